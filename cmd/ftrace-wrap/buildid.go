@@ -1,0 +1,105 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/cmd/ftrace-wrap/internal/selection"
+	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
+)
+
+// toolVersion answers the go command's question for the compiler's version, which goes into the key of everything that the compiler
+// makes. Our own content and the build-time settings are added, so that the build cache keeps what we make apart from plain
+// objects, and from ours of other settings. This is also where settings are checked: it runs once in each go command.
+func toolVersion(tool string) int {
+	out, err := exec.Command(tool, "-V=full").Output()
+	if err != nil {
+		return exitStatus(err)
+	}
+	line := strings.TrimSpace(string(out))
+	if version := compilerVersion(line); !core.Supported(version) {
+		return fail(fmt.Errorf("%s is not a supported Go release: %s are", version, strings.Join(core.Releases, ", ")))
+	}
+	settings, err := readSettings(tool)
+	if err != nil {
+		return fail(err)
+	}
+	if err := settings.selection.Validate(); err != nil {
+		return fail(err)
+	}
+	key, err := settings.key()
+	if err != nil {
+		return fail(err)
+	}
+	fmt.Println(addKey(line, key))
+	return 0
+}
+
+// compilerVersion returns the release in "compile version go1.26.8 X:experiment".
+func compilerVersion(line string) string {
+	if fields := strings.Fields(line); len(fields) > 2 {
+		return fields[2]
+	}
+	return line
+}
+
+// addKey puts our key into the compiler's answer. The go command takes all of a release's line, but of a development version only the
+// last part of the build ID that ends it.
+func addKey(line, key string) string {
+	if strings.Contains(line, "buildID=") {
+		return line + "+" + key
+	}
+	return line + " ftrace-wrap=" + key
+}
+
+// settings are the build-time settings.
+type settings struct {
+	selection *selection.Selection
+	keep      bool // FTRACE_INLINE=keep
+	goroot    string
+}
+
+// readSettings reads the environment of a compile step.
+func readSettings(tool string) (*settings, error) {
+	s := &settings{goroot: goroot(tool)}
+	switch inline := os.Getenv("FTRACE_INLINE"); inline {
+	case "", "hook":
+	case "keep":
+		s.keep = true
+	default:
+		return nil, fmt.Errorf("FTRACE_INLINE: %q is neither hook nor keep", inline)
+	}
+	var err error
+	s.selection, err = selection.Resolve(selection.FromOS(s.goroot))
+	return s, err
+}
+
+// key returns a short text that differs if anything differs that what we make depends on.
+func (s *settings) key() (string, error) {
+	h := sha256.New()
+	if err := hashSelf(h); err != nil {
+		return "", err
+	}
+	fmt.Fprintf(h, "keep %t\n%s\n", s.keep, s.selection.Key())
+	return hex.EncodeToString(h.Sum(nil)[:15]), nil
+}
+
+// hashSelf writes this program's file.
+func hashSelf(w io.Writer) error {
+	path, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
+}

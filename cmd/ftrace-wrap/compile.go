@@ -1,0 +1,305 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/cmd/ftrace-wrap/internal/selection"
+	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
+	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
+)
+
+// compile runs the compiler for one package, on rewritten copies of its files if the package is to be instrumented, or is one that takes
+// in the core.
+func compile(tool string, args []string) int {
+	c, err := parseCompile(tool, args)
+	if err != nil {
+		return fail(err)
+	}
+	if len(c.files) == 0 {
+		return execTool(tool, args)
+	}
+	replaced, err := c.replace()
+	switch {
+	case errors.Is(err, rewrite.ErrSyntax): // the compiler words it best
+		return execTool(tool, args)
+	case err != nil:
+		return fail(err)
+	case replaced == nil:
+		return execTool(tool, args)
+	}
+	return c.run(replaced)
+}
+
+// compileStep is one run of the compiler.
+type compileStep struct {
+	tool       string
+	args       []string // all of them
+	flags      []string // without the files
+	files      []string
+	importPath string // of the package, without the mark of test variants
+	symbol     string // -p
+	output     string // -o
+	trimpath   string // -trimpath
+	std        bool   // -std
+}
+
+// parseCompile reads the compiler's arguments.
+func parseCompile(tool string, args []string) (*compileStep, error) {
+	expanded, err := expandResponseFiles(args)
+	if err != nil {
+		return nil, err
+	}
+	c := &compileStep{tool: tool, args: args}
+	n := len(expanded)
+	for n > 0 && strings.HasSuffix(expanded[n-1], ".go") && !strings.HasPrefix(expanded[n-1], "-") {
+		n--
+	}
+	c.flags, c.files = expanded[:n], expanded[n:]
+	for i, arg := range c.flags {
+		name, value, ok := strings.Cut(arg, "=")
+		if !ok && i+1 < len(c.flags) {
+			value = c.flags[i+1]
+		}
+		switch name {
+		case "-p":
+			c.symbol = value
+		case "-o":
+			c.output = value
+		case "-trimpath":
+			c.trimpath = value
+		case "-std":
+			c.std = true
+		}
+	}
+	c.importPath, _, _ = strings.Cut(os.Getenv("TOOLEXEC_IMPORTPATH"), " ")
+	if c.importPath == "" {
+		c.importPath = c.symbol
+	}
+	return c, nil
+}
+
+// replace returns the files to compile in place of the package's, or nil if they are to stay.
+func (c *compileStep) replace() ([]string, error) {
+	if c.std && core.Patched(c.importPath) {
+		return c.patch()
+	}
+	settings, err := readSettings(c.tool)
+	if err != nil {
+		return nil, err
+	}
+	selected, err := c.selected(settings)
+	if err != nil || !selected {
+		return nil, err
+	}
+	return c.rewrite(settings)
+}
+
+// selected says whether the package is to be instrumented.
+func (c *compileStep) selected(s *settings) (bool, error) {
+	if strings.ContainsAny(c.files[0], "\r\n") {
+		return false, nil // no //line directive can name it
+	}
+	p := selection.Package{ImportPath: c.importPath, Dir: c.dir(), Std: c.std}
+	if !s.selection.Contains(p) {
+		return false, nil
+	}
+	if !c.std {
+		return true, nil
+	}
+	below, err := selection.RuntimeDeps(s.goroot)
+	return !below[c.importPath], err
+}
+
+// dir returns the directory of the package's sources. Generated files, such as cgo's, are in the work directory.
+func (c *compileStep) dir() string {
+	work := filepath.Dir(absolute(c.output))
+	for _, f := range c.files {
+		if dir := filepath.Dir(absolute(f)); dir != work {
+			return dir
+		}
+	}
+	return c.lineDir(work)
+}
+
+// lineDir returns the directory of the sources of a package all of whose files were generated in the work directory, by cgo or cover: their //line
+// directives tell.
+func (c *compileStep) lineDir(work string) string {
+	for _, f := range c.files {
+		source, err := os.ReadFile(f)
+		if err != nil {
+			continue
+		}
+		for line := range bytes.Lines(source) {
+			rest, ok := bytes.CutPrefix(line, []byte("//line "))
+			if !ok {
+				continue
+			}
+			name, _, _ := strings.Cut(string(rest), ".go:")
+			if filepath.IsAbs(name) {
+				return filepath.Dir(name)
+			}
+		}
+	}
+	return work
+}
+
+// patch changes a package of the standard library that takes in the core.
+func (c *compileStep) patch() ([]string, error) {
+	version, err := os.ReadFile(filepath.Join(goroot(c.tool), "VERSION"))
+	if err != nil {
+		return nil, err
+	}
+	release, _, _ := strings.Cut(string(version), "\n")
+	files := make([]core.File, len(c.files))
+	for i, name := range c.files {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		files[i] = core.File{Name: name, Source: source}
+	}
+	changed, added, err := core.Patch(c.importPath, release, os.Getenv("GOOS"), os.Getenv("GOARCH"), files)
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.newOutput()
+	if err != nil {
+		return nil, err
+	}
+	for i, source := range changed {
+		out.files[i] = out.write(filepath.Base(files[i].Name), append(fmt.Appendf(nil, "//line %s:1\n", absolute(files[i].Name)), source...))
+	}
+	for _, f := range added {
+		out.files = append(out.files, out.write(f.Name, f.Source))
+	}
+	return out.files, out.err
+}
+
+// rewrite instruments the package.
+func (c *compileStep) rewrite(s *settings) ([]string, error) {
+	var files []rewrite.File
+	var at []int // place of each in c.files
+	for i, name := range c.files {
+		switch filepath.Base(name) {
+		case "_cgo_gotypes.go", "_cgo_import.go":
+			continue
+		}
+		source, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, rewrite.File{Name: absolute(name), Source: source})
+		at = append(at, i)
+	}
+	opt := rewrite.Options{ImportPath: c.importPath, Symbol: c.symbol, KeepInlinable: s.keep, Shown: c.shown, Unhooked: core.Unhooked(c.importPath)}
+	result, err := rewrite.Package(opt, files)
+	if err != nil || result.Register == nil {
+		return nil, err
+	}
+	out, err := c.newOutput()
+	if err != nil {
+		return nil, err
+	}
+	for i, source := range result.Files {
+		if source != nil {
+			out.files[at[i]] = out.write(fmt.Sprintf("%d_%s", i, filepath.Base(files[i].Name)), source)
+		}
+	}
+	register := out.write("register.go", result.Register)
+	return append([]string{register}, out.files...), out.err
+}
+
+// shown returns a file's name as the compiler records it: -trimpath has prefixes and what takes their place.
+func (c *compileStep) shown(name string) string {
+	for _, rule := range strings.Split(c.trimpath, ";") {
+		prefix, replacement, _ := strings.Cut(rule, "=>")
+		rest, ok := strings.CutPrefix(name, prefix)
+		if prefix == "" || !ok || rest != "" && rest[0] != '/' && rest[0] != filepath.Separator {
+			continue
+		}
+		if replacement == "" {
+			return strings.TrimLeft(rest, `/\`)
+		}
+		return replacement + rest
+	}
+	return name
+}
+
+// output collects the files of a rewritten package.
+type output struct {
+	dir   string
+	files []string
+	err   error
+}
+
+// newOutput makes a folder for rewritten files beside the compiler's output, in the step's own work directory.
+func (c *compileStep) newOutput() (*output, error) {
+	dir := filepath.Join(filepath.Dir(c.output), "ftrace-wrap")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	return &output{dir: dir, files: append([]string(nil), c.files...)}, nil
+}
+
+func (o *output) write(name string, source []byte) string {
+	path := filepath.Join(o.dir, name)
+	if err := os.WriteFile(path, source, 0o666); err != nil && o.err == nil {
+		o.err = err
+	}
+	return path
+}
+
+// run compiles files in place of the package's. If that fails the package itself is compiled, so that errors in it are reported as
+// always; if there are none the fault is ours.
+func (c *compileStep) run(files []string) int {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(c.tool, append(c.flags[:len(c.flags):len(c.flags)], files...)...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if err != nil && !core.Patched(c.importPath) {
+		if status := runTool(c.tool, c.args); status != 0 {
+			return status
+		}
+		stdout.WriteString("ftrace-wrap: the instrumented form of package " + c.importPath + " does not compile, the package itself does; this is a fault of ftrace-wrap. FTRACE_PACKAGES='!" +
+			c.importPath + "' leaves the package alone.\n")
+	}
+	os.Stdout.Write(stdout.Bytes())
+	os.Stderr.Write(stderr.Bytes())
+	return exitStatus(err)
+}
+
+// absolute returns path made absolute; the compiler does the same to names of files.
+func absolute(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	return abs
+}
+
+// expandResponseFiles replaces each "@file" by the arguments in the file, one a line, in which a backslash quotes.
+func expandResponseFiles(args []string) ([]string, error) {
+	var out []string
+	for _, arg := range args {
+		name, ok := strings.CutPrefix(arg, "@")
+		if !ok {
+			out = append(out, arg)
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimRight(line, "\r\n")
+			out = append(out, strings.NewReplacer(`\\`, `\`, `\n`, "\n").Replace(line))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,237 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"slices"
+	"strings"
+)
+
+// file is one source file at work.
+type file struct {
+	pkg    *pkg
+	name   string
+	tree   *ast.File
+	tok    *token.File
+	edits  editBuffer
+	tail   strings.Builder // generated declarations that follow the file
+	hooked int
+}
+
+func newFile(p *pkg, f File, tree *ast.File) *file {
+	return &file{pkg: p, name: f.Name, tree: tree, tok: p.fset.File(tree.FileStart), edits: editBuffer{src: f.Source}}
+}
+
+// offset returns where pos is in the file's text, whatever its //line directives say.
+func (f *file) offset(pos token.Pos) int { return f.tok.Offset(pos) }
+
+// text returns the source of a piece of the tree.
+func (f *file) text(n ast.Node) string {
+	return string(f.edits.src[f.offset(n.Pos()):f.offset(n.End())])
+}
+
+// position returns the position of pos as //line directives give it.
+func (f *file) position(pos token.Pos) token.Position { return f.pkg.fset.Position(pos) }
+
+// rewrite hooks the file's functions and returns its new text, or nil if there is nothing to change.
+func (f *file) rewrite() []byte {
+	last := f.tree.Name.End()
+	for _, d := range f.tree.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			f.funcDecl(d, f.directives(last, d.Name.Pos()))
+		case *ast.GenDecl:
+			f.literals(d, "init", ".func", &f.pkg.literals, nil)
+		}
+		last = d.End()
+	}
+	if f.hooked == 0 {
+		return nil
+	}
+	if f.tail.Len() > 0 {
+		// A linkname directive is valid only in a file that imports unsafe.
+		f.edits.insert(f.offset(f.tree.Name.End()), `;import _ "unsafe"`)
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "//line %s:1\n", f.name)
+	out.Write(f.edits.bytes())
+	if f.tail.Len() > 0 {
+		out.WriteByte('\n')
+		out.WriteString(f.tail.String())
+	}
+	return []byte(out.String())
+}
+
+// funcDecl hooks a declared function, behind the given directives, and the literals in it.
+func (f *file) funcDecl(d *ast.FuncDecl, directives []string) {
+	name := f.declName(d)
+	fn := Func{Name: name}
+	f.place(&fn, d.Name.Pos())
+	fn.Reason = f.pkg.skipReason(d, name, directives)
+	switch {
+	case fn.Reason != "":
+		fn.How = Skipped
+	case f.pkg.isLeaf(d) && !slices.Contains(directives, "//go:noinline"):
+		fn.How = Leaf
+	default:
+		fn.How = Frame
+	}
+	if fn.How == Skipped {
+		f.pkg.add(fn)
+	} else {
+		f.hook(&fn, d)
+	}
+	if d.Body != nil {
+		literals := 0
+		f.literals(d.Body, name, ".func", &literals, typeParams(d))
+	}
+}
+
+// hook gives the function its hook, by the way that fn.How names.
+func (f *file) hook(fn *Func, d *ast.FuncDecl) {
+	sig := f.signature(d.Recv, d.Type, typeParams(d))
+	fn.params = sig.names()
+	*fn = f.pkg.add(*fn)
+	f.hooked++
+	if fn.How == Leaf {
+		f.hookLeaf(fn, d, sig)
+		return
+	}
+	f.hookFrame(fn, d.Body, sig)
+}
+
+// literals hooks the function literals below n, naming them as the compiler does: outer function, suffix, running number.
+// A literal within a literal is numbered within it (F.func1.2).
+func (f *file) literals(n ast.Node, outer, suffix string, count *int, params map[string]bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		lit, ok := n.(*ast.FuncLit)
+		if !ok {
+			return true
+		}
+		*count++
+		fn := Func{Name: fmt.Sprintf("%s%s%d", outer, suffix, *count), How: Frame}
+		f.place(&fn, lit.Pos())
+		if reason, ok := f.pkg.opt.Unhooked[fn.Name]; ok {
+			fn.How, fn.Reason = Skipped, reason
+			f.pkg.add(fn)
+		} else {
+			sig := f.signature(nil, lit.Type, params)
+			fn.params = sig.names()
+			fn = f.pkg.add(fn)
+			f.hooked++
+			f.hookFrame(&fn, lit.Body, sig)
+		}
+		inner := 0
+		f.literals(lit.Body, fn.Name, ".", &inner, params)
+		return false
+	})
+}
+
+// place notes where fn begins.
+func (f *file) place(fn *Func, pos token.Pos) {
+	at := f.position(pos)
+	fn.File, fn.Line = at.Filename, at.Line
+}
+
+// hookFrame inserts the in-frame hook behind the opening brace of body.
+func (f *file) hookFrame(fn *Func, body *ast.BlockStmt, sig *signature) {
+	sig.nameAll()
+	f.edits.insert(f.offset(body.Lbrace)+1, f.pkg.frameHook(fn.index, sig))
+}
+
+// frameHook is the statement that traces a function in its own frame.
+func (p *pkg) frameHook(index int, sig *signature) string {
+	var b strings.Builder
+	table := fmt.Sprintf("%st[%d]", p.prefix, index)
+	fmt.Fprintf(&b, "if %s.on!=0{defer %sexit(%senter(&%s", table, p.prefix, p.prefix, table)
+	for _, v := range sig.params {
+		fmt.Fprintf(&b, ",interface{}(%s)", v.name)
+	}
+	b.WriteByte(')')
+	for _, v := range sig.results {
+		fmt.Fprintf(&b, ",interface{}(&%s)", v.name)
+	}
+	b.WriteString(")};")
+	return b.String()
+}
+
+// declName returns the name that the compiler gives a declared function's symbol, without the package.
+func (f *file) declName(d *ast.FuncDecl) string {
+	if d.Recv == nil || len(d.Recv.List) == 0 {
+		switch {
+		case d.Name.Name == "init":
+			f.pkg.inits++
+			return fmt.Sprintf("init.%d", f.pkg.inits-1)
+		case d.Type.TypeParams != nil:
+			return d.Name.Name + "[...]"
+		}
+		return d.Name.Name
+	}
+	base, pointer, generic := receiver(d.Recv.List[0].Type)
+	if generic {
+		base += "[...]"
+	}
+	if pointer {
+		base = "(*" + base + ")"
+	}
+	return base + "." + d.Name.Name
+}
+
+// receiver takes a receiver's type apart.
+func receiver(t ast.Expr) (base string, pointer, generic bool) {
+	for {
+		switch e := t.(type) {
+		case *ast.ParenExpr:
+			t = e.X
+		case *ast.StarExpr:
+			pointer = true
+			t = e.X
+		case *ast.IndexExpr:
+			generic = true
+			t = e.X
+		case *ast.IndexListExpr:
+			generic = true
+			t = e.X
+		case *ast.Ident:
+			return e.Name, pointer, generic
+		default:
+			return "?", pointer, generic
+		}
+	}
+}
+
+// typeParams returns the names of the type parameters in scope in d.
+func typeParams(d *ast.FuncDecl) map[string]bool {
+	names := map[string]bool{}
+	if d.Type.TypeParams != nil {
+		for _, field := range d.Type.TypeParams.List {
+			for _, n := range field.Names {
+				names[n.Name] = true
+			}
+		}
+	}
+	if d.Recv != nil && len(d.Recv.List) > 0 {
+		addReceiverTypeParams(d.Recv.List[0].Type, names)
+	}
+	return names
+}
+
+func addReceiverTypeParams(t ast.Expr, names map[string]bool) {
+	var indices []ast.Expr
+	switch e := t.(type) {
+	case *ast.ParenExpr:
+		addReceiverTypeParams(e.X, names)
+	case *ast.StarExpr:
+		addReceiverTypeParams(e.X, names)
+	case *ast.IndexExpr:
+		indices = []ast.Expr{e.Index}
+	case *ast.IndexListExpr:
+		indices = e.Indices
+	}
+	for _, i := range indices {
+		if id, ok := i.(*ast.Ident); ok {
+			names[id.Name] = true
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package rewrite
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strings"
+)
+
+// Options say how one package is rewritten.
+type Options struct {
+	// ImportPath is the package's import path, also for a main package ("example.com/cmd/x").
+	ImportPath string
+	// Symbol is the path that the compiler gives the package's symbols (its -p flag): "main" for a main package.
+	Symbol string
+	// KeepInlinable leaves functions alone that the compiler would inline.
+	KeepInlinable bool
+	// Shown returns the name of a file as traces show it (the compiler's -trimpath); nil leaves names as they are.
+	Shown func(name string) string
+	// Unhooked names functions that must stay as they are, each with the reason.
+	Unhooked map[string]string
+}
+
+// A File is one source file of a package.
+type File struct {
+	// Name is the file's name as positions shall show it, usually an absolute path.
+	Name string
+	// Source is the file's text.
+	Source []byte
+}
+
+// How says in which way a function is hooked.
+type How string
+
+const (
+	// Skipped functions are not hooked; Func.Reason says why.
+	Skipped How = "skipped"
+	// Frame functions check their hook at entry and are traced in their own frame.
+	Frame How = "frame"
+	// Leaf functions are traced through a pointer to a generated wrapper.
+	Leaf How = "leaf"
+)
+
+// A Func is one function of a rewritten package: a declaration or a literal.
+type Func struct {
+	// Name is the function's name as the compiler and the runtime know it, without the package: "F", "(*T).M", "F.func1".
+	Name string
+	// File and Line are where it begins, as positions show it.
+	File string
+	Line int
+	// How it is hooked and, if it is not, why.
+	How    How
+	Reason string
+
+	params string // names of parameters and results as the core reads them, see signature
+	index  int    // place in the table of hooked functions
+	file   int    // place in the table of file names
+}
+
+// A Result is a rewritten package.
+type Result struct {
+	// Files holds the new text of each file, nil where nothing changed, in the order of the input.
+	Files [][]byte
+	// Register is the source of the file that must be given to the compiler in front of the others; nil if no function
+	// was hooked.
+	Register []byte
+	// Funcs lists every function of the package, hooked or not, in source order.
+	Funcs []Func
+}
+
+// ErrSyntax reports a package that does not parse. The compiler is the one to tell the user about it.
+var ErrSyntax = errors.New("rewrite: syntax error")
+
+// Package rewrites a package. It reports an error that wraps [ErrSyntax] for a file that does not parse, and no other.
+func Package(opt Options, files []File) (*Result, error) {
+	p := &pkg{opt: opt, fset: token.NewFileSet(), prefix: freePrefix(files), types: map[string]ast.Expr{}}
+	for _, f := range files {
+		tree, err := parser.ParseFile(p.fset, f.Name, f.Source, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %v", ErrSyntax, err)
+		}
+		p.files = append(p.files, newFile(p, f, tree))
+	}
+	p.declarations()
+	result := &Result{Files: make([][]byte, len(files))}
+	for i, f := range p.files {
+		result.Files[i] = f.rewrite()
+	}
+	result.Funcs = p.funcs
+	if p.hooked > 0 {
+		result.Register = p.register()
+	}
+	return result, nil
+}
+
+// pkg is the package at work.
+type pkg struct {
+	opt    Options
+	fset   *token.FileSet
+	prefix string // of every generated name
+	files  []*file
+	types  map[string]ast.Expr // package-level types by name
+	decls  map[string]*ast.FuncDecl // functions, without methods, by name
+	values map[string]bool          // package-level variables and constants
+	costs  map[*ast.FuncDecl]int    // inlining costs already estimated
+
+	funcs     []Func
+	hooked    int
+	inits     int      // functions named init seen
+	literals  int      // literals in package-level initialisers seen
+	fileNames []string // of hooked functions
+	fileIndex map[string]int
+}
+
+// freePrefix returns a prefix for generated names that no file mentions.
+func freePrefix(files []File) string {
+	prefix := "_ftrace_"
+	for i := 1; mentioned(files, prefix); i++ {
+		prefix = fmt.Sprintf("_ftrace%d_", i)
+	}
+	return prefix
+}
+
+func mentioned(files []File, text string) bool {
+	for _, f := range files {
+		if bytes.Contains(f.Source, []byte(text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// declarations notes the package-level declarations that later decisions need.
+func (p *pkg) declarations() {
+	p.decls = map[string]*ast.FuncDecl{}
+	p.values = map[string]bool{}
+	p.costs = map[*ast.FuncDecl]int{}
+	p.fileIndex = map[string]int{}
+	for _, f := range p.files {
+		for _, d := range f.tree.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil {
+					p.decls[d.Name.Name] = d
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					switch s := s.(type) {
+					case *ast.TypeSpec:
+						p.types[s.Name.Name] = s.Type
+					case *ast.ValueSpec:
+						for _, n := range s.Names {
+							p.values[n.Name] = true
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// add appends a function to the package's list; it gives a hooked one its place in the table.
+func (p *pkg) add(fn Func) Func {
+	if fn.How != Skipped {
+		fn.index = p.hooked
+		p.hooked++
+		index, ok := p.fileIndex[fn.File]
+		if !ok {
+			index = len(p.fileNames)
+			p.fileIndex[fn.File] = index
+			p.fileNames = append(p.fileNames, p.shown(fn.File))
+		}
+		fn.file = index
+	}
+	p.funcs = append(p.funcs, fn)
+	return fn
+}
+
+func (p *pkg) shown(name string) string {
+	if p.opt.Shown == nil {
+		return name
+	}
+	return p.opt.Shown(name)
+}
+
+// linkPath returns the package's symbol path as the linker spells it, which a linkname directive must use: cmd/internal/objabi
+// escapes dots behind the last slash, control characters, quotes and percent signs.
+func linkPath(path string) string {
+	slash := strings.LastIndexByte(path, '/')
+	var out strings.Builder
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		if c <= ' ' || (c == '.' && i > slash) || c == '%' || c == '"' || c >= 0x7F {
+			fmt.Fprintf(&out, "%%%02x", c)
+			continue
+		}
+		out.WriteByte(c)
+	}
+	return out.String()
+}

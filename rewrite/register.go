@@ -1,0 +1,95 @@
+package rewrite
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// TableVersion is the version of the layout that register writes and runtime/core reads. Both must change together; the core
+// refuses a table of another version.
+const TableVersion = 1
+
+// registerText is the file that gives a package its table of functions. It is the first that the compiler sees, and the
+// variable at its end the first whose initialiser runs, so that calls made by the package's own initialisers are traced.
+// The layouts of func and pkg are those of ftraceFunc and ftracePkg in runtime/core/src/ftrace.go.
+const registerText = `package %[2]s
+
+import "unsafe"
+
+type %[1]sfunc struct {
+	on     uint32
+	line   uint32
+	file   uint32
+	kind   uint32
+	name   string
+	params string
+	leaf   unsafe.Pointer
+	count  uintptr
+	core   [5]uint64
+}
+
+type %[1]spkg struct {
+	version uintptr
+	path    string
+	symbol  string
+	files   []string
+	funcs   unsafe.Pointer
+	nfuncs  uintptr
+	next    unsafe.Pointer
+}
+
+//go:linkname %[1]sregister runtime.ftrace_register
+func %[1]sregister(p *%[1]spkg) uintptr
+
+//go:linkname %[1]senter runtime.ftrace_enter
+//go:noescape
+func %[1]senter(f *%[1]sfunc, args ...interface{}) uintptr
+
+//go:linkname %[1]sexit runtime.ftrace_exit
+//go:noescape
+func %[1]sexit(token uintptr, results ...interface{})
+
+`
+
+// Kinds of function in the table.
+const (
+	kindDeclared = iota
+	kindLiteral
+	kindLeaf
+)
+
+// register returns the source of the registering file.
+func (p *pkg) register() []byte {
+	var b strings.Builder
+	x := p.prefix
+	fmt.Fprintf(&b, registerText, x, p.files[0].tree.Name.Name)
+	fmt.Fprintf(&b, "var %st = [...]%sfunc{\n", x, x)
+	for _, fn := range p.funcs {
+		if fn.How == Skipped {
+			continue
+		}
+		fmt.Fprintf(&b, "\t%d: {line: %d, file: %d, kind: %d, name: %s, params: %s", fn.index, fn.Line, fn.file, fn.kind(), strconv.Quote(fn.Name), strconv.Quote(fn.params))
+		if fn.How == Leaf {
+			fmt.Fprintf(&b, ", leaf: unsafe.Pointer(&%sh%d)", x, fn.index)
+		}
+		b.WriteString("},\n")
+	}
+	fmt.Fprintf(&b, "}\n\nvar %sfiles = [...]string{\n", x)
+	for _, name := range p.fileNames {
+		fmt.Fprintf(&b, "\t%s,\n", strconv.Quote(name))
+	}
+	fmt.Fprintf(&b, "}\n\nvar %spackage = %spkg{version: %d, path: %s, symbol: %s, files: %sfiles[:], funcs: unsafe.Pointer(&%st), nfuncs: %d}\n\nvar _ = %sregister(&%spackage)\n",
+		x, x, TableVersion, strconv.Quote(p.opt.ImportPath), strconv.Quote(p.opt.Symbol), x, x, p.hooked, x, x)
+	return []byte(b.String())
+}
+
+func (fn *Func) kind() int {
+	switch {
+	case fn.How == Leaf:
+		return kindLeaf
+	case strings.Contains(fn.Name, ".func"):
+		return kindLiteral
+	}
+	return kindDeclared
+}

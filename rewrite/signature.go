@@ -1,0 +1,149 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"strings"
+)
+
+// A signature is a function's parameters and results, the receiver first, with the edits that give each a name.
+type signature struct {
+	file    *file
+	params  []*variable
+	results []*variable
+	edits   []func()
+}
+
+// A variable is one parameter or result.
+type variable struct {
+	name     string // as the hook writes it: the user's, or a generated one
+	shown    string // as a trace shows it: "_" for a blank one, "" for an unnamed one
+	kind     string // what a trace must know of its static type, see staticKind
+	typ      string // its type's source text, "..." included
+	variadic bool
+}
+
+// signature takes a function's parameters and results apart.
+func (f *file) signature(recv *ast.FieldList, t *ast.FuncType, typeParams map[string]bool) *signature {
+	s := &signature{file: f}
+	if recv != nil {
+		s.fields(recv, "p", &s.params, typeParams)
+	}
+	s.fields(t.Params, "p", &s.params, typeParams)
+	if t.Results != nil {
+		s.fields(t.Results, "r", &s.results, typeParams)
+		if !t.Results.Opening.IsValid() && len(t.Results.List) == 1 {
+			s.parenthesise(t.Results.List[0])
+		}
+	}
+	return s
+}
+
+// fields appends the variables of a list. An unnamed or blank one gets a generated name, made of letter and its place.
+func (s *signature) fields(list *ast.FieldList, letter string, to *[]*variable, typeParams map[string]bool) {
+	for _, field := range list.List {
+		names := field.Names
+		if len(names) == 0 {
+			names = []*ast.Ident{nil}
+		}
+		for _, name := range names {
+			v := &variable{typ: s.file.text(field.Type), kind: s.file.pkg.staticKind(field.Type, typeParams)}
+			if e, ok := field.Type.(*ast.Ellipsis); ok {
+				v.typ, v.variadic = s.file.text(e.Elt), true
+			}
+			s.name(v, name, field, fmt.Sprintf("%s%s%d", s.file.pkg.prefix, letter, len(*to)))
+			*to = append(*to, v)
+		}
+	}
+}
+
+// name settles what v is called, and queues the edit that a generated name needs.
+func (s *signature) name(v *variable, user *ast.Ident, field *ast.Field, generated string) {
+	f := s.file
+	switch {
+	case user == nil:
+		v.name = generated
+		at := f.offset(field.Type.Pos())
+		s.edits = append(s.edits, func() { f.edits.insert(at, generated+" ") })
+	case user.Name == "_":
+		v.name, v.shown = generated, "_"
+		start, end := f.offset(user.Pos()), f.offset(user.End())
+		s.edits = append(s.edits, func() { f.edits.replace(start, end, generated) })
+	default:
+		v.name, v.shown = user.Name, user.Name
+	}
+}
+
+// parenthesise puts parentheses around a single unparenthesised result, which can't have a name without.
+func (s *signature) parenthesise(field *ast.Field) {
+	f := s.file
+	start, end := f.offset(field.Type.Pos()), f.offset(field.Type.End())
+	name := s.edits[len(s.edits)-1]
+	s.edits[len(s.edits)-1] = func() {
+		f.edits.insert(start, "(")
+		name()
+		f.edits.insert(end, ")")
+	}
+}
+
+// nameAll makes the edits that give every parameter and result a name.
+func (s *signature) nameAll() {
+	for _, edit := range s.edits {
+		edit()
+	}
+}
+
+// names returns what the core is told of the signature: for each parameter its name and its static kind, comma-separated,
+// then behind a semicolon the results.
+func (s *signature) names() string {
+	var b strings.Builder
+	for i, v := range s.params {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(v.shown + v.kind)
+	}
+	b.WriteByte(';')
+	for i, v := range s.results {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(v.shown)
+	}
+	return b.String()
+}
+
+// staticKind returns what the core can't see of a parameter that reaches it as an interface{}: whether its static type is an
+// interface, so that the dynamic type is worth showing. "!" says that it is; ":Name" that it is if the value's type is not
+// called Name, for types of other packages, which are not looked into; "" that it is not.
+func (p *pkg) staticKind(t ast.Expr, typeParams map[string]bool) string {
+	for range 100 { // a cycle of types is the compiler's to report
+		switch e := t.(type) {
+		case *ast.ParenExpr:
+			t = e.X
+		case *ast.InterfaceType:
+			return "!"
+		case *ast.SelectorExpr:
+			return ":" + e.Sel.Name
+		case *ast.IndexExpr:
+			t = e.X
+		case *ast.IndexListExpr:
+			t = e.X
+		case *ast.Ident:
+			declared, ok := p.types[e.Name]
+			switch {
+			case typeParams[e.Name]:
+				return ""
+			case ok:
+				t = declared
+			case e.Name == "error" || e.Name == "any":
+				return "!"
+			default:
+				return ""
+			}
+		default:
+			return ""
+		}
+	}
+	return ""
+}

@@ -1,0 +1,185 @@
+// Package core holds the part of the tracer that lives inside instrumented programs, in Go's own package runtime, and says how a
+// Go release's sources are changed to take it in.
+//
+// The sources are in src (for package runtime) and src/maps (for internal/runtime/maps). They are embedded here, and given to the
+// compiler by cmd/ftrace-wrap when it compiles these packages; the build tag in them keeps them out of ordinary builds of
+// this module. The grammar of rules comes from package rule, renamed.
+//
+// A release whose sources do not have the places that [Patch] looks for fails the build with a message that names it: loud on a new
+// Go release, never silently nothing.
+package core
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/rule"
+)
+
+//go:embed src/*.go src/maps/*.go
+var sources embed.FS
+
+// A File is a source file by name and text.
+type File struct {
+	Name   string
+	Source []byte
+}
+
+// Releases are the supported Go releases.
+var Releases = []string{"go1.25", "go1.26", "go1.27"}
+
+// Supported says whether version, such as "go1.26.8", is of a supported release.
+func Supported(version string) bool { return release(version) != "" }
+
+func release(version string) string {
+	for _, r := range Releases {
+		if rest, ok := strings.CutPrefix(version, r); ok && (rest == "" || strings.IndexByte(".-rb X", rest[0]) >= 0) {
+			return r
+		}
+	}
+	return ""
+}
+
+// A splice puts text behind a piece of source that stands exactly once in a file. No line is added.
+type splice struct {
+	file   string
+	behind string
+	text   string
+}
+
+// splices are the changes to the sources of Go's packages.
+var splices = map[string][]splice{
+	"runtime": {
+		// The compiler and assembly code know where the first fields of a g are.
+		{"runtime2.go", "// goid of goroutine that created this goroutine\n", "ftrace *ftraceG; ftraceRecovered any;"},
+		{"proc.go", "\n\tgcenable()\n", "ftraceInit();"},
+		{"proc.go", "\n\tneedUnlock = false\n", "ftraceReport();"},
+		{"proc.go", "\n\tnewg.startpc = fn.fn\n", "ftraceGoroutineStart(newg, callergp);"},
+		{"proc.go", "\nfunc gdestroy(gp *g) {", "ftraceGoroutineEnd(gp);"},
+		{"proc.go", "\nfunc runExitHooks(code int) {", "ftraceFinish();"},
+		{"panic.go", "\nfunc recovery(gp *g) {", "ftraceRecovery(gp);"},
+		{"panic.go", "\nfunc fatalpanic(msgs *_panic) {", "ftraceFinish();"},
+	},
+	"internal/runtime/maps": nil,
+	// The go command keeps test results by the environment variables that the test asked for. What is traced is such a dependency.
+	"testing/internal/testdeps": {
+		{"deps.go", "// known to cmd/go/internal/test/test.go\n", `log.w.WriteString("getenv FTRACE\ngetenv FTRACE_OUT\ngetenv FTRACE_FORMAT\ngetenv FTRACE_STATS\ngetenv FTRACE_SHOW\n");`},
+	},
+}
+
+// Patched says whether Patch changes the package of the standard library with this import path.
+func Patched(importPath string) bool {
+	_, ok := splices[importPath]
+	return ok
+}
+
+// Patch returns the sources that take the place of files when importPath is compiled for goos and goarch by the Go release called version:
+// the new text of those that change, by index, and files to add.
+func Patch(importPath, version, goos, goarch string, files []File) (changed map[int][]byte, added []File, err error) {
+	if err := checkTarget(goos, goarch); err != nil {
+		return nil, nil, err
+	}
+	changed = map[int][]byte{}
+	for _, s := range splices[importPath] {
+		if err := s.apply(files, changed); err != nil {
+			return nil, nil, fmt.Errorf("%s is not a Go release that this ftrace-wrap can instrument (%s): package %s: %v",
+				version, strings.Join(Releases, ", "), importPath, err)
+		}
+	}
+	switch importPath {
+	case "runtime":
+		added, err = runtimeFiles(version, goos, goarch)
+	case "internal/runtime/maps":
+		added, err = mapFiles(version)
+	}
+	return changed, added, err
+}
+
+func checkTarget(goos, goarch string) error {
+	system := goos == "linux" || goos == "darwin" || goos == "windows"
+	if system && (goarch == "amd64" || goarch == "arm64") {
+		return nil
+	}
+	return fmt.Errorf("GOOS=%s GOARCH=%s is not supported: linux, darwin and windows on amd64 and arm64 are", goos, goarch)
+}
+
+// apply makes the splice in the file that it names.
+func (s splice) apply(files []File, changed map[int][]byte) error {
+	for i, f := range files {
+		if path.Base(strings.ReplaceAll(f.Name, `\`, "/")) != s.file {
+			continue
+		}
+		source, ok := changed[i]
+		if !ok {
+			source = f.Source
+		}
+		if n := bytes.Count(source, []byte(s.behind)); n != 1 {
+			return fmt.Errorf("%s has %q %d times, not once", s.file, strings.TrimSpace(s.behind), n)
+		}
+		at := bytes.Index(source, []byte(s.behind)) + len(s.behind)
+		changed[i] = append(source[:at:at], append([]byte(s.text), source[at:]...)...)
+		return nil
+	}
+	return fmt.Errorf("there is no file %s", s.file)
+}
+
+// runtimeFiles returns the core's files for a target, and the rules.
+func runtimeFiles(version, goos, goarch string) ([]File, error) {
+	entries, err := sources.ReadDir("src")
+	if err != nil {
+		return nil, err
+	}
+	var added []File
+	for _, e := range entries {
+		name := e.Name()
+		system, isSystem := strings.CutPrefix(strings.TrimSuffix(name, ".go"), "ftrace_os_")
+		if e.IsDir() || isSystem && !forTarget(system, goos, goarch) {
+			continue
+		}
+		source, err := sources.ReadFile("src/" + name)
+		if err != nil {
+			return nil, err
+		}
+		if release(version) == "go1.25" {
+			// Where system calls are made from was moved in Go 1.26.
+			source = bytes.Replace(source, []byte("internal/runtime/syscall/linux"), []byte("internal/runtime/syscall"), 1)
+		}
+		added = append(added, File{name, source})
+	}
+	rules, err := renamed(rule.Source, "runtime", "ftrace_rule_")
+	if err != nil {
+		return nil, fmt.Errorf("package rule: %v", err)
+	}
+	added = append(added, File{"ftrace_rule.go", rules})
+	sort.Slice(added, func(i, j int) bool { return added[i].Name < added[j].Name })
+	return added, nil
+}
+
+// forTarget says whether the part of a file's name that names a system means this one.
+func forTarget(system, goos, goarch string) bool {
+	if system == "other" {
+		return goos != "linux"
+	}
+	return system == goos || system == goos+"_"+goarch
+}
+
+// mapFiles returns the files for internal/runtime/maps.
+func mapFiles(version string) ([]File, error) {
+	names := []string{"ftrace_map.go", "ftrace_maptype.go"}
+	if release(version) == "go1.25" {
+		names[1] = "ftrace_maptype_go1.25.go"
+	}
+	var added []File
+	for _, name := range names {
+		source, err := sources.ReadFile("src/maps/" + name)
+		if err != nil {
+			return nil, err
+		}
+		added = append(added, File{name, source})
+	}
+	return added, nil
+}

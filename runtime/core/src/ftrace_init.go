@@ -1,0 +1,385 @@
+//go:build ftrace_core
+
+// Start and end: the FTRACE environment variables are read before any package but this one is initialised; when all are, it is
+// said what the rules match; at the end come the statistics.
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// ftraceFormatType is FTRACE_FORMAT.
+type ftraceFormatType struct {
+	seq, wall, elapsed, tid, duration, pos, fold, paths, errors, colour bool
+
+	line, str, slice, nest int
+}
+
+var ftraceFormat = ftraceFormatType{errors: true, line: 2000, str: 64, slice: 8, nest: 3}
+
+var (
+	ftraceStarted  int64  // nanotime
+	ftraceBinary   string // path of the program
+	ftraceStats    int    // FTRACE_STATS: how many functions to list; 0 none
+	ftraceShow     bool   // FTRACE_SHOW
+	ftraceFinished uint32 // the statistics were written; atomic
+)
+
+// ftraceVariables are the environment variables that this file or the build knows.
+var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_PACKAGES", "FTRACE_INLINE"}
+
+// ftraceInit is called by main before the first package is initialised. Without any FTRACE variable it does nothing.
+func ftraceInit() {
+	rules, format, out, stats, show := gogetenv("FTRACE"), gogetenv("FTRACE_FORMAT"), gogetenv("FTRACE_OUT"), gogetenv("FTRACE_STATS"), gogetenv("FTRACE_SHOW")
+	ftraceCheckVariables()
+	ftraceShow = show != "" && show != "0" && show != "off"
+	ftraceStats = ftraceParseStats(stats)
+	if rules == "" && ftraceStats != 0 {
+		rules = "*=count"
+	}
+	if rules == "" && !ftraceShow {
+		return
+	}
+	ftraceStarted = nanotime()
+	ftraceBinary = ftraceExecutable()
+	c, err, ok := ftraceNewConfig(rules)
+	if !ok {
+		ftraceComplainRules(rules, &err)
+		return
+	}
+	if len(c.clauses) == 0 && ftraceStats == 0 && !ftraceShow || !ftraceOpen(out) {
+		return
+	}
+	ftraceParseFormat(format)
+	ftraceArm(c)
+}
+
+// ftraceArg0 returns the program's name as it was started.
+func ftraceArg0() string {
+	if len(argslice) > 0 {
+		return argslice[0]
+	}
+	return ""
+}
+
+// ftraceCheckVariables complains of FTRACE variables that nobody knows: a misspelt one would otherwise be silently without effect.
+func ftraceCheckVariables() {
+	for _, entry := range envs {
+		if len(entry) < 6 || entry[:6] != "FTRACE" {
+			continue
+		}
+		name := entry
+		for i := 0; i < len(entry); i++ {
+			if entry[i] == '=' {
+				name = entry[:i]
+				break
+			}
+		}
+		known := false
+		for _, v := range ftraceVariables {
+			known = known || v == name
+		}
+		if !known {
+			all := ""
+			for _, v := range ftraceVariables {
+				all += " " + v
+			}
+			ftraceComplain("unknown environment variable " + name + "; known are" + all)
+		}
+	}
+}
+
+// ftraceComplainRules shows where a rule is wrong.
+func ftraceComplainRules(rules string, err *ftrace_rule_Error) {
+	ftraceComplain("FTRACE: " + err.Message + "; the program runs untraced")
+	marks := make([]byte, 0, len(rules)+1)
+	for i := 0; i < err.Offset; i++ {
+		marks = append(marks, ' ')
+	}
+	for range max(err.Length, 1) {
+		marks = append(marks, '^')
+	}
+	ftraceComplain("  " + rules)
+	ftraceComplain("  " + string(marks))
+}
+
+// ftraceParseStats reads FTRACE_STATS: on, off or how many functions to list.
+func ftraceParseStats(s string) int {
+	switch s {
+	case "", "0", "off", "false":
+		return 0
+	case "1", "on", "true", "all":
+		return 1 << 30
+	}
+	n, ok := ftraceParseInt(s)
+	if !ok || n < 0 {
+		ftraceComplain("FTRACE_STATS: " + s + " is neither on, off nor a number of functions to list")
+		return 1 << 30
+	}
+	return n
+}
+
+func ftraceParseInt(s string) (int, bool) {
+	n := 0
+	for i := 0; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' || n > 1<<30 {
+			return 0, false
+		}
+		n = n*10 + int(s[i]-'0')
+	}
+	return n, s != ""
+}
+
+// ftraceParseFormat reads FTRACE_FORMAT: words and numbers, comma-separated.
+func ftraceParseFormat(s string) {
+	f := &ftraceFormat
+	f.colour = gogetenv("NO_COLOR") == "" && ftraceTerminal(ftraceOut.fd)
+	for s != "" {
+		item := s
+		s = ""
+		for i := 0; i < len(item); i++ {
+			if item[i] == ',' {
+				item, s = item[:i], item[i+1:]
+				break
+			}
+		}
+		if item != "" && !f.option(item) {
+			ftraceComplain("FTRACE_FORMAT: unknown option " + item + "; known are seq, wall, elapsed, tid, duration, pos, fold, path, errors=on|off, color=auto|always|never, line=N, str=N, slice=N, nest=N")
+		}
+	}
+}
+
+func (f *ftraceFormatType) option(item string) bool {
+	name, value := item, ""
+	for i := 0; i < len(item); i++ {
+		if item[i] == '=' {
+			name, value = item[:i], item[i+1:]
+			break
+		}
+	}
+	for _, o := range [...]struct {
+		name string
+		flag *bool
+	}{{"seq", &f.seq}, {"wall", &f.wall}, {"elapsed", &f.elapsed}, {"tid", &f.tid}, {"duration", &f.duration}, {"pos", &f.pos}, {"fold", &f.fold}, {"path", &f.paths}, {"errors", &f.errors}} {
+		if o.name == name {
+			*o.flag = value != "off"
+			return value == "" || value == "on" || value == "off"
+		}
+	}
+	if name == "color" || name == "colour" {
+		switch value {
+		case "always":
+			f.colour = true
+		case "never":
+			f.colour = false
+		default:
+			return value == "auto"
+		}
+		return true
+	}
+	for _, o := range [...]struct {
+		name  string
+		value *int
+		most  int
+	}{{"line", &f.line, ftraceTextSize - 4096}, {"str", &f.str, ftraceTextSize}, {"slice", &f.slice, 1 << 20}, {"nest", &f.nest, 100}} {
+		if n, ok := ftraceParseInt(value); ok && o.name == name {
+			*o.value = min(n, o.most)
+			return true
+		}
+	}
+	return false
+}
+
+// ftraceReport is called by main when all packages are initialised: it says what each clause matches.
+func ftraceReport() {
+	c := ftraceLoadConfig()
+	if c == nil {
+		return
+	}
+	b := ftraceNewText()
+	all, _ := ftraceCount()
+	for i := range c.clauses {
+		clause := &c.clauses[i]
+		if c.matches[i] == 0 {
+			ftraceComplain(`FTRACE: "` + clause.Text + `" matches no function (FTRACE_SHOW=1 lists them)`)
+		}
+		for _, named := range [...]struct {
+			bits uint32
+			what string
+			glob string
+		}{{c.in[i], "in=", clause.In}, {c.after[i], "after=", clause.After}} {
+			if named.bits != 0 && !c.someName(named.bits) {
+				ftraceComplain("FTRACE: " + named.what + named.glob + ` of "` + clause.Text + `" matches no function, so nothing is shown by this clause`)
+			}
+		}
+		if ftraceStats != 0 && gogetenv("FTRACE") == "" {
+			continue
+		}
+		b.str("# ftrace: \"")
+		b.str(clause.Text)
+		b.str("\" matches ")
+		b.uint(uint64(c.matches[i]))
+		b.str(" of ")
+		b.uint(uint64(all))
+		b.str(" functions (")
+		b.str(clause.Detail.String())
+		b.str(")\n")
+		b.flush()
+	}
+	ftraceFreeText(b)
+	if ftraceShow {
+		ftraceShowAll(c)
+	}
+}
+
+func (c *ftraceConfig) someName(bits uint32) bool {
+	for i := range c.named {
+		if bits>>i&1 != 0 && c.named[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// ftraceShowAll lists the instrumented functions with their setting.
+func ftraceShowAll(c *ftraceConfig) {
+	b := ftraceNewText()
+	for p := ftraceRegistry.first; p != nil; p = p.next {
+		for i := range p.nfuncs {
+			f := p.fn(i)
+			b.str("# ")
+			from := b.n
+			if clause := c.clauseOf(f); clause != nil {
+				b.str(clause.Detail.String())
+			} else {
+				b.str("off")
+			}
+			b.pad(from, 6)
+			b.str(p.symbol)
+			b.byte('.')
+			b.str(f.name)
+			b.byte(' ')
+			b.str(p.files[f.file])
+			b.byte(':')
+			b.uint(uint64(f.line))
+			if clause := c.clauseOf(f); clause != nil {
+				b.str(" by \"")
+				b.str(clause.Text)
+				b.byte('"')
+			}
+			b.byte('\n')
+			b.flush()
+		}
+	}
+	ftraceFreeText(b)
+}
+
+// ftraceFinish is called before the program ends in an orderly way: by return of main, os.Exit, or a panic that no one
+// recovers.
+func ftraceFinish() {
+	gp := getg()
+	if !ftraceMayTrace(gp) {
+		return
+	}
+	if t := gp.ftrace; t != nil {
+		t.release(t.depth)
+	}
+	if ftraceStats != 0 && atomic.Cas(&ftraceFinished, 0, 1) {
+		ftraceWriteStats()
+	}
+	if lost := atomic.Load(&ftraceOut.lost); lost != 0 && atomic.Cas(&ftraceOut.lost, lost, 0) {
+		var digits [20]byte
+		ftraceComplain(string(ftraceItoa(digits[:], uint64(lost))) + " lines of the trace were lost")
+	}
+}
+
+// ftraceWriteStats lists the functions by calls, most called first.
+func ftraceWriteStats() {
+	var calls uint64
+	called := 0
+	all := 0
+	for p := ftraceRegistry.first; p != nil; p = p.next {
+		for i := range p.nfuncs {
+			all++
+			if n := atomic.Loaduintptr(&p.fn(i).count); n != 0 {
+				calls += uint64(n)
+				called++
+			}
+		}
+	}
+	list := make([]*ftraceFunc, 0, called)
+	for p := ftraceRegistry.first; p != nil; p = p.next {
+		for i := range p.nfuncs {
+			if f := p.fn(i); atomic.Loaduintptr(&f.count) != 0 && len(list) < called {
+				list = append(list, f)
+			}
+		}
+	}
+	ftraceSort(list)
+	b := ftraceNewText()
+	b.str("# ftrace: ")
+	b.uint(calls)
+	b.str(" calls to ")
+	b.uint(uint64(called))
+	b.str(" of ")
+	b.uint(uint64(all))
+	b.str(" functions instrumented\n")
+	b.flush()
+	for i, f := range list {
+		if i >= ftraceStats {
+			break
+		}
+		b.str("#")
+		var digits [20]byte
+		n := ftraceItoa(digits[:], uint64(f.count))
+		for range 12 - min(12, len(n)) {
+			b.byte(' ')
+		}
+		b.str(unsafe.String(&n[0], len(n)))
+		b.byte(' ')
+		b.str(f.pkg.symbol)
+		b.byte('.')
+		b.str(f.name)
+		b.byte('\n')
+		b.flush()
+	}
+	ftraceFreeText(b)
+}
+
+// ftraceSort sorts by calls, most called first, then by order of registration: a heap sort, for there is no package sort here.
+func ftraceSort(list []*ftraceFunc) {
+	for i := len(list)/2 - 1; i >= 0; i-- {
+		ftraceSift(list, i)
+	}
+	for n := len(list) - 1; n > 0; n-- {
+		list[0], list[n] = list[n], list[0]
+		ftraceSift(list[:n], 0)
+	}
+}
+
+// ftraceSift restores the heap below i, whose root is the least called.
+func ftraceSift(list []*ftraceFunc, i int) {
+	for {
+		child := 2*i + 1
+		if child >= len(list) {
+			return
+		}
+		if child+1 < len(list) && ftraceLess(list[child+1], list[child]) {
+			child++
+		}
+		if !ftraceLess(list[child], list[i]) {
+			return
+		}
+		list[i], list[child] = list[child], list[i]
+		i = child
+	}
+}
+
+func ftraceLess(a, b *ftraceFunc) bool {
+	if a.count != b.count {
+		return a.count < b.count
+	}
+	return a.pkg.symbol+"."+a.name > b.pkg.symbol+"."+b.name
+}

@@ -1,0 +1,131 @@
+//go:build ftrace_core
+
+// Where trace lines go: FTRACE_OUT. Each line is one write, made at once, so that whatever ends the program, the lines
+// so far are written.
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// ftraceOut is where the lines go.
+var ftraceOut = struct {
+	fd     int32
+	name   string // for messages
+	pipe   bool   // long writes by several threads may mix
+	dead   uint32 // a write failed: nothing more is written; atomic
+	lost   uint32 // lines since then; atomic
+	lock   uint32 // semaphore, for long writes to a pipe
+	atLine uint64 // lines written, for the sequence number; atomic
+}{lock: 1}
+
+// ftracePipeBuf is how much POSIX lets a pipe take in one piece.
+const ftracePipeBuf = 512
+
+// ftraceOpen opens what FTRACE_OUT names, "%p" being the process id. It reports on stderr what can't be opened; then nothing
+// is traced.
+func ftraceOpen(setting string) bool {
+	switch setting {
+	case "", "stderr":
+		ftraceOut.fd, ftraceOut.name = 2, "stderr"
+	case "stdout":
+		ftraceOut.fd, ftraceOut.name = 1, "stdout"
+	default:
+		name := ftraceExpand(setting)
+		fd := ftraceOpenFile(name)
+		if fd < 0 {
+			ftraceComplain("FTRACE_OUT: can't open " + name + ": " + ftraceErrno(-fd) + "; the program runs untraced")
+			return false
+		}
+		ftraceOut.fd, ftraceOut.name = fd, name
+	}
+	ftraceOut.pipe = true
+	ftraceOut.dead = 0
+	return true
+}
+
+// ftraceExpand replaces "%p" by the process id and "%%" by a percent sign.
+func ftraceExpand(s string) string {
+	out := make([]byte, 0, len(s)+16)
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+1 < len(s) {
+			switch s[i+1] {
+			case 'p':
+				var digits [20]byte
+				out = append(out, ftraceItoa(digits[:], uint64(ftracePid()))...)
+				i++
+				continue
+			case '%':
+				i++
+			}
+		}
+		out = append(out, s[i])
+	}
+	return string(out)
+}
+
+// ftraceItoa writes v at the end of buf.
+func ftraceItoa(buf []byte, v uint64) []byte {
+	i := len(buf)
+	for {
+		i--
+		buf[i] = byte('0' + v%10)
+		v /= 10
+		if v == 0 {
+			return buf[i:]
+		}
+	}
+}
+
+// ftraceWrite writes whole lines. It may let other goroutines run.
+func ftraceWrite(data unsafe.Pointer, n int) {
+	if n == 0 {
+		return
+	}
+	if atomic.Load(&ftraceOut.dead) != 0 {
+		atomic.Xadd(&ftraceOut.lost, 1)
+		return
+	}
+	locked := ftraceOut.pipe && n > ftracePipeBuf
+	if locked {
+		semacquire(&ftraceOut.lock)
+	}
+	for n > 0 {
+		written := ftraceWriteFD(ftraceOut.fd, data, int32(n))
+		if written > 0 {
+			data = add(data, uintptr(written))
+			n -= int(written)
+			continue
+		}
+		if ftraceTryAgain(-written) {
+			continue
+		}
+		if atomic.Cas(&ftraceOut.dead, 0, 1) {
+			ftraceComplain("FTRACE_OUT: writing to " + ftraceOut.name + ": " + ftraceErrno(-written) + "; the program runs on, its trace ends here")
+		}
+		atomic.Xadd(&ftraceOut.lost, 1)
+		break
+	}
+	if locked {
+		semrelease(&ftraceOut.lock)
+	}
+}
+
+// ftraceComplain tells the user on stderr what is wrong.
+func ftraceComplain(message string) {
+	line := "ftrace: " + message + "\n"
+	write(2, unsafe.Pointer(unsafe.StringData(line)), int32(len(line)))
+}
+
+// ftraceErrno names the errors that a user is likely to see.
+func ftraceErrno(errno int32) string {
+	for _, e := range ftraceErrors {
+		if e.errno == errno {
+			return e.text
+		}
+	}
+	var digits [20]byte
+	return "error " + string(ftraceItoa(digits[:], uint64(uint32(errno))))
+}

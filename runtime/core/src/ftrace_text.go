@@ -1,0 +1,373 @@
+//go:build ftrace_core
+
+// The text trace: one line when a call begins, one when it ends.
+//
+//	G1   + main.add(a=1, b=2) { // #1
+//	G1     } = 3 // main.add
+//
+// With fold or min= in force an entry line is held back until it is known what follows: the exit of the same call (fold), or how long
+// the call lasted (min). Held lines wait in the goroutine's held text in order; the frames say where each begins.
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// byte appends one byte. What does not fit is cut; a line is limited well below the buffer's size.
+func (b *ftraceText) byte(c byte) {
+	if b.n < len(b.data) {
+		b.data[b.n] = c
+		b.n++
+	}
+}
+
+func (b *ftraceText) str(s string) {
+	b.n += copy(b.data[b.n:], s)
+}
+
+func (b *ftraceText) uint(v uint64) {
+	var digits [20]byte
+	d := ftraceItoa(digits[:], v)
+	b.n += copy(b.data[b.n:], d)
+}
+
+func (b *ftraceText) int(v int64) {
+	if v < 0 {
+		b.byte('-')
+		v = -v
+	}
+	b.uint(uint64(v))
+}
+
+func (b *ftraceText) hex(v uint64) {
+	b.str("0x")
+	shift := 60
+	for shift > 0 && v>>shift == 0 {
+		shift -= 4
+	}
+	for ; shift >= 0; shift -= 4 {
+		b.byte("0123456789abcdef"[v>>shift&15])
+	}
+}
+
+// pad appends spaces until n bytes follow from.
+func (b *ftraceText) pad(from, n int) {
+	for b.n < from+n {
+		b.byte(' ')
+	}
+}
+
+// fixed appends v/10^decimals with that many decimals.
+func (b *ftraceText) fixed(v int64, decimals int) {
+	scale := int64(1)
+	for range decimals {
+		scale *= 10
+	}
+	b.int(v / scale)
+	b.byte('.')
+	for rest := v % scale; decimals > 0; decimals-- {
+		scale /= 10
+		b.byte(byte('0' + rest/scale%10))
+	}
+}
+
+// duration appends a duration in the unit that suits it.
+func (b *ftraceText) duration(ns int64) {
+	switch {
+	case ns < 1e3:
+		b.int(ns)
+		b.str("ns")
+	case ns < 1e6:
+		b.fixed(ns, 3)
+		b.str("us")
+	case ns < 1e9:
+		b.fixed(ns/1e3, 3)
+		b.str("ms")
+	default:
+		b.fixed(ns/1e6, 3)
+		b.str("s")
+	}
+}
+
+// name appends a function's name as a trace shows it: its package's path without directories, a dot, the name.
+func (b *ftraceText) name(f *ftraceFunc) {
+	symbol := f.pkg.symbol
+	if !ftraceFormat.paths {
+		for i := len(symbol) - 1; i >= 0; i-- {
+			if symbol[i] == '/' {
+				symbol = symbol[i+1:]
+				break
+			}
+		}
+	}
+	b.str(symbol)
+	b.byte('.')
+	b.str(f.name)
+}
+
+// flush writes the buffer's lines out and empties it.
+func (b *ftraceText) flush() {
+	ftraceWrite(unsafe.Pointer(&b.data), b.n)
+	b.n = 0
+}
+
+// prefix begins a line of goroutine gp at the given depth.
+func (b *ftraceText) prefix(gp *g, depth int32) {
+	from := b.n
+	f := &ftraceFormat
+	if f.seq {
+		b.uint(atomic.Xadd64(&ftraceOut.atLine, 1))
+		b.pad(from, 7)
+		b.byte(' ')
+	}
+	if f.wall {
+		b.wallTime()
+	}
+	if f.elapsed {
+		at := b.n
+		b.fixed((nanotime()-ftraceStarted)/1e3, 6)
+		b.pad(at, 11)
+		b.byte(' ')
+	}
+	if f.tid {
+		at := b.n
+		b.byte('T')
+		b.uint(ftraceTid())
+		b.pad(at, 8)
+		b.byte(' ')
+	}
+	at := b.n
+	b.colour(31 + gp.goid%6)
+	painted := b.n - at
+	b.byte('G')
+	b.uint(gp.goid)
+	b.colour(0)
+	if b.n > at+painted && ftraceFormat.colour {
+		painted += len("\x1b[0m")
+	}
+	b.pad(at, 4+painted)
+	b.byte(' ')
+	for ; depth > 0; depth-- {
+		b.str("  ")
+	}
+}
+
+// colour switches to a terminal's colour, 0 for none, if colours are on.
+func (b *ftraceText) colour(code uint64) {
+	if ftraceFormat.colour {
+		b.str("\x1b[")
+		b.uint(code)
+		b.byte('m')
+	}
+}
+
+// wallTime appends the time of day, UTC, in microseconds.
+func (b *ftraceText) wallTime() {
+	sec, nsec, _ := time_now()
+	day := sec % 86400
+	for i, v := range [...]int64{day / 3600, day / 60 % 60, day % 60} {
+		if i > 0 {
+			b.byte(':')
+		}
+		b.byte(byte('0' + v/10))
+		b.byte(byte('0' + v%10))
+	}
+	b.byte('.')
+	for v, scale := int64(nsec)/1000, int64(100000); scale > 0; scale /= 10 {
+		b.byte(byte('0' + v/scale%10))
+	}
+	b.str("Z ")
+}
+
+// ftraceEntry shows that the call of frame begins.
+func ftraceEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace_rule_Clause, args []any) {
+	f := frame.fn
+	b := ftraceNewText()
+	b.prefix(gp, frame.shown)
+	b.str("+ ")
+	b.name(f)
+	b.byte('(')
+	if clause.Detail >= ftrace_rule_Args {
+		p := ftracePrinter{b: b, limit: ftraceFormat.line, deep: clause.Detail == ftrace_rule_Deep}
+		p.list(ftraceNames{s: f.params}, args, false)
+	}
+	b.str(") {")
+	brace := b.n
+	b.colour(2)
+	b.str(" // #")
+	b.uint(uint64(frame.count))
+	if !t.headed && t.parentFn != nil {
+		b.str(" from G")
+		b.uint(t.parent)
+		b.byte(' ')
+		b.name(t.parentFn)
+		b.str(" #")
+		b.uint(uint64(t.parentCount))
+	}
+	t.headed = true
+	if n := atomic.Xchg(&f.suppressed, 0); n != 0 {
+		b.str(" (")
+		b.uint(uint64(n))
+		b.str(" calls not shown: rate=)")
+	}
+	if ftraceFormat.pos {
+		b.byte(' ')
+		b.str(f.pkg.files[f.file])
+		b.byte(':')
+		b.uint(uint64(f.line))
+	}
+	b.colour(0)
+	b.byte('\n')
+	frame.clause = clause
+	t.shown++
+	if clause.Min > 0 || ftraceFormat.duration {
+		frame.start = nanotime()
+	}
+	t.entryLine(frame, b, brace)
+	ftraceFreeText(b)
+}
+
+// entryLine prints or holds the entry line in b.
+func (t *ftraceG) entryLine(frame *ftraceFrame, b *ftraceText, brace int) {
+	if frame.clause.Min == 0 {
+		t.release(t.depth - 1)
+		if !ftraceFormat.fold {
+			b.flush()
+			frame.flags |= ftracePrinted
+			return
+		}
+	}
+	if t.held == nil {
+		t.held = ftraceNewText()
+	}
+	if t.held.n+b.n > len(t.held.data) {
+		frame.flags |= ftraceHeldLost
+		return
+	}
+	frame.held = int32(t.held.n) + 1
+	frame.heldAt = int32(t.held.n + brace)
+	t.held.n += copy(t.held.data[t.held.n:], b.data[:b.n])
+}
+
+// release prints the held entry lines of the frames below number depth.
+func (t *ftraceG) release(depth int32) {
+	if t.held == nil || t.held.n == 0 {
+		return
+	}
+	for i := depth - 1; i >= 0; i-- {
+		frame := t.frame(i)
+		if frame.flags&ftracePrinted != 0 {
+			break
+		}
+		if frame.held != 0 {
+			frame.held = 0
+			frame.flags |= ftracePrinted
+		}
+	}
+	t.held.flush()
+}
+
+// ftraceLeave shows that the call of frame, the topmost, ends.
+func ftraceLeave(gp *g, t *ftraceG, frame *ftraceFrame, results []any) {
+	var lasted int64
+	if frame.start != 0 {
+		lasted = nanotime() - frame.start
+	}
+	if frame.flags&ftracePrinted == 0 && lasted < frame.clause.Min {
+		if frame.held != 0 {
+			t.held.n = int(frame.held) - 1
+		}
+		return
+	}
+	b := ftraceNewText()
+	folded := frame.held != 0 && ftraceFormat.fold
+	var comment int
+	switch {
+	case folded:
+		// "+ f() {" of the held line, the results, then the held comment.
+		held := t.held
+		start := int(frame.held) - 1
+		comment = int(frame.heldAt)
+		b.str(unsafe.String(&held.data[start], comment-start))
+		end := held.n
+		held.n = start
+		t.release(t.depth - 1)
+		// The bytes of the comment are still in held's data behind its length: only this goroutine uses it.
+		b.ending(gp, frame, results)
+		b.comment(gp, frame, unsafe.String(&held.data[comment], end-comment), lasted)
+	default:
+		if frame.held != 0 || frame.flags&ftraceHeldLost != 0 {
+			t.releaseWith(gp, frame)
+		}
+		b.prefix(gp, frame.shown+1)
+		b.ending(gp, frame, results)
+		b.comment(gp, frame, "", lasted)
+	}
+	b.flush()
+	ftraceFreeText(b)
+}
+
+// releaseWith prints the held entry lines up to that of frame, the topmost; if that did not fit it is printed without parameters.
+func (t *ftraceG) releaseWith(gp *g, frame *ftraceFrame) {
+	t.release(t.depth)
+	if frame.flags&ftraceHeldLost == 0 {
+		return
+	}
+	b := ftraceNewText()
+	b.prefix(gp, frame.shown)
+	b.str("+ ")
+	b.name(frame.fn)
+	b.str("(...) { // #")
+	b.uint(uint64(frame.count))
+	b.byte('\n')
+	b.flush()
+	ftraceFreeText(b)
+}
+
+// ending appends how a call ended: the brace, then results or panic.
+func (b *ftraceText) ending(gp *g, frame *ftraceFrame, results []any) {
+	b.byte('}')
+	printer := ftracePrinter{b: b, limit: ftraceFormat.line, deep: frame.clause.Detail == ftrace_rule_Deep}
+	if p := ftracePanic(gp, frame); p != nil {
+		if p.goexit {
+			b.str(" Goexit")
+			return
+		}
+		b.str(" panic ")
+		printer.dynamic(p.arg, true)
+		return
+	}
+	if len(results) > 0 && frame.clause.Detail >= ftrace_rule_Args {
+		b.str(" = ")
+		printer.list(ftraceNames{s: frame.fn.params}.results(), results, true)
+	}
+	if frame.flags&ftraceRecovered != 0 {
+		b.str(" recovered ")
+		printer.dynamic(gp.ftraceRecovered, true)
+	}
+}
+
+// comment appends what stands behind an ending, and ends the line. entry is the comment of a folded entry line.
+func (b *ftraceText) comment(gp *g, frame *ftraceFrame, entry string, lasted int64) {
+	if entry != "" {
+		b.str(entry[:len(entry)-1])
+	} else {
+		b.colour(2)
+		b.str(" // ")
+		b.name(frame.fn)
+		b.colour(0)
+	}
+	if ftraceFormat.duration {
+		b.byte(' ')
+		b.duration(lasted)
+	}
+	if frame.note != 0 {
+		notes := gp.ftrace.notes
+		from := int(frame.note) - 1
+		b.str(": ")
+		b.str(unsafe.String(&notes.data[from], notes.n-from))
+	}
+	b.byte('\n')
+}

@@ -1,0 +1,88 @@
+//go:build ftrace_core
+
+// This file is added to package internal/runtime/maps: it lets the tracer read a map that another goroutine may be writing,
+// without the iterator, which would stop the program, and without trusting what it finds.
+
+package maps
+
+import (
+	"internal/abi"
+	"unsafe"
+)
+
+// FtraceMapSize is the size of a map's header.
+const FtraceMapSize = unsafe.Sizeof(Map{})
+
+// FtraceSlot is one entry found.
+type FtraceSlot struct {
+	Key, Elem unsafe.Pointer
+}
+
+// FtraceWalked is what a walk found.
+type FtraceWalked struct {
+	Key, Elem *abi.Type
+	Used      uint64
+	Count     int  // slots found
+	Still     bool // no one was writing
+
+	clearSeq uint64
+	dirPtr   unsafe.Pointer
+	dirLen   int
+}
+
+// FtraceWalk finds entries of the map at v, of type t, until slots is full. Memory that it reads is the map's own, which the garbage collector keeps;
+// but in a map that is being written, slots may be half written: see FtraceUnchanged.
+func FtraceWalk(t *abi.Type, v unsafe.Pointer, slots []FtraceSlot) FtraceWalked {
+	typ := (*ftraceMapType)(unsafe.Pointer(t))
+	m := (*Map)(v)
+	w := FtraceWalked{Key: typ.Key, Elem: typ.Elem}
+	if m.writing != 0 {
+		return w
+	}
+	w.Used, w.clearSeq, w.dirPtr, w.dirLen = m.used, m.clearSeq, m.dirPtr, m.dirLen
+	w.Still = true
+	if w.dirPtr == nil || w.Used == 0 {
+		return w
+	}
+	if w.dirLen == 0 {
+		w.group(typ, groupReference{data: w.dirPtr}, slots)
+		return w
+	}
+	for i := 0; i < w.dirLen && w.Count < len(slots); i++ {
+		tab := *(**table)(unsafe.Pointer(uintptr(w.dirPtr) + uintptr(i)*unsafe.Sizeof(w.dirPtr)))
+		if tab == nil || tab.index != i { // the same table stands under several indices
+			continue
+		}
+		groups := tab.groups
+		for g := uint64(0); g <= groups.lengthMask && w.Count < len(slots); g++ {
+			w.group(typ, groups.group(typ, g), slots)
+		}
+	}
+	return w
+}
+
+// group appends the entries of one group.
+func (w *FtraceWalked) group(typ *ftraceMapType, g groupReference, slots []FtraceSlot) {
+	for i := uintptr(0); i < ftraceGroupSlots && w.Count < len(slots); i++ {
+		if g.ctrls().get(i)&ctrlEmpty == ctrlEmpty { // empty or deleted
+			continue
+		}
+		key, elem := g.key(typ, i), g.elem(typ, i)
+		if typ.IndirectKey() {
+			key = *(*unsafe.Pointer)(key)
+		}
+		if typ.IndirectElem() {
+			elem = *(*unsafe.Pointer)(elem)
+		}
+		if key != nil && elem != nil {
+			slots[w.Count] = FtraceSlot{key, elem}
+			w.Count++
+		}
+	}
+}
+
+// FtraceUnchanged says whether the map at v is as it was when w was found, as far as its header tells.
+func FtraceUnchanged(v unsafe.Pointer, w *FtraceWalked) bool {
+	m := (*Map)(v)
+	return m.writing == 0 && m.used == w.Used && m.clearSeq == w.clearSeq && m.dirPtr == w.dirPtr && m.dirLen == w.dirLen
+}

@@ -1,0 +1,19 @@
+package core
+
+// unhooked are functions of the standard library that the runtime calls where a hook must not be, by package and name.
+var unhooked = map[string]map[string]string{
+	"sync": {
+		"poolCleanup": "the runtime calls it while the world is stopped",
+	},
+	"time": {
+		"sendTime": "the runtime calls it on the system stack when a timer fires",
+		"goFunc":   "the runtime calls it on the system stack when a timer fires",
+	},
+	"syscall": {
+		"forkAndExecInChild":  "it runs between fork and exec",
+		"forkAndExecInChild1": "it runs between fork and exec",
+	},
+}
+
+// Unhooked returns the functions of a package that must not be hooked, each with the reason.
+func Unhooked(importPath string) map[string]string { return unhooked[importPath] }
