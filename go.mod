@@ -4,5 +4,12 @@ go 1.25.0
 
 require (
 	github.com/google/go-cmp v0.7.0
+	github.com/rogpeppe/go-internal v1.15.0
 	golang.org/x/mod v0.37.0
+	golang.org/x/tools v0.46.0
+)
+
+require (
+	golang.org/x/sync v0.21.0 // indirect
+	golang.org/x/sys v0.46.0 // indirect
 )

@@ -4,40 +4,35 @@
 // It is pure: bytes and options in, bytes and a list of what was hooked out. It reads no file, no environment and runs
 // nothing; cmd/ftrace-wrap calls it from the compile step and from the list and show commands.
 //
-// Nothing is reprinted. Text is inserted on the line of a function's signature and opening brace, and generated
-// declarations follow the last line of the file, so that every line number, comment and directive stays as it was; one
-// //line directive in front gives the copy its original name.
+// Nothing is reprinted. Text is inserted on the lines of a function's signature, opening brace and returns, so that every line
+// number, comment and directive stays as it was; one //line directive in front gives the copy its original name.
 //
 // # What the inserted code looks like
 //
-// A function that may call others is hooked in its own frame, so that runtime.Caller, recover, stack traces and profiles
-// stay right while it is traced. Unnamed parameters and results are given names:
+// Every function has a hook: a package variable that is nil while the function is not traced, and which it looks at when it is entered.
 //
-//	func F(a int, s string) (_ftrace_r0 int, err error) {if _ftrace_t[7].on!=0{defer _ftrace_exit(_ftrace_enter(&_ftrace_t[7],interface{}(a),interface{}(s)),interface{}(&_ftrace_r0),interface{}(&err))};
+//	func F(a int, s string) (_ftrace_r0 int, err error) {if _ftrace_f7!=nil{defer _ftrace_exit(_ftrace_enter(_ftrace_f7,interface{}(a),interface{}(s)),interface{}(&_ftrace_r0),interface{}(&err))};
 //		... the body as it was ...
 //	}
 //
-// The conversions to interface{} box nothing: enter and exit are declared go:noescape, so the compiler keeps the boxes in
-// the frame. No function literal is inserted, because it would renumber the user's own (F.func1 would become F.func2).
+// Unnamed parameters and results are given names. The function is traced in its own frame, so that runtime.Caller, recover, stack traces
+// and profiles stay right while it is. The conversions to interface{} box nothing: enter and exit are declared go:noescape,
+// so the compiler keeps the boxes in the frame. No function literal is inserted, because it would renumber the user's
+// own (F.func1 would become F.func2).
 //
-// A leaf, that is a small function that calls nothing and that the compiler would inline, goes through a typed pointer to
-// a wrapper with the same declaration instead. The compiler charges a call of a function parameter far less than a call of a
-// function variable, so the leaf stays inlinable (see [Leaf]):
+// A deferred call keeps a function from being inlined. So a small function, which the compiler would inline, has hooks that cost the
+// inliner little enough, one at the entry and one in front of each return:
 //
-//	func (p *T) Get() int {if _ftrace_p:=_ftrace_h3.cur;_ftrace_p!=nil{return _ftrace_c3(_ftrace_p,p)};
-//		return p.x
+//	func (p *T) Get() (_ftrace_r0 int) {if _ftrace_f3!=nil{delete(_ftrace_n2,[2]interface{}{_ftrace_f3,interface{}(p)})};
+//		_ftrace_r0=p.x;if _ftrace_f3!=nil{delete(_ftrace_x2,[2]interface{}{_ftrace_f3,interface{}(_ftrace_r0)})};return
 //	}
 //
-//	// at the end of the file:
-//	var _ftrace_h3 = struct{cur, wrap func(*T) int}{wrap: _ftrace_a3}
-//	func _ftrace_c3(_ftrace_p func(*T) int, p *T) int { return _ftrace_p(p) }
-//	//go:linkname _ftrace_a3 example.com/pkg._ftrace_w3
-//	func _ftrace_a3(p *T) int
-//	func _ftrace_w3(p *T) (_ftrace_r0 int) { ... in-frame hook ... ; return p.x }
+// The maps are nil, for ever; deleting from a nil map does nothing but call the runtime, where the core looks at the key. The inliner
+// charges 57 of its budget of 80 for any call, but 1 for a builtin; and a key for deleting does not escape. So the function is
+// inlined as before, and what escaped or did not is the same. (A call through a function pointer in front of the body, by contrast,
+// makes every parameter escape.) What such hooks don't see is a panic that passes the function: the core notices that by the
+// stack pointer. See hookInlined for which functions qualify.
 //
-// The wrapper is named through a bodyless alias because Go orders package variables by references through function
-// bodies: naming the wrapper itself would make the hook wait for every variable that the wrapper mentions.
-//
-// One more file, which must be given to the compiler first, holds the table of functions, the links into the core and a
+// One more file, which must be given to the compiler first, holds the hooks, the table of functions, the links into the core and a
 // package variable whose initialiser registers the table (see register.go).
 package rewrite

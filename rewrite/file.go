@@ -1,10 +1,10 @@
 package rewrite
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/token"
-	"slices"
 	"strings"
 )
 
@@ -15,7 +15,6 @@ type file struct {
 	tree   *ast.File
 	tok    *token.File
 	edits  editBuffer
-	tail   strings.Builder // generated declarations that follow the file
 	hooked int
 }
 
@@ -49,17 +48,9 @@ func (f *file) rewrite() []byte {
 	if f.hooked == 0 {
 		return nil
 	}
-	if f.tail.Len() > 0 {
-		// A linkname directive is valid only in a file that imports unsafe.
-		f.edits.insert(f.offset(f.tree.Name.End()), `;import _ "unsafe"`)
-	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "//line %s:1\n", f.name)
-	out.Write(f.edits.bytes())
-	if f.tail.Len() > 0 {
-		out.WriteByte('\n')
-		out.WriteString(f.tail.String())
-	}
+	out.Write(bytes.TrimPrefix(f.edits.bytes(), []byte("\uFEFF"))) // a byte order mark may only come first
 	return []byte(out.String())
 }
 
@@ -72,8 +63,8 @@ func (f *file) funcDecl(d *ast.FuncDecl, directives []string) {
 	switch {
 	case fn.Reason != "":
 		fn.How = Skipped
-	case f.pkg.isLeaf(d) && !slices.Contains(directives, "//go:noinline"):
-		fn.How = Leaf
+	case f.pkg.hookInlined(d, directives):
+		fn.How = Inline
 	default:
 		fn.How = Frame
 	}
@@ -94,8 +85,8 @@ func (f *file) hook(fn *Func, d *ast.FuncDecl) {
 	fn.params = sig.names()
 	*fn = f.pkg.add(*fn)
 	f.hooked++
-	if fn.How == Leaf {
-		f.hookLeaf(fn, d, sig)
+	if fn.How == Inline {
+		f.hookInline(fn, d.Body, sig)
 		return
 	}
 	f.hookFrame(fn, d.Body, sig)
@@ -132,28 +123,6 @@ func (f *file) literals(n ast.Node, outer, suffix string, count *int, params map
 func (f *file) place(fn *Func, pos token.Pos) {
 	at := f.position(pos)
 	fn.File, fn.Line = at.Filename, at.Line
-}
-
-// hookFrame inserts the in-frame hook behind the opening brace of body.
-func (f *file) hookFrame(fn *Func, body *ast.BlockStmt, sig *signature) {
-	sig.nameAll()
-	f.edits.insert(f.offset(body.Lbrace)+1, f.pkg.frameHook(fn.index, sig))
-}
-
-// frameHook is the statement that traces a function in its own frame.
-func (p *pkg) frameHook(index int, sig *signature) string {
-	var b strings.Builder
-	table := fmt.Sprintf("%st[%d]", p.prefix, index)
-	fmt.Fprintf(&b, "if %s.on!=0{defer %sexit(%senter(&%s", table, p.prefix, p.prefix, table)
-	for _, v := range sig.params {
-		fmt.Fprintf(&b, ",interface{}(%s)", v.name)
-	}
-	b.WriteByte(')')
-	for _, v := range sig.results {
-		fmt.Fprintf(&b, ",interface{}(&%s)", v.name)
-	}
-	b.WriteString(")};")
-	return b.String()
 }
 
 // declName returns the name that the compiler gives a declared function's symbol, without the package.

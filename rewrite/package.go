@@ -7,7 +7,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"strings"
 )
 
 // Options say how one package is rewritten.
@@ -38,10 +37,10 @@ type How string
 const (
 	// Skipped functions are not hooked; Func.Reason says why.
 	Skipped How = "skipped"
-	// Frame functions check their hook at entry and are traced in their own frame.
+	// Frame functions check their hook at entry, and are traced until they leave in whatever way by a deferred call.
 	Frame How = "frame"
-	// Leaf functions are traced through a pointer to a generated wrapper.
-	Leaf How = "leaf"
+	// Inline functions, which the compiler inlines, check their hook at entry and in front of each return.
+	Inline How = "inline"
 )
 
 // A Func is one function of a rewritten package: a declaration or a literal.
@@ -76,7 +75,7 @@ var ErrSyntax = errors.New("rewrite: syntax error")
 
 // Package rewrites a package. It reports an error that wraps [ErrSyntax] for a file that does not parse, and no other.
 func Package(opt Options, files []File) (*Result, error) {
-	p := &pkg{opt: opt, fset: token.NewFileSet(), prefix: freePrefix(files), types: map[string]ast.Expr{}}
+	p := &pkg{opt: opt, fset: token.NewFileSet(), prefix: freePrefix(files)}
 	for _, f := range files {
 		tree, err := parser.ParseFile(p.fset, f.Name, f.Source, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
@@ -98,14 +97,17 @@ func Package(opt Options, files []File) (*Result, error) {
 
 // pkg is the package at work.
 type pkg struct {
-	opt    Options
-	fset   *token.FileSet
-	prefix string // of every generated name
-	files  []*file
-	types  map[string]ast.Expr // package-level types by name
-	decls  map[string]*ast.FuncDecl // functions, without methods, by name
-	values map[string]bool          // package-level variables and constants
-	costs  map[*ast.FuncDecl]int    // inlining costs already estimated
+	opt     Options
+	fset    *token.FileSet
+	prefix  string // of every generated name
+	files   []*file
+	types   map[string]ast.Expr                 // package-level types by name
+	decls   map[string]*ast.FuncDecl            // functions, without methods, by name
+	methods map[string]map[string]*ast.FuncDecl // by name and receiver's type
+	values  map[string]bool                     // package-level variables and constants
+	consts  map[string]bool                     // package-level constants
+	imports map[string]string                   // paths by name, of all files
+	costs   map[*ast.FuncDecl]int               // inlining costs already estimated
 
 	funcs     []Func
 	hooked    int
@@ -113,6 +115,7 @@ type pkg struct {
 	literals  int      // literals in package-level initialisers seen
 	fileNames []string // of hooked functions
 	fileIndex map[string]int
+	arities   map[string]int // numbers of values of inline hooks, by suffix of the map's name
 }
 
 // freePrefix returns a prefix for generated names that no file mentions.
@@ -135,17 +138,19 @@ func mentioned(files []File, text string) bool {
 
 // declarations notes the package-level declarations that later decisions need.
 func (p *pkg) declarations() {
+	p.types = map[string]ast.Expr{}
 	p.decls = map[string]*ast.FuncDecl{}
+	p.methods = map[string]map[string]*ast.FuncDecl{}
 	p.values = map[string]bool{}
+	p.consts = map[string]bool{}
+	p.imports = map[string]string{}
 	p.costs = map[*ast.FuncDecl]int{}
 	p.fileIndex = map[string]int{}
 	for _, f := range p.files {
 		for _, d := range f.tree.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
-				if d.Recv == nil {
-					p.decls[d.Name.Name] = d
-				}
+				p.function(d)
 			case *ast.GenDecl:
 				for _, s := range d.Specs {
 					switch s := s.(type) {
@@ -154,12 +159,29 @@ func (p *pkg) declarations() {
 					case *ast.ValueSpec:
 						for _, n := range s.Names {
 							p.values[n.Name] = true
+							p.consts[n.Name] = d.Tok == token.CONST
 						}
+					case *ast.ImportSpec:
+						name, path := importName(s)
+						p.imports[name] = path
 					}
 				}
 			}
 		}
 	}
+}
+
+func (p *pkg) function(d *ast.FuncDecl) {
+	name := d.Name.Name
+	if d.Recv == nil || len(d.Recv.List) == 0 {
+		p.decls[name] = d
+		return
+	}
+	if p.methods[name] == nil {
+		p.methods[name] = map[string]*ast.FuncDecl{}
+	}
+	base, _, _ := receiver(d.Recv.List[0].Type)
+	p.methods[name][base] = d
 }
 
 // add appends a function to the package's list; it gives a hooked one its place in the table.
@@ -184,20 +206,4 @@ func (p *pkg) shown(name string) string {
 		return name
 	}
 	return p.opt.Shown(name)
-}
-
-// linkPath returns the package's symbol path as the linker spells it, which a linkname directive must use: cmd/internal/objabi
-// escapes dots behind the last slash, control characters, quotes and percent signs.
-func linkPath(path string) string {
-	slash := strings.LastIndexByte(path, '/')
-	var out strings.Builder
-	for i := 0; i < len(path); i++ {
-		c := path[i]
-		if c <= ' ' || (c == '.' && i > slash) || c == '%' || c == '"' || c >= 0x7F {
-			fmt.Fprintf(&out, "%%%02x", c)
-			continue
-		}
-		out.WriteByte(c)
-	}
-	return out.String()
 }

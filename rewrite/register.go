@@ -2,6 +2,8 @@ package rewrite
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,13 +20,12 @@ const registerText = `package %[2]s
 import "unsafe"
 
 type %[1]sfunc struct {
-	on     uint32
+	hook   *interface{}
 	line   uint32
 	file   uint32
 	kind   uint32
 	name   string
 	params string
-	leaf   unsafe.Pointer
 	count  uintptr
 	core   [5]uint64
 }
@@ -44,7 +45,7 @@ func %[1]sregister(p *%[1]spkg) uintptr
 
 //go:linkname %[1]senter runtime.ftrace_enter
 //go:noescape
-func %[1]senter(f *%[1]sfunc, args ...interface{}) uintptr
+func %[1]senter(hook interface{}, params ...interface{}) uintptr
 
 //go:linkname %[1]sexit runtime.ftrace_exit
 //go:noescape
@@ -52,11 +53,13 @@ func %[1]sexit(token uintptr, results ...interface{})
 
 `
 
+// The maps of inline hooks are nil for ever. Their elements' type tells the core that they are hooks, see ftraceEnterMark there.
+var marks = map[byte]string{'n': "0x66740001", 'x': "0x66740002"}
+
 // Kinds of function in the table.
 const (
 	kindDeclared = iota
 	kindLiteral
-	kindLeaf
 )
 
 // register returns the source of the registering file.
@@ -64,18 +67,20 @@ func (p *pkg) register() []byte {
 	var b strings.Builder
 	x := p.prefix
 	fmt.Fprintf(&b, registerText, x, p.files[0].tree.Name.Name)
-	fmt.Fprintf(&b, "var %st = [...]%sfunc{\n", x, x)
-	for _, fn := range p.funcs {
-		if fn.How == Skipped {
-			continue
-		}
-		fmt.Fprintf(&b, "\t%d: {line: %d, file: %d, kind: %d, name: %s, params: %s", fn.index, fn.Line, fn.file, fn.kind(), strconv.Quote(fn.Name), strconv.Quote(fn.params))
-		if fn.How == Leaf {
-			fmt.Fprintf(&b, ", leaf: unsafe.Pointer(&%sh%d)", x, fn.index)
-		}
-		b.WriteString("},\n")
+	for _, name := range slices.Sorted(maps.Keys(p.arities)) {
+		fmt.Fprintf(&b, "var %s%s map[[%d]interface{}][%s]struct{}\n\n", x, name, p.arities[name], marks[name[0]])
 	}
-	fmt.Fprintf(&b, "}\n\nvar %sfiles = [...]string{\n", x)
+	var table strings.Builder
+	b.WriteString("// The hooks: nil, or what the core is to be called with.\nvar (\n")
+	for _, fn := range p.funcs {
+		if fn.How != Skipped {
+			hook := p.hookName(fn.index)
+			fmt.Fprintf(&b, "\t%s interface{}\n", hook)
+			fmt.Fprintf(&table, "\t%d: {hook: &%s, line: %d, file: %d, kind: %d, name: %s, params: %s},\n",
+				fn.index, hook, fn.Line, fn.file, fn.kind(), strconv.Quote(fn.Name), strconv.Quote(fn.params))
+		}
+	}
+	fmt.Fprintf(&b, ")\n\nvar %st = [...]%sfunc{\n%s}\n\nvar %sfiles = [...]string{\n", x, x, table.String(), x)
 	for _, name := range p.fileNames {
 		fmt.Fprintf(&b, "\t%s,\n", strconv.Quote(name))
 	}
@@ -85,10 +90,7 @@ func (p *pkg) register() []byte {
 }
 
 func (fn *Func) kind() int {
-	switch {
-	case fn.How == Leaf:
-		return kindLeaf
-	case strings.Contains(fn.Name, ".func"):
+	if strings.Contains(fn.Name, ".func") {
 		return kindLiteral
 	}
 	return kindDeclared

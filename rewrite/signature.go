@@ -16,11 +16,9 @@ type signature struct {
 
 // A variable is one parameter or result.
 type variable struct {
-	name     string // as the hook writes it: the user's, or a generated one
-	shown    string // as a trace shows it: "_" for a blank one, "" for an unnamed one
-	kind     string // what a trace must know of its static type, see staticKind
-	typ      string // its type's source text, "..." included
-	variadic bool
+	name  string // as the hook writes it: the user's, or a generated one
+	shown string // as a trace shows it: "_" for a blank one, "" for an unnamed one
+	kind  string // what a trace must know of its static type, see staticKind
 }
 
 // signature takes a function's parameters and results apart.
@@ -47,10 +45,7 @@ func (s *signature) fields(list *ast.FieldList, letter string, to *[]*variable, 
 			names = []*ast.Ident{nil}
 		}
 		for _, name := range names {
-			v := &variable{typ: s.file.text(field.Type), kind: s.file.pkg.staticKind(field.Type, typeParams)}
-			if e, ok := field.Type.(*ast.Ellipsis); ok {
-				v.typ, v.variadic = s.file.text(e.Elt), true
-			}
+			v := &variable{kind: s.file.pkg.staticKind(field.Type, typeParams)}
 			s.name(v, name, field, fmt.Sprintf("%s%s%d", s.file.pkg.prefix, letter, len(*to)))
 			*to = append(*to, v)
 		}
@@ -94,7 +89,7 @@ func (s *signature) nameAll() {
 }
 
 // names returns what the core is told of the signature: for each parameter its name and its static kind, comma-separated,
-// then behind a semicolon the results.
+// then behind a semicolon the same of the results.
 func (s *signature) names() string {
 	var b strings.Builder
 	for i, v := range s.params {
@@ -108,12 +103,12 @@ func (s *signature) names() string {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(v.shown)
+		b.WriteString(v.shown + v.kind)
 	}
 	return b.String()
 }
 
-// staticKind returns what the core can't see of a parameter that reaches it as an interface{}: whether its static type is an
+// staticKind returns what the core can't see of a value that reaches it as an interface{}: whether its static type is an
 // interface, so that the dynamic type is worth showing. "!" says that it is; ":Name" that it is if the value's type is not
 // called Name, for types of other packages, which are not looked into; "" that it is not.
 func (p *pkg) staticKind(t ast.Expr, typeParams map[string]bool) string {

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 	"strings"
 )
 
@@ -27,6 +28,8 @@ func (p *pkg) skipReason(d *ast.FuncDecl, name string, directives []string) stri
 	switch {
 	case d.Body == nil:
 		return "it has no Go body (assembly or linkname)"
+	case p.declared("nil"):
+		return "the package gives nil a meaning of its own"
 	case d.Name.Name == "_":
 		return "a blank function is never called"
 	case strings.HasPrefix(d.Name.Name, "_Cfunc_"), strings.HasPrefix(d.Name.Name, "_cgo"), strings.HasPrefix(d.Name.Name, "_Cgo"):
@@ -37,7 +40,7 @@ func (p *pkg) skipReason(d *ast.FuncDecl, name string, directives []string) stri
 			return reason
 		}
 	}
-	if p.opt.KeepInlinable && p.inlinable(d) {
+	if p.opt.KeepInlinable && p.inlinable(d, directives) {
 		return "the compiler would inline it (FTRACE_INLINE=keep)"
 	}
 	return ""
@@ -47,12 +50,13 @@ func (p *pkg) skipReason(d *ast.FuncDecl, name string, directives []string) stri
 // the next declaration even if a blank line or other comments stand between, so this is more than the declaration's doc comment.
 func (f *file) directives(from, to token.Pos) []string {
 	var found []string
-	for _, group := range f.tree.Comments {
+	comments := f.tree.Comments
+	first, _ := slices.BinarySearchFunc(comments, from, func(group *ast.CommentGroup, pos token.Pos) int {
+		return int(group.Pos() - pos)
+	})
+	for _, group := range comments[first:] {
 		if group.Pos() >= to {
 			break
-		}
-		if group.Pos() < from {
-			continue
 		}
 		for _, c := range group.List {
 			if strings.HasPrefix(c.Text, "//go:") {

@@ -86,7 +86,7 @@ func parseCompile(tool string, args []string) (*compileStep, error) {
 
 // replace returns the files to compile in place of the package's, or nil if they are to stay.
 func (c *compileStep) replace() ([]string, error) {
-	if c.std && core.Patched(c.importPath) {
+	if c.patched() {
 		return c.patch()
 	}
 	settings, err := readSettings(c.tool)
@@ -99,6 +99,9 @@ func (c *compileStep) replace() ([]string, error) {
 	}
 	return c.rewrite(settings)
 }
+
+// patched says whether the package takes in a part of the core.
+func (c *compileStep) patched() bool { return core.Patched(c.importPath, c.std) }
 
 // selected says whether the package is to be instrumented.
 func (c *compileStep) selected(s *settings) (bool, error) {
@@ -149,7 +152,7 @@ func (c *compileStep) lineDir(work string) string {
 	return work
 }
 
-// patch changes a package of the standard library that takes in the core.
+// patch adds the core to the package.
 func (c *compileStep) patch() ([]string, error) {
 	version, err := os.ReadFile(filepath.Join(goroot(c.tool), "VERSION"))
 	if err != nil {
@@ -262,7 +265,7 @@ func (c *compileStep) run(files []string) int {
 	cmd := exec.Command(c.tool, append(c.flags[:len(c.flags):len(c.flags)], files...)...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
-	if err != nil && !core.Patched(c.importPath) {
+	if err != nil && !c.patched() {
 		if status := runTool(c.tool, c.args); status != 0 {
 			return status
 		}

@@ -28,7 +28,7 @@ var commands = map[string]func(args []string) int{
 func main() {
 	args := os.Args[1:]
 	if len(args) == 0 {
-		fmt.Fprint(os.Stderr, usage)
+		os.Stderr.WriteString(usage)
 		os.Exit(2)
 	}
 	if strings.ContainsAny(args[0], `/\`) { // the go command gives tools by path
@@ -42,6 +42,9 @@ func main() {
 	if !ok {
 		fmt.Fprintf(os.Stderr, "ftrace-wrap: unknown command %q\n\n%s", args[0], usage)
 		os.Exit(2)
+	}
+	if wantsHelp(args[1:]) && args[0] != "go" {
+		os.Exit(helpCommand(args[:1]))
 	}
 	os.Exit(command(args[1:]))
 }

@@ -1,7 +1,7 @@
 // Package core holds the part of the tracer that lives inside instrumented programs, in Go's own package runtime, and says how a
 // Go release's sources are changed to take it in.
 //
-// The sources are in src (for package runtime) and src/maps (for internal/runtime/maps). They are embedded here, and given to the
+// The sources are in src (for package runtime), src/maps (for internal/runtime/maps) and src/api (for package ftrace). They are embedded here, and given to the
 // compiler by cmd/ftrace-wrap when it compiles these packages; the build tag in them keeps them out of ordinary builds of
 // this module. The grammar of rules comes from package rule, renamed.
 //
@@ -20,7 +20,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
 
-//go:embed src/*.go src/maps/*.go
+//go:embed src/*.go src/maps/*.go src/api/*.go
 var sources embed.FS
 
 // A File is a source file by name and text.
@@ -49,32 +49,48 @@ type splice struct {
 	file   string
 	behind string
 	text   string
+	from   string // first release that it is for, "" for all
+	to     string // last release
 }
 
 // splices are the changes to the sources of Go's packages.
 var splices = map[string][]splice{
 	"runtime": {
 		// The compiler and assembly code know where the first fields of a g are.
-		{"runtime2.go", "// goid of goroutine that created this goroutine\n", "ftrace *ftraceG; ftraceRecovered any;"},
-		{"proc.go", "\n\tgcenable()\n", "ftraceInit();"},
-		{"proc.go", "\n\tneedUnlock = false\n", "ftraceReport();"},
-		{"proc.go", "\n\tnewg.startpc = fn.fn\n", "ftraceGoroutineStart(newg, callergp);"},
-		{"proc.go", "\nfunc gdestroy(gp *g) {", "ftraceGoroutineEnd(gp);"},
-		{"proc.go", "\nfunc runExitHooks(code int) {", "ftraceFinish();"},
-		{"panic.go", "\nfunc recovery(gp *g) {", "ftraceRecovery(gp);"},
-		{"panic.go", "\nfunc fatalpanic(msgs *_panic) {", "ftraceFinish();"},
+		{file: "runtime2.go", behind: "// goid of goroutine that created this goroutine\n", text: "ftrace *ftraceG; ftraceRecovered any;"},
+		{file: "proc.go", behind: "\n\tgcenable()\n", text: "ftraceInit();"},
+		{file: "proc.go", behind: "\n\tneedUnlock = false\n", text: "ftraceReport();"},
+		{file: "proc.go", behind: "\n\tnewg.startpc = fn.fn\n", text: "ftraceGoroutineStart(newg, callergp);"},
+		{file: "proc.go", behind: "\nfunc gdestroy(gp *g) {", text: "ftraceGoroutineEnd(gp);"},
+		{file: "proc.go", behind: "\nfunc runExitHooks(code int) {", text: "ftraceFinish();"},
+		{file: "panic.go", behind: "\nfunc recovery(gp *g) {", text: "ftraceRecovery(gp);"},
+		{file: "panic.go", behind: "\n\tp.goexit = true\n", text: "defer ftraceUnwind();"},
+		{file: "panic.go", behind: "\nfunc fatalpanic(msgs *_panic) {", text: "ftraceUnwind(); ftraceFinish();"},
+		{file: "map_swiss.go", behind: mapdelete("SwissMapType"), text: inlineHook, to: "go1.25"},
+		{file: "map.go", behind: mapdelete("MapType"), text: inlineHook, from: "go1.26"},
 	},
 	"internal/runtime/maps": nil,
 	// The go command keeps test results by the environment variables that the test asked for. What is traced is such a dependency.
 	"testing/internal/testdeps": {
-		{"deps.go", "// known to cmd/go/internal/test/test.go\n", `log.w.WriteString("getenv FTRACE\ngetenv FTRACE_OUT\ngetenv FTRACE_FORMAT\ngetenv FTRACE_STATS\ngetenv FTRACE_SHOW\n");`},
+		{file: "deps.go", behind: "// known to cmd/go/internal/test/test.go\n", text: `log.w.WriteString("getenv FTRACE\ngetenv FTRACE_OUT\ngetenv FTRACE_FORMAT\ngetenv FTRACE_STATS\ngetenv FTRACE_SHOW\n");`},
 	},
 }
 
-// Patched says whether Patch changes the package of the standard library with this import path.
-func Patched(importPath string) bool {
+// apiPackage is the package by which programs reach the core.
+const apiPackage = "github.com/ftrace-wrap/ftrace-wrap/runtime"
+
+// inlineHook makes mapdelete the way into the core for inline hooks, see ftraceMapDelete. It costs a map that is not nil one comparison.
+const inlineHook = "if m == nil && ftraceMapDelete(t.Elem, t.Key, key, sys.GetCallerSP()) {return};"
+
+func mapdelete(mapType string) string {
+	return "\nfunc mapdelete(t *abi." + mapType + ", m *maps.Map, key unsafe.Pointer) {"
+}
+
+// Patched says whether Patch changes the package with this import path, which is the standard library's or not. Such packages are
+// not instrumented.
+func Patched(importPath string, std bool) bool {
 	_, ok := splices[importPath]
-	return ok
+	return std && ok || importPath == apiPackage
 }
 
 // Patch returns the sources that take the place of files when importPath is compiled for goos and goarch by the Go release called version:
@@ -85,6 +101,9 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 	}
 	changed = map[int][]byte{}
 	for _, s := range splices[importPath] {
+		if r := release(version); s.from > r || s.to != "" && s.to < r {
+			continue
+		}
 		if err := s.apply(files, changed); err != nil {
 			return nil, nil, fmt.Errorf("%s is not a Go release that this ftrace-wrap can instrument (%s): package %s: %v",
 				version, strings.Join(Releases, ", "), importPath, err)
@@ -94,7 +113,13 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 	case "runtime":
 		added, err = runtimeFiles(version, goos, goarch)
 	case "internal/runtime/maps":
-		added, err = mapFiles(version)
+		name := "src/maps/ftrace_maptype.go"
+		if release(version) == "go1.25" {
+			name = "src/maps/ftrace_maptype_go1.25.go"
+		}
+		added, err = embedded("src/maps/ftrace_map.go", name)
+	case apiPackage:
+		added, err = embedded("src/api/core.go")
 	}
 	return changed, added, err
 }
@@ -167,19 +192,15 @@ func forTarget(system, goos, goarch string) bool {
 	return system == goos || system == goos+"_"+goarch
 }
 
-// mapFiles returns the files for internal/runtime/maps.
-func mapFiles(version string) ([]File, error) {
-	names := []string{"ftrace_map.go", "ftrace_maptype.go"}
-	if release(version) == "go1.25" {
-		names[1] = "ftrace_maptype_go1.25.go"
-	}
+// embedded returns embedded files as they are.
+func embedded(names ...string) ([]File, error) {
 	var added []File
 	for _, name := range names {
-		source, err := sources.ReadFile("src/maps/" + name)
+		source, err := sources.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		added = append(added, File{name, source})
+		added = append(added, File{path.Base(name), source})
 	}
 	return added, nil
 }

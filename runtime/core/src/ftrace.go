@@ -14,6 +14,7 @@
 package runtime
 
 import (
+	"internal/abi"
 	"internal/runtime/atomic"
 	"internal/runtime/sys"
 	"unsafe"
@@ -22,16 +23,15 @@ import (
 // ftraceTableVersion is rewrite.TableVersion: the version of ftraceFunc and ftracePkg.
 const ftraceTableVersion = 1
 
-// ftraceFunc is one entry of a package's table of functions. The fields down to leaf are written by the rewriter.
+// ftraceFunc is one entry of a package's table of functions. The fields down to count are written by the rewriter.
 type ftraceFunc struct {
-	on     uint32 // what the function looks at when it is entered; nonzero: it calls the core
+	hook   *eface // what the function looks at when it is entered: nil, or this entry: call the core
 	line   uint32
 	file   uint32 // index into the package's files
 	kind   uint32
-	name   string      // without the package: "F", "(*T).M", "F.func1"
-	params string      // names of parameters and results, see rewrite.signature.names
-	leaf   *ftraceLeaf // the hook of a function that is traced by a wrapper, else nil
-	count  uintptr     // calls while armed; atomic
+	name   string  // without the package: "F", "(*T).M", "F.func1"
+	params string  // names of parameters and results, see rewrite.signature.names
+	count  uintptr // calls while armed; atomic
 
 	// What the rules say of the function, see ftraceApply.
 	pkg        *ftracePkg
@@ -42,11 +42,6 @@ type ftraceFunc struct {
 	window     int64  // start of the rate limit's current window, in ns
 	inWindow   uint32 // calls printed in it; atomic
 	suppressed uint32 // calls not printed since the last one that was; atomic
-}
-
-// ftraceLeaf is the hook of a leaf: cur is what it calls if not nil, wrap its wrapper. Both point to func values.
-type ftraceLeaf struct {
-	cur, wrap unsafe.Pointer
 }
 
 // ftracePkg is one instrumented package, written by the rewriter.
@@ -81,16 +76,53 @@ type ftraceFrame struct {
 }
 
 const (
-	ftraceRecovered = 1 << iota // the function recovered a panic, which is in g.ftraceRecovered
+	ftraceInline    = 1 << iota // the function has inline hooks: its exit is not seen if it panics
+	ftraceRecovered             // the function recovered a panic, whose value is in g.ftraceRecovered
+	ftracePanicked              // the call ended by that panic, which was recovered further up
 	ftraceHeldLost              // its entry line is still to be shown, but did not fit into the held text
 	ftracePrinted               // its entry line was printed
 )
 
-// ftrace_enter is called at the entry of an armed function, with its parameters. It returns what ftrace_exit is to be given,
-// 0 if the exit is of no interest.
+// ftrace_enter is called at the entry of an armed function, with its hook and its parameters. It returns what ftrace_exit is to be
+// given, 0 if the exit is of no interest.
 //
 //go:linkname ftrace_enter
-func ftrace_enter(f *ftraceFunc, args ...any) uintptr {
+func ftrace_enter(hook any, args ...any) uintptr {
+	sp := sys.GetCallerSP()
+	return ftraceBegin((*ftraceFunc)(efaceOf(&hook).data), getg().stack.hi-sp, args, 0)
+}
+
+// The inline hooks of small functions must cost the compiler's inliner next to nothing and let nothing escape. Of all that
+// reaches this package from compiled code, deleting from a nil map is the cheapest: the key takes the parameters along. These are
+// the lengths of the arrays that such a map's elements are said to be, by which mapdelete knows it.
+const (
+	ftraceEnterMark = 0x66740001
+	ftraceExitMark  = 0x66740002
+)
+
+// ftraceMapDelete is called by mapdelete for a nil map. It says whether that is an inline hook, the key being
+// [...]any{hook, parameters or results}. sp is the stack pointer of the function that deletes.
+func ftraceMapDelete(t *_type, keyType *_type, key unsafe.Pointer, sp uintptr) bool {
+	if t.Kind() != abi.Array {
+		return false
+	}
+	mark := (*arraytype)(unsafe.Pointer(t)).Len
+	if mark != ftraceEnterMark && mark != ftraceExitMark || keyType.Kind() != abi.Array {
+		return false
+	}
+	offset := getg().stack.hi - sp
+	values := unsafe.Slice((*any)(key), (*arraytype)(unsafe.Pointer(keyType)).Len)
+	f := (*ftraceFunc)(efaceOf(&values[0]).data)
+	if mark == ftraceEnterMark {
+		ftraceBegin(f, offset, values[1:], ftraceInline)
+	} else {
+		ftraceReturn(f, offset, values[1:])
+	}
+	return true
+}
+
+// ftraceBegin notes and shows that a call of f begins, in the stack frame at offset below the stack's top.
+func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) uintptr {
 	gp := getg()
 	if !ftraceMayTrace(gp) {
 		return 0
@@ -111,6 +143,7 @@ func ftrace_enter(f *ftraceFunc, args ...any) uintptr {
 		}
 		gp.ftrace = t
 	}
+	t.sweep(gp, offset)
 	if f.triggers&^ftraceTriggered.Load() != 0 {
 		ftraceTriggered.Or(f.triggers)
 	}
@@ -120,10 +153,11 @@ func ftrace_enter(f *ftraceFunc, args ...any) uintptr {
 		return 0
 	}
 	frame.fn = f
-	frame.sp = gp.stack.hi - sys.GetCallerSP()
+	frame.sp = offset
 	frame.count = count
 	frame.mask = t.mask | f.marks
 	frame.shown = t.shown
+	frame.flags = flags
 	t.mask = frame.mask
 	if clause = config.shows(clause, f, t, count); clause != nil {
 		t.busy++
@@ -146,17 +180,74 @@ func ftrace_exit(token uintptr, results ...any) {
 	if t == nil || token > uintptr(t.depth) || t.busy != 0 || !ftraceMayTrace(gp) {
 		return
 	}
-	t.depth = int32(token) // calls above it were abandoned
+	frame := t.frame(int32(token) - 1)
+	p := ftracePanic(gp, frame.sp)
+	for t.depth > int32(token) {
+		t.end(gp, nil, p)
+	}
+	t.end(gp, results, p)
+}
+
+// ftraceReturn notes and shows that f, which has inline hooks, returns. Its frame is not there if it was not armed when it was entered.
+func ftraceReturn(f *ftraceFunc, offset uintptr, results []any) {
+	gp := getg()
+	t := gp.ftrace
+	if t == nil || t.busy != 0 || !ftraceMayTrace(gp) {
+		return
+	}
+	t.sweep(gp, offset)
+	for i := t.depth - 1; i >= 0; i-- {
+		frame := t.frame(i)
+		if frame.sp != offset {
+			return
+		}
+		if frame.fn == f {
+			for t.depth > i+1 {
+				t.end(gp, nil, nil)
+			}
+			t.end(gp, results, nil)
+			return
+		}
+	}
+}
+
+// end takes the topmost frame off, whose call ended: by p, or by the panic that was recovered (ftracePanicked), or with results.
+func (t *ftraceG) end(gp *g, results []any, p *_panic) {
 	frame := t.frame(t.depth - 1)
 	if frame.clause != nil {
 		t.busy++
-		ftraceLeave(gp, t, frame, results)
+		ftraceLeave(gp, t, frame, results, p)
 		t.busy--
 	}
 	if frame.flags&ftraceRecovered != 0 {
 		gp.ftraceRecovered = nil
 	}
 	t.pop(frame)
+}
+
+// sweep takes off the frames of calls that ended without their hook's knowledge: inline hooks see no panic. offset is where the call
+// stands that is certainly alive.
+func (t *ftraceG) sweep(gp *g, offset uintptr) {
+	for t.depth > 0 {
+		frame := t.frame(t.depth - 1)
+		p := ftraceUnwound(gp, frame)
+		if p == nil && frame.sp <= offset && frame.flags&ftracePanicked == 0 {
+			return
+		}
+		t.end(gp, nil, p)
+	}
+}
+
+// ftraceUnwound returns the panic that has already passed the frame, which lies between the call that panicked and the one
+// whose deferred calls are running.
+func ftraceUnwound(gp *g, frame *ftraceFrame) *_panic {
+	for p := gp._panic; p != nil; p = p.link {
+		at, start := gp.stack.hi-uintptr(p.sp), gp.stack.hi-uintptr(p.startSP)
+		if !p.deferreturn && p.sp != nil && frame.sp < start && (frame.sp > at || frame.sp == at && frame.flags&ftraceInline != 0) {
+			return p
+		}
+	}
+	return nil
 }
 
 // ftraceMayTrace says whether this is an ordinary goroutine in ordinary circumstances: not a system stack, no runtime lock
@@ -166,26 +257,47 @@ func ftraceMayTrace(gp *g) bool {
 	return mp.curg == gp && mp.locks == 0 && mp.mallocing == 0 && mp.dying == 0 && mp.preemptoff == "" && !gp.throwsplit
 }
 
-// ftracePanic returns the panic (or Goexit) that is just running the deferred calls of frame's function, or nil if the function
-// returns.
-func ftracePanic(gp *g, frame *ftraceFrame) *_panic {
+// ftracePanic returns the panic (or Goexit) that is just running the deferred calls of the function whose frame is at offset, or
+// nil if the function returns.
+func ftracePanic(gp *g, offset uintptr) *_panic {
 	p := gp._panic
-	if p != nil && !p.deferreturn && gp.stack.hi-uintptr(p.sp) == frame.sp {
+	if p != nil && !p.deferreturn && gp.stack.hi-uintptr(p.sp) == offset {
 		return p
 	}
 	return nil
 }
 
-// ftraceRecovery is called by recovery when a deferred call of the function at the panic's frame recovered.
+// ftraceRecovery is called by recovery, on the system stack, when a deferred call of the function at the panic's frame recovered. The
+// panic is gone when the next event comes, so what it did is noted in the frames.
 func ftraceRecovery(gp *g) {
 	t := gp.ftrace
 	p := gp._panic
-	if t == nil || t.depth == 0 || p == nil {
+	if t == nil || p == nil || p.goexit {
 		return
 	}
-	frame := t.frame(t.depth - 1)
-	if gp.stack.hi-uintptr(p.sp) == frame.sp && frame.clause != nil {
-		frame.flags |= ftraceRecovered
+	at := gp.stack.hi - uintptr(p.sp)
+	for i := t.depth - 1; i >= 0; i-- {
+		frame := t.frame(i)
+		switch {
+		case frame.sp > at || frame.sp == at && frame.flags&ftraceInline != 0:
+			frame.flags |= ftracePanicked
+		case frame.sp == at:
+			frame.flags |= ftraceRecovered
+		default:
+			return
+		}
 		gp.ftraceRecovered = p.arg
+	}
+}
+
+// ftraceUnwind is called by Goexit when all deferred calls have run, and by fatalpanic: what is left of the goroutine's calls has ended.
+func ftraceUnwind() {
+	gp := getg()
+	t := gp.ftrace
+	if t == nil || t.busy != 0 || !ftraceMayTrace(gp) {
+		return
+	}
+	for t.depth > 0 {
+		t.end(gp, nil, gp._panic)
 	}
 }

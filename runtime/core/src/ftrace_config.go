@@ -235,28 +235,28 @@ func (c *ftraceConfig) note(bits uint32) {
 	}
 }
 
-// arm switches the function's hook.
+// arm switches the function's hook. A function that looks at it at the same time may see either word first; the second word alone
+// identifies the function, and it stays.
 func (f *ftraceFunc) arm(on bool) {
-	if f.leaf != nil {
-		cur := unsafe.Pointer(nil)
-		if on {
-			cur = f.leaf.wrap
-		}
-		f.leaf.cur = cur
+	if !on {
+		f.hook._type = nil
+		return
 	}
-	if on {
-		atomic.Store(&f.on, 1)
-	} else {
-		atomic.Store(&f.on, 0)
-	}
+	var self any = f
+	f.hook.data = unsafe.Pointer(f)
+	f.hook._type = efaceOf(&self)._type
 }
+
+func (f *ftraceFunc) armed() bool { return f.hook._type != nil }
 
 // ftraceCount returns how many functions are instrumented and how many of them armed.
 func ftraceCount() (all, armed uintptr) {
 	for p := ftraceRegistry.first; p != nil; p = p.next {
 		all += p.nfuncs
 		for i := range p.nfuncs {
-			armed += uintptr(atomic.Load(&p.fn(i).on))
+			if p.fn(i).armed() {
+				armed++
+			}
 		}
 	}
 	return all, armed

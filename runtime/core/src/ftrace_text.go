@@ -270,7 +270,7 @@ func (t *ftraceG) release(depth int32) {
 }
 
 // ftraceLeave shows that the call of frame, the topmost, ends.
-func ftraceLeave(gp *g, t *ftraceG, frame *ftraceFrame, results []any) {
+func ftraceLeave(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_panic) {
 	var lasted int64
 	if frame.start != 0 {
 		lasted = nanotime() - frame.start
@@ -295,14 +295,14 @@ func ftraceLeave(gp *g, t *ftraceG, frame *ftraceFrame, results []any) {
 		held.n = start
 		t.release(t.depth - 1)
 		// The bytes of the comment are still in held's data behind its length: only this goroutine uses it.
-		b.ending(gp, frame, results)
+		b.ending(gp, frame, results, p)
 		b.comment(gp, frame, unsafe.String(&held.data[comment], end-comment), lasted)
 	default:
 		if frame.held != 0 || frame.flags&ftraceHeldLost != 0 {
 			t.releaseWith(gp, frame)
 		}
 		b.prefix(gp, frame.shown+1)
-		b.ending(gp, frame, results)
+		b.ending(gp, frame, results, p)
 		b.comment(gp, frame, "", lasted)
 	}
 	b.flush()
@@ -326,22 +326,27 @@ func (t *ftraceG) releaseWith(gp *g, frame *ftraceFrame) {
 	ftraceFreeText(b)
 }
 
-// ending appends how a call ended: the brace, then results or panic.
-func (b *ftraceText) ending(gp *g, frame *ftraceFrame, results []any) {
+// ending appends how a call ended: the brace, then results or panic. The results of a function with inline hooks are values, others
+// are pointers.
+func (b *ftraceText) ending(gp *g, frame *ftraceFrame, results []any, p *_panic) {
 	b.byte('}')
 	printer := ftracePrinter{b: b, limit: ftraceFormat.line, deep: frame.clause.Detail == ftrace_rule_Deep}
-	if p := ftracePanic(gp, frame); p != nil {
-		if p.goexit {
-			b.str(" Goexit")
-			return
-		}
+	switch {
+	case p != nil && p.goexit:
+		b.str(" Goexit")
+		return
+	case p != nil:
 		b.str(" panic ")
 		printer.dynamic(p.arg, true)
+		return
+	case frame.flags&ftracePanicked != 0:
+		b.str(" panic ")
+		printer.dynamic(gp.ftraceRecovered, true)
 		return
 	}
 	if len(results) > 0 && frame.clause.Detail >= ftrace_rule_Args {
 		b.str(" = ")
-		printer.list(ftraceNames{s: frame.fn.params}.results(), results, true)
+		printer.list(ftraceNames{s: frame.fn.params}.results(), results, frame.flags&ftraceInline == 0)
 	}
 	if frame.flags&ftraceRecovered != 0 {
 		b.str(" recovered ")

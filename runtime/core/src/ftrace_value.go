@@ -58,8 +58,8 @@ func (n ftraceNames) results() ftraceNames {
 	return ftraceNames{}
 }
 
-// list appends parameters or results, comma-separated. Results come as pointers.
-func (p *ftracePrinter) list(names ftraceNames, values []any, results bool) {
+// list appends parameters or results, comma-separated: the values, or pointers to them.
+func (p *ftracePrinter) list(names ftraceNames, values []any, pointers bool) {
 	for i := range values {
 		if i > 0 {
 			p.b.str(", ")
@@ -69,11 +69,11 @@ func (p *ftracePrinter) list(names ftraceNames, values []any, results bool) {
 			return
 		}
 		name, kind, typ := names.next()
-		if name != "" && !(results && name == "_") {
+		if name != "" {
 			p.b.str(name)
 			p.b.byte('=')
 		}
-		if results {
+		if pointers {
 			e := efaceOf(&values[i])
 			p.value((*ptrtype)(unsafe.Pointer(e._type)).Elem, e.data, ftraceFormat.nest, true)
 			continue

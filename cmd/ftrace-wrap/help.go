@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
+)
+
+const usage = `ftrace-wrap makes Go programs that can show every function call they make.
+
+Run a program and see its calls:
+
+	ftrace-wrap run ./cmd/app
+
+Or build it, and say when it runs what is traced:
+
+	go build -toolexec=ftrace-wrap ./cmd/app
+	FTRACE='main.*' ./app
+
+Commands:
+
+	run      build a program and run it, tracing on
+	test     run go test, tracing on
+	go       run any go command, with ftrace-wrap in it
+	list     list the functions that a build hooks, and why others are not
+	show     show the source that is compiled in place of yours
+	version  print versions
+	help     say more about a command: ftrace-wrap help run
+
+Settings, from the environment, of a build:
+
+	FTRACE_PACKAGES  what is instrumented; not set, the main module and workspace
+	FTRACE_INLINE    keep leaves functions alone that the compiler would inline
+
+and of a program when it runs, which rebuild nothing (docs/rules.md):
+
+	FTRACE           what is traced; not set, nothing
+	FTRACE_OUT       where to: stderr, stdout, or a file (%p is the process ID)
+	FTRACE_FORMAT    how lines look
+	FTRACE_STATS     count the calls of each function, at the end
+	FTRACE_SHOW      list the instrumented functions
+`
+
+// helpTexts has the text of each command.
+var helpTexts = map[string]string{
+	"run": `usage: ftrace-wrap run [BUILD FLAGS] PKG|FILES.go [ARGS]
+
+Run builds a program in a temporary directory and runs it with FTRACE=1, unless
+FTRACE is set. Arguments are those of go run: flags of go build come first, and
+what follows the package or the files is for the program. The exit status is the
+program's, or 128 and the signal's number if a signal ended it.
+
+	$ ftrace-wrap run ./examples/hello
+	$ FTRACE='main.*' FTRACE_OUT=hello.trace ftrace-wrap run -race ./examples/hello
+`,
+	"test": `usage: ftrace-wrap test [GO TEST ARGUMENTS]
+
+Test runs go test with FTRACE=1, unless FTRACE is set. Test files are traced like
+the rest of the main module.
+
+The trace goes to the stderr of each test program. Of a test that passes, go test
+drops that, so without FTRACE_OUT the flag -v is added, unless you give -v or
+-json yourself. Better send long traces to a file. A relative name is relative to
+the directory you are in, although go test runs each test in its package's; %p in
+it keeps the tests of several packages apart.
+
+	$ FTRACE='strconv_test.*' ftrace-wrap test -run TestAtoi .
+	$ FTRACE_OUT=trace.%p ftrace-wrap test ./...
+`,
+	"go": `usage: ftrace-wrap go VERB [ARGS]
+
+Go runs the go command. Where VERB compiles (build, fix, install, list, run, test,
+vet) it adds -toolexec=ftrace-wrap, by the full name of this program. It sets no
+variable: what is built runs untraced until FTRACE says otherwise.
+
+	$ ftrace-wrap go build -o app ./cmd/app
+	$ FTRACE='main.*' ./app
+
+This is the same as go build -toolexec=ftrace-wrap, or GOFLAGS=-toolexec=ftrace-wrap,
+with ftrace-wrap in PATH.
+`,
+	"list": `usage: ftrace-wrap list [-tests] [-json] [BUILD FLAGS] [PATTERNS]
+
+List prints every function of the packages that PATTERNS match, ./... if there are
+none. In columns: its name, as traces and FTRACE have it; how it is hooked; where
+it is; and if it is not hooked, why.
+
+	frame    traced in its own frame
+	leaf     small and without calls: traced through a wrapper, so that it can
+	         still be inlined
+	skipped  not hooked
+
+A package that FTRACE_PACKAGES does not select is listed as if it were, under a
+heading that says so. With -tests, test files are listed too. With -json, each
+package is a JSON object.
+
+	$ ftrace-wrap list ./examples/hello
+	$ FTRACE_PACKAGES=std ftrace-wrap list net/http | grep skipped
+`,
+	"show": `usage: ftrace-wrap show [-func NAME] [BUILD FLAGS] FILE|PKG
+
+Show prints the source that is compiled in place of yours: of a package, every file
+and the one that registers its functions; or of one file. It is formatted here; what
+the compiler gets has your lines and comments where you put them.
+
+With -func, only the functions called NAME, and what was generated for them. NAME
+is what list prints, or a part: "example.com/x.(*T).Get", "(*T).Get" or "Get".
+
+	$ ftrace-wrap show -func main ./examples/hello
+	$ ftrace-wrap show server.go
+`,
+	"version": `usage: ftrace-wrap version
+
+Version prints the version of ftrace-wrap, the Go release that built it, and the Go
+releases whose programs it can instrument.
+`,
+	"help": `usage: ftrace-wrap help [COMMAND]
+
+Help says what a command does, or lists the commands.
+
+	$ ftrace-wrap help run
+`,
+}
+
+// helpCommand is "ftrace-wrap help [COMMAND]".
+func helpCommand(args []string) int {
+	if len(args) == 0 {
+		os.Stdout.WriteString(usage)
+		return 0
+	}
+	text, ok := helpTexts[args[0]]
+	if !ok {
+		return fail(fmt.Errorf("help: %s: there is no such command: ftrace-wrap help lists them", args[0]))
+	}
+	os.Stdout.WriteString(text)
+	return 0
+}
+
+// wantsHelp says whether a command's arguments ask what it does.
+func wantsHelp(args []string) bool {
+	if len(args) == 0 {
+		return false
+	}
+	switch args[0] {
+	case "-h", "-help", "--help":
+		return true
+	}
+	return false
+}
+
+// versionCommand is "ftrace-wrap version".
+func versionCommand([]string) int {
+	version, commit, modified := "(unknown)", "", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				commit = " commit " + s.Value
+			case s.Key == "vcs.modified" && s.Value == "true":
+				modified = " with local changes"
+			}
+		}
+	}
+	fmt.Printf("ftrace-wrap %s%s%s\n", version, commit, modified)
+	fmt.Printf("built with %s for %s/%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Printf("instruments programs of %s\n", strings.Join(core.Releases, ", "))
+	return 0
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the test binary be ftrace-wrap: testscript puts a copy of it on the scripts' PATH under that name, which is
+// also what -toolexec finds.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ftrace-wrap": main})
+}
+
+// TestScript runs testdata/script/*.txtar, each a module of its own. Beyond testscript's commands they have
+//
+//	same go VERB [ARGS...]
+//
+// which runs the go command plainly, with the wrapper, and with the wrapper and everything traced to a file, and compares exit
+// status and output. Running times are not compared. "! same" wants the command to fail, in the same way each time. The output
+// can then be looked at with stdout and stderr, the trace in $WORK/same.trace.
+//
+// $TOOLEXEC is the flag that puts the wrapper into a go command. Compiled packages go to the user's build cache. The first
+// run after a change of ftrace-wrap takes longer because the standard library is compiled anew.
+func TestScript(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles programs")
+	}
+	goenv := goEnv(t, "GOCACHE", "GOMODCACHE", "GOPATH")
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"same": same},
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Vars = append(env.Vars, goenv...)
+			env.Vars = append(env.Vars,
+				"HOME="+os.Getenv("HOME"),
+				"GOENV=off", "GOFLAGS=", "GOWORK=", "GOTOOLCHAIN=local", "GOPROXY=off", "GOSUMDB=off", "GO111MODULE=",
+				"FTRACE_PACKAGES=", "FTRACE_INLINE=",
+				"TOOLEXEC=-toolexec=ftrace-wrap",
+			)
+			return nil
+		},
+	})
+}
+
+// goEnv returns settings of the go command that runs the test, as NAME=VALUE.
+func goEnv(t *testing.T, names ...string) []string {
+	out, err := exec.Command("go", append([]string{"env"}, names...)...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := strings.Split(strings.TrimRight(string(out), "\r\n"), "\n")
+	for i, name := range names {
+		names[i] = name + "=" + strings.TrimRight(values[i], "\r")
+	}
+	return names
+}
+
+// same is the scripts' command of that name.
+func same(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 || args[0] != "go" {
+		ts.Fatalf("usage: same go VERB [ARGS...]")
+	}
+	plain := outcome(ts, neg, args)
+	wrapped := append([]string{"go", args[1], ts.Getenv("TOOLEXEC")}, args[2:]...)
+	if got := outcome(ts, neg, wrapped); got != plain {
+		ts.Fatalf("with the wrapper:\n%s\nplainly:\n%s", got, plain)
+	}
+	ts.Setenv("FTRACE", "1")
+	ts.Setenv("FTRACE_OUT", filepath.Join(ts.Getenv("WORK"), "same.trace"))
+	if got := outcome(ts, neg, wrapped); got != plain {
+		ts.Fatalf("with everything traced:\n%s\nplainly:\n%s", got, plain)
+	}
+	ts.Setenv("FTRACE", "")
+	ts.Setenv("FTRACE_OUT", "")
+}
+
+var runningTime = regexp.MustCompile(`\b[0-9]+\.[0-9]+s\b|\(cached\)`)
+
+// outcome runs a command and returns what it did.
+func outcome(ts *testscript.TestScript, neg bool, args []string) string {
+	err := ts.Exec(args[0], args[1:]...)
+	if (err != nil) != neg {
+		ts.Fatalf("%s: %v", strings.Join(args, " "), err)
+	}
+	status := "exit status 0"
+	if err != nil {
+		status = err.Error()
+	}
+	out := ts.ReadFile("stdout") + "--- stderr\n" + ts.ReadFile("stderr") + "--- " + status + "\n"
+	return runningTime.ReplaceAllString(out, "TIME")
+}

@@ -1,0 +1,117 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// verdict is what the compiler says about inlining a function.
+type verdict struct {
+	inlined bool
+	cost    int // 0 if it does not say
+	why     string
+}
+
+var verdictLine = regexp.MustCompile(`^([^:]+\.go):(\d+):\d+: (can|cannot) inline (\S+?)(?: with cost (\d+) as|: (?:function too complex: cost (\d+) exceeds)?|$)(.*)`)
+
+// verdicts compiles packages with -m=2 and returns what the compiler says, by "file:line" of the functions' names, the
+// file without its directory.
+func verdicts(t *testing.T, dir string, args ...string) map[string]verdict {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"build", "-gcflags=-m=2"}, args...)...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("go build: %v\n%.2000s", err, out)
+	}
+	found := map[string]verdict{}
+	for line := range strings.Lines(string(out)) {
+		m := verdictLine.FindStringSubmatch(line)
+		if m == nil || strings.Contains(m[4], ".func") {
+			continue
+		}
+		cost, _ := strconv.Atoi(m[5] + m[6])
+		found[filepath.Base(m[1])+":"+m[2]] = verdict{m[3] == "can", cost, m[7]}
+	}
+	return found
+}
+
+// parsePackage makes a pkg of the files of a package of the standard library.
+func parsePackage(t testing.TB, path string) (*pkg, []File) {
+	t.Helper()
+	bp, err := build.Default.Import(path, "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []File
+	for _, name := range append(bp.GoFiles, bp.CgoFiles...) {
+		source, err := os.ReadFile(filepath.Join(bp.Dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, File{filepath.Join(bp.Dir, name), source})
+	}
+	p := &pkg{fset: token.NewFileSet()}
+	for _, f := range files {
+		tree, err := parser.ParseFile(p.fset, f.Name, f.Source, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.files = append(p.files, newFile(p, f, tree))
+	}
+	p.declarations()
+	return p, files
+}
+
+// TestInlineEstimate compares the estimate of which functions the compiler would inline with what it does.
+func TestInlineEstimate(t *testing.T) {
+	var total [2][2]int
+	for _, path := range []string{"strings", "bytes", "go/ast", "net/http", "encoding/json"} {
+		var table [2][2]int // [compiler's][ours]
+		said := verdicts(t, "", path)
+		p, _ := parsePackage(t, path)
+		for _, f := range p.files {
+			for _, d := range f.tree.Decls {
+				d, ok := d.(*ast.FuncDecl)
+				if !ok || d.Body == nil {
+					continue
+				}
+				at := p.fset.Position(d.Name.Pos())
+				v, ok := said[fmt.Sprintf("%s:%d", filepath.Base(at.Filename), at.Line)]
+				if !ok || strings.Contains(v.why, "go:noinline") {
+					continue
+				}
+				ours := p.inlinable(d, nil)
+				table[b2i(v.inlined)][b2i(ours)]++
+				total[b2i(v.inlined)][b2i(ours)]++
+				if os.Getenv("ESTIMATES") != "" && (v.cost != 0 && v.cost < 120 && v.cost != p.cost(d) || v.inlined != ours) {
+					t.Logf("%s: %s: compiler %v, estimate %d", at, d.Name.Name, v, p.cost(d))
+				}
+			}
+		}
+		t.Logf("%-14s inlined: %4d right %4d wrong; not inlined: %4d right %4d wrong", path, table[1][1], table[1][0], table[0][0], table[0][1])
+	}
+	right, wrong := total[0][0]+total[1][1], total[0][1]+total[1][0]
+	agreement := float64(right) / float64(right+wrong)
+	t.Logf("agreement %.1f%%", 100*agreement)
+	if agreement < 0.9 {
+		t.Errorf("estimate agrees with the compiler on %.1f%% of the functions, want 90%%", 100*agreement)
+	}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

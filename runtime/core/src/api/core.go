@@ -1,0 +1,26 @@
+//go:build ftrace_core
+
+// This file is added to package github.com/ftrace-wrap/ftrace-wrap/runtime when the wrapper compiles it: the links into the core.
+
+package ftrace
+
+import _ "unsafe" // for go:linkname
+
+//go:linkname linkRules runtime.ftrace_api_rules
+func linkRules() string
+
+//go:linkname linkSetRules runtime.ftrace_api_setRules
+func linkSetRules(rules string) (message string, offset, length int)
+
+//go:linkname linkMatches runtime.ftrace_api_matches
+func linkMatches(clause int) int
+
+//go:linkname linkDepth runtime.ftrace_api_depth
+func linkDepth() (depth int, shown bool)
+
+//go:linkname linkNote runtime.ftrace_api_note
+func linkNote(text string)
+
+func init() {
+	coreRules, coreSetRules, coreMatches, coreDepth, coreNote = linkRules, linkSetRules, linkMatches, linkDepth, linkNote
+}

@@ -1,0 +1,115 @@
+// Package ftrace lets a program that was built with ftrace-wrap steer its own trace.
+//
+//	ftrace.SetRules("example.com/app/db.*=deep; !*.String")
+//	...
+//	ftrace.Note("retry", n)   // G1   } = nil // db.Query: retry 2
+//
+// A program built without the wrapper, by plain go build, can import this package as well: there is nothing to trace then, and every
+// function here does nothing, cheaply. [Active] tells the two apart.
+//
+// Rules are those of the environment variable FTRACE; see package rule and docs/rules.md for their grammar. All functions may be called
+// from several goroutines at once.
+package ftrace
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/rule"
+)
+
+// The links into the core: nil in a program built without the wrapper. When the wrapper compiles this package it adds a file that
+// sets them (see runtime/core).
+var (
+	coreRules    func() string
+	coreSetRules func(rules string) (message string, offset, length int)
+	coreMatches  func(clause int) int
+	coreDepth    func() (depth int, shown bool)
+	coreNote     func(text string)
+)
+
+// ErrInactive is the error of operations that need a program built with ftrace-wrap.
+var ErrInactive = errors.New("ftrace: this program was not built with ftrace-wrap")
+
+// Active says whether the program was built with ftrace-wrap.
+func Active() bool { return coreRules != nil }
+
+// Rules returns the rules in force: those of the last SetRules, or of the environment variable FTRACE, "" if nothing is armed.
+func Rules() string {
+	if coreRules == nil {
+		return ""
+	}
+	return coreRules()
+}
+
+// SetRules puts rules in force in place of the present ones, at once and for the whole program: calls that begin from now on are
+// traced by them; calls under way end as they began. "" or "off" disarms everything. The trace goes where FTRACE_OUT and
+// FTRACE_FORMAT, read at the first use, say.
+//
+// Rules that are wrong leave those in force as they are, and are reported with the text at fault. Without the wrapper rules
+// are checked, and if they are right the error is [ErrInactive].
+func SetRules(rules string) error {
+	if coreSetRules == nil {
+		if _, err, ok := rule.Parse(rules); !ok {
+			return rulesError(rules, err.Message, err.Offset, err.Length)
+		}
+		return ErrInactive
+	}
+	// The clauses in force keep pieces of the text.
+	rules = strings.Clone(rules)
+	if message, offset, length := coreSetRules(rules); message != "" {
+		return rulesError(rules, message, offset, length)
+	}
+	return nil
+}
+
+func rulesError(rules, message string, offset, length int) error {
+	return fmt.Errorf("ftrace: rules: at byte %d, %q: %s", offset, rules[offset:min(len(rules), offset+length)], message)
+}
+
+// Match is one clause of the rules in force.
+type Match struct {
+	Clause string // its text
+	Funcs  int    // how many functions it decides for
+}
+
+// Matches returns the clauses of the rules in force with the number of functions that each decides for; 0 is worth a warning.
+func Matches() []Match {
+	clauses, _, _ := rule.Parse(Rules())
+	var matches []Match
+	for i, c := range clauses {
+		if n := coreMatches(i); n >= 0 {
+			matches = append(matches, Match{c.Text, n})
+		}
+	}
+	return matches
+}
+
+// Enabled says whether the call that it is made from is being traced: the innermost armed call of this goroutine is shown.
+func Enabled() bool {
+	if coreDepth == nil {
+		return false
+	}
+	_, shown := coreDepth()
+	return shown
+}
+
+// Depth returns how many traced calls are under way on this goroutine, the current one included; 0 if none is.
+func Depth() int {
+	if coreDepth == nil {
+		return 0
+	}
+	depth, _ := coreDepth()
+	return depth
+}
+
+// Note adds information to the line that ends the current call, formatted as by [fmt.Sprintln] without the newline. It does nothing
+// if the current call is not traced; use [Enabled] in front of notes that are expensive to prepare.
+func Note(args ...any) {
+	if !Enabled() {
+		return
+	}
+	text := fmt.Sprintln(args...)
+	coreNote(text[:len(text)-1])
+}
