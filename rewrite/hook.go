@@ -89,7 +89,7 @@ func (p *pkg) hookInlined(d *ast.FuncDecl, directives []string) bool {
 	if !p.inlinable(d, directives) || d.Recv == nil && (d.Name.Name == "init" || d.Name.Name == "main") {
 		return false
 	}
-	return p.cost(d)+hookCost(d) <= inlineBudget && !p.declared("delete") && returnsPlainly(d)
+	return p.hookedCost(d) <= inlineBudget && !p.declared("delete")
 }
 
 // hookCost is what inline hooks add to the inlining cost of d.

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 	"strings"
 )
 
@@ -12,7 +13,8 @@ const (
 	inlineBudget = 80
 	callCost     = 57
 	literalCost  = 15
-	newErrorCost = 6 // of errors.New, the one imported function that is everywhere
+	lockCost     = 75 // of a sync.Mutex's methods
+	newErrorCost = 6  // of errors.New, the one imported function that is everywhere
 	neverInlined = 1 << 20
 )
 
@@ -26,6 +28,11 @@ func (p *pkg) inlinable(d *ast.FuncDecl, directives []string) bool {
 	return d.Body != nil && p.cost(d) <= inlineBudget
 }
 
+// noinline says whether d's own comment keeps it from being inlined.
+func noinline(d *ast.FuncDecl) bool {
+	return d.Doc != nil && slices.ContainsFunc(d.Doc.List, func(c *ast.Comment) bool { return c.Text == "//go:noinline" })
+}
+
 // cost estimates what the compiler's inliner charges for d: one for nearly each node of its own tree, and for a call also what
 // the callee costs if that is inlined, else a call's cost. It is an estimate because types are not known. It is exact but for
 // implicit conversions and promoted fields, and for calls of methods and of other packages' functions, of which most are
@@ -35,19 +42,37 @@ func (p *pkg) cost(d *ast.FuncDecl) int {
 		return cost
 	}
 	p.costs[d] = neverInlined // while it is being computed: a recursive function is not inlined
-	e := estimate{pkg: p, local: map[string]ast.Expr{}}
+	p.costs[d] = p.estimate(d, p.cost)
+	return p.costs[d]
+}
+
+// hookedCost estimates the same for d with inline hooks in it, and in those of this package's functions that it calls. It is
+// beyond the budget if d can't have such hooks.
+func (p *pkg) hookedCost(d *ast.FuncDecl) int {
+	if cost, ok := p.hookedCosts[d]; ok {
+		return cost
+	}
+	p.hookedCosts[d] = neverInlined
+	if p.cost(d) <= inlineBudget && returnsPlainly(d) {
+		p.hookedCosts[d] = p.estimate(d, p.hookedCost) + hookCost(d)
+	}
+	return p.hookedCosts[d]
+}
+
+// estimate adds up the cost of d, given what its callees cost.
+func (p *pkg) estimate(d *ast.FuncDecl, callee func(*ast.FuncDecl) int) int {
+	e := estimate{pkg: p, callee: callee, results: d.Type.Results.NumFields(), local: map[string]ast.Expr{}}
 	e.fields(d.Recv)
 	e.fields(d.Type.Params)
 	e.fields(d.Type.Results)
-	e.results = d.Type.Results.NumFields()
 	e.stmt(d.Body)
-	p.costs[d] = e.cost
 	return e.cost
 }
 
 // An estimate is the inlining cost of a function being added up.
 type estimate struct {
 	pkg     *pkg
+	callee  func(*ast.FuncDecl) int // what a function of this package costs
 	cost    int
 	results int                 // of the function
 	local   map[string]ast.Expr // the names declared so far in the function, with their types if these were spelt
@@ -379,7 +404,7 @@ func (e *estimate) callName(fun *ast.Ident) {
 		e.cost += 2 + callCost
 	case p.decls[fun.Name] != nil:
 		e.cost += 2
-		e.callee(p.decls[fun.Name])
+		e.callTo(p.decls[fun.Name])
 	case p.types[fun.Name] != nil:
 		// Mostly a conversion without code, as between a named type and its underlying one.
 	case p.values[fun.Name]:
@@ -411,7 +436,11 @@ func (e *estimate) callSelector(fun *ast.SelectorExpr) {
 	default:
 		e.expr(fun.X)
 		e.cost++
-		e.callee(e.method(fun))
+		d := e.method(fun)
+		e.callTo(d)
+		if name := fun.Sel.Name; d == nil && (name == "Lock" || name == "Unlock") {
+			e.cost += lockCost - callCost
+		}
 	}
 }
 
@@ -434,10 +463,10 @@ func (e *estimate) method(fun *ast.SelectorExpr) *ast.FuncDecl {
 	return nil
 }
 
-// callee adds what a call of d costs beyond its nodes.
-func (e *estimate) callee(d *ast.FuncDecl) {
-	if d != nil && d.Body != nil {
-		if cost := e.pkg.cost(d); cost <= inlineBudget {
+// callTo adds what a call of d, nil if that is not known, costs beyond its nodes.
+func (e *estimate) callTo(d *ast.FuncDecl) {
+	if d != nil && d.Body != nil && !noinline(d) {
+		if cost := e.callee(d); cost <= inlineBudget {
 			e.cost += cost
 			return
 		}

@@ -22,7 +22,10 @@ type verdict struct {
 	why     string
 }
 
-var verdictLine = regexp.MustCompile(`^([^:]+\.go):(\d+):\d+: (can|cannot) inline (\S+?)(?: with cost (\d+) as|: (?:function too complex: cost (\d+) exceeds)?|$)(.*)`)
+var verdictLine = regexp.MustCompile(`^([^:]+\.go):(\d+)(?::\d+)?: (can|cannot) inline (\S+?)(?: with cost (\d+) as|: (?:function too complex: cost (\d+) exceeds)?|$)(.*)`)
+
+// generated matches functions that share their position with the one around them.
+var generated = regexp.MustCompile(`\.func|\.deferwrap|\.gowrap|-range`)
 
 // verdicts compiles packages with -m=2 and returns what the compiler says, by "file:line" of the functions' names, the
 // file without its directory.
@@ -37,7 +40,7 @@ func verdicts(t *testing.T, dir string, args ...string) map[string]verdict {
 	found := map[string]verdict{}
 	for line := range strings.Lines(string(out)) {
 		m := verdictLine.FindStringSubmatch(line)
-		if m == nil || strings.Contains(m[4], ".func") {
+		if m == nil || generated.MatchString(m[4]) {
 			continue
 		}
 		cost, _ := strconv.Atoi(m[5] + m[6])

@@ -34,7 +34,7 @@ Commands:
 Settings, from the environment, of a build:
 
 	FTRACE_PACKAGES  what is instrumented; not set, the main module and workspace
-	FTRACE_INLINE    keep leaves functions alone that the compiler would inline
+	FTRACE_INLINE    keep: leave functions alone that the compiler would inline
 
 and of a program when it runs, which rebuild nothing (docs/rules.md):
 
@@ -89,9 +89,9 @@ List prints every function of the packages that PATTERNS match, ./... if there a
 none. In columns: its name, as traces and FTRACE have it; how it is hooked; where
 it is; and if it is not hooked, why.
 
-	frame    traced in its own frame
-	leaf     small and without calls: traced through a wrapper, so that it can
-	         still be inlined
+	frame    hooked at the entry; while it is traced, a deferred call sees it leave
+	inline   small enough for the compiler to inline, also with a hook at the entry
+	         and one in front of each return
 	skipped  not hooked
 
 A package that FTRACE_PACKAGES does not select is listed as if it were, under a
@@ -107,7 +107,7 @@ Show prints the source that is compiled in place of yours: of a package, every f
 and the one that registers its functions; or of one file. It is formatted here; what
 the compiler gets has your lines and comments where you put them.
 
-With -func, only the functions called NAME, and what was generated for them. NAME
+With -func, only the functions called NAME, and their entries in the table. NAME
 is what list prints, or a part: "example.com/x.(*T).Get", "(*T).Get" or "Get".
 
 	$ ftrace-wrap show -func main ./examples/hello

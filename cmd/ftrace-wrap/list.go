@@ -73,7 +73,7 @@ func writeList(w io.Writer, loaded []*loadedPackage) error {
 			out++
 		}
 	}
-	_, err := fmt.Fprintf(w, "%s in %s: %d frame, %d leaf, %d skipped", count(total, "function"), count(len(loaded), "package"),
+	_, err := fmt.Fprintf(w, "%s in %s: %d frame, %d inline, %d skipped", count(total, "function"), count(len(loaded), "package"),
 		counts[rewrite.Frame], counts[rewrite.Inline], counts[rewrite.Skipped])
 	if err == nil && out > 0 {
 		_, err = fmt.Fprintf(w, "; a build leaves %s alone", count(out, "package"))

@@ -97,7 +97,7 @@ func (l *loader) load(patterns ...string) ([]*loadedPackage, error) {
 	var loaded []*loadedPackage
 	for _, p := range found {
 		if len(p.Errors) > 0 {
-			problems = append(problems, fmt.Errorf("%s: loading %s: %v: make it build first", l.verb, p.PkgPath, p.Errors[0]))
+			problems = append(problems, fmt.Errorf("%s: loading %s: %s: make it build first", l.verb, p.PkgPath, strings.TrimPrefix(p.Errors[0].Error(), "-: ")))
 			continue
 		}
 		if l.superseded(p, found) || len(p.CompiledGoFiles) == 0 || p.PkgPath == "unsafe" {
@@ -105,7 +105,7 @@ func (l *loader) load(patterns ...string) ([]*loadedPackage, error) {
 		}
 		one, err := l.rewrite(p)
 		if errors.Is(err, rewrite.ErrSyntax) {
-			problems = append(problems, fmt.Errorf("%s: loading %s: %v: make it build first", l.verb, p.PkgPath, err))
+			problems = append(problems, fmt.Errorf("%s: loading %s: %s: make it build first", l.verb, p.PkgPath, strings.TrimPrefix(err.Error(), rewrite.ErrSyntax.Error()+": ")))
 			continue
 		}
 		if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,17 +26,24 @@ func TestMain(m *testing.M) {
 // status and output. Running times are not compared. "! same" wants the command to fail, in the same way each time. The output
 // can then be looked at with stdout and stderr, the trace in $WORK/same.trace.
 //
-// $TOOLEXEC is the flag that puts the wrapper into a go command. Compiled packages go to the user's build cache. The first
+// The condition [cgo] says that there is a C compiler. $TOOLEXEC is the flag that puts the wrapper into a go command. Compiled packages go to the user's build cache. The first
 // run after a change of ftrace-wrap takes longer because the standard library is compiled anew.
 func TestScript(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")
 	}
 	goenv := goEnv(t, "GOCACHE", "GOMODCACHE", "GOPATH")
+	cgo := hasCgo(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"same": same},
 		RequireExplicitExec: true,
+		Condition: func(name string) (bool, error) {
+			if name == "cgo" {
+				return cgo, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
 		Setup: func(env *testscript.Env) error {
 			env.Vars = append(env.Vars, goenv...)
 			env.Vars = append(env.Vars,
@@ -60,6 +68,17 @@ func goEnv(t *testing.T, names ...string) []string {
 		names[i] = name + "=" + strings.TrimRight(values[i], "\r")
 	}
 	return names
+}
+
+// hasCgo says whether packages that use cgo can be built; -race needs that too.
+func hasCgo(t *testing.T) bool {
+	settings := goEnv(t, "CGO_ENABLED", "CC")
+	fields := strings.Fields(strings.TrimPrefix(settings[1], "CC="))
+	if settings[0] != "CGO_ENABLED=1" || len(fields) == 0 {
+		return false
+	}
+	_, err := exec.LookPath(fields[0])
+	return err == nil
 }
 
 // same is the scripts' command of that name.

@@ -77,7 +77,11 @@ func showArgs(args []string) (name string, flags, targets []string) {
 func (l *loader) find(target string) (p *loadedPackage, file string, err error) {
 	if !strings.HasSuffix(target, ".go") {
 		loaded, err := l.load(target)
-		if err == nil && len(loaded) != 1 {
+		switch {
+		case err != nil:
+		case len(loaded) == 0:
+			err = fmt.Errorf("show: %s: it has no Go files but tests: name one of those", target)
+		case len(loaded) > 1:
 			err = fmt.Errorf("show: %s: matches %s: name one", target, count(len(loaded), "package"))
 		}
 		if err != nil {
@@ -251,7 +255,7 @@ func (v *view) writeFuncs(w io.Writer, name, only string) error {
 
 // matches says whether the user's name is fn: with the package, as the compiler has it, or the last part alone.
 func (v *view) matches(fn, name string) bool {
-	if fn == name || lastPart(fn) == name || fn == name+"[...]" {
+	if fn == name || lastPart(fn) == name || fn == name+"[...]" || name == "init" && initName.MatchString(fn) {
 		return true
 	}
 	for _, path := range []string{v.symbol, v.importPath, v.importPath[strings.LastIndexByte(v.importPath, '/')+1:]} {
@@ -261,6 +265,9 @@ func (v *view) matches(fn, name string) bool {
 	}
 	return false
 }
+
+// initName is what the compiler calls functions named init.
+var initName = regexp.MustCompile(`^init\.\d+$`)
 
 // lastPart returns the method's name of "(*T).M", and without type parameters "F" of "F[...]".
 func lastPart(fn string) string {

@@ -34,11 +34,17 @@ func (a *ftraceDecimal) trim() {
 
 // shift multiplies a by 2 to the power of k.
 func (a *ftraceDecimal) shift(k int) {
-	for ; k > 0; k -= 27 {
-		a.multiply(uint(min(k, 27)))
+	const most = 27
+	for ; k > most; k -= most {
+		a.multiply(most)
 	}
-	for ; k < 0; k += 27 {
-		a.divide(uint(min(-k, 27)))
+	for ; k < -most; k += most {
+		a.divide(most)
+	}
+	if k > 0 {
+		a.multiply(uint(k))
+	} else if k < 0 {
+		a.divide(uint(-k))
 	}
 }
 

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A way is one column of the table of calls: how the benchmarks are built and run.
+type way struct {
+	name    string
+	wrapped bool
+	build   []string // environment
+	run     []string // environment
+}
+
+var ways = []way{
+	{"plain", false, nil, nil},
+	{"keep, off", true, []string{"FTRACE_INLINE=keep"}, nil},
+	{"off", true, nil, nil},
+	{"count", true, nil, []string{"FTRACE=calls.*=count"}},
+	{"call, not shown", true, nil, []string{"FTRACE=calls.*=call,first=1", "FTRACE_OUT=/dev/null"}},
+	{"call", true, nil, []string{"FTRACE=calls.*=call,first=0", "FTRACE_OUT=/dev/null"}},
+	{"args", true, nil, []string{"FTRACE=calls.*=args,first=0", "FTRACE_OUT=/dev/null"}},
+}
+
+// callsPerOp says how many calls an operation of each benchmark makes.
+func callsPerOp(benchmark string) float64 {
+	if benchmark == "Fib" {
+		return 1973
+	}
+	return 1000
+}
+
+// measureCalls prints nanoseconds a call, by benchmark and way.
+func measureCalls(dir, wrap string, rounds int, short bool) error {
+	for i, w := range ways {
+		args := []string{"test", "-c", "-o", filepath.Join(dir, fmt.Sprint("calls", i))}
+		if w.wrapped {
+			args = append(args, "-toolexec="+wrap)
+		}
+		if err := command("", append(w.build, "FTRACE_PACKAGES=github.com/ftrace-wrap/ftrace-wrap/bench/calls"), "go", append(args, "github.com/ftrace-wrap/ftrace-wrap/bench/calls")...).Run(); err != nil {
+			return fmt.Errorf("building the benchmarks: %v", err)
+		}
+	}
+	duration := "100ms"
+	if short {
+		duration = "1ms"
+	}
+	times := map[string][][]float64{} // benchmark, way, round
+	allocs := 0
+	for range rounds {
+		for i, w := range ways {
+			var out bytes.Buffer
+			cmd := command(dir, w.run, filepath.Join(dir, fmt.Sprint("calls", i)), "-test.bench=.", "-test.benchtime="+duration)
+			cmd.Stdout = &out
+			if err := cmd.Run(); err != nil {
+				return fmt.Errorf("%s: %v\n%s", w.name, err, out.String())
+			}
+			for _, r := range parse(out.String()) {
+				if times[r.name] == nil {
+					times[r.name] = make([][]float64, len(ways))
+				}
+				times[r.name][i] = append(times[r.name][i], r.ns/callsPerOp(r.name))
+				allocs += r.allocs
+			}
+		}
+	}
+	printCalls(times)
+	fmt.Printf("\nHeap allocations in all ways together: %d.\n", allocs)
+	return nil
+}
+
+type result struct {
+	name   string
+	ns     float64
+	allocs int
+}
+
+var line = regexp.MustCompile(`(?m)^Benchmark(\w+?)(?:-\d+)?\s+\d+\s+([\d.]+) ns/op.*?(\d+) allocs/op`)
+
+func parse(out string) []result {
+	var results []result
+	for _, m := range line.FindAllStringSubmatch(out, -1) {
+		ns, _ := strconv.ParseFloat(m[2], 64)
+		allocs, _ := strconv.Atoi(m[3])
+		results = append(results, result{m[1], ns, allocs})
+	}
+	return results
+}
+
+func printCalls(times map[string][][]float64) {
+	names := []string{"ns a call"}
+	for _, w := range ways {
+		names = append(names, w.name)
+	}
+	fmt.Printf("| %s |\n|---%s|\n", strings.Join(names, " | "), strings.Repeat("|--:", len(ways)))
+	for _, name := range slices.Sorted(maps.Keys(times)) {
+		cells := []string{name}
+		for _, t := range times[name] {
+			cells = append(cells, fmt.Sprintf("%.2f", median(t)))
+		}
+		fmt.Printf("| %s |\n", strings.Join(cells, " | "))
+	}
+}
+
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
