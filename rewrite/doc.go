@@ -35,4 +35,14 @@
 //
 // One more file, which must be given to the compiler first, holds the hooks, the table of functions, the links into the core and a
 // package variable whose initialiser registers the table (see register.go).
+//
+// # Known limits
+//
+// Functions are named as the compiler names them, except that it numbers the literals in package-level initialisers (init.func1) in the
+// order in which the variables are initialised, and here they are numbered in source order; and that it doesn't number literals that it
+// sees are never reached: behind a return or a panic, or in an if statement whose condition is constant, of which only conditions
+// made of true, false and the package's own constants are known here.
+//
+// A function is left alone in which nil means something else, and so is a package that redeclares nil or a predeclared type that
+// the registering file spells.
 package rewrite

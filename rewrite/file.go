@@ -2,9 +2,11 @@ package rewrite
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +18,8 @@ type file struct {
 	tok    *token.File
 	edits  editBuffer
 	hooked int
+	decl   ast.Decl // at work
+	reason string   // why literals of the function at work can't be hooked
 }
 
 func newFile(p *pkg, f File, tree *ast.File) *file {
@@ -37,10 +41,12 @@ func (f *file) position(pos token.Pos) token.Position { return f.pkg.fset.Positi
 func (f *file) rewrite() []byte {
 	last := f.tree.Name.End()
 	for _, d := range f.tree.Decls {
+		f.decl = d
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			f.funcDecl(d, f.directives(last, d.Name.Pos()))
 		case *ast.GenDecl:
+			f.reason = ""
 			f.literals(d, "init", ".func", &f.pkg.literals, nil)
 		}
 		last = d.End()
@@ -73,8 +79,12 @@ func (f *file) funcDecl(d *ast.FuncDecl, directives []string) {
 	} else {
 		f.hook(&fn, d)
 	}
-	if d.Body != nil {
+	if d.Body != nil && name != "_" {
 		literals := 0
+		f.reason = ""
+		if fn.Reason == nilTaken || f.pkg.opt.Unhooked[name] != "" {
+			f.reason = fn.Reason
+		}
 		f.literals(d.Body, name, ".func", &literals, typeParams(d))
 	}
 }
@@ -98,13 +108,23 @@ func (f *file) literals(n ast.Node, outer, suffix string, count *int, params map
 	ast.Inspect(n, func(n ast.Node) bool {
 		lit, ok := n.(*ast.FuncLit)
 		if !ok {
+			if declares(n, "nil") {
+				f.reason = nilTaken
+			}
+			if s, ok := n.(*ast.IfStmt); ok && f.staticBool(s) != 0 {
+				f.liveBranch(s, func(n ast.Node) { f.literals(n, outer, suffix, count, params) })
+				return false
+			}
 			return true
 		}
 		*count++
 		fn := Func{Name: fmt.Sprintf("%s%s%d", outer, suffix, *count), How: Frame}
 		f.place(&fn, lit.Pos())
-		if reason, ok := f.pkg.opt.Unhooked[fn.Name]; ok {
-			fn.How, fn.Reason = Skipped, reason
+		if signatureNames(nil, lit.Type, "nil") {
+			f.reason = nilTaken
+		}
+		if fn.Reason = f.literalReason(fn.Name); fn.Reason != "" {
+			fn.How = Skipped
 			f.pkg.add(fn)
 		} else {
 			sig := f.signature(nil, lit.Type, params)
@@ -117,6 +137,42 @@ func (f *file) literals(n ast.Node, outer, suffix string, count *int, params map
 		f.literals(lit.Body, fn.Name, ".", &inner, params)
 		return false
 	})
+}
+
+// staticBool tells an if statement whose condition is always true (1) or false (-1).
+func (f *file) staticBool(s *ast.IfStmt) int {
+	return f.pkg.staticBool(s.Cond, func(name string) (local bool) {
+		if f.decl != nil {
+			ast.Inspect(f.decl, func(n ast.Node) bool {
+				field, ok := n.(*ast.Field)
+				local = local || declares(n, name) || ok && slices.ContainsFunc(field.Names, func(id *ast.Ident) bool { return id.Name == name })
+				return !local
+			})
+		}
+		return local
+	})
+}
+
+// liveBranch calls visit for the parts of an if statement that the compiler looks at, which are not all when the condition is
+// constant: literals in the rest are not numbered.
+func (f *file) liveBranch(s *ast.IfStmt, visit func(ast.Node)) {
+	if s.Init != nil {
+		visit(s.Init)
+	}
+	visit(s.Cond)
+	if f.staticBool(s) > 0 {
+		visit(s.Body)
+	} else if s.Else != nil {
+		visit(s.Else)
+	}
+}
+
+// literalReason says why a literal can't be hooked, or returns "".
+func (f *file) literalReason(name string) string {
+	if reason, ok := f.pkg.opt.Unhooked[name]; ok {
+		return reason
+	}
+	return cmp.Or(f.pkg.refused, f.reason)
 }
 
 // place notes where fn begins.

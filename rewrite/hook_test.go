@@ -86,5 +86,5 @@ func TestHooksStayInlinable(t *testing.T) {
 			most = max(most, after.cost)
 		}
 	}
-	t.Logf("%d leaves, the most expensive one costs %d", hooked, most)
+	t.Logf("%d functions with inline hooks, the most expensive one costs %d", hooked, most)
 }

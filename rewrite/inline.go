@@ -78,6 +78,11 @@ type estimate struct {
 	local   map[string]ast.Expr // the names declared so far in the function, with their types if these were spelt
 }
 
+func (e *estimate) isLocal(name string) bool {
+	_, ok := e.local[name]
+	return ok
+}
+
 func (e *estimate) fields(list *ast.FieldList) {
 	if list == nil {
 		return
@@ -145,8 +150,12 @@ func (e *estimate) stmt(s ast.Stmt) {
 		e.expr(s.Value)
 	case *ast.IfStmt:
 		e.stmt(s.Init)
-		if id, ok := s.Cond.(*ast.Ident); ok && id.Name == "false" {
+		switch e.pkg.staticBool(s.Cond, e.isLocal) {
+		case -1:
 			e.stmt(s.Else)
+			return
+		case 1:
+			e.stmt(s.Body)
 			return
 		}
 		e.expr(s.Cond)
@@ -299,6 +308,35 @@ func (e *estimate) expr(x ast.Expr) {
 		return
 	}
 	e.cost++
+}
+
+// staticBool tells a condition that is always true (1) or false (-1), as far as names tell, from any other (0).
+func (p *pkg) staticBool(x ast.Expr, local func(string) bool) int {
+	switch x := x.(type) {
+	case *ast.ParenExpr:
+		return p.staticBool(x.X, local)
+	case *ast.UnaryExpr:
+		if x.Op == token.NOT {
+			return -p.staticBool(x.X, local)
+		}
+	case *ast.Ident:
+		value := p.bools[x.Name]
+		if !p.declared(x.Name) {
+			value = literalBool(x)
+		}
+		if value != 0 && !local(x.Name) {
+			return value
+		}
+	case *ast.BinaryExpr:
+		a, b := p.staticBool(x.X, local), p.staticBool(x.Y, local)
+		switch {
+		case x.Op == token.LAND && (a < 0 || b < 0), x.Op == token.LOR && a < 0 && b < 0:
+			return -1
+		case x.Op == token.LOR && (a > 0 || b > 0), x.Op == token.LAND && a > 0 && b > 0:
+			return 1
+		}
+	}
+	return 0
 }
 
 // hasString says whether x is a sum with a string literal in it.

@@ -84,6 +84,7 @@ func Package(opt Options, files []File) (*Result, error) {
 		p.files = append(p.files, newFile(p, f, tree))
 	}
 	p.declarations()
+	p.refused = p.refuse()
 	result := &Result{Files: make([][]byte, len(files))}
 	for i, f := range p.files {
 		result.Files[i] = f.rewrite()
@@ -107,8 +108,10 @@ type pkg struct {
 	values      map[string]bool                     // package-level variables and constants
 	consts      map[string]bool                     // package-level constants
 	imports     map[string]string                   // paths by name, of all files
+	bools       map[string]int                      // package-level constants that are true (1) or false (-1)
 	costs       map[*ast.FuncDecl]int               // inlining costs already estimated
 	hookedCosts map[*ast.FuncDecl]int               // and those with hooks
+	refused     string                              // why no function can be hooked, or ""
 
 	funcs     []Func
 	hooked    int
@@ -145,6 +148,7 @@ func (p *pkg) declarations() {
 	p.values = map[string]bool{}
 	p.consts = map[string]bool{}
 	p.imports = map[string]string{}
+	p.bools = map[string]int{}
 	p.costs = map[*ast.FuncDecl]int{}
 	p.hookedCosts = map[*ast.FuncDecl]int{}
 	p.fileIndex = map[string]int{}
@@ -159,8 +163,11 @@ func (p *pkg) declarations() {
 					case *ast.TypeSpec:
 						p.types[s.Name.Name] = s.Type
 					case *ast.ValueSpec:
-						for _, n := range s.Names {
+						for i, n := range s.Names {
 							p.values[n.Name] = true
+							if d.Tok == token.CONST && i < len(s.Values) {
+								p.bools[n.Name] = literalBool(s.Values[i])
+							}
 							p.consts[n.Name] = d.Tok == token.CONST
 						}
 					case *ast.ImportSpec:
@@ -173,6 +180,20 @@ func (p *pkg) declarations() {
 	}
 }
 
+// literalBool returns 1 for true, -1 for false and 0 for any other expression.
+func literalBool(x ast.Expr) int {
+	if id, ok := x.(*ast.Ident); ok {
+		switch id.Name {
+		case "true":
+			return 1
+		case "false":
+			return -1
+		}
+	}
+	return 0
+}
+
+// function notes a function or method.
 func (p *pkg) function(d *ast.FuncDecl) {
 	name := d.Name.Name
 	if d.Recv == nil || len(d.Recv.List) == 0 {

@@ -28,8 +28,10 @@ func (p *pkg) skipReason(d *ast.FuncDecl, name string, directives []string) stri
 	switch {
 	case d.Body == nil:
 		return "it has no Go body (assembly or linkname)"
-	case p.declared("nil"):
-		return "the package gives nil a meaning of its own"
+	case p.refused != "":
+		return p.refused
+	case signatureNames(d.Recv, d.Type, "nil"):
+		return nilTaken
 	case d.Name.Name == "_":
 		return "a blank function is never called"
 	case strings.HasPrefix(d.Name.Name, "_Cfunc_"), strings.HasPrefix(d.Name.Name, "_cgo"), strings.HasPrefix(d.Name.Name, "_Cgo"):
@@ -44,6 +46,55 @@ func (p *pkg) skipReason(d *ast.FuncDecl, name string, directives []string) stri
 		return "the compiler would inline it (FTRACE_INLINE=keep)"
 	}
 	return ""
+}
+
+// The registering file spells these names, and nil stands in every hook.
+var spelled = []string{"nil", "string", "uint32", "uint64", "uintptr"}
+
+const nilTaken = "nil means something else there"
+
+// refuse says why no function of the package can be hooked, or returns "".
+func (p *pkg) refuse() string {
+	for _, name := range spelled {
+		if p.declared(name) {
+			return "the package gives " + name + " a meaning of its own"
+		}
+	}
+	return ""
+}
+
+// signatureNames says whether a function's signature gives name a meaning of its own.
+func signatureNames(recv *ast.FieldList, t *ast.FuncType, name string) bool {
+	for _, list := range []*ast.FieldList{recv, t.TypeParams, t.Params, t.Results} {
+		if list == nil {
+			continue
+		}
+		for _, field := range list.List {
+			if slices.ContainsFunc(field.Names, func(id *ast.Ident) bool { return id.Name == name }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// declares says whether the statement or specification n gives name a meaning of its own.
+func declares(n ast.Node, name string) bool {
+	is := func(x ast.Expr) bool {
+		id, ok := x.(*ast.Ident)
+		return ok && id.Name == name
+	}
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		return n.Tok == token.DEFINE && slices.ContainsFunc(n.Lhs, is)
+	case *ast.RangeStmt:
+		return n.Tok == token.DEFINE && (is(n.Key) || is(n.Value))
+	case *ast.ValueSpec:
+		return slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name })
+	case *ast.TypeSpec:
+		return n.Name.Name == name
+	}
+	return false
 }
 
 // directives returns the compiler directives ("//go:nosplit") between two places of the file. The compiler applies a directive to

@@ -42,7 +42,8 @@ type compileStep struct {
 	args       []string // all of them
 	flags      []string // without the files
 	files      []string
-	importPath string // of the package, without the mark of test variants
+	variant    string // the package as the go command names it: import path, and for what is compiled for a test " [x.test]"
+	importPath string // the import path alone
 	symbol     string // -p
 	output     string // -o
 	trimpath   string // -trimpath
@@ -77,10 +78,11 @@ func parseCompile(tool string, args []string) (*compileStep, error) {
 			c.std = true
 		}
 	}
-	c.importPath, _, _ = strings.Cut(os.Getenv("TOOLEXEC_IMPORTPATH"), " ")
-	if c.importPath == "" {
-		c.importPath = c.symbol
+	c.variant = os.Getenv("TOOLEXEC_IMPORTPATH")
+	if c.variant == "" {
+		c.variant = c.symbol
 	}
+	c.importPath, _, _ = strings.Cut(c.variant, " ")
 	return c, nil
 }
 
@@ -108,7 +110,7 @@ func (c *compileStep) selected(s *settings) (bool, error) {
 	if strings.ContainsAny(c.files[0], "\r\n") {
 		return false, nil // no //line directive can name it
 	}
-	p := selection.Package{ImportPath: c.importPath, Dir: c.dir(), Std: c.std}
+	p := selection.Package{ImportPath: c.variant, Dir: c.dir(), Std: c.std}
 	if !s.selection.Contains(p) {
 		return false, nil
 	}

@@ -156,7 +156,7 @@ func (l *loader) rewrite(p *packages.Package) (*loadedPackage, error) {
 	}
 	std := dir != "" && isWithin(dir, filepath.Join(l.settings.goroot, "src"))
 	one.refused = l.refusal(p.PkgPath, std)
-	one.selected = l.settings.selection.Contains(selection.Package{ImportPath: p.PkgPath, Dir: dir, Std: std})
+	one.selected = l.settings.selection.Contains(selection.Package{ImportPath: p.ID, Dir: dir, Std: std})
 	var err error
 	one.result, err = rewrite.Package(rewrite.Options{
 		ImportPath: p.PkgPath, Symbol: one.symbol, KeepInlinable: l.settings.keep, Unhooked: core.Unhooked(p.PkgPath),

@@ -147,6 +147,11 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) uintpt
 	if f.triggers&^ftraceTriggered.Load() != 0 {
 		ftraceTriggered.Or(f.triggers)
 	}
+	mask := t.mask | f.marks
+	clause = config.shows(clause, f, mask, t.shown, count)
+	if clause == nil && f.marks == 0 {
+		return 0 // nothing below or behind it needs to know of this call
+	}
 	frame := t.push()
 	if frame == nil {
 		atomic.Xadd(&ftraceLost, 1)
@@ -155,11 +160,11 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) uintpt
 	frame.fn = f
 	frame.sp = offset
 	frame.count = count
-	frame.mask = t.mask | f.marks
+	frame.mask = mask
 	frame.shown = t.shown
 	frame.flags = flags
-	t.mask = frame.mask
-	if clause = config.shows(clause, f, t, count); clause != nil {
+	t.mask = mask
+	if clause != nil {
 		t.busy++
 		ftraceEntry(gp, t, frame, clause, args)
 		t.busy--

@@ -27,7 +27,7 @@ func ftrace_api_setRules(rules string) (message string, offset, length int) {
 			ftraceStarted = 0
 			return "FTRACE_OUT can't be opened", 0, 0
 		}
-		ftraceParseFormat(gogetenv("FTRACE_FORMAT"))
+		ftraceFormat.terminal(ftraceOut.fd)
 	}
 	c, err, ok := ftraceNewConfig(rules)
 	if !ok {

@@ -89,25 +89,27 @@ func (c *ftraceConfig) clauseOf(f *ftraceFunc) *ftrace_rule_Clause {
 	return nil
 }
 
-// shows returns the clause by which the count-th call of f is to be shown now, or nil if it is not. t has the marks around and of
-// the call.
-func (c *ftraceConfig) shows(clause *ftrace_rule_Clause, f *ftraceFunc, t *ftraceG, count uintptr) *ftrace_rule_Clause {
+// shows returns the clause by which the count-th call of f is to be shown now, or nil if it is not. clause is the one that decides
+// for f, mask has the marks around and of the call, and shown is how many shown calls are around it.
+func (c *ftraceConfig) shows(clause *ftrace_rule_Clause, f *ftraceFunc, mask uint32, shown int32, count uintptr) *ftrace_rule_Clause {
 	if c == nil {
 		return nil
 	}
 	if clause == nil {
-		if clause = c.treeAround(t.mask); clause == nil {
+		if clause = c.treeAround(mask); clause == nil {
 			return nil
 		}
-	} else if i := int(f.clause) - 1; c.in[i]&^t.mask != 0 || c.after[i]&^ftraceTriggered.Load() != 0 {
+	} else if i := int(f.clause) - 1; c.in[i]&^mask != 0 || c.after[i]&^ftraceTriggered.Load() != 0 {
 		return nil
 	}
 	switch {
 	case clause.Detail < ftrace_rule_Call,
-		clause.Depth != 0 && uint32(t.shown) >= clause.Depth:
+		clause.Depth != 0 && uint32(shown) >= clause.Depth:
 		return nil
 	case clause.First != 0 && uint64(count) > clause.First:
-		ftraceSayFirst(f, clause.First)
+		if atomic.Load(&f.said) == 0 {
+			ftraceSayFirst(f, clause.First)
+		}
 		return nil
 	case clause.Rate != 0 && !f.withinRate(clause):
 		return nil

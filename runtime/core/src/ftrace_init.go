@@ -12,7 +12,9 @@ import (
 
 // ftraceFormatType is FTRACE_FORMAT.
 type ftraceFormatType struct {
-	seq, wall, elapsed, tid, duration, pos, fold, paths, errors, colour bool
+	seq, wall, elapsed, tid, duration, pos, fold, paths, errors bool
+
+	colour, colourSet bool
 
 	line, str, slice, nest int
 }
@@ -34,6 +36,7 @@ var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRA
 func ftraceInit() {
 	rules, format, out, stats, show := gogetenv("FTRACE"), gogetenv("FTRACE_FORMAT"), gogetenv("FTRACE_OUT"), gogetenv("FTRACE_STATS"), gogetenv("FTRACE_SHOW")
 	ftraceCheckVariables()
+	ftraceParseFormat(format)
 	ftraceShow = show != "" && show != "0" && show != "off"
 	ftraceStats = ftraceParseStats(stats)
 	if rules == "" && ftraceStats != 0 {
@@ -52,7 +55,7 @@ func ftraceInit() {
 	if len(c.clauses) == 0 && ftraceStats == 0 && !ftraceShow || !ftraceOpen(out) {
 		return
 	}
-	ftraceParseFormat(format)
+	ftraceFormat.terminal(ftraceOut.fd)
 	ftraceArm(c)
 }
 
@@ -135,7 +138,6 @@ func ftraceParseInt(s string) (int, bool) {
 // ftraceParseFormat reads FTRACE_FORMAT: words and numbers, comma-separated.
 func ftraceParseFormat(s string) {
 	f := &ftraceFormat
-	f.colour = gogetenv("NO_COLOR") == "" && ftraceTerminal(ftraceOut.fd)
 	for s != "" {
 		item := s
 		s = ""
@@ -169,15 +171,8 @@ func (f *ftraceFormatType) option(item string) bool {
 		}
 	}
 	if name == "color" || name == "colour" {
-		switch value {
-		case "always":
-			f.colour = true
-		case "never":
-			f.colour = false
-		default:
-			return value == "auto"
-		}
-		return true
+		f.colour, f.colourSet = value == "always", value != "auto"
+		return value == "always" || value == "never" || value == "auto"
 	}
 	for _, o := range [...]struct {
 		name  string
@@ -190,6 +185,13 @@ func (f *ftraceFormatType) option(item string) bool {
 		}
 	}
 	return false
+}
+
+// terminal switches colours on if fd is a terminal and nothing was said of colours.
+func (f *ftraceFormatType) terminal(fd int32) {
+	if !f.colourSet {
+		f.colour = gogetenv("NO_COLOR") == "" && ftraceTerminal(fd)
+	}
 }
 
 // ftraceReport is called by main when all packages are initialised: it says what each clause matches.
@@ -286,12 +288,32 @@ func ftraceFinish() {
 	if t := gp.ftrace; t != nil {
 		t.release(t.depth)
 	}
+	ftraceReportRates()
 	if ftraceStats != 0 && atomic.Cas(&ftraceFinished, 0, 1) {
 		ftraceWriteStats()
 	}
 	if lost := atomic.Load(&ftraceOut.lost); lost != 0 && atomic.Cas(&ftraceOut.lost, lost, 0) {
 		var digits [20]byte
 		ftraceComplain(string(ftraceItoa(digits[:], uint64(lost))) + " lines of the trace were lost")
+	}
+}
+
+// ftraceReportRates says which calls the rate limits have kept back since the last one shown.
+func ftraceReportRates() {
+	for p := ftraceRegistry.first; p != nil; p = p.next {
+		for i := range p.nfuncs {
+			f := p.fn(i)
+			if n := atomic.Xchg(&f.suppressed, 0); n != 0 {
+				b := ftraceNewText()
+				b.str("# ftrace: ")
+				b.name(f)
+				b.str(": ")
+				b.uint(uint64(n))
+				b.str(" calls not shown: rate=\n")
+				b.flush()
+				ftraceFreeText(b)
+			}
+		}
 	}
 }
 

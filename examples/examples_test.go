@@ -1,0 +1,122 @@
+package examples
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write each example's trace to its expected.txt")
+
+// TestTraces runs each example as it is, built with ftrace-wrap, and traced. It must print the same three times, and the trace must be that of
+// expected.txt.
+func TestTraces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles programs")
+	}
+	examples := []struct {
+		name       string
+		concurrent bool // the order of lines of different goroutines is chance
+	}{
+		{"hello", false},
+		{"parser", false},
+		{"workers", true},
+		{"httpecho", true},
+	}
+	plain, wrapped := t.TempDir(), t.TempDir()
+	wrapper := filepath.Join(t.TempDir(), "ftrace-wrap"+exe())
+	build(t, "-o", wrapper, "../cmd/ftrace-wrap")
+	build(t, "-o", plain+string(filepath.Separator), "./...")
+	build(t, "-o", wrapped+string(filepath.Separator), "-toolexec="+quote(wrapper), "./...")
+
+	for _, example := range examples {
+		t.Run(example.name, func(t *testing.T) {
+			t.Parallel()
+			want := run(t, filepath.Join(plain, example.name))
+			off := run(t, filepath.Join(wrapped, example.name))
+			if diff := cmp.Diff(want, off); diff != "" {
+				t.Errorf("output when built with ftrace-wrap (-plain +wrapped):\n%s", diff)
+			}
+			on := run(t, filepath.Join(wrapped, example.name), "FTRACE=1")
+			if diff := cmp.Diff(want.stdout, on.stdout); diff != "" {
+				t.Errorf("output when traced (-plain +traced):\n%s", diff)
+			}
+			trace := normalize(on.stderr, example.concurrent)
+			file := filepath.Join(example.name, "expected.txt")
+			if *update {
+				if err := os.WriteFile(file, []byte(trace), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			expected, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatalf("%v: go test ./examples -update writes it", err)
+			}
+			if diff := cmp.Diff(lines(string(expected)), lines(trace)); diff != "" {
+				t.Errorf("trace (-%s +now; go test ./examples -update accepts it):\n%s", file, diff)
+			}
+		})
+	}
+}
+
+// build runs go build, without the settings of a build or a trace that this test may itself be part of.
+func build(t *testing.T, args ...string) {
+	t.Helper()
+	// Without the stamp of version control a commit does not make another ftrace-wrap, for which everything would be compiled anew.
+	cmd := exec.Command("go", append([]string{"build", "-buildvcs=false"}, args...)...)
+	cmd.Env = append(environ(), "GOFLAGS=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
+	}
+}
+
+// printed is what a program prints.
+type printed struct{ stdout, stderr string }
+
+// run runs a program that is to succeed.
+func run(t *testing.T, program string, env ...string) printed {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), program+exe())
+	cmd.Env = append(environ(), env...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", program, err, stderr.String())
+	}
+	return printed{stdout.String(), stderr.String()}
+}
+
+// environ is the environment without settings of ftrace-wrap.
+func environ() []string {
+	var env []string
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "FTRACE") {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+// quote quotes a program's name as the go command wants it in -toolexec.
+func quote(name string) string {
+	if strings.ContainsAny(name, " \t") {
+		return "'" + name + "'"
+	}
+	return name
+}
+
+// exe ends the names of programs.
+func exe() string {
+	if runtime.GOOS == "windows" {
+		return ".exe"
+	}
+	return ""
+}
