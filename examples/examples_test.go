@@ -45,10 +45,10 @@ func TestTraces(t *testing.T) {
 				t.Errorf("output when built with ftrace-wrap (-plain +wrapped):\n%s", diff)
 			}
 			on := run(t, filepath.Join(wrapped, example.name), "FTRACE=1")
-			if diff := cmp.Diff(want.stdout, on.stdout); diff != "" {
+			if diff := cmp.Diff(want.Stdout, on.Stdout); diff != "" {
 				t.Errorf("output when traced (-plain +traced):\n%s", diff)
 			}
-			trace := normalize(on.stderr, example.concurrent)
+			trace := normalize(on.Stderr, example.concurrent)
 			file := filepath.Join(example.name, "expected.txt")
 			if *update {
 				if err := os.WriteFile(file, []byte(trace), 0o644); err != nil {
@@ -79,7 +79,7 @@ func build(t *testing.T, args ...string) {
 }
 
 // printed is what a program prints.
-type printed struct{ stdout, stderr string }
+type printed struct{ Stdout, Stderr string }
 
 // run runs a program that is to succeed.
 func run(t *testing.T, program string, env ...string) printed {

@@ -16,8 +16,7 @@ import (
 func main() {
 	lines := []string{"1 2 3", "10 20 30", "100 200", "4 five 6"}
 	total, err := sum(context.Background(), lines, 3)
-	fmt.Println("total:", total)
-	fmt.Println("error:", err)
+	fmt.Println(total, err)
 }
 
 // A group runs goroutines that end together: the first error of one cancels the context of all.

@@ -19,7 +19,7 @@ type ftraceFormatType struct {
 	line, str, slice, nest int
 }
 
-var ftraceFormat = ftraceFormatType{errors: true, line: 2000, str: 64, slice: 8, nest: 3}
+var ftraceFormat = ftraceFormatType{errors: !raceenabled, line: 2000, str: 64, slice: 8, nest: 3}
 
 var (
 	ftraceStarted  int64  // nanotime

@@ -14,15 +14,11 @@ import (
 var ftraceOut = struct {
 	fd     int32
 	name   string // for messages
-	pipe   bool   // long writes by several threads may mix
 	dead   uint32 // a write failed: nothing more is written; atomic
 	lost   uint32 // lines since then; atomic
-	lock   uint32 // semaphore, for long writes to a pipe
+	lock   uint32 // semaphore: a pipe may mix long writes with others
 	atLine uint64 // lines written, for the sequence number; atomic
 }{lock: 1}
-
-// ftracePipeBuf is how much POSIX lets a pipe take in one piece.
-const ftracePipeBuf = 512
 
 // ftraceOpen opens what FTRACE_OUT names, "%p" being the process id. It reports on stderr what can't be opened; then nothing
 // is traced.
@@ -41,7 +37,6 @@ func ftraceOpen(setting string) bool {
 		}
 		ftraceOut.fd, ftraceOut.name = fd, name
 	}
-	ftraceOut.pipe = true
 	ftraceOut.dead = 0
 	return true
 }
@@ -88,10 +83,7 @@ func ftraceWrite(data unsafe.Pointer, n int) {
 		atomic.Xadd(&ftraceOut.lost, 1)
 		return
 	}
-	locked := ftraceOut.pipe && n > ftracePipeBuf
-	if locked {
-		semacquire(&ftraceOut.lock)
-	}
+	semacquire(&ftraceOut.lock)
 	for n > 0 {
 		written := ftraceWriteFD(ftraceOut.fd, data, int32(n))
 		if written > 0 {
@@ -108,9 +100,7 @@ func ftraceWrite(data unsafe.Pointer, n int) {
 		atomic.Xadd(&ftraceOut.lost, 1)
 		break
 	}
-	if locked {
-		semrelease(&ftraceOut.lock)
-	}
+	semrelease(&ftraceOut.lock)
 }
 
 // ftraceComplain tells the user on stderr what is wrong.

@@ -148,14 +148,8 @@ func (p *ftracePrinter) dynamic(v any, top bool) {
 		p.b.str("?")
 		return
 	}
-	if top {
-		if text, ok := p.errorText(v, e); ok {
-			p.b.str(toRType(e._type).string())
-			p.b.byte('(')
-			p.quote(text)
-			p.b.byte(')')
-			return
-		}
+	if top && p.error(v, e) {
+		return
 	}
 	switch e._type.Kind() {
 	case abi.String:
@@ -180,21 +174,37 @@ func (p *ftracePrinter) dynamic(v any, top bool) {
 // ftraceAString lets the type of plain strings be recognised, whose quotes say enough.
 var ftraceAString any = ""
 
-// errorText returns the message of an error. An error on this goroutine's stack is not asked: its method may keep the pointer,
-// which the compiler was promised that the tracer does not.
-func (p *ftracePrinter) errorText(v any, e *eface) (string, bool) {
-	if !ftraceFormat.errors {
-		return "", false
-	}
-	gp := getg()
-	if data := uintptr(e.data); data >= gp.stack.lo && data < gp.stack.hi {
-		return "", false
-	}
+// error appends v with its message, or with its fields if it can't be asked, and says whether v is an error at all.
+//
+// An error on this goroutine's stack is not asked: its method may keep the pointer, which the compiler was promised that the tracer does
+// not. In a program built with -race no error is asked unless errors=on says so, because the method's reads would count as the program's.
+func (p *ftracePrinter) error(v any, e *eface) bool {
 	err, ok := v.(error)
 	if !ok {
-		return "", false
+		return false
 	}
-	return ftraceCallError(err)
+	gp := getg()
+	data := uintptr(e.data)
+	if ftraceFormat.errors && (data < gp.stack.lo || data >= gp.stack.hi) {
+		if text, ok := ftraceCallError(err); ok {
+			p.b.str(toRType(e._type).string())
+			p.b.byte('(')
+			p.quote(text)
+			p.b.byte(')')
+			return true
+		}
+	}
+	if e._type.Kind() != abi.Pointer {
+		return false
+	}
+	elem := (*ptrtype)(unsafe.Pointer(e._type)).Elem
+	if elem.Kind() != abi.Struct || e.data == nil || !ftraceReadable(e.data, elem.Size_) {
+		return false
+	}
+	p.b.str(toRType(e._type).string())
+	shallow := ftracePrinter{b: p.b, limit: p.limit}
+	shallow.still(elem, e.data, 1, 1)
+	return true
 }
 
 // ftraceCallError calls err.Error, taking a panic in it as "no message".
