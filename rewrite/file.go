@@ -29,11 +29,6 @@ func newFile(p *pkg, f File, tree *ast.File) *file {
 // offset returns where pos is in the file's text, whatever its //line directives say.
 func (f *file) offset(pos token.Pos) int { return f.tok.Offset(pos) }
 
-// text returns the source of a piece of the tree.
-func (f *file) text(n ast.Node) string {
-	return string(f.edits.src[f.offset(n.Pos()):f.offset(n.End())])
-}
-
 // position returns the position of pos as //line directives give it.
 func (f *file) position(pos token.Pos) token.Position { return f.pkg.fset.Position(pos) }
 

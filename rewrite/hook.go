@@ -1,8 +1,5 @@
 package rewrite
 
-// NOTE to the helper that tests this package: the leaf wrappers are gone, because calling through a function pointer makes every
-// argument escape. Small functions have inline hooks now, see doc.go. Goldens and tests follow this.
-
 import (
 	"fmt"
 	"go/ast"
@@ -97,8 +94,7 @@ func hookCost(d *ast.FuncDecl) int {
 	const check, deletion, value, assignment = 4, 4, 2, 2
 	results := d.Type.Results.NumFields()
 	cost := check + deletion + value*(d.Recv.NumFields()+d.Type.Params.NumFields())
-	exits := returns(d.Body)
-	for _, ret := range exits {
+	for _, ret := range returns(d.Body) {
 		cost += check + deletion + value*results
 		if len(ret.Results) > 0 {
 			cost += assignment * results
@@ -154,16 +150,7 @@ func returnsPlainly(d *ast.FuncDecl) bool {
 		}
 		return plain
 	})
-	for _, list := range []*ast.FieldList{d.Recv, d.Type.Params} {
-		if list != nil {
-			for _, field := range list.List {
-				for _, name := range field.Names {
-					plain = plain && name.Name != "delete"
-				}
-			}
-		}
-	}
-	return plain
+	return plain && !signatureNames(d.Recv, d.Type, "delete")
 }
 
 // declared says whether the package or one of its files gives name a meaning of its own.
