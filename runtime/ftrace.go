@@ -25,7 +25,8 @@ var (
 	coreRules    func() string
 	coreSetRules func(rules string) (message string, offset, length int)
 	coreMatches  func(clause int) int
-	coreDepth    func() (depth int, shown bool)
+	coreDepth    func() int
+	coreEnabled  func() bool
 	coreNote     func(text string)
 )
 
@@ -86,28 +87,25 @@ func Matches() []Match {
 	return matches
 }
 
-// Enabled says whether the call that it is made from is being traced: the innermost armed call of this goroutine is shown.
-func Enabled() bool {
-	if coreDepth == nil {
-		return false
-	}
-	_, shown := coreDepth()
-	return shown
-}
+// Enabled says whether the call that it is made from is being traced: it is armed, and the rules show it.
+//
+//go:noinline
+func Enabled() bool { return coreEnabled != nil && coreEnabled() }
 
-// Depth returns how many traced calls are under way on this goroutine, the current one included; 0 if none is.
+// Depth returns how many traced calls are under way on this goroutine, the current one included if it is traced; 0 if none is.
 func Depth() int {
 	if coreDepth == nil {
 		return 0
 	}
-	depth, _ := coreDepth()
-	return depth
+	return coreDepth()
 }
 
 // Note adds information to the line that ends the current call, formatted as by [fmt.Sprintln] without the newline. It does nothing
 // if the current call is not traced; use [Enabled] in front of notes that are expensive to prepare.
+//
+//go:noinline
 func Note(args ...any) {
-	if !Enabled() {
+	if Depth() == 0 {
 		return
 	}
 	text := fmt.Sprintln(args...)

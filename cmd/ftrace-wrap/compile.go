@@ -107,8 +107,8 @@ func (c *compileStep) patched() bool { return core.Patched(c.importPath, c.std) 
 
 // selected says whether the package is to be instrumented.
 func (c *compileStep) selected(s *settings) (bool, error) {
-	if strings.ContainsAny(c.files[0], "\r\n") {
-		return false, nil // no //line directive can name it
+	if core.Own(c.importPath) || strings.ContainsAny(c.files[0], "\r\n") { // no //line directive can name such a file
+		return false, nil
 	}
 	p := selection.Package{ImportPath: c.variant, Dir: c.dir(), Std: c.std}
 	if !s.selection.Contains(p) {

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 // status and output. Running times are not compared. "! same" wants the command to fail, in the same way each time. The output
 // can then be looked at with stdout and stderr, the trace in $WORK/same.trace.
 //
-// The condition [cgo] says that there is a C compiler. $TOOLEXEC is the flag that puts the wrapper into a go command. Compiled packages go to the user's build cache. The first
+// The condition [cgo] says that there is a C compiler. $TOOLEXEC is the flag that puts the wrapper into a go command, $ROOT the root of this module. Compiled packages go to the user's build cache. The first
 // run after a change of ftrace-wrap takes longer because the standard library is compiled anew.
 func TestScript(t *testing.T) {
 	if testing.Short() {
@@ -34,6 +34,10 @@ func TestScript(t *testing.T) {
 	}
 	goenv := goEnv(t, "GOCACHE", "GOMODCACHE", "GOPATH")
 	cgo := hasCgo(t)
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"same": same},
@@ -51,6 +55,7 @@ func TestScript(t *testing.T) {
 				"GOENV=off", "GOFLAGS=", "GOWORK=", "GOTOOLCHAIN=local", "GOPROXY=off", "GOSUMDB=off", "GO111MODULE=",
 				"FTRACE_PACKAGES=", "FTRACE_INLINE=",
 				"TOOLEXEC=-toolexec=ftrace-wrap",
+				"ROOT="+root,
 			)
 			return nil
 		},

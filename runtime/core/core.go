@@ -61,6 +61,7 @@ var splices = map[string][]splice{
 		{file: "proc.go", behind: "\n\tgcenable()\n", text: "ftraceInit();"},
 		{file: "proc.go", behind: "\n\tneedUnlock = false\n", text: "ftraceReport();"},
 		{file: "proc.go", behind: "\n\tnewg.startpc = fn.fn\n", text: "ftraceGoroutineStart(newg, callergp);"},
+		{file: "proc.go", behind: "\nfunc newproc(fn *funcval) {", text: "ftraceGo();"},
 		{file: "proc.go", behind: "\nfunc gdestroy(gp *g) {", text: "ftraceGoroutineEnd(gp);"},
 		{file: "proc.go", behind: "\nfunc runExitHooks(code int) {", text: "ftraceFinish();"},
 		{file: "panic.go", behind: "\nfunc recovery(gp *g) {", text: "ftraceRecovery(gp);"},
@@ -76,8 +77,14 @@ var splices = map[string][]splice{
 	},
 }
 
-// apiPackage is the package by which programs reach the core.
-const apiPackage = "github.com/ftrace-wrap/ftrace-wrap/runtime"
+// apiPackage is the package by which programs reach the core; it imports rulePackage.
+const (
+	apiPackage  = "github.com/ftrace-wrap/ftrace-wrap/runtime"
+	rulePackage = "github.com/ftrace-wrap/ftrace-wrap/rule"
+)
+
+// Own says whether the package with this import path is the tracer's own part of a program, which is not traced.
+func Own(importPath string) bool { return importPath == apiPackage || importPath == rulePackage }
 
 // inlineHook makes mapdelete the way into the core for inline hooks, see ftraceMapDelete. It costs a map that is not nil one comparison.
 const inlineHook = "if m == nil && ftraceMapDelete(t.Elem, t.Key, key, sys.GetCallerSP()) {return};"

@@ -4,7 +4,11 @@
 
 package runtime
 
-import _ "unsafe" // for go:linkname
+import (
+	"internal/goarch"
+	"internal/runtime/sys"
+	_ "unsafe" // for go:linkname
+)
 
 // ftrace_api_rules returns the rules in force.
 //
@@ -48,30 +52,54 @@ func ftrace_api_matches(i int) int {
 	return int(c.matches[i])
 }
 
-// ftrace_api_depth returns how many shown calls are under way on this goroutine, and whether the innermost armed call is shown.
+// ftrace_api_depth returns how many shown calls are under way on this goroutine.
 //
 //go:linkname ftrace_api_depth
-func ftrace_api_depth() (depth int, shown bool) {
-	t := getg().ftrace
-	if t == nil || t.depth == 0 {
-		return 0, false
+func ftrace_api_depth() int {
+	if t := getg().ftrace; t != nil {
+		return int(t.shown)
 	}
-	return int(t.shown), t.frame(t.depth-1).clause != nil
+	return 0
 }
 
-// ftrace_api_note adds text to the line that ends the innermost armed call of this goroutine.
+// ftrace_api_enabled says whether the call is shown that called its caller, a function of package ftrace.
+//
+//go:linkname ftrace_api_enabled
+func ftrace_api_enabled() bool {
+	return ftraceShownAt(sys.GetCallerPC(), sys.GetCallerSP()) != nil
+}
+
+// ftraceShownAt returns the shown call, if there is one, whose function called the function that is at pc with this stack pointer.
+func ftraceShownAt(pc, sp uintptr) *ftraceFrame {
+	gp := getg()
+	t := gp.ftrace
+	if t == nil || t.depth == 0 || t.busy != 0 || !ftraceMayTrace(gp) {
+		return nil
+	}
+	caller := sp + uintptr(funcspdelta(findfunc(pc), pc))
+	if !usesLR {
+		caller += goarch.PtrSize // its return address
+	}
+	t.sweep(gp, gp.stack.hi-caller)
+	if t.depth == 0 {
+		return nil
+	}
+	frame := t.frame(t.depth - 1)
+	if frame.sp != gp.stack.hi-caller || frame.clause == nil {
+		return nil
+	}
+	return frame
+}
+
+// ftrace_api_note adds text to the line that ends the call of its caller's caller.
 //
 //go:linkname ftrace_api_note
 func ftrace_api_note(text string) {
-	gp := getg()
-	t := gp.ftrace
-	if t == nil || t.depth == 0 || !ftraceMayTrace(gp) {
+	frame := ftraceShownAt(sys.GetCallerPC(), sys.GetCallerSP())
+	if frame == nil {
 		return
 	}
-	frame := t.frame(t.depth - 1)
-	if frame.clause == nil {
-		return
-	}
+	t := getg().ftrace
 	if t.notes == nil {
 		t.notes = ftraceNewText()
 	}

@@ -216,7 +216,7 @@ func ftraceReport() {
 				ftraceComplain("FTRACE: " + named.what + named.glob + ` of "` + clause.Text + `" matches no function, so nothing is shown by this clause`)
 			}
 		}
-		if ftraceStats != 0 && gogetenv("FTRACE") == "" {
+		if ftraceStats != 0 && gogetenv("FTRACE") == "" || c.matches[i] == 0 && ftraceOut.fd == 2 {
 			continue
 		}
 		b.str("# ftrace: \"")
@@ -286,7 +286,7 @@ func ftraceFinish() {
 		return
 	}
 	if t := gp.ftrace; t != nil {
-		t.release(t.depth)
+		t.releaseLong()
 	}
 	ftraceReportRates()
 	if ftraceStats != 0 && atomic.Cas(&ftraceFinished, 0, 1) {

@@ -73,8 +73,12 @@ func (b *ftraceText) fixed(v int64, decimals int) {
 	}
 }
 
-// duration appends a duration in the unit that suits it.
+// duration appends a duration in the unit that suits it, to three decimals.
 func (b *ftraceText) duration(ns int64) {
+	if ns < 0 {
+		b.byte('-')
+		ns = -ns
+	}
 	switch {
 	case ns < 1e3:
 		b.int(ns)
@@ -269,6 +273,45 @@ func (t *ftraceG) release(depth int32) {
 	t.held.flush()
 }
 
+// ftraceGo is called by newproc for each go statement: lines of the new goroutine must not come before that of the call which starts
+// it.
+func ftraceGo() {
+	gp := getg()
+	if t := gp.ftrace; t != nil && t.busy == 0 && ftraceMayTrace(gp) {
+		t.releaseLong()
+	}
+}
+
+// releaseLong prints the held entry lines of those calls that already last as long as min= asks for.
+func (t *ftraceG) releaseLong() {
+	if t.held == nil || t.held.n == 0 {
+		return
+	}
+	now := nanotime()
+	for i := range t.depth {
+		frame := t.frame(i)
+		if frame.held != 0 && frame.clause.Min > now-frame.start {
+			from, to := int(frame.held)-1, t.held.n
+			t.held.n = from
+			t.release(i)
+			t.keep(i, from, to)
+			return
+		}
+	}
+	t.release(t.depth)
+}
+
+// keep moves the held text between from and to, of the frames from number i on, to the front.
+func (t *ftraceG) keep(i int32, from, to int) {
+	t.held.n = copy(t.held.data[:], t.held.data[from:to])
+	for ; i < t.depth; i++ {
+		if frame := t.frame(i); frame.held != 0 {
+			frame.held -= int32(from)
+			frame.heldAt -= int32(from)
+		}
+	}
+}
+
 // ftraceLeave shows that the call of frame, the topmost, ends.
 func ftraceLeave(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_panic) {
 	var lasted int64
@@ -336,12 +379,10 @@ func (b *ftraceText) ending(gp *g, frame *ftraceFrame, results []any, p *_panic)
 		b.str(" Goexit")
 		return
 	case p != nil:
-		b.str(" panic ")
-		printer.dynamic(p.arg, true)
+		printer.panicked(" panic ", p.arg, frame)
 		return
 	case frame.flags&ftracePanicked != 0:
-		b.str(" panic ")
-		printer.dynamic(gp.ftraceRecovered, true)
+		printer.panicked(" panic ", gp.ftraceRecovered, frame)
 		return
 	}
 	if len(results) > 0 && frame.clause.Detail >= ftrace_rule_Args {
@@ -349,9 +390,18 @@ func (b *ftraceText) ending(gp *g, frame *ftraceFrame, results []any, p *_panic)
 		printer.list(ftraceNames{s: frame.fn.params}.results(), results, frame.flags&ftraceInline == 0)
 	}
 	if frame.flags&ftraceRecovered != 0 {
-		b.str(" recovered ")
-		printer.dynamic(gp.ftraceRecovered, true)
+		printer.panicked(" recovered ", gp.ftraceRecovered, frame)
 	}
+}
+
+// panicked appends a panic's value. Without parameters and results only its type is shown: it may hold what they do.
+func (p *ftracePrinter) panicked(what string, value any, frame *ftraceFrame) {
+	p.b.str(what)
+	if t := efaceOf(&value)._type; frame.clause.Detail < ftrace_rule_Args && t != nil {
+		p.b.str(toRType(t).string())
+		return
+	}
+	p.dynamic(value, true)
 }
 
 // comment appends what stands behind an ending, and ends the line. entry is the comment of a folded entry line.

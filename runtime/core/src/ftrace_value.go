@@ -232,6 +232,10 @@ func (p *ftracePrinter) value(t *_type, v unsafe.Pointer, nest int, own bool) {
 			p.b.str("false")
 		}
 	case abi.Int, abi.Int8, abi.Int16, abi.Int32, abi.Int64:
+		if t.Kind() == abi.Int64 && t.TFlag&abi.TFlagNamed != 0 && toRType(t).string() == "time.Duration" {
+			p.b.duration(*(*int64)(v))
+			return
+		}
 		p.b.int(ftraceInt(t.Size_, v))
 	case abi.Uint, abi.Uint8, abi.Uint16, abi.Uint32, abi.Uint64:
 		p.b.uint(ftraceUint(t.Size_, v))

@@ -16,11 +16,15 @@ func linkSetRules(rules string) (message string, offset, length int)
 func linkMatches(clause int) int
 
 //go:linkname linkDepth runtime.ftrace_api_depth
-func linkDepth() (depth int, shown bool)
+func linkDepth() int
+
+//go:linkname linkEnabled runtime.ftrace_api_enabled
+func linkEnabled() bool
 
 //go:linkname linkNote runtime.ftrace_api_note
 func linkNote(text string)
 
 func init() {
-	coreRules, coreSetRules, coreMatches, coreDepth, coreNote = linkRules, linkSetRules, linkMatches, linkDepth, linkNote
+	coreRules, coreSetRules, coreMatches = linkRules, linkSetRules, linkMatches
+	coreDepth, coreEnabled, coreNote = linkDepth, linkEnabled, linkNote
 }
