@@ -1,0 +1,141 @@
+package docs
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "put what the commands print into the documents")
+
+// TestTranscripts runs the commands of every console block in the README and the pages, and compares what they print: a page shows what
+// really happens. In a block a line "$ command" is followed by what it prints.
+//
+//	```console
+//	$ ftrace-wrap run ./examples/hello
+//	G1   + main.main() { // #1
+//	```
+//
+// The commands run in a copy of the module's root with ftrace-wrap in PATH. What differs from run
+// to run is made the same by normal before comparing. A line "..." stands for any number of lines.
+func TestTranscripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles programs")
+	}
+	root := t.TempDir()
+	if err := os.CopyFS(root, os.DirFS("..")); err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(bin, "ftrace-wrap"), "../cmd/ftrace-wrap").CombinedOutput(); err != nil {
+		t.Fatalf("building ftrace-wrap: %v\n%s", err, out)
+	}
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "../README.md", "../CONTRIBUTING.md") {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			source, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			env := append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1", "GOFLAGS=-buildvcs=false")
+			now := block.ReplaceAllFunc(source, func(b []byte) []byte { return run(t, root, env, b) })
+			if *update {
+				if err := os.WriteFile(page, now, 0o666); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(normal(string(source)), normal(string(now))); diff != "" {
+				t.Errorf("what the commands print differs (-page +now); go test ./docs -update changes the pages:\n%s", diff)
+			}
+		})
+	}
+}
+
+var block = regexp.MustCompile("(?ms)^```console\n.*?^```$")
+
+// run returns a console block with what its commands print now.
+func run(t *testing.T, root string, env []string, b []byte) []byte {
+	var out bytes.Buffer
+	lines := strings.Split(string(b), "\n")
+	out.WriteString(lines[0] + "\n")
+	for i := 1; i < len(lines)-1; i++ {
+		command, ok := strings.CutPrefix(lines[i], "$ ")
+		if !ok {
+			continue
+		}
+		out.WriteString(lines[i] + "\n")
+		var shown []string
+		for _, line := range lines[i+1 : len(lines)-1] {
+			if strings.HasPrefix(line, "$ ") {
+				break
+			}
+			shown = append(shown, line)
+		}
+		cmd := exec.Command("sh", "-c", command)
+		cmd.Dir, cmd.Env = root, env
+		printed, err := cmd.CombinedOutput()
+		if _, failed := err.(*exec.ExitError); err != nil && !failed {
+			t.Fatalf("%s: %v", command, err)
+		}
+		out.WriteString(abridge(string(printed), shown))
+	}
+	out.WriteString(lines[len(lines)-1])
+	return out.Bytes()
+}
+
+// abridge puts "..." where the lines shown before have it: what was printed is cut to the lines that were shown, if these still come in
+// this order.
+func abridge(printed string, shown []string) string {
+	rest := strings.Split(strings.TrimSuffix(printed, "\n"), "\n")
+	for i, line := range shown {
+		if line == "..." {
+			for len(rest) > 0 && (i+1 == len(shown) || normal(rest[0]) != normal(shown[i+1])) {
+				rest = rest[1:]
+			}
+			continue
+		}
+		if len(rest) == 0 || normal(rest[0]) != normal(line) {
+			return printed
+		}
+		rest = rest[1:]
+	}
+	if len(rest) > 0 {
+		return printed
+	}
+	return strings.Join(shown, "\n") + "\n"
+}
+
+var volatile = []struct {
+	pattern *regexp.Regexp
+	text    string
+}{
+	{regexp.MustCompile(`0x[0-9a-f]{6,}`), "0xADDRESS"},
+	{regexp.MustCompile(`\bG\d+ *`), "G "},
+	{regexp.MustCompile(`\b\d+(\.\d+)?(ns|us|ms|s)\b`), "TIME"},
+	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\.\d+Z`), "CLOCK"},
+	{regexp.MustCompile(`\b\d\.\d{6}\b`), "ELAPSED"},
+	{regexp.MustCompile(`\bT\d+ *`), "T "},
+	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
+	{regexp.MustCompile(`/\S*/(examples|bench|src)/`), "/.../$1/"},
+	{regexp.MustCompile(`\(cached\)`), "TIME"},
+	{regexp.MustCompile(`go1\.\d+\.\d+`), "GO"},
+}
+
+// normal makes the same what differs from run to run: addresses, goroutines, times, ports, directories.
+func normal(s string) string {
+	for _, v := range volatile {
+		s = v.pattern.ReplaceAllString(s, v.text)
+	}
+	return s
+}
