@@ -28,10 +28,10 @@
 //	}
 //
 // The maps are nil, for ever; deleting from a nil map does nothing but call the runtime, where the core looks at the key. The inliner
-// charges 57 of its budget of 80 for any call, but 1 for a builtin; and a key for deleting does not escape. So the function is
-// inlined as before, and what escaped or did not is the same. (A call through a function pointer in front of the body, by contrast,
-// makes every parameter escape.) What such hooks don't see is a panic that passes the function: the core notices that by the
-// stack pointer. See hookInlined for which functions qualify.
+// charges a few of its budget of 80 for that, and a key for deleting does not escape. So the function is inlined as before, and what
+// escaped or did not is the same. (A call through a function pointer in front of the body, by contrast, makes every parameter escape.)
+// What such hooks don't see is a panic that passes the function: the core notices that by the stack pointer. See hookInlined for
+// which functions qualify, and [InlineFlag] for how the compiler is made to have room for those that call others.
 //
 // One more file, which must be given to the compiler first, holds the hooks, the table of functions, the links into the core and a
 // package variable whose initialiser registers the table (see register.go).

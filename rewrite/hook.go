@@ -3,10 +3,14 @@ package rewrite
 import (
 	"fmt"
 	"go/ast"
-	"go/token"
 	"slices"
 	"strings"
 )
+
+// InlineFlag is the flag with which the compiler is to compile rewritten packages, unless it is to inline nothing. It makes the inliner
+// charge 1 for a call, not 57, and changes nothing else; so functions that it would inline plainly are still within its budget
+// with hooks in them. All others have a deferred call in their hooks, and are not inlined anyway.
+const InlineFlag = "-l=4"
 
 // A hook writes the text that one function's hooks consist of.
 type hook struct {
@@ -68,89 +72,94 @@ func (f *file) hookInline(fn *Func, body *ast.BlockStmt, sig *signature) {
 	}
 }
 
-// returns lists the return statements of a body without function literals.
+// returns lists the return statements of a body, without those of function literals in it.
 func returns(body *ast.BlockStmt) []*ast.ReturnStmt {
 	var found []*ast.ReturnStmt
 	ast.Inspect(body, func(n ast.Node) bool {
-		if ret, ok := n.(*ast.ReturnStmt); ok {
-			found = append(found, ret)
+		switch n := n.(type) {
+		case *ast.ReturnStmt:
+			found = append(found, n)
+		case *ast.FuncLit:
+			return false
 		}
 		return true
 	})
 	return found
 }
 
-// hookInlined says whether d gets inline hooks: if the compiler would inline it and still can with them, and if a hook in front of each
-// return sees every way that it leaves but by panic.
+// hookInlined says whether d gets inline hooks: if the compiler may inline it, and if a hook in front of each return sees every way that it
+// leaves but by panic. A function that is not inlined after all has no harm from them.
 func (p *pkg) hookInlined(d *ast.FuncDecl, directives []string) bool {
-	if !p.inlinable(d, directives) || d.Recv == nil && (d.Name.Name == "init" || d.Name.Name == "main") {
+	if d.Recv == nil && (d.Name.Name == "init" || d.Name.Name == "main") || slices.Contains(directives, "//go:noinline") {
 		return false
 	}
-	return p.hookedCost(d) <= inlineBudget && !p.declared("delete")
-}
-
-// hookCost is what inline hooks add to the inlining cost of d.
-func hookCost(d *ast.FuncDecl) int {
-	const check, deletion, value, assignment = 4, 4, 2, 2
-	results := d.Type.Results.NumFields()
-	cost := check + deletion + value*(d.Recv.NumFields()+d.Type.Params.NumFields())
-	for _, ret := range returns(d.Body) {
-		cost += check + deletion + value*results
-		if len(ret.Results) > 0 {
-			cost += assignment * results
-		}
-	}
-	if results == 0 {
-		cost += check + deletion
-	}
-	return cost
+	return p.leastCost(d) <= inlineBudget && !p.declared("delete") && returnsPlainly(d)
 }
 
 // returnsPlainly says whether d can be given a hook in front of each return: nothing runs behind a return, the results can be assigned by
-// their names there, and no return is within the body of a range loop, which may be a call of an iterator.
+// their names there, and no return is within a loop over an iterator, whose calls are still under way there.
 func returnsPlainly(d *ast.FuncDecl) bool {
-	plain := true
-	names := []string{"delete", "nil"}
-	if d.Type.Results != nil {
-		for _, field := range d.Type.Results.List {
-			for _, name := range field.Names {
-				names = append(names, name.Name)
-			}
-		}
-	}
-	shadows := func(e ast.Expr) {
-		if id, ok := e.(*ast.Ident); ok && id.Name != "_" && slices.Contains(names, id.Name) {
-			plain = false
-		}
-	}
+	plain := !signatureNames(d.Recv, d.Type, "delete")
 	ast.Inspect(d.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.FuncLit, *ast.DeferStmt, *ast.GoStmt, *ast.SelectStmt, *ast.LabeledStmt:
+		case *ast.FuncLit:
+			return false
+		case *ast.DeferStmt, *ast.GoStmt, *ast.SelectStmt, *ast.LabeledStmt:
 			plain = false
 		case *ast.ReturnStmt:
 			plain = plain && (len(n.Results) == 0 || d.Type.Results.NumFields() > 0) // else the compiler has something to report
 		case *ast.RangeStmt:
-			plain = plain && len(returns(n.Body)) == 0
-			if n.Tok == token.DEFINE {
-				shadows(n.Key)
-				shadows(n.Value)
-			}
-		case *ast.AssignStmt:
-			if n.Tok == token.DEFINE {
-				for _, e := range n.Lhs {
-					shadows(e)
-				}
-			}
-		case *ast.ValueSpec:
-			for _, name := range n.Names {
-				shadows(name)
-			}
-		case *ast.TypeSpec:
-			shadows(n.Name)
+			plain = plain && (len(returns(n.Body)) == 0 || !mayIterate(d, n.X))
 		}
+		plain = plain && !declares(n, "delete") && !declares(n, "nil") && !redeclaresResult(d, n)
 		return plain
 	})
-	return plain && !signatureNames(d.Recv, d.Type, "delete")
+	return plain
+}
+
+// redeclaresResult says whether the statement or specification n gives the name of one of d's results another meaning.
+func redeclaresResult(d *ast.FuncDecl, n ast.Node) bool {
+	if d.Type.Results == nil {
+		return false
+	}
+	for _, field := range d.Type.Results.List {
+		for _, name := range field.Names {
+			if name.Name != "_" && declares(n, name.Name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayIterate says whether a range loop over x in d may well call an iterator: x is the result of a call, or a parameter that is a function or of
+// another package's type. If a variable is one after all the call of d is shown to end late, without its results.
+func mayIterate(d *ast.FuncDecl, x ast.Expr) bool {
+	switch x := ast.Unparen(x).(type) {
+	case *ast.CallExpr, *ast.FuncLit:
+		return true
+	case *ast.Ident:
+		for _, field := range d.Type.Params.List {
+			for _, name := range field.Names {
+				if name.Name == x.Name {
+					return mayBeFunc(field.Type)
+				}
+			}
+		}
+	}
+	return false
+}
+
+func mayBeFunc(t ast.Expr) bool {
+	switch t := t.(type) {
+	case *ast.FuncType, *ast.SelectorExpr:
+		return true
+	case *ast.IndexExpr:
+		return mayBeFunc(t.X)
+	case *ast.IndexListExpr:
+		return mayBeFunc(t.X)
+	}
+	return false
 }
 
 // declared says whether the package or one of its files gives name a meaning of its own.

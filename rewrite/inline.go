@@ -12,20 +12,17 @@ import (
 const (
 	inlineBudget = 80
 	callCost     = 57
-	literalCost  = 15
-	lockCost     = 75 // of a sync.Mutex's methods
-	newErrorCost = 6  // of errors.New, the one imported function that is everywhere
-	neverInlined = 1 << 20
+	// smallCallCost is about the cost of functions such as strings.HasPrefix, which are inlined.
+	smallCallCost = 25
+	literalCost   = 15
+	lockCost      = 75 // of a sync.Mutex's methods
+	newErrorCost  = 6  // of errors.New, the one imported function that is everywhere
+	neverInlined  = 1 << 20
 )
 
 // inlinable estimates whether the compiler would inline d.
 func (p *pkg) inlinable(d *ast.FuncDecl, directives []string) bool {
-	for _, directive := range directives {
-		if directive == "//go:noinline" {
-			return false
-		}
-	}
-	return d.Body != nil && p.cost(d) <= inlineBudget
+	return d.Body != nil && !slices.Contains(directives, "//go:noinline") && p.cost(d) <= inlineBudget
 }
 
 // noinline says whether d's own comment keeps it from being inlined.
@@ -37,42 +34,31 @@ func noinline(d *ast.FuncDecl) bool {
 // the callee costs if that is inlined, else a call's cost. It is an estimate because types are not known. It is exact but for
 // implicit conversions and promoted fields, and for calls of methods and of other packages' functions, of which most are
 // taken for calls that are not inlined.
-func (p *pkg) cost(d *ast.FuncDecl) int {
-	if cost, ok := p.costs[d]; ok {
+func (p *pkg) cost(d *ast.FuncDecl) int { return p.estimate(d, callCost, p.costs) }
+
+// leastCost estimates the same, taking calls of functions that it does not know for calls of small ones.
+func (p *pkg) leastCost(d *ast.FuncDecl) int { return p.estimate(d, smallCallCost, p.leastCosts) }
+
+// estimate returns the cost of d, given what a call of an unknown function costs beyond its node. known has those already estimated.
+func (p *pkg) estimate(d *ast.FuncDecl, unknown int, known map[*ast.FuncDecl]int) int {
+	if cost, ok := known[d]; ok {
 		return cost
 	}
-	p.costs[d] = neverInlined // while it is being computed: a recursive function is not inlined
-	p.costs[d] = p.estimate(d, p.cost)
-	return p.costs[d]
-}
-
-// hookedCost estimates the same for d with inline hooks in it, and in those of this package's functions that it calls. It is
-// beyond the budget if d can't have such hooks.
-func (p *pkg) hookedCost(d *ast.FuncDecl) int {
-	if cost, ok := p.hookedCosts[d]; ok {
-		return cost
-	}
-	p.hookedCosts[d] = neverInlined
-	if p.cost(d) <= inlineBudget && returnsPlainly(d) {
-		p.hookedCosts[d] = p.estimate(d, p.hookedCost) + hookCost(d)
-	}
-	return p.hookedCosts[d]
-}
-
-// estimate adds up the cost of d, given what its callees cost.
-func (p *pkg) estimate(d *ast.FuncDecl, callee func(*ast.FuncDecl) int) int {
-	e := estimate{pkg: p, callee: callee, results: d.Type.Results.NumFields(), local: map[string]ast.Expr{}}
+	known[d] = neverInlined // while it is being computed: a recursive function is not inlined
+	e := estimate{pkg: p, unknown: unknown, known: known, results: d.Type.Results.NumFields(), local: map[string]ast.Expr{}}
 	e.fields(d.Recv)
 	e.fields(d.Type.Params)
 	e.fields(d.Type.Results)
 	e.stmt(d.Body)
+	known[d] = e.cost
 	return e.cost
 }
 
 // An estimate is the inlining cost of a function being added up.
 type estimate struct {
 	pkg     *pkg
-	callee  func(*ast.FuncDecl) int // what a function of this package costs
+	unknown int                   // what a call of an unknown function costs beyond its node
+	known   map[*ast.FuncDecl]int // costs of functions already estimated
 	cost    int
 	results int                 // of the function
 	local   map[string]ast.Expr // the names declared so far in the function, with their types if these were spelt
@@ -470,15 +456,16 @@ func (e *estimate) callSelector(fun *ast.SelectorExpr) {
 	case path == "errors" && fun.Sel.Name == "New":
 		e.cost += 2 + newErrorCost
 	case path != "":
-		e.cost += 2 + callCost
+		e.cost += 2 + e.unknown
 	default:
 		e.expr(fun.X)
 		e.cost++
 		d := e.method(fun)
-		e.callTo(d)
 		if name := fun.Sel.Name; d == nil && (name == "Lock" || name == "Unlock") {
-			e.cost += lockCost - callCost
+			e.cost += lockCost
+			return
 		}
+		e.callTo(d)
 	}
 }
 
@@ -503,8 +490,12 @@ func (e *estimate) method(fun *ast.SelectorExpr) *ast.FuncDecl {
 
 // callTo adds what a call of d, nil if that is not known, costs beyond its nodes.
 func (e *estimate) callTo(d *ast.FuncDecl) {
-	if d != nil && d.Body != nil && !noinline(d) {
-		if cost := e.callee(d); cost <= inlineBudget {
+	if d == nil {
+		e.cost += e.unknown
+		return
+	}
+	if d.Body != nil && !noinline(d) {
+		if cost := e.pkg.estimate(d, e.unknown, e.known); cost <= inlineBudget {
 			e.cost += cost
 			return
 		}

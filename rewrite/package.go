@@ -98,20 +98,20 @@ func Package(opt Options, files []File) (*Result, error) {
 
 // pkg is the package at work.
 type pkg struct {
-	opt         Options
-	fset        *token.FileSet
-	prefix      string // of every generated name
-	files       []*file
-	types       map[string]ast.Expr                 // package-level types by name
-	decls       map[string]*ast.FuncDecl            // functions, without methods, by name
-	methods     map[string]map[string]*ast.FuncDecl // by name and receiver's type
-	values      map[string]bool                     // package-level variables and constants
-	consts      map[string]bool                     // package-level constants
-	imports     map[string]string                   // paths by name, of all files
-	bools       map[string]int                      // package-level constants that are true (1) or false (-1)
-	costs       map[*ast.FuncDecl]int               // inlining costs already estimated
-	hookedCosts map[*ast.FuncDecl]int               // and those with hooks
-	refused     string                              // why no function can be hooked, or ""
+	opt        Options
+	fset       *token.FileSet
+	prefix     string // of every generated name
+	files      []*file
+	types      map[string]ast.Expr                 // package-level types by name
+	decls      map[string]*ast.FuncDecl            // functions, without methods, by name
+	methods    map[string]map[string]*ast.FuncDecl // by name and receiver's type
+	values     map[string]bool                     // package-level variables and constants
+	consts     map[string]bool                     // package-level constants
+	imports    map[string]string                   // paths by name, of all files
+	bools      map[string]int                      // package-level constants that are true (1) or false (-1)
+	costs      map[*ast.FuncDecl]int               // inlining costs already estimated
+	leastCosts map[*ast.FuncDecl]int
+	refused    string // why no function can be hooked, or ""
 
 	funcs     []Func
 	hooked    int
@@ -150,7 +150,7 @@ func (p *pkg) declarations() {
 	p.imports = map[string]string{}
 	p.bools = map[string]int{}
 	p.costs = map[*ast.FuncDecl]int{}
-	p.hookedCosts = map[*ast.FuncDecl]int{}
+	p.leastCosts = map[*ast.FuncDecl]int{}
 	p.fileIndex = map[string]int{}
 	for _, f := range p.files {
 		for _, d := range f.tree.Decls {

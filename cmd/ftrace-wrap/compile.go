@@ -45,6 +45,7 @@ type compileStep struct {
 	variant    string // the package as the go command names it: import path, and for what is compiled for a test " [x.test]"
 	importPath string // the import path alone
 	symbol     string // -p
+	inlining   bool   // no -l or -N: functions are inlined
 	output     string // -o
 	trimpath   string // -trimpath
 	std        bool   // -std
@@ -56,7 +57,7 @@ func parseCompile(tool string, args []string) (*compileStep, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compileStep{tool: tool, args: args}
+	c := &compileStep{tool: tool, args: args, inlining: true}
 	n := len(expanded)
 	for n > 0 && strings.HasSuffix(expanded[n-1], ".go") && !strings.HasPrefix(expanded[n-1], "-") {
 		n--
@@ -74,6 +75,8 @@ func parseCompile(tool string, args []string) (*compileStep, error) {
 			c.output = value
 		case "-trimpath":
 			c.trimpath = value
+		case "-l", "-N":
+			c.inlining = false
 		case "-std":
 			c.std = true
 		}
@@ -107,7 +110,7 @@ func (c *compileStep) patched() bool { return core.Patched(c.importPath, c.std) 
 
 // selected says whether the package is to be instrumented.
 func (c *compileStep) selected(s *settings) (bool, error) {
-	if core.Own(c.importPath) || strings.ContainsAny(c.files[0], "\r\n") { // no //line directive can name such a file
+	if core.Own(c.importPath) || core.Refused(c.importPath) != "" || strings.ContainsAny(c.files[0], "\r\n") { // no //line directive can name such a file
 		return false, nil
 	}
 	p := selection.Package{ImportPath: c.variant, Dir: c.dir(), Std: c.std}
@@ -215,6 +218,9 @@ func (c *compileStep) rewrite(s *settings) ([]string, error) {
 		if source != nil {
 			out.files[at[i]] = out.write(fmt.Sprintf("%d_%s", i, filepath.Base(files[i].Name)), source)
 		}
+	}
+	if c.inlining && !s.keep {
+		c.flags = append(c.flags[:len(c.flags):len(c.flags)], rewrite.InlineFlag)
 	}
 	register := out.write("register.go", result.Register)
 	return append([]string{register}, out.files...), out.err

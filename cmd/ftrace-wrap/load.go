@@ -183,7 +183,7 @@ func (l *loader) refusal(importPath string, std bool) string {
 	case core.Patched(importPath, std), core.Own(importPath):
 		return "it takes in a part of the tracer"
 	}
-	return ""
+	return core.Refused(importPath)
 }
 
 func isWithin(path, dir string) bool {
