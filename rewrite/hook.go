@@ -88,12 +88,32 @@ func returns(body *ast.BlockStmt) []*ast.ReturnStmt {
 }
 
 // hookInlined says whether d gets inline hooks: if the compiler may inline it, and if a hook in front of each return sees every way that it
-// leaves but by panic. A function that is not inlined after all has no harm from them.
+// leaves but by panic. A function that is not inlined after all has no harm from them. But one with literals or loops over iterators in it
+// must not be inlined if it is not plainly: the names of its closures would change.
 func (p *pkg) hookInlined(d *ast.FuncDecl, directives []string) bool {
 	if d.Recv == nil && (d.Name.Name == "init" || d.Name.Name == "main") || slices.Contains(directives, "//go:noinline") {
 		return false
 	}
-	return p.leastCost(d) <= inlineBudget && !p.declared("delete") && returnsPlainly(d)
+	cost := p.leastCost
+	if hasClosures(d) {
+		cost = p.cost
+	}
+	return cost(d) <= inlineBudget && !p.declared("delete") && returnsPlainly(d)
+}
+
+// hasClosures says whether the compiler makes closures for d: for literals, and for the bodies of loops that may be over iterators.
+func hasClosures(d *ast.FuncDecl) bool {
+	found := false
+	ast.Inspect(d.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			found = true
+		case *ast.RangeStmt:
+			found = found || mayIterate(d, n.X)
+		}
+		return !found
+	})
+	return found
 }
 
 // returnsPlainly says whether d can be given a hook in front of each return: nothing runs behind a return, the results can be assigned by
