@@ -40,7 +40,6 @@ func main() {
 	assert.Equal(t, []int{1, 2}, []int{1, 3}, "lists %d", 7)
 	assert.NoError(t, errors.New("bad"))
 	assert.ErrorIs(t, fmt.Errorf("x: %w", io.EOF), io.ErrUnexpectedEOF)
-	assert.PanicsWithValue(t, "a", func() { panic("b") })
 	assert.ElementsMatch(t, []string{"a", "b"}, []string{"b", "c"})
 	assert.JSONEq(t, `{"a":1}`, `{"a":2}`)
 	assert.Len(t, map[string]int{"k": 1}, 2)
