@@ -23,7 +23,6 @@ type %[1]sfunc struct {
 	hook   *interface{}
 	line   uint32
 	file   uint32
-	kind   uint32
 	name   string
 	params string
 	count  uintptr
@@ -56,12 +55,6 @@ func %[1]sexit(token uintptr, results ...interface{})
 // The maps of inline hooks are nil for ever. Their elements' type tells the core that they are hooks, see ftraceEnterMark there.
 var marks = map[byte]string{'n': "0x66740001", 'x': "0x66740002"}
 
-// Kinds of function in the table.
-const (
-	kindDeclared = iota
-	kindLiteral
-)
-
 // register returns the source of the registering file.
 func (p *pkg) register() []byte {
 	var b strings.Builder
@@ -76,8 +69,8 @@ func (p *pkg) register() []byte {
 		if fn.How != Skipped {
 			hook := p.hookName(fn.index)
 			fmt.Fprintf(&b, "\t%s interface{}\n", hook)
-			fmt.Fprintf(&table, "\t%d: {hook: &%s, line: %d, file: %d, kind: %d, name: %s, params: %s},\n",
-				fn.index, hook, fn.Line, fn.file, fn.kind(), strconv.Quote(fn.Name), strconv.Quote(fn.params))
+			fmt.Fprintf(&table, "\t%d: {hook: &%s, line: %d, file: %d, name: %s, params: %s},\n",
+				fn.index, hook, fn.Line, fn.file, strconv.Quote(fn.Name), strconv.Quote(fn.params))
 		}
 	}
 	fmt.Fprintf(&b, ")\n\nvar %st = [...]%sfunc{\n%s}\n\nvar %sfiles = [...]string{\n", x, x, table.String(), x)
@@ -87,11 +80,4 @@ func (p *pkg) register() []byte {
 	fmt.Fprintf(&b, "}\n\nvar %spackage = %spkg{version: %d, path: %s, symbol: %s, files: %sfiles[:], funcs: unsafe.Pointer(&%st), nfuncs: %d}\n\nvar _ = %sregister(&%spackage)\n",
 		x, x, TableVersion, strconv.Quote(p.opt.ImportPath), strconv.Quote(p.opt.Symbol), x, x, p.hooked, x, x)
 	return []byte(b.String())
-}
-
-func (fn *Func) kind() int {
-	if strings.Contains(fn.Name, ".func") {
-		return kindLiteral
-	}
-	return kindDeclared
 }

@@ -27,8 +27,7 @@ const ftraceTableVersion = 1
 type ftraceFunc struct {
 	hook   *eface // what the function looks at when it is entered: nil, or this entry: call the core
 	line   uint32
-	file   uint32 // index into the package's files
-	kind   uint32
+	file   uint32  // index into the package's files
 	name   string  // without the package: "F", "(*T).M", "F.func1"
 	params string  // names of parameters and results, see rewrite.signature.names
 	count  uintptr // calls while armed; atomic

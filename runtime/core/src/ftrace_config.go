@@ -249,17 +249,10 @@ func (f *ftraceFunc) arm(on bool) {
 	f.hook._type = efaceOf(&self)._type
 }
 
-func (f *ftraceFunc) armed() bool { return f.hook._type != nil }
-
-// ftraceCount returns how many functions are instrumented and how many of them armed.
-func ftraceCount() (all, armed uintptr) {
+// ftraceInstrumented returns how many functions have hooks.
+func ftraceInstrumented() (n uintptr) {
 	for p := ftraceRegistry.first; p != nil; p = p.next {
-		all += p.nfuncs
-		for i := range p.nfuncs {
-			if p.fn(i).armed() {
-				armed++
-			}
-		}
+		n += p.nfuncs
 	}
-	return all, armed
+	return n
 }

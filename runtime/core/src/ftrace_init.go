@@ -201,7 +201,7 @@ func ftraceReport() {
 		return
 	}
 	b := ftraceNewText()
-	all, _ := ftraceCount()
+	all := ftraceInstrumented()
 	for i := range c.clauses {
 		clause := &c.clauses[i]
 		if c.matches[i] == 0 {
@@ -291,6 +291,10 @@ func ftraceFinish() {
 	ftraceReportRates()
 	if ftraceStats != 0 && atomic.Cas(&ftraceFinished, 0, 1) {
 		ftraceWriteStats()
+	}
+	if lost := atomic.Xchg(&ftraceLost, 0); lost != 0 {
+		var digits [20]byte
+		ftraceComplain(string(ftraceItoa(digits[:], uint64(lost))) + " calls were not seen: no memory for them")
 	}
 	if lost := atomic.Load(&ftraceOut.lost); lost != 0 && atomic.Cas(&ftraceOut.lost, lost, 0) {
 		var digits [20]byte
