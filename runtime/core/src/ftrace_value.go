@@ -447,14 +447,25 @@ func (p *ftracePrinter) funcName(v unsafe.Pointer) {
 		p.b.hex(uint64(uintptr(v)))
 		return
 	}
-	name := funcNameForPrint(funcname(f))
-	for i := len(name) - 1; i >= 0; i-- {
-		if name[i] == '/' {
-			name = name[i+1:]
-			break
+	name := funcname(f)
+	open, end := len(name), len(name) // of type arguments, which hold the paths of packages
+	for i := range len(name) {
+		switch {
+		case name[i] == '[' && open == len(name):
+			open = i
+		case name[i] == ']':
+			end = i
 		}
 	}
-	p.b.str(name)
+	start := open
+	for start > 0 && name[start-1] != '/' {
+		start--
+	}
+	p.b.str(name[start:open])
+	if open < end {
+		p.b.str("[...")
+		p.b.str(name[end:])
+	}
 }
 
 func (p *ftracePrinter) channel(v unsafe.Pointer) {
