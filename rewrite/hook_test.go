@@ -3,6 +3,7 @@ package rewrite
 import (
 	"encoding/json"
 	"fmt"
+	"go/build"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,6 +54,9 @@ func overlay(t testing.TB, paths ...string) (results map[string]*Result, file st
 // TestHooksStayInlinable checks that what the compiler inlines it still inlines with hooks. Those that it does not have several
 // returns, or were near the limit.
 func TestHooksStayInlinable(t *testing.T) {
+	if strings.Contains(build.Default.GOROOT, "@") {
+		t.Skip("the go command does not overlay files of a toolchain in the module cache")
+	}
 	paths := []string{"strings", "bytes", "go/ast", "go/token", "text/template/parse", "encoding/json", "net/http"}
 	results, file := overlay(t, paths...)
 	hooked, lost, gained := 0, 0, 0

@@ -77,6 +77,8 @@ var ErrSyntax = errors.New("rewrite: syntax error")
 func Package(opt Options, files []File) (*Result, error) {
 	p := &pkg{opt: opt, fset: token.NewFileSet(), prefix: freePrefix(files)}
 	for _, f := range files {
+		// Go drops the carriage returns of raw strings; go/ast, before 1.26, then takes such a string to end too early.
+		f.Source = bytes.ReplaceAll(f.Source, []byte("\r\n"), []byte("\n"))
 		tree, err := parser.ParseFile(p.fset, f.Name, f.Source, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %v", ErrSyntax, err)
