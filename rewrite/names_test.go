@@ -156,12 +156,12 @@ func TestNames(t *testing.T) {
 	for line := range strings.Lines(string(out)) {
 		line = strings.TrimSpace(line)
 		said[line] = true
-		if !slices.Contains(ours, line) {
+		if !slices.Contains(ours, line) && !renumbered(line) {
 			t.Errorf("the runtime says %q", line)
 		}
 	}
 	for _, line := range ours {
-		if !said[line] && !strings.HasSuffix(line, "main.here") {
+		if !said[line] && !strings.HasSuffix(line, "main.here") && !renumbered(line) {
 			t.Errorf("we say %q", line)
 		}
 	}
@@ -203,4 +203,10 @@ func TestOddBytes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// renumbered says whether a line speaks of a literal in a function with loops over iterators, which each release numbers in
+// another way; we number them as Go 1.26 does (doc.go, limits).
+func renumbered(line string) bool {
+	return strings.Contains(line, "main.Range") && !strings.HasPrefix(runtime.Version(), "go1.26")
 }
