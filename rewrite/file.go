@@ -29,6 +29,11 @@ func newFile(p *pkg, f File, tree *ast.File) *file {
 // offset returns where pos is in the file's text, whatever its //line directives say.
 func (f *file) offset(pos token.Pos) int { return f.tok.Offset(pos) }
 
+// text returns the text of a part of the file.
+func (f *file) text(n ast.Node) string {
+	return string(f.edits.src[f.offset(n.Pos()):f.offset(n.End())])
+}
+
 // position returns the position of pos as //line directives give it.
 func (f *file) position(pos token.Pos) token.Position { return f.pkg.fset.Position(pos) }
 
@@ -61,18 +66,12 @@ func (f *file) funcDecl(d *ast.FuncDecl, directives []string) {
 	fn := Func{Name: name}
 	f.place(&fn, d.Name.Pos())
 	fn.Reason = f.pkg.skipReason(d, name, directives)
-	switch {
-	case fn.Reason != "":
+	if fn.Reason != "" {
 		fn.How = Skipped
-	case f.pkg.hookInlined(d, directives):
-		fn.How = Inline
-	default:
-		fn.How = Frame
-	}
-	if fn.How == Skipped {
 		f.pkg.add(fn)
 	} else {
-		f.hook(&fn, d)
+		fn.How = f.pkg.choose(d)
+		f.hook(&fn, d, typeParams(d))
 	}
 	if d.Body != nil && name != "_" {
 		literals := 0
@@ -82,19 +81,6 @@ func (f *file) funcDecl(d *ast.FuncDecl, directives []string) {
 		}
 		f.literals(d.Body, name, ".func", &literals, typeParams(d))
 	}
-}
-
-// hook gives the function its hook, by the way that fn.How names.
-func (f *file) hook(fn *Func, d *ast.FuncDecl) {
-	sig := f.signature(d.Recv, d.Type, typeParams(d))
-	fn.params = sig.names()
-	*fn = f.pkg.add(*fn)
-	f.hooked++
-	if fn.How == Inline {
-		f.hookInline(fn, d.Body, sig)
-		return
-	}
-	f.hookFrame(fn, d.Body, sig)
 }
 
 // literals hooks the function literals below n, naming them as the compiler does: outer function, suffix, running number.
@@ -113,7 +99,7 @@ func (f *file) literals(n ast.Node, outer, suffix string, count *int, params map
 			return true
 		}
 		*count++
-		fn := Func{Name: fmt.Sprintf("%s%s%d", outer, suffix, *count), How: Frame}
+		fn := Func{Name: fmt.Sprintf("%s%s%d", outer, suffix, *count)}
 		f.place(&fn, lit.Pos())
 		if signatureNames(nil, lit.Type, "nil") {
 			f.reason = nilTaken
@@ -122,11 +108,9 @@ func (f *file) literals(n ast.Node, outer, suffix string, count *int, params map
 			fn.How = Skipped
 			f.pkg.add(fn)
 		} else {
-			sig := f.signature(nil, lit.Type, params)
-			fn.params = sig.names()
-			fn = f.pkg.add(fn)
-			f.hooked++
-			f.hookFrame(&fn, lit.Body, sig)
+			d := &ast.FuncDecl{Name: ast.NewIdent("_"), Type: lit.Type, Body: lit.Body}
+			fn.How = f.pkg.choose(d)
+			f.hook(&fn, d, params)
 		}
 		inner := 0
 		f.literals(lit.Body, fn.Name, ".", &inner, params)

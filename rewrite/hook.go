@@ -3,13 +3,12 @@ package rewrite
 import (
 	"fmt"
 	"go/ast"
-	"slices"
 	"strings"
 )
 
 // InlineFlag is the flag with which the compiler is to compile rewritten packages, unless it is to inline nothing. It makes the inliner
 // charge 1 for a call, not 57, and changes nothing else; so functions that it would inline plainly are still within its budget
-// with hooks in them. All others have a deferred call in their hooks, and are not inlined anyway.
+// with hooks in them. All others have something in their hooks that it does not inline.
 const InlineFlag = "-l=4"
 
 // A hook writes the text that one function's hooks consist of.
@@ -19,56 +18,94 @@ type hook struct {
 	sig  *signature
 }
 
-// frame is the statement that traces a function from its own frame, whatever way it leaves.
-func (h hook) frame() string {
+// deferred is the statement that traces a function whatever way it leaves.
+func (h hook) deferred() string {
 	x := h.pkg.prefix
-	return fmt.Sprintf("if %s!=nil{defer %sexit(%senter(%s%s)%s)};", h.name, x, x, h.name, boxes(h.sig.params, ""), boxes(h.sig.results, "&"))
+	return fmt.Sprintf("if %[2]s!=nil{%[1]sc:=%[1]senter(%[2]s%[3]s);defer %[1]sexit(%[1]sc%[4]s);if %[1]sc<0{return}};",
+		x, h.name, boxes(h.sig.params, ""), boxes(h.sig.results, "&"))
 }
 
-// enter is the inline hook at a function's entry, exit that in front of its return.
-func (h hook) enter() string { return h.inline("n", h.sig.params) }
-func (h hook) exit() string  { return h.inline("x", h.sig.results) }
-
-func (h hook) inline(letter string, values []*variable) string {
-	h.pkg.arity(letter, len(values)+1)
-	return fmt.Sprintf("if %s!=nil{delete(%s%s%d,[%d]interface{}{%s%s})};", h.name, h.pkg.prefix, letter, len(values)+1, len(values)+1, h.name, boxes(values, ""))
+// entry is the statement at the entry of a function that is traced at its returns.
+func (h hook) entry(how How) string {
+	x := h.pkg.prefix
+	v, typ, values := x+"v", "struct{}", ""
+	switch results := h.sig.results; len(results) {
+	case 0:
+		v = "_"
+	case 1:
+		typ, values = results[0].typ, v
+	default:
+		var fields, names []string
+		for i, r := range results {
+			fields = append(fields, fmt.Sprintf("r%d %s", i, r.typ))
+			names = append(names, fmt.Sprintf("%s.r%d", v, i))
+		}
+		typ, values = "struct{"+strings.Join(fields, ";")+"}", strings.Join(names, ",")
+	}
+	outline := ""
+	if how == Outline {
+		outline = "if " + x + "never{recover()};" // what calls recover is not inlined
+	}
+	return fmt.Sprintf("if %[2]s!=nil{if %[3]s,%[1]sok:=(map[[%[4]d]interface{}]%[5]s)(nil)[[%[4]d]interface{}{%[2]s%[6]s}];%[1]sok{%[8]sreturn %[7]s}};",
+		x, h.name, v, len(h.sig.params)+1, typ, boxes(h.sig.params, ""), values, outline)
 }
 
-// boxes writes variables as further arguments, each as an interface value.
+// exit is the statement in front of a function's return.
+func (h hook) exit() string {
+	n := len(h.sig.results) + 1
+	h.pkg.arity(n)
+	return fmt.Sprintf("if %[2]s!=nil{delete(%[1]sx%[3]d,[%[3]d]interface{}{%[2]s%[4]s})};", h.pkg.prefix, h.name, n, boxes(h.sig.results, ""))
+}
+
+// boxes writes variables as further elements or arguments, each of which becomes an interface value.
 func boxes(values []*variable, operator string) string {
 	var b strings.Builder
 	for _, v := range values {
-		fmt.Fprintf(&b, ",interface{}(%s%s)", operator, v.name)
+		b.WriteString("," + operator + v.name)
 	}
 	return b.String()
 }
 
-// hookFrame gives a function its hook behind the opening brace of body.
-func (f *file) hookFrame(fn *Func, body *ast.BlockStmt, sig *signature) {
-	sig.nameAll()
-	f.edits.insert(f.offset(body.Lbrace)+1, hook{f.pkg, f.pkg.hookName(fn.index), sig}.frame())
-}
-
-// hookInline gives a function a hook behind the opening brace and one in front of each return.
-func (f *file) hookInline(fn *Func, body *ast.BlockStmt, sig *signature) {
+// hook gives d, which may stand for a literal, its hooks, by the way that fn.How names.
+func (f *file) hook(fn *Func, d *ast.FuncDecl, typeParams map[string]bool) {
+	sig := f.signature(d.Recv, d.Type, typeParams)
+	fn.params = sig.names()
+	*fn = f.pkg.add(*fn)
+	f.hooked++
 	sig.nameAll()
 	h := hook{f.pkg, f.pkg.hookName(fn.index), sig}
-	f.edits.insert(f.offset(body.Lbrace)+1, h.enter())
-	for _, ret := range returns(body) {
-		at := f.offset(ret.Return)
+	open := f.offset(d.Body.Lbrace) + 1
+	switch {
+	case fn.How == Deferred:
+		f.edits.insert(open, h.deferred())
+	case sharesExit(d):
+		f.edits.insert(open, h.entry(fn.How)+"{")
+		label := f.pkg.prefix + "l"
+		f.exits(d, sig, "goto "+label, "")
+		f.edits.insert(f.offset(d.Body.Rbrace), "};"+label+":"+h.exit()+"return ")
+	default:
+		f.edits.insert(open, h.entry(fn.How))
+		f.exits(d, sig, "return", h.exit())
+		if len(sig.results) == 0 {
+			f.edits.insert(f.offset(d.Body.Rbrace), ";"+h.exit())
+		}
+	}
+}
+
+// exits turns each return statement of d into an assignment to the results, the statement exit, and leave.
+func (f *file) exits(d *ast.FuncDecl, sig *signature, leave, exit string) {
+	var names []string
+	for _, v := range sig.results {
+		names = append(names, v.name)
+	}
+	for _, ret := range returns(d.Body) {
+		at, end := f.offset(ret.Return), f.offset(ret.Return)+len("return")
 		if len(ret.Results) == 0 {
-			f.edits.insert(at, h.exit())
+			f.edits.replace(at, end, exit+leave)
 			continue
 		}
-		var names []string
-		for _, v := range sig.results {
-			names = append(names, v.name)
-		}
-		f.edits.replace(at, at+len("return"), strings.Join(names, ",")+"=")
-		f.edits.insert(f.offset(ret.Results[len(ret.Results)-1].End()), ";"+h.exit()+"return")
-	}
-	if len(sig.results) == 0 {
-		f.edits.insert(f.offset(body.Rbrace), ";"+h.exit())
+		f.edits.replace(at, end, strings.Join(names, ",")+"=")
+		f.edits.insert(f.offset(ret.Results[len(ret.Results)-1].End()), ";"+exit+leave)
 	}
 }
 
@@ -87,18 +124,82 @@ func returns(body *ast.BlockStmt) []*ast.ReturnStmt {
 	return found
 }
 
-// hookInlined says whether d gets inline hooks: if the compiler may inline it, and if a hook in front of each return sees every way that it
-// leaves but by panic. A function that is not inlined after all has no harm from them. But one with literals or loops over iterators in it
-// must not be inlined if it is not plainly: the names of its closures would change.
-func (p *pkg) hookInlined(d *ast.FuncDecl, directives []string) bool {
-	if d.Recv == nil && (d.Name.Name == "init" || d.Name.Name == "main") || slices.Contains(directives, "//go:noinline") {
-		return false
+// choose says how d, which may stand for a literal, is hooked: at its returns if these are all the ways in which it leaves but by panic, which
+// the core notices. What the compiler would not inline must stay so: the names of its closures would change, and what it calls if that counts
+// frames. A function that is not inlined although it seems so has no harm from being taken for one that is.
+func (p *pkg) choose(d *ast.FuncDecl) How {
+	if p.declared("delete") || !returnsPlainly(d) || !p.spellsResults(d) {
+		return Deferred
+	}
+	if p.declared("recover") || signatureNames(d.Recv, d.Type, "recover") {
+		return Deferred
 	}
 	cost := p.leastCost
 	if hasClosures(d) {
 		cost = p.cost
 	}
-	return cost(d) <= inlineBudget && !p.declared("delete") && returnsPlainly(d)
+	if cost(d) <= inlineBudget && !noinline(d) {
+		return Inline
+	}
+	return Outline
+}
+
+// sharesExit says whether all returns of d can jump to one exit behind its body, which is then a block of its own. That is smaller. It must not
+// make a program valid that is not: one that lacks a return, or declares a parameter twice.
+func sharesExit(d *ast.FuncDecl) bool {
+	list := d.Body.List
+	if len(returns(d.Body)) < 2 {
+		return false
+	}
+	if _, ok := list[len(list)-1].(*ast.ReturnStmt); !ok && d.Type.Results.NumFields() > 0 {
+		return false
+	}
+	return !redeclares(d.Body, d.Recv, d.Type.Params, d.Type.Results)
+}
+
+// redeclares says whether anything in body declares a name of one of the lists anew.
+func redeclares(body *ast.BlockStmt, lists ...*ast.FieldList) bool {
+	found := false
+	ast.Inspect(body, func(n ast.Node) bool {
+		for _, list := range lists {
+			found = found || declaresNameOf(list, n)
+		}
+		return !found
+	})
+	return found
+}
+
+// declaresNameOf says whether the statement or specification n gives a name in the list another meaning.
+func declaresNameOf(list *ast.FieldList, n ast.Node) bool {
+	if list == nil {
+		return false
+	}
+	for _, field := range list.List {
+		for _, name := range field.Names {
+			if name.Name != "_" && declares(n, name.Name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// spellsResults says whether the types of d's results mean the same in its body, and on one line.
+func (p *pkg) spellsResults(d *ast.FuncDecl) bool {
+	if d.Type.Results == nil {
+		return true
+	}
+	spells := true
+	for _, field := range d.Type.Results.List {
+		tok := p.fset.File(field.Type.Pos())
+		spells = spells && tok.PositionFor(field.Type.Pos(), false).Line == tok.PositionFor(field.Type.End(), false).Line
+		ast.Inspect(field.Type, func(n ast.Node) bool {
+			id, ok := n.(*ast.Ident)
+			spells = spells && (!ok || !names(id.Name, d.Recv, d.Type.Params, d.Type.Results))
+			return spells
+		})
+	}
+	return spells
 }
 
 // hasClosures says whether the compiler makes closures for d: for literals, and for the bodies of loops that may be over iterators.
@@ -124,32 +225,17 @@ func returnsPlainly(d *ast.FuncDecl) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			return false
-		case *ast.DeferStmt, *ast.GoStmt, *ast.SelectStmt, *ast.LabeledStmt:
+		case *ast.DeferStmt:
 			plain = false
 		case *ast.ReturnStmt:
 			plain = plain && (len(n.Results) == 0 || d.Type.Results.NumFields() > 0) // else the compiler has something to report
 		case *ast.RangeStmt:
 			plain = plain && (len(returns(n.Body)) == 0 || !mayIterate(d, n.X))
 		}
-		plain = plain && !declares(n, "delete") && !declares(n, "nil") && !redeclaresResult(d, n)
+		plain = plain && !declares(n, "delete") && !declares(n, "nil") && !declaresNameOf(d.Type.Results, n)
 		return plain
 	})
 	return plain
-}
-
-// redeclaresResult says whether the statement or specification n gives the name of one of d's results another meaning.
-func redeclaresResult(d *ast.FuncDecl, n ast.Node) bool {
-	if d.Type.Results == nil {
-		return false
-	}
-	for _, field := range d.Type.Results.List {
-		for _, name := range field.Names {
-			if name.Name != "_" && declares(n, name.Name) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // mayIterate says whether a range loop over x in d may well call an iterator: x is the result of a call, or a parameter that is a function or of
@@ -190,10 +276,10 @@ func (p *pkg) declared(name string) bool {
 // hookName returns the name of a function's hook variable.
 func (p *pkg) hookName(index int) string { return fmt.Sprintf("%sf%d", p.prefix, index) }
 
-// arity notes that inline hooks with n values are needed.
-func (p *pkg) arity(letter string, n int) {
+// arity notes that inline hooks at exits have keys of n values.
+func (p *pkg) arity(n int) {
 	if p.arities == nil {
-		p.arities = map[string]int{}
+		p.arities = map[int]bool{}
 	}
-	p.arities[fmt.Sprintf("%s%d", letter, n)] = n
+	p.arities[n] = true
 }

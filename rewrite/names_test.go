@@ -171,7 +171,7 @@ func TestNames(t *testing.T) {
 // TestOddBytes rewrites sources that no archive can hold.
 func TestOddBytes(t *testing.T) {
 	const plain = "package p\n\n//go:nosplit\n\nfunc f() int { return 1 }\n\nfunc g(int) string {\n\tprintln(1)\n\treturn `a\nb`\n}\n\nfunc h() {\n\tdefer g(1)\n} // end\n"
-	want := "f skipped g inline h frame "
+	want := "f skipped g inline h deferred "
 	for name, source := range map[string]string{
 		"plain":           plain,
 		"CRLF":            strings.ReplaceAll(plain, "\n", "\r\n"),

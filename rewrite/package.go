@@ -37,10 +37,12 @@ type How string
 const (
 	// Skipped functions are not hooked; Func.Reason says why.
 	Skipped How = "skipped"
-	// Frame functions check their hook at entry, and are traced until they leave in whatever way by a deferred call.
-	Frame How = "frame"
-	// Inline functions, which the compiler inlines, check their hook at entry and in front of each return.
+	// Inline functions, which the compiler may inline, are traced at their entry and in front of each return.
 	Inline How = "inline"
+	// Outline functions are traced likewise, but are not inlined.
+	Outline How = "outline"
+	// Deferred functions are traced at their entry and, whatever way they leave, by a deferred call.
+	Deferred How = "deferred"
 )
 
 // A Func is one function of a rewritten package: a declaration or a literal.
@@ -121,7 +123,7 @@ type pkg struct {
 	literals  int      // literals in package-level initialisers seen
 	fileNames []string // of hooked functions
 	fileIndex map[string]int
-	arities   map[string]int // numbers of values of inline hooks, by suffix of the map's name
+	arities   map[int]bool // numbers of values in the keys of inline hooks at exits
 }
 
 // freePrefix returns a prefix for generated names that no file mentions.

@@ -10,7 +10,7 @@ import (
 
 // TableVersion is the version of the layout that register writes and runtime/core reads. Both must change together; the core
 // refuses a table of another version.
-const TableVersion = 1
+const TableVersion = 2
 
 // registerText is the file that gives a package its table of functions. It is the first that the compiler sees, and the
 // variable at its end the first whose initialiser runs, so that calls made by the package's own initialisers are traced.
@@ -44,24 +44,23 @@ func %[1]sregister(p *%[1]spkg) uintptr
 
 //go:linkname %[1]senter runtime.ftrace_enter
 //go:noescape
-func %[1]senter(hook interface{}, params ...interface{}) uintptr
+func %[1]senter(hook interface{}, params ...interface{}) int
 
 //go:linkname %[1]sexit runtime.ftrace_exit
 //go:noescape
-func %[1]sexit(token uintptr, results ...interface{})
+func %[1]sexit(token int, results ...interface{})
+
+var %[1]snever bool
 
 `
-
-// The maps of inline hooks are nil for ever. Their elements' type tells the core that they are hooks, see ftraceEnterMark there.
-var marks = map[byte]string{'n': "0x66740001", 'x': "0x66740002"}
 
 // register returns the source of the registering file.
 func (p *pkg) register() []byte {
 	var b strings.Builder
 	x := p.prefix
 	fmt.Fprintf(&b, registerText, x, p.files[0].tree.Name.Name)
-	for _, name := range slices.Sorted(maps.Keys(p.arities)) {
-		fmt.Fprintf(&b, "var %s%s map[[%d]interface{}][%s]struct{}\n\n", x, name, p.arities[name], marks[name[0]])
+	for _, n := range slices.Sorted(maps.Keys(p.arities)) {
+		fmt.Fprintf(&b, "var %sx%d map[[%d]interface{}]struct{}\n\n", x, n, n)
 	}
 	var table strings.Builder
 	b.WriteString("// The hooks: nil, or what the core is to be called with.\nvar (\n")

@@ -19,6 +19,7 @@ type variable struct {
 	name  string // as the hook writes it: the user's, or a generated one
 	shown string // as a trace shows it: "_" for a blank one, "" for an unnamed one
 	kind  string // what a trace must know of its static type, see staticKind
+	typ   string // its type's text
 }
 
 // signature takes a function's parameters and results apart.
@@ -45,7 +46,7 @@ func (s *signature) fields(list *ast.FieldList, letter string, to *[]*variable, 
 			names = []*ast.Ident{nil}
 		}
 		for _, name := range names {
-			v := &variable{kind: s.file.pkg.staticKind(field.Type, typeParams)}
+			v := &variable{kind: s.file.pkg.staticKind(field.Type, typeParams), typ: s.file.text(field.Type)}
 			s.name(v, name, field, fmt.Sprintf("%s%s%d", s.file.pkg.prefix, letter, len(*to)))
 			*to = append(*to, v)
 		}

@@ -49,7 +49,7 @@ func (p *pkg) skipReason(d *ast.FuncDecl, name string, directives []string) stri
 }
 
 // The registering file spells these names, and nil stands in every hook.
-var spelled = []string{"nil", "string", "uint32", "uint64", "uintptr"}
+var spelled = []string{"nil", "bool", "int", "string", "uint32", "uint64", "uintptr"}
 
 const nilTaken = "nil means something else there"
 
@@ -65,7 +65,12 @@ func (p *pkg) refuse() string {
 
 // signatureNames says whether a function's signature gives name a meaning of its own.
 func signatureNames(recv *ast.FieldList, t *ast.FuncType, name string) bool {
-	for _, list := range []*ast.FieldList{recv, t.TypeParams, t.Params, t.Results} {
+	return names(name, recv, t.TypeParams, t.Params, t.Results)
+}
+
+// names says whether one of the lists gives name a meaning of its own.
+func names(name string, lists ...*ast.FieldList) bool {
+	for _, list := range lists {
 		if list == nil {
 			continue
 		}

@@ -73,8 +73,8 @@ func writeList(w io.Writer, loaded []*loadedPackage) error {
 			out++
 		}
 	}
-	_, err := fmt.Fprintf(w, "%s in %s: %d frame, %d inline, %d skipped", count(total, "function"), count(len(loaded), "package"),
-		counts[rewrite.Frame], counts[rewrite.Inline], counts[rewrite.Skipped])
+	_, err := fmt.Fprintf(w, "%s in %s: %d inline, %d outline, %d deferred, %d skipped", count(total, "function"), count(len(loaded), "package"),
+		counts[rewrite.Inline], counts[rewrite.Outline], counts[rewrite.Deferred], counts[rewrite.Skipped])
 	if err == nil && out > 0 {
 		_, err = fmt.Fprintf(w, "; a build leaves %s alone", count(out, "package"))
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 // ftraceTableVersion is rewrite.TableVersion: the version of ftraceFunc and ftracePkg.
-const ftraceTableVersion = 1
+const ftraceTableVersion = 2
 
 // ftraceFunc is one entry of a package's table of functions. The fields down to count are written by the rewriter.
 type ftraceFunc struct {
@@ -75,7 +75,7 @@ type ftraceFrame struct {
 }
 
 const (
-	ftraceInline    = 1 << iota // the function has inline hooks: its exit is not seen if it panics
+	ftraceAtReturns = 1 << iota // the function has inline hooks: its exit is not seen if it panics
 	ftraceRecovered             // the function recovered a panic, whose value is in g.ftraceRecovered
 	ftracePanicked              // the call ended by that panic, which was recovered further up
 	ftraceHeldLost              // its entry line is still to be shown, but did not fit into the held text
@@ -83,45 +83,61 @@ const (
 )
 
 // ftrace_enter is called at the entry of an armed function, with its hook and its parameters. It returns what ftrace_exit is to be
-// given, 0 if the exit is of no interest.
+// given: 0 if the exit is of no interest, a negative number if the function is not to run.
 //
 //go:linkname ftrace_enter
-func ftrace_enter(hook any, args ...any) uintptr {
+func ftrace_enter(hook any, args ...any) int {
 	sp := sys.GetCallerSP()
 	return ftraceBegin((*ftraceFunc)(efaceOf(&hook).data), getg().stack.hi-sp, args, 0)
 }
 
 // The inline hooks of small functions must cost the compiler's inliner next to nothing and let nothing escape. Of all that
-// reaches this package from compiled code, deleting from a nil map is the cheapest: the key takes the parameters along. These are
-// the lengths of the arrays that such a map's elements are said to be, by which mapdelete knows it.
-const (
-	ftraceEnterMark = 0x66740001
-	ftraceExitMark  = 0x66740002
-)
+// reaches this package from compiled code, looking up and deleting in a nil map are the cheapest: the key takes values along, and what is
+// looked up can come back. The key is a [...]any, of which the first is the hook.
 
-// ftraceMapDelete is called by mapdelete for a nil map. It says whether that is an inline hook, the key being
-// [...]any{hook, parameters or results}. sp is the stack pointer of the function that deletes.
-func ftraceMapDelete(t *_type, keyType *_type, key unsafe.Pointer, sp uintptr) bool {
-	if t.Kind() != abi.Array {
+// ftraceHooked takes the key of a map operation apart: into the function, nil if that is no inline hook, and its parameters or results.
+func ftraceHooked(keyType *_type, key unsafe.Pointer) (f *ftraceFunc, values []any) {
+	if keyType.Kind() != abi.Array {
+		return nil, nil
+	}
+	array := (*arraytype)(unsafe.Pointer(keyType))
+	if array.Len == 0 || array.Elem.Kind() != abi.Interface || len((*interfacetype)(unsafe.Pointer(array.Elem)).Methods) != 0 {
+		return nil, nil
+	}
+	values = unsafe.Slice((*any)(key), array.Len)
+	hook := efaceOf(&values[0])
+	var self any = f
+	if hook.data == nil || hook._type != nil && hook._type != efaceOf(&self)._type { // nil with data: it was disarmed since the function saw it
+		return nil, nil
+	}
+	return (*ftraceFunc)(hook.data), values[1:]
+}
+
+// ftraceMapAccess is called by mapaccess2 for a nil map. If that is the inline hook at a function's entry it returns where its results are, and
+// whether the function is to return them at once, as a struct, or as it stands if it is one. sp is the stack pointer of the function that looks up.
+//
+//go:linkname ftraceMapAccess
+func ftraceMapAccess(keyType *_type, key unsafe.Pointer, sp uintptr) (results unsafe.Pointer, replaced bool) {
+	f, params := ftraceHooked(keyType, key)
+	if f == nil {
+		return nil, false
+	}
+	ftraceBegin(f, getg().stack.hi-sp, params, ftraceAtReturns)
+	return unsafe.Pointer(&zeroVal[0]), false
+}
+
+// ftraceMapDelete is called by mapdelete for a nil map. It says whether that is the inline hook in front of a function's return.
+func ftraceMapDelete(keyType *_type, key unsafe.Pointer, sp uintptr) bool {
+	f, results := ftraceHooked(keyType, key)
+	if f == nil {
 		return false
 	}
-	mark := (*arraytype)(unsafe.Pointer(t)).Len
-	if mark != ftraceEnterMark && mark != ftraceExitMark || keyType.Kind() != abi.Array {
-		return false
-	}
-	offset := getg().stack.hi - sp
-	values := unsafe.Slice((*any)(key), (*arraytype)(unsafe.Pointer(keyType)).Len)
-	f := (*ftraceFunc)(efaceOf(&values[0]).data)
-	if mark == ftraceEnterMark {
-		ftraceBegin(f, offset, values[1:], ftraceInline)
-	} else {
-		ftraceReturn(f, offset, values[1:])
-	}
+	ftraceReturn(f, getg().stack.hi-sp, results)
 	return true
 }
 
 // ftraceBegin notes and shows that a call of f begins, in the stack frame at offset below the stack's top.
-func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) uintptr {
+func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 	gp := getg()
 	if !ftraceMayTrace(gp) {
 		return 0
@@ -168,20 +184,20 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) uintpt
 		ftraceEntry(gp, t, frame, clause, args)
 		t.busy--
 	}
-	return uintptr(t.depth)
+	return int(t.depth)
 }
 
 // ftrace_exit is called when a function leaves for which ftrace_enter returned token: it returns, panics or ends its
 // goroutine. results are pointers to its results.
 //
 //go:linkname ftrace_exit
-func ftrace_exit(token uintptr, results ...any) {
-	if token == 0 {
+func ftrace_exit(token int, results ...any) {
+	if token <= 0 {
 		return
 	}
 	gp := getg()
 	t := gp.ftrace
-	if t == nil || token > uintptr(t.depth) || t.busy != 0 || !ftraceMayTrace(gp) {
+	if t == nil || token > int(t.depth) || t.busy != 0 || !ftraceMayTrace(gp) {
 		return
 	}
 	frame := t.frame(int32(token) - 1)
@@ -247,7 +263,7 @@ func (t *ftraceG) sweep(gp *g, offset uintptr) {
 func ftraceUnwound(gp *g, frame *ftraceFrame) *_panic {
 	for p := gp._panic; p != nil; p = p.link {
 		at, start := gp.stack.hi-uintptr(p.sp), gp.stack.hi-uintptr(p.startSP)
-		if !p.deferreturn && p.sp != nil && frame.sp < start && (frame.sp > at || frame.sp == at && frame.flags&ftraceInline != 0) {
+		if !p.deferreturn && p.sp != nil && frame.sp < start && (frame.sp > at || frame.sp == at && frame.flags&ftraceAtReturns != 0) {
 			return p
 		}
 	}
@@ -283,7 +299,7 @@ func ftraceRecovery(gp *g) {
 	for i := t.depth - 1; i >= 0; i-- {
 		frame := t.frame(i)
 		switch {
-		case frame.sp > at || frame.sp == at && frame.flags&ftraceInline != 0:
+		case frame.sp > at || frame.sp == at && frame.flags&ftraceAtReturns != 0:
 			frame.flags |= ftracePanicked
 		case frame.sp == at:
 			frame.flags |= ftraceRecovered

@@ -387,7 +387,7 @@ func (b *ftraceText) ending(gp *g, frame *ftraceFrame, results []any, p *_panic)
 	}
 	if len(results) > 0 && frame.clause.Detail >= ftrace_rule_Args {
 		b.str(" = ")
-		printer.list(ftraceNames{s: frame.fn.params}.results(), results, frame.flags&ftraceInline == 0)
+		printer.list(ftraceNames{s: frame.fn.params}.results(), results, frame.flags&ftraceAtReturns == 0)
 	}
 	if frame.flags&ftraceRecovered != 0 {
 		printer.panicked(" recovered ", gp.ftraceRecovered, frame)

@@ -90,7 +90,7 @@ func parsePattern(text, dir string) (pattern, error) {
 	p := pattern{text: text}
 	if rest, ok := strings.CutPrefix(text, "!"); ok {
 		p.exclude = true
-		p.text = strings.TrimSpace(rest)
+		p.text = strings.TrimLeftFunc(rest, unicode.IsSpace)
 	}
 	if k, ok := keywords[p.text]; ok {
 		p.kind = k

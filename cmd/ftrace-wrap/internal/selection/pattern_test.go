@@ -112,6 +112,7 @@ func FuzzPatterns(f *testing.F) {
 	f.Add("std,!net/http/...", "net/http")
 	f.Add("./x/...,../y,!main", "/w/y")
 	f.Add(" ! a...b/.../c , off", "axb/y/c")
+	f.Add("! /x\t/", "/x\t")
 	f.Fuzz(func(t *testing.T, list, name string) {
 		patterns, err := parsePatterns(list, "/w")
 		if err != nil {
