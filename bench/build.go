@@ -1,67 +1,192 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
 )
 
-// A build is one column of the table of builds.
+// A build is one way of building.
 type build struct {
 	name string
-	args []string
-	env  []string
+	wrap string   // the ftrace-wrap to build with, "" for none
+	env  []string // more environment
 }
 
-// measureBuild prints how long the module in dir takes to build: with an empty build cache, again without a change, and after an edit of
-// one file of its main package; and how large the program is. The folder must hold a main package.
-func measureBuild(tmp, wrap, dir string, rounds int) error {
-	builds := []build{
-		{"plain", nil, nil},
-		{"main module", []string{"-toolexec=" + wrap}, nil},
-		{"all packages", []string{"-toolexec=" + wrap}, []string{"FTRACE_PACKAGES=all"}},
+// command returns a go build in dir.
+func (b build) command(dir string, args ...string) *exec.Cmd {
+	first := []string{"build", "-buildvcs=false"}
+	if b.wrap != "" {
+		first = append(first, "-toolexec="+b.wrap)
 	}
-	fmt.Printf("\n| %s | cold s | warm s | edit s | bytes |\n|---|--:|--:|--:|--:|\n", filepath.Base(dir))
-	edited := filepath.Join(dir, "ftrace_bench_edit.go")
-	defer os.Remove(edited)
-	times := make([][3][]float64, len(builds))
-	sizes := make([]int64, len(builds))
+	return command(dir, b.env, "go", append(first, args...)...)
+}
+
+// steps are what is measured of a build, in order: with empty caches; again, without a change; after an edit of one file; with other packages
+// instrumented (a plain build has nothing to do there).
+var steps = []string{"cold", "warm", "edit", "other packages"}
+
+// measureBuilds prints how long the command in the folder cmd of the module in src takes to build, how large the program is, and the
+// most memory that a process of the build takes. The module is copied to tmp.
+func measureBuilds(tmp, wrap, src, cmd string, rounds int) error {
+	dir := filepath.Join(tmp, "module")
+	if err := os.CopyFS(dir, os.DirFS(src)); err != nil {
+		return err
+	}
+	builds := []build{
+		{"plain", "", nil},
+		{"main module", wrap, []string{"FTRACE_PACKAGES=main"}},
+		{"all packages", wrap, []string{"FTRACE_PACKAGES=all"}},
+	}
+	times := make([][][]float64, len(builds))
+	sizes := make([]float64, len(builds))
+	memory := make([][]float64, len(builds))
+	for i := range builds {
+		times[i] = make([][]float64, len(steps))
+	}
 	for range rounds {
 		for i, b := range builds {
-			cache, err := os.MkdirTemp(tmp, "cache-")
+			took, size, err := b.measure(tmp, dir, cmd)
 			if err != nil {
-				return err
+				return fmt.Errorf("%s: %v", b.name, err)
 			}
-			out := filepath.Join(tmp, "program")
-			env := append([]string{"GOCACHE=" + cache, "GOFLAGS=-buildvcs=false"}, b.env...)
-			os.Remove(edited)
-			for step := range 3 {
-				if step == 2 {
-					if err := os.WriteFile(edited, fmt.Appendf(nil, "package main\n\nfunc ftraceBenchEdit() int { return %d }\n", time.Now().UnixNano()), 0o666); err != nil {
-						return err
-					}
-				}
-				start := time.Now()
-				if err := command(dir, env, "go", append(append([]string{"build", "-o", out}, b.args...), ".")...).Run(); err != nil {
-					return fmt.Errorf("building %s (%s): %v", dir, b.name, err)
-				}
-				times[i][step] = append(times[i][step], time.Since(start).Seconds())
+			for step, t := range took {
+				times[i][step] = append(times[i][step], t)
 			}
-			info, err := os.Stat(out)
+			sizes[i] = size
+			rss, err := b.compileMemory(tmp, dir)
 			if err != nil {
-				return err
+				return fmt.Errorf("%s: %v", b.name, err)
 			}
-			sizes[i] = info.Size()
-			os.RemoveAll(cache)
+			memory[i] = append(memory[i], rss)
 		}
 	}
+	fmt.Printf("\n| %s | %s s | program MB | compiler's peak MB |\n|---%s|\n", filepath.Base(cmd), strings.Join(steps, " s | "), strings.Repeat("|--:", len(steps)+2))
 	for i, b := range builds {
 		fmt.Printf("| %s |", b.name)
-		for step := range 3 {
-			fmt.Printf(" %.2f (%.2f) |", median(times[i][step]), median(times[i][step])/median(times[0][step]))
+		for step := range steps {
+			cell(median(times[i][step]), median(times[0][step]), 1)
 		}
-		fmt.Printf(" %d (%.2f) |\n", sizes[i], float64(sizes[i])/float64(sizes[0]))
+		cell(sizes[i], sizes[0], 1e6)
+		cell(median(memory[i]), median(memory[0]), 1e3)
+		fmt.Println()
 	}
 	return nil
+}
+
+// cell prints a figure, and its ratio to plain.
+func cell(x, plain, unit float64) { fmt.Printf(" %.2f (%.2f) |", x/unit, x/plain) }
+
+// measure takes the times of the steps in seconds, and the size of the program in bytes.
+func (b build) measure(tmp, dir, cmd string) (times []float64, size float64, err error) {
+	caches, err := os.MkdirTemp(tmp, "cache-")
+	if err != nil {
+		return nil, 0, err
+	}
+	defer os.RemoveAll(caches)
+	edited := filepath.Join(dir, cmd, "ftrace_bench_edit.go")
+	defer os.Remove(edited)
+	out := filepath.Join(tmp, "program")
+	b.env = append([]string{"GOCACHE=" + filepath.Join(caches, "go"), "FTRACE_CACHE=" + filepath.Join(caches, "ftrace")}, b.env...)
+	for _, step := range steps {
+		switch step {
+		case "edit":
+			text := fmt.Sprintf("package main\n\nfunc ftraceBenchEdit() int { return %d }\n", time.Now().UnixNano())
+			if err := os.WriteFile(edited, []byte(text), 0o666); err != nil {
+				return nil, 0, err
+			}
+		case "other packages":
+			b.env = append(b.env, "FTRACE_PACKAGES=main,strings")
+		}
+		start := time.Now()
+		if err := b.command(dir, "-o", out, "./"+cmd).Run(); err != nil {
+			return nil, 0, err
+		}
+		times = append(times, time.Since(start).Seconds())
+		if step == "warm" {
+			info, err := os.Stat(out)
+			if err != nil {
+				return nil, 0, err
+			}
+			size = float64(info.Size())
+		}
+	}
+	return times, size, nil
+}
+
+// compileMemory returns the most memory, in kB, that a process takes that compiles the module's packages; nothing is linked.
+func (b build) compileMemory(tmp, dir string) (float64, error) {
+	caches, err := os.MkdirTemp(tmp, "cache-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(caches)
+	b.env = append([]string{"GOCACHE=" + filepath.Join(caches, "go"), "FTRACE_CACHE=off"}, b.env...)
+	cmd := b.command(dir, "./internal/...")
+	if err := cmd.Run(); err != nil {
+		return 0, err
+	}
+	return float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss), nil
+}
+
+// measureIdle prints the resident memory of a program that does nothing, plainly, with everything instrumented and off, and with everything armed.
+func measureIdle(tmp, wrap string) error {
+	dir, err := programsDir()
+	if err != nil {
+		return err
+	}
+	fmt.Print("\n| an idle program | resident MB |\n|---|--:|\n")
+	for _, w := range []struct {
+		build
+		run []string
+	}{
+		{build{"plain", "", nil}, nil},
+		{build{"off", wrap, []string{"FTRACE_PACKAGES=all"}}, nil},
+		{build{"armed", wrap, []string{"FTRACE_PACKAGES=all"}}, []string{"FTRACE=*=args", "FTRACE_OUT=" + filepath.Join(tmp, "trace")}},
+	} {
+		exe := filepath.Join(tmp, "idle")
+		if err := w.command(dir, "-o", exe, "./idle").Run(); err != nil {
+			return fmt.Errorf("%s: %v", w.name, err)
+		}
+		rss, err := resident(command(tmp, w.run, exe))
+		if err != nil {
+			return fmt.Errorf("%s: %v", w.name, err)
+		}
+		fmt.Printf("| %s | %.1f |\n", w.name, rss/1e3)
+	}
+	return nil
+}
+
+// resident starts cmd, waits for its first line, and returns its resident memory in kB.
+func resident(cmd *exec.Cmd) (float64, error) {
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return 0, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	defer cmd.Wait()
+	defer stdin.Close()
+	if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
+		return 0, err
+	}
+	time.Sleep(200 * time.Millisecond)
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	var kB float64
+	_, err = fmt.Sscan(rest, &kB)
+	return kB, err
 }

@@ -2,8 +2,9 @@
 // turn, several times, and medians taken. It prints the tables of docs/performance.md.
 //
 //	go run ./bench                     # everything
+//	go run ./bench -only calls         # one part: calls, programs, builds or memory
 //	go run ./bench -short              # a smoke run
-//	go run ./bench -build DIR          # build times of the module in DIR as well
+//	go run ./bench -goawk DIR          # the programs with goawk, from a checkout
 package main
 
 import (
@@ -13,46 +14,102 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
+type options struct {
+	short  bool
+	only   string
+	goawk  string
+	rounds int
+	wrap   string
+}
+
 func main() {
-	short := flag.Bool("short", false, "one quick round")
-	build := flag.String("build", "", "measure builds of the module in this folder")
-	rounds := flag.Int("rounds", 5, "how often each way is run")
-	wrap := flag.String("wrap", "", "the ftrace-wrap to measure; default: built from this module")
+	var opt options
+	flag.BoolVar(&opt.short, "short", false, "one quick round, of one program and no builds")
+	flag.StringVar(&opt.only, "only", "", "measure one part: calls, programs, builds or memory")
+	flag.StringVar(&opt.goawk, "goawk", "", "a checkout of goawk, to be measured with the programs")
+	flag.IntVar(&opt.rounds, "rounds", 5, "how often each way is run")
+	flag.StringVar(&opt.wrap, "wrap", "", "the ftrace-wrap to measure; default: built from this module")
 	flag.Parse()
-	if *short {
-		*rounds = 1
+	if opt.short {
+		opt.rounds = 1
 	}
-	if err := run(*wrap, *build, *rounds, *short); err != nil {
+	if err := run(opt); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(wrap, build string, rounds int, short bool) error {
+func run(opt options) error {
 	dir, err := os.MkdirTemp("", "ftrace-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if wrap == "" {
-		wrap = filepath.Join(dir, "ftrace-wrap")
-		if err := command("", nil, "go", "build", "-o", wrap, "github.com/ftrace-wrap/ftrace-wrap/cmd/ftrace-wrap").Run(); err != nil {
+	if opt.wrap == "" {
+		opt.wrap = filepath.Join(dir, "ftrace-wrap")
+		if err := command("", nil, "go", "build", "-o", opt.wrap, "github.com/ftrace-wrap/ftrace-wrap/cmd/ftrace-wrap").Run(); err != nil {
 			return fmt.Errorf("building ftrace-wrap: %v", err)
 		}
 	}
-	if wrap, err = filepath.Abs(wrap); err != nil {
+	if opt.wrap, err = filepath.Abs(opt.wrap); err != nil {
 		return err
 	}
-	fmt.Printf("%s %s/%s, %d CPUs, medians of %d rounds\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), rounds)
-	if err := measureCalls(dir, wrap, rounds, short); err != nil {
-		return err
+	parts := []struct {
+		name    string
+		measure func() error
+	}{
+		{"calls", func() error { return measureCalls(dir, opt.wrap, opt.rounds, opt.short) }},
+		{"programs", func() error { return measurePrograms(dir, opt.wrap, opt.programs(), opt.rounds) }},
+		{"builds", func() error { return measureEsbuild(dir, opt) }},
+		{"memory", func() error { return measureIdle(dir, opt.wrap) }},
 	}
-	if build == "" {
+	fmt.Printf("%s %s/%s, %d CPUs, medians of %d rounds\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), opt.rounds)
+	found := false
+	for _, part := range parts {
+		if opt.only != "" && opt.only != part.name {
+			continue
+		}
+		found = true
+		if err := part.measure(); err != nil {
+			return fmt.Errorf("%s: %v", part.name, err)
+		}
+	}
+	if !found {
+		return fmt.Errorf("-only: there is no part %q", opt.only)
+	}
+	return nil
+}
+
+// programs lists the programs to measure.
+func (opt options) programs() []program {
+	if opt.goawk != "" {
+		if dir, err := filepath.Abs(opt.goawk); err == nil {
+			return append([]program{goawkProgram(dir)}, programs...)
+		}
+	}
+	if opt.short {
+		return programs[:1]
+	}
+	return programs
+}
+
+// measureEsbuild measures builds of esbuild; a smoke run leaves them out.
+func measureEsbuild(tmp string, opt options) error {
+	if opt.short {
 		return nil
 	}
-	return measureBuild(dir, wrap, build, rounds)
+	dir, err := programsDir()
+	if err != nil {
+		return err
+	}
+	src, err := command(dir, nil, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/evanw/esbuild").Output()
+	if err != nil {
+		return err
+	}
+	return measureBuilds(tmp, opt.wrap, strings.TrimSpace(string(src)), "cmd/esbuild", opt.rounds)
 }
 
 // command prepares a command with more environment, whose messages go to stderr.

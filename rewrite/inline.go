@@ -45,7 +45,7 @@ func (p *pkg) estimate(d *ast.FuncDecl, unknown int, known map[*ast.FuncDecl]int
 		return cost
 	}
 	known[d] = neverInlined // while it is being computed: a recursive function is not inlined
-	e := estimate{pkg: p, unknown: unknown, known: known, results: d.Type.Results.NumFields(), local: map[string]ast.Expr{}}
+	e := estimate{pkg: p, fn: d, unknown: unknown, known: known, results: d.Type.Results.NumFields(), local: map[string]ast.Expr{}}
 	e.fields(d.Recv)
 	e.fields(d.Type.Params)
 	e.fields(d.Type.Results)
@@ -57,6 +57,7 @@ func (p *pkg) estimate(d *ast.FuncDecl, unknown int, known map[*ast.FuncDecl]int
 // An estimate is the inlining cost of a function being added up.
 type estimate struct {
 	pkg     *pkg
+	fn      *ast.FuncDecl
 	unknown int                   // what a call of an unknown function costs beyond its node
 	known   map[*ast.FuncDecl]int // costs of functions already estimated
 	cost    int
@@ -417,14 +418,44 @@ func (e *estimate) call(call *ast.CallExpr) {
 	}
 }
 
+// literal returns the function literal that the local variable called name always is, or nil.
+func (e *estimate) literal(name string) *ast.FuncLit {
+	var lit *ast.FuncLit
+	assigned := 0
+	ast.Inspect(e.fn.Body, func(n ast.Node) bool {
+		assign, ok := n.(*ast.AssignStmt)
+		if !ok {
+			return true
+		}
+		for i, x := range assign.Lhs {
+			if id, ok := x.(*ast.Ident); ok && id.Name == name {
+				assigned++
+				if assign.Tok == token.DEFINE && len(assign.Lhs) == len(assign.Rhs) {
+					lit, _ = assign.Rhs[i].(*ast.FuncLit)
+				}
+			}
+		}
+		return true
+	})
+	if assigned != 1 {
+		return nil
+	}
+	return lit
+}
+
 // callName adds the cost of calling what a name stands for.
 func (e *estimate) callName(fun *ast.Ident) {
 	p := e.pkg
-	typ, isLocal := e.local[fun.Name]
+	_, isLocal := e.local[fun.Name]
 	switch {
-	case isLocal && typ != nil:
-		e.cost += 2 + paramCallCost // a parameter
+	case isLocal && names(fun.Name, e.fn.Recv, e.fn.Type.Params):
+		e.cost += 2 + paramCallCost
 	case isLocal:
+		if lit := e.literal(fun.Name); lit != nil {
+			e.cost += 2
+			e.callTo(&ast.FuncDecl{Name: fun, Type: lit.Type, Body: lit.Body})
+			return
+		}
 		e.cost += 2 + callCost
 	case p.decls[fun.Name] != nil:
 		e.cost += 2

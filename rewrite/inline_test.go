@@ -64,6 +64,12 @@ func parsePackage(t testing.TB, path string) (*pkg, []File) {
 		}
 		files = append(files, File{filepath.Join(bp.Dir, name), source})
 	}
+	return parseFiles(t, files), files
+}
+
+// parseFiles makes a pkg of files.
+func parseFiles(t testing.TB, files []File) *pkg {
+	t.Helper()
 	p := &pkg{fset: token.NewFileSet()}
 	for _, f := range files {
 		tree, err := parser.ParseFile(p.fset, f.Name, f.Source, parser.ParseComments|parser.SkipObjectResolution)
@@ -73,7 +79,7 @@ func parsePackage(t testing.TB, path string) (*pkg, []File) {
 		p.files = append(p.files, newFile(p, f, tree))
 	}
 	p.declarations()
-	return p, files
+	return p
 }
 
 // TestInlineEstimate compares the estimate of which functions the compiler would inline with what it does.
@@ -109,6 +115,31 @@ func TestInlineEstimate(t *testing.T) {
 	t.Logf("agreement %.1f%%", 100*agreement)
 	if agreement < 0.9 {
 		t.Errorf("estimate agrees with the compiler on %.1f%% of the functions, want 90%%", 100*agreement)
+	}
+}
+
+// TestCosts checks that the estimate is exact for what needs no types.
+func TestCosts(t *testing.T) {
+	file := File{filepath.Join(t.TempDir(), "costs.go"), []byte(`package costs
+
+func parameter(n int, f func(int)) { f(n) }
+func variable(n int) { var f func(rune); f(rune(n)) }
+func assigned(n int) { var f func(int); f = func(i int) { n = i }; f(n) }
+func literal(n int) int { f := func(i int) int { return i + n }; return f(n) }
+func twice(n int) int { f := func(i int) int { return i + n }; if n > 0 { f = nil }; return f(n) }
+func loop(list []int) (sum int) { for _, n := range list { sum += n }; return sum }
+func branches(n int) int { switch { case n < 0: return -1; case n > 0: return 1 }; return 0 }
+`)}
+	if err := os.WriteFile(file.Name, file.Source, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	said := verdicts(t, "", file.Name)
+	p := parseFiles(t, []File{file})
+	for name, d := range p.decls {
+		line := p.fset.Position(d.Pos()).Line
+		if want := said[fmt.Sprintf("costs.go:%d", line)].cost; p.cost(d) != want {
+			t.Errorf("%s: estimate %d, compiler %d", name, p.cost(d), want)
+		}
 	}
 }
 

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// A program is one row of the table of programs. They are in the module in bench/programs, so that the go command gets them and all that they
+// are made of.
+type program struct {
+	name string
+	pkg  string
+	own  string // FTRACE_PACKAGES for what the program is made of, without what that depends on
+	args func(tmp string) ([]string, error)
+}
+
+var programs = []program{
+	{"lua: a script", "./lua", "./...,github.com/yuin/gopher-lua/...", nil},
+	{"goldmark: a document", "./markdown", "./...,github.com/yuin/goldmark/...", nil},
+	{"esbuild: a bundle", "github.com/evanw/esbuild/cmd/esbuild", "github.com/evanw/esbuild/...", bundleArgs},
+	{"bbolt bench", "go.etcd.io/bbolt/cmd/bbolt", "go.etcd.io/bbolt/...", bboltArgs},
+	{"gofmt of GOROOT", "cmd/gofmt", "cmd/gofmt,go/...,text/tabwriter", gofmtArgs},
+	{"HTTP echo", "./echo", "./...,net/http/...,net/textproto,mime/...,bufio", nil},
+}
+
+// goawkProgram runs a script in goawk, whose checkout is in dir.
+func goawkProgram(dir string) program {
+	return program{"goawk: a script", dir, "main", func(tmp string) ([]string, error) {
+		const script = `function fib(n) { return n < 2 ? n : fib(n-1) + fib(n-2) }
+BEGIN { print fib(25); for (i = 0; i < 600000; i++) { a[i%1000] = a[i%1000] " " i; if (length(a[i%1000]) > 200) a[i%1000] = ""
+s += i*2; t = substr("hello world", i%5, 4); n += split("a b c d e", q, " "); if (t ~ /l+o/) m++ } print s, m, n }`
+		file := filepath.Join(tmp, "script.awk")
+		return []string{"-f", file}, os.WriteFile(file, []byte(script), 0o666)
+	}}
+}
+
+func bundleArgs(tmp string) ([]string, error) {
+	var text strings.Builder
+	for i := range 20000 {
+		fmt.Fprintf(&text, "export function f%d(a, b = [1, 2, ...rest]) { const c = a?.x ?? b.map(v => v * %d); if (c > `${a}`) { return { c, ...b } } return class { #p = c; get q() { return this.#p } } }\n", i, i)
+	}
+	text.WriteString("const rest = [];\n")
+	lib, index := filepath.Join(tmp, "lib.js"), filepath.Join(tmp, "index.js")
+	if err := os.WriteFile(lib, []byte(text.String()), 0o666); err != nil {
+		return nil, err
+	}
+	err := os.WriteFile(index, []byte("import * as lib from './lib.js'; console.log(lib)\n"), 0o666)
+	return []string{"--bundle", "--minify", "--target=es2018", "--log-level=error", "--outfile=" + filepath.Join(tmp, "out.js"), index}, err
+}
+
+func bboltArgs(tmp string) ([]string, error) {
+	return []string{"bench", "--no-sync", "--count", "200000", "--batch-size", "5000", "--write-mode", "rnd", "--path", filepath.Join(tmp, "bench.db")}, nil
+}
+
+func gofmtArgs(string) ([]string, error) {
+	src := filepath.Join(runtime.GOROOT(), "src")
+	return []string{"-l", filepath.Join(src, "net"), filepath.Join(src, "go"), filepath.Join(src, "crypto"), filepath.Join(src, "encoding")}, nil
+}
+
+// offWays are the ways in which the programs are built; all run with nothing armed.
+func offWays(wrap string, p program) []build {
+	return []build{
+		{"plain", "", nil},
+		{"keep", wrap, []string{"FTRACE_INLINE=keep", "FTRACE_PACKAGES=" + p.own}},
+		{"hook", wrap, []string{"FTRACE_PACKAGES=" + p.own}},
+		{"keep, all", wrap, []string{"FTRACE_INLINE=keep", "FTRACE_PACKAGES=all"}},
+		{"hook, all", wrap, []string{"FTRACE_PACKAGES=all"}},
+	}
+}
+
+// measurePrograms prints how long programs take with nothing armed, as ratios to plain Go.
+func measurePrograms(tmp, wrap string, programs []program, rounds int) error {
+	dir, err := programsDir()
+	if err != nil {
+		return err
+	}
+	var products []float64
+	for i, p := range programs {
+		ways := offWays(wrap, p)
+		if products == nil {
+			header := []string{"CPU time", "plain s"}
+			for _, w := range ways[1:] {
+				header = append(header, w.name)
+				products = append(products, 0)
+			}
+			fmt.Printf("\n| %s |\n|---%s|\n", strings.Join(header, " | "), strings.Repeat("|--:", len(ways)))
+		}
+		medians, err := p.measure(filepath.Join(tmp, fmt.Sprint("program", i)), dir, ways, rounds)
+		if err != nil {
+			return fmt.Errorf("%s: %v", p.name, err)
+		}
+		fmt.Printf("| %s | %.2f |", p.name, medians[0])
+		for i, m := range medians[1:] {
+			fmt.Printf(" %.2f |", m/medians[0])
+			products[i] += math.Log(m / medians[0])
+		}
+		fmt.Println()
+	}
+	fmt.Print("| geometric mean | |")
+	for _, sum := range products {
+		fmt.Printf(" %.2f |", math.Exp(sum/float64(len(programs))))
+	}
+	fmt.Println()
+	return nil
+}
+
+// measure builds the program in each way and runs them in turn. It returns the median CPU time of each, in seconds.
+func (p program) measure(tmp, dir string, ways []build, rounds int) ([]float64, error) {
+	if err := os.Mkdir(tmp, 0o777); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp)
+	var args []string
+	if p.args != nil {
+		var err error
+		if args, err = p.args(tmp); err != nil {
+			return nil, err
+		}
+	}
+	pkg := p.pkg
+	if filepath.IsAbs(pkg) {
+		dir, pkg = pkg, "."
+	}
+	exe := func(way int) string { return filepath.Join(tmp, fmt.Sprint("way", way)) }
+	for i, w := range ways {
+		if err := w.command(dir, "-o", exe(i), pkg).Run(); err != nil {
+			return nil, fmt.Errorf("building (%s): %v", w.name, err)
+		}
+	}
+	times := make([][]float64, len(ways))
+	for range rounds {
+		for i := range ways {
+			cmd := command(tmp, nil, exe(i), args...)
+			if err := cmd.Run(); err != nil {
+				return nil, err
+			}
+			used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+			times[i] = append(times[i], used.Seconds())
+		}
+	}
+	var medians []float64
+	for _, t := range times {
+		medians = append(medians, median(t))
+	}
+	return medians, nil
+}
+
+// programsDir returns the folder of the module of programs.
+func programsDir() (string, error) {
+	out, err := command("", nil, "go", "list", "-f", "{{.Dir}}", "github.com/ftrace-wrap/ftrace-wrap/bench").Output()
+	return filepath.Join(strings.TrimSpace(string(out)), "programs"), err
+}
