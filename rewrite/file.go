@@ -80,6 +80,7 @@ func (f *file) funcDecl(d *ast.FuncDecl, directives []string) {
 			f.reason = fn.Reason
 		}
 		f.literals(d.Body, name, ".func", &literals, typeParams(d))
+		f.callsIn(name, d.Pos(), d.Body)
 	}
 }
 
@@ -114,6 +115,7 @@ func (f *file) literals(n ast.Node, outer, suffix string, count *int, params map
 		}
 		inner := 0
 		f.literals(lit.Body, fn.Name, ".", &inner, params)
+		f.callsIn(fn.Name, lit.Pos(), lit.Body)
 		return false
 	})
 }

@@ -7,14 +7,13 @@ import (
 )
 
 // InlineFlag is the flag with which the compiler is to compile rewritten packages, unless it is to inline nothing. It makes the inliner
-// charge 1 for a call, not 57, and changes nothing else; so functions that it would inline plainly are still within its budget
-// with hooks in them. All others have something in their hooks that it does not inline.
+// charge 1 for a call, not 57, and changes nothing else. So generic functions, whose instances the profile can't name, still have room for hooks.
 const InlineFlag = "-l=4"
 
 // A hook writes the text that one function's hooks consist of.
 type hook struct {
 	pkg  *pkg
-	name string // of the hook variable
+	name string // expression for the hook
 	sig  *signature
 }
 
@@ -50,6 +49,12 @@ func (h hook) entry(how How) string {
 		x, h.name, v, len(h.sig.params)+1, typ, boxes(h.sig.params, ""), values, outline)
 }
 
+// entryOnly is the statement at the entry of a function that can't be given other results.
+func (h hook) entryOnly() string {
+	n := len(h.sig.params) + 1
+	return fmt.Sprintf("if %[1]s!=nil{_,_=(map[[%[2]d]interface{}]struct{})(nil)[[%[2]d]interface{}{%[1]s%[3]s}]};", h.name, n, boxes(h.sig.params, ""))
+}
+
 // exit is the statement in front of a function's return.
 func (h hook) exit() string {
 	n := len(h.sig.results) + 1
@@ -72,9 +77,17 @@ func (f *file) hook(fn *Func, d *ast.FuncDecl, typeParams map[string]bool) {
 	fn.params = sig.names()
 	*fn = f.pkg.add(*fn)
 	f.hooked++
-	sig.nameAll()
 	h := hook{f.pkg, f.pkg.hookName(fn.index), sig}
 	open := f.offset(d.Body.Lbrace) + 1
+	if ret := returnedLiteral(d); ret != nil && fn.How == Inline {
+		sig.nameParams()
+		f.edits.insert(open, h.entryOnly())
+		at, literal := f.offset(ret.Return), sig.results[0].name
+		f.edits.replace(at, at+len("return"), literal+":=")
+		f.edits.insert(f.offset(ret.End()), ";"+h.exit()+"return "+literal)
+		return
+	}
+	sig.nameAll()
 	switch {
 	case fn.How == Deferred:
 		f.edits.insert(open, h.deferred())
@@ -142,6 +155,20 @@ func (p *pkg) choose(d *ast.FuncDecl) How {
 		return Inline
 	}
 	return Outline
+}
+
+// returnedLiteral returns the return statement of a function that does nothing but return a literal, in the end; else nil. Where such a function is inlined
+// the compiler knows what its result is, and inlines that as well: loops over iterators depend on it. It would not if there was a variable for
+// the result to which a hook may assign.
+func returnedLiteral(d *ast.FuncDecl) *ast.ReturnStmt {
+	all := returns(d.Body)
+	if len(all) != 1 || len(all[0].Results) != 1 || d.Type.Results.NumFields() != 1 || len(d.Type.Results.List[0].Names) != 0 {
+		return nil
+	}
+	if _, ok := all[0].Results[0].(*ast.FuncLit); !ok {
+		return nil
+	}
+	return all[0]
 }
 
 // sharesExit says whether all returns of d can jump to one exit behind its body, which is then a block of its own. That is smaller. It must not
@@ -273,8 +300,8 @@ func (p *pkg) declared(name string) bool {
 	return p.values[name] || p.decls[name] != nil || p.types[name] != nil || p.imports[name] != ""
 }
 
-// hookName returns the name of a function's hook variable.
-func (p *pkg) hookName(index int) string { return fmt.Sprintf("%sf%d", p.prefix, index) }
+// hookName returns the expression for a function's hook.
+func (p *pkg) hookName(index int) string { return fmt.Sprintf("%sf[%d]", p.prefix, index) }
 
 // arity notes that inline hooks at exits have keys of n values.
 func (p *pkg) arity(n int) {

@@ -21,6 +21,8 @@ type Options struct {
 	Shown func(name string) string
 	// Unhooked names functions that must stay as they are, each with the reason.
 	Unhooked map[string]string
+	// Profile is the profile that the user has the package compiled by (-pgo), in the form of "go tool preprofile"; nil if there is none.
+	Profile []byte
 }
 
 // A File is one source file of a package.
@@ -68,6 +70,9 @@ type Result struct {
 	// Register is the source of the file that must be given to the compiler in front of the others; nil if no function
 	// was hooked.
 	Register []byte
+	// Profile is the profile that the package is to be compiled by (-pgoprofile), so that hooks keep no function from being inlined; the user's is in it.
+	// It is nil if none is needed but the user's, or if that has another form.
+	Profile []byte
 	// Funcs lists every function of the package, hooked or not, in source order.
 	Funcs []Func
 }
@@ -96,6 +101,7 @@ func Package(opt Options, files []File) (*Result, error) {
 	result.Funcs = p.funcs
 	if p.hooked > 0 {
 		result.Register = p.register()
+		result.Profile = p.profile()
 	}
 	return result, nil
 }
@@ -124,6 +130,8 @@ type pkg struct {
 	fileNames []string // of hooked functions
 	fileIndex map[string]int
 	arities   map[int]bool // numbers of values in the keys of inline hooks at exits
+	calls     []callSite
+	noted     map[callSite]bool // those in calls
 }
 
 // freePrefix returns a prefix for generated names that no file mentions.
@@ -156,6 +164,7 @@ func (p *pkg) declarations() {
 	p.costs = map[*ast.FuncDecl]int{}
 	p.leastCosts = map[*ast.FuncDecl]int{}
 	p.fileIndex = map[string]int{}
+	p.noted = map[callSite]bool{}
 	for _, f := range p.files {
 		for _, d := range f.tree.Decls {
 			switch d := d.(type) {

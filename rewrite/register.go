@@ -10,34 +10,19 @@ import (
 
 // TableVersion is the version of the layout that register writes and runtime/core reads. Both must change together; the core
 // refuses a table of another version.
-const TableVersion = 2
+const TableVersion = 3
+
+// tableEntry is the size of the core's ftraceFunc, in words.
+const tableEntry = 12
 
 // registerText is the file that gives a package its table of functions. It is the first that the compiler sees, and the
 // variable at its end the first whose initialiser runs, so that calls made by the package's own initialisers are traced.
-// The layouts of func and pkg are those of ftraceFunc and ftracePkg in runtime/core/src/ftrace.go.
-const registerText = `package %[2]s
+// The layout of pkg is that of ftracePkg in runtime/core/src/ftrace.go. The table itself is the core's, and only filled in, from the text, once
+// something is armed: until then it takes no memory.
+const registerText = `//line ftrace-wrap/register.go:1
+package %[2]s
 
 import "unsafe"
-
-type %[1]sfunc struct {
-	hook   *interface{}
-	line   uint32
-	file   uint32
-	name   string
-	params string
-	count  uintptr
-	core   [5]uint64
-}
-
-type %[1]spkg struct {
-	version uintptr
-	path    string
-	symbol  string
-	files   []string
-	funcs   unsafe.Pointer
-	nfuncs  uintptr
-	next    unsafe.Pointer
-}
 
 //go:linkname %[1]sregister runtime.ftrace_register
 func %[1]sregister(p *%[1]spkg) uintptr
@@ -49,6 +34,18 @@ func %[1]senter(hook interface{}, params ...interface{}) int
 //go:linkname %[1]sexit runtime.ftrace_exit
 //go:noescape
 func %[1]sexit(token int, results ...interface{})
+
+type %[1]spkg struct {
+	version uintptr
+	path    string
+	symbol  string
+	files   []string
+	funcs   string
+	nfuncs  uintptr
+	hooks   unsafe.Pointer
+	table   unsafe.Pointer
+	next    unsafe.Pointer
+}
 
 var %[1]snever bool
 
@@ -62,21 +59,22 @@ func (p *pkg) register() []byte {
 	for _, n := range slices.Sorted(maps.Keys(p.arities)) {
 		fmt.Fprintf(&b, "var %sx%d map[[%d]interface{}]struct{}\n\n", x, n, n)
 	}
-	var table strings.Builder
-	b.WriteString("// The hooks: nil, or what the core is to be called with.\nvar (\n")
+	fmt.Fprintf(&b, "// The hooks: nil, or what the core is to be called with.\nvar %sf [%d]interface{}\n\n", x, p.hooked)
+	fmt.Fprintf(&b, "// The functions: line, file, name, parameters and results.\nconst %sfuncs = `", x)
 	for _, fn := range p.funcs {
 		if fn.How != Skipped {
-			hook := p.hookName(fn.index)
-			fmt.Fprintf(&b, "\t%s interface{}\n", hook)
-			fmt.Fprintf(&table, "\t%d: {hook: &%s, line: %d, file: %d, name: %s, params: %s},\n",
-				fn.index, hook, fn.Line, fn.file, strconv.Quote(fn.Name), strconv.Quote(fn.params))
+			fmt.Fprintf(&b, "%d %d %s %s\n", fn.Line, fn.file, fn.Name, fn.params)
 		}
 	}
-	fmt.Fprintf(&b, ")\n\nvar %st = [...]%sfunc{\n%s}\n\nvar %sfiles = [...]string{\n", x, x, table.String(), x)
+	fmt.Fprintf(&b, "`\n\nvar %st [%d][%d]uint64\n\nvar %sfiles = [...]string{\n", x, p.hooked, tableEntry, x)
 	for _, name := range p.fileNames {
 		fmt.Fprintf(&b, "\t%s,\n", strconv.Quote(name))
 	}
-	fmt.Fprintf(&b, "}\n\nvar %spackage = %spkg{version: %d, path: %s, symbol: %s, files: %sfiles[:], funcs: unsafe.Pointer(&%st), nfuncs: %d}\n\nvar _ = %sregister(&%spackage)\n",
-		x, x, TableVersion, strconv.Quote(p.opt.ImportPath), strconv.Quote(p.opt.Symbol), x, x, p.hooked, x, x)
+	fmt.Fprintf(&b, `}
+
+var %[1]spackage = %[1]spkg{version: %[2]d, path: %[3]q, symbol: %[4]q, files: %[1]sfiles[:], funcs: %[1]sfuncs, nfuncs: %[5]d, hooks: unsafe.Pointer(&%[1]sf), table: unsafe.Pointer(&%[1]st)}
+
+var _ = %[1]sregister(&%[1]spackage)
+`, x, TableVersion, p.opt.ImportPath, p.opt.Symbol, p.hooked)
 	return []byte(b.String())
 }

@@ -11,7 +11,8 @@ type signature struct {
 	file    *file
 	params  []*variable
 	results []*variable
-	edits   []func()
+	edits   []func() // of the parameters, then of the results
+	nparams int      // edits of the parameters
 }
 
 // A variable is one parameter or result.
@@ -29,6 +30,7 @@ func (f *file) signature(recv *ast.FieldList, t *ast.FuncType, typeParams map[st
 		s.fields(recv, "p", &s.params, typeParams)
 	}
 	s.fields(t.Params, "p", &s.params, typeParams)
+	s.nparams = len(s.edits)
 	if t.Results != nil {
 		s.fields(t.Results, "r", &s.results, typeParams)
 		if !t.Results.Opening.IsValid() && len(t.Results.List) == 1 {
@@ -85,6 +87,13 @@ func (s *signature) parenthesise(field *ast.Field) {
 // nameAll makes the edits that give every parameter and result a name.
 func (s *signature) nameAll() {
 	for _, edit := range s.edits {
+		edit()
+	}
+}
+
+// nameParams makes the edits that give every parameter a name.
+func (s *signature) nameParams() {
+	for _, edit := range s.edits[:s.nparams] {
 		edit()
 	}
 }

@@ -32,6 +32,9 @@ func toolVersion(tool string) int {
 	if err := settings.selection.Validate(); err != nil {
 		return fail(err)
 	}
+	if _, err := openStore(); err != nil {
+		return fail(err)
+	}
 	key, err := settings.key()
 	if err != nil {
 		return fail(err)

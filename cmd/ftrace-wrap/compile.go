@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/cmd/ftrace-wrap/internal/selection"
+	"github.com/ftrace-wrap/ftrace-wrap/cmd/ftrace-wrap/internal/store"
 	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
 	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
 )
@@ -30,10 +31,12 @@ func compile(tool string, args []string) int {
 		return execTool(tool, args)
 	case err != nil:
 		return fail(err)
-	case replaced == nil:
-		return execTool(tool, args)
 	}
-	return c.run(replaced)
+	objects, err := openStore()
+	if err != nil {
+		return fail(err)
+	}
+	return c.run(replaced, objects)
 }
 
 // compileStep is one run of the compiler.
@@ -47,7 +50,10 @@ type compileStep struct {
 	symbol     string // -p
 	inlining   bool   // no -l or -N: functions are inlined
 	output     string // -o
+	asmHeader  string // -asmhdr
+	buildID    string // -buildid
 	trimpath   string // -trimpath
+	profile    string // -pgoprofile
 	std        bool   // -std
 }
 
@@ -73,8 +79,14 @@ func parseCompile(tool string, args []string) (*compileStep, error) {
 			c.symbol = value
 		case "-o":
 			c.output = value
+		case "-asmhdr":
+			c.asmHeader = value
+		case "-buildid":
+			c.buildID = value
 		case "-trimpath":
 			c.trimpath = value
+		case "-pgoprofile":
+			c.profile = value
 		case "-l", "-N":
 			c.inlining = false
 		case "-std":
@@ -205,7 +217,11 @@ func (c *compileStep) rewrite(s *settings) ([]string, error) {
 		files = append(files, rewrite.File{Name: absolute(name), Source: source})
 		at = append(at, i)
 	}
-	opt := rewrite.Options{ImportPath: c.importPath, Symbol: c.symbol, KeepInlinable: s.keep, Shown: c.shown, Unhooked: core.Unhooked(c.importPath)}
+	users, err := c.readProfile()
+	if err != nil {
+		return nil, err
+	}
+	opt := rewrite.Options{Profile: users, ImportPath: c.importPath, Symbol: c.symbol, KeepInlinable: s.keep, Shown: c.shown, Unhooked: core.Unhooked(c.importPath)}
 	result, err := rewrite.Package(opt, files)
 	if err != nil || result.Register == nil {
 		return nil, err
@@ -219,11 +235,19 @@ func (c *compileStep) rewrite(s *settings) ([]string, error) {
 			out.files[at[i]] = out.write(fmt.Sprintf("%d_%s", i, filepath.Base(files[i].Name)), source)
 		}
 	}
-	if c.inlining && !s.keep {
-		c.flags = append(c.flags[:len(c.flags):len(c.flags)], rewrite.InlineFlag)
+	if c.inlining && result.Profile != nil {
+		c.flags = append(c.flags[:len(c.flags):len(c.flags)], rewrite.InlineFlag, "-pgoprofile="+out.write("profile", result.Profile))
 	}
 	register := out.write("register.go", result.Register)
 	return append([]string{register}, out.files...), out.err
+}
+
+// readProfile returns the user's profile, nil if there is none.
+func (c *compileStep) readProfile() ([]byte, error) {
+	if c.profile == "" {
+		return nil, nil
+	}
+	return os.ReadFile(c.profile)
 }
 
 // shown returns a file's name as the compiler records it: -trimpath has prefixes and what takes their place.
@@ -266,14 +290,28 @@ func (o *output) write(name string, source []byte) string {
 	return path
 }
 
-// run compiles files in place of the package's. If that fails the package itself is compiled, so that errors in it are reported as
-// always; if there are none the fault is ours.
-func (c *compileStep) run(files []string) int {
+// run compiles the package, replaced in place of its files unless nil, or takes what comes out from the store. If replaced does not compile the
+// package itself is compiled, so that errors in it are reported as always; if there are none the fault is ours.
+func (c *compileStep) run(replaced []string, objects *store.Store) int {
+	args, files := c.args, c.files
+	if replaced != nil {
+		args, files = append(c.flags[:len(c.flags):len(c.flags)], replaced...), replaced
+	}
+	stored := c.lookUp(objects, files)
+	switch {
+	case stored.restore():
+		return 0
+	case stored == nil && replaced == nil:
+		return execTool(c.tool, args)
+	}
 	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(c.tool, append(c.flags[:len(c.flags):len(c.flags)], files...)...)
+	cmd := exec.Command(c.tool, args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
-	if err != nil && !c.patched() {
+	switch {
+	case err == nil && stdout.Len() == 0 && stderr.Len() == 0:
+		stored.save()
+	case err != nil && replaced != nil && !c.patched():
 		if status := runTool(c.tool, c.args); status != 0 {
 			return status
 		}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
 )
 
 // The front end of go commands: it saves the user the -toolexec flag, and for run and test the environment variable too.
@@ -23,6 +25,7 @@ func goCommand(args []string) int {
 			return fail(err)
 		}
 		args = insertFlags(args, flag)
+		announceFirst()
 	}
 	return execGo(args)
 }
@@ -40,6 +43,7 @@ func testCommand(args []string) int {
 	if err := traceOn(); err != nil {
 		return fail(err)
 	}
+	announceFirst()
 	return execGo(insertFlags(append([]string{"test"}, args...), flags...))
 }
 
@@ -64,6 +68,19 @@ func traceOn() error {
 			return fmt.Errorf("FTRACE_OUT: %s: %v: give an absolute path", out, err)
 		}
 		return os.Setenv("FTRACE_OUT", path)
+	}
+}
+
+// announceFirst says on a terminal why the first build takes long. (The go command shows nothing of what its tools print when they are asked for their
+// version, and repeats with each build what they print when they compile, so with a plain -toolexec it can't be said.)
+func announceFirst() {
+	info, err := os.Stderr.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return
+	}
+	objects, err := openStore()
+	if err == nil && objects != nil && objects.First(core.Hash()) {
+		fmt.Fprintln(os.Stderr, "ftrace-wrap: the first build compiles the standard library with the tracer in it; this happens once")
 	}
 }
 

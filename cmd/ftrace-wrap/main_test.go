@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 // status and output. Running times are not compared. "! same" wants the command to fail, in the same way each time. The output
 // can then be looked at with stdout and stderr, the trace in $WORK/same.trace.
 //
-// The condition [cgo] says that there is a C compiler. $TOOLEXEC is the flag that puts the wrapper into a go command, $ROOT the root of this module. Compiled packages go to the user's build cache. The first
-// run after a change of ftrace-wrap takes longer because the standard library is compiled anew.
+// The condition [cgo] says that there is a C compiler. $TOOLEXEC is the flag that puts the wrapper into a go command, $ROOT the root of this module. Compiled packages go to the user's build cache and
+// the wrapper's own store, where they are when FTRACE_CACHE is not set, so that after a change of ftrace-wrap only what the change concerns is compiled anew.
 func TestScript(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")
@@ -53,7 +53,7 @@ func TestScript(t *testing.T) {
 			env.Vars = append(env.Vars,
 				"HOME="+os.Getenv("HOME"),
 				"GOENV=off", "GOFLAGS=", "GOWORK=", "GOTOOLCHAIN=local", "GOPROXY=off", "GOSUMDB=off", "GO111MODULE=",
-				"FTRACE_PACKAGES=", "FTRACE_INLINE=",
+				"FTRACE_PACKAGES=", "FTRACE_INLINE=", "FTRACE_CACHE=", "CI="+os.Getenv("CI"),
 				"TOOLEXEC=-toolexec=ftrace-wrap",
 				"ROOT="+root,
 			)

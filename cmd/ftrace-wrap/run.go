@@ -38,6 +38,7 @@ func runCommand(args []string) int {
 			signal.Notify(signals, s)
 		}
 	}
+	announceFirst()
 	if status := r.build(temp, signals); status != 0 || r.dry {
 		return status
 	}

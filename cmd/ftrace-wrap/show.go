@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
@@ -291,17 +292,7 @@ func (v *view) writeFunc(w io.Writer, i int) error {
 		return err
 	}
 	fmt.Fprintln(w)
-	if v.slots[i] < 0 {
-		return nil
-	}
-	fmt.Fprintf(w, "var %st = [...]%sfunc{\n", v.prefix, v.prefix)
-	for line := range bytes.Lines(v.result.Register) {
-		if bytes.HasPrefix(line, fmt.Appendf(nil, "\t%d: {", v.slots[i])) {
-			w.Write(line)
-		}
-	}
-	_, err := fmt.Fprint(w, "}\n\n")
-	return err
+	return nil
 }
 
 // node finds the declaration or literal of a function by its hook, or by its place if it has none.
@@ -349,8 +340,13 @@ func (v *view) hooks(body *ast.BlockStmt, slot int) bool {
 	if !ok {
 		return false
 	}
-	hook, ok := check.X.(*ast.Ident)
-	return ok && hook.Name == fmt.Sprintf("%sf%d", v.prefix, slot)
+	hook, ok := check.X.(*ast.IndexExpr)
+	if !ok {
+		return false
+	}
+	hooks, isName := hook.X.(*ast.Ident)
+	index, isNumber := hook.Index.(*ast.BasicLit)
+	return isName && isNumber && hooks.Name == v.prefix+"f" && index.Value == strconv.Itoa(slot)
 }
 
 // write formats a node of a file, or the file.

@@ -11,8 +11,11 @@ package core
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"path"
 	"sort"
 	"strings"
@@ -66,7 +69,8 @@ var splices = map[string][]splice{
 		{file: "proc.go", behind: "\nfunc runExitHooks(code int) {", text: "ftraceFinish();"},
 		{file: "panic.go", behind: "\nfunc recovery(gp *g) {", text: "ftraceRecovery(gp);"},
 		{file: "panic.go", behind: "\n\tp.goexit = true\n", text: "defer ftraceUnwind();"},
-		{file: "panic.go", behind: "\nfunc fatalpanic(msgs *_panic) {", text: "ftraceUnwind(); ftraceFinish();"},
+		{file: "panic.go", behind: "\nfunc preprintpanics(p *_panic) {", text: "ftraceUnwind();"}, // makes text of the values
+		{file: "panic.go", behind: "\nfunc fatalpanic(msgs *_panic) {", text: "ftraceFinish();"},
 		{file: "map_swiss.go", behind: mapdelete("SwissMapType"), text: exitHook, to: "go1.25"},
 		{file: "map.go", behind: mapdelete("MapType"), text: exitHook, from: "go1.26"},
 		{file: "map_swiss.go", behind: mapaccess2Fat("SwissMapType"), text: entryHookFat, to: "go1.25"},
@@ -147,6 +151,20 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 		added, err = embedded("src/api/core.go")
 	}
 	return changed, added, err
+}
+
+// Hash returns a short text that differs if what is added to Go's packages differs.
+func Hash() string {
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%q %q", splices, rule.Source)
+	fs.WalkDir(sources, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			source, _ := sources.ReadFile(name)
+			fmt.Fprintf(hash, "%q %q", name, source)
+		}
+		return err
+	})
+	return hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
 func checkTarget(goos, goarch string) error {

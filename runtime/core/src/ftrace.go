@@ -15,15 +15,16 @@ package runtime
 
 import (
 	"internal/abi"
+	"internal/bytealg"
 	"internal/runtime/atomic"
 	"internal/runtime/sys"
 	"unsafe"
 )
 
 // ftraceTableVersion is rewrite.TableVersion: the version of ftraceFunc and ftracePkg.
-const ftraceTableVersion = 2
+const ftraceTableVersion = 3
 
-// ftraceFunc is one entry of a package's table of functions. The fields down to count are written by the rewriter.
+// ftraceFunc is one entry of a package's table of functions, which the rewriter leaves room for (rewrite.tableEntry).
 type ftraceFunc struct {
 	hook   *eface // what the function looks at when it is entered: nil, or this entry: call the core
 	line   uint32
@@ -43,19 +44,51 @@ type ftraceFunc struct {
 	suppressed uint32 // calls not printed since the last one that was; atomic
 }
 
+const ftraceTableEntry = 12 * 8
+
+var _ [ftraceTableEntry - unsafe.Sizeof(ftraceFunc{})]byte // it fits
+
 // ftracePkg is one instrumented package, written by the rewriter.
 type ftracePkg struct {
 	version uintptr
 	path    string // import path
 	symbol  string // what precedes the function's name in symbols: the import path, or "main"
 	files   []string
-	funcs   unsafe.Pointer // of nfuncs ftraceFunc
+	funcs   string // a line each: line, file, name, params
 	nfuncs  uintptr
+	hooks   unsafe.Pointer // nfuncs hooks
+	table   unsafe.Pointer // room for nfuncs ftraceFunc, all zero until read is called
 	next    *ftracePkg
 }
 
 func (p *ftracePkg) fn(i uintptr) *ftraceFunc {
-	return (*ftraceFunc)(add(p.funcs, i*unsafe.Sizeof(ftraceFunc{})))
+	return (*ftraceFunc)(add(p.table, i*ftraceTableEntry))
+}
+
+// read fills in the table, once, from the text of the functions.
+func (p *ftracePkg) read() {
+	if p.fn(0).pkg != nil {
+		return
+	}
+	text := p.funcs
+	word := func(end byte) string {
+		i := bytealg.IndexByteString(text, end)
+		word := text[:i]
+		text = text[i+1:]
+		return word
+	}
+	number := func() (n uint32) {
+		for _, c := range word(' ') {
+			n = n*10 + uint32(c-'0')
+		}
+		return n
+	}
+	for i := range p.nfuncs {
+		f := p.fn(i)
+		f.hook = (*eface)(add(p.hooks, i*unsafe.Sizeof(eface{})))
+		f.line, f.file, f.name, f.params = number(), number(), word(' '), word('\n')
+		f.pkg = p
+	}
 }
 
 // ftraceFrame is one call of an armed function that is under way.

@@ -178,9 +178,6 @@ func ftrace_register(p *ftracePkg) uintptr {
 		ftraceRegistry.last.next = p
 	}
 	ftraceRegistry.last = p
-	for i := range p.nfuncs {
-		p.fn(i).pkg = p
-	}
 	if c := ftraceLoadConfig(); c != nil {
 		c.apply(p)
 	}
@@ -202,6 +199,7 @@ func ftraceArm(c *ftraceConfig) {
 
 // apply lays the rules on the functions of a package.
 func (c *ftraceConfig) apply(p *ftracePkg) {
+	p.read()
 	for i := range p.nfuncs {
 		f := p.fn(i)
 		subject := ftrace_rule_Func{Package: p.symbol, ImportPath: p.path, Name: f.name, File: p.files[f.file], Line: int(f.line), Binary: ftraceBinary}

@@ -30,7 +30,7 @@ var (
 )
 
 // ftraceVariables are the environment variables that this file or the build knows.
-var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_PACKAGES", "FTRACE_INLINE"}
+var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
 
 // ftraceInit is called by main before the first package is initialised. Without any FTRACE variable it does nothing.
 func ftraceInit() {
@@ -249,6 +249,7 @@ func (c *ftraceConfig) someName(bits uint32) bool {
 func ftraceShowAll(c *ftraceConfig) {
 	b := ftraceNewText()
 	for p := ftraceRegistry.first; p != nil; p = p.next {
+		p.read()
 		for i := range p.nfuncs {
 			f := p.fn(i)
 			b.str("# ")

@@ -1,0 +1,90 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"slices"
+	"strings"
+)
+
+// The inliner's budget of 80 has little room for hooks, least of all in a function that others with hooks were inlined into. But for functions that a profile
+// says are hot it is 2000. So the compiler is given a profile, of the form that "go tool preprofile" writes: a call graph, in which an edge makes its callee
+// hot, and the line of the call in its caller (PGOInlinePrologue of cmd/compile/internal/inline). The two are looked up apart from each other, by name; so
+// there is an edge to each function that is to be inlined, and one from each line with a call, to and from nowhere: what is called there
+// need not be known. Edges are ordered, and all that come before 99% of the weight is reached are hot; ours come first and weigh nothing,
+// so that a profile of the user's can follow and means what it meant.
+const (
+	profileHeader = "GO PREPROFILE V1\n"
+	nowhere       = "ftrace"
+)
+
+// A callSite is a line on which a function calls others, counted from the line that the function begins on.
+type callSite struct {
+	caller string
+	line   int
+}
+
+// callsIn notes the lines of calls in body, which belongs to the function called name that begins at pos.
+func (f *file) callsIn(name string, pos token.Pos, body ast.Node) {
+	start := f.position(pos).Line
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.CallExpr:
+			// The compiler's position of a call in a chain of several lines is one of these.
+			for _, at := range []token.Pos{n.Pos(), n.Fun.End(), n.Lparen} {
+				f.pkg.noteCall(callSite{name, f.position(at).Line - start})
+			}
+		}
+		return true
+	})
+}
+
+func (p *pkg) noteCall(site callSite) {
+	if !p.noted[site] {
+		p.noted[site] = true
+		p.calls = append(p.calls, site)
+	}
+}
+
+// profile returns the profile; nil if none is needed, or if the user's is of another form.
+func (p *pkg) profile() []byte {
+	users, ok := strings.CutPrefix(string(p.opt.Profile), profileHeader)
+	inlined := slices.ContainsFunc(p.funcs, func(fn Func) bool { return fn.How == Inline })
+	if !inlined || !ok && len(p.opt.Profile) > 0 {
+		return nil
+	}
+	var b strings.Builder
+	symbol := escapedPath(p.opt.Symbol) + "."
+	b.WriteString(profileHeader)
+	for _, fn := range p.funcs {
+		if fn.How == Inline {
+			fmt.Fprintf(&b, "%s\n%s%s\n0 0\n", nowhere, symbol, fn.Name)
+		}
+	}
+	for _, site := range p.calls {
+		fmt.Fprintf(&b, "%s%s\n%s\n%d 0\n", symbol, site.caller, nowhere, site.line)
+	}
+	b.WriteString(users)
+	if users == "" {
+		fmt.Fprintf(&b, "%s\n%s\n0 1\n", nowhere, nowhere) // a profile that weighs nothing is ignored
+	}
+	return []byte(b.String())
+}
+
+// escapedPath returns an import path as it stands in symbols, see cmd/internal/objabi.PathToPrefix.
+func escapedPath(path string) string {
+	slash := strings.LastIndexByte(path, '/')
+	var b strings.Builder
+	for i := range len(path) {
+		switch c := path[i]; {
+		case c <= ' ' || c == '.' && i > slash || c == '%' || c == '"' || c >= 0x7F:
+			fmt.Fprintf(&b, "%%%02x", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
