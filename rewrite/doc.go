@@ -12,8 +12,8 @@
 // Every function has a hook: a variable that is nil while the function is not traced, and which it looks at when it is entered and when
 // it returns. Unnamed parameters and results are given names.
 //
-//	func (p *T) Get(k string) (_ftrace_r0 int) {if _ftrace_f[3]!=nil{if _ftrace_v,_ftrace_ok:=(map[[3]interface{}]int)(nil)[[3]interface{}{_ftrace_f[3],p,k}];_ftrace_ok{return _ftrace_v}};
-//		_ftrace_r0=p.x[k];if _ftrace_f[3]!=nil{delete(_ftrace_x2,[2]interface{}{_ftrace_f[3],_ftrace_r0})};return
+//	func (p *T) Get(k string) (_ftrace_r0 int) {if _ftrace_f.h3!=nil{if _ftrace_v,_ftrace_ok:=(map[[3]interface{}]int)(nil)[[3]interface{}{_ftrace_f.h3,p,k}];_ftrace_ok{return _ftrace_v}};
+//		_ftrace_r0=p.x[k];if _ftrace_f.h3!=nil{delete(_ftrace_x2,[2]interface{}{_ftrace_f.h3,_ftrace_r0})};return
 //	}
 //
 // The maps are nil, for ever; these operations do nothing but call the runtime, where the core looks at the key. What is looked up can come back
@@ -24,7 +24,7 @@
 //
 // A function in which something runs behind the return, because it has a deferred call, has a hook at its entry alone:
 //
-//	func F(a int, s string) (_ftrace_r0 int, err error) {if _ftrace_f[7]!=nil{_ftrace_c:=_ftrace_enter(_ftrace_f[7],a,s);defer _ftrace_exit(_ftrace_c,&_ftrace_r0,&err);if _ftrace_c<0{return}};
+//	func F(a int, s string) (_ftrace_r0 int, err error) {if _ftrace_f.h7!=nil{_ftrace_c:=_ftrace_enter(_ftrace_f.h7,a,s);defer _ftrace_exit(_ftrace_c,&_ftrace_r0,&err);if _ftrace_c<0{return}};
 //		... the body as it was ...
 //	}
 //

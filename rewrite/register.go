@@ -59,7 +59,11 @@ func (p *pkg) register() []byte {
 	for _, n := range slices.Sorted(maps.Keys(p.arities)) {
 		fmt.Fprintf(&b, "var %sx%d map[[%d]interface{}]struct{}\n\n", x, n, n)
 	}
-	fmt.Fprintf(&b, "// The hooks: nil, or what the core is to be called with.\nvar %sf [%d]interface{}\n\n", x, p.hooked)
+	fmt.Fprintf(&b, "// The hooks: nil, or what the core is to be called with.\nvar %sf struct {\n", x)
+	for i := range p.hooked {
+		fmt.Fprintf(&b, "\th%d interface{}\n", i)
+	}
+	b.WriteString("}\n\n")
 	fmt.Fprintf(&b, "// The functions: line, file, name, parameters and results.\nconst %sfuncs = `", x)
 	for _, fn := range p.funcs {
 		if fn.How != Skipped {

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
@@ -340,13 +339,12 @@ func (v *view) hooks(body *ast.BlockStmt, slot int) bool {
 	if !ok {
 		return false
 	}
-	hook, ok := check.X.(*ast.IndexExpr)
+	hook, ok := check.X.(*ast.SelectorExpr)
 	if !ok {
 		return false
 	}
-	hooks, isName := hook.X.(*ast.Ident)
-	index, isNumber := hook.Index.(*ast.BasicLit)
-	return isName && isNumber && hooks.Name == v.prefix+"f" && index.Value == strconv.Itoa(slot)
+	hooks, ok := hook.X.(*ast.Ident)
+	return ok && hooks.Name == v.prefix+"f" && hook.Sel.Name == fmt.Sprintf("h%d", slot)
 }
 
 // write formats a node of a file, or the file.
