@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -131,7 +130,7 @@ func (b build) compileMemory(tmp, dir string) (float64, error) {
 	if err := cmd.Run(); err != nil {
 		return 0, err
 	}
-	return float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss), nil
+	return peakMemory(cmd.ProcessState), nil
 }
 
 // measureIdle prints the resident memory of a program that does nothing, plainly, with everything instrumented and off, and with everything armed.

@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 )
 
@@ -57,8 +56,9 @@ func bboltArgs(tmp string) ([]string, error) {
 }
 
 func gofmtArgs(string) ([]string, error) {
-	src := filepath.Join(runtime.GOROOT(), "src")
-	return []string{"-l", filepath.Join(src, "net"), filepath.Join(src, "go"), filepath.Join(src, "crypto"), filepath.Join(src, "encoding")}, nil
+	out, err := command("", nil, "go", "env", "GOROOT").Output()
+	src := filepath.Join(strings.TrimSpace(string(out)), "src")
+	return []string{"-l", filepath.Join(src, "net"), filepath.Join(src, "go"), filepath.Join(src, "crypto"), filepath.Join(src, "encoding")}, err
 }
 
 // offWays are the ways in which the programs are built; all run with nothing armed.

@@ -303,7 +303,7 @@ func (p *pkg) declared(name string) bool {
 // hookName returns the expression for a function's hook.
 func (p *pkg) hookName(index int) string { return fmt.Sprintf("%sf.h%d", p.prefix, index) }
 
-// arity notes that inline hooks at exits have keys of n values.
+// arity notes that hooks in front of returns have keys of n values.
 func (p *pkg) arity(n int) {
 	if p.arities == nil {
 		p.arities = map[int]bool{}

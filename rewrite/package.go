@@ -129,7 +129,7 @@ type pkg struct {
 	literals  int      // literals in package-level initialisers seen
 	fileNames []string // of hooked functions
 	fileIndex map[string]int
-	arities   map[int]bool // numbers of values in the keys of inline hooks at exits
+	arities   map[int]bool // numbers of values in the keys of hooks in front of returns
 	calls     []callSite
 	noted     map[callSite]bool // those in calls
 }

@@ -95,7 +95,7 @@ const (
 // Own says whether the package with this import path is the tracer's own part of a program, which is not traced.
 func Own(importPath string) bool { return importPath == apiPackage || importPath == rulePackage }
 
-// Inline hooks reach the core through operations on nil maps, see ftraceHooked. They cost a map that is not nil one comparison.
+// Hooks at returns reach the core through operations on nil maps, see ftraceHooked. They cost a map that is not nil one comparison.
 const (
 	entryHook    = "if m == nil {if results, replaced := ftraceMapAccess(typ.Key, key, sys.GetCallerSP()); results != nil {return results, replaced}};"
 	entryHookFat = "if m == nil {if results, replaced := ftraceMapAccess(t.Key, key, sys.GetCallerSP()); results != nil {if !replaced {results = zero}; return results, replaced}};"

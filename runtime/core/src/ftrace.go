@@ -108,7 +108,7 @@ type ftraceFrame struct {
 }
 
 const (
-	ftraceAtReturns = 1 << iota // the function has inline hooks: its exit is not seen if it panics
+	ftraceAtReturns = 1 << iota // the function is traced at its returns: its exit is not seen if it panics
 	ftraceRecovered             // the function recovered a panic, whose value is in g.ftraceRecovered
 	ftracePanicked              // the call ended by that panic, which was recovered further up
 	ftraceHeldLost              // its entry line is still to be shown, but did not fit into the held text
@@ -124,11 +124,11 @@ func ftrace_enter(hook any, args ...any) int {
 	return ftraceBegin((*ftraceFunc)(efaceOf(&hook).data), getg().stack.hi-sp, args, 0)
 }
 
-// The inline hooks of small functions must cost the compiler's inliner next to nothing and let nothing escape. Of all that
+// The hooks at a function's entry and returns must cost the compiler's inliner next to nothing and let nothing escape. Of all that
 // reaches this package from compiled code, looking up and deleting in a nil map are the cheapest: the key takes values along, and what is
 // looked up can come back. The key is a [...]any, of which the first is the hook.
 
-// ftraceHooked takes the key of a map operation apart: into the function, nil if that is no inline hook, and its parameters or results.
+// ftraceHooked takes the key of a map operation apart: into the function, nil if that is no hook, and its parameters or results.
 func ftraceHooked(keyType *_type, key unsafe.Pointer) (f *ftraceFunc, values []any) {
 	if keyType.Kind() != abi.Array {
 		return nil, nil
@@ -146,7 +146,7 @@ func ftraceHooked(keyType *_type, key unsafe.Pointer) (f *ftraceFunc, values []a
 	return (*ftraceFunc)(hook.data), values[1:]
 }
 
-// ftraceMapAccess is called by mapaccess2 for a nil map. If that is the inline hook at a function's entry it returns where its results are, and
+// ftraceMapAccess is called by mapaccess2 for a nil map. If that is the hook at a function's entry it returns where its results are, and
 // whether the function is to return them at once, as a struct, or as it stands if it is one. sp is the stack pointer of the function that looks up.
 //
 //go:linkname ftraceMapAccess
@@ -159,7 +159,7 @@ func ftraceMapAccess(keyType *_type, key unsafe.Pointer, sp uintptr) (results un
 	return unsafe.Pointer(&zeroVal[0]), false
 }
 
-// ftraceMapDelete is called by mapdelete for a nil map. It says whether that is the inline hook in front of a function's return.
+// ftraceMapDelete is called by mapdelete for a nil map. It says whether that is the hook in front of a function's return.
 func ftraceMapDelete(keyType *_type, key unsafe.Pointer, sp uintptr) bool {
 	f, results := ftraceHooked(keyType, key)
 	if f == nil {
@@ -241,7 +241,7 @@ func ftrace_exit(token int, results ...any) {
 	t.end(gp, results, p)
 }
 
-// ftraceReturn notes and shows that f, which has inline hooks, returns. Its frame is not there if it was not armed when it was entered.
+// ftraceReturn notes and shows that f, which is traced at its returns, returns. Its frame is not there if it was not armed when it was entered.
 func ftraceReturn(f *ftraceFunc, offset uintptr, results []any) {
 	gp := getg()
 	t := gp.ftrace
@@ -278,7 +278,7 @@ func (t *ftraceG) end(gp *g, results []any, p *_panic) {
 	t.pop(frame)
 }
 
-// sweep takes off the frames of calls that ended without their hook's knowledge: inline hooks see no panic. offset is where the call
+// sweep takes off the frames of calls that ended without their hook's knowledge: hooks at returns see no panic. offset is where the call
 // stands that is certainly alive.
 func (t *ftraceG) sweep(gp *g, offset uintptr) {
 	for t.depth > 0 {
