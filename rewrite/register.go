@@ -10,7 +10,7 @@ import (
 
 // TableVersion is the version of the layout that register writes and runtime/core reads. Both must change together; the core
 // refuses a table of another version.
-const TableVersion = 2
+const TableVersion = 3
 
 // registerText is the file that gives a package its table of functions. It is the first that the compiler sees, and the
 // variable at its end the first whose initialiser runs, so that calls made by the package's own initialisers are traced.
@@ -26,6 +26,7 @@ type %[1]sfunc struct {
 	name   string
 	params string
 	count  uintptr
+	mocks  unsafe.Pointer
 	core   [5]uint64
 }
 
