@@ -190,6 +190,9 @@ func (d *double) pack(results []reflect.Value) any {
 func (t *target) receives(receiver any) bool {
 	bound := t.boundTo
 	if bound == nil {
+		if reflect.TypeOf(receiver).Size() == 0 {
+			return true
+		}
 		bound = reflect.NewAt(reflect.TypeOf(receiver), unsafe.Add(t.closure, unsafe.Sizeof(uintptr(0)))).Elem().Interface()
 	}
 	return reflect.TypeOf(bound).Comparable() && bound == receiver

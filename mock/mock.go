@@ -11,13 +11,13 @@ import (
 // The links into the core: nil in a program built without the wrapper. When the wrapper compiles this package it adds a file that
 // sets them (see runtime/core).
 var (
-	coreFind   func(name string) (fn unsafe.Pointer, signature string, hooked bool)
-	coreAdd    func(fn unsafe.Pointer, data any, everywhere bool) unsafe.Pointer
-	coreRemove func(mock unsafe.Pointer)
-	coreQuiet  func(quiet bool)
-	coreBypass func(mock unsafe.Pointer) (previous unsafe.Pointer)
-	coreCode   func(symbol string) uintptr
-	coreIsItab func(p unsafe.Pointer) bool
+	coreFind     func(name string) (fn unsafe.Pointer, signature string, hooked bool)
+	coreAdd      func(fn unsafe.Pointer, data any, everywhere bool) unsafe.Pointer
+	coreRemove   func(mock unsafe.Pointer)
+	coreQuiet    func(quiet bool)
+	coreBypass   func(mock unsafe.Pointer) (previous unsafe.Pointer)
+	coreCode     func(symbol string) uintptr
+	coreReceiver func(closure unsafe.Pointer) (receiver any, ok bool)
 )
 
 // ErrNotHooked is the error of a function that can't be replaced because it has no hook. It wraps no other; its text says what to do.

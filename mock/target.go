@@ -31,7 +31,7 @@ func resolve(f reflect.Value, implementation any) (target, error) {
 	closure := *(*unsafe.Pointer)(f.Addr().UnsafePointer())
 	var boundTo any
 	if bound {
-		if receiver, ok := interfaceReceiver(closure); ok {
+		if receiver, ok := coreReceiver(closure); ok {
 			boundTo, implementation = receiver, receiver
 		}
 	}
@@ -51,17 +51,6 @@ func resolve(f reflect.Value, implementation any) (target, error) {
 	}
 	found.value, found.bound, found.closure, found.boundTo = f, bound, closure, boundTo
 	return found, nil
-}
-
-// interfaceReceiver returns the receiver of a method value if that was made of an interface.
-func interfaceReceiver(closure unsafe.Pointer) (receiver any, ok bool) {
-	words := (*[3]unsafe.Pointer)(closure)
-	if !coreIsItab(words[1]) {
-		return nil, false
-	}
-	type itab struct{ inter, typ unsafe.Pointer }
-	*(*[2]unsafe.Pointer)(unsafe.Pointer(&receiver)) = [2]unsafe.Pointer{(*itab)(words[1]).typ, words[2]}
-	return receiver, true
 }
 
 // interfaceMethod says whether the function of this name and type is an interface's method, and returns the method's name and, unless it

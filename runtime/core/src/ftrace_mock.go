@@ -388,10 +388,23 @@ func ftrace_mock_code(symbol string) uintptr {
 	return 0
 }
 
-// ftrace_mock_isItab says whether p is an interface table.
+// ftrace_mock_receiver returns the receiver of the method value with this closure if it was made of an interface.
 //
-//go:linkname ftrace_mock_isItab
-func ftrace_mock_isItab(p unsafe.Pointer) (found bool) {
-	iterate_itabs(func(tab *itab) { found = found || unsafe.Pointer(tab) == p })
-	return found
+//go:linkname ftrace_mock_receiver
+func ftrace_mock_receiver(closure unsafe.Pointer) (receiver any, ok bool) {
+	bound := (*struct {
+		code     uintptr
+		receiver iface
+	})(closure)
+	if !ftraceReadable(closure, unsafe.Sizeof(*bound)) {
+		return nil, false
+	}
+	lock(&itabLock)
+	iterate_itabs(func(tab *itab) { ok = ok || tab == bound.receiver.tab })
+	unlock(&itabLock)
+	if ok {
+		e := efaceOf(&receiver)
+		e._type, e.data = bound.receiver.tab.Type, bound.receiver.data
+	}
+	return receiver, ok
 }

@@ -31,11 +31,11 @@ func linkBypass(mock unsafe.Pointer) (previous unsafe.Pointer)
 //go:linkname linkCode runtime.ftrace_mock_code
 func linkCode(symbol string) uintptr
 
-//go:linkname linkIsItab runtime.ftrace_mock_isItab
-func linkIsItab(p unsafe.Pointer) bool
+//go:linkname linkReceiver runtime.ftrace_mock_receiver
+func linkReceiver(closure unsafe.Pointer) (receiver any, ok bool)
 
 func init() {
 	coreFind, coreAdd, coreRemove = linkFind, linkAdd, linkRemove
-	coreQuiet, coreBypass, coreCode, coreIsItab = linkQuiet, linkBypass, linkCode, linkIsItab
+	coreQuiet, coreBypass, coreCode, coreReceiver = linkQuiet, linkBypass, linkCode, linkReceiver
 	linkStart(dispatch, reflect.ValueOf((*testing.T).Run).Pointer())
 }
