@@ -126,8 +126,7 @@ func (d *double) declines(args []reflect.Value) string {
 
 // begin notes a call and returns the replacement that it is for, unless there were enough.
 func (d *double) begin(args []reflect.Value) (with reflect.Value, at int, why string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	defer d.unlock(d.lock())
 	if d.limited && d.called >= d.most {
 		return with, 0, fmt.Sprintf("it was called %d times", d.most)
 	}
@@ -144,8 +143,7 @@ func (d *double) end(at int, results []reflect.Value) {
 	if d.unrecorded {
 		return
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	defer d.unlock(d.lock())
 	d.calls[at].Results = interfaces(results)
 }
 

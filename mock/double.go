@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -69,41 +70,50 @@ type double struct {
 
 	resultType reflect.Type // of the only result, or the struct of all
 
-	mu       sync.Mutex
-	restored bool
-	called   int
-	calls    []Call
-	passed   []string // calls that were not for this replacement, and why
+	restored atomic.Bool
+
+	mu     sync.Mutex
+	called int
+	calls  []Call
+	passed []string // calls that were not for this replacement, and why
 }
 
 // Count returns how often the replacement was called.
 func (d *double) Count() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	defer d.unlock(d.lock())
 	return d.called
 }
 
 // Calls returns the calls of the replacement, in the order in which they began.
 func (d *double) Calls() []Call {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	defer d.unlock(d.lock())
 	return append([]Call(nil), d.calls...)
 }
 
 // Restore ends the replacement. Calls that are under way end as they began. Restoring again does nothing.
 func (d *double) Restore() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.restored {
-		d.restored = true
+	if d.restored.CompareAndSwap(false, true) && d.handle != nil {
 		coreRemove(d.handle)
 	}
+}
+
+// lock lets the fields below mu be used; what it calls could itself be replaced.
+func (d *double) lock() (quiet bool) {
+	quiet = coreQuiet(true)
+	d.mu.Lock()
+	return quiet
+}
+
+func (d *double) unlock(quiet bool) {
+	d.mu.Unlock()
+	coreQuiet(quiet)
 }
 
 // literal matches the names of function literals.
 var literal = regexp.MustCompile(`\.func\d+(\.\d+)*$`)
 
 func (d *double) original() reflect.Value {
+	defer coreQuiet(coreQuiet(true))
 	target := d.target.value
 	if !target.IsValid() {
 		name := d.target.name
@@ -118,10 +128,7 @@ func (d *double) original() reflect.Value {
 		target = reflect.NewAt(d.typ, unsafe.Pointer(&closure)).Elem()
 	}
 	return reflect.MakeFunc(d.typ, func(args []reflect.Value) []reflect.Value {
-		d.mu.Lock()
-		restored := d.restored
-		d.mu.Unlock()
-		if !restored {
+		if !d.restored.Load() {
 			previous := coreBypass(d.handle)
 			defer coreBypass(previous)
 		}
@@ -138,8 +145,7 @@ func call(f reflect.Value, args []reflect.Value) []reflect.Value {
 
 // uncalled says what is wrong with how often the replacement was called, or returns "".
 func (d *double) uncalled() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	defer d.unlock(d.lock())
 	want := fmt.Sprint(d.least)
 	switch {
 	case d.called < d.least && !d.exact:
@@ -166,8 +172,7 @@ func (d *double) pass(params []any, why string) {
 	if d.least == 0 && !d.exact {
 		return
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	defer d.unlock(d.lock())
 	if len(d.passed) < maxPassed {
 		d.passed = append(d.passed, describe(params)+": "+why)
 	}

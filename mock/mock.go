@@ -11,10 +11,10 @@ import (
 // The links into the core: nil in a program built without the wrapper. When the wrapper compiles this package it adds a file that
 // sets them (see runtime/core).
 var (
-	coreFind     func(name string) (fn unsafe.Pointer, signature string, hooked bool)
+	coreFind     func(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool)
 	coreAdd      func(fn unsafe.Pointer, data any, everywhere bool) unsafe.Pointer
 	coreRemove   func(mock unsafe.Pointer)
-	coreQuiet    func(quiet bool)
+	coreQuiet    func(quiet bool) (before bool)
 	coreBypass   func(mock unsafe.Pointer) (previous unsafe.Pointer)
 	coreCode     func(symbol string) uintptr
 	coreReceiver func(closure unsafe.Pointer) (receiver any, ok bool)
@@ -51,6 +51,7 @@ func Replace[F any](t testing.TB, target, with F, opts ...Option) *Double[F] {
 		t.Fatal(err)
 	}
 	d.cleanup(t)
+	d.start()
 	return d
 }
 
@@ -66,6 +67,7 @@ func Unexported[F any](t testing.TB, name string, with F, opts ...Option) *Doubl
 		t.Fatal(err)
 	}
 	d.cleanup(t)
+	d.start()
 	return d
 }
 
@@ -77,6 +79,7 @@ func Swap[F any](target, with F, opts ...Option) (restore func(), err error) {
 		return func() {}, err
 	}
 	d.unrecorded = true
+	d.start()
 	return d.Restore, nil
 }
 
@@ -87,6 +90,7 @@ func SwapUnexported[F any](name string, with F, opts ...Option) (restore func(),
 		return func() {}, err
 	}
 	d.unrecorded = true
+	d.start()
 	return d.Restore, nil
 }
 
@@ -98,7 +102,10 @@ func replace[F any](target, with F, opts []Option, everywhere bool) (*Double[F],
 	if d.target, err = resolve(reflect.ValueOf(&target).Elem(), d.implementation); err != nil {
 		return nil, err
 	}
-	return d.start()
+	if d.receiver != nil && d.target.bound {
+		return nil, fmt.Errorf("mock: %s is a method value, which already has a receiver; ForReceiver is for a method expression", d.target.name)
+	}
+	return d, nil
 }
 
 func unexported[F any](name string, with F, opts []Option, everywhere bool) (*Double[F], error) {
@@ -112,7 +119,7 @@ func unexported[F any](name string, with F, opts []Option, everywhere bool) (*Do
 	if err := d.target.check(d.typ); err != nil {
 		return nil, err
 	}
-	return d.start()
+	return d, nil
 }
 
 // prepare makes a double that lacks its target.
@@ -138,13 +145,10 @@ func prepare[F any](with F, opts []Option, everywhere bool) (*Double[F], error) 
 }
 
 // start puts the double in force.
-func (d *Double[F]) start() (*Double[F], error) {
-	if d.receiver != nil && d.target.bound {
-		return nil, fmt.Errorf("mock: %s is a method value, which already has a receiver; ForReceiver is for a method expression", d.target.name)
-	}
+func (d *double) start() {
+	defer coreQuiet(coreQuiet(true))
 	d.results()
-	d.handle = coreAdd(d.target.fn, d.double, d.everywhere)
-	return d, nil
+	d.handle = coreAdd(d.target.fn, d, d.everywhere)
 }
 
 // cleanup lets the test end the replacement, and checks how often it was called.

@@ -1,8 +1,10 @@
 package mock
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
+	"os"
 	"reflect"
 	"runtime"
 	"strings"
@@ -11,14 +13,15 @@ import (
 
 // A target is the function that is replaced.
 type target struct {
-	fn        unsafe.Pointer // the core's
-	name      string         // for messages
-	symbol    string         // the compiler's
-	signature string         // as the table of functions has it
-	value     reflect.Value  // the function, unless it was named
-	bound     bool           // it is a method value
-	closure   unsafe.Pointer // the method value's code and receiver
-	boundTo   any            // its receiver, if that was an interface
+	fn      unsafe.Pointer // the core's
+	name    string         // for messages
+	pkg     string         // what stands for its package in symbols
+	symbol  string         // its symbol
+	typ     string         // its type as the table of functions has it
+	value   reflect.Value  // the function, unless it was named
+	bound   bool           // it is a method value
+	closure unsafe.Pointer // the method value's code and receiver
+	boundTo any            // its receiver, if that was an interface
 }
 
 // resolve finds the function that f is.
@@ -72,16 +75,33 @@ func interfaceMethod(symbol string, f reflect.Type, boundTo any) (name string, t
 func find(symbol, name string) (target, error) {
 	symbol = unescaped(symbol)
 	for _, s := range []string{symbol, withoutPointer(symbol)} {
-		if fn, signature, _ := coreFind(s); fn != nil {
-			return target{fn: fn, name: name, symbol: s, signature: signature}, nil
+		if fn, pkg, typ, _ := coreFind(s); fn != nil {
+			return target{fn: fn, name: name, pkg: pkg, symbol: functionSymbol(pkg, s), typ: typ}, nil
 		}
 	}
 	path := packagePath(symbol)
-	if _, _, hooked := coreFind(symbol); hooked {
+	if _, _, _, hooked := coreFind(symbol); hooked {
 		return target{}, fmt.Errorf("%w: package %s has hooks, but no function %s has one; ftrace-wrap list %s lists those there are, and says why others have none",
 			ErrNotHooked, path, name, path)
 	}
-	return target{}, fmt.Errorf("%w: %s: build with FTRACE_PACKAGES=main,%s so that package %[3]s has hooks", ErrNotHooked, name, path)
+	return target{}, fmt.Errorf("%w: %s: build with FTRACE_PACKAGES=%s,%s so that package %[4]s has hooks", ErrNotHooked, name, packages(), path)
+}
+
+// functionSymbol returns the symbol of a function of package pkg, given its name with the package's import path. The compiler escapes some characters in the
+// path's last element, and calls package main so.
+func functionSymbol(pkg, name string) string {
+	slash := strings.LastIndexByte(pkg, '/') + 1
+	escaped := pkg[:slash] + strings.ReplaceAll(pkg[slash:], ".", "%2e")
+	if rest, ok := strings.CutPrefix(name, pkg+"."); ok {
+		return escaped + "." + rest
+	}
+	return escaped + name[len(packagePath(name)):]
+}
+
+// packages returns the setting of FTRACE_PACKAGES.
+func packages() string {
+	defer coreQuiet(coreQuiet(true))
+	return cmp.Or(os.Getenv("FTRACE_PACKAGES"), "main")
 }
 
 // withoutPointer turns "p.(*T).M" into "p.T.M": the method of the pointer type may be the compiler's, which calls the one that was written.
@@ -112,6 +132,3 @@ func packagePath(symbol string) string {
 	}
 	return symbol
 }
-
-// check says what is wrong with a replacement of type f for this target.
-func (t *target) check(f reflect.Type) error { return nil }

@@ -69,7 +69,7 @@ func boxes(values []*variable, operator string) string {
 // hook gives d, which may stand for a literal, its hooks, by the way that fn.How names.
 func (f *file) hook(fn *Func, d *ast.FuncDecl, typeParams map[string]bool) {
 	sig := f.signature(d.Recv, d.Type, typeParams)
-	fn.params = sig.names()
+	fn.params = sig.names() + ";" + f.typeText(d, typeParams)
 	*fn = f.pkg.add(*fn)
 	f.hooked++
 	sig.nameAll()

@@ -29,7 +29,7 @@ type ftraceFunc struct {
 	line   uint32
 	file   uint32         // index into the package's files
 	name   string         // without the package: "F", "(*T).M", "F.func1"
-	params string         // names of parameters and results, see rewrite.signature.names
+	params string         // names of parameters and results, see rewrite.signature.names, and the type
 	count  uintptr        // calls while armed; atomic
 	mocks  unsafe.Pointer // *ftraceMocks, its replacements, or nil; atomic
 

@@ -279,11 +279,11 @@ func ftraceFuncRange(f funcInfo) (start, end uintptr, ok bool) {
 	return start, start, false
 }
 
-// ftrace_mock_find returns the function with this name, behind its package's import path or what stands for that in symbols, and the text of
-// its signature. If there is none it says whether any function of the package has hooks.
+// ftrace_mock_find returns the function with this name, behind its package's import path or what stands for that in symbols, the latter, and the
+// text of its type. If there is none it says whether any function of the package has hooks.
 //
 //go:linkname ftrace_mock_find
-func ftrace_mock_find(name string) (fn unsafe.Pointer, signature string, hooked bool) {
+func ftrace_mock_find(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool) {
 	semacquire(&ftraceRegistry.lock)
 	for p := ftraceRegistry.first; p != nil; p = p.next {
 		for _, path := range [...]string{p.symbol, p.path} {
@@ -293,13 +293,27 @@ func ftrace_mock_find(name string) (fn unsafe.Pointer, signature string, hooked 
 			hooked = true
 			for i := range p.nfuncs {
 				if f := p.fn(i); f.name == name[len(path)+1:] {
-					fn, signature = unsafe.Pointer(f), f.params
+					fn, pkg, typ = unsafe.Pointer(f), p.symbol, f.typeText()
 				}
 			}
 		}
 	}
 	semrelease(&ftraceRegistry.lock)
-	return fn, signature, hooked
+	return fn, pkg, typ, hooked
+}
+
+// typeText returns the text of the function's type, as rewrite.typeText writes it.
+func (f *ftraceFunc) typeText() string {
+	semicolons := 0
+	for i := range len(f.params) {
+		if f.params[i] != ';' {
+			continue
+		}
+		if semicolons++; semicolons == 2 {
+			return f.params[i+1:]
+		}
+	}
+	return ""
 }
 
 // ftrace_mock_add puts a replacement of fn in force, everywhere or in the goroutine's scope.
@@ -358,10 +372,16 @@ func (f *ftraceFunc) setMocks(add, remove *ftraceMock) {
 	f.arm(ftraceLoadConfig().arms(f))
 }
 
-// ftrace_mock_quiet says whether package mock is at work on this goroutine, which its own calls then are not replaced in.
+// ftrace_mock_quiet says whether package mock is at work on this goroutine: its own calls are then neither replaced nor traced. It returns what
+// was said before.
 //
 //go:linkname ftrace_mock_quiet
-func ftrace_mock_quiet(quiet bool) { getg().ftraceMock.quiet = quiet }
+func ftrace_mock_quiet(quiet bool) (before bool) {
+	state := &getg().ftraceMock
+	before = state.quiet
+	state.quiet = quiet
+	return before
+}
 
 // ftrace_mock_bypass lets the next call of the function pass the replacement by, on this goroutine; nil takes that back.
 //

@@ -14,7 +14,7 @@ import (
 func linkStart(dispatcher func(data any, params []any, want any) (results any, n int), run uintptr)
 
 //go:linkname linkFind runtime.ftrace_mock_find
-func linkFind(name string) (fn unsafe.Pointer, signature string, hooked bool)
+func linkFind(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool)
 
 //go:linkname linkAdd runtime.ftrace_mock_add
 func linkAdd(fn unsafe.Pointer, data any, everywhere bool) unsafe.Pointer
@@ -23,7 +23,7 @@ func linkAdd(fn unsafe.Pointer, data any, everywhere bool) unsafe.Pointer
 func linkRemove(mock unsafe.Pointer)
 
 //go:linkname linkQuiet runtime.ftrace_mock_quiet
-func linkQuiet(quiet bool)
+func linkQuiet(quiet bool) (before bool)
 
 //go:linkname linkBypass runtime.ftrace_mock_bypass
 func linkBypass(mock unsafe.Pointer) (previous unsafe.Pointer)
