@@ -153,6 +153,7 @@ func (d *double) start() {
 
 // cleanup lets the test end the replacement, and checks how often it was called.
 func (d *double) cleanup(t testing.TB) {
+	t.Helper()
 	t.Cleanup(func() {
 		t.Helper()
 		d.Restore()
