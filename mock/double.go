@@ -71,6 +71,7 @@ type double struct {
 	resultType reflect.Type // of the only result, or the struct of all
 
 	restored atomic.Bool
+	planned  atomic.Int64 // calls made by the core itself, by a callPlan
 
 	mu     sync.Mutex
 	called int
@@ -81,8 +82,10 @@ type double struct {
 // Count returns how often the replacement was called.
 func (d *double) Count() int {
 	defer d.unlock(d.lock())
-	return d.called
+	return d.total()
 }
+
+func (d *double) total() int { return d.called + int(d.planned.Load()) }
 
 // Calls returns the calls of the replacement, in the order in which they began.
 func (d *double) Calls() []Call {
@@ -148,13 +151,13 @@ func (d *double) uncalled() string {
 	defer d.unlock(d.lock())
 	want := fmt.Sprint(d.least)
 	switch {
-	case d.called < d.least && !d.exact:
+	case d.total() < d.least && !d.exact:
 		want = "at least " + want
-	case d.called == d.least || !d.exact:
+	case d.total() == d.least || !d.exact:
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "mock: the replacement of %s was called %d times, want %s", d.target.name, d.called, want)
+	fmt.Fprintf(&b, "mock: the replacement of %s was called %d times, want %s", d.target.name, d.total(), want)
 	for _, c := range d.calls[:min(len(d.calls), maxPassed)] {
 		fmt.Fprintf(&b, "\n\tcalled: %s", describe(c.Args))
 	}

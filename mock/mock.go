@@ -12,7 +12,7 @@ import (
 // sets them (see runtime/core).
 var (
 	coreFind     func(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool)
-	coreAdd      func(fn unsafe.Pointer, data any, everywhere bool) unsafe.Pointer
+	coreAdd      func(fn unsafe.Pointer, data any, everywhere bool, plan unsafe.Pointer) unsafe.Pointer
 	coreRemove   func(mock unsafe.Pointer)
 	coreQuiet    func(quiet bool) (before bool)
 	coreBypass   func(mock unsafe.Pointer) (previous unsafe.Pointer)
@@ -148,7 +148,7 @@ func prepare[F any](with F, opts []Option, everywhere bool) (*Double[F], error) 
 func (d *double) start() {
 	defer coreQuiet(coreQuiet(true))
 	d.results()
-	d.handle = coreAdd(d.target.fn, d, d.everywhere)
+	d.handle = coreAdd(d.target.fn, d, d.everywhere, unsafe.Pointer(d.plan()))
 }
 
 // cleanup lets the test end the replacement, and checks how often it was called.

@@ -130,7 +130,9 @@ func ftraceMapAccess(keyType, want *_type, key unsafe.Pointer, sp uintptr) (resu
 		return nil, false
 	}
 	offset := getg().stack.hi - sp
-	ftraceBegin(f, offset, params, ftraceAtReturns)
+	if ftraceLoadConfig() != nil {
+		ftraceBegin(f, offset, params, ftraceAtReturns)
+	}
 	if f.replaced() {
 		if results = ftraceMapReplace(f, offset, params, want); results != nil {
 			return results, true

@@ -26,6 +26,7 @@ type ftraceMock struct {
 	scope *ftraceScope // nil: all goroutines
 	seq   uint64       // the latest has the highest
 	data  any          // package mock's
+	plan  *ftracePlan  // how to call it without package mock, or nil
 }
 
 // ftraceMocks are the replacements of one function, those first that go before others: of inner scopes, then later ones. It does not change.
@@ -41,6 +42,10 @@ type ftraceMockG struct {
 	bypass   *ftraceMock // the next call of its function passes it by
 	results  any         // what ftrace_exit is to store: a pointer to the result, or to a struct of the results
 	n        int         // number of results
+
+	// Results on their way to the function, see ftracePlan.store.
+	scalars [8]uint64
+	words   [2]unsafe.Pointer
 }
 
 // ftraceDispatcher is package mock's: it calls what data stands for, with the parameters. It returns a pointer to the result, or to a struct of
@@ -89,10 +94,10 @@ func (f *ftraceFunc) mock(scope *ftraceScope, after *ftraceMock) *ftraceMock {
 // replaced says whether f has replacements, which costs next to nothing if it has none.
 func (f *ftraceFunc) replaced() bool { return atomic.Loadp(unsafe.Pointer(&f.mocks)) != nil }
 
-// ftraceReplace calls the replacement of f. It returns what ftraceDispatcher does.
-func ftraceReplace(gp *g, f *ftraceFunc, params []any, want *_type) (results any, n int) {
+// ftraceReplacement returns the replacement of f that is in force for this call, or nil.
+func ftraceReplacement(gp *g, f *ftraceFunc) *ftraceMock {
 	if t := gp.ftrace; !ftraceMayTrace(gp) || t != nil && t.busy != 0 {
-		return nil, -1
+		return nil
 	}
 	state := &gp.ftraceMock
 	after := state.bypass
@@ -101,10 +106,11 @@ func ftraceReplace(gp *g, f *ftraceFunc, params []any, want *_type) (results any
 	} else {
 		after = nil
 	}
-	m := f.mock(state.scope, after)
-	if m == nil {
-		return nil, -1
-	}
+	return f.mock(state.scope, after)
+}
+
+// ftraceReplace calls m, and if that declines those behind it. It returns what ftraceDispatcher does.
+func ftraceReplace(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_type) (results any, n int) {
 	var l ftraceLift
 	l.take(params)
 	if l.failed != "" {
@@ -146,7 +152,16 @@ func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_ty
 // ftraceMapReplace is the part of ftraceMapAccess for a function that has replacements.
 func ftraceMapReplace(f *ftraceFunc, offset uintptr, params []any, want *_type) unsafe.Pointer {
 	gp := getg()
-	results, n := ftraceReplace(gp, f, params, want)
+	m := ftraceReplacement(gp, f)
+	if m == nil {
+		return nil
+	}
+	if m.plan != nil && ftraceLoadConfig() == nil {
+		if results := m.plan.call(gp, params, want); results != nil {
+			return results
+		}
+	}
+	results, n := ftraceReplace(gp, f, m, params, want)
 	if n < 0 {
 		return nil
 	}
@@ -167,7 +182,11 @@ func ftraceMapReplace(f *ftraceFunc, offset uintptr, params []any, want *_type) 
 func ftraceEnterReplace(f *ftraceFunc, offset uintptr, params []any) int {
 	gp := getg()
 	token := ftraceBegin(f, offset, params, ftraceAtReturns) // its deferred call is not there yet
-	results, n := ftraceReplace(gp, f, params, nil)
+	var results any
+	n := -1
+	if m := ftraceReplacement(gp, f); m != nil {
+		results, n = ftraceReplace(gp, f, m, params, nil)
+	}
 	if token > 0 {
 		token = 0
 		if t := gp.ftrace; t != nil && t.busy == 0 {
@@ -316,11 +335,11 @@ func (f *ftraceFunc) typeText() string {
 	return ""
 }
 
-// ftrace_mock_add puts a replacement of fn in force, everywhere or in the goroutine's scope.
+// ftrace_mock_add puts a replacement of fn in force, everywhere or in the goroutine's scope. plan is an *ftracePlan or nil.
 //
 //go:linkname ftrace_mock_add
-func ftrace_mock_add(fn unsafe.Pointer, data any, everywhere bool) unsafe.Pointer {
-	m := &ftraceMock{fn: (*ftraceFunc)(fn), data: data}
+func ftrace_mock_add(fn unsafe.Pointer, data any, everywhere bool, plan unsafe.Pointer) unsafe.Pointer {
+	m := &ftraceMock{fn: (*ftraceFunc)(fn), data: data, plan: (*ftracePlan)(plan)}
 	if !everywhere {
 		state := &getg().ftraceMock
 		if !state.ownScope {

@@ -17,7 +17,7 @@ func linkStart(dispatcher func(data any, params []any, want any) (results any, n
 func linkFind(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool)
 
 //go:linkname linkAdd runtime.ftrace_mock_add
-func linkAdd(fn unsafe.Pointer, data any, everywhere bool) unsafe.Pointer
+func linkAdd(fn unsafe.Pointer, data any, everywhere bool, plan unsafe.Pointer) unsafe.Pointer
 
 //go:linkname linkRemove runtime.ftrace_mock_remove
 func linkRemove(mock unsafe.Pointer)
