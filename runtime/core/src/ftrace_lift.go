@@ -414,7 +414,7 @@ func (l *ftraceLift) write(r *ftraceRegion) {
 }
 
 // lower lets results of type t at p, which are on the heap, point to the stack where they lead to copies: the function's parameter that it
-// returns is its caller's variable. The function must take them at once: the stack may not move in between.
+// returns is its caller's variable. It runs on the system stack, and the function must take them at once: the stack may not move in between.
 func (l *ftraceLift) lower(p unsafe.Pointer, t *_type) {
 	if l.n < 2 || !t.Pointers() || !l.changes() {
 		return

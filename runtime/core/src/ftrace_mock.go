@@ -42,6 +42,7 @@ type ftraceMockG struct {
 	bypass   *ftraceMock // the next call of its function passes it by
 	results  any         // what ftrace_exit is to store: a pointer to the result, or to a struct of the results
 	n        int         // number of results
+	lift     *ftraceLift // the copies that these results may point to, or nil
 
 	// Results on their way to the function, see ftracePlan.store.
 	scalars [8]uint64
@@ -118,9 +119,10 @@ func ftraceReplace(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_typ
 	}
 	if l.changes() {
 		results, n = l.dispatch(f, m, want)
-		if n >= 0 {
-			e := efaceOf(&results)
-			l.lower(e.data, (*ptrtype)(unsafe.Pointer(e._type)).Elem)
+		if n > 0 {
+			lift := new(ftraceLift)
+			*lift = l
+			gp.ftraceMock.lift = lift
 		}
 		return results, n
 	}
@@ -175,7 +177,12 @@ func ftraceMapReplace(f *ftraceFunc, offset uintptr, params []any, want *_type) 
 			t.end(gp, values, nil)
 		}
 	}
-	return efaceOf(&results).data
+	e := efaceOf(&results)
+	if lift := gp.ftraceMock.lift; lift != nil {
+		gp.ftraceMock.lift = nil
+		systemstack(func() { lift.lower(e.data, (*ptrtype)(unsafe.Pointer(e._type)).Elem) })
+	}
+	return e.data
 }
 
 // ftraceEnterReplace is the part of ftrace_enter for a function that has replacements.
@@ -209,38 +216,44 @@ func ftraceEnterReplace(f *ftraceFunc, offset uintptr, params []any) int {
 // ftraceExitReplace stores what the replacement returned where results points to.
 func ftraceExitReplace(results []any) {
 	state := &getg().ftraceMock
-	from, n := state.results, state.n
-	state.results = nil
-	e := efaceOf(&from)
+	from, n, lift := state.results, state.n, state.lift
+	state.results, state.lift = nil, nil
 	if n != len(results) || n == 0 {
 		return
 	}
-	t := (*ptrtype)(unsafe.Pointer(e._type)).Elem
+	e := efaceOf(&from)
 	for i := range results {
-		to := efaceOf(&results[i])
-		typ, at := t, e.data
-		if n > 1 {
-			field := &(*structtype)(unsafe.Pointer(t)).Fields[i]
-			typ, at = field.Typ, add(e.data, field.Offset)
+		typ, _ := ftraceResult(e, n, i)
+		if to := (*ptrtype)(unsafe.Pointer(efaceOf(&results[i])._type)).Elem; typ != to {
+			panic(plainError("mock: a replacement's result is " + toRType(typ).string() + ", the function's is " + toRType(to).string()))
 		}
-		if typ != (*ptrtype)(unsafe.Pointer(to._type)).Elem {
-			panic(plainError("mock: a replacement's result is " + toRType(typ).string() + ", the function's is " + toRType((*ptrtype)(unsafe.Pointer(to._type)).Elem).string()))
-		}
-		typedmemmove(typ, to.data, at)
 	}
+	systemstack(func() {
+		if lift != nil {
+			lift.lower(e.data, (*ptrtype)(unsafe.Pointer(e._type)).Elem)
+		}
+		for i := range results {
+			typ, at := ftraceResult(e, n, i)
+			typedmemmove(typ, efaceOf(&results[i]).data, at)
+		}
+	})
+}
+
+// ftraceResult returns the type and place of one of n results, to which, or to a struct of which, e points.
+func ftraceResult(e *eface, n, i int) (*_type, unsafe.Pointer) {
+	t := (*ptrtype)(unsafe.Pointer(e._type)).Elem
+	if n == 1 {
+		return t, e.data
+	}
+	field := &(*structtype)(unsafe.Pointer(t)).Fields[i]
+	return field.Typ, add(e.data, field.Offset)
 }
 
 // ftraceUnpack returns results as they would be given to the hook at a return.
 func ftraceUnpack(results any, n int) []any {
-	e := efaceOf(&results)
-	t := (*ptrtype)(unsafe.Pointer(e._type)).Elem
 	values := make([]any, n)
 	for i := range values {
-		typ, at := t, e.data
-		if n > 1 {
-			field := &(*structtype)(unsafe.Pointer(t)).Fields[i]
-			typ, at = field.Typ, add(e.data, field.Offset)
-		}
+		typ, at := ftraceResult(efaceOf(&results), n, i)
 		v := efaceOf(&values[i])
 		switch {
 		case typ.Kind() == abi.Interface && len((*interfacetype)(unsafe.Pointer(typ)).Methods) == 0:
