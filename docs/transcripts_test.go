@@ -139,3 +139,24 @@ func normal(s string) string {
 	}
 	return s
 }
+
+// TestMockCode compares the code in mock.md with the example that it is taken from.
+func TestMockCode(t *testing.T) {
+	page, err := os.ReadFile("mock.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, err := os.ReadFile("../examples/shop/shop_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(page, -1)
+	if len(blocks) == 0 {
+		t.Fatal("no code")
+	}
+	for _, b := range blocks {
+		if !bytes.Contains(example, b[1]) {
+			t.Errorf("examples/shop/shop_test.go does not have\n%s", b[1])
+		}
+	}
+}

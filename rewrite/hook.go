@@ -74,17 +74,26 @@ func boxes(values []*variable, operator string) string {
 // hook gives d, which may stand for a literal, its hooks, by the way that fn.How names.
 func (f *file) hook(fn *Func, d *ast.FuncDecl, typeParams map[string]bool) {
 	sig := f.signature(d.Recv, d.Type, typeParams)
-	fn.params = sig.names()
+	literal := returnedLiteral(d)
+	if fn.How != Inline {
+		literal = nil
+	}
+	fn.params = sig.names() + ";"
+	if literal != nil {
+		fn.params += "!" // it can't be replaced
+	} else {
+		fn.params += f.typeText(d, typeParams)
+	}
 	*fn = f.pkg.add(*fn)
 	f.hooked++
 	h := hook{f.pkg, f.pkg.hookName(fn.index), sig}
 	open := f.offset(d.Body.Lbrace) + 1
-	if ret := returnedLiteral(d); ret != nil && fn.How == Inline {
+	if literal != nil {
 		sig.nameParams()
 		f.edits.insert(open, h.entryOnly())
-		at, literal := f.offset(ret.Return), sig.results[0].name
-		f.edits.replace(at, at+len("return"), literal+":=")
-		f.edits.insert(f.offset(ret.End()), ";"+h.exit()+"return "+literal)
+		at, name := f.offset(literal.Return), sig.results[0].name
+		f.edits.replace(at, at+len("return"), name+":=")
+		f.edits.insert(f.offset(literal.End()), ";"+h.exit()+"return "+name)
 		return
 	}
 	sig.nameAll()

@@ -113,6 +113,7 @@ type pkg struct {
 	prefix     string // of every generated name
 	files      []*file
 	types      map[string]ast.Expr                 // package-level types by name
+	aliases    map[string]bool                     // which of them are aliases
 	decls      map[string]*ast.FuncDecl            // functions, without methods, by name
 	methods    map[string]map[string]*ast.FuncDecl // by name and receiver's type
 	values     map[string]bool                     // package-level variables and constants
@@ -155,6 +156,7 @@ func mentioned(files []File, text string) bool {
 // declarations notes the package-level declarations that later decisions need.
 func (p *pkg) declarations() {
 	p.types = map[string]ast.Expr{}
+	p.aliases = map[string]bool{}
 	p.decls = map[string]*ast.FuncDecl{}
 	p.methods = map[string]map[string]*ast.FuncDecl{}
 	p.values = map[string]bool{}
@@ -175,6 +177,7 @@ func (p *pkg) declarations() {
 					switch s := s.(type) {
 					case *ast.TypeSpec:
 						p.types[s.Name.Name] = s.Type
+						p.aliases[s.Name.Name] = s.Assign.IsValid()
 					case *ast.ValueSpec:
 						for i, n := range s.Names {
 							p.values[n.Name] = true

@@ -12,8 +12,8 @@ import (
 // refuses a table of another version.
 const TableVersion = 3
 
-// tableEntry is the size of the core's ftraceFunc, in words.
-const tableEntry = 12
+// tableEntry is the core's ftraceFunc: a pointer, and words that are none to Go's heap.
+const tableEntry = "struct{mocks unsafe.Pointer; core [12]uint64}"
 
 // registerText is the file that gives a package its table of functions. It is the first that the compiler sees, and the
 // variable at its end the first whose initialiser runs, so that calls made by the package's own initialisers are traced.
@@ -70,7 +70,7 @@ func (p *pkg) register() []byte {
 			fmt.Fprintf(&b, "%d %d %s %s\n", fn.Line, fn.file, fn.Name, fn.params)
 		}
 	}
-	fmt.Fprintf(&b, "`\n\nvar %st [%d][%d]uint64\n\nvar %sfiles = [...]string{\n", x, p.hooked, tableEntry, x)
+	fmt.Fprintf(&b, "`\n\nvar %st [%d]%s\n\nvar %sfiles = [...]string{\n", x, p.hooked, tableEntry, x)
 	for _, name := range p.fileNames {
 		fmt.Fprintf(&b, "\t%s,\n", strconv.Quote(name))
 	}

@@ -99,7 +99,7 @@ func (s *signature) nameParams() {
 }
 
 // names returns what the core is told of the signature: for each parameter its name and its static kind, comma-separated,
-// then behind a semicolon the same of the results.
+// then behind a semicolon the same of the results. Another semicolon and the function's type follow in the table.
 func (s *signature) names() string {
 	var b strings.Builder
 	for i, v := range s.params {

@@ -1,7 +1,7 @@
 // Package core holds the part of the tracer that lives inside instrumented programs, in Go's own package runtime, and says how a
 // Go release's sources are changed to take it in.
 //
-// The sources are in src (for package runtime), src/maps (for internal/runtime/maps) and src/api (for package ftrace). They are embedded here, and given to the
+// The sources are in src (for package runtime), src/maps (for internal/runtime/maps), src/api (for package ftrace) and src/mock (for package mock). They are embedded here, and given to the
 // compiler by cmd/ftrace-wrap when it compiles these packages; the build tag in them keeps them out of ordinary builds of
 // this module. The grammar of rules comes from package rule, renamed.
 //
@@ -23,7 +23,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
 
-//go:embed src/*.go src/maps/*.go src/api/*.go
+//go:embed src/*.go src/maps/*.go src/api/*.go src/mock/*.go
 var sources embed.FS
 
 // A File is a source file by name and text.
@@ -60,7 +60,7 @@ type splice struct {
 var splices = map[string][]splice{
 	"runtime": {
 		// The compiler and assembly code know where the first fields of a g are.
-		{file: "runtime2.go", behind: "// goid of goroutine that created this goroutine\n", text: "ftrace *ftraceG; ftraceRecovered any;"},
+		{file: "runtime2.go", behind: "// goid of goroutine that created this goroutine\n", text: "ftrace *ftraceG; ftraceRecovered any; ftraceMock ftraceMockG;"},
 		{file: "proc.go", behind: "\n\tgcenable()\n", text: "ftraceInit();"},
 		{file: "proc.go", behind: "\n\tneedUnlock = false\n", text: "ftraceReport();"},
 		{file: "proc.go", behind: "\n\tnewg.startpc = fn.fn\n", text: "ftraceGoroutineStart(newg, callergp);"},
@@ -86,19 +86,26 @@ var splices = map[string][]splice{
 	},
 }
 
-// apiPackage is the package by which programs reach the core; it imports rulePackage.
+// The packages by which programs reach the core: each gets a file with the links into it. apiPackage imports rulePackage.
 const (
 	apiPackage  = "github.com/ftrace-wrap/ftrace-wrap/runtime"
+	mockPackage = "github.com/ftrace-wrap/ftrace-wrap/mock"
 	rulePackage = "github.com/ftrace-wrap/ftrace-wrap/rule"
 )
 
+// linked names the files.
+var linked = map[string]string{
+	apiPackage:  "src/api/core.go",
+	mockPackage: "src/mock/core.go",
+}
+
 // Own says whether the package with this import path is the tracer's own part of a program, which is not traced.
-func Own(importPath string) bool { return importPath == apiPackage || importPath == rulePackage }
+func Own(importPath string) bool { return linked[importPath] != "" || importPath == rulePackage }
 
 // Hooks at returns reach the core through operations on nil maps, see ftraceHooked. They cost a map that is not nil one comparison.
 const (
-	entryHook    = "if m == nil {if results, replaced := ftraceMapAccess(typ.Key, key, sys.GetCallerSP()); results != nil {return results, replaced}};"
-	entryHookFat = "if m == nil {if results, replaced := ftraceMapAccess(t.Key, key, sys.GetCallerSP()); results != nil {if !replaced {results = zero}; return results, replaced}};"
+	entryHook    = "if m == nil {if results, replaced := ftraceMapAccess(typ.Key, typ.Elem, key, sys.GetCallerSP()); results != nil {return results, replaced}};"
+	entryHookFat = "if m == nil {if results, replaced := ftraceMapAccess(t.Key, t.Elem, key, sys.GetCallerSP()); results != nil {if !replaced {results = zero}; return results, replaced}};"
 	exitHook     = "if m == nil && ftraceMapDelete(t.Key, key, sys.GetCallerSP()) {return};"
 )
 
@@ -119,7 +126,7 @@ func mapdelete(mapType string) string {
 // not instrumented.
 func Patched(importPath string, std bool) bool {
 	_, ok := splices[importPath]
-	return std && ok || importPath == apiPackage
+	return std && ok || linked[importPath] != ""
 }
 
 // Patch returns the sources that take the place of files when importPath is compiled for goos and goarch by the Go release called version:
@@ -147,8 +154,8 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 			name = "src/maps/ftrace_maptype_go1.25.go"
 		}
 		added, err = embedded("src/maps/ftrace_map.go", name)
-	case apiPackage:
-		added, err = embedded("src/api/core.go")
+	case apiPackage, mockPackage:
+		added, err = embedded(linked[importPath])
 	}
 	return changed, added, err
 }

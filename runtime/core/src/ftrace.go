@@ -16,6 +16,7 @@ package runtime
 import (
 	"internal/abi"
 	"internal/bytealg"
+	"internal/goarch"
 	"internal/runtime/atomic"
 	"internal/runtime/sys"
 	"unsafe"
@@ -26,11 +27,12 @@ const ftraceTableVersion = 3
 
 // ftraceFunc is one entry of a package's table of functions, which the rewriter leaves room for (rewrite.tableEntry).
 type ftraceFunc struct {
-	hook   *eface // what the function looks at when it is entered: nil, or this entry: call the core
+	mocks  unsafe.Pointer // *ftraceMocks, its replacements, or nil; atomic
+	hook   *eface         // what the function looks at when it is entered: nil, or this entry: call the core
 	line   uint32
 	file   uint32  // index into the package's files
 	name   string  // without the package: "F", "(*T).M", "F.func1"
-	params string  // names of parameters and results, see rewrite.signature.names
+	params string  // names of parameters and results, see rewrite.signature.names, and the type
 	count  uintptr // calls while armed; atomic
 
 	// What the rules say of the function, see ftraceApply.
@@ -44,7 +46,7 @@ type ftraceFunc struct {
 	suppressed uint32 // calls not printed since the last one that was; atomic
 }
 
-const ftraceTableEntry = 12 * 8
+const ftraceTableEntry = goarch.PtrSize + 12*8
 
 var _ [ftraceTableEntry - unsafe.Sizeof(ftraceFunc{})]byte // it fits
 
@@ -112,6 +114,7 @@ const (
 	ftraceRecovered             // the function recovered a panic, whose value is in g.ftraceRecovered
 	ftracePanicked              // the call ended by that panic, which was recovered further up
 	ftraceHeldLost              // its entry line is still to be shown, but did not fit into the held text
+	ftraceReplaced              // a replacement was called in its place
 	ftracePrinted               // its entry line was printed
 )
 
@@ -121,7 +124,11 @@ const (
 //go:linkname ftrace_enter
 func ftrace_enter(hook any, args ...any) int {
 	sp := sys.GetCallerSP()
-	return ftraceBegin((*ftraceFunc)(efaceOf(&hook).data), getg().stack.hi-sp, args, 0)
+	f := (*ftraceFunc)(efaceOf(&hook).data)
+	if f.replaced() {
+		return ftraceEnterReplace(f, getg().stack.hi-sp, args)
+	}
+	return ftraceBegin(f, getg().stack.hi-sp, args, 0)
 }
 
 // The hooks at a function's entry and returns must cost the compiler's inliner next to nothing and let nothing escape. Of all that
@@ -147,15 +154,23 @@ func ftraceHooked(keyType *_type, key unsafe.Pointer) (f *ftraceFunc, values []a
 }
 
 // ftraceMapAccess is called by mapaccess2 for a nil map. If that is the hook at a function's entry it returns where its results are, and
-// whether the function is to return them at once, as a struct, or as it stands if it is one. sp is the stack pointer of the function that looks up.
+// whether the function is to return them at once, as a struct, or as it stands if it is one; want is the type of that. sp is the stack pointer of the function that looks up.
 //
 //go:linkname ftraceMapAccess
-func ftraceMapAccess(keyType *_type, key unsafe.Pointer, sp uintptr) (results unsafe.Pointer, replaced bool) {
+func ftraceMapAccess(keyType, want *_type, key unsafe.Pointer, sp uintptr) (results unsafe.Pointer, replaced bool) {
 	f, params := ftraceHooked(keyType, key)
 	if f == nil {
 		return nil, false
 	}
-	ftraceBegin(f, getg().stack.hi-sp, params, ftraceAtReturns)
+	offset := getg().stack.hi - sp
+	if ftraceLoadConfig() != nil {
+		ftraceBegin(f, offset, params, ftraceAtReturns)
+	}
+	if f.replaced() {
+		if results = ftraceMapReplace(f, offset, params, want); results != nil {
+			return results, true
+		}
+	}
 	return unsafe.Pointer(&zeroVal[0]), false
 }
 
@@ -181,6 +196,9 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 	}
 	count := atomic.Xadduintptr(&f.count, 1)
 	config := ftraceLoadConfig()
+	if config == nil {
+		return 0 // it is replaced
+	}
 	clause := config.clauseOf(f)
 	if clause != nil && clause.Detail == ftrace_rule_Count && f.marks|f.triggers == 0 {
 		return 0
@@ -225,7 +243,11 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 //
 //go:linkname ftrace_exit
 func ftrace_exit(token int, results ...any) {
-	if token <= 0 {
+	if token < 0 {
+		ftraceExitReplace(results)
+		token = -token - 1
+	}
+	if token == 0 {
 		return
 	}
 	gp := getg()
@@ -248,20 +270,27 @@ func ftraceReturn(f *ftraceFunc, offset uintptr, results []any) {
 	if t == nil || t.busy != 0 || !ftraceMayTrace(gp) {
 		return
 	}
+	if t.settle(gp, f, offset) != nil {
+		t.end(gp, results, nil)
+	}
+}
+
+// settle takes off what is above the frame of the call of f at offset, and returns that, or nil if there is none.
+func (t *ftraceG) settle(gp *g, f *ftraceFunc, offset uintptr) *ftraceFrame {
 	t.sweep(gp, offset)
 	for i := t.depth - 1; i >= 0; i-- {
 		frame := t.frame(i)
 		if frame.sp != offset {
-			return
+			return nil
 		}
 		if frame.fn == f {
 			for t.depth > i+1 {
 				t.end(gp, nil, nil)
 			}
-			t.end(gp, results, nil)
-			return
+			return frame
 		}
 	}
+	return nil
 }
 
 // end takes the topmost frame off, whose call ended: by p, or by the panic that was recovered (ftracePanicked), or with results.
@@ -304,10 +333,10 @@ func ftraceUnwound(gp *g, frame *ftraceFrame) *_panic {
 }
 
 // ftraceMayTrace says whether this is an ordinary goroutine in ordinary circumstances: not a system stack, no runtime lock
-// held, not within malloc or between fork and exec.
+// held, not within malloc or between fork and exec; and not within package mock.
 func ftraceMayTrace(gp *g) bool {
 	mp := gp.m
-	return mp.curg == gp && mp.locks == 0 && mp.mallocing == 0 && mp.dying == 0 && mp.preemptoff == "" && !gp.throwsplit
+	return mp.curg == gp && mp.locks == 0 && mp.mallocing == 0 && mp.dying == 0 && mp.preemptoff == "" && !gp.throwsplit && !gp.ftraceMock.quiet
 }
 
 // ftracePanic returns the panic (or Goexit) that is just running the deferred calls of the function whose frame is at offset, or

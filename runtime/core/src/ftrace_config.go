@@ -206,10 +206,8 @@ func (c *ftraceConfig) apply(p *ftracePkg) {
 		clause := ftrace_rule_Decide(c.clauses, &subject)
 		f.clause = uint32(clause + 1)
 		f.marks, f.triggers = 0, 0
-		armed := c.trees != 0 && clause < 0
 		if clause >= 0 {
 			c.matches[clause]++
-			armed = c.clauses[clause].Detail != ftrace_rule_Off
 			f.marks |= c.tree[clause]
 		}
 		for i := range c.clauses {
@@ -221,8 +219,19 @@ func (c *ftraceConfig) apply(p *ftracePkg) {
 			}
 		}
 		c.note(f.marks | f.triggers)
-		f.arm(armed || f.marks|f.triggers != 0)
+		f.arm(c.arms(f))
 	}
+}
+
+// arms says whether the hook of f, on which the rules are laid, is to be on.
+func (c *ftraceConfig) arms(f *ftraceFunc) bool {
+	switch clause := c.clauseOf(f); {
+	case f.mocks != nil || f.marks|f.triggers != 0:
+		return true
+	case clause != nil:
+		return clause.Detail != ftrace_rule_Off
+	}
+	return c != nil && c.trees != 0
 }
 
 // note remembers that a function sets these bits.

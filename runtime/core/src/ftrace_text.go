@@ -414,6 +414,9 @@ func (b *ftraceText) comment(gp *g, frame *ftraceFrame, entry string, lasted int
 		b.name(frame.fn)
 		b.colour(0)
 	}
+	if frame.flags&ftraceReplaced != 0 {
+		b.str(" mock")
+	}
 	if ftraceFormat.duration {
 		b.byte(' ')
 		b.duration(lasted)

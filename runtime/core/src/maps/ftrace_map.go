@@ -13,10 +13,21 @@ import (
 // ftraceMapAccess is the core's, in package runtime. runtime_mapaccess2 calls it for a nil map.
 //
 //go:linkname ftraceMapAccess runtime.ftraceMapAccess
-func ftraceMapAccess(keyType *abi.Type, key unsafe.Pointer, sp uintptr) (results unsafe.Pointer, replaced bool)
+func ftraceMapAccess(keyType, elemType *abi.Type, key unsafe.Pointer, sp uintptr) (results unsafe.Pointer, replaced bool)
 
 // FtraceMapSize is the size of a map's header.
 const FtraceMapSize = unsafe.Sizeof(Map{})
+
+// FtraceGroup returns the only group of slots of a small map, nil of a large one.
+func FtraceGroup(m *Map) unsafe.Pointer {
+	if m.dirLen != 0 {
+		return nil
+	}
+	return m.dirPtr
+}
+
+// FtraceGroupType returns the type of the groups of maps of type t.
+func FtraceGroupType(t *abi.Type) *abi.Type { return (*ftraceMapType)(unsafe.Pointer(t)).Group }
 
 // FtraceSlot is one entry found.
 type FtraceSlot struct {

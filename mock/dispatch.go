@@ -1,0 +1,197 @@
+package mock
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"unsafe"
+)
+
+// dispatch is called by the core, in quiet, for a call of a function that is replaced: by the double in data, with the function's parameters, the
+// receiver first. want is of the type of the result or the struct of the results, if the core knows that; its value is of no meaning. It
+// returns a pointer to the result or the struct and the number of results, or -1 if the double is not for this call.
+func dispatch(data any, params []any, want any) (results any, n int) {
+	d := data.(*double)
+	args, why := d.arguments(params, want)
+	if why == "" {
+		why = d.declines(args)
+	}
+	if why != "" {
+		d.pass(params, why)
+		return nil, -1
+	}
+	with, at, why := d.begin(args)
+	if why != "" {
+		d.pass(params, why)
+		return nil, -1
+	}
+	coreQuiet(false)
+	out := call(with, args)
+	coreQuiet(true)
+	d.end(at, out)
+	return d.pack(out), len(out)
+}
+
+// arguments makes the replacement's arguments of the function's parameters, or says why the call is not for it.
+func (d *double) arguments(params []any, want any) (args []reflect.Value, why string) {
+	first := 0
+	if d.target.bound {
+		first = 1
+		if !d.target.receives(params[0]) {
+			return nil, "another receiver"
+		}
+	}
+	if d.receiver != nil && (len(params) == 0 || params[0] != d.receiver) {
+		return nil, "another receiver"
+	}
+	if len(params)-first != d.typ.NumIn() || !d.fits(want) {
+		return nil, d.misfit(params)
+	}
+	args = make([]reflect.Value, d.typ.NumIn())
+	for i := range args {
+		arg, ok := argument(d.typ.In(i), params[first+i], i == 0)
+		if !ok {
+			return nil, d.misfit(params)
+		}
+		args[i] = arg
+	}
+	return args, ""
+}
+
+// argument makes a parameter the replacement's argument of type t. A method that has a value as its receiver can be called with a
+// pointer.
+func argument(t reflect.Type, param any, receiver bool) (reflect.Value, bool) {
+	if param == nil {
+		return reflect.Zero(t), t.Kind() == reflect.Interface
+	}
+	v := reflect.ValueOf(param)
+	switch {
+	case v.Type() == t:
+		return v, true
+	case t.Kind() == reflect.Interface:
+		return v, v.Type().Implements(t)
+	case receiver && t.Kind() == reflect.Pointer && t.Elem() == v.Type():
+		p := reflect.New(v.Type())
+		p.Elem().Set(v)
+		return p, true
+	}
+	return v, false
+}
+
+// fits says whether the function's results have the types of the replacement's.
+func (d *double) fits(want any) bool {
+	t := reflect.TypeOf(want)
+	switch n := d.typ.NumOut(); {
+	case t == nil:
+		return true
+	case n == 1:
+		return t == d.typ.Out(0)
+	case t.Kind() != reflect.Struct || t.NumField() != n:
+		return false
+	default:
+		for i := range n {
+			if t.Field(i).Type != d.typ.Out(i) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// misfit says why a call with parameters of other types is not for the replacement: it is of another instantiation. If there is none it panics.
+func (d *double) misfit(params []any) string {
+	if strings.Contains(d.target.name, "[...]") {
+		return "another instantiation"
+	}
+	var types []string
+	for _, p := range params {
+		types = append(types, fmt.Sprintf("%T", p))
+	}
+	panic(fmt.Sprintf("mock: the replacement of %s is a %v, but the function's parameters are (%s), or its results others", d.target.name, d.typ, strings.Join(types, ", ")))
+}
+
+// declines says why the options don't let the call be for the replacement, "" if they do.
+func (d *double) declines(args []reflect.Value) string {
+	if !d.when.IsValid() {
+		return ""
+	}
+	coreQuiet(false)
+	holds := call(d.when, args)[0].Bool()
+	coreQuiet(true)
+	if !holds {
+		return "the predicate doesn't hold"
+	}
+	return ""
+}
+
+// begin notes a call and returns the replacement that it is for, unless there were enough.
+func (d *double) begin(args []reflect.Value) (with reflect.Value, at int, why string) {
+	defer d.unlock(d.lock())
+	if d.limited && d.called >= d.most {
+		return with, 0, fmt.Sprintf("it was called %d times", d.most)
+	}
+	with = d.with[min(d.called, len(d.with)-1)]
+	d.called++
+	if !d.unrecorded {
+		d.calls = append(d.calls, Call{Args: interfaces(args)})
+	}
+	return with, len(d.calls) - 1, ""
+}
+
+// end notes the results of a call.
+func (d *double) end(at int, results []reflect.Value) {
+	if d.unrecorded {
+		return
+	}
+	defer d.unlock(d.lock())
+	d.calls[at].Results = interfaces(results)
+}
+
+func interfaces(values []reflect.Value) []any {
+	list := make([]any, len(values))
+	for i, v := range values {
+		list[i] = v.Interface()
+	}
+	return list
+}
+
+// results prepares pack.
+func (d *double) results() {
+	switch n := d.typ.NumOut(); n {
+	case 0:
+		d.resultType = reflect.TypeFor[struct{}]()
+	case 1:
+		d.resultType = d.typ.Out(0)
+	default:
+		fields := make([]reflect.StructField, n)
+		for i := range fields {
+			fields[i] = reflect.StructField{Name: fmt.Sprintf("R%d", i), Type: d.typ.Out(i)}
+		}
+		d.resultType = reflect.StructOf(fields)
+	}
+}
+
+// pack returns a pointer to the result, or to a struct of the results.
+func (d *double) pack(results []reflect.Value) any {
+	p := reflect.New(d.resultType)
+	if len(results) == 1 {
+		p.Elem().Set(results[0])
+	} else {
+		for i, r := range results {
+			p.Elem().Field(i).Set(r)
+		}
+	}
+	return p.Interface()
+}
+
+// receives says whether a method value's receiver, which its closure holds behind the code, is this one.
+func (t *target) receives(receiver any) bool {
+	bound := t.boundTo
+	if bound == nil {
+		if reflect.TypeOf(receiver).Size() == 0 {
+			return true
+		}
+		bound = reflect.NewAt(reflect.TypeOf(receiver), unsafe.Add(t.closure, unsafe.Sizeof(uintptr(0)))).Elem().Interface()
+	}
+	return reflect.TypeOf(bound).Comparable() && bound == receiver
+}

@@ -1,0 +1,134 @@
+package rewrite
+
+import (
+	"go/ast"
+	"go/token"
+	"strings"
+)
+
+// A function's type, as package mock compares it with a replacement's: func(*T,[]uint8,net/http.Header)(int,error), the receiver first. Types of other packages
+// have the import path in front, those of this package nothing, and _ is a type that only the compiler can tell.
+
+// typeText returns the text of a function's type.
+func (f *file) typeText(d *ast.FuncDecl, typeParams map[string]bool) string {
+	w := typeWriter{file: f, typeParams: typeParams, local: d.Name.Name == "_"}
+	var recv []*ast.Field
+	if d.Recv != nil {
+		recv = d.Recv.List
+	}
+	w.function(recv, d.Type)
+	return w.String()
+}
+
+// typeWriter writes types.
+type typeWriter struct {
+	strings.Builder
+	file       *file
+	typeParams map[string]bool
+	local      bool // names may be declared in a function around
+}
+
+func (w *typeWriter) function(recv []*ast.Field, t *ast.FuncType) {
+	w.WriteString("func(")
+	w.fields(append(recv[:len(recv):len(recv)], t.Params.List...))
+	w.WriteByte(')')
+	if t.Results.NumFields() > 0 {
+		w.WriteByte('(')
+		w.fields(t.Results.List)
+		w.WriteByte(')')
+	}
+}
+
+func (w *typeWriter) fields(list []*ast.Field) {
+	n := 0
+	for _, field := range list {
+		for range max(1, len(field.Names)) {
+			if n > 0 {
+				w.WriteByte(',')
+			}
+			n++
+			w.expr(field.Type)
+		}
+	}
+}
+
+func (w *typeWriter) expr(t ast.Expr) {
+	switch t := t.(type) {
+	case *ast.ParenExpr:
+		w.expr(t.X)
+	case *ast.StarExpr:
+		w.prefixed("*", t.X)
+	case *ast.Ellipsis:
+		w.prefixed("...", t.Elt)
+	case *ast.ArrayType:
+		lit, ok := t.Len.(*ast.BasicLit)
+		switch {
+		case t.Len == nil:
+			w.prefixed("[]", t.Elt)
+		case ok && strings.Trim(lit.Value, "0123456789") == "" && lit.Value[0] != '0':
+			w.prefixed("["+lit.Value+"]", t.Elt)
+		default:
+			w.WriteByte('_')
+		}
+	case *ast.MapType:
+		w.prefixed("map[", t.Key)
+		w.prefixed("]", t.Value)
+	case *ast.ChanType:
+		w.prefixed(map[ast.ChanDir]string{ast.SEND: "chan<- ", ast.RECV: "<-chan "}[t.Dir]+map[bool]string{true: "chan "}[t.Dir == ast.SEND|ast.RECV], t.Value)
+	case *ast.FuncType:
+		w.function(nil, t)
+	case *ast.InterfaceType:
+		w.WriteString(map[bool]string{true: "any", false: "_"}[t.Methods.NumFields() == 0])
+	case *ast.StructType:
+		w.WriteString(map[bool]string{true: "struct{}", false: "_"}[t.Fields.NumFields() == 0])
+	case *ast.Ident:
+		w.WriteString(w.named(t.Name))
+	case *ast.SelectorExpr:
+		w.WriteString(w.imported(t))
+	default:
+		w.WriteByte('_')
+	}
+}
+
+func (w *typeWriter) prefixed(prefix string, t ast.Expr) {
+	w.WriteString(prefix)
+	w.expr(t)
+}
+
+// named returns what stands for a type's name without a package.
+func (w *typeWriter) named(name string) string {
+	p := w.file.pkg
+	switch {
+	case w.typeParams[name] || p.aliases[name]:
+		return "_"
+	case p.types[name] != nil:
+		if w.local {
+			return "_"
+		}
+		return name
+	}
+	switch name {
+	case "byte":
+		return "uint8"
+	case "rune":
+		return "int32"
+	case "any", "bool", "complex128", "complex64", "error", "float32", "float64", "int", "int16", "int32", "int64", "int8", "string", "uint", "uint16",
+		"uint32", "uint64", "uint8", "uintptr":
+		if !w.local {
+			return name
+		}
+	}
+	return "_"
+}
+
+// imported returns what stands for a type of another package.
+func (w *typeWriter) imported(t *ast.SelectorExpr) string {
+	if x, ok := t.X.(*ast.Ident); ok && !w.local {
+		for _, spec := range w.file.tree.Imports {
+			if name, path := importName(spec); name == x.Name && path != "C" && path != "unsafe" && token.IsExported(t.Sel.Name) {
+				return path + "." + t.Sel.Name
+			}
+		}
+	}
+	return "_"
+}

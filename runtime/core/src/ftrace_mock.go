@@ -1,0 +1,463 @@
+//go:build ftrace_core
+
+// Mocks: calls that go to a replacement. What package mock (github.com/ftrace-wrap/ftrace-wrap/mock) calls, and what calls it.
+//
+// A function that is replaced has its hook on. The core finds the replacement that is in force for the goroutine, copies the
+// parameters to the heap (ftrace_lift.go) and calls package mock, which calls the replacement or declines. The results go
+// back by the hook: as what was looked up, or, in a function with a deferred hook, by ftrace_exit.
+
+package runtime
+
+import (
+	"internal/abi"
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// ftraceScope is a goroutine and those that it starts, at any depth: all whose scope is this or one below.
+type ftraceScope struct {
+	parent *ftraceScope
+	depth  int
+}
+
+// ftraceMock is one replacement in force. It does not change.
+type ftraceMock struct {
+	fn    *ftraceFunc
+	scope *ftraceScope // nil: all goroutines
+	seq   uint64       // the latest has the highest
+	data  any          // package mock's
+	plan  *ftracePlan  // how to call it without package mock, or nil
+}
+
+// ftraceMocks are the replacements of one function, those first that go before others: of inner scopes, then later ones. It does not change.
+type ftraceMocks struct {
+	list []*ftraceMock
+}
+
+// ftraceMockG is the state of a goroutine.
+type ftraceMockG struct {
+	scope    *ftraceScope
+	ownScope bool        // the scope is this goroutine's, not that of the one which started it
+	quiet    bool        // package mock itself is at work: what it calls is neither replaced nor traced
+	bypass   *ftraceMock // the next call of its function passes it by
+	results  any         // what ftrace_exit is to store: a pointer to the result, or to a struct of the results
+	n        int         // number of results
+	lift     *ftraceLift // the copies that these results may point to, or nil
+
+	// Results on their way to the function, see ftracePlan.store.
+	scalars [8]uint64
+	words   [2]unsafe.Pointer
+}
+
+// ftraceDispatcher is package mock's: it calls what data stands for, with the parameters. It returns a pointer to the result, or to a struct of
+// the results, and their number, -1 if it declines. want is of the type of the result or that struct, if that is known.
+var ftraceDispatcher func(data any, params []any, want any) (results any, n int)
+
+// ftraceTestRun has the bounds of the code of testing.(*T).Run, which starts goroutines that are scopes of their own.
+var ftraceTestRun [2]uintptr
+
+var ftraceMockSeq uint64
+
+func (m *ftraceMock) depth() int {
+	if m.scope == nil {
+		return 0
+	}
+	return m.scope.depth
+}
+
+// before says whether m goes before o.
+func (m *ftraceMock) before(o *ftraceMock) bool {
+	return m.depth() > o.depth() || m.depth() == o.depth() && m.seq > o.seq
+}
+
+// contains says whether s is this scope or one below.
+func (s *ftraceScope) contains(o *ftraceScope) bool {
+	for o != nil && o.depth > s.depth {
+		o = o.parent
+	}
+	return s == o
+}
+
+// mock returns the replacement of f in force in scope, of those behind after if that is not nil.
+func (f *ftraceFunc) mock(scope *ftraceScope, after *ftraceMock) *ftraceMock {
+	mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks)))
+	if mocks == nil {
+		return nil
+	}
+	for _, m := range mocks.list {
+		if (m.scope == nil || m.scope.contains(scope)) && (after == nil || after.before(m)) {
+			return m
+		}
+	}
+	return nil
+}
+
+// replaced says whether f has replacements, which costs next to nothing if it has none.
+func (f *ftraceFunc) replaced() bool { return atomic.Loadp(unsafe.Pointer(&f.mocks)) != nil }
+
+// ftraceReplacement returns the replacement of f that is in force for this call, or nil.
+func ftraceReplacement(gp *g, f *ftraceFunc) *ftraceMock {
+	if t := gp.ftrace; !ftraceMayTrace(gp) || t != nil && t.busy != 0 {
+		return nil
+	}
+	state := &gp.ftraceMock
+	after := state.bypass
+	if after != nil && after.fn == f {
+		state.bypass = nil
+	} else {
+		after = nil
+	}
+	return f.mock(state.scope, after)
+}
+
+// ftraceReplace calls m, and if that declines those behind it. It returns what ftraceDispatcher does.
+func ftraceReplace(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_type) (results any, n int) {
+	var l ftraceLift
+	l.take(params)
+	if l.failed != "" {
+		panic(plainError("mock: " + f.pkg.symbol + "." + f.name + " can't be replaced in this call: a parameter " + l.failed))
+	}
+	if l.changes() {
+		results, n = l.dispatch(f, m, want)
+		if n > 0 {
+			lift := new(ftraceLift)
+			*lift = l
+			gp.ftraceMock.lift = lift
+		}
+		return results, n
+	}
+	return ftraceDispatch(gp, f, m, l.values, want)
+}
+
+// dispatch is ftraceDispatch with copies, which are given back even if the replacement panics.
+func (l *ftraceLift) dispatch(f *ftraceFunc, m *ftraceMock, want *_type) (results any, n int) {
+	defer l.giveBack()
+	return ftraceDispatch(l.gp, f, m, l.values, want)
+}
+
+// ftraceDispatch calls m, and if that declines those behind it.
+func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_type) (results any, n int) {
+	state := &gp.ftraceMock
+	var wanted any
+	efaceOf(&wanted)._type = want
+	for n = -1; m != nil; m = f.mock(state.scope, m) {
+		state.quiet = true
+		results, n = ftraceDispatcher(m.data, params, wanted)
+		state.quiet = false
+		if n >= 0 {
+			return results, n
+		}
+	}
+	return nil, -1
+}
+
+// ftraceMapReplace is the part of ftraceMapAccess for a function that has replacements.
+func ftraceMapReplace(f *ftraceFunc, offset uintptr, params []any, want *_type) unsafe.Pointer {
+	gp := getg()
+	m := ftraceReplacement(gp, f)
+	if m == nil {
+		return nil
+	}
+	if m.plan != nil && ftraceLoadConfig() == nil {
+		if results := m.plan.call(gp, params, want); results != nil {
+			return results
+		}
+	}
+	results, n := ftraceReplace(gp, f, m, params, want)
+	if n < 0 {
+		return nil
+	}
+	if t := gp.ftrace; t != nil && t.busy == 0 {
+		if frame := t.settle(gp, f, offset); frame != nil {
+			frame.flags |= ftraceReplaced
+			var values []any
+			if frame.clause != nil {
+				values = ftraceUnpack(results, n)
+			}
+			t.end(gp, values, nil)
+		}
+	}
+	e := efaceOf(&results)
+	if lift := gp.ftraceMock.lift; lift != nil {
+		gp.ftraceMock.lift = nil
+		systemstack(func() { lift.lower(e.data, (*ptrtype)(unsafe.Pointer(e._type)).Elem) })
+	}
+	return e.data
+}
+
+// ftraceEnterReplace is the part of ftrace_enter for a function that has replacements.
+func ftraceEnterReplace(f *ftraceFunc, offset uintptr, params []any) int {
+	gp := getg()
+	token := ftraceBegin(f, offset, params, ftraceAtReturns) // its deferred call is not there yet
+	var results any
+	n := -1
+	if m := ftraceReplacement(gp, f); m != nil {
+		results, n = ftraceReplace(gp, f, m, params, nil)
+	}
+	if token > 0 {
+		token = 0
+		if t := gp.ftrace; t != nil && t.busy == 0 {
+			if frame := t.settle(gp, f, offset); frame != nil {
+				frame.flags &^= ftraceAtReturns
+				if n >= 0 {
+					frame.flags |= ftraceReplaced
+				}
+				token = int(t.depth)
+			}
+		}
+	}
+	if n < 0 {
+		return token
+	}
+	gp.ftraceMock.results, gp.ftraceMock.n = results, n
+	return -token - 1
+}
+
+// ftraceExitReplace stores what the replacement returned where results points to.
+func ftraceExitReplace(results []any) {
+	state := &getg().ftraceMock
+	from, n, lift := state.results, state.n, state.lift
+	state.results, state.lift = nil, nil
+	if n != len(results) || n == 0 {
+		return
+	}
+	e := efaceOf(&from)
+	for i := range results {
+		typ, _ := ftraceResult(e, n, i)
+		if to := (*ptrtype)(unsafe.Pointer(efaceOf(&results[i])._type)).Elem; typ != to {
+			panic(plainError("mock: a replacement's result is " + toRType(typ).string() + ", the function's is " + toRType(to).string()))
+		}
+	}
+	systemstack(func() {
+		if lift != nil {
+			lift.lower(e.data, (*ptrtype)(unsafe.Pointer(e._type)).Elem)
+		}
+		for i := range results {
+			typ, at := ftraceResult(e, n, i)
+			typedmemmove(typ, efaceOf(&results[i]).data, at)
+		}
+	})
+}
+
+// ftraceResult returns the type and place of one of n results, to which, or to a struct of which, e points.
+func ftraceResult(e *eface, n, i int) (*_type, unsafe.Pointer) {
+	t := (*ptrtype)(unsafe.Pointer(e._type)).Elem
+	if n == 1 {
+		return t, e.data
+	}
+	field := &(*structtype)(unsafe.Pointer(t)).Fields[i]
+	return field.Typ, add(e.data, field.Offset)
+}
+
+// ftraceUnpack returns results as they would be given to the hook at a return.
+func ftraceUnpack(results any, n int) []any {
+	values := make([]any, n)
+	for i := range values {
+		typ, at := ftraceResult(efaceOf(&results), n, i)
+		v := efaceOf(&values[i])
+		switch {
+		case typ.Kind() == abi.Interface && len((*interfacetype)(unsafe.Pointer(typ)).Methods) == 0:
+			*v = *(*eface)(at)
+		case typ.Kind() == abi.Interface:
+			if i := (*iface)(at); i.tab != nil {
+				v._type, v.data = i.tab.Type, i.data
+			}
+		case ftraceDirect(typ):
+			v._type, v.data = typ, *(*unsafe.Pointer)(at)
+		default:
+			v._type, v.data = typ, at
+		}
+	}
+	return values
+}
+
+// ftraceScopeStart is called for each new goroutine, on the system stack: it is in the scope of the one that starts it, a test in one of its own.
+func ftraceScopeStart(newg, callergp *g) {
+	newg.ftraceMock.scope = callergp.ftraceMock.scope
+	if newg.gopc >= ftraceTestRun[0] && newg.gopc < ftraceTestRun[1] {
+		newg.ftraceMock.enter()
+	}
+}
+
+// enter makes a scope of its own for a goroutine.
+func (state *ftraceMockG) enter() {
+	scope := &ftraceScope{parent: state.scope, depth: 1}
+	if state.scope != nil {
+		scope.depth = state.scope.depth + 1
+	}
+	state.scope, state.ownScope = scope, true
+}
+
+// ftrace_mock_start is called when package mock is initialised. run is where the code of testing.(*T).Run begins.
+//
+//go:linkname ftrace_mock_start
+func ftrace_mock_start(dispatcher func(data any, params []any, want any) (results any, n int), run uintptr) {
+	ftraceDispatcher = dispatcher
+	if f := findfunc(run); f.valid() {
+		_, end, _ := ftraceFuncRange(f)
+		ftraceTestRun = [2]uintptr{f.entry(), end}
+	}
+}
+
+// ftraceFuncRange returns where a function's code begins and ends.
+func ftraceFuncRange(f funcInfo) (start, end uintptr, ok bool) {
+	start = f.entry()
+	tab := f.datap.ftab
+	for i := 0; i+1 < len(tab); i++ {
+		if f.datap.textAddr(tab[i].entryoff) == start {
+			return start, f.datap.textAddr(tab[i+1].entryoff), true
+		}
+	}
+	return start, start, false
+}
+
+// ftrace_mock_find returns the function with this name, behind its package's import path or what stands for that in symbols, the latter, and the
+// text of its type. If there is none it says whether any function of the package has hooks.
+//
+//go:linkname ftrace_mock_find
+func ftrace_mock_find(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool) {
+	semacquire(&ftraceRegistry.lock)
+	for p := ftraceRegistry.first; p != nil; p = p.next {
+		for _, path := range [...]string{p.symbol, p.path} {
+			if len(name) <= len(path) || name[:len(path)] != path || name[len(path)] != '.' {
+				continue
+			}
+			hooked = true
+			p.read()
+			for i := range p.nfuncs {
+				if f := p.fn(i); f.name == name[len(path)+1:] {
+					fn, pkg, typ = unsafe.Pointer(f), p.symbol, f.typeText()
+				}
+			}
+		}
+	}
+	semrelease(&ftraceRegistry.lock)
+	return fn, pkg, typ, hooked
+}
+
+// typeText returns the text of the function's type, as rewrite.typeText writes it.
+func (f *ftraceFunc) typeText() string {
+	semicolons := 0
+	for i := range len(f.params) {
+		if f.params[i] != ';' {
+			continue
+		}
+		if semicolons++; semicolons == 2 {
+			return f.params[i+1:]
+		}
+	}
+	return ""
+}
+
+// ftrace_mock_add puts a replacement of fn in force, everywhere or in the goroutine's scope. plan is an *ftracePlan or nil.
+//
+//go:linkname ftrace_mock_add
+func ftrace_mock_add(fn unsafe.Pointer, data any, everywhere bool, plan unsafe.Pointer) unsafe.Pointer {
+	m := &ftraceMock{fn: (*ftraceFunc)(fn), data: data, plan: (*ftracePlan)(plan)}
+	if !everywhere {
+		state := &getg().ftraceMock
+		if !state.ownScope {
+			state.enter()
+		}
+		m.scope = state.scope
+	}
+	semacquire(&ftraceRegistry.lock)
+	ftraceMockSeq++
+	m.seq = ftraceMockSeq
+	m.fn.setMocks(m, nil)
+	semrelease(&ftraceRegistry.lock)
+	return unsafe.Pointer(m)
+}
+
+// ftrace_mock_remove ends a replacement.
+//
+//go:linkname ftrace_mock_remove
+func ftrace_mock_remove(mock unsafe.Pointer) {
+	m := (*ftraceMock)(mock)
+	semacquire(&ftraceRegistry.lock)
+	m.fn.setMocks(nil, m)
+	semrelease(&ftraceRegistry.lock)
+}
+
+// setMocks adds one replacement and takes off another. The registry is locked.
+func (f *ftraceFunc) setMocks(add, remove *ftraceMock) {
+	mocks := &ftraceMocks{}
+	old := (*ftraceMocks)(f.mocks)
+	if old != nil {
+		mocks.list = make([]*ftraceMock, 0, len(old.list)+1)
+		for _, m := range old.list {
+			if add != nil && add.before(m) {
+				mocks.list = append(mocks.list, add)
+				add = nil
+			}
+			if m != remove {
+				mocks.list = append(mocks.list, m)
+			}
+		}
+	}
+	if add != nil {
+		mocks.list = append(mocks.list, add)
+	}
+	if len(mocks.list) == 0 {
+		mocks = nil
+	}
+	atomicstorep(unsafe.Pointer(&f.mocks), unsafe.Pointer(mocks))
+	f.arm(ftraceLoadConfig().arms(f))
+}
+
+// ftrace_mock_quiet says whether package mock is at work on this goroutine: its own calls are then neither replaced nor traced. It returns what
+// was said before.
+//
+//go:linkname ftrace_mock_quiet
+func ftrace_mock_quiet(quiet bool) (before bool) {
+	state := &getg().ftraceMock
+	before = state.quiet
+	state.quiet = quiet
+	return before
+}
+
+// ftrace_mock_bypass lets the next call of the function pass the replacement by, on this goroutine; nil takes that back.
+//
+//go:linkname ftrace_mock_bypass
+func ftrace_mock_bypass(mock unsafe.Pointer) (previous unsafe.Pointer) {
+	state := &getg().ftraceMock
+	previous = unsafe.Pointer(state.bypass)
+	state.bypass = (*ftraceMock)(mock)
+	return previous
+}
+
+// ftrace_mock_code returns where the code of the function with this symbol begins, 0 if the linker found no use for it.
+//
+//go:linkname ftrace_mock_code
+func ftrace_mock_code(symbol string) uintptr {
+	for datap := &firstmoduledata; datap != nil; datap = datap.next {
+		for i := 0; i+1 < len(datap.ftab); i++ {
+			f := funcInfo{(*_func)(unsafe.Pointer(&datap.pclntable[datap.ftab[i].funcoff])), datap}
+			if funcname(f) == symbol {
+				return f.entry()
+			}
+		}
+	}
+	return 0
+}
+
+// ftrace_mock_receiver returns the receiver of the method value with this closure if it was made of an interface.
+//
+//go:linkname ftrace_mock_receiver
+func ftrace_mock_receiver(closure unsafe.Pointer) (receiver any, ok bool) {
+	bound := (*struct {
+		code     uintptr
+		receiver iface
+	})(closure)
+	if !ftraceReadable(closure, unsafe.Sizeof(*bound)) {
+		return nil, false
+	}
+	lock(&itabLock)
+	iterate_itabs(func(tab *itab) { ok = ok || tab == bound.receiver.tab })
+	unlock(&itabLock)
+	if ok {
+		e := efaceOf(&receiver)
+		e._type, e.data = bound.receiver.tab.Type, bound.receiver.data
+	}
+	return receiver, ok
+}

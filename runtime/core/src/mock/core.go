@@ -1,0 +1,41 @@
+//go:build ftrace_core
+
+// This file is added to package github.com/ftrace-wrap/ftrace-wrap/mock when the wrapper compiles it: the links into the core.
+
+package mock
+
+import (
+	"reflect"
+	"testing"
+	"unsafe"
+)
+
+//go:linkname linkStart runtime.ftrace_mock_start
+func linkStart(dispatcher func(data any, params []any, want any) (results any, n int), run uintptr)
+
+//go:linkname linkFind runtime.ftrace_mock_find
+func linkFind(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool)
+
+//go:linkname linkAdd runtime.ftrace_mock_add
+func linkAdd(fn unsafe.Pointer, data any, everywhere bool, plan unsafe.Pointer) unsafe.Pointer
+
+//go:linkname linkRemove runtime.ftrace_mock_remove
+func linkRemove(mock unsafe.Pointer)
+
+//go:linkname linkQuiet runtime.ftrace_mock_quiet
+func linkQuiet(quiet bool) (before bool)
+
+//go:linkname linkBypass runtime.ftrace_mock_bypass
+func linkBypass(mock unsafe.Pointer) (previous unsafe.Pointer)
+
+//go:linkname linkCode runtime.ftrace_mock_code
+func linkCode(symbol string) uintptr
+
+//go:linkname linkReceiver runtime.ftrace_mock_receiver
+func linkReceiver(closure unsafe.Pointer) (receiver any, ok bool)
+
+func init() {
+	coreFind, coreAdd, coreRemove = linkFind, linkAdd, linkRemove
+	coreQuiet, coreBypass, coreCode, coreReceiver = linkQuiet, linkBypass, linkCode, linkReceiver
+	linkStart(dispatch, reflect.ValueOf((*testing.T).Run).Pointer())
+}
