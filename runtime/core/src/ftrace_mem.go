@@ -205,12 +205,9 @@ func ftraceFreeText(text *ftraceText) {
 // ftraceGoroutineStart is called by newproc1, on the system stack, for each new goroutine: it notes which armed function
 // starts it, and lets it inherit the marks, so that "everything it calls" includes the goroutines it starts.
 func ftraceGoroutineStart(newg, callergp *g) {
-	if isSystemGoroutine(newg, false) {
-		return
-	}
 	ftraceScopeStart(newg, callergp)
 	t := callergp.ftrace
-	if t == nil || t.depth == 0 {
+	if t == nil || t.depth == 0 || isSystemGoroutine(newg, false) {
 		return
 	}
 	frame := t.frame(t.depth - 1)
@@ -229,7 +226,7 @@ func ftraceGoroutineStart(newg, callergp *g) {
 
 // ftraceGoroutineEnd is called by gdestroy, on the system stack.
 func ftraceGoroutineEnd(gp *g) {
-	gp.ftraceMock = ftraceMockG{}
+	gp.ftraceMock.clear()
 	if t := gp.ftrace; t != nil {
 		gp.ftrace = nil
 		gp.ftraceRecovered = nil

@@ -279,6 +279,13 @@ func ftraceScopeStart(newg, callergp *g) {
 	}
 }
 
+// clear forgets what a goroutine had, most of which have had nothing.
+func (state *ftraceMockG) clear() {
+	if state.scope != nil || state.quiet || state.bypass != nil || state.results != nil || state.lift != nil || state.words != [2]unsafe.Pointer{} {
+		*state = ftraceMockG{}
+	}
+}
+
 // enter makes a scope of its own for a goroutine.
 func (state *ftraceMockG) enter() {
 	scope := &ftraceScope{parent: state.scope, depth: 1}
