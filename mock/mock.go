@@ -11,6 +11,7 @@ import (
 // The links into the core: nil in a program built without the wrapper. When the wrapper compiles this package it adds a file that
 // sets them (see runtime/core).
 var (
+	coreStart    func(dispatcher func(data any, params []any, want any) (results any, n int), run uintptr)
 	coreFind     func(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool)
 	coreAdd      func(fn unsafe.Pointer, data any, everywhere bool, plan unsafe.Pointer) unsafe.Pointer
 	coreRemove   func(mock unsafe.Pointer)
@@ -25,6 +26,12 @@ var ErrNotHooked = errors.New("mock: not hooked")
 
 // errPlain is that of a program built by plain go build.
 var errPlain = fmt.Errorf("%w: this program was not built with ftrace-wrap; run with ftrace-wrap test", ErrNotHooked)
+
+func init() {
+	if coreStart != nil {
+		coreStart(dispatch, reflect.ValueOf((*testing.T).Run).Pointer())
+	}
+}
 
 // Hooked says whether the program was built with ftrace-wrap.
 func Hooked() bool { return coreFind != nil }
