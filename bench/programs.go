@@ -58,7 +58,7 @@ func bboltArgs(tmp string) ([]string, error) {
 func gofmtArgs(string) ([]string, error) {
 	out, err := command("", nil, "go", "env", "GOROOT").Output()
 	src := filepath.Join(strings.TrimSpace(string(out)), "src")
-	return []string{"-l", filepath.Join(src, "net"), filepath.Join(src, "go"), filepath.Join(src, "crypto"), filepath.Join(src, "encoding")}, err
+	return []string{"-l", filepath.Join(src, "net"), filepath.Join(src, "crypto"), filepath.Join(src, "encoding"), filepath.Join(src, "runtime")}, err
 }
 
 // offWays are the ways in which the programs are built; all run with nothing armed.
