@@ -52,7 +52,7 @@ func overlay(t testing.TB, paths ...string) (results map[string]*Result, file st
 }
 
 // TestHooksStayInlinable checks that what the compiler inlines it still inlines with hooks, and that what is to stay out of line does. Those
-// that it no longer inlines have several returns, or were near the limit.
+// that it no longer inlines were taken for functions that it does not inline plainly either, or have a deferred call in their hook.
 func TestHooksStayInlinable(t *testing.T) {
 	if strings.Contains(build.Default.GOROOT, "@") {
 		t.Skip("the go command does not overlay files of a toolchain in the module cache")
