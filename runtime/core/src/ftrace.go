@@ -23,7 +23,7 @@ import (
 )
 
 // ftraceTableVersion is rewrite.TableVersion: the version of ftraceFunc and ftracePkg.
-const ftraceTableVersion = 3
+const ftraceTableVersion = 4
 
 // ftraceFunc is one entry of a package's table of functions, which the rewriter leaves room for (rewrite.tableEntry).
 type ftraceFunc struct {
@@ -35,18 +35,19 @@ type ftraceFunc struct {
 	params string  // names of parameters and results, see rewrite.signature.names, and the type
 	count  uintptr // calls while armed; atomic
 
-	// What the rules say of the function, see ftraceApply.
+	// What the rules say of the function, see ftraceConfig.apply.
 	pkg        *ftracePkg
-	clause     uint32 // 1 + index of the clause that decides, 0 if none does
-	marks      uint32 // bits that a call of it sets in its frame and those below, see ftraceConfig
-	triggers   uint32 // bits that a call of it sets for the whole process
-	said       uint32 // it was said that its calls are no longer printed; atomic
-	window     int64  // start of the rate limit's current window, in ns
-	inWindow   uint32 // calls printed in it; atomic
-	suppressed uint32 // calls not printed since the last one that was; atomic
+	until      uintptr // later calls than this many are only counted, whatever goes on around them
+	clause     uint32  // 1 + index of the clause that decides, 0 if none does
+	marks      uint32  // bits that a call of it sets in its frame and those below, see ftraceConfig
+	triggers   uint32  // bits that a call of it sets for the whole process
+	said       uint32  // it was said that its calls are no longer printed; atomic
+	window     int64   // start of the rate limit's current window, in ns
+	inWindow   uint32  // calls printed in it; atomic
+	suppressed uint32  // calls not printed since the last one that was; atomic
 }
 
-const ftraceTableEntry = goarch.PtrSize + 12*8
+const ftraceTableEntry = goarch.PtrSize + 13*8
 
 var _ [ftraceTableEntry - unsafe.Sizeof(ftraceFunc{})]byte // it fits
 
@@ -141,7 +142,7 @@ func ftraceHooked(keyType *_type, key unsafe.Pointer) (f *ftraceFunc, values []a
 		return nil, nil
 	}
 	array := (*arraytype)(unsafe.Pointer(keyType))
-	if array.Len == 0 || array.Elem.Kind() != abi.Interface || len((*interfacetype)(unsafe.Pointer(array.Elem)).Methods) != 0 {
+	if array.Len == 0 || array.Elem != ftraceAnyType() && !ftraceIsAny(array.Elem) {
 		return nil, nil
 	}
 	values = unsafe.Slice((*any)(key), array.Len)
@@ -151,6 +152,13 @@ func ftraceHooked(keyType *_type, key unsafe.Pointer) (f *ftraceFunc, values []a
 		return nil, nil
 	}
 	return (*ftraceFunc)(hook.data), values[1:]
+}
+
+// ftraceAnyType returns the type any, of which a plugin can have another descriptor.
+func ftraceAnyType() *_type { return (*ptrtype)(unsafe.Pointer(abi.TypeOf((*any)(nil)))).Elem }
+
+func ftraceIsAny(t *_type) bool {
+	return t.Kind() == abi.Interface && len((*interfacetype)(unsafe.Pointer(t)).Methods) == 0
 }
 
 // ftraceMapAccess is called by mapaccess2 for a nil map. If that is the hook at a function's entry it returns where its results are, and
@@ -199,8 +207,10 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 	if config == nil {
 		return 0 // it is replaced
 	}
-	clause := config.clauseOf(f)
-	if clause != nil && clause.Detail == ftrace_rule_Count && f.marks|f.triggers == 0 {
+	if t != nil {
+		t.sweep(gp, offset)
+	}
+	if count > f.until {
 		return 0
 	}
 	if t == nil {
@@ -209,12 +219,11 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 		}
 		gp.ftrace = t
 	}
-	t.sweep(gp, offset)
 	if f.triggers&^ftraceTriggered.Load() != 0 {
 		ftraceTriggered.Or(f.triggers)
 	}
 	mask := t.mask | f.marks
-	clause = config.shows(clause, f, mask, t.shown, count)
+	clause := config.shows(f, mask, t.shown, count)
 	if clause == nil && f.marks == 0 {
 		return 0 // nothing below or behind it needs to know of this call
 	}
@@ -267,7 +276,7 @@ func ftrace_exit(token int, results ...any) {
 func ftraceReturn(f *ftraceFunc, offset uintptr, results []any) {
 	gp := getg()
 	t := gp.ftrace
-	if t == nil || t.busy != 0 || !ftraceMayTrace(gp) {
+	if t == nil || t.depth == 0 || t.frame(t.depth-1).sp < offset || t.busy != 0 || !ftraceMayTrace(gp) {
 		return
 	}
 	if t.settle(gp, f, offset) != nil {

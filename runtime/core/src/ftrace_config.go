@@ -89,12 +89,10 @@ func (c *ftraceConfig) clauseOf(f *ftraceFunc) *ftrace_rule_Clause {
 	return nil
 }
 
-// shows returns the clause by which the count-th call of f is to be shown now, or nil if it is not. clause is the one that decides
-// for f, mask has the marks around and of the call, and shown is how many shown calls are around it.
-func (c *ftraceConfig) shows(clause *ftrace_rule_Clause, f *ftraceFunc, mask uint32, shown int32, count uintptr) *ftrace_rule_Clause {
-	if c == nil {
-		return nil
-	}
+// shows returns the clause by which the count-th call of f is to be shown now, or nil if it is not. mask has the marks around and of the
+// call, and shown is how many shown calls are around it.
+func (c *ftraceConfig) shows(f *ftraceFunc, mask uint32, shown int32, count uintptr) *ftrace_rule_Clause {
+	clause := c.clauseOf(f)
 	if clause == nil {
 		if clause = c.treeAround(mask); clause == nil {
 			return nil
@@ -218,6 +216,7 @@ func (c *ftraceConfig) apply(p *ftracePkg) {
 				f.triggers |= c.after[i]
 			}
 		}
+		f.until = c.until(f)
 		c.note(f.marks | f.triggers)
 		f.arm(c.arms(f))
 	}
@@ -232,6 +231,19 @@ func (c *ftraceConfig) arms(f *ftraceFunc) bool {
 		return clause.Detail != ftrace_rule_Off
 	}
 	return c != nil && c.trees != 0
+}
+
+// until returns the number of calls of f after which nothing but their number is of interest. The first call that is no longer shown is, since that is said.
+func (c *ftraceConfig) until(f *ftraceFunc) uintptr {
+	clause := c.clauseOf(f)
+	switch {
+	case clause == nil, f.marks|f.triggers != 0:
+	case clause.Detail <= ftrace_rule_Count:
+		return 0
+	case clause.First != 0 && clause.First < uint64(^uintptr(0)) && clause.Depth == 0 && clause.In == "" && clause.After == "":
+		return uintptr(clause.First) + 1
+	}
+	return ^uintptr(0)
 }
 
 // note remembers that a function sets these bits.
