@@ -11,6 +11,7 @@ import (
 // receiver first. want is of the type of the result or the struct of the results, if the core knows that; its value is of no meaning. It
 // returns a pointer to the result or the struct and the number of results, or -1 if the double is not for this call.
 func dispatch(data any, params []any, want any) (results any, n int) {
+	defer coreQuiet(false) // also when the replacement panics
 	d := data.(*double)
 	args, why := d.arguments(params, want)
 	if why == "" {

@@ -142,8 +142,7 @@ func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_ty
 	efaceOf(&wanted)._type = want
 	for n = -1; m != nil; m = f.mock(state.scope, m) {
 		state.quiet = true
-		results, n = ftraceDispatcher(m.data, params, wanted)
-		state.quiet = false
+		results, n = ftraceDispatcher(m.data, params, wanted) // ends the quiet
 		if n >= 0 {
 			return results, n
 		}
