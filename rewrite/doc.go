@@ -12,14 +12,13 @@
 // Every function has a hook: a variable that is nil while the function is not traced, and which it looks at when it is entered and when
 // it returns. Unnamed parameters and results are given names.
 //
-//	func (p *T) Get(k string) (_ftrace_r0 int) {if _ftrace_f.h3!=nil{if _ftrace_v,_ftrace_ok:=(map[[3]interface{}]int)(nil)[[3]interface{}{_ftrace_f.h3,p,k}];_ftrace_ok{return _ftrace_v}};
-//		_ftrace_r0=p.x[k];if _ftrace_f.h3!=nil{delete(_ftrace_x2,[2]interface{}{_ftrace_f.h3,_ftrace_r0})};return
+//	func (p *T) Get(k string) (_ftrace_r0 int) {if _ftrace_f.h3!=nil{if _ftrace_p:=_ftrace_e2(&_ftrace_f.h3,(*int)(nil),p,k);_ftrace_p!=nil{return *(*int)(_ftrace_p)}};
+//		_ftrace_r0=p.x[k];if _ftrace_f.h3!=nil{_ftrace_x1(&_ftrace_f.h3,_ftrace_r0)};return
 //	}
 //
-// The maps are nil, for ever; these operations do nothing but call the runtime, where the core looks at the key. What is looked up can come back
-// at the entry: the results of a mock. The inliner charges little for them, and a key that is looked up or deleted does not escape. So a
-// function that is inlined still is, and what escaped or did not is the same. (A call through a function pointer in front of the body, by
-// contrast, makes every parameter escape.) What such hooks don't see is a panic that passes the function: the core notices that by the
+// e2 and x1 are functions of the core, for two parameters and one result. What e2 returns leads to the results of a mock, or is nil. These calls are
+// short, since they are in the program wherever the function is inlined; a call through a pointer to a wrapper in front of the body would make every
+// parameter escape. What such hooks don't see is a panic that passes the function: the core notices that by the
 // stack pointer. [Result.Profile] gives the inliner room for the hooks, and choose says what is done to what is not to be inlined.
 //
 // A function in which something runs behind the return, because it has a deferred call, has a hook at its entry alone:
@@ -28,8 +27,8 @@
 //		... the body as it was ...
 //	}
 //
-// The conversions to interface{} in these calls box nothing: enter and exit are declared go:noescape, so the compiler keeps the boxes in the frame. No function
-// literal is inserted, because it would renumber the user's own (F.func1 would become F.func2).
+// The conversions to interface{} in these calls allocate nothing: the core's functions are declared go:noescape, so the compiler keeps the boxes in the frame.
+// No function literal is inserted, because it would renumber the user's own (F.func1 would become F.func2).
 //
 // Either way the function is traced in its own frame, so that runtime.Caller, recover, stack traces and profiles stay right while it is.
 //

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"go/ast"
+	"strconv"
 	"strings"
 )
 
@@ -24,42 +25,57 @@ func (h hook) deferred() string {
 		x, h.name, boxes(h.sig.params, ""), boxes(h.sig.results, "&"))
 }
 
+// fixedArity is up to how many values a hook has a function of the core of its own for, which takes them in registers.
+const fixedArity = 4
+
 // entry is the statement at the entry of a function that is traced at its returns.
 func (h hook) entry(how How) string {
 	x := h.pkg.prefix
-	v, typ, values := x+"v", "struct{}", ""
+	p, want, ret := x+"p", "nil", "return"
 	switch results := h.sig.results; len(results) {
 	case 0:
-		v = "_"
 	case 1:
-		typ, values = results[0].typ, v
+		want = "(*" + results[0].typ + ")"
+		ret = "return *" + want + "(" + p + ")"
+		want += "(nil)"
 	default:
 		var fields, names []string
 		for i, r := range results {
 			fields = append(fields, fmt.Sprintf("r%d %s", i, r.typ))
-			names = append(names, fmt.Sprintf("%s.r%d", v, i))
+			names = append(names, fmt.Sprintf("%sv.r%d", x, i))
 		}
-		typ, values = "struct{"+strings.Join(fields, ";")+"}", strings.Join(names, ",")
+		want = "(*struct{" + strings.Join(fields, ";") + "})"
+		ret = fmt.Sprintf("%sv:=%s(%s);return %s", x, want, p, strings.Join(names, ","))
+		want += "(nil)"
 	}
-	outline := ""
 	if how == Outline {
-		outline = "if " + x + "never{recover()};" // what calls recover is not inlined
+		ret = "if " + x + "never{recover()};" + ret // what calls recover is not inlined
 	}
-	return fmt.Sprintf("if %[2]s!=nil{if %[3]s,%[1]sok:=(map[[%[4]d]interface{}]%[5]s)(nil)[[%[4]d]interface{}{%[2]s%[6]s}];%[1]sok{%[8]sreturn %[7]s}};",
-		x, h.name, v, len(h.sig.params)+1, typ, boxes(h.sig.params, ""), values, outline)
+	call := h.call("e", ","+want, h.sig.params)
+	if len(h.sig.results) == 0 {
+		return fmt.Sprintf("if %s!=nil{if %s!=nil{%s}};", h.name, call, ret)
+	}
+	return fmt.Sprintf("if %s!=nil{if %[2]s:=%[3]s;%[2]s!=nil{%[4]s}};", h.name, p, call, ret)
 }
 
 // entryOnly is the statement at the entry of a function that can't be given other results.
 func (h hook) entryOnly() string {
-	n := len(h.sig.params) + 1
-	return fmt.Sprintf("if %[1]s!=nil{_,_=(map[[%[2]d]interface{}]struct{})(nil)[[%[2]d]interface{}{%[1]s%[3]s}]};", h.name, n, boxes(h.sig.params, ""))
+	return fmt.Sprintf("if %s!=nil{%s};", h.name, h.call("e", ",nil", h.sig.params))
 }
 
 // exit is the statement in front of a function's return.
 func (h hook) exit() string {
-	n := len(h.sig.results) + 1
-	h.pkg.arity(n)
-	return fmt.Sprintf("if %[2]s!=nil{delete(%[1]sx%[3]d,[%[3]d]interface{}{%[2]s%[4]s})};", h.pkg.prefix, h.name, n, boxes(h.sig.results, ""))
+	return fmt.Sprintf("if %s!=nil{%s};", h.name, h.call("x", "", h.sig.results))
+}
+
+// call writes a call of the core's function for hooks at entries (e) or exits (x) with these values.
+func (h hook) call(function, want string, values []*variable) string {
+	arity := "n"
+	if n := len(values); n <= fixedArity {
+		arity = strconv.Itoa(n)
+	}
+	h.pkg.calls[function+arity] = true
+	return fmt.Sprintf("%s%s%s(&%s%s%s)", h.pkg.prefix, function, arity, h.name, want, boxes(values, ""))
 }
 
 // boxes writes variables as further elements or arguments, each of which becomes an interface value.
@@ -150,7 +166,7 @@ func returns(body *ast.BlockStmt) []*ast.ReturnStmt {
 // the core notices. What the compiler would not inline must stay so: the names of its closures would change, and what it calls if that counts
 // frames. A function that is not inlined although it seems so has no harm from being taken for one that is.
 func (p *pkg) choose(d *ast.FuncDecl) How {
-	if p.declared("delete") || !returnsPlainly(d) || !p.spellsResults(d) {
+	if !returnsPlainly(d) || !p.spellsResults(d) {
 		return Deferred
 	}
 	if p.declared("recover") || signatureNames(d.Recv, d.Type, "recover") {
@@ -256,7 +272,7 @@ func hasClosures(d *ast.FuncDecl) bool {
 // returnsPlainly says whether d can be given a hook in front of each return: nothing runs behind a return, the results can be assigned by
 // their names there, and no return is within a loop over an iterator, whose calls are still under way there.
 func returnsPlainly(d *ast.FuncDecl) bool {
-	plain := !signatureNames(d.Recv, d.Type, "delete")
+	plain := true
 	ast.Inspect(d.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
@@ -268,7 +284,7 @@ func returnsPlainly(d *ast.FuncDecl) bool {
 		case *ast.RangeStmt:
 			plain = plain && (len(returns(n.Body)) == 0 || !mayIterate(d, n.X))
 		}
-		plain = plain && !declares(n, "delete") && !declares(n, "nil") && !declaresNameOf(d.Type.Results, n)
+		plain = plain && !declares(n, "nil") && !declaresNameOf(d.Type.Results, n)
 		return plain
 	})
 	return plain
@@ -311,11 +327,3 @@ func (p *pkg) declared(name string) bool {
 
 // hookName returns the expression for a function's hook.
 func (p *pkg) hookName(index int) string { return fmt.Sprintf("%sf.h%d", p.prefix, index) }
-
-// arity notes that hooks in front of returns have keys of n values.
-func (p *pkg) arity(n int) {
-	if p.arities == nil {
-		p.arities = map[int]bool{}
-	}
-	p.arities[n] = true
-}

@@ -130,9 +130,9 @@ type pkg struct {
 	literals  int      // literals in package-level initialisers seen
 	fileNames []string // of hooked functions
 	fileIndex map[string]int
-	arities   map[int]bool // numbers of values in the keys of hooks in front of returns
-	calls     []callSite
-	noted     map[callSite]bool // those in calls
+	calls     map[string]bool // the core's functions that hooks at returns call: "e2", "xn"
+	sites     []callSite
+	noted     map[callSite]bool // those in sites
 }
 
 // freePrefix returns a prefix for generated names that no file mentions.
@@ -166,6 +166,7 @@ func (p *pkg) declarations() {
 	p.costs = map[*ast.FuncDecl]int{}
 	p.leastCosts = map[*ast.FuncDecl]int{}
 	p.fileIndex = map[string]int{}
+	p.calls = map[string]bool{}
 	p.noted = map[callSite]bool{}
 	for _, f := range p.files {
 		for _, d := range f.tree.Decls {

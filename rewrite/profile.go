@@ -45,7 +45,7 @@ func (f *file) callsIn(name string, pos token.Pos, body ast.Node) {
 func (p *pkg) noteCall(site callSite) {
 	if !p.noted[site] {
 		p.noted[site] = true
-		p.calls = append(p.calls, site)
+		p.sites = append(p.sites, site)
 	}
 }
 
@@ -64,7 +64,7 @@ func (p *pkg) profile() []byte {
 			fmt.Fprintf(&b, "%s\n%s%s\n0 0\n", nowhere, symbol, fn.Name)
 		}
 	}
-	for _, site := range p.calls {
+	for _, site := range p.sites {
 		fmt.Fprintf(&b, "%s%s\n%s\n%d 0\n", symbol, site.caller, nowhere, site.line)
 	}
 	b.WriteString(users)

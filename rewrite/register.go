@@ -56,8 +56,19 @@ func (p *pkg) register() []byte {
 	var b strings.Builder
 	x := p.prefix
 	fmt.Fprintf(&b, registerText, x, p.files[0].tree.Name.Name)
-	for _, n := range slices.Sorted(maps.Keys(p.arities)) {
-		fmt.Fprintf(&b, "var %sx%d map[[%d]interface{}]struct{}\n\n", x, n, n)
+	for _, call := range slices.Sorted(maps.Keys(p.calls)) {
+		params, result := "hook *interface{}", ""
+		if call[0] == 'e' {
+			params, result = params+", want interface{}", " unsafe.Pointer"
+		}
+		if arity := call[1:]; arity == "n" {
+			params += ", values ...interface{}"
+		} else {
+			for i := range arity[0] - '0' {
+				params += fmt.Sprintf(", v%d interface{}", i)
+			}
+		}
+		fmt.Fprintf(&b, "//go:linkname %[1]s%[2]s runtime.ftrace_%[2]s\n//go:noescape\nfunc %[1]s%[2]s(%[3]s)%[4]s\n\n", x, call, params, result)
 	}
 	fmt.Fprintf(&b, "// The hooks: nil, or what the core is to be called with.\nvar %sf struct {\n", x)
 	for i := range p.hooked {

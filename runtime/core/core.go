@@ -71,15 +71,8 @@ var splices = map[string][]splice{
 		{file: "panic.go", behind: "\n\tp.goexit = true\n", text: "defer ftraceUnwind();"},
 		{file: "panic.go", behind: "\nfunc preprintpanics(p *_panic) {", text: "ftraceUnwind();"}, // makes text of the values
 		{file: "panic.go", behind: "\nfunc fatalpanic(msgs *_panic) {", text: "ftraceFinish();"},
-		{file: "map_swiss.go", behind: mapdelete("SwissMapType"), text: exitHook, to: "go1.25"},
-		{file: "map.go", behind: mapdelete("MapType"), text: exitHook, from: "go1.26"},
-		{file: "map_swiss.go", behind: mapaccess2Fat("SwissMapType"), text: entryHookFat, to: "go1.25"},
-		{file: "map.go", behind: mapaccess2Fat("MapType"), text: entryHookFat, from: "go1.26"},
 	},
-	"internal/runtime/maps": {
-		{file: "runtime_swiss.go", behind: mapaccess2("SwissMapType"), text: entryHook, to: "go1.25"},
-		{file: "runtime.go", behind: mapaccess2("MapType"), text: entryHook, from: "go1.26"},
-	},
+	"internal/runtime/maps": {}, // a file is added
 	// The go command keeps test results by the environment variables that the test asked for. What is traced is such a dependency.
 	"testing/internal/testdeps": {
 		{file: "deps.go", behind: "// known to cmd/go/internal/test/test.go\n", text: `log.w.WriteString("getenv FTRACE\ngetenv FTRACE_OUT\ngetenv FTRACE_FORMAT\ngetenv FTRACE_STATS\ngetenv FTRACE_SHOW\n");`},
@@ -101,26 +94,6 @@ var linked = map[string]string{
 
 // Own says whether the package with this import path is the tracer's own part of a program, which is not traced.
 func Own(importPath string) bool { return linked[importPath] != "" || importPath == rulePackage }
-
-// Hooks at returns reach the core through operations on nil maps, see ftraceHooked. They cost a map that is not nil one comparison.
-const (
-	entryHook    = "if m == nil {if results, replaced := ftraceMapAccess(typ.Key, typ.Elem, key, sys.GetCallerSP()); results != nil {return results, replaced}};"
-	entryHookFat = "if m == nil {if results, replaced := ftraceMapAccess(t.Key, t.Elem, key, sys.GetCallerSP()); results != nil {if !replaced {results = zero}; return results, replaced}};"
-	exitHook     = "if m == nil && ftraceMapDelete(t.Key, key, sys.GetCallerSP()) {return};"
-)
-
-func mapaccess2(mapType string) string {
-	return "\nfunc runtime_mapaccess2(typ *abi." + mapType + ", m *Map, key unsafe.Pointer) (unsafe.Pointer, bool) {"
-}
-
-// mapaccess2Fat is mapaccess2 for elements of more than 1024 bytes.
-func mapaccess2Fat(mapType string) string {
-	return "\nfunc mapaccess2_fat(t *abi." + mapType + ", m *maps.Map, key, zero unsafe.Pointer) (unsafe.Pointer, bool) {"
-}
-
-func mapdelete(mapType string) string {
-	return "\nfunc mapdelete(t *abi." + mapType + ", m *maps.Map, key unsafe.Pointer) {"
-}
 
 // Patched says whether Patch changes the package with this import path, which is the standard library's or not. Such packages are
 // not instrumented.

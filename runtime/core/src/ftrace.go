@@ -1,7 +1,8 @@
 //go:build ftrace_core
 
 // The files ftrace*.go are added to package runtime by ftrace-wrap. They are the core of the tracer: instrumented packages
-// call ftrace_register once, ftrace_enter at the entry and ftrace_exit at the exit of each armed function.
+// call ftrace_register once, and at the entry and the exits of each armed function ftrace_e0 to ftrace_en and ftrace_x0 to ftrace_xn, or, if it has
+// deferred calls, ftrace_enter and ftrace_exit.
 //
 // They live in package runtime because everything they need is here: the goroutine (getg, no parsing of goroutine ids), the
 // types of all values (internal/abi), the panics under way, and because this package is initialised before any other, so
@@ -14,7 +15,6 @@
 package runtime
 
 import (
-	"internal/abi"
 	"internal/bytealg"
 	"internal/goarch"
 	"internal/runtime/atomic"
@@ -132,64 +132,105 @@ func ftrace_enter(hook any, args ...any) int {
 	return ftraceBegin(f, getg().stack.hi-sp, args, 0)
 }
 
-// The hooks at a function's entry and returns must cost the compiler's inliner next to nothing and let nothing escape. Of all that
-// reaches this package from compiled code, looking up and deleting in a nil map are the cheapest: the key takes values along, and what is
-// looked up can come back. The key is a [...]any, of which the first is the hook.
+// The functions that hooks at a function's entry and returns call have the fewest arguments that do, since these calls are inlined with the function:
+// the hook's place, the values, and at the entry a nil pointer to the result, or to a struct of the results, if there are any. They return where the results
+// of a replacement are, which the function is to return at once, or nil.
 
-// ftraceHooked takes the key of a map operation apart: into the function, nil if that is no hook, and its parameters or results.
-func ftraceHooked(keyType *_type, key unsafe.Pointer) (f *ftraceFunc, values []any) {
-	if keyType.Kind() != abi.Array {
-		return nil, nil
-	}
-	array := (*arraytype)(unsafe.Pointer(keyType))
-	if array.Len == 0 || array.Elem != ftraceAnyType() && !ftraceIsAny(array.Elem) {
-		return nil, nil
-	}
-	values = unsafe.Slice((*any)(key), array.Len)
-	hook := efaceOf(&values[0])
-	var self any = f
-	if hook.data == nil || hook._type != nil && hook._type != efaceOf(&self)._type { // nil with data: it was disarmed since the function saw it
-		return nil, nil
-	}
-	return (*ftraceFunc)(hook.data), values[1:]
+//go:linkname ftrace_e0
+func ftrace_e0(hook *any, want any) unsafe.Pointer {
+	return ftraceEntered(hook, want, sys.GetCallerSP(), nil)
 }
 
-// ftraceAnyType returns the type any, of which a plugin can have another descriptor.
-func ftraceAnyType() *_type { return (*ptrtype)(unsafe.Pointer(abi.TypeOf((*any)(nil)))).Elem }
-
-func ftraceIsAny(t *_type) bool {
-	return t.Kind() == abi.Interface && len((*interfacetype)(unsafe.Pointer(t)).Methods) == 0
+//go:linkname ftrace_e1
+func ftrace_e1(hook *any, want, a any) unsafe.Pointer {
+	values := [...]any{a}
+	return ftraceEntered(hook, want, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
 }
 
-// ftraceMapAccess is called by mapaccess2 for a nil map. If that is the hook at a function's entry it returns where its results are, and
-// whether the function is to return them at once, as a struct, or as it stands if it is one; want is the type of that. sp is the stack pointer of the function that looks up.
-//
-//go:linkname ftraceMapAccess
-func ftraceMapAccess(keyType, want *_type, key unsafe.Pointer, sp uintptr) (results unsafe.Pointer, replaced bool) {
-	f, params := ftraceHooked(keyType, key)
-	if f == nil {
-		return nil, false
-	}
+//go:linkname ftrace_e2
+func ftrace_e2(hook *any, want, a, b any) unsafe.Pointer {
+	values := [...]any{a, b}
+	return ftraceEntered(hook, want, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+}
+
+//go:linkname ftrace_e3
+func ftrace_e3(hook *any, want, a, b, c any) unsafe.Pointer {
+	values := [...]any{a, b, c}
+	return ftraceEntered(hook, want, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+}
+
+//go:linkname ftrace_e4
+func ftrace_e4(hook *any, want, a, b, c, d any) unsafe.Pointer {
+	values := [...]any{a, b, c, d}
+	return ftraceEntered(hook, want, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+}
+
+//go:linkname ftrace_en
+func ftrace_en(hook *any, want any, values ...any) unsafe.Pointer {
+	return ftraceEntered(hook, want, sys.GetCallerSP(), values)
+}
+
+//go:linkname ftrace_x0
+func ftrace_x0(hook *any) {
+	ftraceLeft(hook, sys.GetCallerSP(), nil)
+}
+
+//go:linkname ftrace_x1
+func ftrace_x1(hook *any, a any) {
+	values := [...]any{a}
+	ftraceLeft(hook, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+}
+
+//go:linkname ftrace_x2
+func ftrace_x2(hook *any, a, b any) {
+	values := [...]any{a, b}
+	ftraceLeft(hook, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+}
+
+//go:linkname ftrace_x3
+func ftrace_x3(hook *any, a, b, c any) {
+	values := [...]any{a, b, c}
+	ftraceLeft(hook, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+}
+
+//go:linkname ftrace_x4
+func ftrace_x4(hook *any, a, b, c, d any) {
+	values := [...]any{a, b, c, d}
+	ftraceLeft(hook, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+}
+
+//go:linkname ftrace_xn
+func ftrace_xn(hook *any, values ...any) {
+	ftraceLeft(hook, sys.GetCallerSP(), values)
+}
+
+// ftraceValues returns the n values at first, hidden from escape analysis.
+func ftraceValues(first *any, n int) []any {
+	return unsafe.Slice((*any)(noescape(unsafe.Pointer(first))), n)
+}
+
+// ftraceHooked returns the function that a hook is of. It may have been disarmed since the function saw it; the second word stays.
+func ftraceHooked(hook *any) *ftraceFunc { return (*ftraceFunc)(efaceOf(hook).data) }
+
+// ftraceEntered is called at the entry of an armed function that is traced at its returns.
+func ftraceEntered(hook *any, want any, sp uintptr, params []any) unsafe.Pointer {
+	f := ftraceHooked(hook)
 	offset := getg().stack.hi - sp
 	if ftraceLoadConfig() != nil {
 		ftraceBegin(f, offset, params, ftraceAtReturns)
 	}
 	if f.replaced() {
-		if results = ftraceMapReplace(f, offset, params, want); results != nil {
-			return results, true
-		}
+		return ftraceReplaceCall(f, offset, params, ftraceWanted(want))
 	}
-	return unsafe.Pointer(&zeroVal[0]), false
+	return nil
 }
 
-// ftraceMapDelete is called by mapdelete for a nil map. It says whether that is the hook in front of a function's return.
-func ftraceMapDelete(keyType *_type, key unsafe.Pointer, sp uintptr) bool {
-	f, results := ftraceHooked(keyType, key)
-	if f == nil {
-		return false
+// ftraceWanted returns the type that want is a nil pointer to; struct{} if there are no results.
+func ftraceWanted(want any) *_type {
+	if want == nil {
+		want = (*struct{})(nil)
 	}
-	ftraceReturn(f, getg().stack.hi-sp, results)
-	return true
+	return (*ptrtype)(unsafe.Pointer(efaceOf(&want)._type)).Elem
 }
 
 // ftraceBegin notes and shows that a call of f begins, in the stack frame at offset below the stack's top.
@@ -272,9 +313,11 @@ func ftrace_exit(token int, results ...any) {
 	t.end(gp, results, p)
 }
 
-// ftraceReturn notes and shows that f, which is traced at its returns, returns. Its frame is not there if it was not armed when it was entered.
-func ftraceReturn(f *ftraceFunc, offset uintptr, results []any) {
+// ftraceLeft is called in front of the return of a function that is traced there. Its frame is not there if it is of no interest, or was not
+// when the function was entered.
+func ftraceLeft(hook *any, sp uintptr, results []any) {
 	gp := getg()
+	f, offset := ftraceHooked(hook), gp.stack.hi-sp
 	t := gp.ftrace
 	if t == nil || t.depth == 0 || t.frame(t.depth-1).sp < offset || t.busy != 0 || !ftraceMayTrace(gp) {
 		return

@@ -4,7 +4,7 @@
 //
 // A function that is replaced has its hook on. The core finds the replacement that is in force for the goroutine, copies the
 // parameters to the heap (ftrace_lift.go) and calls package mock, which calls the replacement or declines. The results go
-// back by the hook: as what was looked up, or, in a function with a deferred hook, by ftrace_exit.
+// back by the hook: as what the call of the core returns, or, in a function with a deferred hook, by ftrace_exit.
 
 package runtime
 
@@ -150,8 +150,8 @@ func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_ty
 	return nil, -1
 }
 
-// ftraceMapReplace is the part of ftraceMapAccess for a function that has replacements.
-func ftraceMapReplace(f *ftraceFunc, offset uintptr, params []any, want *_type) unsafe.Pointer {
+// ftraceReplaceCall is the part of ftraceEntered for a function that has replacements.
+func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, want *_type) unsafe.Pointer {
 	gp := getg()
 	m := ftraceReplacement(gp, f)
 	if m == nil {

@@ -10,11 +10,6 @@ import (
 	"unsafe"
 )
 
-// ftraceMapAccess is the core's, in package runtime. runtime_mapaccess2 calls it for a nil map.
-//
-//go:linkname ftraceMapAccess runtime.ftraceMapAccess
-func ftraceMapAccess(keyType, elemType *abi.Type, key unsafe.Pointer, sp uintptr) (results unsafe.Pointer, replaced bool)
-
 // FtraceMapSize is the size of a map's header.
 const FtraceMapSize = unsafe.Sizeof(Map{})
 
