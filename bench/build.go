@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,13 +27,16 @@ func (b build) command(dir string, args ...string) *exec.Cmd {
 	return command(dir, b.env, "go", append(first, args...)...)
 }
 
-// steps are what is measured of a build, in order: with empty caches; again, without a change; after an edit of one file; with other packages
-// instrumented (a plain build has nothing to do there).
+// steps are what is measured of a build, in order: with empty caches; again, without a change; after an edit of one file, the median of several; with
+// other packages instrumented (a plain build has nothing to do there).
 var steps = []string{"cold", "warm", "edit", "other packages"}
+
+// edits is how many edits are made.
+const edits = 5
 
 // measureBuilds prints how long the command in the folder cmd of the module in src takes to build, how large the program is, and the
 // most memory that a process of the build takes. The module is copied to tmp.
-func measureBuilds(tmp, wrap, src, cmd string, rounds int) error {
+func measureBuilds(w io.Writer, tmp, wrap, src, cmd string, rounds int) error {
 	dir := filepath.Join(tmp, "module")
 	if err := os.CopyFS(dir, os.DirFS(src)); err != nil {
 		return err
@@ -65,21 +69,21 @@ func measureBuilds(tmp, wrap, src, cmd string, rounds int) error {
 			memory[i] = append(memory[i], rss)
 		}
 	}
-	fmt.Printf("\n| %s | %s s | program MB | compiler's peak MB |\n|---%s|\n", filepath.Base(cmd), strings.Join(steps, " s | "), strings.Repeat("|--:", len(steps)+2))
+	fmt.Fprintf(w, "| %s | %s s | program MB | compiler's peak MB |\n|---%s|\n", filepath.Base(cmd), strings.Join(steps, " s | "), strings.Repeat("|--:", len(steps)+2))
 	for i, b := range builds {
-		fmt.Printf("| %s |", b.name)
+		fmt.Fprintf(w, "| %s |", b.name)
 		for step := range steps {
-			cell(median(times[i][step]), median(times[0][step]), 1)
+			cell(w, median(times[i][step]), median(times[0][step]), 1)
 		}
-		cell(sizes[i], sizes[0], 1e6)
-		cell(median(memory[i]), median(memory[0]), 1e3)
-		fmt.Println()
+		cell(w, sizes[i], sizes[0], 1e6)
+		cell(w, median(memory[i]), median(memory[0]), 1e3)
+		fmt.Fprintln(w)
 	}
 	return nil
 }
 
 // cell prints a figure, and its ratio to plain.
-func cell(x, plain, unit float64) { fmt.Printf(" %.2f (%.2f) |", x/unit, x/plain) }
+func cell(w io.Writer, x, plain, unit float64) { fmt.Fprintf(w, " %.2f (%.2f) |", x/unit, x/plain) }
 
 // measure takes the times of the steps in seconds, and the size of the program in bytes.
 func (b build) measure(tmp, dir, cmd string) (times []float64, size float64, err error) {
@@ -92,21 +96,34 @@ func (b build) measure(tmp, dir, cmd string) (times []float64, size float64, err
 	defer os.Remove(edited)
 	out := filepath.Join(tmp, "program")
 	b.env = append([]string{"GOCACHE=" + filepath.Join(caches, "go"), "FTRACE_CACHE=" + filepath.Join(caches, "ftrace")}, b.env...)
+	run := func() (float64, error) {
+		start := time.Now()
+		err := b.command(dir, "-o", out, "./"+cmd).Run()
+		return time.Since(start).Seconds(), err
+	}
 	for _, step := range steps {
+		repeat := 1
 		switch step {
 		case "edit":
-			text := fmt.Sprintf("package main\n\nfunc ftraceBenchEdit() int { return %d }\n", time.Now().UnixNano())
-			if err := os.WriteFile(edited, []byte(text), 0o666); err != nil {
-				return nil, 0, err
-			}
+			repeat = edits
 		case "other packages":
 			b.env = append(b.env, "FTRACE_PACKAGES=main,strings")
 		}
-		start := time.Now()
-		if err := b.command(dir, "-o", out, "./"+cmd).Run(); err != nil {
-			return nil, 0, err
+		var took []float64
+		for range repeat {
+			if step == "edit" {
+				text := fmt.Sprintf("package main\n\nfunc ftraceBenchEdit() int { return %d }\n", time.Now().UnixNano())
+				if err := os.WriteFile(edited, []byte(text), 0o666); err != nil {
+					return nil, 0, err
+				}
+			}
+			t, err := run()
+			if err != nil {
+				return nil, 0, err
+			}
+			took = append(took, t)
 		}
-		times = append(times, time.Since(start).Seconds())
+		times = append(times, median(took))
 		if step == "warm" {
 			info, err := os.Stat(out)
 			if err != nil {
@@ -134,13 +151,14 @@ func (b build) compileMemory(tmp, dir string) (float64, error) {
 }
 
 // measureIdle prints the resident memory of a program that does nothing, plainly, with everything instrumented and off, and with everything armed.
-func measureIdle(tmp, wrap string) error {
-	dir, err := programsDir()
+func measureIdle(w io.Writer, tmp, wrap string) error {
+	dir, err := benchDir()
 	if err != nil {
 		return err
 	}
-	fmt.Print("\n| an idle program | resident MB |\n|---|--:|\n")
-	for _, w := range []struct {
+	dir = filepath.Join(dir, "programs")
+	fmt.Fprint(w, "| an idle program | resident MB |\n|---|--:|\n")
+	for _, way := range []struct {
 		build
 		run []string
 	}{
@@ -149,14 +167,14 @@ func measureIdle(tmp, wrap string) error {
 		{build{"armed", wrap, []string{"FTRACE_PACKAGES=all"}}, []string{"FTRACE=*=args", "FTRACE_OUT=" + filepath.Join(tmp, "trace")}},
 	} {
 		exe := filepath.Join(tmp, "idle")
-		if err := w.command(dir, "-o", exe, "./idle").Run(); err != nil {
-			return fmt.Errorf("%s: %v", w.name, err)
+		if err := way.command(dir, "-o", exe, "./idle").Run(); err != nil {
+			return fmt.Errorf("%s: %v", way.name, err)
 		}
-		rss, err := resident(command(tmp, w.run, exe))
+		rss, err := resident(command(tmp, way.run, exe))
 		if err != nil {
-			return fmt.Errorf("%s: %v", w.name, err)
+			return fmt.Errorf("%s: %v", way.name, err)
 		}
-		fmt.Printf("| %s | %.1f |\n", w.name, rss/1e3)
+		fmt.Fprintf(w, "| %s | %.1f |\n", way.name, rss/1e3)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -38,13 +39,13 @@ func callsPerOp(benchmark string) float64 {
 }
 
 // measureCalls prints nanoseconds a call, by benchmark and way.
-func measureCalls(dir, wrap string, rounds int, short bool) error {
-	for i, w := range ways {
+func measureCalls(w io.Writer, dir, wrap string, rounds int, short bool) error {
+	for i, way := range ways {
 		args := []string{"test", "-c", "-o", filepath.Join(dir, fmt.Sprint("calls", i))}
-		if w.wrapped {
+		if way.wrapped {
 			args = append(args, "-toolexec="+wrap)
 		}
-		if err := command("", append(w.build, "FTRACE_PACKAGES=github.com/ftrace-wrap/ftrace-wrap/bench/calls"), "go", append(args, "github.com/ftrace-wrap/ftrace-wrap/bench/calls")...).Run(); err != nil {
+		if err := command("", append(way.build, "FTRACE_PACKAGES=github.com/ftrace-wrap/ftrace-wrap/bench/calls"), "go", append(args, "github.com/ftrace-wrap/ftrace-wrap/bench/calls")...).Run(); err != nil {
 			return fmt.Errorf("building the benchmarks: %v", err)
 		}
 	}
@@ -55,12 +56,12 @@ func measureCalls(dir, wrap string, rounds int, short bool) error {
 	times := map[string][][]float64{} // benchmark, way, round
 	allocs := 0
 	for range rounds {
-		for i, w := range ways {
+		for i, way := range ways {
 			var out bytes.Buffer
-			cmd := command(dir, w.run, filepath.Join(dir, fmt.Sprint("calls", i)), "-test.bench=.", "-test.benchtime="+duration)
+			cmd := command(dir, way.run, filepath.Join(dir, fmt.Sprint("calls", i)), "-test.bench=.", "-test.benchtime="+duration)
 			cmd.Stdout = &out
 			if err := cmd.Run(); err != nil {
-				return fmt.Errorf("%s: %v\n%s", w.name, err, out.String())
+				return fmt.Errorf("%s: %v\n%s", way.name, err, out.String())
 			}
 			for _, r := range parse(out.String()) {
 				if times[r.name] == nil {
@@ -71,8 +72,8 @@ func measureCalls(dir, wrap string, rounds int, short bool) error {
 			}
 		}
 	}
-	printCalls(times)
-	fmt.Printf("\nHeap allocations in all ways together: %d.\n", allocs)
+	printCalls(w, times)
+	fmt.Fprintf(w, "\nHeap allocations in all ways together: %d.\n", allocs)
 	return nil
 }
 
@@ -94,18 +95,18 @@ func parse(out string) []result {
 	return results
 }
 
-func printCalls(times map[string][][]float64) {
+func printCalls(w io.Writer, times map[string][][]float64) {
 	names := []string{"ns a call"}
-	for _, w := range ways {
-		names = append(names, w.name)
+	for _, way := range ways {
+		names = append(names, way.name)
 	}
-	fmt.Printf("| %s |\n|---%s|\n", strings.Join(names, " | "), strings.Repeat("|--:", len(ways)))
+	fmt.Fprintf(w, "| %s |\n|---%s|\n", strings.Join(names, " | "), strings.Repeat("|--:", len(ways)))
 	for _, name := range slices.Sorted(maps.Keys(times)) {
 		cells := []string{name}
 		for _, t := range times[name] {
 			cells = append(cells, fmt.Sprintf("%.2f", median(t)))
 		}
-		fmt.Printf("| %s |\n", strings.Join(cells, " | "))
+		fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | "))
 	}
 }
 

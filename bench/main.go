@@ -1,15 +1,17 @@
 // Bench measures what ftrace-wrap costs, as ratios against plain Go in the same run: machines are shared and noisy, so the ways are run in
-// turn, several times, and medians taken. It prints the tables of docs/performance.md.
+// turn, several times, and medians taken. It prints the tables of docs/performance.md, and with -update writes them there.
 //
-//	go run ./bench                     # everything
+//	go run ./bench -update             # everything
 //	go run ./bench -only calls         # one part: calls, programs, builds or memory
 //	go run ./bench -short              # a smoke run
 //	go run ./bench -goawk DIR          # the programs with goawk, from a checkout
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +25,7 @@ type options struct {
 	goawk  string
 	rounds int
 	wrap   string
+	update bool
 }
 
 func main() {
@@ -32,6 +35,7 @@ func main() {
 	flag.StringVar(&opt.goawk, "goawk", "", "a checkout of goawk, to be measured with the programs")
 	flag.IntVar(&opt.rounds, "rounds", 5, "how often each way is run")
 	flag.StringVar(&opt.wrap, "wrap", "", "the ftrace-wrap to measure; default: built from this module")
+	flag.BoolVar(&opt.update, "update", false, "write the tables that are measured into docs/performance.md")
 	flag.Parse()
 	if opt.short {
 		opt.rounds = 1
@@ -59,28 +63,60 @@ func run(opt options) error {
 	}
 	parts := []struct {
 		name    string
-		measure func() error
+		measure func(w io.Writer) error
 	}{
-		{"calls", func() error { return measureCalls(dir, opt.wrap, opt.rounds, opt.short) }},
-		{"programs", func() error { return measurePrograms(dir, opt.wrap, opt.programs(), opt.rounds) }},
-		{"builds", func() error { return measureEsbuild(dir, opt) }},
-		{"memory", func() error { return measureIdle(dir, opt.wrap) }},
+		{"calls", func(w io.Writer) error { return measureCalls(w, dir, opt.wrap, opt.rounds, opt.short) }},
+		{"programs", func(w io.Writer) error { return measurePrograms(w, dir, opt.wrap, opt.programs(), opt.rounds) }},
+		{"builds", func(w io.Writer) error { return measureEsbuild(w, dir, opt) }},
+		{"memory", func(w io.Writer) error { return measureIdle(w, dir, opt.wrap) }},
 	}
-	fmt.Printf("%s %s/%s, %d CPUs, medians of %d rounds\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), opt.rounds)
 	found := false
 	for _, part := range parts {
 		if opt.only != "" && opt.only != part.name {
 			continue
 		}
 		found = true
-		if err := part.measure(); err != nil {
+		var table bytes.Buffer
+		fmt.Fprintf(&table, "%s %s/%s, %d CPUs, medians of %d rounds:\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), opt.rounds)
+		if err := part.measure(&table); err != nil {
 			return fmt.Errorf("%s: %v", part.name, err)
+		}
+		fmt.Printf("%s\n", table.Bytes())
+		if opt.update {
+			if err := update(part.name, table.Bytes()); err != nil {
+				return fmt.Errorf("%s: %v", part.name, err)
+			}
 		}
 	}
 	if !found {
 		return fmt.Errorf("-only: there is no part %q", opt.only)
 	}
 	return nil
+}
+
+// update puts a table between the comments in docs/performance.md that name its part.
+func update(part string, table []byte) error {
+	dir, err := benchDir()
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(dir, "..", "docs", "performance.md")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := bytes.Cut(text, []byte("<!-- "+part+" -->\n"))
+	_, after, ok2 := bytes.Cut(rest, []byte("<!-- end -->\n"))
+	if !ok || !ok2 {
+		return fmt.Errorf("%s has no <!-- %s --> with an <!-- end --> behind it", file, part)
+	}
+	return os.WriteFile(file, fmt.Appendf(nil, "%s<!-- %s -->\n%s<!-- end -->\n%s", before, part, table, after), 0o666)
+}
+
+// benchDir returns the folder of this program's source.
+func benchDir() (string, error) {
+	out, err := command("", nil, "go", "list", "-f", "{{.Dir}}", "github.com/ftrace-wrap/ftrace-wrap/bench").Output()
+	return strings.TrimSpace(string(out)), err
 }
 
 // programs lists the programs to measure.
@@ -97,19 +133,20 @@ func (opt options) programs() []program {
 }
 
 // measureEsbuild measures builds of esbuild; a smoke run leaves them out.
-func measureEsbuild(tmp string, opt options) error {
+func measureEsbuild(w io.Writer, tmp string, opt options) error {
 	if opt.short {
 		return nil
 	}
-	dir, err := programsDir()
+	dir, err := benchDir()
 	if err != nil {
 		return err
 	}
+	dir = filepath.Join(dir, "programs")
 	src, err := command(dir, nil, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/evanw/esbuild").Output()
 	if err != nil {
 		return err
 	}
-	return measureBuilds(tmp, opt.wrap, strings.TrimSpace(string(src)), "cmd/esbuild", opt.rounds)
+	return measureBuilds(w, tmp, opt.wrap, strings.TrimSpace(string(src)), "cmd/esbuild", opt.rounds)
 }
 
 // command prepares a command with more environment, whose messages go to stderr.

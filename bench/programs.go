@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -73,38 +74,39 @@ func offWays(wrap string, p program) []build {
 }
 
 // measurePrograms prints how long programs take with nothing armed, as ratios to plain Go.
-func measurePrograms(tmp, wrap string, programs []program, rounds int) error {
-	dir, err := programsDir()
+func measurePrograms(w io.Writer, tmp, wrap string, programs []program, rounds int) error {
+	dir, err := benchDir()
 	if err != nil {
 		return err
 	}
+	dir = filepath.Join(dir, "programs")
 	var products []float64
 	for i, p := range programs {
 		ways := offWays(wrap, p)
 		if products == nil {
 			header := []string{"CPU time", "plain s"}
-			for _, w := range ways[1:] {
-				header = append(header, w.name)
+			for _, way := range ways[1:] {
+				header = append(header, way.name)
 				products = append(products, 0)
 			}
-			fmt.Printf("\n| %s |\n|---%s|\n", strings.Join(header, " | "), strings.Repeat("|--:", len(ways)))
+			fmt.Fprintf(w, "| %s |\n|---%s|\n", strings.Join(header, " | "), strings.Repeat("|--:", len(ways)))
 		}
 		medians, err := p.measure(filepath.Join(tmp, fmt.Sprint("program", i)), dir, ways, rounds)
 		if err != nil {
 			return fmt.Errorf("%s: %v", p.name, err)
 		}
-		fmt.Printf("| %s | %.2f |", p.name, medians[0])
+		fmt.Fprintf(w, "| %s | %.2f |", p.name, medians[0])
 		for i, m := range medians[1:] {
-			fmt.Printf(" %.2f |", m/medians[0])
+			fmt.Fprintf(w, " %.2f |", m/medians[0])
 			products[i] += math.Log(m / medians[0])
 		}
-		fmt.Println()
+		fmt.Fprintln(w)
 	}
-	fmt.Print("| geometric mean | |")
+	fmt.Fprint(w, "| geometric mean | |")
 	for _, sum := range products {
-		fmt.Printf(" %.2f |", math.Exp(sum/float64(len(programs))))
+		fmt.Fprintf(w, " %.2f |", math.Exp(sum/float64(len(programs))))
 	}
-	fmt.Println()
+	fmt.Fprintln(w)
 	return nil
 }
 
@@ -147,10 +149,4 @@ func (p program) measure(tmp, dir string, ways []build, rounds int) ([]float64, 
 		medians = append(medians, median(t))
 	}
 	return medians, nil
-}
-
-// programsDir returns the folder of the module of programs.
-func programsDir() (string, error) {
-	out, err := command("", nil, "go", "list", "-f", "{{.Dir}}", "github.com/ftrace-wrap/ftrace-wrap/bench").Output()
-	return filepath.Join(strings.TrimSpace(string(out)), "programs"), err
 }
