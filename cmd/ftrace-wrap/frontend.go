@@ -24,6 +24,9 @@ func goCommand(args []string) int {
 		if err != nil {
 			return fail(err)
 		}
+		if args[0] == "test" {
+			selectTargets(args[1:])
+		}
 		args = insertFlags(args, flag)
 		announceFirst()
 	}
@@ -43,6 +46,7 @@ func testCommand(args []string) int {
 	if err := traceOn(); err != nil {
 		return fail(err)
 	}
+	selectTargets(args)
 	announceFirst()
 	return execGo(insertFlags(append([]string{"test"}, args...), flags...))
 }
