@@ -138,6 +138,9 @@ func (a testArgs) environment(goroot string) selection.Environment {
 
 // loadTargets returns GOROOT and the packages of the functions that the tests replace.
 func (a testArgs) loadTargets() (goroot string, found []*packages.Package) {
+	if s, err := selection.Resolve(a.environment("")); err != nil || !s.MayImport(ownModule) {
+		return "", nil // as for most, who are not to wait for it
+	}
 	path, err := goPath()
 	if err != nil {
 		return "", nil
@@ -147,10 +150,6 @@ func (a testArgs) loadTargets() (goroot string, found []*packages.Package) {
 		return "", nil
 	}
 	goroot = strings.TrimSpace(string(out))
-	env := a.environment(goroot)
-	if s, err := selection.Resolve(env); err != nil || !s.MayImport(ownModule) {
-		return goroot, nil
-	}
 	all, err := packages.Load(&packages.Config{
 		Mode:       packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps,
 		Dir:        a.dir,
@@ -169,6 +168,9 @@ func (a testArgs) loadTargets() (goroot string, found []*packages.Package) {
 		found:   map[string]*packages.Package{},
 	}
 	packages.Visit(all, nil, f.visit)
+	if len(f.users) == 0 {
+		return goroot, nil
+	}
 	f.findAll()
 	for _, p := range f.found {
 		found = append(found, p)
