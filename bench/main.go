@@ -2,7 +2,7 @@
 // turn, several times, and medians taken. It prints the tables of docs/performance.md.
 //
 //	go run ./bench                     # everything
-//	go run ./bench -only calls         # one part: calls, programs, builds or memory
+//	go run ./bench -only calls         # one part: calls, mocks, programs, builds or memory
 //	go run ./bench -short              # a smoke run
 //	go run ./bench -goawk DIR          # the programs with goawk, from a checkout
 package main
@@ -28,7 +28,7 @@ type options struct {
 func main() {
 	var opt options
 	flag.BoolVar(&opt.short, "short", false, "one quick round, of one program and no builds")
-	flag.StringVar(&opt.only, "only", "", "measure one part: calls, programs, builds or memory")
+	flag.StringVar(&opt.only, "only", "", "measure one part: calls, mocks, programs, builds or memory")
 	flag.StringVar(&opt.goawk, "goawk", "", "a checkout of goawk, to be measured with the programs")
 	flag.IntVar(&opt.rounds, "rounds", 5, "how often each way is run")
 	flag.StringVar(&opt.wrap, "wrap", "", "the ftrace-wrap to measure; default: built from this module")
@@ -62,6 +62,7 @@ func run(opt options) error {
 		measure func() error
 	}{
 		{"calls", func() error { return measureCalls(dir, opt.wrap, opt.rounds, opt.short) }},
+		{"mocks", func() error { return measureMocks(dir, opt.wrap, opt.rounds, opt.short) }},
 		{"programs", func() error { return measurePrograms(dir, opt.wrap, opt.programs(), opt.rounds) }},
 		{"builds", func() error { return measureEsbuild(dir, opt) }},
 		{"memory", func() error { return measureIdle(dir, opt.wrap) }},
