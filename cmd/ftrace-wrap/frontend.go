@@ -43,10 +43,12 @@ func testCommand(args []string) int {
 	if os.Getenv("FTRACE_OUT") == "" && !slices.ContainsFunc(args, isVerbose) {
 		flags = append(flags, "-v") // go test drops what a passing test prints to stderr otherwise
 	}
+	if added := selectTargets(args); len(added) > 0 && os.Getenv("FTRACE") == "" {
+		os.Setenv("FTRACE", "1;!pkg:"+strings.Join(added, ";!pkg:")) // to replace a function is not to ask for its package's calls
+	}
 	if err := traceOn(); err != nil {
 		return fail(err)
 	}
-	selectTargets(args)
 	announceFirst()
 	return execGo(insertFlags(append([]string{"test"}, args...), flags...))
 }

@@ -62,7 +62,7 @@ program's, or 128 and the signal's number if a signal ended it.
 
 Test runs go test with FTRACE=1, unless FTRACE is set. Test files are traced like
 the rest of the main module. The packages of functions that they replace by package
-mock are added to FTRACE_PACKAGES, unless you exclude them there.
+mock are added to FTRACE_PACKAGES, unless you exclude them there, and not traced.
 
 The trace goes to the stderr of each test program. Of a test that passes, go test
 drops that, so without FTRACE_OUT the flag -v is added, unless you give -v or

@@ -26,40 +26,39 @@ const (
 	mockPackage = ownModule + "/mock"
 )
 
-// selectTargets adds the packages of the functions that tests replace to FTRACE_PACKAGES, given the arguments of go test. What the user excludes there stays
-// out. It reports no errors: what does not load, go test reports.
-func selectTargets(args []string) {
+// selectTargets adds the packages of the functions that tests replace to FTRACE_PACKAGES, given the arguments of go test, and returns those that were not there.
+// What the user excludes stays out. It reports no errors: what does not load, go test reports.
+func selectTargets(args []string) (added []string) {
 	a := parseTest(args)
 	goroot, found := a.loadTargets()
 	if len(found) == 0 {
-		return
+		return nil
 	}
 	env := a.environment(goroot)
 	selected, err := selection.Resolve(env)
 	if err != nil || selected.Key() == "off" {
-		return
+		return nil
 	}
-	var add []string
-	for _, p := range found {
-		std := isWithin(p.Dir, filepath.Join(goroot, "src"))
-		if selected.Contains(selection.Package{ImportPath: p.ID, Dir: p.Dir, Std: std}) {
-			continue
-		}
-		env.Patterns = p.PkgPath
-		if s, err := selection.Resolve(env); err == nil && s.Validate() == nil {
-			add = append(add, p.PkgPath)
-		}
-	}
-	if len(add) == 0 {
-		return
-	}
-	slices.Sort(add)
 	patterns := strings.Trim(cmp.Or(os.Getenv("FTRACE_PACKAGES"), "main"), ", ")
 	if strings.HasPrefix(patterns, "!") {
 		patterns = "main," + patterns // as it is understood there
 	}
-	// A later pattern overrides an earlier one, and the user is to have the last word.
-	os.Setenv("FTRACE_PACKAGES", strings.Join(slices.Compact(add), ",")+","+patterns)
+	for _, p := range found {
+		pkg := selection.Package{ImportPath: p.ID, Dir: p.Dir, Std: isWithin(p.Dir, filepath.Join(goroot, "src"))}
+		if selected.Contains(pkg) {
+			continue
+		}
+		env.Patterns = p.PkgPath + "," + patterns // a later pattern overrides an earlier one, and the user is to have the last word
+		if s, err := selection.Resolve(env); err == nil && s.Contains(pkg) && s.Validate() == nil {
+			added = append(added, p.PkgPath)
+		}
+	}
+	if len(added) == 0 {
+		return nil
+	}
+	slices.Sort(added)
+	os.Setenv("FTRACE_PACKAGES", strings.Join(added, ",")+","+patterns)
+	return added
 }
 
 // testArgs are the arguments of go test that say which packages are tested.
