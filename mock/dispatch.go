@@ -3,13 +3,14 @@ package mock
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"unsafe"
 )
 
 // dispatch is called by the core, in quiet, for a call of a function that is replaced: by the double in data, with the function's parameters, the
 // receiver first. want is of the type of the result or the struct of the results, if the core knows that; its value is of no meaning. It
-// returns a pointer to the result or the struct and the number of results, or -1 if the double is not for this call.
+// returns a pointer to the result or the struct and the number of results, or -1 if the double is not for this call, or what packAny returns.
 func dispatch(data any, params []any, want any) (results any, n int) {
 	defer coreQuiet(false) // also when the replacement panics
 	d := data.(*double)
@@ -29,8 +30,13 @@ func dispatch(data any, params []any, want any) (results any, n int) {
 	coreQuiet(false)
 	out := call(with, args)
 	coreQuiet(true)
+	if d.generic {
+		results := d.complete(out[0].Interface().([]any))
+		d.end(at, []reflect.Value{reflect.ValueOf(results)})
+		return d.packAny(results, want)
+	}
 	d.end(at, out)
-	return d.pack(out), len(out)
+	return pack(d.resultType, out), len(out)
 }
 
 // arguments makes the replacement's arguments of the function's parameters, or says why the call is not for it.
@@ -44,6 +50,9 @@ func (d *double) arguments(params []any, want any) (args []reflect.Value, why st
 	}
 	if d.receiver != nil && (len(params) == 0 || params[0] != d.receiver) {
 		return nil, "another receiver"
+	}
+	if d.generic {
+		return []reflect.Value{reflect.ValueOf(slices.Clone(params))}, ""
 	}
 	if len(params)-first != d.typ.NumIn() || !d.fits(want) {
 		return nil, d.misfit(params)
@@ -134,7 +143,7 @@ func (d *double) begin(args []reflect.Value) (with reflect.Value, at int, why st
 	with = d.with[min(d.called, len(d.with)-1)]
 	d.called++
 	if !d.unrecorded {
-		d.calls = append(d.calls, Call{Args: interfaces(args)})
+		d.calls = append(d.calls, Call{Args: d.interfaces(args)})
 	}
 	return with, len(d.calls) - 1, ""
 }
@@ -145,10 +154,14 @@ func (d *double) end(at int, results []reflect.Value) {
 		return
 	}
 	defer d.unlock(d.lock())
-	d.calls[at].Results = interfaces(results)
+	d.calls[at].Results = d.interfaces(results)
 }
 
-func interfaces(values []reflect.Value) []any {
+// interfaces returns the arguments or results of a call.
+func (d *double) interfaces(values []reflect.Value) []any {
+	if d.generic {
+		return slices.Clone(values[0].Interface().([]any))
+	}
 	list := make([]any, len(values))
 	for i, v := range values {
 		list[i] = v.Interface()
@@ -156,25 +169,21 @@ func interfaces(values []reflect.Value) []any {
 	return list
 }
 
-// results prepares pack.
-func (d *double) results() {
-	switch n := d.typ.NumOut(); n {
-	case 0:
-		d.resultType = reflect.TypeFor[struct{}]()
-	case 1:
-		d.resultType = d.typ.Out(0)
-	default:
-		fields := make([]reflect.StructField, n)
-		for i := range fields {
-			fields[i] = reflect.StructField{Name: fmt.Sprintf("R%d", i), Type: d.typ.Out(i)}
-		}
-		d.resultType = reflect.StructOf(fields)
+// resultType returns the type of the only result, or the struct of results of these types.
+func resultType(types []reflect.Type) reflect.Type {
+	if len(types) == 1 {
+		return types[0]
 	}
+	fields := make([]reflect.StructField, len(types))
+	for i, t := range types {
+		fields[i] = reflect.StructField{Name: fmt.Sprintf("R%d", i), Type: t}
+	}
+	return reflect.StructOf(fields)
 }
 
-// pack returns a pointer to the result, or to a struct of the results.
-func (d *double) pack(results []reflect.Value) any {
-	p := reflect.New(d.resultType)
+// pack returns a pointer to the result, or to a struct of the results, which is a t.
+func pack(t reflect.Type, results []reflect.Value) any {
+	p := reflect.New(t)
 	if len(results) == 1 {
 		p.Elem().Set(results[0])
 	} else {

@@ -5,8 +5,8 @@
 //		...
 //	}
 //
-// The test is run with ftrace-wrap test, or go test -toolexec=ftrace-wrap; FTRACE_PACKAGES says which packages have hooks, by default
-// those of the main module. docs/mock.md is a tutorial.
+// The test is run with ftrace-wrap test, which gives the packages of what is replaced their hooks, or with go test -toolexec=ftrace-wrap; there FTRACE_PACKAGES says
+// which packages have hooks, by default those of the main module. docs/mock.md is a tutorial.
 //
 // # Which calls are replaced
 //

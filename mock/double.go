@@ -19,7 +19,7 @@ type Double[F any] struct {
 // replacement. A replacement may call it.
 //
 // It panics for what was named to [Unexported] and can't be called without what the compiler knows of it: a function literal, a
-// generic function, or a function that was inlined wherever it is called.
+// generic function, or a function that was inlined wherever it is called. And it panics if the replacement is a [Generic].
 func (d *Double[F]) Original() F {
 	var f F
 	reflect.ValueOf(&f).Elem().Set(d.original())
@@ -68,7 +68,8 @@ type double struct {
 	exact          bool
 	unrecorded     bool // nobody can ask for the calls
 
-	resultType reflect.Type // of the only result, or the struct of all
+	generic    bool         // with are Generics
+	resultType reflect.Type // of the only result, or the struct of all; not for Generics
 
 	restored atomic.Bool
 	planned  atomic.Int64 // calls made by the core itself, by a callPlan
@@ -117,6 +118,9 @@ var literal = regexp.MustCompile(`\.func\d+(\.\d+)*$`)
 
 func (d *double) original() reflect.Value {
 	defer coreQuiet(coreQuiet(true))
+	if d.generic {
+		panic("mock: Original: " + d.target.name + " can't be called by a Generic, which does not know its type")
+	}
 	target := d.target.value
 	if !target.IsValid() {
 		name := d.target.name

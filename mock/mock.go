@@ -64,7 +64,8 @@ func Replace[F any](t testing.TB, target, with F, opts ...Option) *Double[F] {
 
 // Unexported is [Replace] for a function that can't be written down there: name is what stack traces call it, with the whole import
 // path: "example.com/p.flush", "example.com/p.(*T).flush", "example.com/p.F.func1", "example.com/p.Map[...]". A method's receiver is the first parameter of
-// with. A generic function, named with [...], is replaced for those calls whose parameters and results have the types of with.
+// with. A generic function, named with [...], is replaced for those calls whose parameters and results have the types of with, or for all if with is a
+// [Generic].
 //
 // It fails the test if with can't be of the function's type.
 func Unexported[F any](t testing.TB, name string, with F, opts ...Option) *Double[F] {
@@ -123,6 +124,9 @@ func unexported[F any](name string, with F, opts []Option, everywhere bool) (*Do
 	if d.target, err = find(name, name); err != nil {
 		return nil, err
 	}
+	if d.generic = d.typ == reflect.TypeFor[Generic](); d.generic {
+		return d, nil
+	}
 	if err := d.target.check(d.typ); err != nil {
 		return nil, err
 	}
@@ -154,7 +158,11 @@ func prepare[F any](with F, opts []Option, everywhere bool) (*Double[F], error) 
 // start puts the double in force.
 func (d *double) start() {
 	defer coreQuiet(coreQuiet(true))
-	d.results()
+	var types []reflect.Type
+	for i := range d.typ.NumOut() {
+		types = append(types, d.typ.Out(i))
+	}
+	d.resultType = resultType(types)
 	d.handle = coreAdd(d.target.fn, d, d.everywhere, unsafe.Pointer(d.plan()))
 }
 

@@ -44,7 +44,7 @@ const (
 
 // plan makes the plan, or returns nil.
 func (d *double) plan() *callPlan {
-	if !d.unrecorded || d.limited || d.when.IsValid() || len(d.with) > 1 || d.receiver != nil || d.target.bound {
+	if !d.unrecorded || d.generic || d.limited || d.when.IsValid() || len(d.with) > 1 || d.receiver != nil || d.target.bound {
 		return nil
 	}
 	p := &callPlan{fn: *(*unsafe.Pointer)(d.with[0].Addr().UnsafePointer()), calls: &d.planned}

@@ -42,3 +42,14 @@ func TestMatch(t *testing.T) {
 		}
 	}
 }
+
+func TestNumResults(t *testing.T) {
+	for text, want := range map[string]int{
+		"func()": 0, "func(int,func(int)(int,int))": 0, "func()(int)": 1, "func(...func()(any,_))(func(int,int)(int,int))": 1,
+		"func(map[string]int)(int,func(int,int)(error),_)": 3,
+	} {
+		if got := (&target{typ: text}).numResults(); got != want {
+			t.Errorf("%s: %d", text, got)
+		}
+	}
+}

@@ -24,6 +24,9 @@ func goCommand(args []string) int {
 		if err != nil {
 			return fail(err)
 		}
+		if args[0] == "test" {
+			selectTargets(args[1:])
+		}
 		args = insertFlags(args, flag)
 		announceFirst()
 	}
@@ -39,6 +42,9 @@ func testCommand(args []string) int {
 	flags := []string{flag}
 	if os.Getenv("FTRACE_OUT") == "" && !slices.ContainsFunc(args, isVerbose) {
 		flags = append(flags, "-v") // go test drops what a passing test prints to stderr otherwise
+	}
+	if added := selectTargets(args); len(added) > 0 && os.Getenv("FTRACE") == "" {
+		os.Setenv("FTRACE", "1;!pkg:"+strings.Join(added, ";!pkg:")) // to replace a function is not to ask for its package's calls
 	}
 	if err := traceOn(); err != nil {
 		return fail(err)

@@ -61,7 +61,8 @@ program's, or 128 and the signal's number if a signal ended it.
 	"test": `usage: ftrace-wrap test [GO TEST ARGUMENTS]
 
 Test runs go test with FTRACE=1, unless FTRACE is set. Test files are traced like
-the rest of the main module.
+the rest of the main module. The packages of functions that they replace by package
+mock are added to FTRACE_PACKAGES, unless you exclude them there, and not traced.
 
 The trace goes to the stderr of each test program. Of a test that passes, go test
 drops that, so without FTRACE_OUT the flag -v is added, unless you give -v or
@@ -75,8 +76,9 @@ it keeps the tests of several packages apart.
 	"go": `usage: ftrace-wrap go VERB [ARGS]
 
 Go runs the go command. Where VERB compiles (build, fix, install, list, run, test,
-vet) it adds -toolexec=ftrace-wrap, by the full name of this program. It sets no
-variable: what is built runs untraced until FTRACE says otherwise.
+vet) it adds -toolexec=ftrace-wrap, by the full name of this program. What is built
+runs untraced until FTRACE says otherwise. For test, the packages of functions that
+the tests replace are added to FTRACE_PACKAGES.
 
 	$ ftrace-wrap go build -o app ./cmd/app
 	$ FTRACE='main.*' ./app

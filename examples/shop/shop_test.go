@@ -116,6 +116,15 @@ func TestGeneric(t *testing.T) {
 	}
 }
 
+func TestAllInstances(t *testing.T) {
+	mock.SkipUnlessHooked(t)
+	mock.Unexported(t, "github.com/ftrace-wrap/ftrace-wrap/examples/shop.largest[...]",
+		mock.Generic(func(args []any) []any { return args[:1] }))
+	if largest(1, 2) != 1 || largest("a", "b") != "a" {
+		t.Error(largest(1, 2), largest("a", "b"))
+	}
+}
+
 func TestByName(t *testing.T) {
 	mock.SkipUnlessHooked(t)
 	mock.Unexported(t, "github.com/ftrace-wrap/ftrace-wrap/examples/shop.charge",

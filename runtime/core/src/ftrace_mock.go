@@ -50,11 +50,20 @@ type ftraceMockG struct {
 }
 
 // ftraceDispatcher is package mock's: it calls what data stands for, with the parameters. It returns a pointer to the result, or to a struct of
-// the results, and their number, -1 if it declines. want is of the type of the result or that struct, if that is known.
+// the results, and their number, -1 if it declines. want is of the type of the result or that struct, if that is known. If it is not, the results can
+// also be a pointer to ftraceAnyResults, and the number ftraceAny.
 var ftraceDispatcher func(data any, params []any, want any) (results any, n int)
 
 // ftraceTestRun has the bounds of the code of testing.(*T).Run, which starts goroutines that are scopes of their own.
 var ftraceTestRun [2]uintptr
+
+// ftraceAnyResults are results that package mock could not give their types; it has the same type, anyResults.
+type ftraceAnyResults struct {
+	values   []any // nil: the zero value
+	function string
+}
+
+const ftraceAny = -2
 
 var ftraceMockSeq uint64
 
@@ -119,7 +128,7 @@ func ftraceReplace(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_typ
 	}
 	if l.changes() {
 		results, n = l.dispatch(f, m, want)
-		if n > 0 {
+		if n != 0 && n != -1 {
 			lift := new(ftraceLift)
 			*lift = l
 			gp.ftraceMock.lift = lift
@@ -143,7 +152,7 @@ func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_ty
 	for n = -1; m != nil; m = f.mock(state.scope, m) {
 		state.quiet = true
 		results, n = ftraceDispatcher(m.data, params, wanted) // ends the quiet
-		if n >= 0 {
+		if n != -1 {
 			return results, n
 		}
 	}
@@ -198,14 +207,14 @@ func ftraceEnterReplace(f *ftraceFunc, offset uintptr, params []any) int {
 		if t := gp.ftrace; t != nil && t.busy == 0 {
 			if frame := t.settle(gp, f, offset); frame != nil {
 				frame.flags &^= ftraceAtReturns
-				if n >= 0 {
+				if n != -1 {
 					frame.flags |= ftraceReplaced
 				}
 				token = int(t.depth)
 			}
 		}
 	}
-	if n < 0 {
+	if n == -1 {
 		return token
 	}
 	gp.ftraceMock.results, gp.ftraceMock.n = results, n
@@ -217,6 +226,10 @@ func ftraceExitReplace(results []any) {
 	state := &getg().ftraceMock
 	from, n, lift := state.results, state.n, state.lift
 	state.results, state.lift = nil, nil
+	if n == ftraceAny {
+		(*ftraceAnyResults)(efaceOf(&from).data).store(results, lift)
+		return
+	}
 	if n != len(results) || n == 0 {
 		return
 	}
@@ -236,6 +249,37 @@ func ftraceExitReplace(results []any) {
 			typedmemmove(typ, efaceOf(&results[i]).data, at)
 		}
 	})
+}
+
+// store stores the values where results points to.
+func (r *ftraceAnyResults) store(results []any, lift *ftraceLift) {
+	for i := range results {
+		to := (*ptrtype)(unsafe.Pointer(efaceOf(&results[i])._type)).Elem
+		p, value := newobject(to), efaceOf(&r.values[i])
+		switch {
+		case value._type == nil:
+		case to.Kind() == abi.Interface:
+			if !ftraceInterface(to, value, (*[2]unsafe.Pointer)(p)) {
+				r.misfit(value._type, to)
+			}
+		case value._type != to:
+			r.misfit(value._type, to)
+		case ftraceDirect(to):
+			*(*unsafe.Pointer)(p) = value.data
+		default:
+			typedmemmove(to, p, value.data)
+		}
+		systemstack(func() {
+			if lift != nil {
+				lift.lower(p, to)
+			}
+			typedmemmove(to, efaceOf(&results[i]).data, p)
+		})
+	}
+}
+
+func (r *ftraceAnyResults) misfit(got, want *_type) {
+	panic(plainError("mock: the replacement of " + r.function + " returned a " + toRType(got).string() + ", the function's result is a " + toRType(want).string()))
 }
 
 // ftraceResult returns the type and place of one of n results, to which, or to a struct of which, e points.

@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"bytes"
 	"path"
 	"slices"
 	"strconv"
@@ -141,6 +142,17 @@ func (s *Selection) Contains(pkg Package) bool {
 		}
 	}
 	return false
+}
+
+// MayImport reports whether packages of the main module or the workspace may import packages of a module: it is one of these, or they require it. Without module files it
+// is not known, and true.
+func (s *Selection) MayImport(module string) bool {
+	for _, file := range s.modules.main {
+		if file.path == module || bytes.Contains(file.data, []byte(module)) {
+			return true
+		}
+	}
+	return len(s.modules.main) == 0
 }
 
 // isTestMain recognises the main package that go test generates, x.test. A

@@ -1,0 +1,396 @@
+package main
+
+import (
+	"cmp"
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+
+	"github.com/ftrace-wrap/ftrace-wrap/cmd/ftrace-wrap/internal/selection"
+)
+
+// What tests replace by package mock has to have hooks. For "ftrace-wrap test" and "ftrace-wrap go test" this finds the packages of these functions in the tests'
+// sources and adds them to FTRACE_PACKAGES. What it does not find, Replace reports.
+
+const (
+	ownModule   = "github.com/ftrace-wrap/ftrace-wrap"
+	mockPackage = ownModule + "/mock"
+)
+
+// selectTargets adds the packages of the functions that tests replace to FTRACE_PACKAGES, given the arguments of go test, and returns those that were not there.
+// What the user excludes stays out. It reports no errors: what does not load, go test reports.
+func selectTargets(args []string) (added []string) {
+	a := parseTest(args)
+	goroot, found := a.loadTargets()
+	if len(found) == 0 {
+		return nil
+	}
+	env := a.environment(goroot)
+	selected, err := selection.Resolve(env)
+	if err != nil || selected.Key() == "off" {
+		return nil
+	}
+	patterns := strings.Trim(cmp.Or(os.Getenv("FTRACE_PACKAGES"), "main"), ", ")
+	if strings.HasPrefix(patterns, "!") {
+		patterns = "main," + patterns // as it is understood there
+	}
+	for _, p := range found {
+		pkg := selection.Package{ImportPath: p.ID, Dir: p.Dir, Std: isWithin(p.Dir, filepath.Join(goroot, "src"))}
+		if selected.Contains(pkg) {
+			continue
+		}
+		env.Patterns = p.PkgPath + "," + patterns // a later pattern overrides an earlier one, and the user is to have the last word
+		if s, err := selection.Resolve(env); err == nil && s.Contains(pkg) && s.Validate() == nil {
+			added = append(added, p.PkgPath)
+		}
+	}
+	if len(added) == 0 {
+		return nil
+	}
+	slices.Sort(added)
+	os.Setenv("FTRACE_PACKAGES", strings.Join(added, ",")+","+patterns)
+	return added
+}
+
+// testArgs are the arguments of go test that say which packages are tested.
+type testArgs struct {
+	dir      string   // -C
+	modfile  string   // -modfile
+	flags    []string // of go list
+	packages []string
+}
+
+// testValueFlags are the flags of go test whose value may be the next argument, beside valueFlags.
+var testValueFlags = []string{
+	"bench", "benchtime", "blockprofile", "blockprofilerate", "count", "coverprofile", "cpu", "cpuprofile", "fuzz", "fuzzminimizetime", "fuzztime", "list",
+	"memprofile", "memprofilerate", "mutexprofile", "mutexprofilefraction", "outputdir", "parallel", "run", "shuffle", "skip", "timeout", "trace", "vet",
+}
+
+// loadFlags are the flags of go test that decide which files belong to the packages.
+var loadFlags = []string{"asan", "compiler", "mod", "modfile", "msan", "overlay", "race", "tags"}
+
+// parseTest reads the arguments as go test does: packages are those that stand together, between flags.
+func parseTest(args []string) testArgs {
+	var a testArgs
+	for i := 0; i < len(args); i++ {
+		name, value, inline := flagName(args[i])
+		if args[i] == "--" || name == "args" {
+			break
+		}
+		if name == "" {
+			if len(a.packages) > 0 && args[i-1] != a.packages[len(a.packages)-1] {
+				break // the test's own
+			}
+			a.packages = append(a.packages, args[i])
+			continue
+		}
+		name = strings.TrimPrefix(name, "test.")
+		flag := []string{args[i]}
+		if !inline && i+1 < len(args) && (slices.Contains(valueFlags, name) || slices.Contains(testValueFlags, name)) {
+			i++
+			value = args[i]
+			flag = append(flag, value)
+		}
+		switch {
+		case name == "C":
+			a.dir = value
+			continue
+		case name == "modfile":
+			a.modfile = value
+		}
+		if slices.Contains(loadFlags, name) {
+			a.flags = append(a.flags, flag...)
+		}
+	}
+	if len(a.packages) == 0 {
+		a.packages = []string{"."}
+	}
+	return a
+}
+
+// environment is what decides which packages the go command with these arguments instruments.
+func (a testArgs) environment(goroot string) selection.Environment {
+	env := selection.FromOS(goroot)
+	if dir, err := os.Getwd(); err == nil { // we are no child of the go command
+		env.Dir = dir
+	}
+	switch {
+	case filepath.IsAbs(a.dir):
+		env.Dir = a.dir
+	case a.dir != "":
+		env.Dir = filepath.Join(env.Dir, a.dir)
+	}
+	if a.modfile != "" {
+		env.GOFLAGS += " '-modfile=" + a.modfile + "'"
+	}
+	return env
+}
+
+// loadTargets returns GOROOT and the packages of the functions that the tests replace.
+func (a testArgs) loadTargets() (goroot string, found []*packages.Package) {
+	if s, err := selection.Resolve(a.environment("")); err != nil || !s.MayImport(ownModule) {
+		return "", nil // as for most, who are not to wait for it
+	}
+	path, err := goPath()
+	if err != nil {
+		return "", nil
+	}
+	out, err := exec.Command(path, "env", "GOROOT").Output()
+	if err != nil {
+		return "", nil
+	}
+	goroot = strings.TrimSpace(string(out))
+	all, err := packages.Load(&packages.Config{
+		Mode:       packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps,
+		Dir:        a.dir,
+		BuildFlags: a.flags,
+		Tests:      true,
+	}, a.packages...)
+	if err != nil {
+		return goroot, nil
+	}
+	f := &targetFinder{
+		fset:    token.NewFileSet(),
+		users:   map[*packages.Package]bool{},
+		types:   map[*packages.Package]*types.Package{},
+		sources: map[*types.Package]*packages.Package{},
+		targets: map[*types.Func]int{},
+		found:   map[string]*packages.Package{},
+	}
+	packages.Visit(all, nil, f.visit)
+	if len(f.users) == 0 {
+		return goroot, nil
+	}
+	f.findAll()
+	for _, p := range f.found {
+		found = append(found, p)
+	}
+	return goroot, found
+}
+
+// A targetFinder looks for functions that are given to package mock.
+type targetFinder struct {
+	fset    *token.FileSet
+	all     []*packages.Package
+	users   map[*packages.Package]bool // those that import package mock, directly or not
+	types   map[*packages.Package]*types.Package
+	sources map[*types.Package]*packages.Package
+	calls   []targetCall
+	targets map[*types.Func]int          // functions that replace others, and which parameter says what
+	found   map[string]*packages.Package // by import path
+}
+
+// A targetCall is a call in a package that may replace functions.
+type targetCall struct {
+	*ast.CallExpr
+	info   *types.Info
+	callee *types.Func
+	caller *types.Func // the function whose declaration has the call, or nil
+}
+
+// visit notes a package, after those that it imports.
+func (f *targetFinder) visit(p *packages.Package) {
+	f.all = append(f.all, p)
+	for _, imported := range p.Imports {
+		if imported.PkgPath == mockPackage || f.users[imported] {
+			f.users[p] = true
+		}
+	}
+}
+
+// findAll type-checks the packages that use package mock, and finds the targets of all calls in them. A function whose parameter is a target replaces
+// functions as well.
+func (f *targetFinder) findAll() {
+	for _, p := range f.all {
+		if f.users[p] {
+			f.check(p)
+		}
+	}
+	for n := -1; n != len(f.targets); {
+		n = len(f.targets)
+		for _, c := range f.calls {
+			if at, ok := f.targets[c.callee]; ok && at < len(c.Args) {
+				f.target(c, c.Args[at])
+			}
+		}
+	}
+}
+
+// check returns the types of a package, as far as they can be told. Only of those that use package mock the functions' bodies are of interest.
+func (f *targetFinder) check(p *packages.Package) *types.Package {
+	if p.PkgPath == "unsafe" {
+		return types.Unsafe
+	}
+	if t := f.types[p]; t != nil {
+		return t
+	}
+	uses := f.users[p]
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	if !uses {
+		info = nil
+	}
+	config := types.Config{
+		Importer: importerFunc(func(path string) (*types.Package, error) {
+			if imported := p.Imports[path]; imported != nil {
+				return f.check(imported), nil
+			}
+			return types.NewPackage(path, ""), nil
+		}),
+		IgnoreFuncBodies: !uses,
+		FakeImportC:      true,
+		Error:            func(error) {},
+	}
+	files := f.parse(p.GoFiles)
+	t, _ := config.Check(p.PkgPath, f.fset, files, info)
+	f.types[p], f.sources[t] = t, p
+	if p.PkgPath == mockPackage {
+		f.replacers(t)
+	}
+	for _, file := range files {
+		if uses {
+			f.collect(file, info)
+		}
+	}
+	return t
+}
+
+type importerFunc func(path string) (*types.Package, error)
+
+func (f importerFunc) Import(path string) (*types.Package, error) { return f(path) }
+
+// parse parses files, as far as they can be.
+func (f *targetFinder) parse(names []string) []*ast.File {
+	var files []*ast.File
+	for _, name := range names {
+		if file, _ := parser.ParseFile(f.fset, name, nil, parser.SkipObjectResolution); file != nil {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// replacers notes the functions of package mock that replace others: they have a parameter target, or name for a function's name.
+func (f *targetFinder) replacers(mock *types.Package) {
+	for _, name := range mock.Scope().Names() {
+		fn, ok := mock.Scope().Lookup(name).(*types.Func)
+		if !ok || !fn.Exported() {
+			continue
+		}
+		params := fn.Signature().Params()
+		for i := range params.Len() {
+			if name := params.At(i).Name(); name == "target" || name == "name" {
+				f.targets[fn] = i
+			}
+		}
+	}
+}
+
+// collect notes the calls in a file.
+func (f *targetFinder) collect(file *ast.File, info *types.Info) {
+	for _, d := range file.Decls {
+		var caller *types.Func
+		if d, ok := d.(*ast.FuncDecl); ok {
+			caller, _ = info.Defs[d.Name].(*types.Func)
+		}
+		ast.Inspect(d, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				if callee := function(call.Fun, info); callee != nil {
+					f.calls = append(f.calls, targetCall{call, info, callee, caller})
+				}
+			}
+			return true
+		})
+	}
+}
+
+// function returns the function or method that an expression names, perhaps instantiated, or nil.
+func function(e ast.Expr, info *types.Info) *types.Func {
+	switch x := ast.Unparen(e).(type) {
+	case *ast.IndexExpr:
+		return function(x.X, info)
+	case *ast.IndexListExpr:
+		return function(x.X, info)
+	case *ast.SelectorExpr:
+		return function(x.Sel, info)
+	case *ast.Ident:
+		if fn, ok := info.Uses[x].(*types.Func); ok {
+			return fn.Origin()
+		}
+	}
+	return nil
+}
+
+// target notes what arg stands for, which says what the call c replaces.
+func (f *targetFinder) target(c targetCall, arg ast.Expr) {
+	if value := c.info.Types[arg].Value; value != nil && value.Kind() == constant.String {
+		f.named(constant.StringVal(value))
+		return
+	}
+	if fn := function(arg, c.info); fn != nil {
+		if recv := fn.Signature().Recv(); recv != nil && types.IsInterface(recv.Type()) {
+			fn = implementation(c, fn)
+		}
+		if fn != nil {
+			f.add(f.sources[fn.Pkg()])
+		}
+		return
+	}
+	id, ok := ast.Unparen(arg).(*ast.Ident)
+	if !ok || c.caller == nil {
+		return
+	}
+	params := c.caller.Signature().Params()
+	for i := range params.Len() {
+		if params.At(i) == c.info.Uses[id] {
+			f.targets[c.caller] = i
+		}
+	}
+}
+
+// implementation returns the method that an option of the call names in place of an interface's, or nil.
+func implementation(c targetCall, method *types.Func) *types.Func {
+	for _, arg := range c.Args {
+		option, ok := ast.Unparen(arg).(*ast.CallExpr)
+		if !ok || len(option.Args) != 1 {
+			continue
+		}
+		fn := function(option.Fun, c.info)
+		if fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != mockPackage || fn.Name() != "Implementation" && fn.Name() != "ForReceiver" {
+			continue
+		}
+		if t := c.info.TypeOf(option.Args[0]); t != nil && !types.IsInterface(t) {
+			found, _, _ := types.LookupFieldOrMethod(t, true, method.Pkg(), method.Name())
+			if fn, ok := found.(*types.Func); ok {
+				return fn.Origin()
+			}
+		}
+	}
+	return nil
+}
+
+// named adds the package of the function with this name, if it is in the program.
+func (f *targetFinder) named(name string) {
+	var longest *packages.Package
+	for _, p := range f.all {
+		if strings.HasPrefix(name, p.PkgPath+".") && (longest == nil || len(p.PkgPath) > len(longest.PkgPath)) {
+			longest = p
+		}
+	}
+	f.add(longest)
+}
+
+// add notes a package that has a target.
+func (f *targetFinder) add(p *packages.Package) {
+	if p != nil {
+		f.found[p.PkgPath] = p
+	}
+}

@@ -1,0 +1,85 @@
+package mock
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// A Generic is a replacement for a function of any type, given to [Unexported] or [SwapUnexported]. Of a generic function, named with [...], all
+// instances are replaced:
+//
+//	mock.Unexported(t, "example.com/p.Map[...]", mock.Generic(func(args []any) []any { return nil }))
+//
+// args are the function's arguments, the receiver first, those of a variadic parameter as one slice. An argument of an interface type is the value in it. The
+// slice is the replacement's own. results are the function's results, in order and of its types; nil is the zero value of any type, and no slice at all that of all
+// results. A call panics if their number or a type is wrong.
+//
+// A predicate for [When] is then a func(args []any) bool, and further replacements for [Sequence] are Generics. There is no [Double.Original].
+type Generic func(args []any) (results []any)
+
+// anyResults are results whose types are not known here. The core has the same type, ftraceAnyResults.
+type anyResults struct {
+	values   []any
+	function string
+}
+
+const anyNumber = -2 // what dispatch returns with them, ftraceAny there
+
+// complete checks the number of a Generic's results, and makes them if there is no slice.
+func (d *double) complete(results []any) []any {
+	n := d.target.numResults()
+	if results == nil {
+		return make([]any, n)
+	}
+	if len(results) != n {
+		panic(fmt.Sprintf("mock: the replacement of %s returned %d results, the function has %d", d.target.name, len(results), n))
+	}
+	return results
+}
+
+// packAny makes what dispatch returns of a Generic's results. Where it is not known what types these must have the core sees to it.
+func (d *double) packAny(values []any, want any) (results any, n int) {
+	n = len(values)
+	t := reflect.TypeOf(want)
+	if t == nil && n > 0 {
+		return &anyResults{values, d.target.name}, anyNumber
+	}
+	types := make([]reflect.Type, n)
+	converted := make([]reflect.Value, n)
+	for i, v := range values {
+		types[i] = t
+		if n > 1 {
+			types[i] = t.Field(i).Type
+		}
+		if v == nil {
+			converted[i] = reflect.Zero(types[i])
+			continue
+		}
+		converted[i] = reflect.ValueOf(v)
+		if c := converted[i].Type(); c != types[i] && (types[i].Kind() != reflect.Interface || !c.Implements(types[i])) {
+			panic(fmt.Sprintf("mock: the replacement of %s returned a %T, the function's result is a %v", d.target.name, v, types[i]))
+		}
+	}
+	return pack(resultType(types), converted), n
+}
+
+// numResults returns how many results the function has, by the text of its type.
+func (t *target) numResults() int {
+	n, depth := 0, 0
+	for i, c := range t.typ {
+		switch c {
+		case '(':
+			if depth == 0 && i > len("func") {
+				n = 1
+			}
+			depth++
+		case ')':
+			depth--
+		case ',':
+			if depth == 1 && n > 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
