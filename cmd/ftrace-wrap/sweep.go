@@ -49,16 +49,19 @@ func sweepCommand(args []string) int {
 	if err != nil {
 		return sweepFail(err)
 	}
-	// The time is the tests': how long a build takes depends on what was built before.
-	running, cancel := ctx, context.CancelFunc(func() {})
+	// The time is the tests': how long a build takes depends on what was built before. At most half of it is for the tests as they are.
+	running, surveying := ctx, ctx
 	if s.time > 0 {
+		var cancel, cancelSurvey context.CancelFunc
 		running, cancel = context.WithTimeout(ctx, s.time)
+		defer cancel()
+		surveying, cancelSurvey = context.WithTimeout(ctx, s.time/2)
+		defer cancelSurvey()
 	}
-	defer cancel()
-	s.started = time.Now()
+	s.progress.last = time.Now()
 	var jobs []sweepJob
 	for _, p := range packages {
-		jobs = append(jobs, s.survey(running, p)...)
+		jobs = append(jobs, s.survey(surveying, p)...)
 	}
 	orderJobs(jobs)
 	s.runAll(running, jobs)
@@ -93,7 +96,6 @@ type sweeper struct {
 	args       []string // flags of the tests
 
 	temp     string
-	started  time.Time
 	report   *report
 	progress progress
 
@@ -334,15 +336,18 @@ func (s *sweeper) runAll(ctx context.Context, jobs []sweepJob) {
 // record returns what the report has of a job, or runs it and adds that to the report. It returns false if there was no time for it.
 func (s *sweeper) record(ctx context.Context, p *sweepPackage, job sweepJob) (sweepRecord, bool) {
 	r := sweepRecord{Binary: p.content, Package: p.path, Test: job.test, Func: job.fn, Fail: job.fail}
-	if known, ok := s.report.find(r); ok {
+	limit := plainLimit
+	switch {
+	case job.fn != "":
+		limit = max(faultLimit, 10*job.plain)
+	case s.time > 0:
+		limit = min(limit, max(s.time/20, 2*time.Second))
+	}
+	if known, ok := s.report.find(r); ok && (known.Outcome != hung || known.Seconds >= limit.Seconds()) {
 		return known, true
 	}
 	if ctx.Err() != nil {
 		return r, false
-	}
-	limit := plainLimit
-	if job.fn != "" {
-		limit = faultLimit + 10*job.plain
 	}
 	name := "^$"
 	if job.test != "" {
@@ -358,6 +363,6 @@ func (s *sweeper) record(ctx context.Context, p *sweepPackage, job sweepJob) (sw
 }
 
 const (
-	plainLimit = 10 * time.Minute // for a test as it is, go test's own
-	faultLimit = 5 * time.Second  // for a test with a function failing, and ten times what it takes without
+	plainLimit = 10 * time.Minute // for a test as it is, go test's own; with -time at most a twentieth of that, or 2s
+	faultLimit = 5 * time.Second  // for a test with a function failing at least, else ten times what it takes without
 )

@@ -140,7 +140,7 @@ func (f *findings) leaveOut(p *sweepPackage, test string, r sweepRecord) {
 	if test == "" {
 		name = "all tests of " + p.path
 	}
-	f.left = append(f.left, name+": fails as it is: "+r.Detail)
+	f.left = append(f.left, name+": as it is: "+r.Detail)
 }
 
 // name is that of a test in the summary.

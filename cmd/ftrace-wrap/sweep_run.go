@@ -96,6 +96,7 @@ func (r *sweepRecord) judge(e execution, limit time.Duration) {
 	r.Seconds = float64(e.lasted.Milliseconds()) / 1000
 	reached := failedCalls(e.trace)
 	panics := crash.FindStringIndex(e.output)
+	timedOut := e.status < 0 || e.status == 2 && strings.Contains(e.output, "panic: test timed out after ")
 	switch {
 	case e.status == 0 && r.Func == "":
 		r.Outcome = passed
@@ -103,11 +104,11 @@ func (r *sweepRecord) judge(e execution, limit time.Duration) {
 		for fn, n := range reached {
 			r.Reached[fn] = n.calls
 		}
-	case r.Func == "":
+	case r.Func == "" && !timedOut:
 		r.Outcome, r.Detail = failed, fmt.Sprintf("exit status %d", e.status)
-	case e.status < 0, panics != nil && strings.Contains(e.output, "\npanic: test timed out after "):
+	case timedOut:
 		at, state := where(goroutineOf(e.output, r.Test))
-		r.Outcome, r.Detail, r.At = hung, "no end after "+limit.Round(time.Second).String()+state, at
+		r.Outcome, r.Detail, r.At = hung, "no end after "+limit.Round(100*time.Millisecond).String()+state, at
 	case e.status == 2 && panics != nil:
 		message := e.output[panics[0]:panics[1]]
 		r.Detail, _, _ = strings.Cut(message, " [recovered")
