@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,6 +96,7 @@ type sweeper struct {
 	patterns   []string // of packages
 	args       []string // flags of the tests
 
+	goroot   string
 	temp     string
 	report   *report
 	progress progress
@@ -125,6 +127,8 @@ func parseSweep(args []string) (*sweeper, error) {
 		case name == "always" && !inline:
 			s.always = true
 			continue
+		case name == "C" || name == "o" || name == "c" || name == "exec":
+			return nil, fmt.Errorf("%s: the tests are built and run as they are, where they are: leave it out", arg)
 		case !own:
 			s.build = append(s.build, arg)
 		}
@@ -195,7 +199,16 @@ func (s *sweeper) prepare(ctx context.Context, toolexec string) ([]*sweepPackage
 	if err != nil {
 		return nil, err
 	}
+	root, err := exec.CommandContext(ctx, path, "env", "GOROOT").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env GOROOT: %v: see what go env says", err)
+	}
+	s.goroot = strings.TrimSpace(string(root))
 	const form = "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}\t{{.Dir}}{{end}}"
+	exe := ""
+	if runtime.GOOS == "windows" {
+		exe = ".exe"
+	}
 	list := exec.CommandContext(ctx, path, slices.Concat([]string{"list", "-f", form}, s.build, s.patterns)...)
 	list.Stderr = os.Stderr
 	out, err := list.Output()
@@ -205,7 +218,7 @@ func (s *sweeper) prepare(ctx context.Context, toolexec string) ([]*sweepPackage
 	var found []*sweepPackage
 	for line := range strings.Lines(string(out)) {
 		path, dir, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		found = append(found, &sweepPackage{path: path, dir: dir, program: filepath.Join(s.temp, fmt.Sprintf("%d.test", len(found)))})
+		found = append(found, &sweepPackage{path: path, dir: dir, program: filepath.Join(s.temp, fmt.Sprintf("%d.test%s", len(found), exe))})
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%s: there are no packages with tests", strings.Join(s.patterns, " "))
@@ -357,7 +370,7 @@ func (s *sweeper) record(ctx context.Context, p *sweepPackage, job sweepJob) (sw
 	if ctx.Err() != nil || e.interrupted {
 		return r, false
 	}
-	r.judge(e, limit)
+	r.judge(e, limit, s.goroot)
 	s.report.add(r)
 	return r, true
 }

@@ -191,6 +191,9 @@ func (f *findings) write(w io.Writer, why, reportName string) {
 	for _, line := range f.left {
 		fmt.Fprintf(w, "left out: %s\n", line)
 	}
+	if f.jobs+f.unknown+len(f.left) == 0 {
+		fmt.Fprintln(w, "no test reaches a function that could fail: one with a hook, which ftrace-wrap list tells, whose last result is an error")
+	}
 	fmt.Fprintln(w, f.counts())
 	if f.done < f.jobs || f.unknown > 0 {
 		fmt.Fprintf(w, "%s: %s left", why, count(f.jobs-f.done, "run"))

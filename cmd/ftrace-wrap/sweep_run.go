@@ -91,8 +91,8 @@ const (
 	notReached = "unreached" // the call that was to fail was not made this time
 )
 
-// judge sets what became of the run, and how.
-func (r *sweepRecord) judge(e execution, limit time.Duration) {
+// judge sets what became of the run, and how. goroot is where Go's own packages are.
+func (r *sweepRecord) judge(e execution, limit time.Duration, goroot string) {
 	r.Seconds = float64(e.lasted.Milliseconds()) / 1000
 	reached := failedCalls(e.trace)
 	panics := crash.FindStringIndex(e.output)
@@ -107,12 +107,12 @@ func (r *sweepRecord) judge(e execution, limit time.Duration) {
 	case r.Func == "" && !timedOut:
 		r.Outcome, r.Detail = failed, fmt.Sprintf("exit status %d", e.status)
 	case timedOut:
-		at, state := where(goroutineOf(e.output, r.Test))
+		at, state := where(goroutineOf(e.output, r.Test), goroot)
 		r.Outcome, r.Detail, r.At = hung, "no end after "+limit.Round(100*time.Millisecond).String()+state, at
 	case e.status == 2 && panics != nil:
 		message := e.output[panics[0]:panics[1]]
 		r.Detail, _, _ = strings.Cut(message, " [recovered")
-		at, _ := where(firstGoroutine(e.output[panics[1]:]))
+		at, _ := where(firstGoroutine(e.output[panics[1]:]), goroot)
 		r.Outcome, r.At = panicked, at
 		if testFile.MatchString(at) {
 			r.Outcome = testPanic
@@ -171,9 +171,9 @@ var (
 	waiting = regexp.MustCompile(`^goroutine [^[]*(\[[^]]+\])`)
 )
 
-// where returns the innermost function of a goroutine's stack that is not of Go's own, with its place, and in which state the goroutine is. The stack of a
-// panic that was raised again begins with what raised it.
-func where(stack string) (at, state string) {
+// where returns the innermost function of a goroutine's stack that is not of Go's own packages, with its place, and in which state the goroutine is. The stack
+// of a panic that was raised again begins with what raised it.
+func where(stack, goroot string) (at, state string) {
 	if m := waiting.FindStringSubmatch(strings.TrimSpace(stack)); m != nil {
 		state = " " + m[1]
 	}
@@ -181,18 +181,10 @@ func where(stack string) (at, state string) {
 		stack = stack[i+1:]
 	}
 	for _, m := range frame.FindAllStringSubmatch(stack, -1) {
-		path, _, _ := strings.Cut(m[1], "(")
-		first, _, _ := strings.Cut(path, "/")
-		if first == path { // a package of one element, as are those that wait and panic for others
-			first, _, _ = strings.Cut(path, ".")
-			switch first {
-			case "runtime", "panic", "sync", "time", "testing", "reflect":
-				continue
-			}
-		} else if first == "internal" || strings.HasPrefix(path, "sync/") {
-			continue
+		first, _, _ := strings.Cut(m[2], "/")
+		if !isWithin(m[2], filepath.Join(goroot, "src")) && (filepath.IsAbs(m[2]) || strings.Contains(first, ".")) { // with -trimpath, these are relative
+			return fmt.Sprintf("%s (%s)", m[1], shortName(m[2])), state
 		}
-		return fmt.Sprintf("%s (%s)", m[1], shortName(m[2])), state
 	}
 	return "", state
 }

@@ -96,13 +96,13 @@ func TestJudge(t *testing.T) {
 		if c.fn != "" {
 			r.Func = "example.com/m." + c.fn
 		}
-		r.judge(c.e, 5*time.Second)
+		r.judge(c.e, 5*time.Second, "/go")
 		if got := r.Outcome + "|" + r.Detail + "|" + r.At; got != c.want {
 			t.Errorf("%+v:\n got %s\nwant %s", c.e, got, c.want)
 		}
 	}
 	r := sweepRecord{}
-	r.judge(execution{trace: never + once + "# ftrace: example.com/m.(*T).g failed in 0 of 2 calls\n# ftrace: \"x\" matches\n"}, 0)
+	r.judge(execution{trace: never + once + "# ftrace: example.com/m.(*T).g failed in 0 of 2 calls\n# ftrace: \"x\" matches\n"}, 0, "/go")
 	if fmt.Sprint(r.Reached) != "map[example.com/m.(*T).g:2 example.com/m.f:4]" {
 		t.Error(r.Reached)
 	}
