@@ -124,7 +124,8 @@ one handled:
 
 	panic   the program panicked, or the runtime ended it; but not where the
 	        code that panics is in a test file
-	hang    the test did not end in ten times its time, and in 5 seconds
+	hang    the test did not end in ten times its time, and in 5 seconds; but not
+	        where the test has failed and waits in its cleanup
 	lost    the test passes all the same
 
 A test that fails or is skipped is as it should be. One that is lost need not be

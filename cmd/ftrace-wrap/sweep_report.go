@@ -166,7 +166,7 @@ func (f *findings) add(job sweepJob, r sweepRecord) {
 // counts says how far it is.
 func (f *findings) counts() string {
 	text := fmt.Sprintf("%d of %s", f.done, count(f.jobs, "run"))
-	for _, outcome := range []string{panicked, hung, lost, handled, testPanic, notReached} {
+	for _, outcome := range []string{panicked, hung, lost, handled, testPanic, testHang, notReached} {
 		if n := f.count[outcome]; n > 0 {
 			text += fmt.Sprintf(", %d %s", n, outcome)
 		}

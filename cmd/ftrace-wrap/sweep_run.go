@@ -87,6 +87,7 @@ const (
 	panicked   = "panic"      // the program panics, or the runtime throws
 	testPanic  = "test panic" // the code that panics is in a test file
 	hung       = "hang"
+	testHang   = "test hang" // what the test does when it has failed
 	lost       = "lost"      // it passes
 	notReached = "unreached" // the call that was to fail was not made this time
 )
@@ -107,8 +108,12 @@ func (r *sweepRecord) judge(e execution, limit time.Duration, goroot string) {
 	case r.Func == "" && !timedOut:
 		r.Outcome, r.Detail = failed, fmt.Sprintf("exit status %d", e.status)
 	case timedOut:
-		at, state := where(goroutineOf(e.output, r.Test), goroot)
+		stack := goroutineOf(e.output, r.Test)
+		at, state := where(stack, goroot)
 		r.Outcome, r.Detail, r.At = hung, "no end after "+limit.Round(100*time.Millisecond).String()+state, at
+		if r.Func != "" && strings.Contains(stack, "\nruntime.Goexit(") {
+			r.Outcome = testHang
+		}
 	case e.status == 2 && panics != nil:
 		message := e.output[panics[0]:panics[1]]
 		r.Detail, _, _ = strings.Cut(message, " [recovered")

@@ -88,6 +88,8 @@ func TestJudge(t *testing.T) {
 		{execution{status: 2, output: "fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 [select (no cases)]:\nmain.main()\n\t/src/m.go:3 +0x1\n"}, "f",
 			"panic|fatal error: all goroutines are asleep - deadlock!|main.main (/src/m.go:3)"},
 		{execution{status: 2, output: timeout}, "f", "hang|no end after 5s [sync.Cond.Wait]|example.com/m.Wait (/src/m.go:31)"},
+		{execution{status: 2, output: strings.Replace(timeout, "example.com/m.TestX(", "runtime.Goexit()\n\t/go/src/runtime/panic.go:694 +0x5\nexample.com/m.TestX(", 1)}, "f",
+			"test hang|no end after 5s [sync.Cond.Wait]|example.com/m.Wait (/src/m.go:31)"},
 		{execution{status: -1}, "f", "hang|no end after 5s|"},
 		{execution{status: 0, trace: once}, "", "passed||"},
 		{execution{status: 1}, "", "failed|exit status 1|"},
