@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -143,10 +144,10 @@ func (f *findings) leaveOut(p *sweepPackage, test string, r sweepRecord) {
 	f.left = append(f.left, name+": as it is: "+r.Detail)
 }
 
-// name is that of a test in the summary.
+// name is that of a test in the summary, where the package's path would be in the way of reading.
 func (f *findings) name(p *sweepPackage, test string) string {
 	if f.several {
-		return p.path + "." + test
+		return path.Base(p.path) + "." + test
 	}
 	return test
 }

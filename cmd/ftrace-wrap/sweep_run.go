@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -30,7 +31,10 @@ func (s *sweeper) execute(ctx context.Context, p *sweepPackage, fail string, arg
 	dir := filepath.Join(s.temp, fmt.Sprint("run", s.runs))
 	s.mu.Unlock()
 	trace := dir + ".trace"
-	defer os.Remove(trace)
+	if runtime.GOOS != "linux" {
+		trace = "stderr" // the core writes to files on linux alone
+	}
+	defer os.Remove(trace) // of "stderr" there is none
 	if err := os.Mkdir(dir, 0o700); err == nil {
 		defer os.RemoveAll(dir)
 	}
@@ -59,7 +63,8 @@ func (s *sweeper) execute(ctx context.Context, p *sweepPackage, fail string, arg
 	} else if err != nil && cmd.ProcessState == nil {
 		e.status, e.output = 1, err.Error()
 	}
-	if text, err := os.ReadFile(trace); err == nil {
+	if e.trace = e.output; trace != "stderr" {
+		text, _ := os.ReadFile(trace) // there is none if the program did not come so far
 		e.trace = string(text)
 	}
 	return e
