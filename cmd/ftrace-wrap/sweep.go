@@ -45,6 +45,9 @@ func sweepCommand(args []string) int {
 		return sweepFail(fmt.Errorf("making a directory for the tests: %v: set TMPDIR or GOTMPDIR to a writable one", err))
 	}
 	defer os.RemoveAll(s.temp)
+	if s.temp, err = filepath.Abs(s.temp); err != nil {
+		return sweepFail(err)
+	}
 	announceFirst()
 	packages, err := s.prepare(ctx, toolexec)
 	if err != nil {
@@ -279,6 +282,7 @@ func (s *sweeper) survey(ctx context.Context, p *sweepPackage) (jobs []sweepJob)
 	setting := s.funcs + ";!file:*_test.go#0"
 	before, ok := s.record(ctx, p, sweepJob{pkg: p, fail: setting})
 	if !ok {
+		s.found.unknown += len(p.tests)
 		return nil
 	}
 	if before.Outcome != passed {
@@ -367,7 +371,13 @@ func (s *sweeper) record(ctx context.Context, p *sweepPackage, job sweepJob) (sw
 		name = "^" + job.test + "$"
 	}
 	e := s.execute(ctx, p, job.fail, []string{"-test.run", name, "-test.v", "-test.timeout", limit.String()}, limit+5*time.Second)
-	if ctx.Err() != nil || e.interrupted {
+	if e.signal == os.Interrupt { // which the terminal sends to the tests as well as to us
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+	if ctx.Err() != nil {
 		return r, false
 	}
 	r.judge(e, limit, s.goroot)

@@ -17,11 +17,12 @@ import (
 
 // execution is what a test program did.
 type execution struct {
-	output      string // the end of it, if it is long
-	trace       string // what the core wrote
-	status      int    // -1 if it was killed
-	interrupted bool   // by the terminal, as we are
-	lasted      time.Duration
+	output   string // the end of it, if it is long
+	trace    string // what the core wrote
+	status   int
+	signal   os.Signal // that ended it, or nil
+	timedOut bool      // we ended it
+	lasted   time.Duration
 }
 
 // execute runs a package's tests with FTRACE_FAIL set, for limit at most, and removes what they leave in the directory for temporary files.
@@ -38,9 +39,9 @@ func (s *sweeper) execute(ctx context.Context, p *sweepPackage, fail string, arg
 	if err := os.Mkdir(dir, 0o700); err == nil {
 		defer os.RemoveAll(dir)
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, p.program, append(args, s.args...)...)
+	cmd := exec.CommandContext(limited, p.program, append(args, s.args...)...)
 	cmd.Dir = p.dir
 	for _, v := range os.Environ() {
 		if !runtimeSetting.MatchString(v) {
@@ -58,8 +59,9 @@ func (s *sweeper) execute(ctx context.Context, p *sweepPackage, fail string, arg
 	if errors.As(err, &exit) {
 		e.status = exit.ExitCode()
 		if w, ok := exit.Sys().(syscall.WaitStatus); ok && w.Signaled() {
-			e.interrupted = w.Signal() == syscall.SIGINT || w.Signal() == syscall.SIGTERM
+			e.signal = w.Signal()
 		}
+		e.timedOut = limited.Err() != nil
 	} else if err != nil && cmd.ProcessState == nil {
 		e.status, e.output = 1, err.Error()
 	}
@@ -102,7 +104,7 @@ func (r *sweepRecord) judge(e execution, limit time.Duration, goroot string) {
 	r.Seconds = float64(e.lasted.Milliseconds()) / 1000
 	reached := failedCalls(e.trace)
 	panics := crash.FindStringIndex(e.output)
-	timedOut := e.status < 0 || e.status == 2 && strings.Contains(e.output, "panic: test timed out after ")
+	timedOut := e.timedOut || e.status == 2 && strings.Contains(e.output, "panic: test timed out after ")
 	switch {
 	case e.status == 0 && r.Func == "":
 		r.Outcome = passed
@@ -127,6 +129,8 @@ func (r *sweepRecord) judge(e execution, limit time.Duration, goroot string) {
 		if testFile.MatchString(at) {
 			r.Outcome = testPanic
 		}
+	case e.signal != nil:
+		r.Outcome, r.Detail = panicked, "signal: "+e.signal.String()
 	case e.status != 0, strings.Contains(e.output, "--- SKIP: "+r.Test+" "):
 		r.Outcome = handled
 	case reached[r.Func].failed == 0:

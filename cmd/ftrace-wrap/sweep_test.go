@@ -90,7 +90,8 @@ func TestJudge(t *testing.T) {
 		{execution{status: 2, output: timeout}, "f", "hang|no end after 5s [sync.Cond.Wait]|example.com/m.Wait (/src/m.go:31)"},
 		{execution{status: 2, output: strings.Replace(timeout, "example.com/m.TestX(", "runtime.Goexit()\n\t/go/src/runtime/panic.go:694 +0x5\nexample.com/m.TestX(", 1)}, "f",
 			"test hang|no end after 5s [sync.Cond.Wait]|example.com/m.Wait (/src/m.go:31)"},
-		{execution{status: -1}, "f", "hang|no end after 5s|"},
+		{execution{status: -1, signal: os.Kill, timedOut: true}, "f", "hang|no end after 5s|"},
+		{execution{status: -1, signal: os.Kill}, "f", "panic|signal: killed|"},
 		{execution{status: 0, trace: once}, "", "passed||"},
 		{execution{status: 1}, "", "failed|exit status 1|"},
 	} {
