@@ -126,7 +126,7 @@ func (r *sweepRecord) judge(e execution, limit time.Duration, goroot string) {
 		r.Detail, _, _ = strings.Cut(message, " [recovered")
 		at, _ := where(firstGoroutine(e.output[panics[1]:]), goroot)
 		r.Outcome, r.At = panicked, at
-		if testFile.MatchString(at) {
+		if place, ok := strings.CutSuffix(at, ")"); ok && testFile.MatchString(place) {
 			r.Outcome = testPanic
 		}
 	case e.signal != nil:
@@ -142,7 +142,7 @@ func (r *sweepRecord) judge(e execution, limit time.Duration, goroot string) {
 
 var (
 	crash    = regexp.MustCompile(`(?m)^(panic|fatal error): .*$`)
-	testFile = regexp.MustCompile(`_test\.go:\d+\)?$`)
+	testFile = regexp.MustCompile(`_test\.go:\d+$`)
 	calls    = regexp.MustCompile(`(?m)^# ftrace: (.+) failed in (\d+) of (\d+) calls$`)
 )
 
@@ -185,8 +185,8 @@ var (
 	waiting = regexp.MustCompile(`^goroutine [^[]*(\[[^]]+\])`)
 )
 
-// where returns the innermost function of a goroutine's stack that is not of Go's own packages, with its place, and in which state the goroutine is. The stack
-// of a panic that was raised again begins with what raised it.
+// where returns the innermost function of a goroutine's stack that is not of Go's own packages, with its place, and where it was called if that is in a test: the test may
+// have gone on as if there was no error. It also returns in which state the goroutine is. The stack of a panic that was raised again begins with what raised it.
 func where(stack, goroot string) (at, state string) {
 	if m := waiting.FindStringSubmatch(strings.TrimSpace(stack)); m != nil {
 		state = " " + m[1]
@@ -196,9 +196,18 @@ func where(stack, goroot string) (at, state string) {
 	}
 	for _, m := range frame.FindAllStringSubmatch(stack, -1) {
 		first, _, _ := strings.Cut(m[2], "/")
-		if !isWithin(m[2], filepath.Join(goroot, "src")) && (filepath.IsAbs(m[2]) || strings.Contains(first, ".")) { // with -trimpath, these are relative
-			return fmt.Sprintf("%s (%s)", m[1], shortName(m[2])), state
+		switch {
+		case isWithin(m[2], filepath.Join(goroot, "src")), !filepath.IsAbs(m[2]) && !strings.Contains(first, "."): // with -trimpath, these are relative
+		case at == "":
+			at = fmt.Sprintf("%s (%s)", m[1], shortName(m[2]))
+			if testFile.MatchString(m[2]) {
+				return at, state
+			}
+		case testFile.MatchString(m[2]):
+			return at + ", called in " + shortName(m[2]), state
+		default:
+			return at, state
 		}
 	}
-	return "", state
+	return at, state
 }
