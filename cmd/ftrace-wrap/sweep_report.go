@@ -199,7 +199,7 @@ func (f *findings) write(w io.Writer, why, reportName string) {
 	if f.done < f.jobs || f.unknown > 0 {
 		fmt.Fprintf(w, "%s: %s left", why, count(f.jobs-f.done, "run"))
 		if f.unknown > 0 {
-			fmt.Fprintf(w, ", and what %s reach", count(f.unknown, "test"))
+			fmt.Fprintf(w, ", and what is reached by %s", count(f.unknown, "test"))
 		}
 		if reportName != "" {
 			fmt.Fprintf(w, "; the same command goes on there, with what %s has", reportName)
