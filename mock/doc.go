@@ -17,6 +17,10 @@
 // Of several replacements of one function the innermost holds, that of the subtest before that of the test, and of those in one test the
 // latest. What an option keeps from a replacement goes to the next one, and in the end to the function itself.
 //
+// # Failing
+//
+// [Errors] puts an error in the place of all functions that a pattern names and that return one, without a replacement for each.
+//
 // # What a replacement gets
 //
 // The function's arguments. What these point to on the caller's stack is copied for the time of the call, because a replacement may keep it, and

@@ -153,15 +153,12 @@ func call(f reflect.Value, args []reflect.Value) []reflect.Value {
 // uncalled says what is wrong with how often the replacement was called, or returns "".
 func (d *double) uncalled() string {
 	defer d.unlock(d.lock())
-	want := fmt.Sprint(d.least)
-	switch {
-	case d.total() < d.least && !d.exact:
-		want = "at least " + want
-	case d.total() == d.least || !d.exact:
+	want := d.miscounted(d.total())
+	if want == "" {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "mock: the replacement of %s was called %d times, want %s", d.target.name, d.total(), want)
+	fmt.Fprintf(&b, "mock: the replacement of %s was called %d times, %s", d.target.name, d.total(), want)
 	for _, c := range d.calls[:min(len(d.calls), maxPassed)] {
 		fmt.Fprintf(&b, "\n\tcalled: %s", describe(c.Args))
 	}
@@ -169,6 +166,17 @@ func (d *double) uncalled() string {
 		fmt.Fprintf(&b, "\n\tnot for it: %s", c)
 	}
 	return b.String()
+}
+
+// miscounted says how many calls MustCall and MustCallTimes want, if n is another number, or returns "".
+func (d *double) miscounted(n int) string {
+	switch {
+	case n < d.least && !d.exact:
+		return fmt.Sprint("want at least ", d.least)
+	case n != d.least && d.exact:
+		return fmt.Sprint("want ", d.least)
+	}
+	return ""
 }
 
 // maxPassed is how many calls are listed.

@@ -19,6 +19,8 @@ var (
 	coreBypass   func(mock unsafe.Pointer) (previous unsafe.Pointer)
 	coreCode     func(symbol string) uintptr
 	coreReceiver func(closure unsafe.Pointer) (receiver any, ok bool)
+	coreFail     func(pattern string, err error, first, last uint64, everywhere bool) (faults []unsafe.Pointer, named int, message string)
+	coreFailed   func(fault unsafe.Pointer) (name string, n uint64)
 )
 
 // ErrNotHooked is the error of a function that can't be replaced because it has no hook. It wraps no other; its text says what to do.

@@ -114,11 +114,22 @@ func (w *typeWriter) named(name string) string {
 		return "int32"
 	case "any", "bool", "complex128", "complex64", "error", "float32", "float64", "int", "int16", "int32", "int64", "int8", "string", "uint", "uint16",
 		"uint32", "uint64", "uint8", "uintptr":
-		if !w.local {
+		if !w.local || name == "error" && !w.file.declaresType(name) {
 			return name
 		}
 	}
 	return "_"
+}
+
+// declaresType says whether the declaration at work declares a type called name, which literals in it may then mean.
+func (f *file) declaresType(name string) bool {
+	found := false
+	ast.Inspect(f.decl, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		found = found || ok && spec.Name.Name == name
+		return !found
+	})
+	return found
 }
 
 // imported returns what stands for a type of another package.

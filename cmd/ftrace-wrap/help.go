@@ -28,6 +28,7 @@ Commands:
 	go       run any go command, with ftrace-wrap in it
 	list     list the functions that a build hooks, and why others are not
 	show     show the source that is compiled in place of yours
+	sweep    run tests with each function failing that can, and see what comes of it
 	version  print versions
 	help     say more about a command: ftrace-wrap help run
 
@@ -44,6 +45,7 @@ and of a program when it runs, which rebuild nothing (docs/rules.md):
 	FTRACE_FORMAT    how lines look
 	FTRACE_STATS     count the calls of each function, at the end
 	FTRACE_SHOW      list the instrumented functions
+	FTRACE_FAIL      which functions fail that return an error (docs/mock.md)
 `
 
 // helpTexts has the text of each command.
@@ -115,6 +117,44 @@ is what list prints, or a part: "example.com/x.(*T).Get", "(*T).Get" or "Get".
 
 	$ ftrace-wrap show -func main ./examples/hello
 	$ ftrace-wrap show server.go
+`,
+	"sweep": `usage: ftrace-wrap sweep [FLAGS] [PACKAGES] [-- TEST FLAGS]
+
+Sweep runs each test once for each function that it reaches and whose last result is
+an error, with the first call of that function failing, and says which failures no
+one handled:
+
+	panic   the program panicked, or the runtime ended it; but not where the
+	        code that panics is in a test file
+	hang    the test did not end in ten times its time, and in 5 seconds; but not
+	        where the test has failed and waits in its cleanup
+	lost    the test passes all the same
+
+A test that fails or is skipped is as it should be. One that is lost need not be
+wrong: what was tried again, or may well fail, ends in the same way. Read those.
+
+PACKAGES are patterns of the go command, the one in the current directory if there
+are none. Functions are those of packages that FTRACE_PACKAGES selects, but not those
+of test files. A test that fails without a failure is left out, and named.
+
+	-time DURATION  end after that time, builds not included; each function fails
+	                once before any fails twice, and tests are left out that
+	                take more than a twentieth of it
+	-report FILE    append a line of JSON there for each run; what is there
+	                already is not run again while the test program is the same
+	-run REGEXP     tests to run
+	-func RULES     functions to fail, as FTRACE has them but without settings
+	-always         let all calls of the function fail, not only the first
+	-p N            N runs at a time; 1 by default, for tests may share a port
+
+Other flags are those of go test -c, such as -race and -tags. TEST FLAGS are for the
+test programs: -test.short, -update. An interrupt ends it as -time does.
+
+The exit status is 1 if there was a panic or a hang, 2 for wrong usage and for tests
+that can't be built, else 0.
+
+	$ ftrace-wrap sweep -time 10m -report sweep.jsonl ./...
+	$ ftrace-wrap sweep -run TestSave -func 'store.*;!*.Close' ./store
 `,
 	"version": `usage: ftrace-wrap version
 

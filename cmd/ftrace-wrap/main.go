@@ -22,6 +22,7 @@ var commands = map[string]func(args []string) int{
 	"test":    testCommand,
 	"list":    listCommand,
 	"show":    showCommand,
+	"sweep":   sweepCommand,
 	"version": versionCommand,
 }
 

@@ -133,3 +133,24 @@ func TestByName(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+func TestErrors(t *testing.T) {
+	mock.SkipUnlessHooked(t)
+	boom := errors.New("bank on fire")
+	f := mock.Errors(t, "shop.*", boom, mock.Times(1))
+	for range 3 { // Buy itself fails, then what it calls, then what that calls
+		if _, err := Buy(&Account{"Ada", 10}, 3); !errors.Is(err, boom) {
+			t.Error(err)
+		}
+	}
+	if _, err := Buy(&Account{"Ada", 10}, 3); err != nil || f.Count() != 3 {
+		t.Error(err, f.Functions())
+	}
+}
+
+func TestBuyAll(t *testing.T) {
+	receipts := BuyAll([]*Account{{"Ada", 9}, {"Bob", 9}}, 1)
+	if len(receipts) != 2 {
+		t.Error(receipts)
+	}
+}

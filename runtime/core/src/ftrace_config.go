@@ -179,6 +179,9 @@ func ftrace_register(p *ftracePkg) uintptr {
 	if c := ftraceLoadConfig(); c != nil {
 		c.apply(p)
 	}
+	if ftraceFailing.text != "" {
+		ftraceFail(p)
+	}
 	semrelease(&ftraceRegistry.lock)
 	return p.nfuncs
 }
@@ -200,7 +203,7 @@ func (c *ftraceConfig) apply(p *ftracePkg) {
 	p.read()
 	for i := range p.nfuncs {
 		f := p.fn(i)
-		subject := ftrace_rule_Func{Package: p.symbol, ImportPath: p.path, Name: f.name, File: p.files[f.file], Line: int(f.line), Binary: ftraceBinary}
+		subject := f.subject()
 		clause := ftrace_rule_Decide(c.clauses, &subject)
 		f.clause = uint32(clause + 1)
 		f.marks, f.triggers = 0, 0
@@ -220,6 +223,12 @@ func (c *ftraceConfig) apply(p *ftracePkg) {
 		c.note(f.marks | f.triggers)
 		f.arm(c.arms(f))
 	}
+}
+
+// subject is the function as the rules see it.
+func (f *ftraceFunc) subject() ftrace_rule_Func {
+	p := f.pkg
+	return ftrace_rule_Func{Package: p.symbol, ImportPath: p.path, Name: f.name, File: p.files[f.file], Line: int(f.line), Binary: ftraceBinary}
 }
 
 // arms says whether the hook of f, on which the rules are laid, is to be on.

@@ -30,7 +30,7 @@ var (
 )
 
 // ftraceVariables are the environment variables that this file or the build knows.
-var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
+var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
 
 // ftraceInit is called by main before the first package is initialised. Without any FTRACE variable it does nothing.
 func ftraceInit() {
@@ -42,21 +42,26 @@ func ftraceInit() {
 	if rules == "" && ftraceStats != 0 {
 		rules = "*=count"
 	}
-	if rules == "" && !ftraceShow {
+	fail := gogetenv("FTRACE_FAIL")
+	if rules == "" && !ftraceShow && fail == "" {
 		return
 	}
 	ftraceStarted = nanotime()
 	ftraceBinary = ftraceExecutable()
 	c, err, ok := ftraceNewConfig(rules)
 	if !ok {
-		ftraceComplainRules(rules, &err)
+		ftraceComplainRules("FTRACE", rules, "the program runs untraced", &err)
 		return
 	}
-	if len(c.clauses) == 0 && ftraceStats == 0 && !ftraceShow || !ftraceOpen(out) {
+	traces, failing := len(c.clauses) > 0 || ftraceStats != 0 || ftraceShow, ftraceParseFail(fail)
+	if !traces && !failing || !ftraceOpen(out) {
+		ftraceFailing.text = ""
 		return
 	}
 	ftraceFormat.terminal(ftraceOut.fd)
-	ftraceArm(c)
+	if traces {
+		ftraceArm(c)
+	}
 }
 
 // ftraceArg0 returns the program's name as it was started.
@@ -94,9 +99,9 @@ func ftraceCheckVariables() {
 	}
 }
 
-// ftraceComplainRules shows where a rule is wrong.
-func ftraceComplainRules(rules string, err *ftrace_rule_Error) {
-	ftraceComplain("FTRACE: " + err.Message + "; the program runs untraced")
+// ftraceComplainRules shows where a rule of an environment variable is wrong, and says what comes of it.
+func ftraceComplainRules(variable, rules, so string, err *ftrace_rule_Error) {
+	ftraceComplain(variable + ": " + err.Message + "; " + so)
 	marks := make([]byte, 0, len(rules)+1)
 	for i := 0; i < err.Offset; i++ {
 		marks = append(marks, ' ')
@@ -196,6 +201,7 @@ func (f *ftraceFormatType) terminal(fd int32) {
 
 // ftraceReport is called by main when all packages are initialised: it says what each clause matches.
 func ftraceReport() {
+	ftraceReportFailing()
 	c := ftraceLoadConfig()
 	if c == nil {
 		return
@@ -290,6 +296,7 @@ func ftraceFinish() {
 		t.releaseLong()
 	}
 	ftraceReportRates()
+	ftraceReportFailed()
 	if ftraceStats != 0 && atomic.Cas(&ftraceFinished, 0, 1) {
 		ftraceWriteStats()
 	}

@@ -27,6 +27,7 @@ type ftraceMock struct {
 	seq   uint64       // the latest has the highest
 	data  any          // package mock's
 	plan  *ftracePlan  // how to call it without package mock, or nil
+	fault *ftraceFault // it is none of package mock's: calls fail
 }
 
 // ftraceMocks are the replacements of one function, those first that go before others: of inner scopes, then later ones. It does not change.
@@ -40,7 +41,7 @@ type ftraceMockG struct {
 	ownScope bool        // the scope is this goroutine's, not that of the one which started it
 	quiet    bool        // package mock itself is at work: what it calls is neither replaced nor traced
 	bypass   *ftraceMock // the next call of its function passes it by
-	results  any         // what ftrace_exit is to store: a pointer to the result, or to a struct of the results
+	results  any         // what ftrace_exit is to store: a pointer to the result, or to a struct of the results; or an *ftraceFault
 	n        int         // number of results
 	lift     *ftraceLift // the copies that these results may point to, or nil
 
@@ -119,8 +120,17 @@ func ftraceReplacement(gp *g, f *ftraceFunc) *ftraceMock {
 	return f.mock(state.scope, after)
 }
 
-// ftraceReplace calls m, and if that declines those behind it. It returns what ftraceDispatcher does.
+// ftraceReplace calls m, and if that declines those behind it. It returns what ftraceDispatcher does; if the call is to fail, the *ftraceFault and 0.
 func ftraceReplace(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_type) (results any, n int) {
+	for m != nil && m.fault != nil { // which has no use for the parameters
+		if m.fault.fails(want) {
+			return m.fault, 0
+		}
+		m = f.mock(gp.ftraceMock.scope, m)
+	}
+	if m == nil {
+		return nil, -1
+	}
 	var l ftraceLift
 	l.take(params)
 	if l.failed != "" {
@@ -150,6 +160,12 @@ func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_ty
 	var wanted any
 	efaceOf(&wanted)._type = want
 	for n = -1; m != nil; m = f.mock(state.scope, m) {
+		if m.fault != nil {
+			if m.fault.fails(want) {
+				return m.fault, 0
+			}
+			continue
+		}
 		state.quiet = true
 		results, n = ftraceDispatcher(m.data, params, wanted) // ends the quiet
 		if n != -1 {
@@ -175,22 +191,28 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, want *_type)
 	if n < 0 {
 		return nil
 	}
+	var typ *_type
+	var at unsafe.Pointer
+	if fault, ok := results.(*ftraceFault); ok {
+		typ, at, n = want, fault.results(want), fault.number(want)
+	} else {
+		typ, at = ftracePointed(&results)
+	}
 	if t := gp.ftrace; t != nil && t.busy == 0 {
 		if frame := t.settle(gp, f, offset); frame != nil {
 			frame.flags |= ftraceReplaced
 			var values []any
 			if frame.clause != nil {
-				values = ftraceUnpack(results, n)
+				values = ftraceUnpack(typ, at, n)
 			}
 			t.end(gp, values, nil)
 		}
 	}
-	e := efaceOf(&results)
 	if lift := gp.ftraceMock.lift; lift != nil {
 		gp.ftraceMock.lift = nil
-		systemstack(func() { lift.lower(e.data, (*ptrtype)(unsafe.Pointer(e._type)).Elem) })
+		systemstack(func() { lift.lower(at, typ) })
 	}
-	return e.data
+	return at
 }
 
 // ftraceEnterReplace is the part of ftrace_enter for a function that has replacements.
@@ -230,22 +252,26 @@ func ftraceExitReplace(results []any) {
 		(*ftraceAnyResults)(efaceOf(&from).data).store(results, lift)
 		return
 	}
+	if fault, ok := from.(*ftraceFault); ok {
+		fault.store(results)
+		return
+	}
 	if n != len(results) || n == 0 {
 		return
 	}
-	e := efaceOf(&from)
+	all, at := ftracePointed(&from)
 	for i := range results {
-		typ, _ := ftraceResult(e, n, i)
+		typ, _ := ftraceResult(all, at, n, i)
 		if to := (*ptrtype)(unsafe.Pointer(efaceOf(&results[i])._type)).Elem; typ != to {
 			panic(plainError("mock: a replacement's result is " + toRType(typ).string() + ", the function's is " + toRType(to).string()))
 		}
 	}
 	systemstack(func() {
 		if lift != nil {
-			lift.lower(e.data, (*ptrtype)(unsafe.Pointer(e._type)).Elem)
+			lift.lower(at, all)
 		}
 		for i := range results {
-			typ, at := ftraceResult(e, n, i)
+			typ, at := ftraceResult(all, at, n, i)
 			typedmemmove(typ, efaceOf(&results[i]).data, at)
 		}
 	})
@@ -282,21 +308,26 @@ func (r *ftraceAnyResults) misfit(got, want *_type) {
 	panic(plainError("mock: the replacement of " + r.function + " returned a " + toRType(got).string() + ", the function's result is a " + toRType(want).string()))
 }
 
-// ftraceResult returns the type and place of one of n results, to which, or to a struct of which, e points.
-func ftraceResult(e *eface, n, i int) (*_type, unsafe.Pointer) {
-	t := (*ptrtype)(unsafe.Pointer(e._type)).Elem
+// ftracePointed returns the type and place of what the pointer p leads to.
+func ftracePointed(p *any) (*_type, unsafe.Pointer) {
+	e := efaceOf(p)
+	return (*ptrtype)(unsafe.Pointer(e._type)).Elem, e.data
+}
+
+// ftraceResult returns the type and place of one of n results, which, or a struct of which, of type t, are at p.
+func ftraceResult(t *_type, p unsafe.Pointer, n, i int) (*_type, unsafe.Pointer) {
 	if n == 1 {
-		return t, e.data
+		return t, p
 	}
 	field := &(*structtype)(unsafe.Pointer(t)).Fields[i]
-	return field.Typ, add(e.data, field.Offset)
+	return field.Typ, add(p, field.Offset)
 }
 
 // ftraceUnpack returns results as they would be given to the hook at a return.
-func ftraceUnpack(results any, n int) []any {
+func ftraceUnpack(t *_type, p unsafe.Pointer, n int) []any {
 	values := make([]any, n)
 	for i := range values {
-		typ, at := ftraceResult(efaceOf(&results), n, i)
+		typ, at := ftraceResult(t, p, n, i)
 		v := efaceOf(&values[i])
 		switch {
 		case typ.Kind() == abi.Interface && len((*interfacetype)(unsafe.Pointer(typ)).Methods) == 0:
@@ -327,6 +358,14 @@ func (state *ftraceMockG) clear() {
 	if state.scope != nil || state.quiet || state.bypass != nil || state.results != nil || state.lift != nil || state.words != [2]unsafe.Pointer{} {
 		*state = ftraceMockG{}
 	}
+}
+
+// own returns the goroutine's own scope, which it makes if there is none.
+func (state *ftraceMockG) own() *ftraceScope {
+	if !state.ownScope {
+		state.enter()
+	}
+	return state.scope
 }
 
 // enter makes a scope of its own for a goroutine.
@@ -405,11 +444,7 @@ func (f *ftraceFunc) typeText() string {
 func ftrace_mock_add(fn unsafe.Pointer, data any, everywhere bool, plan unsafe.Pointer) unsafe.Pointer {
 	m := &ftraceMock{fn: (*ftraceFunc)(fn), data: data, plan: (*ftracePlan)(plan)}
 	if !everywhere {
-		state := &getg().ftraceMock
-		if !state.ownScope {
-			state.enter()
-		}
-		m.scope = state.scope
+		m.scope = getg().ftraceMock.own()
 	}
 	semacquire(&ftraceRegistry.lock)
 	ftraceMockSeq++

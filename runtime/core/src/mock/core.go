@@ -30,11 +30,18 @@ func linkCode(symbol string) uintptr
 //go:linkname linkReceiver runtime.ftrace_mock_receiver
 func linkReceiver(closure unsafe.Pointer) (receiver any, ok bool)
 
+//go:linkname linkFail runtime.ftrace_mock_fail
+func linkFail(pattern string, err error, first, last uint64, everywhere bool) (faults []unsafe.Pointer, named int, message string)
+
+//go:linkname linkFailed runtime.ftrace_mock_failed
+func linkFailed(fault unsafe.Pointer) (name string, n uint64)
+
 // The links are there before package mock's init function.
 var _ = connect()
 
 func connect() bool {
 	coreStart, coreFind, coreAdd, coreRemove = linkStart, linkFind, linkAdd, linkRemove
 	coreQuiet, coreBypass, coreCode, coreReceiver = linkQuiet, linkBypass, linkCode, linkReceiver
+	coreFail, coreFailed = linkFail, linkFailed
 	return true
 }

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// sweepRecord is a line of the report: one run of a test.
+type sweepRecord struct {
+	Binary  string         `json:"binary"` // hash of the test program and its arguments
+	Package string         `json:"package"`
+	Test    string         `json:"test"`           // "": none, what runs before them
+	Func    string         `json:"func,omitempty"` // that fails; "": none
+	Fail    string         `json:"fail"`           // FTRACE_FAIL
+	Outcome string         `json:"outcome"`
+	Detail  string         `json:"detail,omitempty"` // of a panic, its line
+	At      string         `json:"at,omitempty"`     // function and line that panics or hangs
+	Seconds float64        `json:"seconds"`
+	Reached map[string]int `json:"reached,omitempty"` // functions that could fail, and their calls, if none does
+}
+
+type sweepKey struct{ binary, test, fail string }
+
+func (r *sweepRecord) key() sweepKey { return sweepKey{r.Binary, r.Test, r.Fail} }
+
+// report is what is known of earlier runs, and the file to which later ones go, if there is one.
+type report struct {
+	mu    sync.Mutex
+	file  *os.File
+	known map[sweepKey]sweepRecord
+	err   error // the first of writing
+}
+
+// openReport reads a report, and lets it be appended to. A last line that was not written to its end is removed.
+func openReport(name string) (*report, error) {
+	p := &report{known: map[sweepKey]sweepRecord{}}
+	if name == "" {
+		return p, nil
+	}
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("-report: %v", err)
+	}
+	text, err := io.ReadAll(f)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("-report: %v", err)
+	}
+	whole := text[:bytes.LastIndexByte(text, '\n')+1]
+	for i, line := range bytes.Split(whole, []byte("\n")) {
+		var r sweepRecord
+		if len(line) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(line, &r); err != nil || r.Binary == "" || r.Outcome == "" {
+			f.Close()
+			return nil, fmt.Errorf("-report: %s:%d is no line of a report of sweep: name another file", name, i+1)
+		}
+		p.known[r.key()] = r
+	}
+	if len(whole) == 0 && len(text) > 0 && text[0] != '{' {
+		f.Close()
+		return nil, fmt.Errorf("-report: %s:1 is no line of a report of sweep: name another file", name)
+	}
+	if len(whole) < len(text) {
+		err = f.Truncate(int64(len(whole)))
+	}
+	if err == nil {
+		_, err = f.Seek(int64(len(whole)), io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("-report: %v", err)
+	}
+	p.file = f
+	return p, nil
+}
+
+// find returns the record of the same run, if there is one.
+func (p *report) find(r sweepRecord) (sweepRecord, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known, ok := p.known[r.key()]
+	return known, ok
+}
+
+// add appends a record.
+func (p *report) add(r sweepRecord) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known[r.key()] = r
+	if p.file == nil || p.err != nil {
+		return
+	}
+	line, err := json.Marshal(r)
+	if err == nil {
+		_, err = p.file.Write(append(line, '\n'))
+	}
+	p.err = err
+}
+
+func (p *report) close() {
+	if p.file == nil {
+		return
+	}
+	if err := p.file.Close(); p.err == nil {
+		p.err = err
+	}
+	if p.err != nil {
+		fail(fmt.Errorf("sweep: -report: %v: it is not complete", p.err))
+	}
+}
+
+// findings are what is written at the end.
+type findings struct {
+	several bool // packages
+	jobs    int
+	done    int
+	unknown int // tests that there was no time to run as they are
+	left    []string
+	count   map[string]int
+	by      map[string]map[string][]finding // outcome, function
+}
+
+type finding struct {
+	test   string
+	record sweepRecord
+}
+
+// leaveOut notes a test that does not pass as it is; "": what runs before the tests.
+func (f *findings) leaveOut(p *sweepPackage, test string, r sweepRecord) {
+	name := f.name(p, test)
+	if test == "" {
+		name = "all tests of " + p.path
+	}
+	f.left = append(f.left, name+": as it is: "+r.Detail)
+}
+
+// name is that of a test in the summary, where the package's path would be in the way of reading.
+func (f *findings) name(p *sweepPackage, test string) string {
+	if f.several {
+		return path.Base(p.path) + "." + test
+	}
+	return test
+}
+
+func (f *findings) add(job sweepJob, r sweepRecord) {
+	if f.count == nil {
+		f.count, f.by = map[string]int{}, map[string]map[string][]finding{}
+	}
+	f.done++
+	f.count[r.Outcome]++
+	if f.by[r.Outcome] == nil {
+		f.by[r.Outcome] = map[string][]finding{}
+	}
+	f.by[r.Outcome][job.fn] = append(f.by[r.Outcome][job.fn], finding{f.name(job.pkg, job.test), r})
+}
+
+// counts says how far it is.
+func (f *findings) counts() string {
+	text := fmt.Sprintf("%d of %s", f.done, count(f.jobs, "run"))
+	for _, outcome := range []string{panicked, hung, lost, handled, testPanic, testHang, notReached} {
+		if n := f.count[outcome]; n > 0 {
+			text += fmt.Sprintf(", %d %s", n, outcome)
+		}
+	}
+	return text
+}
+
+// write writes the summary. why says why not all was done, if it was not.
+func (f *findings) write(w io.Writer, why, reportName string) {
+	for _, outcome := range []string{panicked, hung, lost} {
+		functions := f.by[outcome]
+		names := make([]string, 0, len(functions))
+		for name := range functions {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			fmt.Fprintf(w, "%-6s %s\n", outcome, name)
+			f.writeTests(w, functions[name])
+		}
+	}
+	for _, line := range f.left {
+		fmt.Fprintf(w, "left out: %s\n", line)
+	}
+	if f.jobs+f.unknown+len(f.left) == 0 {
+		fmt.Fprintln(w, "no test reaches a function that could fail: one with a hook, which ftrace-wrap list tells, whose last result is an error")
+	}
+	fmt.Fprintln(w, f.counts())
+	if f.done < f.jobs || f.unknown > 0 {
+		fmt.Fprintf(w, "%s: %s left", why, count(f.jobs-f.done, "run"))
+		if f.unknown > 0 {
+			fmt.Fprintf(w, ", and what is reached by %s", count(f.unknown, "test"))
+		}
+		if reportName != "" {
+			fmt.Fprintf(w, "; the same command goes on there, with what %s has", reportName)
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// writeTests writes the tests with which a function has the same outcome, those in one line that end in the same way.
+func (f *findings) writeTests(w io.Writer, found []finding) {
+	slices.SortFunc(found, func(a, b finding) int { return strings.Compare(a.test, b.test) })
+	var ways []string
+	tests := map[string][]string{}
+	for _, x := range found {
+		way := x.record.Detail
+		if x.record.At != "" {
+			way += "\n           in " + x.record.At
+		}
+		if tests[way] == nil {
+			ways = append(ways, way)
+		}
+		tests[way] = append(tests[way], x.test)
+	}
+	for _, way := range ways {
+		line := strings.Join(tests[way], ", ")
+		if n := len(tests[way]); n > maxTests {
+			line = fmt.Sprintf("%s and %d more", strings.Join(tests[way][:maxTests], ", "), n-maxTests)
+		}
+		if way != "" {
+			line += ": " + way
+		}
+		fmt.Fprintf(w, "       %s\n", line)
+	}
+}
+
+// maxTests is how many tests are named that end in the same way.
+const maxTests = 5
+
+// progress shows on stderr how far it is: on a terminal in one line that is written over, elsewhere in a line every ten seconds.
+type progress struct {
+	to       *os.File
+	terminal bool
+	shown    bool // a line that is to be written over
+	last     time.Time
+}
+
+func newProgress(to *os.File) progress {
+	info, err := to.Stat()
+	return progress{to: to, terminal: err == nil && info.Mode()&os.ModeCharDevice != 0}
+}
+
+// show shows a line, if it is time for one.
+func (p *progress) show(format string, args ...any) {
+	every := 10 * time.Second
+	if p.terminal {
+		every = 100 * time.Millisecond
+	}
+	if time.Since(p.last) >= every {
+		p.say(format, args...)
+	}
+}
+
+// say shows a line.
+func (p *progress) say(format string, args ...any) {
+	p.last = time.Now()
+	line := "sweep: " + fmt.Sprintf(format, args...)
+	if !p.terminal {
+		fmt.Fprintln(p.to, line)
+		return
+	}
+	fmt.Fprintf(p.to, "\r\x1b[K%.*s", lineWidth, line)
+	p.shown = true
+}
+
+// lineWidth is what fits on a line of a terminal.
+const lineWidth = 79
+
+// done removes the line.
+func (p *progress) done() {
+	if p.shown {
+		fmt.Fprint(p.to, "\r\x1b[K")
+	}
+	p.shown = false
+}

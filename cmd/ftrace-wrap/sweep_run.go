@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// execution is what a test program did.
+type execution struct {
+	output   string // the end of it, if it is long
+	trace    string // what the core wrote
+	status   int
+	signal   os.Signal // that ended it, or nil
+	timedOut bool      // we ended it
+	lasted   time.Duration
+}
+
+// execute runs a package's tests with FTRACE_FAIL set, for limit at most, and removes what they leave in the directory for temporary files.
+func (s *sweeper) execute(ctx context.Context, p *sweepPackage, fail string, args []string, limit time.Duration) execution {
+	s.mu.Lock()
+	s.runs++
+	dir := filepath.Join(s.temp, fmt.Sprint("run", s.runs))
+	s.mu.Unlock()
+	trace := dir + ".trace"
+	if runtime.GOOS != "linux" {
+		trace = "stderr" // the core writes to files on linux alone
+	}
+	defer os.Remove(trace) // of "stderr" there is none
+	if err := os.Mkdir(dir, 0o700); err == nil {
+		defer os.RemoveAll(dir)
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	cmd := exec.CommandContext(limited, p.program, append(args, s.args...)...)
+	cmd.Dir = p.dir
+	for _, v := range os.Environ() {
+		if !runtimeSetting.MatchString(v) {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.Env = append(cmd.Env, "PWD="+p.dir, "TMPDIR="+dir, "FTRACE_FAIL="+fail, "FTRACE_OUT="+trace)
+	var out tail
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.WaitDelay = 2 * time.Second // for processes that it started
+	start := time.Now()
+	err := cmd.Run()
+	e := execution{output: string(out), lasted: time.Since(start)}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		e.status = exit.ExitCode()
+		if w, ok := exit.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+			e.signal = w.Signal()
+		}
+		e.timedOut = limited.Err() != nil
+	} else if err != nil && cmd.ProcessState == nil {
+		e.status, e.output = 1, err.Error()
+	}
+	if e.trace = e.output; trace != "stderr" {
+		text, _ := os.ReadFile(trace) // there is none if the program did not come so far
+		e.trace = string(text)
+	}
+	return e
+}
+
+// runtimeSetting matches the variables that concern the program when it runs.
+var runtimeSetting = regexp.MustCompile(`^(FTRACE|FTRACE_(OUT|STATS|SHOW|FORMAT|FAIL)|PWD|TMPDIR)=`)
+
+// tail keeps the end of what is written to it: at least a megabyte.
+type tail []byte
+
+func (t *tail) Write(p []byte) (int, error) {
+	*t = append(*t, p...)
+	if n := len(*t); n > 2<<20 {
+		*t = append((*t)[:0], (*t)[n-1<<20:]...)
+	}
+	return len(p), nil
+}
+
+// The ways in which a test ends.
+const (
+	passed     = "passed"     // as it is
+	failed     = "failed"     // as it is: not of interest
+	handled    = "handled"    // with a function failing: it fails, or is skipped
+	panicked   = "panic"      // the program panics, or the runtime throws
+	testPanic  = "test panic" // the code that panics is in a test file
+	hung       = "hang"
+	testHang   = "test hang" // what the test does when it has failed
+	lost       = "lost"      // it passes
+	notReached = "unreached" // the call that was to fail was not made this time
+)
+
+// judge sets what became of the run, and how. goroot is where Go's own packages are.
+func (r *sweepRecord) judge(e execution, limit time.Duration, goroot string) {
+	r.Seconds = float64(e.lasted.Milliseconds()) / 1000
+	reached := failedCalls(e.trace)
+	panics := crash.FindStringIndex(e.output)
+	timedOut := e.timedOut || e.status == 2 && strings.Contains(e.output, "panic: test timed out after ")
+	switch {
+	case e.status == 0 && r.Func == "":
+		r.Outcome = passed
+		r.Reached = map[string]int{}
+		for fn, n := range reached {
+			r.Reached[fn] = n.calls
+		}
+	case r.Func == "" && !timedOut:
+		r.Outcome, r.Detail = failed, fmt.Sprintf("exit status %d", e.status)
+	case timedOut:
+		stack := goroutineOf(e.output, r.Test)
+		at, state := where(stack, goroot)
+		r.Outcome, r.Detail, r.At = hung, "no end after "+limit.Round(100*time.Millisecond).String()+state, at
+		if r.Func != "" && strings.Contains(stack, "\nruntime.Goexit(") {
+			r.Outcome = testHang
+		}
+	case e.status == 2 && panics != nil:
+		message := e.output[panics[0]:panics[1]]
+		r.Detail, _, _ = strings.Cut(message, " [recovered")
+		at, _ := where(firstGoroutine(e.output[panics[1]:]), goroot)
+		r.Outcome, r.At = panicked, at
+		if place, ok := strings.CutSuffix(at, ")"); ok && testFile.MatchString(place) {
+			r.Outcome = testPanic
+		}
+	case e.signal != nil:
+		r.Outcome, r.Detail = panicked, "signal: "+e.signal.String()
+	case e.status != 0, strings.Contains(e.output, "--- SKIP: "+r.Test+" "):
+		r.Outcome = handled
+	case reached[r.Func].failed == 0:
+		r.Outcome = notReached
+	default:
+		r.Outcome = lost
+	}
+}
+
+var (
+	crash    = regexp.MustCompile(`(?m)^(panic|fatal error): .*$`)
+	testFile = regexp.MustCompile(`_test\.go:\d+$`)
+	calls    = regexp.MustCompile(`(?m)^# ftrace: (.+) failed in (\d+) of (\d+) calls$`)
+)
+
+type callCounts struct{ failed, calls int }
+
+// failedCalls reads what the core says at the end of a program with FTRACE_FAIL. There may be several programs, if one started others.
+func failedCalls(trace string) map[string]callCounts {
+	found := map[string]callCounts{}
+	for _, m := range calls.FindAllStringSubmatch(trace, -1) {
+		n := found[m[1]]
+		failed, _ := strconv.Atoi(m[2])
+		all, _ := strconv.Atoi(m[3])
+		found[m[1]] = callCounts{n.failed + failed, n.calls + all}
+	}
+	return found
+}
+
+// firstGoroutine returns the first goroutine's stack in a traceback: the one that panicked.
+func firstGoroutine(output string) string {
+	for _, block := range strings.Split(output, "\n\n") {
+		if strings.HasPrefix(strings.TrimSpace(block), "goroutine ") {
+			return block
+		}
+	}
+	return ""
+}
+
+// goroutineOf returns the stack of the goroutine that runs a test, in a traceback of all.
+func goroutineOf(output, test string) string {
+	for _, block := range strings.Split(output, "\n\n") {
+		if strings.HasPrefix(block, "goroutine ") && strings.Contains(block, "."+test+"(") {
+			return block
+		}
+	}
+	return ""
+}
+
+var (
+	frame   = regexp.MustCompile(`(?m)^(\S.*)\(.*\)\n\t(.+:\d+)`)
+	waiting = regexp.MustCompile(`^goroutine [^[]*(\[[^]]+\])`)
+)
+
+// where returns the innermost function of a goroutine's stack that is not of Go's own packages, with its place, and where it was called if that is in a test: the test may
+// have gone on as if there was no error. It also returns in which state the goroutine is. The stack of a panic that was raised again begins with what raised it.
+func where(stack, goroot string) (at, state string) {
+	if m := waiting.FindStringSubmatch(strings.TrimSpace(stack)); m != nil {
+		state = " " + m[1]
+	}
+	if i := strings.LastIndex(stack, "\npanic("); i >= 0 {
+		stack = stack[i+1:]
+	}
+	for _, m := range frame.FindAllStringSubmatch(stack, -1) {
+		first, _, _ := strings.Cut(m[2], "/")
+		switch {
+		case isWithin(m[2], filepath.Join(goroot, "src")), !filepath.IsAbs(m[2]) && !strings.Contains(first, "."): // with -trimpath, these are relative
+		case at == "":
+			at = fmt.Sprintf("%s (%s)", m[1], shortName(m[2]))
+			if testFile.MatchString(m[2]) {
+				return at, state
+			}
+		case testFile.MatchString(m[2]):
+			return at + ", called in " + shortName(m[2]), state
+		default:
+			return at, state
+		}
+	}
+	return at, state
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const nilPanic = `=== RUN   TestX
+--- FAIL: TestX (0.00s)
+panic: runtime error: invalid memory address or nil pointer dereference [recovered, repanicked]
+[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x533f0f]
+
+goroutine 7 [running]:
+testing.tRunner.func1.2({0x559360, 0x6b7a50})
+	/go/src/testing/testing.go:1974 +0x232
+testing.tRunner.func1()
+	/go/src/testing/testing.go:1977 +0x349
+panic({0x559360?, 0x6b7a50?})
+	/go/src/runtime/panic.go:860 +0x132
+runtime.panicmem(...)
+	/go/src/runtime/panic.go:336
+example.com/m.(*T).use(0x0, {0x1, 0x2})
+	/src/FILE:18 +0x2f
+example.com/m.TestX(0xc000003500)
+	/src/m_test.go:13 +0x1b
+`
+
+const plainPanic = `panic: open: ftrace-wrap: injected failure of example.com/m.open
+
+goroutine 21 [running]:
+example.com/m.worker.func1()
+	/src/m.go:40 +0x65
+created by example.com/m.worker in goroutine 20
+	/src/m.go:38 +0x1a
+`
+
+const timeout = `=== RUN   TestX
+panic: test timed out after 5s
+	running tests:
+		TestX (5s)
+
+goroutine 33 [running]:
+testing.(*M).startAlarm.func1()
+	/go/src/testing/testing.go:2802 +0x605
+
+goroutine 1 [chan receive]:
+testing.(*T).Run(0xc000003500, {0x5847a3, 0x8}, 0x58c1b8)
+	/go/src/testing/testing.go:2109 +0x8a5
+
+goroutine 7 [sync.Cond.Wait]:
+sync.runtime_notifyListWait(0xc00001c090, 0x0)
+	/go/src/runtime/sema.go:617 +0x14b
+sync.(*Cond).Wait(0xc00001c080)
+	/go/src/sync/cond.go:71 +0x85
+internal/poll.(*FD).Read(0x1)
+	/go/src/internal/poll/fd.go:1
+example.com/m.Wait(...)
+	/src/m.go:31
+example.com/m.TestX(0xc000003500)
+	/src/m_test.go:16 +0x13
+`
+
+// TestJudge: what became of a failure is told by how the test program ended.
+func TestJudge(t *testing.T) {
+	const once, never = "# ftrace: example.com/m.f failed in 1 of 3 calls\n", "# ftrace: example.com/m.f failed in 0 of 1 calls\n"
+	for _, c := range []struct {
+		e    execution
+		fn   string
+		want string // outcome, detail, at
+	}{
+		{execution{status: 0, trace: once}, "f", "lost||"},
+		{execution{status: 0, trace: never}, "f", "unreached||"},
+		{execution{status: 0, trace: never + once}, "f", "lost||"},
+		{execution{status: 0}, "f", "unreached||"},
+		{execution{status: 0, trace: once, output: "=== RUN   TestX\n--- SKIP: TestX (0.00s)\nPASS\n"}, "f", "handled||"},
+		{execution{status: 1, trace: once, output: "panic: said the test\n--- FAIL: TestX\n"}, "f", "handled||"},
+		{execution{status: 2, output: "usage\n"}, "f", "handled||"},
+		{execution{status: 2, output: strings.ReplaceAll(nilPanic, "FILE", "m.go")}, "f",
+			"panic|panic: runtime error: invalid memory address or nil pointer dereference|example.com/m.(*T).use (/src/m.go:18), called in /src/m_test.go:13"},
+		{execution{status: 2, output: strings.ReplaceAll(nilPanic, "FILE", "x_test.go")}, "f",
+			"test panic|panic: runtime error: invalid memory address or nil pointer dereference|example.com/m.(*T).use (/src/x_test.go:18)"},
+		{execution{status: 2, output: plainPanic}, "f", "panic|panic: open: ftrace-wrap: injected failure of example.com/m.open|example.com/m.worker.func1 (/src/m.go:40)"},
+		{execution{status: 2, output: "fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 [select (no cases)]:\nmain.main()\n\t/src/m.go:3 +0x1\n"}, "f",
+			"panic|fatal error: all goroutines are asleep - deadlock!|main.main (/src/m.go:3)"},
+		{execution{status: 2, output: timeout}, "f", "hang|no end after 5s [sync.Cond.Wait]|example.com/m.Wait (/src/m.go:31), called in /src/m_test.go:16"},
+		{execution{status: 2, output: strings.Replace(timeout, "example.com/m.TestX(", "runtime.Goexit()\n\t/go/src/runtime/panic.go:694 +0x5\nexample.com/m.TestX(", 1)}, "f",
+			"test hang|no end after 5s [sync.Cond.Wait]|example.com/m.Wait (/src/m.go:31), called in /src/m_test.go:16"},
+		{execution{status: -1, signal: os.Kill, timedOut: true}, "f", "hang|no end after 5s|"},
+		{execution{status: -1, signal: os.Kill}, "f", "panic|signal: killed|"},
+		{execution{status: 0, trace: once}, "", "passed||"},
+		{execution{status: 1}, "", "failed|exit status 1|"},
+	} {
+		r := sweepRecord{Test: "TestX"}
+		if c.fn != "" {
+			r.Func = "example.com/m." + c.fn
+		}
+		r.judge(c.e, 5*time.Second, "/go")
+		if got := r.Outcome + "|" + r.Detail + "|" + r.At; got != c.want {
+			t.Errorf("%+v:\n got %s\nwant %s", c.e, got, c.want)
+		}
+	}
+	r := sweepRecord{}
+	r.judge(execution{trace: never + once + "# ftrace: example.com/m.(*T).g failed in 0 of 2 calls\n# ftrace: \"x\" matches\n"}, 0, "/go")
+	if fmt.Sprint(r.Reached) != "map[example.com/m.(*T).g:2 example.com/m.f:4]" {
+		t.Error(r.Reached)
+	}
+}
+
+func TestParseSweep(t *testing.T) {
+	s, err := parseSweep(strings.Fields("-time=3m -race -tags x ./... --p 3 -run T -always -mod=mod ./x -report r -func a.*;!b -- -test.short -p 9"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.TrimSpace(fmt.Sprintln(s.time, s.build, s.patterns, s.parallel, s.tests, s.always, s.reportName, s.funcs, s.args))
+	if want := "3m0s [-race -tags x -mod=mod] [./... ./x] 3 T true r a.*;!b [-test.short -p 9]"; got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+// TestOrderJobs: each function fails once, in its shortest test, before any fails twice.
+func TestOrderJobs(t *testing.T) {
+	p := &sweepPackage{}
+	jobs := []sweepJob{
+		{pkg: p, test: "A", fn: "f", plain: 3}, {pkg: p, test: "B", fn: "f", plain: 1}, {pkg: p, test: "C", fn: "f", plain: 2},
+		{pkg: p, test: "A", fn: "g", plain: 3}, {pkg: p, test: "B", fn: "h", plain: 1}, {pkg: p, test: "A", fn: "h", plain: 3},
+	}
+	orderJobs(jobs)
+	var got []string
+	for _, j := range jobs {
+		got = append(got, j.fn+j.test)
+	}
+	if want := strings.Fields("fB gA hB fC hA fA"); !slices.Equal(got, want) {
+		t.Errorf("got %v\nwant %v", got, want)
+	}
+}
+
+func TestReport(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "report")
+	p, err := openReport(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := sweepRecord{Binary: "x", Test: "A", Fail: "f#1", Outcome: lost}, sweepRecord{Binary: "x", Test: "A", Fail: "f#1+", Outcome: hung}
+	p.add(a)
+	p.add(b)
+	p.close()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := range text { // of which the last line is cut
+		if err := os.WriteFile(name, text[:len(text)-cut], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		p, err := openReport(name)
+		if err != nil {
+			t.Fatal(cut, err)
+		}
+		_, haveA := p.find(a)
+		_, haveB := p.find(b)
+		if !haveB {
+			p.add(b)
+		}
+		p.close()
+		if again, _ := os.ReadFile(name); haveA && string(again) != string(text) || haveB != (cut == 0) {
+			t.Fatalf("%d cut: %v %v %s", cut, haveA, haveB, again)
+		}
+	}
+	if err := os.WriteFile(name, []byte("{}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openReport(name); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestTail(t *testing.T) {
+	var out tail
+	for i := range 3 << 20 / 16 {
+		fmt.Fprintf(&out, "%015d\n", i)
+	}
+	if !strings.HasSuffix(string(out), fmt.Sprintf("%015d\n", 3<<20/16-1)) || len(out) < 1<<20 || len(out) > 2<<20 {
+		t.Error(len(out))
+	}
+}

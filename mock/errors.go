@@ -1,0 +1,103 @@
+package mock
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"unsafe"
+)
+
+// Errors lets every function that pattern names, and whose last result is an error, fail with err until the test ends: it does not run, and its other results are
+// zero. That holds for calls made on the test's goroutine and on those that it starts; [AllGoroutines] says otherwise.
+//
+// pattern is what FTRACE takes, without settings: "example.com/store.*", "(*DB).Close", "example.com/store/...;!*.Close"; docs/rules.md has the grammar. A function
+// replaced later than the call of Errors is not concerned, one replaced earlier is.
+//
+// [Times] lets so many calls of each function fail, Times(1) the first. [MustCall] and [MustCallTimes] are about all calls that fail. Other options are an error.
+//
+// It fails the test if pattern names no function with a hook that returns an error.
+func Errors(t testing.TB, pattern string, err error, opts ...Option) *Failures {
+	t.Helper()
+	f, problem := fail(pattern, err, opts)
+	if problem != nil {
+		t.Fatal(problem)
+	}
+	t.Cleanup(func() {
+		t.Helper()
+		f.Restore()
+		if problem := f.options.miscounted(f.Count()); problem != "" && !t.Skipped() {
+			t.Errorf("mock: %d calls of functions that %q names failed, %s", f.Count(), pattern, problem)
+		}
+	})
+	return f
+}
+
+// Failures are what [Errors] put in force. Its methods may be called on any goroutine.
+type Failures struct {
+	options double
+	faults  []unsafe.Pointer // the core's
+}
+
+// Count returns how many calls have failed.
+func (f *Failures) Count() int {
+	n := 0
+	for _, fault := range f.faults {
+		_, failed := coreFailed(fault)
+		n += int(failed)
+	}
+	return n
+}
+
+// Functions returns the names of the functions of which a call has failed, sorted.
+func (f *Failures) Functions() []string {
+	var names []string
+	for _, fault := range f.faults {
+		if name, failed := coreFailed(fault); failed > 0 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Restore lets the functions run again. Restoring again does nothing.
+func (f *Failures) Restore() {
+	if f.options.restored.CompareAndSwap(false, true) {
+		for _, fault := range f.faults {
+			coreRemove(fault)
+		}
+	}
+}
+
+func fail(pattern string, err error, opts []Option) (*Failures, error) {
+	if !Hooked() {
+		return nil, errPlain
+	}
+	if err == nil {
+		return nil, errors.New("mock: Errors: the error is nil")
+	}
+	f := new(Failures)
+	for _, o := range opts {
+		if err := o(&f.options); err != nil {
+			return nil, err
+		}
+	}
+	last := ^uint64(0)
+	if f.options.limited {
+		last = uint64(max(f.options.most, 0))
+	}
+	defer coreQuiet(coreQuiet(true))
+	faults, named, message := coreFail(pattern, err, 1, last, f.options.everywhere)
+	switch {
+	case message != "":
+		return nil, fmt.Errorf("mock: Errors: pattern %q: %s", pattern, message)
+	case named == 0:
+		return nil, fmt.Errorf("%w: %q names no function with a hook: packages have hooks if FTRACE_PACKAGES, now %s, says so; ftrace-wrap list lists their functions",
+			ErrNotHooked, pattern, packages())
+	case len(faults) == 0:
+		return nil, fmt.Errorf("mock: Errors: none of the %d functions that %q names returns an error as its last result", named, pattern)
+	}
+	f.faults = faults
+	return f, nil
+}
