@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"go/ast"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -290,11 +291,14 @@ func returnsPlainly(d *ast.FuncDecl) bool {
 	return plain
 }
 
-// mayIterate says whether a range loop over x in d may well call an iterator: x is the result of a call, or a parameter that is a function or of
-// another package's type. If a variable is one after all the call of d is shown to end late, without its results.
+// mayIterate says whether a range loop over x in d may well call an iterator: x is the result of a call, other than of what gives a number, or a parameter
+// that is a function or of another package's type. If there is an iterator after all the call of d is shown to end late, without its results.
 func mayIterate(d *ast.FuncDecl, x ast.Expr) bool {
 	switch x := ast.Unparen(x).(type) {
-	case *ast.CallExpr, *ast.FuncLit:
+	case *ast.CallExpr:
+		called, ok := x.Fun.(*ast.Ident)
+		return !ok || !slices.Contains([]string{"len", "cap", "min", "max", "int"}, called.Name)
+	case *ast.FuncLit:
 		return true
 	case *ast.Ident:
 		for _, field := range d.Type.Params.List {
