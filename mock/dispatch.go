@@ -36,7 +36,7 @@ func dispatch(data any, params []any, want any) (results any, n int) {
 		return d.packAny(results, want)
 	}
 	d.end(at, out)
-	return pack(d.resultType, out), len(out)
+	return pack(layoutOf(d.typ).results, out), len(out)
 }
 
 // arguments makes the replacement's arguments of the function's parameters, or says why the call is not for it.

@@ -68,8 +68,7 @@ type double struct {
 	exact          bool
 	unrecorded     bool // nobody can ask for the calls
 
-	generic    bool         // with are Generics
-	resultType reflect.Type // of the only result, or the struct of all; not for Generics
+	generic bool // with are Generics
 
 	restored atomic.Bool
 	planned  atomic.Int64 // calls made by the core itself, by a callPlan

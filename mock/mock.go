@@ -109,6 +109,7 @@ func replace[F any](target, with F, opts []Option, everywhere bool) (*Double[F],
 	if err != nil {
 		return nil, err
 	}
+	defer coreQuiet(coreQuiet(true))
 	if d.target, err = resolve(reflect.ValueOf(&target).Elem(), d.implementation); err != nil {
 		return nil, err
 	}
@@ -123,6 +124,7 @@ func unexported[F any](name string, with F, opts []Option, everywhere bool) (*Do
 	if err != nil {
 		return nil, err
 	}
+	defer coreQuiet(coreQuiet(true))
 	if d.target, err = find(name, name); err != nil {
 		return nil, err
 	}
@@ -160,11 +162,6 @@ func prepare[F any](with F, opts []Option, everywhere bool) (*Double[F], error) 
 // start puts the double in force.
 func (d *double) start() {
 	defer coreQuiet(coreQuiet(true))
-	var types []reflect.Type
-	for i := range d.typ.NumOut() {
-		types = append(types, d.typ.Out(i))
-	}
-	d.resultType = resultType(types)
 	d.handle = coreAdd(d.target.fn, d, d.everywhere, unsafe.Pointer(d.plan()))
 }
 

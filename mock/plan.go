@@ -2,6 +2,7 @@ package mock
 
 import (
 	"reflect"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 )
@@ -9,11 +10,18 @@ import (
 // A callPlan says how the core calls a replacement without package mock and reflect. It is for a replacement that is to be called for every call, of which
 // nothing is recorded but their number, and whose parameters and results are all passed in registers. The core has the same type, ftracePlan.
 type callPlan struct {
-	fn      unsafe.Pointer // the func
-	calls   *atomic.Int64
+	fn    unsafe.Pointer // the func
+	calls *atomic.Int64
+	shape *callShape
+}
+
+// A callShape says where a type of functions has its parameters and results. The core has the same type, ftraceShape.
+type callShape struct {
 	params  []paramPlan
-	spill   uintptr // room on the stack for the registers of parameters
-	results []paramPlan
+	results []paramPlan    // offsets are those in the struct of all
+	spill   uintptr        // room on the stack for the registers of parameters
+	floats  bool           // there are floating-point registers among them
+	want    unsafe.Pointer // the core's
 }
 
 // A paramPlan is a parameter or result.
@@ -42,31 +50,66 @@ const (
 	floatRegisters = 15
 )
 
+// A layout is what is to be known of a type of functions to call them.
+type layout struct {
+	results reflect.Type // of the only result, or the struct of all
+	shape   *callShape   // nil if not all is passed in registers
+}
+
+var layouts sync.Map // of *layout by reflect.Type
+
+// layoutOf returns the layout of functions of type t.
+func layoutOf(t reflect.Type) *layout {
+	if l, ok := layouts.Load(t); ok {
+		return l.(*layout)
+	}
+	var types []reflect.Type
+	for i := range t.NumOut() {
+		types = append(types, t.Out(i))
+	}
+	results := resultType(types)
+	l, _ := layouts.LoadOrStore(t, &layout{results, shapeOf(t, results)})
+	return l.(*layout)
+}
+
+func shapeOf(t, results reflect.Type) *callShape {
+	var s callShape
+	var in, out assignment
+	for i := range t.NumIn() {
+		p := t.In(i)
+		param, ok := in.param(p, 0)
+		if !ok {
+			return nil
+		}
+		s.params = append(s.params, param)
+		s.spill = align(s.spill, uintptr(p.Align())) + p.Size()
+	}
+	s.spill = align(s.spill, unsafe.Sizeof(uintptr(0)))
+	for i := range t.NumOut() {
+		offset := uintptr(0)
+		if t.NumOut() > 1 {
+			offset = results.Field(i).Offset
+		}
+		result, ok := out.param(t.Out(i), offset)
+		if !ok {
+			return nil
+		}
+		s.results = append(s.results, result)
+	}
+	s.floats = in.floats > 0 || out.floats > 0
+	return &s
+}
+
 // plan makes the plan, or returns nil.
 func (d *double) plan() *callPlan {
 	if !d.unrecorded || d.generic || d.limited || d.when.IsValid() || len(d.with) > 1 || d.receiver != nil || d.target.bound {
 		return nil
 	}
-	p := &callPlan{fn: *(*unsafe.Pointer)(d.with[0].Addr().UnsafePointer()), calls: &d.planned}
-	var in, out assignment
-	for i := range d.typ.NumIn() {
-		t := d.typ.In(i)
-		param, ok := in.param(t)
-		if !ok {
-			return nil
-		}
-		p.params = append(p.params, param)
-		p.spill = align(p.spill, uintptr(t.Align())) + t.Size()
+	shape := layoutOf(d.typ).shape
+	if shape == nil {
+		return nil
 	}
-	p.spill = align(p.spill, unsafe.Sizeof(uintptr(0)))
-	for i := range d.typ.NumOut() {
-		result, ok := out.param(d.typ.Out(i))
-		if !ok {
-			return nil
-		}
-		p.results = append(p.results, result)
-	}
-	return p
+	return &callPlan{*(*unsafe.Pointer)(d.with[0].Addr().UnsafePointer()), &d.planned, shape}
 }
 
 func align(n, to uintptr) uintptr { return (n + to - 1) / to * to }
@@ -76,9 +119,9 @@ type assignment struct {
 	ints, floats uint8
 }
 
-func (a *assignment) param(t reflect.Type) (paramPlan, bool) {
+func (a *assignment) param(t reflect.Type, offset uintptr) (paramPlan, bool) {
 	p := paramPlan{typ: descriptor(t), isIface: t.Kind() == reflect.Interface}
-	ok := a.assign(&p, t, 0)
+	ok := a.assign(&p, t, offset)
 	return p, ok
 }
 

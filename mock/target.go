@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+	"sync"
 	"unsafe"
 )
 
@@ -103,9 +104,23 @@ func promoted(f reflect.Value, method string) reflect.Type {
 	return owner
 }
 
+// targets are those that were found, by symbol.
+var targets sync.Map
+
 // find finds a function by its symbol.
 func find(symbol, name string) (target, error) {
-	symbol = unescaped(symbol)
+	if t, ok := targets.Load(symbol); ok {
+		return t.(target), nil
+	}
+	t, err := look(unescaped(symbol), name)
+	if err == nil {
+		targets.Store(symbol, t)
+	}
+	return t, err
+}
+
+// look is find for what is not known yet.
+func look(symbol, name string) (target, error) {
 	for _, s := range []string{symbol, withoutPointer(symbol)} {
 		if fn, pkg, typ, _ := coreFind(s); fn != nil {
 			if typ == "!" {
