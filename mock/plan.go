@@ -21,7 +21,7 @@ type callShape struct {
 	results []paramPlan    // offsets are those in the struct of all
 	spill   uintptr        // room on the stack for the registers of parameters
 	floats  bool           // there are floating-point registers among them
-	want    unsafe.Pointer // the core's
+	_       unsafe.Pointer // the core's
 }
 
 // A paramPlan is a parameter or result.
