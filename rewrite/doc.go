@@ -12,11 +12,11 @@
 // Every function has a hook: a variable that is nil while the function is not traced, and which it looks at when it is entered and when
 // it returns. Unnamed parameters and results are given names.
 //
-//	func (p *T) Get(k string) (_ftrace_r0 int) {if _ftrace_f.h3!=nil{if _ftrace_p:=_ftrace_e2(&_ftrace_f.h3,(*int)(nil),p,k);_ftrace_p!=nil{return *(*int)(_ftrace_p)}};
+//	func (p *T) Get(k string) (_ftrace_r0 int) {if _ftrace_f.h3!=nil{var _ftrace_v int;if _ftrace_e2(&_ftrace_f.h3,&_ftrace_v,p,k){return _ftrace_v}};
 //		_ftrace_r0=p.x[k];if _ftrace_f.h3!=nil{_ftrace_x1(&_ftrace_f.h3,_ftrace_r0)};return
 //	}
 //
-// e2 and x1 are functions of the core, for two parameters and one result. What e2 returns leads to the results of a mock, or is nil. These calls are
+// e2 and x1 are functions of the core, for two parameters and one result. e2 says whether a mock was called instead, whose result it stores. These calls are
 // short, since they are in the program wherever the function is inlined; a call through a pointer to a wrapper in front of the body would make every
 // parameter escape. What such hooks don't see is a panic that passes the function: the core notices that by the
 // stack pointer. [Result.Profile] gives the inliner room for the hooks, and choose says what is done to what is not to be inlined.

@@ -31,32 +31,24 @@ const fixedArity = 4
 
 // entry is the statement at the entry of a function that is traced at its returns.
 func (h hook) entry(how How) string {
-	x := h.pkg.prefix
-	p, want, ret := x+"p", "nil", "return"
+	v := h.pkg.prefix + "v"
+	declare, result, ret := "", "nil", "return"
 	switch results := h.sig.results; len(results) {
 	case 0:
 	case 1:
-		want = "(*" + results[0].typ + ")"
-		ret = "return *" + want + "(" + p + ")"
-		want += "(nil)"
+		declare, result, ret = "var "+v+" "+results[0].typ+";", "&"+v, "return "+v
 	default:
 		var fields, names []string
 		for i, r := range results {
 			fields = append(fields, fmt.Sprintf("r%d %s", i, r.typ))
-			names = append(names, fmt.Sprintf("%sv.r%d", x, i))
+			names = append(names, fmt.Sprintf("%s.r%d", v, i))
 		}
-		want = "(*struct{" + strings.Join(fields, ";") + "})"
-		ret = fmt.Sprintf("%sv:=%s(%s);return %s", x, want, p, strings.Join(names, ","))
-		want += "(nil)"
+		declare, result, ret = "var "+v+" struct{"+strings.Join(fields, ";")+"};", "&"+v, "return "+strings.Join(names, ",")
 	}
 	if how == Outline {
-		ret = "if " + x + "never{recover()};" + ret // what calls recover is not inlined
+		ret = "if " + h.pkg.prefix + "never{recover()};" + ret // what calls recover is not inlined
 	}
-	call := h.call("e", ","+want, h.sig.params)
-	if len(h.sig.results) == 0 {
-		return fmt.Sprintf("if %s!=nil{if %s!=nil{%s}};", h.name, call, ret)
-	}
-	return fmt.Sprintf("if %s!=nil{if %[2]s:=%[3]s;%[2]s!=nil{%[4]s}};", h.name, p, call, ret)
+	return fmt.Sprintf("if %s!=nil{%sif %s{%s}};", h.name, declare, h.call("e", ","+result, h.sig.params), ret)
 }
 
 // entryOnly is the statement at the entry of a function that can't be given other results.
@@ -70,13 +62,13 @@ func (h hook) exit() string {
 }
 
 // call writes a call of the core's function for hooks at entries (e) or exits (x) with these values.
-func (h hook) call(function, want string, values []*variable) string {
+func (h hook) call(function, result string, values []*variable) string {
 	arity := "n"
 	if n := len(values); n <= fixedArity {
 		arity = strconv.Itoa(n)
 	}
 	h.pkg.calls[function+arity] = true
-	return fmt.Sprintf("%s%s%s(&%s%s%s)", h.pkg.prefix, function, arity, h.name, want, boxes(values, ""))
+	return fmt.Sprintf("%s%s%s(&%s%s%s)", h.pkg.prefix, function, arity, h.name, result, boxes(values, ""))
 }
 
 // boxes writes variables as further elements or arguments, each of which becomes an interface value.

@@ -59,7 +59,7 @@ func (p *pkg) register() []byte {
 	for _, call := range slices.Sorted(maps.Keys(p.calls)) {
 		params, result := "hook *interface{}", ""
 		if call[0] == 'e' {
-			params, result = params+", want interface{}", " unsafe.Pointer"
+			params, result = params+", result interface{}", " bool"
 		}
 		if arity := call[1:]; arity == "n" {
 			params += ", values ...interface{}"

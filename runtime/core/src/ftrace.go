@@ -133,41 +133,41 @@ func ftrace_enter(hook any, args ...any) int {
 }
 
 // The functions that hooks at a function's entry and returns call have the fewest arguments that do, since these calls are inlined with the function:
-// the hook's place, the values, and at the entry a nil pointer to the result, or to a struct of the results, if there are any. They return where the results
-// of a replacement are, which the function is to return at once, or nil.
+// the hook's place, the values, and at the entry a pointer to the result, or to a struct of the results, if there are any. They say whether a replacement was
+// called, whose results are there then; the function is to return them.
 
 //go:linkname ftrace_e0
-func ftrace_e0(hook *any, want any) unsafe.Pointer {
-	return ftraceEntered(hook, want, sys.GetCallerSP(), nil)
+func ftrace_e0(hook *any, result any) bool {
+	return ftraceEntered(hook, result, sys.GetCallerSP(), nil)
 }
 
 //go:linkname ftrace_e1
-func ftrace_e1(hook *any, want, a any) unsafe.Pointer {
+func ftrace_e1(hook *any, result, a any) bool {
 	values := [...]any{a}
-	return ftraceEntered(hook, want, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+	return ftraceEntered(hook, result, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
 }
 
 //go:linkname ftrace_e2
-func ftrace_e2(hook *any, want, a, b any) unsafe.Pointer {
+func ftrace_e2(hook *any, result, a, b any) bool {
 	values := [...]any{a, b}
-	return ftraceEntered(hook, want, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+	return ftraceEntered(hook, result, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
 }
 
 //go:linkname ftrace_e3
-func ftrace_e3(hook *any, want, a, b, c any) unsafe.Pointer {
+func ftrace_e3(hook *any, result, a, b, c any) bool {
 	values := [...]any{a, b, c}
-	return ftraceEntered(hook, want, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+	return ftraceEntered(hook, result, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
 }
 
 //go:linkname ftrace_e4
-func ftrace_e4(hook *any, want, a, b, c, d any) unsafe.Pointer {
+func ftrace_e4(hook *any, result, a, b, c, d any) bool {
 	values := [...]any{a, b, c, d}
-	return ftraceEntered(hook, want, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+	return ftraceEntered(hook, result, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
 }
 
 //go:linkname ftrace_en
-func ftrace_en(hook *any, want any, values ...any) unsafe.Pointer {
-	return ftraceEntered(hook, want, sys.GetCallerSP(), values)
+func ftrace_en(hook *any, result any, values ...any) bool {
+	return ftraceEntered(hook, result, sys.GetCallerSP(), values)
 }
 
 //go:linkname ftrace_x0
@@ -213,24 +213,13 @@ func ftraceValues(first *any, n int) []any {
 func ftraceHooked(hook *any) *ftraceFunc { return (*ftraceFunc)(efaceOf(hook).data) }
 
 // ftraceEntered is called at the entry of an armed function that is traced at its returns.
-func ftraceEntered(hook *any, want any, sp uintptr, params []any) unsafe.Pointer {
+func ftraceEntered(hook *any, result any, sp uintptr, params []any) (replaced bool) {
 	f := ftraceHooked(hook)
 	offset := getg().stack.hi - sp
 	if ftraceLoadConfig() != nil {
 		ftraceBegin(f, offset, params, ftraceAtReturns)
 	}
-	if f.replaced() {
-		return ftraceReplaceCall(f, offset, params, ftraceWanted(want))
-	}
-	return nil
-}
-
-// ftraceWanted returns the type that want is a nil pointer to; struct{} if there are no results.
-func ftraceWanted(want any) *_type {
-	if want == nil {
-		want = (*struct{})(nil)
-	}
-	return (*ptrtype)(unsafe.Pointer(efaceOf(&want)._type)).Elem
+	return f.replaced() && ftraceReplaceCall(f, offset, params, result)
 }
 
 // ftraceBegin notes and shows that a call of f begins, in the stack frame at offset below the stack's top.

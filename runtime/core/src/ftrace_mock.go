@@ -4,7 +4,7 @@
 //
 // A function that is replaced has its hook on. The core finds the replacement that is in force for the goroutine, copies the
 // parameters to the heap (ftrace_lift.go) and calls package mock, which calls the replacement or declines. The results go
-// back by the hook: as what the call of the core returns, or, in a function with a deferred hook, by ftrace_exit.
+// back by the hook: where it has room for them, or, in a function with a deferred hook, by ftrace_exit.
 
 package runtime
 
@@ -44,10 +44,6 @@ type ftraceMockG struct {
 	results  any         // what ftrace_exit is to store: a pointer to the result, or to a struct of the results; or an *ftraceFault
 	n        int         // number of results
 	lift     *ftraceLift // the copies that these results may point to, or nil
-
-	// Results on their way to the function, see ftracePlan.store.
-	scalars [8]uint64
-	words   [2]unsafe.Pointer
 }
 
 // ftraceDispatcher is package mock's: it calls what data stands for, with the parameters. It returns a pointer to the result, or to a struct of
@@ -175,21 +171,24 @@ func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_ty
 	return nil, -1
 }
 
-// ftraceReplaceCall is the part of ftraceEntered for a function that has replacements.
-func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, want *_type) unsafe.Pointer {
+// ftraceReplaceCall is the part of ftraceEntered for a function that has replacements. The results go to where the function has room for them, on its stack, so that
+// they stay right when that moves.
+func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) (replaced bool) {
 	gp := getg()
 	m := ftraceReplacement(gp, f)
 	if m == nil {
-		return nil
+		return false
 	}
-	if m.plan != nil && ftraceLoadConfig() == nil {
-		if results := m.plan.call(gp, params, want); results != nil {
-			return results
-		}
+	if result == nil {
+		result = (*struct{})(nil)
+	}
+	want, to := ftracePointed(&result)
+	if m.plan != nil && ftraceLoadConfig() == nil && m.plan.call(gp, params, want, to) {
+		return true
 	}
 	results, n := ftraceReplace(gp, f, m, params, want)
 	if n < 0 {
-		return nil
+		return false
 	}
 	var typ *_type
 	var at unsafe.Pointer
@@ -208,11 +207,15 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, want *_type)
 			t.end(gp, values, nil)
 		}
 	}
-	if lift := gp.ftraceMock.lift; lift != nil {
-		gp.ftraceMock.lift = nil
-		systemstack(func() { lift.lower(at, typ) })
-	}
-	return at
+	lift := gp.ftraceMock.lift
+	gp.ftraceMock.lift = nil
+	systemstack(func() {
+		if lift != nil {
+			lift.lower(at, typ)
+		}
+		typedmemmove(want, to, at)
+	})
+	return true
 }
 
 // ftraceEnterReplace is the part of ftrace_enter for a function that has replacements.
@@ -355,7 +358,7 @@ func ftraceScopeStart(newg, callergp *g) {
 
 // clear forgets what a goroutine had, most of which have had nothing.
 func (state *ftraceMockG) clear() {
-	if state.scope != nil || state.quiet || state.bypass != nil || state.results != nil || state.lift != nil || state.words != [2]unsafe.Pointer{} {
+	if state.scope != nil || state.quiet || state.bypass != nil || state.results != nil || state.lift != nil {
 		*state = ftraceMockG{}
 	}
 }

@@ -44,20 +44,19 @@ const (
 	ftraceFloatRegister
 )
 
-// call calls the replacement. It returns where its results are, as want has them, or nil if this call can't be made by the plan: a parameter points to the
-// stack, or something has another type.
-func (p *ftracePlan) call(gp *g, params []any, want *_type) unsafe.Pointer {
+// call calls the replacement and puts its results, as want has them, to where that is. It returns false if this call can't be made by the plan: a parameter
+// points to the stack, or something has another type.
+func (p *ftracePlan) call(gp *g, params []any, want *_type, to unsafe.Pointer) bool {
 	if !p.shape.fits(gp, params, want) {
-		return nil
+		return false
 	}
 	atomic.Xadd64(p.calls, 1)
-	to := ftraceResultPlace(gp, want)
 	if p.shape.floats {
 		p.callAny(params, to)
 	} else {
 		p.callInts(params, to)
 	}
-	return to
+	return true
 }
 
 // fits says whether a call with these parameters can be made by a plan.
@@ -97,21 +96,6 @@ func (s *ftraceShape) fits(gp *g, params []any, want *_type) bool {
 func ftraceImplements(t *_type, e *eface) bool {
 	var words [2]unsafe.Pointer
 	return ftraceInterface(t, e, &words)
-}
-
-// ftraceResultPlace returns where results of type want can be put. That is a place in the goroutine, if it suits: the function takes them before anything else can
-// happen on it.
-func ftraceResultPlace(gp *g, want *_type) unsafe.Pointer {
-	state := &gp.ftraceMock
-	switch {
-	case want.Size_ == 0:
-		return unsafe.Pointer(&zeroVal[0])
-	case !want.Pointers() && want.Size_ <= unsafe.Sizeof(state.scalars):
-		return unsafe.Pointer(&state.scalars)
-	case want.Kind() == abi.Interface || want.Size_ == goarch.PtrSize:
-		return unsafe.Pointer(&state.words)
-	}
-	return newobject(want)
 }
 
 // value returns where the value of a parameter is, which may be words.
