@@ -77,11 +77,14 @@ func run(opt options) error {
 			continue
 		}
 		found = true
-		var table bytes.Buffer
-		fmt.Fprintf(&table, "%s %s/%s, %d CPUs, medians of %d rounds:\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), opt.rounds)
-		if err := part.measure(&table); err != nil {
+		var rows, table bytes.Buffer
+		if err := part.measure(&rows); err != nil {
 			return fmt.Errorf("%s: %v", part.name, err)
 		}
+		if rows.Len() == 0 {
+			continue // a smoke run leaves it out
+		}
+		fmt.Fprintf(&table, "%s %s/%s, %d CPUs, medians of %d rounds:\n\n%s", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), opt.rounds, rows.Bytes())
 		fmt.Printf("%s\n", table.Bytes())
 		if opt.update {
 			if err := update(part.name, table.Bytes()); err != nil {
