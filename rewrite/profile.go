@@ -53,7 +53,7 @@ func (p *pkg) noteCall(site callSite) {
 func (p *pkg) profile() []byte {
 	users, ok := strings.CutPrefix(string(p.opt.Profile), profileHeader)
 	inlined := slices.ContainsFunc(p.funcs, func(fn Func) bool { return fn.How == Inline })
-	if !inlined || !ok && len(p.opt.Profile) > 0 {
+	if !inlined && len(p.sites) == 0 || !ok && len(p.opt.Profile) > 0 {
 		return nil
 	}
 	var b strings.Builder

@@ -47,7 +47,7 @@ ftrace
 		{"", ours + "ftrace\nftrace\n0 1\n"},
 		{"GO PREPROFILE V1\n", ours + "ftrace\nftrace\n0 1\n"},
 		{"GO PREPROFILE V1\na.F\na.G\n3 70\n", ours + "a.F\na.G\n3 70\n"},
-		{"\x1f\x8b...", ""},
+		{"\x1f\x8b...", ""}, // not of this form
 	} {
 		opt := Options{ImportPath: "example.com/a.b/c.d", Symbol: "example.com/a.b/c.d", Profile: []byte(test.users)}
 		r, err := Package(opt, []File{{"/src/p.go", source}})
@@ -57,5 +57,18 @@ ftrace
 		if diff := cmp.Diff(test.want, string(r.Profile)); diff != "" {
 			t.Errorf("with %q (- want, + got):\n%s", test.users, diff)
 		}
+	}
+}
+
+// TestProfileOfCalls: a package that has nothing to be inlined calls what others have.
+func TestProfileOfCalls(t *testing.T) {
+	source := []byte("package p\n\nimport \"reflect\"\n\n//go:noinline\nfunc F(v reflect.Value) *reflect.MapIter {\n\treturn v.MapRange()\n}\n")
+	r, err := Package(Options{ImportPath: "p", Symbol: "p"}, []File{{"/src/p.go", source}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "GO PREPROFILE V1\np.F\nftrace\n1 0\nftrace\nftrace\n0 1\n"
+	if diff := cmp.Diff(want, string(r.Profile)); diff != "" {
+		t.Error(diff)
 	}
 }
