@@ -1,0 +1,177 @@
+//go:build ftrace_core
+
+// What package mock calls: finding functions, putting replacements in force and ending them.
+
+package runtime
+
+import "unsafe"
+
+// ftrace_mock_start is called when package mock is initialised. run is where the code of testing.(*T).Run begins.
+//
+//go:linkname ftrace_mock_start
+func ftrace_mock_start(dispatcher func(data any, params []any, want any) (results any, n int), run uintptr) {
+	ftraceDispatcher = dispatcher
+	if f := findfunc(run); f.valid() {
+		_, end, _ := ftraceFuncRange(f)
+		ftraceTestRun = [2]uintptr{f.entry(), end}
+	}
+}
+
+// ftraceFuncRange returns where a function's code begins and ends.
+func ftraceFuncRange(f funcInfo) (start, end uintptr, ok bool) {
+	start = f.entry()
+	tab := f.datap.ftab
+	for i := 0; i+1 < len(tab); i++ {
+		if f.datap.textAddr(tab[i].entryoff) == start {
+			return start, f.datap.textAddr(tab[i+1].entryoff), true
+		}
+	}
+	return start, start, false
+}
+
+// ftrace_mock_find returns the function with this name, behind its package's import path or what stands for that in symbols, the latter, and the
+// text of its type. If there is none it says whether any function of the package has hooks.
+//
+//go:linkname ftrace_mock_find
+func ftrace_mock_find(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool) {
+	semacquire(&ftraceRegistry.lock)
+	for p := ftraceRegistry.first; p != nil; p = p.next {
+		for _, path := range [...]string{p.symbol, p.path} {
+			if len(name) <= len(path) || name[:len(path)] != path || name[len(path)] != '.' {
+				continue
+			}
+			hooked = true
+			p.read()
+			for i := range p.nfuncs {
+				if f := p.fn(i); f.name == name[len(path)+1:] {
+					fn, pkg, typ = unsafe.Pointer(f), p.symbol, f.typeText()
+				}
+			}
+		}
+	}
+	semrelease(&ftraceRegistry.lock)
+	return fn, pkg, typ, hooked
+}
+
+// typeText returns the text of the function's type, as rewrite.typeText writes it.
+func (f *ftraceFunc) typeText() string {
+	semicolons := 0
+	for i := range len(f.params) {
+		if f.params[i] != ';' {
+			continue
+		}
+		if semicolons++; semicolons == 2 {
+			return f.params[i+1:]
+		}
+	}
+	return ""
+}
+
+// ftrace_mock_add puts a replacement of fn in force, everywhere or in the goroutine's scope. plan is an *ftracePlan or nil.
+//
+//go:linkname ftrace_mock_add
+func ftrace_mock_add(fn unsafe.Pointer, data any, everywhere bool, plan unsafe.Pointer) unsafe.Pointer {
+	m := &ftraceMock{fn: (*ftraceFunc)(fn), data: data, plan: (*ftracePlan)(plan)}
+	if !everywhere {
+		m.scope = getg().ftraceMock.own()
+	}
+	semacquire(&ftraceRegistry.lock)
+	ftraceMockSeq++
+	m.seq = ftraceMockSeq
+	m.fn.setMocks(m, nil)
+	semrelease(&ftraceRegistry.lock)
+	return unsafe.Pointer(m)
+}
+
+// ftrace_mock_remove ends a replacement.
+//
+//go:linkname ftrace_mock_remove
+func ftrace_mock_remove(mock unsafe.Pointer) {
+	m := (*ftraceMock)(mock)
+	semacquire(&ftraceRegistry.lock)
+	m.fn.setMocks(nil, m)
+	semrelease(&ftraceRegistry.lock)
+}
+
+// setMocks adds one replacement and takes off another. The registry is locked.
+func (f *ftraceFunc) setMocks(add, remove *ftraceMock) {
+	mocks := &ftraceMocks{}
+	old := (*ftraceMocks)(f.mocks)
+	if old != nil {
+		mocks.list = make([]*ftraceMock, 0, len(old.list)+1)
+		for _, m := range old.list {
+			if add != nil && add.before(m) {
+				mocks.list = append(mocks.list, add)
+				add = nil
+			}
+			if m != remove {
+				mocks.list = append(mocks.list, m)
+			}
+		}
+	}
+	if add != nil {
+		mocks.list = append(mocks.list, add)
+	}
+	if len(mocks.list) == 0 {
+		mocks = nil
+	}
+	atomicstorep(unsafe.Pointer(&f.mocks), unsafe.Pointer(mocks))
+	f.arm(ftraceLoadConfig().arms(f))
+}
+
+// ftrace_mock_quiet says whether package mock is at work on this goroutine: its own calls are then neither replaced nor traced. It returns what
+// was said before.
+//
+//go:linkname ftrace_mock_quiet
+func ftrace_mock_quiet(quiet bool) (before bool) {
+	state := &getg().ftraceMock
+	before = state.quiet
+	state.quiet = quiet
+	return before
+}
+
+// ftrace_mock_bypass lets the next call of the function pass the replacement by, on this goroutine; nil takes that back.
+//
+//go:linkname ftrace_mock_bypass
+func ftrace_mock_bypass(mock unsafe.Pointer) (previous unsafe.Pointer) {
+	state := &getg().ftraceMock
+	previous = unsafe.Pointer(state.bypass)
+	state.bypass = (*ftraceMock)(mock)
+	return previous
+}
+
+// ftrace_mock_code returns where the code of the function with this symbol begins, 0 if the linker found no use for it.
+//
+//go:linkname ftrace_mock_code
+func ftrace_mock_code(symbol string) uintptr {
+	for datap := &firstmoduledata; datap != nil; datap = datap.next {
+		for i := 0; i+1 < len(datap.ftab); i++ {
+			f := funcInfo{(*_func)(unsafe.Pointer(&datap.pclntable[datap.ftab[i].funcoff])), datap}
+			if funcname(f) == symbol {
+				return f.entry()
+			}
+		}
+	}
+	return 0
+}
+
+// ftrace_mock_receiver returns the receiver of the method value with this closure if it was made of an interface.
+//
+//go:linkname ftrace_mock_receiver
+func ftrace_mock_receiver(closure unsafe.Pointer) (receiver any, ok bool) {
+	bound := (*struct {
+		code     uintptr
+		receiver iface
+	})(closure)
+	if !ftraceReadable(closure, unsafe.Sizeof(*bound)) {
+		return nil, false
+	}
+	lock(&itabLock)
+	iterate_itabs(func(tab *itab) { ok = ok || tab == bound.receiver.tab })
+	unlock(&itabLock)
+	if ok {
+		e := efaceOf(&receiver)
+		e._type, e.data = bound.receiver.tab.Type, bound.receiver.data
+	}
+	return receiver, ok
+}
