@@ -48,6 +48,7 @@ func sweepCommand(args []string) int {
 	if s.temp, err = filepath.Abs(s.temp); err != nil {
 		return sweepFail(err)
 	}
+	s.selectFuncs()
 	announceFirst()
 	packages, err := s.prepare(ctx, toolexec)
 	if err != nil {
@@ -114,7 +115,7 @@ var sweepFlags = []string{"time", "run", "func", "report", "p"}
 
 // parseSweep reads the arguments.
 func parseSweep(args []string) (*sweeper, error) {
-	s := &sweeper{tests: ".", funcs: "*", parallel: 1, progress: newProgress(os.Stderr)}
+	s := &sweeper{tests: ".", parallel: 1, progress: newProgress(os.Stderr)}
 	for len(args) > 0 {
 		arg := args[0]
 		args = args[1:]
@@ -186,6 +187,14 @@ func (s *sweeper) set(name, value string) (err error) {
 		}
 	}
 	return nil
+}
+
+// selectFuncs gives hooks to what the tests replace, as "ftrace-wrap test" does.
+func (s *sweeper) selectFuncs() {
+	added := selectTargets(slices.Concat(s.build, s.patterns))
+	if s.funcs == "" {
+		s.funcs = strings.Join(append([]string{"*"}, added...), ";!pkg:")
+	}
 }
 
 // sweepPackage is a package with tests.
