@@ -10,10 +10,10 @@ import (
 
 // TableVersion is the version of the layout that register writes and runtime/core reads. Both must change together; the core
 // refuses a table of another version.
-const TableVersion = 4
+const TableVersion = 5
 
 // tableEntry is the core's ftraceFunc: a pointer, and words that are none to Go's heap.
-const tableEntry = "struct{mocks unsafe.Pointer; core [13]uint64}"
+const tableEntry = "struct{mocks unsafe.Pointer; core [16]uint64}"
 
 // registerText is the file that gives a package its table of functions. It is the first that the compiler sees, and the
 // variable at its end the first whose initialiser runs, so that calls made by the package's own initialisers are traced.
@@ -45,6 +45,8 @@ type %[1]spkg struct {
 	hooks   unsafe.Pointer
 	table   unsafe.Pointer
 	next    unsafe.Pointer
+	before  uint32
+	defined bool
 }
 
 var %[1]snever bool

@@ -111,6 +111,7 @@ type Clause struct {
 	Selectors []Selector
 	Detail    Detail
 	First     uint64 // calls printed per function, 0 = no limit
+	FirstSet  bool   // the clause says so
 	Depth     uint32 // nested levels shown, 0 = no limit
 	Min       int64  // shortest call shown, in nanoseconds
 	Rate      uint32 // calls printed per function in each window of Per, 0 = no limit
@@ -732,7 +733,7 @@ func (p *parser) set(c *Clause, w int, value span) {
 	case "tree":
 		c.Tree = true
 	case "first":
-		c.First = p.numberUpTo(value, 1<<64-1)
+		c.First, c.FirstSet = p.numberUpTo(value, 1<<64-1), true
 	case "depth":
 		c.Depth = uint32(p.numberUpTo(value, 1<<32-1))
 	case "in":

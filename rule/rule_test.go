@@ -77,10 +77,10 @@ func TestParse(t *testing.T) {
 			c.Detail, c.Tree, c.In, c.After = rule.Count, true, "main.g", "?.h"
 		})}},
 		{"f = deep , first = 0 , depth=3, min=1.5ms, rate= 10 / m", []rule.Clause{clause("f", func(c *rule.Clause) {
-			c.Detail, c.First, c.Depth, c.Min, c.Rate, c.Per = rule.Deep, 0, 3, 1.5e6, 10, 60e9
+			c.Detail, c.First, c.FirstSet, c.Depth, c.Min, c.Rate, c.Per = rule.Deep, 0, true, 3, 1.5e6, 10, 60e9
 		})}},
 		{"f=rate=4294967295/s,first=18446744073709551615", []rule.Clause{clause("f", func(c *rule.Clause) {
-			c.First, c.Rate, c.Per = 1<<64-1, 1<<32-1, 1e9
+			c.First, c.FirstSet, c.Rate, c.Per = 1<<64-1, true, 1<<32-1, 1e9
 		})}},
 	}
 	for _, test := range tests {

@@ -75,7 +75,7 @@ var splices = map[string][]splice{
 	"internal/runtime/maps": {}, // a file is added
 	// The go command keeps test results by the environment variables that the test asked for. What is traced is such a dependency.
 	"testing/internal/testdeps": {
-		{file: "deps.go", behind: "// known to cmd/go/internal/test/test.go\n", text: `log.w.WriteString("getenv FTRACE\ngetenv FTRACE_OUT\ngetenv FTRACE_FORMAT\ngetenv FTRACE_STATS\ngetenv FTRACE_SHOW\ngetenv FTRACE_FAIL\n");`},
+		{file: "deps.go", behind: "// known to cmd/go/internal/test/test.go\n", text: `log.w.WriteString("getenv FTRACE\ngetenv FTRACE_OUT\ngetenv FTRACE_FORMAT\ngetenv FTRACE_STATS\ngetenv FTRACE_SHOW\ngetenv FTRACE_FAIL\ngetenv FTRACE_RECORD\n");`},
 	},
 }
 

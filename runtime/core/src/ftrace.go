@@ -23,7 +23,7 @@ import (
 )
 
 // ftraceTableVersion is rewrite.TableVersion: the version of ftraceFunc and ftracePkg.
-const ftraceTableVersion = 4
+const ftraceTableVersion = 5
 
 // ftraceFunc is one entry of a package's table of functions, which the rewriter leaves room for (rewrite.tableEntry).
 type ftraceFunc struct {
@@ -45,9 +45,14 @@ type ftraceFunc struct {
 	window     int64   // start of the rate limit's current window, in ns
 	inWindow   uint32  // calls printed in it; atomic
 	suppressed uint32  // calls not printed since the last one that was; atomic
+
+	// What a recording has of the function, see ftrace_capture.go.
+	key          uint32 // its number, from 1 on
+	entryLayouts ftraceKnownLayouts
+	exitLayouts  ftraceKnownLayouts
 }
 
-const ftraceTableEntry = goarch.PtrSize + 13*8
+const ftraceTableEntry = goarch.PtrSize + 16*8
 
 var _ [ftraceTableEntry - unsafe.Sizeof(ftraceFunc{})]byte // it fits
 
@@ -62,6 +67,8 @@ type ftracePkg struct {
 	hooks   unsafe.Pointer // nfuncs hooks
 	table   unsafe.Pointer // room for nfuncs ftraceFunc, all zero until read is called
 	next    *ftracePkg
+	before  uint32 // functions registered before its own
+	defined bool   // its functions are in the recording's tables
 }
 
 func (p *ftracePkg) fn(i uintptr) *ftraceFunc {
@@ -91,6 +98,7 @@ func (p *ftracePkg) read() {
 		f.hook = (*eface)(add(p.hooks, i*unsafe.Sizeof(eface{})))
 		f.line, f.file, f.name, f.params = number(), number(), word(' '), word('\n')
 		f.pkg = p
+		f.key = p.before + uint32(i) + 1
 	}
 }
 
@@ -270,8 +278,15 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 	frame.flags = flags
 	t.mask = mask
 	if clause != nil {
+		frame.clause = clause
+		t.shown++
 		t.busy++
-		ftraceEntry(gp, t, frame, clause, args)
+		if ftraceRecording.on {
+			ftraceRecordEntry(gp, t, frame, args)
+		}
+		if ftraceOut.on {
+			ftraceEntry(gp, t, frame, args)
+		}
 		t.busy--
 	}
 	return int(t.depth)
@@ -339,7 +354,12 @@ func (t *ftraceG) end(gp *g, results []any, p *_panic) {
 	frame := t.frame(t.depth - 1)
 	if frame.clause != nil {
 		t.busy++
-		ftraceLeave(gp, t, frame, results, p)
+		if ftraceRecording.on {
+			ftraceRecordExit(gp, frame, results, p)
+		}
+		if ftraceOut.on {
+			ftraceLeave(gp, t, frame, results, p)
+		}
 		t.busy--
 	}
 	if frame.flags&ftraceRecovered != 0 {

@@ -31,6 +31,7 @@ func ftrace_api_setRules(rules string) (message string, offset, length int) {
 			ftraceStarted = 0
 			return "FTRACE_OUT can't be opened", 0, 0
 		}
+		ftraceOut.on = true
 		ftraceFormat.terminal(ftraceOut.fd)
 	}
 	c, err, ok := ftraceNewConfig(rules)

@@ -37,6 +37,7 @@ var ftraceRegistry = struct {
 	lock    uint32 // semaphore
 	first   *ftracePkg
 	last    *ftracePkg
+	funcs   uint32
 	refused bool // a table of another version was seen
 }{lock: 1}
 
@@ -59,6 +60,9 @@ func ftraceNewConfig(text string) (*ftraceConfig, ftrace_rule_Error, bool) {
 	c.matches = make([]uint32, len(clauses))
 	bit := uint32(1)
 	for i := range clauses {
+		if ftraceRecording.wanted && !clauses[i].FirstSet {
+			clauses[i].First = 0 // that is for what someone is to read as it is
+		}
 		for _, use := range [...]struct {
 			wanted bool
 			bits   []uint32
@@ -176,6 +180,8 @@ func ftrace_register(p *ftracePkg) uintptr {
 		ftraceRegistry.last.next = p
 	}
 	ftraceRegistry.last = p
+	p.before = ftraceRegistry.funcs
+	ftraceRegistry.funcs += uint32(p.nfuncs)
 	if c := ftraceLoadConfig(); c != nil {
 		c.apply(p)
 	}
@@ -201,6 +207,10 @@ func ftraceArm(c *ftraceConfig) {
 // apply lays the rules on the functions of a package.
 func (c *ftraceConfig) apply(p *ftracePkg) {
 	p.read()
+	if !p.defined {
+		p.defined = true
+		ftraceDefineFuncs(p)
+	}
 	for i := range p.nfuncs {
 		f := p.fn(i)
 		subject := f.subject()

@@ -30,7 +30,7 @@ var (
 )
 
 // ftraceVariables are the environment variables that this file or the build knows.
-var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
+var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
 
 // ftraceInit is called by main before the first package is initialised. Without any FTRACE variable it does nothing.
 func ftraceInit() {
@@ -42,7 +42,11 @@ func ftraceInit() {
 	if rules == "" && ftraceStats != 0 {
 		rules = "*=count"
 	}
-	fail := gogetenv("FTRACE_FAIL")
+	fail, record := gogetenv("FTRACE_FAIL"), gogetenv("FTRACE_RECORD")
+	ftraceRecording.wanted = record != ""
+	if rules == "" && record != "" {
+		rules = "1"
+	}
 	if rules == "" && !ftraceShow && fail == "" {
 		return
 	}
@@ -59,6 +63,10 @@ func ftraceInit() {
 		return
 	}
 	ftraceFormat.terminal(ftraceOut.fd)
+	if record != "" && !ftraceStartRecording(record) && out == "" {
+		return
+	}
+	ftraceOut.on = record == "" || out != ""
 	if traces {
 		ftraceArm(c)
 	}
@@ -202,6 +210,9 @@ func (f *ftraceFormatType) terminal(fd int32) {
 // ftraceReport is called by main when all packages are initialised: it says what each clause matches.
 func ftraceReport() {
 	ftraceReportFailing()
+	if ftraceRecording.on && ftraceRecording.chunks == 0 {
+		ftraceWriteMetadata() // with the functions' names
+	}
 	c := ftraceLoadConfig()
 	if c == nil {
 		return
@@ -297,6 +308,7 @@ func ftraceFinish() {
 	}
 	ftraceReportRates()
 	ftraceReportFailed()
+	ftraceFinishRecording()
 	if ftraceStats != 0 && atomic.Cas(&ftraceFinished, 0, 1) {
 		ftraceWriteStats()
 	}

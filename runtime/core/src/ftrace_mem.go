@@ -14,15 +14,16 @@ import (
 
 // ftraceG is the tracer's state of one goroutine that has called an armed function. Only that goroutine uses it.
 type ftraceG struct {
-	_      sys.NotInHeap
-	next   *ftraceG // in the free list
-	frames *ftraceFrame
-	size   int32 // frames that fit
-	depth  int32 // frames in use
-	shown  int32 // of them, those that are shown
-	busy   int32 // the tracer itself is at work on this goroutine: what it calls is not traced
-	mask   uint32
-	headed bool // the goroutine's first line was printed
+	_        sys.NotInHeap
+	next     *ftraceG // in the free list
+	frames   *ftraceFrame
+	size     int32 // frames that fit
+	depth    int32 // frames in use
+	shown    int32 // of them, those that are shown
+	busy     int32 // the tracer itself is at work on this goroutine: what it calls is not traced
+	mask     uint32
+	headed   bool // the goroutine's first line was printed
+	recorded bool // its first record was made
 
 	// Where the goroutine was started, if in an armed function.
 	parent      uint64

@@ -22,19 +22,115 @@ var ftraceErrors = [...]ftraceError{
 	{122, "disk quota exceeded"},
 }
 
+const (
+	ftraceWorkingDir = -100 // AT_FDCWD
+	ftraceEEXIST     = 17
+)
+
 // ftraceOpenFile opens a file for appending, creating it for this user only. It returns the descriptor or a negative errno.
 func ftraceOpenFile(name string) int32 {
-	path := make([]byte, len(name)+1)
-	copy(path, name)
-	const atFDCWD = -100
-	const writeOnly, create, appending, closeOnExec = 0x1, 0x40, 0x400, 0x80000
-	dir := atFDCWD
-	fd, _, errno := syscall.Syscall6(ftraceSysOpenat, uintptr(dir), uintptr(unsafe.Pointer(&path[0])), writeOnly|create|appending|closeOnExec, 0o600, 0, 0)
-	KeepAlive(path)
+	return ftraceOpenAt(ftraceWorkingDir, name, ftraceAppend)
+}
+
+// How a file is opened.
+const (
+	ftraceAppend    = 0x80000 | 0x1 | 0x40 | 0x400 // closed on exec; for writing, created, at its end
+	ftraceCreate    = 0x80000 | 0x2 | 0x40 | 0x80  // for reading and writing, new
+	ftraceDirectory = 0x80000 | ftraceODirectory
+)
+
+// ftraceOpenAt opens a file in a directory.
+func ftraceOpenAt(dir int32, name string, flags uintptr) int32 {
+	path := ftracePath(name)
+	fd, _, errno := syscall.Syscall6(ftraceSysOpenat, uintptr(dir), uintptr(unsafe.Pointer(&path.data)), flags, 0o600, 0, 0)
+	ftraceFreeText(path)
 	if errno != 0 {
 		return -int32(errno)
 	}
 	return int32(fd)
+}
+
+// ftracePath returns a name as the system wants it. It does not allocate on the heap, for it may be wanted anywhere.
+func ftracePath(name string) *ftraceText {
+	b := ftraceNewText()
+	b.str(name)
+	b.data[min(b.n, len(b.data)-1)] = 0
+	return b
+}
+
+// ftraceMakeDir makes a directory for this user only. It returns an errno or 0.
+func ftraceMakeDir(dir int32, name string) int32 {
+	path := ftracePath(name)
+	_, _, errno := syscall.Syscall6(ftraceSysMkdirat, uintptr(dir), uintptr(unsafe.Pointer(&path.data)), 0o700, 0, 0, 0)
+	ftraceFreeText(path)
+	return int32(errno)
+}
+
+// ftraceWriteAt writes at an offset, or, if that is negative, where the file is. It does not let other goroutines run, for the runtime's locks may be
+// held. It returns an errno or 0.
+func ftraceWriteAt(fd int32, data unsafe.Pointer, n int, offset int64) int32 {
+	for n > 0 {
+		var written int
+		if offset < 0 {
+			written = int(write1(uintptr(fd), data, int32(n)))
+		} else {
+			r, _, errno := syscall.Syscall6(ftraceSysPwrite, uintptr(fd), uintptr(data), uintptr(n), uintptr(offset), 0, 0)
+			if written = int(r); errno != 0 {
+				written = -int(errno)
+			}
+			offset += int64(max(written, 0))
+		}
+		if written < 0 && !ftraceTryAgain(int32(-written)) {
+			return int32(-written)
+		}
+		data = add(data, uintptr(max(written, 0)))
+		n -= max(written, 0)
+	}
+	return 0
+}
+
+// ftraceMapFile makes a file longer by size bytes from offset on, and maps these. The space is reserved first, for on a full disk writing to a mapped hole
+// ends the program. It returns nil and an errno if that can't be.
+func ftraceMapFile(fd int32, offset int64, size uintptr) (unsafe.Pointer, int32) {
+	const notSupported = 95
+	for {
+		_, _, errno := syscall.Syscall6(ftraceSysFallocate, uintptr(fd), 0, uintptr(offset), size, 0, 0)
+		if errno == 0 {
+			break
+		}
+		if errno == notSupported {
+			if errno := ftraceFill(fd, offset, size); errno != 0 {
+				return nil, errno
+			}
+			break
+		}
+		if !ftraceTryAgain(int32(errno)) {
+			return nil, int32(errno)
+		}
+	}
+	const readWrite, shared = 0x3, 0x1
+	p, _, errno := syscall.Syscall6(ftraceSysMmap, 0, size, readWrite, shared, uintptr(fd), uintptr(offset))
+	if errno != 0 {
+		return nil, int32(errno)
+	}
+	return unsafe.Pointer(p), 0
+}
+
+// ftraceFill writes zeros, where a file system can't reserve space.
+func ftraceFill(fd int32, offset int64, size uintptr) int32 {
+	b := ftraceNewText()
+	defer ftraceFreeText(b)
+	memclrNoHeapPointers(unsafe.Pointer(&b.data), 4096)
+	for at := uintptr(0); at < size; at += 4096 {
+		if errno := ftraceWriteAt(fd, unsafe.Pointer(&b.data), 4096, offset+int64(at)); errno != 0 {
+			return errno
+		}
+	}
+	return 0
+}
+
+func ftraceUnmap(p unsafe.Pointer, size uintptr) {
+	syscall.Syscall6(ftraceSysMunmap, uintptr(p), size, 0, 0, 0, 0)
 }
 
 // ftraceWriteFD writes, as a system call that may block: the scheduler runs other goroutines meanwhile. It returns the number
@@ -114,3 +210,5 @@ func ftraceExecutable() string {
 	}
 	return string(buf[:n])
 }
+
+func ftraceClose(fd int32) { closefd(fd) }

@@ -11,9 +11,28 @@ type ftraceError struct {
 	text  string
 }
 
-var ftraceErrors = [...]ftraceError{{78, "trace files are supported on linux only; use stderr or stdout"}}
+var ftraceErrors = [...]ftraceError{{78, "trace files and recordings in files are supported on linux only; use stderr, stdout or ring"}}
 
 func ftraceOpenFile(name string) int32 { return -78 }
+
+// Recordings in files are for linux; those in memory go without these.
+
+const (
+	ftraceWorkingDir = 0
+	ftraceEEXIST     = 17
+	ftraceCreate     = 0
+	ftraceDirectory  = 0
+)
+
+func ftraceOpenAt(dir int32, name string, flags uintptr) int32 { return -78 }
+
+func ftraceMakeDir(dir int32, name string) int32 { return 78 }
+
+func ftraceWriteAt(fd int32, data unsafe.Pointer, n int, offset int64) int32 { return 78 }
+
+func ftraceMapFile(fd int32, offset int64, size uintptr) (unsafe.Pointer, int32) { return nil, 78 }
+
+func ftraceUnmap(p unsafe.Pointer, size uintptr) {}
 
 func ftraceWriteFD(fd int32, data unsafe.Pointer, n int32) int32 { return write(uintptr(fd), data, n) }
 
@@ -28,3 +47,5 @@ func ftraceTerminal(fd int32) bool { return false }
 func ftraceProbe(p uintptr, n uintptr) bool { return false }
 
 func ftraceExecutable() string { return ftraceArg0() }
+
+func ftraceClose(fd int32) {}

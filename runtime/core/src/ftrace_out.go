@@ -12,6 +12,7 @@ import (
 
 // ftraceOut is where the lines go.
 var ftraceOut = struct {
+	on     bool // calls are shown, not only recorded
 	fd     int32
 	name   string // for messages
 	dead   uint32 // a write failed: nothing more is written; atomic

@@ -186,8 +186,8 @@ func (b *ftraceText) wallTime() {
 }
 
 // ftraceEntry shows that the call of frame begins.
-func ftraceEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace_rule_Clause, args []any) {
-	f := frame.fn
+func ftraceEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
+	f, clause := frame.fn, frame.clause
 	b := ftraceNewText()
 	b.prefix(gp, frame.shown)
 	b.str("+ ")
@@ -224,8 +224,6 @@ func ftraceEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace_rule_Clau
 	}
 	b.colour(0)
 	b.byte('\n')
-	frame.clause = clause
-	t.shown++
 	if clause.Min > 0 || ftraceFormat.duration {
 		frame.start = nanotime()
 	}

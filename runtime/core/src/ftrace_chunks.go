@@ -1,0 +1,226 @@
+//go:build ftrace_core
+
+// Where records go: FTRACE_RECORD names a directory, or rings in memory. A recording is a directory of the Common Trace Format: "metadata" says what the bytes mean,
+// "tables" has what is said once, "calls_N" the chunks of processor N. A process that finds its directory there, since its parent has it or
+// it was run before, makes one for itself within it, named by its process id.
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+const (
+	ftraceFileChunk = 256 << 10
+	ftraceRingChunk = 64 << 10
+	ftraceRingSize  = 4 << 20 // of each processor, if nothing else was said
+)
+
+// ftraceStartRecording reads FTRACE_RECORD: a directory, or ring or ring:SIZE. It says what is wrong, and then nothing is recorded.
+func ftraceStartRecording(setting string) bool {
+	r := &ftraceRecording
+	ftraceMakeUUID()
+	size, isRing := "", setting == "ring"
+	if len(setting) > 5 && setting[:5] == "ring:" {
+		size, isRing = setting[5:], true
+	}
+	if !isRing {
+		if !ftraceMakeRecording(setting) {
+			return false
+		}
+		r.chunkSize = ftraceFileChunk
+		r.on = true
+		return true
+	}
+	bytes := uint64(ftraceRingSize)
+	if size != "" {
+		n, ok := ftraceParseSize(size)
+		if !ok || n < 2*ftraceRingChunk || n > 1<<40 {
+			ftraceComplain("FTRACE_RECORD: " + setting + ": the size of a ring is a number of bytes, from 128K to 1T, such as ring:64M; nothing is recorded")
+			return false
+		}
+		bytes = n
+	}
+	r.chunkSize = ftraceRingChunk
+	r.chunks = bytes / ftraceRingChunk
+	r.on = true
+	return true
+}
+
+// ftraceParseSize reads a number of bytes with K, M or G behind it.
+func ftraceParseSize(s string) (uint64, bool) {
+	shift := 0
+	if s != "" {
+		switch s[len(s)-1] {
+		case 'K', 'k':
+			shift = 10
+		case 'M', 'm':
+			shift = 20
+		case 'G', 'g':
+			shift = 30
+		}
+	}
+	if shift != 0 {
+		s = s[:len(s)-1]
+	}
+	n, ok := ftraceParseInt(s)
+	return uint64(n) << shift, ok
+}
+
+// ftraceMakeUUID makes the number that ties the files of a recording together.
+func ftraceMakeUUID() {
+	for i := range 2 {
+		v := rand()
+		for j := range 8 {
+			ftraceRecording.uuid[8*i+j] = byte(v >> (8 * j))
+		}
+	}
+}
+
+// ftraceNewWriter returns the writer of a processor, which is the caller's, so that no one else makes it.
+func ftraceNewWriter(id int32) *ftraceWriter {
+	w := (*ftraceWriter)(ftraceAlloc(unsafe.Sizeof(ftraceWriter{})))
+	if ftraceRecording.chunks != 0 {
+		// Only what is written to takes memory.
+		if w.ring = sysAlloc(uintptr(ftraceRecording.chunks)*ftraceRingChunk, &memstats.other_sys, "ftrace ring"); w.ring == nil {
+			w.failed = 12
+		}
+	}
+	atomic.StorepNoWB(unsafe.Pointer(&ftraceRecording.writers[id]), unsafe.Pointer(w))
+	return w
+}
+
+// advance goes on to the next chunk.
+func (w *ftraceWriter) advance(id int32) bool {
+	if w.failed != 0 {
+		return false
+	}
+	var c *ftraceChunk
+	if ftraceRecording.chunks != 0 {
+		c = (*ftraceChunk)(add(w.ring, uintptr(w.number%ftraceRecording.chunks)*ftraceRingChunk))
+		atomic.Store64(&c.content, 0) // a reader sees that what was there is gone before it is
+	} else {
+		c = w.nextInFile(id)
+	}
+	if c == nil {
+		return false
+	}
+	size := uint64(unsafe.Sizeof(ftraceChunk{}))
+	c.magic, c.stream, c.uuid = ftraceCTFMagic, 0, ftraceRecording.uuid
+	w.last = max(w.last, uint64(cputicks()))
+	c.begin, c.size, c.discarded, c.number, c.processor = w.last, uint64(ftraceRecording.chunkSize)*8, w.lost, w.number, uint64(id)
+	w.number++
+	w.chunk, w.pos = c, uintptr(size)
+	atomic.StoreRel64(&c.content, size*8)
+	return true
+}
+
+// nextInFile maps the next chunk of the processor's file, and lets go of the last one.
+func (w *ftraceWriter) nextInFile(id int32) *ftraceChunk {
+	if w.chunk != nil {
+		ftraceUnmap(unsafe.Pointer(w.chunk), ftraceFileChunk)
+		w.chunk = nil
+	}
+	if w.fd == 0 {
+		b := ftraceNewText()
+		b.str("calls_")
+		b.uint(uint64(id))
+		fd := ftraceOpenAt(ftraceRecording.dir, unsafe.String(&b.data[0], b.n), ftraceCreate)
+		ftraceFreeText(b)
+		if fd < 0 {
+			w.fail(-fd)
+			return nil
+		}
+		w.fd = fd
+	}
+	p, errno := ftraceMapFile(w.fd, int64(w.number)*ftraceFileChunk, ftraceFileChunk)
+	if errno != 0 {
+		w.fail(errno)
+		return nil
+	}
+	return (*ftraceChunk)(p)
+}
+
+// fail ends this writer.
+func (w *ftraceWriter) fail(errno int32) {
+	w.failed = errno
+	ftraceRecordingFailed(errno)
+}
+
+// ftraceRecordingFailed says, once, why not all is recorded.
+func ftraceRecordingFailed(errno int32) {
+	if atomic.Cas(&ftraceRecording.failed, 0, 1) {
+		ftraceComplain("FTRACE_RECORD: " + ftraceErrno(errno) + "; the program runs on, its recording is not complete")
+	}
+}
+
+// ftraceMakeRecording makes the directory of a recording, or, if there is one already, one for this process within that.
+func ftraceMakeRecording(setting string) bool {
+	r := &ftraceRecording
+	name := ftraceExpand(setting)
+	dir, errno := ftraceMakeOwnDir(ftraceWorkingDir, name)
+	if errno == ftraceEEXIST {
+		var digits [20]byte
+		inside := name + "/" + string(ftraceItoa(digits[:], uint64(ftracePid())))
+		name = inside
+		for i := uint64(1); ; i++ {
+			if dir, errno = ftraceMakeOwnDir(ftraceWorkingDir, name); errno != ftraceEEXIST || i == 1000 {
+				break
+			}
+			name = inside + "." + string(ftraceItoa(digits[:], i))
+		}
+	}
+	if errno != 0 {
+		ftraceComplain("FTRACE_RECORD: can't record to " + name + ": " + ftraceErrno(errno) + "; nothing is recorded")
+		return false
+	}
+	r.dir, r.name = dir, name
+	fd := ftraceOpenAt(dir, "tables", ftraceCreate)
+	if fd < 0 {
+		ftraceComplain("FTRACE_RECORD: can't record to " + name + ": " + ftraceErrno(-fd) + "; nothing is recorded")
+		return false
+	}
+	ftraceTables.fd, ftraceTables.text = fd, ftraceNewText()
+	ftraceDefineProcess()
+	ftraceDefineClock()
+	ftraceWriteMetadata()
+	return true
+}
+
+// ftraceMakeOwnDir makes a directory, or takes one that holds no recording, and returns its descriptor. Whoever makes the metadata owns it.
+func ftraceMakeOwnDir(in int32, name string) (dir, errno int32) {
+	if errno := ftraceMakeDir(in, name); errno != 0 && errno != ftraceEEXIST {
+		return 0, errno
+	}
+	if dir = ftraceOpenAt(in, name, ftraceDirectory); dir < 0 {
+		return 0, -dir
+	}
+	fd := ftraceOpenAt(dir, "metadata", ftraceCreate)
+	if fd < 0 {
+		ftraceClose(dir)
+		return 0, -fd
+	}
+	ftraceRecording.metadata = fd
+	return dir, 0
+}
+
+// ftraceFinishRecording is called before the program ends in an orderly way.
+func ftraceFinishRecording() {
+	r := &ftraceRecording
+	if !r.on || r.chunks != 0 {
+		return
+	}
+	ftraceDefineClock()
+	ftraceWriteMetadata()
+	lost := uint64(0)
+	for _, w := range r.writers {
+		if w != nil {
+			lost += w.lost
+		}
+	}
+	if lost != 0 {
+		var digits [20]byte
+		ftraceComplain("FTRACE_RECORD: " + string(ftraceItoa(digits[:], lost)) + " records were lost")
+	}
+}

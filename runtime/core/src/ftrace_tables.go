@@ -1,0 +1,356 @@
+//go:build ftrace_core
+
+// What a recording says once: functions, types, layouts, the process, and how ticks and time go together. These are the records of the
+// file "tables", another stream of the trace; each is there before the first record that needs it. docs/format.md has every byte.
+
+package runtime
+
+import (
+	"internal/abi"
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// The kinds of records in the tables.
+const (
+	ftraceTableProcess = 1 + iota // pid, start in ns since 1970, release, executable, arguments
+	ftraceTableClock              // ticks, monotonic ns, ns since 1970: at the same moment
+	ftraceTableFunc               // key, line, import path, symbol of the package, name, file, names of parameters and results
+	ftraceTableType               // number, kind, flags, size, length, element's number, name, fields
+	ftraceTableLayout             // number, flags, key of the function, types' numbers
+)
+
+// ftraceTables is the file. Its lock is the runtime's, for a goroutine that is held on its processor may not wait for a semaphore.
+var ftraceTables struct {
+	lock    mutex
+	fd      int32 // of the file, 0: there is none
+	failed  int32 // errno
+	text    *ftraceText
+	record  int // where the record that is being made begins in text
+	number  uint64
+	layouts uint32 // numbers in use; from 1 on
+	lost    uint32 // calls whose values were not recorded, since there were too many layouts; atomic
+	types   ftraceTypeTable
+}
+
+const (
+	ftraceTypesMost    = 1 << 15
+	ftraceLayoutsMost  = 1 << 18
+	ftraceLayoutsOfOne = 16 // function: one that takes an any may be called with many types
+)
+
+// ftraceTypeTable has the types' numbers, which are their places in byNumber.
+type ftraceTypeTable struct {
+	slots    [2 * ftraceTypesMost]uint32 // a hash table of numbers, 0: free; atomic
+	byNumber [ftraceTypesMost]*_type
+	errors   [ftraceTypesMost]bool // it is an error
+	n        uint32                // numbers in use; from 1 on
+	defined  uint32                // of which are in the file
+	lost     uint32                // values whose types there was no room for; atomic
+}
+
+// number returns the number of t in the table, 0 if it has none.
+func (types *ftraceTypeTable) number(t *_type) uint32 {
+	for i := types.slot(t); ; i = (i + 1) % uint32(len(types.slots)) {
+		n := atomic.Load(&types.slots[i])
+		if n == 0 || types.byNumber[n] == t {
+			return n
+		}
+	}
+}
+
+func (types *ftraceTypeTable) slot(t *_type) uint32 {
+	return uint32((uint64(uintptr(unsafe.Pointer(t))) >> 3 * 0x9E3779B97F4A7C15) >> 48 % uint64(len(types.slots)))
+}
+
+// add gives t a number, or 0 if there is no more. The tables are locked.
+func (types *ftraceTypeTable) add(t *_type) uint32 {
+	if t == nil {
+		return 0
+	}
+	if n := types.number(t); n != 0 {
+		return n
+	}
+	if types.n == ftraceTypesMost-1 {
+		atomic.Xadd(&types.lost, 1)
+		return 0
+	}
+	types.n++
+	n := types.n
+	types.byNumber[n] = t
+	types.errors[n] = ftraceImplementsError(t)
+	i := types.slot(t)
+	for types.slots[i] != 0 {
+		i = (i + 1) % uint32(len(types.slots))
+	}
+	atomic.Store(&types.slots[i], n)
+	return n
+}
+
+// ftraceTypeNumber returns the number of a value's type, which it defines if it is new.
+func ftraceTypeNumber(t *_type) uint32 {
+	if n := ftraceTables.types.number(t); n != 0 {
+		return n
+	}
+	return ftraceDefineType(t)
+}
+
+// ftraceImplementsError says whether values of type t are errors.
+func ftraceImplementsError(t *_type) bool {
+	var v any
+	efaceOf(&v)._type = t
+	_, ok := v.(error)
+	return ok
+}
+
+// ftraceDefineType gives t a number and defines it, with the types that it is made of.
+func ftraceDefineType(t *_type) uint32 {
+	lock(&ftraceTables.lock)
+	n := ftraceTables.types.add(t)
+	ftraceDefineTypes()
+	ftraceFlushTables()
+	unlock(&ftraceTables.lock)
+	return n
+}
+
+// ftraceDefineTypes writes the types that have numbers but are not in the file. That gives numbers to the types they are made of, which follow.
+func ftraceDefineTypes() {
+	types := &ftraceTables.types
+	for types.defined < types.n {
+		types.defined++
+		ftraceTypeRecord(types.defined, types.byNumber[types.defined])
+	}
+}
+
+// The flags of a type.
+const (
+	ftraceTypeNamed = 1 << iota
+	ftraceTypeError // its values are errors
+)
+
+func ftraceTypeRecord(n uint32, t *_type) {
+	types := &ftraceTables.types
+	flags := uint64(0)
+	if t.TFlag&abi.TFlagNamed != 0 {
+		flags |= ftraceTypeNamed
+	}
+	if types.errors[n] {
+		flags |= ftraceTypeError
+	}
+	length, elem := uint64(0), uint32(0)
+	var fields []abi.StructField
+	switch t.Kind() {
+	case abi.Array:
+		a := (*arraytype)(unsafe.Pointer(t))
+		length, elem = uint64(a.Len), types.add(a.Elem)
+	case abi.Slice:
+		elem = types.add((*slicetype)(unsafe.Pointer(t)).Elem)
+	case abi.Pointer:
+		if e := (*ptrtype)(unsafe.Pointer(t)).Elem; e.Kind() == abi.Struct {
+			elem = types.add(e)
+		}
+	case abi.Struct:
+		fields = (*structtype)(unsafe.Pointer(t)).Fields
+		fields = fields[:min(len(fields), ftraceCaptureFields)]
+	}
+	b := ftraceTableBegin(ftraceTableType)
+	if b == nil {
+		for i := range fields {
+			types.add(fields[i].Typ)
+		}
+		return
+	}
+	for _, v := range [...]uint64{uint64(n), uint64(t.Kind()), flags, uint64(t.Size_), length, uint64(elem), uint64(len(fields))} {
+		b.word(v)
+	}
+	b.cString(toRType(t).string())
+	for i := range fields {
+		b.word(uint64(types.add(fields[i].Typ)))
+		b.cString(fields[i].Name.Name())
+	}
+	ftraceTableEnd()
+}
+
+// add gives the layout of values a number and adds it to those of a function, unless that has been done meanwhile. It returns nil if there is no more.
+func (known *ftraceKnownLayouts) add(values []any, flags uint32) *ftraceLayout {
+	tables := &ftraceTables
+	lock(&tables.lock)
+	l, n := known.lookup(values, flags)
+	if l == nil && n >= ftraceLayoutsOfOne && flags&ftraceLayoutDynamic == 0 {
+		flags |= ftraceLayoutDynamic
+		l, _ = known.lookup(values, flags)
+	}
+	if l == nil && tables.layouts < ftraceLayoutsMost {
+		l = (*ftraceLayout)(ftraceAlloc(unsafe.Sizeof(ftraceLayout{}) + uintptr(len(values))*unsafe.Sizeof(uintptr(0))))
+		tables.layouts++
+		l.id, l.n, l.flags = tables.layouts, uint32(len(values)), flags
+		if flags&ftraceLayoutDynamic == 0 {
+			for i := range values {
+				*l.typ(uint32(i)) = efaceOf(&values[i])._type
+			}
+		}
+		l.define()
+		l.next = (*ftraceLayout)(known.first)
+		atomic.StorepNoWB(unsafe.Pointer(&known.first), unsafe.Pointer(l))
+	}
+	unlock(&tables.lock)
+	return l
+}
+
+// define defines the layout and the types in it. The tables are locked.
+func (l *ftraceLayout) define() {
+	types := &ftraceTables.types
+	for i := range l.n {
+		types.add(l.value(i))
+	}
+	ftraceDefineTypes()
+	if b := ftraceTableBegin(ftraceTableLayout); b != nil {
+		b.word(uint64(l.id))
+		b.word(uint64(l.flags &^ ftraceLayoutPointers))
+		b.word(uint64(l.n))
+		for i := range l.n {
+			b.word(uint64(types.number(l.value(i))))
+		}
+		ftraceTableEnd()
+	}
+	ftraceFlushTables()
+}
+
+// ftraceDefineFuncs defines all functions of a package.
+func ftraceDefineFuncs(p *ftracePkg) {
+	lock(&ftraceTables.lock)
+	for i := range p.nfuncs {
+		b := ftraceTableBegin(ftraceTableFunc)
+		if b == nil {
+			break
+		}
+		f := p.fn(i)
+		b.word(uint64(f.key))
+		b.word(uint64(f.line))
+		b.cString(p.path)
+		b.cString(p.symbol)
+		b.cString(f.name)
+		b.cString(p.files[f.file])
+		b.cString(f.params)
+		ftraceTableEnd()
+	}
+	ftraceFlushTables()
+	unlock(&ftraceTables.lock)
+}
+
+// ftraceDefineProcess says which program this is.
+func ftraceDefineProcess() {
+	lock(&ftraceTables.lock)
+	if b := ftraceTableBegin(ftraceTableProcess); b != nil {
+		sec, nsec, _ := time_now()
+		b.word(uint64(ftracePid()))
+		b.word(uint64(sec*1e9 + int64(nsec)))
+		b.word(uint64(len(argslice)))
+		b.cString(buildVersion)
+		b.cString(GOOS)
+		b.cString(GOARCH)
+		b.cString(ftraceBinary)
+		for _, arg := range argslice {
+			b.cString(arg)
+		}
+		ftraceTableEnd()
+	}
+	ftraceFlushTables()
+	unlock(&ftraceTables.lock)
+}
+
+// ftraceDefineClock says what the time is.
+func ftraceDefineClock() {
+	lock(&ftraceTables.lock)
+	if b := ftraceTableBegin(ftraceTableClock); b != nil {
+		c := ftraceReadClock()
+		b.word(c.ticks)
+		b.word(uint64(c.monotonic))
+		b.word(uint64(c.wall))
+		ftraceTableEnd()
+	}
+	ftraceFlushTables()
+	unlock(&ftraceTables.lock)
+}
+
+// ftraceClock is one moment by three clocks.
+type ftraceClock struct {
+	ticks           uint64
+	monotonic, wall int64 // ns
+}
+
+// ftraceReadClock reads the clocks, a few times, for the one where they are read in the shortest time.
+func ftraceReadClock() (best ftraceClock) {
+	least := ^uint64(0)
+	for range 5 {
+		before := uint64(cputicks())
+		sec, nsec, mono := time_now()
+		after := uint64(cputicks())
+		if after-before < least {
+			least = after - before
+			best = ftraceClock{ticks: before + least/2, monotonic: mono, wall: sec*1e9 + int64(nsec)}
+		}
+	}
+	return best
+}
+
+// ftraceTableBegin begins a record of this kind. It returns nil if there is no file.
+func ftraceTableBegin(kind uint32) *ftraceText {
+	tables := &ftraceTables
+	if tables.fd == 0 || tables.failed != 0 {
+		return nil
+	}
+	b := tables.text
+	if b.n > len(b.data)/4 { // a record is shorter than the rest
+		ftraceFlushTables()
+	}
+	if b.n == 0 {
+		b.n = int(unsafe.Sizeof(ftraceChunk{}))
+	}
+	tables.record = b.n
+	b.word(uint64(cputicks()))
+	b.word(uint64(kind)) // the upper half will be the size
+	return b
+}
+
+func ftraceTableEnd() {
+	tables := &ftraceTables
+	b := tables.text
+	*(*uint32)(unsafe.Pointer(&b.data[tables.record+12])) = uint32(b.n - tables.record)
+}
+
+// ftraceFlushTables writes what was made as a packet.
+func ftraceFlushTables() {
+	tables := &ftraceTables
+	b := tables.text
+	if b == nil || b.n == 0 {
+		return
+	}
+	head := (*ftraceChunk)(unsafe.Pointer(&b.data))
+	first := (*uint64)(add(unsafe.Pointer(head), unsafe.Sizeof(ftraceChunk{})))
+	head.magic, head.stream, head.uuid, head.begin = ftraceCTFMagic, 1, ftraceRecording.uuid, *first
+	head.content, head.size, head.number = uint64(b.n)*8, uint64(b.n)*8, tables.number
+	tables.number++
+	if errno := ftraceWriteAt(tables.fd, unsafe.Pointer(&b.data), b.n, -1); errno != 0 {
+		tables.failed = errno
+		ftraceRecordingFailed(errno)
+	}
+	b.n = 0
+}
+
+// word appends a number.
+func (b *ftraceText) word(v uint64) {
+	if b.n+8 <= len(b.data) {
+		*(*uint64)(unsafe.Pointer(&b.data[b.n])) = v
+		b.n += 8
+	}
+}
+
+// cString appends text that ends in a zero byte; of very long text the beginning.
+func (b *ftraceText) cString(s string) {
+	const most = 512
+	for i := range min(len(s), most) {
+		b.byte(max(s[i], 1))
+	}
+	b.byte(0)
+}
