@@ -116,6 +116,7 @@ type ftraceFrame struct {
 	heldAt int32               // where the part behind the brace begins
 	note   int32               // 1 + where its notes begin in the goroutine's notes, 0 if it has none
 	flags  uint32
+	place  ftracePlace // of its entry's record, if there are rings
 }
 
 const (

@@ -100,6 +100,9 @@ func ftrace_api_note(text string) {
 	if frame == nil {
 		return
 	}
+	if ftraceRecording.on {
+		ftraceRecordNote(getg(), frame, text)
+	}
 	t := getg().ftrace
 	if t.notes == nil {
 		t.notes = ftraceNewText()

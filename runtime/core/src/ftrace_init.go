@@ -30,7 +30,7 @@ var (
 )
 
 // ftraceVariables are the environment variables that this file or the build knows.
-var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
+var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
 
 // ftraceInit is called by main before the first package is initialised. Without any FTRACE variable it does nothing.
 func ftraceInit() {
@@ -43,6 +43,10 @@ func ftraceInit() {
 		rules = "*=count"
 	}
 	fail, record := gogetenv("FTRACE_FAIL"), gogetenv("FTRACE_RECORD")
+	ftraceParseOnError(gogetenv("FTRACE_ON_ERROR"), record)
+	if ftraceOnError != 0 && record == "" {
+		record = "ring"
+	}
 	ftraceRecording.wanted = record != ""
 	if rules == "" && record != "" {
 		rules = "1"
@@ -66,7 +70,7 @@ func ftraceInit() {
 	if record != "" && !ftraceStartRecording(record) && out == "" {
 		return
 	}
-	ftraceOut.on = record == "" || out != ""
+	ftraceOut.on = record == "" || out != "" && ftraceOnError == 0
 	if traces {
 		ftraceArm(c)
 	}

@@ -14,16 +14,17 @@ import (
 
 // ftraceG is the tracer's state of one goroutine that has called an armed function. Only that goroutine uses it.
 type ftraceG struct {
-	_        sys.NotInHeap
-	next     *ftraceG // in the free list
-	frames   *ftraceFrame
-	size     int32 // frames that fit
-	depth    int32 // frames in use
-	shown    int32 // of them, those that are shown
-	busy     int32 // the tracer itself is at work on this goroutine: what it calls is not traced
-	mask     uint32
-	headed   bool // the goroutine's first line was printed
-	recorded bool // its first record was made
+	_            sys.NotInHeap
+	next         *ftraceG // in the free list
+	frames       *ftraceFrame
+	size         int32 // frames that fit
+	depth        int32 // frames in use
+	shown        int32 // of them, those that are shown
+	busy         int32 // the tracer itself is at work on this goroutine: what it calls is not traced
+	mask         uint32
+	headed       bool   // the goroutine's first line was printed
+	recorded     bool   // its first record was made
+	contextShown uint64 // ticks when its last calls were printed, see ftrace_context.go
 
 	// Where the goroutine was started, if in an armed function.
 	parent      uint64
@@ -229,6 +230,9 @@ func ftraceGoroutineStart(newg, callergp *g) {
 func ftraceGoroutineEnd(gp *g) {
 	gp.ftraceMock.clear()
 	if t := gp.ftrace; t != nil {
+		if t.recorded {
+			ftraceRecordEnd(gp)
+		}
 		gp.ftrace = nil
 		gp.ftraceRecovered = nil
 		t.free()

@@ -65,7 +65,7 @@ event { name = "recovered"; id = 7; stream_id = 0; fields := struct { struct val
 event { name = "mock"; id = 8; stream_id = 0; fields := struct { }; };
 event { name = "goroutine_start"; id = 9; stream_id = 0; fields := struct { uint64_t parent; uint64_t call; }; };
 event { name = "goroutine_end"; id = 10; stream_id = 0; fields := struct { }; };
-event { name = "note"; id = 11; stream_id = 0; fields := struct { uint64_t size; char_t text[size]; }; };
+event { name = "note"; id = 11; stream_id = 0; fields := struct { uint32_t zero; uint32_t size; char_t text[size]; }; };
 event { name = "line"; id = 12; stream_id = 0; fields := struct { int32_t level; uint32_t size; char_t text[size]; }; };
 
 event { name = "process"; id = 1; stream_id = 1; fields := struct { uint64_t pid; int64_t start; uint64_t nargs;

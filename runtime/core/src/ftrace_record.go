@@ -40,7 +40,7 @@ const (
 	ftraceKindMock                 // a replacement was called in place of the function; its exit follows
 	ftraceKindGo                   // parent, call uint64: a goroutine whose first record this is, by which goroutine, in which call of fn it was started
 	ftraceKindEnd                  // the goroutine ended
-	ftraceKindNote                 // size uint64; text: ftrace.Note, in the call under way
+	ftraceKindNote                 // 0, size uint32; text: ftrace.Note, in the call under way
 	ftraceKindLine                 // level int32, size uint32; text: what the program printed or logged
 )
 
@@ -151,6 +151,7 @@ func ftraceRecordEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 			w = w.goroutine(gp, t)
 		}
 		r := w.begin(gp, ftraceKindEntry, f, frame.shown)
+		frame.place = ftracePlace{r.ticks, uint32(w.number - 1), uint16(mp.p.ptr().id), uint16(w.pos / 8)}
 		p := add(unsafe.Pointer(r), ftraceRecordSize)
 		*(*uint64)(p) = uint64(frame.count)
 		size := ftraceRecordSize + 8
@@ -235,4 +236,32 @@ func ftraceRecordValues(gp *g, kind uint8, frame *ftraceFrame, values []any) {
 		w.end(r, size)
 	}
 	releasem(mp)
+}
+
+// ftraceRecordEnd records that the goroutine, which ran last on this processor, has ended.
+func ftraceRecordEnd(gp *g) {
+	mp := acquirem()
+	if w := ftraceWriterOf(mp); w != nil {
+		w.end(w.begin(gp, ftraceKindEnd, nil, 0), ftraceRecordSize)
+	}
+	releasem(mp)
+}
+
+// ftraceRecordNote records text that the program adds to the call of frame.
+func ftraceRecordNote(gp *g, frame *ftraceFrame, text string) {
+	mp := acquirem()
+	if w := ftraceWriterOf(mp); w != nil {
+		r := w.begin(gp, ftraceKindNote, frame.fn, frame.shown)
+		w.end(r, w.text(r, 0, text))
+	}
+	releasem(mp)
+}
+
+// text writes a number, the size of a text and the text, as far as there is room, behind the record's head. It returns the record's size.
+func (w *ftraceWriter) text(r *ftraceRecord, number uint32, text string) uintptr {
+	p := add(unsafe.Pointer(r), ftraceRecordSize)
+	n := min(uintptr(len(text)), ftraceRecordMost-ftraceRecordSize-8)
+	*(*[2]uint32)(p) = [2]uint32{number, uint32(n)}
+	memmove(add(p, 8), unsafe.Pointer(unsafe.StringData(text)), n)
+	return ftraceRecordSize + 8 + n
 }

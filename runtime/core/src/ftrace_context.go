@@ -1,0 +1,299 @@
+//go:build ftrace_core
+
+// FTRACE_ON_ERROR: nothing is printed until something goes wrong; then the last calls of the goroutine are, from the recording, and those under way.
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// ftraceOnError is FTRACE_ON_ERROR: how many calls are shown, 0 if it is not set.
+var ftraceOnError int
+
+const ftraceOnErrorMost = 1000
+
+// ftraceParseOnError reads FTRACE_ON_ERROR.
+func ftraceParseOnError(s, record string) {
+	n, ok := ftraceParseInt(s)
+	switch {
+	case s == "" || s == "off":
+	case !ok || n > ftraceOnErrorMost:
+		ftraceComplain("FTRACE_ON_ERROR: " + s + " is not the number of calls to show, at most 1000; nothing is shown when something goes wrong")
+	case record != "" && record != "ring" && (len(record) < 5 || record[:5] != "ring:"):
+		ftraceComplain("FTRACE_ON_ERROR: the calls are found in rings, not in files: with FTRACE_RECORD=" + record + " nothing is shown when something goes wrong")
+	default:
+		ftraceOnError = n
+	}
+}
+
+// ftracePanicking is called when a panic begins.
+func ftracePanicking(e any) {
+	if ftraceOnError != 0 {
+		ftraceShowContext("panic", e)
+	}
+}
+
+// ftracePlace is where a record is, in the rings.
+type ftracePlace struct {
+	ticks  uint64
+	number uint32 // of the chunk
+	writer uint16
+	offset uint16 // in words
+}
+
+// chunk returns the chunk, or nil if another one has taken its place.
+func (p *ftracePlace) chunk() *ftraceChunk {
+	c := ftraceRecording.writers[p.writer].chunkAt(uint64(p.number))
+	if c == nil || uint32(c.number) != p.number {
+		return nil
+	}
+	return c
+}
+
+// kind returns the record's kind, or 0 if it is no longer there.
+func (p *ftracePlace) kind() uint8 {
+	if c := p.chunk(); c != nil {
+		return c.record(uintptr(p.offset) * 8).kind
+	}
+	return 0
+}
+
+// read copies the record, or returns nil if it is no longer there.
+func (p *ftracePlace) read(to *ftraceText) *ftraceRecord {
+	c := p.chunk()
+	if c == nil {
+		return nil
+	}
+	from := c.record(uintptr(p.offset) * 8)
+	memmove(unsafe.Pointer(&to.data), unsafe.Pointer(from), uintptr(from.words)*8)
+	r := (*ftraceRecord)(unsafe.Pointer(&to.data))
+	if p.chunk() == nil || r.ticks != p.ticks {
+		return nil
+	}
+	return r
+}
+
+func (c *ftraceChunk) record(offset uintptr) *ftraceRecord {
+	return (*ftraceRecord)(add(unsafe.Pointer(c), offset))
+}
+
+// chunkAt returns the chunk of this number of the ring, or nil if it was written over or is not yet begun. It may be written over at any time.
+func (w *ftraceWriter) chunkAt(number uint64) *ftraceChunk {
+	if begun := atomic.Load64(&w.number); number >= begun || number+ftraceRecording.chunks < begun {
+		return nil
+	}
+	return (*ftraceChunk)(add(w.ring, uintptr(number%ftraceRecording.chunks)*ftraceRingChunk))
+}
+
+// ftracePlaces are records in the order of their ticks. They lie in a text buffer.
+type ftracePlaces struct {
+	text *ftraceText
+	n    int
+}
+
+func (s *ftracePlaces) at(i int) *ftracePlace {
+	return (*ftracePlace)(add(unsafe.Pointer(&s.text.data), uintptr(i)*unsafe.Sizeof(ftracePlace{})))
+}
+
+// insert adds a place; if there are too many the first is dropped.
+func (s *ftracePlaces) insert(p ftracePlace) {
+	if (s.n+1)*int(unsafe.Sizeof(p)) > len(s.text.data) {
+		s.n--
+		memmove(unsafe.Pointer(s.at(0)), unsafe.Pointer(s.at(1)), uintptr(s.n)*unsafe.Sizeof(p))
+	}
+	i := s.n
+	for i > 0 && s.at(i-1).ticks > p.ticks {
+		*s.at(i) = *s.at(i - 1)
+		i--
+	}
+	*s.at(i) = p
+	s.n++
+}
+
+// collect finds the records of goroutine goid since the beginning of the last n of its calls, but none before since, and returns when that was.
+func (s *ftracePlaces) collect(goid uint64, n int, since uint64) uint64 {
+	// By writer: 1 + the number of the chunk that is to be looked at next.
+	buffer := ftraceNewText()
+	defer ftraceFreeText(buffer)
+	left := (*[ftraceProcessorsMost]uint64)(unsafe.Pointer(&buffer.data))
+	*left = [ftraceProcessorsMost]uint64{}
+	for i, w := range ftraceRecording.writers {
+		if w != nil {
+			left[i] = atomic.Load64(&w.number)
+		}
+	}
+	for {
+		// The last one begun of all that are left.
+		var last *ftraceChunk
+		at := -1
+		for i, w := range ftraceRecording.writers {
+			if left[i] == 0 {
+				continue
+			}
+			c := w.chunkAt(left[i] - 1)
+			if c == nil {
+				left[i] = 0
+				continue
+			}
+			if last == nil || c.begin > last.begin {
+				last, at = c, i
+			}
+		}
+		if last == nil {
+			return since
+		}
+		number := left[at] - 1
+		left[at] = number
+		if next := ftraceRecording.writers[at].chunkAt(number + 1); next != nil && next.begin < since {
+			left[at] = 0 // it ended before that, as did those before it
+			continue
+		}
+		s.scan(last, ftracePlace{number: uint32(number), writer: uint16(at)}, goid, since)
+		since = max(since, s.beginning(n))
+	}
+}
+
+// scan inserts the records of the goroutine in a chunk that are not before since.
+func (s *ftracePlaces) scan(c *ftraceChunk, p ftracePlace, goid, since uint64) {
+	for offset := unsafe.Sizeof(*c); offset+ftraceRecordSize <= uintptr(atomic.Load64(&c.content)/8); {
+		r := c.record(offset)
+		if r.goroutine == goid && r.ticks >= since {
+			p.ticks, p.offset = r.ticks, uint16(offset/8)
+			s.insert(p)
+		}
+		if r.words == 0 {
+			return // it is being written over
+		}
+		offset += uintptr(r.words) * 8
+	}
+}
+
+// beginning returns when the n-th last entry was, 0 if there are fewer.
+func (s *ftracePlaces) beginning(n int) uint64 {
+	for i := s.n - 1; i >= 0; i-- {
+		if kind := s.at(i).kind(); kind == ftraceKindEntry || kind == ftraceKindEntryArgs {
+			if n--; n == 0 {
+				return s.at(i).ticks
+			}
+		}
+	}
+	return 0
+}
+
+// ftraceShowContext prints the last calls of this goroutine, and those that are under way, as far as that was not done before, under a line that says why, with
+// a panic's value.
+func ftraceShowContext(why string, value any) {
+	gp := getg()
+	t := gp.ftrace
+	if ftraceOnError == 0 || t == nil || !t.recorded || t.busy != 0 || !ftraceMayTrace(gp) {
+		return
+	}
+	t.busy++
+	places, b, record := ftracePlaces{text: ftraceNewText()}, ftraceNewText(), ftraceNewText()
+	since := places.collect(gp.goid, ftraceOnError, t.contextShown)
+	b.str("# ftrace: ")
+	b.str(why)
+	b.str(" on G")
+	b.uint(gp.goid)
+	if value != nil {
+		b.str(": ")
+		p := ftracePrinter{b: b, limit: ftraceFormat.line}
+		p.dynamic(value, true)
+	}
+	b.byte('\n')
+	b.flush()
+	// First the calls under way that began before that.
+	depth := int32(0)
+	for i := range t.depth {
+		frame := t.frame(i)
+		if frame.clause == nil || frame.place.ticks >= since {
+			continue
+		}
+		b.prefix(gp, frame.shown)
+		b.recordedEntry(frame.fn, frame.count, frame.place.read(record))
+		b.flush()
+		depth = frame.shown + 1
+	}
+	for i := range places.n {
+		p := places.at(i)
+		if p.ticks < since {
+			continue
+		}
+		if r := p.read(record); r != nil {
+			depth = b.recorded(gp, r, depth)
+		}
+	}
+	t.contextShown = uint64(cputicks())
+	ftraceFreeText(places.text)
+	ftraceFreeText(b)
+	ftraceFreeText(record)
+	t.busy--
+}
+
+// recorded prints a record, given how many of the calls that were printed have not ended, and returns that number.
+func (b *ftraceText) recorded(gp *g, r *ftraceRecord, depth int32) int32 {
+	f := ftraceFuncOf(r.fn)
+	at := int32(r.depth)
+	switch r.kind {
+	case ftraceKindEntry, ftraceKindEntryArgs:
+		b.prefix(gp, at)
+		b.recordedEntry(f, uintptr(*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize))), r)
+		depth = at + 1
+	case ftraceKindExit, ftraceKindExitArgs, ftraceKindPanic, ftraceKindGoexit:
+		if at >= depth {
+			return depth // its entry was not printed
+		}
+		b.prefix(gp, at+1)
+		b.recordedExit(f, r)
+		depth = at
+	}
+	b.flush()
+	return depth
+}
+
+// recordedEntry appends an entry line; r is nil if the record is no longer there.
+func (b *ftraceText) recordedEntry(f *ftraceFunc, count uintptr, r *ftraceRecord) {
+	b.str("+ ")
+	b.name(f)
+	b.byte('(')
+	switch {
+	case r == nil:
+		b.str("...")
+	case r.kind == ftraceKindEntryArgs:
+		b.values(add(unsafe.Pointer(r), ftraceRecordSize+8), ftraceNames{s: f.params}, &f.entryLayouts)
+	}
+	b.str(") { // #")
+	b.uint(uint64(count))
+	b.byte('\n')
+}
+
+// recordedExit appends the line of a call's end.
+func (b *ftraceText) recordedExit(f *ftraceFunc, r *ftraceRecord) {
+	values := add(unsafe.Pointer(r), ftraceRecordSize)
+	b.byte('}')
+	switch r.kind {
+	case ftraceKindExitArgs:
+		b.str(" = ")
+		b.values(values, ftraceNames{s: f.params}.results(), &f.exitLayouts)
+	case ftraceKindPanic:
+		b.str(" panic ")
+		b.values(values, ftraceNames{}, &ftraceRecording.panics)
+	case ftraceKindGoexit:
+		b.str(" Goexit")
+	}
+	b.str(" // ")
+	b.name(f)
+	b.byte('\n')
+}
+
+// ftraceFuncOf returns the function with this key.
+func ftraceFuncOf(key uint32) *ftraceFunc {
+	for p := ftraceRegistry.first; p != nil; p = p.next {
+		if i := key - p.before - 1; i < uint32(p.nfuncs) {
+			return p.fn(uintptr(i))
+		}
+	}
+	return nil
+}
