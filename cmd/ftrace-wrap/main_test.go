@@ -43,8 +43,11 @@ func TestScript(t *testing.T) {
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"same": same},
 		RequireExplicitExec: true,
 		Condition: func(name string) (bool, error) {
-			if name == "cgo" {
+			switch name {
+			case "cgo":
 				return cgo, nil
+			case "root":
+				return os.Geteuid() == 0, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},

@@ -221,9 +221,11 @@ func ftraceShowContext(why string, value any) {
 		if p.ticks < since {
 			continue
 		}
-		if r := p.read(record); r != nil {
-			depth = b.recorded(gp, r, depth)
+		r := p.read(record)
+		if r == nil || int32(r.depth) > depth && since == t.contextShown {
+			continue // it is within a call that was printed before
 		}
+		depth = b.recorded(gp, r, depth)
 	}
 	t.contextShown = uint64(cputicks())
 	ftraceFreeText(places.text)
@@ -238,6 +240,10 @@ func (b *ftraceText) recorded(gp *g, r *ftraceRecord, depth int32) int32 {
 	at := int32(r.depth)
 	switch r.kind {
 	case ftraceKindEntry, ftraceKindEntryArgs:
+		if at > depth { // the call around it began before those that are wanted
+			b.prefix(gp, depth)
+			b.str("...\n")
+		}
 		b.prefix(gp, at)
 		b.recordedEntry(f, uintptr(*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize))), r)
 		depth = at + 1

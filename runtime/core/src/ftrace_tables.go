@@ -329,7 +329,7 @@ func ftraceFlushTables() {
 	head := (*ftraceChunk)(unsafe.Pointer(&b.data))
 	first := (*uint64)(add(unsafe.Pointer(head), unsafe.Sizeof(ftraceChunk{})))
 	head.magic, head.stream, head.uuid, head.begin = ftraceCTFMagic, 1, ftraceRecording.uuid, *first
-	head.content, head.size, head.number = uint64(b.n)*8, uint64(b.n)*8, tables.number
+	head.content, head.size, head.discarded, head.number, head.processor = uint64(b.n)*8, uint64(b.n)*8, 0, tables.number, 0
 	tables.number++
 	if errno := ftraceWriteAt(tables.fd, unsafe.Pointer(&b.data), b.n, -1); errno != 0 {
 		tables.failed = errno
