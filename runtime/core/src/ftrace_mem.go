@@ -227,6 +227,7 @@ func ftraceGoroutineStart(newg, callergp *g) {
 // ftraceGoroutineEnd is called by gdestroy, on the system stack.
 func ftraceGoroutineEnd(gp *g) {
 	gp.ftraceMock.clear()
+	gp.ftraceUnwoven = 0
 	if t := gp.ftrace; t != nil {
 		gp.ftrace = nil
 		gp.ftraceRecovered = nil
