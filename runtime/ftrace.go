@@ -28,6 +28,9 @@ var (
 	coreDepth    func() int
 	coreEnabled  func() bool
 	coreNote     func(text string)
+
+	coreGoroutine func() uint64
+	coreUnwoven   func(delta int32)
 )
 
 // ErrInactive is the error of operations that need a program built with ftrace-wrap.
@@ -110,4 +113,26 @@ func Note(args ...any) {
 	}
 	text := fmt.Sprintln(args...)
 	coreNote(text[:len(text)-1])
+}
+
+// Goroutine returns the number of this goroutine, as traces and stack traces show it: 7 for G7. In a program built without the wrapper it
+// is 0, which no goroutine has.
+func Goroutine() uint64 {
+	if coreGoroutine == nil {
+		return 0
+	}
+	return coreGoroutine()
+}
+
+// Unwoven calls f. What f writes to the file descriptors 1 and 2 on this goroutine, by whatever means, reaches them as it is and is not woven
+// into the trace, which is for writers and log handlers that weave their lines themselves. Goroutines that f starts are woven as ever, and
+// calls are traced within f too. Calls of Unwoven may be nested. Without the wrapper, and if nothing is traced, it does no more than call f.
+func Unwoven(f func()) {
+	if coreUnwoven == nil {
+		f()
+		return
+	}
+	coreUnwoven(1)
+	defer coreUnwoven(-1)
+	f()
 }

@@ -91,7 +91,7 @@ func (l *ftraceLayout) holds(values []any) bool {
 }
 
 // capture writes the layout's number, the size, and the values, at p in the record r. It returns how many bytes that is.
-func (l *ftraceLayout) capture(p unsafe.Pointer, r *ftraceRecord, values []any) uintptr {
+func (l *ftraceLayout) capture(p unsafe.Pointer, r *ftraceEvent, values []any) uintptr {
 	c := ftraceCapture{at: uintptr(p) + 8, end: uintptr(unsafe.Pointer(r)) + ftraceRecordMost, deep: l.flags&ftraceLayoutDeep != 0}
 	for i := range values {
 		e := efaceOf(&values[i])

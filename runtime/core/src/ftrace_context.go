@@ -61,22 +61,22 @@ func (p *ftracePlace) kind() uint8 {
 }
 
 // read copies the record, or returns nil if it is no longer there.
-func (p *ftracePlace) read(to *ftraceText) *ftraceRecord {
+func (p *ftracePlace) read(to *ftraceText) *ftraceEvent {
 	c := p.chunk()
 	if c == nil {
 		return nil
 	}
 	from := c.record(uintptr(p.offset) * 8)
 	memmove(unsafe.Pointer(&to.data), unsafe.Pointer(from), uintptr(from.words)*8)
-	r := (*ftraceRecord)(unsafe.Pointer(&to.data))
+	r := (*ftraceEvent)(unsafe.Pointer(&to.data))
 	if p.chunk() == nil || r.ticks != p.ticks {
 		return nil
 	}
 	return r
 }
 
-func (c *ftraceChunk) record(offset uintptr) *ftraceRecord {
-	return (*ftraceRecord)(add(unsafe.Pointer(c), offset))
+func (c *ftraceChunk) record(offset uintptr) *ftraceEvent {
+	return (*ftraceEvent)(add(unsafe.Pointer(c), offset))
 }
 
 // chunkAt returns the chunk of this number of the ring, or nil if it was written over or is not yet begun. It may be written over at any time.
@@ -235,7 +235,7 @@ func ftraceShowContext(why string, value any) {
 }
 
 // recorded prints a record, given how many of the calls that were printed have not ended, and returns that number.
-func (b *ftraceText) recorded(gp *g, r *ftraceRecord, depth int32) int32 {
+func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32) int32 {
 	f := ftraceFuncOf(r.fn)
 	at := int32(r.depth)
 	switch r.kind {
@@ -260,7 +260,7 @@ func (b *ftraceText) recorded(gp *g, r *ftraceRecord, depth int32) int32 {
 }
 
 // recordedEntry appends an entry line; r is nil if the record is no longer there.
-func (b *ftraceText) recordedEntry(f *ftraceFunc, count uintptr, r *ftraceRecord) {
+func (b *ftraceText) recordedEntry(f *ftraceFunc, count uintptr, r *ftraceEvent) {
 	b.str("+ ")
 	b.name(f)
 	b.byte('(')
@@ -276,7 +276,7 @@ func (b *ftraceText) recordedEntry(f *ftraceFunc, count uintptr, r *ftraceRecord
 }
 
 // recordedExit appends the line of a call's end.
-func (b *ftraceText) recordedExit(f *ftraceFunc, r *ftraceRecord) {
+func (b *ftraceText) recordedExit(f *ftraceFunc, r *ftraceEvent) {
 	values := add(unsafe.Pointer(r), ftraceRecordSize)
 	b.byte('}')
 	switch r.kind {

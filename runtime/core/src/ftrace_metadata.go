@@ -10,7 +10,7 @@ import "unsafe"
 // ftraceFormatVersion is that of all that docs/format.md describes.
 const ftraceFormatVersion = 1
 
-// ftraceMetadataTypes declares the streams and their records: ftraceChunk, ftraceRecord and what follows it by kind, and the tables.
+// ftraceMetadataTypes declares the streams and their records: ftraceChunk, ftraceEvent and what follows it by kind, and the tables.
 const ftraceMetadataTypes = `
 typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
 typealias integer { size = 16; align = 8; signed = false; } := uint16_t;

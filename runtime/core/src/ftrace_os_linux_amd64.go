@@ -3,6 +3,7 @@
 package runtime
 
 const (
+	ftraceSysFstat          = 5
 	ftraceSysMmap           = 9
 	ftraceSysMunmap         = 11
 	ftraceSysIoctl          = 16
@@ -16,4 +17,10 @@ const (
 	ftraceSysProcessVMReadv = 310
 
 	ftraceODirectory = 0x10000
+)
+
+// Where struct stat has the mode and the device that a device file stands for.
+const (
+	ftraceStatMode = 24
+	ftraceStatRdev = 40
 )

@@ -3,6 +3,7 @@
 package runtime
 
 const (
+	ftraceSysFstat          = 80
 	ftraceSysIoctl          = 29
 	ftraceSysMkdirat        = 34
 	ftraceSysFallocate      = 47
@@ -16,4 +17,10 @@ const (
 	ftraceSysProcessVMReadv = 270
 
 	ftraceODirectory = 0x4000
+)
+
+// Where struct stat has the mode and the device that a device file stands for.
+const (
+	ftraceStatMode = 16
+	ftraceStatRdev = 32
 )

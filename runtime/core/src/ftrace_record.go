@@ -6,7 +6,7 @@
 // processor it runs on, which it can't leave meanwhile (acquirem). Records go to a chunk of memory, which is part of a file that is mapped, or of the processor's
 // ring; so what is recorded is there whatever ends the program. The chunk's size of content, which is written behind each record, says which records are whole.
 //
-// A record is made of words, in the machine's byte order. All begin with an ftraceRecord.
+// A record is made of words, in the machine's byte order. All begin with an ftraceEvent.
 
 package runtime
 
@@ -17,8 +17,8 @@ import (
 	"unsafe"
 )
 
-// ftraceRecord is what every record begins with.
-type ftraceRecord struct {
+// ftraceEvent is what every record begins with.
+type ftraceEvent struct {
 	_         sys.NotInHeap
 	ticks     uint64
 	kind      uint8
@@ -28,7 +28,7 @@ type ftraceRecord struct {
 	goroutine uint64
 }
 
-// The kinds of records, with what follows the ftraceRecord.
+// The kinds of records, with what follows the ftraceEvent.
 const (
 	ftraceKindEntry     = 1 + iota // call uint64: the how-manyeth call it is
 	ftraceKindEntryArgs            // call uint64; layout, size uint32; values
@@ -47,7 +47,7 @@ const (
 const (
 	ftraceProcessorsMost = 1024 // of more, nothing is recorded
 
-	ftraceRecordSize = unsafe.Sizeof(ftraceRecord{})
+	ftraceRecordSize = unsafe.Sizeof(ftraceEvent{})
 	ftraceRecordMost = 255 * 8
 	ftraceRecordRoom = ftraceRecordMost + 128 // with a goroutine's first record in front
 )
@@ -116,8 +116,8 @@ func ftraceWriterOf(mp *m) *ftraceWriter {
 }
 
 // begin begins a record, which ftraceWriter.end completes. Its size is still to be set.
-func (w *ftraceWriter) begin(gp *g, kind uint8, f *ftraceFunc, depth int32) *ftraceRecord {
-	r := (*ftraceRecord)(add(unsafe.Pointer(w.chunk), w.pos))
+func (w *ftraceWriter) begin(gp *g, kind uint8, f *ftraceFunc, depth int32) *ftraceEvent {
+	r := (*ftraceEvent)(add(unsafe.Pointer(w.chunk), w.pos))
 	w.last = uint64(cputicks())
 	r.ticks = w.last
 	r.goroutine = gp.goid
@@ -131,7 +131,7 @@ func (w *ftraceWriter) begin(gp *g, kind uint8, f *ftraceFunc, depth int32) *ftr
 }
 
 // end completes the record that begins at r and has size bytes.
-func (w *ftraceWriter) end(r *ftraceRecord, size uintptr) {
+func (w *ftraceWriter) end(r *ftraceEvent, size uintptr) {
 	words := (size + 7) / 8
 	r.words = uint8(words)
 	atomic.StoreRel64(&w.chunk.content, uint64(w.pos+size)*8)
@@ -258,7 +258,7 @@ func ftraceRecordNote(gp *g, frame *ftraceFrame, text string) {
 }
 
 // text writes a number, the size of a text and the text, as far as there is room, behind the record's head. It returns the record's size.
-func (w *ftraceWriter) text(r *ftraceRecord, number uint32, text string) uintptr {
+func (w *ftraceWriter) text(r *ftraceEvent, number uint32, text string) uintptr {
 	p := add(unsafe.Pointer(r), ftraceRecordSize)
 	n := min(uintptr(len(text)), ftraceRecordMost-ftraceRecordSize-8)
 	*(*[2]uint32)(p) = [2]uint32{number, uint32(n)}

@@ -24,7 +24,14 @@ func linkEnabled() bool
 //go:linkname linkNote runtime.ftrace_api_note
 func linkNote(text string)
 
+//go:linkname linkGoroutine runtime.ftrace_api_goroutine
+func linkGoroutine() uint64
+
+//go:linkname linkUnwoven runtime.ftrace_api_unwoven
+func linkUnwoven(delta int32)
+
 func init() {
 	coreRules, coreSetRules, coreMatches = linkRules, linkSetRules, linkMatches
 	coreDepth, coreEnabled, coreNote = linkDepth, linkEnabled, linkNote
+	coreGoroutine, coreUnwoven = linkGoroutine, linkUnwoven
 }
