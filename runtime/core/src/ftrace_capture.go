@@ -101,7 +101,7 @@ func (l *ftraceLayout) capture(p unsafe.Pointer, r *ftraceEvent, values []any) u
 			c.value((*ptrtype)(unsafe.Pointer(e._type)).Elem, e.data, ftraceCaptureNest)
 		case l.flags&ftraceLayoutDynamic != 0:
 			c.dynamic(*e, ftraceCaptureNest)
-		case ftraceDirect(e._type):
+		case e._type.IsDirectIface():
 			c.value(e._type, unsafe.Pointer(&e.data), ftraceCaptureNest)
 			c.pointee(e)
 		default:
@@ -310,7 +310,7 @@ func (c *ftraceCapture) dynamic(e eface, nest int) {
 	c.uint32(n)
 	switch {
 	case n == 0:
-	case ftraceDirect(e._type):
+	case e._type.IsDirectIface():
 		c.uint32(1)
 		c.value(e._type, unsafe.Pointer(&e.data), nest)
 		c.pointee(&e)

@@ -270,7 +270,7 @@ func (b *ftraceText) jsonValues(names ftraceNames, values []any, pointers, deep 
 		case kind == '!' || kind == ':' && !ftraceNamed(t, typ):
 			b.jsonText(values[i], nil, nil, limit, deep)
 			continue
-		case ftraceDirect(t):
+		case t.IsDirectIface():
 			v = unsafe.Pointer(&e.data)
 		}
 		b.jsonValue(t, v, limit, deep)

@@ -152,7 +152,7 @@ func (l *ftraceLift) value(p unsafe.Pointer, t *_type, root bool) {
 		data := add(p, goarch.PtrSize)
 		switch word := *(*uintptr)(data); {
 		case dynamic == nil:
-		case ftraceDirect(dynamic):
+		case dynamic.IsDirectIface():
 			l.value(data, dynamic, false)
 		case l.onStack(word):
 			l.add(ftraceRegion{lo: word, typ: dynamic, box: root}, 1)

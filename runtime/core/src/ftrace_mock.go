@@ -293,7 +293,7 @@ func (r *ftraceAnyResults) store(results []any, lift *ftraceLift) {
 			}
 		case value._type != to:
 			r.misfit(value._type, to)
-		case ftraceDirect(to):
+		case to.IsDirectIface():
 			*(*unsafe.Pointer)(p) = value.data
 		default:
 			typedmemmove(to, p, value.data)
@@ -339,7 +339,7 @@ func ftraceUnpack(t *_type, p unsafe.Pointer, n int) []any {
 			if i := (*iface)(at); i.tab != nil {
 				v._type, v.data = i.tab.Type, i.data
 			}
-		case ftraceDirect(typ):
+		case typ.IsDirectIface():
 			v._type, v.data = typ, *(*unsafe.Pointer)(at)
 		default:
 			v._type, v.data = typ, at

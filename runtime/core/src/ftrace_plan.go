@@ -81,7 +81,7 @@ func (s *ftraceShape) fits(gp *g, params []any, want *_type) bool {
 			}
 		case e._type != param.typ:
 			return false
-		case ftraceDirect(e._type):
+		case e._type.IsDirectIface():
 			if onStack {
 				return false
 			}
@@ -103,7 +103,7 @@ func (param *ftracePlanParam) value(e *eface, words *[2]unsafe.Pointer) unsafe.P
 	switch {
 	case param.isIface:
 		ftraceInterface(param.typ, e, words)
-	case ftraceDirect(e._type):
+	case e._type.IsDirectIface():
 		words[0] = e.data
 	default:
 		return e.data

@@ -111,28 +111,13 @@ func (p *ftracePrinter) eface(e *eface, nest int) {
 		return
 	}
 	data := e.data
-	if ftraceDirect(e._type) {
+	if e._type.IsDirectIface() {
 		data = unsafe.Pointer(&e.data)
 	} else if !ftraceReadable(data, e._type.Size_) {
 		p.b.str("?")
 		return
 	}
 	p.value(e._type, data, nest, false)
-}
-
-// ftraceDirect says whether an interface holds values of type t themselves rather than a pointer to them.
-func ftraceDirect(t *_type) bool {
-	switch t.Kind() {
-	case abi.Pointer, abi.Func, abi.Chan, abi.Map, abi.UnsafePointer:
-		return true
-	case abi.Array:
-		a := (*arraytype)(unsafe.Pointer(t))
-		return a.Len == 1 && ftraceDirect(a.Elem)
-	case abi.Struct:
-		s := (*structtype)(unsafe.Pointer(t))
-		return len(s.Fields) == 1 && ftraceDirect(s.Fields[0].Typ)
-	}
-	return false
 }
 
 // dynamic appends a value with its type: int(1), *os.PathError("open x: no such file or directory"). The messages of errors are asked for if top is
