@@ -55,6 +55,10 @@ func (l *ftraceLayout) value(i uint32) *_type {
 
 // find returns the layout of values, or nil if there are too many.
 func (known *ftraceKnownLayouts) find(values []any, flags uint32) *ftraceLayout {
+	// Most functions have one.
+	if l := (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first))); l != nil && l.flags == flags && l.holds(values) {
+		return l
+	}
 	l, _ := known.lookup(values, flags)
 	if l == nil {
 		if l = known.add(values, flags); l == nil {

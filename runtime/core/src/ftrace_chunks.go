@@ -111,7 +111,7 @@ func (w *ftraceWriter) advance(id int32) bool {
 	w.last = max(w.last, uint64(cputicks()))
 	c.begin, c.size, c.discarded, c.number, c.processor = w.last, uint64(ftraceRecording.chunkSize)*8, w.lost, w.number, uint64(id)
 	w.number++
-	w.chunk, w.pos = c, uintptr(size)
+	w.chunk, w.pos, w.limit = c, uintptr(size), ftraceRecording.chunkSize-ftraceRecordRoom
 	atomic.StoreRel64(&c.content, size*8)
 	return true
 }
@@ -120,7 +120,7 @@ func (w *ftraceWriter) advance(id int32) bool {
 func (w *ftraceWriter) nextInFile(id int32) *ftraceChunk {
 	if w.chunk != nil {
 		ftraceUnmap(unsafe.Pointer(w.chunk), ftraceFileChunk)
-		w.chunk = nil
+		w.chunk, w.limit = nil, 0
 	}
 	if w.fd == 0 {
 		b := ftraceNewText()

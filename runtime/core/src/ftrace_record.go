@@ -73,6 +73,7 @@ type ftraceWriter struct {
 	_      sys.NotInHeap
 	chunk  *ftraceChunk // being written, or nil
 	pos    uintptr      // where the next record goes, from the chunk's start
+	limit  uintptr      // from here on there is too little room
 	last   uint64       // ticks of the last record
 	lost   uint64       // records
 	number uint64       // of the next chunk
@@ -99,6 +100,16 @@ var ftraceRecording struct {
 
 // ftraceWriterOf returns the writer of the processor on which this goroutine is held, with room for the largest record, or nil.
 func ftraceWriterOf(mp *m) *ftraceWriter {
+	if id := mp.p.ptr().id; id < ftraceProcessorsMost {
+		if w := ftraceRecording.writers[id]; w != nil && w.pos < w.limit {
+			return w
+		}
+	}
+	return ftraceMakeRoom(mp)
+}
+
+// ftraceMakeRoom makes the processor's writer, or goes on to its next chunk.
+func ftraceMakeRoom(mp *m) *ftraceWriter {
 	id := mp.p.ptr().id
 	if id >= ftraceProcessorsMost {
 		atomic.Xadd(&ftraceLost, 1)
@@ -108,7 +119,7 @@ func ftraceWriterOf(mp *m) *ftraceWriter {
 	if w == nil {
 		w = ftraceNewWriter(id)
 	}
-	if w != nil && (w.chunk == nil || w.pos+ftraceRecordRoom > ftraceRecording.chunkSize) && !w.advance(id) {
+	if !w.advance(id) {
 		w.lost++
 		return nil
 	}
