@@ -149,7 +149,7 @@ func rebind() error {
 	now := ftrace.Rules()
 	base := without(now)
 	rules := base
-	if clauses := boundClauses(); clauses != "" {
+	if clauses := clausesOf(bindings.list); clauses != "" {
 		if named, _, _ := rule.Parse(base); len(named) == 0 {
 			base = "" // "off" can't have anything beside it
 		}
@@ -166,10 +166,10 @@ func rebind() error {
 	return err
 }
 
-// boundClauses returns the clauses of all bindings, each on its line.
-func boundClauses() string {
+// clausesOf returns the clauses of bindings, each on its line.
+func clausesOf(list []*Binding) string {
 	var text strings.Builder
-	for _, b := range bindings.list {
+	for _, b := range list {
 		parts := b.parts
 		if parts == nil {
 			parts = []part{{}}

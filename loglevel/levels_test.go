@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
 
 func TestLevels(t *testing.T) {
@@ -117,10 +119,13 @@ func FuzzLevels(f *testing.F) {
 		if level := l.Of(path, file); level < l.Lowest() {
 			t.Fatalf("%q: %v is below %v", text, level, l.Lowest())
 		}
-		for _, p := range l.traced() {
-			if clause := (&Binding{}).clause(p, nil); strings.ContainsAny(clause, ";\n#") {
-				t.Fatalf("%q: clause %q", text, clause)
-			}
+		v := new(LevelsVar)
+		v.Store(l)
+		rules := clausesOf([]*Binding{{v: v}})
+		clauses, fault, ok := rule.Parse(rules)
+		traced := rule.Decide(clauses, &rule.Func{Package: path, ImportPath: path, File: file}) >= 0
+		if !ok || traced != (l.Of(path, file) <= Trace) {
+			t.Fatalf("%q is bound by %q, %v, which traces %s %s: %v", text, rules, fault, path, file, traced)
 		}
 	})
 }
