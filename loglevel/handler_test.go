@@ -87,7 +87,7 @@ func TestTextHandler(t *testing.T) {
 	log.With("a", 1).WithGroup("g").With("b", 2).WithGroup("h").Debug("groups", "c", 3, slog.Group("", "d", 4), slog.Group("i", "e", 5), slog.Group("none"))
 	const want = `- info listening addr=:8080
 - notice+1 two words
-- error  err="no file" empty="" quoted="a\"b" eq="a=b" "key with space"=1
+- err  err="no file" empty="" quoted="a\"b" eq="a=b" "key with space"=1
 - warn "two\nlines" text="two\nlines" tab="\t" wrong="\xff"
 - trace kinds i=-1 u=1 f=1.5 t=true d=1s at=2024-02-29T01:02:03.004Z bytes=ab struct={A:1} nil=<nil> level=TRACE secret=*** nilpanic="!PANIC: broken" panic="!PANIC: broken"
 - debug groups a=1 g.b=2 g.h.c=3 g.h.d=4 g.h.i.e=5

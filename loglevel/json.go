@@ -19,7 +19,7 @@ func NewJSONHandler(w io.Writer, options *HandlerOptions) slog.Handler {
 	if options != nil {
 		h.options = *options
 	}
-	h.Handler = slog.NewJSONHandler(newSink(w), &slog.HandlerOptions{
+	h.Handler = slog.NewJSONHandler(w, &slog.HandlerOptions{
 		AddSource:   h.options.AddSource,
 		ReplaceAttr: h.options.place,
 	})
@@ -42,7 +42,9 @@ func (h *jsonHandler) Enabled(_ context.Context, l slog.Level) bool { return h.o
 
 func (h *jsonHandler) Handle(ctx context.Context, r slog.Record) error {
 	r.Level += ownLevel
-	return h.Handler.Handle(ctx, r)
+	var err error
+	ftrace.Unwoven(func() { err = h.Handler.Handle(ctx, r) }) // package slog would say that it logs
+	return err
 }
 
 func (h *jsonHandler) WithAttrs(attrs []slog.Attr) slog.Handler {

@@ -72,21 +72,31 @@ func unknown(text string) string {
 // String returns the level's name, ERROR, WARN, NOTICE, INFO, DEBUG or TRACE, or that of the next lower one with an offset, INFO+1. Below TRACE it is
 // TRACE-1 and so on. [Parse] reads it.
 func (l Level) String() string {
-	nearest := named[len(named)-1]
-	for _, s := range named {
-		if s.level <= l {
-			nearest = s
-			break
-		}
-	}
+	nearest := named[l.nearest()]
 	if l == nearest.level {
 		return nearest.name
 	}
 	return fmt.Sprintf("%s%+d", nearest.name, int(l-nearest.level))
 }
 
-// lower is String in lower case, as in a trace.
-func (l Level) lower() string { return strings.ToLower(l.String()) }
+// nearest returns which severity l is named after: the next lower one, or TRACE.
+func (l Level) nearest() int {
+	for i, s := range named {
+		if s.level <= l {
+			return i
+		}
+	}
+	return len(named) - 1
+}
+
+// lower is the level as a trace has it, and as it is written in Levels: err, info+1.
+func (l Level) lower() string {
+	nearest := named[l.nearest()]
+	if l == nearest.level {
+		return nearest.words[0]
+	}
+	return fmt.Sprintf("%s%+d", nearest.words[0], int(l-nearest.level))
+}
 
 // Level makes a Level a [slog.Leveler].
 func (l Level) Level() slog.Level { return slog.Level(l) }

@@ -105,7 +105,7 @@ func TestFlag(t *testing.T) {
 	if err := flags.Parse([]string{"-one=debug", "-v", "t", "-many", "err,main=info"}); err != nil {
 		t.Fatal(err)
 	}
-	if one != Debug || v.Load() != Trace || many.String() != "error,main=info" {
+	if one != Debug || v.Load() != Trace || many.String() != "err,main=info" {
 		t.Error(one, &v, &many)
 	}
 	if err := flags.Parse([]string{"-v=loud"}); err == nil || v.Load() != Trace {

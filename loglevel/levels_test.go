@@ -15,7 +15,7 @@ func TestLevels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := l.String(), "info,net/...=trace,db.go=debug,main=warn,store/*.go=notice,pkg:net/url=error,file:main=info+1"; got != want {
+	if got, want := l.String(), "info,net/...=trace,db.go=debug,main=warn,store/*.go=notice,pkg:net/url=err,file:main=info+1"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	for _, test := range []struct {

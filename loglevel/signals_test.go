@@ -90,7 +90,7 @@ func TestSignalsLogged(t *testing.T) {
 	s.apply(v, syscall.SIGUSR1)
 	s.apply(v, syscall.SIGHUP)
 	const want = `- notice log level level=DEBUG signal="user defined signal 1"
-- error log level stays as it is level=DEBUG signal=hangup err="loglevel: open nowhere: no such file or directory"
+- err log level stays as it is level=DEBUG signal=hangup err="loglevel: open nowhere: no such file or directory"
 `
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)

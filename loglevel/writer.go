@@ -73,7 +73,7 @@ func (w *Writer) finish(line []byte, ended bool) ([]byte, bool) {
 	return nil, false
 }
 
-// Flush writes out what is held, each piece as a line.
+// Flush writes out what is held, each piece as a line of the goroutine that calls it.
 func (w *Writer) Flush() error {
 	w.lock.Lock()
 	held := w.held
