@@ -55,6 +55,8 @@ type compileStep struct {
 	trimpath   string // -trimpath
 	profile    string // -pgoprofile
 	std        bool   // -std
+
+	instrumented bool // its files were given hooks
 }
 
 // parseCompile reads the compiler's arguments.
@@ -101,39 +103,72 @@ func parseCompile(tool string, args []string) (*compileStep, error) {
 	return c, nil
 }
 
-// replace returns the files to compile in place of the package's, or nil if they are to stay.
+// replace returns the files to compile in place of the package's, or nil if they are to stay. What the core changes in a package is changed first,
+// then what came out is instrumented; files that the core adds are not.
 func (c *compileStep) replace() ([]string, error) {
-	if c.patched() {
-		return c.patch()
+	patched := core.Patched(c.importPath, c.std)
+	selected, settings, err := c.selected()
+	if err != nil || !patched && !selected {
+		return nil, err
 	}
-	settings, err := readSettings(c.tool)
+	files, err := c.read()
 	if err != nil {
 		return nil, err
 	}
-	selected, err := c.selected(settings)
-	if err != nil || !selected {
+	out, err := c.newOutput()
+	if err != nil {
 		return nil, err
 	}
-	return c.rewrite(settings)
+	var added []core.File
+	if patched {
+		if added, err = c.patch(out, files); err != nil {
+			return nil, err
+		}
+	}
+	if selected {
+		if c.instrumented, err = c.rewrite(out, files, settings); err != nil {
+			return nil, err
+		}
+	}
+	if !patched && !c.instrumented {
+		return nil, out.err
+	}
+	for _, f := range added {
+		out.files = append(out.files, out.write(f.Name, f.Source))
+	}
+	return out.files, out.err
 }
 
-// patched says whether the package takes in a part of the core.
-func (c *compileStep) patched() bool { return core.Patched(c.importPath, c.std) }
-
-// selected says whether the package is to be instrumented.
-func (c *compileStep) selected(s *settings) (bool, error) {
-	if core.Own(c.importPath) || core.Refused(c.importPath) != "" || strings.ContainsAny(c.files[0], "\r\n") { // no //line directive can name such a file
-		return false, nil
+// read returns the package's files.
+func (c *compileStep) read() ([]core.File, error) {
+	files := make([]core.File, len(c.files))
+	for i, name := range c.files {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		files[i] = core.File{Name: absolute(name), Source: source}
 	}
-	p := selection.Package{ImportPath: c.variant, Dir: c.dir(), Std: c.std}
-	if !s.selection.Contains(p) {
-		return false, nil
+	return files, nil
+}
+
+// selected says whether the package is to be instrumented, and with which settings.
+func (c *compileStep) selected() (bool, *settings, error) {
+	if core.Own(c.importPath) || core.Refused(c.importPath) != "" || strings.ContainsAny(c.files[0], "\r\n") { // no //line directive can name such a file
+		return false, nil, nil
+	}
+	s, err := readSettings(c.tool)
+	if err != nil {
+		return false, nil, err
+	}
+	if !s.selection.Contains(selection.Package{ImportPath: c.variant, Dir: c.dir(), Std: c.std}) {
+		return false, nil, nil
 	}
 	if !c.std {
-		return true, nil
+		return true, s, nil
 	}
 	below, err := selection.RuntimeDeps(s.goroot)
-	return !below[c.importPath], err
+	return !below[c.importPath], s, err
 }
 
 // dir returns the directory of the package's sources. Generated files, such as cgo's, are in the work directory.
@@ -169,66 +204,44 @@ func (c *compileStep) lineDir(work string) string {
 	return work
 }
 
-// patch adds the core to the package.
-func (c *compileStep) patch() ([]string, error) {
+// patch changes the package's files as the core needs them, and returns what it adds.
+func (c *compileStep) patch(out *output, files []core.File) ([]core.File, error) {
 	version, err := os.ReadFile(filepath.Join(goroot(c.tool), "VERSION"))
 	if err != nil {
 		return nil, err
 	}
 	release, _, _ := strings.Cut(string(version), "\n")
-	files := make([]core.File, len(c.files))
-	for i, name := range c.files {
-		source, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		files[i] = core.File{Name: name, Source: source}
-	}
 	changed, added, err := core.Patch(c.importPath, release, os.Getenv("GOOS"), os.Getenv("GOARCH"), files)
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.newOutput()
-	if err != nil {
-		return nil, err
-	}
 	for i, source := range changed {
-		out.files[i] = out.write(filepath.Base(files[i].Name), append(fmt.Appendf(nil, "//line %s:1\n", absolute(files[i].Name)), source...))
+		out.files[i] = out.write(filepath.Base(files[i].Name), append(fmt.Appendf(nil, "//line %s:1\n", files[i].Name), source...))
+		files[i].Source = source
 	}
-	for _, f := range added {
-		out.files = append(out.files, out.write(f.Name, f.Source))
-	}
-	return out.files, out.err
+	return added, nil
 }
 
-// rewrite instruments the package.
-func (c *compileStep) rewrite(s *settings) ([]string, error) {
+// rewrite instruments the package, and says whether it has hooks then.
+func (c *compileStep) rewrite(out *output, sources []core.File, s *settings) (bool, error) {
 	var files []rewrite.File
 	var at []int // place of each in c.files
-	for i, name := range c.files {
-		switch filepath.Base(name) {
+	for i, f := range sources {
+		switch filepath.Base(f.Name) {
 		case "_cgo_gotypes.go", "_cgo_import.go":
 			continue
 		}
-		source, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, rewrite.File{Name: absolute(name), Source: source})
+		files = append(files, rewrite.File(f))
 		at = append(at, i)
 	}
 	users, err := c.readProfile()
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	opt := rewrite.Options{Profile: users, ImportPath: c.importPath, Symbol: c.symbol, KeepInlinable: s.keep, Shown: c.shown, Unhooked: core.Unhooked(c.importPath)}
 	result, err := rewrite.Package(opt, files)
 	if err != nil || result.Register == nil {
-		return nil, err
-	}
-	out, err := c.newOutput()
-	if err != nil {
-		return nil, err
+		return false, err
 	}
 	for i, source := range result.Files {
 		if source != nil {
@@ -238,8 +251,8 @@ func (c *compileStep) rewrite(s *settings) ([]string, error) {
 	if c.inlining && result.Profile != nil {
 		c.flags = append(c.flags[:len(c.flags):len(c.flags)], rewrite.InlineFlag, "-pgoprofile="+out.write("profile", result.Profile))
 	}
-	register := out.write("register.go", result.Register)
-	return append([]string{register}, out.files...), out.err
+	out.files = append([]string{out.write("register.go", result.Register)}, out.files...)
+	return true, nil
 }
 
 // readProfile returns the user's profile, nil if there is none.
@@ -311,7 +324,7 @@ func (c *compileStep) run(replaced []string, objects *store.Store) int {
 	switch {
 	case err == nil && stdout.Len() == 0 && stderr.Len() == 0:
 		stored.save()
-	case err != nil && replaced != nil && !c.patched():
+	case err != nil && c.instrumented:
 		if status := runTool(c.tool, c.args); status != 0 {
 			return status
 		}

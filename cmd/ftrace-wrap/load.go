@@ -180,7 +180,7 @@ func (l *loader) refusal(importPath string, std bool) string {
 	switch {
 	case std && l.belowCore[importPath]:
 		return "package runtime depends on it"
-	case core.Patched(importPath, std), core.Own(importPath):
+	case core.Own(importPath):
 		return "it takes in a part of the tracer"
 	}
 	return core.Refused(importPath)

@@ -1,7 +1,8 @@
 // Package core holds the part of the tracer that lives inside instrumented programs, in Go's own package runtime, and says how a
 // Go release's sources are changed to take it in.
 //
-// The sources are in src (for package runtime), src/maps (for internal/runtime/maps), src/api (for package ftrace) and src/mock (for package mock). They are embedded here, and given to the
+// The sources are in src (for package runtime) and the folders below: src/maps (for internal/runtime/maps), src/syscall, src/log, src/slog, src/testdeps (for
+// testing/internal/testdeps), src/api (for package ftrace) and src/mock (for package mock). They are embedded here, and given to the
 // compiler by cmd/ftrace-wrap when it compiles these packages; the build tag in them keeps them out of ordinary builds of
 // this module. The grammar of rules comes from package rule, renamed.
 //
@@ -23,7 +24,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
 
-//go:embed src/*.go src/maps/*.go src/api/*.go src/mock/*.go
+//go:embed src/*.go src/maps/*.go src/api/*.go src/mock/*.go src/syscall/*.go src/log/*.go src/slog/*.go src/testdeps/*.go
 var sources embed.FS
 
 // A File is a source file by name and text.
@@ -54,13 +55,14 @@ type splice struct {
 	text   string
 	from   string // first release that it is for, "" for all
 	to     string // last release
+	unix   bool   // not for windows
 }
 
 // splices are the changes to the sources of Go's packages.
 var splices = map[string][]splice{
 	"runtime": {
 		// The compiler and assembly code know where the first fields of a g are.
-		{file: "runtime2.go", behind: "// goid of goroutine that created this goroutine\n", text: "ftrace *ftraceG; ftraceRecovered any; ftraceMock ftraceMockG; ftraceUnwoven int32;"},
+		{file: "runtime2.go", behind: "// goid of goroutine that created this goroutine\n", text: "ftrace *ftraceG; ftraceRecovered any; ftraceMock ftraceMockG; ftraceWeave ftraceWeaveG;"},
 		{file: "proc.go", behind: "\n\tgcenable()\n", text: "ftraceInit();"},
 		{file: "proc.go", behind: "\n\tneedUnlock = false\n", text: "ftraceReport();"},
 		{file: "proc.go", behind: "\n\tnewg.startpc = fn.fn\n", text: "ftraceGoroutineStart(newg, callergp);"},
@@ -71,11 +73,30 @@ var splices = map[string][]splice{
 		{file: "panic.go", behind: "\n\tp.goexit = true\n", text: "defer ftraceUnwind();"},
 		{file: "panic.go", behind: "\nfunc preprintpanics(p *_panic) {", text: "ftraceUnwind();"}, // makes text of the values
 		{file: "panic.go", behind: "\nfunc fatalpanic(msgs *_panic) {", text: "ftraceFinish();"},
+		{file: "print.go", behind: "\trecordForPanic(b)\n\tgp := getg()\n", text: "if ftraceWeaves != 0 && ftraceCollect(gp, b) { return };"},
+		{file: "print.go", behind: "\tmp.printlock--\n\tif mp.printlock == 0 {\n", text: "ftraced := ftraceCollected();"},
+		{file: "print.go", behind: "\t\tunlock(&debuglock)\n", text: "if ftraced != nil { ftracePrintedBy(ftraced) };"},
 	},
 	"internal/runtime/maps": {}, // a file is added
 	// The go command keeps test results by the environment variables that the test asked for. What is traced is such a dependency.
 	"testing/internal/testdeps": {
-		{file: "deps.go", behind: "// known to cmd/go/internal/test/test.go\n", text: `log.w.WriteString("getenv FTRACE\ngetenv FTRACE_OUT\ngetenv FTRACE_FORMAT\ngetenv FTRACE_STATS\ngetenv FTRACE_SHOW\ngetenv FTRACE_FAIL\n");`},
+		{file: "deps.go", behind: "// known to cmd/go/internal/test/test.go\n", text: `log.w.WriteString("getenv FTRACE\ngetenv FTRACE_OUT\ngetenv FTRACE_FORMAT\ngetenv FTRACE_STATS\ngetenv FTRACE_SHOW\ngetenv FTRACE_FAIL\ngetenv FTRACE_WEAVE\ngetenv FTRACE_GROUP\n");`},
+	},
+	// What the program writes and logs is woven into the trace.
+	"syscall": {
+		{file: "syscall_unix.go", behind: "\t\t\tn, err = 0, errnoErr(Errno(-n))\n\t\t}\n\t}", text: " else if ftraceWeaves != 0 { n, err = ftraceWrite(fd, p) }", unix: true},
+	},
+	"log": {
+		{file: "log.go", behind: "\n\tformatHeader(buf, now, prefix, flag, file, line)\n", text: "ftraceMessage := len(*buf);"},
+		{file: "log.go", behind: "= append(*buf, '\\n')\n\t}\n\n\tl.outMu.Lock()\n\tdefer l.outMu.Unlock()\n",
+			text: "if ftraceWeaves != 0 { defer ftraceLogged(ftraceLog(*buf, ftraceMessage, prefix, flag, file, line)) };"},
+	},
+	"log/slog": {
+		{file: "handler.go", behind: "\n\tbuf.WriteString(r.Message)\n", text: "ftraceAttrs := len(*buf);"},
+		{file: "handler.go", behind: "\tdefer state.free()\n\tstate.appendNonBuiltIns(r)\n",
+			text: "if ftraceWeaves != 0 { defer ftraceLogged(ftrace_slog(int(r.Level), r.Message, *buf, ftraceAttrs, ftraceDefault)) };"},
+		{file: "handler.go", behind: "\t\tstate.appendAttr(String(key, msg))\n\t}\n", text: "ftraceAttrs := len(*state.buf);"},
+		{file: "handler.go", behind: "\n\th.mu.Lock()\n\tdefer h.mu.Unlock()\n", text: "if ftraceWeaves != 0 { defer ftraceLogged(h.ftraceHandle(r, *state.buf, ftraceAttrs)) };"},
 	},
 }
 
@@ -105,8 +126,7 @@ func Own(importPath string) bool {
 	return linked[importPath] != ""
 }
 
-// Patched says whether Patch changes the package with this import path, which is the standard library's or not. Such packages are
-// not instrumented.
+// Patched says whether Patch changes the package with this import path, which is the standard library's or not.
 func Patched(importPath string, std bool) bool {
 	_, ok := splices[importPath]
 	return std && ok || linked[importPath] != ""
@@ -120,7 +140,7 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 	}
 	changed = map[int][]byte{}
 	for _, s := range splices[importPath] {
-		if r := release(version); s.from > r || s.to != "" && s.to < r {
+		if r := release(version); s.from > r || s.to != "" && s.to < r || s.unix && goos == "windows" {
 			continue
 		}
 		if err := s.apply(files, changed); err != nil {
@@ -137,6 +157,19 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 			name = "src/maps/ftrace_maptype_go1.25.go"
 		}
 		added, err = embedded("src/maps/ftrace_map.go", name)
+	case "syscall":
+		switch goos {
+		case "linux":
+			added, err = embedded("src/syscall/ftrace_write.go")
+		case "darwin":
+			added, err = embedded("src/syscall/ftrace_write.go", "src/syscall/ftrace_stat_darwin.go")
+		}
+	case "log":
+		added, err = embedded("src/log/ftrace_log.go")
+	case "log/slog":
+		added, err = embedded("src/slog/ftrace_slog.go")
+	case "testing/internal/testdeps":
+		added, err = embedded("src/testdeps/ftrace_testdeps.go")
 	case apiPackage, mockPackage:
 		added, err = embedded(linked[importPath])
 	}
@@ -146,7 +179,7 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 // Hash returns a short text that differs if what is added to Go's packages differs.
 func Hash() string {
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%q %q", splices, rule.Source)
+	fmt.Fprintf(hash, "%#v %q", splices, rule.Source)
 	fs.WalkDir(sources, ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			source, _ := sources.ReadFile(name)

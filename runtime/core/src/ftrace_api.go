@@ -70,7 +70,7 @@ func ftrace_api_goroutine() uint64 { return getg().goid }
 // ftrace_api_unwoven begins (1) or ends (-1) a stretch in which what the goroutine writes is not woven into the trace.
 //
 //go:linkname ftrace_api_unwoven
-func ftrace_api_unwoven(delta int32) { getg().ftraceUnwoven += delta }
+func ftrace_api_unwoven(delta int32) { getg().ftraceWeave.unwoven += delta }
 
 // ftrace_api_enabled says whether the call is shown that called its caller, a function of package ftrace.
 //

@@ -195,6 +195,7 @@ func ftraceArm(c *ftraceConfig) {
 	for p := ftraceRegistry.first; p != nil; p = p.next {
 		c.apply(p)
 	}
+	ftraceSetWeaves(c)
 	semrelease(&ftraceRegistry.lock)
 }
 

@@ -12,7 +12,7 @@ import (
 
 // ftraceFormatType is FTRACE_FORMAT.
 type ftraceFormatType struct {
-	seq, wall, elapsed, tid, duration, pos, fold, paths, errors bool
+	seq, wall, elapsed, tid, duration, pos, fold, paths, errors, json bool
 
 	colour, colourSet bool
 
@@ -30,13 +30,15 @@ var (
 )
 
 // ftraceVariables are the environment variables that this file or the build knows.
-var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
+var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_WEAVE", "FTRACE_GROUP", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
 
 // ftraceInit is called by main before the first package is initialised. Without any FTRACE variable it does nothing.
 func ftraceInit() {
 	rules, format, out, stats, show := gogetenv("FTRACE"), gogetenv("FTRACE_FORMAT"), gogetenv("FTRACE_OUT"), gogetenv("FTRACE_STATS"), gogetenv("FTRACE_SHOW")
 	ftraceCheckVariables()
 	ftraceParseFormat(format)
+	ftraceParseWeave(gogetenv("FTRACE_WEAVE"))
+	ftraceParseGroup(gogetenv("FTRACE_GROUP"))
 	ftraceShow = show != "" && show != "0" && show != "off"
 	ftraceStats = ftraceParseStats(stats)
 	if rules == "" && ftraceStats != 0 {
@@ -153,7 +155,7 @@ func ftraceParseFormat(s string) {
 			}
 		}
 		if item != "" && !f.option(item) {
-			ftraceComplain("FTRACE_FORMAT: unknown option " + item + "; known are seq, wall, elapsed, tid, duration, pos, fold, path, errors=on|off, color=auto|always|never, line=N, str=N, slice=N, nest=N")
+			ftraceComplain("FTRACE_FORMAT: unknown option " + item + "; known are seq, wall, elapsed, tid, duration, pos, fold, path, json, errors=on|off, color=auto|always|never, line=N, str=N, slice=N, nest=N")
 		}
 	}
 }
@@ -169,7 +171,7 @@ func (f *ftraceFormatType) option(item string) bool {
 	for _, o := range [...]struct {
 		name string
 		flag *bool
-	}{{"seq", &f.seq}, {"wall", &f.wall}, {"elapsed", &f.elapsed}, {"tid", &f.tid}, {"duration", &f.duration}, {"pos", &f.pos}, {"fold", &f.fold}, {"path", &f.paths}, {"errors", &f.errors}} {
+	}{{"seq", &f.seq}, {"wall", &f.wall}, {"elapsed", &f.elapsed}, {"tid", &f.tid}, {"duration", &f.duration}, {"pos", &f.pos}, {"fold", &f.fold}, {"path", &f.paths}, {"json", &f.json}, {"errors", &f.errors}} {
 		if o.name == name {
 			*o.flag = value != "off"
 			return value == "" || value == "on" || value == "off"
@@ -194,7 +196,7 @@ func (f *ftraceFormatType) option(item string) bool {
 
 // terminal switches colours on if fd is a terminal and nothing was said of colours.
 func (f *ftraceFormatType) terminal(fd int32) {
-	if !f.colourSet {
+	if !f.colourSet && !f.json {
 		f.colour = gogetenv("NO_COLOR") == "" && ftraceTerminal(fd)
 	}
 }
@@ -295,6 +297,7 @@ func ftraceFinish() {
 	if t := gp.ftrace; t != nil {
 		t.releaseLong()
 	}
+	ftraceEndGroups()
 	ftraceReportRates()
 	ftraceReportFailed()
 	if ftraceStats != 0 && atomic.Cas(&ftraceFinished, 0, 1) {

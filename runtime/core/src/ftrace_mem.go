@@ -30,8 +30,9 @@ type ftraceG struct {
 	parentCount uintptr
 	startMask   uint32 // the marks it inherits
 
-	held  *ftraceText // entry lines that wait for the exit, see ftrace_text.go
-	notes *ftraceText // of the calls under way
+	group *ftraceGroup // lines that wait for the end of the outermost call, see ftrace_group.go
+	held  *ftraceText  // entry lines that wait for the exit, see ftrace_text.go
+	notes *ftraceText  // of the calls under way
 }
 
 // ftraceText is a buffer for text. It is large, but only the pages in use take memory.
@@ -46,10 +47,11 @@ const ftraceTextSize = 64<<10 - 64
 
 // ftraceMem holds the free lists.
 var ftraceMem struct {
-	lock   mutex
-	gs     *ftraceG
-	texts  *ftraceText
-	frames [ftraceClasses]*ftraceFrame // by size class; the first frame of a free block links to the next block
+	lock    mutex
+	gs      *ftraceG
+	texts   *ftraceText
+	records *ftraceRecord
+	frames  [ftraceClasses]*ftraceFrame // by size class; the first frame of a free block links to the next block
 }
 
 // Blocks of frames hold ftraceSmallest << class frames. Goroutines that call deep get larger ones.
@@ -82,6 +84,9 @@ func ftraceNewG() *ftraceG {
 // free gives the state back, empty, with what it holds.
 func (t *ftraceG) free() {
 	held, notes, frames, size := t.held, t.notes, t.frames, t.size
+	if t.group != nil {
+		t.group.orphan()
+	}
 	*t = ftraceG{}
 	ftraceFreeText(held)
 	ftraceFreeText(notes)
@@ -227,7 +232,7 @@ func ftraceGoroutineStart(newg, callergp *g) {
 // ftraceGoroutineEnd is called by gdestroy, on the system stack.
 func ftraceGoroutineEnd(gp *g) {
 	gp.ftraceMock.clear()
-	gp.ftraceUnwoven = 0
+	gp.ftraceWeave = ftraceWeaveG{}
 	if t := gp.ftrace; t != nil {
 		gp.ftrace = nil
 		gp.ftraceRecovered = nil

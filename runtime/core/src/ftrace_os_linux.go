@@ -48,6 +48,18 @@ func ftraceWriteFD(fd int32, data unsafe.Pointer, n int32) int32 {
 	return written
 }
 
+// ftraceStat returns which file fd is.
+func ftraceStat(fd int32) (id ftraceFileID, ok bool) {
+	var stat [256]byte // struct stat has 144 bytes at most
+	_, _, errno := syscall.Syscall6(ftraceSysFstat, uintptr(fd), uintptr(unsafe.Pointer(&stat)), 0, 0, 0, 0)
+	if errno != 0 {
+		return ftraceFileID{}, false
+	}
+	at := func(i uintptr) uint64 { return *(*uint64)(unsafe.Pointer(&stat[i])) }
+	mode := *(*uint32)(unsafe.Pointer(&stat[ftraceStatMode]))
+	return ftraceFileID{dev: at(0), ino: at(8), rdev: at(ftraceStatRdev), regular: mode&0o170000 == 0o100000}, true
+}
+
 // ftraceTryAgain says whether a failed write is worth repeating, after having waited a little.
 func ftraceTryAgain(errno int32) bool {
 	const eintr, eagain = 4, 11

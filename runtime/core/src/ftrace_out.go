@@ -18,6 +18,11 @@ var ftraceOut = struct {
 	lost   uint32 // lines since then; atomic
 	lock   uint32 // semaphore: a pipe may mix long writes with others
 	atLine uint64 // lines written, for the sequence number; atomic
+
+	// Under the lock: whose unfinished line ends what was written so far, see ftrace_weave.go.
+	open ftraceOpenLine
+
+	id ftraceFileID // of the file
 }{lock: 1}
 
 // ftraceOpen opens what FTRACE_OUT names, "%p" being the process id. It reports on stderr what can't be opened; then nothing
@@ -38,6 +43,7 @@ func ftraceOpen(setting string) bool {
 		ftraceOut.fd, ftraceOut.name = fd, name
 	}
 	ftraceOut.dead = 0
+	ftraceOut.id, _ = ftraceStat(ftraceOut.fd)
 	return true
 }
 
@@ -84,23 +90,38 @@ func ftraceWrite(data unsafe.Pointer, n int) {
 		return
 	}
 	semacquire(&ftraceOut.lock)
-	for n > 0 {
-		written := ftraceWriteFD(ftraceOut.fd, data, int32(n))
-		if written > 0 {
-			data = add(data, uintptr(written))
-			n -= int(written)
-			continue
-		}
-		if ftraceTryAgain(-written) {
-			continue
-		}
-		if atomic.Cas(&ftraceOut.dead, 0, 1) {
-			ftraceComplain("FTRACE_OUT: writing to " + ftraceOut.name + ": " + ftraceErrno(-written) + "; the program runs on, its trace ends here")
-		}
-		atomic.Xadd(&ftraceOut.lost, 1)
-		break
+	if ftraceOut.open.goid != 0 {
+		ftraceOut.open = ftraceOpenLine{}
+		newline := byte('\n')
+		ftraceWriteAll(unsafe.Pointer(&newline), 1)
+	}
+	if _, errno := ftraceWriteAll(data, n); errno != 0 {
+		ftraceDead(errno)
 	}
 	semrelease(&ftraceOut.lock)
+}
+
+// ftraceWriteAll writes to where the lines go, under the lock. It returns how much was written, and why not all.
+func ftraceWriteAll(data unsafe.Pointer, n int) (written int, errno int32) {
+	for written < n {
+		wrote := ftraceWriteFD(ftraceOut.fd, add(data, uintptr(written)), int32(n-written))
+		if wrote > 0 {
+			written += int(wrote)
+			continue
+		}
+		if !ftraceTryAgain(-wrote) {
+			return written, -wrote
+		}
+	}
+	return written, 0
+}
+
+// ftraceDead says, once, that no more can be written; lines are counted from then on.
+func ftraceDead(errno int32) {
+	if atomic.Cas(&ftraceOut.dead, 0, 1) {
+		ftraceComplain("FTRACE_OUT: writing to " + ftraceOut.name + ": " + ftraceErrno(errno) + "; the program runs on, its trace ends here")
+	}
+	atomic.Xadd(&ftraceOut.lost, 1)
 }
 
 // ftraceComplain tells the user on stderr what is wrong.

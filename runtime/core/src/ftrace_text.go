@@ -113,6 +113,7 @@ func (b *ftraceText) name(f *ftraceFunc) {
 
 // flush writes the buffer's lines out and empties it.
 func (b *ftraceText) flush() {
+	b.convert()
 	ftraceWrite(unsafe.Pointer(&b.data), b.n)
 	b.n = 0
 }
@@ -187,8 +188,27 @@ func (b *ftraceText) wallTime() {
 
 // ftraceEntry shows that the call of frame begins.
 func ftraceEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace_rule_Clause, args []any) {
-	f := frame.fn
 	b := ftraceNewText()
+	brace := 0
+	suppressed := atomic.Xchg(&frame.fn.suppressed, 0)
+	if ftraceFormat.json {
+		b.jsonEntry(gp, t, frame, clause, args, suppressed)
+	} else {
+		brace = b.entry(gp, t, frame, clause, args, suppressed)
+	}
+	t.headed = true
+	frame.clause = clause
+	t.shown++
+	if clause.Min > 0 || ftraceFormat.duration {
+		frame.start = nanotime()
+	}
+	t.entryLine(frame, b, brace)
+	ftraceFreeText(b)
+}
+
+// entry appends the line that a call begins; suppressed is how many calls were not shown before it. It returns where the part behind the brace begins.
+func (b *ftraceText) entry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace_rule_Clause, args []any, suppressed uint32) (brace int) {
+	f := frame.fn
 	b.prefix(gp, frame.shown)
 	b.str("+ ")
 	b.name(f)
@@ -198,7 +218,7 @@ func ftraceEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace_rule_Clau
 		p.list(ftraceNames{s: f.params}, args, false)
 	}
 	b.str(") {")
-	brace := b.n
+	brace = b.n
 	b.colour(2)
 	b.str(" // #")
 	b.uint(uint64(frame.count))
@@ -210,10 +230,9 @@ func ftraceEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace_rule_Clau
 		b.str(" #")
 		b.uint(uint64(t.parentCount))
 	}
-	t.headed = true
-	if n := atomic.Xchg(&f.suppressed, 0); n != 0 {
+	if suppressed != 0 {
 		b.str(" (")
-		b.uint(uint64(n))
+		b.uint(uint64(suppressed))
 		b.str(" calls not shown: rate=)")
 	}
 	if ftraceFormat.pos {
@@ -224,21 +243,15 @@ func ftraceEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace_rule_Clau
 	}
 	b.colour(0)
 	b.byte('\n')
-	frame.clause = clause
-	t.shown++
-	if clause.Min > 0 || ftraceFormat.duration {
-		frame.start = nanotime()
-	}
-	t.entryLine(frame, b, brace)
-	ftraceFreeText(b)
+	return brace
 }
 
 // entryLine prints or holds the entry line in b.
 func (t *ftraceG) entryLine(frame *ftraceFrame, b *ftraceText, brace int) {
 	if frame.clause.Min == 0 {
 		t.release(t.depth - 1)
-		if !ftraceFormat.fold {
-			b.flush()
+		if !ftraceFormat.fold || ftraceFormat.json {
+			t.emit(b)
 			frame.flags |= ftracePrinted
 			return
 		}
@@ -270,7 +283,7 @@ func (t *ftraceG) release(depth int32) {
 			frame.flags |= ftracePrinted
 		}
 	}
-	t.held.flush()
+	t.emit(t.held)
 }
 
 // ftraceGo is called by newproc for each go statement: lines of the new goroutine must not come before that of the call which starts
@@ -322,10 +335,13 @@ func ftraceLeave(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_panic
 		if frame.held != 0 {
 			t.held.n = int(frame.held) - 1
 		}
+		if frame.shown == 0 {
+			t.ungroup()
+		}
 		return
 	}
 	b := ftraceNewText()
-	folded := frame.held != 0 && ftraceFormat.fold
+	folded := frame.held != 0 && ftraceFormat.fold && !ftraceFormat.json
 	var comment int
 	switch {
 	case folded:
@@ -344,11 +360,18 @@ func ftraceLeave(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_panic
 		if frame.held != 0 || frame.flags&ftraceHeldLost != 0 {
 			t.releaseWith(gp, frame)
 		}
+		if ftraceFormat.json {
+			b.jsonEnding(gp, frame, results, p, lasted)
+			break
+		}
 		b.prefix(gp, frame.shown+1)
 		b.ending(gp, frame, results, p)
 		b.comment(gp, frame, "", lasted)
 	}
-	b.flush()
+	t.emit(b)
+	if frame.shown == 0 {
+		t.ungroup()
+	}
 	ftraceFreeText(b)
 }
 
@@ -359,13 +382,18 @@ func (t *ftraceG) releaseWith(gp *g, frame *ftraceFrame) {
 		return
 	}
 	b := ftraceNewText()
-	b.prefix(gp, frame.shown)
-	b.str("+ ")
-	b.name(frame.fn)
-	b.str("(...) { // #")
-	b.uint(uint64(frame.count))
-	b.byte('\n')
-	b.flush()
+	if ftraceFormat.json {
+		b.jsonCall(gp, frame, "call")
+		b.str("}\n")
+	} else {
+		b.prefix(gp, frame.shown)
+		b.str("+ ")
+		b.name(frame.fn)
+		b.str("(...) { // #")
+		b.uint(uint64(frame.count))
+		b.byte('\n')
+	}
+	t.emit(b)
 	ftraceFreeText(b)
 }
 

@@ -383,9 +383,17 @@ func (b *ftraceText) escape(c byte) {
 // ftraceRune returns the length of the character that s begins with if it may be shown as it is, else 0: bytes that are not UTF-8,
 // control characters and those that change the direction or the line of text are escaped.
 func ftraceRune(s string) int {
+	switch r, n := ftraceDecode(s); {
+	case r < 0xA0, r >= 0x200B && r <= 0x200F, r >= 0x2028 && r <= 0x202E, r >= 0x2060 && r <= 0x206F, r == 0xFEFF, r >= 0xE000 && r < 0xF900:
+		return 0
+	default:
+		return n
+	}
+}
+
+// ftraceDecode returns the character that s begins with, which is not ASCII, and its length, or 0 if it is not UTF-8.
+func ftraceDecode(s string) (r uint32, n int) {
 	c := s[0]
-	var n int
-	var r uint32
 	switch {
 	case c >= 0xC2 && c < 0xE0:
 		n, r = 2, uint32(c&0x1F)
@@ -394,24 +402,21 @@ func ftraceRune(s string) int {
 	case c >= 0xF0 && c < 0xF5:
 		n, r = 4, uint32(c&0x07)
 	default:
-		return 0
+		return 0, 0
 	}
 	if len(s) < n {
-		return 0
+		return 0, 0
 	}
 	for _, c := range []byte(s[1:n]) {
 		if c&0xC0 != 0x80 {
-			return 0
+			return 0, 0
 		}
 		r = r<<6 | uint32(c&0x3F)
 	}
-	switch {
-	case n == 3 && (r < 0x800 || r >= 0xD800 && r < 0xE000), n == 4 && (r < 0x10000 || r > 0x10FFFF):
-		return 0 // overlong, surrogate or too large
-	case r < 0xA0, r >= 0x200B && r <= 0x200F, r >= 0x2028 && r <= 0x202E, r >= 0x2060 && r <= 0x206F, r == 0xFEFF, r >= 0xE000 && r < 0xF900:
-		return 0
+	if n == 3 && (r < 0x800 || r >= 0xD800 && r < 0xE000) || n == 4 && (r < 0x10000 || r > 0x10FFFF) {
+		return 0, 0 // overlong, surrogate or too large
 	}
-	return n
+	return r, n
 }
 
 // pointer appends an address, or, if asked to follow pointers, the struct behind it.

@@ -1,0 +1,207 @@
+//go:build ftrace_core
+
+// Groups: with FTRACE_GROUP a goroutine's lines wait until its outermost shown call ends, and are written in one piece then, so that the
+// lines of many goroutines can be read. What would take more than ftraceGroupMax buffers is written before. At an orderly end of the
+// program what all goroutines hold is written.
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+// ftraceGroup is the lines that a goroutine holds. It belongs to the goroutine; what is in it is used under ftraceOut's lock.
+type ftraceGroup struct {
+	_        sys.NotInHeap
+	next     *ftraceGroup // in the list of all, or of free ones
+	prev     *ftraceGroup
+	first    *ftraceText // buffers, in order
+	last     *ftraceText
+	buffers  int
+	open     ftraceOpenLine // as in ftraceOut, of what is held
+	orphaned uint32         // the goroutine is gone; atomic
+	goid     uint64
+}
+
+// ftraceGroupMax is how many buffers a goroutine fills at most: 1 MiB.
+const ftraceGroupMax = 16
+
+// ftraceGroups is the groups there are, under ftraceOut's lock.
+var ftraceGroups struct {
+	on      uint32 // FTRACE_GROUP, until the program ends; atomic
+	orphans uint32 // groups whose goroutine is gone; atomic
+	all     *ftraceGroup
+	free    *ftraceGroup
+}
+
+// ftraceParseGroup reads FTRACE_GROUP.
+func ftraceParseGroup(s string) {
+	switch s {
+	case "", "0", "off", "false":
+	case "1", "on", "true":
+		ftraceGroups.on = 1
+	default:
+		ftraceComplain("FTRACE_GROUP: " + s + " is neither on nor off")
+	}
+}
+
+// grouping says whether the goroutine's lines are held. They are from the first line of the outermost shown call to its last.
+func (t *ftraceG) grouping() bool {
+	return t != nil && atomic.Load(&ftraceGroups.on) != 0 && (t.shown > 0 || t.group != nil)
+}
+
+// emit writes the lines in b, or holds them, and empties it.
+func (t *ftraceG) emit(b *ftraceText) {
+	if !t.grouping() {
+		b.flush()
+		return
+	}
+	if b.n == 0 {
+		return
+	}
+	semacquire(&ftraceOut.lock)
+	w := ftraceGroupOf(t)
+	to := w.text(b.n + 1)
+	if w.open.goid != 0 {
+		w.open = ftraceOpenLine{}
+		to.byte('\n')
+	}
+	to.n += copy(to.data[to.n:], b.data[:b.n])
+	semrelease(&ftraceOut.lock)
+	b.n = 0
+}
+
+// ungroup writes what the goroutine holds, whose outermost shown call has ended.
+func (t *ftraceG) ungroup() {
+	if t.group == nil {
+		return
+	}
+	semacquire(&ftraceOut.lock)
+	t.group.write()
+	t.group.remove()
+	t.group = nil
+	if atomic.Load(&ftraceGroups.orphans) != 0 {
+		ftraceWriteGroups(false)
+	}
+	semrelease(&ftraceOut.lock)
+}
+
+// ftraceGroupOf returns the goroutine's group. It and what follows is called under ftraceOut's lock.
+func ftraceGroupOf(t *ftraceG) *ftraceGroup {
+	if t.group == nil {
+		w := ftraceGroups.free
+		if w != nil {
+			ftraceGroups.free = w.next
+		} else {
+			w = (*ftraceGroup)(ftraceAlloc(unsafe.Sizeof(ftraceGroup{})))
+		}
+		*w = ftraceGroup{next: ftraceGroups.all, goid: getg().goid}
+		if w.next != nil {
+			w.next.prev = w
+		}
+		ftraceGroups.all = w
+		t.group = w
+	}
+	return t.group
+}
+
+// text returns a buffer in which there is room for n bytes.
+func (w *ftraceGroup) text(n int) *ftraceText {
+	if w.last != nil && len(w.last.data)-w.last.n >= n {
+		return w.last
+	}
+	if w.buffers == ftraceGroupMax {
+		w.write()
+		note := ftraceNewText()
+		note.str("# ftrace: G")
+		note.uint(w.goid)
+		note.str(" goes on: FTRACE_GROUP holds 1 MiB of a goroutine's lines\n")
+		note.convert()
+		w.writeText(note)
+		ftraceFreeText(note)
+	}
+	b := ftraceNewText()
+	if w.first == nil {
+		w.first = b
+	} else {
+		w.last.next = b
+	}
+	w.last = b
+	w.buffers++
+	return b
+}
+
+// write writes what is held.
+func (w *ftraceGroup) write() {
+	if w.first != nil && ftraceOut.open.goid != 0 && atomic.Load(&ftraceOut.dead) == 0 {
+		newline := byte('\n')
+		ftraceWriteAll(unsafe.Pointer(&newline), 1)
+	}
+	for w.first != nil {
+		b := w.first
+		w.first = b.next
+		w.writeText(b)
+		ftraceFreeText(b)
+		ftraceOut.open = w.open
+	}
+	w.last, w.buffers, w.open = nil, 0, ftraceOpenLine{}
+}
+
+func (w *ftraceGroup) writeText(b *ftraceText) {
+	if atomic.Load(&ftraceOut.dead) != 0 {
+		atomic.Xadd(&ftraceOut.lost, 1)
+		return
+	}
+	if _, errno := ftraceWriteAll(unsafe.Pointer(&b.data), b.n); errno != 0 {
+		ftraceDead(errno)
+	}
+}
+
+// remove takes an empty group out of the list.
+func (w *ftraceGroup) remove() {
+	if w.prev != nil {
+		w.prev.next = w.next
+	} else {
+		ftraceGroups.all = w.next
+	}
+	if w.next != nil {
+		w.next.prev = w.prev
+	}
+	w.prev = nil
+	w.next = ftraceGroups.free
+	ftraceGroups.free = w
+}
+
+// ftraceWriteGroups writes what goroutines that are gone hold, or what all hold.
+func ftraceWriteGroups(all bool) {
+	for w := ftraceGroups.all; w != nil; {
+		next := w.next
+		orphaned := atomic.Load(&w.orphaned) != 0
+		if all || orphaned {
+			w.write()
+		}
+		if orphaned {
+			atomic.Xadd(&ftraceGroups.orphans, -1)
+			w.remove()
+		}
+		w = next
+	}
+}
+
+// ftraceEndGroups writes what all goroutines hold, since the program ends. From then on nothing is held.
+func ftraceEndGroups() {
+	if !atomic.Cas(&ftraceGroups.on, 1, 0) {
+		return
+	}
+	semacquire(&ftraceOut.lock)
+	ftraceWriteGroups(true)
+	semrelease(&ftraceOut.lock)
+}
+
+// orphan leaves the group to others, because its goroutine ends amidst a call. It is called on the system stack.
+func (w *ftraceGroup) orphan() {
+	atomic.Store(&w.orphaned, 1)
+	atomic.Xadd(&ftraceGroups.orphans, 1)
+}

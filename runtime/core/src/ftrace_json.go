@@ -1,0 +1,459 @@
+//go:build ftrace_core
+
+// FTRACE_FORMAT=json: each line is a JSON object, for log pipelines.
+//
+//	{"time":"2026-01-02T15:04:05.000000001Z","level":"TRACE","goroutine":1,"depth":0,"event":"call","func":"main.add","call":1,"args":{"a":1,"b":2}}
+//	{"time":"2026-01-02T15:04:05.000000002Z","level":"TRACE","goroutine":1,"depth":0,"event":"return","func":"main.add","call":1,"results":{"0":3}}
+//	{"time":"2026-01-02T15:04:05.000000003Z","level":"INFO","goroutine":1,"depth":0,"msg":"3"}
+
+package runtime
+
+import (
+	"internal/abi"
+	"internal/bytealg"
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// ftraceJSONLine is at how many bytes the values of a line are cut at most: escaped they fit the buffer.
+const ftraceJSONLine = 24 << 10
+
+// jsonString appends s as a string. What is not UTF-8 becomes U+FFFD.
+func (b *ftraceText) jsonString(s string) {
+	b.byte('"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c == '"' || c == '\\':
+			b.byte('\\')
+			b.byte(c)
+		case c == '\n':
+			b.str(`\n`)
+		case c == '\t':
+			b.str(`\t`)
+		case c == '\r':
+			b.str(`\r`)
+		case c < ' ':
+			b.str(`\u00`)
+			b.byte("0123456789abcdef"[c>>4])
+			b.byte("0123456789abcdef"[c&15])
+		case c < 0x80:
+			b.byte(c)
+		default:
+			_, n := ftraceDecode(s[i:])
+			if n == 0 {
+				b.str(`\ufffd`)
+				break
+			}
+			b.str(s[i : i+n])
+			i += n
+			continue
+		}
+		i++
+	}
+	b.byte('"')
+}
+
+// jsonTime appends the time of day as RFC 3339 has it, UTC, in nanoseconds.
+func (b *ftraceText) jsonTime() {
+	sec, nsec, _ := time_now()
+	// Days since March 1st of the year 0, in eras of 400 years.
+	days := sec/86400 + 719468
+	era := days / 146097
+	day := days - era*146097
+	year := (day - day/1460 + day/36524 - day/146096) / 365
+	day -= year*365 + year/4 - year/100
+	month := (5*day + 2) / 153
+	date := day - (153*month+2)/5 + 1
+	year += era * 400
+	if month += 3; month > 12 {
+		month -= 12
+		year++
+	}
+	second := sec % 86400
+	b.digits(year, 4)
+	for _, part := range [...]struct {
+		before byte
+		value  int64
+	}{{'-', month}, {'-', date}, {'T', second / 3600}, {':', second / 60 % 60}, {':', second % 60}} {
+		b.byte(part.before)
+		b.digits(part.value, 2)
+	}
+	b.byte('.')
+	b.digits(int64(nsec), 9)
+	b.byte('Z')
+}
+
+// digits appends v with n digits.
+func (b *ftraceText) digits(v int64, n int) {
+	scale := int64(1)
+	for range n - 1 {
+		scale *= 10
+	}
+	for ; scale > 0; scale /= 10 {
+		b.byte(byte('0' + v/scale%10))
+	}
+}
+
+// jsonName appends a function's name as a string.
+func (b *ftraceText) jsonName(f *ftraceFunc) {
+	name := ftraceNewText()
+	name.name(f)
+	b.jsonString(name.string())
+	ftraceFreeText(name)
+}
+
+// jsonPrefix begins a line of goroutine gp: its time, level and place.
+func (b *ftraceText) jsonPrefix(gp *g, depth int32, level int) {
+	b.str(`{"time":"`)
+	b.jsonTime()
+	b.str(`","level":"`)
+	b.slogLevel(level)
+	b.byte('"')
+	if ftraceFormat.seq {
+		b.str(`,"seq":`)
+		b.uint(atomic.Xadd64(&ftraceOut.atLine, 1))
+	}
+	if ftraceFormat.elapsed {
+		b.str(`,"elapsed":`)
+		b.fixed(nanotime()-ftraceStarted, 9)
+	}
+	if ftraceFormat.tid {
+		b.str(`,"thread":`)
+		b.uint(ftraceTid())
+	}
+	b.jsonPlace(gp, depth)
+}
+
+// jsonPlace appends where a line stands in the trace.
+func (b *ftraceText) jsonPlace(gp *g, depth int32) {
+	b.str(`,"goroutine":`)
+	b.uint(gp.goid)
+	b.str(`,"depth":`)
+	b.uint(uint64(depth))
+}
+
+// slogLevel appends the name that log/slog gives a level, and TRACE.
+func (b *ftraceText) slogLevel(level int) {
+	name, base := "DEBUG", -4
+	switch {
+	case level >= 8:
+		name, base = "ERROR", 8
+	case level >= 4:
+		name, base = "WARN", 4
+	case level >= 0:
+		name, base = "INFO", 0
+	case level == ftraceLevel:
+		name, base = "TRACE", ftraceLevel
+	}
+	b.str(name)
+	if level > base {
+		b.byte('+')
+	}
+	if level != base {
+		b.int(int64(level - base))
+	}
+}
+
+// ftraceLevel is the trace's own level.
+const ftraceLevel = -8
+
+// jsonCall begins a line about a call.
+func (b *ftraceText) jsonCall(gp *g, frame *ftraceFrame, event string) {
+	b.jsonPrefix(gp, frame.shown, ftraceLevel)
+	b.str(`,"event":"`)
+	b.str(event)
+	b.str(`","func":`)
+	b.jsonName(frame.fn)
+	b.str(`,"call":`)
+	b.uint(uint64(frame.count))
+}
+
+// jsonEntry appends the line that a call begins; suppressed is how many calls were not shown before it.
+func (b *ftraceText) jsonEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace_rule_Clause, args []any, suppressed uint32) {
+	f := frame.fn
+	b.jsonCall(gp, frame, "call")
+	if clause.Detail >= ftrace_rule_Args && len(args) > 0 {
+		b.str(`,"args":`)
+		b.jsonValues(ftraceNames{s: f.params}, args, false, clause.Detail == ftrace_rule_Deep)
+	}
+	if !t.headed && t.parentFn != nil {
+		b.str(`,"from":{"goroutine":`)
+		b.uint(t.parent)
+		b.str(`,"func":`)
+		b.jsonName(t.parentFn)
+		b.str(`,"call":`)
+		b.uint(uint64(t.parentCount))
+		b.byte('}')
+	}
+	if suppressed != 0 {
+		b.str(`,"suppressed":`)
+		b.uint(uint64(suppressed))
+	}
+	if ftraceFormat.pos {
+		b.str(`,"file":`)
+		b.jsonString(f.pkg.files[f.file])
+		b.str(`,"line":`)
+		b.uint(uint64(f.line))
+	}
+	b.str("}\n")
+}
+
+// jsonEnding appends the line that a call ends.
+func (b *ftraceText) jsonEnding(gp *g, frame *ftraceFrame, results []any, p *_panic, lasted int64) {
+	b.jsonCall(gp, frame, "return")
+	deep := frame.clause.Detail == ftrace_rule_Deep
+	panicked := func(what string, value any) {
+		text := ftraceNewText()
+		printer := ftracePrinter{b: text, limit: min(ftraceFormat.line, ftraceJSONLine), deep: deep}
+		printer.panicked("", value, frame)
+		b.str(what)
+		b.jsonString(text.string())
+		ftraceFreeText(text)
+	}
+	switch {
+	case p != nil && p.goexit:
+		b.str(`,"goexit":true`)
+	case p != nil:
+		panicked(`,"panic":`, p.arg)
+	case frame.flags&ftracePanicked != 0:
+		panicked(`,"panic":`, gp.ftraceRecovered)
+	default:
+		if len(results) > 0 && frame.clause.Detail >= ftrace_rule_Args {
+			b.str(`,"results":`)
+			b.jsonValues(ftraceNames{s: frame.fn.params}.results(), results, frame.flags&ftraceAtReturns == 0, deep)
+		}
+		if frame.flags&ftraceRecovered != 0 {
+			panicked(`,"recovered":`, gp.ftraceRecovered)
+		}
+	}
+	if frame.flags&ftraceReplaced != 0 {
+		b.str(`,"mock":true`)
+	}
+	if ftraceFormat.duration {
+		b.str(`,"duration_ns":`)
+		b.int(lasted)
+	}
+	if frame.note != 0 {
+		notes := gp.ftrace.notes
+		from := int(frame.note) - 1
+		b.str(`,"note":`)
+		b.jsonString(unsafe.String(&notes.data[from], notes.n-from))
+	}
+	b.str("}\n")
+}
+
+// jsonValues appends parameters or results as an object. What has no name has its position for one.
+func (b *ftraceText) jsonValues(names ftraceNames, values []any, pointers, deep bool) {
+	limit := b.n + min(ftraceFormat.line, ftraceJSONLine)
+	b.byte('{')
+	i := 0
+	for ; i < len(values) && b.n < limit; i++ {
+		if i > 0 {
+			b.byte(',')
+		}
+		name, kind, typ := names.next()
+		if name == "" || name == "_" {
+			var digits [20]byte
+			name = string(ftraceItoa(digits[:], uint64(i)))
+		}
+		b.jsonString(name)
+		b.byte(':')
+		e := efaceOf(&values[i])
+		t, v := e._type, e.data
+		switch {
+		case pointers:
+			t = (*ptrtype)(unsafe.Pointer(t)).Elem
+		case t == nil:
+			b.str("null")
+			continue
+		case kind == '!' || kind == ':' && !ftraceNamed(t, typ):
+			b.jsonText(values[i], nil, nil, limit, deep)
+			continue
+		case ftraceDirect(t):
+			v = unsafe.Pointer(&e.data)
+		}
+		b.jsonValue(t, v, limit, deep)
+	}
+	b.byte('}')
+	if i < len(values) {
+		b.str(`,"cut":true`)
+	}
+}
+
+// jsonValue appends the value of type t at v: numbers, booleans and strings as such, others as text.
+func (b *ftraceText) jsonValue(t *_type, v unsafe.Pointer, limit int, deep bool) {
+	if ftraceReadable(v, t.Size_) {
+		switch t.Kind() {
+		case abi.Bool, abi.Int, abi.Int8, abi.Int16, abi.Int32, abi.Int64, abi.Uint, abi.Uint8, abi.Uint16, abi.Uint32, abi.Uint64:
+			if t.TFlag&abi.TFlagNamed != 0 && toRType(t).string() == "time.Duration" {
+				break
+			}
+			p := ftracePrinter{b: b, limit: len(b.data)}
+			p.value(t, v, 0, false)
+			return
+		case abi.Float32, abi.Float64:
+			p := ftracePrinter{b: b, limit: len(b.data)}
+			at := b.n
+			p.value(t, v, 0, false)
+			if c := b.data[b.n-1]; c >= '0' && c <= '9' {
+				return
+			}
+			b.n = at // an infinity, or no number
+		case abi.String:
+			s := *(*string)(v)
+			shown := min(len(s), ftraceFormat.str)
+			if !ftraceReadable(unsafe.Pointer(unsafe.StringData(s)), uintptr(shown)) {
+				break
+			}
+			if shown == len(s) {
+				b.jsonString(s)
+				return
+			}
+			for shown > 0 && s[shown]&0xC0 == 0x80 { // not within a character
+				shown--
+			}
+			b.jsonString(s[:shown])
+			b.n-- // the quote
+			b.str("...(")
+			b.int(int64(len(s) - shown))
+			b.str(` more)"`)
+			return
+		}
+	}
+	b.jsonText(nil, t, v, limit, deep)
+}
+
+// jsonText appends a value as it stands in lines of text, as a string: that in an interface with its type, or of type t at v.
+func (b *ftraceText) jsonText(dynamic any, t *_type, v unsafe.Pointer, limit int, deep bool) {
+	text := ftraceNewText()
+	p := ftracePrinter{b: text, limit: max(0, limit-b.n), deep: deep}
+	switch {
+	case t == nil:
+		p.dynamic(dynamic, true)
+	case !ftraceReadable(v, t.Size_):
+		text.str("?")
+	default:
+		p.value(t, v, ftraceFormat.nest, true)
+	}
+	b.jsonString(text.string())
+	ftraceFreeText(text)
+}
+
+// convert makes objects of the tracer's own lines, which begin with "#", if lines are to be JSON.
+func (b *ftraceText) convert() {
+	if !ftraceFormat.json || b.n == 0 || b.data[0] != '#' {
+		return
+	}
+	lines := ftraceNewText()
+	for rest := b.string(); rest != ""; {
+		n := bytealg.IndexByteString(rest, '\n')
+		if n < 0 {
+			n = len(rest)
+		}
+		line := rest[:n]
+		rest = rest[min(len(rest), n+1):]
+		for line != "" && (line[0] == '#' || line[0] == ' ') {
+			line = line[1:]
+		}
+		const own = "ftrace: "
+		if len(line) > len(own) && line[:len(own)] == own {
+			line = line[len(own):]
+		}
+		lines.str(`{"time":"`)
+		lines.jsonTime()
+		lines.str(`","level":"TRACE","event":"ftrace","msg":`)
+		lines.jsonString(line)
+		lines.str("}\n")
+	}
+	b.n = 0
+	b.str(lines.string())
+	ftraceFreeText(lines)
+}
+
+// json adds what is woven: each line, or a logger's record. The line that is an object already gets its place in the trace.
+func (w *ftraceWeaver) json(text []byte, r *ftraceRecord) {
+	const most = 8 << 10 // bytes of a message; what is longer is continued
+	level, line := 0, text
+	if r != nil {
+		level = r.level
+		if r.object {
+			line = r.line.data[:r.line.n]
+		}
+		if w.jsonObject(line) || len(text) <= most && w.jsonMessage(text[r.message:len(text)-1], level, false, false) {
+			w.at = len(text)
+			return
+		}
+	}
+	continued := w.gp.ftraceWeave.partial>>w.fd&1 != 0
+	for w.at < len(text) {
+		line := text[w.at:]
+		end := bytealg.IndexByte(line, '\n')
+		if end >= 0 {
+			line = line[:end]
+		}
+		if continued || !w.jsonObject(line) {
+			partial := end < 0
+			if len(line) > most {
+				line, end, partial = line[:most], -1, true
+			}
+			if !w.jsonMessage(line, level, continued, partial) {
+				return
+			}
+		}
+		continued = end < 0
+		w.at += len(line)
+		if end >= 0 {
+			w.at++
+		}
+	}
+}
+
+// jsonMessage adds a line of the program.
+func (w *ftraceWeaver) jsonMessage(text []byte, level int, continued, partial bool) bool {
+	if !w.room(6*len(text) + 1024) {
+		return false
+	}
+	b := w.b
+	b.jsonPrefix(w.gp, w.depth, level)
+	if n := len(text); n > 0 && text[n-1] == '\r' && !partial {
+		text = text[:n-1]
+	}
+	b.str(`,"msg":`)
+	b.jsonString(unsafe.String(unsafe.SliceData(text), len(text)))
+	if continued {
+		b.str(`,"continued":true`)
+	}
+	if partial {
+		b.str(`,"partial":true`)
+	}
+	b.str("}\n")
+	return true
+}
+
+// jsonObject adds line, if it is a whole JSON object, with its place in the trace. Members of the program's own by these names come behind.
+func (w *ftraceWeaver) jsonObject(line []byte) bool {
+	end, ok := ftraceJSONEnd(line)
+	if !ok || !w.room(len(line)+1024) {
+		return false
+	}
+	from := 0
+	for line[from] != '{' {
+		from++
+	}
+	b := w.b
+	b.byte('{')
+	at := b.n
+	b.jsonPlace(w.gp, w.depth)
+	b.n = at + copy(b.data[at:], b.data[at+1:b.n]) // without the comma
+	rest := line[from+1 : end]
+	for rest[0] <= ' ' {
+		rest = rest[1:]
+	}
+	if rest[0] != '}' {
+		b.byte(',')
+	}
+	b.bytes(rest)
+	b.byte('\n')
+	return true
+}

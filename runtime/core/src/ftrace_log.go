@@ -1,0 +1,390 @@
+//go:build ftrace_core
+
+// What package log and log/slog are about to write. They know the level and the message, which the bytes that they hand to a writer no longer
+// tell apart, and their writer may be anything: what they log is woven although it goes to a file.
+//
+// A logger says that it begins to write a line and that it has (ftrace_log, ftrace_slog, ftrace_logged). When the line comes to the descriptors 1
+// or 2 in between, it is woven in the logger's words; if it does not, it is woven when the logger is done. It may come there later
+// then, because the writer was a buffer or a pipe: such lines are remembered, and are not woven a second time.
+
+package runtime
+
+import (
+	"internal/bytealg"
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+// ftraceRecord is a line that a logger is writing on its goroutine.
+type ftraceRecord struct {
+	_         sys.NotInHeap
+	next      *ftraceRecord // the line amidst whose writing this one is logged
+	line      *ftraceText   // as it is handed to the writer
+	text      *ftraceText   // in the logger's words, with a newline
+	message   int           // where the message begins in text, behind the level
+	level     int           // slog's
+	object    bool          // line is a JSON object
+	used      bool          // it was woven
+	delivered bool          // it went to a file
+	seen      int           // how much of line came to 1 or 2
+}
+
+// bytes returns the text.
+func (r *ftraceRecord) bytes() []byte { return r.text.data[:r.text.n] }
+
+// ftraceNewRecord begins a line on the goroutine, or returns nil if it is not to be woven, or as part of another. Lines that fit no buffer are woven
+// where they are written.
+func ftraceNewRecord(gp *g, line []byte, size int) *ftraceRecord {
+	if ftraceWeaves == 0 || !ftraceMayWeave(gp) || gp.ftraceWeave.unwoven != 0 || len(line)+size > ftraceTextSize-1024 {
+		return nil
+	}
+	outer := gp.ftraceWeave.log
+	if outer != nil && outer.contained(line) >= 0 && !outer.used {
+		outer.line.n = 0 // this is what is written of it
+		outer.line.bytes(line)
+		return nil
+	}
+	r := (*ftraceRecord)(nil)
+	lock(&ftraceMem.lock)
+	if r = ftraceMem.records; r != nil {
+		ftraceMem.records = r.next
+	}
+	unlock(&ftraceMem.lock)
+	if r == nil {
+		r = (*ftraceRecord)(ftraceAlloc(unsafe.Sizeof(ftraceRecord{})))
+	}
+	*r = ftraceRecord{next: outer, line: ftraceNewText(), text: ftraceNewText()}
+	r.line.bytes(line)
+	gp.ftraceWeave.log = r
+	return r
+}
+
+// ftrace_log is called by package log when it is about to write line, whose message begins at the given place. header is what it puts in front of the message,
+// without date and time. It says whether ftrace_logged is to be called behind.
+//
+//go:linkname ftrace_log
+func ftrace_log(line, header []byte, message int) bool {
+	r := ftraceNewRecord(getg(), line, len(header))
+	if r == nil {
+		return false
+	}
+	r.text.bytes(header)
+	r.text.bytes(line[message:])
+	r.end()
+	return true
+}
+
+// The forms of lines of log/slog.
+const (
+	ftraceSlogText    = iota // key=value
+	ftraceSlogJSON           // an object
+	ftraceSlogDefault        // key=value, for package log to write
+)
+
+// ftrace_slog is called by log/slog when it is about to write line, in which the attributes stand behind the given place.
+//
+//go:linkname ftrace_slog
+func ftrace_slog(level int, message string, line []byte, attrs, form int) bool {
+	r := ftraceNewRecord(getg(), line, 2*len(message)+len(line))
+	if r == nil {
+		return false
+	}
+	r.level = level
+	r.text.level(level)
+	r.text.byte(' ')
+	r.message = r.text.n
+	r.text.str(message)
+	if form == ftraceSlogJSON {
+		r.object = true
+		r.text.attributes(line[attrs:])
+	} else {
+		r.text.bytes(line[attrs:])
+	}
+	r.end()
+	return true
+}
+
+// end ends the text with one newline.
+func (r *ftraceRecord) end() {
+	if r.text.n == 0 || r.text.data[r.text.n-1] != '\n' {
+		r.text.byte('\n')
+	}
+}
+
+// ftrace_logged is called when the line has been written that the goroutine began last.
+//
+//go:linkname ftrace_logged
+func ftrace_logged(begun bool) {
+	gp := getg()
+	r := gp.ftraceWeave.log
+	if !begun || r == nil {
+		return
+	}
+	gp.ftraceWeave.log = r.next
+	if !r.used && ftraceMayWeave(gp) {
+		// It counts as written to no descriptor that has unfinished lines.
+		ftraceWeaveText(gp, 0, r.bytes(), gp.stack.hi-sys.GetCallerSP(), false, r)
+		if !r.delivered {
+			ftraceUnseen.add(r.line)
+		}
+	}
+	ftraceFreeText(r.line)
+	ftraceFreeText(r.text)
+	lock(&ftraceMem.lock)
+	r.next = ftraceMem.records
+	ftraceMem.records = r
+	unlock(&ftraceMem.lock)
+}
+
+// ftrace_delivered is called when p was written to a descriptor other than 1 and 2. A line that went to a file comes nowhere else.
+//
+//go:linkname ftrace_delivered
+func ftrace_delivered(fd int32, p []byte) {
+	r := getg().ftraceWeave.log
+	if r == nil || len(p) < r.line.n || string(p[len(p)-r.line.n:]) != r.line.string() {
+		return
+	}
+	id, ok := ftraceStat(fd)
+	r.delivered = ok && id.regular
+}
+
+// What a write is to a record.
+const (
+	ftraceRecordNone = iota
+	ftraceRecordText // it is the line, or begins it
+	ftraceRecordOn   // it goes on with the line, or repeats it: the line was woven
+)
+
+// match says what p is, which the record's goroutine writes, and notes how far the line has come.
+func (r *ftraceRecord) match(p []byte) int {
+	kind := ftraceRecordText
+	if r.used {
+		kind = ftraceRecordOn
+	}
+	if r.used && r.seen < r.line.n && r.from(r.seen, p) {
+		r.seen += len(p)
+		return kind
+	}
+	if r.from(0, p) {
+		r.seen = len(p)
+		return kind
+	}
+	if i := r.contained(p); i >= 0 && bytealg.IndexByte(p[:i], '\n') < 0 && r.endsLine(p[i:]) {
+		r.seen = r.line.n
+		return kind
+	}
+	return ftraceRecordNone
+}
+
+// from says whether the line has p at the given place.
+func (r *ftraceRecord) from(at int, p []byte) bool {
+	return len(p) <= r.line.n-at && string(r.line.data[at:at+len(p)]) == string(p)
+}
+
+// contained returns where the line is in p, without its newline, or -1: p may have colours around it, or the time in front.
+func (r *ftraceRecord) contained(p []byte) int {
+	line := r.line.string()
+	if len(line) > 0 && line[len(line)-1] == '\n' {
+		line = line[:len(line)-1]
+	}
+	if line == "" {
+		return -1
+	}
+	for i := 0; len(p)-i >= len(line); i++ {
+		next := bytealg.IndexByte(p[i:len(p)-len(line)+1], line[0])
+		if next < 0 {
+			return -1
+		}
+		i += next
+		if string(p[i:i+len(line)]) == line {
+			return i
+		}
+	}
+	return -1
+}
+
+// endsLine says whether nothing stands behind the end of the line with which p begins.
+func (r *ftraceRecord) endsLine(p []byte) bool {
+	n := r.line.n
+	if r.line.data[n-1] == '\n' {
+		n--
+	}
+	i := bytealg.IndexByte(p[n:], '\n')
+	return i < 0 || n+i == len(p)-1
+}
+
+// bytes appends p.
+func (b *ftraceText) bytes(p []byte) { b.n += copy(b.data[b.n:], p) }
+
+// string returns what is in the buffer.
+func (b *ftraceText) string() string { return unsafe.String(&b.data[0], b.n) }
+
+// level appends the name of one of slog's levels.
+func (b *ftraceText) level(level int) {
+	for _, l := range [...]struct {
+		level int
+		name  string
+	}{{8, "err"}, {4, "warn"}, {2, "notice"}, {0, "info"}, {-4, "debug"}, {-8, "trace"}} {
+		if level >= l.level || l.level == -8 {
+			b.str(l.name)
+			if level > l.level {
+				b.byte('+')
+			}
+			if level != l.level {
+				b.int(int64(level - l.level))
+			}
+			return
+		}
+	}
+}
+
+// ftraceUnseen are the lines of loggers that were woven and may yet come to the descriptors 1 and 2: the last ones. What is found is taken out.
+var ftraceUnseen = ftraceUnseenLines{lock: 1}
+
+const (
+	ftraceUnseenMax  = 1024      // lines
+	ftraceUnseenText = 256 << 10 // and their bytes
+)
+
+type ftraceUnseenLines struct {
+	lock  uint32 // semaphore
+	n     uint32 // lines that are remembered or have begun to come; atomic
+	store *ftraceUnseenStore
+	begun [3]ftraceBegunLine // by descriptor
+}
+
+type ftraceUnseenStore struct {
+	_     sys.NotInHeap
+	lines [ftraceUnseenMax]ftraceUnseenLine // a ring: the first is number first
+	first uint32
+	next  uint32
+	at    uint32 // where the next line's bytes go
+	data  [ftraceUnseenText]byte
+}
+
+// ftraceUnseenLine is where the bytes of a line are, none if it has come.
+type ftraceUnseenLine struct{ at, size, hash uint32 }
+
+// ftraceBegunLine is the line of which the beginning came to a descriptor.
+type ftraceBegunLine struct {
+	text *ftraceText // nil if there is none
+	at   int         // how much of it has come
+}
+
+func (u *ftraceUnseenLines) bytes(l ftraceUnseenLine) string {
+	return unsafe.String(&u.store.data[l.at], l.size)
+}
+
+func ftraceLineHash(p string) uint32 {
+	return uint32(memhash(unsafe.Pointer(unsafe.StringData(p)), 0, uintptr(len(p))))
+}
+
+// add remembers a line. The oldest are forgotten if there is no room.
+func (u *ftraceUnseenLines) add(line *ftraceText) {
+	size := uint32(line.n)
+	if size == 0 || line.data[size-1] != '\n' {
+		return
+	}
+	semacquire(&u.lock)
+	if u.store == nil {
+		u.store = (*ftraceUnseenStore)(ftraceAlloc(unsafe.Sizeof(ftraceUnseenStore{})))
+	}
+	s := u.store
+	if s.at+size > ftraceUnseenText {
+		for s.first != s.next && s.lines[s.first%ftraceUnseenMax].at >= s.at {
+			u.drop()
+		}
+		s.at = 0
+	}
+	for s.first != s.next {
+		oldest := s.lines[s.first%ftraceUnseenMax]
+		if s.next-s.first < ftraceUnseenMax && (oldest.at < s.at || oldest.at >= s.at+size) {
+			break
+		}
+		u.drop()
+	}
+	l := ftraceUnseenLine{at: s.at, size: size, hash: ftraceLineHash(line.string())}
+	memmove(unsafe.Pointer(&s.data[l.at]), unsafe.Pointer(&line.data), uintptr(size))
+	s.lines[s.next%ftraceUnseenMax] = l
+	s.next++
+	s.at += size
+	atomic.Xadd(&u.n, 1)
+	semrelease(&u.lock)
+}
+
+// drop forgets the oldest line.
+func (u *ftraceUnseenLines) drop() {
+	s := u.store
+	if s.lines[s.first%ftraceUnseenMax].size != 0 {
+		atomic.Xadd(&u.n, -1)
+	}
+	s.first++
+}
+
+// take returns how many of the first bytes of p, which are written to fd, were woven before: those of a line, or of its beginning or its end. If a line began to come and does not go
+// on, before is what came of it, for it was none of the remembered ones.
+func (u *ftraceUnseenLines) take(fd int32, p []byte) (before *ftraceText, seen int) {
+	if len(p) == 0 {
+		return nil, 0
+	}
+	semacquire(&u.lock)
+	begun := &u.begun[fd]
+	if text := begun.text; text != nil {
+		rest := text.string()[begun.at:]
+		n := min(len(p), len(rest))
+		if string(p[:n]) == rest[:n] {
+			if begun.at += n; n == len(rest) {
+				u.come(begun)
+				ftraceFreeText(text)
+			}
+			semrelease(&u.lock)
+			return nil, n
+		}
+		text.n = begun.at
+		before = text
+		u.come(begun)
+	}
+	seen = u.find(begun, p)
+	semrelease(&u.lock)
+	return before, seen
+}
+
+// come notes that nothing more of a line that had begun to come is waited for.
+func (u *ftraceUnseenLines) come(begun *ftraceBegunLine) {
+	*begun = ftraceBegunLine{}
+	atomic.Xadd(&u.n, -1)
+}
+
+// find looks for the first line of p, or for a line that it begins, among the remembered ones. It takes out what it finds.
+func (u *ftraceUnseenLines) find(begun *ftraceBegunLine, p []byte) (seen int) {
+	s := u.store
+	if s == nil {
+		return 0
+	}
+	const least = 16 // bytes that can be the beginning of a line
+	size := bytealg.IndexByte(p, '\n') + 1
+	if size == 0 && len(p) < least {
+		return 0
+	}
+	hash := ftraceLineHash(unsafe.String(&p[0], size))
+	for i := s.first; i != s.next; i++ {
+		l := &s.lines[i%ftraceUnseenMax]
+		switch {
+		case size > 0 && int(l.size) == size && l.hash == hash && u.bytes(*l) == string(p[:size]):
+			atomic.Xadd(&u.n, -1)
+		case size == 0 && int(l.size) > len(p) && u.bytes(*l)[:len(p)] == string(p):
+			begun.text, begun.at = ftraceNewText(), len(p)
+			begun.text.str(u.bytes(*l))
+			size = len(p)
+		default:
+			continue
+		}
+		l.size = 0
+		for s.first != s.next && s.lines[s.first%ftraceUnseenMax].size == 0 {
+			s.first++
+		}
+		return size
+	}
+	return 0
+}

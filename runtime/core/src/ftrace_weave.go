@@ -1,0 +1,364 @@
+//go:build ftrace_core
+
+// Weaving: what the program writes to the file descriptors 1 and 2 appears in the trace, at the depth and on the goroutine that wrote it.
+//
+//	G1   + main.serve(addr=":8080") { // #1
+//	G1     - listening on :8080
+//
+// Package syscall hands its writes over while something is traced (syscall/ftrace_write.go), the builtin print functions come by
+// ftrace_print.go, and package log and log/slog say in ftrace_log.go what they are about to write. If the descriptor is of the file that the trace goes
+// to, the woven line takes the place of what was written; else that goes where it went, as it is, and the woven line goes to the trace in addition.
+//
+// A write need not end in a newline. It leaves the line open then, for the same goroutine to go on with; whatever else is to be
+// written ends that line first, and what the goroutine goes on with begins with "- ...".
+
+package runtime
+
+import (
+	"internal/bytealg"
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+// ftraceWeaves is not 0 while what is written is woven into the trace. Package syscall looks at it at each write, package log and log/slog at each line.
+//
+//go:linkname ftraceWeaves
+var ftraceWeaves uint32
+
+// FTRACE_WEAVE.
+const (
+	ftraceWeaveOn   = iota
+	ftraceWeaveOff  // nothing is woven
+	ftraceWeaveOnly // what is written to 1 and 2 goes to the trace alone
+)
+
+var ftraceWeaveMode int
+
+// ftraceWeaveG is what a goroutine knows of its writes.
+type ftraceWeaveG struct {
+	log     *ftraceRecord // what package log or log/slog is writing, see ftrace_log.go
+	unwoven int32         // calls of ftrace.Unwoven under way
+	partial uint8         // by descriptor, a bit: what was written last did not end in a newline
+}
+
+// ftraceFileID tells which file a descriptor is of.
+type ftraceFileID struct {
+	dev, ino, rdev uint64
+	regular        bool
+}
+
+// ftraceOpenLine says whose line was not ended by a newline: that of a goroutine that wrote to a descriptor. The zero value is that there is none.
+type ftraceOpenLine struct {
+	goid uint64
+	fd   int32
+	cr   bool // it ends in a carriage return
+}
+
+// ftraceRawLine is the owner of a line that is not woven: no goroutine goes on with it.
+const ftraceRawLine = ^uint64(0)
+
+// ftraceParseWeave reads FTRACE_WEAVE.
+func ftraceParseWeave(s string) {
+	switch s {
+	case "", "1", "on", "true":
+		ftraceWeaveMode = ftraceWeaveOn
+	case "0", "off", "false":
+		ftraceWeaveMode = ftraceWeaveOff
+	case "only":
+		ftraceWeaveMode = ftraceWeaveOnly
+	default:
+		ftraceComplain("FTRACE_WEAVE: " + s + " is neither on, off nor only")
+	}
+}
+
+// ftraceSetWeaves switches weaving on if c shows calls.
+func ftraceSetWeaves(c *ftraceConfig) {
+	weaves := uint32(0)
+	for i := range c.clauses {
+		if c.clauses[i].Detail >= ftrace_rule_Call && ftraceWeaveMode != ftraceWeaveOff && GOOS != "windows" {
+			weaves = 1
+		}
+	}
+	atomic.Store(&ftraceWeaves, weaves)
+}
+
+// ftraceMayWeave says whether what goroutine gp writes now may be woven. What the tracer's own work writes, such as an Error
+// method that it calls, is not.
+func ftraceMayWeave(gp *g) bool {
+	return ftraceMayTrace(gp) && (gp.ftrace == nil || gp.ftrace.busy == 0) && atomic.Load(&ftraceOut.dead) == 0
+}
+
+// ftrace_write is what syscall.Write does for the descriptors 1 and 2 while ftraceWeaves is set. errno is 0 if there was no error, n is negative then.
+//
+//go:linkname ftrace_write
+func ftrace_write(fd int32, p []byte) (n int, errno int32) {
+	gp := getg()
+	if len(p) == 0 || !ftraceMayWeave(gp) || !ftraceReadable(unsafe.Pointer(&p[0]), uintptr(len(p))) {
+		return ftraceWriteRaw(fd, p)
+	}
+	own := ftraceOwn(fd)
+	if gp.ftraceWeave.unwoven != 0 || fd == 1 && own && ftraceByTesting() {
+		if own {
+			return ftraceWriteRawOwn(fd, p)
+		}
+		return ftraceWriteRaw(fd, p)
+	}
+	n = len(p)
+	if !own && ftraceWeaveMode != ftraceWeaveOnly {
+		if n, errno = ftraceWriteRaw(fd, p); n <= 0 {
+			return n, errno
+		}
+	}
+	done, errno := ftraceWeave(gp, fd, p[:n], gp.stack.hi-sys.GetCallerSP(), own)
+	switch {
+	case !own:
+		if errno != 0 {
+			ftraceDead(errno)
+		}
+		return n, 0
+	case done == 0 && errno != 0:
+		return -1, errno
+	}
+	return done, 0
+}
+
+// ftraceWriteRaw writes p as it is.
+func ftraceWriteRaw(fd int32, p []byte) (n int, errno int32) {
+	wrote := ftraceWriteFD(fd, unsafe.Pointer(unsafe.SliceData(p)), int32(min(len(p), 1<<30)))
+	if wrote < 0 {
+		return -1, -wrote
+	}
+	return int(wrote), 0
+}
+
+// ftraceWriteRawOwn writes p as it is to the file that the trace goes to, not amidst a line of the trace.
+func ftraceWriteRawOwn(fd int32, p []byte) (n int, errno int32) {
+	semacquire(&ftraceOut.lock)
+	if n, errno = ftraceWriteRaw(fd, p); n > 0 {
+		ftraceOut.open = ftraceOpenLine{}
+		if p[n-1] != '\n' {
+			ftraceOut.open.goid = ftraceRawLine
+		}
+	}
+	semrelease(&ftraceOut.lock)
+	return n, errno
+}
+
+// ftraceOwn says whether fd is of the file that the trace goes to. The program may have made any descriptor another file since it was last asked, but for
+// that of FTRACE_OUT=FILE, of which it does not know.
+func ftraceOwn(fd int32) bool {
+	if fd == ftraceOut.fd {
+		return true
+	}
+	id, ok := ftraceStat(fd)
+	if !ok {
+		return false
+	}
+	if ftraceOut.fd <= 2 {
+		out, ok := ftraceStat(ftraceOut.fd)
+		return ok && out == id
+	}
+	return ftraceOut.id == id
+}
+
+// ftraceWeave weaves p, which the goroutine writes to fd, but for what was woven before. offset is where the call stands that writes it, below the stack's top. own
+// says that the trace goes to the same file: what is not written then is not done, and the error is the program's.
+func ftraceWeave(gp *g, fd int32, p []byte, offset uintptr, own bool) (done int, errno int32) {
+	if r := gp.ftraceWeave.log; r != nil {
+		switch r.match(p) {
+		case ftraceRecordText:
+			if r.used {
+				return len(p), 0
+			}
+			if _, errno = ftraceWeaveText(gp, fd, r.bytes(), offset, own, r); errno != 0 {
+				return 0, errno
+			}
+			r.used = true
+			return len(p), 0
+		case ftraceRecordOn:
+			return len(p), 0
+		}
+	}
+	if atomic.Load(&ftraceUnseen.n) == 0 {
+		return ftraceWeaveText(gp, fd, p, offset, own, nil)
+	}
+	for from, to := 0, 0; ; {
+		before, seen := ftraceUnseen.take(fd, p[to:])
+		if before != nil { // it seemed to be known, and was not
+			_, errno = ftraceWeaveText(gp, fd, before.data[:before.n], offset, own, nil)
+			ftraceFreeText(before)
+			if errno != 0 {
+				return from, errno
+			}
+		}
+		if from < to && (seen > 0 || to == len(p)) {
+			n, errno := ftraceWeaveText(gp, fd, p[from:to], offset, own, nil)
+			if errno != 0 {
+				return from + n, errno
+			}
+		}
+		if to == len(p) {
+			return len(p), 0
+		}
+		if seen > 0 {
+			to += seen
+			from = to
+		} else if i := bytealg.IndexByte(p[to:], '\n'); i >= 0 {
+			to += i + 1
+		} else {
+			to = len(p)
+		}
+	}
+}
+
+// ftraceWeaveText weaves text as it is, a record's if r is not nil.
+func ftraceWeaveText(gp *g, fd int32, text []byte, offset uintptr, own bool, r *ftraceRecord) (done int, errno int32) {
+	w := ftraceWeaver{gp: gp, fd: fd, own: own, open: &ftraceOut.open}
+	t := gp.ftrace
+	if t != nil {
+		t.busy++
+		t.sweep(gp, offset)
+		t.release(t.depth)
+		w.depth = min(t.shown, ftraceTextSize/8) // leaves room for the text
+	}
+	semacquire(&ftraceOut.lock)
+	if t.grouping() {
+		w.group = ftraceGroupOf(t)
+		w.b, w.open = w.group.text(1), &w.group.open
+	} else {
+		w.b = ftraceNewText()
+	}
+	if ftraceFormat.json {
+		w.json(text, r)
+	} else {
+		w.text(text)
+	}
+	if w.group != nil {
+		w.done = w.at
+	} else {
+		w.flush()
+		ftraceFreeText(w.b)
+	}
+	if w.done > 0 {
+		w.leaveOpen(text[:w.done])
+	}
+	semrelease(&ftraceOut.lock)
+	if t != nil {
+		t.busy--
+	}
+	return w.done, w.errno
+}
+
+// ftraceWeaver is one write that is woven. It is used under ftraceOut's lock.
+type ftraceWeaver struct {
+	gp    *g
+	group *ftraceGroup // to which the text goes; nil if it is written at once
+	b     *ftraceText
+	open  *ftraceOpenLine
+	fd    int32
+	depth int32
+	own   bool
+	wrote bool
+	at    int   // how much of what is woven is in b or written
+	done  int   // how much of it was written, or is held
+	errno int32 // why it was not
+}
+
+// text adds lines of text, and the beginning of one.
+func (w *ftraceWeaver) text(text []byte) {
+	open := *w.open
+	mine := open.goid == w.gp.goid && open.fd == w.fd
+	if open.goid != 0 && !mine && w.room(1) {
+		w.b.byte('\n')
+	}
+	continued := !mine && w.gp.ftraceWeave.partial>>w.fd&1 != 0
+	start := !mine || open.cr && text[0] != '\n'
+	for w.at < len(text) && w.room(int(w.depth)*2+512) {
+		b := w.b
+		if start {
+			b.prefix(w.gp, w.depth)
+			b.byte('-')
+			switch {
+			case continued:
+				b.str(" ...")
+				continued = false
+			case text[w.at] != '\n':
+				b.byte(' ')
+			}
+		}
+		rest := text[w.at:]
+		rest = rest[:min(len(rest), len(b.data)-b.n-2)]
+		n := ftraceLineEnd(rest)
+		b.n += copy(b.data[b.n:], rest[:n])
+		w.at += n
+		start = false
+		if n < len(rest) {
+			b.byte(rest[n])
+			w.at++
+			// A carriage return goes back to the beginning of the line, prefix and all.
+			start = rest[n] == '\n' || w.at < len(text) && text[w.at] != '\n'
+		}
+	}
+}
+
+// leaveOpen notes whether the text that was woven ended its line. In JSON all lines are ended.
+func (w *ftraceWeaver) leaveOpen(text []byte) {
+	bit := uint8(1) << w.fd
+	*w.open = ftraceOpenLine{}
+	w.gp.ftraceWeave.partial &^= bit
+	if last := text[len(text)-1]; last != '\n' {
+		w.gp.ftraceWeave.partial |= bit
+		if !ftraceFormat.json {
+			*w.open = ftraceOpenLine{w.gp.goid, w.fd, last == '\r'}
+		}
+	}
+}
+
+// ftraceLineEnd returns where a newline or a carriage return is in p, or its length.
+func ftraceLineEnd(p []byte) int {
+	if i := bytealg.IndexByte(p, '\n'); i >= 0 {
+		p = p[:i]
+	}
+	if i := bytealg.IndexByte(p, '\r'); i >= 0 {
+		return i
+	}
+	return len(p)
+}
+
+// room sees to it that n bytes fit into the buffer. It returns false if what is in it could not be written.
+func (w *ftraceWeaver) room(n int) bool {
+	if len(w.b.data)-w.b.n >= n {
+		return true
+	}
+	if w.group != nil {
+		w.b = w.group.text(n)
+		return true
+	}
+	return w.flush()
+}
+
+// flush writes what is in the buffer. The first error of a write that the program made is the program's, as are "try again" and the like; what it
+// left unwritten is as if it had never been asked for.
+func (w *ftraceWeaver) flush() bool {
+	if w.errno != 0 || w.b.n == 0 {
+		return w.errno == 0
+	}
+	from := 0
+	if w.own && !w.wrote {
+		n := ftraceWriteFD(ftraceOut.fd, unsafe.Pointer(&w.b.data), int32(w.b.n))
+		if n < 0 {
+			w.errno = -n
+			w.b.n = 0
+			return false
+		}
+		from = int(n)
+	}
+	if _, w.errno = ftraceWriteAll(unsafe.Pointer(&w.b.data[from]), w.b.n-from); w.errno != 0 {
+		return false
+	}
+	w.wrote = true
+	w.done = w.at
+	w.b.n = 0
+	return true
+}

@@ -1,0 +1,33 @@
+//go:build ftrace_core
+
+// This file is added to package log/slog: it says what is logged, so that it is woven into the trace. See ftrace_log.go in package runtime.
+
+package slog
+
+import _ "unsafe" // for go:linkname
+
+//go:linkname ftraceWeaves runtime.ftraceWeaves
+var ftraceWeaves uint32
+
+//go:linkname ftrace_slog runtime.ftrace_slog
+//go:noescape
+func ftrace_slog(level int, message string, line []byte, attrs, form int) bool
+
+//go:linkname ftraceLogged runtime.ftrace_logged
+func ftraceLogged(begun bool)
+
+// The forms of lines.
+const (
+	ftraceText = iota
+	ftraceJSON
+	ftraceDefault
+)
+
+// ftraceHandle says that h is about to write the line of r, in which the attributes stand behind the given place.
+func (h *commonHandler) ftraceHandle(r Record, line []byte, attrs int) bool {
+	form := ftraceText
+	if h.json {
+		form = ftraceJSON
+	}
+	return ftrace_slog(int(r.Level), r.Message, line, attrs, form)
+}

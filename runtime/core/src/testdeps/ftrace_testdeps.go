@@ -1,0 +1,13 @@
+//go:build ftrace_core
+
+// This file is added to package testing/internal/testdeps, which is in all test binaries: the go command reads what package testing
+// writes.
+
+package testdeps
+
+import _ "unsafe" // for go:linkname
+
+//go:linkname ftraceTests runtime.ftraceTests
+var ftraceTests bool
+
+func init() { ftraceTests = true }
