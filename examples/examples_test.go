@@ -106,9 +106,15 @@ func watch(t *testing.T, dirs ...string) {
 // build runs go build, without the settings of a build or a trace that this test may itself be part of.
 func build(t *testing.T, args ...string) {
 	t.Helper()
+	buildIn(t, ".", args...)
+}
+
+// buildIn is build in a directory.
+func buildIn(t *testing.T, dir string, args ...string) {
+	t.Helper()
 	// Without the stamp of version control a commit does not make another ftrace-wrap, for which everything would be compiled anew.
 	cmd := exec.Command("go", append([]string{"build", "-buildvcs=false"}, args...)...)
-	cmd.Env = append(environ(), "GOFLAGS=")
+	cmd.Dir, cmd.Env = dir, append(environ(), "GOFLAGS=")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
 	}

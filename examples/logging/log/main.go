@@ -9,19 +9,18 @@ import (
 )
 
 func main() {
-	log.SetFlags(log.Lmsgprefix) // no time: the lines are the same each time
+	log.SetFlags(log.Lmsgprefix) // without time: the same each time
 	log.SetPrefix("shop: ")
 	log.Print("open on :8080")
 	var done sync.WaitGroup
-	done.Add(2)
-	go sell("tea", 3, &done)
-	go sell("milk", 0, &done)
+	done.Go(func() { sell("tea", 3) })
+	done.Wait() // the lines come in the same order each time
+	done.Go(func() { sell("milk", 0) })
 	done.Wait()
 	log.New(os.Stderr, "[end] ", 0).Printf("closed\nfor today")
 }
 
-func sell(item string, pieces int, done *sync.WaitGroup) {
-	defer done.Done()
+func sell(item string, pieces int) {
 	log.Printf("order of %d %s", pieces, item)
 	sum, err := quote(item, pieces)
 	if err != nil {

@@ -10,18 +10,17 @@ import (
 
 func main() {
 	log.SetLevel(log.DebugLevel)
-	log.SetFormatter(&log.TextFormatter{DisableTimestamp: true, DisableColors: true}) // the lines are the same each time
+	log.SetFormatter(&log.TextFormatter{DisableTimestamp: true, DisableColors: true}) // without time: the same each time
 	log.WithField("addr", ":8080").Info("shop is open")
 	var done sync.WaitGroup
-	done.Add(2)
-	go sell("tea", 3, &done)
-	go sell("milk", 0, &done)
+	done.Go(func() { sell("tea", 3) })
+	done.Wait() // the lines come in the same order each time
+	done.Go(func() { sell("milk", 0) })
 	done.Wait()
 	log.Info("shop is closed")
 }
 
-func sell(item string, pieces int, done *sync.WaitGroup) {
-	defer done.Done()
+func sell(item string, pieces int) {
 	log.WithFields(log.Fields{"item": item, "pieces": pieces}).Info("order")
 	sum, err := quote(item, pieces)
 	if err != nil {

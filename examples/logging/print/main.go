@@ -11,15 +11,14 @@ import (
 func main() {
 	fmt.Println("shop is open on :8080")
 	var done sync.WaitGroup
-	done.Add(2)
-	go sell("tea", 3, &done)
-	go sell("milk", 0, &done)
+	done.Go(func() { sell("tea", 3) })
+	done.Wait() // the lines come in the same order each time
+	done.Go(func() { sell("milk", 0) })
 	done.Wait()
 	println("shop is closed")
 }
 
-func sell(item string, pieces int, done *sync.WaitGroup) {
-	defer done.Done()
+func sell(item string, pieces int) {
 	fmt.Printf("order: %s\n  pieces: %d\n", item, pieces)
 	sum, err := quote(item, pieces)
 	if err != nil {

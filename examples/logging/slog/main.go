@@ -9,26 +9,17 @@ import (
 )
 
 func main() {
-	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: withoutTime})))
+	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	slog.Info("shop is open", "addr", ":8080")
 	var done sync.WaitGroup
-	done.Add(2)
-	go sell("tea", 3, &done)
-	go sell("milk", 0, &done)
+	done.Go(func() { sell("tea", 3) })
+	done.Wait() // the lines come in the same order each time
+	done.Go(func() { sell("milk", 0) })
 	done.Wait()
 	slog.Info("shop is closed")
 }
 
-// withoutTime keeps the lines the same each time.
-func withoutTime(groups []string, a slog.Attr) slog.Attr {
-	if len(groups) == 0 && a.Key == slog.TimeKey {
-		return slog.Attr{}
-	}
-	return a
-}
-
-func sell(item string, pieces int, done *sync.WaitGroup) {
-	defer done.Done()
+func sell(item string, pieces int) {
 	slog.Info("order", "item", item, "pieces", pieces)
 	sum, err := quote(item, pieces)
 	if err != nil {

@@ -12,20 +12,19 @@ import (
 
 func main() {
 	config := zap.NewDevelopmentEncoderConfig()
-	config.TimeKey = "" // the lines are the same each time
+	config.TimeKey = "" // without time: the same each time
 	log := zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(config), zapcore.Lock(os.Stderr), zap.DebugLevel))
 	defer log.Sync()
 	log.Info("shop is open", zap.String("addr", ":8080"))
 	var done sync.WaitGroup
-	done.Add(2)
-	go sell(log, "tea", 3, &done)
-	go sell(log, "milk", 0, &done)
+	done.Go(func() { sell(log, "tea", 3) })
+	done.Wait() // the lines come in the same order each time
+	done.Go(func() { sell(log, "milk", 0) })
 	done.Wait()
 	log.Info("shop is closed")
 }
 
-func sell(log *zap.Logger, item string, pieces int, done *sync.WaitGroup) {
-	defer done.Done()
+func sell(log *zap.Logger, item string, pieces int) {
 	log = log.With(zap.String("item", item))
 	log.Info("order", zap.Int("pieces", pieces))
 	sum, err := quote(log, item, pieces)

@@ -9,20 +9,19 @@ import (
 	"github.com/rs/zerolog"
 )
 
-var log = zerolog.New(os.Stderr) // without time: the lines are the same each time
+var log = zerolog.New(os.Stderr) // without time: the same each time
 
 func main() {
 	log.Info().Str("addr", ":8080").Msg("shop is open")
 	var done sync.WaitGroup
-	done.Add(2)
-	go sell("tea", 3, &done)
-	go sell("milk", 0, &done)
+	done.Go(func() { sell("tea", 3) })
+	done.Wait() // the lines come in the same order each time
+	done.Go(func() { sell("milk", 0) })
 	done.Wait()
 	log.Info().Msg("shop is closed")
 }
 
-func sell(item string, pieces int, done *sync.WaitGroup) {
-	defer done.Done()
+func sell(item string, pieces int) {
 	log.Info().Str("item", item).Int("pieces", pieces).Msg("order")
 	sum, err := quote(item, pieces)
 	if err != nil {
