@@ -20,13 +20,14 @@ import (
 type ftraceRecord struct {
 	_         sys.NotInHeap
 	next      *ftraceRecord // the line amidst whose writing this one is logged
+	active    *ftraceRecord // in ftraceUnseen's list
 	line      *ftraceText   // as it is handed to the writer
 	text      *ftraceText   // in the logger's words, with a newline
 	message   int           // where the message begins in text, behind the level
 	level     int           // slog's
 	object    bool          // line is a JSON object
 	used      bool          // it was woven
-	delivered bool          // it went to a file
+	delivered bool          // it went to a file, or all of it to 1 or 2
 	seen      int           // how much of line came to 1 or 2
 }
 
@@ -41,8 +42,10 @@ func ftraceNewRecord(gp *g, line []byte, size int) *ftraceRecord {
 	}
 	outer := gp.ftraceWeave.log
 	if outer != nil && outer.contained(line) >= 0 && !outer.used {
+		semacquire(&ftraceUnseen.lock)
 		outer.line.n = 0 // this is what is written of it
 		outer.line.bytes(line)
+		semrelease(&ftraceUnseen.lock)
 		return nil
 	}
 	r := (*ftraceRecord)(nil)
@@ -57,6 +60,7 @@ func ftraceNewRecord(gp *g, line []byte, size int) *ftraceRecord {
 	*r = ftraceRecord{next: outer, line: ftraceNewText(), text: ftraceNewText()}
 	r.line.bytes(line)
 	gp.ftraceWeave.log = r
+	ftraceUnseen.begin(r)
 	return r
 }
 
@@ -125,10 +129,8 @@ func ftrace_logged(begun bool) {
 	if !r.used && ftraceMayWeave(gp) {
 		// It counts as written to no descriptor that has unfinished lines.
 		ftraceWeaveText(gp, 0, r.bytes(), gp.stack.hi-sys.GetCallerSP(), false, r)
-		if !r.delivered {
-			ftraceUnseen.add(r.line)
-		}
 	}
+	ftraceUnseen.end(r)
 	ftraceFreeText(r.line)
 	ftraceFreeText(r.text)
 	lock(&ftraceMem.lock)
@@ -239,7 +241,7 @@ func (b *ftraceText) level(level int) {
 	}
 }
 
-// ftraceUnseen are the lines of loggers that were woven and may yet come to the descriptors 1 and 2: the last ones. What is found is taken out.
+// ftraceUnseen are the lines of loggers that were woven, or are being, and may yet come to the descriptors 1 and 2: the last ones. What has come is taken out.
 var ftraceUnseen = ftraceUnseenLines{lock: 1}
 
 const (
@@ -248,10 +250,17 @@ const (
 )
 
 type ftraceUnseenLines struct {
-	lock  uint32 // semaphore
-	n     uint32 // lines that are remembered or have begun to come; atomic
-	store *ftraceUnseenStore
-	begun [3]ftraceBegunLine // by descriptor
+	lock   uint32        // semaphore
+	n      uint32        // lines that are remembered or being logged, and beginnings that have come; atomic
+	active *ftraceRecord // lines being logged
+	store  *ftraceUnseenStore
+	begun  [3]ftraceBegunLine // by descriptor
+}
+
+// ftraceBegunLine is the beginning of a line, without the rest, that has come to a descriptor.
+type ftraceBegunLine struct {
+	text   *ftraceText // nil if none has
+	logger bool        // it came while a logger was writing, so it was certainly the logger's
 }
 
 type ftraceUnseenStore struct {
@@ -266,12 +275,6 @@ type ftraceUnseenStore struct {
 // ftraceUnseenLine is where the bytes of a line are, none if it has come.
 type ftraceUnseenLine struct{ at, size, hash uint32 }
 
-// ftraceBegunLine is the line of which the beginning came to a descriptor.
-type ftraceBegunLine struct {
-	text *ftraceText // nil if there is none
-	at   int         // how much of it has come
-}
-
 func (u *ftraceUnseenLines) bytes(l ftraceUnseenLine) string {
 	return unsafe.String(&u.store.data[l.at], l.size)
 }
@@ -280,13 +283,37 @@ func ftraceLineHash(p string) uint32 {
 	return uint32(memhash(unsafe.Pointer(unsafe.StringData(p)), 0, uintptr(len(p))))
 }
 
+// begin notes that r is being logged: another goroutine may write the line.
+func (u *ftraceUnseenLines) begin(r *ftraceRecord) {
+	semacquire(&u.lock)
+	r.active = u.active
+	u.active = r
+	atomic.Xadd(&u.n, 1)
+	semrelease(&u.lock)
+}
+
+// end notes that r was logged.
+func (u *ftraceUnseenLines) end(r *ftraceRecord) {
+	semacquire(&u.lock)
+	for at := &u.active; *at != nil; at = &(*at).active {
+		if *at == r {
+			*at = r.active
+			break
+		}
+	}
+	atomic.Xadd(&u.n, -1)
+	if !r.used && !r.delivered {
+		u.add(r.line)
+	}
+	semrelease(&u.lock)
+}
+
 // add remembers a line. The oldest are forgotten if there is no room.
 func (u *ftraceUnseenLines) add(line *ftraceText) {
 	size := uint32(line.n)
 	if size == 0 || line.data[size-1] != '\n' {
 		return
 	}
-	semacquire(&u.lock)
 	if u.store == nil {
 		u.store = (*ftraceUnseenStore)(ftraceAlloc(unsafe.Sizeof(ftraceUnseenStore{})))
 	}
@@ -310,7 +337,6 @@ func (u *ftraceUnseenLines) add(line *ftraceText) {
 	s.next++
 	s.at += size
 	atomic.Xadd(&u.n, 1)
-	semrelease(&u.lock)
 }
 
 // drop forgets the oldest line.
@@ -322,69 +348,103 @@ func (u *ftraceUnseenLines) drop() {
 	s.first++
 }
 
-// take returns how many of the first bytes of p, which are written to fd, were woven before: those of a line, or of its beginning or its end. If a line began to come and does not go
-// on, before is what came of it, for it was none of the remembered ones.
-func (u *ftraceUnseenLines) take(fd int32, p []byte) (before *ftraceText, seen int) {
+// take returns how many of the first bytes of p, which are written to fd, were woven before or are about to be: a line, its beginning or its end. logger says that they are
+// written for a logger. If a line began to come and another goes on, before is what came of it: it was none of the remembered ones.
+func (u *ftraceUnseenLines) take(fd int32, p []byte, logger bool) (before *ftraceText, seen int) {
 	if len(p) == 0 {
 		return nil, 0
 	}
 	semacquire(&u.lock)
-	begun := &u.begun[fd]
-	if text := begun.text; text != nil {
-		rest := text.string()[begun.at:]
-		n := min(len(p), len(rest))
-		if string(p[:n]) == rest[:n] {
-			if begun.at += n; n == len(rest) {
-				u.come(begun)
-				ftraceFreeText(text)
-			}
-			semrelease(&u.lock)
-			return nil, n
-		}
-		text.n = begun.at
-		before = text
-		u.come(begun)
+	size := bytealg.IndexByte(p, '\n') + 1
+	whole := size > 0
+	if !whole {
+		size = len(p)
 	}
-	seen = u.find(begun, p)
+	if begun := &u.begun[fd]; begun.text != nil {
+		at := begun.text.n
+		begun.text.bytes(p[:size])
+		goesOn := begun.text.n == at+size && u.knows(begun.text.string(), whole)
+		switch {
+		case goesOn && whole:
+			ftraceFreeText(u.rest(begun))
+			seen = size
+		case goesOn:
+			seen = size
+		default:
+			begun.text.n = at
+			// A logger's line goes on later: another goroutine's came between.
+			if !begun.logger {
+				before = u.rest(begun)
+			} else if !u.begins(begun.text.string()) {
+				ftraceFreeText(u.rest(begun))
+			}
+		}
+	}
+	const least = 16 // bytes that are taken for the beginning of a line where no logger writes
+	if seen == 0 && size < ftraceTextSize && (whole || logger || size >= least) && u.knows(unsafe.String(&p[0], size), whole) {
+		seen = size
+		if begun := &u.begun[fd]; !whole {
+			if begun.text != nil {
+				ftraceFreeText(u.rest(begun))
+			}
+			begun.text, begun.logger = ftraceNewText(), logger
+			begun.text.bytes(p)
+			atomic.Xadd(&u.n, 1)
+		}
+	}
 	semrelease(&u.lock)
 	return before, seen
 }
 
-// come notes that nothing more of a line that had begun to come is waited for.
-func (u *ftraceUnseenLines) come(begun *ftraceBegunLine) {
+// rest ends the wait for the rest of a line, and returns its beginning.
+func (u *ftraceUnseenLines) rest(begun *ftraceBegunLine) *ftraceText {
+	text := begun.text
 	*begun = ftraceBegunLine{}
 	atomic.Xadd(&u.n, -1)
+	return text
 }
 
-// find looks for the first line of p, or for a line that it begins, among the remembered ones. It takes out what it finds.
-func (u *ftraceUnseenLines) find(begun *ftraceBegunLine, p []byte) (seen int) {
-	s := u.store
-	if s == nil {
-		return 0
+// knows says whether text is a whole line that is known, which it takes out, or else begins one.
+func (u *ftraceUnseenLines) knows(text string, whole bool) bool {
+	if !whole {
+		return u.begins(text)
 	}
-	const least = 16 // bytes that can be the beginning of a line
-	size := bytealg.IndexByte(p, '\n') + 1
-	if size == 0 && len(p) < least {
-		return 0
-	}
-	hash := ftraceLineHash(unsafe.String(&p[0], size))
-	for i := s.first; i != s.next; i++ {
-		l := &s.lines[i%ftraceUnseenMax]
-		switch {
-		case size > 0 && int(l.size) == size && l.hash == hash && u.bytes(*l) == string(p[:size]):
-			atomic.Xadd(&u.n, -1)
-		case size == 0 && int(l.size) > len(p) && u.bytes(*l)[:len(p)] == string(p):
-			begun.text, begun.at = ftraceNewText(), len(p)
-			begun.text.str(u.bytes(*l))
-			size = len(p)
-		default:
-			continue
+	hash := ftraceLineHash(text)
+	if s := u.store; s != nil {
+		for i := s.first; i != s.next; i++ {
+			l := &s.lines[i%ftraceUnseenMax]
+			if int(l.size) == len(text) && l.hash == hash && u.bytes(*l) == text {
+				l.size = 0
+				atomic.Xadd(&u.n, -1)
+				for s.first != s.next && s.lines[s.first%ftraceUnseenMax].size == 0 {
+					s.first++
+				}
+				return true
+			}
 		}
-		l.size = 0
-		for s.first != s.next && s.lines[s.first%ftraceUnseenMax].size == 0 {
-			s.first++
-		}
-		return size
 	}
-	return 0
+	for r := u.active; r != nil; r = r.active {
+		if !r.delivered && r.line.n == len(text) && r.line.string() == text {
+			r.delivered = true // and is still to be woven
+			return true
+		}
+	}
+	return false
+}
+
+// begins says whether a known line begins with text.
+func (u *ftraceUnseenLines) begins(text string) bool {
+	if s := u.store; s != nil {
+		for i := s.first; i != s.next; i++ {
+			if l := s.lines[i%ftraceUnseenMax]; int(l.size) > len(text) && u.bytes(l)[:len(text)] == text {
+				return true
+			}
+		}
+	}
+	for r := u.active; r != nil; r = r.active {
+		if r.line.n > len(text) && r.line.string()[:len(text)] == text {
+			return true
+		}
+	}
+	return false
 }

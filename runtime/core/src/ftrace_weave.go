@@ -165,7 +165,8 @@ func ftraceOwn(fd int32) bool {
 // ftraceWeave weaves p, which the goroutine writes to fd, but for what was woven before. offset is where the call stands that writes it, below the stack's top. own
 // says that the trace goes to the same file: what is not written then is not done, and the error is the program's.
 func ftraceWeave(gp *g, fd int32, p []byte, offset uintptr, own bool) (done int, errno int32) {
-	if r := gp.ftraceWeave.log; r != nil {
+	r := gp.ftraceWeave.log
+	if r != nil {
 		switch r.match(p) {
 		case ftraceRecordText:
 			if r.used {
@@ -184,7 +185,7 @@ func ftraceWeave(gp *g, fd int32, p []byte, offset uintptr, own bool) (done int,
 		return ftraceWeaveText(gp, fd, p, offset, own, nil)
 	}
 	for from, to := 0, 0; ; {
-		before, seen := ftraceUnseen.take(fd, p[to:])
+		before, seen := ftraceUnseen.take(fd, p[to:], r != nil)
 		if before != nil { // it seemed to be known, and was not
 			_, errno = ftraceWeaveText(gp, fd, before.data[:before.n], offset, own, nil)
 			ftraceFreeText(before)
