@@ -3,6 +3,7 @@
 //	package main
 //
 //	import (
+//		"fmt"
 //		"log/slog"
 //		"os"
 //
@@ -14,14 +15,16 @@
 //		if err != nil {
 //			slog.Error("level", "err", err)
 //		}
-//		loglevel.Bind(levels)
+//		loglevel.Bind(levels) // an error says that there is nothing to show at TRACE
 //		slog.SetDefault(slog.New(loglevel.NewFilter(
 //			loglevel.NewTextHandler(os.Stderr, &loglevel.HandlerOptions{Level: levels}), levels)))
 //		slog.Info("listening", "addr", addr(8080))
 //	}
 //
-// With func addr(port int) string beside it, LOG=debug ./app logs from DEBUG on, LOG=info,net/...=debug from DEBUG on in the packages below net only, and
-// LOG=info,main=trace shows the calls of package main with the log lines among them:
+//	func addr(port int) string { return fmt.Sprint(":", port) }
+//
+// LOG=debug ./app logs from DEBUG on, LOG=info,net/...=debug from DEBUG on in the packages below net only, and LOG=info,main=trace shows the calls of
+// package main with the log lines among them:
 //
 //	G1   + main.addr(port=8080) { // #1
 //	G1     } = ":8080" // main.addr

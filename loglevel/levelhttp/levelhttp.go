@@ -1,6 +1,6 @@
 // Package levelhttp shows and sets a program's log level by HTTP.
 //
-//	http.Handle("/debug/loglevel", levelhttp.Handler(&level))
+//	http.Handle("/debug/loglevel", levelhttp.Handler(levels))
 //
 //	$ curl localhost:8080/debug/loglevel
 //	info
