@@ -21,8 +21,8 @@ func ftraceLogged(begun bool)
 
 // ftraceLog says that line is about to be written, whose message begins at the given place.
 func ftraceLog(line []byte, message int, prefix string, flag int, file string, position int) bool {
-	var space [256]byte
-	header := space[:0]
-	formatHeader(&header, time.Time{}, prefix, flag&^(Ldate|Ltime|Lmicroseconds), file, position)
-	return ftrace_log(line, header, message)
+	header := getBuffer()
+	defer putBuffer(header)
+	formatHeader(header, time.Time{}, prefix, flag&^(Ldate|Ltime|Lmicroseconds), file, position)
+	return ftrace_log(line, *header, message)
 }

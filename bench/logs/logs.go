@@ -1,0 +1,18 @@
+// Package logs has what bench measures log lines with: each function writes one line.
+package logs
+
+import (
+	"fmt"
+	"log"
+	"log/slog"
+	"os"
+)
+
+// Print writes to os.Stdout.
+func Print(i int) { fmt.Fprintln(os.Stdout, "request served", i, "status=200") }
+
+// Log writes by package log.
+func Log(l *log.Logger, i int) { l.Print("request served ", i, " status=200") }
+
+// Slog writes by log/slog.
+func Slog(l *slog.Logger, i int) { l.Info("request served", "i", i, "status", 200) }
