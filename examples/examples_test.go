@@ -41,14 +41,15 @@ func TestTraces(t *testing.T) {
 
 	t.Run("levels", func(t *testing.T) {
 		t.Parallel()
-		// It says itself what is traced, and logs in the trace's form: in the program built plainly the lines are the same, but for where they stand.
+		// It says itself what is traced, and logs in the trace's form: built plainly it logs the same lines without the place where they stand.
 		want := run(t, filepath.Join(plain, "levels"))
 		got := run(t, filepath.Join(wrapped, "levels"))
 		if diff := cmp.Diff(want.Stdout, got.Stdout); diff != "" {
 			t.Errorf("output when built with ftrace-wrap (-plain +wrapped):\n%s", diff)
 		}
 		compare(t, filepath.Join("levels", "expected.txt"), normalize(got.Stderr, false))
-		logged := regexp.MustCompile(`(?m)^.*?- `).ReplaceAllString(calls.ReplaceAllString(got.Stderr, ""), "- ")
+		unwoven := run(t, filepath.Join(wrapped, "levels"), "FTRACE_WEAVE=off")
+		logged := place.ReplaceAllString(callLines.ReplaceAllString(unwoven.Stderr, ""), "- ")
 		if diff := cmp.Diff(want.Stderr, logged); diff != "" {
 			t.Errorf("lines logged when built with ftrace-wrap (-plain +wrapped):\n%s", diff)
 		}
@@ -70,8 +71,10 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// calls are the lines of calls.
-var calls = regexp.MustCompile(`(?m)^G\d+ +[+}] .*\n`)
+var (
+	callLines = regexp.MustCompile(`(?m)^G\d+ +[+}] .*\n`) // where calls begin and end
+	place     = regexp.MustCompile(`(?m)^G\d+ +- `)         // what stands in front of lines that are logged
+)
 
 // compare compares a trace with what a file has, or writes it there.
 func compare(t *testing.T, file, trace string) {
