@@ -73,7 +73,7 @@ func TestTraces(t *testing.T) {
 
 var (
 	callLines = regexp.MustCompile(`(?m)^G\d+ +[+}] .*\n`) // where calls begin and end
-	place     = regexp.MustCompile(`(?m)^G\d+ +- `)         // what stands in front of lines that are logged
+	place     = regexp.MustCompile(`(?m)^G\d+ +- `)        // what stands in front of lines that are logged
 )
 
 // compare compares a trace with what a file has, or writes it there.
