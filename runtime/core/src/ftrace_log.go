@@ -48,16 +48,18 @@ func ftraceNewRecord(gp *g, line []byte, size int) *ftraceRecord {
 		semrelease(&ftraceUnseen.lock)
 		return nil
 	}
-	r := (*ftraceRecord)(nil)
 	lock(&ftraceMem.lock)
-	if r = ftraceMem.records; r != nil {
+	r := ftraceMem.records
+	if r != nil {
 		ftraceMem.records = r.next
 	}
 	unlock(&ftraceMem.lock)
 	if r == nil {
 		r = (*ftraceRecord)(ftraceAlloc(unsafe.Sizeof(ftraceRecord{})))
+		r.line, r.text = ftraceNewText(), ftraceNewText()
 	}
-	*r = ftraceRecord{next: outer, line: ftraceNewText(), text: ftraceNewText()}
+	*r = ftraceRecord{next: outer, line: r.line, text: r.text} // a free record keeps its buffers
+	r.line.n, r.text.n = 0, 0
 	r.line.bytes(line)
 	gp.ftraceWeave.log = r
 	ftraceUnseen.begin(r)
@@ -131,8 +133,6 @@ func ftrace_logged(begun bool) {
 		ftraceWeaveText(gp, 0, r.bytes(), gp.stack.hi-sys.GetCallerSP(), false, r)
 	}
 	ftraceUnseen.end(r)
-	ftraceFreeText(r.line)
-	ftraceFreeText(r.text)
 	lock(&ftraceMem.lock)
 	r.next = ftraceMem.records
 	ftraceMem.records = r
