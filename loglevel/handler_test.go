@@ -213,7 +213,7 @@ func TestWriter(t *testing.T) {
 			t.Fatal(n, err)
 		}
 	}
-	if got := strings.Join(l.all, ""); got != "- ab\n- c\n- \n- de\n" {
+	if got := strings.Join(l.all, ""); got != "- ab\n- c\n-\n- de\n" {
 		t.Errorf("%q", got)
 	}
 	if err := w.Flush(); err != nil || len(l.all) != 5 || l.all[4] != "- f\n" || len(l.bad) > 0 {

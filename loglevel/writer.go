@@ -95,6 +95,9 @@ func (w *Writer) line(line []byte) error {
 	b := newLine()
 	defer b.free()
 	b.begin()
+	if len(line) == 0 {
+		*b = bytes.TrimSuffix(*b, []byte(" ")) // "-" alone, as what is woven has it
+	}
 	*b = append(append(*b, line...), '\n')
 	_, err := w.out.Write(*b)
 	return err
