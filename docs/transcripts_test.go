@@ -121,6 +121,8 @@ var volatile = []struct {
 	text    string
 }{
 	{regexp.MustCompile(`0x[0-9a-f]{6,}`), "0xADDRESS"},
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`), "TIMESTAMP"},
+	{regexp.MustCompile(`"goroutine":\d+`), `"goroutine":N`},
 	{regexp.MustCompile(`\bG\d+ *`), "G "},
 	{regexp.MustCompile(`\b\d+(\.\d+)?(ns|us|ms|s)\b`), "TIME"},
 	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\.\d+Z`), "CLOCK"},
@@ -140,23 +142,28 @@ func normal(s string) string {
 	return s
 }
 
-// TestMockCode compares the code in mock.md with the example that it is taken from.
-func TestMockCode(t *testing.T) {
-	page, err := os.ReadFile("mock.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	example, err := os.ReadFile("../examples/shop/shop_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(page, -1)
-	if len(blocks) == 0 {
-		t.Fatal("no code")
-	}
-	for _, b := range blocks {
-		if !bytes.Contains(example, b[1]) {
-			t.Errorf("examples/shop/shop_test.go does not have\n%s", b[1])
+// TestCode compares the code in pages with the examples that it is taken from.
+func TestCode(t *testing.T) {
+	for name, file := range map[string]string{
+		"mock.md": "../examples/shop/shop_test.go",
+		"log.md":  "../examples/levels/main.go",
+	} {
+		page, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		example, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(page, -1)
+		if len(blocks) == 0 {
+			t.Fatalf("%s has no code", name)
+		}
+		for _, b := range blocks {
+			if !bytes.Contains(example, b[1]) {
+				t.Errorf("%s does not have\n%s", file, b[1])
+			}
 		}
 	}
 }

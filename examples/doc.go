@@ -4,6 +4,8 @@
 //	parser    recursive descent: depth, errors, and panics that become errors
 //	workers   a pool of goroutines, each with a tree of its own
 //	httpecho  an HTTP server and its client, with notes from the developer
+//	levels    a log level that is changed by HTTP, and with it what is traced
+//	logging   a module of its own: the lines of log/slog, log, zap, logrus, zerolog and of plain prints in the trace
 //
 // See the calls of one of them:
 //

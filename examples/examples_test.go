@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -31,13 +32,28 @@ func TestTraces(t *testing.T) {
 		{"workers", true},
 		{"httpecho", true},
 	}
-	watch(t, ".", "../cmd/ftrace-wrap", "../rewrite", "../rule", "../runtime")
+	watch(t, ".", "../cmd/ftrace-wrap", "../loglevel", "../rewrite", "../rule", "../runtime")
 	plain, wrapped := t.TempDir(), t.TempDir()
 	wrapper := filepath.Join(t.TempDir(), "ftrace-wrap"+exe())
 	build(t, "-o", wrapper, "../cmd/ftrace-wrap")
 	build(t, "-o", plain+string(filepath.Separator), "./...")
 	build(t, "-o", wrapped+string(filepath.Separator), "-toolexec="+quote(wrapper), "./...")
 
+	t.Run("levels", func(t *testing.T) {
+		t.Parallel()
+		// It says itself what is traced, and logs in the trace's form: built plainly it logs the same lines without the place where they stand.
+		want := run(t, filepath.Join(plain, "levels"))
+		got := run(t, filepath.Join(wrapped, "levels"))
+		if diff := cmp.Diff(want.Stdout, got.Stdout); diff != "" {
+			t.Errorf("output when built with ftrace-wrap (-plain +wrapped):\n%s", diff)
+		}
+		compare(t, filepath.Join("levels", "expected.txt"), normalize(got.Stderr, false))
+		unwoven := run(t, filepath.Join(wrapped, "levels"), "FTRACE_WEAVE=off")
+		logged := place.ReplaceAllString(callLines.ReplaceAllString(unwoven.Stderr, ""), "- ")
+		if diff := cmp.Diff(want.Stderr, logged); diff != "" {
+			t.Errorf("lines logged when built with ftrace-wrap (-plain +wrapped):\n%s", diff)
+		}
+	})
 	for _, example := range examples {
 		t.Run(example.name, func(t *testing.T) {
 			t.Parallel()
@@ -50,22 +66,31 @@ func TestTraces(t *testing.T) {
 			if diff := cmp.Diff(want.Stdout, on.Stdout); diff != "" {
 				t.Errorf("output when traced (-plain +traced):\n%s", diff)
 			}
-			trace := normalize(on.Stderr, example.concurrent)
-			file := filepath.Join(example.name, "expected.txt")
-			if *update {
-				if err := os.WriteFile(file, []byte(trace), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			expected, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatalf("%v: go test ./examples -update writes it", err)
-			}
-			if diff := cmp.Diff(lines(string(expected)), lines(trace)); diff != "" {
-				t.Errorf("trace (-%s +now; go test ./examples -update accepts it):\n%s", file, diff)
-			}
+			compare(t, filepath.Join(example.name, "expected.txt"), normalize(on.Stderr, example.concurrent))
 		})
+	}
+}
+
+var (
+	callLines = regexp.MustCompile(`(?m)^G\d+ +[+}] .*\n`) // where calls begin and end
+	place     = regexp.MustCompile(`(?m)^G\d+ +- `)        // what stands in front of lines that are logged
+)
+
+// compare compares a trace with what a file has, or writes it there.
+func compare(t *testing.T, file, trace string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(trace), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	expected, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v: go test ./examples -update writes it", err)
+	}
+	if diff := cmp.Diff(lines(string(expected)), lines(trace)); diff != "" {
+		t.Errorf("trace (-%s +now; go test ./examples -update accepts it):\n%s", file, diff)
 	}
 }
 
@@ -84,9 +109,15 @@ func watch(t *testing.T, dirs ...string) {
 // build runs go build, without the settings of a build or a trace that this test may itself be part of.
 func build(t *testing.T, args ...string) {
 	t.Helper()
+	buildIn(t, ".", args...)
+}
+
+// buildIn is build in a directory.
+func buildIn(t *testing.T, dir string, args ...string) {
+	t.Helper()
 	// Without the stamp of version control a commit does not make another ftrace-wrap, for which everything would be compiled anew.
 	cmd := exec.Command("go", append([]string{"build", "-buildvcs=false"}, args...)...)
-	cmd.Env = append(environ(), "GOFLAGS=")
+	cmd.Dir, cmd.Env = dir, append(environ(), "GOFLAGS=")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
 	}

@@ -106,6 +106,10 @@ const (
 	apiPackage  = "github.com/ftrace-wrap/ftrace-wrap/runtime"
 	mockPackage = "github.com/ftrace-wrap/ftrace-wrap/mock"
 	rulePackage = "github.com/ftrace-wrap/ftrace-wrap/rule"
+
+	// By which they steer it with their log's level.
+	levelPackage     = "github.com/ftrace-wrap/ftrace-wrap/loglevel"
+	levelHTTPPackage = levelPackage + "/levelhttp"
 )
 
 // linked names the files.
@@ -115,7 +119,13 @@ var linked = map[string]string{
 }
 
 // Own says whether the package with this import path is the tracer's own part of a program, which is not traced.
-func Own(importPath string) bool { return linked[importPath] != "" || importPath == rulePackage }
+func Own(importPath string) bool {
+	switch importPath {
+	case rulePackage, levelPackage, levelHTTPPackage:
+		return true
+	}
+	return linked[importPath] != ""
+}
 
 // Patched says whether Patch changes the package with this import path, which is the standard library's or not.
 func Patched(importPath string, std bool) bool {

@@ -1,0 +1,29 @@
+package loglevel_test
+
+import (
+	"log"
+	"log/slog"
+	"os"
+
+	"github.com/ftrace-wrap/ftrace-wrap/loglevel"
+)
+
+// In a program built with ftrace-wrap goroutine and depth stand in front: "G1     - info listening addr=:8080".
+func ExampleNewTextHandler() {
+	logger := slog.New(loglevel.NewTextHandler(os.Stdout, nil))
+	logger.Info("listening", "addr", ":8080")
+	// Output: - info listening addr=:8080
+}
+
+// In a program built with ftrace-wrap "goroutine":1,"depth":1 stand behind the level.
+func ExampleNewJSONHandler() {
+	logger := slog.New(loglevel.NewJSONHandler(os.Stdout, &loglevel.HandlerOptions{ReplaceAttr: withoutTime}))
+	logger.Info("listening", "addr", ":8080")
+	// Output: {"level":"INFO","msg":"listening","addr":":8080"}
+}
+
+func ExampleNewTextWriter() {
+	logger := log.New(loglevel.NewTextWriter(os.Stdout), "app: ", 0)
+	logger.Print("listening")
+	// Output: - app: listening
+}
