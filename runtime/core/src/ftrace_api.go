@@ -24,11 +24,10 @@ func ftrace_api_rules() string {
 //
 //go:linkname ftrace_api_setRules
 func ftrace_api_setRules(rules string) (message string, offset, length int) {
-	if ftraceStarted == 0 {
+	if ftraceOut.fd == 0 {
 		ftraceStarted = nanotime()
 		ftraceBinary = ftraceExecutable()
 		if !ftraceOpen(gogetenv("FTRACE_OUT")) {
-			ftraceStarted = 0
 			return "FTRACE_OUT can't be opened", 0, 0
 		}
 		ftraceOut.on = true

@@ -108,7 +108,7 @@ func (b *ftraceText) jsonPrefix(gp *g, depth int32, level int) {
 	b.str(`{"time":"`)
 	b.jsonTime()
 	b.str(`","level":"`)
-	b.slogLevel(level)
+	b.level(level, true)
 	b.byte('"')
 	if ftraceFormat.seq {
 		b.str(`,"seq":`)
@@ -131,28 +131,6 @@ func (b *ftraceText) jsonPlace(gp *g, depth int32) {
 	b.uint(gp.goid)
 	b.str(`,"depth":`)
 	b.uint(uint64(depth))
-}
-
-// slogLevel appends the name that log/slog gives a level, and TRACE.
-func (b *ftraceText) slogLevel(level int) {
-	name, base := "DEBUG", -4
-	switch {
-	case level >= 8:
-		name, base = "ERROR", 8
-	case level >= 4:
-		name, base = "WARN", 4
-	case level >= 0:
-		name, base = "INFO", 0
-	case level == ftraceLevel:
-		name, base = "TRACE", ftraceLevel
-	}
-	b.str(name)
-	if level > base {
-		b.byte('+')
-	}
-	if level != base {
-		b.int(int64(level - base))
-	}
 }
 
 // ftraceLevel is the trace's own level.

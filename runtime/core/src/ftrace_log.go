@@ -97,7 +97,7 @@ func ftrace_slog(level int, message string, line []byte, attrs, form int) bool {
 		return false
 	}
 	r.level = level
-	r.text.level(level)
+	r.text.level(level, false)
 	r.text.byte(' ')
 	r.message = r.text.n
 	r.text.str(message)
@@ -222,22 +222,30 @@ func (b *ftraceText) bytes(p []byte) { b.n += copy(b.data[b.n:], p) }
 // string returns what is in the buffer.
 func (b *ftraceText) string() string { return unsafe.String(&b.data[0], b.n) }
 
-// level appends the name of one of slog's levels.
-func (b *ftraceText) level(level int) {
-	for _, l := range [...]struct {
-		level int
-		name  string
-	}{{8, "err"}, {4, "warn"}, {2, "notice"}, {0, "info"}, {-4, "debug"}, {-8, "trace"}} {
-		if level >= l.level || l.level == -8 {
-			b.str(l.name)
-			if level > l.level {
-				b.byte('+')
-			}
-			if level != l.level {
-				b.int(int64(level - l.level))
-			}
-			return
+// ftraceLevelNames are the severities, most severe first, with their names in text and in JSON: those of package loglevel.
+var ftraceLevelNames = [...]struct {
+	level      int
+	word, name string
+}{{8, "err", "ERROR"}, {4, "warn", "WARN"}, {2, "notice", "NOTICE"}, {0, "info", "INFO"}, {-4, "debug", "DEBUG"}, {ftraceLevel, "trace", "TRACE"}}
+
+// level appends the name of one of slog's levels, or that of the next lower one with an offset.
+func (b *ftraceText) level(level int, json bool) {
+	for _, l := range ftraceLevelNames {
+		if level < l.level && l.level != ftraceLevel {
+			continue
 		}
+		if json {
+			b.str(l.name)
+		} else {
+			b.str(l.word)
+		}
+		if level > l.level {
+			b.byte('+')
+		}
+		if level != l.level {
+			b.int(int64(level - l.level))
+		}
+		return
 	}
 }
 
