@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+	"time"
 )
 
 // logWays are the columns of the table of log lines. What is traced is a function that is not called while it is measured, so that what is on is weaving.
@@ -20,7 +19,11 @@ var logWays = []way{
 	{"woven, JSON", true, nil, []string{"FTRACE=logs.file=call", "FTRACE_FORMAT=json"}},
 }
 
-// measureLogs prints nanoseconds a log line, by logger and way. The trace, the logs and stderr are files of the same disk.
+// logBenchmarks are the rows: Write writes a line that is made already, SlogDiscard writes nowhere but to the trace.
+var logBenchmarks = []string{"Write", "Println", "Log", "SlogText", "SlogJSON", "SlogDiscard"}
+
+// measureLogs prints nanoseconds of processor time a log line, by logger and way: half of it is spent in system calls, whose waiting does not count. The trace, the logs and stderr
+// are files of the same disk.
 func measureLogs(w io.Writer, dir, wrap string, rounds int, short bool) error {
 	exe := map[bool]string{}
 	for _, wrapped := range []bool{false, true} {
@@ -34,57 +37,62 @@ func measureLogs(w io.Writer, dir, wrap string, rounds int, short bool) error {
 			return fmt.Errorf("building the benchmarks: %v", err)
 		}
 	}
-	duration := "300ms"
+	lines := 100000
 	if short {
-		duration = "1ms"
+		lines = 100
 	}
-	times := map[string][][]float64{} // benchmark, way, round
-	allocs := map[string][]int{}
-	for range rounds {
-		for i, way := range logWays {
-			results, err := runLogs(exe[way.wrapped], dir, duration, way.run)
-			if err != nil {
-				return fmt.Errorf("%s: %v", way.name, err)
-			}
-			for _, r := range results {
-				if times[r.name] == nil {
-					times[r.name], allocs[r.name] = make([][]float64, len(logWays)), make([]int, len(logWays))
-				}
-				times[r.name][i] = append(times[r.name][i], r.ns)
-				allocs[r.name][i] = r.allocs
-			}
-		}
-	}
-	names := []string{"ns a line"}
+	names := []string{"ns of CPU a line"}
 	for _, way := range logWays {
 		names = append(names, way.name)
 	}
-	fmt.Fprintf(w, "| %s | allocations |\n|---%s|--:|\n", strings.Join(names, " | "), strings.Repeat("|--:", len(logWays)))
-	for _, name := range slices.Sorted(maps.Keys(times)) {
-		fmt.Fprintf(w, "| %s |", name)
-		for _, t := range times[name] {
+	fmt.Fprintf(w, "| %s |\n|---%s|\n", strings.Join(names, " | "), strings.Repeat("|--:", len(logWays)))
+	allocs := make([]int, len(logWays))
+	for _, benchmark := range logBenchmarks {
+		times := make([][]float64, len(logWays))
+		for range rounds {
+			for i, way := range logWays {
+				one, _, err := runLogs(exe[way.wrapped], dir, benchmark, 1, way.run)
+				if err != nil {
+					return fmt.Errorf("%s: %v", way.name, err)
+				}
+				all, allocated, err := runLogs(exe[way.wrapped], dir, benchmark, lines, way.run)
+				if err != nil {
+					return fmt.Errorf("%s: %v", way.name, err)
+				}
+				times[i] = append(times[i], float64(all-one)/float64(lines))
+				allocs[i] = max(allocs[i], allocated)
+			}
+		}
+		fmt.Fprintf(w, "| %s |", benchmark)
+		for _, t := range times {
 			fmt.Fprintf(w, " %.0f |", median(t))
 		}
-		fmt.Fprintf(w, " %s |\n", strings.Trim(fmt.Sprint(allocs[name]), "[]"))
+		fmt.Fprintln(w)
 	}
+	fmt.Fprintf(w, "\nHeap allocations a line at most, by way: %s.\n", strings.Trim(fmt.Sprint(allocs), "[]"))
 	return nil
 }
 
-// runLogs runs the benchmarks once, with stderr and the trace in new files.
-func runLogs(exe, dir, duration string, env []string) ([]result, error) {
+// runLogs runs a benchmark for so many lines, with stderr and the trace in new files, and returns the processor time and the allocations of a line.
+func runLogs(exe, dir, benchmark string, lines int, env []string) (time.Duration, int, error) {
 	stderr, err := os.Create(filepath.Join(dir, "stderr"))
 	if err != nil {
-		return nil, err
+		return 0, 0, err
 	}
 	defer os.Remove(stderr.Name())
 	defer stderr.Close()
 	trace := filepath.Join(dir, "trace")
 	defer os.Remove(trace)
 	var out bytes.Buffer
-	cmd := command(dir, append([]string{"FTRACE_OUT=" + trace, "TMPDIR=" + dir}, env...), exe, "-test.bench=.", "-test.benchtime="+duration)
+	cmd := command(dir, append([]string{"FTRACE_OUT=" + trace, "TMPDIR=" + dir}, env...), exe,
+		"-test.cpu=1", "-test.bench=^Benchmark"+benchmark+"$", fmt.Sprintf("-test.benchtime=%dx", lines))
 	cmd.Stdout, cmd.Stderr = &out, stderr
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("%v\n%s", err, out.String())
+		return 0, 0, fmt.Errorf("%v\n%s", err, out.String())
 	}
-	return parse(out.String()), nil
+	allocs := 0
+	for _, r := range parse(out.String()) {
+		allocs = r.allocs
+	}
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), allocs, nil
 }

@@ -43,6 +43,8 @@ and of a program when it runs, which rebuild nothing (docs/rules.md):
 	FTRACE           what is traced; not set, nothing
 	FTRACE_OUT       where to: stderr, stdout, or a file (%p is the process ID)
 	FTRACE_FORMAT    how lines look
+	FTRACE_WEAVE     off: what the program writes is not in the trace; only: there alone
+	FTRACE_GROUP     on: the lines of a goroutine's outermost call stay together
 	FTRACE_STATS     count the calls of each function, at the end
 	FTRACE_SHOW      list the instrumented functions
 	FTRACE_FAIL      which functions fail that return an error (docs/mock.md)

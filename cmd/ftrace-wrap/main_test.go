@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 //
 //	same go VERB [ARGS...]
 //
-// which runs the go command plainly, with the wrapper, and with the wrapper and everything traced to a file, and compares exit
+// which runs the go command plainly, with the wrapper, and with the wrapper and everything traced and woven to a file, and compares exit
 // status and output. Running times are not compared. "! same" wants the command to fail, in the same way each time. The output
 // can then be looked at with stdout and stderr, the trace in $WORK/same.trace.
 //
@@ -57,6 +57,7 @@ func TestScript(t *testing.T) {
 				"HOME="+os.Getenv("HOME"),
 				"GOENV=off", "GOFLAGS=", "GOWORK=", "GOTOOLCHAIN=local", "GOPROXY=off", "GOSUMDB=off", "GO111MODULE=",
 				"FTRACE_PACKAGES=", "FTRACE_INLINE=", "FTRACE_CACHE=", "CI="+os.Getenv("CI"),
+				"FTRACE_WEAVE=off", // what scripts print is in their traces only where that is what they are about
 				"TOOLEXEC=-toolexec=ftrace-wrap",
 				"ROOT="+root,
 			)
@@ -101,11 +102,13 @@ func same(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Setenv("FTRACE", "1")
 	ts.Setenv("FTRACE_OUT", filepath.Join(ts.Getenv("WORK"), "same.trace"))
+	ts.Setenv("FTRACE_WEAVE", "")
 	if got := outcome(ts, neg, wrapped); got != plain {
 		ts.Fatalf("with everything traced:\n%s\nplainly:\n%s", got, plain)
 	}
 	ts.Setenv("FTRACE", "")
 	ts.Setenv("FTRACE_OUT", "")
+	ts.Setenv("FTRACE_WEAVE", "off")
 }
 
 var runningTime = regexp.MustCompile(`\b[0-9]+\.[0-9]+s\b|\(cached\)`)

@@ -69,6 +69,7 @@ func (t *ftraceG) emit(b *ftraceText) {
 		to.byte('\n')
 	}
 	to.n += copy(to.data[to.n:], b.data[:b.n])
+	w.ended()
 	semrelease(&ftraceOut.lock)
 	b.n = 0
 }
@@ -113,14 +114,7 @@ func (w *ftraceGroup) text(n int) *ftraceText {
 		return w.last
 	}
 	if w.buffers == ftraceGroupMax {
-		w.write()
-		note := ftraceNewText()
-		note.str("# ftrace: G")
-		note.uint(w.goid)
-		note.str(" goes on: FTRACE_GROUP holds 1 MiB of a goroutine's lines\n")
-		note.convert()
-		w.writeText(note)
-		ftraceFreeText(note)
+		w.cut()
 	}
 	b := ftraceNewText()
 	if w.first == nil {
@@ -131,6 +125,29 @@ func (w *ftraceGroup) text(n int) *ftraceText {
 	w.last = b
 	w.buffers++
 	return b
+}
+
+// cut writes what is held because it is too much, and says so unless that is amidst a line.
+func (w *ftraceGroup) cut() {
+	whole := w.last.n > 0 && w.last.data[w.last.n-1] == '\n'
+	w.write()
+	if !whole {
+		return
+	}
+	note := ftraceNewText()
+	note.str("# ftrace: G")
+	note.uint(w.goid)
+	note.str(" goes on: FTRACE_GROUP holds 1 MiB of a goroutine's lines\n")
+	note.convert()
+	w.writeText(note)
+	ftraceFreeText(note)
+}
+
+// ended writes what is held if the program has begun to end meanwhile, which wrote all that was held then.
+func (w *ftraceGroup) ended() {
+	if atomic.Load(&ftraceGroups.on) == 0 {
+		w.write()
+	}
 }
 
 // write writes what is held.

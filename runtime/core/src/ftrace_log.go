@@ -113,6 +113,7 @@ func ftrace_slog(level int, message string, line []byte, attrs, form int) bool {
 
 // end ends the text with one newline.
 func (r *ftraceRecord) end() {
+	r.text.n = min(r.text.n, len(r.text.data)-1)
 	if r.text.n == 0 || r.text.data[r.text.n-1] != '\n' {
 		r.text.byte('\n')
 	}

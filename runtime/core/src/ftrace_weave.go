@@ -258,6 +258,9 @@ func ftraceWeaveText(gp *g, fd int32, text []byte, offset uintptr, own bool, r *
 	if w.done > 0 {
 		w.leaveOpen(text[:w.done])
 	}
+	if w.group != nil {
+		w.group.ended()
+	}
 	semrelease(&ftraceOut.lock)
 	if t != nil {
 		t.busy--
