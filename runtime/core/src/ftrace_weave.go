@@ -72,11 +72,11 @@ func ftraceParseWeave(s string) {
 	}
 }
 
-// ftraceSetWeaves switches weaving on if c shows calls.
+// ftraceSetWeaves switches weaving on if c shows calls. FTRACE_ON_ERROR needs to know of lines also if they are not woven.
 func ftraceSetWeaves(c *ftraceConfig) {
 	weaves := uint32(0)
 	for i := range c.clauses {
-		if c.clauses[i].Detail >= ftrace_rule_Call && ftraceWeaveMode != ftraceWeaveOff && GOOS != "windows" {
+		if c.clauses[i].Detail >= ftrace_rule_Call && (ftraceWeaveMode != ftraceWeaveOff || ftraceOnError != 0) && GOOS != "windows" {
 			weaves = 1
 		}
 	}
