@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -28,7 +29,13 @@ var ways = []way{
 	{"call, not shown", true, nil, []string{"FTRACE=calls.*=call,first=1", "FTRACE_OUT=/dev/null"}},
 	{"call", true, nil, []string{"FTRACE=calls.*=call,first=0", "FTRACE_OUT=/dev/null"}},
 	{"args", true, nil, []string{"FTRACE=calls.*=args,first=0", "FTRACE_OUT=/dev/null"}},
+	{"ring, call", true, nil, []string{"FTRACE=calls.*=call", "FTRACE_RECORD=ring"}},
+	{"ring, args", true, nil, []string{"FTRACE=calls.*=args", "FTRACE_RECORD=ring"}},
+	{"file, args", true, nil, []string{"FTRACE=calls.*=args", "FTRACE_RECORD=" + recorded}},
 }
+
+// recorded is the directory of a recording, which grows by some gigabytes a minute.
+const recorded = "recorded"
 
 // callsPerOp says how many calls an operation of each benchmark makes.
 func callsPerOp(benchmark string) float64 {
@@ -62,6 +69,9 @@ func measureCalls(w io.Writer, dir, wrap string, rounds int, short bool) error {
 			cmd.Stdout = &out
 			if err := cmd.Run(); err != nil {
 				return fmt.Errorf("%s: %v\n%s", way.name, err, out.String())
+			}
+			if err := os.RemoveAll(filepath.Join(dir, recorded)); err != nil {
+				return err
 			}
 			for _, r := range parse(out.String()) {
 				if times[r.name] == nil {
