@@ -131,7 +131,9 @@ func ftrace_logged(begun bool) {
 	gp.ftraceWeave.log = r.next
 	if !r.used && ftraceMayWeave(gp) {
 		// It counts as written to no descriptor that has unfinished lines.
-		ftraceWeaveText(gp, 0, r.bytes(), gp.stack.hi-sys.GetCallerSP(), false, r)
+		if _, errno := ftraceWeaveText(gp, 0, r.bytes(), gp.stack.hi-sys.GetCallerSP(), false, r); errno != 0 {
+			ftraceDead(errno)
+		}
 	}
 	ftraceUnseen.end(r)
 	lock(&ftraceMem.lock)
