@@ -21,6 +21,7 @@ const (
 func ftraceStartRecording(setting string) bool {
 	r := &ftraceRecording
 	ftraceMakeUUID()
+	ftraceTables.types = (*ftraceTypeTable)(ftraceAlloc(unsafe.Sizeof(ftraceTypeTable{})))
 	size, isRing := "", setting == "ring"
 	if len(setting) > 5 && setting[:5] == "ring:" {
 		size, isRing = setting[5:], true

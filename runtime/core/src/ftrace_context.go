@@ -45,11 +45,14 @@ type ftracePlace struct {
 
 // chunk returns the chunk, or nil if another one has taken its place.
 func (p *ftracePlace) chunk() *ftraceChunk {
-	c := ftraceRecording.writers[p.writer].chunkAt(uint64(p.number))
-	if c == nil || uint32(c.number) != p.number {
+	w := ftraceRecording.writers[p.writer]
+	if w == nil {
 		return nil
 	}
-	return c
+	if c := w.chunkAt(uint64(p.number)); c != nil && uint32(c.number) == p.number {
+		return c
+	}
+	return nil
 }
 
 // kind returns the record's kind, or 0 if it is no longer there.
@@ -204,15 +207,16 @@ func ftraceShowContext(why string, value any) {
 	}
 	b.byte('\n')
 	b.flush()
-	// First the calls under way that began before that.
+	// First the calls under way that began before that, or whose records were written over.
 	depth := int32(0)
 	for i := range t.depth {
 		frame := t.frame(i)
-		if frame.clause == nil || frame.place.ticks >= since {
+		r := frame.place.read(record)
+		if frame.clause == nil || r != nil && r.ticks >= since {
 			continue
 		}
 		b.prefix(gp, frame.shown)
-		b.recordedEntry(frame.fn, frame.count, frame.place.read(record))
+		b.recordedEntry(frame.fn, frame.count, r)
 		b.flush()
 		depth = frame.shown + 1
 	}

@@ -8,6 +8,7 @@ package runtime
 import (
 	"internal/abi"
 	"internal/runtime/atomic"
+	"internal/runtime/sys"
 	"unsafe"
 )
 
@@ -30,7 +31,7 @@ var ftraceTables struct {
 	number  uint64
 	layouts uint32 // numbers in use; from 1 on
 	lost    uint32 // calls whose values were not recorded, since there were too many layouts; atomic
-	types   ftraceTypeTable
+	types   *ftraceTypeTable // nil until there is a recording
 }
 
 const (
@@ -41,6 +42,7 @@ const (
 
 // ftraceTypeTable has the types' numbers, which are their places in byNumber.
 type ftraceTypeTable struct {
+	_        sys.NotInHeap
 	slots    [2 * ftraceTypesMost]uint32 // a hash table of numbers, 0: free; atomic
 	byNumber [ftraceTypesMost]*_type
 	errors   [ftraceTypesMost]bool // it is an error
@@ -115,7 +117,7 @@ func ftraceDefineType(t *_type) uint32 {
 
 // ftraceDefineTypes writes the types that have numbers but are not in the file. That gives numbers to the types they are made of, which follow.
 func ftraceDefineTypes() {
-	types := &ftraceTables.types
+	types := ftraceTables.types
 	for types.defined < types.n {
 		types.defined++
 		ftraceTypeRecord(types.defined, types.byNumber[types.defined])
@@ -129,7 +131,7 @@ const (
 )
 
 func ftraceTypeRecord(n uint32, t *_type) {
-	types := &ftraceTables.types
+	types := ftraceTables.types
 	flags := uint64(0)
 	if t.TFlag&abi.TFlagNamed != 0 {
 		flags |= ftraceTypeNamed
@@ -199,7 +201,7 @@ func (known *ftraceKnownLayouts) add(values []any, flags uint32) *ftraceLayout {
 
 // define defines the layout and the types in it. The tables are locked.
 func (l *ftraceLayout) define() {
-	types := &ftraceTables.types
+	types := ftraceTables.types
 	for i := range l.n {
 		types.add(l.value(i))
 	}
