@@ -29,8 +29,8 @@ var ftraceTables struct {
 	text    *ftraceText
 	record  int // where the record that is being made begins in text
 	number  uint64
-	layouts uint32 // numbers in use; from 1 on
-	lost    uint32 // calls whose values were not recorded, since there were too many layouts; atomic
+	layouts uint32           // numbers in use; from 1 on
+	lost    uint32           // calls whose values were not recorded, since there were too many layouts; atomic
 	types   *ftraceTypeTable // nil until there is a recording
 }
 
