@@ -1,0 +1,419 @@
+package recording
+
+import (
+	"math"
+	"reflect"
+)
+
+// A ValueFormat says how values look; see docs/reference.md, FTRACE_FORMAT.
+type ValueFormat struct {
+	Line     int  // bytes at which the values of a line are cut
+	String   int  // bytes at which a string is cut
+	Elements int  // shown of slices and arrays
+	Nest     int  // levels of nesting shown
+	Messages bool // errors of known types are shown with their message
+}
+
+// DefaultFormat is that of a trace.
+var DefaultFormat = ValueFormat{Line: 2000, String: 64, Elements: 8, Nest: 3, Messages: true}
+
+// A Printer appends values to lines. The zero value is not usable, see Recording.Printer. It is for one goroutine; several may be used at once while the
+// recording's tables are not refreshed.
+type Printer struct {
+	r      *Recording
+	format ValueFormat
+	dst    []byte
+	line   int    // where the line begins in dst
+	data   []byte // values to come
+	cut    bool   // the data ended early
+	quiet  int    // what is read is not shown
+	deep   bool
+	steps  int // values read, for bad layouts
+}
+
+const stepsMost = 1 << 16
+
+// Printer returns a printer of the recording's values.
+func (r *Recording) Printer(f ValueFormat) *Printer { return &Printer{r: r, format: f} }
+
+// begin prepares for the values of e, which are appended to a line that begins at dst[line].
+func (p *Printer) begin(dst []byte, line int, e *Event) *Layout {
+	p.dst, p.line, p.data = dst, line, e.Data
+	p.cut, p.quiet, p.deep, p.steps = false, 0, false, 0
+	l := p.r.layout(e.Layout)
+	if l != nil {
+		p.deep = l.Deep
+	}
+	return l
+}
+
+// Append appends the values of e to dst, whose last line begins at dst[line], comma-separated, with names if they have any.
+func (p *Printer) Append(dst []byte, line int, e *Event, names []Param) []byte {
+	l := p.begin(dst, line, e)
+	if l == nil {
+		return append(dst, '?')
+	}
+	for i, n := range l.Types {
+		if i > 0 {
+			p.str(", ")
+		}
+		if p.full() {
+			p.str("...")
+			break
+		}
+		name := Param{}
+		if i < len(names) {
+			name = names[i]
+		}
+		if name.Name != "" {
+			p.str(name.Name)
+			p.byte('=')
+		}
+		p.top(l, n, &name)
+	}
+	return p.dst
+}
+
+// AppendPanic appends the value of a panic.
+func (p *Printer) AppendPanic(dst []byte, line int, e *Event) []byte {
+	l := p.begin(dst, line, e)
+	if l == nil || len(l.Types) == 0 {
+		return append(dst, '?')
+	}
+	p.top(l, l.Types[0], &Param{Interface: true})
+	return p.dst
+}
+
+// Value is one of those of an event.
+type Value struct {
+	Name string `json:"name,omitempty"`
+	Type string `json:"type"`
+	Text string `json:"value"`
+}
+
+// Values returns the values of an event by name, type and text.
+func (p *Printer) Values(e *Event, names []Param) []Value {
+	l := p.begin(nil, 0, e)
+	if l == nil {
+		return nil
+	}
+	var list []Value
+	for i, n := range l.Types {
+		var v Value
+		name := Param{}
+		if i < len(names) {
+			name = names[i]
+		}
+		v.Name = name.Name
+		if t := p.r.typ(n); t != nil {
+			v.Type = t.Name
+		}
+		from := len(p.dst)
+		p.line = from
+		p.top(l, n, &name)
+		v.Text = string(p.dst[from:])
+		list = append(list, v)
+	}
+	return list
+}
+
+// top appends a value itself, of the type with number n unless the layout is dynamic.
+func (p *Printer) top(l *Layout, n uint32, name *Param) {
+	if l.Dynamic {
+		n = p.uint32()
+		if n != 0 && !p.cut && p.uint32() == 0 {
+			p.str("?")
+			return
+		}
+	}
+	t := p.r.typ(n)
+	switch {
+	case p.cut:
+		p.str("...")
+	case n == 0:
+		p.str("nil")
+	case t == nil:
+		p.str("?")
+		p.cut = true // its size is not known
+	case t.Kind == reflect.Interface:
+		p.iface(p.r.Env.nestLimit, p.format.Nest, true)
+	default:
+		pointee := t.Kind == reflect.Pointer && t.Error && !p.deep
+		p.typed(t, p.r.Env.nestLimit, p.format.Nest, name.dynamic(t), pointee, true)
+	}
+}
+
+// iface appends what is in an interface: the number of its type, whether the value is there, and that. own: it is a variable itself, not
+// within another value.
+func (p *Printer) iface(has, show int, own bool) {
+	n := p.uint32()
+	if p.cut {
+		p.str("...")
+		return
+	}
+	if n == 0 {
+		p.str("nil")
+		return
+	}
+	present := p.uint32()
+	t := p.r.typ(n)
+	if t == nil || present == 0 {
+		p.str("?")
+		p.cut = p.cut || t == nil
+		return
+	}
+	if !own && show <= 0 {
+		p.str("...")
+		p.quiet++
+		defer func() { p.quiet-- }()
+	}
+	p.typed(t, has-1, p.format.Nest, true, t.Kind == reflect.Pointer && t.Error && !p.deep, own)
+}
+
+// typed appends a value, with its type if that is wanted. pointee: the struct that it points to is behind it, since it is an error.
+func (p *Printer) typed(t *Type, has, show int, dynamic, pointee, top bool) {
+	switch {
+	case dynamic && top && t.Error && p.err(t, has, pointee):
+	case !dynamic, t.Kind == reflect.String && t.Name == "string", t.Kind == reflect.Func:
+		p.value(t, has, show)
+		p.behindQuiet(t, pointee)
+	case t.Kind == reflect.Struct:
+		p.str(t.Name)
+		p.value(t, has, show)
+	default:
+		p.str(t.Name)
+		p.byte('(')
+		p.value(t, has, show)
+		p.behindQuiet(t, pointee)
+		p.byte(')')
+	}
+}
+
+// behindQuiet reads over the struct behind a pointer that is an error.
+func (p *Printer) behindQuiet(t *Type, pointee bool) {
+	if !pointee || p.r.typ(t.Elem) == nil {
+		return
+	}
+	p.quiet++
+	if p.uint32() == 1 {
+		p.shallow(p.r.typ(t.Elem), 1)
+	}
+	p.quiet--
+}
+
+// shallow appends a struct behind a pointer, in which nothing is followed.
+func (p *Printer) shallow(t *Type, show int) {
+	deep := p.deep
+	p.deep = false
+	p.value(t, 1, show)
+	p.deep = deep
+}
+
+// value appends a value of type t. has is how many levels of nesting were recorded, show how many are to be shown.
+func (p *Printer) value(t *Type, has, show int) {
+	if p.steps++; p.steps > stepsMost {
+		p.cut = true
+	}
+	if p.full() && p.quiet == 0 {
+		p.str("...")
+		p.quiet++
+		defer func() { p.quiet-- }()
+	}
+	if p.cut {
+		p.str("...")
+		return
+	}
+	switch t.Kind {
+	case reflect.Bool:
+		if p.uint8() != 0 {
+			p.str("true")
+		} else {
+			p.str("false")
+		}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		v := p.signed(t.Kind)
+		if t.Named && t.Name == "time.Duration" {
+			if p.quiet == 0 {
+				p.dst = AppendDuration(p.dst, v)
+			}
+			return
+		}
+		p.int(v)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		p.uint(p.unsigned(t.Kind))
+	case reflect.Uintptr:
+		p.hex(p.uint64())
+	case reflect.Float32:
+		p.float(float64(math.Float32frombits(p.uint32())), 32)
+	case reflect.Float64:
+		p.float(math.Float64frombits(p.uint64()), 64)
+	case reflect.Complex64:
+		re := math.Float32frombits(p.uint32())
+		p.complex(float64(re), float64(math.Float32frombits(p.uint32())), 32)
+	case reflect.Complex128:
+		re := math.Float64frombits(p.uint64())
+		p.complex(re, math.Float64frombits(p.uint64()), 64)
+	case reflect.String:
+		p.text(p.uint32())
+	case reflect.Pointer, reflect.UnsafePointer:
+		p.pointer(t, has)
+	case reflect.Func:
+		p.code(p.uint64())
+	case reflect.Chan:
+		p.channel()
+	case reflect.Map:
+		p.mapping()
+	case reflect.Slice:
+		p.slice(t, has, show)
+	case reflect.Array:
+		p.elements(t, t.Len, has, show)
+	case reflect.Struct:
+		p.structure(t, has, show)
+	case reflect.Interface:
+		p.iface(has, show, false)
+	default:
+		p.str("?")
+		p.cut = true
+	}
+}
+
+// pointer appends an address, or in a deep layout the struct behind it.
+func (p *Printer) pointer(t *Type, has int) {
+	v := p.uint64()
+	if p.deep && has == p.r.Env.nestLimit && t.Kind == reflect.Pointer {
+		if elem := p.r.typ(t.Elem); elem != nil && p.uint32() == 1 && !p.cut {
+			p.byte('&')
+			p.shallow(elem, p.format.Nest)
+			return
+		}
+	}
+	if v == 0 && !p.cut {
+		p.str("nil")
+		return
+	}
+	p.hex(v)
+}
+
+func (p *Printer) channel() {
+	n, size := p.uint32(), p.uint32()
+	if n == none {
+		p.str("nil")
+		return
+	}
+	p.str("chan(len=")
+	p.uint(uint64(n))
+	p.str(" cap=")
+	p.uint(uint64(size))
+	p.byte(')')
+}
+
+// mapping appends a map's length: its elements are not recorded.
+func (p *Printer) mapping() {
+	switch n := p.uint32(); n {
+	case none:
+		p.str("nil")
+	case 0:
+		p.str("map[]")
+	default:
+		p.str("map[len=")
+		p.uint(uint64(n))
+		p.byte(']')
+	}
+}
+
+func (p *Printer) slice(t *Type, has, show int) {
+	n := p.uint32()
+	elem := p.r.typ(t.Elem)
+	switch {
+	case n == none:
+		p.str("nil")
+	case elem != nil && elem.Kind == reflect.Uint8:
+		p.byte('b')
+		p.text(n)
+	default:
+		p.elements(t, uint64(n), has, show)
+	}
+}
+
+// elements appends the first of n values in a row; how many there are is said if not all are shown.
+func (p *Printer) elements(t *Type, n uint64, has, show int) {
+	elem := p.r.typ(t.Elem)
+	p.byte('[')
+	shown := int(min(n, uint64(p.r.Env.elemLimit)))
+	if n > 0 && (has <= 0 || elem == nil) {
+		p.str("...")
+		shown = 0
+	}
+	visible := min(shown, p.format.Elements)
+	if show <= 0 {
+		visible = 0
+		if shown > 0 {
+			p.str("...")
+		}
+	}
+	before := p.quiet
+	for i := range shown {
+		if p.cut {
+			break
+		}
+		if i == visible {
+			p.quiet++
+		}
+		if i > 0 {
+			p.byte(' ')
+		}
+		if p.full() && p.quiet == 0 {
+			p.str("...")
+			p.quiet++
+		}
+		p.value(elem, has-1, show-1)
+	}
+	p.quiet = before
+	if uint64(visible) < n {
+		p.str(" len=")
+		p.uint(n)
+	}
+	p.byte(']')
+}
+
+func (p *Printer) structure(t *Type, has, show int) {
+	p.byte('{')
+	if (has <= 0 || show <= 0) && len(t.Fields) > 0 {
+		p.str("...}")
+		if has > 0 {
+			p.quiet++
+			p.fields(t, has, show)
+			p.quiet--
+		}
+		return
+	}
+	p.fields(t, has, show)
+	p.byte('}')
+}
+
+func (p *Printer) fields(t *Type, has, show int) {
+	before := p.quiet
+	for i := range t.Fields {
+		if p.cut {
+			p.str("...")
+			break
+		}
+		if i > 0 {
+			p.byte(' ')
+		}
+		if p.full() && p.quiet == 0 {
+			p.str("...")
+			p.quiet++
+		}
+		f := &t.Fields[i]
+		p.str(f.Name)
+		p.byte(':')
+		if ft := p.r.typ(f.Type); ft != nil {
+			p.value(ft, has-1, show-1)
+		} else {
+			p.str("?")
+			p.cut = true
+		}
+	}
+	p.quiet = before
+}
