@@ -84,6 +84,55 @@ func (p *Printer) AppendPanic(dst []byte, line int, e *Event) []byte {
 	return p.dst
 }
 
+// AppendPanicType appends the type of a panic's value.
+func (p *Printer) AppendPanicType(dst []byte, e *Event) []byte {
+	l := p.begin(dst, 0, e)
+	if l == nil || len(l.Types) == 0 {
+		return append(dst, '?')
+	}
+	n := l.Types[0]
+	if l.Dynamic {
+		n = p.uint32()
+	}
+	if n == 0 {
+		return append(dst, "nil"...)
+	}
+	if t := p.r.typ(n); t != nil {
+		return append(dst, t.Name...)
+	}
+	return append(dst, '?')
+}
+
+// Fails says whether the last of the values, which are the results of f, is an error that is not nil.
+func (p *Printer) Fails(e *Event, f *Function) bool {
+	l := p.r.layout(e.Layout)
+	if l == nil || len(l.Types) == 0 || len(l.Types) != len(f.Results) {
+		return false
+	}
+	last := len(l.Types) - 1
+	t := p.r.typ(l.Types[last])
+	switch {
+	case l.Dynamic:
+	case t == nil:
+		return false
+	case t.Kind != reflect.Interface:
+		return t.Error && f.Results[last].dynamic(t)
+	case !t.Error:
+		return false
+	}
+	// Where the last value begins depends on those in front.
+	p.begin(p.dst[:0], 0, e)
+	p.quiet++
+	for i, n := range l.Types[:last] {
+		p.top(l, n, &f.Results[i])
+	}
+	n := p.uint32()
+	if dynamic := p.r.typ(n); !p.cut && dynamic != nil {
+		return dynamic.Error
+	}
+	return false
+}
+
 // Value is one of those of an event.
 type Value struct {
 	Name string `json:"name,omitempty"`
