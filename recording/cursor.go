@@ -64,12 +64,13 @@ func (c *cursor) whole() bool {
 
 // leave leaves the packet, and notes what was left over.
 func (c *cursor) leave() {
-	if rest := int64(c.packet.content) - int64(c.pos); rest > 0 {
+	pos := min(c.pos, len(c.buf)) // records begin at whole words
+	if rest := int64(c.packet.content) - int64(pos); rest > 0 {
 		what := "a record that cannot be"
 		if len(c.buf) < int(c.packet.content) {
 			what = "the file ends within a packet"
 		}
-		c.r.damaged(Damage{c.name, c.offset + int64(c.pos), rest, what})
+		c.r.damaged(Damage{c.name, c.offset + int64(pos), rest, what})
 	}
 	c.offset += int64(c.packet.size)
 	c.in = false

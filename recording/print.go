@@ -102,6 +102,10 @@ func (p *Printer) float(v float64, bits int) {
 	if p.quiet != 0 {
 		return
 	}
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 && (v != 0 || !math.Signbit(v)) {
+		p.dst = strconv.AppendInt(p.dst, int64(v), 10)
+		return
+	}
 	form := byte('f')
 	if a := math.Abs(v); a != 0 && (a < 1e-4 || a >= 1e21) {
 		form = 'e'
