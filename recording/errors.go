@@ -23,6 +23,7 @@ var errorForms = map[string]string{
 	"*url.Error":                  `%Op %"URL": %Err!`,
 	"*exec.Error":                 `exec: %"Name": %Err!`,
 	"*json.SyntaxError":           "%msg",
+	"*runtime.ftraceInjected":     "ftrace-wrap: injected failure of %name",
 	"*net.AddrError":              "%Err",
 	"*poll.DeadlineExceededError": "i/o timeout",
 }

@@ -81,12 +81,17 @@ func graphCommand(args []string) int {
 	return 0
 }
 
-// functionsNamed returns the functions that a GLOB of rules names.
+// functionsNamed returns the functions that a GLOB of rules names, or, if that is none, whose names it is without the package: (*Conn).Read.
 func functionsNamed(r *recording.Recording, glob string) ([]*recording.Function, error) {
 	var list []*recording.Function
-	for _, f := range r.Functions() {
-		if rule.MatchFunc(glob, &rule.Func{Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line}) {
-			list = append(list, f)
+	for _, g := range []string{glob, "*." + glob} {
+		for _, f := range r.Functions() {
+			if rule.MatchFunc(g, &rule.Func{Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line}) {
+				list = append(list, f)
+			}
+		}
+		if len(list) > 0 {
+			break
 		}
 	}
 	if len(list) == 0 {
@@ -117,6 +122,12 @@ func findNeighbours(w *walker, window recording.Window, found map[uint32]*neighb
 			lasted = e.Ticks - c.Start
 		}
 		caller := shownCaller(st)
+		// Of calls within others of the same function only the outer ones have time: what is within is in that.
+		within := slices.ContainsFunc(st.Calls[:len(st.Calls)-1], func(o frame) bool { return o.Function == c.Function })
+		total := lasted
+		if within {
+			total = 0
+		}
 		if n := found[c.Function]; n != nil {
 			if e == nil {
 				n.open++
@@ -124,18 +135,16 @@ func findNeighbours(w *walker, window recording.Window, found map[uint32]*neighb
 				n.calls++
 			}
 			n.self += lasted - min(lasted, c.Data.inner)
-			if !slices.ContainsFunc(st.Calls[:len(st.Calls)-1], func(o frame) bool { return o.Function == c.Function }) {
-				n.total += lasted
-			}
+			n.total += total
 			key := uint32(0)
 			if caller != nil {
 				key = caller.Function
 			}
-			count(n.callers, w.r, key, lasted)
+			count(n.callers, w.r, key, total)
 		}
 		if caller != nil {
 			if n := found[caller.Function]; n != nil {
-				count(n.down, w.r, c.Function, lasted)
+				count(n.down, w.r, c.Function, total)
 			}
 		}
 	}
@@ -157,7 +166,7 @@ func findNeighbours(w *walker, window recording.Window, found map[uint32]*neighb
 	return s.Err()
 }
 
-func count(edges map[uint32]*edge, r *recording.Recording, key uint32, lasted uint64) {
+func count(edges map[uint32]*edge, r *recording.Recording, key uint32, total uint64) {
 	e := edges[key]
 	if e == nil {
 		e = &edge{Name: "(outermost)"}
@@ -167,7 +176,7 @@ func count(edges map[uint32]*edge, r *recording.Recording, key uint32, lasted ui
 		edges[key] = e
 	}
 	e.Calls++
-	e.Total += lasted
+	e.Total += total
 }
 
 // sorted returns the edges with the most time first.

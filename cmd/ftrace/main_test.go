@@ -25,9 +25,9 @@ func TestMain(m *testing.M) {
 // TestScript runs testdata/script/*.txtar, each a module of its own. $TOOLEXEC is the flag that puts ftrace-wrap into a go command, $ROOT the root of this module.
 // Beyond testscript's commands they have
 //
-//	sametrace A B
+//	sametrace [-notes] A B
 //
-// which compares two traces, goroutine by goroutine, without the tracer's own lines.
+// which compares two traces, goroutine by goroutine, without the tracer's own lines, and with -notes without what the program added to calls.
 func TestScript(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")
@@ -68,10 +68,14 @@ func TestScript(t *testing.T) {
 
 // sameTrace is the scripts' command of that name.
 func sameTrace(ts *testscript.TestScript, neg bool, args []string) {
-	if len(args) != 2 {
-		ts.Fatalf("usage: sametrace A B")
+	without := regexp.MustCompile(`$^`)
+	if len(args) == 3 && args[0] == "-notes" {
+		without, args = regexp.MustCompile(`(?m)( // \S+): .*$`), args[1:]
 	}
-	a, b := byGoroutine(ts.ReadFile(args[0])), byGoroutine(ts.ReadFile(args[1]))
+	if len(args) != 2 {
+		ts.Fatalf("usage: sametrace [-notes] A B")
+	}
+	a, b := byGoroutine(without.ReplaceAllString(ts.ReadFile(args[0]), "$1")), byGoroutine(without.ReplaceAllString(ts.ReadFile(args[1]), "$1"))
 	if a == "" {
 		ts.Fatalf("%s shows no calls", args[0])
 	}

@@ -26,7 +26,6 @@ type options struct {
 	colour     string
 	pager      bool
 	json       bool
-	children   bool
 }
 
 // newOptions returns the options of a verb, to which it adds its own.

@@ -9,8 +9,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
 )
 
-// repeats writes the tree of calls with what repeats itself folded: calls one behind the other that call the same functions, and recursion in which each call does
-// the same as the one that it makes. The first is shown, with its values, and how many there are:
+// repeats writes the tree of calls with what repeats itself folded: calls one behind the other that call the same functions and end in the same way (results, an
+// error, a panic), and recursion in which each call does the same as the one that it makes. The first is shown, with its values, and how many there are:
 //
 //	G1   + main.visit(n=1) {} = 1 x1000 // #1
 //	G1   + main.fact(n=5) {} = 120 x5 deep // #1
@@ -35,6 +35,7 @@ type node struct {
 	remarks  []byte
 	exit     []byte // its line
 	children []*node
+	outcome  uint8  // how it ended
 	size     int    // nodes in it
 	hash     uint64 // of what it calls, and itself
 	body     uint64 // of what it calls but itself
@@ -115,6 +116,7 @@ func (p *repeats) end(st *stack, c *frame, e *recording.Event) {
 		return
 	}
 	g.nodes -= n.size
+	n.outcome = outcome(t, e, n.ending)
 	n.fold()
 	parent := g.open[len(g.open)-1]
 	if last := len(parent.children) - 1; last >= 0 && parent.children[last].hash == n.hash {
@@ -148,7 +150,7 @@ func (n *node) fold() {
 	if own >= 0 {
 		c := n.children[own]
 		rest := slices.Concat(n.children[:own], n.children[own+1:])
-		if body := hashNodes(rest); body == c.body {
+		if body := hashNodes(rest); body == c.body && n.outcome == c.outcome {
 			n.deep, n.children = c.deep+1, rest
 		}
 	}
@@ -157,7 +159,22 @@ func (n *node) fold() {
 		n.size += c.size
 	}
 	n.body = hashNodes(n.children)
-	n.hash = maphash.Comparable(nodeSeed, [3]uint64{uint64(n.function), n.body, uint64(n.deep)})
+	n.hash = maphash.Comparable(nodeSeed, [3]uint64{uint64(n.function)<<8 | uint64(n.outcome), n.body, uint64(n.deep)})
+}
+
+// outcome tells calls apart that ended in different ways: a panic among a thousand results must not be folded with these, nor an error.
+func outcome(t *text, e *recording.Event, ending []byte) uint8 {
+	switch {
+	case e == nil:
+		return 1
+	case e.Kind != recording.Exit && e.Kind != recording.ExitResults:
+		return uint8(e.Kind)
+	case bytes.Contains(ending, []byte(" recovered")):
+		return 2
+	case e.Kind == recording.ExitResults && t.printer.Fails(e, t.r.Function(e.Function)):
+		return 3
+	}
+	return 0
 }
 
 func hashNodes(list []*node) uint64 {

@@ -9,7 +9,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
 )
@@ -78,9 +77,6 @@ type summary struct {
 	lastG    uint64
 	lastStat int32
 	printer  *recording.Printer
-	events   uint64
-	first    uint64 // ticks
-	last     uint64
 }
 
 // summarize goes through a recording.
@@ -92,13 +88,8 @@ func summarize(w *walker, window recording.Window, by string) (*summary, error) 
 	defer stream.Close()
 	var e recording.Event
 	for stream.Next(&e) {
-		if s.events == 0 {
-			s.first = e.Ticks
-		}
-		s.events++
 		w.event(&e)
 	}
-	s.last = e.Ticks
 	for _, st := range w.stacks.Every() {
 		for i := len(st.Calls) - 1; i >= 0; i-- {
 			c := &st.Calls[i]
@@ -485,6 +476,3 @@ func changeText(c *column, x, y float64) string {
 	}
 	return string(recording.AppendDuration(nil, int64(d)))
 }
-
-// span returns the time between the first and the last event.
-func (s *summary) span() time.Duration { return s.clock.Between(s.first, s.last) }
