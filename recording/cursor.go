@@ -158,9 +158,9 @@ func (c *cursor) open(following bool) bool {
 
 // resync skips what is no packet. Packets have the same size, so the next is where it should be.
 func (c *cursor) resync(wrong string) bool {
-	size := int64(c.packet.size)
-	if size < packetHead {
-		size = packetUsual
+	size := int64(packetUsual)
+	if c.packet.size != 0 {
+		size = max(int64(c.packet.size), 4096) // smaller steps would take long if that is wrong too
 	}
 	left := c.left()
 	c.r.damaged(Damage{c.name, c.offset, min(size, left), wrong})

@@ -18,13 +18,17 @@ const (
 	GoroutineEnd
 	Note // the program added text to the call
 	Line // the program printed or logged a line
-	Lost // records were lost on a processor: not in the files, where it is a number
+
+	Lost Kind = 255 // records were lost on a processor: no record of the files, in which packets say it
 )
 
-var kindNames = [...]string{"", "entry", "entry", "exit", "exit", "panic", "goexit", "recovered", "mock", "goroutine_start", "goroutine_end", "note", "line", "lost"}
+var kindNames = [...]string{"", "entry", "entry", "exit", "exit", "panic", "goexit", "recovered", "mock", "goroutine_start", "goroutine_end", "note", "line"}
 
 func (k Kind) String() string {
-	if int(k) < len(kindNames) && k != 0 {
+	switch {
+	case k == Lost:
+		return "lost"
+	case int(k) < len(kindNames) && k != 0:
 		return kindNames[k]
 	}
 	return fmt.Sprintf("Kind(%d)", uint8(k))

@@ -36,6 +36,11 @@ func (r *Recording) Events(w Window) *Stream {
 	}
 	s.open()
 	s.rebuild()
+	if w.From != 0 {
+		for _, c := range s.cursors {
+			c.reported = c.lost // before the window
+		}
+	}
 	return s
 }
 
@@ -50,25 +55,6 @@ func (s *Stream) Close() {
 	if !s.window.Follow {
 		s.r.checkTables()
 	}
-}
-
-// Lost returns how many records were lost, as far as the packets that were read tell.
-func (s *Stream) Lost() (n uint64) {
-	for _, c := range s.cursors {
-		n += c.lost
-	}
-	return n
-}
-
-// Size returns how many bytes the files of calls have, and how many of them are behind.
-func (s *Stream) Size() (all, read int64) {
-	for _, c := range s.cursors {
-		if info, err := c.file.Stat(); err == nil {
-			all += info.Size()
-			read += min(c.offset, info.Size())
-		}
-	}
-	return all, read
 }
 
 // open opens the files that are new.
@@ -125,7 +111,7 @@ func (s *Stream) Poll(ended bool) {
 	s.open()
 	s.rebuild()
 	for _, c := range s.cursors {
-		s.seen = max(s.seen, c.last())
+		s.seen = max(s.seen, c.last(), c.lastBegun())
 	}
 }
 
@@ -136,6 +122,23 @@ func (c *cursor) last() uint64 {
 		ticks = max(ticks, le64(c.buf[pos:]))
 	}
 	return ticks
+}
+
+// lastBegun returns the ticks at which the last packet in the file was begun: all before that are complete.
+func (c *cursor) lastBegun() uint64 {
+	offset := c.offset + (c.left()-1)/packetUsual*packetUsual
+	var head [packetHead]byte
+	for ; offset > c.offset; offset -= packetUsual {
+		if n, _ := c.file.ReadAt(head[:], offset); n == packetHead {
+			if p, wrong := parsePacket(head[:], 0, c.r.Env.UUID); wrong == "" {
+				return p.begin
+			}
+		}
+		if !zero(head[:]) {
+			break
+		}
+	}
+	return 0
 }
 
 // settle puts the first cursor where it belongs in the heap, and sets limit.
@@ -200,7 +203,7 @@ func (s *Stream) Next(e *Event) bool {
 			}
 			s.advance(c)
 		}
-		if wanted && (e.Kind <= Line || e.Kind == Lost) {
+		if wanted && e.Kind <= Line && e.Kind != 0 { // other kinds are of later versions
 			return true
 		}
 	}

@@ -100,16 +100,6 @@ func functionsNamed(r *recording.Recording, glob string) ([]*recording.Function,
 	return list, nil
 }
 
-// shownCaller returns the innermost shown call around the topmost, or nil.
-func shownCaller(st *stack) *frame {
-	for i := len(st.Calls) - 2; i >= 0; i-- {
-		if c := &st.Calls[i]; c.Data.clause != nil {
-			return c
-		}
-	}
-	return nil
-}
-
 func findNeighbours(w *walker, window recording.Window, found map[uint32]*neighbours) error {
 	w.begin = func(*stack, *frame, *recording.Event) {}
 	w.more = func(*stack, *frame, *recording.Event) {}
@@ -157,7 +147,7 @@ func findNeighbours(w *walker, window recording.Window, found map[uint32]*neighb
 	// What was under way at the end counts, but for time.
 	for _, st := range w.stacks.Every() {
 		for len(st.Calls) > 0 {
-			if c := &st.Calls[len(st.Calls)-1]; c.Data.clause != nil {
+			if c := &st.Calls[len(st.Calls)-1]; c.Data.clause != nil && !st.Data.hidden {
 				w.end(st, c, nil)
 			}
 			st.Pop()

@@ -98,8 +98,8 @@ and those that all commands have: -from, -to, -g, -json, -color, -pager (ftrace 
 
 Report writes a table of the functions that were called: calls, total time (of calls
 within others of the same function only the outer ones), self time (without the calls
-that they made and that were recorded), average, shortest, longest, percentiles
-(within 3 %), calls whose last result was an error that is not nil, and panics.
+that they made and that are shown), average, shortest, longest, percentiles (within
+3 %), calls whose last result was an error that is not nil, and panics.
 
 	-by WHAT   function, package or goroutine
 	-sort BY   total, or name, calls, self, avg, min, max, p50, p95, p99, errors,

@@ -93,7 +93,7 @@ func summarize(w *walker, window recording.Window, by string) (*summary, error) 
 	for _, st := range w.stacks.Every() {
 		for i := len(st.Calls) - 1; i >= 0; i-- {
 			c := &st.Calls[i]
-			if c.Data.clause != nil {
+			if c.Data.clause != nil && !st.Data.hidden {
 				s.stats[s.of(st.Goroutine, c.Function)-1].open++
 			}
 		}
@@ -142,19 +142,23 @@ func (s *summary) begin(st *stack, c *frame, e *recording.Event) {
 	i := s.of(st.Goroutine, c.Function)
 	d.held = i
 	bit := uint32(1) << (uint32(i) & 31)
-	n := len(st.Calls)
-	if n == 1 {
-		d.around = bit
+	d.around = bit
+	j := len(st.Calls) - 2
+	for j >= 0 && st.Calls[j].Data.clause == nil {
+		j--
+	}
+	if j < 0 {
 		return
 	}
-	above := &st.Calls[n-2].Data
-	d.around = above.around | bit
-	if above.around&bit != 0 {
-		for j := n - 2; j >= 0; j-- {
-			if st.Calls[j].Data.held == i {
-				d.flags |= within
-				break
-			}
+	around := st.Calls[j].Data.around
+	d.around |= around
+	if around&bit == 0 {
+		return
+	}
+	for ; j >= 0; j-- {
+		if st.Calls[j].Data.held == i {
+			d.flags |= within
+			return
 		}
 	}
 }

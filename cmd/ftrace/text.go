@@ -407,7 +407,9 @@ func (t *text) more(st *stack, c *frame, e *recording.Event) {
 		g := st.Data.text
 		g.recovered = t.panicked(g.recovered[:0], " recovered", c.Data.clause.Detail, e)
 	case recording.GoroutineStart:
-		t.releaseLong(st) // its lines come behind that of the call that started it
+		if parent := t.w.stacks.Lookup(e.Parent); parent != nil && !parent.Data.hidden {
+			t.releaseLong(parent) // its lines come behind that of the call that started it
+		}
 	case recording.Line:
 		t.release(st, len(st.Calls))
 		depth := int32(e.Depth)

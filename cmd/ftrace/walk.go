@@ -18,7 +18,7 @@ type walker struct {
 	begin func(st *stack, c *frame, e *recording.Event)
 	// end is called when a call ends, while it is still on the stack. e is nil if its exit was not seen.
 	end func(st *stack, c *frame, e *recording.Event)
-	// more is called with a panic that was recovered, and with records that are of no call: lines, lost ones.
+	// more is called with a panic that was recovered, and with records that are of no call: a goroutine's start, lines, lost ones (st is nil).
 	more func(st *stack, c *frame, e *recording.Event)
 }
 
@@ -32,6 +32,7 @@ type goroutine struct {
 	inherited inherited // from the call that started it; until it has been said, and its mask for good
 	parent    uint64
 	shown     int32 // shown calls under way
+	hidden    bool  // it is not wanted, but its calls are of interest to the rules
 	text      *goroutineText
 }
 
@@ -40,7 +41,7 @@ type call struct {
 	clause *rule.Clause // by which it is shown, or nil
 	mask   uint32
 	shown  int32  // shown calls around it
-	inner  uint64 // ticks in calls that it made
+	inner  uint64 // ticks in shown calls that it made
 	held   int32  // 1 + where its entry line begins in the goroutine's held text, 0 if it is not held
 	heldAt int32  // where the part behind the brace begins
 	flags  uint8
@@ -57,13 +58,12 @@ func (w *walker) event(e *recording.Event) {
 		w.more(nil, nil, e)
 		return
 	}
-	if w.only != nil && !w.only[e.Goroutine] {
-		if w.rules != nil && e.Enters() {
-			w.rules.triggered |= w.rules.function(e.Function).triggers
-		}
+	hidden := w.only != nil && !w.only[e.Goroutine]
+	if hidden && w.rules == nil {
 		return
 	}
 	st := w.stacks.Of(e)
+	st.Data.hidden = hidden
 	if e.Kind == recording.GoroutineStart {
 		w.started(st, e)
 		return
@@ -95,7 +95,7 @@ func (w *walker) event(e *recording.Event) {
 		}
 	case e.Kind == recording.Recovered, e.Kind == recording.Line:
 		c := st.Ends(e)
-		if e.Kind == recording.Line || c != nil && c.Data.clause != nil {
+		if !hidden && (e.Kind == recording.Line || c != nil && c.Data.clause != nil) {
 			w.more(st, c, e)
 		}
 	}
@@ -123,7 +123,9 @@ func (w *walker) enter(st *stack, e *recording.Event) {
 	d.shown = st.Data.shown
 	if d.clause = w.rules.shows(f, d.mask, d.shown, e); d.clause != nil {
 		st.Data.shown++
-		w.begin(st, c, e)
+		if !st.Data.hidden {
+			w.begin(st, c, e)
+		}
 		st.Keep = d.mask != 0 || w.keep
 	}
 }
@@ -131,7 +133,7 @@ func (w *walker) enter(st *stack, e *recording.Event) {
 // ended takes the innermost call off, which ends by e, or unseen.
 func (w *walker) ended(st *stack, c *frame, e *recording.Event) {
 	d := &c.Data
-	if d.clause != nil {
+	if d.clause != nil && !st.Data.hidden {
 		w.end(st, c, e)
 	}
 	if w.rules != nil {
@@ -142,8 +144,10 @@ func (w *walker) ended(st *stack, c *frame, e *recording.Event) {
 			w.rules.ended.add(callName{st.Goroutine, c.Number, c.Function}, v)
 		}
 	}
-	if e != nil && len(st.Calls) > 1 {
-		st.Calls[len(st.Calls)-2].Data.inner += e.Ticks - c.Start
+	if e != nil && d.clause != nil {
+		if caller := shownCaller(st); caller != nil {
+			caller.Data.inner += e.Ticks - c.Start
+		}
 	}
 	st.Pop()
 }
@@ -166,10 +170,10 @@ func (w *walker) started(st *stack, e *recording.Event) {
 	st.Data.parent = e.Parent
 	st.Data.inherited = inherited{function: e.Function, number: e.Call}
 	st.Keep = true
-	parent := w.stacks.Lookup(e.Parent)
-	if parent != nil {
-		w.more(parent, nil, e)
+	if !st.Data.hidden {
+		w.more(st, nil, e)
 	}
+	parent := w.stacks.Lookup(e.Parent)
 	if w.rules == nil || e.Function == 0 {
 		return
 	}
@@ -182,4 +186,14 @@ func (w *walker) started(st *stack, e *recording.Event) {
 			st.Data.inherited = w.passedOn(parent, i)
 		}
 	}
+}
+
+// shownCaller returns the innermost shown call around the topmost, or nil.
+func shownCaller(st *stack) *frame {
+	for i := len(st.Calls) - 2; i >= 0; i-- {
+		if c := &st.Calls[i]; c.Data.clause != nil {
+			return c
+		}
+	}
+	return nil
 }
