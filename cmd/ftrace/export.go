@@ -34,8 +34,8 @@ func exportCommand(args []string) int {
 		return fail("export", err)
 	}
 	export := exporters[*name]
-	if export == nil {
-		return fail("export", usagef("-format is chrome, pprof, folded, speedscope, json or mermaid, not %q", *name))
+	if export == nil && *name != "uftrace" {
+		return fail("export", usagef("-format is chrome, pprof, folded, speedscope, json, mermaid or uftrace, not %q", *name))
 	}
 	r, err := o.open(args)
 	if err != nil {
@@ -45,7 +45,12 @@ func exportCommand(args []string) int {
 	if err != nil {
 		return fail("export", err)
 	}
-	if err := exportTo(*file, func(out io.Writer) error { return export(w, o.window(r), out) }); err != nil {
+	if export == nil {
+		err = exportUftrace(w, o.window(r), *file)
+	} else {
+		err = exportTo(*file, func(out io.Writer) error { return export(w, o.window(r), out) })
+	}
+	if err != nil {
 		return fail("export", err)
 	}
 	complain(r, nil)

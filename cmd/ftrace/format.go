@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,6 +28,12 @@ func parseFormat(s string) (format, error) {
 		}
 	}
 	return f, nil
+}
+
+// formatOfEnvironment returns FTRACE_FORMAT, without what a recording does not have.
+func formatOfEnvironment() string {
+	items := strings.Split(os.Getenv("FTRACE_FORMAT"), ",")
+	return strings.Join(slices.DeleteFunc(items, func(item string) bool { return item == "tid" || strings.HasPrefix(item, "tid=") }), ",")
 }
 
 func (f *format) option(item string) error {

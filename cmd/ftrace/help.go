@@ -161,6 +161,7 @@ Export writes a recording in the format of another tool, to stdout or to FILE:
 	json        a line of JSON for each event
 	mermaid     a sequence diagram between packages and types, of at most 500
 	            messages: choose by -f and the like
+	uftrace     a directory for uftrace -d DIR, which -o names; a goroutine is a task
 
 and those that all commands have: -f, -from, -to, -g.
 

@@ -137,7 +137,7 @@ func liveCommand(args []string) int {
 	flags := flag.NewFlagSet("live", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	rules := flags.String("f", "", "")
-	formatText := flags.String("format", os.Getenv("FTRACE_FORMAT"), "")
+	formatText := flags.String("format", formatOfEnvironment(), "")
 	fold := flags.Bool("fold", false, "")
 	repeats := flags.Bool("repeats", false, "")
 	if err := flags.Parse(args); err != nil {

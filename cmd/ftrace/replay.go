@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
 
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
 )
@@ -10,7 +9,7 @@ import (
 // replayCommand is "ftrace replay [FLAGS] [DIR]": the text of the trace.
 func replayCommand(args []string) int {
 	o := newOptions("replay")
-	formatText := o.flags.String("format", os.Getenv("FTRACE_FORMAT"), "")
+	formatText := o.flags.String("format", formatOfEnvironment(), "")
 	fold := o.flags.Bool("fold", false, "")
 	repeats := o.flags.Bool("repeats", false, "")
 	group := o.flags.Bool("group", false, "")
