@@ -211,12 +211,15 @@ func (p *Printer) iface(has, show int, own bool) {
 		p.cut = p.cut || t == nil
 		return
 	}
-	if !own && show <= 0 {
+	hidden := !own && show <= 0
+	if hidden {
 		p.str("...")
 		p.quiet++
-		defer func() { p.quiet-- }()
 	}
 	p.typed(t, has-1, p.format.Nest, true, t.Kind == reflect.Pointer && t.Error && !p.deep, own)
+	if hidden {
+		p.quiet--
+	}
 }
 
 // typed appends a value, with its type if that is wanted. pointee: the struct that it points to is behind it, since it is an error.
@@ -263,15 +266,21 @@ func (p *Printer) value(t *Type, has, show int) {
 	if p.steps++; p.steps > stepsMost {
 		p.cut = true
 	}
-	if p.full() && p.quiet == 0 {
+	switch {
+	case p.cut:
+		p.str("...")
+	case p.quiet == 0 && p.full():
 		p.str("...")
 		p.quiet++
-		defer func() { p.quiet-- }()
+		p.shown(t, has, show)
+		p.quiet--
+	default:
+		p.shown(t, has, show)
 	}
-	if p.cut {
-		p.str("...")
-		return
-	}
+}
+
+// shown is value, but for what is cut.
+func (p *Printer) shown(t *Type, has, show int) {
 	switch t.Kind {
 	case reflect.Bool:
 		if p.uint8() != 0 {
