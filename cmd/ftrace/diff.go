@@ -248,33 +248,47 @@ func compare(a, b *side) *comparison {
 
 // match pairs the goroutines of two lists.
 func (d *comparison) match(a, b []*tracedGoroutine) {
-	byCreator := map[string][]*tracedGoroutine{}
-	for _, g := range b {
-		byCreator[g.creator] = append(byCreator[g.creator], g)
+	type deeds struct {
+		creator string
+		hash    uint64
+		n       int
 	}
-	take := func(g *tracedGoroutine, fits func(*tracedGoroutine) bool) bool {
-		list := byCreator[g.creator]
-		i := slices.IndexFunc(list, fits)
-		if i < 0 {
-			return false
-		}
-		d.pairs = append(d.pairs, &pair{a: g, b: list[i], at: -1})
-		byCreator[g.creator] = slices.Delete(list, i, i+1)
-		return true
+	same := map[deeds][]*tracedGoroutine{}
+	for _, g := range b {
+		k := deeds{g.creator, g.hash, g.n}
+		same[k] = append(same[k], g)
+	}
+	taken := map[*tracedGoroutine]bool{}
+	pairWith := func(g, other *tracedGoroutine) {
+		taken[other] = true
+		d.pairs = append(d.pairs, &pair{a: g, b: other, at: -1})
 	}
 	var rest []*tracedGoroutine
 	for _, g := range a {
-		if !take(g, func(o *tracedGoroutine) bool { return o.hash == g.hash && o.n == g.n }) {
+		k := deeds{g.creator, g.hash, g.n}
+		if list := same[k]; len(list) > 0 {
+			pairWith(g, list[0])
+			same[k] = list[1:]
+		} else {
 			rest = append(rest, g)
 		}
 	}
+	left := map[string][]*tracedGoroutine{}
+	for _, g := range b {
+		if !taken[g] {
+			left[g.creator] = append(left[g.creator], g)
+		}
+	}
 	for _, g := range rest {
-		if !take(g, func(*tracedGoroutine) bool { return true }) {
+		if list := left[g.creator]; len(list) > 0 {
+			pairWith(g, list[0])
+			left[g.creator] = list[1:]
+		} else {
 			d.onlyA = append(d.onlyA, g)
 		}
 	}
 	for _, g := range b {
-		if slices.Contains(byCreator[g.creator], g) {
+		if !taken[g] {
 			d.onlyB = append(d.onlyB, g)
 		}
 	}

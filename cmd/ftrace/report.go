@@ -26,11 +26,52 @@ type stat struct {
 	most    uint64
 	errors  uint64 // calls whose last result was an error that is not nil
 	panics  uint64
-	lengths *histogram
+	lengths histogram
 }
 
-// histogram counts lengths in buckets, 16 for each power of two: a bucket is some 6 % wide.
-type histogram [64 * 16]uint32
+// histogram counts lengths in buckets, 16 for each power of two: a bucket is some 6 % wide. While few are in use these are a list: there may be a stat for each of
+// very many goroutines.
+type histogram struct {
+	few []bucketCount
+	all *[64 * 16]uint32
+}
+
+type bucketCount struct{ bucket, n uint32 }
+
+const fewMost = 16
+
+func (h *histogram) add(length uint64) {
+	b := bucket(length)
+	if h.all != nil {
+		h.all[b]++
+		return
+	}
+	for i := range h.few {
+		if h.few[i].bucket == uint32(b) {
+			h.few[i].n++
+			return
+		}
+	}
+	if len(h.few) < fewMost {
+		h.few = append(h.few, bucketCount{uint32(b), 1})
+		return
+	}
+	h.all = h.counts()
+	h.all[b]++
+	h.few = nil
+}
+
+// counts returns how many lengths are in each bucket.
+func (h *histogram) counts() *[64 * 16]uint32 {
+	if h.all != nil {
+		return h.all
+	}
+	all := new([64 * 16]uint32)
+	for _, c := range h.few {
+		all[c.bucket] = c.n
+	}
+	return all
+}
 
 func bucket(v uint64) int {
 	if v < 16 {
@@ -57,7 +98,7 @@ func (s *stat) percentile(part float64) uint64 {
 	}
 	rank := uint64(part * float64(s.calls))
 	seen := uint64(0)
-	for i, n := range s.lengths {
+	for i, n := range s.lengths.counts() {
 		if seen += uint64(n); seen > rank {
 			return min(max(bucketMiddle(i), s.least), s.most)
 		}
@@ -109,7 +150,7 @@ func (s *summary) of(goroutine uint64, key uint32) int32 {
 		}
 		i := s.byG[goroutine]
 		if i == 0 {
-			s.stats = append(s.stats, &stat{name: fmt.Sprintf("G%d", goroutine), lengths: new(histogram)})
+			s.stats = append(s.stats, &stat{name: fmt.Sprintf("G%d", goroutine)})
 			i = int32(len(s.stats))
 			s.byG[goroutine] = i
 		}
@@ -126,7 +167,7 @@ func (s *summary) of(goroutine uint64, key uint32) int32 {
 	}
 	i := s.byName[name]
 	if i == 0 {
-		s.stats = append(s.stats, &stat{name: name, f: f, lengths: new(histogram)})
+		s.stats = append(s.stats, &stat{name: name, f: f})
 		i = int32(len(s.stats))
 		s.byName[name] = i
 	}
@@ -186,7 +227,7 @@ func (s *summary) end(st *stack, c *frame, e *recording.Event) {
 	t.sum += lasted
 	t.self += lasted - min(lasted, c.Data.inner)
 	t.most = max(t.most, lasted)
-	t.lengths[bucket(lasted)]++
+	t.lengths.add(lasted)
 	if c.Data.flags&within == 0 {
 		t.total += lasted
 	}
@@ -404,13 +445,13 @@ func writeReportDiff(out io.Writer, a, b *summary, rows int, by string, asJSON b
 	index := map[string]int{}
 	for _, t := range a.stats {
 		index[t.name] = len(pairs)
-		pairs = append(pairs, pair{t.name, t, &stat{lengths: new(histogram)}})
+		pairs = append(pairs, pair{t.name, t, &stat{}})
 	}
 	for _, t := range b.stats {
 		if i, ok := index[t.name]; ok {
 			pairs[i].b = t
 		} else {
-			pairs = append(pairs, pair{t.name, &stat{lengths: new(histogram)}, t})
+			pairs = append(pairs, pair{t.name, &stat{}, t})
 		}
 	}
 	c := columnNamed(by)

@@ -180,8 +180,8 @@ func (m *endedCalls) add(name callName, v inherited) {
 }
 
 func (m *endedCalls) lookup(name callName) inherited {
-	for i := range m.names {
-		if m.names[i] == name {
+	for n := m.n - 1; n >= max(0, m.n-len(m.names)); n-- {
+		if i := n % len(m.names); m.names[i] == name {
 			return m.values[i]
 		}
 	}

@@ -177,15 +177,15 @@ func (w *walker) started(st *stack, e *recording.Event) {
 	if w.rules == nil || e.Function == 0 {
 		return
 	}
-	st.Data.inherited = w.rules.ended.lookup(callName{e.Parent, e.Call, e.Function})
-	if parent == nil {
-		return
-	}
-	for i := range parent.Calls {
-		if c := &parent.Calls[i]; c.Function == e.Function && c.Number == e.Call {
-			st.Data.inherited = w.passedOn(parent, i)
+	if parent != nil {
+		for i := range parent.Calls {
+			if c := &parent.Calls[i]; c.Function == e.Function && c.Number == e.Call {
+				st.Data.inherited = w.passedOn(parent, i)
+				return
+			}
 		}
 	}
+	st.Data.inherited = w.rules.ended.lookup(callName{e.Parent, e.Call, e.Function})
 }
 
 // shownCaller returns the innermost shown call around the topmost, or nil.
