@@ -243,7 +243,9 @@ func (s *summary) end(st *stack, c *frame, e *recording.Event) {
 
 // fails says whether the last result is an error that is not nil.
 func (s *summary) fails(e *recording.Event) bool {
-	return s.printer.Fails(e, s.r.Function(e.Function))
+	f := s.r.Function(e.Function)
+	n := len(f.Results)
+	return n > 0 && (f.Results[n-1].Interface || f.Results[n-1].Unless != "") && s.printer.Fails(e, f)
 }
 
 // A column is one of a report.
