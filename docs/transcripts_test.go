@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "put what the commands print into the do
 //	G1   + main.main() { // #1
 //	```
 //
-// The commands run in a copy of the module's root with ftrace-wrap in PATH. What differs from run
+// The commands run in a copy of the module's root with ftrace-wrap and ftrace in PATH. What differs from run
 // to run is made the same by normal before comparing. A line "..." stands for any number of lines.
 func TestTranscripts(t *testing.T) {
 	if testing.Short() {
@@ -34,8 +34,10 @@ func TestTranscripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(bin, "ftrace-wrap"), "../cmd/ftrace-wrap").CombinedOutput(); err != nil {
-		t.Fatalf("building ftrace-wrap: %v\n%s", err, out)
+	for _, name := range []string{"ftrace-wrap", "ftrace"} {
+		if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(bin, name), "../cmd/"+name).CombinedOutput(); err != nil {
+			t.Fatalf("building %s: %v\n%s", name, err, out)
+		}
 	}
 	pages, err := filepath.Glob("*.md")
 	if err != nil {
@@ -125,6 +127,8 @@ var volatile = []struct {
 	{regexp.MustCompile(`"goroutine":\d+`), `"goroutine":N`},
 	{regexp.MustCompile(`\bG\d+ *`), "G "},
 	{regexp.MustCompile(`\b\d+(\.\d+)?(ns|us|ms|s)\b`), "TIME"},
+	{regexp.MustCompile(` {2,}(TIME|total|self|average|min|max|p50|p95|p99|change|called by)\b`), " $1"}, // columns, as wide as what is in them
+	{regexp.MustCompile(` {2,}[-+]TIME`), " +TIME"},
 	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\.\d+Z`), "CLOCK"},
 	{regexp.MustCompile(`\b\d\.\d{6}\b`), "ELAPSED"},
 	{regexp.MustCompile(`\bT\d+ *`), "T "},

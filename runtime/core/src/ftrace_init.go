@@ -239,7 +239,7 @@ func ftraceReport() {
 				ftraceComplain("FTRACE: " + named.what + named.glob + ` of "` + clause.Text + `" matches no function, so nothing is shown by this clause`)
 			}
 		}
-		if ftraceStats != 0 && gogetenv("FTRACE") == "" || c.matches[i] == 0 && ftraceOut.fd == 2 {
+		if !ftraceOut.on || ftraceStats != 0 && gogetenv("FTRACE") == "" || c.matches[i] == 0 && ftraceOut.fd == 2 {
 			continue
 		}
 		b.str("# ftrace: \"")

@@ -27,7 +27,6 @@ func ftraceObserve(gp *g, text []byte, r *ftraceRecord) {
 		level := ftraceLineLevel(line)
 		if r != nil && r.message > 0 {
 			level = int32(r.level)
-			line = line[min(r.message, len(line)):]
 			r = nil // the next lines are those of the message
 		}
 		ftraceRecordLine(gp, level, unsafe.String(unsafe.SliceData(line), len(line)))

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/recording"
+)
+
+// locate finds the event at which each pair differs first: it is in the block behind the last equal marks.
+func (d *comparison) locate(context int) error {
+	block := map[*pair]int{}
+	var differing []*pair
+	for _, p := range d.pairs {
+		if p.a.hash == p.b.hash && p.a.n == p.b.n {
+			continue
+		}
+		i := 0
+		for i+1 < len(p.a.marks) && i+1 < len(p.b.marks) && p.a.marks[i+1].hash == p.b.marks[i+1].hash {
+			i++
+		}
+		block[p] = i
+		differing = append(differing, p)
+	}
+	// Only those that may be the earliest are looked at.
+	start := func(p *pair) uint64 {
+		if len(p.a.marks) == 0 {
+			return 0
+		}
+		return p.a.marks[block[p]].ticks
+	}
+	slices.SortFunc(differing, func(x, y *pair) int { return cmp.Compare(start(x), start(y)) })
+	differing = differing[:min(len(differing), 100)]
+	a, err := d.a.lines(differing, block, func(p *pair) uint64 { return p.a.id }, context)
+	if err != nil {
+		return err
+	}
+	b, err := d.b.lines(differing, block, func(p *pair) uint64 { return p.b.id }, context)
+	if err != nil {
+		return err
+	}
+	for _, p := range differing {
+		p.find(a[p], b[p], context)
+		if p.at >= 0 && (d.divergence == nil || p.tick < d.divergence.tick) {
+			d.divergence = p
+		}
+	}
+	return nil
+}
+
+// blockLines is the lines of a goroutine's block of events.
+type blockLines struct {
+	path  [][]string // calls around, of each
+	lines []string
+	ticks []uint64
+	first int // index in the goroutine of lines[0]
+}
+
+// lines returns the lines of a block of events, with some in front and behind, of these goroutines.
+func (s *side) lines(pairs []*pair, block map[*pair]int, id func(*pair) uint64, context int) (map[*pair]*blockLines, error) {
+	byID := map[uint64]*pair{}
+	for _, p := range pairs {
+		byID[id(p)] = p
+	}
+	found := map[*pair]*blockLines{}
+	seen := map[uint64]int{}
+	err := s.walk(func(st *stack, c *frame, e *recording.Event, line []byte) {
+		p := byID[st.Goroutine]
+		if p == nil {
+			return
+		}
+		i := seen[st.Goroutine]
+		seen[st.Goroutine]++
+		from := max(0, block[p]*markEvery-context)
+		if i < from || i > (block[p]+1)*markEvery+context {
+			return
+		}
+		b := found[p]
+		if b == nil {
+			b = &blockLines{first: i}
+			found[p] = b
+		}
+		var path []string
+		for j := range st.Calls[:len(st.Calls)-1] {
+			if c := &st.Calls[j]; c.Data.clause != nil {
+				path = append(path, s.r.Function(c.Function).FullName())
+			}
+		}
+		b.path = append(b.path, path)
+		b.lines = append(b.lines, string(line))
+		b.ticks = append(b.ticks, e.Ticks)
+	}, func(*recording.Event) {})
+	return found, err
+}
+
+// find finds the first line that differs.
+func (p *pair) find(a, b *blockLines, context int) {
+	if a == nil {
+		a = &blockLines{}
+	}
+	if b == nil {
+		b = &blockLines{}
+	}
+	i := 0
+	for i < len(a.lines) && i < len(b.lines) && a.lines[i] == b.lines[i] {
+		i++
+	}
+	if i == len(a.lines) && i == len(b.lines) {
+		return
+	}
+	p.at = max(a.first, b.first) + i
+	switch {
+	case i < len(a.lines):
+		p.tick, p.path = a.ticks[i], a.path[i]
+	case i > 0:
+		p.tick, p.path = a.ticks[i-1]+1, b.path[i]
+	default:
+		p.path = b.path[i]
+	}
+	p.same = a.lines[max(0, i-context):i]
+	p.next[0] = a.lines[i:min(len(a.lines), i+context)]
+	p.next[1] = b.lines[i:min(len(b.lines), i+context)]
+}
+
+// write writes the first divergence and the summary.
+func (d *comparison) write(out io.Writer, rows int) {
+	if p := d.divergence; p != nil {
+		clock := d.a.r.Converter()
+		fmt.Fprintf(out, "First divergence: event %d of G%d and of G%d, %s after the start of %s\n", p.at+1, p.a.id, p.b.id,
+			recording.AppendDuration(nil, int64(clock.Since(p.tick))), d.a.r.Dir)
+		for i, name := range p.path {
+			fmt.Fprintf(out, "  %sin %s\n", strings.Repeat("  ", i), name)
+		}
+		if len(p.same) > 0 {
+			fmt.Fprintln(out, "both:")
+		}
+		for _, line := range p.same {
+			fmt.Fprintln(out, "  "+line)
+		}
+		for i, s := range []*side{d.a, d.b} {
+			fmt.Fprintf(out, "%s:\n", s.r.Dir)
+			for _, line := range p.next[i] {
+				fmt.Fprintln(out, "-+"[i:i+1]+" "+line)
+			}
+			if len(p.next[i]) == 0 {
+				fmt.Fprintln(out, "-+"[i:i+1]+" (no more calls)")
+			}
+		}
+		fmt.Fprintln(out)
+	}
+	d.writeSummary(out, rows)
+}
+
+func (d *comparison) writeSummary(out io.Writer, rows int) {
+	same := 0
+	for _, p := range d.pairs {
+		if p.a.hash == p.b.hash && p.a.n == p.b.n {
+			same++
+		}
+	}
+	fmt.Fprintf(out, "Goroutines: %d do the same, %d differ, %d only in %s, %d only in %s\n", same, len(d.pairs)-same,
+		len(d.onlyA), d.a.r.Dir, len(d.onlyB), d.b.r.Dir)
+	type change struct {
+		name string
+		a, b tally
+	}
+	var changes []change
+	names := map[string]bool{}
+	for _, s := range []*side{d.a, d.b} {
+		for name := range s.calls {
+			names[name] = true
+		}
+	}
+	for name := range names {
+		c := change{name: name}
+		if t := d.a.calls[name]; t != nil {
+			c.a = *t
+		}
+		if t := d.b.calls[name]; t != nil {
+			c.b = *t
+		}
+		if c.a != c.b {
+			changes = append(changes, c)
+		}
+	}
+	fmt.Fprintf(out, "Functions: %d called, %d of them not in the same way\n", len(names), len(changes))
+	if len(changes) == 0 {
+		return
+	}
+	slices.SortFunc(changes, func(x, y change) int {
+		return cmp.Or(-cmp.Compare(abs(x.b.panics, x.a.panics), abs(y.b.panics, y.a.panics)), -cmp.Compare(abs(x.b.errors, x.a.errors), abs(y.b.errors, y.a.errors)),
+			-cmp.Compare(abs(x.b.calls, x.a.calls), abs(y.b.calls, y.a.calls)), cmp.Compare(x.name, y.name))
+	})
+	table := [][]string{{"calls", "", "errors", "", "panics", "", ""}}
+	for _, c := range rowsOf(changes, rows) {
+		row := []string{}
+		for _, n := range [][2]uint64{{c.a.calls, c.b.calls}, {c.a.errors, c.b.errors}, {c.a.panics, c.b.panics}} {
+			row = append(row, fmt.Sprint(n[0]), "-> "+fmt.Sprint(n[1]))
+		}
+		table = append(table, append(row, c.name))
+	}
+	writeTable(out, table)
+	if left := len(changes) - len(table) + 1; left > 0 {
+		fmt.Fprintf(out, "and %d more (-n 0 shows all)\n", left)
+	}
+}
+
+func abs(a, b uint64) uint64 { return max(a, b) - min(a, b) }

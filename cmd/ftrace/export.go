@@ -1,0 +1,355 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/rule"
+)
+
+// exporters write a recording in the formats of other tools. Each goes through it once.
+var exporters = map[string]func(w *walker, window recording.Window, out io.Writer) error{
+	"json":       replayJSON,
+	"chrome":     exportChrome,
+	"folded":     exportFolded,
+	"pprof":      exportPprof,
+	"speedscope": exportSpeedscope,
+	"mermaid":    exportMermaid,
+}
+
+// exportCommand is "ftrace export -format FORMAT [FLAGS] [DIR]".
+func exportCommand(args []string) int {
+	o := newOptions("export")
+	name := o.flags.String("format", "", "")
+	file := o.flags.String("o", "", "")
+	args, err := o.parse(args)
+	if err != nil {
+		return fail("export", err)
+	}
+	export := exporters[*name]
+	if export == nil && *name != "uftrace" {
+		return fail("export", usagef("-format is chrome, pprof, folded, speedscope, json, mermaid or uftrace, not %q", *name))
+	}
+	r, err := o.open(args)
+	if err != nil {
+		return fail("export", err)
+	}
+	w, err := o.walker(r)
+	if err != nil {
+		return fail("export", err)
+	}
+	if export == nil {
+		err = exportUftrace(w, o.window(r), *file)
+	} else {
+		err = exportTo(*file, func(out io.Writer) error { return export(w, o.window(r), out) })
+	}
+	if err != nil {
+		return fail("export", err)
+	}
+	complain(r, nil)
+	return 0
+}
+
+// exportTo gives write a file, or stdout.
+func exportTo(file string, write func(io.Writer) error) error {
+	out := os.Stdout
+	if file != "" {
+		f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) // what programs were given may be secret
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		out = f
+	}
+	b := bufio.NewWriterSize(out, 1<<16)
+	if err := write(b); err != nil {
+		return err
+	}
+	if err := b.Flush(); err != nil {
+		return err
+	}
+	if file != "" {
+		return out.Close()
+	}
+	return nil
+}
+
+// run goes through the events in a window; then it ends what is under way, without events.
+func (w *walker) run(window recording.Window) (last uint64, err error) {
+	s := w.r.Events(window)
+	defer s.Close()
+	var e recording.Event
+	for s.Next(&e) {
+		last = e.Ticks
+		w.event(&e)
+	}
+	for _, st := range w.stacks.Every() {
+		for len(st.Calls) > 0 {
+			w.ended(st, &st.Calls[len(st.Calls)-1], nil)
+		}
+	}
+	return last, s.Err()
+}
+
+// jsonEvent is an event as a line of JSON. Times are in ns.
+type jsonEvent struct {
+	Time      int64             `json:"time"` // since the recording began
+	Goroutine uint64            `json:"goroutine,omitempty"`
+	Event     string            `json:"event"`
+	Function  string            `json:"function,omitempty"`
+	Call      uint64            `json:"call,omitempty"`
+	Depth     int               `json:"depth"`
+	Values    []recording.Value `json:"values,omitempty"`
+	Duration  *int64            `json:"duration,omitempty"`
+	Parent    uint64            `json:"parent,omitempty"`
+	Mock      bool              `json:"mock,omitempty"`
+	Note      string            `json:"note,omitempty"`
+	Text      string            `json:"text,omitempty"`
+	Level     *int32            `json:"level,omitempty"`
+	Lost      uint64            `json:"lost,omitempty"`
+}
+
+// replayJSON writes a line of JSON for each event.
+func replayJSON(w *walker, window recording.Window, out io.Writer) error {
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	clock := w.r.Converter()
+	printer := w.r.Printer(recording.DefaultFormat)
+	var err error
+	write := func(st *stack, c *frame, e *recording.Event) {
+		j := jsonEvent{Time: int64(clock.Since(e.Ticks)), Goroutine: e.Goroutine, Event: e.Kind.String(), Depth: int(e.Depth)}
+		detail := rule.Args
+		if c != nil {
+			j.Depth = int(c.Data.shown)
+			j.Call = c.Number
+			detail = c.Data.clause.Detail
+		}
+		f := w.r.Function(e.Function)
+		if e.Function != 0 {
+			j.Function = f.FullName()
+		}
+		if detail < rule.Args {
+			e.Layout = 0
+		}
+		switch e.Kind {
+		case recording.EntryArgs:
+			j.Values = printer.Values(e, f.Params)
+		case recording.ExitResults:
+			j.Values = printer.Values(e, f.Results)
+		case recording.ExitPanic, recording.Recovered:
+			j.Values = printer.Values(e, []recording.Param{{Interface: true}})
+		case recording.GoroutineStart:
+			j.Parent, j.Call = e.Parent, e.Call
+		case recording.Line:
+			level := e.Level
+			j.Text, j.Level = string(e.Data), &level
+		case recording.Lost:
+			j.Lost, j.Call = e.Call, 0
+		}
+		if e.Exits() && c != nil {
+			lasted := int64(clock.Between(c.Start, e.Ticks))
+			j.Duration, j.Mock, j.Note = &lasted, c.Mock, c.Note
+		}
+		if err == nil {
+			err = enc.Encode(j)
+		}
+	}
+	w.begin = write
+	w.end = func(st *stack, c *frame, e *recording.Event) {
+		if e != nil {
+			write(st, c, e)
+		}
+	}
+	w.more = func(st *stack, c *frame, e *recording.Event) { write(st, c, e) }
+	s := w.r.Events(window)
+	defer s.Close()
+	var e recording.Event
+	for err == nil && s.Next(&e) {
+		w.event(&e)
+	}
+	if err == nil {
+		err = s.Err()
+	}
+	return err
+}
+
+// exportChrome writes trace events, which chrome://tracing, Perfetto and others read: a pair of events for each call, a thread for each goroutine.
+func exportChrome(w *walker, window recording.Window, out io.Writer) error {
+	clock := w.r.Converter()
+	format := recording.DefaultFormat
+	printer := w.r.Printer(format)
+	io.WriteString(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")
+	fmt.Fprintf(out, `{"ph":"M","pid":%d,"name":"process_name","args":{"name":%s}}`, w.r.Env.PID, jsonText(w.r.Env.Executable))
+	named := map[uint64]bool{}
+	begin := func(ph string, goroutine, ticks uint64) {
+		if !named[goroutine] {
+			named[goroutine] = true
+			fmt.Fprintf(out, ",\n"+`{"ph":"M","pid":%d,"tid":%d,"name":"thread_name","args":{"name":"G%d"}}`, w.r.Env.PID, goroutine, goroutine)
+		}
+		fmt.Fprintf(out, ",\n"+`{"ph":"%s","pid":%d,"tid":%d,"ts":%.3f`, ph, w.r.Env.PID, goroutine, float64(clock.Since(ticks))/1e3)
+	}
+	w.begin = func(st *stack, c *frame, e *recording.Event) {
+		f := w.r.Function(c.Function)
+		begin("B", st.Goroutine, e.Ticks)
+		fmt.Fprintf(out, `,"name":%s,"cat":%s,"args":{"call":%d`, jsonText(f.ShortName()), jsonText(f.Package), c.Number)
+		if e.Kind == recording.EntryArgs && c.Data.clause.Detail >= rule.Args {
+			fmt.Fprintf(out, `,"params":%s`, jsonText(string(printer.Append(nil, 0, e, f.Params))))
+		}
+		io.WriteString(out, "}}")
+	}
+	var last uint64
+	w.end = func(st *stack, c *frame, e *recording.Event) {
+		if c == nil {
+			return
+		}
+		if e == nil {
+			begin("E", st.Goroutine, max(last, c.Start))
+			io.WriteString(out, "}")
+			return
+		}
+		begin("E", st.Goroutine, e.Ticks)
+		f := w.r.Function(c.Function)
+		switch {
+		case c.Data.clause.Detail < rule.Args:
+		case e.Kind == recording.ExitResults:
+			fmt.Fprintf(out, `,"args":{"results":%s}`, jsonText(string(printer.Append(nil, 0, e, f.Results))))
+		case e.Kind == recording.ExitPanic && e.Layout != 0:
+			fmt.Fprintf(out, `,"args":{"panic":%s}`, jsonText(string(printer.AppendPanic(nil, 0, e))))
+		}
+		io.WriteString(out, "}")
+	}
+	w.more = func(st *stack, c *frame, e *recording.Event) {
+		last = e.Ticks
+		if e.Kind == recording.Line {
+			begin("i", e.Goroutine, e.Ticks)
+			fmt.Fprintf(out, `,"s":"t","name":%s}`, jsonText(string(e.Data)))
+		}
+	}
+	event := w.event
+	s := w.r.Events(window)
+	defer s.Close()
+	var e recording.Event
+	for s.Next(&e) {
+		event(&e)
+		last = e.Ticks
+	}
+	for _, st := range w.stacks.Every() {
+		for len(st.Calls) > 0 {
+			w.ended(st, &st.Calls[len(st.Calls)-1], nil)
+		}
+	}
+	if _, err := io.WriteString(out, "\n]}\n"); err != nil {
+		return err
+	}
+	return s.Err()
+}
+
+// jsonText returns s as JSON has it.
+func jsonText(s string) []byte {
+	b, _ := json.Marshal(strings.ToValidUTF8(s, "\uFFFD"))
+	return b
+}
+
+// A path is a function called from a path: all calls that have the same functions around them.
+type path struct {
+	parent   *path
+	function uint32
+	calls    uint64
+	self     uint64 // ticks
+	children map[uint32]*path
+}
+
+func (p *path) child(function uint32) *path {
+	c := p.children[function]
+	if c == nil {
+		c = &path{parent: p, function: function}
+		if p.children == nil {
+			p.children = map[uint32]*path{}
+		}
+		p.children[function] = c
+	}
+	return c
+}
+
+// paths returns the root of the paths of all calls.
+func paths(w *walker, window recording.Window) (*path, error) {
+	root := &path{}
+	at := map[uint64]*path{} // by goroutine: that of the innermost shown call
+	w.begin = func(st *stack, c *frame, e *recording.Event) {
+		p := at[st.Goroutine]
+		if p == nil {
+			p = root
+		}
+		at[st.Goroutine] = p.child(c.Function)
+	}
+	w.end = func(st *stack, c *frame, e *recording.Event) {
+		p := at[st.Goroutine]
+		if c == nil || p == nil {
+			return
+		}
+		p.calls++
+		if e != nil {
+			lasted := e.Ticks - c.Start
+			p.self += lasted - min(lasted, c.Data.inner)
+		}
+		if p.parent == root {
+			delete(at, st.Goroutine)
+		} else {
+			at[st.Goroutine] = p.parent
+		}
+	}
+	w.more = func(*stack, *frame, *recording.Event) {}
+	_, err := w.run(window)
+	return root, err
+}
+
+// visit calls f for each path below p, in the order of their functions' names.
+func (p *path) visit(r *recording.Recording, f func(*path)) {
+	var list []*path
+	for _, c := range p.children {
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b *path) int {
+		return cmp.Compare(r.Function(a.function).FullName(), r.Function(b.function).FullName())
+	})
+	for _, c := range list {
+		f(c)
+		c.visit(r, f)
+	}
+}
+
+// functions returns the functions of a path, the outermost first.
+func (p *path) functions() []uint32 {
+	var list []uint32
+	for ; p.parent != nil; p = p.parent {
+		list = append(list, p.function)
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// exportFolded writes a line for each path: its functions and its own time in ns, for flamegraph.pl and others.
+func exportFolded(w *walker, window recording.Window, out io.Writer) error {
+	root, err := paths(w, window)
+	if err != nil {
+		return err
+	}
+	clock := w.r.Converter()
+	root.visit(w.r, func(p *path) {
+		if ns := int64(clock.Between(0, p.self)); ns > 0 {
+			var names []string
+			for _, key := range p.functions() {
+				names = append(names, strings.ReplaceAll(w.r.Function(key).FullName(), ";", ":"))
+			}
+			fmt.Fprintf(out, "%s %d\n", strings.Join(names, ";"), ns)
+		}
+	})
+	return nil
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+const usage = `ftrace records what programs do that were built with ftrace-wrap, and shows it.
+
+Build a program, and see its calls as it runs:
+
+	go build -toolexec=ftrace-wrap ./cmd/app
+	ftrace ./app
+
+Or record, and look at it afterwards in as many ways as you like:
+
+	ftrace record ./app
+	ftrace replay -f 'main.handle=tree'
+	ftrace report
+
+Commands:
+
+	record   run a program and record its calls in ftrace.data
+	live     run a program and show its calls as it runs; the default
+	replay   show a recording as the text of a trace
+	report   calls, times and errors of each function
+	graph    what calls a function, and what it calls
+	diff     find where two recordings differ first
+	info     what a recording is of, how large, and what is missing
+	export   write a recording in the formats of other tools
+	help     say more about a command: ftrace help replay
+
+The commands that read take the directory of a recording, ftrace.data if none is
+named, and all have these flags:
+
+	-f RULES     show what FTRACE=RULES would have shown (docs/rules.md)
+	-from TIME   leave out what was before, since the start: 1.5s, 20ms
+	-to TIME     leave out what was later
+	-g N,N...    these goroutines only
+	-json        JSON lines in place of text, times in ns
+	-color WHEN  auto, always or never
+	-pager=false do not show by $PAGER what goes to a terminal
+`
+
+// helpTexts has the text of each command.
+var helpTexts = map[string]string{
+	"record": `usage: ftrace record [-o DIR] [-f RULES] CMD [ARGS]
+
+Record runs a program with FTRACE_RECORD set to DIR, ftrace.data if -o names none. A
+recording that is there already is renamed to DIR.old. Children of the program that
+were built with ftrace-wrap record to directories within DIR. The exit status is the
+program's, or 128 and the signal's number if a signal ended it.
+
+	-f RULES  record what FTRACE=RULES would show; without, and without FTRACE
+	          in the environment, everything
+
+	$ ftrace record ./app -v
+	$ ftrace record -f 'main.*;net/http/...=call' -o slow.data ./app
+`,
+	"live": `usage: ftrace [live] [FLAGS] CMD [ARGS]
+
+Live runs a program and shows on stderr, as it runs, what it records to a temporary
+directory. The exit status is the program's. It is what ftrace does if no command is
+named, but a program by its path.
+
+	-f RULES         what is recorded; without, everything
+	-format OPTIONS  as FTRACE_FORMAT
+	-fold, -repeats  see ftrace help replay
+
+	$ ftrace ./app
+	$ ftrace -f 'main.*' -format duration ./app
+	$ ftrace live -repeats app
+`,
+	"replay": `usage: ftrace replay [FLAGS] [DIR]
+
+Replay writes a recording as the text that the program would have written under
+FTRACE. Values are those that were recorded: of strings the first 64 bytes, of slices
+the first 8 elements, of maps the length.
+
+	-f RULES         all that FTRACE's rules can say: selectors, first, depth, min,
+	                 tree, in, after, rate
+	-format OPTIONS  as FTRACE_FORMAT, which is the default: seq, wall, elapsed,
+	                 duration, pos, path, fold, line=N, str=N, slice=N, nest=N
+	-fold            a call that shows no others takes one line
+	-repeats         so do calls one behind the other that call the same functions
+	                 (x1000), and recursion (x5 deep): the first is shown
+	-group           goroutine by goroutine, not by time
+
+and those that all commands have: -from, -to, -g, -json, -color, -pager (ftrace help).
+
+	$ ftrace replay
+	$ ftrace replay -repeats -format duration
+	$ ftrace replay -f 'main.handle=tree,min=1ms' -from 2s -to 2.5s
+	$ ftrace replay -g 1,7 -group old.data
+`,
+	"report": `usage: ftrace report [FLAGS] [DIR]
+       ftrace report -diff [FLAGS] A B
+
+Report writes a table of the functions that were called: calls, total time (of calls
+within others of the same function only the outer ones), self time (without the calls
+that they made and that are shown), average, shortest, longest, percentiles (within
+3 %), calls whose last result was an error that is not nil, and panics.
+
+	-by WHAT   function, package or goroutine
+	-sort BY   total, or name, calls, self, avg, min, max, p50, p95, p99, errors,
+	           panics
+	-n N       the first N rows
+	-diff      what changed from A to B, the largest change first
+
+and those that all commands have: -f, -from, -to, -g, -json, -color, -pager.
+
+	$ ftrace report -n 20
+	$ ftrace report -by package -sort self
+	$ ftrace report -diff ftrace.data.old ftrace.data
+`,
+	"graph": `usage: ftrace graph [FLAGS] FUNC [DIR]
+
+Graph writes what calls a function and what it calls, how often, and how long that
+took. FUNC is a GLOB as in FTRACE's rules; of several functions each has its graph.
+What is not shown by -f is left out: its callers then call what it called.
+
+Flags are those that all commands have: -f, -from, -to, -g, -json, -color, -pager.
+
+	$ ftrace graph main.parse
+	$ ftrace graph '(*Conn).Read' slow.data
+`,
+	"diff": `usage: ftrace diff [FLAGS] A B
+
+Diff finds out why one run did not do what another did. It puts the goroutines of two
+recordings together that were started by the same functions, and compares their calls
+by function, parameters and results; addresses are taken to be the same. It writes the
+first divergence with the calls around it, and which functions were not called as
+often, or returned not as many errors, or panicked. The exit status is 0 if there is
+no difference, 1 if there is, 2 for trouble.
+
+	-context N  lines in front of and behind the divergence, 5
+	-n N        functions in the summary, 20; 0: all
+
+and those that all commands have: -f, -from, -to, -g, -color, -pager.
+
+	$ ftrace diff good.data bad.data
+	$ ftrace diff -f 'main.*' ftrace.data.old ftrace.data
+`,
+	"info": `usage: ftrace info [FLAGS] [DIR]
+
+Info writes what a recording is of: program, process, times, functions, goroutines,
+calls, events, size, how many records were lost, and what is damaged. It reads all of
+it. Recordings within this one, of other processes, are named.
+
+	$ ftrace info
+	$ ftrace info -json slow.data
+`,
+	"export": `usage: ftrace export -format FORMAT [-o FILE] [FLAGS] [DIR]
+
+Export writes a recording in the format of another tool, to stdout or to FILE:
+
+	chrome      trace events for chrome://tracing and https://ui.perfetto.dev
+	pprof       a profile for go tool pprof: calls, and time in each function itself
+	folded      stacks and their time in ns, for flamegraph.pl and others
+	speedscope  for https://www.speedscope.app: the calls in the order of time
+	json        a line of JSON for each event
+	mermaid     a sequence diagram between packages and types, of at most 500
+	            messages: choose by -f and the like
+	uftrace     a directory for uftrace -d DIR, which -o names; a goroutine is a task
+
+and those that all commands have: -f, -from, -to, -g.
+
+	$ ftrace export -format pprof -o app.pprof && go tool pprof -top app.pprof
+	$ ftrace export -format chrome -from 2s -to 2.1s -o app.json
+	$ ftrace export -format folded | flamegraph.pl >app.svg
+`,
+	"help": `usage: ftrace help [COMMAND]
+
+Help says what a command does, or lists the commands.
+
+	$ ftrace help replay
+`,
+}
+
+// helpCommand is "ftrace help [COMMAND]".
+func helpCommand(args []string) int {
+	if len(args) == 0 {
+		os.Stdout.WriteString(usage)
+		return 0
+	}
+	text, ok := helpTexts[args[0]]
+	if !ok {
+		fmt.Fprintf(os.Stderr, "ftrace: help: %s: there is no such command: ftrace help lists them\n", args[0])
+		return 1
+	}
+	os.Stdout.WriteString(text)
+	return 0
+}

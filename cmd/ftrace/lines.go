@@ -1,0 +1,125 @@
+package main
+
+import (
+	"io"
+	"os"
+	"slices"
+)
+
+// lines writes out the lines of a trace, as they come or grouped by goroutine.
+type lines struct {
+	out io.Writer
+	b   []byte
+	err error // of writing; nothing is written after that
+
+	// Lines that are grouped wait in memory, and, when these are many, in a temporary file.
+	groups map[uint64]*group
+	order  []uint64                             // goroutines, as they appeared
+	before func(i int, goroutine uint64) string // what is put in front of the i-th group; nil: an empty line between two
+	waits  int                                  // bytes in memory
+	spool  *os.File
+	size   int64 // of the spool
+}
+
+// group is the lines of a goroutine.
+type group struct {
+	b      []byte // the last ones
+	pieces []piece
+}
+
+// piece is a part of the spool.
+type piece struct{ from, n int64 }
+
+const (
+	linesBuffer = 64 << 10
+	groupsMost  = 64 << 20 // bytes that wait in memory
+)
+
+func newLines(out io.Writer, grouped bool) *lines {
+	l := &lines{out: out}
+	if grouped {
+		l.groups = map[uint64]*group{}
+	}
+	return l
+}
+
+// lines takes whole lines of a goroutine.
+func (l *lines) lines(goroutine uint64, b []byte) {
+	if l.groups == nil {
+		l.b = append(l.b, b...)
+		if len(l.b) >= linesBuffer {
+			l.flush()
+		}
+		return
+	}
+	g := l.groups[goroutine]
+	if g == nil {
+		g = &group{}
+		l.groups[goroutine] = g
+		l.order = append(l.order, goroutine)
+	}
+	g.b = append(g.b, b...)
+	if l.waits += len(b); l.waits > groupsMost {
+		l.swap()
+	}
+}
+
+// flush writes what waits to be written.
+func (l *lines) flush() {
+	if l.err == nil && len(l.b) > 0 {
+		_, l.err = l.out.Write(l.b)
+	}
+	l.b = l.b[:0]
+}
+
+// swap moves what is in memory to the spool.
+func (l *lines) swap() {
+	if l.spool == nil && l.err == nil {
+		if l.spool, l.err = os.CreateTemp("", "ftrace-*"); l.err == nil {
+			os.Remove(l.spool.Name()) // where that can't be done close does it
+		}
+	}
+	for _, id := range l.order {
+		g := l.groups[id]
+		if len(g.b) == 0 || l.err != nil {
+			continue
+		}
+		_, l.err = l.spool.Write(g.b)
+		g.pieces = append(g.pieces, piece{l.size, int64(len(g.b))})
+		l.size += int64(len(g.b))
+		g.b = nil
+	}
+	l.waits = 0
+}
+
+// close writes what is left. It returns the error of any write.
+func (l *lines) close() error {
+	for i, id := range l.order {
+		g := l.groups[id]
+		between := ""
+		switch {
+		case l.before != nil:
+			between = l.before(i, id)
+		case i > 0:
+			between = "\n"
+		}
+		if l.err == nil {
+			_, l.err = io.WriteString(l.out, between)
+		}
+		for _, p := range g.pieces {
+			if l.err == nil {
+				_, l.err = io.Copy(l.out, io.NewSectionReader(l.spool, p.from, p.n))
+			}
+		}
+		l.b = append(l.b, g.b...)
+		l.flush()
+	}
+	l.flush()
+	if l.spool != nil {
+		l.spool.Close()
+		os.Remove(l.spool.Name())
+	}
+	l.order, l.groups = nil, nil
+	l.b = slices.Clip(l.b)
+	return l.err
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the test binary be ftrace, under which name testscript puts it on the scripts' PATH.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ftrace": main})
+}
+
+// TestScript runs testdata/script/*.txtar, each a module of its own. $TOOLEXEC is the flag that puts ftrace-wrap into a go command, $ROOT the root of this module.
+// Beyond testscript's commands they have
+//
+//	sametrace A B
+//
+// which compares two traces, goroutine by goroutine, without the tracer's own lines.
+func TestScript(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles programs")
+	}
+	wrapper := filepath.Join(t.TempDir(), "ftrace-wrap")
+	if runtime.GOOS == "windows" {
+		wrapper += ".exe"
+	}
+	// Without the stamp of version control a commit does not make another ftrace-wrap, for which everything would be compiled anew.
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", wrapper, "../ftrace-wrap").CombinedOutput(); err != nil {
+		t.Fatalf("building ftrace-wrap: %v\n%s", err, out)
+	}
+	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOPATH").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs := strings.Split(strings.TrimSpace(string(out)), "\n")
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"sametrace": sameTrace},
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Vars = append(env.Vars,
+				"GOCACHE="+strings.TrimSpace(dirs[0]), "GOMODCACHE="+strings.TrimSpace(dirs[1]), "GOPATH="+strings.TrimSpace(dirs[2]),
+				"HOME="+os.Getenv("HOME"),
+				"GOENV=off", "GOFLAGS=", "GOWORK=", "GOTOOLCHAIN=local", "GOPROXY=off", "GOSUMDB=off", "GO111MODULE=",
+				"FTRACE_PACKAGES=", "FTRACE_INLINE=", "FTRACE_CACHE=", "FTRACE_FORMAT=", "NO_COLOR=1", "PAGER=",
+				"TOOLEXEC=-toolexec="+wrapper, "ROOT="+root,
+			)
+			return nil
+		},
+	})
+}
+
+// sameTrace is the scripts' command of that name.
+func sameTrace(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: sametrace A B")
+	}
+	a, b := byGoroutine(ts.ReadFile(args[0])), byGoroutine(ts.ReadFile(args[1]))
+	if a == "" {
+		ts.Fatalf("%s shows no calls", args[0])
+	}
+	diff := cmp.Diff(strings.Split(a, "\n"), strings.Split(b, "\n"))
+	if (diff != "") != neg {
+		ts.Fatalf("-%s +%s:\n%s", args[0], args[1], diff)
+	}
+}
+
+var (
+	goroutineLine = regexp.MustCompile(`^G(\d+) `)
+	goroutineName = regexp.MustCompile(`^G\d+ *|from G\d+`)
+)
+
+// byGoroutine puts the lines of each goroutine of a trace together, in the order of their numbers, which it makes 1, 2 and so on.
+func byGoroutine(trace string) string {
+	traced := map[int][]string{}
+	for line := range strings.Lines(trace) {
+		if m := goroutineLine.FindStringSubmatch(line); m != nil {
+			n, _ := strconv.Atoi(m[1])
+			traced[n] = append(traced[n], line)
+		}
+	}
+	order := slices.Sorted(maps.Keys(traced))
+	var b strings.Builder
+	for _, n := range order {
+		for _, line := range traced[n] {
+			b.WriteString(goroutineName.ReplaceAllStringFunc(line, func(name string) string {
+				from, number, _ := strings.Cut(name, "G")
+				n, _ := strconv.Atoi(strings.TrimSpace(number))
+				return fmt.Sprintf("%sG%-3d", from, slices.Index(order, n)+1)
+			}))
+		}
+	}
+	return b.String()
+}

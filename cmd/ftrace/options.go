@@ -1,0 +1,188 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/recording"
+)
+
+// defaultDir is where record puts a recording, and where the other verbs look for one.
+const defaultDir = "ftrace.data"
+
+// options are what the verbs that read recordings have in common.
+type options struct {
+	verb       string
+	flags      *flag.FlagSet
+	rules      string
+	goroutines string
+	from, to   time.Duration
+	colour     string
+	pager      bool
+	json       bool
+}
+
+// newOptions returns the options of a verb, to which it adds its own.
+func newOptions(verb string) *options {
+	o := &options{verb: verb, flags: flag.NewFlagSet(verb, flag.ContinueOnError)}
+	o.flags.SetOutput(io.Discard)
+	o.flags.StringVar(&o.rules, "f", "", "")
+	o.flags.StringVar(&o.goroutines, "g", "", "")
+	o.flags.DurationVar(&o.from, "from", 0, "")
+	o.flags.DurationVar(&o.to, "to", 0, "")
+	o.flags.StringVar(&o.colour, "color", "auto", "")
+	o.flags.BoolVar(&o.pager, "pager", true, "")
+	o.flags.BoolVar(&o.json, "json", false, "")
+	return o
+}
+
+// parse reads the arguments of a verb, flags and others in any order, and returns the others.
+func (o *options) parse(args []string) ([]string, error) {
+	var rest []string
+	for {
+		if err := o.flags.Parse(args); err != nil {
+			return nil, usageError{err}
+		}
+		args = o.flags.Args()
+		if len(args) == 0 {
+			break
+		}
+		rest = append(rest, args[0])
+		args = args[1:]
+	}
+	switch {
+	case o.from < 0 || o.to < 0 || o.to != 0 && o.to < o.from:
+		return nil, usagef("-from %v -to %v: that is no time", o.from, o.to)
+	case o.colour != "auto" && o.colour != "always" && o.colour != "never":
+		return nil, usagef("-color is auto, always or never, not %q", o.colour)
+	}
+	return rest, nil
+}
+
+// open opens the recording that the arguments name, at most one.
+func (o *options) open(args []string) (*recording.Recording, error) {
+	switch len(args) {
+	case 0:
+		return recording.Open(defaultDir)
+	case 1:
+		return recording.Open(args[0])
+	}
+	return nil, usagef("there is more than one recording: %s", strings.Join(args, " "))
+}
+
+// walker returns what goes through a recording as the options say.
+func (o *options) walker(r *recording.Recording) (*walker, error) {
+	w := &walker{r: r}
+	if o.rules != "" {
+		s, unmatched, err := newRules(o.rules, r)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		for _, clause := range unmatched {
+			fmt.Fprintf(os.Stderr, "ftrace: -f: %q matches no function of the recording\n", clause)
+		}
+		w.rules = s
+	}
+	if o.goroutines != "" {
+		w.only = map[uint64]bool{}
+		for s := range strings.SplitSeq(o.goroutines, ",") {
+			n, err := strconv.ParseUint(strings.TrimPrefix(strings.TrimSpace(s), "G"), 10, 64)
+			if err != nil {
+				return nil, usagef("-g: %q is no goroutine (such as 1, or G7)", s)
+			}
+			w.only[n] = true
+		}
+	}
+	return w, nil
+}
+
+// window returns the part of a recording that is wanted.
+func (o *options) window(r *recording.Recording) recording.Window {
+	var window recording.Window
+	c := r.Converter()
+	if o.from > 0 {
+		window.From = c.Ticks(o.from)
+	}
+	if o.to > 0 {
+		window.To = c.Ticks(o.to)
+	}
+	return window
+}
+
+// coloured says whether output that goes to f is to have colours.
+func (o *options) coloured(terminal bool) bool {
+	return o.colour == "always" || o.colour == "auto" && terminal && os.Getenv("NO_COLOR") == ""
+}
+
+// output is where a verb's output goes: stdout, by a pager if that is a terminal.
+type output struct {
+	io.Writer
+	terminal bool
+	pager    *exec.Cmd
+	pipe     io.Closer
+}
+
+// output begins the output.
+func (o *options) output() *output {
+	out := &output{Writer: os.Stdout}
+	info, err := os.Stdout.Stat()
+	out.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb" && info.Mode()&os.ModeDevice != 0 && !isNull(info)
+	if !out.terminal || !o.pager {
+		return out
+	}
+	words := strings.Fields(os.Getenv("PAGER"))
+	if len(words) == 0 {
+		words = []string{"less"}
+	}
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.Env = os.Environ()
+	if os.Getenv("LESS") == "" {
+		cmd.Env = append(cmd.Env, "LESS=FRSX")
+	}
+	pipe, err := cmd.StdinPipe()
+	if err != nil {
+		return out
+	}
+	if cmd.Start() != nil {
+		pipe.Close()
+		return out // there is no pager
+	}
+	out.Writer, out.pager, out.pipe = pipe, cmd, pipe
+	return out
+}
+
+// isNull says whether a file is /dev/null, which is a character device too.
+func isNull(info os.FileInfo) bool {
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(null, info)
+}
+
+// close ends the output: it waits for the pager.
+func (out *output) close() {
+	if out.pager != nil {
+		out.pipe.Close()
+		out.pager.Wait()
+	}
+}
+
+// complain says on stderr what of a recording could not be read.
+func complain(r *recording.Recording, s *recording.Stream) {
+	if s != nil && s.Err() != nil {
+		fmt.Fprintf(os.Stderr, "ftrace: %v\n", s.Err())
+	}
+	damage := r.Damage()
+	for i, d := range damage {
+		if i == 5 {
+			fmt.Fprintf(os.Stderr, "ftrace: %s: and %d more places (ftrace info lists them)\n", r.Dir, len(damage)-i)
+			break
+		}
+		fmt.Fprintf(os.Stderr, "ftrace: %s: damaged: %v\n", r.Dir, d)
+	}
+}

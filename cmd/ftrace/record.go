@@ -1,0 +1,229 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/recording"
+)
+
+// recordCommand is "ftrace record [FLAGS] CMD [ARGS]".
+func recordCommand(args []string) int {
+	flags := flag.NewFlagSet("record", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	dir := flags.String("o", defaultDir, "")
+	rules := flags.String("f", "", "")
+	if err := flags.Parse(args); err != nil {
+		return fail("record", usageError{err})
+	}
+	if flags.NArg() == 0 {
+		return fail("record", usagef("which program?"))
+	}
+	if err := checkRules(*rules); err != nil {
+		return fail("record", usageError{err})
+	}
+	full, err := filepath.Abs(*dir)
+	if err != nil {
+		return fail("record", err)
+	}
+	if err := moveAway(full); err != nil {
+		return fail("record", err)
+	}
+	p, err := start(flags.Args(), full, *rules)
+	if err != nil {
+		return fail("record", err)
+	}
+	status := p.wait()
+	if _, err := os.Stat(filepath.Join(full, "metadata")); err != nil {
+		fmt.Fprintf(os.Stderr, "ftrace: record: %v\n", errNothing(flags.Arg(0)))
+	}
+	return status
+}
+
+func errNothing(program string) error {
+	return fmt.Errorf("nothing was recorded: was %s built with ftrace-wrap (go build -toolexec=ftrace-wrap)?", program)
+}
+
+// moveAway renames the recording that is at dir to dir.old, in place of the one that is there.
+func moveAway(dir string) error {
+	for _, name := range []string{dir, dir + ".old"} {
+		entries, err := os.ReadDir(name)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := os.Stat(filepath.Join(name, "metadata")); err != nil && len(entries) > 0 {
+			return fmt.Errorf("%s is there and is no recording: it is left as it is: remove it, or record with -o to another directory", name)
+		}
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return nil
+	}
+	if err := os.RemoveAll(dir + ".old"); err != nil {
+		return err
+	}
+	return os.Rename(dir, dir+".old")
+}
+
+// checkRules says what is wrong with rules for the program, which would only say so itself and run on.
+func checkRules(text string) error {
+	_, _, err := newRules(text, &recording.Recording{})
+	return err
+}
+
+// process is a program that is being recorded.
+type process struct {
+	cmd     *exec.Cmd
+	signals chan os.Signal
+	done    chan struct{} // closed when it has ended
+}
+
+// start starts a program that records to dir.
+func start(args []string, dir, rules string) (*process, error) {
+	p := &process{cmd: exec.Command(args[0], args[1:]...), signals: make(chan os.Signal, 1), done: make(chan struct{})}
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	// A percent sign in FTRACE_RECORD stands for something.
+	p.cmd.Env = append(os.Environ(), "FTRACE_RECORD="+strings.ReplaceAll(dir, "%", "%%"))
+	if rules != "" {
+		p.cmd.Env = append(p.cmd.Env, "FTRACE="+rules)
+	}
+	// Ctrl-C reaches the program as well; ftrace ends after it.
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(s) {
+			signal.Notify(p.signals, s)
+		}
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		for s := range p.signals {
+			if s != os.Interrupt && s != syscall.SIGQUIT { // these the terminal gives to both
+				p.cmd.Process.Signal(s)
+			}
+		}
+	}()
+	go func() {
+		p.cmd.Wait()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// wait waits for the end and returns the exit status: the program's, or 128 and the signal's number if a signal ended it.
+func (p *process) wait() int {
+	<-p.done
+	signal.Stop(p.signals)
+	state := p.cmd.ProcessState
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return state.ExitCode()
+}
+
+// liveCommand is "ftrace live [FLAGS] CMD [ARGS]", or "ftrace [FLAGS] CMD [ARGS]".
+func liveCommand(args []string) int {
+	flags := flag.NewFlagSet("live", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	rules := flags.String("f", "", "")
+	formatText := flags.String("format", formatOfEnvironment(), "")
+	fold := flags.Bool("fold", false, "")
+	repeats := flags.Bool("repeats", false, "")
+	if err := flags.Parse(args); err != nil {
+		return fail("live", usageError{err})
+	}
+	f, err := parseFormat(*formatText)
+	if err != nil {
+		return fail("live", usageError{err})
+	}
+	if err := checkRules(*rules); err != nil {
+		return fail("live", usageError{err})
+	}
+	if flags.NArg() == 0 {
+		return fail("live", usagef("which program?"))
+	}
+	f.fold = f.fold || *fold
+	temp, err := os.MkdirTemp("", "ftrace-live-")
+	if err != nil {
+		return fail("live", err)
+	}
+	defer os.RemoveAll(temp)
+	dir := filepath.Join(temp, "recording")
+	p, err := start(flags.Args(), dir, *rules)
+	if err != nil {
+		return fail("live", err)
+	}
+	if err := follow(dir, p, f, *repeats); err != nil {
+		p.wait()
+		return fail("live", err)
+	}
+	return p.wait()
+}
+
+// pollEvery is how often a recording that is being written is looked at.
+const pollEvery = 50 * time.Millisecond
+
+// follow shows on stderr what a process records while it runs.
+func follow(dir string, p *process, f format, repeats bool) error {
+	ended := false
+	poll := func() {
+		select {
+		case <-p.done:
+			ended = true
+		case <-time.After(pollEvery):
+		}
+	}
+	var r *recording.Recording
+	for r == nil {
+		if poll(); ended {
+			if _, err := os.Stat(filepath.Join(dir, "metadata")); err != nil {
+				return errNothing(p.cmd.Path)
+			}
+		}
+		var err error
+		if r, err = recording.Open(dir); err != nil && ended {
+			return err
+		}
+	}
+	w := &walker{r: r}
+	lines := newLines(os.Stderr, false)
+	t := newText(w, f, lines)
+	finish := t.finish
+	if repeats {
+		finish = newRepeats(t).finish
+	}
+	s := r.Events(recording.Window{Follow: true})
+	defer s.Close()
+	for lines.err == nil {
+		last := ended
+		s.Poll(last)
+		// What records refer to is in the tables before them.
+		if err := r.Refresh(); err != nil {
+			return err
+		}
+		t.clock = r.Converter()
+		var e recording.Event
+		for lines.err == nil && s.Next(&e) {
+			w.event(&e)
+		}
+		lines.flush()
+		if last {
+			break
+		}
+		poll()
+	}
+	finish()
+	complain(r, s)
+	return lines.close()
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"io"
+
+	"github.com/ftrace-wrap/ftrace-wrap/recording"
+)
+
+// replayCommand is "ftrace replay [FLAGS] [DIR]": the text of the trace.
+func replayCommand(args []string) int {
+	o := newOptions("replay")
+	formatText := o.flags.String("format", formatOfEnvironment(), "")
+	fold := o.flags.Bool("fold", false, "")
+	repeats := o.flags.Bool("repeats", false, "")
+	group := o.flags.Bool("group", false, "")
+	args, err := o.parse(args)
+	if err != nil {
+		return fail("replay", err)
+	}
+	f, err := parseFormat(*formatText)
+	if err != nil {
+		return fail("replay", usageError{err})
+	}
+	f.fold = f.fold || *fold
+	if *repeats && *group {
+		return fail("replay", usagef("-repeats groups by goroutine itself, where it must: not with -group"))
+	}
+	r, err := o.open(args)
+	if err != nil {
+		return fail("replay", err)
+	}
+	w, err := o.walker(r)
+	if err != nil {
+		return fail("replay", err)
+	}
+	out := o.output()
+	defer out.close()
+	if !f.colourSet {
+		f.colour = o.coloured(out.terminal)
+	}
+	if o.json {
+		err = replayJSON(w, o.window(r), out)
+	} else {
+		err = replay(w, o.window(r), f, *repeats, *group, out)
+	}
+	if err != nil {
+		return fail("replay", err)
+	}
+	return 0
+}
+
+// replay writes the text of a recording.
+func replay(w *walker, window recording.Window, f format, repeats, group bool, out io.Writer) error {
+	lines := newLines(out, group)
+	t := newText(w, f, lines)
+	finish := t.finish
+	if repeats {
+		finish = newRepeats(t).finish
+	}
+	s := w.r.Events(window)
+	var e recording.Event
+	for lines.err == nil && s.Next(&e) {
+		w.event(&e)
+	}
+	finish()
+	s.Close()
+	complain(w.r, s)
+	return lines.close()
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/rule"
+)
+
+// rules are FTRACE's, laid on a recording after the fact: they choose among the calls that were recorded what a program that ran with them would have shown.
+// What runtime/core/src/ftrace_config.go does to calls as they happen is done to recorded ones here.
+type rules struct {
+	clauses []rule.Clause
+	in      []uint32 // by clause: the mark that must be set around a call; 0 if the clause does not ask for one
+	after   []uint32 // by clause: the trigger that must be set
+	tree    []uint32 // by clause: the mark that its own functions set
+	trees   uint32   // all marks of trees
+
+	triggered uint32
+	functions []ruledFunction // by key
+	clock     recording.Converter
+	ended     endedCalls
+}
+
+// ruledFunction is what the rules say of a function.
+type ruledFunction struct {
+	clause     int32  // 1 + index of the clause that decides, 0 if none does
+	marks      uint32 // bits that a call of it sets in its frame and those below
+	triggers   uint32 // bits that a call of it sets for the whole process
+	window     int64  // start of the rate limit's current window, in ns
+	inWindow   uint32 // calls shown in it
+	suppressed uint32 // calls not shown since the last one that was
+}
+
+// newRules lays rules on the functions of a recording. Their clauses that match nothing are returned too.
+func newRules(text string, r *recording.Recording) (s *rules, unmatched []string, err error) {
+	clauses, fault, ok := rule.Parse(text)
+	if !ok {
+		return nil, nil, ruleError(text, fault)
+	}
+	n := len(clauses)
+	s = &rules{clauses: clauses, in: make([]uint32, n), after: make([]uint32, n), tree: make([]uint32, n), clock: r.Converter()}
+	bit := uint32(1)
+	for i := range clauses {
+		c := &clauses[i]
+		if !c.FirstSet {
+			c.First = 0 // that is for what someone is to read as it happens
+		}
+		for _, use := range []struct {
+			wanted bool
+			bits   []uint32
+		}{{c.In != "", s.in}, {c.After != "", s.after}, {c.Tree, s.tree}} {
+			if !use.wanted {
+				continue
+			}
+			if bit == 0 {
+				return nil, nil, fmt.Errorf("more than 32 clauses with tree, in= or after=")
+			}
+			use.bits[i] = bit
+			bit <<= 1
+		}
+		s.trees |= s.tree[i]
+	}
+	matches := make([]int, n)
+	s.functions = make([]ruledFunction, r.Keys())
+	for _, f := range r.Functions() {
+		subject := rule.Func{Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line, Binary: r.Env.Executable}
+		to := &s.functions[f.Key]
+		if i := rule.Decide(clauses, &subject); i >= 0 {
+			to.clause = int32(i + 1)
+			to.marks = s.tree[i]
+			matches[i]++
+		}
+		for i := range clauses {
+			if s.in[i] != 0 && rule.MatchFunc(clauses[i].In, &subject) {
+				to.marks |= s.in[i]
+			}
+			if s.after[i] != 0 && rule.MatchFunc(clauses[i].After, &subject) {
+				to.triggers |= s.after[i]
+			}
+		}
+	}
+	for i, n := range matches {
+		if n == 0 {
+			unmatched = append(unmatched, clauses[i].Text)
+		}
+	}
+	return s, unmatched, nil
+}
+
+// ruleError shows where a rule is wrong.
+func ruleError(text string, fault rule.Error) error {
+	if strings.Contains(text, "\n") {
+		return fmt.Errorf("-f: %s", fault.Message)
+	}
+	return fmt.Errorf("-f: %s\n  %s\n  %s%s", fault.Message, text, strings.Repeat(" ", fault.Offset), strings.Repeat("^", max(fault.Length, 1)))
+}
+
+// function returns what the rules say of a function; nothing of those that are not in the tables.
+func (s *rules) function(key uint32) *ruledFunction {
+	if int(key) < len(s.functions) {
+		return &s.functions[key]
+	}
+	return &ruledFunction{}
+}
+
+// shows returns the clause by which a call is shown, or nil if it is not. mask has the marks around and of the call, and shown is how many shown calls
+// are around it.
+func (s *rules) shows(f *ruledFunction, mask uint32, shown int32, e *recording.Event) *rule.Clause {
+	var clause *rule.Clause
+	if i := int(f.clause) - 1; i < 0 {
+		if clause = s.treeAround(mask); clause == nil {
+			return nil
+		}
+	} else if clause = &s.clauses[i]; s.in[i]&^mask != 0 || s.after[i]&^s.triggered != 0 {
+		return nil
+	}
+	switch {
+	case clause.Detail < rule.Call,
+		clause.Depth != 0 && uint32(shown) >= clause.Depth,
+		clause.First != 0 && e.Call > clause.First,
+		clause.Rate != 0 && !s.withinRate(f, clause, e):
+		return nil
+	}
+	return clause
+}
+
+// treeAround returns the innermost-written clause whose tree the marks say we are in.
+func (s *rules) treeAround(mask uint32) *rule.Clause {
+	if mask&s.trees == 0 {
+		return nil
+	}
+	for i := len(s.tree) - 1; i >= 0; i-- {
+		if s.tree[i]&mask != 0 && s.after[i]&^s.triggered == 0 && s.in[i]&^mask == 0 {
+			return &s.clauses[i]
+		}
+	}
+	return nil
+}
+
+// withinRate says whether one more call of f may be shown in the current window.
+func (s *rules) withinRate(f *ruledFunction, clause *rule.Clause, e *recording.Event) bool {
+	now := int64(s.clock.Since(e.Ticks))
+	if f.window == 0 || now-f.window >= clause.Per {
+		f.window = max(now, 1)
+		f.inWindow = 0
+	}
+	if f.inWindow++; f.inWindow <= clause.Rate {
+		return true
+	}
+	f.suppressed++
+	return false
+}
+
+// endedCalls remembers what goroutines inherit from the calls that ended last, of those from which that is not nothing: a goroutine's first record may come
+// when the call that started it has ended.
+type endedCalls struct {
+	names  [4096]callName
+	values [4096]inherited
+	n      int
+}
+
+type callName struct {
+	goroutine, number uint64
+	function          uint32
+}
+
+// inherited is what a goroutine has from the call that started it.
+type inherited struct {
+	mask     uint32
+	function uint32 // the innermost call there that is shown, or sets marks; 0: none
+	number   uint64
+}
+
+func (m *endedCalls) add(name callName, v inherited) {
+	i := m.n % len(m.names)
+	m.names[i], m.values[i] = name, v
+	m.n++
+}
+
+func (m *endedCalls) lookup(name callName) inherited {
+	for n := m.n - 1; n >= max(0, m.n-len(m.names)); n-- {
+		if i := n % len(m.names); m.names[i] == name {
+			return m.values[i]
+		}
+	}
+	return inherited{}
+}

@@ -1,0 +1,67 @@
+package recording
+
+import "time"
+
+// A Clock is one moment by three clocks.
+type Clock struct {
+	Ticks     uint64
+	Monotonic int64 // ns
+	Wall      int64 // ns since 1970
+}
+
+// addClock keeps the first and the last moment.
+func (r *Recording) addClock(c Clock) {
+	if len(r.clocks) == 2 {
+		r.clocks = r.clocks[:1]
+	}
+	r.clocks = append(r.clocks, c)
+}
+
+// Clocks returns the first moment at which the clocks were read, and the last.
+func (r *Recording) Clocks() (first, last Clock) {
+	if len(r.clocks) == 0 {
+		return Clock{}, Clock{}
+	}
+	return r.clocks[0], r.clocks[len(r.clocks)-1]
+}
+
+// A Converter makes time of ticks, by a line through the first and the last moment at which the clocks were read, or by the frequency that the metadata have
+// if the program was killed before the last. It may be used concurrently.
+type Converter struct {
+	ticks     uint64
+	wall      int64
+	nsPerTick float64
+}
+
+// Converter returns what makes time of ticks.
+func (r *Recording) Converter() Converter {
+	first, last := r.Clocks()
+	c := Converter{ticks: first.Ticks, wall: first.Wall, nsPerTick: 1}
+	switch {
+	case last.Ticks > first.Ticks && last.Monotonic > first.Monotonic:
+		c.nsPerTick = float64(last.Monotonic-first.Monotonic) / float64(last.Ticks-first.Ticks)
+	case r.Env.Frequency != 0:
+		c.nsPerTick = 1e9 / float64(r.Env.Frequency)
+	}
+	return c
+}
+
+// Since returns the time since the recording began.
+func (c *Converter) Since(ticks uint64) time.Duration {
+	return time.Duration(float64(int64(ticks-c.ticks)) * c.nsPerTick)
+}
+
+// Between returns the time between two moments.
+func (c *Converter) Between(from, to uint64) time.Duration {
+	return time.Duration(float64(int64(to-from)) * c.nsPerTick)
+}
+
+// Wall returns the time of day.
+func (c *Converter) Wall(ticks uint64) time.Time {
+	return time.Unix(0, c.wall+int64(c.Since(ticks))).UTC()
+}
+
+// Ticks returns the ticks at a time since the recording began.
+func (c *Converter) Ticks(since time.Duration) uint64 {
+	return c.ticks + uint64(int64(float64(since)/c.nsPerTick))
+}

@@ -1,0 +1,274 @@
+package recording
+
+import (
+	"fmt"
+	"os"
+)
+
+// cursor walks the records of a file, calls_N, a packet at a time. While it is in one the next is read ahead.
+type cursor struct {
+	r    *Recording
+	name string
+	file *os.File
+
+	buf      []byte // the packet's content so far
+	pos      int    // of the next record
+	ticks    uint64 // of the next record, or of the last if there is none
+	offset   int64  // of the packet in the file
+	packet   packet
+	in       bool   // there is a packet
+	lost     uint64 // records, as the last packet knew
+	reported uint64 // of which were said to be
+
+	old   []byte         // the packet before: an event may still be in it
+	spare []byte         // the one before that
+	ahead chan readAhead // nil: nothing is being read
+}
+
+// readAhead is what was read at an offset.
+type readAhead struct {
+	offset int64
+	buf    []byte
+	n      int
+}
+
+// fill makes sure that there is a record at pos. It returns false if there is none, or none so far.
+func (c *cursor) fill(following bool) bool {
+	for {
+		switch {
+		case !c.in:
+			if !c.open(following) {
+				return false
+			}
+		case c.whole():
+			return true
+		case !following:
+			c.leave()
+		case !c.grown():
+			return false
+		}
+	}
+}
+
+// whole says whether a record begins at pos, and takes its time.
+func (c *cursor) whole() bool {
+	if c.pos+recordHead > len(c.buf) {
+		return false
+	}
+	if c.buf[c.pos+9] < recordHead/8 {
+		return false
+	}
+	c.ticks = max(c.ticks, le64(c.buf[c.pos:])) // within a file they never go back
+	return true
+}
+
+// leave leaves the packet, and notes what was left over.
+func (c *cursor) leave() {
+	pos := min(c.pos, len(c.buf)) // records begin at whole words
+	if rest := int64(c.packet.content) - int64(pos); rest > 0 {
+		what := "a record that cannot be"
+		if len(c.buf) < int(c.packet.content) {
+			what = "the file ends within a packet"
+		}
+		c.r.damaged(Damage{c.name, c.offset + int64(pos), rest, what})
+	}
+	c.offset += int64(c.packet.size)
+	c.in = false
+}
+
+// grown looks, in a file that is being written, whether the packet has more content, or another follows. It returns false if neither is so.
+func (c *cursor) grown() bool {
+	var head [packetHead]byte
+	next := false
+	if n, _ := c.file.ReadAt(head[:], c.offset+int64(c.packet.size)); n == packetHead {
+		p, wrong := parsePacket(head[:], 0, c.r.Env.UUID)
+		next = wrong == "" && p.content >= packetHead
+	}
+	// The content is looked at behind that: when the next packet is there, this one is complete.
+	if _, err := c.file.ReadAt(head[:], c.offset); err != nil {
+		return false
+	}
+	p, wrong := parsePacket(head[:], 0, c.r.Env.UUID)
+	if wrong != "" || p.number != c.packet.number {
+		return false
+	}
+	if p.content > c.packet.content {
+		c.packet.content = p.content
+		buf := c.room(p.content)[:p.content]
+		n, _ := c.file.ReadAt(buf, c.offset)
+		c.buf = buf[:n]
+		return true
+	}
+	if next {
+		c.leave()
+	}
+	return next
+}
+
+// room returns the cursor's buffer, of at least size bytes.
+func (c *cursor) room(size uint64) []byte {
+	if uint64(cap(c.buf)) < size {
+		return make([]byte, size)
+	}
+	return c.buf[:cap(c.buf)]
+}
+
+// open begins the packet at offset, or the next one that can be read. It returns false if there is none.
+func (c *cursor) open(following bool) bool {
+	for {
+		got := c.fetch(following)
+		if got.n < packetHead {
+			if got.n > 0 && !following && !zero(got.buf[:got.n]) {
+				c.r.damaged(Damage{c.name, c.offset, int64(got.n), "the file ends within the head of a packet"})
+			}
+			return false
+		}
+		head := got.buf[:got.n]
+		p, wrong := parsePacket(head, 0, c.r.Env.UUID)
+		if wrong != "" {
+			// The space of a packet is reserved before it is begun.
+			if zero(head[:packetHead]) && (following || c.left() <= int64(max(c.packet.size, packetUsual))) {
+				return false
+			}
+			if following {
+				return false
+			}
+			if !c.resync(wrong) {
+				return false
+			}
+			continue
+		}
+		if p.content > uint64(len(got.buf)) { // it is larger than those before
+			got.buf = make([]byte, min(int64(p.content), c.left()))
+			got.n, _ = c.file.ReadAt(got.buf, c.offset)
+		}
+		c.packet, c.in = p, true
+		if !following {
+			c.spare, c.old = c.old, c.buf
+		}
+		c.buf = got.buf[:min(uint64(got.n), p.content)]
+		c.pos = packetHead
+		c.lost = max(c.lost, p.lost)
+		if !following {
+			c.read(c.offset+int64(p.size), int64(p.size))
+		}
+		return true
+	}
+}
+
+// resync skips what is no packet. Packets have the same size, so the next is where it should be.
+func (c *cursor) resync(wrong string) bool {
+	size := int64(packetUsual)
+	if c.packet.size != 0 {
+		size = max(int64(c.packet.size), 4096) // smaller steps would take long if that is wrong too
+	}
+	left := c.left()
+	c.r.damaged(Damage{c.name, c.offset, min(size, left), wrong})
+	c.offset += size
+	return size < left
+}
+
+// left returns how many bytes the file has from offset on.
+func (c *cursor) left() int64 {
+	info, err := c.file.Stat()
+	if err != nil {
+		return 0
+	}
+	return max(0, info.Size()-c.offset)
+}
+
+// fetch returns what is in the file at offset, which may have been read ahead.
+func (c *cursor) fetch(following bool) readAhead {
+	if c.ahead != nil {
+		got := <-c.ahead
+		c.ahead = nil
+		if got.offset == c.offset {
+			return got
+		}
+		c.spare = got.buf
+	}
+	if following {
+		buf := c.room(max(c.packet.size, packetUsual))
+		n, _ := c.file.ReadAt(buf, c.offset)
+		return readAhead{offset: c.offset, buf: buf, n: n}
+	}
+	c.read(c.offset, packetUsual)
+	return c.fetch(false)
+}
+
+// read begins to read ahead.
+func (c *cursor) read(offset, size int64) {
+	buf := c.spare
+	c.spare = nil
+	size = max(packetHead, min(size, c.left())) // the packets before offset are larger than packetHead
+	if int64(cap(buf)) < size {
+		buf = make([]byte, size)
+	}
+	buf = buf[:cap(buf)]
+	done := make(chan readAhead, 1)
+	c.ahead = done
+	file := c.file
+	go func() {
+		n, _ := file.ReadAt(buf, offset) // what is missing is noted as such
+		done <- readAhead{offset, buf, n}
+	}()
+}
+
+// seek goes to the last packet that was begun before these ticks, if packets have the same size, as they should.
+func (c *cursor) seek(ticks uint64) error {
+	info, err := c.file.Stat()
+	if err != nil {
+		return err
+	}
+	var head [packetHead]byte
+	begin := func(i int64) (uint64, bool) {
+		if n, _ := c.file.ReadAt(head[:], i*packetUsual); n < packetHead {
+			return 0, false
+		}
+		p, wrong := parsePacket(head[:], 0, c.r.Env.UUID)
+		return p.begin, wrong == "" && p.size == packetUsual
+	}
+	low, high := int64(0), info.Size()/packetUsual // the packet is in [low, high)
+	for high-low > 1 {
+		middle := (low + high) / 2
+		at, ok := begin(middle)
+		if !ok {
+			if middle == high-1 {
+				high = middle // reserved, and not yet begun
+				continue
+			}
+			return nil // damaged: from the start, then
+		}
+		if at < ticks {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	c.offset = low * packetUsual
+	return nil
+}
+
+func zero(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *cursor) close() {
+	if c.ahead != nil {
+		<-c.ahead
+	}
+	c.file.Close()
+}
+
+func (r *Recording) newCursor(name string) (*cursor, error) {
+	f, err := os.Open(r.Dir + string(os.PathSeparator) + name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %v", r.Dir, err)
+	}
+	return &cursor{r: r, name: name, file: f}, nil
+}

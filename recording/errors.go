@@ -1,0 +1,192 @@
+package recording
+
+import (
+	"reflect"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// The messages of errors are not recorded, since Error methods are the program's code. For the types below they are made from the fields.
+
+// errorForms has the messages of structs behind pointers: %NAME is a field, a string; %"NAME" the same in quotes; %NAME! an error. What is in front of a
+// field that is an error is left out if it is nil.
+var errorForms = map[string]string{
+	"*errors.errorString":         "%s",
+	"*fmt.wrapError":              "%msg",
+	"*fmt.wrapErrors":             "%msg",
+	"*fmt.fmtError":               "%s",
+	"*fs.PathError":               "%Op %Path: %Err!",
+	"*os.LinkError":               "%Op %Old %New: %Err!",
+	"*os.SyscallError":            "%Syscall: %Err!",
+	"*strconv.NumError":           `strconv.%Func: parsing %"Num": %Err!`,
+	"*url.Error":                  `%Op %"URL": %Err!`,
+	"*exec.Error":                 `exec: %"Name": %Err!`,
+	"*json.SyntaxError":           "%msg",
+	"*runtime.ftraceInjected":     "ftrace-wrap: injected failure of %name",
+	"*net.AddrError":              "%Err",
+	"*poll.DeadlineExceededError": "i/o timeout",
+}
+
+// A message is made of parts, some of which are known only in part.
+type message struct {
+	text  []byte // known
+	n     uint64 // of that many bytes
+	parts int
+}
+
+func (m *message) add(s []byte, n uint64) {
+	if uint64(len(m.text)) == m.n {
+		m.text = append(m.text, s...)
+	}
+	m.n += n
+}
+
+func (m *message) str(s string) { m.add([]byte(s), uint64(len(s))) }
+
+// err appends an error of type t with its message, or with its fields if they are behind it. It returns false, and nothing is read, if there is neither.
+func (p *Printer) err(t *Type, has int, pointee bool) bool {
+	data, cut := p.data, p.cut
+	if p.format.Messages {
+		var m message
+		if p.message(&m, t, has, pointee) && !p.cut {
+			p.str(t.Name)
+			p.byte('(')
+			if p.quiet == 0 {
+				p.quote(m.text, m.n)
+			}
+			p.byte(')')
+			return true
+		}
+		p.data, p.cut = data, cut
+	}
+	if !pointee {
+		return p.deepError(t, has)
+	}
+	elem := p.r.typ(t.Elem)
+	if elem == nil || p.uint64() == 0 || p.uint32() != 1 || p.cut {
+		p.data, p.cut = data, cut
+		return false
+	}
+	p.str(t.Name)
+	p.shallow(elem, 1)
+	return true
+}
+
+// deepError appends an error that points to a struct in a deep layout, which has that.
+func (p *Printer) deepError(t *Type, has int) bool {
+	elem := p.r.typ(t.Elem)
+	if !p.deep || t.Kind != reflect.Pointer || elem == nil || has != p.r.Env.nestLimit {
+		return false
+	}
+	data, cut := p.data, p.cut
+	if p.uint64() == 0 || p.uint32() != 1 || p.cut {
+		p.data, p.cut = data, cut
+		return false
+	}
+	p.str(t.Name)
+	p.shallow(elem, 1)
+	return true
+}
+
+// message reads an error and makes its message. It returns false if it can't; then the values are in disorder.
+func (p *Printer) message(m *message, t *Type, has int, pointee bool) bool {
+	if m.parts++; m.parts > 100 {
+		return false
+	}
+	switch {
+	case t.Name == "syscall.Errno" && t.Kind == reflect.Uintptr:
+		if p.r.Process.GOOS != runtime.GOOS {
+			return false
+		}
+		m.str(syscall.Errno(p.uint64()).Error())
+		return true
+	case t.Name == "runtime.errorString" && t.Kind == reflect.String:
+		m.str("runtime error: ")
+		n := p.uint32()
+		m.add(p.bytes(n), uint64(n))
+		return true
+	case t.Name == "context.deadlineExceededError":
+		m.str("context deadline exceeded")
+		return true
+	}
+	form, ok := errorForms[t.Name]
+	elem := p.r.typ(t.Elem)
+	deep := p.deep && has == p.r.Env.nestLimit
+	if !ok || elem == nil || elem.Kind != reflect.Struct || !pointee && !deep {
+		return false
+	}
+	if p.uint64() == 0 || p.uint32() != 1 {
+		return false
+	}
+	wasDeep := p.deep
+	p.deep = false
+	defer func() { p.deep = wasDeep }()
+	return p.form(m, form, elem)
+}
+
+// form makes a message of the fields of a struct, by a form that has them in their order.
+func (p *Printer) form(m *message, form string, t *Type) bool {
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		ft := p.r.typ(f.Type)
+		if ft == nil {
+			return false
+		}
+		before, after, found := cutField(form, f.Name)
+		switch {
+		case !found:
+			p.quiet++
+			p.value(ft, 0, 0)
+			p.quiet--
+			continue
+		case ft.Kind == reflect.String:
+			quoted := strings.HasSuffix(before, `%"`)
+			m.str(strings.TrimSuffix(strings.TrimSuffix(before, `"`), "%"))
+			n := p.uint32()
+			s := p.bytes(n)
+			if quoted {
+				m.str(`"`)
+				m.add(s, uint64(n))
+				m.str(`"`)
+				after = strings.TrimPrefix(after, `"`)
+			} else {
+				m.add(s, uint64(n))
+			}
+		case ft.Kind == reflect.Interface:
+			number := p.uint32()
+			if number == 0 {
+				return !p.cut // os.PathError and the like would not be there
+			}
+			et := p.r.typ(number)
+			if p.uint32() != 1 || et == nil {
+				return false
+			}
+			m.str(strings.TrimSuffix(before, "%"))
+			if !p.message(m, et, -1, et.Kind == reflect.Pointer && et.Error) {
+				return false
+			}
+			after = strings.TrimPrefix(after, "!")
+		default:
+			return false
+		}
+		form = after
+	}
+	m.str(form)
+	return !p.cut
+}
+
+// cutField splits a form around %NAME or %"NAME"; what is before ends in % or %".
+func cutField(form, name string) (before, after string, found bool) {
+	for _, mark := range []string{"%", `%"`} {
+		i := strings.Index(form, mark+name)
+		if i < 0 {
+			continue
+		}
+		rest := form[i+len(mark)+len(name):]
+		if rest == "" || strings.IndexByte(" :!\"", rest[0]) >= 0 {
+			return form[:i+len(mark)], rest, true
+		}
+	}
+	return "", "", false
+}

@@ -1,0 +1,126 @@
+package recording
+
+import "fmt"
+
+// A Kind says what happened.
+type Kind uint8
+
+const (
+	Entry          Kind = 1 + iota // a call begins
+	EntryArgs                      // the same, with parameters
+	Exit                           // a call ends
+	ExitResults                    // the same, with results
+	ExitPanic                      // by a panic, whose value is there if it is known
+	ExitGoexit                     // by runtime.Goexit
+	Recovered                      // a deferred call of the call recovered a panic; its exit follows
+	Mock                           // a replacement was called in place of the function; its exit follows
+	GoroutineStart                 // the goroutine's first record
+	GoroutineEnd
+	Note // the program added text to the call
+	Line // the program printed or logged a line
+
+	Lost Kind = 255 // records were lost on a processor: no record of the files, in which packets say it
+)
+
+var kindNames = [...]string{"", "entry", "entry", "exit", "exit", "panic", "goexit", "recovered", "mock", "goroutine_start", "goroutine_end", "note", "line"}
+
+func (k Kind) String() string {
+	switch {
+	case k == Lost:
+		return "lost"
+	case int(k) < len(kindNames) && k != 0:
+		return kindNames[k]
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// An Event is a record. Its slices are valid until the next one is read.
+type Event struct {
+	Ticks     uint64 // see Converter
+	Goroutine uint64
+	Call      uint64 // of an entry: the how-manyeth call of the function it is; of a GoroutineStart: the call that started it; of Lost: how many
+	Parent    uint64 // of a GoroutineStart: the goroutine that started it, 0 if that is not known
+	Function  uint32 // key, 0: none
+	Layout    uint32 // of Data, 0: there is none
+	Kind      Kind
+	Depth     uint16 // recorded calls around it on the goroutine; 65535: that or more
+	Level     int32  // of a Line: as in log/slog, or UnknownLevel
+	Data      []byte // values as they were recorded, see Recording.Values; of a Note or Line: the text
+}
+
+// UnknownLevel is the level of a line that was printed, not logged.
+const UnknownLevel = -1 << 31
+
+const recordHead = 24
+
+// decode takes in the record that b begins with. It returns its size, 0 if there is none.
+func (e *Event) decode(b []byte) int {
+	if len(b) < recordHead {
+		return 0
+	}
+	size := int(b[9]) * 8
+	if size < recordHead {
+		return 0
+	}
+	if size > len(b) {
+		// The content of a packet's last record may end within its last word.
+		if size-len(b) >= 8 {
+			return 0
+		}
+		size = len(b)
+	}
+	e.Ticks = le64(b)
+	e.Kind = Kind(b[8])
+	e.Depth = le16(b[10:])
+	e.Function = le32(b[12:])
+	e.Goroutine = le64(b[16:])
+	e.Layout, e.Data = 0, nil
+	rest := b[recordHead:size]
+	switch e.Kind {
+	case Entry:
+		if len(rest) < 8 {
+			return 0
+		}
+		e.Call = le64(rest)
+	case EntryArgs:
+		if len(rest) < 8 {
+			return 0
+		}
+		e.Call = le64(rest)
+		return e.values(rest[8:], size)
+	case ExitResults, ExitPanic, Recovered:
+		return e.values(rest, size)
+	case GoroutineStart:
+		if len(rest) < 16 {
+			return 0
+		}
+		e.Parent, e.Call = le64(rest), le64(rest[8:])
+	case Note:
+		if len(rest) < 8 {
+			return 0
+		}
+		e.Data = rest[8 : 8+min(uint64(le32(rest[4:])), uint64(len(rest)-8))]
+	case Line:
+		if len(rest) < 8 {
+			return 0
+		}
+		e.Level = int32(le32(rest))
+		e.Data = rest[8 : 8+min(uint64(le32(rest[4:])), uint64(len(rest)-8))]
+	}
+	return size
+}
+
+func (e *Event) values(b []byte, size int) int {
+	if len(b) < 8 {
+		return 0
+	}
+	e.Layout = le32(b)
+	e.Data = b[8 : 8+min(uint64(le32(b[4:])), uint64(len(b)-8))]
+	return size
+}
+
+// Enters says whether a call begins.
+func (e *Event) Enters() bool { return e.Kind == Entry || e.Kind == EntryArgs }
+
+// Exits says whether a call ends.
+func (e *Event) Exits() bool { return e.Kind >= Exit && e.Kind <= ExitGoexit }

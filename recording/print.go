@@ -1,0 +1,235 @@
+package recording
+
+import (
+	"math"
+	"reflect"
+	"strconv"
+	"unicode/utf8"
+)
+
+// none stands for the length of a nil slice, map or chan.
+const none = 0xFFFFFFFF
+
+// take returns the next n bytes of the values, or zeros if they ended.
+func (p *Printer) take(n int) []byte {
+	if len(p.data) < n {
+		p.cut, p.data = true, nil
+		return zeros[:n]
+	}
+	b := p.data[:n]
+	p.data = p.data[n:]
+	return b
+}
+
+var zeros [16]byte
+
+func (p *Printer) uint8() uint8   { return p.take(1)[0] }
+func (p *Printer) uint32() uint32 { return le32(p.take(4)) }
+func (p *Printer) uint64() uint64 { return le64(p.take(8)) }
+
+func (p *Printer) signed(k reflect.Kind) int64 {
+	switch k {
+	case reflect.Int8:
+		return int64(int8(p.uint8()))
+	case reflect.Int16:
+		return int64(int16(le16(p.take(2))))
+	case reflect.Int32:
+		return int64(int32(p.uint32()))
+	}
+	return int64(p.uint64())
+}
+
+func (p *Printer) unsigned(k reflect.Kind) uint64 {
+	switch k {
+	case reflect.Uint8:
+		return uint64(p.uint8())
+	case reflect.Uint16:
+		return uint64(le16(p.take(2)))
+	case reflect.Uint32:
+		return uint64(p.uint32())
+	}
+	return p.uint64()
+}
+
+// bytes returns what was recorded of a string of n bytes.
+func (p *Printer) bytes(n uint32) []byte {
+	shown := int(min(uint64(n), uint64(p.r.Env.stringLimit)))
+	if shown > len(p.data) {
+		p.cut = true
+		p.data = nil
+		return nil
+	}
+	s := p.data[:shown]
+	p.data = p.data[shown:]
+	return s
+}
+
+// full says whether the line has as many bytes as values may have.
+func (p *Printer) full() bool { return len(p.dst)-p.line >= p.format.Line }
+
+func (p *Printer) byte(c byte) {
+	if p.quiet == 0 {
+		p.dst = append(p.dst, c)
+	}
+}
+
+func (p *Printer) str(s string) {
+	if p.quiet == 0 {
+		p.dst = append(p.dst, s...)
+	}
+}
+
+func (p *Printer) int(v int64) {
+	if p.quiet == 0 {
+		p.dst = strconv.AppendInt(p.dst, v, 10)
+	}
+}
+
+func (p *Printer) uint(v uint64) {
+	if p.quiet == 0 {
+		p.dst = strconv.AppendUint(p.dst, v, 10)
+	}
+}
+
+func (p *Printer) hex(v uint64) {
+	if p.quiet == 0 {
+		p.dst = strconv.AppendUint(append(p.dst, "0x"...), v, 16)
+	}
+}
+
+// float appends a number as package fmt's %v does.
+func (p *Printer) float(v float64, bits int) {
+	if p.quiet != 0 {
+		return
+	}
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 && (v != 0 || !math.Signbit(v)) {
+		p.dst = strconv.AppendInt(p.dst, int64(v), 10)
+		return
+	}
+	form := byte('f')
+	if a := math.Abs(v); a != 0 && (a < 1e-4 || a >= 1e21) {
+		form = 'e'
+	}
+	p.dst = strconv.AppendFloat(p.dst, v, form, -1, bits)
+}
+
+func (p *Printer) complex(re, im float64, bits int) {
+	p.byte('(')
+	p.float(re, bits)
+	if !(im < 0) {
+		p.byte('+')
+	}
+	p.float(im, bits)
+	p.str("i)")
+}
+
+// text appends the string of n bytes that comes next, quoted.
+func (p *Printer) text(n uint32) {
+	s := p.bytes(n)
+	if s == nil && p.cut {
+		p.str("...")
+		return
+	}
+	if p.quiet == 0 {
+		p.quote(s, uint64(n))
+	}
+}
+
+// quote appends s in quotes, cut at the limit for strings. It is the beginning of a string of n bytes; what is missing is said.
+func (p *Printer) quote(s []byte, n uint64) {
+	shown := min(len(s), p.format.String)
+	if uint64(shown) < n {
+		shown = wholeRunes(s, shown)
+	}
+	p.byte('"')
+	done := p.escaped(s[:shown])
+	p.byte('"')
+	if uint64(done) < n {
+		p.str("...(")
+		p.uint(n - uint64(done))
+		p.str(" more)")
+	}
+}
+
+// wholeRunes returns n or, if that is within a character of s, where it begins.
+func wholeRunes(s []byte, n int) int {
+	if n < len(s) {
+		for n > 0 && s[n]&0xC0 == 0x80 {
+			n--
+		}
+		return n
+	}
+	for i := n - 1; i >= 0 && i >= n-3; i-- {
+		if c := s[i]; c&0xC0 != 0x80 {
+			if c >= 0xC0 && !utf8.FullRune(s[i:n]) {
+				return i
+			}
+			break
+		}
+	}
+	return n
+}
+
+// escaped appends s with what does not print escaped, until the line is full. It returns how much of s that was.
+func (p *Printer) escaped(s []byte) int {
+	b := p.dst
+	for i := 0; i < len(s); {
+		if len(b)-p.line >= p.format.Line {
+			p.dst = b
+			return i
+		}
+		c := s[i]
+		i++
+		switch {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c >= ' ' && c < 0x7F:
+			b = append(b, c)
+		case c == '\n':
+			b = append(b, '\\', 'n')
+		case c == '\r':
+			b = append(b, '\\', 'r')
+		case c == '\t':
+			b = append(b, '\\', 't')
+		default:
+			r, n := utf8.DecodeRune(s[i-1:])
+			if c < 0x80 || r == utf8.RuneError && n == 1 || hidden(r) {
+				b = append(b, '\\', 'x', "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+				break
+			}
+			b = append(b, s[i-1:i-1+n]...)
+			i += n - 1
+		}
+	}
+	p.dst = b
+	return len(s)
+}
+
+// hidden says whether a character does not show, or changes the direction or the line of text.
+func hidden(r rune) bool {
+	return r < 0xA0 || r >= 0x200B && r <= 0x200F || r >= 0x2028 && r <= 0x202E || r >= 0x2060 && r <= 0x206F || r == 0xFEFF || r >= 0xE000 && r < 0xF900
+}
+
+// AppendDuration appends a duration in ns in the unit that suits it, to three decimals.
+func AppendDuration(b []byte, ns int64) []byte {
+	if ns < 0 {
+		b = append(b, '-')
+		ns = -ns
+	}
+	switch {
+	case uint64(ns) < 1e3:
+		return append(strconv.AppendInt(b, ns, 10), "ns"...)
+	case ns < 1e6:
+		return append(appendFixed(b, ns), "us"...)
+	case ns < 1e9:
+		return append(appendFixed(b, ns/1e3), "ms"...)
+	}
+	return append(appendFixed(b, ns/1e6), 's')
+}
+
+// appendFixed appends v/1000.
+func appendFixed(b []byte, v int64) []byte {
+	b = strconv.AppendInt(b, v/1000, 10)
+	v %= 1000
+	return append(b, '.', byte('0'+v/100), byte('0'+v/10%10), byte('0'+v%10))
+}

@@ -1,0 +1,231 @@
+package recording
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Version is the format that this package reads.
+const Version = 1
+
+// A Recording is that of one process. Its methods may be used by one goroutine at a time, but for those that say otherwise.
+type Recording struct {
+	Dir     string
+	Env     Env
+	Process Process // zero if the tables do not have it
+
+	funcs   []*Function // by key
+	types   []*Type     // by number
+	layouts []*Layout   // by number
+	clocks  []Clock
+	tables  tableReader
+	damage  []Damage
+	seen    map[string]bool // damage that is known, by place
+	code    codeNames
+}
+
+// Env is what the metadata say of the recording.
+type Env struct {
+	Version     int
+	UUID        [16]byte
+	Executable  string
+	Release     string // of Go
+	PID         int
+	Frequency   uint64 // ticks a second, as far as the program knew
+	stringLimit int
+	elemLimit   int
+	fieldLimit  int
+	nestLimit   int
+}
+
+// A Process is the program that was recorded.
+type Process struct {
+	PID                               int
+	Start                             time.Time
+	Release, GOOS, GOARCH, Executable string
+	Args                              []string
+}
+
+// Damage is a part of a recording that could not be read.
+type Damage struct {
+	File   string // in the recording's directory
+	Offset int64
+	Bytes  int64 // how much was left out, as far as is known
+	What   string
+}
+
+func (d Damage) String() string {
+	return fmt.Sprintf("%s: at byte %d: %s; %d bytes left out", d.File, d.Offset, d.What, d.Bytes)
+}
+
+// Open opens the recording in a directory. It fails if there is none, or if it has another version or byte order; damage is no failure.
+func Open(dir string) (*Recording, error) {
+	r := &Recording{Dir: dir, seen: map[string]bool{}}
+	text, err := os.ReadFile(filepath.Join(dir, "metadata"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Stat(dir); err != nil {
+			return nil, fmt.Errorf("%s: there is no such directory", dir)
+		}
+		return nil, fmt.Errorf("%s is no recording: it has no file named metadata", dir)
+	case err != nil:
+		return nil, err
+	}
+	if r.Env, err = parseMetadata(text); err != nil {
+		return nil, fmt.Errorf("%s: %v", filepath.Join(dir, "metadata"), err)
+	}
+	r.tables.r = r
+	if err := r.Refresh(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Refresh reads what was added to the tables since they were read.
+func (r *Recording) Refresh() error {
+	f, err := os.Open(filepath.Join(r.Dir, "tables"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return r.tables.read(f)
+}
+
+// Children returns the directories of the recordings within this one, of processes that were started later, in the order of their names.
+func (r *Recording) Children() ([]string, error) {
+	entries, err := os.ReadDir(r.Dir)
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	for _, e := range entries {
+		dir := filepath.Join(r.Dir, e.Name())
+		if _, err := os.Stat(filepath.Join(dir, "metadata")); e.IsDir() && err == nil {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs, nil
+}
+
+// callFiles returns the names of the files of records, in the order of their processors.
+func (r *Recording) callFiles() ([]string, error) {
+	entries, err := os.ReadDir(r.Dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	number := func(name string) int {
+		n, err := strconv.Atoi(strings.TrimPrefix(name, "calls_"))
+		if err != nil {
+			return -1
+		}
+		return n
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "calls_") && number(e.Name()) >= 0 && e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	sort.Slice(names, func(i, j int) bool { return number(names[i]) < number(names[j]) })
+	return names, nil
+}
+
+// Damage returns what could not be read so far, in the order in which it was met.
+func (r *Recording) Damage() []Damage { return r.damage }
+
+const damageMost = 1000
+
+// damaged notes a damage, once.
+func (r *Recording) damaged(d Damage) {
+	place := fmt.Sprintf("%s:%d", d.File, d.Offset)
+	if r.seen[place] || len(r.damage) >= damageMost {
+		return
+	}
+	r.seen[place] = true
+	r.damage = append(r.damage, d)
+}
+
+// parseMetadata reads the byte order, the clock and env from the metadata.
+func parseMetadata(text []byte) (Env, error) {
+	env := Env{stringLimit: 64, elemLimit: 8, fieldLimit: 256, nestLimit: 2}
+	order, uuid := "", ""
+	for line := range bytes.Lines(text) {
+		name, value, ok := strings.Cut(strings.TrimSpace(string(line)), "=")
+		if !ok {
+			continue
+		}
+		name = strings.TrimSpace(name)
+		value = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), ";"))
+		number, _ := strconv.ParseUint(value, 10, 64)
+		limit := int(min(number, 1<<16))
+		switch name {
+		case "ftrace_format":
+			env.Version = limit
+		case "string_limit":
+			env.stringLimit = limit
+		case "element_limit":
+			env.elemLimit = limit
+		case "field_limit":
+			env.fieldLimit = limit
+		case "nest_limit":
+			env.nestLimit = min(limit, 16)
+		case "pid":
+			env.PID = int(min(number, 1<<31))
+		case "freq":
+			env.Frequency = number
+		case "byte_order":
+			order = value
+		case "uuid":
+			uuid = strings.Trim(value, `"`)
+		case "executable":
+			env.Executable = unquote(value)
+		case "release":
+			env.Release = unquote(value)
+		}
+		if strings.HasPrefix(name, "event {") {
+			break
+		}
+	}
+	switch {
+	case env.Version == 0:
+		return env, errors.New("this is not the metadata of an ftrace recording, or they were cut off: env has no ftrace_format")
+	case env.Version != Version:
+		return env, fmt.Errorf("the recording has format %d, and this ftrace reads format %d: use the ftrace that came with the program's ftrace-wrap", env.Version, Version)
+	case order != "" && order != "le":
+		return env, fmt.Errorf("the recording has byte order %q, and this ftrace reads little-endian ones (le)", order)
+	}
+	if !parseUUID(uuid, &env.UUID) {
+		return env, fmt.Errorf("the recording's uuid %q is none", uuid)
+	}
+	return env, nil
+}
+
+func unquote(s string) string {
+	if u, err := strconv.Unquote(s); err == nil {
+		return u
+	}
+	return strings.Trim(s, `"`)
+}
+
+func parseUUID(s string, uuid *[16]byte) bool {
+	s = strings.ReplaceAll(s, "-", "")
+	if len(s) != 32 {
+		return false
+	}
+	for i := range uuid {
+		b, err := strconv.ParseUint(s[2*i:2*i+2], 16, 8)
+		if err != nil {
+			return false
+		}
+		uuid[i] = byte(b)
+	}
+	return true
+}

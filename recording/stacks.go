@@ -1,0 +1,111 @@
+package recording
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Stacks puts exits together with their entries, on each goroutine. Its user keeps a G of each goroutine, and a C of each call under way.
+type Stacks[G, C any] struct {
+	byID map[uint64]*Stack[G, C]
+	last *Stack[G, C]
+}
+
+// A Stack is a goroutine's calls under way.
+type Stack[G, C any] struct {
+	Goroutine uint64
+	Calls     []Call[C] // the innermost last
+	Data      G
+	Keep      bool // it is not forgotten, though it has no calls under way
+}
+
+// A Call is under way.
+type Call[C any] struct {
+	Function uint32
+	Depth    uint16
+	Number   uint64 // the how-manyeth call of the function it is
+	Start    uint64 // ticks
+	Note     string // what the program added, comma-separated
+	Mock     bool   // a replacement was called in its place
+	Data     C
+}
+
+// stacksMost is how many goroutines are kept before those are forgotten that have no calls under way.
+const stacksMost = 1 << 16
+
+// Of returns the stack of an event's goroutine.
+func (s *Stacks[G, C]) Of(e *Event) *Stack[G, C] {
+	if s.last != nil && s.last.Goroutine == e.Goroutine {
+		return s.last
+	}
+	st := s.byID[e.Goroutine]
+	if st == nil {
+		if s.byID == nil {
+			s.byID = map[uint64]*Stack[G, C]{}
+		}
+		if len(s.byID) >= stacksMost && len(s.byID)&(len(s.byID)-1) == 0 {
+			for id, old := range s.byID {
+				if len(old.Calls) == 0 && !old.Keep {
+					delete(s.byID, id)
+				}
+			}
+		}
+		st = &Stack[G, C]{Goroutine: e.Goroutine}
+		s.byID[e.Goroutine] = st
+	}
+	s.last = st
+	return st
+}
+
+// Lookup returns the stack of a goroutine, or nil.
+func (s *Stacks[G, C]) Lookup(goroutine uint64) *Stack[G, C] { return s.byID[goroutine] }
+
+// Every returns all stacks that are known, in the order of their goroutines.
+func (s *Stacks[G, C]) Every() []*Stack[G, C] {
+	return slices.SortedFunc(maps.Values(s.byID), func(a, b *Stack[G, C]) int { return cmp.Compare(a.Goroutine, b.Goroutine) })
+}
+
+// deepest is the depth in records of calls that are that deep or deeper.
+const deepest = 65535
+
+// Unseen returns how many of the innermost calls have ended without their exits having been seen when e comes, which is an entry or exit: they began before
+// others were recorded, or records were lost. The caller takes them off, one after the other, by Pop.
+func (st *Stack[G, C]) Unseen(e *Event) int {
+	n := 0
+	for i := len(st.Calls) - 1; i >= 0; i-- {
+		c := &st.Calls[i]
+		if c.Depth < e.Depth || c.Depth == e.Depth && (!e.Enters() || e.Depth == deepest) {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// Push begins the call whose entry e is.
+func (st *Stack[G, C]) Push(e *Event) *Call[C] {
+	if len(st.Calls) < cap(st.Calls) {
+		st.Calls = st.Calls[:len(st.Calls)+1]
+	} else {
+		st.Calls = append(st.Calls, Call[C]{})
+	}
+	c := &st.Calls[len(st.Calls)-1]
+	*c = Call[C]{Function: e.Function, Depth: e.Depth, Number: e.Call, Start: e.Ticks}
+	return c
+}
+
+// Ends returns the call, the innermost, that an exit, note or the like is of, or nil if its entry was not seen. What Unseen counts is to be taken off
+// before.
+func (st *Stack[G, C]) Ends(e *Event) *Call[C] {
+	if len(st.Calls) == 0 {
+		return nil
+	}
+	if c := &st.Calls[len(st.Calls)-1]; c.Depth == e.Depth && c.Function == e.Function {
+		return c
+	}
+	return nil
+}
+
+// Pop takes off the innermost call.
+func (st *Stack[G, C]) Pop() { st.Calls = st.Calls[:len(st.Calls)-1] }

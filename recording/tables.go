@@ -1,0 +1,329 @@
+package recording
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// A Function is one that had a hook in the recorded program.
+type Function struct {
+	Key        uint32
+	Line       int
+	ImportPath string
+	Package    string // what precedes the name in stack traces: the import path, or main
+	Name       string
+	File       string
+	Params     []Param
+	Results    []Param
+}
+
+// FullName returns the name as stack traces have it.
+func (f *Function) FullName() string { return f.Package + "." + f.Name }
+
+// ShortName returns the name as traces have it: without the directories of the package.
+func (f *Function) ShortName() string {
+	return f.Package[strings.LastIndexByte(f.Package, '/')+1:] + "." + f.Name
+}
+
+// A Param is a parameter or result.
+type Param struct {
+	Name      string // "" if it has none
+	Interface bool   // its static type is an interface
+	Unless    string // its static type is an interface unless the value's type is called that
+}
+
+// dynamic says whether the type of a value is worth showing.
+func (p *Param) dynamic(t *Type) bool {
+	return p.Interface || p.Unless != "" && t != nil && t.short != p.Unless
+}
+
+// A Type is that of recorded values.
+type Type struct {
+	Kind   reflect.Kind
+	Named  bool
+	Error  bool // its values are errors
+	Size   uint64
+	Len    uint64 // of an array
+	Elem   uint32 // number of the type of elements, or of the struct that it points to, 0: none
+	Name   string
+	Fields []Field
+	short  string // the name without package and type arguments
+}
+
+// A Field is one of a struct's.
+type Field struct {
+	Type uint32
+	Name string
+}
+
+// A Layout is the types of the values in a record.
+type Layout struct {
+	Deep    bool // what pointers to structs point to is there
+	Panic   bool // the value is that of a panic
+	Dynamic bool // each value has its type in front
+	Types   []uint32
+}
+
+// Function returns the function with this key. Of one that the tables do not have it returns a stand-in, called #KEY, never nil.
+func (r *Recording) Function(key uint32) *Function {
+	if uint64(key) < uint64(len(r.funcs)) && r.funcs[key] != nil {
+		return r.funcs[key]
+	}
+	return &Function{Key: key, Package: "?", ImportPath: "?", Name: fmt.Sprintf("#%d", key)}
+}
+
+// Functions returns all functions in the tables, in the order of their keys.
+func (r *Recording) Functions() []*Function {
+	list := make([]*Function, 0, len(r.funcs))
+	for _, f := range r.funcs {
+		if f != nil {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// Keys returns a number above that of all functions.
+func (r *Recording) Keys() int { return len(r.funcs) }
+
+func (r *Recording) typ(n uint32) *Type {
+	if uint64(n) < uint64(len(r.types)) {
+		return r.types[n]
+	}
+	return nil
+}
+
+// layout returns a layout, or nil. In a recording that is being written it may be new.
+func (r *Recording) layout(n uint32) *Layout {
+	if uint64(n) < uint64(len(r.layouts)) && r.layouts[n] != nil {
+		return r.layouts[n]
+	}
+	return nil
+}
+
+const (
+	functionsMost = 1 << 22
+	typesMost     = 1 << 16
+	layoutsMost   = 1 << 20
+)
+
+// The kinds of records in the tables.
+const (
+	tableProcess = 1 + iota
+	tableClock
+	tableFunc
+	tableType
+	tableLayout
+)
+
+// tableReader reads the tables, and later what was added.
+type tableReader struct {
+	r    *Recording
+	done int64 // offset behind the last whole packet
+}
+
+const tablePacketMost = 64 << 20
+
+// read reads packets from where it stopped. It reads only what is whole.
+func (t *tableReader) read(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	size := info.Size()
+	var head [packetHead]byte
+	for t.done+packetHead <= size {
+		if _, err := f.ReadAt(head[:], t.done); err != nil {
+			return fmt.Errorf("%s: %v", f.Name(), err)
+		}
+		p, what := parsePacket(head[:], 1, t.r.Env.UUID)
+		switch {
+		case what != "":
+		case p.size > tablePacketMost:
+			what = fmt.Sprintf("a packet of %d bytes", p.size)
+		case t.done+int64(p.size) > size:
+			return nil // being written, or cut off: see checkTables
+		}
+		if what != "" {
+			from := t.done
+			t.done = t.next(f, from+1, size)
+			t.r.damaged(Damage{"tables", from, t.done - from, what})
+			continue
+		}
+		data := make([]byte, p.size)
+		if _, err := f.ReadAt(data, t.done); err != nil && err != io.EOF {
+			return fmt.Errorf("%s: %v", f.Name(), err)
+		}
+		if at, what := t.r.parseTables(data[packetHead:p.content]); what != "" {
+			t.r.damaged(Damage{"tables", t.done + packetHead + int64(at), int64(p.content) - packetHead - int64(at), what})
+		}
+		t.done += int64(p.size)
+	}
+	return nil
+}
+
+// next returns where, from an offset on, something begins like a packet, or the file's size.
+func (t *tableReader) next(f *os.File, at, size int64) int64 {
+	magic := append([]byte{0xC1, 0x1F, 0xFC, 0xC1, 1, 0, 0, 0}, t.r.Env.UUID[:]...)
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := f.ReadAt(buf, at)
+		if i := bytes.Index(buf[:n], magic); i >= 0 {
+			return at + int64(i)
+		}
+		if err != nil || n < len(magic) {
+			return size
+		}
+		at += int64(n - len(magic) + 1)
+	}
+}
+
+// checkTables notes that the last packet of the tables is not whole, which is no damage while the program runs.
+func (r *Recording) checkTables() {
+	info, err := os.Stat(r.Dir + "/tables")
+	if err == nil && info.Size() > r.tables.done {
+		r.damaged(Damage{"tables", r.tables.done, info.Size() - r.tables.done, "the file ends within a packet"})
+	}
+}
+
+// parseTables reads the records of a packet. It returns where it had to stop, and why.
+func (r *Recording) parseTables(data []byte) (stopped int, what string) {
+	for at := 0; at < len(data); {
+		if len(data)-at < 16 {
+			return at, "the packet ends within a record"
+		}
+		kind, size := le32(data[at+8:]), int(le32(data[at+12:]))
+		if size < 16 || size > len(data)-at {
+			return at, fmt.Sprintf("a record of %d bytes", size)
+		}
+		d := decoder{data: data[at+16 : at+size]}
+		r.tableRecord(kind, &d)
+		if d.failed {
+			return at, fmt.Sprintf("a record of kind %d that does not hold what it should", kind)
+		}
+		at += size
+	}
+	return len(data), ""
+}
+
+// tableRecord takes in a record. Kinds that are not known are of later versions.
+func (r *Recording) tableRecord(kind uint32, d *decoder) {
+	switch kind {
+	case tableProcess:
+		p := Process{PID: int(d.word()), Start: time.Unix(0, int64(d.word()))}
+		n := d.word()
+		p.Release, p.GOOS, p.GOARCH, p.Executable = d.text(), d.text(), d.text(), d.text()
+		for ; n > 0 && !d.failed; n-- {
+			p.Args = append(p.Args, d.text())
+		}
+		if !d.failed {
+			r.Process = p
+		}
+	case tableClock:
+		c := Clock{Ticks: d.word(), Monotonic: int64(d.word()), Wall: int64(d.word())}
+		if !d.failed {
+			r.addClock(c)
+		}
+	case tableFunc:
+		key := d.word()
+		f := &Function{Key: uint32(key), Line: int(uint32(d.word())), ImportPath: d.text(), Package: d.text(), Name: d.text(), File: d.text()}
+		f.Params, f.Results = parseNames(d.text())
+		put(&r.funcs, key, functionsMost, f, d)
+	case tableType:
+		n, kind, flags := d.word(), d.word(), d.word()
+		t := &Type{Kind: reflect.Kind(min(kind, 31)), Named: flags&1 != 0, Error: flags&2 != 0, Size: d.word(), Len: d.word(), Elem: uint32(d.word())}
+		fields := d.word()
+		t.Name = d.text()
+		for ; fields > 0 && !d.failed; fields-- {
+			t.Fields = append(t.Fields, Field{uint32(d.word()), d.text()})
+		}
+		t.short = shortTypeName(t.Name)
+		put(&r.types, n, typesMost, t, d)
+	case tableLayout:
+		n, flags, values := d.word(), d.word(), d.word()
+		l := &Layout{Deep: flags&1 != 0, Panic: flags&2 != 0, Dynamic: flags&4 != 0}
+		for ; values > 0 && !d.failed; values-- {
+			l.Types = append(l.Types, uint32(d.word()))
+		}
+		put(&r.layouts, n, layoutsMost, l, d)
+	}
+}
+
+// put puts v at its number.
+func put[T any](list *[]*T, number uint64, most int, v *T, d *decoder) {
+	if number == 0 || number >= uint64(most) {
+		d.failed = true
+	}
+	if d.failed {
+		return
+	}
+	for uint64(len(*list)) <= number {
+		*list = append(*list, nil)
+	}
+	(*list)[number] = v
+}
+
+// shortTypeName returns the name without package and type arguments.
+func shortTypeName(s string) string {
+	if i := strings.IndexByte(s, '['); i > 0 {
+		s = s[:i]
+	}
+	return s[strings.LastIndexByte(s, '.')+1:]
+}
+
+// parseNames reads the names of parameters and results: "p1,p2;r1,r2;TYPE".
+func parseNames(s string) (params, results []Param) {
+	p, rest, _ := strings.Cut(s, ";")
+	q, _, _ := strings.Cut(rest, ";")
+	return parseParams(p), parseParams(q)
+}
+
+func parseParams(s string) []Param {
+	if s == "" {
+		return nil
+	}
+	var list []Param
+	for name := range strings.SplitSeq(s, ",") {
+		p := Param{Name: name}
+		if i := strings.IndexAny(name, "!:"); i >= 0 {
+			p = Param{Name: name[:i], Interface: name[i] == '!'}
+			if !p.Interface {
+				p.Unless = name[i+1:]
+			}
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// decoder takes numbers and texts off data.
+type decoder struct {
+	data   []byte
+	failed bool // the data ended
+}
+
+func (d *decoder) word() uint64 {
+	if len(d.data) < 8 {
+		d.failed = true
+		return 0
+	}
+	v := le64(d.data)
+	d.data = d.data[8:]
+	return v
+}
+
+func (d *decoder) text() string {
+	i := bytes.IndexByte(d.data, 0)
+	if i < 0 {
+		d.failed = true
+		return ""
+	}
+	s := string(d.data[:i])
+	d.data = d.data[i+1:]
+	return s
+}

@@ -1,0 +1,336 @@
+package recording
+
+import (
+	"math"
+	"reflect"
+)
+
+// A ValueFormat says how values look; see docs/reference.md, FTRACE_FORMAT.
+type ValueFormat struct {
+	Line     int  // bytes at which the values of a line are cut
+	String   int  // bytes at which a string is cut
+	Elements int  // shown of slices and arrays
+	Nest     int  // levels of nesting shown
+	Messages bool // errors of known types are shown with their message
+}
+
+// DefaultFormat is that of a trace.
+var DefaultFormat = ValueFormat{Line: 2000, String: 64, Elements: 8, Nest: 3, Messages: true}
+
+// A Printer appends values to lines. The zero value is not usable, see Recording.Printer. It is for one goroutine; several may be used at once while the
+// recording's tables are not refreshed.
+type Printer struct {
+	r      *Recording
+	format ValueFormat
+	dst    []byte
+	line   int    // where the line begins in dst
+	data   []byte // values to come
+	cut    bool   // the data ended early
+	quiet  int    // what is read is not shown
+	deep   bool
+	steps  int // values read, for bad layouts
+}
+
+const stepsMost = 1 << 16
+
+// Printer returns a printer of the recording's values.
+func (r *Recording) Printer(f ValueFormat) *Printer { return &Printer{r: r, format: f} }
+
+// begin prepares for the values of e, which are appended to a line that begins at dst[line].
+func (p *Printer) begin(dst []byte, line int, e *Event) *Layout {
+	p.dst, p.line, p.data = dst, line, e.Data
+	p.cut, p.quiet, p.deep, p.steps = false, 0, false, 0
+	l := p.r.layout(e.Layout)
+	if l != nil {
+		p.deep = l.Deep
+	}
+	return l
+}
+
+// Append appends the values of e to dst, whose last line begins at dst[line], comma-separated, with names if they have any.
+func (p *Printer) Append(dst []byte, line int, e *Event, names []Param) []byte {
+	l := p.begin(dst, line, e)
+	if l == nil {
+		return append(dst, '?')
+	}
+	for i, n := range l.Types {
+		if i > 0 {
+			p.str(", ")
+		}
+		if p.full() {
+			p.str("...")
+			break
+		}
+		name := Param{}
+		if i < len(names) {
+			name = names[i]
+		}
+		if name.Name != "" {
+			p.str(name.Name)
+			p.byte('=')
+		}
+		p.top(l, n, &name)
+	}
+	return p.dst
+}
+
+// AppendPanic appends the value of a panic.
+func (p *Printer) AppendPanic(dst []byte, line int, e *Event) []byte {
+	l := p.begin(dst, line, e)
+	if l == nil || len(l.Types) == 0 {
+		return append(dst, '?')
+	}
+	p.top(l, l.Types[0], &Param{Interface: true})
+	return p.dst
+}
+
+// AppendPanicType appends the type of a panic's value.
+func (p *Printer) AppendPanicType(dst []byte, e *Event) []byte {
+	l := p.begin(dst, 0, e)
+	if l == nil || len(l.Types) == 0 {
+		return append(dst, '?')
+	}
+	n := l.Types[0]
+	if l.Dynamic {
+		n = p.uint32()
+	}
+	if n == 0 {
+		return append(dst, "nil"...)
+	}
+	if t := p.r.typ(n); t != nil {
+		return append(dst, t.Name...)
+	}
+	return append(dst, '?')
+}
+
+// Fails says whether the last of the values, which are the results of f, is an error that is not nil.
+func (p *Printer) Fails(e *Event, f *Function) bool {
+	l := p.r.layout(e.Layout)
+	if l == nil || len(l.Types) == 0 || len(l.Types) != len(f.Results) {
+		return false
+	}
+	last := len(l.Types) - 1
+	t := p.r.typ(l.Types[last])
+	switch {
+	case l.Dynamic:
+	case t == nil:
+		return false
+	case t.Kind != reflect.Interface:
+		return t.Error && f.Results[last].dynamic(t)
+	case !t.Error:
+		return false
+	}
+	// Where the last value begins depends on those in front.
+	p.begin(p.dst[:0], 0, e)
+	p.quiet++
+	for i, n := range l.Types[:last] {
+		p.top(l, n, &f.Results[i])
+	}
+	n := p.uint32()
+	if dynamic := p.r.typ(n); !p.cut && dynamic != nil {
+		return dynamic.Error
+	}
+	return false
+}
+
+// Value is one of those of an event.
+type Value struct {
+	Name string `json:"name,omitempty"`
+	Type string `json:"type"`
+	Text string `json:"value"`
+}
+
+// Values returns the values of an event by name, type and text.
+func (p *Printer) Values(e *Event, names []Param) []Value {
+	l := p.begin(nil, 0, e)
+	if l == nil {
+		return nil
+	}
+	var list []Value
+	for i, n := range l.Types {
+		var v Value
+		name := Param{}
+		if i < len(names) {
+			name = names[i]
+		}
+		v.Name = name.Name
+		if t := p.r.typ(n); t != nil {
+			v.Type = t.Name
+		}
+		from := len(p.dst)
+		p.line = from
+		p.top(l, n, &name)
+		v.Text = string(p.dst[from:])
+		list = append(list, v)
+	}
+	return list
+}
+
+// top appends a value itself, of the type with number n unless the layout is dynamic.
+func (p *Printer) top(l *Layout, n uint32, name *Param) {
+	if l.Dynamic {
+		n = p.uint32()
+		if n != 0 && !p.cut && p.uint32() == 0 {
+			p.str("?")
+			return
+		}
+	}
+	t := p.r.typ(n)
+	switch {
+	case p.cut:
+		p.str("...")
+	case n == 0:
+		p.str("nil")
+	case t == nil:
+		p.str("?")
+		p.cut = true // its size is not known
+	case t.Kind == reflect.Interface:
+		p.iface(p.r.Env.nestLimit, p.format.Nest, true)
+	default:
+		pointee := t.Kind == reflect.Pointer && t.Error && !p.deep
+		p.typed(t, p.r.Env.nestLimit, p.format.Nest, name.dynamic(t), pointee, true)
+	}
+}
+
+// iface appends what is in an interface: the number of its type, whether the value is there, and that. own: it is a variable itself, not
+// within another value.
+func (p *Printer) iface(has, show int, own bool) {
+	n := p.uint32()
+	if p.cut {
+		p.str("...")
+		return
+	}
+	if n == 0 {
+		p.str("nil")
+		return
+	}
+	present := p.uint32()
+	t := p.r.typ(n)
+	if t == nil || present == 0 {
+		p.str("?")
+		p.cut = p.cut || t == nil
+		return
+	}
+	hidden := !own && show <= 0
+	if hidden {
+		p.str("...")
+		p.quiet++
+	}
+	p.typed(t, has-1, p.format.Nest, true, t.Kind == reflect.Pointer && t.Error && !p.deep, own)
+	if hidden {
+		p.quiet--
+	}
+}
+
+// typed appends a value, with its type if that is wanted. pointee: the struct that it points to is behind it, since it is an error.
+func (p *Printer) typed(t *Type, has, show int, dynamic, pointee, top bool) {
+	switch {
+	case dynamic && top && t.Error && p.err(t, has, pointee):
+	case !dynamic, t.Kind == reflect.String && t.Name == "string", t.Kind == reflect.Func:
+		p.value(t, has, show)
+		p.behindQuiet(t, pointee)
+	case t.Kind == reflect.Struct:
+		p.str(t.Name)
+		p.value(t, has, show)
+	default:
+		p.str(t.Name)
+		p.byte('(')
+		p.value(t, has, show)
+		p.behindQuiet(t, pointee)
+		p.byte(')')
+	}
+}
+
+// behindQuiet reads over the struct behind a pointer that is an error.
+func (p *Printer) behindQuiet(t *Type, pointee bool) {
+	if !pointee || p.r.typ(t.Elem) == nil {
+		return
+	}
+	p.quiet++
+	if p.uint32() == 1 {
+		p.shallow(p.r.typ(t.Elem), 1)
+	}
+	p.quiet--
+}
+
+// shallow appends a struct behind a pointer, in which nothing is followed.
+func (p *Printer) shallow(t *Type, show int) {
+	deep := p.deep
+	p.deep = false
+	p.value(t, 1, show)
+	p.deep = deep
+}
+
+// value appends a value of type t. has is how many levels of nesting were recorded, show how many are to be shown.
+func (p *Printer) value(t *Type, has, show int) {
+	if p.steps++; p.steps > stepsMost {
+		p.cut = true
+	}
+	switch {
+	case p.cut:
+		p.str("...")
+	case p.quiet == 0 && p.full():
+		p.str("...")
+		p.quiet++
+		p.shown(t, has, show)
+		p.quiet--
+	default:
+		p.shown(t, has, show)
+	}
+}
+
+// shown is value, but for what is cut.
+func (p *Printer) shown(t *Type, has, show int) {
+	switch t.Kind {
+	case reflect.Bool:
+		if p.uint8() != 0 {
+			p.str("true")
+		} else {
+			p.str("false")
+		}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		v := p.signed(t.Kind)
+		if t.Named && t.Name == "time.Duration" {
+			if p.quiet == 0 {
+				p.dst = AppendDuration(p.dst, v)
+			}
+			return
+		}
+		p.int(v)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		p.uint(p.unsigned(t.Kind))
+	case reflect.Uintptr:
+		p.hex(p.uint64())
+	case reflect.Float32:
+		p.float(float64(math.Float32frombits(p.uint32())), 32)
+	case reflect.Float64:
+		p.float(math.Float64frombits(p.uint64()), 64)
+	case reflect.Complex64:
+		re := math.Float32frombits(p.uint32())
+		p.complex(float64(re), float64(math.Float32frombits(p.uint32())), 32)
+	case reflect.Complex128:
+		re := math.Float64frombits(p.uint64())
+		p.complex(re, math.Float64frombits(p.uint64()), 64)
+	case reflect.String:
+		p.text(p.uint32())
+	case reflect.Pointer, reflect.UnsafePointer:
+		p.pointer(t, has)
+	case reflect.Func:
+		p.code(p.uint64())
+	case reflect.Chan:
+		p.channel()
+	case reflect.Map:
+		p.mapping()
+	case reflect.Slice:
+		p.slice(t, has, show)
+	case reflect.Array:
+		p.elements(t, t.Len, has, show)
+	case reflect.Struct:
+		p.structure(t, has, show)
+	case reflect.Interface:
+		p.iface(has, show, false)
+	default:
+		p.str("?")
+		p.cut = true
+	}
+}

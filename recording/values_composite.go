@@ -1,0 +1,144 @@
+package recording
+
+import "reflect"
+
+// pointer appends an address, or in a deep layout the struct behind it.
+func (p *Printer) pointer(t *Type, has int) {
+	v := p.uint64()
+	if p.deep && has == p.r.Env.nestLimit && t.Kind == reflect.Pointer {
+		if elem := p.r.typ(t.Elem); elem != nil && p.uint32() == 1 && !p.cut {
+			p.byte('&')
+			p.shallow(elem, p.format.Nest)
+			return
+		}
+	}
+	if v == 0 && !p.cut {
+		p.str("nil")
+		return
+	}
+	p.hex(v)
+}
+
+func (p *Printer) channel() {
+	n, size := p.uint32(), p.uint32()
+	if n == none {
+		p.str("nil")
+		return
+	}
+	p.str("chan(len=")
+	p.uint(uint64(n))
+	p.str(" cap=")
+	p.uint(uint64(size))
+	p.byte(')')
+}
+
+// mapping appends a map's length: its elements are not recorded.
+func (p *Printer) mapping() {
+	switch n := p.uint32(); n {
+	case none:
+		p.str("nil")
+	case 0:
+		p.str("map[]")
+	default:
+		p.str("map[len=")
+		p.uint(uint64(n))
+		p.byte(']')
+	}
+}
+
+func (p *Printer) slice(t *Type, has, show int) {
+	n := p.uint32()
+	elem := p.r.typ(t.Elem)
+	switch {
+	case n == none:
+		p.str("nil")
+	case elem != nil && elem.Kind == reflect.Uint8:
+		p.byte('b')
+		p.text(n)
+	default:
+		p.elements(t, uint64(n), has, show)
+	}
+}
+
+// elements appends the first of n values in a row; how many there are is said if not all are shown.
+func (p *Printer) elements(t *Type, n uint64, has, show int) {
+	elem := p.r.typ(t.Elem)
+	p.byte('[')
+	shown := int(min(n, uint64(p.r.Env.elemLimit)))
+	if n > 0 && (has <= 0 || elem == nil) {
+		p.str("...")
+		shown = 0
+	}
+	visible := min(shown, p.format.Elements)
+	if show <= 0 {
+		visible = 0
+		if shown > 0 {
+			p.str("...")
+		}
+	}
+	before := p.quiet
+	for i := range shown {
+		if p.cut {
+			break
+		}
+		if i == visible {
+			p.quiet++
+		}
+		if i > 0 {
+			p.byte(' ')
+		}
+		if p.full() && p.quiet == 0 {
+			p.str("...")
+			p.quiet++
+		}
+		p.value(elem, has-1, show-1)
+	}
+	p.quiet = before
+	if uint64(visible) < n {
+		p.str(" len=")
+		p.uint(n)
+	}
+	p.byte(']')
+}
+
+func (p *Printer) structure(t *Type, has, show int) {
+	p.byte('{')
+	if (has <= 0 || show <= 0) && len(t.Fields) > 0 {
+		p.str("...}")
+		if has > 0 {
+			p.quiet++
+			p.fields(t, has, show)
+			p.quiet--
+		}
+		return
+	}
+	p.fields(t, has, show)
+	p.byte('}')
+}
+
+func (p *Printer) fields(t *Type, has, show int) {
+	before := p.quiet
+	for i := range t.Fields {
+		if p.cut {
+			p.str("...")
+			break
+		}
+		if i > 0 {
+			p.byte(' ')
+		}
+		if p.full() && p.quiet == 0 {
+			p.str("...")
+			p.quiet++
+		}
+		f := &t.Fields[i]
+		p.str(f.Name)
+		p.byte(':')
+		if ft := p.r.typ(f.Type); ft != nil {
+			p.value(ft, has-1, show-1)
+		} else {
+			p.str("?")
+			p.cut = true
+		}
+	}
+	p.quiet = before
+}
