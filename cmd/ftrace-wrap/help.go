@@ -48,6 +48,8 @@ and of a program when it runs, which rebuild nothing (docs/rules.md):
 	FTRACE_STATS     count the calls of each function, at the end
 	FTRACE_SHOW      list the instrumented functions
 	FTRACE_FAIL      which functions fail that return an error (docs/mock.md)
+	FTRACE_RECORD    record calls, in a directory, for the command ftrace, or in rings
+	FTRACE_ON_ERROR  N: print the last N calls, when something goes wrong
 `
 
 // helpTexts has the text of each command.
