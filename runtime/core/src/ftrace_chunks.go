@@ -158,7 +158,6 @@ func ftraceRecordingFailed(errno int32) {
 
 // ftraceMakeRecording makes the directory of a recording, or, if there is one already, one for this process within that.
 func ftraceMakeRecording(setting string) bool {
-	r := &ftraceRecording
 	name := ftraceExpand(setting)
 	dir, errno := ftraceMakeOwnDir(ftraceWorkingDir, name)
 	if errno == ftraceEEXIST {
@@ -176,7 +175,7 @@ func ftraceMakeRecording(setting string) bool {
 		ftraceComplain("FTRACE_RECORD: can't record to " + name + ": " + ftraceErrno(errno) + "; nothing is recorded")
 		return false
 	}
-	r.dir, r.name = dir, name
+	ftraceRecording.dir = dir
 	fd := ftraceOpenAt(dir, "tables", ftraceCreate)
 	if fd < 0 {
 		ftraceComplain("FTRACE_RECORD: can't record to " + name + ": " + ftraceErrno(-fd) + "; nothing is recorded")

@@ -18,7 +18,6 @@ typealias integer { size = 32; align = 8; signed = false; } := uint32_t;
 typealias integer { size = 32; align = 8; signed = true; } := int32_t;
 typealias integer { size = 64; align = 8; signed = false; } := uint64_t;
 typealias integer { size = 64; align = 8; signed = true; } := int64_t;
-typealias integer { size = 64; align = 8; signed = false; base = 16; } := hex64_t;
 typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := char_t;
 typealias integer { size = 64; align = 8; signed = false; map = clock.ticks.value; } := ticks_t;
 

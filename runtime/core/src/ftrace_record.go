@@ -87,7 +87,6 @@ type ftraceWriter struct {
 var ftraceRecording struct {
 	wanted    bool // the environment asks for it
 	on        bool
-	name      string
 	dir       int32  // descriptor
 	metadata  int32  // descriptor
 	failed    uint32 // it was said that the recording is not complete; atomic
