@@ -133,6 +133,26 @@ func (p *Printer) Fails(e *Event, f *Function) bool {
 	return false
 }
 
+// Address returns the first of the values of e if it is a pointer, as most receivers are.
+func (p *Printer) Address(e *Event) (address uint64, ok bool) {
+	l := p.begin(p.dst[:0], 0, e)
+	if l == nil || len(l.Types) == 0 {
+		return 0, false
+	}
+	n := l.Types[0]
+	if l.Dynamic {
+		n = p.uint32()
+		if p.uint32() == 0 {
+			return 0, false
+		}
+	}
+	if t := p.r.typ(n); t == nil || t.Kind != reflect.Pointer {
+		return 0, false
+	}
+	address = p.uint64()
+	return address, !p.cut
+}
+
 // Value is one of those of an event.
 type Value struct {
 	Name string `json:"name,omitempty"`

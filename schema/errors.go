@@ -1,0 +1,125 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// An Error is one with the number and state that MySQL has for it.
+type Error struct {
+	Number  uint16
+	State   string
+	Message string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("ERROR %d (%s): %s", e.Number, e.State, e.Message) }
+
+// Numbers of errors, as MySQL's mysqld_error.h has them.
+const (
+	erDenied        = 1142 // command denied to user for table
+	erNoSuchTable   = 1146
+	erSyntax        = 1064
+	erUnknownColumn = 1054
+	erUnknownDB     = 1049
+	erNoDatabase    = 1046
+	erUsage         = 1683 // Invalid performance_schema usage.
+	erReadOnly      = 1036
+	erTruncated     = 1265
+	erNull          = 1048
+	erUnknownVar    = 1193
+	erVarReadOnly   = 1238
+	erUnsupported   = 1235
+	erInterrupted   = 1317
+	erUnknown       = 1105
+	erTableExists   = 1050
+	erNoFunction    = 1305
+	erAmbiguous     = 1052
+	erGroup         = 1111
+	erColumnCount   = 1136
+	erBadTable      = 1051
+	erDBExists      = 1007
+	erDBDenied      = 1044
+	erNoHandler     = 1243
+	erArguments     = 1210
+	erWrongValue    = 1231
+)
+
+var states = map[uint16]string{
+	erDenied: "42000", erNoSuchTable: "42S02", erSyntax: "42000", erUnknownColumn: "42S22", erUnknownDB: "42000", erNoDatabase: "3D000", erTruncated: "01000",
+	erNull: "23000", erUnsupported: "42000", erInterrupted: "70100", erTableExists: "42S01", erNoFunction: "42000", erAmbiguous: "23000", erColumnCount: "21S01",
+	erBadTable: "42S02", erDBDenied: "42000", erWrongValue: "42000",
+}
+
+// NewError returns an error with MySQL's number.
+func NewError(number uint16, format string, args ...any) *Error {
+	state := states[number]
+	if state == "" {
+		state = "HY000"
+	}
+	return &Error{number, state, fmt.Sprintf(format, args...)}
+}
+
+var (
+	nearError   = regexp.MustCompile(`near "((?:[^"]|"")*)": syntax error`)
+	engineError = regexp.MustCompile(`^(?:SQL logic error|constraint failed|database table is locked)?:? ?(.*?)(?: \(\d+\))?$`)
+	quotedName  = regexp.MustCompile(`: "?([^ ":]+)"?`)
+)
+
+// asError gives an error of the engine the number that MySQL has for it.
+func (s *Session) asError(err error) *Error {
+	var known *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return NewError(erInterrupted, "Query execution was interrupted")
+	}
+	text := err.Error()
+	if m := nearError.FindStringSubmatch(text); m != nil {
+		return NewError(erSyntax, "You have an error in your SQL syntax; check the manual for the right syntax to use near '%s'", m[1])
+	}
+	if m := engineError.FindStringSubmatch(text); m != nil {
+		text = m[1]
+	}
+	name := ""
+	if m := quotedName.FindStringSubmatch(text); m != nil {
+		name = m[1]
+	}
+	has := func(part string) bool { return strings.Contains(text, part) }
+	switch {
+	case has("incomplete input"), has("unrecognized token"):
+		return NewError(erSyntax, "You have an error in your SQL syntax; %s", text)
+	case has("no such table"):
+		schema, table, ok := strings.Cut(name, ".")
+		if !ok {
+			schema, table = s.database, schema
+		}
+		return NewError(erNoSuchTable, "Table '%s.%s' doesn't exist", schema, table)
+	case has("no such column"):
+		return NewError(erUnknownColumn, "Unknown column '%s' in 'field list'", name)
+	case has("has no column named"):
+		return NewError(erUnknownColumn, "Unknown column '%s' in 'field list'", text[strings.LastIndexByte(text, ' ')+1:])
+	case has("no such function"):
+		return NewError(erNoFunction, "FUNCTION %s does not exist", name)
+	case has("wrong number of arguments to function"):
+		return NewError(1582, "Incorrect parameter count: %s", text)
+	case has("ambiguous column name"):
+		return NewError(erAmbiguous, "Column '%s' in field list is ambiguous", name)
+	case has("unknown database"):
+		return NewError(erUnknownDB, "Unknown database '%s'", text[strings.LastIndexByte(text, ' ')+1:])
+	case has("already exists"):
+		return NewError(erTableExists, "%s", text)
+	case has("misuse of aggregate"):
+		return NewError(erGroup, "Invalid use of group function")
+	case has("values for") && has("columns"), has("values were supplied"):
+		return NewError(erColumnCount, "Column count doesn't match value count at row 1")
+	case has("interrupted"):
+		return NewError(erInterrupted, "Query execution was interrupted")
+	}
+	return NewError(erUnknown, "%s", text)
+}

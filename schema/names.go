@@ -1,0 +1,98 @@
+package schema
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Instrument returns a function's name as an instrument: call/net/http/Client.Do for net/http.(*Client).Do.
+func (f *Function) Instrument() string { return "call/" + f.Package + "/" + plainReceiver(f.Name) }
+
+// plainReceiver makes Client.Do of (*Client).Do. No type has two methods of one name, so names stay different.
+func plainReceiver(name string) string {
+	if rest, ok := strings.CutPrefix(name, "(*"); ok {
+		if receiver, method, ok := strings.Cut(rest, ")"); ok {
+			return receiver + method
+		}
+	}
+	return name
+}
+
+// Type returns the type that a method is of, "" for functions.
+func (f *Function) Type() string {
+	name := plainReceiver(f.Name)
+	if name == f.Name && !strings.HasPrefix(f.Name, "(") {
+		// T.Method, but not F.func1, a function literal in F.
+		receiver, method, ok := strings.Cut(name, ".")
+		if !ok || strings.HasPrefix(method, "func") || strings.HasPrefix(method, "gowrap") || strings.HasPrefix(method, "deferwrap") {
+			return ""
+		}
+		return receiver
+	}
+	receiver, _, _ := strings.Cut(name, ".")
+	return receiver
+}
+
+// Source returns where the function is, file:line.
+func (f *Function) Source() string {
+	if f.File == "" {
+		return ""
+	}
+	return f.File + ":" + strconv.Itoa(f.Line)
+}
+
+// consumerNames are the rows of setup_consumers, and of which each depends: it is in force only if these are enabled too.
+var consumerNames = []struct {
+	name      string
+	bit       Consumers
+	dependsOn Consumers
+}{
+	{"events_calls_current", Current, GlobalInstrumentation | ThreadInstrumentation},
+	{"events_calls_history", History, GlobalInstrumentation | ThreadInstrumentation | Current},
+	{"events_calls_history_long", HistoryLong, GlobalInstrumentation | ThreadInstrumentation | Current},
+	{"events_calls_summary_global_by_event_name", SummaryGlobal, GlobalInstrumentation},
+	{"events_calls_summary_by_thread_by_event_name", SummaryByThread, GlobalInstrumentation | ThreadInstrumentation},
+	{"events_calls_summary_by_caller_by_event_name", SummaryByCaller, GlobalInstrumentation | ThreadInstrumentation},
+	{"events_calls_summary_by_instance", SummaryByInstance, GlobalInstrumentation},
+	{"events_calls_histogram_by_event_name", Histograms, GlobalInstrumentation | SummaryGlobal},
+	{"global_instrumentation", GlobalInstrumentation, 0},
+	{"thread_instrumentation", ThreadInstrumentation, GlobalInstrumentation},
+}
+
+// InForce returns the consumers of which all that they depend on are enabled too.
+func (c Consumers) InForce() Consumers {
+	var in Consumers
+	for _, row := range consumerNames {
+		if c&row.bit != 0 && c&row.dependsOn == row.dependsOn {
+			in |= row.bit
+		}
+	}
+	return in
+}
+
+// like says whether a string matches a pattern of LIKE, without regard to case.
+func like(s, pattern string) bool {
+	s, pattern = strings.ToLower(s), strings.ToLower(pattern)
+	// Where to go on after a mismatch: behind the last %, one byte later.
+	si, pi, backS, backP := 0, 0, 0, -1
+	for si < len(s) {
+		switch {
+		case pi < len(pattern) && pattern[pi] == '%':
+			backS, backP = si, pi
+			pi++
+		case pi < len(pattern) && pattern[pi] == '\\' && pi+1 < len(pattern) && pattern[pi+1] == s[si]:
+			si, pi = si+1, pi+2
+		case pi < len(pattern) && pattern[pi] != '\\' && (pattern[pi] == '_' || pattern[pi] == s[si]):
+			si, pi = si+1, pi+1
+		case backP >= 0:
+			backS++
+			si, pi = backS, backP+1
+		default:
+			return false
+		}
+	}
+	for pi < len(pattern) && pattern[pi] == '%' {
+		pi++
+	}
+	return pi == len(pattern)
+}

@@ -1,0 +1,181 @@
+package schema
+
+import (
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Type is that of a column of a result.
+type Type uint8
+
+const (
+	String Type = iota
+	Integer
+	Float
+)
+
+// A Column is one of a result.
+type Column struct {
+	Name string
+	Type Type
+}
+
+// A Result is what a statement gave. Without columns it is how many rows were changed.
+type Result struct {
+	Columns  []Column
+	Affected int64
+	Info     string // as MySQL says it of UPDATE
+
+	session *Session
+	rows    *sql.Rows
+	ahead   [][]any // that were read to know the types, or that are all there are
+	ended   bool
+	err     error
+}
+
+// lookahead is how many rows are read before the first is given out: the types of columns that are expressions are told by their values.
+const lookahead = 256
+
+// result makes a result of SQLite's rows. names are those of columns whose text was rewritten.
+func (s *Session) result(rows *sql.Rows, names map[string]string) (*Result, error) {
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		rows.Close()
+		return nil, err
+	}
+	r := &Result{session: s, rows: rows}
+	known := make([]bool, len(types))
+	for i, t := range types {
+		c := Column{Name: t.Name()}
+		if name, ok := names[c.Name]; ok {
+			c.Name = name
+		}
+		kind := strings.ToUpper(t.DatabaseTypeName())
+		known[i] = kind != ""
+		switch {
+		case strings.Contains(kind, "INT"):
+			c.Type = Integer
+		case strings.Contains(kind, "DOUBLE"), strings.Contains(kind, "FLOAT"), strings.Contains(kind, "REAL"):
+			c.Type = Float
+		case strings.Contains(kind, "CHAR"), strings.Contains(kind, "TEXT"):
+		default:
+			known[i] = false
+		}
+		r.Columns = append(r.Columns, c)
+	}
+	for len(r.ahead) < lookahead {
+		row, err := r.read()
+		if err != nil {
+			return nil, err
+		}
+		if row == nil {
+			break
+		}
+		r.ahead = append(r.ahead, row)
+	}
+	for i := range r.Columns {
+		if !known[i] {
+			r.Columns[i].Type = r.typeOf(i)
+		}
+	}
+	return r, nil
+}
+
+// typeOf tells the type of a column by the values that are known.
+func (r *Result) typeOf(column int) Type {
+	t, any := Integer, false
+	for _, row := range r.ahead {
+		switch row[column].(type) {
+		case int64:
+			any = true
+		case float64:
+			t, any = Float, true
+		case string:
+			return String
+		}
+	}
+	if !any {
+		return String
+	}
+	return t
+}
+
+// read returns the next row, nil if there is none.
+func (r *Result) read() ([]any, error) {
+	if r.rows == nil || r.ended {
+		return nil, nil
+	}
+	if !r.rows.Next() {
+		r.ended = true
+		err := r.rows.Err()
+		r.rows.Close()
+		if r.session.failed != nil {
+			err = r.session.failed
+		}
+		return nil, err
+	}
+	row := make([]any, len(r.Columns))
+	into := make([]any, len(row))
+	for i := range row {
+		into[i] = &row[i]
+	}
+	if err := r.rows.Scan(into...); err != nil {
+		r.Close()
+		return nil, err
+	}
+	for i, v := range row {
+		switch v := v.(type) {
+		case []byte:
+			row[i] = string(v)
+		case bool:
+			row[i] = truth(v)
+		case time.Time:
+			row[i] = v.Format(time.DateTime)
+		}
+	}
+	return row, nil
+}
+
+// Next returns the next row, of nil, int64, float64 and string; nil if there is none. Errors are *Errors.
+func (r *Result) Next() ([]any, error) {
+	if len(r.ahead) > 0 {
+		row := r.ahead[0]
+		r.ahead = r.ahead[1:]
+		return row, nil
+	}
+	row, err := r.read()
+	if err != nil {
+		return nil, r.session.asError(err)
+	}
+	return row, nil
+}
+
+// Close ends the result before its last row.
+func (r *Result) Close() {
+	if r.rows != nil {
+		r.ended = true
+		r.rows.Close()
+	}
+	r.ahead = nil
+}
+
+// Format returns a value as MySQL's clients show it. It is not ok if it is NULL.
+func Format(v any) (text string, ok bool) {
+	switch v := v.(type) {
+	case nil:
+		return "", false
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case float64:
+		if a := max(v, -v); a != 0 && (a < 1e-15 || a >= 1e15) {
+			return strconv.FormatFloat(v, 'e', -1, 64), true
+		}
+		return strconv.FormatFloat(v, 'f', -1, 64), true
+	case string:
+		return v, true
+	}
+	return fmt.Sprint(v), true
+}

@@ -1,0 +1,244 @@
+package schema
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A rewriter makes SQLite's spelling of a statement.
+type rewriter struct {
+	session *Session
+	source  string
+	tokens  []token
+	out     []string          // what stands for each token
+	names   map[string]string // of columns that SQLite would call after the rewritten text
+	with    map[string]bool   // names of WITH clauses
+	skip    map[int]bool      // tokens that a literal stands for
+}
+
+// rewrite returns a statement as SQLite understands it, and how result columns are called that it would call otherwise.
+func (s *Session) rewrite(source string, list []token) (string, map[string]string, error) {
+	r := &rewriter{session: s, source: source, tokens: list, out: make([]string, len(list)), names: map[string]string{}, with: map[string]bool{}, skip: map[int]bool{}}
+	for i := range list {
+		if err := r.token(i); err != nil {
+			return "", nil, err
+		}
+	}
+	r.tables()
+	r.selectNames()
+	return r.span(0, len(list)), r.names, nil
+}
+
+// span returns the rewritten text of some tokens.
+func (r *rewriter) span(from, to int) string {
+	var b strings.Builder
+	for i := from; i < to; i++ {
+		if i > from && r.tokens[i].start > r.tokens[i-1].end && r.out[i] != "" {
+			b.WriteByte(' ')
+		}
+		b.WriteString(r.out[i])
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func (r *rewriter) at(i int) *token {
+	if i < 0 || i >= len(r.tokens) {
+		return &token{kind: op}
+	}
+	return &r.tokens[i]
+}
+
+// renamed are words and operators that SQLite has under another name, or needs not.
+var renamed = map[string]string{
+	"<=>": "IS", "&&": "AND", "||": "OR", "/": "*1.0/", "DIV": "/", "RLIKE": "REGEXP", "STRAIGHT_JOIN": "JOIN",
+	"SQL_NO_CACHE": "", "SQL_CACHE": "", "SQL_CALC_FOUND_ROWS": "", "HIGH_PRIORITY": "", "LOW_PRIORITY": "",
+}
+
+// token rewrites one token.
+func (r *rewriter) token(i int) error {
+	t := r.at(i)
+	call := r.at(i + 1).is("(")
+	switch t.kind {
+	case name:
+		r.out[i] = quoteName(t.text)
+	case str:
+		r.out[i] = quoteString(t.text)
+		// In LIKE a backslash escapes without being asked to.
+		if r.at(i-1).is("LIKE") && strings.Contains(t.text, `\`) && !r.at(i+1).is("ESCAPE") {
+			r.out[i] += ` ESCAPE '\'`
+		}
+	case sysVar:
+		v, err := r.session.variable(t.text)
+		if err != nil {
+			return err
+		}
+		r.out[i] = literal(v)
+	case usrVar:
+		r.out[i] = literal(r.session.user[strings.ToLower(t.text)])
+	case word:
+		r.out[i] = t.text
+		upper := strings.ToUpper(t.text)
+		qualified := r.at(i-1).is(".") || r.at(i+1).is(".")
+		switch {
+		case qualified:
+		case upper == "MOD" && !call:
+			r.out[i] = "%"
+		case (upper == "DATABASE" || upper == "SCHEMA") && call && r.at(i+2).is(")"):
+			r.replaceCall(i, quoteString(r.session.database))
+		case upper == "CONNECTION_ID" && call && r.at(i+2).is(")"):
+			r.replaceCall(i, fmt.Sprint(r.session.ID))
+		case (upper == "USER" || upper == "CURRENT_USER" || upper == "SESSION_USER" || upper == "SYSTEM_USER") && call && r.at(i+2).is(")"):
+			r.replaceCall(i, quoteString(r.session.User))
+		case upper == "CURRENT_USER" && !call:
+			r.out[i] = quoteString(r.session.User)
+		case upper == "DUAL" && r.at(i-1).is("FROM"):
+			r.out[i], r.out[i-1] = "", ""
+		case upper == "SEPARATOR" && r.at(i+1).kind == str:
+			r.out[i] = ","
+		case upper == "FOR" && r.at(i+1).is("UPDATE"), upper == "UPDATE" && r.at(i-1).is("FOR"):
+			r.out[i] = ""
+		default:
+			if other, ok := renamed[upper]; ok {
+				r.out[i] = other
+			}
+		}
+	case op:
+		if !r.skip[i] {
+			r.out[i] = t.text
+			if other, ok := renamed[t.text]; ok {
+				r.out[i] = other
+			}
+		}
+	default:
+		r.out[i] = t.text
+	}
+	return nil
+}
+
+// replaceCall puts a literal in place of NAME().
+func (r *rewriter) replaceCall(i int, text string) {
+	r.out[i] = text
+	r.skip[i+1], r.skip[i+2] = true, true
+}
+
+// tables puts the default schema in front of tables, and AS in front of UPDATE's alias.
+func (r *rewriter) tables() {
+	for i := range r.tokens {
+		if r.at(i).identifier() && r.at(i+1).is("AS") && r.at(i+2).is("(") && (r.at(i-1).is("WITH") || r.at(i-1).is("RECURSIVE") || r.at(i-1).is(",")) {
+			r.with[strings.ToLower(r.at(i).text)] = true
+		}
+	}
+	type level struct{ from bool } // within a list of tables
+	stack := []level{{}}
+	expect := false
+	for i := range r.tokens {
+		t := r.at(i)
+		top := &stack[len(stack)-1]
+		switch {
+		case t.is("("):
+			stack = append(stack, level{from: expect})
+			continue
+		case t.is(")"):
+			if len(stack) > 1 {
+				stack = stack[:len(stack)-1]
+			}
+			expect = false
+			continue
+		case t.is("FROM"), t.is("JOIN"), t.is("STRAIGHT_JOIN"), t.is("INTO"), t.is("UPDATE") && i == 0, t.is("TABLE") && i < 4, t.is("VIEW") && i < 4:
+			top.from, expect = true, true
+			continue
+		case t.is(",") && top.from:
+			expect = true
+			continue
+		case t.is("SELECT"), t.is("WHERE"), t.is("SET"), t.is("ON"), t.is("USING"), t.is("GROUP"), t.is("ORDER"), t.is("LIMIT"), t.is("HAVING"), t.is("UNION"), t.is("VALUES"):
+			top.from, expect = t.is("ON") && top.from, false
+			continue
+		case t.is("IF"), t.is("NOT"), t.is("EXISTS"), t.is("LATERAL"), t.is("IGNORE"):
+			continue
+		}
+		if !expect || !t.identifier() {
+			continue
+		}
+		expect = false
+		last := i
+		if r.at(i + 1).is(".") {
+			last = i + 2
+		} else if !r.with[strings.ToLower(t.text)] && !r.at(i+1).is("(") {
+			r.out[i] = quoteName(r.session.database) + "." + r.out[i]
+		}
+		if r.at(0).is("UPDATE") && len(stack) == 1 && r.at(last+1).identifier() && !r.at(last+1).is("SET") && !r.at(last+1).is("AS") && i < 4 {
+			r.out[last+1] = "AS " + r.out[last+1]
+		}
+	}
+}
+
+// selectNames finds out how the columns of SELECT's list are to be called that are expressions: after the text as it was written.
+func (r *rewriter) selectNames() {
+	depth, from := 0, -1
+	item := func(to int) {
+		if from < 0 || from >= to {
+			return
+		}
+		text := r.span(from, to)
+		original := r.source[r.at(from).start:r.at(to-1).end]
+		if to == from+1 && r.at(from).kind == str {
+			original = r.at(from).text
+		}
+		if text != original && !r.aliased(from, to) {
+			r.names[text] = original
+		}
+		from = -1
+	}
+	for i := range r.tokens {
+		t := r.at(i)
+		switch {
+		case t.is("("):
+			depth++
+		case t.is(")"):
+			depth--
+		case depth != 0:
+		case t.is("SELECT"):
+			from = i + 1
+			if r.at(from).is("DISTINCT") || r.at(from).is("ALL") {
+				from++
+			}
+		case from >= 0 && t.is(","):
+			item(i)
+			from = i + 1
+		case from >= 0 && (t.is("FROM") || t.is("UNION") || t.is("LIMIT") || t.is("WHERE") || t.is("ORDER") || t.is(";")):
+			item(i)
+			from = -1
+		}
+	}
+	item(len(r.tokens))
+}
+
+// aliased says whether an item of SELECT's list ends in a name for it.
+func (r *rewriter) aliased(from, to int) bool {
+	last, before := r.at(to-1), r.at(to-2)
+	if to-from < 2 || !last.identifier() && last.kind != str || last.is("END") || last.is("NULL") || last.is("TRUE") || last.is("FALSE") {
+		return false
+	}
+	switch {
+	case before.is("LIKE"), before.is("REGEXP"), before.is("RLIKE"), before.is("AND"), before.is("OR"), before.is("DIV"), before.is("MOD"), before.is("XOR"), before.is("NOT"):
+		return false
+	}
+	return before.kind != op || before.is(")")
+}
+
+func quoteName(s string) string   { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
+func quoteString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// literal returns a value as SQL.
+func literal(v value) string {
+	switch v := v.(type) {
+	case nil:
+		return "NULL"
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return quoteString(fmt.Sprint(v))
+}

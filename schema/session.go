@@ -1,0 +1,364 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Catalog is what sessions ask: performance_schema, a schema for each recording, and test, in which they may make tables of their own.
+// It may be used concurrently.
+type Catalog struct {
+	// Several says that performance_schema may have more than one process: its tables then show the column PROCESS, which is hidden otherwise.
+	Several bool
+	// Test is the file of the schema test. Without, it is kept in memory, for all sessions of the catalog, until the catalog is closed.
+	Test string
+	// Find is called before a statement takes snapshots, and may add and remove sources. It may be nil.
+	Find func()
+
+	mu        sync.Mutex
+	sources   []Source
+	schemas   []*Schema
+	keep      *sql.DB // has the schema test open
+	once      sync.Once
+	started   time.Time
+	connected atomic.Int64
+	questions atomic.Uint64
+	numbers   atomic.Uint64
+	number    uint64
+}
+
+var catalogs atomic.Uint64
+
+// A Schema has the tables of some sources.
+type Schema struct {
+	name        string
+	tables      map[string]*table
+	sources     func() []Source
+	several     bool
+	information bool // it is information_schema, which is of no process
+}
+
+// most is how many schemas of recordings there can be: SQLite attaches 10 databases.
+const mostSchemas = 7
+
+// Add adds a source to performance_schema.
+func (c *Catalog) Add(s Source) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sources = append(c.sources, s)
+}
+
+// Remove takes a source out. It is not closed.
+func (c *Catalog) Remove(s Source) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i := slices.Index(c.sources, s); i >= 0 {
+		c.sources = slices.Delete(c.sources, i, i+1)
+	}
+}
+
+// Sources returns those of performance_schema.
+func (c *Catalog) Sources() []Source {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.sources)
+}
+
+// AddSchema adds a schema of one source, before the first session. Its name is made of what is in it; the one it has is returned.
+func (c *Catalog) AddSchema(name string, s Source) (string, error) {
+	name = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
+			return r
+		}
+		return '_'
+	}, name)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.schemas) >= mostSchemas {
+		return "", fmt.Errorf("there can be %d recordings at once", mostSchemas)
+	}
+	taken := func(name string) bool {
+		switch strings.ToLower(name) {
+		case "performance_schema", "information_schema", "test", "main", "temp", "":
+			return true
+		}
+		return slices.ContainsFunc(c.schemas, func(s *Schema) bool { return strings.EqualFold(s.name, name) })
+	}
+	unique := name
+	for i := 2; taken(unique); i++ {
+		unique = fmt.Sprintf("%s_%d", name, i)
+	}
+	c.schemas = append(c.schemas, &Schema{name: unique, tables: performanceTables, sources: func() []Source { return []Source{s} }})
+	return unique, nil
+}
+
+// start makes what all sessions have in common.
+func (c *Catalog) start() {
+	c.once.Do(func() {
+		c.started = time.Now()
+		c.number = catalogs.Add(1)
+		c.schemas = append([]*Schema{
+			{name: "performance_schema", tables: performanceTables, sources: c.Sources, several: c.Several},
+			{name: "information_schema", tables: informationTables, information: true},
+		}, c.schemas...)
+	})
+}
+
+func (c *Catalog) schema(name string) *Schema {
+	for _, s := range c.schemas {
+		if strings.EqualFold(s.name, name) {
+			return s
+		}
+	}
+	return nil
+}
+
+// testFile returns what SQLite knows the schema test by.
+func (c *Catalog) testFile() string {
+	if c.Test != "" {
+		return "file:" + (strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(c.Test))
+	}
+	return fmt.Sprintf("file:/ftrace-%d?vfs=memdb", c.number)
+}
+
+// Close closes all sources.
+func (c *Catalog) Close() error {
+	var errs []error
+	for _, s := range c.Sources() {
+		errs = append(errs, s.Close())
+	}
+	for _, sc := range c.schemas {
+		if sc.name != "performance_schema" && sc.sources != nil {
+			for _, s := range sc.sources() {
+				errs = append(errs, s.Close())
+			}
+		}
+	}
+	if c.keep != nil {
+		errs = append(errs, c.keep.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// A Session is one connection: it has a default schema and variables. It is for one goroutine.
+type Session struct {
+	// ID is the number of the connection, User who it is of.
+	ID   uint32
+	User string
+
+	catalog   *Catalog
+	db        *sql.DB
+	conn      *sql.Conn
+	number    string
+	database  string
+	variables map[string]string
+	user      map[string]value // @variables
+	statement statementState
+	failed    error // of the tables, in this statement
+}
+
+// statementState is that of the statement that is run.
+type statementState struct {
+	views    map[*Schema][]*view
+	bySource map[Source]*view
+	rows     map[tableKey]*rows
+	pending  map[*view]*pending
+	test     []testTable // what the user made, for information_schema
+	changed  int64
+	matched  int64
+}
+
+type tableKey struct {
+	schema *Schema
+	table  *table
+}
+
+// Session opens a session.
+func (c *Catalog) Session(ctx context.Context) (*Session, error) {
+	c.start()
+	if err := registerOnce(); err != nil {
+		return nil, err
+	}
+	if err := registerFunctions(); err != nil {
+		return nil, err
+	}
+	s := &Session{catalog: c, number: fmt.Sprint(c.numbers.Add(1), "_", c.number), database: "performance_schema", User: "ftrace@localhost",
+		variables: maps.Clone(variableDefaults), user: map[string]value{}}
+	var err error
+	if s.db, err = sql.Open("sqlite", "file::memory:?_pragma=busy_timeout(5000)"); err != nil {
+		return nil, err
+	}
+	s.db.SetMaxOpenConns(1)
+	sessions.Store(s.number, s)
+	if err := s.attach(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	c.connected.Add(1)
+	return s, nil
+}
+
+// attach makes the schemas.
+func (s *Session) attach(ctx context.Context) (err error) {
+	if s.conn, err = s.db.Conn(ctx); err != nil {
+		return err
+	}
+	run := func(format string, args ...any) {
+		if err == nil {
+			if _, err = s.conn.ExecContext(ctx, fmt.Sprintf(format, args...)); err != nil {
+				err = fmt.Errorf("making the tables: "+format+": %w", append(args, err)...)
+			}
+		}
+	}
+	for _, sc := range s.catalog.schemas {
+		run(`ATTACH ':memory:' AS %q`, sc.name)
+		for _, name := range slices.Sorted(maps.Keys(sc.tables)) {
+			run(`CREATE VIRTUAL TABLE %q.%q USING ftrace(%s, '%s', '%s')`, sc.name, name, s.number, sc.name, name)
+		}
+	}
+	run(`ATTACH '%s' AS test`, s.catalog.testFile())
+	if err == nil && s.catalog.Test == "" {
+		s.catalog.mu.Lock()
+		defer s.catalog.mu.Unlock()
+		if s.catalog.keep == nil {
+			// What is in memory is there while someone has it open.
+			keep, err := sql.Open("sqlite", s.catalog.testFile())
+			if err != nil {
+				return err
+			}
+			keep.SetMaxOpenConns(1)
+			if err := keep.PingContext(ctx); err != nil {
+				return err
+			}
+			keep.SetConnMaxIdleTime(0)
+			s.catalog.keep = keep
+		}
+	}
+	return err
+}
+
+// Close ends the session.
+func (s *Session) Close() error {
+	if _, ok := sessions.LoadAndDelete(s.number); ok && s.conn != nil {
+		s.catalog.connected.Add(-1)
+		s.conn.Close()
+	}
+	return s.db.Close()
+}
+
+// Database returns the default schema.
+func (s *Session) Database() string { return s.database }
+
+// Use changes the default schema.
+func (s *Session) Use(name string) error {
+	if strings.EqualFold(name, "test") {
+		s.database = "test"
+		return nil
+	}
+	sc := s.catalog.schema(name)
+	if sc == nil {
+		return NewError(erUnknownDB, "Unknown database '%s'", name)
+	}
+	s.database = sc.name
+	return nil
+}
+
+// fail keeps an error of a table, which SQLite would make text of.
+func (s *Session) fail(err error) error {
+	if s.failed == nil {
+		s.failed = err
+	}
+	return err
+}
+
+func (s *Session) denied(command, table string) *Error {
+	user, host, _ := strings.Cut(s.User, "@")
+	return NewError(erDenied, "%s command denied to user '%s'@'%s' for table '%s'", command, user, host, table)
+}
+
+// views returns the snapshots of a schema's sources, the same for all of a statement.
+func (s *Session) views(sc *Schema) ([]*view, error) {
+	st := &s.statement
+	if views, ok := st.views[sc]; ok {
+		return views, nil
+	}
+	if sc.information {
+		return []*view{{Snapshot: &Snapshot{}, session: s}}, nil
+	}
+	if s.catalog.Find != nil && sc.name == "performance_schema" {
+		s.catalog.Find()
+	}
+	views := []*view{}
+	for _, source := range sc.sources() {
+		v := st.bySource[source]
+		if v == nil {
+			snap, err := source.Snapshot()
+			if errors.Is(err, ErrGone) && sc.several {
+				continue
+			}
+			if err != nil {
+				return nil, NewError(erUnknown, "process %s: %v", source.Name(), err)
+			}
+			v = &view{source, snap, s}
+			if st.bySource == nil {
+				st.bySource = map[Source]*view{}
+			}
+			st.bySource[source] = v
+		}
+		views = append(views, v)
+	}
+	if st.views == nil {
+		st.views = map[*Schema][]*view{}
+	}
+	st.views[sc] = views
+	return views, nil
+}
+
+// rowsOf returns the rows of a table, the same for all of a statement.
+func (s *Session) rowsOf(sc *Schema, t *table) (*rows, error) {
+	key := tableKey{sc, t}
+	if r := s.statement.rows[key]; r != nil {
+		return r, nil
+	}
+	views, err := s.views(sc)
+	if err != nil {
+		return nil, err
+	}
+	r := &rows{}
+	if !sc.information {
+		r.hidden = 1
+	}
+	for _, v := range views {
+		set := t.rows(v)
+		if s.failed != nil {
+			return nil, s.failed
+		}
+		r.parts = append(r.parts, rowsPart{v, r.n, set})
+		r.n += set.len()
+	}
+	if s.statement.rows == nil {
+		s.statement.rows = map[tableKey]*rows{}
+	}
+	s.statement.rows[key] = r
+	return r, nil
+}
+
+func (s *Session) pendingOf(v *view) *pending {
+	if p := s.statement.pending[v]; p != nil {
+		return p
+	}
+	if s.statement.pending == nil {
+		s.statement.pending = map[*view]*pending{}
+	}
+	p := &pending{view: v}
+	s.statement.pending[v] = p
+	return p
+}

@@ -1,0 +1,398 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Query runs a statement, with values for its ?s. The result is read and closed before the next one is run. Errors are *Errors.
+func (s *Session) Query(ctx context.Context, text string, args []any) (*Result, error) {
+	s.statement, s.failed = statementState{}, nil
+	s.catalog.questions.Add(1)
+	r, err := s.query(ctx, text, args)
+	if err == nil {
+		return r, nil
+	}
+	if s.failed != nil {
+		err = s.failed
+	}
+	return nil, s.asError(err)
+}
+
+// A handler runs the statements that begin with a word.
+type handler func(s *Session, ctx context.Context, st *stmt) (*Result, error)
+
+// stmt is a statement that is run.
+type stmt struct {
+	text   string
+	tokens []token
+	args   []any
+}
+
+func (st *stmt) at(i int) *token {
+	if i < 0 || i >= len(st.tokens) {
+		return &token{kind: op}
+	}
+	return &st.tokens[i]
+}
+
+// rest returns the text from a token on.
+func (st *stmt) rest(i int) string {
+	if i >= len(st.tokens) {
+		return ""
+	}
+	return st.text[st.tokens[i].start:]
+}
+
+// handlers says what is done with each kind of statement. What is not here is unknown.
+var handlers map[string]handler
+
+func init() {
+	handlers = map[string]handler{
+		"SELECT": (*Session).sel, "WITH": (*Session).sel, "VALUES": (*Session).sel, "(": (*Session).sel,
+		"SHOW": (*Session).show, "DESCRIBE": (*Session).describe, "DESC": (*Session).describe, "EXPLAIN": (*Session).describe,
+		"USE": (*Session).use, "SET": (*Session).set,
+		"UPDATE": (*Session).write, "INSERT": (*Session).write, "REPLACE": (*Session).write, "DELETE": (*Session).write,
+		"TRUNCATE": (*Session).truncate,
+		"CREATE":   (*Session).define, "DROP": (*Session).define, "ALTER": (*Session).define, "RENAME": (*Session).define,
+		"BEGIN": (*Session).transaction, "START": (*Session).transaction, "COMMIT": (*Session).transaction, "ROLLBACK": (*Session).transaction,
+		"SAVEPOINT": (*Session).transaction, "RELEASE": (*Session).transaction,
+		"LOCK": (*Session).lock, "UNLOCK": (*Session).nothing, "DO": (*Session).nothing, "FLUSH": (*Session).nothing,
+	}
+}
+
+func (s *Session) query(ctx context.Context, text string, args []any) (*Result, error) {
+	list, err := tokens(text)
+	if err != nil {
+		return nil, err
+	}
+	for len(list) > 0 && list[len(list)-1].is(";") {
+		list = list[:len(list)-1]
+	}
+	if len(list) == 0 {
+		if strings.TrimSpace(text) != "" {
+			return &Result{}, nil // a comment
+		}
+		return nil, NewError(1065, "Query was empty")
+	}
+	for i := range list {
+		if list[i].is(";") {
+			return nil, syntaxError(text[list[i].start:])
+		}
+	}
+	first := strings.ToUpper(list[0].text)
+	h := handlers[first]
+	switch {
+	case h != nil && list[0].kind != name && list[0].kind != str:
+		return h(s, ctx, &stmt{text, list, args})
+	case first == "GRANT" || first == "REVOKE" || first == "CALL" || first == "PREPARE" || first == "EXECUTE" || first == "LOAD" || first == "KILL" || first == "HANDLER" || first == "ANALYZE" ||
+		first == "CHECK" || first == "OPTIMIZE" || first == "REPAIR" || first == "CHECKSUM" || first == "HELP" || first == "INSTALL":
+		return nil, NewError(erUnsupported, "This version of ftrace doesn't yet support '%s'", first)
+	}
+	return nil, syntaxError(text[list[0].start:])
+}
+
+// sel is a statement that reads.
+func (s *Session) sel(ctx context.Context, st *stmt) (*Result, error) {
+	q, names, err := s.rewrite(st.text, st.tokens)
+	if err != nil {
+		return nil, err
+	}
+	if strings.EqualFold(s.database, "information_schema") || strings.Contains(strings.ToLower(q), "information_schema") {
+		if err := s.readTest(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s.read(ctx, q, names, st.args)
+}
+
+// read runs a query that is SQLite's.
+func (s *Session) read(ctx context.Context, q string, names map[string]string, args []any) (*Result, error) {
+	rows, err := s.conn.QueryContext(ctx, q, args...)
+	if err != nil {
+		return nil, err
+	}
+	return s.result(rows, names)
+}
+
+// exec runs a statement that is SQLite's, and what it changes in sources.
+func (s *Session) exec(ctx context.Context, q string, args ...any) (*Result, error) {
+	done, err := s.conn.ExecContext(ctx, q, args...)
+	if s.failed != nil {
+		return nil, s.failed
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.statement.rows == nil && s.statement.pending == nil {
+		n, _ := done.RowsAffected()
+		return &Result{Affected: n}, nil
+	}
+	for v, p := range s.statement.pending {
+		if err := p.apply(); errors.Is(err, ErrReadOnly) {
+			return nil, NewError(erReadOnly, "Table is read only: process %s is a recording, or can't do that", v.source.Name())
+		} else if err != nil {
+			return nil, NewError(erUnknown, "process %s: %v", v.source.Name(), err)
+		}
+	}
+	r := &Result{Affected: s.statement.changed}
+	if m := s.statement.matched; m > 0 {
+		r.Info = fmt.Sprintf("Rows matched: %d  Changed: %d  Warnings: 0", m, s.statement.changed)
+	} else if n, _ := done.RowsAffected(); s.statement.pending == nil {
+		r.Affected = n
+	}
+	return r, nil
+}
+
+// A target is the table that a statement changes.
+type target struct {
+	schema string
+	name   string
+	table  *table // nil: it is none of ours
+	ours   bool   // it is in a schema that is not the user's
+	next   int    // the token behind it
+}
+
+// target reads the name of a table at a token.
+func (s *Session) target(st *stmt, i int) (target, error) {
+	if !st.at(i).identifier() {
+		return target{}, syntaxError(st.rest(i))
+	}
+	t := target{schema: s.database, name: st.at(i).text, next: i + 1}
+	if st.at(i+1).is(".") && st.at(i+2).identifier() {
+		t.schema, t.name, t.next = st.at(i).text, st.at(i+2).text, i+3
+	}
+	if sc := s.catalog.schema(t.schema); sc != nil {
+		t.ours, t.schema = true, sc.name
+		t.table = sc.tables[strings.ToLower(t.name)]
+	} else if !strings.EqualFold(t.schema, "test") {
+		return t, NewError(erUnknownDB, "Unknown database '%s'", t.schema)
+	}
+	return t, nil
+}
+
+func (t *target) missing() error {
+	return NewError(erNoSuchTable, "Table '%s.%s' doesn't exist", t.schema, t.name)
+}
+
+// write is UPDATE, INSERT, REPLACE and DELETE.
+func (s *Session) write(ctx context.Context, st *stmt) (*Result, error) {
+	command := strings.ToUpper(st.at(0).text)
+	i := 1
+	for st.at(i).is("INTO") || st.at(i).is("FROM") || st.at(i).is("IGNORE") || st.at(i).is("LOW_PRIORITY") {
+		i++
+	}
+	t, err := s.target(st, i)
+	if err != nil {
+		return nil, err
+	}
+	if t.ours {
+		switch {
+		case t.table == nil:
+			return nil, t.missing()
+		case command == "UPDATE" && t.table.update == nil, command != "UPDATE" && (t.table.rules == nil || command == "REPLACE"):
+			if command == "REPLACE" {
+				command = "INSERT"
+			}
+			return nil, s.denied(command, t.name)
+		}
+		if command == "UPDATE" {
+			if err := checkColumns(st, &t); err != nil {
+				return nil, err
+			}
+		}
+	}
+	q, _, err := s.rewrite(st.text, st.tokens)
+	if err != nil {
+		return nil, err
+	}
+	return s.exec(ctx, q, st.args...)
+}
+
+// checkColumns finds columns in an UPDATE's SET that can't be set, whatever the rows.
+func checkColumns(st *stmt, t *target) error {
+	i := t.next
+	for i < len(st.tokens) && !st.at(i).is("SET") {
+		i++
+	}
+	depth := 0
+	for ; i < len(st.tokens) && !(depth == 0 && st.at(i).is("WHERE")); i++ {
+		switch {
+		case st.at(i).is("("):
+			depth++
+		case st.at(i).is(")"):
+			depth--
+		case depth == 0 && (st.at(i).is("SET") || st.at(i).is(",")):
+			at := i + 1
+			for st.at(at + 1).is(".") {
+				at += 2
+			}
+			column := t.table.column(st.at(at).text)
+			if column < 0 && !strings.EqualFold(st.at(at).text, processColumn) {
+				return NewError(erUnknownColumn, "Unknown column '%s' in 'field list'", st.at(at).text)
+			}
+			if column < 0 || !t.table.columns[column].updatable {
+				return NewError(erUsage, "Invalid performance_schema usage.")
+			}
+		}
+	}
+	return nil
+}
+
+// truncate is TRUNCATE [TABLE] t.
+func (s *Session) truncate(ctx context.Context, st *stmt) (*Result, error) {
+	i := 1
+	if st.at(i).is("TABLE") {
+		i++
+	}
+	t, err := s.target(st, i)
+	switch {
+	case err != nil:
+		return nil, err
+	case t.next < len(st.tokens):
+		return nil, syntaxError(st.rest(t.next))
+	case !t.ours:
+		return s.exec(ctx, "DELETE FROM test."+quoteName(t.name))
+	case t.table == nil:
+		return nil, t.missing()
+	case t.table.parts == nil && t.table.rules == nil:
+		return nil, s.denied("DROP", t.name)
+	}
+	sources := s.catalog.schema(t.schema).sources()
+	for _, source := range sources {
+		var err error
+		if t.table.rules != nil {
+			err = source.SetRules(*t.table.rules, nil)
+		}
+		for _, part := range t.table.parts {
+			err = errors.Join(err, source.Truncate(part))
+		}
+		if errors.Is(err, ErrReadOnly) {
+			return nil, NewError(erReadOnly, "Table '%s' is read only: process %s is a recording, or can't do that", t.name, source.Name())
+		}
+		if err != nil && !(errors.Is(err, ErrGone) && len(sources) > 1) {
+			return nil, NewError(erUnknown, "process %s: %v", source.Name(), err)
+		}
+	}
+	return &Result{}, nil
+}
+
+// define is CREATE, DROP, ALTER and RENAME: for tables and views in test.
+func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
+	command := strings.ToUpper(st.at(0).text)
+	i := 1
+	for st.at(i).is("OR") || st.at(i).is("REPLACE") || st.at(i).is("TEMPORARY") || st.at(i).is("UNIQUE") {
+		i++
+	}
+	what := strings.ToUpper(st.at(i).text)
+	i++
+	for st.at(i).is("IF") || st.at(i).is("NOT") || st.at(i).is("EXISTS") {
+		i++
+	}
+	switch what {
+	case "DATABASE", "SCHEMA":
+		name := st.at(i).text
+		if s.catalog.schema(name) != nil || strings.EqualFold(name, "test") {
+			if command == "CREATE" {
+				return nil, NewError(erDBExists, "Can't create database '%s'; database exists", name)
+			}
+		}
+		user, host, _ := strings.Cut(s.User, "@")
+		return nil, NewError(erDBDenied, "Access denied for user '%s'@'%s' to database '%s'", user, host, name)
+	case "TABLE", "VIEW", "INDEX":
+	default:
+		return nil, NewError(erUnsupported, "This version of ftrace doesn't yet support '%s %s'", command, what)
+	}
+	index := i
+	if what == "INDEX" {
+		for i < len(st.tokens) && !st.at(i).is("ON") {
+			i++
+		}
+		if i++; command == "DROP" {
+			command = "INDEX"
+		}
+	}
+	t, err := s.target(st, i)
+	if err != nil {
+		return nil, err
+	}
+	if t.ours {
+		if what == "INDEX" {
+			command = "INDEX"
+		}
+		return nil, s.denied(command, t.name)
+	}
+	if what == "INDEX" {
+		if command != "CREATE" {
+			return s.exec(ctx, "DROP INDEX test."+quoteName(st.at(index).text))
+		}
+		return s.exec(ctx, "CREATE INDEX test."+quoteName(st.at(index).text)+" ON "+quoteName(t.name)+" "+st.rest(t.next))
+	}
+	q, _, err := s.rewrite(st.text, st.tokens)
+	if err != nil {
+		return nil, err
+	}
+	if command == "CREATE" && what == "TABLE" && !st.at(t.next).is("(") && !st.at(t.next).is("AS") && st.at(t.next).is("SELECT") {
+		// MySQL's AS may be left out.
+		q = strings.Replace(q, " "+st.at(t.next).text+" ", " AS SELECT ", 1)
+	}
+	r, err := s.exec(ctx, q, st.args...)
+	if err == nil && command == "CREATE" && what == "TABLE" {
+		s.index(ctx, t.name)
+	}
+	return r, err
+}
+
+// index makes an index by NAME or EVENT_NAME of a table of the user's, by which saved settings are restored, a row of the setup table after the other.
+func (s *Session) index(ctx context.Context, table string) {
+	for _, column := range []string{"NAME", "EVENT_NAME"} {
+		var n int
+		if s.conn.QueryRowContext(ctx, "SELECT count(*) FROM test.pragma_table_info(?) WHERE name = ?", table, column).Scan(&n); n == 0 {
+			continue
+		}
+		// Names are compared without regard to case.
+		s.conn.ExecContext(ctx, "CREATE INDEX IF NOT EXISTS test."+quoteName("by_"+column+"_of_"+table)+" ON "+quoteName(table)+" ("+column+" COLLATE NOCASE)")
+	}
+}
+
+// transaction is for test: the other tables know none.
+func (s *Session) transaction(ctx context.Context, st *stmt) (*Result, error) {
+	q := st.text
+	switch strings.ToUpper(st.at(0).text) {
+	case "START", "BEGIN":
+		q = "BEGIN"
+		s.conn.ExecContext(ctx, "COMMIT") // as MySQL does
+	case "COMMIT":
+		q = "COMMIT"
+	}
+	_, err := s.conn.ExecContext(ctx, q)
+	if err != nil && strings.Contains(err.Error(), "no transaction is active") {
+		err = nil
+	}
+	return &Result{}, err
+}
+
+// lock is LOCK TABLES, which these tables can't be.
+func (s *Session) lock(_ context.Context, st *stmt) (*Result, error) {
+	t, err := s.target(st, 2)
+	if err != nil {
+		return nil, err
+	}
+	if t.ours {
+		return nil, s.denied("LOCK TABLES", t.name)
+	}
+	return &Result{}, nil
+}
+
+// nothing is for statements that have nothing to do here.
+func (s *Session) nothing(context.Context, *stmt) (*Result, error) { return &Result{}, nil }
+
+// use is USE s.
+func (s *Session) use(_ context.Context, st *stmt) (*Result, error) {
+	if !st.at(1).identifier() || len(st.tokens) != 2 {
+		return nil, syntaxError(st.rest(1))
+	}
+	return &Result{}, s.Use(st.at(1).text)
+}

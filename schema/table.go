@@ -1,0 +1,159 @@
+package schema
+
+import (
+	"database/sql/driver"
+	"strings"
+)
+
+// A value is of a row: nil, int64, float64 or string.
+type value = driver.Value
+
+// A table is one of a schema. Its rows are a function of a snapshot.
+type table struct {
+	name    string
+	columns []columnHead
+	rows    func(*view) rowset
+	update  func(p *pending, row any, column int, v value) error // of a column that is updatable
+	rules   *RuleKind                                            // INSERT and DELETE are allowed: the rows are rules
+	parts   []Part                                               // what TRUNCATE is for; nil: it is refused
+}
+
+type columnHead struct {
+	name      string
+	kind      string // as MySQL has it
+	updatable bool
+	null      bool
+}
+
+// A view is a source's snapshot, in a statement.
+type view struct {
+	source Source
+	*Snapshot
+	session *Session
+}
+
+// A rowset is the rows that a table has of one source.
+type rowset interface {
+	len() int
+	at(row, column int) value
+	row(row int) any
+}
+
+// A column of rows that are Ts.
+type column[T any] struct {
+	columnHead
+	value func(*view, *T) value
+}
+
+type rowsOf[T any] struct {
+	v       *view
+	rows    []T
+	columns []column[T]
+}
+
+func (r *rowsOf[T]) len() int                 { return len(r.rows) }
+func (r *rowsOf[T]) at(row, column int) value { return r.columns[column].value(r.v, &r.rows[row]) }
+func (r *rowsOf[T]) row(row int) any          { return &r.rows[row] }
+
+// newTable returns a table of what rows returns.
+func newTable[T any](name string, rows func(*view) []T, columns ...column[T]) *table {
+	t := &table{name: name, rows: func(v *view) rowset { return &rowsOf[T]{v, rows(v), columns} }}
+	for _, c := range columns {
+		t.columns = append(t.columns, c.columnHead)
+	}
+	return t
+}
+
+// The kinds of columns.
+
+func number[T any](name string, f func(*T) int64) column[T] {
+	return column[T]{columnHead{name: name, kind: "bigint"}, func(_ *view, r *T) value { return f(r) }}
+}
+
+// unsigned is a column of numbers that are not known where they are 0.
+func unsigned[T any](name string, f func(*T) uint64) column[T] {
+	return column[T]{columnHead{name: name, kind: "bigint unsigned", null: true}, func(_ *view, r *T) value {
+		n := f(r)
+		if n == 0 {
+			return nil
+		}
+		return int64(min(n, 1<<63-1))
+	}}
+}
+
+func id[T any](name string, f func(*T) uint64) column[T] {
+	return column[T]{columnHead{name: name, kind: "bigint unsigned"}, func(_ *view, r *T) value { return int64(f(r)) }}
+}
+
+func text[T any](name, kind string, f func(*view, *T) string) column[T] {
+	return column[T]{columnHead{name: name, kind: kind}, func(v *view, r *T) value { return f(v, r) }}
+}
+
+// optional is a column of text that is NULL where there is none.
+func optional[T any](name, kind string, f func(*view, *T) (string, bool)) column[T] {
+	return column[T]{columnHead{name: name, kind: kind, null: true}, func(v *view, r *T) value {
+		if s, ok := f(v, r); ok {
+			return s
+		}
+		return nil
+	}}
+}
+
+func yesNo[T any](name string, f func(*T) bool) column[T] {
+	return column[T]{columnHead{name: name, kind: "enum('YES','NO')"}, func(_ *view, r *T) value { return yes(f(r)) }}
+}
+
+// updatable marks a column.
+func updatable[T any](c column[T]) column[T] {
+	c.updatable = true
+	return c
+}
+
+func yes(b bool) string {
+	if b {
+		return "YES"
+	}
+	return "NO"
+}
+
+// parseYesNo reads what a column of YES and NO is set to.
+func parseYesNo(column string, v value) (bool, error) {
+	s, ok := v.(string)
+	switch {
+	case v == nil:
+		return false, NewError(erNull, "Column '%s' cannot be null", column)
+	case ok && strings.EqualFold(s, "YES"):
+		return true, nil
+	case ok && strings.EqualFold(s, "NO"):
+		return false, nil
+	}
+	return false, NewError(erTruncated, "Data truncated for column '%s' at row 1", column)
+}
+
+// column returns the index of a column, -1 if there is none.
+func (t *table) column(name string) int {
+	for i, c := range t.columns {
+		if strings.EqualFold(c.name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Types of names.
+const (
+	nameKind = "varchar(512)"
+	wordKind = "varchar(64)"
+	textKind = "longtext"
+)
+
+// performanceTables are those of performance_schema, and of the schema of each recording.
+var performanceTables = func() map[string]*table {
+	byName := map[string]*table{}
+	for _, list := range [][]*table{setupTables, eventTables, summaryTables, statusTables} {
+		for _, t := range list {
+			byName[t.name] = t
+		}
+	}
+	return byName
+}()

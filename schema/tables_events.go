@@ -1,0 +1,71 @@
+package schema
+
+// eventTables have a row a call.
+var eventTables = []*table{
+	withParts(newTable("events_calls_current", currentCalls, callColumns...)),
+	withParts(newTable("events_calls_history", historyCalls, callColumns...), HistoryPart),
+	withParts(newTable("events_calls_history_long", func(v *view) []Call { return v.Long }, callColumns...), HistoryLongPart),
+}
+
+func withParts(t *table, parts ...Part) *table {
+	t.parts = parts
+	return t
+}
+
+// currentCalls returns the calls under way of each thread or, if there are none, its last one.
+func currentCalls(v *view) []Call {
+	var calls []Call
+	for i := range v.Threads {
+		t := &v.Threads[i]
+		calls = append(calls, t.Current...)
+		if n := len(t.History); len(t.Current) == 0 && n > 0 {
+			calls = append(calls, t.History[n-1])
+		}
+	}
+	return calls
+}
+
+func historyCalls(v *view) []Call {
+	var calls []Call
+	for i := range v.Threads {
+		calls = append(calls, v.Threads[i].History...)
+	}
+	return calls
+}
+
+var callColumns = []column[Call]{
+	id("THREAD_ID", func(c *Call) uint64 { return c.Thread }),
+	id("EVENT_ID", func(c *Call) uint64 { return c.ID }),
+	unsigned("END_EVENT_ID", func(c *Call) uint64 { return c.EndID }),
+	text("EVENT_NAME", nameKind, func(v *view, c *Call) string { return v.Function(c.Function).Instrument() }),
+	optional("SOURCE", nameKind, func(v *view, c *Call) (string, bool) {
+		s := v.Function(c.Function).Source()
+		return s, s != ""
+	}),
+	moment("TIMER_START", func(c *Call) (int64, bool) { return c.Start, c.Timed }),
+	moment("TIMER_END", func(c *Call) (int64, bool) { return c.End, c.Timed && !c.Inside }),
+	moment("TIMER_WAIT", func(c *Call) (int64, bool) { return c.End - c.Start, c.Timed && !c.Inside }),
+	text("OBJECT_SCHEMA", nameKind, func(v *view, c *Call) string { return v.Function(c.Function).Package }),
+	text("OBJECT_NAME", nameKind, func(v *view, c *Call) string { return v.Function(c.Function).Name }),
+	optional("OBJECT_TYPE", nameKind, func(v *view, c *Call) (string, bool) {
+		t := v.Function(c.Function).Type()
+		return t, t != ""
+	}),
+	unsigned("OBJECT_INSTANCE_BEGIN", func(c *Call) uint64 { return c.Object }),
+	unsigned("NESTING_EVENT_ID", func(c *Call) uint64 { return c.Nesting }),
+	number("NESTING_LEVEL", func(c *Call) int64 { return int64(c.Level) }),
+	optional("ARGS", textKind, func(_ *view, c *Call) (string, bool) { return c.Args.String, c.Args.Valid }),
+	optional("RESULTS", textKind, func(_ *view, c *Call) (string, bool) { return c.Results.String, c.Results.Valid }),
+	optional("ERROR", textKind, func(_ *view, c *Call) (string, bool) { return c.Error.String, c.Error.Valid }),
+	yesNo("PANICKED", func(c *Call) bool { return c.Panicked }),
+}
+
+// moment is a column of times, NULL where there is none.
+func moment[T any](name string, f func(*T) (int64, bool)) column[T] {
+	return column[T]{columnHead{name: name, kind: "bigint unsigned", null: true}, func(_ *view, r *T) value {
+		if ps, ok := f(r); ok {
+			return ps
+		}
+		return nil
+	}}
+}

@@ -1,0 +1,225 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// setupTables are those by which is chosen what is collected.
+var setupTables = []*table{setupInstruments, setupConsumers, setupTimers, performanceTimers, setupActors, setupObjects}
+
+var setupInstruments = withUpdate(newTable("setup_instruments", func(v *view) []Function { return v.Functions },
+	text("NAME", nameKind, func(_ *view, f *Function) string { return f.Instrument() }),
+	updatable(yesNo("ENABLED", func(f *Function) bool { return f.Enabled })),
+	updatable(yesNo("TIMED", func(f *Function) bool { return f.Timed })),
+), func(p *pending, row any, column int, v value) error {
+	f := row.(*Function)
+	on, err := parseYesNo([]string{"NAME", "ENABLED", "TIMED"}[column], v)
+	if err != nil {
+		return err
+	}
+	flags, ok := p.instruments[f.Key]
+	if !ok {
+		flags = f.Flags
+	}
+	if column == 1 {
+		flags.Enabled = on
+	} else {
+		flags.Timed = on
+	}
+	if p.instruments == nil {
+		p.instruments = map[uint32]Flags{}
+	}
+	p.instruments[f.Key] = flags
+	return nil
+})
+
+// A consumerRow is one of setup_consumers.
+type consumerRow struct {
+	name    string
+	bit     Consumers
+	enabled bool
+}
+
+var setupConsumers = withUpdate(newTable("setup_consumers", func(v *view) []consumerRow {
+	var rows []consumerRow
+	for _, c := range consumerNames {
+		rows = append(rows, consumerRow{c.name, c.bit, v.Consumers&c.bit != 0})
+	}
+	return rows
+},
+	text("NAME", wordKind, func(_ *view, r *consumerRow) string { return r.name }),
+	updatable(yesNo("ENABLED", func(r *consumerRow) bool { return r.enabled })),
+), func(p *pending, row any, _ int, v value) error {
+	on, err := parseYesNo("ENABLED", v)
+	if err != nil {
+		return err
+	}
+	if p.consumers == nil {
+		now := p.view.Consumers
+		p.consumers = &now
+	}
+	if bit := row.(*consumerRow).bit; on {
+		*p.consumers |= bit
+	} else {
+		*p.consumers &^= bit
+	}
+	return nil
+})
+
+// A timerRow is the one of setup_timers.
+type timerRow struct{ name, timer string }
+
+const timerKind = "enum('CYCLE','NANOSECOND','MICROSECOND','MILLISECOND','TICK')"
+
+var setupTimers = withUpdate(newTable("setup_timers", func(v *view) []timerRow { return []timerRow{{"call", v.Timer}} },
+	text("NAME", wordKind, func(_ *view, r *timerRow) string { return r.name }),
+	updatable(text("TIMER_NAME", timerKind, func(_ *view, r *timerRow) string { return r.timer })),
+), func(p *pending, _ any, _ int, v value) error {
+	if v == nil {
+		return NewError(erNull, "Column 'TIMER_NAME' cannot be null")
+	}
+	name := strings.ToUpper(fmt.Sprint(v))
+	if !slices.Contains(TimerNames, name) {
+		return NewError(erTruncated, "Data truncated for column 'TIMER_NAME' at row 1")
+	}
+	p.timer = name
+	return nil
+})
+
+var performanceTimers = newTable("performance_timers", func(v *view) []Timer {
+	timers, err := v.source.Timers()
+	if err != nil {
+		v.session.failed = NewError(erUnknown, "measuring the timers of process %s: %v", v.source.Name(), err)
+		return nil
+	}
+	return timers
+},
+	text("TIMER_NAME", timerKind, func(_ *view, t *Timer) string { return t.Name }),
+	unsigned("TIMER_FREQUENCY", func(t *Timer) uint64 { return uint64(t.Frequency) }),
+	unsigned("TIMER_RESOLUTION", func(t *Timer) uint64 { return uint64(t.Resolution) }),
+	unsigned("TIMER_OVERHEAD", func(t *Timer) uint64 { return uint64(t.Overhead) }),
+)
+
+var setupActors = withRules(ActorRules, newTable("setup_actors", func(v *view) []Rule { return v.Actors },
+	text("ENTRY_FUNCTION", nameKind, func(_ *view, r *Rule) string { return r.Pattern[0] }),
+	text("LABEL", nameKind, func(_ *view, r *Rule) string { return r.Pattern[1] }),
+	updatable(yesNo("ENABLED", func(r *Rule) bool { return r.Enabled })),
+))
+
+var setupObjects = withRules(ObjectRules, newTable("setup_objects", func(v *view) []Rule { return v.Objects },
+	text("OBJECT_SCHEMA", nameKind, func(_ *view, r *Rule) string { return r.Pattern[0] }),
+	text("OBJECT_TYPE", nameKind, func(_ *view, r *Rule) string { return r.Pattern[1] }),
+	text("OBJECT_NAME", nameKind, func(_ *view, r *Rule) string { return r.Pattern[2] }),
+	updatable(yesNo("ENABLED", func(r *Rule) bool { return r.Enabled })),
+	updatable(yesNo("TIMED", func(r *Rule) bool { return r.Timed })),
+))
+
+func withUpdate(t *table, update func(p *pending, row any, column int, v value) error) *table {
+	t.update = update
+	return t
+}
+
+// withRules makes the rows of a table rules, which can be inserted and deleted too. Its columns are the patterns, ENABLED, and TIMED if there is one.
+func withRules(kind RuleKind, t *table) *table {
+	t.rules = &kind
+	patterns := t.column("ENABLED")
+	t.update = func(p *pending, row any, column int, v value) error {
+		on, err := parseYesNo(t.columns[column].name, v)
+		if err != nil {
+			return err
+		}
+		rules := p.rulesOf(kind)
+		for i := range rules {
+			if rules[i].Pattern != row.(*Rule).Pattern {
+				continue
+			}
+			if column == patterns {
+				rules[i].Enabled = on
+			} else {
+				rules[i].Timed = on
+			}
+		}
+		return nil
+	}
+	return t
+}
+
+// rule makes a rule of the values of a row that is inserted. What is not said is % and YES.
+func (t *table) rule(values []value) (Rule, error) {
+	r := Rule{Pattern: [3]string{"%", "%", "%"}, Flags: Flags{true, true}}
+	patterns := t.column("ENABLED")
+	for i, v := range values {
+		if v == nil {
+			continue
+		}
+		if i < patterns {
+			r.Pattern[i] = fmt.Sprint(v)
+			continue
+		}
+		on, err := parseYesNo(t.columns[i].name, v)
+		if err != nil {
+			return r, err
+		}
+		if i == patterns {
+			r.Enabled = on
+		} else {
+			r.Timed = on
+		}
+	}
+	for i := patterns; i < len(r.Pattern); i++ {
+		r.Pattern[i] = ""
+	}
+	return r, nil
+}
+
+// pending is what a statement is about to change in a source. It is done when the statement has ended.
+type pending struct {
+	view        *view
+	instruments map[uint32]Flags
+	consumers   *Consumers
+	timer       string
+	rules       map[RuleKind][]Rule
+}
+
+// rulesOf returns the rules of a kind, as they are to be. They may be changed.
+func (p *pending) rulesOf(kind RuleKind) []Rule {
+	if p.rules == nil {
+		p.rules = map[RuleKind][]Rule{}
+	}
+	if _, ok := p.rules[kind]; !ok {
+		now := p.view.Actors
+		if kind == ObjectRules {
+			now = p.view.Objects
+		}
+		p.rules[kind] = slices.Clone(now)
+	}
+	return p.rules[kind]
+}
+
+// apply does it.
+func (p *pending) apply() error {
+	source := p.view.source
+	if p.instruments != nil {
+		if err := source.SetInstruments(p.instruments); err != nil {
+			return err
+		}
+	}
+	if p.consumers != nil {
+		if err := source.SetConsumers(*p.consumers); err != nil {
+			return err
+		}
+	}
+	if p.timer != "" {
+		if err := source.SetTimer(p.timer); err != nil {
+			return err
+		}
+	}
+	for kind, rules := range p.rules {
+		if err := source.SetRules(kind, rules); err != nil {
+			return err
+		}
+	}
+	return nil
+}

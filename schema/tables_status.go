@@ -1,0 +1,98 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// statusTables say what there is and how it is doing.
+var statusTables = []*table{
+	newTable("threads", func(v *view) []Thread { return v.Threads },
+		id("THREAD_ID", func(t *Thread) uint64 { return t.ID }),
+		text("NAME", nameKind, func(v *view, t *Thread) string {
+			return "goroutine/" + strings.TrimPrefix(v.functionOr(t.Entry, "?"), "call/")
+		}),
+		text("TYPE", "varchar(10)", func(_ *view, t *Thread) string { return "GOROUTINE" }),
+		unsigned("PARENT_THREAD_ID", func(t *Thread) uint64 { return t.Parent }),
+		optional("CREATED_BY", nameKind, func(v *view, t *Thread) (string, bool) { return v.functionOr(t.Creator, ""), t.Creator != 0 }),
+		optional("ENTRY_FUNCTION", nameKind, func(v *view, t *Thread) (string, bool) { return v.functionOr(t.Entry, ""), t.Entry != 0 }),
+		text("STATE", "varchar(10)", func(_ *view, t *Thread) string {
+			switch {
+			case t.Ended:
+				return "ENDED"
+			case len(t.Current) > 0:
+				return "INSIDE"
+			}
+			return "OUTSIDE"
+		}),
+		yesNo("INSTRUMENTED", func(t *Thread) bool { return !t.Disabled }),
+	),
+	newTable("memory_summary_global_by_event_name", func(v *view) []Memory { return v.Memory },
+		text("EVENT_NAME", nameKind, func(_ *view, m *Memory) string { return "memory/ftrace/" + m.Name }),
+		number("CURRENT_COUNT_USED", func(m *Memory) int64 { return m.Count }),
+		number("CURRENT_NUMBER_OF_BYTES_USED", func(m *Memory) int64 { return m.Bytes }),
+		number("HIGH_NUMBER_OF_BYTES_USED", func(m *Memory) int64 { return max(m.HighestBytes, m.Bytes) }),
+	),
+	newTable("processes", func(v *view) []Process { return []Process{v.Process} },
+		number("PID", func(p *Process) int64 { return int64(p.PID) }),
+		text("EXECUTABLE", nameKind, func(_ *view, p *Process) string { return p.Executable }),
+		text("ARGUMENTS", textKind, func(_ *view, p *Process) string { return strings.Join(p.Args, " ") }),
+		text("GO_VERSION", wordKind, func(_ *view, p *Process) string { return p.Release }),
+		optional("STARTED", "varchar(32)", func(_ *view, p *Process) (string, bool) {
+			return p.Start.UTC().Format(time.DateTime), !p.Start.IsZero()
+		}),
+		text("STATE", wordKind, func(_ *view, p *Process) string { return p.State }),
+	),
+	newTable("session_status", status, variableColumns...),
+	newTable("global_status", status, variableColumns...),
+	newTable("session_variables", variables, variableColumns...),
+	newTable("global_variables", variables, variableColumns...),
+}
+
+// functionOr returns the name of a function, or what there is to say if its key is 0.
+func (v *view) functionOr(key uint32, none string) string {
+	if key == 0 {
+		return none
+	}
+	return v.Function(key).Instrument()
+}
+
+type variable struct{ name, value string }
+
+var variableColumns = []column[variable]{
+	text("VARIABLE_NAME", wordKind, func(_ *view, r *variable) string { return r.name }),
+	text("VARIABLE_VALUE", "varchar(1024)", func(_ *view, r *variable) string { return r.value }),
+}
+
+// lostNames are what can be lost, after MySQL's names. A source says the numbers that are not 0.
+var lostNames = []string{"call_classes_lost", "thread_instances_lost", "thread_classes_lost", "nested_calls_lost", "records_lost", "summary_instances_lost"}
+
+func status(v *view) []variable {
+	var rows []variable
+	known := map[string]bool{}
+	for _, c := range v.Lost {
+		known[c.Name] = true
+		rows = append(rows, variable{"Performance_schema_" + c.Name, fmt.Sprint(c.Value)})
+	}
+	for _, name := range lostNames {
+		if !known[name] {
+			rows = append(rows, variable{"Performance_schema_" + name, "0"})
+		}
+	}
+	rows = append(rows, variable{"Threads_connected", fmt.Sprint(v.session.catalog.connected.Load())},
+		variable{"Questions", fmt.Sprint(v.session.catalog.questions.Load())},
+		variable{"Uptime", fmt.Sprint(int64(time.Since(v.session.catalog.started).Seconds()))})
+	return sortedVariables(rows)
+}
+
+func variables(v *view) []variable {
+	rows := []variable{{"performance_schema", "ON"}}
+	for _, c := range v.Limits {
+		rows = append(rows, variable{"performance_schema_" + c.Name, fmt.Sprint(c.Value)})
+	}
+	for name, value := range v.session.variables {
+		rows = append(rows, variable{name, value})
+	}
+	return sortedVariables(rows)
+}

@@ -1,0 +1,120 @@
+package schema
+
+import "slices"
+
+// summaryTables have a row for all calls of a function, and what else they are by.
+var summaryTables = []*table{
+	withParts(newTable("events_calls_summary_global_by_event_name", everyFunction, summaryColumns()...), GlobalPart, HistogramPart),
+	withParts(newTable("events_calls_summary_by_thread_by_event_name", func(v *view) []Summary { return v.ByThread },
+		summaryColumns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...), ByThreadPart),
+	withParts(newTable("events_calls_summary_by_caller_by_event_name", func(v *view) []Summary { return v.ByCaller },
+		summaryColumns(optional("CALLER_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
+			return v.Function(s.Caller).Instrument(), s.Caller != 0
+		}))...), ByCallerPart),
+	withParts(newTable("events_calls_summary_by_instance", func(v *view) []Summary { return v.ByInstance },
+		summaryColumns(id("OBJECT_INSTANCE_BEGIN", func(s *Summary) uint64 { return s.Object }))...), ByInstancePart),
+	withParts(newTable("events_calls_histogram_by_event_name", buckets,
+		append([]column[bucket]{text("EVENT_NAME", nameKind, func(v *view, b *bucket) string { return v.Function(b.function).Instrument() })}, bucketColumns...)...), HistogramPart),
+	withParts(newTable("events_calls_histogram_global", globalBuckets, bucketColumns...), HistogramPart),
+}
+
+// everyFunction returns the summaries by function, with those that were not called.
+func everyFunction(v *view) []Summary {
+	called := make(map[uint32]bool, len(v.Global))
+	for i := range v.Global {
+		called[v.Global[i].Function] = true
+	}
+	rows := slices.Clone(v.Global)
+	for i := range v.Functions {
+		if key := v.Functions[i].Key; !called[key] {
+			rows = append(rows, Summary{Function: key})
+		}
+	}
+	return rows
+}
+
+// summaryColumns returns the columns of a summary, the ones it is by first.
+func summaryColumns(by ...column[Summary]) []column[Summary] {
+	return append(by,
+		text("EVENT_NAME", nameKind, func(v *view, s *Summary) string { return v.Function(s.Function).Instrument() }),
+		id("COUNT_STAR", func(s *Summary) uint64 { return s.Count }),
+		number("SUM_TIMER_WAIT", func(s *Summary) int64 { return s.Sum }),
+		number("MIN_TIMER_WAIT", func(s *Summary) int64 { return s.Min }),
+		number("AVG_TIMER_WAIT", func(s *Summary) int64 { return s.Sum / int64(max(s.Timed, 1)) }),
+		number("MAX_TIMER_WAIT", func(s *Summary) int64 { return s.Max }),
+		number("SUM_TIMER_SELF", func(s *Summary) int64 { return s.Self }),
+		id("SUM_ERRORS", func(s *Summary) uint64 { return s.Errors }),
+		id("SUM_PANICS", func(s *Summary) uint64 { return s.Panics }),
+	)
+}
+
+// A bucket of a histogram.
+type bucket struct {
+	function  uint32
+	number    int
+	low, high int64
+	count     uint64
+	lower     uint64 // with all buckets below
+	total     uint64
+}
+
+var bucketColumns = []column[bucket]{
+	number("BUCKET_NUMBER", func(b *bucket) int64 { return int64(b.number) }),
+	number("BUCKET_TIMER_LOW", func(b *bucket) int64 { return b.low }),
+	number("BUCKET_TIMER_HIGH", func(b *bucket) int64 { return b.high }),
+	id("COUNT_BUCKET", func(b *bucket) uint64 { return b.count }),
+	id("COUNT_BUCKET_AND_LOWER", func(b *bucket) uint64 { return b.lower }),
+	{columnHead{name: "BUCKET_QUANTILE", kind: "double(7,6)"}, func(_ *view, b *bucket) value { return float64(b.lower) / float64(max(b.total, 1)) }},
+}
+
+// buckets returns the buckets of every function that was called, from the first with calls to the last.
+func buckets(v *view) []bucket {
+	var rows []bucket
+	for i := range v.Global {
+		if s := &v.Global[i]; s.Buckets != nil {
+			rows = appendBuckets(rows, v, s.Function, s.Buckets)
+		}
+	}
+	return rows
+}
+
+// globalBuckets returns those of all calls together.
+func globalBuckets(v *view) []bucket {
+	var all [64]uint64
+	for i := range v.Global {
+		if b := v.Global[i].Buckets; b != nil {
+			for j, n := range b {
+				all[j] += n
+			}
+		}
+	}
+	return appendBuckets(nil, v, 0, &all)
+}
+
+func appendBuckets(rows []bucket, v *view, function uint32, counts *[64]uint64) []bucket {
+	first, last, total := -1, -1, uint64(0)
+	for i, n := range counts {
+		if n == 0 {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		last = i
+		total += n
+	}
+	if total == 0 {
+		return rows
+	}
+	lower := uint64(0)
+	for i := first; i <= last; i++ {
+		b := bucket{function: function, number: i, high: v.Buckets[i], count: counts[i], total: total}
+		if i > 0 {
+			b.low = v.Buckets[i-1]
+		}
+		lower += b.count
+		b.lower = lower
+		rows = append(rows, b)
+	}
+	return rows
+}

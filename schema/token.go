@@ -1,0 +1,246 @@
+package schema
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// A kind of token.
+type kind uint8
+
+const (
+	word   kind = iota // an identifier or keyword
+	name               // an identifier in backquotes
+	str                // a string
+	num                // a number
+	op                 // an operator or a punctuation mark
+	sysVar             // @@name
+	usrVar             // @name
+	param              // ?
+)
+
+// A token of a statement in MySQL's spelling.
+type token struct {
+	kind       kind
+	text       string // of names, strings and variables: what they mean
+	start, end int    // in the statement
+}
+
+// is says whether a token is a keyword or an operator.
+func (t *token) is(s string) bool {
+	return (t.kind == word || t.kind == op) && strings.EqualFold(t.text, s)
+}
+
+// identifier says whether a token may be a name.
+func (t *token) identifier() bool { return t.kind == word || t.kind == name }
+
+// tokens splits a statement. Comments are left out, but for /*! */, whose content counts.
+func tokens(s string) ([]token, error) {
+	var list []token
+	conditional := false // within /*! */
+	for i := 0; i < len(s); {
+		c, start := s[i], i
+		rest := s[i:]
+		switch {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v':
+			i++
+			continue
+		case c == '#', strings.HasPrefix(rest, "--") && (len(rest) == 2 || rest[2] <= ' '):
+			if n := strings.IndexByte(rest, '\n'); n >= 0 {
+				i += n
+			} else {
+				i = len(s)
+			}
+			continue
+		case strings.HasPrefix(rest, "/*!"), strings.HasPrefix(rest, "/*M!"):
+			i += strings.IndexByte(rest, '!') + 1
+			for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+				i++
+			}
+			conditional = true
+			continue
+		case conditional && strings.HasPrefix(rest, "*/"):
+			conditional = false
+			i += 2
+			continue
+		case strings.HasPrefix(rest, "/*"):
+			n := strings.Index(rest[2:], "*/")
+			if n < 0 {
+				return nil, syntaxError(rest)
+			}
+			i += n + 4
+			continue
+		case c == '\'' || c == '"' || c == '`':
+			text, n := quoted(rest)
+			if n == 0 {
+				return nil, syntaxError(rest)
+			}
+			k := str
+			if c == '`' {
+				k = name
+			}
+			i += n
+			list = append(list, token{k, text, start, i})
+			continue
+		case c == '@':
+			k := usrVar
+			if i++; i < len(s) && s[i] == '@' {
+				k = sysVar
+				i++
+			}
+			if i < len(s) && (s[i] == '`' || s[i] == '\'' || s[i] == '"') {
+				text, n := quoted(s[i:])
+				if n == 0 {
+					return nil, syntaxError(rest)
+				}
+				i += n
+				list = append(list, token{k, text, start, i})
+				continue
+			}
+			from := i
+			for i < len(s) && (wordByte(s[i]) || s[i] == '.') {
+				i++
+			}
+			list = append(list, token{k, s[from:i], start, i})
+			continue
+		case c >= '0' && c <= '9' || c == '.' && len(rest) > 1 && rest[1] >= '0' && rest[1] <= '9':
+			i += numberEnd(rest)
+			if c != '.' && i < len(s) && wordByte(s[i]) && s[start] != '0' {
+				// An identifier may begin with digits.
+				for i < len(s) && wordByte(s[i]) {
+					i++
+				}
+				list = append(list, token{word, s[start:i], start, i})
+				continue
+			}
+			list = append(list, token{num, s[start:i], start, i})
+			continue
+		case wordByte(c):
+			for i < len(s) && wordByte(s[i]) {
+				i++
+			}
+			list = append(list, token{word, s[start:i], start, i})
+			continue
+		case c == '?':
+			i++
+			list = append(list, token{param, "?", start, i})
+			continue
+		}
+		n := 1
+		for _, o := range []string{"<=>", "<=", ">=", "<>", "!=", ":=", "&&", "||", "<<", ">>", "->>", "->"} {
+			if strings.HasPrefix(rest, o) {
+				n = len(o)
+				break
+			}
+		}
+		if c >= utf8.RuneSelf {
+			_, n = utf8.DecodeRuneInString(rest)
+		}
+		i += n
+		list = append(list, token{op, s[start:i], start, i})
+	}
+	return list, nil
+}
+
+func syntaxError(rest string) *Error {
+	return NewError(erSyntax, "You have an error in your SQL syntax; check the manual for the right syntax to use near '%s'", rest[:min(len(rest), 80)])
+}
+
+func wordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c >= utf8.RuneSelf
+}
+
+// numberEnd returns the length of the number that s begins with.
+func numberEnd(s string) int {
+	i := 0
+	digits := func(is func(byte) bool) {
+		for i < len(s) && is(s[i]) {
+			i++
+		}
+	}
+	decimal := func(c byte) bool { return c >= '0' && c <= '9' }
+	if len(s) > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X') {
+		i = 2
+		digits(func(c byte) bool { return decimal(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' })
+		return i
+	}
+	digits(decimal)
+	if i < len(s) && s[i] == '.' {
+		i++
+		digits(decimal)
+	}
+	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
+		j := i
+		if i++; i < len(s) && (s[i] == '+' || s[i] == '-') {
+			i++
+		}
+		if i == len(s) || !decimal(s[i]) {
+			return j
+		}
+		digits(decimal)
+	}
+	return i
+}
+
+// quoted returns what the quoted text that s begins with means, and its length; 0 if it does not end.
+func quoted(s string) (string, int) {
+	q := s[0]
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == q && i+1 < len(s) && s[i+1] == q:
+			b.WriteByte(q)
+			i++
+		case c == q:
+			return b.String(), i + 1
+		case c == '\\' && q != '`' && i+1 < len(s):
+			i++
+			switch s[i] {
+			case 'n':
+				b.WriteByte('\n')
+			case 't':
+				b.WriteByte('\t')
+			case 'r':
+				b.WriteByte('\r')
+			case 'b':
+				b.WriteByte('\b')
+			case '0':
+				b.WriteByte(0)
+			case 'Z':
+				b.WriteByte(26)
+			case '%', '_': // they are LIKE's
+				b.WriteByte('\\')
+				b.WriteByte(s[i])
+			default:
+				b.WriteByte(s[i])
+			}
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "", 0
+}
+
+// Split splits text into statements at semicolons. The last is rest if no semicolon ends it: a shell reads on then.
+func Split(text string) (statements []string, rest string) {
+	list, err := tokens(text)
+	if err != nil {
+		return nil, text // a quote or comment that is open
+	}
+	from, any := 0, false
+	for _, t := range list {
+		if t.is(";") {
+			if any {
+				statements = append(statements, strings.TrimSpace(text[from:t.start]))
+			}
+			from, any = t.end, false
+			continue
+		}
+		any = true
+	}
+	if !any {
+		return statements, ""
+	}
+	return statements, strings.TrimSpace(text[from:])
+}

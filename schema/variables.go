@@ -1,0 +1,149 @@
+package schema
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+)
+
+// variableDefaults are the variables that clients ask for, as MySQL has them.
+var variableDefaults = map[string]string{
+	"autocommit": "ON", "auto_increment_increment": "1", "character_set_client": "utf8mb4", "character_set_connection": "utf8mb4", "character_set_database": "utf8mb4",
+	"character_set_results": "utf8mb4", "character_set_server": "utf8mb4", "character_set_system": "utf8", "collation_connection": "utf8mb4_general_ci",
+	"collation_database": "utf8mb4_general_ci", "collation_server": "utf8mb4_general_ci", "default_storage_engine": "PERFORMANCE_SCHEMA", "foreign_key_checks": "ON",
+	"have_ssl": "DISABLED", "init_connect": "", "interactive_timeout": "28800", "license": "MIT", "lower_case_table_names": "2", "max_allowed_packet": "67108864",
+	"max_execution_time": "0", "net_buffer_length": "16384", "net_read_timeout": "30", "net_write_timeout": "60", "performance_schema": "ON", "protocol_version": "10",
+	"query_cache_size": "0", "query_cache_type": "OFF", "session_track_schema": "ON", "sql_auto_is_null": "OFF", "sql_mode": "STRICT_TRANS_TABLES", "sql_notes": "ON",
+	"sql_safe_updates": "OFF", "sql_select_limit": "18446744073709551615", "sql_warnings": "OFF", "storage_engine": "PERFORMANCE_SCHEMA", "system_time_zone": "UTC", "time_zone": "SYSTEM",
+	"transaction_isolation": "REPEATABLE-READ", "transaction_read_only": "OFF", "tx_isolation": "REPEATABLE-READ", "tx_read_only": "OFF", "unique_checks": "ON",
+	"version": serverVersion, "version_comment": "ftrace: the Performance Schema of Go programs", "version_compile_machine": "", "version_compile_os": "", "wait_timeout": "28800",
+	"hostname": "localhost", "port": "3306", "profiling": "OFF", "net_retry_count": "10", "sql_quote_show_create": "ON", "read_only": "OFF", "super_read_only": "OFF", "skip_networking": "OFF",
+	"big_tables": "OFF", "group_concat_max_len": "1048576", "lock_wait_timeout": "31536000", "optimizer_switch": "", "identity": "0", "last_insert_id": "0", "warning_count": "0", "error_count": "0",
+}
+
+// fixedVariables can't be set.
+var fixedVariables = []string{"version", "version_comment", "license", "hostname", "port", "performance_schema", "protocol_version", "lower_case_table_names", "character_set_system", "system_time_zone", "have_ssl"}
+
+// plainVariable returns a variable's name without its scope.
+func plainVariable(name string) string {
+	name = strings.ToLower(name)
+	for _, scope := range []string{"session.", "global.", "local."} {
+		name = strings.TrimPrefix(name, scope)
+	}
+	return name
+}
+
+// variable returns @@name.
+func (s *Session) variable(name string) (value, error) {
+	v, ok := s.variables[plainVariable(name)]
+	if !ok {
+		return nil, NewError(erUnknownVar, "Unknown system variable '%s'", plainVariable(name))
+	}
+	switch {
+	case v == "ON":
+		return int64(1), nil
+	case v == "OFF":
+		return int64(0), nil
+	case v != "" && strings.Trim(v, "0123456789") == "" && len(v) < 19:
+		n := int64(0)
+		for _, c := range v {
+			n = n*10 + int64(c-'0')
+		}
+		return n, nil
+	}
+	return v, nil
+}
+
+// set is SET: of variables, which are kept but change nothing, of @variables, and of names of character sets.
+func (s *Session) set(ctx context.Context, st *stmt) (*Result, error) {
+	i := 1
+	switch {
+	case st.at(1).is("NAMES"), st.at(1).is("CHARACTER"), st.at(1).is("CHARSET"), st.at(1).is("TRANSACTION"), (st.at(1).is("SESSION") || st.at(1).is("GLOBAL")) && st.at(2).is("TRANSACTION"):
+		return &Result{}, nil
+	}
+	for i < len(st.tokens) {
+		for st.at(i).is("SESSION") || st.at(i).is("GLOBAL") || st.at(i).is("LOCAL") {
+			i++
+		}
+		name := st.at(i)
+		eq := i + 1
+		if !st.at(eq).is("=") && !st.at(eq).is(":=") || name.kind == num || name.kind == str {
+			return nil, syntaxError(st.rest(min(eq, len(st.tokens)-1)))
+		}
+		end, depth := eq+1, 0
+		for ; end < len(st.tokens) && !(depth == 0 && st.at(end).is(",")); end++ {
+			if st.at(end).is("(") {
+				depth++
+			} else if st.at(end).is(")") {
+				depth--
+			}
+		}
+		if end == eq+1 {
+			return nil, syntaxError(st.rest(eq))
+		}
+		v, err := s.evaluate(ctx, st, eq+1, end)
+		if err != nil {
+			return nil, err
+		}
+		if name.kind == usrVar {
+			s.user[strings.ToLower(name.text)] = v
+		} else if err := s.setVariable(plainVariable(name.text), v); err != nil {
+			return nil, err
+		}
+		i = end + 1
+	}
+	return &Result{}, nil
+}
+
+// evaluate returns the value of an expression, the tokens from and up to.
+func (s *Session) evaluate(ctx context.Context, st *stmt, from, to int) (value, error) {
+	if t := st.at(from); to == from+1 && t.kind == word {
+		return t.text, nil // ON, DEFAULT, utf8
+	}
+	q, _, err := s.rewrite(st.text, st.tokens[from:to])
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.read(ctx, "SELECT "+q, nil, st.args)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	row, err := r.Next()
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return row[0], nil
+}
+
+func (s *Session) setVariable(name string, v value) error {
+	_, known := s.variables[name]
+	switch {
+	case strings.HasPrefix(name, "performance_schema"), slices.Contains(fixedVariables, name):
+		return NewError(erVarReadOnly, "Variable '%s' is a read only variable", name)
+	case !known:
+		return NewError(erUnknownVar, "Unknown system variable '%s'", name)
+	}
+	text, _ := Format(v)
+	switch {
+	case strings.EqualFold(text, "DEFAULT"):
+		text = variableDefaults[name]
+	case variableDefaults[name] == "ON" || variableDefaults[name] == "OFF":
+		switch strings.ToUpper(text) {
+		case "1", "ON", "TRUE":
+			text = "ON"
+		case "0", "OFF", "FALSE":
+			text = "OFF"
+		default:
+			return NewError(erWrongValue, "Variable '%s' can't be set to the value of '%s'", name, text)
+		}
+	}
+	s.variables[name] = text
+	return nil
+}
+
+func sortedVariables(rows []variable) []variable {
+	slices.SortFunc(rows, func(a, b variable) int { return cmp.Compare(strings.ToLower(a.name), strings.ToLower(b.name)) })
+	return slices.CompactFunc(rows, func(a, b variable) bool { return strings.EqualFold(a.name, b.name) })
+}

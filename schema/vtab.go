@@ -1,0 +1,307 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"modernc.org/sqlite/vtab"
+)
+
+// module is what SQLite knows the tables by. A table is made by CREATE VIRTUAL TABLE s.t USING ftrace(SESSION, SCHEMA, TABLE).
+type module struct{}
+
+// sessions are those that are open, by number: SQLite's modules are for all connections.
+var sessions sync.Map
+
+var registerOnce = sync.OnceValue(func() error { return vtab.RegisterModule(nil, "ftrace", module{}) })
+
+func (m module) Create(ctx vtab.Context, args []string) (vtab.Table, error) {
+	return m.Connect(ctx, args)
+}
+
+func (module) Connect(ctx vtab.Context, args []string) (vtab.Table, error) {
+	if len(args) != 6 {
+		return nil, errors.New("wrong arguments of a table")
+	}
+	s, ok := sessions.Load(args[3])
+	if !ok {
+		return nil, errors.New("there is no such session")
+	}
+	session := s.(*Session)
+	sc := session.catalog.schema(unquoteName(args[4]))
+	if sc == nil {
+		return nil, errors.New("there is no such schema")
+	}
+	t := sc.tables[unquoteName(args[5])]
+	if t == nil {
+		return nil, errors.New("there is no such table")
+	}
+	return &virtual{session, sc, t}, ctx.Declare(declaration(sc, t))
+}
+
+func unquoteName(s string) string { return strings.Trim(s, `'"`) }
+
+// processColumn is that of the process in front of the others. Where a schema has one process for good, it is hidden: SELECT * does not have it.
+const processColumn = "PROCESS"
+
+// declaration returns the CREATE TABLE that SQLite gets of a table.
+func declaration(sc *Schema, t *table) string {
+	var b strings.Builder
+	b.WriteString("CREATE TABLE x(")
+	if !sc.information {
+		b.WriteString(processColumn + " varchar")
+		if !sc.several {
+			b.WriteString(" HIDDEN")
+		}
+		b.WriteString(" COLLATE NOCASE, ")
+	}
+	for i, c := range t.columns {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		kind := c.kind
+		if strings.HasPrefix(kind, "enum") {
+			kind = "varchar(16)"
+		}
+		fmt.Fprintf(&b, "%q %s", c.name, kind)
+		if !numeric(kind) {
+			b.WriteString(" COLLATE NOCASE")
+		}
+	}
+	b.WriteString(")")
+	return b.String()
+}
+
+func numeric(kind string) bool {
+	return strings.HasPrefix(kind, "bigint") || strings.HasPrefix(kind, "int") || strings.HasPrefix(kind, "double")
+}
+
+// virtual is a table of a session.
+type virtual struct {
+	session *Session
+	schema  *Schema
+	table   *table
+}
+
+func (t *virtual) Disconnect() error { return nil }
+func (t *virtual) Destroy() error    { return nil }
+
+// BestIndex chooses a column that is to be equal to something, if there is one: joins look rows up by that.
+func (t *virtual) BestIndex(info *vtab.IndexInfo) error {
+	info.EstimatedCost, info.EstimatedRows = 1e6, 1e6
+	best := -1
+	for i, c := range info.Constraints {
+		if c.Op != vtab.OpEQ || !c.Usable || c.Column < 0 {
+			continue
+		}
+		// The process chooses least.
+		if best < 0 || info.Constraints[best].Column == 0 && !t.schema.information {
+			best = i
+		}
+	}
+	if best >= 0 {
+		info.Constraints[best].ArgIndex = 0
+		info.IdxNum = int64(info.Constraints[best].Column) + 1
+		info.EstimatedCost, info.EstimatedRows = 100, 100
+	}
+	return nil
+}
+
+func (t *virtual) Open() (vtab.Cursor, error) { return &cursor{t: t}, nil }
+
+// cursor goes through the rows of all processes.
+type cursor struct {
+	t    *virtual
+	rows *rows
+	list []int // of rows, if not all
+	all  bool
+	pos  int
+}
+
+func (c *cursor) Filter(idxNum int, _ string, vals []vtab.Value) error {
+	rows, err := c.t.session.rowsOf(c.t.schema, c.t.table)
+	if err != nil {
+		return c.t.session.fail(err)
+	}
+	c.rows, c.pos, c.all, c.list = rows, 0, true, nil
+	if idxNum > 0 && len(vals) > 0 {
+		if key, ok := lookupKey(vals[0], c.t.numeric(idxNum-1)); ok {
+			c.all, c.list = false, rows.lookup(idxNum - 1)[key]
+		}
+	}
+	return nil
+}
+
+func (t *virtual) numeric(column int) bool {
+	if !t.schema.information {
+		column--
+	}
+	return column >= 0 && numeric(t.table.columns[column].kind)
+}
+
+func (c *cursor) Next() error { c.pos++; return nil }
+func (c *cursor) Close() error {
+	return nil
+}
+
+func (c *cursor) Eof() bool {
+	if c.all {
+		return c.pos >= c.rows.n
+	}
+	return c.pos >= len(c.list)
+}
+
+func (c *cursor) row() int {
+	if c.all {
+		return c.pos
+	}
+	return c.list[c.pos]
+}
+
+func (c *cursor) Column(column int) (vtab.Value, error) { return c.rows.at(c.row(), column), nil }
+func (c *cursor) Rowid() (int64, error)                 { return int64(c.row()), nil }
+
+// Insert, Update and Delete come once a row. What they change is done when the statement has ended.
+
+func (t *virtual) Update(rowid int64, cols []vtab.Value, _ *int64) error {
+	part, row := t.session.statement.rows[tableKey{t.schema, t.table}].part(int(rowid))
+	changed := false
+	for i, now := range cols {
+		column := i
+		if !t.schema.information {
+			column--
+		}
+		old := any(part.v.source.Name())
+		if column >= 0 {
+			old = part.rowset.at(row, column)
+		}
+		if same(old, now) {
+			continue
+		}
+		if column < 0 || t.table.update == nil || !t.table.columns[column].updatable {
+			return t.session.fail(NewError(erUsage, "Invalid performance_schema usage."))
+		}
+		// YES and yes are the same.
+		if o, ok := old.(string); ok {
+			if n, ok := now.(string); ok && strings.EqualFold(o, n) {
+				continue
+			}
+		}
+		changed = true
+		if err := t.table.update(t.session.pendingOf(part.v), part.rowset.row(row), column, now); err != nil {
+			return t.session.fail(err)
+		}
+	}
+	t.session.statement.matched++
+	if changed {
+		t.session.statement.changed++
+	}
+	return nil
+}
+
+func same(a, b value) bool { return a == b }
+
+func (t *virtual) Insert(cols []vtab.Value, rowid *int64) error {
+	if t.table.rules == nil {
+		return t.session.fail(t.session.denied("INSERT", t.table.name))
+	}
+	views, err := t.session.views(t.schema)
+	if err != nil {
+		return t.session.fail(err)
+	}
+	rule, err := t.table.rule(cols[1:])
+	if err != nil {
+		return t.session.fail(err)
+	}
+	for _, v := range views {
+		if only := cols[0]; only != nil && !strings.EqualFold(fmt.Sprint(only), v.source.Name()) {
+			continue
+		}
+		p := t.session.pendingOf(v)
+		p.rules[*t.table.rules] = append(p.rulesOf(*t.table.rules), rule)
+		t.session.statement.changed++
+	}
+	*rowid = 0
+	return nil
+}
+
+func (t *virtual) Delete(rowid int64) error {
+	if t.table.rules == nil {
+		return t.session.fail(t.session.denied("DELETE", t.table.name))
+	}
+	part, row := t.session.statement.rows[tableKey{t.schema, t.table}].part(int(rowid))
+	p := t.session.pendingOf(part.v)
+	gone := part.rowset.row(row).(*Rule)
+	rules := p.rulesOf(*t.table.rules)
+	for i := range rules {
+		if rules[i] == *gone {
+			p.rules[*t.table.rules] = append(rules[:i], rules[i+1:]...)
+			break
+		}
+	}
+	t.session.statement.changed++
+	return nil
+}
+
+// rows are those of a table, of all processes of a schema, in a statement.
+type rows struct {
+	parts   []rowsPart
+	n       int
+	hidden  int // 1 if the first column is the process
+	indexes map[int]map[string][]int
+}
+
+type rowsPart struct {
+	v     *view
+	first int
+	rowset
+}
+
+// part returns the process that a row is of, and which of its rows it is.
+func (r *rows) part(row int) (*rowsPart, int) {
+	for i := len(r.parts) - 1; ; i-- {
+		if p := &r.parts[i]; row >= p.first {
+			return p, row - p.first
+		}
+	}
+}
+
+func (r *rows) at(row, column int) value {
+	p, row := r.part(row)
+	if column -= r.hidden; column < 0 {
+		return p.v.source.Name()
+	}
+	return p.rowset.at(row, column)
+}
+
+// lookup returns the rows by what they have in a column.
+func (r *rows) lookup(column int) map[string][]int {
+	if index := r.indexes[column]; index != nil {
+		return index
+	}
+	index := map[string][]int{}
+	for i := range r.n {
+		if key, ok := lookupKey(r.at(i, column), false); ok {
+			index[key] = append(index[key], i)
+		}
+	}
+	if r.indexes == nil {
+		r.indexes = map[int]map[string][]int{}
+	}
+	r.indexes[column] = index
+	return index
+}
+
+// lookupKey returns a value as rows are looked up by it. It is not ok if it may be equal to one that has another key.
+func lookupKey(v value, numeric bool) (string, bool) {
+	switch v := v.(type) {
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case string:
+		return strings.ToLower(v), !numeric
+	}
+	return "", false
+}
