@@ -87,11 +87,11 @@ func (r *rewriter) token(i int) error {
 		case (upper == "DATABASE" || upper == "SCHEMA") && call && r.at(i+2).is(")"):
 			r.replaceCall(i, quoteString(r.session.database))
 		case upper == "CONNECTION_ID" && call && r.at(i+2).is(")"):
-			r.replaceCall(i, fmt.Sprint(r.session.ID))
+			r.replaceCall(i, fmt.Sprint(r.session.who.Load().id))
 		case (upper == "USER" || upper == "CURRENT_USER" || upper == "SESSION_USER" || upper == "SYSTEM_USER") && call && r.at(i+2).is(")"):
-			r.replaceCall(i, quoteString(r.session.User))
+			r.replaceCall(i, quoteString(r.session.who.Load().String()))
 		case upper == "CURRENT_USER" && !call:
-			r.out[i] = quoteString(r.session.User)
+			r.out[i] = quoteString(r.session.who.Load().String())
 		case upper == "DUAL" && r.at(i-1).is("FROM"):
 			r.out[i], r.out[i-1] = "", ""
 		case upper == "SEPARATOR" && r.at(i+1).kind == str:

@@ -150,11 +150,8 @@ func (c *Catalog) Close() error {
 
 // A Session is one connection: it has a default schema and variables. It is for one goroutine.
 type Session struct {
-	// ID is the number of the connection, User who it is of.
-	ID   uint32
-	User string
-
 	catalog   *Catalog
+	who       atomic.Pointer[identity]
 	db        *sql.DB
 	conn      *sql.Conn
 	number    string
@@ -190,8 +187,9 @@ func (c *Catalog) Session(ctx context.Context) (*Session, error) {
 	if err := registerFunctions(); err != nil {
 		return nil, err
 	}
-	s := &Session{catalog: c, number: fmt.Sprint(c.numbers.Add(1), "_", c.number), database: "performance_schema", User: "ftrace@localhost",
+	s := &Session{catalog: c, number: fmt.Sprint(c.numbers.Add(1), "_", c.number), database: "performance_schema",
 		variables: maps.Clone(variableDefaults), user: map[string]value{}}
+	s.Identify(0, "ftrace@localhost")
 	var err error
 	if s.db, err = sql.Open("sqlite", "file::memory:?_pragma=busy_timeout(5000)"); err != nil {
 		return nil, err
@@ -245,6 +243,20 @@ func (s *Session) attach(ctx context.Context) (err error) {
 	return err
 }
 
+// identity is who a session is of.
+type identity struct {
+	id         uint32 // of the connection
+	user, host string
+}
+
+// Identify says which connection a session is, and of whom: user@host. It may be called while others look.
+func (s *Session) Identify(id uint32, who string) {
+	user, host, _ := strings.Cut(who, "@")
+	s.who.Store(&identity{id, user, host})
+}
+
+func (w *identity) String() string { return w.user + "@" + w.host }
+
 // Close ends the session.
 func (s *Session) Close() error {
 	if _, ok := sessions.LoadAndDelete(s.number); ok && s.conn != nil {
@@ -280,8 +292,8 @@ func (s *Session) fail(err error) error {
 }
 
 func (s *Session) denied(command, table string) *Error {
-	user, host, _ := strings.Cut(s.User, "@")
-	return NewError(erDenied, "%s command denied to user '%s'@'%s' for table '%s'", command, user, host, table)
+	who := s.who.Load()
+	return NewError(erDenied, "%s command denied to user '%s'@'%s' for table '%s'", command, who.user, who.host, table)
 }
 
 // views returns the snapshots of a schema's sources, the same for all of a statement.
@@ -361,4 +373,14 @@ func (s *Session) pendingOf(v *view) *pending {
 	p := &pending{view: v}
 	s.statement.pending[v] = p
 	return p
+}
+
+// Version returns the version that clients are told.
+func (s *Session) Version() string { return serverVersion }
+
+// Reset makes the session what it was when it was opened.
+func (s *Session) Reset() {
+	s.conn.ExecContext(context.Background(), "ROLLBACK")
+	s.database = "performance_schema"
+	s.variables, s.user = maps.Clone(variableDefaults), map[string]value{}
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -72,11 +73,11 @@ var informationTables = func() map[string]*table {
 			text("IS_COMPILED", wordKind, func(*view, *string) string { return "Yes" }),
 			number("SORTLEN", func(*string) int64 { return 1 }),
 		),
-		newTable("processlist", func(v *view) []*Session { return v.session.catalog.everySession() },
-			number("ID", func(s **Session) int64 { return int64((*s).ID) }),
-			text("USER", wordKind, func(_ *view, s **Session) string { user, _, _ := strings.Cut((*s).User, "@"); return user }),
-			text("HOST", wordKind, func(_ *view, s **Session) string { _, host, _ := strings.Cut((*s).User, "@"); return host }),
-			text("COMMAND", wordKind, func(*view, **Session) string { return "Query" }),
+		newTable("processlist", func(v *view) []*identity { return v.session.catalog.everyone() },
+			number("ID", func(w **identity) int64 { return int64((*w).id) }),
+			text("USER", wordKind, func(_ *view, w **identity) string { return (*w).user }),
+			text("HOST", wordKind, func(_ *view, w **identity) string { return (*w).host }),
+			text("COMMAND", wordKind, func(*view, **identity) string { return "Query" }),
 		),
 	} {
 		byName[t.name] = t
@@ -92,16 +93,16 @@ type columnInfo struct {
 	columnHead
 }
 
-// everySession returns the sessions of the catalog, in the order of their IDs.
-func (c *Catalog) everySession() []*Session {
-	var list []*Session
+// everyone returns who has sessions of the catalog, in the order of their connections.
+func (c *Catalog) everyone() []*identity {
+	var list []*identity
 	sessions.Range(func(_, s any) bool {
 		if s := s.(*Session); s.catalog == c {
-			list = append(list, s)
+			list = append(list, s.who.Load())
 		}
 		return true
 	})
-	slices.SortFunc(list, func(a, b *Session) int { return int(int64(a.ID) - int64(b.ID)) })
+	slices.SortFunc(list, func(a, b *identity) int { return cmp.Compare(a.id, b.id) })
 	return list
 }
 
@@ -274,8 +275,9 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 	case "WARNINGS", "ERRORS":
 		name, from = "Level", "SELECT '' AS Level, 0 AS Code, '' AS Message WHERE 0"
 	case "GRANTS":
-		user, host, _ := strings.Cut(s.User, "@")
-		name, from = "Grants", fmt.Sprintf("SELECT %s AS %s", quoteString(fmt.Sprintf("GRANT SELECT, UPDATE ON performance_schema.* TO '%s'@'%s'", user, host)), quoteName("Grants for "+s.User))
+		who := s.who.Load()
+		grant := fmt.Sprintf("GRANT SELECT, UPDATE ON performance_schema.* TO '%s'@'%s'", who.user, who.host)
+		name, from = "Grants", fmt.Sprintf("SELECT %s AS %s", quoteString(grant), quoteName("Grants for "+who.String()))
 		i = len(st.tokens)
 	case "PLUGINS", "PRIVILEGES", "EVENTS", "TRIGGERS", "PROCEDURE", "FUNCTION", "PROFILES", "OPEN", "MASTER", "SLAVE", "BINARY":
 		name, from = "Name", "SELECT '' AS Name, '' AS Status, '' AS Type WHERE 0"

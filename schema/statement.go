@@ -299,8 +299,8 @@ func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 				return nil, NewError(erDBExists, "Can't create database '%s'; database exists", name)
 			}
 		}
-		user, host, _ := strings.Cut(s.User, "@")
-		return nil, NewError(erDBDenied, "Access denied for user '%s'@'%s' to database '%s'", user, host, name)
+		who := s.who.Load()
+		return nil, NewError(erDBDenied, "Access denied for user '%s'@'%s' to database '%s'", who.user, who.host, name)
 	case "TABLE", "VIEW", "INDEX":
 	default:
 		return nil, NewError(erUnsupported, "This version of ftrace doesn't yet support '%s %s'", command, what)
@@ -395,4 +395,19 @@ func (s *Session) use(_ context.Context, st *stmt) (*Result, error) {
 		return nil, syntaxError(st.rest(1))
 	}
 	return &Result{}, s.Use(st.at(1).text)
+}
+
+// Params returns how many ?s a statement has.
+func Params(text string) (int, error) {
+	list, err := tokens(text)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for i := range list {
+		if list[i].kind == param {
+			n++
+		}
+	}
+	return n, nil
 }

@@ -1,0 +1,157 @@
+package wire
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+)
+
+// packetMost is how long a packet can be; longer content takes several.
+const packetMost = 1<<24 - 1
+
+// contentMost is how long a client's content may be, loginMost before it has said who it is.
+const (
+	contentMost = 64 << 20
+	loginMost   = 64 << 10
+)
+
+// packets reads and writes packets of a connection. Each has a number, one above that of the packet before.
+type packets struct {
+	net.Conn
+	r        *bufio.Reader
+	w        *bufio.Writer
+	sequence byte
+	limit    int
+}
+
+func newPackets(c net.Conn) *packets {
+	return &packets{Conn: c, r: bufio.NewReader(c), w: bufio.NewWriterSize(c, 16<<10), limit: loginMost}
+}
+
+var errPacket = errors.New("malformed packet")
+
+// read returns the content of the next packets.
+func (p *packets) read() ([]byte, error) {
+	var content []byte
+	for {
+		var head [4]byte
+		if _, err := io.ReadFull(p.r, head[:]); err != nil {
+			return nil, err
+		}
+		size := int(head[0]) | int(head[1])<<8 | int(head[2])<<16
+		if head[3] != p.sequence {
+			return nil, fmt.Errorf("%w: number %d where %d was expected", errPacket, head[3], p.sequence)
+		}
+		p.sequence++
+		if len(content)+size > p.limit {
+			return nil, fmt.Errorf("%w: longer than %d bytes", errPacket, p.limit)
+		}
+		from := len(content)
+		content = append(content, make([]byte, size)...)
+		if _, err := io.ReadFull(p.r, content[from:]); err != nil {
+			return nil, err
+		}
+		if size < packetMost {
+			return content, nil
+		}
+	}
+}
+
+// write writes content as packets. It is sent by flush at the latest.
+func (p *packets) write(content []byte) error {
+	for {
+		n := min(len(content), packetMost)
+		head := [4]byte{byte(n), byte(n >> 8), byte(n >> 16), p.sequence}
+		p.sequence++
+		p.w.Write(head[:])
+		if _, err := p.w.Write(content[:n]); err != nil {
+			return err
+		}
+		if content = content[n:]; n < packetMost {
+			return nil
+		}
+	}
+}
+
+func (p *packets) flush() error { return p.w.Flush() }
+
+// Values in packets.
+
+func appendUint16(b []byte, v uint16) []byte { return binary.LittleEndian.AppendUint16(b, v) }
+func appendUint32(b []byte, v uint32) []byte { return binary.LittleEndian.AppendUint32(b, v) }
+func appendUint64(b []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(b, v) }
+
+// appendLength appends an integer in as many bytes as it needs.
+func appendLength(b []byte, n uint64) []byte {
+	switch {
+	case n < 251:
+		return append(b, byte(n))
+	case n < 1<<16:
+		return appendUint16(append(b, 0xFC), uint16(n))
+	case n < 1<<24:
+		return append(b, 0xFD, byte(n), byte(n>>8), byte(n>>16))
+	}
+	return appendUint64(append(b, 0xFE), n)
+}
+
+func appendString(b []byte, s string) []byte { return append(appendLength(b, uint64(len(s))), s...) }
+
+// reader takes values off a packet. Behind its end there are zeroes, and bad is set.
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) take(n int) []byte {
+	if n < 0 || n > len(r.b) {
+		r.bad = true
+		r.b = nil
+		return make([]byte, min(max(n, 0), 8))
+	}
+	v := r.b[:n]
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *reader) uint8() byte      { return r.take(1)[0] }
+func (r *reader) uint16() uint16   { return binary.LittleEndian.Uint16(r.take(2)) }
+func (r *reader) uint32() uint32   { return binary.LittleEndian.Uint32(r.take(4)) }
+func (r *reader) uint64() uint64   { return binary.LittleEndian.Uint64(r.take(8)) }
+func (r *reader) float32() float32 { return math.Float32frombits(r.uint32()) }
+func (r *reader) float64() float64 { return math.Float64frombits(r.uint64()) }
+
+func (r *reader) length() int {
+	n := uint64(0)
+	switch c := r.uint8(); c {
+	case 0xFC:
+		n = uint64(r.uint16())
+	case 0xFD:
+		b := r.take(3)
+		n = uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16
+	case 0xFE:
+		n = r.uint64()
+	default:
+		n = uint64(c)
+	}
+	return int(min(n, math.MaxInt32))
+}
+
+func (r *reader) string() string { return string(r.take(r.length())) }
+
+// zeroString returns the text up to a zero byte, or the end.
+func (r *reader) zeroString() string {
+	for i, c := range r.b {
+		if c == 0 {
+			s := string(r.b[:i])
+			r.b = r.b[i+1:]
+			return s
+		}
+	}
+	s := string(r.b)
+	r.b = nil
+	return s
+}
