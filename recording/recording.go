@@ -16,6 +16,14 @@ import (
 // Version is the format that this package reads.
 const Version = 1
 
+// How much is recorded of values, unless the metadata say otherwise.
+const (
+	stringLimit = 64
+	elemLimit   = 8
+	fieldLimit  = 256
+	nestLimit   = 2
+)
+
 // A Recording is that of one process. Its methods may be used by one goroutine at a time, but for those that say otherwise.
 type Recording struct {
 	Dir     string
@@ -155,7 +163,7 @@ func (r *Recording) damaged(d Damage) {
 
 // parseMetadata reads the byte order, the clock and env from the metadata.
 func parseMetadata(text []byte) (Env, error) {
-	env := Env{stringLimit: 64, elemLimit: 8, fieldLimit: 256, nestLimit: 2}
+	env := Env{stringLimit: stringLimit, elemLimit: elemLimit, fieldLimit: fieldLimit, nestLimit: nestLimit}
 	order, uuid := "", ""
 	for line := range bytes.Lines(text) {
 		name, value, ok := strings.Cut(strings.TrimSpace(string(line)), "=")
