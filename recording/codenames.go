@@ -24,12 +24,31 @@ func (r *Recording) codeName(address uint64) string {
 	if f == nil {
 		return ""
 	}
-	name, types, generic := strings.Cut(f.Name, "[")
-	name = name[strings.LastIndexByte(name, '/')+1:]
+	name := plainInstance(f.Name)
+	directory, _, _ := strings.Cut(name, "[")
+	return name[strings.LastIndexByte(directory, '/')+1:]
+}
+
+// plainInstance puts [...] in place of type arguments, as traces do.
+func plainInstance(name string) string {
+	name, types, generic := strings.Cut(name, "[")
 	if generic {
 		name += "[..." + types[max(0, strings.LastIndexByte(types, ']')):]
 	}
 	return name
+}
+
+// CodeName returns the full name of the function whose code an address is in, as stack traces have it, or "" if the executable is not there any more, or is
+// position-independent.
+func (r *Recording) CodeName(address uint64) string {
+	r.code.once.Do(func() { r.code.table = r.loadCodeNames() })
+	if r.code.table == nil {
+		return ""
+	}
+	if f := r.code.table.PCToFunc(address); f != nil {
+		return plainInstance(f.Name)
+	}
+	return ""
 }
 
 func (r *Recording) loadCodeNames() *gosym.Table {

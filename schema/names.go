@@ -41,6 +41,18 @@ func (f *Function) Source() string {
 	return f.File + ":" + strconv.Itoa(f.Line)
 }
 
+// instrumentOf returns the name as an instrument of a function by its full name.
+func instrumentOf(full string) string {
+	plain, _, _ := strings.Cut(full, "[")
+	slash := strings.LastIndexByte(plain, '/') + 1
+	dot := strings.IndexByte(plain[slash:], '.')
+	if dot < 0 {
+		return "call/" + full
+	}
+	f := Function{Package: full[:slash+dot], Name: full[slash+dot+1:]}
+	return f.Instrument()
+}
+
 // consumerNames are the rows of setup_consumers, and of which each depends: it is in force only if these are enabled too.
 var consumerNames = []struct {
 	name      string
@@ -55,6 +67,7 @@ var consumerNames = []struct {
 	{"events_calls_summary_by_caller_by_event_name", SummaryByCaller, GlobalInstrumentation | ThreadInstrumentation},
 	{"events_calls_summary_by_instance", SummaryByInstance, GlobalInstrumentation},
 	{"events_calls_histogram_by_event_name", Histograms, GlobalInstrumentation | SummaryGlobal},
+	{"events_calls_values", ValuesConsumer, GlobalInstrumentation | ThreadInstrumentation},
 	{"global_instrumentation", GlobalInstrumentation, 0},
 	{"thread_instrumentation", ThreadInstrumentation, GlobalInstrumentation},
 }

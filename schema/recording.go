@@ -106,7 +106,6 @@ type passCall struct {
 	object      uint64
 	inner       uint64 // ticks in calls that it made
 	args        eventCopy
-	recovered   bool
 }
 
 // eventCopy is an event with values of its own.
@@ -241,10 +240,6 @@ func (p *pass) event(e *recording.Event) {
 			p.exit(st, t, c, e)
 			st.Pop()
 		}
-	case e.Kind == recording.Recovered:
-		if c := st.Ends(e); c != nil {
-			c.Data.recovered = true
-		}
 	}
 }
 
@@ -340,6 +335,8 @@ func (p *pass) snapshot() *Snapshot {
 		Limits: []Counter{{"events_calls_history_size", int64(p.options.History)}, {"events_calls_history_long_size", int64(p.options.HistoryLong)},
 			{"max_thread_instances", int64(p.options.Threads)}, {"max_summary_instances", int64(p.options.Instances)}},
 	}
+	var byThread, byCaller, byInstance []Summary
+	s.ByThread, s.ByCaller, s.ByInstance = func() []Summary { return byThread }, func() []Summary { return byCaller }, func() []Summary { return byInstance }
 	for i := range s.Buckets {
 		s.Buckets[i] = p.since(1 << i)
 	}
@@ -359,7 +356,7 @@ func (p *pass) snapshot() *Snapshot {
 		t.History = p.calls(&t.history)
 		s.Threads = append(s.Threads, t.Thread)
 		for _, key := range slices.Sorted(maps.Keys(t.tallies)) {
-			s.ByThread = append(s.ByThread, p.summary(t.tallies[key], Summary{Function: key, Thread: id}))
+			byThread = append(byThread, p.summary(t.tallies[key], Summary{Function: key, Thread: id}))
 		}
 	}
 	s.Long = p.calls(&p.long)
@@ -367,12 +364,12 @@ func (p *pass) snapshot() *Snapshot {
 		s.Global = append(s.Global, p.summary(p.global[key], Summary{Function: key}))
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(p.byCaller), func(a, b [2]uint32) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }) {
-		s.ByCaller = append(s.ByCaller, p.summary(p.byCaller[key], Summary{Function: key[0], Caller: key[1]}))
+		byCaller = append(byCaller, p.summary(p.byCaller[key], Summary{Function: key[0], Caller: key[1]}))
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(p.byObject), func(a, b objectKey) int {
 		return cmp.Or(cmp.Compare(a.function, b.function), cmp.Compare(a.object, b.object))
 	}) {
-		s.ByInstance = append(s.ByInstance, p.summary(p.byObject[key], Summary{Function: key.function, Object: key.object}))
+		byInstance = append(byInstance, p.summary(p.byObject[key], Summary{Function: key.function, Object: key.object}))
 	}
 	return s
 }
@@ -397,8 +394,9 @@ func (p *pass) summary(t *tally, s Summary) Summary {
 
 // inside makes a row of a call under way.
 func (p *pass) inside(thread uint64, c *recording.Call[passCall]) Call {
-	return Call{Thread: thread, ID: c.Data.id, Nesting: c.Data.nesting, Level: int(c.Depth), Function: c.Function, Timed: true, Inside: true, Start: p.at(c.Start), Object: c.Data.object,
-		Args: p.values(&c.Data.args.Event, p.r.Function(c.Function).Params)}
+	v := &Values{Object: c.Data.object, Args: p.values(&c.Data.args.Event, p.r.Function(c.Function).Params)}
+	return Call{Thread: thread, ID: c.Data.id, Nesting: c.Data.nesting, Level: int(c.Depth), Function: c.Function, Timed: true, Inside: true, Start: p.at(c.Start),
+		Values: func() *Values { return v }}
 }
 
 // calls makes rows of the calls in a ring, the oldest first.
@@ -412,21 +410,31 @@ func (p *pass) calls(r *ring) []Call {
 
 func (p *pass) call(c *endedCall) Call {
 	f := p.r.Function(c.function)
-	row := Call{Thread: c.thread, ID: c.call.id, EndID: c.endID, Nesting: c.call.nesting, Level: c.level, Function: c.function, Timed: true,
-		Start: p.at(c.start), End: p.at(c.exit.Ticks), Object: c.call.object, Args: p.values(&c.call.args.Event, f.Params), Recovered: c.call.recovered}
-	switch c.exit.Kind {
+	v := outcome(p.printer, f, &c.exit.Event, c.fails)
+	v.Object, v.Args = c.call.object, p.values(&c.call.args.Event, f.Params)
+	return Call{Thread: c.thread, ID: c.call.id, EndID: c.endID, Nesting: c.call.nesting, Level: c.level, Function: c.function, Timed: true,
+		Start: p.at(c.start), End: p.at(c.exit.Ticks), Panicked: c.exit.Kind == recording.ExitPanic, Failed: c.fails, Values: func() *Values { return v }}
+}
+
+// outcome returns the values with which a call ended. fails: the last of them is an error that is not nil.
+func outcome(printer *recording.Printer, f *recording.Function, exit *recording.Event, fails bool) *Values {
+	v := &Values{}
+	switch exit.Kind {
 	case recording.ExitPanic:
-		row.Panicked = true
-		row.Error = Text{string(p.printer.AppendPanic(nil, 0, &c.exit.Event)), true}
+		v.Error = Text{string(printer.AppendPanic(nil, 0, exit)), true}
 	case recording.ExitResults:
-		row.Results = p.values(&c.exit.Event, f.Results)
-		if c.fails {
-			if v := p.printer.Values(&c.exit.Event, f.Results); len(v) > 0 {
-				row.Error = Text{v[len(v)-1].Text, true}
-			}
+		if exit.Layout == 0 {
+			break
+		}
+		v.Results = Text{string(printer.Append(nil, 0, exit, f.Results)), true}
+		if !fails {
+			break
+		}
+		if list := printer.Values(exit, f.Results); len(list) > 0 {
+			v.Error = Text{list[len(list)-1].Text, true}
 		}
 	}
-	return row
+	return v
 }
 
 func (p *pass) values(e *recording.Event, names []recording.Param) Text {

@@ -384,3 +384,19 @@ func (s *Session) Reset() {
 	s.database = "performance_schema"
 	s.variables, s.user = maps.Clone(variableDefaults), map[string]value{}
 }
+
+// Words returns the names of schemas, tables and columns, for completion.
+func (c *Catalog) Words() []string {
+	c.start()
+	words := []string{"test", processColumn}
+	for _, sc := range c.schemas {
+		words = append(words, sc.name)
+		for name, t := range sc.tables {
+			words = append(words, name)
+			for _, column := range t.columns {
+				words = append(words, column.name)
+			}
+		}
+	}
+	return words
+}

@@ -3,6 +3,7 @@ package schema
 import (
 	"errors"
 	"math"
+	"sync"
 	"time"
 )
 
@@ -39,10 +40,10 @@ type Snapshot struct {
 	Threads    []Thread   // in the order of their IDs
 	Long       []Call     // the last calls that ended, in the order in which they did
 	Global     []Summary  // by function
-	ByThread   []Summary
-	ByCaller   []Summary
-	ByInstance []Summary // by receiver
-	Buckets    [64]int64 // where the i-th bucket of histograms ends: it has calls that were shorter
+	ByThread   func() []Summary
+	ByCaller   func() []Summary
+	ByInstance func() []Summary // by receiver
+	Buckets    [64]int64        // where the i-th bucket of histograms ends: it has calls that were shorter
 	Consumers  Consumers
 	Timer      string // which of the timers is used
 	Actors     []Rule
@@ -51,6 +52,7 @@ type Snapshot struct {
 	Lost       []Counter // what was lost since the tables for it were full
 	Limits     []Counter // how large the tables are
 
+	once  sync.Once
 	byKey map[uint32]*Function
 }
 
@@ -82,6 +84,7 @@ type Thread struct {
 	ID       uint64
 	Parent   uint64 // that started it, 0 if that is not known
 	Creator  uint32 // the function that started it
+	Started  string // the full name of the function that it was started with, "" if that is not known
 	Entry    uint32 // the first function that was seen on it
 	Ended    bool
 	Disabled bool   // its calls are not taken notice of
@@ -91,22 +94,35 @@ type Thread struct {
 
 // A Call is one call of a function.
 type Call struct {
-	Thread    uint64
-	ID        uint64 // the how-manyeth call of the thread
-	EndID     uint64 // that of the last call that began before it ended; 0 while inside
-	Nesting   uint64 // that of the call around it, 0: there is none
-	Level     int    // calls around it
-	Function  uint32
-	Timed     bool
-	Inside    bool
-	Start     int64
-	End       int64  // 0 while inside
-	Object    uint64 // the receiver's address, 0: it is no pointer, or not known
-	Args      Text
-	Results   Text
-	Error     Text // the error that was returned, or what it panicked with
-	Panicked  bool
-	Recovered bool
+	Thread   uint64
+	ID       uint64 // the how-manyeth call of the thread
+	EndID    uint64 // that of the last call that began before it ended; 0 while inside
+	Nesting  uint64 // that of the call around it, 0: there is none
+	Level    int    // calls around it
+	Function uint32
+	Timed    bool
+	Inside   bool
+	Start    int64
+	End      int64 // 0 while inside
+	Panicked bool
+	Failed   bool           // it returned an error
+	Values   func() *Values // as far as they were recorded; nil: they were not
+}
+
+// Values are those of a call.
+type Values struct {
+	Object  uint64 // the receiver's address, 0: it is no pointer
+	Args    Text
+	Results Text
+	Error   Text // the error that was returned, or what it panicked with
+}
+
+// values returns a call's values.
+func (c *Call) values() *Values {
+	if c.Values != nil {
+		return c.Values()
+	}
+	return &Values{}
 }
 
 // Text is a string, or nothing if it was not recorded.
@@ -114,6 +130,8 @@ type Text struct {
 	String string
 	Valid  bool
 }
+
+func (t Text) get() (string, bool) { return t.String, t.Valid }
 
 // A Summary is of all calls that ended and have the key in common. Of Thread, Caller and Object those are set that the list it is in is by.
 type Summary struct {
@@ -186,6 +204,7 @@ const (
 	SummaryByCaller
 	SummaryByInstance
 	Histograms
+	ValuesConsumer // of calls: parameters, results, errors
 
 	EveryConsumer Consumers = 1<<iota - 1
 )
@@ -216,12 +235,12 @@ func Picoseconds(d time.Duration) int64 {
 
 // Function returns the function with a key. Of one that the snapshot does not have it returns a stand-in.
 func (s *Snapshot) Function(key uint32) *Function {
-	if s.byKey == nil {
+	s.once.Do(func() {
 		s.byKey = make(map[uint32]*Function, len(s.Functions))
 		for i := range s.Functions {
 			s.byKey[s.Functions[i].Key] = &s.Functions[i]
 		}
-	}
+	})
 	if f := s.byKey[key]; f != nil {
 		return f
 	}

@@ -51,12 +51,18 @@ var callColumns = []column[Call]{
 		t := v.Function(c.Function).Type()
 		return t, t != ""
 	}),
-	unsigned("OBJECT_INSTANCE_BEGIN", func(c *Call) uint64 { return c.Object }),
+	unsigned("OBJECT_INSTANCE_BEGIN", func(c *Call) uint64 { return c.values().Object }),
 	unsigned("NESTING_EVENT_ID", func(c *Call) uint64 { return c.Nesting }),
 	number("NESTING_LEVEL", func(c *Call) int64 { return int64(c.Level) }),
-	optional("ARGS", textKind, func(_ *view, c *Call) (string, bool) { return c.Args.String, c.Args.Valid }),
-	optional("RESULTS", textKind, func(_ *view, c *Call) (string, bool) { return c.Results.String, c.Results.Valid }),
-	optional("ERROR", textKind, func(_ *view, c *Call) (string, bool) { return c.Error.String, c.Error.Valid }),
+	optional("ARGS", textKind, func(_ *view, c *Call) (string, bool) { return c.values().Args.get() }),
+	optional("RESULTS", textKind, func(_ *view, c *Call) (string, bool) { return c.values().Results.get() }),
+	optional("ERROR", textKind, func(_ *view, c *Call) (string, bool) {
+		text, ok := c.values().Error.get()
+		if !ok && (c.Failed || c.Panicked) {
+			return "?", true // its text was not recorded
+		}
+		return text, ok
+	}),
 	yesNo("PANICKED", func(c *Call) bool { return c.Panicked }),
 }
 

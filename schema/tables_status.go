@@ -11,12 +11,12 @@ var statusTables = []*table{
 	newTable("threads", func(v *view) []Thread { return v.Threads },
 		id("THREAD_ID", func(t *Thread) uint64 { return t.ID }),
 		text("NAME", nameKind, func(v *view, t *Thread) string {
-			return "goroutine/" + strings.TrimPrefix(v.functionOr(t.Entry, "?"), "call/")
+			return "goroutine/" + strings.TrimPrefix(v.entry(t), "call/")
 		}),
 		text("TYPE", "varchar(10)", func(_ *view, t *Thread) string { return "GOROUTINE" }),
 		unsigned("PARENT_THREAD_ID", func(t *Thread) uint64 { return t.Parent }),
 		optional("CREATED_BY", nameKind, func(v *view, t *Thread) (string, bool) { return v.functionOr(t.Creator, ""), t.Creator != 0 }),
-		optional("ENTRY_FUNCTION", nameKind, func(v *view, t *Thread) (string, bool) { return v.functionOr(t.Entry, ""), t.Entry != 0 }),
+		optional("ENTRY_FUNCTION", nameKind, func(v *view, t *Thread) (string, bool) { return v.entry(t), v.entry(t) != "?" }),
 		text("STATE", "varchar(10)", func(_ *view, t *Thread) string {
 			switch {
 			case t.Ended:
@@ -50,12 +50,23 @@ var statusTables = []*table{
 	newTable("global_variables", variables, variableColumns...),
 }
 
+// entry returns the name of the function that a goroutine was started with.
+func (s *Snapshot) entry(t *Thread) string {
+	switch {
+	case t.Started == "runtime.main":
+		return "call/main/main"
+	case t.Started != "":
+		return instrumentOf(t.Started)
+	}
+	return s.functionOr(t.Entry, "?")
+}
+
 // functionOr returns the name of a function, or what there is to say if its key is 0.
-func (v *view) functionOr(key uint32, none string) string {
+func (s *Snapshot) functionOr(key uint32, none string) string {
 	if key == 0 {
 		return none
 	}
-	return v.Function(key).Instrument()
+	return s.Function(key).Instrument()
 }
 
 type variable struct{ name, value string }

@@ -5,13 +5,13 @@ import "slices"
 // summaryTables have a row for all calls of a function, and what else they are by.
 var summaryTables = []*table{
 	withParts(newTable("events_calls_summary_global_by_event_name", everyFunction, summaryColumns()...), GlobalPart, HistogramPart),
-	withParts(newTable("events_calls_summary_by_thread_by_event_name", func(v *view) []Summary { return v.ByThread },
+	withParts(newTable("events_calls_summary_by_thread_by_event_name", func(v *view) []Summary { return v.ByThread() },
 		summaryColumns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...), ByThreadPart),
-	withParts(newTable("events_calls_summary_by_caller_by_event_name", func(v *view) []Summary { return v.ByCaller },
+	withParts(newTable("events_calls_summary_by_caller_by_event_name", func(v *view) []Summary { return v.ByCaller() },
 		summaryColumns(optional("CALLER_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
 			return v.Function(s.Caller).Instrument(), s.Caller != 0
 		}))...), ByCallerPart),
-	withParts(newTable("events_calls_summary_by_instance", func(v *view) []Summary { return v.ByInstance },
+	withParts(newTable("events_calls_summary_by_instance", func(v *view) []Summary { return v.ByInstance() },
 		summaryColumns(id("OBJECT_INSTANCE_BEGIN", func(s *Summary) uint64 { return s.Object }))...), ByInstancePart),
 	withParts(newTable("events_calls_histogram_by_event_name", buckets,
 		append([]column[bucket]{text("EVENT_NAME", nameKind, func(v *view, b *bucket) string { return v.Function(b.function).Instrument() })}, bucketColumns...)...), HistogramPart),

@@ -26,6 +26,9 @@ var commands = map[string]func(args []string) int{
 	"diff":   diffCommand,
 	"info":   infoCommand,
 	"export": exportCommand,
+	"sql":    sqlCommand,
+	"serve":  serveCommand,
+	"top":    topCommand,
 	"list":   listCommand,
 	"attach": attachCommand,
 }

@@ -24,7 +24,10 @@ func (c *conn) okPacket(head byte, r *schema.Result, status uint16) []byte {
 	b = appendLength(b, 0) // no last insert ID
 	b = appendUint16(b, statusAutocommit|status)
 	b = appendUint16(b, 0) // no warnings
-	return append(b, r.Info...)
+	if r.Info == "" {
+		return b
+	}
+	return appendString(b, r.Info)
 }
 
 // fail answers with an error.

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/schema/wire"
+)
+
+// serveCommand is "ftrace serve [FLAGS] PID|NAME|RECORDING ...".
+func serveCommand(args []string) int {
+	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	address := flags.String("mysql", "127.0.0.1:3307", "")
+	anywhere := flags.Bool("anywhere", false, "")
+	user := flags.String("user", "ftrace", "")
+	password := flags.String("password", os.Getenv("FTRACE_PASSWORD"), "")
+	open := flags.Bool("no-auth", false, "")
+	certificate := flags.String("tls", "", "")
+	file := flags.String("test", "", "")
+	options := recordingFlags(flags)
+	rest, err := parseMixed(flags, args)
+	if err != nil {
+		return fail("serve", err)
+	}
+	server := &wire.Server{User: *user, Password: *password, Log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, "ftrace: serve: "+format+"\n", args...) }}
+	generated := false
+	switch {
+	case *open && *password != "":
+		return fail("serve", usagef("-no-auth and a password do not go together"))
+	case *open:
+		server.User = ""
+	case *user == "":
+		return fail("serve", usagef("-user is empty; -no-auth lets anyone in"))
+	case *password == "":
+		server.Password, generated = rand.Text()[:16], true
+	}
+	if server.TLS, err = tlsConfig(*certificate); err != nil {
+		return fail("serve", err)
+	}
+	listener, err := listen(*address, *anywhere)
+	if err != nil {
+		return fail("serve", err)
+	}
+	catalog, err := openCatalog(rest, *options)
+	if err != nil {
+		listener.Close()
+		return fail("serve", err)
+	}
+	defer catalog.Close()
+	catalog.Test = *file
+	server.Catalog = catalog
+	host, port, _ := net.SplitHostPort(listener.Addr().String())
+	fmt.Printf("serving on %s\n", listener.Addr())
+	switch {
+	case *open:
+		fmt.Printf("mysql -h %s -P %s\n", host, port)
+	case generated:
+		fmt.Printf("mysql -h %s -P %s -u %s -p%s\n", host, port, *user, server.Password)
+	default:
+		fmt.Printf("mysql -h %s -P %s -u %s -p\n", host, port, *user)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := server.Serve(ctx, listener); err != nil {
+		return fail("serve", err)
+	}
+	return 0
+}
+
+// listen listens at an address: of this machine alone, unless anyone may come.
+func listen(address string, anywhere bool) (net.Listener, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, usagef("-mysql: %v: want HOST:PORT or :PORT", err)
+	}
+	if host == "" && !anywhere {
+		host = "127.0.0.1"
+	}
+	if !anywhere {
+		ips, err := net.LookupIP(host)
+		if err != nil {
+			return nil, fmt.Errorf("-mysql %s: %v", address, err)
+		}
+		for _, ip := range ips {
+			if !ip.IsLoopback() {
+				return nil, usagef("-mysql %s is reached from other machines: -anywhere allows that", address)
+			}
+		}
+	}
+	return net.Listen("tcp", net.JoinHostPort(host, port))
+}
+
+// tlsConfig returns what -tls asks for: nothing, a certificate made for this run (auto), or that in the files CERT,KEY.
+func tlsConfig(s string) (*tls.Config, error) {
+	switch {
+	case s == "":
+		return nil, nil
+	case s == "auto":
+		c, err := selfSigned()
+		if err != nil {
+			return nil, err
+		}
+		return &tls.Config{Certificates: []tls.Certificate{c}, MinVersion: tls.VersionTLS12}, nil
+	}
+	cert, key, ok := strings.Cut(s, ",")
+	if !ok {
+		return nil, usageError{errors.New("-tls is auto, or the files CERT,KEY")}
+	}
+	c, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("-tls: %v", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{c}, MinVersion: tls.VersionTLS12}, nil
+}
+
+func selfSigned() (tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	number, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 100))
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	template := &x509.Certificate{SerialNumber: number, Subject: pkix.Name{CommonName: "ftrace serve"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(1, 0, 0),
+		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/schema"
+)
+
+// openCatalog makes a catalog of what the arguments name: numbers of processes, directories of recordings, and names of programs, of which all processes are in it,
+// also those that start later. Live processes are in performance_schema; each recording is a schema of its own too. Without arguments it is the recording that is
+// there by default.
+func openCatalog(args []string, options schema.RecordingOptions) (*schema.Catalog, error) {
+	c := &schema.Catalog{}
+	if len(args) == 0 {
+		if _, err := os.Stat(filepath.Join(defaultDir, "metadata")); err != nil {
+			return nil, usagef("which process, program or recording? ftrace list lists processes")
+		}
+		args = []string{defaultDir}
+	}
+	var names []string
+	recordings, processes := []schema.Source{}, 0
+	for _, arg := range args {
+		if pid, err := strconv.Atoi(arg); err == nil {
+			s, err := schema.Attach(pid)
+			if err != nil {
+				c.Close()
+				return nil, err
+			}
+			c.Add(s)
+			processes++
+			continue
+		}
+		if info, err := os.Stat(arg); err == nil && info.IsDir() {
+			s, err := schema.OpenRecording(arg, options)
+			if err == nil {
+				_, err = c.AddSchema(filepath.Base(filepath.Clean(arg)), s)
+			}
+			if err != nil {
+				c.Close()
+				return nil, err
+			}
+			recordings = append(recordings, s)
+			continue
+		}
+		if strings.ContainsRune(arg, filepath.Separator) {
+			c.Close()
+			return nil, fmt.Errorf("%s: there is no such recording", arg)
+		}
+		names = append(names, arg)
+	}
+	if processes == 0 && len(names) == 0 {
+		for _, s := range recordings {
+			c.Add(s)
+		}
+		processes = len(recordings)
+	}
+	if len(names) > 0 {
+		c.Follow(names...)
+	}
+	c.Several = processes > 1 || len(names) > 0
+	return c, nil
+}

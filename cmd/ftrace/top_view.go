@@ -1,0 +1,232 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/lipgloss"
+	"github.com/mattn/go-runewidth"
+
+	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/schema"
+)
+
+// A topRow is a function, or one that calls the function whose callers are shown.
+type topRow struct {
+	function uint32 // 0: of callers, none: the goroutine's first function
+	name     string
+	flags    string
+	schema.Summary
+	rate float64 // calls a second
+}
+
+// A topColumn is one by which rows can be sorted.
+type topColumn struct {
+	name, title string
+	width       int
+	text        func(r *topRow) string
+	compare     func(a, b *topRow) int // the row that comes first is less
+}
+
+func topTime(name, title string, f func(r *topRow) int64) topColumn {
+	return topColumn{name, title, 10, func(r *topRow) string {
+		if r.Timed == 0 {
+			return "-"
+		}
+		return string(recording.AppendDuration(nil, f(r)/1000))
+	}, func(a, b *topRow) int { return cmp.Compare(f(b), f(a)) }}
+}
+
+func topCount(name, title string, width int, f func(r *topRow) uint64) topColumn {
+	return topColumn{name, title, width, func(r *topRow) string { return fmt.Sprint(f(r)) }, func(a, b *topRow) int { return cmp.Compare(f(b), f(a)) }}
+}
+
+var topColumns = []topColumn{
+	topCount("calls", "CALLS", 10, func(r *topRow) uint64 { return r.Count }),
+	{"rate", "CALLS/S", 9, func(r *topRow) string { return fmt.Sprintf("%.0f", r.rate) }, func(a, b *topRow) int { return cmp.Compare(b.rate, a.rate) }},
+	topTime("total", "TOTAL", func(r *topRow) int64 { return r.Sum }),
+	topTime("self", "SELF", func(r *topRow) int64 { return r.Self }),
+	topTime("avg", "AVERAGE", func(r *topRow) int64 { return r.Sum / int64(max(r.Timed, 1)) }),
+	topTime("max", "MAX", func(r *topRow) int64 { return r.Max }),
+	topCount("errors", "ERRORS", 7, func(r *topRow) uint64 { return r.Errors }),
+	topCount("panics", "PANICS", 7, func(r *topRow) uint64 { return r.Panics }),
+	{"name", "FUNCTION", 0, func(r *topRow) string { return r.name }, func(a, b *topRow) int { return cmp.Compare(a.name, b.name) }},
+}
+
+// rebuild makes the rows anew.
+func (m *topModel) rebuild() {
+	if m.now == nil {
+		return
+	}
+	m.rows = m.rows[:0]
+	if m.callers != 0 {
+		for _, s := range m.now.ByCaller() {
+			if s.Function == m.callers {
+				m.add(s.Caller, s)
+			}
+		}
+	} else {
+		called := map[uint32]schema.Summary{}
+		for _, s := range m.now.Global {
+			called[s.Function] = s
+		}
+		earlier := map[uint32]uint64{}
+		if m.before != nil {
+			for _, s := range m.before.Global {
+				earlier[s.Function] = s.Count
+			}
+		}
+		for i := range m.now.Functions {
+			key := m.now.Functions[i].Key
+			s := called[key]
+			m.add(key, s)
+			if n := len(m.rows); n > 0 && m.rows[n-1].function == key && m.before != nil && s.Count > earlier[key] {
+				if d := m.nowAt.Sub(m.beforeAt).Seconds(); d > 0 {
+					m.rows[n-1].rate = float64(s.Count-earlier[key]) / d
+				}
+			}
+		}
+	}
+	c := topColumns[m.sort]
+	slices.SortStableFunc(m.rows, func(a, b topRow) int {
+		order := cmp.Or(c.compare(&a, &b), cmp.Compare(a.name, b.name))
+		if m.reversed {
+			return -order
+		}
+		return order
+	})
+	m.cursor = max(0, min(m.cursor, len(m.rows)-1))
+	m.top = max(m.cursor-m.lines()+1, min(m.top, m.cursor), 0)
+}
+
+// add adds the row of a function, unless the filter leaves it out.
+func (m *topModel) add(key uint32, s schema.Summary) {
+	row := topRow{function: key, Summary: s, name: "(the goroutine's first)", flags: "  "}
+	if key != 0 {
+		f := m.now.Function(key)
+		row.name = strings.TrimPrefix(f.Instrument(), "call/")
+		row.flags = flagMark(f.Enabled, "E") + flagMark(f.Timed && f.Enabled, "T")
+	}
+	if strings.Contains(strings.ToLower(row.name), strings.ToLower(m.filter)) {
+		m.rows = append(m.rows, row)
+	}
+}
+
+func flagMark(on bool, mark string) string {
+	if on {
+		return mark
+	}
+	return "-"
+}
+
+// lines returns how many rows there is room for.
+func (m *topModel) lines() int { return max(m.height-5, 1) }
+
+var (
+	topHead     = lipgloss.NewStyle().Bold(true)
+	topChosen   = lipgloss.NewStyle().Reverse(true)
+	topTrouble  = lipgloss.NewStyle().Foreground(lipgloss.Color("1"))
+	topHelpText = `
+  up, down, PgUp, PgDn   select a function
+  < >                    sort by another column         r   the other way round
+  /                      show names with this in them   Esc back, no filter
+  Enter                  what calls the function
+  e, t                   turn the function, or its timing, on or off
+  E, D                   turn all that are shown on, off
+  c                      forget what was counted        p   stop, go on
+  q                      leave
+
+  Times are since the counts were begun. A function's total has the time of the calls
+  within it, self has not, as far as these functions are enabled.
+`
+)
+
+func (m *topModel) View() string {
+	if m.width == 0 {
+		return ""
+	}
+	var b strings.Builder
+	line := func(style *lipgloss.Style, text string) {
+		text = runewidth.Truncate(text, m.width, "…")
+		if style != nil {
+			text = style.Render(runewidth.FillRight(text, m.width))
+		}
+		b.WriteString(text + "\n")
+	}
+	line(nil, m.title())
+	switch {
+	case m.err != nil:
+		line(&topTrouble, m.err.Error())
+	case m.typing:
+		line(nil, "filter: "+m.filter+"_")
+	case m.message != "":
+		line(nil, m.message)
+	case m.filter != "":
+		line(nil, "filter: "+m.filter)
+	default:
+		line(nil, "? for help")
+	}
+	if m.help {
+		b.WriteString(topHelpText)
+		return b.String()
+	}
+	if m.callers != 0 {
+		line(nil, "callers of "+strings.TrimPrefix(m.now.Function(m.callers).Instrument(), "call/")+", Esc for all functions")
+	}
+	head := ""
+	for i, c := range topColumns {
+		title := c.title
+		if i == m.sort {
+			title = "*" + title
+		}
+		if c.width == 0 {
+			head += " ET " + title
+		} else {
+			head += fmt.Sprintf("%*s", c.width, title)
+		}
+	}
+	line(&topHead, head)
+	for i := m.top; i < len(m.rows) && i < m.top+m.lines(); i++ {
+		text := ""
+		for _, c := range topColumns {
+			if c.width == 0 {
+				text += " " + m.rows[i].flags + " " + c.text(&m.rows[i])
+			} else {
+				text += fmt.Sprintf("%*s", c.width, c.text(&m.rows[i]))
+			}
+		}
+		if i == m.cursor {
+			line(&topChosen, text)
+		} else {
+			line(nil, text)
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// title says what is shown.
+func (m *topModel) title() string {
+	if m.now == nil {
+		return "ftrace top: " + m.source.Name() + ": reading"
+	}
+	enabled := 0
+	for i := range m.now.Functions {
+		if m.now.Functions[i].Enabled {
+			enabled++
+		}
+	}
+	lost := int64(0)
+	for _, c := range m.now.Lost {
+		lost += c.Value
+	}
+	text := fmt.Sprintf("%s  %s  %d of %d functions enabled  %d goroutines", m.source.Name(), strings.Join(m.now.Process.Args, " "), enabled, len(m.now.Functions), len(m.now.Threads))
+	if lost > 0 {
+		text += fmt.Sprintf("  %d LOST", lost)
+	}
+	if m.paused {
+		text += "  stopped"
+	}
+	return text
+}
