@@ -39,7 +39,7 @@ var functions = map[string]struct {
 	"rpad":            {3, func(a []driver.Value) driver.Value { return pad(a, false) }},
 	"greatest":        {-1, func(a []driver.Value) driver.Value { return extreme(a, 1) }},
 	"least":           {-1, func(a []driver.Value) driver.Value { return extreme(a, -1) }},
-	"isnull":          {1, func(a []driver.Value) driver.Value { return truth(a[0] == nil) }},
+	"is_null":         {1, func(a []driver.Value) driver.Value { return truth(a[0] == nil) }},
 	"truncate": {2, func(a []driver.Value) driver.Value {
 		x, n := asNumber(a[0]), math.Pow(10, asNumber(a[1]))
 		return math.Trunc(x*n) / n
@@ -51,9 +51,12 @@ var functions = map[string]struct {
 }
 
 var registerFunctions = sync.OnceValue(func() error {
+	if err := registerSum(); err != nil {
+		return err
+	}
 	for name, f := range functions {
 		err := sqlite.RegisterScalarFunction(name, f.args, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
-			if f.args > 0 && name != "isnull" {
+			if f.args > 0 && name != "is_null" {
 				for _, a := range args {
 					if a == nil {
 						return nil, nil

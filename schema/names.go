@@ -23,14 +23,30 @@ func (f *Function) Type() string {
 	name := plainReceiver(f.Name)
 	if name == f.Name && !strings.HasPrefix(f.Name, "(") {
 		// T.Method, but not F.func1, a function literal in F.
-		receiver, method, ok := strings.Cut(name, ".")
+		receiver, method, ok := cutReceiver(name)
 		if !ok || strings.HasPrefix(method, "func") || strings.HasPrefix(method, "gowrap") || strings.HasPrefix(method, "deferwrap") {
 			return ""
 		}
 		return receiver
 	}
-	receiver, _, _ := strings.Cut(name, ".")
+	receiver, _, _ := cutReceiver(name)
 	return receiver
+}
+
+// cutReceiver cuts a name at its first dot that is not within type arguments.
+func cutReceiver(name string) (receiver, method string, ok bool) {
+	depth := 0
+	for i, c := range name {
+		switch {
+		case c == '[':
+			depth++
+		case c == ']':
+			depth--
+		case c == '.' && depth == 0:
+			return name[:i], name[i+1:], true
+		}
+	}
+	return name, "", false
 }
 
 // Source returns where the function is, file:line.

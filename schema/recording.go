@@ -376,7 +376,7 @@ func (p *pass) snapshot() *Snapshot {
 
 // Rules that choose all.
 var (
-	everyActor  = Rule{[3]string{"%", "%", ""}, Flags{true, true}}
+	everyActor  = Rule{[3]string{"%"}, Flags{true, true}}
 	everyObject = Rule{[3]string{"%", "%", "%"}, Flags{true, true}}
 )
 

@@ -92,6 +92,8 @@ func (r *rewriter) token(i int) error {
 			r.replaceCall(i, quoteString(r.session.who.Load().String()))
 		case upper == "CURRENT_USER" && !call:
 			r.out[i] = quoteString(r.session.who.Load().String())
+		case upper == "ISNULL" && call:
+			r.out[i] = "is_null"
 		case upper == "DUAL" && r.at(i-1).is("FROM"):
 			r.out[i], r.out[i-1] = "", ""
 		case upper == "SEPARATOR" && r.at(i+1).kind == str:
@@ -131,7 +133,7 @@ func (r *rewriter) tables() {
 	}
 	type level struct{ from bool } // within a list of tables
 	stack := []level{{}}
-	expect := false
+	expect, target := false, false // a table, one that is written to
 	for i := range r.tokens {
 		t := r.at(i)
 		top := &stack[len(stack)-1]
@@ -147,9 +149,10 @@ func (r *rewriter) tables() {
 			continue
 		case t.is("FROM"), t.is("JOIN"), t.is("STRAIGHT_JOIN"), t.is("INTO"), t.is("UPDATE") && i == 0, t.is("TABLE") && i < 4, t.is("VIEW") && i < 4:
 			top.from, expect = true, true
+			target = !t.is("FROM") && !t.is("JOIN") && !t.is("STRAIGHT_JOIN")
 			continue
 		case t.is(",") && top.from:
-			expect = true
+			expect, target = true, false
 			continue
 		case t.is("SELECT"), t.is("WHERE"), t.is("SET"), t.is("ON"), t.is("USING"), t.is("GROUP"), t.is("ORDER"), t.is("LIMIT"), t.is("HAVING"), t.is("UNION"), t.is("VALUES"):
 			top.from, expect = t.is("ON") && top.from, false
@@ -157,14 +160,14 @@ func (r *rewriter) tables() {
 		case t.is("IF"), t.is("NOT"), t.is("EXISTS"), t.is("LATERAL"), t.is("IGNORE"):
 			continue
 		}
-		if !expect || !t.identifier() {
+		if !expect || !t.identifier() || r.out[i] == "" {
 			continue
 		}
 		expect = false
 		last := i
 		if r.at(i + 1).is(".") {
 			last = i + 2
-		} else if !r.with[strings.ToLower(t.text)] && !r.at(i+1).is("(") {
+		} else if !r.with[strings.ToLower(t.text)] && (target || !r.at(i+1).is("(")) {
 			r.out[i] = quoteName(r.session.database) + "." + r.out[i]
 		}
 		if r.at(0).is("UPDATE") && len(stack) == 1 && r.at(last+1).identifier() && !r.at(last+1).is("SET") && !r.at(last+1).is("AS") && i < 4 {

@@ -179,7 +179,7 @@ type Counter struct {
 type RuleKind int
 
 const (
-	ActorRules  RuleKind = iota // goroutines: Pattern[0] is the function that they were started with, Pattern[1] a pprof label, KEY=VALUE
+	ActorRules  RuleKind = iota // goroutines: Pattern[0] is the function that they were started with
 	ObjectRules                 // functions: Pattern[0] is the package, [1] the type, [2] the function
 )
 

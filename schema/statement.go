@@ -96,6 +96,15 @@ func (s *Session) query(ctx context.Context, text string, args []any) (*Result, 
 
 // sel is a statement that reads.
 func (s *Session) sel(ctx context.Context, st *stmt) (*Result, error) {
+	if st.at(0).is("WITH") {
+		for i := range st.tokens {
+			switch {
+			case !st.at(i - 1).is(")"):
+			case st.at(i).is("UPDATE"), st.at(i).is("INSERT"), st.at(i).is("DELETE"), st.at(i).is("REPLACE"):
+				return nil, NewError(erUnsupported, "This version of ftrace doesn't yet support 'WITH ... %s'", strings.ToUpper(st.at(i).text))
+			}
+		}
+	}
 	q, names, err := s.rewrite(st.text, st.tokens)
 	if err != nil {
 		return nil, err

@@ -104,7 +104,6 @@ var performanceTimers = newTable("performance_timers", func(v *view) []Timer {
 
 var setupActors = withRules(ActorRules, newTable("setup_actors", func(v *view) []Rule { return v.Actors },
 	text("ENTRY_FUNCTION", nameKind, func(_ *view, r *Rule) string { return r.Pattern[0] }),
-	text("LABEL", nameKind, func(_ *view, r *Rule) string { return r.Pattern[1] }),
 	updatable(yesNo("ENABLED", func(r *Rule) bool { return r.Enabled })),
 ))
 

@@ -101,7 +101,7 @@ func (m *topModel) rebuild() {
 	m.top = max(m.cursor-m.lines()+1, min(m.top, m.cursor), 0)
 }
 
-// add adds the row of a function, unless the filter leaves it out.
+// add adds the row of a function, unless the filter, which is for functions and not for callers, leaves it out.
 func (m *topModel) add(key uint32, s schema.Summary) {
 	row := topRow{function: key, Summary: s, name: "(the goroutine's first)", flags: "  "}
 	if key != 0 {
@@ -109,7 +109,7 @@ func (m *topModel) add(key uint32, s schema.Summary) {
 		row.name = strings.TrimPrefix(f.Instrument(), "call/")
 		row.flags = flagMark(f.Enabled, "E") + flagMark(f.Timed && f.Enabled, "T")
 	}
-	if strings.Contains(strings.ToLower(row.name), strings.ToLower(m.filter)) {
+	if m.callers != 0 || strings.Contains(strings.ToLower(row.name), strings.ToLower(m.filter)) {
 		m.rows = append(m.rows, row)
 	}
 }

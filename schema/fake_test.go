@@ -1,0 +1,221 @@
+package schema
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// fake is a process that lives in the test. It collects what call is told, as a real one does: by its flags and consumers.
+type fake struct {
+	name      string
+	mu        sync.Mutex
+	functions []Function
+	threads   map[uint64]*Thread
+	long      []Call
+	global    map[uint32]*Summary
+	consumers Consumers
+	timer     string
+	actors    []Rule
+	objects   []Rule
+	lost      []Counter
+	readings  int // of the timers
+	snapshots int
+	clock     int64
+	gone      bool
+}
+
+func newFake(name string) *fake {
+	return &fake{name: name, consumers: EveryConsumer, timer: "CYCLE", threads: map[uint64]*Thread{}, global: map[uint32]*Summary{}, actors: []Rule{everyActor}, objects: []Rule{everyObject},
+		functions: []Function{
+			{1, "main", "main", "/src/main.go", 10, Flags{}},
+			{2, "main", "(*Pool).Get", "/src/pool.go", 20, Flags{}},
+			{3, "net/http", "(*Client).Do", "/go/http.go", 30, Flags{}},
+			{4, "example.com/mutex", "Lock", "/src/mutex.go", 40, Flags{}},
+			{5, "example.com/mutex", "Lock.func1", "/src/mutex.go", 41, Flags{}},
+		}}
+}
+
+// call is a call of a function on a thread that lasts so many picoseconds, which is collected if the function is enabled.
+func (f *fake) call(thread uint64, key uint32, lasts int64, err string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fn := f.functions[key-1]
+	if !fn.Enabled {
+		return
+	}
+	t := f.threads[thread]
+	if t == nil {
+		t = &Thread{ID: thread, Entry: key}
+		f.threads[thread] = t
+	}
+	id := uint64(1)
+	if n := len(t.History); n > 0 {
+		id = t.History[n-1].ID + 1
+	}
+	c := Call{Thread: thread, ID: id, EndID: id, Function: key, Timed: fn.Timed, Start: f.clock, End: f.clock + lasts, Failed: err != "", Values: func() *Values {
+		return &Values{Object: 0xC000010000, Args: Text{"n=1", true}, Results: Text{"nil", true}, Error: Text{err, err != ""}}
+	}}
+	f.clock += lasts
+	on := f.consumers.InForce()
+	if on&History != 0 {
+		t.History = append(t.History[max(0, len(t.History)-9):], c)
+	}
+	if on&HistoryLong != 0 {
+		f.long = append(f.long, c)
+	}
+	if on&SummaryGlobal != 0 {
+		s := f.global[key]
+		if s == nil {
+			s = &Summary{Function: key, Min: lasts, Buckets: new([64]uint64)}
+			f.global[key] = s
+		}
+		s.Count++
+		if fn.Timed {
+			s.Timed++
+			s.Sum, s.Min, s.Max, s.Self = saturated(s.Sum, lasts), min(s.Min, lasts), max(s.Max, lasts), saturated(s.Self, lasts)
+			s.Buckets[10]++
+		}
+		if err != "" {
+			s.Errors++
+		}
+	}
+}
+
+func (f *fake) Name() string { return f.name }
+
+func (f *fake) Snapshot() (*Snapshot, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.snapshots++
+	if f.gone {
+		return nil, ErrGone
+	}
+	s := &Snapshot{Process: Process{PID: 42, Executable: "/bin/" + f.name, Args: []string{f.name}, Release: "go1.26", Start: time.Unix(0, 0), State: "RUNNING"},
+		Functions: slices.Clone(f.functions), Long: slices.Clone(f.long), Consumers: f.consumers, Timer: f.timer, Actors: f.actors, Objects: f.objects, Lost: f.lost,
+		ByThread: func() []Summary { return nil }, ByCaller: func() []Summary { return nil }, ByInstance: func() []Summary { return nil }}
+	for i := range s.Buckets {
+		s.Buckets[i] = int64(i) * 1000
+	}
+	for _, id := range slices.Sorted(maps.Keys(f.threads)) {
+		t := *f.threads[id]
+		t.History = slices.Clone(t.History)
+		s.Threads = append(s.Threads, t)
+	}
+	for _, key := range slices.Sorted(maps.Keys(f.global)) {
+		s.Global = append(s.Global, *f.global[key])
+	}
+	return s, nil
+}
+
+func (f *fake) Timers() ([]Timer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.readings++
+	var list []Timer
+	for i, name := range TimerNames {
+		list = append(list, Timer{name, int64(1e9) - int64(i)*1e6 + int64(f.readings), 1, 20})
+	}
+	return list, nil
+}
+
+func (f *fake) SetInstruments(changes map[uint32]Flags) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for key, flags := range changes {
+		f.functions[key-1].Flags = flags
+	}
+	return nil
+}
+
+func (f *fake) SetConsumers(c Consumers) error { f.consumers = c; return nil }
+func (f *fake) SetTimer(name string) error     { f.timer = name; return nil }
+func (f *fake) Close() error                   { return nil }
+
+func (f *fake) SetRules(kind RuleKind, rules []Rule) error {
+	if kind == ActorRules {
+		f.actors = rules
+	} else {
+		f.objects = rules
+	}
+	return nil
+}
+
+func (f *fake) Truncate(part Part) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch part {
+	case HistoryPart:
+		for _, t := range f.threads {
+			t.History = nil
+		}
+	case HistoryLongPart:
+		f.long = nil
+	case GlobalPart:
+		f.global = map[uint32]*Summary{}
+	}
+	return nil
+}
+
+// open returns a session on processes.
+func open(t *testing.T, sources ...Source) *Session {
+	t.Helper()
+	c := &Catalog{Several: len(sources) > 1}
+	for _, s := range sources {
+		c.Add(s)
+	}
+	return openIn(t, c)
+}
+
+func openIn(t *testing.T, c *Catalog) *Session {
+	t.Helper()
+	s, err := c.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(); c.Close() })
+	return s
+}
+
+// ask runs a statement and returns its rows as text: columns separated by |, each row ended by a newline.
+func ask(t *testing.T, s *Session, query string, args ...any) string {
+	t.Helper()
+	text, _, err := try(t, s, query, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return text
+}
+
+// try is ask for statements that may fail. It returns the result too.
+func try(t *testing.T, s *Session, query string, args ...any) (string, *Result, *Error) {
+	t.Helper()
+	r, err := s.Query(t.Context(), query, args)
+	if err != nil {
+		return "", nil, err.(*Error)
+	}
+	defer r.Close()
+	text := ""
+	for {
+		row, err := r.Next()
+		if err != nil {
+			return text, r, err.(*Error)
+		}
+		if row == nil {
+			return text, r, nil
+		}
+		for i, v := range row {
+			if i > 0 {
+				text += "|"
+			}
+			if cell, ok := Format(v); ok {
+				text += cell
+			} else {
+				text += "NULL"
+			}
+		}
+		text += "\n"
+	}
+}

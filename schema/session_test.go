@@ -1,0 +1,294 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestSpelling: what MySQL's users write, and what it gives.
+func TestSpelling(t *testing.T) {
+	s := open(t, newFake("app"))
+	for query, want := range map[string]string{
+		"SELECT 7/2, 7 DIV 2, 7 MOD 2, 1/0, 2*3/4":                                        "3.5|3|1|NULL|1.5\n",
+		"SELECT 1 || 0, 1 && 0, NULL <=> NULL, !1":                                        "",
+		`SELECT "it's", 'it''s', "say ""hi""", 'a\'b\\c\n'`:                               "it's|it's|say \"hi\"|a'b\\c\n\n",
+		"SELECT `NAME` FROM `performance_schema`.`setup_instruments` LIMIT 1, 2":          "call/main/Pool.Get\ncall/net/http/Client.Do\n",
+		"SELECT NAME FROM setup_instruments WHERE NAME LIKE '%Client\\_Do'":               "",
+		"SELECT COUNT(*) FROM setup_instruments WHERE NAME RLIKE 'mutex/lock$'":           "1\n",
+		"SELECT COUNT(*) FROM setup_instruments WHERE NAME = 'CALL/MAIN/MAIN'":            "1\n",
+		"SELECT IF(1 > 2, 'a', 'b'), IFNULL(NULL, 3), CONCAT('a', 1), LEFT('abc', 2)":     "b|3|a1|ab\n",
+		"SELECT RIGHT('abc', 2), LPAD('a', 3, 'xy'), SUBSTRING_INDEX('a/b/c', '/', -2)":   "bc|xya|b/c\n",
+		"SELECT FORMAT_PICO_TIME(1234567), FORMAT_PICO_TIME(12), GREATEST(1, 3, 2)":       "1.23 us|12 ps|3\n",
+		"SELECT CAST('12' AS UNSIGNED) + 1, TRUNCATE(1.239, 2), UCASE('a'), ISNULL(NULL)": "13|1.23|A|1\n",
+		"SELECT DATABASE(), SCHEMA(), USER(), CURRENT_USER, VERSION() LIKE '5.7%'":        "performance_schema|performance_schema|ftrace@localhost|ftrace@localhost|1\n",
+		"SELECT 1 FROM DUAL":                                   "1\n",
+		"SELECT SQL_NO_CACHE 1 /* why */ -- so\n# and so":      "1\n",
+		"/*!40101 SELECT */ 5":                                 "5\n",
+		"SELECT @@autocommit, @@SESSION.sql_mode":              "1|STRICT_TRANS_TABLES\n",
+		"WITH x AS (SELECT 1 a) SELECT a FROM x":               "1\n",
+		"SELECT (SELECT COUNT(*) FROM setup_instruments), 'x'": "5|x\n",
+		"SELECT GROUP_CONCAT(NAME SEPARATOR ';') FROM (SELECT NAME FROM setup_consumers LIMIT 2) y": "events_calls_current;events_calls_history\n",
+		"SELECT SUM(1.5), SUM(NULL), SUM(2) FROM setup_timers":                                      "1.5|NULL|2\n",
+		"SHOW TABLES LIKE 'setup%'":                                 "setup_actors\nsetup_consumers\nsetup_instruments\nsetup_objects\nsetup_timers\n",
+		"SHOW DATABASES":                                            "information_schema\nperformance_schema\ntest\n",
+		"DESC setup_timers TIMER_NAME":                              "TIMER_NAME|enum('CYCLE','NANOSECOND','MICROSECOND','MILLISECOND','TICK')|NO||NULL|\n",
+		"SHOW COLUMNS FROM setup_consumers IN performance_schema":   "NAME|varchar(64)|NO||NULL|\nENABLED|enum('YES','NO')|NO||NULL|\n",
+		"SHOW VARIABLES WHERE Variable_name = 'performance_schema'": "performance_schema|ON\n",
+		"SELECT PRIVILEGES FROM information_schema.columns WHERE TABLE_NAME = 'setup_timers'": "select\nselect,update\n",
+		"SHOW ENGINES":  "PERFORMANCE_SCHEMA|DEFAULT|Performance Schema|NO|NO|NO\n",
+		"SHOW WARNINGS": "",
+	} {
+		got, _, err := try(t, s, query)
+		if query == "SELECT 1 || 0, 1 && 0, NULL <=> NULL, !1" {
+			// ! alone is not understood; || and && are logical.
+			if err == nil || err.Number != erSyntax {
+				t.Errorf("%s: %q %v", query, got, err)
+			}
+			continue
+		}
+		if err != nil || got != want {
+			t.Errorf("%s: got %q %v, want %q", query, got, err, want)
+		}
+	}
+}
+
+// TestColumnNames: columns are called as they were written, whatever SQLite gets.
+func TestColumnNames(t *testing.T) {
+	s := open(t, newFake("app"))
+	for query, want := range map[string]string{
+		"SELECT COUNT(*)/2, NAME, `ENABLED`, 'abc', NOW() IS NULL, @@autocommit FROM setup_instruments": "COUNT(*)/2,NAME,ENABLED,abc,NOW() IS NULL,@@autocommit",
+		"SELECT 1/2 AS half, 1/3 third, 1/4 'a quarter', SUM(1)/2":                                      "half,third,a quarter,SUM(1)/2",
+		"SELECT DATABASE(), 7 DIV 2, CASE WHEN 1/2 THEN 1 END":                                          "DATABASE(),7 DIV 2,CASE WHEN 1/2 THEN 1 END",
+		"SELECT SUM_TIMER_WAIT/COUNT_STAR FROM events_calls_summary_global_by_event_name":               "SUM_TIMER_WAIT/COUNT_STAR",
+	} {
+		_, r, err := try(t, s, query)
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		var names []string
+		for _, c := range r.Columns {
+			names = append(names, c.Name)
+		}
+		if got := strings.Join(names, ","); got != want {
+			t.Errorf("%s: %s", query, got)
+		}
+	}
+}
+
+// TestSettings: SET, USE, @variables, and that they are a session's own.
+func TestSettings(t *testing.T) {
+	c := &Catalog{}
+	c.Add(newFake("app"))
+	s, other := openIn(t, c), openIn(t, c)
+	ask(t, s, "SET NAMES utf8mb4")
+	ask(t, s, "SET @a = (SELECT COUNT(*) FROM setup_instruments), @b = 'x', SESSION sql_mode = '', autocommit = 0")
+	if got := ask(t, s, "SELECT @a + 1, @b, @@sql_mode, @@autocommit"); got != "6|x||0\n" {
+		t.Errorf("got %q", got)
+	}
+	if got := ask(t, other, "SELECT @a, @@autocommit"); got != "NULL|1\n" {
+		t.Errorf("another session: %q", got)
+	}
+	ask(t, s, "USE test")
+	ask(t, s, "CREATE TABLE mine (a INT, b VARCHAR(10))")
+	ask(t, s, "INSERT INTO mine VALUES (?, ?), (2, 'b')", int64(1), "a")
+	if got := ask(t, other, "SELECT SUM(a), MAX(b) FROM test.mine"); got != "3|b\n" {
+		t.Errorf("the table of another session: %q", got)
+	}
+	// A table of the same name in another schema is another table.
+	ask(t, s, "CREATE TABLE setup_instruments AS SELECT 'mine' AS NAME")
+	if got := ask(t, s, "SELECT NAME FROM setup_instruments"); got != "mine\n" {
+		t.Errorf("in test: %q", got)
+	}
+	if got := ask(t, s, "SELECT COUNT(*) FROM performance_schema.setup_instruments"); got != "5\n" {
+		t.Errorf("in performance_schema: %q", got)
+	}
+	if got := ask(t, s, "SHOW TABLES"); got != "mine\nsetup_instruments\n" {
+		t.Errorf("tables: %q", got)
+	}
+	ask(t, s, "TRUNCATE mine")
+	ask(t, s, "BEGIN")
+	ask(t, s, "INSERT INTO mine VALUES (9, 'z')")
+	ask(t, s, "ROLLBACK")
+	ask(t, s, "COMMIT")
+	if got := ask(t, s, "SELECT COUNT(*) FROM mine"); got != "0\n" {
+		t.Errorf("behind TRUNCATE and ROLLBACK: %q", got)
+	}
+	ask(t, s, "DROP TABLE mine")
+}
+
+// TestKept: the schema test may be in a file, so that settings outlive ftrace.
+func TestKept(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "saved?#.db")
+	for i := range 2 {
+		c := &Catalog{Test: file}
+		f := newFake("app")
+		c.Add(f)
+		s := openIn(t, c)
+		if i == 0 {
+			f.functions[2].Enabled = true
+			ask(t, s, "CREATE TABLE test.saved AS SELECT * FROM setup_instruments")
+			s.Close()
+			continue
+		}
+		ask(t, s, "UPDATE setup_instruments s SET ENABLED = (SELECT ENABLED FROM test.saved x WHERE x.NAME = s.NAME)")
+		for i, fn := range f.functions {
+			if fn.Enabled != (i == 2) {
+				t.Errorf("%s: %v", fn.Name, fn.Enabled)
+			}
+		}
+	}
+}
+
+// TestSeveral: several processes at once, and one that ends.
+func TestSeveral(t *testing.T) {
+	a, b := newFake("10"), newFake("20")
+	s := open(t, a, b)
+	ask(t, s, "UPDATE setup_instruments SET ENABLED='YES', TIMED='YES' WHERE PROCESS = 20 AND NAME LIKE '%main%'")
+	if a.functions[0].Enabled || !b.functions[0].Enabled {
+		t.Error("the wrong process was changed")
+	}
+	b.call(1, 1, 50, "")
+	if got := ask(t, s, "SELECT * FROM setup_instruments WHERE NAME = 'call/main/main'"); got != "10|call/main/main|NO|NO\n20|call/main/main|YES|YES\n" {
+		t.Errorf("got\n%s", got)
+	}
+	want := "call/main/main|0|1\n"
+	if got := ask(t, s, `SELECT a.EVENT_NAME, a.COUNT_STAR, b.COUNT_STAR FROM events_calls_summary_global_by_event_name a
+		JOIN events_calls_summary_global_by_event_name b ON a.EVENT_NAME = b.EVENT_NAME AND a.PROCESS < b.PROCESS WHERE a.COUNT_STAR <> b.COUNT_STAR`); got != want {
+		t.Errorf("joined: %s", got)
+	}
+	if got := ask(t, s, "SELECT COUNT(*), COUNT(DISTINCT PROCESS) FROM performance_timers"); got != "10|2\n" {
+		t.Errorf("timers: %s", got)
+	}
+	ask(t, s, "INSERT INTO setup_objects (PROCESS, OBJECT_SCHEMA, ENABLED) VALUES ('20', 'net/%', 'NO')")
+	if len(a.objects) != 1 || len(b.objects) != 2 || b.objects[1] != (Rule{[3]string{"net/%", "%", "%"}, Flags{false, true}}) {
+		t.Errorf("objects: %+v %+v", a.objects, b.objects)
+	}
+	ask(t, s, "UPDATE setup_objects SET TIMED='NO' WHERE OBJECT_SCHEMA = 'net/%'")
+	ask(t, s, "DELETE FROM setup_objects WHERE PROCESS = '20' AND OBJECT_SCHEMA = '%'")
+	if len(b.objects) != 1 || b.objects[0].Flags != (Flags{false, false}) {
+		t.Errorf("objects: %+v", b.objects)
+	}
+	ask(t, s, "TRUNCATE setup_objects")
+	if len(a.objects)+len(b.objects) != 0 {
+		t.Errorf("objects: %+v %+v", a.objects, b.objects)
+	}
+	a.gone = true
+	if got := ask(t, s, "SELECT DISTINCT PROCESS FROM setup_instruments"); got != "20\n" {
+		t.Errorf("when one has ended: %s", got)
+	}
+}
+
+// TestJoins: a join by a name does not look at all pairs.
+func TestJoins(t *testing.T) {
+	f := newFake("app")
+	f.functions = nil
+	for i := range 20000 {
+		f.functions = append(f.functions, Function{Key: uint32(i + 1), Package: "p", Name: fmt.Sprintf("f%d", i)})
+	}
+	s := open(t, f)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	r, err := s.Query(ctx, "SELECT COUNT(*) FROM setup_instruments a JOIN events_calls_summary_global_by_event_name b ON b.EVENT_NAME = a.NAME", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if row, err := r.Next(); err != nil || row[0] != int64(20000) {
+		t.Errorf("%v %v", row, err)
+	}
+	ask(t, s, "CREATE TABLE test.saved AS SELECT * FROM setup_instruments")
+	if _, err := s.Query(ctx, "UPDATE setup_instruments x SET ENABLED = (SELECT 'YES' FROM test.saved y WHERE x.NAME = y.NAME)", nil); err != nil || !f.functions[19999].Enabled {
+		t.Errorf("restored: %v", err)
+	}
+}
+
+// TestLike compares the matcher with SQLite's.
+func TestLike(t *testing.T) {
+	s := open(t, newFake("app"))
+	for _, text := range []string{"", "a", "ab", "abc", "aXc", "a_c", "aab", "ababab", "%", "net/http"} {
+		for _, pattern := range []string{"", "%", "a", "a%", "%b", "a_c", "_", "%%", "a%b%", "%ab", "A%", "a\\_c", "\\%", "net/%", "%/http", "_%_"} {
+			want := ask(t, s, "SELECT ? LIKE ? ESCAPE '\\\\'", text, pattern) == "1\n"
+			if got := like(text, pattern); got != want {
+				t.Errorf("%q LIKE %q: %v", text, pattern, got)
+			}
+		}
+	}
+}
+
+// TestNames: functions as instruments.
+func TestNames(t *testing.T) {
+	for _, c := range []struct{ pkg, name, instrument, of string }{
+		{"main", "main", "call/main/main", ""},
+		{"net/http", "(*Client).Do", "call/net/http/Client.Do", "Client"},
+		{"net/http", "(*Client).Do.func1", "call/net/http/Client.Do.func1", "Client"},
+		{"time", "Time.Add", "call/time/Time.Add", "Time"},
+		{"main", "run.func1", "call/main/run.func1", ""},
+		{"main", "(*List[...]).Push", "call/main/List[...].Push", "List[...]"},
+	} {
+		f := Function{Package: c.pkg, Name: c.name}
+		if got := f.Instrument(); got != c.instrument {
+			t.Errorf("%s: %s", c.name, got)
+		}
+		if got := f.Type(); got != c.of {
+			t.Errorf("the type of %s: %q", c.name, got)
+		}
+		if got := instrumentOf(c.pkg + "." + c.name); got != c.instrument {
+			t.Errorf("%s.%s: %s", c.pkg, c.name, got)
+		}
+	}
+}
+
+// TestSplit: statements end at semicolons, but not at those in quotes and comments.
+func TestSplit(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                          "|",
+		"a":                         "|a",
+		"a;":                        "a|",
+		"a; b ;;c":                  "a,b|c",
+		"select ';'; -- ;\n x":      "select ';'|-- ;\n x",
+		"select 'open; ":            "|select 'open; ",
+		"/* ; */ a; # b":            "/* ; */ a|",
+		"select `a;b`, \"c\\\";\";": "select `a;b`, \"c\\\";\"|",
+	} {
+		list, rest := Split(text)
+		if got := strings.Join(list, ",") + "|" + rest; got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// FuzzQuery: no text makes a session fail in another way than by an error with a number, and none leads out of the schemas.
+func FuzzQuery(f *testing.F) {
+	for _, q := range []string{"SELECT * FROM setup_instruments WHERE NAME LIKE 'a\\_%'", "UPDATE setup_consumers SET ENABLED='no' WHERE NAME<>'x'", "SHOW FULL COLUMNS FROM `threads`",
+		"SET @a = 1, autocommit=0", "CREATE TABLE test.a AS SELECT 1", "TRUNCATE TABLE events_calls_history", "select @@version, database() from dual", "/*!4 show */ tables", "DESC threads"} {
+		f.Add(q)
+	}
+	c := &Catalog{}
+	c.Add(newFake("app"))
+	s, err := c.Session(context.Background())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, query string) {
+		Split(query)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		r, err := s.Query(ctx, query, nil)
+		if err != nil {
+			if e, ok := err.(*Error); !ok || e.Number == 0 || len(e.State) != 5 {
+				t.Errorf("%q: %v", query, err)
+			}
+			return
+		}
+		for range 100 {
+			if row, err := r.Next(); row == nil || err != nil {
+				break
+			}
+		}
+		r.Close()
+	})
+}
