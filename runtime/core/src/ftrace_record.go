@@ -162,7 +162,7 @@ func (w *ftraceWriter) end(r *ftraceEvent, size uintptr) {
 
 // place returns where the next record goes.
 func (w *ftraceWriter) place(mp *m) ftracePlace {
-	return ftracePlace{w.last, uint32(w.number - 1), uint16(mp.p.ptr().id), uint16(w.pos / 8)}
+	return ftracePlaceAt(w.last, w.number-1, mp.p.ptr().id, w.pos)
 }
 
 // entry records that the call of frame, the topmost, begins, with its parameters if there is a layout.
