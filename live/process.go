@@ -73,9 +73,35 @@ func openMemory(pid int) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
+		if !ownMemory(f, pid) {
+			f.Close()
+			continue
+		}
 		return f, nil
 	}
 	return nil, fmt.Errorf("process %d has no memory file: it was not built with ftrace-wrap, or runs with FTRACE_MEMORY=off", pid)
+}
+
+// ownMemory says whether a memory file is the process's own, and not that of another into which it looks. In a container a process is known to itself by another number.
+func ownMemory(f *os.File, pid int) bool {
+	var b [8]byte
+	if _, err := f.ReadAt(b[:], int64(unsafe.Offsetof(head{}.pid))); err != nil {
+		return true // Attach says what is wrong
+	}
+	owner := int(binary.LittleEndian.Uint64(b[:]))
+	if owner == 0 || owner == pid {
+		return true
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return true
+	}
+	for line := range strings.Lines(string(status)) {
+		if numbers, ok := strings.CutPrefix(line, "NSpid:"); ok {
+			return slices.Contains(strings.Fields(numbers), strconv.Itoa(owner))
+		}
+	}
+	return false
 }
 
 // A Process is a running program. Its methods may be called concurrently, and by several readers of the same program at once.

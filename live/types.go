@@ -55,15 +55,16 @@ type Timer struct {
 
 // A Snapshot is what there is to see of a program at one moment. Its parts are each consistent; they are read one after the other.
 type Snapshot struct {
-	Program    *recording.Recording // functions' names, types; it has no events
-	Clock      recording.Converter
-	Begun, Now recording.Clock // when the program was armed first; when the snapshot was taken
-	Consumers  Consumers
-	Functions  []Function // by key; the first is none
-	Goroutines []Goroutine
-	Long       []Call // the last calls of all, in the order in which they ended
-	LongMost   int    // so many are kept
-	Lost       Losses
+	Program     *recording.Recording // functions' names, types; it has no events
+	Clock       recording.Converter
+	Begun, Now  recording.Clock // when the program was armed first; when the snapshot was taken
+	Consumers   Consumers
+	Functions   []Function // by key; the first is none
+	Goroutines  []Goroutine
+	Long        []Call // the last calls of all, in the order in which they ended
+	LongMost    int    // so many are kept
+	HistoryMost int    // and so many of each goroutine
+	Lost        Losses
 }
 
 // A Function is what is known of one.
@@ -129,6 +130,12 @@ type Place struct {
 	number    uint64
 	processor int // -1: there is no record
 	offset    int
+}
+
+// Memory is what a part of the memory file is used for, in bytes. Most is how large it can become.
+type Memory struct {
+	Name               string
+	Count, Bytes, Most uint64
 }
 
 // Losses count what there was no room for.

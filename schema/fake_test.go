@@ -85,6 +85,7 @@ func (f *fake) call(thread uint64, key uint32, lasts int64, err string) {
 }
 
 func (f *fake) Name() string { return f.name }
+func (f *fake) Alive() bool  { return !f.gone }
 
 func (f *fake) Snapshot() (*Snapshot, error) {
 	f.mu.Lock()

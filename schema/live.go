@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"cmp"
 	"errors"
 	"strconv"
 	"sync"
@@ -28,6 +27,7 @@ type liveProcess struct {
 	objects   []Rule
 	untimed   map[uint32]bool      // functions of which TIMED was set to NO: the process knows it only while they are enabled
 	wanted    map[uint32]Flags     // of functions that setup_objects keeps off
+	timer     string               // the one that is used, "" until it was asked for
 	code      *recording.Recording // knows functions by their addresses
 }
 
@@ -42,6 +42,8 @@ func Attach(pid int) (Source, error) {
 }
 
 func (s *liveProcess) Name() string { return strconv.Itoa(s.p.PID) }
+
+func (s *liveProcess) Alive() bool { return s.p.Alive() }
 
 func (s *liveProcess) Close() error {
 	s.open.Lock()
@@ -217,15 +219,12 @@ func (s *liveProcess) SetRules(kind RuleKind, rules []Rule) error {
 
 // SetTimer fails: a process chooses its timer when it starts.
 func (s *liveProcess) SetTimer(name string) error {
-	return s.use(func() error {
-		timers, err := s.p.Timers()
-		for _, t := range timers {
-			if t.Used && t.Name == name {
-				return nil
-			}
-		}
-		return cmp.Or(err, errors.New("the timer can't be changed while the process runs: start it with FTRACE_TIMER"))
-	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if name == s.timer {
+		return nil
+	}
+	return errors.New("the timer can't be changed while the process runs: start it with FTRACE_TIMER")
 }
 
 func (s *liveProcess) Truncate(part Part) error {
@@ -311,6 +310,17 @@ func (s *liveProcess) look() (*Snapshot, error) {
 		}
 		if s.code == nil {
 			s.code = l.Program
+		}
+		if s.timer == "" {
+			timers, err := s.p.Timers()
+			if err != nil {
+				return err
+			}
+			for _, t := range timers {
+				if t.Used {
+					s.timer = t.Name
+				}
+			}
 		}
 		v := &liveView{s: s, l: l, printer: l.Program.Printer(recording.DefaultFormat), functions: map[callName]uint32{}}
 		snap = v.snapshot()

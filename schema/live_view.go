@@ -30,11 +30,14 @@ func (v *liveView) snapshot() *Snapshot {
 	l, program := v.l, v.l.Program
 	s := &Snapshot{
 		Process:   Process{v.s.p.PID, program.Process.Executable, program.Process.Args, program.Process.Release, program.Process.Start, "RUNNING"},
-		Consumers: v.s.consumers(), Timer: "CYCLE", Actors: v.s.actors, Objects: v.s.objects,
+		Consumers: v.s.consumers(), Timer: v.s.timer, Actors: v.s.actors, Objects: v.s.objects,
 		ByThread: v.summaries(&v.byThread), ByCaller: v.summaries(&v.byCaller), ByInstance: v.summaries(&v.byObject),
 		Lost: []Counter{{"call_classes_lost", int64(l.Lost.Functions)}, {"thread_instances_lost", int64(l.Lost.Goroutines)}, {"nested_calls_lost", int64(l.Lost.Frames)},
 			{"tables_lost", int64(l.Lost.Tables)}, {"records_lost", int64(l.Lost.Records)}},
-		Limits: []Counter{{"events_calls_history_size", 10}, {"events_calls_history_long_size", int64(l.LongMost)}},
+		Limits: []Counter{{"events_calls_history_size", int64(l.HistoryMost)}, {"events_calls_history_long_size", int64(l.LongMost)}},
+	}
+	for _, m := range v.s.p.Memory() {
+		s.Memory = append(s.Memory, Memory{m.Name, int64(m.Count), int64(m.Bytes), int64(m.Most)})
 	}
 	for i := range s.Buckets {
 		s.Buckets[i] = v.since(1 << i)

@@ -44,6 +44,8 @@ func OpenRecording(dir string, options RecordingOptions) (Source, error) {
 
 func (s *recorded) Name() string { return s.name }
 
+func (s *recorded) Alive() bool { return false }
+
 func (s *recorded) Snapshot() (*Snapshot, error) {
 	s.once.Do(func() { s.snap, s.err = newPass(s.r, s.options).run() })
 	return s.snap, s.err

@@ -65,6 +65,13 @@ func (c *Catalog) Remove(s Source) {
 	}
 }
 
+// Recorded says whether there are schemas of recordings.
+func (c *Catalog) Recorded() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.schemas, func(s *Schema) bool { return !s.information && s.name != "performance_schema" })
+}
+
 // Sources returns those of performance_schema.
 func (c *Catalog) Sources() []Source {
 	c.mu.Lock()

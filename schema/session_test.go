@@ -163,6 +163,10 @@ func TestSeveral(t *testing.T) {
 	if got := ask(t, s, "SELECT COUNT(*), COUNT(DISTINCT PROCESS) FROM performance_timers"); got != "10|2\n" {
 		t.Errorf("timers: %s", got)
 	}
+	ask(t, s, "INSERT INTO setup_actors VALUES ('call/main/%', 'NO')")
+	if len(a.actors) != 2 || len(b.actors) != 2 || a.actors[1] != b.actors[1] {
+		t.Errorf("actors: %+v %+v", a.actors, b.actors)
+	}
 	ask(t, s, "INSERT INTO setup_objects (PROCESS, OBJECT_SCHEMA, ENABLED) VALUES ('20', 'net/%', 'NO')")
 	if len(a.objects) != 1 || len(b.objects) != 2 || b.objects[1] != (Rule{[3]string{"net/%", "%", "%"}, Flags{false, true}}) {
 		t.Errorf("objects: %+v %+v", a.objects, b.objects)

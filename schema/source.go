@@ -11,6 +11,8 @@ import (
 type Source interface {
 	// Name is what the tables' column PROCESS has: the number of a live process, the name of a recording.
 	Name() string
+	// Alive says whether there may be something new in the next snapshot.
+	Alive() bool
 	// Snapshot returns what is known now. The caller does not change it.
 	Snapshot() (*Snapshot, error)
 	// Timers measures the five timers.
@@ -163,10 +165,10 @@ var TimerNames = []string{"CYCLE", "NANOSECOND", "MICROSECOND", "MILLISECOND", "
 
 // Memory is what the tracer has of it for one purpose.
 type Memory struct {
-	Name         string
-	Count        int64
-	Bytes        int64
-	HighestBytes int64
+	Name  string
+	Count int64
+	Bytes int64
+	Most  int64 // bytes that it can become
 }
 
 // A Counter is a number with a name, as SHOW STATUS and SHOW VARIABLES have it, without "performance_schema_".

@@ -217,6 +217,14 @@ func (s *Session) write(ctx context.Context, st *stmt) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.ours && command == "INSERT" && !st.at(t.next).is("(") && t.next < len(st.tokens) {
+		// Without a list of columns it is all but the process.
+		rest, _, err := s.rewrite(st.text, st.tokens[t.next:])
+		if err != nil {
+			return nil, err
+		}
+		q = "INSERT INTO " + quoteName(t.schema) + "." + quoteName(t.name) + " (" + strings.Join(t.table.columnNames(), ", ") + ") " + rest
+	}
 	return s.exec(ctx, q, st.args...)
 }
 

@@ -140,6 +140,14 @@ func (t *table) column(name string) int {
 	return -1
 }
 
+func (t *table) columnNames() []string {
+	var names []string
+	for _, c := range t.columns {
+		names = append(names, c.name)
+	}
+	return names
+}
+
 // Types of names.
 const (
 	nameKind = "varchar(512)"

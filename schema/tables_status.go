@@ -32,7 +32,7 @@ var statusTables = []*table{
 		text("EVENT_NAME", nameKind, func(_ *view, m *Memory) string { return "memory/ftrace/" + m.Name }),
 		number("CURRENT_COUNT_USED", func(m *Memory) int64 { return m.Count }),
 		number("CURRENT_NUMBER_OF_BYTES_USED", func(m *Memory) int64 { return m.Bytes }),
-		number("HIGH_NUMBER_OF_BYTES_USED", func(m *Memory) int64 { return max(m.HighestBytes, m.Bytes) }),
+		number("MAX_NUMBER_OF_BYTES", func(m *Memory) int64 { return m.Most }),
 	),
 	newTable("processes", func(v *view) []Process { return []Process{v.Process} },
 		number("PID", func(p *Process) int64 { return int64(p.PID) }),

@@ -11,9 +11,12 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
+	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/schema"
 	"github.com/ftrace-wrap/ftrace-wrap/schema/wire"
 )
 
@@ -72,10 +75,33 @@ func serveCommand(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	go func() {
+		untilEnded(ctx, catalog)
+		stop()
+	}()
 	if err := server.Serve(ctx, listener); err != nil {
 		return fail("serve", err)
 	}
 	return 0
+}
+
+// untilEnded waits until all processes have ended that a catalog has. It does not end if there is something else in it, or may come.
+func untilEnded(ctx context.Context, catalog *schema.Catalog) {
+	if catalog.Find != nil || catalog.Recorded() {
+		<-ctx.Done()
+		return
+	}
+	for ctx.Err() == nil {
+		alive := slices.ContainsFunc(catalog.Sources(), func(s schema.Source) bool { return s.Alive() })
+		if !alive {
+			fmt.Fprintln(os.Stderr, "ftrace: serve: the process has ended")
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // listen listens at an address: of this machine alone, unless anyone may come.

@@ -15,7 +15,7 @@ import (
 
 // A topRow is a function, or one that calls the function whose callers are shown.
 type topRow struct {
-	function uint32 // 0: of callers, none: the goroutine's first function
+	function uint32 // 0: of callers, none that is seen
 	name     string
 	flags    string
 	schema.Summary
@@ -103,7 +103,7 @@ func (m *topModel) rebuild() {
 
 // add adds the row of a function, unless the filter, which is for functions and not for callers, leaves it out.
 func (m *topModel) add(key uint32, s schema.Summary) {
-	row := topRow{function: key, Summary: s, name: "(the goroutine's first)", flags: "  "}
+	row := topRow{function: key, Summary: s, name: "(no function that is seen)", flags: "  "}
 	if key != 0 {
 		f := m.now.Function(key)
 		row.name = strings.TrimPrefix(f.Instrument(), "call/")

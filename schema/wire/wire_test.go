@@ -35,6 +35,7 @@ func newProcess(n int) *process {
 }
 
 func (p *process) Name() string { return "1" }
+func (p *process) Alive() bool  { return true }
 
 func (p *process) Snapshot() (*schema.Snapshot, error) {
 	p.mu.Lock()
