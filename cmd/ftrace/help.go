@@ -30,6 +30,9 @@ Commands:
 	export   write a recording in the formats of other tools
 	list     the running programs that can be attached to
 	attach   look into a running program, arm it, record it
+	top      the functions of a running program as a live table
+	sql      ask running programs and recordings in SQL: the Performance Schema
+	serve    the same for MySQL's clients
 	help     say more about a command: ftrace help replay
 
 The commands that read take the directory of a recording, ftrace.data if none is
@@ -205,6 +208,55 @@ What is asked once, or set to stay:
 	$ ftrace attach -f 'net/http.*=call' -for 10s -o slow.data server
 	$ ftrace attach -arm -f 'main.*' server; sleep 60; ftrace attach -dump last.data server
 	$ ftrace attach -stack server
+`,
+	"top": `usage: ftrace top [FLAGS] [PID|NAME|RECORDING]
+
+Top shows the functions of a running program, how often they were called and how long
+they took, and goes on showing it. Functions are turned on and off by key; what is
+turned on stays so when top ends. ? lists the keys.
+
+	-every TIME   how often it looks, 1s
+	-sort BY      calls, rate, total, self, avg, max, errors, panics, name
+	-filter TEXT  functions with this in their names
+
+	$ ftrace top server
+	$ ftrace top -sort rate -filter http. 4242
+`,
+	"sql": `usage: ftrace sql [FLAGS] [PID|NAME|RECORDING ...] [QUERY]
+
+Sql asks in SQL, as MySQL spells it, what is known of running programs and recordings,
+and turns instruments, which are functions, on and off by UPDATE. NAME is the name of an
+executable: all its processes are asked, also those that start later. Live processes are
+in the schema performance_schema; each recording is a schema of its own. QUERY is
+statements separated by semicolons; without, they are read from stdin, on a terminal
+with a history and completion. docs/sql.md describes the tables.
+
+	-json            rows as JSON lines, not as tables
+	-batch           rows separated by tabs
+	-test FILE       keep the schema test, for tables of your own, in FILE
+	-history-long N  of recordings: the last N calls, 10000
+	-history N       of recordings: the last N calls of each goroutine, 10
+
+	$ ftrace sql server 'UPDATE setup_instruments SET ENABLED="YES" WHERE NAME LIKE "%/http/%"'
+	$ ftrace sql good.data bad.data
+	$ echo 'SHOW TABLES' | ftrace sql 4242
+`,
+	"serve": `usage: ftrace serve [FLAGS] [PID|NAME|RECORDING ...]
+
+Serve lets MySQL's clients, drivers and tools ask what ftrace sql asks. It writes how to
+connect. It ends by Ctrl-C, or when the processes have ended that were named by number.
+
+	-mysql ADDR      HOST:PORT or :PORT, 127.0.0.1:3307; port 0 is a free one
+	-anywhere        allow addresses that are reached from other machines
+	-user NAME       who may log in, ftrace
+	-password TEXT   with what; better in FTRACE_PASSWORD. If there is none one is made
+	                 up and written to stdout
+	-no-auth         anyone may log in
+	-tls auto|FILES  offer TLS, with a certificate made for this run or with CERT,KEY
+	-test FILE, -history-long N, -history N  as of ftrace sql
+
+	$ ftrace serve server
+	$ FTRACE_PASSWORD=secret ftrace serve -mysql :3306 4242 4243 old.data
 `,
 	"help": `usage: ftrace help [COMMAND]
 

@@ -66,6 +66,18 @@ func TestScript(t *testing.T) {
 	})
 }
 
+// TestPrograms: where tests are the gate, what scripts are skipped without is there.
+func TestPrograms(t *testing.T) {
+	if os.Getenv("CI") == "" || runtime.GOOS != "linux" {
+		t.Skip("scripts are skipped without them")
+	}
+	for _, name := range []string{"mariadb", "tmux"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Errorf("%v: .ci/run installs it", err)
+		}
+	}
+}
+
 // sameTrace is the scripts' command of that name.
 func sameTrace(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
