@@ -47,6 +47,7 @@ const (
 const (
 	ftraceProcessorsMost = 1024 // of more, nothing is recorded
 
+	ftracePrefetch   = 512 // bytes that the processor is asked for in advance, for nothing else will have them in its cache
 	ftraceRecordSize = unsafe.Sizeof(ftraceEvent{})
 	ftraceRecordMost = 255 * 8
 	ftraceRecordRoom = ftraceRecordMost + 128 // with a goroutine's first record in front
@@ -141,6 +142,7 @@ func ftraceRecorder(mp *m) *ftraceWriter {
 // begin begins a record of what was last noted, which ftraceWriter.end completes. Its size is still to be set.
 func (w *ftraceWriter) begin(gp *g, kind uint8, f *ftraceFunc, depth int32) *ftraceEvent {
 	r := (*ftraceEvent)(add(unsafe.Pointer(w.chunk), w.pos))
+	sys.Prefetch(uintptr(unsafe.Pointer(r)) + ftracePrefetch)
 	r.ticks = w.last
 	r.goroutine = gp.goid
 	r.fn = 0
