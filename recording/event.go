@@ -44,6 +44,7 @@ type Event struct {
 	Layout    uint32 // of Data, 0: there is none
 	Kind      Kind
 	Depth     uint16 // recorded calls around it on the goroutine; 65535: that or more
+	Untimed   bool   // of an entry: the call was not timed, and the ticks of its events say no more than what was before what
 	Level     int32  // of a Line: as in log/slog, or UnknownLevel
 	Data      []byte // values as they were recorded, see Recording.Values; of a Note or Line: the text
 }
@@ -52,6 +53,9 @@ type Event struct {
 const UnknownLevel = -1 << 31
 
 const recordHead = 24
+
+// untimed is the bit of an entry's call that says so.
+const untimed = 1 << 63
 
 // decode takes in the record that b begins with. It returns its size, 0 if there is none.
 func (e *Event) decode(b []byte) int {
@@ -81,12 +85,12 @@ func (e *Event) decode(b []byte) int {
 		if len(rest) < 8 {
 			return 0
 		}
-		e.Call = le64(rest)
+		e.Call, e.Untimed = le64(rest)&^untimed, le64(rest)&untimed != 0
 	case EntryArgs:
 		if len(rest) < 8 {
 			return 0
 		}
-		e.Call = le64(rest)
+		e.Call, e.Untimed = le64(rest)&^untimed, le64(rest)&untimed != 0
 		return e.values(rest[8:], size)
 	case ExitResults, ExitPanic, Recovered:
 		return e.values(rest, size)

@@ -30,7 +30,7 @@ type ftraceEvent struct {
 
 // The kinds of records, with what follows the ftraceEvent.
 const (
-	ftraceKindEntry     = 1 + iota // call uint64: the how-manyeth call it is
+	ftraceKindEntry     = 1 + iota // call uint64: the how-manyeth call it is, and ftraceCallUntimed if it is not timed
 	ftraceKindEntryArgs            // call uint64; layout, size uint32; values
 	ftraceKindExit                 //
 	ftraceKindExitArgs             // layout, size uint32; values: the results
@@ -45,6 +45,8 @@ const (
 )
 
 const (
+	ftraceCallUntimed = 1 << 63
+
 	ftraceProcessorsMost = 1024 // of more, nothing is recorded
 
 	ftracePrefetch   = 512 // bytes that the processor is asked for in advance, for nothing else will have them in its cache
@@ -173,6 +175,9 @@ func (w *ftraceWriter) entry(gp *g, mp *m, frame *ftraceFrame, layout *ftraceLay
 	r := w.begin(gp, ftraceKindEntry, frame.fn, frame.shown)
 	p := add(unsafe.Pointer(r), ftraceRecordSize)
 	*(*uint64)(p) = uint64(frame.count)
+	if frame.fn.flags&ftraceUntimed != 0 {
+		*(*uint64)(p) |= ftraceCallUntimed
+	}
 	size := ftraceRecordSize + 8
 	if layout != nil {
 		r.kind = ftraceKindEntryArgs
