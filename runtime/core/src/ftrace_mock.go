@@ -33,6 +33,8 @@ type ftraceMock struct {
 // ftraceMocks are the replacements of one function, those first that go before others: of inner scopes, then later ones. It does not change.
 type ftraceMocks struct {
 	list []*ftraceMock
+	plan *ftracePlan  // that of the first one, or nil
+	only *ftraceScope // the first one's scope
 }
 
 // ftraceMockG is the state of a goroutine.
@@ -169,6 +171,22 @@ func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_ty
 		}
 	}
 	return nil, -1
+}
+
+// planned calls the first of the replacements by its plan if nothing else is to be known: nothing is traced, and it is in force here.
+func (mocks *ftraceMocks) planned(params []any, result any) bool {
+	gp := getg()
+	if mocks.plan == nil || gp.ftraceMock.bypass != nil || !ftraceMayTrace(gp) || mocks.only != nil && mocks.only != gp.ftraceMock.scope && !mocks.only.contains(gp.ftraceMock.scope) {
+		return false
+	}
+	if t := gp.ftrace; t != nil && t.busy != 0 {
+		return false
+	}
+	if result == nil {
+		result = (*struct{})(nil)
+	}
+	want, to := ftracePointed(&result)
+	return mocks.plan.call(gp, params, want, to)
 }
 
 // ftraceReplaceCall is the part of ftraceEntered for a function that has replacements. The results go to where the function has room for them, on its stack, so that
@@ -309,6 +327,24 @@ func (r *ftraceAnyResults) store(results []any, lift *ftraceLift) {
 
 func (r *ftraceAnyResults) misfit(got, want *_type) {
 	panic(plainError("mock: the replacement of " + r.function + " returned a " + toRType(got).string() + ", the function's result is a " + toRType(want).string()))
+}
+
+// ftraceInterface makes the two words of an interface of type t that holds e.
+func ftraceInterface(t *_type, e *eface, words *[2]unsafe.Pointer) bool {
+	switch {
+	case e._type == nil:
+		return true
+	case len((*interfacetype)(unsafe.Pointer(t)).Methods) == 0:
+		words[0] = unsafe.Pointer(e._type)
+	default:
+		tab := getitab((*interfacetype)(unsafe.Pointer(t)), e._type, true)
+		if tab == nil {
+			return false
+		}
+		words[0] = unsafe.Pointer(tab)
+	}
+	words[1] = e.data
+	return true
 }
 
 // ftracePointed returns the type and place of what the pointer p leads to.

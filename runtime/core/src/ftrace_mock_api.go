@@ -114,6 +114,8 @@ func (f *ftraceFunc) setMocks(add, remove *ftraceMock) {
 	}
 	if len(mocks.list) == 0 {
 		mocks = nil
+	} else {
+		mocks.plan, mocks.only = mocks.list[0].plan, mocks.list[0].scope
 	}
 	atomicstorep(unsafe.Pointer(&f.mocks), unsafe.Pointer(mocks))
 	f.arm(ftraceLoadConfig().arms(f))
