@@ -25,13 +25,14 @@ type callShape struct {
 	out     []word // of the results; offsets are those in the struct of all
 	results []unsafe.Pointer
 	few     bool
+	small   uintptr
 	floats  bool
 	spill   uintptr
 	record  unsafe.Pointer
 	ends    uintptr
 
 	resultsType unsafe.Pointer
-	_           unsafe.Pointer // the core's
+	_           [2]unsafe.Pointer // the core's
 }
 
 // A paramPlan is a parameter.
@@ -141,6 +142,17 @@ func (l *layout) shapeOf(t reflect.Type) *callShape {
 	s.in, s.out = in.words, out.words
 	s.floats = in.floats > 0 || out.floats > 0 || s.spill > intRegisters*unsafe.Sizeof(uintptr(0)) // what else takes any room
 	s.few = !s.floats && max(in.ints, out.ints) <= fewRegisters && s.spill <= fewRegisters*unsafe.Sizeof(uintptr(0))
+	for _, w := range s.in {
+		s.few = s.few && w.from != fromTable
+	}
+	const size = unsafe.Sizeof(uintptr(0))
+	if len(s.out) == 1 && l.results.Size() < size {
+		s.small = l.results.Size()
+	} else {
+		for i, w := range s.out {
+			s.few = s.few && uintptr(w.offset) == uintptr(i)*size && l.results.Size() == uintptr(len(s.out))*size
+		}
+	}
 	return &s
 }
 

@@ -173,20 +173,17 @@ func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_ty
 	return nil, -1
 }
 
-// planned calls the first of the replacements by its plan if nothing else is to be known: nothing is traced, and it is in force here.
+// planned calls the first of the replacements by its plan if nothing else is to be known: it is in force on this goroutine.
 func (mocks *ftraceMocks) planned(params []any, result any) bool {
 	gp := getg()
-	if mocks.plan == nil || gp.ftraceMock.bypass != nil || !ftraceMayTrace(gp) || mocks.only != nil && mocks.only != gp.ftraceMock.scope && !mocks.only.contains(gp.ftraceMock.scope) {
+	state := &gp.ftraceMock
+	if mocks.plan == nil || state.bypass != nil || !ftraceMayTrace(gp) || mocks.only != nil && mocks.only != state.scope && !mocks.only.contains(state.scope) {
 		return false
 	}
 	if t := gp.ftrace; t != nil && t.busy != 0 {
 		return false
 	}
-	if result == nil {
-		result = (*struct{})(nil)
-	}
-	want, to := ftracePointed(&result)
-	return mocks.plan.call(gp, params, want, to)
+	return mocks.plan.quick(gp, params, efaceOf(&result))
 }
 
 // ftraceReplaceCall is the part of ftraceEntered for a function that has replacements. The results go to where the function has room for them, on its stack, so that
@@ -202,6 +199,9 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) 
 	}
 	want, to := ftracePointed(&result)
 	if m.plan != nil && ftraceLoadConfig() == nil && m.plan.call(gp, params, want, to) {
+		if s := m.plan.shape; want.Size_ != 0 {
+			atomic.StorepNoWB(unsafe.Pointer(&s.to), unsafe.Pointer(efaceOf(&result)._type))
+		}
 		return true
 	}
 	results, n := ftraceReplace(gp, f, m, params, want)
