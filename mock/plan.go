@@ -32,7 +32,7 @@ type callShape struct {
 	ends    uintptr
 
 	resultsType unsafe.Pointer
-	_           [2]unsafe.Pointer // the core's
+	_           unsafe.Pointer // the core's
 }
 
 // A paramPlan is a parameter.
@@ -141,7 +141,7 @@ func (l *layout) shapeOf(t reflect.Type) *callShape {
 	}
 	s.in, s.out = in.words, out.words
 	s.floats = in.floats > 0 || out.floats > 0 || s.spill > intRegisters*unsafe.Sizeof(uintptr(0)) // what else takes any room
-	s.few = !s.floats && max(in.ints, out.ints) <= fewRegisters && s.spill <= fewRegisters*unsafe.Sizeof(uintptr(0))
+	s.few = !s.floats && max(len(s.params), len(s.in), len(s.out)) <= fewRegisters && s.spill <= fewRegisters*unsafe.Sizeof(uintptr(0))
 	for _, w := range s.in {
 		s.few = s.few && w.from != fromTable
 	}

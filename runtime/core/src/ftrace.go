@@ -225,7 +225,7 @@ func ftraceHooked(hook *any) *ftraceFunc { return (*ftraceFunc)(efaceOf(hook).da
 func ftraceEntered(hook *any, result any, sp uintptr, params []any) (replaced bool) {
 	f := ftraceHooked(hook)
 	if ftraceLoadConfig() == nil {
-		if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks == nil || mocks.planned(params, result) {
+		if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks == nil || mocks.quick.call(params, result) {
 			return mocks != nil
 		}
 	}

@@ -32,9 +32,8 @@ type ftraceMock struct {
 
 // ftraceMocks are the replacements of one function, those first that go before others: of inner scopes, then later ones. It does not change.
 type ftraceMocks struct {
-	list []*ftraceMock
-	plan *ftracePlan  // that of the first one, or nil
-	only *ftraceScope // the first one's scope
+	list  []*ftraceMock
+	quick ftraceQuick
 }
 
 // ftraceMockG is the state of a goroutine.
@@ -173,19 +172,6 @@ func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_ty
 	return nil, -1
 }
 
-// planned calls the first of the replacements by its plan if nothing else is to be known: it is in force on this goroutine.
-func (mocks *ftraceMocks) planned(params []any, result any) bool {
-	gp := getg()
-	state := &gp.ftraceMock
-	if mocks.plan == nil || state.bypass != nil || !ftraceMayTrace(gp) || mocks.only != nil && mocks.only != state.scope && !mocks.only.contains(state.scope) {
-		return false
-	}
-	if t := gp.ftrace; t != nil && t.busy != 0 {
-		return false
-	}
-	return mocks.plan.quick(gp, params, efaceOf(&result))
-}
-
 // ftraceReplaceCall is the part of ftraceEntered for a function that has replacements. The results go to where the function has room for them, on its stack, so that
 // they stay right when that moves.
 func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) (replaced bool) {
@@ -199,8 +185,8 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) 
 	}
 	want, to := ftracePointed(&result)
 	if m.plan != nil && ftraceLoadConfig() == nil && m.plan.call(gp, params, want, to) {
-		if s := m.plan.shape; want.Size_ != 0 {
-			atomic.StorepNoWB(unsafe.Pointer(&s.to), unsafe.Pointer(efaceOf(&result)._type))
+		if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.list[0] == m {
+			mocks.quick.learn(efaceOf(&result)._type)
 		}
 		return true
 	}

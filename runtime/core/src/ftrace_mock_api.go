@@ -115,7 +115,7 @@ func (f *ftraceFunc) setMocks(add, remove *ftraceMock) {
 	if len(mocks.list) == 0 {
 		mocks = nil
 	} else {
-		mocks.plan, mocks.only = mocks.list[0].plan, mocks.list[0].scope
+		mocks.quick.prepare(mocks.list[0])
 	}
 	atomicstorep(unsafe.Pointer(&f.mocks), unsafe.Pointer(mocks))
 	f.arm(ftraceLoadConfig().arms(f))

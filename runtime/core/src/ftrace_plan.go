@@ -38,7 +38,6 @@ type ftraceShape struct {
 
 	resultsType *_type         // a struct of the results, or the only one's
 	want        unsafe.Pointer // the type that was found to be that of the results, or nil; atomic
-	to          unsafe.Pointer // the same for a pointer to them, nil if there are none; atomic
 }
 
 type ftracePlanParam struct {
@@ -71,91 +70,6 @@ type ftraceCallRecord struct {
 	next *ftraceCallRecord
 	call unsafe.Pointer // package mock's
 	done uint32         // the results are there; atomic
-}
-
-// quick is call for most functions, with a pointer to where the function, on its stack, has room for the results.
-func (p *ftracePlan) quick(gp *g, params []any, result *eface) bool {
-	s := p.shape
-	if !s.few || p.records != nil || atomic.Loadp(unsafe.Pointer(&s.to)) != unsafe.Pointer(result._type) || len(params) != len(s.params) {
-		return false
-	}
-	all := unsafe.Pointer(unsafe.SliceData(params))
-	for i := range s.params {
-		if typ := s.params[i].typ; typ != nil && typ != (*eface)(add(all, uintptr(i)*unsafe.Sizeof(eface{})))._type {
-			return false
-		}
-	}
-	lo := gp.stack.lo
-	size := gp.stack.hi - lo
-	if uintptr(result.data)-lo >= size && len(s.out) > 0 {
-		return false // it would take write barriers
-	}
-	var a, b, c, d uintptr
-	switch words := (*[4]ftracePlanWord)(unsafe.Pointer(unsafe.SliceData(s.in))); len(s.in) {
-	case 4:
-		w := &words[3]
-		if d = w.load(all); w.pointer && d-lo < size {
-			return false
-		}
-		fallthrough
-	case 3:
-		w := &words[2]
-		if c = w.load(all); w.pointer && c-lo < size {
-			return false
-		}
-		fallthrough
-	case 2:
-		w := &words[1]
-		if b = w.load(all); w.pointer && b-lo < size {
-			return false
-		}
-		fallthrough
-	case 1:
-		w := &words[0]
-		if a = w.load(all); w.pointer && a-lo < size {
-			return false
-		}
-	}
-	if p.calls != nil {
-		atomic.Xadd64(p.calls, 1)
-	}
-	fn := *(*func(a, b, c, d uintptr) (uintptr, uintptr, uintptr, uintptr))(unsafe.Pointer(&p.fn))
-	a, b, c, d = fn(a, b, c, d)
-	to := (*[4]uintptr)(result.data)
-	switch len(s.out) {
-	case 4:
-		to[3] = d
-		fallthrough
-	case 3:
-		to[2] = c
-		fallthrough
-	case 2:
-		to[1] = b
-		fallthrough
-	case 1:
-		switch s.small {
-		case 0:
-			to[0] = a
-		case 4:
-			*(*uint32)(result.data) = uint32(a)
-		case 2:
-			*(*uint16)(result.data) = uint16(a)
-		default:
-			*(*uint8)(result.data) = uint8(a)
-		}
-	}
-	KeepAlive(all)
-	return true
-}
-
-// load returns the word. The bytes behind a part that is smaller are of no interest, but they must be there.
-func (w *ftracePlanWord) load(params unsafe.Pointer) uintptr {
-	p := add(params, uintptr(w.param)*unsafe.Sizeof(eface{}))
-	if w.from == ftraceFromBox {
-		p = (*eface)(p).data
-	}
-	at := uintptr(p) + uintptr(w.offset)
-	return *(*uintptr)(unsafe.Pointer(at &^ (goarch.PtrSize - 1))) >> (at % goarch.PtrSize * 8)
 }
 
 // call calls the replacement and puts its results, as want has them, to where that is. It returns false if this call can't be made by the plan: a parameter
@@ -263,6 +177,16 @@ func (s *ftraceShape) load(gp *g, params []any, into unsafe.Pointer) bool {
 		*(*uintptr)(add(into, uintptr(i)*goarch.PtrSize)) = word
 	}
 	return true
+}
+
+// load returns the word. The bytes behind a part that is smaller are of no interest, but they must be there.
+func (w *ftracePlanWord) load(params unsafe.Pointer) uintptr {
+	p := add(params, uintptr(w.param)*unsafe.Sizeof(eface{}))
+	if w.from == ftraceFromBox {
+		p = (*eface)(p).data
+	}
+	at := uintptr(p) + uintptr(w.offset)
+	return *(*uintptr)(unsafe.Pointer(at &^ (goarch.PtrSize - 1))) >> (at % goarch.PtrSize * 8)
 }
 
 // table returns the method table of an interface that holds what e does.
