@@ -31,8 +31,9 @@ type callShape struct {
 	record  unsafe.Pointer
 	ends    uintptr
 
-	resultsType unsafe.Pointer
-	_           unsafe.Pointer // the core's
+	resultsType    unsafe.Pointer
+	resultsPointer unsafe.Pointer
+	_              unsafe.Pointer // the core's
 }
 
 // A paramPlan is a parameter.
@@ -100,7 +101,7 @@ func layoutOf(t reflect.Type) *layout {
 }
 
 func (l *layout) shapeOf(t reflect.Type) *callShape {
-	s := callShape{record: descriptor(l.record), resultsType: descriptor(l.results), ends: l.record.Field(t.NumIn() + 1).Offset}
+	s := callShape{record: descriptor(l.record), resultsType: descriptor(l.results), resultsPointer: descriptor(reflect.PointerTo(l.results)), ends: l.record.Field(t.NumIn() + 1).Offset}
 	var in, out assignment
 	for i := range t.NumIn() {
 		p := t.In(i)

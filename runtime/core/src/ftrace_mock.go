@@ -128,6 +128,9 @@ func ftraceReplace(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_typ
 	if m == nil {
 		return nil, -1
 	}
+	if results, n = m.plan.results(gp, params, want); n >= 0 {
+		return results, n
+	}
 	var l ftraceLift
 	l.take(params)
 	if l.failed != "" {
@@ -163,6 +166,9 @@ func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_ty
 			}
 			continue
 		}
+		if results, n = m.plan.results(gp, params, want); n >= 0 {
+			return results, n
+		}
 		state.quiet = true
 		results, n = ftraceDispatcher(m.data, params, wanted) // ends the quiet
 		if n != -1 {
@@ -184,7 +190,7 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) 
 		result = (*struct{})(nil)
 	}
 	want, to := ftracePointed(&result)
-	if m.plan != nil && ftraceLoadConfig() == nil && m.plan.call(gp, params, want, to) {
+	if m.plan != nil && ftraceLoadConfig() == nil && m.plan.shape.returns(want) && m.plan.call(gp, params, to) {
 		if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.list[0] == m {
 			mocks.quick.learn(efaceOf(&result)._type)
 		}
@@ -273,14 +279,19 @@ func ftraceExitReplace(results []any) {
 			panic(plainError("mock: a replacement's result is " + toRType(typ).string() + ", the function's is " + toRType(to).string()))
 		}
 	}
-	systemstack(func() {
-		if lift != nil {
-			lift.lower(at, all)
-		}
+	move := func() {
 		for i := range results {
 			typ, at := ftraceResult(all, at, n, i)
 			typedmemmove(typ, efaceOf(&results[i]).data, at)
 		}
+	}
+	if lift == nil {
+		move()
+		return
+	}
+	systemstack(func() {
+		lift.lower(at, all)
+		move()
 	})
 }
 

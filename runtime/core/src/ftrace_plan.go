@@ -36,8 +36,9 @@ type ftraceShape struct {
 	record  *_type  // an ftraceCallRecord with the parameters and results behind it
 	ends    uintptr // where the results are in that
 
-	resultsType *_type         // a struct of the results, or the only one's
-	want        unsafe.Pointer // the type that was found to be that of the results, or nil; atomic
+	resultsType    *_type         // a struct of the results, or the only one's
+	resultsPointer *_type         // a pointer to it
+	want           unsafe.Pointer // the type that was found to be that of the results, or nil; atomic
 }
 
 type ftracePlanParam struct {
@@ -72,32 +73,37 @@ type ftraceCallRecord struct {
 	done uint32         // the results are there; atomic
 }
 
-// call calls the replacement and puts its results, as want has them, to where that is. It returns false if this call can't be made by the plan: a parameter
-// points to the stack, or something has another type.
-func (p *ftracePlan) call(gp *g, params []any, want *_type, to unsafe.Pointer) bool {
+// call calls the replacement and puts its results to where to leads. It returns false if this call can't be made by the plan: a parameter points to the stack,
+// or has another type.
+func (p *ftracePlan) call(gp *g, params []any, to unsafe.Pointer) bool {
 	s := p.shape
-	if atomic.Loadp(unsafe.Pointer(&s.want)) != unsafe.Pointer(want) {
-		if !s.returns(want) {
-			return false
-		}
-		atomic.StorepNoWB(unsafe.Pointer(&s.want), unsafe.Pointer(want)) // static data
-	}
-	switch {
-	case !s.floats:
-		var r [9]uintptr
-		if !s.load(gp, params, noescape(unsafe.Pointer(&r))) {
-			return false
-		}
-		record := p.begin(params)
-		fn := *(*func(a, b, c, d, e, f, g, h, i uintptr) (uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, uintptr))(unsafe.Pointer(&p.fn))
-		r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8] = fn(r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8])
-		s.store(to, noescape(unsafe.Pointer(&r)))
-		p.end(record, to)
-	default:
+	if s.floats {
 		return p.callFloats(gp, params, to)
 	}
+	var r [9]uintptr
+	if !s.load(gp, params, noescape(unsafe.Pointer(&r))) {
+		return false
+	}
+	record := p.begin(params)
+	fn := *(*func(a, b, c, d, e, f, g, h, i uintptr) (uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, uintptr))(unsafe.Pointer(&p.fn))
+	r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8] = fn(r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8])
+	s.store(to, noescape(unsafe.Pointer(&r)))
+	p.end(record, to)
 	KeepAlive(unsafe.SliceData(params))
 	return true
+}
+
+// results calls the replacement and returns what ftraceDispatcher would, -1 if the call can't be made by the plan or there is none.
+func (p *ftracePlan) results(gp *g, params []any, want *_type) (results any, n int) {
+	if p == nil || want != nil && !p.shape.returns(want) {
+		return nil, -1
+	}
+	e := efaceOf(&results)
+	e._type, e.data = p.shape.resultsPointer, newobject(p.shape.resultsType)
+	if !p.call(gp, params, e.data) {
+		return nil, -1
+	}
+	return results, len(p.shape.results)
 }
 
 // callFloats makes a call that takes floating-point registers as well.
@@ -275,23 +281,30 @@ func (p *ftracePlan) end(record *ftraceCallRecord, from unsafe.Pointer) {
 
 // returns says whether want is the type of the result or the struct of the results.
 func (s *ftraceShape) returns(want *_type) bool {
+	if atomic.Loadp(unsafe.Pointer(&s.want)) == unsafe.Pointer(want) {
+		return true
+	}
 	switch len(s.results) {
 	case 0:
 		return want.Size_ == 0
 	case 1:
-		return want == s.results[0]
-	}
-	if want.Kind() != abi.Struct {
-		return false
-	}
-	fields := (*structtype)(unsafe.Pointer(want)).Fields
-	if len(fields) != len(s.results) {
-		return false
-	}
-	for i := range fields {
-		if fields[i].Typ != s.results[i] {
+		if want != s.results[0] {
 			return false
 		}
+	default:
+		if want.Kind() != abi.Struct {
+			return false
+		}
+		fields := (*structtype)(unsafe.Pointer(want)).Fields
+		if len(fields) != len(s.results) {
+			return false
+		}
+		for i := range fields {
+			if fields[i].Typ != s.results[i] {
+				return false
+			}
+		}
 	}
+	atomic.StorepNoWB(unsafe.Pointer(&s.want), unsafe.Pointer(want)) // static data
 	return true
 }
