@@ -233,7 +233,7 @@ func (s *ftraceShape) store(to unsafe.Pointer, from unsafe.Pointer) {
 // begin counts a call, and keeps it with its parameters if it is to be kept.
 func (p *ftracePlan) begin(params []any) *ftraceCallRecord {
 	if p.calls != nil {
-		atomic.Xadd64(p.calls, 1)
+		p.count()
 	}
 	if p.records == nil {
 		return nil
@@ -258,6 +258,7 @@ func (p *ftracePlan) begin(params []any) *ftraceCallRecord {
 		}
 	}
 	record := (*ftraceCallRecord)(all)
+	ftraceRaceRelease(unsafe.Pointer(p.records))
 	for {
 		first := atomic.Loadp(unsafe.Pointer(p.records))
 		record.next = (*ftraceCallRecord)(first)
@@ -276,7 +277,21 @@ func (p *ftracePlan) end(record *ftraceCallRecord, from unsafe.Pointer) {
 	if len(s.results) > 0 {
 		typedmemmove(s.resultsType, add(unsafe.Pointer(record), s.ends), from)
 	}
+	ftraceRaceRelease(unsafe.Pointer(&record.done))
 	atomic.Store(&record.done, 1)
+}
+
+// count counts a call.
+func (p *ftracePlan) count() {
+	ftraceRaceRelease(unsafe.Pointer(p.calls))
+	atomic.Xadd64(p.calls, 1)
+}
+
+// ftraceRaceRelease tells the race detector, which does not see what this package does, that who loads from p knows of what the goroutine has done.
+func ftraceRaceRelease(p unsafe.Pointer) {
+	if raceenabled {
+		racereleasemerge(p)
+	}
 }
 
 // returns says whether want is the type of the result or the struct of the results.

@@ -88,8 +88,8 @@ func (q *ftraceQuick) call(params []any, result any) bool {
 			return false
 		}
 	}
-	if calls := q.plan.calls; calls != nil {
-		atomic.Xadd64(calls, 1)
+	if q.plan.calls != nil {
+		q.plan.count()
 	}
 	fn := *(*func(a, b, c, d uintptr) (uintptr, uintptr, uintptr, uintptr))(unsafe.Pointer(&q.fn))
 	a, b, c, d = fn(a, b, c, d)
