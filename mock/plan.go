@@ -12,9 +12,9 @@ import (
 // A callPlan says how the core calls a replacement without package mock and reflect. It is for a replacement that is to be called for every call, and
 // whose parameters and results are all passed in registers. The core has the same type, ftracePlan.
 type callPlan struct {
-	fn      unsafe.Pointer // the func
-	calls   *atomic.Int64  // how many there were; nil if nobody can ask
-	records *atomic.Pointer[record]
+	fn      unsafe.Pointer          // the func
+	calls   *atomic.Int64           // how many there were; nil if nobody can ask
+	records *atomic.Pointer[record] // the calls, the latest first; nil if they are not kept
 	shape   *callShape
 }
 
@@ -41,8 +41,7 @@ type paramPlan struct {
 	typ   unsafe.Pointer // its type's descriptor; nil if it is an interface
 	iface unsafe.Pointer // that of an interface with methods
 	_     unsafe.Pointer // the core's
-	size  uintptr
-	at    uintptr // in a record
+	at    uintptr        // in a record
 }
 
 // A word is what a register takes, a part of a value.
@@ -105,7 +104,7 @@ func (l *layout) shapeOf(t reflect.Type) *callShape {
 	var in, out assignment
 	for i := range t.NumIn() {
 		p := t.In(i)
-		param := paramPlan{typ: descriptor(p), size: p.Size(), at: l.record.Field(i + 1).Offset}
+		param := paramPlan{typ: descriptor(p), at: l.record.Field(i + 1).Offset}
 		first := len(in.words)
 		if !in.assign(p, 0) {
 			return nil

@@ -45,8 +45,7 @@ type ftracePlanParam struct {
 	typ   *_type         // nil if it is an interface
 	iface *_type         // nil if it is none, or has no methods
 	tab   unsafe.Pointer // *itab of the value that such a one had last, or nil; atomic
-	size  uintptr
-	at    uintptr // in a record
+	at    uintptr        // in a record
 }
 
 type ftracePlanWord struct {
