@@ -45,6 +45,7 @@ type Event struct {
 	Kind      Kind
 	Depth     uint16 // recorded calls around it on the goroutine; 65535: that or more
 	Level     int32  // of a Line: as in log/slog, or UnknownLevel
+	Processor int32  // on which it happened
 	Data      []byte // values as they were recorded, see Recording.Values; of a Note or Line: the text
 }
 

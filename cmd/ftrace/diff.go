@@ -156,7 +156,7 @@ func (s *side) walk(event func(*stack, *frame, *recording.Event, []byte), starte
 		line = append(line, name.exit...)
 		event(st, c, e, withoutAddresses(line))
 	}
-	stream := s.r.Events(s.o.window(s.r))
+	stream := w.events(s.o.window(s.r))
 	defer stream.Close()
 	var e recording.Event
 	for stream.Next(&e) {

@@ -18,10 +18,28 @@ import (
 var exporters = map[string]func(w *walker, window recording.Window, out io.Writer) error{
 	"json":       replayJSON,
 	"chrome":     exportChrome,
+	"perfetto":   exportPerfetto,
 	"folded":     exportFolded,
 	"pprof":      exportPprof,
 	"speedscope": exportSpeedscope,
 	"mermaid":    exportMermaid,
+}
+
+// dirExporters do so in a new directory.
+var dirExporters = map[string]func(w *walker, window recording.Window, dir string) error{
+	"uftrace": exportUftrace,
+	"ctf":     exportCTF,
+}
+
+// newDirectory says why a directory can't be made.
+func newDirectory(format, dir string) error {
+	if dir == "" {
+		return usagef("-format %s is a directory: -o names it", format)
+	}
+	if _, err := os.Lstat(dir); err == nil {
+		return fmt.Errorf("%s is there already: -o names a new directory", dir)
+	}
+	return nil
 }
 
 // exportCommand is "ftrace export -format FORMAT [FLAGS] [DIR]".
@@ -34,8 +52,9 @@ func exportCommand(args []string) int {
 		return fail("export", err)
 	}
 	export := exporters[*name]
-	if export == nil && *name != "uftrace" {
-		return fail("export", usagef("-format is chrome, pprof, folded, speedscope, json, mermaid or uftrace, not %q", *name))
+	exportDir := dirExporters[*name]
+	if export == nil && exportDir == nil {
+		return fail("export", usagef("-format is perfetto, chrome, pprof, folded, speedscope, json, mermaid, uftrace or ctf, not %q", *name))
 	}
 	r, err := o.open(args)
 	if err != nil {
@@ -45,8 +64,13 @@ func exportCommand(args []string) int {
 	if err != nil {
 		return fail("export", err)
 	}
-	if export == nil {
-		err = exportUftrace(w, o.window(r), *file)
+	if w.rules != nil && w.rules.hasMin() {
+		fmt.Fprintln(os.Stderr, "ftrace: export: -f: min= chooses in replay and report; shorter calls are exported too")
+	}
+	if exportDir != nil {
+		if err = newDirectory(*name, *file); err == nil {
+			err = exportDir(w, o.window(r), *file)
+		}
 	} else {
 		err = exportTo(*file, func(out io.Writer) error { return export(w, o.window(r), out) })
 	}
@@ -83,7 +107,7 @@ func exportTo(file string, write func(io.Writer) error) error {
 
 // run goes through the events in a window; then it ends what is under way, without events.
 func (w *walker) run(window recording.Window) (last uint64, err error) {
-	s := w.r.Events(window)
+	s := w.events(window)
 	defer s.Close()
 	var e recording.Event
 	for s.Next(&e) {
@@ -168,7 +192,7 @@ func replayJSON(w *walker, window recording.Window, out io.Writer) error {
 		}
 	}
 	w.more = func(st *stack, c *frame, e *recording.Event) { write(st, c, e) }
-	s := w.r.Events(window)
+	s := w.events(window)
 	defer s.Close()
 	var e recording.Event
 	for err == nil && s.Next(&e) {
@@ -233,7 +257,7 @@ func exportChrome(w *walker, window recording.Window, out io.Writer) error {
 		}
 	}
 	event := w.event
-	s := w.r.Events(window)
+	s := w.events(window)
 	defer s.Close()
 	var e recording.Event
 	for s.Next(&e) {
@@ -253,9 +277,12 @@ func exportChrome(w *walker, window recording.Window, out io.Writer) error {
 
 // jsonText returns s as JSON has it.
 func jsonText(s string) []byte {
-	b, _ := json.Marshal(strings.ToValidUTF8(s, "\uFFFD"))
+	b, _ := json.Marshal(valid(s))
 	return b
 }
+
+// valid returns s with what is no UTF-8 replaced.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // A path is a function called from a path: all calls that have the same functions around them.
 type path struct {

@@ -138,7 +138,7 @@ func findNeighbours(w *walker, window recording.Window, found map[uint32]*neighb
 			}
 		}
 	}
-	s := w.r.Events(window)
+	s := w.events(window)
 	defer s.Close()
 	var e recording.Event
 	for s.Next(&e) {

@@ -71,7 +71,7 @@ func gather(r *recording.Recording, window recording.Window) (*info, error) {
 	called := make([]bool, r.Keys())
 	goroutines := map[uint64]bool{}
 	var from, to, previous uint64
-	s := r.Events(window)
+	s := (&walker{r: r, verb: "info"}).events(window)
 	var e recording.Event
 	for s.Next(&e) {
 		if i.Events == 0 {

@@ -17,14 +17,15 @@ import (
 
 // commands are the verbs. Each gets the arguments behind its name and returns the exit status.
 var commands = map[string]func(args []string) int{
-	"record": recordCommand,
-	"live":   liveCommand,
-	"replay": replayCommand,
-	"report": reportCommand,
-	"graph":  graphCommand,
-	"diff":   diffCommand,
-	"info":   infoCommand,
-	"export": exportCommand,
+	"record":  recordCommand,
+	"live":    liveCommand,
+	"replay":  replayCommand,
+	"report":  reportCommand,
+	"graph":   graphCommand,
+	"diff":    diffCommand,
+	"info":    infoCommand,
+	"export":  exportCommand,
+	"compact": compactCommand,
 }
 
 func main() {

@@ -57,13 +57,13 @@ func replay(w *walker, window recording.Window, f format, repeats, group bool, o
 	if repeats {
 		finish = newRepeats(t).finish
 	}
-	s := w.r.Events(window)
+	s := w.events(window)
 	var e recording.Event
 	for lines.err == nil && s.Next(&e) {
 		w.event(&e)
 	}
 	finish()
 	s.Close()
-	complain(w.r, s)
+	complain(w.r, s.Stream)
 	return lines.close()
 }

@@ -121,7 +121,7 @@ func summarize(w *walker, window recording.Window, by string) (*summary, error) 
 	s := &summary{r: w.r, clock: w.r.Converter(), by: by, group: make([]int32, w.r.Keys()), byName: map[string]int32{}, byG: map[uint64]int32{},
 		printer: w.r.Printer(recording.DefaultFormat)}
 	w.begin, w.end, w.more = s.begin, s.end, func(*stack, *frame, *recording.Event) {}
-	stream := w.r.Events(window)
+	stream := w.events(window)
 	defer stream.Close()
 	var e recording.Event
 	for stream.Next(&e) {
