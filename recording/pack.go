@@ -307,9 +307,12 @@ func (p *packing) unpack(raw, src []byte, begin uint64) (n int, wrong string) {
 		u.src = u.src[1:]
 		size := 0
 		switch k := Kind(op & packedKind); {
-		case k == packedRest:
-			return n + copy(raw[n:], u.src), ""
-		case k == packedRecord:
+		case op == packedRest:
+			if n += copy(raw[n:], u.src); n < len(raw) {
+				return n, "the packet ends before its last record"
+			}
+			return n, ""
+		case op == packedRecord:
 			if len(u.src) > 0 {
 				size = int(u.src[0]) * 8
 				u.src = u.src[1:]

@@ -18,10 +18,12 @@ type Writer struct {
 
 // writtenFile is a file of records, with the packet that is being filled.
 type writtenFile struct {
-	f      *os.File
-	b      []byte
-	lost   uint64
-	number uint64
+	f       *os.File
+	b       []byte
+	content int // bytes of b that are in use: the last record ends within its last word
+	last    uint64 // ticks
+	lost    uint64
+	number  uint64
 }
 
 // NewWriter makes a new directory for a recording with the process and the tables of r.
@@ -62,6 +64,10 @@ func (w *Writer) Write(e *Event) error {
 		f.number++
 	}
 	f.b = e.encode(f.b)
+	f.content, f.last = len(f.b), e.Ticks
+	for len(f.b)%8 != 0 {
+		f.b = append(f.b, 0)
+	}
 	return nil
 }
 
@@ -70,9 +76,8 @@ func (f *writtenFile) flush(uuid [16]byte) error {
 	if len(f.b) == 0 {
 		return nil
 	}
-	content := len(f.b)
-	f.b = append(f.b, make([]byte, packetUsual-content)...)
-	setPacketSize(f.b, content, packetUsual)
+	f.b = append(f.b, make([]byte, packetUsual-len(f.b))...)
+	setPacketSize(f.b, f.content, packetUsual)
 	_, err := f.f.Write(f.b)
 	f.b = f.b[:0]
 	return err
@@ -81,17 +86,18 @@ func (f *writtenFile) flush(uuid [16]byte) error {
 // Close completes the recording. The caller must call it.
 func (w *Writer) Close() error {
 	err := w.err
-	for _, f := range w.files {
+	for processor, f := range w.files {
 		if err == nil && len(f.b) == 0 && f.lost != 0 {
 			// Records that were lost at the end are said by a packet that has none.
-			f.b = appendPacketHead(f.b, 0, w.r.Env.UUID, packet{lost: f.lost, number: f.number}, 0)
+			f.b = appendPacketHead(f.b, 0, w.r.Env.UUID, packet{begin: f.last, lost: f.lost, number: f.number}, int(processor))
+			f.content = len(f.b)
 		}
 		err = errors.Join(err, f.flush(w.r.Env.UUID), f.f.Close())
 	}
 	return err
 }
 
-// encode appends the record of an event.
+// encode appends the record of an event, whose last word the next one begins behind.
 func (e *Event) encode(b []byte) []byte {
 	order := binary.LittleEndian
 	at := len(b)
@@ -119,9 +125,6 @@ func (e *Event) encode(b []byte) []byte {
 		b = order.AppendUint32(order.AppendUint32(b, e.Layout), uint32(len(e.Data)))
 		b = append(b, e.Data...)
 	}
-	for (len(b)-at)%8 != 0 {
-		b = append(b, 0)
-	}
-	b[at+9] = byte((len(b) - at) / 8)
+	b[at+9] = byte((len(b) - at + 7) / 8)
 	return b
 }

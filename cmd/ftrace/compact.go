@@ -40,6 +40,9 @@ func compactCommand(args []string) int {
 
 // compact makes the recording r compact, and those within it, to a new directory, or, if that is not named, in its place.
 func compact(r *recording.Recording, to string) (before, after int64, err error) {
+	if r.IsCompact() {
+		return 0, 0, fmt.Errorf("%s is compact already", r.Dir)
+	}
 	inPlace := to == ""
 	if inPlace {
 		to = filepath.Clean(r.Dir) + ".compact"
@@ -76,13 +79,12 @@ func compact(r *recording.Recording, to string) (before, after int64, err error)
 	return before, after, os.RemoveAll(old)
 }
 
-// compactAll writes the compact forms of a recording and of those within it. What is compact already is copied.
+// compactAll writes the compact forms of a recording and of those within it, of which one that is compact already is copied.
 func compactAll(r *recording.Recording, to string, inPlace bool, progress func(int64)) error {
 	if r.IsCompact() {
-		if err := os.CopyFS(to, os.DirFS(r.Dir)); err != nil {
-			return err
-		}
-	} else if err := r.Compact(to, progress); err != nil {
+		return os.CopyFS(to, os.DirFS(r.Dir))
+	}
+	if err := r.Compact(to, progress); err != nil {
 		return err
 	}
 	complain(r, nil)
@@ -98,11 +100,7 @@ func compactAll(r *recording.Recording, to string, inPlace bool, progress func(i
 		if err != nil {
 			return err
 		}
-		into := filepath.Join(to, filepath.Base(dir))
-		if r.IsCompact() {
-			os.RemoveAll(into)
-		}
-		if err := compactAll(child, into, inPlace, progress); err != nil {
+		if err := compactAll(child, filepath.Join(to, filepath.Base(dir)), inPlace, progress); err != nil {
 			return err
 		}
 	}

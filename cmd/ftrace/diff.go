@@ -34,8 +34,15 @@ func diffCommand(args []string) int {
 	out := o.output()
 	defer out.close()
 	b := bufio.NewWriter(out)
-	d.write(b, *rows)
-	b.Flush()
+	if o.json {
+		d.writeJSON(b, *rows)
+	} else {
+		d.write(b, *rows)
+	}
+	if err := b.Flush(); err != nil {
+		fail("diff", err)
+		return 2
+	}
 	if d.same() {
 		return 0
 	}

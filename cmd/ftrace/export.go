@@ -124,7 +124,8 @@ func (w *walker) run(window recording.Window) (last uint64, err error) {
 
 // jsonEvent is an event as a line of JSON. Times are in ns.
 type jsonEvent struct {
-	Time      int64             `json:"time"` // since the recording began
+	Time      int64             `json:"time"`          // since the recording began
+	PID       int               `json:"pid,omitempty"` // of several processes
 	Goroutine uint64            `json:"goroutine,omitempty"`
 	Event     string            `json:"event"`
 	Function  string            `json:"function,omitempty"`
@@ -142,13 +143,28 @@ type jsonEvent struct {
 
 // replayJSON writes a line of JSON for each event.
 func replayJSON(w *walker, window recording.Window, out io.Writer) error {
+	var err error
+	writeJSON(w, out, &err, 0, 0)
+	s := w.events(window)
+	defer s.Close()
+	var e recording.Event
+	for err == nil && s.Next(&e) {
+		w.event(&e)
+	}
+	if err == nil {
+		err = s.Err()
+	}
+	return err
+}
+
+// writeJSON lets a walker write lines of JSON, with the process's number if there are several, whose recording began so many ns later than what times are since.
+func writeJSON(w *walker, out io.Writer, err *error, pid int, later int64) {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	clock := w.r.Converter()
 	printer := w.r.Printer(recording.DefaultFormat)
-	var err error
 	write := func(st *stack, c *frame, e *recording.Event) {
-		j := jsonEvent{Time: int64(clock.Since(e.Ticks)), Goroutine: e.Goroutine, Event: e.Kind.String(), Depth: int(e.Depth)}
+		j := jsonEvent{Time: later + int64(clock.Since(e.Ticks)), PID: pid, Goroutine: e.Goroutine, Event: e.Kind.String(), Depth: int(e.Depth)}
 		detail := rule.Args
 		if c != nil {
 			j.Depth = int(c.Data.shown)
@@ -181,8 +197,8 @@ func replayJSON(w *walker, window recording.Window, out io.Writer) error {
 			lasted := int64(clock.Between(c.Start, e.Ticks))
 			j.Duration, j.Mock, j.Note = &lasted, c.Mock, c.Note
 		}
-		if err == nil {
-			err = enc.Encode(j)
+		if *err == nil {
+			*err = enc.Encode(j)
 		}
 	}
 	w.begin = write
@@ -192,16 +208,6 @@ func replayJSON(w *walker, window recording.Window, out io.Writer) error {
 		}
 	}
 	w.more = func(st *stack, c *frame, e *recording.Event) { write(st, c, e) }
-	s := w.events(window)
-	defer s.Close()
-	var e recording.Event
-	for err == nil && s.Next(&e) {
-		w.event(&e)
-	}
-	if err == nil {
-		err = s.Err()
-	}
-	return err
 }
 
 // exportChrome writes trace events, which chrome://tracing, Perfetto and others read: a pair of events for each call, a thread for each goroutine.

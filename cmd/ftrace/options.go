@@ -87,7 +87,7 @@ func (o *options) open(args []string) (*recording.Recording, error) {
 		if withChildren[o.verb] {
 			how = "-children takes them in"
 		}
-		fmt.Fprintf(os.Stderr, "ftrace: %s: within are recordings of %d other processes: %s\n", dir, len(children), how)
+		fmt.Fprintf(os.Stderr, "ftrace: %s: other processes recorded within it, %d: %s\n", dir, len(children), how)
 	}
 	return r, nil
 }
