@@ -165,13 +165,12 @@ func (s *side) walk(event func(*stack, *frame, *recording.Event, []byte), starte
 	}
 	stream := w.events(s.o.window(s.r))
 	defer stream.Close()
-	var e recording.Event
-	for stream.Next(&e) {
+	for e := stream.Next(); e != nil; e = stream.Next() {
 		if e.Kind == recording.GoroutineStart {
-			started(&e)
+			started(e)
 		}
 		if e.Kind == recording.Recovered || e.Kind != recording.Line {
-			w.event(&e)
+			w.event(e)
 		}
 	}
 	return stream.Err()

@@ -109,10 +109,9 @@ func exportTo(file string, write func(io.Writer) error) error {
 func (w *walker) run(window recording.Window) (last uint64, err error) {
 	s := w.events(window)
 	defer s.Close()
-	var e recording.Event
-	for s.Next(&e) {
+	for e := s.Next(); e != nil; e = s.Next() {
 		last = e.Ticks
-		w.event(&e)
+		w.event(e)
 	}
 	for _, st := range w.stacks.Every() {
 		for len(st.Calls) > 0 {
@@ -147,9 +146,8 @@ func replayJSON(w *walker, window recording.Window, out io.Writer) error {
 	writeJSON(w, out, &err, 0, 0)
 	s := w.events(window)
 	defer s.Close()
-	var e recording.Event
-	for err == nil && s.Next(&e) {
-		w.event(&e)
+	for e := s.Next(); err == nil && e != nil; e = s.Next() {
+		w.event(e)
 	}
 	if err == nil {
 		err = s.Err()
@@ -265,9 +263,8 @@ func exportChrome(w *walker, window recording.Window, out io.Writer) error {
 	event := w.event
 	s := w.events(window)
 	defer s.Close()
-	var e recording.Event
-	for s.Next(&e) {
-		event(&e)
+	for e := s.Next(); e != nil; e = s.Next() {
+		event(e)
 		last = e.Ticks
 	}
 	for _, st := range w.stacks.Every() {

@@ -59,11 +59,10 @@ func exportCTF(w *walker, window recording.Window, dir string) error {
 	}
 	s := w.events(window)
 	defer s.Close()
-	var in recording.Event
-	for x.err == nil && s.Next(&in) {
-		w.event(&in)
+	for in := s.Next(); x.err == nil && in != nil; in = s.Next() {
+		w.event(in)
 		if in.Kind == recording.GoroutineEnd && x.begun[in.Goroutine] {
-			x.write(nil, &in)
+			x.write(nil, in)
 			delete(x.begun, in.Goroutine)
 		}
 	}

@@ -185,9 +185,8 @@ func exportPerfetto(w *walker, window recording.Window, out io.Writer) error {
 	}
 	s := w.events(window)
 	defer s.Close()
-	var e recording.Event
-	for p.err == nil && s.Next(&e) {
-		w.event(&e)
+	for e := s.Next(); p.err == nil && e != nil; e = s.Next() {
+		w.event(e)
 		last = e.Ticks
 	}
 	if p.err != nil {

@@ -35,10 +35,9 @@ func exportUftrace(w *walker, window recording.Window, dir string) error {
 	w.more = func(*stack, *frame, *recording.Event) {}
 	s := w.events(window)
 	defer s.Close()
-	var e recording.Event
-	for u.err == nil && s.Next(&e) {
+	for e := s.Next(); u.err == nil && e != nil; e = s.Next() {
 		last = e.Ticks
-		w.event(&e)
+		w.event(e)
 	}
 	for _, st := range w.stacks.Every() {
 		for len(st.Calls) > 0 {

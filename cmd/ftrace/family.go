@@ -15,8 +15,8 @@ import (
 // A member is one of the recordings that are shown as one, in the order of the time of day: -children.
 type member struct {
 	w     *walker
-	s     watched
-	e     recording.Event
+	s     *stream
+	e     *recording.Event
 	clock recording.Converter
 	at    time.Time // of e
 }
@@ -56,7 +56,7 @@ func (o *options) members(family []*recording.Recording) ([]*member, error) {
 // together gives the events of all members to their walkers, until stop says so.
 func together(members []*member, stop func() bool) {
 	next := func(m *member) bool {
-		if !m.s.Next(&m.e) {
+		if m.e = m.s.Next(); m.e == nil {
 			return false
 		}
 		m.at = m.clock.Wall(m.e.Ticks)
@@ -70,7 +70,7 @@ func together(members []*member, stop func() bool) {
 	}
 	for len(live) > 0 && !stop() {
 		m := slices.MinFunc(live, func(a, b *member) int { return cmp.Compare(a.at.UnixNano(), b.at.UnixNano()) })
-		m.w.event(&m.e)
+		m.w.event(m.e)
 		if !next(m) {
 			live = slices.DeleteFunc(live, func(l *member) bool { return l == m })
 		}

@@ -82,8 +82,7 @@ func gather(r *recording.Recording, window recording.Window) (*info, error) {
 	goroutines := map[uint64]bool{}
 	var from, to, previous uint64
 	s := (&walker{r: r, verb: "info"}).events(window)
-	var e recording.Event
-	for s.Next(&e) {
+	for e := s.Next(); e != nil; e = s.Next() {
 		if i.Events == 0 {
 			from = e.Ticks
 		}

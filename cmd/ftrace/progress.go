@@ -6,8 +6,6 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
 )
 
 // A progress is a bar on stderr, if that is a terminal and the work takes longer than half a second. nil is none.
@@ -67,24 +65,4 @@ func (p *progress) close() {
 		close(p.stop)
 		<-p.ended
 	}
-}
-
-// A watched stream has a bar while it is read, unless its events go to the same terminal.
-type watched struct {
-	*recording.Stream
-	bar *progress
-}
-
-// events begins to read the recording. The caller closes the stream.
-func (w *walker) events(window recording.Window) watched {
-	s := watched{Stream: w.r.Events(window)}
-	if w.verb != "" {
-		s.bar = newProgress("ftrace "+w.verb, s.Size(), s.Done)
-	}
-	return s
-}
-
-func (s watched) Close() {
-	s.bar.close()
-	s.Stream.Close()
 }

@@ -123,9 +123,8 @@ func summarize(w *walker, window recording.Window, by string) (*summary, error) 
 	w.begin, w.end, w.more = s.begin, s.end, func(*stack, *frame, *recording.Event) {}
 	stream := w.events(window)
 	defer stream.Close()
-	var e recording.Event
-	for stream.Next(&e) {
-		w.event(&e)
+	for e := stream.Next(); e != nil; e = stream.Next() {
+		w.event(e)
 	}
 	for _, st := range w.stacks.Every() {
 		for i := len(st.Calls) - 1; i >= 0; i-- {

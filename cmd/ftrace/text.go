@@ -19,6 +19,7 @@ type text struct {
 	line    uint64         // lines written, for seq
 	out     lineWriter
 	now     uint64 // ticks of the event
+	ready   []byte // the text of its values, if that was made before
 	b       []byte // the line that is being made
 }
 
@@ -149,7 +150,7 @@ func (t *text) entry(st *stack, c *frame, e *recording.Event) (line []byte, brac
 	b := t.prefix(t.b[:0], st.Goroutine, d.shown)
 	b = append(b, name.entry...)
 	if e.Kind == recording.EntryArgs && d.clause.Detail >= rule.Args {
-		b = t.printer.Append(b, 0, e, name.f.Params)
+		b = t.values(b, e, name.f.Params)
 	}
 	b = append(b, ") {"...)
 	brace = len(b)
@@ -182,6 +183,14 @@ func (t *text) entry(st *stack, c *frame, e *recording.Event) (line []byte, brac
 	b = append(b, '\n')
 	t.b = b
 	return b, brace
+}
+
+// values appends the values of the event.
+func (t *text) values(b []byte, e *recording.Event, names []recording.Param) []byte {
+	if len(t.ready) > 0 && len(b)+len(t.ready) < t.format.values.Line {
+		return append(b, t.ready...)
+	}
+	return t.printer.Append(b, 0, e, names)
 }
 
 func (t *text) colour(b []byte, code string) []byte {
