@@ -18,6 +18,7 @@ const (
 	callFiles   = "calls"
 	packedFiles = "packed"
 
+	programVersion = 1
 	compactVersion = 2
 )
 

@@ -17,6 +17,14 @@ import (
 // Version is the latest format that this package reads. Programs write version 1; 2 is that of compact recordings.
 const Version = 2
 
+// How much is recorded of values, unless the metadata say otherwise.
+const (
+	stringLimit = 64
+	elemLimit   = 8
+	fieldLimit  = 256
+	nestLimit   = 2
+)
+
 // A Recording is that of one process. Its methods may be used by one goroutine at a time, but for those that say otherwise.
 type Recording struct {
 	Dir     string
@@ -31,8 +39,8 @@ type Recording struct {
 	tables  tableReader
 	damages sync.Mutex // guards the next two
 	damage  []Damage
-	seen    map[string]bool // damage that is known, by place
-	code    codeNames
+	seen    map[string]bool   // damage that is known, by place
+	codes   map[uint64]string // names of functions by the addresses of their code
 }
 
 // Env is what the metadata say of the recording.
@@ -71,7 +79,7 @@ func (d Damage) String() string {
 
 // Open opens the recording in a directory. It fails if there is none, or if it has another version or byte order; damage is no failure.
 func Open(dir string) (*Recording, error) {
-	r := &Recording{Dir: dir, seen: map[string]bool{}, lost: map[int]uint64{}}
+	r := &Recording{Dir: dir, seen: map[string]bool{}, lost: map[int]uint64{}, codes: map[uint64]string{}}
 	text, err := os.ReadFile(filepath.Join(dir, "metadata"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -168,7 +176,7 @@ func (r *Recording) damaged(d Damage) {
 
 // parseMetadata reads the byte order, the clock and env from the metadata.
 func parseMetadata(text []byte) (Env, error) {
-	env := Env{stringLimit: 64, elemLimit: 8, fieldLimit: 256, nestLimit: 2}
+	env := Env{stringLimit: stringLimit, elemLimit: elemLimit, fieldLimit: fieldLimit, nestLimit: nestLimit}
 	order, uuid := "", ""
 	for line := range bytes.Lines(text) {
 		name, value, ok := strings.Cut(strings.TrimSpace(string(line)), "=")

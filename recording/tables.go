@@ -112,6 +112,7 @@ const (
 	layoutsMost   = 1 << 20
 
 	processorsMost = 1 << 16
+	codesMost      = 1 << 16
 )
 
 // The kinds of records in the tables.
@@ -122,6 +123,7 @@ const (
 	tableType
 	tableLayout
 	tableLost
+	tableCode
 )
 
 // tableReader reads the tables, and later what was added.
@@ -258,6 +260,11 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		processor, records := d.word(), d.word()
 		if !d.failed && processor < processorsMost {
 			r.lost[int(processor)] = records
+		}
+	case tableCode:
+		address, name := d.word(), d.text()
+		if !d.failed && len(r.codes) < codesMost {
+			r.codes[address] = name
 		}
 	}
 }

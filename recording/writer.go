@@ -20,7 +20,7 @@ type Writer struct {
 type writtenFile struct {
 	f       *os.File
 	b       []byte
-	content int // bytes of b that are in use: the last record ends within its last word
+	content int    // bytes of b that are in use: the last record ends within its last word
 	last    uint64 // ticks
 	lost    uint64
 	number  uint64
@@ -28,7 +28,7 @@ type writtenFile struct {
 
 // NewWriter makes a new directory for a recording with the process and the tables of r.
 func (r *Recording) NewWriter(dir string) (*Writer, error) {
-	if err := r.copyTables(dir, 1); err != nil {
+	if err := r.copyTables(dir, programVersion); err != nil {
 		return nil, err
 	}
 	return &Writer{r: r, dir: dir, files: map[int32]*writtenFile{}}, nil

@@ -10,7 +10,7 @@
 //	clause   = [ selector { "&" selector } [ "=" item { "," item } ] ]
 //	selector = [ "!" ] [ kind ":" ] pattern
 //	kind     = "func" | "pkg" | "file" | "bin"
-//	item     = "off" | "count" | "call" | "args" | "deep" | "tree"
+//	item     = "off" | "count" | "call" | "args" | "deep" | "tree" | "untimed"
 //	         | "first=" N | "depth=" N | "in=" GLOB | "after=" GLOB
 //	         | "min=" DURATION | "rate=" N ( "/s" | "/m" )
 //
@@ -57,7 +57,7 @@
 // The detail is args unless given, options are off unless given, except that
 // first is 10000. No item may be given twice, a clause has one detail, off goes
 // with no other item, and count, which prints nothing, not with first, depth,
-// min or rate.
+// min, rate or untimed.
 //
 // # Limits on the code
 //
@@ -117,6 +117,7 @@ type Clause struct {
 	Rate      uint32 // calls printed per function in each window of Per, 0 = no limit
 	Per       int64  // nanoseconds
 	Tree      bool   // with everything the function calls
+	Untimed   bool   // the clock is not read for its calls
 	In        string // only when called from a function that matches, "" = always
 	After     string // not until a function that matches was entered, "" = at once
 }
@@ -682,6 +683,7 @@ var vocabulary = [...]term{
 	{"args", "args"},
 	{"deep", "deep"},
 	{"tree", "tree"},
+	{"untimed", "untimed"},
 	{"first", "first=N"},
 	{"depth", "depth=N"},
 	{"in", "in=GLOB"},
@@ -732,6 +734,8 @@ func (p *parser) set(c *Clause, w int, value span) {
 		c.Detail = Detail(w)
 	case "tree":
 		c.Tree = true
+	case "untimed":
+		c.Untimed = true
 	case "first":
 		c.First, c.FirstSet = p.numberUpTo(value, 1<<64-1), true
 	case "depth":
@@ -803,7 +807,7 @@ func clash(i, w int) bool {
 		return false
 	}
 	word := vocabulary[w].word
-	return word == "first" || word == "depth" || word == "min" || word == "rate"
+	return word == "first" || word == "untimed" || word == "depth" || word == "min" || word == "rate"
 }
 
 // number reads a decimal number that may be at most limit.

@@ -76,6 +76,7 @@ func TestParse(t *testing.T) {
 		{"f=count,tree,in=main.g,after=?.h", []rule.Clause{clause("f", func(c *rule.Clause) {
 			c.Detail, c.Tree, c.In, c.After = rule.Count, true, "main.g", "?.h"
 		})}},
+		{"f=untimed", []rule.Clause{clause("f", func(c *rule.Clause) { c.Untimed = true })}},
 		{"f = deep , first = 0 , depth=3, min=1.5ms, rate= 10 / m", []rule.Clause{clause("f", func(c *rule.Clause) {
 			c.Detail, c.First, c.FirstSet, c.Depth, c.Min, c.Rate, c.Per = rule.Deep, 0, true, 3, 1.5e6, 10, 60e9
 		})}},
@@ -161,7 +162,7 @@ func TestParseErrors(t *testing.T) {
 		{"main.*=agrs", "agrs", 7, `unknown setting "agrs" (did you mean "args"?)`},
 		{"a;b = args , frist=2", "frist", 13, `unknown setting "frist" (did you mean "first"?)`},
 		{"a=verbose", "verbose", 2, `unknown setting "verbose" (one of off, count, call, args, deep, tree, ` +
-			`first=N, depth=N, in=GLOB, after=GLOB, min=DURATION, rate=N/s)`},
+			`untimed, first=N, depth=N, in=GLOB, after=GLOB, min=DURATION, rate=N/s)`},
 		{"a=", "", 2, `missing setting`},
 		{"a=args,", "", 7, `missing setting`},
 		{"a=args,,tree", "", 7, `missing setting`},

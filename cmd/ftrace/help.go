@@ -29,6 +29,8 @@ Commands:
 	info     what a recording is of, how large, and what is missing
 	export   write a recording in the formats of other tools
 	compact  make a recording four to eight times smaller
+	list     the running programs that can be attached to
+	attach   look into a running program, arm it, record it
 	help     say more about a command: ftrace help replay
 
 The commands that read take the directory of a recording, ftrace.data if none is
@@ -197,6 +199,41 @@ replaced.
 
 	$ ftrace compact
 	$ ftrace compact -o small.data ftrace.data
+`,
+	"list": `usage: ftrace list [-json]
+
+List writes the running programs of this user that were built with ftrace-wrap, with
+their number, whether anything is armed in them, where they record if someone asked
+them to, and their command line. They need not have been prepared for that.
+
+	$ ftrace list
+`,
+	"attach": `usage: ftrace attach [FLAGS] PID|NAME
+
+Attach shows the calls of a program while it runs, until Ctrl-C, until it ends, or for
+-for. Then all is as it was before, also if ftrace is killed. NAME is the name of an
+executable of which one process runs. If nothing is armed in the program, and there is
+no -f, all its functions are.
+
+	-f RULES         put these rules in force, as FTRACE=RULES
+	-for DURATION    stay attached for 10s, 1m, ...
+	-o DIR           record to DIR, and show nothing
+	-format OPTIONS  as FTRACE_FORMAT
+	-fold, -repeats  see ftrace help replay
+
+What is asked once, or set to stay:
+
+	-stack           each goroutine's last calls, and those that it is in, with how
+	                 long; values are there if the program records to rings
+	-arm             put the rules of -f, or all functions, in force; let the program
+	                 record to rings
+	-disarm          disarm all functions, end a recording that -arm began
+	-dump DIR        write what the rings have, as a recording
+
+	$ ftrace attach 4242
+	$ ftrace attach -f 'net/http.*=call' -for 10s -o slow.data server
+	$ ftrace attach -arm -f 'main.*' server; sleep 60; ftrace attach -dump last.data server
+	$ ftrace attach -stack server
 `,
 	"help": `usage: ftrace help [COMMAND]
 

@@ -3,6 +3,7 @@
 //	ftrace record ./app        FTRACE_RECORD=ftrace.data ./app
 //	ftrace replay              package recording -> walk.go -> text.go
 //	ftrace report              package recording -> walk.go -> report.go
+//	ftrace attach PID          package live -> attach.go
 //
 // It is the reading side: nothing of it is linked into the programs that it records.
 package main
@@ -26,6 +27,8 @@ var commands = map[string]func(args []string) int{
 	"info":    infoCommand,
 	"export":  exportCommand,
 	"compact": compactCommand,
+	"list":    listCommand,
+	"attach":  attachCommand,
 }
 
 func main() {

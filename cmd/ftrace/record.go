@@ -164,7 +164,7 @@ func liveCommand(args []string) int {
 	if err != nil {
 		return fail("live", err)
 	}
-	if err := follow(dir, p, f, *repeats); err != nil {
+	if err := follow(dir, p.done, errNothing(p.cmd.Path), f, *repeats, os.Stderr); err != nil {
 		p.wait()
 		return fail("live", err)
 	}
@@ -174,12 +174,12 @@ func liveCommand(args []string) int {
 // pollEvery is how often a recording that is being written is looked at.
 const pollEvery = 50 * time.Millisecond
 
-// follow shows on stderr what a process records while it runs.
-func follow(dir string, p *process, f format, repeats bool) error {
+// follow shows what a process records until it has ended, and fails with nothing if it recorded nothing.
+func follow(dir string, done <-chan struct{}, nothing error, f format, repeats bool, to io.Writer) error {
 	ended := false
 	poll := func() {
 		select {
-		case <-p.done:
+		case <-done:
 			ended = true
 		case <-time.After(pollEvery):
 		}
@@ -188,7 +188,7 @@ func follow(dir string, p *process, f format, repeats bool) error {
 	for r == nil {
 		if poll(); ended {
 			if _, err := os.Stat(filepath.Join(dir, "metadata")); err != nil {
-				return errNothing(p.cmd.Path)
+				return nothing
 			}
 		}
 		var err error
@@ -197,7 +197,7 @@ func follow(dir string, p *process, f format, repeats bool) error {
 		}
 	}
 	w := &walker{r: r}
-	lines := newLines(os.Stderr, false)
+	lines := newLines(to, false)
 	t := newText(w, f, lines)
 	finish := t.finish
 	if repeats {

@@ -48,9 +48,18 @@ type ftraceFunc struct {
 
 	// What a recording has of the function, see ftrace_capture.go.
 	key          uint32 // its number, from 1 on
+	flags        uint32
 	entryLayouts ftraceKnownLayouts
 	exitLayouts  ftraceKnownLayouts
 }
+
+// The flags of a function.
+const (
+	ftraceUntimed    = 1 << iota // its calls are not timed
+	ftraceMayFail                // its last result is an error
+	ftraceSwitchedOn             // whatever the rules say
+	ftraceSwitchedOff
+)
 
 const ftraceTableEntry = goarch.PtrSize + 16*8
 
@@ -99,24 +108,32 @@ func (p *ftracePkg) read() {
 		f.line, f.file, f.name, f.params = number(), number(), word(' '), word('\n')
 		f.pkg = p
 		f.key = p.before + uint32(i) + 1
+		if f.lastResult() == "error" {
+			f.flags = ftraceMayFail
+		}
 	}
 }
 
-// ftraceFrame is one call of an armed function that is under way.
+// ftraceFrame is one call of an armed function that is under way. Readers know the first fields byte for byte.
 type ftraceFrame struct {
-	_      sys.NotInHeap
+	_     sys.NotInHeap
+	place ftracePlace // of its entry, with the ticks; 0 if nothing was noted of it
+	key   uint32
+	flags uint32
+	event uint64  // the how-manyeth noted call on its goroutine it is, from 1
+	count uintptr // the how-manyeth call of the function it is
+
 	fn     *ftraceFunc
 	clause *ftrace_rule_Clause // by which it is shown; nil if it is not shown
 	sp     uintptr             // of the function's frame, as a distance from the stack's top, which a stack copy keeps
-	count  uintptr             // the how-manyeth call it is
+	below  uint64              // ticks of the calls within it that have ended
 	start  int64               // nanotime, if something needs it
 	mask   uint32              // marks of this call and of those around it
 	shown  int32               // shown calls around it
 	held   int32               // 1 + where its entry line begins in the goroutine's held text, 0 if it is not held
 	heldAt int32               // where the part behind the brace begins
 	note   int32               // 1 + where its notes begin in the goroutine's notes, 0 if it has none
-	flags  uint32
-	place  ftracePlace // of its entry's record, if there are rings
+	_      int32
 }
 
 const (
@@ -258,6 +275,9 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 		}
 		gp.ftrace = t
 	}
+	if t.goroutine == 0 {
+		t.goroutine, t.start = gp.goid, uint64(gp.startpc)
+	}
 	if f.triggers&^ftraceTriggered.Load() != 0 {
 		ftraceTriggered.Or(f.triggers)
 	}
@@ -272,19 +292,21 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 		return 0
 	}
 	frame.fn = f
+	frame.key = f.key
 	frame.sp = offset
 	frame.count = count
 	frame.mask = mask
 	frame.shown = t.shown
 	frame.flags = flags
 	t.mask = mask
-	if clause != nil {
+	if clause == nil {
+		t.pushed()
+	} else {
 		frame.clause = clause
 		t.shown++
 		t.busy++
-		if ftraceRecording.on {
-			ftraceRecordEntry(gp, t, frame, args)
-		}
+		ftraceObserveEntry(gp, t, frame, args)
+		t.pushed()
 		if ftraceOut.on {
 			ftraceEntry(gp, t, frame, args)
 		}
@@ -355,9 +377,7 @@ func (t *ftraceG) end(gp *g, results []any, p *_panic) {
 	frame := t.frame(t.depth - 1)
 	if frame.clause != nil {
 		t.busy++
-		if ftraceRecording.on {
-			ftraceRecordExit(gp, frame, results, p)
-		}
+		ftraceObserveExit(gp, t, frame, results, p)
 		if ftraceOut.on {
 			ftraceLeave(gp, t, frame, results, p)
 		}

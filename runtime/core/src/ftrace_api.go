@@ -25,8 +25,7 @@ func ftrace_api_rules() string {
 //go:linkname ftrace_api_setRules
 func ftrace_api_setRules(rules string) (message string, offset, length int) {
 	if ftraceOut.fd == 0 {
-		ftraceStarted = nanotime()
-		ftraceBinary = ftraceExecutable()
+		ftracePrepare(0, ftraceParseConsumers(gogetenv("FTRACE_CONSUMERS"), ftraceConsumersAll))
 		if !ftraceOpen(gogetenv("FTRACE_OUT")) {
 			return "FTRACE_OUT can't be opened", 0, 0
 		}

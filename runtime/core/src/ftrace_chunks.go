@@ -17,36 +17,35 @@ const (
 	ftraceRingSize  = 4 << 20 // of each processor, if nothing else was said
 )
 
-// ftraceStartRecording reads FTRACE_RECORD: a directory, or ring or ring:SIZE. It says what is wrong, and then nothing is recorded.
-func ftraceStartRecording(setting string) bool {
-	r := &ftraceRecording
-	ftraceMakeUUID()
-	ftraceTables.types = (*ftraceTypeTable)(ftraceAlloc(unsafe.Sizeof(ftraceTypeTable{})))
-	size, isRing := "", setting == "ring"
-	if len(setting) > 5 && setting[:5] == "ring:" {
-		size, isRing = setting[5:], true
-	}
-	if !isRing {
-		if !ftraceMakeRecording(setting) {
-			return false
-		}
-		r.chunkSize = ftraceFileChunk
-		r.on = true
-		return true
-	}
-	bytes := uint64(ftraceRingSize)
-	if size != "" {
-		n, ok := ftraceParseSize(size)
+// ftraceParseRecord reads FTRACE_RECORD: a directory, or ring or ring:SIZE, of which it returns the number of chunks, or 0. It says what is wrong.
+func ftraceParseRecord(setting string) (chunks uint64, ok bool) {
+	switch {
+	case setting == "ring":
+		return ftraceRingSize / ftraceRingChunk, true
+	case len(setting) > 5 && setting[:5] == "ring:":
+		n, ok := ftraceParseSize(setting[5:])
 		if !ok || n < 2*ftraceRingChunk || n > 1<<40 {
 			ftraceComplain("FTRACE_RECORD: " + setting + ": the size of a ring is a number of bytes, from 128K to 1T, such as ring:64M; nothing is recorded")
-			return false
+			return 0, false
 		}
-		bytes = n
+		return n / ftraceRingChunk, true
 	}
-	r.chunkSize = ftraceRingChunk
-	r.chunks = bytes / ftraceRingChunk
+	return 0, true
+}
+
+// ftraceRecordTo lets records go to rings of so many chunks, or, if there are none, to files in a directory. It returns what is wrong, and then nothing is recorded.
+func ftraceRecordTo(directory string, chunks uint64) string {
+	r := &ftraceRecording
+	ftraceStartTables()
+	r.chunkSize, r.chunks = ftraceRingChunk, chunks
+	if chunks == 0 {
+		if failed := ftraceMakeRecording(directory); failed != "" {
+			return failed
+		}
+		r.chunkSize = ftraceFileChunk
+	}
 	r.on = true
-	return true
+	return ""
 }
 
 // ftraceParseSize reads a number of bytes with K, M or G behind it.
@@ -81,8 +80,21 @@ func ftraceMakeUUID() {
 
 // ftraceNewWriter returns the writer of a processor, which is the caller's, so that no one else makes it.
 func ftraceNewWriter(id int32) *ftraceWriter {
-	w := (*ftraceWriter)(ftraceAlloc(unsafe.Sizeof(ftraceWriter{})))
-	if ftraceRecording.chunks != 0 {
+	var w *ftraceWriter
+	if h := ftraceArmed(); h != nil {
+		if part := ftraceMapMemory(h.processors.at+uint64(id)*h.processors.size, h.processors.size); part != nil {
+			w = (*ftraceWriter)(part)
+			w.history, w.summaries, w.ring = add(part, uintptr(h.longAt)), add(part, uintptr(h.summariesAt)), add(part, uintptr(h.ringAt))
+			for atomic.Load64(&h.processors.used) <= uint64(id) { // others do this too
+				used := atomic.Load64(&h.processors.used)
+				atomic.Cas64(&h.processors.used, used, max(used, uint64(id)+1))
+			}
+		}
+	}
+	if w == nil {
+		w = (*ftraceWriter)(ftraceAlloc(unsafe.Sizeof(ftraceWriter{})))
+	}
+	if w.ring == nil && ftraceRecording.chunks != 0 {
 		// Only what is written to takes memory.
 		if w.ring = sysAlloc(uintptr(ftraceRecording.chunks)*ftraceRingChunk, &memstats.other_sys, "ftrace ring"); w.ring == nil {
 			w.failed = 12
@@ -109,7 +121,7 @@ func (w *ftraceWriter) advance(id int32) bool {
 	}
 	size := uint64(unsafe.Sizeof(ftraceChunk{}))
 	c.magic, c.stream, c.uuid = ftraceCTFMagic, 0, ftraceRecording.uuid
-	w.last = max(w.last, uint64(cputicks()))
+	w.last = max(w.last, ftraceTicks())
 	c.begin, c.size, c.discarded, c.number, c.processor = w.last, uint64(ftraceRecording.chunkSize)*8, w.lost, w.number, uint64(id)
 	w.number++
 	w.chunk, w.pos, w.limit = c, uintptr(size), ftraceRecording.chunkSize-ftraceRecordRoom
@@ -124,11 +136,7 @@ func (w *ftraceWriter) nextInFile(id int32) *ftraceChunk {
 		w.chunk, w.limit = nil, 0
 	}
 	if w.fd == 0 {
-		b := ftraceNewText()
-		b.str("calls_")
-		b.uint(uint64(id))
-		fd := ftraceOpenAt(ftraceRecording.dir, unsafe.String(&b.data[0], b.n), ftraceCreate)
-		ftraceFreeText(b)
+		fd := ftraceNewCalls(id)
 		if fd < 0 {
 			w.fail(-fd)
 			return nil
@@ -141,6 +149,16 @@ func (w *ftraceWriter) nextInFile(id int32) *ftraceChunk {
 		return nil
 	}
 	return (*ftraceChunk)(p)
+}
+
+// ftraceNewCalls makes the file of a processor. It returns the descriptor or a negative errno.
+func ftraceNewCalls(id int32) int32 {
+	b := ftraceNewText()
+	b.str("calls_")
+	b.uint(uint64(id))
+	fd := ftraceOpenAt(ftraceRecording.dir, unsafe.String(&b.data[0], b.n), ftraceCreate)
+	ftraceFreeText(b)
+	return fd
 }
 
 // fail ends this writer.
@@ -156,8 +174,8 @@ func ftraceRecordingFailed(errno int32) {
 	}
 }
 
-// ftraceMakeRecording makes the directory of a recording, or, if there is one already, one for this process within that.
-func ftraceMakeRecording(setting string) bool {
+// ftraceMakeRecording makes the directory of a recording, or, if there is one already, one for this process within that. It returns what is wrong.
+func ftraceMakeRecording(setting string) string {
 	name := ftraceExpand(setting)
 	dir, errno := ftraceMakeOwnDir(ftraceWorkingDir, name)
 	if errno == ftraceEEXIST {
@@ -172,20 +190,16 @@ func ftraceMakeRecording(setting string) bool {
 		}
 	}
 	if errno != 0 {
-		ftraceComplain("FTRACE_RECORD: can't record to " + name + ": " + ftraceErrno(errno) + "; nothing is recorded")
-		return false
+		return "can't record to " + name + ": " + ftraceErrno(errno)
 	}
 	ftraceRecording.dir = dir
 	fd := ftraceOpenAt(dir, "tables", ftraceCreate)
 	if fd < 0 {
-		ftraceComplain("FTRACE_RECORD: can't record to " + name + ": " + ftraceErrno(-fd) + "; nothing is recorded")
-		return false
+		return "can't record to " + name + ": " + ftraceErrno(-fd)
 	}
-	ftraceTables.fd, ftraceTables.text = fd, ftraceNewText()
-	ftraceDefineProcess()
-	ftraceDefineClock()
+	ftraceFileTables(fd)
 	ftraceWriteMetadata()
-	return true
+	return ""
 }
 
 // ftraceMakeOwnDir makes a directory, or takes one that holds no recording, and returns its descriptor. Whoever makes the metadata owns it.
@@ -203,6 +217,16 @@ func ftraceMakeOwnDir(in int32, name string) (dir, errno int32) {
 	}
 	ftraceRecording.metadata = fd
 	return dir, 0
+}
+
+// ftraceCloseRecording closes the files that are of no processor.
+func ftraceCloseRecording() {
+	lock(&ftraceTables.lock)
+	ftraceClose(ftraceTables.fd)
+	ftraceTables.fd = 0
+	unlock(&ftraceTables.lock)
+	ftraceClose(ftraceRecording.metadata)
+	ftraceClose(ftraceRecording.dir)
 }
 
 // ftraceFinishRecording is called before the program ends in an orderly way.

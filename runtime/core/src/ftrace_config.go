@@ -17,12 +17,13 @@ import (
 type ftraceConfig struct {
 	text    string
 	clauses []ftrace_rule_Clause
-	in      []uint32 // by clause: the mark that must be set around a call; 0 if the clause does not ask for one
-	after   []uint32 // by clause: the trigger that must be set
-	tree    []uint32 // by clause: the mark that its own functions set
-	trees   uint32   // all marks of trees
-	matches []uint32 // by clause: functions it decides for; atomic
-	named   [32]bool // marks and triggers that some function sets
+	in      []uint32           // by clause: the mark that must be set around a call; 0 if the clause does not ask for one
+	after   []uint32           // by clause: the trigger that must be set
+	tree    []uint32           // by clause: the mark that its own functions set
+	trees   uint32             // all marks of trees
+	matches []uint32           // by clause: functions it decides for; atomic
+	named   [32]bool           // marks and triggers that some function sets
+	all     ftrace_rule_Clause // for functions that are switched on whatever the rules say
 	prev    *ftraceConfig
 }
 
@@ -54,6 +55,7 @@ func ftraceNewConfig(text string) (*ftraceConfig, ftrace_rule_Error, bool) {
 	c := new(ftraceConfig)
 	c.text = text
 	c.clauses = clauses
+	c.all.Detail = ftrace_rule_Args
 	c.in = make([]uint32, len(clauses))
 	c.after = make([]uint32, len(clauses))
 	c.tree = make([]uint32, len(clauses))
@@ -90,6 +92,9 @@ func (c *ftraceConfig) clauseOf(f *ftraceFunc) *ftrace_rule_Clause {
 	if i := f.clause; i != 0 && int(i) <= len(c.clauses) {
 		return &c.clauses[i-1]
 	}
+	if f.flags&ftraceSwitchedOn != 0 {
+		return &c.all
+	}
 	return nil
 }
 
@@ -101,6 +106,8 @@ func (c *ftraceConfig) shows(f *ftraceFunc, mask uint32, shown int32, count uint
 		if clause = c.treeAround(mask); clause == nil {
 			return nil
 		}
+	} else if clause == &c.all {
+		return clause
 	} else if i := int(f.clause) - 1; c.in[i]&^mask != 0 || c.after[i]&^ftraceTriggered.Load() != 0 {
 		return nil
 	}
@@ -196,22 +203,20 @@ func ftrace_register(p *ftracePkg) uintptr {
 func ftraceArm(c *ftraceConfig) {
 	semacquire(&ftraceRegistry.lock)
 	c.prev = ftraceLoadConfig()
+	clear(c.matches)
 	ftraceTriggered.Store(0)
 	atomicstorep(unsafe.Pointer(&ftraceCurrent), unsafe.Pointer(c))
 	for p := ftraceRegistry.first; p != nil; p = p.next {
 		c.apply(p)
 	}
-	ftraceSetWeaves(c)
+	ftraceSetWeaves()
 	semrelease(&ftraceRegistry.lock)
 }
 
 // apply lays the rules on the functions of a package.
 func (c *ftraceConfig) apply(p *ftracePkg) {
 	p.read()
-	if !p.defined {
-		p.defined = true
-		ftraceDefineFuncs(p)
-	}
+	p.define()
 	for i := range p.nfuncs {
 		f := p.fn(i)
 		subject := f.subject()
@@ -230,9 +235,14 @@ func (c *ftraceConfig) apply(p *ftracePkg) {
 				f.triggers |= c.after[i]
 			}
 		}
+		f.flags &^= ftraceUntimed | ftraceSwitchedOn | ftraceSwitchedOff
+		if clause >= 0 && c.clauses[clause].Untimed {
+			f.flags |= ftraceUntimed
+		}
 		f.until = c.until(f)
 		c.note(f.marks | f.triggers)
 		f.arm(c.arms(f))
+		f.showFlags(c)
 	}
 }
 
@@ -247,6 +257,8 @@ func (c *ftraceConfig) arms(f *ftraceFunc) bool {
 	switch clause := c.clauseOf(f); {
 	case f.mocks != nil || f.marks|f.triggers != 0:
 		return true
+	case f.flags&ftraceSwitchedOff != 0:
+		return false
 	case clause != nil:
 		return clause.Detail != ftrace_rule_Off
 	}

@@ -35,16 +35,21 @@ func ftracePanicking(e any) {
 	}
 }
 
-// ftracePlace is where a record is, in the rings.
+// ftracePlace is where a record is, in the rings or in files. Readers know it byte for byte.
 type ftracePlace struct {
 	ticks  uint64
 	number uint32 // of the chunk
-	writer uint16
+	writer uint16 // ftraceNowhere: there is no record
 	offset uint16 // in words
 }
 
+const ftraceNowhere = 0xFFFF
+
 // chunk returns the chunk, or nil if another one has taken its place.
 func (p *ftracePlace) chunk() *ftraceChunk {
+	if p.writer >= ftraceProcessorsMost {
+		return nil
+	}
 	w := ftraceRecording.writers[p.writer]
 	if w == nil {
 		return nil
@@ -231,7 +236,7 @@ func ftraceShowContext(why string, value any) {
 		}
 		depth = b.recorded(gp, r, depth)
 	}
-	t.contextShown = uint64(cputicks())
+	t.contextShown = ftraceTicks()
 	ftraceFreeText(places.text)
 	ftraceFreeText(b)
 	ftraceFreeText(record)

@@ -26,19 +26,25 @@ type ftraceFault struct {
 
 // ftraceNewFault returns a fault for f, nil if f returns no error.
 func ftraceNewFault(f *ftraceFunc, err error, first, last uint64) *ftraceFault {
+	word := f.lastResult()
+	if word != "error" && word != "_" {
+		return nil
+	}
+	x := new(ftraceFault)
+	x.err, x.first, x.last = err, first, last
+	x.certain = word == "error"
+	x.several = len(f.resultsText()) > len(word)
+	return x
+}
+
+// lastResult returns the type of the last result, as far as the source tells it.
+func (f *ftraceFunc) lastResult() string {
 	results := f.resultsText()
 	from := len(results)
 	for from > 0 && results[from-1] != ',' {
 		from--
 	}
-	if word := results[from:]; word != "error" && word != "_" {
-		return nil
-	}
-	x := new(ftraceFault)
-	x.err, x.first, x.last = err, first, last
-	x.certain = results[from:] == "error"
-	x.several = from > 0
-	return x
+	return results[from:]
 }
 
 // resultsText returns the part of the function's type in the last parentheses, "" if it has no results or can't be replaced.

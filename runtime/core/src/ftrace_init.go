@@ -30,10 +30,13 @@ var (
 )
 
 // ftraceVariables are the environment variables that this file or the build knows.
-var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_WEAVE", "FTRACE_GROUP", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
+var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_WEAVE", "FTRACE_GROUP", "FTRACE_CONSUMERS", "FTRACE_MEMORY", "FTRACE_TIMER", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
 
-// ftraceInit is called by main before the first package is initialised. Without any FTRACE variable it does nothing.
+// ftraceInit is called by main before the first package is initialised. Without any FTRACE variable it does no more than to let others find the program.
 func ftraceInit() {
+	ftraceParseMemory(gogetenv("FTRACE_MEMORY"))
+	ftraceParseTimer(gogetenv("FTRACE_TIMER"))
+	ftraceMakeMemory()
 	rules, format, out, stats, show := gogetenv("FTRACE"), gogetenv("FTRACE_FORMAT"), gogetenv("FTRACE_OUT"), gogetenv("FTRACE_STATS"), gogetenv("FTRACE_SHOW")
 	ftraceCheckVariables()
 	ftraceParseFormat(format)
@@ -56,8 +59,6 @@ func ftraceInit() {
 	if rules == "" && !ftraceShow && fail == "" {
 		return
 	}
-	ftraceStarted = nanotime()
-	ftraceBinary = ftraceExecutable()
 	c, err, ok := ftraceNewConfig(rules)
 	if !ok {
 		ftraceComplainRules("FTRACE", rules, "the program runs untraced", &err)
@@ -69,12 +70,42 @@ func ftraceInit() {
 		return
 	}
 	ftraceFormat.terminal(ftraceOut.fd)
-	if record != "" && !ftraceStartRecording(record) && out == "" {
+	chunks, ok := ftraceParseRecord(record)
+	wanted := uint32(ftraceConsumersAll)
+	if record != "" && chunks == 0 {
+		wanted = 0 // all is in the files
+	}
+	ftracePrepare(chunks, ftraceParseConsumers(gogetenv("FTRACE_CONSUMERS"), wanted))
+	recorded := ok && record != ""
+	if recorded {
+		if failed := ftraceRecordTo(record, chunks); failed != "" {
+			ftraceComplain("FTRACE_RECORD: " + failed + "; nothing is recorded")
+			recorded = false
+		}
+	}
+	if record != "" && !recorded && out == "" {
 		return
 	}
 	ftraceOut.on = record == "" || out != "" && ftraceOnError == 0
 	if traces {
 		ftraceArm(c)
+	}
+}
+
+// ftracePrepare makes what is needed once something is armed. chunks is the size of each processor's ring, 0 for the usual.
+func ftracePrepare(chunks uint64, consumers uint32) {
+	if ftraceStarted != 0 {
+		return
+	}
+	ftraceStarted = nanotime()
+	ftraceBinary = ftraceExecutable()
+	ftraceMakeUUID()
+	if chunks == 0 {
+		chunks = ftraceRingSize / ftraceRingChunk
+	}
+	ftraceArmMemory(chunks)
+	if h := ftraceArmed(); h != nil {
+		atomic.Store(&h.consumers, consumers)
 	}
 }
 

@@ -43,7 +43,7 @@ func ftraceRecordLine(gp *g, level int32, line string) {
 		depth = t.shown
 	}
 	mp := acquirem()
-	if w := ftraceWriterOf(mp); w != nil {
+	if w := ftraceRecorder(mp); w != nil {
 		r := w.begin(gp, ftraceKindLine, nil, depth)
 		w.end(r, w.text(r, uint32(level), line))
 	}

@@ -7,30 +7,42 @@
 package runtime
 
 import (
+	"internal/goarch"
 	"internal/runtime/atomic"
 	"internal/runtime/sys"
 	"unsafe"
 )
 
-// ftraceG is the tracer's state of one goroutine that has called an armed function. Only that goroutine uses it.
+// ftraceG is the tracer's state of one goroutine that has called an armed function. Only that goroutine uses it; others may read it, who know the first fields byte for byte.
 type ftraceG struct {
-	_            sys.NotInHeap
+	_           sys.NotInHeap
+	goroutine   uint64 // 0: it is not in use
+	changing    uint32 // odd while a call is being put on the others
+	depth       int32  // frames in use
+	framesAt    uint64 // where they are in the memory file, 0: not there
+	historyAt   uint64 // likewise
+	calls       uint64 // in the history so far
+	events      uint64 // noted calls so far
+	parent      uint64 // by which goroutine it was started, if in an armed function, and in which call of which
+	parentKey   uint32
+	recorded    bool    // its first record was made
+	headed      bool    // the goroutine's first line was printed
+	start       uint64  // address of the function that it was started with
+	parentCount uintptr // number of the call in which it was started
+
 	next         *ftraceG // in the free list
 	frames       *ftraceFrame
-	size         int32 // frames that fit
-	depth        int32 // frames in use
-	shown        int32 // of them, those that are shown
-	busy         int32 // the tracer itself is at work on this goroutine: what it calls is not traced
+	history      unsafe.Pointer // the last calls that have ended
+	size         int32          // frames that fit
+	shown        int32          // of the frames, those that are shown
+	busy         int32          // the tracer itself is at work on this goroutine: what it calls is not traced
 	mask         uint32
-	headed       bool   // the goroutine's first line was printed
-	recorded     bool   // its first record was made
+	last         uint64 // ticks of what was last noted
 	contextShown uint64 // ticks when its last calls were printed, see ftrace_context.go
 
-	// Where the goroutine was started, if in an armed function.
-	parent      uint64
-	parentFn    *ftraceFunc
-	parentCount uintptr
-	startMask   uint32 // the marks it inherits
+	parentFn    *ftraceFunc // where the goroutine was started, if in an armed function
+	startMask   uint32      // the marks it inherits
+	historyLost bool        // there was no memory for it
 
 	group *ftraceGroup // lines that wait for the end of the outermost call, see ftrace_group.go
 	held  *ftraceText  // entry lines that wait for the exit, see ftrace_text.go
@@ -54,11 +66,12 @@ var ftraceMem struct {
 	texts   *ftraceText
 	records *ftraceRecord
 	frames  [ftraceClasses]*ftraceFrame // by size class; the first frame of a free block links to the next block
+	history unsafe.Pointer              // likewise
 }
 
 // Blocks of frames hold ftraceSmallest << class frames. Goroutines that call deep get larger ones.
 const (
-	ftraceSmallest = 8
+	ftraceSmallest = 4
 	ftraceClasses  = 24
 )
 
@@ -78,6 +91,9 @@ func ftraceNewG() *ftraceG {
 	}
 	unlock(&ftraceMem.lock)
 	if t == nil {
+		t = ftraceSharedG()
+	}
+	if t == nil {
 		t = (*ftraceG)(ftraceAlloc(unsafe.Sizeof(ftraceG{})))
 	}
 	return t
@@ -85,7 +101,7 @@ func ftraceNewG() *ftraceG {
 
 // free gives the state back, empty, with what it holds.
 func (t *ftraceG) free() {
-	held, notes, frames, size := t.held, t.notes, t.frames, t.size
+	held, notes, frames, size, history := t.held, t.notes, t.frames, t.size, t.history
 	if t.group != nil {
 		t.group.orphan()
 	}
@@ -94,6 +110,10 @@ func (t *ftraceG) free() {
 	ftraceFreeText(notes)
 	ftraceFreeFrames(frames, size)
 	lock(&ftraceMem.lock)
+	if history != nil {
+		*(*unsafe.Pointer)(history) = ftraceMem.history
+		ftraceMem.history = history
+	}
 	t.next = ftraceMem.gs
 	ftraceMem.gs = t
 	unlock(&ftraceMem.lock)
@@ -103,15 +123,36 @@ func (t *ftraceG) frame(i int32) *ftraceFrame {
 	return (*ftraceFrame)(add(unsafe.Pointer(t.frames), uintptr(i)*unsafe.Sizeof(ftraceFrame{})))
 }
 
-// push returns an empty frame on top of the others, or nil if there is no memory.
+// push returns an empty frame on top of the others, or nil if there is no memory. pushed is to follow when the frame is filled in.
 func (t *ftraceG) push() *ftraceFrame {
+	ftraceStore32(&t.changing, t.changing+1)
 	if t.depth == t.size && !t.grow() {
+		t.pushed()
 		return nil
 	}
 	frame := t.frame(t.depth)
 	*frame = ftraceFrame{}
 	t.depth++
 	return frame
+}
+
+func (t *ftraceG) pushed() { ftraceStore32(&t.changing, t.changing+1) }
+
+// ftraceStore32 and ftraceStore64 store after all that was stored before, for those who read it.
+func ftraceStore32(p *uint32, v uint32) {
+	if goarch.IsAmd64 != 0 {
+		*p = v // which amd64 does in order; the compiler does not leave out what is read behind it
+	} else {
+		atomic.StoreRel(p, v)
+	}
+}
+
+func ftraceStore64(p *uint64, v uint64) {
+	if goarch.IsAmd64 != 0 {
+		*p = v
+	} else {
+		atomic.StoreRel64(p, v)
+	}
 }
 
 // pop takes frame off, which is the topmost.
@@ -143,7 +184,7 @@ func (t *ftraceG) grow() bool {
 		memmove(unsafe.Pointer(frames), unsafe.Pointer(t.frames), uintptr(t.depth)*unsafe.Sizeof(ftraceFrame{}))
 	}
 	ftraceFreeFrames(t.frames, t.size)
-	t.frames, t.size = frames, size
+	t.frames, t.framesAt, t.size = frames, ftraceSharedAt(unsafe.Pointer(frames)), size
 	return true
 }
 
@@ -167,9 +208,28 @@ func ftraceNewFrames(size int32) *ftraceFrame {
 	}
 	unlock(&ftraceMem.lock)
 	if frames == nil {
+		shared, _ := ftraceShared(uintptr(size) * unsafe.Sizeof(ftraceFrame{}))
+		frames = (*ftraceFrame)(shared)
+	}
+	if frames == nil {
 		frames = (*ftraceFrame)(ftraceAlloc(uintptr(size) * unsafe.Sizeof(ftraceFrame{})))
 	}
 	return frames
+}
+
+// ftraceNewHistory returns n bytes, empty, for a goroutine's history, and where they are in the memory file, or nil. n is always the same.
+func ftraceNewHistory(n uintptr) (unsafe.Pointer, uint64) {
+	lock(&ftraceMem.lock)
+	p := ftraceMem.history
+	if p != nil {
+		ftraceMem.history = *(*unsafe.Pointer)(p)
+	}
+	unlock(&ftraceMem.lock)
+	if p == nil {
+		return ftraceShared(n)
+	}
+	memclrNoHeapPointers(p, n)
+	return p, ftraceSharedAt(p)
 }
 
 func ftraceFreeFrames(frames *ftraceFrame, size int32) {
@@ -226,6 +286,7 @@ func ftraceGoroutineStart(newg, callergp *g) {
 	child.parent = callergp.goid
 	child.parentFn = frame.fn
 	child.parentCount = frame.count
+	child.parentKey = frame.key
 	child.startMask = frame.mask
 	child.mask = frame.mask
 	newg.ftrace = child

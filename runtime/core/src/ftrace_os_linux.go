@@ -129,6 +129,88 @@ func ftraceFill(fd int32, offset int64, size uintptr) int32 {
 	return 0
 }
 
+// ftraceMemoryFile makes a file of size bytes that is in memory alone, and returns its descriptor, or 0. The descriptor is a high one, so that those of the program are what
+// they would be.
+func ftraceMemoryFile(size uint64) int32 {
+	const cloexec, noexec, inval, dupCloexec = 1, 8, 22, 1030
+	var limit [2]uint64
+	const fileSize = 1
+	if _, _, errno := syscall.Syscall6(ftraceSysGetrlimit, fileSize, uintptr(unsafe.Pointer(&limit)), 0, 0, 0, 0); errno != 0 || limit[0] != ^uint64(0) {
+		return 0 // to exceed it brings a signal
+	}
+	name := "ftrace\x00"
+	fd, _, errno := syscall.Syscall6(ftraceSysMemfdCreate, uintptr(unsafe.Pointer(unsafe.StringData(name))), cloexec|noexec, 0, 0, 0, 0)
+	if errno == inval {
+		fd, _, errno = syscall.Syscall6(ftraceSysMemfdCreate, uintptr(unsafe.Pointer(unsafe.StringData(name))), cloexec, 0, 0, 0, 0)
+	}
+	if errno != 0 {
+		return 0
+	}
+	for _, least := range [...]uintptr{1000, 200, 100} {
+		high, _, errno := syscall.Syscall6(ftraceSysFcntl, fd, dupCloexec, least, 0, 0, 0)
+		if errno != 0 {
+			continue
+		}
+		ftraceClose(int32(fd))
+		if ftraceResize(int32(high), size) != 0 {
+			ftraceClose(int32(high))
+			return 0
+		}
+		return int32(high)
+	}
+	ftraceClose(int32(fd))
+	return 0
+}
+
+// ftraceResize makes a file as long as that. It returns an errno or 0.
+func ftraceResize(fd int32, size uint64) int32 {
+	_, _, errno := syscall.Syscall6(ftraceSysFtruncate, uintptr(fd), uintptr(size), 0, 0, 0, 0)
+	return int32(errno)
+}
+
+// ftraceMapMemory maps a part of the memory file, or, if there is none, as much memory of our own. It returns nil if that can't be.
+func ftraceMapMemory(at, size uint64) unsafe.Pointer {
+	const readWrite, shared, private, anonymous, noReserve = 0x3, 0x1, 0x2, 0x20, 0x4000
+	flags, fd := uintptr(private|anonymous|noReserve), ^uintptr(0)
+	if ftraceMemory.fd != 0 {
+		flags, fd = shared|noReserve, uintptr(ftraceMemory.fd)
+	} else {
+		at = 0
+	}
+	p, _, errno := syscall.Syscall6(ftraceSysMmap, 0, uintptr(size), readWrite, flags, fd, uintptr(at))
+	if errno != 0 {
+		return nil
+	}
+	return unsafe.Pointer(p)
+}
+
+// ftraceForget empties a part of the memory file, and gives its memory back.
+func ftraceForget(at, size uint64) {
+	const punch, keepSize = 2, 1
+	syscall.Syscall6(ftraceSysFallocate, uintptr(ftraceMemory.fd), punch|keepSize, uintptr(at), uintptr(size), 0, 0)
+}
+
+// ftraceWait waits while the word at p, in the memory file, is v, at most so many nanoseconds.
+func ftraceWait(p *uint32, v uint32, ns int64) {
+	const wait = 0
+	timeout := timespec{tv_sec: ns / 1e9, tv_nsec: ns % 1e9}
+	syscall.Syscall6(ftraceSysFutex, uintptr(unsafe.Pointer(p)), wait, uintptr(v), uintptr(unsafe.Pointer(&timeout)), 0, 0)
+}
+
+// ftraceWake wakes those who wait for the word at p.
+func ftraceWake(p *uint32) {
+	const wake = 1
+	syscall.Syscall6(ftraceSysFutex, uintptr(unsafe.Pointer(p)), wake, 1<<30, 0, 0, 0)
+}
+
+// ftraceSystemTicks reads the system's ticks.
+func ftraceSystemTicks() uint64 {
+	ticks, _, _ := syscall.Syscall6(ftraceSysTimes, 0, 0, 0, 0, 0, 0)
+	return uint64(ticks)
+}
+
+const ftraceSystemTicksPerSecond = 100 // which is what Linux tells programs, whatever its own are
+
 func ftraceUnmap(p unsafe.Pointer, size uintptr) {
 	syscall.Syscall6(ftraceSysMunmap, uintptr(p), size, 0, 0, 0, 0)
 }

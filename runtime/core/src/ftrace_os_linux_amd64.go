@@ -9,12 +9,18 @@ const (
 	ftraceSysIoctl          = 16
 	ftraceSysPwrite         = 18
 	ftraceSysGetpid         = 39
+	ftraceSysFcntl          = 72
+	ftraceSysFtruncate      = 77
+	ftraceSysGetrlimit      = 97
+	ftraceSysTimes          = 100
 	ftraceSysGettid         = 186
+	ftraceSysFutex          = 202
 	ftraceSysOpenat         = 257
 	ftraceSysMkdirat        = 258
 	ftraceSysReadlinkat     = 267
 	ftraceSysFallocate      = 285
 	ftraceSysProcessVMReadv = 310
+	ftraceSysMemfdCreate    = 319
 
 	ftraceODirectory = 0x10000
 )

@@ -3,18 +3,24 @@
 package runtime
 
 const (
-	ftraceSysFstat          = 80
+	ftraceSysFcntl          = 25
 	ftraceSysIoctl          = 29
 	ftraceSysMkdirat        = 34
+	ftraceSysFtruncate      = 46
 	ftraceSysFallocate      = 47
 	ftraceSysOpenat         = 56
 	ftraceSysPwrite         = 68
 	ftraceSysReadlinkat     = 78
+	ftraceSysFstat          = 80
+	ftraceSysFutex          = 98
+	ftraceSysTimes          = 153
+	ftraceSysGetrlimit      = 163
 	ftraceSysGetpid         = 172
 	ftraceSysGettid         = 178
 	ftraceSysMunmap         = 215
 	ftraceSysMmap           = 222
 	ftraceSysProcessVMReadv = 270
+	ftraceSysMemfdCreate    = 279
 
 	ftraceODirectory = 0x4000
 )

@@ -32,6 +32,24 @@ func ftraceWriteAt(fd int32, data unsafe.Pointer, n int, offset int64) int32 { r
 
 func ftraceMapFile(fd int32, offset int64, size uintptr) (unsafe.Pointer, int32) { return nil, 78 }
 
+// There is no memory that others can see, and no other either.
+
+func ftraceMemoryFile(size uint64) int32 { return 0 }
+
+func ftraceResize(fd int32, size uint64) int32 { return 78 }
+
+func ftraceMapMemory(at, size uint64) unsafe.Pointer { return nil }
+
+func ftraceForget(at, size uint64) {}
+
+func ftraceWait(p *uint32, v uint32, ns int64) {}
+
+func ftraceWake(p *uint32) {}
+
+func ftraceSystemTicks() uint64 { return 0 }
+
+const ftraceSystemTicksPerSecond = 0
+
 func ftraceUnmap(p unsafe.Pointer, size uintptr) {}
 
 func ftraceWriteFD(fd int32, data unsafe.Pointer, n int32) int32 { return write(uintptr(fd), data, n) }

@@ -68,19 +68,23 @@ type ftraceChunk struct {
 
 const ftraceCTFMagic = 0xC1FC1FC1
 
-// ftraceWriter writes the records of one processor, on which the goroutine is held.
+// ftraceWriter writes what is kept of one processor, on which the goroutine is held. It is at the beginning of the processor's part of the memory file; readers know the first
+// fields byte for byte.
 type ftraceWriter struct {
-	_      sys.NotInHeap
-	chunk  *ftraceChunk // being written, or nil
-	pos    uintptr      // where the next record goes, from the chunk's start
-	limit  uintptr      // from here on there is too little room
-	last   uint64       // ticks of the last record
-	lost   uint64       // records
-	number uint64       // of the next chunk
-	ring   unsafe.Pointer
-	fd     int32
-	failed int32 // errno of what ended this writer
-	_      cpu.CacheLinePad
+	_         sys.NotInHeap
+	calls     uint64       // in the long history so far
+	number    uint64       // of the next chunk
+	lost      uint64       // records
+	last      uint64       // ticks of what was last noted
+	chunk     *ftraceChunk // being written, or nil
+	pos       uintptr      // where the next record goes, from the chunk's start
+	limit     uintptr      // from here on there is too little room
+	ring      unsafe.Pointer
+	history   unsafe.Pointer // the last calls, nil: there is no memory for them
+	summaries unsafe.Pointer // by key, likewise
+	fd        int32
+	failed    int32 // errno of what ended this writer
+	_         cpu.CacheLinePad
 }
 
 // ftraceRecording is FTRACE_RECORD and FTRACE_ON_ERROR.
@@ -97,38 +101,46 @@ var ftraceRecording struct {
 	panics    ftraceKnownLayouts                  // of panics' values
 }
 
-// ftraceWriterOf returns the writer of the processor on which this goroutine is held, with room for the largest record, or nil.
+// ftraceWriterOf returns the writer of the processor on which this goroutine is held, or nil if there are too many.
 func ftraceWriterOf(mp *m) *ftraceWriter {
-	if id := mp.p.ptr().id; id < ftraceProcessorsMost {
-		if w := ftraceRecording.writers[id]; w != nil && w.pos < w.limit {
-			return w
-		}
-	}
-	return ftraceMakeRoom(mp)
-}
-
-// ftraceMakeRoom makes the processor's writer, or goes on to its next chunk.
-func ftraceMakeRoom(mp *m) *ftraceWriter {
 	id := mp.p.ptr().id
 	if id >= ftraceProcessorsMost {
 		atomic.Xadd(&ftraceLost, 1)
 		return nil
 	}
-	w := ftraceRecording.writers[id]
-	if w == nil {
-		w = ftraceNewWriter(id)
+	if w := ftraceRecording.writers[id]; w != nil {
+		return w
 	}
-	if !w.advance(id) {
-		w.lost++
-		return nil
-	}
-	return w
+	return ftraceNewWriter(id)
 }
 
-// begin begins a record, which ftraceWriter.end completes. Its size is still to be set.
+// room says whether there is room for the largest record, for which it may go on to the next chunk.
+func (w *ftraceWriter) room(mp *m) bool {
+	if w.pos < w.limit {
+		return true
+	}
+	if !ftraceRecording.on {
+		return false // no longer: the world was stopped for that
+	}
+	if w.advance(mp.p.ptr().id) {
+		return true
+	}
+	w.lost++
+	return false
+}
+
+// ftraceRecorder returns the writer of the processor on which this goroutine is held, with room for a record, or nil.
+func ftraceRecorder(mp *m) *ftraceWriter {
+	if w := ftraceWriterOf(mp); w != nil && w.room(mp) {
+		w.last = max(w.last, ftraceTicks())
+		return w
+	}
+	return nil
+}
+
+// begin begins a record of what was last noted, which ftraceWriter.end completes. Its size is still to be set.
 func (w *ftraceWriter) begin(gp *g, kind uint8, f *ftraceFunc, depth int32) *ftraceEvent {
 	r := (*ftraceEvent)(add(unsafe.Pointer(w.chunk), w.pos))
-	w.last = uint64(cputicks())
 	r.ticks = w.last
 	r.goroutine = gp.goid
 	r.fn = 0
@@ -144,79 +156,76 @@ func (w *ftraceWriter) begin(gp *g, kind uint8, f *ftraceFunc, depth int32) *ftr
 func (w *ftraceWriter) end(r *ftraceEvent, size uintptr) {
 	words := (size + 7) / 8
 	r.words = uint8(words)
-	atomic.StoreRel64(&w.chunk.content, uint64(w.pos+size)*8)
+	ftraceStore64(&w.chunk.content, uint64(w.pos+size)*8)
 	w.pos += words * 8
 }
 
-// ftraceRecordEntry records that the call of frame, the topmost, begins.
-func ftraceRecordEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
-	f := frame.fn
-	var layout *ftraceLayout
-	if len(args) > 0 && frame.clause.Detail >= ftrace_rule_Args {
-		layout = f.entryLayouts.find(args, ftraceLayoutFlags(frame.clause))
+// place returns where the next record goes.
+func (w *ftraceWriter) place(mp *m) ftracePlace {
+	return ftracePlace{w.last, uint32(w.number - 1), uint16(mp.p.ptr().id), uint16(w.pos / 8)}
+}
+
+// entry records that the call of frame, the topmost, begins, with its parameters if there is a layout.
+func (w *ftraceWriter) entry(gp *g, mp *m, frame *ftraceFrame, layout *ftraceLayout, args []any) {
+	frame.place = w.place(mp)
+	r := w.begin(gp, ftraceKindEntry, frame.fn, frame.shown)
+	p := add(unsafe.Pointer(r), ftraceRecordSize)
+	*(*uint64)(p) = uint64(frame.count)
+	size := ftraceRecordSize + 8
+	if layout != nil {
+		r.kind = ftraceKindEntryArgs
+		size += layout.capture(add(p, 8), r, args)
 	}
-	mp := acquirem()
-	if w := ftraceWriterOf(mp); w != nil {
-		if !t.recorded {
-			w = w.goroutine(gp, t)
-		}
-		r := w.begin(gp, ftraceKindEntry, f, frame.shown)
-		frame.place = ftracePlace{r.ticks, uint32(w.number - 1), uint16(mp.p.ptr().id), uint16(w.pos / 8)}
-		p := add(unsafe.Pointer(r), ftraceRecordSize)
-		*(*uint64)(p) = uint64(frame.count)
-		size := ftraceRecordSize + 8
-		if layout != nil {
-			r.kind = ftraceKindEntryArgs
-			size += layout.capture(add(p, 8), r, args)
-		}
-		w.end(r, size)
-	}
-	releasem(mp)
+	w.end(r, size)
 }
 
 // goroutine records which call started the goroutine, in front of its first record.
-func (w *ftraceWriter) goroutine(gp *g, t *ftraceG) *ftraceWriter {
+func (w *ftraceWriter) goroutine(gp *g, t *ftraceG) {
 	t.recorded = true
 	r := w.begin(gp, ftraceKindGo, t.parentFn, 0)
 	*(*[2]uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = [2]uint64{t.parent, uint64(t.parentCount)}
 	w.end(r, ftraceRecordSize+16)
-	return w
 }
 
-// ftraceRecordExit records that the call of frame, the topmost, ends: by p, or by the panic that was recovered, or with results.
-func ftraceRecordExit(gp *g, frame *ftraceFrame, results []any, p *_panic) {
+// exit records that the call of frame, the topmost, ends: by p, or by the panic that was recovered, or with results. It returns where that record is.
+func (w *ftraceWriter) exit(gp *g, mp *m, frame *ftraceFrame, results []any, p *_panic) (place ftracePlace) {
 	switch {
 	case frame.flags&ftraceReplaced != 0:
-		ftraceRecordValues(gp, ftraceKindMock, frame, nil)
+		w.values(gp, ftraceKindMock, frame, nil)
 	case frame.flags&ftraceRecovered != 0:
-		ftraceRecordPanic(gp, ftraceKindRecovered, frame, gp.ftraceRecovered)
+		w.panic(gp, ftraceKindRecovered, frame, gp.ftraceRecovered)
 	}
+	if !w.room(mp) {
+		return
+	}
+	place = w.place(mp)
 	switch {
 	case p != nil && p.goexit:
-		ftraceRecordValues(gp, ftraceKindGoexit, frame, nil)
+		w.values(gp, ftraceKindGoexit, frame, nil)
 	case p != nil:
-		ftraceRecordPanic(gp, ftraceKindPanic, frame, p.arg)
+		w.panic(gp, ftraceKindPanic, frame, p.arg)
 	case frame.flags&ftracePanicked != 0:
-		ftraceRecordPanic(gp, ftraceKindPanic, frame, gp.ftraceRecovered)
+		w.panic(gp, ftraceKindPanic, frame, gp.ftraceRecovered)
 	case len(results) > 0 && frame.clause.Detail >= ftrace_rule_Args:
-		ftraceRecordValues(gp, ftraceKindExitArgs, frame, results)
+		w.values(gp, ftraceKindExitArgs, frame, results)
 	default:
-		ftraceRecordValues(gp, ftraceKindExit, frame, nil)
+		w.end(w.begin(gp, ftraceKindExit, frame.fn, frame.shown), ftraceRecordSize)
 	}
+	return place
 }
 
-// ftraceRecordPanic records a panic's value, or, where parameters are not wanted, none.
-func ftraceRecordPanic(gp *g, kind uint8, frame *ftraceFrame, value any) {
+// panic records a panic's value, or, where parameters are not wanted, none.
+func (w *ftraceWriter) panic(gp *g, kind uint8, frame *ftraceFrame, value any) {
 	values := [...]any{value}
 	n := 1
 	if frame.clause.Detail < ftrace_rule_Args {
 		n = 0
 	}
-	ftraceRecordValues(gp, kind, frame, ftraceValues(&values[0], n))
+	w.values(gp, kind, frame, ftraceValues(&values[0], n))
 }
 
-// ftraceRecordValues records something of the call of frame, with values.
-func ftraceRecordValues(gp *g, kind uint8, frame *ftraceFrame, values []any) {
+// values records something of the call of frame, with values.
+func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, values []any) {
 	var layout *ftraceLayout
 	if len(values) > 0 {
 		flags := ftraceLayoutFlags(frame.clause)
@@ -230,28 +239,24 @@ func ftraceRecordValues(gp *g, kind uint8, frame *ftraceFrame, values []any) {
 		}
 		layout = layouts.find(values, flags)
 	}
-	mp := acquirem()
-	if w := ftraceWriterOf(mp); w != nil {
-		r := w.begin(gp, kind, frame.fn, frame.shown)
-		size := ftraceRecordSize
-		switch {
-		case layout != nil:
-			size += layout.capture(add(unsafe.Pointer(r), size), r, values)
-		case kind == ftraceKindExitArgs:
-			r.kind = ftraceKindExit
-		case kind == ftraceKindPanic || kind == ftraceKindRecovered:
-			*(*[2]uint32)(add(unsafe.Pointer(r), size)) = [2]uint32{}
-			size += 8
-		}
-		w.end(r, size)
+	r := w.begin(gp, kind, frame.fn, frame.shown)
+	size := ftraceRecordSize
+	switch {
+	case layout != nil:
+		size += layout.capture(add(unsafe.Pointer(r), size), r, values)
+	case kind == ftraceKindExitArgs:
+		r.kind = ftraceKindExit
+	case kind == ftraceKindPanic || kind == ftraceKindRecovered:
+		*(*[2]uint32)(add(unsafe.Pointer(r), size)) = [2]uint32{}
+		size += 8
 	}
-	releasem(mp)
+	w.end(r, size)
 }
 
 // ftraceRecordEnd records that the goroutine, which ran last on this processor, has ended.
 func ftraceRecordEnd(gp *g) {
 	mp := acquirem()
-	if w := ftraceWriterOf(mp); w != nil {
+	if w := ftraceRecorder(mp); w != nil {
 		w.end(w.begin(gp, ftraceKindEnd, nil, 0), ftraceRecordSize)
 	}
 	releasem(mp)
@@ -260,7 +265,7 @@ func ftraceRecordEnd(gp *g) {
 // ftraceRecordNote records text that the program adds to the call of frame.
 func ftraceRecordNote(gp *g, frame *ftraceFrame, text string) {
 	mp := acquirem()
-	if w := ftraceWriterOf(mp); w != nil {
+	if w := ftraceRecorder(mp); w != nil {
 		r := w.begin(gp, ftraceKindNote, frame.fn, frame.shown)
 		w.end(r, w.text(r, 0, text))
 	}

@@ -20,6 +20,7 @@ const (
 	ftraceTableType               // number, kind, flags, size, length, element's number, name, fields
 	ftraceTableLayout             // number, flags, key of the function, types' numbers
 	ftraceTableLost               // processor, records lost on it by the end
+	ftraceTableCode               // address, name of the function whose code begins there
 )
 
 // ftraceTables is the file. Its lock is the runtime's, for a goroutine that is held on its processor may not wait for a semaphore.
@@ -219,6 +220,43 @@ func (l *ftraceLayout) define() {
 	ftraceFlushTables()
 }
 
+// ftraceStartTables begins the tables, with what is known so far, when something is recorded or someone asks.
+func ftraceStartTables() {
+	if ftraceTables.text != nil {
+		return
+	}
+	ftraceTables.types = (*ftraceTypeTable)(ftraceAlloc(unsafe.Sizeof(ftraceTypeTable{})))
+	ftraceTables.text = ftraceNewText()
+	ftraceDefineProcess()
+	ftraceDefineClock()
+	for p := ftraceRegistry.first; p != nil; p = p.next {
+		p.define()
+	}
+}
+
+// ftraceFileTables lets the tables go to a file, from their beginning on. If there is no memory that has them, none have been begun.
+func ftraceFileTables(fd int32) {
+	lock(&ftraceTables.lock)
+	ftraceTables.fd, ftraceTables.failed = fd, 0
+	if h := ftraceArmed(); h != nil {
+		ftraceWriteTables(ftraceMemory.tables, int(h.tables.used))
+		unlock(&ftraceTables.lock)
+		return
+	}
+	unlock(&ftraceTables.lock)
+	ftraceDefineProcess()
+	ftraceDefineClock()
+}
+
+// define defines the functions of a package, if that has not been done and the tables are begun.
+func (p *ftracePkg) define() {
+	if !p.defined && ftraceTables.text != nil {
+		p.defined = true
+		p.read()
+		ftraceDefineFuncs(p)
+	}
+}
+
 // ftraceDefineFuncs defines all functions of a package.
 func ftraceDefineFuncs(p *ftracePkg) {
 	lock(&ftraceTables.lock)
@@ -298,9 +336,9 @@ type ftraceClock struct {
 func ftraceReadClock() (best ftraceClock) {
 	least := ^uint64(0)
 	for range 5 {
-		before := uint64(cputicks())
+		before := ftraceTicks()
 		sec, nsec, mono := time_now()
-		after := uint64(cputicks())
+		after := ftraceTicks()
 		if after-before < least {
 			least = after - before
 			best = ftraceClock{ticks: before + least/2, monotonic: mono, wall: sec*1e9 + int64(nsec)}
@@ -312,7 +350,7 @@ func ftraceReadClock() (best ftraceClock) {
 // ftraceTableBegin begins a record of this kind. It returns nil if there is no file.
 func ftraceTableBegin(kind uint32) *ftraceText {
 	tables := &ftraceTables
-	if tables.fd == 0 || tables.failed != 0 {
+	if tables.text == nil {
 		return nil
 	}
 	b := tables.text
@@ -323,7 +361,7 @@ func ftraceTableBegin(kind uint32) *ftraceText {
 		b.n = int(unsafe.Sizeof(ftraceChunk{}))
 	}
 	tables.record = b.n
-	b.word(uint64(cputicks()))
+	b.word(ftraceTicks())
 	b.word(uint64(kind)) // the upper half will be the size
 	return b
 }
@@ -346,11 +384,21 @@ func ftraceFlushTables() {
 	head.magic, head.stream, head.uuid, head.begin = ftraceCTFMagic, 1, ftraceRecording.uuid, *first
 	head.content, head.size, head.discarded, head.number, head.processor = uint64(b.n)*8, uint64(b.n)*8, 0, tables.number, 0
 	tables.number++
-	if errno := ftraceWriteAt(tables.fd, unsafe.Pointer(&b.data), b.n, -1); errno != 0 {
+	ftraceKeepTables(unsafe.Pointer(&b.data), b.n)
+	ftraceWriteTables(unsafe.Pointer(&b.data), b.n)
+	b.n = 0
+}
+
+// ftraceWriteTables writes packets to the recording's file, if there is one. The tables are locked.
+func ftraceWriteTables(p unsafe.Pointer, n int) {
+	tables := &ftraceTables
+	if tables.fd == 0 || tables.failed != 0 {
+		return
+	}
+	if errno := ftraceWriteAt(tables.fd, p, n, -1); errno != 0 {
 		tables.failed = errno
 		ftraceRecordingFailed(errno)
 	}
-	b.n = 0
 }
 
 // word appends a number.

@@ -72,12 +72,15 @@ func ftraceParseWeave(s string) {
 	}
 }
 
-// ftraceSetWeaves switches weaving on if c shows calls. FTRACE_ON_ERROR needs to know of lines also if they are not woven.
-func ftraceSetWeaves(c *ftraceConfig) {
+// ftraceSetWeaves switches weaving on if the rules in force show or record calls. FTRACE_ON_ERROR needs to know of lines also if they are not woven.
+func ftraceSetWeaves() {
 	weaves := uint32(0)
-	for i := range c.clauses {
-		if c.clauses[i].Detail >= ftrace_rule_Call && (ftraceWeaveMode != ftraceWeaveOff || ftraceOnError != 0) && GOOS != "windows" {
-			weaves = 1
+	c := ftraceLoadConfig()
+	if c != nil && (ftraceOut.on || ftraceRecording.on) && (ftraceWeaveMode != ftraceWeaveOff || ftraceOnError != 0) && GOOS != "windows" {
+		for i := range c.clauses {
+			if c.clauses[i].Detail >= ftrace_rule_Call {
+				weaves = 1
+			}
 		}
 	}
 	atomic.Store(&ftraceWeaves, weaves)

@@ -1,0 +1,141 @@
+package live
+
+// The memory file as the core writes it: runtime/core/src/ftrace_memory.go, ftrace_consumers.go and ftrace_mem.go have the same declarations. The reader runs on the same
+// machine, so the layout is the compiler's.
+
+const (
+	memoryVersion = 1
+	memoryMagic   = 0x6576696C72746601
+	pageSize      = 4096
+	requestAt     = 1 * pageSize
+	replyAt       = 17 * pageSize
+	requestMost   = 16 * pageSize
+	headSize      = 33 * pageSize
+)
+
+type clock struct {
+	ticks           uint64
+	monotonic, wall int64
+}
+
+type head struct {
+	magic     uint64
+	version   uint32
+	size      uint32
+	pid       uint64
+	uuid      [16]byte
+	begun     clock
+	now       clock
+	armed     uint32
+	consumers uint32
+	functions uint32
+	timer     uint32
+	timers    [5]timer
+	lost      losses
+
+	request   uint32
+	reply     uint32
+	kind      uint32
+	failed    uint32
+	asked     uint32
+	answered  uint32
+	recording uint32
+	session   uint32
+	beats     uint64
+
+	tables, flags, goroutines, frames, processors section
+
+	longAt, longMost, summariesAt, summariesMost, ringAt, ringChunks, ringChunk, historyMost, frameSize uint64
+}
+
+type timer struct{ frequency, resolution, overhead uint64 }
+
+type losses struct{ functions, goroutines, frames, tables, calls uint64 }
+
+type section struct{ at, size, most, used uint64 }
+
+type goroutine struct {
+	goroutine   uint64
+	changing    uint32
+	depth       int32
+	framesAt    uint64
+	historyAt   uint64
+	calls       uint64
+	events      uint64
+	parent      uint64
+	parentKey   uint32
+	_           uint32
+	start       uint64
+	parentCount uint64
+}
+
+type frame struct {
+	place place
+	key   uint32
+	flags uint32
+	event uint64
+	count uint64
+}
+
+type place struct {
+	ticks  uint64
+	number uint32
+	writer uint16
+	offset uint16
+}
+
+const nowhere = 0xFFFF
+
+type call struct {
+	number    uint64
+	key       uint32
+	flags     uint32
+	goroutine uint64
+	start     uint64
+	end       uint64
+	event     uint64
+	nesting   uint64
+	last      uint64
+	count     uint64
+	entry     place
+	exit      place
+	depth     uint32
+	_         uint32
+}
+
+type summary struct {
+	changing       uint64
+	count          uint64
+	sum, min, max  uint64
+	self           uint64
+	errors, panics uint64
+	log2           [Buckets]uint64
+}
+
+// writer is the beginning of a processor's part.
+type writer struct {
+	calls  uint64
+	number uint64
+	lost   uint64
+}
+
+// The kinds of requests.
+const (
+	askLook = 1 + iota
+	askRules
+	askSwitch
+	askRecord
+	askRing
+	askStop
+	askClear
+	askTimers
+	askSession
+	askDetach
+	askDump
+)
+
+// chunkHead is the size of a chunk's head in a ring, and where its number is.
+const (
+	chunkHead   = 72
+	chunkNumber = 56
+)

@@ -1,0 +1,325 @@
+//go:build linux
+
+package live
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// List returns the processes that Attach can attach to, by their number.
+func List() []Found {
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	var list []Found
+	for _, dir := range dirs {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil {
+			continue
+		}
+		p, err := Attach(pid)
+		if err != nil {
+			continue
+		}
+		list = append(list, p.found())
+		p.Close()
+	}
+	slices.SortFunc(list, func(a, b Found) int { return a.PID - b.PID })
+	return list
+}
+
+func (p *Process) found() Found {
+	f := Found{PID: p.PID, Recording: p.Recording(), Session: atomic.LoadUint32(&p.head.session) != 0}
+	if flags, err := p.read(p.head.flags.at, p.head.flags.most); err == nil && p.head.armed != 0 {
+		f.Armed = slices.ContainsFunc(flags, func(b byte) bool { return b&1 != 0 })
+	}
+	f.Executable, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", p.PID))
+	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
+	f.Args = strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")
+	return f
+}
+
+// memoryName is what the descriptors of the memory file lead to.
+const memoryName = "/memfd:ftrace (deleted)"
+
+// openMemory opens the memory file of a process.
+func openMemory(pid int) (*os.File, error) {
+	dir := fmt.Sprintf("/proc/%d/fd", pid)
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no process %d", pid)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("process %d is another user's", pid)
+	case err != nil:
+		return nil, err
+	}
+	for _, e := range slices.Backward(entries) { // it has a high number
+		name := filepath.Join(dir, e.Name())
+		if to, err := os.Readlink(name); err != nil || to != memoryName {
+			continue
+		}
+		f, err := os.OpenFile(name, os.O_RDWR, 0)
+		if err != nil {
+			return nil, err
+		}
+		return f, nil
+	}
+	return nil, fmt.Errorf("process %d has no memory file: it was not built with ftrace-wrap, or runs with FTRACE_MEMORY=off", pid)
+}
+
+// A Process is a running program. Its methods may be called concurrently, and by several readers of the same program at once.
+type Process struct {
+	PID  int
+	file *os.File
+	head *head
+	mem  []byte
+	ends chan struct{} // the session's beats, nil: there is no session
+}
+
+// Attach opens the memory file of a process of this user. Nothing changes for the process by that.
+func Attach(pid int) (*Process, error) {
+	f, err := openMemory(pid)
+	if err != nil {
+		return nil, err
+	}
+	mem, err := syscall.Mmap(int(f.Fd()), 0, headSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("process %d: its memory file can't be mapped: %v", pid, err)
+	}
+	p := &Process{PID: pid, file: f, mem: mem, head: (*head)(unsafe.Pointer(&mem[0]))}
+	h := p.head
+	switch {
+	case atomic.LoadUint64(&h.magic) != memoryMagic:
+		err = errors.New("its memory file is not one of ftrace-wrap's, or it is just starting")
+	case h.version != memoryVersion || uintptr(h.size) != unsafe.Sizeof(head{}):
+		err = fmt.Errorf("its memory has version %d (%d bytes), and this ftrace reads version %d (%d bytes): use the ftrace that came with the program's ftrace-wrap",
+			h.version, h.size, memoryVersion, unsafe.Sizeof(head{}))
+	}
+	if err != nil {
+		p.Close()
+		return nil, fmt.Errorf("process %d: %v", pid, err)
+	}
+	return p, nil
+}
+
+// Close ends the session, if there is one, and gives the memory up. What else was set stays.
+func (p *Process) Close() error {
+	var err error
+	if p.ends != nil {
+		err = p.Detach()
+	}
+	syscall.Munmap(p.mem)
+	return errors.Join(err, p.file.Close())
+}
+
+// Alive says whether the process still runs.
+func (p *Process) Alive() bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID))
+	if err != nil {
+		return false
+	}
+	_, rest, ok := strings.Cut(string(stat), ") ")
+	return ok && rest[0] != 'Z' && rest[0] != 'X'
+}
+
+// The parts of the file that readers lock: one for requests, one for the session.
+const (
+	lockRequest = iota
+	lockSession
+)
+
+// lock locks a part of the file for this reader, or unlocks it. It is given up when the reader dies.
+func (p *Process) lock(part int64, kind int16, wait bool) error {
+	const set, setWait = 37, 38 // F_OFD_SETLK, F_OFD_SETLKW
+	cmd := set
+	if wait {
+		cmd = setWait
+	}
+	return syscall.FcntlFlock(p.file.Fd(), cmd, &syscall.Flock_t{Type: kind, Whence: 0, Start: part, Len: 1})
+}
+
+// answerWithin is how long a request may take: a stopped process answers none.
+const answerWithin = 10 * time.Second
+
+// ask makes a request and waits for the answer.
+func (p *Process) ask(kind uint32, text string) error {
+	if len(text) > requestMost {
+		return fmt.Errorf("a request of %d bytes is too long", len(text))
+	}
+	if err := p.lock(lockRequest, syscall.F_WRLCK, true); err != nil {
+		return err
+	}
+	defer p.lock(lockRequest, syscall.F_UNLCK, false)
+	h := p.head
+	deadline := time.Now().Add(answerWithin)
+	waitFor := func(number uint32) error {
+		for atomic.LoadUint32(&h.reply) != number {
+			if !p.Alive() {
+				return fmt.Errorf("process %d has ended", p.PID)
+			}
+			if time.Now().After(deadline) {
+				return fmt.Errorf("process %d does not answer: is it stopped?", p.PID)
+			}
+			futex(&h.reply, futexWait, atomic.LoadUint32(&h.reply), 20*time.Millisecond, number)
+		}
+		return nil
+	}
+	// One that was given up by another reader may still be on its way.
+	if err := waitFor(atomic.LoadUint32(&h.request)); err != nil {
+		return err
+	}
+	copy(p.mem[requestAt:], text)
+	h.asked, h.kind = uint32(len(text)), kind
+	number := atomic.AddUint32(&h.request, 1)
+	futex(&h.request, futexWake, 1, 0, 0)
+	if err := waitFor(number); err != nil {
+		return err
+	}
+	if h.failed != 0 {
+		return errors.New(string(p.mem[replyAt : replyAt+min(h.answered, requestMost)]))
+	}
+	return nil
+}
+
+const (
+	futexWait = 0
+	futexWake = 1
+)
+
+// futex waits while the word is v, unless it became wanted meanwhile, or wakes who waits.
+func futex(word *uint32, op int, v uint32, timeout time.Duration, wanted uint32) {
+	if op == futexWait && v == wanted {
+		return
+	}
+	ts := syscall.NsecToTimespec(int64(timeout))
+	syscall.Syscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(word)), uintptr(op), uintptr(v), uintptr(unsafe.Pointer(&ts)), 0, 0)
+}
+
+// SetRules puts rules in force, in the grammar of FTRACE; "" disarms all functions. It is in effect when SetRules returns. An error says what is wrong with the rules.
+func (p *Process) SetRules(rules string) error { return p.ask(askRules, rules) }
+
+// Record lets the program record to a directory, which is made, as FTRACE_RECORD does.
+func (p *Process) Record(dir string) error {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	return p.ask(askRecord, strings.ReplaceAll(full, "%", "%%"))
+}
+
+// RecordRings lets the program record to rings in memory, which Dump writes out.
+func (p *Process) RecordRings() error { return p.ask(askRing, "") }
+
+// StopRecording ends the recording.
+func (p *Process) StopRecording() error { return p.ask(askStop, "") }
+
+// Dump makes a recording in a directory of what the rings have.
+func (p *Process) Dump(dir string) error {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	return p.ask(askDump, strings.ReplaceAll(full, "%", "%%"))
+}
+
+// Recording says where the program records, if it was asked to.
+func (p *Process) Recording() Recording { return Recording(atomic.LoadUint32(&p.head.recording)) }
+
+// Consumers returns what is kept in memory.
+func (p *Process) Consumers() Consumers { return Consumers(atomic.LoadUint32(&p.head.consumers)) }
+
+// SetConsumers says what is kept in memory from now on. What others have kept so far stays as it is.
+func (p *Process) SetConsumers(c Consumers) { atomic.StoreUint32(&p.head.consumers, uint32(c)) }
+
+// Clear forgets what these consumers have kept.
+func (p *Process) Clear(c Consumers) error {
+	return p.ask(askClear, string(binary.LittleEndian.AppendUint32(nil, uint32(c))))
+}
+
+// Switch switches functions, by their keys, whatever the rules say, until rules are set.
+func (p *Process) Switch(changes map[uint32]Switch) error {
+	var text []byte
+	flush := func() error {
+		if len(text) == 0 {
+			return nil
+		}
+		err := p.ask(askSwitch, string(text))
+		text = text[:0]
+		return err
+	}
+	for key, what := range changes {
+		text = binary.LittleEndian.AppendUint32(text, key)
+		text = binary.LittleEndian.AppendUint32(text, uint32(what))
+		if len(text)+8 > requestMost {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// Timers measures the program's timers, which takes it some milliseconds.
+func (p *Process) Timers() ([]Timer, error) {
+	if err := p.ask(askTimers, ""); err != nil {
+		return nil, err
+	}
+	list := make([]Timer, len(p.head.timers))
+	for i, t := range p.head.timers {
+		list[i] = Timer{Name: timerNames[i], Frequency: t.frequency, Resolution: t.resolution, Overhead: t.overhead, Used: uint32(i) == p.head.timer}
+	}
+	return list, nil
+}
+
+// Begin begins a session: what is set from now on is undone by Detach, by Close, or some seconds after this reader died. A process has one session at a time.
+func (p *Process) Begin() error {
+	if err := p.lock(lockSession, syscall.F_WRLCK, false); err != nil {
+		return fmt.Errorf("someone else is attached to process %d", p.PID)
+	}
+	if err := p.ask(askSession, ""); err != nil {
+		p.lock(lockSession, syscall.F_UNLCK, false)
+		return err
+	}
+	p.ends = make(chan struct{})
+	go func(ends chan struct{}) {
+		tick := time.NewTicker(500 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				atomic.AddUint64(&p.head.beats, 1)
+			case <-ends:
+				ends <- struct{}{}
+				return
+			}
+		}
+	}(p.ends)
+	return nil
+}
+
+// Detach ends the session.
+func (p *Process) Detach() error {
+	if p.ends == nil {
+		return nil
+	}
+	p.ends <- struct{}{}
+	<-p.ends // the memory is not touched any more
+	p.ends = nil
+	defer p.lock(lockSession, syscall.F_UNLCK, false)
+	if !p.Alive() {
+		return nil
+	}
+	return p.ask(askDetach, "")
+}

@@ -1,0 +1,141 @@
+package live
+
+import "github.com/ftrace-wrap/ftrace-wrap/recording"
+
+// Found is a process that can be attached to.
+type Found struct {
+	PID        int
+	Executable string
+	Args       []string
+	Armed      bool      // the calls of some function are seen
+	Recording  Recording // where it records
+	Session    bool      // someone is attached
+}
+
+// Recording says where a program that was asked to records. One that records since its environment said so is not among them.
+type Recording uint32
+
+const (
+	NotRecording Recording = iota
+	ToRings
+	ToFiles
+)
+
+// Consumers is a set of what programs keep of calls in memory. Calls under way are there always.
+type Consumers uint32
+
+const (
+	History     Consumers = 1 << iota // the last calls of each goroutine
+	HistoryLong                       // the last calls of all
+	Summary                           // counts and times of each function
+
+	AllConsumers = History | HistoryLong | Summary
+)
+
+// A Switch says what a function is switched to; several can be combined.
+type Switch uint32
+
+const (
+	On Switch = 1 << iota
+	Off
+	Timed
+	Untimed
+)
+
+var timerNames = [...]string{"CYCLE", "NANOSECOND", "MICROSECOND", "MILLISECOND", "TICK"}
+
+// A Timer is one by which calls can be timed (FTRACE_TIMER), as measured.
+type Timer struct {
+	Name       string
+	Frequency  uint64 // units a second, 0: there is no such timer
+	Resolution uint64 // units by which it goes on
+	Overhead   uint64 // cycles that reading it takes
+	Used       bool
+}
+
+// A Snapshot is what there is to see of a program at one moment. Its parts are each consistent; they are read one after the other.
+type Snapshot struct {
+	Program    *recording.Recording // functions' names, types; it has no events
+	Clock      recording.Converter
+	Begun, Now recording.Clock // when the program was armed first; when the snapshot was taken
+	Consumers  Consumers
+	Functions  []Function // by key; the first is none
+	Goroutines []Goroutine
+	Long       []Call // the last calls of all, in the order in which they ended
+	LongMost   int    // so many are kept
+	Lost       Losses
+}
+
+// A Function is what is known of one.
+type Function struct {
+	Enabled bool // its calls are seen
+	Timed   bool
+	Summary Counts
+}
+
+// Buckets is how many there are in the histogram of a function's times: the n-th has calls that took from 2^(n-1) to 2^n - 1 ticks, the last one those that took longer, too.
+const Buckets = 48
+
+// Counts are those of calls that have ended. Times are in ticks, of calls that were timed.
+type Counts struct {
+	Count, Sum, Min, Max uint64
+	Self                 uint64 // without the calls within it of armed functions
+	Errors, Panics       uint64
+	Log2                 [Buckets]uint64
+}
+
+// A Goroutine is one that has called an armed function.
+type Goroutine struct {
+	ID         uint64
+	Parent     uint64 // the goroutine that started it, 0 if that was not in an armed function
+	ParentFn   uint32 // the key of that function, and which call of it that was
+	ParentCall uint64
+	Start      uint64 // address of the function that it began with
+	Stack      []Frame
+	History    []Call // in the order in which they ended
+}
+
+// A Frame is a call under way.
+type Frame struct {
+	Function uint32
+	Start    uint64 // ticks
+	Event    uint64 // the how-manyeth call on its goroutine it is
+	Count    uint64 // the how-manyeth call of the function it is
+	Entry    Place
+}
+
+// A Call is one that has ended.
+type Call struct {
+	Function  uint32
+	Panicked  bool
+	Goexit    bool
+	Failed    bool // its last result was an error that is not nil
+	Replaced  bool // a mock was called
+	Goroutine uint64
+	Start     uint64 // ticks; 0: it was not timed
+	End       uint64 // if it was not timed this says no more than what was before what
+	Event     uint64 // the how-manyeth call on its goroutine it is
+	Nesting   uint64 // which was the one around it, 0: none
+	Last      uint64 // how many calls the goroutine had begun when it ended
+	Count     uint64 // the how-manyeth call of the function it is
+	Depth     int    // calls around it
+	Entry     Place  // its parameters
+	Exit      Place  // its results
+}
+
+// A Place is where a record is, in the rings; see Process.Event.
+type Place struct {
+	ticks     uint64
+	number    uint64
+	processor int // -1: there is no record
+	offset    int
+}
+
+// Losses count what there was no room for.
+type Losses struct {
+	Functions  uint64 // calls of functions that have no summary
+	Goroutines uint64 // goroutines that are not shown
+	Frames     uint64 // stacks and histories that are not
+	Tables     uint64 // names of functions and types
+	Records    uint64 // of recordings
+}

@@ -1,0 +1,34 @@
+package recording
+
+// FromTables returns a recording that has no records: what the tables of a running program say, which are packets as in the file "tables". Package live uses it for the names of
+// functions, and for the values in single records.
+func FromTables(env Env, packets []byte) *Recording {
+	env.Version = programVersion
+	env.stringLimit, env.elemLimit, env.fieldLimit, env.nestLimit = stringLimit, elemLimit, fieldLimit, nestLimit
+	r := &Recording{Dir: "memory", Env: env, seen: map[string]bool{}, lost: map[int]uint64{}, codes: map[uint64]string{}}
+	r.tables.r = r
+	for at := int64(0); len(packets) >= packetHead; {
+		p, wrong := parsePacket(packets, 1, env.UUID)
+		if wrong == "" && p.size > uint64(len(packets)) {
+			wrong = "the tables end within a packet"
+		}
+		if wrong != "" {
+			r.damaged(Damage{"tables", at, int64(len(packets)), wrong})
+			break
+		}
+		if stopped, what := r.parseTables(packets[packetHead:p.content]); what != "" {
+			r.damaged(Damage{"tables", at + packetHead + int64(stopped), int64(p.content) - packetHead - int64(stopped), what})
+		}
+		packets = packets[p.size:]
+		at += int64(p.size)
+	}
+	return r
+}
+
+// Decode takes in the record that b begins with. It returns false if there is none.
+func (e *Event) Decode(b []byte) bool { return e.decode(b) != 0 }
+
+// Through returns what makes time of ticks by a line through two moments.
+func Through(first, last Clock) Converter {
+	return (&Recording{clocks: []Clock{first, last}}).Converter()
+}

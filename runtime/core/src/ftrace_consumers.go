@@ -1,0 +1,276 @@
+//go:build ftrace_core
+
+// What is kept of calls in memory while functions are armed: each goroutine's calls under way and last calls (history), the last calls of all (history long), and for
+// each function a summary. They are called consumers, as in WL#2360, and each can be switched at any time, also from outside. Everything is written by the goroutine
+// that calls, to memory of its own or of its processor, where it is held meanwhile: nothing is locked, nothing allocated, and what others read they read as it is,
+// with a number beside it that tells them whether it changed meanwhile.
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+// The consumers.
+const (
+	ftraceConsumerHistory = 1 << iota
+	ftraceConsumerHistoryLong
+	ftraceConsumerSummary
+	ftraceConsumersAll = 1<<iota - 1
+)
+
+var ftraceConsumerNames = [...]string{"history", "history_long", "summary"}
+
+// ftraceParseConsumers reads FTRACE_CONSUMERS: all, none, or some.
+func ftraceParseConsumers(s string, wanted uint32) uint32 {
+	switch s {
+	case "":
+		return wanted
+	case "all":
+		return ftraceConsumersAll
+	case "none":
+		return 0
+	}
+	wanted = 0
+	for s != "" {
+		item := s
+		s = ""
+		for i := range len(item) {
+			if item[i] == ',' {
+				item, s = item[:i], item[i+1:]
+				break
+			}
+		}
+		known := false
+		for i, name := range ftraceConsumerNames {
+			if item == name {
+				wanted |= 1 << i
+				known = true
+			}
+		}
+		if !known {
+			ftraceComplain("FTRACE_CONSUMERS: " + item + " is none of history, history_long, summary, all, none")
+		}
+	}
+	return wanted
+}
+
+// ftraceCall is a call that has ended, in a history. Readers know it byte for byte.
+type ftraceCall struct {
+	_         sys.NotInHeap
+	number    uint64 // 1 + how many were put into this history before; 0 while it is being written
+	key       uint32
+	flags     uint32 // ftraceCall...
+	goroutine uint64
+	start     uint64      // ticks; 0: it was not timed
+	end       uint64      // ticks; if it was not timed they say no more than what was before what
+	event     uint64      // number of the call on its goroutine, from 1
+	nesting   uint64      // that of the call around it, 0: none
+	last      uint64      // number of the last call on its goroutine when it ended
+	count     uint64      // the how-manyeth call of the function it was
+	entry     ftracePlace // its records, if there are any
+	exit      ftracePlace
+	depth     uint32 // calls around it
+	_         uint32
+}
+
+const (
+	ftraceCallPanicked = 1 << iota
+	ftraceCallGoexit
+	ftraceCallFailed // its last result was an error that is not nil
+	ftraceCallReplaced
+)
+
+// ftraceSummary is what is known of all calls of a function on a processor. Readers know it byte for byte.
+type ftraceSummary struct {
+	_              sys.NotInHeap
+	changing       uint64 // odd while it is being written
+	count          uint64
+	sum, min, max  uint64 // ticks, of those that were timed
+	self           uint64 // ticks, without the calls within it of functions that are armed too
+	errors, panics uint64
+	log2           [ftraceLog2]uint64 // by the number of bits of the ticks; the last one also has what is longer
+}
+
+const ftraceLog2 = 48
+
+// ftraceConsumers returns which consumers are on.
+func ftraceConsumers() uint32 {
+	if h := ftraceMemory.head; h != nil {
+		return atomic.Load(&h.consumers)
+	}
+	return 0
+}
+
+// ftraceObserveEntry notes that the call of frame, the topmost, begins.
+func ftraceObserveEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
+	f := frame.fn
+	records := ftraceRecording.on
+	if !records && ftraceConsumers() == 0 {
+		return
+	}
+	var layout *ftraceLayout
+	if records && len(args) > 0 && frame.clause.Detail >= ftrace_rule_Args {
+		layout = f.entryLayouts.find(args, ftraceLayoutFlags(frame.clause))
+	}
+	t.events++
+	frame.event = t.events
+	mp := acquirem()
+	w := ftraceWriterOf(mp)
+	if w != nil {
+		frame.place = ftracePlace{ticks: w.now(t, f), writer: ftraceNowhere}
+		if records && w.room(mp) {
+			if !t.recorded {
+				w.goroutine(gp, t)
+			}
+			w.entry(gp, mp, frame, layout, args)
+		}
+	}
+	releasem(mp)
+}
+
+// now returns the ticks at which something is noted that happens on the processor. They never go back in what the processor notes, nor in what the goroutine does. If calls of f
+// are not timed the timer is not read.
+func (w *ftraceWriter) now(t *ftraceG, f *ftraceFunc) uint64 {
+	if f.flags&ftraceUntimed != 0 {
+		w.last = max(w.last, t.last+1)
+	} else {
+		w.last = max(w.last, ftraceTicks())
+	}
+	t.last = w.last
+	return w.last
+}
+
+// ftraceObserveExit notes that the call of frame, the topmost, ends: by p, or by the panic that was recovered, or with results.
+func ftraceObserveExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_panic) {
+	f := frame.fn
+	records, on := ftraceRecording.on, ftraceConsumers()
+	if on == 0 && !records || frame.place.ticks == 0 {
+		return // nothing is kept, or was not when the call began
+	}
+	mp := acquirem()
+	w := ftraceWriterOf(mp)
+	if w == nil {
+		releasem(mp)
+		return
+	}
+	now := w.now(t, f)
+	exit := ftracePlace{writer: ftraceNowhere}
+	if records && w.room(mp) {
+		exit = w.exit(gp, mp, frame, results, p)
+	}
+	if on != 0 {
+		ftraceConsume(gp, t, w, frame, ftraceOutcome(f, frame, results, p), on, now, exit)
+	}
+	releasem(mp)
+}
+
+// ftraceOutcome says how the call ended.
+func ftraceOutcome(f *ftraceFunc, frame *ftraceFrame, results []any, p *_panic) (flags uint32) {
+	switch {
+	case p != nil && p.goexit:
+		flags = ftraceCallGoexit
+	case p != nil || frame.flags&ftracePanicked != 0:
+		flags = ftraceCallPanicked
+	case f.flags&ftraceMayFail != 0 && len(results) > 0:
+		last := efaceOf(&results[len(results)-1])
+		failed := last._type != nil
+		if failed && frame.flags&ftraceAtReturns == 0 { // a pointer to the result
+			failed = *(*unsafe.Pointer)(last.data) != nil
+		}
+		if failed {
+			flags = ftraceCallFailed
+		}
+	}
+	if frame.flags&ftraceReplaced != 0 {
+		flags |= ftraceCallReplaced
+	}
+	return flags
+}
+
+// ftraceConsume tells the consumers that are on of the call of frame, which ended now.
+func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outcome, on uint32, now uint64, exit ftracePlace) {
+	f := frame.fn
+	timed := f.flags&ftraceUntimed == 0
+	lasted := now - frame.place.ticks
+	if on&ftraceConsumerSummary != 0 && w.summaries != nil {
+		if uint64(f.key) < ftraceMemory.head.summariesMost {
+			s := (*ftraceSummary)(add(w.summaries, uintptr(f.key)*unsafe.Sizeof(ftraceSummary{})))
+			changing := s.changing
+			ftraceStore64(&s.changing, changing+1)
+			s.count++
+			if timed {
+				s.sum += lasted
+				if s.min == 0 || lasted < s.min {
+					s.min = lasted
+				}
+				s.max = max(s.max, lasted)
+				s.self += lasted - min(lasted, frame.below)
+				s.log2[min(sys.Len64(lasted), ftraceLog2-1)]++
+			}
+			switch {
+			case outcome&ftraceCallFailed != 0:
+				s.errors++
+			case outcome&ftraceCallPanicked != 0:
+				s.panics++
+			}
+			ftraceStore64(&s.changing, changing+2)
+		} else {
+			atomic.Xadd64(&ftraceMemory.head.lost.functions, 1)
+		}
+		if timed && t.depth > 1 {
+			t.frame(t.depth - 2).below += lasted
+		}
+	}
+	if on&(ftraceConsumerHistory|ftraceConsumerHistoryLong) == 0 {
+		return
+	}
+	nesting := uint64(0)
+	if t.depth > 1 {
+		nesting = t.frame(t.depth - 2).event
+	}
+	if on&ftraceConsumerHistory != 0 {
+		if c := t.remember(); c != nil {
+			c.fill(gp, t, frame, outcome, now, nesting, exit)
+			t.calls++
+			ftraceStore64(&c.number, t.calls)
+		}
+	}
+	if on&ftraceConsumerHistoryLong != 0 && w.history != nil {
+		c := (*ftraceCall)(add(w.history, uintptr(w.calls%ftraceMemory.head.longMost)*unsafe.Sizeof(ftraceCall{})))
+		ftraceStore64(&c.number, 0)
+		c.fill(gp, t, frame, outcome, now, nesting, exit)
+		w.calls++
+		ftraceStore64(&c.number, w.calls)
+	}
+}
+
+// remember returns the place for the goroutine's next finished call, or nil if it can't have a history.
+func (t *ftraceG) remember() *ftraceCall {
+	n := uintptr(ftraceMemory.head.historyMost) + 1 // one more, for it is being written
+	if t.history == nil {
+		if n == 1 || t.historyLost {
+			return nil
+		}
+		t.history, t.historyAt = ftraceNewHistory(n * unsafe.Sizeof(ftraceCall{}))
+		if t.history == nil {
+			t.historyLost = true
+			return nil
+		}
+	}
+	c := (*ftraceCall)(add(t.history, uintptr(t.calls)%n*unsafe.Sizeof(ftraceCall{})))
+	ftraceStore64(&c.number, 0)
+	return c
+}
+
+func (c *ftraceCall) fill(gp *g, t *ftraceG, frame *ftraceFrame, outcome uint32, now, nesting uint64, exit ftracePlace) {
+	c.key, c.flags, c.goroutine = frame.fn.key, outcome, gp.goid
+	c.start, c.end = frame.place.ticks, now
+	if frame.fn.flags&ftraceUntimed != 0 {
+		c.start = 0
+	}
+	c.event, c.nesting, c.last, c.count = frame.event, nesting, t.events, uint64(frame.count)
+	c.entry, c.exit, c.depth = frame.place, exit, uint32(frame.shown)
+}

@@ -1,0 +1,108 @@
+//go:build ftrace_core
+
+// Timers, as in the seed WL#2360: cycles, nanoseconds, microseconds, milliseconds and the system's ticks, each with its frequency, resolution and overhead, as measured.
+// One is in use (FTRACE_TIMER); all moments are in its units, which this package calls ticks whichever it is.
+
+package runtime
+
+const (
+	ftraceTimerCycle = iota
+	ftraceTimerNanosecond
+	ftraceTimerMicrosecond
+	ftraceTimerMillisecond
+	ftraceTimerTick
+	ftraceTimers
+)
+
+var ftraceTimerNames = [ftraceTimers]string{"cycle", "nanosecond", "microsecond", "millisecond", "tick"}
+
+// ftraceTimer is the one in use.
+var ftraceTimer int
+
+// ftraceTimerFacts is what was measured of a timer.
+type ftraceTimerFacts struct {
+	frequency  uint64 // units a second; 0: there is no such timer here
+	resolution uint64 // units by which it goes on at least
+	overhead   uint64 // cycles that reading it takes
+}
+
+// ftraceParseTimer reads FTRACE_TIMER.
+func ftraceParseTimer(s string) {
+	if s == "" {
+		return
+	}
+	known := ""
+	for i, name := range ftraceTimerNames {
+		if s == name {
+			if i != ftraceTimerTick || ftraceSystemTicks() != 0 {
+				ftraceTimer = i
+				return
+			}
+			ftraceComplain("FTRACE_TIMER: there is no timer tick on this system; the processor's cycles are used")
+			return
+		}
+		known += " " + name
+	}
+	ftraceComplain("FTRACE_TIMER: " + s + " is none of" + known + "; the processor's cycles are used")
+}
+
+// ftraceTicks reads the timer in use.
+func ftraceTicks() uint64 {
+	if ftraceTimer == ftraceTimerCycle {
+		return uint64(cputicks())
+	}
+	return ftraceReadTimer(ftraceTimer)
+}
+
+func ftraceReadTimer(timer int) uint64 {
+	switch timer {
+	case ftraceTimerCycle:
+		return uint64(cputicks())
+	case ftraceTimerNanosecond:
+		return uint64(nanotime())
+	case ftraceTimerMicrosecond:
+		return uint64(nanotime()) / 1e3
+	case ftraceTimerMillisecond:
+		return uint64(nanotime()) / 1e6
+	}
+	return ftraceSystemTicks()
+}
+
+// ftraceMeasureTimers measures all timers, which takes some milliseconds and, for the resolution of the coarse ones, their next step.
+func ftraceMeasureTimers(to *[ftraceTimers]ftraceTimerFacts) {
+	for i := range to {
+		if ftraceReadTimer(i) == 0 {
+			continue
+		}
+		f := &to[i]
+		f.overhead = ^uint64(0)
+		for range 20 {
+			from := cputicks()
+			for range 10 {
+				ftraceReadTimer(i)
+			}
+			f.overhead = min(f.overhead, uint64(cputicks()-from)/10)
+		}
+		f.resolution = ^uint64(0)
+		deadline := nanotime() + 30e6
+		last := ftraceReadTimer(i)
+		for n := 0; n < 100 && nanotime() < deadline; {
+			if now := ftraceReadTimer(i); now != last {
+				f.resolution = min(f.resolution, now-last)
+				last = now
+				n++
+			}
+		}
+	}
+	to[ftraceTimerNanosecond].frequency = 1e9
+	to[ftraceTimerMicrosecond].frequency = 1e6
+	to[ftraceTimerMillisecond].frequency = 1e3
+	to[ftraceTimerTick].frequency = ftraceSystemTicksPerSecond
+	from, start := cputicks(), nanotime()
+	for nanotime()-start < 2e6 {
+	}
+	to[ftraceTimerCycle].frequency = uint64(float64(cputicks()-from) * 1e9 / float64(nanotime()-start))
+	if since := nanotime() - ticks.startTime; since > 1e8 { // a long time is a better measure
+		to[ftraceTimerCycle].frequency = uint64(float64(cputicks()-ticks.startTicks) * 1e9 / float64(since))
+	}
+}
