@@ -75,7 +75,7 @@ func (e *Event) decode(b []byte) int {
 	e.Depth = le16(b[10:])
 	e.Function = le32(b[12:])
 	e.Goroutine = le64(b[16:])
-	e.Layout, e.Data = 0, nil
+	e.Call, e.Parent, e.Level, e.Layout, e.Data = 0, 0, 0, 0, nil
 	rest := b[recordHead:size]
 	switch e.Kind {
 	case Entry:

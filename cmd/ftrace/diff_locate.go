@@ -35,16 +35,19 @@ func (d *comparison) locate(context int) error {
 	}
 	slices.SortFunc(differing, func(x, y *pair) int { return cmp.Compare(start(x), start(y)) })
 	differing = differing[:min(len(differing), 100)]
-	a, err := d.a.lines(differing, block, func(p *pair) uint64 { return p.a.id }, context)
-	if err != nil {
-		return err
+	if len(differing) == 0 {
+		return nil
 	}
-	b, err := d.b.lines(differing, block, func(p *pair) uint64 { return p.b.id }, context)
+	var found [2]map[*pair]*blockLines
+	err := both(func(i int) (err error) {
+		found[i], err = []*side{d.a, d.b}[i].lines(differing, block, func(p *pair) uint64 { return []*tracedGoroutine{p.a, p.b}[i].id }, context)
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	for _, p := range differing {
-		p.find(a[p], b[p], context)
+		p.find(found[0][p], found[1][p], context)
 		if p.at >= 0 && (d.divergence == nil || p.tick < d.divergence.tick) {
 			d.divergence = p
 		}
