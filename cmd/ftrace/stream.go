@@ -30,8 +30,8 @@ type batch struct {
 }
 
 const (
-	batchEvents = 1024
-	batches     = 8
+	batchEvents = 256
+	batches     = 4
 )
 
 // events begins to read the recording. The caller closes the stream.
