@@ -70,34 +70,12 @@ func replay(w *walker, window recording.Window, f format, repeats, group bool, o
 	if repeats {
 		finish = newRepeats(t).finish
 	}
-	var s *stream
-	if w.rules == nil && !repeats { // nearly all values are shown
-		s = w.eventsWithText(window, func() func([]byte, *recording.Event) []byte { return valuesOf(w.r, f) })
-	} else {
-		s = w.events(window)
-	}
+	s := w.events(window)
 	for e := s.Next(); lines.err == nil && e != nil; e = s.Next() {
-		if s.work != nil {
-			t.ready = s.text()
-		}
 		w.event(e)
 	}
 	finish()
 	s.Close()
 	complain(w.r, s.Stream)
 	return lines.close()
-}
-
-// valuesOf returns a function that appends the text of an event's values, parameters or results, as a line has them if it is not full.
-func valuesOf(r *recording.Recording, f format) func([]byte, *recording.Event) []byte {
-	printer := r.Printer(f.values)
-	return func(b []byte, e *recording.Event) []byte {
-		switch e.Kind {
-		case recording.EntryArgs:
-			return printer.Append(b, len(b), e, r.Function(e.Function).Params)
-		case recording.ExitResults:
-			return printer.Append(b, len(b), e, r.Function(e.Function).Results)
-		}
-		return b
-	}
 }

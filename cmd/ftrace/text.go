@@ -19,8 +19,10 @@ type text struct {
 	line    uint64         // lines written, for seq
 	out     lineWriter
 	now     uint64 // ticks of the event
-	ready   []byte // the text of its values, if that was made before
 	b       []byte // the line that is being made
+
+	goroutine uint64 // of the last line
+	name      []byte // what it is called there
 }
 
 // A lineWriter takes whole lines, of one goroutine or none (0).
@@ -92,24 +94,32 @@ func (t *text) prefix(b []byte, goroutine uint64, depth int32) []byte {
 	if f.elapsed {
 		b = appendPadded(b, 11, func(b []byte) []byte { return appendSeconds(b, int64(t.clock.Since(t.now))) })
 	}
+	if goroutine != t.goroutine || len(t.name) == 0 {
+		t.goroutine, t.name = goroutine, f.goroutine(t.name[:0], goroutine)
+	}
+	b = append(b, t.name...)
+	n := 2 * int(depth)
+	for n > len(spaces) {
+		b = append(b, spaces...)
+		n -= len(spaces)
+	}
+	return append(b, spaces[:n]...)
+}
+
+// goroutine appends what a goroutine is called in front of a line, with spaces behind it.
+func (f *format) goroutine(b []byte, goroutine uint64) []byte {
 	if f.colour {
 		b = append(b, "\x1b["...)
 		b = strconv.AppendUint(b, 31+goroutine%6, 10)
 		b = append(b, 'm')
 	}
 	at := len(b)
-	b = append(b, 'G')
-	b = strconv.AppendUint(b, goroutine, 10)
+	b = strconv.AppendUint(append(b, 'G'), goroutine, 10)
 	n := len(b) - at
 	if f.colour {
 		b = append(b, "\x1b[0m"...)
 	}
-	n = max(0, 4-n) + 1 + 2*int(depth)
-	for n > len(spaces) {
-		b = append(b, spaces...)
-		n -= len(spaces)
-	}
-	return append(b, spaces[:n]...)
+	return append(b, spaces[:max(0, 4-n)+1]...)
 }
 
 // appendPadded appends what f does, and spaces up to n bytes, and another.
@@ -150,7 +160,7 @@ func (t *text) entry(st *stack, c *frame, e *recording.Event) (line []byte, brac
 	b := t.prefix(t.b[:0], st.Goroutine, d.shown)
 	b = append(b, name.entry...)
 	if e.Kind == recording.EntryArgs && d.clause.Detail >= rule.Args {
-		b = t.values(b, e, name.f.Params)
+		b = t.printer.Append(b, 0, e, name.f.Params)
 	}
 	b = append(b, ") {"...)
 	brace = len(b)
@@ -183,14 +193,6 @@ func (t *text) entry(st *stack, c *frame, e *recording.Event) (line []byte, brac
 	b = append(b, '\n')
 	t.b = b
 	return b, brace
-}
-
-// values appends the values of the event.
-func (t *text) values(b []byte, e *recording.Event, names []recording.Param) []byte {
-	if len(t.ready) > 0 && len(b)+len(t.ready) < t.format.values.Line {
-		return append(b, t.ready...)
-	}
-	return t.printer.Append(b, 0, e, names)
 }
 
 func (t *text) colour(b []byte, code string) []byte {

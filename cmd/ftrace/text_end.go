@@ -121,7 +121,7 @@ func (t *text) ending(b []byte, st *stack, detail rule.Detail, f *recording.Func
 		return t.panicked(b, " panic", detail, e)
 	case e.Kind == recording.ExitResults && detail >= rule.Args:
 		b = append(b, " = "...)
-		b = t.values(b, e, f.Results)
+		b = t.printer.Append(b, 0, e, f.Results)
 	}
 	if g := st.Data.text; g != nil && len(g.recovered) > 0 {
 		b = append(b, g.recovered...)
