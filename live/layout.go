@@ -77,6 +77,9 @@ type frame struct {
 	count uint64
 }
 
+// framePanicked is the flag of a call that a panic has ended, of which the program takes note when the goroutine calls or returns next.
+const framePanicked = 1 << 2
+
 type place struct {
 	ticks  uint64
 	number uint32

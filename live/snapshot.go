@@ -214,7 +214,7 @@ func (p *Process) goroutine(at uint64) (g Goroutine, ok bool, err error) {
 			}
 			for i := range uint64(b.depth) {
 				f := (*frame)(unsafe.Pointer(&frames[i*p.head.frameSize]))
-				if f.place.ticks != 0 {
+				if f.place.ticks != 0 && f.flags&framePanicked == 0 {
 					g.Stack = append(g.Stack, Frame{Function: f.key, Start: f.place.ticks, Event: f.event, Count: f.count, Entry: f.place.place()})
 				}
 			}

@@ -157,7 +157,7 @@ func TestWriter(t *testing.T) {
 	for _, name := range []string{"parser", "workers"} {
 		r := open(t, filepath.Join("testdata", name))
 		want := readAll(t, r, Window{})
-		want = append(want, Event{Ticks: want[len(want)-1].Ticks, Kind: Lost, Call: 3})
+		want = append(want, Event{Ticks: want[len(want)-1].Ticks, Kind: Lost, Call: 3}, Event{Kind: Entry, Function: 1, Goroutine: 1, Call: 5, Untimed: true})
 		dir := filepath.Join(t.TempDir(), "copy")
 		w, err := r.NewWriter(dir)
 		if err != nil {

@@ -119,7 +119,11 @@ func (e *Event) encode(b []byte) []byte {
 		b = append(b, e.Data...)
 	}
 	if call {
-		b = order.AppendUint64(b, e.Call)
+		number := e.Call
+		if e.Untimed {
+			number |= untimed
+		}
+		b = order.AppendUint64(b, number)
 	}
 	if values {
 		b = order.AppendUint32(order.AppendUint32(b, e.Layout), uint32(len(e.Data)))

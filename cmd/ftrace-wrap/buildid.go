@@ -13,38 +13,45 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
 )
 
-// toolVersion answers the go command's question for the compiler's version, which goes into the key of everything that the compiler
-// makes. Our own content and the build-time settings are added, so that the build cache keeps what we make apart from plain
-// objects, and from ours of other settings. This is also where settings are checked: it runs once in each go command.
-func toolVersion(tool string) int {
+// toolVersion answers the go command's question for a tool's version, which goes into the key of everything that the tool makes.
+func toolVersion(tool string, t transform) int {
 	out, err := exec.Command(tool, "-V=full").Output()
 	if err != nil {
 		return exitStatus(err)
 	}
-	line := strings.TrimSpace(string(out))
-	if version := compilerVersion(line); !core.Supported(version) {
-		return fail(fmt.Errorf("%s is not a supported Go release: %s are", version, strings.Join(core.Releases, ", ")))
-	}
-	settings, err := readSettings(tool)
+	line, err := t.version(tool, strings.TrimSpace(string(out)))
 	if err != nil {
 		return fail(err)
 	}
-	if err := settings.selection.Validate(); err != nil {
-		return fail(err)
-	}
-	if _, err := openStore(); err != nil {
-		return fail(err)
-	}
-	key, err := settings.key()
-	if err != nil {
-		return fail(err)
-	}
-	fmt.Println(addKey(line, key))
+	fmt.Println(line)
 	return 0
 }
 
-// compilerVersion returns the release in "compile version go1.26.8 X:experiment".
-func compilerVersion(line string) string {
+// compilerVersion adds our own content and the build-time settings to the compiler's version, so that the build cache keeps what we make apart from plain
+// objects, and from ours of other settings. This is also where settings are checked: it runs once in each go command.
+func compilerVersion(tool, line string) (string, error) {
+	if version := releaseIn(line); !core.Supported(version) {
+		return "", fmt.Errorf("%s is not a supported Go release: %s are", version, strings.Join(core.Releases, ", "))
+	}
+	settings, err := readSettings(tool)
+	if err != nil {
+		return "", err
+	}
+	if err := settings.selection.Validate(); err != nil {
+		return "", err
+	}
+	if _, err := openStore(); err != nil {
+		return "", err
+	}
+	key, err := settings.key()
+	if err != nil {
+		return "", err
+	}
+	return addKey(line, key), nil
+}
+
+// releaseIn returns the release in "compile version go1.26.8 X:experiment".
+func releaseIn(line string) string {
 	if fields := strings.Fields(line); len(fields) > 2 {
 		return fields[2]
 	}

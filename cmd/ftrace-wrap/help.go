@@ -41,7 +41,7 @@ Settings, from the environment, of a build:
 and of a program when it runs, which rebuild nothing (docs/rules.md):
 
 	FTRACE           what is traced; not set, nothing
-	FTRACE_OUT       where to: stderr, stdout, or a file (%p is the process ID)
+	FTRACE_OUT       where to: stderr, stdout, off, or a file (%p is the process ID)
 	FTRACE_FORMAT    how lines look
 	FTRACE_WEAVE     off: what the program writes is not in the trace; only: there alone
 	FTRACE_GROUP     on: the lines of a goroutine's outermost call stay together
@@ -50,6 +50,9 @@ and of a program when it runs, which rebuild nothing (docs/rules.md):
 	FTRACE_FAIL      which functions fail that return an error (docs/mock.md)
 	FTRACE_RECORD    record calls, in a directory, for the command ftrace, or in rings
 	FTRACE_ON_ERROR  N: print the last N calls, when something goes wrong
+	FTRACE_CONSUMERS what is kept in memory of armed functions' calls
+	FTRACE_MEMORY    off: no one can look into the program; or how much is kept
+	FTRACE_TIMER     by what calls are timed: cycle, nanosecond, ...
 `
 
 // helpTexts has the text of each command.

@@ -8,9 +8,16 @@ import (
 	"strings"
 )
 
-// transforms has what is done to the tools of the go command, by name. A tool that is not here runs as if we were not.
-var transforms = map[string]func(tool string, args []string) int{
-	"compile": compile,
+// A transform is what is done to a tool of the go command.
+type transform struct {
+	run     func(tool string, args []string) int
+	version func(tool, line string) (string, error) // what it answers to -V=full, where the tool itself answers line
+}
+
+// transforms has what is done, by the tool's name. A tool that is not here runs as if we were not.
+var transforms = map[string]transform{
+	"compile": {compile, compilerVersion},
+	"asm":     {assemble, assemblerVersion},
 }
 
 // toolexec runs one tool of the go command, and returns its exit status. Nothing is printed but what the tool prints: the go
@@ -22,9 +29,9 @@ func toolexec(tool string, args []string) int {
 		return execTool(tool, args)
 	}
 	if len(args) == 1 && args[0] == "-V=full" {
-		return toolVersion(tool)
+		return toolVersion(tool, transform)
 	}
-	return transform(tool, args)
+	return transform.run(tool, args)
 }
 
 // runTool runs a tool with our standard files and returns its exit status.

@@ -21,7 +21,9 @@ func showStacks(p *live.Process, f format) error {
 	w := bufio.NewWriter(os.Stdout)
 	v := &stackView{p: p, s: s, printer: s.Program.Printer(f.values), out: w}
 	for i := range s.Goroutines {
-		v.goroutine(&s.Goroutines[i])
+		if g := &s.Goroutines[i]; len(g.Stack)+len(g.History) > 0 {
+			v.goroutine(g)
+		}
 	}
 	return w.Flush()
 }

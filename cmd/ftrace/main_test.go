@@ -19,7 +19,7 @@ import (
 
 // TestMain lets the test binary be ftrace, under which name testscript puts it on the scripts' PATH.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ftrace": main})
+	testscript.Main(m, map[string]func(){"ftrace": main, "look": look})
 }
 
 // TestScript runs testdata/script/*.txtar, each a module of its own. $TOOLEXEC is the flag that puts ftrace-wrap into a go command, $ROOT the root of this module.

@@ -178,10 +178,16 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 	return changed, added, err
 }
 
+// Assembly returns a function in assembly code and the name of the file of package runtime that it is added to. Only amd64 needs one.
+func Assembly() (file, text string) { return "asm_amd64.s", assembly }
+
+//go:embed src/ftrace_amd64.s
+var assembly string
+
 // Hash returns a short text that differs if what is added to Go's packages differs.
 func Hash() string {
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%#v %q", splices, rule.Source)
+	fmt.Fprintf(hash, "%#v %q %q", splices, rule.Source, assembly)
 	fs.WalkDir(sources, ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			source, _ := sources.ReadFile(name)
@@ -230,7 +236,8 @@ func runtimeFiles(version, goos, goarch string) ([]File, error) {
 	for _, e := range entries {
 		name := e.Name()
 		system, isSystem := strings.CutPrefix(strings.TrimSuffix(name, ".go"), "ftrace_os_")
-		if e.IsDir() || isSystem && !forTarget(system, goos, goarch) {
+		cpu, isCPU := strings.CutPrefix(strings.TrimSuffix(name, ".go"), "ftrace_cpu_")
+		if e.IsDir() || path.Ext(name) != ".go" || isSystem && !forTarget(system, goos, goarch) || isCPU && cpu != goarch {
 			continue
 		}
 		source, err := sources.ReadFile("src/" + name)

@@ -263,7 +263,7 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 	if config == nil {
 		return 0 // it is replaced
 	}
-	if t != nil {
+	if t != nil && t.depth > 0 && !t.settled(gp, offset) {
 		t.sweep(gp, offset)
 	}
 	if count > f.until {
@@ -291,13 +291,8 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 		atomic.Xadd(&ftraceLost, 1)
 		return 0
 	}
-	frame.fn = f
-	frame.key = f.key
-	frame.sp = offset
-	frame.count = count
-	frame.mask = mask
-	frame.shown = t.shown
-	frame.flags = flags
+	frame.fn, frame.key, frame.flags = f, f.key, flags
+	frame.sp, frame.count, frame.mask, frame.shown = offset, count, mask, t.shown
 	t.mask = mask
 	if clause == nil {
 		t.pushed()
@@ -349,9 +344,15 @@ func ftraceLeft(hook *any, sp uintptr, results []any) {
 	if t == nil || t.depth == 0 || t.frame(t.depth-1).sp < offset || t.busy != 0 || !ftraceMayTrace(gp) {
 		return
 	}
-	if t.settle(gp, f, offset) != nil {
+	if top := t.frame(t.depth - 1); top.fn == f && top.sp == offset && t.settled(gp, offset) || t.settle(gp, f, offset) != nil {
 		t.end(gp, results, nil)
 	}
+}
+
+// settled says whether the topmost frame is that of a call under way, as nearly always; offset is where the call stands that is certainly alive.
+func (t *ftraceG) settled(gp *g, offset uintptr) bool {
+	top := t.frame(t.depth - 1)
+	return gp._panic == nil && top.sp <= offset && top.flags&ftracePanicked == 0
 }
 
 // settle takes off what is above the frame of the call of f at offset, and returns that, or nil if there is none.

@@ -120,7 +120,7 @@ func ftraceObserveEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	mp := acquirem()
 	w := ftraceWriterOf(mp)
 	if w != nil {
-		frame.place = ftracePlace{ticks: w.now(t, f), writer: ftraceNowhere}
+		frame.place = ftracePlace{w.now(t, f), ftraceNowhere}
 		if records && w.room(mp) {
 			if !t.recorded {
 				w.goroutine(gp, t)
@@ -157,7 +157,7 @@ func ftraceObserveExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *
 		return
 	}
 	now := w.now(t, f)
-	exit := ftracePlace{writer: ftraceNowhere}
+	exit := ftracePlace{0, ftraceNowhere}
 	if records && w.room(mp) {
 		exit = w.exit(gp, mp, frame, results, p)
 	}

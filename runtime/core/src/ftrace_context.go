@@ -37,24 +37,32 @@ func ftracePanicking(e any) {
 
 // ftracePlace is where a record is, in the rings or in files. Readers know it byte for byte.
 type ftracePlace struct {
-	ticks  uint64
-	number uint32 // of the chunk
-	writer uint16 // ftraceNowhere: there is no record
-	offset uint16 // in words
+	ticks uint64
+	where uint64 // 32 bits: number of the chunk, 16: the writer; 16: the offset in words
 }
 
-const ftraceNowhere = 0xFFFF
+// ftraceNowhere is where nothing is recorded.
+const ftraceNowhere = 0xFFFF << 32
+
+// ftracePlaceAt is one word, since the processor is slow to put one together that was stored in parts.
+func ftracePlaceAt(ticks, chunk uint64, writer int32, offset uintptr) ftracePlace {
+	return ftracePlace{ticks, uint64(uint32(chunk)) | uint64(writer)<<32 | uint64(offset/8)<<48}
+}
+
+func (p *ftracePlace) writer() int     { return int(p.where >> 32 & 0xFFFF) }
+func (p *ftracePlace) number() uint32  { return uint32(p.where) }
+func (p *ftracePlace) offset() uintptr { return uintptr(p.where>>48) * 8 }
 
 // chunk returns the chunk, or nil if another one has taken its place.
 func (p *ftracePlace) chunk() *ftraceChunk {
-	if p.writer >= ftraceProcessorsMost {
+	if p.writer() >= ftraceProcessorsMost {
 		return nil
 	}
-	w := ftraceRecording.writers[p.writer]
+	w := ftraceRecording.writers[p.writer()]
 	if w == nil {
 		return nil
 	}
-	if c := w.chunkAt(uint64(p.number)); c != nil && uint32(c.number) == p.number {
+	if c := w.chunkAt(uint64(p.number())); c != nil && uint32(c.number) == p.number() {
 		return c
 	}
 	return nil
@@ -63,7 +71,7 @@ func (p *ftracePlace) chunk() *ftraceChunk {
 // kind returns the record's kind, or 0 if it is no longer there.
 func (p *ftracePlace) kind() uint8 {
 	if c := p.chunk(); c != nil {
-		return c.record(uintptr(p.offset) * 8).kind
+		return c.record(p.offset()).kind
 	}
 	return 0
 }
@@ -74,7 +82,7 @@ func (p *ftracePlace) read(to *ftraceText) *ftraceEvent {
 	if c == nil {
 		return nil
 	}
-	from := c.record(uintptr(p.offset) * 8)
+	from := c.record(p.offset())
 	memmove(unsafe.Pointer(&to.data), unsafe.Pointer(from), uintptr(from.words)*8)
 	r := (*ftraceEvent)(unsafe.Pointer(&to.data))
 	if p.chunk() == nil || r.ticks != p.ticks {
@@ -158,18 +166,17 @@ func (s *ftracePlaces) collect(goid uint64, n int, since uint64) uint64 {
 			left[at] = 0 // it ended before that, as did those before it
 			continue
 		}
-		s.scan(last, ftracePlace{number: uint32(number), writer: uint16(at)}, goid, since)
+		s.scan(last, number, at, goid, since)
 		since = max(since, s.beginning(n))
 	}
 }
 
 // scan inserts the records of the goroutine in a chunk that are not before since.
-func (s *ftracePlaces) scan(c *ftraceChunk, p ftracePlace, goid, since uint64) {
+func (s *ftracePlaces) scan(c *ftraceChunk, number uint64, writer int, goid, since uint64) {
 	for offset := unsafe.Sizeof(*c); offset+ftraceRecordSize <= uintptr(atomic.Load64(&c.content)/8); {
 		r := c.record(offset)
 		if r.goroutine == goid && r.ticks >= since {
-			p.ticks, p.offset = r.ticks, uint16(offset/8)
-			s.insert(p)
+			s.insert(ftracePlaceAt(r.ticks, number, int32(writer), offset))
 		}
 		if r.words == 0 {
 			return // it is being written over
@@ -254,7 +261,7 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32) int32 {
 			b.str("...\n")
 		}
 		b.prefix(gp, at)
-		b.recordedEntry(f, uintptr(*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize))), r)
+		b.recordedEntry(f, uintptr(*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize))&^ftraceCallUntimed), r)
 		depth = at + 1
 	case ftraceKindExit, ftraceKindExitArgs, ftraceKindPanic, ftraceKindGoexit:
 		if at >= depth {

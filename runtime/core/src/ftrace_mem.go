@@ -131,7 +131,8 @@ func (t *ftraceG) push() *ftraceFrame {
 		return nil
 	}
 	frame := t.frame(t.depth)
-	*frame = ftraceFrame{}
+	frame.place, frame.event, frame.clause, frame.below = ftracePlace{}, 0, nil, 0
+	frame.start, frame.held, frame.heldAt, frame.note = 0, 0, 0, 0
 	t.depth++
 	return frame
 }

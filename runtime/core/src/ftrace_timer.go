@@ -49,7 +49,7 @@ func ftraceParseTimer(s string) {
 // ftraceTicks reads the timer in use.
 func ftraceTicks() uint64 {
 	if ftraceTimer == ftraceTimerCycle {
-		return uint64(cputicks())
+		return ftraceCycles()
 	}
 	return ftraceReadTimer(ftraceTimer)
 }
@@ -57,7 +57,7 @@ func ftraceTicks() uint64 {
 func ftraceReadTimer(timer int) uint64 {
 	switch timer {
 	case ftraceTimerCycle:
-		return uint64(cputicks())
+		return ftraceCycles()
 	case ftraceTimerNanosecond:
 		return uint64(nanotime())
 	case ftraceTimerMicrosecond:
@@ -77,11 +77,11 @@ func ftraceMeasureTimers(to *[ftraceTimers]ftraceTimerFacts) {
 		f := &to[i]
 		f.overhead = ^uint64(0)
 		for range 20 {
-			from := cputicks()
+			from := ftraceCycles()
 			for range 10 {
 				ftraceReadTimer(i)
 			}
-			f.overhead = min(f.overhead, uint64(cputicks()-from)/10)
+			f.overhead = min(f.overhead, (ftraceCycles()-from)/10)
 		}
 		f.resolution = ^uint64(0)
 		deadline := nanotime() + 30e6
@@ -98,11 +98,11 @@ func ftraceMeasureTimers(to *[ftraceTimers]ftraceTimerFacts) {
 	to[ftraceTimerMicrosecond].frequency = 1e6
 	to[ftraceTimerMillisecond].frequency = 1e3
 	to[ftraceTimerTick].frequency = ftraceSystemTicksPerSecond
-	from, start := cputicks(), nanotime()
+	from, start := ftraceCycles(), nanotime()
 	for nanotime()-start < 2e6 {
 	}
-	to[ftraceTimerCycle].frequency = uint64(float64(cputicks()-from) * 1e9 / float64(nanotime()-start))
+	to[ftraceTimerCycle].frequency = uint64(float64(ftraceCycles()-from) * 1e9 / float64(nanotime()-start))
 	if since := nanotime() - ticks.startTime; since > 1e8 { // a long time is a better measure
-		to[ftraceTimerCycle].frequency = uint64(float64(cputicks()-ticks.startTicks) * 1e9 / float64(since))
+		to[ftraceTimerCycle].frequency = uint64(float64(ftraceCycles()-uint64(ticks.startTicks)) * 1e9 / float64(since))
 	}
 }

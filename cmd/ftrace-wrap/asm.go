@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
+)
+
+// assemble runs the assembler, which gets the core's function along with a file of package runtime.
+func assemble(tool string, args []string) int {
+	file, text := core.Assembly()
+	i := slices.IndexFunc(args, func(arg string) bool { return filepath.Base(arg) == file && !strings.HasPrefix(arg, "-") })
+	if i < 0 || valueOf(args, "-p") != "runtime" {
+		return execTool(tool, args)
+	}
+	source, err := os.ReadFile(args[i])
+	if err != nil {
+		return fail(err)
+	}
+	// Its name stands in stack traces.
+	source = append(fmt.Appendf(nil, "#line 1 %q\n", file), append(source, text...)...)
+	dir := filepath.Join(filepath.Dir(valueOf(args, "-o")), "ftrace-wrap")
+	copied := filepath.Join(dir, file)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fail(err)
+	}
+	if err := os.WriteFile(copied, source, 0o666); err != nil {
+		return fail(err)
+	}
+	args = slices.Clone(args)
+	args[i] = copied
+	return execTool(tool, args)
+}
+
+// assemblerVersion answers the go command's question for the assembler's version. What we add to it is a hash of the core's function: it does not depend on
+// the settings.
+func assemblerVersion(_, line string) (string, error) {
+	h := fnv.New64a()
+	_, text := core.Assembly()
+	h.Write([]byte(text))
+	return addKey(line, fmt.Sprintf("%016x", h.Sum64())), nil
+}
+
+// valueOf returns the value of a flag, "" if it is not there.
+func valueOf(args []string, name string) string {
+	for i, arg := range args {
+		if value, ok := strings.CutPrefix(arg, name+"="); ok {
+			return value
+		}
+		if arg == name && i+1 < len(args) {
+			return args[i+1]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/live"
+)
+
+// look is a command of the scripts: it does things to a running program that package live can do, one for each argument behind the program's name, and prints what it sees.
+//
+//	functions           each function: flags, calls, errors, panics, whether times add up
+//	goroutines          each goroutine: calls under way, history
+//	long                the last calls of all
+//	lost, timers
+//	NAME=on|off|timed|untimed
+//	consumers=N, clear=N
+func look() {
+	p, err := processNamed(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	for _, what := range os.Args[2:] {
+		if err := lookAt(p, what); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+}
+
+func lookAt(p *live.Process, what string) error {
+	s, err := p.Snapshot()
+	if err != nil {
+		return err
+	}
+	name := func(key uint32) string { return s.Program.Function(key).ShortName() }
+	what, value, _ := strings.Cut(what, "=")
+	var n uint32
+	fmt.Sscan(value, &n)
+	switch what {
+	case "functions":
+		for key, f := range s.Functions {
+			if key == 0 {
+				continue
+			}
+			c := &f.Summary
+			sum := uint64(0)
+			for _, n := range c.Log2 {
+				sum += n
+			}
+			times := "times"
+			if c.Min == 0 || c.Min > c.Max || c.Sum < c.Max || c.Self > c.Sum || sum != c.Count {
+				times = "no times"
+			}
+			fmt.Printf("%s enabled=%v timed=%v count=%d errors=%d panics=%d %s\n", name(uint32(key)), f.Enabled, f.Timed, c.Count, c.Errors, c.Panics, times)
+		}
+	case "goroutines":
+		for _, g := range s.Goroutines {
+			fmt.Printf("goroutine, parent %v\n", g.Parent != 0)
+			for _, c := range g.Stack {
+				fmt.Printf("in %s #%d event %d for at least 10ms: %v\n", name(c.Function), c.Count, c.Event, s.Clock.Between(c.Start, s.Now.Ticks) > 10*time.Millisecond)
+			}
+			for _, c := range g.History {
+				fmt.Printf("was in %s #%d event %d-%d in %d depth %d %s\n", name(c.Function), c.Count, c.Event, c.Last, c.Nesting, c.Depth, outcomes(c))
+			}
+		}
+	case "long":
+		sorted := slices.IsSortedFunc(s.Long, func(a, b live.Call) int { return int(int64(a.End - b.End)) })
+		fmt.Printf("%d of at most %d, sorted %v\n", len(s.Long), s.LongMost, sorted)
+	case "lost":
+		fmt.Printf("%+v\n", s.Lost)
+	case "timers":
+		list, err := p.Timers()
+		if err != nil {
+			return err
+		}
+		for _, t := range list {
+			fmt.Printf("%s frequency %v resolution %v overhead %v used %v\n", t.Name, t.Frequency > 0, t.Resolution > 0, t.Overhead > 0, t.Used)
+		}
+	case "consumers":
+		p.SetConsumers(live.Consumers(n))
+	case "clear":
+		return p.Clear(live.Consumers(n))
+	default:
+		for key := range s.Functions {
+			if name(uint32(key)) == what {
+				return p.Switch(map[uint32]live.Switch{uint32(key): map[string]live.Switch{"on": live.On, "off": live.Off, "timed": live.Timed, "untimed": live.Untimed}[value]})
+			}
+		}
+		return fmt.Errorf("no function is called %s", what)
+	}
+	return nil
+}
+
+func outcomes(c live.Call) string {
+	switch {
+	case c.Panicked:
+		return "panicked"
+	case c.Failed:
+		return "failed"
+	}
+	return "returned"
+}
