@@ -358,6 +358,9 @@ func (u *unpacker) record(raw []byte, op byte) int {
 	size := recordHead
 	call, values, text, start := recordShape(k)
 	switch {
+	case !call && !values && !text && !start:
+		raw[9] = recordHead / 8
+		return recordHead
 	case call || values:
 		f := u.function(key)
 		v := &f.values[0]
@@ -387,7 +390,7 @@ func (u *unpacker) record(raw []byte, op byte) int {
 			order.PutUint32(raw[size:], v.layout)
 			order.PutUint32(raw[size+4:], uint32(n))
 			size += 8
-			if u.src = v.unpack(raw[size:size+n], u.src); u.src == nil {
+			if u.src = v.unpack(raw[size:size+n], u.src); u.src == nil && n > 0 {
 				u.failed = true
 				return 0
 			}
@@ -419,7 +422,7 @@ func (u *unpacker) record(raw []byte, op byte) int {
 	return words * 8
 }
 
-// unpack fills data with values. It returns what of src is left, never nil unless src ended.
+// unpack fills data with values. It returns what of src is left, nil if that ended.
 func (v *packedValues) unpack(data, src []byte) []byte {
 	old := v.data
 	if cap(old) < len(data) {
@@ -431,23 +434,24 @@ func (v *packedValues) unpack(data, src []byte) []byte {
 		clear(old[known:])
 	}
 	v.data = old
+	at := 0 // in src
 	for i := 0; i < len(data); i += 8 {
-		if len(src) == 0 {
+		if at >= len(src) {
 			return nil
 		}
-		mask := src[0]
-		src = src[1:]
-		if len(src) < bits.OnesCount8(mask) || len(data)-i < bits.Len8(mask) {
+		mask := src[at]
+		at++
+		if mask == 0 {
+			continue
+		}
+		if len(src)-at < bits.OnesCount8(mask) || len(data)-i < bits.Len8(mask) {
 			return nil
 		}
 		for ; mask != 0; mask &= mask - 1 {
-			old[i+bits.TrailingZeros8(mask)] = src[0]
-			src = src[1:]
+			old[i+bits.TrailingZeros8(mask)] = src[at]
+			at++
 		}
 	}
 	copy(data, old)
-	if src == nil {
-		src = []byte{}
-	}
-	return src
+	return src[at:len(src):len(src)]
 }
