@@ -8,6 +8,7 @@ require (
 	github.com/rogpeppe/go-internal v1.15.0
 	golang.org/x/mod v0.37.0
 	golang.org/x/tools v0.46.0
+	google.golang.org/protobuf v1.36.11
 )
 
 require (

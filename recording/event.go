@@ -46,6 +46,7 @@ type Event struct {
 	Depth     uint16 // recorded calls around it on the goroutine; 65535: that or more
 	Untimed   bool   // of an entry: the call was not timed, and the ticks of its events say no more than what was before what
 	Level     int32  // of a Line: as in log/slog, or UnknownLevel
+	Processor int32  // on which it happened
 	Data      []byte // values as they were recorded, see Recording.Values; of a Note or Line: the text
 }
 
@@ -78,7 +79,7 @@ func (e *Event) decode(b []byte) int {
 	e.Depth = le16(b[10:])
 	e.Function = le32(b[12:])
 	e.Goroutine = le64(b[16:])
-	e.Layout, e.Data = 0, nil
+	e.Call, e.Parent, e.Level, e.Untimed, e.Layout, e.Data = 0, 0, 0, false, 0, nil
 	rest := b[recordHead:size]
 	switch e.Kind {
 	case Entry:
