@@ -29,8 +29,11 @@ var ways = []way{
 	{"call, not shown", true, nil, []string{"FTRACE=calls.*=call,first=1", "FTRACE_OUT=/dev/null"}},
 	{"call", true, nil, []string{"FTRACE=calls.*=call,first=0", "FTRACE_OUT=/dev/null"}},
 	{"args", true, nil, []string{"FTRACE=calls.*=args,first=0", "FTRACE_OUT=/dev/null"}},
-	{"ring, call", true, nil, []string{"FTRACE=calls.*=call", "FTRACE_RECORD=ring"}},
-	{"ring, args", true, nil, []string{"FTRACE=calls.*=args", "FTRACE_RECORD=ring"}},
+	{"summary", true, nil, []string{"FTRACE=calls.*=call", "FTRACE_OUT=off", "FTRACE_CONSUMERS=summary"}},
+	{"kept", true, nil, []string{"FTRACE=calls.*=call", "FTRACE_OUT=off"}},
+	{"ring, untimed", true, nil, []string{"FTRACE=calls.*=call,untimed", "FTRACE_RECORD=ring", "FTRACE_CONSUMERS=none"}},
+	{"ring, call", true, nil, []string{"FTRACE=calls.*=call", "FTRACE_RECORD=ring", "FTRACE_CONSUMERS=none"}},
+	{"ring, args", true, nil, []string{"FTRACE=calls.*=args", "FTRACE_RECORD=ring", "FTRACE_CONSUMERS=none"}},
 	{"file, args", true, nil, []string{"FTRACE=calls.*=args", "FTRACE_RECORD=" + recorded}},
 }
 

@@ -2,7 +2,7 @@
 // turn, several times, and medians taken. It prints the tables of docs/performance.md, and with -update writes them there.
 //
 //	go run ./bench -update             # everything
-//	go run ./bench -only calls         # one part: calls, mocks, programs, builds, memory or logs
+//	go run ./bench -only calls         # one part: calls, tracers, mocks, programs, builds, memory or logs
 //	go run ./bench -short              # a smoke run
 //	go run ./bench -goawk DIR          # the programs with goawk, from a checkout
 package main
@@ -31,7 +31,7 @@ type options struct {
 func main() {
 	var opt options
 	flag.BoolVar(&opt.short, "short", false, "one quick round, of one program and no builds")
-	flag.StringVar(&opt.only, "only", "", "measure one part: calls, mocks, programs, builds, memory or logs")
+	flag.StringVar(&opt.only, "only", "", "measure one part: calls, tracers, mocks, programs, builds, memory or logs")
 	flag.StringVar(&opt.goawk, "goawk", "", "a checkout of goawk, to be measured with the programs")
 	flag.IntVar(&opt.rounds, "rounds", 5, "how often each way is run")
 	flag.StringVar(&opt.wrap, "wrap", "", "the ftrace-wrap to measure; default: built from this module")
@@ -66,6 +66,7 @@ func run(opt options) error {
 		measure func(w io.Writer) error
 	}{
 		{"calls", func(w io.Writer) error { return measureCalls(w, dir, opt.wrap, opt.rounds, opt.short) }},
+		{"tracers", func(w io.Writer) error { return measureTracers(w, dir, opt) }},
 		{"mocks", func(w io.Writer) error { return measureMocks(w, dir, opt.wrap, opt.rounds, opt.short) }},
 		{"programs", func(w io.Writer) error { return measurePrograms(w, dir, opt.wrap, opt.programs(), opt.rounds) }},
 		{"builds", func(w io.Writer) error { return measureEsbuild(w, dir, opt) }},

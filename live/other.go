@@ -21,6 +21,7 @@ func Attach(pid int) (*Process, error) { return nil, errSystem }
 
 func (p *Process) Close() error                            { return errSystem }
 func (p *Process) Memory() []Memory                        { return nil }
+func (p *Process) FunctionAt(address uint64) string        { return "" }
 func (p *Process) Alive() bool                             { return false }
 func (p *Process) SetRules(rules string) error             { return errSystem }
 func (p *Process) Record(dir string) error                 { return errSystem }

@@ -1,25 +1,35 @@
 package recording
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
 )
 
 // cursor walks the records of a file, calls_N, a packet at a time. While it is in one the next is read ahead.
 type cursor struct {
-	r    *Recording
-	name string
-	file *os.File
+	r         *Recording
+	name      string
+	processor int
+	file      *os.File
 
 	buf      []byte // the packet's content so far
 	pos      int    // of the next record
 	ticks    uint64 // of the next record, or of the last if there is none
 	offset   int64  // of the packet in the file
 	packet   packet
-	in       bool   // there is a packet
-	lost     uint64 // records, as the last packet knew
-	reported uint64 // of which were said to be
+	stored   int64         // bytes that it takes in the file
+	packed   *packing      // of a compact recording, into whose packets src is read
+	in       bool          // there is a packet
+	lost     uint64        // records, as the last packet knew
+	reported uint64        // of which were said to be
+	done     *atomic.Int64 // bytes that were read, of all cursors of a stream
+	wrong    string        // why the packet, a packed one, is not all there
 
+	src   []byte         // what is unpacked
 	old   []byte         // the packet before: an event may still be in it
 	spare []byte         // the one before that
 	ahead chan readAhead // nil: nothing is being read
@@ -30,6 +40,8 @@ type readAhead struct {
 	offset int64
 	buf    []byte
 	n      int
+	stored int64  // bytes that a packed packet takes in the file; 0: it is not packed
+	wrong  string // why a packed packet is not all there
 }
 
 // fill makes sure that there is a record at pos. It returns false if there is none, or none so far.
@@ -70,9 +82,17 @@ func (c *cursor) leave() {
 		if len(c.buf) < int(c.packet.content) {
 			what = "the file ends within a packet"
 		}
-		c.r.damaged(Damage{c.name, c.offset + int64(pos), rest, what})
+		at := c.offset + int64(pos)
+		if c.packed != nil {
+			at = c.offset
+			what = cmp.Or(c.wrong, what)
+		}
+		c.r.damaged(Damage{c.name, at, rest, what})
 	}
-	c.offset += int64(c.packet.size)
+	c.offset += c.stored
+	if c.done != nil {
+		c.done.Add(c.stored)
+	}
 	c.in = false
 }
 
@@ -125,6 +145,9 @@ func (c *cursor) open(following bool) bool {
 		}
 		head := got.buf[:got.n]
 		p, wrong := parsePacket(head, 0, c.r.Env.UUID)
+		if c.packed != nil && got.stored == 0 {
+			wrong = got.wrong
+		}
 		if wrong != "" {
 			// The space of a packet is reserved before it is begun.
 			if zero(head[:packetHead]) && (following || c.left() <= int64(max(c.packet.size, packetUsual))) {
@@ -142,7 +165,10 @@ func (c *cursor) open(following bool) bool {
 			got.buf = make([]byte, min(int64(p.content), c.left()))
 			got.n, _ = c.file.ReadAt(got.buf, c.offset)
 		}
-		c.packet, c.in = p, true
+		c.packet, c.in, c.stored, c.wrong = p, true, int64(p.size), got.wrong
+		if c.packed != nil {
+			c.stored = got.stored
+		}
 		if !following {
 			c.spare, c.old = c.old, c.buf
 		}
@@ -150,7 +176,7 @@ func (c *cursor) open(following bool) bool {
 		c.pos = packetHead
 		c.lost = max(c.lost, p.lost)
 		if !following {
-			c.read(c.offset+int64(p.size), int64(p.size))
+			c.read(c.offset+c.stored, int64(p.size))
 		}
 		return true
 	}
@@ -163,6 +189,9 @@ func (c *cursor) resync(wrong string) bool {
 		size = max(int64(c.packet.size), 4096) // smaller steps would take long if that is wrong too
 	}
 	left := c.left()
+	if c.packed != nil {
+		size = nextPacket(c.file, packedStream, c.r.Env.UUID, c.offset+1, c.offset+left) - c.offset
+	}
 	c.r.damaged(Damage{c.name, c.offset, min(size, left), wrong})
 	c.offset += size
 	return size < left
@@ -189,6 +218,9 @@ func (c *cursor) fetch(following bool) readAhead {
 	}
 	if following {
 		buf := c.room(max(c.packet.size, packetUsual))
+		if c.packed != nil { // nobody writes to it
+			return c.readPacked(c.offset, buf)
+		}
 		n, _ := c.file.ReadAt(buf, c.offset)
 		return readAhead{offset: c.offset, buf: buf, n: n}
 	}
@@ -208,14 +240,22 @@ func (c *cursor) read(offset, size int64) {
 	done := make(chan readAhead, 1)
 	c.ahead = done
 	file := c.file
+	if c.packed != nil {
+		go func() { done <- c.readPacked(offset, buf) }()
+		return
+	}
 	go func() {
 		n, _ := file.ReadAt(buf, offset) // what is missing is noted as such
-		done <- readAhead{offset, buf, n}
+		done <- readAhead{offset: offset, buf: buf, n: n}
 	}()
 }
 
 // seek goes to the last packet that was begun before these ticks, if packets have the same size, as they should.
 func (c *cursor) seek(ticks uint64) error {
+	if c.packed != nil {
+		c.seekPacked(ticks)
+		return nil
+	}
 	info, err := c.file.Stat()
 	if err != nil {
 		return err
@@ -270,5 +310,11 @@ func (r *Recording) newCursor(name string) (*cursor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %v", r.Dir, err)
 	}
-	return &cursor{r: r, name: name, file: f}, nil
+	c := &cursor{r: r, name: name, file: f}
+	prefix, number, _ := strings.Cut(name, "_")
+	c.processor, _ = strconv.Atoi(number)
+	if prefix == packedFiles {
+		c.packed = &packing{}
+	}
+	return c, nil
 }

@@ -44,7 +44,9 @@ type Event struct {
 	Layout    uint32 // of Data, 0: there is none
 	Kind      Kind
 	Depth     uint16 // recorded calls around it on the goroutine; 65535: that or more
+	Untimed   bool   // of an entry: the call was not timed, and the ticks of its events say no more than what was before what
 	Level     int32  // of a Line: as in log/slog, or UnknownLevel
+	Processor int32  // on which it happened
 	Data      []byte // values as they were recorded, see Recording.Values; of a Note or Line: the text
 }
 
@@ -52,6 +54,9 @@ type Event struct {
 const UnknownLevel = -1 << 31
 
 const recordHead = 24
+
+// untimed is the bit of an entry's call that says so.
+const untimed = 1 << 63
 
 // decode takes in the record that b begins with. It returns its size, 0 if there is none.
 func (e *Event) decode(b []byte) int {
@@ -74,19 +79,19 @@ func (e *Event) decode(b []byte) int {
 	e.Depth = le16(b[10:])
 	e.Function = le32(b[12:])
 	e.Goroutine = le64(b[16:])
-	e.Layout, e.Data = 0, nil
+	e.Call, e.Parent, e.Level, e.Untimed, e.Layout, e.Data = 0, 0, 0, false, 0, nil
 	rest := b[recordHead:size]
 	switch e.Kind {
 	case Entry:
 		if len(rest) < 8 {
 			return 0
 		}
-		e.Call = le64(rest)
+		e.Call, e.Untimed = le64(rest)&^untimed, le64(rest)&untimed != 0
 	case EntryArgs:
 		if len(rest) < 8 {
 			return 0
 		}
-		e.Call = le64(rest)
+		e.Call, e.Untimed = le64(rest)&^untimed, le64(rest)&untimed != 0
 		return e.values(rest[8:], size)
 	case ExitResults, ExitPanic, Recovered:
 		return e.values(rest, size)

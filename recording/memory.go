@@ -3,9 +3,9 @@ package recording
 // FromTables returns a recording that has no records: what the tables of a running program say, which are packets as in the file "tables". Package live uses it for the names of
 // functions, and for the values in single records.
 func FromTables(env Env, packets []byte) *Recording {
-	env.Version = Version
+	env.Version = programVersion
 	env.stringLimit, env.elemLimit, env.fieldLimit, env.nestLimit = stringLimit, elemLimit, fieldLimit, nestLimit
-	r := &Recording{Dir: "memory", Env: env, seen: map[string]bool{}}
+	r := &Recording{Dir: "memory", Env: env, seen: map[string]bool{}, lost: map[int]uint64{}, codes: map[uint64]string{}}
 	r.tables.r = r
 	for at := int64(0); len(packets) >= packetHead; {
 		p, wrong := parsePacket(packets, 1, env.UUID)

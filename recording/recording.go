@@ -10,11 +10,12 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
-// Version is the format that this package reads.
-const Version = 1
+// Version is the latest format that this package reads. Programs write version 1; 2 is that of compact recordings.
+const Version = 2
 
 // How much is recorded of values, unless the metadata say otherwise.
 const (
@@ -34,10 +35,12 @@ type Recording struct {
 	types   []*Type     // by number
 	layouts []*Layout   // by number
 	clocks  []Clock
+	lost    map[int]uint64 // records, by processor, as the program knew at its end
 	tables  tableReader
+	damages sync.Mutex // guards the next two
 	damage  []Damage
-	seen    map[string]bool // damage that is known, by place
-	code    codeNames
+	seen    map[string]bool   // damage that is known, by place
+	codes   map[uint64]string // names of functions by the addresses of their code
 }
 
 // Env is what the metadata say of the recording.
@@ -76,7 +79,7 @@ func (d Damage) String() string {
 
 // Open opens the recording in a directory. It fails if there is none, or if it has another version or byte order; damage is no failure.
 func Open(dir string) (*Recording, error) {
-	r := &Recording{Dir: dir, seen: map[string]bool{}}
+	r := &Recording{Dir: dir, seen: map[string]bool{}, lost: map[int]uint64{}, codes: map[uint64]string{}}
 	text, err := os.ReadFile(filepath.Join(dir, "metadata"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -130,15 +133,19 @@ func (r *Recording) callFiles() ([]string, error) {
 		return nil, err
 	}
 	var names []string
+	files := callFiles
+	if r.Env.Version == compactVersion {
+		files = packedFiles
+	}
 	number := func(name string) int {
-		n, err := strconv.Atoi(strings.TrimPrefix(name, "calls_"))
-		if err != nil {
-			return -1
+		prefix, digits, _ := strings.Cut(name, "_")
+		if n, err := strconv.Atoi(digits); err == nil && prefix == files {
+			return n
 		}
-		return n
+		return -1
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "calls_") && number(e.Name()) >= 0 && e.Type().IsRegular() {
+		if number(e.Name()) >= 0 && e.Type().IsRegular() {
 			names = append(names, e.Name())
 		}
 	}
@@ -147,13 +154,19 @@ func (r *Recording) callFiles() ([]string, error) {
 }
 
 // Damage returns what could not be read so far, in the order in which it was met.
-func (r *Recording) Damage() []Damage { return r.damage }
+func (r *Recording) Damage() []Damage {
+	r.damages.Lock()
+	defer r.damages.Unlock()
+	return r.damage
+}
 
 const damageMost = 1000
 
 // damaged notes a damage, once.
 func (r *Recording) damaged(d Damage) {
 	place := fmt.Sprintf("%s:%d", d.File, d.Offset)
+	r.damages.Lock()
+	defer r.damages.Unlock()
 	if r.seen[place] || len(r.damage) >= damageMost {
 		return
 	}
@@ -205,8 +218,8 @@ func parseMetadata(text []byte) (Env, error) {
 	switch {
 	case env.Version == 0:
 		return env, errors.New("this is not the metadata of an ftrace recording, or they were cut off: env has no ftrace_format")
-	case env.Version != Version:
-		return env, fmt.Errorf("the recording has format %d, and this ftrace reads format %d: use the ftrace that came with the program's ftrace-wrap", env.Version, Version)
+	case env.Version > Version:
+		return env, fmt.Errorf("the recording has format %d, and this ftrace reads formats up to %d: use the ftrace that came with the program's ftrace-wrap", env.Version, Version)
 	case order != "" && order != "le":
 		return env, fmt.Errorf("the recording has byte order %q, and this ftrace reads little-endian ones (le)", order)
 	}

@@ -293,7 +293,7 @@ func TestFollow(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for _, test := range []struct{ old, new, want string }{
-		{"ftrace_format = 1", "ftrace_format = 2", "the recording has format 2, and this ftrace reads format 1"},
+		{"ftrace_format = 1", "ftrace_format = 3", "the recording has format 3, and this ftrace reads formats up to 2"},
 		{"ftrace_format = 1", "", "env has no ftrace_format"},
 		{"byte_order = le", "byte_order = be", `byte order "be"`},
 		{"uuid = \"", "uuid = \"x", "uuid"},

@@ -25,9 +25,10 @@ type Call[C any] struct {
 	Function uint32
 	Depth    uint16
 	Number   uint64 // the how-manyeth call of the function it is
-	Start    uint64 // ticks
+	Start    uint64 // ticks; when it ended, if it was not timed
 	Note     string // what the program added, comma-separated
 	Mock     bool   // a replacement was called in its place
+	Untimed  bool
 	Data     C
 }
 
@@ -91,7 +92,7 @@ func (st *Stack[G, C]) Push(e *Event) *Call[C] {
 		st.Calls = append(st.Calls, Call[C]{})
 	}
 	c := &st.Calls[len(st.Calls)-1]
-	*c = Call[C]{Function: e.Function, Depth: e.Depth, Number: e.Call, Start: e.Ticks}
+	*c = Call[C]{Function: e.Function, Depth: e.Depth, Number: e.Call, Start: e.Ticks, Untimed: e.Untimed}
 	return c
 }
 
@@ -101,10 +102,14 @@ func (st *Stack[G, C]) Ends(e *Event) *Call[C] {
 	if len(st.Calls) == 0 {
 		return nil
 	}
-	if c := &st.Calls[len(st.Calls)-1]; c.Depth == e.Depth && c.Function == e.Function {
-		return c
+	c := &st.Calls[len(st.Calls)-1]
+	if c.Depth != e.Depth || c.Function != e.Function {
+		return nil
 	}
-	return nil
+	if c.Untimed && e.Exits() {
+		c.Start = e.Ticks // it lasted for no time
+	}
+	return c
 }
 
 // Pop takes off the innermost call.

@@ -1,8 +1,10 @@
 package recording
 
 import (
+	"maps"
 	"math"
 	"slices"
+	"sync/atomic"
 )
 
 // A Window says which events are wanted. The zero value wants all.
@@ -22,8 +24,16 @@ type Stream struct {
 	horizon uint64    // following: no event later than that, for one before may not have been seen yet
 	seen    uint64    // following: ticks of the last record that was there at the last poll
 	opened  map[string]bool
+	ends    map[int]uint64 // by processor: records that were lost at the end, and were not yet said to be; nil before the end
+	size    int64
+	done    atomic.Int64
 	err     error
 }
+
+// Size returns how many bytes there were to read when the stream was begun, and Done how many of these have been read. Done may be called by another goroutine.
+func (s *Stream) Size() int64 { return s.size }
+
+func (s *Stream) Done() int64 { return s.done.Load() }
 
 // Events returns the events in a window. The caller closes it.
 func (r *Recording) Events(w Window) *Stream {
@@ -77,6 +87,8 @@ func (s *Stream) open() {
 			s.err = err
 			continue
 		}
+		c.done = &s.done
+		s.size += c.left()
 		s.cursors = append(s.cursors, c)
 	}
 }
@@ -179,7 +191,7 @@ func (s *Stream) Next(e *Event) bool {
 			continue
 		}
 		if c.lost != c.reported {
-			*e = Event{Ticks: c.ticks, Kind: Lost, Call: c.lost - c.reported}
+			*e = Event{Ticks: c.ticks, Kind: Lost, Call: c.lost - c.reported, Processor: int32(c.processor)}
 			c.reported = c.lost
 			return true
 		}
@@ -194,7 +206,7 @@ func (s *Stream) Next(e *Event) bool {
 			continue
 		}
 		wanted := c.ticks >= s.window.From
-		e.Ticks = c.ticks
+		e.Ticks, e.Processor = c.ticks, int32(c.processor)
 		c.pos += (n + 7) &^ 7
 		if !c.whole() {
 			// The event's data stay where they are: what follows is read into other memory, unless the recording is followed.
@@ -204,6 +216,29 @@ func (s *Stream) Next(e *Event) bool {
 			s.advance(c)
 		}
 		if wanted && e.Kind <= Line && e.Kind != 0 { // other kinds are of later versions
+			return true
+		}
+	}
+	return len(s.heap) == 0 && s.lostAtEnd(e)
+}
+
+// lostAtEnd takes in that records were lost behind the last one of a processor, if the window has the end of the recording.
+func (s *Stream) lostAtEnd(e *Event) bool {
+	if s.window.To != math.MaxUint64 || s.horizon != math.MaxUint64 {
+		return false
+	}
+	if s.ends == nil {
+		s.ends = maps.Clone(s.r.lost)
+		for _, c := range s.cursors {
+			s.ends[c.processor] = max(s.ends[c.processor], c.lost)
+			s.ends[c.processor] -= c.reported
+			s.seen = max(s.seen, c.ticks)
+		}
+	}
+	for _, processor := range slices.Sorted(maps.Keys(s.ends)) {
+		if n := s.ends[processor]; n != 0 {
+			s.ends[processor] = 0
+			*e = Event{Ticks: s.seen, Kind: Lost, Call: n, Processor: int32(processor)}
 			return true
 		}
 	}

@@ -110,6 +110,9 @@ const (
 	functionsMost = 1 << 22
 	typesMost     = 1 << 16
 	layoutsMost   = 1 << 20
+
+	processorsMost = 1 << 16
+	codesMost      = 1 << 16
 )
 
 // The kinds of records in the tables.
@@ -119,6 +122,8 @@ const (
 	tableFunc
 	tableType
 	tableLayout
+	tableLost
+	tableCode
 )
 
 // tableReader reads the tables, and later what was added.
@@ -151,7 +156,7 @@ func (t *tableReader) read(f *os.File) error {
 		}
 		if what != "" {
 			from := t.done
-			t.done = t.next(f, from+1, size)
+			t.done = nextPacket(f, 1, t.r.Env.UUID, from+1, size)
 			t.r.damaged(Damage{"tables", from, t.done - from, what})
 			continue
 		}
@@ -167,9 +172,9 @@ func (t *tableReader) read(f *os.File) error {
 	return nil
 }
 
-// next returns where, from an offset on, something begins like a packet, or the file's size.
-func (t *tableReader) next(f *os.File, at, size int64) int64 {
-	magic := append([]byte{0xC1, 0x1F, 0xFC, 0xC1, 1, 0, 0, 0}, t.r.Env.UUID[:]...)
+// nextPacket returns where, from an offset on, something begins like a packet of a stream, or the file's size.
+func nextPacket(f *os.File, stream byte, uuid [16]byte, at, size int64) int64 {
+	magic := append([]byte{0xC1, 0x1F, 0xFC, 0xC1, stream, 0, 0, 0}, uuid[:]...)
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := f.ReadAt(buf, at)
@@ -251,6 +256,16 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 			l.Types = append(l.Types, uint32(d.word()))
 		}
 		put(&r.layouts, n, layoutsMost, l, d)
+	case tableLost:
+		processor, records := d.word(), d.word()
+		if !d.failed && processor < processorsMost {
+			r.lost[int(processor)] = records
+		}
+	case tableCode:
+		address, name := d.word(), d.text()
+		if !d.failed && len(r.codes) < codesMost {
+			r.codes[address] = name
+		}
 	}
 }
 

@@ -49,16 +49,14 @@ func (p *pkg) noteCall(site callSite) {
 	}
 }
 
-// profile returns the profile; nil if none is needed, or if the user's is of another form.
+// profile returns the package's profile; nil if none is needed, or if the user's is of another form.
 func (p *pkg) profile() []byte {
-	users, ok := strings.CutPrefix(string(p.opt.Profile), profileHeader)
 	inlined := slices.ContainsFunc(p.funcs, func(fn Func) bool { return fn.How == Inline })
-	if !inlined && len(p.sites) == 0 || !ok && len(p.opt.Profile) > 0 {
+	if !inlined && len(p.sites) == 0 {
 		return nil
 	}
 	var b strings.Builder
 	symbol := escapedPath(p.opt.Symbol) + "."
-	b.WriteString(profileHeader)
 	for _, fn := range p.funcs {
 		if fn.How == Inline {
 			fmt.Fprintf(&b, "%s\n%s%s\n0 0\n", nowhere, symbol, fn.Name)
@@ -67,11 +65,19 @@ func (p *pkg) profile() []byte {
 	for _, site := range p.sites {
 		fmt.Fprintf(&b, "%s%s\n%s\n%d 0\n", symbol, site.caller, nowhere, site.line)
 	}
-	b.WriteString(users)
-	if users == "" {
-		fmt.Fprintf(&b, "%s\n%s\n0 1\n", nowhere, nowhere) // a profile that weighs nothing is ignored
+	return Profile(b.String(), p.opt.Profile)
+}
+
+// Profile puts edges in front of the user's profile, if there is one. It returns nil if that is of another form.
+func Profile(edges string, users []byte) []byte {
+	rest, ok := strings.CutPrefix(string(users), profileHeader)
+	switch {
+	case len(users) == 0:
+		rest = fmt.Sprintf("%s\n%s\n0 1\n", nowhere, nowhere) // a profile that weighs nothing is ignored
+	case !ok:
+		return nil
 	}
-	return []byte(b.String())
+	return []byte(profileHeader + edges + rest)
 }
 
 // escapedPath returns an import path as it stands in symbols, see cmd/internal/objabi.PathToPrefix.

@@ -25,10 +25,9 @@ type liveProcess struct {
 	frozen    map[Consumers]*Snapshot // of consumers that are kept here and are not in force, what they had
 	actors    []Rule
 	objects   []Rule
-	untimed   map[uint32]bool      // functions of which TIMED was set to NO: the process knows it only while they are enabled
-	wanted    map[uint32]Flags     // of functions that setup_objects keeps off
-	timer     string               // the one that is used, "" until it was asked for
-	code      *recording.Recording // knows functions by their addresses
+	untimed   map[uint32]bool  // functions of which TIMED was set to NO: the process knows it only while they are enabled
+	wanted    map[uint32]Flags // of functions that setup_objects keeps off
+	timer     string           // the one that is used, "" until it was asked for
 }
 
 // Attach makes a source of a running process of this user.
@@ -307,9 +306,6 @@ func (s *liveProcess) look() (*Snapshot, error) {
 		l, err := s.p.Snapshot()
 		if err != nil {
 			return err
-		}
-		if s.code == nil {
-			s.code = l.Program
 		}
 		if s.timer == "" {
 			timers, err := s.p.Timers()

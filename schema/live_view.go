@@ -97,7 +97,7 @@ func (v *liveView) global(key uint32, c *live.Counts) Summary {
 
 // thread makes a row of a goroutine.
 func (v *liveView) thread(s *Snapshot, g *live.Goroutine) Thread {
-	t := Thread{ID: g.ID, Parent: g.Parent, Creator: g.ParentFn, Started: v.s.code.CodeName(g.Start)}
+	t := Thread{ID: g.ID, Parent: g.Parent, Creator: g.ParentFn, Started: v.s.p.FunctionAt(g.Start)}
 	nesting := uint64(0)
 	for level, frame := range g.Stack {
 		v.functions[callName{g.ID, frame.Event}] = frame.Function

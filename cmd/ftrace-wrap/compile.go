@@ -136,6 +136,13 @@ func (c *compileStep) replace() ([]string, error) {
 	for _, f := range added {
 		out.files = append(out.files, out.write(f.Name, f.Source))
 	}
+	if c.importPath == "runtime" && c.inlining {
+		users, err := c.readProfile()
+		if err != nil {
+			return nil, err
+		}
+		c.hint(rewrite.Profile(core.Profile(added), users), out)
+	}
 	return out.files, out.err
 }
 
@@ -248,11 +255,18 @@ func (c *compileStep) rewrite(out *output, sources []core.File, s *settings) (bo
 			out.files[at[i]] = out.write(fmt.Sprintf("%d_%s", i, filepath.Base(files[i].Name)), source)
 		}
 	}
-	if c.inlining && result.Profile != nil {
-		c.flags = append(c.flags[:len(c.flags):len(c.flags)], rewrite.InlineFlag, "-pgoprofile="+out.write("profile", result.Profile))
+	if c.inlining {
+		c.hint(result.Profile, out, rewrite.InlineFlag)
 	}
 	out.files = append([]string{out.write("register.go", result.Register)}, out.files...)
 	return true, nil
+}
+
+// hint gives the compiler a profile, unless that is nil, and flags.
+func (c *compileStep) hint(profile []byte, out *output, flags ...string) {
+	if profile != nil {
+		c.flags = append(c.flags[:len(c.flags):len(c.flags)], append(flags, "-pgoprofile="+out.write("profile", profile))...)
+	}
 }
 
 // readProfile returns the user's profile, nil if there is none.

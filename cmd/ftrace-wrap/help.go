@@ -41,7 +41,7 @@ Settings, from the environment, of a build:
 and of a program when it runs, which rebuild nothing (docs/rules.md):
 
 	FTRACE           what is traced; not set, nothing
-	FTRACE_OUT       where to: stderr, stdout, or a file (%p is the process ID)
+	FTRACE_OUT       where to: stderr, stdout, off, or a file (%p is the process ID)
 	FTRACE_FORMAT    how lines look
 	FTRACE_WEAVE     off: what the program writes is not in the trace; only: there alone
 	FTRACE_GROUP     on: the lines of a goroutine's outermost call stay together

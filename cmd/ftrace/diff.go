@@ -2,7 +2,8 @@ package main
 
 import (
 	"bufio"
-	"strings"
+	"errors"
+	"hash/maphash"
 
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
 )
@@ -26,6 +27,15 @@ func diffCommand(args []string) int {
 			return 2
 		}
 	}
+	sides[1].quiet = true // one progress bar is enough
+	err = both(func(i int) error { return sides[i].read() })
+	for _, s := range sides {
+		complain(s.r, nil)
+	}
+	if err != nil {
+		fail("diff", err)
+		return 2
+	}
 	d := compare(sides[0], sides[1])
 	if err := d.locate(*context); err != nil {
 		fail("diff", err)
@@ -34,12 +44,26 @@ func diffCommand(args []string) int {
 	out := o.output()
 	defer out.close()
 	b := bufio.NewWriter(out)
-	d.write(b, *rows)
-	b.Flush()
+	if o.json {
+		d.writeJSON(b, *rows)
+	} else {
+		d.write(b, *rows)
+	}
+	if err := b.Flush(); err != nil {
+		fail("diff", err)
+		return 2
+	}
 	if d.same() {
 		return 0
 	}
 	return 1
+}
+
+// both calls f for 0 and 1 at once.
+func both(f func(i int) error) error {
+	second := make(chan error)
+	go func() { second <- f(1) }()
+	return errors.Join(f(0), <-second)
 }
 
 // A side is one of two recordings that are compared: for each goroutine the hashes of its events.
@@ -49,6 +73,7 @@ type side struct {
 	goroutines map[uint64]*tracedGoroutine
 	order      []uint64
 	calls      map[string]*tally
+	quiet      bool
 }
 
 // A tracedGoroutine is a goroutine's events, as far as they need be known to find where two differ.
@@ -68,43 +93,62 @@ const markEvery = 512
 // tally is what is compared of a function.
 type tally struct{ calls, errors, panics uint64 }
 
-// newSide goes through a recording.
+// newSide opens a recording.
 func (o *options) newSide(dir string) (*side, error) {
 	r, err := o.open([]string{dir})
 	if err != nil {
 		return nil, err
 	}
-	s := &side{o: o, r: r, goroutines: map[uint64]*tracedGoroutine{}, calls: map[string]*tally{}}
-	printer := r.Printer(recording.DefaultFormat)
-	err = s.walk(func(st *stack, c *frame, e *recording.Event, line []byte) {
+	return &side{o: o, r: r, goroutines: map[uint64]*tracedGoroutine{}, calls: map[string]*tally{}}, nil
+}
+
+// read goes through the recording.
+func (s *side) read() error {
+	printer := s.r.Printer(recording.DefaultFormat)
+	tallies := make([]*tally, s.r.Keys()) // by key
+	return s.walk(func(st *stack, c *frame, e *recording.Event, line []byte) {
 		g := s.goroutine(st.Goroutine)
 		if g.n%markEvery == 0 {
 			g.marks = append(g.marks, mark{g.hash, e.Ticks})
 		}
 		g.n++
 		g.hash = hashLine(g.hash, line)
-		t := s.calls[r.Function(e.Function).FullName()]
+		var t *tally
+		if int(e.Function) < len(tallies) {
+			t = tallies[e.Function]
+		}
 		if t == nil {
-			t = &tally{}
-			s.calls[r.Function(e.Function).FullName()] = t
+			t = s.tally(e.Function)
+			if int(e.Function) < len(tallies) {
+				tallies[e.Function] = t
+			}
 		}
 		switch {
 		case e.Enters():
 			t.calls++
 		case e.Kind == recording.ExitPanic:
 			t.panics++
-		case e.Kind == recording.ExitResults && printer.Fails(e, r.Function(e.Function)):
+		case e.Kind == recording.ExitResults && printer.Fails(e, s.r.Function(e.Function)):
 			t.errors++
 		}
 	}, func(e *recording.Event) {
 		g := s.goroutine(e.Goroutine)
 		g.parent = e.Parent
 		if e.Function != 0 {
-			g.creator = r.Function(e.Function).FullName()
+			g.creator = s.r.Function(e.Function).FullName()
 		}
 	})
-	complain(r, nil)
-	return s, err
+}
+
+// tally returns that of a function.
+func (s *side) tally(key uint32) *tally {
+	name := s.r.Function(key).FullName()
+	t := s.calls[name]
+	if t == nil {
+		t = &tally{}
+		s.calls[name] = t
+	}
+	return t
 }
 
 func (s *side) goroutine(id uint64) *tracedGoroutine {
@@ -117,14 +161,12 @@ func (s *side) goroutine(id uint64) *tracedGoroutine {
 	return g
 }
 
-// hashLine is FNV-1a.
+// hashLine returns the hash of lines and another one, in this process.
 func hashLine(h uint64, line []byte) uint64 {
-	h ^= 14695981039346656037
-	for _, c := range line {
-		h = (h ^ uint64(c)) * 1099511628211
-	}
-	return h
+	return (h^maphash.Bytes(hashSeed, line))*0x9E3779B97F4A7C15 + 1
 }
+
+var hashSeed = maphash.MakeSeed()
 
 // walk calls event with the line of each entry and exit that is shown, and started with the first record of each goroutine. Lines are as a trace has them but for
 // what differs from run to run: goroutines, numbers of calls, addresses.
@@ -133,11 +175,14 @@ func (s *side) walk(event func(*stack, *frame, *recording.Event, []byte), starte
 	if err != nil {
 		return err
 	}
+	if s.quiet {
+		w.verb = ""
+	}
 	t := newText(w, format{values: recording.DefaultFormat}, nil)
 	var line []byte
 	w.begin = func(st *stack, c *frame, e *recording.Event) {
 		name := t.function(c.Function)
-		line = append(line[:0], strings.Repeat("  ", int(c.Data.shown))...)
+		line = indent(line[:0], int(c.Data.shown))
 		from := len(line)
 		line = append(line, name.entry...)
 		if e.Kind == recording.EntryArgs {
@@ -151,23 +196,30 @@ func (s *side) walk(event func(*stack, *frame, *recording.Event, []byte), starte
 			return
 		}
 		name := t.function(c.Function)
-		line = append(line[:0], strings.Repeat("  ", int(c.Data.shown)+1)...)
+		line = indent(line[:0], int(c.Data.shown)+1)
 		line = t.ending(line, st, c.Data.clause.Detail, name.f, e)
 		line = append(line, name.exit...)
 		event(st, c, e, withoutAddresses(line))
 	}
-	stream := s.r.Events(s.o.window(s.r))
+	stream := w.events(s.o.window(s.r))
 	defer stream.Close()
-	var e recording.Event
-	for stream.Next(&e) {
+	for e := stream.Next(); e != nil; e = stream.Next() {
 		if e.Kind == recording.GoroutineStart {
-			started(&e)
+			started(e)
 		}
 		if e.Kind == recording.Recovered || e.Kind != recording.Line {
-			w.event(&e)
+			w.event(e)
 		}
 	}
 	return stream.Err()
+}
+
+// indent appends the spaces in front of a line at a depth.
+func indent(b []byte, depth int) []byte {
+	for n := 2 * depth; n > 0; n -= len(spaces) {
+		b = append(b, spaces[:min(n, len(spaces))]...)
+	}
+	return b
 }
 
 // withoutAddresses puts 0x... in place of long hexadecimal numbers.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -34,16 +35,19 @@ func (d *comparison) locate(context int) error {
 	}
 	slices.SortFunc(differing, func(x, y *pair) int { return cmp.Compare(start(x), start(y)) })
 	differing = differing[:min(len(differing), 100)]
-	a, err := d.a.lines(differing, block, func(p *pair) uint64 { return p.a.id }, context)
-	if err != nil {
-		return err
+	if len(differing) == 0 {
+		return nil
 	}
-	b, err := d.b.lines(differing, block, func(p *pair) uint64 { return p.b.id }, context)
+	var found [2]map[*pair]*blockLines
+	err := both(func(i int) (err error) {
+		found[i], err = []*side{d.a, d.b}[i].lines(differing, block, func(p *pair) uint64 { return []*tracedGoroutine{p.a, p.b}[i].id }, context)
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	for _, p := range differing {
-		p.find(a[p], b[p], context)
+		p.find(found[0][p], found[1][p], context)
 		if p.at >= 0 && (d.divergence == nil || p.tick < d.divergence.tick) {
 			d.divergence = p
 		}
@@ -155,19 +159,36 @@ func (d *comparison) write(out io.Writer, rows int) {
 }
 
 func (d *comparison) writeSummary(out io.Writer, rows int) {
-	same := 0
-	for _, p := range d.pairs {
-		if p.a.hash == p.b.hash && p.a.n == p.b.n {
-			same++
-		}
-	}
+	same := d.equal()
 	fmt.Fprintf(out, "Goroutines: %d do the same, %d differ, %d only in %s, %d only in %s\n", same, len(d.pairs)-same,
 		len(d.onlyA), d.a.r.Dir, len(d.onlyB), d.b.r.Dir)
-	type change struct {
-		name string
-		a, b tally
+	changes, called := d.changes()
+	fmt.Fprintf(out, "Functions: %d called, %d of them not in the same way\n", called, len(changes))
+	if len(changes) == 0 {
+		return
 	}
-	var changes []change
+	table := [][]string{{"calls", "", "errors", "", "panics", "", ""}}
+	for _, c := range rowsOf(changes, rows) {
+		row := []string{}
+		for _, n := range [][2]uint64{{c.a.calls, c.b.calls}, {c.a.errors, c.b.errors}, {c.a.panics, c.b.panics}} {
+			row = append(row, fmt.Sprint(n[0]), "-> "+fmt.Sprint(n[1]))
+		}
+		table = append(table, append(row, c.name))
+	}
+	writeTable(out, table)
+	if left := len(changes) - len(table) + 1; left > 0 {
+		fmt.Fprintf(out, "and %d more (-n 0 shows all)\n", left)
+	}
+}
+
+// A change is a function that was not called in the same way.
+type change struct {
+	name string
+	a, b tally
+}
+
+// changes returns those functions, those first in which most differs, and how many were called at all.
+func (d *comparison) changes() (changes []change, called int) {
 	names := map[string]bool{}
 	for _, s := range []*side{d.a, d.b} {
 		for name := range s.calls {
@@ -186,26 +207,61 @@ func (d *comparison) writeSummary(out io.Writer, rows int) {
 			changes = append(changes, c)
 		}
 	}
-	fmt.Fprintf(out, "Functions: %d called, %d of them not in the same way\n", len(names), len(changes))
-	if len(changes) == 0 {
-		return
-	}
 	slices.SortFunc(changes, func(x, y change) int {
 		return cmp.Or(-cmp.Compare(abs(x.b.panics, x.a.panics), abs(y.b.panics, y.a.panics)), -cmp.Compare(abs(x.b.errors, x.a.errors), abs(y.b.errors, y.a.errors)),
 			-cmp.Compare(abs(x.b.calls, x.a.calls), abs(y.b.calls, y.a.calls)), cmp.Compare(x.name, y.name))
 	})
-	table := [][]string{{"calls", "", "errors", "", "panics", "", ""}}
+	return changes, len(names)
+}
+
+// writeJSON writes an object: the first divergence, null if there is none, and the summary. What is of both recordings is in lists of two.
+func (d *comparison) writeJSON(out io.Writer, rows int) {
+	type divergence struct {
+		Event      int         `json:"event"` // from 1
+		Goroutines [2]uint64   `json:"goroutines"`
+		Time       int64       `json:"time"` // ns since the first recording began
+		Path       []string    `json:"path"`
+		Both       []string    `json:"both"`
+		Next       [2][]string `json:"next"`
+	}
+	type function struct {
+		Name   string    `json:"function"`
+		Calls  [2]uint64 `json:"calls"`
+		Errors [2]uint64 `json:"errors"`
+		Panics [2]uint64 `json:"panics"`
+	}
+	object := struct {
+		Recordings [2]string   `json:"recordings"`
+		Divergence *divergence `json:"divergence"`
+		Same       int         `json:"same"`
+		Differ     int         `json:"differ"`
+		Only       [2]int      `json:"only"`
+		Called     int         `json:"called"`
+		Functions  []function  `json:"functions"`
+	}{Recordings: [2]string{d.a.r.Dir, d.b.r.Dir}, Same: d.equal(), Only: [2]int{len(d.onlyA), len(d.onlyB)}}
+	object.Differ = len(d.pairs) - object.Same
+	if p := d.divergence; p != nil {
+		clock := d.a.r.Converter()
+		object.Divergence = &divergence{p.at + 1, [2]uint64{p.a.id, p.b.id}, int64(clock.Since(p.tick)), p.path, p.same, p.next}
+	}
+	changes, called := d.changes()
+	object.Called = called
 	for _, c := range rowsOf(changes, rows) {
-		row := []string{}
-		for _, n := range [][2]uint64{{c.a.calls, c.b.calls}, {c.a.errors, c.b.errors}, {c.a.panics, c.b.panics}} {
-			row = append(row, fmt.Sprint(n[0]), "-> "+fmt.Sprint(n[1]))
+		object.Functions = append(object.Functions, function{c.name, [2]uint64{c.a.calls, c.b.calls}, [2]uint64{c.a.errors, c.b.errors}, [2]uint64{c.a.panics, c.b.panics}})
+	}
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	enc.Encode(object)
+}
+
+// equal returns how many goroutines do the same.
+func (d *comparison) equal() (n int) {
+	for _, p := range d.pairs {
+		if p.a.hash == p.b.hash && p.a.n == p.b.n {
+			n++
 		}
-		table = append(table, append(row, c.name))
 	}
-	writeTable(out, table)
-	if left := len(changes) - len(table) + 1; left > 0 {
-		fmt.Fprintf(out, "and %d more (-n 0 shows all)\n", left)
-	}
+	return n
 }
 
 func abs(a, b uint64) uint64 { return max(a, b) - min(a, b) }

@@ -18,10 +18,28 @@ import (
 var exporters = map[string]func(w *walker, window recording.Window, out io.Writer) error{
 	"json":       replayJSON,
 	"chrome":     exportChrome,
+	"perfetto":   exportPerfetto,
 	"folded":     exportFolded,
 	"pprof":      exportPprof,
 	"speedscope": exportSpeedscope,
 	"mermaid":    exportMermaid,
+}
+
+// dirExporters do so in a new directory.
+var dirExporters = map[string]func(w *walker, window recording.Window, dir string) error{
+	"uftrace": exportUftrace,
+	"ctf":     exportCTF,
+}
+
+// newDirectory says why a directory can't be made.
+func newDirectory(format, dir string) error {
+	if dir == "" {
+		return usagef("-format %s is a directory: -o names it", format)
+	}
+	if _, err := os.Lstat(dir); err == nil {
+		return fmt.Errorf("%s is there already: -o names a new directory", dir)
+	}
+	return nil
 }
 
 // exportCommand is "ftrace export -format FORMAT [FLAGS] [DIR]".
@@ -34,8 +52,9 @@ func exportCommand(args []string) int {
 		return fail("export", err)
 	}
 	export := exporters[*name]
-	if export == nil && *name != "uftrace" {
-		return fail("export", usagef("-format is chrome, pprof, folded, speedscope, json, mermaid or uftrace, not %q", *name))
+	exportDir := dirExporters[*name]
+	if export == nil && exportDir == nil {
+		return fail("export", usagef("-format is perfetto, chrome, pprof, folded, speedscope, json, mermaid, uftrace or ctf, not %q", *name))
 	}
 	r, err := o.open(args)
 	if err != nil {
@@ -45,8 +64,13 @@ func exportCommand(args []string) int {
 	if err != nil {
 		return fail("export", err)
 	}
-	if export == nil {
-		err = exportUftrace(w, o.window(r), *file)
+	if w.rules != nil && w.rules.hasMin() {
+		fmt.Fprintln(os.Stderr, "ftrace: export: -f: min= chooses in replay and report; shorter calls are exported too")
+	}
+	if exportDir != nil {
+		if err = newDirectory(*name, *file); err == nil {
+			err = exportDir(w, o.window(r), *file)
+		}
 	} else {
 		err = exportTo(*file, func(out io.Writer) error { return export(w, o.window(r), out) })
 	}
@@ -83,12 +107,11 @@ func exportTo(file string, write func(io.Writer) error) error {
 
 // run goes through the events in a window; then it ends what is under way, without events.
 func (w *walker) run(window recording.Window) (last uint64, err error) {
-	s := w.r.Events(window)
+	s := w.events(window)
 	defer s.Close()
-	var e recording.Event
-	for s.Next(&e) {
+	for e := s.Next(); e != nil; e = s.Next() {
 		last = e.Ticks
-		w.event(&e)
+		w.event(e)
 	}
 	for _, st := range w.stacks.Every() {
 		for len(st.Calls) > 0 {
@@ -100,7 +123,8 @@ func (w *walker) run(window recording.Window) (last uint64, err error) {
 
 // jsonEvent is an event as a line of JSON. Times are in ns.
 type jsonEvent struct {
-	Time      int64             `json:"time"` // since the recording began
+	Time      int64             `json:"time"`          // since the recording began
+	PID       int               `json:"pid,omitempty"` // of several processes
 	Goroutine uint64            `json:"goroutine,omitempty"`
 	Event     string            `json:"event"`
 	Function  string            `json:"function,omitempty"`
@@ -118,13 +142,27 @@ type jsonEvent struct {
 
 // replayJSON writes a line of JSON for each event.
 func replayJSON(w *walker, window recording.Window, out io.Writer) error {
+	var err error
+	writeJSON(w, out, &err, 0, 0)
+	s := w.events(window)
+	defer s.Close()
+	for e := s.Next(); err == nil && e != nil; e = s.Next() {
+		w.event(e)
+	}
+	if err == nil {
+		err = s.Err()
+	}
+	return err
+}
+
+// writeJSON lets a walker write lines of JSON, with the process's number if there are several, whose recording began so many ns later than what times are since.
+func writeJSON(w *walker, out io.Writer, err *error, pid int, later int64) {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	clock := w.r.Converter()
 	printer := w.r.Printer(recording.DefaultFormat)
-	var err error
 	write := func(st *stack, c *frame, e *recording.Event) {
-		j := jsonEvent{Time: int64(clock.Since(e.Ticks)), Goroutine: e.Goroutine, Event: e.Kind.String(), Depth: int(e.Depth)}
+		j := jsonEvent{Time: later + int64(clock.Since(e.Ticks)), PID: pid, Goroutine: e.Goroutine, Event: e.Kind.String(), Depth: int(e.Depth)}
 		detail := rule.Args
 		if c != nil {
 			j.Depth = int(c.Data.shown)
@@ -157,8 +195,8 @@ func replayJSON(w *walker, window recording.Window, out io.Writer) error {
 			lasted := int64(clock.Between(c.Start, e.Ticks))
 			j.Duration, j.Mock, j.Note = &lasted, c.Mock, c.Note
 		}
-		if err == nil {
-			err = enc.Encode(j)
+		if *err == nil {
+			*err = enc.Encode(j)
 		}
 	}
 	w.begin = write
@@ -168,16 +206,6 @@ func replayJSON(w *walker, window recording.Window, out io.Writer) error {
 		}
 	}
 	w.more = func(st *stack, c *frame, e *recording.Event) { write(st, c, e) }
-	s := w.r.Events(window)
-	defer s.Close()
-	var e recording.Event
-	for err == nil && s.Next(&e) {
-		w.event(&e)
-	}
-	if err == nil {
-		err = s.Err()
-	}
-	return err
 }
 
 // exportChrome writes trace events, which chrome://tracing, Perfetto and others read: a pair of events for each call, a thread for each goroutine.
@@ -233,11 +261,10 @@ func exportChrome(w *walker, window recording.Window, out io.Writer) error {
 		}
 	}
 	event := w.event
-	s := w.r.Events(window)
+	s := w.events(window)
 	defer s.Close()
-	var e recording.Event
-	for s.Next(&e) {
-		event(&e)
+	for e := s.Next(); e != nil; e = s.Next() {
+		event(e)
 		last = e.Ticks
 	}
 	for _, st := range w.stacks.Every() {
@@ -253,9 +280,12 @@ func exportChrome(w *walker, window recording.Window, out io.Writer) error {
 
 // jsonText returns s as JSON has it.
 func jsonText(s string) []byte {
-	b, _ := json.Marshal(strings.ToValidUTF8(s, "\uFFFD"))
+	b, _ := json.Marshal(valid(s))
 	return b
 }
+
+// valid returns s with what is no UTF-8 replaced.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // A path is a function called from a path: all calls that have the same functions around them.
 type path struct {

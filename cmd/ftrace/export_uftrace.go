@@ -16,13 +16,7 @@ import (
 // exportUftrace writes a directory that uftrace reads (https://github.com/namhyung/uftrace, doc/uftrace-data-format): entries and exits of each goroutine, which
 // is a task there. Addresses are made up: a function's key tells its own.
 func exportUftrace(w *walker, window recording.Window, dir string) error {
-	if dir == "" {
-		return usagef("-format uftrace is a directory: -o names it")
-	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		if errors.Is(err, os.ErrExist) {
-			return fmt.Errorf("%s is there already: uftrace would read what is in it too", dir)
-		}
 		return err
 	}
 	u := &uftrace{dir: dir, clock: w.r.Converter(), tasks: map[uint64]*uftraceTask{}}
@@ -39,12 +33,11 @@ func exportUftrace(w *walker, window recording.Window, dir string) error {
 		u.record(st.Goroutine, uftraceExit, c, at)
 	}
 	w.more = func(*stack, *frame, *recording.Event) {}
-	s := w.r.Events(window)
+	s := w.events(window)
 	defer s.Close()
-	var e recording.Event
-	for u.err == nil && s.Next(&e) {
+	for e := s.Next(); u.err == nil && e != nil; e = s.Next() {
 		last = e.Ticks
-		w.event(&e)
+		w.event(e)
 	}
 	for _, st := range w.stacks.Every() {
 		for len(st.Calls) > 0 {

@@ -138,11 +138,10 @@ func findNeighbours(w *walker, window recording.Window, found map[uint32]*neighb
 			}
 		}
 	}
-	s := w.r.Events(window)
+	s := w.events(window)
 	defer s.Close()
-	var e recording.Event
-	for s.Next(&e) {
-		w.event(&e)
+	for e := s.Next(); e != nil; e = s.Next() {
+		w.event(e)
 	}
 	// What was under way at the end counts, but for time.
 	for _, st := range w.stacks.Every() {

@@ -28,6 +28,7 @@ Commands:
 	diff     find where two recordings differ first
 	info     what a recording is of, how large, and what is missing
 	export   write a recording in the formats of other tools
+	compact  make a recording four to eight times smaller
 	list     the running programs that can be attached to
 	attach   look into a running program, arm it, record it
 	top      the functions of a running program as a live table
@@ -42,6 +43,7 @@ named, and all have these flags:
 	-from TIME   leave out what was before, since the start: 1.5s, 20ms
 	-to TIME     leave out what was later
 	-g N,N...    these goroutines only
+	-children    (replay, report, info) with what child processes recorded
 	-json        JSON lines in place of text, times in ns
 	-color WHEN  auto, always or never
 	-pager=false do not show by $PAGER what goes to a terminal
@@ -90,6 +92,9 @@ the first 8 elements, of maps the length.
 	-repeats         so do calls one behind the other that call the same functions
 	                 (x1000), and recursion (x5 deep): the first is shown
 	-group           goroutine by goroutine, not by time
+	-children        with the recordings within this one, of child processes, in
+	                 the order of the time of day; lines begin with the process's
+	                 number
 
 and those that all commands have: -from, -to, -g, -json, -color, -pager (ftrace help).
 
@@ -97,6 +102,7 @@ and those that all commands have: -from, -to, -g, -json, -color, -pager (ftrace 
 	$ ftrace replay -repeats -format duration
 	$ ftrace replay -f 'main.handle=tree,min=1ms' -from 2s -to 2.5s
 	$ ftrace replay -g 1,7 -group old.data
+	$ ftrace replay -children -f 'main.*' -format wall
 `,
 	"report": `usage: ftrace report [FLAGS] [DIR]
        ftrace report -diff [FLAGS] A B
@@ -110,6 +116,8 @@ that they made and that are shown), average, shortest, longest, percentiles (wit
 	-sort BY   total, or name, calls, self, avg, min, max, p50, p95, p99, errors,
 	           panics
 	-n N       the first N rows
+	-children  with the calls of child processes; by goroutine these are named
+	           by process, 1234 G1
 	-diff      what changed from A to B, the largest change first
 
 and those that all commands have: -f, -from, -to, -g, -json, -color, -pager.
@@ -141,25 +149,30 @@ no difference, 1 if there is, 2 for trouble.
 	-context N  lines in front of and behind the divergence, 5
 	-n N        functions in the summary, 20; 0: all
 
-and those that all commands have: -f, -from, -to, -g, -color, -pager.
+and those that all commands have: -f, -from, -to, -g, -json, -color, -pager.
 
 	$ ftrace diff good.data bad.data
+	$ ftrace diff -json good.data bad.data | jq .divergence.path
 	$ ftrace diff -f 'main.*' ftrace.data.old ftrace.data
 `,
 	"info": `usage: ftrace info [FLAGS] [DIR]
 
 Info writes what a recording is of: program, process, times, functions, goroutines,
 calls, events, size, how many records were lost, and what is damaged. It reads all of
-it. Recordings within this one, of other processes, are named.
+it. Recordings within this one, of other processes, are named, and with -children
+described.
 
 	$ ftrace info
+	$ ftrace info -children
 	$ ftrace info -json slow.data
 `,
 	"export": `usage: ftrace export -format FORMAT [-o FILE] [FLAGS] [DIR]
 
 Export writes a recording in the format of another tool, to stdout or to FILE:
 
-	chrome      trace events for chrome://tracing and https://ui.perfetto.dev
+	perfetto    a trace for https://ui.perfetto.dev and trace_processor: a track for
+	            each goroutine, values as arguments, arrows to what go starts
+	chrome      trace events (JSON) for chrome://tracing and what else reads these
 	pprof       a profile for go tool pprof: calls, and time in each function itself
 	folded      stacks and their time in ns, for flamegraph.pl and others
 	speedscope  for https://www.speedscope.app: the calls in the order of time
@@ -167,12 +180,28 @@ Export writes a recording in the format of another tool, to stdout or to FILE:
 	mermaid     a sequence diagram between packages and types, of at most 500
 	            messages: choose by -f and the like
 	uftrace     a directory for uftrace -d DIR, which -o names; a goroutine is a task
+	ctf         a directory, which -o names, that is a recording again, of what the
+	            flags leave: for ftrace, babeltrace2, Trace Compass. Of a compact
+	            recording it is one that these read
 
-and those that all commands have: -f, -from, -to, -g.
+and those that all commands have: -f, -from, -to, -g. What min= in -f would leave out
+for being short is exported.
 
+	$ ftrace export -format perfetto -from 2s -to 2.1s -o app.pftrace
+	$ ftrace export -format ctf -f 'main.handle=tree' -o handle.data
 	$ ftrace export -format pprof -o app.pprof && go tool pprof -top app.pprof
-	$ ftrace export -format chrome -from 2s -to 2.1s -o app.json
 	$ ftrace export -format folded | flamegraph.pl >app.svg
+`,
+	"compact": `usage: ftrace compact [-o DIR] [-json] [DIR]
+
+Compact makes a recording four to eight times smaller, and the recordings of child
+processes within it. All commands read it as before, and show the same; other tools
+do not: ftrace export -format ctf makes what they read. It replaces the recording,
+unless -o names a new directory. What is damaged, or is still being written, is not
+replaced.
+
+	$ ftrace compact
+	$ ftrace compact -o small.data ftrace.data
 `,
 	"list": `usage: ftrace list [-json]
 

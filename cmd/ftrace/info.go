@@ -31,6 +31,7 @@ type info struct {
 	Calls      uint64            `json:"calls"`
 	Size       int64             `json:"size"`
 	Files      int               `json:"files"`
+	Compact    bool              `json:"compact"`
 	Lost       uint64            `json:"lost"`
 	Damage     []string          `json:"damage"`
 	Children   []string          `json:"children"`
@@ -47,33 +48,41 @@ func infoCommand(args []string) int {
 	if err != nil {
 		return fail("info", err)
 	}
-	i, err := gather(r, o.window(r))
+	family, err := o.family(r)
 	if err != nil {
 		return fail("info", err)
 	}
-	if o.json {
-		enc := json.NewEncoder(os.Stdout)
-		enc.SetEscapeHTML(false)
-		enc.Encode(i)
-		return 0
+	enc := json.NewEncoder(os.Stdout)
+	enc.SetEscapeHTML(false)
+	for n, r := range family {
+		i, err := gather(r, o.window(r))
+		switch {
+		case err != nil:
+			return fail("info", err)
+		case o.json:
+			enc.Encode(i)
+		default:
+			if n > 0 {
+				fmt.Println()
+			}
+			i.write()
+		}
 	}
-	i.write()
 	return 0
 }
 
 // gather goes through a recording.
 func gather(r *recording.Recording, window recording.Window) (*info, error) {
 	i := &info{Dir: r.Dir, Executable: r.Env.Executable, Args: r.Process.Args, PID: r.Env.PID, Go: r.Env.Release, System: r.Process.GOOS + "/" + r.Process.GOARCH,
-		Start: r.Process.Start, Functions: len(r.Functions()), Kinds: map[string]uint64{}}
+		Start: r.Process.Start, Functions: len(r.Functions()), Compact: r.IsCompact(), Kinds: map[string]uint64{}}
 	first, last := r.Clocks()
 	i.Ended = last.Ticks > first.Ticks
 	var kinds [256]uint64
 	called := make([]bool, r.Keys())
 	goroutines := map[uint64]bool{}
 	var from, to, previous uint64
-	s := r.Events(window)
-	var e recording.Event
-	for s.Next(&e) {
+	s := (&walker{r: r, verb: "info"}).events(window)
+	for e := s.Next(); e != nil; e = s.Next() {
 		if i.Events == 0 {
 			from = e.Ticks
 		}
@@ -150,7 +159,11 @@ func (i *info) write() {
 		}
 	}
 	row("events", "%d: %s", i.Events, strings.Join(kinds, ", "))
-	row("size", "%d bytes in %d files", i.Size, i.Files)
+	form := ""
+	if i.Compact {
+		form = ", compact"
+	}
+	row("size", "%d bytes in %d files%s", i.Size, i.Files, form)
 	row("lost", "%d records", i.Lost)
 	if len(i.Damage) == 0 {
 		row("damage", "none")
@@ -160,7 +173,7 @@ func (i *info) write() {
 	}
 	for _, dir := range i.Children {
 		name, _ := filepath.Rel(i.Dir, dir)
-		row("within", "%s: another process", name)
+		row("within", "%s: another process (-children)", name)
 	}
 	w.Flush()
 }

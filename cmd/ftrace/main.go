@@ -18,19 +18,20 @@ import (
 
 // commands are the verbs. Each gets the arguments behind its name and returns the exit status.
 var commands = map[string]func(args []string) int{
-	"record": recordCommand,
-	"live":   liveCommand,
-	"replay": replayCommand,
-	"report": reportCommand,
-	"graph":  graphCommand,
-	"diff":   diffCommand,
-	"info":   infoCommand,
-	"export": exportCommand,
-	"sql":    sqlCommand,
-	"serve":  serveCommand,
-	"top":    topCommand,
-	"list":   listCommand,
-	"attach": attachCommand,
+	"record":  recordCommand,
+	"live":    liveCommand,
+	"replay":  replayCommand,
+	"report":  reportCommand,
+	"graph":   graphCommand,
+	"diff":    diffCommand,
+	"info":    infoCommand,
+	"export":  exportCommand,
+	"compact": compactCommand,
+	"list":    listCommand,
+	"attach":  attachCommand,
+	"top":     topCommand,
+	"sql":     sqlCommand,
+	"serve":   serveCommand,
 }
 
 func main() {

@@ -53,6 +53,12 @@ func TestScript(t *testing.T) {
 		Dir:                 filepath.Join("testdata", "script"),
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"sametrace": sameTrace},
 		RequireExplicitExec: true,
+		Condition: func(name string) (bool, error) {
+			if name == "root" {
+				return os.Geteuid() == 0, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
 		Setup: func(env *testscript.Env) error {
 			env.Vars = append(env.Vars,
 				"GOCACHE="+strings.TrimSpace(dirs[0]), "GOMODCACHE="+strings.TrimSpace(dirs[1]), "GOPATH="+strings.TrimSpace(dirs[2]),

@@ -26,6 +26,7 @@ type options struct {
 	colour     string
 	pager      bool
 	json       bool
+	children   bool
 }
 
 // newOptions returns the options of a verb, to which it adds its own.
@@ -39,6 +40,7 @@ func newOptions(verb string) *options {
 	o.flags.StringVar(&o.colour, "color", "auto", "")
 	o.flags.BoolVar(&o.pager, "pager", true, "")
 	o.flags.BoolVar(&o.json, "json", false, "")
+	o.flags.BoolVar(&o.children, "children", false, "")
 	return o
 }
 
@@ -59,6 +61,8 @@ func (o *options) parse(args []string) ([]string, error) {
 	switch {
 	case o.from < 0 || o.to < 0 || o.to != 0 && o.to < o.from:
 		return nil, usagef("-from %v -to %v: that is no time", o.from, o.to)
+	case o.children && !withChildren[o.verb]:
+		return nil, usagef("-children is for replay, report and info: name the recording of a process: DIR/PID")
 	case o.colour != "auto" && o.colour != "always" && o.colour != "never":
 		return nil, usagef("-color is auto, always or never, not %q", o.colour)
 	}
@@ -67,18 +71,53 @@ func (o *options) parse(args []string) ([]string, error) {
 
 // open opens the recording that the arguments name, at most one.
 func (o *options) open(args []string) (*recording.Recording, error) {
-	switch len(args) {
-	case 0:
-		return recording.Open(defaultDir)
-	case 1:
-		return recording.Open(args[0])
+	if len(args) > 1 {
+		return nil, usagef("there is more than one recording: %s", strings.Join(args, " "))
 	}
-	return nil, usagef("there is more than one recording: %s", strings.Join(args, " "))
+	dir := defaultDir
+	if len(args) == 1 {
+		dir = args[0]
+	}
+	r, err := recording.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if children, _ := r.Children(); len(children) > 0 && !o.children && o.verb != "info" && o.verb != "compact" {
+		how := "ftrace info names them"
+		if withChildren[o.verb] {
+			how = "-children takes them in"
+		}
+		fmt.Fprintf(os.Stderr, "ftrace: %s: other processes recorded within it, %d: %s\n", dir, len(children), how)
+	}
+	return r, nil
+}
+
+// withChildren are the verbs that show what a recording has within it too.
+var withChildren = map[string]bool{"replay": true, "report": true, "info": true}
+
+// family returns a recording and, if the options ask for children, those within it.
+func (o *options) family(r *recording.Recording) ([]*recording.Recording, error) {
+	list := []*recording.Recording{r}
+	for i := 0; o.children && i < len(list); i++ {
+		dirs, err := list[i].Children()
+		if err != nil {
+			return nil, err
+		}
+		for _, dir := range dirs {
+			child, err := recording.Open(dir)
+			if err != nil {
+				fmt.Fprintf(os.Stderr, "ftrace: left out: %v\n", err)
+				continue
+			}
+			list = append(list, child)
+		}
+	}
+	return list, nil
 }
 
 // walker returns what goes through a recording as the options say.
 func (o *options) walker(r *recording.Recording) (*walker, error) {
-	w := &walker{r: r}
+	w := &walker{r: r, verb: o.verb}
 	if o.rules != "" {
 		s, unmatched, err := newRules(o.rules, r)
 		if err != nil {
@@ -132,7 +171,7 @@ type output struct {
 func (o *options) output() *output {
 	out := &output{Writer: os.Stdout}
 	info, err := os.Stdout.Stat()
-	out.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb" && info.Mode()&os.ModeDevice != 0 && !isNull(info)
+	out.terminal = err == nil && isTerminal(info)
 	if !out.terminal || !o.pager {
 		return out
 	}
@@ -156,6 +195,11 @@ func (o *options) output() *output {
 	}
 	out.Writer, out.pager, out.pipe = pipe, cmd, pipe
 	return out
+}
+
+// isTerminal says whether a file is a terminal on which lines can be changed.
+func isTerminal(info os.FileInfo) bool {
+	return info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb" && info.Mode()&os.ModeDevice != 0 && !isNull(info)
 }
 
 // isNull says whether a file is /dev/null, which is a character device too.

@@ -38,9 +38,22 @@ func replayCommand(args []string) int {
 	if !f.colourSet {
 		f.colour = o.coloured(out.terminal)
 	}
-	if o.json {
+	family, err := o.family(r)
+	if err != nil {
+		return fail("replay", err)
+	}
+	if out.terminal {
+		w.verb = "" // there the text shows how far it is
+		o.verb = ""
+	}
+	switch {
+	case o.children && o.json:
+		err = replayFamilyJSON(o, family, out)
+	case o.children:
+		err = replayFamily(o, family, f, *repeats, *group, out)
+	case o.json:
 		err = replayJSON(w, o.window(r), out)
-	} else {
+	default:
 		err = replay(w, o.window(r), f, *repeats, *group, out)
 	}
 	if err != nil {
@@ -57,13 +70,12 @@ func replay(w *walker, window recording.Window, f format, repeats, group bool, o
 	if repeats {
 		finish = newRepeats(t).finish
 	}
-	s := w.r.Events(window)
-	var e recording.Event
-	for lines.err == nil && s.Next(&e) {
-		w.event(&e)
+	s := w.events(window)
+	for e := s.Next(); lines.err == nil && e != nil; e = s.Next() {
+		w.event(e)
 	}
 	finish()
 	s.Close()
-	complain(w.r, s)
+	complain(w.r, s.Stream)
 	return lines.close()
 }

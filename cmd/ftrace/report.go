@@ -121,11 +121,10 @@ func summarize(w *walker, window recording.Window, by string) (*summary, error) 
 	s := &summary{r: w.r, clock: w.r.Converter(), by: by, group: make([]int32, w.r.Keys()), byName: map[string]int32{}, byG: map[uint64]int32{},
 		printer: w.r.Printer(recording.DefaultFormat)}
 	w.begin, w.end, w.more = s.begin, s.end, func(*stack, *frame, *recording.Event) {}
-	stream := w.r.Events(window)
+	stream := w.events(window)
 	defer stream.Close()
-	var e recording.Event
-	for stream.Next(&e) {
-		w.event(&e)
+	for e := stream.Next(); e != nil; e = stream.Next() {
+		w.event(e)
 	}
 	for _, st := range w.stacks.Every() {
 		for i := len(st.Calls) - 1; i >= 0; i-- {

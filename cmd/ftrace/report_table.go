@@ -68,16 +68,28 @@ func (o *options) summarize(args []string, by string) (*summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := o.walker(r)
+	family, err := o.family(r)
 	if err != nil {
 		return nil, err
 	}
-	s, err := summarize(w, o.window(r), by)
-	if err != nil {
-		return nil, err
+	var all *summary
+	for _, r := range family {
+		w, err := o.walker(r)
+		if err != nil {
+			return nil, err
+		}
+		s, err := summarize(w, o.window(r), by)
+		if err != nil {
+			return nil, err
+		}
+		complain(r, nil)
+		if all == nil {
+			all = s
+		} else {
+			all.add(s)
+		}
 	}
-	complain(r, nil)
-	return s, nil
+	return all, nil
 }
 
 // rowsOf returns the first n of a list, all if n is 0.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
@@ -186,4 +187,9 @@ func (m *endedCalls) lookup(name callName) inherited {
 		}
 	}
 	return inherited{}
+}
+
+// hasMin says whether a clause leaves out short calls.
+func (s *rules) hasMin() bool {
+	return slices.ContainsFunc(s.clauses, func(c rule.Clause) bool { return c.Min > 0 })
 }

@@ -50,7 +50,7 @@ func writeResult(w io.Writer, r *schema.Result, style sqlStyle) (n int, err erro
 			}
 			writeBatch(b, tableRow(row))
 		case jsonStyle:
-			if err := writeJSON(b, r.Columns, row); err != nil {
+			if err := writeObject(b, r.Columns, row); err != nil {
 				return n, err
 			}
 		case verticalStyle:
@@ -154,8 +154,8 @@ func writeVertical(w io.Writer, columns []schema.Column, row []string, n int) {
 	}
 }
 
-// writeJSON writes a row as an object, its members in the order of the columns.
-func writeJSON(w io.Writer, columns []schema.Column, row []any) error {
+// writeObject writes a row as an object, its members in the order of the columns.
+func writeObject(w io.Writer, columns []schema.Column, row []any) error {
 	io.WriteString(w, "{")
 	for i, c := range columns {
 		if i > 0 {

@@ -20,6 +20,9 @@ type text struct {
 	out     lineWriter
 	now     uint64 // ticks of the event
 	b       []byte // the line that is being made
+
+	goroutine uint64 // of the last line
+	name      []byte // what it is called there
 }
 
 // A lineWriter takes whole lines, of one goroutine or none (0).
@@ -91,24 +94,32 @@ func (t *text) prefix(b []byte, goroutine uint64, depth int32) []byte {
 	if f.elapsed {
 		b = appendPadded(b, 11, func(b []byte) []byte { return appendSeconds(b, int64(t.clock.Since(t.now))) })
 	}
+	if goroutine != t.goroutine || len(t.name) == 0 {
+		t.goroutine, t.name = goroutine, f.goroutine(t.name[:0], goroutine)
+	}
+	b = append(b, t.name...)
+	n := 2 * int(depth)
+	for n > len(spaces) {
+		b = append(b, spaces...)
+		n -= len(spaces)
+	}
+	return append(b, spaces[:n]...)
+}
+
+// goroutine appends what a goroutine is called in front of a line, with spaces behind it.
+func (f *format) goroutine(b []byte, goroutine uint64) []byte {
 	if f.colour {
 		b = append(b, "\x1b["...)
 		b = strconv.AppendUint(b, 31+goroutine%6, 10)
 		b = append(b, 'm')
 	}
 	at := len(b)
-	b = append(b, 'G')
-	b = strconv.AppendUint(b, goroutine, 10)
+	b = strconv.AppendUint(append(b, 'G'), goroutine, 10)
 	n := len(b) - at
 	if f.colour {
 		b = append(b, "\x1b[0m"...)
 	}
-	n = max(0, 4-n) + 1 + 2*int(depth)
-	for n > len(spaces) {
-		b = append(b, spaces...)
-		n -= len(spaces)
-	}
-	return append(b, spaces[:n]...)
+	return append(b, spaces[:max(0, 4-n)+1]...)
 }
 
 // appendPadded appends what f does, and spaces up to n bytes, and another.

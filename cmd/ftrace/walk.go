@@ -8,6 +8,7 @@ import (
 // A walker goes through a recording, puts exits together with their entries, and says which calls the rules show.
 type walker struct {
 	r      *recording.Recording
+	verb   string // for the progress bar; "": there is none
 	rules  *rules // nil: all is shown
 	stacks recording.Stacks[goroutine, call]
 

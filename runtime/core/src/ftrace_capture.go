@@ -219,7 +219,9 @@ func (c *ftraceCapture) text(data unsafe.Pointer, n int) {
 // code writes the address of a function's code.
 func (c *ftraceCapture) code(fn unsafe.Pointer) {
 	if fn != nil && ftraceReadable(fn, unsafe.Sizeof(uintptr(0))) {
-		c.uint64(uint64(*(*uintptr)(fn)))
+		pc := *(*uintptr)(fn)
+		ftraceKnowCode(pc)
+		c.uint64(uint64(pc))
 		return
 	}
 	c.uint64(0)

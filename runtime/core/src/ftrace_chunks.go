@@ -235,14 +235,15 @@ func ftraceFinishRecording() {
 	if !r.on || r.chunks != 0 {
 		return
 	}
-	ftraceDefineClock()
-	ftraceWriteMetadata()
 	lost := uint64(0)
-	for _, w := range r.writers {
-		if w != nil {
+	for id, w := range r.writers {
+		if w != nil && w.lost != 0 {
 			lost += w.lost
+			ftraceDefineLost(uint64(id), w.lost)
 		}
 	}
+	ftraceDefineClock()
+	ftraceWriteMetadata()
 	if lost != 0 {
 		var digits [20]byte
 		ftraceComplain("FTRACE_RECORD: " + string(ftraceItoa(digits[:], lost)) + " records were lost")

@@ -63,7 +63,7 @@ func ftraceNewConfig(text string) (*ftraceConfig, ftrace_rule_Error, bool) {
 	bit := uint32(1)
 	for i := range clauses {
 		if ftraceRecording.wanted && !clauses[i].FirstSet {
-			clauses[i].First = 0 // that is for what someone is to read as it is
+			clauses[i].First = 0 // that is for what someone is to read line by line
 		}
 		for _, use := range [...]struct {
 			wanted bool

@@ -261,7 +261,7 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32) int32 {
 			b.str("...\n")
 		}
 		b.prefix(gp, at)
-		b.recordedEntry(f, uintptr(*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize))), r)
+		b.recordedEntry(f, uintptr(*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize))&^ftraceCallUntimed), r)
 		depth = at + 1
 	case ftraceKindExit, ftraceKindExitArgs, ftraceKindPanic, ftraceKindGoexit:
 		if at >= depth {

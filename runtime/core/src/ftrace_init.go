@@ -52,7 +52,7 @@ func ftraceInit() {
 	if ftraceOnError != 0 && record == "" {
 		record = "ring"
 	}
-	ftraceRecording.wanted = record != ""
+	ftraceRecording.wanted = record != "" || out == "off"
 	if rules == "" && record != "" {
 		rules = "1"
 	}
@@ -86,7 +86,7 @@ func ftraceInit() {
 	if record != "" && !recorded && out == "" {
 		return
 	}
-	ftraceOut.on = record == "" || out != "" && ftraceOnError == 0
+	ftraceOut.on = out != "off" && (record == "" || out != "" && ftraceOnError == 0)
 	if traces {
 		ftraceArm(c)
 	}

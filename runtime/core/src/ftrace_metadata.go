@@ -75,6 +75,8 @@ event { name = "func"; id = 3; stream_id = 1; fields := struct { uint64_t key; u
 event { name = "type"; id = 4; stream_id = 1; fields := struct { uint64_t number; uint64_t kind; uint64_t flags; uint64_t size; uint64_t length;
 	uint64_t elem; uint64_t nfields; string name; struct { uint64_t type; string name; } fields[nfields]; }; };
 event { name = "layout"; id = 5; stream_id = 1; fields := struct { uint64_t number; uint64_t flags; uint64_t ntypes; uint64_t types[ntypes]; }; };
+event { name = "lost"; id = 6; stream_id = 1; fields := struct { uint64_t processor; uint64_t records; }; };
+event { name = "code"; id = 7; stream_id = 1; fields := struct { uint64_t address; string name; }; };
 `
 
 // ftraceWriteMetadata writes the metadata, over what is there: when more functions or more of the clock are known it only gets longer.

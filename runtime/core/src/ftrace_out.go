@@ -26,11 +26,11 @@ var ftraceOut = struct {
 	id ftraceFileID // of the file
 }{lock: 1}
 
-// ftraceOpen opens what FTRACE_OUT names, "%p" being the process id. It reports on stderr what can't be opened; then nothing
+// ftraceOpen opens what FTRACE_OUT names, "%p" being the process id; with "off" only the tracer's complaints are written. It reports on stderr what can't be opened; then nothing
 // is traced.
 func ftraceOpen(setting string) bool {
 	switch setting {
-	case "", "stderr":
+	case "", "stderr", "off":
 		ftraceOut.fd, ftraceOut.name = 2, "stderr"
 	case "stdout":
 		ftraceOut.fd, ftraceOut.name = 1, "stdout"

@@ -30,7 +30,7 @@ type ftraceEvent struct {
 
 // The kinds of records, with what follows the ftraceEvent.
 const (
-	ftraceKindEntry     = 1 + iota // call uint64: the how-manyeth call it is
+	ftraceKindEntry     = 1 + iota // call uint64: the how-manyeth call it is, and ftraceCallUntimed if it is not timed
 	ftraceKindEntryArgs            // call uint64; layout, size uint32; values
 	ftraceKindExit                 //
 	ftraceKindExitArgs             // layout, size uint32; values: the results
@@ -45,8 +45,11 @@ const (
 )
 
 const (
+	ftraceCallUntimed = 1 << 63
+
 	ftraceProcessorsMost = 1024 // of more, nothing is recorded
 
+	ftracePrefetch   = 512 // bytes that the processor is asked for in advance, for nothing else will have them in its cache
 	ftraceRecordSize = unsafe.Sizeof(ftraceEvent{})
 	ftraceRecordMost = 255 * 8
 	ftraceRecordRoom = ftraceRecordMost + 128 // with a goroutine's first record in front
@@ -141,6 +144,7 @@ func ftraceRecorder(mp *m) *ftraceWriter {
 // begin begins a record of what was last noted, which ftraceWriter.end completes. Its size is still to be set.
 func (w *ftraceWriter) begin(gp *g, kind uint8, f *ftraceFunc, depth int32) *ftraceEvent {
 	r := (*ftraceEvent)(add(unsafe.Pointer(w.chunk), w.pos))
+	sys.Prefetch(uintptr(unsafe.Pointer(r)) + ftracePrefetch)
 	r.ticks = w.last
 	r.goroutine = gp.goid
 	r.fn = 0
@@ -171,6 +175,9 @@ func (w *ftraceWriter) entry(gp *g, mp *m, frame *ftraceFrame, layout *ftraceLay
 	r := w.begin(gp, ftraceKindEntry, frame.fn, frame.shown)
 	p := add(unsafe.Pointer(r), ftraceRecordSize)
 	*(*uint64)(p) = uint64(frame.count)
+	if frame.fn.flags&ftraceUntimed != 0 {
+		*(*uint64)(p) |= ftraceCallUntimed
+	}
 	size := ftraceRecordSize + 8
 	if layout != nil {
 		r.kind = ftraceKindEntryArgs

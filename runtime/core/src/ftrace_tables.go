@@ -19,6 +19,8 @@ const (
 	ftraceTableFunc               // key, line, import path, symbol of the package, name, file, names of parameters and results
 	ftraceTableType               // number, kind, flags, size, length, element's number, name, fields
 	ftraceTableLayout             // number, flags, key of the function, types' numbers
+	ftraceTableLost               // processor, records lost on it by the end
+	ftraceTableCode               // address, name of the function whose code begins there
 )
 
 // ftraceTables is the file. Its lock is the runtime's, for a goroutine that is held on its processor may not wait for a semaphore.
@@ -306,6 +308,18 @@ func ftraceDefineClock() {
 		b.word(c.ticks)
 		b.word(uint64(c.monotonic))
 		b.word(uint64(c.wall))
+		ftraceTableEnd()
+	}
+	ftraceFlushTables()
+	unlock(&ftraceTables.lock)
+}
+
+// ftraceDefineLost says, at the end, how many records were lost on a processor: no packet comes that would.
+func ftraceDefineLost(processor, records uint64) {
+	lock(&ftraceTables.lock)
+	if b := ftraceTableBegin(ftraceTableLost); b != nil {
+		b.word(processor)
+		b.word(records)
 		ftraceTableEnd()
 	}
 	ftraceFlushTables()

@@ -1,0 +1,457 @@
+package recording
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
+
+// The compact form of a packet, which docs/format.md describes under "Compact recordings": what can be foretold of a record, from those before it in the packet, is left
+// out. packing is what the writer and the reader both know while they go through the records.
+type packing struct {
+	ticks      uint64
+	goroutine  uint64
+	g          *packedGoroutine
+	goroutines map[uint64]*packedGoroutine
+	functions  []packedFunction // by key; the last one is that of all keys that are larger
+	packet     uint32           // number of the packet, among those that were gone through, from 1
+}
+
+// packedGoroutine is what is known of a goroutine: its calls under way.
+type packedGoroutine struct {
+	depth uint16 // at which the next call would be
+	calls []packedCall
+}
+
+type packedCall struct {
+	function uint32
+	depth    uint16
+}
+
+// packedFunction is what is known of a function.
+type packedFunction struct {
+	packet uint32 // of which this is; in another nothing is known
+	call   uint64 // number of the last one
+	values [2]packedValues
+}
+
+// packedValues are the last values with which a function was entered, or left.
+type packedValues struct {
+	layout uint32
+	data   []byte
+}
+
+const (
+	packedStream = 2
+	packedHead   = packetHead + 8 // the content in bits, unpacked, is behind the head
+
+	packedKind      = 0x0F // of the first byte of a record
+	packedGoing     = 0x10 // the goroutine follows
+	packedDepth     = 0x20 // the depth follows
+	packedFunc      = 0x40 // the function's key follows
+	packedDetail    = 0x80 // the number of the call, and the layout, follow
+	packedRecord    = 14   // kind: a record as it was
+	packedRest      = 15   // kind: the rest of the packet as it was
+	packedKeys      = 1 << 16
+	packedLargest   = 64 // a packet is at most that many times as large as it is packed
+	packedUsualRoom = 64 << 10
+)
+
+// begin forgets what was known of another packet.
+func (p *packing) begin(ticks uint64) {
+	if p.goroutines == nil {
+		p.goroutines = map[uint64]*packedGoroutine{}
+	}
+	clear(p.goroutines)
+	p.packet++
+	p.ticks, p.goroutine, p.g = ticks, 0, nil
+	p.on(0)
+}
+
+// on goes on to a goroutine.
+func (p *packing) on(goroutine uint64) {
+	p.goroutine = goroutine
+	if p.g = p.goroutines[goroutine]; p.g == nil {
+		p.g = &packedGoroutine{}
+		p.goroutines[goroutine] = p.g
+	}
+}
+
+// function returns what is known of the function with this key.
+func (p *packing) function(key uint32) *packedFunction {
+	key = min(key, packedKeys)
+	for uint32(len(p.functions)) <= key {
+		p.functions = append(p.functions, make([]packedFunction, max(64, min(len(p.functions), packedKeys+1-len(p.functions))))...)
+	}
+	f := &p.functions[key]
+	if f.packet != p.packet {
+		f.packet, f.call = p.packet, 0
+		for i := range f.values {
+			f.values[i].layout, f.values[i].data = 0, f.values[i].data[:0]
+		}
+	}
+	return f
+}
+
+// foretell returns the function and depth that a record of this kind is likely to have.
+func (g *packedGoroutine) foretell(k Kind) (function uint32, depth uint16) {
+	switch k {
+	case Entry, EntryArgs, GoroutineStart, GoroutineEnd, Line:
+		return 0, g.depth
+	}
+	if n := len(g.calls); n > 0 {
+		return g.calls[n-1].function, g.calls[n-1].depth
+	}
+	return 0, g.depth - 1
+}
+
+// saw takes in a record.
+func (g *packedGoroutine) saw(k Kind, function uint32, depth uint16) {
+	enters := k == Entry || k == EntryArgs
+	if !enters && (k < Exit || k > ExitGoexit) {
+		return
+	}
+	n := len(g.calls)
+	for n > 0 && g.calls[n-1].depth >= depth {
+		n--
+	}
+	g.calls = g.calls[:n]
+	g.depth = depth
+	if enters {
+		g.calls = append(g.calls, packedCall{function, depth})
+		g.depth = min(depth, deepest-1) + 1
+	}
+}
+
+// recordShape says what follows a record's head: the sizes are those that the program writes.
+func recordShape(k Kind) (call, values, text, start bool) {
+	switch k {
+	case Entry:
+		return true, false, false, false
+	case EntryArgs:
+		return true, true, false, false
+	case ExitResults, ExitPanic, Recovered:
+		return false, true, false, false
+	case Note, Line:
+		return false, false, true, false
+	case GoroutineStart:
+		return false, false, false, true
+	}
+	return false, false, false, false
+}
+
+// shaped returns the size of the record raw, without the zeros that fill its last word, if it is just as programs write records of its kind; or 0.
+func shaped(raw []byte) int {
+	k := Kind(raw[8])
+	if k < Entry || k > Line {
+		return 0
+	}
+	call, values, text, start := recordShape(k)
+	size := recordHead
+	if call {
+		size += 8
+	}
+	switch {
+	case start:
+		size += 16
+	case values || text:
+		if len(raw) < size+8 || text && k == Note && le32(raw[size:]) != 0 {
+			return 0
+		}
+		size += 8 + int(min(le32(raw[size+4:]), 1<<16))
+	}
+	if size > len(raw) || (size+7)/8 != int(raw[9]) || !zero(raw[size:]) {
+		return 0
+	}
+	return size
+}
+
+// pack appends the records of a packet, raw without its head, in the compact form.
+func (p *packing) pack(dst, raw []byte, begin uint64) []byte {
+	p.begin(begin)
+	for len(raw) > 0 {
+		if len(raw) < recordHead || raw[9] < recordHead/8 || int(raw[9])*8-len(raw) >= 8 {
+			return append(append(dst, packedRest), raw...)
+		}
+		record := raw[:min(int(raw[9])*8, len(raw))]
+		raw = raw[len(record):]
+		if size := shaped(record); size != 0 {
+			dst = p.record(dst, record[:size])
+		} else {
+			dst = append(append(dst, packedRecord, record[9]), record...)
+		}
+	}
+	return dst
+}
+
+// record appends a record.
+func (p *packing) record(dst, b []byte) []byte {
+	k, depth, key := Kind(b[8]), le16(b[10:]), le32(b[12:])
+	at := len(dst)
+	dst = append(dst, byte(k))
+	ticks := le64(b)
+	dst = binary.AppendUvarint(dst, ticks-p.ticks)
+	p.ticks = ticks
+	if goroutine := le64(b[16:]); goroutine != p.goroutine {
+		dst[at] |= packedGoing
+		dst = binary.AppendUvarint(dst, goroutine)
+		p.on(goroutine)
+	}
+	function, foretold := p.g.foretell(k)
+	if depth != foretold {
+		dst[at] |= packedDepth
+		dst = binary.AppendUvarint(dst, uint64(depth))
+	}
+	if key != function {
+		dst[at] |= packedFunc
+		dst = binary.AppendUvarint(dst, uint64(key))
+	}
+	p.g.saw(k, key, depth)
+	call, values, text, start := recordShape(k)
+	b = b[recordHead:]
+	switch {
+	case call || values:
+		f := p.function(key)
+		v := &f.values[0]
+		if !call {
+			v = &f.values[1]
+		}
+		number, layout := f.call+1, v.layout
+		if call {
+			number = le64(b)
+			b = b[8:]
+		}
+		if values {
+			layout = le32(b)
+		}
+		if call && number != f.call+1 || layout != v.layout {
+			dst[at] |= packedDetail
+			if call {
+				dst = binary.AppendVarint(dst, int64(number-f.call-1))
+			}
+			if values {
+				dst = binary.AppendUvarint(dst, uint64(layout))
+			}
+		}
+		if call {
+			f.call = number
+		}
+		if values {
+			v.layout = layout
+			dst = binary.AppendUvarint(dst, uint64(len(b)-8))
+			dst = v.pack(dst, b[8:])
+		}
+	case text:
+		dst = binary.AppendVarint(dst, int64(int32(le32(b))))
+		dst = binary.AppendUvarint(dst, uint64(len(b)-8))
+		dst = append(dst, b[8:]...)
+	case start:
+		dst = binary.AppendUvarint(dst, le64(b))
+		dst = binary.AppendUvarint(dst, le64(b[8:]))
+	}
+	return dst
+}
+
+// pack appends values: for 8 bytes each a byte that says which of them are others than those of the last values, then these.
+func (v *packedValues) pack(dst, data []byte) []byte {
+	for i := 0; i < len(data); i += 8 {
+		at := len(dst)
+		dst = append(dst, 0)
+		for j := i; j < min(i+8, len(data)); j++ {
+			if j >= len(v.data) && data[j] != 0 || j < len(v.data) && data[j] != v.data[j] {
+				dst[at] |= 1 << (j - i)
+				dst = append(dst, data[j])
+			}
+		}
+	}
+	v.data = append(v.data[:0], data...)
+	return dst
+}
+
+// unpacker takes numbers and bytes off a packed packet.
+type unpacker struct {
+	*packing
+	src    []byte
+	failed bool // it ended
+}
+
+func (u *unpacker) uvarint() uint64 {
+	if len(u.src) > 0 && u.src[0] < 0x80 {
+		v := u.src[0]
+		u.src = u.src[1:]
+		return uint64(v)
+	}
+	v, n := binary.Uvarint(u.src)
+	if n <= 0 {
+		u.failed, u.src = true, nil
+		return 0
+	}
+	u.src = u.src[n:]
+	return v
+}
+
+func (u *unpacker) varint() int64 {
+	v := u.uvarint()
+	return int64(v>>1) ^ -int64(v&1)
+}
+
+// unpack fills raw, the content of a packet behind its head, with the records of src. It returns how much of it there is, and what is wrong if that is not all.
+func (p *packing) unpack(raw, src []byte, begin uint64) (n int, wrong string) {
+	p.begin(begin)
+	u := unpacker{packing: p, src: src}
+	for n < len(raw) {
+		if len(u.src) == 0 {
+			return n, "the packet ends before its last record"
+		}
+		op := u.src[0]
+		u.src = u.src[1:]
+		size := 0
+		switch k := Kind(op & packedKind); {
+		case op == packedRest:
+			if n += copy(raw[n:], u.src); n < len(raw) {
+				return n, "the packet ends before its last record"
+			}
+			return n, ""
+		case op == packedRecord:
+			if len(u.src) > 0 {
+				size = int(u.src[0]) * 8
+				u.src = u.src[1:]
+			}
+			if stored := min(size, len(u.src), len(raw)-n); stored+8 > size && size != 0 {
+				u.src = u.src[copy(raw[n:n+stored], u.src):]
+			} else {
+				size = 0
+			}
+		case k >= Entry && k <= Line:
+			size = u.record(raw[n:], op)
+		}
+		if size == 0 || u.failed {
+			return n, fmt.Sprintf("a record that cannot be, %d bytes before the packet's end", len(u.src))
+		}
+		n = min(n+size, len(raw))
+	}
+	return n, ""
+}
+
+// record fills raw with a record. It returns its size in raw in whole words, 0 if there is none, or no room for it.
+func (u *unpacker) record(raw []byte, op byte) int {
+	k := Kind(op & packedKind)
+	u.ticks += u.uvarint()
+	if op&packedGoing != 0 {
+		u.on(u.uvarint())
+	}
+	key, depth := u.g.foretell(k)
+	if op&packedDepth != 0 {
+		depth = uint16(u.uvarint())
+	}
+	if op&packedFunc != 0 {
+		key = uint32(u.uvarint())
+	}
+	if len(raw) < recordHead {
+		return 0
+	}
+	u.g.saw(k, key, depth)
+	order := binary.LittleEndian
+	order.PutUint64(raw, u.ticks)
+	order.PutUint64(raw[8:], uint64(k)|uint64(depth)<<16|uint64(key)<<32)
+	order.PutUint64(raw[16:], u.goroutine)
+	size := recordHead
+	call, values, text, start := recordShape(k)
+	switch {
+	case !call && !values && !text && !start:
+		raw[9] = recordHead / 8
+		return recordHead
+	case call || values:
+		f := u.function(key)
+		v := &f.values[0]
+		if !call {
+			v = &f.values[1]
+		}
+		detail := op&packedDetail != 0
+		if call {
+			f.call++
+			if detail {
+				f.call += uint64(u.varint())
+			}
+			if len(raw) < size+8 {
+				return 0
+			}
+			order.PutUint64(raw[size:], f.call)
+			size += 8
+		}
+		if values {
+			if detail {
+				v.layout = uint32(u.uvarint())
+			}
+			n := int(min(u.uvarint(), 1<<16))
+			if len(raw) < size+8+n {
+				return 0
+			}
+			order.PutUint32(raw[size:], v.layout)
+			order.PutUint32(raw[size+4:], uint32(n))
+			size += 8
+			if u.src = v.unpack(raw[size:size+n], u.src); u.src == nil && n > 0 {
+				u.failed = true
+				return 0
+			}
+			size += n
+		}
+	case text:
+		level, n := u.varint(), int(min(u.uvarint(), 1<<16))
+		if len(raw) < size+8+n || len(u.src) < n {
+			return 0
+		}
+		order.PutUint32(raw[size:], uint32(level))
+		order.PutUint32(raw[size+4:], uint32(n))
+		size += 8 + copy(raw[size+8:], u.src[:n])
+		u.src = u.src[n:]
+	case start:
+		if len(raw) < size+16 {
+			return 0
+		}
+		order.PutUint64(raw[size:], u.uvarint())
+		order.PutUint64(raw[size+8:], u.uvarint())
+		size += 16
+	}
+	words := (size + 7) / 8
+	if words > 255 {
+		return 0
+	}
+	raw[9] = byte(words)
+	clear(raw[size:min(words*8, len(raw))])
+	return words * 8
+}
+
+// unpack fills data with values. It returns what of src is left, nil if that ended.
+func (v *packedValues) unpack(data, src []byte) []byte {
+	old := v.data
+	if cap(old) < len(data) {
+		old = append(make([]byte, 0, max(64, len(data))), old...)
+	}
+	known := len(old)
+	old = old[:len(data)]
+	if known < len(data) {
+		clear(old[known:])
+	}
+	v.data = old
+	at := 0 // in src
+	for i := 0; i < len(data); i += 8 {
+		if at >= len(src) {
+			return nil
+		}
+		mask := src[at]
+		at++
+		if mask == 0 {
+			continue
+		}
+		if len(src)-at < bits.OnesCount8(mask) || len(data)-i < bits.Len8(mask) {
+			return nil
+		}
+		for ; mask != 0; mask &= mask - 1 {
+			old[i+bits.TrailingZeros8(mask)] = src[at]
+			at++
+		}
+	}
+	copy(data, old)
+	return src[at:len(src):len(src)]
+}

@@ -1,0 +1,134 @@
+package recording
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// A Writer writes events to a new recording, as a program would have written them: for parts of recordings. It is for one goroutine.
+type Writer struct {
+	r     *Recording
+	dir   string
+	files map[int32]*writtenFile // by processor
+	err   error
+}
+
+// writtenFile is a file of records, with the packet that is being filled.
+type writtenFile struct {
+	f       *os.File
+	b       []byte
+	content int    // bytes of b that are in use: the last record ends within its last word
+	last    uint64 // ticks
+	lost    uint64
+	number  uint64
+}
+
+// NewWriter makes a new directory for a recording with the process and the tables of r.
+func (r *Recording) NewWriter(dir string) (*Writer, error) {
+	if err := r.copyTables(dir, programVersion); err != nil {
+		return nil, err
+	}
+	return &Writer{r: r, dir: dir, files: map[int32]*writtenFile{}}, nil
+}
+
+// Write adds an event, which is not earlier than those before on its processor. The first error is returned by all that follow, and by Close.
+func (w *Writer) Write(e *Event) error {
+	if w.err != nil {
+		return w.err
+	}
+	f := w.files[e.Processor]
+	if f == nil {
+		file, err := os.OpenFile(filepath.Join(w.dir, fmt.Sprintf("%s_%d", callFiles, e.Processor)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			w.err = err
+			return err
+		}
+		f = &writtenFile{f: file}
+		w.files[e.Processor] = f
+	}
+	if e.Kind == Lost {
+		w.err = f.flush(w.r.Env.UUID)
+		f.lost += e.Call // the next packet says so
+		return w.err
+	}
+	if len(f.b) > packetUsual-256*8 {
+		if w.err = f.flush(w.r.Env.UUID); w.err != nil {
+			return w.err
+		}
+	}
+	if len(f.b) == 0 {
+		f.b = appendPacketHead(f.b, 0, w.r.Env.UUID, packet{begin: e.Ticks, lost: f.lost, number: f.number}, int(e.Processor))
+		f.number++
+	}
+	f.b = e.encode(f.b)
+	f.content, f.last = len(f.b), e.Ticks
+	for len(f.b)%8 != 0 {
+		f.b = append(f.b, 0)
+	}
+	return nil
+}
+
+// flush writes the packet, if there is one.
+func (f *writtenFile) flush(uuid [16]byte) error {
+	if len(f.b) == 0 {
+		return nil
+	}
+	f.b = append(f.b, make([]byte, packetUsual-len(f.b))...)
+	setPacketSize(f.b, f.content, packetUsual)
+	_, err := f.f.Write(f.b)
+	f.b = f.b[:0]
+	return err
+}
+
+// Close completes the recording. The caller must call it.
+func (w *Writer) Close() error {
+	err := w.err
+	for processor, f := range w.files {
+		if err == nil && len(f.b) == 0 && f.lost != 0 {
+			// Records that were lost at the end are said by a packet that has none.
+			f.b = appendPacketHead(f.b, 0, w.r.Env.UUID, packet{begin: f.last, lost: f.lost, number: f.number}, int(processor))
+			f.content = len(f.b)
+		}
+		err = errors.Join(err, f.flush(w.r.Env.UUID), f.f.Close())
+	}
+	return err
+}
+
+// encode appends the record of an event, whose last word the next one begins behind.
+func (e *Event) encode(b []byte) []byte {
+	order := binary.LittleEndian
+	at := len(b)
+	b = order.AppendUint64(b, e.Ticks)
+	b = append(b, byte(e.Kind), 0)
+	b = order.AppendUint16(b, e.Depth)
+	b = order.AppendUint32(b, e.Function)
+	b = order.AppendUint64(b, e.Goroutine)
+	call, values, text, start := recordShape(e.Kind)
+	switch {
+	case start:
+		b = order.AppendUint64(order.AppendUint64(b, e.Parent), e.Call)
+	case text:
+		level := uint32(0)
+		if e.Kind == Line {
+			level = uint32(e.Level)
+		}
+		b = order.AppendUint32(order.AppendUint32(b, level), uint32(len(e.Data)))
+		b = append(b, e.Data...)
+	}
+	if call {
+		number := e.Call
+		if e.Untimed {
+			number |= untimed
+		}
+		b = order.AppendUint64(b, number)
+	}
+	if values {
+		b = order.AppendUint32(order.AppendUint32(b, e.Layout), uint32(len(e.Data)))
+		b = append(b, e.Data...)
+	}
+	b[at+9] = byte((len(b) - at + 7) / 8)
+	return b
+}
