@@ -149,7 +149,7 @@ func (s *Snapshot) load() {
 func (s *liveProcess) flagsOf(f *Function, wanted Flags) Flags {
 	for i := len(s.objects) - 1; i >= 0; i-- {
 		r := &s.objects[i]
-		if like(f.Package, r.Pattern[0]) && like(f.Type(), r.Pattern[1]) && like(plainReceiver(f.Name), r.Pattern[2]) {
+		if like(f.Package, r.Pattern[0]) && like(f.Type(), r.Pattern[1]) && like(f.Method(), r.Pattern[2]) {
 			return Flags{wanted.Enabled && r.Enabled, wanted.Timed && r.Timed}
 		}
 	}

@@ -33,6 +33,15 @@ func (f *Function) Type() string {
 	return receiver
 }
 
+// Method returns the name without the type: Do for (*Client).Do.
+func (f *Function) Method() string {
+	name := plainReceiver(f.Name)
+	if t := f.Type(); t != "" {
+		return name[len(t)+1:]
+	}
+	return name
+}
+
 // cutReceiver cuts a name at its first dot that is not within type arguments.
 func cutReceiver(name string) (receiver, method string, ok bool) {
 	depth := 0

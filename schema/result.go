@@ -33,7 +33,6 @@ type Result struct {
 	rows    *sql.Rows
 	ahead   [][]any // that were read to know the types, or that are all there are
 	ended   bool
-	err     error
 }
 
 // lookahead is how many rows are read before the first is given out: the types of columns that are expressions are told by their values.

@@ -280,7 +280,7 @@ func TestCurrent(t *testing.T) {
 	f.threads[2] = &Thread{ID: 2, History: []Call{{Thread: 2, ID: 1, EndID: 1, Function: 3, Timed: true, Start: 1, End: 2}, {Thread: 2, ID: 2, EndID: 2, Function: 4, Timed: true, Start: 3, End: 5}}}
 	s := open(t, f)
 	want := `1|1|NULL|call/main/main|/src/main.go:10|5|NULL|NULL|main|main|NULL|NULL|NULL|0
-1|2|NULL|call/main/Pool.Get|/src/pool.go:20|6|NULL|NULL|main|(*Pool).Get|Pool|NULL|1|1
+1|2|NULL|call/main/Pool.Get|/src/pool.go:20|6|NULL|NULL|main|Get|Pool|NULL|1|1
 2|2|2|call/example.com/mutex/Lock|/src/mutex.go:40|3|5|2|example.com/mutex|Lock|NULL|NULL|NULL|0
 `
 	got := ask(t, s, `SELECT THREAD_ID, EVENT_ID, END_EVENT_ID, EVENT_NAME, SOURCE, TIMER_START, TIMER_END, TIMER_WAIT, OBJECT_SCHEMA, OBJECT_NAME, OBJECT_TYPE, OBJECT_INSTANCE_BEGIN,

@@ -237,6 +237,9 @@ func TestNames(t *testing.T) {
 		if got := f.Instrument(); got != c.instrument {
 			t.Errorf("%s: %s", c.name, got)
 		}
+		if got := f.Type() + "." + f.Method(); strings.TrimPrefix(got, ".") != strings.TrimPrefix(plainReceiver(c.name), ".") {
+			t.Errorf("the type and name of %s: %s", c.name, got)
+		}
 		if got := f.Type(); got != c.of {
 			t.Errorf("the type of %s: %q", c.name, got)
 		}

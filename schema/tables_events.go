@@ -46,7 +46,7 @@ var callColumns = []column[Call]{
 	moment("TIMER_END", func(c *Call) (int64, bool) { return c.End, c.Timed && !c.Inside }),
 	moment("TIMER_WAIT", func(c *Call) (int64, bool) { return c.End - c.Start, c.Timed && !c.Inside }),
 	text("OBJECT_SCHEMA", nameKind, func(v *view, c *Call) string { return v.Function(c.Function).Package }),
-	text("OBJECT_NAME", nameKind, func(v *view, c *Call) string { return v.Function(c.Function).Name }),
+	text("OBJECT_NAME", nameKind, func(v *view, c *Call) string { return v.Function(c.Function).Method() }),
 	optional("OBJECT_TYPE", nameKind, func(v *view, c *Call) (string, bool) {
 		t := v.Function(c.Function).Type()
 		return t, t != ""
