@@ -10,17 +10,21 @@ import (
 	"time"
 )
 
-// logWays are the columns of the table of log lines. What is traced is a function that is not called while it is measured, so that what is on is weaving.
+// logWays are the columns of the table of log lines. What is traced is the function that calls the loggers in a loop, so that what is on while it is measured is weaving. The
+// trace goes to a file of its own unless it is said to go to stderr, where the log goes.
 var logWays = []way{
 	{"plain", false, nil, nil},
 	{"off", true, nil, nil},
-	{"on, unwoven", true, nil, []string{"FTRACE=logs.file=call", "FTRACE_WEAVE=off"}},
-	{"woven", true, nil, []string{"FTRACE=logs.file=call"}},
-	{"woven, JSON", true, nil, []string{"FTRACE=logs.file=call", "FTRACE_FORMAT=json"}},
+	{"on, unwoven", true, nil, []string{"FTRACE=logs.Run=call", "FTRACE_WEAVE=off"}},
+	{"one stream", true, nil, []string{"FTRACE=logs.Run=call", "FTRACE_OUT=stderr"}},
+	{"one stream, JSON", true, nil, []string{"FTRACE=logs.Run=call", "FTRACE_OUT=stderr", "FTRACE_FORMAT=json"}},
+	{"groups", true, nil, []string{"FTRACE=logs.Run=call", "FTRACE_GROUP=on"}},
+	{"two streams", true, nil, []string{"FTRACE=logs.Run=call"}},
+	{"two streams, JSON", true, nil, []string{"FTRACE=logs.Run=call", "FTRACE_FORMAT=json"}},
 }
 
-// logBenchmarks are the rows: Write writes a line that is made already, SlogDiscard writes nowhere but to the trace.
-var logBenchmarks = []string{"Write", "Println", "Log", "SlogText", "SlogJSON", "SlogDiscard"}
+// logBenchmarks are the rows: Write writes a line that is made already, SlogFile writes to a file, SlogDiscard nowhere but to the trace, and the others to stderr.
+var logBenchmarks = []string{"Write", "Println", "Log", "SlogText", "SlogJSON", "SlogFile", "SlogDiscard"}
 
 // measureLogs prints nanoseconds of processor time a log line, by logger and way: half of it is spent in system calls, whose waiting does not count. The trace, the logs and stderr
 // are files of the same disk.

@@ -28,6 +28,8 @@ var mockRows = [][2]string{
 	{"Large", "a call, not replaced, of one that is not"},
 	{"Everywhere", "a replaced call, in all goroutines"},
 	{"Scoped", "a replaced call, in this goroutine only"},
+	{"Counted", "a replaced call, in this goroutine only, counted"},
+	{"Pointed", "a replaced call, in all goroutines, with a parameter that points to the stack"},
 	{"Deferred", "a replaced call, in all goroutines, of a function with a deferred call"},
 	{"Recorded", "a replaced call, in this goroutine only, with arguments and results kept"},
 	{"Restore", "to replace and restore"},

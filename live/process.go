@@ -87,11 +87,17 @@ type Process struct {
 	ends chan struct{} // the session's beats, nil: there is no session
 }
 
+var errStarting = errors.New("its memory file is not one of ftrace-wrap's, or it is just starting")
+
 // Attach opens the memory file of a process of this user. Nothing changes for the process by that.
 func Attach(pid int) (*Process, error) {
 	f, err := openMemory(pid)
 	if err != nil {
 		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || info.Size() < headSize {
+		f.Close()
+		return nil, fmt.Errorf("process %d: %w", pid, errStarting)
 	}
 	mem, err := syscall.Mmap(int(f.Fd()), 0, headSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 	if err != nil {
@@ -102,7 +108,7 @@ func Attach(pid int) (*Process, error) {
 	h := p.head
 	switch {
 	case atomic.LoadUint64(&h.magic) != memoryMagic:
-		err = errors.New("its memory file is not one of ftrace-wrap's, or it is just starting")
+		err = errStarting
 	case h.version != memoryVersion || uintptr(h.size) != unsafe.Sizeof(head{}):
 		err = fmt.Errorf("its memory has version %d (%d bytes), and this ftrace reads version %d (%d bytes): use the ftrace that came with the program's ftrace-wrap",
 			h.version, h.size, memoryVersion, unsafe.Sizeof(head{}))

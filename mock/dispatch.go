@@ -22,7 +22,7 @@ func dispatch(data any, params []any, want any) (results any, n int) {
 		d.pass(params, why)
 		return nil, -1
 	}
-	with, at, why := d.begin(args)
+	with, kept, why := d.begin(args)
 	if why != "" {
 		d.pass(params, why)
 		return nil, -1
@@ -32,10 +32,10 @@ func dispatch(data any, params []any, want any) (results any, n int) {
 	coreQuiet(true)
 	if d.generic {
 		results := d.complete(out[0].Interface().([]any))
-		d.end(at, []reflect.Value{reflect.ValueOf(results)})
+		d.end(kept, []reflect.Value{reflect.ValueOf(results)})
 		return d.packAny(results, want)
 	}
-	d.end(at, out)
+	d.end(kept, out)
 	return pack(layoutOf(d.typ).results, out), len(out)
 }
 
@@ -135,26 +135,27 @@ func (d *double) declines(args []reflect.Value) string {
 }
 
 // begin notes a call and returns the replacement that it is for, unless there were enough.
-func (d *double) begin(args []reflect.Value) (with reflect.Value, at int, why string) {
+func (d *double) begin(args []reflect.Value) (with reflect.Value, kept *Call, why string) {
 	defer d.unlock(d.lock())
 	if d.limited && d.called >= d.most {
-		return with, 0, fmt.Sprintf("it was called %d times", d.most)
+		return with, nil, fmt.Sprintf("it was called %d times", d.most)
 	}
 	with = d.with[min(d.called, len(d.with)-1)]
 	d.called++
 	if !d.unrecorded {
-		d.calls = append(d.calls, Call{Args: d.interfaces(args)})
+		kept = &Call{Args: d.interfaces(args)}
+		d.keep(kept)
 	}
-	return with, len(d.calls) - 1, ""
+	return with, kept, ""
 }
 
 // end notes the results of a call.
-func (d *double) end(at int, results []reflect.Value) {
-	if d.unrecorded {
+func (d *double) end(kept *Call, results []reflect.Value) {
+	if kept == nil {
 		return
 	}
 	defer d.unlock(d.lock())
-	d.calls[at].Results = d.interfaces(results)
+	kept.Results = d.interfaces(results)
 }
 
 // interfaces returns the arguments or results of a call.

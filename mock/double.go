@@ -67,15 +67,16 @@ type double struct {
 	least          int
 	exact          bool
 	unrecorded     bool // nobody can ask for the calls
+	uncounted      bool // nor for their number
 
 	generic bool // with are Generics
 
 	restored atomic.Bool
-	planned  atomic.Int64 // calls made by the core itself, by a callPlan
+	planned  atomic.Int64           // calls made by the core itself, by a callPlan
+	records  atomic.Pointer[record] // calls that are kept, the latest first; what call of a record leads to is guarded by mu
 
 	mu     sync.Mutex
 	called int
-	calls  []Call
 	passed []string // calls that were not for this replacement, and why
 }
 
@@ -90,7 +91,7 @@ func (d *double) total() int { return d.called + int(d.planned.Load()) }
 // Calls returns the calls of the replacement, in the order in which they began.
 func (d *double) Calls() []Call {
 	defer d.unlock(d.lock())
-	return append([]Call(nil), d.calls...)
+	return d.kept()
 }
 
 // Restore ends the replacement. Calls that are under way end as they began. Restoring again does nothing.
@@ -158,7 +159,8 @@ func (d *double) uncalled() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "mock: the replacement of %s was called %d times, %s", d.target.name, d.total(), want)
-	for _, c := range d.calls[:min(len(d.calls), maxPassed)] {
+	calls := d.kept()
+	for _, c := range calls[:min(len(calls), maxPassed)] {
 		fmt.Fprintf(&b, "\n\tcalled: %s", describe(c.Args))
 	}
 	for _, c := range d.passed {

@@ -88,7 +88,7 @@ func Swap[F any](target, with F, opts ...Option) (restore func(), err error) {
 	if err != nil {
 		return func() {}, err
 	}
-	d.unrecorded = true
+	d.unrecorded, d.uncounted = true, true
 	d.start()
 	return d.Restore, nil
 }
@@ -99,7 +99,7 @@ func SwapUnexported[F any](name string, with F, opts ...Option) (restore func(),
 	if err != nil {
 		return func() {}, err
 	}
-	d.unrecorded = true
+	d.unrecorded, d.uncounted = true, true
 	d.start()
 	return d.Restore, nil
 }

@@ -8,6 +8,13 @@ import (
 	"os"
 )
 
+// Run calls one for each iteration of a benchmark.
+func Run(next func() bool, one func(i int)) {
+	for i := 0; next(); i++ {
+		one(i)
+	}
+}
+
 // Print writes to os.Stdout.
 func Print(i int) { fmt.Fprintln(os.Stdout, "request served", i, "status=200") }
 

@@ -19,28 +19,29 @@ func file(b *testing.B) *os.File {
 	return f
 }
 
-// BenchmarkPrintln writes to stderr, which bench makes a file.
+// stderr is os.Stderr, which bench makes a file.
+var stderr = os.NewFile(2, "stderr")
+
 func BenchmarkPrintln(b *testing.B) {
 	stdout := os.Stdout // stays for the results
 	defer func() { os.Stdout = stdout }()
-	os.Stdout = os.NewFile(2, "stderr")
+	os.Stdout = stderr
 	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		Print(i)
-	}
+	Run(b.Loop, Print)
 }
 
 func BenchmarkLog(b *testing.B) {
-	l := log.New(file(b), "", log.LstdFlags)
+	l := log.New(stderr, "", log.LstdFlags)
 	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		Log(l, i)
-	}
+	Run(b.Loop, func(i int) { Log(l, i) })
 }
 
-func BenchmarkSlogText(b *testing.B) { benchmarkSlog(b, slog.NewTextHandler(file(b), nil)) }
+func BenchmarkSlogText(b *testing.B) { benchmarkSlog(b, slog.NewTextHandler(stderr, nil)) }
 
-func BenchmarkSlogJSON(b *testing.B) { benchmarkSlog(b, slog.NewJSONHandler(file(b), nil)) }
+func BenchmarkSlogJSON(b *testing.B) { benchmarkSlog(b, slog.NewJSONHandler(stderr, nil)) }
+
+// BenchmarkSlogFile writes to a file of its own.
+func BenchmarkSlogFile(b *testing.B) { benchmarkSlog(b, slog.NewTextHandler(file(b), nil)) }
 
 // BenchmarkSlogDiscard writes nowhere: what is left is the work of logging alone.
 func BenchmarkSlogDiscard(b *testing.B) { benchmarkSlog(b, slog.NewTextHandler(io.Discard, nil)) }
@@ -48,9 +49,7 @@ func BenchmarkSlogDiscard(b *testing.B) { benchmarkSlog(b, slog.NewTextHandler(i
 func benchmarkSlog(b *testing.B, h slog.Handler) {
 	l := slog.New(h)
 	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		Slog(l, i)
-	}
+	Run(b.Loop, func(i int) { Slog(l, i) })
 }
 
 // BenchmarkWrite writes a line that is made already: what a write system call costs.
@@ -58,7 +57,5 @@ func BenchmarkWrite(b *testing.B) {
 	f := file(b)
 	line := []byte("G19    - info request served i=123456 status=200\n")
 	b.ReportAllocs()
-	for b.Loop() {
-		f.Write(line)
-	}
+	Run(b.Loop, func(int) { f.Write(line) })
 }

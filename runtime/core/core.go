@@ -56,6 +56,7 @@ type splice struct {
 	from   string // first release that it is for, "" for all
 	to     string // last release
 	unix   bool   // not for windows
+	goos   string // the only system that it is for, "" for all
 }
 
 // splices are the changes to the sources of Go's packages.
@@ -87,6 +88,7 @@ var splices = map[string][]splice{
 	// What the program writes and logs is woven into the trace.
 	"syscall": {
 		{file: "syscall_unix.go", behind: "\t\t\tn, err = 0, errnoErr(Errno(-n))\n\t\t}\n\t}", text: " else if ftraceWeaves != 0 { n, err = ftraceWrite(fd, p) }", unix: true},
+		{file: "syscall_linux.go", behind: ".Syscall6(trap, a1, a2, a3, a4, a5, a6)\n\terr = Errno(errno)\n", text: "if ftraceWeaves != 0 { ftraceCalled(trap, a1, a2) };", goos: "linux"},
 	},
 	"log": {
 		{file: "log.go", behind: "\n\tformatHeader(buf, now, prefix, flag, file, line)\n", text: "ftraceMessage := len(*buf);"},
@@ -142,7 +144,7 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 	}
 	changed = map[int][]byte{}
 	for _, s := range splices[importPath] {
-		if r := release(version); s.from > r || s.to != "" && s.to < r || s.unix && goos == "windows" {
+		if r := release(version); s.from > r || s.to != "" && s.to < r || s.unix && goos == "windows" || s.goos != "" && s.goos != goos {
 			continue
 		}
 		if err := s.apply(files, changed); err != nil {
@@ -162,7 +164,7 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 	case "syscall":
 		switch goos {
 		case "linux":
-			added, err = embedded("src/syscall/ftrace_write.go")
+			added, err = embedded("src/syscall/ftrace_write.go", "src/syscall/ftrace_streams_linux.go")
 		case "darwin":
 			added, err = embedded("src/syscall/ftrace_write.go", "src/syscall/ftrace_stat_darwin.go")
 		}

@@ -56,3 +56,19 @@ func BenchmarkDeferred(b *testing.B) {
 	b.ResetTimer()
 	target.CallDeferred(b, 7)
 }
+
+func BenchmarkPointed(b *testing.B) {
+	restore, err := mock.Swap(target.Pointed, target.WithPointed)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer restore()
+	b.ResetTimer()
+	target.CallPointed(b, 7)
+}
+
+func BenchmarkCounted(b *testing.B) {
+	mock.Replace(b, target.Large, target.With, mock.Unrecorded())
+	b.ResetTimer()
+	target.CallLarge(b, 7)
+}

@@ -33,6 +33,20 @@ func Deferred(s string) (n int, err error) {
 	return Large(s)
 }
 
+// Pointed is one that does not let its parameter escape.
+func Pointed(p *int) (n int, err error) {
+	if *p < 0 {
+		return 0, errors.New("negative")
+	}
+	for i := range *p {
+		n += i * *p
+	}
+	return n, nil
+}
+
+// WithPointed is what Pointed is replaced with.
+func WithPointed(*int) (int, error) { return 7, nil }
+
 // With is what Large and Deferred are replaced with.
 func With(string) (int, error) { return 7, nil }
 
@@ -60,6 +74,16 @@ func CallDeferred(b *testing.B, want int) {
 	sum := 0
 	for range b.N {
 		n, _ := Deferred("3")
+		sum += n
+	}
+	check(b, sum, want)
+}
+
+// CallPointed measures calls of Pointed with a variable on the stack, which must return want.
+func CallPointed(b *testing.B, want int) {
+	sum, v := 0, 1
+	for range b.N {
+		n, _ := Pointed(&v)
 		sum += n
 	}
 	check(b, sum, want)

@@ -150,8 +150,7 @@ func ftrace_delivered(fd int32, p []byte) {
 	if r == nil || len(p) < r.line.n || string(p[len(p)-r.line.n:]) != r.line.string() {
 		return
 	}
-	id, ok := ftraceStat(fd)
-	r.delivered = ok && id.regular
+	r.delivered = ftraceRegular(fd)
 }
 
 // What a write is to a record.

@@ -32,7 +32,8 @@ type ftraceMock struct {
 
 // ftraceMocks are the replacements of one function, those first that go before others: of inner scopes, then later ones. It does not change.
 type ftraceMocks struct {
-	list []*ftraceMock
+	list  []*ftraceMock
+	quick ftraceQuick
 }
 
 // ftraceMockG is the state of a goroutine.
@@ -127,6 +128,9 @@ func ftraceReplace(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_typ
 	if m == nil {
 		return nil, -1
 	}
+	if results, n = m.plan.results(gp, params, want); n >= 0 {
+		return results, n
+	}
 	var l ftraceLift
 	l.take(params)
 	if l.failed != "" {
@@ -162,6 +166,9 @@ func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_ty
 			}
 			continue
 		}
+		if results, n = m.plan.results(gp, params, want); n >= 0 {
+			return results, n
+		}
 		state.quiet = true
 		results, n = ftraceDispatcher(m.data, params, wanted) // ends the quiet
 		if n != -1 {
@@ -183,7 +190,10 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) 
 		result = (*struct{})(nil)
 	}
 	want, to := ftracePointed(&result)
-	if m.plan != nil && ftraceLoadConfig() == nil && m.plan.call(gp, params, want, to) {
+	if m.plan != nil && ftraceLoadConfig() == nil && m.plan.shape.returns(want) && m.plan.call(gp, params, to) {
+		if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.list[0] == m {
+			mocks.quick.learn(efaceOf(&result)._type)
+		}
 		return true
 	}
 	results, n := ftraceReplace(gp, f, m, params, want)
@@ -269,14 +279,19 @@ func ftraceExitReplace(results []any) {
 			panic(plainError("mock: a replacement's result is " + toRType(typ).string() + ", the function's is " + toRType(to).string()))
 		}
 	}
-	systemstack(func() {
-		if lift != nil {
-			lift.lower(at, all)
-		}
+	move := func() {
 		for i := range results {
 			typ, at := ftraceResult(all, at, n, i)
 			typedmemmove(typ, efaceOf(&results[i]).data, at)
 		}
+	}
+	if lift == nil {
+		move()
+		return
+	}
+	systemstack(func() {
+		lift.lower(at, all)
+		move()
 	})
 }
 
@@ -309,6 +324,24 @@ func (r *ftraceAnyResults) store(results []any, lift *ftraceLift) {
 
 func (r *ftraceAnyResults) misfit(got, want *_type) {
 	panic(plainError("mock: the replacement of " + r.function + " returned a " + toRType(got).string() + ", the function's result is a " + toRType(want).string()))
+}
+
+// ftraceInterface makes the two words of an interface of type t that holds e.
+func ftraceInterface(t *_type, e *eface, words *[2]unsafe.Pointer) bool {
+	switch {
+	case e._type == nil:
+		return true
+	case len((*interfacetype)(unsafe.Pointer(t)).Methods) == 0:
+		words[0] = unsafe.Pointer(e._type)
+	default:
+		tab := getitab((*interfacetype)(unsafe.Pointer(t)), e._type, true)
+		if tab == nil {
+			return false
+		}
+		words[0] = unsafe.Pointer(tab)
+	}
+	words[1] = e.data
+	return true
 }
 
 // ftracePointed returns the type and place of what the pointer p leads to.

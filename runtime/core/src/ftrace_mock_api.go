@@ -95,25 +95,26 @@ func ftrace_mock_remove(mock unsafe.Pointer) {
 
 // setMocks adds one replacement and takes off another. The registry is locked.
 func (f *ftraceFunc) setMocks(add, remove *ftraceMock) {
-	mocks := &ftraceMocks{}
-	old := (*ftraceMocks)(f.mocks)
-	if old != nil {
-		mocks.list = make([]*ftraceMock, 0, len(old.list)+1)
+	var list []*ftraceMock
+	if old := (*ftraceMocks)(f.mocks); old != nil {
+		list = make([]*ftraceMock, 0, len(old.list)+1)
 		for _, m := range old.list {
 			if add != nil && add.before(m) {
-				mocks.list = append(mocks.list, add)
+				list = append(list, add)
 				add = nil
 			}
 			if m != remove {
-				mocks.list = append(mocks.list, m)
+				list = append(list, m)
 			}
 		}
 	}
 	if add != nil {
-		mocks.list = append(mocks.list, add)
+		list = append(list, add)
 	}
-	if len(mocks.list) == 0 {
-		mocks = nil
+	var mocks *ftraceMocks
+	if len(list) > 0 {
+		mocks = &ftraceMocks{list: list}
+		mocks.quick.prepare(list[0])
 	}
 	atomicstorep(unsafe.Pointer(&f.mocks), unsafe.Pointer(mocks))
 	f.arm(ftraceLoadConfig().arms(f))

@@ -226,6 +226,9 @@ func ftraceWriteFD(fd int32, data unsafe.Pointer, n int32) int32 {
 	return written
 }
 
+// ftraceStreamsKnown says that package syscall tells when a descriptor becomes another file.
+const ftraceStreamsKnown = true
+
 // ftraceStat returns which file fd is.
 func ftraceStat(fd int32) (id ftraceFileID, ok bool) {
 	var stat [256]byte // struct stat has 144 bytes at most

@@ -54,6 +54,8 @@ func ftraceUnmap(p unsafe.Pointer, size uintptr) {}
 
 func ftraceWriteFD(fd int32, data unsafe.Pointer, n int32) int32 { return write(uintptr(fd), data, n) }
 
+const ftraceStreamsKnown = false
+
 // ftraceStatCall is syscall.Fstat, set by package syscall where what is written is woven.
 //
 //go:linkname ftraceStatCall

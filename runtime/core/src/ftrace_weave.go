@@ -84,6 +84,7 @@ func ftraceSetWeaves() {
 		}
 	}
 	atomic.Store(&ftraceWeaves, weaves)
+	ftraceForgetStreams()
 }
 
 // ftraceMayWeave says whether what goroutine gp writes now may be woven. What the tracer's own work writes, such as an Error
@@ -152,23 +153,6 @@ func ftraceWriteRawOwn(fd int32, p []byte) (n int, errno int32) {
 	}
 	semrelease(&ftraceOut.lock)
 	return n, errno
-}
-
-// ftraceOwn says whether fd is of the file that the trace goes to. The program may have made any descriptor another file since it was last asked, but for
-// that of FTRACE_OUT=FILE, of which it does not know.
-func ftraceOwn(fd int32) bool {
-	if fd == ftraceOut.fd {
-		return true
-	}
-	id, ok := ftraceStat(fd)
-	if !ok {
-		return false
-	}
-	if ftraceOut.fd <= 2 {
-		out, ok := ftraceStat(ftraceOut.fd)
-		return ok && out == id
-	}
-	return ftraceOut.id == id
 }
 
 // ftraceWeave weaves p, which the goroutine writes to fd, but for what was woven before. offset is where the call stands that writes it, below the stack's top. own

@@ -1,0 +1,42 @@
+//go:build ftrace_core && linux
+
+// This file is added to package syscall on Linux: it tells package runtime of system calls that may make a descriptor another file. See ftrace_streams.go there.
+
+package syscall
+
+import _ "unsafe" // for go:linkname
+
+//go:linkname ftraceStreams runtime.ftraceStreams
+var ftraceStreams [3]uint64
+
+// ftraceCalled is called behind each system call while what is written is woven; also in the child of a fork, which has the parent's memory, and where there is no
+// stack to grow and nothing for the race detector to see.
+//
+//go:nosplit
+//go:norace
+func ftraceCalled(trap, a1, a2 uintptr) {
+	const (
+		dup2       = 33 // amd64; on arm64 this is mknodat, whose second argument is no descriptor but an address
+		closeRange = 436
+	)
+	switch trap {
+	case dup2, SYS_DUP3:
+		ftraceForget(a2, a2)
+	case SYS_CLOSE:
+		ftraceForget(a1, a1)
+	case closeRange:
+		ftraceForget(a1, a2)
+	}
+}
+
+// ftraceForget lets forget what is known of the descriptors from first to last. What is known of 1 and 2 compares them.
+//
+//go:nosplit
+//go:norace
+func ftraceForget(first, last uintptr) {
+	for i := range ftraceStreams {
+		if fd := uintptr(ftraceStreams[i] >> 32); fd >= first && fd <= last || first <= 2 {
+			ftraceStreams[i] = 0
+		}
+	}
+}
