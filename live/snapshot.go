@@ -35,9 +35,6 @@ func (p *Process) Snapshot() (*Snapshot, error) {
 	if err := p.functions(s); err != nil {
 		return nil, err
 	}
-	if err := p.goroutines(s); err != nil {
-		return nil, err
-	}
 	for id := range atomic.LoadUint64(&h.processors.used) {
 		if err := p.processor(s, h.processors.at+id*h.processors.size); err != nil {
 			return nil, err
@@ -45,6 +42,16 @@ func (p *Process) Snapshot() (*Snapshot, error) {
 	}
 	slices.SortFunc(s.Long, func(a, b Call) int { return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Event, b.Event)) })
 	s.Long = s.Long[max(0, len(s.Long)-s.LongMost):]
+	// The goroutines come last, since the records of their calls are not in the rings for long.
+	if err := p.goroutines(s); err != nil {
+		return nil, err
+	}
+	s.Latest = s.Now.Ticks
+	for i := range s.Goroutines {
+		for _, f := range s.Goroutines[i].Stack {
+			s.Latest = max(s.Latest, f.Start)
+		}
+	}
 	return s, nil
 }
 
