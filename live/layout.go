@@ -117,9 +117,9 @@ type summary struct {
 
 // writer is the beginning of a processor's part.
 type writer struct {
-	calls  uint64
-	number uint64
-	lost   uint64
+	calls uint64
+	_     uint64
+	lost  uint64
 }
 
 // The kinds of requests.
@@ -141,4 +141,5 @@ const (
 const (
 	chunkHead   = 72
 	chunkNumber = 56
+	chunkSize   = 64 << 10
 )

@@ -122,6 +122,11 @@ func Attach(pid int) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newProcess(pid, f)
+}
+
+// newProcess maps the head of a memory file, which it closes if it can't.
+func newProcess(pid int, f *os.File) (*Process, error) {
 	if info, err := f.Stat(); err != nil || info.Size() < headSize {
 		f.Close()
 		return nil, fmt.Errorf("process %d: %w", pid, errStarting)

@@ -15,15 +15,27 @@ import (
 )
 
 // attempts is how often something is read that changes meanwhile, before it is left out.
-const attempts = 1000
+const attempts = 50
 
 // Snapshot returns what there is to see.
 func (p *Process) Snapshot() (*Snapshot, error) {
 	if err := p.ask(askLook, ""); err != nil {
 		return nil, err
 	}
+	return p.look()
+}
+
+// look is Snapshot without telling the program.
+func (p *Process) look() (*Snapshot, error) {
 	h := p.head
-	tables, err := p.read(h.tables.at, atomic.LoadUint64(&h.tables.used))
+	info, err := p.file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if wrong := h.wrong(uint64(info.Size())); wrong != "" {
+		return nil, fmt.Errorf("process %d: its memory does not hold together: %s", p.PID, wrong)
+	}
+	tables, err := p.read(h.tables.at, min(atomic.LoadUint64(&h.tables.used), h.tables.most))
 	if err != nil {
 		return nil, err
 	}
@@ -35,16 +47,23 @@ func (p *Process) Snapshot() (*Snapshot, error) {
 	if err := p.functions(s); err != nil {
 		return nil, err
 	}
-	if err := p.goroutines(s); err != nil {
-		return nil, err
-	}
-	for id := range atomic.LoadUint64(&h.processors.used) {
+	for id := range min(atomic.LoadUint64(&h.processors.used), h.processors.most) {
 		if err := p.processor(s, h.processors.at+id*h.processors.size); err != nil {
 			return nil, err
 		}
 	}
 	slices.SortFunc(s.Long, func(a, b Call) int { return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Event, b.Event)) })
 	s.Long = s.Long[max(0, len(s.Long)-s.LongMost):]
+	// The goroutines come last, since the records of their calls are not in the rings for long.
+	if err := p.goroutines(s); err != nil {
+		return nil, err
+	}
+	s.Latest = s.Now.Ticks
+	for i := range s.Goroutines {
+		for _, f := range s.Goroutines[i].Stack {
+			s.Latest = max(s.Latest, f.Start)
+		}
+	}
 	return s, nil
 }
 
@@ -97,7 +116,7 @@ func (p *Process) processor(s *Snapshot, at uint64) error {
 	if err != nil {
 		return err
 	}
-	for key := range list {
+	for key := range min(len(list), len(s.Functions)) {
 		c := &list[key]
 		if c.changing%2 != 0 || c.changing != again[key].changing {
 			if c, err = p.summary(at + h.summariesAt + uint64(key)*uint64(unsafe.Sizeof(summary{}))); err != nil {
@@ -203,7 +222,7 @@ func (p *Process) goroutine(at uint64) (g Goroutine, ok bool, err error) {
 		if b.goroutine == 0 {
 			return g, false, nil
 		}
-		if b.changing%2 != 0 || b.depth < 0 || b.depth > 1<<24 {
+		if b.changing%2 != 0 || b.depth < 0 || uint64(b.depth)*p.head.frameSize > p.head.frames.most {
 			continue
 		}
 		g = Goroutine{ID: b.goroutine, Parent: b.parent, ParentFn: b.parentKey, ParentCall: b.parentCount, Start: b.start}
@@ -246,7 +265,7 @@ func (p *Process) goroutine(at uint64) (g Goroutine, ok bool, err error) {
 // Event reads a record from the rings. It returns false if there is none, or another one has taken its place.
 func (p *Process) Event(at Place, e *recording.Event) bool {
 	h := p.head
-	if at.processor < 0 || h.ringChunks == 0 || at.offset < chunkHead || uint64(at.offset) >= h.ringChunk {
+	if at.processor < 0 || uint64(at.processor) >= h.processors.most || h.ringChunks == 0 || h.ringChunk != chunkSize || at.offset < chunkHead || uint64(at.offset) >= h.ringChunk {
 		return false
 	}
 	chunk := h.processors.at + uint64(at.processor)*h.processors.size + h.ringAt + at.number%h.ringChunks*h.ringChunk

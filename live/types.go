@@ -58,6 +58,7 @@ type Snapshot struct {
 	Program     *recording.Recording // functions' names, types; it has no events
 	Clock       recording.Converter
 	Begun, Now  recording.Clock // when the program was armed first; when the snapshot was taken
+	Latest      uint64          // ticks of the latest moment that is seen in it
 	Consumers   Consumers
 	Functions   []Function // by key; the first is none
 	Goroutines  []Goroutine

@@ -72,10 +72,10 @@ func (p *pkg) profile() []byte {
 func Profile(edges string, users []byte) []byte {
 	rest, ok := strings.CutPrefix(string(users), profileHeader)
 	switch {
-	case len(users) == 0:
-		rest = fmt.Sprintf("%s\n%s\n0 1\n", nowhere, nowhere) // a profile that weighs nothing is ignored
-	case !ok:
+	case !ok && len(users) > 0:
 		return nil
+	case rest == "":
+		rest = fmt.Sprintf("%s\n%s\n0 1\n", nowhere, nowhere) // a profile that weighs nothing is ignored
 	}
 	return []byte(profileHeader + edges + rest)
 }

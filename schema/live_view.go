@@ -102,7 +102,7 @@ func (v *liveView) thread(s *Snapshot, g *live.Goroutine) Thread {
 	for level, frame := range g.Stack {
 		v.functions[callName{g.ID, frame.Event}] = frame.Function
 		t.Current = append(t.Current, Call{Thread: g.ID, ID: frame.Event, Nesting: nesting, Level: level, Function: frame.Function, Inside: true,
-			Timed: v.l.Functions[frame.Function].Timed, Start: v.at(frame.Start), Values: v.values(frame.Function, frame.Entry, live.Place{}, false)})
+			Timed: int(frame.Function) < len(v.l.Functions) && v.l.Functions[frame.Function].Timed, Start: v.at(frame.Start), Values: v.values(frame.Function, frame.Entry, live.Place{}, false)})
 		nesting = frame.Event
 	}
 	for i := range g.History {

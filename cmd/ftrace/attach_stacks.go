@@ -52,7 +52,7 @@ func (v *stackView) goroutine(g *live.Goroutine) {
 	for i, c := range g.Stack {
 		v.indent(i)
 		v.call(c.Function, c.Count, c.Entry)
-		fmt.Fprintf(v.out, " // for %s\n", recording.AppendDuration(nil, int64(v.s.Clock.Between(c.Start, v.s.Now.Ticks))))
+		fmt.Fprintf(v.out, " // for %s\n", recording.AppendDuration(nil, int64(v.s.Clock.Between(c.Start, v.s.Latest))))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 
@@ -38,59 +39,98 @@ func compactCommand(args []string) int {
 	return 0
 }
 
-// compact makes the recording r compact, and those within it, to a new directory, or, if that is not named, in its place.
+// compact makes the recording r compact, and those within it, in a new directory, or, if that is not named, in place.
 func compact(r *recording.Recording, to string) (before, after int64, err error) {
 	if r.IsCompact() {
 		return 0, 0, fmt.Errorf("%s is compact already", r.Dir)
 	}
-	inPlace := to == ""
-	if inPlace {
-		to = filepath.Clean(r.Dir) + ".compact"
-		if first, last := r.Clocks(); last.Ticks == first.Ticks && alive(r.Env.PID) {
-			return 0, 0, fmt.Errorf("%s may still be written by process %d: compact it when that has ended, or to another directory (-o)", r.Dir, r.Env.PID)
-		}
-	}
-	if _, err := os.Lstat(to); err == nil {
-		return 0, 0, fmt.Errorf("%s is there already: -o names a new directory", to)
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-		return 0, 0, err
-	}
 	before = sizeOf(r.Dir)
 	var read atomic.Int64
 	bar := newProgress("ftrace compact", before, read.Load)
-	err = compactAll(r, to, inPlace, func(n int64) { read.Add(n) })
+	progress := func(n int64) { read.Add(n) }
+	if to == "" {
+		to = r.Dir
+		err = compactInPlace(r, progress)
+	} else if _, failed := os.Lstat(to); failed == nil {
+		err = fmt.Errorf("%s is there already: -o names a new directory", to)
+	} else if err = compactTo(r, to, progress); err != nil {
+		os.RemoveAll(to)
+	}
 	bar.close()
-	after = sizeOf(to)
-	if err != nil || !inPlace {
-		if err != nil {
-			os.RemoveAll(to)
-		}
-		return before, after, err
-	}
-	// The old one is there until the new one is in its place.
-	old := filepath.Clean(r.Dir) + ".raw"
-	if err := os.Rename(r.Dir, old); err != nil {
-		return before, after, err
-	}
-	if err := os.Rename(to, r.Dir); err != nil {
-		return before, after, errors.Join(err, os.Rename(old, r.Dir))
-	}
-	return before, after, os.RemoveAll(old)
+	return before, sizeOf(to), err
 }
 
-// compactAll writes the compact forms of a recording and of those within it, of which one that is compact already is copied.
-func compactAll(r *recording.Recording, to string, inPlace bool, progress func(int64)) error {
+// compactTo writes the compact forms of a recording and of those within it, of which one that is compact already is copied.
+func compactTo(r *recording.Recording, to string, progress func(int64)) error {
 	if r.IsCompact() {
 		return os.CopyFS(to, os.DirFS(r.Dir))
 	}
-	if err := r.Compact(to, progress); err != nil {
+	err := r.Compact(to, progress)
+	complain(r, nil)
+	if err != nil {
 		return err
 	}
+	return eachChild(r, func(child *recording.Recording) error {
+		return compactTo(child, filepath.Join(to, filepath.Base(child.Dir)), progress)
+	})
+}
+
+// compactInPlace makes a recording compact, and those within it. What is in the directory beside them stays as it is.
+func compactInPlace(r *recording.Recording, progress func(int64)) error {
+	if !r.IsCompact() {
+		if err := replaceByCompact(r, progress); err != nil {
+			return err
+		}
+	}
+	return eachChild(r, func(child *recording.Recording) error { return compactInPlace(child, progress) })
+}
+
+// replaceByCompact puts the compact form of a recording in its place. At any time all of it is there: which files count the metadata say, which are replaced in one step.
+func replaceByCompact(r *recording.Recording, progress func(int64)) error {
+	if first, last := r.Clocks(); last.Ticks == first.Ticks && alive(r.Env.PID) {
+		return fmt.Errorf("%s may still be written by process %d: compact it when that has ended, or to another directory (-o)", r.Dir, r.Env.PID)
+	}
+	temp := filepath.Clean(r.Dir) + ".compact"
+	if _, err := os.Lstat(temp); err == nil {
+		return fmt.Errorf("%s is there already, and is where the compact recording is made: remove it", temp)
+	}
+	defer os.RemoveAll(temp)
+	err := r.Compact(temp, progress)
 	complain(r, nil)
-	if inPlace && len(r.Damage()) > 0 {
+	if err != nil {
+		return err
+	}
+	if len(r.Damage()) > 0 {
 		return fmt.Errorf("%s is damaged, and what could not be read would be gone: compact it to another directory (-o)", r.Dir)
 	}
+	old, err := filepath.Glob(filepath.Join(globQuote(r.Dir), "calls_*"))
+	if err != nil {
+		return err
+	}
+	made, err := filepath.Glob(filepath.Join(globQuote(temp), "packed_*"))
+	if err != nil {
+		return err
+	}
+	for _, name := range append(made, filepath.Join(temp, "metadata")) {
+		if err := os.Rename(name, filepath.Join(r.Dir, filepath.Base(name))); err != nil {
+			return err
+		}
+	}
+	for _, name := range old {
+		if err := os.Remove(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// globQuote returns a pattern of which only this path is a match.
+func globQuote(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// eachChild calls f with the recordings within a recording.
+func eachChild(r *recording.Recording, f func(*recording.Recording) error) error {
 	children, err := r.Children()
 	if err != nil {
 		return err
@@ -100,7 +140,7 @@ func compactAll(r *recording.Recording, to string, inPlace bool, progress func(i
 		if err != nil {
 			return err
 		}
-		if err := compactAll(child, filepath.Join(to, filepath.Base(dir)), inPlace, progress); err != nil {
+		if err := f(child); err != nil {
 			return err
 		}
 	}

@@ -67,6 +67,9 @@ func exportCommand(args []string) int {
 	if w.rules != nil && w.rules.hasMin() {
 		fmt.Fprintln(os.Stderr, "ftrace: export: -f: min= chooses in replay and report; shorter calls are exported too")
 	}
+	if info, err := os.Stdout.Stat(); *file == "" && err == nil && isTerminal(info) {
+		w.verb = "" // a progress bar would be between the lines
+	}
 	if exportDir != nil {
 		if err = newDirectory(*name, *file); err == nil {
 			err = exportDir(w, o.window(r), *file)

@@ -28,7 +28,7 @@ Commands:
 	diff     find where two recordings differ first
 	info     what a recording is of, how large, and what is missing
 	export   write a recording in the formats of other tools
-	compact  make a recording four to eight times smaller
+	compact  make a recording three to eight times smaller
 	list     the running programs that can be attached to
 	attach   look into a running program, arm it, record it
 	top      the functions of a running program as a live table
@@ -194,7 +194,7 @@ for being short is exported.
 `,
 	"compact": `usage: ftrace compact [-o DIR] [-json] [DIR]
 
-Compact makes a recording four to eight times smaller, and the recordings of child
+Compact makes a recording three to eight times smaller, and the recordings of child
 processes within it. All commands read it as before, and show the same; other tools
 do not: ftrace export -format ctf makes what they read. It replaces the recording,
 unless -o names a new directory. What is damaged, or is still being written, is not

@@ -62,7 +62,7 @@ func lookAt(p *live.Process, what string) error {
 		for _, g := range s.Goroutines {
 			fmt.Printf("goroutine, parent %v\n", g.Parent != 0)
 			for _, c := range g.Stack {
-				fmt.Printf("in %s #%d event %d for at least 10ms: %v\n", name(c.Function), c.Count, c.Event, s.Clock.Between(c.Start, s.Now.Ticks) > 10*time.Millisecond)
+				fmt.Printf("in %s #%d event %d for at least 10ms: %v\n", name(c.Function), c.Count, c.Event, s.Clock.Between(c.Start, s.Latest) > 10*time.Millisecond)
 			}
 			for _, c := range g.History {
 				fmt.Printf("was in %s #%d event %d-%d in %d depth %d %s\n", name(c.Function), c.Count, c.Event, c.Last, c.Nesting, c.Depth, outcomes(c))

@@ -241,14 +241,11 @@ func ftraceHooked(hook *any) *ftraceFunc { return (*ftraceFunc)(efaceOf(hook).da
 // ftraceEntered is called at the entry of an armed function that is traced at its returns.
 func ftraceEntered(hook *any, result any, sp uintptr, params []any) (replaced bool) {
 	f := ftraceHooked(hook)
-	if ftraceLoadConfig() == nil {
-		if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks == nil || mocks.quick.call(params, result) {
-			return mocks != nil
-		}
-	}
 	offset := getg().stack.hi - sp
 	if ftraceLoadConfig() != nil {
 		ftraceBegin(f, offset, params, ftraceAtReturns)
+	} else if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.quick.call(params, result) {
+		return true
 	}
 	return f.replaced() && ftraceReplaceCall(f, offset, params, result)
 }

@@ -1,0 +1,38 @@
+package live
+
+import "unsafe"
+
+// The most that a program's memory can have of something, whatever its limits are.
+const (
+	tablesMost     = 1 << 30
+	entriesMost    = 1 << 25
+	historyMost    = 1000
+	processorsMost = 1024
+)
+
+// wrong says what in the head of a file of that size can't be: the memory is a program's, which may have written anything there.
+func (h *head) wrong(fileSize uint64) string {
+	for _, s := range []section{h.tables, h.flags, h.goroutines, h.frames, h.processors} {
+		if s.at > fileSize || s.most > 0 && s.size > (fileSize-s.at)/s.most {
+			return "the sections"
+		}
+	}
+	goroutineSize, callSize, summarySize := uint64(unsafe.Sizeof(goroutine{})), uint64(unsafe.Sizeof(call{})), uint64(unsafe.Sizeof(summary{}))
+	switch {
+	case h.tables.most > tablesMost:
+		return "the size of the tables"
+	case h.flags.most > entriesMost || h.summariesMost > entriesMost:
+		return "the number of functions"
+	case h.goroutines.most > entriesMost || h.goroutines.size < goroutineSize && h.goroutines.most > 0 || h.goroutines.size > 1<<16:
+		return "the goroutines"
+	case h.frames.most > 1<<40 || h.frameSize < uint64(unsafe.Sizeof(frame{})) && h.frames.most > 0 || h.frameSize > 1<<16:
+		return "the stacks"
+	case h.processors.most > processorsMost || h.longMost > entriesMost || h.historyMost > historyMost:
+		return "the histories"
+	case h.ringChunk != chunkSize && h.ringChunks > 0:
+		return "the rings"
+	case h.processors.size < h.summariesAt+h.summariesMost*summarySize || h.summariesAt < h.longAt+h.longMost*callSize || h.summariesAt > 1<<50:
+		return "the processors"
+	}
+	return ""
+}
