@@ -22,8 +22,8 @@ func assemble(tool string, args []string) int {
 	if err != nil {
 		return fail(err)
 	}
-	// Its name stands in stack traces.
-	source = append(fmt.Appendf(nil, "#line 1 %q\n", file), append(source, text...)...)
+	// Its name and lines stand in stack traces. The assembler takes this line for the one after it.
+	source = append(fmt.Appendf(nil, "#line 2 %q\n", file), append(source, text...)...)
 	dir := filepath.Join(filepath.Dir(valueOf(args, "-o")), "ftrace-wrap")
 	copied := filepath.Join(dir, file)
 	if err := os.MkdirAll(dir, 0o777); err != nil {

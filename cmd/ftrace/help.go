@@ -258,7 +258,7 @@ and turns instruments, which are functions, on and off by UPDATE. NAME is the na
 executable: all its processes are asked, also those that start later. Live processes are
 in the schema performance_schema; each recording is a schema of its own. QUERY is
 statements separated by semicolons; without, they are read from stdin, on a terminal
-with a history and completion. docs/sql.md describes the tables.
+with a history and completion. docs/performance-schema.md describes the tables.
 
 	-json            rows as JSON lines, not as tables
 	-batch           rows separated by tabs

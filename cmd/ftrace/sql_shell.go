@@ -24,7 +24,7 @@ const sqlHelp = `Statements end with ; or with \G, which writes a line for each 
   quit, exit, \q, Ctrl-D  leave
   Ctrl-C                  give up the line, or the statement that is run
 
-The tables and what they mean: docs/sql.md.
+The tables and what they mean: docs/performance-schema.md.
 
 `
 

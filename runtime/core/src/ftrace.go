@@ -143,6 +143,7 @@ const (
 	ftraceHeldLost              // its entry line is still to be shown, but did not fit into the held text
 	ftraceReplaced              // a replacement was called in its place
 	ftracePrinted               // its entry line was printed
+	ftraceNotTimed              // it was not when it began
 )
 
 // ftrace_enter is called at the entry of an armed function, with its hook and its parameters. It returns what ftrace_exit is to be

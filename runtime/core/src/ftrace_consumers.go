@@ -120,7 +120,10 @@ func ftraceObserveEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	mp := acquirem()
 	w := ftraceWriterOf(mp)
 	if w != nil {
-		frame.place = ftracePlace{w.now(t, f), ftraceNowhere}
+		if f.flags&ftraceUntimed != 0 {
+			frame.flags |= ftraceNotTimed
+		}
+		frame.place = ftracePlace{w.now(t, frame), ftraceNowhere}
 		if records && w.room(mp) {
 			if !t.recorded {
 				w.goroutine(gp, t)
@@ -131,10 +134,10 @@ func ftraceObserveEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	releasem(mp)
 }
 
-// now returns the ticks at which something is noted that happens on the processor. They never go back in what the processor notes, nor in what the goroutine does. If calls of f
-// are not timed the timer is not read.
-func (w *ftraceWriter) now(t *ftraceG, f *ftraceFunc) uint64 {
-	if f.flags&ftraceUntimed != 0 {
+// now returns the ticks at which something is noted that happens on the processor. They never go back in what the processor notes, nor in what the goroutine does. If the call
+// of frame is not timed the timer is not read.
+func (w *ftraceWriter) now(t *ftraceG, frame *ftraceFrame) uint64 {
+	if frame.flags&ftraceNotTimed != 0 {
 		w.last = max(w.last, t.last+1)
 	} else {
 		w.last = max(w.last, ftraceTicks())
@@ -156,7 +159,7 @@ func ftraceObserveExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *
 		releasem(mp)
 		return
 	}
-	now := w.now(t, f)
+	now := w.now(t, frame)
 	exit := ftracePlace{0, ftraceNowhere}
 	if records && w.room(mp) {
 		exit = w.exit(gp, mp, frame, results, p)
@@ -193,7 +196,7 @@ func ftraceOutcome(f *ftraceFunc, frame *ftraceFrame, results []any, p *_panic) 
 // ftraceConsume tells the consumers that are on of the call of frame, which ended now.
 func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outcome, on uint32, now uint64, exit ftracePlace) {
 	f := frame.fn
-	timed := f.flags&ftraceUntimed == 0
+	timed := frame.flags&ftraceNotTimed == 0
 	lasted := now - frame.place.ticks
 	if on&ftraceConsumerSummary != 0 && w.summaries != nil {
 		if uint64(f.key) < ftraceMemory.head.summariesMost {
@@ -268,7 +271,7 @@ func (t *ftraceG) remember() *ftraceCall {
 func (c *ftraceCall) fill(gp *g, t *ftraceG, frame *ftraceFrame, outcome uint32, now, nesting uint64, exit ftracePlace) {
 	c.key, c.flags, c.goroutine = frame.fn.key, outcome, gp.goid
 	c.start, c.end = frame.place.ticks, now
-	if frame.fn.flags&ftraceUntimed != 0 {
+	if frame.flags&ftraceNotTimed != 0 {
 		c.start = 0
 	}
 	c.event, c.nesting, c.last, c.count = frame.event, nesting, t.events, uint64(frame.count)

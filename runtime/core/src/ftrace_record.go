@@ -175,7 +175,7 @@ func (w *ftraceWriter) entry(gp *g, mp *m, frame *ftraceFrame, layout *ftraceLay
 	r := w.begin(gp, ftraceKindEntry, frame.fn, frame.shown)
 	p := add(unsafe.Pointer(r), ftraceRecordSize)
 	*(*uint64)(p) = uint64(frame.count)
-	if frame.fn.flags&ftraceUntimed != 0 {
+	if frame.flags&ftraceNotTimed != 0 {
 		*(*uint64)(p) |= ftraceCallUntimed
 	}
 	size := ftraceRecordSize + 8
