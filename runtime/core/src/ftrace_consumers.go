@@ -35,14 +35,8 @@ func ftraceParseConsumers(s string, wanted uint32) uint32 {
 	}
 	wanted = 0
 	for s != "" {
-		item := s
-		s = ""
-		for i := range len(item) {
-			if item[i] == ',' {
-				item, s = item[:i], item[i+1:]
-				break
-			}
-		}
+		var item string
+		item, s = ftraceItem(s)
 		known := false
 		for i, name := range ftraceConsumerNames {
 			if item == name {

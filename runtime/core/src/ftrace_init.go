@@ -185,18 +185,22 @@ func ftraceParseInt(s string) (int, bool) {
 	return n, s != ""
 }
 
+// ftraceItem cuts the first of comma-separated items off.
+func ftraceItem(s string) (item, rest string) {
+	for i := range len(s) {
+		if s[i] == ',' {
+			return s[:i], s[i+1:]
+		}
+	}
+	return s, ""
+}
+
 // ftraceParseFormat reads FTRACE_FORMAT: words and numbers, comma-separated.
 func ftraceParseFormat(s string) {
 	f := &ftraceFormat
 	for s != "" {
-		item := s
-		s = ""
-		for i := 0; i < len(item); i++ {
-			if item[i] == ',' {
-				item, s = item[:i], item[i+1:]
-				break
-			}
-		}
+		var item string
+		item, s = ftraceItem(s)
 		if item != "" && !f.option(item) {
 			ftraceComplain("FTRACE_FORMAT: unknown option " + item + "; known are seq, wall, elapsed, tid, duration, pos, fold, path, json, errors=on|off, color=auto|always|never, line=N, str=N, slice=N, nest=N")
 		}

@@ -94,14 +94,8 @@ var ftraceMemory struct {
 // ftraceParseMemory reads FTRACE_MEMORY: off, or limits.
 func ftraceParseMemory(s string) {
 	for s != "" {
-		item := s
-		s = ""
-		for i := range len(item) {
-			if item[i] == ',' {
-				item, s = item[:i], item[i+1:]
-				break
-			}
-		}
+		var item string
+		item, s = ftraceItem(s)
 		if item == "off" || item == "on" {
 			ftraceMemory.off = item == "off"
 		} else if !ftraceParseLimit(item) {
