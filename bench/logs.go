@@ -24,11 +24,15 @@ var logWays = []way{
 }
 
 // logBenchmarks are the rows: Write writes a line that is made already, SlogFile writes to a file, SlogDiscard nowhere but to the trace, and the others to stderr.
-var logBenchmarks = []string{"Write", "Println", "Log", "SlogText", "SlogJSON", "SlogFile", "SlogDiscard"}
+var logBenchmarks = []string{"Write", "Println", "Log", "SlogText", "SlogJSON", "SlogFile", "SlogDiscard", "Zap", "Zerolog"}
 
 // measureLogs prints nanoseconds of processor time a log line, by logger and way: half of it is spent in system calls, whose waiting does not count. The trace, the logs and stderr
 // are files of the same disk.
 func measureLogs(w io.Writer, dir, wrap string, rounds int, short bool) error {
+	source, err := benchDir()
+	if err != nil {
+		return err
+	}
 	exe := map[bool]string{}
 	for _, wrapped := range []bool{false, true} {
 		exe[wrapped] = filepath.Join(dir, fmt.Sprint("logs", wrapped))
@@ -36,8 +40,7 @@ func measureLogs(w io.Writer, dir, wrap string, rounds int, short bool) error {
 		if wrapped {
 			args = append(args, "-toolexec="+wrap)
 		}
-		const pkg = "github.com/ftrace-wrap/ftrace-wrap/bench/logs"
-		if err := command("", []string{"FTRACE_PACKAGES=" + pkg}, "go", append(args, pkg)...).Run(); err != nil {
+		if err := command(filepath.Join(source, "logs"), []string{"FTRACE_PACKAGES=main"}, "go", append(args, ".")...).Run(); err != nil {
 			return fmt.Errorf("building the benchmarks: %v", err)
 		}
 	}

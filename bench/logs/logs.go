@@ -6,6 +6,9 @@ import (
 	"log"
 	"log/slog"
 	"os"
+
+	"github.com/rs/zerolog"
+	"go.uber.org/zap"
 )
 
 // Run calls one for each iteration of a benchmark.
@@ -23,3 +26,13 @@ func Log(l *log.Logger, i int) { l.Print("request served ", i, " status=200") }
 
 // Slog writes by log/slog.
 func Slog(l *slog.Logger, i int) { l.Info("request served", "i", i, "status", 200) }
+
+// Zap writes by go.uber.org/zap.
+func Zap(l *zap.Logger, i int) {
+	l.Info("request served", zap.Int("i", i), zap.Int("status", 200))
+}
+
+// Zerolog writes by github.com/rs/zerolog.
+func Zerolog(l *zerolog.Logger, i int) {
+	l.Info().Int("i", i).Int("status", 200).Msg("request served")
+}

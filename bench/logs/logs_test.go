@@ -7,6 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/rs/zerolog"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 )
 
 // file returns a new file that is removed at the end.
@@ -50,6 +54,18 @@ func benchmarkSlog(b *testing.B, h slog.Handler) {
 	l := slog.New(h)
 	b.ReportAllocs()
 	Run(b.Loop, func(i int) { Slog(l, i) })
+}
+
+func BenchmarkZap(b *testing.B) {
+	l := zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.Lock(stderr), zap.InfoLevel))
+	b.ReportAllocs()
+	Run(b.Loop, func(i int) { Zap(l, i) })
+}
+
+func BenchmarkZerolog(b *testing.B) {
+	l := zerolog.New(stderr).With().Timestamp().Logger()
+	b.ReportAllocs()
+	Run(b.Loop, func(i int) { Zerolog(&l, i) })
 }
 
 // BenchmarkWrite writes a line that is made already: what a write system call costs.
