@@ -26,8 +26,8 @@ func main() {
 	go transfer(ada, bob, 20)
 	time.Sleep(20 * time.Millisecond)
 	go transfer(bob, ada, 5)
-	for i := range 200 { // and then it gives up
-		beat(i)
+	for range 200 { // and then it gives up
+		beat()
 		time.Sleep(100 * time.Millisecond)
 	}
 }
@@ -53,4 +53,4 @@ func deposit(from, to *account, amount int) error {
 }
 
 // beat says that the program is alive.
-func beat(n int) int { return n }
+func beat() {}
