@@ -222,16 +222,17 @@ func (l *ftraceLayout) define() {
 
 // ftraceStartTables begins the tables, with what is known so far, when something is recorded or someone asks.
 func ftraceStartTables() {
-	if ftraceTables.text != nil {
-		return
+	semacquire(&ftraceRegistry.lock)
+	if ftraceTables.text == nil {
+		ftraceTables.types = (*ftraceTypeTable)(ftraceAlloc(unsafe.Sizeof(ftraceTypeTable{})))
+		ftraceTables.text = ftraceNewText()
+		ftraceDefineProcess()
+		ftraceDefineClock()
+		for p := ftraceRegistry.first; p != nil; p = p.next {
+			p.define()
+		}
 	}
-	ftraceTables.types = (*ftraceTypeTable)(ftraceAlloc(unsafe.Sizeof(ftraceTypeTable{})))
-	ftraceTables.text = ftraceNewText()
-	ftraceDefineProcess()
-	ftraceDefineClock()
-	for p := ftraceRegistry.first; p != nil; p = p.next {
-		p.define()
-	}
+	semrelease(&ftraceRegistry.lock)
 }
 
 // ftraceFileTables lets the tables go to a file, from their beginning on. If there is no memory that has them, none have been begun.
