@@ -71,6 +71,8 @@ var splices = map[string][]splice{
 		{file: "proc.go", behind: "\nfunc gdestroy(gp *g) {", text: "ftraceGoroutineEnd(gp);"},
 		{file: "proc.go", behind: "\nfunc runExitHooks(code int) {", text: "ftraceFinish();"},
 		{file: "proc.go", behind: "\t\t// this goroutine is explicitly resumed by sysmon\n", text: "if ftraceAttended() { continue };"},
+		{file: "cgocall.go", behind: "\t// wired this M to a P.\n", text: "if ftraceWeaves != 0 { ftraceForgetStreams() };"},
+		{file: "cgocall.go", behind: "\texitsyscall() // coming out of cgo call\n", text: "if ftraceWeaves != 0 { ftraceForgetStreams() };"},
 		{file: "panic.go", behind: "\nfunc gopanic(e any) {", text: "ftracePanicking(e);"},
 		{file: "panic.go", behind: "\nfunc recovery(gp *g) {", text: "ftraceRecovery(gp);"},
 		{file: "panic.go", behind: "\n\tp.goexit = true\n", text: "defer ftraceUnwind();"},

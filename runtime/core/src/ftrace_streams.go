@@ -2,7 +2,7 @@
 
 // Which files the descriptors are of that the program writes to. To ask the system takes a third of the time of a write, so the answer is kept until the
 // program may have made the descriptor another file: on Linux all system calls of Go's but the runtime's own come by syscall.RawSyscall6, which tells of those that do that
-// (syscall/ftrace_streams_linux.go). C has its own ways, and so have other systems: there it is asked each time.
+// (syscall/ftrace_streams_linux.go). C has its own ways: when it returns to Go, or calls it, nothing is known any more. On other systems it is asked each time.
 
 package runtime
 
@@ -35,11 +35,11 @@ func ftraceStreamIs(i int, fd int32, ask func(fd int32) (answer, certain bool)) 
 		return low == ftraceStreamYes
 	}
 	asking := uint64(fd)<<32 | uint64(atomic.Xadd(&ftraceStreamsAsked, 1)<<2|ftraceStreamAsking)
-	if ftraceStreamsKnown && !iscgo {
+	if ftraceStreamsKnown {
 		atomic.Store64(at, asking)
 	}
 	answer, certain := ask(fd)
-	if certain && ftraceStreamsKnown && !iscgo {
+	if certain && ftraceStreamsKnown {
 		low := uint64(ftraceStreamNo)
 		if answer {
 			low = ftraceStreamYes
@@ -75,7 +75,9 @@ func ftraceRegular(fd int32) bool {
 	})
 }
 
-// ftraceForgetStreams forgets all answers: as long as nothing is woven package syscall tells of nothing.
+// ftraceForgetStreams forgets all answers: as long as nothing is woven package syscall tells of nothing, and of what C did no one tells.
+//
+//go:nosplit
 func ftraceForgetStreams() {
 	for i := range ftraceStreams {
 		atomic.Store64(&ftraceStreams[i], 0)
