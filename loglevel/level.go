@@ -41,12 +41,15 @@ var named = [...]struct {
 func Parse(text string) (Level, error) {
 	word := strings.TrimSpace(text)
 	if n, err := strconv.Atoi(word); err == nil {
+		if n > highest || n < -highest {
+			return 0, unknownLevel(text)
+		}
 		return Level(n), nil
 	}
 	name, offset := word, 0
 	if i := strings.IndexAny(word, "+-"); i > 0 {
 		n, err := strconv.Atoi(word[i:])
-		if err != nil || n > math.MaxInt32 || n < math.MinInt32 {
+		if err != nil || n > highest-int(Err) || n < -highest-int(Trace) {
 			return 0, unknownLevel(text)
 		}
 		name, offset = word[:i], n
@@ -60,6 +63,9 @@ func Parse(text string) (Level, error) {
 	}
 	return 0, unknownLevel(text)
 }
+
+// highest is the highest level that can be read, and its opposite the lowest, with a name and an offset or without.
+const highest = math.MaxInt32
 
 func unknownLevel(text string) error {
 	return fmt.Errorf("loglevel: %s", unknown(text))
