@@ -231,9 +231,9 @@ func ftrace_xn(hook *any, values ...any) {
 	ftraceLeft(hook, sys.GetCallerSP(), values)
 }
 
-// ftraceValues returns the n values at first, hidden from escape analysis.
+// ftraceValues returns the n values at first, four at most, hidden from escape analysis.
 func ftraceValues(first *any, n int) []any {
-	return unsafe.Slice((*any)(noescape(unsafe.Pointer(first))), n)
+	return (*[4]any)(noescape(unsafe.Pointer(first)))[:n:n]
 }
 
 // ftraceHooked returns the function that a hook is of. It may have been disarmed since the function saw it; the second word stays.
@@ -242,13 +242,12 @@ func ftraceHooked(hook *any) *ftraceFunc { return (*ftraceFunc)(efaceOf(hook).da
 // ftraceEntered is called at the entry of an armed function that is traced at its returns.
 func ftraceEntered(hook *any, result any, sp uintptr, params []any) (replaced bool) {
 	f := ftraceHooked(hook)
-	offset := getg().stack.hi - sp
 	if ftraceLoadConfig() != nil {
-		ftraceBegin(f, offset, params, ftraceAtReturns)
+		ftraceBegin(f, getg().stack.hi-sp, params, ftraceAtReturns)
 	} else if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.quick.call(params, result) {
 		return true
 	}
-	return f.replaced() && ftraceReplaceCall(f, offset, params, result)
+	return f.replaced() && ftraceReplaceCall(f, getg().stack.hi-sp, params, result)
 }
 
 // ftraceBegin notes and shows that a call of f begins, in the stack frame at offset below the stack's top.
