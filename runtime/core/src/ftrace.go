@@ -242,12 +242,13 @@ func ftraceHooked(hook *any) *ftraceFunc { return (*ftraceFunc)(efaceOf(hook).da
 // ftraceEntered is called at the entry of an armed function that is traced at its returns.
 func ftraceEntered(hook *any, result any, sp uintptr, params []any) (replaced bool) {
 	f := ftraceHooked(hook)
+	offset := getg().stack.hi - sp // now, since any call may move the stack
 	if ftraceLoadConfig() != nil {
-		ftraceBegin(f, getg().stack.hi-sp, params, ftraceAtReturns)
+		ftraceBegin(f, offset, params, ftraceAtReturns)
 	} else if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.quick.call(params, result) {
 		return true
 	}
-	return f.replaced() && ftraceReplaceCall(f, getg().stack.hi-sp, params, result)
+	return f.replaced() && ftraceReplaceCall(f, offset, params, result)
 }
 
 // ftraceBegin notes and shows that a call of f begins, in the stack frame at offset below the stack's top.
@@ -457,7 +458,7 @@ func ftraceRecovery(gp *g) {
 	}
 }
 
-// ftraceUnwind is called by Goexit when all deferred calls have run, and by fatalpanic: what is left of the goroutine's calls has ended.
+// ftraceUnwind is called when a goroutine ends, by Goexit when all deferred calls have run, and by fatalpanic: what is left of its calls has ended.
 func ftraceUnwind() {
 	gp := getg()
 	t := gp.ftrace
