@@ -153,7 +153,7 @@ func (i *info) write() {
 	row("goroutines", "%d", i.Goroutines)
 	row("calls", "%d", i.Calls)
 	var kinds []string
-	for k := recording.Entry; k <= recording.Line; k++ {
+	for k := recording.Entry; k <= recording.Probe; k++ {
 		if n := i.Kinds[k.String()]; n > 0 && k.String() != (k-1).String() {
 			kinds = append(kinds, fmt.Sprintf("%d %s", n, k))
 		}
