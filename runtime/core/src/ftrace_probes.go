@@ -164,6 +164,11 @@ func ftraceProbeLine(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Claus
 	ftraceFreeText(b)
 }
 
+// ftraceNetMoved is package net's, for package os: see src/net/ftrace_probes.go.
+//
+//go:linkname ftraceNetMoved
+var ftraceNetMoved func(pfd unsafe.Pointer, n int64, sent bool)
+
 // tell says to who fires f which parts of its arguments are wanted.
 func (c *ftraceConfig) tell(f *ftraceFunc) {
 	if f.flags&ftraceIsProbe == 0 {
