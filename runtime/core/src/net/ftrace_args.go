@@ -223,7 +223,7 @@ func ftraceFireTCP(probe int, fd *netFD, e ftraceTCPEvent) {
 
 // fill takes over what TCP_INFO has, of which there are n bytes, and returns the index of the type that ends behind that.
 func (s *tcpsinfo_t) fill(info *ftraceTCPInfo, n uintptr) int {
-	if n < unsafe.Offsetof(info.totalRetrans) {
+	if n < unsafe.Offsetof(info.totalRetrans) || info.state == ftraceListen { // of a listening socket there is nothing but its queue
 		return 0
 	}
 	s.tcps_snd_ws, s.tcps_rcv_ws = uint32(info.scales&15), uint32(info.scales>>4)

@@ -50,7 +50,7 @@ type ftraceConn struct {
 
 const (
 	ftraceOpenedActive  = 1 + iota // by connect
-	ftraceOpenedPassive            // by accept
+	ftraceOpenedPassive            // by accept, or it listens
 )
 
 // The states of TCP, as Linux numbers them.
@@ -227,6 +227,7 @@ func (fd *netFD) ftraceListens() {
 	if !fd.ftraceIsTCP() {
 		return
 	}
+	fd.ftrace.opened = ftraceOpenedPassive
 	fd.ftrace.state.Store(ftraceListen)
 	if ftraceTCP[ftraceTCPStateChange] != nil {
 		at, _ := syscall.Getsockname(fd.pfd.Sysfd)
