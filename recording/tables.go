@@ -20,6 +20,7 @@ type Function struct {
 	File       string
 	Params     []Param
 	Results    []Param
+	Type       string // as far as the source tells it: func(*T,net/http.Header)(int,error); "" if it is not known
 }
 
 // FullName returns the name as stack traces have it.
@@ -67,6 +68,8 @@ type Layout struct {
 	Panic   bool // the value is that of a panic
 	Dynamic bool // each value has its type in front
 	Types   []uint32
+
+	Captured []string // paths that capture= named: the last values are what is there
 }
 
 // Function returns the function with this key. Of one that the tables do not have it returns a stand-in, called #KEY, never nil.
@@ -114,6 +117,9 @@ const (
 	processorsMost = 1 << 16
 	codesMost      = 1 << 16
 )
+
+// layoutCaptured is the flag of a layout whose last values are what capture= named.
+const layoutCaptured = 16
 
 // The kinds of records in the tables.
 const (
@@ -237,7 +243,7 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 	case tableFunc:
 		key := d.word()
 		f := &Function{Key: uint32(key), Line: int(uint32(d.word())), ImportPath: d.text(), Package: d.text(), Name: d.text(), File: d.text()}
-		f.Params, f.Results = parseNames(d.text())
+		f.Params, f.Results, f.Type = parseNames(d.text())
 		put(&r.funcs, key, functionsMost, f, d)
 	case tableType:
 		n, kind, flags := d.word(), d.word(), d.word()
@@ -254,6 +260,12 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		l := &Layout{Deep: flags&1 != 0, Panic: flags&2 != 0, Dynamic: flags&4 != 0}
 		for ; values > 0 && !d.failed; values-- {
 			l.Types = append(l.Types, uint32(d.word()))
+		}
+		if flags&layoutCaptured != 0 {
+			for n := d.word(); n > 0 && !d.failed; n-- {
+				l.Captured = append(l.Captured, d.text())
+			}
+			d.failed = d.failed || len(l.Captured) > len(l.Types)
 		}
 		put(&r.layouts, n, layoutsMost, l, d)
 	case tableLost:
@@ -292,10 +304,10 @@ func shortTypeName(s string) string {
 }
 
 // parseNames reads the names of parameters and results: "p1,p2;r1,r2;TYPE".
-func parseNames(s string) (params, results []Param) {
+func parseNames(s string) (params, results []Param, typ string) {
 	p, rest, _ := strings.Cut(s, ";")
-	q, _, _ := strings.Cut(rest, ";")
-	return parseParams(p), parseParams(q)
+	q, typ, _ := strings.Cut(rest, ";")
+	return parseParams(p), parseParams(q), typ
 }
 
 func parseParams(s string) []Param {
