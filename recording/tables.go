@@ -10,9 +10,10 @@ import (
 	"time"
 )
 
-// A Function is one that had a hook in the recorded program.
+// A Function is one that had a hook in the recorded program, or a static probe.
 type Function struct {
 	Key        uint32
+	Probe      bool // it is a probe: Package is its provider, File and Line are where it was declared
 	Line       int
 	ImportPath string
 	Package    string // what precedes the name in stack traces: the import path, or main
@@ -23,11 +24,19 @@ type Function struct {
 	Type       string // as far as the source tells it: func(*T,net/http.Header)(int,error); "" if it is not known
 }
 
-// FullName returns the name as stack traces have it.
-func (f *Function) FullName() string { return f.Package + "." + f.Name }
+// FullName returns the name as stack traces have it, of a probe provider:::name.
+func (f *Function) FullName() string {
+	if f.Probe {
+		return f.Package + ":::" + f.Name
+	}
+	return f.Package + "." + f.Name
+}
 
 // ShortName returns the name as traces have it: without the directories of the package.
 func (f *Function) ShortName() string {
+	if f.Probe {
+		return f.FullName()
+	}
 	return f.Package[strings.LastIndexByte(f.Package, '/')+1:] + "." + f.Name
 }
 
@@ -118,9 +127,6 @@ const (
 	codesMost      = 1 << 16
 )
 
-// layoutCaptured is the flag of a layout whose last values are what capture= named.
-const layoutCaptured = 16
-
 // The kinds of records in the tables.
 const (
 	tableProcess = 1 + iota
@@ -130,6 +136,8 @@ const (
 	tableLayout
 	tableLost
 	tableCode
+	tableProbe
+	tableCaptured
 )
 
 // tableReader reads the tables, and later what was added.
@@ -240,9 +248,9 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		if !d.failed {
 			r.addClock(c)
 		}
-	case tableFunc:
+	case tableFunc, tableProbe:
 		key := d.word()
-		f := &Function{Key: uint32(key), Line: int(uint32(d.word())), ImportPath: d.text(), Package: d.text(), Name: d.text(), File: d.text()}
+		f := &Function{Key: uint32(key), Probe: kind == tableProbe, Line: int(uint32(d.word())), ImportPath: d.text(), Package: d.text(), Name: d.text(), File: d.text()}
 		f.Params, f.Results, f.Type = parseNames(d.text())
 		put(&r.funcs, key, functionsMost, f, d)
 	case tableType:
@@ -261,13 +269,16 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		for ; values > 0 && !d.failed; values-- {
 			l.Types = append(l.Types, uint32(d.word()))
 		}
-		if flags&layoutCaptured != 0 {
-			for n := d.word(); n > 0 && !d.failed; n-- {
-				l.Captured = append(l.Captured, d.text())
-			}
-			d.failed = d.failed || len(l.Captured) > len(l.Types)
-		}
 		put(&r.layouts, n, layoutsMost, l, d)
+	case tableCaptured:
+		l := r.layout(uint32(d.word()))
+		var paths []string
+		for n := d.word(); n > 0 && !d.failed; n-- {
+			paths = append(paths, d.text())
+		}
+		if d.failed = d.failed || l == nil || len(paths) > len(l.Types); !d.failed {
+			l.Captured = paths
+		}
 	case tableLost:
 		processor, records := d.word(), d.word()
 		if !d.failed && processor < processorsMost {
