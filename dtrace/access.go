@@ -22,7 +22,8 @@ type access struct {
 	why    string // there is none
 
 	found bool // it was, once
-	asked string
+	asked string // why it was not, where it was last asked for
+	weak  bool   // that is only that a function has nothing of this name
 	said  bool
 }
 
@@ -66,15 +67,15 @@ func (a *access) choose(m *Machine) {
 	returns := m.at == atReturn
 	switch {
 	case a.last:
-		if n := len(f.Results); returns && n > 0 && fails(f) {
-			a.chosen = &recording.Path{Results: true, Value: n - 1}
+		if returns && fails(f) {
+			a.chosen = a.result
 		}
 		return
 	case a.result != nil && returns && a.result.Name != "" && named(f.Results, a.result.Name):
 		a.chosen = a.result
-	case a.result != nil && returns && a.result.Name == "" && a.result.Value < len(f.Results):
+	case a.result != nil && returns && a.result.Name == "" && a.result.Value < countResults(f):
 		a.chosen = a.result
-	case a.field != nil && returns && len(f.Results) > 0:
+	case a.field != nil && returns && countResults(f) > 0:
 		a.chosen = a.field
 	case a.param != nil && (a.param.Name == "" && a.param.Value < len(f.Params) || named(f.Params, a.param.Name)):
 		a.chosen = a.param
@@ -115,9 +116,11 @@ func known(what string, names []recording.Param) string {
 
 // missing notes that a value is never in records such as this one. Of a function that the clause names it is said at once; else at the end, if it was nowhere.
 func (a *access) missing(m *Machine, why string) {
-	if why == "" || a.said || a.asked != "" && !m.clause.exact {
+	weak := a.chosen == nil
+	if why == "" || a.said || a.asked != "" && (weak || !a.weak) {
 		return
 	}
+	a.weak = weak
 	f := m.fn.f
 	name := f.FullName()
 	a.asked = fmt.Sprintf("%s of %s is not there: %s", a.text, name, why)

@@ -180,7 +180,7 @@ func failure(c *compiler, n *node) expr {
 		c.fault(n.at, "err is known when a call returns: in a clause of call:...:return")
 	}
 	c.p.needs.values = true
-	return c.accessed(&access{node: n, text: "err", last: true})
+	return c.accessed(&access{node: n, text: "err", last: true, result: &recording.Path{Results: true, Value: -1}})
 }
 
 // panicked is the value that a call panics with.

@@ -268,10 +268,7 @@ func (m *Machine) function(key uint32) *function {
 		return m.functions[key]
 	}
 	f := m.r.Function(key)
-	fn := &function{f: f, prov: callProvider, module: f.ImportPath, name: f.Name}
-	if f.Package == "main" {
-		fn.module = "main"
-	}
+	fn := &function{f: f, prov: callProvider, module: module(f), name: f.Name}
 	if f.Probe {
 		fn.prov, fn.probe = f.Package, f.Name
 		fn.module, fn.name = "", ""
@@ -351,7 +348,7 @@ func (m *Machine) exit(fn *function, e *recording.Event) {
 	}
 	if len(fn.leave) > 0 {
 		m.event, m.fn, m.at, m.name, m.results = e, fn, atReturn, "return", nil
-		if e.Kind == recording.ExitResults || e.Kind == recording.Exit && len(fn.f.Results) > 0 {
+		if e.Kind == recording.ExitResults || e.Kind == recording.Exit && countResults(fn.f) > 0 {
 			m.results = e
 		}
 		m.fire(fn.leave)

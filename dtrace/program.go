@@ -104,7 +104,7 @@ func (p *Program) Rules() string {
 		}
 	}
 	if len(rules) == 0 {
-		return "off"
+		return "*=off" // "off" alone would record nothing at all
 	}
 	return strings.Join(rules, "; ")
 }
@@ -193,10 +193,10 @@ func List(pattern string, functions []*recording.Function) (list []Listed, err e
 			list = append(list, Listed{f.Package, "", "", f.Name, params})
 		}
 		if at&atEntry != 0 {
-			list = append(list, Listed{callProvider, f.ImportPath, f.Name, "entry", params})
+			list = append(list, Listed{callProvider, module(f), f.Name, "entry", params})
 		}
 		if at&atReturn != 0 {
-			list = append(list, Listed{callProvider, f.ImportPath, f.Name, "return", results})
+			list = append(list, Listed{callProvider, module(f), f.Name, "return", results})
 		}
 	}
 	if len(list) == 0 && pattern != "" {
@@ -205,10 +205,21 @@ func List(pattern string, functions []*recording.Function) (list []Listed, err e
 	return list, nil
 }
 
+// module returns a function's package: its import path, or main.
+func module(f *recording.Function) string {
+	if f.Package == "main" {
+		return f.Package
+	}
+	return f.ImportPath
+}
+
 // signature returns the parameters and results of a function with their types.
 func signature(f *recording.Function) (params, results []string) {
 	of := func(names []recording.Param, types []string) []string {
 		list := []string{}
+		for len(names) < len(types) {
+			names = append(slices.Clip(names), recording.Param{})
+		}
 		for i, p := range names {
 			text := p.Name
 			if i < len(types) && types[i] != "" && types[i] != "_" {
@@ -265,15 +276,17 @@ func splitTypes(s string) (list []string, rest string) {
 	return append(list, strings.TrimSpace(s[from:])), ""
 }
 
-// fails says whether the last result of a function is an error, as far as the tables say.
-func fails(f *recording.Function) bool {
+// countResults returns how many results a function has, as far as the tables say: those without names are in its type alone.
+func countResults(f *recording.Function) int {
 	_, results := splitSignature(f.Type)
-	if len(f.Results) == 0 {
-		return false
-	}
-	if len(results) == len(f.Results) && results[len(results)-1] != "" && results[len(results)-1] != "_" {
-		return results[len(results)-1] == "error"
-	}
-	return true
+	return max(len(results), len(f.Results))
 }
 
+// fails says whether the last result of a function is an error, or may be one.
+func fails(f *recording.Function) bool {
+	_, results := splitSignature(f.Type)
+	if n := len(results); n > 0 && results[n-1] != "" && results[n-1] != "_" {
+		return results[n-1] == "error"
+	}
+	return countResults(f) > 0
+}

@@ -11,7 +11,7 @@ import (
 // that is in records of each layout, so it is used for one recording, by one goroutine at a time.
 type Path struct {
 	Name    string // of the parameter or result; "": Value says which
-	Value   int    // its number, from 0, the receiver included
+	Value   int    // its number, from 0, the receiver included; -1: the last one
 	Results bool   // it is a result
 	Fields  []string
 
@@ -56,6 +56,9 @@ type Found struct {
 	Len    int64  // of strings, slices, maps, channels (elements); else -1
 	Why    string // of Missing: why no record of this layout has it; "" if another may have it
 }
+
+// noField is the type of a value that capture= named, and that is not there.
+const noField = "runtime.ftraceNoField"
 
 // plan is how to get to a value in the records of a layout.
 type plan struct {
@@ -139,11 +142,13 @@ func (r *Recording) planTop(to *plan, l *Layout, f *Function, path *Path) {
 	text := path.String()
 	for i, captured := range l.Captured {
 		if captured == text && len(fields) > 0 {
-			at, fields = len(l.Types)-len(l.Captured)+i, nil
+			at, fields = l.own()+i, nil
 		}
 	}
 	if at < 0 {
-		at = path.Value
+		if at = path.Value; at < 0 {
+			at += l.own()
+		}
 		if path.Name != "" {
 			at = -1
 			for i := range names {
@@ -152,7 +157,7 @@ func (r *Recording) planTop(to *plan, l *Layout, f *Function, path *Path) {
 				}
 			}
 		}
-		if at < 0 || at >= len(l.Types)-len(l.Captured) {
+		if at < 0 || at >= l.own() {
 			to.why = fmt.Sprintf("%s has no %s %s", f.FullName(), what, strings.SplitN(text, ".", 2)[0])
 			return
 		}
@@ -242,6 +247,8 @@ func (r *Recording) planSkip(to *plan, t *Type, has int) {
 func (r *Recording) planInto(to *plan, v planned, deep bool, fields []string) {
 	t := v.t
 	switch {
+	case t.Name == noField:
+		to.why = "there is no such field"
 	case t.Kind == reflect.Interface:
 		to.steps = append(to.steps, planStep{kind: planDynamic, fields: fields, n: v.has - 1})
 	case len(fields) == 0:

@@ -480,7 +480,7 @@ func commandFunctions(command []string) ([]*recording.Function, error) {
 	}
 	defer os.RemoveAll(temp)
 	dir := filepath.Join(temp, "recording")
-	p, err := start(command, dir, "off")
+	p, err := start(command, dir, "*=off")
 	if err != nil {
 		return nil, err
 	}
