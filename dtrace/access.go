@@ -21,7 +21,7 @@ type access struct {
 	chosen *recording.Path
 	why    string // there is none
 
-	found bool // it was, once
+	found bool   // it was, once
 	asked string // why it was not, where it was last asked for
 	weak  bool   // that is only that a function has nothing of this name
 	said  bool

@@ -14,15 +14,15 @@ import (
 
 // The kinds of records in the tables.
 const (
-	ftraceTableProcess = 1 + iota // pid, start in ns since 1970, release, executable, arguments
-	ftraceTableClock              // ticks, monotonic ns, ns since 1970: at the same moment
-	ftraceTableFunc               // key, line, import path, symbol of the package, name, file, names of parameters and results
-	ftraceTableType               // number, kind, flags, size, length, element's number, name, fields
-	ftraceTableLayout             // number, flags, key of the function, types' numbers
-	ftraceTableLost               // processor, records lost on it by the end
-	ftraceTableCode               // address, name of the function whose code begins there
-	ftraceTableProbe              // as ftraceTableFunc
-	ftraceTableCaptured           // number of a layout, the paths that lead to its last values
+	ftraceTableProcess  = 1 + iota // pid, start in ns since 1970, release, executable, arguments
+	ftraceTableClock               // ticks, monotonic ns, ns since 1970: at the same moment
+	ftraceTableFunc                // key, line, import path, symbol of the package, name, file, names of parameters and results
+	ftraceTableType                // number, kind, flags, size, length, element's number, name, fields
+	ftraceTableLayout              // number, flags, key of the function, types' numbers
+	ftraceTableLost                // processor, records lost on it by the end
+	ftraceTableCode                // address, name of the function whose code begins there
+	ftraceTableProbe               // as ftraceTableFunc
+	ftraceTableCaptured            // number of a layout, the paths that lead to its last values
 )
 
 // ftraceTables is the file. Its lock is the runtime's, for a goroutine that is held on its processor may not wait for a semaphore.
