@@ -7,6 +7,7 @@
 package runtime
 
 import (
+	"internal/bytealg"
 	"internal/runtime/atomic"
 	"internal/runtime/sys"
 	"unsafe"
@@ -81,8 +82,16 @@ func ftraceFire(f *ftraceFunc, offset uintptr, args []any) {
 	if clause == nil {
 		return
 	}
-	if clause.Detail < ftrace_rule_Args {
+	switch {
+	case clause.Detail < ftrace_rule_Args:
 		args = nil
+	case clause.Fields != "" && (*ftraceProvider)(unsafe.Pointer(f.pkg)).wanted == nil:
+		names := ftraceNames{s: f.params}
+		for i := range args {
+			if name, _, _ := names.next(); !ftrace_rule_HasName(clause.Fields, name) {
+				args[i] = nil // they are the caller's own copies
+			}
+		}
 	}
 	t.busy++
 	if ftraceRecording.on {
@@ -164,6 +173,11 @@ func ftraceProbeLine(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Claus
 	ftraceFreeText(b)
 }
 
+// ftraceNetMoved is package net's, for package os: see src/net/ftrace_probes.go.
+//
+//go:linkname ftraceNetMoved
+var ftraceNetMoved func(pfd unsafe.Pointer, n int64, sent bool)
+
 // tell says to who fires f which parts of its arguments are wanted.
 func (c *ftraceConfig) tell(f *ftraceFunc) {
 	if f.flags&ftraceIsProbe == 0 {
@@ -182,6 +196,42 @@ func (c *ftraceConfig) tell(f *ftraceFunc) {
 		wanted = ftrace_rule_Parts(clause.Fields, p.parts)
 	}
 	atomic.Store64((*uint64)(add(unsafe.Pointer(p.wanted), uintptr(f.key-p.before-1)*8)), wanted)
+}
+
+// unknownField returns a name of those that fields= of clause i has which none of its probes knows, "" if there is none.
+func (c *ftraceConfig) unknownField(i int) string {
+	for rest := c.clauses[i].Fields; rest != ""; {
+		name, next := rest, ""
+		if at := bytealg.IndexByteString(rest, '+'); at >= 0 {
+			name, next = rest[:at], rest[at+1:]
+		}
+		rest = next
+		known := false
+		for p := ftraceRegistry.first; p != nil && !known; p = p.next {
+			if !p.probes() {
+				continue
+			}
+			for j := range p.nfuncs {
+				if f := p.fn(j); f.clause == uint32(i)+1 {
+					known = known || ftrace_rule_Parts(name, (*ftraceProvider)(unsafe.Pointer(p)).parts) != 0 || f.hasParam(name)
+				}
+			}
+		}
+		if !known {
+			return name
+		}
+	}
+	return ""
+}
+
+// hasParam says whether one of the probe's arguments has this name.
+func (f *ftraceFunc) hasParam(name string) bool {
+	for names := (ftraceNames{s: f.params}); names.i < len(f.params) && f.params[names.i] != ';'; {
+		if n, _, _ := names.next(); n == name {
+			return true
+		}
+	}
+	return false
 }
 
 // ftraceProbes returns how many probes there are.
