@@ -15,6 +15,7 @@ type access struct {
 	result *recording.Path
 	field  *recording.Path // of the first result, if that is not what result names
 	last   bool            // the last result, if it is an error
+	never  bool            // it is never known
 
 	of     *function // that it was last looked for in
 	at     moment

@@ -332,7 +332,11 @@ func (c *compiler) read(n *node) expr {
 			c.fault(n.at, "%s is not known here: %s", n.text, why)
 		}
 	}
-	return c.accessed(c.access(n))
+	a := c.access(n)
+	if a.never {
+		return func(*Machine) value { return value{} }
+	}
+	return c.accessed(a)
 }
 
 // accessed compiles a value of the event.
@@ -415,6 +419,10 @@ func (c *compiler) needAccess(n *node, a *access) {
 				needs.paths = append(needs.paths, p.String())
 			}
 		}
+	}
+	if c.moments == atProbe && a.param != nil && c.networkPath(n, a.param) {
+		a.never = true
+		return
 	}
 	if c.moments&atProbe != 0 && a.param != nil {
 		if len(a.param.Fields) == 0 {

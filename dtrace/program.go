@@ -222,7 +222,9 @@ func signature(f *recording.Function) (params, results []string) {
 		}
 		for i, p := range names {
 			text := p.Name
-			if i < len(types) && types[i] != "" && types[i] != "_" {
+			if i < len(types) && f.Probe {
+				text = types[i] // with the name in front
+			} else if i < len(types) && types[i] != "" && types[i] != "_" {
 				text = strings.TrimSpace(text + " " + types[i])
 			} else if text == "" {
 				text = "_"

@@ -65,6 +65,7 @@ type plan struct {
 	steps []planStep
 	last  planned // what is there
 	why   string  // the value can't be there
+	never bool    // a pointer on the way is nil
 }
 
 // planned is a value in a record.
@@ -178,7 +179,7 @@ func (r *Recording) planTop(to *plan, l *Layout, f *Function, path *Path) {
 	case l.Dynamic:
 		to.steps = append(to.steps, planStep{kind: planDynamic, fields: fields, n: r.Env.nestLimit})
 	case l.Types[at] == 0:
-		to.last.t = nil // nil, for sure
+		to.last.t, to.never = nil, len(fields) > 0 // nil, for sure
 	case t == nil:
 		to.why = "the tables do not have its type"
 	default:
@@ -320,6 +321,9 @@ func (p *Printer) follow(l *Layout, to *plan) Found {
 		if p.cut {
 			return Found{Len: -1}
 		}
+	}
+	if to.never {
+		return Found{Len: -1}
 	}
 	if to.last.t == nil {
 		return Found{Kind: Nil, Len: -1}
