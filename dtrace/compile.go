@@ -1,6 +1,7 @@
 package dtrace
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -210,6 +211,37 @@ func (c *compiler) condition(n *node) func(*Machine) bool {
 func (c *compiler) comparison(n *node) func(*Machine) bool {
 	a, b := c.expr(n.kids[0]), c.expr(n.kids[1])
 	holds := ordered[n.text]
+	if right := n.kids[1]; right.op == "number" && n.text != "!=" {
+		// Integers from least to most.
+		least, most := int64(math.MinInt64), int64(math.MaxInt64)
+		k := right.number
+		switch n.text {
+		case "==":
+			least, most = k, k
+		case "<":
+			most = k - 1 // k is not negative
+		case "<=":
+			most = k
+		case ">":
+			least = k + 1
+			if k == math.MaxInt64 {
+				least, most = 1, 0
+			}
+		case ">=":
+			least = k
+		}
+		of := number(k)
+		return func(m *Machine) bool {
+			x := a(m)
+			switch {
+			case x.kind == integer:
+				return least <= x.n && x.n <= most
+			case holds == nil:
+				return equal(x, of)
+			}
+			return comparable(x, of) && holds(compare(x, of))
+		}
+	}
 	switch n.text {
 	case "==":
 		return func(m *Machine) bool { return equal(a(m), b(m)) }
@@ -342,6 +374,17 @@ func (c *compiler) read(n *node) expr {
 // accessed compiles a value of the event.
 func (c *compiler) accessed(a *access) expr {
 	return func(m *Machine) value {
+		if a.of == m.fn && a.at == m.at && a.chosen != nil {
+			e := m.args
+			if a.chosen.Results {
+				e = m.results
+			}
+			if e != nil {
+				if n, ok := a.chosen.Int(e); ok {
+					return number(n)
+				}
+			}
+		}
 		f := a.find(m)
 		return valueOf(&f)
 	}

@@ -51,7 +51,7 @@ type Machine struct {
 
 	globals  []value
 	locals   []value
-	arrays   []map[string]value
+	arrays   []map[string]*value
 	key      []byte
 	keys     []value
 	text     []byte // what is printed and not yet written
@@ -79,7 +79,7 @@ type function struct {
 // goroutine is what a program knows of one.
 type goroutine struct {
 	values []value
-	arrays []map[string]value
+	arrays []map[string]*value
 	data   []byte // parameters of the calls under way
 }
 
@@ -100,7 +100,7 @@ type ticking struct {
 func NewMachine(p *Program, r *recording.Recording, out, errors io.Writer) *Machine {
 	format := recording.DefaultFormat
 	m := &Machine{Quiet: p.Quiet, program: p, r: r, out: out, errors: errors, printer: r.Printer(format), nextTick: math.MaxUint64,
-		globals: make([]value, p.globals), locals: make([]value, p.locals), arrays: make([]map[string]value, p.arrays)}
+		globals: make([]value, p.globals), locals: make([]value, p.locals), arrays: make([]map[string]*value, p.arrays)}
 	for i := range m.globals {
 		m.globals[i] = number(0)
 	}

@@ -186,7 +186,7 @@ func (p *parser) block(inner bool) *node {
 		}
 		s := p.statement()
 		b.kids = append(b.kids, s)
-		if s.op != "if" && s.op != "block" && !p.is("}") && !p.is(";") {
+		if s.op != "if" && s.op != "block" && !p.is("}") && !p.is(";") && p.token.kind != tokenEnd {
 			p.fault(p.token.at, "; or } is wanted here, not %v", p.token)
 		}
 	}

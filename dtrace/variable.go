@@ -26,7 +26,7 @@ func (c *compiler) place(n *node) *variable {
 	case "index":
 		if n.kids[0].op == "name" {
 			if i, ok := c.arrays[n.kids[0].text]; ok {
-				return arrayPlace(c.keyOf(n.kids[1:]), func(m *Machine) *map[string]value { return &m.arrays[i] })
+				return arrayPlace(c.keyOf(n.kids[1:]), func(m *Machine) *map[string]*value { return &m.arrays[i] })
 			}
 		}
 	}
@@ -41,7 +41,7 @@ func (c *compiler) ownPlace(n *node) *variable {
 	c.p.needs.calls = true
 	if len(n.kids) > 0 {
 		i := slot(c.ownArrays, n.text, &c.p.ownArrays)
-		return arrayPlace(c.keyOf(n.kids), func(m *Machine) *map[string]value {
+		return arrayPlace(c.keyOf(n.kids), func(m *Machine) *map[string]*value {
 			m.stack.Keep = true
 			g := &m.stack.Data
 			for len(g.arrays) <= i {
@@ -71,26 +71,30 @@ func (c *compiler) ownPlace(n *node) *variable {
 }
 
 // arrayPlace compiles an element of an array. One that is set to 0 is gone, as in D.
-func arrayPlace(key keyed, array func(*Machine) *map[string]value) *variable {
+func arrayPlace(key keyed, array func(*Machine) *map[string]*value) *variable {
 	get := func(m *Machine) value {
 		k := key(m)
-		v, ok := (*array(m))[string(k.bytes(m))]
+		v := (*array(m))[string(k.bytes(m))]
 		k.done(m)
-		if !ok {
+		if v == nil {
 			return number(0)
 		}
-		return v
+		return *v
 	}
 	return &variable{get, func(m *Machine, v value) {
 		k, a := key(m), array(m)
+		element := (*a)[string(k.bytes(m))]
 		switch {
 		case v == number(0):
 			delete(*a, string(k.bytes(m)))
-		case *a == nil:
-			*a = map[string]value{}
-			fallthrough
+		case element != nil:
+			*element = v.kept()
 		default:
-			(*a)[string(k.bytes(m))] = v.kept()
+			if *a == nil {
+				*a = map[string]*value{}
+			}
+			kept := v.kept()
+			(*a)[string(k.bytes(m))] = &kept
 		}
 		k.done(m)
 	}}

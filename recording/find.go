@@ -23,12 +23,8 @@ type Path struct {
 // String returns the path as rules have it behind capture=: req.URL.Path, 1.URL.Path, ret0.Status.
 func (path *Path) String() string {
 	base := path.Name
-	switch {
-	case base != "":
-	case path.Results:
-		base = fmt.Sprintf("ret%d", path.Value)
-	default:
-		base = fmt.Sprint(path.Value)
+	if base == "" {
+		base = numbered(path.Value, path.Results)
 	}
 	return strings.Join(append([]string{base}, path.Fields...), ".")
 }
@@ -66,6 +62,9 @@ type plan struct {
 	last  planned // what is there
 	why   string  // the value can't be there
 	never bool    // a pointer on the way is nil
+
+	offset int          // where it is, if it is an integer and at the same place in all records of the layout
+	kind   reflect.Kind // of that integer; else Invalid
 }
 
 // planned is a value in a record.
@@ -126,11 +125,53 @@ func (p *Printer) planOf(e *Event, f *Function, path *Path) *plan {
 	} else {
 		p.r.planTop(made, l, f, path)
 	}
+	made.direct()
 	if path.plans == nil {
 		path.plans = map[uint32]*plan{}
 	}
 	path.plans[e.Layout] = made
 	return made
+}
+
+// direct takes in that the value is an integer that is always at the same place.
+func (to *plan) direct() {
+	if to.why != "" || to.never || to.last.t == nil || to.last.t.Error {
+		return
+	}
+	for _, s := range to.steps {
+		if s.kind != planBytes {
+			return
+		}
+		to.offset += s.n
+	}
+	switch k := to.last.t.Kind; k {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32:
+		to.kind = k
+	}
+}
+
+// Int returns the value in e, if that is an integer that was found in a record of the same layout before, and is easily got: most are. Otherwise, ok is false and Find finds it.
+func (path *Path) Int(e *Event) (v int64, ok bool) {
+	to := path.plan
+	if to == nil || path.layout != e.Layout || to.kind == reflect.Invalid || to.offset+8 > len(e.Data) {
+		return 0, false
+	}
+	b := e.Data[to.offset : to.offset+8]
+	switch to.kind {
+	case reflect.Int8:
+		return int64(int8(b[0])), true
+	case reflect.Int16:
+		return int64(int16(le16(b))), true
+	case reflect.Int32:
+		return int64(int32(le32(b))), true
+	case reflect.Uint8:
+		return int64(b[0]), true
+	case reflect.Uint16:
+		return int64(le16(b)), true
+	case reflect.Uint32:
+		return int64(le32(b)), true
+	}
+	return int64(le64(b)), true
 }
 
 // planTop finds the value that the path begins with.
@@ -139,28 +180,22 @@ func (r *Recording) planTop(to *plan, l *Layout, f *Function, path *Path) {
 	if path.Results {
 		names, what = f.Results, "result"
 	}
-	at, fields := -1, path.Fields
-	text := path.String()
-	for i, captured := range l.Captured {
-		if captured == text && len(fields) > 0 {
-			at, fields = l.own()+i, nil
-		}
+	at, fields := 0, path.Fields
+	if at = path.Value; at < 0 {
+		at += l.own()
 	}
-	if at < 0 {
-		if at = path.Value; at < 0 {
-			at += l.own()
-		}
-		if path.Name != "" {
-			at = -1
-			for i := range names {
-				if names[i].Name == path.Name {
-					at = i
-				}
-			}
-		}
-		if at < 0 || at >= l.own() {
-			to.why = fmt.Sprintf("%s has no %s %s", f.FullName(), what, strings.SplitN(text, ".", 2)[0])
-			return
+	if path.Name != "" {
+		at = indexOf(names, path.Name)
+	}
+	if at < 0 || at >= l.own() {
+		to.why = fmt.Sprintf("%s has no %s %s", f.FullName(), what, strings.SplitN(path.String(), ".", 2)[0])
+		return
+	}
+	for i, captured := range l.Captured {
+		base, rest, _ := strings.Cut(captured, ".")
+		if len(fields) > 0 && rest == strings.Join(fields, ".") && (base == path.Name || base == numbered(at, path.Results) || indexOf(names, base) == at) {
+			at, fields = l.own()+i, nil
+			break
 		}
 	}
 	for i, n := range l.Types[:at] {
@@ -185,6 +220,24 @@ func (r *Recording) planTop(to *plan, l *Layout, f *Function, path *Path) {
 	default:
 		r.planInto(to, planned{t, r.Env.nestLimit, t.Kind == reflect.Pointer && t.Error && !l.Deep}, l.Deep, fields)
 	}
+}
+
+// indexOf returns the number of a name, or -1.
+func indexOf(names []Param, name string) int {
+	for i := range names {
+		if names[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// numbered is how a path begins that has a number, and no name.
+func numbered(n int, result bool) string {
+	if result {
+		return fmt.Sprintf("ret%d", n)
+	}
+	return fmt.Sprint(n)
 }
 
 // fixed returns how many bytes each value of a type takes, if that is always the same.
