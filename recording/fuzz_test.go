@@ -125,7 +125,7 @@ func FuzzValues(f *testing.F) {
 	}
 	s.Close()
 	f.Fuzz(func(t *testing.T, layout uint32, data []byte, names string, line, n int) {
-		params, _ := parseNames(names)
+		params, _, _ := parseNames(names)
 		e := Event{Kind: EntryArgs, Layout: layout, Data: data}
 		format := ValueFormat{Line: line & 0xFFFF, String: n & 0xFF, Elements: n & 0xF, Nest: n & 3, Messages: n&1 != 0}
 		out := r.Printer(format).Append(nil, 0, &e, params)

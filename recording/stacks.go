@@ -114,3 +114,11 @@ func (st *Stack[G, C]) Ends(e *Event) *Call[C] {
 
 // Pop takes off the innermost call.
 func (st *Stack[G, C]) Pop() { st.Calls = st.Calls[:len(st.Calls)-1] }
+
+// Forget forgets a goroutine, which has ended.
+func (s *Stacks[G, C]) Forget(goroutine uint64) {
+	if s.last != nil && s.last.Goroutine == goroutine {
+		s.last = nil
+	}
+	delete(s.byID, goroutine)
+}

@@ -21,6 +21,7 @@ type Function struct {
 	File       string
 	Params     []Param
 	Results    []Param
+	Type       string // as far as the source tells it: func(*T,net/http.Header)(int,error); "" if it is not known
 }
 
 // FullName returns the name as stack traces have it, of a probe provider:::name.
@@ -76,6 +77,8 @@ type Layout struct {
 	Panic   bool // the value is that of a panic
 	Dynamic bool // each value has its type in front
 	Types   []uint32
+
+	Captured []string // paths that capture= named: the last values are what is there
 }
 
 // Function returns the function with this key. Of one that the tables do not have it returns a stand-in, called #KEY, never nil.
@@ -134,6 +137,7 @@ const (
 	tableLost
 	tableCode
 	tableProbe
+	tableCaptured
 )
 
 // tableReader reads the tables, and later what was added.
@@ -247,7 +251,7 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 	case tableFunc, tableProbe:
 		key := d.word()
 		f := &Function{Key: uint32(key), Probe: kind == tableProbe, Line: int(uint32(d.word())), ImportPath: d.text(), Package: d.text(), Name: d.text(), File: d.text()}
-		f.Params, f.Results = parseNames(d.text())
+		f.Params, f.Results, f.Type = parseNames(d.text())
 		put(&r.funcs, key, functionsMost, f, d)
 	case tableType:
 		n, kind, flags := d.word(), d.word(), d.word()
@@ -266,6 +270,15 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 			l.Types = append(l.Types, uint32(d.word()))
 		}
 		put(&r.layouts, n, layoutsMost, l, d)
+	case tableCaptured:
+		l := r.layout(uint32(d.word()))
+		var paths []string
+		for n := d.word(); n > 0 && !d.failed; n-- {
+			paths = append(paths, d.text())
+		}
+		if d.failed = d.failed || l == nil || len(paths) > len(l.Types); !d.failed {
+			l.Captured = paths
+		}
 	case tableLost:
 		processor, records := d.word(), d.word()
 		if !d.failed && processor < processorsMost {
@@ -302,10 +315,10 @@ func shortTypeName(s string) string {
 }
 
 // parseNames reads the names of parameters and results: "p1,p2;r1,r2;TYPE".
-func parseNames(s string) (params, results []Param) {
+func parseNames(s string) (params, results []Param, typ string) {
 	p, rest, _ := strings.Cut(s, ";")
-	q, _, _ := strings.Cut(rest, ";")
-	return parseParams(p), parseParams(q)
+	q, typ, _ := strings.Cut(rest, ";")
+	return parseParams(p), parseParams(q), typ
 }
 
 func parseParams(s string) []Param {

@@ -61,10 +61,7 @@ func (p *Printer) Append(dst []byte, line int, e *Event, names []Param) []byte {
 			p.str("...")
 			break
 		}
-		name := Param{}
-		if i < len(names) {
-			name = names[i]
-		}
+		name := l.param(i, names)
 		if name.Name != "" {
 			p.str(name.Name)
 			p.byte('=')
@@ -72,6 +69,20 @@ func (p *Printer) Append(dst []byte, line int, e *Event, names []Param) []byte {
 		p.top(l, n, &name)
 	}
 	return p.dst
+}
+
+// own returns how many of the values are the function's; behind them is what capture= named.
+func (l *Layout) own() int { return len(l.Types) - len(l.Captured) }
+
+// param returns the name of a value, given those of the function's.
+func (l *Layout) param(i int, names []Param) Param {
+	switch own := l.own(); {
+	case i >= own:
+		return Param{Name: l.Captured[i-own], Interface: true}
+	case i < len(names):
+		return names[i]
+	}
+	return Param{}
 }
 
 // AppendPanic appends the value of a panic.
@@ -106,10 +117,10 @@ func (p *Printer) AppendPanicType(dst []byte, e *Event) []byte {
 // Fails says whether the last of the values, which are the results of f, is an error that is not nil.
 func (p *Printer) Fails(e *Event, f *Function) bool {
 	l := p.r.layout(e.Layout)
-	if l == nil || len(l.Types) == 0 || len(l.Types) != len(f.Results) {
+	if l == nil || len(l.Types) == 0 || l.own() != len(f.Results) {
 		return false
 	}
-	last := len(l.Types) - 1
+	last := l.own() - 1
 	t := p.r.typ(l.Types[last])
 	switch {
 	case l.Dynamic:
@@ -169,10 +180,7 @@ func (p *Printer) Values(e *Event, names []Param) []Value {
 	var list []Value
 	for i, n := range l.Types {
 		var v Value
-		name := Param{}
-		if i < len(names) {
-			name = names[i]
-		}
+		name := l.param(i, names)
 		v.Name = name.Name
 		if t := p.r.typ(n); t != nil {
 			v.Type = t.Name
@@ -204,6 +212,8 @@ func (p *Printer) top(l *Layout, n uint32, name *Param) {
 	case t == nil:
 		p.str("?")
 		p.cut = true // its size is not known
+	case t.Name == noField:
+		p.str("?")
 	case t.Kind == reflect.Interface:
 		p.iface(p.r.Env.nestLimit, p.format.Nest, true)
 	default:

@@ -13,7 +13,7 @@
 //	item     = "off" | "count" | "call" | "args" | "deep" | "tree" | "untimed"
 //	         | "first=" N | "depth=" N | "in=" GLOB | "after=" GLOB
 //	         | "min=" DURATION | "rate=" N ( "/s" | "/m" )
-//	         | "fields=" NAME { "+" NAME }
+//	         | "fields=" NAME { "+" NAME } | "capture=" PATH { "+" PATH }
 //
 // White space around tokens is ignored, empty clauses are ignored, and "#"
 // starts a comment that goes to the end of the line. There is no quoting: a
@@ -62,8 +62,8 @@
 // The detail is args unless given, options are off unless given, except that
 // first is 10000. No item may be given twice, a clause has one detail, off goes
 // with no other item, and count, which prints nothing, not with first, depth,
-// min, rate, fields or untimed. A clause for probes cannot have tree or min, which
-// are about calls, and no other can have fields.
+// min, rate, fields, capture or untimed. A clause for probes cannot have tree, min or
+// capture, which are about calls, and no other can have fields.
 //
 // # Limits on the code
 //
@@ -127,6 +127,7 @@ type Clause struct {
 	Untimed   bool   // the clock is not read for its calls
 	In        string // only when called from a function that matches, "" = always
 	After     string // not until a function that matches was entered, "" = at once
+	Capture   string // of functions: what else is recorded, by path, "+" between, "" = nothing
 	Fields    string // of probes: what is wanted of the arguments, by name, "+" between, "" = all
 }
 
@@ -667,6 +668,8 @@ func (p *parser) checkProbes(c *Clause, s span) {
 	switch {
 	case !c.Probes() && c.Fields != "":
 		p.fail(s, "\"fields\" is for probes (such as \"probe/tcp/*=fields=cs_pid\")")
+	case c.Probes() && c.Capture != "":
+		p.fail(s, "\"capture\" is for functions: for probes there is \"fields\"")
 	case c.Probes() && c.Tree:
 		p.fail(s, "\"tree\" is for functions: a probe calls nothing")
 	case c.Probes() && c.Min != 0:
@@ -792,6 +795,7 @@ var vocabulary = [...]term{
 	{"min", "min=DURATION"},
 	{"rate", "rate=N/s"},
 	{"fields", "fields=NAME+NAME"},
+	{"capture", "capture=NAME.FIELD+NAME.FIELD"},
 }
 
 var kinds = [...]term{
@@ -858,6 +862,32 @@ func (p *parser) set(c *Clause, w int, value span) {
 		p.rate(c, value)
 	case "fields":
 		p.names(c, value)
+	case "capture":
+		p.paths(c, value)
+	}
+}
+
+// paths reads the paths of what is recorded besides a function's parameters and
+// results: names with "." between.
+func (p *parser) paths(c *Clause, s span) {
+	c.Capture = p.get(s)
+	ok, dots, last := true, 0, byte('+')
+	for i := range len(c.Capture) {
+		this := c.Capture[i]
+		switch {
+		case this == '+':
+			ok = ok && dots > 0 && last != '.'
+			dots = 0
+		case this == '.':
+			ok = ok && last != '+' && last != '.'
+			dots++
+		case this != '_' && !isDigit(this) && (this|0x20 < 'a' || this|0x20 > 'z') && this < 0x80:
+			ok = false
+		}
+		last = this
+	}
+	if !ok || dots == 0 || last == '.' {
+		p.fail(s, quote(c.Capture)+" are no paths with \"+\" between (such as req.URL.Path+req.Method, ret0.Status)")
 	}
 }
 
@@ -928,7 +958,7 @@ func clash(i, w int) bool {
 		return false
 	}
 	word := vocabulary[w].word
-	return word == "first" || word == "fields" || word == "untimed" || word == "depth" || word == "min" || word == "rate"
+	return word == "first" || word == "fields" || word == "capture" || word == "untimed" || word == "depth" || word == "min" || word == "rate"
 }
 
 // number reads a decimal number that may be at most limit.

@@ -178,7 +178,7 @@ func TestParseErrors(t *testing.T) {
 		{"main.*=agrs", "agrs", 7, `unknown setting "agrs" (did you mean "args"?)`},
 		{"a;b = args , frist=2", "frist", 13, `unknown setting "frist" (did you mean "first"?)`},
 		{"a=verbose", "verbose", 2, `unknown setting "verbose" (one of off, count, call, args, deep, tree, ` +
-			`untimed, first=N, depth=N, in=GLOB, after=GLOB, min=DURATION, rate=N/s, fields=NAME+NAME)`},
+			`untimed, first=N, depth=N, in=GLOB, after=GLOB, min=DURATION, rate=N/s, fields=NAME+NAME, capture=NAME.FIELD+NAME.FIELD)`},
 		{"a=", "", 2, `missing setting`},
 		{"a=args,", "", 7, `missing setting`},
 		{"a=args,,tree", "", 7, `missing setting`},

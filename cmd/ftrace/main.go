@@ -4,6 +4,7 @@
 //	ftrace replay              package recording -> walk.go -> text.go
 //	ftrace report              package recording -> walk.go -> report.go
 //	ftrace attach PID          package live -> attach.go
+//	ftrace -n PROGRAM          package dtrace -> probes.go
 //
 // It is the reading side: nothing of it is linked into the programs that it records.
 package main
@@ -43,6 +44,9 @@ func main() {
 	switch args[0] {
 	case "help", "-h", "-help", "--help":
 		os.Exit(helpCommand(args[1:]))
+	}
+	if asksProbes(args) {
+		os.Exit(probesCommand(args))
 	}
 	command, ok := commands[args[0]]
 	if !ok {

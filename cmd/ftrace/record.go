@@ -176,6 +176,25 @@ const pollEvery = 50 * time.Millisecond
 
 // follow shows what a process records until it has ended, and fails with nothing if it recorded nothing.
 func follow(dir string, done <-chan struct{}, nothing error, f format, repeats bool, to io.Writer) error {
+	v := &textView{format: f, repeats: repeats, lines: newLines(to, false)}
+	if err := tail(dir, done, nothing, v); err != nil {
+		return err
+	}
+	return v.lines.close()
+}
+
+// A view is told what a process records, while it does.
+type view interface {
+	begin(r *recording.Recording)
+	refreshed() // the tables, and with them the clock
+	event(e *recording.Event)
+	// settled says that all that happened until then has been told. It returns false if that is enough.
+	settled(until time.Time) bool
+	finish()
+}
+
+// tail tells a view what a process records until it has ended, and fails with nothing if it recorded nothing.
+func tail(dir string, done <-chan struct{}, nothing error, v view) error {
 	ended := false
 	poll := func() {
 		select {
@@ -196,34 +215,65 @@ func follow(dir string, done <-chan struct{}, nothing error, f format, repeats b
 			return err
 		}
 	}
-	w := &walker{r: r}
-	lines := newLines(to, false)
-	t := newText(w, f, lines)
-	finish := t.finish
-	if repeats {
-		finish = newRepeats(t).finish
-	}
+	v.begin(r)
 	s := r.Events(recording.Window{Follow: true})
 	defer s.Close()
-	for lines.err == nil {
+	var before, polled time.Time
+	for more := true; more; {
 		last := ended
+		before, polled = polled, time.Now()
 		s.Poll(last)
 		// What records refer to is in the tables before them.
 		if err := r.Refresh(); err != nil {
 			return err
 		}
-		t.clock = r.Converter()
+		v.refreshed()
 		var e recording.Event
-		for lines.err == nil && s.Next(&e) {
-			w.event(&e)
+		for s.Next(&e) {
+			v.event(&e)
 		}
-		lines.flush()
 		if last {
-			break
+			before = polled
 		}
-		poll()
+		if more = v.settled(before) && !last; more {
+			poll()
+		}
 	}
-	finish()
+	v.finish()
 	complain(r, s)
-	return lines.close()
+	return nil
 }
+
+// textView shows the text of a trace.
+type textView struct {
+	format  format
+	repeats bool
+	lines   *lines
+	w       *walker
+	text    *text
+	end     func()
+}
+
+func (v *textView) begin(r *recording.Recording) {
+	v.w = &walker{r: r}
+	v.text = newText(v.w, v.format, v.lines)
+	v.end = v.text.finish
+	if v.repeats {
+		v.end = newRepeats(v.text).finish
+	}
+}
+
+func (v *textView) refreshed() { v.text.clock = v.w.r.Converter() }
+
+func (v *textView) event(e *recording.Event) {
+	if v.lines.err == nil {
+		v.w.event(e)
+	}
+}
+
+func (v *textView) settled(time.Time) bool {
+	v.lines.flush()
+	return v.lines.err == nil
+}
+
+func (v *textView) finish() { v.end() }

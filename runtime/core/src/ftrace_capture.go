@@ -19,7 +19,8 @@ type ftraceLayout struct {
 	id    uint32        // from 1 on
 	n     uint32        // values
 	flags uint32
-	_     uint32
+	own   uint32  // values of the function; behind them is what paths lead to
+	paths uintptr // the paths' text in the rules; 0: none
 	// n types follow
 }
 
@@ -53,15 +54,16 @@ func (l *ftraceLayout) value(i uint32) *_type {
 	return t
 }
 
-// find returns the layout of values, or nil if there are too many.
-func (known *ftraceKnownLayouts) find(values []any, flags uint32) *ftraceLayout {
+// find returns the layout of values, or nil if there are too many. The last ones, from own on, are what paths lead to, if there are paths.
+func (known *ftraceKnownLayouts) find(values []any, flags uint32, paths *ftracePaths, own int) *ftraceLayout {
+	at := paths.at()
 	// Most functions have one.
-	if l := (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first))); l != nil && l.flags == flags && l.holds(values) {
+	if l := (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first))); l != nil && l.flags == flags && l.paths == at && l.holds(values) {
 		return l
 	}
-	l, _ := known.lookup(values, flags)
+	l, _ := known.lookup(values, flags, at)
 	if l == nil {
-		if l = known.add(values, flags); l == nil {
+		if l = known.add(values, flags, paths, own); l == nil {
 			atomic.Xadd(&ftraceTables.lost, 1)
 		}
 	}
@@ -69,12 +71,14 @@ func (known *ftraceKnownLayouts) find(values []any, flags uint32) *ftraceLayout 
 }
 
 // lookup returns the layout of values, or nil and how many other layouts there are.
-func (known *ftraceKnownLayouts) lookup(values []any, flags uint32) (l *ftraceLayout, n int) {
+func (known *ftraceKnownLayouts) lookup(values []any, flags uint32, paths uintptr) (l *ftraceLayout, n int) {
 	for l = (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first))); l != nil; l = l.next {
-		if l.flags&^ftraceLayoutDynamic == flags&^ftraceLayoutDynamic && l.holds(values) {
+		if l.flags&^ftraceLayoutDynamic == flags&^ftraceLayoutDynamic && l.paths == paths && l.holds(values) {
 			return l, n
 		}
-		n++
+		if l.paths == paths {
+			n++
+		}
 	}
 	return nil, n
 }

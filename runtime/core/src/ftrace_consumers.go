@@ -107,8 +107,29 @@ func ftraceObserveEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	}
 	var layout *ftraceLayout
 	if records && len(args) > 0 && frame.clause.Detail >= ftrace_rule_Args {
-		layout = f.entryLayouts.find(args, ftraceLayoutFlags(frame.clause))
+		if frame.clause.Capture != "" {
+			ftraceObserveCaptured(gp, t, frame, args)
+			return
+		}
+		layout = f.entryLayouts.find(args, ftraceLayoutFlags(frame.clause), nil, len(args))
 	}
+	ftraceNoteEntry(gp, t, frame, layout, args)
+}
+
+// ftraceObserveCaptured is the same with what paths lead to behind the parameters.
+//
+//go:noinline
+func ftraceObserveCaptured(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
+	var room [ftraceValuesMost]any
+	paths := ftracePaths{f: frame.fn, text: frame.clause.Capture}
+	values := paths.follow((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), args, false)
+	own := min(len(args), len(room))
+	ftraceNoteEntry(gp, t, frame, frame.fn.entryLayouts.find(values, ftraceLayoutFlags(frame.clause), &paths, own), values)
+}
+
+// ftraceNoteEntry notes that the call of frame begins, with values if there is a layout.
+func ftraceNoteEntry(gp *g, t *ftraceG, frame *ftraceFrame, layout *ftraceLayout, args []any) {
+	f, records := frame.fn, ftraceRecording.on
 	t.events++
 	frame.event = t.events
 	mp := acquirem()

@@ -112,7 +112,7 @@ func ftraceFire(f *ftraceFunc, offset uintptr, args []any) {
 func ftraceRecordProbe(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
 	var layout *ftraceLayout
 	if len(args) > 0 {
-		layout = f.entryLayouts.find(args, ftraceLayoutFlags(clause))
+		layout = f.entryLayouts.find(args, ftraceLayoutFlags(clause), nil, len(args))
 	}
 	mp := acquirem()
 	if w := ftraceWriterOf(mp); w != nil && w.room(mp) {

@@ -215,7 +215,11 @@ func (w *ftraceWriter) exit(gp *g, mp *m, frame *ftraceFrame, results []any, p *
 	case frame.flags&ftracePanicked != 0:
 		w.panic(gp, ftraceKindPanic, frame, gp.ftraceRecovered)
 	case len(results) > 0 && frame.clause.Detail >= ftrace_rule_Args:
-		w.values(gp, ftraceKindExitArgs, frame, results)
+		if frame.clause.Capture != "" {
+			w.captured(gp, frame, results)
+		} else {
+			w.values(gp, ftraceKindExitArgs, frame, results)
+		}
 	default:
 		w.end(w.begin(gp, ftraceKindExit, frame.fn, frame.shown), ftraceRecordSize)
 	}
@@ -245,7 +249,7 @@ func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, values []an
 			layouts = &ftraceRecording.panics
 			flags |= ftraceLayoutPanic
 		}
-		layout = layouts.find(values, flags)
+		layout = layouts.find(values, flags, nil, len(values))
 	}
 	r := w.begin(gp, kind, frame.fn, frame.shown)
 	size := ftraceRecordSize
@@ -257,6 +261,26 @@ func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, values []an
 	case kind == ftraceKindPanic || kind == ftraceKindRecovered:
 		*(*[2]uint32)(add(unsafe.Pointer(r), size)) = [2]uint32{}
 		size += 8
+	}
+	w.end(r, size)
+}
+
+// captured records results, and what paths lead to.
+//
+//go:noinline
+func (w *ftraceWriter) captured(gp *g, frame *ftraceFrame, results []any) {
+	var room [ftraceValuesMost]any
+	paths := ftracePaths{f: frame.fn, text: frame.clause.Capture, results: true}
+	values := paths.follow((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), results, frame.flags&ftraceAtReturns == 0)
+	layout := frame.fn.exitLayouts.find(values, ftraceLayoutFlags(frame.clause), &paths, min(len(results), len(room)))
+	kind := uint8(ftraceKindExit)
+	if layout != nil {
+		kind = ftraceKindExitArgs
+	}
+	r := w.begin(gp, kind, frame.fn, frame.shown)
+	size := ftraceRecordSize
+	if layout != nil {
+		size += layout.capture(add(unsafe.Pointer(r), size), r, values)
 	}
 	w.end(r, size)
 }

@@ -14,14 +14,15 @@ import (
 
 // The kinds of records in the tables.
 const (
-	ftraceTableProcess = 1 + iota // pid, start in ns since 1970, release, executable, arguments
-	ftraceTableClock              // ticks, monotonic ns, ns since 1970: at the same moment
-	ftraceTableFunc               // key, line, import path, symbol of the package, name, file, names of parameters and results
-	ftraceTableType               // number, kind, flags, size, length, element's number, name, fields
-	ftraceTableLayout             // number, flags, key of the function, types' numbers
-	ftraceTableLost               // processor, records lost on it by the end
-	ftraceTableCode               // address, name of the function whose code begins there
-	ftraceTableProbe              // as ftraceTableFunc
+	ftraceTableProcess  = 1 + iota // pid, start in ns since 1970, release, executable, arguments
+	ftraceTableClock               // ticks, monotonic ns, ns since 1970: at the same moment
+	ftraceTableFunc                // key, line, import path, symbol of the package, name, file, names of parameters and results
+	ftraceTableType                // number, kind, flags, size, length, element's number, name, fields
+	ftraceTableLayout              // number, flags, key of the function, types' numbers
+	ftraceTableLost                // processor, records lost on it by the end
+	ftraceTableCode                // address, name of the function whose code begins there
+	ftraceTableProbe               // as ftraceTableFunc
+	ftraceTableCaptured            // number of a layout, the paths that lead to its last values
 )
 
 // ftraceTables is the file. Its lock is the runtime's, for a goroutine that is held on its processor may not wait for a semaphore.
@@ -177,24 +178,25 @@ func ftraceTypeRecord(n uint32, t *_type) {
 }
 
 // add gives the layout of values a number and adds it to those of a function, unless that has been done meanwhile. It returns nil if there is no more.
-func (known *ftraceKnownLayouts) add(values []any, flags uint32) *ftraceLayout {
+func (known *ftraceKnownLayouts) add(values []any, flags uint32, paths *ftracePaths, own int) *ftraceLayout {
 	tables := &ftraceTables
 	lock(&tables.lock)
-	l, n := known.lookup(values, flags)
+	l, n := known.lookup(values, flags, paths.at())
 	if l == nil && n >= ftraceLayoutsOfOne && flags&ftraceLayoutDynamic == 0 {
 		flags |= ftraceLayoutDynamic
-		l, _ = known.lookup(values, flags)
+		l, _ = known.lookup(values, flags, paths.at())
 	}
 	if l == nil && tables.layouts < ftraceLayoutsMost {
 		l = (*ftraceLayout)(ftraceAlloc(unsafe.Sizeof(ftraceLayout{}) + uintptr(len(values))*unsafe.Sizeof(uintptr(0))))
 		tables.layouts++
 		l.id, l.n, l.flags = tables.layouts, uint32(len(values)), flags
+		l.own, l.paths = uint32(own), paths.at()
 		if flags&ftraceLayoutDynamic == 0 {
 			for i := range values {
 				*l.typ(uint32(i)) = efaceOf(&values[i])._type
 			}
 		}
-		l.define()
+		l.define(paths)
 		l.next = (*ftraceLayout)(known.first)
 		atomic.StorepNoWB(unsafe.Pointer(&known.first), unsafe.Pointer(l))
 	}
@@ -203,7 +205,7 @@ func (known *ftraceKnownLayouts) add(values []any, flags uint32) *ftraceLayout {
 }
 
 // define defines the layout and the types in it. The tables are locked.
-func (l *ftraceLayout) define() {
+func (l *ftraceLayout) define(paths *ftracePaths) {
 	types := ftraceTables.types
 	for i := range l.n {
 		types.add(l.value(i))
@@ -217,6 +219,9 @@ func (l *ftraceLayout) define() {
 			b.word(uint64(types.number(l.value(i))))
 		}
 		ftraceTableEnd()
+	}
+	if paths != nil && l.own < l.n {
+		paths.define(l, int(l.own))
 	}
 	ftraceFlushTables()
 }

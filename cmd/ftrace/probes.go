@@ -1,0 +1,498 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/dtrace"
+	"github.com/ftrace-wrap/ftrace-wrap/live"
+	"github.com/ftrace-wrap/ftrace-wrap/recording"
+)
+
+// asksProbes says whether the arguments, which begin with no verb, are for probes: ftrace -n PROGRAM, -s FILE, -l.
+func asksProbes(args []string) bool {
+	for _, arg := range args {
+		name, ok := strings.CutPrefix(arg, "-")
+		if !ok {
+			return false
+		}
+		switch name = strings.TrimPrefix(name, "-"); {
+		case name == "n", name == "s", name == "l", strings.Trim(name, "qnsl") == "" && name != "":
+			return true
+		case name != "q" && name != "json":
+			return len(args) > 2 && (name == "c" || name == "p" || name == "o")
+		}
+	}
+	return false
+}
+
+// probes is ftrace -n, -s or -l.
+type probes struct {
+	source  string // of the program
+	list    bool
+	quiet   bool
+	json    bool
+	command []string // -c
+	process string   // -p
+	file    string   // -o
+	rest    []string
+}
+
+// probesCommand is "ftrace -n PROGRAM|-s FILE|-l [FLAGS] [-c CMD | -p PID | RECORDING]".
+func probesCommand(args []string) int {
+	p, err := parseProbes(args)
+	if err != nil {
+		return fail("probes", err)
+	}
+	status := 0
+	if p.list {
+		err = p.listAll()
+	} else {
+		status, err = p.run()
+	}
+	if err != nil {
+		var fault *dtrace.Error
+		if errors.As(err, &fault) {
+			fmt.Fprintf(os.Stderr, "ftrace: %v\n", fault)
+			return 1
+		}
+		return fail("probes", err)
+	}
+	return status
+}
+
+// parseProbes reads the arguments. Flags of a letter can be written as one: -qn.
+func parseProbes(args []string) (*probes, error) {
+	p := &probes{}
+	flags := flag.NewFlagSet("probes", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	var programs []string
+	flags.Func("n", "", func(text string) error {
+		programs = append(programs, text)
+		return nil
+	})
+	flags.Func("s", "", func(file string) error {
+		text, err := os.ReadFile(file)
+		programs = append(programs, string(text))
+		return err
+	})
+	flags.BoolVar(&p.list, "l", false, "")
+	flags.BoolVar(&p.quiet, "q", false, "")
+	flags.BoolVar(&p.json, "json", false, "")
+	command := flags.String("c", "", "")
+	flags.StringVar(&p.process, "p", "", "")
+	flags.StringVar(&p.file, "o", "", "")
+	var split []string
+	for _, arg := range args {
+		if letters, ok := strings.CutPrefix(arg, "-"); ok && len(letters) > 1 && strings.Trim(letters, "qnsl") == "" {
+			for _, letter := range letters {
+				split = append(split, "-"+string(letter))
+			}
+			continue
+		}
+		split = append(split, arg)
+	}
+	for args = split; ; {
+		if err := flags.Parse(args); err != nil {
+			return nil, usageError{err}
+		}
+		if args = flags.Args(); len(args) == 0 {
+			break
+		}
+		p.rest = append(p.rest, args[0])
+		args = args[1:]
+	}
+	p.source = strings.Join(programs, "\n")
+	var err error
+	if p.command, err = words(*command); err != nil {
+		return nil, usagef("-c: %v", err)
+	}
+	switch {
+	case len(p.command) > 0 && p.process != "":
+		err = usagef("-c runs a program and -p looks into one that runs: one of them")
+	case (len(p.command) > 0 || p.process != "") && len(p.rest) > 0, len(p.rest) > 1:
+		err = usagef("too many arguments: %s: a program and its arguments are one argument of -c, in quotes", strings.Join(p.rest, " "))
+	case !p.list && len(programs) == 0:
+		err = usagef("which program? -n 'PROGRAM' or -s FILE")
+	}
+	return p, err
+}
+
+// words splits a command as a shell does, as far as quotes and backslashes.
+func words(s string) (list []string, err error) {
+	var word strings.Builder
+	var quote rune
+	in, escaped := false, false
+	for _, r := range s {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			in, escaped = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			in, quote = true, r
+		case r == ' ' || r == '\t' || r == '\n':
+			if in {
+				list = append(list, word.String())
+				word.Reset()
+			}
+			in = false
+		default:
+			in = true
+			word.WriteRune(r)
+		}
+	}
+	if quote != 0 || escaped {
+		return nil, fmt.Errorf("%s: a quote that does not end", s)
+	}
+	if in {
+		list = append(list, word.String())
+	}
+	return list, nil
+}
+
+// run runs a program over what the arguments name.
+func (p *probes) run() (status int, err error) {
+	program, err := dtrace.Compile(p.source)
+	if err != nil {
+		return 1, err
+	}
+	v := &probeView{program: program, quiet: p.quiet, json: p.json, out: os.Stdout}
+	if p.file != "" {
+		f, err := os.OpenFile(p.file, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) // what programs were given may be secret
+		if err != nil {
+			return 1, err
+		}
+		defer f.Close()
+		v.out = f
+	}
+	v.leave = make(chan os.Signal, 2)
+	signal.Notify(v.leave, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(v.leave)
+	switch {
+	case len(p.command) > 0:
+		status, err = v.runCommand(p.command)
+	case p.process != "":
+		err = v.attach(p.process)
+	default:
+		err = v.read(p.rest)
+	}
+	if err == nil {
+		err = v.err
+	}
+	if v.machine != nil && (v.machine.Done() || status == 0) {
+		status = v.machine.Status()
+	}
+	return status, err
+}
+
+// probeView runs a program over events.
+type probeView struct {
+	program *dtrace.Program
+	machine *dtrace.Machine
+	r       *recording.Recording
+	quiet   bool
+	json    bool
+	out     io.Writer
+	leave   chan os.Signal
+	err     error // of writing
+}
+
+func (v *probeView) begin(r *recording.Recording) {
+	v.r = r
+	v.machine = dtrace.NewMachine(v.program, r, v.out, os.Stderr)
+	v.machine.Quiet = v.machine.Quiet || v.quiet
+	v.machine.Begin()
+}
+
+func (v *probeView) refreshed() { v.machine.Refresh() }
+
+func (v *probeView) event(e *recording.Event) { v.machine.Event(e) }
+
+func (v *probeView) settled(until time.Time) bool {
+	v.machine.Advance(until)
+	v.err = v.machine.Flush()
+	return v.err == nil && !v.machine.Done()
+}
+
+// finish fires END, and prints the maps and how many events are missing.
+func (v *probeView) finish() {
+	v.machine.End()
+	if v.err = errors.Join(v.err, v.machine.Flush()); v.err != nil {
+		return
+	}
+	if v.json {
+		enc := json.NewEncoder(v.out)
+		enc.SetEscapeHTML(false)
+		for _, m := range v.machine.Maps() {
+			v.err = errors.Join(v.err, enc.Encode(m))
+		}
+	} else {
+		_, v.err = v.out.Write(v.machine.AppendMaps(nil))
+	}
+	if n := v.machine.Dropped(); n > 0 {
+		fmt.Fprintf(os.Stderr, "ftrace: %d events dropped\n", n)
+	}
+}
+
+// read runs the program over a recording.
+func (v *probeView) read(args []string) error {
+	dir := defaultDir
+	if len(args) > 0 {
+		dir = args[0]
+	}
+	r, err := recording.Open(dir)
+	if err != nil {
+		if _, missing := os.Stat(dir); missing != nil {
+			return fmt.Errorf("%w: -c runs a program, -p looks into one that runs", err)
+		}
+		return err
+	}
+	if children, _ := r.Children(); len(children) > 0 {
+		fmt.Fprintf(os.Stderr, "ftrace: %s: other processes recorded within it, %d: ftrace info names them\n", dir, len(children))
+	}
+	if err := v.program.Check(r.Functions()); err != nil {
+		return err
+	}
+	v.begin(r)
+	s := r.Events(recording.Window{})
+	defer s.Close()
+	var e recording.Event
+	for n := 0; !v.machine.Done() && v.err == nil && s.Next(&e); n++ {
+		if v.event(&e); n&1023 == 0 {
+			v.err = v.machine.Flush()
+			if len(v.leave) > 0 {
+				break // Ctrl-C
+			}
+		}
+	}
+	v.finish()
+	complain(r, s)
+	return v.err
+}
+
+// runCommand runs a program over what a command records.
+func (v *probeView) runCommand(command []string) (status int, err error) {
+	temp, err := os.MkdirTemp("", "ftrace-probes-")
+	if err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(temp)
+	dir := filepath.Join(temp, "recording")
+	rules := v.program.Rules()
+	if err := checkRules(rules); err != nil {
+		return 1, err
+	}
+	p, err := start(command, dir, rules)
+	if err != nil {
+		return 1, err
+	}
+	over := make(chan struct{})
+	go func() {
+		select {
+		case <-p.done:
+		case <-v.leave:
+		}
+		close(over)
+	}()
+	err = tail(dir, over, errNothing(command[0]), v)
+	v.end(p)
+	status = p.wait()
+	if err == nil {
+		if unmatched := v.program.Check(v.r.Functions()); unmatched != nil {
+			err = unmatched
+		}
+	}
+	return status, err
+}
+
+// endWithin is how long a command has to end by itself after Ctrl-C, which the terminal gives to it too.
+const endWithin = time.Second
+
+// end ends a command, if it still runs because exit() was called, or Ctrl-C pressed.
+func (v *probeView) end(p *process) {
+	if !v.machineDone() {
+		select {
+		case <-p.done:
+			return
+		case <-time.After(endWithin):
+		}
+	}
+	select {
+	case <-p.done:
+	default:
+		p.cmd.Process.Signal(syscall.SIGTERM)
+	}
+}
+
+func (v *probeView) machineDone() bool { return v.machine != nil && v.machine.Done() }
+
+// attach runs the program over what a running process does, until Ctrl-C, exit(), or its end. Then all is as it was before.
+func (v *probeView) attach(name string) error {
+	p, err := processNamed(name)
+	if err != nil {
+		return err
+	}
+	err = v.stay(p)
+	return errors.Join(err, p.Close())
+}
+
+func (v *probeView) stay(p *live.Process) error {
+	s, err := p.Snapshot()
+	if err != nil {
+		return err
+	}
+	if err := v.program.Check(s.Program.Functions()); err != nil {
+		return err
+	}
+	rules := v.program.Rules()
+	if err := checkRules(rules); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp("", "ftrace-probes-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	dir := filepath.Join(temp, "recording")
+	if err := p.Begin(); err != nil {
+		return err
+	}
+	if err := p.Record(dir); err != nil {
+		return err
+	}
+	if err := p.SetRules(rules); err != nil {
+		return err
+	}
+	enough, done := make(chan os.Signal, 1), make(chan struct{})
+	var detached error
+	go func() {
+		(&attachment{}).wait(p, merged(v.leave, enough))
+		detached = p.Detach()
+		close(done)
+	}()
+	err = tail(dir, done, fmt.Errorf("process %d ended before it recorded anything", p.PID), v)
+	select {
+	case enough <- os.Interrupt:
+	default:
+	}
+	<-done
+	return errors.Join(err, detached)
+}
+
+// merged returns a channel that has what comes first from two.
+func merged(a, b <-chan os.Signal) <-chan os.Signal {
+	to := make(chan os.Signal, 1)
+	go func() {
+		select {
+		case s := <-a:
+			to <- s
+		case s := <-b:
+			to <- s
+		}
+	}()
+	return to
+}
+
+// listAll lists probes.
+func (p *probes) listAll() error {
+	functions, err := p.functions()
+	if err != nil {
+		return err
+	}
+	list, err := dtrace.List(p.source, functions)
+	if err != nil {
+		return err
+	}
+	out := os.Stdout
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	var b strings.Builder
+	for _, l := range list {
+		if p.json {
+			if err := enc.Encode(l); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintf(&b, "%s:%s:%s:%s(%s)\n", l.Provider, l.Module, l.Function, l.Name, strings.Join(l.Args, ", "))
+	}
+	_, err = io.WriteString(out, b.String())
+	return err
+}
+
+// functions returns all functions and static probes of what the arguments name.
+func (p *probes) functions() ([]*recording.Function, error) {
+	name := p.process
+	if name == "" && len(p.rest) > 0 {
+		name = p.rest[0]
+	}
+	if name == "" {
+		name = defaultDir
+	}
+	if len(p.command) > 0 {
+		return commandFunctions(p.command)
+	}
+	if _, err := os.Stat(filepath.Join(name, "metadata")); err == nil && p.process == "" {
+		r, err := recording.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		return r.Functions(), nil
+	}
+	if name == defaultDir {
+		return nil, usagef("of which process, program or recording? ftrace -l PID|RECORDING, ftrace -l -c CMD")
+	}
+	process, err := processNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	defer process.Close()
+	s, err := process.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return s.Program.Functions(), nil
+}
+
+// listAfter is how long a command is let run so that it says its functions.
+const listAfter = 300 * time.Millisecond
+
+// commandFunctions starts a command, with nothing traced, and ends it as soon as its packages have been initialised.
+func commandFunctions(command []string) ([]*recording.Function, error) {
+	temp, err := os.MkdirTemp("", "ftrace-probes-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temp)
+	dir := filepath.Join(temp, "recording")
+	p, err := start(command, dir, "*=off")
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-p.done:
+	case <-time.After(listAfter):
+		p.cmd.Process.Signal(syscall.SIGTERM)
+	}
+	p.wait()
+	r, err := recording.Open(dir)
+	if err != nil {
+		return nil, errNothing(command[0])
+	}
+	return r.Functions(), nil
+}

@@ -1,0 +1,213 @@
+//go:build ftrace_core
+
+// What capture= names is recorded behind the parameters or results: fields of these, through the pointers and interfaces on the way, each of which is looked up before it is followed.
+// What is not there since a pointer is nil is nil.
+
+package runtime
+
+import (
+	"internal/abi"
+	"unsafe"
+)
+
+// ftracePaths is what a clause names of a function's parameters, or of its results.
+type ftracePaths struct {
+	f       *ftraceFunc
+	text    string // PATH+PATH: those of the others are in it too
+	results bool
+}
+
+// ftraceValuesMost is how many values a record has if some of them are what paths lead to.
+const ftraceValuesMost = 40
+
+// at tells the paths from those of other rules.
+func (paths *ftracePaths) at() uintptr {
+	if paths == nil {
+		return 0
+	}
+	return uintptr(unsafe.Pointer(unsafe.StringData(paths.text)))
+}
+
+// next takes the first path off rest. It returns the number of the value in which it begins, which is one of n, and its fields.
+func (paths *ftracePaths) next(rest string, n int) (value int, path, fields, behind string) {
+	for rest != "" {
+		path, rest = ftraceCut(rest, '+')
+		base, fields := ftraceCut(path, '.')
+		if value := paths.base(base, n); value >= 0 {
+			return value, path, fields, rest
+		}
+	}
+	return -1, "", "", ""
+}
+
+// ftraceCut cuts s around the first c.
+func ftraceCut(s string, c byte) (before, after string) {
+	for i := 0; i < len(s); i++ {
+		if s[i] == c {
+			return s[:i], s[i+1:]
+		}
+	}
+	return s, ""
+}
+
+// base returns the number of a parameter, given by name or number, or of a result: by name, or as ret0 and so on. -1: there is none.
+func (paths *ftracePaths) base(name string, n int) int {
+	names := ftraceNames{s: paths.f.params}
+	if paths.results {
+		names = names.results()
+	}
+	for i := range n {
+		if known, _, _ := names.next(); known == name {
+			return i
+		}
+	}
+	if paths.results {
+		if len(name) < 4 || name[:3] != "ret" {
+			return -1
+		}
+		name = name[3:]
+	}
+	number := 0
+	for i := 0; i < len(name); i++ {
+		if name[i] < '0' || name[i] > '9' || number > ftraceValuesMost {
+			return -1
+		}
+		number = 10*number + int(name[i]-'0')
+	}
+	if name == "" || number >= n {
+		return -1
+	}
+	return number
+}
+
+// follow puts what the paths lead to behind values, which are given by pointers to them or not. The result, in room, has all of them as they are.
+func (paths *ftracePaths) follow(room *[ftraceValuesMost]any, values []any, pointers bool) []any {
+	n := min(len(values), len(room))
+	for i := range n {
+		e := efaceOf(&values[i])
+		if pointers {
+			*efaceOf(&room[i]) = ftraceBox((*ptrtype)(unsafe.Pointer(e._type)).Elem, e.data)
+		} else {
+			*efaceOf(&room[i]) = *e
+		}
+	}
+	all := n
+	for rest := paths.text; all < len(room); all++ {
+		var value int
+		var fields string
+		if value, _, fields, rest = paths.next(rest, n); value < 0 {
+			break
+		}
+		*efaceOf(&room[all]) = ftraceFollow(efaceOf(&room[value]), fields)
+	}
+	return room[:all]
+}
+
+// ftraceNoField is what a path leads to that a type does not have.
+type ftraceNoField struct{}
+
+func ftraceNoSuchField() (e eface) {
+	var none any = ftraceNoField{}
+	return *efaceOf(&none)
+}
+
+// ftraceFollow returns what fields lead to in a value.
+func ftraceFollow(e *eface, fields string) eface {
+	t, p := e._type, e.data
+	if t == nil {
+		return eface{}
+	}
+	if t.IsDirectIface() {
+		p = unsafe.Pointer(&e.data)
+	}
+	for fields != "" {
+		var field string
+		field, fields = ftraceCut(fields, '.')
+		if t, p = ftraceBehind(t, p); t == nil {
+			return eface{}
+		}
+		if t.Kind() != abi.Struct {
+			return ftraceNoSuchField()
+		}
+		s := (*structtype)(unsafe.Pointer(t))
+		t = nil
+		for i := range s.Fields {
+			if f := &s.Fields[i]; f.Name.Name() == field {
+				t, p = f.Typ, add(p, f.Offset)
+				break
+			}
+		}
+		if t == nil {
+			return ftraceNoSuchField()
+		}
+	}
+	return ftraceBox(t, p)
+}
+
+// ftraceBehind goes through pointers and interfaces to what is behind them. It returns nil if one of them is nil.
+func ftraceBehind(t *_type, p unsafe.Pointer) (*_type, unsafe.Pointer) {
+	for range 8 {
+		switch t.Kind() {
+		case abi.Pointer:
+			t, p = (*ptrtype)(unsafe.Pointer(t)).Elem, *(*unsafe.Pointer)(p)
+		case abi.Interface:
+			e := ftraceDynamic(t, p)
+			if e._type == nil {
+				return nil, nil
+			}
+			t = e._type
+			if t.IsDirectIface() {
+				p = add(p, unsafe.Sizeof(uintptr(0))) // the interface's second word
+			} else {
+				p = e.data
+			}
+		default:
+			return t, p
+		}
+		if p == nil || !ftraceReadable(p, t.Size_) {
+			return nil, nil
+		}
+	}
+	return nil, nil
+}
+
+// ftraceDynamic returns what is in an interface of type t, nothing if that can't be read.
+func ftraceDynamic(t *_type, p unsafe.Pointer) (e eface) {
+	if len((*interfacetype)(unsafe.Pointer(t)).Methods) == 0 {
+		e = *(*eface)(p)
+	} else if i := (*iface)(p); i.tab != nil && ftraceKnownMemory(uintptr(unsafe.Pointer(i.tab))) {
+		e._type, e.data = i.tab.Type, i.data
+	}
+	if e._type == nil || !ftraceKnownType(e._type) || !e._type.IsDirectIface() && !ftraceReadable(e.data, e._type.Size_) {
+		return eface{}
+	}
+	return e
+}
+
+// ftraceBox returns the value of type t at p as one in an interface. Its memory stays where it is.
+func ftraceBox(t *_type, p unsafe.Pointer) eface {
+	switch {
+	case t.Kind() == abi.Interface:
+		return ftraceDynamic(t, p)
+	case t.IsDirectIface():
+		return eface{t, *(*unsafe.Pointer)(p)}
+	}
+	return eface{t, p}
+}
+
+// define defines which values of a layout the paths lead to. The tables are locked.
+func (paths *ftracePaths) define(l *ftraceLayout, own int) {
+	b := ftraceTableBegin(ftraceTableCaptured)
+	if b == nil {
+		return
+	}
+	b.word(uint64(l.id))
+	b.word(uint64(int(l.n) - own))
+	rest := paths.text
+	for range int(l.n) - own {
+		var path string
+		_, path, _, rest = paths.next(rest, own)
+		b.cString(path)
+	}
+	ftraceTableEnd()
+}
