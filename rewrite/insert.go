@@ -20,10 +20,11 @@ type Insertion struct {
 	Exit string
 }
 
-// A Field is a field that a struct type is given, behind those that it has.
+// A Field is a field that a struct type is given, behind those that it has, or must have.
 type Field struct {
 	Type string // the struct type's name
-	Text string // "name type"
+	Text string // "name type", to be added
+	Has  string // a name, of a field that must be there
 }
 
 // Insert makes insertions in a package, and gives its types fields. It returns the new text of each file, nil where nothing changed, and without changing anything what of the package is not as
@@ -44,8 +45,8 @@ func Insert(files []File, insertions []Insertion, fields []Field) (changed [][]b
 		}
 	}
 	for _, field := range fields {
-		if !p.addField(field) {
-			missing = append(missing, "there is no struct type "+field.Type)
+		if problem := p.addField(field); problem != "" {
+			missing = append(missing, problem)
 		}
 	}
 	if missing != nil {
@@ -132,20 +133,39 @@ func funcType(s *signature, d *ast.FuncDecl) string {
 	return t + " (" + list(s.results) + ")"
 }
 
-// addField queues the edit that gives a struct type a field.
-func (p *pkg) addField(field Field) bool {
+// addField queues the edit that gives a struct type a field, or says why it can't be made.
+func (p *pkg) addField(field Field) (problem string) {
 	t, ok := p.types[field.Type].(*ast.StructType)
 	if !ok {
-		return false
+		return "there is no struct type " + field.Type
+	}
+	if field.Has != "" && !hasField(t, field.Has) {
+		return fmt.Sprintf("%s has no field %s", field.Type, field.Has)
 	}
 	for _, f := range p.files {
-		if at := t.Fields.Closing; f.tree.FileStart <= at && at < f.tree.FileEnd {
-			text := field.Text
-			if n := len(t.Fields.List); n > 0 && f.tok.Line(t.Fields.List[n-1].End()) == f.tok.Line(at) {
-				text = ";" + text
-			}
-			f.edits.insert(f.offset(at), text)
+		at := t.Fields.Closing
+		if field.Text == "" || at < f.tree.FileStart || f.tree.FileEnd <= at {
+			continue
+		}
+		text := field.Text
+		if n := len(t.Fields.List); n > 0 && f.tok.Line(t.Fields.List[n-1].End()) == f.tok.Line(at) {
+			text = ";" + text
+		}
+		f.edits.insert(f.offset(at), text)
+	}
+	return ""
+}
+
+// hasField says whether a struct type has a field of this name, by its own name or as an embedded type.
+func hasField(t *ast.StructType, name string) bool {
+	for _, field := range t.Fields.List {
+		if id, ok := field.Type.(*ast.Ident); len(field.Names) == 0 && ok && id.Name == name {
 			return true
+		}
+		for _, id := range field.Names {
+			if id.Name == name {
+				return true
+			}
 		}
 	}
 	return false

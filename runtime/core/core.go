@@ -25,7 +25,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
 
-//go:embed src/*.go src/maps/*.go src/api/*.go src/mock/*.go src/protocol/*.go src/mysql/*.go src/syscall/*.go src/log/*.go src/slog/*.go src/testdeps/*.go
+//go:embed src/*.go src/maps/*.go src/api/*.go src/mock/*.go src/protocol/*.go src/mysql/*.go src/redis/*.go src/syscall/*.go src/log/*.go src/slog/*.go src/testdeps/*.go
 var sources embed.FS
 
 // A File is a source file by name and text.

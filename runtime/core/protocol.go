@@ -59,6 +59,30 @@ var definitions = map[string][]definition{
 			},
 		},
 	},
+	// Connections, and what is read and written, are in two packages. Who uses a connection is known by the goroutine in between.
+	"github.com/redis/go-redis/v9/internal/pool": {{
+		protocol: "redis",
+		files:    []string{"src/redis/ftrace_session.go", "src/redis/ftrace_pool.go"},
+		fields:   []rewrite.Field{{Type: "Conn", Text: "ftrace *ftraceSession"}},
+		insertions: []rewrite.Insertion{
+			{Func: "(*ConnPool).dialConn", Type: "func(context.Context, bool) (*Conn, error)", Entry: "if ftraceProtocols!=0{defer ftraceDialed(ftraceDial(),&{r0},&{r1})};"},
+			{Func: "(*Conn).WithWriter", Type: "func(context.Context, time.Duration, func(wr *proto.Writer) error) error",
+				Entry: "if {recv}.ftrace!=nil{defer {recv}.ftrace.write().wrote(&{r0})};"},
+			{Func: "(*Conn).WithReader", Type: "func(context.Context, time.Duration, func(rd *proto.Reader) error) error",
+				Entry: "if {recv}.ftrace!=nil{defer {recv}.ftrace.read().done(&{r0})};"},
+			{Func: "(*Conn).Close", Type: "func() error", Exit: "if {recv}.ftrace!=nil{{recv}.ftrace.closed()};"},
+		},
+	}},
+	"github.com/redis/go-redis/v9/internal/proto": {{
+		protocol: "redis",
+		files:    []string{"src/redis/ftrace_session.go", "src/redis/ftrace_proto.go"},
+		fields:   []rewrite.Field{{Type: "Writer", Has: "writer"}},
+		insertions: []rewrite.Insertion{
+			{Func: "(*Writer).WriteArgs", Type: "func([]interface{}) error",
+				Entry: "var ftraced *ftraceTee;if ftraceProtocols!=0{ftraced=ftraceCommand({recv})};", Exit: "if ftraced!=nil{ftraced.wrote({recv},{p0},{r0})};"},
+			{Func: "(*Reader).readLine", Type: "func() ([]byte, error)", Exit: "if ftraceProtocols!=0{ftraceLine({r0},{r1})};"},
+		},
+	}},
 }
 
 var (
@@ -100,7 +124,7 @@ func define(importPath string, files []File) (changed map[int][]byte, added []Fi
 	pkg := packageName(files)
 	define := File{"ftrace_define.go", nil}
 	if made == nil {
-		define.Source = defining(pkg, "package "+importPath+version(importPath, files)+" is not one that this ftrace-wrap knows ("+reasons(missing)+"): its connections are not traced")
+		define.Source = defining(pkg, "package "+importPath+version(importPath, files)+" is not one that this ftrace-wrap knows ("+reasons(missing)+"): what it says to its servers is not traced")
 		return changed, []File{define}, nil
 	}
 	text := ""

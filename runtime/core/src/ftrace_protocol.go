@@ -13,7 +13,7 @@ import (
 	"unsafe"
 )
 
-// ftraceProtocols is not 0 while connections that begin are to be traced. Libraries look at it when they connect, and only then.
+// ftraceProtocols is not 0 from when a plugin is loaded: connections that there are stay traced when it is unloaded. Libraries look at it when they connect.
 //
 //go:linkname ftraceProtocols
 var ftraceProtocols uint32
@@ -216,7 +216,7 @@ func ftraceLoadPlugin(p *ftracePlugin) (loaded string) {
 		for d := ftracePlugins.first; d != nil; d = d.next {
 			d.complain()
 		}
-		ftraceListenProtocols()
+		atomic.Store(&ftraceProtocols, 1)
 	}
 	semrelease(&ftracePlugins.lock)
 	return loaded
@@ -229,7 +229,6 @@ func ftrace_protocol_unload() {
 	semacquire(&ftracePlugins.lock)
 	if p := ftracePlugins.loaded; p != nil && !p.builtin {
 		atomicstorep(unsafe.Pointer(&ftracePlugins.loaded), nil)
-		ftraceListenProtocols()
 	}
 	semrelease(&ftracePlugins.lock)
 }
@@ -242,19 +241,9 @@ func ftrace_protocol_detach(name, report string) {
 	p := ftracePlugins.loaded
 	if p != nil && p.name == name && atomic.Cas(&p.broken, 0, 1) {
 		atomicstorep(unsafe.Pointer(&ftracePlugins.loaded), nil)
-		ftraceListenProtocols()
 	}
 	semrelease(&ftracePlugins.lock)
 	ftraceComplain("protocol: the plugin " + name + " panicked in " + report + "\nftrace: protocol: it is detached; the program and its connections live on")
-}
-
-// ftraceListenProtocols settles whether connections that begin are traced.
-func ftraceListenProtocols() {
-	on := uint32(0)
-	if ftracePlugins.loaded != nil {
-		on = 1
-	}
-	atomic.Store(&ftraceProtocols, on)
 }
 
 // ftrace_protocol_conn tells package protocol of a connection.
@@ -297,3 +286,19 @@ func (d *ftraceDefinition) complain() {
 //
 //go:linkname ftrace_protocol_quiet
 func ftrace_protocol_quiet() bool { return getg().ftraceProtocol.quiet != 0 }
+
+// ftrace_protocol_wait is ftrace_protocol_enter where several goroutines use a connection at once: it waits for the others' events.
+//
+//go:linkname ftrace_protocol_wait
+func ftrace_protocol_wait(c *ftraceConn) bool {
+	if getg().ftraceProtocol.quiet != 0 {
+		return false
+	}
+	for !atomic.Cas(&c.state, 0, ftraceConnBusy) {
+		if atomic.Load(&c.state)&ftraceConnStopped != 0 {
+			return false
+		}
+		Gosched()
+	}
+	return true
+}

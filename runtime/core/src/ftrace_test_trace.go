@@ -117,8 +117,11 @@ func ftraceTestTraceEvent(p unsafe.Pointer, data any, stage, event string, args 
 		b.packet(c, "sent", args)
 	case "ERROR":
 		b.testTrace(c)
-		b.str("error ")
-		b.uint(uint64(args.Code))
+		b.str("error")
+		if args.Code != 0 {
+			b.byte(' ')
+			b.uint(uint64(args.Code))
+		}
 		b.str(": ")
 		if args.Err != nil {
 			text, _ := ftraceCallError(args.Err)

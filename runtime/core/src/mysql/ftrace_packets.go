@@ -1,4 +1,4 @@
-//go:build ftrace_core
+//go:build ftrace_core && go1.22
 
 // What packets mean in each stage. See https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html and https://mariadb.com/kb/en/clientserver-protocol/.
 

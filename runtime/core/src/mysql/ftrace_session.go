@@ -1,4 +1,4 @@
-//go:build ftrace_core
+//go:build ftrace_core && go1.22
 
 // This file and those beside it are added to package github.com/go-sql-driver/mysql: they follow the protocol of each connection that is traced. The driver's functions call what is
 // here when they begin and return (see runtime/core/protocol.go); what happens is read from the packets.

@@ -1,4 +1,4 @@
-//go:build ftrace_core
+//go:build ftrace_core && go1.22
 
 // What is read from packets, and what is said of them in words. A packet may be anything: what is not there is zero.
 

@@ -1,4 +1,4 @@
-//go:build ftrace_core
+//go:build ftrace_core && go1.22
 
 // This file is added to packages of client libraries whose protocol is known: the links into the core. See ftrace_protocol.go in package runtime.
 
@@ -51,3 +51,6 @@ func ftraceEvent(conn unsafe.Pointer, event string, args *ftraceArgs)
 
 //go:linkname ftraceNote runtime.ftrace_protocol_note
 func ftraceNote(conn unsafe.Pointer, note string)
+
+//go:linkname ftraceWait runtime.ftrace_protocol_wait
+func ftraceWait(conn unsafe.Pointer) bool
