@@ -16,13 +16,14 @@ const (
 	Mock                           // a replacement was called in place of the function; its exit follows
 	GoroutineStart                 // the goroutine's first record
 	GoroutineEnd
-	Note // the program added text to the call
-	Line // the program printed or logged a line
+	Note  // the program added text to the call
+	Line  // the program printed or logged a line
+	Probe // a static probe fired: the function is the probe, the values its arguments; layout 0: none were wanted
 
 	Lost Kind = 255 // records were lost on a processor: no record of the files, in which packets say it
 )
 
-var kindNames = [...]string{"", "entry", "entry", "exit", "exit", "panic", "goexit", "recovered", "mock", "goroutine_start", "goroutine_end", "note", "line"}
+var kindNames = [...]string{"", "entry", "entry", "exit", "exit", "panic", "goexit", "recovered", "mock", "goroutine_start", "goroutine_end", "note", "line", "probe"}
 
 func (k Kind) String() string {
 	switch {
@@ -38,7 +39,7 @@ func (k Kind) String() string {
 type Event struct {
 	Ticks     uint64 // see Converter
 	Goroutine uint64
-	Call      uint64 // of an entry: the how-manyeth call of the function it is; of a GoroutineStart: the call that started it; of Lost: how many
+	Call      uint64 // of an entry or Probe: the how-manyeth call of the function it is; of a GoroutineStart: the call that started it; of Lost: how many
 	Parent    uint64 // of a GoroutineStart: the goroutine that started it, 0 if that is not known
 	Function  uint32 // key, 0: none
 	Layout    uint32 // of Data, 0: there is none
@@ -87,7 +88,7 @@ func (e *Event) decode(b []byte) int {
 			return 0
 		}
 		e.Call, e.Untimed = le64(rest)&^untimed, le64(rest)&untimed != 0
-	case EntryArgs:
+	case EntryArgs, Probe:
 		if len(rest) < 8 {
 			return 0
 		}

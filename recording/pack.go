@@ -91,7 +91,7 @@ func (p *packing) function(key uint32) *packedFunction {
 // foretell returns the function and depth that a record of this kind is likely to have.
 func (g *packedGoroutine) foretell(k Kind) (function uint32, depth uint16) {
 	switch k {
-	case Entry, EntryArgs, GoroutineStart, GoroutineEnd, Line:
+	case Entry, EntryArgs, GoroutineStart, GoroutineEnd, Line, Probe:
 		return 0, g.depth
 	}
 	if n := len(g.calls); n > 0 {
@@ -123,7 +123,7 @@ func recordShape(k Kind) (call, values, text, start bool) {
 	switch k {
 	case Entry:
 		return true, false, false, false
-	case EntryArgs:
+	case EntryArgs, Probe:
 		return true, true, false, false
 	case ExitResults, ExitPanic, Recovered:
 		return false, true, false, false
@@ -138,7 +138,7 @@ func recordShape(k Kind) (call, values, text, start bool) {
 // shaped returns the size of the record raw, without the zeros that fill its last word, if it is just as programs write records of its kind; or 0.
 func shaped(raw []byte) int {
 	k := Kind(raw[8])
-	if k < Entry || k > Line {
+	if k < Entry || k > Probe {
 		return 0
 	}
 	call, values, text, start := recordShape(k)

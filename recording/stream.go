@@ -215,7 +215,7 @@ func (s *Stream) Next(e *Event) bool {
 			}
 			s.advance(c)
 		}
-		if wanted && e.Kind <= Line && e.Kind != 0 { // other kinds are of later versions
+		if wanted && e.Kind <= Probe && e.Kind != 0 { // other kinds are of later versions
 			return true
 		}
 	}

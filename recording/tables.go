@@ -10,9 +10,10 @@ import (
 	"time"
 )
 
-// A Function is one that had a hook in the recorded program.
+// A Function is one that had a hook in the recorded program, or a static probe.
 type Function struct {
 	Key        uint32
+	Probe      bool // it is a probe: Package is its provider, File and Line are where it was declared
 	Line       int
 	ImportPath string
 	Package    string // what precedes the name in stack traces: the import path, or main
@@ -22,11 +23,19 @@ type Function struct {
 	Results    []Param
 }
 
-// FullName returns the name as stack traces have it.
-func (f *Function) FullName() string { return f.Package + "." + f.Name }
+// FullName returns the name as stack traces have it, of a probe provider:::name.
+func (f *Function) FullName() string {
+	if f.Probe {
+		return f.Package + ":::" + f.Name
+	}
+	return f.Package + "." + f.Name
+}
 
 // ShortName returns the name as traces have it: without the directories of the package.
 func (f *Function) ShortName() string {
+	if f.Probe {
+		return f.FullName()
+	}
 	return f.Package[strings.LastIndexByte(f.Package, '/')+1:] + "." + f.Name
 }
 
@@ -124,6 +133,7 @@ const (
 	tableLayout
 	tableLost
 	tableCode
+	tableProbe
 )
 
 // tableReader reads the tables, and later what was added.
@@ -234,9 +244,9 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		if !d.failed {
 			r.addClock(c)
 		}
-	case tableFunc:
+	case tableFunc, tableProbe:
 		key := d.word()
-		f := &Function{Key: uint32(key), Line: int(uint32(d.word())), ImportPath: d.text(), Package: d.text(), Name: d.text(), File: d.text()}
+		f := &Function{Key: uint32(key), Probe: kind == tableProbe, Line: int(uint32(d.word())), ImportPath: d.text(), Package: d.text(), Name: d.text(), File: d.text()}
 		f.Params, f.Results = parseNames(d.text())
 		put(&r.funcs, key, functionsMost, f, d)
 	case tableType:

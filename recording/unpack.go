@@ -60,7 +60,7 @@ func (p *packing) unpack(raw, src []byte, begin uint64) (n int, wrong string) {
 			} else {
 				size = 0
 			}
-		case k >= Entry && k <= Line:
+		case k >= Entry && k <= Probe:
 			size = u.record(raw[n:], op)
 		}
 		if size == 0 || u.failed {

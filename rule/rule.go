@@ -9,10 +9,11 @@
 //	rules    = clause { ( ";" | newline ) clause }
 //	clause   = [ selector { "&" selector } [ "=" item { "," item } ] ]
 //	selector = [ "!" ] [ kind ":" ] pattern
-//	kind     = "func" | "pkg" | "file" | "bin"
+//	kind     = "func" | "pkg" | "file" | "bin" | "probe"
 //	item     = "off" | "count" | "call" | "args" | "deep" | "tree" | "untimed"
 //	         | "first=" N | "depth=" N | "in=" GLOB | "after=" GLOB
 //	         | "min=" DURATION | "rate=" N ( "/s" | "/m" )
+//	         | "fields=" NAME { "+" NAME }
 //
 // White space around tokens is ignored, empty clauses are ignored, and "#"
 // starts a comment that goes to the end of the line. There is no quoting: a
@@ -28,7 +29,7 @@
 // what the selector matches, so "!main.noisy" is "main.noisy=off", whereas
 // "!main.noisy=args" and "main.*&!main.noisy" negate.
 //
-// A bare pattern is a file if it ends in ".go" or holds ".go:", else a package
+// A bare pattern is a probe if it begins with "probe/", else a file if it ends in ".go" or holds ".go:", else a package
 // if it holds "..." (other than the "[..." of a generic function), else a
 // function. Patterns that begin with "./" or "../" are refused, because a
 // running program does not know where its user stands.
@@ -49,6 +50,10 @@
 //   - file:GLOB, file:GLOB:LINE, file:GLOB:FROM-TO match the path of the source
 //     file, or any end of it that follows a slash, so also the base name; with
 //     lines, the functions that start there.
+//   - probe/GLOB, or probe:GLOB, matches static probes by provider/name. No
+//     other selector but bin matches probes, negated ones included: a clause is
+//     for functions, or, if it has such a selector that is not negated, for
+//     probes.
 //   - bin:GLOB matches the base name of the executable, or its whole path if the
 //     GLOB has a slash.
 //
@@ -57,7 +62,8 @@
 // The detail is args unless given, options are off unless given, except that
 // first is 10000. No item may be given twice, a clause has one detail, off goes
 // with no other item, and count, which prints nothing, not with first, depth,
-// min, rate or untimed.
+// min, rate, fields or untimed. A clause for probes cannot have tree or min, which
+// are about calls, and no other can have fields.
 //
 // # Limits on the code
 //
@@ -89,6 +95,7 @@ func (d Detail) String() string {
 
 // A Func is what clauses are matched with: one function of one program.
 type Func struct {
+	Probe      bool   // it is a static probe: Package is the provider, ImportPath, File and Line mean nothing
 	Package    string // as in symbol names: "main" for every main package
 	ImportPath string
 	Name       string // after the package: "(*Client).Do"
@@ -100,7 +107,7 @@ type Func struct {
 // A Selector is one condition of a clause.
 type Selector struct {
 	Negated  bool
-	Kind     string // "func", "pkg", "file" or "bin"
+	Kind     string // "func", "pkg", "file", "bin" or "probe"
 	Pattern  string
 	From, To int // lines, for files; To is 0 if any line will do
 }
@@ -120,6 +127,7 @@ type Clause struct {
 	Untimed   bool   // the clock is not read for its calls
 	In        string // only when called from a function that matches, "" = always
 	After     string // not until a function that matches was entered, "" = at once
+	Fields    string // of probes: what is wanted of the arguments, by name, "+" between, "" = all
 }
 
 // DefaultFirst is the value of Clause.First where a clause does not say.
@@ -178,12 +186,60 @@ func (c *Clause) Match(f *Func) bool {
 			return false
 		}
 	}
-	return true
+	return c.Probes() == f.Probe
+}
+
+// Probes reports whether c is for static probes, not for functions.
+func (c *Clause) Probes() bool {
+	for i := range c.Selectors {
+		if c.Selectors[i].Kind == "probe" && !c.Selectors[i].Negated {
+			return true
+		}
+	}
+	return false
+}
+
+// Parts returns which parts of a probe's arguments are wanted, as bits. parts
+// has the names that belong to each, comma-separated, and the parts
+// space-separated from the lowest bit on; wanted is Clause.Fields, not empty.
+func Parts(wanted, parts string) (bits uint64) {
+	bit := uint64(1)
+	for from := 0; from < len(parts); {
+		to := from
+		for to < len(parts) && parts[to] != ',' && parts[to] != ' ' {
+			to++
+		}
+		if hasName(wanted, parts[from:to]) {
+			bits |= bit
+		}
+		if to < len(parts) && parts[to] == ' ' {
+			bit <<= 1
+		}
+		from = to + 1
+	}
+	return bits
+}
+
+// hasName reports whether name is one of names, which have "+" between.
+func hasName(names, name string) bool {
+	for from := 0; from <= len(names); {
+		to := from
+		for to < len(names) && names[to] != '+' {
+			to++
+		}
+		if names[from:to] == name {
+			return true
+		}
+		from = to + 1
+	}
+	return false
 }
 
 // matches leaves negation to the caller.
 func (s *Selector) matches(f *Func) bool {
 	switch s.Kind {
+	case "probe":
+		return f.Probe && match(s.Pattern, joined{f.Package, "/", f.Name}, "*")
 	case "func":
 		return MatchFunc(s.Pattern, f)
 	case "pkg":
@@ -199,6 +255,9 @@ func (s *Selector) matches(f *Func) bool {
 
 // MatchFunc reports whether a func GLOB matches f.
 func MatchFunc(glob string, f *Func) bool {
+	if f.Probe {
+		return false
+	}
 	if glob == "*" || matchName(glob, f, f.Name) {
 		return true
 	}
@@ -475,6 +534,7 @@ func (p *parser) clause(s span) Clause {
 	}
 	if hasItems {
 		p.items(&c, right)
+		p.checkProbes(&c, p.trim(right))
 	} else if len(c.Selectors) == 1 && c.Selectors[0].Negated {
 		c.Selectors[0].Negated = false
 		c.Detail = Off
@@ -500,6 +560,9 @@ func (p *parser) selector(s span) Selector {
 	case sel.Kind == "" && meansAll(sel.Pattern):
 		sel.Kind, sel.Pattern = "func", "*"
 		return sel
+	case sel.Kind == "" && startsAt(sel.Pattern, 0, probePrefix):
+		pattern.from += len(probePrefix)
+		sel.Kind, sel.Pattern = "probe", p.get(pattern)
 	case sel.Kind == "" && meansOff(sel.Pattern):
 		p.failOff(bare)
 	case sel.Kind == "":
@@ -525,6 +588,9 @@ func (p *parser) kind(s span) (name string, pattern span) {
 	}
 	return prefix, pattern
 }
+
+// probePrefix is what a bare pattern for probes begins with.
+const probePrefix = "probe/"
 
 func meansAll(text string) bool {
 	return text == "*" || text == "1" || text == "on" || text == "all" || text == "true"
@@ -570,6 +636,41 @@ func (p *parser) checkPattern(sel *Selector, s span) {
 		p.checkPackage(s)
 	case "file":
 		p.lines(sel, s)
+	case "probe":
+		p.checkProbe(s)
+	}
+}
+
+// checkProbe checks the GLOB of a probe selector.
+func (p *parser) checkProbe(s span) {
+	glob := p.get(s)
+	slashes, stars := 0, 0
+	for i := range len(glob) {
+		switch c := glob[i]; {
+		case c == '/':
+			slashes++
+		case c == '*':
+			stars++
+		case c == '?' || c == '_' || c == '-' || isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z':
+		default:
+			p.fail(span{s.from + i, s.from + i + 1}, quote(glob[i:i+1])+" cannot be in a probe's name (such as \"probe/tcp/send\")")
+		}
+	}
+	if slashes > 1 || slashes == 0 && stars == 0 {
+		p.fail(s, quote(glob)+" is no provider and probe, with a slash between (such as \"probe/tcp/send\", or \"probe/tcp/*\" for all of a provider)")
+	}
+}
+
+// checkProbes refuses what is not for probes in a clause that is, and the other
+// way round. s is the clause's items.
+func (p *parser) checkProbes(c *Clause, s span) {
+	switch {
+	case !c.Probes() && c.Fields != "":
+		p.fail(s, "\"fields\" is for probes (such as \"probe/tcp/*=fields=cs_pid\")")
+	case c.Probes() && c.Tree:
+		p.fail(s, "\"tree\" is for functions: a probe calls nothing")
+	case c.Probes() && c.Min != 0:
+		p.fail(s, "\"min\" is for functions: a probe does not last")
 	}
 }
 
@@ -690,6 +791,7 @@ var vocabulary = [...]term{
 	{"after", "after=GLOB"},
 	{"min", "min=DURATION"},
 	{"rate", "rate=N/s"},
+	{"fields", "fields=NAME+NAME"},
 }
 
 var kinds = [...]term{
@@ -697,6 +799,7 @@ var kinds = [...]term{
 	{"pkg", "pkg:PATTERN"},
 	{"file", "file:GLOB"},
 	{"bin", "bin:GLOB"},
+	{"probe", "probe:PROVIDER/NAME"},
 }
 
 func indexWord(terms []term, word string) int {
@@ -753,7 +856,25 @@ func (p *parser) set(c *Clause, w int, value span) {
 		}
 	case "rate":
 		p.rate(c, value)
+	case "fields":
+		p.names(c, value)
 	}
+}
+
+// names reads the names of what is wanted of a probe's arguments.
+func (p *parser) names(c *Clause, s span) {
+	c.Fields = p.get(s)
+	ok, last := true, byte('+')
+	for i := range len(c.Fields) {
+		this := c.Fields[i]
+		letter := this == '_' || isDigit(this) || 'a' <= this|0x20 && this|0x20 <= 'z'
+		ok = ok && (letter || this == '+' && last != '+')
+		last = this
+	}
+	if ok && last != '+' {
+		return
+	}
+	p.fail(s, quote(c.Fields)+" are no names with \"+\" between (such as cs_pid+ip_saddr)")
 }
 
 func (p *parser) numberUpTo(s span, limit uint64) uint64 {
@@ -807,7 +928,7 @@ func clash(i, w int) bool {
 		return false
 	}
 	word := vocabulary[w].word
-	return word == "first" || word == "untimed" || word == "depth" || word == "min" || word == "rate"
+	return word == "first" || word == "fields" || word == "untimed" || word == "depth" || word == "min" || word == "rate"
 }
 
 // number reads a decimal number that may be at most limit.

@@ -70,7 +70,14 @@ func TestParse(t *testing.T) {
 			rule.Selector{Kind: "pkg", Pattern: "main"},
 			rule.Selector{Kind: "bin", Pattern: "/usr/bin/a b"}))}},
 
+		{"probe/tcp/*", []rule.Clause{clause("", sel(rule.Selector{Kind: "probe", Pattern: "tcp/*"}))}},
+		{"probe:a-b/c_1 & bin:x", []rule.Clause{clause("", sel(rule.Selector{Kind: "probe", Pattern: "a-b/c_1"}, rule.Selector{Kind: "bin", Pattern: "x"}))}},
+
 		// Settings.
+		{"probe/*=fields=cs_pid+ip_saddr,first=1", []rule.Clause{clause("", func(c *rule.Clause) {
+			c.Selectors = []rule.Selector{{Kind: "probe", Pattern: "*"}}
+			c.Fields, c.First, c.FirstSet = "cs_pid+ip_saddr", 1, true
+		})}},
 		{"f=count", []rule.Clause{clause("f", func(c *rule.Clause) { c.Detail = rule.Count })}},
 		{"f=call", []rule.Clause{clause("f", func(c *rule.Clause) { c.Detail = rule.Call })}},
 		{"f=count,tree,in=main.g,after=?.h", []rule.Clause{clause("f", func(c *rule.Clause) {
@@ -123,6 +130,15 @@ func TestParseErrors(t *testing.T) {
 		offset   int
 		message  string
 	}{
+		// Probes.
+		{"probe/tcp", "tcp", 6, `"tcp" is no provider and probe, with a slash between (such as "probe/tcp/send", or "probe/tcp/*" for all of a provider)`},
+		{"probe:tcp:::send", ":", 9, `":" cannot be in a probe's name (such as "probe/tcp/send")`},
+		{"probe/tcp/*=tree", "tree", 12, `"tree" is for functions: a probe calls nothing`},
+		{"probe/tcp/*=call,min=1ms", "call,min=1ms", 12, `"min" is for functions: a probe does not last`},
+		{"main.*=fields=a", "fields=a", 7, `"fields" is for probes (such as "probe/tcp/*=fields=cs_pid")`},
+		{"probe/a/b=fields=a++b", "a++b", 17, `"a++b" are no names with "+" between (such as cs_pid+ip_saddr)`},
+		{"probe/a/b=count,fields=a", "fields=a", 16, `"fields" conflicts with "count": count prints nothing`},
+
 		// Clauses and selectors.
 		{"a;off", "off", 2, `"off" must be the whole value (did you mean "*=off", or "func:off"?)`},
 		{"off;a", "off", 0, `"off" must be the whole value (did you mean "*=off", or "func:off"?)`},
@@ -135,7 +151,7 @@ func TestParseErrors(t *testing.T) {
 		{"a; func: ;b", "func:", 3, `missing pattern after "func:"`},
 		{"fun:a", "fun", 0, `unknown selector "fun" (did you mean "func"?)`},
 		{"Pkg:a", "Pkg", 0, `unknown selector "Pkg" (did you mean "pkg"?)`},
-		{"package:a", "package", 0, `unknown selector "package" (one of func:GLOB, pkg:PATTERN, file:GLOB, bin:GLOB)`},
+		{"package:a", "package", 0, `unknown selector "package" (one of func:GLOB, pkg:PATTERN, file:GLOB, bin:GLOB, probe:PROVIDER/NAME)`},
 		{"./...", "./...", 0, `"./..."` + relative},
 		{"a&!pkg:../x", "../x", 7, `"../x"` + relative},
 		{"file:./db.go", "./db.go", 5, `"./db.go"` + relative},
@@ -162,7 +178,7 @@ func TestParseErrors(t *testing.T) {
 		{"main.*=agrs", "agrs", 7, `unknown setting "agrs" (did you mean "args"?)`},
 		{"a;b = args , frist=2", "frist", 13, `unknown setting "frist" (did you mean "first"?)`},
 		{"a=verbose", "verbose", 2, `unknown setting "verbose" (one of off, count, call, args, deep, tree, ` +
-			`untimed, first=N, depth=N, in=GLOB, after=GLOB, min=DURATION, rate=N/s)`},
+			`untimed, first=N, depth=N, in=GLOB, after=GLOB, min=DURATION, rate=N/s, fields=NAME+NAME)`},
 		{"a=", "", 2, `missing setting`},
 		{"a=args,", "", 7, `missing setting`},
 		{"a=args,,tree", "", 7, `missing setting`},

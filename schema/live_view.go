@@ -46,7 +46,7 @@ func (v *liveView) snapshot() *Snapshot {
 		s.Buckets[i] = 1<<63 - 1
 	}
 	for _, f := range program.Functions() {
-		if int(f.Key) >= len(l.Functions) {
+		if f.Probe || int(f.Key) >= len(l.Functions) {
 			continue
 		}
 		now := &l.Functions[f.Key]

@@ -344,6 +344,9 @@ func (p *pass) snapshot() *Snapshot {
 	}
 	s.Buckets[63] = 1<<63 - 1
 	for _, f := range p.r.Functions() {
+		if f.Probe {
+			continue
+		}
 		s.Functions = append(s.Functions, Function{f.Key, f.Package, f.Name, f.File, f.Line, Flags{p.global[f.Key] != nil, true}})
 	}
 	current := map[uint64][]Call{}

@@ -207,7 +207,7 @@ func (s *side) walk(event func(*stack, *frame, *recording.Event, []byte), starte
 		if e.Kind == recording.GoroutineStart {
 			started(e)
 		}
-		if e.Kind == recording.Recovered || e.Kind != recording.Line {
+		if e.Kind == recording.Recovered || e.Kind != recording.Line && e.Kind != recording.Probe {
 			w.event(e)
 		}
 	}

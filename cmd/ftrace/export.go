@@ -188,6 +188,14 @@ func writeJSON(w *walker, out io.Writer, err *error, pid int, later int64) {
 			j.Values = printer.Values(e, []recording.Param{{Interface: true}})
 		case recording.GoroutineStart:
 			j.Parent, j.Call = e.Parent, e.Call
+		case recording.Probe:
+			j.Depth, j.Call = int(e.Depth), e.Call
+			if w.rules != nil {
+				j.Depth = int(st.Data.shown)
+			}
+			if e.Layout != 0 {
+				j.Values = printer.Values(e, f.Params)
+			}
 		case recording.Line:
 			level := e.Level
 			j.Text, j.Level = string(e.Data), &level
@@ -261,6 +269,15 @@ func exportChrome(w *walker, window recording.Window, out io.Writer) error {
 		if e.Kind == recording.Line {
 			begin("i", e.Goroutine, e.Ticks)
 			fmt.Fprintf(out, `,"s":"t","name":%s}`, jsonText(string(e.Data)))
+		}
+		if e.Kind == recording.Probe {
+			f := w.r.Function(e.Function)
+			begin("i", e.Goroutine, e.Ticks)
+			fmt.Fprintf(out, `,"s":"t","name":%s`, jsonText(f.FullName()))
+			if e.Layout != 0 {
+				fmt.Fprintf(out, `,"args":{"args":%s}`, jsonText(string(printer.Append(nil, 0, e, f.Params))))
+			}
+			io.WriteString(out, "}")
 		}
 	}
 	event := w.event

@@ -52,7 +52,7 @@ func exportCTF(w *walker, window recording.Window, dir string) error {
 			if c.Data.clause.Detail < rule.Args {
 				e.Layout, e.Data = 0, nil
 			}
-		case e.Kind == recording.Line && w.rules != nil:
+		case (e.Kind == recording.Line || e.Kind == recording.Probe) && w.rules != nil:
 			e.Depth = uint16(min(st.Data.shown, 65535))
 		}
 		x.write(st, &e)

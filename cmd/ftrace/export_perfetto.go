@@ -170,6 +170,15 @@ func exportPerfetto(w *walker, window recording.Window, out io.Writer) error {
 				p.annotate("level", strconv.Itoa(int(e.Level)))
 			}
 			p.end(e.Ticks)
+		case recording.Probe:
+			f := w.r.Function(e.Function)
+			p.begin(instant, e.Goroutine)
+			p.number(eventCategory, p.intern(internedCategories, "probe", nil))
+			p.text(eventName, f.FullName())
+			if e.Layout != 0 {
+				p.annotateAll(printer.Values(e, f.Params), "arg")
+			}
+			p.end(e.Ticks)
 		case recording.Recovered:
 			p.begin(instant, e.Goroutine)
 			p.text(eventName, "recovered")

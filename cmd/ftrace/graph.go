@@ -86,7 +86,7 @@ func functionsNamed(r *recording.Recording, glob string) ([]*recording.Function,
 	var list []*recording.Function
 	for _, g := range []string{glob, "*." + glob} {
 		for _, f := range r.Functions() {
-			if rule.MatchFunc(g, &rule.Func{Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line}) {
+			if rule.MatchFunc(g, &rule.Func{Probe: f.Probe, Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line}) {
 				list = append(list, f)
 			}
 		}

@@ -74,7 +74,7 @@ func infoCommand(args []string) int {
 // gather goes through a recording.
 func gather(r *recording.Recording, window recording.Window) (*info, error) {
 	i := &info{Dir: r.Dir, Executable: r.Env.Executable, Args: r.Process.Args, PID: r.Env.PID, Go: r.Env.Release, System: r.Process.GOOS + "/" + r.Process.GOARCH,
-		Start: r.Process.Start, Functions: len(r.Functions()), Compact: r.IsCompact(), Kinds: map[string]uint64{}}
+		Start: r.Process.Start, Compact: r.IsCompact(), Kinds: map[string]uint64{}}
 	first, last := r.Clocks()
 	i.Ended = last.Ticks > first.Ticks
 	var kinds [256]uint64
@@ -105,6 +105,11 @@ func gather(r *recording.Recording, window recording.Window) (*info, error) {
 	for kind, n := range kinds {
 		if n > 0 {
 			i.Kinds[recording.Kind(kind).String()] += n
+		}
+	}
+	for _, f := range r.Functions() {
+		if !f.Probe {
+			i.Functions++
 		}
 	}
 	for _, c := range called {
@@ -153,7 +158,7 @@ func (i *info) write() {
 	row("goroutines", "%d", i.Goroutines)
 	row("calls", "%d", i.Calls)
 	var kinds []string
-	for k := recording.Entry; k <= recording.Line; k++ {
+	for k := recording.Entry; k <= recording.Probe; k++ {
 		if n := i.Kinds[k.String()]; n > 0 && k.String() != (k-1).String() {
 			kinds = append(kinds, fmt.Sprintf("%d %s", n, k))
 		}

@@ -54,7 +54,7 @@ func newRepeats(t *text) *repeats {
 	t.w.more = func(st *stack, c *frame, e *recording.Event) {
 		switch e.Kind {
 		case recording.GoroutineStart:
-		case recording.Line:
+		case recording.Line, recording.Probe:
 			p.flush(st, p.of(st))
 			more(st, c, e)
 		default:

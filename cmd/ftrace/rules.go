@@ -66,7 +66,7 @@ func newRules(text string, r *recording.Recording) (s *rules, unmatched []string
 	matches := make([]int, n)
 	s.functions = make([]ruledFunction, r.Keys())
 	for _, f := range r.Functions() {
-		subject := rule.Func{Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line, Binary: r.Env.Executable}
+		subject := rule.Func{Probe: f.Probe, Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line, Binary: r.Env.Executable}
 		to := &s.functions[f.Key]
 		if i := rule.Decide(clauses, &subject); i >= 0 {
 			to.clause = int32(i + 1)

@@ -166,6 +166,21 @@ func (t *text) more(st *stack, c *frame, e *recording.Event) {
 		b = append(appendLine(b, string(e.Data)), '\n')
 		t.b = b
 		t.out.lines(st.Goroutine, b)
+	case recording.Probe:
+		t.release(st, len(st.Calls))
+		depth := int32(e.Depth)
+		if t.w.rules != nil {
+			depth = st.Data.shown
+		}
+		f := t.r.Function(e.Function)
+		b := append(t.prefix(t.b[:0], st.Goroutine, depth), "- "...)
+		b = append(append(b, f.FullName()...), '(')
+		if e.Layout != 0 {
+			b = t.printer.Append(b, 0, e, f.Params)
+		}
+		b = append(b, ")\n"...)
+		t.b = b
+		t.out.lines(st.Goroutine, b)
 	case recording.Lost:
 		b := append(t.b[:0], "# ftrace: "...)
 		b = strconv.AppendUint(b, e.Call, 10)

@@ -19,7 +19,7 @@ type walker struct {
 	begin func(st *stack, c *frame, e *recording.Event)
 	// end is called when a call ends, while it is still on the stack. e is nil if its exit was not seen.
 	end func(st *stack, c *frame, e *recording.Event)
-	// more is called with a panic that was recovered, and with records that are of no call: a goroutine's start, lines, lost ones (st is nil).
+	// more is called with a panic that was recovered, and with records that are of no call: a goroutine's start, lines, probes that fired, lost ones (st is nil).
 	more func(st *stack, c *frame, e *recording.Event)
 }
 
@@ -94,12 +94,36 @@ func (w *walker) event(e *recording.Event) {
 		if c := st.Ends(e); c != nil {
 			c.Mock = true
 		}
+	case e.Kind == recording.Probe:
+		if !hidden && w.fires(st, e) {
+			w.more(st, nil, e)
+		}
 	case e.Kind == recording.Recovered, e.Kind == recording.Line:
 		c := st.Ends(e)
 		if !hidden && (e.Kind == recording.Line || c != nil && c.Data.clause != nil) {
 			w.more(st, c, e)
 		}
 	}
+}
+
+// fires says whether a probe that fired is shown. If its arguments are not, the event has none then.
+func (w *walker) fires(st *stack, e *recording.Event) bool {
+	if w.rules == nil {
+		return true
+	}
+	f := w.rules.function(e.Function)
+	if f.clause == 0 {
+		return false // what is in a tree is calls
+	}
+	mask := st.Data.inherited.mask
+	if n := len(st.Calls); n > 0 {
+		mask = st.Calls[n-1].Data.mask
+	}
+	clause := w.rules.shows(f, mask, st.Data.shown, e)
+	if clause != nil && clause.Detail < rule.Args {
+		e.Layout, e.Data = 0, nil
+	}
+	return clause != nil
 }
 
 // enter begins a call.

@@ -2,7 +2,7 @@
 // Go release's sources are changed to take it in.
 //
 // The sources are in src (for package runtime) and the folders below: src/maps (for internal/runtime/maps), src/syscall, src/log, src/slog, src/testdeps (for
-// testing/internal/testdeps), src/api (for package ftrace) and src/mock (for package mock). They are embedded here, and given to the
+// testing/internal/testdeps), src/api (for package ftrace), src/mock (for package mock) and src/probe (for package probe). They are embedded here, and given to the
 // compiler by cmd/ftrace-wrap when it compiles these packages; the build tag in them keeps them out of ordinary builds of
 // this module. The grammar of rules comes from package rule, renamed.
 //
@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
@@ -25,7 +26,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
 
-//go:embed src/*.go src/maps/*.go src/api/*.go src/mock/*.go src/protocol/*.go src/mysql/*.go src/redis/*.go src/syscall/*.go src/log/*.go src/slog/*.go src/testdeps/*.go
+//go:embed src/*.go src/maps/*.go src/api/*.go src/mock/*.go src/probe/*.go src/protocol/*.go src/mysql/*.go src/redis/*.go src/syscall/*.go src/log/*.go src/slog/*.go src/testdeps/*.go
 var sources embed.FS
 
 // A File is a source file by name and text.
@@ -107,10 +108,12 @@ var splices = map[string][]splice{
 	},
 }
 
-// The packages by which programs reach the core: each gets a file with the links into it. apiPackage imports rulePackage.
+// The packages by which programs reach the core: each gets a file with the links into it, which takes the place of one of that name if there is one. apiPackage
+// imports rulePackage.
 const (
 	apiPackage      = "github.com/ftrace-wrap/ftrace-wrap/runtime"
 	mockPackage     = "github.com/ftrace-wrap/ftrace-wrap/mock"
+	probePackage    = "github.com/ftrace-wrap/ftrace-wrap/probe"
 	rulePackage     = "github.com/ftrace-wrap/ftrace-wrap/rule"
 	protocolPackage = "github.com/ftrace-wrap/ftrace-wrap/protocol"
 
@@ -123,6 +126,7 @@ const (
 var linked = map[string]string{
 	apiPackage:      "src/api/core.go",
 	mockPackage:     "src/mock/core.go",
+	probePackage:    "src/probe/link.go",
 	protocolPackage: "src/protocol/core.go",
 }
 
@@ -182,8 +186,14 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 		added, err = embedded("src/slog/ftrace_slog.go")
 	case "testing/internal/testdeps":
 		added, err = embedded("src/testdeps/ftrace_testdeps.go")
-	case apiPackage, mockPackage, protocolPackage:
+	case apiPackage, mockPackage, probePackage, protocolPackage:
 		added, err = embedded(linked[importPath])
+	}
+	for i := range added {
+		if at := slices.IndexFunc(files, func(f File) bool { return base(f) == added[i].Name }); at >= 0 {
+			changed[at], added = added[i].Source, nil // there is only one
+			break
+		}
 	}
 	return changed, added, err
 }
@@ -216,10 +226,13 @@ func checkTarget(goos, goarch string) error {
 	return fmt.Errorf("GOOS=%s GOARCH=%s is not supported: linux, darwin and windows on amd64 and arm64 are", goos, goarch)
 }
 
+// base returns the name of a file without its directory.
+func base(f File) string { return path.Base(strings.ReplaceAll(f.Name, `\`, "/")) }
+
 // apply makes the splice in the file that it names.
 func (s splice) apply(files []File, changed map[int][]byte) error {
 	for i, f := range files {
-		if path.Base(strings.ReplaceAll(f.Name, `\`, "/")) != s.file {
+		if base(f) != s.file {
 			continue
 		}
 		source, ok := changed[i]

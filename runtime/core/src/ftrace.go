@@ -59,6 +59,7 @@ const (
 	ftraceMayFail                // its last result is an error
 	ftraceSwitchedOn             // whatever the rules say
 	ftraceSwitchedOff
+	ftraceIsProbe // it is none: see ftrace_probes.go
 )
 
 const ftraceTableEntry = goarch.PtrSize + 16*8

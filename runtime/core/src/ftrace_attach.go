@@ -244,6 +244,7 @@ func ftraceSwitch(list [][2]uint32) string {
 			f.flags |= ftraceUntimed
 		}
 		f.until = c.until(f)
+		c.tell(f)
 		f.arm(c.arms(f))
 		f.showFlags(c)
 	}

@@ -191,8 +191,10 @@ func ftrace_register(p *ftracePkg) uintptr {
 	ftraceRegistry.funcs += uint32(p.nfuncs)
 	if c := ftraceLoadConfig(); c != nil {
 		c.apply(p)
+	} else {
+		p.define()
 	}
-	if ftraceFailing.text != "" {
+	if ftraceFailing.text != "" && !p.probes() {
 		ftraceFail(p)
 	}
 	semrelease(&ftraceRegistry.lock)
@@ -241,6 +243,7 @@ func (c *ftraceConfig) apply(p *ftracePkg) {
 		}
 		f.until = c.until(f)
 		c.note(f.marks | f.triggers)
+		c.tell(f)
 		f.arm(c.arms(f))
 		f.showFlags(c)
 	}
@@ -249,7 +252,7 @@ func (c *ftraceConfig) apply(p *ftracePkg) {
 // subject is the function as the rules see it.
 func (f *ftraceFunc) subject() ftrace_rule_Func {
 	p := f.pkg
-	return ftrace_rule_Func{Package: p.symbol, ImportPath: p.path, Name: f.name, File: p.files[f.file], Line: int(f.line), Binary: ftraceBinary}
+	return ftrace_rule_Func{Probe: f.flags&ftraceIsProbe != 0, Package: p.symbol, ImportPath: p.path, Name: f.name, File: p.files[f.file], Line: int(f.line), Binary: ftraceBinary}
 }
 
 // arms says whether the hook of f, on which the rules are laid, is to be on.
@@ -262,7 +265,7 @@ func (c *ftraceConfig) arms(f *ftraceFunc) bool {
 	case clause != nil:
 		return clause.Detail != ftrace_rule_Off
 	}
-	return c != nil && c.trees != 0
+	return c != nil && c.trees != 0 && f.flags&ftraceIsProbe == 0
 }
 
 // until returns the number of calls of f after which nothing but their number is of interest. The first call that is no longer shown is, since that is said.
@@ -303,7 +306,9 @@ func (f *ftraceFunc) arm(on bool) {
 // ftraceInstrumented returns how many functions have hooks.
 func ftraceInstrumented() (n uintptr) {
 	for p := ftraceRegistry.first; p != nil; p = p.next {
-		n += p.nfuncs
+		if !p.probes() {
+			n += p.nfuncs
+		}
 	}
 	return n
 }

@@ -270,6 +270,13 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32) int32 {
 		b.prefix(gp, at+1)
 		b.recordedExit(f, r)
 		depth = at
+	case ftraceKindProbe:
+		b.prefix(gp, at)
+		b.str("- ")
+		b.name(f)
+		b.byte('(')
+		b.values(add(unsafe.Pointer(r), ftraceRecordSize+8), ftraceNames{s: f.params}, &f.entryLayouts)
+		b.str(")\n")
 	}
 	b.flush()
 	return depth

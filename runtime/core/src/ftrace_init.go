@@ -270,7 +270,11 @@ func ftraceReport() {
 	for i := range c.clauses {
 		clause := &c.clauses[i]
 		if c.matches[i] == 0 {
-			ftraceComplain(`FTRACE: "` + clause.Text + `" matches no function (FTRACE_SHOW=1 lists them)`)
+			what := "function"
+			if clause.Probes() {
+				what = "probe"
+			}
+			ftraceComplain(`FTRACE: "` + clause.Text + `" matches no ` + what + ` (FTRACE_SHOW=1 lists them)`)
 		}
 		for _, named := range [...]struct {
 			bits uint32
@@ -289,8 +293,13 @@ func ftraceReport() {
 		b.str("\" matches ")
 		b.uint(uint64(c.matches[i]))
 		b.str(" of ")
-		b.uint(uint64(all))
-		b.str(" functions (")
+		if clause.Probes() {
+			b.uint(uint64(ftraceProbes()))
+			b.str(" probes (")
+		} else {
+			b.uint(uint64(all))
+			b.str(" functions (")
+		}
 		b.str(clause.Detail.String())
 		b.str(")\n")
 		b.flush()
@@ -325,9 +334,7 @@ func ftraceShowAll(c *ftraceConfig) {
 				b.str("off")
 			}
 			b.pad(from, 6)
-			b.str(p.symbol)
-			b.byte('.')
-			b.str(f.name)
+			b.fullName(f)
 			b.byte(' ')
 			b.str(p.files[f.file])
 			b.byte(':')
@@ -391,20 +398,23 @@ func ftraceReportRates() {
 	}
 }
 
-// ftraceWriteStats lists the functions by calls, most called first.
+// ftraceWriteStats lists the functions by calls, most called first, and the probes among them.
 func ftraceWriteStats() {
-	var calls uint64
-	called := 0
-	all := 0
+	var of [2]struct{ calls, called, all uint64 } // functions, probes
 	for p := ftraceRegistry.first; p != nil; p = p.next {
+		sum := &of[0]
+		if p.probes() {
+			sum = &of[1]
+		}
 		for i := range p.nfuncs {
-			all++
+			sum.all++
 			if n := atomic.Loaduintptr(&p.fn(i).count); n != 0 {
-				calls += uint64(n)
-				called++
+				sum.calls += uint64(n)
+				sum.called++
 			}
 		}
 	}
+	called := int(of[0].called + of[1].called)
 	list := make([]*ftraceFunc, 0, called)
 	for p := ftraceRegistry.first; p != nil; p = p.next {
 		for i := range p.nfuncs {
@@ -415,14 +425,19 @@ func ftraceWriteStats() {
 	}
 	ftraceSort(list)
 	b := ftraceNewText()
-	b.str("# ftrace: ")
-	b.uint(calls)
-	b.str(" calls to ")
-	b.uint(uint64(called))
-	b.str(" of ")
-	b.uint(uint64(all))
-	b.str(" functions instrumented\n")
-	b.flush()
+	for i, words := range [...][2]string{{" calls to ", " functions instrumented\n"}, {" firings of ", " probes\n"}} {
+		if i == 1 && of[i].called == 0 {
+			break
+		}
+		b.str("# ftrace: ")
+		b.uint(of[i].calls)
+		b.str(words[0])
+		b.uint(of[i].called)
+		b.str(" of ")
+		b.uint(of[i].all)
+		b.str(words[1])
+		b.flush()
+	}
 	for i, f := range list {
 		if i >= ftraceStats {
 			break
@@ -435,13 +450,22 @@ func ftraceWriteStats() {
 		}
 		b.str(unsafe.String(&n[0], len(n)))
 		b.byte(' ')
-		b.str(f.pkg.symbol)
-		b.byte('.')
-		b.str(f.name)
+		b.fullName(f)
 		b.byte('\n')
 		b.flush()
 	}
 	ftraceFreeText(b)
+}
+
+// fullName appends the name of a function or probe, whatever FTRACE_FORMAT says.
+func (b *ftraceText) fullName(f *ftraceFunc) {
+	if f.flags&ftraceIsProbe != 0 {
+		b.name(f)
+		return
+	}
+	b.str(f.pkg.symbol)
+	b.byte('.')
+	b.str(f.name)
 }
 
 // ftraceSort sorts by calls, most called first, then by order of registration: a heap sort, for there is no package sort here.

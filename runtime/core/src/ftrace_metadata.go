@@ -66,6 +66,7 @@ event { name = "goroutine_start"; id = 9; stream_id = 0; fields := struct { uint
 event { name = "goroutine_end"; id = 10; stream_id = 0; fields := struct { }; };
 event { name = "note"; id = 11; stream_id = 0; fields := struct { uint32_t zero; uint32_t size; char_t text[size]; }; };
 event { name = "line"; id = 12; stream_id = 0; fields := struct { int32_t level; uint32_t size; char_t text[size]; }; };
+event { name = "probe"; id = 13; stream_id = 0; fields := struct { uint64_t call; struct values args; }; };
 
 event { name = "process"; id = 1; stream_id = 1; fields := struct { uint64_t pid; int64_t start; uint64_t nargs;
 	string release; string os; string arch; string executable; string args[nargs]; }; };
@@ -77,6 +78,8 @@ event { name = "type"; id = 4; stream_id = 1; fields := struct { uint64_t number
 event { name = "layout"; id = 5; stream_id = 1; fields := struct { uint64_t number; uint64_t flags; uint64_t ntypes; uint64_t types[ntypes]; }; };
 event { name = "lost"; id = 6; stream_id = 1; fields := struct { uint64_t processor; uint64_t records; }; };
 event { name = "code"; id = 7; stream_id = 1; fields := struct { uint64_t address; string name; }; };
+event { name = "probe"; id = 8; stream_id = 1; fields := struct { uint64_t key; uint64_t line;
+	string import_path; string symbol; string name; string file; string params; }; };
 `
 
 // ftraceWriteMetadata writes the metadata, over what is there: when more functions or more of the clock are known it only gets longer.
@@ -106,7 +109,11 @@ func ftraceWriteMetadata() {
 			}
 			b.str("\t\"")
 			b.quoted(p.symbol, len(b.data))
-			b.byte('.')
+			if p.probes() {
+				b.str(":::")
+			} else {
+				b.byte('.')
+			}
 			b.quoted(f.name, len(b.data))
 			b.str("\" = ")
 			b.uint(uint64(f.key))

@@ -37,7 +37,7 @@ func ftrace_mock_find(name string) (fn unsafe.Pointer, pkg, typ string, hooked b
 	semacquire(&ftraceRegistry.lock)
 	for p := ftraceRegistry.first; p != nil; p = p.next {
 		for _, path := range [...]string{p.symbol, p.path} {
-			if len(name) <= len(path) || name[:len(path)] != path || name[len(path)] != '.' {
+			if p.probes() || len(name) <= len(path) || name[:len(path)] != path || name[len(path)] != '.' {
 				continue
 			}
 			hooked = true

@@ -13,7 +13,7 @@ import (
 	"unsafe"
 )
 
-// ftraceProtocols is not 0 from when a plugin is loaded: connections that there are stay traced when it is unloaded. Libraries look at it when they connect.
+// ftraceProtocols is not 0 once a connection was traced, or is to be: libraries look at it where they know of no connection.
 //
 //go:linkname ftraceProtocols
 var ftraceProtocols uint32
@@ -44,8 +44,8 @@ var ftracePlugins = struct {
 
 // ftraceConn is a connection that is traced.
 type ftraceConn struct {
-	plugin   *ftracePlugin
-	data     any // the plugin's
+	plugin   *ftracePlugin // nil: only static probes want to know
+	data     any           // the plugin's
 	protocol string
 	driver   any    // the library's connection, on which commands can be sent
 	id       uint64 // by which the server knows it
@@ -66,17 +66,21 @@ type ftraceProtocolG struct {
 	pending  unsafe.Pointer // a connection that the goroutine is making, as the library's file knows it
 }
 
-// ftrace_protocol_begin begins tracing a connection, in stage CONNECTING, unless nobody listens.
+// ftrace_protocol_begin begins tracing a connection, in stage CONNECTING, unless nobody listens. probed says that the protocol's static probes do.
 //
 //go:linkname ftrace_protocol_begin
-func ftrace_protocol_begin(protocol string) (c *ftraceConn, wants uint32) {
+func ftrace_protocol_begin(protocol string, probed bool) (c *ftraceConn, wants uint32) {
 	gp := getg()
 	p := (*ftracePlugin)(atomic.Loadp(unsafe.Pointer(&ftracePlugins.loaded)))
-	if p == nil || gp.ftraceProtocol.quiet != 0 {
+	if p == nil && !probed || gp.ftraceProtocol.quiet != 0 {
 		return nil, 0
 	}
 	c = new(ftraceConn)
 	c.plugin, c.protocol, c.stage, c.state = p, protocol, "CONNECTING", ftraceConnBusy
+	atomic.Store(&ftraceProtocols, 1)
+	if p == nil {
+		return c, 0
+	}
 	gp.ftraceProtocol.quiet++
 	c.data = p.start(unsafe.Pointer(c), protocol)
 	gp.ftraceProtocol.quiet--
@@ -173,13 +177,19 @@ func ftrace_protocol_event(c *ftraceConn, event string, args *ftrace_protocol_Ar
 //
 //go:linkname ftrace_protocol_note
 func ftrace_protocol_note(c *ftraceConn, note string) {
-	if atomic.Load(&c.state)&ftraceConnStopped == 0 && c.plugin.wants&ftraceWantsNotes != 0 {
+	if atomic.Load(&c.state)&ftraceConnStopped == 0 && c.plugin != nil && c.plugin.wants&ftraceWantsNotes != 0 {
 		ftraceTestTraceNote(c, note)
 	}
 }
 
 func (c *ftraceConn) event(event string, args *ftrace_protocol_Args) {
 	if atomic.Load(&c.state)&ftraceConnStopped != 0 {
+		return
+	}
+	if c.plugin == nil {
+		if event == "DISCONNECTED" {
+			atomic.Or(&c.state, ftraceConnStopped)
+		}
 		return
 	}
 	g := &getg().ftraceProtocol

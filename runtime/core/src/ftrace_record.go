@@ -42,6 +42,7 @@ const (
 	ftraceKindEnd                  // the goroutine ended
 	ftraceKindNote                 // 0, size uint32; text: ftrace.Note, in the call under way
 	ftraceKindLine                 // level int32, size uint32; text: what the program printed or logged
+	ftraceKindProbe                // call uint64: the how-manyeth time that it fires; layout, size uint32; values: its arguments, layout 0: none are wanted
 )
 
 const (

@@ -21,6 +21,7 @@ const (
 	ftraceTableLayout             // number, flags, key of the function, types' numbers
 	ftraceTableLost               // processor, records lost on it by the end
 	ftraceTableCode               // address, name of the function whose code begins there
+	ftraceTableProbe              // as ftraceTableFunc
 )
 
 // ftraceTables is the file. Its lock is the runtime's, for a goroutine that is held on its processor may not wait for a semaphore.
@@ -261,8 +262,12 @@ func (p *ftracePkg) define() {
 // ftraceDefineFuncs defines all functions of a package.
 func ftraceDefineFuncs(p *ftracePkg) {
 	lock(&ftraceTables.lock)
+	kind := uint32(ftraceTableFunc)
+	if p.probes() {
+		kind = ftraceTableProbe
+	}
 	for i := range p.nfuncs {
-		b := ftraceTableBegin(ftraceTableFunc)
+		b := ftraceTableBegin(kind)
 		if b == nil {
 			break
 		}

@@ -98,6 +98,12 @@ func (b *ftraceText) duration(ns int64) {
 // name appends a function's name as a trace shows it: its package's path without directories, a dot, the name.
 func (b *ftraceText) name(f *ftraceFunc) {
 	symbol := f.pkg.symbol
+	if f.flags&ftraceIsProbe != 0 {
+		b.str(symbol)
+		b.str(":::")
+		b.str(f.name)
+		return
+	}
 	if !ftraceFormat.paths {
 		for i := len(symbol) - 1; i >= 0; i-- {
 			if symbol[i] == '/' {
