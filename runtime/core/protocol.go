@@ -31,7 +31,7 @@ var definitions = map[string][]definition{
 			fields:   mysqlFields,
 			insertions: append([]rewrite.Insertion{
 				// Where a connection is made, and all of that is over. What the server did not accept is closed before, and says so here.
-				{Func: "(*connector).Connect", Type: "func(context.Context) (driver.Conn, error)", Entry: "if ftraceProtocols!=0{defer ftraceConnect().made(&{r1})};"},
+				{Func: "(*connector).Connect", Type: "func(context.Context) (driver.Conn, error)", Entry: "if ftraceProtocols!=0||ftraceProbed(){defer ftraceConnect().made(&{r1})};"},
 				// The first that is done with a connection that there is.
 				{Func: "(*mysqlConn).startWatcher", Type: "func()", Entry: "if ftraceProtocols!=0{ftraceDialed(&{recv}.ftrace,{recv})};"},
 				// Commands begin; nothing is in the buffers yet.
@@ -54,7 +54,7 @@ var definitions = map[string][]definition{
 			insertions: []rewrite.Insertion{
 				{Func: "(*mysqlConn).readPacket", Type: "func() ([]byte, error)",
 					Entry: "ftraced:={recv}.ftrace;if ftraced!=nil{ftraced=ftraced.reading()};",
-					Exit:  "if ftraced!=nil{ftraced.read({r0},{r1})}else if {recv}.ftrace==nil&&ftraceProtocols!=0{ftraceGreeted(&{recv}.ftrace,{r0},{r1})};"},
+					Exit:  "if ftraced!=nil{ftraced.read({r0},{r1})}else if {recv}.ftrace==nil&&(ftraceProtocols!=0||ftraceProbed()){ftraceGreeted(&{recv}.ftrace,{r0},{r1})};"},
 				mysqlWrite,
 			},
 		},
@@ -65,7 +65,7 @@ var definitions = map[string][]definition{
 		files:    []string{"src/redis/ftrace_session.go", "src/redis/ftrace_pool.go"},
 		fields:   []rewrite.Field{{Type: "Conn", Text: "ftrace *ftraceSession"}},
 		insertions: []rewrite.Insertion{
-			{Func: "(*ConnPool).dialConn", Type: "func(context.Context, bool) (*Conn, error)", Entry: "if ftraceProtocols!=0{defer ftraceDialed(ftraceDial(),&{r0},&{r1})};"},
+			{Func: "(*ConnPool).dialConn", Type: "func(context.Context, bool) (*Conn, error)", Entry: "if ftraceProtocols!=0||ftraceProbed(){defer ftraceDialed(ftraceDial(),&{r0},&{r1})};"},
 			{Func: "(*Conn).WithWriter", Type: "func(context.Context, time.Duration, func(wr *proto.Writer) error) error",
 				Entry: "if {recv}.ftrace!=nil{defer {recv}.ftrace.write().wrote(&{r0})};"},
 			{Func: "(*Conn).WithReader", Type: "func(context.Context, time.Duration, func(rd *proto.Reader) error) error",
@@ -86,7 +86,7 @@ var definitions = map[string][]definition{
 }
 
 var (
-	mysqlFiles  = []string{"src/mysql/ftrace_session.go", "src/mysql/ftrace_packets.go", "src/mysql/ftrace_text.go"}
+	mysqlFiles  = []string{"src/mysql/ftrace_session.go", "src/mysql/ftrace_packets.go", "src/mysql/ftrace_text.go", "src/mysql/ftrace_statements.go"}
 	mysqlFields = []rewrite.Field{{Type: "mysqlConn", Text: "ftrace *ftraceSession"}}
 	mysqlWrite  = rewrite.Insertion{Func: "(*mysqlConn).writePacket", Type: "func([]byte) error",
 		Entry: "ftraced:={recv}.ftrace;if ftraced!=nil{ftraced=ftraced.writing({p0})};", Exit: "if ftraced!=nil{ftraced.wrote({r0})};"}

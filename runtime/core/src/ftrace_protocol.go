@@ -112,21 +112,31 @@ func ftrace_protocol_pending(protocol string) unsafe.Pointer {
 //
 //go:linkname ftrace_protocol_enter
 func ftrace_protocol_enter(c *ftraceConn) bool {
-	return getg().ftraceProtocol.quiet == 0 && atomic.Cas(&c.state, 0, ftraceConnBusy)
+	if getg().ftraceProtocol.quiet != 0 || !atomic.Cas(&c.state, 0, ftraceConnBusy) {
+		return false
+	}
+	if raceenabled {
+		raceacquire(unsafe.Pointer(&c.state))
+	}
+	return true
 }
 
-// ftrace_protocol_leave ends what ftrace_protocol_enter began. If the connection was closed in between, this is where it is said.
+// ftrace_protocol_leave ends what ftrace_protocol_enter began. If the connection was closed in between, this is where it is said; then it returns true.
 //
 //go:linkname ftrace_protocol_leave
-func ftrace_protocol_leave(c *ftraceConn) {
+func ftrace_protocol_leave(c *ftraceConn) (ended bool) {
+	if raceenabled {
+		racerelease(unsafe.Pointer(&c.state))
+	}
 	for {
 		state := atomic.Load(&c.state)
 		if state&(ftraceConnClosed|ftraceConnStopped) == ftraceConnClosed {
 			c.event("DISCONNECTED", new(ftrace_protocol_Args))
+			ended = true
 			continue
 		}
 		if atomic.Cas(&c.state, state, state&^ftraceConnBusy) {
-			return
+			return ended
 		}
 	}
 }
@@ -134,19 +144,21 @@ func ftrace_protocol_leave(c *ftraceConn) {
 // ftrace_protocol_close says that the connection was closed, by whichever goroutine. It never waits.
 //
 //go:linkname ftrace_protocol_close
-func ftrace_protocol_close(c *ftraceConn) {
+func ftrace_protocol_close(c *ftraceConn) (ended bool) {
 	for {
 		state := atomic.Load(&c.state)
 		if state&(ftraceConnClosed|ftraceConnStopped) != 0 {
-			return
+			return false
 		}
 		if state&ftraceConnBusy != 0 {
 			if atomic.Cas(&c.state, state, state|ftraceConnClosed) {
-				return
+				return false
 			}
 		} else if atomic.Cas(&c.state, state, ftraceConnBusy|ftraceConnClosed) {
-			ftrace_protocol_leave(c)
-			return
+			if raceenabled {
+				raceacquire(unsafe.Pointer(&c.state))
+			}
+			return ftrace_protocol_leave(c)
 		}
 	}
 }
@@ -160,6 +172,13 @@ func ftrace_protocol_stage(c *ftraceConn, stage string) { c.stage = stage }
 //
 //go:linkname ftrace_protocol_identify
 func ftrace_protocol_identify(c *ftraceConn, id uint64) { c.id = id }
+
+// ftrace_protocol_number returns a number for a connection whose server gives it none.
+//
+//go:linkname ftrace_protocol_number
+func ftrace_protocol_number() uint64 { return atomic.Xadd64(&ftraceConnections, 1) }
+
+var ftraceConnections uint64
 
 // ftrace_protocol_driver says which of the library's values is the connection.
 //
@@ -309,6 +328,9 @@ func ftrace_protocol_wait(c *ftraceConn) bool {
 			return false
 		}
 		Gosched()
+	}
+	if raceenabled {
+		raceacquire(unsafe.Pointer(&c.state))
 	}
 	return true
 }

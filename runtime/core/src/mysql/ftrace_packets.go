@@ -126,6 +126,7 @@ func (s *ftraceSession) sendCommand(packet []byte) {
 	if s.wants&ftraceWantsNotes != 0 {
 		ftraceNote(s.conn, ftraceCommandNote(args))
 	}
+	s.begun(packet)
 }
 
 // sent tells that a packet was sent.
@@ -152,6 +153,7 @@ func (s *ftraceSession) expect() {
 			ftraceClose(s.conn)
 		}
 	case ftraceStmtClose, ftraceLongData: // have no answer
+		s.to(ftraceReady)
 	case ftraceQuery, ftraceExecute:
 		s.to(ftraceWaitResult)
 	case ftraceFieldList:
@@ -218,6 +220,7 @@ func (s *ftraceSession) greeted(packet []byte) {
 	id, _, ok := ftraceGreeting(packet)
 	switch {
 	case ok:
+		s.id = id
 		ftraceIdentify(s.conn, id)
 		s.event("INIT_PACKET_RECEIVED", &ftraceArgs{Packet: packet, Length: len(packet)})
 	case len(packet) > 0 && packet[0] == 0xFF:
@@ -240,8 +243,9 @@ func (s *ftraceSession) refused(packet []byte) {
 func (s *ftraceSession) result(packet []byte) {
 	switch packet[0] {
 	case 0x00:
-		_, n := ftraceLength(packet[1:])
+		affected, n := ftraceLength(packet[1:])
 		_, m := ftraceLength(packet[1+n:])
+		s.affected += affected
 		s.next(ftraceInt(packet, 1+n+m, 2))
 		return
 	case 0xFB:
@@ -301,6 +305,7 @@ func (s *ftraceSession) lastField() {
 func (s *ftraceSession) row(packet []byte) {
 	if packet[0] != 0xFE || len(packet) > 0xFFFFFF {
 		s.note("Received next row", "")
+		s.rows++
 		return
 	}
 	s.note("End of data", "")
@@ -319,6 +324,7 @@ func (s *ftraceSession) description(packet []byte) {
 	if s.wants&ftraceWantsNotes != 0 {
 		ftraceNote(s.conn, "Prepared statement "+ftraceDecimal(ftraceInt(packet, 1, 4))+": "+ftraceDecimal(uint64(s.params))+" parameters, "+ftraceDecimal(uint64(s.fields))+" columns")
 	}
+	s.prepared(uint32(ftraceInt(packet, 1, 4)))
 	if s.params > 0 {
 		s.to(ftraceParameter)
 	} else {

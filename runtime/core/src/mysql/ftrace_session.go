@@ -28,6 +28,7 @@ type ftraceSession struct {
 	params       int  // definitions to come, of parameters
 	fields       int  // and of columns; -1 if the server does not say how many
 	described    bool // no rows follow the definitions
+	ftraceStatement
 }
 
 const (
@@ -64,7 +65,7 @@ type ftraceMaking struct {
 // ftraceConnect is called when Connect begins, made when it ends.
 func ftraceConnect() *ftraceMaking {
 	m := new(ftraceMaking)
-	if conn, wants := ftraceBegin("mysql"); conn != nil {
+	if conn, wants := ftraceBegin("mysql", ftraceProbed()); conn != nil {
 		m.session = &ftraceSession{conn: conn, wants: wants, stage: ftraceConnecting, making: true}
 		m.session.event("CONNECTING", new(ftraceArgs))
 	}
@@ -89,7 +90,7 @@ func (m *ftraceMaking) made(err *error) {
 	}
 	s.ready()
 	s.making = false
-	ftraceLeave(s.conn)
+	s.leave()
 }
 
 // codeHere numbers an error that ends the making of a connection.
@@ -122,7 +123,7 @@ func ftraceGreeted(to **ftraceSession, packet []byte, err error) {
 	if _, _, ok := ftraceGreeting(packet); !ok || err != nil {
 		return
 	}
-	conn, wants := ftraceBegin("mysql")
+	conn, wants := ftraceBegin("mysql", ftraceProbed())
 	if conn == nil {
 		return
 	}
@@ -133,7 +134,7 @@ func ftraceGreeted(to **ftraceSession, packet []byte, err error) {
 	s.to(ftraceInitPacket)
 	s.event("READ_PACKET", new(ftraceArgs))
 	s.received(packet)
-	ftraceLeave(conn)
+	s.leave()
 }
 
 // enter says whether what begins now makes events.
@@ -145,8 +146,8 @@ func (s *ftraceSession) enter() bool {
 }
 
 func (s *ftraceSession) leave() {
-	if !s.making {
-		ftraceLeave(s.conn)
+	if !s.making && ftraceLeave(s.conn) {
+		s.ended()
 	}
 }
 
@@ -203,6 +204,7 @@ func (s *ftraceSession) accepted() {
 	s.authenticated = false
 	s.event("AUTHENTICATED", new(ftraceArgs))
 	s.to(ftraceReady)
+	s.started()
 }
 
 // fileSent is called when handleInFileRequest returns.
@@ -219,14 +221,16 @@ func (s *ftraceSession) fileSent(err *error) {
 func (s *ftraceSession) canceled(err error) {
 	if ftraceEnter(s.conn) {
 		s.fail(ftraceServerLost, err)
-		ftraceLeave(s.conn)
+		if ftraceLeave(s.conn) {
+			s.ended()
+		}
 	}
 }
 
 // closed is called when the connection was closed, on any goroutine.
 func (s *ftraceSession) closed() {
-	if !ftraceQuiet() {
-		ftraceClose(s.conn)
+	if !ftraceQuiet() && ftraceClose(s.conn) {
+		s.ended()
 	}
 }
 
@@ -234,11 +238,20 @@ func (s *ftraceSession) closed() {
 func (s *ftraceSession) to(stage string) {
 	s.stage = stage
 	ftraceStage(s.conn, stage)
+	if stage == ftraceReady {
+		s.done()
+	}
 }
 
-func (s *ftraceSession) event(event string, args *ftraceArgs) { ftraceEvent(s.conn, event, args) }
+func (s *ftraceSession) event(event string, args *ftraceArgs) {
+	if ftraceHooks[ftraceProbeEvent] != nil {
+		ftraceFire(&ftraceHooks[ftraceProbeEvent], s.id, s.stage, event, args.Length)
+	}
+	ftraceEvent(s.conn, event, args)
+}
 
 func (s *ftraceSession) fail(code int, err error) {
 	s.reported = true
+	s.code, s.failure = code, err
 	s.event("ERROR", &ftraceArgs{Code: code, Err: err})
 }

@@ -17,7 +17,7 @@ const (
 var ftraceProtocols uint32
 
 //go:linkname ftraceBegin runtime.ftrace_protocol_begin
-func ftraceBegin(protocol string) (conn unsafe.Pointer, wants uint32)
+func ftraceBegin(protocol string, probed bool) (conn unsafe.Pointer, wants uint32)
 
 //go:linkname ftracePend runtime.ftrace_protocol_pend
 func ftracePend(protocol string, pending unsafe.Pointer) (outerProtocol string, outer unsafe.Pointer)
@@ -32,10 +32,10 @@ func ftraceQuiet() bool
 func ftraceEnter(conn unsafe.Pointer) bool
 
 //go:linkname ftraceLeave runtime.ftrace_protocol_leave
-func ftraceLeave(conn unsafe.Pointer)
+func ftraceLeave(conn unsafe.Pointer) (ended bool)
 
 //go:linkname ftraceClose runtime.ftrace_protocol_close
-func ftraceClose(conn unsafe.Pointer)
+func ftraceClose(conn unsafe.Pointer) (ended bool)
 
 //go:linkname ftraceStage runtime.ftrace_protocol_stage
 func ftraceStage(conn unsafe.Pointer, stage string)
@@ -54,3 +54,15 @@ func ftraceNote(conn unsafe.Pointer, note string)
 
 //go:linkname ftraceWait runtime.ftrace_protocol_wait
 func ftraceWait(conn unsafe.Pointer) bool
+
+//go:linkname ftraceNumber runtime.ftrace_protocol_number
+func ftraceNumber() uint64
+
+// Static probes, see ftrace_probes.go in package runtime.
+
+//go:linkname ftraceDeclare runtime.ftrace_declare
+func ftraceDeclare(provider, file, text string, hooks *any, n uintptr, parts string, wanted *uint64)
+
+//go:linkname ftraceFire runtime.ftrace_fire
+//go:noescape
+func ftraceFire(hook *any, args ...any)

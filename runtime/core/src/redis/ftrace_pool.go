@@ -6,6 +6,28 @@ package definition
 
 import "unsafe"
 
+var ftraceHooks [ftraceProbes]any
+
+// The probes are declared before any other package can make a connection.
+var _ = func() bool {
+	ftraceDeclare("redis", "", "0 0 connection-start connection;;func(connection uint64)\n"+
+		"0 0 connection-done connection;;func(connection uint64)\n"+
+		"0 0 command-start connection,command,text;;func(connection uint64, command string, text string)\n"+
+		"0 0 command-done connection,error;;func(connection uint64, error string)\n",
+		&ftraceHooks[0], ftraceProbes, "", nil)
+	return true
+}()
+
+// ftraceProbed says whether a probe is armed.
+func ftraceProbed() bool {
+	for i := range ftraceHooks {
+		if ftraceHooks[i] != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // ftraceMaking is a call of dialConn.
 type ftraceMaking struct {
 	session       *ftraceSession // nil if it is not traced
@@ -16,8 +38,9 @@ type ftraceMaking struct {
 // ftraceDial is called when dialConn begins, ftraceDialed when it ends.
 func ftraceDial() *ftraceMaking {
 	m := new(ftraceMaking)
-	if conn, wants := ftraceBegin("redis"); conn != nil {
-		m.session = &ftraceSession{conn: conn, wants: wants, stage: ftraceConnecting}
+	if conn, wants := ftraceBegin("redis", ftraceProbed()); conn != nil {
+		m.session = &ftraceSession{conn: conn, wants: wants, stage: ftraceConnecting, id: ftraceNumber(), hooks: &ftraceHooks}
+		ftraceIdentify(conn, m.session.id)
 		m.session.event("CONNECTING", new(ftraceArgs))
 	}
 	m.outerProtocol, m.outer = ftracePend("", nil)
@@ -40,7 +63,7 @@ func ftraceDialed(m *ftraceMaking, cn **Conn, err *error) {
 		}
 		ftraceClose(s.conn)
 	}
-	ftraceLeave(s.conn)
+	s.leave()
 }
 
 // ftraceUse is what a goroutine does on a connection between two calls of package pool's.
@@ -73,7 +96,7 @@ func (u ftraceUse) wrote(err *error) {
 			s.to(ftraceWaitResult)
 		}
 	}
-	ftraceLeave(s.conn)
+	s.leave()
 }
 
 // read is called when WithReader begins, done when it returns.
@@ -81,7 +104,7 @@ func (s *ftraceSession) read() ftraceUse {
 	if ftraceWait(s.conn) {
 		s.left, s.refused = 0, false
 		s.event("READ_PACKET", new(ftraceArgs))
-		ftraceLeave(s.conn)
+		s.leave()
 	}
 	return s.use()
 }
@@ -98,12 +121,12 @@ func (u ftraceUse) done(err *error) {
 	if !s.greeting {
 		s.to(ftraceReady)
 	}
-	ftraceLeave(s.conn)
+	s.leave()
 }
 
 // closed is called when the connection was closed, on any goroutine.
 func (s *ftraceSession) closed() {
-	if !ftraceQuiet() {
-		ftraceClose(s.conn)
+	if !ftraceQuiet() && ftraceClose(s.conn) {
+		s.ended()
 	}
 }

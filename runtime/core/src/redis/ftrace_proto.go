@@ -61,14 +61,14 @@ func (t *ftraceTee) wrote(w *Writer, args []interface{}, err error) {
 		}
 	}
 	t.session.command(name, t.packet, secret)
-	ftraceLeave(t.session.conn)
+	t.session.leave()
 }
 
 // ftraceLine is called when readLine returns.
 func ftraceLine(line []byte, err error) {
 	if s := (*ftraceSession)(ftracePending("redis")); s != nil && err == nil && ftraceWait(s.conn) {
 		s.line(line)
-		ftraceLeave(s.conn)
+		s.leave()
 	}
 }
 

@@ -18,6 +18,49 @@ type ftraceSession struct {
 	greeting bool // the commands that introduce the client are sent, and not answered yet
 	accepted bool // AUTHENTICATED was
 	left     int  // replies to come, of which the one that is being read consists
+	id       uint64
+	failure  string // of the last reply
+	hooks    *[ftraceProbes]any
+}
+
+// Static probes, by their places in hooks.
+const (
+	ftraceProbeConnectionStart = iota
+	ftraceProbeConnectionDone
+	ftraceProbeCommandStart
+	ftraceProbeCommandDone
+	ftraceProbes
+)
+
+func (s *ftraceSession) started() {
+	if s.hooks[ftraceProbeConnectionStart] != nil {
+		ftraceFire(&s.hooks[ftraceProbeConnectionStart], s.id)
+	}
+}
+
+// ended is called when the connection's tracing has ended.
+func (s *ftraceSession) ended() {
+	if s.hooks[ftraceProbeConnectionDone] != nil {
+		ftraceFire(&s.hooks[ftraceProbeConnectionDone], s.id)
+	}
+}
+
+// begun is called when a command is about to be sent.
+func (s *ftraceSession) begun(name string, packet []byte, secret bool) {
+	if s.hooks[ftraceProbeCommandStart] != nil {
+		text := name
+		if !secret {
+			text = ftraceWords(packet)
+		}
+		ftraceFire(&s.hooks[ftraceProbeCommandStart], s.id, name, text)
+	}
+}
+
+// done is called when a reply is complete.
+func (s *ftraceSession) done() {
+	if s.hooks[ftraceProbeCommandDone] != nil {
+		ftraceFire(&s.hooks[ftraceProbeCommandDone], s.id, s.failure)
+	}
 }
 
 const (
@@ -40,6 +83,13 @@ func (s *ftraceSession) to(stage string) {
 
 func (s *ftraceSession) event(event string, args *ftraceArgs) { ftraceEvent(s.conn, event, args) }
 
+// leave ends what ftraceWait began.
+func (s *ftraceSession) leave() {
+	if ftraceLeave(s.conn) {
+		s.ended()
+	}
+}
+
 func (s *ftraceSession) note(note string) {
 	if s.wants&ftraceWantsNotes != 0 {
 		ftraceNote(s.conn, note)
@@ -52,6 +102,7 @@ func (s *ftraceSession) command(name string, packet []byte, secret bool) {
 	if secret && s.wants&ftraceWantsSecrets == 0 {
 		args.Packet, args.Redacted = nil, true
 	}
+	s.begun(name, packet, secret)
 	if !s.accepted && (secret || name == "HELLO") {
 		s.greeting = true
 		s.to(ftraceAuthenticate)
@@ -78,10 +129,10 @@ func (s *ftraceSession) line(line []byte) {
 	if s.left > 0 {
 		s.left--
 	}
-	s.refused = false
+	s.refused, s.failure = false, ""
 	switch line[0] {
 	case '-', '!':
-		s.refused = true
+		s.refused, s.failure = true, string(line[1:])
 		s.event("ERROR", &ftraceArgs{Err: ftraceRefusal(line[1:])})
 	case '*', '~', '>', '%', '|':
 		n := 0
@@ -103,10 +154,14 @@ func (s *ftraceSession) line(line []byte) {
 	if s.greeting && !s.refused {
 		s.greeting, s.accepted = false, true
 		s.event("AUTHENTICATED", new(ftraceArgs))
+		s.started()
 	}
 	if s.left > 0 {
 		s.to(ftraceWaitRow)
-	} else if s.stage == ftraceWaitRow {
+		return
+	}
+	s.done()
+	if s.stage == ftraceWaitRow {
 		s.to(ftraceWaitResult)
 	}
 }
