@@ -158,7 +158,7 @@ func (b *ftraceText) packet(c *ftraceConn, way string, args *ftrace_protocol_Arg
 	b.uint(uint64(args.Length))
 	b.str(" bytes\n")
 	if args.Redacted {
-		b.str("  (not shown: it authenticates; FTRACE_PROTOCOL=test_trace,secrets shows it)\n")
+		b.str("  (not shown: there is a secret in it; FTRACE_PROTOCOL=test_trace,secrets shows it)\n")
 		return
 	}
 	b.dump(args.Packet[:min(len(args.Packet), 32)])

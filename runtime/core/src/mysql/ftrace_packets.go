@@ -90,7 +90,7 @@ func (s *ftraceSession) sendCommand(packet []byte) {
 	if len(packet) == 0 {
 		return
 	}
-	s.command = packet[0]
+	s.command, s.secretive = packet[0], false
 	args := &ftraceArgs{Command: packet[0], Name: "UNKNOWN", Packet: packet[1:], Length: len(packet) - 1}
 	if int(s.command) < len(ftraceCommands) {
 		args.Name = ftraceCommands[s.command]
@@ -107,7 +107,7 @@ func (s *ftraceSession) sendCommand(packet []byte) {
 	case ftraceQuery, ftracePrepare:
 		if s.wants&ftraceWantsSecrets == 0 {
 			if text, redacted := ftraceWithoutPasswords(packet[1:]); redacted {
-				args.Packet, args.Redacted = text, true
+				args.Packet, args.Redacted, s.secretive = text, true, true
 			}
 		}
 	case ftraceExecute: // number, flags, how often
@@ -176,7 +176,11 @@ func (s *ftraceSession) received(packet []byte) {
 		s.greeted(packet)
 		return
 	}
-	s.event("PACKET_RECEIVED", &ftraceArgs{Packet: packet, Length: len(packet)})
+	args := &ftraceArgs{Packet: packet, Length: len(packet)}
+	if s.secretive && len(packet) > 0 && packet[0] == 0xFF {
+		args.Packet, args.Redacted = nil, true
+	}
+	s.event("PACKET_RECEIVED", args)
 	if len(packet) == 0 {
 		return
 	}
@@ -231,6 +235,9 @@ func (s *ftraceSession) greeted(packet []byte) {
 // refused tells of an error that the server sent, after which commands can be sent, if any could before.
 func (s *ftraceSession) refused(packet []byte) {
 	code, message := ftraceServerError(packet)
+	if s.secretive { // it may quote the command
+		message = ftraceRefusal("(not shown: there is a password in the statement)")
+	}
 	s.fail(code, message)
 	switch s.stage {
 	case ftraceInitPacket, ftraceSSLNegotiation, ftraceAuthenticate:

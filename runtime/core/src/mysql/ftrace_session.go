@@ -28,6 +28,7 @@ type ftraceSession struct {
 	params       int  // definitions to come, of parameters
 	fields       int  // and of columns; -1 if the server does not say how many
 	described    bool // no rows follow the definitions
+	secretive    bool // the command has a password in it, which is not to be seen
 	ftraceStatement
 }
 
