@@ -1,7 +1,7 @@
 package protocol
 
-// Args are what an event comes with. What an event does not have is zero. The bytes may be the driver's own buffers: they are to be read, not changed, and only
-// until TraceEvent returns.
+// Args are what an event comes with. What an event does not have is zero. They are the library's own, as the bytes are: to be read, not changed, and only until
+// TraceEvent returns.
 type Args struct {
 	// Plugin is the name of the authentication plugin (AUTH_PLUGIN).
 	Plugin string

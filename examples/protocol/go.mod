@@ -4,6 +4,7 @@ module github.com/ftrace-wrap/ftrace-wrap/examples/protocol
 go 1.25.0
 
 require (
+	github.com/ftrace-wrap/ftrace-wrap v0.0.0-00010101000000-000000000000
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/redis/go-redis/v9 v9.18.0
 )

@@ -49,12 +49,12 @@ func (s *ftraceSession) send(packet []byte) {
 		if s.capabilities&ftraceTLS != 0 && len(packet) == 32 {
 			s.to(ftraceSSLNegotiation)
 			s.sending = "SEND_SSL_REQUEST"
-			s.event(s.sending, &ftraceArgs{Packet: packet, Length: len(packet)})
+			s.event(s.sending, ftraceArgs{Packet: packet, Length: len(packet)})
 			return
 		}
 		s.respond(packet)
 	case ftraceSSLNegotiation:
-		s.event("SSL_CONNECTED", new(ftraceArgs))
+		s.event("SSL_CONNECTED", ftraceArgs{})
 		s.respond(packet)
 	case ftraceAuthenticate:
 		s.sending = "SEND_AUTH_DATA"
@@ -62,7 +62,7 @@ func (s *ftraceSession) send(packet []byte) {
 	case ftraceFileRequest:
 		s.sending = "SEND_FILE"
 		s.lastFile = len(packet) == 0
-		s.event(s.sending, &ftraceArgs{Packet: packet, Length: len(packet)})
+		s.event(s.sending, ftraceArgs{Packet: packet, Length: len(packet)})
 	default:
 		s.to(ftraceReady) // whatever was to come is not waited for
 		s.sendCommand(packet)
@@ -72,17 +72,17 @@ func (s *ftraceSession) send(packet []byte) {
 // respond tells of the answer to the server's greeting.
 func (s *ftraceSession) respond(packet []byte) {
 	s.to(ftraceAuthenticate)
-	s.event("AUTH_PLUGIN", &ftraceArgs{Plugin: ftraceChosenPlugin(packet, s.capabilities)})
+	s.event("AUTH_PLUGIN", ftraceArgs{Plugin: ftraceChosenPlugin(packet, s.capabilities)})
 	s.sending = "SEND_AUTH_RESPONSE"
 	s.event(s.sending, s.secret(packet))
 }
 
 // secret are the arguments with a packet that authenticates.
-func (s *ftraceSession) secret(packet []byte) *ftraceArgs {
+func (s *ftraceSession) secret(packet []byte) ftraceArgs {
 	if s.wants&ftraceWantsSecrets == 0 {
-		return &ftraceArgs{Length: len(packet), Redacted: true}
+		return ftraceArgs{Length: len(packet), Redacted: true}
 	}
-	return &ftraceArgs{Packet: packet, Length: len(packet)}
+	return ftraceArgs{Packet: packet, Length: len(packet)}
 }
 
 func (s *ftraceSession) sendCommand(packet []byte) {
@@ -91,7 +91,7 @@ func (s *ftraceSession) sendCommand(packet []byte) {
 		return
 	}
 	s.command, s.secretive = packet[0], false
-	args := &ftraceArgs{Command: packet[0], Name: "UNKNOWN", Packet: packet[1:], Length: len(packet) - 1}
+	args := ftraceArgs{Command: packet[0], Name: "UNKNOWN", Packet: packet[1:], Length: len(packet) - 1}
 	if int(s.command) < len(ftraceCommands) {
 		args.Name = ftraceCommands[s.command]
 	}
@@ -124,7 +124,7 @@ func (s *ftraceSession) sendCommand(packet []byte) {
 	}
 	s.event(s.sending, args)
 	if s.wants&ftraceWantsNotes != 0 {
-		ftraceNote(s.conn, ftraceCommandNote(args))
+		ftraceNote(s.conn, ftraceCommandNote(&args))
 	}
 	s.begun(packet)
 }
@@ -133,14 +133,14 @@ func (s *ftraceSession) sendCommand(packet []byte) {
 func (s *ftraceSession) sent() {
 	switch s.sending {
 	case "SEND_SSL_REQUEST":
-		s.event("SSL_CONNECT", new(ftraceArgs))
+		s.event("SSL_CONNECT", ftraceArgs{})
 	case "SEND_FILE":
-		s.event("PACKET_SENT", &ftraceArgs{Length: s.length})
+		s.event("PACKET_SENT", ftraceArgs{Length: s.length})
 		if s.lastFile {
 			s.to(ftraceWaitResult)
 		}
 	case "SEND_COMMAND":
-		s.event("PACKET_SENT", &ftraceArgs{Length: s.length})
+		s.event("PACKET_SENT", ftraceArgs{Length: s.length})
 		s.expect()
 	}
 }
@@ -176,7 +176,7 @@ func (s *ftraceSession) received(packet []byte) {
 		s.greeted(packet)
 		return
 	}
-	args := &ftraceArgs{Packet: packet, Length: len(packet)}
+	args := ftraceArgs{Packet: packet, Length: len(packet)}
 	if s.secretive && len(packet) > 0 && packet[0] == 0xFF {
 		args.Packet, args.Redacted = nil, true
 	}
@@ -201,7 +201,7 @@ func (s *ftraceSession) received(packet []byte) {
 			if len(packet) > 1 {
 				name = ftraceCString(packet[1:])
 			}
-			s.event("AUTH_PLUGIN", &ftraceArgs{Plugin: name})
+			s.event("AUTH_PLUGIN", ftraceArgs{Plugin: name})
 		}
 	case ftraceWaitResult:
 		s.result(packet)
@@ -220,13 +220,13 @@ func (s *ftraceSession) received(packet []byte) {
 
 // greeted tells of the server's first packet.
 func (s *ftraceSession) greeted(packet []byte) {
-	s.event("PACKET_RECEIVED", &ftraceArgs{Packet: packet, Length: len(packet)})
+	s.event("PACKET_RECEIVED", ftraceArgs{Packet: packet, Length: len(packet)})
 	id, _, ok := ftraceGreeting(packet)
 	switch {
 	case ok:
 		s.id = id
 		ftraceIdentify(s.conn, id)
-		s.event("INIT_PACKET_RECEIVED", &ftraceArgs{Packet: packet, Length: len(packet)})
+		s.event("INIT_PACKET_RECEIVED", ftraceArgs{Packet: packet, Length: len(packet)})
 	case len(packet) > 0 && packet[0] == 0xFF:
 		s.refused(packet)
 	}

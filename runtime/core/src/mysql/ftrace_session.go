@@ -24,11 +24,12 @@ type ftraceSession struct {
 	sending      string // the event of the packet that is being sent
 	length       int    // of that packet
 	command      byte
-	lastFile     bool // the packet ends a file
-	params       int  // definitions to come, of parameters
-	fields       int  // and of columns; -1 if the server does not say how many
-	described    bool // no rows follow the definitions
-	secretive    bool // the command has a password in it, which is not to be seen
+	lastFile     bool       // the packet ends a file
+	params       int        // definitions to come, of parameters
+	fields       int        // and of columns; -1 if the server does not say how many
+	described    bool       // no rows follow the definitions
+	args         ftraceArgs // of the event that is being delivered, so that they take no memory each time
+	secretive    bool       // the command has a password in it, which is not to be seen
 	ftraceStatement
 }
 
@@ -68,7 +69,7 @@ func ftraceConnect() *ftraceMaking {
 	m := new(ftraceMaking)
 	if conn, wants := ftraceBegin("mysql", ftraceProbed()); conn != nil {
 		m.session = &ftraceSession{conn: conn, wants: wants, stage: ftraceConnecting, making: true}
-		m.session.event("CONNECTING", new(ftraceArgs))
+		m.session.event("CONNECTING", ftraceArgs{})
 	}
 	m.outerProtocol, m.outer = ftracePend("mysql", unsafe.Pointer(m.session))
 	return m
@@ -114,7 +115,7 @@ func ftraceDialed(to **ftraceSession, driver any) {
 	*to = s
 	s.dialed = true
 	ftraceDriver(s.conn, driver)
-	s.event("CONNECTED", new(ftraceArgs))
+	s.event("CONNECTED", ftraceArgs{})
 	s.to(ftraceInitPacket)
 }
 
@@ -130,10 +131,10 @@ func ftraceGreeted(to **ftraceSession, packet []byte, err error) {
 	}
 	s := &ftraceSession{conn: conn, wants: wants, stage: ftraceConnecting, dialed: true, packetsOnly: true}
 	*to = s
-	s.event("CONNECTING", new(ftraceArgs))
-	s.event("CONNECTED", new(ftraceArgs))
+	s.event("CONNECTING", ftraceArgs{})
+	s.event("CONNECTED", ftraceArgs{})
 	s.to(ftraceInitPacket)
-	s.event("READ_PACKET", new(ftraceArgs))
+	s.event("READ_PACKET", ftraceArgs{})
 	s.received(packet)
 	s.leave()
 }
@@ -157,7 +158,7 @@ func (s *ftraceSession) reading() *ftraceSession {
 	if !s.enter() {
 		return nil
 	}
-	s.event("READ_PACKET", new(ftraceArgs))
+	s.event("READ_PACKET", ftraceArgs{})
 	return s
 }
 
@@ -203,7 +204,7 @@ func (s *ftraceSession) ready() {
 
 func (s *ftraceSession) accepted() {
 	s.authenticated = false
-	s.event("AUTHENTICATED", new(ftraceArgs))
+	s.event("AUTHENTICATED", ftraceArgs{})
 	s.to(ftraceReady)
 	s.started()
 }
@@ -244,15 +245,16 @@ func (s *ftraceSession) to(stage string) {
 	}
 }
 
-func (s *ftraceSession) event(event string, args *ftraceArgs) {
+func (s *ftraceSession) event(event string, args ftraceArgs) {
 	if ftraceHooks[ftraceProbeEvent] != nil {
 		ftraceFire(&ftraceHooks[ftraceProbeEvent], s.id, s.stage, event, args.Length)
 	}
-	ftraceEvent(s.conn, event, args)
+	s.args = args
+	ftraceEvent(s.conn, event, &s.args)
 }
 
 func (s *ftraceSession) fail(code int, err error) {
 	s.reported = true
 	s.code, s.failure = code, err
-	s.event("ERROR", &ftraceArgs{Code: code, Err: err})
+	s.event("ERROR", ftraceArgs{Code: code, Err: err})
 }

@@ -41,7 +41,7 @@ func ftraceDial() *ftraceMaking {
 	if conn, wants := ftraceBegin("redis", ftraceProbed()); conn != nil {
 		m.session = &ftraceSession{conn: conn, wants: wants, stage: ftraceConnecting, id: ftraceNumber(), hooks: &ftraceHooks}
 		ftraceIdentify(conn, m.session.id)
-		m.session.event("CONNECTING", new(ftraceArgs))
+		m.session.event("CONNECTING", ftraceArgs{})
 	}
 	m.outerProtocol, m.outer = ftracePend("", nil)
 	return m
@@ -54,12 +54,12 @@ func ftraceDialed(m *ftraceMaking, cn **Conn, err *error) {
 		return
 	}
 	if *err == nil && *cn != nil {
-		s.event("CONNECTED", new(ftraceArgs))
+		s.event("CONNECTED", ftraceArgs{})
 		s.to(ftraceReady)
 		(*cn).ftrace = s
 	} else {
 		if *err != nil {
-			s.event("ERROR", &ftraceArgs{Err: *err})
+			s.event("ERROR", ftraceArgs{Err: *err})
 		}
 		ftraceClose(s.conn)
 	}
@@ -89,9 +89,9 @@ func (u ftraceUse) wrote(err *error) {
 		return
 	}
 	if *err != nil {
-		s.event("ERROR", &ftraceArgs{Err: *err})
+		s.event("ERROR", ftraceArgs{Err: *err})
 	} else {
-		s.event("PACKET_SENT", new(ftraceArgs))
+		s.event("PACKET_SENT", ftraceArgs{})
 		if s.stage == ftraceReady {
 			s.to(ftraceWaitResult)
 		}
@@ -103,7 +103,7 @@ func (u ftraceUse) wrote(err *error) {
 func (s *ftraceSession) read() ftraceUse {
 	if ftraceWait(s.conn) {
 		s.left, s.refused = 0, false
-		s.event("READ_PACKET", new(ftraceArgs))
+		s.event("READ_PACKET", ftraceArgs{})
 		s.leave()
 	}
 	return s.use()
@@ -116,7 +116,7 @@ func (u ftraceUse) done(err *error) {
 		return
 	}
 	if *err != nil && !s.refused && (*err).Error() != "redis: nil" {
-		s.event("ERROR", &ftraceArgs{Err: *err})
+		s.event("ERROR", ftraceArgs{Err: *err})
 	}
 	if !s.greeting {
 		s.to(ftraceReady)

@@ -21,6 +21,7 @@ type ftraceSession struct {
 	id       uint64
 	failure  string // of the last reply
 	hooks    *[ftraceProbes]any
+	args     ftraceArgs // of the event that is being delivered, so that they take no memory each time
 }
 
 // Static probes, by their places in hooks.
@@ -81,7 +82,10 @@ func (s *ftraceSession) to(stage string) {
 	ftraceStage(s.conn, stage)
 }
 
-func (s *ftraceSession) event(event string, args *ftraceArgs) { ftraceEvent(s.conn, event, args) }
+func (s *ftraceSession) event(event string, args ftraceArgs) {
+	s.args = args
+	ftraceEvent(s.conn, event, &s.args)
+}
 
 // leave ends what ftraceWait began.
 func (s *ftraceSession) leave() {
@@ -98,7 +102,7 @@ func (s *ftraceSession) note(note string) {
 
 // command tells of a command that is about to be sent.
 func (s *ftraceSession) command(name string, packet []byte, secret bool) {
-	args := &ftraceArgs{Name: name, Packet: packet, Length: len(packet)}
+	args := ftraceArgs{Name: name, Packet: packet, Length: len(packet)}
 	if secret && s.wants&ftraceWantsSecrets == 0 {
 		args.Packet, args.Redacted = nil, true
 	}
@@ -122,7 +126,7 @@ func (s *ftraceSession) command(name string, packet []byte, secret bool) {
 
 // line tells of one line of a reply.
 func (s *ftraceSession) line(line []byte) {
-	s.event("PACKET_RECEIVED", &ftraceArgs{Packet: line, Length: len(line)})
+	s.event("PACKET_RECEIVED", ftraceArgs{Packet: line, Length: len(line)})
 	if len(line) == 0 {
 		return
 	}
@@ -133,7 +137,7 @@ func (s *ftraceSession) line(line []byte) {
 	switch line[0] {
 	case '-', '!':
 		s.refused, s.failure = true, string(line[1:])
-		s.event("ERROR", &ftraceArgs{Err: ftraceRefusal(line[1:])})
+		s.event("ERROR", ftraceArgs{Err: ftraceRefusal(line[1:])})
 	case '*', '~', '>', '%', '|':
 		n := 0
 		for _, c := range line[1:] {
@@ -153,7 +157,7 @@ func (s *ftraceSession) line(line []byte) {
 	}
 	if s.greeting && !s.refused {
 		s.greeting, s.accepted = false, true
-		s.event("AUTHENTICATED", new(ftraceArgs))
+		s.event("AUTHENTICATED", ftraceArgs{})
 		s.started()
 	}
 	if s.left > 0 {
