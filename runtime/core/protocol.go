@@ -86,7 +86,8 @@ var definitions = map[string][]definition{
 }
 
 var (
-	mysqlFiles  = []string{"src/mysql/ftrace_session.go", "src/mysql/ftrace_packets.go", "src/mysql/ftrace_text.go", "src/mysql/ftrace_statements.go"}
+	mysqlFiles = []string{"src/mysql/ftrace_session.go", "src/mysql/ftrace_packets.go", "src/mysql/ftrace_text.go", "src/mysql/ftrace_statements.go",
+		"src/mysql/ftrace_digest.go"}
 	mysqlFields = []rewrite.Field{{Type: "mysqlConn", Text: "ftrace *ftraceSession"}}
 	mysqlWrite  = rewrite.Insertion{Func: "(*mysqlConn).writePacket", Type: "func([]byte) error",
 		Entry: "ftraced:={recv}.ftrace;if ftraced!=nil{ftraced=ftraced.writing({p0})};", Exit: "if ftraced!=nil{ftraced.wrote({r0})};"}

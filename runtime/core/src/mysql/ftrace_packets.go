@@ -257,6 +257,7 @@ func (s *ftraceSession) result(packet []byte) {
 		return
 	case 0xFB:
 		s.note("LOCAL INFILE: ", string(packet[1:]))
+		s.filing = !s.packetsOnly
 		s.to(ftraceFileRequest)
 		return
 	}

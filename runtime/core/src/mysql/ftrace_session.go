@@ -211,12 +211,17 @@ func (s *ftraceSession) accepted() {
 
 // fileSent is called when handleInFileRequest returns.
 func (s *ftraceSession) fileSent(err *error) {
-	if *err != nil && s.enter() {
-		if !s.reported {
-			s.fail(ftraceUnknownError, *err)
-		}
-		s.leave()
+	if !s.enter() {
+		return
 	}
+	if *err != nil && !s.reported {
+		s.fail(ftraceUnknownError, *err)
+	}
+	s.filing = false
+	if s.stage == ftraceReady {
+		s.done()
+	}
+	s.leave()
 }
 
 // canceled is called when a context ends that the connection was used with, on a goroutine of the driver's. Who waits for a packet reports the error, else it is done here.

@@ -24,7 +24,8 @@ var _ = func() bool {
 		"0 0 command-start connection,command;;func(connection uint64, command string)\n"+
 		"0 0 command-done connection,command,error;;func(connection uint64, command string, error int)\n"+
 		"0 0 query-start connection,query;;func(connection uint64, query string)\n"+
-		"0 0 query-done connection,query,error,message,rows,affected;;func(connection uint64, query string, error int, message string, rows uint64, affected uint64)\n"+
+		"0 0 query-done connection,query,normal,digest,error,message,rows,affected;;"+
+		"func(connection uint64, query string, normal string, digest string, error int, message string, rows uint64, affected uint64)\n"+
 		"0 0 event connection,stage,event,length;;func(connection uint64, stage string, event string, length int)\n",
 		&ftraceHooks[0], ftraceProbes, "", nil)
 	return true
@@ -48,6 +49,7 @@ type ftraceStatement struct {
 	name    string            // of the command
 	query   string            // the statement's text, without passwords
 	isQuery bool
+	filing  bool // it asked for a file, and handleInFileRequest may have an error to tell when the server has answered
 
 	code           int // of the last error, since the command began
 	failure        error
@@ -62,6 +64,7 @@ func (s *ftraceSession) started() {
 
 // ended is called when the connection's tracing has ended.
 func (s *ftraceSession) ended() {
+	s.filing = false
 	s.done()
 	if ftraceHooks[ftraceProbeEvent] != nil {
 		ftraceFire(&ftraceHooks[ftraceProbeEvent], s.id, s.stage, "DISCONNECTED", 0)
@@ -73,7 +76,7 @@ func (s *ftraceSession) ended() {
 
 // begun is called when a command is about to be sent.
 func (s *ftraceSession) begun(packet []byte) {
-	s.running, s.isQuery = true, false
+	s.running, s.isQuery, s.filing = true, false, false
 	s.name, s.query = "UNKNOWN", ""
 	s.code, s.failure, s.rows, s.affected = 0, nil, 0, 0
 	if int(s.command) < len(ftraceCommands) {
@@ -106,7 +109,7 @@ func (s *ftraceSession) prepared(number uint32) {
 
 // done is called when the connection is ready for another command, or has ended.
 func (s *ftraceSession) done() {
-	if !s.running {
+	if !s.running || s.filing {
 		return
 	}
 	s.running = false
@@ -115,7 +118,8 @@ func (s *ftraceSession) done() {
 		message = s.failure.Error()
 	}
 	if s.isQuery && ftraceHooks[ftraceProbeQueryDone] != nil {
-		ftraceFire(&ftraceHooks[ftraceProbeQueryDone], s.id, s.query, s.code, message, s.rows, s.affected)
+		normal := ftraceNormal(s.query)
+		ftraceFire(&ftraceHooks[ftraceProbeQueryDone], s.id, s.query, normal, ftraceDigest(normal), s.code, message, s.rows, s.affected)
 	}
 	if ftraceHooks[ftraceProbeCommandDone] != nil {
 		ftraceFire(&ftraceHooks[ftraceProbeCommandDone], s.id, s.name, s.code)
