@@ -22,10 +22,11 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/protocol"
 	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
 
-//go:embed src/*.go src/maps/*.go src/api/*.go src/mock/*.go src/probe/*.go src/syscall/*.go src/log/*.go src/slog/*.go src/testdeps/*.go src/net/*.go src/os/*.go
+//go:embed src/*.go src/maps/*.go src/api/*.go src/mock/*.go src/probe/*.go src/protocol/*.go src/mysql/*.go src/redis/*.go src/syscall/*.go src/log/*.go src/slog/*.go src/testdeps/*.go src/net/*.go src/os/*.go
 var sources embed.FS
 
 // A File is a source file by name and text.
@@ -64,7 +65,7 @@ type splice struct {
 var splices = map[string][]splice{
 	"runtime": {
 		// The compiler and assembly code know where the first fields of a g are.
-		{file: "runtime2.go", behind: "// goid of goroutine that created this goroutine\n", text: "ftrace *ftraceG; ftraceRecovered any; ftraceMock ftraceMockG; ftraceWeave ftraceWeaveG;"},
+		{file: "runtime2.go", behind: "// goid of goroutine that created this goroutine\n", text: "ftrace *ftraceG; ftraceRecovered any; ftraceMock ftraceMockG; ftraceWeave ftraceWeaveG; ftraceProtocol ftraceProtocolG;"},
 		{file: "proc.go", behind: "\n\tgcenable()\n", text: "ftraceInit();"},
 		{file: "proc.go", behind: "\n\tneedUnlock = false\n", text: "ftraceReport();"},
 		{file: "proc.go", behind: "\n\tnewg.startpc = fn.fn\n", text: "ftraceGoroutineStart(newg, callergp);"},
@@ -86,7 +87,7 @@ var splices = map[string][]splice{
 	"internal/runtime/maps": {}, // a file is added
 	// The go command keeps test results by the environment variables that the test asked for. What is traced is such a dependency.
 	"testing/internal/testdeps": {
-		{file: "deps.go", behind: "// known to cmd/go/internal/test/test.go\n", text: `log.w.WriteString("getenv FTRACE\ngetenv FTRACE_OUT\ngetenv FTRACE_FORMAT\ngetenv FTRACE_STATS\ngetenv FTRACE_SHOW\ngetenv FTRACE_FAIL\ngetenv FTRACE_RECORD\ngetenv FTRACE_ON_ERROR\ngetenv FTRACE_WEAVE\ngetenv FTRACE_GROUP\ngetenv FTRACE_CONSUMERS\ngetenv FTRACE_MEMORY\ngetenv FTRACE_TIMER\n");`},
+		{file: "deps.go", behind: "// known to cmd/go/internal/test/test.go\n", text: `log.w.WriteString("getenv FTRACE\ngetenv FTRACE_OUT\ngetenv FTRACE_FORMAT\ngetenv FTRACE_STATS\ngetenv FTRACE_SHOW\ngetenv FTRACE_FAIL\ngetenv FTRACE_RECORD\ngetenv FTRACE_ON_ERROR\ngetenv FTRACE_WEAVE\ngetenv FTRACE_GROUP\ngetenv FTRACE_CONSUMERS\ngetenv FTRACE_MEMORY\ngetenv FTRACE_TIMER\ngetenv FTRACE_PROTOCOL\n");`},
 	},
 	// What the program writes and logs is woven into the trace.
 	"syscall": {
@@ -160,10 +161,11 @@ func netWrite(file, call, n, to string) splice {
 // The packages by which programs reach the core: each gets a file with the links into it, which takes the place of one of that name if there is one. apiPackage
 // imports rulePackage.
 const (
-	apiPackage   = "github.com/ftrace-wrap/ftrace-wrap/runtime"
-	mockPackage  = "github.com/ftrace-wrap/ftrace-wrap/mock"
-	probePackage = "github.com/ftrace-wrap/ftrace-wrap/probe"
-	rulePackage  = "github.com/ftrace-wrap/ftrace-wrap/rule"
+	apiPackage      = "github.com/ftrace-wrap/ftrace-wrap/runtime"
+	mockPackage     = "github.com/ftrace-wrap/ftrace-wrap/mock"
+	probePackage    = "github.com/ftrace-wrap/ftrace-wrap/probe"
+	rulePackage     = "github.com/ftrace-wrap/ftrace-wrap/rule"
+	protocolPackage = "github.com/ftrace-wrap/ftrace-wrap/protocol"
 
 	// By which they steer it with their log's level.
 	levelPackage     = "github.com/ftrace-wrap/ftrace-wrap/loglevel"
@@ -172,9 +174,10 @@ const (
 
 // linked names the files.
 var linked = map[string]string{
-	apiPackage:   "src/api/core.go",
-	mockPackage:  "src/mock/core.go",
-	probePackage: "src/probe/link.go",
+	apiPackage:      "src/api/core.go",
+	mockPackage:     "src/mock/core.go",
+	probePackage:    "src/probe/link.go",
+	protocolPackage: "src/protocol/core.go",
 }
 
 // Own says whether the package with this import path is the tracer's own part of a program, which is not traced.
@@ -189,7 +192,7 @@ func Own(importPath string) bool {
 // Patched says whether Patch changes the package with this import path, which is the standard library's or not.
 func Patched(importPath string, std bool) bool {
 	_, ok := splices[importPath]
-	return std && ok || linked[importPath] != ""
+	return std && ok || linked[importPath] != "" || !std && definitions[importPath] != nil
 }
 
 // Patch returns the sources that take the place of files when importPath is compiled for goos and goarch by the Go release called version:
@@ -197,6 +200,9 @@ func Patched(importPath string, std bool) bool {
 func Patch(importPath, version, goos, goarch string, files []File) (changed map[int][]byte, added []File, err error) {
 	if err := checkTarget(goos, goarch); err != nil {
 		return nil, nil, err
+	}
+	if definitions[importPath] != nil {
+		return define(importPath, files)
 	}
 	changed = map[int][]byte{}
 	for _, s := range splices[importPath] {
@@ -238,7 +244,7 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 		}
 	case "testing/internal/testdeps":
 		added, err = embedded("src/testdeps/ftrace_testdeps.go")
-	case apiPackage, mockPackage, probePackage:
+	case apiPackage, mockPackage, probePackage, protocolPackage:
 		added, err = embedded(linked[importPath])
 	}
 	for i := range added {
@@ -259,7 +265,7 @@ var assembly string
 // Hash returns a short text that differs if what is added to Go's packages differs.
 func Hash() string {
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%#v %q %q", splices, rule.Source, assembly)
+	fmt.Fprintf(hash, "%#v %#v %q %q %q", splices, definitions, rule.Source, protocol.Source, assembly)
 	fs.WalkDir(sources, ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			source, _ := sources.ReadFile(name)
@@ -329,7 +335,11 @@ func runtimeFiles(version, goos, goarch string) ([]File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("package rule: %v", err)
 	}
-	added = append(added, File{"ftrace_rule.go", rules})
+	args, err := renamed(protocol.Source, "runtime", "ftrace_protocol_")
+	if err != nil {
+		return nil, fmt.Errorf("package protocol: %v", err)
+	}
+	added = append(added, File{"ftrace_rule.go", rules}, File{"ftrace_protocol_args.go", args})
 	sort.Slice(added, func(i, j int) bool { return added[i].Name < added[j].Name })
 	return added, nil
 }

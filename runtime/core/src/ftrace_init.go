@@ -30,7 +30,7 @@ var (
 )
 
 // ftraceVariables are the environment variables that this file or the build knows.
-var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_WEAVE", "FTRACE_GROUP", "FTRACE_CONSUMERS", "FTRACE_MEMORY", "FTRACE_TIMER", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
+var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_WEAVE", "FTRACE_GROUP", "FTRACE_CONSUMERS", "FTRACE_MEMORY", "FTRACE_TIMER", "FTRACE_PROTOCOL", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
 
 // ftraceInit is called by main before the first package is initialised. Without any FTRACE variable it does no more than to let others find the program.
 func ftraceInit() {
@@ -56,7 +56,8 @@ func ftraceInit() {
 	if rules == "" && record != "" {
 		rules = "1"
 	}
-	if rules == "" && !ftraceShow && fail == "" {
+	protocol := ftraceParseProtocol(gogetenv("FTRACE_PROTOCOL"), out)
+	if rules == "" && !ftraceShow && fail == "" && protocol == nil {
 		return
 	}
 	c, err, ok := ftraceNewConfig(rules)
@@ -65,9 +66,15 @@ func ftraceInit() {
 		return
 	}
 	traces, failing := len(c.clauses) > 0 || ftraceStats != 0 || ftraceShow, ftraceParseFail(fail)
-	if !traces && !failing || !ftraceOpen(out) {
+	if !traces && !failing && protocol == nil || !ftraceOpen(out) {
 		ftraceFailing.text = ""
 		return
+	}
+	if protocol != nil {
+		ftraceStartTestTrace(protocol)
+		if !traces && !failing {
+			return
+		}
 	}
 	ftraceFormat.terminal(ftraceOut.fd)
 	chunks, ok := ftraceParseRecord(record)
@@ -362,6 +369,7 @@ func ftraceFinish() {
 	ftraceEndGroups()
 	ftraceReportRates()
 	ftraceReportFailed()
+	ftraceFinishTestTrace()
 	ftraceFinishRecording()
 	if ftraceStats != 0 && atomic.Cas(&ftraceFinished, 0, 1) {
 		ftraceWriteStats()

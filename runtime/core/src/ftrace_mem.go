@@ -297,6 +297,7 @@ func ftraceGoroutineStart(newg, callergp *g) {
 func ftraceGoroutineEnd(gp *g) {
 	gp.ftraceMock.clear()
 	gp.ftraceWeave = ftraceWeaveG{}
+	gp.ftraceProtocol = ftraceProtocolG{}
 	if t := gp.ftrace; t != nil {
 		if t.recorded {
 			ftraceRecordEnd(gp)

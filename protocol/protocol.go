@@ -1,0 +1,221 @@
+// Package protocol lets a plugin hear what a client library says to its server and what it is told: MySQL's protocol as github.com/go-sql-driver/mysql speaks it, and
+// Redis's as github.com/redis/go-redis/v9 does. The libraries need no change: ftrace-wrap knows where in them what happens.
+//
+//	type counter struct{ commands atomic.Int64 }
+//
+//	func (*counter) TracingStart(*protocol.Conn) any     { return nil }
+//	func (*counter) TracingStop(*protocol.Conn, any)     {}
+//	func (c *counter) TraceEvent(_ *protocol.Conn, _ any, stage protocol.Stage, event protocol.Event, args *protocol.Args) bool {
+//		if event == protocol.SendCommand {
+//			c.commands.Add(1)
+//		}
+//		return false
+//	}
+//
+//	err := protocol.Load(new(counter))
+//
+// It descends from the client-side protocol trace plugins of MySQL (WL#6226), whose events and stages these are; docs/protocol.md has them all. A program built
+// without the wrapper can import this package: [Load] then returns [ErrInactive].
+package protocol
+
+import (
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"unsafe"
+)
+
+// A Plugin hears of connections. Its methods are called from the goroutines that use the connections, several at once, but for one connection one at a time.
+// What they do on connections makes no events. A plugin that panics is detached from all connections, which is said on stderr; the connections live on.
+type Plugin interface {
+	// TracingStart is called when a connection begins, before CONNECTING. What it returns is handed to the other methods with this connection.
+	TracingStart(c *Conn) (data any)
+	// TracingStop is called when a connection's tracing ends: behind DISCONNECTED, or when TraceEvent asked for it.
+	TracingStop(c *Conn, data any)
+	// TraceEvent is called at each event, with the stage that the connection is in. If it returns true the connection's tracing stops.
+	TraceEvent(c *Conn, data any, stage Stage, event Event, args *Args) (stop bool)
+}
+
+// A Stage is where in its protocol a connection is. It tells which packets can come.
+type Stage string
+
+// The stages. MySQL's connections go through all of them, Redis's through some.
+const (
+	StageConnecting      Stage = "CONNECTING"
+	StageInitPacket      Stage = "WAIT_FOR_INIT_PACKET"
+	StageAuthenticate    Stage = "AUTHENTICATE"
+	StageSSLNegotiation  Stage = "SSL_NEGOTIATION"
+	StageReadyForCommand Stage = "READY_FOR_COMMAND"
+	StageWaitForPacket   Stage = "WAIT_FOR_PACKET"
+	StageWaitForResult   Stage = "WAIT_FOR_RESULT"
+	StageWaitForFieldDef Stage = "WAIT_FOR_FIELD_DEF"
+	StageWaitForRow      Stage = "WAIT_FOR_ROW"
+	StageFileRequest     Stage = "FILE_REQUEST"
+	StagePSDescription   Stage = "WAIT_FOR_PS_DESCRIPTION"
+	StagePSParameter     Stage = "WAIT_FOR_PS_PARAMETER"
+)
+
+// An Event is something that happens on a connection.
+type Event string
+
+// The events.
+const (
+	Connecting         Event = "CONNECTING"           // the client is connecting
+	Connected          Event = "CONNECTED"            // there is a physical connection
+	Disconnected       Event = "DISCONNECTED"         // the connection has ended
+	SendSSLRequest     Event = "SEND_SSL_REQUEST"     // the client asks for TLS
+	SSLConnect         Event = "SSL_CONNECT"          // the TLS handshake begins
+	SSLConnected       Event = "SSL_CONNECTED"        // it succeeded
+	InitPacketReceived Event = "INIT_PACKET_RECEIVED" // the server's first packet was understood
+	AuthPlugin         Event = "AUTH_PLUGIN"          // an authentication plugin was chosen
+	SendAuthResponse   Event = "SEND_AUTH_RESPONSE"   // the client answers the challenge
+	SendAuthData       Event = "SEND_AUTH_DATA"       // more packets of the authentication
+	Authenticated      Event = "AUTHENTICATED"        // the server has accepted the connection
+	SendCommand        Event = "SEND_COMMAND"         // a command
+	SendFile           Event = "SEND_FILE"            // a piece of a local file (LOCAL INFILE), the last one empty
+	ReadPacket         Event = "READ_PACKET"          // the client begins to wait for a packet
+	PacketReceived     Event = "PACKET_RECEIVED"      // it came
+	PacketSent         Event = "PACKET_SENT"          // a command or a piece of a file has been sent
+	Error              Event = "ERROR"                // an error, the server's or the client's own
+)
+
+// ErrInactive is the error of operations that need a program built with ftrace-wrap.
+var ErrInactive = errors.New("protocol: this program was not built with ftrace-wrap")
+
+// An Option is what a plugin is given to see.
+type Option uint32
+
+const (
+	// Secrets lets it see authentication packets, and passwords in statements.
+	Secrets Option = 1 << 1
+	// Parameters lets it see the parameters of prepared statements.
+	Parameters Option = 1 << 2
+)
+
+// Load loads a plugin: connections that begin from now on are traced with it; those that there are already are not. Only one plugin can be loaded, built-in ones (FTRACE_PROTOCOL)
+// included: while there is one, Load returns an error. Load can be called from several goroutines at once.
+func Load(p Plugin, options ...Option) error {
+	switch {
+	case p == nil:
+		return errors.New("protocol: Load of a nil Plugin")
+	case coreLoad == nil:
+		return ErrInactive
+	}
+	var wants Option
+	for _, o := range options {
+		wants |= o
+	}
+	a := &adapter{plugin: p, name: fmt.Sprintf("%T", p)}
+	if loaded := coreLoad(a.name, uint32(wants), a.start, a.stop, a.event); loaded != "" {
+		return fmt.Errorf("protocol: Load of %s: %s is loaded already", a.name, loaded)
+	}
+	return nil
+}
+
+// Unload unloads the plugin that is loaded, if it was loaded by Load: connections that begin from now on are not traced, those that are are to their end.
+func Unload() {
+	if coreUnload != nil {
+		coreUnload()
+	}
+}
+
+// A Conn is a connection that is traced.
+type Conn struct {
+	core     unsafe.Pointer // the core's
+	protocol string
+	data     any
+	event    Event // that is being delivered
+}
+
+// Protocol returns the protocol's name: "mysql", "redis".
+func (c *Conn) Protocol() string { return c.protocol }
+
+// ID returns the number that the server gave the connection (MySQL's CONNECTION_ID()), 0 while there is none.
+func (c *Conn) ID() uint64 {
+	id, _ := coreConn(c.core)
+	return id
+}
+
+// Query sends a statement and returns its rows, which are to be closed before the event's delivery ends. It can be called within the event AUTHENTICATED, of a MySQL connection;
+// at all other times the connection may be amidst a conversation, and Query returns an error.
+func (c *Conn) Query(query string, args ...driver.Value) (driver.Rows, error) {
+	d, err := c.driver()
+	if err != nil {
+		return nil, err
+	}
+	return d.Query(query, args)
+}
+
+// Exec sends a statement that returns no rows, as Query does.
+func (c *Conn) Exec(query string, args ...driver.Value) (driver.Result, error) {
+	d, err := c.driver()
+	if err != nil {
+		return nil, err
+	}
+	return d.Exec(query, args)
+}
+
+// A commander is a driver's connection.
+type commander interface {
+	Query(query string, args []driver.Value) (driver.Rows, error)
+	Exec(query string, args []driver.Value) (driver.Result, error)
+}
+
+func (c *Conn) driver() (commander, error) {
+	if c.event != Authenticated {
+		return nil, fmt.Errorf("protocol: commands can be sent within the event %s only", Authenticated)
+	}
+	_, d := coreConn(c.core)
+	if d, ok := d.(commander); ok {
+		return d, nil
+	}
+	return nil, fmt.Errorf("protocol: no commands can be sent on connections of the protocol %s with this version of its driver", c.protocol)
+}
+
+// An adapter is what the core knows of a plugin. What the core keeps for it with a connection is the *Conn.
+type adapter struct {
+	plugin Plugin
+	name   string
+}
+
+func (a *adapter) start(core unsafe.Pointer, protocol string) any {
+	c := &Conn{core: core, protocol: protocol}
+	a.guard("TracingStart", func() { c.data = a.plugin.TracingStart(c) })
+	return c
+}
+
+func (a *adapter) stop(_ unsafe.Pointer, conn any) {
+	c := conn.(*Conn)
+	a.guard("TracingStop", func() { a.plugin.TracingStop(c, c.data) })
+}
+
+func (a *adapter) event(_ unsafe.Pointer, conn any, stage, event string, args *Args) (stop bool) {
+	c := conn.(*Conn)
+	c.event = Event(event)
+	stop = true // if it panics
+	a.guard("TraceEvent", func() { stop = a.plugin.TraceEvent(c, c.data, Stage(stage), Event(event), args) })
+	c.event = ""
+	return stop
+}
+
+// guard calls a method of the plugin, and detaches the plugin if it panics.
+func (a *adapter) guard(method string, call func()) {
+	returned := false
+	defer func() {
+		if !returned { // by a panic, or runtime.Goexit, which can't be stopped
+			coreDetach(a.name, fmt.Sprintf("%s: %v\n%s", method, recover(), debug.Stack()))
+		}
+	}()
+	call()
+	returned = true
+}
+
+// The links into the core: nil in a program built without the wrapper. When the wrapper compiles this package it adds a file that sets them (see runtime/core).
+var (
+	coreLoad func(name string, wants uint32, start func(core unsafe.Pointer, protocol string) any, stop func(core unsafe.Pointer, conn any),
+		event func(core unsafe.Pointer, conn any, stage, event string, args *Args) bool) (loaded string)
+	coreUnload func()
+	coreDetach func(name, report string)
+	coreConn   func(core unsafe.Pointer) (id uint64, driver any)
+)

@@ -1,0 +1,8 @@
+package protocol
+
+import _ "embed"
+
+// Source is the text of type [Args], which runtime/core makes part of instrumented programs.
+//
+//go:embed args.go
+var Source []byte

@@ -1,0 +1,172 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strings"
+)
+
+// An Insertion is statements that are put into a function of a package from outside: at its entry, and where it is left. In their text, {recv} is the receiver, {p0}, {p1}, ...
+// are the parameters, {r0}, {r1}, ... the results. They come to stand on the lines of what is there, in the function's own frame.
+type Insertion struct {
+	// Func is the function's name, as the compiler has it: "F", "(*T).M". Type is its type, without names, as the source spells it: "func([]byte) error". Where it has another
+	// type the statements would not fit.
+	Func, Type string
+	// Entry comes first in the function's body.
+	Entry string
+	// Exit comes in front of each return, when the results have their values. What Entry declares is in scope.
+	Exit string
+}
+
+// A Field is a field that a struct type is given, behind those that it has, or must have.
+type Field struct {
+	Type string // the struct type's name
+	Text string // "name type", to be added
+	Has  string // a name, of a field that must be there
+}
+
+// Insert makes insertions in a package, and gives its types fields. It returns the new text of each file, nil where nothing changed, and without changing anything what of the package is not as
+// the insertions and fields need it. A file that does not parse is an error that wraps [ErrSyntax].
+func Insert(files []File, insertions []Insertion, fields []Field) (changed [][]byte, missing []string, err error) {
+	p := &pkg{fset: token.NewFileSet(), prefix: freePrefix(files)}
+	for _, f := range files {
+		tree, err := parser.ParseFile(p.fset, f.Name, f.Source, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%w: %v", ErrSyntax, err)
+		}
+		p.files = append(p.files, newFile(p, f, tree))
+	}
+	p.declarations()
+	for _, in := range insertions {
+		if problem := p.insert(in); problem != "" {
+			missing = append(missing, problem)
+		}
+	}
+	for _, field := range fields {
+		if problem := p.addField(field); problem != "" {
+			missing = append(missing, problem)
+		}
+	}
+	if missing != nil {
+		return nil, missing, nil
+	}
+	changed = make([][]byte, len(files))
+	for i, f := range p.files {
+		if len(f.edits.edits) > 0 {
+			changed[i] = f.edits.bytes()
+		}
+	}
+	return changed, nil, nil
+}
+
+// insert queues the edits of an insertion, or says why it can't be made.
+func (p *pkg) insert(in Insertion) (problem string) {
+	for _, f := range p.files {
+		for _, decl := range f.tree.Decls {
+			d, ok := decl.(*ast.FuncDecl)
+			if !ok || d.Body == nil || f.declName(d) != in.Func {
+				continue
+			}
+			sig := f.signature(d.Recv, d.Type, nil)
+			if t := funcType(sig, d); t != in.Type {
+				return fmt.Sprintf("%s is a %s, not a %s", in.Func, t, in.Type)
+			}
+			if in.Exit != "" && !returnsPlainly(d) {
+				return in.Func + " does not return plainly"
+			}
+			sig.nameAll()
+			names := sig.places(d)
+			f.edits.insert(f.offset(d.Body.Lbrace)+1, names.Replace(in.Entry))
+			if in.Exit == "" {
+				return ""
+			}
+			exit := names.Replace(in.Exit)
+			f.exits(d, sig, "return", exit)
+			if len(sig.results) == 0 {
+				f.edits.insert(f.offset(d.Body.Rbrace), ";"+exit)
+			}
+			return ""
+		}
+	}
+	return "there is no " + in.Func
+}
+
+// places replaces the places of parameters and results by their names.
+func (s *signature) places(d *ast.FuncDecl) *strings.Replacer {
+	var pairs []string
+	params := s.params
+	if d.Recv != nil {
+		pairs = append(pairs, "{recv}", params[0].name)
+		params = params[1:]
+	}
+	for i, v := range params {
+		pairs = append(pairs, fmt.Sprintf("{p%d}", i), v.name)
+	}
+	for i, v := range s.results {
+		pairs = append(pairs, fmt.Sprintf("{r%d}", i), v.name)
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// funcType spells the function's type without names.
+func funcType(s *signature, d *ast.FuncDecl) string {
+	list := func(values []*variable) string {
+		var types []string
+		for _, v := range values {
+			types = append(types, v.typ)
+		}
+		return strings.Join(types, ", ")
+	}
+	params := s.params
+	if d.Recv != nil {
+		params = params[1:]
+	}
+	t := "func(" + list(params) + ")"
+	switch len(s.results) {
+	case 0:
+		return t
+	case 1:
+		return t + " " + list(s.results)
+	}
+	return t + " (" + list(s.results) + ")"
+}
+
+// addField queues the edit that gives a struct type a field, or says why it can't be made.
+func (p *pkg) addField(field Field) (problem string) {
+	t, ok := p.types[field.Type].(*ast.StructType)
+	if !ok {
+		return "there is no struct type " + field.Type
+	}
+	if field.Has != "" && !hasField(t, field.Has) {
+		return fmt.Sprintf("%s has no field %s", field.Type, field.Has)
+	}
+	for _, f := range p.files {
+		at := t.Fields.Closing
+		if field.Text == "" || at < f.tree.FileStart || f.tree.FileEnd <= at {
+			continue
+		}
+		text := field.Text
+		if n := len(t.Fields.List); n > 0 && f.tok.Line(t.Fields.List[n-1].End()) == f.tok.Line(at) {
+			text = ";" + text
+		}
+		f.edits.insert(f.offset(at), text)
+	}
+	return ""
+}
+
+// hasField says whether a struct type has a field of this name, by its own name or as an embedded type.
+func hasField(t *ast.StructType, name string) bool {
+	for _, field := range t.Fields.List {
+		if id, ok := field.Type.(*ast.Ident); len(field.Names) == 0 && ok && id.Name == name {
+			return true
+		}
+		for _, id := range field.Names {
+			if id.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,24 @@
+//go:build ftrace_core
+
+// This file is added to package github.com/ftrace-wrap/ftrace-wrap/protocol when the wrapper compiles it: the links into the core.
+
+package protocol
+
+import "unsafe"
+
+//go:linkname linkLoad runtime.ftrace_protocol_load
+func linkLoad(name string, wants uint32, start func(core unsafe.Pointer, protocol string) any, stop func(core unsafe.Pointer, conn any),
+	event func(core unsafe.Pointer, conn any, stage, event string, args *Args) bool) (loaded string)
+
+//go:linkname linkUnload runtime.ftrace_protocol_unload
+func linkUnload()
+
+//go:linkname linkDetach runtime.ftrace_protocol_detach
+func linkDetach(name, report string)
+
+//go:linkname linkConn runtime.ftrace_protocol_conn
+func linkConn(core unsafe.Pointer) (id uint64, driver any)
+
+func init() {
+	coreLoad, coreUnload, coreDetach, coreConn = linkLoad, linkUnload, linkDetach, linkConn
+}
