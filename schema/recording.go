@@ -66,6 +66,7 @@ func (s *recorded) Timers() ([]Timer, error) {
 }
 
 func (s *recorded) SetInstruments(map[uint32]Flags) error { return ErrReadOnly }
+func (s *recorded) SetThreads(map[uint64]bool) error      { return ErrReadOnly }
 func (s *recorded) SetConsumers(Consumers) error          { return ErrReadOnly }
 func (s *recorded) SetTimer(string) error                 { return ErrReadOnly }
 func (s *recorded) SetRules(RuleKind, []Rule) error       { return ErrReadOnly }
@@ -378,7 +379,7 @@ func (p *pass) snapshot() *Snapshot {
 
 // Rules that choose all.
 var (
-	everyActor  = Rule{[3]string{"%"}, Flags{true, true}}
+	everyActor  = Rule{[3]string{"%", "%"}, Flags{true, true}}
 	everyObject = Rule{[3]string{"%", "%", "%"}, Flags{true, true}}
 )
 

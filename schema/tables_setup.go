@@ -104,6 +104,7 @@ var performanceTimers = newTable("performance_timers", func(v *view) []Timer {
 
 var setupActors = withRules(ActorRules, newTable("setup_actors", func(v *view) []Rule { return v.Actors },
 	text("ENTRY_FUNCTION", nameKind, func(_ *view, r *Rule) string { return r.Pattern[0] }),
+	text("LABEL", nameKind, func(_ *view, r *Rule) string { return r.Pattern[1] }),
 	updatable(yesNo("ENABLED", func(r *Rule) bool { return r.Enabled })),
 ))
 
@@ -177,6 +178,7 @@ func (t *table) rule(values []value) (Rule, error) {
 type pending struct {
 	view        *view
 	instruments map[uint32]Flags
+	threads     map[uint64]bool
 	consumers   *Consumers
 	timer       string
 	rules       map[RuleKind][]Rule
@@ -202,6 +204,11 @@ func (p *pending) apply() error {
 	source := p.view.source
 	if p.instruments != nil {
 		if err := source.SetInstruments(p.instruments); err != nil {
+			return err
+		}
+	}
+	if p.threads != nil {
+		if err := source.SetThreads(p.threads); err != nil {
 			return err
 		}
 	}

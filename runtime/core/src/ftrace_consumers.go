@@ -18,10 +18,15 @@ const (
 	ftraceConsumerHistory = 1 << iota
 	ftraceConsumerHistoryLong
 	ftraceConsumerSummary
-	ftraceConsumersAll = 1<<iota - 1
+	ftraceConsumerGoroutines // see ftrace_tallies.go
+	ftraceConsumerCallers
+	ftraceConsumerReceivers
+	ftraceConsumersAll     = 1<<iota - 1
+	ftraceConsumersUsual   = ftraceConsumerHistory | ftraceConsumerHistoryLong | ftraceConsumerSummary
+	ftraceConsumersTallies = ftraceConsumerGoroutines | ftraceConsumerCallers | ftraceConsumerReceivers
 )
 
-var ftraceConsumerNames = [...]string{"history", "history_long", "summary"}
+var ftraceConsumerNames = [...]string{"history", "history_long", "summary", "by_goroutine", "by_caller", "by_receiver"}
 
 // ftraceParseConsumers reads FTRACE_CONSUMERS: all, none, or some.
 func ftraceParseConsumers(s string, wanted uint32) uint32 {
@@ -45,7 +50,7 @@ func ftraceParseConsumers(s string, wanted uint32) uint32 {
 			}
 		}
 		if !known {
-			ftraceComplain("FTRACE_CONSUMERS: " + item + " is none of history, history_long, summary, all, none")
+			ftraceComplain("FTRACE_CONSUMERS: " + item + " is none of history, history_long, summary, by_goroutine, by_caller, by_receiver, all, none")
 		}
 	}
 	return wanted
@@ -66,6 +71,7 @@ type ftraceCall struct {
 	count     uint64      // the how-manyeth call of the function it was
 	entry     ftracePlace // its records, if there are any
 	exit      ftracePlace
+	object    uint64 // the receiver's address if it is a pointer
 	depth     uint32 // calls around it
 	_         uint32
 }
@@ -111,6 +117,9 @@ func ftraceObserveEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	}
 	t.events++
 	frame.event = t.events
+	if f.flags&ftraceReceives != 0 && len(args) > 0 && args[0] != nil {
+		frame.object = uint64(uintptr(efaceOf(&args[0]).data))
+	}
 	mp := acquirem()
 	w := ftraceWriterOf(mp)
 	if w != nil {
@@ -217,16 +226,17 @@ func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outco
 		} else {
 			atomic.Xadd64(&ftraceMemory.head.lost.functions, 1)
 		}
-		if timed && t.depth > 1 {
-			t.frame(t.depth - 2).below += lasted
-		}
 	}
-	if on&(ftraceConsumerHistory|ftraceConsumerHistoryLong) == 0 {
-		return
+	around := t.around()
+	if on&ftraceConsumersTallies != 0 {
+		ftraceTallies(t, w, frame, around, outcome, on, lasted)
 	}
 	nesting := uint64(0)
-	if t.depth > 1 {
-		nesting = t.frame(t.depth - 2).event
+	if around != nil {
+		nesting = around.event
+		if timed {
+			around.below += lasted
+		}
 	}
 	if on&ftraceConsumerHistory != 0 {
 		if c := t.remember(); c != nil {
@@ -242,6 +252,33 @@ func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outco
 		w.calls++
 		ftraceStore64(&c.number, w.calls)
 	}
+}
+
+// ftraceTallies tells the tables that are on of a call.
+func ftraceTallies(t *ftraceG, w *ftraceWriter, frame, around *ftraceFrame, outcome, on uint32, lasted uint64) {
+	if on&ftraceConsumerGoroutines != 0 {
+		w.tally(ftraceByGoroutine, t.goroutine, t, frame, outcome, lasted)
+	}
+	if on&ftraceConsumerCallers != 0 {
+		caller := uint64(0)
+		if around != nil {
+			caller = uint64(around.key)
+		}
+		w.tally(ftraceByCaller, caller, t, frame, outcome, lasted)
+	}
+	if on&ftraceConsumerReceivers != 0 && frame.object != 0 {
+		w.tally(ftraceByReceiver, frame.object, t, frame, outcome, lasted)
+	}
+}
+
+// around returns the call around the topmost, of those that were noted, or nil.
+func (t *ftraceG) around() *ftraceFrame {
+	for i := t.depth - 2; i >= 0; i-- {
+		if frame := t.frame(i); frame.event != 0 {
+			return frame
+		}
+	}
+	return nil
 }
 
 // remember returns the place for the goroutine's next finished call, or nil if it can't have a history.
@@ -269,5 +306,5 @@ func (c *ftraceCall) fill(gp *g, t *ftraceG, frame *ftraceFrame, outcome uint32,
 		c.start = 0
 	}
 	c.event, c.nesting, c.last, c.count = frame.event, nesting, t.events, uint64(frame.count)
-	c.entry, c.exit, c.depth = frame.place, exit, uint32(frame.shown)
+	c.entry, c.exit, c.object, c.depth = frame.place, exit, frame.object, uint32(frame.shown)
 }

@@ -21,6 +21,7 @@ const (
 	ftraceTableLayout             // number, flags, key of the function, types' numbers
 	ftraceTableLost               // processor, records lost on it by the end
 	ftraceTableCode               // address, name of the function whose code begins there
+	ftraceTableTimer              // number of the one in use from here on; clocks from before are of another
 )
 
 // ftraceTables is the file. Its lock is the runtime's, for a goroutine that is held on its processor may not wait for a semaphore.
@@ -227,7 +228,7 @@ func ftraceStartTables() {
 		ftraceTables.types = (*ftraceTypeTable)(ftraceAlloc(unsafe.Sizeof(ftraceTypeTable{})))
 		ftraceTables.text = ftraceNewText()
 		ftraceDefineProcess()
-		ftraceDefineClock()
+		ftraceDefineTimer()
 		for p := ftraceRegistry.first; p != nil; p = p.next {
 			p.define()
 		}
@@ -246,7 +247,7 @@ func ftraceFileTables(fd int32) {
 	}
 	unlock(&ftraceTables.lock)
 	ftraceDefineProcess()
-	ftraceDefineClock()
+	ftraceDefineTimer()
 }
 
 // define defines the functions of a package, if that has not been done and the tables are begun.
@@ -299,6 +300,17 @@ func ftraceDefineProcess() {
 	}
 	ftraceFlushTables()
 	unlock(&ftraceTables.lock)
+}
+
+// ftraceDefineTimer says by which timer times are from here on, and what the time is.
+func ftraceDefineTimer() {
+	lock(&ftraceTables.lock)
+	if b := ftraceTableBegin(ftraceTableTimer); b != nil {
+		b.word(uint64(ftraceTimer))
+		ftraceTableEnd()
+	}
+	unlock(&ftraceTables.lock)
+	ftraceDefineClock()
 }
 
 // ftraceDefineClock says what the time is.
