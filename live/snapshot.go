@@ -50,7 +50,7 @@ func (p *Process) look() (*Snapshot, error) {
 	s := &Snapshot{Program: recording.FromTables(recording.Env{UUID: h.uuid, PID: p.PID}, tables), Consumers: p.Consumers(), LongMost: int(max(h.longMost, 1) - 1), HistoryMost: int(h.historyMost)}
 	s.Begun, s.Now = recording.Clock{Ticks: h.begun.ticks, Monotonic: h.begun.monotonic, Wall: h.begun.wall}, recording.Clock{Ticks: h.now.ticks, Monotonic: h.now.monotonic, Wall: h.now.wall}
 	s.Program.Env.Executable, s.Program.Env.Release = s.Program.Process.Executable, s.Program.Process.Release
-	s.Clock = recording.Through(s.Begun, s.Now)
+	s.Clock = recording.Through(int(h.timer&0xFF), s.Begun, s.Now)
 	s.Lost = Losses{Functions: h.lost.functions, Goroutines: h.lost.goroutines, Frames: h.lost.frames, Tables: h.lost.tables, Tallies: h.lost.tallies}
 	s.Timer = p.Timer()
 	if err := p.functions(s); err != nil {

@@ -79,6 +79,14 @@ func (c *Catalog) Sources() []Source {
 	return slices.Clone(c.sources)
 }
 
+// sourcesOf returns those of a schema, and finds new ones first.
+func (c *Catalog) sourcesOf(sc *Schema) []Source {
+	if c.Find != nil && sc.name == "performance_schema" {
+		c.Find()
+	}
+	return sc.sources()
+}
+
 // AddSchema adds a schema of one source, before the first session. Its name is made of what is in it; the one it has is returned.
 func (c *Catalog) AddSchema(name string, s Source) (string, error) {
 	name = strings.Map(func(r rune) rune {
@@ -312,11 +320,8 @@ func (s *Session) views(sc *Schema) ([]*view, error) {
 	if sc.information {
 		return []*view{{Snapshot: &Snapshot{}, session: s}}, nil
 	}
-	if s.catalog.Find != nil && sc.name == "performance_schema" {
-		s.catalog.Find()
-	}
 	views := []*view{}
-	for _, source := range sc.sources() {
+	for _, source := range s.catalog.sourcesOf(sc) {
 		v := st.bySource[source]
 		if v == nil {
 			snap, err := source.Snapshot()

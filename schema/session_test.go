@@ -163,7 +163,7 @@ func TestSeveral(t *testing.T) {
 	if got := ask(t, s, "SELECT COUNT(*), COUNT(DISTINCT PROCESS) FROM performance_timers"); got != "10|2\n" {
 		t.Errorf("timers: %s", got)
 	}
-	ask(t, s, "INSERT INTO setup_actors VALUES ('call/main/%', 'NO')")
+	ask(t, s, "INSERT INTO setup_actors VALUES ('call/main/%', '%', 'NO')")
 	if len(a.actors) != 2 || len(b.actors) != 2 || a.actors[1] != b.actors[1] {
 		t.Errorf("actors: %+v %+v", a.actors, b.actors)
 	}

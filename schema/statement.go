@@ -277,7 +277,7 @@ func (s *Session) truncate(ctx context.Context, st *stmt) (*Result, error) {
 	case t.table.parts == nil && t.table.rules == nil:
 		return nil, s.denied("DROP", t.name)
 	}
-	sources := s.catalog.schema(t.schema).sources()
+	sources := s.catalog.sourcesOf(s.catalog.schema(t.schema))
 	for _, source := range sources {
 		var err error
 		if t.table.rules != nil {

@@ -39,6 +39,9 @@ const ftraceTallyPlaces = 16
 
 // tally tells a table of a call.
 func (w *ftraceWriter) tally(table int, by uint64, t *ftraceG, frame *ftraceFrame, outcome uint32, lasted uint64) {
+	if table != ftraceByGoroutine {
+		t = nil
+	}
 	r := w.row(table, by, frame.key, t)
 	if r == nil {
 		atomic.Xadd64(&ftraceMemory.head.lost.tallies, 1)
@@ -70,41 +73,58 @@ func (w *ftraceWriter) row(table int, by uint64, key uint32, t *ftraceG) *ftrace
 	if w.tallies[table] == nil {
 		return nil
 	}
-	mask := uintptr(ftraceMemory.head.talliesMost) - 1
-	at := uintptr((by*0x9E3779B97F4A7C15 + uint64(key)*0xC2B2AE3D27D4EB4F) >> 32)
-	var ended *ftraceTally
+	r, free := w.find(table, by, key)
+	if r != nil {
+		return r
+	}
+	if free != nil && t != nil && w.row(table, 0, key, nil) != nil && free.key != 0 {
+		_, free = w.find(table, by, key) // it was taken for what will be of goroutines that have ended
+	}
+	if free != nil {
+		free.take(by, key, t)
+		return free
+	}
 	for i := range uintptr(ftraceTallyPlaces) {
-		r := (*ftraceTally)(add(w.tallies[table], (at+i)&mask*unsafe.Sizeof(ftraceTally{})))
-		switch {
-		case r.key == key && r.by == by:
+		r := w.tallyAt(table, by, key, i)
+		if r.state == 0 || ftraceStateAt(r.state).goroutine == r.by {
+			continue
+		}
+		if sum, _ := w.find(table, 0, r.key); sum != nil {
+			ftraceStore64(&w.moving, w.moving+1)
+			sum.add(r)
+			r.take(by, key, t)
+			ftraceStore64(&w.moving, w.moving+1)
 			return r
-		case r.key == 0:
-			r.take(table, by, key, t)
-			return r
-		case ended == nil && r.state != 0 && ftraceStateAt(r.state).goroutine != r.by:
-			ended = r
 		}
 	}
-	if ended == nil || by == 0 {
-		return nil
+	return nil
+}
+
+// find returns the row, or else a place where it can be made, if there is one.
+func (w *ftraceWriter) find(table int, by uint64, key uint32) (r, free *ftraceTally) {
+	for i := range uintptr(ftraceTallyPlaces) {
+		switch r := w.tallyAt(table, by, key, i); {
+		case r.key == key && r.by == by:
+			return r, nil
+		case r.key == 0:
+			return nil, r
+		}
 	}
-	sum := w.row(table, 0, ended.key, nil)
-	if sum == nil {
-		return nil
-	}
-	ftraceStore64(&w.moving, w.moving+1)
-	sum.add(ended)
-	ended.take(table, by, key, t)
-	ftraceStore64(&w.moving, w.moving+1)
-	return ended
+	return nil, nil
+}
+
+// tallyAt returns one of the places where a row can be.
+func (w *ftraceWriter) tallyAt(table int, by uint64, key uint32, i uintptr) *ftraceTally {
+	at := uintptr((by*0x9E3779B97F4A7C15 + uint64(key)*0xC2B2AE3D27D4EB4F) >> 32)
+	return (*ftraceTally)(add(w.tallies[table], (at+i)&(uintptr(ftraceMemory.head.talliesMost)-1)*unsafe.Sizeof(ftraceTally{})))
 }
 
 // take makes the row that of something else, without calls.
-func (r *ftraceTally) take(table int, by uint64, key uint32, t *ftraceG) {
+func (r *ftraceTally) take(by uint64, key uint32, t *ftraceG) {
 	changing := r.changing
 	ftraceStore64(&r.changing, changing+1)
 	*r = ftraceTally{changing: changing + 1, by: by, key: key}
-	if table == ftraceByGoroutine && t != nil {
+	if t != nil {
 		r.state = t.place()
 	}
 	ftraceStore64(&r.changing, changing+2)
