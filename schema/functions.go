@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"modernc.org/sqlite"
 )
@@ -25,6 +26,7 @@ var functions = map[string]struct {
 	"sysdate":          {-1, func([]driver.Value) driver.Value { return time.Now().UTC().Format(time.DateTime) }},
 	"unix_timestamp":   {0, func([]driver.Value) driver.Value { return time.Now().Unix() }},
 	"found_rows":       {0, func([]driver.Value) driver.Value { return int64(0) }},
+	"char_length":      {1, func(a []driver.Value) driver.Value { return int64(utf8.RuneCountInString(asText(a[0]))) }},
 	"ucase":            {1, text1(strings.ToUpper)},
 	"lcase":            {1, text1(strings.ToLower)},
 	"format_pico_time": {1, formatPicoseconds},

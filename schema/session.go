@@ -272,6 +272,9 @@ func (s *Session) Identify(id uint32, who string) {
 
 func (w *identity) String() string { return w.user + "@" + w.host }
 
+// grantee returns the identity as privileges have it.
+func (w *identity) grantee() string { return fmt.Sprintf("'%s'@'%s'", w.user, w.host) }
+
 // Close ends the session.
 func (s *Session) Close() error {
 	if _, ok := sessions.LoadAndDelete(s.number); ok && s.conn != nil {

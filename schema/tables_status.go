@@ -101,7 +101,7 @@ func status(v *view) []variable {
 			rows = append(rows, variable{"Performance_schema_" + name, "0"})
 		}
 	}
-	rows = append(rows, variable{"Threads_connected", fmt.Sprint(v.session.catalog.connected.Load())},
+	rows = append(rows, variable{"Ssl_cipher", ""}, variable{"Ssl_version", ""}, variable{"Threads_running", "1"}, variable{"Threads_connected", fmt.Sprint(v.session.catalog.connected.Load())},
 		variable{"Questions", fmt.Sprint(v.session.catalog.questions.Load())},
 		variable{"Uptime", fmt.Sprint(int64(time.Since(v.session.catalog.started).Seconds()))})
 	return sortedVariables(rows)
