@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,7 +42,15 @@ var functions = map[string]struct {
 	"rpad":            {3, func(a []driver.Value) driver.Value { return pad(a, false) }},
 	"greatest":        {-1, func(a []driver.Value) driver.Value { return extreme(a, 1) }},
 	"least":           {-1, func(a []driver.Value) driver.Value { return extreme(a, -1) }},
-	"is_null":         {1, func(a []driver.Value) driver.Value { return truth(a[0] == nil) }},
+	"enum_index": {1, func(a []driver.Value) driver.Value {
+		for _, values := range [][]string{{"YES", "NO"}, TimerNames} {
+			if i := slices.Index(values, asText(a[0])); i >= 0 {
+				return int64(i + 1)
+			}
+		}
+		return int64(0)
+	}},
+	"is_null": {1, func(a []driver.Value) driver.Value { return truth(a[0] == nil) }},
 	"truncate": {2, func(a []driver.Value) driver.Value {
 		x, n := asNumber(a[0]), math.Pow(10, asNumber(a[1]))
 		return math.Trunc(x*n) / n

@@ -65,6 +65,9 @@ func (r *rewriter) token(i int) error {
 	switch t.kind {
 	case name:
 		r.out[i] = quoteName(t.text)
+		if r.at(i-1).is("*") && r.at(i-2).kind == num && r.at(i-2).text == "1" && enums[strings.ToUpper(t.text)] {
+			r.out[i-2], r.out[i-1], r.out[i] = "enum_index(", "", r.out[i]+")" // how clients ask for the number of its value
+		}
 	case str:
 		if r.at(i - 1).is("COLLATE") {
 			r.out[i] = collation(t.text)
@@ -130,6 +133,9 @@ func (r *rewriter) token(i int) error {
 	}
 	return nil
 }
+
+// enums are the columns that are enumerations.
+var enums = map[string]bool{"ENABLED": true, "TIMED": true, "INSTRUMENTED": true, "PANICKED": true, "TIMER_NAME": true}
 
 // collation returns the collation of SQLite that is like one of MySQL's.
 func collation(name string) string {

@@ -3,7 +3,6 @@ package schema
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // setupTables are those by which is chosen what is collected.
@@ -77,12 +76,9 @@ var setupTimers = withUpdate(newTable("setup_timers", func(v *view) []timerRow {
 	text("NAME", wordKind, func(_ *view, r *timerRow) string { return r.name }),
 	updatable(text("TIMER_NAME", timerKind, func(_ *view, r *timerRow) string { return r.timer })),
 ), func(p *pending, _ any, _ int, v value) error {
-	if v == nil {
-		return NewError(erNull, "Column 'TIMER_NAME' cannot be null")
-	}
-	name := strings.ToUpper(fmt.Sprint(v))
-	if !slices.Contains(TimerNames, name) {
-		return NewError(erTruncated, "Data truncated for column 'TIMER_NAME' at row 1")
+	name, err := parseEnum("TIMER_NAME", v, TimerNames)
+	if err != nil {
+		return err
 	}
 	p.timer = name
 	return nil

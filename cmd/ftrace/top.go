@@ -207,7 +207,9 @@ func (m *topModel) key(k tea.KeyMsg) tea.Cmd {
 	case "E", "D":
 		return m.enableAll(k.String() == "E")
 	case "c":
-		return m.do("cleared", func() error { return errors.Join(m.source.Truncate(schema.GlobalPart), m.source.Truncate(schema.ByCallerPart)) })
+		return m.do("cleared", func() error {
+			return errors.Join(m.source.Truncate(schema.GlobalPart), m.source.Truncate(schema.ByCallerPart))
+		})
 	}
 	m.rebuild()
 	return nil
