@@ -21,7 +21,7 @@ const (
 	ToFiles
 )
 
-// Consumers is a set of what programs keep of calls in memory. Calls under way are there always.
+// Consumers is a set of what programs keep of calls in memory.
 type Consumers uint32
 
 const (
@@ -31,8 +31,9 @@ const (
 	ByGoroutine                       // the same, of each function on each goroutine
 	ByCaller                          // by the function that called it
 	ByReceiver                        // by the address of the receiver, of methods of pointers
+	Current                           // the calls under way, which are there too while another one is on
 
-	AllConsumers = History | HistoryLong | Summary | ByGoroutine | ByCaller | ByReceiver
+	AllConsumers = History | HistoryLong | Summary | ByGoroutine | ByCaller | ByReceiver | Current
 )
 
 // A Switch says what a function is switched to; several can be combined.

@@ -60,11 +60,8 @@ func (s *liveProcess) use(f func() error) error {
 }
 
 // inProcess are the consumers that the process keeps, as it knows them; and values, which are there while it records to rings.
-var inProcess = map[Consumers]live.Consumers{History: live.History, HistoryLong: live.HistoryLong, SummaryGlobal: live.Summary,
+var inProcess = map[Consumers]live.Consumers{Current: live.Current, History: live.History, HistoryLong: live.HistoryLong, SummaryGlobal: live.Summary,
 	SummaryByThread: live.ByGoroutine, SummaryByCaller: live.ByCaller, SummaryByInstance: live.ByReceiver, ValuesConsumer: 0}
-
-// here are those that this source keeps.
-const here = Current | Histograms
 
 // noted marks a process's note as that of which consumers were asked for.
 const noted = 1 << 63

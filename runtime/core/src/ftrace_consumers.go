@@ -21,12 +21,13 @@ const (
 	ftraceConsumerGoroutines // see ftrace_tallies.go
 	ftraceConsumerCallers
 	ftraceConsumerReceivers
+	ftraceConsumerCurrent  // calls under way, which are there too while another is on
 	ftraceConsumersAll     = 1<<iota - 1
-	ftraceConsumersUsual   = ftraceConsumerHistory | ftraceConsumerHistoryLong | ftraceConsumerSummary
+	ftraceConsumersUsual   = ftraceConsumerCurrent | ftraceConsumerHistory | ftraceConsumerHistoryLong | ftraceConsumerSummary
 	ftraceConsumersTallies = ftraceConsumerGoroutines | ftraceConsumerCallers | ftraceConsumerReceivers
 )
 
-var ftraceConsumerNames = [...]string{"history", "history_long", "summary", "by_goroutine", "by_caller", "by_receiver"}
+var ftraceConsumerNames = [...]string{"history", "history_long", "summary", "by_goroutine", "by_caller", "by_receiver", "current"}
 
 // ftraceParseConsumers reads FTRACE_CONSUMERS: all, none, or some.
 func ftraceParseConsumers(s string, wanted uint32) uint32 {
@@ -50,7 +51,7 @@ func ftraceParseConsumers(s string, wanted uint32) uint32 {
 			}
 		}
 		if !known {
-			ftraceComplain("FTRACE_CONSUMERS: " + item + " is none of history, history_long, summary, by_goroutine, by_caller, by_receiver, all, none")
+			ftraceComplain("FTRACE_CONSUMERS: " + item + " is none of current, history, history_long, summary, by_goroutine, by_caller, by_receiver, all, none")
 		}
 	}
 	return wanted
@@ -153,8 +154,8 @@ func (w *ftraceWriter) now(t *ftraceG, frame *ftraceFrame) uint64 {
 func ftraceObserveExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_panic) {
 	f := frame.fn
 	records, on := ftraceRecording.on, ftraceConsumers()
-	if on == 0 && !records || frame.place.ticks == 0 {
-		return // nothing is kept, or was not when the call began
+	if on&^ftraceConsumerCurrent == 0 && !records || frame.place.ticks == 0 {
+		return // nothing is kept of calls that have ended, or was not when the call began
 	}
 	mp := acquirem()
 	w := ftraceWriterOf(mp)
@@ -241,14 +242,20 @@ func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outco
 	if on&ftraceConsumerHistory != 0 {
 		if c := t.remember(); c != nil {
 			c.fill(gp, t, frame, outcome, now, nesting, exit)
+			if t.nextCall += unsafe.Sizeof(ftraceCall{}); t.nextCall == uintptr(ftraceMemory.head.historyMost+1)*unsafe.Sizeof(ftraceCall{}) {
+				t.nextCall = 0
+			}
 			t.calls++
 			ftraceStore64(&c.number, t.calls)
 		}
 	}
 	if on&ftraceConsumerHistoryLong != 0 && w.history != nil {
-		c := (*ftraceCall)(add(w.history, uintptr(w.calls%ftraceMemory.head.longMost)*unsafe.Sizeof(ftraceCall{})))
+		c := (*ftraceCall)(add(w.history, w.nextCall))
 		ftraceStore64(&c.number, 0)
 		c.fill(gp, t, frame, outcome, now, nesting, exit)
+		if w.nextCall += unsafe.Sizeof(ftraceCall{}); w.nextCall == uintptr(ftraceMemory.head.longMost)*unsafe.Sizeof(ftraceCall{}) {
+			w.nextCall = 0
+		}
 		w.calls++
 		ftraceStore64(&c.number, w.calls)
 	}
@@ -283,8 +290,8 @@ func (t *ftraceG) around() *ftraceFrame {
 
 // remember returns the place for the goroutine's next finished call, or nil if it can't have a history.
 func (t *ftraceG) remember() *ftraceCall {
-	n := uintptr(ftraceMemory.head.historyMost) + 1 // one more, for it is being written
 	if t.history == nil {
+		n := uintptr(ftraceMemory.head.historyMost) + 1 // one more, for it is being written
 		if n == 1 || t.historyLost {
 			return nil
 		}
@@ -294,7 +301,7 @@ func (t *ftraceG) remember() *ftraceCall {
 			return nil
 		}
 	}
-	c := (*ftraceCall)(add(t.history, uintptr(t.calls)%n*unsafe.Sizeof(ftraceCall{})))
+	c := (*ftraceCall)(add(t.history, t.nextCall))
 	ftraceStore64(&c.number, 0)
 	return c
 }

@@ -45,6 +45,7 @@ type ftraceG struct {
 	parentFn    *ftraceFunc // where the goroutine was started, if in an armed function
 	startMask   uint32      // the marks it inherits
 	historyLost bool        // there was no memory for it
+	nextCall    uintptr     // where the next one goes in the history
 
 	group *ftraceGroup // lines that wait for the end of the outermost call, see ftrace_group.go
 	held  *ftraceText  // entry lines that wait for the exit, see ftrace_text.go
