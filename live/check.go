@@ -18,6 +18,11 @@ func (h *head) wrong(fileSize uint64) string {
 		}
 	}
 	goroutineSize, callSize, summarySize := uint64(unsafe.Sizeof(goroutine{})), uint64(unsafe.Sizeof(call{})), uint64(unsafe.Sizeof(summary{}))
+	for _, at := range h.talliesAt {
+		if h.talliesMost > entriesMost || at > h.processors.size || h.talliesMost*uint64(unsafe.Sizeof(tally{})) > h.processors.size-at {
+			return "the summaries"
+		}
+	}
 	switch {
 	case h.tables.most > tablesMost:
 		return "the size of the tables"

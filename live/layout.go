@@ -1,10 +1,10 @@
 package live
 
-// The memory file as the core writes it: runtime/core/src/ftrace_memory.go, ftrace_consumers.go and ftrace_mem.go have the same declarations. The reader runs on the same
+// The memory file as the core writes it: runtime/core/src/ftrace_memory.go, ftrace_consumers.go, ftrace_tallies.go and ftrace_mem.go have the same declarations. The reader runs on the same
 // machine, so the layout is the compiler's.
 
 const (
-	memoryVersion = 1
+	memoryVersion = 2
 	memoryMagic   = 0x6576696C72746601
 	pageSize      = 4096
 	requestAt     = 1 * pageSize
@@ -46,11 +46,15 @@ type head struct {
 	tables, flags, goroutines, frames, processors section
 
 	longAt, longMost, summariesAt, summariesMost, ringAt, ringChunks, ringChunk, historyMost, frameSize uint64
+
+	talliesAt   [tallyTables]uint64
+	talliesMost uint64
+	note        uint64
 }
 
 type timer struct{ frequency, resolution, overhead uint64 }
 
-type losses struct{ functions, goroutines, frames, tables, calls uint64 }
+type losses struct{ functions, goroutines, frames, tables, calls, tallies uint64 }
 
 type section struct{ at, size, most, used uint64 }
 
@@ -64,7 +68,8 @@ type goroutine struct {
 	events      uint64
 	parent      uint64
 	parentKey   uint32
-	_           uint32
+	_           [2]bool
+	muted       bool
 	start       uint64
 	parentCount uint64
 }
@@ -75,10 +80,15 @@ type frame struct {
 	flags uint32
 	event uint64
 	count uint64
+
+	object uint64
 }
 
 // framePanicked is the flag of a call that a panic has ended, of which the program takes note when the goroutine calls or returns next.
 const framePanicked = 1 << 2
+
+// frameNotTimed is that of a call that is not timed.
+const frameNotTimed = 1 << 6
 
 type place struct {
 	ticks  uint64
@@ -102,6 +112,7 @@ type call struct {
 	count     uint64
 	entry     place
 	exit      place
+	object    uint64
 	depth     uint32
 	_         uint32
 }
@@ -115,11 +126,33 @@ type summary struct {
 	log2           [Buckets]uint64
 }
 
+// The tables of summaries by something else than the function.
+const (
+	byGoroutine = iota
+	byCaller
+	byReceiver
+	tallyTables
+)
+
+type tally struct {
+	changing       uint64
+	by             uint64
+	key            uint32
+	_              uint32
+	count, timed   uint64
+	sum, min, max  uint64
+	self           uint64
+	errors, panics uint64
+	_              [5]uint64
+}
+
 // writer is the beginning of a processor's part.
 type writer struct {
-	calls uint64
-	_     uint64
-	lost  uint64
+	calls  uint64
+	_      uint64
+	lost   uint64
+	_      [7]uint64
+	moving uint64
 }
 
 // The kinds of requests.
@@ -135,6 +168,10 @@ const (
 	askSession
 	askDetach
 	askDump
+	askTimer
+	askMute
+	askActors
+	askObjects
 )
 
 // chunkHead is the size of a chunk's head in a ring, and where its number is.

@@ -31,9 +31,16 @@ func (p *Process) Dump(dir string) error                   { return errSystem }
 func (p *Process) Recording() Recording                    { return NotRecording }
 func (p *Process) Consumers() Consumers                    { return 0 }
 func (p *Process) SetConsumers(c Consumers)                {}
+func (p *Process) Note() uint64                            { return 0 }
+func (p *Process) SetNote(n uint64)                        {}
 func (p *Process) Clear(c Consumers) error                 { return errSystem }
 func (p *Process) Switch(changes map[uint32]Switch) error  { return errSystem }
 func (p *Process) Timers() ([]Timer, error)                { return nil, errSystem }
+func (p *Process) Timer() string                           { return "" }
+func (p *Process) SetTimer(name string) error              { return errSystem }
+func (p *Process) Mute(goroutines map[uint64]bool) error   { return errSystem }
+func (p *Process) SetObjects(rules []Rule) error           { return errSystem }
+func (p *Process) SetActors(rules []Rule) error            { return errSystem }
 func (p *Process) Begin() error                            { return errSystem }
 func (p *Process) Detach() error                           { return errSystem }
 func (p *Process) Snapshot() (*Snapshot, error)            { return nil, errSystem }

@@ -191,13 +191,19 @@ func (p *Process) lock(part int64, kind int16, wait bool) error {
 // answerWithin is how long a request may take: a stopped process answers none.
 const answerWithin = 10 * time.Second
 
-// ask makes a request and waits for the answer.
+// ask makes a request that nothing is answered to but what is wrong.
 func (p *Process) ask(kind uint32, text string) error {
+	_, err := p.request(kind, text)
+	return err
+}
+
+// request makes a request and waits for the answer.
+func (p *Process) request(kind uint32, text string) (answer string, err error) {
 	if len(text) > requestMost {
-		return fmt.Errorf("a request of %d bytes is too long", len(text))
+		return "", fmt.Errorf("a request of %d bytes is too long", len(text))
 	}
 	if err := p.lock(lockRequest, syscall.F_WRLCK, true); err != nil {
-		return err
+		return "", err
 	}
 	defer p.lock(lockRequest, syscall.F_UNLCK, false)
 	h := p.head
@@ -216,19 +222,20 @@ func (p *Process) ask(kind uint32, text string) error {
 	}
 	// One that was given up by another reader may still be on its way.
 	if err := waitFor(atomic.LoadUint32(&h.request)); err != nil {
-		return err
+		return "", err
 	}
 	copy(p.mem[requestAt:], text)
 	h.asked, h.kind = uint32(len(text)), kind
 	number := atomic.AddUint32(&h.request, 1)
 	futex(&h.request, futexWake, 1, 0, 0)
 	if err := waitFor(number); err != nil {
-		return err
+		return "", err
 	}
+	answer = string(p.mem[replyAt : replyAt+min(h.answered, requestMost)])
 	if h.failed != 0 {
-		return errors.New(string(p.mem[replyAt : replyAt+min(h.answered, requestMost)]))
+		return "", errors.New(answer)
 	}
-	return nil
+	return answer, nil
 }
 
 const (
@@ -281,6 +288,12 @@ func (p *Process) Consumers() Consumers { return Consumers(atomic.LoadUint32(&p.
 // SetConsumers says what is kept in memory from now on. What others have kept so far stays as it is.
 func (p *Process) SetConsumers(c Consumers) { atomic.StoreUint32(&p.head.consumers, uint32(c)) }
 
+// Note returns a number that those who look at the process have left for each other, 0 at first. It means nothing to the process. Package schema keeps in it which consumers were asked for.
+func (p *Process) Note() uint64 { return atomic.LoadUint64(&p.head.note) }
+
+// SetNote leaves a number for others.
+func (p *Process) SetNote(n uint64) { atomic.StoreUint64(&p.head.note, n) }
+
 // Clear forgets what these consumers have kept.
 func (p *Process) Clear(c Consumers) error {
 	return p.ask(askClear, string(binary.LittleEndian.AppendUint32(nil, uint32(c))))
@@ -320,6 +333,49 @@ func (p *Process) Timers() ([]Timer, error) {
 	}
 	return list, nil
 }
+
+// Timer returns the name of the timer by which calls are timed.
+func (p *Process) Timer() string {
+	return timerNames[min(int(atomic.LoadUint32(&p.head.timer)), len(timerNames)-1)]
+}
+
+// SetTimer lets calls that begin from now on be timed by another timer. What the program has kept of calls is forgotten, and calls under way are not timed. It fails while the program records to files.
+func (p *Process) SetTimer(name string) error {
+	n := slices.Index(timerNames[:], name)
+	if n < 0 {
+		return fmt.Errorf("there is no timer %s", name)
+	}
+	return p.ask(askTimer, string(binary.LittleEndian.AppendUint32(nil, uint32(n))))
+}
+
+// Mute says of goroutines, by their ids, whether their calls are looked at; true: they are not.
+func (p *Process) Mute(goroutines map[uint64]bool) error {
+	var text []byte
+	flush := func() error {
+		err := p.ask(askMute, string(text))
+		text = text[:0]
+		return err
+	}
+	for id, muted := range goroutines {
+		looked := uint64(1)
+		if muted {
+			looked = 0
+		}
+		text = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(text, id), looked)
+		if len(text)+16 > requestMost {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// SetObjects says which functions stay off, see Setup. It stays until it is set anew.
+func (p *Process) SetObjects(rules []Rule) error { return p.ask(askObjects, formatRules(rules)) }
+
+// SetActors says which goroutines are looked at, see Setup. It stays until it is set anew.
+func (p *Process) SetActors(rules []Rule) error { return p.ask(askActors, formatRules(rules)) }
 
 // Begin begins a session: what is set from now on is undone by Detach, by Close, or some seconds after this reader died. A process has one session at a time.
 func (p *Process) Begin() error {

@@ -19,10 +19,18 @@ const attempts = 50
 
 // Snapshot returns what there is to see.
 func (p *Process) Snapshot() (*Snapshot, error) {
-	if err := p.ask(askLook, ""); err != nil {
+	setup, err := p.request(askLook, "")
+	if err != nil {
 		return nil, err
 	}
-	return p.look()
+	s, err := p.look()
+	if err != nil {
+		return nil, err
+	}
+	if s.Setup, err = parseSetup(setup); err != nil {
+		return nil, fmt.Errorf("process %d: %v", p.PID, err)
+	}
+	return s, nil
 }
 
 // look is Snapshot without telling the program.
@@ -42,8 +50,9 @@ func (p *Process) look() (*Snapshot, error) {
 	s := &Snapshot{Program: recording.FromTables(recording.Env{UUID: h.uuid, PID: p.PID}, tables), Consumers: p.Consumers(), LongMost: int(max(h.longMost, 1) - 1), HistoryMost: int(h.historyMost)}
 	s.Begun, s.Now = recording.Clock{Ticks: h.begun.ticks, Monotonic: h.begun.monotonic, Wall: h.begun.wall}, recording.Clock{Ticks: h.now.ticks, Monotonic: h.now.monotonic, Wall: h.now.wall}
 	s.Program.Env.Executable, s.Program.Env.Release = s.Program.Process.Executable, s.Program.Process.Release
-	s.Clock = recording.Through(s.Begun, s.Now)
-	s.Lost = Losses{Functions: h.lost.functions, Goroutines: h.lost.goroutines, Frames: h.lost.frames, Tables: h.lost.tables}
+	s.Clock = recording.Through(int(h.timer&0xFF), s.Begun, s.Now)
+	s.Lost = Losses{Functions: h.lost.functions, Goroutines: h.lost.goroutines, Frames: h.lost.frames, Tables: h.lost.tables, Tallies: h.lost.tallies}
+	s.Timer = p.Timer()
 	if err := p.functions(s); err != nil {
 		return nil, err
 	}
@@ -95,7 +104,7 @@ func (p *Process) functions(s *Snapshot) error {
 	flags, err := p.read(p.head.flags.at, n)
 	s.Functions = make([]Function, n)
 	for key := range flags {
-		s.Functions[key].Enabled, s.Functions[key].Timed = flags[key]&1 != 0, flags[key]&2 != 0
+		s.Functions[key] = Function{Enabled: flags[key]&1 != 0, Timed: flags[key]&2 == 0, On: flags[key]&4 != 0, Untimed: flags[key]&8 != 0}
 	}
 	return err
 }
@@ -124,6 +133,11 @@ func (p *Process) processor(s *Snapshot, at uint64) error {
 			}
 		}
 		s.Functions[key].Summary.add(c)
+	}
+	for i, to := range []*[]Tally{&s.ByGoroutine, &s.ByCaller, &s.ByReceiver} {
+		if err := p.tallies(to, at, at+h.talliesAt[i]); err != nil {
+			return err
+		}
 	}
 	calls, err := readAs[call](p, at+h.longAt, min(w[0].calls, h.longMost))
 	if err != nil {
@@ -177,7 +191,8 @@ func (c *Counts) add(s *summary) {
 
 func (c *call) call() Call {
 	return Call{Function: c.key, Panicked: c.flags&1 != 0, Goexit: c.flags&2 != 0, Failed: c.flags&4 != 0, Replaced: c.flags&8 != 0, Goroutine: c.goroutine,
-		Start: c.start, End: c.end, Event: c.event, Nesting: c.nesting, Last: c.last, Count: c.count, Depth: int(c.depth), Entry: c.entry.place(), Exit: c.exit.place()}
+		Start: c.start, End: c.end, Event: c.event, Nesting: c.nesting, Last: c.last, Count: c.count, Depth: int(c.depth),
+		Receiver: c.object, Entry: c.entry.place(), Exit: c.exit.place()}
 }
 
 func (a *place) place() Place {
@@ -225,7 +240,7 @@ func (p *Process) goroutine(at uint64) (g Goroutine, ok bool, err error) {
 		if b.changing%2 != 0 || b.depth < 0 || uint64(b.depth)*p.head.frameSize > p.head.frames.most {
 			continue
 		}
-		g = Goroutine{ID: b.goroutine, Parent: b.parent, ParentFn: b.parentKey, ParentCall: b.parentCount, Start: b.start}
+		g = Goroutine{ID: b.goroutine, Parent: b.parent, ParentFn: b.parentKey, ParentCall: b.parentCount, Start: b.start, Muted: b.muted}
 		if b.framesAt != 0 && b.depth > 0 {
 			frames, err := p.read(b.framesAt, uint64(b.depth)*p.head.frameSize)
 			if err != nil {
@@ -234,7 +249,7 @@ func (p *Process) goroutine(at uint64) (g Goroutine, ok bool, err error) {
 			for i := range uint64(b.depth) {
 				f := (*frame)(unsafe.Pointer(&frames[i*p.head.frameSize]))
 				if f.place.ticks != 0 && f.flags&framePanicked == 0 {
-					g.Stack = append(g.Stack, Frame{Function: f.key, Start: f.place.ticks, Event: f.event, Count: f.count, Entry: f.place.place()})
+					g.Stack = append(g.Stack, Frame{Function: f.key, Start: f.place.ticks, Event: f.event, Count: f.count, Entry: f.place.place(), Timed: f.flags&frameNotTimed == 0, Receiver: f.object})
 				}
 			}
 		}

@@ -21,15 +21,19 @@ const (
 	ToFiles
 )
 
-// Consumers is a set of what programs keep of calls in memory. Calls under way are there always.
+// Consumers is a set of what programs keep of calls in memory.
 type Consumers uint32
 
 const (
 	History     Consumers = 1 << iota // the last calls of each goroutine
 	HistoryLong                       // the last calls of all
 	Summary                           // counts and times of each function
+	ByGoroutine                       // the same, of each function on each goroutine
+	ByCaller                          // by the function that called it
+	ByReceiver                        // by the address of the receiver, of methods of pointers
+	Current                           // the calls under way, which are there too while another one is on
 
-	AllConsumers = History | HistoryLong | Summary
+	AllConsumers = History | HistoryLong | Summary | ByGoroutine | ByCaller | ByReceiver | Current
 )
 
 // A Switch says what a function is switched to; several can be combined.
@@ -43,6 +47,21 @@ const (
 )
 
 var timerNames = [...]string{"CYCLE", "NANOSECOND", "MICROSECOND", "MILLISECOND", "TICK"}
+
+// A Rule is a row of one of the tables by which a program chooses what it looks at. Patterns are those of SQL's LIKE, without regard to case. The last rule that matches decides; what none matches is off.
+type Rule struct {
+	On, Timed bool
+	Patterns  [3]string
+}
+
+// Setup is what a program was told to look at, beside its rules.
+type Setup struct {
+	// Objects are of functions: the patterns are package, type, and function without its type. One that is off stays off whatever else is said, and likewise untimed. nil: all are on.
+	Objects []Rule
+	// Actors are of goroutines, when they call an armed function for the first time, and when they have other labels (runtime/pprof) than before. The patterns are the function that the
+	// goroutine was started with, as an instrument (call/main/main), and a label, as key=value: % is for any goroutine, labelled or not. nil: all are on.
+	Actors []Rule
+}
 
 // A Timer is one by which calls can be timed (FTRACE_TIMER), as measured.
 type Timer struct {
@@ -66,24 +85,59 @@ type Snapshot struct {
 	LongMost    int    // so many are kept
 	HistoryMost int    // and so many of each goroutine
 	Lost        Losses
+	Timer       string // by which calls are timed
+	Setup       Setup
+	// What was counted while these consumers were on.
+	ByGoroutine []Tally
+	ByCaller    []Tally
+	ByReceiver  []Tally
+}
+
+// A Tally is a summary of the calls of a function by something else besides. Several may be of the same: each processor has its own.
+type Tally struct {
+	Function uint32
+	By       uint64 // the goroutine, 0: those that have ended and whose rows were needed; the key of the caller, 0: there was none; or the address of the receiver
+	Timed    uint64 // how many of the calls
+	Sums
+}
+
+// Add adds the calls of another.
+func (t *Tally) Add(other *Tally) {
+	if other.Timed > 0 && (t.Timed == 0 || other.Min < t.Min) {
+		t.Min = other.Min
+	}
+	t.Timed += other.Timed
+	t.Count += other.Count
+	t.Sum += other.Sum
+	t.Max = max(t.Max, other.Max)
+	t.Self += other.Self
+	t.Errors += other.Errors
+	t.Panics += other.Panics
 }
 
 // A Function is what is known of one.
 type Function struct {
 	Enabled bool // its calls are seen
-	Timed   bool
+	Timed   bool // and timed
+	On      bool // they would be seen but for Setup.Objects
+	Untimed bool // they would not be timed whatever that says
 	Summary Counts
 }
 
 // Buckets is how many there are in the histogram of a function's times: the n-th has calls that took from 2^(n-1) to 2^n - 1 ticks, the last one those that took longer, too.
 const Buckets = 48
 
-// Counts are those of calls that have ended. Times are in ticks, of calls that were timed.
-type Counts struct {
+// Sums are those of calls that have ended. Times are in ticks, of calls that were timed.
+type Sums struct {
 	Count, Sum, Min, Max uint64
 	Self                 uint64 // without the calls within it of armed functions
 	Errors, Panics       uint64
-	Log2                 [Buckets]uint64
+}
+
+// Counts are what is known of all calls of a function that have ended.
+type Counts struct {
+	Sums
+	Log2 [Buckets]uint64
 }
 
 // A Goroutine is one that has called an armed function.
@@ -95,6 +149,7 @@ type Goroutine struct {
 	Start      uint64 // address of the function that it began with
 	Stack      []Frame
 	History    []Call // in the order in which they ended
+	Muted      bool   // it is not looked at
 }
 
 // A Frame is a call under way.
@@ -104,6 +159,8 @@ type Frame struct {
 	Event    uint64 // the how-manyeth call on its goroutine it is
 	Count    uint64 // the how-manyeth call of the function it is
 	Entry    Place
+	Timed    bool
+	Receiver uint64 // its address, 0: there is none, or it is no pointer
 }
 
 // A Call is one that has ended.
@@ -121,6 +178,7 @@ type Call struct {
 	Last      uint64 // how many calls the goroutine had begun when it ended
 	Count     uint64 // the how-manyeth call of the function it is
 	Depth     int    // calls around it
+	Receiver  uint64 // its address, 0: there is none, or it is no pointer
 	Entry     Place  // its parameters
 	Exit      Place  // its results
 }
@@ -146,4 +204,5 @@ type Losses struct {
 	Frames     uint64 // stacks and histories that are not
 	Tables     uint64 // names of functions and types
 	Records    uint64 // of recordings
+	Tallies    uint64 // calls for which the summaries by something else had no row
 }

@@ -26,7 +26,7 @@ func (r *Recording) Clocks() (first, last Clock) {
 }
 
 // A Converter makes time of ticks, by a line through the first and the last moment at which the clocks were read, or by the frequency that the metadata have
-// if the program was killed before the last. It may be used concurrently.
+// if the program was killed before the last; of timers that have the same frequency everywhere, by that. It may be used concurrently.
 type Converter struct {
 	ticks     uint64
 	wall      int64
@@ -38,6 +38,8 @@ func (r *Recording) Converter() Converter {
 	first, last := r.Clocks()
 	c := Converter{ticks: first.Ticks, wall: first.Wall, nsPerTick: 1}
 	switch {
+	case r.Timer > 0 && r.Timer < len(fixedTimers):
+		c.nsPerTick = fixedTimers[r.Timer]
 	case last.Ticks > first.Ticks && last.Monotonic > first.Monotonic:
 		c.nsPerTick = float64(last.Monotonic-first.Monotonic) / float64(last.Ticks-first.Ticks)
 	case r.Env.Frequency != 0:
@@ -45,6 +47,9 @@ func (r *Recording) Converter() Converter {
 	}
 	return c
 }
+
+// fixedTimers are the nanoseconds in a tick of the timers other than the processor's cycles.
+var fixedTimers = [...]float64{1: 1, 2: 1e3, 3: 1e6, 4: 1e7}
 
 // Since returns the time since the recording began.
 func (c *Converter) Since(ticks uint64) time.Duration {

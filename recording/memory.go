@@ -28,7 +28,7 @@ func FromTables(env Env, packets []byte) *Recording {
 // Decode takes in the record that b begins with. It returns false if there is none.
 func (e *Event) Decode(b []byte) bool { return e.decode(b) != 0 }
 
-// Through returns what makes time of ticks by a line through two moments.
-func Through(first, last Clock) Converter {
-	return (&Recording{clocks: []Clock{first, last}}).Converter()
+// Through returns what makes time of the ticks of a timer (see Recording.Timer), given two moments.
+func Through(timer int, first, last Clock) Converter {
+	return (&Recording{Timer: timer, clocks: []Clock{first, last}}).Converter()
 }

@@ -30,11 +30,12 @@ type Recording struct {
 	Dir     string
 	Env     Env
 	Process Process // zero if the tables do not have it
+	Timer   int     // that ticks are of: 0 cycle, 1 nanosecond, 2 microsecond, 3 millisecond, 4 tick
 
-	funcs   []*Function // by key
-	types   []*Type     // by number
-	layouts []*Layout   // by number
-	clocks  []Clock
+	funcs   []*Function    // by key
+	types   []*Type        // by number
+	layouts []*Layout      // by number
+	clocks  []Clock        // moments by that timer
 	lost    map[int]uint64 // records, by processor, as the program knew at its end
 	tables  tableReader
 	damages sync.Mutex // guards the next two

@@ -138,6 +138,7 @@ const (
 	tableCode
 	tableProbe
 	tableCaptured
+	tableTimer
 )
 
 // tableReader reads the tables, and later what was added.
@@ -283,6 +284,11 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		processor, records := d.word(), d.word()
 		if !d.failed && processor < processorsMost {
 			r.lost[int(processor)] = records
+		}
+	case tableTimer:
+		if n := d.word(); !d.failed {
+			r.Timer = int(n & 0xFFFF)
+			r.clocks = r.clocks[:0]
 		}
 	case tableCode:
 		address, name := d.word(), d.text()

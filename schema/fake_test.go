@@ -131,6 +131,13 @@ func (f *fake) SetInstruments(changes map[uint32]Flags) error {
 	return nil
 }
 
+func (f *fake) SetThreads(changes map[uint64]bool) error {
+	for id, on := range changes {
+		f.threads[id].Disabled = !on
+	}
+	return nil
+}
+
 func (f *fake) SetConsumers(c Consumers) error { f.consumers = c; return nil }
 func (f *fake) SetTimer(name string) error     { f.timer = name; return nil }
 func (f *fake) Close() error                   { return nil }

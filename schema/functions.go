@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"modernc.org/sqlite"
 )
@@ -25,6 +27,7 @@ var functions = map[string]struct {
 	"sysdate":          {-1, func([]driver.Value) driver.Value { return time.Now().UTC().Format(time.DateTime) }},
 	"unix_timestamp":   {0, func([]driver.Value) driver.Value { return time.Now().Unix() }},
 	"found_rows":       {0, func([]driver.Value) driver.Value { return int64(0) }},
+	"char_length":      {1, func(a []driver.Value) driver.Value { return int64(utf8.RuneCountInString(asText(a[0]))) }},
 	"ucase":            {1, text1(strings.ToUpper)},
 	"lcase":            {1, text1(strings.ToLower)},
 	"format_pico_time": {1, formatPicoseconds},
@@ -39,7 +42,15 @@ var functions = map[string]struct {
 	"rpad":            {3, func(a []driver.Value) driver.Value { return pad(a, false) }},
 	"greatest":        {-1, func(a []driver.Value) driver.Value { return extreme(a, 1) }},
 	"least":           {-1, func(a []driver.Value) driver.Value { return extreme(a, -1) }},
-	"is_null":         {1, func(a []driver.Value) driver.Value { return truth(a[0] == nil) }},
+	"enum_index": {1, func(a []driver.Value) driver.Value {
+		for _, values := range [][]string{{"YES", "NO"}, TimerNames} {
+			if i := slices.Index(values, asText(a[0])); i >= 0 {
+				return int64(i + 1)
+			}
+		}
+		return int64(0)
+	}},
+	"is_null": {1, func(a []driver.Value) driver.Value { return truth(a[0] == nil) }},
 	"truncate": {2, func(a []driver.Value) driver.Value {
 		x, n := asNumber(a[0]), math.Pow(10, asNumber(a[1]))
 		return math.Trunc(x*n) / n

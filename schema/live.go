@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"errors"
 	"strconv"
 	"sync"
 
@@ -11,23 +10,16 @@ import (
 
 // liveProcess is a running process as a source.
 //
-// What the process itself keeps, and can stop to keep, are histories, summaries and values. The other consumers are made of these here: to disable one means to
-// show what it had then. So are setup_objects, by which functions are switched off that setup_instruments has enabled, and setup_actors, by which goroutines are
-// left out of what is shown. These settings are this source's: they end with it, functions stay as they are.
+// The process itself keeps what the tables have, and does what the setup tables say; so all who ask it see the same, and what was set stays when they have left. There are two exceptions: that calls under way
+// and histograms are there whether their consumers are on or not, so it is this source that shows, while they are off, what they had when it saw that first.
 type liveProcess struct {
 	p *live.Process
 
 	open   sync.RWMutex // held for reading while p is used
 	closed bool
 
-	mu        sync.Mutex
-	requested Consumers
-	frozen    map[Consumers]*Snapshot // of consumers that are kept here and are not in force, what they had
-	actors    []Rule
-	objects   []Rule
-	untimed   map[uint32]bool  // functions of which TIMED was set to NO: the process knows it only while they are enabled
-	wanted    map[uint32]Flags // of functions that setup_objects keeps off
-	timer     string           // the one that is used, "" until it was asked for
+	mu     sync.Mutex
+	frozen map[Consumers]*Snapshot // what consumers had that the process can't stop to keep
 }
 
 // Attach makes a source of a running process of this user.
@@ -36,8 +28,7 @@ func Attach(pid int) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &liveProcess{p: p, requested: EveryConsumer, frozen: map[Consumers]*Snapshot{}, actors: []Rule{everyActor}, objects: []Rule{everyObject}, wanted: map[uint32]Flags{}, untimed: map[uint32]bool{}}
-	return s, nil
+	return &liveProcess{p: p, frozen: map[Consumers]*Snapshot{}}, nil
 }
 
 func (s *liveProcess) Name() string { return strconv.Itoa(s.p.PID) }
@@ -68,118 +59,117 @@ func (s *liveProcess) use(f func() error) error {
 	return err
 }
 
-// inProcess are the consumers that the process keeps.
-const inProcess = History | HistoryLong | SummaryGlobal | ValuesConsumer
+// inProcess are the consumers that the process keeps, as it knows them; and values, which are there while it records to rings.
+var inProcess = map[Consumers]live.Consumers{Current: live.Current, History: live.History, HistoryLong: live.HistoryLong, SummaryGlobal: live.Summary,
+	SummaryByThread: live.ByGoroutine, SummaryByCaller: live.ByCaller, SummaryByInstance: live.ByReceiver, ValuesConsumer: 0}
 
-// kept returns which of them it keeps now.
-func (s *liveProcess) kept() Consumers {
-	c := s.p.Consumers()
-	kept := Consumers(0)
-	for mask, bit := range map[live.Consumers]Consumers{live.History: History, live.HistoryLong: HistoryLong, live.Summary: SummaryGlobal} {
-		if c&mask != 0 {
-			kept |= bit
+// noted marks a process's note as that of which consumers were asked for.
+const noted = 1 << 63
+
+// consumers returns what is enabled: what was asked for last, unless others have changed what the process keeps without asking here.
+func (s *liveProcess) consumers() Consumers {
+	asked := EveryConsumer
+	if note := s.p.Note(); note&noted != 0 {
+		asked = Consumers(note) & EveryConsumer
+	}
+	keeps := s.p.Consumers()
+	for bit, mask := range inProcess {
+		kept := keeps&mask != 0
+		if bit == ValuesConsumer {
+			kept = s.p.Recording() == live.ToRings
+		}
+		if asked.InForce()&bit != 0 != kept {
+			asked ^= bit
 		}
 	}
-	if s.p.Recording() == live.ToRings {
-		kept |= ValuesConsumer
-	}
-	return kept
-}
-
-// consumers returns what is enabled. Others may have changed what the process keeps.
-func (s *liveProcess) consumers() Consumers {
-	kept := s.kept()
-	if s.requested.InForce()&inProcess != kept {
-		s.requested = s.requested&^inProcess | kept
-	}
-	return s.requested
+	return asked
 }
 
 func (s *liveProcess) SetConsumers(c Consumers) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	snap, err := s.look()
-	if err != nil {
+	if _, err := s.freeze(); err != nil { // what will be off has had its last change
 		return err
 	}
-	before, after := snap.Consumers.InForce(), c.InForce()
-	for bit := Consumers(1); bit < EveryConsumer; bit <<= 1 {
-		switch {
-		case bit&inProcess != 0:
-		case after&bit != 0:
-			delete(s.frozen, bit)
-		case before&bit != 0:
-			snap.load()
-			s.frozen[bit] = snap
-		}
-	}
-	keep := live.Consumers(0)
-	for bit, mask := range map[Consumers]live.Consumers{History: live.History, HistoryLong: live.HistoryLong, SummaryGlobal: live.Summary} {
-		if after&bit != 0 {
+	on, keep := c.InForce(), live.Consumers(0)
+	for bit, mask := range inProcess {
+		if on&bit != 0 {
 			keep |= mask
 		}
 	}
-	err = s.use(func() error {
-		s.p.SetConsumers(keep)
+	return s.use(func() error {
 		switch recording := s.p.Recording(); {
-		case after&ValuesConsumer != 0 && recording == live.NotRecording:
-			return s.p.RecordRings()
-		case after&ValuesConsumer == 0 && recording == live.ToRings:
-			return s.p.StopRecording()
+		case on&ValuesConsumer != 0 && recording == live.NotRecording:
+			if err := s.p.RecordRings(); err != nil {
+				return err
+			}
+		case on&ValuesConsumer == 0 && recording == live.ToRings:
+			if err := s.p.StopRecording(); err != nil {
+				return err
+			}
 		}
+		s.p.SetConsumers(keep)
+		s.p.SetNote(noted | uint64(c))
 		return nil
 	})
-	if err == nil {
-		s.requested = c
-	}
-	return err
 }
 
-// load reads what is read when it is asked for, since it may not be there later.
-func (s *Snapshot) load() {
-	s.ByInstance()
+// freeze returns a snapshot in which the consumers that are off and are kept here have what they had.
+func (s *liveProcess) freeze() (*Snapshot, error) {
+	snap, err := s.look()
+	if err != nil {
+		return nil, err
+	}
+	on := snap.Consumers.InForce()
+	if on&Current != 0 {
+		delete(s.frozen, Current)
+	} else if old := s.frozen[Current]; old != nil {
+		for i := range snap.Threads {
+			snap.Threads[i].Current = old.current(snap.Threads[i].ID)
+		}
+	} else {
+		for i := range snap.Threads {
+			for j := range snap.Threads[i].Current {
+				snap.Threads[i].Current[j].values() // they may not be there later
+			}
+		}
+		s.frozen[Current] = snap
+	}
+	if on&Histograms != 0 {
+		delete(s.frozen, Histograms)
+	} else if old := s.frozen[Histograms]; old != nil {
+		for i := range snap.Global {
+			snap.Global[i].Buckets = old.buckets(snap.Global[i].Function)
+		}
+	} else {
+		s.frozen[Histograms] = snap
+	}
+	return snap, nil
+}
+
+// current returns the calls under way of a thread.
+func (s *Snapshot) current(thread uint64) []Call {
 	for i := range s.Threads {
-		for j := range s.Threads[i].Current {
-			s.Threads[i].Current[j].values()
+		if s.Threads[i].ID == thread {
+			return s.Threads[i].Current
 		}
 	}
+	return nil
 }
 
-// flagsOf returns what setup_objects makes of a function's flags. The last rule that matches decides.
-func (s *liveProcess) flagsOf(f *Function, wanted Flags) Flags {
-	for i := len(s.objects) - 1; i >= 0; i-- {
-		r := &s.objects[i]
-		if like(f.Package, r.Pattern[0]) && like(f.Type(), r.Pattern[1]) && like(f.Method(), r.Pattern[2]) {
-			return Flags{wanted.Enabled && r.Enabled, wanted.Timed && r.Timed}
+// buckets returns the histogram of a function.
+func (s *Snapshot) buckets(function uint32) *[64]uint64 {
+	for i := range s.Global {
+		if s.Global[i].Function == function {
+			return s.Global[i].Buckets
 		}
 	}
-	return Flags{false, wanted.Timed}
+	return nil
 }
 
 func (s *liveProcess) SetInstruments(changes map[uint32]Flags) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	snap, err := s.look()
-	if err != nil {
-		return err
-	}
-	return s.setFlags(snap, changes)
-}
-
-// setFlags switches functions to what is wanted of them, as far as setup_objects lets them.
-func (s *liveProcess) setFlags(snap *Snapshot, changes map[uint32]Flags) error {
 	switches := map[uint32]live.Switch{}
-	for key, wanted := range changes {
-		f := snap.Function(key)
-		flags := s.flagsOf(f, wanted)
-		if s.untimed[key] = !wanted.Timed; wanted.Timed {
-			delete(s.untimed, key)
-		}
-		if flags == wanted {
-			delete(s.wanted, key)
-		} else {
-			s.wanted[key] = wanted
-		}
+	for key, flags := range changes {
 		sw := live.Off
 		if flags.Enabled {
 			sw = live.On
@@ -194,63 +184,52 @@ func (s *liveProcess) setFlags(snap *Snapshot, changes map[uint32]Flags) error {
 	return s.use(func() error { return s.p.Switch(switches) })
 }
 
-func (s *liveProcess) SetRules(kind RuleKind, rules []Rule) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if kind == ActorRules {
-		s.actors = rules
-		return nil
+func (s *liveProcess) SetThreads(changes map[uint64]bool) error {
+	muted := map[uint64]bool{}
+	for id, instrumented := range changes {
+		muted[id] = !instrumented
 	}
-	snap, err := s.look()
-	if err != nil {
-		return err
-	}
-	s.objects = rules
-	changes := map[uint32]Flags{}
-	for i := range snap.Functions {
-		f := &snap.Functions[i]
-		if _, masked := s.wanted[f.Key]; masked || s.flagsOf(f, f.Flags) != f.Flags {
-			changes[f.Key] = f.Flags
-		}
-	}
-	return s.setFlags(snap, changes)
+	return s.use(func() error { return s.p.Mute(muted) })
 }
 
-// SetTimer fails: a process chooses its timer when it starts.
-func (s *liveProcess) SetTimer(name string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if name == s.timer {
-		return nil
+func (s *liveProcess) SetRules(kind RuleKind, rules []Rule) error {
+	set, every := s.p.SetObjects, everyObject
+	if kind == ActorRules {
+		set, every = s.p.SetActors, everyActor
 	}
-	return errors.New("the timer can't be changed while the process runs: start it with FTRACE_TIMER")
+	if len(rules) == 1 && rules[0] == every {
+		return s.use(func() error { return set(nil) })
+	}
+	list := []live.Rule{}
+	for _, r := range rules {
+		list = append(list, live.Rule{On: r.Enabled, Timed: r.Timed, Patterns: r.Pattern})
+	}
+	return s.use(func() error { return set(list) })
+}
+
+// rulesOf returns rules of the process as rows, or the one row that is there if none were set.
+func rulesOf(rules []live.Rule, every Rule) []Rule {
+	if rules == nil {
+		return []Rule{every}
+	}
+	var list []Rule
+	for _, r := range rules {
+		list = append(list, Rule{r.Patterns, Flags{r.On, r.Timed}})
+	}
+	return list
+}
+
+func (s *liveProcess) SetTimer(name string) error {
+	return s.use(func() error { return s.p.SetTimer(name) })
 }
 
 func (s *liveProcess) Truncate(part Part) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	what := live.HistoryLong // of which the summaries by thread, caller and instance are made
-	switch part {
-	case HistoryPart:
-		what = live.History
-	case GlobalPart, HistogramPart:
-		what = live.Summary
-	}
-	if err := s.use(func() error { return s.p.Clear(what) }); err != nil {
-		return err
-	}
-	if len(s.frozen) == 0 {
-		return nil
-	}
-	// What is frozen is emptied too.
-	snap, err := s.look()
-	for bit := range s.frozen {
-		if bit == Current || what == live.Summary != (bit == Histograms) || what == live.History {
-			continue
-		}
-		s.frozen[bit] = snap
-	}
-	return err
+	delete(s.frozen, Histograms)
+	what := map[Part]live.Consumers{HistoryPart: live.History, HistoryLongPart: live.HistoryLong, GlobalPart: live.Summary, HistogramPart: live.Summary,
+		ByThreadPart: live.ByGoroutine, ByCallerPart: live.ByCaller, ByInstancePart: live.ByReceiver}[part]
+	return s.use(func() error { return s.p.Clear(what) })
 }
 
 func (s *liveProcess) Timers() ([]Timer, error) {
@@ -268,35 +247,7 @@ func (s *liveProcess) Timers() ([]Timer, error) {
 func (s *liveProcess) Snapshot() (*Snapshot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	snap, err := s.look()
-	if err != nil {
-		return nil, err
-	}
-	for bit, old := range s.frozen {
-		switch bit {
-		case Current:
-			snap.Threads = old.Threads
-		case SummaryByThread:
-			snap.ByThread = old.ByThread
-		case SummaryByCaller:
-			snap.ByCaller = old.ByCaller
-		case SummaryByInstance:
-			snap.ByInstance = old.ByInstance
-		case Histograms:
-			thaw := snap.Global
-			snap.Global = nil
-			for _, now := range thaw {
-				now.Buckets = nil
-				for _, then := range old.Global {
-					if then.Function == now.Function {
-						now.Buckets = then.Buckets
-					}
-				}
-				snap.Global = append(snap.Global, now)
-			}
-		}
-	}
-	return snap, nil
+	return s.freeze()
 }
 
 // look makes a snapshot of what the process has.
@@ -307,18 +258,7 @@ func (s *liveProcess) look() (*Snapshot, error) {
 		if err != nil {
 			return err
 		}
-		if s.timer == "" {
-			timers, err := s.p.Timers()
-			if err != nil {
-				return err
-			}
-			for _, t := range timers {
-				if t.Used {
-					s.timer = t.Name
-				}
-			}
-		}
-		v := &liveView{s: s, l: l, printer: l.Program.Printer(recording.DefaultFormat), functions: map[callName]uint32{}}
+		v := &liveView{s: s, l: l, printer: l.Program.Printer(recording.DefaultFormat)}
 		snap = v.snapshot()
 		return nil
 	})

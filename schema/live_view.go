@@ -12,28 +12,22 @@ import (
 
 // liveView makes a Snapshot of package live's.
 type liveView struct {
-	s         *liveProcess
-	l         *live.Snapshot
-	printer   *recording.Printer
-	functions map[callName]uint32 // of calls that are known, for the callers of others
-	mu        sync.Mutex          // of the printer and of values
-	once      sync.Once
-	byThread  []Summary
-	byCaller  []Summary
-	byObject  []Summary
+	s       *liveProcess
+	l       *live.Snapshot
+	printer *recording.Printer
+	mu      sync.Mutex // of the printer and of values
 }
-
-// callName is a call, by the how-manyeth of its goroutine it is.
-type callName struct{ goroutine, event uint64 }
 
 func (v *liveView) snapshot() *Snapshot {
 	l, program := v.l, v.l.Program
 	s := &Snapshot{
 		Process:   Process{v.s.p.PID, program.Process.Executable, program.Process.Args, program.Process.Release, program.Process.Start, "RUNNING"},
-		Consumers: v.s.consumers(), Timer: v.s.timer, Actors: v.s.actors, Objects: v.s.objects,
-		ByThread: v.summaries(&v.byThread), ByCaller: v.summaries(&v.byCaller), ByInstance: v.summaries(&v.byObject),
+		Consumers: v.s.consumers(), Timer: l.Timer, Actors: rulesOf(l.Setup.Actors, everyActor), Objects: rulesOf(l.Setup.Objects, everyObject),
+		ByThread:   v.summaries(l.ByGoroutine, func(s *Summary, by uint64) { s.Thread = by }),
+		ByCaller:   v.summaries(l.ByCaller, func(s *Summary, by uint64) { s.Caller = uint32(by) }),
+		ByInstance: v.summaries(l.ByReceiver, func(s *Summary, by uint64) { s.Object = by }),
 		Lost: []Counter{{"call_classes_lost", int64(l.Lost.Functions)}, {"thread_instances_lost", int64(l.Lost.Goroutines)}, {"nested_calls_lost", int64(l.Lost.Frames)},
-			{"tables_lost", int64(l.Lost.Tables)}, {"records_lost", int64(l.Lost.Records)}},
+			{"tables_lost", int64(l.Lost.Tables)}, {"summary_instances_lost", int64(l.Lost.Tallies)}, {"records_lost", int64(l.Lost.Records)}},
 		Limits: []Counter{{"events_calls_history_size", int64(l.HistoryMost)}, {"events_calls_history_long_size", int64(l.LongMost)}},
 	}
 	for _, m := range v.s.p.Memory() {
@@ -50,34 +44,16 @@ func (v *liveView) snapshot() *Snapshot {
 			continue
 		}
 		now := &l.Functions[f.Key]
-		flags := Flags{now.Enabled, now.Timed || !now.Enabled && !v.s.untimed[f.Key]}
-		if wanted, masked := v.s.wanted[f.Key]; masked && !now.Enabled {
-			flags = wanted
-		}
-		s.Functions = append(s.Functions, Function{f.Key, f.Package, f.Name, f.File, f.Line, flags})
+		s.Functions = append(s.Functions, Function{f.Key, f.Package, f.Name, f.File, f.Line, Flags{now.On, !now.Untimed}})
 		if now.Summary.Count > 0 {
 			s.Global = append(s.Global, v.global(f.Key, &now.Summary))
 		}
 	}
-	for i := range l.Long {
-		c := &l.Long[i]
-		v.functions[callName{c.Goroutine, c.Event}] = c.Function
-	}
-	shown := map[uint64]bool{}
 	for i := range l.Goroutines {
-		t := v.thread(s, &l.Goroutines[i])
-		shown[t.ID] = !t.Disabled
-		if t.Disabled {
-			t.Current, t.History = nil, nil
-		}
-		s.Threads = append(s.Threads, t)
+		s.Threads = append(s.Threads, v.thread(&l.Goroutines[i]))
 	}
 	for i := range l.Long {
-		c := &l.Long[i]
-		if on, known := shown[c.Goroutine]; known && !on {
-			continue
-		}
-		s.Long = append(s.Long, v.call(c))
+		s.Long = append(s.Long, v.call(&l.Long[i]))
 	}
 	return s
 }
@@ -96,19 +72,16 @@ func (v *liveView) global(key uint32, c *live.Counts) Summary {
 }
 
 // thread makes a row of a goroutine.
-func (v *liveView) thread(s *Snapshot, g *live.Goroutine) Thread {
-	t := Thread{ID: g.ID, Parent: g.Parent, Creator: g.ParentFn, Started: v.s.p.FunctionAt(g.Start)}
+func (v *liveView) thread(g *live.Goroutine) Thread {
+	t := Thread{ID: g.ID, Parent: g.Parent, Creator: g.ParentFn, Started: v.s.p.FunctionAt(g.Start), Disabled: g.Muted}
 	nesting := uint64(0)
 	for level, frame := range g.Stack {
-		v.functions[callName{g.ID, frame.Event}] = frame.Function
 		t.Current = append(t.Current, Call{Thread: g.ID, ID: frame.Event, Nesting: nesting, Level: level, Function: frame.Function, Inside: true,
-			Timed: int(frame.Function) < len(v.l.Functions) && v.l.Functions[frame.Function].Timed, Start: v.at(frame.Start), Values: v.values(frame.Function, frame.Entry, live.Place{}, false)})
+			Timed: frame.Timed, Start: v.at(frame.Start), Values: v.values(frame.Function, frame.Receiver, frame.Entry, live.Place{}, false)})
 		nesting = frame.Event
 	}
 	for i := range g.History {
-		c := &g.History[i]
-		v.functions[callName{g.ID, c.Event}] = c.Function
-		t.History = append(t.History, v.call(c))
+		t.History = append(t.History, v.call(&g.History[i]))
 	}
 	switch {
 	case len(g.Stack) > 0:
@@ -116,19 +89,12 @@ func (v *liveView) thread(s *Snapshot, g *live.Goroutine) Thread {
 	case len(g.History) > 0:
 		t.Entry = g.History[len(g.History)-1].Function
 	}
-	entry := s.entry(&t)
-	t.Disabled = true
-	for i := range v.s.actors {
-		if r := &v.s.actors[i]; like(entry, r.Pattern[0]) || like(t.Started, r.Pattern[0]) {
-			t.Disabled = !r.Enabled
-		}
-	}
 	return t
 }
 
 func (v *liveView) call(c *live.Call) Call {
 	row := Call{Thread: c.Goroutine, ID: c.Event, EndID: c.Last, Nesting: c.Nesting, Level: c.Depth, Function: c.Function, Timed: c.Start != 0,
-		Panicked: c.Panicked, Failed: c.Failed, Values: v.values(c.Function, c.Entry, c.Exit, c.Failed)}
+		Panicked: c.Panicked, Failed: c.Failed, Values: v.values(c.Function, c.Receiver, c.Entry, c.Exit, c.Failed)}
 	if row.Timed {
 		row.Start, row.End = v.at(c.Start), v.at(c.End)
 	}
@@ -136,7 +102,7 @@ func (v *liveView) call(c *live.Call) Call {
 }
 
 // values returns what reads a call's values from the rings, when they are asked for, and once.
-func (v *liveView) values(function uint32, entry, exit live.Place, fails bool) func() *Values {
+func (v *liveView) values(function uint32, object uint64, entry, exit live.Place, fails bool) func() *Values {
 	var known *Values
 	return func() *Values {
 		v.mu.Lock()
@@ -144,9 +110,10 @@ func (v *liveView) values(function uint32, entry, exit live.Place, fails bool) f
 		if known != nil {
 			return known
 		}
-		known = &Values{}
+		known = &Values{Object: object}
 		v.s.use(func() error {
 			*known = v.read(function, entry, exit, fails)
+			known.Object = object
 			return nil
 		})
 		return known
@@ -162,79 +129,37 @@ func (v *liveView) read(function uint32, entry, exit live.Place, fails bool) Val
 	}
 	if v.s.p.Event(entry, &e) && e.Kind == recording.EntryArgs {
 		values.Args = Text{string(v.printer.Append(nil, 0, &e, f.Params)), true}
-		if len(f.Name) > 1 && f.Name[:2] == "(*" {
-			values.Object, _ = v.printer.Address(&e)
-		}
 	}
 	return values
 }
 
-// summaries returns what returns one of the lists that summarize makes.
-func (v *liveView) summaries(list *[]Summary) func() []Summary {
-	return func() []Summary {
-		v.once.Do(v.summarize)
-		return *list
-	}
-}
-
-// summarize makes the summaries by thread, caller and receiver, of the calls in the long history.
-func (v *liveView) summarize() {
-	type key struct {
-		thread   uint64
-		caller   uint32
-		object   uint64
-		function uint32
-	}
-	byThread, byCaller, byObject := map[key]*Summary{}, map[key]*Summary{}, map[key]*Summary{}
-	add := func(m map[key]*Summary, k key, c *live.Call, inner uint64) {
-		s := m[k]
-		if s == nil {
-			s = &Summary{Function: k.function, Thread: k.thread, Caller: k.caller, Object: k.object}
-			m[k] = s
+// summaries returns what makes rows of a list in which each processor may have a row of the same: set says what it is by.
+func (v *liveView) summaries(list []live.Tally, set func(s *Summary, by uint64)) func() []Summary {
+	return sync.OnceValue(func() []Summary {
+		type key struct {
+			function uint32
+			by       uint64
 		}
-		s.Count++
-		if c.Failed {
-			s.Errors++
+		sums := map[key]*live.Tally{}
+		for i := range list {
+			t := &list[i]
+			k := key{t.Function, t.By}
+			if sum := sums[k]; sum == nil {
+				first := *t
+				sums[k] = &first
+			} else {
+				sum.Add(t)
+			}
 		}
-		if c.Panicked {
-			s.Panics++
-		}
-		if c.Start == 0 {
-			return
-		}
-		lasted := v.since(c.End - c.Start)
-		if s.Timed == 0 || lasted < s.Min {
-			s.Min = lasted
-		}
-		s.Timed++
-		s.Sum, s.Max, s.Self = saturated(s.Sum, lasted), max(s.Max, lasted), saturated(s.Self, v.since(c.End-c.Start-min(inner, c.End-c.Start)))
-	}
-	inner := map[callName]uint64{} // ticks in calls that a call made
-	for i := range v.l.Long {
-		c := &v.l.Long[i]
-		if c.Start != 0 && c.Nesting != 0 {
-			inner[callName{c.Goroutine, c.Nesting}] += c.End - c.Start
-		}
-	}
-	for i := range v.l.Long {
-		c := &v.l.Long[i]
-		within := inner[callName{c.Goroutine, c.Event}]
-		add(byThread, key{thread: c.Goroutine, function: c.Function}, c, within)
-		add(byCaller, key{caller: v.functions[callName{c.Goroutine, c.Nesting}], function: c.Function}, c, within)
-		if object := v.values(c.Function, c.Entry, c.Exit, c.Failed)().Object; object != 0 {
-			add(byObject, key{object: object, function: c.Function}, c, within)
-		}
-	}
-	list := func(m map[key]*Summary) []Summary {
 		var rows []Summary
-		for _, k := range slices.SortedFunc(maps.Keys(m), func(a, b key) int {
-			return cmp.Or(cmp.Compare(a.thread, b.thread), cmp.Compare(a.function, b.function), cmp.Compare(a.caller, b.caller), cmp.Compare(a.object, b.object))
-		}) {
-			rows = append(rows, *m[k])
+		for _, k := range slices.SortedFunc(maps.Keys(sums), func(a, b key) int { return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.function, b.function)) }) {
+			t := sums[k]
+			row := Summary{Function: k.function, Count: t.Count, Timed: t.Timed, Sum: v.since(t.Sum), Min: v.since(t.Min), Max: v.since(t.Max), Self: v.since(t.Self), Errors: t.Errors, Panics: t.Panics}
+			set(&row, k.by)
+			rows = append(rows, row)
 		}
 		return rows
-	}
-	v.byThread, v.byCaller, v.byObject = list(byThread), list(byCaller), list(byObject)
+	})
 }
 
 // saturated adds times; the largest number there is stands for more.

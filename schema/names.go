@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -24,13 +25,21 @@ func (f *Function) Type() string {
 	if name == f.Name && !strings.HasPrefix(f.Name, "(") {
 		// T.Method, but not F.func1, a function literal in F.
 		receiver, method, ok := cutReceiver(name)
-		if !ok || strings.HasPrefix(method, "func") || strings.HasPrefix(method, "gowrap") || strings.HasPrefix(method, "deferwrap") {
+		if !ok || compilers.MatchString(method) {
 			return ""
 		}
 		return receiver
 	}
 	receiver, _, _ := cutReceiver(name)
 	return receiver
+}
+
+// compilers matches names that the compiler gives to functions within others.
+var compilers = regexp.MustCompile(`^(func|gowrap|deferwrap)[0-9]`)
+
+// Receives says whether the function's first parameter is a receiver that is a pointer.
+func (f *Function) Receives() bool {
+	return strings.HasPrefix(f.Name, "(*") && !strings.Contains(f.Method(), ".")
 }
 
 // Method returns the name without the type: Do for (*Client).Do.

@@ -58,19 +58,27 @@ func (s *recorded) Timers() ([]Timer, error) {
 	if d := last.Monotonic - first.Monotonic; d > 0 {
 		frequency = int64(float64(last.Ticks-first.Ticks) / float64(d) * 1e9)
 	}
-	timers := []Timer{{Name: "CYCLE", Frequency: frequency, Resolution: 1}}
-	for _, name := range TimerNames[1:] {
-		timers = append(timers, Timer{Name: name})
+	var timers []Timer
+	for _, name := range TimerNames {
+		t := Timer{Name: name}
+		if name == timerOf(s.r) {
+			t.Frequency, t.Resolution = frequency, 1
+		}
+		timers = append(timers, t)
 	}
 	return timers, nil
 }
 
 func (s *recorded) SetInstruments(map[uint32]Flags) error { return ErrReadOnly }
+func (s *recorded) SetThreads(map[uint64]bool) error      { return ErrReadOnly }
 func (s *recorded) SetConsumers(Consumers) error          { return ErrReadOnly }
 func (s *recorded) SetTimer(string) error                 { return ErrReadOnly }
 func (s *recorded) SetRules(RuleKind, []Rule) error       { return ErrReadOnly }
 func (s *recorded) Truncate(Part) error                   { return ErrReadOnly }
 func (s *recorded) Close() error                          { return nil }
+
+// timerOf returns the name of the timer that a program used.
+func timerOf(r *recording.Recording) string { return TimerNames[min(r.Timer, len(TimerNames)-1)] }
 
 // A pass goes through a recording and does what the process would have done with its calls.
 type pass struct {
@@ -259,10 +267,10 @@ func (p *pass) enter(st *recording.Stack[*passThread, passCall], t *passThread, 
 	c.Data.args.set(e)
 }
 
-// object returns the address of a method's receiver, if it is a pointer: the first value, which is 8 bytes then.
+// object returns the address of a method's receiver, if it is a pointer: the first value.
 func (p *pass) object(e *recording.Event) uint64 {
 	f := p.r.Function(e.Function)
-	if e.Layout == 0 || len(f.Name) < 2 || f.Name[:2] != "(*" || len(f.Params) == 0 {
+	if e.Layout == 0 || len(f.Params) == 0 || !(&Function{Name: f.Name}).Receives() {
 		return 0
 	}
 	address, _ := p.printer.Address(e)
@@ -332,7 +340,7 @@ func (p *pass) fails(e *recording.Event) bool {
 func (p *pass) snapshot() *Snapshot {
 	s := &Snapshot{
 		Process:   Process{p.r.Process.PID, p.r.Process.Executable, p.r.Process.Args, p.r.Process.Release, p.r.Process.Start, "RECORDED"},
-		Consumers: EveryConsumer, Timer: "CYCLE", Actors: []Rule{everyActor}, Objects: []Rule{everyObject},
+		Consumers: EveryConsumer, Timer: timerOf(p.r), Actors: []Rule{everyActor}, Objects: []Rule{everyObject},
 		Lost: []Counter{{"thread_instances_lost", p.lost.threads}, {"summary_instances_lost", p.lost.instances}, {"records_lost", p.lost.records}},
 		Limits: []Counter{{"events_calls_history_size", int64(p.options.History)}, {"events_calls_history_long_size", int64(p.options.HistoryLong)},
 			{"max_thread_instances", int64(p.options.Threads)}, {"max_summary_instances", int64(p.options.Instances)}},
@@ -381,7 +389,7 @@ func (p *pass) snapshot() *Snapshot {
 
 // Rules that choose all.
 var (
-	everyActor  = Rule{[3]string{"%"}, Flags{true, true}}
+	everyActor  = Rule{[3]string{"%", "%"}, Flags{true, true}}
 	everyObject = Rule{[3]string{"%", "%", "%"}, Flags{true, true}}
 )
 

@@ -59,10 +59,20 @@ var renamed = map[string]string{
 func (r *rewriter) token(i int) error {
 	t := r.at(i)
 	call := r.at(i + 1).is("(")
+	if r.skip[i] {
+		return nil
+	}
 	switch t.kind {
 	case name:
 		r.out[i] = quoteName(t.text)
+		if r.at(i-1).is("*") && r.at(i-2).kind == num && r.at(i-2).text == "1" && enums[strings.ToUpper(t.text)] {
+			r.out[i-2], r.out[i-1], r.out[i] = "enum_index(", "", r.out[i]+")" // how clients ask for the number of its value
+		}
 	case str:
+		if r.at(i - 1).is("COLLATE") {
+			r.out[i] = collation(t.text)
+			break
+		}
 		r.out[i] = quoteString(t.text)
 		// In LIKE a backslash escapes without being asked to.
 		if r.at(i-1).is("LIKE") && strings.Contains(t.text, `\`) && !r.at(i+1).is("ESCAPE") {
@@ -82,6 +92,14 @@ func (r *rewriter) token(i int) error {
 		qualified := r.at(i-1).is(".") || r.at(i+1).is(".")
 		switch {
 		case qualified:
+		case r.at(i - 1).is("COLLATE"):
+			r.out[i] = collation(t.text)
+		case r.at(i+1).kind == str && (strings.HasPrefix(upper, "_UTF8") || upper == "_LATIN1" || upper == "_BINARY"): // the character set of what follows
+			r.out[i] = ""
+		case upper == "BINARY" && (r.at(i+1).kind == str || r.at(i+1).identifier()) && !r.at(i-1).is("AS"):
+			r.out[i] = ""
+		case upper == "CONVERT" && call:
+			r.convert(i)
 		case upper == "MOD" && !call:
 			r.out[i] = "%"
 		case (upper == "DATABASE" || upper == "SCHEMA") && call && r.at(i+2).is(")"):
@@ -106,16 +124,45 @@ func (r *rewriter) token(i int) error {
 			}
 		}
 	case op:
-		if !r.skip[i] {
-			r.out[i] = t.text
-			if other, ok := renamed[t.text]; ok {
-				r.out[i] = other
-			}
+		r.out[i] = t.text
+		if other, ok := renamed[t.text]; ok {
+			r.out[i] = other
 		}
 	default:
 		r.out[i] = t.text
 	}
 	return nil
+}
+
+// enums are the columns that are enumerations.
+var enums = map[string]bool{"ENABLED": true, "TIMED": true, "INSTRUMENTED": true, "PANICKED": true, "TIMER_NAME": true}
+
+// collation returns the collation of SQLite that is like one of MySQL's.
+func collation(name string) string {
+	if strings.HasSuffix(strings.ToLower(name), "_bin") || strings.EqualFold(name, "binary") {
+		return "BINARY"
+	}
+	return "NOCASE"
+}
+
+// convert takes CONVERT and USING utf8mb4 off CONVERT(x USING utf8mb4).
+func (r *rewriter) convert(i int) {
+	depth := 0
+	for j := i + 1; j < len(r.tokens); j++ {
+		switch {
+		case r.at(j).is("("):
+			depth++
+		case r.at(j).is(")"):
+			depth--
+		case depth == 1 && r.at(j).is("USING") && r.at(j+2).is(")"):
+			r.out[i] = ""
+			r.skip[j], r.skip[j+1] = true, true
+			return
+		}
+		if depth == 0 {
+			return
+		}
+	}
 }
 
 // replaceCall puts a literal in place of NAME().

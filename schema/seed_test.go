@@ -46,8 +46,8 @@ call/example.com/mutex/Lock.func1|NO|NO
 	if f.consumers != Current {
 		t.Errorf("every consumer but one is off: %b", f.consumers)
 	}
-	ask(t, s, "INSERT INTO SETUP_ACTORS VALUES ('%main', 'NO'); ")
-	if len(f.actors) != 2 || f.actors[1].Pattern[0] != "%main" || f.actors[1].Enabled {
+	ask(t, s, "INSERT INTO SETUP_ACTORS VALUES ('%main', 'tenant=%', 'NO'); ")
+	if len(f.actors) != 2 || f.actors[1].Pattern != [3]string{"%main", "tenant=%"} || f.actors[1].Enabled {
 		t.Errorf("actors: %+v", f.actors)
 	}
 	ask(t, s, "UPDATE SETUP_INSTRUMENTS SET Timed='no';")
@@ -193,6 +193,22 @@ func TestConsumerHierarchy(t *testing.T) {
 	}
 	if in := f.consumers.InForce(); in != 0 {
 		t.Errorf("in force: %b", in)
+	}
+}
+
+// TestThreads: of threads it can be said whether they are instrumented, and nothing else.
+func TestThreads(t *testing.T) {
+	f := newFake("app")
+	f.threads[1], f.threads[2] = &Thread{ID: 1, Entry: 1}, &Thread{ID: 2, Entry: 2}
+	s := open(t, f)
+	ask(t, s, "UPDATE threads SET INSTRUMENTED='NO' WHERE ENTRY_FUNCTION LIKE '%/Pool.Get'")
+	if got := ask(t, s, "SELECT THREAD_ID, INSTRUMENTED FROM threads"); got != "1|YES\n2|NO\n" {
+		t.Errorf("got %q", got)
+	}
+	for query, number := range map[string]uint16{"UPDATE threads SET THREAD_ID=3": 1683, "UPDATE threads SET INSTRUMENTED='maybe'": 1265, "DELETE FROM threads": 1142} {
+		if _, _, err := try(t, s, query); err == nil || err.Number != number {
+			t.Errorf("%s: got %v, want error %d", query, err, number)
+		}
 	}
 }
 

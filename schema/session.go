@@ -79,6 +79,14 @@ func (c *Catalog) Sources() []Source {
 	return slices.Clone(c.sources)
 }
 
+// sourcesOf returns those of a schema, and finds new ones first.
+func (c *Catalog) sourcesOf(sc *Schema) []Source {
+	if c.Find != nil && sc.name == "performance_schema" {
+		c.Find()
+	}
+	return sc.sources()
+}
+
 // AddSchema adds a schema of one source, before the first session. Its name is made of what is in it; the one it has is returned.
 func (c *Catalog) AddSchema(name string, s Source) (string, error) {
 	name = strings.Map(func(r rune) rune {
@@ -264,6 +272,9 @@ func (s *Session) Identify(id uint32, who string) {
 
 func (w *identity) String() string { return w.user + "@" + w.host }
 
+// grantee returns the identity as privileges have it.
+func (w *identity) grantee() string { return fmt.Sprintf("'%s'@'%s'", w.user, w.host) }
+
 // Close ends the session.
 func (s *Session) Close() error {
 	if _, ok := sessions.LoadAndDelete(s.number); ok && s.conn != nil {
@@ -312,11 +323,8 @@ func (s *Session) views(sc *Schema) ([]*view, error) {
 	if sc.information {
 		return []*view{{Snapshot: &Snapshot{}, session: s}}, nil
 	}
-	if s.catalog.Find != nil && sc.name == "performance_schema" {
-		s.catalog.Find()
-	}
 	views := []*view{}
-	for _, source := range sc.sources() {
+	for _, source := range s.catalog.sourcesOf(sc) {
 		v := st.bySource[source]
 		if v == nil {
 			snap, err := source.Snapshot()

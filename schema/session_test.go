@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +42,16 @@ func TestSpelling(t *testing.T) {
 		"SELECT PRIVILEGES FROM information_schema.columns WHERE TABLE_NAME = 'setup_timers'": "select\nselect,update\n",
 		"SHOW ENGINES":  "PERFORMANCE_SCHEMA|DEFAULT|Performance Schema|NO|NO|NO\n",
 		"SHOW WARNINGS": "",
+		"SELECT 1*`ENABLED` AS `ENABLED`, 1*`TIMED` FROM setup_instruments LIMIT 1":                         "2|2\n",
+		"SELECT 1*`TIMER_NAME` FROM setup_timers":                                                           "1\n",
+		"SELECT NAME FROM setup_consumers WHERE NAME = 'GLOBAL_instrumentation' COLLATE utf8mb4_general_ci": "global_instrumentation\n",
+		"SELECT NAME FROM setup_consumers WHERE NAME COLLATE utf8mb4_bin = 'GLOBAL_instrumentation'":        "",
+		"SELECT CONVERT('x' USING utf8mb4), _utf8mb4'y', CHAR_LENGTH('ab'), BINARY 'z'":                     "x|y|2|z\n",
+		"SHOW CREATE DATABASE performance_schema":                                                           "performance_schema|CREATE DATABASE `performance_schema` /*!40100 DEFAULT CHARACTER SET utf8mb4 */\n",
+		"SHOW COUNT(*) WARNINGS":               "0\n",
+		"SHOW PLUGINS":                         "PERFORMANCE_SCHEMA|ACTIVE|STORAGE ENGINE|NULL|MIT\n",
+		"SHOW PROCEDURE STATUS WHERE Db = 'x'": "",
+		"SELECT PRIVILEGES FROM information_schema.columns WHERE TABLE_NAME = 'setup_actors'": "select,insert\nselect,insert\nselect,insert,update\n",
 	} {
 		got, _, err := try(t, s, query)
 		if query == "SELECT 1 || 0, 1 && 0, NULL <=> NULL, !1" {
@@ -54,6 +65,33 @@ func TestSpelling(t *testing.T) {
 			t.Errorf("%s: got %q %v, want %q", query, got, err, want)
 		}
 	}
+}
+
+// TestLimit: UPDATE and DELETE of some rows, as graphical clients change one.
+func TestLimit(t *testing.T) {
+	f := newFake("app")
+	s := open(t, f)
+	for query, want := range map[string]string{
+		"UPDATE setup_instruments SET ENABLED = 1 ORDER BY NAME DESC LIMIT 2":                           "call/main/Pool.Get,call/net/http/Client.Do\n",
+		"UPDATE setup_instruments x SET ENABLED = 'YES' WHERE x.NAME LIKE '%mutex%' LIMIT 1":            "call/example.com/mutex/Lock\n",
+		"UPDATE setup_instruments SET ENABLED = 'YES' LIMIT 0":                                          "NULL\n",
+		"UPDATE setup_instruments SET ENABLED = '1' WHERE NAME IN (SELECT 'call/main/main') LIMIT 1000": "call/main/main\n",
+	} {
+		ask(t, s, "UPDATE setup_instruments SET ENABLED = 'NO'")
+		ask(t, s, query)
+		if got := ask(t, s, "SELECT GROUP_CONCAT(NAME) FROM (SELECT NAME FROM setup_instruments WHERE ENABLED = 'YES' ORDER BY NAME DESC) x"); sorted(got) != sorted(want) {
+			t.Errorf("%s: %s", query, got)
+		}
+	}
+	ask(t, s, "INSERT INTO setup_actors VALUES ('a', '%', 'NO'), ('b', '%', 'NO')")
+	ask(t, s, "DELETE FROM setup_actors WHERE ENABLED = 'NO' LIMIT 1")
+	if len(f.actors) != 2 || f.actors[1].Pattern[0] != "b" {
+		t.Errorf("actors: %+v", f.actors)
+	}
+}
+
+func sorted(list string) string {
+	return strings.Join(slices.Sorted(strings.SplitSeq(strings.TrimSpace(list), ",")), ",")
 }
 
 // TestColumnNames: columns are called as they were written, whatever SQLite gets.
@@ -163,7 +201,7 @@ func TestSeveral(t *testing.T) {
 	if got := ask(t, s, "SELECT COUNT(*), COUNT(DISTINCT PROCESS) FROM performance_timers"); got != "10|2\n" {
 		t.Errorf("timers: %s", got)
 	}
-	ask(t, s, "INSERT INTO setup_actors VALUES ('call/main/%', 'NO')")
+	ask(t, s, "INSERT INTO setup_actors VALUES ('call/main/%', '%', 'NO')")
 	if len(a.actors) != 2 || len(b.actors) != 2 || a.actors[1] != b.actors[1] {
 		t.Errorf("actors: %+v %+v", a.actors, b.actors)
 	}

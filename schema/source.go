@@ -21,6 +21,7 @@ type Source interface {
 	// Commands. Those of sources that can only be read return ErrReadOnly.
 
 	SetInstruments(map[uint32]Flags) error // by key
+	SetThreads(map[uint64]bool) error      // whether they are instrumented, by ID
 	SetConsumers(Consumers) error
 	SetTimer(name string) error
 	SetRules(kind RuleKind, rules []Rule) error // all rules of that kind, in place of those that were there
@@ -181,7 +182,7 @@ type Counter struct {
 type RuleKind int
 
 const (
-	ActorRules  RuleKind = iota // goroutines: Pattern[0] is the function that they were started with
+	ActorRules  RuleKind = iota // goroutines: Pattern[0] is the function that they were started with, [1] a label, as key=value
 	ObjectRules                 // functions: Pattern[0] is the package, [1] the type, [2] the function
 )
 

@@ -213,7 +213,7 @@ func (s *Session) write(ctx context.Context, st *stmt) (*Result, error) {
 			}
 		}
 	}
-	q, _, err := s.rewrite(st.text, st.tokens)
+	q, err := s.limited(st, &t)
 	if err != nil {
 		return nil, err
 	}
@@ -226,6 +226,48 @@ func (s *Session) write(ctx context.Context, st *stmt) (*Result, error) {
 		q = "INSERT INTO " + quoteName(t.schema) + "." + quoteName(t.name) + " (" + strings.Join(t.table.columnNames(), ", ") + ") " + rest
 	}
 	return s.exec(ctx, q, st.args...)
+}
+
+// limited rewrites a statement that changes rows. SQLite knows no LIMIT of UPDATE and DELETE: WHERE ... LIMIT n becomes a question for the rows that these are.
+func (s *Session) limited(st *stmt, t *target) (string, error) {
+	where, limit, depth := 0, 0, 0
+	for i := range st.tokens {
+		switch {
+		case st.at(i).is("("):
+			depth++
+		case st.at(i).is(")"):
+			depth--
+		case depth != 0:
+		case st.at(i).is("WHERE"), st.at(i).is("ORDER"), st.at(i).is("LIMIT"):
+			if where == 0 {
+				where = i
+			}
+			if st.at(i).is("LIMIT") {
+				limit = i
+			}
+		}
+	}
+	if limit == 0 || st.at(0).is("INSERT") || st.at(0).is("REPLACE") {
+		q, _, err := s.rewrite(st.text, st.tokens)
+		return q, err
+	}
+	head, _, err := s.rewrite(st.text, st.tokens[:where])
+	if err != nil {
+		return "", err
+	}
+	rows, _, err := s.rewrite(st.text, st.tokens[where:])
+	if err != nil {
+		return "", err
+	}
+	from := quoteName(t.schema) + "." + quoteName(t.name)
+	alias := st.at(t.next)
+	if alias.is("AS") {
+		alias = st.at(t.next + 1)
+	}
+	if st.at(0).is("UPDATE") && alias.identifier() && !alias.is("SET") {
+		from += " AS " + quoteName(alias.text)
+	}
+	return head + " WHERE rowid IN (SELECT rowid FROM " + from + " " + rows + ")", nil
 }
 
 // checkColumns finds columns in an UPDATE's SET that can't be set, whatever the rows.
@@ -277,7 +319,7 @@ func (s *Session) truncate(ctx context.Context, st *stmt) (*Result, error) {
 	case t.table.parts == nil && t.table.rules == nil:
 		return nil, s.denied("DROP", t.name)
 	}
-	sources := s.catalog.schema(t.schema).sources()
+	sources := s.catalog.sourcesOf(s.catalog.schema(t.schema))
 	for _, source := range sources {
 		var err error
 		if t.table.rules != nil {

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"database/sql/driver"
+	"strconv"
 	"strings"
 )
 
@@ -118,16 +119,21 @@ func yes(b bool) string {
 
 // parseYesNo reads what a column of YES and NO is set to.
 func parseYesNo(column string, v value) (bool, error) {
-	s, ok := v.(string)
-	switch {
-	case v == nil:
-		return false, NewError(erNull, "Column '%s' cannot be null", column)
-	case ok && strings.EqualFold(s, "YES"):
-		return true, nil
-	case ok && strings.EqualFold(s, "NO"):
-		return false, nil
+	s, err := parseEnum(column, v, []string{"YES", "NO"})
+	return s == "YES", err
+}
+
+// parseEnum reads what a column of enum is set to: one of its values, or its number from 1 on.
+func parseEnum(column string, v value, values []string) (string, error) {
+	if v == nil {
+		return "", NewError(erNull, "Column '%s' cannot be null", column)
 	}
-	return false, NewError(erTruncated, "Data truncated for column '%s' at row 1", column)
+	for i, known := range values {
+		if s, ok := v.(string); v == int64(i+1) || ok && (strings.EqualFold(s, known) || s == strconv.Itoa(i+1)) {
+			return known, nil
+		}
+	}
+	return "", NewError(erTruncated, "Data truncated for column '%s' at row 1", column)
 }
 
 // column returns the index of a column, -1 if there is none.

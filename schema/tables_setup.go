@@ -3,7 +3,6 @@ package schema
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // setupTables are those by which is chosen what is collected.
@@ -77,12 +76,9 @@ var setupTimers = withUpdate(newTable("setup_timers", func(v *view) []timerRow {
 	text("NAME", wordKind, func(_ *view, r *timerRow) string { return r.name }),
 	updatable(text("TIMER_NAME", timerKind, func(_ *view, r *timerRow) string { return r.timer })),
 ), func(p *pending, _ any, _ int, v value) error {
-	if v == nil {
-		return NewError(erNull, "Column 'TIMER_NAME' cannot be null")
-	}
-	name := strings.ToUpper(fmt.Sprint(v))
-	if !slices.Contains(TimerNames, name) {
-		return NewError(erTruncated, "Data truncated for column 'TIMER_NAME' at row 1")
+	name, err := parseEnum("TIMER_NAME", v, TimerNames)
+	if err != nil {
+		return err
 	}
 	p.timer = name
 	return nil
@@ -104,6 +100,7 @@ var performanceTimers = newTable("performance_timers", func(v *view) []Timer {
 
 var setupActors = withRules(ActorRules, newTable("setup_actors", func(v *view) []Rule { return v.Actors },
 	text("ENTRY_FUNCTION", nameKind, func(_ *view, r *Rule) string { return r.Pattern[0] }),
+	text("LABEL", nameKind, func(_ *view, r *Rule) string { return r.Pattern[1] }),
 	updatable(yesNo("ENABLED", func(r *Rule) bool { return r.Enabled })),
 ))
 
@@ -177,6 +174,7 @@ func (t *table) rule(values []value) (Rule, error) {
 type pending struct {
 	view        *view
 	instruments map[uint32]Flags
+	threads     map[uint64]bool
 	consumers   *Consumers
 	timer       string
 	rules       map[RuleKind][]Rule
@@ -202,6 +200,11 @@ func (p *pending) apply() error {
 	source := p.view.source
 	if p.instruments != nil {
 		if err := source.SetInstruments(p.instruments); err != nil {
+			return err
+		}
+	}
+	if p.threads != nil {
+		if err := source.SetThreads(p.threads); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // statusTables say what there is and how it is doing.
 var statusTables = []*table{
-	newTable("threads", func(v *view) []Thread { return v.Threads },
+	withUpdate(newTable("threads", func(v *view) []Thread { return v.Threads },
 		id("THREAD_ID", func(t *Thread) uint64 { return t.ID }),
 		text("NAME", nameKind, func(v *view, t *Thread) string {
 			return "goroutine/" + strings.TrimPrefix(v.entry(t), "call/")
@@ -26,8 +26,18 @@ var statusTables = []*table{
 			}
 			return "OUTSIDE"
 		}),
-		yesNo("INSTRUMENTED", func(t *Thread) bool { return !t.Disabled }),
-	),
+		updatable(yesNo("INSTRUMENTED", func(t *Thread) bool { return !t.Disabled })),
+	), func(p *pending, row any, _ int, v value) error {
+		on, err := parseYesNo("INSTRUMENTED", v)
+		if err != nil {
+			return err
+		}
+		if p.threads == nil {
+			p.threads = map[uint64]bool{}
+		}
+		p.threads[row.(*Thread).ID] = on
+		return nil
+	}),
 	newTable("memory_summary_global_by_event_name", func(v *view) []Memory { return v.Memory },
 		text("EVENT_NAME", nameKind, func(_ *view, m *Memory) string { return "memory/ftrace/" + m.Name }),
 		number("CURRENT_COUNT_USED", func(m *Memory) int64 { return m.Count }),
@@ -91,7 +101,7 @@ func status(v *view) []variable {
 			rows = append(rows, variable{"Performance_schema_" + name, "0"})
 		}
 	}
-	rows = append(rows, variable{"Threads_connected", fmt.Sprint(v.session.catalog.connected.Load())},
+	rows = append(rows, variable{"Ssl_cipher", ""}, variable{"Ssl_version", ""}, variable{"Threads_running", "1"}, variable{"Threads_connected", fmt.Sprint(v.session.catalog.connected.Load())},
 		variable{"Questions", fmt.Sprint(v.session.catalog.questions.Load())},
 		variable{"Uptime", fmt.Sprint(int64(time.Since(v.session.catalog.started).Seconds()))})
 	return sortedVariables(rows)

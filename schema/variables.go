@@ -9,17 +9,26 @@ import (
 
 // variableDefaults are the variables that clients ask for, as MySQL has them.
 var variableDefaults = map[string]string{
-	"autocommit": "ON", "auto_increment_increment": "1", "character_set_client": "utf8mb4", "character_set_connection": "utf8mb4", "character_set_database": "utf8mb4",
-	"character_set_results": "utf8mb4", "character_set_server": "utf8mb4", "character_set_system": "utf8", "collation_connection": "utf8mb4_general_ci",
-	"collation_database": "utf8mb4_general_ci", "collation_server": "utf8mb4_general_ci", "default_storage_engine": "PERFORMANCE_SCHEMA", "foreign_key_checks": "ON",
-	"have_ssl": "DISABLED", "init_connect": "", "interactive_timeout": "28800", "license": "MIT", "lower_case_table_names": "2", "max_allowed_packet": "67108864",
-	"max_execution_time": "0", "net_buffer_length": "16384", "net_read_timeout": "30", "net_write_timeout": "60", "performance_schema": "ON", "protocol_version": "10",
-	"query_cache_size": "0", "query_cache_type": "OFF", "session_track_schema": "ON", "sql_auto_is_null": "OFF", "sql_mode": "STRICT_TRANS_TABLES", "sql_notes": "ON",
-	"sql_safe_updates": "OFF", "sql_select_limit": "18446744073709551615", "sql_warnings": "OFF", "storage_engine": "PERFORMANCE_SCHEMA", "system_time_zone": "UTC", "time_zone": "SYSTEM",
-	"transaction_isolation": "REPEATABLE-READ", "transaction_read_only": "OFF", "tx_isolation": "REPEATABLE-READ", "tx_read_only": "OFF", "unique_checks": "ON",
-	"version": serverVersion, "version_comment": "ftrace: the Performance Schema of Go programs", "version_compile_machine": "", "version_compile_os": "", "wait_timeout": "28800",
-	"hostname": "localhost", "port": "3306", "profiling": "OFF", "net_retry_count": "10", "sql_quote_show_create": "ON", "read_only": "OFF", "super_read_only": "OFF", "skip_networking": "OFF",
-	"big_tables": "OFF", "group_concat_max_len": "1048576", "lock_wait_timeout": "31536000", "optimizer_switch": "", "identity": "0", "last_insert_id": "0", "warning_count": "0", "error_count": "0",
+	"autocommit": "ON", "auto_increment_increment": "1", "character_set_client": "utf8mb4", "character_set_connection": "utf8mb4",
+	"character_set_database": "utf8mb4", "character_set_results": "utf8mb4", "character_set_server": "utf8mb4", "character_set_system": "utf8",
+	"collation_connection": "utf8mb4_general_ci", "collation_database": "utf8mb4_general_ci", "collation_server": "utf8mb4_general_ci",
+	"default_storage_engine": "PERFORMANCE_SCHEMA", "foreign_key_checks": "ON", "have_ssl": "DISABLED", "init_connect": "",
+	"interactive_timeout": "28800", "license": "MIT", "lower_case_table_names": "2", "max_allowed_packet": "67108864", "max_execution_time": "0",
+	"net_buffer_length": "16384", "net_read_timeout": "30", "net_write_timeout": "60", "performance_schema": "ON", "protocol_version": "10",
+	"query_cache_size": "0", "query_cache_type": "OFF", "session_track_schema": "ON", "sql_auto_is_null": "OFF", "sql_mode": "STRICT_TRANS_TABLES",
+	"sql_notes": "ON", "sql_safe_updates": "OFF", "sql_select_limit": "18446744073709551615", "sql_warnings": "OFF",
+	"storage_engine": "PERFORMANCE_SCHEMA", "system_time_zone": "UTC", "time_zone": "SYSTEM", "transaction_isolation": "REPEATABLE-READ",
+	"transaction_read_only": "OFF", "tx_isolation": "REPEATABLE-READ", "tx_read_only": "OFF", "unique_checks": "ON", "version": serverVersion,
+	"version_comment": "ftrace: the Performance Schema of Go programs", "version_compile_machine": "", "version_compile_os": "", "wait_timeout": "28800",
+	"hostname": "localhost", "port": "3306", "profiling": "OFF", "net_retry_count": "10", "sql_quote_show_create": "ON", "read_only": "OFF",
+	"super_read_only": "OFF", "skip_networking": "OFF", "big_tables": "OFF", "group_concat_max_len": "1048576", "lock_wait_timeout": "31536000",
+	"optimizer_switch": "", "lc_messages": "en_US", "lc_time_names": "en_US", "default_week_format": "0", "event_scheduler": "OFF",
+	"offline_mode": "OFF", "have_profiling": "NO", "have_openssl": "DISABLED", "innodb_version": "", "log_bin": "OFF", "basedir": "", "datadir": "",
+	"socket": "", "tmpdir": "", "max_connections": "151", "max_user_connections": "0", "table_open_cache": "2000", "key_buffer_size": "8388608",
+	"sql_big_selects": "ON", "div_precision_increment": "4", "timestamp": "0", "server_id": "0", "server_uuid": "", "local_infile": "OFF",
+	"plugin_dir": "", "default_authentication_plugin": "caching_sha2_password", "tls_version": "TLSv1.2,TLSv1.3",
+	"explicit_defaults_for_timestamp": "ON", "default_tmp_storage_engine": "PERFORMANCE_SCHEMA", "secure_file_priv": "", "slow_query_log": "OFF",
+	"general_log": "OFF", "pseudo_thread_id": "0", "identity": "0", "last_insert_id": "0", "warning_count": "0", "error_count": "0",
 }
 
 // fixedVariables can't be set.

@@ -69,9 +69,7 @@ func attachCommand(args []string) int {
 	case *arm:
 		err = armProcess(p, *rules)
 	case *disarm:
-		if err = p.SetRules(""); err == nil && p.Recording() != live.NotRecording {
-			err = p.StopRecording()
-		}
+		err = disarmProcess(p)
 	case *dump != "":
 		err = p.Dump(*dump)
 	default:
@@ -98,6 +96,19 @@ func armProcess(p *live.Process, rules string) error {
 		return nil
 	}
 	return p.RecordRings()
+}
+
+// disarmProcess lets the program do nothing more than it does without any rules: those of the setup tables go, too.
+func disarmProcess(p *live.Process) error {
+	for _, undo := range []func() error{func() error { return p.SetRules("") }, func() error { return p.SetObjects(nil) }, func() error { return p.SetActors(nil) }} {
+		if err := undo(); err != nil {
+			return err
+		}
+	}
+	if p.Recording() != live.NotRecording {
+		return p.StopRecording()
+	}
+	return nil
 }
 
 // attachment is how to stay attached to a process.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -54,8 +55,11 @@ func TestScript(t *testing.T) {
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"sametrace": sameTrace},
 		RequireExplicitExec: true,
 		Condition: func(name string) (bool, error) {
-			if name == "root" {
+			switch name {
+			case "root":
 				return os.Geteuid() == 0, nil
+			case "adminer":
+				return haveAdminer() == nil, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
@@ -82,6 +86,19 @@ func TestPrograms(t *testing.T) {
 			t.Errorf("%v: .ci/run installs it", err)
 		}
 	}
+	if err := haveAdminer(); err != nil {
+		t.Errorf("%v: .ci/run installs it", err)
+	}
+}
+
+// haveAdminer returns an error if there is no Adminer, or nothing that runs and asks it.
+func haveAdminer() error {
+	_, err := os.Stat("/usr/share/adminer/adminer/index.php")
+	for _, name := range []string{"php", "curl"} {
+		_, missing := exec.LookPath(name)
+		err = errors.Join(err, missing)
+	}
+	return err
 }
 
 // sameTrace is the scripts' command of that name.

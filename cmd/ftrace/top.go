@@ -57,6 +57,9 @@ func topCommand(args []string) int {
 	if _, err := tea.NewProgram(m, tea.WithAltScreen()).Run(); err != nil {
 		return fail("top", err)
 	}
+	if m.err == nil {
+		m.err = m.leave()
+	}
 	if m.err != nil && !errors.Is(m.err, schema.ErrGone) {
 		return fail("top", m.err)
 	}
@@ -79,6 +82,7 @@ type topModel struct {
 	filter   string
 	typing   bool   // the filter is being typed
 	callers  uint32 // the function whose callers are shown, 0: all functions are
+	counting bool   // by caller, which the process did not do before
 	paused   bool
 	help     bool
 
@@ -186,6 +190,8 @@ func (m *topModel) key(k tea.KeyMsg) tea.Cmd {
 	case "enter":
 		if row := m.selected(); row != nil && m.callers == 0 {
 			m.callers, m.cursor = row.function, 0
+			m.rebuild()
+			return m.countCallers()
 		}
 	case "esc", "backspace":
 		switch {
@@ -201,10 +207,34 @@ func (m *topModel) key(k tea.KeyMsg) tea.Cmd {
 	case "E", "D":
 		return m.enableAll(k.String() == "E")
 	case "c":
-		return m.do("cleared", func() error { return m.source.Truncate(schema.GlobalPart) })
+		return m.do("cleared", func() error {
+			return errors.Join(m.source.Truncate(schema.GlobalPart), m.source.Truncate(schema.ByCallerPart))
+		})
 	}
 	m.rebuild()
 	return nil
+}
+
+// countCallers lets the process count by caller, unless it does, until top ends.
+func (m *topModel) countCallers() tea.Cmd {
+	on := m.now.Consumers | schema.SummaryByCaller
+	if on == m.now.Consumers {
+		return nil
+	}
+	m.counting = true
+	return m.do("calls are counted by caller from now on", func() error { return m.source.SetConsumers(on) })
+}
+
+// leave undoes that.
+func (m *topModel) leave() error {
+	if !m.counting {
+		return nil
+	}
+	snap, err := m.source.Snapshot()
+	if err == nil {
+		err = m.source.SetConsumers(snap.Consumers &^ schema.SummaryByCaller)
+	}
+	return err
 }
 
 // typed takes a key of the filter.

@@ -57,9 +57,13 @@ type ftraceFunc struct {
 const (
 	ftraceUntimed    = 1 << iota // its calls are not timed
 	ftraceMayFail                // its last result is an error
+	ftraceReceives               // its first parameter is a receiver that is a pointer
 	ftraceSwitchedOn             // whatever the rules say
 	ftraceSwitchedOff
-	ftraceIsProbe // it is none: see ftrace_probes.go
+	ftraceAskedUntimed  // by the rules, or switched
+	ftraceMaskedOff     // setup_objects keeps it off, see ftrace_setup.go
+	ftraceMaskedUntimed // and untimed
+	ftraceIsProbe       // it is none: see ftrace_probes.go
 )
 
 const ftraceTableEntry = goarch.PtrSize + 16*8
@@ -110,19 +114,23 @@ func (p *ftracePkg) read() {
 		f.pkg = p
 		f.key = p.before + uint32(i) + 1
 		if f.lastResult() == "error" {
-			f.flags = ftraceMayFail
+			f.flags |= ftraceMayFail
+		}
+		if typ, method := f.object(); typ != "" && f.name[0] == '(' && bytealg.IndexByteString(method, '.') < 0 {
+			f.flags |= ftraceReceives
 		}
 	}
 }
 
 // ftraceFrame is one call of an armed function that is under way. Readers know the first fields byte for byte.
 type ftraceFrame struct {
-	_     sys.NotInHeap
-	place ftracePlace // of its entry, with the ticks; 0 if nothing was noted of it
-	key   uint32
-	flags uint32
-	event uint64  // the how-manyeth noted call on its goroutine it is, from 1
-	count uintptr // the how-manyeth call of the function it is
+	_      sys.NotInHeap
+	place  ftracePlace // of its entry, with the ticks; 0 if nothing was noted of it
+	key    uint32
+	flags  uint32
+	event  uint64  // the how-manyeth noted call on its goroutine it is, from 1
+	count  uintptr // the how-manyeth call of the function it is
+	object uint64  // the receiver's address if it is a pointer
 
 	fn     *ftraceFunc
 	clause *ftrace_rule_Clause // by which it is shown; nil if it is not shown
@@ -259,7 +267,10 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 		return 0
 	}
 	t := gp.ftrace
-	if t != nil && t.busy != 0 {
+	if t == nil || t.goroutine == 0 || t.labels != uintptr(gp.labels) {
+		t = ftraceJudge(gp)
+	}
+	if t != nil && (t.busy != 0 || t.muted) {
 		return 0
 	}
 	count := atomic.Xadduintptr(&f.count, 1)
@@ -277,10 +288,8 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 		if t = ftraceNewG(); t == nil {
 			return 0
 		}
+		t.goroutine, t.start, t.labels = gp.goid, uint64(gp.startpc), uintptr(gp.labels)
 		gp.ftrace = t
-	}
-	if t.goroutine == 0 {
-		t.goroutine, t.start = gp.goid, uint64(gp.startpc)
 	}
 	if f.triggers&^ftraceTriggered.Load() != 0 {
 		ftraceTriggered.Or(f.triggers)

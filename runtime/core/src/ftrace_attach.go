@@ -23,6 +23,10 @@ const (
 	ftraceAskSession            // what is set from now on ends with the session
 	ftraceAskDetach             // end the session
 	ftraceAskDump               // directory: write what the rings have there
+	ftraceAskTimer              // number: another timer
+	ftraceAskMute               // goroutines, whether to look at them
+	ftraceAskActors             // rules: which goroutines to look at
+	ftraceAskObjects            // rules: which functions stay off
 )
 
 // ftraceSwitch... is what a function can be switched to.
@@ -116,13 +120,15 @@ func ftraceAttended() bool {
 	}
 	if request := atomic.Load(&h.request); request != h.reply {
 		text := string(unsafe.Slice((*byte)(add(unsafe.Pointer(h), ftraceRequestAt)), min(h.asked, ftraceRequestMost)))
-		failed := ftraceAnswer(h, h.kind, text)
+		reply := ftraceAnswer(h, h.kind, text)
 		h.failed = 0
-		if failed != "" {
+		if reply != "" {
 			h.failed = 1
+		} else if h.kind == ftraceAskLook {
+			reply = ftraceSetup()
 		}
-		h.answered = uint32(min(len(failed), ftraceRequestMost))
-		memmove(add(unsafe.Pointer(h), ftraceReplyAt), unsafe.Pointer(unsafe.StringData(failed)), uintptr(h.answered))
+		h.answered = uint32(min(len(reply), ftraceRequestMost))
+		memmove(add(unsafe.Pointer(h), ftraceReplyAt), unsafe.Pointer(unsafe.StringData(reply)), uintptr(h.answered))
 		h.now = ftraceReadClock()
 		atomic.Store(&h.reply, request)
 		ftraceWake(&h.reply)
@@ -133,7 +139,7 @@ func ftraceAttended() bool {
 
 // ftraceAnswer does what is asked, and returns why it can't.
 func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
-	ftracePrepare(0, ftraceConsumersAll)
+	ftracePrepare(0, ftraceConsumersUsual)
 	if ftraceArmed() == nil {
 		return "the program has no memory for it"
 	}
@@ -182,7 +188,21 @@ func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
 		ftraceClear(h, *(*uint32)(unsafe.Pointer(unsafe.StringData(text))))
 	case ftraceAskTimers:
 		ftraceMeasureTimers(&h.timers)
-		h.timer = uint32(ftraceTimer)
+	case ftraceAskTimer:
+		if len(text) != 4 {
+			return "this is not a number of 4 bytes"
+		}
+		return ftraceChangeTimer(h, *(*uint32)(unsafe.Pointer(unsafe.StringData(text))))
+	case ftraceAskMute:
+		ftraceMute(unsafe.Slice((*[2]uint64)(unsafe.Pointer(unsafe.StringData(text))), len(text)/16))
+	case ftraceAskActors, ftraceAskObjects:
+		if len(text) > ftraceRequestMost/2-4 {
+			return "these are too many rules"
+		}
+		if kind == ftraceAskActors {
+			return ftraceSetActors(text)
+		}
+		return ftraceSetObjects(text)
 	case ftraceAskSession:
 		if h.session != 0 {
 			ftraceDetach()
@@ -215,13 +235,19 @@ func ftraceDetach() {
 	atomic.Store(&h.consumers, a.consumers)
 }
 
-// ftraceSwitch switches functions.
-func ftraceSwitch(list [][2]uint32) string {
+// ftraceConfigOrNew returns the rules in force. If there are none it puts empty ones in force.
+func ftraceConfigOrNew() *ftraceConfig {
 	c := ftraceLoadConfig()
 	if c == nil {
 		c, _, _ = ftraceNewConfig("")
 		ftraceArm(c)
 	}
+	return c
+}
+
+// ftraceSwitch switches functions.
+func ftraceSwitch(list [][2]uint32) string {
+	c := ftraceConfigOrNew()
 	semacquire(&ftraceRegistry.lock)
 	unknown := 0
 	for i := range list {
@@ -238,11 +264,12 @@ func ftraceSwitch(list [][2]uint32) string {
 			f.flags = f.flags&^ftraceSwitchedOn | ftraceSwitchedOff
 		}
 		if what&ftraceSwitchTimed != 0 {
-			f.flags &^= ftraceUntimed
+			f.flags &^= ftraceAskedUntimed
 		}
 		if what&ftraceSwitchUntimed != 0 {
-			f.flags |= ftraceUntimed
+			f.flags |= ftraceAskedUntimed
 		}
+		f.mask()
 		f.until = c.until(f)
 		c.tell(f)
 		f.arm(c.arms(f))
@@ -258,16 +285,7 @@ func ftraceSwitch(list [][2]uint32) string {
 // ftraceRecordFromNow begins a recording while the program runs.
 func ftraceRecordFromNow(directory string, chunks uint64) string {
 	stw := stopTheWorld(stwUnknown)
-	for _, w := range ftraceRecording.writers {
-		if w != nil {
-			w.chunk, w.pos, w.limit, w.number, w.fd, w.failed = nil, 0, 0, 0, 0, 0
-		}
-	}
-	forEachG(func(gp *g) {
-		if gp.ftrace != nil {
-			gp.ftrace.recorded = false
-		}
-	})
+	ftraceRestartWriters()
 	ftraceRecording.failed = 0
 	startTheWorld(stw)
 	if failed := ftraceRecordTo(directory, chunks); failed != "" {
@@ -280,6 +298,20 @@ func ftraceRecordFromNow(directory string, chunks uint64) string {
 	}
 	ftraceSetWeaves()
 	return ""
+}
+
+// ftraceRestartWriters lets the next record be the first. The world is stopped.
+func ftraceRestartWriters() {
+	for _, w := range ftraceRecording.writers {
+		if w != nil {
+			w.chunk, w.pos, w.limit, w.number, w.fd, w.failed = nil, 0, 0, 0, 0, 0
+		}
+	}
+	forEachG(func(gp *g) {
+		if gp.ftrace != nil {
+			gp.ftrace.recorded = false
+		}
+	})
 }
 
 // ftraceStopRecording ends the recording; one in files is then complete.
@@ -352,16 +384,30 @@ func ftraceDumpRings(directory string) string {
 // ftraceClear forgets what consumers have.
 func ftraceClear(h *ftraceHead, consumers uint32) {
 	stw := stopTheWorld(stwUnknown)
+	ftraceForgetCalls(h, consumers)
+	startTheWorld(stw)
+}
+
+// ftraceForgetCalls is ftraceClear while the world is stopped.
+func ftraceForgetCalls(h *ftraceHead, consumers uint32) {
+	parts := [...]struct {
+		consumer       uint32
+		at, most, size uint64
+	}{
+		{ftraceConsumerHistoryLong, h.longAt, h.longMost, uint64(unsafe.Sizeof(ftraceCall{}))},
+		{ftraceConsumerSummary, h.summariesAt, h.summariesMost, uint64(unsafe.Sizeof(ftraceSummary{}))},
+		{ftraceConsumerGoroutines, h.talliesAt[ftraceByGoroutine], h.talliesMost, uint64(unsafe.Sizeof(ftraceTally{}))},
+		{ftraceConsumerCallers, h.talliesAt[ftraceByCaller], h.talliesMost, uint64(unsafe.Sizeof(ftraceTally{}))},
+		{ftraceConsumerReceivers, h.talliesAt[ftraceByReceiver], h.talliesMost, uint64(unsafe.Sizeof(ftraceTally{}))},
+	}
 	for id, w := range ftraceRecording.writers {
 		if w == nil || w.summaries == nil {
 			continue
 		}
-		part := h.processors.at + uint64(id)*h.processors.size
-		if consumers&ftraceConsumerSummary != 0 {
-			ftraceForget(part+h.summariesAt, h.ringAt-h.summariesAt)
-		}
-		if consumers&ftraceConsumerHistoryLong != 0 {
-			ftraceForget(part+h.longAt, h.summariesAt-h.longAt)
+		for i := range parts {
+			if p := &parts[i]; consumers&p.consumer != 0 {
+				ftraceForget(h.processors.at+uint64(id)*h.processors.size+p.at, p.most*p.size)
+			}
 		}
 	}
 	if consumers&ftraceConsumerHistory != 0 {
@@ -372,5 +418,4 @@ func ftraceClear(h *ftraceHead, consumers uint32) {
 			}
 		})
 	}
-	startTheWorld(stw)
 }

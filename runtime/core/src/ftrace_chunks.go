@@ -85,6 +85,9 @@ func ftraceNewWriter(id int32) *ftraceWriter {
 		if part := ftraceMapMemory(h.processors.at+uint64(id)*h.processors.size, h.processors.size); part != nil {
 			w = (*ftraceWriter)(part)
 			w.history, w.summaries, w.ring = add(part, uintptr(h.longAt)), add(part, uintptr(h.summariesAt)), add(part, uintptr(h.ringAt))
+			for i, at := range h.talliesAt {
+				w.tallies[i] = add(part, uintptr(at))
+			}
 			for atomic.Load64(&h.processors.used) <= uint64(id) { // others do this too
 				used := atomic.Load64(&h.processors.used)
 				atomic.Cas64(&h.processors.used, used, max(used, uint64(id)+1))

@@ -101,6 +101,9 @@ func (c *ftraceConfig) clauseOf(f *ftraceFunc) *ftrace_rule_Clause {
 // shows returns the clause by which the count-th call of f is to be shown now, or nil if it is not. mask has the marks around and of the
 // call, and shown is how many shown calls are around it.
 func (c *ftraceConfig) shows(f *ftraceFunc, mask uint32, shown int32, count uintptr) *ftrace_rule_Clause {
+	if f.flags&(ftraceSwitchedOff|ftraceMaskedOff) != 0 {
+		return nil // it is armed for what it is a mark of
+	}
 	clause := c.clauseOf(f)
 	if clause == nil {
 		if clause = c.treeAround(mask); clause == nil {
@@ -237,10 +240,11 @@ func (c *ftraceConfig) apply(p *ftracePkg) {
 				f.triggers |= c.after[i]
 			}
 		}
-		f.flags &^= ftraceUntimed | ftraceSwitchedOn | ftraceSwitchedOff
+		f.flags &^= ftraceAskedUntimed | ftraceSwitchedOn | ftraceSwitchedOff
 		if clause >= 0 && c.clauses[clause].Untimed {
-			f.flags |= ftraceUntimed
+			f.flags |= ftraceAskedUntimed
 		}
+		f.mask()
 		f.until = c.until(f)
 		c.note(f.marks | f.triggers)
 		c.tell(f)
@@ -257,9 +261,12 @@ func (f *ftraceFunc) subject() ftrace_rule_Func {
 
 // arms says whether the hook of f, on which the rules are laid, is to be on.
 func (c *ftraceConfig) arms(f *ftraceFunc) bool {
+	return f.mocks != nil || f.marks|f.triggers != 0 || f.flags&ftraceMaskedOff == 0 && c.wants(f)
+}
+
+// wants says whether the hook of f is to be on for its own sake, if setup_objects lets it.
+func (c *ftraceConfig) wants(f *ftraceFunc) bool {
 	switch clause := c.clauseOf(f); {
-	case f.mocks != nil || f.marks|f.triggers != 0:
-		return true
 	case f.flags&ftraceSwitchedOff != 0:
 		return false
 	case clause != nil:

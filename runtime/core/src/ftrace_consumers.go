@@ -18,10 +18,16 @@ const (
 	ftraceConsumerHistory = 1 << iota
 	ftraceConsumerHistoryLong
 	ftraceConsumerSummary
-	ftraceConsumersAll = 1<<iota - 1
+	ftraceConsumerGoroutines // see ftrace_tallies.go
+	ftraceConsumerCallers
+	ftraceConsumerReceivers
+	ftraceConsumerCurrent  // calls under way, which are there too while another is on
+	ftraceConsumersAll     = 1<<iota - 1
+	ftraceConsumersUsual   = ftraceConsumerCurrent | ftraceConsumerHistory | ftraceConsumerHistoryLong | ftraceConsumerSummary
+	ftraceConsumersTallies = ftraceConsumerGoroutines | ftraceConsumerCallers | ftraceConsumerReceivers
 )
 
-var ftraceConsumerNames = [...]string{"history", "history_long", "summary"}
+var ftraceConsumerNames = [...]string{"history", "history_long", "summary", "by_goroutine", "by_caller", "by_receiver", "current"}
 
 // ftraceParseConsumers reads FTRACE_CONSUMERS: all, none, or some.
 func ftraceParseConsumers(s string, wanted uint32) uint32 {
@@ -45,7 +51,7 @@ func ftraceParseConsumers(s string, wanted uint32) uint32 {
 			}
 		}
 		if !known {
-			ftraceComplain("FTRACE_CONSUMERS: " + item + " is none of history, history_long, summary, all, none")
+			ftraceComplain("FTRACE_CONSUMERS: " + item + " is none of current, history, history_long, summary, by_goroutine, by_caller, by_receiver, all, none")
 		}
 	}
 	return wanted
@@ -66,6 +72,7 @@ type ftraceCall struct {
 	count     uint64      // the how-manyeth call of the function it was
 	entry     ftracePlace // its records, if there are any
 	exit      ftracePlace
+	object    uint64 // the receiver's address if it is a pointer
 	depth     uint32 // calls around it
 	_         uint32
 }
@@ -132,6 +139,9 @@ func ftraceNoteEntry(gp *g, t *ftraceG, frame *ftraceFrame, layout *ftraceLayout
 	f, records := frame.fn, ftraceRecording.on
 	t.events++
 	frame.event = t.events
+	if f.flags&ftraceReceives != 0 && len(args) > 0 && args[0] != nil {
+		frame.object = uint64(uintptr(efaceOf(&args[0]).data))
+	}
 	mp := acquirem()
 	w := ftraceWriterOf(mp)
 	if w != nil {
@@ -165,8 +175,8 @@ func (w *ftraceWriter) now(t *ftraceG, frame *ftraceFrame) uint64 {
 func ftraceObserveExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_panic) {
 	f := frame.fn
 	records, on := ftraceRecording.on, ftraceConsumers()
-	if on == 0 && !records || frame.place.ticks == 0 {
-		return // nothing is kept, or was not when the call began
+	if on&^ftraceConsumerCurrent == 0 && !records || frame.place.ticks == 0 {
+		return // nothing is kept of calls that have ended, or was not when the call began
 	}
 	mp := acquirem()
 	w := ftraceWriterOf(mp)
@@ -238,37 +248,71 @@ func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outco
 		} else {
 			atomic.Xadd64(&ftraceMemory.head.lost.functions, 1)
 		}
-		if timed && t.depth > 1 {
-			t.frame(t.depth - 2).below += lasted
-		}
 	}
-	if on&(ftraceConsumerHistory|ftraceConsumerHistoryLong) == 0 {
-		return
+	around := t.around()
+	if on&ftraceConsumersTallies != 0 {
+		ftraceTallies(t, w, frame, around, outcome, on, lasted)
 	}
 	nesting := uint64(0)
-	if t.depth > 1 {
-		nesting = t.frame(t.depth - 2).event
+	if around != nil {
+		nesting = around.event
+		if timed {
+			around.below += lasted
+		}
 	}
 	if on&ftraceConsumerHistory != 0 {
 		if c := t.remember(); c != nil {
 			c.fill(gp, t, frame, outcome, now, nesting, exit)
+			if t.nextCall += unsafe.Sizeof(ftraceCall{}); t.nextCall == uintptr(ftraceMemory.head.historyMost+1)*unsafe.Sizeof(ftraceCall{}) {
+				t.nextCall = 0
+			}
 			t.calls++
 			ftraceStore64(&c.number, t.calls)
 		}
 	}
 	if on&ftraceConsumerHistoryLong != 0 && w.history != nil {
-		c := (*ftraceCall)(add(w.history, uintptr(w.calls%ftraceMemory.head.longMost)*unsafe.Sizeof(ftraceCall{})))
+		c := (*ftraceCall)(add(w.history, w.nextCall))
 		ftraceStore64(&c.number, 0)
 		c.fill(gp, t, frame, outcome, now, nesting, exit)
+		if w.nextCall += unsafe.Sizeof(ftraceCall{}); w.nextCall == uintptr(ftraceMemory.head.longMost)*unsafe.Sizeof(ftraceCall{}) {
+			w.nextCall = 0
+		}
 		w.calls++
 		ftraceStore64(&c.number, w.calls)
 	}
 }
 
+// ftraceTallies tells the tables that are on of a call.
+func ftraceTallies(t *ftraceG, w *ftraceWriter, frame, around *ftraceFrame, outcome, on uint32, lasted uint64) {
+	if on&ftraceConsumerGoroutines != 0 {
+		w.tally(ftraceByGoroutine, t.goroutine, t, frame, outcome, lasted)
+	}
+	if on&ftraceConsumerCallers != 0 {
+		caller := uint64(0)
+		if around != nil {
+			caller = uint64(around.key)
+		}
+		w.tally(ftraceByCaller, caller, t, frame, outcome, lasted)
+	}
+	if on&ftraceConsumerReceivers != 0 && frame.object != 0 {
+		w.tally(ftraceByReceiver, frame.object, t, frame, outcome, lasted)
+	}
+}
+
+// around returns the call around the topmost, of those that were noted, or nil.
+func (t *ftraceG) around() *ftraceFrame {
+	for i := t.depth - 2; i >= 0; i-- {
+		if frame := t.frame(i); frame.event != 0 {
+			return frame
+		}
+	}
+	return nil
+}
+
 // remember returns the place for the goroutine's next finished call, or nil if it can't have a history.
 func (t *ftraceG) remember() *ftraceCall {
-	n := uintptr(ftraceMemory.head.historyMost) + 1 // one more, for it is being written
 	if t.history == nil {
+		n := uintptr(ftraceMemory.head.historyMost) + 1 // one more, for it is being written
 		if n == 1 || t.historyLost {
 			return nil
 		}
@@ -278,7 +322,7 @@ func (t *ftraceG) remember() *ftraceCall {
 			return nil
 		}
 	}
-	c := (*ftraceCall)(add(t.history, uintptr(t.calls)%n*unsafe.Sizeof(ftraceCall{})))
+	c := (*ftraceCall)(add(t.history, t.nextCall))
 	ftraceStore64(&c.number, 0)
 	return c
 }
@@ -290,5 +334,5 @@ func (c *ftraceCall) fill(gp *g, t *ftraceG, frame *ftraceFrame, outcome uint32,
 		c.start = 0
 	}
 	c.event, c.nesting, c.last, c.count = frame.event, nesting, t.events, uint64(frame.count)
-	c.entry, c.exit, c.depth = frame.place, exit, uint32(frame.shown)
+	c.entry, c.exit, c.object, c.depth = frame.place, exit, frame.object, uint32(frame.shown)
 }

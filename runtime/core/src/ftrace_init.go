@@ -78,7 +78,7 @@ func ftraceInit() {
 	}
 	ftraceFormat.terminal(ftraceOut.fd)
 	chunks, ok := ftraceParseRecord(record)
-	wanted := uint32(ftraceConsumersAll)
+	wanted := uint32(ftraceConsumersUsual)
 	if record != "" && chunks == 0 {
 		wanted = 0 // all is in the files
 	}

@@ -27,8 +27,10 @@ type ftraceG struct {
 	parentKey   uint32
 	recorded    bool    // its first record was made
 	headed      bool    // the goroutine's first line was printed
+	muted       bool    // its calls are not looked at, see ftrace_setup.go
 	start       uint64  // address of the function that it was started with
 	parentCount uintptr // number of the call in which it was started
+	labels      uintptr // g.labels when that was decided
 
 	next         *ftraceG // in the free list
 	frames       *ftraceFrame
@@ -43,6 +45,7 @@ type ftraceG struct {
 	parentFn    *ftraceFunc // where the goroutine was started, if in an armed function
 	startMask   uint32      // the marks it inherits
 	historyLost bool        // there was no memory for it
+	nextCall    uintptr     // where the next one goes in the history
 
 	group *ftraceGroup // lines that wait for the end of the outermost call, see ftrace_group.go
 	held  *ftraceText  // entry lines that wait for the exit, see ftrace_text.go
@@ -131,7 +134,7 @@ func (t *ftraceG) push() *ftraceFrame {
 		return nil
 	}
 	frame := t.frame(t.depth)
-	frame.place, frame.event, frame.clause, frame.below = ftracePlace{}, 0, nil, 0
+	frame.place, frame.event, frame.object, frame.clause, frame.below = ftracePlace{}, 0, 0, nil, 0
 	frame.start, frame.held, frame.heldAt, frame.note = 0, 0, 0, 0
 	t.depth++
 	return frame

@@ -16,7 +16,7 @@ import (
 )
 
 // ftraceMemoryVersion is that of the head and of all that is described in docs/format.md under "A process".
-const ftraceMemoryVersion = 1
+const ftraceMemoryVersion = 2
 
 const ftraceMemoryMagic = 0x6576696C72746601 // "\x01ftrlive"
 
@@ -51,6 +51,10 @@ type ftraceHead struct {
 	tables, flags, goroutines, frames, processors ftraceSection
 	// Within a processor's part, behind its ftraceWriter:
 	longAt, longMost, summariesAt, summariesMost, ringAt, ringChunks, ringChunk, historyMost, frameSize uint64
+
+	talliesAt   [ftraceTallyTables]uint64
+	talliesMost uint64 // rows of each, a power of two
+	note        uint64 // of those who look, to each other; anyone may write it
 }
 
 // ftraceSection is a part of the file: used of most entries of each size bytes.
@@ -65,6 +69,7 @@ type ftraceLosses struct {
 	frames     uint64 // stacks and histories that are not
 	tables     uint64 // records of the tables
 	calls      uint64 // calls that were not seen
+	tallies    uint64 // calls of which the summaries by goroutine, by caller or by receiver have no row
 }
 
 const (
@@ -77,8 +82,8 @@ const (
 
 // The limits that FTRACE_MEMORY sets.
 var ftraceLimits = struct {
-	functions, goroutines, history, long int
-}{1 << 16, 1 << 17, 10, 10000}
+	functions, goroutines, history, long, rows int
+}{1 << 16, 1 << 17, 10, 10000, 1 << 16}
 
 // ftraceMemory is the memory file.
 var ftraceMemory struct {
@@ -99,7 +104,7 @@ func ftraceParseMemory(s string) {
 		if item == "off" || item == "on" {
 			ftraceMemory.off = item == "off"
 		} else if !ftraceParseLimit(item) {
-			ftraceComplain("FTRACE_MEMORY: " + item + " is neither off nor one of functions=N, goroutines=N, history=N (to 1000), history_long=N; it has no effect")
+			ftraceComplain("FTRACE_MEMORY: " + item + " is neither off nor one of functions=N, goroutines=N, history=N (to 1000), history_long=N, rows=N; it has no effect")
 		}
 	}
 }
@@ -109,7 +114,8 @@ func ftraceParseLimit(item string) bool {
 		name  string
 		limit *int
 		most  int
-	}{{"functions=", &ftraceLimits.functions, 1 << 24}, {"goroutines=", &ftraceLimits.goroutines, 1 << 24}, {"history=", &ftraceLimits.history, 1000}, {"history_long=", &ftraceLimits.long, 1 << 24}} {
+	}{{"functions=", &ftraceLimits.functions, 1 << 24}, {"goroutines=", &ftraceLimits.goroutines, 1 << 24}, {"history=", &ftraceLimits.history, 1000}, {"history_long=", &ftraceLimits.long, 1 << 24},
+		{"rows=", &ftraceLimits.rows, 1 << 20}} {
 		if len(item) > len(l.name) && item[:len(l.name)] == l.name {
 			n, ok := ftraceParseInt(item[len(l.name):])
 			if ok && n <= l.most {
@@ -164,6 +170,13 @@ func ftraceArmMemory(chunks uint64) {
 	}
 	h.longAt, h.longMost = part(unsafe.Sizeof(ftraceCall{}), ftraceLimits.long+1)
 	h.summariesAt, h.summariesMost = part(unsafe.Sizeof(ftraceSummary{}), ftraceLimits.functions+1)
+	h.talliesMost = ftraceTallyPlaces
+	for h.talliesMost < uint64(ftraceLimits.rows) {
+		h.talliesMost *= 2
+	}
+	for i := range h.talliesAt {
+		h.talliesAt[i], _ = part(unsafe.Sizeof(ftraceTally{}), int(h.talliesMost))
+	}
 	h.ringAt, h.ringChunks = part(ftraceRingChunk, int(chunks))
 	h.ringChunk, h.historyMost, h.frameSize = ftraceRingChunk, uint64(ftraceLimits.history), uint64(unsafe.Sizeof(ftraceFrame{}))
 	h.processors = section(uintptr(own), ftraceProcessorsMost)
@@ -182,6 +195,10 @@ func ftraceArmMemory(chunks uint64) {
 	}
 	h.uuid = ftraceRecording.uuid
 	h.begun = ftraceReadClock()
+	for i := range ftraceEpoch {
+		ftraceEpoch[i] = ftraceReadTimer(i)
+	}
+	ftraceEpoch[ftraceTimer] = h.begun.ticks
 	h.now = h.begun
 	atomic.Store(&h.armed, 1)
 }
@@ -229,11 +246,17 @@ func (f *ftraceFunc) showFlags(c *ftraceConfig) {
 		return
 	}
 	flags := uint8(0)
-	if clause := c.clauseOf(f); c.arms(f) && (clause == nil || clause.Detail >= ftrace_rule_Call) {
-		flags |= 1
+	if clause := c.clauseOf(f); c.wants(f) && (clause == nil || clause.Detail >= ftrace_rule_Call) {
+		flags |= 4
+		if f.flags&ftraceMaskedOff == 0 {
+			flags |= 1
+		}
 	}
-	if f.flags&ftraceUntimed == 0 {
+	if f.flags&ftraceUntimed != 0 {
 		flags |= 2
+	}
+	if f.flags&ftraceAskedUntimed != 0 {
+		flags |= 8
 	}
 	*(*uint8)(add(ftraceMemory.flags, uintptr(f.key))) = flags
 }

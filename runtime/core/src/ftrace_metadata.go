@@ -134,13 +134,17 @@ func ftraceWriteMetadata() {
 func (b *ftraceText) clock() {
 	c := ftraceReadClock()
 	frequency := uint64(1e9)
-	if since := c.monotonic - ticks.startTime; since > 0 && c.ticks > uint64(ticks.startTicks) {
+	if fixed := ftraceFrequencies[ftraceTimer]; fixed != 0 {
+		frequency = fixed
+	} else if since := c.monotonic - ticks.startTime; since > 0 && c.ticks > uint64(ticks.startTicks) {
 		frequency = uint64(float64(c.ticks-uint64(ticks.startTicks)) * 1e9 / float64(since))
 	}
 	// The ticks begin before the epoch of this clock, which is in whole seconds and not after them.
 	seconds := c.wall/1e9 - int64(c.ticks/frequency) - 1
 	offset := uint64(float64(c.wall-seconds*1e9)/1e9*float64(frequency)) - c.ticks
-	b.str("clock {\n\tname = ticks;\n\tdescription = \"the processor's counter of cycles\";\n\tfreq = ")
+	b.str("clock {\n\tname = ticks;\n\tdescription = \"the timer ")
+	b.str(ftraceTimerNames[ftraceTimer])
+	b.str("\";\n\tfreq = ")
 	for _, v := range [...]struct {
 		value uint64
 		then  string

@@ -86,6 +86,9 @@ type ftraceWriter struct {
 	ring      unsafe.Pointer
 	history   unsafe.Pointer // the last calls, nil: there is no memory for them
 	summaries unsafe.Pointer // by key, likewise
+	moving    uint64         // odd while a row of the next is being moved
+	tallies   [ftraceTallyTables]unsafe.Pointer
+	nextCall  uintptr // where the next one goes in the history
 	fd        int32
 	failed    int32 // errno of what ended this writer
 	_         cpu.CacheLinePad

@@ -23,6 +23,7 @@ const (
 	ftraceTableCode                // address, name of the function whose code begins there
 	ftraceTableProbe               // as ftraceTableFunc
 	ftraceTableCaptured            // number of a layout, the paths that lead to its last values
+	ftraceTableTimer               // number of the one in use from here on; clocks from before are of another
 )
 
 // ftraceTables is the file. Its lock is the runtime's, for a goroutine that is held on its processor may not wait for a semaphore.
@@ -233,7 +234,7 @@ func ftraceStartTables() {
 		ftraceTables.types = (*ftraceTypeTable)(ftraceAlloc(unsafe.Sizeof(ftraceTypeTable{})))
 		ftraceTables.text = ftraceNewText()
 		ftraceDefineProcess()
-		ftraceDefineClock()
+		ftraceDefineTimer()
 		for p := ftraceRegistry.first; p != nil; p = p.next {
 			p.define()
 		}
@@ -252,7 +253,7 @@ func ftraceFileTables(fd int32) {
 	}
 	unlock(&ftraceTables.lock)
 	ftraceDefineProcess()
-	ftraceDefineClock()
+	ftraceDefineTimer()
 }
 
 // define defines the functions of a package, if that has not been done and the tables are begun.
@@ -309,6 +310,17 @@ func ftraceDefineProcess() {
 	}
 	ftraceFlushTables()
 	unlock(&ftraceTables.lock)
+}
+
+// ftraceDefineTimer says by which timer times are from here on, and what the time is.
+func ftraceDefineTimer() {
+	lock(&ftraceTables.lock)
+	if b := ftraceTableBegin(ftraceTableTimer); b != nil {
+		b.word(uint64(ftraceTimer))
+		ftraceTableEnd()
+	}
+	unlock(&ftraceTables.lock)
+	ftraceDefineClock()
 }
 
 // ftraceDefineClock says what the time is.

@@ -16,8 +16,14 @@ const (
 
 var ftraceTimerNames = [ftraceTimers]string{"cycle", "nanosecond", "microsecond", "millisecond", "tick"}
 
-// ftraceTimer is the one in use.
+// ftraceTimer is the one in use. It is changed while the world is stopped.
 var ftraceTimer int
+
+// ftraceEpoch is what each timer said when the memory file's sections were made: the moment from which times are shown, whichever timer they are by.
+var ftraceEpoch [ftraceTimers]uint64
+
+// ftraceFrequencies are those of the timers, in units a second; 0: it is not the same everywhere.
+var ftraceFrequencies = [ftraceTimers]uint64{ftraceTimerNanosecond: 1e9, ftraceTimerMicrosecond: 1e6, ftraceTimerMillisecond: 1e3, ftraceTimerTick: ftraceSystemTicksPerSecond}
 
 // ftraceTimerFacts is what was measured of a timer.
 type ftraceTimerFacts struct {
@@ -68,6 +74,48 @@ func ftraceReadTimer(timer int) uint64 {
 	return ftraceSystemTicks()
 }
 
+// ftraceChangeTimer lets calls that begin from now on be timed by another timer. What is kept of calls, in histories, summaries and rings, is in the ticks of the one before, and is forgotten; calls under way are not
+// timed.
+func ftraceChangeTimer(h *ftraceHead, timer uint32) string {
+	switch {
+	case timer >= ftraceTimers || ftraceReadTimer(int(timer)) == 0:
+		return "there is no such timer on this system"
+	case int(timer) == ftraceTimer:
+		return ""
+	case ftraceRecording.on && ftraceRecording.chunks == 0:
+		return "the program records to files, whose times are all by one timer"
+	}
+	stw := stopTheWorld(stwUnknown)
+	ftraceTimer = int(timer)
+	h.timer, h.begun.ticks = timer, ftraceEpoch[timer]
+	ftraceRestartWriters()
+	ftraceForgetCalls(h, ftraceConsumersAll)
+	now := ftraceTicks()
+	for _, w := range ftraceRecording.writers {
+		if w != nil {
+			w.last = now
+		}
+	}
+	forEachG(func(gp *g) {
+		t := gp.ftrace
+		if t == nil {
+			return
+		}
+		t.last, t.contextShown = now, 0
+		t.pushed() // who reads the stack meanwhile reads it again
+		for i := range t.depth {
+			if frame := t.frame(i); frame.place.ticks != 0 {
+				frame.place, frame.below = ftracePlace{now, ftraceNowhere}, 0
+				frame.flags |= ftraceNotTimed
+			}
+		}
+		t.pushed()
+	})
+	startTheWorld(stw)
+	ftraceDefineTimer()
+	return ""
+}
+
 // ftraceMeasureTimers measures all timers, which takes some milliseconds and, for the resolution of the coarse ones, their next step.
 func ftraceMeasureTimers(to *[ftraceTimers]ftraceTimerFacts) {
 	for i := range to {
@@ -94,10 +142,9 @@ func ftraceMeasureTimers(to *[ftraceTimers]ftraceTimerFacts) {
 			}
 		}
 	}
-	to[ftraceTimerNanosecond].frequency = 1e9
-	to[ftraceTimerMicrosecond].frequency = 1e6
-	to[ftraceTimerMillisecond].frequency = 1e3
-	to[ftraceTimerTick].frequency = ftraceSystemTicksPerSecond
+	for i := range ftraceFrequencies {
+		to[i].frequency = ftraceFrequencies[i]
+	}
 	from, start := ftraceCycles(), nanotime()
 	for nanotime()-start < 2e6 {
 	}

@@ -1,0 +1,300 @@
+//go:build ftrace_core
+
+// What is set from outside beside the rules, as WL#2360's setup tables have it: setup_objects, by which functions stay off that are on otherwise; setup_actors, by which goroutines are not
+// looked at; and single goroutines. All of it stays until it is set anew. It is kept as it came, for those who ask.
+
+package runtime
+
+import (
+	"internal/bytealg"
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// ftraceSetupRule is a row of one of these tables. Patterns are LIKE's, without regard to case.
+type ftraceSetupRule struct {
+	on, timed bool
+	patterns  [3]string // objects: package, type, function without the type; actors: the function that the goroutine was started with, label
+}
+
+// ftraceSetupRules are the rows of a table. The last one that matches decides; what none matches is off. They do not change once they are published.
+type ftraceSetupRules struct {
+	text   string // as it came
+	rules  []ftraceSetupRule
+	labels bool // actors: some rule looks at labels
+}
+
+// The *ftraceSetupRules in force, nil: all is on; atomic.
+var ftraceObjects, ftraceActors unsafe.Pointer
+
+// ftraceParseSetup reads rules: for each Y or N, twice, whether it turns on and times, and three texts that end in a zero byte; in front of all of them is an exclamation mark. Without that there are none.
+func ftraceParseSetup(text string) (*ftraceSetupRules, bool) {
+	if text == "" {
+		return nil, true
+	}
+	s := &ftraceSetupRules{text: text}
+	if text[0] != '!' {
+		return nil, false
+	}
+	for text = text[1:]; text != ""; {
+		if len(text) < 2 {
+			return nil, false
+		}
+		r := ftraceSetupRule{on: text[0] == 'Y', timed: text[1] == 'Y'}
+		text = text[2:]
+		for i := range r.patterns {
+			n := bytealg.IndexByteString(text, 0)
+			if n < 0 {
+				return nil, false
+			}
+			r.patterns[i], text = text[:n], text[n+1:]
+		}
+		s.labels = s.labels || r.patterns[1] != "%"
+		s.rules = append(s.rules, r)
+	}
+	return s, true
+}
+
+// ftraceSetObjects puts rules for functions in force.
+func ftraceSetObjects(text string) string {
+	s, ok := ftraceParseSetup(text)
+	if !ok {
+		return "these are no rules"
+	}
+	c := ftraceConfigOrNew()
+	semacquire(&ftraceRegistry.lock)
+	atomicstorep(unsafe.Pointer(&ftraceObjects), unsafe.Pointer(s))
+	for p := ftraceRegistry.first; p != nil; p = p.next {
+		for i := range p.nfuncs {
+			f := p.fn(i)
+			f.mask()
+			f.arm(c.arms(f))
+			f.showFlags(c)
+		}
+	}
+	semrelease(&ftraceRegistry.lock)
+	return ""
+}
+
+// mask lays setup_objects on the function.
+func (f *ftraceFunc) mask() {
+	flags := f.flags &^ (ftraceMaskedOff | ftraceMaskedUntimed | ftraceUntimed)
+	if s := (*ftraceSetupRules)(atomic.Loadp(unsafe.Pointer(&ftraceObjects))); s != nil {
+		flags |= ftraceMaskedOff
+		typ, name := f.object()
+		for i := len(s.rules) - 1; i >= 0; i-- {
+			r := &s.rules[i]
+			if !ftraceLike(f.pkg.symbol, r.patterns[0]) || !ftraceLike(typ, r.patterns[1]) || !ftraceLike(name, r.patterns[2]) {
+				continue
+			}
+			if r.on {
+				flags &^= ftraceMaskedOff
+			}
+			if !r.timed {
+				flags |= ftraceMaskedUntimed
+			}
+			break
+		}
+	}
+	if flags&(ftraceAskedUntimed|ftraceMaskedUntimed) != 0 {
+		flags |= ftraceUntimed
+	}
+	f.flags = flags // at once, for calls look at it
+}
+
+// object cuts the function's name into the type of which it is a method and the rest: T and M of (*T).M.
+func (f *ftraceFunc) object() (typ, name string) {
+	depth := 0
+	for i := range len(f.name) {
+		switch f.name[i] {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		case '.':
+			switch rest := f.name[i+1:]; {
+			case depth != 0:
+			case i > 3 && f.name[:2] == "(*":
+				return f.name[2 : i-1], rest
+			case ftraceCompilers(rest):
+				return "", f.name
+			default:
+				return f.name[:i], rest
+			}
+		}
+	}
+	return "", f.name
+}
+
+// ftraceCompilers says whether the compiler made a function of that name within another: func1, gowrap1, deferwrap1.
+func ftraceCompilers(name string) bool {
+	for _, word := range [...]string{"func", "gowrap", "deferwrap"} {
+		if n := len(word); len(name) > n && name[:n] == word && name[n] >= '0' && name[n] <= '9' {
+			return true
+		}
+	}
+	return false
+}
+
+// ftraceSetActors puts rules for goroutines in force: for those that call an enabled function for the first time from now on, or get other labels.
+func ftraceSetActors(text string) string {
+	s, ok := ftraceParseSetup(text)
+	if !ok {
+		return "these are no rules"
+	}
+	atomicstorep(unsafe.Pointer(&ftraceActors), unsafe.Pointer(s))
+	return ""
+}
+
+// ftraceJudge decides whether the goroutine, which is the caller, is looked at, when it calls an armed function for the first time, and when it has other labels than before. It returns its state, which it
+// may not have yet.
+func ftraceJudge(gp *g) *ftraceG {
+	s := (*ftraceSetupRules)(atomic.Loadp(unsafe.Pointer(&ftraceActors)))
+	t := gp.ftrace
+	if t == nil {
+		if s == nil {
+			return nil
+		}
+		if t = ftraceNewG(); t == nil {
+			return nil
+		}
+		gp.ftrace = t
+	}
+	first := t.goroutine == 0
+	if first {
+		t.goroutine, t.start = gp.goid, uint64(gp.startpc)
+	}
+	t.labels = uintptr(gp.labels)
+	if s != nil && (first || s.labels) {
+		t.muted = !s.chooses(gp)
+	}
+	return t
+}
+
+// chooses says whether the goroutine is looked at.
+func (s *ftraceSetupRules) chooses(gp *g) bool {
+	var buf [256]byte
+	name := ftraceEntryName(&buf, funcname(findfunc(gp.startpc)))
+	for i := len(s.rules) - 1; i >= 0; i-- {
+		if r := &s.rules[i]; ftraceLike(name, r.patterns[0]) && (r.patterns[1] == "%" || ftraceLabelled(gp, r.patterns[1])) {
+			return r.on
+		}
+	}
+	return false
+}
+
+// ftraceEntryName returns the name of a function as the instrument that it is: call/net/http/conn.serve for net/http.(*conn).serve.
+func ftraceEntryName(buf *[256]byte, name string) string {
+	if name == "runtime.main" {
+		name = "main.main"
+	}
+	n := copy(buf[:], "call/")
+	slash, end := 0, len(name)
+	for i := range len(name) {
+		if name[i] == '[' {
+			end = i
+			break
+		}
+		if name[i] == '/' {
+			slash = i + 1
+		}
+	}
+	path := true // its dots are no separators
+	for i := 0; i < len(name) && n < len(buf); i++ {
+		c := name[i]
+		switch {
+		case path && i >= slash && c == '.' && i < end:
+			c, path = '/', false
+		case !path && c == '(' && i+1 < len(name) && name[i+1] == '*' && name[i-1] == '.':
+			i++
+			continue
+		case !path && c == ')' && i+1 < len(name) && name[i+1] == '.':
+			continue
+		}
+		buf[n] = c
+		n++
+	}
+	return unsafe.String(&buf[0], n)
+}
+
+// ftraceLabelled says whether one of the goroutine's labels, as key=value, is like a pattern. Labels are those of package runtime/pprof: gp.labels points to a list of keys and values.
+func ftraceLabelled(gp *g, pattern string) bool {
+	if gp.labels == nil {
+		return false
+	}
+	for _, label := range *(*[][2]string)(gp.labels) {
+		var buf [256]byte
+		n := copy(buf[:], label[0])
+		n += copy(buf[n:], "=")
+		n += copy(buf[n:], label[1])
+		if ftraceLike(unsafe.String(&buf[0], n), pattern) {
+			return true
+		}
+	}
+	return false
+}
+
+// ftraceMute says of goroutines whether they are looked at: pairs of id, and 1 or 0.
+func ftraceMute(list [][2]uint64) {
+	stw := stopTheWorld(stwUnknown)
+	forEachG(func(gp *g) {
+		t := gp.ftrace
+		if t == nil || t.goroutine == 0 {
+			return
+		}
+		for i := range list {
+			if list[i][0] == t.goroutine {
+				t.muted = list[i][1] == 0
+			}
+		}
+	})
+	startTheWorld(stw)
+}
+
+// ftraceSetup returns what is set: the size of the actors' rules, 4 bytes, these, and the objects'.
+func ftraceSetup() string {
+	text := [2]string{}
+	for i, of := range [...]*unsafe.Pointer{&ftraceActors, &ftraceObjects} {
+		if s := (*ftraceSetupRules)(atomic.Loadp(unsafe.Pointer(of))); s != nil {
+			text[i] = s.text
+		}
+	}
+	n := uint32(len(text[0]))
+	return string((*[4]byte)(unsafe.Pointer(&n))[:]) + text[0] + text[1]
+}
+
+// ftraceLike says whether s is like a pattern of SQL, in which % is any text, _ any byte, and \ takes the next one as it is; without regard to case.
+func ftraceLike(s, pattern string) bool {
+	si, pi, backS, backP := 0, 0, 0, -1 // after a mismatch it goes on behind the last %, one byte later
+	for si < len(s) {
+		c := uint8(0)
+		if pi < len(pattern) {
+			c = pattern[pi]
+		}
+		switch {
+		case c == '%':
+			backS, backP = si, pi
+			pi++
+		case c == '\\' && pi+1 < len(pattern) && ftraceLower(pattern[pi+1]) == ftraceLower(s[si]):
+			si, pi = si+1, pi+2
+		case c != '\\' && pi < len(pattern) && (c == '_' || ftraceLower(c) == ftraceLower(s[si])):
+			si, pi = si+1, pi+1
+		case backP >= 0:
+			backS++
+			si, pi = backS, backP+1
+		default:
+			return false
+		}
+	}
+	for pi < len(pattern) && pattern[pi] == '%' {
+		pi++
+	}
+	return pi == len(pattern)
+}
+
+func ftraceLower(c uint8) uint8 {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}

@@ -1,0 +1,163 @@
+//go:build ftrace_core
+
+// Summaries of each function's calls by something else besides: by goroutine, by caller, by receiver. Each is a consumer of its own, which is off until someone asks for it.
+//
+// Each processor has a table of fixed size for each, a hash table: a row is in one of some places behind one another, and stays where it is. A call for whose row there is no place is
+// counted as lost. Rows of goroutines that have ended make place: what they have goes to the row of goroutine 0, of all of which no more than their sum is known.
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+// The tables of a processor, and what a row is by.
+const (
+	ftraceByGoroutine = iota // its id
+	ftraceByCaller           // the key of the function around it, 0: there was none
+	ftraceByReceiver         // its address
+	ftraceTallyTables
+)
+
+// ftraceTally is a row. Readers know it byte for byte.
+type ftraceTally struct {
+	_              sys.NotInHeap
+	changing       uint64 // odd while it is being written
+	by             uint64
+	key            uint32 // 0: nothing was written here yet
+	state          uint32 // by goroutine: 1 + its place among the goroutines, 0: it has none
+	count, timed   uint64
+	sum, min, max  uint64 // ticks, of those that were timed
+	self           uint64
+	errors, panics uint64
+	_              [5]uint64 // rows lie within pages
+}
+
+const ftraceTallyPlaces = 16
+
+// tally tells a table of a call.
+func (w *ftraceWriter) tally(table int, by uint64, t *ftraceG, frame *ftraceFrame, outcome uint32, lasted uint64) {
+	if table != ftraceByGoroutine {
+		t = nil
+	}
+	r := w.row(table, by, frame.key, t)
+	if r == nil {
+		atomic.Xadd64(&ftraceMemory.head.lost.tallies, 1)
+		return
+	}
+	changing := r.changing
+	ftraceStore64(&r.changing, changing+1)
+	r.count++
+	if frame.flags&ftraceNotTimed == 0 {
+		if r.timed == 0 || lasted < r.min {
+			r.min = lasted
+		}
+		r.timed++
+		r.sum += lasted
+		r.max = max(r.max, lasted)
+		r.self += lasted - min(lasted, frame.below)
+	}
+	switch {
+	case outcome&ftraceCallFailed != 0:
+		r.errors++
+	case outcome&ftraceCallPanicked != 0:
+		r.panics++
+	}
+	ftraceStore64(&r.changing, changing+2)
+}
+
+// row returns the row of calls of a function by something, which it makes if it is new; nil if there is no place for it. t is the goroutine's state if it is by goroutine.
+func (w *ftraceWriter) row(table int, by uint64, key uint32, t *ftraceG) *ftraceTally {
+	if w.tallies[table] == nil {
+		return nil
+	}
+	r, free := w.find(table, by, key)
+	if r != nil {
+		return r
+	}
+	if free != nil && t != nil && w.row(table, 0, key, nil) != nil && free.key != 0 {
+		_, free = w.find(table, by, key) // it was taken for what will be of goroutines that have ended
+	}
+	if free != nil {
+		free.take(by, key, t)
+		return free
+	}
+	for i := range uintptr(ftraceTallyPlaces) {
+		r := w.tallyAt(table, by, key, i)
+		if r.state == 0 || ftraceStateAt(r.state).goroutine == r.by {
+			continue
+		}
+		if sum, _ := w.find(table, 0, r.key); sum != nil {
+			ftraceStore64(&w.moving, w.moving+1)
+			sum.add(r)
+			r.take(by, key, t)
+			ftraceStore64(&w.moving, w.moving+1)
+			return r
+		}
+	}
+	return nil
+}
+
+// find returns the row, or else a place where it can be made, if there is one.
+func (w *ftraceWriter) find(table int, by uint64, key uint32) (r, free *ftraceTally) {
+	for i := range uintptr(ftraceTallyPlaces) {
+		switch r := w.tallyAt(table, by, key, i); {
+		case r.key == key && r.by == by:
+			return r, nil
+		case r.key == 0:
+			return nil, r
+		}
+	}
+	return nil, nil
+}
+
+// tallyAt returns one of the places where a row can be.
+func (w *ftraceWriter) tallyAt(table int, by uint64, key uint32, i uintptr) *ftraceTally {
+	at := uintptr((by*0x9E3779B97F4A7C15 + uint64(key)*0xC2B2AE3D27D4EB4F) >> 32)
+	return (*ftraceTally)(add(w.tallies[table], (at+i)&(uintptr(ftraceMemory.head.talliesMost)-1)*unsafe.Sizeof(ftraceTally{})))
+}
+
+// take makes the row that of something else, without calls.
+func (r *ftraceTally) take(by uint64, key uint32, t *ftraceG) {
+	changing := r.changing
+	ftraceStore64(&r.changing, changing+1)
+	*r = ftraceTally{changing: changing + 1, by: by, key: key}
+	if t != nil {
+		r.state = t.place()
+	}
+	ftraceStore64(&r.changing, changing+2)
+}
+
+// add adds what another row has.
+func (r *ftraceTally) add(other *ftraceTally) {
+	changing := r.changing
+	ftraceStore64(&r.changing, changing+1)
+	if other.timed > 0 && (r.timed == 0 || other.min < r.min) {
+		r.min = other.min
+	}
+	r.count += other.count
+	r.timed += other.timed
+	r.sum += other.sum
+	r.max = max(r.max, other.max)
+	r.self += other.self
+	r.errors += other.errors
+	r.panics += other.panics
+	ftraceStore64(&r.changing, changing+2)
+}
+
+// place returns 1 + which of the goroutines in the memory file it is, 0 if it is not there.
+func (t *ftraceG) place() uint32 {
+	h := ftraceArmed()
+	at := uintptr(unsafe.Pointer(t)) - uintptr(ftraceMemory.gs)
+	if h == nil || at >= uintptr(h.goroutines.most)*unsafe.Sizeof(ftraceG{}) {
+		return 0
+	}
+	return uint32(at/unsafe.Sizeof(ftraceG{})) + 1
+}
+
+// ftraceStateAt returns the state of which place returned n.
+func ftraceStateAt(n uint32) *ftraceG {
+	return (*ftraceG)(add(ftraceMemory.gs, uintptr(n-1)*unsafe.Sizeof(ftraceG{})))
+}

@@ -1,0 +1,302 @@
+package schema
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// informationTables are those of information_schema, which clients ask for what there is. Graphical ones ask for much that is not here, and expect tables without rows for it.
+var informationTables = func() map[string]*table {
+	byName := map[string]*table{}
+	for _, t := range []*table{
+		newTable("schemata", func(v *view) []string { return v.session.schemas() },
+			def[string]("CATALOG_NAME"),
+			text("SCHEMA_NAME", wordKind, func(_ *view, s *string) string { return *s }),
+			constant[string]("DEFAULT_CHARACTER_SET_NAME", "utf8mb4"),
+			constant[string]("DEFAULT_COLLATION_NAME", "utf8mb4_general_ci"),
+			null[string]("SQL_PATH", textKind),
+		),
+		newTable("tables", func(v *view) []tableInfo { return v.session.tables() },
+			def[tableInfo]("TABLE_CATALOG"),
+			text("TABLE_SCHEMA", wordKind, func(_ *view, t *tableInfo) string { return t.schema }),
+			text("TABLE_NAME", wordKind, func(_ *view, t *tableInfo) string { return t.name }),
+			text("TABLE_TYPE", wordKind, func(_ *view, t *tableInfo) string { return t.kind }),
+			text("ENGINE", wordKind, func(_ *view, t *tableInfo) string { return t.engine }),
+			number("VERSION", func(*tableInfo) int64 { return 10 }),
+			constant[tableInfo]("ROW_FORMAT", "Dynamic"),
+			null[tableInfo]("TABLE_ROWS", "bigint unsigned"), null[tableInfo]("AVG_ROW_LENGTH", "bigint unsigned"), null[tableInfo]("DATA_LENGTH", "bigint unsigned"),
+			null[tableInfo]("MAX_DATA_LENGTH", "bigint unsigned"), null[tableInfo]("INDEX_LENGTH", "bigint unsigned"), null[tableInfo]("DATA_FREE", "bigint unsigned"),
+			null[tableInfo]("AUTO_INCREMENT", "bigint unsigned"), null[tableInfo]("CREATE_TIME", "datetime"), null[tableInfo]("UPDATE_TIME", "datetime"), null[tableInfo]("CHECK_TIME", "datetime"),
+			constant[tableInfo]("TABLE_COLLATION", "utf8mb4_general_ci"),
+			null[tableInfo]("CHECKSUM", "bigint unsigned"),
+			constant[tableInfo]("CREATE_OPTIONS", ""),
+			constant[tableInfo]("TABLE_COMMENT", ""),
+		),
+		newTable("columns", func(v *view) []columnInfo { return v.session.columns() },
+			def[columnInfo]("TABLE_CATALOG"),
+			text("TABLE_SCHEMA", wordKind, func(_ *view, c *columnInfo) string { return c.schema }),
+			text("TABLE_NAME", wordKind, func(_ *view, c *columnInfo) string { return c.table }),
+			text("COLUMN_NAME", wordKind, func(_ *view, c *columnInfo) string { return c.name }),
+			number("ORDINAL_POSITION", func(c *columnInfo) int64 { return int64(c.position) }),
+			null[columnInfo]("COLUMN_DEFAULT", textKind),
+			text("IS_NULLABLE", wordKind, func(_ *view, c *columnInfo) string { return yes(c.null) }),
+			text("DATA_TYPE", wordKind, func(_ *view, c *columnInfo) string {
+				kind, _, _ := strings.Cut(c.kind, "(")
+				return strings.TrimSuffix(kind, " unsigned")
+			}),
+			unsigned("CHARACTER_MAXIMUM_LENGTH", func(c *columnInfo) uint64 { return c.length() }),
+			unsigned("CHARACTER_OCTET_LENGTH", func(c *columnInfo) uint64 { return min(4*c.length(), 1<<32-1) }),
+			unsigned("NUMERIC_PRECISION", func(c *columnInfo) uint64 {
+				if numeric(c.kind) {
+					return 20
+				}
+				return 0
+			}),
+			optional("NUMERIC_SCALE", "bigint unsigned", func(_ *view, c *columnInfo) (string, bool) { return "0", numeric(c.kind) }),
+			null[columnInfo]("DATETIME_PRECISION", "bigint unsigned"),
+			optional("CHARACTER_SET_NAME", wordKind, func(_ *view, c *columnInfo) (string, bool) { return "utf8mb4", !numeric(c.kind) }),
+			optional("COLLATION_NAME", wordKind, func(_ *view, c *columnInfo) (string, bool) { return "utf8mb4_general_ci", !numeric(c.kind) }),
+			text("COLUMN_TYPE", nameKind, func(_ *view, c *columnInfo) string { return c.kind }),
+			constant[columnInfo]("COLUMN_KEY", ""),
+			constant[columnInfo]("EXTRA", ""),
+			text("PRIVILEGES", wordKind, func(_ *view, c *columnInfo) string {
+				privileges := "select"
+				if c.insertable {
+					privileges += ",insert"
+				}
+				if c.updatable {
+					privileges += ",update"
+				}
+				return privileges
+			}),
+			constant[columnInfo]("COLUMN_COMMENT", ""),
+			constant[columnInfo]("GENERATION_EXPRESSION", ""),
+		),
+		newTable("engines", func(*view) []string { return []string{"PERFORMANCE_SCHEMA"} },
+			text("ENGINE", wordKind, func(_ *view, e *string) string { return *e }),
+			constant[string]("SUPPORT", "DEFAULT"),
+			constant[string]("COMMENT", "Performance Schema"),
+			constant[string]("TRANSACTIONS", "NO"),
+			constant[string]("XA", "NO"),
+			constant[string]("SAVEPOINTS", "NO"),
+		),
+		newTable("plugins", func(*view) []string { return []string{"PERFORMANCE_SCHEMA"} },
+			text("PLUGIN_NAME", wordKind, func(_ *view, e *string) string { return *e }),
+			constant[string]("PLUGIN_VERSION", "0.1"),
+			constant[string]("PLUGIN_STATUS", "ACTIVE"),
+			constant[string]("PLUGIN_TYPE", "STORAGE ENGINE"),
+			constant[string]("PLUGIN_TYPE_VERSION", "50744.0"),
+			null[string]("PLUGIN_LIBRARY", wordKind),
+			null[string]("PLUGIN_LIBRARY_VERSION", wordKind),
+			constant[string]("PLUGIN_AUTHOR", "ftrace-wrap"),
+			constant[string]("PLUGIN_DESCRIPTION", "Performance Schema"),
+			constant[string]("PLUGIN_LICENSE", "MIT"),
+			constant[string]("LOAD_OPTION", "ON"),
+		),
+		newTable("character_sets", func(*view) []string { return []string{"utf8mb4"} },
+			text("CHARACTER_SET_NAME", wordKind, func(_ *view, c *string) string { return *c }),
+			constant[string]("DEFAULT_COLLATE_NAME", "utf8mb4_general_ci"),
+			constant[string]("DESCRIPTION", "UTF-8 Unicode"),
+			number("MAXLEN", func(*string) int64 { return 4 }),
+		),
+		newTable("collations", func(*view) []string { return []string{"utf8mb4_general_ci"} },
+			text("COLLATION_NAME", wordKind, func(_ *view, c *string) string { return *c }),
+			constant[string]("CHARACTER_SET_NAME", "utf8mb4"),
+			number("ID", func(*string) int64 { return 45 }),
+			constant[string]("IS_DEFAULT", "Yes"),
+			constant[string]("IS_COMPILED", "Yes"),
+			number("SORTLEN", func(*string) int64 { return 1 }),
+		),
+		newTable("collation_character_set_applicability", func(*view) []string { return []string{"utf8mb4_general_ci"} },
+			text("COLLATION_NAME", wordKind, func(_ *view, c *string) string { return *c }),
+			constant[string]("CHARACTER_SET_NAME", "utf8mb4"),
+		),
+		newTable("processlist", func(v *view) []*identity { return v.session.catalog.everyone() },
+			number("ID", func(w **identity) int64 { return int64((*w).id) }),
+			text("USER", wordKind, func(_ *view, w **identity) string { return (*w).user }),
+			text("HOST", wordKind, func(_ *view, w **identity) string { return (*w).host }),
+			null[*identity]("DB", wordKind),
+			constant[*identity]("COMMAND", "Query"),
+			number("TIME", func(**identity) int64 { return 0 }),
+			constant[*identity]("STATE", ""),
+			null[*identity]("INFO", textKind),
+		),
+		newTable("user_privileges", func(v *view) []string { return []string{"SELECT", "INSERT", "UPDATE", "DELETE"} },
+			text("GRANTEE", wordKind, func(v *view, _ *string) string { return v.session.who.Load().grantee() }),
+			def[string]("TABLE_CATALOG"),
+			text("PRIVILEGE_TYPE", wordKind, func(_ *view, p *string) string { return *p }),
+			constant[string]("IS_GRANTABLE", "NO"),
+		),
+		empty("schema_privileges", "GRANTEE TABLE_CATALOG TABLE_SCHEMA PRIVILEGE_TYPE IS_GRANTABLE"),
+		empty("table_privileges", "GRANTEE TABLE_CATALOG TABLE_SCHEMA TABLE_NAME PRIVILEGE_TYPE IS_GRANTABLE"),
+		empty("column_privileges", "GRANTEE TABLE_CATALOG TABLE_SCHEMA TABLE_NAME COLUMN_NAME PRIVILEGE_TYPE IS_GRANTABLE"),
+		empty("views", "TABLE_CATALOG TABLE_SCHEMA TABLE_NAME VIEW_DEFINITION CHECK_OPTION IS_UPDATABLE DEFINER SECURITY_TYPE CHARACTER_SET_CLIENT COLLATION_CONNECTION"),
+		empty("statistics", `TABLE_CATALOG TABLE_SCHEMA TABLE_NAME NON_UNIQUE INDEX_SCHEMA INDEX_NAME SEQ_IN_INDEX COLUMN_NAME COLLATION CARDINALITY SUB_PART PACKED NULLABLE INDEX_TYPE COMMENT
+			INDEX_COMMENT IS_VISIBLE EXPRESSION`),
+		empty("table_constraints", "CONSTRAINT_CATALOG CONSTRAINT_SCHEMA CONSTRAINT_NAME TABLE_SCHEMA TABLE_NAME CONSTRAINT_TYPE ENFORCED"),
+		empty("key_column_usage", `CONSTRAINT_CATALOG CONSTRAINT_SCHEMA CONSTRAINT_NAME TABLE_CATALOG TABLE_SCHEMA TABLE_NAME COLUMN_NAME ORDINAL_POSITION POSITION_IN_UNIQUE_CONSTRAINT
+			REFERENCED_TABLE_SCHEMA REFERENCED_TABLE_NAME REFERENCED_COLUMN_NAME`),
+		empty("referential_constraints", `CONSTRAINT_CATALOG CONSTRAINT_SCHEMA CONSTRAINT_NAME UNIQUE_CONSTRAINT_CATALOG UNIQUE_CONSTRAINT_SCHEMA UNIQUE_CONSTRAINT_NAME MATCH_OPTION UPDATE_RULE
+			DELETE_RULE TABLE_NAME REFERENCED_TABLE_NAME`),
+		empty("check_constraints", "CONSTRAINT_CATALOG CONSTRAINT_SCHEMA TABLE_NAME CONSTRAINT_NAME CHECK_CLAUSE"),
+		empty("routines", `SPECIFIC_NAME ROUTINE_CATALOG ROUTINE_SCHEMA ROUTINE_NAME ROUTINE_TYPE DATA_TYPE DTD_IDENTIFIER ROUTINE_BODY ROUTINE_DEFINITION PARAMETER_STYLE IS_DETERMINISTIC SQL_DATA_ACCESS
+			SECURITY_TYPE CREATED LAST_ALTERED SQL_MODE ROUTINE_COMMENT DEFINER`),
+		empty("parameters", "SPECIFIC_CATALOG SPECIFIC_SCHEMA SPECIFIC_NAME ORDINAL_POSITION PARAMETER_MODE PARAMETER_NAME DATA_TYPE DTD_IDENTIFIER ROUTINE_TYPE"),
+		empty("triggers", `TRIGGER_CATALOG TRIGGER_SCHEMA TRIGGER_NAME EVENT_MANIPULATION EVENT_OBJECT_CATALOG EVENT_OBJECT_SCHEMA EVENT_OBJECT_TABLE ACTION_ORDER ACTION_STATEMENT ACTION_TIMING CREATED
+			SQL_MODE DEFINER`),
+		empty("events", `EVENT_CATALOG EVENT_SCHEMA EVENT_NAME DEFINER TIME_ZONE EVENT_BODY EVENT_DEFINITION EVENT_TYPE EXECUTE_AT INTERVAL_VALUE INTERVAL_FIELD SQL_MODE STARTS ENDS STATUS ON_COMPLETION
+			CREATED LAST_ALTERED LAST_EXECUTED EVENT_COMMENT ORIGINATOR`),
+		empty("partitions", `TABLE_CATALOG TABLE_SCHEMA TABLE_NAME PARTITION_NAME SUBPARTITION_NAME PARTITION_ORDINAL_POSITION PARTITION_METHOD SUBPARTITION_METHOD PARTITION_EXPRESSION
+			SUBPARTITION_EXPRESSION PARTITION_DESCRIPTION TABLE_ROWS DATA_LENGTH INDEX_LENGTH PARTITION_COMMENT`),
+		empty("keywords", "WORD RESERVED"),
+		empty("files", "FILE_ID FILE_NAME FILE_TYPE TABLESPACE_NAME TABLE_SCHEMA TABLE_NAME ENGINE"),
+		empty("profiling", "QUERY_ID SEQ STATE DURATION"),
+	} {
+		byName[t.name] = t
+	}
+	return byName
+}()
+
+// constant is a column that is the same in all rows.
+func constant[T any](name, value string) column[T] {
+	return text(name, wordKind, func(*view, *T) string { return value })
+}
+
+// def is the column of a catalog, of which there is one.
+func def[T any](name string) column[T] { return constant[T](name, "def") }
+
+// null is a column of which nothing is known.
+func null[T any](name, kind string) column[T] {
+	return optional(name, kind, func(*view, *T) (string, bool) { return "", false })
+}
+
+// empty is a table of what there is none of.
+func empty(name, columns string) *table {
+	var list []column[struct{}]
+	for _, c := range strings.Fields(columns) {
+		list = append(list, null[struct{}](c, nameKind))
+	}
+	return newTable(name, func(*view) []struct{} { return nil }, list...)
+}
+
+type tableInfo struct{ schema, name, kind, engine string }
+
+type columnInfo struct {
+	schema, table string
+	position      int
+	insertable    bool
+	columnHead
+}
+
+// length returns how many characters a column of text can have, 0 if it is none.
+func (c *columnInfo) length() uint64 {
+	kind, size, _ := strings.Cut(c.kind, "(")
+	switch {
+	case numeric(c.kind):
+		return 0
+	case kind == "enum":
+		return 11
+	case size == "":
+		return 1<<32 - 1
+	}
+	n, _ := strconv.ParseUint(strings.TrimSuffix(size, ")"), 10, 32)
+	return n
+}
+
+// everyone returns who has sessions of the catalog, in the order of their connections.
+func (c *Catalog) everyone() []*identity {
+	var list []*identity
+	sessions.Range(func(_, s any) bool {
+		if s := s.(*Session); s.catalog == c {
+			list = append(list, s.who.Load())
+		}
+		return true
+	})
+	slices.SortFunc(list, func(a, b *identity) int { return cmp.Compare(a.id, b.id) })
+	return list
+}
+
+// schemas returns the names of all schemas.
+func (s *Session) schemas() []string {
+	names := []string{"test"}
+	for _, sc := range s.catalog.schemas {
+		names = append(names, sc.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// tables returns what is known of all tables. Those of test were read before the statement began: a table can't ask SQLite.
+func (s *Session) tables() []tableInfo {
+	var list []tableInfo
+	for _, sc := range s.catalog.schemas {
+		for name := range sc.tables {
+			kind := "BASE TABLE"
+			if sc.information {
+				kind = "SYSTEM VIEW"
+			}
+			list = append(list, tableInfo{sc.name, name, kind, "PERFORMANCE_SCHEMA"})
+		}
+	}
+	for _, t := range s.statement.test {
+		list = append(list, t.tableInfo)
+	}
+	slices.SortFunc(list, func(a, b tableInfo) int { return strings.Compare(a.schema+"."+a.name, b.schema+"."+b.name) })
+	return list
+}
+
+func (s *Session) columns() []columnInfo {
+	var list []columnInfo
+	for _, sc := range s.catalog.schemas {
+		for name, t := range sc.tables {
+			heads := t.columns
+			if sc.several {
+				heads = append([]columnHead{{name: processColumn, kind: wordKind}}, heads...)
+			}
+			for i, c := range heads {
+				list = append(list, columnInfo{sc.name, name, i + 1, t.rules != nil, c})
+			}
+		}
+	}
+	for _, t := range s.statement.test {
+		list = append(list, t.columns...)
+	}
+	slices.SortStableFunc(list, func(a, b columnInfo) int { return strings.Compare(a.schema+"."+a.table, b.schema+"."+b.table) })
+	return list
+}
+
+// A testTable is one that the user made.
+type testTable struct {
+	tableInfo
+	columns []columnInfo
+}
+
+// readTest reads what tables there are in test, for a statement that asks information_schema.
+func (s *Session) readTest(ctx context.Context) error {
+	rows, err := s.conn.QueryContext(ctx, `SELECT m.name, m.type, c.name, c.type, c."notnull", c.cid FROM test.sqlite_master m, pragma_table_info(m.name, 'test') c
+		WHERE m.type IN ('table', 'view') ORDER BY m.name, c.cid`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var table, kind, column, columnKind string
+		var notNull, position int
+		if err := rows.Scan(&table, &kind, &column, &columnKind, &notNull, &position); err != nil {
+			return err
+		}
+		if n := len(s.statement.test); n == 0 || s.statement.test[n-1].name != table {
+			info := tableInfo{"test", table, "BASE TABLE", "SQLite"}
+			if kind == "view" {
+				info.kind = "VIEW"
+			}
+			s.statement.test = append(s.statement.test, testTable{tableInfo: info})
+		}
+		t := &s.statement.test[len(s.statement.test)-1]
+		t.columns = append(t.columns, columnInfo{"test", table, position + 1, true, columnHead{column, strings.ToLower(columnKind), true, notNull == 0}})
+	}
+	return rows.Err()
+}
