@@ -64,6 +64,7 @@ const (
 	ftraceMaskedOff     // setup_objects keeps it off, see ftrace_setup.go
 	ftraceMaskedUntimed // and untimed
 	ftraceIsProbe       // it is none: see ftrace_probes.go
+	ftracePlain         // see ftrace_plain.go
 )
 
 const ftraceTableEntry = goarch.PtrSize + 16*8
@@ -252,6 +253,9 @@ func ftraceHooked(hook *any) *ftraceFunc { return (*ftraceFunc)(efaceOf(hook).da
 func ftraceEntered(hook *any, result any, sp uintptr, params []any) (replaced bool) {
 	f := ftraceHooked(hook)
 	offset := getg().stack.hi - sp // now, since any call may move the stack
+	if f.flags&ftracePlain != 0 && ftracePlainEntry(f, offset, params) {
+		return false
+	}
 	if ftraceLoadConfig() != nil {
 		ftraceBegin(f, offset, params, ftraceAtReturns)
 	} else if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.quick.call(params, result) {
@@ -353,6 +357,9 @@ func ftrace_exit(token int, results ...any) {
 func ftraceLeft(hook *any, sp uintptr, results []any) {
 	gp := getg()
 	f, offset := ftraceHooked(hook), gp.stack.hi-sp
+	if f.flags&ftracePlain != 0 && ftracePlainExit(f, offset, results) {
+		return
+	}
 	t := gp.ftrace
 	if t == nil || t.depth == 0 || t.frame(t.depth-1).sp < offset || t.busy != 0 || !ftraceMayTrace(gp) {
 		return

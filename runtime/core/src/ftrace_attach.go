@@ -272,7 +272,7 @@ func ftraceSwitch(list [][2]uint32) string {
 		f.mask()
 		f.until = c.until(f)
 		c.tell(f)
-		f.arm(c.arms(f))
+		c.arm(f)
 		f.showFlags(c)
 	}
 	semrelease(&ftraceRegistry.lock)

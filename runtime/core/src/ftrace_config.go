@@ -248,7 +248,7 @@ func (c *ftraceConfig) apply(p *ftracePkg) {
 		f.until = c.until(f)
 		c.note(f.marks | f.triggers)
 		c.tell(f)
-		f.arm(c.arms(f))
+		c.arm(f)
 		f.showFlags(c)
 	}
 }
@@ -296,6 +296,15 @@ func (c *ftraceConfig) note(bits uint32) {
 		}
 		bits >>= 1
 	}
+}
+
+// arm switches the function's hook, after the rules were laid on it or what they don't say has changed.
+func (c *ftraceConfig) arm(f *ftraceFunc) {
+	f.flags &^= ftracePlain
+	if c.plain(f) {
+		f.flags |= ftracePlain
+	}
+	f.arm(c.arms(f))
 }
 
 // arm switches the function's hook. A function that looks at it at the same time may see either word first; the second word alone

@@ -162,10 +162,13 @@ func ftraceNoteEntry(gp *g, t *ftraceG, frame *ftraceFrame, layout *ftraceLayout
 // now returns the ticks at which something is noted that happens on the processor. They never go back in what the processor notes, nor in what the goroutine does. If the call
 // of frame is not timed the timer is not read.
 func (w *ftraceWriter) now(t *ftraceG, frame *ftraceFrame) uint64 {
-	if frame.flags&ftraceNotTimed != 0 {
+	switch {
+	case frame.flags&ftraceNotTimed != 0:
 		w.last = max(w.last, t.last+1)
-	} else {
-		w.last = max(w.last, ftraceTicks())
+	case ftraceTimer == ftraceTimerCycle:
+		w.last = max(w.last, ftraceCycles())
+	default:
+		w.last = max(w.last, ftraceReadTimer(ftraceTimer))
 	}
 	t.last = w.last
 	return w.last

@@ -117,7 +117,7 @@ func (f *ftraceFunc) setMocks(add, remove *ftraceMock) {
 		mocks.quick.prepare(list[0])
 	}
 	atomicstorep(unsafe.Pointer(&f.mocks), unsafe.Pointer(mocks))
-	f.arm(ftraceLoadConfig().arms(f))
+	ftraceLoadConfig().arm(f)
 }
 
 // ftrace_mock_quiet says whether package mock is at work on this goroutine: its own calls are then neither replaced nor traced. It returns what

@@ -68,7 +68,7 @@ func ftraceSetObjects(text string) string {
 		for i := range p.nfuncs {
 			f := p.fn(i)
 			f.mask()
-			f.arm(c.arms(f))
+			c.arm(f)
 			f.showFlags(c)
 		}
 	}

@@ -7,6 +7,7 @@ package runtime
 
 import (
 	"internal/abi"
+	"internal/goarch"
 	"internal/runtime/atomic"
 	"internal/runtime/sys"
 	"unsafe"
@@ -196,6 +197,7 @@ func (known *ftraceKnownLayouts) add(values []any, flags uint32, paths *ftracePa
 			for i := range values {
 				*l.typ(uint32(i)) = efaceOf(&values[i])._type
 			}
+			l.sort()
 		}
 		l.define(paths)
 		l.next = (*ftraceLayout)(known.first)
@@ -203,6 +205,26 @@ func (known *ftraceKnownLayouts) add(values []any, flags uint32, paths *ftracePa
 	}
 	unlock(&tables.lock)
 	return l
+}
+
+// sort says whether the values are words.
+func (l *ftraceLayout) sort() {
+	l.simple = l.n <= 32 && l.flags == 0 && goarch.PtrSize == 8
+	for i := range l.n {
+		t := *l.typ(i)
+		if t == nil {
+			l.simple = false
+			return
+		}
+		switch t.Kind() {
+		case abi.Int, abi.Int64, abi.Uint, abi.Uint64, abi.Uintptr, abi.Float64, abi.Pointer, abi.UnsafePointer:
+		default:
+			l.simple = false
+		}
+		if !t.IsDirectIface() {
+			l.boxed |= 1 << i
+		}
+	}
 }
 
 // define defines the layout and the types in it. The tables are locked.
