@@ -210,7 +210,7 @@ func Parts(wanted, parts string) (bits uint64) {
 		for to < len(parts) && parts[to] != ',' && parts[to] != ' ' {
 			to++
 		}
-		if HasName(wanted, parts[from:to]) {
+		if hasName(wanted, parts[from:to]) {
 			bits |= bit
 		}
 		if to < len(parts) && parts[to] == ' ' {
@@ -221,8 +221,8 @@ func Parts(wanted, parts string) (bits uint64) {
 	return bits
 }
 
-// HasName reports whether name is one of names, which have "+" between.
-func HasName(names, name string) bool {
+// hasName reports whether name is one of names, which have "+" between.
+func hasName(names, name string) bool {
 	for from := 0; from <= len(names); {
 		to := from
 		for to < len(names) && names[to] != '+' {

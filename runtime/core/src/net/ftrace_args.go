@@ -138,6 +138,8 @@ func init() {
 }
 
 // ftraceAs sets v to the value at p, of which it is the type of of. Neither v nor p lets what is at p escape: v is used before the caller returns.
+//
+//go:nocheckptr
 func ftraceAs(v *any, of *any, p unsafe.Pointer) {
 	type eface struct {
 		typ  unsafe.Pointer
