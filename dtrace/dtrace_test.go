@@ -199,6 +199,7 @@ func TestErrors(t *testing.T) {
 		{"/* x", "1:1: a comment that does not end"},
 		{"#pragma D option fast\nBEGIN {}", "1:18: the option fast is not known here"},
 		{"tcp:::send { trace(args[4]->tcp_dprt) }", "1:20: tcpinfo_t has no field tcp_dprt: it has tcp_sport"},
+		{"tcp:::accept-refused { }", "1:1: there is no tcp:::accept-refused"},
 		{"udp:::send { trace(args[5]) }", "1:20: udp:::send has no args[5]"},
 		{"BEGIN { x = " + strings.Repeat("(", 1000) + "1" + strings.Repeat(")", 1000) + "}", "nested too deeply"},
 		{"call:::entry { x.y = 1 }", "this is no variable"},
@@ -264,6 +265,7 @@ func TestRules(t *testing.T) {
 		{`tcp:::send,udp:::send { @ = count() }`, "probe/tcp/send=call; probe/udp/send=call"},
 		{`udp:::receive { trace(args[4]) }`, "probe/udp/receive=args"},
 		{`BEGIN { exit(0) } tick-1s {}`, "*=off"},
+		{`myapp:::start { trace(at.x) }`, "probe/myapp/start=args"},
 		{`*:::send {trace(x)}`, "probe/*/send=args"},
 	} {
 		p, err := Compile(test.source)
