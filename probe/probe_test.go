@@ -22,7 +22,8 @@ func TestPlain(t *testing.T) {
 }
 
 func TestDeclaredTwice(t *testing.T) {
-	if probe.New1[int]("test", "twice", "a") != probe.New1[int]("test", "twice", "a") {
+	first, second := probe.New1[int]("test", "twice", "a"), probe.New1[int]("test", "twice", "a")
+	if first != second {
 		t.Error("the same probe, declared twice, is two")
 	}
 	const was = "and was as twice(a int)"

@@ -29,9 +29,9 @@
 // what the selector matches, so "!main.noisy" is "main.noisy=off", whereas
 // "!main.noisy=args" and "main.*&!main.noisy" negate.
 //
-// A bare pattern is a probe if it begins with "probe/", else a file if it ends in ".go" or holds ".go:", else a package
-// if it holds "..." (other than the "[..." of a generic function), else a
-// function. Patterns that begin with "./" or "../" are refused, because a
+// A bare pattern is a probe if it begins with "probe/", else a file if it ends
+// in ".go" or holds ".go:", else a package if it holds "..." (other than the
+// "[..." of a generic function), else a function. Patterns that begin with "./" or "../" are refused, because a
 // running program does not know where its user stands.
 //
 // In a GLOB "*" is any run of characters, none and "/" included, and "?" any

@@ -91,13 +91,26 @@ func ftraceFire(f *ftraceFunc, offset uintptr, args []any) {
 		args = nil
 	}
 	if p := (*ftraceProvider)(unsafe.Pointer(f.pkg)); p.whole && clause.Fields != "" {
-		wanted := atomic.Load64(p.wantedOf(f))
-		for i := range min(len(args), 64) {
-			if wanted>>i&1 == 0 {
-				args[i] = nil // these are for this call alone
-			}
+		ftraceFiredSome(gp, t, f, clause, count, args, atomic.Load64(p.wantedOf(f)))
+		return
+	}
+	ftraceFired(gp, t, f, clause, count, args)
+}
+
+// ftraceFiredSome is ftraceFired with those of the arguments that are wanted, of the first 64. The others stay what they are for the caller, whose slice it may be.
+func ftraceFiredSome(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any, wanted uint64) {
+	var some [64]any
+	n := min(len(args), len(some))
+	for i := range n {
+		if wanted>>i&1 != 0 {
+			some[i] = args[i]
 		}
 	}
+	ftraceFired(gp, t, f, clause, count, ftraceValues(&some[0], n))
+}
+
+// ftraceFired records and prints.
+func ftraceFired(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
 	t.busy++
 	if ftraceRecording.on {
 		ftraceRecordProbe(gp, t, f, clause, count, args)
