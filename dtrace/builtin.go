@@ -132,14 +132,14 @@ func processor(m *Machine) int64 {
 	return int64(m.event.Processor)
 }
 
-// elapsed is how long the call lasted, when it returns; elsewhere the time since the recording began.
+// elapsed is how long the call lasted, when it returns; elsewhere the time since the program began.
 func elapsed(c *compiler, n *node) expr {
 	if c.moments&atReturn != 0 {
 		c.p.needs.calls = true
 	}
 	return func(m *Machine) value {
 		if m.at != atReturn {
-			return number(int64(m.clock.Since(m.now)))
+			return number(int64(m.clock.Between(m.start, m.now)))
 		}
 		call := m.call()
 		if call == nil || call.Untimed {

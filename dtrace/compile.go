@@ -463,12 +463,14 @@ func (c *compiler) needAccess(n *node, a *access) {
 			}
 		}
 	}
-	if c.moments == atProbe && a.param != nil && c.networkPath(n, a.param) {
-		a.never = true
-		return
+	network := false
+	if c.moments == atProbe && a.param != nil {
+		if network, a.never = c.networkPath(n, a.param); a.never {
+			return
+		}
 	}
 	if c.moments&atProbe != 0 && a.param != nil {
-		if len(a.param.Fields) == 0 {
+		if len(a.param.Fields) == 0 || !network {
 			needs.whole = true
 		} else if f := a.param.Fields[0]; !slices.Contains(needs.fields, f) {
 			needs.fields = append(needs.fields, f)

@@ -28,6 +28,7 @@ type Machine struct {
 	printer *recording.Printer
 	clock   recording.Converter
 	first   recording.Clock
+	start   uint64 // ticks at which the program begins
 
 	functions []*function // by key
 	stacks    recording.Stacks[goroutine, saved]
@@ -93,7 +94,7 @@ type saved struct {
 type ticking struct {
 	d      *description
 	clause *clause
-	next   int64 // ns since the recording began
+	next   int64 // ns since the program began
 }
 
 // NewMachine returns a machine that writes what the program prints to out, and what is wrong with values to errors.
@@ -117,8 +118,15 @@ func NewMachine(p *Program, r *recording.Recording, out, errors io.Writer) *Mach
 			}
 		}
 	}
-	m.Refresh()
+	m.first, _ = r.Clocks()
+	m.Start(m.first.Ticks)
 	return m
+}
+
+// Start says at which ticks the program begins, if not when the recording's tables do, which in a process that was attached to is when someone first looked at it.
+func (m *Machine) Start(ticks uint64) {
+	m.start = ticks
+	m.Refresh()
 }
 
 // Refresh takes in what was added to the recording's tables.
@@ -131,7 +139,7 @@ func (m *Machine) Refresh() {
 func (m *Machine) setNextTick() {
 	m.nextTick = math.MaxUint64
 	for _, t := range m.ticks {
-		m.nextTick = min(m.nextTick, m.clock.Ticks(time.Duration(t.next)))
+		m.nextTick = min(m.nextTick, m.clock.Ticks(m.clock.Since(m.start)+time.Duration(t.next)))
 	}
 }
 
@@ -151,7 +159,7 @@ func (m *Machine) Dropped() uint64 { return m.dropped }
 
 // Begin fires BEGIN.
 func (m *Machine) Begin() {
-	m.now = m.first.Ticks
+	m.now = m.start
 	m.moment(atBegin, "BEGIN", m.begins)
 }
 

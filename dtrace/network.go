@@ -27,12 +27,12 @@ var networkArgs = map[string][]string{
 
 // networkPath checks a path in a clause that is for probes of tcp or udp alone. absent: the field is one that user space does not know. The misspelt field that the document of the
 // providers has is taken for what it means.
-func (c *compiler) networkPath(n *node, p *recording.Path) (absent bool) {
+func (c *compiler) networkPath(n *node, p *recording.Path) (network, absent bool) {
 	var structs []string
 	for _, d := range c.clause.descriptions {
 		args := networkArgs[d.provider]
 		if args == nil {
-			return false
+			return false, false
 		}
 		switch {
 		case p.Name != "" && slices.Contains(args, p.Name):
@@ -46,7 +46,7 @@ func (c *compiler) networkPath(n *node, p *recording.Path) (absent bool) {
 		}
 	}
 	if len(p.Fields) == 0 {
-		return false
+		return true, false
 	}
 	if p.Fields[0] == "upds_lport" {
 		p.Fields[0] = "udps_lport"
@@ -61,5 +61,5 @@ func (c *compiler) networkPath(n *node, p *recording.Path) (absent bool) {
 			c.fault(n.at, "%s_t has no field %s: it has %s", name, field, strings.Join(strings.Fields(known+unknown), ", "))
 		}
 	}
-	return absent
+	return true, absent
 }

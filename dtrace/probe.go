@@ -84,6 +84,8 @@ func (d *description) calls(s *scanner) {
 		d.moments |= atProbe
 	}
 	switch {
+	case d.provider == "tcp" && d.name == "accept-refused":
+		s.fault(d.at, "there is no tcp:::accept-refused: that someone asked for a port where nobody listens is known to the kernel alone")
 	case d.moments != 0:
 	case d.provider == callProvider:
 		s.fault(d.at, "the probes of functions are called entry and return, not %s", d.name)

@@ -43,7 +43,9 @@ func (a *aggregation) show(b []byte) []byte {
 			b = showKey(b, k)
 		}
 		if a.histogram() {
-			b = append(trimmed(b), '\n')
+			if len(c.keys) > 0 {
+				b = append(trimmed(b), '\n')
+			}
 			b = a.bars(b, c)
 			b = append(b, '\n')
 			continue

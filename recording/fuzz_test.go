@@ -146,6 +146,7 @@ func printAll(t *testing.T, r *Recording, e *Event) {
 		}
 		p.Values(e, names)
 	}
+	findAll(r, e)
 	p.AppendPanic(nil, 0, e)
 	p.AppendPanicType(nil, e)
 	p.Fails(e, &Function{Results: make([]Param, 3)})

@@ -61,7 +61,7 @@ func (p *Printer) Append(dst []byte, line int, e *Event, names []Param) []byte {
 			p.str("...")
 			break
 		}
-		name := l.param(i, names)
+		name := p.param(l, i, names)
 		if name.Name != "" {
 			p.str(name.Name)
 			p.byte('=')
@@ -75,10 +75,11 @@ func (p *Printer) Append(dst []byte, line int, e *Event, names []Param) []byte {
 func (l *Layout) own() int { return len(l.Types) - len(l.Captured) }
 
 // param returns the name of a value, given those of the function's.
-func (l *Layout) param(i int, names []Param) Param {
+func (p *Printer) param(l *Layout, i int, names []Param) Param {
 	switch own := l.own(); {
 	case i >= own:
-		return Param{Name: l.Captured[i-own], Interface: true}
+		t := p.r.typ(l.Types[i])
+		return Param{Name: l.Captured[i-own], Interface: t != nil && t.Error}
 	case i < len(names):
 		return names[i]
 	}
@@ -180,7 +181,7 @@ func (p *Printer) Values(e *Event, names []Param) []Value {
 	var list []Value
 	for i, n := range l.Types {
 		var v Value
-		name := l.param(i, names)
+		name := p.param(l, i, names)
 		v.Name = name.Name
 		if t := p.r.typ(n); t != nil {
 			v.Type = t.Name

@@ -83,6 +83,9 @@ func TestParse(t *testing.T) {
 		{"f=count,tree,in=main.g,after=?.h", []rule.Clause{clause("f", func(c *rule.Clause) {
 			c.Detail, c.Tree, c.In, c.After = rule.Count, true, "main.g", "?.h"
 		})}},
+		{"f=capture=req.URL.Path+1.x+ret0.n_2,call", []rule.Clause{clause("f", func(c *rule.Clause) {
+			c.Capture, c.Detail = "req.URL.Path+1.x+ret0.n_2", rule.Call
+		})}},
 		{"f=untimed", []rule.Clause{clause("f", func(c *rule.Clause) { c.Untimed = true })}},
 		{"f = deep , first = 0 , depth=3, min=1.5ms, rate= 10 / m", []rule.Clause{clause("f", func(c *rule.Clause) {
 			c.Detail, c.First, c.FirstSet, c.Depth, c.Min, c.Rate, c.Per = rule.Deep, 0, true, 3, 1.5e6, 10, 60e9
@@ -136,6 +139,12 @@ func TestParseErrors(t *testing.T) {
 		{"probe/tcp/*=tree", "tree", 12, `"tree" is for functions: a probe calls nothing`},
 		{"probe/tcp/*=call,min=1ms", "call,min=1ms", 12, `"min" is for functions: a probe does not last`},
 		{"main.*=fields=a", "fields=a", 7, `"fields" is for probes (such as "probe/tcp/*=fields=cs_pid")`},
+		{"f=capture=req", "req", 10, `"req" are no paths with "+" between (such as req.URL.Path+req.Method, ret0.Status)`},
+		{"f=capture=a.b+", "a.b+", 10, `"a.b+" are no paths with "+" between (such as req.URL.Path+req.Method, ret0.Status)`},
+		{"f=capture=a..b", "a..b", 10, `"a..b" are no paths with "+" between (such as req.URL.Path+req.Method, ret0.Status)`},
+		{"f=capture=a.b-c", "a.b-c", 10, `"a.b-c" are no paths with "+" between (such as req.URL.Path+req.Method, ret0.Status)`},
+		{"f=count,capture=a.b", "capture=a.b", 8, `"capture" conflicts with "count": count prints nothing`},
+		{"probe/a/b=capture=a.b", "capture=a.b", 10, `"capture" is for functions: for probes there is "fields"`},
 		{"probe/a/b=fields=a++b", "a++b", 17, `"a++b" are no names with "+" between (such as cs_pid+ip_saddr)`},
 		{"probe/a/b=count,fields=a", "fields=a", 16, `"fields" conflicts with "count": count prints nothing`},
 

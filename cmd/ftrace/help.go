@@ -36,6 +36,10 @@ Commands:
 	serve    the same for MySQL's clients
 	help     say more about a command: ftrace help replay
 
+Probes, predicates and one-liners in D, the language of DTrace (ftrace help probes):
+
+	ftrace -n 'call:main:*:entry { @[probefunc] = count(); }' -c ./app
+
 The commands that read take the directory of a recording, ftrace.data if none is
 named, and all have these flags:
 
@@ -286,6 +290,35 @@ connect. It ends by Ctrl-C, or when the processes have ended that were named by 
 
 	$ ftrace serve server
 	$ FTRACE_PASSWORD=secret ftrace serve -mysql :3306 4242 4243 old.data
+`,
+	"probes": `usage: ftrace -n 'PROGRAM'|-s FILE [FLAGS] [-c 'CMD ARGS' | -p PID|NAME | RECORDING]
+       ftrace -l [-n PROBES] [-json] [-c 'CMD ARGS' | PID|NAME | RECORDING]
+
+Runs a program in D, the language of DTrace, over what a program built with ftrace-wrap
+does: with -c over CMD, which it runs; with -p over a process that runs already, which
+is left as it was; or over a recording, ftrace.data by default. Only what the D program
+asks about is armed and recorded. Maps are printed at the end, also of Ctrl-C. A D
+program is clauses of probes, a predicate and actions:
+
+	call:net/http:(*Server).*:return /elapsed > 1ms/ { @[probefunc] = count(); }
+
+	call:PACKAGE:FUNCTION:entry, :return   calls; parts may be empty or globs
+	tcp:::send, udp:::*, myapp:::start     static probes
+	BEGIN, END, tick-1s, interval:s:1
+
+	-n PROGRAM  the program; several are one
+	-s FILE     the program is in FILE
+	-q          print only what the program prints: no columns
+	-json       print the maps as JSON, a line each
+	-o FILE     print to FILE
+	-l          list probes with their arguments and results; -n names those wanted
+
+docs/probes.md has the language, and examples.
+
+	$ ftrace -n 'tcp:::accept-established { trace(args[2]->ip_saddr); }' -p server
+	$ ftrace -n 'call:main:*:return { @[probefunc] = quantize(elapsed); }' -c './app -v'
+	$ ftrace -qn 'call:::return /err != nil/ { @[probefunc, err] = count(); }'
+	$ ftrace -l -n 'call:net/http:*:entry' server
 `,
 	"help": `usage: ftrace help [COMMAND]
 

@@ -213,9 +213,15 @@ type probeView struct {
 }
 
 func (v *probeView) begin(r *recording.Recording) {
+	_, now := r.Clocks()
+	v.beginAt(r, now.Ticks)
+}
+
+func (v *probeView) beginAt(r *recording.Recording, ticks uint64) {
 	v.r = r
 	v.machine = dtrace.NewMachine(v.program, r, v.out, os.Stderr)
 	v.machine.Quiet = v.machine.Quiet || v.quiet
+	v.machine.Start(ticks)
 	v.machine.Begin()
 }
 
@@ -268,12 +274,19 @@ func (v *probeView) read(args []string) error {
 	if err := v.program.Check(r.Functions()); err != nil {
 		return err
 	}
-	v.begin(r)
 	s := r.Events(recording.Window{})
 	defer s.Close()
 	var e recording.Event
-	for n := 0; !v.machine.Done() && v.err == nil && s.Next(&e); n++ {
-		if v.event(&e); n&1023 == 0 {
+	more := s.Next(&e)
+	first, _ := r.Clocks()
+	if more {
+		first.Ticks = e.Ticks
+	}
+	v.beginAt(r, first.Ticks)
+	for n := 0; more && !v.machine.Done() && v.err == nil; n++ {
+		v.event(&e)
+		more = s.Next(&e)
+		if n&1023 == 0 {
 			v.err = v.machine.Flush()
 			if len(v.leave) > 0 {
 				break // Ctrl-C
