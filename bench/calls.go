@@ -50,12 +50,18 @@ func callsPerOp(benchmark string) float64 {
 
 // measureCalls prints nanoseconds a call, by benchmark and way.
 func measureCalls(w io.Writer, dir, wrap string, rounds int, short bool) error {
+	return measureWays(w, dir, wrap, "calls", "ns a call", ways, callsPerOp, rounds, short)
+}
+
+// measureWays prints nanoseconds of each benchmark in bench/NAME, by way, divided by how many times an operation does it.
+func measureWays(w io.Writer, dir, wrap, name, what string, ways []way, perOp func(benchmark string) float64, rounds int, short bool) error {
+	pkg := "github.com/ftrace-wrap/ftrace-wrap/bench/" + name
 	for i, way := range ways {
-		args := []string{"test", "-c", "-o", filepath.Join(dir, fmt.Sprint("calls", i))}
+		args := []string{"test", "-c", "-o", filepath.Join(dir, fmt.Sprint(name, i))}
 		if way.wrapped {
 			args = append(args, "-toolexec="+wrap)
 		}
-		if err := command("", append(way.build, "FTRACE_PACKAGES=github.com/ftrace-wrap/ftrace-wrap/bench/calls"), "go", append(args, "github.com/ftrace-wrap/ftrace-wrap/bench/calls")...).Run(); err != nil {
+		if err := command("", append(way.build, "FTRACE_PACKAGES="+pkg), "go", append(args, pkg)...).Run(); err != nil {
 			return fmt.Errorf("building the benchmarks: %v", err)
 		}
 	}
@@ -68,7 +74,7 @@ func measureCalls(w io.Writer, dir, wrap string, rounds int, short bool) error {
 	for range rounds {
 		for i, way := range ways {
 			var out bytes.Buffer
-			cmd := command(dir, way.run, filepath.Join(dir, fmt.Sprint("calls", i)), "-test.bench=.", "-test.benchtime="+duration)
+			cmd := command(dir, way.run, filepath.Join(dir, fmt.Sprint(name, i)), "-test.bench=.", "-test.benchtime="+duration)
 			cmd.Stdout = &out
 			if err := cmd.Run(); err != nil {
 				return fmt.Errorf("%s: %v\n%s", way.name, err, out.String())
@@ -80,12 +86,12 @@ func measureCalls(w io.Writer, dir, wrap string, rounds int, short bool) error {
 				if times[r.name] == nil {
 					times[r.name] = make([][]float64, len(ways))
 				}
-				times[r.name][i] = append(times[r.name][i], r.ns/callsPerOp(r.name))
+				times[r.name][i] = append(times[r.name][i], r.ns/perOp(r.name))
 				allocs += r.allocs
 			}
 		}
 	}
-	printCalls(w, times)
+	printWays(w, what, ways, times)
 	fmt.Fprintf(w, "\nHeap allocations in all ways together: %d.\n", allocs)
 	return nil
 }
@@ -108,8 +114,8 @@ func parse(out string) []result {
 	return results
 }
 
-func printCalls(w io.Writer, times map[string][][]float64) {
-	names := []string{"ns a call"}
+func printWays(w io.Writer, what string, ways []way, times map[string][][]float64) {
+	names := []string{what}
 	for _, way := range ways {
 		names = append(names, way.name)
 	}

@@ -50,7 +50,7 @@ func declared[P interface{ place() *any }](provider, name string, types []typeOf
 	}
 	known.probes[full] = declaration{p, signature}
 	file, line := caller()
-	declare(provider, file, fmt.Sprintf("%d 0 %s %s;;func%s\n", line, name, names, signature), p.place(), 1, "", nil)
+	declare(provider, file, fmt.Sprintf("%d 0 %s %s;;func%s\n", line, name, names, signature), p.place(), 1, strings.Join(args, " "), nil)
 	return p
 }
 

@@ -1,7 +1,7 @@
 // Package core holds the part of the tracer that lives inside instrumented programs, in Go's own package runtime, and says how a
 // Go release's sources are changed to take it in.
 //
-// The sources are in src (for package runtime) and the folders below: src/maps (for internal/runtime/maps), src/syscall, src/log, src/slog, src/testdeps (for
+// The sources are in src (for package runtime) and the folders below: src/maps (for internal/runtime/maps), src/syscall, src/log, src/slog, src/net, src/os, src/testdeps (for
 // testing/internal/testdeps), src/api (for package ftrace), src/mock (for package mock) and src/probe (for package probe). They are embedded here, and given to the
 // compiler by cmd/ftrace-wrap when it compiles these packages; the build tag in them keeps them out of ordinary builds of
 // this module. The grammar of rules comes from package rule, renamed.
@@ -26,7 +26,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
 
-//go:embed src/*.go src/maps/*.go src/api/*.go src/mock/*.go src/probe/*.go src/protocol/*.go src/mysql/*.go src/redis/*.go src/syscall/*.go src/log/*.go src/slog/*.go src/testdeps/*.go
+//go:embed src/*.go src/maps/*.go src/api/*.go src/mock/*.go src/probe/*.go src/protocol/*.go src/mysql/*.go src/redis/*.go src/syscall/*.go src/log/*.go src/slog/*.go src/testdeps/*.go src/net/*.go src/os/*.go
 var sources embed.FS
 
 // A File is a source file by name and text.
@@ -106,6 +106,56 @@ var splices = map[string][]splice{
 		{file: "handler.go", behind: "\t\tstate.appendAttr(String(key, msg))\n\t}\n", text: "ftraceAttrs := len(*state.buf);"},
 		{file: "handler.go", behind: "\n\th.mu.Lock()\n\tdefer h.mu.Unlock()\n", text: "if ftraceWeaves != 0 { defer ftraceLogged(h.ftraceHandle(r, *state.buf, ftraceAttrs)) };"},
 	},
+	// The static probes tcp and udp. Where package net reads and writes, connections begin and end, what it did is told to src/net.
+	"net": netSplices,
+	"os": {
+		{file: "zero_copy_linux.go", behind: "written, err, handled = poll.SendFile(pfd, fd, 0)\n", text: "ftraceMoved(pfd, written, true);", goos: "linux"},
+		{file: "zero_copy_linux.go", behind: "pollSplice(&f.pfd, pfd, remain)\n", text: "ftraceMoved(pfd, written, false);", goos: "linux"},
+	},
+}
+
+// netSplices are those of package net.
+var netSplices = []splice{
+	{file: "fd_posix.go", behind: "// handshake completed or use of association with peer\n", text: "ftrace ftraceConn;", goos: "linux"},
+	{file: "fd_posix.go", behind: "\nfunc (fd *netFD) Close() error {", text: "fd.ftraceCloses();", goos: "linux"},
+	{file: "fd_posix.go", behind: " := fd.pfd.Shutdown(how)\n", text: "if err == nil { fd.ftraceShut(how) };", goos: "linux"},
+	netRead("fd.pfd.Read(p)", "ftraceAddress{}"),
+	netRead("fd.pfd.ReadFrom(p)", "ftraceAddressOf(sa)"),
+	netRead("fd.pfd.ReadFromInet4(p, from)", "ftraceAddress4(from)"),
+	netRead("fd.pfd.ReadFromInet6(p, from)", "ftraceAddress6(from)"),
+	netRead("fd.pfd.ReadMsg(p, oob, flags)", "ftraceAddressOf(sa)"),
+	netRead("fd.pfd.ReadMsgInet4(p, oob, flags, sa)", "ftraceAddress4(sa)"),
+	netRead("fd.pfd.ReadMsgInet6(p, oob, flags, sa)", "ftraceAddress6(sa)"),
+	netWrite("fd_posix.go", "fd.pfd.Write(p)", "nn", "ftraceAddress{}"),
+	netWrite("fd_posix.go", "fd.pfd.WriteTo(p, sa)", "n", "ftraceAddressOf(sa)"),
+	netWrite("fd_posix.go", "fd.pfd.WriteToInet4(p, sa)", "n", "ftraceAddress4(sa)"),
+	netWrite("fd_posix.go", "fd.pfd.WriteToInet6(p, sa)", "n", "ftraceAddress6(sa)"),
+	netWrite("fd_posix.go", "fd.pfd.WriteMsg(p, oob, sa)", "n", "ftraceAddressOf(sa)"),
+	netWrite("fd_posix.go", "fd.pfd.WriteMsgInet4(p, oob, sa)", "n", "ftraceAddress4(sa)"),
+	netWrite("fd_posix.go", "fd.pfd.WriteMsgInet6(p, oob, sa)", "n", "ftraceAddress6(sa)"),
+	netWrite("writev_unix.go", "fd.pfd.Writev((*[][]byte)(v))", "n", "ftraceAddress{}"),
+	{file: "fd_unix.go", behind: "// so no concurrent operations are possible.\n\tswitch err := ", text: "ftraceConnects(fd, ra, ", goos: "linux"},
+	{file: "fd_unix.go", behind: "connectFunc(fd.pfd.Sysfd, ra)", text: ")", goos: "linux"},
+	{file: "fd_unix.go", behind: "\tnetfd.setAddr(netfd.addrFunc()(lsa), netfd.addrFunc()(rsa))\n", text: "netfd.ftraceAccepted();", goos: "linux"},
+	{file: "sock_posix.go", behind: " = fd.connect(ctx, lsa, rsa); err != nil {\n", text: "fd.ftraceNotConnected(rsa, err);", goos: "linux"},
+	{file: "sock_posix.go", behind: "\t\tfd.setAddr(fd.addrFunc()(lsa), raddr)\n\t}\n", text: "fd.ftraceConnected();", goos: "linux"},
+	{file: "sock_posix.go", behind: "\t\treturn os.NewSyscallError(\"listen\", err)\n\t}\n", text: "fd.ftraceListens();", goos: "linux"},
+	// What the kernel copies.
+	{file: "sendfile.go", behind: "\t\tlr.N = remain - written\n\t}\n", text: "if ftraceSends() { c.ftraceSent(written, ftraceAddress{}, nil) };", goos: "linux"},
+	{file: "splice_linux.go", behind: "pollSplice(&c.pfd, &s.pfd, remain)\n", text: "ftraceSpliced(c, s, written);", goos: "linux"},
+	{file: "splice_linux.go", behind: "pollSplice(&uc.fd.pfd, &c.pfd, 1<<63-1)\n", text: "ftraceSpliced(uc.fd, c, written);", goos: "linux"},
+}
+
+// netRead tells what was read, and from which address, behind a call of package poll.
+func netRead(call, from string) splice {
+	text := "if ftraceReceives(err) { fd.ftraceReceived(int64(n), " + from + ", err) };"
+	return splice{file: "fd_posix.go", behind: call + "\n", text: text, goos: "linux"}
+}
+
+// netWrite tells how much was written, and to which address.
+func netWrite(file, call, n, to string) splice {
+	text := "if ftraceSends() { fd.ftraceSent(int64(" + n + "), " + to + ", err) };"
+	return splice{file: file, behind: call + "\n", text: text, goos: "linux"}
 }
 
 // The packages by which programs reach the core: each gets a file with the links into it, which takes the place of one of that name if there is one. apiPackage
@@ -184,6 +234,14 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 		added, err = embedded("src/log/ftrace_log.go")
 	case "log/slog":
 		added, err = embedded("src/slog/ftrace_slog.go")
+	case "net":
+		if goos == "linux" {
+			added, err = embedded("src/net/ftrace_probes.go", "src/net/ftrace_args.go", "src/net/ftrace_socket.go")
+		}
+	case "os":
+		if goos == "linux" {
+			added, err = embedded("src/os/ftrace_moved.go")
+		}
 	case "testing/internal/testdeps":
 		added, err = embedded("src/testdeps/ftrace_testdeps.go")
 	case apiPackage, mockPackage, probePackage, protocolPackage:

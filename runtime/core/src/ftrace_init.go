@@ -276,6 +276,11 @@ func ftraceReport() {
 			}
 			ftraceComplain(`FTRACE: "` + clause.Text + `" matches no ` + what + ` (FTRACE_SHOW=1 lists them)`)
 		}
+		if c.matches[i] != 0 && clause.Fields != "" {
+			if name := c.unknownField(i); name != "" {
+				ftraceComplain(`FTRACE: fields= of "` + clause.Text + `": no argument of these probes, nor a field of one, is called ` + name)
+			}
+		}
 		for _, named := range [...]struct {
 			bits uint32
 			what string

@@ -7,6 +7,7 @@
 package runtime
 
 import (
+	"internal/bytealg"
 	"internal/runtime/atomic"
 	"internal/runtime/sys"
 	"unsafe"
@@ -19,10 +20,12 @@ type ftraceProvider struct {
 	// What its probes cost to fire may depend on which parts of their arguments are wanted. They are given as text, space-separated, each the names of what
 	// belongs to it, comma-separated, from the lowest bit on.
 	parts  string
-	wanted *uint64 // by probe: the parts that the rules ask for; nil if nobody looks at it
+	wanted *uint64 // by probe: the parts that the rules ask for
+	whole  bool    // the parts are the arguments: what is not wanted is left out here
 }
 
-// ftrace_declare adds n probes to the registry. hooks are theirs; text has a line for each, as that of a package's functions has.
+// ftrace_declare adds n probes to the registry. hooks are theirs; text has a line for each, as that of a package's functions has. Without wanted
+// the parts are the arguments.
 //
 //go:linkname ftrace_declare
 func ftrace_declare(provider, file, text string, hooks *any, n uintptr, parts string, wanted *uint64) {
@@ -32,7 +35,10 @@ func ftrace_declare(provider, file, text string, hooks *any, n uintptr, parts st
 	p.files = p.file[:]
 	p.hooks = unsafe.Pointer(hooks)
 	p.table = ftraceAlloc(n * ftraceTableEntry)
-	p.parts, p.wanted = parts, wanted
+	p.parts, p.wanted, p.whole = parts, wanted, wanted == nil
+	if p.whole {
+		p.wanted = (*uint64)(ftraceAlloc(n * 8))
+	}
 	for i := range n {
 		p.fn(i).flags = ftraceIsProbe
 	}
@@ -83,6 +89,14 @@ func ftraceFire(f *ftraceFunc, offset uintptr, args []any) {
 	}
 	if clause.Detail < ftrace_rule_Args {
 		args = nil
+	}
+	if p := (*ftraceProvider)(unsafe.Pointer(f.pkg)); p.whole && clause.Fields != "" {
+		wanted := atomic.Load64(p.wantedOf(f))
+		for i := range min(len(args), 64) {
+			if wanted>>i&1 == 0 {
+				args[i] = nil // these are for this call alone
+			}
+		}
 	}
 	t.busy++
 	if ftraceRecording.on {
@@ -164,6 +178,11 @@ func ftraceProbeLine(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Claus
 	ftraceFreeText(b)
 }
 
+// ftraceNetMoved is package net's, for package os: see src/net/ftrace_probes.go.
+//
+//go:linkname ftraceNetMoved
+var ftraceNetMoved func(pfd unsafe.Pointer, n int64, sent bool)
+
 // tell says to who fires f which parts of its arguments are wanted.
 func (c *ftraceConfig) tell(f *ftraceFunc) {
 	if f.flags&ftraceIsProbe == 0 {
@@ -171,7 +190,7 @@ func (c *ftraceConfig) tell(f *ftraceFunc) {
 	}
 	p := (*ftraceProvider)(unsafe.Pointer(f.pkg))
 	clause := c.clauseOf(f)
-	if p.wanted == nil || clause == nil {
+	if clause == nil {
 		return
 	}
 	wanted := ^uint64(0)
@@ -181,7 +200,38 @@ func (c *ftraceConfig) tell(f *ftraceFunc) {
 	case clause.Fields != "":
 		wanted = ftrace_rule_Parts(clause.Fields, p.parts)
 	}
-	atomic.Store64((*uint64)(add(unsafe.Pointer(p.wanted), uintptr(f.key-p.before-1)*8)), wanted)
+	atomic.Store64(p.wantedOf(f), wanted)
+}
+
+// wantedOf returns where it is said what is wanted of the arguments of f.
+func (p *ftraceProvider) wantedOf(f *ftraceFunc) *uint64 {
+	return (*uint64)(add(unsafe.Pointer(p.wanted), uintptr(f.key-p.before-1)*8))
+}
+
+// unknownField returns a name of those that fields= of clause i has which none of its probes knows, "" if there is none.
+func (c *ftraceConfig) unknownField(i int) string {
+	for rest := c.clauses[i].Fields; rest != ""; {
+		name, next := rest, ""
+		if at := bytealg.IndexByteString(rest, '+'); at >= 0 {
+			name, next = rest[:at], rest[at+1:]
+		}
+		rest = next
+		known := false
+		for p := ftraceRegistry.first; p != nil && !known; p = p.next {
+			if !p.probes() {
+				continue
+			}
+			for j := range p.nfuncs {
+				if f := p.fn(j); f.clause == uint32(i)+1 {
+					known = known || ftrace_rule_Parts(name, (*ftraceProvider)(unsafe.Pointer(p)).parts) != 0
+				}
+			}
+		}
+		if !known {
+			return name
+		}
+	}
+	return ""
 }
 
 // ftraceProbes returns how many probes there are.
