@@ -45,19 +45,19 @@ hook *hook}
 
 type small struct{ a int ;b int}
 
-func (c *conn) read() (_ftrace_r0 []byte,_ftrace_r1  error) {on(c);
+func (c *conn) read() (_ftraced_r0 []byte,_ftraced_r1  error) {on(c);
 	if c.n == 0 {
-		_ftrace_r0,_ftrace_r1= nil, nil;off(_ftrace_r0, _ftrace_r1);return
+		_ftraced_r0,_ftraced_r1= nil, nil;off(_ftraced_r0, _ftraced_r1);return
 	}
-	_ftrace_r0,_ftrace_r1= make([]byte, c.n), nil;off(_ftrace_r0, _ftrace_r1);return
+	_ftraced_r0,_ftraced_r1= make([]byte, c.n), nil;off(_ftraced_r0, _ftraced_r1);return
 }
 
-func (c *conn) close(_ftrace_p1 int, why string) {
+func (c *conn) close(_ftraced_p1 int, why string) {
 	if c.n == 0 {
-		closed(c, _ftrace_p1, why);return
+		closed(c, _ftraced_p1, why);return
 	}
 	c.n = 0
-;closed(c, _ftrace_p1, why);}
+;closed(c, _ftraced_p1, why);}
 
 func open(name string) (c *conn, err error) {defer opened(name, &c, &err);
 	defer func() { c = nil }()
@@ -78,6 +78,11 @@ func open(name string) (c *conn, err error) {defer opened(name, &c, &err);
 	got := string(changed[1])
 	if strings.Join(strings.Fields(got), "") != strings.Join(strings.Fields(want), "") {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	// Hooks are made in it as if the results had no names.
+	result, err := Package(Options{ImportPath: "p", Symbol: "p"}, []File{{"b.go", changed[1]}})
+	if err != nil || !strings.Contains(string(result.Register), "(*conn).read c;,!;") {
+		t.Errorf("%v, the table is\n%s", err, result.Register)
 	}
 	if strings.Count(got, "\n") != strings.Count(insertInto, "\n") {
 		t.Error("there are other lines than before")
