@@ -70,7 +70,7 @@ func TestTranscripts(t *testing.T) {
 }
 
 // needs says which pages show a program that not every machine has. .ci/run installs it.
-var needs = map[string]string{"performance-schema.md": "mariadb"}
+var needs = map[string]string{"performance-schema.md": "mariadb", "protocol.md": "mariadbd"}
 
 var block = regexp.MustCompile("(?ms)^```console\n.*?^```$")
 
@@ -149,6 +149,8 @@ var volatile = []struct {
 	{regexp.MustCompile(` +\|`), " |"},
 	{regexp.MustCompile(`\b\d+\.\d\d (ns|us|ms|s)\b`), "TIME"},
 	{regexp.MustCompile(`\| \d{6,} `), "| NUMBER "},
+	{regexp.MustCompile(`test_trace: \d{3}:`), "test_trace: NNN:"}, // connections, by the server's count
+	{regexp.MustCompile(`connection=\d+`), "connection=N"},
 }
 
 // normal makes the same what differs from run to run: addresses, goroutines, times, ports, directories.
@@ -164,6 +166,8 @@ func TestCode(t *testing.T) {
 	for name, file := range map[string]string{
 		"mock.md": "../examples/shop/shop_test.go",
 		"log.md":  "../examples/levels/main.go",
+
+		"protocol.md": "../examples/protocol/example_test.go",
 	} {
 		page, err := os.ReadFile(name)
 		if err != nil {

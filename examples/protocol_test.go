@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/schema"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -169,6 +170,7 @@ func TestProtocols(t *testing.T) {
 
 		probes := runProgram(t, []string{"FTRACE=probe/mysql/query-*;probe/mysql/connection-*", "FTRACE_FORMAT=str=200"}, filepath.Join(bin, "tour"), server, "127.0.0.1:1").Stderr
 		compare(t, "protocol/tour/probes.txt", normalProtocol(probes, true))
+		t.Run("recorded", func(t *testing.T) { recordedStatements(t, filepath.Join(bin, "tour"), server) })
 		t.Run("plugins", func(t *testing.T) { testIn(t, "protocol", "MYSQL_ADDR="+server, "-toolexec="+quote(wrapper), ".") })
 		t.Run("driver", func(t *testing.T) { driverSuite(t, wrapper, server) })
 		t.Run("unknown", func(t *testing.T) { unknownDrivers(t, wrapper, session) })
@@ -206,6 +208,7 @@ var (
 	received       = regexp.MustCompile(`(?m)^test_trace: N: packet received: .*\n(?:  .*\n)*`)
 	tlsError       = regexp.MustCompile(`(?m)error 2026: .*`)
 	serversWords   = regexp.MustCompile(`(?m)(check the manual that corresponds to your ).*`)
+	probesThere    = regexp.MustCompile(`of [0-9]+ probes`)
 	threads        = regexp.MustCompile(`(?m)^G[0-9]+ +`)
 )
 
@@ -217,11 +220,55 @@ func normalProtocol(trace string, withoutBytes bool) string {
 	trace = authPacket.ReplaceAllString(trace, "${1}N bytes")
 	trace = tlsError.ReplaceAllString(trace, "error 2026: ...")
 	trace = serversWords.ReplaceAllString(trace, "${1}...")
+	trace = probesThere.ReplaceAllString(trace, "of N probes")
 	trace = threads.ReplaceAllString(trace, "G ")
 	if withoutBytes {
 		trace = received.ReplaceAllString(trace, "")
 	}
 	return trace
+}
+
+// recordedStatements looks at what the Performance Schema makes of a recording of the tour.
+func recordedStatements(t *testing.T, tour, server string) {
+	dir := filepath.Join(t.TempDir(), "tour.data")
+	runProgram(t, []string{"FTRACE=probe/mysql/query-*", "FTRACE_RECORD=" + dir}, tour, server, "127.0.0.1:1")
+	source, err := schema.OpenRecording(dir, schema.RecordingOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	snapshot, err := source.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][4]uint64{}
+	for _, s := range snapshot.Statements.Digests {
+		got[s.Normal] = [4]uint64{s.Count, s.Errors, s.Rows, s.Affected}
+	}
+	for _, s := range snapshot.Statements.Events {
+		got[s.Event] = [4]uint64{s.Count, s.Errors, s.Rows, s.Affected}
+	}
+	for name, want := range map[string][4]uint64{
+		"select ? + ?, upper(?)": {2, 0, 2, 0},
+		"select name from pets; select legs from pets where legs > ?": {1, 0, 3, 0},
+		"load data local infile ? into table words":                   {2, 1, 0, 2},
+		"select sleep(?)":        {1, 1, 0, 0},
+		"statement/sql/select":   {6, 2, 6, 0},
+		"statement/sql/load":     {2, 1, 0, 2},
+		"statement/sql/rollback": {1, 0, 0, 0},
+	} {
+		if got[name] != want {
+			t.Errorf("%s: number, errors, rows and affected rows are %v, want %v", name, got[name], want)
+		}
+	}
+	for _, s := range snapshot.Statements.Long {
+		if s.Inside || s.End < s.Start || s.Connection == 0 {
+			t.Errorf("%+v", s)
+		}
+	}
+	if n := len(snapshot.Statements.Long); n != 17 || len(snapshot.Statements.Current) < 5 {
+		t.Errorf("%d statements, %d current", n, len(snapshot.Statements.Current))
+	}
 }
 
 // testIn runs go test in a directory.

@@ -27,10 +27,13 @@ type Field struct {
 	Has  string // a name, of a field that must be there
 }
 
+// insertedPrefix is that of the names which Insert gives to parameters and results that have none. In a trace they have none still.
+const insertedPrefix = "_ftraced_"
+
 // Insert makes insertions in a package, and gives its types fields. It returns the new text of each file, nil where nothing changed, and without changing anything what of the package is not as
 // the insertions and fields need it. A file that does not parse is an error that wraps [ErrSyntax].
 func Insert(files []File, insertions []Insertion, fields []Field) (changed [][]byte, missing []string, err error) {
-	p := &pkg{fset: token.NewFileSet(), prefix: freePrefix(files)}
+	p := &pkg{fset: token.NewFileSet(), prefix: insertedPrefix}
 	for _, f := range files {
 		tree, err := parser.ParseFile(p.fset, f.Name, f.Source, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {

@@ -67,6 +67,8 @@ func (s *signature) name(v *variable, user *ast.Ident, field *ast.Field, generat
 		v.name, v.shown = generated, "_"
 		start, end := f.offset(user.Pos()), f.offset(user.End())
 		s.edits = append(s.edits, func() { f.edits.replace(start, end, generated) })
+	case strings.HasPrefix(user.Name, insertedPrefix): // Insert has named it
+		v.name = user.Name
 	default:
 		v.name, v.shown = user.Name, user.Name
 	}

@@ -95,6 +95,8 @@ type pass struct {
 	byObject map[objectKey]*tally
 	inThread int // tallies of all threads
 	lost     struct{ threads, instances, records int64 }
+
+	statements statementPass
 }
 
 type objectKey struct {
@@ -185,7 +187,8 @@ func (t *tally) add(lasted, self uint64, fails, panics bool) {
 }
 
 func newPass(r *recording.Recording, options RecordingOptions) *pass {
-	return &pass{r: r, options: options, clock: r.Converter(), printer: r.Printer(recording.DefaultFormat), threads: map[uint64]*passThread{},
+	statements := statementPass{connections: map[connectionKey]*connectionStatements{}, digests: map[string]*StatementSummary{}, events: map[string]*StatementSummary{}}
+	return &pass{statements: statements, r: r, options: options, clock: r.Converter(), printer: r.Printer(recording.DefaultFormat), threads: map[uint64]*passThread{},
 		global: map[uint32]*tally{}, byCaller: map[[2]uint32]*tally{}, byObject: map[objectKey]*tally{}}
 }
 
@@ -243,6 +246,8 @@ func (p *pass) event(e *recording.Event) {
 	case e.Kind == recording.GoroutineEnd:
 		t.Ended, st.Keep = true, false
 		p.ended = append(p.ended, t.ID)
+	case e.Kind == recording.Probe:
+		p.statement(e)
 	case e.Enters():
 		p.enter(st, t, e)
 	case e.Exits():
@@ -341,10 +346,11 @@ func (p *pass) snapshot() *Snapshot {
 	s := &Snapshot{
 		Process:   Process{p.r.Process.PID, p.r.Process.Executable, p.r.Process.Args, p.r.Process.Release, p.r.Process.Start, "RECORDED"},
 		Consumers: EveryConsumer, Timer: timerOf(p.r), Actors: []Rule{everyActor}, Objects: []Rule{everyObject},
-		Lost: []Counter{{"thread_instances_lost", p.lost.threads}, {"summary_instances_lost", p.lost.instances}, {"records_lost", p.lost.records}},
+		Lost: []Counter{{"thread_instances_lost", p.lost.threads}, {"summary_instances_lost", p.lost.instances + p.statements.lost}, {"records_lost", p.lost.records}},
 		Limits: []Counter{{"events_calls_history_size", int64(p.options.History)}, {"events_calls_history_long_size", int64(p.options.HistoryLong)},
 			{"max_thread_instances", int64(p.options.Threads)}, {"max_summary_instances", int64(p.options.Instances)}},
 	}
+	s.Statements = p.statements.snapshot()
 	var byThread, byCaller, byInstance []Summary
 	s.ByThread, s.ByCaller, s.ByInstance = func() []Summary { return byThread }, func() []Summary { return byCaller }, func() []Summary { return byInstance }
 	for i := range s.Buckets {

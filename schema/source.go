@@ -54,6 +54,7 @@ type Snapshot struct {
 	Memory     []Memory
 	Lost       []Counter // what was lost since the tables for it were full
 	Limits     []Counter // how large the tables are
+	Statements Statements
 
 	once  sync.Once
 	byKey map[uint32]*Function

@@ -164,7 +164,7 @@ const (
 // performanceTables are those of performance_schema, and of the schema of each recording.
 var performanceTables = func() map[string]*table {
 	byName := map[string]*table{}
-	for _, list := range [][]*table{setupTables, eventTables, summaryTables, statusTables} {
+	for _, list := range [][]*table{setupTables, eventTables, summaryTables, statementTables, statusTables} {
 		for _, t := range list {
 			byName[t.name] = t
 		}

@@ -53,6 +53,7 @@ and of a program when it runs, which rebuild nothing (docs/rules.md):
 	FTRACE_CONSUMERS what is kept in memory of armed functions' calls
 	FTRACE_MEMORY    off: no one can look into the program; or how much is kept
 	FTRACE_TIMER     by what calls are timed: cycle, nanosecond, ...
+	FTRACE_PROTOCOL  test_trace: what is said to MySQL and Redis servers is written down
 `
 
 // helpTexts has the text of each command.

@@ -16,7 +16,6 @@ import (
 // where they return. The small functions are in files that are added to the package; they know nothing of its types but what the calls hand them. Functions are looked up by name and type,
 // so a release of the library that is otherwise another one makes no difference.
 type definition struct {
-	protocol   string
 	files      []string // added, of src
 	insertions []rewrite.Insertion
 	fields     []rewrite.Field
@@ -26,9 +25,8 @@ type definition struct {
 var definitions = map[string][]definition{
 	"github.com/go-sql-driver/mysql": {
 		{
-			protocol: "mysql",
-			files:    mysqlFiles,
-			fields:   mysqlFields,
+			files:  mysqlFiles,
+			fields: mysqlFields,
 			insertions: append([]rewrite.Insertion{
 				// Where a connection is made, and all of that is over. What the server did not accept is closed before, and says so here.
 				{Func: "(*connector).Connect", Type: "func(context.Context) (driver.Conn, error)", Entry: "if ftraceProtocols!=0||ftraceProbed(){defer ftraceConnect().made(&{r1})};"},
@@ -48,9 +46,8 @@ var definitions = map[string][]definition{
 		},
 		// By packets alone: connections are noticed when the server greets, and refused ones not at all.
 		{
-			protocol: "mysql",
-			files:    mysqlFiles,
-			fields:   mysqlFields,
+			files:  mysqlFiles,
+			fields: mysqlFields,
 			insertions: []rewrite.Insertion{
 				{Func: "(*mysqlConn).readPacket", Type: "func() ([]byte, error)",
 					Entry: "ftraced:={recv}.ftrace;if ftraced!=nil{ftraced=ftraced.reading()};",
@@ -61,9 +58,8 @@ var definitions = map[string][]definition{
 	},
 	// Connections, and what is read and written, are in two packages. Who uses a connection is known by the goroutine in between.
 	"github.com/redis/go-redis/v9/internal/pool": {{
-		protocol: "redis",
-		files:    []string{"src/redis/ftrace_session.go", "src/redis/ftrace_pool.go"},
-		fields:   []rewrite.Field{{Type: "Conn", Text: "ftrace *ftraceSession"}},
+		files:  []string{"src/redis/ftrace_session.go", "src/redis/ftrace_pool.go"},
+		fields: []rewrite.Field{{Type: "Conn", Text: "ftrace *ftraceSession"}},
 		insertions: []rewrite.Insertion{
 			{Func: "(*ConnPool).dialConn", Type: "func(context.Context, bool) (*Conn, error)", Entry: "if ftraceProtocols!=0||ftraceProbed(){defer ftraceDialed(ftraceDial(),&{r0},&{r1})};"},
 			{Func: "(*Conn).WithWriter", Type: "func(context.Context, time.Duration, func(wr *proto.Writer) error) error",
@@ -74,9 +70,8 @@ var definitions = map[string][]definition{
 		},
 	}},
 	"github.com/redis/go-redis/v9/internal/proto": {{
-		protocol: "redis",
-		files:    []string{"src/redis/ftrace_session.go", "src/redis/ftrace_proto.go"},
-		fields:   []rewrite.Field{{Type: "Writer", Has: "writer"}},
+		files:  []string{"src/redis/ftrace_session.go", "src/redis/ftrace_proto.go"},
+		fields: []rewrite.Field{{Type: "Writer", Has: "writer"}},
 		insertions: []rewrite.Insertion{
 			{Func: "(*Writer).WriteArgs", Type: "func([]interface{}) error",
 				Entry: "var ftraced *ftraceTee;if ftraceProtocols!=0{ftraced=ftraceCommand({recv})};", Exit: "if ftraced!=nil{ftraced.wrote({recv},{p0},{r0})};"},

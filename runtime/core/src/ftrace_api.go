@@ -24,12 +24,12 @@ func ftrace_api_rules() string {
 //
 //go:linkname ftrace_api_setRules
 func ftrace_api_setRules(rules string) (message string, offset, length int) {
-	if ftraceOut.fd == 0 {
+	if ftraceOut.fd == 0 || ftraceOut.spare {
 		ftracePrepare(0, ftraceParseConsumers(gogetenv("FTRACE_CONSUMERS"), ftraceConsumersAll))
-		if !ftraceOpen(gogetenv("FTRACE_OUT")) {
+		if !ftraceOut.spare && !ftraceOpen(gogetenv("FTRACE_OUT")) {
 			return "FTRACE_OUT can't be opened", 0, 0
 		}
-		ftraceOut.on = true
+		ftraceOut.on, ftraceOut.spare = true, false
 		ftraceFormat.terminal(ftraceOut.fd)
 	}
 	c, err, ok := ftraceNewConfig(rules)

@@ -73,6 +73,7 @@ func ftraceInit() {
 	if protocol != nil {
 		ftraceStartTestTrace(protocol)
 		if !traces && !failing {
+			ftraceOut.spare = true
 			return
 		}
 	}

@@ -13,6 +13,7 @@ import (
 // ftraceOut is where the lines go.
 var ftraceOut = struct {
 	on     bool // calls are shown, not only recorded
+	spare  bool // it was opened for other lines than those of calls (FTRACE_PROTOCOL)
 	fd     int32
 	name   string // for messages
 	dead   uint32 // a write failed: nothing more is written; atomic

@@ -1,0 +1,53 @@
+package schema
+
+// statementTables have a row a statement that the program sent to a server, and sums of those.
+var statementTables = []*table{
+	newTable("events_statements_current", func(v *view) []Statement { return v.Statements.Current }, statementColumns...),
+	newTable("events_statements_history", func(v *view) []Statement { return v.Statements.History }, statementColumns...),
+	newTable("events_statements_history_long", func(v *view) []Statement { return v.Statements.Long }, statementColumns...),
+	newTable("events_statements_summary_by_digest", func(v *view) []StatementSummary { return v.Statements.Digests },
+		append([]column[StatementSummary]{
+			text("DIGEST", wordKind, func(_ *view, s *StatementSummary) string { return s.Digest }),
+			text("DIGEST_TEXT", textKind, func(_ *view, s *StatementSummary) string { return s.Normal }),
+		}, append(statementSums[:len(statementSums):len(statementSums)],
+			number("FIRST_SEEN", func(s *StatementSummary) int64 { return s.First }),
+			number("LAST_SEEN", func(s *StatementSummary) int64 { return s.Last }),
+			text("QUERY_SAMPLE_TEXT", textKind, func(_ *view, s *StatementSummary) string { return s.Sample }),
+		)...)...),
+	newTable("events_statements_summary_global_by_event_name", func(v *view) []StatementSummary { return v.Statements.Events },
+		append([]column[StatementSummary]{text("EVENT_NAME", nameKind, func(_ *view, s *StatementSummary) string { return s.Event })}, statementSums...)...),
+}
+
+var statementColumns = []column[Statement]{
+	id("THREAD_ID", func(s *Statement) uint64 { return s.Thread }),
+	id("EVENT_ID", func(s *Statement) uint64 { return s.ID }),
+	text("EVENT_NAME", nameKind, func(_ *view, s *Statement) string { return s.Instrument() }),
+	id("CONNECTION_ID", func(s *Statement) uint64 { return s.Connection }),
+	moment("TIMER_START", func(s *Statement) (int64, bool) { return s.Start, true }),
+	moment("TIMER_END", func(s *Statement) (int64, bool) { return s.End, !s.Inside }),
+	moment("TIMER_WAIT", func(s *Statement) (int64, bool) { return s.End - s.Start, !s.Inside }),
+	text("SQL_TEXT", textKind, func(_ *view, s *Statement) string { return s.Text }),
+	optional("DIGEST", wordKind, func(_ *view, s *Statement) (string, bool) { return s.Digest, !s.Inside }),
+	optional("DIGEST_TEXT", textKind, func(_ *view, s *Statement) (string, bool) { return s.Normal, !s.Inside }),
+	number("MYSQL_ERRNO", func(s *Statement) int64 { return s.Code }),
+	optional("MESSAGE_TEXT", textKind, func(_ *view, s *Statement) (string, bool) { return s.Message, s.Message != "" }),
+	number("ERRORS", func(s *Statement) int64 {
+		if s.failed() {
+			return 1
+		}
+		return 0
+	}),
+	id("ROWS_AFFECTED", func(s *Statement) uint64 { return s.Affected }),
+	id("ROWS_SENT", func(s *Statement) uint64 { return s.Rows }),
+}
+
+var statementSums = []column[StatementSummary]{
+	id("COUNT_STAR", func(s *StatementSummary) uint64 { return s.Count }),
+	number("SUM_TIMER_WAIT", func(s *StatementSummary) int64 { return s.Sum }),
+	number("MIN_TIMER_WAIT", func(s *StatementSummary) int64 { return s.Min }),
+	number("AVG_TIMER_WAIT", func(s *StatementSummary) int64 { return s.Sum / int64(max(s.Count, 1)) }),
+	number("MAX_TIMER_WAIT", func(s *StatementSummary) int64 { return s.Max }),
+	id("SUM_ERRORS", func(s *StatementSummary) uint64 { return s.Errors }),
+	id("SUM_ROWS_AFFECTED", func(s *StatementSummary) uint64 { return s.Affected }),
+	id("SUM_ROWS_SENT", func(s *StatementSummary) uint64 { return s.Rows }),
+}
