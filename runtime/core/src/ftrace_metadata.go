@@ -77,6 +77,7 @@ event { name = "type"; id = 4; stream_id = 1; fields := struct { uint64_t number
 event { name = "layout"; id = 5; stream_id = 1; fields := struct { uint64_t number; uint64_t flags; uint64_t ntypes; uint64_t types[ntypes]; }; };
 event { name = "lost"; id = 6; stream_id = 1; fields := struct { uint64_t processor; uint64_t records; }; };
 event { name = "code"; id = 7; stream_id = 1; fields := struct { uint64_t address; string name; }; };
+event { name = "timer"; id = 8; stream_id = 1; fields := struct { uint64_t number; }; };
 `
 
 // ftraceWriteMetadata writes the metadata, over what is there: when more functions or more of the clock are known it only gets longer.
