@@ -20,6 +20,7 @@ func FuzzLook(f *testing.F) {
 	h.goroutines = section{at: headSize + 8192, size: uint64(unsafe.Sizeof(goroutine{})), most: 4, used: 2}
 	h.frames = section{at: headSize + 12288, size: 1, most: 4096}
 	h.longAt, h.summariesAt, h.ringAt = 4096, 8192, 12288
+	h.talliesAt, h.talliesMost = [tallyTables]uint64{4096, 6144, 8192}, 16
 	h.processors = section{at: headSize + 16384, size: 12288 + chunkSize, most: 1, used: 1}
 	g := goroutine{goroutine: 1, depth: 2, framesAt: headSize + 12288, historyAt: headSize + 13000, calls: 2}
 	f.Add(unsafe.Slice((*byte)(unsafe.Pointer(&h)), unsafe.Sizeof(h)), unsafe.Slice((*byte)(unsafe.Pointer(&g)), unsafe.Sizeof(g)), []byte{1, 2, 3})

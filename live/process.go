@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -352,13 +353,16 @@ func (p *Process) SetTimer(name string) error {
 func (p *Process) Mute(goroutines map[uint64]bool) error {
 	var text []byte
 	flush := func() error {
+		if len(text) == 0 {
+			return nil
+		}
 		err := p.ask(askMute, string(text))
 		text = text[:0]
 		return err
 	}
-	for id, muted := range goroutines {
+	for _, id := range slices.Sorted(maps.Keys(goroutines)) {
 		looked := uint64(1)
-		if muted {
+		if goroutines[id] {
 			looked = 0
 		}
 		text = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(text, id), looked)

@@ -9,6 +9,9 @@ import (
 	"unsafe"
 )
 
+// tableAttempts is how often a table is read in which rows are moved meanwhile, before it is taken as it is.
+const tableAttempts = 5
+
 const tallySize = uint64(unsafe.Sizeof(tally{}))
 
 // tallies adds the rows of one of a processor's tables, given where both are in the file. If a row was moved to another meanwhile it reads the table again.
@@ -26,7 +29,7 @@ func (p *Process) tallies(to *[]Tally, processor, table uint64) error {
 		if err != nil {
 			return err
 		}
-		if before[0].moving == after[0].moving && before[0].moving%2 == 0 || attempt == attempts {
+		if before[0].moving == after[0].moving && before[0].moving%2 == 0 || attempt == tableAttempts {
 			*to = append(*to, found...)
 			return nil
 		}

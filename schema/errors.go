@@ -24,7 +24,6 @@ const (
 	erSyntax        = 1064
 	erUnknownColumn = 1054
 	erUnknownDB     = 1049
-	erNoDatabase    = 1046
 	erUsage         = 1683 // Invalid performance_schema usage.
 	erReadOnly      = 1036
 	erTruncated     = 1265
@@ -42,13 +41,11 @@ const (
 	erBadTable      = 1051
 	erDBExists      = 1007
 	erDBDenied      = 1044
-	erNoHandler     = 1243
-	erArguments     = 1210
 	erWrongValue    = 1231
 )
 
 var states = map[uint16]string{
-	erDenied: "42000", erNoSuchTable: "42S02", erSyntax: "42000", erUnknownColumn: "42S22", erUnknownDB: "42000", erNoDatabase: "3D000", erTruncated: "01000",
+	erDenied: "42000", erNoSuchTable: "42S02", erSyntax: "42000", erUnknownColumn: "42S22", erUnknownDB: "42000", erTruncated: "01000",
 	erNull: "23000", erUnsupported: "42000", erInterrupted: "70100", erTableExists: "42S01", erNoFunction: "42000", erAmbiguous: "23000", erColumnCount: "21S01",
 	erBadTable: "42S02", erDBDenied: "42000", erWrongValue: "42000",
 	1040: "08004", 1043: "08S01", 1045: "28000", 1047: "08S01", 1065: "42000",

@@ -46,7 +46,7 @@ type Schema struct {
 	information bool // it is information_schema, which is of no process
 }
 
-// most is how many schemas of recordings there can be: SQLite attaches 10 databases.
+// mostSchemas is how many schemas of recordings there can be: SQLite attaches 10 databases.
 const mostSchemas = 7
 
 // Add adds a source to performance_schema.

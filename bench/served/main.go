@@ -1,7 +1,7 @@
 // Served is a small HTTP server, and the load on it: what the Performance Schema costs a server is measured with it.
 //
 //	served                          # serves, and writes its address
-//	served -load ADDRESS -for 2s    # asks it over 8 connections, and writes how many requests a second it answered
+//	served -load ADDRESS -for 2s    # asks it over 8 connections, and writes how many requests it answered in how many seconds
 package main
 
 import (
@@ -24,7 +24,8 @@ func main() {
 	duration := flag.Duration("for", time.Second, "how long")
 	flag.Parse()
 	if *address != "" {
-		fmt.Println(load("http://"+*address+"/words?text=a+quick+brown+fox", *duration))
+		requests, seconds := load("http://"+*address+"/words?text=a+quick+brown+fox", *duration)
+		fmt.Println(requests, seconds)
 		return
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -37,8 +38,8 @@ func main() {
 	http.Serve(listener, nil)
 }
 
-// load returns how many requests a second were answered.
-func load(url string, duration time.Duration) float64 {
+// load returns how many requests were answered, and in how many seconds.
+func load(url string, duration time.Duration) (requests int64, seconds float64) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections}}
 	var answered atomic.Int64
 	var all sync.WaitGroup
@@ -58,7 +59,7 @@ func load(url string, duration time.Duration) float64 {
 		})
 	}
 	all.Wait()
-	return float64(answered.Load()) / time.Since(began).Seconds()
+	return answered.Load(), time.Since(began).Seconds()
 }
 
 func handle(w http.ResponseWriter, r *http.Request) {

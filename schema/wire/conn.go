@@ -102,14 +102,13 @@ func (c *conn) command(ctx context.Context, command byte, content []byte) error 
 	case comKill:
 		r := &reader{b: content}
 		return c.kill(r.uint32(), false)
-	case comPing, comSetOption:
-		if command == comSetOption {
-			if err := c.end(0); err != nil {
-				return err
-			}
-			return c.flush()
-		}
+	case comPing:
 		return c.ok(&schema.Result{}, 0)
+	case comSetOption:
+		if err := c.end(0); err != nil {
+			return err
+		}
+		return c.flush()
 	case comChangeUser:
 		return c.changeUser(content)
 	case comPrepare:

@@ -30,7 +30,7 @@ type ftraceG struct {
 	muted       bool    // its calls are not looked at, see ftrace_setup.go
 	start       uint64  // address of the function that it was started with
 	parentCount uintptr // number of the call in which it was started
-	labels      uintptr // g.labels when that was decided
+	labels      uintptr // g.labels when that was decided: an address, so labels that took the place of others in memory are not told from them
 
 	next         *ftraceG // in the free list
 	frames       *ftraceFrame

@@ -81,6 +81,7 @@ event { name = "code"; id = 7; stream_id = 1; fields := struct { uint64_t addres
 event { name = "probe"; id = 8; stream_id = 1; fields := struct { uint64_t key; uint64_t line;
 	string import_path; string symbol; string name; string file; string params; }; };
 event { name = "captured"; id = 9; stream_id = 1; fields := struct { uint64_t layout; uint64_t npaths; string paths[npaths]; }; };
+event { name = "timer"; id = 10; stream_id = 1; fields := struct { uint64_t number; }; };
 `
 
 // ftraceWriteMetadata writes the metadata, over what is there: when more functions or more of the clock are known it only gets longer.

@@ -234,7 +234,7 @@ func ftraceLabelled(gp *g, pattern string) bool {
 	return false
 }
 
-// ftraceMute says of goroutines whether they are looked at: pairs of id, and 1 or 0.
+// ftraceMute says of goroutines whether they are looked at: pairs of id, and 1 or 0, by ascending id.
 func ftraceMute(list [][2]uint64) {
 	stw := stopTheWorld(stwUnknown)
 	forEachG(func(gp *g) {
@@ -242,10 +242,16 @@ func ftraceMute(list [][2]uint64) {
 		if t == nil || t.goroutine == 0 {
 			return
 		}
-		for i := range list {
-			if list[i][0] == t.goroutine {
-				t.muted = list[i][1] == 0
+		lo, hi := 0, len(list)
+		for lo < hi {
+			if mid := (lo + hi) / 2; list[mid][0] < t.goroutine {
+				lo = mid + 1
+			} else {
+				hi = mid
 			}
+		}
+		if lo < len(list) && list[lo][0] == t.goroutine {
+			t.muted = list[lo][1] == 0
 		}
 	})
 	startTheWorld(stw)
