@@ -35,24 +35,24 @@ func (c *ftraceConfig) clause(f *ftraceFunc) *ftrace_rule_Clause {
 func ftracePlainEntry(f *ftraceFunc, offset uintptr, params []any) bool {
 	gp := getg()
 	t := gp.ftrace
-	if !ftraceMayTrace(gp) || ftraceOut.on || t == nil || t.busy != 0 || t.muted || t.labels != uintptr(gp.labels) || t.mask != 0 || t.depth == t.size ||
+	if !ftraceMayTrace(gp) || ftraceOut.on || t == nil || t.busy != 0 || t.muted || t.goroutine != gp.goid || t.labels != uintptr(gp.labels) || t.mask != 0 || t.depth == t.size ||
 		t.depth > 0 && !t.settled(gp, offset) {
 		return false
 	}
-	clause := ftraceLoadConfig().clause(f)
-	mp := gp.m
-	w, records := ftraceRecording.writers[uint32(mp.p.ptr().id)%ftraceProcessorsMost], ftraceRecording.on
+	mp := acquirem()
+	clause, w, records := ftraceLoadConfig().clause(f), ftraceKnownWriter(mp), ftraceRecording.on
 	if clause == nil || w == nil || records && (w.pos >= w.limit || !t.recorded) || !records && ftraceConsumers() == 0 {
+		releasem(mp)
 		return false
 	}
 	var layout *ftraceLayout
 	if records && len(params) > 0 && clause.Detail == ftrace_rule_Args {
 		if layout = f.entryLayouts.usual(params); layout == nil {
+			releasem(mp)
 			return false
 		}
 	}
 	count := atomic.Xadduintptr(&f.count, 1)
-	mp.locks++
 	frame := t.frame(t.depth)
 	ftraceStore32(&t.changing, t.changing+1)
 	// One field after the other, for what is put together elsewhere and copied the processor waits for.
@@ -109,21 +109,22 @@ func ftracePlainExit(f *ftraceFunc, offset uintptr, results []any) bool {
 	if frame.fn != f || frame.sp != offset || gp._panic != nil || frame.flags&^ftraceNotTimed != ftraceAtReturns || frame.clause == nil || frame.note != 0 || frame.place.ticks == 0 {
 		return false
 	}
-	mp := gp.m
-	w, records, on := ftraceRecording.writers[uint32(mp.p.ptr().id)%ftraceProcessorsMost], ftraceRecording.on, ftraceConsumers()
+	mp := acquirem()
+	w, records, on := ftraceKnownWriter(mp), ftraceRecording.on, ftraceConsumers()
 	if w == nil || records && w.pos >= w.limit || !records && on&^ftraceConsumerCurrent == 0 {
+		releasem(mp)
 		return false
 	}
 	var layout *ftraceLayout
 	if records && len(results) > 0 && frame.clause.Detail >= ftrace_rule_Args {
-		if frame.clause.Detail != ftrace_rule_Args || frame.clause.Capture != "" {
-			return false
+		if frame.clause.Detail == ftrace_rule_Args && frame.clause.Capture == "" {
+			layout = f.exitLayouts.usual(results)
 		}
-		if layout = f.exitLayouts.usual(results); layout == nil {
+		if layout == nil {
+			releasem(mp)
 			return false
 		}
 	}
-	mp.locks++
 	now := w.now(t, frame)
 	exit := ftracePlace{0, ftraceNowhere}
 	if records {
@@ -144,6 +145,14 @@ func ftracePlainExit(f *ftraceFunc, offset uintptr, results []any) bool {
 	t.mask = t.inherited()
 	releasem(mp)
 	return true
+}
+
+// ftraceKnownWriter returns the writer of the processor on which this goroutine is held, or nil if there is none yet.
+func ftraceKnownWriter(mp *m) *ftraceWriter {
+	if id := uint32(mp.p.ptr().id); id < ftraceProcessorsMost {
+		return ftraceRecording.writers[id]
+	}
+	return nil
 }
 
 // plain is begin with the record's second word in one piece.
