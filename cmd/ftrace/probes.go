@@ -209,12 +209,17 @@ type probeView struct {
 	json    bool
 	out     io.Writer
 	leave   chan os.Signal
+	since   time.Time // the process ran before that; zero: it did not
 	err     error // of writing
 }
 
 func (v *probeView) begin(r *recording.Recording) {
-	_, now := r.Clocks()
-	v.beginAt(r, now.Ticks)
+	first, _ := r.Clocks()
+	if !v.since.IsZero() {
+		c := r.Converter()
+		first.Ticks = c.Ticks(v.since.Sub(time.Unix(0, first.Wall)))
+	}
+	v.beginAt(r, first.Ticks)
 }
 
 func (v *probeView) beginAt(r *recording.Recording, ticks uint64) {
@@ -385,6 +390,7 @@ func (v *probeView) stay(p *live.Process) error {
 	if err := p.Begin(); err != nil {
 		return err
 	}
+	v.since = time.Now()
 	if err := p.Record(dir); err != nil {
 		return err
 	}
