@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -18,21 +19,11 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
 )
 
-// asksProbes says whether the arguments, which begin with no verb, are for probes: ftrace -n PROGRAM, -s FILE, -l.
+// asksProbes says whether the arguments are for probes: ftrace -n PROGRAM, -s FILE, -l. The flags of ftrace live, which has no verb either, are others.
 func asksProbes(args []string) bool {
-	for _, arg := range args {
-		name, ok := strings.CutPrefix(arg, "-")
-		if !ok {
-			return false
-		}
-		switch name = strings.TrimPrefix(name, "-"); {
-		case name == "n", name == "s", name == "l", strings.Trim(name, "qnsl") == "" && name != "":
-			return true
-		case name != "q" && name != "json":
-			return len(args) > 2 && (name == "c" || name == "p" || name == "o")
-		}
-	}
-	return false
+	name, isFlag := strings.CutPrefix(args[0], "-")
+	name = strings.TrimPrefix(name, "-")
+	return isFlag && (slices.Contains([]string{"c", "p", "o", "json"}, name) || name != "" && strings.Trim(name, "qnsl") == "")
 }
 
 // probes is ftrace -n, -s or -l.
@@ -210,7 +201,7 @@ type probeView struct {
 	out     io.Writer
 	leave   chan os.Signal
 	since   time.Time // the process ran before that; zero: it did not
-	err     error // of writing
+	err     error     // of writing
 }
 
 func (v *probeView) begin(r *recording.Recording) {
