@@ -30,6 +30,9 @@ type access struct {
 
 // find returns the value at the event that the machine is at.
 func (a *access) find(m *Machine) recording.Found {
+	if m.fn == nil {
+		return recording.Found{} // BEGIN and the like, of a clause that is for calls too
+	}
 	if a.of != m.fn || a.at != m.at {
 		a.choose(m)
 	}
@@ -61,9 +64,6 @@ func (a *access) find(m *Machine) recording.Found {
 // choose chooses the path for a function.
 func (a *access) choose(m *Machine) {
 	a.of, a.at, a.chosen, a.why = m.fn, m.at, nil, ""
-	if m.fn == nil {
-		return
-	}
 	f := m.fn.f
 	returns := m.at == atReturn
 	switch {

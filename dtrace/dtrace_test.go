@@ -42,6 +42,7 @@ func TestPrograms(t *testing.T) {
 		{`call::f:entry { self->t = timestamp; a[goid, s] = n } call::f:return /self->t/ { trace(timestamp - self->t); trace(a[goid, s]); self->t = 0 }`, "100 1\n200 2\n400 5\n"},
 		{`call::f:entry { self->seen[s]++; trace(self->seen["one"]) } call::f:entry {trace(missing)} BEGIN { missing = 0 }`, "1\n0\n1\n0\n0\n0\n"},
 		{`call::f:entry { @last[goid] = n; @total += n; }`, "\n  @last\n                1                2\n                7                5\n\n  @total\n                8\n"},
+		{`BEGIN, call::f:entry /n > 4 || probename == "BEGIN"/ { self->a[1]++; self->b++; trace(self->a[1]); trace(self->b); trace(n) }`, "0 0 -\n1 1 5\n"},
 		{`BEGIN { @x["a"] = 1; @x["b"] = 2; delete(@x["a"]); trace(@x["b"]); trace(@x["a"]) }`, "2 0\n\n  b                                                                 2\n"},
 
 		// Expressions.

@@ -27,7 +27,6 @@ type description struct {
 	provider, module, function, name string
 	moments                          moment
 	every                            time.Duration // of a tick
-	matched                          int           // probes
 }
 
 // callProvider is the provider of functions.

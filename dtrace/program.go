@@ -130,7 +130,7 @@ func ruleText(s string) string {
 func (p *Program) Check(functions []*recording.Function) error {
 	for _, c := range p.clauses {
 		for _, d := range c.descriptions {
-			if d.matched = d.count(functions); d.matched == 0 {
+			if d.count(functions) == 0 {
 				return p.unmatched(d)
 			}
 		}

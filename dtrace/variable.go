@@ -42,6 +42,9 @@ func (c *compiler) ownPlace(n *node) *variable {
 	if len(n.kids) > 0 {
 		i := slot(c.ownArrays, n.text, &c.p.ownArrays)
 		return arrayPlace(c.keyOf(n.kids), func(m *Machine) *map[string]*value {
+			if m.stack == nil { // BEGIN and the like, of a clause that is for calls too
+				return new(map[string]*value)
+			}
 			m.stack.Keep = true
 			g := &m.stack.Data
 			for len(g.arrays) <= i {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -18,21 +19,11 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
 )
 
-// asksProbes says whether the arguments, which begin with no verb, are for probes: ftrace -n PROGRAM, -s FILE, -l.
+// asksProbes says whether the arguments are for probes: ftrace -n PROGRAM, -s FILE, -l. The flags of ftrace live, which has no verb either, are others.
 func asksProbes(args []string) bool {
-	for _, arg := range args {
-		name, ok := strings.CutPrefix(arg, "-")
-		if !ok {
-			return false
-		}
-		switch name = strings.TrimPrefix(name, "-"); {
-		case name == "n", name == "s", name == "l", strings.Trim(name, "qnsl") == "" && name != "":
-			return true
-		case name != "q" && name != "json":
-			return len(args) > 2 && (name == "c" || name == "p" || name == "o")
-		}
-	}
-	return false
+	name, isFlag := strings.CutPrefix(args[0], "-")
+	name = strings.TrimPrefix(name, "-")
+	return isFlag && (slices.Contains([]string{"c", "p", "o", "json"}, name) || name != "" && strings.Trim(name, "qnsl") == "")
 }
 
 // probes is ftrace -n, -s or -l.
@@ -209,12 +200,17 @@ type probeView struct {
 	json    bool
 	out     io.Writer
 	leave   chan os.Signal
-	err     error // of writing
+	since   time.Time // the process ran before that; zero: it did not
+	err     error     // of writing
 }
 
 func (v *probeView) begin(r *recording.Recording) {
-	_, now := r.Clocks()
-	v.beginAt(r, now.Ticks)
+	first, _ := r.Clocks()
+	if !v.since.IsZero() {
+		c := r.Converter()
+		first.Ticks = c.Ticks(v.since.Sub(time.Unix(0, first.Wall)))
+	}
+	v.beginAt(r, first.Ticks)
 }
 
 func (v *probeView) beginAt(r *recording.Recording, ticks uint64) {
@@ -385,6 +381,7 @@ func (v *probeView) stay(p *live.Process) error {
 	if err := p.Begin(); err != nil {
 		return err
 	}
+	v.since = time.Now()
 	if err := p.Record(dir); err != nil {
 		return err
 	}
