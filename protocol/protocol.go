@@ -181,30 +181,30 @@ type adapter struct {
 
 func (a *adapter) start(core unsafe.Pointer, protocol string) any {
 	c := &Conn{core: core, protocol: protocol}
-	a.guard("TracingStart", func() { c.data = a.plugin.TracingStart(c) })
+	a.guard(c, "TracingStart", func() { c.data = a.plugin.TracingStart(c) })
 	return c
 }
 
 func (a *adapter) stop(_ unsafe.Pointer, conn any) {
 	c := conn.(*Conn)
-	a.guard("TracingStop", func() { a.plugin.TracingStop(c, c.data) })
+	a.guard(c, "TracingStop", func() { a.plugin.TracingStop(c, c.data) })
 }
 
 func (a *adapter) event(_ unsafe.Pointer, conn any, stage, event string, args *Args) (stop bool) {
 	c := conn.(*Conn)
 	c.event = Event(event)
 	stop = true // if it panics
-	a.guard("TraceEvent", func() { stop = a.plugin.TraceEvent(c, c.data, Stage(stage), Event(event), args) })
+	a.guard(c, "TraceEvent", func() { stop = a.plugin.TraceEvent(c, c.data, Stage(stage), Event(event), args) })
 	c.event = ""
 	return stop
 }
 
 // guard calls a method of the plugin, and detaches the plugin if it panics.
-func (a *adapter) guard(method string, call func()) {
+func (a *adapter) guard(c *Conn, method string, call func()) {
 	returned := false
 	defer func() {
 		if !returned { // by a panic, or runtime.Goexit, which can't be stopped
-			coreDetach(a.name, fmt.Sprintf("%s: %v\n%s", method, recover(), debug.Stack()))
+			coreDetach(c.core, fmt.Sprintf("%s: %v\n%s", method, recover(), debug.Stack()))
 		}
 	}()
 	call()
@@ -216,6 +216,6 @@ var (
 	coreLoad func(name string, wants uint32, start func(core unsafe.Pointer, protocol string) any, stop func(core unsafe.Pointer, conn any),
 		event func(core unsafe.Pointer, conn any, stage, event string, args *Args) bool) (loaded string)
 	coreUnload func()
-	coreDetach func(name, report string)
+	coreDetach func(core unsafe.Pointer, report string)
 	coreConn   func(core unsafe.Pointer) (id uint64, driver any)
 )

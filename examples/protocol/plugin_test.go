@@ -395,7 +395,27 @@ func TestPanic(t *testing.T) {
 			t.Errorf("after its panic in %s the plugin heard %d events, %v", where, events-heard, err)
 		}
 	}
-	load(t, &plugin{event: new(recorder).event}) // another can be loaded
+	// Another can be loaded, and hears, also if it is of the same type as one that panics on a connection that it still has.
+	var c *sql.Conn
+	old := &plugin{event: func(_ *protocol.Conn, _ any, _ protocol.Stage, event protocol.Event, _ *protocol.Args) bool {
+		if event == protocol.SendCommand {
+			panic("oh no")
+		}
+		return false
+	}}
+	if err := protocol.Load(old); err != nil {
+		t.Fatal(err)
+	}
+	c = conn(t, open(t, ""))
+	protocol.Unload()
+	var r recorder
+	load(t, &plugin{event: r.event})
+	if err := c.PingContext(background); err != nil {
+		t.Error(err)
+	}
+	if err := open(t, "").Ping(); err != nil || len(r.heard) == 0 {
+		t.Errorf("after another plugin's panic this one heard %d events, %v", len(r.heard), err)
+	}
 }
 
 func TestRefused(t *testing.T) {

@@ -45,6 +45,7 @@ var ftracePlugins = struct {
 // ftraceConn is a connection that is traced.
 type ftraceConn struct {
 	plugin   *ftracePlugin // nil: only static probes want to know
+	probed   bool          // they do
 	data     any           // the plugin's
 	protocol string
 	driver   any    // the library's connection, on which commands can be sent
@@ -76,7 +77,7 @@ func ftrace_protocol_begin(protocol string, probed bool) (c *ftraceConn, wants u
 		return nil, 0
 	}
 	c = new(ftraceConn)
-	c.plugin, c.protocol, c.stage, c.state = p, protocol, "CONNECTING", ftraceConnBusy
+	c.plugin, c.probed, c.protocol, c.stage, c.state = p, probed, protocol, "CONNECTING", ftraceConnBusy
 	atomic.Store(&ftraceProtocols, 1)
 	if p == nil {
 		return c, 0
@@ -218,10 +219,13 @@ func (c *ftraceConn) event(event string, args *ftrace_protocol_Args) {
 		stop = c.plugin.event(unsafe.Pointer(c), c.data, c.stage, event, args) || event == "DISCONNECTED"
 	}
 	if stop {
-		atomic.Or(&c.state, ftraceConnStopped)
+		if event == "DISCONNECTED" || !c.probed {
+			atomic.Or(&c.state, ftraceConnStopped)
+		}
 		if atomic.Load(&c.plugin.broken) == 0 {
 			c.plugin.stop(unsafe.Pointer(c), c.data)
 		}
+		c.plugin, c.data = nil, nil
 	}
 	g.quiet--
 }
@@ -262,17 +266,20 @@ func ftrace_protocol_unload() {
 	semrelease(&ftracePlugins.lock)
 }
 
-// ftrace_protocol_detach takes the plugin with this name off all connections, since it panicked.
+// ftrace_protocol_detach takes the plugin of this connection off all, since it panicked.
 //
 //go:linkname ftrace_protocol_detach
-func ftrace_protocol_detach(name, report string) {
+func ftrace_protocol_detach(c *ftraceConn, report string) {
+	p := c.plugin
 	semacquire(&ftracePlugins.lock)
-	p := ftracePlugins.loaded
-	if p != nil && p.name == name && atomic.Cas(&p.broken, 0, 1) {
+	first := atomic.Cas(&p.broken, 0, 1)
+	if ftracePlugins.loaded == p {
 		atomicstorep(unsafe.Pointer(&ftracePlugins.loaded), nil)
 	}
 	semrelease(&ftracePlugins.lock)
-	ftraceComplain("protocol: the plugin " + name + " panicked in " + report + "\nftrace: protocol: it is detached; the program and its connections live on")
+	if first {
+		ftraceComplain("protocol: the plugin " + p.name + " panicked in " + report + "\nftrace: protocol: it is detached; the program and its connections live on")
+	}
 }
 
 // ftrace_protocol_conn tells package protocol of a connection.

@@ -89,8 +89,9 @@ func (m *ftraceMaking) made(err *error) {
 		ftraceClose(s.conn)
 	case !s.dialed: // a panic
 		ftraceClose(s.conn)
+	default:
+		s.ready()
 	}
-	s.ready()
 	s.making = false
 	s.leave()
 }

@@ -14,7 +14,7 @@ func linkLoad(name string, wants uint32, start func(core unsafe.Pointer, protoco
 func linkUnload()
 
 //go:linkname linkDetach runtime.ftrace_protocol_detach
-func linkDetach(name, report string)
+func linkDetach(core unsafe.Pointer, report string)
 
 //go:linkname linkConn runtime.ftrace_protocol_conn
 func linkConn(core unsafe.Pointer) (id uint64, driver any)
