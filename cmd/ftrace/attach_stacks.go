@@ -2,14 +2,17 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
+	"math"
 	"os"
+	"slices"
 
 	"github.com/ftrace-wrap/ftrace-wrap/live"
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
 )
 
-// showStacks writes each goroutine's last calls, and those that it is in.
+// showStacks writes each goroutine's last calls, and those that it is in. Who began first comes first: goroutines' numbers do not say that.
 func showStacks(p *live.Process, f format) error {
 	s, err := p.Snapshot()
 	if err != nil {
@@ -20,12 +23,25 @@ func showStacks(p *live.Process, f format) error {
 	}
 	w := bufio.NewWriter(os.Stdout)
 	v := &stackView{p: p, s: s, printer: s.Program.Printer(f.values), out: w}
+	slices.SortStableFunc(s.Goroutines, func(a, b live.Goroutine) int { return cmp.Compare(earliest(&a), earliest(&b)) })
 	for i := range s.Goroutines {
 		if g := &s.Goroutines[i]; len(g.Stack)+len(g.History) > 0 {
 			v.goroutine(g)
 		}
 	}
 	return w.Flush()
+}
+
+// earliest returns the ticks when a goroutine's first call that is shown began.
+func earliest(g *live.Goroutine) uint64 {
+	ticks := uint64(math.MaxUint64)
+	for i := range g.History {
+		ticks = min(ticks, g.History[i].Start)
+	}
+	for _, c := range g.Stack {
+		ticks = min(ticks, c.Start)
+	}
+	return ticks
 }
 
 // stackView writes goroutines.

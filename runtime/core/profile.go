@@ -19,7 +19,7 @@ var hot = map[string]bool{
 	"ftraceWriterOf": true, "(*ftraceWriter).room": true, "(*ftraceWriter).now": true, "ftraceTicks": true,
 	"(*ftraceWriter).entry": true, "(*ftraceWriter).exit": true, "(*ftraceWriter).values": true, "(*ftraceKnownLayouts).find": true, "(*ftraceLayout).holds": true,
 	"(*ftraceLayout).capture": true,
-	"(*ftraceQuick).call":     true, "(*ftracePlanWord).load": true, "(*ftraceScope).contains": true,
+	"(*ftraceQuick).call":     true, "(*ftracePlanWord).load": true, "(*ftraceQuickWord).load": true, "(*ftraceScope).contains": true,
 }
 
 // apart are functions into which nothing is inlined but what is anyway: they are called in more than one way.

@@ -239,9 +239,9 @@ func ftrace_xn(hook *any, values ...any) {
 	ftraceLeft(hook, sys.GetCallerSP(), values)
 }
 
-// ftraceValues returns the n values at first, hidden from escape analysis.
+// ftraceValues returns the n values at first, four at most, hidden from escape analysis.
 func ftraceValues(first *any, n int) []any {
-	return unsafe.Slice((*any)(noescape(unsafe.Pointer(first))), n)
+	return (*[4]any)(noescape(unsafe.Pointer(first)))[:n:n]
 }
 
 // ftraceHooked returns the function that a hook is of. It may have been disarmed since the function saw it; the second word stays.
@@ -250,7 +250,7 @@ func ftraceHooked(hook *any) *ftraceFunc { return (*ftraceFunc)(efaceOf(hook).da
 // ftraceEntered is called at the entry of an armed function that is traced at its returns.
 func ftraceEntered(hook *any, result any, sp uintptr, params []any) (replaced bool) {
 	f := ftraceHooked(hook)
-	offset := getg().stack.hi - sp
+	offset := getg().stack.hi - sp // now, since any call may move the stack
 	if ftraceLoadConfig() != nil {
 		ftraceBegin(f, offset, params, ftraceAtReturns)
 	} else if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.quick.call(params, result) {
@@ -467,7 +467,7 @@ func ftraceRecovery(gp *g) {
 	}
 }
 
-// ftraceUnwind is called by Goexit when all deferred calls have run, and by fatalpanic: what is left of the goroutine's calls has ended.
+// ftraceUnwind is called when a goroutine ends, by Goexit when all deferred calls have run, and by fatalpanic: what is left of its calls has ended.
 func ftraceUnwind() {
 	gp := getg()
 	t := gp.ftrace

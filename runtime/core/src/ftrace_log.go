@@ -34,14 +34,14 @@ type ftraceRecord struct {
 // bytes returns the text.
 func (r *ftraceRecord) bytes() []byte { return r.text.data[:r.text.n] }
 
-// ftraceNewRecord begins a line on the goroutine, or returns nil if it is not to be woven, or as part of another. Lines that fit no buffer are woven
-// where they are written.
-func ftraceNewRecord(gp *g, line []byte, size int) *ftraceRecord {
+// ftraceNewRecord begins a line on the goroutine, or returns nil if it is not to be woven, or as part of another, which it or its message has in it. Lines that fit
+// no buffer are woven where they are written.
+func ftraceNewRecord(gp *g, line []byte, message string, size int) *ftraceRecord {
 	if ftraceWeaves == 0 || !ftraceMayWeave(gp) || gp.ftraceWeave.unwoven != 0 || len(line)+size > ftraceTextSize-1024 {
 		return nil
 	}
 	outer := gp.ftraceWeave.log
-	if outer != nil && outer.contained(line) >= 0 && !outer.used {
+	if outer != nil && !outer.used && (outer.contained(line) >= 0 || outer.contained(unsafe.Slice(unsafe.StringData(message), len(message))) >= 0) {
 		semacquire(&ftraceUnseen.lock)
 		outer.line.n = 0 // this is what is written of it
 		outer.line.bytes(line)
@@ -71,7 +71,7 @@ func ftraceNewRecord(gp *g, line []byte, size int) *ftraceRecord {
 //
 //go:linkname ftrace_log
 func ftrace_log(line, header []byte, message int) bool {
-	r := ftraceNewRecord(getg(), line, len(header))
+	r := ftraceNewRecord(getg(), line, "", len(header))
 	if r == nil {
 		return false
 	}
@@ -92,7 +92,7 @@ const (
 //
 //go:linkname ftrace_slog
 func ftrace_slog(level int, message string, line []byte, attrs, form int) bool {
-	r := ftraceNewRecord(getg(), line, 2*len(message)+len(line))
+	r := ftraceNewRecord(getg(), line, message, 2*len(message)+len(line))
 	if r == nil {
 		return false
 	}

@@ -196,7 +196,9 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) 
 		}
 		return true
 	}
+	f.mark(gp, offset, true) // a panic or Goexit may end it
 	results, n := ftraceReplace(gp, f, m, params, want)
+	frame := f.mark(gp, offset, n >= 0)
 	if n < 0 {
 		return false
 	}
@@ -207,15 +209,12 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) 
 	} else {
 		typ, at = ftracePointed(&results)
 	}
-	if t := gp.ftrace; t != nil && t.busy == 0 {
-		if frame := t.settle(gp, f, offset); frame != nil {
-			frame.flags |= ftraceReplaced
-			var values []any
-			if frame.clause != nil {
-				values = ftraceUnpack(typ, at, n)
-			}
-			t.end(gp, values, nil)
+	if frame != nil {
+		var values []any
+		if frame.clause != nil {
+			values = ftraceUnpack(typ, at, n)
 		}
+		gp.ftrace.end(gp, values, nil)
 	}
 	lift := gp.ftraceMock.lift
 	gp.ftraceMock.lift = nil
@@ -228,6 +227,23 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) 
 	return true
 }
 
+// mark says whether the call of f under way, with its frame at offset, is a replacement's. It returns what is noted of the call, nil if nothing is.
+func (f *ftraceFunc) mark(gp *g, offset uintptr, replaced bool) *ftraceFrame {
+	t := gp.ftrace
+	if t == nil || t.busy != 0 {
+		return nil
+	}
+	frame := t.settle(gp, f, offset)
+	if frame == nil {
+		return nil
+	}
+	frame.flags &^= ftraceReplaced
+	if replaced {
+		frame.flags |= ftraceReplaced
+	}
+	return frame
+}
+
 // ftraceEnterReplace is the part of ftrace_enter for a function that has replacements.
 func ftraceEnterReplace(f *ftraceFunc, offset uintptr, params []any) int {
 	gp := getg()
@@ -235,18 +251,14 @@ func ftraceEnterReplace(f *ftraceFunc, offset uintptr, params []any) int {
 	var results any
 	n := -1
 	if m := ftraceReplacement(gp, f); m != nil {
+		f.mark(gp, offset, true) // a panic or Goexit may end it
 		results, n = ftraceReplace(gp, f, m, params, nil)
 	}
 	if token > 0 {
 		token = 0
-		if t := gp.ftrace; t != nil && t.busy == 0 {
-			if frame := t.settle(gp, f, offset); frame != nil {
-				frame.flags &^= ftraceAtReturns
-				if n != -1 {
-					frame.flags |= ftraceReplaced
-				}
-				token = int(t.depth)
-			}
+		if frame := f.mark(gp, offset, n != -1); frame != nil {
+			frame.flags &^= ftraceAtReturns
+			token = int(gp.ftrace.depth)
 		}
 	}
 	if n == -1 {

@@ -6,43 +6,80 @@
 package runtime
 
 import (
+	"internal/goarch"
 	"internal/runtime/atomic"
 	"unsafe"
 )
 
 // ftraceQuick is the short way to the first of a function's replacements. The zero value leads nowhere.
 type ftraceQuick struct {
-	plan    *ftracePlan // nil if there is no short way
+	open    uint32 // 1 once a call by the plan went well; 0 for ever if there is no short way; atomic
+	in      uint8  // how many words of parameters there are,
+	out     uint8  // and of results
+	small   uint8  // the size of the only result if that is less than a word
 	fn      unsafe.Pointer
+	calls   *uint64 // the plan's
 	scope   *ftraceScope
-	results unsafe.Pointer // the type of a pointer to the function's results, once it is known; atomic
-	params  uint8          // how many there are,
-	in      uint8          // and words of them,
-	out     uint8          // and of the results
-	small   uint8          // the size of the only result if that is less than a word
-	types   [4]*_type      // of the parameters; nil if it is an interface
-	words   [4]ftracePlanWord
+	results unsafe.Pointer // the type of a pointer to the function's results; nil if there are none
+	words   [4]ftraceQuickWord
+	plan    *ftracePlan // nil if there is no short way
 }
 
-// prepare makes q lead to m if it can.
+// ftraceQuickWord is a word of a parameter.
+type ftraceQuickWord struct {
+	typ    *_type  // the parameter's type
+	box    uintptr // where its interface is among the parameters', in bytes
+	offset uintptr // of the word in what that points to,
+	direct bool    // or it is itself this pointer
+}
+
+// prepare makes q lead to m if it can: every parameter has a word by which its type is checked, and words are whole.
 func (q *ftraceQuick) prepare(m *ftraceMock) {
 	if m.plan == nil || !m.plan.shape.few || m.plan.records != nil {
 		return
 	}
 	s := m.plan.shape
-	for i := range s.params {
-		q.types[i] = s.params[i].typ
+	checked := 0
+	for i, w := range s.in {
+		typ := s.params[w.param].typ
+		if typ == nil || w.size < goarch.PtrSize {
+			return
+		}
+		q.words[i] = ftraceQuickWord{typ, uintptr(w.param) * unsafe.Sizeof(eface{}), uintptr(w.offset), w.from == ftraceFromInterface}
+		if i == 0 || w.param != s.in[i-1].param {
+			checked++
+		}
 	}
-	copy(q.words[:], s.in)
-	q.params, q.in, q.out, q.small = uint8(len(s.params)), uint8(len(s.in)), uint8(len(s.out)), uint8(s.small)
-	q.plan, q.fn, q.scope = m.plan, m.plan.fn, m.scope
+	if checked < len(s.params) {
+		return
+	}
+	q.in, q.out, q.small = uint8(len(s.in)), uint8(len(s.out)), uint8(s.small)
+	q.plan, q.fn, q.calls, q.scope = m.plan, m.plan.fn, m.plan.calls, m.scope
 }
 
-// learn says of which type a pointer to the results is, after a call by the plan: nil if there are none.
+// learn opens the short way after a call by the plan. It says of which type a pointer to the results is.
 func (q *ftraceQuick) learn(results *_type) {
+	if q.plan == nil {
+		return
+	}
 	if q.out > 0 {
 		atomic.StorepNoWB(unsafe.Pointer(&q.results), unsafe.Pointer(results)) // static data
 	}
+	atomic.Store(&q.open, 1)
+}
+
+// load returns the word, or false if the parameter has another type or the word may point to the stack, which is from lo on. What looks like an address there may
+// be a number: then the call goes the long way, which knows.
+func (w *ftraceQuickWord) load(params unsafe.Pointer, lo, size uintptr) (word uintptr, ok bool) {
+	e := (*eface)(add(params, w.box))
+	if e._type != w.typ {
+		return 0, false
+	}
+	word = uintptr(e.data)
+	if !w.direct {
+		word = *(*uintptr)(unsafe.Pointer(word + w.offset))
+	}
+	return word, word-lo >= size
 }
 
 // call calls the replacement, or returns false.
@@ -50,45 +87,39 @@ func (q *ftraceQuick) call(params []any, result any) bool {
 	gp := getg()
 	state := &gp.ftraceMock
 	to := efaceOf(&result)
+	lo, size := gp.stack.lo, gp.stack.hi-gp.stack.lo
 	switch t := gp.ftrace; {
-	case q.plan == nil || state.bypass != nil || !ftraceMayTrace(gp) || t != nil && t.busy != 0,
+	case atomic.Load(&q.open) == 0 || unsafe.Pointer(to._type) != atomic.Loadp(unsafe.Pointer(&q.results)),
+		state.bypass != nil || !ftraceMayTrace(gp) || t != nil && t.busy != 0,
 		q.scope != nil && q.scope != state.scope && !q.scope.contains(state.scope),
-		len(params) != int(q.params) || q.out > 0 && unsafe.Pointer(to._type) != atomic.Loadp(unsafe.Pointer(&q.results)):
+		q.out > 0 && uintptr(to.data)-lo >= size: // results on the heap take write barriers
 		return false
 	}
 	all := unsafe.Pointer(unsafe.SliceData(params))
-	for i := range params {
-		if typ := q.types[i%len(q.types)]; typ != nil && typ != (*eface)(add(all, uintptr(i)*unsafe.Sizeof(eface{})))._type {
-			return false
-		}
-	}
-	lo, size := gp.stack.lo, gp.stack.hi-gp.stack.lo
-	if q.out > 0 && uintptr(to.data)-lo >= size {
-		return false // results on the heap take write barriers
-	}
 	var a, b, c, d uintptr
+	ok := true
 	switch q.in {
 	case 4:
-		if d = q.words[3].load(all); q.words[3].pointer && d-lo < size {
+		if d, ok = q.words[3].load(all, lo, size); !ok {
 			return false
 		}
 		fallthrough
 	case 3:
-		if c = q.words[2].load(all); q.words[2].pointer && c-lo < size {
+		if c, ok = q.words[2].load(all, lo, size); !ok {
 			return false
 		}
 		fallthrough
 	case 2:
-		if b = q.words[1].load(all); q.words[1].pointer && b-lo < size {
+		if b, ok = q.words[1].load(all, lo, size); !ok {
 			return false
 		}
 		fallthrough
 	case 1:
-		if a = q.words[0].load(all); q.words[0].pointer && a-lo < size {
+		if a, ok = q.words[0].load(all, lo, size); !ok {
 			return false
 		}
 	}
-	if q.plan.calls != nil {
+	if q.calls != nil {
 		q.plan.count()
 	}
 	fn := *(*func(a, b, c, d uintptr) (uintptr, uintptr, uintptr, uintptr))(unsafe.Pointer(&q.fn))
