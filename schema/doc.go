@@ -13,7 +13,8 @@
 //	token.go, rewrite.go   MySQL's spelling becomes SQLite's
 //	show.go, statement.go  what SQLite does not know: SHOW, USE, SET, DESCRIBE, TRUNCATE; what is not allowed
 //	vtab.go                SQLite asks for rows of
-//	table.go, tables_*.go  the tables, which are functions of
+//	table.go, tables_*.go, the tables, those of information_schema too, which
+//	information.go         are functions of
 //	source.go              a source's snapshot
 //
 // cmd/ftrace calls this package, and package wire, which serves it to MySQL's clients. Nothing that is linked into traced programs does.

@@ -50,6 +50,10 @@ var functions = map[string]struct {
 		}
 		return int64(0)
 	}},
+	"sleep": {1, func(a []driver.Value) driver.Value {
+		time.Sleep(time.Duration(min(max(asNumber(a[0]), 0), 60) * float64(time.Second)))
+		return int64(0)
+	}},
 	"is_null": {1, func(a []driver.Value) driver.Value { return truth(a[0] == nil) }},
 	"truncate": {2, func(a []driver.Value) driver.Value {
 		x, n := asNumber(a[0]), math.Pow(10, asNumber(a[1]))

@@ -59,7 +59,7 @@ func init() {
 		"CREATE":   (*Session).define, "DROP": (*Session).define, "ALTER": (*Session).define, "RENAME": (*Session).define,
 		"BEGIN": (*Session).transaction, "START": (*Session).transaction, "COMMIT": (*Session).transaction, "ROLLBACK": (*Session).transaction,
 		"SAVEPOINT": (*Session).transaction, "RELEASE": (*Session).transaction,
-		"LOCK": (*Session).lock, "UNLOCK": (*Session).nothing, "DO": (*Session).nothing, "FLUSH": (*Session).nothing,
+		"LOCK": (*Session).lock, "UNLOCK": (*Session).nothing, "DO": (*Session).do, "FLUSH": (*Session).nothing,
 	}
 }
 
@@ -443,6 +443,12 @@ func (s *Session) lock(_ context.Context, st *stmt) (*Result, error) {
 		return nil, s.denied("LOCK TABLES", t.name)
 	}
 	return &Result{}, nil
+}
+
+// do is DO, which evaluates and gives nothing.
+func (s *Session) do(ctx context.Context, st *stmt) (*Result, error) {
+	_, err := s.evaluate(ctx, st, 1, len(st.tokens))
+	return &Result{}, err
 }
 
 // nothing is for statements that have nothing to do here.

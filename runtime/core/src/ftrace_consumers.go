@@ -154,6 +154,7 @@ func ftraceNoteEntry(gp *g, t *ftraceG, frame *ftraceFrame, layout *ftraceLayout
 				w.goroutine(gp, t)
 			}
 			w.entry(gp, mp, frame, layout, args)
+			t.last = w.last // which is later if a chunk was begun
 		}
 	}
 	releasem(mp)
@@ -191,6 +192,7 @@ func ftraceObserveExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *
 	exit := ftracePlace{0, ftraceNowhere}
 	if records && w.room(mp) {
 		exit = w.exit(gp, mp, frame, results, p)
+		t.last = w.last
 	}
 	if on != 0 {
 		ftraceConsume(gp, t, w, frame, ftraceOutcome(f, frame, results, p), on, now, exit)
