@@ -174,3 +174,8 @@ func (d *description) matches(f *recording.Function) moment {
 	}
 	return d.moments & (atEntry | atReturn)
 }
+
+// inModule says whether a function is one of the description's module.
+func (d *description) inModule(f *recording.Function) bool {
+	return !f.Probe && rule.MatchFunc(d.module+".*", subject(f))
+}

@@ -131,17 +131,21 @@ func (p *Program) Check(functions []*recording.Function) error {
 	for _, c := range p.clauses {
 		for _, d := range c.descriptions {
 			if d.count(functions) == 0 {
-				return p.unmatched(d)
+				return p.unmatched(d, functions)
 			}
 		}
 	}
 	return nil
 }
 
-func (p *Program) unmatched(d *description) error {
+func (p *Program) unmatched(d *description, functions []*recording.Function) error {
 	message := d.text + " matches no probe: ftrace -l lists them"
-	if d.provider == callProvider && d.module == "" && d.function == "" {
+	switch {
+	case d.provider != callProvider:
+	case d.module == "" && d.function == "":
 		message = "the program has no functions with hooks: build it with go build -toolexec=ftrace-wrap"
+	case d.module != "" && !slices.ContainsFunc(functions, d.inModule):
+		message = d.text + " matches no probe: no function of " + d.module + " has a hook; FTRACE_PACKAGES, when the program is built, says which packages' have"
 	}
 	return &Error{Offset: d.at, Message: message, source: p.source}
 }
