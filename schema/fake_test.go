@@ -30,11 +30,11 @@ type fake struct {
 func newFake(name string) *fake {
 	return &fake{name: name, consumers: EveryConsumer, timer: "CYCLE", threads: map[uint64]*Thread{}, global: map[uint32]*Summary{}, actors: []Rule{everyActor}, objects: []Rule{everyObject},
 		functions: []Function{
-			{1, "main", "main", "/src/main.go", 10, Flags{}},
-			{2, "main", "(*Pool).Get", "/src/pool.go", 20, Flags{}},
-			{3, "net/http", "(*Client).Do", "/go/http.go", 30, Flags{}},
-			{4, "example.com/mutex", "Lock", "/src/mutex.go", 40, Flags{}},
-			{5, "example.com/mutex", "Lock.func1", "/src/mutex.go", 41, Flags{}},
+			{1, false, "main", "main", "/src/main.go", 10, Flags{}},
+			{2, false, "main", "(*Pool).Get", "/src/pool.go", 20, Flags{}},
+			{3, false, "net/http", "(*Client).Do", "/go/http.go", 30, Flags{}},
+			{4, false, "example.com/mutex", "Lock", "/src/mutex.go", 40, Flags{}},
+			{5, false, "example.com/mutex", "Lock.func1", "/src/mutex.go", 41, Flags{}},
 		}}
 }
 

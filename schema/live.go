@@ -1,6 +1,9 @@
 package schema
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -248,6 +251,32 @@ func (s *liveProcess) Snapshot() (*Snapshot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.freeze()
+}
+
+// statements returns those of which the process's rings have the probes: none if no probe that tells of statements is enabled, or it records to no rings.
+func (s *liveProcess) statements(probes []Function) (Statements, error) {
+	tells := func(f Function) bool { return f.Enabled && tellsOfStatements(f.Package, f.Name) }
+	if s.p.Recording() != live.ToRings || !slices.ContainsFunc(probes, tells) {
+		return Statements{}, nil
+	}
+	dir, err := os.MkdirTemp("", "ftrace-statements-*")
+	if err != nil {
+		return Statements{}, err
+	}
+	defer os.RemoveAll(dir)
+	dump := filepath.Join(dir, "rings")
+	if err := s.use(func() error { return s.p.Dump(dump) }); err != nil {
+		return Statements{}, err
+	}
+	rings, err := OpenRecording(dump, RecordingOptions{})
+	if err != nil {
+		return Statements{}, err
+	}
+	snap, err := rings.Snapshot()
+	if err != nil {
+		return Statements{}, err
+	}
+	return snap.Statements()
 }
 
 // look makes a snapshot of what the process has.

@@ -30,6 +30,7 @@ func (v *liveView) snapshot() *Snapshot {
 			{"tables_lost", int64(l.Lost.Tables)}, {"summary_instances_lost", int64(l.Lost.Tallies)}, {"records_lost", int64(l.Lost.Records)}},
 		Limits: []Counter{{"events_calls_history_size", int64(l.HistoryMost)}, {"events_calls_history_long_size", int64(l.LongMost)}},
 	}
+	s.Statements = sync.OnceValues(func() (Statements, error) { return v.s.statements(s.Probes) })
 	for _, m := range v.s.p.Memory() {
 		s.Memory = append(s.Memory, Memory{m.Name, int64(m.Count), int64(m.Bytes), int64(m.Most)})
 	}
@@ -40,11 +41,17 @@ func (v *liveView) snapshot() *Snapshot {
 		s.Buckets[i] = 1<<63 - 1
 	}
 	for _, f := range program.Functions() {
-		if f.Probe || int(f.Key) >= len(l.Functions) {
+		if int(f.Key) >= len(l.Functions) {
 			continue
 		}
 		now := &l.Functions[f.Key]
-		s.Functions = append(s.Functions, Function{f.Key, f.Package, f.Name, f.File, f.Line, Flags{now.On, !now.Untimed}})
+		row := Function{f.Key, f.Probe, f.Package, f.Name, f.File, f.Line, Flags{now.On, !now.Untimed}}
+		if f.Probe {
+			row.Timed = false
+			s.Probes = append(s.Probes, row)
+			continue
+		}
+		s.Functions = append(s.Functions, row)
 		if now.Summary.Count > 0 {
 			s.Global = append(s.Global, v.global(f.Key, &now.Summary))
 		}

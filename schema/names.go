@@ -6,8 +6,13 @@ import (
 	"strings"
 )
 
-// Instrument returns a function's name as an instrument: call/net/http/Client.Do for net/http.(*Client).Do.
-func (f *Function) Instrument() string { return "call/" + f.Package + "/" + plainReceiver(f.Name) }
+// Instrument returns a function's name as an instrument: call/net/http/Client.Do for net/http.(*Client).Do, probe/mysql/query-start for a static probe.
+func (f *Function) Instrument() string {
+	if f.Probe {
+		return "probe/" + f.Package + "/" + f.Name
+	}
+	return "call/" + f.Package + "/" + plainReceiver(f.Name)
+}
 
 // plainReceiver makes Client.Do of (*Client).Do. No type has two methods of one name, so names stay different.
 func plainReceiver(name string) string {

@@ -91,6 +91,7 @@ type pass struct {
 	ended    []uint64 // threads that have, the oldest first
 	long     ring
 	global   map[uint32]*tally
+	fired    map[uint32]bool // static probes
 	byCaller map[[2]uint32]*tally
 	byObject map[objectKey]*tally
 	inThread int // tallies of all threads
@@ -189,7 +190,7 @@ func (t *tally) add(lasted, self uint64, fails, panics bool) {
 func newPass(r *recording.Recording, options RecordingOptions) *pass {
 	statements := statementPass{connections: map[connectionKey]*connectionStatements{}, digests: map[string]*StatementSummary{}, events: map[string]*StatementSummary{}}
 	return &pass{statements: statements, r: r, options: options, clock: r.Converter(), printer: r.Printer(recording.DefaultFormat), threads: map[uint64]*passThread{},
-		global: map[uint32]*tally{}, byCaller: map[[2]uint32]*tally{}, byObject: map[objectKey]*tally{}}
+		global: map[uint32]*tally{}, fired: map[uint32]bool{}, byCaller: map[[2]uint32]*tally{}, byObject: map[objectKey]*tally{}}
 }
 
 func (p *pass) run() (*Snapshot, error) {
@@ -247,6 +248,7 @@ func (p *pass) event(e *recording.Event) {
 		t.Ended, st.Keep = true, false
 		p.ended = append(p.ended, t.ID)
 	case e.Kind == recording.Probe:
+		p.fired[e.Function] = true
 		p.statement(e)
 	case e.Enters():
 		p.enter(st, t, e)
@@ -350,7 +352,8 @@ func (p *pass) snapshot() *Snapshot {
 		Limits: []Counter{{"events_calls_history_size", int64(p.options.History)}, {"events_calls_history_long_size", int64(p.options.HistoryLong)},
 			{"max_thread_instances", int64(p.options.Threads)}, {"max_summary_instances", int64(p.options.Instances)}},
 	}
-	s.Statements = p.statements.snapshot()
+	statements := p.statements.snapshot()
+	s.Statements = func() (Statements, error) { return statements, nil }
 	var byThread, byCaller, byInstance []Summary
 	s.ByThread, s.ByCaller, s.ByInstance = func() []Summary { return byThread }, func() []Summary { return byCaller }, func() []Summary { return byInstance }
 	for i := range s.Buckets {
@@ -358,10 +361,13 @@ func (p *pass) snapshot() *Snapshot {
 	}
 	s.Buckets[63] = 1<<63 - 1
 	for _, f := range p.r.Functions() {
+		row := Function{f.Key, f.Probe, f.Package, f.Name, f.File, f.Line, Flags{p.global[f.Key] != nil, true}}
 		if f.Probe {
-			continue
+			row.Flags = Flags{Enabled: p.fired[f.Key]}
+			s.Probes = append(s.Probes, row)
+		} else {
+			s.Functions = append(s.Functions, row)
 		}
-		s.Functions = append(s.Functions, Function{f.Key, f.Package, f.Name, f.File, f.Line, Flags{p.global[f.Key] != nil, true}})
 	}
 	current := map[uint64][]Call{}
 	for _, st := range p.stacks.Every() {

@@ -40,6 +40,7 @@ var ErrGone = errors.New("the process has ended")
 type Snapshot struct {
 	Process    Process
 	Functions  []Function // in the order of their keys
+	Probes     []Function // static probes, likewise
 	Threads    []Thread   // in the order of their IDs
 	Long       []Call     // the last calls that ended, in the order in which they did
 	Global     []Summary  // by function
@@ -52,9 +53,9 @@ type Snapshot struct {
 	Actors     []Rule
 	Objects    []Rule
 	Memory     []Memory
-	Lost       []Counter // what was lost since the tables for it were full
-	Limits     []Counter // how large the tables are
-	Statements Statements
+	Lost       []Counter                  // what was lost since the tables for it were full
+	Limits     []Counter                  // how large the tables are
+	Statements func() (Statements, error) // nil: there are none
 
 	once  sync.Once
 	byKey map[uint32]*Function
@@ -76,6 +77,7 @@ type Flags struct{ Enabled, Timed bool }
 // A Function is an instrument.
 type Function struct {
 	Key     uint32
+	Probe   bool   // it is a static probe: Package is the provider
 	Package string // as in stack traces: main, or the import path
 	Name    string // in the package: Get, (*Client).Do
 	File    string

@@ -11,7 +11,7 @@ import (
 )
 
 // Statements are what a program said to its servers, as the probes mysql:::query-start, query-done, redis:::command-start and command-done tell. A recording has them if these were
-// armed (probe/mysql/query-*;probe/redis/command-*); of live processes nothing is known.
+// armed (probe/mysql/query-*;probe/redis/command-*), and so has a running process as long as it records to rings.
 type Statements struct {
 	Current []Statement // under way, and of connections with none the last one
 	History []Statement // the last of each connection, in the order in which they ended
@@ -109,21 +109,28 @@ type connectionStatements struct {
 	history []Statement
 }
 
+// tellsOfStatements says whether a static probe fires where a statement begins or ends.
+func tellsOfStatements(provider, name string) bool {
+	switch provider {
+	case "mysql":
+		return name == "query-start" || name == "query-done"
+	case "redis":
+		return name == "command-start" || name == "command-done"
+	}
+	return false
+}
+
 // statement takes notice of a probe that fired.
 func (p *pass) statement(e *recording.Event) {
 	f := p.r.Function(e.Function)
 	if f == nil || e.Layout == 0 {
 		return
 	}
-	protocol, probe := f.Package, f.Name
-	var starts bool
-	switch protocol + " " + probe {
-	case "mysql query-start", "redis command-start":
-		starts = true
-	case "mysql query-done", "redis command-done":
-	default:
+	protocol := f.Package
+	if !tellsOfStatements(protocol, f.Name) {
 		return
 	}
+	starts := strings.HasSuffix(f.Name, "-start")
 	args := map[string]string{}
 	for _, v := range p.printer.Values(e, f.Params) {
 		args[v.Name] = plainText(v.Text)

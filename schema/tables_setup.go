@@ -8,7 +8,7 @@ import (
 // setupTables are those by which is chosen what is collected.
 var setupTables = []*table{setupInstruments, setupConsumers, setupTimers, performanceTimers, setupActors, setupObjects}
 
-var setupInstruments = withUpdate(newTable("setup_instruments", func(v *view) []Function { return v.Functions },
+var setupInstruments = withUpdate(newTable("setup_instruments", func(v *view) []Function { return slices.Concat(v.Functions, v.Probes) },
 	text("NAME", nameKind, func(_ *view, f *Function) string { return f.Instrument() }),
 	updatable(yesNo("ENABLED", func(f *Function) bool { return f.Enabled })),
 	updatable(yesNo("TIMED", func(f *Function) bool { return f.Timed })),

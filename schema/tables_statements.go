@@ -1,11 +1,23 @@
 package schema
 
+// statements returns the program's statements. If they can't be had the SQL statement fails.
+func (v *view) statements() Statements {
+	if v.Statements == nil {
+		return Statements{}
+	}
+	s, err := v.Statements()
+	if err != nil {
+		v.session.fail(err)
+	}
+	return s
+}
+
 // statementTables have a row a statement that the program sent to a server, and sums of those.
 var statementTables = []*table{
-	newTable("events_statements_current", func(v *view) []Statement { return v.Statements.Current }, statementColumns...),
-	newTable("events_statements_history", func(v *view) []Statement { return v.Statements.History }, statementColumns...),
-	newTable("events_statements_history_long", func(v *view) []Statement { return v.Statements.Long }, statementColumns...),
-	newTable("events_statements_summary_by_digest", func(v *view) []StatementSummary { return v.Statements.Digests },
+	newTable("events_statements_current", func(v *view) []Statement { return v.statements().Current }, statementColumns...),
+	newTable("events_statements_history", func(v *view) []Statement { return v.statements().History }, statementColumns...),
+	newTable("events_statements_history_long", func(v *view) []Statement { return v.statements().Long }, statementColumns...),
+	newTable("events_statements_summary_by_digest", func(v *view) []StatementSummary { return v.statements().Digests },
 		append([]column[StatementSummary]{
 			text("DIGEST", wordKind, func(_ *view, s *StatementSummary) string { return s.Digest }),
 			text("DIGEST_TEXT", textKind, func(_ *view, s *StatementSummary) string { return s.Normal }),
@@ -14,7 +26,7 @@ var statementTables = []*table{
 			number("LAST_SEEN", func(s *StatementSummary) int64 { return s.Last }),
 			text("QUERY_SAMPLE_TEXT", textKind, func(_ *view, s *StatementSummary) string { return s.Sample }),
 		)...)...),
-	newTable("events_statements_summary_global_by_event_name", func(v *view) []StatementSummary { return v.Statements.Events },
+	newTable("events_statements_summary_global_by_event_name", func(v *view) []StatementSummary { return v.statements().Events },
 		append([]column[StatementSummary]{text("EVENT_NAME", nameKind, func(_ *view, s *StatementSummary) string { return s.Event })}, statementSums...)...),
 }
 

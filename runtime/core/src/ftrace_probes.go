@@ -106,7 +106,7 @@ func ftraceFiredSome(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Claus
 			some[i] = args[i]
 		}
 	}
-	ftraceFired(gp, t, f, clause, count, ftraceValues(&some[0], n))
+	ftraceFired(gp, t, f, clause, count, unsafe.Slice((*any)(noescape(unsafe.Pointer(&some))), n))
 }
 
 // ftraceFired records and prints.
