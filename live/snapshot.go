@@ -128,7 +128,7 @@ func (p *Process) processor(s *Snapshot, at uint64) error {
 	for key := range min(len(list), len(s.Functions)) {
 		c := &list[key]
 		if c.changing%2 != 0 || c.changing != again[key].changing {
-			if c, err = p.summary(at + h.summariesAt + uint64(key)*uint64(unsafe.Sizeof(summary{}))); err != nil {
+			if c, err = settled[summary](p, at+h.summariesAt+uint64(key)*uint64(unsafe.Sizeof(summary{}))); err != nil {
 				return err
 			}
 		}
@@ -156,10 +156,10 @@ func (p *Process) processor(s *Snapshot, at uint64) error {
 	return nil
 }
 
-// summary reads a summary that is being changed.
-func (p *Process) summary(at uint64) (*summary, error) {
+// settled reads something that is being changed. It begins with a number that is odd meanwhile.
+func settled[T any](p *Process, at uint64) (*T, error) {
 	for range attempts {
-		list, err := readAs[summary](p, at, 1)
+		list, err := readAs[T](p, at, 1)
 		if err != nil {
 			return nil, err
 		}
@@ -167,11 +167,11 @@ func (p *Process) summary(at uint64) (*summary, error) {
 		if err != nil {
 			return nil, err
 		}
-		if list[0].changing%2 == 0 && list[0].changing == again[0] {
+		if changing := *(*uint64)(unsafe.Pointer(&list[0])); changing%2 == 0 && changing == again[0] {
 			return &list[0], nil
 		}
 	}
-	return &summary{}, nil
+	return new(T), nil
 }
 
 func (c *Counts) add(s *summary) {

@@ -63,7 +63,7 @@ func (p *Process) rows(at, end uint64) (found []Tally, err error) {
 		for i := range list {
 			r := &list[i]
 			if r.changing%2 != 0 || r.changing != again[i].changing {
-				if r, err = p.tally(uint64(from) + uint64(i)*tallySize); err != nil {
+				if r, err = settled[tally](p, uint64(from)+uint64(i)*tallySize); err != nil {
 					return nil, err
 				}
 			}
@@ -75,22 +75,4 @@ func (p *Process) rows(at, end uint64) (found []Tally, err error) {
 		at = uint64(to)
 	}
 	return found, nil
-}
-
-// tally reads a row that is being changed.
-func (p *Process) tally(at uint64) (*tally, error) {
-	for range attempts {
-		list, err := readAs[tally](p, at, 1)
-		if err != nil {
-			return nil, err
-		}
-		again, err := readAs[uint64](p, at, 1)
-		if err != nil {
-			return nil, err
-		}
-		if list[0].changing%2 == 0 && list[0].changing == again[0] {
-			return &list[0], nil
-		}
-	}
-	return &tally{}, nil
 }
