@@ -14,21 +14,14 @@ import (
 
 // plain says whether all calls of f are noted, and for no other reason than its clause.
 func (c *ftraceConfig) plain(f *ftraceFunc) bool {
-	if c == nil || f.clause == 0 || f.marks|f.triggers != 0 || f.mocks != nil || f.flags&(ftraceSwitchedOff|ftraceMaskedOff|ftraceIsProbe) != 0 {
+	clause := c.clauseOf(f)
+	if clause == nil || f.marks|f.triggers != 0 || f.mocks != nil || f.flags&(ftraceSwitchedOff|ftraceMaskedOff|ftraceIsProbe) != 0 {
 		return false
 	}
-	i := int(f.clause) - 1
-	clause := &c.clauses[i]
-	return clause.Detail >= ftrace_rule_Call && clause.Detail < ftrace_rule_Deep && clause.Capture == "" &&
-		clause.First == 0 && clause.Depth == 0 && clause.Rate == 0 && c.in[i]|c.after[i] == 0
-}
-
-// clause returns the clause that decides for f, if there is one.
-func (c *ftraceConfig) clause(f *ftraceFunc) *ftrace_rule_Clause {
-	if i := uintptr(f.clause) - 1; c != nil && i < uintptr(len(c.clauses)) {
-		return &c.clauses[i]
+	if clause != &c.all && c.in[f.clause-1]|c.after[f.clause-1] != 0 {
+		return false
 	}
-	return nil
+	return clause.Detail >= ftrace_rule_Call && clause.Detail < ftrace_rule_Deep && clause.Capture == "" && clause.First == 0 && clause.Depth == 0 && clause.Rate == 0
 }
 
 // ftracePlainEntry notes that a call of f begins, as ftraceBegin does, or returns false.
@@ -40,7 +33,7 @@ func ftracePlainEntry(f *ftraceFunc, offset uintptr, params []any) bool {
 		return false
 	}
 	mp := acquirem()
-	clause, w, records := ftraceLoadConfig().clause(f), ftraceKnownWriter(mp), ftraceRecording.on
+	clause, w, records := ftraceLoadConfig().clauseOf(f), ftraceKnownWriter(mp), ftraceRecording.on
 	if clause == nil || w == nil || records && (w.pos >= w.limit || !t.recorded) || !records && ftraceConsumers() == 0 {
 		releasem(mp)
 		return false
