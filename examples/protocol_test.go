@@ -241,11 +241,15 @@ func recordedStatements(t *testing.T, tour, server string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	statements, err := snapshot.Statements()
+	if err != nil {
+		t.Fatal(err)
+	}
 	got := map[string][4]uint64{}
-	for _, s := range snapshot.Statements.Digests {
+	for _, s := range statements.Digests {
 		got[s.Normal] = [4]uint64{s.Count, s.Errors, s.Rows, s.Affected}
 	}
-	for _, s := range snapshot.Statements.Events {
+	for _, s := range statements.Events {
 		got[s.Event] = [4]uint64{s.Count, s.Errors, s.Rows, s.Affected}
 	}
 	for name, want := range map[string][4]uint64{
@@ -261,13 +265,13 @@ func recordedStatements(t *testing.T, tour, server string) {
 			t.Errorf("%s: number, errors, rows and affected rows are %v, want %v", name, got[name], want)
 		}
 	}
-	for _, s := range snapshot.Statements.Long {
+	for _, s := range statements.Long {
 		if s.Inside || s.End < s.Start || s.Connection == 0 {
 			t.Errorf("%+v", s)
 		}
 	}
-	if n := len(snapshot.Statements.Long); n != 17 || len(snapshot.Statements.Current) < 5 {
-		t.Errorf("%d statements, %d current", n, len(snapshot.Statements.Current))
+	if n := len(statements.Long); n != 17 || len(statements.Current) < 5 {
+		t.Errorf("%d statements, %d current", n, len(statements.Current))
 	}
 }
 
