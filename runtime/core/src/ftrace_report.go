@@ -1,0 +1,264 @@
+//go:build ftrace_core
+
+// When all packages are initialised it is said what the rules match; at the end come the statistics.
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// ftraceReport is called by main when all packages are initialised: it says what each clause matches.
+func ftraceReport() {
+	ftraceReportFailing()
+	if ftraceRecording.on && ftraceRecording.chunks == 0 {
+		ftraceWriteMetadata() // with the functions' names
+	}
+	c := ftraceLoadConfig()
+	if c == nil {
+		return
+	}
+	b := ftraceNewText()
+	all := ftraceInstrumented()
+	for i := range c.clauses {
+		clause := &c.clauses[i]
+		if c.matches[i] == 0 {
+			what := "function"
+			if clause.Probes() {
+				what = "probe"
+			}
+			ftraceComplain(`FTRACE: "` + clause.Text + `" matches no ` + what + ` (FTRACE_SHOW=1 lists them)`)
+		}
+		if c.matches[i] != 0 && clause.Fields != "" {
+			if name := c.unknownField(i); name != "" {
+				ftraceComplain(`FTRACE: fields= of "` + clause.Text + `": no argument of these probes, nor a field of one, is called ` + name)
+			}
+		}
+		for _, named := range [...]struct {
+			bits uint32
+			what string
+			glob string
+		}{{c.in[i], "in=", clause.In}, {c.after[i], "after=", clause.After}} {
+			if named.bits != 0 && !c.someName(named.bits) {
+				ftraceComplain("FTRACE: " + named.what + named.glob + ` of "` + clause.Text + `" matches no function, so nothing is shown by this clause`)
+			}
+		}
+		if !ftraceOut.on || ftraceStats != 0 && gogetenv("FTRACE") == "" || c.matches[i] == 0 && ftraceOut.fd == 2 {
+			continue
+		}
+		b.str("# ftrace: \"")
+		b.str(clause.Text)
+		b.str("\" matches ")
+		b.uint(uint64(c.matches[i]))
+		b.str(" of ")
+		if clause.Probes() {
+			b.uint(uint64(ftraceProbes()))
+			b.str(" probes (")
+		} else {
+			b.uint(uint64(all))
+			b.str(" functions (")
+		}
+		b.str(clause.Detail.String())
+		b.str(")\n")
+		b.flush()
+	}
+	ftraceFreeText(b)
+	if ftraceShow {
+		ftraceShowAll(c)
+	}
+}
+
+func (c *ftraceConfig) someName(bits uint32) bool {
+	for i := range c.named {
+		if bits>>i&1 != 0 && c.named[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// ftraceShowAll lists the instrumented functions with their setting.
+func ftraceShowAll(c *ftraceConfig) {
+	b := ftraceNewText()
+	for p := ftraceRegistry.first; p != nil; p = p.next {
+		p.read()
+		for i := range p.nfuncs {
+			f := p.fn(i)
+			b.str("# ")
+			from := b.n
+			if clause := c.clauseOf(f); clause != nil {
+				b.str(clause.Detail.String())
+			} else {
+				b.str("off")
+			}
+			b.pad(from, 6)
+			b.fullName(f)
+			b.byte(' ')
+			b.str(p.files[f.file])
+			b.byte(':')
+			b.uint(uint64(f.line))
+			if clause := c.clauseOf(f); clause != nil {
+				b.str(" by \"")
+				b.str(clause.Text)
+				b.byte('"')
+			}
+			b.byte('\n')
+			b.flush()
+		}
+	}
+	ftraceFreeText(b)
+}
+
+// ftraceFinish is called before the program ends in an orderly way: by return of main, os.Exit, or a panic that no one
+// recovers.
+func ftraceFinish() {
+	gp := getg()
+	if !ftraceMayTrace(gp) {
+		return
+	}
+	if t := gp.ftrace; t != nil {
+		t.releaseLong()
+	}
+	ftraceEndGroups()
+	ftraceReportRates()
+	ftraceReportFailed()
+	ftraceFinishTestTrace()
+	ftraceFinishRecording()
+	if ftraceStats != 0 && atomic.Cas(&ftraceFinished, 0, 1) {
+		ftraceWriteStats()
+	}
+	if lost := atomic.Xchg(&ftraceLost, 0); lost != 0 {
+		var digits [20]byte
+		ftraceComplain(string(ftraceItoa(digits[:], uint64(lost))) + " calls were not seen: no memory for them")
+	}
+	if lost := atomic.Load(&ftraceOut.lost); lost != 0 && atomic.Cas(&ftraceOut.lost, lost, 0) {
+		var digits [20]byte
+		ftraceComplain(string(ftraceItoa(digits[:], uint64(lost))) + " lines of the trace were lost")
+	}
+}
+
+// ftraceReportRates says which calls the rate limits have kept back since the last one shown.
+func ftraceReportRates() {
+	for p := ftraceRegistry.first; p != nil; p = p.next {
+		for i := range p.nfuncs {
+			f := p.fn(i)
+			if n := atomic.Xchg(&f.suppressed, 0); n != 0 {
+				b := ftraceNewText()
+				b.str("# ftrace: ")
+				b.name(f)
+				b.str(": ")
+				b.uint(uint64(n))
+				b.str(" calls not shown: rate=\n")
+				b.flush()
+				ftraceFreeText(b)
+			}
+		}
+	}
+}
+
+// ftraceWriteStats lists the functions by calls, most called first, and the probes among them.
+func ftraceWriteStats() {
+	var of [2]struct{ calls, called, all uint64 } // functions, probes
+	for p := ftraceRegistry.first; p != nil; p = p.next {
+		sum := &of[0]
+		if p.probes() {
+			sum = &of[1]
+		}
+		for i := range p.nfuncs {
+			sum.all++
+			if n := atomic.Loaduintptr(&p.fn(i).count); n != 0 {
+				sum.calls += uint64(n)
+				sum.called++
+			}
+		}
+	}
+	called := int(of[0].called + of[1].called)
+	list := make([]*ftraceFunc, 0, called)
+	for p := ftraceRegistry.first; p != nil; p = p.next {
+		for i := range p.nfuncs {
+			if f := p.fn(i); atomic.Loaduintptr(&f.count) != 0 && len(list) < called {
+				list = append(list, f)
+			}
+		}
+	}
+	ftraceSort(list)
+	b := ftraceNewText()
+	for i, words := range [...][2]string{{" calls to ", " functions instrumented\n"}, {" firings of ", " probes\n"}} {
+		if i == 1 && of[i].called == 0 {
+			break
+		}
+		b.str("# ftrace: ")
+		b.uint(of[i].calls)
+		b.str(words[0])
+		b.uint(of[i].called)
+		b.str(" of ")
+		b.uint(of[i].all)
+		b.str(words[1])
+		b.flush()
+	}
+	for i, f := range list {
+		if i >= ftraceStats {
+			break
+		}
+		b.str("#")
+		var digits [20]byte
+		n := ftraceItoa(digits[:], uint64(f.count))
+		for range 12 - min(12, len(n)) {
+			b.byte(' ')
+		}
+		b.str(unsafe.String(&n[0], len(n)))
+		b.byte(' ')
+		b.fullName(f)
+		b.byte('\n')
+		b.flush()
+	}
+	ftraceFreeText(b)
+}
+
+// fullName appends the name of a function or probe, whatever FTRACE_FORMAT says.
+func (b *ftraceText) fullName(f *ftraceFunc) {
+	if f.flags&ftraceIsProbe != 0 {
+		b.name(f)
+		return
+	}
+	b.str(f.pkg.symbol)
+	b.byte('.')
+	b.str(f.name)
+}
+
+// ftraceSort sorts by calls, most called first, then by order of registration: a heap sort, for there is no package sort here.
+func ftraceSort(list []*ftraceFunc) {
+	for i := len(list)/2 - 1; i >= 0; i-- {
+		ftraceSift(list, i)
+	}
+	for n := len(list) - 1; n > 0; n-- {
+		list[0], list[n] = list[n], list[0]
+		ftraceSift(list[:n], 0)
+	}
+}
+
+// ftraceSift restores the heap below i, whose root is the least called.
+func ftraceSift(list []*ftraceFunc, i int) {
+	for {
+		child := 2*i + 1
+		if child >= len(list) {
+			return
+		}
+		if child+1 < len(list) && ftraceLess(list[child+1], list[child]) {
+			child++
+		}
+		if !ftraceLess(list[child], list[i]) {
+			return
+		}
+		list[i], list[child] = list[child], list[i]
+		i = child
+	}
+}
+
+func ftraceLess(a, b *ftraceFunc) bool {
+	if a.count != b.count {
+		return a.count < b.count
+	}
+	return a.pkg.symbol+"."+a.name > b.pkg.symbol+"."+b.name
+}
