@@ -17,14 +17,13 @@ import (
 type ftraceG struct {
 	_           sys.NotInHeap
 	goroutine   uint64 // 0: it is not in use
-	changing    uint32 // odd while a call is being put on the others
 	depth       int32  // frames in use
-	framesAt    uint64 // where they are in the memory file, 0: not there
-	historyAt   uint64 // likewise
-	calls       uint64 // in the history so far
-	events      uint64 // noted calls so far
-	parent      uint64 // by which goroutine it was started, if in an armed function, and in which call of which
 	parentKey   uint32
+	framesAt    uint64  // where they are in the memory file, 0: not there
+	historyAt   uint64  // likewise
+	calls       uint64  // in the history so far
+	events      uint64  // noted calls so far
+	parent      uint64  // by which goroutine it was started, if in an armed function, and in which call of which
 	recorded    bool    // its first record was made
 	headed      bool    // the goroutine's first line was printed
 	muted       bool    // its calls are not looked at, see ftrace_setup.go
@@ -126,34 +125,23 @@ func (t *ftraceG) frame(i int32) *ftraceFrame {
 	return (*ftraceFrame)(add(unsafe.Pointer(t.frames), uintptr(i)*unsafe.Sizeof(ftraceFrame{})))
 }
 
-// push returns an empty frame on top of the others, or nil if there is no memory. pushed is to follow when the frame is filled in.
+// push returns an empty frame on top of the others, or nil if there is no memory.
 func (t *ftraceG) push() *ftraceFrame {
-	ftraceStore32(&t.changing, t.changing+1)
 	if t.depth == t.size && !t.grow() {
-		t.pushed()
 		return nil
 	}
 	frame := t.frame(t.depth)
+	frame.begin()
 	frame.place, frame.event, frame.object, frame.clause, frame.below = ftracePlace{}, 0, 0, nil, 0
 	frame.start, frame.held, frame.heldAt, frame.note = 0, 0, 0, 0
 	t.depth++
 	return frame
 }
 
-func (t *ftraceG) pushed() { ftraceStore32(&t.changing, t.changing+1) }
-
-// ftraceStore32 and ftraceStore64 store after all that was stored before, for those who read it.
-func ftraceStore32(p *uint32, v uint32) {
-	if goarch.IsAmd64 != 0 {
-		*p = v // which amd64 does in order; the compiler does not leave out what is read behind it
-	} else {
-		atomic.StoreRel(p, v)
-	}
-}
-
+// ftraceStore64 stores after all that was stored before, for those who read it.
 func ftraceStore64(p *uint64, v uint64) {
 	if goarch.IsAmd64 != 0 {
-		*p = v
+		*p = v // which amd64 does in order; the compiler does not leave out what is read behind it
 	} else {
 		atomic.StoreRel64(p, v)
 	}

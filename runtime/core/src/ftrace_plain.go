@@ -47,7 +47,7 @@ func ftracePlainEntry(f *ftraceFunc, offset uintptr, params []any) bool {
 	}
 	count := atomic.Xadduintptr(&f.count, 1)
 	frame := t.frame(t.depth)
-	ftraceStore32(&t.changing, t.changing+1)
+	frame.begin()
 	// One field after the other, for what is put together elsewhere and copied the processor waits for.
 	frame.fn, frame.clause = f, clause
 	frame.key, frame.flags = f.key, ftraceAtReturns
@@ -76,7 +76,6 @@ func ftracePlainEntry(f *ftraceFunc, offset uintptr, params []any) bool {
 		}
 		w.end(r, size)
 	}
-	ftraceStore32(&t.changing, t.changing+1)
 	releasem(mp)
 	return true
 }
