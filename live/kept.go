@@ -120,13 +120,18 @@ func (c *Counts) add(s *summary) {
 }
 
 // last returns the last calls of a history, in order.
-func (k *kept) last(calls []call, most int, order func(a, b *call) int) []Call {
-	calls = slices.DeleteFunc(calls, func(c call) bool { return c.number == 0 })
-	slices.SortFunc(calls, func(a, b call) int { return order(&a, &b) })
-	calls = calls[max(0, len(calls)-most):]
-	list := make([]Call, len(calls))
+func last(calls []call, most int, order func(a, b *call) int) []Call {
+	sorted := make([]*call, 0, len(calls))
 	for i := range calls {
-		list[i] = calls[i].call()
+		if calls[i].number != 0 {
+			sorted = append(sorted, &calls[i])
+		}
+	}
+	slices.SortFunc(sorted, order)
+	sorted = sorted[max(0, len(sorted)-most):]
+	list := make([]Call, len(sorted))
+	for i, c := range sorted {
+		list[i] = c.call()
 	}
 	return list
 }

@@ -106,9 +106,9 @@ func (l *look) after() (*Snapshot, error) {
 		return nil, err
 	}
 	s.ByGoroutine, s.ByCaller, s.ByReceiver = l.kept.tallies[byGoroutine], l.kept.tallies[byCaller], l.kept.tallies[byReceiver]
-	s.Long = l.kept.last(l.kept.long, s.LongMost, func(a, b *call) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.event, b.event)) })
+	s.Long = last(l.kept.long, s.LongMost, func(a, b *call) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.event, b.event)) })
 	for _, g := range goroutines {
-		g.History = l.kept.last(l.kept.histories[g.ID], s.HistoryMost, func(a, b *call) int { return cmp.Compare(a.number, b.number) })
+		g.History = last(l.kept.histories[g.ID], s.HistoryMost, func(a, b *call) int { return cmp.Compare(a.number, b.number) })
 		if l.known[g.ID] || len(g.Stack) > 0 || len(g.History) > 0 { // it is not from behind the cut
 			s.Goroutines = append(s.Goroutines, g)
 		}
