@@ -27,20 +27,24 @@ type ftraceG struct {
 	parentKey   uint32
 	recorded    bool    // its first record was made
 	headed      bool    // the goroutine's first line was printed
-	muted       bool    // its calls are not looked at, see ftrace_setup.go
 	start       uint64  // address of the function that it was started with
 	parentCount uintptr // number of the call in which it was started
-	labels      uintptr // g.labels when that was decided: an address, so labels that took the place of others in memory are not told from them
+	labels      uintptr // g.labels when it was decided whether it is muted: an address, so labels that took the place of others in memory are not told from them
+
+	// What makes it unusual, see asUsual.
+	busy    int16  // the tracer itself is at work on this goroutine: what it calls is not traced
+	muted   bool   // its calls are not looked at, see ftrace_setup.go
+	unwound bool   // of its frames some may be of calls that a panic ended which was recovered
+	mask    uint32 // the marks of the calls under way
 
 	next         *ftraceG // in the free list
 	frames       *ftraceFrame
+	top          *ftraceFrame   // the first that is not in use
 	history      unsafe.Pointer // the last calls that have ended
 	size         int32          // frames that fit
 	shown        int32          // of the frames, those that are shown
-	busy         int32          // the tracer itself is at work on this goroutine: what it calls is not traced
-	mask         uint32
-	last         uint64 // ticks of what was last noted
-	contextShown uint64 // ticks when its last calls were printed, see ftrace_context.go
+	last         uint64         // ticks of what was last noted
+	contextShown uint64         // ticks when its last calls were printed, see ftrace_context.go
 
 	parentFn    *ftraceFunc // where the goroutine was started, if in an armed function
 	startMask   uint32      // the marks it inherits
@@ -99,6 +103,9 @@ func ftraceNewG() *ftraceG {
 	if t == nil {
 		t = (*ftraceG)(ftraceAlloc(unsafe.Sizeof(ftraceG{})))
 	}
+	if t != nil {
+		t.labels = ftraceNotJudged
+	}
 	return t
 }
 
@@ -126,6 +133,9 @@ func (t *ftraceG) frame(i int32) *ftraceFrame {
 	return (*ftraceFrame)(add(unsafe.Pointer(t.frames), uintptr(i)*unsafe.Sizeof(ftraceFrame{})))
 }
 
+// ftraceNotJudged is no address of labels.
+const ftraceNotJudged = ^uintptr(0)
+
 // push returns an empty frame on top of the others, or nil if there is no memory. pushed is to follow when the frame is filled in.
 func (t *ftraceG) push() *ftraceFrame {
 	ftraceStore32(&t.changing, t.changing+1)
@@ -133,11 +143,28 @@ func (t *ftraceG) push() *ftraceFrame {
 		t.pushed()
 		return nil
 	}
-	frame := t.frame(t.depth)
-	frame.place, frame.event, frame.object, frame.clause, frame.below = ftracePlace{}, 0, 0, nil, 0
-	frame.start, frame.held, frame.heldAt, frame.note = 0, 0, 0, 0
+	frame := t.top
+	frame.place, frame.event, frame.object, frame.clause, frame.within = ftracePlace{}, 0, 0, nil, 0
+	t.top = frame.above()
 	t.depth++
 	return frame
+}
+
+// above returns the frame that is put on this one.
+func (frame *ftraceFrame) above() *ftraceFrame {
+	return (*ftraceFrame)(add(unsafe.Pointer(frame), unsafe.Sizeof(*frame)))
+}
+
+// below returns the frame that this one was put on.
+func (frame *ftraceFrame) below() *ftraceFrame {
+	return (*ftraceFrame)(unsafe.Pointer(uintptr(unsafe.Pointer(frame)) - unsafe.Sizeof(*frame)))
+}
+
+// asUsual says whether the goroutine's calls are noted as those of any other. It is ftraceMayTrace for one that has a state, and so does not run on a system stack. (Who allocates or
+// throws has locks.) Four fields are looked at at once.
+func (t *ftraceG) asUsual(gp *g) bool {
+	mp := gp.m
+	return *(*uint64)(unsafe.Pointer(&t.busy)) == 0 && gp._panic == nil && mp.locks == 0 && mp.preemptoff == "" && !gp.throwsplit && !gp.ftraceMock.quiet
 }
 
 func (t *ftraceG) pushed() { ftraceStore32(&t.changing, t.changing+1) }
@@ -161,11 +188,15 @@ func ftraceStore64(p *uint64, v uint64) {
 
 // pop takes frame off, which is the topmost.
 func (t *ftraceG) pop(frame *ftraceFrame) {
+	t.top = frame
 	t.depth--
 	t.shown = frame.shown
 	t.mask = t.inherited()
-	if frame.note != 0 {
-		t.notes.n = int(frame.note) - 1
+	if frame.flags&ftraceHasText != 0 {
+		if frame.note != 0 {
+			t.notes.n = int(frame.note) - 1
+		}
+		frame.start, frame.held, frame.heldAt, frame.note = 0, 0, 0, 0
 	}
 }
 
@@ -189,6 +220,7 @@ func (t *ftraceG) grow() bool {
 	}
 	ftraceFreeFrames(t.frames, t.size)
 	t.frames, t.framesAt, t.size = frames, ftraceSharedAt(unsafe.Pointer(frames)), size
+	t.top = t.frame(t.depth)
 	return true
 }
 
@@ -211,7 +243,9 @@ func ftraceNewFrames(size int32) *ftraceFrame {
 		ftraceMem.frames[class] = *(**ftraceFrame)(unsafe.Pointer(frames))
 	}
 	unlock(&ftraceMem.lock)
-	if frames == nil {
+	if frames != nil {
+		memclrNoHeapPointers(unsafe.Pointer(frames), uintptr(size)*unsafe.Sizeof(ftraceFrame{}))
+	} else {
 		shared, _ := ftraceShared(uintptr(size) * unsafe.Sizeof(ftraceFrame{}))
 		frames = (*ftraceFrame)(shared)
 	}

@@ -105,7 +105,7 @@ func ftraceChangeTimer(h *ftraceHead, timer uint32) string {
 		t.pushed() // who reads the stack meanwhile reads it again
 		for i := range t.depth {
 			if frame := t.frame(i); frame.place.ticks != 0 {
-				frame.place, frame.below = ftracePlace{now, ftraceNowhere}, 0
+				frame.place, frame.within = ftracePlace{now, ftraceNowhere}, 0
 				frame.flags |= ftraceNotTimed
 			}
 		}
