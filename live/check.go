@@ -17,26 +17,31 @@ func (h *head) wrong(fileSize uint64) string {
 			return "the sections"
 		}
 	}
-	goroutineSize, callSize, summarySize := uint64(unsafe.Sizeof(goroutine{})), uint64(unsafe.Sizeof(call{})), uint64(unsafe.Sizeof(summary{}))
+	goroutineSize := uint64(unsafe.Sizeof(goroutine{}))
+	if h.halfSize > h.processors.size {
+		return "the halves"
+	}
+	within := func(at, most, size, end uint64) bool { return most <= entriesMost && at <= end && most*size <= end-at }
 	for _, at := range h.talliesAt {
-		if h.talliesMost > entriesMost || at > h.processors.size || h.talliesMost*uint64(unsafe.Sizeof(tally{})) > h.processors.size-at {
+		if !within(at, h.talliesMost, tallySize, h.processors.size-h.halfSize) {
 			return "the summaries"
 		}
 	}
 	switch {
 	case h.tables.most > tablesMost:
 		return "the size of the tables"
-	case h.flags.most > entriesMost || h.summariesMost > entriesMost:
+	case h.flags.most > entriesMost:
 		return "the number of functions"
 	case h.goroutines.most > entriesMost || h.goroutines.size < goroutineSize && h.goroutines.most > 0 || h.goroutines.size > 1<<16:
 		return "the goroutines"
 	case h.frames.most > 1<<40 || h.frameSize < uint64(unsafe.Sizeof(frame{})) && h.frames.most > 0 || h.frameSize > 1<<16:
 		return "the stacks"
-	case h.processors.most > processorsMost || h.longMost > entriesMost || h.historyMost > historyMost:
+	case h.processors.most > processorsMost || h.historyMost > historyMost:
 		return "the histories"
 	case h.ringChunk != chunkSize && h.ringChunks > 0:
 		return "the rings"
-	case h.processors.size < h.summariesAt+h.summariesMost*summarySize || h.summariesAt < h.longAt+h.longMost*callSize || h.summariesAt > 1<<50:
+	case !within(h.summariesAt, h.summariesMost, summarySize, h.processors.size-h.halfSize), !within(h.longAt, h.longMost, callSize, h.processors.size-h.halfSize),
+		!within(h.crossingsAt, h.crossingsMost, callSize, h.processors.size):
 		return "the processors"
 	}
 	return ""

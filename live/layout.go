@@ -1,10 +1,12 @@
 package live
 
-// The memory file as the core writes it: runtime/core/src/ftrace_memory.go, ftrace_consumers.go, ftrace_tallies.go and ftrace_mem.go have the same declarations. The reader runs on the same
+import "unsafe"
+
+// The memory file as the core writes it: runtime/core/src/ftrace_memory.go, ftrace_consumers.go, ftrace_tallies.go, ftrace_record.go and ftrace_mem.go have the same declarations. The reader runs on the same
 // machine, so the layout is the compiler's.
 
 const (
-	memoryVersion = 2
+	memoryVersion = 3
 	memoryMagic   = 0x6576696C72746601
 	pageSize      = 4096
 	requestAt     = 1 * pageSize
@@ -30,6 +32,8 @@ type head struct {
 	consumers uint32
 	functions uint32
 	timer     uint32
+	cuts      uint32
+	_         uint32
 	timers    [5]timer
 	lost      losses
 
@@ -50,6 +54,8 @@ type head struct {
 	talliesAt   [tallyTables]uint64
 	talliesMost uint64
 	note        uint64
+
+	crossingsAt, crossingsMost, halfSize uint64
 }
 
 type timer struct{ frequency, resolution, overhead uint64 }
@@ -59,15 +65,14 @@ type losses struct{ functions, goroutines, frames, tables, calls, tallies uint64
 type section struct{ at, size, most, used uint64 }
 
 type goroutine struct {
-	goroutine   uint64
-	changing    uint32
+	id          uint64
 	depth       int32
+	parentKey   uint32
 	framesAt    uint64
 	historyAt   uint64
 	calls       uint64
 	events      uint64
 	parent      uint64
-	parentKey   uint32
 	_           [2]bool
 	muted       bool
 	start       uint64
@@ -82,6 +87,8 @@ type frame struct {
 	count uint64
 
 	object uint64
+	cut    uint32
+	_      uint32
 }
 
 // framePanicked is the flag of a call that a panic has ended, of which the program takes note when the goroutine calls or returns next.
@@ -114,11 +121,10 @@ type call struct {
 	exit      place
 	object    uint64
 	depth     uint32
-	_         uint32
+	cut       uint32
 }
 
 type summary struct {
-	changing       uint64
 	count          uint64
 	sum, min, max  uint64
 	self           uint64
@@ -135,7 +141,6 @@ const (
 )
 
 type tally struct {
-	changing       uint64
 	by             uint64
 	key            uint32
 	_              uint32
@@ -143,16 +148,16 @@ type tally struct {
 	sum, min, max  uint64
 	self           uint64
 	errors, panics uint64
-	_              [5]uint64
+	_              [6]uint64
 }
 
 // writer is the beginning of a processor's part.
 type writer struct {
-	calls  uint64
-	_      uint64
-	lost   uint64
-	_      [7]uint64
-	moving uint64
+	calls   uint64
+	_       uint64
+	lost    uint64
+	_       [7]uint64
+	crossed uint64
 }
 
 // The kinds of requests.
@@ -179,4 +184,10 @@ const (
 	chunkHead   = 72
 	chunkNumber = 56
 	chunkSize   = 64 << 10
+)
+
+const (
+	callSize    = uint64(unsafe.Sizeof(call{}))
+	summarySize = uint64(unsafe.Sizeof(summary{}))
+	tallySize   = uint64(unsafe.Sizeof(tally{}))
 )

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -113,6 +114,7 @@ type Process struct {
 	mem     []byte
 	ends    chan struct{} // the session's beats, nil: there is no session
 	symbols symbols
+	parts   [lockCut + 1]sync.Mutex // the parts of the file that are locked, for the goroutines here
 }
 
 var errStarting = errors.New("its memory file is not one of ftrace-wrap's, or it is just starting")
@@ -173,20 +175,42 @@ func (p *Process) Alive() bool {
 	return ok && rest[0] != 'Z' && rest[0] != 'X'
 }
 
-// The parts of the file that readers lock: one for requests, one for the session.
+// The parts of the file that readers lock: for a request, for the session, for a snapshot.
 const (
 	lockRequest = iota
 	lockSession
+	lockCut
 )
 
 // lock locks a part of the file for this reader, or unlocks it. It is given up when the reader dies.
-func (p *Process) lock(part int64, kind int16, wait bool) error {
-	const set, setWait = 37, 38 // F_OFD_SETLK, F_OFD_SETLKW
-	cmd := set
-	if wait {
-		cmd = setWait
+func (p *Process) lock(part int64, kind int16) error {
+	const set = 37 // F_OFD_SETLK
+	return syscall.FcntlFlock(p.file.Fd(), set, &syscall.Flock_t{Type: kind, Whence: 0, Start: part, Len: 1})
+}
+
+// exclude keeps all others, here and elsewhere, from a part of the file until done is called.
+func (p *Process) exclude(part int64) (done func(), err error) {
+	p.parts[part].Lock() // the file's lock is the same for all who have it open by p.file
+	deadline := time.Now().Add(answerWithin)
+	for {
+		if err = p.lock(part, syscall.F_WRLCK); err == nil {
+			return func() {
+				p.lock(part, syscall.F_UNLCK)
+				p.parts[part].Unlock()
+			}, nil
+		}
+		if !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EACCES) {
+			err = fmt.Errorf("process %d: %v", p.PID, err)
+			break
+		}
+		if time.Now().After(deadline) {
+			err = fmt.Errorf("process %d is being looked at by someone who does not come to an end: is that one stopped?", p.PID)
+			break
+		}
+		time.Sleep(time.Millisecond)
 	}
-	return syscall.FcntlFlock(p.file.Fd(), cmd, &syscall.Flock_t{Type: kind, Whence: 0, Start: part, Len: 1})
+	p.parts[part].Unlock()
+	return nil, err
 }
 
 // answerWithin is how long a request may take: a stopped process answers none.
@@ -198,15 +222,26 @@ func (p *Process) ask(kind uint32, text string) error {
 	return err
 }
 
+// askBetweenCuts is ask while no one takes a snapshot.
+func (p *Process) askBetweenCuts(kind uint32, text string) error {
+	done, err := p.exclude(lockCut)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return p.ask(kind, text)
+}
+
 // request makes a request and waits for the answer.
 func (p *Process) request(kind uint32, text string) (answer string, err error) {
 	if len(text) > requestMost {
 		return "", fmt.Errorf("a request of %d bytes is too long", len(text))
 	}
-	if err := p.lock(lockRequest, syscall.F_WRLCK, true); err != nil {
+	done, err := p.exclude(lockRequest)
+	if err != nil {
 		return "", err
 	}
-	defer p.lock(lockRequest, syscall.F_UNLCK, false)
+	defer done()
 	h := p.head
 	deadline := time.Now().Add(answerWithin)
 	waitFor := func(number uint32) error {
@@ -297,7 +332,7 @@ func (p *Process) SetNote(n uint64) { atomic.StoreUint64(&p.head.note, n) }
 
 // Clear forgets what these consumers have kept.
 func (p *Process) Clear(c Consumers) error {
-	return p.ask(askClear, string(binary.LittleEndian.AppendUint32(nil, uint32(c))))
+	return p.askBetweenCuts(askClear, string(binary.LittleEndian.AppendUint32(nil, uint32(c))))
 }
 
 // Switch switches functions, by their keys, whatever the rules say, until rules are set.
@@ -346,7 +381,7 @@ func (p *Process) SetTimer(name string) error {
 	if n < 0 {
 		return fmt.Errorf("there is no timer %s", name)
 	}
-	return p.ask(askTimer, string(binary.LittleEndian.AppendUint32(nil, uint32(n))))
+	return p.askBetweenCuts(askTimer, string(binary.LittleEndian.AppendUint32(nil, uint32(n))))
 }
 
 // Mute says of goroutines, by their ids, whether their calls are looked at; true: they are not.
@@ -383,11 +418,11 @@ func (p *Process) SetActors(rules []Rule) error { return p.ask(askActors, format
 
 // Begin begins a session: what is set from now on is undone by Detach, by Close, or some seconds after this reader died. A process has one session at a time.
 func (p *Process) Begin() error {
-	if err := p.lock(lockSession, syscall.F_WRLCK, false); err != nil {
+	if err := p.lock(lockSession, syscall.F_WRLCK); err != nil {
 		return fmt.Errorf("someone else is attached to process %d", p.PID)
 	}
 	if err := p.ask(askSession, ""); err != nil {
-		p.lock(lockSession, syscall.F_UNLCK, false)
+		p.lock(lockSession, syscall.F_UNLCK)
 		return err
 	}
 	p.ends = make(chan struct{})
@@ -415,7 +450,7 @@ func (p *Process) Detach() error {
 	p.ends <- struct{}{}
 	<-p.ends // the memory is not touched any more
 	p.ends = nil
-	defer p.lock(lockSession, syscall.F_UNLCK, false)
+	defer p.lock(lockSession, syscall.F_UNLCK)
 	if !p.Alive() {
 		return nil
 	}

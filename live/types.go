@@ -72,7 +72,7 @@ type Timer struct {
 	Used       bool
 }
 
-// A Snapshot is what there is to see of a program at one moment. Its parts are each consistent; they are read one after the other.
+// A Snapshot is what there is to see of a program at one moment: all that it has of calls, histories, sums and stacks, is as it was then.
 type Snapshot struct {
 	Program     *recording.Recording // functions' names, types; it has no events
 	Clock       recording.Converter

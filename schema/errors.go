@@ -60,6 +60,12 @@ func NewError(number uint16, format string, args ...any) *Error {
 	return &Error{number, state, fmt.Sprintf(format, args...)}
 }
 
+// sourceError is that a process, or what is to be read of it, fails.
+func sourceError(source Source, err error) *Error {
+	of := fmt.Sprintf("process %s: ", source.Name())
+	return NewError(erUnknown, "%s%s", of, strings.TrimPrefix(strings.TrimPrefix(err.Error(), of), strings.TrimSuffix(of, ": ")+" "))
+}
+
 var (
 	nearError   = regexp.MustCompile(`near "((?:[^"]|"")*)": syntax error`)
 	engineError = regexp.MustCompile(`^(?:SQL logic error|constraint failed|database table is locked)?:? ?(.*?)(?: \(\d+\))?$`)
@@ -90,7 +96,9 @@ func (s *Session) asError(err error) *Error {
 	}
 	has := func(part string) bool { return strings.Contains(text, part) }
 	switch {
-	case has("incomplete input"), has("unrecognized token"):
+	case has("incomplete input"): // MySQL says that it is near its end
+		return NewError(erSyntax, "You have an error in your SQL syntax; check the manual for the right syntax to use near ''")
+	case has("unrecognized token"):
 		return NewError(erSyntax, "You have an error in your SQL syntax; %s", text)
 	case has("no such table"):
 		schema, table, ok := strings.Cut(name, ".")

@@ -25,7 +25,7 @@ var functions = map[string]struct {
 	"version":          {0, func([]driver.Value) driver.Value { return serverVersion }},
 	"now":              {-1, func([]driver.Value) driver.Value { return time.Now().UTC().Format(time.DateTime) }},
 	"sysdate":          {-1, func([]driver.Value) driver.Value { return time.Now().UTC().Format(time.DateTime) }},
-	"unix_timestamp":   {0, func([]driver.Value) driver.Value { return time.Now().Unix() }},
+	"unix_timestamp":   {-1, unixTimestamp},
 	"found_rows":       {0, func([]driver.Value) driver.Value { return int64(0) }},
 	"char_length":      {1, func(a []driver.Value) driver.Value { return int64(utf8.RuneCountInString(asText(a[0]))) }},
 	"ucase":            {1, text1(strings.ToUpper)},
@@ -180,4 +180,17 @@ func formatPicoseconds(a []driver.Value) driver.Value {
 		}
 	}
 	return fmt.Sprintf("%d ps", int64(ps))
+}
+
+// unixTimestamp returns the seconds since 1970 of a time as text, or of now; NULL if it is none.
+func unixTimestamp(args []driver.Value) driver.Value {
+	if len(args) == 0 {
+		return time.Now().Unix()
+	}
+	for _, layout := range []string{time.DateTime, time.DateOnly} {
+		if t, err := time.Parse(layout, asText(args[0])); err == nil {
+			return t.Unix()
+		}
+	}
+	return nil
 }

@@ -26,6 +26,7 @@ func (s *Session) rewrite(source string, list []token) (string, map[string]strin
 		}
 	}
 	r.tables()
+	r.having()
 	r.selectNames()
 	return r.span(0, len(list)), r.names, nil
 }
@@ -115,7 +116,7 @@ func (r *rewriter) token(i int) error {
 		case upper == "DUAL" && r.at(i-1).is("FROM"):
 			r.out[i], r.out[i-1] = "", ""
 		case upper == "SEPARATOR" && r.at(i+1).kind == str:
-			r.out[i] = ","
+			r.separator(i)
 		case upper == "FOR" && r.at(i+1).is("UPDATE"), upper == "UPDATE" && r.at(i-1).is("FOR"):
 			r.out[i] = ""
 		default:
@@ -164,6 +165,70 @@ func (r *rewriter) convert(i int) {
 		}
 	}
 }
+
+// separator puts the separator of GROUP_CONCAT(x ORDER BY y SEPARATOR z) behind x.
+func (r *rewriter) separator(i int) {
+	to, depth := i, 0
+	for j := i - 1; j >= 0 && depth >= 0; j-- {
+		switch {
+		case r.at(j).is(")"):
+			depth++
+		case r.at(j).is("("):
+			depth--
+		case depth == 0 && r.at(j).is("ORDER"):
+			to = j
+		}
+	}
+	text := ", " + quoteString(r.at(i+1).text)
+	if to != i {
+		text += " " + r.out[to]
+	}
+	r.out[i] = ""
+	r.out[to], r.skip[i+1] = text, true
+}
+
+// having makes conditions of HAVING where nothing is grouped: MySQL has them for the rows then, SQLite has no such thing.
+func (r *rewriter) having() {
+	type query struct {
+		where, having int // the tokens, -1: there is none
+		grouped       bool
+	}
+	none := query{where: -1, having: -1}
+	stack := []query{none}
+	end := func(q query) {
+		if q.having < 0 || q.grouped {
+			return
+		}
+		r.out[q.having] = "WHERE"
+		if q.where >= 0 {
+			r.out[q.where], r.out[q.having] = "WHERE (", ") AND"
+		}
+	}
+	for i := range r.tokens {
+		t, q := r.at(i), &stack[len(stack)-1]
+		switch {
+		case t.is("("):
+			stack = append(stack, none)
+		case t.is(")"):
+			end(*q)
+			if stack = stack[:len(stack)-1]; len(stack) == 0 {
+				return
+			}
+		case t.is("UNION"), t.is("EXCEPT"), t.is("INTERSECT"):
+			end(*q)
+			*q = none
+		case t.is("WHERE"):
+			q.where = i
+		case t.is("HAVING"):
+			q.having = i
+		case t.is("GROUP") && r.at(i+1).is("BY"), r.at(i+1).is("(") && aggregates[strings.ToUpper(t.text)]:
+			q.grouped = true
+		}
+	}
+	end(stack[len(stack)-1])
+}
+
+var aggregates = map[string]bool{"COUNT": true, "SUM": true, "AVG": true, "MIN": true, "MAX": true, "GROUP_CONCAT": true, "TOTAL": true}
 
 // replaceCall puts a literal in place of NAME().
 func (r *rewriter) replaceCall(i int, text string) {

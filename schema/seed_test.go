@@ -85,6 +85,7 @@ func TestRefused(t *testing.T) {
 	f := newFake("app")
 	s := open(t, f)
 	for query, number := range map[string]uint16{
+		"SELECT 1 +":                                                                1064,
 		"UPDATE setup_instruments SET NAME='x'":                                     1683,
 		"UPDATE setup_instruments SET NAME=NAME":                                    1683,
 		"UPDATE setup_instruments SET ENABLED='YES', NAME='x' WHERE 0":              1683,

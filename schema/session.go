@@ -2,6 +2,7 @@ package schema
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -204,7 +205,7 @@ func (c *Catalog) Session(ctx context.Context) (*Session, error) {
 	}
 	s := &Session{catalog: c, number: fmt.Sprint(c.numbers.Add(1), "_", c.number), database: "performance_schema",
 		variables: maps.Clone(variableDefaults), user: map[string]value{}}
-	s.Identify(0, "ftrace@localhost")
+	s.Identify(0, "ftrace@localhost", nil)
 	var err error
 	if s.db, err = sql.Open("sqlite", "file::memory:?_pragma=busy_timeout(5000)"); err != nil {
 		return nil, err
@@ -260,14 +261,19 @@ func (s *Session) attach(ctx context.Context) (err error) {
 
 // identity is who a session is of.
 type identity struct {
-	id         uint32 // of the connection
-	user, host string
+	id            uint32 // of the connection
+	user, host    string
+	cipher, proto string // of TLS, "": there is none
 }
 
-// Identify says which connection a session is, and of whom: user@host. It may be called while others look.
-func (s *Session) Identify(id uint32, who string) {
+// Identify says which connection a session is, of whom (user@host), and how it is encrypted; nil: it is not. It may be called while others look.
+func (s *Session) Identify(id uint32, who string, secure *tls.ConnectionState) {
 	user, host, _ := strings.Cut(who, "@")
-	s.who.Store(&identity{id, user, host})
+	w := &identity{id: id, user: user, host: host}
+	if secure != nil {
+		w.cipher, w.proto = tls.CipherSuiteName(secure.CipherSuite), strings.Replace(tls.VersionName(secure.Version), "TLS ", "TLSv", 1)
+	}
+	s.who.Store(w)
 }
 
 func (w *identity) String() string { return w.user + "@" + w.host }
@@ -332,7 +338,7 @@ func (s *Session) views(sc *Schema) ([]*view, error) {
 				continue
 			}
 			if err != nil {
-				return nil, NewError(erUnknown, "process %s: %v", source.Name(), err)
+				return nil, sourceError(source, err)
 			}
 			v = &view{source, snap, s}
 			if st.bySource == nil {

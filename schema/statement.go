@@ -143,7 +143,7 @@ func (s *Session) exec(ctx context.Context, q string, args ...any) (*Result, err
 		if err := p.apply(); errors.Is(err, ErrReadOnly) {
 			return nil, NewError(erReadOnly, "Table is read only: process %s is a recording, or can't do that", v.source.Name())
 		} else if err != nil {
-			return nil, NewError(erUnknown, "process %s: %v", v.source.Name(), err)
+			return nil, sourceError(v.source, err)
 		}
 	}
 	r := &Result{Affected: s.statement.changed}
@@ -332,7 +332,7 @@ func (s *Session) truncate(ctx context.Context, st *stmt) (*Result, error) {
 			return nil, NewError(erReadOnly, "Table '%s' is read only: process %s is a recording, or can't do that", t.name, source.Name())
 		}
 		if err != nil && !(errors.Is(err, ErrGone) && len(sources) > 1) {
-			return nil, NewError(erUnknown, "process %s: %v", source.Name(), err)
+			return nil, sourceError(source, err)
 		}
 	}
 	return &Result{}, nil

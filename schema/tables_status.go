@@ -101,7 +101,8 @@ func status(v *view) []variable {
 			rows = append(rows, variable{"Performance_schema_" + name, "0"})
 		}
 	}
-	rows = append(rows, variable{"Ssl_cipher", ""}, variable{"Ssl_version", ""}, variable{"Threads_running", "1"}, variable{"Threads_connected", fmt.Sprint(v.session.catalog.connected.Load())},
+	who := v.session.who.Load()
+	rows = append(rows, variable{"Ssl_cipher", who.cipher}, variable{"Ssl_version", who.proto}, variable{"Threads_running", "1"}, variable{"Threads_connected", fmt.Sprint(v.session.catalog.connected.Load())},
 		variable{"Questions", fmt.Sprint(v.session.catalog.questions.Load())},
 		variable{"Uptime", fmt.Sprint(int64(time.Since(v.session.catalog.started).Seconds()))})
 	return sortedVariables(rows)

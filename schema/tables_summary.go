@@ -1,6 +1,9 @@
 package schema
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // summaryTables have a row for all calls of a function, and what else they are by.
 var summaryTables = []*table{
@@ -64,7 +67,9 @@ var bucketColumns = []column[bucket]{
 	number("BUCKET_TIMER_HIGH", func(b *bucket) int64 { return b.high }),
 	id("COUNT_BUCKET", func(b *bucket) uint64 { return b.count }),
 	id("COUNT_BUCKET_AND_LOWER", func(b *bucket) uint64 { return b.lower }),
-	{columnHead{name: "BUCKET_QUANTILE", kind: "double(7,6)"}, func(_ *view, b *bucket) value { return float64(b.lower) / float64(max(b.total, 1)) }},
+	{columnHead{name: "BUCKET_QUANTILE", kind: "double(7,6)"}, func(_ *view, b *bucket) value {
+		return math.Round(float64(b.lower)/float64(max(b.total, 1))*1e6) / 1e6
+	}},
 }
 
 // buckets returns the buckets of every function that was called, from the first with calls to the last.

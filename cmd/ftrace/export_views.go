@@ -23,7 +23,7 @@ func exportPprof(w *walker, window recording.Window, out io.Writer) error {
 		SampleType:    []*profile.ValueType{{Type: "calls", Unit: "count"}, {Type: "time", Unit: "nanoseconds"}},
 		PeriodType:    &profile.ValueType{Type: "time", Unit: "nanoseconds"},
 		Period:        1,
-		TimeNanos:     w.r.Process.Start.UnixNano(),
+		TimeNanos:     first.Wall,
 		DurationNanos: last.Monotonic - first.Monotonic,
 		Mapping:       []*profile.Mapping{{ID: 1, File: w.r.Env.Executable, HasFunctions: true, HasFilenames: true, HasLineNumbers: true}},
 	}

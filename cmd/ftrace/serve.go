@@ -63,6 +63,9 @@ func serveCommand(args []string) int {
 	defer catalog.Close()
 	catalog.Test = *file
 	server.Catalog = catalog
+	if err := noneFound(catalog, rest); err != nil {
+		fmt.Fprintf(os.Stderr, "ftrace: serve: %v; those that come will be found\n", err)
+	}
 	host, port, _ := net.SplitHostPort(listener.Addr().String())
 	fmt.Printf("serving on %s\n", listener.Addr())
 	switch {

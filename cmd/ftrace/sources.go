@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,4 +64,15 @@ func openCatalog(args []string, options schema.RecordingOptions) (*schema.Catalo
 	}
 	c.Several = processes > 1 || len(names) > 0
 	return c, nil
+}
+
+// noneFound returns an error if a catalog is to have programs by name, and none of them runs.
+func noneFound(c *schema.Catalog, args []string) error {
+	if c.Find == nil {
+		return nil
+	}
+	if c.Find(); len(c.Sources()) > 0 {
+		return nil
+	}
+	return fmt.Errorf("no program runs that was built with ftrace-wrap and is called %s: ftrace list lists those that do", strings.Join(slices.DeleteFunc(slices.Clone(args), isDir), " or "))
 }

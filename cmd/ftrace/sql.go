@@ -39,6 +39,9 @@ func sqlCommand(args []string) int {
 		return fail("sql", err)
 	}
 	defer catalog.Close()
+	if err := noneFound(catalog, rest); err != nil {
+		return fail("sql", err)
+	}
 	catalog.Test = *file
 	session, err := catalog.Session(context.Background())
 	if err != nil {

@@ -83,7 +83,7 @@ func (s *sqlShell) interact() int {
 			statements, rest = append(statements, trimmed), ""
 		}
 		if len(statements) > 0 && rest == "" {
-			line.AppendHistory(strings.Join(strings.Fields(pending), " "))
+			line.AppendHistory(strings.ReplaceAll(strings.TrimSpace(pending), "\n", " "))
 		}
 		for _, statement := range statements {
 			if err := s.run(statement, s.style); err != nil {

@@ -88,6 +88,7 @@ type topModel struct {
 
 	width, height int
 	cursor, top   int
+	chosen        uint32 // the function that the cursor stays on, 0: it stays where it is
 }
 
 type (
@@ -166,17 +167,17 @@ func (m *topModel) key(k tea.KeyMsg) tea.Cmd {
 	case "?", "h":
 		m.help = !m.help
 	case "up", "k":
-		m.cursor--
+		m.choose(m.cursor - 1)
 	case "down", "j":
-		m.cursor++
+		m.choose(m.cursor + 1)
 	case "pgup":
-		m.cursor -= m.lines()
+		m.choose(m.cursor - m.lines())
 	case "pgdown", " ":
-		m.cursor += m.lines()
+		m.choose(m.cursor + m.lines())
 	case "home", "g":
-		m.cursor = 0
+		m.cursor, m.chosen = 0, 0
 	case "end", "G":
-		m.cursor = len(m.rows)
+		m.choose(len(m.rows))
 	case ">", "right", "tab":
 		m.sort = (m.sort + 1) % len(topColumns)
 	case "<", "left", "shift+tab":
@@ -186,10 +187,10 @@ func (m *topModel) key(k tea.KeyMsg) tea.Cmd {
 	case "p":
 		m.paused = !m.paused
 	case "/":
-		m.typing = true
+		m.typing, m.cursor, m.chosen = true, 0, 0
 	case "enter":
 		if row := m.selected(); row != nil && m.callers == 0 {
-			m.callers, m.cursor = row.function, 0
+			m.callers, m.cursor, m.chosen = row.function, 0, 0
 			m.rebuild()
 			return m.countCallers()
 		}
@@ -198,7 +199,7 @@ func (m *topModel) key(k tea.KeyMsg) tea.Cmd {
 		case m.help:
 			m.help = false
 		case m.callers != 0:
-			m.callers = 0
+			m.callers, m.chosen = 0, m.callers
 		default:
 			m.filter = ""
 		}
@@ -254,6 +255,14 @@ func (m *topModel) typed(k tea.KeyMsg) {
 	m.rebuild()
 }
 
+// choose puts the cursor on a row, and lets it stay on that function.
+func (m *topModel) choose(row int) {
+	m.cursor = max(0, min(row, len(m.rows)-1))
+	if row := m.selected(); row != nil {
+		m.chosen = row.function
+	}
+}
+
 func (m *topModel) selected() *topRow {
 	if m.cursor < 0 || m.cursor >= len(m.rows) {
 		return nil
@@ -267,6 +276,7 @@ func (m *topModel) toggle(timed bool) tea.Cmd {
 	if row == nil || row.function == 0 {
 		return nil
 	}
+	m.chosen = row.function // it may be another row soon
 	f := m.now.Function(row.function)
 	flags, what := f.Flags, ""
 	if timed {

@@ -97,6 +97,9 @@ func (m *topModel) rebuild() {
 		}
 		return order
 	})
+	if at := slices.IndexFunc(m.rows, func(r topRow) bool { return m.chosen != 0 && r.function == m.chosen }); at >= 0 {
+		m.cursor = at
+	}
 	m.cursor = max(0, min(m.cursor, len(m.rows)-1))
 	m.top = max(m.cursor-m.lines()+1, min(m.top, m.cursor), 0)
 }

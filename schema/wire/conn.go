@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"sync"
 	"time"
@@ -36,7 +37,7 @@ type conn struct {
 	id           uint32
 	session      *schema.Session
 	capabilities uint32
-	secure       bool
+	secure       *tls.ConnectionState // nil: without TLS
 	statements   map[uint32]*prepared
 	statement    uint32 // the last one's number
 

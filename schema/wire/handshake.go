@@ -78,7 +78,7 @@ func (c *conn) handshake() error {
 			return err
 		}
 	}
-	if c.server.TLSOnly && !c.secure {
+	if c.server.TLSOnly && c.secure == nil {
 		return c.refuse(schema.NewError(3159, "Connections using insecure transport are prohibited: this server wants TLS (--ssl)"))
 	}
 	r := &reader{b: answer}
@@ -137,7 +137,7 @@ func (c *conn) login(user, database, plugin, asked string, salt, proof []byte) e
 		}
 		return c.refuse(schema.NewError(1045, "Access denied for user '%s'@'%s' (using password: %s)", user, c.host(), using))
 	}
-	c.session.Identify(c.id, user+"@"+c.host())
+	c.session.Identify(c.id, user+"@"+c.host(), c.secure)
 	c.limit = contentMost
 	if database != "" {
 		if err := c.session.Use(database); err != nil {
@@ -160,7 +160,8 @@ func (c *conn) startTLS() error {
 	}
 	sequence := c.sequence
 	c.packets = newPackets(secure)
-	c.sequence, c.secure = sequence, true
+	state := secure.ConnectionState()
+	c.sequence, c.secure = sequence, &state
 	return nil
 }
 

@@ -94,7 +94,7 @@ func (s *Server) client(ctx context.Context, nc net.Conn) {
 		return
 	}
 	defer session.Close()
-	session.Identify(c.id, "@"+c.host())
+	session.Identify(c.id, "@"+c.host(), nil)
 	c.session = session
 	if err := c.serve(ctx); err != nil && ctx.Err() == nil {
 		s.log("client %d at %s: %v", c.id, nc.RemoteAddr(), err)

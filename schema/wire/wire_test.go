@@ -213,6 +213,12 @@ func TestLogin(t *testing.T) {
 			t.Errorf("%s: %v, want error %d", c.dsn, err, c.number)
 		}
 	}
+	for address, want := range map[string]string{"(" + secure + ")/?tls=skip-verify": "TLSv1.3", "(" + plain + ")/": ""} {
+		var name, version string
+		if err := connect(t, "ftrace:secret@tcp"+address).QueryRow("SHOW STATUS LIKE 'Ssl_version'").Scan(&name, &version); err != nil || version != want {
+			t.Errorf("%s: Ssl_version is %q, %v, want %q", address, version, err, want)
+		}
+	}
 }
 
 // TestKill interrupts a query of another connection.

@@ -132,18 +132,18 @@ type ftraceFrame struct {
 	event  uint64  // the how-manyeth noted call on its goroutine it is, from 1
 	count  uintptr // the how-manyeth call of the function it is
 	object uint64  // the receiver's address if it is a pointer
+	cut    uint32  // how many cuts there were when it began, see ftrace_cut.go
+	mask   uint32  // marks of this call and of those around it
 
 	fn     *ftraceFunc
 	clause *ftrace_rule_Clause // by which it is shown; nil if it is not shown
 	sp     uintptr             // of the function's frame, as a distance from the stack's top, which a stack copy keeps
 	within uint64              // ticks of the calls within it that have ended
 	start  int64               // nanotime, if something needs it
-	mask   uint32              // marks of this call and of those around it
 	shown  int32               // shown calls around it
 	held   int32               // 1 + where its entry line begins in the goroutine's held text, 0 if it is not held
 	heldAt int32               // where the part behind the brace begins
 	note   int32               // 1 + where its notes begin in the goroutine's notes, 0 if it has none
-	_      int32
 }
 
 const (
@@ -355,14 +355,11 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 	frame.fn, frame.key, frame.flags = f, f.key, flags
 	frame.sp, frame.count, frame.mask, frame.shown = offset, count, mask, t.shown
 	t.mask = mask
-	if clause == nil {
-		t.pushed()
-	} else {
+	if clause != nil {
 		frame.clause = clause
 		t.shown++
 		t.busy++
 		ftraceObserveEntry(gp, t, frame, args)
-		t.pushed()
 		if ftraceOut.on {
 			ftraceEntry(gp, t, frame, args)
 		}

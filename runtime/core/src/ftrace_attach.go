@@ -12,7 +12,7 @@ import (
 
 // The kinds of requests. docs/format.md says what each is given and answers.
 const (
-	ftraceAskLook    = 1 + iota // begin the tables, read the clock
+	ftraceAskLook    = 1 + iota // begin the tables, make a cut
 	ftraceAskRules              // rules: put them in force
 	ftraceAskSwitch             // pairs of key and what: functions on or off, timed or not
 	ftraceAskRecord             // directory: record there
@@ -129,7 +129,9 @@ func ftraceAttended() bool {
 		}
 		h.answered = uint32(min(len(reply), ftraceRequestMost))
 		memmove(add(unsafe.Pointer(h), ftraceReplyAt), unsafe.Pointer(unsafe.StringData(reply)), uintptr(h.answered))
-		h.now = ftraceReadClock()
+		if h.kind != ftraceAskLook {
+			h.now = ftraceReadClock()
+		}
 		atomic.Store(&h.reply, request)
 		ftraceWake(&h.reply)
 	}
@@ -150,6 +152,7 @@ func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
 	case ftraceAskLook:
 		ftraceStartTables()
 		h.functions = ftraceRegistry.funcs
+		ftraceMakeCut(h)
 	case ftraceAskRules:
 		c, err, ok := ftraceNewConfig(text)
 		if !ok {
@@ -406,12 +409,14 @@ func ftraceForgetCalls(h *ftraceHead, consumers uint32) {
 		}
 		for i := range parts {
 			if p := &parts[i]; consumers&p.consumer != 0 {
-				ftraceForget(h.processors.at+uint64(id)*h.processors.size+p.at, p.most*p.size)
+				at := h.processors.at + uint64(id)*h.processors.size + p.at
+				ftraceForget(at, p.most*p.size)
+				ftraceForget(at+h.halfSize, p.most*p.size)
 			}
 		}
 	}
 	if consumers&ftraceConsumerHistory != 0 {
-		n := uintptr(h.historyMost+1) * unsafe.Sizeof(ftraceCall{})
+		n := 2 * uintptr(h.historyMost) * unsafe.Sizeof(ftraceCall{})
 		forEachG(func(gp *g) {
 			if gp.ftrace != nil && gp.ftrace.history != nil {
 				memclrNoHeapPointers(gp.ftrace.history, n)

@@ -84,6 +84,7 @@ func ftraceNewWriter(id int32) *ftraceWriter {
 	if h := ftraceArmed(); h != nil {
 		if part := ftraceMapMemory(h.processors.at+uint64(id)*h.processors.size, h.processors.size); part != nil {
 			w = (*ftraceWriter)(part)
+			w.crossings, w.halfSize = add(part, uintptr(h.crossingsAt)), uintptr(h.halfSize)
 			w.history, w.summaries, w.ring = add(part, uintptr(h.longAt)), add(part, uintptr(h.summariesAt)), add(part, uintptr(h.ringAt))
 			for i, at := range h.talliesAt {
 				w.tallies[i] = add(part, uintptr(at))

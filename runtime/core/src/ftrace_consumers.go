@@ -2,8 +2,8 @@
 
 // What is kept of calls in memory while functions are armed: each goroutine's calls under way and last calls (history), the last calls of all (history long), and for
 // each function a summary. They are called consumers, as in WL#2360, and each can be switched at any time, also from outside. Everything is written by the goroutine
-// that calls, to memory of its own or of its processor, where it is held meanwhile: nothing is locked, nothing allocated, and what others read they read as it is,
-// with a number beside it that tells them whether it changed meanwhile.
+// that calls, to memory of its own or of its processor, where it is held meanwhile: nothing is locked, nothing allocated. What has ended is kept in two halves, so
+// that others can read one while the other is written to, see ftrace_cut.go.
 
 package runtime
 
@@ -60,7 +60,7 @@ func ftraceParseConsumers(s string, wanted uint32) uint32 {
 // ftraceCall is a call that has ended, in a history. Readers know it byte for byte.
 type ftraceCall struct {
 	_         sys.NotInHeap
-	number    uint64 // 1 + how many were put into this history before; 0 while it is being written
+	number    uint64 // 1 + how many were put into this history before
 	key       uint32
 	flags     uint32 // ftraceCall...
 	goroutine uint64
@@ -74,7 +74,7 @@ type ftraceCall struct {
 	exit      ftracePlace
 	object    uint64 // the receiver's address if it is a pointer
 	depth     uint32 // calls around it
-	_         uint32
+	cut       uint32 // of calls that a cut was made in, how many there were when it ended
 }
 
 const (
@@ -87,7 +87,6 @@ const (
 // ftraceSummary is what is known of all calls of a function on a processor. Readers know it byte for byte.
 type ftraceSummary struct {
 	_              sys.NotInHeap
-	changing       uint64 // odd while it is being written
 	count          uint64
 	sum, min, max  uint64 // ticks, of those that were timed
 	self           uint64 // ticks, without the calls within it of functions that are armed too
@@ -179,8 +178,11 @@ func (w *ftraceWriter) now(t *ftraceG, flags uint32) uint64 {
 func ftraceObserveExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_panic) {
 	f := frame.fn
 	records, on := ftraceRecording.on, ftraceConsumers()
-	if on&^ftraceConsumerCurrent == 0 && !records || frame.place.ticks == 0 {
-		return // nothing is kept of calls that have ended, or was not when the call began
+	switch {
+	case frame.place.ticks == 0:
+		return // nothing was kept when the call began
+	case on&^ftraceConsumerCurrent == 0 && !records && (on == 0 || frame.cut == ftraceCuts()):
+		return // nothing is kept of calls that have ended
 	}
 	mp := acquirem()
 	w := ftraceWriterOf(mp)
@@ -223,21 +225,22 @@ func ftraceOutcome(f *ftraceFunc, frame *ftraceFrame, results []any, p *_panic) 
 	return flags
 }
 
-// ftraceConsume tells the consumers that are on of the call of frame, which ended now. The goroutine does not leave its processor, but in more.
+// ftraceConsume tells the consumers that are on of the call of frame, which ended now. The goroutine does not leave its processor meanwhile.
 //
 //go:nosplit
 func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outcome, on uint32, now, where uint64) {
+	cut := ftraceCuts() // once, so that all know of the call or none
 	lasted := now - frame.place.ticks
 	if on&ftraceConsumerSummary != 0 && w.summaries != nil {
-		w.summarize(frame, outcome, lasted)
+		w.summarize(frame, outcome, cut, lasted)
 	}
 	around := t.around()
 	if around != nil && frame.flags&ftraceNotTimed == 0 {
 		around.within += lasted
 	}
-	if on&^(ftraceConsumerSummary|ftraceConsumerCurrent) != 0 {
+	if on&^(ftraceConsumerSummary|ftraceConsumerCurrent) != 0 || frame.cut != cut {
 		mp := acquirem()
-		ftraceConsumeMore(gp, t, w, frame, around, outcome, on, now, where)
+		ftraceConsumeMore(gp, t, w, frame, around, outcome, on, cut, now, where)
 		releasem(mp)
 	}
 }
@@ -245,14 +248,12 @@ func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outco
 // summarize adds the call of frame to the summary of its function.
 //
 //go:nosplit
-func (w *ftraceWriter) summarize(frame *ftraceFrame, outcome uint32, lasted uint64) {
+func (w *ftraceWriter) summarize(frame *ftraceFrame, outcome, cut uint32, lasted uint64) {
 	if uint64(frame.key) >= ftraceMemory.head.summariesMost {
 		atomic.Xadd64(&ftraceMemory.head.lost.functions, 1)
 		return
 	}
-	s := (*ftraceSummary)(add(w.summaries, uintptr(frame.key)*unsafe.Sizeof(ftraceSummary{})))
-	changing := s.changing
-	ftraceStore64(&s.changing, changing+1)
+	s := (*ftraceSummary)(add(w.summaries, uintptr(cut&1)*w.halfSize+uintptr(frame.key)*unsafe.Sizeof(ftraceSummary{})))
 	s.count++
 	if frame.flags&ftraceNotTimed == 0 {
 		s.sum += lasted
@@ -272,11 +273,11 @@ func (w *ftraceWriter) summarize(frame *ftraceFrame, outcome uint32, lasted uint
 			s.panics++
 		}
 	}
-	ftraceStore64(&s.changing, changing+2)
 }
 
 // ftraceConsumeMore tells those that keep more of a call than a summary. around is the frame of the call around it, or nil.
-func ftraceConsumeMore(gp *g, t *ftraceG, w *ftraceWriter, frame, around *ftraceFrame, outcome, on uint32, now, where uint64) {
+func ftraceConsumeMore(gp *g, t *ftraceG, w *ftraceWriter, frame, around *ftraceFrame, outcome, on, cut uint32, now, where uint64) {
+	w.half = uintptr(cut&1) * w.halfSize
 	if on&ftraceConsumersTallies != 0 {
 		ftraceTallies(t, w, frame, around, outcome, on, now-frame.place.ticks)
 	}
@@ -286,24 +287,27 @@ func ftraceConsumeMore(gp *g, t *ftraceG, w *ftraceWriter, frame, around *ftrace
 	}
 	exit := ftracePlace{now, where}
 	if on&ftraceConsumerHistory != 0 {
-		if c := t.remember(); c != nil {
+		if c := t.remember(cut & 1); c != nil {
 			c.fill(gp, t, frame, outcome, now, nesting, exit)
-			if t.nextCall += unsafe.Sizeof(ftraceCall{}); t.nextCall == uintptr(ftraceMemory.head.historyMost+1)*unsafe.Sizeof(ftraceCall{}) {
+			if t.nextCall += unsafe.Sizeof(ftraceCall{}); t.nextCall == uintptr(ftraceMemory.head.historyMost)*unsafe.Sizeof(ftraceCall{}) {
 				t.nextCall = 0
 			}
 			t.calls++
-			ftraceStore64(&c.number, t.calls)
+			c.number = t.calls
 		}
 	}
 	if on&ftraceConsumerHistoryLong != 0 && w.history != nil {
-		c := (*ftraceCall)(add(w.history, w.nextCall))
-		ftraceStore64(&c.number, 0)
+		c := (*ftraceCall)(add(w.history, w.half+w.nextCall))
 		c.fill(gp, t, frame, outcome, now, nesting, exit)
 		if w.nextCall += unsafe.Sizeof(ftraceCall{}); w.nextCall == uintptr(ftraceMemory.head.longMost)*unsafe.Sizeof(ftraceCall{}) {
 			w.nextCall = 0
 		}
 		w.calls++
-		ftraceStore64(&c.number, w.calls)
+		c.number = w.calls
+	}
+	if frame.cut != cut && w.crossings != nil {
+		w.cross(cut).fill(gp, t, frame, outcome, now, nesting, exit)
+		ftraceStore64(&w.crossed, w.crossed+1)
 	}
 }
 
@@ -334,22 +338,20 @@ func (t *ftraceG) around() *ftraceFrame {
 	return nil
 }
 
-// remember returns the place for the goroutine's next finished call, or nil if it can't have a history.
-func (t *ftraceG) remember() *ftraceCall {
+// remember returns the place in a half for the goroutine's next finished call, or nil if it can't have a history.
+func (t *ftraceG) remember(half uint32) *ftraceCall {
+	n := uintptr(ftraceMemory.head.historyMost) * unsafe.Sizeof(ftraceCall{})
 	if t.history == nil {
-		n := uintptr(ftraceMemory.head.historyMost) + 1 // one more, for it is being written
-		if n == 1 || t.historyLost {
+		if n == 0 || t.historyLost {
 			return nil
 		}
-		t.history, t.historyAt = ftraceNewHistory(n * unsafe.Sizeof(ftraceCall{}))
+		t.history, t.historyAt = ftraceNewHistory(2 * n)
 		if t.history == nil {
 			t.historyLost = true
 			return nil
 		}
 	}
-	c := (*ftraceCall)(add(t.history, t.nextCall))
-	ftraceStore64(&c.number, 0)
-	return c
+	return (*ftraceCall)(add(t.history, uintptr(half)*n+t.nextCall))
 }
 
 func (c *ftraceCall) fill(gp *g, t *ftraceG, frame *ftraceFrame, outcome uint32, now, nesting uint64, exit ftracePlace) {

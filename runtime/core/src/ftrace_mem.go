@@ -15,27 +15,25 @@ import (
 
 // ftraceG is the tracer's state of one goroutine that has called an armed function. Only that goroutine uses it; others may read it, who know the first fields byte for byte.
 type ftraceG struct {
-	_           sys.NotInHeap
-	goroutine   uint64 // 0: it is not in use
-	changing    uint32 // odd while a call is being put on the others
-	depth       int32  // frames in use
-	framesAt    uint64 // where they are in the memory file, 0: not there
-	historyAt   uint64 // likewise
-	calls       uint64 // in the history so far
-	events      uint64 // noted calls so far
-	parent      uint64 // by which goroutine it was started, if in an armed function, and in which call of which
-	parentKey   uint32
-	recorded    bool    // its first record was made
-	headed      bool    // the goroutine's first line was printed
-	start       uint64  // address of the function that it was started with
-	parentCount uintptr // number of the call in which it was started
-	labels      uintptr // g.labels when it was decided whether it is muted: an address, so labels that took the place of others in memory are not told from them
+	_         sys.NotInHeap
+	goroutine uint64 // 0: it is not in use
+	depth     int32  // frames in use
+	parentKey uint32
+	framesAt  uint64 // where they are in the memory file, 0: not there
+	historyAt uint64 // likewise
+	calls     uint64 // in the history so far
+	events    uint64 // noted calls so far
+	parent    uint64 // by which goroutine it was started, if in an armed function, and in which call of which
 
 	// What makes it unusual, see asUsual.
 	busy    int16  // the tracer itself is at work on this goroutine: what it calls is not traced
 	muted   bool   // its calls are not looked at, see ftrace_setup.go
 	unwound bool   // of its frames some may be of calls that a panic ended which was recovered
 	mask    uint32 // the marks of the calls under way
+
+	start       uint64  // address of the function that it was started with
+	parentCount uintptr // number of the call in which it was started
+	labels      uintptr // g.labels when it was decided whether it is muted: an address, so labels that took the place of others in memory are not told from them
 
 	next         *ftraceG // in the free list
 	frames       *ftraceFrame
@@ -48,7 +46,9 @@ type ftraceG struct {
 
 	parentFn    *ftraceFunc // where the goroutine was started, if in an armed function
 	startMask   uint32      // the marks it inherits
-	historyLost bool        // there was no memory for it
+	recorded    bool        // its first record was made
+	headed      bool        // the goroutine's first line was printed
+	historyLost bool        // there was no memory for its history
 	nextCall    uintptr     // where the next one goes in the history
 
 	group *ftraceGroup // lines that wait for the end of the outermost call, see ftrace_group.go
@@ -136,14 +136,13 @@ func (t *ftraceG) frame(i int32) *ftraceFrame {
 // ftraceNotJudged is no address of labels.
 const ftraceNotJudged = ^uintptr(0)
 
-// push returns an empty frame on top of the others, or nil if there is no memory. pushed is to follow when the frame is filled in.
+// push returns an empty frame on top of the others, or nil if there is no memory.
 func (t *ftraceG) push() *ftraceFrame {
-	ftraceStore32(&t.changing, t.changing+1)
 	if t.depth == t.size && !t.grow() {
-		t.pushed()
 		return nil
 	}
 	frame := t.top
+	frame.begin()
 	frame.place, frame.event, frame.object, frame.clause, frame.within = ftracePlace{}, 0, 0, nil, 0
 	t.top = frame.above()
 	t.depth++
@@ -167,20 +166,10 @@ func (t *ftraceG) asUsual(gp *g) bool {
 	return *(*uint64)(unsafe.Pointer(&t.busy)) == 0 && gp._panic == nil && mp.locks == 0 && mp.preemptoff == "" && !gp.throwsplit && !gp.ftraceMock.quiet
 }
 
-func (t *ftraceG) pushed() { ftraceStore32(&t.changing, t.changing+1) }
-
-// ftraceStore32 and ftraceStore64 store after all that was stored before, for those who read it.
-func ftraceStore32(p *uint32, v uint32) {
-	if goarch.IsAmd64 != 0 {
-		*p = v // which amd64 does in order; the compiler does not leave out what is read behind it
-	} else {
-		atomic.StoreRel(p, v)
-	}
-}
-
+// ftraceStore64 stores after all that was stored before, for those who read it.
 func ftraceStore64(p *uint64, v uint64) {
 	if goarch.IsAmd64 != 0 {
-		*p = v
+		*p = v // which amd64 does in order; the compiler does not leave out what is read behind it
 	} else {
 		atomic.StoreRel64(p, v)
 	}

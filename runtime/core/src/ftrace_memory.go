@@ -16,7 +16,7 @@ import (
 )
 
 // ftraceMemoryVersion is that of the head and of all that is described in docs/format.md under "A process".
-const ftraceMemoryVersion = 2
+const ftraceMemoryVersion = 3
 
 const ftraceMemoryMagic = 0x6576696C72746601 // "\x01ftrlive"
 
@@ -34,6 +34,8 @@ type ftraceHead struct {
 	consumers uint32      // ftraceConsumer...: what is kept; anyone may write it; atomic
 	functions uint32      // that are registered; their flags are behind one another, by key
 	timer     uint32      // the one in use, ftraceTimer...
+	cuts      uint32      // that were made, see ftrace_cut.go: the lowest bit says which half is written to; atomic
+	_         uint32
 	timers    [ftraceTimers]ftraceTimerFacts
 	lost      ftraceLosses
 
@@ -49,12 +51,14 @@ type ftraceHead struct {
 	beats     uint64
 
 	tables, flags, goroutines, frames, processors ftraceSection
-	// Within a processor's part, behind its ftraceWriter:
+	// Within a processor's part, behind its ftraceWriter; of what is there twice, in the first half:
 	longAt, longMost, summariesAt, summariesMost, ringAt, ringChunks, ringChunk, historyMost, frameSize uint64
 
 	talliesAt   [ftraceTallyTables]uint64
 	talliesMost uint64 // rows of each, a power of two
 	note        uint64 // of those who look, to each other; anyone may write it
+
+	crossingsAt, crossingsMost, halfSize uint64
 }
 
 // ftraceSection is a part of the file: used of most entries of each size bytes.
@@ -168,7 +172,9 @@ func ftraceArmMemory(chunks uint64) {
 		own += ftracePages(uint64(size) * uint64(most))
 		return from, uint64(most)
 	}
-	h.longAt, h.longMost = part(unsafe.Sizeof(ftraceCall{}), ftraceLimits.long+1)
+	h.crossingsAt, h.crossingsMost = part(unsafe.Sizeof(ftraceCall{}), ftraceCrossings)
+	h.halfSize = own
+	h.longAt, h.longMost = part(unsafe.Sizeof(ftraceCall{}), ftraceLimits.long)
 	h.summariesAt, h.summariesMost = part(unsafe.Sizeof(ftraceSummary{}), ftraceLimits.functions+1)
 	h.talliesMost = ftraceTallyPlaces
 	for h.talliesMost < uint64(ftraceLimits.rows) {
@@ -177,6 +183,8 @@ func ftraceArmMemory(chunks uint64) {
 	for i := range h.talliesAt {
 		h.talliesAt[i], _ = part(unsafe.Sizeof(ftraceTally{}), int(h.talliesMost))
 	}
+	h.halfSize = own - h.halfSize
+	own += h.halfSize
 	h.ringAt, h.ringChunks = part(ftraceRingChunk, int(chunks))
 	h.ringChunk, h.historyMost, h.frameSize = ftraceRingChunk, uint64(ftraceLimits.history), uint64(unsafe.Sizeof(ftraceFrame{}))
 	h.processors = section(uintptr(own), ftraceProcessorsMost)

@@ -55,7 +55,7 @@ func ftracePlainEntry(f *ftraceFunc, offset uintptr, first *any, n int) bool {
 		return false
 	}
 	count := atomic.Xadduintptr(&f.count, 1)
-	ftraceStore32(&t.changing, t.changing+1)
+	frame.begin()
 	// One field after the other, for what is put together elsewhere and copied the processor waits for. What functions and clauses there are stays.
 	*(*uintptr)(unsafe.Pointer(&frame.fn)) = uintptr(unsafe.Pointer(f))
 	*(*uintptr)(unsafe.Pointer(&frame.clause)) = uintptr(unsafe.Pointer(clause))
@@ -83,7 +83,6 @@ func ftracePlainEntry(f *ftraceFunc, offset uintptr, first *any, n int) bool {
 	if records {
 		frame.place.where = w.noted(frame.place.ticks, size)
 	}
-	ftraceStore32(&t.changing, t.changing+1)
 	return true
 }
 

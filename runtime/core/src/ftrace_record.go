@@ -87,8 +87,11 @@ type ftraceWriter struct {
 	ring      unsafe.Pointer
 	history   unsafe.Pointer // the last calls, nil: there is no memory for them
 	summaries unsafe.Pointer // by key, likewise
-	moving    uint64         // odd while a row of the next is being moved
+	crossed   uint64         // calls put into crossings so far
 	tallies   [ftraceTallyTables]unsafe.Pointer
+	crossings unsafe.Pointer // calls that a cut was made in, see ftrace_cut.go
+	half      uintptr        // where the half begins that is written to, of history, summaries and tallies
+	halfSize  uintptr
 	nextCall  uintptr // where the next one goes in the history
 	where     uint64  // the place of the chunk's first byte
 	fd        int32
@@ -209,7 +212,7 @@ func (w *ftraceWriter) exit(gp *g, mp *m, frame *ftraceFrame, results []any, p *
 		w.panic(gp, ftraceKindRecovered, frame, gp.ftraceRecovered)
 	}
 	if !w.room(mp) {
-		return
+		return ftracePlace{0, ftraceNowhere}
 	}
 	place = w.place()
 	switch {

@@ -320,9 +320,13 @@ func ftraceDefineFuncs(p *ftracePkg) {
 func ftraceDefineProcess() {
 	lock(&ftraceTables.lock)
 	if b := ftraceTableBegin(ftraceTableProcess); b != nil {
-		sec, nsec, _ := time_now()
+		sec, nsec, now := time_now()
 		b.word(uint64(ftracePid()))
-		b.word(uint64(sec*1e9 + int64(nsec)))
+		since := int64(0)
+		if runtimeInitTime != 0 { // it may have started long ago
+			since = now - runtimeInitTime
+		}
+		b.word(uint64(sec*1e9 + int64(nsec) - since))
 		b.word(uint64(len(argslice)))
 		b.cString(buildVersion)
 		b.cString(GOOS)

@@ -24,7 +24,6 @@ const (
 // ftraceTally is a row. Readers know it byte for byte.
 type ftraceTally struct {
 	_              sys.NotInHeap
-	changing       uint64 // odd while it is being written
 	by             uint64
 	key            uint32 // 0: nothing was written here yet
 	state          uint32 // by goroutine: 1 + its place among the goroutines, 0: it has none
@@ -32,7 +31,7 @@ type ftraceTally struct {
 	sum, min, max  uint64 // ticks, of those that were timed
 	self           uint64
 	errors, panics uint64
-	_              [5]uint64 // rows lie within pages
+	_              [6]uint64 // rows lie within pages
 }
 
 const ftraceTallyPlaces = 16
@@ -47,8 +46,6 @@ func (w *ftraceWriter) tally(table int, by uint64, t *ftraceG, frame *ftraceFram
 		atomic.Xadd64(&ftraceMemory.head.lost.tallies, 1)
 		return
 	}
-	changing := r.changing
-	ftraceStore64(&r.changing, changing+1)
 	r.count++
 	if frame.flags&ftraceNotTimed == 0 {
 		if r.timed == 0 || lasted < r.min {
@@ -65,7 +62,6 @@ func (w *ftraceWriter) tally(table int, by uint64, t *ftraceG, frame *ftraceFram
 	case outcome&ftraceCallPanicked != 0:
 		r.panics++
 	}
-	ftraceStore64(&r.changing, changing+2)
 }
 
 // row returns the row of calls of a function by something, which it makes if it is new; nil if there is no place for it. t is the goroutine's state if it is by goroutine.
@@ -90,10 +86,8 @@ func (w *ftraceWriter) row(table int, by uint64, key uint32, t *ftraceG) *ftrace
 			continue
 		}
 		if sum, _ := w.find(table, 0, r.key); sum != nil {
-			ftraceStore64(&w.moving, w.moving+1)
 			sum.add(r)
 			r.take(by, key, t)
-			ftraceStore64(&w.moving, w.moving+1)
 			return r
 		}
 	}
@@ -113,27 +107,22 @@ func (w *ftraceWriter) find(table int, by uint64, key uint32) (r, free *ftraceTa
 	return nil, nil
 }
 
-// tallyAt returns one of the places where a row can be.
+// tallyAt returns one of the places where a row can be, in the half that is written to.
 func (w *ftraceWriter) tallyAt(table int, by uint64, key uint32, i uintptr) *ftraceTally {
 	at := uintptr((by*0x9E3779B97F4A7C15 + uint64(key)*0xC2B2AE3D27D4EB4F) >> 32)
-	return (*ftraceTally)(add(w.tallies[table], (at+i)&(uintptr(ftraceMemory.head.talliesMost)-1)*unsafe.Sizeof(ftraceTally{})))
+	return (*ftraceTally)(add(w.tallies[table], w.half+(at+i)&(uintptr(ftraceMemory.head.talliesMost)-1)*unsafe.Sizeof(ftraceTally{})))
 }
 
 // take makes the row that of something else, without calls.
 func (r *ftraceTally) take(by uint64, key uint32, t *ftraceG) {
-	changing := r.changing
-	ftraceStore64(&r.changing, changing+1)
-	*r = ftraceTally{changing: changing + 1, by: by, key: key}
+	*r = ftraceTally{by: by, key: key}
 	if t != nil {
 		r.state = t.place()
 	}
-	ftraceStore64(&r.changing, changing+2)
 }
 
 // add adds what another row has.
 func (r *ftraceTally) add(other *ftraceTally) {
-	changing := r.changing
-	ftraceStore64(&r.changing, changing+1)
 	if other.timed > 0 && (r.timed == 0 || other.min < r.min) {
 		r.min = other.min
 	}
@@ -144,7 +133,6 @@ func (r *ftraceTally) add(other *ftraceTally) {
 	r.self += other.self
 	r.errors += other.errors
 	r.panics += other.panics
-	ftraceStore64(&r.changing, changing+2)
 }
 
 // place returns 1 + which of the goroutines in the memory file it is, 0 if it is not there.

@@ -102,14 +102,12 @@ func ftraceChangeTimer(h *ftraceHead, timer uint32) string {
 			return
 		}
 		t.last, t.contextShown = now, 0
-		t.pushed() // who reads the stack meanwhile reads it again
 		for i := range t.depth {
 			if frame := t.frame(i); frame.place.ticks != 0 {
 				frame.place, frame.within = ftracePlace{now, ftraceNowhere}, 0
 				frame.flags |= ftraceNotTimed
 			}
 		}
-		t.pushed()
 	})
 	startTheWorld(stw)
 	ftraceDefineTimer()
