@@ -1,8 +1,7 @@
 //go:build ftrace_core
 
-// Held copies. What is woven of a line that the program has written elsewhere is a copy, and need not be a write of its own: while such lines come one soon after the other, the copies are
-// held, in order, and written together with what is written to the trace next, which is at most some ftraceTick later. So nothing is read late that is of use early, and a line that comes alone is written
-// at once.
+// Held copies. What is woven of a line that the program has written elsewhere is a copy, and need not be a write of its own: while many such lines come, the copies are
+// held, in order, and written together with what is written to the trace next, at the latest some ftraceTick later. Where there are few each is written at once: to look after them would cost more than to write them.
 //
 // When nothing else is written it is the thread that waits for requests (ftrace_attach.go) which sees to it: it is there in any program, and costs nothing while nothing is held. It has no
 // processor, and lets the goroutine write that answers requests, as sysmon lets it collect garbage. sysmon itself sleeps for up to a minute while nothing runs, and wakes by system calls, which
@@ -20,8 +19,9 @@ import (
 )
 
 const (
-	ftraceTick     = 10e6     // nanoseconds
-	ftraceHeldMost = 16 << 10 // bytes; if there are more they are written
+	ftraceTick      = 10e6     // nanoseconds
+	ftraceHeldOften = 32       // copies in a tick, from which on they are held, and with less than half of which they are no more
+	ftraceHeldMost  = 16 << 10 // bytes; if there are more they are written
 )
 
 // ftraceHeldCopies are the copies that are held. They are used under ftraceOut's lock, but for ftraceDying.
@@ -29,7 +29,8 @@ type ftraceHeldCopies struct {
 	text    *ftraceText
 	from    int    // how much of text is written already
 	whole   int    // how much of it is copies, each with its end
-	last    int64  // when a copy was last written at once
+	copies  int    // in this tick
+	since   int64  // when it began, while nothing is held
 	off     int32  // reasons why nothing may be held; atomic
 	ticking uint32 // the thread looks every tick; nothing is held while it does not; atomic
 	due     uint32 // the goroutine is to look; atomic
@@ -46,7 +47,7 @@ func ftraceMayHold() {
 	}
 }
 
-// ftraceHolds says whether a copy can be held now. Two within a tick make the thread look; that it is asleep, and not just about to be, is certain if it was woken.
+// ftraceHolds says whether the copy that is to be written now can be held. If there were many in this tick the thread is let look; that it will is certain if it was asleep, and not just about to be.
 func ftraceHolds() bool {
 	h := &ftraceHeld
 	if atomic.Loadint32(&h.off) != 0 {
@@ -55,10 +56,10 @@ func ftraceHolds() bool {
 	if h.ticking != 0 {
 		return true
 	}
-	now := nanotime()
-	soon := now-h.last < ftraceTick
-	h.last = now
-	if !soon {
+	if now := nanotime(); now-h.since >= ftraceTick {
+		h.since, h.copies = now, 0
+	}
+	if h.copies++; h.copies < ftraceHeldOften {
 		return false
 	}
 	if h.text == nil {
@@ -74,6 +75,7 @@ func ftraceHolds() bool {
 // ftraceHold notes that text has a copy more.
 func ftraceHold() {
 	ftraceHeld.whole = ftraceHeld.text.n
+	ftraceHeld.copies++
 	if ftraceHeld.whole >= ftraceHeldMost {
 		ftraceWriteHeld()
 	}
@@ -145,16 +147,17 @@ func ftraceHoldNoMore() {
 
 func ftraceHoldAgain() { atomic.Xaddint32(&ftraceHeld.off, -1) }
 
-// ftraceTicked is called by the goroutine that answers requests. It says whether it was let run for what is held, and writes that. If there was nothing the thread need not look any more.
+// ftraceTicked is called by the goroutine that answers requests. It says whether it was let run for what is held, and writes that. If there was little the thread need not look any more.
 func ftraceTicked() bool {
 	if !atomic.Cas(&ftraceHeld.due, 1, 0) {
 		return false
 	}
 	semacquire(&ftraceOut.lock)
-	if ftraceHeld.text.n == 0 {
+	ftraceWriteHeld()
+	if ftraceHeld.copies < ftraceHeldOften/2 {
 		atomic.Store(&ftraceHeld.ticking, 0)
 	}
-	ftraceWriteHeld()
+	ftraceHeld.copies = 0
 	semrelease(&ftraceOut.lock)
 	return true
 }
