@@ -210,6 +210,7 @@ var (
 	serversWords   = regexp.MustCompile(`(?m)(check the manual that corresponds to your ).*`)
 	probesThere    = regexp.MustCompile(`of [0-9]+ probes`)
 	threads        = regexp.MustCompile(`(?m)^G[0-9]+ +`)
+	statement      = regexp.MustCompile(`(Prepared )?statement ([0-9]+)`)
 )
 
 // normalProtocol makes traces the same that say the same. Packets that servers send differ from release to release; without bytes they are left out.
@@ -222,10 +223,24 @@ func normalProtocol(trace string, withoutBytes bool) string {
 	trace = serversWords.ReplaceAllString(trace, "${1}...")
 	trace = probesThere.ReplaceAllString(trace, "of N probes")
 	trace = threads.ReplaceAllString(trace, "G ")
+	trace = numberStatements(trace)
 	if withoutBytes {
 		trace = received.ReplaceAllString(trace, "")
 	}
 	return trace
+}
+
+// numberStatements numbers prepared statements in the order in which they are prepared: a connection of MariaDB counts on from where another one ended whose thread serves it.
+func numberStatements(trace string) string {
+	numbers, prepared := map[string]int{}, 0
+	return statement.ReplaceAllStringFunc(trace, func(found string) string {
+		m := statement.FindStringSubmatch(found)
+		if m[1] != "" {
+			prepared++
+			numbers[m[2]] = prepared
+		}
+		return fmt.Sprintf("%sstatement %d", m[1], numbers[m[2]])
+	})
 }
 
 // recordedStatements looks at what the Performance Schema makes of a recording of the tour.

@@ -10,10 +10,10 @@ import (
 
 // TableVersion is the version of the layout that register writes and runtime/core reads. Both must change together; the core
 // refuses a table of another version.
-const TableVersion = 5
+const TableVersion = 6
 
 // tableEntry is the core's ftraceFunc: a pointer, and words that are none to Go's heap.
-const tableEntry = "struct{mocks unsafe.Pointer; core [16]uint64}"
+const tableEntry = "struct{mocks unsafe.Pointer; core [17]uint64}"
 
 // registerText is the file that gives a package its table of functions. It is the first that the compiler sees, and the
 // variable at its end the first whose initialiser runs, so that calls made by the package's own initialisers are traced.

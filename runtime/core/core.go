@@ -66,6 +66,7 @@ var splices = map[string][]splice{
 	"runtime": {
 		// The compiler and assembly code know where the first fields of a g are.
 		{file: "runtime2.go", behind: "// goid of goroutine that created this goroutine\n", text: "ftrace *ftraceG; ftraceRecovered any; ftraceMock ftraceMockG; ftraceWeave ftraceWeaveG; ftraceProtocol ftraceProtocolG;"},
+		{file: "runtime2.go", behind: "\tpcache      pageCache\n", text: "ftrace *ftraceWriter;"},
 		{file: "proc.go", behind: "\n\tgcenable()\n", text: "ftraceInit();"},
 		{file: "proc.go", behind: "\n\tneedUnlock = false\n", text: "ftraceReport();"},
 		{file: "proc.go", behind: "\n\tnewg.startpc = fn.fn\n", text: "ftraceGoroutineStart(newg, callergp);"},
@@ -80,6 +81,12 @@ var splices = map[string][]splice{
 		{file: "panic.go", behind: "\nfunc recovery(gp *g) {", text: "ftraceRecovery(gp);"},
 		{file: "panic.go", behind: "\nfunc preprintpanics(p *_panic) {", text: "ftraceUnwind();"}, // makes text of the values
 		{file: "panic.go", behind: "\nfunc fatalpanic(msgs *_panic) {", text: "ftraceFinish();"},
+		{file: "panic.go", behind: "\nfunc startpanic_m() bool {", text: "ftraceDying();"},
+		{file: "signal_unix.go", behind: "\nfunc dieFromSignal(sig uint32) {", text: "ftraceDying();", unix: true},
+		{file: "signal_unix.go", behind: "\n\tunblocksig(sig)\n\tsetsig(sig, handler)\n", text: "ftraceDying();", unix: true}, // of C's threads
+		{file: "runtime.go", behind: "\nfunc syscall_Exit(code int) {", text: "ftraceDying();"},
+		{file: "proc.go", behind: "\nfunc syscall_runtime_BeforeExec() {", text: "ftraceHoldNoMore();"},
+		{file: "proc.go", behind: "\nfunc syscall_runtime_AfterExec() {", text: "ftraceHoldAgain();"},
 		{file: "print.go", behind: "\trecordForPanic(b)\n\tgp := getg()\n", text: "if ftraceWeaves != 0 && ftraceCollect(gp, b) { return };"},
 		{file: "print.go", behind: "\tmp.printlock--\n\tif mp.printlock == 0 {\n", text: "ftraced := ftraceCollected();"},
 		{file: "print.go", behind: "\t\tunlock(&debuglock)\n", text: "if ftraced != nil { ftracePrintedBy(ftraced) };"},
@@ -92,6 +99,7 @@ var splices = map[string][]splice{
 	// What the program writes and logs is woven into the trace.
 	"syscall": {
 		{file: "syscall_unix.go", behind: "\t\t\tn, err = 0, errnoErr(Errno(-n))\n\t\t}\n\t}", text: " else if ftraceWeaves != 0 { n, err = ftraceWrite(fd, p) }", unix: true},
+		{file: "exec_unix.go", behind: "\nfunc forkExec(argv0 string, argv []string, attr *ProcAttr) (pid int, err error) {", text: "if ftraceWeaves != 0 { ftraceWriteCopies() };", goos: "linux"},
 		{file: "syscall_linux.go", behind: ".Syscall6(trap, a1, a2, a3, a4, a5, a6)\n\terr = Errno(errno)\n", text: "if ftraceWeaves != 0 { ftraceCalled(trap, a1, a2) };", goos: "linux"},
 	},
 	"log": {

@@ -23,7 +23,7 @@ import (
 )
 
 // ftraceTableVersion is rewrite.TableVersion: the version of ftraceFunc and ftracePkg.
-const ftraceTableVersion = 5
+const ftraceTableVersion = 6
 
 // ftraceFunc is one entry of a package's table of functions, which the rewriter leaves room for (rewrite.tableEntry).
 type ftraceFunc struct {
@@ -37,14 +37,15 @@ type ftraceFunc struct {
 
 	// What the rules say of the function, see ftraceConfig.apply.
 	pkg        *ftracePkg
-	until      uintptr // later calls than this many are only counted, whatever goes on around them
-	clause     uint32  // 1 + index of the clause that decides, 0 if none does
-	marks      uint32  // bits that a call of it sets in its frame and those below, see ftraceConfig
-	triggers   uint32  // bits that a call of it sets for the whole process
-	said       uint32  // it was said that its calls are no longer printed; atomic
-	window     int64   // start of the rate limit's current window, in ns
-	inWindow   uint32  // calls printed in it; atomic
-	suppressed uint32  // calls not printed since the last one that was; atomic
+	plain      *ftrace_rule_Clause // by which its calls take the short way, or nil, see ftrace_plain.go
+	until      uintptr             // later calls than this many are only counted, whatever goes on around them
+	clause     uint32              // 1 + index of the clause that decides, 0 if none does
+	marks      uint32              // bits that a call of it sets in its frame and those below, see ftraceConfig
+	triggers   uint32              // bits that a call of it sets for the whole process
+	said       uint32              // it was said that its calls are no longer printed; atomic
+	window     int64               // start of the rate limit's current window, in ns
+	inWindow   uint32              // calls printed in it; atomic
+	suppressed uint32              // calls not printed since the last one that was; atomic
 
 	// What a recording has of the function, see ftrace_capture.go.
 	key          uint32 // its number, from 1 on
@@ -64,10 +65,9 @@ const (
 	ftraceMaskedOff     // setup_objects keeps it off, see ftrace_setup.go
 	ftraceMaskedUntimed // and untimed
 	ftraceIsProbe       // it is none: see ftrace_probes.go
-	ftracePlain         // see ftrace_plain.go
 )
 
-const ftraceTableEntry = goarch.PtrSize + 16*8
+const ftraceTableEntry = goarch.PtrSize + 17*8
 
 var _ [ftraceTableEntry - unsafe.Sizeof(ftraceFunc{})]byte // it fits
 
@@ -138,7 +138,7 @@ type ftraceFrame struct {
 	fn     *ftraceFunc
 	clause *ftrace_rule_Clause // by which it is shown; nil if it is not shown
 	sp     uintptr             // of the function's frame, as a distance from the stack's top, which a stack copy keeps
-	below  uint64              // ticks of the calls within it that have ended
+	within uint64              // ticks of the calls within it that have ended
 	start  int64               // nanotime, if something needs it
 	shown  int32               // shown calls around it
 	held   int32               // 1 + where its entry line begins in the goroutine's held text, 0 if it is not held
@@ -154,6 +154,7 @@ const (
 	ftraceReplaced              // a replacement was called in its place
 	ftracePrinted               // its entry line was printed
 	ftraceNotTimed              // it was not when it began
+	ftraceHasText               // start, held or note may be set, see ftraceG.pop
 )
 
 // ftrace_enter is called at the entry of an armed function, with its hook and its parameters. It returns what ftrace_exit is to be
@@ -171,74 +172,122 @@ func ftrace_enter(hook any, args ...any) int {
 
 // The functions that hooks at a function's entry and returns call have the fewest arguments that do, since these calls are inlined with the function:
 // the hook's place, the values, and at the entry a pointer to the result, or to a struct of the results, if there are any. They say whether a replacement was
-// called, whose results are there then; the function is to return them.
+// called, whose results are there then; the function is to return them. How far from the stack's top the function's frame is they ask themselves, since any call may move the stack.
 
 //go:linkname ftrace_e0
 func ftrace_e0(hook *any, result any) bool {
-	return ftraceEntered(hook, result, sys.GetCallerSP(), nil)
+	f, offset := ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP()
+	if f.plain != nil && ftracePlainEntry(f, offset, nil, 0) {
+		return false
+	}
+	return ftraceEntered(f, offset, result, nil)
 }
 
 //go:linkname ftrace_e1
 func ftrace_e1(hook *any, result, a any) bool {
 	values := [...]any{a}
-	return ftraceEntered(hook, result, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+	f, offset := ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP()
+	if f.plain != nil && ftracePlainEntry(f, offset, (*any)(noescape(unsafe.Pointer(&values))), len(values)) {
+		return false
+	}
+	return ftraceEntered(f, offset, result, ftraceValues(&values[0], len(values)))
 }
 
 //go:linkname ftrace_e2
 func ftrace_e2(hook *any, result, a, b any) bool {
 	values := [...]any{a, b}
-	return ftraceEntered(hook, result, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+	f, offset := ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP()
+	if f.plain != nil && ftracePlainEntry(f, offset, (*any)(noescape(unsafe.Pointer(&values))), len(values)) {
+		return false
+	}
+	return ftraceEntered(f, offset, result, ftraceValues(&values[0], len(values)))
 }
 
 //go:linkname ftrace_e3
 func ftrace_e3(hook *any, result, a, b, c any) bool {
 	values := [...]any{a, b, c}
-	return ftraceEntered(hook, result, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+	f, offset := ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP()
+	if f.plain != nil && ftracePlainEntry(f, offset, (*any)(noescape(unsafe.Pointer(&values))), len(values)) {
+		return false
+	}
+	return ftraceEntered(f, offset, result, ftraceValues(&values[0], len(values)))
 }
 
 //go:linkname ftrace_e4
 func ftrace_e4(hook *any, result, a, b, c, d any) bool {
 	values := [...]any{a, b, c, d}
-	return ftraceEntered(hook, result, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+	f, offset := ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP()
+	if f.plain != nil && ftracePlainEntry(f, offset, (*any)(noescape(unsafe.Pointer(&values))), len(values)) {
+		return false
+	}
+	return ftraceEntered(f, offset, result, ftraceValues(&values[0], len(values)))
 }
 
 //go:linkname ftrace_en
 func ftrace_en(hook *any, result any, values ...any) bool {
-	return ftraceEntered(hook, result, sys.GetCallerSP(), values)
+	f, offset := ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP()
+	if f.plain != nil && ftracePlainEntry(f, offset, unsafe.SliceData(values), len(values)) {
+		return false
+	}
+	return ftraceEntered(f, offset, result, values)
 }
 
 //go:linkname ftrace_x0
 func ftrace_x0(hook *any) {
-	ftraceLeft(hook, sys.GetCallerSP(), nil)
+	f, offset := ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP()
+	if f.plain != nil && ftracePlainExit(f, offset, nil, 0) {
+		return
+	}
+	ftraceLeft(f, offset, nil)
 }
 
 //go:linkname ftrace_x1
 func ftrace_x1(hook *any, a any) {
 	values := [...]any{a}
-	ftraceLeft(hook, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+	f, offset := ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP()
+	if f.plain != nil && ftracePlainExit(f, offset, (*any)(noescape(unsafe.Pointer(&values))), len(values)) {
+		return
+	}
+	ftraceLeft(f, offset, ftraceValues(&values[0], len(values)))
 }
 
 //go:linkname ftrace_x2
 func ftrace_x2(hook *any, a, b any) {
 	values := [...]any{a, b}
-	ftraceLeft(hook, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+	f, offset := ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP()
+	if f.plain != nil && ftracePlainExit(f, offset, (*any)(noescape(unsafe.Pointer(&values))), len(values)) {
+		return
+	}
+	ftraceLeft(f, offset, ftraceValues(&values[0], len(values)))
 }
 
 //go:linkname ftrace_x3
 func ftrace_x3(hook *any, a, b, c any) {
 	values := [...]any{a, b, c}
-	ftraceLeft(hook, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+	f, offset := ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP()
+	if f.plain != nil && ftracePlainExit(f, offset, (*any)(noescape(unsafe.Pointer(&values))), len(values)) {
+		return
+	}
+	ftraceLeft(f, offset, ftraceValues(&values[0], len(values)))
 }
 
 //go:linkname ftrace_x4
 func ftrace_x4(hook *any, a, b, c, d any) {
 	values := [...]any{a, b, c, d}
-	ftraceLeft(hook, sys.GetCallerSP(), ftraceValues(&values[0], len(values)))
+	f, offset := ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP()
+	if f.plain != nil && ftracePlainExit(f, offset, (*any)(noescape(unsafe.Pointer(&values))), len(values)) {
+		return
+	}
+	ftraceLeft(f, offset, ftraceValues(&values[0], len(values)))
 }
 
 //go:linkname ftrace_xn
 func ftrace_xn(hook *any, values ...any) {
-	ftraceLeft(hook, sys.GetCallerSP(), values)
+	f, offset := ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP()
+	if f.plain != nil && ftracePlainExit(f, offset, unsafe.SliceData(values), len(values)) {
+		return
+	}
+	ftraceLeft(f, offset, values)
 }
 
 // ftraceValues returns the n values at first, four at most, hidden from escape analysis.
@@ -250,12 +299,7 @@ func ftraceValues(first *any, n int) []any {
 func ftraceHooked(hook *any) *ftraceFunc { return (*ftraceFunc)(efaceOf(hook).data) }
 
 // ftraceEntered is called at the entry of an armed function that is traced at its returns.
-func ftraceEntered(hook *any, result any, sp uintptr, params []any) (replaced bool) {
-	f := ftraceHooked(hook)
-	offset := getg().stack.hi - sp // now, since any call may move the stack
-	if f.flags&ftracePlain != 0 && ftracePlainEntry(f, offset, params) {
-		return false
-	}
+func ftraceEntered(f *ftraceFunc, offset uintptr, result any, params []any) (replaced bool) {
 	if ftraceLoadConfig() != nil {
 		ftraceBegin(f, offset, params, ftraceAtReturns)
 	} else if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.quick.call(params, result) {
@@ -271,7 +315,7 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 		return 0
 	}
 	t := gp.ftrace
-	if t == nil || t.goroutine == 0 || t.labels != uintptr(gp.labels) {
+	if t == nil || t.labels != uintptr(gp.labels) {
 		t = ftraceJudge(gp)
 	}
 	if t != nil && (t.busy != 0 || t.muted) {
@@ -351,12 +395,8 @@ func ftrace_exit(token int, results ...any) {
 
 // ftraceLeft is called in front of the return of a function that is traced there. Its frame is not there if it is of no interest, or was not
 // when the function was entered.
-func ftraceLeft(hook *any, sp uintptr, results []any) {
+func ftraceLeft(f *ftraceFunc, offset uintptr, results []any) {
 	gp := getg()
-	f, offset := ftraceHooked(hook), gp.stack.hi-sp
-	if f.flags&ftracePlain != 0 && ftracePlainExit(f, offset, results) {
-		return
-	}
 	t := gp.ftrace
 	if t == nil || t.depth == 0 || t.frame(t.depth-1).sp < offset || t.busy != 0 || !ftraceMayTrace(gp) {
 		return
@@ -369,7 +409,7 @@ func ftraceLeft(hook *any, sp uintptr, results []any) {
 // settled says whether the topmost frame is that of a call under way, as nearly always; offset is where the call stands that is certainly alive.
 func (t *ftraceG) settled(gp *g, offset uintptr) bool {
 	top := t.frame(t.depth - 1)
-	return gp._panic == nil && top.sp <= offset && top.flags&ftracePanicked == 0
+	return gp._panic == nil && top.sp <= offset && !t.unwound
 }
 
 // settle takes off what is above the frame of the call of f at offset, and returns that, or nil if there is none.
@@ -414,10 +454,11 @@ func (t *ftraceG) sweep(gp *g, offset uintptr) {
 		frame := t.frame(t.depth - 1)
 		p := ftraceUnwound(gp, frame)
 		if p == nil && frame.sp <= offset && frame.flags&ftracePanicked == 0 {
-			return
+			break
 		}
 		t.end(gp, nil, p)
 	}
+	t.unwound = false
 }
 
 // ftraceUnwound returns the panic that has already passed the frame, which lies between the call that panicked and the one
@@ -463,6 +504,7 @@ func ftraceRecovery(gp *g) {
 		switch {
 		case frame.sp > at || frame.sp == at && frame.flags&ftraceAtReturns != 0:
 			frame.flags |= ftracePanicked
+			t.unwound = true
 		case frame.sp == at:
 			frame.flags |= ftraceRecovered
 		default:

@@ -118,6 +118,7 @@ func ftrace_api_note(text string) {
 	notes := t.notes
 	if frame.note == 0 {
 		frame.note = int32(notes.n) + 1
+		frame.flags |= ftraceHasText
 	} else {
 		notes.str(", ")
 	}

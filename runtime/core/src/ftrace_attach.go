@@ -60,22 +60,31 @@ func ftraceListen() {
 	checkdead()
 	unlock(&sched.lock)
 	h := ftraceMemory.head
-	beats, missed := uint64(0), 0
+	beats, missed := uint64(0), int64(0) // nanoseconds without a beat
 	for {
 		reply := atomic.Load(&h.reply)
 		timeout := int64(3600e9)
 		if atomic.Load(&h.session) != 0 {
 			timeout = 1e9
 		}
-		if atomic.Load(&h.request) == reply {
-			ftraceWait(&h.request, reply, timeout)
+		ticking := atomic.Load(&ftraceHeld.ticking) != 0
+		if ticking {
+			timeout = ftraceTick
+		}
+		passed := int64(0)
+		if atomic.Load(&h.request) == reply && ftraceWait(&h.request, reply, timeout) {
+			passed = min(timeout, 1e9)
+		}
+		if ticking {
+			atomic.Store(&ftraceHeld.due, 1)
+			ftraceCallHelper() // if it runs already it is called at the next tick
 		}
 		if atomic.Load(&h.session) != 0 && atomic.Load(&h.request) == reply {
-			missed++
+			missed += passed
 			if now := atomic.Load64(&h.beats); now != beats {
 				beats, missed = now, 0
 			}
-			if missed <= ftraceBeatsMissed {
+			if missed <= ftraceBeatsMissed*1e9 {
 				continue
 			}
 			atomic.Store(&ftraceAttach.abandoned, 1)
@@ -108,10 +117,11 @@ func ftraceCallHelper() bool {
 	return idle
 }
 
-// ftraceAttended is called by the goroutine when it was let run. It says whether that was for a request, which is answered then.
+// ftraceAttended is called by the goroutine when it was let run. It says whether that was for a request, which is answered then, or for what is held.
 func ftraceAttended() bool {
+	ticked := ftraceTicked()
 	if atomic.Load(&ftraceAttach.wanted) == 0 {
-		return false
+		return ticked
 	}
 	h := ftraceMemory.head
 	if atomic.Load(&ftraceAttach.abandoned) != 0 {

@@ -14,15 +14,15 @@ import (
 
 // ftraceLayout is the types of the values in a record.
 type ftraceLayout struct {
-	_      sys.NotInHeap
-	next   *ftraceLayout // another one of the same function
-	id     uint32        // from 1 on
-	n      uint32        // values
-	flags  uint32
-	own    uint32  // values of the function; behind them is what paths lead to
-	boxed  uint32  // by value: it is behind the interface's pointer
-	simple bool    // the values are words, 32 at most
-	paths  uintptr // the paths' text in the rules; 0: none
+	_     sys.NotInHeap
+	next  *ftraceLayout // another one of the same function
+	id    uint32        // from 1 on
+	n     uint32        // values
+	flags uint32
+	own   uint32  // values of the function; behind them is what paths lead to
+	boxed uint32  // by value: it is behind the interface's pointer
+	words uint32  // as n, if each value is a word, 32 of them at most, and flags and paths are 0; else no number of values
+	paths uintptr // the paths' text in the rules; 0: none
 	// n types follow
 }
 

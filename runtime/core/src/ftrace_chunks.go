@@ -105,6 +105,7 @@ func ftraceNewWriter(id int32) *ftraceWriter {
 		}
 	}
 	atomic.StorepNoWB(unsafe.Pointer(&ftraceRecording.writers[id]), unsafe.Pointer(w))
+	allp[id].ftrace = w
 	return w
 }
 
@@ -129,6 +130,7 @@ func (w *ftraceWriter) advance(id int32) bool {
 	c.begin, c.size, c.discarded, c.number, c.processor = w.last, uint64(ftraceRecording.chunkSize)*8, w.lost, w.number, uint64(id)
 	w.number++
 	w.chunk, w.pos, w.limit = c, uintptr(size), ftraceRecording.chunkSize-ftraceRecordRoom
+	w.where = ftracePlaceAt(0, c.number, id, 0).where
 	atomic.StoreRel64(&c.content, size*8)
 	return true
 }

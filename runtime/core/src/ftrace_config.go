@@ -300,10 +300,7 @@ func (c *ftraceConfig) note(bits uint32) {
 
 // arm switches the function's hook, after the rules were laid on it or what they don't say has changed.
 func (c *ftraceConfig) arm(f *ftraceFunc) {
-	f.flags &^= ftracePlain
-	if c.plain(f) {
-		f.flags |= ftracePlain
-	}
+	f.plain = c.plain(f)
 	f.arm(c.arms(f))
 }
 

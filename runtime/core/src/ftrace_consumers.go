@@ -147,7 +147,7 @@ func ftraceNoteEntry(gp *g, t *ftraceG, frame *ftraceFrame, layout *ftraceLayout
 		if f.flags&ftraceUntimed != 0 {
 			frame.flags |= ftraceNotTimed
 		}
-		frame.place = ftracePlace{w.now(t, frame), ftraceNowhere}
+		frame.place = ftracePlace{w.now(t, frame.flags), ftraceNowhere}
 		if records && w.room(mp) {
 			if !t.recorded {
 				w.goroutine(gp, t)
@@ -161,9 +161,9 @@ func ftraceNoteEntry(gp *g, t *ftraceG, frame *ftraceFrame, layout *ftraceLayout
 
 // now returns the ticks at which something is noted that happens on the processor. They never go back in what the processor notes, nor in what the goroutine does. If the call
 // of frame is not timed the timer is not read.
-func (w *ftraceWriter) now(t *ftraceG, frame *ftraceFrame) uint64 {
+func (w *ftraceWriter) now(t *ftraceG, flags uint32) uint64 {
 	switch {
-	case frame.flags&ftraceNotTimed != 0:
+	case flags&ftraceNotTimed != 0:
 		w.last = max(w.last, t.last+1)
 	case ftraceTimer == ftraceTimerCycle:
 		w.last = max(w.last, ftraceCycles())
@@ -190,14 +190,14 @@ func ftraceObserveExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *
 		releasem(mp)
 		return
 	}
-	now := w.now(t, frame)
+	now := w.now(t, frame.flags)
 	exit := ftracePlace{0, ftraceNowhere}
 	if records && w.room(mp) {
 		exit = w.exit(gp, mp, frame, results, p)
 		t.last = w.last
 	}
 	if on != 0 {
-		ftraceConsume(gp, t, w, frame, ftraceOutcome(f, frame, results, p), on, now, exit)
+		ftraceConsume(gp, t, w, frame, ftraceOutcome(f, frame, results, p), on, now, exit.where)
 	}
 	releasem(mp)
 }
@@ -225,47 +225,67 @@ func ftraceOutcome(f *ftraceFunc, frame *ftraceFrame, results []any, p *_panic) 
 	return flags
 }
 
-// ftraceConsume tells the consumers that are on of the call of frame, which ended now.
-func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outcome, on uint32, now uint64, exit ftracePlace) {
-	f := frame.fn
+// ftraceConsume tells the consumers that are on of the call of frame, which ended now. The goroutine does not leave its processor meanwhile.
+//
+//go:nosplit
+func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outcome, on uint32, now, where uint64) {
 	cut := ftraceCuts() // once, so that all know of the call or none
-	w.half = uintptr(cut&1) * w.halfSize
-	timed := frame.flags&ftraceNotTimed == 0
 	lasted := now - frame.place.ticks
 	if on&ftraceConsumerSummary != 0 && w.summaries != nil {
-		if uint64(f.key) < ftraceMemory.head.summariesMost {
-			s := (*ftraceSummary)(add(w.summaries, w.half+uintptr(f.key)*unsafe.Sizeof(ftraceSummary{})))
-			s.count++
-			if timed {
-				s.sum += lasted
-				if s.min == 0 || lasted < s.min {
-					s.min = lasted
-				}
-				s.max = max(s.max, lasted)
-				s.self += lasted - min(lasted, frame.below)
-				s.log2[min(sys.Len64(lasted), ftraceLog2-1)]++
-			}
-			switch {
-			case outcome&ftraceCallFailed != 0:
-				s.errors++
-			case outcome&ftraceCallPanicked != 0:
-				s.panics++
-			}
-		} else {
-			atomic.Xadd64(&ftraceMemory.head.lost.functions, 1)
-		}
+		w.summarize(frame, outcome, cut, lasted)
 	}
 	around := t.around()
+	if around != nil && frame.flags&ftraceNotTimed == 0 {
+		around.within += lasted
+	}
+	if on&^(ftraceConsumerSummary|ftraceConsumerCurrent) != 0 || frame.cut != cut {
+		mp := acquirem()
+		ftraceConsumeMore(gp, t, w, frame, around, outcome, on, cut, now, where)
+		releasem(mp)
+	}
+}
+
+// summarize adds the call of frame to the summary of its function.
+//
+//go:nosplit
+func (w *ftraceWriter) summarize(frame *ftraceFrame, outcome, cut uint32, lasted uint64) {
+	if uint64(frame.key) >= ftraceMemory.head.summariesMost {
+		atomic.Xadd64(&ftraceMemory.head.lost.functions, 1)
+		return
+	}
+	s := (*ftraceSummary)(add(w.summaries, uintptr(cut&1)*w.halfSize+uintptr(frame.key)*unsafe.Sizeof(ftraceSummary{})))
+	s.count++
+	if frame.flags&ftraceNotTimed == 0 {
+		s.sum += lasted
+		if s.min == 0 || lasted < s.min {
+			s.min = lasted
+		}
+		if lasted > s.max {
+			s.max = lasted
+		}
+		s.self += lasted - min(lasted, frame.within)
+		s.log2[min(sys.Len64(lasted), ftraceLog2-1)]++
+	}
+	if outcome != 0 {
+		if outcome&ftraceCallFailed != 0 {
+			s.errors++
+		} else if outcome&ftraceCallPanicked != 0 {
+			s.panics++
+		}
+	}
+}
+
+// ftraceConsumeMore tells those that keep more of a call than a summary. around is the frame of the call around it, or nil.
+func ftraceConsumeMore(gp *g, t *ftraceG, w *ftraceWriter, frame, around *ftraceFrame, outcome, on, cut uint32, now, where uint64) {
+	w.half = uintptr(cut&1) * w.halfSize
 	if on&ftraceConsumersTallies != 0 {
-		ftraceTallies(t, w, frame, around, outcome, on, lasted)
+		ftraceTallies(t, w, frame, around, outcome, on, now-frame.place.ticks)
 	}
 	nesting := uint64(0)
 	if around != nil {
 		nesting = around.event
-		if timed {
-			around.below += lasted
-		}
 	}
+	exit := ftracePlace{now, where}
 	if on&ftraceConsumerHistory != 0 {
 		if c := t.remember(cut & 1); c != nil {
 			c.fill(gp, t, frame, outcome, now, nesting, exit)

@@ -171,7 +171,7 @@ func (w *ftraceGroup) writeText(b *ftraceText) {
 		atomic.Xadd(&ftraceOut.lost, 1)
 		return
 	}
-	if _, errno := ftraceWriteAll(unsafe.Pointer(&b.data), b.n); errno != 0 {
+	if errno := ftraceWriteAll(unsafe.Pointer(&b.data), b.n); errno != 0 {
 		ftraceDead(errno)
 	}
 }

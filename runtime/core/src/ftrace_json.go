@@ -22,6 +22,14 @@ const ftraceJSONLine = 24 << 10
 func (b *ftraceText) jsonString(s string) {
 	b.byte('"')
 	for i := 0; i < len(s); {
+		from := i
+		for i < len(s) && s[i] >= ' ' && s[i] < 0x80 && s[i] != '"' && s[i] != '\\' {
+			i++
+		}
+		b.str(s[from:i])
+		if i == len(s) {
+			break
+		}
 		c := s[i]
 		switch {
 		case c == '"' || c == '\\':
@@ -37,8 +45,6 @@ func (b *ftraceText) jsonString(s string) {
 			b.str(`\u00`)
 			b.byte("0123456789abcdef"[c>>4])
 			b.byte("0123456789abcdef"[c&15])
-		case c < 0x80:
-			b.byte(c)
 		default:
 			_, n := ftraceDecode(s[i:])
 			if n == 0 {
@@ -86,13 +92,12 @@ func (b *ftraceText) jsonTime() {
 
 // digits appends v with n digits.
 func (b *ftraceText) digits(v int64, n int) {
-	scale := int64(1)
-	for range n - 1 {
-		scale *= 10
+	var digits [20]byte
+	for i := n - 1; i >= 0; i-- {
+		digits[i] = byte('0' + v%10)
+		v /= 10
 	}
-	for ; scale > 0; scale /= 10 {
-		b.byte(byte('0' + v/scale%10))
-	}
+	b.n += copy(b.data[b.n:], digits[:n])
 }
 
 // jsonName appends a function's name as a string.

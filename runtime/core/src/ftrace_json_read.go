@@ -112,20 +112,26 @@ func (j *ftraceJSON) string() bool {
 	if !j.next('"') {
 		return false
 	}
-	for j.at < len(j.p) {
-		c := j.p[j.at]
-		j.at++
+	p, at := j.p, j.at // most of a line is strings
+	for at < len(p) {
+		c := p[at]
+		at++
 		switch {
 		case c == '"':
+			j.at = at
 			return true
 		case c < ' ':
+			j.at = at
 			return false
 		case c == '\\':
+			j.at = at
 			if !j.escape() {
 				return false
 			}
+			at = j.at
 		}
 	}
+	j.at = at
 	return false
 }
 
@@ -167,11 +173,13 @@ func (j *ftraceJSON) number() bool {
 }
 
 func (j *ftraceJSON) digits() bool {
-	from := j.at
-	for c := j.peek(); c >= '0' && c <= '9'; c = j.peek() {
-		j.at++
+	p, at := j.p, j.at
+	for at < len(p) && p[at] >= '0' && p[at] <= '9' {
+		at++
 	}
-	return j.at > from
+	some := at > j.at
+	j.at = at
+	return some
 }
 
 // attributes appends the rest of the object that log/slog wrote, from a comma on, as key=value, with dots between the names of nested groups.

@@ -15,35 +15,40 @@ import (
 
 // ftraceG is the tracer's state of one goroutine that has called an armed function. Only that goroutine uses it; others may read it, who know the first fields byte for byte.
 type ftraceG struct {
-	_           sys.NotInHeap
-	goroutine   uint64 // 0: it is not in use
-	depth       int32  // frames in use
-	parentKey   uint32
-	framesAt    uint64  // where they are in the memory file, 0: not there
-	historyAt   uint64  // likewise
-	calls       uint64  // in the history so far
-	events      uint64  // noted calls so far
-	parent      uint64  // by which goroutine it was started, if in an armed function, and in which call of which
-	recorded    bool    // its first record was made
-	headed      bool    // the goroutine's first line was printed
-	muted       bool    // its calls are not looked at, see ftrace_setup.go
+	_         sys.NotInHeap
+	goroutine uint64 // 0: it is not in use
+	depth     int32  // frames in use
+	parentKey uint32
+	framesAt  uint64 // where they are in the memory file, 0: not there
+	historyAt uint64 // likewise
+	calls     uint64 // in the history so far
+	events    uint64 // noted calls so far
+	parent    uint64 // by which goroutine it was started, if in an armed function, and in which call of which
+
+	// What makes it unusual, see asUsual.
+	busy    int16  // the tracer itself is at work on this goroutine: what it calls is not traced
+	muted   bool   // its calls are not looked at, see ftrace_setup.go
+	unwound bool   // of its frames some may be of calls that a panic ended which was recovered
+	mask    uint32 // the marks of the calls under way
+
 	start       uint64  // address of the function that it was started with
 	parentCount uintptr // number of the call in which it was started
-	labels      uintptr // g.labels when that was decided: an address, so labels that took the place of others in memory are not told from them
+	labels      uintptr // g.labels when it was decided whether it is muted: an address, so labels that took the place of others in memory are not told from them
 
 	next         *ftraceG // in the free list
 	frames       *ftraceFrame
+	top          *ftraceFrame   // the first that is not in use
 	history      unsafe.Pointer // the last calls that have ended
 	size         int32          // frames that fit
 	shown        int32          // of the frames, those that are shown
-	busy         int32          // the tracer itself is at work on this goroutine: what it calls is not traced
-	mask         uint32
-	last         uint64 // ticks of what was last noted
-	contextShown uint64 // ticks when its last calls were printed, see ftrace_context.go
+	last         uint64         // ticks of what was last noted
+	contextShown uint64         // ticks when its last calls were printed, see ftrace_context.go
 
 	parentFn    *ftraceFunc // where the goroutine was started, if in an armed function
 	startMask   uint32      // the marks it inherits
-	historyLost bool        // there was no memory for it
+	recorded    bool        // its first record was made
+	headed      bool        // the goroutine's first line was printed
+	historyLost bool        // there was no memory for its history
 	nextCall    uintptr     // where the next one goes in the history
 
 	group *ftraceGroup // lines that wait for the end of the outermost call, see ftrace_group.go
@@ -98,6 +103,9 @@ func ftraceNewG() *ftraceG {
 	if t == nil {
 		t = (*ftraceG)(ftraceAlloc(unsafe.Sizeof(ftraceG{})))
 	}
+	if t != nil {
+		t.labels = ftraceNotJudged
+	}
 	return t
 }
 
@@ -125,17 +133,37 @@ func (t *ftraceG) frame(i int32) *ftraceFrame {
 	return (*ftraceFrame)(add(unsafe.Pointer(t.frames), uintptr(i)*unsafe.Sizeof(ftraceFrame{})))
 }
 
+// ftraceNotJudged is no address of labels.
+const ftraceNotJudged = ^uintptr(0)
+
 // push returns an empty frame on top of the others, or nil if there is no memory.
 func (t *ftraceG) push() *ftraceFrame {
 	if t.depth == t.size && !t.grow() {
 		return nil
 	}
-	frame := t.frame(t.depth)
+	frame := t.top
 	frame.begin()
-	frame.place, frame.event, frame.object, frame.clause, frame.below = ftracePlace{}, 0, 0, nil, 0
-	frame.start, frame.held, frame.heldAt, frame.note = 0, 0, 0, 0
+	frame.place, frame.event, frame.object, frame.clause, frame.within = ftracePlace{}, 0, 0, nil, 0
+	t.top = frame.above()
 	t.depth++
 	return frame
+}
+
+// above returns the frame that is put on this one.
+func (frame *ftraceFrame) above() *ftraceFrame {
+	return (*ftraceFrame)(add(unsafe.Pointer(frame), unsafe.Sizeof(*frame)))
+}
+
+// below returns the frame that this one was put on.
+func (frame *ftraceFrame) below() *ftraceFrame {
+	return (*ftraceFrame)(unsafe.Pointer(uintptr(unsafe.Pointer(frame)) - unsafe.Sizeof(*frame)))
+}
+
+// asUsual says whether the goroutine's calls are noted as those of any other. It is ftraceMayTrace for one that has a state, and so does not run on a system stack. (Who allocates or
+// throws has locks.) Four fields are looked at at once.
+func (t *ftraceG) asUsual(gp *g) bool {
+	mp := gp.m
+	return *(*uint64)(unsafe.Pointer(&t.busy)) == 0 && gp._panic == nil && mp.locks == 0 && mp.preemptoff == "" && !gp.throwsplit && !gp.ftraceMock.quiet
 }
 
 // ftraceStore64 stores after all that was stored before, for those who read it.
@@ -149,11 +177,15 @@ func ftraceStore64(p *uint64, v uint64) {
 
 // pop takes frame off, which is the topmost.
 func (t *ftraceG) pop(frame *ftraceFrame) {
+	t.top = frame
 	t.depth--
 	t.shown = frame.shown
 	t.mask = t.inherited()
-	if frame.note != 0 {
-		t.notes.n = int(frame.note) - 1
+	if frame.flags&ftraceHasText != 0 {
+		if frame.note != 0 {
+			t.notes.n = int(frame.note) - 1
+		}
+		frame.start, frame.held, frame.heldAt, frame.note = 0, 0, 0, 0
 	}
 }
 
@@ -177,6 +209,7 @@ func (t *ftraceG) grow() bool {
 	}
 	ftraceFreeFrames(t.frames, t.size)
 	t.frames, t.framesAt, t.size = frames, ftraceSharedAt(unsafe.Pointer(frames)), size
+	t.top = t.frame(t.depth)
 	return true
 }
 
@@ -199,7 +232,9 @@ func ftraceNewFrames(size int32) *ftraceFrame {
 		ftraceMem.frames[class] = *(**ftraceFrame)(unsafe.Pointer(frames))
 	}
 	unlock(&ftraceMem.lock)
-	if frames == nil {
+	if frames != nil {
+		memclrNoHeapPointers(unsafe.Pointer(frames), uintptr(size)*unsafe.Sizeof(ftraceFrame{}))
+	} else {
 		shared, _ := ftraceShared(uintptr(size) * unsafe.Sizeof(ftraceFrame{}))
 		frames = (*ftraceFrame)(shared)
 	}

@@ -190,17 +190,22 @@ func ftraceForget(at, size uint64) {
 	syscall.Syscall6(ftraceSysFallocate, uintptr(ftraceMemory.fd), punch|keepSize, uintptr(at), uintptr(size), 0, 0)
 }
 
-// ftraceWait waits while the word at p, in the memory file, is v, at most so many nanoseconds.
-func ftraceWait(p *uint32, v uint32, ns int64) {
-	const wait = 0
+// ftraceWait waits while the word at p, in the memory file, is v, at most so many nanoseconds. It says whether these have passed.
+func ftraceWait(p *uint32, v uint32, ns int64) bool {
+	const wait, timedOut = 0, 110
 	timeout := timespec{tv_sec: ns / 1e9, tv_nsec: ns % 1e9}
-	syscall.Syscall6(ftraceSysFutex, uintptr(unsafe.Pointer(p)), wait, uintptr(v), uintptr(unsafe.Pointer(&timeout)), 0, 0)
+	_, _, errno := syscall.Syscall6(ftraceSysFutex, uintptr(unsafe.Pointer(p)), wait, uintptr(v), uintptr(unsafe.Pointer(&timeout)), 0, 0)
+	return errno == timedOut
 }
 
-// ftraceWake wakes those who wait for the word at p.
-func ftraceWake(p *uint32) {
+// ftraceWake wakes those who wait for the word at p, and returns how many there were.
+func ftraceWake(p *uint32) int {
 	const wake = 1
-	syscall.Syscall6(ftraceSysFutex, uintptr(unsafe.Pointer(p)), wake, 1<<30, 0, 0, 0)
+	woken, _, errno := syscall.Syscall6(ftraceSysFutex, uintptr(unsafe.Pointer(p)), wake, 1<<30, 0, 0, 0)
+	if errno != 0 {
+		return 0
+	}
+	return int(woken)
 }
 
 // ftraceSystemTicks reads the system's ticks.
@@ -221,10 +226,22 @@ func ftraceUnmap(p unsafe.Pointer, size uintptr) {
 //go:nosplit
 func ftraceWriteFD(fd int32, data unsafe.Pointer, n int32) int32 {
 	entersyscall()
-	written := write1(uintptr(fd), data, n)
+	written := ftraceWriteNow(fd, data, n)
 	exitsyscall()
 	return written
 }
+
+// ftraceWriteNow writes on any stack. It returns the number of bytes written or a negative errno.
+//
+//go:nosplit
+func ftraceWriteNow(fd int32, data unsafe.Pointer, n int32) int32 {
+	return write1(uintptr(fd), data, n)
+}
+
+// ftracePause waits a little, on any stack.
+//
+//go:nosplit
+func ftracePause() { usleep(100) }
 
 // ftraceStreamsKnown says that package syscall tells when a descriptor becomes another file.
 const ftraceStreamsKnown = true

@@ -42,9 +42,9 @@ func ftraceMapMemory(at, size uint64) unsafe.Pointer { return nil }
 
 func ftraceForget(at, size uint64) {}
 
-func ftraceWait(p *uint32, v uint32, ns int64) {}
+func ftraceWait(p *uint32, v uint32, ns int64) bool { return false }
 
-func ftraceWake(p *uint32) {}
+func ftraceWake(p *uint32) int { return 0 }
 
 func ftraceSystemTicks() uint64 { return 0 }
 
@@ -53,6 +53,14 @@ const ftraceSystemTicksPerSecond = 0
 func ftraceUnmap(p unsafe.Pointer, size uintptr) {}
 
 func ftraceWriteFD(fd int32, data unsafe.Pointer, n int32) int32 { return write(uintptr(fd), data, n) }
+
+// Nothing is held, so that nothing is left to be written in haste.
+
+//go:nosplit
+func ftraceWriteNow(fd int32, data unsafe.Pointer, n int32) int32 { return -78 }
+
+//go:nosplit
+func ftracePause() {}
 
 const ftraceStreamsKnown = false
 

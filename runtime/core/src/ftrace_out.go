@@ -1,7 +1,7 @@
 //go:build ftrace_core
 
 // Where trace lines go: FTRACE_OUT. Each line is one write, made at once, so that whatever ends the program, the lines
-// so far are written.
+// so far are written. Copies of lines that the program has written elsewhere can wait for others, see ftrace_held.go.
 
 package runtime
 
@@ -46,6 +46,7 @@ func ftraceOpen(setting string) bool {
 	}
 	ftraceOut.dead = 0
 	ftraceOut.id, _ = ftraceStat(ftraceOut.fd)
+	ftraceMayHold()
 	return true
 }
 
@@ -97,25 +98,42 @@ func ftraceWrite(data unsafe.Pointer, n int) {
 		newline := byte('\n')
 		ftraceWriteAll(unsafe.Pointer(&newline), 1)
 	}
-	if _, errno := ftraceWriteAll(data, n); errno != 0 {
+	if errno := ftraceWriteAll(data, n); errno != 0 {
 		ftraceDead(errno)
 	}
 	semrelease(&ftraceOut.lock)
 }
 
-// ftraceWriteAll writes to where the lines go, under the lock. It returns how much was written, and why not all.
-func ftraceWriteAll(data unsafe.Pointer, n int) (written int, errno int32) {
-	for written < n {
-		wrote := ftraceWriteFD(ftraceOut.fd, add(data, uintptr(written)), int32(n-written))
-		if wrote > 0 {
-			written += int(wrote)
-			continue
+// ftraceWriteAll writes to where the lines go, under the lock, behind what is held. It returns an errno or 0.
+func ftraceWriteAll(data unsafe.Pointer, n int) (errno int32) {
+	if ftraceHeld.whole > 0 {
+		if ftraceHeld.text.add(data, n) {
+			return ftraceWriteHeld()
 		}
-		if !ftraceTryAgain(-wrote) {
-			return written, -wrote
+		if errno = ftraceWriteHeld(); errno != 0 {
+			return errno
 		}
 	}
-	return written, 0
+	for n > 0 {
+		wrote := ftraceWriteFD(ftraceOut.fd, data, int32(n))
+		if wrote > 0 {
+			data = add(data, uintptr(wrote))
+			n -= int(wrote)
+		} else if !ftraceTryAgain(-wrote) {
+			return -wrote
+		}
+	}
+	return 0
+}
+
+// add appends n bytes, if there is room for all of them.
+func (b *ftraceText) add(data unsafe.Pointer, n int) bool {
+	if n > len(b.data)-b.n {
+		return false
+	}
+	memmove(unsafe.Pointer(&b.data[b.n]), data, uintptr(n))
+	b.n += n
+	return true
 }
 
 // ftraceDead says, once, that no more can be written; lines are counted from then on.

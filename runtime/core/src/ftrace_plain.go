@@ -7,180 +7,223 @@
 package runtime
 
 import (
+	"internal/goarch"
 	"internal/runtime/atomic"
 	"internal/runtime/sys"
 	"unsafe"
 )
 
-// plain says whether all calls of f are noted, and for no other reason than its clause.
-func (c *ftraceConfig) plain(f *ftraceFunc) bool {
+// plain returns the clause by which all calls of f are noted, and shown to no one, if there is no other reason for its hook to be on, or nil.
+func (c *ftraceConfig) plain(f *ftraceFunc) *ftrace_rule_Clause {
 	clause := c.clauseOf(f)
-	if clause == nil || f.marks|f.triggers != 0 || f.mocks != nil || f.flags&(ftraceSwitchedOff|ftraceMaskedOff|ftraceIsProbe) != 0 {
-		return false
+	if clause == nil || ftraceOut.on || f.marks|f.triggers != 0 || f.mocks != nil || f.flags&(ftraceSwitchedOff|ftraceMaskedOff|ftraceIsProbe) != 0 {
+		return nil
 	}
 	if clause != &c.all && c.in[f.clause-1]|c.after[f.clause-1] != 0 {
-		return false
+		return nil
 	}
-	return clause.Detail >= ftrace_rule_Call && clause.Detail < ftrace_rule_Deep && clause.Capture == "" && clause.First == 0 && clause.Depth == 0 && clause.Rate == 0
+	if clause.Detail < ftrace_rule_Call || clause.Detail >= ftrace_rule_Deep || clause.Capture != "" || clause.First != 0 || clause.Depth != 0 || clause.Rate != 0 {
+		return nil
+	}
+	return clause
 }
 
-// ftracePlainEntry notes that a call of f begins, as ftraceBegin does, or returns false.
-func ftracePlainEntry(f *ftraceFunc, offset uintptr, params []any) bool {
+// ftracePlainEntry notes that a call of f begins, as ftraceBegin does, or returns false. Its n parameters begin at first.
+//
+// Behind its first instructions nothing takes the goroutine off its processor, whose writer this and ftracePlainExit use: code of this package is not preempted but where it calls
+// a function that is not nosplit.
+func ftracePlainEntry(f *ftraceFunc, offset uintptr, first *any, n int) bool {
 	gp := getg()
 	t := gp.ftrace
-	if !ftraceMayTrace(gp) || ftraceOut.on || t == nil || t.busy != 0 || t.muted || t.goroutine != gp.goid || t.labels != uintptr(gp.labels) || t.mask != 0 || t.depth == t.size ||
-		t.depth > 0 && !t.settled(gp, offset) {
+	if t == nil || !t.asUsual(gp) || t.labels != uintptr(gp.labels) || t.depth == t.size || t.shown >= ftraceDepthMost {
 		return false
 	}
-	mp := acquirem()
-	clause, w, records := ftraceLoadConfig().clauseOf(f), ftraceKnownWriter(mp), ftraceRecording.on
-	if clause == nil || w == nil || records && (w.pos >= w.limit || !t.recorded) || !records && ftraceConsumers() == 0 {
-		releasem(mp)
+	frame := t.top
+	if t.depth > 0 && frame.below().sp > offset {
 		return false
 	}
-	var layout *ftraceLayout
-	if records && len(params) > 0 && clause.Detail == ftrace_rule_Args {
-		if layout = f.entryLayouts.usual(params); layout == nil {
-			releasem(mp)
+	clause, w := f.plain, gp.m.p.ptr().ftrace
+	if clause == nil || w == nil {
+		return false
+	}
+	records := ftraceRecording.on
+	if records {
+		if !t.recorded || w.pos >= w.limit {
 			return false
 		}
+	} else if ftraceConsumers() == 0 {
+		return false
 	}
 	count := atomic.Xadduintptr(&f.count, 1)
-	frame := t.frame(t.depth)
 	frame.begin()
-	// One field after the other, for what is put together elsewhere and copied the processor waits for.
-	frame.fn, frame.clause = f, clause
+	// One field after the other, for what is put together elsewhere and copied the processor waits for. What functions and clauses there are stays.
+	*(*uintptr)(unsafe.Pointer(&frame.fn)) = uintptr(unsafe.Pointer(f))
+	*(*uintptr)(unsafe.Pointer(&frame.clause)) = uintptr(unsafe.Pointer(clause))
 	frame.key, frame.flags = f.key, ftraceAtReturns
 	frame.sp, frame.count = offset, count
 	frame.mask, frame.shown = 0, t.shown
-	frame.below, frame.object, frame.start = 0, 0, 0
-	frame.held, frame.heldAt, frame.note = 0, 0, 0
+	frame.within, frame.object = 0, 0
 	t.events++
 	frame.event = t.events
+	t.top = frame.above()
 	t.depth++
 	t.shown++
 	if f.flags&(ftraceUntimed|ftraceReceives) != 0 {
-		frame.more(f, params)
+		frame.more(f, first, n)
 	}
-	frame.place.ticks = w.now(t, frame)
+	size := uintptr(0)
+	if records {
+		if clause.Detail != ftrace_rule_Args {
+			n = 0
+		}
+		size = w.note(frame, ftraceKindEntry, &f.entryLayouts, first, n)
+	}
+	frame.place.ticks = w.tick(t, frame.flags)
 	frame.place.where = ftraceNowhere
 	if records {
-		frame.place.where = w.place(mp).where
-		r := w.plain(gp, frame, ftraceKindEntry)
-		p := add(unsafe.Pointer(r), ftraceRecordSize)
-		*(*uint64)(p) = uint64(frame.count) | uint64(frame.flags&ftraceNotTimed)*(ftraceCallUntimed/ftraceNotTimed)
-		size := ftraceRecordSize + 8
-		if layout != nil {
-			r.kind = ftraceKindEntryArgs
-			size += layout.words(add(p, 8), r, params)
-		}
-		w.end(r, size)
+		frame.place.where = w.noted(frame.place.ticks, size)
 	}
-	releasem(mp)
 	return true
 }
 
 // more notes of a call what some functions want.
-func (frame *ftraceFrame) more(f *ftraceFunc, params []any) {
+//
+//go:nosplit
+func (frame *ftraceFrame) more(f *ftraceFunc, first *any, n int) {
 	if f.flags&ftraceUntimed != 0 {
 		frame.flags |= ftraceNotTimed
 	}
-	if f.flags&ftraceReceives != 0 && len(params) > 0 && params[0] != nil {
-		frame.object = uint64(uintptr(efaceOf(&params[0]).data))
+	if f.flags&ftraceReceives != 0 && n > 0 {
+		frame.object = uint64(uintptr(efaceOf(first).data))
 	}
 }
 
 // ftracePlainExit notes that the call of f returns, as ftraceLeft does, or returns false.
-func ftracePlainExit(f *ftraceFunc, offset uintptr, results []any) bool {
+func ftracePlainExit(f *ftraceFunc, offset uintptr, first *any, n int) bool {
 	gp := getg()
 	t := gp.ftrace
-	if t == nil || t.depth == 0 || t.busy != 0 || !ftraceMayTrace(gp) || ftraceOut.on {
+	if t == nil || !t.asUsual(gp) || t.depth == 0 {
 		return false
 	}
-	frame := t.frame(t.depth - 1)
-	if frame.fn != f || frame.sp != offset || gp._panic != nil || frame.flags&^ftraceNotTimed != ftraceAtReturns || frame.clause == nil || frame.note != 0 || frame.place.ticks == 0 {
+	frame := t.top.below()
+	if frame.fn != f || frame.sp != offset || frame.flags&^ftraceNotTimed != ftraceAtReturns || frame.place.ticks == 0 || frame.shown >= ftraceDepthMost {
 		return false
 	}
-	mp := acquirem()
-	w, records, on := ftraceKnownWriter(mp), ftraceRecording.on, ftraceConsumers()
-	if w == nil || records && w.pos >= w.limit || !records && on&^ftraceConsumerCurrent == 0 {
-		releasem(mp)
+	w, records, on := gp.m.p.ptr().ftrace, ftraceRecording.on, ftraceConsumers()
+	if w == nil {
 		return false
 	}
-	var layout *ftraceLayout
-	if records && len(results) > 0 && frame.clause.Detail >= ftrace_rule_Args {
-		if frame.clause.Detail == ftrace_rule_Args && frame.clause.Capture == "" {
-			layout = f.exitLayouts.usual(results)
-		}
-		if layout == nil {
-			releasem(mp)
+	if records {
+		if w.pos >= w.limit || frame.clause.Detail > ftrace_rule_Args || frame.clause.Capture != "" {
 			return false
 		}
+	} else if on == 0 {
+		return false
 	}
-	now := w.now(t, frame)
-	exit := ftracePlace{0, ftraceNowhere}
+	outcome := uint32(0)
+	if f.flags&ftraceMayFail != 0 && n > 0 && (*eface)(add(unsafe.Pointer(first), uintptr(n-1)*unsafe.Sizeof(*first)))._type != nil {
+		outcome = ftraceCallFailed
+	}
+	size := uintptr(0)
 	if records {
-		exit = w.place(mp)
-		r := w.plain(gp, frame, ftraceKindExit)
-		size := ftraceRecordSize
-		if layout != nil {
-			r.kind = ftraceKindExitArgs
-			size += layout.words(add(unsafe.Pointer(r), size), r, results)
+		if frame.clause.Detail != ftrace_rule_Args {
+			n = 0
 		}
-		w.end(r, size)
+		size = w.note(frame, ftraceKindExit, &f.exitLayouts, first, n)
+	}
+	now, where := w.tick(t, frame.flags), uint64(ftraceNowhere)
+	if records {
+		where = w.noted(now, size)
 	}
 	if on != 0 {
-		ftraceConsume(gp, t, w, frame, ftraceOutcome(f, frame, results, nil), on, now, exit)
+		ftraceConsume(gp, t, w, frame, outcome, on, now, where)
 	}
+	t.top = frame
 	t.depth--
 	t.shown = frame.shown
-	t.mask = t.inherited()
-	releasem(mp)
 	return true
 }
 
-// ftraceKnownWriter returns the writer of the processor on which this goroutine is held, or nil if there is none yet.
-func ftraceKnownWriter(mp *m) *ftraceWriter {
-	if id := uint32(mp.p.ptr().id); id < ftraceProcessorsMost {
-		return ftraceRecording.writers[id]
-	}
-	return nil
-}
-
-// plain is begin with the record's second word in one piece.
-func (w *ftraceWriter) plain(gp *g, frame *ftraceFrame, kind uint64) *ftraceEvent {
-	r := (*ftraceEvent)(add(unsafe.Pointer(w.chunk), w.pos))
-	sys.Prefetch(uintptr(unsafe.Pointer(r)) + ftracePrefetch)
-	words := (*[3]uint64)(unsafe.Pointer(r))
-	words[0] = w.last
-	words[1] = kind | uint64(min(frame.shown, 65535))<<16 | uint64(frame.key)<<32
-	words[2] = gp.goid
-	return r
-}
-
-// usual returns the layout that values nearly always have, or nil.
-func (known *ftraceKnownLayouts) usual(values []any) *ftraceLayout {
-	l := (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first)))
-	if l == nil || l.flags != 0 || l.paths != 0 || !l.holds(values) {
-		return nil
-	}
-	return l
-}
-
-// words is capture, for values most of which are words.
-func (l *ftraceLayout) words(p unsafe.Pointer, r *ftraceEvent, values []any) uintptr {
-	if !l.simple {
-		return l.capture(p, r, values)
-	}
-	for i := range values {
-		e := efaceOf(&values[i])
-		word := uintptr(e.data)
-		if l.boxed&(1<<i) != 0 {
-			word = *(*uintptr)(e.data)
+// tick is now for who must not leave the processor.
+//
+//go:nosplit
+func (w *ftraceWriter) tick(t *ftraceG, flags uint32) uint64 {
+	now := t.last + 1
+	if flags&ftraceNotTimed == 0 {
+		if ftraceTimer != ftraceTimerCycle {
+			mp := acquirem()
+			w.now(t, flags)
+			releasem(mp)
+			return w.last
 		}
-		*(*uintptr)(add(p, 8+uintptr(i)*8)) = word
+		now = ftraceCycles()
 	}
-	size := uintptr(len(values)) * 8
-	*(*uint64)(p) = uint64(l.id) | uint64(size)<<32
-	return size + 8
+	w.last = max(w.last, now)
+	t.last = w.last
+	return w.last
+}
+
+// note writes the record of the entry or the exit of the call of frame, with its n parameters or results, but for its time. It returns the record's size.
+//
+//go:nosplit
+func (w *ftraceWriter) note(frame *ftraceFrame, kind uint64, known *ftraceKnownLayouts, first *any, n int) (size uintptr) {
+	r := add(unsafe.Pointer(w.chunk), w.pos)
+	sys.Prefetch(uintptr(r) + ftracePrefetch)
+	*(*uint64)(add(r, 16)) = getg().goid
+	size = ftraceRecordSize
+	if kind == ftraceKindEntry {
+		*(*uint64)(add(r, ftraceRecordSize)) = uint64(frame.count) | uint64(frame.flags&ftraceNotTimed)*(ftraceCallUntimed/ftraceNotTimed)
+		size = ftraceRecordSize + 8
+	}
+	if n > 0 {
+		kind++ // of an entry or exit with values
+		p := add(r, size)
+		l := (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first)))
+		if l == nil || int(l.words) != n {
+			return w.noteAny(frame, kind, known, p, first, n)
+		}
+		*(*uint64)(p) = uint64(l.id) | uint64(n)<<35
+		value, typ, word, boxed := unsafe.Pointer(first), unsafe.Pointer(l.typ(0)), add(p, 8), l.boxed
+		for left := n; left > 0; left-- {
+			e := (*eface)(value)
+			if e._type != *(**_type)(typ) {
+				return w.noteAny(frame, kind, known, p, first, n)
+			}
+			v := uintptr(e.data)
+			if boxed&1 != 0 {
+				v = *(*uintptr)(e.data)
+			}
+			*(*uintptr)(word) = v
+			value, typ, word, boxed = add(value, unsafe.Sizeof(*e)), add(typ, goarch.PtrSize), add(word, 8), boxed>>1
+		}
+		size += 8 + uintptr(n)*8
+	}
+	*(*uint64)(add(r, 8)) = kind | uint64(size/8)<<8 | uint64(frame.shown)<<16 | uint64(frame.key)<<32
+	return size
+}
+
+// noteAny completes note with values of any kind, which go to p.
+//
+//go:nosplit
+func (w *ftraceWriter) noteAny(frame *ftraceFrame, kind uint64, known *ftraceKnownLayouts, p unsafe.Pointer, first *any, n int) uintptr {
+	mp := acquirem()
+	r, values := add(unsafe.Pointer(w.chunk), w.pos), unsafe.Slice(first, n)
+	size := uintptr(p) - uintptr(r)
+	if l := known.find(values, 0, nil, n); l != nil {
+		size += l.capture(p, (*ftraceEvent)(r), values)
+	} else {
+		kind-- // there are too many layouts
+	}
+	*(*uint64)(add(r, 8)) = kind | uint64((size+7)/8)<<8 | uint64(frame.shown)<<16 | uint64(frame.key)<<32
+	releasem(mp)
+	return size
+}
+
+// noted completes the record with its time, and returns where it is.
+func (w *ftraceWriter) noted(now uint64, size uintptr) (where uint64) {
+	*(*uint64)(add(unsafe.Pointer(w.chunk), w.pos)) = now
+	where = w.where | uint64(w.pos/8)<<48
+	ftraceStore64(&w.chunk.content, uint64(w.pos+size)*8)
+	w.pos += (size + 7) &^ 7
+	return where
 }

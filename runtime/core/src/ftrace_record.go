@@ -23,7 +23,7 @@ type ftraceEvent struct {
 	ticks     uint64
 	kind      uint8
 	words     uint8  // size of the record
-	depth     uint16 // recorded calls around it, at most 65535
+	depth     uint16 // recorded calls around it, at most ftraceDepthMost
 	fn        uint32 // key of the function, 0: none
 	goroutine uint64
 }
@@ -50,7 +50,8 @@ const (
 
 	ftraceProcessorsMost = 1024 // of more, nothing is recorded
 
-	ftracePrefetch   = 512 // bytes that the processor is asked for in advance, for nothing else will have them in its cache
+	ftraceDepthMost  = 65535 // of what is deeper a record has that number
+	ftracePrefetch   = 512   // bytes that the processor is asked for in advance, for nothing else will have them in its cache
 	ftraceRecordSize = unsafe.Sizeof(ftraceEvent{})
 	ftraceRecordMost = 255 * 8
 	ftraceRecordRoom = ftraceRecordMost + 128 // with a goroutine's first record in front
@@ -92,6 +93,7 @@ type ftraceWriter struct {
 	half      uintptr        // where the half begins that is written to, of history, summaries and tallies
 	halfSize  uintptr
 	nextCall  uintptr // where the next one goes in the history
+	where     uint64  // the place of the chunk's first byte
 	fd        int32
 	failed    int32 // errno of what ended this writer
 	_         cpu.CacheLinePad
@@ -158,7 +160,7 @@ func (w *ftraceWriter) begin(gp *g, kind uint8, f *ftraceFunc, depth int32) *ftr
 	if f != nil {
 		r.fn = f.key
 	}
-	r.depth = uint16(min(depth, 65535))
+	r.depth = uint16(min(depth, ftraceDepthMost))
 	r.kind = kind
 	return r
 }
@@ -172,13 +174,13 @@ func (w *ftraceWriter) end(r *ftraceEvent, size uintptr) {
 }
 
 // place returns where the next record goes.
-func (w *ftraceWriter) place(mp *m) ftracePlace {
-	return ftracePlaceAt(w.last, w.number-1, mp.p.ptr().id, w.pos)
+func (w *ftraceWriter) place() ftracePlace {
+	return ftracePlace{w.last, w.where | uint64(w.pos/8)<<48}
 }
 
 // entry records that the call of frame, the topmost, begins, with its parameters if there is a layout.
 func (w *ftraceWriter) entry(gp *g, mp *m, frame *ftraceFrame, layout *ftraceLayout, args []any) {
-	frame.place = w.place(mp)
+	frame.place = w.place()
 	r := w.begin(gp, ftraceKindEntry, frame.fn, frame.shown)
 	p := add(unsafe.Pointer(r), ftraceRecordSize)
 	*(*uint64)(p) = uint64(frame.count)
@@ -210,9 +212,9 @@ func (w *ftraceWriter) exit(gp *g, mp *m, frame *ftraceFrame, results []any, p *
 		w.panic(gp, ftraceKindRecovered, frame, gp.ftraceRecovered)
 	}
 	if !w.room(mp) {
-		return
+		return ftracePlace{0, ftraceNowhere}
 	}
-	place = w.place(mp)
+	place = w.place()
 	switch {
 	case p != nil && p.goexit:
 		w.values(gp, ftraceKindGoexit, frame, nil)

@@ -115,8 +115,10 @@ func ftraceShowAll(c *ftraceConfig) {
 func ftraceFinish() {
 	gp := getg()
 	if !ftraceMayTrace(gp) {
+		ftraceDying()
 		return
 	}
+	ftraceHoldNoMore()
 	if t := gp.ftrace; t != nil {
 		t.releaseLong()
 	}

@@ -160,8 +160,8 @@ func ftraceJudge(gp *g) *ftraceG {
 		}
 		gp.ftrace = t
 	}
-	first := t.goroutine == 0
-	if first {
+	first := t.labels == ftraceNotJudged
+	if t.goroutine == 0 {
 		t.goroutine, t.start = gp.goid, uint64(gp.startpc)
 	}
 	t.labels = uintptr(gp.labels)

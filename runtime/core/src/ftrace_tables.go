@@ -207,23 +207,26 @@ func (known *ftraceKnownLayouts) add(values []any, flags uint32, paths *ftracePa
 	return l
 }
 
-// sort says whether the values are words.
+// sort sets boxed and words.
 func (l *ftraceLayout) sort() {
-	l.simple = l.n <= 32 && l.flags == 0 && goarch.PtrSize == 8
+	l.words = ^uint32(0)
+	words := l.n <= 32 && l.flags == 0 && l.paths == 0 && goarch.PtrSize == 8
 	for i := range l.n {
 		t := *l.typ(i)
 		if t == nil {
-			l.simple = false
 			return
 		}
 		switch t.Kind() {
 		case abi.Int, abi.Int64, abi.Uint, abi.Uint64, abi.Uintptr, abi.Float64, abi.Pointer, abi.UnsafePointer:
 		default:
-			l.simple = false
+			words = false
 		}
 		if !t.IsDirectIface() {
 			l.boxed |= 1 << i
 		}
+	}
+	if words {
+		l.words = l.n
 	}
 }
 

@@ -54,7 +54,7 @@ func (w *ftraceWriter) tally(table int, by uint64, t *ftraceG, frame *ftraceFram
 		r.timed++
 		r.sum += lasted
 		r.max = max(r.max, lasted)
-		r.self += lasted - min(lasted, frame.below)
+		r.self += lasted - min(lasted, frame.within)
 	}
 	switch {
 	case outcome&ftraceCallFailed != 0:

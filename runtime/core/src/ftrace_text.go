@@ -207,6 +207,7 @@ func ftraceEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	if clause.Min > 0 || ftraceFormat.duration {
 		frame.start = nanotime()
 	}
+	frame.flags |= ftraceHasText
 	t.entryLine(frame, b, brace)
 	ftraceFreeText(b)
 }

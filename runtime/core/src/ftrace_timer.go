@@ -104,7 +104,7 @@ func ftraceChangeTimer(h *ftraceHead, timer uint32) string {
 		t.last, t.contextShown = now, 0
 		for i := range t.depth {
 			if frame := t.frame(i); frame.place.ticks != 0 {
-				frame.place, frame.below = ftracePlace{now, ftraceNowhere}, 0
+				frame.place, frame.within = ftracePlace{now, ftraceNowhere}, 0
 				frame.flags |= ftraceNotTimed
 			}
 		}

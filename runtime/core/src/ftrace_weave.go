@@ -145,6 +145,7 @@ func ftraceWriteRaw(fd int32, p []byte) (n int, errno int32) {
 // ftraceWriteRawOwn writes p as it is to the file that the trace goes to, not amidst a line of the trace.
 func ftraceWriteRawOwn(fd int32, p []byte) (n int, errno int32) {
 	semacquire(&ftraceOut.lock)
+	ftraceWriteHeld()
 	if n, errno = ftraceWriteRaw(fd, p); n > 0 {
 		ftraceOut.open = ftraceOpenLine{}
 		if p[n-1] != '\n' {
@@ -225,10 +226,13 @@ func ftraceWeaveText(gp *g, fd int32, text []byte, offset uintptr, own bool, r *
 		w.depth = min(t.shown, ftraceTextSize/8) // leaves room for the text
 	}
 	semacquire(&ftraceOut.lock)
-	if t.grouping() {
+	switch {
+	case t.grouping():
 		w.group = ftraceGroupOf(t)
 		w.b, w.open = w.group.text(1), &w.group.open
-	} else {
+	case !own && ftraceWeaveMode == ftraceWeaveOn && ftraceHolds():
+		w.b, w.held = ftraceHeld.text, true
+	default:
 		w.b = ftraceNewText()
 	}
 	if ftraceFormat.json {
@@ -236,9 +240,13 @@ func ftraceWeaveText(gp *g, fd int32, text []byte, offset uintptr, own bool, r *
 	} else {
 		w.text(text)
 	}
-	if w.group != nil {
+	switch {
+	case w.group != nil:
 		w.done = w.at
-	} else {
+	case w.held:
+		w.done = w.at
+		ftraceHold()
+	default:
 		w.flush()
 		ftraceFreeText(w.b)
 	}
@@ -264,6 +272,7 @@ type ftraceWeaver struct {
 	fd    int32
 	depth int32
 	own   bool
+	held  bool // it is a copy that is held
 	wrote bool
 	at    int   // how much of what is woven is in b or written
 	done  int   // how much of it was written, or is held
@@ -349,8 +358,14 @@ func (w *ftraceWeaver) flush() bool {
 	if w.errno != 0 || w.b.n == 0 {
 		return w.errno == 0
 	}
+	if w.held {
+		ftraceHeld.whole = w.b.n
+		ftraceWriteHeld()
+		return true
+	}
 	from := 0
 	if w.own && !w.wrote {
+		ftraceWriteHeld()
 		n := ftraceWriteFD(ftraceOut.fd, unsafe.Pointer(&w.b.data), int32(w.b.n))
 		if n < 0 {
 			w.errno = -n
@@ -359,7 +374,7 @@ func (w *ftraceWeaver) flush() bool {
 		}
 		from = int(n)
 	}
-	if _, w.errno = ftraceWriteAll(unsafe.Pointer(&w.b.data[from]), w.b.n-from); w.errno != 0 {
+	if w.errno = ftraceWriteAll(unsafe.Pointer(&w.b.data[from]), w.b.n-from); w.errno != 0 {
 		return false
 	}
 	w.wrote = true

@@ -9,6 +9,11 @@ import _ "unsafe" // for go:linkname
 //go:linkname ftraceStreams runtime.ftraceStreams
 var ftraceStreams [3]uint64
 
+// ftraceWriteCopies is called before a child is started, which may write to the trace's file too. See ftrace_held.go in package runtime.
+//
+//go:linkname ftraceWriteCopies runtime.ftraceWriteCopies
+func ftraceWriteCopies()
+
 // ftraceCalled is called behind each system call while what is written is woven; also in the child of a fork, which has the parent's memory, and where there is no
 // stack to grow and nothing for the race detector to see.
 //
