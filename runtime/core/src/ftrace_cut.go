@@ -19,6 +19,8 @@ import (
 const ftraceCrossings = 4096
 
 // ftraceCuts returns how many cuts were made.
+//
+//go:nosplit
 func ftraceCuts() uint32 {
 	if h := ftraceMemory.head; h != nil {
 		return atomic.Load(&h.cuts)
@@ -26,8 +28,8 @@ func ftraceCuts() uint32 {
 	return 0
 }
 
-// ftraceMakeCut makes a cut, and returns when nothing is written any more that belongs before it. Who writes holds its processor meanwhile, and so is not at a safe point: that each processor was at
-// one is all there is to wait for, and no one waits for this but who asked.
+// ftraceMakeCut makes a cut, and returns when nothing is written any more that belongs before it. Who writes is not taken off its processor meanwhile (acquirem, or functions that are all
+// nosplit), and so is not at a safe point: that each processor was at one is all there is to wait for, and no one waits for this but who asked.
 func ftraceMakeCut(h *ftraceHead) {
 	semacquire(&worldsema)
 	atomic.Xadd(&h.cuts, 1)
@@ -37,6 +39,8 @@ func ftraceMakeCut(h *ftraceHead) {
 }
 
 // begin says how many cuts there were when the frame's call began, before anything else is changed in it: who reads the frame of a call from before the last cut finds out by that if it was written over.
+//
+//go:nosplit
 func (frame *ftraceFrame) begin() {
 	frame.cut = ftraceCuts()
 	if goarch.IsAmd64 == 0 {
