@@ -19,8 +19,10 @@ type Parts struct {
 	given   atomic.Int64
 }
 
-// Parts divides what a window has. The caller closes it.
-func (r *Recording) Parts(w Window) (*Parts, error) {
+// Parts divides what a window has, into parts of so many packets of each file, on average; if there are many files not as many. The caller closes it.
+//
+// A packet that a part's end is within is read twice, of each file, so that large parts are read faster, and small ones need less memory of who keeps something of each event.
+func (r *Recording) Parts(w Window, packets int) (*Parts, error) {
 	names, err := r.callFiles()
 	if err != nil {
 		return nil, err
@@ -41,8 +43,7 @@ func (r *Recording) Parts(w Window) (*Parts, error) {
 		p.size += c.left()
 		p.files = append(p.files, c)
 	}
-	// A packet that a part's end is within is read twice, of each file: there are to be more others.
-	p.packets = min(max(8, 4*len(p.files)), 64)
+	p.packets = min(max(1, packets*len(p.files)), partMost)
 	for i := 0; i < len(p.files); {
 		if p.files[i].head() {
 			i++
@@ -52,6 +53,8 @@ func (r *Recording) Parts(w Window) (*Parts, error) {
 	}
 	return p, nil
 }
+
+const partMost = 256 // packets
 
 // Size returns how many bytes there were to read, and Done how many of these are in the windows that were given. Done may be called by another goroutine.
 func (p *Parts) Size() int64 { return p.size }

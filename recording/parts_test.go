@@ -21,10 +21,10 @@ func large(t *testing.T) string {
 	first, _ := r.Clocks()
 	random := rand.New(rand.NewPCG(1, 2))
 	ticks := first.Ticks
-	for range 400_000 {
+	for range 200_000 {
 		ticks += random.Uint64N(50)
 		e := Event{Ticks: ticks, Kind: []Kind{Entry, Exit, Line, GoroutineStart}[random.IntN(4)], Goroutine: 1 + random.Uint64N(9), Function: 1, Processor: int32(random.IntN(3))}
-		if random.IntN(20_000) == 0 {
+		if random.IntN(10_000) == 0 {
 			e = Event{Kind: Lost, Call: 1 + random.Uint64N(5), Processor: e.Processor}
 		}
 		if e.Kind == Line {
@@ -54,7 +54,7 @@ func sameTick(list []Event) []Event {
 // inParts returns the events of all parts, which are read at once, and how many there are.
 func inParts(t *testing.T, r *Recording, w Window) ([]Event, int) {
 	t.Helper()
-	parts, err := r.Parts(w)
+	parts, err := r.Parts(w, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestParts(t *testing.T) {
 			if !reflect.DeepEqual(sameTick(got), sameTick(want)) {
 				t.Errorf("%s: %v: %d events in %d parts, want %d, or others", name, w, len(got), parts, len(want))
 			}
-			if parts < 2 || w == (Window{}) && parts < 5 {
+			if parts < 2 || w == (Window{}) && parts < 3 {
 				t.Errorf("%s: %v: %d parts", name, w, parts)
 			}
 			if w == (Window{}) && len(r.Damage()) != len(damage) {
