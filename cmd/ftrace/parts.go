@@ -115,8 +115,9 @@ func (w *walker) takeUp(p *putOff) {
 // inParts walks a window in parts, if that is of use, each by what work returns, in goroutines of its own; what that returns is called when it has been called for all parts before, and says whether
 // to go on. A part has so many packets of each file. It returns false if there is one processor, or little to read, and nothing was done.
 func (w *walker) inParts(window recording.Window, packets int, work func() func(*recording.Stream) (finish func() bool)) (bool, error) {
-	workers := min(runtime.GOMAXPROCS(0), partWalkers)
-	if workers == 1 || w.rules != nil || w.r.Timer != 0 {
+	processors := runtime.GOMAXPROCS(0)
+	workers := min(2*processors, partWalkers) // one that waits for its turn leaves its processor to another
+	if processors == 1 || w.rules != nil || w.r.Timer != 0 {
 		return false, nil
 	}
 	parts, err := w.r.Parts(window, packets)

@@ -54,6 +54,7 @@ func replayCommand(args []string) int {
 		err = replayFamily(o, family, f, *repeats, *group, out)
 	case o.json:
 		err = replayJSON(w, o.window(r), out)
+		complain(r, nil)
 	default:
 		err = replay(w, o.window(r), f, *repeats, *group, out)
 	}

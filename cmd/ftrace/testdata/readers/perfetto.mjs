@@ -10,12 +10,15 @@ import vm from 'node:vm';
 const [dir, trace, sql] = process.argv.slice(2);
 const inPage = { self: globalThis, WorkerGlobalScope: class {}, location: { href: pathToFileURL(dir) + '/' } };
 for (const [name, value] of Object.entries(inPage)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+let ready;
+const initialized = new Promise((resolve) => (globalThis.ready = resolve));
 globalThis.wasm = readFileSync(join(dir, 'trace_processor.wasm'));
 
 let glue = readFileSync(join(dir, 'engine_bundle.node.js'), 'utf8');
 for (const [old, ours] of [
 	['this.useMemory64 = hasMemory64Support();', 'this.useMemory64 = false;'],
 	['locateFile: (s) => s,', 'locateFile: (s) => s, wasmBinary: globalThis.wasm,'],
+	['onRuntimeInitialized: () => deferredRuntimeInitialized.resolve(),', 'onRuntimeInitialized: () => { deferredRuntimeInitialized.resolve(); setTimeout(globalThis.ready); },'],
 	['const wasmBridge = new wasm_bridge_1.WasmBridge();', 'const wasmBridge = globalThis.bridge = new wasm_bridge_1.WasmBridge();'],
 ]) {
 	if (!glue.includes(old)) throw new Error(`engine_bundle.node.js has no ${old}`);
@@ -39,7 +42,7 @@ class Engine extends EngineBase {
 }
 const { port1, port2 } = new MessageChannel();
 globalThis.bridge.initialize(port1);
-await globalThis.bridge.whenInitialized;
+await initialized;
 const engine = new Engine(port2);
 const bytes = new Uint8Array(readFileSync(trace));
 const most = 32 << 20; // of a message are 64 MB
