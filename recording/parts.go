@@ -67,13 +67,17 @@ func (p *Parts) Next() (Window, bool) {
 		return Window{}, false
 	}
 	w := Window{From: p.from, To: p.window.To, part: true}
+	packets := p.packets
+	if p.from == p.window.From {
+		packets = 1 // the first one is wanted soon
+	}
 	for n := 0; ; n++ {
 		first := p.first()
 		if first < 0 || p.files[first].packet.begin > p.window.To {
 			break
 		}
 		c := p.files[first]
-		if begin := c.packet.begin; n >= p.packets && begin > p.from {
+		if begin := c.packet.begin; n >= packets && begin > p.from {
 			p.from, w.To = begin, begin-1
 			return w, true
 		}
