@@ -6,7 +6,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 )
 
@@ -242,29 +241,10 @@ func (c *cursor) memory(size int64) []byte {
 	buf := c.spare
 	c.spare = nil
 	size = max(packetHead, min(size, c.left())) // the packets before offset are larger than packetHead
-	if int64(cap(buf)) < size && c.alone && size <= packetUsual {
-		if known, ok := buffers.Get().(*[packetUsual]byte); ok {
-			return known[:]
-		}
-		size = packetUsual
-	}
 	if int64(cap(buf)) < size {
 		buf = make([]byte, size)
 	}
 	return buf[:cap(buf)]
-}
-
-// buffers are of cursors of parts that have been read: there are many parts, one behind the other.
-var buffers sync.Pool
-
-// giveBack gives up the cursor's buffers.
-func (c *cursor) giveBack() {
-	for _, buf := range [...][]byte{c.buf, c.old, c.spare} {
-		if c.alone && cap(buf) == packetUsual {
-			buffers.Put((*[packetUsual]byte)(buf[:packetUsual]))
-		}
-	}
-	c.buf, c.old, c.spare = nil, nil, nil
 }
 
 // readAt reads what is at an offset. What is missing is noted when it is come to.
@@ -340,7 +320,6 @@ func (c *cursor) close() {
 	if c.ahead != nil {
 		<-c.ahead
 	}
-	c.giveBack()
 	c.file.Close()
 }
 
