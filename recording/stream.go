@@ -219,10 +219,7 @@ func (s *Stream) Next(e *Event) bool {
 		e.Ticks, e.Processor = c.ticks, int32(c.processor)
 		c.pos += (n + 7) &^ 7
 		if !c.whole() {
-			// The event's data stay where they are: what follows is read into other memory, unless the recording is followed.
-			if s.window.Follow {
-				e.Data = slices.Clone(e.Data)
-			}
+			e.Data = slices.Clone(e.Data) // what follows may be read into the same memory, if there are packets without records
 			s.advance(c)
 		}
 		if wanted && e.Kind <= Probe && e.Kind != 0 { // other kinds are of later versions
