@@ -188,15 +188,23 @@ func parsePacked(head []byte, uuid [16]byte) (p packet, content uint64, wrong st
 // seekPacked goes to the last packet that was begun before these ticks, from head to head.
 func (c *cursor) seekPacked(ticks uint64) {
 	var head [packedHead]byte
+	lost := uint64(0) // before the last packet
 	for at := int64(0); ; {
 		if n, _ := c.file.ReadAt(head[:], at); n < packedHead {
 			return
 		}
 		p, _, wrong := parsePacked(head[:], c.r.Env.UUID)
-		if wrong != "" || p.begin >= ticks {
-			return // of what is damaged, what is before is read too
+		if wrong != "" {
+			size := at + c.leftAt(at)
+			if at = nextPacket(c.file, packedStream, c.r.Env.UUID, at+1, size); at >= size {
+				return
+			}
+			continue
 		}
-		c.offset = at
+		if p.begin >= ticks {
+			return
+		}
+		c.offset, c.before, lost = at, lost, p.lost
 		at += int64(p.size)
 	}
 }

@@ -26,6 +26,8 @@ type cursor struct {
 	in       bool          // there is a packet
 	lost     uint64        // records, as the last packet knew
 	reported uint64        // of which were said to be
+	before   uint64        // records of which the packet knew that is in front of the one that seek found
+	alone    bool          // nothing is read ahead
 	done     *atomic.Int64 // bytes that were read, of all cursors of a stream
 	wrong    string        // why the packet, a packed one, is not all there
 
@@ -175,35 +177,43 @@ func (c *cursor) open(following bool) bool {
 		c.buf = got.buf[:min(uint64(got.n), p.content)]
 		c.pos = packetHead
 		c.lost = max(c.lost, p.lost)
-		if !following {
+		if !following && !c.alone {
 			c.read(c.offset+c.stored, int64(p.size))
 		}
 		return true
 	}
 }
 
-// resync skips what is no packet. Packets have the same size, so the next is where it should be.
+// resync skips what is no packet, and notes it.
 func (c *cursor) resync(wrong string) bool {
+	at, left := c.offset, c.left()
+	more := c.skip(left)
+	c.r.damaged(Damage{c.name, at, min(c.offset-at, left), wrong})
+	return more
+}
+
+// skip goes to where the next packet may begin. Packets have the same size, so it is where it should be. It returns false if there is none in the bytes that are left.
+func (c *cursor) skip(left int64) bool {
 	size := int64(packetUsual)
 	if c.packet.size != 0 {
 		size = max(int64(c.packet.size), 4096) // smaller steps would take long if that is wrong too
 	}
-	left := c.left()
 	if c.packed != nil {
 		size = nextPacket(c.file, packedStream, c.r.Env.UUID, c.offset+1, c.offset+left) - c.offset
 	}
-	c.r.damaged(Damage{c.name, c.offset, min(size, left), wrong})
 	c.offset += size
 	return size < left
 }
 
 // left returns how many bytes the file has from offset on.
-func (c *cursor) left() int64 {
+func (c *cursor) left() int64 { return c.leftAt(c.offset) }
+
+func (c *cursor) leftAt(offset int64) int64 {
 	info, err := c.file.Stat()
 	if err != nil {
 		return 0
 	}
-	return max(0, info.Size()-c.offset)
+	return max(0, info.Size()-offset)
 }
 
 // fetch returns what is in the file at offset, which may have been read ahead.
@@ -217,37 +227,41 @@ func (c *cursor) fetch(following bool) readAhead {
 		c.spare = got.buf
 	}
 	if following {
-		buf := c.room(max(c.packet.size, packetUsual))
-		if c.packed != nil { // nobody writes to it
-			return c.readPacked(c.offset, buf)
-		}
-		n, _ := c.file.ReadAt(buf, c.offset)
-		return readAhead{offset: c.offset, buf: buf, n: n}
+		return c.readAt(c.offset, c.room(max(c.packet.size, packetUsual)))
+	}
+	if c.alone {
+		return c.readAt(c.offset, c.memory(int64(max(c.packet.size, packetUsual))))
 	}
 	c.read(c.offset, packetUsual)
 	return c.fetch(false)
 }
 
-// read begins to read ahead.
-func (c *cursor) read(offset, size int64) {
+// memory returns a buffer for what is read next, of at most size bytes.
+func (c *cursor) memory(size int64) []byte {
 	buf := c.spare
 	c.spare = nil
 	size = max(packetHead, min(size, c.left())) // the packets before offset are larger than packetHead
 	if int64(cap(buf)) < size {
 		buf = make([]byte, size)
 	}
-	buf = buf[:cap(buf)]
+	return buf[:cap(buf)]
+}
+
+// readAt reads what is at an offset. What is missing is noted when it is come to.
+func (c *cursor) readAt(offset int64, buf []byte) readAhead {
+	if c.packed != nil {
+		return c.readPacked(offset, buf)
+	}
+	n, _ := c.file.ReadAt(buf, offset)
+	return readAhead{offset: offset, buf: buf, n: n}
+}
+
+// read begins to read ahead.
+func (c *cursor) read(offset, size int64) {
+	buf := c.memory(size)
 	done := make(chan readAhead, 1)
 	c.ahead = done
-	file := c.file
-	if c.packed != nil {
-		go func() { done <- c.readPacked(offset, buf) }()
-		return
-	}
-	go func() {
-		n, _ := file.ReadAt(buf, offset) // what is missing is noted as such
-		done <- readAhead{offset: offset, buf: buf, n: n}
-	}()
+	go func() { done <- c.readAt(offset, buf) }()
 }
 
 // seek goes to the last packet that was begun before these ticks, if packets have the same size, as they should.
@@ -271,21 +285,25 @@ func (c *cursor) seek(ticks uint64) error {
 	low, high := int64(0), info.Size()/packetUsual // the packet is in [low, high)
 	for high-low > 1 {
 		middle := (low + high) / 2
-		at, ok := begin(middle)
-		if !ok {
-			if middle == high-1 {
-				high = middle // reserved, and not yet begun
-				continue
-			}
-			return nil // damaged: from the start, then
+		i := middle
+		at, ok := begin(i)
+		for !ok && i+1 < high { // damaged, or reserved and not yet begun
+			i++
+			at, ok = begin(i)
 		}
-		if at < ticks {
-			low = middle
+		if ok && at < ticks {
+			low = i
 		} else {
 			high = middle
 		}
 	}
 	c.offset = low * packetUsual
+	for i := low - 1; i >= 0; i-- {
+		if _, ok := begin(i); ok {
+			c.before = le64(head[48:])
+			break
+		}
+	}
 	return nil
 }
 

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"math"
+	"math/bits"
 	"reflect"
 	"strconv"
 	"unicode/utf8"
@@ -93,8 +94,64 @@ func (p *Printer) uint(v uint64) {
 
 func (p *Printer) hex(v uint64) {
 	if p.quiet == 0 {
-		p.dst = strconv.AppendUint(append(p.dst, "0x"...), v, 16)
+		p.dst = appendHex(p.dst, v)
 	}
+}
+
+func appendHex(b []byte, v uint64) []byte {
+	b = append(b, "0x"...)
+	for shift := max(0, (bits.Len64(v)-1)&^3); shift >= 0; shift -= 4 {
+		b = append(b, "0123456789abcdef"[v>>shift&15])
+	}
+	return b
+}
+
+// simple appends a value of one of the types that most values have, if nothing about it is special: it is all there, is shown, and the line has room. If it returns false nothing was read.
+func (p *Printer) simple(t *Type) bool {
+	data, dst := p.data, p.dst
+	if len(data) < 8 || p.quiet != 0 || len(dst)-p.line >= p.format.Line {
+		return false
+	}
+	switch t.Kind {
+	case reflect.Int, reflect.Int64:
+		if t.Named {
+			return false // it may be a time.Duration
+		}
+		p.data = data[8:]
+		p.dst = strconv.AppendInt(dst, int64(le64(data)), 10)
+	case reflect.Uint, reflect.Uint64:
+		p.data = data[8:]
+		p.dst = strconv.AppendUint(dst, le64(data), 10)
+	case reflect.Int32:
+		p.data = data[4:]
+		p.dst = strconv.AppendInt(dst, int64(int32(le32(data))), 10)
+	case reflect.Uint8:
+		p.data = data[1:]
+		p.dst = strconv.AppendUint(dst, uint64(data[0]), 10)
+	case reflect.Pointer, reflect.UnsafePointer:
+		v := le64(data)
+		if p.deep || v == 0 {
+			return false
+		}
+		p.data = data[8:]
+		p.dst = appendHex(dst, v)
+	case reflect.String:
+		n := int(le32(data))
+		if n > min(len(data)-4, p.r.Env.stringLimit, p.format.String) || len(dst)+n-p.line >= p.format.Line {
+			return false
+		}
+		s := data[4 : 4+n]
+		for _, c := range s {
+			if c < ' ' || c >= 0x7F || c == '"' || c == '\\' {
+				return false
+			}
+		}
+		p.data = data[4+n:]
+		p.dst = append(append(append(dst, '"'), s...), '"')
+	default:
+		return false
+	}
+	return true
 }
 
 // float appends a number as package fmt's %v does.

@@ -2,11 +2,13 @@ package recording
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -154,11 +156,13 @@ func (r *Recording) callFiles() ([]string, error) {
 	return names, nil
 }
 
-// Damage returns what could not be read so far, in the order in which it was met.
+// Damage returns what could not be read so far, in the order of files and places in them.
 func (r *Recording) Damage() []Damage {
 	r.damages.Lock()
 	defer r.damages.Unlock()
-	return r.damage
+	return slices.SortedFunc(slices.Values(r.damage), func(a, b Damage) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset))
+	})
 }
 
 const damageMost = 1000

@@ -12,6 +12,8 @@ type Window struct {
 	From   uint64 // ticks; earlier events are left out. Where files can be searched, they are not read
 	To     uint64 // later ones are left out; 0: none
 	Follow bool   // the recording is being written: Next returns false when there is nothing more for now, and may have more after Stream.Poll
+
+	part bool // it is read by one of several goroutines: none is to read ahead for it
 }
 
 // A Stream gives the events of a recording in the order of time, and those of a goroutine in their order. It reads a packet of each processor at a time.
@@ -48,7 +50,9 @@ func (r *Recording) Events(w Window) *Stream {
 	s.rebuild()
 	if w.From != 0 {
 		for _, c := range s.cursors {
-			c.reported = c.lost // before the window
+			if c.reported = c.lost; !c.in || c.pos == packetHead && c.ticks >= w.From {
+				c.reported = min(c.lost, c.before) // the others were lost in the window
+			}
 		}
 	}
 	return s
@@ -80,6 +84,9 @@ func (s *Stream) open() {
 		}
 		s.opened[name] = true
 		c, err := s.r.newCursor(name)
+		if err == nil {
+			c.alone = s.window.part
+		}
 		if err == nil && s.window.From != 0 {
 			err = c.seek(s.window.From)
 		}
@@ -191,9 +198,12 @@ func (s *Stream) Next(e *Event) bool {
 			continue
 		}
 		if c.lost != c.reported {
-			*e = Event{Ticks: c.ticks, Kind: Lost, Call: c.lost - c.reported, Processor: int32(c.processor)}
+			lost := c.lost - c.reported
 			c.reported = c.lost
-			return true
+			if c.ticks >= s.window.From {
+				*e = Event{Ticks: c.ticks, Kind: Lost, Call: lost, Processor: int32(c.processor)}
+				return true
+			}
 		}
 		n := e.decode(c.buf[c.pos:])
 		if n == 0 {
@@ -209,10 +219,7 @@ func (s *Stream) Next(e *Event) bool {
 		e.Ticks, e.Processor = c.ticks, int32(c.processor)
 		c.pos += (n + 7) &^ 7
 		if !c.whole() {
-			// The event's data stay where they are: what follows is read into other memory, unless the recording is followed.
-			if s.window.Follow {
-				e.Data = slices.Clone(e.Data)
-			}
+			e.Data = slices.Clone(e.Data) // what follows may be read into the same memory, if there are packets without records
 			s.advance(c)
 		}
 		if wanted && e.Kind <= Probe && e.Kind != 0 { // other kinds are of later versions

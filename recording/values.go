@@ -63,10 +63,9 @@ func (p *Printer) Append(dst []byte, line int, e *Event, names []Param) []byte {
 		}
 		name := p.param(l, i, names)
 		if name.Name != "" {
-			p.str(name.Name)
-			p.byte('=')
+			p.dst = append(append(p.dst, name.Name...), '=')
 		}
-		p.top(l, n, &name)
+		p.top(l, n, name)
 	}
 	return p.dst
 }
@@ -75,16 +74,18 @@ func (p *Printer) Append(dst []byte, line int, e *Event, names []Param) []byte {
 func (l *Layout) own() int { return len(l.Types) - len(l.Captured) }
 
 // param returns the name of a value, given those of the function's.
-func (p *Printer) param(l *Layout, i int, names []Param) Param {
+func (p *Printer) param(l *Layout, i int, names []Param) *Param {
 	switch own := l.own(); {
 	case i >= own:
 		t := p.r.typ(l.Types[i])
-		return Param{Name: l.Captured[i-own], Interface: t != nil && t.Error}
+		return &Param{Name: l.Captured[i-own], Interface: t != nil && t.Error}
 	case i < len(names):
-		return names[i]
+		return &names[i]
 	}
-	return Param{}
+	return &unnamed
 }
+
+var unnamed Param
 
 // AppendPanic appends the value of a panic.
 func (p *Printer) AppendPanic(dst []byte, line int, e *Event) []byte {
@@ -188,7 +189,7 @@ func (p *Printer) Values(e *Event, names []Param) []Value {
 		}
 		from := len(p.dst)
 		p.line = from
-		p.top(l, n, &name)
+		p.top(l, n, name)
 		v.Text = string(p.dst[from:])
 		list = append(list, v)
 	}
@@ -217,6 +218,7 @@ func (p *Printer) top(l *Layout, n uint32, name *Param) {
 		p.str("?")
 	case t.Kind == reflect.Interface:
 		p.iface(p.r.Env.nestLimit, p.format.Nest, true)
+	case !name.Interface && name.Unless == "" && !t.Error && p.simple(t):
 	default:
 		pointee := t.Kind == reflect.Pointer && t.Error && !p.deep
 		p.typed(t, p.r.Env.nestLimit, p.format.Nest, name.dynamic(t), pointee, true)

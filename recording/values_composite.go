@@ -131,10 +131,13 @@ func (p *Printer) fields(t *Type, has, show int) {
 			p.quiet++
 		}
 		f := &t.Fields[i]
-		p.str(f.Name)
-		p.byte(':')
+		if p.quiet == 0 {
+			p.dst = append(append(p.dst, f.Name...), ':')
+		}
 		if ft := p.r.typ(f.Type); ft != nil {
-			p.value(ft, has-1, show-1)
+			if !p.simple(ft) {
+				p.value(ft, has-1, show-1)
+			}
 		} else {
 			p.str("?")
 			p.cut = true

@@ -248,14 +248,15 @@ func exportChrome(w *walker, window recording.Window, out io.Writer) error {
 		if c == nil {
 			return
 		}
-		if e == nil {
-			begin("E", st.Goroutine, max(last, c.Start))
-			io.WriteString(out, "}")
-			return
-		}
-		begin("E", st.Goroutine, e.Ticks)
 		f := w.r.Function(c.Function)
+		at := max(last, c.Start)
+		if e != nil {
+			at = e.Ticks
+		}
+		begin("E", st.Goroutine, at)
+		fmt.Fprintf(out, `,"name":%s,"cat":%s`, jsonText(f.ShortName()), jsonText(f.Package)) // Chromium's DevTools want them
 		switch {
+		case e == nil:
 		case c.Data.clause.Detail < rule.Args:
 		case e.Kind == recording.ExitResults:
 			fmt.Fprintf(out, `,"args":{"results":%s}`, jsonText(string(printer.Append(nil, 0, e, f.Results))))

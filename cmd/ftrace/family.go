@@ -137,7 +137,7 @@ func replayFamilyJSON(o *options, family []*recording.Recording, out io.Writer) 
 	return failed
 }
 
-// add takes the stats of another recording in. -by goroutine keeps processes apart.
+// add takes the stats of another recording in, or of parts of the same. -by goroutine keeps processes apart.
 func (s *summary) add(other *summary) {
 	byName := map[string]*stat{}
 	for _, t := range s.stats {

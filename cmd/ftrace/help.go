@@ -204,8 +204,8 @@ do not: ftrace export -format ctf makes what they read. It replaces the recordin
 unless -o names a new directory. What is damaged, or is still being written, is not
 replaced.
 
-	$ ftrace compact
 	$ ftrace compact -o small.data ftrace.data
+	$ ftrace compact
 `,
 	"list": `usage: ftrace list [-json]
 

@@ -64,6 +64,18 @@ func (l *lines) lines(goroutine uint64, b []byte) {
 	}
 }
 
+// many takes many lines at once, of any goroutines, where these are not grouped.
+func (l *lines) many(b []byte) {
+	if len(b) < linesBuffer {
+		l.lines(0, b)
+		return
+	}
+	l.flush()
+	if l.err == nil {
+		_, l.err = l.out.Write(b)
+	}
+}
+
 // flush writes what waits to be written.
 func (l *lines) flush() {
 	if l.err == nil && len(l.b) > 0 {

@@ -60,6 +60,8 @@ func TestScript(t *testing.T) {
 				return os.Geteuid() == 0, nil
 			case "adminer":
 				return haveAdminer() == nil, nil
+			case "readers":
+				return haveReaders() == nil, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
@@ -69,7 +71,7 @@ func TestScript(t *testing.T) {
 				"HOME="+os.Getenv("HOME"),
 				"GOENV=off", "GOFLAGS=", "GOWORK=", "GOTOOLCHAIN=local", "GOPROXY=off", "GOSUMDB=off", "GO111MODULE=",
 				"FTRACE_PACKAGES=", "FTRACE_INLINE=", "FTRACE_CACHE=", "FTRACE_FORMAT=", "NO_COLOR=1", "PAGER=",
-				"TOOLEXEC=-toolexec="+wrapper, "ROOT="+root,
+				"TOOLEXEC=-toolexec="+wrapper, "ROOT="+root, "READERS="+os.Getenv("READERS"),
 			)
 			return nil
 		},
@@ -86,9 +88,22 @@ func TestPrograms(t *testing.T) {
 			t.Errorf("%v: .ci/run installs it", err)
 		}
 	}
-	if err := haveAdminer(); err != nil {
+	if err := errors.Join(haveAdminer(), haveReaders()); err != nil {
 		t.Errorf("%v: .ci/run installs it", err)
 	}
+}
+
+// haveReaders returns an error if there are no readers of exported formats from npm, in the directory that $READERS names, or nothing that they run in.
+func haveReaders() (err error) {
+	for _, name := range []string{"argent/assets/trace-processor", "node_modules/@paulirish/trace_engine", "speedscope/dist"} {
+		_, missing := os.Stat(filepath.Join(os.Getenv("READERS"), name))
+		err = errors.Join(err, missing)
+	}
+	for _, name := range []string{"node", "chromium"} {
+		_, missing := exec.LookPath(name)
+		err = errors.Join(err, missing)
+	}
+	return err
 }
 
 // haveAdminer returns an error if there is no Adminer, or nothing that runs and asks it.

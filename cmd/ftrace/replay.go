@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
@@ -53,6 +54,7 @@ func replayCommand(args []string) int {
 		err = replayFamily(o, family, f, *repeats, *group, out)
 	case o.json:
 		err = replayJSON(w, o.window(r), out)
+		complain(r, nil)
 	default:
 		err = replay(w, o.window(r), f, *repeats, *group, out)
 	}
@@ -65,6 +67,12 @@ func replayCommand(args []string) int {
 // replay writes the text of a recording.
 func replay(w *walker, window recording.Window, f format, repeats, group bool, out io.Writer) error {
 	lines := newLines(out, group)
+	if !repeats {
+		if done, err := replayParts(w, window, f, lines); done {
+			complain(w.r, nil)
+			return cmp.Or(err, lines.close())
+		}
+	}
 	t := newText(w, f, lines)
 	finish := t.finish
 	if repeats {

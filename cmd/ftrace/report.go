@@ -23,6 +23,7 @@ type stat struct {
 	errors  uint64 // calls whose last result was an error that is not nil
 	panics  uint64
 	lengths histogram
+	place   int32 // in totals of a part
 }
 
 // histogram counts lengths in buckets, 16 for each power of two: a bucket is some 6 % wide. While few are in use these are a list: there may be a stat for each of
@@ -114,17 +115,20 @@ type summary struct {
 	lastG    uint64
 	lastStat int32
 	printer  *recording.Printer
+	part     bool // of what one goroutine found in its parts: total is known in the end
 }
 
 // summarize goes through a recording.
 func summarize(w *walker, window recording.Window, by string) (*summary, error) {
-	s := &summary{r: w.r, clock: w.r.Converter(), by: by, group: make([]int32, w.r.Keys()), byName: map[string]int32{}, byG: map[uint64]int32{},
-		printer: w.r.Printer(recording.DefaultFormat)}
-	w.begin, w.end, w.more = s.begin, s.end, func(*stack, *frame, *recording.Event) {}
-	stream := w.events(window)
-	defer stream.Close()
-	for e := stream.Next(); e != nil; e = stream.Next() {
-		w.event(e)
+	s := newSummary(w, by)
+	done, err := s.inParts(w, window)
+	if !done {
+		stream := w.events(window)
+		for e := stream.Next(); e != nil; e = stream.Next() {
+			w.event(e)
+		}
+		stream.Close()
+		err = stream.Err()
 	}
 	for _, st := range w.stacks.Every() {
 		for i := len(st.Calls) - 1; i >= 0; i-- {
@@ -134,7 +138,53 @@ func summarize(w *walker, window recording.Window, by string) (*summary, error) 
 			}
 		}
 	}
-	return s, stream.Err()
+	return s, err
+}
+
+// newSummary returns the summary of what a walker will go through.
+func newSummary(w *walker, by string) *summary {
+	s := &summary{r: w.r, clock: w.r.Converter(), by: by, group: make([]int32, w.r.Keys()), byName: map[string]int32{}, byG: map[uint64]int32{},
+		printer: w.r.Printer(recording.DefaultFormat)}
+	w.begin, w.end, w.more = s.begin, s.end, func(*stack, *frame, *recording.Event) {}
+	return s
+}
+
+// inParts goes through a recording in parts. It returns false if it did nothing.
+func (s *summary) inParts(w *walker, window recording.Window) (bool, error) {
+	if s.by == "goroutine" {
+		return false, nil
+	}
+	w.resume = s.mark
+	w.total = func(st *stack, t statTotal) {
+		if i := s.named(t.stat.name, t.stat.f); !around(st.Calls, i) {
+			s.stats[i-1].total += t.ticks
+		}
+	}
+	var all []*summary
+	done, err := w.inParts(window, 24, func() func(*recording.Stream) func() bool {
+		p := &walker{r: w.r, only: w.only, part: &partWalk{at: func() int { return 0 }}}
+		part := newSummary(p, s.by)
+		part.part = true
+		all = append(all, part)
+		var e recording.Event
+		return func(stream *recording.Stream) func() bool {
+			p.part.putOff = p.part.putOff[:0]
+			for stream.Next(&e) {
+				p.event(&e)
+			}
+			p.ends()
+			return func() bool {
+				for i := range p.part.putOff {
+					w.takeUp(&p.part.putOff[i])
+				}
+				return true
+			}
+		}
+	})
+	for _, part := range all {
+		s.add(part)
+	}
+	return done, err
 }
 
 // of returns 1 + the index of the stat that a call counts for.
@@ -160,43 +210,54 @@ func (s *summary) of(goroutine uint64, key uint32) int32 {
 	if s.by == "package" {
 		name = f.Package
 	}
-	i := s.byName[name]
-	if i == 0 {
-		s.stats = append(s.stats, &stat{name: name, f: f})
-		i = int32(len(s.stats))
-		s.byName[name] = i
-	}
+	i := s.named(name, f)
 	if int(key) < len(s.group) {
 		s.group[key] = i
 	}
 	return i
 }
 
-// begin notes whether the call is within another one of the same stat.
-func (s *summary) begin(st *stack, c *frame, e *recording.Event) {
+// named returns 1 + the index of the stat of that name.
+func (s *summary) named(name string, f *recording.Function) int32 {
+	i := s.byName[name]
+	if i == 0 {
+		s.stats = append(s.stats, &stat{name: name, f: f})
+		i = int32(len(s.stats))
+		s.byName[name] = i
+	}
+	return i
+}
+
+func (s *summary) begin(st *stack, c *frame, e *recording.Event) { s.mark(st) }
+
+// mark notes of the innermost call which stat it counts for, and whether it is within another one of the same.
+func (s *summary) mark(st *stack) {
+	n := len(st.Calls) - 1
+	c := &st.Calls[n]
 	d := &c.Data
-	i := s.of(st.Goroutine, c.Function)
-	d.held = i
-	bit := uint32(1) << (uint32(i) & 31)
-	d.around = bit
-	j := len(st.Calls) - 2
-	for j >= 0 && st.Calls[j].Data.clause == nil {
-		j--
+	d.held = s.of(st.Goroutine, c.Function)
+	d.around = uint32(1) << (uint32(d.held) & 31)
+	d.flags &^= within
+	if outer := shownCaller(st); outer != nil {
+		d.around |= outer.Data.around
 	}
-	if j < 0 {
-		return
+	if around(st.Calls[:n], d.held) {
+		d.flags |= within
 	}
-	around := st.Calls[j].Data.around
-	d.around |= around
-	if around&bit == 0 {
-		return
-	}
-	for ; j >= 0; j-- {
-		if st.Calls[j].Data.held == i {
-			d.flags |= within
-			return
+}
+
+// around says whether one of the calls counts for a stat.
+func around(calls []frame, stat int32) bool {
+	for i := len(calls) - 1; i >= 0; i-- {
+		switch d := &calls[i].Data; {
+		case d.clause == nil: // it is not shown
+		case d.held == stat:
+			return true
+		case d.around&(1<<(uint32(stat)&31)) == 0:
+			return false
 		}
 	}
+	return false
 }
 
 // within is a flag of a call that is within another one of the same stat.
@@ -223,7 +284,11 @@ func (s *summary) end(st *stack, c *frame, e *recording.Event) {
 	t.self += lasted - min(lasted, c.Data.inner)
 	t.most = max(t.most, lasted)
 	t.lengths.add(lasted)
-	if c.Data.flags&within == 0 {
+	switch {
+	case c.Data.flags&within != 0:
+	case s.part:
+		st.Data.parted.below.totals.add(t, lasted)
+	default:
 		t.total += lasted
 	}
 	switch e.Kind {

@@ -7,12 +7,9 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
 
-// end shows that a call ends: the innermost, or one whose entry was not seen (c is nil); by e, or at a time that is not known.
+// end shows that a call ends: the innermost, or one whose entry was not seen (c is nil); by e, or unseen before the event that is walked.
 func (t *text) end(st *stack, c *frame, e *recording.Event) {
-	if e != nil {
-		t.now = e.Ticks
-	}
-	if c == nil {
+	if t.now = t.w.now; c == nil {
 		t.stray(st, e)
 		return
 	}

@@ -14,6 +14,8 @@ type walker struct {
 
 	only map[uint64]bool // goroutines that are wanted; nil: all
 	keep bool            // goroutines are not forgotten that have no calls under way
+	now  uint64          // ticks of the event that is walked: calls whose ends were not seen ended by then
+	part *partWalk       // it walks a part of the recording; nil: all of it
 
 	// What the walker's user wants to hear of. Of calls these are the shown ones.
 	begin func(st *stack, c *frame, e *recording.Event)
@@ -21,6 +23,10 @@ type walker struct {
 	end func(st *stack, c *frame, e *recording.Event)
 	// more is called with a panic that was recovered, and with records that are of no call: a goroutine's start, lines, probes that fired, lost ones (st is nil).
 	more func(st *stack, c *frame, e *recording.Event)
+
+	// Of a recording that is walked in parts; nil if the user does not want to hear it.
+	resume func(st *stack)              // the innermost call began in a part that has been walked by another
+	total  func(st *stack, t statTotal) // the time in calls that were made by the innermost one, in a part
 }
 
 type (
@@ -35,6 +41,7 @@ type goroutine struct {
 	shown     int32 // shown calls under way
 	hidden    bool  // it is not wanted, but its calls are of interest to the rules
 	text      *goroutineText
+	parted    parted
 }
 
 // call is what is known of a call under way.
@@ -63,8 +70,12 @@ func (w *walker) event(e *recording.Event) {
 	if hidden && w.rules == nil {
 		return
 	}
+	w.now = e.Ticks
 	st := w.stacks.Of(e)
 	st.Data.hidden = hidden
+	if w.part != nil && w.later(st, e) {
+		return
+	}
 	if e.Kind == recording.GoroutineStart {
 		w.started(st, e)
 		return
@@ -172,6 +183,8 @@ func (w *walker) ended(st *stack, c *frame, e *recording.Event) {
 	if e != nil && d.clause != nil {
 		if caller := shownCaller(st); caller != nil {
 			caller.Data.inner += e.Ticks - c.Start
+		} else if w.part != nil {
+			st.Data.parted.below.inner += e.Ticks - c.Start
 		}
 	}
 	st.Pop()

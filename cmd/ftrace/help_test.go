@@ -1,0 +1,58 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestHelp runs the examples that the texts of the commands have that read recordings, as they are printed: none is used wrongly. Where the recording has nothing of what an example asks for, that is said.
+func TestHelp(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the examples are for a shell")
+	}
+	dir := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(dir, "bin")
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(bin, "ftrace")); err != nil { // by that name the test is ftrace
+		t.Fatal(err)
+	}
+	for _, name := range []string{"ftrace.data", "ftrace.data.old", "old.data", "slow.data", "good.data", "bad.data"} {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS("../../recording/testdata/parser")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ran := 0
+	for _, verb := range []string{"replay", "report", "graph", "diff", "info", "export", "compact", "help"} {
+		for line := range strings.Lines(helpTexts[verb]) {
+			example, ok := strings.CutPrefix(strings.TrimSpace(line), "$ ")
+			if !ok {
+				continue
+			}
+			example, _, _ = strings.Cut(example, " | ") // programs that may not be there
+			cmd := exec.Command("sh", "-c", example)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			out, err := cmd.CombinedOutput()
+			ran++
+			switch {
+			case err == nil && (len(out) > 0 || verb == "export" || strings.Contains(example, "-from")):
+			case cmd.ProcessState.ExitCode() == 1 && strings.Contains(string(out), "names no function of the recording"):
+			default:
+				t.Errorf("%s: %v\n%s", example, err, out)
+			}
+		}
+	}
+	if ran < 15 {
+		t.Errorf("%d examples", ran)
+	}
+}
