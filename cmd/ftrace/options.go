@@ -141,7 +141,7 @@ func (o *options) walker(r *recording.Recording) (*walker, error) {
 	return w, nil
 }
 
-// window returns the part of a recording that is wanted.
+// window returns the part of a recording that is wanted. It says so on stderr if there are no events in it.
 func (o *options) window(r *recording.Recording) recording.Window {
 	var window recording.Window
 	c := r.Converter()
@@ -150,6 +150,13 @@ func (o *options) window(r *recording.Recording) recording.Window {
 	}
 	if o.to > 0 {
 		window.To = c.Ticks(o.to)
+	}
+	if window != (recording.Window{}) {
+		s := r.Events(window)
+		if !s.Next(&recording.Event{}) && s.Err() == nil {
+			fmt.Fprintln(os.Stderr, "ftrace: in the time that -from and -to say the recording has no events; ftrace info tells how long it is")
+		}
+		s.Close()
 	}
 	return window
 }
