@@ -43,6 +43,7 @@ func ftraceLayoutFlags(clause *ftrace_rule_Clause) uint32 {
 // ftraceKnownLayouts is a list of layouts; atomic.
 type ftraceKnownLayouts struct{ first unsafe.Pointer }
 
+//go:nosplit
 func (l *ftraceLayout) typ(i uint32) **_type {
 	return (**_type)(add(unsafe.Pointer(l), unsafe.Sizeof(*l)+uintptr(i)*unsafe.Sizeof(uintptr(0))))
 }

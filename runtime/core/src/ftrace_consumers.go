@@ -97,6 +97,8 @@ type ftraceSummary struct {
 const ftraceLog2 = 48
 
 // ftraceConsumers returns which consumers are on.
+//
+//go:nosplit
 func ftraceConsumers() uint32 {
 	if h := ftraceMemory.head; h != nil {
 		return atomic.Load(&h.consumers)
@@ -329,6 +331,8 @@ func ftraceTallies(t *ftraceG, w *ftraceWriter, frame, around *ftraceFrame, outc
 }
 
 // around returns the call around the topmost, of those that were noted, or nil.
+//
+//go:nosplit
 func (t *ftraceG) around() *ftraceFrame {
 	for i := t.depth - 2; i >= 0; i-- {
 		if frame := t.frame(i); frame.event != 0 {

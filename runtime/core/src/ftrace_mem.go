@@ -129,6 +129,7 @@ func (t *ftraceG) free() {
 	unlock(&ftraceMem.lock)
 }
 
+//go:nosplit
 func (t *ftraceG) frame(i int32) *ftraceFrame {
 	return (*ftraceFrame)(add(unsafe.Pointer(t.frames), uintptr(i)*unsafe.Sizeof(ftraceFrame{})))
 }
@@ -150,23 +151,31 @@ func (t *ftraceG) push() *ftraceFrame {
 }
 
 // above returns the frame that is put on this one.
+//
+//go:nosplit
 func (frame *ftraceFrame) above() *ftraceFrame {
 	return (*ftraceFrame)(add(unsafe.Pointer(frame), unsafe.Sizeof(*frame)))
 }
 
 // below returns the frame that this one was put on.
+//
+//go:nosplit
 func (frame *ftraceFrame) below() *ftraceFrame {
 	return (*ftraceFrame)(unsafe.Pointer(uintptr(unsafe.Pointer(frame)) - unsafe.Sizeof(*frame)))
 }
 
 // asUsual says whether the goroutine's calls are noted as those of any other. It is ftraceMayTrace for one that has a state, and so does not run on a system stack. (Who allocates or
 // throws has locks.) Four fields are looked at at once.
+//
+//go:nosplit
 func (t *ftraceG) asUsual(gp *g) bool {
 	mp := gp.m
 	return *(*uint64)(unsafe.Pointer(&t.busy)) == 0 && gp._panic == nil && mp.locks == 0 && mp.preemptoff == "" && !gp.throwsplit && !gp.ftraceMock.quiet
 }
 
 // ftraceStore64 stores after all that was stored before, for those who read it.
+//
+//go:nosplit
 func ftraceStore64(p *uint64, v uint64) {
 	if goarch.IsAmd64 != 0 {
 		*p = v // which amd64 does in order; the compiler does not leave out what is read behind it

@@ -31,7 +31,7 @@ func (c *ftraceConfig) plain(f *ftraceFunc) *ftrace_rule_Clause {
 // ftracePlainEntry notes that a call of f begins, as ftraceBegin does, or returns false. Its n parameters begin at first.
 //
 // Behind its first instructions nothing takes the goroutine off its processor, whose writer this and ftracePlainExit use: code of this package is not preempted but where it calls
-// a function that is not nosplit.
+// a function that is not nosplit. So all that they call are, even if it is always inlined, for with -gcflags=all=-l nothing is.
 func ftracePlainEntry(f *ftraceFunc, offset uintptr, first *any, n int) bool {
 	gp := getg()
 	t := gp.ftrace
@@ -220,6 +220,8 @@ func (w *ftraceWriter) noteAny(frame *ftraceFrame, kind uint64, known *ftraceKno
 }
 
 // noted completes the record with its time, and returns where it is.
+//
+//go:nosplit
 func (w *ftraceWriter) noted(now uint64, size uintptr) (where uint64) {
 	*(*uint64)(add(unsafe.Pointer(w.chunk), w.pos)) = now
 	where = w.where | uint64(w.pos/8)<<48
