@@ -259,6 +259,8 @@ func TestRules(t *testing.T) {
 		{`call:::entry /req.URL.Path == "/"/ { trace(args[1]->a.b) } BEGIN {}`, "func:*=args,capture=req.URL.Path+1.a.b"},
 		{`call:main:f:return { trace(ret.Body.N) }`, "func:main.f=args,capture=Body.N+ret0.Body.N"},
 		{`tcp:::accept-established { trace(args[2]->ip_saddr); trace(args[4]->tcp_flags) }`, "probe/tcp/accept-established=args,fields=ip_saddr"},
+		{`tcp:::send { trace(args[3]->tcps_raddr) } udp:::send { trace(args[4]->udp_length) } myapp:::start { @ = count() } *:::send { @ = count() }`,
+			"probe/tcp/send=args,fields=tcps_raddr; probe/udp/send=args,fields=udp_length; probe/myapp/start=call; probe/*/send=args,fields=tcps_raddr+udp_length"},
 		{`tcp:::send,udp:::send { @ = count() }`, "probe/tcp/send=call; probe/udp/send=call"},
 		{`udp:::receive { trace(args[4]) }`, "probe/udp/receive=args"},
 		{`BEGIN { exit(0) } tick-1s {}`, "*=off"},

@@ -25,6 +25,14 @@ var networkArgs = map[string][]string{
 	"udp": {"pktinfo", "csinfo", "ipinfo", "udpsinfo", "udpinfo"},
 }
 
+// networkKnows says whether an argument of a provider's probes has a field.
+func networkKnows(provider, field string) bool {
+	return slices.ContainsFunc(networkArgs[provider], func(name string) bool {
+		known, _, _ := strings.Cut(networkFields[name], "|")
+		return slices.Contains(strings.Fields(known), field)
+	})
+}
+
 // networkPath checks a path in a clause that is for probes of tcp or udp alone. absent: the field is one that user space does not know. The misspelt field that the document of the
 // providers has is taken for what it means.
 func (c *compiler) networkPath(n *node, p *recording.Path) (network, absent bool) {

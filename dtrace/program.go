@@ -81,19 +81,13 @@ func (p *Program) Rules() string {
 	if len(p.needs.paths) > 0 {
 		detail += ",capture=" + strings.Join(p.needs.paths, "+")
 	}
-	fields := "=args"
-	if !p.needs.whole && len(p.needs.fields) > 0 {
-		fields += ",fields=" + strings.Join(p.needs.fields, "+")
-	} else if !p.needs.whole {
-		fields = "=call"
-	}
 	for _, c := range p.clauses {
 		for _, d := range c.descriptions {
 			if d.moments&(atEntry|atReturn) != 0 {
 				clauses = append(clauses, "func:"+ruleText(d.pattern())+"="+detail)
 			}
 			if d.moments&atProbe != 0 {
-				clauses = append(clauses, "probe/"+ruleText(orAny(d.provider))+"/"+ruleText(orAny(d.name))+fields)
+				clauses = append(clauses, "probe/"+ruleText(orAny(d.provider))+"/"+ruleText(orAny(d.name))+"="+p.probeDetail(d.provider))
 			}
 		}
 	}
@@ -107,6 +101,22 @@ func (p *Program) Rules() string {
 		return "*=off" // "off" alone would record nothing at all
 	}
 	return strings.Join(rules, "; ")
+}
+
+// probeDetail returns what is to be recorded of the static probes of a provider. Of two rules for a probe the last one decides, so the fields that one clause asks for are in all rules of providers that
+// have them.
+func (p *Program) probeDetail(provider string) string {
+	if p.needs.whole {
+		return "args"
+	}
+	fields := p.needs.fields
+	if provider != "" && !strings.ContainsAny(provider, "*?") {
+		fields = slices.DeleteFunc(slices.Clone(fields), func(field string) bool { return !networkKnows(provider, field) })
+	}
+	if len(fields) == 0 {
+		return "call"
+	}
+	return "args,fields=" + strings.Join(fields, "+")
 }
 
 func orAny(s string) string {
