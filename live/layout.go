@@ -73,7 +73,7 @@ type goroutine struct {
 	calls       uint64
 	events      uint64
 	parent      uint64
-	_           [2]bool
+	_           uint16 // its own data
 	muted       bool
 	start       uint64
 	parentCount uint64
