@@ -54,12 +54,11 @@ type ftraceFunc struct {
 	exitLayouts  ftraceKnownLayouts
 }
 
-// The flags of a function.
+// The flags of a function. The lowest bits are flags of its calls' frames, if they take the short way: ftraceAtReturns, and ftraceNotTimed if its calls are not timed.
 const (
-	ftraceUntimed    = 1 << iota // its calls are not timed
-	ftraceMayFail                // its last result is an error
-	ftraceReceives               // its first parameter is a receiver that is a pointer
-	ftraceSwitchedOn             // whatever the rules say
+	ftraceMayFail    = (ftraceFrameFlags + 1) << iota // its last result is an error
+	ftraceReceives                                    // its first parameter is a receiver that is a pointer
+	ftraceSwitchedOn                                  // whatever the rules say
 	ftraceSwitchedOff
 	ftraceAskedUntimed  // by the rules, or switched
 	ftraceMaskedOff     // setup_objects keeps it off, see ftrace_setup.go
@@ -113,7 +112,7 @@ func (p *ftracePkg) read() {
 		f.hook = (*eface)(add(p.hooks, i*unsafe.Sizeof(eface{})))
 		f.line, f.file, f.name, f.params = number(), number(), word(' '), word('\n')
 		f.pkg = p
-		f.key = p.before + uint32(i) + 1
+		f.key, f.flags = p.before+uint32(i)+1, ftraceAtReturns
 		if f.lastResult() == "error" {
 			f.flags |= ftraceMayFail
 		}
@@ -147,14 +146,15 @@ type ftraceFrame struct {
 }
 
 const (
-	ftraceAtReturns = 1 << iota // the function is traced at its returns: its exit is not seen if it panics
-	ftraceRecovered             // the function recovered a panic, whose value is in g.ftraceRecovered
-	ftracePanicked              // the call ended by that panic, which was recovered further up
-	ftraceHeldLost              // its entry line is still to be shown, but did not fit into the held text
-	ftraceReplaced              // a replacement was called in its place
-	ftracePrinted               // its entry line was printed
-	ftraceNotTimed              // it was not when it began
-	ftraceHasText               // start, held or note may be set, see ftraceG.pop
+	ftraceAtReturns  = 1 << iota // the function is traced at its returns: its exit is not seen if it panics
+	ftraceRecovered              // the function recovered a panic, whose value is in g.ftraceRecovered
+	ftracePanicked               // the call ended by that panic, which was recovered further up
+	ftraceHeldLost               // its entry line is still to be shown, but did not fit into the held text
+	ftraceReplaced               // a replacement was called in its place
+	ftracePrinted                // its entry line was printed
+	ftraceNotTimed               // it was not when it began
+	ftraceHasText                // start, held or note may be set, see ftraceG.pop
+	ftraceFrameFlags = 1<<iota - 1
 )
 
 // ftrace_enter is called at the entry of an armed function, with its hook and its parameters. It returns what ftrace_exit is to be
@@ -169,8 +169,9 @@ func ftrace_enter(hook any, args ...any) int {
 	return ftraceBegin(f, offset, args, 0)
 }
 
-// ftraceEntered is called at the entry of an armed function that is traced at its returns.
-func ftraceEntered(f *ftraceFunc, offset uintptr, result any, params []any) (replaced bool) {
+// ftraceEntered is ftraceAtEntry for calls of all kinds.
+func ftraceEntered(f *ftraceFunc, offset uintptr, first *any, n int, to *any) (replaced bool) {
+	params, result := unsafe.Slice(first, n), *to
 	if ftraceLoadConfig() != nil {
 		ftraceBegin(f, offset, params, ftraceAtReturns)
 	} else if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.quick.call(params, result) {
@@ -264,16 +265,15 @@ func ftrace_exit(token int, results ...any) {
 	t.end(gp, results, p)
 }
 
-// ftraceLeft is called in front of the return of a function that is traced there. Its frame is not there if it is of no interest, or was not
-// when the function was entered.
-func ftraceLeft(f *ftraceFunc, offset uintptr, results []any) {
+// ftraceLeft is ftraceAtExit for calls of all kinds. A call's frame is not there if it is of no interest, or was not when the function was entered.
+func ftraceLeft(f *ftraceFunc, offset uintptr, first *any, n int) {
 	gp := getg()
 	t := gp.ftrace
 	if t == nil || t.depth == 0 || t.frame(t.depth-1).sp < offset || t.busy != 0 || !ftraceMayTrace(gp) {
 		return
 	}
 	if top := t.frame(t.depth - 1); top.fn == f && top.sp == offset && t.settled(gp, offset) || t.settle(gp, f, offset) != nil {
-		t.end(gp, results, nil)
+		t.end(gp, unsafe.Slice(first, n), nil)
 	}
 }
 

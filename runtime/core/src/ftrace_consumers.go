@@ -146,7 +146,7 @@ func ftraceNoteEntry(gp *g, t *ftraceG, frame *ftraceFrame, layout *ftraceLayout
 	mp := acquirem()
 	w := ftraceWriterOf(mp)
 	if w != nil {
-		if f.flags&ftraceUntimed != 0 {
+		if f.flags&ftraceNotTimed != 0 {
 			frame.flags |= ftraceNotTimed
 		}
 		frame.place = ftracePlace{w.now(t, frame.flags), ftraceNowhere}
@@ -183,7 +183,7 @@ func ftraceObserveExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *
 	switch {
 	case frame.place.ticks == 0:
 		return // nothing was kept when the call began
-	case on&^ftraceConsumerCurrent == 0 && !records && (on == 0 || frame.cut == ftraceCuts()):
+	case on&^ftraceConsumerCurrent == 0 && !records && (on == 0 || frame.cut == atomic.Load(&ftraceCuts)):
 		return // nothing is kept of calls that have ended
 	}
 	mp := acquirem()
@@ -231,7 +231,7 @@ func ftraceOutcome(f *ftraceFunc, frame *ftraceFrame, results []any, p *_panic) 
 //
 //go:nosplit
 func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outcome, on uint32, now, where uint64) {
-	cut := ftraceCuts() // once, so that all know of the call or none
+	cut := atomic.Load(&ftraceCuts) // once, so that all know of the call or none
 	lasted := now - frame.place.ticks
 	if on&ftraceConsumerSummary != 0 && w.summaries != nil {
 		w.summarize(frame, outcome, cut, lasted)

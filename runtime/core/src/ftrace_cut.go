@@ -18,31 +18,24 @@ import (
 // ftraceCrossings is of how many calls that a cut was made in each processor knows. Who looks takes them out in time.
 const ftraceCrossings = 4096
 
-// ftraceCuts returns how many cuts were made.
-//
-//go:nosplit
-func ftraceCuts() uint32 {
-	if h := ftraceMemory.head; h != nil {
-		return atomic.Load(&h.cuts)
-	}
-	return 0
-}
+// ftraceCuts is how many cuts were made, which others find in the memory file; atomic.
+var ftraceCuts uint32
 
 // ftraceMakeCut makes a cut, and returns when nothing is written any more that belongs before it. Who writes is not taken off its processor meanwhile (acquirem, or functions that are all
 // nosplit), and so is not at a safe point: that each processor was at one is all there is to wait for, and no one waits for this but who asked.
 func ftraceMakeCut(h *ftraceHead) {
 	semacquire(&worldsema)
-	atomic.Xadd(&h.cuts, 1)
+	atomic.Store(&h.cuts, atomic.Xadd(&ftraceCuts, 1))
 	h.now = ftraceReadClock()
 	forEachP(waitReasonFlushProcCaches, func(*p) {})
 	semrelease(&worldsema)
 }
 
-// begin says how many cuts there were when the frame's call began, before anything else is changed in it: who reads the frame of a call from before the last cut finds out by that if it was written over.
+// begin says how many cuts there were when the frame's call began, before anything else is changed in it: who reads the frame of a call from before the last cut finds out by that if it was written over. It sets no mask.
 //
 //go:nosplit
 func (frame *ftraceFrame) begin() {
-	frame.cut = ftraceCuts()
+	*(*uint64)(unsafe.Pointer(&frame.cut)) = uint64(atomic.Load(&ftraceCuts)) // and mask
 	if goarch.IsAmd64 == 0 {
 		publicationBarrier()
 	}

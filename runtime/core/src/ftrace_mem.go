@@ -38,6 +38,7 @@ type ftraceG struct {
 	next         *ftraceG // in the free list
 	frames       *ftraceFrame
 	top          *ftraceFrame   // the first that is not in use
+	full         *ftraceFrame   // that behind the last for which the short way can be taken, see ftrace_plain.go
 	history      unsafe.Pointer // the last calls that have ended
 	size         int32          // frames that fit
 	shown        int32          // of the frames, those that are shown
@@ -144,7 +145,7 @@ func (t *ftraceG) push() *ftraceFrame {
 	}
 	frame := t.top
 	frame.begin()
-	frame.place, frame.event, frame.object, frame.clause, frame.within = ftracePlace{}, 0, 0, nil, 0
+	frame.place, frame.event, frame.clause = ftracePlace{}, 0, nil
 	t.top = frame.above()
 	t.depth++
 	return frame
@@ -165,12 +166,12 @@ func (frame *ftraceFrame) below() *ftraceFrame {
 }
 
 // asUsual says whether the goroutine's calls are noted as those of any other. It is ftraceMayTrace for one that has a state, and so does not run on a system stack. (Who allocates or
-// throws has locks.) Four fields are looked at at once.
+// throws has locks; where throwsplit is set no function could be entered that is not nosplit; and nothing outside of this package runs while preemptoff is.) Four fields are looked at at once.
 //
 //go:nosplit
 func (t *ftraceG) asUsual(gp *g) bool {
 	mp := gp.m
-	return *(*uint64)(unsafe.Pointer(&t.busy)) == 0 && gp._panic == nil && mp.locks == 0 && mp.preemptoff == "" && !gp.throwsplit && !gp.ftraceMock.quiet
+	return *(*uint64)(unsafe.Pointer(&t.busy)) == 0 && gp._panic == nil && mp.locks == 0 && !gp.ftraceMock.quiet
 }
 
 // ftraceStore64 stores after all that was stored before, for those who read it.
@@ -190,6 +191,7 @@ func (t *ftraceG) pop(frame *ftraceFrame) {
 	t.depth--
 	t.shown = frame.shown
 	t.mask = t.inherited()
+	frame.object, frame.within = 0, 0
 	if frame.flags&ftraceHasText != 0 {
 		if frame.note != 0 {
 			t.notes.n = int(frame.note) - 1
@@ -218,7 +220,7 @@ func (t *ftraceG) grow() bool {
 	}
 	ftraceFreeFrames(t.frames, t.size)
 	t.frames, t.framesAt, t.size = frames, ftraceSharedAt(unsafe.Pointer(frames)), size
-	t.top = t.frame(t.depth)
+	t.top, t.full = t.frame(t.depth), t.frame(min(size, ftraceDepthMost))
 	return true
 }
 

@@ -260,7 +260,7 @@ func (f *ftraceFunc) showFlags(c *ftraceConfig) {
 			flags |= 1
 		}
 	}
-	if f.flags&ftraceUntimed != 0 {
+	if f.flags&ftraceNotTimed != 0 {
 		flags |= 2
 	}
 	if f.flags&ftraceAskedUntimed != 0 {

@@ -28,97 +28,99 @@ func (c *ftraceConfig) plain(f *ftraceFunc) *ftrace_rule_Clause {
 	return clause
 }
 
-// ftracePlainEntry notes that a call of f begins, as ftraceBegin does, or returns false. Its n parameters begin at first.
+// ftraceAtEntry is called at the entry of an armed function that is traced at its returns, with n parameters that begin at first. It notes that the call begins, or lets ftraceEntered do it. It says whether a
+// replacement was called.
 //
-// Behind its first instructions nothing takes the goroutine off its processor, whose writer this and ftracePlainExit use: code of this package is not preempted but where it calls
+// Behind its first instructions nothing takes the goroutine off its processor, whose writer this and ftraceAtExit use: code of this package is not preempted but where it calls
 // a function that is not nosplit. So all that they call are, even if it is always inlined, for with -gcflags=all=-l nothing is.
-func ftracePlainEntry(f *ftraceFunc, offset uintptr, first *any, n int) bool {
+//
+// What a call costs is how many instructions there are here. So each word is written on its own, for what is put together elsewhere and copied the processor waits for; and the time, which is read by a
+// function, is asked for when little is left to do, since what lives across a call goes to the stack and back.
+func ftraceAtEntry(f *ftraceFunc, offset uintptr, first *any, n int, result *any) (replaced bool) {
 	gp := getg()
-	t := gp.ftrace
-	if t == nil || !t.asUsual(gp) || t.labels != uintptr(gp.labels) || t.depth == t.size || t.shown >= ftraceDepthMost {
-		return false
+	t, clause := gp.ftrace, f.plain
+	if clause == nil || t == nil || !t.asUsual(gp) || t.labels != uintptr(gp.labels) {
+		return ftraceEntered(f, offset, first, n, result)
 	}
 	frame := t.top
-	if t.depth > 0 && frame.below().sp > offset {
-		return false
+	if frame == t.full || t.depth > 0 && frame.below().sp > offset {
+		return ftraceEntered(f, offset, first, n, result)
 	}
-	clause, w := f.plain, gp.m.p.ptr().ftrace
-	if clause == nil || w == nil {
-		return false
+	w := gp.m.p.ptr().ftrace
+	if w == nil {
+		return ftraceEntered(f, offset, first, n, result)
 	}
 	records := ftraceRecording.on
 	if records {
 		if !t.recorded || w.pos >= w.limit {
-			return false
+			return ftraceEntered(f, offset, first, n, result)
 		}
 	} else if ftraceConsumers() == 0 {
-		return false
+		return ftraceEntered(f, offset, first, n, result)
 	}
 	count := atomic.Xadduintptr(&f.count, 1)
 	frame.begin()
-	// One field after the other, for what is put together elsewhere and copied the processor waits for. What functions and clauses there are stays.
+	// What functions and clauses there are stays.
 	*(*uintptr)(unsafe.Pointer(&frame.fn)) = uintptr(unsafe.Pointer(f))
 	*(*uintptr)(unsafe.Pointer(&frame.clause)) = uintptr(unsafe.Pointer(clause))
-	frame.key, frame.flags = f.key, ftraceAtReturns
-	frame.sp, frame.count = offset, count
-	frame.mask, frame.shown = 0, t.shown
-	frame.within, frame.object = 0, 0
+	*(*uint64)(unsafe.Pointer(&frame.key)) = *(*uint64)(unsafe.Pointer(&f.key)) // and flags
+	frame.sp, frame.count, frame.shown = offset, count, t.shown
 	t.events++
 	frame.event = t.events
 	t.top = frame.above()
 	t.depth++
 	t.shown++
-	if f.flags&(ftraceUntimed|ftraceReceives) != 0 {
-		frame.more(f, first, n)
-	}
-	size := uintptr(0)
-	if records {
-		if clause.Detail != ftrace_rule_Args {
-			n = 0
-		}
-		size = w.note(frame, ftraceKindEntry, &f.entryLayouts, first, n)
-	}
-	frame.place.ticks = w.tick(t, frame.flags)
-	frame.place.where = ftraceNowhere
-	if records {
-		frame.place.where = w.noted(frame.place.ticks, size)
-	}
-	return true
-}
-
-// more notes of a call what some functions want.
-//
-//go:nosplit
-func (frame *ftraceFrame) more(f *ftraceFunc, first *any, n int) {
-	if f.flags&ftraceUntimed != 0 {
-		frame.flags |= ftraceNotTimed
-	}
 	if f.flags&ftraceReceives != 0 && n > 0 {
 		frame.object = uint64(uintptr(efaceOf(first).data))
 	}
+	size := uintptr(0)
+	if !records {
+		frame.place.where = ftraceNowhere
+	} else {
+		frame.place.where = w.where | uint64(w.pos/8)<<48
+		r := w.next()
+		values := add(unsafe.Pointer(r), ftraceRecordSize+8)
+		*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = uint64(count) | uint64(frame.flags&ftraceNotTimed)*(ftraceCallUntimed/ftraceNotTimed)
+		switch {
+		case n == 0 || clause.Detail != ftrace_rule_Args:
+			size = r.put(frame, ftraceKindEntry, ftraceRecordSize/8+1)
+		case f.entryLayouts.put(values, first, n):
+			size = r.put(frame, ftraceKindEntryArgs, ftraceRecordSize/8+2+uintptr(n))
+		default:
+			size = r.putAny(frame, ftraceKindEntry, values, &f.entryLayouts, first, n)
+		}
+	}
+	frame.place.ticks = w.put(t, frame, size)
+	return false
 }
 
-// ftracePlainExit notes that the call of f returns, as ftraceLeft does, or returns false.
-func ftracePlainExit(f *ftraceFunc, offset uintptr, first *any, n int) bool {
+// ftraceAtExit is called in front of the return of an armed function that is traced there, with n results that begin at first. It notes that the call ends, or lets ftraceLeft do it.
+func ftraceAtExit(f *ftraceFunc, offset uintptr, first *any, n int) {
 	gp := getg()
-	t := gp.ftrace
-	if t == nil || !t.asUsual(gp) || t.depth == 0 {
-		return false
+	t, clause := gp.ftrace, f.plain
+	if clause == nil || t == nil || !t.asUsual(gp) || t.depth == 0 {
+		ftraceLeft(f, offset, first, n)
+		return
 	}
 	frame := t.top.below()
-	if frame.fn != f || frame.sp != offset || frame.flags&^ftraceNotTimed != ftraceAtReturns || frame.place.ticks == 0 || frame.shown >= ftraceDepthMost {
-		return false
+	if frame.fn != f || frame.sp != offset || frame.clause != clause || frame.flags&ftraceFrameFlags&^ftraceNotTimed != ftraceAtReturns || frame.place.ticks == 0 || frame.shown >= ftraceDepthMost {
+		ftraceLeft(f, offset, first, n)
+		return
 	}
-	w, records, on := gp.m.p.ptr().ftrace, ftraceRecording.on, ftraceConsumers()
+	w := gp.m.p.ptr().ftrace
 	if w == nil {
-		return false
+		ftraceLeft(f, offset, first, n)
+		return
 	}
+	records := ftraceRecording.on
 	if records {
-		if w.pos >= w.limit || frame.clause.Detail > ftrace_rule_Args || frame.clause.Capture != "" {
-			return false
+		if w.pos >= w.limit {
+			ftraceLeft(f, offset, first, n)
+			return
 		}
-	} else if on == 0 {
-		return false
+	} else if ftraceConsumers() == 0 {
+		ftraceLeft(f, offset, first, n)
+		return
 	}
 	outcome := uint32(0)
 	if f.flags&ftraceMayFail != 0 && n > 0 && (*eface)(add(unsafe.Pointer(first), uintptr(n-1)*unsafe.Sizeof(*first)))._type != nil {
@@ -126,106 +128,133 @@ func ftracePlainExit(f *ftraceFunc, offset uintptr, first *any, n int) bool {
 	}
 	size := uintptr(0)
 	if records {
-		if frame.clause.Detail != ftrace_rule_Args {
-			n = 0
+		r := w.next()
+		values := add(unsafe.Pointer(r), ftraceRecordSize)
+		switch {
+		case n == 0 || clause.Detail != ftrace_rule_Args:
+			size = r.put(frame, ftraceKindExit, ftraceRecordSize/8)
+		case f.exitLayouts.put(values, first, n):
+			size = r.put(frame, ftraceKindExitArgs, ftraceRecordSize/8+1+uintptr(n))
+		default:
+			size = r.putAny(frame, ftraceKindExit, values, &f.exitLayouts, first, n)
 		}
-		size = w.note(frame, ftraceKindExit, &f.exitLayouts, first, n)
 	}
-	now, where := w.tick(t, frame.flags), uint64(ftraceNowhere)
-	if records {
-		where = w.noted(now, size)
+	now := w.put(t, frame, size)
+	if on := ftraceConsumers(); on != 0 {
+		where := uint64(ftraceNowhere)
+		if size != 0 {
+			where = w.where | uint64((w.pos-size)/8)<<48
+		}
+		ftraceConsume(getg(), t, w, frame, outcome, on, now, where)
 	}
-	if on != 0 {
-		ftraceConsume(gp, t, w, frame, outcome, on, now, where)
+	if frame.object|frame.within != 0 {
+		frame.object, frame.within = 0, 0 // as they are in frames that are not in use
 	}
-	t.top = frame
+	t.top = t.top.below()
 	t.depth--
 	t.shown = frame.shown
+}
+
+// next begins a record, whose goroutine it sets.
+//
+//go:nosplit
+func (w *ftraceWriter) next() *ftraceEvent {
+	r := (*ftraceEvent)(add(unsafe.Pointer(w.chunk), w.pos))
+	sys.Prefetch(uintptr(unsafe.Pointer(r)) + ftracePrefetch)
+	r.goroutine = getg().goid
+	return r
+}
+
+// put sets all else that is in the record's head but the time, and returns the record's size: it is one of the call of frame, and has so many words.
+//
+//go:nosplit
+func (r *ftraceEvent) put(frame *ftraceFrame, kind uint8, words uintptr) (size uintptr) {
+	*(*uint64)(unsafe.Pointer(&r.kind)) = uint64(kind) | uint64(words)<<8 | uint64(frame.shown)<<16 | uint64(frame.key)<<32
+	return words * 8
+}
+
+// put completes the record of that size, if there is one, with the time, which it returns.
+//
+//go:nosplit
+func (w *ftraceWriter) put(t *ftraceG, frame *ftraceFrame, size uintptr) (now uint64) {
+	switch {
+	case frame.flags&ftraceNotTimed != 0:
+		now = t.last + 1
+	case ftraceTimer == ftraceTimerCycle:
+		now = ftraceCycles()
+	default:
+		now = ftraceOtherTicks()
+	}
+	now = max(now, w.last)
+	t.last, w.last = now, now
+	if size != 0 {
+		chunk, pos := w.chunk, w.pos
+		*(*uint64)(add(unsafe.Pointer(chunk), pos)) = now
+		ftraceStore64(&chunk.content, uint64(pos+size)*8)
+		w.pos = pos + (size+7)&^7
+	}
+	return now
+}
+
+// ftraceOtherTicks is ftraceTicks for who must not leave the processor.
+//
+//go:nosplit
+func ftraceOtherTicks() uint64 {
+	mp := acquirem()
+	now := ftraceTicks()
+	releasem(mp)
+	return now
+}
+
+// put writes n values, at least one, behind their layout and size, at p, or returns false: they are not what they mostly are, words of the first layout.
+//
+//go:nosplit
+func (known *ftraceKnownLayouts) put(p unsafe.Pointer, first *any, n int) bool {
+	l := (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first)))
+	if l == nil || int(l.words) != n || efaceOf(first)._type != *l.typ(0) {
+		return false
+	}
+	*(*uint64)(p) = l.head
+	if l.boxed&1 != 0 {
+		*(*uintptr)(add(p, 8)) = *(*uintptr)(efaceOf(first).data)
+	} else {
+		*(*uintptr)(add(p, 8)) = uintptr(efaceOf(first).data)
+	}
+	return n == 1 || l.putMore(p, first, n)
+}
+
+// putMore writes all but the first.
+//
+//go:nosplit
+func (l *ftraceLayout) putMore(p unsafe.Pointer, first *any, n int) bool {
+	typ, boxed := l.typ(0), l.boxed
+	for range n - 1 {
+		first, typ, boxed, p = (*any)(add(unsafe.Pointer(first), unsafe.Sizeof(*first))), (**_type)(add(unsafe.Pointer(typ), goarch.PtrSize)), boxed>>1, add(p, 8)
+		e := efaceOf(first)
+		if e._type != *typ {
+			return false
+		}
+		v := uintptr(e.data)
+		if boxed&1 != 0 {
+			v = *(*uintptr)(e.data)
+		}
+		*(*uintptr)(add(p, 8)) = v
+	}
 	return true
 }
 
-// tick is now for who must not leave the processor.
+// putAny puts values of any kind at p, and a head as put does, for the kind of record that one without values is.
 //
 //go:nosplit
-func (w *ftraceWriter) tick(t *ftraceG, flags uint32) uint64 {
-	now := t.last + 1
-	if flags&ftraceNotTimed == 0 {
-		if ftraceTimer != ftraceTimerCycle {
-			mp := acquirem()
-			w.now(t, flags)
-			releasem(mp)
-			return w.last
-		}
-		now = ftraceCycles()
-	}
-	w.last = max(w.last, now)
-	t.last = w.last
-	return w.last
-}
-
-// note writes the record of the entry or the exit of the call of frame, with its n parameters or results, but for its time. It returns the record's size.
-//
-//go:nosplit
-func (w *ftraceWriter) note(frame *ftraceFrame, kind uint64, known *ftraceKnownLayouts, first *any, n int) (size uintptr) {
-	r := add(unsafe.Pointer(w.chunk), w.pos)
-	sys.Prefetch(uintptr(r) + ftracePrefetch)
-	*(*uint64)(add(r, 16)) = getg().goid
-	size = ftraceRecordSize
-	if kind == ftraceKindEntry {
-		*(*uint64)(add(r, ftraceRecordSize)) = uint64(frame.count) | uint64(frame.flags&ftraceNotTimed)*(ftraceCallUntimed/ftraceNotTimed)
-		size = ftraceRecordSize + 8
-	}
-	if n > 0 {
-		kind++ // of an entry or exit with values
-		p := add(r, size)
-		l := (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first)))
-		if l == nil || int(l.words) != n {
-			return w.noteAny(frame, kind, known, p, first, n)
-		}
-		*(*uint64)(p) = uint64(l.id) | uint64(n)<<35
-		value, typ, word, boxed := unsafe.Pointer(first), unsafe.Pointer(l.typ(0)), add(p, 8), l.boxed
-		for left := n; left > 0; left-- {
-			e := (*eface)(value)
-			if e._type != *(**_type)(typ) {
-				return w.noteAny(frame, kind, known, p, first, n)
-			}
-			v := uintptr(e.data)
-			if boxed&1 != 0 {
-				v = *(*uintptr)(e.data)
-			}
-			*(*uintptr)(word) = v
-			value, typ, word, boxed = add(value, unsafe.Sizeof(*e)), add(typ, goarch.PtrSize), add(word, 8), boxed>>1
-		}
-		size += 8 + uintptr(n)*8
-	}
-	*(*uint64)(add(r, 8)) = kind | uint64(size/8)<<8 | uint64(frame.shown)<<16 | uint64(frame.key)<<32
-	return size
-}
-
-// noteAny completes note with values of any kind, which go to p.
-//
-//go:nosplit
-func (w *ftraceWriter) noteAny(frame *ftraceFrame, kind uint64, known *ftraceKnownLayouts, p unsafe.Pointer, first *any, n int) uintptr {
+func (r *ftraceEvent) putAny(frame *ftraceFrame, kind uint8, p unsafe.Pointer, known *ftraceKnownLayouts, first *any, n int) (size uintptr) {
 	mp := acquirem()
-	r, values := add(unsafe.Pointer(w.chunk), w.pos), unsafe.Slice(first, n)
-	size := uintptr(p) - uintptr(r)
+	size = uintptr(p) - uintptr(unsafe.Pointer(r))
+	values := unsafe.Slice(first, n)
 	if l := known.find(values, 0, nil, n); l != nil {
-		size += l.capture(p, (*ftraceEvent)(r), values)
-	} else {
-		kind-- // there are too many layouts
-	}
-	*(*uint64)(add(r, 8)) = kind | uint64((size+7)/8)<<8 | uint64(frame.shown)<<16 | uint64(frame.key)<<32
+		kind++
+		size += l.capture(p, r, values)
+	} // else there are too many layouts
+	r.put(frame, kind, (size+7)/8)
 	releasem(mp)
 	return size
-}
-
-// noted completes the record with its time, and returns where it is.
-//
-//go:nosplit
-func (w *ftraceWriter) noted(now uint64, size uintptr) (where uint64) {
-	*(*uint64)(add(unsafe.Pointer(w.chunk), w.pos)) = now
-	where = w.where | uint64(w.pos/8)<<48
-	ftraceStore64(&w.chunk.content, uint64(w.pos+size)*8)
-	w.pos += (size + 7) &^ 7
-	return where
 }

@@ -78,7 +78,7 @@ func ftraceSetObjects(text string) string {
 
 // mask lays setup_objects on the function.
 func (f *ftraceFunc) mask() {
-	flags := f.flags &^ (ftraceMaskedOff | ftraceMaskedUntimed | ftraceUntimed)
+	flags := f.flags &^ (ftraceMaskedOff | ftraceMaskedUntimed | ftraceNotTimed)
 	if s := (*ftraceSetupRules)(atomic.Loadp(unsafe.Pointer(&ftraceObjects))); s != nil {
 		flags |= ftraceMaskedOff
 		typ, name := f.object()
@@ -97,7 +97,7 @@ func (f *ftraceFunc) mask() {
 		}
 	}
 	if flags&(ftraceAskedUntimed|ftraceMaskedUntimed) != 0 {
-		flags |= ftraceUntimed
+		flags |= ftraceNotTimed
 	}
 	f.flags = flags // at once, for calls look at it
 }

@@ -207,7 +207,7 @@ func (known *ftraceKnownLayouts) add(values []any, flags uint32, paths *ftracePa
 	return l
 }
 
-// sort sets boxed and words.
+// sort sets boxed, words and head.
 func (l *ftraceLayout) sort() {
 	l.words = ^uint32(0)
 	words := l.n <= 32 && l.flags == 0 && l.paths == 0 && goarch.PtrSize == 8
@@ -226,7 +226,7 @@ func (l *ftraceLayout) sort() {
 		}
 	}
 	if words {
-		l.words = l.n
+		l.words, l.head = l.n, uint64(l.id)|uint64(l.n)*8<<32
 	}
 }
 
