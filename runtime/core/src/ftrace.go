@@ -162,22 +162,32 @@ const (
 //
 //go:linkname ftrace_enter
 func ftrace_enter(hook any, args ...any) int {
-	f, offset := ftraceHooked(&hook), getg().stack.hi-sys.GetCallerSP()
-	if f.replaced() {
-		return ftraceEnterReplace(f, offset, args)
+	token := ftraceAtEntry(ftraceHooked(&hook), getg().stack.hi-sys.GetCallerSP(), unsafe.SliceData(args), len(args), nil)
+	if token > 0 {
+		getg().ftrace.frame(int32(token) - 1).flags &^= ftraceAtReturns
 	}
-	return ftraceBegin(f, offset, args, 0)
+	return token
 }
 
-// ftraceEntered is ftraceAtEntry for calls of all kinds.
-func ftraceEntered(f *ftraceFunc, offset uintptr, first *any, n int, to *any) (replaced bool) {
-	params, result := unsafe.Slice(first, n), *to
-	if ftraceLoadConfig() != nil {
-		ftraceBegin(f, offset, params, ftraceAtReturns)
-	} else if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.quick.call(params, result) {
-		return true
+// ftraceEntered is ftraceAtEntry for calls of all kinds. It returns a token for ftrace_exit if the call is to be noted: the number of its frame, from 1 on; 0 if it is not; a negative number if a replacement
+// was called, or, if the function has deferred calls, is to be.
+func ftraceEntered(f *ftraceFunc, offset uintptr, first *any, n int, result *any) (token int) {
+	params := unsafe.Slice(first, n)
+	if result == nil {
+		if f.replaced() {
+			return ftraceEnterReplace(f, offset, params)
+		}
+		return ftraceBegin(f, offset, params, 0)
 	}
-	return f.replaced() && ftraceReplaceCall(f, offset, params, result)
+	if ftraceLoadConfig() != nil {
+		token = ftraceBegin(f, offset, params, ftraceAtReturns)
+	} else if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.quick.call(params, *result) {
+		return -1
+	}
+	if f.replaced() && ftraceReplaceCall(f, offset, params, *result) {
+		return -1
+	}
+	return token
 }
 
 // ftraceBegin notes and shows that a call of f begins, in the stack frame at offset below the stack's top.
@@ -254,21 +264,38 @@ func ftrace_exit(token int, results ...any) {
 	}
 	gp := getg()
 	t := gp.ftrace
-	if t == nil || token > int(t.depth) || t.busy != 0 || !ftraceMayTrace(gp) {
+	if t == nil || token > int(t.depth) {
 		return
 	}
-	frame := t.frame(int32(token) - 1)
+	if token == int(t.depth) {
+		top := t.top.below()
+		ftraceAtExit(top.fn, top.sp, 0, unsafe.SliceData(results), len(results))
+		return
+	}
+	t.exit(gp, int32(token), results)
+}
+
+// exit takes the frame with that number off, and those above.
+func (t *ftraceG) exit(gp *g, token int32, results []any) {
+	if t.busy != 0 || !ftraceMayTrace(gp) {
+		return
+	}
+	frame := t.frame(token - 1)
 	p := ftracePanic(gp, frame.sp)
-	for t.depth > int32(token) {
+	for t.depth > token {
 		t.end(gp, nil, p)
 	}
 	t.end(gp, results, p)
 }
 
 // ftraceLeft is ftraceAtExit for calls of all kinds. A call's frame is not there if it is of no interest, or was not when the function was entered.
-func ftraceLeft(f *ftraceFunc, offset uintptr, first *any, n int) {
+func ftraceLeft(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) {
 	gp := getg()
 	t := gp.ftrace
+	if how == 0 {
+		t.exit(gp, t.depth, unsafe.Slice(first, n)) // it is the topmost
+		return
+	}
 	if t == nil || t.depth == 0 || t.frame(t.depth-1).sp < offset || t.busy != 0 || !ftraceMayTrace(gp) {
 		return
 	}

@@ -21,7 +21,7 @@ type ftraceLayout struct {
 	flags uint32
 	own   uint32  // values of the function; behind them is what paths lead to
 	boxed uint32  // by value: it is behind the interface's pointer
-	words uint32  // as n, if each value is a word, 32 of them at most, and flags and paths are 0; else no number of values
+	words uint32  // as n, if each value is a word, 32 of them at most, paths is 0, and flags at most ftraceLayoutPointers; else no number of values
 	head  uint64  // if so, id and the values' size as a record has them
 	paths uintptr // the paths' text in the rules; 0: none
 	// n types follow

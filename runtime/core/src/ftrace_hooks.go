@@ -14,79 +14,79 @@ import (
 //go:nosplit
 //go:linkname ftrace_e0
 func ftrace_e0(hook *any, result any) bool {
-	return ftraceAtEntry(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), nil, 0, (*any)(noescape(unsafe.Pointer(&result))))
+	return ftraceAtEntry(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), nil, 0, (*any)(noescape(unsafe.Pointer(&result)))) < 0
 }
 
 //go:nosplit
 //go:linkname ftrace_e1
 func ftrace_e1(hook *any, result, a any) bool {
-	return ftraceAtEntry(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&a))), 1, (*any)(noescape(unsafe.Pointer(&result))))
+	return ftraceAtEntry(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&a))), 1, (*any)(noescape(unsafe.Pointer(&result)))) < 0
 }
 
 //go:nosplit
 //go:linkname ftrace_e2
 func ftrace_e2(hook *any, result, a, b any) bool {
 	values := [...]any{a, b}
-	return ftraceAtEntry(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&values))), len(values), (*any)(noescape(unsafe.Pointer(&result))))
+	return ftraceAtEntry(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&values))), len(values), (*any)(noescape(unsafe.Pointer(&result)))) < 0
 }
 
 //go:nosplit
 //go:linkname ftrace_e3
 func ftrace_e3(hook *any, result, a, b, c any) bool {
 	values := [...]any{a, b, c}
-	return ftraceAtEntry(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&values))), len(values), (*any)(noescape(unsafe.Pointer(&result))))
+	return ftraceAtEntry(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&values))), len(values), (*any)(noescape(unsafe.Pointer(&result)))) < 0
 }
 
 //go:nosplit
 //go:linkname ftrace_e4
 func ftrace_e4(hook *any, result, a, b, c, d any) bool {
 	values := [...]any{a, b, c, d}
-	return ftraceAtEntry(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&values))), len(values), (*any)(noescape(unsafe.Pointer(&result))))
+	return ftraceAtEntry(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&values))), len(values), (*any)(noescape(unsafe.Pointer(&result)))) < 0
 }
 
 //go:nosplit
 //go:linkname ftrace_en
 func ftrace_en(hook *any, result any, values ...any) bool {
-	return ftraceAtEntry(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), unsafe.SliceData(values), len(values), (*any)(noescape(unsafe.Pointer(&result))))
+	return ftraceAtEntry(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), unsafe.SliceData(values), len(values), (*any)(noescape(unsafe.Pointer(&result)))) < 0
 }
 
 //go:nosplit
 //go:linkname ftrace_x0
 func ftrace_x0(hook *any) {
-	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), nil, 0)
+	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, nil, 0)
 }
 
 //go:nosplit
 //go:linkname ftrace_x1
 func ftrace_x1(hook *any, a any) {
-	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&a))), 1)
+	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, (*any)(noescape(unsafe.Pointer(&a))), 1)
 }
 
 //go:nosplit
 //go:linkname ftrace_x2
 func ftrace_x2(hook *any, a, b any) {
 	values := [...]any{a, b}
-	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&values))), len(values))
+	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, (*any)(noescape(unsafe.Pointer(&values))), len(values))
 }
 
 //go:nosplit
 //go:linkname ftrace_x3
 func ftrace_x3(hook *any, a, b, c any) {
 	values := [...]any{a, b, c}
-	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&values))), len(values))
+	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, (*any)(noescape(unsafe.Pointer(&values))), len(values))
 }
 
 //go:nosplit
 //go:linkname ftrace_x4
 func ftrace_x4(hook *any, a, b, c, d any) {
 	values := [...]any{a, b, c, d}
-	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&values))), len(values))
+	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, (*any)(noescape(unsafe.Pointer(&values))), len(values))
 }
 
 //go:nosplit
 //go:linkname ftrace_xn
 func ftrace_xn(hook *any, values ...any) {
-	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), unsafe.SliceData(values), len(values))
+	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, unsafe.SliceData(values), len(values))
 }
 
 // ftraceValues returns the n values at first, four at most, hidden from escape analysis.

@@ -28,15 +28,15 @@ func (c *ftraceConfig) plain(f *ftraceFunc) *ftrace_rule_Clause {
 	return clause
 }
 
-// ftraceAtEntry is called at the entry of an armed function that is traced at its returns, with n parameters that begin at first. It notes that the call begins, or lets ftraceEntered do it. It says whether a
-// replacement was called.
+// ftraceAtEntry is called at the entry of an armed function, in the stack frame at offset below the stack's top, with n parameters that begin at first. It notes that the call begins, or lets ftraceEntered do
+// it, and returns what that does. result is nil if the function has deferred calls.
 //
 // Behind its first instructions nothing takes the goroutine off its processor, whose writer this and ftraceAtExit use: code of this package is not preempted but where it calls
 // a function that is not nosplit. So all that they call are, even if it is always inlined, for with -gcflags=all=-l nothing is.
 //
 // What a call costs is how many instructions there are here. So each word is written on its own, for what is put together elsewhere and copied the processor waits for; and the time, which is read by a
 // function, is asked for when little is left to do, since what lives across a call goes to the stack and back.
-func ftraceAtEntry(f *ftraceFunc, offset uintptr, first *any, n int, result *any) (replaced bool) {
+func ftraceAtEntry(f *ftraceFunc, offset uintptr, first *any, n int, result *any) (token int) {
 	gp := getg()
 	t, clause := gp.ftrace, f.plain
 	if clause == nil || t == nil || !t.asUsual(gp) || t.labels != uintptr(gp.labels) {
@@ -87,44 +87,48 @@ func ftraceAtEntry(f *ftraceFunc, offset uintptr, first *any, n int, result *any
 		case f.entryLayouts.put(values, first, n):
 			size = r.put(frame, ftraceKindEntryArgs, ftraceRecordSize/8+2+uintptr(n))
 		default:
-			size = r.putAny(frame, ftraceKindEntry, values, &f.entryLayouts, first, n)
+			size = r.putAny(frame, ftraceKindEntry, values, &f.entryLayouts, 0, first, n)
 		}
 	}
 	frame.place.ticks = w.put(t, frame, size)
-	return false
+	return int(t.depth)
 }
 
-// ftraceAtExit is called in front of the return of an armed function that is traced there, with n results that begin at first. It notes that the call ends, or lets ftraceLeft do it.
-func ftraceAtExit(f *ftraceFunc, offset uintptr, first *any, n int) {
+// ftraceAtExit is called when a call of f ends that is in the stack frame at offset: with ftraceAtReturns in front of its return, with n results that begin at first; else, if it has deferred calls, with 0 and
+// pointers to the results. It notes that the call ends, or lets ftraceLeft do it.
+func ftraceAtExit(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) {
 	gp := getg()
 	t, clause := gp.ftrace, f.plain
 	if clause == nil || t == nil || !t.asUsual(gp) || t.depth == 0 {
-		ftraceLeft(f, offset, first, n)
+		ftraceLeft(f, offset, how, first, n)
 		return
 	}
 	frame := t.top.below()
-	if frame.fn != f || frame.sp != offset || frame.clause != clause || frame.flags&ftraceFrameFlags&^ftraceNotTimed != ftraceAtReturns || frame.place.ticks == 0 || frame.shown >= ftraceDepthMost {
-		ftraceLeft(f, offset, first, n)
+	if frame.fn != f || frame.sp != offset || frame.clause != clause || frame.flags&ftraceFrameFlags&^ftraceNotTimed != how || frame.place.ticks == 0 || frame.shown >= ftraceDepthMost {
+		ftraceLeft(f, offset, how, first, n)
 		return
 	}
 	w := gp.m.p.ptr().ftrace
 	if w == nil {
-		ftraceLeft(f, offset, first, n)
+		ftraceLeft(f, offset, how, first, n)
 		return
 	}
 	records := ftraceRecording.on
 	if records {
 		if w.pos >= w.limit {
-			ftraceLeft(f, offset, first, n)
+			ftraceLeft(f, offset, how, first, n)
 			return
 		}
 	} else if ftraceConsumers() == 0 {
-		ftraceLeft(f, offset, first, n)
+		ftraceLeft(f, offset, how, first, n)
 		return
 	}
 	outcome := uint32(0)
-	if f.flags&ftraceMayFail != 0 && n > 0 && (*eface)(add(unsafe.Pointer(first), uintptr(n-1)*unsafe.Sizeof(*first)))._type != nil {
-		outcome = ftraceCallFailed
+	if f.flags&ftraceMayFail != 0 && n > 0 {
+		last := (*eface)(add(unsafe.Pointer(first), uintptr(n-1)*unsafe.Sizeof(*first)))
+		if how != 0 && last._type != nil || how == 0 && *(*unsafe.Pointer)(last.data) != nil {
+			outcome = ftraceCallFailed
+		}
 	}
 	size := uintptr(0)
 	if records {
@@ -136,7 +140,11 @@ func ftraceAtExit(f *ftraceFunc, offset uintptr, first *any, n int) {
 		case f.exitLayouts.put(values, first, n):
 			size = r.put(frame, ftraceKindExitArgs, ftraceRecordSize/8+1+uintptr(n))
 		default:
-			size = r.putAny(frame, ftraceKindExit, values, &f.exitLayouts, first, n)
+			flags := uint32(0)
+			if how == 0 {
+				flags = ftraceLayoutPointers
+			}
+			size = r.putAny(frame, ftraceKindExit, values, &f.exitLayouts, flags, first, n)
 		}
 	}
 	now := w.put(t, frame, size)
@@ -246,11 +254,11 @@ func (l *ftraceLayout) putMore(p unsafe.Pointer, first *any, n int) bool {
 // putAny puts values of any kind at p, and a head as put does, for the kind of record that one without values is.
 //
 //go:nosplit
-func (r *ftraceEvent) putAny(frame *ftraceFrame, kind uint8, p unsafe.Pointer, known *ftraceKnownLayouts, first *any, n int) (size uintptr) {
+func (r *ftraceEvent) putAny(frame *ftraceFrame, kind uint8, p unsafe.Pointer, known *ftraceKnownLayouts, flags uint32, first *any, n int) (size uintptr) {
 	mp := acquirem()
 	size = uintptr(p) - uintptr(unsafe.Pointer(r))
 	values := unsafe.Slice(first, n)
-	if l := known.find(values, 0, nil, n); l != nil {
+	if l := known.find(values, flags, nil, n); l != nil {
 		kind++
 		size += l.capture(p, r, values)
 	} // else there are too many layouts

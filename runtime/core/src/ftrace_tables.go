@@ -210,9 +210,9 @@ func (known *ftraceKnownLayouts) add(values []any, flags uint32, paths *ftracePa
 // sort sets boxed, words and head.
 func (l *ftraceLayout) sort() {
 	l.words = ^uint32(0)
-	words := l.n <= 32 && l.flags == 0 && l.paths == 0 && goarch.PtrSize == 8
+	words := l.n <= 32 && l.flags&^ftraceLayoutPointers == 0 && l.paths == 0 && goarch.PtrSize == 8
 	for i := range l.n {
-		t := *l.typ(i)
+		t := l.value(i)
 		if t == nil {
 			return
 		}
@@ -221,7 +221,7 @@ func (l *ftraceLayout) sort() {
 		default:
 			words = false
 		}
-		if !t.IsDirectIface() {
+		if l.flags&ftraceLayoutPointers != 0 || !t.IsDirectIface() {
 			l.boxed |= 1 << i
 		}
 	}
