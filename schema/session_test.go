@@ -32,13 +32,22 @@ func TestSpelling(t *testing.T) {
 		"SELECT @@autocommit, @@SESSION.sql_mode":              "1|STRICT_TRANS_TABLES\n",
 		"WITH x AS (SELECT 1 a) SELECT a FROM x":               "1\n",
 		"SELECT (SELECT COUNT(*) FROM setup_instruments), 'x'": "5|x\n",
-		"SELECT GROUP_CONCAT(n ORDER BY LENGTH(n), n DESC SEPARATOR '|') FROM (SELECT 'b' AS n UNION SELECT 'aa' UNION SELECT 'c') y": "c|b|aa\n",
-		"SELECT n FROM (SELECT 1 AS n UNION SELECT 2 UNION SELECT 3) y WHERE n = 1 OR n > 1 HAVING n < 3 ORDER BY n":                  "1\n2\n",
-		"SELECT n + 1 AS m FROM (SELECT 1 AS n UNION SELECT 2 UNION SELECT 3) y HAVING m > 3":                                         "4\n",
-		"SELECT COUNT(*) AS n FROM setup_timers HAVING n > 5":                                                                         "",
-		"SELECT n, (SELECT COUNT(*) FROM setup_timers HAVING COUNT(*) > 0) AS c FROM (SELECT 1 AS n UNION SELECT 2) y HAVING n > 1":   "2|1\n",
-		"SELECT GROUP_CONCAT(NAME SEPARATOR ';') FROM (SELECT NAME FROM setup_consumers LIMIT 2) y":                                   "events_calls_current;events_calls_history\n",
-		"SELECT SUM(1.5), SUM(NULL), SUM(2) FROM setup_timers":                                                                        "1.5|NULL|2\n",
+		"SELECT GROUP_CONCAT(n ORDER BY LENGTH(n), n DESC SEPARATOR '|') FROM (SELECT 'b' AS n UNION SELECT 'aa' UNION SELECT 'c') y":                                                                              "c|b|aa\n",
+		"SELECT n FROM (SELECT 1 AS n UNION SELECT 2 UNION SELECT 3) y WHERE n = 1 OR n > 1 HAVING n < 3 ORDER BY n":                                                                                               "1\n2\n",
+		"SELECT n + 1 AS m FROM (SELECT 1 AS n UNION SELECT 2 UNION SELECT 3) y HAVING m > 3":                                                                                                                      "4\n",
+		"SELECT COUNT(*) AS n FROM setup_timers HAVING n > 5":                                                                                                                                                      "",
+		"SELECT n, (SELECT COUNT(*) FROM setup_timers HAVING COUNT(*) > 0) AS c FROM (SELECT 1 AS n UNION SELECT 2) y HAVING n > 1":                                                                                "2|1\n",
+		"SELECT GROUP_CONCAT(NAME SEPARATOR ';') FROM (SELECT NAME FROM setup_consumers LIMIT 2) y":                                                                                                                "events_calls_current;events_calls_history\n",
+		"SELECT GROUP_CONCAT(DISTINCT n SEPARATOR '; '), GROUP_CONCAT(DISTINCT n ORDER BY n DESC) FROM (SELECT 'b' AS n UNION ALL SELECT 'a' UNION ALL SELECT 'B' UNION ALL SELECT NULL) y":                        "b; a|b,a\n",
+		"SELECT GROUP_CONCAT(n, ':', LEFT(n, 1) ORDER BY n DESC SEPARATOR ' it''s '), GROUP_CONCAT(n) FROM (SELECT 'b' AS n UNION ALL SELECT 1) y":                                                                 "b:b it's 1:1|b,1\n",
+		"SELECT GROUP_CONCAT(n SEPARATOR ''), GROUP_CONCAT(NULL) FROM (SELECT 1 AS n UNION SELECT 2) y":                                                                                                            "12|NULL\n",
+		"SELECT '2026-03-31 10:00:00' - INTERVAL 1 MINUTE, '2026-03-31' - INTERVAL 1 MONTH, '2024-02-29 01:02:03' + INTERVAL 1 YEAR":                                                                               "2026-03-31 09:59:00|2026-02-28|2025-02-28 01:02:03\n",
+		"SELECT DATE_ADD('2026-01-01', INTERVAL 2 WEEK), DATE_SUB('2026-01-01', INTERVAL 1 + 1 HOUR), DATE_ADD('2026-01-01 00:00:00', INTERVAL 1.5 SECOND)":                                                        "2026-01-15|2025-12-31 22:00:00|2026-01-01 00:00:01.500000\n",
+		"SELECT n - INTERVAL 1 DAY + INTERVAL '30' MINUTE, y.n - INTERVAL -1 QUARTER FROM (SELECT '2026-01-01' AS n) y WHERE (n) - INTERVAL 1 DAY < n":                                                             "2025-12-31 00:30:00|2026-04-01\n",
+		"SELECT NOW() - INTERVAL 1 HOUR BETWEEN NOW() - INTERVAL 2 HOUR AND NOW(), 'no time' + INTERVAL 1 DAY, NULL + INTERVAL 1 DAY, NOW() + INTERVAL NULL DAY":                                                   "1|NULL|NULL|NULL\n",
+		"SELECT '9999-12-31' + INTERVAL 1 DAY, '2026-01-01' - INTERVAL 1e30 YEAR, DATE_ADD(CONCAT('2026', '-01-01'), INTERVAL (SELECT 2) DAY)":                                                                     "NULL|NULL|2026-01-03\n",
+		"SELECT TIMESTAMPDIFF(MINUTE, '2026-01-01', '2026-01-01 01:00:59'), TIMESTAMPDIFF(MONTH, '2026-03-31', '2026-01-31'), TIMESTAMPDIFF(YEAR, '2024-02-29', '2025-02-28'), TIMESTAMPADD(DAY, 1, '2026-01-01')": "60|-2|0|2026-01-02\n",
+		"SELECT SUM(1.5), SUM(NULL), SUM(2) FROM setup_timers":                                                                                                                                                     "1.5|NULL|2\n",
 		"SHOW TABLES LIKE 'setup%'":                                 "setup_actors\nsetup_consumers\nsetup_instruments\nsetup_objects\nsetup_timers\n",
 		"SHOW DATABASES":                                            "information_schema\nperformance_schema\ntest\n",
 		"DESC setup_timers TIMER_NAME":                              "TIMER_NAME|enum('CYCLE','NANOSECOND','MICROSECOND','MILLISECOND','TICK')|NO||NULL|\n",
@@ -68,6 +77,19 @@ func TestSpelling(t *testing.T) {
 		}
 		if err != nil || got != want {
 			t.Errorf("%s: got %q %v, want %q", query, got, err, want)
+		}
+	}
+}
+
+// TestIntervalErrors: what is not understood of intervals is refused, and not taken for something else.
+func TestIntervalErrors(t *testing.T) {
+	s := open(t, newFake("app"))
+	for _, query := range []string{
+		"SELECT INTERVAL 1 DAY + NOW()", "SELECT NOW() + INTERVAL '1:30' MINUTE_SECOND", "SELECT 2 * NOW() - INTERVAL 1 DAY", "SELECT 1 - NOW() - INTERVAL 1 DAY", "SELECT CONCAT('a', INTERVAL 1 DAY)",
+		"SELECT NOW() - INTERVAL 1", "SELECT NOW() - INTERVAL", "INTERVAL 1 DAY", "SELECT DATE_ADD(NOW(), INTERVAL 1 DAY, 2)",
+	} {
+		if got, _, err := try(t, s, query); err == nil || err.Number != erUnsupported && err.Number != erSyntax {
+			t.Errorf("%s: %q %v", query, got, err)
 		}
 	}
 }
