@@ -117,6 +117,54 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+// TestUpdateJoined: UPDATE of a table by what others have.
+func TestUpdateJoined(t *testing.T) {
+	s := open(t, newFake("app"))
+	ask(t, s, "CREATE TABLE test.saved AS SELECT NAME, 'YES' AS ENABLED, 'NO' AS TIMED FROM setup_instruments WHERE NAME LIKE 'call/main/%'")
+	ask(t, s, "INSERT INTO test.saved SELECT * FROM test.saved") // a row that is matched twice is changed once
+	all, some := "call/main/Pool.Get,call/main/main\n", "call/main/main\n"
+	for _, c := range []struct {
+		query, want string
+		args        []any
+	}{
+		{"UPDATE setup_instruments i JOIN test.saved s ON i.NAME = s.NAME SET i.ENABLED = s.ENABLED, i.TIMED = s.TIMED", all, nil},
+		{"UPDATE setup_instruments INNER JOIN test.saved AS s USING (NAME) SET setup_instruments.ENABLED = IF(s.ENABLED = 'YES', 'YES', 'NO') WHERE NAME LIKE '%main'", some, nil},
+		{"UPDATE test.saved s, performance_schema.setup_instruments AS `an i` SET `an i`.ENABLED = 'YES' WHERE s.NAME = `an i`.NAME", all, nil},
+		{"UPDATE setup_instruments i LEFT JOIN test.saved s ON s.NAME = i.NAME SET i.ENABLED = 'YES' WHERE s.NAME IS NULL",
+			"call/example.com/mutex/Lock,call/example.com/mutex/Lock.func1,call/net/http/Client.Do\n", nil},
+		{"UPDATE setup_instruments i JOIN (SELECT DISTINCT NAME FROM test.saved) s ON s.NAME = i.NAME AND i.NAME LIKE ? SET ENABLED = ? WHERE ? = 1", some, []any{"%/main", "YES", int64(1)}},
+	} {
+		ask(t, s, "UPDATE setup_instruments SET ENABLED = 'NO'")
+		ask(t, s, c.query, c.args...)
+		if got := ask(t, s, "SELECT GROUP_CONCAT(NAME ORDER BY NAME COLLATE utf8mb4_bin) FROM setup_instruments WHERE ENABLED = 'YES'"); got != c.want {
+			t.Errorf("%s: %q", c.query, got)
+		}
+	}
+	if _, r, err := try(t, s, "UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED = 'YES', i.TIMED = 'YES'"); err != nil || r.Info != "Rows matched: 2  Changed: 2  Warnings: 0" {
+		t.Errorf("%+v %v", r, err)
+	}
+	ask(t, s, "UPDATE test.saved s JOIN setup_instruments i USING (NAME) SET s.ENABLED = 'x' WHERE i.NAME LIKE '%Get'")
+	if got := ask(t, s, "SELECT NAME, COUNT(*) FROM test.saved WHERE ENABLED = 'x' GROUP BY NAME"); got != "call/main/Pool.Get|2\n" {
+		t.Errorf("got %q", got)
+	}
+	for query, number := range map[string]uint16{
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.NAME = 'x'":                          erUsage,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.COLOUR = 'x'":                        erUnknownColumn,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED = 'NO', s.ENABLED = 'NO'":    erUnsupported,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET x.ENABLED = 'NO'":                      1109,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED = 'NO' ORDER BY i.NAME":      1221,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED = 'NO', WHERE 1":             erSyntax,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED":                             erSyntax,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED = 'maybe'":                   erTruncated,
+		"UPDATE setup_instruments i JOIN test.absent s USING (NAME) SET i.ENABLED = 'NO'":                     erNoSuchTable,
+		"UPDATE performance_timers p, setup_instruments i SET p.TIMER_NAME = 'x' WHERE p.TIMER_NAME = i.NAME": erDenied,
+	} {
+		if got, _, err := try(t, s, query); err == nil || err.Number != number {
+			t.Errorf("%s: %q %v", query, got, err)
+		}
+	}
+}
+
 func sorted(list string) string {
 	return strings.Join(slices.Sorted(strings.SplitSeq(strings.TrimSpace(list), ",")), ",")
 }
