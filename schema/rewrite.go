@@ -222,7 +222,13 @@ func (r *rewriter) replaceCall(i int, text string) {
 // tables puts the default schema in front of tables, and AS in front of UPDATE's alias.
 func (r *rewriter) tables() {
 	for i := range r.tokens {
-		if r.at(i).identifier() && r.at(i+1).is("AS") && r.at(i+2).is("(") && (r.at(i-1).is("WITH") || r.at(i-1).is("RECURSIVE") || r.at(i-1).is(",")) {
+		if !r.at(i).identifier() || !r.at(i-1).is("WITH") && !r.at(i-1).is("RECURSIVE") && !r.at(i-1).is(",") {
+			continue
+		}
+		as := i + 1
+		for ; r.at(i+1).is("(") && as < len(r.tokens) && !r.at(as-1).is(")"); as++ { // columns
+		}
+		if r.at(as).is("AS") && r.at(as+1).is("(") {
 			r.with[strings.ToLower(r.at(i).text)] = true
 		}
 	}

@@ -165,6 +165,48 @@ func TestUpdateJoined(t *testing.T) {
 	}
 }
 
+// TestProcesslist: each session sees what all do.
+func TestProcesslist(t *testing.T) {
+	c := &Catalog{}
+	c.Add(newFake("app"))
+	s, other := openIn(t, c), openIn(t, c)
+	s.Identify(7, "one@there", nil)
+	other.Identify(8, "two@here", nil)
+	ask(t, other, "USE test")
+	long := "SELECT '" + strings.Repeat("x", 120) + "' FROM information_schema.processlist WHERE ID = 7"
+	want := "7|one|there|performance_schema|Query|0|executing|%s\n8|two|here|test|Sleep|0||NULL\n"
+	for _, query := range []string{"SHOW FULL PROCESSLIST", "SELECT * FROM information_schema.processlist /* " + long + " */"} {
+		if got := ask(t, s, query); got != fmt.Sprintf(want, query) {
+			t.Errorf("%s: %s", query, got)
+		}
+	}
+	short := "SHOW PROCESSLIST /* " + long + " */"
+	if got := ask(t, s, short); got != fmt.Sprintf(want, short[:100]) {
+		t.Errorf("got %s", got)
+	}
+	// A statement goes on until all of its result was read, or it was closed.
+	doing := func() string { return ask(t, s, "SELECT COMMAND FROM information_schema.processlist WHERE ID = 8") }
+	const many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000) SELECT i FROM n"
+	for _, end := range []func(r *Result){(*Result).Close, func(r *Result) {
+		for row, _ := r.Next(); row != nil; row, _ = r.Next() {
+		}
+	}} {
+		r, err := other.Query(context.Background(), many, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := doing(); got != "Query\n" {
+			t.Errorf("under way: %s", got)
+		}
+		if end(r); doing() != "Sleep\n" {
+			t.Errorf("ended: %s", doing())
+		}
+	}
+	if _, _, err := try(t, other, "SELECT nonsense"); err == nil || doing() != "Sleep\n" {
+		t.Errorf("failed: %v %s", err, doing())
+	}
+}
+
 func sorted(list string) string {
 	return strings.Join(slices.Sorted(strings.SplitSeq(strings.TrimSpace(list), ",")), ",")
 }

@@ -11,7 +11,11 @@ import (
 func (s *Session) Query(ctx context.Context, text string, args []any) (*Result, error) {
 	s.statement, s.failed = statementState{}, nil
 	s.catalog.questions.Add(1)
+	s.does(text)
 	r, err := s.query(ctx, text, args)
+	if err != nil || r.rows == nil || r.ended {
+		s.does("")
+	}
 	if err == nil {
 		return r, nil
 	}
