@@ -120,6 +120,9 @@ func (r *rewriter) token(i int) error {
 		case upper == "DUAL" && r.at(i-1).is("FROM"):
 			r.out[i], r.out[i-1] = "", ""
 		case r.at(i-1).is("(") && (r.at(i-2).is("TIMESTAMPDIFF") || r.at(i-2).is("TIMESTAMPADD")): // the unit
+			if _, known := units[upper]; !known {
+				return NewError(erUnsupported, "This version of ftrace doesn't yet support '%s(%s, ...)'", r.at(i-2).text, t.text)
+			}
 			r.out[i] = quoteString(t.text)
 		case upper == "FOR" && r.at(i+1).is("UPDATE"), upper == "UPDATE" && r.at(i-1).is("FOR"):
 			r.out[i] = ""

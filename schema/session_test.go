@@ -86,7 +86,7 @@ func TestIntervalErrors(t *testing.T) {
 	s := open(t, newFake("app"))
 	for _, query := range []string{
 		"SELECT INTERVAL 1 DAY + NOW()", "SELECT NOW() + INTERVAL '1:30' MINUTE_SECOND", "SELECT 2 * NOW() - INTERVAL 1 DAY", "SELECT 1 - NOW() - INTERVAL 1 DAY", "SELECT CONCAT('a', INTERVAL 1 DAY)",
-		"SELECT NOW() - INTERVAL 1", "SELECT NOW() - INTERVAL", "INTERVAL 1 DAY", "SELECT DATE_ADD(NOW(), INTERVAL 1 DAY, 2)",
+		"SELECT NOW() - INTERVAL 1", "SELECT NOW() - INTERVAL", "INTERVAL 1 DAY", "SELECT DATE_ADD(NOW(), INTERVAL 1 DAY, 2)", "SELECT TIMESTAMPDIFF(FORTNIGHT, NOW(), NOW())",
 	} {
 		if got, _, err := try(t, s, query); err == nil || err.Number != erUnsupported && err.Number != erSyntax {
 			t.Errorf("%s: %q %v", query, got, err)
