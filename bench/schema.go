@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // schemaWays are what the Performance Schema keeps of a call, the one with less first: the rows of the first table.
@@ -90,96 +88,4 @@ func processorMHz() float64 {
 		return mhz
 	}
 	return 0
-}
-
-// A serverWay is a cell of the table of throughput: how the server is built and run.
-type serverWay struct {
-	exe string
-	run []string
-}
-
-// measureServer prints requests a second. The load comes from another process, built plainly, on the same processors.
-func measureServer(w io.Writer, dir, wrap string, rounds int, short bool) error {
-	const program = "github.com/ftrace-wrap/ftrace-wrap/bench/served"
-	packages := []struct{ name, list, rules string }{
-		{"package main", "main", "main.*"},
-		{"and net/http", "main,net/http", "main.*;net/http.*"},
-	}
-	plain := filepath.Join(dir, "served")
-	if err := command("", nil, "go", "build", "-o", plain, program).Run(); err != nil {
-		return fmt.Errorf("building the server: %v", err)
-	}
-	var cells []serverWay
-	for i, p := range packages {
-		exe := filepath.Join(dir, fmt.Sprint("served", i))
-		if err := command("", []string{"FTRACE_PACKAGES=" + p.list}, "go", "build", "-toolexec="+wrap, "-o", exe, program).Run(); err != nil {
-			return fmt.Errorf("building the server: %v", err)
-		}
-		on := []string{"FTRACE=" + p.rules, "FTRACE_OUT=off"}
-		cells = append(cells, serverWay{plain, nil}, serverWay{exe, nil}, serverWay{exe, on}, serverWay{exe, append(on, "FTRACE_CONSUMERS=summary")})
-	}
-	duration := "2s"
-	if short {
-		duration = "50ms"
-	}
-	costs, answered := make([][]float64, len(cells)), make([][]float64, len(cells))
-	for range rounds {
-		for i, c := range cells {
-			cost, n, err := c.measure(plain, duration)
-			if err != nil {
-				return err
-			}
-			costs[i], answered[i] = append(costs[i], cost), append(answered[i], n)
-		}
-	}
-	fmt.Fprintf(w, "| a request: µs of the server's CPU; requests a second | out | in and off | in and on | in and on, the global summary alone |\n|---|--:|--:|--:|--:|\n")
-	for i, p := range packages {
-		fmt.Fprintf(w, "| %s", p.name)
-		for k := 4 * i; k < 4*i+4; k++ {
-			fmt.Fprintf(w, " | %.1f", median(costs[k]))
-			if k > 4*i {
-				fmt.Fprintf(w, " (%+.0f %%)", (median(costs[k])/median(costs[4*i])-1)*100)
-			}
-			fmt.Fprintf(w, "; %.0f", median(answered[k]))
-		}
-		fmt.Fprintln(w, " |")
-	}
-	return nil
-}
-
-// measure runs the server, and the load on it. It returns the microseconds of processor time that the server took for a request, which what else runs on the machine changes least, and the
-// requests a second.
-func (c serverWay) measure(load, duration string) (cost, answered float64, err error) {
-	server := command("", c.run, c.exe)
-	out, err := server.StdoutPipe()
-	if err != nil {
-		return 0, 0, err
-	}
-	if err := server.Start(); err != nil {
-		return 0, 0, err
-	}
-	ended := false
-	end := func() {
-		if !ended {
-			ended = true
-			server.Process.Kill()
-			server.Wait()
-		}
-	}
-	defer end()
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return 0, 0, fmt.Errorf("the server says no address: %v", err)
-	}
-	text, err := command("", nil, load, "-load", strings.TrimSpace(address), "-for", duration).Output()
-	if err != nil {
-		return 0, 0, fmt.Errorf("the load: %v", err)
-	}
-	var requests, seconds float64
-	if _, err := fmt.Sscan(string(text), &requests, &seconds); err != nil {
-		return 0, 0, fmt.Errorf("the load says %q: %v", text, err)
-	}
-	end()
-	cpu := server.ProcessState.UserTime() + server.ProcessState.SystemTime()
-	return float64(cpu.Microseconds()) / requests, requests / seconds, nil
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"database/sql/driver"
 	"fmt"
 	"math"
@@ -25,7 +26,12 @@ var functions = map[string]struct {
 	"version":          {0, func([]driver.Value) driver.Value { return serverVersion }},
 	"now":              {-1, func([]driver.Value) driver.Value { return time.Now().UTC().Format(time.DateTime) }},
 	"sysdate":          {-1, func([]driver.Value) driver.Value { return time.Now().UTC().Format(time.DateTime) }},
+	"utc_timestamp":    {-1, func([]driver.Value) driver.Value { return time.Now().UTC().Format(time.DateTime) }},
+	"curdate":          {0, func([]driver.Value) driver.Value { return time.Now().UTC().Format(time.DateOnly) }},
 	"unix_timestamp":   {-1, unixTimestamp},
+	"time_shift":       {4, shiftTime},
+	"timestampadd":     {3, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[2], a[1], a[0], int64(1)}) }},
+	"timestampdiff":    {3, timeBetween},
 	"found_rows":       {0, func([]driver.Value) driver.Value { return int64(0) }},
 	"char_length":      {1, func(a []driver.Value) driver.Value { return int64(utf8.RuneCountInString(asText(a[0]))) }},
 	"ucase":            {1, text1(strings.ToUpper)},
@@ -66,7 +72,7 @@ var functions = map[string]struct {
 }
 
 var registerFunctions = sync.OnceValue(func() error {
-	if err := registerSum(); err != nil {
+	if err := cmp.Or(registerSum(), registerConcatenated()); err != nil {
 		return err
 	}
 	for name, f := range functions {
@@ -187,10 +193,8 @@ func unixTimestamp(args []driver.Value) driver.Value {
 	if len(args) == 0 {
 		return time.Now().Unix()
 	}
-	for _, layout := range []string{time.DateTime, time.DateOnly} {
-		if t, err := time.Parse(layout, asText(args[0])); err == nil {
-			return t.Unix()
-		}
+	if t, _, ok := parseTime(args[0]); ok {
+		return t.Unix()
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // informationTables are those of information_schema, which clients ask for what there is. Graphical ones ask for much that is not here, and expect tables without rows for it.
@@ -114,15 +115,25 @@ var informationTables = func() map[string]*table {
 			text("COLLATION_NAME", wordKind, func(_ *view, c *string) string { return *c }),
 			constant[string]("CHARACTER_SET_NAME", "utf8mb4"),
 		),
-		newTable("processlist", func(v *view) []*identity { return v.session.catalog.everyone() },
-			number("ID", func(w **identity) int64 { return int64((*w).id) }),
-			text("USER", wordKind, func(_ *view, w **identity) string { return (*w).user }),
-			text("HOST", wordKind, func(_ *view, w **identity) string { return (*w).host }),
-			null[*identity]("DB", wordKind),
-			constant[*identity]("COMMAND", "Query"),
-			number("TIME", func(**identity) int64 { return 0 }),
-			constant[*identity]("STATE", ""),
-			null[*identity]("INFO", textKind),
+		newTable("processlist", func(v *view) []client { return v.session.catalog.clients() },
+			number("ID", func(c *client) int64 { return int64(c.id) }),
+			text("USER", wordKind, func(_ *view, c *client) string { return c.user }),
+			text("HOST", wordKind, func(_ *view, c *client) string { return c.host }),
+			text("DB", wordKind, func(_ *view, c *client) string { return c.database }),
+			text("COMMAND", wordKind, func(_ *view, c *client) string {
+				if c.statement == "" {
+					return "Sleep"
+				}
+				return "Query"
+			}),
+			number("TIME", func(c *client) int64 { return int64(time.Since(c.since).Seconds()) }),
+			text("STATE", wordKind, func(_ *view, c *client) string {
+				if c.statement == "" {
+					return ""
+				}
+				return "executing"
+			}),
+			optional("INFO", textKind, func(_ *view, c *client) (string, bool) { return c.statement, c.statement != "" }),
 		),
 		newTable("user_privileges", func(v *view) []string { return []string{"SELECT", "INSERT", "UPDATE", "DELETE"} },
 			text("GRANTEE", wordKind, func(v *view, _ *string) string { return v.session.who.Load().grantee() }),
@@ -206,16 +217,22 @@ func (c *columnInfo) length() uint64 {
 	return n
 }
 
-// everyone returns who has sessions of the catalog, in the order of their connections.
-func (c *Catalog) everyone() []*identity {
-	var list []*identity
+// client is a session as others see it.
+type client struct {
+	*identity
+	*activity
+}
+
+// clients returns who has sessions of the catalog, in the order of their connections.
+func (c *Catalog) clients() []client {
+	var list []client
 	sessions.Range(func(_, s any) bool {
 		if s := s.(*Session); s.catalog == c {
-			list = append(list, s.who.Load())
+			list = append(list, client{s.who.Load(), s.doing.Load()})
 		}
 		return true
 	})
-	slices.SortFunc(list, func(a, b *identity) int { return cmp.Compare(a.id, b.id) })
+	slices.SortFunc(list, func(a, b client) int { return cmp.Compare(a.id, b.id) })
 	return list
 }
 

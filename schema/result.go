@@ -108,9 +108,8 @@ func (r *Result) read() ([]any, error) {
 		return nil, nil
 	}
 	if !r.rows.Next() {
-		r.ended = true
 		err := r.rows.Err()
-		r.rows.Close()
+		r.end()
 		if r.session.failed != nil {
 			err = r.session.failed
 		}
@@ -154,11 +153,16 @@ func (r *Result) Next() ([]any, error) {
 
 // Close ends the result before its last row.
 func (r *Result) Close() {
-	if r.rows != nil {
-		r.ended = true
-		r.rows.Close()
+	if r.rows != nil && !r.ended {
+		r.end()
 	}
 	r.ahead = nil
+}
+
+func (r *Result) end() {
+	r.ended = true
+	r.rows.Close()
+	r.session.does("")
 }
 
 // Format returns a value as MySQL's clients show it. It is not ok if it is NULL.

@@ -27,6 +27,10 @@ func (s *Session) rewrite(source string, list []token) (string, map[string]strin
 	}
 	r.tables()
 	r.having()
+	r.groupConcats()
+	if err := r.intervals(); err != nil {
+		return "", nil, err
+	}
 	r.selectNames()
 	return r.span(0, len(list)), r.names, nil
 }
@@ -115,8 +119,11 @@ func (r *rewriter) token(i int) error {
 			r.out[i] = "is_null"
 		case upper == "DUAL" && r.at(i-1).is("FROM"):
 			r.out[i], r.out[i-1] = "", ""
-		case upper == "SEPARATOR" && r.at(i+1).kind == str:
-			r.separator(i)
+		case r.at(i-1).is("(") && (r.at(i-2).is("TIMESTAMPDIFF") || r.at(i-2).is("TIMESTAMPADD")): // the unit
+			if _, known := units[upper]; !known {
+				return NewError(erUnsupported, "This version of ftrace doesn't yet support '%s(%s, ...)'", r.at(i-2).text, t.text)
+			}
+			r.out[i] = quoteString(t.text)
 		case upper == "FOR" && r.at(i+1).is("UPDATE"), upper == "UPDATE" && r.at(i-1).is("FOR"):
 			r.out[i] = ""
 		default:
@@ -164,27 +171,6 @@ func (r *rewriter) convert(i int) {
 			return
 		}
 	}
-}
-
-// separator puts the separator of GROUP_CONCAT(x ORDER BY y SEPARATOR z) behind x.
-func (r *rewriter) separator(i int) {
-	to, depth := i, 0
-	for j := i - 1; j >= 0 && depth >= 0; j-- {
-		switch {
-		case r.at(j).is(")"):
-			depth++
-		case r.at(j).is("("):
-			depth--
-		case depth == 0 && r.at(j).is("ORDER"):
-			to = j
-		}
-	}
-	text := ", " + quoteString(r.at(i+1).text)
-	if to != i {
-		text += " " + r.out[to]
-	}
-	r.out[i] = ""
-	r.out[to], r.skip[i+1] = text, true
 }
 
 // having makes conditions of HAVING where nothing is grouped: MySQL has them for the rows then, SQLite has no such thing.
@@ -239,7 +225,13 @@ func (r *rewriter) replaceCall(i int, text string) {
 // tables puts the default schema in front of tables, and AS in front of UPDATE's alias.
 func (r *rewriter) tables() {
 	for i := range r.tokens {
-		if r.at(i).identifier() && r.at(i+1).is("AS") && r.at(i+2).is("(") && (r.at(i-1).is("WITH") || r.at(i-1).is("RECURSIVE") || r.at(i-1).is(",")) {
+		if !r.at(i).identifier() || !r.at(i-1).is("WITH") && !r.at(i-1).is("RECURSIVE") && !r.at(i-1).is(",") {
+			continue
+		}
+		as := i + 1
+		for ; r.at(i+1).is("(") && as < len(r.tokens) && !r.at(as-1).is(")"); as++ { // columns
+		}
+		if r.at(as).is("AS") && r.at(as+1).is("(") {
 			r.with[strings.ToLower(r.at(i).text)] = true
 		}
 	}

@@ -168,6 +168,7 @@ func (c *Catalog) Close() error {
 type Session struct {
 	catalog   *Catalog
 	who       atomic.Pointer[identity]
+	doing     atomic.Pointer[activity]
 	db        *sql.DB
 	conn      *sql.Conn
 	number    string
@@ -206,6 +207,7 @@ func (c *Catalog) Session(ctx context.Context) (*Session, error) {
 	s := &Session{catalog: c, number: fmt.Sprint(c.numbers.Add(1), "_", c.number), database: "performance_schema",
 		variables: maps.Clone(variableDefaults), user: map[string]value{}}
 	s.Identify(0, "ftrace@localhost", nil)
+	s.does("")
 	var err error
 	if s.db, err = sql.Open("sqlite", "file::memory:?_pragma=busy_timeout(5000)"); err != nil {
 		return nil, err
@@ -259,6 +261,16 @@ func (s *Session) attach(ctx context.Context) (err error) {
 	return err
 }
 
+// activity is what a session does.
+type activity struct {
+	database  string
+	statement string // "": it waits for one
+	since     time.Time
+}
+
+// does lets others see what the session does from now on.
+func (s *Session) does(statement string) { s.doing.Store(&activity{s.database, statement, time.Now()}) }
+
 // identity is who a session is of.
 type identity struct {
 	id            uint32 // of the connection
@@ -297,13 +309,12 @@ func (s *Session) Database() string { return s.database }
 func (s *Session) Use(name string) error {
 	if strings.EqualFold(name, "test") {
 		s.database = "test"
-		return nil
-	}
-	sc := s.catalog.schema(name)
-	if sc == nil {
+	} else if sc := s.catalog.schema(name); sc != nil {
+		s.database = sc.name
+	} else {
 		return NewError(erUnknownDB, "Unknown database '%s'", name)
 	}
-	s.database = sc.name
+	s.does("")
 	return nil
 }
 
@@ -404,6 +415,7 @@ func (s *Session) Reset() {
 	s.conn.ExecContext(context.Background(), "ROLLBACK")
 	s.database = "performance_schema"
 	s.variables, s.user = maps.Clone(variableDefaults), map[string]value{}
+	s.does("")
 }
 
 // Words returns the names of schemas, tables and columns, for completion.

@@ -32,13 +32,22 @@ func TestSpelling(t *testing.T) {
 		"SELECT @@autocommit, @@SESSION.sql_mode":              "1|STRICT_TRANS_TABLES\n",
 		"WITH x AS (SELECT 1 a) SELECT a FROM x":               "1\n",
 		"SELECT (SELECT COUNT(*) FROM setup_instruments), 'x'": "5|x\n",
-		"SELECT GROUP_CONCAT(n ORDER BY LENGTH(n), n DESC SEPARATOR '|') FROM (SELECT 'b' AS n UNION SELECT 'aa' UNION SELECT 'c') y": "c|b|aa\n",
-		"SELECT n FROM (SELECT 1 AS n UNION SELECT 2 UNION SELECT 3) y WHERE n = 1 OR n > 1 HAVING n < 3 ORDER BY n":                  "1\n2\n",
-		"SELECT n + 1 AS m FROM (SELECT 1 AS n UNION SELECT 2 UNION SELECT 3) y HAVING m > 3":                                         "4\n",
-		"SELECT COUNT(*) AS n FROM setup_timers HAVING n > 5":                                                                         "",
-		"SELECT n, (SELECT COUNT(*) FROM setup_timers HAVING COUNT(*) > 0) AS c FROM (SELECT 1 AS n UNION SELECT 2) y HAVING n > 1":   "2|1\n",
-		"SELECT GROUP_CONCAT(NAME SEPARATOR ';') FROM (SELECT NAME FROM setup_consumers LIMIT 2) y":                                   "events_calls_current;events_calls_history\n",
-		"SELECT SUM(1.5), SUM(NULL), SUM(2) FROM setup_timers":                                                                        "1.5|NULL|2\n",
+		"SELECT GROUP_CONCAT(n ORDER BY LENGTH(n), n DESC SEPARATOR '|') FROM (SELECT 'b' AS n UNION SELECT 'aa' UNION SELECT 'c') y":                                                                              "c|b|aa\n",
+		"SELECT n FROM (SELECT 1 AS n UNION SELECT 2 UNION SELECT 3) y WHERE n = 1 OR n > 1 HAVING n < 3 ORDER BY n":                                                                                               "1\n2\n",
+		"SELECT n + 1 AS m FROM (SELECT 1 AS n UNION SELECT 2 UNION SELECT 3) y HAVING m > 3":                                                                                                                      "4\n",
+		"SELECT COUNT(*) AS n FROM setup_timers HAVING n > 5":                                                                                                                                                      "",
+		"SELECT n, (SELECT COUNT(*) FROM setup_timers HAVING COUNT(*) > 0) AS c FROM (SELECT 1 AS n UNION SELECT 2) y HAVING n > 1":                                                                                "2|1\n",
+		"SELECT GROUP_CONCAT(NAME SEPARATOR ';') FROM (SELECT NAME FROM setup_consumers LIMIT 2) y":                                                                                                                "events_calls_current;events_calls_history\n",
+		"SELECT GROUP_CONCAT(DISTINCT n SEPARATOR '; '), GROUP_CONCAT(DISTINCT n ORDER BY n DESC) FROM (SELECT 'b' AS n UNION ALL SELECT 'a' UNION ALL SELECT 'B' UNION ALL SELECT NULL) y":                        "b; a|b,a\n",
+		"SELECT GROUP_CONCAT(n, ':', LEFT(n, 1) ORDER BY n DESC SEPARATOR ' it''s '), GROUP_CONCAT(n) FROM (SELECT 'b' AS n UNION ALL SELECT 1) y":                                                                 "b:b it's 1:1|b,1\n",
+		"SELECT GROUP_CONCAT(n SEPARATOR ''), GROUP_CONCAT(NULL) FROM (SELECT 1 AS n UNION SELECT 2) y":                                                                                                            "12|NULL\n",
+		"SELECT '2026-03-31 10:00:00' - INTERVAL 1 MINUTE, '2026-03-31' - INTERVAL 1 MONTH, '2024-02-29 01:02:03' + INTERVAL 1 YEAR":                                                                               "2026-03-31 09:59:00|2026-02-28|2025-02-28 01:02:03\n",
+		"SELECT DATE_ADD('2026-01-01', INTERVAL 2 WEEK), DATE_SUB('2026-01-01', INTERVAL 1 + 1 HOUR), DATE_ADD('2026-01-01 00:00:00', INTERVAL 1.5 SECOND)":                                                        "2026-01-15|2025-12-31 22:00:00|2026-01-01 00:00:01.500000\n",
+		"SELECT n - INTERVAL 1 DAY + INTERVAL '30' MINUTE, y.n - INTERVAL -1 QUARTER FROM (SELECT '2026-01-01' AS n) y WHERE (n) - INTERVAL 1 DAY < n":                                                             "2025-12-31 00:30:00|2026-04-01\n",
+		"SELECT NOW() - INTERVAL 1 HOUR BETWEEN NOW() - INTERVAL 2 HOUR AND NOW(), 'no time' + INTERVAL 1 DAY, NULL + INTERVAL 1 DAY, NOW() + INTERVAL NULL DAY":                                                   "1|NULL|NULL|NULL\n",
+		"SELECT '9999-12-31' + INTERVAL 1 DAY, '2026-01-01' - INTERVAL 1e30 YEAR, DATE_ADD(CONCAT('2026', '-01-01'), INTERVAL (SELECT 2) DAY)":                                                                     "NULL|NULL|2026-01-03\n",
+		"SELECT TIMESTAMPDIFF(MINUTE, '2026-01-01', '2026-01-01 01:00:59'), TIMESTAMPDIFF(MONTH, '2026-03-31', '2026-01-31'), TIMESTAMPDIFF(YEAR, '2024-02-29', '2025-02-28'), TIMESTAMPADD(DAY, 1, '2026-01-01')": "60|-2|0|2026-01-02\n",
+		"SELECT SUM(1.5), SUM(NULL), SUM(2) FROM setup_timers":                                                                                                                                                     "1.5|NULL|2\n",
 		"SHOW TABLES LIKE 'setup%'":                                 "setup_actors\nsetup_consumers\nsetup_instruments\nsetup_objects\nsetup_timers\n",
 		"SHOW DATABASES":                                            "information_schema\nperformance_schema\ntest\n",
 		"DESC setup_timers TIMER_NAME":                              "TIMER_NAME|enum('CYCLE','NANOSECOND','MICROSECOND','MILLISECOND','TICK')|NO||NULL|\n",
@@ -72,6 +81,19 @@ func TestSpelling(t *testing.T) {
 	}
 }
 
+// TestIntervalErrors: what is not understood of intervals is refused, and not taken for something else.
+func TestIntervalErrors(t *testing.T) {
+	s := open(t, newFake("app"))
+	for _, query := range []string{
+		"SELECT INTERVAL 1 DAY + NOW()", "SELECT NOW() + INTERVAL '1:30' MINUTE_SECOND", "SELECT 2 * NOW() - INTERVAL 1 DAY", "SELECT 1 - NOW() - INTERVAL 1 DAY", "SELECT CONCAT('a', INTERVAL 1 DAY)",
+		"SELECT NOW() - INTERVAL 1", "SELECT NOW() - INTERVAL", "INTERVAL 1 DAY", "SELECT DATE_ADD(NOW(), INTERVAL 1 DAY, 2)", "SELECT TIMESTAMPDIFF(FORTNIGHT, NOW(), NOW())",
+	} {
+		if got, _, err := try(t, s, query); err == nil || err.Number != erUnsupported && err.Number != erSyntax {
+			t.Errorf("%s: %q %v", query, got, err)
+		}
+	}
+}
+
 // TestLimit: UPDATE and DELETE of some rows, as graphical clients change one.
 func TestLimit(t *testing.T) {
 	f := newFake("app")
@@ -92,6 +114,96 @@ func TestLimit(t *testing.T) {
 	ask(t, s, "DELETE FROM setup_actors WHERE ENABLED = 'NO' LIMIT 1")
 	if len(f.actors) != 2 || f.actors[1].Pattern[0] != "b" {
 		t.Errorf("actors: %+v", f.actors)
+	}
+}
+
+// TestUpdateJoined: UPDATE of a table by what others have.
+func TestUpdateJoined(t *testing.T) {
+	s := open(t, newFake("app"))
+	ask(t, s, "CREATE TABLE test.saved AS SELECT NAME, 'YES' AS ENABLED, 'NO' AS TIMED FROM setup_instruments WHERE NAME LIKE 'call/main/%'")
+	ask(t, s, "INSERT INTO test.saved SELECT * FROM test.saved") // a row that is matched twice is changed once
+	all, some := "call/main/Pool.Get,call/main/main\n", "call/main/main\n"
+	for _, c := range []struct {
+		query, want string
+		args        []any
+	}{
+		{"UPDATE setup_instruments i JOIN test.saved s ON i.NAME = s.NAME SET i.ENABLED = s.ENABLED, i.TIMED = s.TIMED", all, nil},
+		{"UPDATE setup_instruments INNER JOIN test.saved AS s USING (NAME) SET setup_instruments.ENABLED = IF(s.ENABLED = 'YES', 'YES', 'NO') WHERE NAME LIKE '%main'", some, nil},
+		{"UPDATE test.saved s, performance_schema.setup_instruments AS `an i` SET `an i`.ENABLED = 'YES' WHERE s.NAME = `an i`.NAME", all, nil},
+		{"UPDATE setup_instruments i LEFT JOIN test.saved s ON s.NAME = i.NAME SET i.ENABLED = 'YES' WHERE s.NAME IS NULL",
+			"call/example.com/mutex/Lock,call/example.com/mutex/Lock.func1,call/net/http/Client.Do\n", nil},
+		{"UPDATE setup_instruments i JOIN (SELECT DISTINCT NAME FROM test.saved) s ON s.NAME = i.NAME AND i.NAME LIKE ? SET ENABLED = ? WHERE ? = 1", some, []any{"%/main", "YES", int64(1)}},
+	} {
+		ask(t, s, "UPDATE setup_instruments SET ENABLED = 'NO'")
+		ask(t, s, c.query, c.args...)
+		if got := ask(t, s, "SELECT GROUP_CONCAT(NAME ORDER BY NAME COLLATE utf8mb4_bin) FROM setup_instruments WHERE ENABLED = 'YES'"); got != c.want {
+			t.Errorf("%s: %q", c.query, got)
+		}
+	}
+	if _, r, err := try(t, s, "UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED = 'YES', i.TIMED = 'YES'"); err != nil || r.Info != "Rows matched: 2  Changed: 2  Warnings: 0" {
+		t.Errorf("%+v %v", r, err)
+	}
+	ask(t, s, "UPDATE test.saved s JOIN setup_instruments i USING (NAME) SET s.ENABLED = 'x' WHERE i.NAME LIKE '%Get'")
+	if got := ask(t, s, "SELECT NAME, COUNT(*) FROM test.saved WHERE ENABLED = 'x' GROUP BY NAME"); got != "call/main/Pool.Get|2\n" {
+		t.Errorf("got %q", got)
+	}
+	for query, number := range map[string]uint16{
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.NAME = 'x'":                          erUsage,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.COLOUR = 'x'":                        erUnknownColumn,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED = 'NO', s.ENABLED = 'NO'":    erUnsupported,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET x.ENABLED = 'NO'":                      1109,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED = 'NO' ORDER BY i.NAME":      1221,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED = 'NO', WHERE 1":             erSyntax,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED":                             erSyntax,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED = 'maybe'":                   erTruncated,
+		"UPDATE setup_instruments i JOIN test.absent s USING (NAME) SET i.ENABLED = 'NO'":                     erNoSuchTable,
+		"UPDATE performance_timers p, setup_instruments i SET p.TIMER_NAME = 'x' WHERE p.TIMER_NAME = i.NAME": erDenied,
+	} {
+		if got, _, err := try(t, s, query); err == nil || err.Number != number {
+			t.Errorf("%s: %q %v", query, got, err)
+		}
+	}
+}
+
+// TestProcesslist: each session sees what all do.
+func TestProcesslist(t *testing.T) {
+	c := &Catalog{}
+	c.Add(newFake("app"))
+	s, other := openIn(t, c), openIn(t, c)
+	s.Identify(7, "one@there", nil)
+	other.Identify(8, "two@here", nil)
+	ask(t, other, "USE test")
+	long := "SELECT '" + strings.Repeat("x", 120) + "' FROM information_schema.processlist WHERE ID = 7"
+	want := "7|one|there|performance_schema|Query|0|executing|%s\n8|two|here|test|Sleep|0||NULL\n"
+	for _, query := range []string{"SHOW FULL PROCESSLIST", "SELECT * FROM information_schema.processlist /* " + long + " */"} {
+		if got := ask(t, s, query); got != fmt.Sprintf(want, query) {
+			t.Errorf("%s: %s", query, got)
+		}
+	}
+	short := "SHOW PROCESSLIST /* " + long + " */"
+	if got := ask(t, s, short); got != fmt.Sprintf(want, short[:100]) {
+		t.Errorf("got %s", got)
+	}
+	// A statement goes on until all of its result was read, or it was closed.
+	doing := func() string { return ask(t, s, "SELECT COMMAND FROM information_schema.processlist WHERE ID = 8") }
+	const many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000) SELECT i FROM n"
+	for _, end := range []func(r *Result){(*Result).Close, func(r *Result) {
+		for row, _ := r.Next(); row != nil; row, _ = r.Next() {
+		}
+	}} {
+		r, err := other.Query(context.Background(), many, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := doing(); got != "Query\n" {
+			t.Errorf("under way: %s", got)
+		}
+		if end(r); doing() != "Sleep\n" {
+			t.Errorf("ended: %s", doing())
+		}
+	}
+	if _, _, err := try(t, other, "SELECT nonsense"); err == nil || doing() != "Sleep\n" {
+		t.Errorf("failed: %v %s", err, doing())
 	}
 }
 
@@ -314,7 +426,9 @@ func TestSplit(t *testing.T) {
 // FuzzQuery: no text makes a session fail in another way than by an error with a number, and none leads out of the schemas.
 func FuzzQuery(f *testing.F) {
 	for _, q := range []string{"SELECT * FROM setup_instruments WHERE NAME LIKE 'a\\_%'", "UPDATE setup_consumers SET ENABLED='no' WHERE NAME<>'x'", "SHOW FULL COLUMNS FROM `threads`",
-		"SET @a = 1, autocommit=0", "CREATE TABLE test.a AS SELECT 1", "TRUNCATE TABLE events_calls_history", "select @@version, database() from dual", "/*!4 show */ tables", "DESC threads"} {
+		"SET @a = 1, autocommit=0", "CREATE TABLE test.a AS SELECT 1", "TRUNCATE TABLE events_calls_history", "select @@version, database() from dual", "/*!4 show */ tables", "DESC threads",
+		"UPDATE setup_instruments i JOIN test.a AS s ON i.NAME = s.NAME, threads SET i.ENABLED = (s.b), i.TIMED = ? WHERE 1", "SELECT (NOW()) - INTERVAL 1 DAY + INTERVAL 2 HOUR, DATE_ADD(a.b, INTERVAL 1 YEAR)",
+		"SELECT GROUP_CONCAT(DISTINCT a, (b) ORDER BY c SEPARATOR 'x')"} {
 		f.Add(q)
 	}
 	c := &Catalog{}

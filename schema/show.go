@@ -90,7 +90,11 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 	case "PLUGINS":
 		name, from = "Name", "SELECT PLUGIN_NAME AS Name, PLUGIN_STATUS AS Status, PLUGIN_TYPE AS Type, PLUGIN_LIBRARY AS Library, PLUGIN_LICENSE AS License FROM information_schema.plugins"
 	case "PROCESSLIST":
-		name, from = "Id", "SELECT ID AS Id, USER AS User, HOST AS Host, DB AS db, COMMAND AS Command, TIME AS Time, STATE AS State, INFO AS Info FROM information_schema.processlist"
+		info := "SUBSTR(INFO, 1, 100)"
+		if full {
+			info = "INFO"
+		}
+		name, from = "Id", "SELECT ID AS Id, USER AS User, HOST AS Host, DB AS db, COMMAND AS Command, TIME AS Time, STATE AS State, "+info+" AS Info FROM information_schema.processlist"
 	case "CHARSET":
 		name, from = "Charset", `SELECT CHARACTER_SET_NAME AS Charset, DESCRIPTION AS Description, DEFAULT_COLLATE_NAME AS "Default collation", MAXLEN AS Maxlen FROM information_schema.character_sets`
 	case "COLLATION":

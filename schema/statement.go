@@ -11,7 +11,11 @@ import (
 func (s *Session) Query(ctx context.Context, text string, args []any) (*Result, error) {
 	s.statement, s.failed = statementState{}, nil
 	s.catalog.questions.Add(1)
+	s.does(text)
 	r, err := s.query(ctx, text, args)
+	if err != nil || r.rows == nil || r.ended {
+		s.does("")
+	}
 	if err == nil {
 		return r, nil
 	}
@@ -193,25 +197,25 @@ func (s *Session) write(ctx context.Context, st *stmt) (*Result, error) {
 	for st.at(i).is("INTO") || st.at(i).is("FROM") || st.at(i).is("IGNORE") || st.at(i).is("LOW_PRIORITY") {
 		i++
 	}
+	if set := st.several(i); command == "UPDATE" && set > 0 {
+		return s.updateJoined(ctx, st, i, set)
+	}
 	t, err := s.target(st, i)
 	if err != nil {
 		return nil, err
 	}
-	if t.ours {
-		switch {
-		case t.table == nil:
-			return nil, t.missing()
-		case command == "UPDATE" && t.table.update == nil, command != "UPDATE" && (t.table.rules == nil || command == "REPLACE"):
-			if command == "REPLACE" {
-				command = "INSERT"
-			}
-			return nil, s.denied(command, t.name)
+	switch {
+	case command == "UPDATE":
+		if err := s.mayUpdate(st, &t, t.next); err != nil {
+			return nil, err
 		}
-		if command == "UPDATE" {
-			if err := checkColumns(st, &t); err != nil {
-				return nil, err
-			}
-		}
+	case !t.ours:
+	case t.table == nil:
+		return nil, t.missing()
+	case command == "REPLACE":
+		return nil, s.denied("INSERT", t.name)
+	case t.table.rules == nil:
+		return nil, s.denied(command, t.name)
 	}
 	q, err := s.limited(st, &t)
 	if err != nil {
@@ -270,9 +274,16 @@ func (s *Session) limited(st *stmt, t *target) (string, error) {
 	return head + " WHERE rowid IN (SELECT rowid FROM " + from + " " + rows + ")", nil
 }
 
-// checkColumns finds columns in an UPDATE's SET that can't be set, whatever the rows.
-func checkColumns(st *stmt, t *target) error {
-	i := t.next
+// mayUpdate says what is wrong with an UPDATE of a table whatever its rows are: that it can't be changed, or a column can't that is set. Its SET is at a token or behind it.
+func (s *Session) mayUpdate(st *stmt, t *target, i int) error {
+	switch {
+	case !t.ours:
+		return nil
+	case t.table == nil:
+		return t.missing()
+	case t.table.update == nil:
+		return s.denied("UPDATE", t.name)
+	}
 	for i < len(st.tokens) && !st.at(i).is("SET") {
 		i++
 	}

@@ -162,14 +162,21 @@ func (a *attachment) stay(p *live.Process, rules string) error {
 	signal.Notify(leave, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(leave)
 	var detached error
+	var left time.Time
+	late := make(chan struct{})
 	go func() {
 		a.wait(p, leave)
+		left = time.Now()
+		if p.Alive() { // all is shown of a process that has ended
+			time.AfterFunc(showWithin, func() { close(late) })
+		}
 		detached = p.Detach()
 		close(done)
 	}()
 	var err error
+	v := &textView{format: a.format, repeats: a.repeats, lines: newLines(os.Stdout, false), late: late}
 	if a.dir == "" {
-		err = follow(dir, done, fmt.Errorf("process %d ended before it recorded anything", p.PID), a.format, a.repeats, os.Stdout)
+		err = v.follow(dir, done, fmt.Errorf("process %d ended before it recorded anything", p.PID))
 		if err != nil {
 			select {
 			case leave <- os.Interrupt: // whoever read the output has gone
@@ -178,8 +185,15 @@ func (a *attachment) stay(p *live.Process, rules string) error {
 		}
 	}
 	<-done
+	if v.behind != 0 {
+		fmt.Fprintf(os.Stderr, "ftrace: attach: what was called in the last %v is not shown, since showing it takes longer than that: -f chooses functions, -o DIR records all\n",
+			left.Sub(v.text.clock.Wall(v.behind)).Round(time.Millisecond))
+	}
 	return errors.Join(err, detached)
 }
+
+// showWithin is how long what was recorded may still be shown when it is time to leave. Usually that is the time between two polls.
+const showWithin = 2 * pollEvery
 
 // wait waits until it is time to leave.
 func (a *attachment) wait(p *live.Process, leave <-chan os.Signal) {

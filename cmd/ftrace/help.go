@@ -223,7 +223,8 @@ executable of which one process runs. If nothing is armed in the program, and th
 no -f, all its functions are.
 
 	-f RULES         put these rules in force, as FTRACE=RULES
-	-for DURATION    stay attached for 10s, 1m, ...
+	-for DURATION    stay attached for 10s, 1m, ...; calls that could not be shown in
+	                 the time are not
 	-o DIR           record to DIR, and show nothing
 	-format OPTIONS  as FTRACE_FORMAT
 	-fold, -repeats  see ftrace help replay

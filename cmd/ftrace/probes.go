@@ -223,7 +223,10 @@ func (v *probeView) beginAt(r *recording.Recording, ticks uint64) {
 
 func (v *probeView) refreshed() { v.machine.Refresh() }
 
-func (v *probeView) event(e *recording.Event) { v.machine.Event(e) }
+func (v *probeView) event(e *recording.Event) bool {
+	v.machine.Event(e)
+	return true
+}
 
 func (v *probeView) settled(until time.Time) bool {
 	v.machine.Advance(until)

@@ -164,7 +164,8 @@ func liveCommand(args []string) int {
 	if err != nil {
 		return fail("live", err)
 	}
-	if err := follow(dir, p.done, errNothing(p.cmd.Path), f, *repeats, os.Stderr); err != nil {
+	v := &textView{format: f, repeats: *repeats, lines: newLines(os.Stderr, false)}
+	if err := v.follow(dir, p.done, errNothing(p.cmd.Path)); err != nil {
 		p.wait()
 		return fail("live", err)
 	}
@@ -174,26 +175,18 @@ func liveCommand(args []string) int {
 // pollEvery is how often a recording that is being written is looked at.
 const pollEvery = 50 * time.Millisecond
 
-// follow shows what a process records until it has ended, and fails with nothing if it recorded nothing.
-func follow(dir string, done <-chan struct{}, nothing error, f format, repeats bool, to io.Writer) error {
-	v := &textView{format: f, repeats: repeats, lines: newLines(to, false)}
-	if err := tail(dir, done, nothing, v); err != nil {
-		return err
-	}
-	return v.lines.close()
-}
-
 // A view is told what a process records, while it does.
 type view interface {
 	begin(r *recording.Recording)
 	refreshed() // the tables, and with them the clock
-	event(e *recording.Event)
+	// event tells what happened. It returns false if that is enough.
+	event(e *recording.Event) bool
 	// settled says that all that happened until then has been told. It returns false if that is enough.
 	settled(until time.Time) bool
 	finish()
 }
 
-// tail tells a view what a process records until it has ended, and fails with nothing if it recorded nothing.
+// tail tells a view what a process records until it has ended, or the view has enough, and fails with nothing if it recorded nothing.
 func tail(dir string, done <-chan struct{}, nothing error, v view) error {
 	ended := false
 	poll := func() {
@@ -229,13 +222,13 @@ func tail(dir string, done <-chan struct{}, nothing error, v view) error {
 		}
 		v.refreshed()
 		var e recording.Event
-		for s.Next(&e) {
-			v.event(&e)
+		for more && s.Next(&e) {
+			more = v.event(&e)
 		}
 		if last {
 			before = polled
 		}
-		if more = v.settled(before) && !last; more {
+		if more = v.settled(before) && more && !last; more {
 			poll()
 		}
 	}
@@ -249,9 +242,19 @@ type textView struct {
 	format  format
 	repeats bool
 	lines   *lines
+	late    <-chan struct{} // closed when nothing more is to be shown, though there may be more; nil: never
+	behind  uint64          // ticks of the first event that was not shown for that, 0: there was none
 	w       *walker
 	text    *text
 	end     func()
+}
+
+// follow shows what a process records until it has ended, and fails with nothing if it recorded nothing.
+func (v *textView) follow(dir string, done <-chan struct{}, nothing error) error {
+	if err := tail(dir, done, nothing, v); err != nil {
+		return err
+	}
+	return v.lines.close()
 }
 
 func (v *textView) begin(r *recording.Recording) {
@@ -265,10 +268,15 @@ func (v *textView) begin(r *recording.Recording) {
 
 func (v *textView) refreshed() { v.text.clock = v.w.r.Converter() }
 
-func (v *textView) event(e *recording.Event) {
-	if v.lines.err == nil {
-		v.w.event(e)
+func (v *textView) event(e *recording.Event) bool {
+	select {
+	case <-v.late:
+		v.behind = e.Ticks
+		return false
+	default:
 	}
+	v.w.event(e)
+	return v.lines.err == nil
 }
 
 func (v *textView) settled(time.Time) bool {

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/live"
+)
+
+// A serverWay is how the server is built and run: a row of the table of throughput.
+type serverWay struct {
+	name     string
+	packages string // with hooks, "": it is built plainly
+	rules    string // "": in and off
+	sums     bool   // the global summary alone, not all that is on at the start
+}
+
+// requestRules are a choice from net/http by which one sees what becomes of each request: the methods of the connection, the multiplexer, the handlers and the response.
+const requestRules = "main.*;net/http.(*conn).*;net/http.(*ServeMux).*;net/http.serverHandler.*;net/http.HandlerFunc.*;net/http.(*response).*"
+
+// The first is what the others are compared with. The second is the same: how much it differs says how much a difference must be to mean anything.
+var serverWays = []serverWay{
+	{"out", "", "", false},
+	{"out, another process", "", "", false},
+	{"package main: in and off", "main", "", false},
+	{"in and on", "main", "main.*", false},
+	{"in and on, the global summary alone", "main", "main.*", true},
+	{"and net/http: in and off", "main,net/http", "", false},
+	{"a choice from it on", "main,net/http", requestRules, false},
+	{"a choice from it on, the global summary alone", "main,net/http", requestRules, true},
+	{"all on", "main,net/http", "main.*;net/http.*", false},
+	{"all on, the global summary alone", "main,net/http", "main.*;net/http.*", true},
+}
+
+const (
+	startsPerRound = 4
+	turnsPerStart  = 24
+	connections    = 8
+	warming        = 250 // requests of a connection before the first turn
+	requestsATurn  = 100 // of a connection: some 25 ms in all
+)
+
+// measureServer prints what a request costs. All servers run at once and have nothing to do but in turn, for a moment, in an order that changes; so whatever else the machine does, and however fast it is, concerns
+// neighbours alike, and each is compared with the first of the same turn. Now and then they are started anew: a process has its addresses, by which alone it may be a percent faster or slower than another.
+func measureServer(w io.Writer, dir, wrap string, rounds int, short bool) error {
+	exes := map[string]string{}
+	for i, way := range serverWays {
+		if exes[way.packages] != "" {
+			continue
+		}
+		exe := filepath.Join(dir, fmt.Sprint("served", i))
+		args := []string{"build", "-o", exe}
+		if way.packages != "" {
+			args = append(args, "-toolexec="+wrap)
+		}
+		if err := command("", []string{"FTRACE_PACKAGES=" + way.packages}, "go", append(args, "github.com/ftrace-wrap/ftrace-wrap/bench/served")...).Run(); err != nil {
+			return fmt.Errorf("building the server: %v", err)
+		}
+		exes[way.packages] = exe
+	}
+	starts, turns, n := startsPerRound*rounds, turnsPerStart, requestsATurn
+	if short {
+		starts, turns, n = 1, 2, 20
+	}
+	figures := make([]serverFigures, len(serverWays))
+	for range starts {
+		if err := measureStart(figures, exes, turns, n); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(w, "| a request, of %d starts with %d turns | calls seen | µs of the server's CPU | more than out: median of the starts | half of them | requests a second |\n|---|--:|--:|--:|--:|--:|\n", starts, turns)
+	for i, way := range serverWays {
+		f := &figures[i]
+		fmt.Fprintf(w, "| %s | %.0f | %.2f |", way.name, f.calls, median(f.costs))
+		if i == 0 {
+			fmt.Fprint(w, " | |")
+		} else {
+			sorted := slices.Sorted(slices.Values(f.ratios))
+			more := func(quarters int) float64 { return (sorted[quarters*(len(sorted)-1)/4] - 1) * 100 }
+			fmt.Fprintf(w, " %+.1f %% | %+.1f to %+.1f |", more(2), more(1), more(3))
+		}
+		fmt.Fprintf(w, " %.0f |\n", median(f.speeds))
+	}
+	return nil
+}
+
+// serverFigures are what was measured of a way.
+type serverFigures struct {
+	costs, speeds []float64 // of each turn, see server.measure
+	ratios        []float64 // of each start: the median ratio of its costs to those of the first way
+	calls         float64   // of a request
+}
+
+// measureStart starts a server for each way, lets them have their turns, and adds what they took to figures.
+func measureStart(figures []serverFigures, exes map[string]string, turns, n int) error {
+	servers := make([]*server, len(serverWays))
+	for i, way := range serverWays {
+		var err error
+		if servers[i], err = way.start(exes[way.packages]); err != nil {
+			return fmt.Errorf("%s: %v", way.name, err)
+		}
+		defer servers[i].stop()
+		if err := servers[i].ask(warming); err != nil {
+			return fmt.Errorf("%s: %v", way.name, err)
+		}
+	}
+	ratios := make([][]float64, len(servers))
+	for range turns {
+		costs := make([]float64, len(servers))
+		for _, i := range rand.Perm(len(servers)) {
+			cost, speed, err := servers[i].measure(n)
+			if err != nil {
+				return fmt.Errorf("%s: %v", serverWays[i].name, err)
+			}
+			costs[i] = cost
+			figures[i].costs, figures[i].speeds = append(figures[i].costs, cost), append(figures[i].speeds, speed)
+		}
+		for i, cost := range costs {
+			ratios[i] = append(ratios[i], cost/costs[0])
+		}
+	}
+	for i, s := range servers {
+		figures[i].ratios = append(figures[i].ratios, median(ratios[i]))
+		var err error
+		if figures[i].calls, err = s.calls(); err != nil {
+			return fmt.Errorf("%s: %v", serverWays[i].name, err)
+		}
+	}
+	return nil
+}
+
+// A server is one that runs, with connections to it.
+type server struct {
+	way     serverWay
+	process *exec.Cmd
+	conns   []net.Conn
+	asked   int
+}
+
+// start starts a server and connects to it.
+func (way serverWay) start(exe string) (*server, error) {
+	var env []string
+	if way.rules != "" {
+		env = []string{"FTRACE=" + way.rules, "FTRACE_OUT=off"}
+	}
+	if way.sums {
+		env = append(env, "FTRACE_CONSUMERS=summary")
+	}
+	s := &server{way: way, process: command("", env, exe)}
+	out, err := s.process.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.process.Start(); err != nil {
+		return nil, err
+	}
+	address, err := bufio.NewReader(out).ReadString('\n')
+	for range connections {
+		if err != nil {
+			break
+		}
+		var conn net.Conn
+		if conn, err = net.Dial("tcp", strings.TrimSpace(address)); err == nil {
+			s.conns = append(s.conns, conn)
+		}
+	}
+	if err != nil {
+		s.stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *server) stop() {
+	for _, conn := range s.conns {
+		conn.Close()
+	}
+	s.process.Process.Kill()
+	s.process.Wait()
+}
+
+// ask sends n requests over each connection, one after the other, and reads the answers.
+func (s *server) ask(n int) error {
+	errs := make([]error, len(s.conns))
+	var all sync.WaitGroup
+	for i, conn := range s.conns {
+		all.Go(func() {
+			in := bufio.NewReader(conn)
+			for range n {
+				if errs[i] = ask(conn, in); errs[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	s.asked += n * len(s.conns)
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ask(conn net.Conn, in *bufio.Reader) error {
+	if _, err := io.WriteString(conn, "GET /words?text=a+quick+brown+fox HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		return err
+	}
+	res, err := http.ReadResponse(in, nil)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if body, err := io.ReadAll(res.Body); err != nil || !bytes.Equal(body, []byte("4 words, the longest is quick\n")) {
+		return fmt.Errorf("the server answers %q (%v)", body, err)
+	}
+	return nil
+}
+
+// measure returns the microseconds of processor time that a request takes the server, and the requests a second.
+func (s *server) measure(n int) (cost, speed float64, err error) {
+	before, err := processorTime(s.process.Process.Pid)
+	if err != nil {
+		return 0, 0, err
+	}
+	began := time.Now()
+	if err := s.ask(n); err != nil {
+		return 0, 0, err
+	}
+	took := time.Since(began)
+	after, err := processorTime(s.process.Process.Pid)
+	requests := float64(n * len(s.conns))
+	return float64(after-before) / 1e3 / requests, requests / took.Seconds(), err
+}
+
+// calls returns how many calls of a request are seen.
+func (s *server) calls() (float64, error) {
+	if s.way.rules == "" {
+		return 0, nil
+	}
+	p, err := live.Attach(s.process.Process.Pid)
+	if err != nil {
+		return 0, err
+	}
+	defer p.Close()
+	look, err := p.Snapshot()
+	if err != nil {
+		return 0, err
+	}
+	n := uint64(0)
+	for _, f := range look.Functions {
+		n += f.Summary.Count
+	}
+	return float64(n) / float64(s.asked), nil
+}
