@@ -20,7 +20,7 @@ import (
 
 const (
 	ftraceTick      = 10e6     // nanoseconds
-	ftraceHeldOften = 16       // copies in a tick, from which on they are held, and with less than half of which they are no more
+	ftraceHeldOften = 32       // copies in a tick, from which on they are held, and with less than half of which they are no more
 	ftraceHeldMost  = 16 << 10 // bytes; if there are more they are written
 	ftracePiece     = 4096     // bytes that a pipe takes in one piece (PIPE_BUF)
 )
