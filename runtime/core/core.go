@@ -88,7 +88,7 @@ var splices = map[string][]splice{
 		{file: "proc.go", behind: "\nfunc syscall_runtime_BeforeExec() {", text: "ftraceHoldNoMore();"},
 		{file: "proc.go", behind: "\nfunc syscall_runtime_AfterExec() {", text: "ftraceHoldAgain();"},
 		{file: "print.go", behind: "\trecordForPanic(b)\n\tgp := getg()\n", text: "if ftraceWeaves != 0 && ftraceCollect(gp, b) { return };"},
-		{file: "write_err.go", behind: "\nfunc writeErr(b []byte) {", text: "ftraceWriteHeldFirst();"},
+		{file: "write_err.go", behind: "\nfunc writeErr(b []byte) {", text: "ftraceWriteHeldFirst(2);"},
 		{file: "print.go", behind: "\tmp.printlock--\n\tif mp.printlock == 0 {\n", text: "ftraced := ftraceCollected();"},
 		{file: "print.go", behind: "\t\tunlock(&debuglock)\n", text: "if ftraced != nil { ftracePrintedBy(ftraced) };"},
 	},

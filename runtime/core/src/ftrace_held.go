@@ -180,7 +180,7 @@ func ftraceTicked() {
 		return
 	}
 	failed := atomic.Load(&ftraceOut.dead) != 0
-	for h.from < h.text.n && !failed && ftraceWritable(ftraceOut.fd) {
+	for h.from < h.text.n && !failed && ftraceWritable(ftraceOut.fd, 0) {
 		const eintr, eagain = 4, 11
 		wrote := h.write(h.text.n)
 		if wrote == -eagain {
@@ -210,13 +210,13 @@ func ftraceWriteCopies() {
 	ftraceUnlockOut()
 }
 
-// ftraceWriteHeldFirst writes what is held where the trace goes to descriptor 1 or 2, to which the caller is about to write as it is, or which it closes. It may be called on any stack, whatever locks are held, and in the
-// child of a fork, to which nothing of it belongs. What can't be written is left to the next who writes.
+// ftraceWriteHeldFirst writes what is held where the trace goes to descriptor 1 or 2, if the caller is about to write to one of them, fd, as it is, or to close it. It may be called on any stack, whatever locks are held, and in the
+// child of a fork, to which nothing of it belongs. A reader is only waited for where the caller's own write would wait for it. What can't be written is left to the next who writes.
 //
 //go:linkname ftraceWriteHeldFirst
 //go:nosplit
 //go:nowritebarrierrec
-func ftraceWriteHeldFirst() {
+func ftraceWriteHeldFirst(fd int32) {
 	h := &ftraceHeld
 	if h.text == nil || h.text.n == 0 || ftraceOut.fd > 2 {
 		return
@@ -224,7 +224,7 @@ func ftraceWriteHeldFirst() {
 	if gp := getg(); gp != nil && gp.stackguard0 == stackFork || !h.try() {
 		return
 	}
-	for h.from < h.text.n && atomic.Load(&ftraceOut.dead) == 0 && h.write(h.text.n) > 0 {
+	for h.from < h.text.n && atomic.Load(&ftraceOut.dead) == 0 && (fd == ftraceOut.fd || ftraceWritable(ftraceOut.fd, 0)) && h.write(h.text.n) > 0 {
 	}
 	if h.from == h.text.n {
 		h.empty()
@@ -241,7 +241,7 @@ func ftraceHoldNoMore() {
 func ftraceHoldAgain() { atomic.Xaddint32(&ftraceHeld.off, -1) }
 
 // ftraceDying writes what is held because the process ends now. It may be called on any stack, in a signal handler too, whatever locks are held; others run on meanwhile. If the lock does not become free, who
-// has it can't go on: then what is held is written nevertheless, unless that is what it was about.
+// has it can't go on: then what is held is written nevertheless, unless that is what it was about. A pipe's reader is not waited for any longer either.
 //
 //go:nosplit
 //go:nowritebarrierrec
@@ -259,7 +259,7 @@ func ftraceDying() {
 		ftracePause()
 	}
 	if atomic.Load(&h.writing) == 0 && atomic.Load(&ftraceOut.dead) == 0 {
-		for h.from < h.whole && h.write(h.whole) > 0 {
+		for h.from < h.whole && ftraceWritable(ftraceOut.fd, 100) && h.write(h.whole) > 0 {
 		}
 		h.empty()
 	}

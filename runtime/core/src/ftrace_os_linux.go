@@ -238,14 +238,16 @@ func ftraceWriteNow(fd int32, data unsafe.Pointer, n int32) int32 {
 	return write1(uintptr(fd), data, n)
 }
 
-// ftraceWritable says whether a write of ftracePiece bytes to fd, a regular file or a pipe, would not wait for a reader now. If others write to the pipe in the meantime it would.
-func ftraceWritable(fd int32) bool {
+// ftraceWritable says whether a write of ftracePiece bytes to fd, a regular file or a pipe, would not wait for a reader now, or in so many milliseconds, less than 1000. If others write to the pipe in the meantime it would.
+//
+//go:nosplit
+func ftraceWritable(fd int32, ms int64) bool {
 	const out = 4
 	poll := struct {
 		fd              int32
 		events, revents int16
 	}{fd: fd, events: out}
-	var timeout timespec
+	timeout := timespec{tv_nsec: ms * 1e6}
 	ready, _, errno := syscall.Syscall6(ftraceSysPpoll, uintptr(unsafe.Pointer(&poll)), 1, uintptr(unsafe.Pointer(&timeout)), 0, 0, 0)
 	return errno == 0 && ready == 1
 }

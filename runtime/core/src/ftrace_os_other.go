@@ -62,7 +62,8 @@ func ftraceWriteNow(fd int32, data unsafe.Pointer, n int32) int32 { return -78 }
 //go:nosplit
 func ftracePause() {}
 
-func ftraceWritable(fd int32) bool { return false }
+//go:nosplit
+func ftraceWritable(fd int32, ms int64) bool { return false }
 
 //go:nosplit
 func ftraceSleepOn(p *uint32, v uint32) {}

@@ -148,7 +148,7 @@ func ftraceDead(errno int32) {
 
 // ftraceComplain tells the user on stderr what is wrong.
 func ftraceComplain(message string) {
-	ftraceWriteHeldFirst()
+	ftraceWriteHeldFirst(2)
 	line := "ftrace: " + message + "\n"
 	write(2, unsafe.Pointer(unsafe.StringData(line)), int32(len(line)))
 }

@@ -51,7 +51,7 @@ func ftraceEndPrinting() {
 	b := ftracePrinting
 	ftracePrinting = nil
 	if b.n > 0 {
-		ftraceWriteHeldFirst()
+		ftraceWriteHeldFirst(2)
 		write(2, unsafe.Pointer(&b.data), int32(b.n))
 	}
 	ftraceFreeText(b)
@@ -73,7 +73,7 @@ func init() { ftracePrintedBy = ftraceWeavePrinted }
 // ftraceWeavePrinted weaves what the print statement printed whose printunlock calls it.
 func ftraceWeavePrinted(b *ftraceText) {
 	if ftraceByRuntime() {
-		ftraceWriteHeldFirst()
+		ftraceWriteHeldFirst(2)
 		write(2, unsafe.Pointer(&b.data), int32(b.n))
 	} else {
 		for p := b.data[:b.n]; len(p) > 0; {

@@ -102,7 +102,7 @@ func ftraceMayWeave(gp *g) bool {
 func ftrace_write(fd int32, p []byte) (n int, errno int32) {
 	gp := getg()
 	if len(p) == 0 || !ftraceMayWeave(gp) || !ftraceReadable(unsafe.Pointer(&p[0]), uintptr(len(p))) {
-		ftraceWriteHeldFirst()
+		ftraceWriteHeldFirst(fd)
 		return ftraceWriteRaw(fd, p)
 	}
 	if !ftraceOut.on { // it is only recorded, before it is written

@@ -22,7 +22,7 @@ func ftraceWriteCopies()
 // ftraceWriteHeldFirst writes what is held for the trace where that goes to descriptor 1 or 2.
 //
 //go:linkname ftraceWriteHeldFirst runtime.ftraceWriteHeldFirst
-func ftraceWriteHeldFirst()
+func ftraceWriteHeldFirst(fd int32)
 
 // ftraceCalling is called before each system call while what is written is woven, where ftraceCalled is. What is held for the trace goes out before others' bytes, and to the file that it was held for.
 //
@@ -40,7 +40,7 @@ func ftraceCalling(trap, a1, a2, a3 uintptr) {
 		return
 	}
 	if fd <= 2 {
-		ftraceWriteHeldFirst()
+		ftraceWriteHeldFirst(int32(fd))
 	}
 }
 
