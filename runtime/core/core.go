@@ -88,6 +88,7 @@ var splices = map[string][]splice{
 		{file: "proc.go", behind: "\nfunc syscall_runtime_BeforeExec() {", text: "ftraceHoldNoMore();"},
 		{file: "proc.go", behind: "\nfunc syscall_runtime_AfterExec() {", text: "ftraceHoldAgain();"},
 		{file: "print.go", behind: "\trecordForPanic(b)\n\tgp := getg()\n", text: "if ftraceWeaves != 0 && ftraceCollect(gp, b) { return };"},
+		{file: "write_err.go", behind: "\nfunc writeErr(b []byte) {", text: "ftraceWriteHeldFirst(2);"},
 		{file: "print.go", behind: "\tmp.printlock--\n\tif mp.printlock == 0 {\n", text: "ftraced := ftraceCollected();"},
 		{file: "print.go", behind: "\t\tunlock(&debuglock)\n", text: "if ftraced != nil { ftracePrintedBy(ftraced) };"},
 	},
@@ -100,6 +101,7 @@ var splices = map[string][]splice{
 	"syscall": {
 		{file: "syscall_unix.go", behind: "\t\t\tn, err = 0, errnoErr(Errno(-n))\n\t\t}\n\t}", text: " else if ftraceWeaves != 0 { n, err = ftraceWrite(fd, p) }", unix: true},
 		{file: "exec_unix.go", behind: "\nfunc forkExec(argv0 string, argv []string, attr *ProcAttr) (pid int, err error) {", text: "if ftraceWeaves != 0 { ftraceWriteCopies() };", goos: "linux"},
+		{file: "syscall_linux.go", behind: "\nfunc RawSyscall6(trap, a1, a2, a3, a4, a5, a6 uintptr) (r1, r2 uintptr, err Errno) {", text: "if ftraceWeaves != 0 { ftraceCalling(trap, a1, a2, a3) };", goos: "linux"},
 		{file: "syscall_linux.go", behind: ".Syscall6(trap, a1, a2, a3, a4, a5, a6)\n\terr = Errno(errno)\n", text: "if ftraceWeaves != 0 { ftraceCalled(trap, a1, a2) };", goos: "linux"},
 	},
 	"log": {

@@ -76,8 +76,7 @@ func ftraceListen() {
 			passed = min(timeout, 1e9)
 		}
 		if ticking {
-			atomic.Store(&ftraceHeld.due, 1)
-			ftraceCallHelper() // if it runs already it is called at the next tick
+			ftraceTicked()
 		}
 		if atomic.Load(&h.session) != 0 && atomic.Load(&h.request) == reply {
 			missed += passed
@@ -117,11 +116,10 @@ func ftraceCallHelper() bool {
 	return idle
 }
 
-// ftraceAttended is called by the goroutine when it was let run. It says whether that was for a request, which is answered then, or for what is held.
+// ftraceAttended is called by the goroutine when it was let run. It says whether that was for a request, which is answered then.
 func ftraceAttended() bool {
-	ticked := ftraceTicked()
 	if atomic.Load(&ftraceAttach.wanted) == 0 {
-		return ticked
+		return false
 	}
 	h := ftraceMemory.head
 	if atomic.Load(&ftraceAttach.abandoned) != 0 {

@@ -61,7 +61,7 @@ func (t *ftraceG) emit(b *ftraceText) {
 	if b.n == 0 {
 		return
 	}
-	semacquire(&ftraceOut.lock)
+	ftraceLockOut()
 	w := ftraceGroupOf(t)
 	to := w.text(b.n + 1)
 	if w.open.goid != 0 {
@@ -70,7 +70,7 @@ func (t *ftraceG) emit(b *ftraceText) {
 	}
 	to.n += copy(to.data[to.n:], b.data[:b.n])
 	w.ended()
-	semrelease(&ftraceOut.lock)
+	ftraceUnlockOut()
 	b.n = 0
 }
 
@@ -79,14 +79,14 @@ func (t *ftraceG) ungroup() {
 	if t.group == nil {
 		return
 	}
-	semacquire(&ftraceOut.lock)
+	ftraceLockOut()
 	t.group.write()
 	t.group.remove()
 	t.group = nil
 	if atomic.Load(&ftraceGroups.orphans) != 0 {
 		ftraceWriteGroups(false)
 	}
-	semrelease(&ftraceOut.lock)
+	ftraceUnlockOut()
 }
 
 // ftraceGroupOf returns the goroutine's group. It and what follows is called under ftraceOut's lock.
@@ -212,9 +212,9 @@ func ftraceEndGroups() {
 	if !atomic.Cas(&ftraceGroups.on, 1, 0) {
 		return
 	}
-	semacquire(&ftraceOut.lock)
+	ftraceLockOut()
 	ftraceWriteGroups(true)
-	semrelease(&ftraceOut.lock)
+	ftraceUnlockOut()
 }
 
 // orphan leaves the group to others, because its goroutine ends amidst a call. It is called on the system stack.

@@ -238,6 +238,30 @@ func ftraceWriteNow(fd int32, data unsafe.Pointer, n int32) int32 {
 	return write1(uintptr(fd), data, n)
 }
 
+// ftraceWritable says whether a write of ftracePiece bytes to fd, a regular file or a pipe, would not wait for a reader now, or in so many milliseconds, less than 1000. If others write to the pipe in the meantime it would.
+//
+//go:nosplit
+func ftraceWritable(fd int32, ms int64) bool {
+	const out = 4
+	poll := struct {
+		fd              int32
+		events, revents int16
+	}{fd: fd, events: out}
+	timeout := timespec{tv_nsec: ms * 1e6}
+	ready, _, errno := syscall.Syscall6(ftraceSysPpoll, uintptr(unsafe.Pointer(&poll)), 1, uintptr(unsafe.Pointer(&timeout)), 0, 0, 0)
+	return errno == 0 && ready == 1
+}
+
+// ftraceSleepOn waits, in a system call, while the word at p is v, or shorter.
+//
+//go:nosplit
+func ftraceSleepOn(p *uint32, v uint32) { futexsleep(p, v, -1) }
+
+// ftraceWakeOne wakes one who waits for the word at p, on any stack.
+//
+//go:nosplit
+func ftraceWakeOne(p *uint32) { futex(unsafe.Pointer(p), _FUTEX_WAKE_PRIVATE, 1, nil, nil, 0) }
+
 // ftracePause waits a little, on any stack.
 //
 //go:nosplit
@@ -255,7 +279,7 @@ func ftraceStat(fd int32) (id ftraceFileID, ok bool) {
 	}
 	at := func(i uintptr) uint64 { return *(*uint64)(unsafe.Pointer(&stat[i])) }
 	mode := *(*uint32)(unsafe.Pointer(&stat[ftraceStatMode]))
-	return ftraceFileID{dev: at(0), ino: at(8), rdev: at(ftraceStatRdev), regular: mode&0o170000 == 0o100000}, true
+	return ftraceFileID{dev: at(0), ino: at(8), rdev: at(ftraceStatRdev), regular: mode&0o170000 == 0o100000, pipe: mode&0o170000 == 0o010000}, true
 }
 
 // ftraceTryAgain says whether a failed write is worth repeating, after having waited a little.

@@ -18,6 +18,7 @@ const (
 	ftraceSysOpenat         = 257
 	ftraceSysMkdirat        = 258
 	ftraceSysReadlinkat     = 267
+	ftraceSysPpoll          = 271
 	ftraceSysFallocate      = 285
 	ftraceSysProcessVMReadv = 310
 	ftraceSysMemfdCreate    = 319

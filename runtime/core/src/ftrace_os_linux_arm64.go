@@ -10,6 +10,7 @@ const (
 	ftraceSysFallocate      = 47
 	ftraceSysOpenat         = 56
 	ftraceSysPwrite         = 68
+	ftraceSysPpoll          = 73
 	ftraceSysReadlinkat     = 78
 	ftraceSysFstat          = 80
 	ftraceSysFutex          = 98

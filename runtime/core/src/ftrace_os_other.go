@@ -62,6 +62,15 @@ func ftraceWriteNow(fd int32, data unsafe.Pointer, n int32) int32 { return -78 }
 //go:nosplit
 func ftracePause() {}
 
+//go:nosplit
+func ftraceWritable(fd int32, ms int64) bool { return false }
+
+//go:nosplit
+func ftraceSleepOn(p *uint32, v uint32) {}
+
+//go:nosplit
+func ftraceWakeOne(p *uint32) {}
+
 const ftraceStreamsKnown = false
 
 // ftraceStatCall is syscall.Fstat, set by package syscall where what is written is woven.

@@ -18,7 +18,7 @@ var ftraceOut = struct {
 	name   string // for messages
 	dead   uint32 // a write failed: nothing more is written; atomic
 	lost   uint32 // lines since then; atomic
-	lock   uint32 // semaphore: a pipe may mix long writes with others
+	lock   uint32 // semaphore: a pipe may mix long writes with others; see ftraceLockOut
 	atLine uint64 // lines written, for the sequence number; atomic
 
 	// Under the lock: whose unfinished line ends what was written so far, see ftrace_weave.go.
@@ -46,7 +46,9 @@ func ftraceOpen(setting string) bool {
 	}
 	ftraceOut.dead = 0
 	ftraceOut.id, _ = ftraceStat(ftraceOut.fd)
-	ftraceMayHold()
+	if ftraceMemory.fd != 0 {
+		ftraceHeld.off = 0 // the thread is there
+	}
 	return true
 }
 
@@ -92,7 +94,7 @@ func ftraceWrite(data unsafe.Pointer, n int) {
 		atomic.Xadd(&ftraceOut.lost, 1)
 		return
 	}
-	semacquire(&ftraceOut.lock)
+	ftraceLockOut()
 	if ftraceOut.open.goid != 0 {
 		ftraceOut.open = ftraceOpenLine{}
 		newline := byte('\n')
@@ -101,7 +103,7 @@ func ftraceWrite(data unsafe.Pointer, n int) {
 	if errno := ftraceWriteAll(data, n); errno != 0 {
 		ftraceDead(errno)
 	}
-	semrelease(&ftraceOut.lock)
+	ftraceUnlockOut()
 }
 
 // ftraceWriteAll writes to where the lines go, under the lock, behind what is held. It returns an errno or 0.
@@ -146,6 +148,7 @@ func ftraceDead(errno int32) {
 
 // ftraceComplain tells the user on stderr what is wrong.
 func ftraceComplain(message string) {
+	ftraceWriteHeldFirst(2)
 	line := "ftrace: " + message + "\n"
 	write(2, unsafe.Pointer(unsafe.StringData(line)), int32(len(line)))
 }

@@ -51,6 +51,7 @@ func ftraceEndPrinting() {
 	b := ftracePrinting
 	ftracePrinting = nil
 	if b.n > 0 {
+		ftraceWriteHeldFirst(2)
 		write(2, unsafe.Pointer(&b.data), int32(b.n))
 	}
 	ftraceFreeText(b)
@@ -72,6 +73,7 @@ func init() { ftracePrintedBy = ftraceWeavePrinted }
 // ftraceWeavePrinted weaves what the print statement printed whose printunlock calls it.
 func ftraceWeavePrinted(b *ftraceText) {
 	if ftraceByRuntime() {
+		ftraceWriteHeldFirst(2)
 		write(2, unsafe.Pointer(&b.data), int32(b.n))
 	} else {
 		for p := b.data[:b.n]; len(p) > 0; {

@@ -11,12 +11,13 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// ftraceStreams are the answers: those for the descriptors 1 and 2, whether it is of the trace's file, and in front of them that for another one, whether it is a regular file.
+// ftraceStreams are the answers: those for the descriptors 1 and 2, whether it is of the trace's file, in front of them that for another one, whether it is a regular file, and behind them that for the trace's,
+// whether copies on their way there may be held.
 // The upper half is the descriptor, the lower an answer or, while it is being asked, a number that no one else has. It is 0 if nothing is known. Package syscall sets it to that,
 // by a plain store, behind a system call.
 //
 //go:linkname ftraceStreams
-var ftraceStreams [3]uint64
+var ftraceStreams [4]uint64
 
 const (
 	ftraceStreamNo = iota
@@ -72,6 +73,14 @@ func ftraceRegular(fd int32) bool {
 	return ftraceStreamIs(0, fd, func(fd int32) (regular, certain bool) {
 		id, ok := ftraceStat(fd)
 		return ok && id.regular, ok
+	})
+}
+
+// ftraceMayHold says whether copies may be held on their way to the trace's file: a regular one or a pipe, of which it can be told whether a write would wait.
+func ftraceMayHold() bool {
+	return ftraceStreamIs(3, ftraceOut.fd, func(fd int32) (hold, certain bool) {
+		id, ok := ftraceStat(fd)
+		return ok && (id.regular || id.pipe), ok
 	})
 }
 

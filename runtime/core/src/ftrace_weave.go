@@ -45,7 +45,7 @@ type ftraceWeaveG struct {
 // ftraceFileID tells which file a descriptor is of.
 type ftraceFileID struct {
 	dev, ino, rdev uint64
-	regular        bool
+	regular, pipe  bool
 }
 
 // ftraceOpenLine says whose line was not ended by a newline: that of a goroutine that wrote to a descriptor. The zero value is that there is none.
@@ -85,6 +85,9 @@ func ftraceSetWeaves() {
 	}
 	atomic.Store(&ftraceWeaves, weaves)
 	ftraceForgetStreams()
+	if weaves == 0 {
+		ftraceWriteCopies()
+	}
 }
 
 // ftraceMayWeave says whether what goroutine gp writes now may be woven. What the tracer's own work writes, such as an Error
@@ -99,6 +102,7 @@ func ftraceMayWeave(gp *g) bool {
 func ftrace_write(fd int32, p []byte) (n int, errno int32) {
 	gp := getg()
 	if len(p) == 0 || !ftraceMayWeave(gp) || !ftraceReadable(unsafe.Pointer(&p[0]), uintptr(len(p))) {
+		ftraceWriteHeldFirst(fd)
 		return ftraceWriteRaw(fd, p)
 	}
 	if !ftraceOut.on { // it is only recorded, before it is written
@@ -144,7 +148,7 @@ func ftraceWriteRaw(fd int32, p []byte) (n int, errno int32) {
 
 // ftraceWriteRawOwn writes p as it is to the file that the trace goes to, not amidst a line of the trace.
 func ftraceWriteRawOwn(fd int32, p []byte) (n int, errno int32) {
-	semacquire(&ftraceOut.lock)
+	ftraceLockOut()
 	ftraceWriteHeld()
 	if n, errno = ftraceWriteRaw(fd, p); n > 0 {
 		ftraceOut.open = ftraceOpenLine{}
@@ -152,7 +156,7 @@ func ftraceWriteRawOwn(fd int32, p []byte) (n int, errno int32) {
 			ftraceOut.open.goid = ftraceRawLine
 		}
 	}
-	semrelease(&ftraceOut.lock)
+	ftraceUnlockOut()
 	return n, errno
 }
 
@@ -225,7 +229,7 @@ func ftraceWeaveText(gp *g, fd int32, text []byte, offset uintptr, own bool, r *
 		t.release(t.depth)
 		w.depth = min(t.shown, ftraceTextSize/8) // leaves room for the text
 	}
-	semacquire(&ftraceOut.lock)
+	ftraceLockOut()
 	switch {
 	case t.grouping():
 		w.group = ftraceGroupOf(t)
@@ -256,7 +260,7 @@ func ftraceWeaveText(gp *g, fd int32, text []byte, offset uintptr, own bool, r *
 	if w.group != nil {
 		w.group.ended()
 	}
-	semrelease(&ftraceOut.lock)
+	ftraceUnlockOut()
 	if t != nil {
 		t.busy--
 	}
