@@ -241,7 +241,7 @@ func ftraceHoldNoMore() {
 func ftraceHoldAgain() { atomic.Xaddint32(&ftraceHeld.off, -1) }
 
 // ftraceDying writes what is held because the process ends now. It may be called on any stack, in a signal handler too, whatever locks are held; others run on meanwhile. If the lock does not become free, who
-// has it can't go on: then what is held is written nevertheless, unless that is what it was about. A write under way has 2 s, on a busy machine it may need them; a pipe's reader only 0.1 s.
+// has it can't go on: then, after 0.1 s, what is held is written nevertheless, unless that is what it was about. A write under way has 2 s, on a busy machine it may need them; a pipe's reader only 0.1 s.
 //
 //go:nosplit
 //go:nowritebarrierrec
@@ -253,7 +253,7 @@ func ftraceDying() {
 	atomic.Xaddint32(&h.off, 1)
 	locked := false
 	for i := range 20000 {
-		if locked = h.try(); locked || i >= 50 && atomic.Load(&h.writing) == 0 || i == 1000 && !ftraceWritable(ftraceOut.fd, 0) {
+		if locked = h.try(); locked || i >= 1000 && (atomic.Load(&h.writing) == 0 || i == 1000 && !ftraceWritable(ftraceOut.fd, 0)) {
 			break
 		}
 		ftracePause()
