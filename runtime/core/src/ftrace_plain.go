@@ -63,7 +63,7 @@ func ftraceAtEntry(f *ftraceFunc, offset uintptr, first *any, n int, result *any
 	// What functions and clauses there are stays.
 	*(*uintptr)(unsafe.Pointer(&frame.fn)) = uintptr(unsafe.Pointer(f))
 	*(*uintptr)(unsafe.Pointer(&frame.clause)) = uintptr(unsafe.Pointer(clause))
-	*(*uint64)(unsafe.Pointer(&frame.key)) = *(*uint64)(unsafe.Pointer(&f.key)) // and flags
+	*(*uint64)(unsafe.Pointer(&frame.key)) = f.keyAndFlags()
 	frame.sp, frame.count, frame.shown = offset, count, t.shown
 	t.events++
 	frame.event = t.events
@@ -104,7 +104,8 @@ func ftraceAtExit(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) 
 		return
 	}
 	frame := t.top.below()
-	if frame.fn != f || frame.sp != offset || frame.clause != clause || frame.flags&ftraceFrameFlags&^ftraceNotTimed != how || frame.place.ticks == 0 || frame.shown >= ftraceDepthMost {
+	const keyAndUsual = ^uint64(ftraceAtReturns << 32) // its flags are as ftraceAtEntry has left them
+	if (frame.keyAndFlags()^f.keyAndFlags())&keyAndUsual != 0 || frame.sp != offset || frame.clause != clause || frame.place.ticks == 0 || frame.shown >= ftraceDepthMost {
 		ftraceLeft(f, offset, how, first, n)
 		return
 	}
@@ -162,6 +163,14 @@ func ftraceAtExit(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) 
 	t.depth--
 	t.shown = frame.shown
 }
+
+// keyAndFlags returns two fields at once.
+//
+//go:nosplit
+func (f *ftraceFunc) keyAndFlags() uint64 { return *(*uint64)(unsafe.Pointer(&f.key)) }
+
+//go:nosplit
+func (frame *ftraceFrame) keyAndFlags() uint64 { return *(*uint64)(unsafe.Pointer(&frame.key)) }
 
 // next begins a record, whose goroutine it sets.
 //
