@@ -112,7 +112,8 @@ func (p *ftracePkg) read() {
 		f.hook = (*eface)(add(p.hooks, i*unsafe.Sizeof(eface{})))
 		f.line, f.file, f.name, f.params = number(), number(), word(' '), word('\n')
 		f.pkg = p
-		f.key, f.flags = p.before+uint32(i)+1, ftraceAtReturns
+		f.key = p.before + uint32(i) + 1
+		f.flags |= ftraceAtReturns
 		if f.lastResult() == "error" {
 			f.flags |= ftraceMayFail
 		}
