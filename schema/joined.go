@@ -17,20 +17,14 @@ type assignment struct {
 
 // several returns the token SET of an UPDATE of several tables, the first of which is named at a token; 0 if it is of one table.
 func (st *stmt) several(table int) (set int) {
-	depth, joined := 0, false
-	for i := table; i < len(st.tokens); i++ {
+	joined := false
+	for i, t := range st.outer(table) {
 		switch {
-		case st.at(i).is("("):
-			depth++
-		case st.at(i).is(")"):
-			depth--
-		case depth != 0:
-		case st.at(i).is(","), st.at(i).is("JOIN"), st.at(i).is("STRAIGHT_JOIN"):
+		case t.is(","), t.is("JOIN"), t.is("STRAIGHT_JOIN"):
 			joined = true
-		case st.at(i).is("SET"):
-			if joined {
-				return i
-			}
+		case t.is("SET") && joined:
+			return i
+		case t.is("SET"):
 			return 0
 		}
 	}
@@ -48,19 +42,14 @@ func (st *stmt) assignments(set int) (list []assignment, next int, err error) {
 		if !st.at(i).identifier() || !st.at(i+1).is("=") {
 			return nil, 0, syntaxError(st.rest(i))
 		}
-		a.from = i + 2
-		depth := 0
-		for i = a.from; i < len(st.tokens); i++ {
-			t := st.at(i)
-			if t.is("(") {
-				depth++
-			} else if t.is(")") {
-				depth--
-			} else if depth == 0 && (t.is(",") || t.is("WHERE") || t.is("ORDER") || t.is("LIMIT")) {
+		a.from, a.next = i+2, len(st.tokens)
+		for end, t := range st.outer(a.from) {
+			if t.is(",") || t.is("WHERE") || t.is("ORDER") || t.is("LIMIT") {
+				a.next = end
 				break
 			}
 		}
-		if a.next = i; a.next == a.from {
+		if i = a.next; a.next == a.from {
 			return nil, 0, syntaxError(st.rest(i))
 		}
 		list = append(list, a)

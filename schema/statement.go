@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 )
 
@@ -40,6 +41,23 @@ func (st *stmt) at(i int) *token {
 		return &token{kind: op}
 	}
 	return &st.tokens[i]
+}
+
+// outer yields the tokens from one on, but for parentheses and what is in them.
+func (st *stmt) outer(from int) iter.Seq2[int, *token] {
+	return func(yield func(int, *token) bool) {
+		depth := 0
+		for i := from; i < len(st.tokens); i++ {
+			switch t := st.at(i); {
+			case t.is("("):
+				depth++
+			case t.is(")"):
+				depth--
+			case depth == 0 && !yield(i, t):
+				return
+			}
+		}
+	}
 }
 
 // rest returns the text from a token on.
@@ -234,21 +252,13 @@ func (s *Session) write(ctx context.Context, st *stmt) (*Result, error) {
 
 // limited rewrites a statement that changes rows. SQLite knows no LIMIT of UPDATE and DELETE: WHERE ... LIMIT n becomes a question for the rows that these are.
 func (s *Session) limited(st *stmt, t *target) (string, error) {
-	where, limit, depth := 0, 0, 0
-	for i := range st.tokens {
-		switch {
-		case st.at(i).is("("):
-			depth++
-		case st.at(i).is(")"):
-			depth--
-		case depth != 0:
-		case st.at(i).is("WHERE"), st.at(i).is("ORDER"), st.at(i).is("LIMIT"):
-			if where == 0 {
-				where = i
-			}
-			if st.at(i).is("LIMIT") {
-				limit = i
-			}
+	where, limit := 0, 0
+	for i, t := range st.outer(0) {
+		if t.is("LIMIT") {
+			limit = i
+		}
+		if where == 0 && (t.is("WHERE") || t.is("ORDER") || t.is("LIMIT")) {
+			where = i
 		}
 	}
 	if limit == 0 || st.at(0).is("INSERT") || st.at(0).is("REPLACE") {
@@ -287,14 +297,11 @@ func (s *Session) mayUpdate(st *stmt, t *target, i int) error {
 	for i < len(st.tokens) && !st.at(i).is("SET") {
 		i++
 	}
-	depth := 0
-	for ; i < len(st.tokens) && !(depth == 0 && st.at(i).is("WHERE")); i++ {
+	for i, behind := range st.outer(i) {
 		switch {
-		case st.at(i).is("("):
-			depth++
-		case st.at(i).is(")"):
-			depth--
-		case depth == 0 && (st.at(i).is("SET") || st.at(i).is(",")):
+		case behind.is("WHERE"):
+			return nil
+		case behind.is("SET"), behind.is(","):
 			at := i + 1
 			for st.at(at + 1).is(".") {
 				at += 2
