@@ -13,7 +13,7 @@ import (
 // see rewrite/profile.go for its form: what a call costs there is mostly saving and restoring registers.
 var hot = map[string]bool{
 	"ftraceBegin": true, "ftraceLeft": true, "ftraceEntered": true, "ftraceAtEntry": true, "ftraceAtExit": true,
-	"(*ftraceWriter).next": true, "(*ftraceWriter).put": true, "(*ftraceEvent).put": true, "(*ftraceKnownLayouts).put": true, "ftraceNoteEntry": true,
+	"(*ftraceWriter).next": true, "(*ftraceWriter).complete": true, "(*ftraceEvent).head": true, "(*ftraceKnownLayouts).write": true, "ftraceNoteEntry": true,
 	"ftraceObserveEntry": true, "ftraceObserveExit": true, "ftraceOutcome": true, "ftraceConsume": true, "(*ftraceCall).fill": true,
 	"(*ftraceConfig).shows": true, "(*ftraceConfig).clauseOf": true,
 	"(*ftraceG).push": true, "(*ftraceG).pop": true, "(*ftraceG).end": true, "(*ftraceG).settled": true, "(*ftraceG).remember": true,

@@ -83,14 +83,14 @@ func ftraceAtEntry(f *ftraceFunc, offset uintptr, first *any, n int, result *any
 		*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = uint64(count) | uint64(frame.flags&ftraceNotTimed)*(ftraceCallUntimed/ftraceNotTimed)
 		switch {
 		case n == 0 || clause.Detail != ftrace_rule_Args:
-			size = r.put(frame, ftraceKindEntry, ftraceRecordSize/8+1)
-		case f.entryLayouts.put(values, first, n):
-			size = r.put(frame, ftraceKindEntryArgs, ftraceRecordSize/8+2+uintptr(n))
+			size = r.head(frame, ftraceKindEntry, ftraceRecordSize/8+1)
+		case f.entryLayouts.write(values, first, n):
+			size = r.head(frame, ftraceKindEntryArgs, ftraceRecordSize/8+2+uintptr(n))
 		default:
-			size = r.putAny(frame, ftraceKindEntry, values, &f.entryLayouts, 0, first, n)
+			size = r.writeAny(frame, ftraceKindEntry, values, &f.entryLayouts, 0, first, n)
 		}
 	}
-	frame.place.ticks = w.put(t, frame, size)
+	frame.place.ticks = w.complete(t, frame, size)
 	return int(t.depth)
 }
 
@@ -104,8 +104,8 @@ func ftraceAtExit(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) 
 		return
 	}
 	frame := t.top.below()
-	const keyAndUsual = ^uint64(ftraceAtReturns << 32) // its flags are as ftraceAtEntry has left them
-	if (frame.keyAndFlags()^f.keyAndFlags())&keyAndUsual != 0 || frame.sp != offset || frame.clause != clause || frame.place.ticks == 0 || frame.shown >= ftraceDepthMost {
+	const noted = ^uint64(ftraceAtReturns << 32) // all but this flag is as ftraceAtEntry has left it
+	if (frame.keyAndFlags()^f.keyAndFlags())&noted != 0 || frame.sp != offset || frame.clause != clause || frame.place.ticks == 0 || frame.shown >= ftraceDepthMost {
 		ftraceLeft(f, offset, how, first, n)
 		return
 	}
@@ -137,18 +137,18 @@ func ftraceAtExit(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) 
 		values := add(unsafe.Pointer(r), ftraceRecordSize)
 		switch {
 		case n == 0 || clause.Detail != ftrace_rule_Args:
-			size = r.put(frame, ftraceKindExit, ftraceRecordSize/8)
-		case f.exitLayouts.put(values, first, n):
-			size = r.put(frame, ftraceKindExitArgs, ftraceRecordSize/8+1+uintptr(n))
+			size = r.head(frame, ftraceKindExit, ftraceRecordSize/8)
+		case f.exitLayouts.write(values, first, n):
+			size = r.head(frame, ftraceKindExitArgs, ftraceRecordSize/8+1+uintptr(n))
 		default:
 			flags := uint32(0)
 			if how == 0 {
 				flags = ftraceLayoutPointers
 			}
-			size = r.putAny(frame, ftraceKindExit, values, &f.exitLayouts, flags, first, n)
+			size = r.writeAny(frame, ftraceKindExit, values, &f.exitLayouts, flags, first, n)
 		}
 	}
-	now := w.put(t, frame, size)
+	now := w.complete(t, frame, size)
 	if on := ftraceConsumers(); on != 0 {
 		where := uint64(ftraceNowhere)
 		if size != 0 {
@@ -182,18 +182,18 @@ func (w *ftraceWriter) next() *ftraceEvent {
 	return r
 }
 
-// put sets all else that is in the record's head but the time, and returns the record's size: it is one of the call of frame, and has so many words.
+// head sets all else that is in the record's head but the time, and returns the record's size: it is one of the call of frame, and has so many words.
 //
 //go:nosplit
-func (r *ftraceEvent) put(frame *ftraceFrame, kind uint8, words uintptr) (size uintptr) {
+func (r *ftraceEvent) head(frame *ftraceFrame, kind uint8, words uintptr) (size uintptr) {
 	*(*uint64)(unsafe.Pointer(&r.kind)) = uint64(kind) | uint64(words)<<8 | uint64(frame.shown)<<16 | uint64(frame.key)<<32
 	return words * 8
 }
 
-// put completes the record of that size, if there is one, with the time, which it returns.
+// complete completes the record of that size, if there is one, with the time, which it returns.
 //
 //go:nosplit
-func (w *ftraceWriter) put(t *ftraceG, frame *ftraceFrame, size uintptr) (now uint64) {
+func (w *ftraceWriter) complete(t *ftraceG, frame *ftraceFrame, size uintptr) (now uint64) {
 	switch {
 	case frame.flags&ftraceNotTimed != 0:
 		now = t.last + 1
@@ -223,10 +223,10 @@ func ftraceOtherTicks() uint64 {
 	return now
 }
 
-// put writes n values, at least one, behind their layout and size, at p, or returns false: they are not what they mostly are, words of the first layout.
+// write writes n values, at least one, behind their layout and size, at p, or returns false: they are not what they mostly are, words of the first layout.
 //
 //go:nosplit
-func (known *ftraceKnownLayouts) put(p unsafe.Pointer, first *any, n int) bool {
+func (known *ftraceKnownLayouts) write(p unsafe.Pointer, first *any, n int) bool {
 	l := (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first)))
 	if l == nil || int(l.words) != n || efaceOf(first)._type != *l.typ(0) {
 		return false
@@ -237,13 +237,13 @@ func (known *ftraceKnownLayouts) put(p unsafe.Pointer, first *any, n int) bool {
 	} else {
 		*(*uintptr)(add(p, 8)) = uintptr(efaceOf(first).data)
 	}
-	return n == 1 || l.putMore(p, first, n)
+	return n == 1 || l.writeMore(p, first, n)
 }
 
-// putMore writes all but the first.
+// writeMore writes all but the first.
 //
 //go:nosplit
-func (l *ftraceLayout) putMore(p unsafe.Pointer, first *any, n int) bool {
+func (l *ftraceLayout) writeMore(p unsafe.Pointer, first *any, n int) bool {
 	typ, boxed := l.typ(0), l.boxed
 	for range n - 1 {
 		first, typ, boxed, p = (*any)(add(unsafe.Pointer(first), unsafe.Sizeof(*first))), (**_type)(add(unsafe.Pointer(typ), goarch.PtrSize)), boxed>>1, add(p, 8)
@@ -260,10 +260,10 @@ func (l *ftraceLayout) putMore(p unsafe.Pointer, first *any, n int) bool {
 	return true
 }
 
-// putAny puts values of any kind at p, and a head as put does, for the kind of record that one without values is.
+// writeAny writes values of any kind at p, and the head, for the kind of record that one without values is.
 //
 //go:nosplit
-func (r *ftraceEvent) putAny(frame *ftraceFrame, kind uint8, p unsafe.Pointer, known *ftraceKnownLayouts, flags uint32, first *any, n int) (size uintptr) {
+func (r *ftraceEvent) writeAny(frame *ftraceFrame, kind uint8, p unsafe.Pointer, known *ftraceKnownLayouts, flags uint32, first *any, n int) (size uintptr) {
 	mp := acquirem()
 	size = uintptr(p) - uintptr(unsafe.Pointer(r))
 	values := unsafe.Slice(first, n)
@@ -271,7 +271,7 @@ func (r *ftraceEvent) putAny(frame *ftraceFrame, kind uint8, p unsafe.Pointer, k
 		kind++
 		size += l.capture(p, r, values)
 	} // else there are too many layouts
-	r.put(frame, kind, (size+7)/8)
+	r.head(frame, kind, (size+7)/8)
 	releasem(mp)
 	return size
 }
