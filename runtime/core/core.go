@@ -75,6 +75,10 @@ var splices = map[string][]splice{
 		{file: "proc.go", behind: "\nfunc gdestroy(gp *g) {", text: "ftraceGoroutineEnd(gp);"},
 		{file: "proc.go", behind: "\nfunc runExitHooks(code int) {", text: "ftraceFinish();"},
 		{file: "proc.go", behind: "\t\t// this goroutine is explicitly resumed by sysmon\n", text: "if ftraceAttended() { continue };"},
+		// sysmon writes what is held of the trace.
+		{file: "proc.go", behind: "\t\t// most of their time sleeping.\n\t\tnow := nanotime()\n", text: "ftraceTicked(now);"},
+		{file: "proc.go", behind: "\t\t\t\t\tsleep := forcegcperiod / 2\n", text: "sleep = ftraceRested(sleep);"},
+		{file: "cgocall.go", behind: "\n\tmp := getg().m\n\tmp.ncgocall++\n", text: "if ftraceWeaves != 0 { ftraceWriteHeldFirst(-1) };"},
 		{file: "cgocall.go", behind: "\t// wired this M to a P.\n", text: "if ftraceWeaves != 0 { ftraceForgetStreams() };"},
 		{file: "cgocall.go", behind: "\texitsyscall() // coming out of cgo call\n", text: "if ftraceWeaves != 0 { ftraceForgetStreams() };"},
 		{file: "panic.go", behind: "\nfunc gopanic(e any) {", text: "ftracePanicking(e);"},

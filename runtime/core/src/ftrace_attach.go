@@ -67,16 +67,9 @@ func ftraceListen() {
 		if atomic.Load(&h.session) != 0 {
 			timeout = 1e9
 		}
-		ticking := atomic.Load(&ftraceHeld.ticking) != 0
-		if ticking {
-			timeout = ftraceTick
-		}
 		passed := int64(0)
 		if atomic.Load(&h.request) == reply && ftraceWait(&h.request, reply, timeout) {
 			passed = min(timeout, 1e9)
-		}
-		if ticking {
-			ftraceTicked()
 		}
 		if atomic.Load(&h.session) != 0 && atomic.Load(&h.request) == reply {
 			missed += passed

@@ -1,15 +1,13 @@
 //go:build ftrace_core
 
-// Held copies. What is woven of a line that the program has written elsewhere is a copy, and need not be a write of its own: while many such lines come, the copies are
-// held, in order, and written together with what is written to the trace next, at the latest some ftraceTick later. Where there are few each is written at once: to look after them would cost more than to write them.
+// Held copies. What is woven of a line that the program has written elsewhere is a copy, and need not be a write of its own: copies are held, in order, and written together with what is written to the trace
+// next, and else by sysmon, the runtime's thread that looks after the processors every 20 µs to 10 ms while not all of them are idle: when the first has been held for some ftraceHeldFor, and before it goes to
+// sleep since they all are. So it costs nothing to look after them.
 //
-// When nothing else is written it is the thread that waits for requests (ftrace_attach.go) which writes them: it is there in any program, and costs nothing while nothing is held. It has no
-// processor, so it can't wait for a semaphore, nor let run who does. What is held has a lock of its own for that, beside ftraceOut's. sysmon would not do: it sleeps for up to a minute while nothing runs, and
-// wakes by system calls, which a logger that writes nowhere makes none of.
+// sysmon may sleep on with a goroutine running: it is woken by timers and by system calls, not by the network. While it sleeps nothing is held. It has no processor, so it can't wait for a semaphore, nor let run who
+// does: what is held has a lock of its own for that, beside ftraceOut's. Nor may it wait for who reads the trace, for goroutines would not be preempted meanwhile: see aim.
 //
 // Where the process ends what is held is written first: in an orderly way (ftraceFinish), by a fatal error or a signal (ftraceDying), by exec. Not by SIGKILL, nor if C ends it.
-//
-// Copies are held only on their way to a regular file or a pipe. The thread does not wait for a pipe's reader: attach requests would wait as well. Terminals and sockets may let it wait.
 
 package runtime
 
@@ -19,10 +17,9 @@ import (
 )
 
 const (
-	ftraceTick      = 10e6     // nanoseconds
-	ftraceHeldOften = 32       // copies in a tick, from which on they are held, and with less than half of which they are no more
-	ftraceHeldMost  = 16 << 10 // bytes; if there are more they are written
-	ftracePiece     = 4096     // bytes that a pipe takes in one piece (PIPE_BUF)
+	ftraceHeldFor  = 2e6      // nanoseconds
+	ftraceHeldMost = 16 << 10 // bytes; if there are more they are written
+	ftracePiece    = 4096     // bytes that a pipe takes in one piece (PIPE_BUF)
 )
 
 // ftraceHeldCopies are the copies that are held. They are used under lock, but for ftraceDying.
@@ -31,12 +28,18 @@ type ftraceHeldCopies struct {
 	text    *ftraceText
 	from    int    // how much of text is written already
 	whole   int    // how much of it is copies, each with its end; all of it while the lock is free
-	copies  int    // in this tick
-	since   int64  // when it began, while nothing is held
+	holding uint32 // something is held; atomic
+	since   int64  // when that began; ftraceHeldStuck if sysmon can't write it
 	off     int32  // reasons why nothing may be held; atomic
-	ticking uint32 // the thread looks every tick; nothing is held anew while it does not; atomic
 	writing uint32 // text is being written just now; atomic
+
+	// How sysmon writes to the trace's file, see aim.
+	fd       int32
+	socket   bool
+	terminal int32 // 0, or a descriptor of our own
 }
+
+const ftraceHeldStuck = 1<<63 - 1
 
 var ftraceHeld = ftraceHeldCopies{off: 1}
 
@@ -75,36 +78,28 @@ func (h *ftraceHeldCopies) unlock() {
 	}
 }
 
-// ftraceHolds says whether the copy that is to be written now can be held. If there were many in this tick the thread is let look; that it will is certain if it was asleep, and not just about to be.
+// ftraceHolds says whether the copy that is to be written now can be held.
 func ftraceHolds() bool {
 	h := &ftraceHeld
-	if atomic.Loadint32(&h.off) != 0 {
-		return false
-	}
-	if h.ticking != 0 {
-		return ftraceMayHold()
-	}
-	if now := nanotime(); now-h.since >= ftraceTick {
-		h.since, h.copies = now, 0
-	}
-	if h.copies++; h.copies < ftraceHeldOften || h.whole > 0 || !ftraceMayHold() {
+	if atomic.Loadint32(&h.off) != 0 || !ftraceMayHold() {
 		return false
 	}
 	if h.text == nil {
 		h.text = ftraceNewText()
 	}
-	atomic.Store(&h.ticking, 1)
-	if ftraceWake(&ftraceMemory.head.request) == 0 {
-		atomic.Store(&h.ticking, 0)
-	}
-	return h.ticking != 0
+	return true
 }
 
-// ftraceHold notes that text has a copy more.
+// ftraceHold notes that text has a copy more. sysmon says first that it sleeps, and then looks whether something is held; here it is the other way round.
 func ftraceHold() {
-	ftraceHeld.whole = ftraceHeld.text.n
-	ftraceHeld.copies++
-	if ftraceHeld.whole >= ftraceHeldMost {
+	h := &ftraceHeld
+	h.whole = h.text.n
+	first := h.holding == 0
+	if first {
+		h.since = nanotime()
+		atomic.Store(&h.holding, 1)
+	}
+	if h.whole >= ftraceHeldMost || first && sched.sysmonwait.Load() {
 		ftraceWriteHeld()
 	}
 }
@@ -137,6 +132,7 @@ func (h *ftraceHeldCopies) empty() {
 	h.whole = 0
 	h.text.n = 0
 	h.from = 0
+	atomic.Store(&h.holding, 0)
 }
 
 // ftraceWriteHeldOnce is ftraceWriteFD for what is held.
@@ -144,16 +140,16 @@ func (h *ftraceHeldCopies) empty() {
 //go:nosplit
 func ftraceWriteHeldOnce() int32 {
 	entersyscall()
-	wrote := ftraceHeld.write(ftraceHeld.text.n)
+	wrote := ftraceHeld.write(ftraceHeld.text.n, true)
 	exitsyscall()
 	return wrote
 }
 
 // write writes, on any stack, a piece of what is held up to the given place: whole lines, if they are not long, which do not mix with what others write to a pipe then. It returns the number of bytes written or a negative errno.
-// Who interrupts it can tell whether it was written.
+// Who interrupts it can tell whether it was written. If it may not wait for a reader it needs to be asked before whether a pipe is writable.
 //
 //go:nosplit
-func (h *ftraceHeldCopies) write(to int) int32 {
+func (h *ftraceHeldCopies) write(to int, wait bool) (wrote int32) {
 	if to > h.from+ftracePiece {
 		to = h.from + ftracePiece
 		for i := to; i > h.from; i-- {
@@ -163,8 +159,16 @@ func (h *ftraceHeldCopies) write(to int) int32 {
 			}
 		}
 	}
+	data, n := add(unsafe.Pointer(&h.text.data), uintptr(h.from)), int32(to-h.from)
 	atomic.Store(&h.writing, 1)
-	wrote := ftraceWriteNow(ftraceOut.fd, add(unsafe.Pointer(&h.text.data), uintptr(h.from)), int32(to-h.from))
+	switch {
+	case wait:
+		wrote = ftraceWriteNow(ftraceOut.fd, data, n)
+	case h.socket:
+		wrote = ftraceSendNow(h.fd, data, n)
+	default:
+		wrote = ftraceWriteNow(h.fd, data, n)
+	}
 	if wrote > 0 {
 		h.from += int(wrote)
 	}
@@ -172,29 +176,73 @@ func (h *ftraceHeldCopies) write(to int) int32 {
 	return wrote
 }
 
-// ftraceTicked is called by the thread each tick. Who has the lock writes, or is about to hold more. If there was little the thread need not look any more; nor if it can't be written, which
-// is left to the next who writes, who may complain.
-func ftraceTicked() {
+// aim finds out how sysmon can write to the trace's file, fd, without waiting for a reader, and says whether it can. Of a pipe it can be told that it takes a piece. A terminal is opened once more, so that it is not
+// the program's descriptor that does not wait. To other devices and to sockets but streams a write may be a message.
+func (h *ftraceHeldCopies) aim(fd int32, kind uint8) bool {
+	if h.terminal != 0 {
+		ftraceClose(h.terminal)
+	}
+	h.fd, h.socket, h.terminal = fd, kind == ftraceFileSocket, 0
+	switch {
+	case kind == ftraceFileRegular || kind == ftraceFilePipe:
+		return true
+	case kind == ftraceFileSocket:
+		return ftraceStreamSocket(fd)
+	case ftraceTerminal(fd):
+		h.terminal = ftraceOpenAgain(fd)
+		h.fd = h.terminal
+		return h.terminal != 0
+	}
+	return false
+}
+
+// ftraceTicked is called by sysmon whenever it looks after the processors.
+//
+//go:nowritebarrierrec
+func ftraceTicked(now int64) {
+	if h := &ftraceHeld; atomic.Load(&h.holding) != 0 && now-h.since >= ftraceHeldFor {
+		h.writeUnasked()
+	}
+}
+
+// ftraceRested is called by sysmon when it has said that it sleeps for so many nanoseconds, since all processors are idle. It returns for how long it may.
+//
+//go:nowritebarrierrec
+func ftraceRested(ns int64) int64 {
 	h := &ftraceHeld
+	if atomic.Load(&h.holding) == 0 {
+		return ns
+	}
+	h.writeUnasked()
+	if atomic.Load(&h.holding) == 0 || h.since == ftraceHeldStuck {
+		return ns
+	}
+	return min(ns, ftraceHeldFor)
+}
+
+// writeUnasked writes what is held without waiting for anyone. Who has the lock writes, or is about to hold more. What can't be written is left to the next who writes, who may complain; nothing more is held then.
+//
+//go:nowritebarrierrec
+func (h *ftraceHeldCopies) writeUnasked() {
 	if !h.try() {
 		return
 	}
 	failed := atomic.Load(&ftraceOut.dead) != 0
-	for h.from < h.text.n && !failed && ftraceWritable(ftraceOut.fd, 0) {
+	for h.text != nil && h.from < h.text.n && !failed && ftraceWritable(h.fd, 0) {
 		const eintr, eagain = 4, 11
-		wrote := h.write(h.text.n)
+		wrote := h.write(h.text.n, false)
 		if wrote == -eagain {
 			break
 		}
 		failed = wrote <= 0 && wrote != -eintr
 	}
-	if h.from == h.text.n {
+	switch {
+	case failed:
+		h.since = ftraceHeldStuck
+		atomic.Xaddint32(&h.off, 1)
+	case h.text != nil && h.from == h.text.n:
 		h.empty()
 	}
-	if failed || h.whole == 0 && h.copies < ftraceHeldOften/2 {
-		atomic.Store(&h.ticking, 0)
-	}
-	h.copies = 0
 	h.unlock()
 }
 
@@ -224,7 +272,7 @@ func ftraceWriteHeldFirst(fd int32) {
 	if gp := getg(); gp != nil && gp.stackguard0 == stackFork || !h.try() {
 		return
 	}
-	for h.from < h.text.n && atomic.Load(&ftraceOut.dead) == 0 && (fd == ftraceOut.fd || ftraceWritable(ftraceOut.fd, 0)) && h.write(h.text.n) > 0 {
+	for h.from < h.text.n && atomic.Load(&ftraceOut.dead) == 0 && (fd == ftraceOut.fd || ftraceWritable(ftraceOut.fd, 0)) && h.write(h.text.n, true) > 0 {
 	}
 	if h.from == h.text.n {
 		h.empty()
@@ -259,7 +307,7 @@ func ftraceDying() {
 		ftracePause()
 	}
 	if atomic.Load(&h.writing) == 0 && atomic.Load(&ftraceOut.dead) == 0 {
-		for h.from < h.whole && ftraceWritable(ftraceOut.fd, 100) && h.write(h.whole) > 0 {
+		for h.from < h.whole && ftraceWritable(ftraceOut.fd, 100) && h.write(h.whole, true) > 0 {
 		}
 		h.empty()
 	}

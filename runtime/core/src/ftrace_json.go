@@ -77,27 +77,28 @@ func (b *ftraceText) jsonTime() {
 		year++
 	}
 	second := sec % 86400
-	b.digits(year, 4)
-	for _, part := range [...]struct {
-		before byte
-		value  int64
-	}{{'-', month}, {'-', date}, {'T', second / 3600}, {':', second / 60 % 60}, {':', second % 60}} {
-		b.byte(part.before)
-		b.digits(part.value, 2)
+	const form = "0000-00-00T00:00:00.000000000Z"
+	at := b.n
+	b.str(form)
+	if b.n-at < len(form) {
+		return // there is no room
 	}
-	b.byte('.')
-	b.digits(int64(nsec), 9)
-	b.byte('Z')
+	text := (*[len(form)]byte)(b.data[at:])
+	ftraceDigits(text[:4], uint32(year))
+	ftraceDigits(text[5:7], uint32(month))
+	ftraceDigits(text[8:10], uint32(date))
+	ftraceDigits(text[11:13], uint32(second/3600))
+	ftraceDigits(text[14:16], uint32(second/60%60))
+	ftraceDigits(text[17:19], uint32(second%60))
+	ftraceDigits(text[20:29], uint32(nsec))
 }
 
-// digits appends v with n digits.
-func (b *ftraceText) digits(v int64, n int) {
-	var digits [20]byte
-	for i := n - 1; i >= 0; i-- {
-		digits[i] = byte('0' + v%10)
+// ftraceDigits writes v with all the digits that there is room for.
+func ftraceDigits(p []byte, v uint32) {
+	for i := len(p) - 1; i >= 0; i-- {
+		p[i] = byte('0' + v%10)
 		v /= 10
 	}
-	b.n += copy(b.data[b.n:], digits[:n])
 }
 
 // jsonName appends a function's name as a string.

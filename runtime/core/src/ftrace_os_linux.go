@@ -132,7 +132,7 @@ func ftraceFill(fd int32, offset int64, size uintptr) int32 {
 // ftraceMemoryFile makes a file of size bytes that is in memory alone, and returns its descriptor, or 0. The descriptor is a high one, so that those of the program are what
 // they would be.
 func ftraceMemoryFile(size uint64) int32 {
-	const cloexec, noexec, inval, dupCloexec = 1, 8, 22, 1030
+	const cloexec, noexec, inval = 1, 8, 22
 	var limit [2]uint64
 	const fileSize = 1
 	if _, _, errno := syscall.Syscall6(ftraceSysGetrlimit, fileSize, uintptr(unsafe.Pointer(&limit)), 0, 0, 0, 0); errno != 0 || limit[0] != ^uint64(0) {
@@ -146,20 +146,31 @@ func ftraceMemoryFile(size uint64) int32 {
 	if errno != 0 {
 		return 0
 	}
-	for _, least := range [...]uintptr{1000, 200, 100} {
-		high, _, errno := syscall.Syscall6(ftraceSysFcntl, fd, dupCloexec, least, 0, 0, 0)
-		if errno != 0 {
-			continue
-		}
-		ftraceClose(int32(fd))
-		if ftraceResize(int32(high), size) != 0 {
-			ftraceClose(int32(high))
-			return 0
-		}
-		return int32(high)
+	high := ftraceHigh(int32(fd))
+	if high != 0 && ftraceResize(high, size) != 0 {
+		ftraceClose(high)
+		return 0
 	}
-	ftraceClose(int32(fd))
-	return 0
+	return high
+}
+
+// ftraceHigh returns a high descriptor for what fd is of, which it closes, or 0.
+func ftraceHigh(fd int32) int32 {
+	const dupCloexec = 1030
+	if fd < 0 {
+		return 0
+	}
+	high, errno := uintptr(0), uintptr(1)
+	for _, least := range [...]uintptr{1000, 200, 100} {
+		if errno != 0 {
+			high, _, errno = syscall.Syscall6(ftraceSysFcntl, uintptr(fd), dupCloexec, least, 0, 0, 0)
+		}
+	}
+	ftraceClose(fd)
+	if errno != 0 {
+		return 0
+	}
+	return int32(high)
 }
 
 // ftraceResize makes a file as long as that. It returns an errno or 0.
@@ -238,7 +249,20 @@ func ftraceWriteNow(fd int32, data unsafe.Pointer, n int32) int32 {
 	return write1(uintptr(fd), data, n)
 }
 
-// ftraceWritable says whether a write of ftracePiece bytes to fd, a regular file or a pipe, would not wait for a reader now, or in so many milliseconds, less than 1000. If others write to the pipe in the meantime it would.
+// ftraceSendNow writes to a socket, on any stack, without waiting.
+//
+//go:nosplit
+func ftraceSendNow(fd int32, data unsafe.Pointer, n int32) int32 {
+	const dontWait, noSignal = 0x40, 0x4000
+	sent, _, errno := syscall.Syscall6(ftraceSysSendto, uintptr(fd), uintptr(data), uintptr(n), dontWait|noSignal, 0, 0)
+	if errno != 0 {
+		return -int32(errno)
+	}
+	return int32(sent)
+}
+
+// ftraceWritable says whether a write of ftracePiece bytes to fd would not wait for a reader now, or in so many milliseconds, less than 1000. This is certain of a regular file, and of a pipe but for what others write to it in the
+// meantime; a terminal or a socket takes something.
 //
 //go:nosplit
 func ftraceWritable(fd int32, ms int64) bool {
@@ -279,7 +303,31 @@ func ftraceStat(fd int32) (id ftraceFileID, ok bool) {
 	}
 	at := func(i uintptr) uint64 { return *(*uint64)(unsafe.Pointer(&stat[i])) }
 	mode := *(*uint32)(unsafe.Pointer(&stat[ftraceStatMode]))
-	return ftraceFileID{dev: at(0), ino: at(8), rdev: at(ftraceStatRdev), regular: mode&0o170000 == 0o100000, pipe: mode&0o170000 == 0o010000}, true
+	id = ftraceFileID{dev: at(0), ino: at(8), rdev: at(ftraceStatRdev)}
+	switch mode & 0o170000 {
+	case 0o100000:
+		id.kind = ftraceFileRegular
+	case 0o010000:
+		id.kind = ftraceFilePipe
+	case 0o140000:
+		id.kind = ftraceFileSocket
+	}
+	return id, true
+}
+
+// ftraceStreamSocket says whether a socket is a stream, of bytes and not of messages.
+func ftraceStreamSocket(fd int32) bool {
+	const solSocket, soType, sockStream = 1, 3, 1
+	typ, size := int32(0), uint32(unsafe.Sizeof(int32(0)))
+	_, _, errno := syscall.Syscall6(ftraceSysGetsockopt, uintptr(fd), solSocket, soType, uintptr(unsafe.Pointer(&typ)), uintptr(unsafe.Pointer(&size)), 0)
+	return errno == 0 && typ == sockStream
+}
+
+// ftraceOpenAgain opens the terminal that fd is of once more, for writing without waiting. It returns a high descriptor, or 0.
+func ftraceOpenAgain(fd int32) int32 {
+	const flags = 0x80000 | 0x1 | 0x100 | 0x800 // closed on exec; for writing, not to become the controlling terminal, not waiting
+	var digits [20]byte
+	return ftraceHigh(ftraceOpenAt(ftraceWorkingDir, "/proc/self/fd/"+string(ftraceItoa(digits[:], uint64(fd))), flags))
 }
 
 // ftraceTryAgain says whether a failed write is worth repeating, after having waited a little.

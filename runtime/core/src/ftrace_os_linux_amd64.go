@@ -9,6 +9,8 @@ const (
 	ftraceSysIoctl          = 16
 	ftraceSysPwrite         = 18
 	ftraceSysGetpid         = 39
+	ftraceSysSendto         = 44
+	ftraceSysGetsockopt     = 55
 	ftraceSysFcntl          = 72
 	ftraceSysFtruncate      = 77
 	ftraceSysGetrlimit      = 97

@@ -18,6 +18,8 @@ const (
 	ftraceSysGetrlimit      = 163
 	ftraceSysGetpid         = 172
 	ftraceSysGettid         = 178
+	ftraceSysSendto         = 206
+	ftraceSysGetsockopt     = 209
 	ftraceSysMunmap         = 215
 	ftraceSysMmap           = 222
 	ftraceSysProcessVMReadv = 270

@@ -60,6 +60,13 @@ func ftraceWriteFD(fd int32, data unsafe.Pointer, n int32) int32 { return write(
 func ftraceWriteNow(fd int32, data unsafe.Pointer, n int32) int32 { return -78 }
 
 //go:nosplit
+func ftraceSendNow(fd int32, data unsafe.Pointer, n int32) int32 { return -78 }
+
+func ftraceStreamSocket(fd int32) bool { return false }
+
+func ftraceOpenAgain(fd int32) int32 { return 0 }
+
+//go:nosplit
 func ftracePause() {}
 
 //go:nosplit
@@ -80,7 +87,10 @@ var ftraceStatCall func(fd int) (dev, ino, rdev uint64, regular, ok bool)
 
 func ftraceStat(fd int32) (id ftraceFileID, ok bool) {
 	if ftraceStatCall != nil {
-		id.dev, id.ino, id.rdev, id.regular, ok = ftraceStatCall(int(fd))
+		var regular bool
+		if id.dev, id.ino, id.rdev, regular, ok = ftraceStatCall(int(fd)); regular {
+			id.kind = ftraceFileRegular
+		}
 	}
 	return id, ok
 }

@@ -46,8 +46,8 @@ func ftraceOpen(setting string) bool {
 	}
 	ftraceOut.dead = 0
 	ftraceOut.id, _ = ftraceStat(ftraceOut.fd)
-	if ftraceMemory.fd != 0 {
-		ftraceHeld.off = 0 // the thread is there
+	if ftraceStreamsKnown {
+		ftraceHeld.off = 0
 	}
 	return true
 }

@@ -72,15 +72,15 @@ func ftraceAskOwn(fd int32) (own, certain bool) {
 func ftraceRegular(fd int32) bool {
 	return ftraceStreamIs(0, fd, func(fd int32) (regular, certain bool) {
 		id, ok := ftraceStat(fd)
-		return ok && id.regular, ok
+		return ok && id.kind == ftraceFileRegular, ok
 	})
 }
 
-// ftraceMayHold says whether copies may be held on their way to the trace's file: a regular one or a pipe, of which it can be told whether a write would wait.
+// ftraceMayHold says whether copies may be held on their way to the trace's file. It is asked under both locks of ftraceLockOut.
 func ftraceMayHold() bool {
 	return ftraceStreamIs(3, ftraceOut.fd, func(fd int32) (hold, certain bool) {
 		id, ok := ftraceStat(fd)
-		return ok && (id.regular || id.pipe), ok
+		return ok && ftraceHeld.aim(fd, id.kind), ok
 	})
 }
 

@@ -45,8 +45,16 @@ type ftraceWeaveG struct {
 // ftraceFileID tells which file a descriptor is of.
 type ftraceFileID struct {
 	dev, ino, rdev uint64
-	regular, pipe  bool
+	kind           uint8 // ftraceFile...
 }
+
+// What a file is.
+const (
+	ftraceFileOther = iota
+	ftraceFileRegular
+	ftraceFilePipe
+	ftraceFileSocket
+)
 
 // ftraceOpenLine says whose line was not ended by a newline: that of a goroutine that wrote to a descriptor. The zero value is that there is none.
 type ftraceOpenLine struct {
