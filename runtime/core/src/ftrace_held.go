@@ -19,19 +19,21 @@ import (
 const (
 	ftraceHeldFor  = 2e6      // nanoseconds
 	ftraceHeldMost = 16 << 10 // bytes; if there are more they are written
-	ftracePiece    = 4096     // bytes that a pipe takes in one piece (PIPE_BUF)
+	ftracePiece    = 4096     // bytes that are written at once: a pipe takes them in one piece (PIPE_BUF)
 )
 
 // ftraceHeldCopies are the copies that are held. They are used under lock, but for ftraceDying.
 type ftraceHeldCopies struct {
-	lock    uint32 // 0 free, 1 taken, 2 taken and waited for; atomic
+	lock    uint32   // 0 free, 1 taken, 2 taken and waited for; atomic
+	holder  guintptr // who has it
 	text    *ftraceText
 	from    int    // how much of text is written already
 	whole   int    // how much of it is copies, each with its end; all of it while the lock is free
 	holding uint32 // something is held; atomic
 	since   int64  // when that began; ftraceHeldStuck if sysmon can't write it
 	off     int32  // reasons why nothing may be held; atomic
-	writing uint32 // text is being written just now; atomic
+	to      int    // up to where it is being written
+	writing uint32 // that is so just now; atomic
 
 	// How sysmon writes to the trace's file, see aim.
 	fd       int32
@@ -60,7 +62,13 @@ func ftraceUnlockOut() {
 // try takes the lock if it is free.
 //
 //go:nosplit
-func (h *ftraceHeldCopies) try() bool { return atomic.Cas(&h.lock, 0, 1) }
+func (h *ftraceHeldCopies) try() bool {
+	if !atomic.Cas(&h.lock, 0, 1) {
+		return false
+	}
+	h.holder = guintptr(unsafe.Pointer(getg()))
+	return true
+}
 
 //go:nosplit
 func (h *ftraceHeldCopies) wait() {
@@ -69,10 +77,12 @@ func (h *ftraceHeldCopies) wait() {
 		ftraceSleepOn(&h.lock, 2)
 	}
 	exitsyscall()
+	h.holder = guintptr(unsafe.Pointer(getg()))
 }
 
 //go:nosplit
 func (h *ftraceHeldCopies) unlock() {
+	h.holder = 0
 	if atomic.Xchg(&h.lock, 0) == 2 {
 		ftraceWakeOne(&h.lock)
 	}
@@ -146,7 +156,7 @@ func ftraceWriteHeldOnce() int32 {
 }
 
 // write writes, on any stack, a piece of what is held up to the given place: whole lines, if they are not long, which do not mix with what others write to a pipe then. It returns the number of bytes written or a negative errno.
-// Who interrupts it can tell whether it was written. If it may not wait for a reader it needs to be asked before whether a pipe is writable.
+// Who interrupts it can tell. If it may not wait for a reader it needs to be asked before whether a pipe is writable.
 //
 //go:nosplit
 func (h *ftraceHeldCopies) write(to int, wait bool) (wrote int32) {
@@ -160,6 +170,7 @@ func (h *ftraceHeldCopies) write(to int, wait bool) (wrote int32) {
 		}
 	}
 	data, n := add(unsafe.Pointer(&h.text.data), uintptr(h.from)), int32(to-h.from)
+	h.to = to
 	atomic.Store(&h.writing, 1)
 	switch {
 	case wait:
@@ -289,7 +300,8 @@ func ftraceHoldNoMore() {
 func ftraceHoldAgain() { atomic.Xaddint32(&ftraceHeld.off, -1) }
 
 // ftraceDying writes what is held because the process ends now. It may be called on any stack, in a signal handler too, whatever locks are held; others run on meanwhile. If the lock does not become free, who
-// has it can't go on: then, after 0.1 s, what is held is written nevertheless, unless that is what it was about. A write under way has 2 s, on a busy machine it may need them; a pipe's reader only 0.1 s.
+// has it can't go on: after 0.1 s, or at once if that is the code that a signal interrupted here. A write under way has 2 s, on a busy machine it may need them; a pipe's reader only 0.1 s. Then what is held is written
+// nevertheless, but for the piece of such a write: an interrupted one was made as a rule, since signals come at the end of a system call.
 //
 //go:nosplit
 //go:nowritebarrierrec
@@ -301,12 +313,15 @@ func ftraceDying() {
 	atomic.Xaddint32(&h.off, 1)
 	locked := false
 	for i := range 20000 {
-		if locked = h.try(); locked || i >= 1000 && (atomic.Load(&h.writing) == 0 || i == 1000 && !ftraceWritable(ftraceOut.fd, 0)) {
+		if locked = h.try(); locked || h.interrupted() || i >= 1000 && (atomic.Load(&h.writing) == 0 || i == 1000 && !ftraceWritable(ftraceOut.fd, 0)) {
 			break
 		}
 		ftracePause()
 	}
-	if atomic.Load(&h.writing) == 0 && atomic.Load(&ftraceOut.dead) == 0 {
+	if atomic.Load(&h.writing) != 0 {
+		h.from = h.to
+	}
+	if atomic.Load(&ftraceOut.dead) == 0 {
 		for h.from < h.whole && ftraceWritable(ftraceOut.fd, 100) && h.write(h.whole, true) > 0 {
 		}
 		h.empty()
@@ -314,4 +329,12 @@ func ftraceDying() {
 	if locked {
 		h.unlock()
 	}
+}
+
+// interrupted says whether the lock is had by the code that a signal interrupted whose handler calls it.
+//
+//go:nosplit
+func (h *ftraceHeldCopies) interrupted() bool {
+	gp := getg()
+	return gp != nil && h.holder != 0 && gp == gp.m.gsignal && (h.holder.ptr() == gp.m.curg || h.holder.ptr() == gp.m.g0)
 }
