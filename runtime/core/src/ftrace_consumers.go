@@ -96,6 +96,9 @@ type ftraceSummary struct {
 
 const ftraceLog2 = 48
 
+// ftraceHistoryAhead is how far ahead the processor is asked for memory of the long history, which is so large that other things have taken its place in the caches when its turn comes.
+const ftraceHistoryAhead = 256
+
 // ftraceConsumers returns which consumers are on.
 //
 //go:nosplit
@@ -300,6 +303,8 @@ func ftraceConsumeMore(gp *g, t *ftraceG, w *ftraceWriter, frame, around *ftrace
 	}
 	if on&ftraceConsumerHistoryLong != 0 && w.history != nil {
 		c := (*ftraceCall)(add(w.history, w.half+w.nextCall))
+		sys.Prefetch(uintptr(unsafe.Pointer(c)) + ftraceHistoryAhead)
+		sys.Prefetch(uintptr(unsafe.Pointer(c)) + ftraceHistoryAhead + 64)
 		c.fill(gp, t, frame, outcome, now, nesting, exit)
 		if w.nextCall += unsafe.Sizeof(ftraceCall{}); w.nextCall == uintptr(ftraceMemory.head.longMost)*unsafe.Sizeof(ftraceCall{}) {
 			w.nextCall = 0
