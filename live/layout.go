@@ -6,7 +6,7 @@ import "unsafe"
 // machine, so the layout is the compiler's.
 
 const (
-	memoryVersion = 3
+	memoryVersion = 4
 	memoryMagic   = 0x6576696C72746601
 	pageSize      = 4096
 	requestAt     = 1 * pageSize
@@ -65,18 +65,23 @@ type losses struct{ functions, goroutines, frames, tables, calls, tallies uint64
 type section struct{ at, size, most, used uint64 }
 
 type goroutine struct {
-	id          uint64
 	depth       int32
-	parentKey   uint32
-	framesAt    uint64
-	historyAt   uint64
-	calls       uint64
+	_           uint32 // its own data
 	events      uint64
-	parent      uint64
-	_           uint16 // its own data
+	_           uint16
 	muted       bool
-	start       uint64
+	_           [37]byte
+	calls       uint64
+	_           uint64
+	id          uint64
+	_           uint64
+	historyAt   uint64
+	framesAt    uint64
+	parent      uint64
 	parentCount uint64
+	parentKey   uint32
+	_           uint32
+	start       uint64
 }
 
 type frame struct {
@@ -154,9 +159,9 @@ type tally struct {
 // writer is the beginning of a processor's part.
 type writer struct {
 	calls   uint64
-	_       uint64
+	_       [12]uint64
 	lost    uint64
-	_       [7]uint64
+	_       uint64
 	crossed uint64
 }
 

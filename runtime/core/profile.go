@@ -13,10 +13,10 @@ import (
 // see rewrite/profile.go for its form: what a call costs there is mostly saving and restoring registers.
 var hot = map[string]bool{
 	"ftraceBegin": true, "ftraceLeft": true, "ftraceEntered": true, "ftraceAtEntry": true, "ftraceAtExit": true,
-	"(*ftraceWriter).next": true, "(*ftraceWriter).complete": true, "(*ftraceEvent).head": true, "(*ftraceKnownLayouts).write": true, "ftraceNoteEntry": true,
-	"ftraceObserveEntry": true, "ftraceObserveExit": true, "ftraceOutcome": true, "ftraceConsume": true, "(*ftraceCall).fill": true,
+	"(*ftraceWriter).next": true, "(*ftraceWriter).complete": true, "(*ftraceEvent).head": true, "ftraceNoteEntry": true,
+	"ftraceObserveEntry": true, "ftraceObserveExit": true, "ftraceOutcome": true, "ftraceConsume": true, "(*ftraceCall).fill": true, "(*ftraceWriter).summarize": true,
 	"(*ftraceConfig).shows": true, "(*ftraceConfig).clauseOf": true,
-	"(*ftraceG).push": true, "(*ftraceG).pop": true, "(*ftraceG).end": true, "(*ftraceG).settled": true, "(*ftraceG).remember": true,
+	"(*ftraceG).push": true, "(*ftraceG).pop": true, "(*ftraceG).end": true, "(*ftraceG).settled": true,
 	"ftraceWriterOf": true, "(*ftraceWriter).room": true, "(*ftraceWriter).now": true, "ftraceTicks": true,
 	"(*ftraceWriter).entry": true, "(*ftraceWriter).exit": true, "(*ftraceWriter).values": true, "(*ftraceKnownLayouts).find": true, "(*ftraceLayout).holds": true,
 	"(*ftraceLayout).capture": true,

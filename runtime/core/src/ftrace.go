@@ -27,31 +27,32 @@ const ftraceTableVersion = 6
 
 // ftraceFunc is one entry of a package's table of functions, which the rewriter leaves room for (rewrite.tableEntry).
 type ftraceFunc struct {
-	mocks  unsafe.Pointer // *ftraceMocks, its replacements, or nil; atomic
-	hook   *eface         // what the function looks at when it is entered: nil, or this entry: call the core
+	mocks unsafe.Pointer // *ftraceMocks, its replacements, or nil; atomic
+	hook  *eface         // what the function looks at when it is entered: nil, or this entry: call the core
+
+	// What a call looks at that takes the short way.
+	count        uintptr             // calls while armed; atomic
+	plain        *ftrace_rule_Clause // by which its calls take it, or nil, see ftrace_plain.go
+	key          uint32              // its number, from 1 on
+	flags        uint32
+	entryLayouts ftraceKnownLayouts // see ftrace_capture.go
+	exitLayouts  ftraceKnownLayouts
+
 	line   uint32
-	file   uint32  // index into the package's files
-	name   string  // without the package: "F", "(*T).M", "F.func1"
-	params string  // names of parameters and results, see rewrite.signature.names, and the type
-	count  uintptr // calls while armed; atomic
+	file   uint32 // index into the package's files
+	name   string // without the package: "F", "(*T).M", "F.func1"
+	params string // names of parameters and results, see rewrite.signature.names, and the type
 
 	// What the rules say of the function, see ftraceConfig.apply.
 	pkg        *ftracePkg
-	plain      *ftrace_rule_Clause // by which its calls take the short way, or nil, see ftrace_plain.go
-	until      uintptr             // later calls than this many are only counted, whatever goes on around them
-	clause     uint32              // 1 + index of the clause that decides, 0 if none does
-	marks      uint32              // bits that a call of it sets in its frame and those below, see ftraceConfig
-	triggers   uint32              // bits that a call of it sets for the whole process
-	said       uint32              // it was said that its calls are no longer printed; atomic
-	window     int64               // start of the rate limit's current window, in ns
-	inWindow   uint32              // calls printed in it; atomic
-	suppressed uint32              // calls not printed since the last one that was; atomic
-
-	// What a recording has of the function, see ftrace_capture.go.
-	key          uint32 // its number, from 1 on
-	flags        uint32
-	entryLayouts ftraceKnownLayouts
-	exitLayouts  ftraceKnownLayouts
+	until      uintptr // later calls than this many are only counted, whatever goes on around them
+	clause     uint32  // 1 + index of the clause that decides, 0 if none does
+	marks      uint32  // bits that a call of it sets in its frame and those below, see ftraceConfig
+	triggers   uint32  // bits that a call of it sets for the whole process
+	said       uint32  // it was said that its calls are no longer printed; atomic
+	window     int64   // start of the rate limit's current window, in ns
+	inWindow   uint32  // calls printed in it; atomic
+	suppressed uint32  // calls not printed since the last one that was; atomic
 }
 
 // The flags of a function. The lowest bits are flags of its calls' frames, if they take the short way: ftraceAtReturns, and ftraceNotTimed if its calls are not timed.

@@ -96,6 +96,9 @@ type ftraceSummary struct {
 
 const ftraceLog2 = 48
 
+// ftraceHistoryAhead is how far ahead the processor is asked for memory of the long history, which is so large that other things have taken its place in the caches when its turn comes.
+const ftraceHistoryAhead = 256
+
 // ftraceConsumers returns which consumers are on.
 //
 //go:nosplit
@@ -233,17 +236,43 @@ func ftraceOutcome(f *ftraceFunc, frame *ftraceFrame, results []any, p *_panic) 
 func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outcome, on uint32, now, where uint64) {
 	cut := atomic.Load(&ftraceCuts) // once, so that all know of the call or none
 	lasted := now - frame.place.ticks
-	if on&ftraceConsumerSummary != 0 && w.summaries != nil {
-		w.summarize(frame, outcome, cut, lasted)
-	}
 	around := t.around()
 	if around != nil && frame.flags&ftraceNotTimed == 0 {
 		around.within += lasted
 	}
 	if on&^(ftraceConsumerSummary|ftraceConsumerCurrent) != 0 || frame.cut != cut {
-		mp := acquirem()
-		ftraceConsumeMore(gp, t, w, frame, around, outcome, on, cut, now, where)
-		releasem(mp)
+		nesting, exit := uint64(0), ftracePlace{now, where}
+		if around != nil {
+			nesting = around.event
+		}
+		if on&ftraceConsumersTallies != 0 || on&ftraceConsumerHistory != 0 && t.history == nil || frame.cut != cut {
+			mp := acquirem()
+			ftraceConsumeMore(gp, t, w, frame, around, outcome, on, cut, nesting, exit)
+			releasem(mp)
+		}
+		if end := uintptr(w.ownEnd); on&ftraceConsumerHistory != 0 && t.history != nil && end != 0 {
+			c := (*ftraceCall)(add(t.history, uintptr(cut&1)*end+uintptr(t.nextCall)))
+			c.fill(gp, t, frame, outcome, nesting, exit)
+			if t.nextCall += uint32(unsafe.Sizeof(*c)); uintptr(t.nextCall) == end {
+				t.nextCall = 0
+			}
+			t.calls++
+			c.number = t.calls
+		}
+		if on&ftraceConsumerHistoryLong != 0 && w.history != nil {
+			c := (*ftraceCall)(add(w.history, uintptr(cut&1)*w.halfSize+w.nextCall))
+			sys.Prefetch(uintptr(unsafe.Pointer(c)) + ftraceHistoryAhead)
+			sys.Prefetch(uintptr(unsafe.Pointer(c)) + ftraceHistoryAhead + 64)
+			c.fill(gp, t, frame, outcome, nesting, exit)
+			if w.nextCall += unsafe.Sizeof(*c); w.nextCall == w.historyEnd {
+				w.nextCall = 0
+			}
+			w.calls++
+			c.number = w.calls
+		}
+	}
+	if on&ftraceConsumerSummary != 0 && w.summaries != nil {
+		w.summarize(frame, outcome, cut, lasted)
 	}
 }
 
@@ -251,7 +280,7 @@ func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outco
 //
 //go:nosplit
 func (w *ftraceWriter) summarize(frame *ftraceFrame, outcome, cut uint32, lasted uint64) {
-	if uint64(frame.key) >= ftraceMemory.head.summariesMost {
+	if frame.key >= w.summariesMost {
 		atomic.Xadd64(&ftraceMemory.head.lost.functions, 1)
 		return
 	}
@@ -277,38 +306,19 @@ func (w *ftraceWriter) summarize(frame *ftraceFrame, outcome, cut uint32, lasted
 	}
 }
 
-// ftraceConsumeMore tells those that keep more of a call than a summary. around is the frame of the call around it, or nil.
-func ftraceConsumeMore(gp *g, t *ftraceG, w *ftraceWriter, frame, around *ftraceFrame, outcome, on, cut uint32, now, where uint64) {
-	w.half = uintptr(cut&1) * w.halfSize
+// ftraceConsumeMore does what is seldom to be done: it tells the tables of sums by something else than the function, lets the goroutine have a history, and keeps calls that a cut was made in. around is the
+// frame of the call around it, or nil.
+func ftraceConsumeMore(gp *g, t *ftraceG, w *ftraceWriter, frame, around *ftraceFrame, outcome, on, cut uint32, nesting uint64, exit ftracePlace) {
 	if on&ftraceConsumersTallies != 0 {
-		ftraceTallies(t, w, frame, around, outcome, on, now-frame.place.ticks)
+		w.half = uintptr(cut&1) * w.halfSize
+		ftraceTallies(t, w, frame, around, outcome, on, exit.ticks-frame.place.ticks)
 	}
-	nesting := uint64(0)
-	if around != nil {
-		nesting = around.event
-	}
-	exit := ftracePlace{now, where}
-	if on&ftraceConsumerHistory != 0 {
-		if c := t.remember(cut & 1); c != nil {
-			c.fill(gp, t, frame, outcome, now, nesting, exit)
-			if t.nextCall += unsafe.Sizeof(ftraceCall{}); t.nextCall == uintptr(ftraceMemory.head.historyMost)*unsafe.Sizeof(ftraceCall{}) {
-				t.nextCall = 0
-			}
-			t.calls++
-			c.number = t.calls
-		}
-	}
-	if on&ftraceConsumerHistoryLong != 0 && w.history != nil {
-		c := (*ftraceCall)(add(w.history, w.half+w.nextCall))
-		c.fill(gp, t, frame, outcome, now, nesting, exit)
-		if w.nextCall += unsafe.Sizeof(ftraceCall{}); w.nextCall == uintptr(ftraceMemory.head.longMost)*unsafe.Sizeof(ftraceCall{}) {
-			w.nextCall = 0
-		}
-		w.calls++
-		c.number = w.calls
+	if on&ftraceConsumerHistory != 0 && t.history == nil && !t.lost && w.ownEnd != 0 {
+		t.history, t.historyAt = ftraceNewHistory(2 * uintptr(w.ownEnd))
+		t.lost = t.history == nil
 	}
 	if frame.cut != cut && w.crossings != nil {
-		w.cross(cut).fill(gp, t, frame, outcome, now, nesting, exit)
+		w.cross(cut).fill(gp, t, frame, outcome, nesting, exit)
 		ftraceStore64(&w.crossed, w.crossed+1)
 	}
 }
@@ -342,25 +352,10 @@ func (t *ftraceG) around() *ftraceFrame {
 	return nil
 }
 
-// remember returns the place in a half for the goroutine's next finished call, or nil if it can't have a history.
-func (t *ftraceG) remember(half uint32) *ftraceCall {
-	n := uintptr(ftraceMemory.head.historyMost) * unsafe.Sizeof(ftraceCall{})
-	if t.history == nil {
-		if n == 0 || t.historyLost {
-			return nil
-		}
-		t.history, t.historyAt = ftraceNewHistory(2 * n)
-		if t.history == nil {
-			t.historyLost = true
-			return nil
-		}
-	}
-	return (*ftraceCall)(add(t.history, uintptr(half)*n+t.nextCall))
-}
-
-func (c *ftraceCall) fill(gp *g, t *ftraceG, frame *ftraceFrame, outcome uint32, now, nesting uint64, exit ftracePlace) {
-	c.key, c.flags, c.goroutine = frame.fn.key, outcome, gp.goid
-	c.start, c.end = frame.place.ticks, now
+//go:nosplit
+func (c *ftraceCall) fill(gp *g, t *ftraceG, frame *ftraceFrame, outcome uint32, nesting uint64, exit ftracePlace) {
+	c.key, c.flags, c.goroutine = frame.key, outcome, gp.goid
+	c.start, c.end = frame.place.ticks, exit.ticks
 	if frame.flags&ftraceNotTimed != 0 {
 		c.start = 0
 	}

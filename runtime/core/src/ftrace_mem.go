@@ -15,47 +15,48 @@ import (
 
 // ftraceG is the tracer's state of one goroutine that has called an armed function. Only that goroutine uses it; others may read it, who know the first fields byte for byte.
 type ftraceG struct {
-	_         sys.NotInHeap
-	goroutine uint64 // 0: it is not in use
-	depth     int32  // frames in use
-	parentKey uint32
-	framesAt  uint64 // where they are in the memory file, 0: not there
-	historyAt uint64 // likewise
-	calls     uint64 // in the history so far
-	events    uint64 // noted calls so far
-	parent    uint64 // by which goroutine it was started, if in an armed function, and in which call of which
+	_ sys.NotInHeap
 
+	// What a call looks at first, in one line of the processor's cache.
+	depth  int32  // frames in use
+	shown  int32  // of the frames, those that are shown
+	events uint64 // noted calls so far
 	// What makes it unusual, see asUsual.
-	busy    int16  // the tracer itself is at work on this goroutine: what it calls is not traced
-	muted   bool   // its calls are not looked at, see ftrace_setup.go
-	unwound bool   // of its frames some may be of calls that a panic ended which was recovered
-	mask    uint32 // the marks of the calls under way
+	busy     int16        // the tracer itself is at work on this goroutine: what it calls is not traced
+	muted    bool         // its calls are not looked at, see ftrace_setup.go
+	unwound  bool         // of its frames some may be of calls that a panic ended which was recovered
+	mask     uint32       // the marks of the calls under way
+	labels   uintptr      // g.labels when it was decided whether it is muted: an address, so labels that took the place of others in memory are not told from them
+	top      *ftraceFrame // the first that is not in use
+	full     *ftraceFrame // that behind the last for which the short way can be taken, see ftrace_plain.go
+	nextCall uint32       // where the next one goes in the history
+	recorded bool         // its first record was made
+	headed   bool         // the goroutine's first line was printed
+	lost     bool         // there was no memory for its history
+	calls    uint64       // in the history so far
 
-	start       uint64  // address of the function that it was started with
-	parentCount uintptr // number of the call in which it was started
-	labels      uintptr // g.labels when it was decided whether it is muted: an address, so labels that took the place of others in memory are not told from them
+	last        uint64         // ticks of what was last noted; a call is quicker if this is not in the same line
+	goroutine   uint64         // 0: it is not in use
+	history     unsafe.Pointer // the last calls that have ended
+	historyAt   uint64         // where that is in the memory file, 0: not there
+	framesAt    uint64         // likewise
+	parent      uint64         // by which goroutine it was started, if in an armed function, and in which call of which
+	parentCount uintptr
+	parentKey   uint32
+	startMask   uint32 // the marks it inherits
+	start       uint64 // address of the function that it was started with
 
-	next         *ftraceG // in the free list
-	frames       *ftraceFrame
-	top          *ftraceFrame   // the first that is not in use
-	full         *ftraceFrame   // that behind the last for which the short way can be taken, see ftrace_plain.go
-	history      unsafe.Pointer // the last calls that have ended
-	size         int32          // frames that fit
-	shown        int32          // of the frames, those that are shown
-	last         uint64         // ticks of what was last noted
-	contextShown uint64         // ticks when its last calls were printed, see ftrace_context.go
-
-	parentFn    *ftraceFunc // where the goroutine was started, if in an armed function
-	startMask   uint32      // the marks it inherits
-	recorded    bool        // its first record was made
-	headed      bool        // the goroutine's first line was printed
-	historyLost bool        // there was no memory for its history
-	nextCall    uintptr     // where the next one goes in the history
+	next         *ftraceG    // in the free list
+	parentFn     *ftraceFunc // where the goroutine was started, if in an armed function
+	contextShown uint64      // ticks when its last calls were printed, see ftrace_context.go
+	size         int32       // frames that fit
 
 	group *ftraceGroup // lines that wait for the end of the outermost call, see ftrace_group.go
 	held  *ftraceText  // entry lines that wait for the exit, see ftrace_text.go
 	notes *ftraceText  // of the calls under way
 }
+
+var _ [3*64 - unsafe.Sizeof(ftraceG{})]byte // it has three lines
 
 // ftraceText is a buffer for text. It is large, but only the pages in use take memory.
 type ftraceText struct {
@@ -112,7 +113,7 @@ func ftraceNewG() *ftraceG {
 
 // free gives the state back, empty, with what it holds.
 func (t *ftraceG) free() {
-	held, notes, frames, size, history := t.held, t.notes, t.frames, t.size, t.history
+	held, notes, frames, size, history := t.held, t.notes, t.frame(0), t.size, t.history
 	if t.group != nil {
 		t.group.orphan()
 	}
@@ -130,9 +131,11 @@ func (t *ftraceG) free() {
 	unlock(&ftraceMem.lock)
 }
 
+// frame returns the frame with that number, from 0 on.
+//
 //go:nosplit
 func (t *ftraceG) frame(i int32) *ftraceFrame {
-	return (*ftraceFrame)(add(unsafe.Pointer(t.frames), uintptr(i)*unsafe.Sizeof(ftraceFrame{})))
+	return (*ftraceFrame)(unsafe.Pointer(uintptr(unsafe.Pointer(t.top)) - uintptr(t.depth-i)*unsafe.Sizeof(ftraceFrame{})))
 }
 
 // ftraceNotJudged is no address of labels.
@@ -215,12 +218,14 @@ func (t *ftraceG) grow() bool {
 	if frames == nil {
 		return false
 	}
+	before := t.frame(0)
 	if t.depth > 0 {
-		memmove(unsafe.Pointer(frames), unsafe.Pointer(t.frames), uintptr(t.depth)*unsafe.Sizeof(ftraceFrame{}))
+		memmove(unsafe.Pointer(frames), unsafe.Pointer(before), uintptr(t.depth)*unsafe.Sizeof(ftraceFrame{}))
 	}
-	ftraceFreeFrames(t.frames, t.size)
-	t.frames, t.framesAt, t.size = frames, ftraceSharedAt(unsafe.Pointer(frames)), size
-	t.top, t.full = t.frame(t.depth), t.frame(min(size, ftraceDepthMost))
+	ftraceFreeFrames(before, t.size)
+	t.framesAt, t.size = ftraceSharedAt(unsafe.Pointer(frames)), size
+	t.top = (*ftraceFrame)(add(unsafe.Pointer(frames), uintptr(t.depth)*unsafe.Sizeof(ftraceFrame{})))
+	t.full = t.frame(min(size, ftraceDepthMost))
 	return true
 }
 

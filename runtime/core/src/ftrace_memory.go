@@ -16,7 +16,7 @@ import (
 )
 
 // ftraceMemoryVersion is that of the head and of all that is described in docs/format.md under "A process".
-const ftraceMemoryVersion = 3
+const ftraceMemoryVersion = 4
 
 const ftraceMemoryMagic = 0x6576696C72746601 // "\x01ftrlive"
 

@@ -34,8 +34,8 @@ func (c *ftraceConfig) plain(f *ftraceFunc) *ftrace_rule_Clause {
 // Behind its first instructions nothing takes the goroutine off its processor, whose writer this and ftraceAtExit use: code of this package is not preempted but where it calls
 // a function that is not nosplit. So all that they call are, even if it is always inlined, for with -gcflags=all=-l nothing is.
 //
-// What a call costs is how many instructions there are here. So each word is written on its own, for what is put together elsewhere and copied the processor waits for; and the time, which is read by a
-// function, is asked for when little is left to do, since what lives across a call goes to the stack and back.
+// What a call costs is how many instructions there are here. So each word is written on its own, for what is put together elsewhere and copied the processor waits for; and what is used behind a call
+// of a function, as that which reads the time, is asked for again there: what lives across it would go to the stack, also where it is not called.
 func ftraceAtEntry(f *ftraceFunc, offset uintptr, first *any, n int, result *any) (token int) {
 	gp := getg()
 	t, clause := gp.ftrace, f.plain
@@ -63,34 +63,47 @@ func ftraceAtEntry(f *ftraceFunc, offset uintptr, first *any, n int, result *any
 	// What functions and clauses there are stays.
 	*(*uintptr)(unsafe.Pointer(&frame.fn)) = uintptr(unsafe.Pointer(f))
 	*(*uintptr)(unsafe.Pointer(&frame.clause)) = uintptr(unsafe.Pointer(clause))
-	*(*uint64)(unsafe.Pointer(&frame.key)) = f.keyAndFlags()
+	known := f.keyAndFlags()
+	*(*uint64)(unsafe.Pointer(&frame.key)) = known
 	frame.sp, frame.count, frame.shown = offset, count, t.shown
 	t.events++
 	frame.event = t.events
 	t.top = frame.above()
 	t.depth++
 	t.shown++
-	if f.flags&ftraceReceives != 0 && n > 0 {
+	if known&(ftraceReceives<<32) != 0 && n > 0 {
 		frame.object = uint64(uintptr(efaceOf(first).data))
 	}
 	size := uintptr(0)
 	if !records {
 		frame.place.where = ftraceNowhere
 	} else {
-		frame.place.where = w.where | uint64(w.pos/8)<<48
+		frame.place.where = w.where | uint64(w.pos)<<45
 		r := w.next()
 		values := add(unsafe.Pointer(r), ftraceRecordSize+8)
-		*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = uint64(count) | uint64(frame.flags&ftraceNotTimed)*(ftraceCallUntimed/ftraceNotTimed)
-		switch {
-		case n == 0 || clause.Detail != ftrace_rule_Args:
+		*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = uint64(count) | known&(ftraceNotTimed<<32)*(ftraceCallUntimed/(ftraceNotTimed<<32))
+		if n == 0 || clause.Detail != ftrace_rule_Args {
 			size = r.head(frame, ftraceKindEntry, ftraceRecordSize/8+1)
-		case f.entryLayouts.write(values, first, n):
-			size = r.head(frame, ftraceKindEntryArgs, ftraceRecordSize/8+2+uintptr(n))
-		default:
-			size = r.writeAny(frame, ftraceKindEntry, values, &f.entryLayouts, 0, first, n)
+		} else if l := f.entryLayouts.usual(); n == 1 && l.fits(first, 1) {
+			l.writeFirst(values, first)
+			size = r.head(frame, ftraceKindEntryArgs, ftraceRecordSize/8+3)
+		} else {
+			size = r.write(frame, ftraceKindEntry, values, &f.entryLayouts, 0, first, n)
+			t, w = getg().ftrace, getg().m.p.ptr().ftrace
+			frame = t.top.below()
 		}
 	}
-	frame.place.ticks = w.complete(t, frame, size)
+	now := uint64(0)
+	if known&(ftraceNotTimed<<32) != 0 {
+		now = t.last + 1
+	} else {
+		if now = ftraceCycles(); ftraceTimer != ftraceTimerCycle {
+			now = ftraceOtherTicks()
+		}
+		t, w = getg().ftrace, getg().m.p.ptr().ftrace
+		frame = t.top.below()
+	}
+	frame.place.ticks = w.complete(t, now, size)
 	return int(t.depth)
 }
 
@@ -105,7 +118,8 @@ func ftraceAtExit(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) 
 	}
 	frame := t.top.below()
 	const noted = ^uint64(ftraceAtReturns << 32) // all but this flag is as ftraceAtEntry has left it
-	if (frame.keyAndFlags()^f.keyAndFlags())&noted != 0 || frame.sp != offset || frame.clause != clause || frame.place.ticks == 0 || frame.shown >= ftraceDepthMost {
+	known := f.keyAndFlags()
+	if (frame.keyAndFlags()^known)&noted != 0 || frame.sp != offset || frame.clause != clause || frame.place.ticks == 0 || frame.shown >= ftraceDepthMost {
 		ftraceLeft(f, offset, how, first, n)
 		return
 	}
@@ -125,7 +139,7 @@ func ftraceAtExit(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) 
 		return
 	}
 	outcome := uint32(0)
-	if f.flags&ftraceMayFail != 0 && n > 0 {
+	if known&(ftraceMayFail<<32) != 0 && n > 0 {
 		last := (*eface)(add(unsafe.Pointer(first), uintptr(n-1)*unsafe.Sizeof(*first)))
 		if how != 0 && last._type != nil || how == 0 && *(*unsafe.Pointer)(last.data) != nil {
 			outcome = ftraceCallFailed
@@ -135,31 +149,45 @@ func ftraceAtExit(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) 
 	if records {
 		r := w.next()
 		values := add(unsafe.Pointer(r), ftraceRecordSize)
-		switch {
-		case n == 0 || clause.Detail != ftrace_rule_Args:
+		if n == 0 || clause.Detail != ftrace_rule_Args {
 			size = r.head(frame, ftraceKindExit, ftraceRecordSize/8)
-		case f.exitLayouts.write(values, first, n):
-			size = r.head(frame, ftraceKindExitArgs, ftraceRecordSize/8+1+uintptr(n))
-		default:
+		} else if l := f.exitLayouts.usual(); n == 1 && l.fits(first, 1) {
+			l.writeFirst(values, first)
+			size = r.head(frame, ftraceKindExitArgs, ftraceRecordSize/8+2)
+		} else {
 			flags := uint32(0)
 			if how == 0 {
 				flags = ftraceLayoutPointers
 			}
-			size = r.writeAny(frame, ftraceKindExit, values, &f.exitLayouts, flags, first, n)
+			size = r.write(frame, ftraceKindExit, values, &f.exitLayouts, flags, first, n)
+			t, w = getg().ftrace, getg().m.p.ptr().ftrace
+			frame = t.top.below()
 		}
 	}
-	now := w.complete(t, frame, size)
+	now := uint64(0)
+	if known&(ftraceNotTimed<<32) != 0 {
+		now = t.last + 1
+	} else {
+		if now = ftraceCycles(); ftraceTimer != ftraceTimerCycle {
+			now = ftraceOtherTicks()
+		}
+		t, w = getg().ftrace, getg().m.p.ptr().ftrace
+		frame = t.top.below()
+	}
+	now = w.complete(t, now, size)
 	if on := ftraceConsumers(); on != 0 {
 		where := uint64(ftraceNowhere)
 		if size != 0 {
-			where = w.where | uint64((w.pos-size)/8)<<48
+			where = w.where | uint64(w.pos-(size+7)&^7)<<45
 		}
 		ftraceConsume(getg(), t, w, frame, outcome, on, now, where)
+		t = getg().ftrace
+		frame = t.top.below()
 	}
 	if frame.object|frame.within != 0 {
 		frame.object, frame.within = 0, 0 // as they are in frames that are not in use
 	}
-	t.top = t.top.below()
+	t.top = frame
 	t.depth--
 	t.shown = frame.shown
 }
@@ -190,18 +218,10 @@ func (r *ftraceEvent) head(frame *ftraceFrame, kind uint8, words uintptr) (size 
 	return words * 8
 }
 
-// complete completes the record of that size, if there is one, with the time, which it returns.
+// complete completes the record of that size, if there is one, with the time, which it returns: now, or what was last noted if that is later.
 //
 //go:nosplit
-func (w *ftraceWriter) complete(t *ftraceG, frame *ftraceFrame, size uintptr) (now uint64) {
-	switch {
-	case frame.flags&ftraceNotTimed != 0:
-		now = t.last + 1
-	case ftraceTimer == ftraceTimerCycle:
-		now = ftraceCycles()
-	default:
-		now = ftraceOtherTicks()
-	}
+func (w *ftraceWriter) complete(t *ftraceG, now uint64, size uintptr) uint64 {
 	now = max(now, w.last)
 	t.last, w.last = now, now
 	if size != 0 {
@@ -223,24 +243,33 @@ func ftraceOtherTicks() uint64 {
 	return now
 }
 
-// write writes n values, at least one, behind their layout and size, at p, or returns false: they are not what they mostly are, words of the first layout.
+// usual returns the layout that values mostly have, or nil.
 //
 //go:nosplit
-func (known *ftraceKnownLayouts) write(p unsafe.Pointer, first *any, n int) bool {
-	l := (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first)))
-	if l == nil || int(l.words) != n || efaceOf(first)._type != *l.typ(0) {
-		return false
-	}
-	*(*uint64)(p) = l.head
-	if l.boxed&1 != 0 {
-		*(*uintptr)(add(p, 8)) = *(*uintptr)(efaceOf(first).data)
-	} else {
-		*(*uintptr)(add(p, 8)) = uintptr(efaceOf(first).data)
-	}
-	return n == 1 || l.writeMore(p, first, n)
+func (known *ftraceKnownLayouts) usual() *ftraceLayout {
+	return (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first)))
 }
 
-// writeMore writes all but the first.
+// fits says whether there is a layout and n values, at least one, are words, of which the first is of its type.
+//
+//go:nosplit
+func (l *ftraceLayout) fits(first *any, n int) bool {
+	return l != nil && int(l.words) == n && efaceOf(first)._type == *l.typ(0)
+}
+
+// writeFirst writes the values' layout, their size and the first one at p.
+//
+//go:nosplit
+func (l *ftraceLayout) writeFirst(p unsafe.Pointer, first *any) {
+	*(*uint64)(p) = l.head
+	v := uintptr(efaceOf(first).data)
+	if l.boxed&1 != 0 {
+		v = *(*uintptr)(efaceOf(first).data)
+	}
+	*(*uintptr)(add(p, 8)) = v
+}
+
+// writeMore writes the others behind that, or returns false: they are not of the layout's types.
 //
 //go:nosplit
 func (l *ftraceLayout) writeMore(p unsafe.Pointer, first *any, n int) bool {
@@ -260,12 +289,16 @@ func (l *ftraceLayout) writeMore(p unsafe.Pointer, first *any, n int) bool {
 	return true
 }
 
-// writeAny writes values of any kind at p, and the head, for the kind of record that one without values is.
+// write writes n values, at least one, at p, and the head, for the kind of record that one without values is.
 //
 //go:nosplit
-func (r *ftraceEvent) writeAny(frame *ftraceFrame, kind uint8, p unsafe.Pointer, known *ftraceKnownLayouts, flags uint32, first *any, n int) (size uintptr) {
-	mp := acquirem()
+func (r *ftraceEvent) write(frame *ftraceFrame, kind uint8, p unsafe.Pointer, known *ftraceKnownLayouts, flags uint32, first *any, n int) (size uintptr) {
 	size = uintptr(p) - uintptr(unsafe.Pointer(r))
+	if l := known.usual(); l.fits(first, n) && l.writeMore(p, first, n) {
+		l.writeFirst(p, first)
+		return r.head(frame, kind+1, size/8+1+uintptr(n))
+	}
+	mp := acquirem()
 	values := unsafe.Slice(first, n)
 	if l := known.find(values, flags, nil, n); l != nil {
 		kind++

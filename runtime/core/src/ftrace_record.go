@@ -76,24 +76,31 @@ const ftraceCTFMagic = 0xC1FC1FC1
 // ftraceWriter writes what is kept of one processor, on which the goroutine is held. It is at the beginning of the processor's part of the memory file; readers know the first
 // fields byte for byte.
 type ftraceWriter struct {
-	_         sys.NotInHeap
-	calls     uint64       // in the long history so far
-	number    uint64       // of the next chunk
-	lost      uint64       // records
-	last      uint64       // ticks of what was last noted
-	chunk     *ftraceChunk // being written, or nil
-	pos       uintptr      // where the next record goes, from the chunk's start
-	limit     uintptr      // from here on there is too little room
+	_ sys.NotInHeap
+
+	// What every call looks at of which nothing is recorded, in one line of the processor's cache.
+	calls         uint64         // in the long history so far
+	last          uint64         // ticks of what was last noted
+	history       unsafe.Pointer // the last calls, nil: there is no memory for them
+	nextCall      uintptr        // where the next one goes in the history
+	historyEnd    uintptr        // where it has to begin anew
+	summaries     unsafe.Pointer // by key, nil: there is no memory for them
+	summariesMost uint32
+	ownEnd        uint32  // where a goroutine's history has to begin anew
+	halfSize      uintptr // how far behind the first half of history, summaries and tallies the second is
+
+	chunk *ftraceChunk // being written, or nil
+	pos   uintptr      // where the next record goes, from the chunk's start
+	limit uintptr      // from here on there is too little room
+	where uint64       // the place of the chunk's first byte
+
+	number    uint64 // of the next chunk
+	lost      uint64 // records
 	ring      unsafe.Pointer
-	history   unsafe.Pointer // the last calls, nil: there is no memory for them
-	summaries unsafe.Pointer // by key, likewise
 	crossed   uint64         // calls put into crossings so far
-	tallies   [ftraceTallyTables]unsafe.Pointer
 	crossings unsafe.Pointer // calls that a cut was made in, see ftrace_cut.go
-	half      uintptr        // where the half begins that is written to, of history, summaries and tallies
-	halfSize  uintptr
-	nextCall  uintptr // where the next one goes in the history
-	where     uint64  // the place of the chunk's first byte
+	tallies   [ftraceTallyTables]unsafe.Pointer
+	half      uintptr // where the half of the tallies begins that is written to
 	fd        int32
 	failed    int32 // errno of what ended this writer
 	_         cpu.CacheLinePad
