@@ -32,6 +32,7 @@ var ways = []way{
 	{"summary", true, nil, []string{"FTRACE=calls.*=call", "FTRACE_OUT=off", "FTRACE_CONSUMERS=summary"}},
 	{"kept", true, nil, []string{"FTRACE=calls.*=call", "FTRACE_OUT=off"}},
 	{"ring, untimed", true, nil, []string{"FTRACE=calls.*=call,untimed", "FTRACE_RECORD=ring", "FTRACE_CONSUMERS=none"}},
+	{"ring, args, untimed", true, nil, []string{"FTRACE=calls.*=args,untimed", "FTRACE_RECORD=ring", "FTRACE_CONSUMERS=none"}},
 	{"ring, call", true, nil, []string{"FTRACE=calls.*=call", "FTRACE_RECORD=ring", "FTRACE_CONSUMERS=none"}},
 	{"ring, args", true, nil, []string{"FTRACE=calls.*=args", "FTRACE_RECORD=ring", "FTRACE_CONSUMERS=none"}},
 	{"file, args", true, nil, []string{"FTRACE=calls.*=args", "FTRACE_RECORD=" + recorded}},
@@ -102,7 +103,7 @@ type result struct {
 	allocs int
 }
 
-var line = regexp.MustCompile(`(?m)^Benchmark(\w+?)(?:-\d+)?\s+\d+\s+([\d.]+) ns/op.*?(\d+) allocs/op`)
+var line = regexp.MustCompile(`(?m)^Benchmark([\w/]+?)(?:-\d+)?\s+\d+\s+([\d.]+) ns/op.*?(\d+) allocs/op`)
 
 func parse(out string) []result {
 	var results []result

@@ -62,12 +62,12 @@ func measureLogs(w io.Writer, dir, wrap string, rounds int, short bool) error {
 				if err != nil {
 					return fmt.Errorf("%s: %v", way.name, err)
 				}
-				all, allocated, err := runLogs(exe[way.wrapped], dir, benchmark, lines, way.run)
+				all, results, err := runLogs(exe[way.wrapped], dir, benchmark, lines, way.run)
 				if err != nil {
 					return fmt.Errorf("%s: %v", way.name, err)
 				}
 				times[i] = append(times[i], float64(all-one)/float64(lines))
-				allocs[i] = max(allocs[i], allocated)
+				allocs[i] = max(allocs[i], results[0].allocs)
 			}
 		}
 		fmt.Fprintf(w, "| %s |", benchmark)
@@ -76,15 +76,42 @@ func measureLogs(w io.Writer, dir, wrap string, rounds int, short bool) error {
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "\nHeap allocations a line at most, by way: %s.\n", strings.Trim(fmt.Sprint(allocs), "[]"))
+	fmt.Fprintf(w, "\nHeap allocations a line at most, by way: %s.\n\n", strings.Trim(fmt.Sprint(allocs), "[]"))
+	return measureSpaced(w, dir, exe, rounds, short)
+}
+
+// measureSpaced prints what a line of package log takes of which there are some every 10 ms, and what the process takes in that time.
+func measureSpaced(w io.Writer, dir string, exe map[bool]string, rounds int, short bool) error {
+	ticks := 100
+	if short {
+		ticks = 2
+	}
+	fmt.Fprintf(w, "| lines every 10 ms | a line, plain ns | two streams | µs of CPU in 10 ms, plain | two streams |\n|--:|--:|--:|--:|--:|\n")
+	for _, lines := range []string{"1", "4", "16", "64"} {
+		var times, costs [2][]float64
+		for range 2 * rounds {
+			for i, way := range []way{logWays[0], logWays[6]} {
+				one, _, err := runLogs(exe[way.wrapped], dir, "Spaced$/^"+lines, 1, way.run)
+				if err != nil {
+					return fmt.Errorf("%s: %v", way.name, err)
+				}
+				all, results, err := runLogs(exe[way.wrapped], dir, "Spaced$/^"+lines, ticks+1, way.run)
+				if err != nil {
+					return fmt.Errorf("%s: %v", way.name, err)
+				}
+				times[i], costs[i] = append(times[i], results[0].ns), append(costs[i], float64((all-one).Microseconds())/float64(ticks))
+			}
+		}
+		fmt.Fprintf(w, "| %s | %.0f | %.0f | %.0f | %.0f |\n", lines, median(times[0]), median(times[1]), median(costs[0]), median(costs[1]))
+	}
 	return nil
 }
 
-// runLogs runs a benchmark for so many lines, with stderr and the trace in new files, and returns the processor time and the allocations of a line.
-func runLogs(exe, dir, benchmark string, lines int, env []string) (time.Duration, int, error) {
+// runLogs runs a benchmark for so many lines, with stderr and the trace in new files, and returns the processor time and what the benchmark says.
+func runLogs(exe, dir, benchmark string, lines int, env []string) (time.Duration, []result, error) {
 	stderr, err := os.Create(filepath.Join(dir, "stderr"))
 	if err != nil {
-		return 0, 0, err
+		return 0, nil, err
 	}
 	defer os.Remove(stderr.Name())
 	defer stderr.Close()
@@ -95,11 +122,11 @@ func runLogs(exe, dir, benchmark string, lines int, env []string) (time.Duration
 		"-test.cpu=1", "-test.bench=^Benchmark"+benchmark+"$", fmt.Sprintf("-test.benchtime=%dx", lines))
 	cmd.Stdout, cmd.Stderr = &out, stderr
 	if err := cmd.Run(); err != nil {
-		return 0, 0, fmt.Errorf("%v\n%s", err, out.String())
+		return 0, nil, fmt.Errorf("%v\n%s", err, out.String())
 	}
-	allocs := 0
-	for _, r := range parse(out.String()) {
-		allocs = r.allocs
+	results := parse(out.String())
+	if len(results) == 0 {
+		return 0, nil, fmt.Errorf("there is no result in\n%s", out.String())
 	}
-	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), allocs, nil
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), results, nil
 }

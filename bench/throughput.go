@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -29,10 +30,11 @@ type serverWay struct {
 // requestRules are a choice from net/http by which one sees what becomes of each request: the methods of the connection, the multiplexer, the handlers and the response.
 const requestRules = "main.*;net/http.(*conn).*;net/http.(*ServeMux).*;net/http.serverHandler.*;net/http.HandlerFunc.*;net/http.(*response).*"
 
-// The first is what the others are compared with. The second is the same: how much it differs says how much a difference must be to mean anything.
+// Those without packages are what all are compared with, together. How much each of them differs from that says how much a difference must be to mean anything.
 var serverWays = []serverWay{
 	{"out", "", "", false},
 	{"out, another process", "", "", false},
+	{"out, a third", "", "", false},
 	{"package main: in and off", "main", "", false},
 	{"in and on", "main", "main.*", false},
 	{"in and on, the global summary alone", "main", "main.*", true},
@@ -44,61 +46,68 @@ var serverWays = []serverWay{
 }
 
 const (
-	startsPerRound = 4
-	turnsPerStart  = 24
+	layouts        = 8 // in which order functions are in memory
+	startsPerRound = 8
+	turnsPerStart  = 12
 	connections    = 8
 	warming        = 1000 // requests of a connection before the first turn: the long history of each processor is filled once, whose memory is new until then
 	requestsATurn  = 100  // of a connection: some 25 ms in all
 )
 
 // measureServer prints what a request costs. All servers run at once and have nothing to do but in turn, for a moment, in an order that changes; so whatever else the machine does, and however fast it is, concerns
-// neighbours alike, and each is compared with the first of the same turn. Now and then they are started anew: a process has its addresses, by which alone it may be a percent faster or slower than another.
+// neighbours alike, and each is compared with those that are out in the same turn. Now and then they are started anew, linked in another order: a process has its addresses, and a program the places of its functions, by which alone it may be a percent faster or slower than another.
 func measureServer(w io.Writer, dir, wrap string, rounds int, short bool) error {
-	exes := map[string]string{}
-	for i, way := range serverWays {
-		if exes[way.packages] != "" {
-			continue
-		}
-		exe := filepath.Join(dir, fmt.Sprint("served", i))
-		args := []string{"build", "-o", exe}
-		if way.packages != "" {
-			args = append(args, "-toolexec="+wrap)
-		}
-		if err := command("", []string{"FTRACE_PACKAGES=" + way.packages}, "go", append(args, "github.com/ftrace-wrap/ftrace-wrap/bench/served")...).Run(); err != nil {
+	starts, turns, n, layouts := startsPerRound*rounds, turnsPerStart, requestsATurn, layouts
+	if short {
+		starts, turns, n, layouts = 1, 2, 20, 1
+	}
+	exes := make([]map[string]string, layouts)
+	for layout := range exes {
+		var err error
+		if exes[layout], err = buildServers(dir, wrap, layout); err != nil {
 			return fmt.Errorf("building the server: %v", err)
 		}
-		exes[way.packages] = exe
-	}
-	starts, turns, n := startsPerRound*rounds, turnsPerStart, requestsATurn
-	if short {
-		starts, turns, n = 1, 2, 20
 	}
 	figures := make([]serverFigures, len(serverWays))
-	for range starts {
-		if err := measureStart(figures, exes, turns, n); err != nil {
+	for i := range starts {
+		if err := measureStart(figures, exes[i%layouts], turns, n); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintf(w, "| a request, of %d starts with %d turns | calls seen | µs of the server's CPU | more than out: median of the starts | half of them | requests a second |\n|---|--:|--:|--:|--:|--:|\n", starts, turns)
 	for i, way := range serverWays {
 		f := &figures[i]
-		fmt.Fprintf(w, "| %s | %.0f | %.2f |", way.name, f.calls, median(f.costs))
-		if i == 0 {
-			fmt.Fprint(w, " | |")
-		} else {
-			sorted := slices.Sorted(slices.Values(f.ratios))
-			more := func(quarters int) float64 { return (sorted[quarters*(len(sorted)-1)/4] - 1) * 100 }
-			fmt.Fprintf(w, " %+.1f %% | %+.1f to %+.1f |", more(2), more(1), more(3))
-		}
-		fmt.Fprintf(w, " %.0f |\n", median(f.speeds))
+		sorted := slices.Sorted(slices.Values(f.ratios))
+		more := func(quarters int) float64 { return (sorted[quarters*(len(sorted)-1)/4] - 1) * 100 }
+		fmt.Fprintf(w, "| %s | %.0f | %.2f | %+.1f %% | %+.1f to %+.1f | %.0f |\n", way.name, f.calls, median(f.costs), more(2), more(1), more(3), median(f.speeds))
 	}
 	return nil
+}
+
+// buildServers builds the servers, with the functions in memory in that order, and returns them by the packages that have hooks.
+func buildServers(dir, wrap string, layout int) (map[string]string, error) {
+	exes := map[string]string{}
+	for i, way := range serverWays {
+		if exes[way.packages] != "" {
+			continue
+		}
+		exe := filepath.Join(dir, fmt.Sprint("served", i, ".", layout))
+		args := []string{"build", "-o", exe, fmt.Sprint("-ldflags=-randlayout=", layout+1)}
+		if way.packages != "" {
+			args = append(args, "-toolexec="+wrap)
+		}
+		if err := command("", []string{"FTRACE_PACKAGES=" + way.packages}, "go", append(args, "github.com/ftrace-wrap/ftrace-wrap/bench/served")...).Run(); err != nil {
+			return nil, err
+		}
+		exes[way.packages] = exe
+	}
+	return exes, nil
 }
 
 // serverFigures are what was measured of a way.
 type serverFigures struct {
 	costs, speeds []float64 // of each turn, see server.measure
-	ratios        []float64 // of each start: the median ratio of its costs to those of the first way
+	ratios        []float64 // of each start: the median ratio of its costs to those of the ways that are out
 	calls         float64   // of a request
 }
 
@@ -127,8 +136,15 @@ func measureStart(figures []serverFigures, exes map[string]string, turns, n int)
 			costs[i] = cost
 			figures[i].costs, figures[i].speeds = append(figures[i].costs, cost), append(figures[i].speeds, speed)
 		}
+		out, ways := 1.0, 0.0 // their geometric mean
+		for i, way := range serverWays {
+			if way.packages == "" {
+				out, ways = out*costs[i], ways+1
+			}
+		}
+		out = math.Pow(out, 1/ways)
 		for i, cost := range costs {
-			ratios[i] = append(ratios[i], cost/costs[0])
+			ratios[i] = append(ratios[i], cost/out)
 		}
 	}
 	for i, s := range servers {

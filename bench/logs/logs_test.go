@@ -6,7 +6,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 	"go.uber.org/zap"
@@ -74,4 +76,25 @@ func BenchmarkWrite(b *testing.B) {
 	line := []byte("G19    - info request served i=123456 status=200\n")
 	b.ReportAllocs()
 	Run(b.Loop, func(int) { f.Write(line) })
+}
+
+// BenchmarkSpaced logs some lines, and sleeps for the rest of 10 ms. Its time is that of a line.
+func BenchmarkSpaced(b *testing.B) {
+	for _, lines := range []int{1, 4, 16, 64} {
+		b.Run(strconv.Itoa(lines), func(b *testing.B) {
+			l := log.New(stderr, "", log.LstdFlags)
+			took := time.Duration(0)
+			b.ReportAllocs()
+			Run(b.Loop, func(i int) {
+				began := time.Now()
+				for range lines {
+					Log(l, i)
+				}
+				spent := time.Since(began)
+				took += spent
+				time.Sleep(10*time.Millisecond - spent)
+			})
+			b.ReportMetric(float64(took)/float64(b.N*lines), "ns/op")
+		})
+	}
 }
