@@ -13,6 +13,7 @@ require (
 	github.com/peterh/liner v1.2.2
 	github.com/rogpeppe/go-internal v1.15.0
 	golang.org/x/mod v0.38.0
+	golang.org/x/sys v0.47.0
 	golang.org/x/tools v0.48.0
 	google.golang.org/protobuf v1.36.11
 	modernc.org/sqlite v1.58.0
@@ -38,7 +39,6 @@ require (
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/xo/terminfo v0.0.0-20220910002029-abceb7e1c41e // indirect
 	golang.org/x/sync v0.22.0 // indirect
-	golang.org/x/sys v0.47.0 // indirect
 	golang.org/x/text v0.3.8 // indirect
 	modernc.org/libc v1.75.6 // indirect
 	modernc.org/mathutil v1.7.1 // indirect

@@ -20,7 +20,7 @@ import (
 	"unsafe"
 )
 
-// List returns the processes that Attach can attach to, by their number.
+// List returns the processes that Attach can attach to, and those that it can't for their version, by their number.
 func List() []Found {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	var list []Found
@@ -30,11 +30,14 @@ func List() []Found {
 			continue
 		}
 		p, err := Attach(pid)
-		if err != nil {
-			continue
+		var version *VersionError
+		switch {
+		case err == nil:
+			list = append(list, p.found())
+			p.Close()
+		case errors.As(err, &version):
+			list = append(list, runs(Found{PID: pid, Err: version}))
 		}
-		list = append(list, p.found())
-		p.Close()
 	}
 	slices.SortFunc(list, func(a, b Found) int { return a.PID - b.PID })
 	return list
@@ -45,8 +48,13 @@ func (p *Process) found() Found {
 	if flags, err := p.read(p.head.flags.at, p.head.flags.most); err == nil && p.head.armed != 0 {
 		f.Armed = slices.ContainsFunc(flags, func(b byte) bool { return b&1 != 0 })
 	}
-	f.Executable, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", p.PID))
-	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
+	return runs(f)
+}
+
+// runs adds what the process runs.
+func runs(f Found) Found {
+	f.Executable, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", f.PID))
+	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", f.PID))
 	f.Args = strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")
 	return f
 }
@@ -145,12 +153,11 @@ func newProcess(pid int, f *os.File) (*Process, error) {
 	case atomic.LoadUint64(&h.magic) != memoryMagic:
 		err = errStarting
 	case h.version != memoryVersion || uintptr(h.size) != unsafe.Sizeof(head{}):
-		err = fmt.Errorf("its memory has version %d (%d bytes), and this ftrace reads version %d (%d bytes): use the ftrace that came with the program's ftrace-wrap",
-			h.version, h.size, memoryVersion, unsafe.Sizeof(head{}))
+		err = &VersionError{int(h.version), int(h.size)}
 	}
 	if err != nil {
 		p.Close()
-		return nil, fmt.Errorf("process %d: %v", pid, err)
+		return nil, fmt.Errorf("process %d: %w", pid, err)
 	}
 	return p, nil
 }

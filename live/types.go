@@ -1,8 +1,13 @@
 package live
 
-import "github.com/ftrace-wrap/ftrace-wrap/recording"
+import (
+	"fmt"
+	"unsafe"
 
-// Found is a process that can be attached to.
+	"github.com/ftrace-wrap/ftrace-wrap/recording"
+)
+
+// Found is a process that was built with ftrace-wrap.
 type Found struct {
 	PID        int
 	Executable string
@@ -10,6 +15,17 @@ type Found struct {
 	Armed      bool      // the calls of some function are seen
 	Recording  Recording // where it records
 	Session    bool      // someone is attached
+	Err        error     // why Attach fails: a VersionError; then nothing is known of the three before
+}
+
+// A VersionError says that a program was built by another version of ftrace-wrap, whose memory is not as this package knows it.
+type VersionError struct {
+	Version, Size int // of the memory file and of its head
+}
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("its memory has version %d (%d bytes), and this ftrace reads version %d (%d bytes): use the ftrace that came with the program's ftrace-wrap",
+		e.Version, e.Size, memoryVersion, unsafe.Sizeof(head{}))
 }
 
 // Recording says where a program that was asked to records. One that records since its environment said so is not among them.

@@ -26,6 +26,10 @@ func listCommand(args []string) int {
 	if o.json {
 		enc := json.NewEncoder(os.Stdout)
 		for _, f := range found {
+			if f.Err != nil {
+				enc.Encode(map[string]any{"pid": f.PID, "executable": f.Executable, "args": f.Args, "error": f.Err.Error()})
+				continue
+			}
 			enc.Encode(map[string]any{"pid": f.PID, "executable": f.Executable, "args": f.Args, "armed": f.Armed, "recording": recordingName(f.Recording), "attached": f.Session})
 		}
 		return 0
@@ -39,6 +43,8 @@ func listCommand(args []string) int {
 	for _, f := range found {
 		state := "idle"
 		switch {
+		case f.Err != nil:
+			state = "unknown"
 		case f.Session:
 			state = "attached"
 		case f.Armed:
@@ -47,6 +53,11 @@ func listCommand(args []string) int {
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", f.PID, state, recordingName(f.Recording), strings.Join(f.Args, " "))
 	}
 	w.Flush()
+	for _, f := range found {
+		if f.Err != nil {
+			fmt.Fprintf(os.Stderr, "ftrace: list: process %d: %v\n", f.PID, f.Err)
+		}
+	}
 	return 0
 }
 

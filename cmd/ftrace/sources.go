@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/live"
 	"github.com/ftrace-wrap/ftrace-wrap/schema"
 )
 
@@ -73,6 +74,11 @@ func noneFound(c *schema.Catalog, args []string) error {
 	}
 	if c.Find(); len(c.Sources()) > 0 {
 		return nil
+	}
+	for _, f := range live.List() {
+		if f.Err != nil && slices.Contains(args, filepath.Base(f.Executable)) {
+			return fmt.Errorf("process %d: %w", f.PID, f.Err)
+		}
 	}
 	return fmt.Errorf("no program runs that was built with ftrace-wrap and is called %s: ftrace list lists those that do", strings.Join(slices.DeleteFunc(slices.Clone(args), isDir), " or "))
 }
