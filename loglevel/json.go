@@ -19,7 +19,7 @@ func NewJSONHandler(w io.Writer, options *HandlerOptions) slog.Handler {
 	if options != nil {
 		h.options = *options
 	}
-	h.Handler = slog.NewJSONHandler(w, &slog.HandlerOptions{
+	h.Handler = slog.NewJSONHandler(newSink(w), &slog.HandlerOptions{
 		AddSource:   h.options.AddSource,
 		ReplaceAttr: h.options.place,
 	})

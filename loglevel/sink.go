@@ -27,7 +27,12 @@ func newSink(w io.Writer) *sink {
 	return s
 }
 
-func (s *sink) Write(line []byte) (int, error) {
+// Write writes a line that has its level in it.
+func (s *sink) Write(line []byte) (int, error) { return s.log(ftrace.LevelInLine, line, 0) }
+
+// log writes a line of that level, whose text begins at the given place, behind where it stands in the trace.
+func (s *sink) log(level int, line []byte, text int) (int, error) {
+	ftrace.Logged(level, line[text:])
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.line = line

@@ -93,6 +93,7 @@ func (h *textHandler) Handle(_ context.Context, r slog.Record) error {
 		}
 	}
 	b.begin()
+	text := len(*b)
 	h.level(b, r.Level)
 	if a := h.replaced(slog.String(slog.MessageKey, r.Message)); !a.Equal(slog.Attr{}) {
 		b.message(a.Value.String())
@@ -108,7 +109,7 @@ func (h *textHandler) Handle(_ context.Context, r slog.Record) error {
 		return true
 	})
 	*b = append(*b, '\n')
-	_, err := h.out.Write(*b)
+	_, err := h.out.log(int(r.Level), *b, text)
 	return err
 }
 

@@ -95,10 +95,12 @@ func (w *Writer) line(line []byte) error {
 	b := newLine()
 	defer b.free()
 	b.begin()
+	text := len(*b)
 	if len(line) == 0 {
 		*b = bytes.TrimSuffix(*b, []byte(" ")) // "-" alone, as what is woven has it
+		text--
 	}
 	*b = append(append(*b, line...), '\n')
-	_, err := w.out.Write(*b)
+	_, err := w.out.log(ftrace.LevelInLine, *b, text)
 	return err
 }

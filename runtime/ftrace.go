@@ -31,6 +31,7 @@ var (
 
 	coreGoroutine func() uint64
 	coreUnwoven   func(delta int32)
+	coreLogged    func(level int, line []byte)
 )
 
 // ErrInactive is the error of operations that need a program built with ftrace-wrap.
@@ -135,4 +136,15 @@ func Unwoven(f func()) {
 	coreUnwoven(1)
 	defer coreUnwoven(-1)
 	f()
+}
+
+// LevelInLine stands for the level of a line in which it is to be found, where loggers put it: {"level":"error"}, level=ERROR, [ERR], ERROR: and the like.
+const LevelInLine = -1 << 31
+
+// Logged says that the goroutine is about to log a line, at a level as those of package slog or [LevelInLine], in a way that is not woven. Recordings have the line then, and FTRACE_ON_ERROR shows the goroutine's
+// last calls if it is an error. The line is not kept. Logged may be called concurrently. Without the wrapper, and if nothing is recorded, it does nothing.
+func Logged(level int, line []byte) {
+	if coreLogged != nil {
+		coreLogged(level, line)
+	}
 }

@@ -71,6 +71,25 @@ func ftrace_api_goroutine() uint64 { return getg().goid }
 //go:linkname ftrace_api_unwoven
 func ftrace_api_unwoven(delta int32) { getg().ftraceWeave.unwoven += delta }
 
+// ftrace_api_logged is told of a line that the goroutine is about to write unwoven.
+//
+//go:linkname ftrace_api_logged
+func ftrace_api_logged(level int, line []byte) {
+	gp := getg()
+	if !ftraceRecording.on || !ftraceMayWeave(gp) {
+		return
+	}
+	if r := gp.ftraceWeave.log; r != nil {
+		r.observed = true
+	}
+	if t := gp.ftrace; t != nil {
+		t.busy++
+		t.sweep(gp, gp.stack.hi-sys.GetCallerSP())
+		t.busy--
+	}
+	ftraceObserve(gp, line, int32(max(level, ftraceLevelUnknown)))
+}
+
 // ftrace_api_enabled says whether the call is shown that called its caller, a function of package ftrace.
 //
 //go:linkname ftrace_api_enabled

@@ -12,8 +12,8 @@ const (
 	ftraceLevelError   = 8 // as in log/slog, and the others accordingly
 )
 
-// ftraceObserve records the lines of text, which the goroutine is about to write, and shows its last calls if one of them is an error. r is what log/slog or log say of it, or nil.
-func ftraceObserve(gp *g, text []byte, r *ftraceRecord) {
+// ftraceObserve records the lines of text, which the goroutine is about to write, and shows its last calls if one of them is an error. The level is that of the first, ftraceLevelUnknown if it is to be found there.
+func ftraceObserve(gp *g, text []byte, known int32) {
 	if !ftraceRecording.on {
 		return
 	}
@@ -24,11 +24,11 @@ func ftraceObserve(gp *g, text []byte, r *ftraceRecord) {
 		}
 		line := text[:n]
 		text = text[min(n+1, len(text)):]
-		level := ftraceLineLevel(line)
-		if r != nil && r.message > 0 {
-			level = int32(r.level)
-			r = nil // the next lines are those of the message
+		level := known
+		if known == ftraceLevelUnknown {
+			level = ftraceLineLevel(line)
 		}
+		known = ftraceLevelUnknown
 		ftraceRecordLine(gp, level, unsafe.String(unsafe.SliceData(line), len(line)))
 		if level >= ftraceLevelError {
 			ftraceShowContext("error logged", nil)

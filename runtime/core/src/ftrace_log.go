@@ -27,6 +27,7 @@ type ftraceRecord struct {
 	level     int           // slog's
 	object    bool          // line is a JSON object
 	used      bool          // it was woven
+	observed  bool          // its writer has said what it writes, see ftrace_api_logged
 	delivered bool          // it went to a file, or all of it to 1 or 2
 	seen      int           // how much of line came to 1 or 2
 }

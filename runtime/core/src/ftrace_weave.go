@@ -122,6 +122,9 @@ func ftrace_write(fd int32, p []byte) (n int, errno int32) {
 	own := ftraceOwn(fd)
 	if gp.ftraceWeave.unwoven != 0 || fd == 1 && own && ftraceByTesting() {
 		if own {
+			if r := gp.ftraceWeave.log; r != nil {
+				r.used = true // by the logger's writer, in its own form
+			}
 			return ftraceWriteRawOwn(fd, p)
 		}
 		return ftraceWriteRaw(fd, p)
@@ -228,7 +231,13 @@ func ftraceWeaveText(gp *g, fd int32, text []byte, offset uintptr, own bool, r *
 		t.sweep(gp, offset)
 		t.busy--
 	}
-	ftraceObserve(gp, text, r)
+	if r == nil || !r.observed {
+		level := int32(ftraceLevelUnknown)
+		if r != nil && r.message > 0 {
+			level = int32(r.level)
+		}
+		ftraceObserve(gp, text, level)
+	}
 	if !ftraceOut.on {
 		return len(text), 0
 	}

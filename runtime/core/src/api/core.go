@@ -30,8 +30,12 @@ func linkGoroutine() uint64
 //go:linkname linkUnwoven runtime.ftrace_api_unwoven
 func linkUnwoven(delta int32)
 
+//go:linkname linkLogged runtime.ftrace_api_logged
+//go:noescape
+func linkLogged(level int, line []byte)
+
 func init() {
 	coreRules, coreSetRules, coreMatches = linkRules, linkSetRules, linkMatches
 	coreDepth, coreEnabled, coreNote = linkDepth, linkEnabled, linkNote
-	coreGoroutine, coreUnwoven = linkGoroutine, linkUnwoven
+	coreGoroutine, coreUnwoven, coreLogged = linkGoroutine, linkUnwoven, linkLogged
 }
