@@ -22,6 +22,7 @@ type ftraceRecord struct {
 	next      *ftraceRecord // the line amidst whose writing this one is logged
 	active    *ftraceRecord // in ftraceUnseen's list
 	line      *ftraceText   // as it is handed to the writer
+	at        uintptr       // where the logger has that
 	text      *ftraceText   // in the logger's words, with a newline
 	message   int           // where the message begins in text, behind the level
 	level     int           // slog's
@@ -44,8 +45,7 @@ func ftraceNewRecord(gp *g, line []byte, message string, size int) *ftraceRecord
 	outer := gp.ftraceWeave.log
 	if outer != nil && !outer.used && (outer.contained(line) >= 0 || outer.contained(unsafe.Slice(unsafe.StringData(message), len(message))) >= 0) {
 		semacquire(&ftraceUnseen.lock)
-		outer.line.n = 0 // this is what is written of it
-		outer.line.bytes(line)
+		outer.handed(line) // this is what is written of it
 		semrelease(&ftraceUnseen.lock)
 		return nil
 	}
@@ -60,11 +60,24 @@ func ftraceNewRecord(gp *g, line []byte, message string, size int) *ftraceRecord
 		r.line, r.text = ftraceNewText(), ftraceNewText()
 	}
 	*r = ftraceRecord{next: outer, line: r.line, text: r.text} // a free record keeps its buffers
-	r.line.n, r.text.n = 0, 0
-	r.line.bytes(line)
+	r.text.n = 0
+	r.handed(line)
 	gp.ftraceWeave.log = r
 	ftraceUnseen.begin(r)
 	return r
+}
+
+// handed notes what is handed to the writer.
+func (r *ftraceRecord) handed(line []byte) {
+	r.at = uintptr(unsafe.Pointer(unsafe.SliceData(line)))
+	r.line.n = 0
+	r.line.bytes(line)
+}
+
+// canRead says whether p, which the record's goroutine writes, can be read: what a logger has handed over can, which is asked first since it is known at once. r may be nil.
+func (r *ftraceRecord) canRead(p []byte) bool {
+	at := unsafe.Pointer(unsafe.SliceData(p))
+	return r != nil && uintptr(at) == r.at && len(p) <= r.line.n || ftraceReadable(at, uintptr(len(p)))
 }
 
 // ftrace_log is called by package log when it is about to write line, whose message begins at the given place. header is what it puts in front of the message,

@@ -109,7 +109,7 @@ func ftraceMayWeave(gp *g) bool {
 //go:linkname ftrace_write
 func ftrace_write(fd int32, p []byte) (n int, errno int32) {
 	gp := getg()
-	if len(p) == 0 || !ftraceMayWeave(gp) || !ftraceReadable(unsafe.Pointer(&p[0]), uintptr(len(p))) {
+	if len(p) == 0 || !ftraceMayWeave(gp) || !gp.ftraceWeave.log.canRead(p) {
 		ftraceWriteHeldFirst(fd)
 		return ftraceWriteRaw(fd, p)
 	}
