@@ -8,24 +8,43 @@ import (
 	"syscall"
 )
 
-// Memory returns what the memory file is used for, and how much of it. The last part is the file, of which only what was touched takes memory.
+// Memory returns what the memory file is used for, and what memory that takes: pages that were touched. The last part is the whole file.
 func (p *Process) Memory() []Memory {
 	h := p.head
-	parts := []Memory{
-		{Name: "tables", Count: 1, Bytes: atomic.LoadUint64(&h.tables.used), Most: h.tables.most},
-		{Name: "flags", Count: uint64(h.functions), Bytes: uint64(h.functions), Most: h.flags.most},
-	}
+	var parts []Memory
 	for _, part := range []struct {
 		name string
 		*section
-	}{{"goroutines", &h.goroutines}, {"stacks_and_histories", &h.frames}, {"processors", &h.processors}} {
-		size := cmp.Or(part.size, 1)
-		n := atomic.LoadUint64(&part.used)
-		parts = append(parts, Memory{Name: part.name, Count: n, Bytes: n * size, Most: part.most * size})
+		count uint64
+	}{
+		{"tables", &h.tables, 1},
+		{"flags", &h.flags, uint64(h.functions)},
+		{"goroutines", &h.goroutines, atomic.LoadUint64(&h.goroutines.used)},
+		{"stacks_and_histories", &h.frames, atomic.LoadUint64(&h.frames.used)},
+		{"processors", &h.processors, atomic.LoadUint64(&h.processors.used)},
+	} {
+		most := part.most * cmp.Or(part.size, 1)
+		parts = append(parts, Memory{Name: part.name, Count: part.count, Bytes: p.touched(int64(part.at), int64(part.at+most)), Most: most})
 	}
 	var stat syscall.Stat_t
 	if syscall.Fstat(int(p.file.Fd()), &stat) == nil {
 		parts = append(parts, Memory{Name: "file", Count: 1, Bytes: uint64(stat.Blocks) * 512, Most: uint64(stat.Size)})
 	}
 	return parts
+}
+
+// touched returns how many bytes the file has from one place to another, holes left out.
+func (p *Process) touched(from, to int64) (n uint64) {
+	const seekData, seekHole = 3, 4
+	for from < to {
+		data, err := p.file.Seek(from, seekData)
+		if err != nil || data >= to { // there are holes alone
+			break
+		}
+		if from, err = p.file.Seek(data, seekHole); err != nil {
+			break
+		}
+		n += uint64(min(from, to) - data)
+	}
+	return n
 }

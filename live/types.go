@@ -207,7 +207,7 @@ type Place struct {
 	offset    int
 }
 
-// Memory is what a part of the memory file is used for, in bytes. Most is how large it can become.
+// Memory is what a part of the memory file is used for: how many of what it has, the bytes of memory that takes, and how many it can.
 type Memory struct {
 	Name               string
 	Count, Bytes, Most uint64
