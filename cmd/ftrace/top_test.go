@@ -2,6 +2,7 @@ package main
 
 import (
 	"testing"
+	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/schema"
 )
@@ -36,4 +37,36 @@ func TestTopStays(t *testing.T) {
 	at("a")
 	m.filter = "c" // what was chosen is not shown
 	at("c")
+}
+
+// TestTopRate: how often a function is called in a second, and by whom.
+func TestTopRate(t *testing.T) {
+	snapshot := func(called, byFirst uint64) *schema.Snapshot {
+		return &schema.Snapshot{
+			Functions: []schema.Function{{Key: 1, Package: "main", Name: "a"}, {Key: 2, Package: "main", Name: "b"}},
+			Global:    []schema.Summary{{Function: 2, Count: called}},
+			ByCaller: func() []schema.Summary {
+				return []schema.Summary{{Function: 2, Caller: 1, Count: byFirst}, {Function: 2, Count: called - byFirst}}
+			},
+		}
+	}
+	m := &topModel{height: 20, before: snapshot(100, 10), now: snapshot(160, 40)}
+	m.nowAt = m.beforeAt.Add(2 * time.Second)
+	check := func(want map[string]float64) {
+		t.Helper()
+		m.rebuild()
+		if len(m.rows) != len(want) {
+			t.Errorf("there are %d rows, not %d", len(m.rows), len(want))
+		}
+		for _, r := range m.rows {
+			if r.rate != want[r.name] {
+				t.Errorf("%s is called %v times a second, not %v", r.name, r.rate, want[r.name])
+			}
+		}
+	}
+	check(map[string]float64{"main/a": 0, "main/b": 30})
+	m.callers = 2
+	check(map[string]float64{"main/a": 15, "(no function that is seen)": 15})
+	m.before = nil
+	check(map[string]float64{"main/a": 0, "(no function that is seen)": 0})
 }

@@ -61,32 +61,15 @@ func (m *topModel) rebuild() {
 		return
 	}
 	m.rows = m.rows[:0]
+	called, before := m.called(m.now), m.called(m.before)
 	if m.callers != 0 {
-		for _, s := range m.now.ByCaller() {
-			if s.Function == m.callers {
-				m.add(s.Caller, s)
-			}
+		for caller, s := range called {
+			m.add(caller, s, before[caller].Count)
 		}
 	} else {
-		called := map[uint32]schema.Summary{}
-		for _, s := range m.now.Global {
-			called[s.Function] = s
-		}
-		earlier := map[uint32]uint64{}
-		if m.before != nil {
-			for _, s := range m.before.Global {
-				earlier[s.Function] = s.Count
-			}
-		}
 		for i := range m.now.Functions {
 			key := m.now.Functions[i].Key
-			s := called[key]
-			m.add(key, s)
-			if n := len(m.rows); n > 0 && m.rows[n-1].function == key && m.before != nil && s.Count > earlier[key] {
-				if d := m.nowAt.Sub(m.beforeAt).Seconds(); d > 0 {
-					m.rows[n-1].rate = float64(s.Count-earlier[key]) / d
-				}
-			}
+			m.add(key, called[key], before[key].Count)
 		}
 	}
 	c := topColumns[m.sort]
@@ -104,9 +87,31 @@ func (m *topModel) rebuild() {
 	m.top = max(m.cursor-m.lines()+1, min(m.top, m.cursor), 0)
 }
 
-// add adds the row of a function, unless the filter, which is for functions and not for callers, leaves it out.
-func (m *topModel) add(key uint32, s schema.Summary) {
+// called returns the sums of functions, or by those that call the function whose callers are shown. There are none where there is no snapshot.
+func (m *topModel) called(snap *schema.Snapshot) map[uint32]schema.Summary {
+	called := map[uint32]schema.Summary{}
+	switch {
+	case snap == nil:
+	case m.callers != 0:
+		for _, s := range snap.ByCaller() {
+			if s.Function == m.callers {
+				called[s.Caller] = s
+			}
+		}
+	default:
+		for _, s := range snap.Global {
+			called[s.Function] = s
+		}
+	}
+	return called
+}
+
+// add adds the row of a function, which had been called so often before, unless the filter, which is for functions and not for callers, leaves it out.
+func (m *topModel) add(key uint32, s schema.Summary, before uint64) {
 	row := topRow{function: key, Summary: s, name: "(no function that is seen)", flags: "  "}
+	if d := m.nowAt.Sub(m.beforeAt).Seconds(); m.before != nil && d > 0 && s.Count > before {
+		row.rate = float64(s.Count-before) / d
+	}
 	if key != 0 {
 		f := m.now.Function(key)
 		row.name = strings.TrimPrefix(f.Instrument(), "call/")
