@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,4 +71,35 @@ func TestTopRate(t *testing.T) {
 	check(map[string]float64{"main/a": 15, "(no function that is seen)": 15})
 	m.before = nil
 	check(map[string]float64{"main/a": 0, "(no function that is seen)": 0})
+}
+
+// TestTopNarrow: what a narrow window shows of columns and names.
+func TestTopNarrow(t *testing.T) {
+	const function = "github.com/pocketbase/pocketbase/apis/loadAuthToken.func1"
+	for _, test := range []struct {
+		width   int
+		sort    string
+		columns string
+		name    string
+	}{
+		{140, "total", "calls rate total self avg max errors panics name", function},
+		{110, "total", "calls rate total self avg max errors panics name", "…ketbase/apis/loadAuthToken.func1"},
+		{80, "total", "calls rate total avg errors name", "…base/apis/loadAuthToken.func1"},
+		{80, "max", "calls rate total max name", "…/pocketbase/apis/loadAuthToken.func1"},
+		{40, "calls", "calls name", "…/apis/loadAuthToken.func1"},
+		{5, "name", "name", "…"},
+	} {
+		m := &topModel{width: test.width, sort: slices.IndexFunc(topColumns, func(c topColumn) bool { return c.name == test.sort })}
+		columns, room := m.columns()
+		var names []string
+		for _, c := range columns {
+			names = append(names, c.name)
+		}
+		if got := strings.Join(names, " "); got != test.columns {
+			t.Errorf("of %d, by %s: %s, not %s", test.width, test.sort, got, test.columns)
+		}
+		if got := topEnd(function, room); got != test.name {
+			t.Errorf("of %d: %s in %d, not %s", test.width, got, room, test.name)
+		}
+	}
 }

@@ -55,6 +55,39 @@ var topColumns = []topColumn{
 	{"name", "FUNCTION", 0, func(r *topRow) string { return r.name }, func(a, b *topRow) int { return cmp.Compare(a.name, b.name) }},
 }
 
+// topDispensable are the columns that are left out, the first first, where there is not room for so much of the names.
+var topDispensable = []string{"panics", "max", "self", "errors", "avg", "rate", "calls", "total"}
+
+const topNameLeast = 30
+
+// columns returns the columns that there is room for, among them always that by which rows are sorted, and how much of a name there is.
+func (m *topModel) columns() (columns []*topColumn, name int) {
+	name = m.width - len(" ET ")
+	for i := range topColumns {
+		columns = append(columns, &topColumns[i])
+		name -= topColumns[i].width
+	}
+	for _, dispensable := range topDispensable {
+		if name >= topNameLeast {
+			break
+		}
+		i := slices.IndexFunc(columns, func(c *topColumn) bool { return c.name == dispensable })
+		if columns[i] != &topColumns[m.sort] {
+			name += columns[i].width
+			columns = slices.Delete(columns, i, i+1)
+		}
+	}
+	return columns, max(name, 1)
+}
+
+// topEnd returns so much of the end of a name as there is room for: packages' names begin alike.
+func topEnd(name string, room int) string {
+	if over := runewidth.StringWidth(name) - room; over > 0 {
+		return runewidth.TruncateLeft(name, over+1, "…")
+	}
+	return name
+}
+
 // rebuild makes the rows anew.
 func (m *topModel) rebuild() {
 	if m.now == nil {
@@ -147,7 +180,8 @@ var (
   q                      leave
 
   Times are since the counts were begun. A function's total has the time of the calls
-  within it, self has not, as far as these functions are enabled.
+  within it, self has not, as far as these functions are enabled. A wider window has
+  room for more columns and longer names.
 `
 )
 
@@ -183,10 +217,11 @@ func (m *topModel) View() string {
 	if m.callers != 0 {
 		line(nil, "callers of "+strings.TrimPrefix(m.now.Function(m.callers).Instrument(), "call/")+", Esc for all functions")
 	}
+	columns, name := m.columns()
 	head := ""
-	for i, c := range topColumns {
+	for _, c := range columns {
 		title := c.title
-		if i == m.sort {
+		if c == &topColumns[m.sort] {
 			title = "*" + title
 		}
 		if c.width == 0 {
@@ -198,9 +233,9 @@ func (m *topModel) View() string {
 	line(&topHead, head)
 	for i := m.top; i < len(m.rows) && i < m.top+m.lines(); i++ {
 		text := ""
-		for _, c := range topColumns {
+		for _, c := range columns {
 			if c.width == 0 {
-				text += " " + m.rows[i].flags + " " + c.text(&m.rows[i])
+				text += " " + m.rows[i].flags + " " + topEnd(c.text(&m.rows[i]), name)
 			} else {
 				text += fmt.Sprintf("%*s", c.width, c.text(&m.rows[i]))
 			}
@@ -229,12 +264,12 @@ func (m *topModel) title() string {
 	for _, c := range m.now.Lost {
 		lost += c.Value
 	}
-	text := fmt.Sprintf("%s  %s  %d of %d functions enabled  %d goroutines", m.source.Name(), strings.Join(m.now.Process.Args, " "), enabled, len(m.now.Functions), len(m.now.Threads))
+	text := fmt.Sprintf("%s  %d of %d functions enabled  %d goroutines", m.source.Name(), enabled, len(m.now.Functions), len(m.now.Threads))
 	if lost > 0 {
 		text += fmt.Sprintf("  %d LOST", lost)
 	}
 	if m.paused {
 		text += "  stopped"
 	}
-	return text
+	return text + "  " + strings.Join(m.now.Process.Args, " ")
 }
