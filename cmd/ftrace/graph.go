@@ -34,8 +34,11 @@ func graphCommand(args []string) int {
 	if err != nil {
 		return fail("graph", err)
 	}
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		return fail("graph", usagef("which function?"))
+	case len(args) == 1 && isRecording(args[0]):
+		return fail("graph", usagef("which function of %s?", args[0]))
 	}
 	r, err := o.open(args[1:])
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -90,6 +91,12 @@ func (o *options) open(args []string) (*recording.Recording, error) {
 		fmt.Fprintf(os.Stderr, "ftrace: %s: other processes recorded within it, %d: %s\n", dir, len(children), how)
 	}
 	return r, nil
+}
+
+// isRecording says whether a directory is a recording, be it whole or not.
+func isRecording(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "metadata"))
+	return err == nil
 }
 
 // withChildren are the verbs that show what a recording has within it too.

@@ -53,7 +53,7 @@ func (p *probes) functions() ([]*recording.Function, error) {
 	if len(p.command) > 0 {
 		return commandFunctions(p.command)
 	}
-	if _, err := os.Stat(filepath.Join(name, "metadata")); err == nil && p.process == "" {
+	if p.process == "" && isRecording(name) {
 		r, err := recording.Open(name)
 		if err != nil {
 			return nil, err

@@ -43,7 +43,7 @@ func recordCommand(args []string) int {
 		return fail("record", err)
 	}
 	status := p.wait()
-	if _, err := os.Stat(filepath.Join(full, "metadata")); err != nil {
+	if !isRecording(full) {
 		fmt.Fprintf(os.Stderr, "ftrace: record: %v\n", errNothing(flags.Arg(0)))
 	}
 	return status
@@ -63,7 +63,7 @@ func moveAway(dir string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := os.Stat(filepath.Join(name, "metadata")); err != nil && len(entries) > 0 {
+		if len(entries) > 0 && !isRecording(name) {
 			return fmt.Errorf("%s is there and is no recording: it is left as it is: remove it, or record with -o to another directory", name)
 		}
 	}
@@ -199,7 +199,7 @@ func tail(dir string, done <-chan struct{}, nothing error, v view) error {
 	var r *recording.Recording
 	for r == nil {
 		if poll(); ended {
-			if _, err := os.Stat(filepath.Join(dir, "metadata")); err != nil {
+			if !isRecording(dir) {
 				return nothing
 			}
 		}

@@ -18,7 +18,7 @@ import (
 func openCatalog(args []string, options schema.RecordingOptions) (*schema.Catalog, error) {
 	c := &schema.Catalog{}
 	if len(args) == 0 {
-		if _, err := os.Stat(filepath.Join(defaultDir, "metadata")); err != nil {
+		if !isRecording(defaultDir) {
 			return nil, usagef("which process, program or recording? ftrace list lists processes")
 		}
 		args = []string{defaultDir}
