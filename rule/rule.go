@@ -276,7 +276,10 @@ func matchName(glob string, f *Func, name string) bool {
 	if f.ImportPath != f.Package && matchFullName(glob, f.ImportPath, name) {
 		return true
 	}
-	if lastDot(glob) >= 0 {
+	switch {
+	case len(glob) > 0 && glob[0] == '(': // a method
+		return match(glob, whole(name), "*")
+	case lastDot(glob) >= 0:
 		return false
 	}
 	last := name[lastDot(name)+1:]

@@ -263,7 +263,12 @@ func TestMatch(t *testing.T) {
 		// Functions: full name, cut name, bare name, last part.
 		{"net/http.(*Client).Do", client, true},
 		{"http.(*Client).Do", client, true},
-		{"(*Client).Do", client, false},
+		{"(*Client).Do", client, true},
+		{"(*Client).*", client, true},
+		{"(*C*t).D?", client, true},
+		{"(*Client)", client, false},
+		{"*Client).Do", client, true},
+		{"Client).Do", client, false},
 		{"Do", client, true},
 		{"D?", client, true},
 		{"o", client, false},
@@ -287,6 +292,8 @@ func TestMatch(t *testing.T) {
 
 		{"example.com/x.(*List[...]).Push", generic, true},
 		{"x.(*List).Push", generic, true},
+		{"(*List).Push", generic, true},
+		{"(*List[...]).Push", generic, true},
 		{"x.(*List[int]).Push", generic, false},
 		{"Push", generic, true},
 		{"Map", function, true},

@@ -84,17 +84,12 @@ func graphCommand(args []string) int {
 	return 0
 }
 
-// functionsNamed returns the functions that a GLOB of rules names, or, if that is none, whose names it is without the package: (*Conn).Read.
+// functionsNamed returns the functions that a GLOB of rules names.
 func functionsNamed(r *recording.Recording, glob string) ([]*recording.Function, error) {
 	var list []*recording.Function
-	for _, g := range []string{glob, "*." + glob} {
-		for _, f := range r.Functions() {
-			if rule.MatchFunc(g, &rule.Func{Probe: f.Probe, Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line}) {
-				list = append(list, f)
-			}
-		}
-		if len(list) > 0 {
-			break
+	for _, f := range r.Functions() {
+		if rule.MatchFunc(glob, &rule.Func{Probe: f.Probe, Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line}) {
+			list = append(list, f)
 		}
 	}
 	if len(list) == 0 {
