@@ -36,21 +36,21 @@ type ftraceRecord struct {
 // bytes returns the text.
 func (r *ftraceRecord) bytes() []byte { return r.text.data[:r.text.n] }
 
-// ftraceNewRecord begins a line on the goroutine, or returns nil if it is not to be woven, or as part of another, which it or its message has in it. Lines that fit
-// no buffer are woven where they are written.
-func ftraceNewRecord(gp *g, line []byte, message string, size int) *ftraceRecord {
+// ftraceNewRecord begins a line on the goroutine, or returns nil if it is not to be woven. If it or its message has in it the line that a logger is writing, it is what that one writes: that record is returned then,
+// and none begun. Lines that fit no buffer are woven where they are written.
+func ftraceNewRecord(gp *g, line []byte, message string, size int) (r *ftraceRecord, begun bool) {
 	if ftraceWeaves == 0 || !ftraceMayWeave(gp) || gp.ftraceWeave.unwoven != 0 || len(line)+size > ftraceTextSize-1024 {
-		return nil
+		return nil, false
 	}
 	outer := gp.ftraceWeave.log
-	if outer != nil && !outer.used && (outer.contained(line) >= 0 || outer.contained(unsafe.Slice(unsafe.StringData(message), len(message))) >= 0) {
+	if outer != nil && !outer.used && (outer.bare() == "" || outer.contained(line) >= 0 || outer.contained(unsafe.Slice(unsafe.StringData(message), len(message))) >= 0) {
 		semacquire(&ftraceUnseen.lock)
 		outer.handed(line) // this is what is written of it
 		semrelease(&ftraceUnseen.lock)
-		return nil
+		return outer, false
 	}
 	lock(&ftraceMem.lock)
-	r := ftraceMem.records
+	r = ftraceMem.records
 	if r != nil {
 		ftraceMem.records = r.next
 	}
@@ -64,7 +64,7 @@ func ftraceNewRecord(gp *g, line []byte, message string, size int) *ftraceRecord
 	r.handed(line)
 	gp.ftraceWeave.log = r
 	ftraceUnseen.begin(r)
-	return r
+	return r, true
 }
 
 // handed notes what is handed to the writer.
@@ -85,8 +85,8 @@ func (r *ftraceRecord) canRead(p []byte) bool {
 //
 //go:linkname ftrace_log
 func ftrace_log(line, header []byte, message int) bool {
-	r := ftraceNewRecord(getg(), line, "", len(header))
-	if r == nil {
+	r, begun := ftraceNewRecord(getg(), line, "", len(header))
+	if !begun {
 		return false
 	}
 	r.text.bytes(header)
@@ -102,14 +102,15 @@ const (
 	ftraceSlogDefault        // key=value, for package log to write
 )
 
-// ftrace_slog is called by log/slog when it is about to write line, in which the attributes stand behind the given place.
+// ftrace_slog is called by log/slog when it is about to write line, in which the attributes stand behind the given place. What package log has it write is woven in its words: they have the level and more attributes.
 //
 //go:linkname ftrace_slog
 func ftrace_slog(level int, message string, line []byte, attrs, form int) bool {
-	r := ftraceNewRecord(getg(), line, message, 2*len(message)+len(line))
-	if r == nil {
+	r, begun := ftraceNewRecord(getg(), line, message, 2*len(message)+len(line))
+	if r == nil || r.message > 0 {
 		return false
 	}
+	r.text.n = 0
 	r.level = level
 	r.text.level(level, false)
 	r.text.byte(' ')
@@ -122,7 +123,16 @@ func ftrace_slog(level int, message string, line []byte, attrs, form int) bool {
 		r.text.bytes(line[attrs:])
 	}
 	r.end()
-	return true
+	return begun
+}
+
+// ftrace_dropped is called by log/slog when package log has it write a line that is below the handler's level.
+//
+//go:linkname ftrace_dropped
+func ftrace_dropped(line []byte) {
+	if r := getg().ftraceWeave.log; r != nil && r.line.string() == string(line) {
+		r.used = true
+	}
 }
 
 // end ends the text with one newline.
@@ -200,12 +210,18 @@ func (r *ftraceRecord) from(at int, p []byte) bool {
 	return len(p) <= r.line.n-at && string(r.line.data[at:at+len(p)]) == string(p)
 }
 
-// contained returns where the line is in p, without its newline, or -1: p may have colours around it, or the time in front.
-func (r *ftraceRecord) contained(p []byte) int {
+// bare returns the line without its newline.
+func (r *ftraceRecord) bare() string {
 	line := r.line.string()
 	if len(line) > 0 && line[len(line)-1] == '\n' {
 		line = line[:len(line)-1]
 	}
+	return line
+}
+
+// contained returns where the line is in p, without its newline, or -1: p may have colours around it, or the time in front.
+func (r *ftraceRecord) contained(p []byte) int {
+	line := r.bare()
 	if line == "" {
 		return -1
 	}

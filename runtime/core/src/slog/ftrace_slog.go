@@ -13,6 +13,10 @@ var ftraceWeaves uint32
 //go:noescape
 func ftrace_slog(level int, message string, line []byte, attrs, form int) bool
 
+//go:linkname ftrace_dropped runtime.ftrace_dropped
+//go:noescape
+func ftrace_dropped(line []byte)
+
 //go:linkname ftraceLogged runtime.ftrace_logged
 func ftraceLogged(begun bool)
 
