@@ -17,17 +17,25 @@ type ftraceCaptured struct {
 	deep    bool
 }
 
-// values appends the values that are recorded at p, given their names and the layouts they can have. It returns false if they are of none of these.
-func (b *ftraceText) values(p unsafe.Pointer, names ftraceNames, known *ftraceKnownLayouts) bool {
+// ftraceRecordedValues returns where the values are that are recorded at p, given the layouts they can have, and the layout, nil if it is none of these.
+func ftraceRecordedValues(b *ftraceText, p unsafe.Pointer, known *ftraceKnownLayouts) (c ftraceCaptured, l *ftraceLayout) {
 	head := *(*[2]uint32)(p)
-	l := (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first)))
+	l = (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first)))
 	for l != nil && l.id != head[0] {
 		l = l.next
 	}
-	if l == nil {
-		return false
+	if l != nil {
+		c = ftraceCaptured{ftracePrinter{b: b, limit: ftraceFormat.line}, uintptr(p) + 8, uintptr(p) + 8 + uintptr(head[1]), l.flags&ftraceLayoutDeep != 0}
 	}
-	c := ftraceCaptured{ftracePrinter{b: b, limit: ftraceFormat.line}, uintptr(p) + 8, uintptr(p) + 8 + uintptr(head[1]), l.flags&ftraceLayoutDeep != 0}
+	return c, l
+}
+
+// values appends the values that are recorded at p, given their names and the layouts they can have.
+func (b *ftraceText) values(p unsafe.Pointer, names ftraceNames, known *ftraceKnownLayouts) {
+	c, l := ftraceRecordedValues(b, p, known)
+	if l == nil {
+		return
+	}
 	for i := range l.n {
 		if i > 0 {
 			b.str(", ")
@@ -37,18 +45,81 @@ func (b *ftraceText) values(p unsafe.Pointer, names ftraceNames, known *ftraceKn
 			b.str(name)
 			b.byte('=')
 		}
+		c.next(l, i, kind, typ)
+	}
+}
+
+// next appends value i, the next one, of which kind and typ say what is known statically.
+func (c *ftraceCaptured) next(l *ftraceLayout, i uint32, kind byte, typ string) {
+	t := l.value(i)
+	switch {
+	case l.flags&ftraceLayoutDynamic != 0:
+		c.dynamic(ftraceCaptureNest, kind == '!')
+	case t == nil:
+		c.b.str("nil")
+	default:
+		c.typed(t, ftraceCaptureNest, l.typed(t, kind, typ) && l.flags&ftraceLayoutPointers == 0)
+	}
+}
+
+// typed says whether a value's type t is not what is known statically.
+func (l *ftraceLayout) typed(t *_type, kind byte, typ string) bool {
+	return l.flags&ftraceLayoutPanic != 0 || kind == '!' || kind == ':' && !ftraceNamed(t, typ)
+}
+
+// jsonRecorded appends recorded values as an object, behind what begins the member: numbers, booleans and strings as such, others as text.
+func (b *ftraceText) jsonRecorded(member string, p unsafe.Pointer, names ftraceNames, known *ftraceKnownLayouts) {
+	text := ftraceNewText()
+	defer ftraceFreeText(text)
+	c, l := ftraceRecordedValues(text, p, known)
+	if l == nil {
+		return
+	}
+	b.str(member)
+	b.byte('{')
+	for i := range l.n {
+		if i > 0 {
+			b.byte(',')
+		}
+		name, kind, typ := names.next()
+		b.jsonMember(name, int(i))
 		t := l.value(i)
-		switch {
-		case l.flags&ftraceLayoutDynamic != 0:
-			c.dynamic(ftraceCaptureNest, kind == '!')
-		case t == nil:
-			b.str("nil")
-		default:
-			typed := l.flags&ftraceLayoutPanic != 0 || kind == '!' || kind == ':' && !ftraceNamed(t, typ)
-			c.typed(t, ftraceCaptureNest, typed && l.flags&ftraceLayoutPointers == 0)
+		if t == nil || l.flags&ftraceLayoutDynamic != 0 || l.typed(t, kind, typ) {
+			t = nil
+		} else if t.Kind() == abi.String && c.at+4 <= c.end {
+			s, n := c.bytes()
+			if len(s) < int(n) {
+				b.jsonCut(s, int(n)-len(s))
+			} else {
+				b.jsonString(s)
+			}
+			continue
+		}
+		text.n = 0
+		c.next(l, i, kind, typ)
+		b.jsonShown(t, text.string())
+	}
+	b.byte('}')
+}
+
+// jsonShown appends a value that a line of text shows so. Its type is t, nil if it is not known statically.
+func (b *ftraceText) jsonShown(t *_type, shown string) {
+	plain := shown == "nil" && (t == nil || t.Kind() == abi.Interface)
+	if plain {
+		shown = "null"
+	} else if t != nil && shown != "" {
+		switch last := shown[len(shown)-1]; t.Kind() {
+		case abi.Bool:
+			plain = shown == "true" || shown == "false"
+		case abi.Int, abi.Int8, abi.Int16, abi.Int32, abi.Int64, abi.Uint, abi.Uint8, abi.Uint16, abi.Uint32, abi.Uint64, abi.Float32, abi.Float64:
+			plain = last >= '0' && last <= '9' // no duration, infinity, or value that did not fit
 		}
 	}
-	return true
+	if plain {
+		b.str(shown)
+	} else {
+		b.jsonString(shown)
+	}
 }
 
 // take returns where the next n bytes are, or nil if they did not fit into the record.
@@ -193,25 +264,33 @@ func (c *ftraceCaptured) value(t *_type, nest int) {
 
 // text appends a string, or a slice of bytes.
 func (c *ftraceCaptured) text(bytes bool) {
-	n := c.uint32()
+	s, n := c.bytes()
 	if n == ftraceNil {
 		c.b.str("nil")
 		return
 	}
-	shown := min(uintptr(n), ftraceCaptureString, c.end-c.at)
-	s := unsafe.String((*byte)(unsafe.Pointer(c.at)), shown)
-	c.at += shown
 	if bytes {
 		c.b.byte('b')
 	}
 	c.b.byte('"')
 	c.b.quoted(s, c.limit)
 	c.b.byte('"')
-	if shown < uintptr(n) {
+	if len(s) < int(n) {
 		c.b.str("...(")
-		c.b.uint(uint64(uintptr(n) - shown))
+		c.b.uint(uint64(n) - uint64(len(s)))
 		c.b.str(" more)")
 	}
+}
+
+// bytes returns as much of a string, or a slice of bytes, as was recorded, and how long it was, ftraceNil if it is nil or missing.
+func (c *ftraceCaptured) bytes() (s string, n uint32) {
+	if n = c.uint32(); n == ftraceNil {
+		return "", n
+	}
+	shown := min(uintptr(n), ftraceCaptureString, c.end-c.at)
+	s = unsafe.String((*byte)(unsafe.Pointer(c.at)), shown)
+	c.at += shown
+	return s, n
 }
 
 func (c *ftraceCaptured) pointer(t *_type, nest int) {

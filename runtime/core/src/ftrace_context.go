@@ -227,8 +227,7 @@ func ftraceShowContext(why string, value any) {
 		if frame.clause == nil || r != nil && r.ticks >= since {
 			continue
 		}
-		b.prefix(gp, frame.shown)
-		b.recordedEntry(frame.fn, frame.count, r)
+		b.recordedEntry(gp, frame.shown, frame.fn, frame.count, r)
 		b.flush()
 		depth = frame.shown + 1
 	}
@@ -256,26 +255,38 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32) int32 {
 	at := int32(r.depth)
 	switch r.kind {
 	case ftraceKindEntry, ftraceKindEntryArgs:
-		if at > depth { // the call around it began before those that are wanted
+		if at > depth && !ftraceFormat.json { // the call around it began before those that are wanted
 			b.prefix(gp, depth)
 			b.str("...\n")
 		}
-		b.prefix(gp, at)
-		b.recordedEntry(f, uintptr(*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize))&^ftraceCallUntimed), r)
+		b.recordedEntry(gp, at, f, uintptr(*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize))&^ftraceCallUntimed), r)
 		depth = at + 1
 	case ftraceKindExit, ftraceKindExitArgs, ftraceKindPanic, ftraceKindGoexit:
 		if at >= depth {
 			return depth // its entry was not printed
 		}
-		b.prefix(gp, at+1)
-		b.recordedExit(f, r)
+		if ftraceFormat.json {
+			b.jsonRecordedExit(gp, at, f, r)
+		} else {
+			b.prefix(gp, at+1)
+			b.recordedExit(f, r)
+		}
 		depth = at
 	case ftraceKindProbe:
+		args := add(unsafe.Pointer(r), ftraceRecordSize+8)
+		if ftraceFormat.json {
+			b.jsonPrefix(gp, at, ftraceLevel)
+			b.str(`,"event":"probe","probe":`)
+			b.jsonName(f)
+			b.jsonRecorded(`,"args":`, args, ftraceNames{s: f.params}, &f.entryLayouts)
+			b.str("}\n")
+			break
+		}
 		b.prefix(gp, at)
 		b.str("- ")
 		b.name(f)
 		b.byte('(')
-		b.values(add(unsafe.Pointer(r), ftraceRecordSize+8), ftraceNames{s: f.params}, &f.entryLayouts)
+		b.values(args, ftraceNames{s: f.params}, &f.entryLayouts)
 		b.str(")\n")
 	}
 	b.flush()
@@ -283,7 +294,21 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32) int32 {
 }
 
 // recordedEntry appends an entry line; r is nil if the record is no longer there.
-func (b *ftraceText) recordedEntry(f *ftraceFunc, count uintptr, r *ftraceEvent) {
+func (b *ftraceText) recordedEntry(gp *g, depth int32, f *ftraceFunc, count uintptr, r *ftraceEvent) {
+	if ftraceFormat.json {
+		b.jsonCall(gp, depth, "call", f)
+		b.str(`,"call":`)
+		b.uint(uint64(count))
+		switch {
+		case r == nil:
+			b.str(`,"cut":true`)
+		case r.kind == ftraceKindEntryArgs:
+			b.jsonRecorded(`,"args":`, add(unsafe.Pointer(r), ftraceRecordSize+8), ftraceNames{s: f.params}, &f.entryLayouts)
+		}
+		b.str("}\n")
+		return
+	}
+	b.prefix(gp, depth)
 	b.str("+ ")
 	b.name(f)
 	b.byte('(')
@@ -315,6 +340,25 @@ func (b *ftraceText) recordedExit(f *ftraceFunc, r *ftraceEvent) {
 	b.str(" // ")
 	b.name(f)
 	b.byte('\n')
+}
+
+// jsonRecordedExit appends the line of a call's end. The record does not have the call's number.
+func (b *ftraceText) jsonRecordedExit(gp *g, depth int32, f *ftraceFunc, r *ftraceEvent) {
+	values := add(unsafe.Pointer(r), ftraceRecordSize)
+	b.jsonCall(gp, depth, "return", f)
+	switch r.kind {
+	case ftraceKindExitArgs:
+		b.jsonRecorded(`,"results":`, values, ftraceNames{s: f.params}.results(), &f.exitLayouts)
+	case ftraceKindPanic:
+		text := ftraceNewText()
+		text.values(values, ftraceNames{}, &ftraceRecording.panics)
+		b.str(`,"panic":`)
+		b.jsonString(text.string())
+		ftraceFreeText(text)
+	case ftraceKindGoexit:
+		b.str(`,"goexit":true`)
+	}
+	b.str("}\n")
 }
 
 // ftraceFuncOf returns the function with this key.

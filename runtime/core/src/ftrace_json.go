@@ -142,13 +142,18 @@ func (b *ftraceText) jsonPlace(gp *g, depth int32) {
 // ftraceLevel is the trace's own level.
 const ftraceLevel = -8
 
-// jsonCall begins a line about a call.
-func (b *ftraceText) jsonCall(gp *g, frame *ftraceFrame, event string) {
-	b.jsonPrefix(gp, frame.shown, ftraceLevel)
+// jsonCall begins a line about a call of f.
+func (b *ftraceText) jsonCall(gp *g, depth int32, event string, f *ftraceFunc) {
+	b.jsonPrefix(gp, depth, ftraceLevel)
 	b.str(`,"event":"`)
 	b.str(event)
 	b.str(`","func":`)
-	b.jsonName(frame.fn)
+	b.jsonName(f)
+}
+
+// jsonFrame begins a line about the call of frame.
+func (b *ftraceText) jsonFrame(gp *g, frame *ftraceFrame, event string) {
+	b.jsonCall(gp, frame.shown, event, frame.fn)
 	b.str(`,"call":`)
 	b.uint(uint64(frame.count))
 }
@@ -156,7 +161,7 @@ func (b *ftraceText) jsonCall(gp *g, frame *ftraceFrame, event string) {
 // jsonEntry appends the line that a call begins; suppressed is how many calls were not shown before it.
 func (b *ftraceText) jsonEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace_rule_Clause, args []any, suppressed uint32) {
 	f := frame.fn
-	b.jsonCall(gp, frame, "call")
+	b.jsonFrame(gp, frame, "call")
 	if clause.Detail >= ftrace_rule_Args && len(args) > 0 {
 		b.str(`,"args":`)
 		b.jsonValues(ftraceNames{s: f.params}, args, false, clause.Detail == ftrace_rule_Deep)
@@ -185,7 +190,7 @@ func (b *ftraceText) jsonEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ft
 
 // jsonEnding appends the line that a call ends.
 func (b *ftraceText) jsonEnding(gp *g, frame *ftraceFrame, results []any, p *_panic, lasted int64) {
-	b.jsonCall(gp, frame, "return")
+	b.jsonFrame(gp, frame, "return")
 	deep := frame.clause.Detail == ftrace_rule_Deep
 	panicked := func(what string, value any) {
 		text := ftraceNewText()
@@ -237,12 +242,7 @@ func (b *ftraceText) jsonValues(names ftraceNames, values []any, pointers, deep 
 			b.byte(',')
 		}
 		name, kind, typ := names.next()
-		if name == "" || name == "_" {
-			var digits [20]byte
-			name = string(ftraceItoa(digits[:], uint64(i)))
-		}
-		b.jsonString(name)
-		b.byte(':')
+		b.jsonMember(name, i)
 		e := efaceOf(&values[i])
 		t, v := e._type, e.data
 		switch {
@@ -263,6 +263,16 @@ func (b *ftraceText) jsonValues(names ftraceNames, values []any, pointers, deep 
 	if i < len(values) {
 		b.str(`,"cut":true`)
 	}
+}
+
+// jsonMember begins the member of value i. If it has no name its position is one.
+func (b *ftraceText) jsonMember(name string, i int) {
+	if name == "" || name == "_" {
+		var digits [20]byte
+		name = string(ftraceItoa(digits[:], uint64(i)))
+	}
+	b.jsonString(name)
+	b.byte(':')
 }
 
 // jsonValue appends the value of type t at v: numbers, booleans and strings as such, others as text.
@@ -297,15 +307,20 @@ func (b *ftraceText) jsonValue(t *_type, v unsafe.Pointer, limit int, deep bool)
 			for shown > 0 && s[shown]&0xC0 == 0x80 { // not within a character
 				shown--
 			}
-			b.jsonString(s[:shown])
-			b.n-- // the quote
-			b.str("...(")
-			b.int(int64(len(s) - shown))
-			b.str(` more)"`)
+			b.jsonCut(s[:shown], len(s)-shown)
 			return
 		}
 	}
 	b.jsonText(nil, t, v, limit, deep)
+}
+
+// jsonCut appends a string of which more bytes are left out.
+func (b *ftraceText) jsonCut(s string, more int) {
+	b.jsonString(s)
+	b.n-- // the quote
+	b.str("...(")
+	b.int(int64(more))
+	b.str(` more)"`)
 }
 
 // jsonText appends a value as it stands in lines of text, as a string: that in an interface with its type, or of type t at v.

@@ -389,7 +389,7 @@ func (t *ftraceG) releaseWith(gp *g, frame *ftraceFrame) {
 	}
 	b := ftraceNewText()
 	if ftraceFormat.json {
-		b.jsonCall(gp, frame, "call")
+		b.jsonFrame(gp, frame, "call")
 		b.str("}\n")
 	} else {
 		b.prefix(gp, frame.shown)
