@@ -1,8 +1,8 @@
 //go:build ftrace_core
 
 // Groups: with FTRACE_GROUP a goroutine's lines wait until its outermost shown call ends, and are written in one piece then, so that the
-// lines of many goroutines can be read. What would take more than ftraceGroupMax buffers is written before. At an orderly end of the
-// program what all goroutines hold is written.
+// lines of many goroutines can be read. What would take more than ftraceGroupMax buffers is written before. When the program ends
+// what all goroutines hold is written.
 
 package runtime
 
@@ -215,6 +215,27 @@ func ftraceEndGroups() {
 	ftraceLockOut()
 	ftraceWriteGroups(true)
 	ftraceUnlockOut()
+}
+
+// ftraceGroupsDying is ftraceEndGroups for ftraceDying, which has the lock, on any stack. Buffers are left as they are.
+//
+//go:nosplit
+//go:nowritebarrierrec
+func ftraceGroupsDying() {
+	atomic.Store(&ftraceGroups.on, 0)
+	open := ftraceOut.open.goid != 0
+	for w := ftraceGroups.all; w != nil && atomic.Load(&ftraceOut.dead) == 0; w = w.next {
+		b := w.first
+		if b != nil && open {
+			newline := byte('\n')
+			ftraceWriteDying(unsafe.Pointer(&newline), 1)
+		}
+		for ; b != nil; b = b.next {
+			ftraceWriteDying(unsafe.Pointer(&b.data), b.n)
+			open = w.open.goid != 0
+		}
+		w.first, w.last, w.buffers = nil, nil, 0
+	}
 }
 
 // orphan leaves the group to others, because its goroutine ends amidst a call. It is called on the system stack.

@@ -299,7 +299,7 @@ func ftraceHoldNoMore() {
 
 func ftraceHoldAgain() { atomic.Xaddint32(&ftraceHeld.off, -1) }
 
-// ftraceDying writes what is held because the process ends now. It may be called on any stack, in a signal handler too, whatever locks are held; others run on meanwhile. If the lock does not become free, who
+// ftraceDying writes what is held, in groups too, because the process ends now. It may be called on any stack, in a signal handler too, whatever locks are held; others run on meanwhile. If the lock does not become free, who
 // has it can't go on: after 0.1 s, or at once if that is the code that a signal interrupted here. A write under way has 2 s, on a busy machine it may need them; a pipe's reader only 0.1 s. Then what is held is written
 // nevertheless, but for the piece of such a write: an interrupted one was made as a rule, since signals come at the end of a system call.
 //
@@ -307,7 +307,7 @@ func ftraceHoldAgain() { atomic.Xaddint32(&ftraceHeld.off, -1) }
 //go:nowritebarrierrec
 func ftraceDying() {
 	h := &ftraceHeld
-	if h.text == nil {
+	if h.text == nil && ftraceGroups.all == nil {
 		return
 	}
 	atomic.Xaddint32(&h.off, 1)
@@ -321,13 +321,28 @@ func ftraceDying() {
 	if atomic.Load(&h.writing) != 0 {
 		h.from = h.to
 	}
-	if atomic.Load(&ftraceOut.dead) == 0 {
+	if h.text != nil && atomic.Load(&ftraceOut.dead) == 0 {
 		for h.from < h.whole && ftraceWritable(ftraceOut.fd, 100) && h.write(h.whole, true) > 0 {
 		}
 		h.empty()
 	}
 	if locked {
+		ftraceGroupsDying()
 		h.unlock()
+	}
+}
+
+// ftraceWriteDying writes to where the lines go, for ftraceDying. A pipe's reader has 0.1 s for each piece.
+//
+//go:nosplit
+func ftraceWriteDying(data unsafe.Pointer, n int) {
+	for n > 0 && ftraceWritable(ftraceOut.fd, 100) {
+		wrote := ftraceWriteNow(ftraceOut.fd, data, int32(min(n, ftracePiece)))
+		if wrote <= 0 {
+			break
+		}
+		data = add(data, uintptr(wrote))
+		n -= int(wrote)
 	}
 }
 
