@@ -116,10 +116,10 @@ var splices = map[string][]splice{
 	"log/slog": {
 		{file: "handler.go", behind: "\n\tbuf.WriteString(r.Message)\n", text: "ftraceAttrs := len(*buf);"},
 		{file: "handler.go", behind: "\tdefer state.free()\n\tstate.appendNonBuiltIns(r)\n",
-			text: "if ftraceWeaves != 0 { defer ftraceLogged(ftrace_slog(int(r.Level), r.Message, *buf, ftraceAttrs, ftraceDefault)) };"},
+			text: "if ftraceWeaves != 0 { defer ftraceLogged(h.ch.ftraceHandle(r, *buf, ftraceAttrs, ftraceDefault)) };"},
 		{file: "handler.go", behind: "\t\tstate.appendAttr(String(key, msg))\n\t}\n", text: "ftraceAttrs := len(*state.buf);"},
 		{file: "logger.go", behind: "\n\tif !w.h.Enabled(context.Background(), level) {\n", text: "if ftraceWeaves != 0 { ftrace_dropped(buf) };"},
-		{file: "handler.go", behind: "\n\th.mu.Lock()\n\tdefer h.mu.Unlock()\n", text: "if ftraceWeaves != 0 { defer ftraceLogged(h.ftraceHandle(r, *state.buf, ftraceAttrs)) };"},
+		{file: "handler.go", behind: "\n\th.mu.Lock()\n\tdefer h.mu.Unlock()\n", text: "if ftraceWeaves != 0 { defer ftraceLogged(h.ftraceHandle(r, *state.buf, ftraceAttrs, ftraceText)) };"},
 	},
 	// The static probes tcp and udp. Where package net reads and writes, connections begin and end, what it did is told to src/net.
 	"net": netSplices,

@@ -28,6 +28,7 @@ type ftraceRecord struct {
 	level     int           // slog's
 	object    bool          // line is a JSON object
 	used      bool          // it was woven
+	again     bool          // by another handler
 	observed  bool          // its writer has said what it writes, see ftrace_api_logged
 	delivered bool          // it went to a file, or all of it to 1 or 2
 	seen      int           // how much of line came to 1 or 2
@@ -43,7 +44,7 @@ func ftraceNewRecord(gp *g, line []byte, message string, size int) (r *ftraceRec
 		return nil, false
 	}
 	outer := gp.ftraceWeave.log
-	if outer != nil && !outer.used && (outer.bare() == "" || outer.contained(line) >= 0 || outer.contained(unsafe.Slice(unsafe.StringData(message), len(message))) >= 0) {
+	if outer != nil && (!outer.used || outer.again) && (outer.bare() == "" || outer.contained(line) >= 0 || outer.contained(unsafe.Slice(unsafe.StringData(message), len(message))) >= 0) {
 		semacquire(&ftraceUnseen.lock)
 		outer.handed(line) // this is what is written of it
 		semrelease(&ftraceUnseen.lock)
@@ -103,10 +104,12 @@ const (
 )
 
 // ftrace_slog is called by log/slog when it is about to write line, in which the attributes stand behind the given place. What package log has it write is woven in its words: they have the level and more attributes.
+// moment is the record's time and place, 0 if it has no time, and by tells which handler writes it: what several handlers write of one record is woven once.
 //
 //go:linkname ftrace_slog
-func ftrace_slog(level int, message string, line []byte, attrs, form int) bool {
-	r, begun := ftraceNewRecord(getg(), line, message, 2*len(message)+len(line))
+func ftrace_slog(level int, message string, line []byte, attrs, form int, moment uint64, by uintptr) bool {
+	gp := getg()
+	r, begun := ftraceNewRecord(gp, line, message, 2*len(message)+len(line))
 	if r == nil || r.message > 0 {
 		return false
 	}
@@ -123,6 +126,14 @@ func ftrace_slog(level int, message string, line []byte, attrs, form int) bool {
 		r.text.bytes(line[attrs:])
 	}
 	r.end()
+	if w := &gp.ftraceWeave; moment != 0 {
+		moment ^= uint64(ftraceLineHash(message)) << 32
+		if w.moment == moment && w.by != by {
+			r.used, r.again = true, true
+		} else {
+			w.moment, w.by = moment, by
+		}
+	}
 	return begun
 }
 
@@ -342,7 +353,7 @@ func (u *ftraceUnseenLines) end(r *ftraceRecord) {
 		}
 	}
 	atomic.Xadd(&u.n, -1)
-	if !r.used && !r.delivered {
+	if (!r.used || r.again && r.seen == 0) && !r.delivered {
 		u.add(r.line)
 	}
 	semrelease(&u.lock)

@@ -38,6 +38,8 @@ var ftraceWeaveMode int
 // ftraceWeaveG is what a goroutine knows of its writes.
 type ftraceWeaveG struct {
 	log     *ftraceRecord // what package log or log/slog is writing, see ftrace_log.go
+	moment  uint64        // tells the last record of log/slog that was woven from others; 0: none
+	by      uintptr       // the handler that wrote it first
 	unwoven int32         // calls of ftrace.Unwoven under way
 	partial uint8         // by descriptor, a bit: what was written last did not end in a newline
 }

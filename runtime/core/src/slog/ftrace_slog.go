@@ -4,14 +4,14 @@
 
 package slog
 
-import _ "unsafe" // for go:linkname
+import "unsafe"
 
 //go:linkname ftraceWeaves runtime.ftraceWeaves
 var ftraceWeaves uint32
 
 //go:linkname ftrace_slog runtime.ftrace_slog
 //go:noescape
-func ftrace_slog(level int, message string, line []byte, attrs, form int) bool
+func ftrace_slog(level int, message string, line []byte, attrs, form int, moment uint64, by uintptr) bool
 
 //go:linkname ftrace_dropped runtime.ftrace_dropped
 //go:noescape
@@ -28,10 +28,13 @@ const (
 )
 
 // ftraceHandle says that h is about to write the line of r, in which the attributes stand behind the given place.
-func (h *commonHandler) ftraceHandle(r Record, line []byte, attrs int) bool {
-	form := ftraceText
+func (h *commonHandler) ftraceHandle(r Record, line []byte, attrs, form int) bool {
 	if h.json {
 		form = ftraceJSON
 	}
-	return ftrace_slog(int(r.Level), r.Message, line, attrs, form)
+	moment := uint64(0)
+	if !r.Time.IsZero() {
+		moment = uint64(r.Time.UnixNano()) ^ uint64(r.PC)
+	}
+	return ftrace_slog(int(r.Level), r.Message, line, attrs, form, moment, uintptr(unsafe.Pointer(h.mu))) // With leaves the mutex
 }
