@@ -112,6 +112,8 @@ var splices = map[string][]splice{
 		{file: "log.go", behind: "\n\tformatHeader(buf, now, prefix, flag, file, line)\n", text: "ftraceMessage := len(*buf);"},
 		{file: "log.go", behind: "= append(*buf, '\\n')\n\t}\n\n\tl.outMu.Lock()\n\tdefer l.outMu.Unlock()\n",
 			text: "if ftraceWeaves != 0 { defer ftraceLogged(ftraceLog(*buf, ftraceMessage, prefix, flag, file, line)) };"},
+		logFatal("Fatal(v ...any)"), logFatal("Fatalf(format string, v ...any)"), logFatal("Fatalln(v ...any)"),
+		logFatal("(l *Logger) Fatal(v ...any)"), logFatal("(l *Logger) Fatalf(format string, v ...any)"), logFatal("(l *Logger) Fatalln(v ...any)"),
 	},
 	"log/slog": {
 		{file: "handler.go", behind: "\n\tbuf.WriteString(r.Message)\n", text: "ftraceAttrs := len(*buf);"},
@@ -127,6 +129,11 @@ var splices = map[string][]splice{
 		{file: "zero_copy_linux.go", behind: "written, err, handled = poll.SendFile(pfd, fd, 0)\n", text: "ftraceMoved(pfd, written, true);", goos: "linux"},
 		{file: "zero_copy_linux.go", behind: "pollSplice(&f.pfd, pfd, remain)\n", text: "ftraceMoved(pfd, written, false);", goos: "linux"},
 	},
+}
+
+// logFatal is where package log logs what ends the program.
+func logFatal(signature string) splice {
+	return splice{file: "log.go", behind: "\nfunc " + signature + " {\n", text: "if ftraceWeaves != 0 { ftraceFatal() };"}
 }
 
 // netSplices are those of package net.

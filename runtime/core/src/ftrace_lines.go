@@ -10,6 +10,7 @@ import "unsafe"
 const (
 	ftraceLevelUnknown = -1 << 31
 	ftraceLevelError   = 8 // as in log/slog, and the others accordingly
+	ftraceLevelFatal   = 12
 )
 
 // ftraceObserve records the lines of text, which the goroutine is about to write, and shows its last calls if one of them is an error. The level is that of the first, ftraceLevelUnknown if it is to be found there.

@@ -25,7 +25,7 @@ type ftraceRecord struct {
 	at        uintptr       // where the logger has that
 	text      *ftraceText   // in the logger's words, with a newline
 	message   int           // where the message begins in text, behind the level
-	level     int           // slog's
+	level     int           // as in log/slog
 	object    bool          // line is a JSON object
 	used      bool          // it was woven
 	again     bool          // by another handler
@@ -86,7 +86,11 @@ func (r *ftraceRecord) canRead(p []byte) bool {
 //
 //go:linkname ftrace_log
 func ftrace_log(line, header []byte, message int) bool {
-	r, begun := ftraceNewRecord(getg(), line, "", len(header))
+	gp := getg()
+	r, begun := ftraceNewRecord(gp, line, "", len(header))
+	if r != nil {
+		r.atLeast(gp)
+	}
 	if !begun {
 		return false
 	}
@@ -115,6 +119,7 @@ func ftrace_slog(level int, message string, line []byte, attrs, form int, moment
 	}
 	r.text.n = 0
 	r.level = level
+	r.atLeast(gp)
 	r.text.level(level, false)
 	r.text.byte(' ')
 	r.message = r.text.n
@@ -143,6 +148,18 @@ func ftrace_slog(level int, message string, line []byte, attrs, form int, moment
 func ftrace_dropped(line []byte) {
 	if r := getg().ftraceWeave.log; r != nil && r.line.string() == string(line) {
 		r.used = true
+	}
+}
+
+// ftrace_fatal is called by package log's Fatal functions.
+//
+//go:linkname ftrace_fatal
+func ftrace_fatal() { getg().ftraceWeave.fatal = true }
+
+// atLeast raises the level, also that by which log/slog writes it, if this is the line with which package log ends the program.
+func (r *ftraceRecord) atLeast(gp *g) {
+	if gp.ftraceWeave.fatal {
+		r.level = max(r.level, ftraceLevelFatal)
 	}
 }
 

@@ -41,6 +41,7 @@ type ftraceWeaveG struct {
 	moment  uint64        // tells the last record of log/slog that was woven from others; 0: none
 	by      uintptr       // the handler that wrote it first
 	unwoven int32         // calls of ftrace.Unwoven under way
+	fatal   bool          // package log's Fatal is under way, which ends the program
 	partial uint8         // by descriptor, a bit: what was written last did not end in a newline
 }
 
@@ -235,7 +236,7 @@ func ftraceWeaveText(gp *g, fd int32, text []byte, offset uintptr, own bool, r *
 	}
 	if r == nil || !r.observed {
 		level := int32(ftraceLevelUnknown)
-		if r != nil && r.message > 0 {
+		if r != nil && (r.message > 0 || r.level != 0) {
 			level = int32(r.level)
 		}
 		ftraceObserve(gp, text, level)

@@ -16,6 +16,9 @@ var ftraceWeaves uint32
 //go:noescape
 func ftrace_log(line, header []byte, message int) bool
 
+//go:linkname ftraceFatal runtime.ftrace_fatal
+func ftraceFatal()
+
 //go:linkname ftraceLogged runtime.ftrace_logged
 func ftraceLogged(begun bool)
 
