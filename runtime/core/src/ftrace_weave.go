@@ -120,6 +120,9 @@ func ftrace_write(fd int32, p []byte) (n int, errno int32) {
 		if gp.ftraceWeave.unwoven == 0 {
 			ftraceWeave(gp, fd, p, gp.stack.hi-sys.GetCallerSP(), false)
 		}
+		if ftraceOnError != 0 && ftraceOwn(fd) { // its lines are not to begin amidst one
+			return ftraceWriteRawOwn(fd, p)
+		}
 		return ftraceWriteRaw(fd, p)
 	}
 	own := ftraceOwn(fd)
