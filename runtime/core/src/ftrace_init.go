@@ -40,17 +40,18 @@ func ftraceInit() {
 	ftraceParseGroup(gogetenv("FTRACE_GROUP"))
 	ftraceShow = show != "" && show != "0" && show != "off"
 	ftraceStats = ftraceParseStats(stats)
-	if rules == "" && ftraceStats != 0 {
-		rules = "*=count"
-	}
 	fail, record := gogetenv("FTRACE_FAIL"), gogetenv("FTRACE_RECORD")
 	ftraceParseOnError(gogetenv("FTRACE_ON_ERROR"), record)
 	if ftraceOnError != 0 && record == "" {
 		record = "ring"
 	}
 	ftraceRecording.wanted = record != "" || out == "off"
-	if rules == "" && record != "" {
+	switch {
+	case rules != "":
+	case record != "":
 		rules = "1"
+	case ftraceStats != 0:
+		rules = "*=count"
 	}
 	protocol := ftraceParseProtocol(gogetenv("FTRACE_PROTOCOL"), out)
 	if rules == "" && !ftraceShow && fail == "" && protocol == nil {
