@@ -36,17 +36,6 @@ var ftraceGroups struct {
 	free    *ftraceGroup
 }
 
-// ftraceParseGroup reads FTRACE_GROUP.
-func ftraceParseGroup(s string) {
-	switch s {
-	case "", "0", "off", "false":
-	case "1", "on", "true":
-		ftraceGroups.on = 1
-	default:
-		ftraceComplain("FTRACE_GROUP: " + s + " is neither on nor off")
-	}
-}
-
 // grouping says whether the goroutine's lines are held. They are from the first line of the outermost shown call to its last.
 func (t *ftraceG) grouping() bool {
 	return t != nil && atomic.Load(&ftraceGroups.on) != 0 && (t.shown > 0 || t.group != nil)

@@ -37,8 +37,10 @@ func ftraceInit() {
 	ftraceCheckVariables()
 	ftraceParseFormat(format)
 	ftraceParseWeave(gogetenv("FTRACE_WEAVE"))
-	ftraceParseGroup(gogetenv("FTRACE_GROUP"))
-	ftraceShow = show != "" && show != "0" && show != "off"
+	if ftraceParseSwitch("FTRACE_GROUP", gogetenv("FTRACE_GROUP")) {
+		ftraceGroups.on = 1
+	}
+	ftraceShow = ftraceParseSwitch("FTRACE_SHOW", show)
 	ftraceStats = ftraceParseStats(stats)
 	fail, record := gogetenv("FTRACE_FAIL"), gogetenv("FTRACE_RECORD")
 	ftraceParseOnError(gogetenv("FTRACE_ON_ERROR"), record)
@@ -161,6 +163,18 @@ func ftraceComplainRules(variable, rules, so string, err *ftrace_rule_Error) {
 	}
 	ftraceComplain("  " + rules)
 	ftraceComplain("  " + string(marks))
+}
+
+// ftraceParseSwitch reads a variable that is on or off.
+func ftraceParseSwitch(variable, s string) bool {
+	switch s {
+	case "", "0", "off", "false":
+		return false
+	case "1", "on", "true":
+		return true
+	}
+	ftraceComplain(variable + ": " + s + " is neither on nor off")
+	return false
 }
 
 // ftraceParseStats reads FTRACE_STATS: on, off or how many functions to list.
