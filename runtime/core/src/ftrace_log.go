@@ -131,7 +131,7 @@ func ftrace_slog(level int, message string, line []byte, attrs, form int, moment
 		r.text.bytes(line[attrs:])
 	}
 	r.end()
-	if w := &gp.ftraceWeave; moment != 0 {
+	if w := &gp.ftraceWeave; moment != 0 && gp.bubble == nil { // in a bubble of testing/synctest all lines have one time
 		moment ^= uint64(ftraceLineHash(message)) << 32
 		if w.moment == moment && w.by != by {
 			r.used, r.again = true, true
@@ -181,6 +181,9 @@ func ftrace_logged(begun bool) {
 		return
 	}
 	gp.ftraceWeave.log = r.next
+	if r.next == nil {
+		gp.ftraceWeave.fatal = false // a test may have replaced os.Exit
+	}
 	if !r.used && ftraceMayWeave(gp) {
 		// It counts as written to no descriptor that has unfinished lines.
 		if _, errno := ftraceWeaveText(gp, 0, r.bytes(), gp.stack.hi-sys.GetCallerSP(), false, r); errno != 0 {
