@@ -50,8 +50,7 @@ func (r *rewriter) groupConcat(i int) {
 			}
 			if end > first {
 				r.out[i] = "concatenated"
-				r.out[first] = "(" + quoteString(fmt.Sprint(len(separator), ":", separator)) + " || (" + r.out[first]
-				r.out[end] = ")) COLLATE NOCASE " + r.out[end]
+				r.enclose(first, end-1, "("+quoteString(fmt.Sprint(len(separator), ":", separator))+" || (", ")) COLLATE NOCASE")
 			}
 			return
 		}

@@ -15,6 +15,8 @@ type rewriter struct {
 	names   map[string]string // of columns that SQLite would call after the rewritten text
 	with    map[string]bool   // names of WITH clauses
 	skip    map[int]bool      // tokens that a literal stands for
+
+	enclosures []enclosure
 }
 
 // rewrite returns a statement as SQLite understands it, and how result columns are called that it would call otherwise.
@@ -27,10 +29,14 @@ func (s *Session) rewrite(source string, list []token) (string, map[string]strin
 	}
 	r.tables()
 	r.having()
-	r.groupConcats()
-	if err := r.intervals(); err != nil {
-		return "", nil, err
+	r.xors()
+	for _, rewrite := range []func() error{r.nots, r.intervals} {
+		if err := rewrite(); err != nil {
+			return "", nil, err
+		}
 	}
+	r.groupConcats()
+	r.enclosed()
 	r.selectNames()
 	return r.span(0, len(list)), r.names, nil
 }
@@ -328,7 +334,7 @@ func (r *rewriter) aliased(from, to int) bool {
 		return false
 	}
 	switch {
-	case before.is("LIKE"), before.is("REGEXP"), before.is("RLIKE"), before.is("AND"), before.is("OR"), before.is("DIV"), before.is("MOD"), before.is("XOR"), before.is("NOT"):
+	case before.is("LIKE"), before.is("REGEXP"), before.is("RLIKE"), before.is("AND"), before.is("OR"), before.is("DIV"), before.is("MOD"), before.is("XOR"), before.is("NOT"), before.is("COLLATE"), before.is("BINARY"):
 		return false
 	}
 	return before.kind != op || before.is(")")

@@ -15,7 +15,7 @@ func TestSpelling(t *testing.T) {
 	s := open(t, newFake("app"))
 	for query, want := range map[string]string{
 		"SELECT 7/2, 7 DIV 2, 7 MOD 2, 1/0, 2*3/4":                                        "3.5|3|1|NULL|1.5\n",
-		"SELECT 1 || 0, 1 && 0, NULL <=> NULL, !1":                                        "",
+		"SELECT 1 || 0, 1 && 0, NULL <=> NULL":                                            "1|0|1\n",
 		`SELECT "it's", 'it''s', "say ""hi""", 'a\'b\\c\n'`:                               "it's|it's|say \"hi\"|a'b\\c\n\n",
 		"SELECT `NAME` FROM `performance_schema`.`setup_instruments` LIMIT 1, 2":          "call/main/Pool.Get\ncall/net/http/Client.Do\n",
 		"SELECT NAME FROM setup_instruments WHERE NAME LIKE '%Client\\_Do'":               "",
@@ -68,15 +68,42 @@ func TestSpelling(t *testing.T) {
 		"SELECT PRIVILEGES FROM information_schema.columns WHERE TABLE_NAME = 'setup_actors'": "select,insert\nselect,insert\nselect,insert,update\n",
 	} {
 		got, _, err := try(t, s, query)
-		if query == "SELECT 1 || 0, 1 && 0, NULL <=> NULL, !1" {
-			// ! alone is not understood; || and && are logical.
-			if err == nil || err.Number != erSyntax {
-				t.Errorf("%s: %q %v", query, got, err)
-			}
-			continue
-		}
 		if err != nil || got != want {
 			t.Errorf("%s: got %q %v, want %q", query, got, err, want)
+		}
+	}
+}
+
+// TestLogic: ! and XOR, as MariaDB has them.
+func TestLogic(t *testing.T) {
+	s := open(t, newFake("app"))
+	for query, want := range map[string]string{
+		"SELECT !1, !0, !NULL, !'a', !'0.5', !1 + 1, !1 = 0, -!0, !-1, !!5, !2 IN (0), !0 IS NULL, !(1 = 2), ! 0 AND 0":                                                                                            "0|1|NULL|1|0|1|1|-1|0|1|1|0|1|0\n",
+		"SELECT !n, !y.n IS NULL, !IF(n, 1, 0), !CASE n WHEN 1 THEN 0 ELSE 1 END, !EXISTS (SELECT 1) OR n, !LEFT(n, 1) + 3 FROM (SELECT 1 AS n) y WHERE !(n > 1) AND n":                                            "0|0|0|1|1|3\n",
+		"SELECT !COUNT(*) OVER () + 1, !'a' COLLATE utf8mb4_bin":                                                                                                                                                   "1|1\n",
+		"SELECT 1 XOR 1, 1 XOR 0, 0 XOR 0, NULL XOR 1, 0 XOR NULL, 'a' XOR 1, 0.5 XOR 1, 1 XOR 1 XOR 1":                                                                                                            "0|1|0|NULL|NULL|1|0|1\n",
+		"SELECT 1 OR 1 XOR 1, 1 XOR 0 AND 0, NOT 1 XOR 1, 1 XOR 1 OR 1, 5 XOR !0, 1 = 1 XOR 2 > 3, 2 BETWEEN 1 AND 3 XOR 1":                                                                                        "1|1|1|1|0|1|0\n",
+		"SELECT CASE 1 XOR 1 WHEN 0 THEN 'z' ELSE 1 XOR 0 END, CASE WHEN 1 XOR 0 THEN 1 XOR NULL ELSE 2 END, (1 XOR 1) + 1, IF(1 XOR 0, 'x', 'y') , CAST(1 XOR 0 AS CHAR), 1 XOR (0 XOR 1) XOR 1 && 1":             "z|NULL|1|x|1|1\n",
+		"SELECT SUM(x XOR y), COUNT(*), GROUP_CONCAT(x XOR y, !x ORDER BY x XOR y DESC) c FROM (SELECT 1 x, 0 y UNION ALL SELECT 1, 1 UNION ALL SELECT NULL, 1) t WHERE x XOR y OR y XOR 0 HAVING 1 XOR 0 LIMIT 1": "1|3|10,00\n",
+		"SELECT x XOR y a, x XOR y AS b, x XOR LEFT(y, 1) c FROM (SELECT 1 x, 0 y) t JOIN (SELECT 1 z) u ON x XOR y LEFT JOIN (SELECT 1 w) v ON z XOR w WHERE w IS NULL GROUP BY a XOR 1, 2 HAVING a XOR 0":        "1|1|1\n",
+	} {
+		if got, _, err := try(t, s, query); err != nil || got != want {
+			t.Errorf("%s: got %q %v, want %q", query, got, err, want)
+		}
+	}
+	ask(t, s, "CREATE TABLE test.two (a INT, b INT)")
+	ask(t, s, "INSERT INTO test.two VALUES (1 XOR 0, !?)", int64(5))
+	ask(t, s, "UPDATE test.two SET a = a XOR b XOR ?, b = b XOR 1 WHERE a XOR b", int64(1))
+	if got := ask(t, s, "SELECT a, b FROM test.two"); got != "0|1\n" {
+		t.Errorf("changed: %q", got)
+	}
+	ask(t, s, "SET @a = 1 XOR 0, @b = !@a")
+	if _, r, _ := try(t, s, "SELECT @a XOR @b, !@b"); r == nil || r.Columns[0].Name != "@a XOR @b" || r.Columns[1].Name != "!@b" {
+		t.Errorf("columns: %+v", r)
+	}
+	for _, query := range []string{"SELECT !", "SELECT 1 XOR", "SELECT XOR 1", "SELECT !, 1", "SELECT (!)", "SELECT !(1", "SELECT 1 XOR, 2", "SELECT !a."} {
+		if got, _, err := try(t, s, query); err == nil || err.Number != erSyntax {
+			t.Errorf("%s: %q %v", query, got, err)
 		}
 	}
 }
@@ -428,7 +455,7 @@ func FuzzQuery(f *testing.F) {
 	for _, q := range []string{"SELECT * FROM setup_instruments WHERE NAME LIKE 'a\\_%'", "UPDATE setup_consumers SET ENABLED='no' WHERE NAME<>'x'", "SHOW FULL COLUMNS FROM `threads`",
 		"SET @a = 1, autocommit=0", "CREATE TABLE test.a AS SELECT 1", "TRUNCATE TABLE events_calls_history", "select @@version, database() from dual", "/*!4 show */ tables", "DESC threads",
 		"UPDATE setup_instruments i JOIN test.a AS s ON i.NAME = s.NAME, threads SET i.ENABLED = (s.b), i.TIMED = ? WHERE 1", "SELECT (NOW()) - INTERVAL 1 DAY + INTERVAL 2 HOUR, DATE_ADD(a.b, INTERVAL 1 YEAR)",
-		"SELECT GROUP_CONCAT(DISTINCT a, (b) ORDER BY c SEPARATOR 'x')"} {
+		"SELECT GROUP_CONCAT(DISTINCT a, (b) ORDER BY c SEPARATOR 'x')", "SELECT !a XOR !(b) XOR CASE a WHEN 1 THEN !b END c FROM x"} {
 		f.Add(q)
 	}
 	c := &Catalog{}

@@ -1,0 +1,156 @@
+package schema
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// What SQLite has no operator for is enclosed in something that it has: !x in (NOT (x)), a XOR b, which is NULL if one is, in ((NOT NOT (a)) + (NOT NOT (b))) % 2.
+
+// enclosure is what is written before a token and behind another.
+type enclosure struct {
+	first, last    int
+	before, behind string
+}
+
+func (r *rewriter) enclose(first, last int, before, behind string) {
+	r.enclosures = append(r.enclosures, enclosure{first, last, before, behind})
+}
+
+// enclosed writes all enclosures, what is within others first.
+func (r *rewriter) enclosed() {
+	slices.SortStableFunc(r.enclosures, func(a, b enclosure) int { return cmp.Compare(a.last-a.first, b.last-b.first) })
+	for _, e := range r.enclosures {
+		r.out[e.first] = e.before + r.out[e.first]
+		r.out[e.last] += e.behind
+	}
+}
+
+// closing returns the parenthesis that closes the one at a token, or the END of the CASE; -1 if there is none.
+func (r *rewriter) closing(at int) int {
+	depth := 0
+	for i := at; i < len(r.tokens); i++ {
+		switch t := r.at(i); {
+		case t.is("("), t.is("CASE"):
+			depth++
+		case t.is(")"), t.is("END"):
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// operandEnd returns the last token of the operand of a prefix operator, which begins with a token: a name, a literal, a call, something in parentheses or a CASE, and what else there is in front of it. It is -1 if there is none.
+func (r *rewriter) operandEnd(i int) int {
+	for t := r.at(i); t.is("!") || t.is("-") || t.is("+") || t.is("~") || t.is("BINARY"); t = r.at(i) {
+		i++
+	}
+	switch t := r.at(i); {
+	case t.is("("), t.is("CASE"):
+		i = r.closing(i)
+	case t.kind == op:
+		return -1
+	default:
+		for r.at(i + 1).is(".") {
+			i += 2
+		}
+		if r.at(i + 1).is("(") {
+			i = r.closing(i + 1)
+		}
+	}
+	if i > 0 && r.at(i+1).is("OVER") {
+		if i += 2; r.at(i).is("(") {
+			i = r.closing(i)
+		}
+	}
+	for i > 0 && r.at(i+1).is("COLLATE") {
+		i += 2
+	}
+	if i >= len(r.tokens) {
+		return -1
+	}
+	return i
+}
+
+// nots rewrites all !.
+func (r *rewriter) nots() error {
+	for i := range r.tokens {
+		if !r.at(i).is("!") {
+			continue
+		}
+		last := r.operandEnd(i + 1)
+		if last < 0 {
+			return syntaxError(r.source[r.at(i).start:])
+		}
+		r.out[i] = "NOT ("
+		r.enclose(i, last, "(", "))")
+	}
+	return nil
+}
+
+// aroundExpressions are the words that stand before an expression, between two or behind one, of all whose operators bind as XOR does or stronger.
+var aroundExpressions = map[string]bool{"OR": true, "AS": true, "SELECT": true, "DISTINCT": true, "ALL": true, "FROM": true, "WHERE": true, "ON": true, "USING": true, "GROUP": true, "BY": true, "WITH": true,
+	"HAVING": true, "ORDER": true, "ASC": true, "DESC": true, "LIMIT": true, "OFFSET": true, "UNION": true, "EXCEPT": true, "INTERSECT": true, "WHEN": true, "THEN": true, "ELSE": true, "SET": true, "VALUES": true,
+	"SEPARATOR": true, "JOIN": true, "INNER": true, "CROSS": true, "LEFT": true, "RIGHT": true, "NATURAL": true, "STRAIGHT_JOIN": true, "WINDOW": true, "ROWS": true, "RANGE": true, "FOR": true}
+
+// around says whether a token is such a word, or a mark with that meaning.
+func (r *rewriter) around(i int) bool {
+	t := r.at(i)
+	switch {
+	case t.kind == word:
+		return aroundExpressions[strings.ToUpper(t.text)] && !r.at(i-1).is(".") && !((t.is("LEFT") || t.is("RIGHT")) && r.at(i+1).is("("))
+	}
+	return t.is(",") || t.is("||") || t.is(":=")
+}
+
+// xors rewrites all XOR.
+func (r *rewriter) xors() {
+	type level struct {
+		first       int   // token of the expression
+		xors        []int // in it
+		set, target bool  // in SET; before the = of an assignment
+	}
+	stack := []level{{}}
+	end := func(l *level, next int) {
+		if len(l.xors) > 0 {
+			last := next - 1
+			if r.aliased(l.first, next) {
+				last--
+			}
+			for _, i := range l.xors {
+				r.out[i] = ")) + (NOT NOT ("
+			}
+			if l.first <= last {
+				r.enclose(l.first, last, "(((NOT NOT (", "))) % 2)")
+			}
+		}
+		l.first, l.xors = next+1, nil
+	}
+	for i := range r.tokens {
+		t, l := r.at(i), &stack[len(stack)-1]
+		switch {
+		case t.is("("), t.is("CASE"):
+			stack = append(stack, level{first: i + 1})
+		case t.is(")"), t.is("END") && len(stack) > 1:
+			end(l, i)
+			if len(stack) > 1 {
+				stack = stack[:len(stack)-1]
+			}
+		case r.around(i):
+			end(l, i)
+			l.set = t.is("SET") || l.set && t.is(",")
+			l.target = l.set
+		case t.is("=") && l.target:
+			end(l, i)
+			l.target = false
+		case t.is("XOR") && !r.at(i-1).is(".") && !r.at(i+1).is("."):
+			l.xors = append(l.xors, i)
+		}
+	}
+	for i := range stack {
+		end(&stack[i], len(r.tokens))
+	}
+}
