@@ -124,6 +124,8 @@ func (s *Session) asError(err error) *Error {
 		return NewError(erGroup, "Invalid use of group function")
 	case has("values for") && has("columns"), has("values were supplied"):
 		return NewError(erColumnCount, "Column count doesn't match value count at row 1")
+	case has("doesn't yet support"):
+		return NewError(erUnsupported, "%s", strings.ToUpper(text[:1])+text[1:])
 	case has("interrupted"):
 		return NewError(erInterrupted, "Query execution was interrupted")
 	}

@@ -30,6 +30,9 @@ var functions = map[string]struct {
 	"curdate":          {0, func([]driver.Value) driver.Value { return time.Now().UTC().Format(time.DateOnly) }},
 	"unix_timestamp":   {-1, unixTimestamp},
 	"time_shift":       {4, shiftTime},
+	"shift_of_time":    {4, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[3], a[0], a[1], a[2]}) }},
+	"adddate":          {2, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[0], a[1], "DAY", int64(1)}) }},
+	"subdate":          {2, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[0], a[1], "DAY", int64(-1)}) }},
 	"timestampadd":     {3, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[2], a[1], a[0], int64(1)}) }},
 	"timestampdiff":    {3, timeBetween},
 	"found_rows":       {0, func([]driver.Value) driver.Value { return int64(0) }},
@@ -84,7 +87,11 @@ var registerFunctions = sync.OnceValue(func() error {
 					}
 				}
 			}
-			return f.call(args), nil
+			v := f.call(args)
+			if err, failed := v.(error); failed {
+				return nil, err
+			}
+			return v, nil
 		})
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -86,7 +87,7 @@ func (c *concatenation) Step(_ *sqlite.FunctionContext, args []driver.Value) err
 }
 
 func (c *concatenation) WindowInverse(*sqlite.FunctionContext, []driver.Value) error {
-	return NewError(erUnsupported, "This version of ftrace doesn't yet support 'GROUP_CONCAT() OVER'")
+	return errors.New("this version of ftrace doesn't yet support 'GROUP_CONCAT() OVER'")
 }
 
 func (c *concatenation) WindowValue(*sqlite.FunctionContext) (driver.Value, error) {

@@ -4,11 +4,12 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 )
 
-// What is added to times, or taken from them, is a call of time_shift: t - INTERVAL n MINUTE, and DATE_SUB(t, INTERVAL n MINUTE), become time_shift(t, n, 'MINUTE', -1).
+// What is added to times, or taken from them, is a call of time_shift: t - INTERVAL n MINUTE, and DATE_SUB(t, INTERVAL n MINUTE), become time_shift(t, n, 'MINUTE', -1), INTERVAL n MINUTE + t becomes shift_of_time(n, 'MINUTE', 1, t).
 
 // units are those of intervals, in microseconds; those of months are of no certain length.
 var units = map[string]float64{
@@ -20,6 +21,14 @@ var months = map[string]int{"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 // shifting are the functions that take an interval, and in which direction they go.
 var shifting = map[string]int{"DATE_ADD": 1, "ADDDATE": 1, "DATE_SUB": -1, "SUBDATE": -1}
 
+// composites are the units of intervals with several numbers, '1 2:30' DAY_MINUTE, as the units of these.
+var composites = map[string][]string{
+	"YEAR_MONTH": {"YEAR", "MONTH"}, "DAY_HOUR": {"DAY", "HOUR"}, "DAY_MINUTE": {"DAY", "HOUR", "MINUTE"}, "DAY_SECOND": {"DAY", "HOUR", "MINUTE", "SECOND"},
+	"DAY_MICROSECOND": {"DAY", "HOUR", "MINUTE", "SECOND", "MICROSECOND"}, "HOUR_MINUTE": {"HOUR", "MINUTE"}, "HOUR_SECOND": {"HOUR", "MINUTE", "SECOND"},
+	"HOUR_MICROSECOND": {"HOUR", "MINUTE", "SECOND", "MICROSECOND"}, "MINUTE_SECOND": {"MINUTE", "SECOND"}, "MINUTE_MICROSECOND": {"MINUTE", "SECOND", "MICROSECOND"},
+	"SECOND_MICROSECOND": {"SECOND", "MICROSECOND"},
+}
+
 // intervals rewrites all INTERVALs.
 func (r *rewriter) intervals() error {
 	begins := map[int]int{} // by the last token of a sum with an interval: its first, which another interval may be added to
@@ -27,57 +36,80 @@ func (r *rewriter) intervals() error {
 		if !r.at(i).is("INTERVAL") || r.at(i-1).is(".") || r.at(i+1).is(".") || r.at(i-1).is("AS") {
 			continue
 		}
-		unit, err := r.unit(i)
-		if err != nil {
-			return err
+		refused := intervalError(r.source[r.at(i).start:])
+		unit := r.unit(i)
+		if unit == 0 {
+			return refused
 		}
-		sign, first, end := 1, 0, ")"
+		sign := 1
 		switch before := r.at(i - 1); {
 		case before.is("+"), before.is("-"):
-			var ok bool
-			if first, ok = r.operand(i-2, begins); !ok {
-				return intervalError(r.source[r.at(i).start:])
+			first, ok := r.operand(i-2, begins)
+			if !ok {
+				return refused
 			}
-			r.out[first], r.out[i-1] = "time_shift("+r.out[first], ","
+			r.enclose(first, unit, "time_shift(", ")")
+			r.out[i-1] = ","
 			begins[unit] = first
 			if before.is("-") {
 				sign = -1
 			}
-		case before.is(","):
-			first = r.opening(i - 1)
-			if sign = shifting[strings.ToUpper(r.at(first-1).text)]; sign == 0 || !r.at(unit+1).is(")") {
-				return intervalError(r.source[r.at(i).start:])
+		case r.at(unit+1).is("+") && (i == 0 || r.around(i-1) || beforeInterval[strings.ToUpper(before.text)]):
+			// What is more than one operand is not the same in MySQL and MariaDB.
+			last := r.operandEnd(unit + 2)
+			if last < 0 || last+1 < len(r.tokens) && !r.at(last+1).is(")") && !r.around(last+1) {
+				return refused
 			}
-			r.out[first-1], end = "time_shift", ""
+			r.enclose(i, last, "shift_of_time(", ")")
+			r.out[unit+1] = ","
+		case before.is(","):
+			first := r.opening(i - 1)
+			if sign = shifting[strings.ToUpper(r.at(first-1).text)]; sign == 0 || !r.at(unit+1).is(")") {
+				return refused
+			}
+			r.out[first-1] = "time_shift"
 		default:
-			return intervalError(r.source[r.at(i).start:])
+			return refused
 		}
-		r.out[i], r.out[unit] = "", fmt.Sprintf(", '%s', %d%s", strings.ToUpper(r.at(unit).text), sign, end)
+		name := strings.ToUpper(r.at(unit).text)
+		r.out[i], r.out[unit] = "", fmt.Sprintf(", '%s', %d", name, sign)
+		if n := r.at(unit - 1); composites[name] != nil && n.kind == num && strings.Trim(n.text, "0123456789.") == "" {
+			switch { // 1.30 MINUTE_SECOND has 30 seconds
+			case unit == i+2:
+				r.out[unit-1] = quoteString(n.text)
+			case unit == i+3 && r.at(i+1).is("-"):
+				r.out[i+1], r.out[unit-1] = "", quoteString("-"+n.text)
+			}
+		}
 	}
 	return nil
 }
 
+// beforeInterval is what may stand before an interval that something is added to.
+var beforeInterval = map[string]bool{"(": true, "=": true, "<=>": true, "<": true, ">": true, "<=": true, ">=": true, "<>": true, "!=": true, "AND": true, "BETWEEN": true}
+
 func intervalError(rest string) *Error {
-	return NewError(erUnsupported, "This version of ftrace doesn't yet support '%s': intervals are added to times, or taken from them, by t + INTERVAL n UNIT or DATE_ADD(t, INTERVAL n UNIT), of units from MICROSECOND to YEAR",
+	return NewError(erUnsupported, "This version of ftrace doesn't yet support '%s': intervals are added to times, or taken from them, by t + INTERVAL n UNIT, INTERVAL n UNIT + (t) or DATE_ADD(t, INTERVAL n UNIT)",
 		rest[:min(len(rest), 40)])
 }
 
-// unit returns the token of an interval's unit.
-func (r *rewriter) unit(interval int) (int, error) {
+// unit returns the token of an interval's unit, 0 if there is none.
+func (r *rewriter) unit(interval int) int {
 	depth := 0
 	for i := interval + 1; i < len(r.tokens) && depth >= 0; i++ {
 		t := r.at(i)
-		_, known := units[strings.ToUpper(t.text)]
+		name := strings.ToUpper(t.text)
+		_, known := units[name]
 		switch {
 		case t.is("("):
 			depth++
 		case t.is(")"):
 			depth--
-		case depth == 0 && i > interval+1 && t.kind == word && known && !r.at(i+1).is("("):
-			return i, nil
+		case depth == 0 && i > interval+1 && t.kind == word && (known || composites[name] != nil) && !r.at(i+1).is("("):
+			return i
 		}
 	}
-	return 0, intervalError(r.source[r.at(interval).start:])
+	return 0
 }
 
 // opening returns the parenthesis that is open at a token.
@@ -112,7 +144,7 @@ func (r *rewriter) operand(last int, begins map[int]int) (first int, ok bool) {
 		}
 	}
 	before := r.at(first - 1)
-	for _, other := range []string{"+", "-", "*", "/", "%", "DIV", "MOD", "INTERVAL"} {
+	for _, other := range []string{"+", "-", "*", "/", "%", "DIV", "MOD", "INTERVAL", "!"} {
 		if before.is(other) {
 			return 0, false
 		}
@@ -134,27 +166,68 @@ func parseTime(v driver.Value) (t time.Time, day, ok bool) {
 	return t, true, err == nil
 }
 
+// intervalNumbers returns the numbers in the value of an interval of several units. The last ones are meant if there are fewer; what follows a second is a fraction of it.
+func intervalNumbers(v driver.Value, units []string) (list []float64, ok bool) {
+	text := strings.TrimSpace(asText(v))
+	text, negative := strings.CutPrefix(text, "-")
+	digits := strings.FieldsFunc(text, func(c rune) bool { return c < '0' || c > '9' })
+	if len(digits) > len(units) {
+		return nil, false
+	}
+	list = make([]float64, len(units)-len(digits))
+	for i, d := range digits {
+		if i == len(digits)-1 && units[len(units)-1] == "MICROSECOND" {
+			d = (d + "000000")[:6]
+		}
+		n, err := strconv.ParseInt(d, 10, 64)
+		if err != nil {
+			return nil, false
+		}
+		if negative {
+			n = -n
+		}
+		list = append(list, float64(n))
+	}
+	return list, true
+}
+
 // shiftTime is time_shift(t, n, unit, sign): NULL if t is no time.
 func shiftTime(a []driver.Value) driver.Value {
 	t, day, ok := parseTime(a[0])
-	n, unit := asNumber(a[1])*asNumber(a[3]), strings.ToUpper(asText(a[2]))
-	length, known := units[unit]
-	if !ok || !known {
-		return nil
-	}
-	if unit != "SECOND" { // of which there are parts
-		n = math.Round(n)
-	}
-	if math.Abs(n) > 1e5*365*86400e6 || length != 0 && math.Abs(n*length) > 1e4*366*86400e6 {
-		return nil // beyond all years that there are
-	}
-	if length != 0 {
-		t = time.UnixMicro(t.UnixMicro() + int64(math.Round(n*length))).UTC()
-		day = day && length >= units["DAY"]
+	unit := strings.ToUpper(asText(a[2]))
+	parts, numbers := composites[unit], []float64{asNumber(a[1])}
+	if _, text := a[1].(string); parts != nil {
+		if n, real := a[1].(float64); real { // MySQL would look at its decimal places
+			return fmt.Errorf("this version of ftrace doesn't yet support %v as INTERVAL of %s: give it as text", n, unit)
+		}
+		var valid bool
+		numbers, valid = intervalNumbers(a[1], parts)
+		ok = ok && valid
 	} else {
-		month := time.Date(t.Year(), t.Month()+time.Month(n*float64(months[unit])), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
-		t = month.AddDate(0, 0, min(t.Day(), month.AddDate(0, 1, -1).Day())-1) // a shorter month has an earlier last day
+		parts = []string{unit}
+		switch {
+		case unit == "SECOND": // of which there are parts
+		case text:
+			numbers[0] = math.Trunc(numbers[0])
+		default:
+			numbers[0] = math.Round(numbers[0])
+		}
 	}
+	var length, month float64 // microseconds, months
+	for i, n := range numbers {
+		length += n * units[parts[i]]
+		month += n * float64(months[parts[i]])
+		day = day && (units[parts[i]] == 0 || units[parts[i]] >= units["DAY"])
+	}
+	if !ok || math.Abs(month) > 12e4 || math.Abs(length) > 1e4*366*86400e6 {
+		return nil // no time, or beyond all years that there are
+	}
+	sign := asNumber(a[3])
+	if month != 0 {
+		first := time.Date(t.Year(), t.Month()+time.Month(sign*month), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+		t = first.AddDate(0, 0, min(t.Day(), first.AddDate(0, 1, -1).Day())-1) // a shorter month has an earlier last day
+	}
+	t = time.UnixMicro(t.UnixMicro() + int64(sign*math.Trunc(math.Round(length*1e3)/1e3))).UTC()
 	switch {
 	case t.Year() < 1 || t.Year() > 9999:
 		return nil

@@ -108,11 +108,52 @@ func TestLogic(t *testing.T) {
 	}
 }
 
+// TestIntervals: what MariaDB gives with intervals of several units, and behind which a time stands.
+func TestIntervals(t *testing.T) {
+	s := open(t, newFake("app"))
+	for of, want := range map[string]string{
+		"+ INTERVAL '1:30' MINUTE_SECOND": "2026-01-01 00:01:30", "- INTERVAL '1:30' MINUTE_SECOND": "2025-12-31 23:58:30", "+ INTERVAL '-1:30' MINUTE_SECOND": "2025-12-31 23:58:30",
+		"- INTERVAL ' -1:30' MINUTE_SECOND": "2026-01-01 00:01:30", "+ INTERVAL '--1:30 ' MINUTE_SECOND": "2025-12-31 23:58:30", "+ INTERVAL '+1:30x' MINUTE_SECOND": "2026-01-01 00:01:30",
+		"+ INTERVAL '1 2' DAY_HOUR": "2026-01-02 02:00:00", "+ INTERVAL '1 -2' DAY_HOUR": "2026-01-02 02:00:00", "+ INTERVAL '1 0' DAY_HOUR": "2026-01-02 00:00:00",
+		"+ INTERVAL '1 2:3' DAY_MINUTE": "2026-01-02 02:03:00", "+ INTERVAL '1 2:3:4' DAY_SECOND": "2026-01-02 02:03:04", "+ INTERVAL '1:2' DAY_SECOND": "2026-01-01 00:01:02",
+		"+ INTERVAL '1 2:3:4.5' DAY_MICROSECOND": "2026-01-02 02:03:04.500000", "- INTERVAL '1 1:1:1.000001' DAY_MICROSECOND": "2025-12-30 22:58:58.999999",
+		"+ INTERVAL '1:2' HOUR_MINUTE": "2026-01-01 01:02:00", "+ INTERVAL '1:2:3' HOUR_SECOND": "2026-01-01 01:02:03", "+ INTERVAL '1:2:3.000004' HOUR_MICROSECOND": "2026-01-01 01:02:03.000004",
+		"+ INTERVAL '1:2.25' MINUTE_MICROSECOND": "2026-01-01 00:01:02.250000", "+ INTERVAL '1:70' MINUTE_SECOND": "2026-01-01 00:02:10",
+		"+ INTERVAL '1.1234567' SECOND_MICROSECOND": "2026-01-01 00:00:01.123456", "+ INTERVAL '500' SECOND_MICROSECOND": "2026-01-01 00:00:00.500000", "+ INTERVAL '1.' SECOND_MICROSECOND": "2026-01-01 00:00:00.100000",
+		"+ INTERVAL '1-1' YEAR_MONTH": "2027-02-01", "- INTERVAL '0-1' YEAR_MONTH": "2025-12-01", "+ INTERVAL ' -1 - 2' YEAR_MONTH": "2024-11-01",
+		"+ INTERVAL 1.30 MINUTE_SECOND": "2026-01-01 00:01:30", "+ INTERVAL -1.30 MINUTE_SECOND": "2025-12-31 23:58:30", "+ INTERVAL 130 MINUTE_SECOND": "2026-01-01 00:02:10",
+		"+ INTERVAL 'x' MINUTE_SECOND": "2026-01-01 00:00:00", "+ INTERVAL '' MINUTE_SECOND": "2026-01-01 00:00:00",
+		"+ INTERVAL '1:2:3' MINUTE_SECOND": "NULL", "+ INTERVAL NULL MINUTE_SECOND": "NULL", "+ INTERVAL '99999999999999999999999:1' MINUTE_SECOND": "NULL", "+ INTERVAL '9000-0' YEAR_MONTH": "NULL",
+		"+ INTERVAL '1:30' MINUTE_SECOND + INTERVAL '1-1' YEAR_MONTH - INTERVAL '0.5' SECOND_MICROSECOND": "2027-02-01 00:01:29.500000",
+		// One unit: text is cut off, numbers are rounded, of seconds there are parts.
+		"+ INTERVAL '1.5' HOUR": "2026-01-01 01:00:00", "+ INTERVAL 1.5 HOUR": "2026-01-01 02:00:00", "+ INTERVAL 2.5 HOUR": "2026-01-01 03:00:00", "+ INTERVAL -1.5 HOUR": "2025-12-31 22:00:00",
+		"+ INTERVAL '1:30' HOUR": "2026-01-01 01:00:00", "+ INTERVAL '1.5' SECOND": "2026-01-01 00:00:01.500000", "+ INTERVAL '2.7x' MINUTE": "2026-01-01 00:02:00", "+ INTERVAL 0.0000015 SECOND": "2026-01-01 00:00:00.000001",
+	} {
+		query := "SELECT '2026-01-01' " + of
+		if got, _, err := try(t, s, query); err != nil || got != want+"\n" {
+			t.Errorf("%s: %q %v, want %q", query, got, err, want)
+		}
+	}
+	for query, want := range map[string]string{
+		"SELECT INTERVAL 1 DAY + '2026-01-01', INTERVAL '1:30' MINUTE_SECOND + '2026-01-01', INTERVAL -1 DAY + DATE('2026-01-01'), GREATEST(1, INTERVAL 1 DAY + NULL)":                   "2026-01-02|2026-01-01 00:01:30|2025-12-31|NULL\n",
+		"SELECT INTERVAL 1 DAY + ('2026-01-01' + INTERVAL 1 HOUR), (INTERVAL 1 DAY + '2026-01-01') - INTERVAL 1 MONTH, '2026-01-02' = INTERVAL 1 DAY + '2026-01-01'":                     "2026-01-02 01:00:00|2025-12-02|1\n",
+		"SELECT INTERVAL n DAY + y.d AS x FROM (SELECT '2026-01-01' AS d, 1 AS n) y WHERE '2026-01-03' > INTERVAL n DAY + d ORDER BY INTERVAL 1 DAY + d":                                 "2026-01-02\n",
+		"SELECT DATE_ADD('2026-01-01', INTERVAL '1 1' DAY_HOUR), DATE_SUB('2026-01-01', INTERVAL '1:1' HOUR_MINUTE), SUBDATE('2026-01-01', 3), ADDDATE('2026-01-01 01:02:03', 3)":        "2026-01-02 01:00:00|2025-12-31 22:59:00|2025-12-29|2026-01-04 01:02:03\n",
+		"SELECT DATE_ADD(INTERVAL 1 DAY + '2026-01-01', INTERVAL '1:0' HOUR_MINUTE) + INTERVAL 1 SECOND - INTERVAL '0.000001' SECOND_MICROSECOND, ADDDATE('2026-01-01', INTERVAL 1 DAY)": "2026-01-02 01:00:00.999999|2026-01-02\n",
+		"SELECT GROUP_CONCAT('2026-01-01' + INTERVAL n DAY ORDER BY n) FROM (SELECT 1 AS n UNION SELECT 2) y":                                                                            "2026-01-02,2026-01-03\n",
+	} {
+		if got, _, err := try(t, s, query); err != nil || got != want {
+			t.Errorf("%s: got %q %v, want %q", query, got, err, want)
+		}
+	}
+}
+
 // TestIntervalErrors: what is not understood of intervals is refused, and not taken for something else.
 func TestIntervalErrors(t *testing.T) {
 	s := open(t, newFake("app"))
 	for _, query := range []string{
-		"SELECT INTERVAL 1 DAY + NOW()", "SELECT NOW() + INTERVAL '1:30' MINUTE_SECOND", "SELECT 2 * NOW() - INTERVAL 1 DAY", "SELECT 1 - NOW() - INTERVAL 1 DAY", "SELECT CONCAT('a', INTERVAL 1 DAY)",
+		"SELECT INTERVAL 1 DAY - NOW()", "SELECT INTERVAL 1 DAY + NOW() > 1", "SELECT INTERVAL 1 DAY + NOW() + 1", "SELECT 2 * INTERVAL 1 DAY + NOW()", "SELECT INTERVAL 1 DAY + INTERVAL 1 DAY + NOW()", "SELECT INTERVAL 1 DAY +",
+		"SELECT NOW() + INTERVAL 6/4 HOUR_MINUTE", "SELECT NOW() + INTERVAL '1' MONTH_DAY", "SELECT TIMESTAMPADD(MINUTE_SECOND, '1:30', NOW())", "SELECT INTERVAL(2, 1, 3)", "SELECT 2 * NOW() - INTERVAL 1 DAY", "SELECT 1 - NOW() - INTERVAL 1 DAY", "SELECT CONCAT('a', INTERVAL 1 DAY)",
 		"SELECT NOW() - INTERVAL 1", "SELECT NOW() - INTERVAL", "INTERVAL 1 DAY", "SELECT DATE_ADD(NOW(), INTERVAL 1 DAY, 2)", "SELECT TIMESTAMPDIFF(FORTNIGHT, NOW(), NOW())",
 	} {
 		if got, _, err := try(t, s, query); err == nil || err.Number != erUnsupported && err.Number != erSyntax {
@@ -455,7 +496,8 @@ func FuzzQuery(f *testing.F) {
 	for _, q := range []string{"SELECT * FROM setup_instruments WHERE NAME LIKE 'a\\_%'", "UPDATE setup_consumers SET ENABLED='no' WHERE NAME<>'x'", "SHOW FULL COLUMNS FROM `threads`",
 		"SET @a = 1, autocommit=0", "CREATE TABLE test.a AS SELECT 1", "TRUNCATE TABLE events_calls_history", "select @@version, database() from dual", "/*!4 show */ tables", "DESC threads",
 		"UPDATE setup_instruments i JOIN test.a AS s ON i.NAME = s.NAME, threads SET i.ENABLED = (s.b), i.TIMED = ? WHERE 1", "SELECT (NOW()) - INTERVAL 1 DAY + INTERVAL 2 HOUR, DATE_ADD(a.b, INTERVAL 1 YEAR)",
-		"SELECT GROUP_CONCAT(DISTINCT a, (b) ORDER BY c SEPARATOR 'x')", "SELECT !a XOR !(b) XOR CASE a WHEN 1 THEN !b END c FROM x"} {
+		"SELECT GROUP_CONCAT(DISTINCT a, (b) ORDER BY c SEPARATOR 'x')", "SELECT !a XOR !(b) XOR CASE a WHEN 1 THEN !b END c FROM x",
+		"SELECT INTERVAL '1 2' DAY_HOUR + a - INTERVAL -1.5 MINUTE_SECOND, DATE_ADD('2026-01-01', INTERVAL '-1:2' HOUR_MINUTE)"} {
 		f.Add(q)
 	}
 	c := &Catalog{}
