@@ -36,6 +36,7 @@ var functions = map[string]struct {
 	"timestampadd":     {3, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[2], a[1], a[0], int64(1)}) }},
 	"timestampdiff":    {3, timeBetween},
 	"found_rows":       {0, func([]driver.Value) driver.Value { return int64(0) }},
+	"concat":           {-1, concat},
 	"char_length":      {1, func(a []driver.Value) driver.Value { return int64(utf8.RuneCountInString(asText(a[0]))) }},
 	"ucase":            {1, text1(strings.ToUpper)},
 	"lcase":            {1, text1(strings.ToLower)},
@@ -133,6 +134,19 @@ func text1(f func(string) string) func([]driver.Value) driver.Value {
 func cut(a []driver.Value, part func([]rune, int) []rune) driver.Value {
 	r := []rune(asText(a[0]))
 	return string(part(r, min(max(int(asNumber(a[1])), 0), len(r))))
+}
+
+// concat is NULL if an argument is: SQLite's own leaves such out.
+func concat(a []driver.Value) driver.Value {
+	var b strings.Builder
+	for _, v := range a {
+		text, ok := Format(v)
+		if !ok {
+			return nil
+		}
+		b.WriteString(text)
+	}
+	return b.String()
 }
 
 func substringIndex(a []driver.Value) driver.Value {

@@ -17,6 +17,7 @@ type rewriter struct {
 	skip    map[int]bool      // tokens that a literal stands for
 
 	enclosures []enclosure
+	rolledUp   []rollup
 }
 
 // rewrite returns a statement as SQLite understands it, and how result columns are called that it would call otherwise.
@@ -30,13 +31,14 @@ func (s *Session) rewrite(source string, list []token) (string, map[string]strin
 	r.tables()
 	r.having()
 	r.xors()
-	for _, rewrite := range []func() error{r.nots, r.intervals} {
+	for _, rewrite := range []func() error{r.nots, r.intervals, r.rollups} {
 		if err := rewrite(); err != nil {
 			return "", nil, err
 		}
 	}
 	r.groupConcats()
 	r.enclosed()
+	r.orderRollups()
 	r.selectNames()
 	return r.span(0, len(list)), r.names, nil
 }

@@ -14,18 +14,19 @@ import (
 func TestSpelling(t *testing.T) {
 	s := open(t, newFake("app"))
 	for query, want := range map[string]string{
-		"SELECT 7/2, 7 DIV 2, 7 MOD 2, 1/0, 2*3/4":                                        "3.5|3|1|NULL|1.5\n",
-		"SELECT 1 || 0, 1 && 0, NULL <=> NULL":                                            "1|0|1\n",
-		`SELECT "it's", 'it''s', "say ""hi""", 'a\'b\\c\n'`:                               "it's|it's|say \"hi\"|a'b\\c\n\n",
-		"SELECT `NAME` FROM `performance_schema`.`setup_instruments` LIMIT 1, 2":          "call/main/Pool.Get\ncall/net/http/Client.Do\n",
-		"SELECT NAME FROM setup_instruments WHERE NAME LIKE '%Client\\_Do'":               "",
-		"SELECT COUNT(*) FROM setup_instruments WHERE NAME RLIKE 'mutex/lock$'":           "1\n",
-		"SELECT COUNT(*) FROM setup_instruments WHERE NAME = 'CALL/MAIN/MAIN'":            "1\n",
-		"SELECT IF(1 > 2, 'a', 'b'), IFNULL(NULL, 3), CONCAT('a', 1), LEFT('abc', 2)":     "b|3|a1|ab\n",
-		"SELECT RIGHT('abc', 2), LPAD('a', 3, 'xy'), SUBSTRING_INDEX('a/b/c', '/', -2)":   "bc|xya|b/c\n",
-		"SELECT FORMAT_PICO_TIME(1234567), FORMAT_PICO_TIME(12), GREATEST(1, 3, 2)":       "1.23 us|12 ps|3\n",
-		"SELECT CAST('12' AS UNSIGNED) + 1, TRUNCATE(1.239, 2), UCASE('a'), ISNULL(NULL)": "13|1.23|A|1\n",
-		"SELECT DATABASE(), SCHEMA(), USER(), CURRENT_USER, VERSION() LIKE '5.7%'":        "performance_schema|performance_schema|ftrace@localhost|ftrace@localhost|1\n",
+		"SELECT 7/2, 7 DIV 2, 7 MOD 2, 1/0, 2*3/4":                                                          "3.5|3|1|NULL|1.5\n",
+		"SELECT 1 || 0, 1 && 0, NULL <=> NULL":                                                              "1|0|1\n",
+		`SELECT "it's", 'it''s', "say ""hi""", 'a\'b\\c\n'`:                                                 "it's|it's|say \"hi\"|a'b\\c\n\n",
+		"SELECT `NAME` FROM `performance_schema`.`setup_instruments` LIMIT 1, 2":                            "call/main/Pool.Get\ncall/net/http/Client.Do\n",
+		"SELECT NAME FROM setup_instruments WHERE NAME LIKE '%Client\\_Do'":                                 "",
+		"SELECT COUNT(*) FROM setup_instruments WHERE NAME RLIKE 'mutex/lock$'":                             "1\n",
+		"SELECT COUNT(*) FROM setup_instruments WHERE NAME = 'CALL/MAIN/MAIN'":                              "1\n",
+		"SELECT IF(1 > 2, 'a', 'b'), IFNULL(NULL, 3), CONCAT('a', 1), LEFT('abc', 2)":                       "b|3|a1|ab\n",
+		"SELECT RIGHT('abc', 2), LPAD('a', 3, 'xy'), SUBSTRING_INDEX('a/b/c', '/', -2)":                     "bc|xya|b/c\n",
+		"SELECT FORMAT_PICO_TIME(1234567), FORMAT_PICO_TIME(12), GREATEST(1, 3, 2)":                         "1.23 us|12 ps|3\n",
+		"SELECT CAST('12' AS UNSIGNED) + 1, TRUNCATE(1.239, 2), UCASE('a'), ISNULL(NULL)":                   "13|1.23|A|1\n",
+		"SELECT CONCAT('a', NULL), CONCAT(1, 2.5, 'x'), CONCAT_WS(',', 'a', NULL, 'b'), CONCAT_WS(NULL, 1)": "NULL|12.5x|a,b|NULL\n",
+		"SELECT DATABASE(), SCHEMA(), USER(), CURRENT_USER, VERSION() LIKE '5.7%'":                          "performance_schema|performance_schema|ftrace@localhost|ftrace@localhost|1\n",
 		"SELECT 1 FROM DUAL":                                   "1\n",
 		"SELECT SQL_NO_CACHE 1 /* why */ -- so\n# and so":      "1\n",
 		"/*!40101 SELECT */ 5":                                 "5\n",
@@ -103,6 +104,94 @@ func TestLogic(t *testing.T) {
 	}
 	for _, query := range []string{"SELECT !", "SELECT 1 XOR", "SELECT XOR 1", "SELECT !, 1", "SELECT (!)", "SELECT !(1", "SELECT 1 XOR, 2", "SELECT !a."} {
 		if got, _, err := try(t, s, query); err == nil || err.Number != erSyntax {
+			t.Errorf("%s: %q %v", query, got, err)
+		}
+	}
+}
+
+// TestRollup: what MariaDB gives, and MySQL, which has GROUPING and ORDER BY too.
+func TestRollup(t *testing.T) {
+	s := open(t, newFake("app"))
+	ask(t, s, "USE test")
+	ask(t, s, "CREATE TABLE sales (year INT, country VARCHAR(20), product VARCHAR(32), profit INT)")
+	if got := ask(t, s, "SELECT year, COUNT(*) FROM sales GROUP BY year WITH ROLLUP"); got != "" {
+		t.Errorf("of no rows: %q", got)
+	}
+	ask(t, s, `INSERT INTO sales VALUES (2000,'Finland','Computer',1500),(2000,'Finland','Phone',100),(2000,'India','Calculator',75),(2000,'India','Calculator',75),(2000,'India','Computer',1200),
+		(2000,'USA','Calculator',75),(2000,'USA','Computer',1500),(2001,'Finland','Phone',10),(2001,'USA','Calculator',50),(2001,'USA','Computer',2700),(2001,'USA','TV',250),(NULL,'usa',NULL,1)`)
+	byYear := "NULL|1\n2000|4525\n2001|3010\nNULL|7536\n"
+	for query, want := range map[string]string{
+		"SELECT year, SUM(profit) AS profit FROM sales GROUP BY year WITH ROLLUP":                             byYear,
+		"SELECT `year`, SUM(profit) FROM sales GROUP BY sales.year WITH ROLLUP":                               byYear,
+		"SELECT sales.year, SUM(profit) FROM sales GROUP BY year WITH ROLLUP":                                 byYear,
+		"SELECT year AS y, SUM(profit) FROM sales GROUP BY y WITH ROLLUP":                                     byYear,
+		"SELECT year y, SUM(profit) FROM sales GROUP BY 1 WITH ROLLUP HAVING SUM(profit) <> ?":                byYear,
+		"SELECT y, total FROM (SELECT year AS y, SUM(profit) AS total FROM sales GROUP BY y WITH ROLLUP) q":   byYear,
+		"SELECT year, total FROM (SELECT s.year, SUM(profit) total FROM sales s GROUP BY year WITH ROLLUP) q": byYear,
+		"SELECT year, country, product, SUM(profit) AS profit FROM sales WHERE year IS NOT NULL GROUP BY year, country, product WITH ROLLUP": `2000|Finland|Computer|1500
+2000|Finland|Phone|100
+2000|Finland|NULL|1600
+2000|India|Calculator|150
+2000|India|Computer|1200
+2000|India|NULL|1350
+2000|USA|Calculator|75
+2000|USA|Computer|1500
+2000|USA|NULL|1575
+2000|NULL|NULL|4525
+2001|Finland|Phone|10
+2001|Finland|NULL|10
+2001|USA|Calculator|50
+2001|USA|Computer|2700
+2001|USA|TV|250
+2001|USA|NULL|3000
+2001|NULL|NULL|3010
+NULL|NULL|NULL|7535
+`,
+		"SELECT IFNULL(year, 'all') y, COUNT(DISTINCT country), MAX(year) FROM sales WHERE product <> 'TV' GROUP BY year WITH ROLLUP":               "2000|3|2000\n2001|2|2001\nall|3|2001\n",
+		"SELECT year, GROUP_CONCAT(DISTINCT product ORDER BY product DESC) FROM sales GROUP BY year WITH ROLLUP":                                    "NULL|NULL\n2000|Phone,Computer,Calculator\n2001|TV,Phone,Computer,Calculator\nNULL|TV,Phone,Computer,Calculator\n",
+		"SELECT s.year y, s.country, SUM(profit) FROM sales s GROUP BY y, s.country WITH ROLLUP LIMIT 3, 4":                                         "2000|India|1350\n2000|USA|1575\n2000|NULL|4525\n2001|Finland|10\n",
+		"SELECT country, COUNT(*) FROM sales GROUP BY country WITH ROLLUP HAVING COUNT(*) > 3":                                                      "USA|6\nNULL|12\n",
+		"SELECT country, COUNT(*) FROM sales GROUP BY country WITH ROLLUP HAVING country IS NULL":                                                   "NULL|12\n",
+		"SELECT CASE WHEN profit > 1000 THEN 'much' ELSE 'less' END k, COUNT(*) FROM sales GROUP BY k WITH ROLLUP":                                  "less|8\nmuch|4\nNULL|12\n",
+		"SELECT profit > 1000, year + 1, COUNT(*) FROM sales WHERE year = 2001 GROUP BY profit > 1000, year + 1 WITH ROLLUP":                        "0|2002|3\n0|NULL|3\n1|2002|1\n1|NULL|1\nNULL|NULL|4\n",
+		"SELECT a.year, b.country, COUNT(*) FROM sales a JOIN sales b USING (product) WHERE a.year < b.year GROUP BY a.year, b.country WITH ROLLUP": "2000|Finland|1\n2000|USA|6\n2000|NULL|7\nNULL|NULL|7\n",
+		"SELECT year, SUM(profit) FROM sales GROUP BY year WITH ROLLUP UNION ALL SELECT 1, 2 ORDER BY 2":                                            "NULL|1\n1|2\n2001|3010\n2000|4525\nNULL|7536\n",
+		"SELECT MAX(total) FROM (SELECT SUM(profit) AS total FROM sales GROUP BY year WITH ROLLUP) q GROUP BY total > 4000 WITH ROLLUP":             "3010\n7536\n7536\n",
+		// MySQL's alone: MariaDB has no GROUPING, no ORDER BY, and expressions that are not NULL
+		"SELECT year > 2000 XOR country = 'India', COUNT(*) FROM sales WHERE year > 0 GROUP BY year > 2000 XOR country = 'India' WITH ROLLUP":                                                           "0|4\n1|7\nNULL|11\n",
+		"SELECT year, country, SUM(profit) AS profit, GROUPING(year), GROUPING(country), GROUPING(year, country) FROM sales GROUP BY year, country WITH ROLLUP ORDER BY year DESC, profit DESC LIMIT 4": "2001|NULL|3010|0|1|1\n2001|USA|3000|0|0|0\n2001|Finland|10|0|0|0\n2000|NULL|4525|0|1|1\n",
+		"SELECT IF(GROUPING(year), 'All years', year) AS y, SUM(profit) FROM sales GROUP BY year WITH ROLLUP ORDER BY GROUPING(year) DESC, year":                                                        "All years|7536\nNULL|1\n2000|4525\n2001|3010\n",
+		"SELECT year, country, SUM(profit) AS profit FROM sales GROUP BY year, country WITH ROLLUP HAVING GROUPING(year, country) <> 0":                                                                 "NULL|NULL|1\n2000|NULL|4525\n2001|NULL|3010\nNULL|NULL|7536\n",
+		"SELECT LEFT(country, 1), CONCAT(LEFT(country, 1), '-'), SUM(SUM(profit)) OVER (PARTITION BY LEFT(country, 1)) FROM sales GROUP BY LEFT(country, 1) WITH ROLLUP ORDER BY 1 DESC":                "U|U-|4576\nI|I-|1350\nF|F-|1610\nNULL|NULL|7536\n",
+	} {
+		var args []any
+		if strings.Contains(query, "?") {
+			args = append(args, int64(2))
+		}
+		if got, _, err := try(t, s, query, args...); err != nil || got != want {
+			t.Errorf("%s: got %q %v, want %q", query, got, err, want)
+		}
+	}
+	_, r, err := try(t, s, "SELECT sales.year, IFNULL(country, 'all'), COUNT(*) n FROM sales GROUP BY year, country WITH ROLLUP")
+	if err != nil || r.Columns[0].Name != "year" || r.Columns[1].Name != "IFNULL(country, 'all')" || r.Columns[2].Name != "n" {
+		t.Errorf("columns: %+v %v", r, err)
+	}
+	for query, number := range map[string]uint16{
+		"SELECT * FROM sales GROUP BY year WITH ROLLUP":                                                              erUnsupported,
+		"SELECT COUNT(*) FROM sales GROUP BY year = ? WITH ROLLUP":                                                   erUnsupported,
+		"SELECT 1, COUNT(*) FROM sales GROUP BY 1 WITH ROLLUP":                                                       erUnsupported,
+		"SELECT year, (SELECT COUNT(*) FROM sales s WHERE s.year = sales.year) FROM sales GROUP BY year WITH ROLLUP": erUnsupported,
+		"SELECT year FROM sales GROUP BY 2 WITH ROLLUP":                                                              erUnknownColumn,
+		"SELECT years FROM sales GROUP BY years WITH ROLLUP":                                                         erUnknownColumn,
+		"SELECT GROUPING(country) FROM sales GROUP BY year WITH ROLLUP":                                              erGroup,
+		"SELECT GROUPING(year) FROM sales GROUP BY year":                                                             erNoFunction,
+		"SELECT year FROM sales GROUP BY WITH ROLLUP":                                                                erSyntax,
+		"SELECT year FROM sales GROUP BY year, WITH ROLLUP":                                                          erSyntax,
+		"SELECT year FROM sales WITH ROLLUP":                                                                         erSyntax,
+		"SELECT 1 GROUP BY 1 WITH ROLLUP":                                                                            erSyntax,
+		"SELECT year FROM sales GROUP BY (year WITH ROLLUP)":                                                         erSyntax,
+	} {
+		if got, _, err := try(t, s, query, int64(1)); err == nil || err.Number != number {
 			t.Errorf("%s: %q %v", query, got, err)
 		}
 	}
@@ -497,7 +586,8 @@ func FuzzQuery(f *testing.F) {
 		"SET @a = 1, autocommit=0", "CREATE TABLE test.a AS SELECT 1", "TRUNCATE TABLE events_calls_history", "select @@version, database() from dual", "/*!4 show */ tables", "DESC threads",
 		"UPDATE setup_instruments i JOIN test.a AS s ON i.NAME = s.NAME, threads SET i.ENABLED = (s.b), i.TIMED = ? WHERE 1", "SELECT (NOW()) - INTERVAL 1 DAY + INTERVAL 2 HOUR, DATE_ADD(a.b, INTERVAL 1 YEAR)",
 		"SELECT GROUP_CONCAT(DISTINCT a, (b) ORDER BY c SEPARATOR 'x')", "SELECT !a XOR !(b) XOR CASE a WHEN 1 THEN !b END c FROM x",
-		"SELECT INTERVAL '1 2' DAY_HOUR + a - INTERVAL -1.5 MINUTE_SECOND, DATE_ADD('2026-01-01', INTERVAL '-1:2' HOUR_MINUTE)"} {
+		"SELECT INTERVAL '1 2' DAY_HOUR + a - INTERVAL -1.5 MINUTE_SECOND, DATE_ADD('2026-01-01', INTERVAL '-1:2' HOUR_MINUTE)",
+		"SELECT a, b.c x, SUM(a), GROUPING(a, b.c) FROM (SELECT 1 a) z GROUP BY a, x, LEFT(a, 1), 2 WITH ROLLUP HAVING a ORDER BY 1 LIMIT 1"} {
 		f.Add(q)
 	}
 	c := &Catalog{}
