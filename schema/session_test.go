@@ -432,6 +432,54 @@ func TestSettings(t *testing.T) {
 	ask(t, s, "DROP TABLE mine")
 }
 
+// TestAssigned: @variables that a query assigns, as MariaDB does it.
+func TestAssigned(t *testing.T) {
+	s := open(t, newFake("app"))
+	ask(t, s, "CREATE TABLE test.v (x INT, y INT)")
+	ask(t, s, "INSERT INTO test.v VALUES (3, 1), (1, 1), (2, 2), (NULL, 3)")
+	for _, c := range []struct{ query, rows, a string }{
+		{"SELECT @a := x FROM test.v WHERE x IS NOT NULL", "3\n1\n2\n", "2"},
+		{"SELECT @a := x FROM test.v ORDER BY x DESC LIMIT 2", "3\n2\n", "2"},
+		{"SELECT @A := x + 1 AS z FROM test.v ORDER BY z DESC", "4\n3\n2\nNULL\n", "NULL"},
+		{"SELECT @b := MAX(x) m, @a := COUNT(*) FROM test.v", "3|4\n", "4"},
+		{"SELECT @a := 5 FROM test.v WHERE 0", "", "4"},
+		{"SELECT @a := SUM(x) s, y FROM test.v GROUP BY y ORDER BY s DESC LIMIT 1", "4|1\n", "4"},
+		{"SELECT DISTINCT @a := y FROM test.v ORDER BY y LIMIT 2", "1\n2\n", "2"},
+		{"SELECT x, @a := y, v.* FROM test.v HAVING x > 2", "3|1|3|1\n", "1"},
+		{"WITH w AS (SELECT 7 AS n) SELECT @a := CONCAT(n, ?) FROM w", "7!\n", "7!"},
+		{"SELECT @b, @a := 1 XOR 1", "3|0\n", "0"},
+	} {
+		var args []any
+		if strings.Contains(c.query, "?") {
+			args = append(args, "!")
+		}
+		if got := ask(t, s, c.query, args...); got != c.rows {
+			t.Errorf("%s: %q", c.query, got)
+		}
+		if got := ask(t, s, "SELECT @a"); got != c.a+"\n" {
+			t.Errorf("%s: @a is %q", c.query, got)
+		}
+	}
+	if _, r, err := try(t, s, "SELECT COUNT(*), @n := COUNT(*), @m:=max(x) AS m, @b := 2 'b' FROM test.v"); err != nil || fmt.Sprint(r.Columns) != "[{COUNT(*) 1} {@n := COUNT(*) 1} {m 1} {b 1}]" {
+		t.Errorf("columns: %v %v", r.Columns, err)
+	}
+	// All rows count, though the result is closed before.
+	r, err := s.Query(t.Context(), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000) SELECT @a := i FROM n", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	if got := ask(t, s, "SELECT @a"); got != "1000\n" {
+		t.Errorf("@a is %q", got)
+	}
+	for _, query := range []string{"SELECT @a := @a + 1", "SELECT @a := x, @a FROM test.v", "SELECT x FROM test.v WHERE @a := x", "SELECT 1 + (@a := 1)", "SELECT @a := 1 UNION SELECT 2", "SELECT *, @a := 1 FROM test.v",
+		"SELECT * FROM (SELECT @a := 1) y", "SELECT @a := @b := 1", "SET @a = @b := 1", "INSERT INTO test.v SELECT @a := 1, 2", "UPDATE test.v SET x = @a := 1", "SELECT @a :="} {
+		if got, _, err := try(t, s, query); err == nil || err.Number != erUnsupported {
+			t.Errorf("%s: %q %v", query, got, err)
+		}
+	}
+}
+
 // TestKept: the schema test may be in a file, so that settings outlive ftrace.
 func TestKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "saved?#.db")
@@ -587,7 +635,7 @@ func FuzzQuery(f *testing.F) {
 		"UPDATE setup_instruments i JOIN test.a AS s ON i.NAME = s.NAME, threads SET i.ENABLED = (s.b), i.TIMED = ? WHERE 1", "SELECT (NOW()) - INTERVAL 1 DAY + INTERVAL 2 HOUR, DATE_ADD(a.b, INTERVAL 1 YEAR)",
 		"SELECT GROUP_CONCAT(DISTINCT a, (b) ORDER BY c SEPARATOR 'x')", "SELECT !a XOR !(b) XOR CASE a WHEN 1 THEN !b END c FROM x",
 		"SELECT INTERVAL '1 2' DAY_HOUR + a - INTERVAL -1.5 MINUTE_SECOND, DATE_ADD('2026-01-01', INTERVAL '-1:2' HOUR_MINUTE)",
-		"SELECT a, b.c x, SUM(a), GROUPING(a, b.c) FROM (SELECT 1 a) z GROUP BY a, x, LEFT(a, 1), 2 WITH ROLLUP HAVING a ORDER BY 1 LIMIT 1"} {
+		"SELECT a, b.c x, SUM(a), GROUPING(a, b.c) FROM (SELECT 1 a) z GROUP BY a, x, LEFT(a, 1), 2 WITH ROLLUP HAVING a ORDER BY 1 LIMIT 1", "SELECT DISTINCT @a := (1), @b := 2 x, @c FROM a"} {
 		f.Add(q)
 	}
 	c := &Catalog{}

@@ -127,7 +127,8 @@ func (s *Session) sel(ctx context.Context, st *stmt) (*Result, error) {
 			}
 		}
 	}
-	q, names, err := s.rewrite(st.text, st.tokens)
+	list, columns := st.assigned()
+	q, names, err := s.rewrite(st.text, list)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +137,11 @@ func (s *Session) sel(ctx context.Context, st *stmt) (*Result, error) {
 			return nil, err
 		}
 	}
-	return s.read(ctx, q, names, st.args)
+	r, err := s.read(ctx, q, names, st.args)
+	if err == nil && columns != nil {
+		err = s.assign(r, columns)
+	}
+	return r, err
 }
 
 // read runs a query that is SQLite's.

@@ -1,0 +1,72 @@
+package schema
+
+import "strings"
+
+// SELECT @a := x, y FROM t is SELECT x, y FROM t, and @a is then what the last row has. It is refused where that is not sure to be so, or where something may see @a before: anywhere but in the list of the
+// statement's own SELECT, behind *, with UNION, and when the statement has @a elsewhere too.
+
+// assigned is a column that is assigned to a variable.
+type assigned struct {
+	column   int
+	variable string
+	name     string // of the column
+}
+
+// assigned returns such columns of a SELECT, and the statement's tokens without what assigns.
+func (st *stmt) assigned() (list []token, columns []assigned) {
+	first, from := len(st.tokens), len(st.tokens)
+	for i, t := range st.outer(0) {
+		switch {
+		case t.is("UNION"), t.is("EXCEPT"), t.is("INTERSECT"):
+			return st.tokens, nil
+		case i > first && (t.is("FROM") || t.is("WHERE") || t.is("HAVING") || t.is("ORDER") || t.is("LIMIT")):
+			from = min(from, i)
+		case t.is("SELECT"):
+			first = i + 1
+		case i == first && (t.is("DISTINCT") || t.is("ALL")):
+			first++
+		}
+	}
+	r := &rewriter{source: st.text, tokens: st.tokens}
+	without, variables := map[int]bool{}, map[string]bool{}
+	for n, item := range r.split(first, from) {
+		if r.at(item.last).is("*") {
+			break
+		}
+		if t := r.at(item.first); t.kind == usrVar && r.at(item.first+1).is(":=") && item.last > item.first+1 {
+			a := assigned{n, strings.ToLower(t.text), st.text[t.start:r.at(item.last).end]}
+			if r.aliased(item.first, item.last+1) {
+				a.name = r.at(item.last).text
+			}
+			columns = append(columns, a)
+			without[item.first], without[item.first+1], variables[a.variable] = true, true, true
+		}
+	}
+	for i, t := range st.tokens {
+		switch {
+		case without[i]:
+			continue
+		case t.kind == usrVar && variables[strings.ToLower(t.text)]:
+			return st.tokens, nil
+		}
+		list = append(list, t)
+	}
+	return list, columns
+}
+
+// assign gives variables their values, when all rows are known.
+func (s *Session) assign(r *Result, columns []assigned) error {
+	for row, err := r.read(); row != nil || err != nil; row, err = r.read() {
+		if err != nil {
+			return err
+		}
+		r.ahead = append(r.ahead, row)
+	}
+	for _, a := range columns {
+		r.Columns[a.column].Name = a.name
+		if n := len(r.ahead); n > 0 {
+			s.user[a.variable] = r.ahead[n-1][a.column]
+		}
+	}
+	return nil
+}
