@@ -1,12 +1,15 @@
 package schema
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// UPDATE a JOIN b ON ... SET a.x = b.y WHERE ... becomes UPDATE a SET x = j.v0 FROM (SELECT a.rowid AS row, b.y AS v0 FROM a JOIN b ON ... WHERE ...) AS j WHERE a.rowid = j.row. SQLite has no other UPDATE with joins.
+// UPDATE a JOIN b ON ... SET a.x = b.y, b.z = 1 WHERE ... makes a table j of SELECT a.rowid AS r0, b.y AS v0, b.rowid AS r1, 1 AS v1 FROM a JOIN b ON ... WHERE ..., and then UPDATE a SET x = j.v0 FROM j WHERE a.rowid = j.r0, and the same
+// of b. SQLite has no other UPDATE with joins.
 
 // assignment is one of SET.
 type assignment struct {
@@ -119,7 +122,15 @@ func (st *stmt) numbered(from, next int) string {
 	return b.String()
 }
 
-// updateJoined is UPDATE of a table that is joined with others, from the token of the first table to SET and on.
+// joinedTable is one that an UPDATE of several changes.
+type joinedTable struct {
+	target
+	at      int // its token
+	alias   string
+	columns []string // what SET does to them
+}
+
+// updateJoined is UPDATE of tables that are joined, from the token of the first table to SET and on.
 func (s *Session) updateJoined(ctx context.Context, st *stmt, from, set int) (*Result, error) {
 	list, next, err := st.assignments(set)
 	if err != nil {
@@ -128,29 +139,31 @@ func (s *Session) updateJoined(ctx context.Context, st *stmt, from, set int) (*R
 	if at := st.at(next); at.is("ORDER") || at.is("LIMIT") {
 		return nil, NewError(1221, "Incorrect usage of UPDATE and %s", strings.ToUpper(at.text))
 	}
-	at, alias, err := st.named(list[0].table, from, set)
-	if err != nil {
-		return nil, err
-	}
-	values, columns := "", make([]string, len(list))
+	var changed []joinedTable
+	text := ""
 	for i, a := range list {
-		if other, _, err := st.named(a.table, from, set); err != nil {
+		at, alias, err := st.named(a.table, from, set)
+		if err != nil {
 			return nil, err
-		} else if other != at {
-			return nil, NewError(erUnsupported, "This version of ftrace doesn't yet support 'UPDATE' that changes several tables")
 		}
-		values += fmt.Sprintf(", (%s) AS v%d", st.numbered(a.from, a.next), i)
-		columns[i] = fmt.Sprintf("%s = ftrace_joined.v%d", quoteName(a.column), i)
+		n := slices.IndexFunc(changed, func(t joinedTable) bool { return t.at == at })
+		if n < 0 {
+			t, err := s.target(st, at)
+			if err != nil {
+				return nil, err
+			}
+			n = len(changed)
+			changed = append(changed, joinedTable{t, at, alias, nil})
+			text += fmt.Sprintf("`%s`.rowid AS r%d, ", strings.ReplaceAll(alias, "`", "``"), n)
+		}
+		t := &changed[n]
+		if err := s.mayUpdate(&t.target, a.column); err != nil {
+			return nil, err
+		}
+		text += fmt.Sprintf("(%s) AS v%d, ", st.numbered(a.from, a.next), i)
+		t.columns = append(t.columns, fmt.Sprintf("%s = j.v%d", quoteName(a.column), i))
 	}
-	t, err := s.target(st, at)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.mayUpdate(st, &t, set); err != nil {
-		return nil, err
-	}
-	// A row that others match several times is changed once.
-	text := fmt.Sprintf("SELECT `%s`.rowid AS ftrace_row%s FROM %s %s GROUP BY 1", strings.ReplaceAll(alias, "`", "``"), values, st.numbered(from, set), st.numbered(next, len(st.tokens)))
+	text = fmt.Sprintf("SELECT %s FROM %s %s", strings.TrimSuffix(text, ", "), st.numbered(from, set), st.numbered(next, len(st.tokens)))
 	rewritten, err := tokens(text)
 	if err != nil {
 		return nil, err
@@ -159,6 +172,42 @@ func (s *Session) updateJoined(ctx context.Context, st *stmt, from, set int) (*R
 	if err != nil {
 		return nil, err
 	}
-	q := fmt.Sprintf("UPDATE %s.%s AS %s SET %s FROM (%s) AS ftrace_joined WHERE %[3]s.rowid = ftrace_joined.ftrace_row", quoteName(t.schema), quoteName(t.name), quoteName(alias), strings.Join(columns, ", "), rows)
-	return s.exec(ctx, q, st.args...)
+	var r *Result
+	err = s.whole(ctx, func() error {
+		if _, err := s.run(ctx, "CREATE TEMP TABLE ftrace_joined AS "+rows, st.args...); err != nil {
+			return err
+		}
+		all := int64(0)
+		for i, t := range changed {
+			// A row that others match several times is changed once, as the first of them says.
+			n, err := s.run(ctx, fmt.Sprintf("UPDATE %s.%s AS %s SET %s FROM (SELECT *, MIN(rowid) FROM temp.ftrace_joined GROUP BY r%[5]d) AS j WHERE %[3]s.rowid = j.r%[5]d",
+				quoteName(t.schema), quoteName(t.name), quoteName(t.alias), strings.Join(t.columns, ", "), i))
+			if err != nil {
+				return err
+			}
+			if all += n; !t.ours {
+				s.statement.matched += n
+				s.statement.changed += n
+			}
+		}
+		if _, err := s.run(ctx, "DROP TABLE temp.ftrace_joined"); err != nil {
+			return err
+		}
+		r, err = s.apply(all)
+		return err
+	})
+	return r, err
+}
+
+// whole does something in the user's tables as a whole, or not at all.
+func (s *Session) whole(ctx context.Context, do func() error) error {
+	if _, err := s.conn.ExecContext(ctx, "SAVEPOINT ftrace_whole"); err != nil {
+		return err
+	}
+	err := do()
+	if err != nil {
+		s.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK TO ftrace_whole")
+	}
+	_, released := s.conn.ExecContext(context.WithoutCancel(ctx), "RELEASE ftrace_whole")
+	return cmp.Or(err, released)
 }

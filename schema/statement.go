@@ -155,15 +155,28 @@ func (s *Session) read(ctx context.Context, q string, names map[string]string, a
 
 // exec runs a statement that is SQLite's, and what it changes in sources.
 func (s *Session) exec(ctx context.Context, q string, args ...any) (*Result, error) {
-	done, err := s.conn.ExecContext(ctx, q, args...)
-	if s.failed != nil {
-		return nil, s.failed
-	}
+	n, err := s.run(ctx, q, args...)
 	if err != nil {
 		return nil, err
 	}
+	return s.apply(n)
+}
+
+// run runs a statement that is SQLite's. It returns how many rows it changed.
+func (s *Session) run(ctx context.Context, q string, args ...any) (int64, error) {
+	done, err := s.conn.ExecContext(ctx, q, args...)
+	if s.failed != nil {
+		return 0, s.failed
+	}
+	if err != nil {
+		return 0, err
+	}
+	return done.RowsAffected()
+}
+
+// apply changes in sources what the statement changes, which SQLite says are n rows.
+func (s *Session) apply(n int64) (*Result, error) {
 	if s.statement.rows == nil && s.statement.pending == nil {
-		n, _ := done.RowsAffected()
 		return &Result{Affected: n}, nil
 	}
 	for v, p := range s.statement.pending {
@@ -176,7 +189,7 @@ func (s *Session) exec(ctx context.Context, q string, args ...any) (*Result, err
 	r := &Result{Affected: s.statement.changed}
 	if m := s.statement.matched; m > 0 {
 		r.Info = fmt.Sprintf("Rows matched: %d  Changed: %d  Warnings: 0", m, s.statement.changed)
-	} else if n, _ := done.RowsAffected(); s.statement.pending == nil {
+	} else if s.statement.pending == nil {
 		r.Affected = n
 	}
 	return r, nil
@@ -229,8 +242,18 @@ func (s *Session) write(ctx context.Context, st *stmt) (*Result, error) {
 	}
 	switch {
 	case command == "UPDATE":
-		if err := s.mayUpdate(st, &t, t.next); err != nil {
+		set := t.next
+		for set < len(st.tokens) && !st.at(set).is("SET") {
+			set++
+		}
+		list, _, err := st.assignments(set)
+		if err != nil {
 			return nil, err
+		}
+		for _, a := range list {
+			if err := s.mayUpdate(&t, a.column); err != nil {
+				return nil, err
+			}
 		}
 	case !t.ours:
 	case t.table == nil:
@@ -289,8 +312,8 @@ func (s *Session) limited(st *stmt, t *target) (string, error) {
 	return head + " WHERE rowid IN (SELECT rowid FROM " + from + " " + rows + ")", nil
 }
 
-// mayUpdate says what is wrong with an UPDATE of a table whatever its rows are: that it can't be changed, or a column can't that is set. Its SET is at a token or behind it.
-func (s *Session) mayUpdate(st *stmt, t *target, i int) error {
+// mayUpdate says what is wrong with an UPDATE of a table's column whatever the rows are: that one of both can't be changed.
+func (s *Session) mayUpdate(t *target, name string) error {
 	switch {
 	case !t.ours:
 		return nil
@@ -299,26 +322,12 @@ func (s *Session) mayUpdate(st *stmt, t *target, i int) error {
 	case t.table.update == nil:
 		return s.denied("UPDATE", t.name)
 	}
-	for i < len(st.tokens) && !st.at(i).is("SET") {
-		i++
+	column := t.table.column(name)
+	if column < 0 && !strings.EqualFold(name, processColumn) {
+		return NewError(erUnknownColumn, "Unknown column '%s' in 'field list'", name)
 	}
-	for i, behind := range st.outer(i) {
-		switch {
-		case behind.is("WHERE"):
-			return nil
-		case behind.is("SET"), behind.is(","):
-			at := i + 1
-			for st.at(at + 1).is(".") {
-				at += 2
-			}
-			column := t.table.column(st.at(at).text)
-			if column < 0 && !strings.EqualFold(st.at(at).text, processColumn) {
-				return NewError(erUnknownColumn, "Unknown column '%s' in 'field list'", st.at(at).text)
-			}
-			if column < 0 || !t.table.columns[column].updatable {
-				return NewError(erUsage, "Invalid performance_schema usage.")
-			}
-		}
+	if column < 0 || !t.table.columns[column].updatable {
+		return NewError(erUsage, "Invalid performance_schema usage.")
 	}
 	return nil
 }
