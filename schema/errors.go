@@ -48,7 +48,7 @@ var states = map[uint16]string{
 	erDenied: "42000", erNoSuchTable: "42S02", erSyntax: "42000", erUnknownColumn: "42S22", erUnknownDB: "42000", erTruncated: "01000",
 	erNull: "23000", erUnsupported: "42000", erInterrupted: "70100", erTableExists: "42S01", erNoFunction: "42000", erAmbiguous: "23000", erColumnCount: "21S01",
 	erBadTable: "42S02", erDBDenied: "42000", erWrongValue: "42000",
-	1040: "08004", 1043: "08S01", 1045: "28000", 1047: "08S01", 1065: "42000",
+	1040: "08004", 1043: "08S01", 1045: "28000", 1047: "08S01", 1065: "42000", 1139: "42000",
 }
 
 // NewError returns an error with MySQL's number.
@@ -126,6 +126,8 @@ func (s *Session) asError(err error) *Error {
 		return NewError(erColumnCount, "Column count doesn't match value count at row 1")
 	case has("doesn't yet support"):
 		return NewError(erUnsupported, "%s", strings.ToUpper(text[:1])+text[1:])
+	case has("from regexp"):
+		return NewError(1139, "G%s", text[1:])
 	case has("interrupted"):
 		return NewError(erInterrupted, "Query execution was interrupted")
 	}

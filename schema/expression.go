@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What SQLite has no operator for is enclosed in something that it has: !x in (NOT (x)), a XOR b, which is NULL if one is, in ((NOT NOT (a)) + (NOT NOT (b))) % 2.
+// What SQLite has no operator for is enclosed in something that it has: !x in (NOT (x)), a XOR b, which is NULL if one is, in ((NOT NOT (a)) + (NOT NOT (b))) % 2, a DIV b in whole_division(a, b).
 
 // enclosure is what is written before a token and behind another.
 type enclosure struct {
@@ -75,6 +75,73 @@ func (r *rewriter) operandEnd(i int) int {
 	return i
 }
 
+// factors returns the first token of the product that ends with a token. It is not ok if there is none.
+func (r *rewriter) factors(last int) (first int, ok bool) {
+	for {
+		switch t := r.at(last); {
+		case t.is("END"):
+			for depth := 0; last >= 0; last-- {
+				if r.at(last).is("END") {
+					depth++
+				} else if r.at(last).is("CASE") {
+					if depth--; depth == 0 {
+						break
+					}
+				}
+			}
+			first = last
+		case t.is(")"):
+			first = r.opening(last - 1)
+			if before := r.at(first - 1); before.kind == name || before.kind == word && !beforeParenthesis[strings.ToUpper(before.text)] && !before.is("DIV") && !before.is("MOD") {
+				first--
+			}
+		case t.kind == op:
+			return 0, false
+		default:
+			for first = last; r.at(first - 1).is("."); first -= 2 {
+			}
+		}
+		for before := r.at(first - 1); before.is("!") || before.is("BINARY") || (before.is("-") || before.is("~")) && r.operator(first-2); before = r.at(first - 1) {
+			first--
+		}
+		switch before := r.at(first - 1); {
+		case before.is("OVER"), before.is("*"), before.is("/"), before.is("%"), before.is("DIV"), before.is("MOD"):
+			last = first - 2
+		case r.at(first).is("OVER"):
+			last = first - 1
+		default:
+			return first, first >= 0
+		}
+	}
+}
+
+// operator says whether a token is an operator, so that another one behind it has one operand.
+func (r *rewriter) operator(i int) bool {
+	t := r.at(i)
+	return t.kind == op && !t.is(")") || t.is("DIV") || t.is("MOD")
+}
+
+// divisions rewrites all DIV, % and MOD that are operators: SQLite's are of integers.
+func (r *rewriter) divisions() {
+	for i := range r.tokens {
+		t := r.at(i)
+		function := "mod("
+		switch {
+		case t.is("DIV"):
+			function = "whole_division("
+		case t.is("%"), t.is("MOD") && !r.at(i+1).is("("):
+		default:
+			continue
+		}
+		if first, ok := r.factors(i - 1); ok {
+			if last := r.operandEnd(i + 1); last > 0 {
+				r.out[i] = ","
+				r.enclose(first, last, function, ")")
+			}
+		}
+	}
+}
+
 // nots rewrites all !.
 func (r *rewriter) nots() error {
 	for i := range r.tokens {
@@ -105,6 +172,9 @@ func (r *rewriter) around(i int) bool {
 	}
 	return t.is(",") || t.is("||") || t.is(":=")
 }
+
+// ends says whether an expression ends before a token.
+func (r *rewriter) ends(i int) bool { return i >= len(r.tokens) || r.at(i).is(")") || r.around(i) }
 
 // xors rewrites all XOR.
 func (r *rewriter) xors() {

@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"database/sql/driver"
 	"fmt"
+	"maps"
 	"math"
+	"math/big"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -18,26 +21,58 @@ import (
 // serverVersion is what VERSION() says: the MySQL whose Performance Schema these tables are like.
 const serverVersion = "5.7.44-ftrace"
 
-// functions are those of MySQL that SQLite does not have, with the number of their arguments, -1: any.
-var functions = map[string]struct {
+// A function has so many arguments, -1: any. It is NULL if one of so many is NULL.
+type function struct {
 	args int32
 	call func(args []driver.Value) driver.Value
-}{
+}
+
+// between is a function of at least and at most so many arguments.
+func between(least, most int, call func(args []driver.Value) driver.Value) function {
+	return function{-1, func(args []driver.Value) driver.Value {
+		switch {
+		case len(args) < least || len(args) > most:
+			return fmt.Errorf("wrong number of arguments to function: %d", len(args))
+		case slices.Contains(args, nil):
+			return nil
+		}
+		return call(args)
+	}}
+}
+
+// functions are those of MySQL that SQLite does not have, or has with another meaning.
+var functions = map[string]function{
 	"version":          {0, func([]driver.Value) driver.Value { return serverVersion }},
-	"now":              {-1, func([]driver.Value) driver.Value { return time.Now().UTC().Format(time.DateTime) }},
-	"sysdate":          {-1, func([]driver.Value) driver.Value { return time.Now().UTC().Format(time.DateTime) }},
-	"utc_timestamp":    {-1, func([]driver.Value) driver.Value { return time.Now().UTC().Format(time.DateTime) }},
-	"curdate":          {0, func([]driver.Value) driver.Value { return time.Now().UTC().Format(time.DateOnly) }},
-	"unix_timestamp":   {-1, unixTimestamp},
-	"time_shift":       {4, shiftTime},
-	"shift_of_time":    {4, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[3], a[0], a[1], a[2]}) }},
-	"adddate":          {2, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[0], a[1], "DAY", int64(1)}) }},
-	"subdate":          {2, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[0], a[1], "DAY", int64(-1)}) }},
-	"timestampadd":     {3, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[2], a[1], a[0], int64(1)}) }},
-	"timestampdiff":    {3, timeBetween},
 	"found_rows":       {0, func([]driver.Value) driver.Value { return int64(0) }},
 	"concat":           {-1, concat},
 	"char_length":      {1, func(a []driver.Value) driver.Value { return int64(utf8.RuneCountInString(asText(a[0]))) }},
+	"character_length": {1, func(a []driver.Value) driver.Value { return int64(utf8.RuneCountInString(asText(a[0]))) }},
+	"length":           {1, func(a []driver.Value) driver.Value { return int64(len(asText(a[0]))) }},
+	"octet_length":     {1, func(a []driver.Value) driver.Value { return int64(len(asText(a[0]))) }},
+	"upper":            {1, text1(strings.ToUpper)},
+	"lower":            {1, text1(strings.ToLower)},
+	"reverse":          {1, text1(reversed)},
+	"repeat":           {2, repeated},
+	"field":            {-1, field},
+	"find_in_set": {2, func(a []driver.Value) driver.Value {
+		return int64(slices.IndexFunc(strings.Split(asText(a[1]), ","), func(s string) bool { return asText(a[1]) != "" && strings.EqualFold(s, asText(a[0])) }) + 1)
+	}},
+	"strcmp": {2, func(a []driver.Value) driver.Value {
+		return int64(strings.Compare(strings.ToLower(asText(a[0])), strings.ToLower(asText(a[1]))))
+	}},
+	"substr":           between(2, 3, substring),
+	"substring":        between(2, 3, substring),
+	"mid":              {3, substring},
+	"format":           {2, grouped},
+	"hex":              {1, hexadecimal},
+	"ln":               {1, logarithm},
+	"log":              between(1, 2, logarithm),
+	"round":            between(1, 2, rounded),
+	"mod":              {2, func(a []driver.Value) driver.Value { return divided(a, true) }},
+	"whole_division":   {2, func(a []driver.Value) driver.Value { return divided(a, false) }},
+	"signed":           {1, signed},
+	"date_of":          {1, func(a []driver.Value) driver.Value { return timeAs(a[0], time.DateOnly) }},
+	"datetime_of":      {1, func(a []driver.Value) driver.Value { return timeAs(a[0], time.DateTime) }},
 	"ucase":            {1, text1(strings.ToUpper)},
 	"lcase":            {1, text1(strings.ToLower)},
 	"format_pico_time": {1, formatPicoseconds},
@@ -47,7 +82,8 @@ var functions = map[string]struct {
 		return cut(a, func(r []rune, n int) []rune { return r[len(r)-n:] })
 	}},
 	"substring_index": {3, substringIndex},
-	"locate":          {2, func(a []driver.Value) driver.Value { return int64(strings.Index(asText(a[1]), asText(a[0])) + 1) }},
+	"locate":          between(2, 3, locate),
+	"instr":           {2, func(a []driver.Value) driver.Value { return locate([]driver.Value{a[1], a[0]}) }},
 	"lpad":            {3, func(a []driver.Value) driver.Value { return pad(a, true) }},
 	"rpad":            {3, func(a []driver.Value) driver.Value { return pad(a, false) }},
 	"greatest":        {-1, func(a []driver.Value) driver.Value { return extreme(a, 1) }},
@@ -64,14 +100,14 @@ var functions = map[string]struct {
 		time.Sleep(time.Duration(min(max(asNumber(a[0]), 0), 60) * float64(time.Second)))
 		return int64(0)
 	}},
-	"is_null": {1, func(a []driver.Value) driver.Value { return truth(a[0] == nil) }},
-	"truncate": {2, func(a []driver.Value) driver.Value {
-		x, n := asNumber(a[0]), math.Pow(10, asNumber(a[1]))
-		return math.Trunc(x*n) / n
-	}},
+	"is_null":  {1, func(a []driver.Value) driver.Value { return truth(a[0] == nil) }},
+	"truncate": {2, func(a []driver.Value) driver.Value { return decimals(a[0], asNumber(a[1]), false) }},
 	"regexp": {2, func(a []driver.Value) driver.Value {
 		re, err := regexp.Compile("(?i)" + asText(a[0]))
-		return truth(err == nil && re.MatchString(asText(a[1])))
+		if err != nil {
+			return fmt.Errorf("got error '%w' from regexp", err)
+		}
+		return truth(re.MatchString(asText(a[1])))
 	}},
 }
 
@@ -79,7 +115,9 @@ var registerFunctions = sync.OnceValue(func() error {
 	if err := cmp.Or(registerSum(), registerConcatenated()); err != nil {
 		return err
 	}
-	for name, f := range functions {
+	all := maps.Clone(functions)
+	maps.Copy(all, timeFunctions)
+	for name, f := range all {
 		err := sqlite.RegisterScalarFunction(name, f.args, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
 			if f.args > 0 && name != "is_null" {
 				for _, a := range args {
@@ -105,7 +143,8 @@ func asText(v driver.Value) string {
 	if b, ok := v.([]byte); ok {
 		return string(b)
 	}
-	return fmt.Sprint(v)
+	text, _ := Format(v)
+	return text
 }
 
 func asNumber(v driver.Value) float64 {
@@ -180,18 +219,218 @@ func pad(a []driver.Value, left bool) driver.Value {
 	return string(s) + string(fill)
 }
 
-// extreme returns the largest or the smallest of the values.
+// extreme returns the largest or the smallest of the values, as numbers if one is.
 func extreme(a []driver.Value, sign float64) driver.Value {
+	if slices.Contains(a, nil) {
+		return nil
+	}
+	texts := !slices.ContainsFunc(a, func(v driver.Value) bool { _, ok := v.(string); return !ok })
 	var best driver.Value
 	for _, v := range a {
-		if v == nil {
-			return nil
+		order := asNumber(v) - asNumber(best)
+		if texts && best != nil {
+			order = float64(strings.Compare(strings.ToLower(v.(string)), strings.ToLower(best.(string))))
 		}
-		if best == nil || sign*(asNumber(v)-asNumber(best)) > 0 {
+		if best == nil || sign*order > 0 {
 			best = v
 		}
 	}
 	return best
+}
+
+func reversed(s string) string {
+	r := []rune(s)
+	slices.Reverse(r)
+	return string(r)
+}
+
+func repeated(a []driver.Value) driver.Value {
+	s, n := asText(a[0]), max(asNumber(a[1]), 0)
+	if n*float64(len(s)) > 1<<20 {
+		return nil // as MySQL has a limit
+	}
+	return strings.Repeat(s, int(math.Round(n)))
+}
+
+// field is FIELD(x, a, b): which of the others x is, 0: none.
+func field(a []driver.Value) driver.Value {
+	if len(a) == 0 || a[0] == nil {
+		return int64(0)
+	}
+	for i, v := range a[1:] {
+		_, text1 := a[0].(string)
+		_, text2 := v.(string)
+		if v != nil && (text1 && text2 && strings.EqualFold(asText(a[0]), asText(v)) || !(text1 && text2) && asNumber(a[0]) == asNumber(v)) {
+			return int64(i + 1)
+		}
+	}
+	return int64(0)
+}
+
+// locate is LOCATE(part, text[, from]).
+func locate(a []driver.Value) driver.Value {
+	part, text, from := strings.ToLower(asText(a[0])), []rune(strings.ToLower(asText(a[1]))), 1
+	if len(a) == 3 {
+		from = int(asNumber(a[2]))
+	}
+	if from < 1 || from > len(text)+1 {
+		return int64(0)
+	}
+	before, _, found := strings.Cut(string(text[from-1:]), part)
+	if !found {
+		return int64(0)
+	}
+	return int64(from + utf8.RuneCountInString(before))
+}
+
+// substring is SUBSTRING(text, from[, length]), from the end if from is negative.
+func substring(a []driver.Value) driver.Value {
+	text := []rune(asText(a[0]))
+	from, n := int(math.Round(asNumber(a[1]))), len(text)
+	if len(a) == 3 {
+		n = int(math.Round(min(asNumber(a[2]), float64(n))))
+	}
+	if from < 0 {
+		from += len(text) + 1
+	}
+	if from < 1 || from > len(text) || n < 1 {
+		return ""
+	}
+	return string(text[from-1 : min(from-1+n, len(text))])
+}
+
+func rounded(a []driver.Value) driver.Value {
+	places := 0.0
+	if len(a) == 2 {
+		places = asNumber(a[1])
+	}
+	return decimals(a[0], places, true)
+}
+
+// decimals rounds a number to so many decimal places, or cuts the others off. It is looked at as it is written, so that 1.005 is no less than that.
+func decimals(v driver.Value, places float64, round bool) driver.Value {
+	n, isInteger := v.(int64)
+	keep := int(min(max(places, -30), 30))
+	if isInteger && keep >= 0 {
+		return v
+	}
+	text := strconv.FormatInt(n, 10)
+	if !isInteger {
+		text = strconv.FormatFloat(asNumber(v), 'f', -1, 64)
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	digits, ok := new(big.Int).SetString(whole+fraction, 10)
+	drop := len(fraction) - keep
+	if !ok || drop <= 0 {
+		return asNumber(v)
+	}
+	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(drop)), nil)
+	rest := new(big.Int)
+	digits.QuoRem(digits, unit, rest)
+	if rest.Abs(rest); round && rest.Lsh(rest, 1).Cmp(unit) >= 0 {
+		one := big.NewInt(1)
+		if strings.HasPrefix(text, "-") {
+			one.Neg(one)
+		}
+		digits.Add(digits, one)
+	}
+	f, _ := strconv.ParseFloat(fmt.Sprintf("%se%d", digits, -keep), 64)
+	if isInteger && math.Abs(f) < 1<<53 {
+		return int64(f)
+	}
+	return f
+}
+
+// grouped is FORMAT(x, places): 1,234.50.
+func grouped(a []driver.Value) driver.Value {
+	places, text := min(max(asNumber(a[1]), 0), 30), ""
+	if n, ok := a[0].(int64); ok {
+		text = strconv.FormatInt(n, 10) + "." + strings.Repeat("0", int(places))
+	} else {
+		text = strconv.FormatFloat(asNumber(decimals(asNumber(a[0]), places, true)), 'f', int(places), 64)
+	}
+	text, negative := strings.CutPrefix(text, "-")
+	whole, fraction, _ := strings.Cut(text, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if negative {
+		whole = "-" + whole
+	}
+	if places == 0 {
+		return whole
+	}
+	return whole + "." + fraction
+}
+
+// hexadecimal is HEX(x), of a number or of text.
+func hexadecimal(a []driver.Value) driver.Value {
+	switch v := a[0].(type) {
+	case int64:
+		return fmt.Sprintf("%X", uint64(v))
+	case float64:
+		return fmt.Sprintf("%X", uint64(int64(math.Round(v))))
+	}
+	return fmt.Sprintf("%X", asText(a[0]))
+}
+
+// logarithm is LOG([base, ]x).
+func logarithm(a []driver.Value) driver.Value {
+	x := asNumber(a[len(a)-1])
+	base := asNumber(a[0])
+	if x <= 0 || len(a) == 2 && (base <= 0 || base == 1) {
+		return nil
+	}
+	if len(a) == 2 {
+		return math.Log(x) / math.Log(base)
+	}
+	return math.Log(x)
+}
+
+// divided is a % b, or a DIV b. NULL if b is 0.
+func divided(a []driver.Value, rest bool) driver.Value {
+	x, ok1 := a[0].(int64)
+	y, ok2 := a[1].(int64)
+	switch f, g := asNumber(a[0]), asNumber(a[1]); {
+	case g == 0:
+		return nil
+	case ok1 && ok2 && y != -1 && rest:
+		return x % y
+	case ok1 && ok2 && y != -1:
+		return x / y
+	case rest:
+		return math.Mod(f, g)
+	default:
+		if f = math.Trunc(f / g); math.Abs(f) < 1<<63 {
+			return int64(f)
+		}
+		return f
+	}
+}
+
+// signed is CAST(x AS SIGNED): numbers are rounded, text is cut off.
+func signed(a []driver.Value) driver.Value {
+	n, ok := a[0].(int64)
+	if ok {
+		return n
+	}
+	f := asNumber(a[0])
+	if _, text := a[0].(string); text {
+		f = math.Trunc(f)
+	}
+	if f = math.Round(f); math.Abs(f) < 1<<63 {
+		return int64(f)
+	}
+	return f
+}
+
+// timeAs is CAST(t AS DATE), AS DATETIME.
+func timeAs(v driver.Value, layout string) driver.Value {
+	t, _, ok := parseTime(v)
+	if !ok {
+		return nil
+	}
+	return t.Format(layout)
 }
 
 // formatPicoseconds is MySQL's FORMAT_PICO_TIME.
@@ -207,15 +446,4 @@ func formatPicoseconds(a []driver.Value) driver.Value {
 		}
 	}
 	return fmt.Sprintf("%d ps", int64(ps))
-}
-
-// unixTimestamp returns the seconds since 1970 of a time as text, or of now; NULL if it is none.
-func unixTimestamp(args []driver.Value) driver.Value {
-	if len(args) == 0 {
-		return time.Now().Unix()
-	}
-	if t, _, ok := parseTime(args[0]); ok {
-		return t.Unix()
-	}
-	return nil
 }

@@ -57,7 +57,7 @@ func (r *rewriter) intervals() error {
 		case r.at(unit+1).is("+") && (i == 0 || r.around(i-1) || beforeInterval[strings.ToUpper(before.text)]):
 			// What is more than one operand is not the same in MySQL and MariaDB.
 			last := r.operandEnd(unit + 2)
-			if last < 0 || last+1 < len(r.tokens) && !r.at(last+1).is(")") && !r.around(last+1) {
+			if last < 0 || !r.ends(last+1) && !(r.at(last+1).identifier() && r.ends(last+2)) {
 				return refused
 			}
 			r.enclose(i, last, "shift_of_time(", ")")

@@ -30,6 +30,7 @@ func (s *Session) rewrite(source string, list []token) (string, map[string]strin
 	}
 	r.tables()
 	r.having()
+	r.divisions()
 	r.xors()
 	for _, rewrite := range []func() error{r.nots, r.intervals, r.rollups} {
 		if err := rewrite(); err != nil {
@@ -91,6 +92,9 @@ func (r *rewriter) token(i int) error {
 		if r.at(i-1).is("LIKE") && strings.Contains(t.text, `\`) && !r.at(i+1).is("ESCAPE") {
 			r.out[i] += ` ESCAPE '\'`
 		}
+		if compares[r.at(i-1).text] && r.at(i-1).kind == op && !r.at(i+1).is("COLLATE") { // whatever it is compared with, which may have no collation
+			r.out[i] += " COLLATE NOCASE"
+		}
 	case sysVar:
 		v, err := r.session.variable(t.text)
 		if err != nil {
@@ -114,8 +118,17 @@ func (r *rewriter) token(i int) error {
 			r.out[i] = ""
 		case upper == "BINARY" && (r.at(i+1).kind == str || r.at(i+1).identifier()) && !r.at(i-1).is("AS"):
 			r.out[i] = ""
-		case upper == "CONVERT" && call:
+			if last := r.operandEnd(i + 1); last > i {
+				r.enclose(i+1, last, "(", " COLLATE BINARY)")
+			}
+		case (upper == "CONVERT" || upper == "CAST") && call:
 			r.convert(i)
+		case clocks[upper] != "":
+			if r.out[i] = clocks[upper]; !call {
+				r.out[i] += "()"
+			}
+		case upper == "UNKNOWN" && (r.at(i-1).is("IS") || r.at(i-1).is("NOT") && r.at(i-2).is("IS")):
+			r.out[i] = "NULL"
 		case upper == "MOD" && !call:
 			r.out[i] = "%"
 		case (upper == "DATABASE" || upper == "SCHEMA") && call && r.at(i+2).is(")"):
@@ -130,6 +143,13 @@ func (r *rewriter) token(i int) error {
 			r.out[i] = "is_null"
 		case upper == "DUAL" && r.at(i-1).is("FROM"):
 			r.out[i], r.out[i-1] = "", ""
+		case r.at(i-1).is("(") && r.at(i-2).is("EXTRACT") && r.at(i+1).is("FROM"):
+			if !partUnits[upper] {
+				return NewError(erUnsupported, "This version of ftrace doesn't yet support 'EXTRACT(%s FROM ...)'", t.text)
+			}
+			r.out[i] = quoteString(t.text)
+		case upper == "FROM" && r.extracts(i):
+			r.out[i] = ","
 		case r.at(i-1).is("(") && (r.at(i-2).is("TIMESTAMPDIFF") || r.at(i-2).is("TIMESTAMPADD")): // the unit
 			if _, known := units[upper]; !known {
 				return NewError(erUnsupported, "This version of ftrace doesn't yet support '%s(%s, ...)'", r.at(i-2).text, t.text)
@@ -164,10 +184,23 @@ func collation(name string) string {
 	return "NOCASE"
 }
 
-// convert takes CONVERT and USING utf8mb4 off CONVERT(x USING utf8mb4).
+// compares are the operators that compare.
+var compares = map[string]bool{"=": true, "<=>": true, "<": true, ">": true, "<=": true, ">=": true, "<>": true, "!=": true}
+
+// clocks are what may be written with parentheses or without.
+var clocks = map[string]string{"CURRENT_TIMESTAMP": "now", "LOCALTIME": "now", "LOCALTIMESTAMP": "now", "CURRENT_DATE": "curdate", "CURRENT_TIME": "curtime"}
+
+// extracts says whether a FROM is that of EXTRACT.
+func (r *rewriter) extracts(i int) bool { return r.at(i-2).is("(") && r.at(i-3).is("EXTRACT") }
+
+// converted are the functions for CAST and CONVERT to types. To others SQLite's CAST does it.
+var converted = map[string]string{"SIGNED": "signed", "UNSIGNED": "signed", "DATE": "date_of", "DATETIME": "datetime_of", "TIME": "time", "DECIMAL": "round", "CHAR": "CAST"}
+
+// convert rewrites CAST(x AS SIGNED) and CONVERT(x, SIGNED), and takes CONVERT and USING utf8mb4 off CONVERT(x USING utf8mb4).
 func (r *rewriter) convert(i int) {
 	depth := 0
 	for j := i + 1; j < len(r.tokens); j++ {
+		kind := strings.ToUpper(r.at(j + 1).text)
 		switch {
 		case r.at(j).is("("):
 			depth++
@@ -176,6 +209,21 @@ func (r *rewriter) convert(i int) {
 		case depth == 1 && r.at(j).is("USING") && r.at(j+2).is(")"):
 			r.out[i] = ""
 			r.skip[j], r.skip[j+1] = true, true
+			return
+		case depth == 1 && (r.at(j).is("AS") && r.at(i).is("CAST") || r.at(j).is(",") && r.at(i).is("CONVERT")) && converted[kind] != "":
+			r.out[i] = converted[kind]
+			end := r.closing(i + 1)
+			for k := j; k < end; k++ {
+				r.skip[k] = true
+			}
+			switch size := r.at(j + 2).is("("); {
+			case kind == "DECIMAL" && size && r.at(j+4).is(","):
+				r.out[j] = ", " + r.at(j+5).text
+			case kind == "CHAR" && size:
+				r.out[i], r.out[j] = "left", ", "+r.at(j+3).text
+			case kind == "CHAR":
+				r.out[j] = " AS TEXT"
+			}
 			return
 		}
 		if depth == 0 {
@@ -261,6 +309,8 @@ func (r *rewriter) tables() {
 				stack = stack[:len(stack)-1]
 			}
 			expect = false
+			continue
+		case t.is("FROM") && r.extracts(i):
 			continue
 		case t.is("FROM"), t.is("JOIN"), t.is("STRAIGHT_JOIN"), t.is("INTO"), t.is("UPDATE") && i == 0, t.is("TABLE") && i < 4, t.is("VIEW") && i < 4:
 			top.from, expect = true, true

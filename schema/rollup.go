@@ -84,8 +84,8 @@ func (r *rewriter) column(a tokenSpan) bool {
 
 // whole says whether what stands from first to last is an expression of its own, and no part of another: 2 * a + b has no a + b.
 func (r *rewriter) whole(first, last int) bool {
-	before, behind := r.at(first-1), r.at(last+1)
-	return r.operandEnd(first) == last || (before.is("(") || r.around(first-1)) && (behind.is(")") || r.around(last+1) || last+1 == len(r.tokens) || r.aliased(first, last+2))
+	before := r.at(first - 1)
+	return r.operandEnd(first) == last || (before.is("(") || r.around(first-1)) && (r.ends(last+1) || r.aliased(first, last+2))
 }
 
 // query is one with WITH ROLLUP.

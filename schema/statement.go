@@ -109,7 +109,7 @@ func (s *Session) query(ctx context.Context, text string, args []any) (*Result, 
 	switch {
 	case h != nil && list[0].kind != name && list[0].kind != str:
 		return h(s, ctx, &stmt{text, list, args})
-	case first == "GRANT" || first == "REVOKE" || first == "CALL" || first == "PREPARE" || first == "EXECUTE" || first == "LOAD" || first == "KILL" || first == "HANDLER" || first == "ANALYZE" ||
+	case first == "GRANT" || first == "REVOKE" || first == "CALL" || first == "PREPARE" || first == "EXECUTE" || first == "DEALLOCATE" || first == "LOAD" || first == "KILL" || first == "HANDLER" || first == "ANALYZE" ||
 		first == "CHECK" || first == "OPTIMIZE" || first == "REPAIR" || first == "CHECKSUM" || first == "HELP" || first == "INSTALL":
 		return nil, NewError(erUnsupported, "This version of ftrace doesn't yet support '%s'", first)
 	}

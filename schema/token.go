@@ -80,6 +80,11 @@ func tokens(s string) ([]token, error) {
 				k = name
 			}
 			i += n
+			if last := len(list) - 1; k == str && last >= 0 && list[last].kind == str { // 'a' 'b' is 'ab'
+				list[last].text += text
+				list[last].end = i
+				continue
+			}
 			list = append(list, token{k, text, start, i})
 			continue
 		case c == '@':

@@ -1,0 +1,190 @@
+package schema
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// timeFunctions are those of MySQL that take or give times.
+var timeFunctions = map[string]function{
+	"now":            {-1, now},
+	"sysdate":        {-1, now},
+	"utc_timestamp":  {-1, now},
+	"curdate":        {0, today},
+	"utc_date":       {0, today},
+	"curtime":        {-1, func([]driver.Value) driver.Value { return time.Now().UTC().Format(time.TimeOnly) }},
+	"unix_timestamp": {-1, unixTimestamp},
+	"from_unixtime":  between(1, 2, fromUnixtime),
+	"date_format":    {2, dateFormat},
+	"time_shift":     {4, shiftTime},
+	"shift_of_time":  {4, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[3], a[0], a[1], a[2]}) }},
+	"adddate":        {2, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[0], a[1], "DAY", int64(1)}) }},
+	"subdate":        {2, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[0], a[1], "DAY", int64(-1)}) }},
+	"timestampadd":   {3, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[2], a[1], a[0], int64(1)}) }},
+	"timestampdiff":  {3, timeBetween},
+	"sec_to_time": {1, func(a []driver.Value) driver.Value {
+		return clock(time.Duration(math.Round(min(max(asNumber(a[0]), -1e9), 1e9)*1e6)) * time.Microsecond)
+	}},
+	"time_to_sec": {1, timeToSeconds},
+	"datediff": {2, func(args []driver.Value) driver.Value {
+		a, _, ok1 := parseTime(args[0])
+		b, _, ok2 := parseTime(args[1])
+		if !ok1 || !ok2 {
+			return nil
+		}
+		return (a.Truncate(24*time.Hour).Unix() - b.Truncate(24*time.Hour).Unix()) / 86400
+	}},
+	"timediff": {2, func(args []driver.Value) driver.Value {
+		if a, _, ok := parseTime(args[0]); ok {
+			if b, _, ok := parseTime(args[1]); ok {
+				return clock(a.Sub(b))
+			}
+			return nil
+		}
+		a, ok1 := parseClock(args[0])
+		b, ok2 := parseClock(args[1])
+		if !ok1 || !ok2 {
+			return nil
+		}
+		return clock(a - b)
+	}},
+	"extract": {2, func(a []driver.Value) driver.Value { return partOfTime(strings.ToUpper(asText(a[0])), a[1]) }},
+	"year":    {1, part("YEAR")}, "quarter": {1, part("QUARTER")}, "month": {1, part("MONTH")}, "day": {1, part("DAY")}, "dayofmonth": {1, part("DAY")},
+	"hour": {1, part("HOUR")}, "minute": {1, part("MINUTE")}, "second": {1, part("SECOND")}, "microsecond": {1, part("MICROSECOND")},
+}
+
+func now([]driver.Value) driver.Value   { return time.Now().UTC().Format(time.DateTime) }
+func today([]driver.Value) driver.Value { return time.Now().UTC().Format(time.DateOnly) }
+
+func part(unit string) func([]driver.Value) driver.Value {
+	return func(a []driver.Value) driver.Value { return partOfTime(unit, a[0]) }
+}
+
+// partOfTime is EXTRACT(unit FROM t).
+func partOfTime(unit string, v driver.Value) driver.Value {
+	t, _, ok := parseTime(v)
+	if !ok {
+		d, isClock := parseClock(v)
+		if !isClock || unit != "HOUR" && unit != "MINUTE" && unit != "SECOND" && unit != "MICROSECOND" {
+			return nil
+		}
+		if d = d.Abs(); unit == "HOUR" {
+			return int64(d / time.Hour)
+		}
+		t = time.Time{}.Add(d)
+	}
+	return int64(map[string]int{"YEAR": t.Year(), "QUARTER": (int(t.Month()) + 2) / 3, "MONTH": int(t.Month()), "DAY": t.Day(), "HOUR": t.Hour(), "MINUTE": t.Minute(), "SECOND": t.Second(),
+		"MICROSECOND": t.Nanosecond() / 1000}[unit])
+}
+
+// partUnits are the units that EXTRACT knows.
+var partUnits = map[string]bool{"YEAR": true, "QUARTER": true, "MONTH": true, "DAY": true, "HOUR": true, "MINUTE": true, "SECOND": true, "MICROSECOND": true}
+
+// parseClock reads a time of day, or a length of time: [-]hours:minutes:seconds.
+func parseClock(v driver.Value) (d time.Duration, ok bool) {
+	text, negative := strings.CutPrefix(asText(v), "-")
+	hours, rest, _ := strings.Cut(text, ":")
+	minutes, seconds, _ := strings.Cut(rest, ":")
+	h, err1 := strconv.ParseUint(hours, 10, 16)
+	m, err2 := strconv.ParseUint(minutes, 10, 16)
+	s, err3 := strconv.ParseFloat(seconds, 64)
+	if err1 != nil || err2 != nil || err3 != nil || m > 59 || !(s >= 0 && s < 60) {
+		return 0, false
+	}
+	d = time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(math.Round(s*1e6))*time.Microsecond
+	if negative {
+		d = -d
+	}
+	return d, true
+}
+
+// clock returns a length of time as MySQL's TIME has it, which has an end.
+func clock(d time.Duration) driver.Value {
+	sign := ""
+	if d < 0 {
+		sign = "-"
+	}
+	d = min(d.Abs(), 839*time.Hour-time.Second)
+	text := fmt.Sprintf("%s%02d:%02d:%02d", sign, d/time.Hour, d/time.Minute%60, d/time.Second%60)
+	if micro := d / time.Microsecond % 1e6; micro != 0 {
+		text += fmt.Sprintf(".%06d", micro)
+	}
+	return text
+}
+
+func timeToSeconds(a []driver.Value) driver.Value {
+	if t, _, ok := parseTime(a[0]); ok {
+		return int64(t.Sub(t.Truncate(24*time.Hour)) / time.Second)
+	}
+	d, ok := parseClock(a[0])
+	if !ok {
+		return nil
+	}
+	return int64(d / time.Second)
+}
+
+// fromUnixtime is FROM_UNIXTIME(seconds[, format]).
+func fromUnixtime(a []driver.Value) driver.Value {
+	seconds := asNumber(a[0])
+	if !(seconds >= 0 && seconds < 1<<32) {
+		return nil
+	}
+	t, layout := time.UnixMicro(int64(math.Round(seconds*1e6))).UTC(), time.DateTime
+	if t.Nanosecond() != 0 {
+		layout = "2006-01-02 15:04:05.000000"
+	}
+	if len(a) == 2 {
+		return dateFormat([]driver.Value{t.Format(layout), a[1]})
+	}
+	return t.Format(layout)
+}
+
+// unixTimestamp returns the seconds since 1970 of a time as text, or of now; NULL if it is none.
+func unixTimestamp(args []driver.Value) driver.Value {
+	if len(args) == 0 {
+		return time.Now().Unix()
+	}
+	if t, _, ok := parseTime(args[0]); ok {
+		return t.Unix()
+	}
+	return nil
+}
+
+// timeLayouts are Go's for the letters of DATE_FORMAT.
+var timeLayouts = map[byte]string{'Y': "2006", 'y': "06", 'm': "01", 'c': "1", 'M': "January", 'b': "Jan", 'd': "02", 'e': "2", 'H': "15", 'h': "03", 'I': "03", 'l': "3", 'i': "04", 's': "05", 'S': "05", 'p': "PM",
+	'W': "Monday", 'a': "Mon", 'T': "15:04:05", 'r': "03:04:05 PM", 'j': "002"}
+
+func dateFormat(a []driver.Value) driver.Value {
+	t, _, ok := parseTime(a[0])
+	if !ok {
+		return nil
+	}
+	var b strings.Builder
+	format := asText(a[1])
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' || i+1 == len(format) {
+			b.WriteByte(format[i])
+			continue
+		}
+		i++
+		switch c := format[i]; {
+		case timeLayouts[c] != "":
+			b.WriteString(t.Format(timeLayouts[c]))
+		case c == 'k':
+			b.WriteString(strconv.Itoa(t.Hour()))
+		case c == 'f':
+			fmt.Fprintf(&b, "%06d", t.Nanosecond()/1000)
+		case c == 'w':
+			b.WriteString(strconv.Itoa(int(t.Weekday())))
+		case strings.IndexByte("DUuVvXx", c) >= 0:
+			return fmt.Errorf("this version of ftrace doesn't yet support '%%%c' of DATE_FORMAT", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
