@@ -122,6 +122,33 @@ func TestSites(t *testing.T) {
 	}
 }
 
+// TestSitesPublish asks for places while they become known: with them comes their level.
+func TestSitesPublish(t *testing.T) {
+	const places = 200000
+	var s sites
+	var done sync.WaitGroup
+	for range 2 {
+		done.Go(func() {
+			for pc := uintptr(1); pc <= places; {
+				l, known := s.get(pc)
+				if known && l != Level(pc) {
+					t.Errorf("place %d has level %d", pc, l)
+					return
+				}
+				if known {
+					pc++
+				} else {
+					runtime.Gosched()
+				}
+			}
+		})
+	}
+	for pc := uintptr(1); pc <= places; pc++ {
+		s.put(pc, Level(pc))
+	}
+	done.Wait()
+}
+
 func TestPackageOf(t *testing.T) {
 	for function, want := range map[string]string{
 		"main.main": "main", "net/http.(*Client).Do": "net/http", "gopkg.in/yaml%2ev3.Unmarshal": "gopkg.in/yaml.v3", "example.com/a%25b%2ec.F[...].func1": "example.com/a%b.c",

@@ -66,7 +66,8 @@ func (s *sites) get(pc uintptr) (Level, bool) {
 		return 0, false
 	}
 	slot := find(*table, pc)
-	return Level(slot.level.Load()), slot.pc.Load() == pc
+	known := slot.pc.Load() == pc // asked for before the level, which is there by then
+	return Level(slot.level.Load()), known
 }
 
 // find returns the slot of pc, or the free one where it belongs. There is always one free.
