@@ -145,13 +145,31 @@ func (m *topModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m, nil
 	case tea.KeyMsg:
-		return m, m.key(msg)
+		return m, m.keys(msg)
 	}
 	return m, nil
 }
 
 func (m *topModel) tick() tea.Cmd {
 	return tea.Tick(m.every, func(t time.Time) tea.Msg { return topTick(t) })
+}
+
+// keys does what keys are for that came together: what is typed fast, and Escape with what is pressed behind it, which looks like that with Alt. What is pasted is for the filter alone.
+func (m *topModel) keys(k tea.KeyMsg) tea.Cmd {
+	var all []tea.Cmd
+	if k.Alt {
+		all = append(all, m.key(tea.KeyMsg{Type: tea.KeyEsc}))
+		k.Alt = false
+	}
+	switch {
+	case k.Type != tea.KeyRunes:
+		all = append(all, m.key(k))
+	case m.typing || !k.Paste:
+		for _, r := range k.Runes {
+			all = append(all, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}))
+		}
+	}
+	return tea.Sequence(all...)
 }
 
 // key does what a key is for.

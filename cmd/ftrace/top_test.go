@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"github.com/ftrace-wrap/ftrace-wrap/schema"
 )
 
@@ -101,5 +103,22 @@ func TestTopNarrow(t *testing.T) {
 		if got := topEnd(function, room); got != test.name {
 			t.Errorf("of %d: %s in %d, not %s", test.width, got, room, test.name)
 		}
+	}
+}
+
+// TestTopKeys: keys that a slow connection brings together.
+func TestTopKeys(t *testing.T) {
+	m := &topModel{height: 20, now: &schema.Snapshot{Functions: []schema.Function{{Key: 1, Package: "main", Name: "a"}}}}
+	press := func(k tea.KeyMsg) { m.Update(k) }
+	press(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("main"), Paste: true})
+	press(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("/loa")})
+	press(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("d e"), Paste: true})
+	press(tea.KeyMsg{Type: tea.KeyEnter})
+	if m.typing || m.filter != "load e" {
+		t.Errorf("the filter is %q", m.filter)
+	}
+	press(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("/x"), Alt: true}) // Escape, / and x
+	if !m.typing || m.filter != "x" {
+		t.Errorf("the filter is %q", m.filter)
 	}
 }
