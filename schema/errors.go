@@ -98,6 +98,8 @@ func (s *Session) asError(err error) *Error {
 	switch {
 	case has("incomplete input"): // MySQL says that it is near its end
 		return NewError(erSyntax, "You have an error in your SQL syntax; check the manual for the right syntax to use near ''")
+	case has("missing argument with index"): // nothing was prepared
+		return NewError(erSyntax, "You have an error in your SQL syntax; check the manual for the right syntax to use near '?'")
 	case has("unrecognized token"):
 		return NewError(erSyntax, "You have an error in your SQL syntax; %s", text)
 	case has("no such table"):

@@ -48,7 +48,8 @@ func (s *Session) rewrite(source string, list []token) (string, map[string]strin
 func (r *rewriter) span(from, to int) string {
 	var b strings.Builder
 	for i := from; i < to; i++ {
-		if i > from && r.tokens[i].start > r.tokens[i-1].end && r.out[i] != "" {
+		apart := i > from && (r.tokens[i].start > r.tokens[i-1].end || r.out[i-1] == "-") // -- is a comment to SQLite, whatever follows
+		if apart && r.out[i] != "" {
 			b.WriteByte(' ')
 		}
 		b.WriteString(r.out[i])
@@ -161,6 +162,9 @@ func (r *rewriter) token(i int) error {
 			if other, ok := renamed[upper]; ok {
 				r.out[i] = other
 			}
+		}
+		if first := t.text[0]; first == '$' || first >= '0' && first <= '9' { // no name to SQLite
+			r.out[i] = quoteName(t.text)
 		}
 	case op:
 		r.out[i] = t.text
@@ -395,8 +399,17 @@ func (r *rewriter) aliased(from, to int) bool {
 	return before.kind != op || before.is(")")
 }
 
-func quoteName(s string) string   { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
-func quoteString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+// quoteName returns a name as SQL; what is in double quotes and no name that is known would be a string to SQLite.
+func quoteName(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
+
+// quoteString returns a string as SQL. SQLite reads a statement to the first zero.
+func quoteString(s string) string {
+	q := "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	if strings.Contains(s, "\x00") {
+		return "(" + strings.ReplaceAll(q, "\x00", "'||char(0)||'") + ")"
+	}
+	return q
+}
 
 // literal returns a value as SQL.
 func literal(v value) string {

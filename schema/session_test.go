@@ -49,11 +49,14 @@ func TestSpelling(t *testing.T) {
 		"SELECT '9999-12-31' + INTERVAL 1 DAY, '2026-01-01' - INTERVAL 1e30 YEAR, DATE_ADD(CONCAT('2026', '-01-01'), INTERVAL (SELECT 2) DAY)":                                                                     "NULL|NULL|2026-01-03\n",
 		"SELECT TIMESTAMPDIFF(MINUTE, '2026-01-01', '2026-01-01 01:00:59'), TIMESTAMPDIFF(MONTH, '2026-03-31', '2026-01-31'), TIMESTAMPDIFF(YEAR, '2024-02-29', '2025-02-28'), TIMESTAMPADD(DAY, 1, '2026-01-01')": "60|-2|0|2026-01-02\n",
 		"SELECT SUM(1.5), SUM(NULL), SUM(2) FROM setup_timers":                                                                                                                                                     "1.5|NULL|2\n",
-		"SHOW TABLES LIKE 'setup%'":                                 "setup_actors\nsetup_consumers\nsetup_instruments\nsetup_objects\nsetup_timers\n",
-		"SHOW DATABASES":                                            "information_schema\nperformance_schema\ntest\n",
-		"DESC setup_timers TIMER_NAME":                              "TIMER_NAME|enum('CYCLE','NANOSECOND','MICROSECOND','MILLISECOND','TICK')|NO||NULL|\n",
-		"SHOW COLUMNS FROM setup_consumers IN performance_schema":   "NAME|varchar(64)|NO||NULL|\nENABLED|enum('YES','NO')|NO||NULL|\n",
-		"SHOW VARIABLES WHERE Variable_name = 'performance_schema'": "performance_schema|ON\n",
+		"SELECT x'4d', X'C3BC', b'101', N'a', 0x4D, 0b11, NULLIF(x'4D', 'M')":                                                                                                               "M|ü|5|a|77|3|NULL\n",
+		"SELECT 'a\\0b' 'c', 1--1, 1---1, 2- -1":                                              "a\x00bc|2|0|3\n",
+		"SELECT 2x, $y, `z``z` FROM (SELECT 1 AS 2x, 2 $y, 3 AS `z``z`) 4w":                   "1|2|3\n",
+		"SHOW TABLES LIKE 'setup%'":                                                           "setup_actors\nsetup_consumers\nsetup_instruments\nsetup_objects\nsetup_timers\n",
+		"SHOW DATABASES":                                                                      "information_schema\nperformance_schema\ntest\n",
+		"DESC setup_timers TIMER_NAME":                                                        "TIMER_NAME|enum('CYCLE','NANOSECOND','MICROSECOND','MILLISECOND','TICK')|NO||NULL|\n",
+		"SHOW COLUMNS FROM setup_consumers IN performance_schema":                             "NAME|varchar(64)|NO||NULL|\nENABLED|enum('YES','NO')|NO||NULL|\n",
+		"SHOW VARIABLES WHERE Variable_name = 'performance_schema'":                           "performance_schema|ON\n",
 		"SELECT PRIVILEGES FROM information_schema.columns WHERE TABLE_NAME = 'setup_timers'": "select\nselect,update\n",
 		"SHOW ENGINES":  "PERFORMANCE_SCHEMA|DEFAULT|Performance Schema|NO|NO|NO\n",
 		"SHOW WARNINGS": "",
@@ -71,6 +74,19 @@ func TestSpelling(t *testing.T) {
 		got, _, err := try(t, s, query)
 		if err != nil || got != want {
 			t.Errorf("%s: got %q %v, want %q", query, got, err, want)
+		}
+	}
+}
+
+// TestMisspelling: what means something to SQLite, but nothing to MySQL.
+func TestMisspelling(t *testing.T) {
+	s := open(t, newFake("app"))
+	for query, number := range map[string]uint16{
+		"SELECT 1 [x, @a := 1]": erSyntax, "SELECT 1\x00, @a := 2": erSyntax, "SELECT :a": erSyntax, "SELECT ?": erSyntax, "SELECT `a\x00b`": erSyntax, "SELECT x'4'": erSyntax, "SELECT b'2'": erSyntax,
+		"SELECT n'": erSyntax, "SELECT `nosuch`": erUnknownColumn, "SELECT $nosuch": erUnknownColumn, "SELECT 1 FROM setup_timers WHERE `nosuch` = 1": erUnknownColumn,
+	} {
+		if got, _, err := try(t, s, query); err == nil || err.Number != number {
+			t.Errorf("%q: %q %v", query, got, err)
 		}
 	}
 }
@@ -887,7 +903,8 @@ func FuzzQuery(f *testing.F) {
 		"SELECT GROUP_CONCAT(DISTINCT a, (b) ORDER BY c SEPARATOR 'x')", "SELECT !a XOR !(b) XOR CASE a WHEN 1 THEN !b END c FROM x",
 		"SELECT INTERVAL '1 2' DAY_HOUR + a - INTERVAL -1.5 MINUTE_SECOND, DATE_ADD('2026-01-01', INTERVAL '-1:2' HOUR_MINUTE)",
 		"SELECT a, b.c x, SUM(a), GROUPING(a, b.c) FROM (SELECT 1 a) z GROUP BY a, x, LEFT(a, 1), 2 WITH ROLLUP HAVING a ORDER BY 1 LIMIT 1", "SELECT DISTINCT @a := (1), @b := 2 x, @c FROM a", "UPDATE test.a x, setup_consumers y SET x.b = 1, y.ENABLED = (x.c), z = ? ORDER",
-		"SELECT a DIV (b) % c MOD -d, CAST(a AS DECIMAL(1, 2)), CONVERT(b, CHAR(3)), EXTRACT(DAY FROM c), BINARY 'a' 'b' = 'c', FORMAT(1, 2), ROUND(1.5, 9), SUBSTR('a', 2, 3), SEC_TO_TIME(5)"} {
+		"SELECT a DIV (b) % c MOD -d, CAST(a AS DECIMAL(1, 2)), CONVERT(b, CHAR(3)), EXTRACT(DAY FROM c), BINARY 'a' 'b' = 'c', FORMAT(1, 2), ROUND(1.5, 9), SUBSTR('a', 2, 3), SEC_TO_TIME(5)",
+		"SELECT x'4d', b'1', N'a', 0b1, 1--1, 'a\\0b', 1 [x, @b:=1], 2x, $y"} {
 		f.Add(q)
 	}
 	c := &Catalog{}

@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"encoding/hex"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -70,14 +72,23 @@ func tokens(s string) ([]token, error) {
 			}
 			i += n + 4
 			continue
-		case c == '\'' || c == '"' || c == '`':
-			text, n := quoted(rest)
+		case len(rest) > 1 && rest[1] == '\'' && strings.IndexByte("xXbBnN", c) >= 0:
+			t, n := prefixed(rest)
 			if n == 0 {
 				return nil, syntaxError(rest)
 			}
+			i += n
+			t.start, t.end = start, i
+			list = append(list, t)
+			continue
+		case c == '\'' || c == '"' || c == '`':
+			text, n := quoted(rest)
 			k := str
 			if c == '`' {
 				k = name
+			}
+			if n == 0 || k == name && strings.Contains(text, "\x00") {
+				return nil, syntaxError(rest)
 			}
 			i += n
 			if last := len(list) - 1; k == str && last >= 0 && list[last].kind == str { // 'a' 'b' is 'ab'
@@ -118,7 +129,14 @@ func tokens(s string) ([]token, error) {
 				list = append(list, token{word, s[start:i], start, i})
 				continue
 			}
-			list = append(list, token{num, s[start:i], start, i})
+			t := token{num, s[start:i], start, i}
+			if bits, ok := strings.CutPrefix(t.text, "0b"); ok {
+				var known bool
+				if t.text, known = binary(bits); !known {
+					return nil, syntaxError(rest)
+				}
+			}
+			list = append(list, t)
 			continue
 		case wordByte(c):
 			for i < len(s) && wordByte(s[i]) {
@@ -130,6 +148,8 @@ func tokens(s string) ([]token, error) {
 			i++
 			list = append(list, token{param, "?", start, i})
 			continue
+		case c < ' ', c == '[', c == ']', c == ':' && !strings.HasPrefix(rest, ":="): // to SQLite they mean something
+			return nil, syntaxError(rest)
 		}
 		n := 1
 		for _, o := range []string{"<=>", "<=", ">=", "<>", "!=", ":=", "&&", "||", "<<", ">>", "->>", "->"} {
@@ -155,6 +175,33 @@ func wordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c >= utf8.RuneSelf
 }
 
+// prefixed returns the token that x'..', b'..' and n'..' are, and its length; 0 if it is none.
+func prefixed(s string) (token, int) {
+	text, n := quoted(s[1:])
+	if n == 0 {
+		return token{}, 0
+	}
+	ok, k := true, str
+	switch s[0] {
+	case 'x', 'X':
+		b, err := hex.DecodeString(text)
+		text, ok = string(b), err == nil
+	case 'b', 'B':
+		k = num
+		text, ok = binary(text)
+	}
+	if !ok {
+		return token{}, 0
+	}
+	return token{kind: k, text: text}, n + 1
+}
+
+// binary returns binary digits as decimal ones.
+func binary(digits string) (string, bool) {
+	n, err := strconv.ParseUint(digits, 2, 63)
+	return strconv.FormatUint(n, 10), err == nil
+}
+
 // numberEnd returns the length of the number that s begins with.
 func numberEnd(s string) int {
 	i := 0
@@ -167,6 +214,11 @@ func numberEnd(s string) int {
 	if len(s) > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X') {
 		i = 2
 		digits(func(c byte) bool { return decimal(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' })
+		return i
+	}
+	if len(s) > 2 && s[0] == '0' && s[1] == 'b' && (s[2] == '0' || s[2] == '1') {
+		i = 2
+		digits(func(c byte) bool { return c == '0' || c == '1' })
 		return i
 	}
 	digits(decimal)
