@@ -17,7 +17,7 @@ func (st *stmt) assigned() (list []token, columns []assigned) {
 	first, from := len(st.tokens), len(st.tokens)
 	for i, t := range st.outer(0) {
 		switch {
-		case t.is("UNION"), t.is("EXCEPT"), t.is("INTERSECT"):
+		case t.unites():
 			return st.tokens, nil
 		case i > first && (t.is("FROM") || t.is("WHERE") || t.is("HAVING") || t.is("ORDER") || t.is("LIMIT")):
 			from = min(from, i)

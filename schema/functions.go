@@ -112,7 +112,7 @@ var functions = map[string]function{
 }
 
 var registerFunctions = sync.OnceValue(func() error {
-	if err := cmp.Or(registerSum(), registerConcatenated()); err != nil {
+	if err := cmp.Or(registerSum(), registerVariances(), registerConcatenated()); err != nil {
 		return err
 	}
 	all := maps.Clone(functions)

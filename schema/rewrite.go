@@ -16,18 +16,20 @@ type rewriter struct {
 	with    map[string]bool   // names of WITH clauses
 	skip    map[int]bool      // tokens that a literal stands for
 
+	selects    map[int]bool // parentheses, opening and closing, of SELECTs that are no subqueries
 	enclosures []enclosure
 	rolledUp   []rollup
 }
 
 // rewrite returns a statement as SQLite understands it, and how result columns are called that it would call otherwise.
 func (s *Session) rewrite(source string, list []token) (string, map[string]string, error) {
-	r := &rewriter{session: s, source: source, tokens: list, out: make([]string, len(list)), names: map[string]string{}, with: map[string]bool{}, skip: map[int]bool{}}
+	r := &rewriter{session: s, source: source, tokens: list, out: make([]string, len(list)), names: map[string]string{}, with: map[string]bool{}, skip: map[int]bool{}, selects: map[int]bool{}}
 	for i := range list {
 		if err := r.token(i); err != nil {
 			return "", nil, err
 		}
 	}
+	r.parenthesized()
 	r.tables()
 	r.having()
 	r.divisions()
@@ -156,6 +158,8 @@ func (r *rewriter) token(i int) error {
 				return NewError(erUnsupported, "This version of ftrace doesn't yet support '%s(%s, ...)'", r.at(i-2).text, t.text)
 			}
 			r.out[i] = quoteString(t.text)
+		case upper == "DISTINCT" && r.at(i-1).unites():
+			r.out[i] = ""
 		case upper == "FOR" && r.at(i+1).is("UPDATE"), upper == "UPDATE" && r.at(i-1).is("FOR"):
 			r.out[i] = ""
 		default:
@@ -236,6 +240,24 @@ func (r *rewriter) convert(i int) {
 	}
 }
 
+// parenthesized rewrites (SELECT ...) UNION (SELECT ... LIMIT 1): SQLite has parentheses around subqueries only.
+func (r *rewriter) parenthesized() {
+	for i := range r.tokens {
+		if !r.at(i).is("(") || !r.at(i+1).is("SELECT") && !r.at(i+1).is("(") {
+			continue
+		}
+		before, end := r.at(i-1), r.closing(i)
+		if before.is("ALL") || before.is("DISTINCT") {
+			before = r.at(i - 2)
+		}
+		after := r.at(end + 1)
+		if before.unites() || r.selects[i-1] || i == 0 && (after.unites() || after.is("ORDER") || after.is("LIMIT")) {
+			r.out[i] = "SELECT * FROM ("
+			r.selects[i], r.selects[end] = true, true
+		}
+	}
+}
+
 // having makes conditions of HAVING where nothing is grouped: MySQL has them for the rows then, SQLite has no such thing.
 func (r *rewriter) having() {
 	type query struct {
@@ -263,7 +285,7 @@ func (r *rewriter) having() {
 			if stack = stack[:len(stack)-1]; len(stack) == 0 {
 				return
 			}
-		case t.is("UNION"), t.is("EXCEPT"), t.is("INTERSECT"):
+		case t.unites():
 			end(*q)
 			*q = none
 		case t.is("WHERE"):
@@ -277,7 +299,8 @@ func (r *rewriter) having() {
 	end(stack[len(stack)-1])
 }
 
-var aggregates = map[string]bool{"COUNT": true, "SUM": true, "AVG": true, "MIN": true, "MAX": true, "GROUP_CONCAT": true, "TOTAL": true}
+var aggregates = map[string]bool{"COUNT": true, "SUM": true, "AVG": true, "MIN": true, "MAX": true, "GROUP_CONCAT": true, "TOTAL": true, "STD": true, "STDDEV": true, "STDDEV_POP": true, "STDDEV_SAMP": true,
+	"VARIANCE": true, "VAR_POP": true, "VAR_SAMP": true}
 
 // replaceCall puts a literal in place of NAME().
 func (r *rewriter) replaceCall(i int, text string) {
@@ -365,6 +388,8 @@ func (r *rewriter) selectNames() {
 	for i := range r.tokens {
 		t := r.at(i)
 		switch {
+		case r.selects[i]:
+			item(i)
 		case t.is("("):
 			depth++
 		case t.is(")"):

@@ -129,7 +129,7 @@ func (r *rewriter) queryOf(with int) (q query, ok bool) {
 		case depth > 0:
 		case (t.is("ORDER") || t.is("LIMIT")) && q.order < 0:
 			q.order = i
-		case t.is("UNION"), t.is("EXCEPT"), t.is("INTERSECT"):
+		case t.unites():
 			q.end, q.united = i, true
 		}
 	}
@@ -137,7 +137,7 @@ func (r *rewriter) queryOf(with int) (q query, ok bool) {
 		q.order = q.end
 	}
 	switch before := r.at(q.sel - 1); {
-	case before.is("UNION"), before.is("EXCEPT"), before.is("INTERSECT"), before.is("ALL"), before.is("DISTINCT"):
+	case before.unites(), before.is("ALL"), before.is("DISTINCT"):
 		q.united = true
 	}
 	return q, q.sel >= 0 && q.from > q.sel && q.by > q.from && r.at(q.by-1).is("GROUP") && with > q.by+1

@@ -104,6 +104,9 @@ func (s *Session) query(ctx context.Context, text string, args []any) (*Result, 
 			return nil, syntaxError(text[list[i].start:])
 		}
 	}
+	for len(list) > 2 && list[0].is("(") && (list[1].is("SELECT") || list[1].is("WITH") || list[1].is("(")) && (&rewriter{tokens: list}).closing(0) == len(list)-1 {
+		list = list[1 : len(list)-1]
+	}
 	first := strings.ToUpper(list[0].text)
 	h := handlers[first]
 	switch {

@@ -36,6 +36,9 @@ func (t *token) is(s string) bool {
 // identifier says whether a token may be a name.
 func (t *token) identifier() bool { return t.kind == word || t.kind == name }
 
+// unites says whether a token makes one query of two.
+func (t *token) unites() bool { return t.is("UNION") || t.is("EXCEPT") || t.is("INTERSECT") }
+
 // tokens splits a statement. Comments are left out, but for /*! */, whose content counts.
 func tokens(s string) ([]token, error) {
 	var list []token
