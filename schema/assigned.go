@@ -56,6 +56,9 @@ func (st *stmt) assigned() (list []token, columns []assigned) {
 
 // assign gives variables their values, when all rows are known.
 func (s *Session) assign(r *Result, columns []assigned) error {
+	if len(columns) == 0 {
+		return nil
+	}
 	for row, err := r.read(); row != nil || err != nil; row, err = r.read() {
 		if err != nil {
 			return err

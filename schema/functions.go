@@ -43,7 +43,6 @@ func between(least, most int, call func(args []driver.Value) driver.Value) funct
 // functions are those of MySQL that SQLite does not have, or has with another meaning.
 var functions = map[string]function{
 	"version":          {0, func([]driver.Value) driver.Value { return serverVersion }},
-	"found_rows":       {0, func([]driver.Value) driver.Value { return int64(0) }},
 	"concat":           {-1, concat},
 	"char_length":      {1, func(a []driver.Value) driver.Value { return int64(utf8.RuneCountInString(asText(a[0]))) }},
 	"character_length": {1, func(a []driver.Value) driver.Value { return int64(utf8.RuneCountInString(asText(a[0]))) }},

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"strconv"
@@ -33,6 +34,8 @@ type Result struct {
 	rows    *sql.Rows
 	ahead   [][]any // that were read to know the types, or that are all there are
 	ended   bool
+	given   int64 // rows that were
+	found   int64 // rows that there were without LIMIT, if SQL_CALC_FOUND_ROWS asked for that, else 0
 }
 
 // lookahead is how many rows are read before the first is given out: the types of columns that are expressions are told by their values.
@@ -142,13 +145,33 @@ func (r *Result) Next() ([]any, error) {
 	if len(r.ahead) > 0 {
 		row := r.ahead[0]
 		r.ahead = r.ahead[1:]
+		r.given++
 		return row, nil
 	}
 	row, err := r.read()
 	if err != nil {
 		return nil, r.session.asError(err)
 	}
+	if row != nil {
+		r.given++
+	}
 	return row, nil
+}
+
+// rowsFound is what FOUND_ROWS() is behind a statement, which gave nil if it failed.
+func (r *Result) rowsFound() int64 {
+	if r == nil {
+		return 0
+	}
+	return cmp.Or(r.found, r.given)
+}
+
+// rowsChanged is what ROW_COUNT() is behind a statement.
+func (r *Result) rowsChanged() int64 {
+	if r == nil || r.Columns != nil {
+		return -1
+	}
+	return r.Affected
 }
 
 // Close ends the result before its last row.

@@ -138,6 +138,10 @@ func (r *rewriter) token(i int) error {
 			r.replaceCall(i, quoteString(r.session.database))
 		case upper == "CONNECTION_ID" && call && r.at(i+2).is(")"):
 			r.replaceCall(i, fmt.Sprint(r.session.who.Load().id))
+		case upper == "FOUND_ROWS" && call && r.at(i+2).is(")"):
+			r.replaceCall(i, fmt.Sprint(r.session.last.rowsFound()))
+		case upper == "ROW_COUNT" && call && r.at(i+2).is(")"):
+			r.replaceCall(i, fmt.Sprint(r.session.last.rowsChanged()))
 		case (upper == "USER" || upper == "CURRENT_USER" || upper == "SESSION_USER" || upper == "SYSTEM_USER") && call && r.at(i+2).is(")"):
 			r.replaceCall(i, quoteString(r.session.who.Load().String()))
 		case upper == "CURRENT_USER" && !call:

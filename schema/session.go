@@ -176,7 +176,8 @@ type Session struct {
 	variables map[string]string
 	user      map[string]value // @variables
 	statement statementState
-	failed    error // of the tables, in this statement
+	failed    error   // of the tables, in this statement
+	last      *Result // of the statement before; nil if it failed
 }
 
 // statementState is that of the statement that is run.

@@ -753,6 +753,32 @@ func TestAssigned(t *testing.T) {
 	}
 }
 
+// TestFoundRows: FOUND_ROWS and ROW_COUNT are of the statement before.
+func TestFoundRows(t *testing.T) {
+	s := open(t, newFake("app"))
+	for _, c := range []struct {
+		query          string
+		args           []any
+		found, changed int
+	}{
+		{"SELECT NAME FROM setup_instruments", nil, 5, -1},
+		{"SELECT NAME FROM setup_instruments WHERE 0", nil, 0, -1},
+		{"SELECT SQL_CALC_FOUND_ROWS NAME FROM setup_instruments WHERE NAME > ? LIMIT ?", []any{"a", 2}, 5, -1},
+		{"SELECT DISTINCT SQL_CALC_FOUND_ROWS NAME RLIKE 'lock$' FROM setup_instruments LIMIT 0, 1", nil, 2, -1},
+		{"SHOW TABLES LIKE 'setup%'", nil, 5, -1},
+		{"CREATE TABLE test.v (x INT)", nil, 0, 0},
+		{"INSERT INTO test.v VALUES (1), (2), (3)", nil, 0, 3},
+		{"UPDATE test.v SET x = 5 WHERE x > 1", nil, 0, 2},
+		{"SELECT nosuch", nil, 0, -1},
+		{"SELECT SQL_CALC_FOUND_ROWS nosuch LIMIT 1", nil, 0, -1},
+	} {
+		try(t, s, c.query, c.args...)
+		if got := ask(t, s, "SELECT FOUND_ROWS(), ROW_COUNT()"); got != fmt.Sprintf("%d|%d\n", c.found, c.changed) {
+			t.Errorf("%s: %q", c.query, got)
+		}
+	}
+}
+
 // TestKept: the schema test may be in a file, so that settings outlive ftrace.
 func TestKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "saved?#.db")

@@ -14,6 +14,7 @@ func (s *Session) Query(ctx context.Context, text string, args []any) (*Result, 
 	s.catalog.questions.Add(1)
 	s.does(text)
 	r, err := s.query(ctx, text, args)
+	s.last = r
 	if err != nil || r.rows == nil || r.ended {
 		s.does("")
 	}
@@ -140,11 +141,41 @@ func (s *Session) sel(ctx context.Context, st *stmt) (*Result, error) {
 			return nil, err
 		}
 	}
-	r, err := s.read(ctx, q, names, st.args)
-	if err == nil && columns != nil {
-		err = s.assign(r, columns)
+	found, err := s.found(ctx, st)
+	if err != nil {
+		return nil, err
 	}
-	return r, err
+	r, err := s.read(ctx, q, names, st.args)
+	if err != nil {
+		return nil, err
+	}
+	r.found = found
+	return r, s.assign(r, columns)
+}
+
+// found counts the rows that SELECT SQL_CALC_FOUND_ROWS ... LIMIT has without the limit; 0 if it is no such statement.
+func (s *Session) found(ctx context.Context, st *stmt) (n int64, err error) {
+	counts := false
+	for i, t := range st.outer(0) {
+		switch {
+		case t.is("SQL_CALC_FOUND_ROWS"):
+			counts = true
+		case counts && t.is("LIMIT"):
+			q, _, err := s.rewrite(st.text, st.tokens[:i])
+			if err != nil {
+				return 0, err
+			}
+			params := 0
+			for _, t := range st.tokens[:i] {
+				if t.kind == param {
+					params++
+				}
+			}
+			err = s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM ("+q+")", st.args[:min(params, len(st.args))]...).Scan(&n)
+			return n, err
+		}
+	}
+	return 0, nil
 }
 
 // read runs a query that is SQLite's.
