@@ -121,6 +121,14 @@ func (r *rewriter) operator(i int) bool {
 	return t.kind == op && !t.is(")") || t.is("DIV") || t.is("MOD")
 }
 
+// modCall says whether a MOD is a call of the function: nothing is in front of it that the operator would divide.
+func (r *rewriter) modCall(i int) bool {
+	before := r.at(i - 1)
+	upper := strings.ToUpper(before.text)
+	keyword := before.kind == word && (beforeParenthesis[upper] || aroundExpressions[upper] || r.operator(i-1))
+	return r.at(i+1).is("(") && (i == 0 || keyword || before.kind == op && !before.is(")"))
+}
+
 // divisions rewrites all DIV, % and MOD that are operators: SQLite's are of integers.
 func (r *rewriter) divisions() {
 	for i := range r.tokens {
@@ -129,7 +137,7 @@ func (r *rewriter) divisions() {
 		switch {
 		case t.is("DIV"):
 			function = "whole_division("
-		case t.is("%"), t.is("MOD") && !r.at(i+1).is("("):
+		case t.is("%"), t.is("MOD") && !r.modCall(i):
 		default:
 			continue
 		}
@@ -140,6 +148,49 @@ func (r *rewriter) divisions() {
 			}
 		}
 	}
+}
+
+// collations makes text that functions return compared without regard to case: to SQLite it has no collation, and that of a literal or column counts only behind what is compared with it.
+func (r *rewriter) collations() {
+	enclose := func(first, last int) {
+		if t := r.at(last); first < 0 || t.kind != str && !t.is(")") && !t.is("END") || r.list(first, last) {
+			return
+		}
+		for i := first; i <= last; i++ {
+			if r.at(i).is("BINARY") || r.at(i).is("COLLATE") {
+				return
+			}
+		}
+		r.enclose(first, last, "(", " COLLATE NOCASE)")
+	}
+	for i := range r.tokens {
+		next := r.at(i + 1)
+		switch t := r.at(i); {
+		case t.kind == op && compares[t.text] && next.kind != str && !next.is("ANY") && !next.is("SOME") && !next.is("ALL"):
+			enclose(i+1, r.operandEnd(i+1))
+		case t.is("IN") && !r.separates(i), t.is("BETWEEN"), t.kind == op && compares[t.text] && next.kind != str:
+			last := i - 1
+			if r.at(last).is("NOT") {
+				last--
+			}
+			if first, ok := r.factors(last); ok {
+				enclose(first, last)
+			}
+		case t.is("CASE"):
+			if last := r.operandEnd(i + 1); last > 0 && r.at(last+1).is("WHEN") {
+				enclose(i+1, last)
+			}
+		case t.is("NULLIF") && next.is("("):
+			if last := r.operandEnd(i + 2); last > 0 && r.at(last+1).is(",") {
+				enclose(i+2, last)
+			}
+		}
+	}
+}
+
+// list says whether something in parentheses is a list of values.
+func (r *rewriter) list(first, last int) bool {
+	return r.at(first).is("(") && !r.at(first+1).is("SELECT") && len(r.split(first+1, last)) > 1
 }
 
 // nots rewrites all !.

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,7 +62,6 @@ var functions = map[string]function{
 	"substring":        between(2, 3, substring),
 	"mid":              {3, substring},
 	"format":           {2, grouped},
-	"hex":              {1, hexadecimal},
 	"ln":               {1, logarithm},
 	"log":              between(1, 2, logarithm),
 	"round":            between(1, 2, rounded),
@@ -101,13 +99,6 @@ var functions = map[string]function{
 	}},
 	"is_null":  {1, func(a []driver.Value) driver.Value { return truth(a[0] == nil) }},
 	"truncate": {2, func(a []driver.Value) driver.Value { return decimals(a[0], asNumber(a[1]), false) }},
-	"regexp": {2, func(a []driver.Value) driver.Value {
-		re, err := regexp.Compile("(?i)" + asText(a[0]))
-		if err != nil {
-			return fmt.Errorf("got error '%w' from regexp", err)
-		}
-		return truth(re.MatchString(asText(a[1])))
-	}},
 }
 
 var registerFunctions = sync.OnceValue(func() error {
@@ -115,6 +106,7 @@ var registerFunctions = sync.OnceValue(func() error {
 		return err
 	}
 	all := maps.Clone(functions)
+	maps.Copy(all, textFunctions)
 	maps.Copy(all, timeFunctions)
 	for name, f := range all {
 		err := sqlite.RegisterScalarFunction(name, f.args, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
@@ -362,17 +354,6 @@ func grouped(a []driver.Value) driver.Value {
 	return whole + "." + fraction
 }
 
-// hexadecimal is HEX(x), of a number or of text.
-func hexadecimal(a []driver.Value) driver.Value {
-	switch v := a[0].(type) {
-	case int64:
-		return fmt.Sprintf("%X", uint64(v))
-	case float64:
-		return fmt.Sprintf("%X", uint64(int64(math.Round(v))))
-	}
-	return fmt.Sprintf("%X", asText(a[0]))
-}
-
 // logarithm is LOG([base, ]x).
 func logarithm(a []driver.Value) driver.Value {
 	x := asNumber(a[len(a)-1])
@@ -398,7 +379,16 @@ func divided(a []driver.Value, rest bool) driver.Value {
 	case ok1 && ok2 && y != -1:
 		return x / y
 	case rest:
-		return math.Mod(f, g)
+		var x, y, n big.Rat // as they are written: 1 % 0.1 is 0
+		_, ok1 = x.SetString(strconv.FormatFloat(f, 'g', -1, 64))
+		_, ok2 = y.SetString(strconv.FormatFloat(g, 'g', -1, 64))
+		if !ok1 || !ok2 {
+			return nil // no finite numbers
+		}
+		n.Quo(&x, &y)
+		whole := new(big.Rat).SetInt(new(big.Int).Quo(n.Num(), n.Denom()))
+		f, _ = x.Sub(&x, y.Mul(&y, whole)).Float64()
+		return f
 	default:
 		if f = math.Trunc(f / g); math.Abs(f) < 1<<63 {
 			return int64(f)

@@ -1,7 +1,9 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -34,6 +36,7 @@ func (s *Session) rewrite(source string, list []token) (string, map[string]strin
 	r.having()
 	r.divisions()
 	r.xors()
+	r.collations()
 	for _, rewrite := range []func() error{r.nots, r.intervals, r.rollups} {
 		if err := rewrite(); err != nil {
 			return "", nil, err
@@ -69,6 +72,7 @@ func (r *rewriter) at(i int) *token {
 // renamed are words and operators that SQLite has under another name, or needs not.
 var renamed = map[string]string{
 	"<=>": "IS", "&&": "AND", "||": "OR", "/": "*1.0/", "DIV": "/", "RLIKE": "REGEXP", "STRAIGHT_JOIN": "JOIN",
+	"JSON_ARRAYAGG": "json_group_array", "JSON_OBJECTAGG": "json_group_object", "POSITION": "locate",
 	"SQL_NO_CACHE": "", "SQL_CACHE": "", "SQL_CALC_FOUND_ROWS": "", "HIGH_PRIORITY": "", "LOW_PRIORITY": "",
 }
 
@@ -132,7 +136,7 @@ func (r *rewriter) token(i int) error {
 			}
 		case upper == "UNKNOWN" && (r.at(i-1).is("IS") || r.at(i-1).is("NOT") && r.at(i-2).is("IS")):
 			r.out[i] = "NULL"
-		case upper == "MOD" && !call:
+		case upper == "MOD" && !r.modCall(i):
 			r.out[i] = "%"
 		case (upper == "DATABASE" || upper == "SCHEMA") && call && r.at(i+2).is(")"):
 			r.replaceCall(i, quoteString(r.session.database))
@@ -146,6 +150,17 @@ func (r *rewriter) token(i int) error {
 			r.replaceCall(i, quoteString(r.session.who.Load().String()))
 		case upper == "CURRENT_USER" && !call:
 			r.out[i] = quoteString(r.session.who.Load().String())
+		case upper == "LAST_INSERT_ID" && call && r.at(i+2).is(")"):
+			r.replaceCall(i, "0") // no table numbers its rows
+		case (upper == "DATE" || upper == "TIME" || upper == "TIMESTAMP") && r.at(i+1).kind == str && !r.at(i-1).is("AS"): // a literal
+			r.out[i] = ""
+			r.enclose(i+1, i+1, converted[cmp.Or(map[string]string{"TIMESTAMP": "DATETIME"}[upper], upper)]+"(", ")")
+		case upper == "TIMESTAMP" && call:
+			r.out[i] = converted["DATETIME"]
+		case (upper == "ANY" || upper == "SOME") && call && r.at(i-1).is("="):
+			r.out[i-1], r.out[i] = "IN", ""
+		case upper == "ALL" && call && (r.at(i-1).is("<>") || r.at(i-1).is("!=")):
+			r.out[i-1], r.out[i] = "NOT IN", ""
 		case upper == "ISNULL" && call:
 			r.out[i] = "is_null"
 		case upper == "DUAL" && r.at(i-1).is("FROM"):
@@ -155,7 +170,9 @@ func (r *rewriter) token(i int) error {
 				return NewError(erUnsupported, "This version of ftrace doesn't yet support 'EXTRACT(%s FROM ...)'", t.text)
 			}
 			r.out[i] = quoteString(t.text)
-		case upper == "FROM" && r.extracts(i):
+		case upper == "TRIM" && call:
+			r.trim(i)
+		case r.separates(i):
 			r.out[i] = ","
 		case r.at(i-1).is("(") && (r.at(i-2).is("TIMESTAMPDIFF") || r.at(i-2).is("TIMESTAMPADD")): // the unit
 			if _, known := units[upper]; !known {
@@ -202,8 +219,37 @@ var compares = map[string]bool{"=": true, "<=>": true, "<": true, ">": true, "<=
 // clocks are what may be written with parentheses or without.
 var clocks = map[string]string{"CURRENT_TIMESTAMP": "now", "LOCALTIME": "now", "LOCALTIMESTAMP": "now", "CURRENT_DATE": "curdate", "CURRENT_TIME": "curtime"}
 
-// extracts says whether a FROM is that of EXTRACT.
-func (r *rewriter) extracts(i int) bool { return r.at(i-2).is("(") && r.at(i-3).is("EXTRACT") }
+// separators are the words that stand between the arguments of functions.
+var separators = map[string][]string{"EXTRACT": {"FROM"}, "TRIM": {"FROM"}, "SUBSTRING": {"FROM", "FOR"}, "SUBSTR": {"FROM", "FOR"}, "MID": {"FROM", "FOR"}, "POSITION": {"IN"}}
+
+// separates says whether a token is such a word.
+func (r *rewriter) separates(i int) bool {
+	if t := r.at(i); !t.is("FROM") && !t.is("FOR") && !t.is("IN") {
+		return false
+	}
+	open := r.opening(i - 1)
+	return open > 0 && slices.Contains(separators[strings.ToUpper(r.at(open-1).text)], strings.ToUpper(r.at(i).text))
+}
+
+// trim rewrites TRIM(LEADING x FROM text) and its kin. SQLite's TRIM(text) is MySQL's.
+func (r *rewriter) trim(i int) {
+	from, end := i+2, r.closing(i+1)
+	for ; from < end && !(r.at(from).is("FROM") && r.opening(from-1) == i+1); from++ {
+	}
+	if from >= end {
+		return
+	}
+	r.out[i] = "trim_both"
+	for _, where := range []string{"LEADING", "TRAILING", "BOTH"} {
+		if r.at(i + 2).is(where) {
+			r.out[i] = "trim_" + where
+			r.skip[i+2] = true
+			if from == i+3 {
+				r.enclose(from, from, "' '", "")
+			}
+		}
+	}
+}
 
 // converted are the functions for CAST and CONVERT to types. To others SQLite's CAST does it.
 var converted = map[string]string{"SIGNED": "signed", "UNSIGNED": "signed", "DATE": "date_of", "DATETIME": "datetime_of", "TIME": "time", "DECIMAL": "round", "CHAR": "CAST"}
@@ -341,7 +387,7 @@ func (r *rewriter) tables() {
 			}
 			expect = false
 			continue
-		case t.is("FROM") && r.extracts(i):
+		case r.separates(i):
 			continue
 		case t.is("FROM"), t.is("JOIN"), t.is("STRAIGHT_JOIN"), t.is("INTO"), t.is("UPDATE") && i == 0, t.is("TABLE") && i < 4, t.is("VIEW") && i < 4:
 			top.from, expect = true, true

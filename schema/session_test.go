@@ -294,6 +294,23 @@ func TestExpressions(t *testing.T) {
 		"'A' = BINARY 'a'":            "0",
 		"FIND_IN_SET('', 'a,,b')":     "2",
 		"9223372036854775807 DIV 10":  "922337203685477580",
+		"100 MOD 0.1, -5.5 % 2, 1e999 % 2, 2 % 1e999, 5 MOD (3), 1 + MOD(5, 3), CASE 1 WHEN 1 THEN 5 END MOD (3)":                                                                                               "0|-1.5|NULL|NULL|2|3|2",
+		"ASCII('ü'), ASCII(''), ORD('€'), ORD('ab'), SPACE(2), SPACE(-1)":                                                                                                                                       "195|0|14844588|97|  |",
+		"ELT(1, 'a', 'b'), ELT(3, 'a', 'b'), ELT(0, 'a'), ELT(NULL, 'a'), ELT(2, 'a', NULL), ELT('1', 'x')":                                                                                                     "a|NULL|NULL|NULL|NULL|x",
+		"TRIM(LEADING 'x' FROM 'xxax'), TRIM(TRAILING 'x' FROM 'xxax'), TRIM(BOTH 'x' FROM 'xxax'), TRIM('ab' FROM 'ababcab'), TRIM(LEADING FROM '  a '), TRIM(' a ')":                                          "ax|xxa|a|c|a |a",
+		"TRIM(CONCAT('x', '') FROM TRIM(' xax ')), TRIM(NULL FROM 'a'), TRIM('' FROM 'a'), TRIM((SELECT 'x' FROM DUAL) FROM 'xbx')":                                                                             "a|NULL|a|b",
+		"SUBSTRING('abcdef' FROM 2 FOR 3), SUBSTR('abcdef' FROM -2), SUBSTRING((SELECT 'abc' FROM DUAL) FROM 2), POSITION('B' IN 'abc'), 1 IN (1)":                                                              "bcd|ef|bc|2|1",
+		`REGEXP_REPLACE('abcabc', 'B(.)', '[\\1$1$]'), REGEXP_REPLACE('a.b', '\\.', '\\\\')`:                                                                                                                    `a[cc$]a[cc$]|a\b`,
+		"REGEXP_SUBSTR('call/main/f', '[^/]+$'), REGEXP_SUBSTR('abc', 'x'), REGEXP_INSTR('äbc', 'c'), REGEXP_INSTR('abc', 'x'), REGEXP_LIKE('a', 'A'), REGEXP_LIKE('a', 'A', 'c'), REGEXP_LIKE(NULL, 'a')":      "f||3|0|1|0|NULL",
+		"CONV('ff', 16, 10), CONV('-1', 10, 16), CONV('-1', 10, -16), CONV('12x', 10, 2), CONV('x', 10, 2), CONV('', 10, 2), CONV(1, 1, 2), CONV('99999999999999999999', 10, 16)":                               "255|FFFFFFFFFFFFFFFF|-1|1100|0|NULL|NULL|FFFFFFFFFFFFFFFF",
+		"BIN(12), OCT(-1), BIT_COUNT(7), BIT_COUNT(-1), CRC32('a'), MD5('a'), SHA2('a', 1), LENGTH(SHA2('a', 0)), SHA('a') = SHA1('a')":                                                                         "1100|1777777777777777777777|3|64|3904355907|0cc175b9c0f1b6a831c399e269772661|NULL|64|1",
+		"FORMAT_BYTES(512), FORMAT_BYTES(1536), FORMAT_BYTES(-18446644073709551615), RAND() < 1, LAST_INSERT_ID()":                                                                                              "512 bytes|1.50 KiB|-16.00 EiB|1|0",
+		"LAST_DAY('2024-02-03 01:02:03'), LAST_DAY('x'), DAYNAME('2026-11-22'), MONTHNAME('2026-11-22'), DAYOFYEAR('2026-11-22'), DAYOFWEEK('2026-11-22'), WEEKDAY('2026-11-22')":                               "2024-02-29|NULL|Sunday|November|326|1|6",
+		"WEEKOFYEAR('2027-01-01'), TO_DAYS('2026-11-22 23:00:00'), DATE '2026-01-02' + INTERVAL 1 DAY, TIMESTAMP '2026-01-02 03:04:05', TIME '10:11:12', TIMESTAMP('2026-01-02'), 1 AS DATE":                    "53|740307|2026-01-03|2026-01-02 03:04:05|10:11:12|2026-01-02 00:00:00|1",
+		"JSON_ARRAYAGG(x) FROM (SELECT 1 x UNION SELECT 2) y":                                                                                                                                                   "[1,2]",
+		"2 = ANY (SELECT 1 UNION SELECT 2), 2 <> ALL (SELECT 1), 'A' = SOME (SELECT 'a'), 2 != ALL (SELECT 2)":                                                                                                  "1|1|1|0",
+		"UPPER('a') = LOWER('A'), UPPER('a') < 'B', BINARY 'a' = UPPER('a'), UPPER('a') = BINARY LOWER('A'), UPPER('a') COLLATE utf8mb4_bin = LOWER('A'), UPPER('a') NOT IN ('a'), 'b' NOT BETWEEN 'A' AND 'C'": "1|1|0|0|0|0|0",
+		"(1, 2) IN ((1, 2), (3, 4)), (1, 2) = (1, 2), CASE UPPER('x') WHEN 'x' THEN 1 END, CASE 'A' WHEN 'a' THEN 1 END, NULLIF(UPPER('A'), 'a'), NULLIF('A', 'a'), 'A' IN (SELECT 'a')":                        "1|1|1|1|NULL|NULL|1",
 	} {
 		if got, _, err := try(t, s, "SELECT "+of); err != nil || got != want+"\n" {
 			t.Errorf("%s: %q %v, want %q", of, got, err, want)
@@ -935,7 +952,7 @@ func FuzzQuery(f *testing.F) {
 		"SELECT GROUP_CONCAT(DISTINCT a, (b) ORDER BY c SEPARATOR 'x')", "SELECT !a XOR !(b) XOR CASE a WHEN 1 THEN !b END c FROM x",
 		"SELECT INTERVAL '1 2' DAY_HOUR + a - INTERVAL -1.5 MINUTE_SECOND, DATE_ADD('2026-01-01', INTERVAL '-1:2' HOUR_MINUTE)",
 		"SELECT a, b.c x, SUM(a), GROUPING(a, b.c) FROM (SELECT 1 a) z GROUP BY a, x, LEFT(a, 1), 2 WITH ROLLUP HAVING a ORDER BY 1 LIMIT 1", "SELECT DISTINCT @a := (1), @b := 2 x, @c FROM a", "UPDATE test.a x, setup_consumers y SET x.b = 1, y.ENABLED = (x.c), z = ? ORDER",
-		"((SELECT 1) UNION (SELECT a LIMIT 1) ORDER BY 1)", "SELECT STDDEV(a), VAR_SAMP(b) OVER (ORDER BY c ROWS 1 PRECEDING)",
+		"((SELECT 1) UNION (SELECT a LIMIT 1) ORDER BY 1)", "SELECT TRIM(LEADING FROM a), SUBSTR(a FROM 1 FOR 2) IN (b), UPPER(a) = ANY (SELECT 1), NULLIF(CASE 'a' WHEN b THEN 1 END, c), DATE '2026-01-01', a MOD (b), MOD(a, 2)", "SELECT STDDEV(a), VAR_SAMP(b) OVER (ORDER BY c ROWS 1 PRECEDING)",
 		"SELECT a DIV (b) % c MOD -d, CAST(a AS DECIMAL(1, 2)), CONVERT(b, CHAR(3)), EXTRACT(DAY FROM c), BINARY 'a' 'b' = 'c', FORMAT(1, 2), ROUND(1.5, 9), SUBSTR('a', 2, 3), SEC_TO_TIME(5)",
 		"SELECT x'4d', b'1', N'a', 0b1, 1--1, 'a\\0b', 1 [x, @b:=1], 2x, $y"} {
 		f.Add(q)

@@ -16,7 +16,8 @@ var timeFunctions = map[string]function{
 	"utc_timestamp":  {-1, now},
 	"curdate":        {0, today},
 	"utc_date":       {0, today},
-	"curtime":        {-1, func([]driver.Value) driver.Value { return time.Now().UTC().Format(time.TimeOnly) }},
+	"curtime":        {-1, clockTime},
+	"utc_time":       {-1, clockTime},
 	"unix_timestamp": {-1, unixTimestamp},
 	"from_unixtime":  between(1, 2, fromUnixtime),
 	"date_format":    {2, dateFormat},
@@ -52,13 +53,33 @@ var timeFunctions = map[string]function{
 		}
 		return clock(a - b)
 	}},
-	"extract": {2, func(a []driver.Value) driver.Value { return partOfTime(strings.ToUpper(asText(a[0])), a[1]) }},
-	"year":    {1, part("YEAR")}, "quarter": {1, part("QUARTER")}, "month": {1, part("MONTH")}, "day": {1, part("DAY")}, "dayofmonth": {1, part("DAY")},
+	"last_day":   {1, ofDate(func(t time.Time) driver.Value { return t.AddDate(0, 1, -t.Day()).Format(time.DateOnly) })},
+	"dayname":    {1, ofDate(func(t time.Time) driver.Value { return t.Weekday().String() })},
+	"monthname":  {1, ofDate(func(t time.Time) driver.Value { return t.Month().String() })},
+	"dayofyear":  {1, ofDate(func(t time.Time) driver.Value { return int64(t.YearDay()) })},
+	"dayofweek":  {1, ofDate(func(t time.Time) driver.Value { return int64(t.Weekday()) + 1 })},
+	"weekday":    {1, ofDate(func(t time.Time) driver.Value { return int64(t.Weekday()+6) % 7 })},
+	"weekofyear": {1, ofDate(func(t time.Time) driver.Value { _, week := t.ISOWeek(); return int64(week) })},
+	"to_days":    {1, ofDate(func(t time.Time) driver.Value { return t.Truncate(24*time.Hour).Unix()/86400 + 719528 })},
+	"extract":    {2, func(a []driver.Value) driver.Value { return partOfTime(strings.ToUpper(asText(a[0])), a[1]) }},
+	"year":       {1, part("YEAR")}, "quarter": {1, part("QUARTER")}, "month": {1, part("MONTH")}, "day": {1, part("DAY")}, "dayofmonth": {1, part("DAY")},
 	"hour": {1, part("HOUR")}, "minute": {1, part("MINUTE")}, "second": {1, part("SECOND")}, "microsecond": {1, part("MICROSECOND")},
 }
 
-func now([]driver.Value) driver.Value   { return time.Now().UTC().Format(time.DateTime) }
-func today([]driver.Value) driver.Value { return time.Now().UTC().Format(time.DateOnly) }
+func now([]driver.Value) driver.Value       { return time.Now().UTC().Format(time.DateTime) }
+func clockTime([]driver.Value) driver.Value { return time.Now().UTC().Format(time.TimeOnly) }
+func today([]driver.Value) driver.Value     { return time.Now().UTC().Format(time.DateOnly) }
+
+// ofDate is a function of a date; NULL if there is none.
+func ofDate(f func(time.Time) driver.Value) func([]driver.Value) driver.Value {
+	return func(a []driver.Value) driver.Value {
+		t, _, ok := parseTime(a[0])
+		if !ok {
+			return nil
+		}
+		return f(t)
+	}
+}
 
 func part(unit string) func([]driver.Value) driver.Value {
 	return func(a []driver.Value) driver.Value { return partOfTime(unit, a[0]) }
