@@ -51,15 +51,22 @@ func (s *Session) rewrite(source string, list []token) (string, map[string]strin
 
 // span returns the rewritten text of some tokens.
 func (r *rewriter) span(from, to int) string {
-	var b strings.Builder
+	var b []byte
 	for i := from; i < to; i++ {
-		apart := i > from && (r.tokens[i].start > r.tokens[i-1].end || r.out[i-1] == "-") // -- is a comment to SQLite, whatever follows
-		if apart && r.out[i] != "" {
-			b.WriteByte(' ')
+		if r.out[i] == "" {
+			continue
 		}
-		b.WriteString(r.out[i])
+		if i > from && r.tokens[i].start > r.tokens[i-1].end || len(b) > 0 && joins(b[len(b)-1], r.out[i][0]) {
+			b = append(b, ' ')
+		}
+		b = append(b, r.out[i]...)
 	}
-	return strings.TrimSpace(b.String())
+	return strings.TrimSpace(string(b))
+}
+
+// joins says whether SQLite takes the last byte of a token and the first of the next for one: 1--1 has a comment, a AND b may have been a&&b.
+func joins(last, first byte) bool {
+	return wordByte(last) && wordByte(first) || last == first && (last == '-' || last == '\'' || last == '`') || last == '/' && first == '*'
 }
 
 func (r *rewriter) at(i int) *token {

@@ -88,7 +88,7 @@ func TestSpelling(t *testing.T) {
 func TestMisspelling(t *testing.T) {
 	s := open(t, newFake("app"))
 	for query, number := range map[string]uint16{
-		"SELECT 1 [x, @a := 1]": erSyntax, "SELECT 1\x00, @a := 2": erSyntax, "SELECT :a": erSyntax, "SELECT ?": erSyntax, "SELECT `a\x00b`": erSyntax, "SELECT x'4'": erSyntax, "SELECT b'2'": erSyntax,
+		"SELECT 1 [x, @a := 1]": erSyntax, "SELECT 1\x00, @a := 2": erSyntax, "SELECT 1//2, @a := 2 */ 3": erSyntax, "SELECT :a": erSyntax, "SELECT ?": erSyntax, "SELECT `a\x00b`": erSyntax, "SELECT x'4'": erSyntax, "SELECT b'2'": erSyntax,
 		"SELECT n'": erSyntax, "SELECT `nosuch`": erUnknownColumn, "SELECT $nosuch": erUnknownColumn, "SELECT 1 FROM setup_timers WHERE `nosuch` = 1": erUnknownColumn,
 	} {
 		if got, _, err := try(t, s, query); err == nil || err.Number != number {
