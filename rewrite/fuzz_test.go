@@ -104,6 +104,30 @@ func FuzzPackage(f *testing.F) {
 	})
 }
 
+// TestNoTypes: what package parser takes for a type where it has no name, and not behind one, is left to the compiler.
+func TestNoTypes(t *testing.T) {
+	for text, valid := range map[string]bool{
+		"func (T[i^t]) m() {}": false, "func f(T[1]) {}": false, "func f(T[U[!x]], int) {}": false, "func f(T[*U[a(b)]]) {}": false, "func f(int) (T[a.b.c], error) { panic(0) }": false, "func f(T[int, (U[2])]) {}": false,
+		"func (T[P]) m() {}": true, "func f(T[*U[[1 + 2]int]], T[func(int), p.U]) (T[map[string]chan int], error) { panic(0) }": true,
+	} {
+		source := "package p\n" + text
+		if _, err := parser.ParseFile(token.NewFileSet(), "", source, 0); err != nil {
+			t.Fatalf("%s does not parse: %v", text, err)
+		}
+		files := []File{{"/src/p/a.go", []byte(source)}}
+		r, err := Package(Options{ImportPath: "p", Symbol: "p"}, files)
+		if valid && err != nil || !valid && !errors.Is(err, ErrSyntax) {
+			t.Errorf("%s: %v", text, err)
+		}
+		if err != nil {
+			continue
+		}
+		if _, err := parser.ParseFile(token.NewFileSet(), "", r.Files[0], 0); err != nil {
+			t.Errorf("%v in %s", err, r.Files[0])
+		}
+	}
+}
+
 // typeChecks says whether source is a valid package. Package go/types panics on some that are not.
 func typeChecks(imports types.Importer, source []byte) (valid bool) {
 	defer func() {

@@ -98,6 +98,9 @@ func Package(opt Options, files []File) (*Result, error) {
 	for i, f := range p.files {
 		result.Files[i] = f.rewrite()
 	}
+	if p.invalid != nil {
+		return nil, fmt.Errorf("%w: %v", ErrSyntax, p.invalid)
+	}
 	result.Funcs = p.funcs
 	if p.hooked > 0 {
 		result.Register = p.register()
@@ -123,6 +126,7 @@ type pkg struct {
 	costs      map[*ast.FuncDecl]int               // inlining costs already estimated
 	leastCosts map[*ast.FuncDecl]int
 	refused    string // why no function can be hooked, or ""
+	invalid    error  // what no compiler takes, though package parser does
 
 	funcs     []Func
 	hooked    int

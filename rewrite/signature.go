@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"go/ast"
+	"slices"
 	"strings"
 )
 
@@ -60,6 +61,9 @@ func (s *signature) name(v *variable, user *ast.Ident, field *ast.Field, generat
 	f := s.file
 	switch {
 	case user == nil:
+		if !isType(field.Type) {
+			f.pkg.invalid = fmt.Errorf("%s: %s is no type", f.position(field.Type.Pos()), v.typ)
+		}
 		v.name = generated
 		at := f.offset(field.Type.Pos())
 		s.edits = append(s.edits, func() { f.edits.insert(at, generated+" ") })
@@ -72,6 +76,26 @@ func (s *signature) name(v *variable, user *ast.Ident, field *ast.Field, generat
 	default:
 		v.name, v.shown = user.Name, user.Name
 	}
+}
+
+// isType says whether an expression may be a type behind a name too. Without one, package parser takes T[a^b] for an element of an array.
+func isType(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.BadExpr, *ast.BasicLit, *ast.BinaryExpr, *ast.CallExpr, *ast.CompositeLit, *ast.FuncLit, *ast.KeyValueExpr, *ast.SliceExpr, *ast.TypeAssertExpr, *ast.UnaryExpr:
+		return false
+	case *ast.SelectorExpr:
+		_, ok := e.X.(*ast.Ident)
+		return ok
+	case *ast.ParenExpr:
+		return isType(e.X)
+	case *ast.StarExpr:
+		return isType(e.X)
+	case *ast.IndexExpr:
+		return isType(e.X) && isType(e.Index)
+	case *ast.IndexListExpr:
+		return isType(e.X) && !slices.ContainsFunc(e.Indices, func(e ast.Expr) bool { return !isType(e) })
+	}
+	return true
 }
 
 // parenthesise puts parentheses around a single unparenthesised result, which can't have a name without.
