@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -85,12 +86,20 @@ func trim(a []driver.Value, leading, trailing bool) driver.Value {
 	return text
 }
 
+// lastExpression is the one that was read last: a statement asks for the same one for each row.
+var lastExpression atomic.Pointer[regexp.Regexp]
+
 // expression reads a regular expression, which ignores case.
 func expression(text string) (*regexp.Regexp, error) {
-	re, err := regexp.Compile("(?i)" + text)
+	text = "(?i)" + text
+	if last := lastExpression.Load(); last != nil && last.String() == text {
+		return last, nil
+	}
+	re, err := regexp.Compile(text)
 	if err != nil {
 		return nil, fmt.Errorf("got error '%w' from regexp", err)
 	}
+	lastExpression.Store(re)
 	return re, nil
 }
 
