@@ -287,7 +287,7 @@ var assembly string
 // Hash returns a short text that differs if what is added to Go's packages differs.
 func Hash() string {
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%#v %#v %q %q %q", splices, definitions, rule.Source, protocol.Source, assembly)
+	fmt.Fprintf(hash, "%#v %#v %q %q", splices, definitions, guests, assembly)
 	fs.WalkDir(sources, ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			source, _ := sources.ReadFile(name)
@@ -329,7 +329,17 @@ func (s splice) apply(files []File, changed map[int][]byte) error {
 	return fmt.Errorf("there is no file %s", s.file)
 }
 
-// runtimeFiles returns the core's files for a target, and the rules.
+// guests are the packages of one file that also become part of package runtime, where their names have the prefix "ftrace_NAME_".
+// Each imports nothing, so that it is compiled, tested and fuzzed on its own as well.
+var guests = []struct {
+	name   string
+	source []byte
+}{
+	{"rule", rule.Source},
+	{"protocol", protocol.Source},
+}
+
+// runtimeFiles returns the core's files for a target, and those of guests.
 func runtimeFiles(version, goos, goarch string) ([]File, error) {
 	entries, err := sources.ReadDir("src")
 	if err != nil {
@@ -353,15 +363,13 @@ func runtimeFiles(version, goos, goarch string) ([]File, error) {
 		}
 		added = append(added, File{name, source})
 	}
-	rules, err := renamed(rule.Source, "runtime", "ftrace_rule_")
-	if err != nil {
-		return nil, fmt.Errorf("package rule: %v", err)
+	for _, p := range guests {
+		source, err := renamed(p.source, "runtime", "ftrace_"+p.name+"_")
+		if err != nil {
+			return nil, fmt.Errorf("package %s: %v", p.name, err)
+		}
+		added = append(added, File{"ftrace_guest_" + p.name + ".go", source})
 	}
-	args, err := renamed(protocol.Source, "runtime", "ftrace_protocol_")
-	if err != nil {
-		return nil, fmt.Errorf("package protocol: %v", err)
-	}
-	added = append(added, File{"ftrace_rule.go", rules}, File{"ftrace_protocol_args.go", args})
 	sort.Slice(added, func(i, j int) bool { return added[i].Name < added[j].Name })
 	return added, nil
 }
