@@ -3,10 +3,9 @@ package main
 import (
 	"fmt"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/version"
 	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
 )
 
@@ -205,20 +204,7 @@ func wantsHelp(args []string) bool {
 
 // versionCommand is "ftrace-wrap version".
 func versionCommand([]string) int {
-	version, commit, modified := "(unknown)", "", ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		version = info.Main.Version
-		for _, s := range info.Settings {
-			switch {
-			case s.Key == "vcs.revision":
-				commit = " commit " + s.Value
-			case s.Key == "vcs.modified" && s.Value == "true":
-				modified = " with local changes"
-			}
-		}
-	}
-	fmt.Printf("ftrace-wrap %s%s%s\n", version, commit, modified)
-	fmt.Printf("built with %s for %s/%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Print(version.String("ftrace-wrap"))
 	fmt.Printf("instruments programs of %s\n", strings.Join(core.Releases, ", "))
 	return 0
 }

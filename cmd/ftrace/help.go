@@ -34,6 +34,7 @@ Commands:
 	top      the functions of a running program as a live table
 	sql      ask running programs and recordings in SQL: the Performance Schema
 	serve    the same for MySQL's clients
+	version  print the version and what it was built with
 	help     say more about a command: ftrace help replay
 
 Probes, predicates and one-liners in D, the language of DTrace (ftrace help probes):
@@ -55,6 +56,11 @@ named, and all have these flags:
 
 // helpTexts has the text of each command.
 var helpTexts = map[string]string{
+	"version": `usage: ftrace version
+
+Version prints the version of ftrace, the commit that it was built from if that is
+known, and the Go release and platform that it was built with.
+`,
 	"record": `usage: ftrace record [-o DIR] [-f RULES] CMD [ARGS]
 
 Record runs a program with FTRACE_RECORD set to DIR, ftrace.data if -o names none. A

@@ -15,6 +15,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/version"
 )
 
 // commands are the verbs. Each gets the arguments behind its name and returns the exit status.
@@ -33,6 +35,7 @@ var commands = map[string]func(args []string) int{
 	"top":     topCommand,
 	"sql":     sqlCommand,
 	"serve":   serveCommand,
+	"version": versionCommand,
 }
 
 func main() {
@@ -61,6 +64,12 @@ func main() {
 		os.Exit(helpCommand(args[:1]))
 	}
 	os.Exit(command(args[1:]))
+}
+
+// versionCommand is "ftrace version".
+func versionCommand([]string) int {
+	fmt.Print(version.String("ftrace"))
+	return 0
 }
 
 // fail reports an error of a verb and returns the exit status for it. That the reader of the output has gone is none.
