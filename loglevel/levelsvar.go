@@ -28,6 +28,9 @@ var infoForAll levelsState
 
 // FromEnv returns the levels that an environment variable holds, or if it is empty those of fallback. An error names the variable; what is returned is set to
 // fallback then, and to INFO for all if that is wrong, too.
+//
+// The variable is the caller's, also in a setuid program: one that binds the levels lets its caller
+// choose which functions are traced.
 func FromEnv(name, fallback string) (*LevelsVar, error) {
 	v := new(LevelsVar)
 	if err := v.Set(fallback); err != nil {

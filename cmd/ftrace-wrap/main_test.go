@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 // status and output. Running times are not compared. "! same" wants the command to fail, in the same way each time. The output
 // can then be looked at with stdout and stderr, the trace in $WORK/same.trace.
 //
-// The condition [cgo] says that there is a C compiler. $TOOLEXEC is the flag that puts the wrapper into a go command, $ROOT the root of this module. Compiled packages go to the user's build cache and
+// The condition [cgo] reports whether there is a C compiler, [setuid] whether this is root and a program in the temporary directory can be setuid. $TOOLEXEC is the flag that puts the wrapper into a go command, $ROOT the root of this module. Compiled packages go to the user's build cache and
 // the wrapper's own store, where they are when FTRACE_CACHE is not set, so that after a change of ftrace-wrap only what the change concerns is compiled anew.
 func TestScript(t *testing.T) {
 	if testing.Short() {
@@ -48,6 +48,8 @@ func TestScript(t *testing.T) {
 				return cgo, nil
 			case "root":
 				return os.Geteuid() == 0, nil
+			case "setuid":
+				return canSetuid(t), nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
@@ -88,6 +90,35 @@ func hasCgo(t *testing.T) bool {
 	}
 	_, err := exec.LookPath(fields[0])
 	return err == nil
+}
+
+// canSetuid reports whether a copy of a program with root's setuid bit, run by another user, runs as
+// root. It does not in a file system mounted nosuid, nor where no process may gain privileges.
+func canSetuid(t *testing.T) bool {
+	id, err := exec.LookPath("id")
+	if err != nil || os.Geteuid() != 0 {
+		return false
+	}
+	dir, err := os.MkdirTemp("", "ftrace-wrap-setuid-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	program, err := os.ReadFile(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "id")
+	if err := os.WriteFile(name, program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{dir, name} {
+		if err := os.Chmod(file, 0o755|os.ModeSetuid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := exec.Command("setpriv", "--reuid=4242", "--regid=4242", "--clear-groups", name, "-u").Output()
+	return err == nil && string(out) == "0\n"
 }
 
 // same is the scripts' command of that name.

@@ -28,8 +28,15 @@ var (
 // ftraceVariables are the environment variables that this file or the build knows.
 var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_WEAVE", "FTRACE_GROUP", "FTRACE_CONSUMERS", "FTRACE_MEMORY", "FTRACE_TIMER", "FTRACE_PROTOCOL", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
 
+// ftraceAsking are those of them that make a program do something. The others only say how.
+var ftraceAsking = [...]string{"FTRACE", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_PROTOCOL"}
+
 // ftraceInit is called by main before the first package is initialised. Without any FTRACE variable it does no more than to let others find the program.
 func ftraceInit() {
+	if isSecureMode() {
+		ftraceRefuseCaller()
+		return
+	}
 	ftraceParseMemory(gogetenv("FTRACE_MEMORY"))
 	ftraceParseTimer(gogetenv("FTRACE_TIMER"))
 	ftraceMakeMemory()
@@ -99,6 +106,42 @@ func ftraceInit() {
 	}
 }
 
+// ftraceRefuseCaller is all that happens at the start of a program with privileges that its caller
+// may lack: setuid, setgid or file capabilities. There is no memory file, so nobody can ask anything
+// of the program. The variables are taken out of the environment, as the dynamic linker does with
+// its own. So nothing looks at them later: not the core, when the program itself calls package
+// ftrace, and not the programs that it starts, which may have its privileges without AT_SECURE.
+func ftraceRefuseCaller() {
+	asked := false
+	kept := envs[:0]
+	for _, entry := range envs {
+		name := ftraceVariableName(entry)
+		if name != "FTRACE" && (len(name) < 7 || name[:7] != "FTRACE_") {
+			kept = append(kept, entry)
+			continue
+		}
+		for _, v := range ftraceAsking {
+			asked = asked || v == name && len(entry) > len(name)+1
+		}
+		unsetenv_c(name)
+	}
+	clear(envs[len(kept):])
+	envs = kept
+	if asked {
+		ftraceComplain("this program has privileges that its caller may lack (setuid, setgid or file capabilities): FTRACE and all FTRACE_ variables are ignored")
+	}
+}
+
+// ftraceVariableName returns the name in an entry of the environment.
+func ftraceVariableName(entry string) string {
+	for i := range len(entry) {
+		if entry[i] == '=' {
+			return entry[:i]
+		}
+	}
+	return entry
+}
+
 // ftracePrepare makes what is needed once something is armed. chunks is the size of each processor's ring, 0 for the usual.
 func ftracePrepare(chunks uint64, consumers uint32) {
 	if ftraceStarted != 0 {
@@ -130,13 +173,7 @@ func ftraceCheckVariables() {
 		if len(entry) < 6 || entry[:6] != "FTRACE" {
 			continue
 		}
-		name := entry
-		for i := 0; i < len(entry); i++ {
-			if entry[i] == '=' {
-				name = entry[:i]
-				break
-			}
-		}
+		name := ftraceVariableName(entry)
 		known := false
 		for _, v := range ftraceVariables {
 			known = known || v == name

@@ -146,6 +146,8 @@ func ftraceMemoryFile(size uint64) int32 {
 	if errno != 0 {
 		return 0
 	}
+	// It is for the user that the program starts as, also if the program becomes another one later.
+	syscall.Syscall6(ftraceSysFchmod, fd, 0o600, 0, 0, 0, 0)
 	high := ftraceHigh(int32(fd))
 	if high != 0 && ftraceResize(high, size) != 0 {
 		ftraceClose(high)

@@ -13,6 +13,7 @@ const (
 	ftraceSysGetsockopt     = 55
 	ftraceSysFcntl          = 72
 	ftraceSysFtruncate      = 77
+	ftraceSysFchmod         = 91
 	ftraceSysGetrlimit      = 97
 	ftraceSysTimes          = 100
 	ftraceSysGettid         = 186

@@ -8,6 +8,7 @@ const (
 	ftraceSysMkdirat        = 34
 	ftraceSysFtruncate      = 46
 	ftraceSysFallocate      = 47
+	ftraceSysFchmod         = 52
 	ftraceSysOpenat         = 56
 	ftraceSysPwrite         = 68
 	ftraceSysPpoll          = 73
