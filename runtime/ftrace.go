@@ -49,7 +49,8 @@ func Rules() string {
 }
 
 // SetRules puts rules in force in place of the present ones, at once and for the whole program: calls that begin from now on are
-// traced by them; calls under way end as they began. "" or "off" disarms everything. The trace goes where FTRACE_OUT and
+// traced by them; calls under way end as they began, but for those of functions that the new rules do not arm: they end in the
+// trace when their goroutine next calls an armed function. "" or "off" disarms everything. The trace goes where FTRACE_OUT and
 // FTRACE_FORMAT, read at the first use, say.
 //
 // Rules that are wrong leave those in force as they are, and are reported with the text at fault. Without the wrapper rules

@@ -31,9 +31,9 @@ type ftraceFunc struct {
 	hook  *eface         // what the function looks at when it is entered: nil, or this entry: call the core
 
 	// What a call looks at that takes the short way.
-	count        uintptr             // calls while armed; atomic
-	plain        *ftrace_rule_Clause // by which its calls take it, or nil, see ftrace_plain.go
-	key          uint32              // its number, from 1 on
+	count        uintptr        // calls while armed; atomic
+	plain        unsafe.Pointer // *ftrace_rule_Clause by which its calls take it, or nil, see ftrace_plain.go; atomic
+	key          uint32         // its number, from 1 on
 	flags        uint32
 	entryLayouts ftraceKnownLayouts // see ftrace_capture.go
 	exitLayouts  ftraceKnownLayouts
@@ -43,16 +43,12 @@ type ftraceFunc struct {
 	name   string // without the package: "F", "(*T).M", "F.func1"
 	params string // names of parameters and results, see rewrite.signature.names, and the type
 
-	// What the rules say of the function, see ftraceConfig.apply.
 	pkg        *ftracePkg
-	until      uintptr // later calls than this many are only counted, whatever goes on around them
-	clause     uint32  // 1 + index of the clause that decides, 0 if none does
-	marks      uint32  // bits that a call of it sets in its frame and those below, see ftraceConfig
-	triggers   uint32  // bits that a call of it sets for the whole process
-	said       uint32  // it was said that its calls are no longer printed; atomic
-	window     int64   // start of the rate limit's current window, in ns
-	inWindow   uint32  // calls printed in it; atomic
-	suppressed uint32  // calls not printed since the last one that was; atomic
+	laid       unsafe.Pointer // *ftraceLaid: what the rules say of it, nil until there are any; atomic
+	window     int64          // start of the rate limit's current window, in ns; atomic
+	inWindow   uint32         // calls printed in it; atomic
+	suppressed uint32         // calls not printed since the last one that was; atomic
+	said       uint32         // it was said that its calls are no longer printed; atomic
 }
 
 // The flags of a function. The lowest bits are flags of its calls' frames, if they take the short way: ftraceAtReturns, and ftraceNotTimed if its calls are not timed.
@@ -181,7 +177,7 @@ func ftraceEntered(f *ftraceFunc, offset uintptr, first *any, n int, result *any
 		}
 		return ftraceBegin(f, offset, params, 0)
 	}
-	if ftraceLoadConfig() != nil {
+	if f.loadLaid() != nil {
 		token = ftraceBegin(f, offset, params, ftraceAtReturns)
 	} else if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.quick.call(params, *result) {
 		return -1
@@ -206,14 +202,15 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 		return 0
 	}
 	count := atomic.Xadduintptr(&f.count, 1)
-	config := ftraceLoadConfig()
-	if config == nil {
+	laid := f.loadLaid()
+	if laid == nil {
 		return 0 // it is replaced
 	}
 	if t != nil && t.depth > 0 && !t.settled(gp, offset) {
+		t.verify(gp, f, offset)
 		t.sweep(gp, offset)
 	}
-	if count > f.until {
+	if count > laid.until {
 		return 0
 	}
 	if t == nil {
@@ -223,12 +220,13 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 		t.goroutine, t.start, t.labels = gp.goid, uint64(gp.startpc), uintptr(gp.labels)
 		gp.ftrace = t
 	}
-	if f.triggers&^ftraceTriggered.Load() != 0 {
-		ftraceTriggered.Or(f.triggers)
+	if t.config != laid.config.number {
+		t.remark(laid.config)
 	}
-	mask := t.mask | f.marks
-	clause := config.shows(f, mask, t.shown, count)
-	if clause == nil && f.marks == 0 {
+	laid.trigger()
+	mask := t.mask | laid.marks
+	clause := laid.shows(f, mask, t.shown, count)
+	if clause == nil && laid.marks == 0 {
 		return 0 // nothing below or behind it needs to know of this call
 	}
 	frame := t.push()
@@ -309,7 +307,7 @@ func ftraceLeft(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) {
 // settled says whether the topmost frame is that of a call under way, as nearly always; offset is where the call stands that is certainly alive.
 func (t *ftraceG) settled(gp *g, offset uintptr) bool {
 	top := t.frame(t.depth - 1)
-	return gp._panic == nil && top.sp <= offset && !t.unwound
+	return gp._panic == nil && top.sp <= offset && !t.unwound && atomic.Load8(&t.doubtful) == 0
 }
 
 // settle takes off what is above the frame of the call of f at offset, and returns that, or nil if there is none.
@@ -350,6 +348,7 @@ func (t *ftraceG) end(gp *g, results []any, p *_panic) {
 // sweep takes off the frames of calls that ended without their hook's knowledge: hooks at returns see no panic. offset is where the call
 // stands that is certainly alive.
 func (t *ftraceG) sweep(gp *g, offset uintptr) {
+	t.verify(gp, nil, offset)
 	for t.depth > 0 {
 		frame := t.frame(t.depth - 1)
 		p := ftraceUnwound(gp, frame)
@@ -371,6 +370,102 @@ func ftraceUnwound(gp *g, frame *ftraceFrame) *_panic {
 		}
 	}
 	return nil
+}
+
+// What makes the frames of a goroutine doubtful.
+const (
+	ftraceHooksChanged = 1 << iota // some may be of calls that ended while the function's hook was off; others set it
+	ftraceHookOff                  // of a call that is under way the hook is off, so that its end will not be seen
+)
+
+// verify takes off the frames of calls whose end was not seen, or will not be, because their functions' hooks were turned off; and what is above. entering is the function that is just being entered, in the stack
+// frame at offset, and has no frame yet; or nil. A call that is not the topmost stays until it is.
+func (t *ftraceG) verify(gp *g, entering *ftraceFunc, offset uintptr) {
+	doubt := atomic.Load8(&t.doubtful)
+	if doubt == 0 {
+		return
+	}
+	depth := t.depth
+	if doubt&ftraceHooksChanged != 0 {
+		atomic.Store8(&t.doubtful, ftraceHookOff)
+		for alive := t.alive(gp, entering, offset); t.depth > alive; {
+			t.end(gp, nil, ftraceUnwound(gp, t.frame(t.depth-1)))
+		}
+	}
+	for t.depth > 0 && t.frame(t.depth-1).off() {
+		t.end(gp, nil, ftraceUnwound(gp, t.frame(t.depth-1)))
+	}
+	if doubt&ftraceHooksChanged == 0 && t.depth == depth {
+		return
+	}
+	for i := range t.depth {
+		if t.frame(i).off() {
+			return
+		}
+	}
+	atomic.And8(&t.doubtful, ^uint8(ftraceHookOff))
+}
+
+// off says whether the hook is off that would see the call's end.
+func (frame *ftraceFrame) off() bool {
+	return frame.flags&ftraceAtReturns != 0 && frame.fn.hook._type == nil
+}
+
+// alive returns how many of the frames, from the first on, are of calls that are on the stack.
+func (t *ftraceG) alive(gp *g, entering *ftraceFunc, offset uintptr) (alive int32) {
+	pc, sp := sys.GetCallerPC(), sys.GetCallerSP()
+	systemstack(func() {
+		next := t.depth - 1 // all above were looked for
+		alive = t.depth
+		var u unwinder
+		for u.initAt(pc, sp, 0, gp, unwindSilentErrors); u.valid() && next >= 0; u.next() {
+			at := gp.stack.hi - u.frame.sp
+			for next >= 0 && t.frame(next).sp > at {
+				alive = next
+				next--
+			}
+			calls, call := newInlineUnwinder(u.frame.fn, u.symPC())
+			for ; call.valid() && next >= 0 && t.frame(next).sp == at; call = calls.next(call) {
+				fn := calls.srcFunc(call)
+				if entering != nil && at == offset && entering.is(fn) {
+					entering = nil
+					continue
+				}
+				for i := next; i >= 0 && t.frame(i).sp == at; i-- {
+					if t.frame(i).fn.is(fn) {
+						if i < next {
+							alive = i + 1
+						}
+						next = i - 1
+						break
+					}
+				}
+			}
+			for next >= 0 && t.frame(next).sp == at {
+				alive = next
+				next--
+			}
+		}
+	})
+	return alive
+}
+
+// is says whether fn is the function f. Literals can have another name where the function around them was inlined.
+func (f *ftraceFunc) is(fn srcFunc) bool {
+	if fn.startLine == int32(f.line) {
+		return true
+	}
+	name, n := fn.name(), len(f.pkg.symbol)
+	return len(name) == n+1+len(f.name) && name[:n] == f.pkg.symbol && name[n] == '.' && name[n+1:] == f.name
+}
+
+// ftraceDoubt has each goroutine look, before it goes on calling, which of its calls will be seen to end: hooks were turned on or off.
+func ftraceDoubt() {
+	forEachGRace(func(gp *g) {
+		if t := gp.ftrace; t != nil {
+			atomic.Or8(&t.doubtful, ftraceHooksChanged)
+		}
+	})
 }
 
 // ftraceMayTrace says whether this is an ordinary goroutine in ordinary circumstances: not a system stack, no runtime lock

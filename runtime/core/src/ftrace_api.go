@@ -24,20 +24,30 @@ func ftrace_api_rules() string {
 //
 //go:linkname ftrace_api_setRules
 func ftrace_api_setRules(rules string) (message string, offset, length int) {
-	if ftraceOut.fd == 0 || ftraceOut.spare {
-		ftracePrepare(0, ftraceParseConsumers(gogetenv("FTRACE_CONSUMERS"), ftraceConsumersAll))
-		if !ftraceOut.spare && !ftraceOpen(gogetenv("FTRACE_OUT")) {
-			return "FTRACE_OUT can't be opened", 0, 0
-		}
-		ftraceOut.on, ftraceOut.spare = true, false
-		ftraceFormat.terminal(ftraceOut.fd)
-	}
 	c, err, ok := ftraceNewConfig(rules)
 	if !ok {
 		return err.Message, err.Offset, err.Length
 	}
+	if !ftraceShowFromNow() {
+		return "FTRACE_OUT can't be opened", 0, 0
+	}
 	ftraceArm(c)
 	return "", 0, 0
+}
+
+// ftraceShowFromNow sees to it that calls are shown if no variable of the environment has said what becomes of them. It returns false if that can't be.
+func ftraceShowFromNow() bool {
+	semacquire(&ftracePreparing)
+	defer semrelease(&ftracePreparing)
+	if ftraceOut.fd == 0 || ftraceOut.spare {
+		ftracePrepare(0, ftraceParseConsumers(gogetenv("FTRACE_CONSUMERS"), ftraceConsumersAll))
+		if !ftraceOut.spare && !ftraceOpen(gogetenv("FTRACE_OUT")) {
+			return false
+		}
+		ftraceOut.on, ftraceOut.spare = true, false
+		ftraceFormat.terminal(ftraceOut.fd)
+	}
+	return true
 }
 
 // ftrace_api_matches returns how many functions clause i of the rules in force decides for, -1 if there is no such clause.
@@ -55,10 +65,17 @@ func ftrace_api_matches(i int) int {
 //
 //go:linkname ftrace_api_depth
 func ftrace_api_depth() int {
-	if t := getg().ftrace; t != nil {
-		return int(t.shown)
+	gp := getg()
+	t := gp.ftrace
+	if t == nil {
+		return 0
 	}
-	return 0
+	if t.busy == 0 && ftraceMayTrace(gp) {
+		t.busy++
+		t.verify(gp, nil, 0)
+		t.busy--
+	}
+	return int(t.shown)
 }
 
 // ftrace_api_goroutine returns the goroutine's number.

@@ -142,7 +142,9 @@ func ftraceAttended() bool {
 
 // ftraceAnswer does what is asked, and returns why it can't.
 func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
+	semacquire(&ftracePreparing)
 	ftracePrepare(0, ftraceConsumersUsual)
+	semrelease(&ftracePreparing)
 	if ftraceArmed() == nil {
 		return "the program has no memory for it"
 	}
@@ -239,19 +241,17 @@ func ftraceDetach() {
 	atomic.Store(&h.consumers, a.consumers)
 }
 
-// ftraceConfigOrNew returns the rules in force. If there are none it puts empty ones in force.
-func ftraceConfigOrNew() *ftraceConfig {
-	c := ftraceLoadConfig()
-	if c == nil {
-		c, _, _ = ftraceNewConfig("")
+// ftraceSomeConfig sees to it that there are rules in force. If there are none it puts empty ones in force.
+func ftraceSomeConfig() {
+	if ftraceLoadConfig() == nil {
+		c, _, _ := ftraceNewConfig("")
 		ftraceArm(c)
 	}
-	return c
 }
 
 // ftraceSwitch switches functions.
 func ftraceSwitch(list [][2]uint32) string {
-	c := ftraceConfigOrNew()
+	ftraceSomeConfig()
 	semacquire(&ftraceRegistry.lock)
 	unknown := 0
 	for i := range list {
@@ -273,13 +273,9 @@ func ftraceSwitch(list [][2]uint32) string {
 		if what&ftraceSwitchUntimed != 0 {
 			f.flags |= ftraceAskedUntimed
 		}
-		f.mask()
-		f.until = c.until(f)
-		c.tell(f)
-		c.arm(f)
-		f.showFlags(c)
+		f.layAgain()
 	}
-	semrelease(&ftraceRegistry.lock)
+	ftraceUnlockRegistry()
 	if unknown != 0 {
 		return "there is no such function"
 	}
@@ -300,7 +296,7 @@ func ftraceRecordFromNow(directory string, chunks uint64) string {
 	if chunks == 0 {
 		ftraceMemory.head.recording = 2
 	}
-	ftraceSetWeaves()
+	ftraceSetWeavesNow()
 	return ""
 }
 
@@ -342,7 +338,7 @@ func ftraceStopRecording() {
 		ftraceCloseRecording()
 	}
 	ftraceMemory.head.recording = 0
-	ftraceSetWeaves()
+	ftraceSetWeavesNow()
 }
 
 // ftraceDumpRings makes a recording of what the rings have, while the program goes on writing to them.

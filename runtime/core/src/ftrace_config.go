@@ -9,29 +9,55 @@
 package runtime
 
 import (
+	"internal/goarch"
 	"internal/runtime/atomic"
 	"unsafe"
 )
 
-// ftraceConfig is a set of rules in force. It does not change once it is published, and is never freed: frames point to clauses.
+// ftraceConfig is a set of rules in force. What hooks read of it does not change once it is published, but for triggered, and it is never freed: frames point to its clauses.
 type ftraceConfig struct {
-	text    string
-	clauses []ftrace_rule_Clause
-	in      []uint32           // by clause: the mark that must be set around a call; 0 if the clause does not ask for one
-	after   []uint32           // by clause: the trigger that must be set
-	tree    []uint32           // by clause: the mark that its own functions set
-	trees   uint32             // all marks of trees
-	matches []uint32           // by clause: functions it decides for; atomic
-	named   [32]bool           // marks and triggers that some function sets
-	all     ftrace_rule_Clause // for functions that are switched on whatever the rules say
+	number    uint32 // from 1 on, by which its marks are told from those of others; 0: it was not in force yet
+	text      string
+	clauses   []ftrace_rule_Clause
+	in        []uint32           // by clause: the mark that must be set around a call; 0 if the clause does not ask for one
+	after     []uint32           // by clause: the trigger that must be set
+	tree      []uint32           // by clause: the mark that its own functions set
+	trees     uint32             // all marks of trees
+	triggered atomic.Uint32      // the triggers that were hit
+	all       ftrace_rule_Clause // for functions that are switched on whatever the rules say
+
+	// Under the registry's lock.
+	matches []uint32        // by clause: functions it decides for
+	named   [32]bool        // marks and triggers that some function sets
+	laid    [64]*ftraceLaid // what it says of functions, by a hash
 	prev    *ftraceConfig
+}
+
+// ftraceLaid is what a configuration says of a function, and of all those of which it says the same. It does not change. A hook loads its function's once, and goes by that from the call's beginning to its end: what it would read of
+// the function or the rules a second time may be of others.
+type ftraceLaid struct {
+	config *ftraceConfig
+	clause *ftrace_rule_Clause // that decides, or nil
+	until  uintptr             // later calls than this many are only counted, whatever goes on around them
+	ftraceLaidKey
+	in    uint32 // marks that the clause wants around a call
+	after uint32 // triggers that it wants
+	next  *ftraceLaid
+}
+
+// ftraceLaidKey is what tells one from others of its configuration.
+type ftraceLaidKey struct {
+	number   uint32 // of the clause in the rules, from 1 on; 0: none of them decides
+	marks    uint32 // bits that a call sets in its frame and those below
+	triggers uint32 // bits that a call sets for the whole process
+	flags    uint32 // ftraceSwitchedOn, ftraceSwitchedOff, ftraceMaskedOff
 }
 
 // ftraceCurrent is the *ftraceConfig in force, or nil; atomic.
 var ftraceCurrent unsafe.Pointer
 
-// ftraceTriggered has the triggers that were hit.
-var ftraceTriggered atomic.Uint32
+// ftraceConfigs is the last of all that were in force.
+var ftraceConfigs *ftraceConfig
 
 // ftraceRegistry lists the instrumented packages.
 var ftraceRegistry = struct {
@@ -40,7 +66,18 @@ var ftraceRegistry = struct {
 	last    *ftracePkg
 	funcs   uint32
 	refused bool // a table of another version was seen
+
+	switched bool // hooks were turned on or off, of which goroutines are still to be told
 }{lock: 1}
+
+// ftraceUnlockRegistry is for who may have turned hooks on or off.
+func ftraceUnlockRegistry() {
+	if ftraceRegistry.switched {
+		ftraceRegistry.switched = false
+		ftraceDoubt()
+	}
+	semrelease(&ftraceRegistry.lock)
+}
 
 func ftraceLoadConfig() *ftraceConfig {
 	return (*ftraceConfig)(atomic.Loadp(unsafe.Pointer(&ftraceCurrent)))
@@ -84,34 +121,40 @@ func ftraceNewConfig(text string) (*ftraceConfig, ftrace_rule_Error, bool) {
 	return c, err, true
 }
 
-// clauseOf returns the clause that decides for f, or nil.
-func (c *ftraceConfig) clauseOf(f *ftraceFunc) *ftrace_rule_Clause {
-	if c == nil {
-		return nil
-	}
-	if i := f.clause; i != 0 && int(i) <= len(c.clauses) {
-		return &c.clauses[i-1]
-	}
-	if f.flags&ftraceSwitchedOn != 0 {
-		return &c.all
+// loadLaid returns what the rules say of f, nil if there are none.
+func (f *ftraceFunc) loadLaid() *ftraceLaid {
+	return (*ftraceLaid)(atomic.Loadp(unsafe.Pointer(&f.laid)))
+}
+
+// clauseOf returns the clause of c that decides for f, or nil.
+func (f *ftraceFunc) clauseOf(c *ftraceConfig) *ftrace_rule_Clause {
+	if l := f.loadLaid(); l != nil && l.config == c {
+		return l.clause
 	}
 	return nil
 }
 
+// trigger notes that a function is called that other clauses wait for.
+func (l *ftraceLaid) trigger() {
+	if l.triggers&^l.config.triggered.Load() != 0 {
+		l.config.triggered.Or(l.triggers)
+	}
+}
+
 // shows returns the clause by which the count-th call of f is to be shown now, or nil if it is not. mask has the marks around and of the
 // call, and shown is how many shown calls are around it.
-func (c *ftraceConfig) shows(f *ftraceFunc, mask uint32, shown int32, count uintptr) *ftrace_rule_Clause {
-	if f.flags&(ftraceSwitchedOff|ftraceMaskedOff) != 0 {
+func (l *ftraceLaid) shows(f *ftraceFunc, mask uint32, shown int32, count uintptr) *ftrace_rule_Clause {
+	clause := l.clause
+	switch {
+	case l.flags&(ftraceSwitchedOff|ftraceMaskedOff) != 0:
 		return nil // it is armed for what it is a mark of
-	}
-	clause := c.clauseOf(f)
-	if clause == nil {
-		if clause = c.treeAround(mask); clause == nil {
+	case clause == nil:
+		if clause = l.config.treeAround(mask); clause == nil {
 			return nil
 		}
-	} else if clause == &c.all {
+	case l.number == 0:
 		return clause
-	} else if i := int(f.clause) - 1; c.in[i]&^mask != 0 || c.after[i]&^ftraceTriggered.Load() != 0 {
+	case l.in&^mask != 0 || l.after&^l.config.triggered.Load() != 0:
 		return nil
 	}
 	switch {
@@ -135,7 +178,7 @@ func (c *ftraceConfig) treeAround(mask uint32) *ftrace_rule_Clause {
 		return nil
 	}
 	for i := len(c.tree) - 1; i >= 0; i-- {
-		if c.tree[i]&mask != 0 && c.after[i]&^ftraceTriggered.Load() == 0 && c.in[i]&^mask == 0 {
+		if c.tree[i]&mask != 0 && c.after[i]&^c.triggered.Load() == 0 && c.in[i]&^mask == 0 {
 			return &c.clauses[i]
 		}
 	}
@@ -145,8 +188,7 @@ func (c *ftraceConfig) treeAround(mask uint32) *ftrace_rule_Clause {
 // withinRate says whether one more call of f may be shown in the current window.
 func (f *ftraceFunc) withinRate(clause *ftrace_rule_Clause) bool {
 	now := nanotime()
-	if now-f.window >= clause.Per {
-		f.window = now
+	if start := atomic.Loadint64(&f.window); now-start >= clause.Per && atomic.Casint64(&f.window, start, now) {
 		atomic.Store(&f.inWindow, 0)
 	}
 	if atomic.Xadd(&f.inWindow, 1) <= clause.Rate {
@@ -184,14 +226,19 @@ func ftrace_register(p *ftracePkg) uintptr {
 		semrelease(&ftraceRegistry.lock)
 		return 0
 	}
+	p.before = ftraceRegistry.funcs
+	ftraceRegistry.funcs += uint32(p.nfuncs)
 	if ftraceRegistry.last == nil {
 		ftraceRegistry.first = p
 	} else {
-		ftraceRegistry.last.next = p
+		atomicstorep(unsafe.Pointer(&ftraceRegistry.last.next), unsafe.Pointer(p)) // some go through the list without the lock
 	}
 	ftraceRegistry.last = p
-	p.before = ftraceRegistry.funcs
-	ftraceRegistry.funcs += uint32(p.nfuncs)
+	if goarch.IsAmd64 == 0 { // who sees that a hook is on may still see its other word as it was before that
+		for i := range p.nfuncs {
+			(*eface)(add(p.hooks, i*unsafe.Sizeof(eface{}))).data = unsafe.Pointer(p.fn(i))
+		}
+	}
 	if c := ftraceLoadConfig(); c != nil {
 		c.apply(p)
 	} else {
@@ -207,15 +254,20 @@ func ftrace_register(p *ftracePkg) uintptr {
 // ftraceArm puts c in force for all functions.
 func ftraceArm(c *ftraceConfig) {
 	semacquire(&ftraceRegistry.lock)
-	c.prev = ftraceLoadConfig()
+	if c.number == 0 { // else it was in force before, and is again
+		c.number = 1
+		if ftraceConfigs != nil {
+			c.number += ftraceConfigs.number
+		}
+		c.prev, ftraceConfigs = ftraceConfigs, c
+	}
 	clear(c.matches)
-	ftraceTriggered.Store(0)
 	atomicstorep(unsafe.Pointer(&ftraceCurrent), unsafe.Pointer(c))
 	for p := ftraceRegistry.first; p != nil; p = p.next {
 		c.apply(p)
 	}
 	ftraceSetWeaves()
-	semrelease(&ftraceRegistry.lock)
+	ftraceUnlockRegistry()
 }
 
 // apply lays the rules on the functions of a package.
@@ -226,31 +278,62 @@ func (c *ftraceConfig) apply(p *ftracePkg) {
 		f := p.fn(i)
 		subject := f.subject()
 		clause := ftrace_rule_Decide(c.clauses, &subject)
-		f.clause = uint32(clause + 1)
-		f.marks, f.triggers = 0, 0
+		key := ftraceLaidKey{number: uint32(clause + 1)}
 		if clause >= 0 {
 			c.matches[clause]++
-			f.marks |= c.tree[clause]
+			key.marks |= c.tree[clause]
 		}
 		for i := range c.clauses {
 			if c.in[i] != 0 && ftrace_rule_MatchFunc(c.clauses[i].In, &subject) {
-				f.marks |= c.in[i]
+				key.marks |= c.in[i]
 			}
 			if c.after[i] != 0 && ftrace_rule_MatchFunc(c.clauses[i].After, &subject) {
-				f.triggers |= c.after[i]
+				key.triggers |= c.after[i]
 			}
 		}
 		f.flags &^= ftraceAskedUntimed | ftraceSwitchedOn | ftraceSwitchedOff
 		if clause >= 0 && c.clauses[clause].Untimed {
 			f.flags |= ftraceAskedUntimed
 		}
-		f.mask()
-		f.until = c.until(f)
-		c.note(f.marks | f.triggers)
-		c.tell(f)
-		c.arm(f)
-		f.showFlags(c)
+		c.note(key.marks | key.triggers)
+		c.lay(f, key)
 	}
+}
+
+// lay lays on f what the rules, what it is switched to and setup_objects say of it. The registry is locked.
+func (c *ftraceConfig) lay(f *ftraceFunc, key ftraceLaidKey) {
+	f.mask()
+	key.flags = f.flags & (ftraceSwitchedOn | ftraceSwitchedOff | ftraceMaskedOff)
+	l := c.says(key)
+	l.tell(f)
+	atomicstorep(unsafe.Pointer(&f.laid), unsafe.Pointer(l))
+	l.arm(f)
+	l.showFlags(f)
+}
+
+// layAgain is lay when what the rules do not say of f has changed. The registry is locked.
+func (f *ftraceFunc) layAgain() {
+	l := f.loadLaid()
+	l.config.lay(f, l.ftraceLaidKey)
+}
+
+// says returns the one with that key, which it makes if there is none. The registry is locked.
+func (c *ftraceConfig) says(key ftraceLaidKey) *ftraceLaid {
+	first := &c.laid[(key.number*31+key.marks*7+key.triggers*3+key.flags>>8)%uint32(len(c.laid))]
+	for l := *first; l != nil; l = l.next {
+		if l.ftraceLaidKey == key {
+			return l
+		}
+	}
+	l := &ftraceLaid{config: c, ftraceLaidKey: key, next: *first}
+	if i := key.number; i != 0 {
+		l.clause, l.in, l.after = &c.clauses[i-1], c.in[i-1], c.after[i-1]
+	} else if key.flags&ftraceSwitchedOn != 0 {
+		l.clause = &c.all
+	}
+	l.until = l.last()
+	*first = l
+	return l
 }
 
 // subject is the function as the rules see it.
@@ -259,27 +342,27 @@ func (f *ftraceFunc) subject() ftrace_rule_Func {
 	return ftrace_rule_Func{Probe: f.flags&ftraceIsProbe != 0, Package: p.symbol, ImportPath: p.path, Name: f.name, File: p.files[f.file], Line: int(f.line), Binary: ftraceBinary}
 }
 
-// arms says whether the hook of f, on which the rules are laid, is to be on.
-func (c *ftraceConfig) arms(f *ftraceFunc) bool {
-	return f.mocks != nil || f.marks|f.triggers != 0 || f.flags&ftraceMaskedOff == 0 && c.wants(f)
+// arms says whether the hook of f, on which l is laid, is to be on.
+func (l *ftraceLaid) arms(f *ftraceFunc) bool {
+	return f.mocks != nil || l != nil && (l.marks|l.triggers != 0 || l.flags&ftraceMaskedOff == 0 && l.wants(f))
 }
 
 // wants says whether the hook of f is to be on for its own sake, if setup_objects lets it.
-func (c *ftraceConfig) wants(f *ftraceFunc) bool {
-	switch clause := c.clauseOf(f); {
-	case f.flags&ftraceSwitchedOff != 0:
+func (l *ftraceLaid) wants(f *ftraceFunc) bool {
+	switch {
+	case l.flags&ftraceSwitchedOff != 0:
 		return false
-	case clause != nil:
-		return clause.Detail != ftrace_rule_Off
+	case l.clause != nil:
+		return l.clause.Detail != ftrace_rule_Off
 	}
-	return c != nil && c.trees != 0 && f.flags&ftraceIsProbe == 0
+	return l.config.trees != 0 && f.flags&ftraceIsProbe == 0
 }
 
-// until returns the number of calls of f after which nothing but their number is of interest. The first call that is no longer shown is, since that is said.
-func (c *ftraceConfig) until(f *ftraceFunc) uintptr {
-	clause := c.clauseOf(f)
+// last returns the number of calls after which nothing but their number is of interest. The first call that is no longer shown is, since that is said.
+func (l *ftraceLaid) last() uintptr {
+	clause := l.clause
 	switch {
-	case clause == nil, f.marks|f.triggers != 0:
+	case clause == nil, l.marks|l.triggers != 0:
 	case clause.Detail <= ftrace_rule_Count:
 		return 0
 	case clause.First != 0 && clause.First < uint64(^uintptr(0)) && clause.Depth == 0 && clause.In == "" && clause.After == "":
@@ -298,22 +381,25 @@ func (c *ftraceConfig) note(bits uint32) {
 	}
 }
 
-// arm switches the function's hook, after the rules were laid on it or what they don't say has changed.
-func (c *ftraceConfig) arm(f *ftraceFunc) {
-	f.plain = c.plain(f)
-	f.arm(c.arms(f))
+// arm switches the function's hook, after l was laid on it or its replacements have changed.
+func (l *ftraceLaid) arm(f *ftraceFunc) {
+	atomicstorep(unsafe.Pointer(&f.plain), unsafe.Pointer(l.plain(f)))
+	f.arm(l.arms(f))
 }
 
 // arm switches the function's hook. A function that looks at it at the same time may see either word first; the second word alone
 // identifies the function, and it stays.
 func (f *ftraceFunc) arm(on bool) {
+	if on != (f.hook._type != nil) {
+		ftraceRegistry.switched = true
+	}
 	if !on {
 		f.hook._type = nil
 		return
 	}
 	var self any = f
 	f.hook.data = unsafe.Pointer(f)
-	f.hook._type = efaceOf(&self)._type
+	atomicstorep(unsafe.Pointer(&f.hook._type), unsafe.Pointer(efaceOf(&self)._type))
 }
 
 // ftraceInstrumented returns how many functions have hooks.

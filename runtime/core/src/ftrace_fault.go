@@ -290,7 +290,7 @@ func ftrace_mock_fail(pattern string, err error, first, last uint64, everywhere 
 			faults = append(faults, unsafe.Pointer(m))
 		}
 	}
-	semrelease(&ftraceRegistry.lock)
+	ftraceUnlockRegistry()
 	return faults, named, ""
 }
 

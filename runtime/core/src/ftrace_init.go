@@ -142,6 +142,9 @@ func ftraceVariableName(entry string) string {
 	return entry
 }
 
+// ftracePreparing is a semaphore, for those who prepare while the program runs.
+var ftracePreparing uint32 = 1
+
 // ftracePrepare makes what is needed once something is armed. chunks is the size of each processor's ring, 0 for the usual.
 func ftracePrepare(chunks uint64, consumers uint32) {
 	if ftraceStarted != 0 {

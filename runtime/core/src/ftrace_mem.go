@@ -22,7 +22,8 @@ type ftraceG struct {
 	shown  int32  // of the frames, those that are shown
 	events uint64 // noted calls so far
 	// What makes it unusual, see asUsual.
-	busy     int16        // the tracer itself is at work on this goroutine: what it calls is not traced
+	busy     int8         // the tracer itself is at work on this goroutine: what it calls is not traced
+	doubtful uint8        // ftraceHooksChanged, ftraceHookOff; atomic
 	muted    bool         // its calls are not looked at, see ftrace_setup.go
 	unwound  bool         // of its frames some may be of calls that a panic ended which was recovered
 	mask     uint32       // the marks of the calls under way
@@ -46,7 +47,8 @@ type ftraceG struct {
 	startMask   uint32 // the marks it inherits
 	start       uint64 // address of the function that it was started with
 
-	next         *ftraceG    // in the free list
+	config       uint32      // number of the configuration whose marks mask and the frames have
+	startConfig  uint32      // and startMask
 	parentFn     *ftraceFunc // where the goroutine was started, if in an armed function
 	contextShown uint64      // ticks when its last calls were printed, see ftrace_context.go
 	size         int32       // frames that fit
@@ -71,7 +73,7 @@ const ftraceTextSize = 64<<10 - 64
 // ftraceMem holds the free lists.
 var ftraceMem struct {
 	lock    mutex
-	gs      *ftraceG
+	gs      *ftraceG // the first word of a free one links to the next
 	texts   *ftraceText
 	records *ftraceRecord
 	frames  [ftraceClasses]*ftraceFrame // by size class; the first frame of a free block links to the next block
@@ -96,7 +98,8 @@ func ftraceNewG() *ftraceG {
 	lock(&ftraceMem.lock)
 	t := ftraceMem.gs
 	if t != nil {
-		ftraceMem.gs = t.next
+		link := (**ftraceG)(unsafe.Pointer(t))
+		ftraceMem.gs, *link = *link, nil
 	}
 	unlock(&ftraceMem.lock)
 	if t == nil {
@@ -126,7 +129,7 @@ func (t *ftraceG) free() {
 		*(*unsafe.Pointer)(history) = ftraceMem.history
 		ftraceMem.history = history
 	}
-	t.next = ftraceMem.gs
+	*(**ftraceG)(unsafe.Pointer(t)) = ftraceMem.gs
 	ftraceMem.gs = t
 	unlock(&ftraceMem.lock)
 }
@@ -169,7 +172,7 @@ func (frame *ftraceFrame) below() *ftraceFrame {
 }
 
 // asUsual says whether the goroutine's calls are noted as those of any other. It is ftraceMayTrace for one that has a state, and so does not run on a system stack. (Who allocates or
-// throws has locks; where throwsplit is set no function could be entered that is not nosplit; and nothing outside of this package runs while preemptoff is.) Four fields are looked at at once.
+// throws has locks; where throwsplit is set no function could be entered that is not nosplit; and nothing outside of this package runs while preemptoff is.) Five fields are looked at at once.
 //
 //go:nosplit
 func (t *ftraceG) asUsual(gp *g) bool {
@@ -206,9 +209,30 @@ func (t *ftraceG) pop(frame *ftraceFrame) {
 // inherited returns the marks of the calls under way.
 func (t *ftraceG) inherited() uint32 {
 	if t.depth == 0 {
-		return t.startMask
+		return t.startMarks()
 	}
 	return t.frame(t.depth - 1).mask
+}
+
+// startMarks returns the marks that the goroutine began with, as far as they are those of its configuration.
+func (t *ftraceG) startMarks() uint32 {
+	if t.startConfig != t.config {
+		return 0
+	}
+	return t.startMask
+}
+
+// remark gives the calls under way the marks of c, when the goroutine first calls a function that c says something of: a bit of another configuration means something else.
+func (t *ftraceG) remark(c *ftraceConfig) {
+	t.config = c.number
+	t.mask = t.startMarks()
+	for i := range t.depth {
+		frame := t.frame(i)
+		if l := frame.fn.loadLaid(); l != nil && l.config == c {
+			t.mask |= l.marks
+		}
+		frame.mask = t.mask
+	}
 }
 
 // grow doubles the room for frames.
@@ -330,8 +354,8 @@ func ftraceGoroutineStart(newg, callergp *g) {
 	child.parentFn = frame.fn
 	child.parentCount = frame.count
 	child.parentKey = frame.key
-	child.startMask = frame.mask
-	child.mask = frame.mask
+	child.startMask, child.startConfig = frame.mask, t.config
+	child.mask, child.config = frame.mask, t.config
 	newg.ftrace = child
 }
 

@@ -253,16 +253,16 @@ func ftraceSharedAt(p unsafe.Pointer) uint64 {
 	return h.frames.at + uint64(uintptr(p)-uintptr(ftraceMemory.frames))
 }
 
-// showFlags shows others what c says of f.
-func (f *ftraceFunc) showFlags(c *ftraceConfig) {
+// showFlags shows others what l says of f.
+func (l *ftraceLaid) showFlags(f *ftraceFunc) {
 	h := ftraceArmed()
 	if h == nil || uint64(f.key) >= h.flags.most {
 		return
 	}
 	flags := uint8(0)
-	if clause := c.clauseOf(f); c.wants(f) && (clause == nil || clause.Detail >= ftrace_rule_Call) {
+	if l.wants(f) && (l.clause == nil || l.clause.Detail >= ftrace_rule_Call) {
 		flags |= 4
-		if f.flags&ftraceMaskedOff == 0 {
+		if l.flags&ftraceMaskedOff == 0 {
 			flags |= 1
 		}
 	}

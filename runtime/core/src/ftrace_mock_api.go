@@ -79,7 +79,7 @@ func ftrace_mock_add(fn unsafe.Pointer, data any, everywhere bool, plan unsafe.P
 	ftraceMockSeq++
 	m.seq = ftraceMockSeq
 	m.fn.setMocks(m, nil)
-	semrelease(&ftraceRegistry.lock)
+	ftraceUnlockRegistry()
 	return unsafe.Pointer(m)
 }
 
@@ -90,7 +90,7 @@ func ftrace_mock_remove(mock unsafe.Pointer) {
 	m := (*ftraceMock)(mock)
 	semacquire(&ftraceRegistry.lock)
 	m.fn.setMocks(nil, m)
-	semrelease(&ftraceRegistry.lock)
+	ftraceUnlockRegistry()
 }
 
 // setMocks adds one replacement and takes off another. The registry is locked.
@@ -117,7 +117,7 @@ func (f *ftraceFunc) setMocks(add, remove *ftraceMock) {
 		mocks.quick.prepare(list[0])
 	}
 	atomicstorep(unsafe.Pointer(&f.mocks), unsafe.Pointer(mocks))
-	ftraceLoadConfig().arm(f)
+	f.loadLaid().arm(f)
 }
 
 // ftrace_mock_quiet says whether package mock is at work on this goroutine: its own calls are then neither replaced nor traced. It returns what

@@ -14,14 +14,14 @@ import (
 )
 
 // plain returns the clause by which all calls of f are noted, and shown to no one, if there is no other reason for its hook to be on, or nil.
-func (c *ftraceConfig) plain(f *ftraceFunc) *ftrace_rule_Clause {
-	clause := c.clauseOf(f)
-	if clause == nil || ftraceOut.on || f.marks|f.triggers != 0 || f.mocks != nil || f.flags&(ftraceSwitchedOff|ftraceMaskedOff|ftraceIsProbe) != 0 {
+func (l *ftraceLaid) plain(f *ftraceFunc) *ftrace_rule_Clause {
+	if l == nil || l.clause == nil || ftraceOut.on || f.mocks != nil || f.flags&ftraceIsProbe != 0 {
 		return nil
 	}
-	if clause != &c.all && c.in[f.clause-1]|c.after[f.clause-1] != 0 {
+	if l.marks|l.triggers|l.in|l.after|l.flags&(ftraceSwitchedOff|ftraceMaskedOff) != 0 {
 		return nil
 	}
+	clause := l.clause
 	if clause.Detail < ftrace_rule_Call || clause.Detail >= ftrace_rule_Deep || clause.Capture != "" || clause.First != 0 || clause.Depth != 0 || clause.Rate != 0 {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (c *ftraceConfig) plain(f *ftraceFunc) *ftrace_rule_Clause {
 // of a function, as that which reads the time, is asked for again there: what lives across it would go to the stack, also where it is not called.
 func ftraceAtEntry(f *ftraceFunc, offset uintptr, first *any, n int, result *any) (token int) {
 	gp := getg()
-	t, clause := gp.ftrace, f.plain
+	t, clause := gp.ftrace, (*ftrace_rule_Clause)(atomic.Loadp(unsafe.Pointer(&f.plain)))
 	if clause == nil || t == nil || !t.asUsual(gp) || t.labels != uintptr(gp.labels) {
 		return ftraceEntered(f, offset, first, n, result)
 	}
@@ -111,7 +111,7 @@ func ftraceAtEntry(f *ftraceFunc, offset uintptr, first *any, n int, result *any
 // pointers to the results. It notes that the call ends, or lets ftraceLeft do it.
 func ftraceAtExit(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) {
 	gp := getg()
-	t, clause := gp.ftrace, f.plain
+	t, clause := gp.ftrace, (*ftrace_rule_Clause)(atomic.Loadp(unsafe.Pointer(&f.plain)))
 	if clause == nil || t == nil || !t.asUsual(gp) || t.depth == 0 {
 		ftraceLeft(f, offset, how, first, n)
 		return

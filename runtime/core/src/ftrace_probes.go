@@ -66,8 +66,8 @@ func ftraceFire(f *ftraceFunc, offset uintptr, args []any) {
 		return
 	}
 	count := atomic.Xadduintptr(&f.count, 1)
-	config := ftraceLoadConfig()
-	if config == nil || count > f.until {
+	laid := f.loadLaid()
+	if laid == nil || count > laid.until {
 		return
 	}
 	if t == nil {
@@ -83,7 +83,10 @@ func ftraceFire(f *ftraceFunc, offset uintptr, args []any) {
 	if t.depth > 0 && !t.settled(gp, offset) {
 		t.sweep(gp, offset)
 	}
-	clause := config.shows(f, t.mask, t.shown, count)
+	if t.config != laid.config.number {
+		t.remark(laid.config)
+	}
+	clause := laid.shows(f, t.mask, t.shown, count)
 	if clause == nil {
 		return
 	}
@@ -197,15 +200,11 @@ func ftraceProbeLine(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Claus
 var ftraceNetMoved func(pfd unsafe.Pointer, n int64, sent bool)
 
 // tell says to who fires f which parts of its arguments are wanted.
-func (c *ftraceConfig) tell(f *ftraceFunc) {
-	if f.flags&ftraceIsProbe == 0 {
+func (l *ftraceLaid) tell(f *ftraceFunc) {
+	if f.flags&ftraceIsProbe == 0 || l.clause == nil {
 		return
 	}
-	p := (*ftraceProvider)(unsafe.Pointer(f.pkg))
-	clause := c.clauseOf(f)
-	if clause == nil {
-		return
-	}
+	p, clause := (*ftraceProvider)(unsafe.Pointer(f.pkg)), l.clause
 	wanted := ^uint64(0)
 	switch {
 	case clause.Detail < ftrace_rule_Args:
@@ -235,7 +234,7 @@ func (c *ftraceConfig) unknownField(i int) string {
 				continue
 			}
 			for j := range p.nfuncs {
-				if f := p.fn(j); f.clause == uint32(i)+1 {
+				if l := p.fn(j).loadLaid(); l.config == c && l.number == uint32(i)+1 {
 					known = known || ftrace_rule_Parts(name, (*ftraceProvider)(unsafe.Pointer(p)).parts) != 0
 				}
 			}

@@ -87,7 +87,8 @@ func ftraceShowAll(c *ftraceConfig) {
 			f := p.fn(i)
 			b.str("# ")
 			from := b.n
-			if clause := c.clauseOf(f); clause != nil {
+			clause := f.clauseOf(c)
+			if clause != nil {
 				b.str(clause.Detail.String())
 			} else {
 				b.str("off")
@@ -98,7 +99,7 @@ func ftraceShowAll(c *ftraceConfig) {
 			b.str(p.files[f.file])
 			b.byte(':')
 			b.uint(uint64(f.line))
-			if clause := c.clauseOf(f); clause != nil {
+			if clause != nil {
 				b.str(" by \"")
 				b.str(clause.Text)
 				b.byte('"')

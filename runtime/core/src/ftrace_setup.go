@@ -61,18 +61,15 @@ func ftraceSetObjects(text string) string {
 	if !ok {
 		return "these are no rules"
 	}
-	c := ftraceConfigOrNew()
+	ftraceSomeConfig()
 	semacquire(&ftraceRegistry.lock)
 	atomicstorep(unsafe.Pointer(&ftraceObjects), unsafe.Pointer(s))
 	for p := ftraceRegistry.first; p != nil; p = p.next {
 		for i := range p.nfuncs {
-			f := p.fn(i)
-			f.mask()
-			c.arm(f)
-			f.showFlags(c)
+			p.fn(i).layAgain()
 		}
 	}
-	semrelease(&ftraceRegistry.lock)
+	ftraceUnlockRegistry()
 	return ""
 }
 

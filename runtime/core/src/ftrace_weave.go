@@ -83,7 +83,15 @@ func ftraceParseWeave(s string) {
 	}
 }
 
-// ftraceSetWeaves switches weaving on if the rules in force show or record calls. FTRACE_ON_ERROR needs to know of lines also if they are not woven.
+// ftraceSetWeavesNow is ftraceSetWeaves for who does not have the registry's lock.
+func ftraceSetWeavesNow() {
+	semacquire(&ftraceRegistry.lock)
+	ftraceSetWeaves()
+	semrelease(&ftraceRegistry.lock)
+}
+
+// ftraceSetWeaves switches weaving on if the rules in force show or record calls. FTRACE_ON_ERROR needs to know of lines also if they are not woven. The registry is locked: of two that find different things
+// the later one is right.
 func ftraceSetWeaves() {
 	weaves := uint32(0)
 	c := ftraceLoadConfig()
