@@ -22,6 +22,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
 	"github.com/ftrace-wrap/ftrace-wrap/protocol"
 	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
@@ -337,6 +338,7 @@ var guests = []struct {
 }{
 	{"rule", rule.Source},
 	{"protocol", protocol.Source},
+	{"ownfile", ownfile.Source},
 }
 
 // runtimeFiles returns the core's files for a target, and those of guests.

@@ -184,13 +184,13 @@ func ftraceRecordingFailed(errno int32) {
 // ftraceMakeRecording makes the directory of a recording, or, if there is one already, one for this process within that. It returns what is wrong.
 func ftraceMakeRecording(setting string) string {
 	name := ftraceExpand(setting)
-	dir, errno := ftraceMakeOwnDir(ftraceWorkingDir, name)
+	dir, errno := ftraceMakeOwnDir(name)
 	if errno == ftraceEEXIST {
 		var digits [20]byte
 		inside := name + "/" + string(ftraceItoa(digits[:], uint64(ftracePid())))
 		name = inside
 		for i := uint64(1); ; i++ {
-			if dir, errno = ftraceMakeOwnDir(ftraceWorkingDir, name); errno != ftraceEEXIST || i == 1000 {
+			if dir, errno = ftraceMakeOwnDir(name); errno != ftraceEEXIST || i == 1000 {
 				break
 			}
 			name = inside + "." + string(ftraceItoa(digits[:], i))
@@ -210,11 +210,8 @@ func ftraceMakeRecording(setting string) string {
 }
 
 // ftraceMakeOwnDir makes a directory, or takes one that holds no recording, and returns its descriptor. Whoever makes the metadata owns it.
-func ftraceMakeOwnDir(in int32, name string) (dir, errno int32) {
-	if errno := ftraceMakeDir(in, name); errno != 0 && errno != ftraceEEXIST {
-		return 0, errno
-	}
-	if dir = ftraceOpenAt(in, name, ftraceDirectory); dir < 0 {
+func ftraceMakeOwnDir(name string) (dir, errno int32) {
+	if dir = ftraceOpenOwnDir(name); dir < 0 {
 		return 0, -dir
 	}
 	fd := ftraceOpenAt(dir, "metadata", ftraceCreate)

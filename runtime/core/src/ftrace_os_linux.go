@@ -15,7 +15,8 @@ type ftraceError struct {
 }
 
 var ftraceErrors = [...]ftraceError{
-	{1, "operation not permitted"}, {2, "no such file or directory"}, {5, "input/output error"}, {9, "bad file descriptor"},
+	{1, "operation not permitted"}, {2, "no such file or directory"}, {5, "input/output error"},
+	{6, "it is a FIFO or a device, and nothing reads from it"}, {9, "bad file descriptor"},
 	{13, "permission denied"}, {20, "not a directory"}, {21, "is a directory"}, {23, "too many open files in system"},
 	{24, "too many open files"}, {26, "text file busy"}, {27, "file too large"}, {28, "no space left on device"},
 	{30, "read-only file system"}, {32, "broken pipe"}, {36, "file name too long"}, {40, "too many levels of symbolic links"},
@@ -24,19 +25,19 @@ var ftraceErrors = [...]ftraceError{
 
 const (
 	ftraceWorkingDir = -100 // AT_FDCWD
+	ftraceENOENT     = 2
 	ftraceEEXIST     = 17
+	ftraceELOOP      = 40
 )
-
-// ftraceOpenFile opens a file for appending, creating it for this user only. It returns the descriptor or a negative errno.
-func ftraceOpenFile(name string) int32 {
-	return ftraceOpenAt(ftraceWorkingDir, name, ftraceAppend)
-}
 
 // How a file is opened.
 const (
-	ftraceAppend    = 0x80000 | 0x1 | 0x40 | 0x400 // closed on exec; for writing, created, at its end
-	ftraceCreate    = 0x80000 | 0x2 | 0x40 | 0x80  // for reading and writing, new
+	ftraceAppend    = 0x80000 | 0x1 | 0x400 | 0x100 | 0x800 // closed on exec; for writing, at its end; not to become the controlling terminal; without waiting
+	ftraceAppendNew = 0x80000 | 0x1 | 0x400 | 0x40 | 0x80   // closed on exec; for writing, at its end; new
+	ftraceCreate    = 0x80000 | 0x2 | 0x40 | 0x80           // for reading and writing, new
 	ftraceDirectory = 0x80000 | ftraceODirectory
+	ftracePlain     = ftraceDirectory | 0x200000 // only to look things up in it
+	ftraceNoLink    = ftraceONofollow            // a symbolic link is an error
 )
 
 // ftraceOpenAt opens a file in a directory.
@@ -298,15 +299,9 @@ const ftraceStreamsKnown = true
 
 // ftraceStat returns which file fd is.
 func ftraceStat(fd int32) (id ftraceFileID, ok bool) {
-	var stat [256]byte // struct stat has 144 bytes at most
-	_, _, errno := syscall.Syscall6(ftraceSysFstat, uintptr(fd), uintptr(unsafe.Pointer(&stat)), 0, 0, 0, 0)
-	if errno != 0 {
-		return ftraceFileID{}, false
-	}
-	at := func(i uintptr) uint64 { return *(*uint64)(unsafe.Pointer(&stat[i])) }
-	mode := *(*uint32)(unsafe.Pointer(&stat[ftraceStatMode]))
-	id = ftraceFileID{dev: at(0), ino: at(8), rdev: at(ftraceStatRdev)}
-	switch mode & 0o170000 {
+	stat, ok := ftraceReadStat(fd)
+	id = ftraceFileID{dev: stat.at(0), ino: stat.at(8), rdev: stat.at(ftraceStatRdev)}
+	switch uint32(stat.at(ftraceStatMode)) & 0o170000 {
 	case 0o100000:
 		id.kind = ftraceFileRegular
 	case 0o010000:
@@ -314,7 +309,62 @@ func ftraceStat(fd int32) (id ftraceFileID, ok bool) {
 	case 0o140000:
 		id.kind = ftraceFileSocket
 	}
-	return id, true
+	return id, ok
+}
+
+// ftraceStatus returns who may do what with the file fd.
+func ftraceStatus(fd int32) (ftrace_ownfile_Stat, bool) {
+	stat, ok := ftraceReadStat(fd)
+	links := stat.at(ftraceStatLinks)
+	if ftraceStatLinks > ftraceStatMode {
+		links = uint64(uint32(links))
+	}
+	return ftrace_ownfile_Stat{Mode: uint32(stat.at(ftraceStatMode)), Owner: uint32(stat.at(ftraceStatOwner)), Links: links}, ok
+}
+
+// ftraceStatText is struct stat, which has 144 bytes at most.
+type ftraceStatText [256]byte
+
+func (s *ftraceStatText) at(i uintptr) uint64 { return *(*uint64)(unsafe.Pointer(&s[i])) }
+
+func ftraceReadStat(fd int32) (stat ftraceStatText, ok bool) {
+	_, _, errno := syscall.Syscall6(ftraceSysFstat, uintptr(fd), uintptr(unsafe.Pointer(&stat)), 0, 0, 0, 0)
+	return stat, errno == 0
+}
+
+// ftraceIsProc reports whether a directory is one of /proc.
+func ftraceIsProc(fd int32) bool {
+	var stat [32]uint64 // struct statfs has 120 bytes
+	_, _, errno := syscall.Syscall6(ftraceSysFstatfs, uintptr(fd), uintptr(unsafe.Pointer(&stat)), 0, 0, 0, 0)
+	return errno == 0 && stat[0] == 0x9fa0
+}
+
+// ftraceReadLink returns where a symbolic link in a directory leads to, "" if it is none.
+func ftraceReadLink(dir int32, name string) string {
+	path := ftracePath(name)
+	buf := make([]byte, 4096)
+	n, _, errno := syscall.Syscall6(ftraceSysReadlinkat, uintptr(dir), uintptr(unsafe.Pointer(&path.data)), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)), 0, 0)
+	KeepAlive(buf)
+	ftraceFreeText(path)
+	if errno != 0 {
+		return ""
+	}
+	return string(buf[:n])
+}
+
+// ftraceLetWait lets writes to a file wait that was opened without waiting.
+func ftraceLetWait(fd int32) {
+	const getFlags, setFlags, nonblock = 3, 4, 0x800
+	flags, _, errno := syscall.Syscall6(ftraceSysFcntl, uintptr(fd), getFlags, 0, 0, 0, 0)
+	if errno == 0 {
+		syscall.Syscall6(ftraceSysFcntl, uintptr(fd), setFlags, flags&^nonblock, 0, 0, 0)
+	}
+}
+
+// ftraceUser returns the user as whom files are made.
+func ftraceUser() uint32 {
+	user, _, _ := syscall.Syscall6(ftraceSysGeteuid, 0, 0, 0, 0, 0, 0)
+	return uint32(user)
 }
 
 // ftraceStreamSocket says whether a socket is a stream, of bytes and not of messages.

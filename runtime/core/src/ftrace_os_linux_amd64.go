@@ -16,6 +16,8 @@ const (
 	ftraceSysFchmod         = 91
 	ftraceSysGetrlimit      = 97
 	ftraceSysTimes          = 100
+	ftraceSysGeteuid        = 107
+	ftraceSysFstatfs        = 138
 	ftraceSysGettid         = 186
 	ftraceSysFutex          = 202
 	ftraceSysOpenat         = 257
@@ -27,10 +29,14 @@ const (
 	ftraceSysMemfdCreate    = 319
 
 	ftraceODirectory = 0x10000
+	ftraceONofollow  = 0x20000
 )
 
-// Where struct stat has the mode and the device that a device file stands for.
+// Where struct stat has the number of names, the mode, the owner and the device that a device file
+// stands for.
 const (
-	ftraceStatMode = 24
-	ftraceStatRdev = 40
+	ftraceStatLinks = 16 // 8 bytes
+	ftraceStatMode  = 24
+	ftraceStatOwner = 28
+	ftraceStatRdev  = 40
 )

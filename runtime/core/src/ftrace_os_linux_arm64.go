@@ -6,6 +6,7 @@ const (
 	ftraceSysFcntl          = 25
 	ftraceSysIoctl          = 29
 	ftraceSysMkdirat        = 34
+	ftraceSysFstatfs        = 44
 	ftraceSysFtruncate      = 46
 	ftraceSysFallocate      = 47
 	ftraceSysFchmod         = 52
@@ -18,6 +19,7 @@ const (
 	ftraceSysTimes          = 153
 	ftraceSysGetrlimit      = 163
 	ftraceSysGetpid         = 172
+	ftraceSysGeteuid        = 175
 	ftraceSysGettid         = 178
 	ftraceSysSendto         = 206
 	ftraceSysGetsockopt     = 209
@@ -27,10 +29,14 @@ const (
 	ftraceSysMemfdCreate    = 279
 
 	ftraceODirectory = 0x4000
+	ftraceONofollow  = 0x8000
 )
 
-// Where struct stat has the mode and the device that a device file stands for.
+// Where struct stat has the mode, the number of names, the owner and the device that a device file
+// stands for.
 const (
-	ftraceStatMode = 16
-	ftraceStatRdev = 32
+	ftraceStatMode  = 16
+	ftraceStatLinks = 20 // 4 bytes
+	ftraceStatOwner = 24
+	ftraceStatRdev  = 32
 )

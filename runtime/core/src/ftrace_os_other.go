@@ -13,18 +13,32 @@ type ftraceError struct {
 
 var ftraceErrors = [...]ftraceError{{78, "trace files and recordings in files are supported on linux only; use stderr, stdout or ring"}}
 
-func ftraceOpenFile(name string) int32 { return -78 }
-
 // Recordings in files are for linux; those in memory go without these.
 
 const (
 	ftraceWorkingDir = 0
+	ftraceENOENT     = 2
 	ftraceEEXIST     = 17
+	ftraceELOOP      = 40
+	ftraceAppend     = 0
+	ftraceAppendNew  = 0
 	ftraceCreate     = 0
 	ftraceDirectory  = 0
+	ftracePlain      = 0
+	ftraceNoLink     = 0
 )
 
 func ftraceOpenAt(dir int32, name string, flags uintptr) int32 { return -78 }
+
+func ftraceStatus(fd int32) (ftrace_ownfile_Stat, bool) { return ftrace_ownfile_Stat{}, false }
+
+func ftraceIsProc(fd int32) bool { return false }
+
+func ftraceReadLink(dir int32, name string) string { return "" }
+
+func ftraceLetWait(fd int32) {}
+
+func ftraceUser() uint32 { return 0 }
 
 func ftraceMakeDir(dir int32, name string) int32 { return 78 }
 

@@ -155,6 +155,9 @@ func ftraceComplain(message string) {
 
 // ftraceErrno names the errors that a user is likely to see.
 func ftraceErrno(errno int32) string {
+	if errno > ftraceRefused {
+		return ftrace_ownfile_Refusal(errno - ftraceRefused).String()
+	}
 	for _, e := range ftraceErrors {
 		if e.errno == errno {
 			return e.text
