@@ -331,6 +331,11 @@ func (c *compileStep) run(replaced []string, objects *store.Store) int {
 	case stored == nil && replaced == nil:
 		return execTool(c.tool, args)
 	}
+	// Several go commands that run at once come to the same packages at the same time: one compiles each of them.
+	defer stored.lock()()
+	if stored.restore() {
+		return 0
+	}
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(c.tool, args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -66,6 +66,14 @@ func (o *object) restore() bool {
 	return o.step.asmHeader == "" || os.WriteFile(o.step.asmHeader, entry.AsmHeader, 0o666) == nil
 }
 
+// lock lets this process alone make what the step makes, until unlock is called.
+func (o *object) lock() (unlock func()) {
+	if o == nil {
+		return func() {}
+	}
+	return o.objects.Lock(o.key)
+}
+
 // save puts what the step has made into the store, unless what it read changed meanwhile.
 func (o *object) save() {
 	if o == nil {
