@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -33,12 +34,7 @@ func TestTranscripts(t *testing.T) {
 	if err := os.CopyFS(root, os.DirFS("..")); err != nil {
 		t.Fatal(err)
 	}
-	bin := t.TempDir()
-	for _, name := range []string{"ftrace-wrap", "ftrace"} {
-		if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(bin, name), "../cmd/"+name).CombinedOutput(); err != nil {
-			t.Fatalf("building %s: %v\n%s", name, err, out)
-		}
-	}
+	bin := testenv.Build(t, "ftrace-wrap", "ftrace")
 	pages, err := filepath.Glob("*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +50,7 @@ func TestTranscripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			env := append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1", "GOFLAGS=-buildvcs=false")
+			env := append(testenv.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1", "GOFLAGS=-buildvcs=false")
 			now := block.ReplaceAllFunc(source, func(b []byte) []byte { return run(t, root, env, b) })
 			if *update {
 				if err := os.WriteFile(page, now, 0o666); err != nil {
@@ -98,11 +94,14 @@ func run(t *testing.T, root string, env []string, b []byte) []byte {
 		if _, failed := err.(*exec.ExitError); err != nil && !failed {
 			t.Fatalf("%s: %v", command, err)
 		}
-		out.WriteString(abridge(string(printed), shown))
+		out.WriteString(abridge(progress.ReplaceAllString(string(printed), ""), shown))
 	}
 	out.WriteString(lines[len(lines)-1])
 	return out.Bytes()
 }
+
+// progress is what the go command prints besides, once on each machine.
+var progress = regexp.MustCompile(`(?m)^go: downloading .*\n`)
 
 // abridge puts "..." where the lines shown before have it: what was printed is cut to the lines that were shown, if these still come in
 // this order.

@@ -8,10 +8,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -32,12 +32,11 @@ func TestTraces(t *testing.T) {
 		{"workers", true},
 		{"httpecho", true},
 	}
-	watch(t, ".", "../cmd/ftrace-wrap", "../loglevel", "../rewrite", "../rule", "../runtime")
+	watch(t, ".")
 	plain, wrapped := t.TempDir(), t.TempDir()
-	wrapper := filepath.Join(t.TempDir(), "ftrace-wrap"+exe())
-	build(t, "-o", wrapper, "../cmd/ftrace-wrap")
+	toolexec := testenv.Toolexec(testenv.Build(t, "ftrace-wrap"))
 	build(t, "-o", plain+string(filepath.Separator), "./...")
-	build(t, "-o", wrapped+string(filepath.Separator), "-toolexec="+quote(wrapper), "./...")
+	build(t, "-o", wrapped+string(filepath.Separator), toolexec, "./...")
 
 	t.Run("levels", func(t *testing.T) {
 		t.Parallel()
@@ -94,8 +93,7 @@ func compare(t *testing.T, file, trace string) {
 	}
 }
 
-// watch opens the directories with all that this test builds. The go command remembers which files a test opens, but not what go build reads
-// for it: it would take the result of an older ftrace-wrap for that of the present one.
+// watch opens directories of what this test builds besides ftrace-wrap; see testenv.Build.
 func watch(t *testing.T, dirs ...string) {
 	t.Helper()
 	for _, dir := range dirs {
@@ -117,7 +115,7 @@ func buildIn(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	// Without the stamp of version control a commit does not make another ftrace-wrap, for which everything would be compiled anew.
 	cmd := exec.Command("go", append([]string{"build", "-buildvcs=false"}, args...)...)
-	cmd.Dir, cmd.Env = dir, append(environ(), "GOFLAGS=")
+	cmd.Dir, cmd.Env = dir, append(testenv.Environ(), "GOFLAGS=")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
 	}
@@ -130,38 +128,11 @@ type printed struct{ Stdout, Stderr string }
 func run(t *testing.T, program string, env ...string) printed {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), program+exe())
-	cmd.Env = append(environ(), env...)
+	cmd := exec.CommandContext(t.Context(), program+testenv.Exe())
+	cmd.Env = append(testenv.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%s: %v\n%s", program, err, stderr.String())
 	}
 	return printed{stdout.String(), stderr.String()}
-}
-
-// environ is the environment without settings of ftrace-wrap.
-func environ() []string {
-	var env []string
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "FTRACE") {
-			env = append(env, v)
-		}
-	}
-	return env
-}
-
-// quote quotes a program's name as the go command wants it in -toolexec.
-func quote(name string) string {
-	if strings.ContainsAny(name, " \t") {
-		return "'" + name + "'"
-	}
-	return name
-}
-
-// exe ends the names of programs.
-func exe() string {
-	if runtime.GOOS == "windows" {
-		return ".exe"
-	}
-	return ""
 }

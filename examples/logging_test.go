@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -16,20 +17,20 @@ func TestLogging(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")
 	}
+	testenv.NeedAll(t)
 	download := exec.Command("go", "-C", "logging", "mod", "download")
-	download.Env = append(environ(), "GOFLAGS=")
+	download.Env = append(testenv.Environ(), "GOFLAGS=")
 	if out, err := download.CombinedOutput(); err != nil {
 		if os.Getenv("CI") == "" {
 			t.Skipf("loggers could not be downloaded: %v\n%s", err, out)
 		}
 		t.Fatalf("%v\n%s", err, out)
 	}
-	watch(t, "logging", "../cmd/ftrace-wrap", "../rewrite", "../rule", "../runtime")
+	watch(t, "logging")
 	plain, wrapped := t.TempDir(), t.TempDir()
-	wrapper := filepath.Join(t.TempDir(), "ftrace-wrap"+exe())
-	build(t, "-o", wrapper, "../cmd/ftrace-wrap")
+	toolexec := testenv.Toolexec(testenv.Build(t, "ftrace-wrap"))
 	buildIn(t, "logging", "-o", plain+string(filepath.Separator), "./...")
-	buildIn(t, "logging", "-o", wrapped+string(filepath.Separator), "-toolexec="+quote(wrapper), "./...")
+	buildIn(t, "logging", "-o", wrapped+string(filepath.Separator), toolexec, "./...")
 
 	for _, name := range []string{"slog", "log", "zap", "logrus", "zerolog", "print"} {
 		t.Run(name, func(t *testing.T) {

@@ -11,49 +11,37 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 	"github.com/ftrace-wrap/ftrace-wrap/schema"
 	"github.com/google/go-cmp/cmp"
 )
 
-// needed returns if all programs are there, or skips the test; where everything is to be tested it fails.
-func needed(t *testing.T, programs ...string) {
-	t.Helper()
-	for _, name := range programs {
-		if _, err := exec.LookPath(name); err != nil {
-			if os.Getenv("CI") != "" {
-				t.Fatalf("%v: .ci/run installs it", err)
-			}
-			t.Skipf("%v (apt-get install mariadb-server-core redis-server openssl)", err)
-		}
-	}
-}
-
-// protocolPrograms builds the programs in protocol, which use client libraries, with ftrace-wrap, and returns their directory and the wrapper.
-func protocolPrograms(t *testing.T) (bin, wrapper string) {
+// protocolPrograms builds the programs in protocol, which use client libraries, with ftrace-wrap, and returns their directory and the flag for ftrace-wrap.
+func protocolPrograms(t *testing.T) (bin, toolexec string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("compiles programs")
 	}
+	testenv.NeedAll(t)
 	download := exec.Command("go", "-C", "protocol", "mod", "download")
-	download.Env = append(environ(), "GOFLAGS=")
+	download.Env = append(testenv.Environ(), "GOFLAGS=")
 	if out, err := download.CombinedOutput(); err != nil {
 		if os.Getenv("CI") == "" {
 			t.Skipf("client libraries could not be downloaded: %v\n%s", err, out)
 		}
 		t.Fatalf("%v\n%s", err, out)
 	}
-	watch(t, "protocol", "../cmd/ftrace-wrap", "../protocol", "../rewrite", "../rule", "../runtime", "../scripts")
-	bin = t.TempDir()
-	wrapper = filepath.Join(bin, "ftrace-wrap"+exe())
-	build(t, "-o", wrapper, "../cmd/ftrace-wrap")
-	buildIn(t, "protocol", "-o", bin+string(filepath.Separator), "-toolexec="+quote(wrapper), "./...")
-	return bin, wrapper
+	watch(t, "protocol", "../scripts")
+	bin = testenv.Build(t, "ftrace-wrap")
+	toolexec = testenv.Toolexec(bin)
+	buildIn(t, "protocol", "-o", bin+string(filepath.Separator), toolexec, "./...")
+	return bin, toolexec
 }
 
 // mariadb starts a server for the test, and returns its address.
 func mariadb(t *testing.T) (address string) {
 	t.Helper()
-	needed(t, "mariadbd", "mariadb-install-db", "openssl")
+	testenv.Need(t, "mariadbd", "mariadb-install-db", "openssl")
 	dir := t.TempDir()
 	start := exec.Command("../scripts/mariadb", "start", dir)
 	start.Stderr = os.Stderr
@@ -73,7 +61,7 @@ func mariadb(t *testing.T) (address string) {
 // redis starts a server for the test, whose default user has the password, and returns its address.
 func redis(t *testing.T, password string) (address string) {
 	t.Helper()
-	needed(t, "redis-server")
+	testenv.Need(t, "redis-server")
 	for port := 20000 + os.Getpid()%10000; ; port += 7 { // another process may have it
 		var log bytes.Buffer
 		server := exec.Command("redis-server", "--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--save", "", "--requirepass", password, "--dir", t.TempDir())
@@ -127,8 +115,8 @@ func redis(t *testing.T, password string) (address string) {
 func runProgram(t *testing.T, env []string, program string, args ...string) printed {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), program+exe(), args...)
-	cmd.Env = append(environ(), env...)
+	cmd := exec.CommandContext(t.Context(), program+testenv.Exe(), args...)
+	cmd.Env = append(testenv.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%s: %v\n%s", program, err, stderr.String())
@@ -138,7 +126,7 @@ func runProgram(t *testing.T, env []string, program string, args ...string) prin
 
 // TestProtocols runs programs that use servers, and compares the traces with those that are expected.
 func TestProtocols(t *testing.T) {
-	bin, wrapper := protocolPrograms(t)
+	bin, toolexec := protocolPrograms(t)
 	testTrace := []string{"FTRACE_PROTOCOL=test_trace"}
 
 	t.Run("seed", func(t *testing.T) { seedSession(t, filepath.Join(bin, "session")) })
@@ -171,9 +159,9 @@ func TestProtocols(t *testing.T) {
 		probes := runProgram(t, []string{"FTRACE=probe/mysql/query-*;probe/mysql/connection-*", "FTRACE_FORMAT=str=200"}, filepath.Join(bin, "tour"), server, "127.0.0.1:1").Stderr
 		compare(t, "protocol/tour/probes.txt", normalProtocol(probes, true))
 		t.Run("recorded", func(t *testing.T) { recordedStatements(t, filepath.Join(bin, "tour"), server) })
-		t.Run("plugins", func(t *testing.T) { testIn(t, "protocol", "MYSQL_ADDR="+server, "-toolexec="+quote(wrapper), ".") })
-		t.Run("driver", func(t *testing.T) { driverSuite(t, wrapper, server) })
-		t.Run("unknown", func(t *testing.T) { unknownDrivers(t, wrapper, session) })
+		t.Run("plugins", func(t *testing.T) { testIn(t, "protocol", "MYSQL_ADDR="+server, toolexec, ".") })
+		t.Run("driver", func(t *testing.T) { driverSuite(t, toolexec, server) })
+		t.Run("unknown", func(t *testing.T) { unknownDrivers(t, toolexec, session) })
 	})
 
 	t.Run("redis", func(t *testing.T) {
@@ -294,25 +282,25 @@ func recordedStatements(t *testing.T, tour, server string) {
 func testIn(t *testing.T, dir, setting string, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"test", "-count=1"}, args...)...)
-	cmd.Dir, cmd.Env = dir, append(environ(), "GOFLAGS=-buildvcs=false", setting)
+	cmd.Dir, cmd.Env = dir, append(testenv.Environ(), "GOFLAGS=-buildvcs=false", setting)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
 	}
 }
 
 // driverSuite runs the driver's own tests, as they are, while its protocol is traced.
-func driverSuite(t *testing.T, wrapper, server string) {
+func driverSuite(t *testing.T, toolexec, server string) {
 	dir := copyDriver(t)
 	create := exec.Command("go", "-C", "protocol", "run", "./session", "root@tcp("+server+")/", "create database gotest")
-	create.Env = append(environ(), "GOFLAGS=-buildvcs=false")
+	create.Env = append(testenv.Environ(), "GOFLAGS=-buildvcs=false")
 	if out, err := create.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	trace := filepath.Join(t.TempDir(), "trace")
 	// TestConnectorReturnsTimeout dials 1.1.1.1:1234, which answers in some networks; it fails there without ftrace-wrap, too.
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-skip=TestConnectorReturnsTimeout", "-toolexec="+quote(wrapper), ".")
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-skip=TestConnectorReturnsTimeout", toolexec, ".")
 	cmd.Dir = dir
-	cmd.Env = append(environ(), "GOFLAGS=-buildvcs=false", "FTRACE_PROTOCOL=test_trace", "FTRACE_OUT="+trace,
+	cmd.Env = append(testenv.Environ(), "GOFLAGS=-buildvcs=false", "FTRACE_PROTOCOL=test_trace", "FTRACE_OUT="+trace,
 		"MYSQL_TEST_ADDR="+server, "MYSQL_TEST_USER=root", "MYSQL_TEST_PASS=", "MYSQL_TEST_CONCURRENT=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
@@ -330,7 +318,7 @@ func driverSuite(t *testing.T, wrapper, server string) {
 func copyDriver(t *testing.T) string {
 	t.Helper()
 	list := exec.Command("go", "-C", "protocol", "list", "-m", "-f", "{{.Dir}}", "github.com/go-sql-driver/mysql")
-	list.Env = append(environ(), "GOFLAGS=")
+	list.Env = append(testenv.Environ(), "GOFLAGS=")
 	out, err := list.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -343,7 +331,7 @@ func copyDriver(t *testing.T) string {
 }
 
 // unknownDrivers runs the session with drivers that have other functions than those that are known.
-func unknownDrivers(t *testing.T, wrapper string, session []string) {
+func unknownDrivers(t *testing.T, toolexec string, session []string) {
 	for _, driver := range []struct {
 		name, old, new string
 		want           []string
@@ -397,7 +385,7 @@ func unknownDrivers(t *testing.T, wrapper string, session []string) {
 					t.Fatal(err)
 				}
 			}
-			buildIn(t, "protocol", "-modfile="+modfile, "-o", program+exe(), "-toolexec="+quote(wrapper), "./session")
+			buildIn(t, "protocol", "-modfile="+modfile, "-o", program+testenv.Exe(), toolexec, "./session")
 			got := runProgram(t, []string{"FTRACE_PROTOCOL=test_trace"}, program, session...)
 			for _, want := range driver.want {
 				if !strings.Contains(got.Stderr, want) {

@@ -9,14 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 	"github.com/rogpeppe/go-internal/testscript"
 )
-
-// TestMain lets the test binary be ftrace-wrap: testscript puts a copy of it on the scripts' PATH under that name, which is
-// also what -toolexec finds.
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ftrace-wrap": main})
-}
 
 // TestScript runs testdata/script/*.txtar, each a module of its own. Beyond testscript's commands they have
 //
@@ -26,24 +21,26 @@ func TestMain(m *testing.M) {
 // status and output. Running times are not compared. "! same" wants the command to fail, in the same way each time. The output
 // can then be looked at with stdout and stderr, the trace in $WORK/same.trace.
 //
-// The condition [cgo] reports whether there is a C compiler, [setuid] whether this is root and a program in the temporary directory can be setuid. $TOOLEXEC is the flag that puts the wrapper into a go command, $ROOT the root of this module. Compiled packages go to the user's build cache and
-// the wrapper's own store, where they are when FTRACE_CACHE is not set, so that after a change of ftrace-wrap only what the change concerns is compiled anew.
+// The condition [all] reports whether all tests are to run; a script that takes long is skipped without. [cgo] reports
+// whether there is a C compiler, [setuid] whether this is root and a program in the temporary directory can be setuid.
+// $TOOLEXEC is the flag that puts the wrapper, which is in PATH, into a go command, $ROOT the root of this module.
+// Compiled packages go to the user's build cache and the wrapper's own store, where they are when FTRACE_CACHE is not set,
+// so that after a change of ftrace-wrap only what the change concerns is compiled anew.
 func TestScript(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")
 	}
 	goenv := goEnv(t, "GOCACHE", "GOMODCACHE", "GOPATH")
 	cgo := hasCgo(t)
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root, bin := testenv.Root(t), testenv.Build(t, "ftrace-wrap")
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"same": same},
 		RequireExplicitExec: true,
 		Condition: func(name string) (bool, error) {
 			switch name {
+			case "all":
+				return testenv.All(), nil
 			case "cgo":
 				return cgo, nil
 			case "root":
@@ -54,6 +51,7 @@ func TestScript(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
 			env.Vars = append(env.Vars, goenv...)
 			env.Vars = append(env.Vars,
 				"HOME="+os.Getenv("HOME"),

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -24,6 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestScript runs testdata/script/*.txtar, each a module of its own. $TOOLEXEC is the flag that puts ftrace-wrap into a go command, $ROOT the root of this module.
+// The condition [all] reports whether all tests are to run; a script that takes long is skipped without.
 // Beyond testscript's commands they have
 //
 //	sametrace A B
@@ -33,29 +35,20 @@ func TestScript(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")
 	}
-	wrapper := filepath.Join(t.TempDir(), "ftrace-wrap")
-	if runtime.GOOS == "windows" {
-		wrapper += ".exe"
-	}
-	// Without the stamp of version control a commit does not make another ftrace-wrap, for which everything would be compiled anew.
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", wrapper, "../ftrace-wrap").CombinedOutput(); err != nil {
-		t.Fatalf("building ftrace-wrap: %v\n%s", err, out)
-	}
+	toolexec, root := testenv.Toolexec(testenv.Build(t, "ftrace-wrap")), testenv.Root(t)
 	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOPATH").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	dirs := strings.Split(strings.TrimSpace(string(out)), "\n")
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"sametrace": sameTrace},
 		RequireExplicitExec: true,
 		Condition: func(name string) (bool, error) {
 			switch name {
+			case "all":
+				return testenv.All(), nil
 			case "root":
 				return os.Geteuid() == 0, nil
 			case "adminer":
@@ -71,7 +64,7 @@ func TestScript(t *testing.T) {
 				"HOME="+os.Getenv("HOME"),
 				"GOENV=off", "GOFLAGS=", "GOWORK=", "GOTOOLCHAIN=local", "GOPROXY=off", "GOSUMDB=off", "GO111MODULE=",
 				"FTRACE_PACKAGES=", "FTRACE_INLINE=", "FTRACE_CACHE=", "FTRACE_FORMAT=", "NO_COLOR=1", "PAGER=",
-				"TOOLEXEC=-toolexec="+wrapper, "ROOT="+root, "READERS="+os.Getenv("READERS"),
+				"TOOLEXEC="+toolexec, "ROOT="+root, "READERS="+os.Getenv("READERS"),
 			)
 			return nil
 		},

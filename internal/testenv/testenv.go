@@ -1,0 +1,124 @@
+// Package testenv has what tests of several packages share: the commands of this module, built once in the same way for
+// all of them, and what is tested only where everything is.
+package testenv
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// All reports whether all tests are to run. Without FTRACE_TEST_ALL=1 in the environment go test ./... takes a few minutes, and
+// what takes longer is skipped; .ci/run sets it.
+func All() bool { return os.Getenv("FTRACE_TEST_ALL") != "" }
+
+// NeedAll skips the test unless all tests are to run.
+func NeedAll(t testing.TB) {
+	t.Helper()
+	if !All() {
+		t.Skip("takes long: FTRACE_TEST_ALL=1 runs it")
+	}
+}
+
+// Need returns if the programs are there. If not it skips the test; with CI in the environment it fails.
+func Need(t testing.TB, programs ...string) {
+	t.Helper()
+	for _, name := range programs {
+		if _, err := exec.LookPath(name); err != nil {
+			if os.Getenv("CI") != "" {
+				t.Fatalf("%v: .ci/run installs it", err)
+			}
+			t.Skipf("%v: it comes with apt-get install %s", err, debian[name])
+		}
+	}
+}
+
+// debian has the packages of programs.
+var debian = map[string]string{
+	"mariadb": "mariadb-client", "mariadbd": "mariadb-server-core", "mariadb-install-db": "mariadb-server-core",
+	"redis-server": "redis-server", "openssl": "openssl",
+}
+
+// Build builds commands of this module, ftrace-wrap or ftrace, and returns the directory with them. All tests build the
+// same files: the hash of ftrace-wrap is in the keys of what is compiled with it, so what one test has compiled the others
+// find. So no test binary is ftrace-wrap itself.
+func Build(t testing.TB, commands ...string) (dir string) {
+	t.Helper()
+	root := Root(t)
+	watch(t, root)
+	dir = t.TempDir()
+	for _, name := range commands {
+		// Without the stamp of version control a commit does not make another ftrace-wrap.
+		cmd := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(dir, name+Exe()), "./cmd/"+name)
+		cmd.Dir, cmd.Env = root, append(Environ(), "GOFLAGS=")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("building %s: %v\n%s", name, err, out)
+		}
+	}
+	return dir
+}
+
+// Toolexec returns the flag that has the go command use the ftrace-wrap that Build has put into dir.
+func Toolexec(dir string) string {
+	wrapper := filepath.Join(dir, "ftrace-wrap"+Exe())
+	if strings.ContainsAny(wrapper, " \t") {
+		wrapper = "'" + wrapper + "'"
+	}
+	return "-toolexec=" + wrapper
+}
+
+// Root returns the root of this module, in which or below which tests run.
+func Root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if text, err := os.ReadFile(filepath.Join(dir, "go.mod")); err == nil && strings.HasPrefix(string(text), "module "+module+"\n") {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			t.Fatalf("the test does not run in module %s", module)
+		}
+		dir = parent
+	}
+}
+
+const module = "github.com/ftrace-wrap/ftrace-wrap"
+
+// watch opens the directories of the sources. The go command remembers which files a test opens, but not what go build
+// reads for it: it would take the result of an older ftrace-wrap for that of the present one.
+func watch(t testing.TB, root string) {
+	t.Helper()
+	for _, dir := range []string{"cmd", "dtrace", "live", "loglevel", "mock", "probe", "protocol", "recording", "rewrite", "rule", "runtime", "schema"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(_ string, _ fs.DirEntry, err error) error { return err })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Environ is the environment without settings of ftrace-wrap.
+func Environ() []string {
+	var env []string
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "FTRACE") {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+// Exe ends the names of programs.
+func Exe() string {
+	if runtime.GOOS == "windows" {
+		return ".exe"
+	}
+	return ""
+}
