@@ -302,6 +302,8 @@ func (r *Recording) planInto(to *plan, v planned, deep bool, fields []string) {
 	switch {
 	case t.Name == noField:
 		to.why = "there is no such field"
+	case t.Secret && len(fields) > 0:
+		to.why = "it is hidden, since its name says that it is a secret: FTRACE_REDACT and redact= of the rules change that"
 	case t.Kind == reflect.Interface:
 		to.steps = append(to.steps, planStep{kind: planDynamic, fields: fields, n: v.has - 1})
 	case len(fields) == 0:

@@ -57,6 +57,7 @@ type Type struct {
 	Kind   reflect.Kind
 	Named  bool
 	Error  bool // its values are errors
+	Secret bool // its values are hidden: nothing was recorded of them
 	Size   uint64
 	Len    uint64 // of an array
 	Elem   uint32 // number of the type of elements, or of the struct that it points to, 0: none
@@ -256,11 +257,14 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		put(&r.funcs, key, functionsMost, f, d)
 	case tableType:
 		n, kind, flags := d.word(), d.word(), d.word()
-		t := &Type{Kind: reflect.Kind(min(kind, 31)), Named: flags&1 != 0, Error: flags&2 != 0, Size: d.word(), Len: d.word(), Elem: uint32(d.word())}
+		t := &Type{Kind: reflect.Kind(min(kind, 31)), Named: flags&1 != 0, Error: flags&2 != 0, Secret: flags&4 != 0, Size: d.word(), Len: d.word(), Elem: uint32(d.word())}
 		fields := d.word()
 		t.Name = d.text()
 		for ; fields > 0 && !d.failed; fields-- {
 			t.Fields = append(t.Fields, Field{uint32(d.word()), d.text()})
+		}
+		if t.Secret { // its values are no bytes, whatever else the record says
+			t.Kind, t.Len, t.Elem, t.Fields = reflect.Struct, 0, 0, nil
 		}
 		t.short = shortTypeName(t.Name)
 		put(&r.types, n, typesMost, t, d)

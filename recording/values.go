@@ -33,6 +33,9 @@ type Printer struct {
 
 const stepsMost = 1 << 16
 
+// Hidden is shown in place of a value whose name says that it is a secret. Nothing of it is in the recording.
+const Hidden = "***"
+
 // Printer returns a printer of the recording's values.
 func (r *Recording) Printer(f ValueFormat) *Printer { return &Printer{r: r, format: f} }
 
@@ -216,6 +219,8 @@ func (p *Printer) top(l *Layout, n uint32, name *Param) {
 		p.cut = true // its size is not known
 	case t.Name == noField:
 		p.str("?")
+	case t.Secret:
+		p.str(Hidden)
 	case t.Kind == reflect.Interface:
 		p.iface(p.r.Env.nestLimit, p.format.Nest, true)
 	case !name.Interface && name.Unless == "" && !t.Error && p.simple(t):
@@ -258,6 +263,8 @@ func (p *Printer) iface(has, show int, own bool) {
 // typed appends a value, with its type if that is wanted. pointee: the struct that it points to is behind it, since it is an error.
 func (p *Printer) typed(t *Type, has, show int, dynamic, pointee, top bool) {
 	switch {
+	case t.Secret:
+		p.str(Hidden)
 	case dynamic && top && t.Error && p.err(t, has, pointee):
 	case !dynamic, t.Kind == reflect.String && t.Name == "string", t.Kind == reflect.Func:
 		p.value(t, has, show)
@@ -300,6 +307,8 @@ func (p *Printer) value(t *Type, has, show int) {
 		p.cut = true
 	}
 	switch {
+	case t.Secret:
+		p.str(Hidden)
 	case p.cut:
 		p.str("...")
 	case p.quiet == 0 && p.full():

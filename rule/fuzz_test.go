@@ -16,6 +16,7 @@ func FuzzParse(f *testing.F) {
 	name := "net/http.(*Client).Do"
 	for _, rules := range []string{
 		"", "off", "on", "main.*;!main.noisy # no\npkg:net/...=call,min=1ms",
+		"a=redact=card+pin-code;b=deep,redact=off",
 		"a & !b = deep, first=10, depth=2, tree, in=main.*, after=b, rate=10/s",
 		"file:C:/x/*.go:10-80 & bin:/usr/*", "x.Map[...];...;*a*a*a*a*b", "=;&;!;a=agrs;./...",
 	} {

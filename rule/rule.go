@@ -14,6 +14,7 @@
 //	         | "first=" N | "depth=" N | "in=" GLOB | "after=" GLOB
 //	         | "min=" DURATION | "rate=" N ( "/s" | "/m" )
 //	         | "fields=" NAME { "+" NAME } | "capture=" PATH { "+" PATH }
+//	         | "redact=" ( "off" | NAME { "+" NAME } )
 //
 // White space around tokens is ignored, empty clauses are ignored, and "#"
 // starts a comment that goes to the end of the line. There is no quoting: a
@@ -62,7 +63,7 @@
 // The detail is args unless given, options are off unless given, except that
 // first is 10000. No item may be given twice, a clause has one detail, off goes
 // with no other item, and count, which prints nothing, not with first, depth,
-// min, rate, fields, capture or untimed. A clause for probes cannot have tree, min or
+// min, rate, fields, capture, redact or untimed. A clause for probes cannot have tree, min or
 // capture, which are about calls, and no other can have fields.
 //
 // # Limits on the code
@@ -129,6 +130,8 @@ type Clause struct {
 	After     string // not until a function that matches was entered, "" = at once
 	Capture   string // of functions: what else is recorded, by path, "+" between, "" = nothing
 	Fields    string // of probes: what is wanted of the arguments, by name, "+" between, "" = all
+	Redact    string // whose values are hidden besides the usual, parts of names, "+" between, "off" = nobody's
+	Own       uint32 // of who uses the clause; Parse leaves it 0
 }
 
 // DefaultFirst is the value of Clause.First where a clause does not say.
@@ -799,6 +802,7 @@ var vocabulary = [...]term{
 	{"rate", "rate=N/s"},
 	{"fields", "fields=NAME+NAME"},
 	{"capture", "capture=NAME.FIELD+NAME.FIELD"},
+	{"redact", "redact=NAME+NAME"},
 }
 
 var kinds = [...]term{
@@ -864,7 +868,9 @@ func (p *parser) set(c *Clause, w int, value span) {
 	case "rate":
 		p.rate(c, value)
 	case "fields":
-		p.names(c, value)
+		c.Fields = p.names(value, "", "cs_pid+ip_saddr")
+	case "redact":
+		c.Redact = p.names(value, "-", "card+pin_code, or off")
 	case "capture":
 		p.paths(c, value)
 	}
@@ -894,20 +900,27 @@ func (p *parser) paths(c *Clause, s span) {
 	}
 }
 
-// names reads the names of what is wanted of a probe's arguments.
-func (p *parser) names(c *Clause, s span) {
-	c.Fields = p.get(s)
-	ok, last := true, byte('+')
-	for i := range len(c.Fields) {
-		this := c.Fields[i]
-		letter := this == '_' || isDigit(this) || 'a' <= this|0x20 && this|0x20 <= 'z'
-		ok = ok && (letter || this == '+' && last != '+')
-		last = this
+// names reads names with "+" between. Besides letters, digits and "_" they may
+// have the characters of also.
+func (p *parser) names(s span, also, example string) string {
+	names := p.get(s)
+	ok, letters := true, 0
+	for i := range len(names) {
+		this := names[i]
+		switch {
+		case this == '+':
+			ok = ok && letters > 0
+			letters = 0
+		case isDigit(this), 'a' <= this|0x20 && this|0x20 <= 'z', this >= 0x80 && also != "":
+			letters++
+		case this != '_' && indexByte(also, this) < 0:
+			ok = false
+		}
 	}
-	if ok && last != '+' {
-		return
+	if !ok || letters == 0 {
+		p.fail(s, quote(names)+" are no names with \"+\" between (such as "+example+")")
 	}
-	p.fail(s, quote(c.Fields)+" are no names with \"+\" between (such as cs_pid+ip_saddr)")
+	return names
 }
 
 func (p *parser) numberUpTo(s span, limit uint64) uint64 {
@@ -961,7 +974,7 @@ func clash(i, w int) bool {
 		return false
 	}
 	word := vocabulary[w].word
-	return word == "first" || word == "fields" || word == "capture" || word == "untimed" || word == "depth" || word == "min" || word == "rate"
+	return word == "first" || word == "fields" || word == "capture" || word == "redact" || word == "untimed" || word == "depth" || word == "min" || word == "rate"
 }
 
 // number reads a decimal number that may be at most limit.

@@ -83,6 +83,12 @@ func TestParse(t *testing.T) {
 		{"f=count,tree,in=main.g,after=?.h", []rule.Clause{clause("f", func(c *rule.Clause) {
 			c.Detail, c.Tree, c.In, c.After = rule.Count, true, "main.g", "?.h"
 		})}},
+		{"f=redact=card+pin-code, deep; probe/a/b=redact=off", []rule.Clause{clause("f", func(c *rule.Clause) {
+			c.Text, c.Redact, c.Detail = "f=redact=card+pin-code, deep", "card+pin-code", rule.Deep
+		}), clause("probe/a/b", func(c *rule.Clause) {
+			c.Text, c.Redact = "probe/a/b=redact=off", "off"
+			c.Selectors = []rule.Selector{{Kind: "probe", Pattern: "a/b"}}
+		})}},
 		{"f=capture=req.URL.Path+1.x+ret0.n_2,call", []rule.Clause{clause("f", func(c *rule.Clause) {
 			c.Capture, c.Detail = "req.URL.Path+1.x+ret0.n_2", rule.Call
 		})}},
@@ -144,6 +150,11 @@ func TestParseErrors(t *testing.T) {
 		{"f=capture=a..b", "a..b", 10, `"a..b" are no paths with "+" between (such as req.URL.Path+req.Method, ret0.Status)`},
 		{"f=capture=a.b-c", "a.b-c", 10, `"a.b-c" are no paths with "+" between (such as req.URL.Path+req.Method, ret0.Status)`},
 		{"f=count,capture=a.b", "capture=a.b", 8, `"capture" conflicts with "count": count prints nothing`},
+		{"f=redact", "redact", 2, `"redact" needs a value: redact=NAME+NAME`},
+		{"f=redact=a+", "a+", 9, `"a+" are no names with "+" between (such as card+pin_code, or off)`},
+		{"f=redact=a+_-", "a+_-", 9, `"a+_-" are no names with "+" between (such as card+pin_code, or off)`},
+		{"f=redact=a|b", "a|b", 9, `"a|b" are no names with "+" between (such as card+pin_code, or off)`},
+		{"f=count,redact=off", "redact=off", 8, `"redact" conflicts with "count": count prints nothing`},
 		{"probe/a/b=capture=a.b", "capture=a.b", 10, `"capture" is for functions: for probes there is "fields"`},
 		{"probe/a/b=fields=a++b", "a++b", 17, `"a++b" are no names with "+" between (such as cs_pid+ip_saddr)`},
 		{"probe/a/b=count,fields=a", "fields=a", 16, `"fields" conflicts with "count": count prints nothing`},
@@ -187,7 +198,7 @@ func TestParseErrors(t *testing.T) {
 		{"main.*=agrs", "agrs", 7, `unknown setting "agrs" (did you mean "args"?)`},
 		{"a;b = args , frist=2", "frist", 13, `unknown setting "frist" (did you mean "first"?)`},
 		{"a=verbose", "verbose", 2, `unknown setting "verbose" (one of off, count, call, args, deep, tree, ` +
-			`untimed, first=N, depth=N, in=GLOB, after=GLOB, min=DURATION, rate=N/s, fields=NAME+NAME, capture=NAME.FIELD+NAME.FIELD)`},
+			`untimed, first=N, depth=N, in=GLOB, after=GLOB, min=DURATION, rate=N/s, fields=NAME+NAME, capture=NAME.FIELD+NAME.FIELD, redact=NAME+NAME)`},
 		{"a=", "", 2, `missing setting`},
 		{"a=args,", "", 7, `missing setting`},
 		{"a=args,,tree", "", 7, `missing setting`},

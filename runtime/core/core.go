@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/redact"
 	"github.com/ftrace-wrap/ftrace-wrap/protocol"
 	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
@@ -339,6 +340,7 @@ var guests = []struct {
 	{"rule", rule.Source},
 	{"protocol", protocol.Source},
 	{"ownfile", ownfile.Source},
+	{"redact", redact.Source},
 }
 
 // runtimeFiles returns the core's files for a target, and those of guests.

@@ -61,6 +61,7 @@ const (
 	ftraceMaskedOff     // setup_objects keeps it off, see ftrace_setup.go
 	ftraceMaskedUntimed // and untimed
 	ftraceIsProbe       // it is none: see ftrace_probes.go
+	ftraceHasSecrets    // some of its names may be secret: see ftrace_redact.go
 )
 
 const ftraceTableEntry = goarch.PtrSize + 17*8
@@ -241,9 +242,13 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 		frame.clause = clause
 		t.shown++
 		t.busy++
-		ftraceObserveEntry(gp, t, frame, args)
-		if ftraceOut.on {
-			ftraceEntry(gp, t, frame, args)
+		if f.flags&ftraceHasSecrets != 0 {
+			ftraceBeginHiding(gp, t, frame, args)
+		} else {
+			ftraceObserveEntry(gp, t, frame, args)
+			if ftraceOut.on {
+				ftraceEntry(gp, t, frame, args)
+			}
 		}
 		t.busy--
 	}
@@ -333,9 +338,13 @@ func (t *ftraceG) end(gp *g, results []any, p *_panic) {
 	frame := t.frame(t.depth - 1)
 	if frame.clause != nil {
 		t.busy++
-		ftraceObserveExit(gp, t, frame, results, p)
-		if ftraceOut.on {
-			ftraceLeave(gp, t, frame, results, p)
+		if len(results) > 0 && frame.fn.flags&ftraceHasSecrets != 0 {
+			t.endHiding(gp, frame, results, p)
+		} else {
+			ftraceObserveExit(gp, t, frame, results, p)
+			if ftraceOut.on {
+				ftraceLeave(gp, t, frame, results, p)
+			}
 		}
 		t.busy--
 	}

@@ -24,6 +24,7 @@ type ftraceLayout struct {
 	words uint32  // as n, if each value is a word, 32 of them at most, paths is 0, and flags at most ftraceLayoutPointers; else no number of values
 	head  uint64  // if so, id and the values' size as a record has them
 	paths uintptr // the paths' text in the rules; 0: none
+	hides bool    // something may be secret in the values
 	// n types follow
 }
 
@@ -32,14 +33,21 @@ const (
 	ftraceLayoutPanic                // the value is that of a panic
 	ftraceLayoutDynamic              // each value has the number of its type in front, as in an interface
 	ftraceLayoutPointers             // the values are given by pointers to them; not in recordings
+	// From bit ftraceOfRedaction on: the number of the redaction; not in recordings, where the types tell what is hidden.
+
+	ftraceLayoutRecorded = ftraceLayoutDeep | ftraceLayoutPanic | ftraceLayoutDynamic
 )
 
 func ftraceLayoutFlags(clause *ftrace_rule_Clause) uint32 {
+	flags := clause.Own << ftraceOfRedaction
 	if clause.Detail == ftrace_rule_Deep {
-		return ftraceLayoutDeep
+		flags |= ftraceLayoutDeep
 	}
-	return 0
+	return flags
 }
+
+// redaction returns the number of that by which values are hidden.
+func (l *ftraceLayout) redaction() uint32 { return l.flags >> ftraceOfRedaction }
 
 // ftraceKnownLayouts is a list of layouts; atomic.
 type ftraceKnownLayouts struct{ first unsafe.Pointer }
@@ -104,7 +112,7 @@ func (l *ftraceLayout) holds(values []any) bool {
 
 // capture writes the layout's number, the size, and the values, at p in the record r. It returns how many bytes that is.
 func (l *ftraceLayout) capture(p unsafe.Pointer, r *ftraceEvent, values []any) uintptr {
-	c := ftraceCapture{at: uintptr(p) + 8, end: uintptr(unsafe.Pointer(r)) + ftraceRecordMost, deep: l.flags&ftraceLayoutDeep != 0}
+	c := ftraceCapture{at: uintptr(p) + 8, end: uintptr(unsafe.Pointer(r)) + ftraceRecordMost, deep: l.flags&ftraceLayoutDeep != 0, redaction: l.redaction(), hides: l.hides}
 	for i := range values {
 		e := efaceOf(&values[i])
 		switch {
@@ -141,6 +149,9 @@ type ftraceCapture struct {
 	at, end uintptr // where the next goes: in a chunk, which does not move
 	full    bool    // a value did not fit: it and those behind it are missing
 	deep    bool
+
+	redaction uint32
+	hides     bool // something may be secret in the value
 }
 
 // room says whether n more bytes fit.
@@ -171,8 +182,11 @@ func (c *ftraceCapture) bytes(v unsafe.Pointer, n uintptr) {
 	}
 }
 
-// value writes the value of type t at v, which is readable.
+// value writes the value of type t at v, which is readable, or nothing if it is secret.
 func (c *ftraceCapture) value(t *_type, v unsafe.Pointer, nest int) {
+	if c.hides && ftraceHidesAll(t, c.redaction) {
+		return
+	}
 	switch t.Kind() {
 	case abi.Int, abi.Int64, abi.Uint, abi.Uint64, abi.Uintptr, abi.Float64:
 		c.uint64(*(*uint64)(v))
@@ -204,7 +218,14 @@ func (c *ftraceCapture) value(t *_type, v unsafe.Pointer, nest int) {
 			return
 		}
 		s := (*structtype)(unsafe.Pointer(t))
+		secret := uint64(0)
+		if c.hides {
+			_, secret = ftraceHidingOf(t, c.redaction)
+		}
 		for i := range min(len(s.Fields), ftraceCaptureFields) {
+			if ftraceHidesField(s, secret, i, c.redaction) {
+				continue
+			}
 			f := &s.Fields[i]
 			c.value(f.Typ, add(v, f.Offset), nest-1)
 		}
@@ -319,9 +340,11 @@ func (c *ftraceCapture) iface(t *interfacetype, v unsafe.Pointer, nest int) {
 func (c *ftraceCapture) dynamic(e eface, nest int) {
 	n := uint32(0)
 	if e._type != nil {
-		n = ftraceTypeNumber(e._type)
+		n = ftraceTypeNumber(e._type, c.redaction)
 	}
 	c.uint32(n)
+	hides := c.hides
+	c.hides = ftraceTables.types.hides[n]
 	switch {
 	case n == 0:
 	case e._type.IsDirectIface():
@@ -334,11 +357,12 @@ func (c *ftraceCapture) dynamic(e eface, nest int) {
 	default:
 		c.uint32(0)
 	}
+	c.hides = hides
 }
 
 // pointee writes the struct that an error points to, whose fields make its message.
 func (c *ftraceCapture) pointee(e *eface) {
-	if e._type.Kind() == abi.Pointer && !c.deep && ftraceTables.types.errors[ftraceTypeNumber(e._type)] {
+	if e._type.Kind() == abi.Pointer && !c.deep && ftraceTables.types.errors[ftraceTypeNumber(e._type, c.redaction)] {
 		c.behind(e._type, e.data)
 	}
 }

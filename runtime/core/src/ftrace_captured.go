@@ -25,7 +25,7 @@ func ftraceRecordedValues(b *ftraceText, p unsafe.Pointer, known *ftraceKnownLay
 		l = l.next
 	}
 	if l != nil {
-		c = ftraceCaptured{ftracePrinter{b: b, limit: ftraceFormat.line}, uintptr(p) + 8, uintptr(p) + 8 + uintptr(head[1]), l.flags&ftraceLayoutDeep != 0}
+		c = ftraceCaptured{ftracePrinter{b: b, limit: ftraceFormat.line, redaction: l.redaction()}, uintptr(p) + 8, uintptr(p) + 8 + uintptr(head[1]), l.flags&ftraceLayoutDeep != 0}
 	}
 	return c, l
 }
@@ -86,7 +86,7 @@ func (b *ftraceText) jsonRecorded(member string, p unsafe.Pointer, names ftraceN
 		t := l.value(i)
 		if t == nil || l.flags&ftraceLayoutDynamic != 0 || l.typed(t, kind, typ) {
 			t = nil
-		} else if t.Kind() == abi.String && c.at+4 <= c.end {
+		} else if t.Kind() == abi.String && !ftraceHidesAll(t, c.redaction) && c.at+4 <= c.end {
 			s, n := c.bytes()
 			if len(s) < int(n) {
 				b.jsonCut(s, int(n)-len(s))
@@ -143,7 +143,11 @@ func (c *ftraceCaptured) uint32() uint32 {
 
 // typed appends a value itself, with its type if that is of interest, and with what it points to if it is an error.
 func (c *ftraceCaptured) typed(t *_type, nest int, show bool) {
-	if t.Kind() == abi.Pointer && !c.deep && ftraceTables.types.errors[ftraceTypeNumber(t)] {
+	if ftraceHidesAll(t, c.redaction) {
+		c.b.str(ftraceStars)
+		return
+	}
+	if t.Kind() == abi.Pointer && !c.deep && ftraceTables.types.errors[ftraceTypeNumber(t, c.redaction)] {
 		c.failure(t)
 		return
 	}
@@ -178,7 +182,7 @@ func (c *ftraceCaptured) failure(t *_type) {
 		return
 	}
 	s := (*structtype)(unsafe.Pointer(elem))
-	if len(s.Fields) > 0 && s.Fields[0].Typ.Kind() == abi.String && (len(s.Fields) == 1 || ftraceMessageFirst(toRType(elem).string())) {
+	if !ftraceHides(elem, c.redaction, 1) && len(s.Fields) > 0 && s.Fields[0].Typ.Kind() == abi.String && (len(s.Fields) == 1 || ftraceMessageFirst(toRType(elem).string())) {
 		c.b.byte('(')
 		c.value(s.Fields[0].Typ, 0)
 		c.b.byte(')')
@@ -199,6 +203,10 @@ func ftraceMessageFirst(name string) bool {
 
 // value appends the next value, which is of type t.
 func (c *ftraceCaptured) value(t *_type, nest int) {
+	if ftraceHidesAll(t, c.redaction) {
+		c.b.str(ftraceStars)
+		return
+	}
 	if c.at >= c.end && t.Size_ != 0 && t.Kind() != abi.Struct && t.Kind() != abi.Array {
 		c.b.str("...")
 		return
@@ -249,7 +257,7 @@ func (c *ftraceCaptured) value(t *_type, nest int) {
 		a := (*arraytype)(unsafe.Pointer(t))
 		c.row(a.Elem, int(a.Len), nest)
 	case abi.Struct:
-		c.fields((*structtype)(unsafe.Pointer(t)), nest)
+		c.fields(t, nest)
 	case abi.Interface:
 		c.dynamic(nest-1, true)
 	default:
@@ -351,7 +359,9 @@ func (c *ftraceCaptured) row(elem *_type, n, nest int) {
 	c.b.byte(']')
 }
 
-func (c *ftraceCaptured) fields(s *structtype, nest int) {
+func (c *ftraceCaptured) fields(t *_type, nest int) {
+	s := (*structtype)(unsafe.Pointer(t))
+	_, secret := ftraceHidingOf(t, c.redaction)
 	c.b.byte('{')
 	if nest <= 0 && len(s.Fields) > 0 {
 		c.b.str("...}")
@@ -367,6 +377,10 @@ func (c *ftraceCaptured) fields(s *structtype, nest int) {
 		}
 		c.b.str(s.Fields[i].Name.Name())
 		c.b.byte(':')
+		if ftraceHidesField(s, secret, i, c.redaction) {
+			c.b.str(ftraceStars)
+			continue
+		}
 		c.value(s.Fields[i].Typ, nest-1)
 	}
 	c.b.byte('}')

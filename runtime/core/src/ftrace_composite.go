@@ -84,11 +84,16 @@ func ftraceHash(v unsafe.Pointer, n uintptr) uint64 {
 	return h
 }
 
-func (p *ftracePrinter) structure(t *structtype, v unsafe.Pointer, nest int) {
+func (p *ftracePrinter) structure(typ *_type, v unsafe.Pointer, nest int) {
+	t := (*structtype)(unsafe.Pointer(typ))
 	p.b.byte('{')
 	if nest <= 0 && len(t.Fields) > 0 {
 		p.b.str("...}")
 		return
+	}
+	secret := uint64(0)
+	if p.redaction != 0 {
+		_, secret = ftraceHidingOf(typ, p.redaction)
 	}
 	for i := range t.Fields {
 		if i > 0 {
@@ -101,6 +106,10 @@ func (p *ftracePrinter) structure(t *structtype, v unsafe.Pointer, nest int) {
 		f := &t.Fields[i]
 		p.b.str(f.Name.Name())
 		p.b.byte(':')
+		if ftraceHidesField(t, secret, i, p.redaction) {
+			p.b.str(ftraceStars)
+			continue
+		}
 		p.value(f.Typ, add(v, f.Offset), nest-1, false)
 	}
 	p.b.byte('}')
@@ -124,7 +133,7 @@ func (p *ftracePrinter) iface(t *interfacetype, v unsafe.Pointer, nest int, own 
 		p.b.str("...")
 		return
 	}
-	inner := ftracePrinter{b: p.b, limit: p.limit, deep: p.deep && own}
+	inner := ftracePrinter{b: p.b, limit: p.limit, deep: p.deep && own, redaction: p.redaction}
 	inner.dynamic(x, own)
 }
 
@@ -158,6 +167,10 @@ func (p *ftracePrinter) mapping(t *_type, v unsafe.Pointer, nest int) {
 			}
 			p.value(w.Key, slots[i].Key, nest-1, false)
 			p.b.byte(':')
+			if ftraceKeyIsSecret(w.Key, slots[i].Key, p.redaction) {
+				p.b.str(ftraceStars)
+				continue
+			}
 			p.value(w.Elem, slots[i].Elem, nest-1, false)
 		}
 		if w.Still && maps.FtraceUnchanged(v, &w) && ftraceHashSlots(&w, slots[:w.Count]) == before {

@@ -118,6 +118,10 @@ func ftraceNewConfig(text string) (*ftraceConfig, ftrace_rule_Error, bool) {
 		}
 		c.trees |= c.tree[i]
 	}
+	if !c.redact() {
+		err.Message = "more than 254 different values of redact= since the program started"
+		return nil, err, false
+	}
 	return c, err, true
 }
 
@@ -296,6 +300,7 @@ func (c *ftraceConfig) apply(p *ftracePkg) {
 			f.flags |= ftraceAskedUntimed
 		}
 		c.note(key.marks | key.triggers)
+		c.markSecrets(f)
 		c.lay(f, key)
 	}
 }

@@ -132,7 +132,7 @@ func ftraceObserveEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 //go:noinline
 func ftraceObserveCaptured(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	var room [ftraceValuesMost]any
-	paths := ftracePaths{f: frame.fn, text: frame.clause.Capture}
+	paths := ftracePaths{f: frame.fn, text: frame.clause.Capture, redaction: frame.clause.Own}
 	values := paths.follow((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), args, false)
 	own := min(len(args), len(room))
 	ftraceNoteEntry(gp, t, frame, frame.fn.entryLayouts.find(values, ftraceLayoutFlags(frame.clause), &paths, own), values)

@@ -214,7 +214,7 @@ func ftraceShowContext(why string, value any) {
 	b.uint(gp.goid)
 	if value != nil {
 		b.str(": ")
-		p := ftracePrinter{b: b, limit: ftraceFormat.line}
+		p := ftracePrinter{b: b, limit: ftraceFormat.line, redaction: ftraceRedactions.usual}
 		p.dynamic(value, true)
 	}
 	b.byte('\n')

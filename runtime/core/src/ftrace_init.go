@@ -26,7 +26,7 @@ var (
 )
 
 // ftraceVariables are the environment variables that this file or the build knows.
-var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_WEAVE", "FTRACE_GROUP", "FTRACE_CONSUMERS", "FTRACE_MEMORY", "FTRACE_TIMER", "FTRACE_PROTOCOL", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
+var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_WEAVE", "FTRACE_GROUP", "FTRACE_CONSUMERS", "FTRACE_MEMORY", "FTRACE_TIMER", "FTRACE_PROTOCOL", "FTRACE_REDACT", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
 
 // ftraceAsking are those of them that make a program do something. The others only say how.
 var ftraceAsking = [...]string{"FTRACE", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_PROTOCOL"}
@@ -42,6 +42,7 @@ func ftraceInit() {
 	ftraceMakeMemory()
 	rules, format, out, stats, show := gogetenv("FTRACE"), gogetenv("FTRACE_FORMAT"), gogetenv("FTRACE_OUT"), gogetenv("FTRACE_STATS"), gogetenv("FTRACE_SHOW")
 	ftraceCheckVariables()
+	ftraceParseRedact(gogetenv("FTRACE_REDACT"))
 	ftraceParseFormat(format)
 	ftraceParseWeave(gogetenv("FTRACE_WEAVE"))
 	if ftraceParseSwitch("FTRACE_GROUP", gogetenv("FTRACE_GROUP")) {

@@ -164,7 +164,7 @@ func (b *ftraceText) jsonEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ft
 	b.jsonFrame(gp, frame, "call")
 	if clause.Detail >= ftrace_rule_Args && len(args) > 0 {
 		b.str(`,"args":`)
-		b.jsonValues(ftraceNames{s: f.params}, args, false, clause.Detail == ftrace_rule_Deep)
+		b.jsonValues(ftraceNames{s: f.params}, args, false, clause)
 	}
 	if !t.headed && t.parentFn != nil {
 		b.str(`,"from":{"goroutine":`)
@@ -191,10 +191,9 @@ func (b *ftraceText) jsonEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ft
 // jsonEnding appends the line that a call ends.
 func (b *ftraceText) jsonEnding(gp *g, frame *ftraceFrame, results []any, p *_panic, lasted int64) {
 	b.jsonFrame(gp, frame, "return")
-	deep := frame.clause.Detail == ftrace_rule_Deep
 	panicked := func(what string, value any) {
 		text := ftraceNewText()
-		printer := ftracePrinter{b: text, limit: min(ftraceFormat.line, ftraceJSONLine), deep: deep}
+		printer := ftracePrinter{b: text, limit: min(ftraceFormat.line, ftraceJSONLine), deep: frame.clause.Detail == ftrace_rule_Deep, redaction: frame.clause.Own}
 		printer.panicked("", value, frame)
 		b.str(what)
 		b.jsonString(text.string())
@@ -210,7 +209,7 @@ func (b *ftraceText) jsonEnding(gp *g, frame *ftraceFrame, results []any, p *_pa
 	default:
 		if len(results) > 0 && frame.clause.Detail >= ftrace_rule_Args {
 			b.str(`,"results":`)
-			b.jsonValues(ftraceNames{s: frame.fn.params}.results(), results, frame.flags&ftraceAtReturns == 0, deep)
+			b.jsonValues(ftraceNames{s: frame.fn.params}.results(), results, frame.flags&ftraceAtReturns == 0, frame.clause)
 		}
 		if frame.flags&ftraceRecovered != 0 {
 			panicked(`,"recovered":`, gp.ftraceRecovered)
@@ -233,7 +232,7 @@ func (b *ftraceText) jsonEnding(gp *g, frame *ftraceFrame, results []any, p *_pa
 }
 
 // jsonValues appends parameters or results as an object. What has no name has its position for one.
-func (b *ftraceText) jsonValues(names ftraceNames, values []any, pointers, deep bool) {
+func (b *ftraceText) jsonValues(names ftraceNames, values []any, pointers bool, clause *ftrace_rule_Clause) {
 	limit := b.n + min(ftraceFormat.line, ftraceJSONLine)
 	b.byte('{')
 	i := 0
@@ -252,12 +251,12 @@ func (b *ftraceText) jsonValues(names ftraceNames, values []any, pointers, deep 
 			b.str("null")
 			continue
 		case kind == '!' || kind == ':' && !ftraceNamed(t, typ):
-			b.jsonText(values[i], nil, nil, limit, deep)
+			b.jsonText(values[i], nil, nil, limit, clause)
 			continue
 		case t.IsDirectIface():
 			v = unsafe.Pointer(&e.data)
 		}
-		b.jsonValue(t, v, limit, deep)
+		b.jsonValue(t, v, limit, clause)
 	}
 	b.byte('}')
 	if i < len(values) {
@@ -276,8 +275,8 @@ func (b *ftraceText) jsonMember(name string, i int) {
 }
 
 // jsonValue appends the value of type t at v: numbers, booleans and strings as such, others as text.
-func (b *ftraceText) jsonValue(t *_type, v unsafe.Pointer, limit int, deep bool) {
-	if ftraceReadable(v, t.Size_) {
+func (b *ftraceText) jsonValue(t *_type, v unsafe.Pointer, limit int, clause *ftrace_rule_Clause) {
+	if ftraceReadable(v, t.Size_) && !ftraceHidesAll(t, clause.Own) {
 		switch t.Kind() {
 		case abi.Bool, abi.Int, abi.Int8, abi.Int16, abi.Int32, abi.Int64, abi.Uint, abi.Uint8, abi.Uint16, abi.Uint32, abi.Uint64:
 			if t.TFlag&abi.TFlagNamed != 0 && toRType(t).string() == "time.Duration" {
@@ -311,7 +310,7 @@ func (b *ftraceText) jsonValue(t *_type, v unsafe.Pointer, limit int, deep bool)
 			return
 		}
 	}
-	b.jsonText(nil, t, v, limit, deep)
+	b.jsonText(nil, t, v, limit, clause)
 }
 
 // jsonCut appends a string of which more bytes are left out.
@@ -324,9 +323,9 @@ func (b *ftraceText) jsonCut(s string, more int) {
 }
 
 // jsonText appends a value as it stands in lines of text, as a string: that in an interface with its type, or of type t at v.
-func (b *ftraceText) jsonText(dynamic any, t *_type, v unsafe.Pointer, limit int, deep bool) {
+func (b *ftraceText) jsonText(dynamic any, t *_type, v unsafe.Pointer, limit int, clause *ftrace_rule_Clause) {
 	text := ftraceNewText()
-	p := ftracePrinter{b: text, limit: max(0, limit-b.n), deep: deep}
+	p := ftracePrinter{b: text, limit: max(0, limit-b.n), deep: clause.Detail == ftrace_rule_Deep, redaction: clause.Own}
 	switch {
 	case t == nil:
 		p.dynamic(dynamic, true)

@@ -15,6 +15,8 @@ type ftracePaths struct {
 	f       *ftraceFunc
 	text    string // PATH+PATH: those of the others are in it too
 	results bool
+
+	redaction uint32 // by which secrets are hidden
 }
 
 // ftraceValuesMost is how many values a record has if some of them are what paths lead to.
@@ -98,7 +100,7 @@ func (paths *ftracePaths) follow(room *[ftraceValuesMost]any, values []any, poin
 		if value, _, fields, rest = paths.next(rest, n); value < 0 {
 			break
 		}
-		*efaceOf(&room[all]) = ftraceFollow(efaceOf(&room[value]), fields)
+		*efaceOf(&room[all]) = ftraceFollow(efaceOf(&room[value]), fields, paths.redaction)
 	}
 	return room[:all]
 }
@@ -111,8 +113,8 @@ func ftraceNoSuchField() (e eface) {
 	return *efaceOf(&none)
 }
 
-// ftraceFollow returns what fields lead to in a value.
-func ftraceFollow(e *eface, fields string) eface {
+// ftraceFollow returns what fields lead to in a value, or a secret if that or something on the way is one.
+func ftraceFollow(e *eface, fields string, redaction uint32) eface {
 	t, p := e._type, e.data
 	if t == nil {
 		return eface{}
@@ -128,6 +130,9 @@ func ftraceFollow(e *eface, fields string) eface {
 		}
 		if t.Kind() != abi.Struct {
 			return ftraceNoSuchField()
+		}
+		if ftraceHidesAll(t, redaction) || ftraceIsSecret(field, redaction) {
+			return *efaceOf(&ftraceASecret)
 		}
 		s := (*structtype)(unsafe.Pointer(t))
 		t = nil

@@ -15,7 +15,7 @@ import (
 
 // plain returns the clause by which all calls of f are noted, and shown to no one, if there is no other reason for its hook to be on, or nil.
 func (l *ftraceLaid) plain(f *ftraceFunc) *ftrace_rule_Clause {
-	if l == nil || l.clause == nil || ftraceOut.on || f.mocks != nil || f.flags&ftraceIsProbe != 0 {
+	if l == nil || l.clause == nil || ftraceOut.on || f.mocks != nil || f.flags&(ftraceIsProbe|ftraceHasSecrets) != 0 {
 		return nil
 	}
 	if l.marks|l.triggers|l.in|l.after|l.flags&(ftraceSwitchedOff|ftraceMaskedOff) != 0 {
@@ -300,7 +300,7 @@ func (r *ftraceEvent) write(frame *ftraceFrame, kind uint8, p unsafe.Pointer, kn
 	}
 	mp := acquirem()
 	values := unsafe.Slice(first, n)
-	if l := known.find(values, flags, nil, n); l != nil {
+	if l := known.find(values, flags|frame.clause.Own<<ftraceOfRedaction, nil, n); l != nil {
 		kind++
 		size += l.capture(p, r, values)
 	} // else there are too many layouts

@@ -114,6 +114,15 @@ func ftraceFiredSome(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Claus
 
 // ftraceFired records and prints.
 func ftraceFired(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
+	if f.flags&ftraceHasSecrets != 0 {
+		ftraceFiredHiding(gp, t, f, clause, count, args)
+		return
+	}
+	ftraceNoteFired(gp, t, f, clause, count, args)
+}
+
+// ftraceNoteFired is ftraceFired with values that may be seen.
+func ftraceNoteFired(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
 	t.busy++
 	if ftraceRecording.on {
 		ftraceRecordProbe(gp, t, f, clause, count, args)
@@ -165,7 +174,7 @@ func ftraceProbeLine(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Claus
 		b.uint(uint64(count))
 		if len(args) > 0 {
 			b.str(`,"args":`)
-			b.jsonValues(ftraceNames{s: f.params}, args, false, clause.Detail == ftrace_rule_Deep)
+			b.jsonValues(ftraceNames{s: f.params}, args, false, clause)
 		}
 		if suppressed != 0 {
 			b.str(`,"suppressed":`)
@@ -177,7 +186,7 @@ func ftraceProbeLine(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Claus
 		b.str("- ")
 		b.name(f)
 		b.byte('(')
-		p := ftracePrinter{b: b, limit: ftraceFormat.line, deep: clause.Detail == ftrace_rule_Deep}
+		p := ftracePrinter{b: b, limit: ftraceFormat.line, deep: clause.Detail == ftrace_rule_Deep, redaction: clause.Own}
 		p.list(ftraceNames{s: f.params}, args, false)
 		b.byte(')')
 		if suppressed != 0 {

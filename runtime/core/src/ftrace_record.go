@@ -285,7 +285,7 @@ func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, values []an
 //go:noinline
 func (w *ftraceWriter) captured(gp *g, frame *ftraceFrame, results []any) {
 	var room [ftraceValuesMost]any
-	paths := ftracePaths{f: frame.fn, text: frame.clause.Capture, results: true}
+	paths := ftracePaths{f: frame.fn, text: frame.clause.Capture, results: true, redaction: frame.clause.Own}
 	values := paths.follow((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), results, frame.flags&ftraceAtReturns == 0)
 	layout := frame.fn.exitLayouts.find(values, ftraceLayoutFlags(frame.clause), &paths, min(len(results), len(room)))
 	kind := uint8(ftraceKindExit)

@@ -52,16 +52,19 @@ type ftraceTypeTable struct {
 	slots    [2 * ftraceTypesMost]uint32 // a hash table of numbers, 0: free; atomic
 	byNumber [ftraceTypesMost]*_type
 	errors   [ftraceTypesMost]bool // it is an error
-	n        uint32                // numbers in use; from 1 on
-	defined  uint32                // of which are in the file
-	lost     uint32                // values whose types there was no room for; atomic
+	hides    [ftraceTypesMost]bool // something may be secret in its values
+	// By which secrets are hidden: a type has a number for each redaction by which values of it were recorded.
+	redactions [ftraceTypesMost]uint8
+	n          uint32 // numbers in use; from 1 on
+	defined    uint32 // of which are in the file
+	lost       uint32 // values whose types there was no room for; atomic
 }
 
-// number returns the number of t in the table, 0 if it has none.
-func (types *ftraceTypeTable) number(t *_type) uint32 {
+// number returns the number of t, with what a redaction hides, in the table, 0 if it has none.
+func (types *ftraceTypeTable) number(t *_type, redaction uint32) uint32 {
 	for i := types.slot(t); ; i = (i + 1) % uint32(len(types.slots)) {
 		n := atomic.Load(&types.slots[i])
-		if n == 0 || types.byNumber[n] == t {
+		if n == 0 || types.byNumber[n] == t && uint32(types.redactions[n]) == redaction {
 			return n
 		}
 	}
@@ -72,11 +75,11 @@ func (types *ftraceTypeTable) slot(t *_type) uint32 {
 }
 
 // add gives t a number, or 0 if there is no more. The tables are locked.
-func (types *ftraceTypeTable) add(t *_type) uint32 {
+func (types *ftraceTypeTable) add(t *_type, redaction uint32) uint32 {
 	if t == nil {
 		return 0
 	}
-	if n := types.number(t); n != 0 {
+	if n := types.number(t, redaction); n != 0 {
 		return n
 	}
 	if types.n == ftraceTypesMost-1 {
@@ -87,6 +90,8 @@ func (types *ftraceTypeTable) add(t *_type) uint32 {
 	n := types.n
 	types.byNumber[n] = t
 	types.errors[n] = ftraceImplementsError(t)
+	types.redactions[n] = uint8(redaction)
+	types.hides[n] = ftraceHides(t, redaction, ftraceHidesNest)
 	i := types.slot(t)
 	for types.slots[i] != 0 {
 		i = (i + 1) % uint32(len(types.slots))
@@ -96,11 +101,11 @@ func (types *ftraceTypeTable) add(t *_type) uint32 {
 }
 
 // ftraceTypeNumber returns the number of a value's type, which it defines if it is new.
-func ftraceTypeNumber(t *_type) uint32 {
-	if n := ftraceTables.types.number(t); n != 0 {
+func ftraceTypeNumber(t *_type, redaction uint32) uint32 {
+	if n := ftraceTables.types.number(t, redaction); n != 0 {
 		return n
 	}
-	return ftraceDefineType(t)
+	return ftraceDefineType(t, redaction)
 }
 
 // ftraceImplementsError says whether values of type t are errors.
@@ -112,9 +117,9 @@ func ftraceImplementsError(t *_type) bool {
 }
 
 // ftraceDefineType gives t a number and defines it, with the types that it is made of.
-func ftraceDefineType(t *_type) uint32 {
+func ftraceDefineType(t *_type, redaction uint32) uint32 {
 	lock(&ftraceTables.lock)
-	n := ftraceTables.types.add(t)
+	n := ftraceTables.types.add(t, redaction)
 	ftraceDefineTypes()
 	ftraceFlushTables()
 	unlock(&ftraceTables.lock)
@@ -132,8 +137,9 @@ func ftraceDefineTypes() {
 
 // The flags of a type.
 const (
-	ftraceTypeNamed = 1 << iota
-	ftraceTypeError // its values are errors
+	ftraceTypeNamed  = 1 << iota
+	ftraceTypeError  // its values are errors
+	ftraceTypeSecret // its values are hidden: nothing is recorded of them
 )
 
 func ftraceTypeRecord(n uint32, t *_type) {
@@ -145,35 +151,52 @@ func ftraceTypeRecord(n uint32, t *_type) {
 	if types.errors[n] {
 		flags |= ftraceTypeError
 	}
+	redaction := uint32(types.redactions[n])
+	kind, size, name := t.Kind(), uint64(t.Size_), toRType(t).string()
+	whole, hidden := false, uint64(0)
+	if redaction != 0 {
+		whole, hidden = ftraceHidingOf(t, redaction)
+	}
+	if whole { // who does not know of secrets takes it for a struct that has nothing in it
+		kind, size, name = abi.Struct, 0, ftraceStars
+		flags = ftraceTypeNamed | ftraceTypeSecret
+	}
 	length, elem := uint64(0), uint32(0)
 	var fields []abi.StructField
 	switch t.Kind() {
 	case abi.Array:
 		a := (*arraytype)(unsafe.Pointer(t))
-		length, elem = uint64(a.Len), types.add(a.Elem)
+		length, elem = uint64(a.Len), types.add(a.Elem, redaction)
 	case abi.Slice:
-		elem = types.add((*slicetype)(unsafe.Pointer(t)).Elem)
+		elem = types.add((*slicetype)(unsafe.Pointer(t)).Elem, redaction)
 	case abi.Pointer:
 		if e := (*ptrtype)(unsafe.Pointer(t)).Elem; e.Kind() == abi.Struct {
-			elem = types.add(e)
+			elem = types.add(e, redaction)
 		}
 	case abi.Struct:
 		fields = (*structtype)(unsafe.Pointer(t)).Fields
 		fields = fields[:min(len(fields), ftraceCaptureFields)]
 	}
+	if whole {
+		length, elem, fields = 0, 0, nil
+	}
 	b := ftraceTableBegin(ftraceTableType)
 	if b == nil {
 		for i := range fields {
-			types.add(fields[i].Typ)
+			types.add(fields[i].Typ, redaction)
 		}
 		return
 	}
-	for _, v := range [...]uint64{uint64(n), uint64(t.Kind()), flags, uint64(t.Size_), length, uint64(elem), uint64(len(fields))} {
+	for _, v := range [...]uint64{uint64(n), uint64(kind), flags, size, length, uint64(elem), uint64(len(fields))} {
 		b.word(v)
 	}
-	b.cString(toRType(t).string())
+	b.cString(name)
 	for i := range fields {
-		b.word(uint64(types.add(fields[i].Typ)))
+		typ := fields[i].Typ
+		if ftraceHidesField((*structtype)(unsafe.Pointer(t)), hidden, i, redaction) {
+			typ = efaceOf(&ftraceASecret)._type
+		}
+		b.word(uint64(types.add(typ, redaction)))
 		b.cString(fields[i].Name.Name())
 	}
 	ftraceTableEnd()
@@ -196,6 +219,7 @@ func (known *ftraceKnownLayouts) add(values []any, flags uint32, paths *ftracePa
 		if flags&ftraceLayoutDynamic == 0 {
 			for i := range values {
 				*l.typ(uint32(i)) = efaceOf(&values[i])._type
+				l.hides = l.hides || ftraceHides(l.value(uint32(i)), l.redaction(), ftraceHidesNest)
 			}
 			l.sort()
 		}
@@ -210,7 +234,7 @@ func (known *ftraceKnownLayouts) add(values []any, flags uint32, paths *ftracePa
 // sort sets boxed, words and head.
 func (l *ftraceLayout) sort() {
 	l.words = ^uint32(0)
-	words := l.n <= 32 && l.flags&^ftraceLayoutPointers == 0 && l.paths == 0 && goarch.PtrSize == 8
+	words := l.n <= 32 && l.flags&ftraceLayoutRecorded == 0 && l.paths == 0 && goarch.PtrSize == 8
 	for i := range l.n {
 		t := l.value(i)
 		if t == nil {
@@ -234,15 +258,15 @@ func (l *ftraceLayout) sort() {
 func (l *ftraceLayout) define(paths *ftracePaths) {
 	types := ftraceTables.types
 	for i := range l.n {
-		types.add(l.value(i))
+		types.add(l.value(i), l.redaction())
 	}
 	ftraceDefineTypes()
 	if b := ftraceTableBegin(ftraceTableLayout); b != nil {
 		b.word(uint64(l.id))
-		b.word(uint64(l.flags &^ ftraceLayoutPointers))
+		b.word(uint64(l.flags & ftraceLayoutRecorded))
 		b.word(uint64(l.n))
 		for i := range l.n {
-			b.word(uint64(types.number(l.value(i))))
+			b.word(uint64(types.number(l.value(i), l.redaction())))
 		}
 		ftraceTableEnd()
 	}

@@ -220,7 +220,7 @@ func (b *ftraceText) entry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace
 	b.name(f)
 	b.byte('(')
 	if clause.Detail >= ftrace_rule_Args {
-		p := ftracePrinter{b: b, limit: ftraceFormat.line, deep: clause.Detail == ftrace_rule_Deep}
+		p := ftracePrinter{b: b, limit: ftraceFormat.line, deep: clause.Detail == ftrace_rule_Deep, redaction: clause.Own}
 		p.list(ftraceNames{s: f.params}, args, false)
 	}
 	b.str(") {")
@@ -407,7 +407,7 @@ func (t *ftraceG) releaseWith(gp *g, frame *ftraceFrame) {
 // are pointers.
 func (b *ftraceText) ending(gp *g, frame *ftraceFrame, results []any, p *_panic) {
 	b.byte('}')
-	printer := ftracePrinter{b: b, limit: ftraceFormat.line, deep: frame.clause.Detail == ftrace_rule_Deep}
+	printer := ftracePrinter{b: b, limit: ftraceFormat.line, deep: frame.clause.Detail == ftrace_rule_Deep, redaction: frame.clause.Own}
 	switch {
 	case p != nil && p.goexit:
 		b.str(" Goexit")

@@ -19,6 +19,8 @@ type ftracePrinter struct {
 	b     *ftraceText
 	limit int  // the line's length at which values are cut
 	deep  bool // follow pointers to structs one level
+
+	redaction uint32 // by which secrets are hidden, 0: none are
 }
 
 func (p *ftracePrinter) full() bool { return p.b.n >= p.limit }
@@ -135,6 +137,10 @@ func (p *ftracePrinter) dynamic(v any, top bool) {
 	if top && p.error(v, e) {
 		return
 	}
+	if ftraceHidesAll(e._type, p.redaction) {
+		p.b.str(ftraceStars)
+		return
+	}
 	switch e._type.Kind() {
 	case abi.String:
 		if e._type == efaceOf(&ftraceAString)._type {
@@ -186,7 +192,7 @@ func (p *ftracePrinter) error(v any, e *eface) bool {
 		return false
 	}
 	p.b.str(toRType(e._type).string())
-	shallow := ftracePrinter{b: p.b, limit: p.limit}
+	shallow := ftracePrinter{b: p.b, limit: p.limit, redaction: p.redaction}
 	shallow.still(elem, e.data, 1, 1)
 	return true
 }
@@ -206,6 +212,10 @@ func ftraceCallError(err error) (text string, ok bool) {
 func (p *ftracePrinter) value(t *_type, v unsafe.Pointer, nest int, own bool) {
 	if p.full() {
 		p.b.str("...")
+		return
+	}
+	if ftraceHidesAll(t, p.redaction) {
+		p.b.str(ftraceStars)
 		return
 	}
 	switch t.Kind() {
@@ -249,7 +259,7 @@ func (p *ftracePrinter) value(t *_type, v unsafe.Pointer, nest int, own bool) {
 		a := (*arraytype)(unsafe.Pointer(t))
 		p.elements(a.Elem, v, int(a.Len), nest)
 	case abi.Struct:
-		p.structure((*structtype)(unsafe.Pointer(t)), v, nest)
+		p.structure(t, v, nest)
 	case abi.Map:
 		p.mapping(t, *(*unsafe.Pointer)(v), nest)
 	case abi.Interface:
@@ -414,7 +424,7 @@ func (p *ftracePrinter) pointer(t *_type, v unsafe.Pointer, nest int) {
 		elem := (*ptrtype)(unsafe.Pointer(t)).Elem
 		if elem.Kind() == abi.Struct && ftraceReadable(v, elem.Size_) {
 			p.b.byte('&')
-			shallow := ftracePrinter{b: p.b, limit: p.limit}
+			shallow := ftracePrinter{b: p.b, limit: p.limit, redaction: p.redaction}
 			shallow.still(elem, v, 1, nest)
 			return
 		}

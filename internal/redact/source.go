@@ -1,0 +1,8 @@
+package redact
+
+import _ "embed"
+
+// Source is the text of this package, which runtime/core makes part of instrumented programs.
+//
+//go:embed redact.go
+var Source []byte

@@ -1,0 +1,401 @@
+//go:build ftrace_core
+
+// Secrets. A value whose name says that it is one is shown as ***, and nothing of it is recorded. Names are those of parameters, results, fields, keys of maps, and of types.
+//
+// Which names these are says a redaction: the usual one, that is FTRACE_REDACT, or that of a clause with redact=. What depends on names that are known when rules are laid on the functions is
+// decided then: a function has ftraceHasSecrets if some of its own names is secret, and only then they are looked at when it is called, and secret values are
+// replaced by an ftraceSecret before anything else sees them. What depends on a type is decided once for the type.
+
+package runtime
+
+import (
+	"internal/abi"
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+// ftraceSecret stands for a value that is hidden.
+type ftraceSecret struct{}
+
+var (
+	ftraceASecret        any = ftraceSecret{}
+	ftraceASecretPointer any = &ftraceTheSecret
+	ftraceTheSecret      ftraceSecret
+)
+
+const ftraceStars = "***"
+
+// ftraceRedactions are the patterns, as package redact has them, by their numbers. None is changed once a clause has its number.
+var ftraceRedactions = struct {
+	lock     mutex
+	usual    uint32 // 1, or 0 if FTRACE_REDACT is off
+	n        uint32
+	patterns [ftraceRedactionsMost]string // 0: none is secret; 1: FTRACE_REDACT; others: that, and what a clause names
+}{usual: 1, n: 2, patterns: [ftraceRedactionsMost]string{1: ftrace_redact_Default}}
+
+const (
+	ftraceRedactionsMost = 256
+	ftraceOfRedaction    = 8 // by which a layout's flags are shifted for the redaction's number
+)
+
+// ftraceParseRedact reads FTRACE_REDACT.
+func ftraceParseRedact(s string) {
+	switch {
+	case s == "" || s == "on":
+	case s == "off":
+		ftraceRedactions.usual = 0
+	case ftrace_redact_Valid(s):
+		ftraceRedactions.patterns[1] = s
+	default:
+		ftraceComplain("FTRACE_REDACT: " + s + " is neither off nor parts of names with | between; " + ftrace_redact_Default + " holds")
+	}
+}
+
+// ftraceRedactionOf returns the number of what a clause says behind redact=, and false if there are too many.
+func ftraceRedactionOf(names string) (n uint32, ok bool) {
+	r := &ftraceRedactions
+	switch names {
+	case "":
+		return r.usual, true
+	case "off":
+		return 0, true
+	}
+	text := []byte(names)
+	for i := range text {
+		if text[i] == '+' {
+			text[i] = '|'
+		}
+	}
+	pattern := string(text)
+	if r.usual != 0 {
+		pattern = r.patterns[r.usual] + "|" + pattern
+	}
+	lock(&r.lock)
+	for n = 2; n < r.n && r.patterns[n] != pattern; n++ {
+	}
+	if ok = n < ftraceRedactionsMost; ok && n == r.n {
+		r.patterns[n] = pattern
+		r.n++
+	}
+	unlock(&r.lock)
+	return n, ok
+}
+
+// ftraceIsSecret says whether a name is secret.
+func ftraceIsSecret(name string, redaction uint32) bool {
+	return redaction != 0 && ftrace_redact_Secret(ftraceRedactions.patterns[redaction], name)
+}
+
+// redact gives the clauses the numbers of their redactions, and returns false if there are too many.
+func (c *ftraceConfig) redact() (ok bool) {
+	for i := range c.clauses {
+		if c.clauses[i].Own, ok = ftraceRedactionOf(c.clauses[i].Redact); !ok {
+			return false
+		}
+	}
+	c.all.Own = ftraceRedactions.usual
+	return true
+}
+
+// markSecrets marks f, on which the rules are about to be laid, if one of its names is secret by them. The mark stays: it only says where to look.
+func (c *ftraceConfig) markSecrets(f *ftraceFunc) {
+	secret := f.namesSecret(c.all.Own)
+	for i := range c.clauses {
+		if n := c.clauses[i].Own; n != c.all.Own && !secret {
+			secret = f.namesSecret(n)
+		}
+	}
+	if secret {
+		f.flags |= ftraceHasSecrets
+	}
+}
+
+// namesSecret says whether a name of a parameter or result is secret, or that of the function, which is that of its results if they have none.
+func (f *ftraceFunc) namesSecret(redaction uint32) bool {
+	if redaction == 0 {
+		return false
+	}
+	if own := f.ownName(); ftraceIsSecret(own, redaction) {
+		return true
+	}
+	if !ftraceIsSecret(f.params, redaction) {
+		return false // as nearly all
+	}
+	names := ftraceNames{s: f.params}
+	for range 2 {
+		for names.i < len(names.s) && names.s[names.i] != ';' {
+			if name, _, _ := names.next(); ftraceIsSecret(name, redaction) {
+				return true
+			}
+		}
+		names.i++
+	}
+	return false
+}
+
+// ownName returns the last part of the function's name.
+func (f *ftraceFunc) ownName() string {
+	name := f.name[ftrace_rule_lastDot(f.name)+1:]
+	for i := range len(name) {
+		if name[i] == '[' {
+			return name[:i]
+		}
+	}
+	return name
+}
+
+// hide puts values, or pointers to them, into room, with a secret in place of those whose names are secret. A result without a name goes by that of the function, unless it is a boolean. The
+// error that is the last result is no secret: it says what went wrong, and whether.
+func (f *ftraceFunc) hide(room *[ftraceValuesMost]any, values []any, redaction uint32, results, pointers bool) []any {
+	n := min(len(values), len(room))
+	names, unnamed, err := ftraceNames{s: f.params}, false, -1
+	if results {
+		names = names.results()
+		unnamed = ftraceIsSecret(f.ownName(), redaction)
+		if f.flags&ftraceMayFail != 0 {
+			err = len(values) - 1
+		}
+	}
+	for i := range n {
+		*efaceOf(&room[i]) = *efaceOf(&values[i])
+		name, _, _ := names.next()
+		secret := ftraceIsSecret(name, redaction)
+		if results && (name == "" || name == "_") {
+			t := efaceOf(&values[i])._type
+			if pointers {
+				t = (*ptrtype)(unsafe.Pointer(t)).Elem
+			}
+			secret = unnamed && t != nil && t.Kind() != abi.Bool
+		}
+		switch {
+		case !secret || i == err:
+		case pointers:
+			*efaceOf(&room[i]) = *efaceOf(&ftraceASecretPointer)
+		default:
+			*efaceOf(&room[i]) = *efaceOf(&ftraceASecret)
+		}
+	}
+	return room[:n]
+}
+
+// ftraceBeginHiding notes and shows that the call of frame begins, without its secrets.
+//
+//go:noinline
+func ftraceBeginHiding(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
+	var room [ftraceValuesMost]any
+	hidden := frame.fn.hide((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), args, frame.clause.Own, false, false)
+	ftraceObserveEntry(gp, t, frame, hidden)
+	if frame.object != 0 {
+		frame.object = uint64(uintptr(efaceOf(&args[0]).data)) // where a receiver is is no secret
+	}
+	if ftraceOut.on {
+		ftraceEntry(gp, t, frame, hidden)
+	}
+}
+
+// endHiding notes and shows that the call of frame ended, without its secrets.
+//
+//go:noinline
+func (t *ftraceG) endHiding(gp *g, frame *ftraceFrame, results []any, p *_panic) {
+	var room [ftraceValuesMost]any
+	hidden := frame.fn.hide((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), results, frame.clause.Own, true, frame.flags&ftraceAtReturns == 0)
+	ftraceObserveExit(gp, t, frame, hidden, p)
+	if ftraceOut.on {
+		ftraceLeave(gp, t, frame, hidden, p)
+	}
+}
+
+// ftraceFiredHiding is ftraceFired without the secrets of f.
+//
+//go:noinline
+func ftraceFiredHiding(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
+	var room [ftraceValuesMost]any
+	ftraceNoteFired(gp, t, f, clause, count, f.hide((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), args, clause.Own, false, false))
+}
+
+// ftraceHiding is what is hidden of the values of a type.
+type ftraceHiding struct {
+	_         sys.NotInHeap
+	t         uintptr // the type, 0: the place is free; atomic, and written last
+	redaction uint32
+	whole     bool   // all of it
+	fields    uint64 // a bit for each field that is, but the last: some field from number 63 on
+}
+
+// ftraceHidings is a hash table of these, of types that were met.
+var ftraceHidings struct {
+	lock  mutex
+	slots *[ftraceHidingsMost]ftraceHiding // atomic
+	n     int
+}
+
+const ftraceHidingsMost = 1 << 12
+
+// ftraceHidingOf returns what is hidden of the values of type t.
+func ftraceHidingOf(t *_type, redaction uint32) (whole bool, fields uint64) {
+	slots := (*[ftraceHidingsMost]ftraceHiding)(atomic.Loadp(unsafe.Pointer(&ftraceHidings.slots)))
+	if slots != nil {
+		for i := ftraceHidingSlot(t); ; i++ {
+			h := &slots[i%ftraceHidingsMost]
+			at := atomic.Loaduintptr(&h.t)
+			if at == 0 {
+				break
+			}
+			if at == uintptr(unsafe.Pointer(t)) && h.redaction == redaction {
+				return h.whole, h.fields
+			}
+		}
+	}
+	whole, fields = ftraceDecideHiding(t, redaction)
+	ftraceKeepHiding(t, redaction, whole, fields)
+	return whole, fields
+}
+
+func ftraceHidingSlot(t *_type) uint32 {
+	return uint32(uint64(uintptr(unsafe.Pointer(t))) >> 3 * 0x9E3779B97F4A7C15 >> 40)
+}
+
+// ftraceKeepHiding remembers what is hidden, if there is room.
+func ftraceKeepHiding(t *_type, redaction uint32, whole bool, fields uint64) {
+	table := &ftraceHidings
+	lock(&table.lock)
+	if table.slots == nil {
+		atomic.StorepNoWB(unsafe.Pointer(&table.slots), ftraceAlloc(unsafe.Sizeof(*table.slots)))
+	}
+	if table.n < ftraceHidingsMost*3/4 {
+		i := ftraceHidingSlot(t)
+		for table.slots[i%ftraceHidingsMost].t != 0 {
+			i++
+		}
+		h := &table.slots[i%ftraceHidingsMost]
+		h.redaction, h.whole, h.fields = redaction, whole, fields
+		atomic.Storeuintptr(&h.t, uintptr(unsafe.Pointer(t)))
+		table.n++
+	}
+	unlock(&table.lock)
+}
+
+// ftraceDecideHiding decides what is hidden of the values of type t.
+func ftraceDecideHiding(t *_type, redaction uint32) (whole bool, fields uint64) {
+	if t == efaceOf(&ftraceASecret)._type {
+		return true, 0
+	}
+	if t.TFlag&abi.TFlagNamed != 0 && ftraceHoldsText(t) && ftraceIsSecret(ftraceTypeName(t), redaction) && !ftraceImplementsError(t) {
+		return true, 0
+	}
+	if t.Kind() == abi.Struct {
+		s := (*structtype)(unsafe.Pointer(t))
+		for i := range s.Fields {
+			if ftraceIsSecret(s.Fields[i].Name.Name(), redaction) {
+				fields |= 1 << min(i, 63)
+			}
+		}
+	}
+	return false, fields
+}
+
+// ftraceHoldsText says whether values of type t can be secrets because the type's name says so: text, bytes and structs, but not numbers and what only leads to others.
+func ftraceHoldsText(t *_type) bool {
+	switch t.Kind() {
+	case abi.String, abi.Struct:
+		return true
+	case abi.Slice:
+		return (*slicetype)(unsafe.Pointer(t)).Elem.Kind() == abi.Uint8
+	case abi.Array:
+		return (*arraytype)(unsafe.Pointer(t)).Elem.Kind() == abi.Uint8
+	}
+	return false
+}
+
+// ftraceTypeName returns a type's name without its package and type arguments.
+func ftraceTypeName(t *_type) string {
+	s := toRType(t).string()
+	start := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '[':
+			return s[start:i]
+		case '.':
+			start = i + 1
+		}
+	}
+	return s[start:]
+}
+
+// ftraceHidesAll says whether all of a value of type t is hidden.
+func ftraceHidesAll(t *_type, redaction uint32) bool {
+	if redaction == 0 || t.TFlag&abi.TFlagNamed == 0 || t == efaceOf(&ftraceAString)._type || !ftraceHoldsText(t) {
+		return false
+	}
+	whole, _ := ftraceHidingOf(t, redaction)
+	return whole
+}
+
+// ftraceHidesField says whether field i of a struct is hidden, given what ftraceHidingOf says of the fields.
+func ftraceHidesField(s *structtype, fields uint64, i int, redaction uint32) bool {
+	if fields == 0 {
+		return false
+	}
+	if i < 63 {
+		return fields>>i&1 != 0
+	}
+	return fields>>63 != 0 && ftraceIsSecret(s.Fields[i].Name.Name(), redaction)
+}
+
+// ftraceHides says whether something can be hidden in values of type t, so many levels deep; of what is in interfaces their dynamic types decide.
+func ftraceHides(t *_type, redaction uint32, nest int) bool {
+	if t == nil || redaction == 0 {
+		return false
+	}
+	if ftraceHidesAll(t, redaction) {
+		return true
+	}
+	if nest == 0 {
+		return false
+	}
+	switch t.Kind() {
+	case abi.Pointer:
+		if elem := (*ptrtype)(unsafe.Pointer(t)).Elem; elem.Kind() == abi.Struct {
+			return ftraceHides(elem, redaction, nest-1)
+		}
+	case abi.Slice:
+		return ftraceHides((*slicetype)(unsafe.Pointer(t)).Elem, redaction, nest-1)
+	case abi.Array:
+		return ftraceHides((*arraytype)(unsafe.Pointer(t)).Elem, redaction, nest-1)
+	case abi.Struct:
+		if _, fields := ftraceHidingOf(t, redaction); fields != 0 {
+			return true
+		}
+		s := (*structtype)(unsafe.Pointer(t))
+		for i := range s.Fields {
+			if ftraceHides(s.Fields[i].Typ, redaction, nest-1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ftraceHidesNest is how many levels ftraceHides looks at: those that are recorded, and those of a pointer and of what a value of the last level is made of.
+const ftraceHidesNest = ftraceCaptureNest + 2
+
+// ftraceKeyIsSecret says whether the key of a map, of type t at v, is text that is secret.
+func ftraceKeyIsSecret(t *_type, v unsafe.Pointer, redaction uint32) bool {
+	if redaction == 0 {
+		return false
+	}
+	if t.Kind() == abi.Interface {
+		e := ftraceDynamic(t, v)
+		if t, v = e._type, e.data; t == nil {
+			return false
+		}
+	}
+	if t.Kind() != abi.String {
+		return false
+	}
+	const most = 256 // bytes of a key that are looked at
+	s := *(*string)(v)
+	s = unsafe.String(unsafe.StringData(s), min(len(s), most))
+	return ftraceReadable(unsafe.Pointer(unsafe.StringData(s)), uintptr(len(s))) && ftraceIsSecret(s, redaction)
+}
