@@ -1,17 +1,20 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
 
 // defaultDir is where record puts a recording, and where the other verbs look for one.
@@ -129,6 +132,9 @@ func (o *options) walker(r *recording.Recording) (*walker, error) {
 		s, unmatched, err := newRules(o.rules, r)
 		if err != nil {
 			return nil, usageError{err}
+		}
+		if slices.ContainsFunc(s.clauses, func(c rule.Clause) bool { return c.Redact != "" }) {
+			return nil, usageError{errors.New("-f: redact= is for programs that run: what was hidden when they were recorded is not in the recording, and all else is")}
 		}
 		for _, clause := range unmatched {
 			fmt.Fprintf(os.Stderr, "ftrace: -f: %q matches no function of the recording\n", clause)
