@@ -1,10 +1,13 @@
 //go:build ftrace_core
 
-// Secrets. A value whose name says that it is one is shown as ***, and nothing of it is recorded. Names are those of parameters, results, fields, keys of maps, and of types.
+// Secrets. A value whose name says that it is one is shown as ***, and nothing of it is recorded.
+// Names are those of parameters, results, fields, keys of maps, and of types.
 //
-// Which names these are says a redaction: the usual one, that is FTRACE_REDACT, or that of a clause with redact=. What depends on names that are known when rules are laid on the functions is
-// decided then: a function has ftraceHasSecrets if some of its own names is secret, and only then they are looked at when it is called, and secret values are
-// replaced by an ftraceSecret before anything else sees them. What depends on a type is decided once for the type.
+// Which names these are says a redaction: the usual one, that is FTRACE_REDACT, or that of a clause
+// with redact=. What depends on names that are known when rules are laid on the functions is
+// decided then: a function has ftraceHasSecrets if some of its own names is secret, and only then
+// they are looked at when it is called, and secret values are replaced by an ftraceSecret before
+// anything else sees them. What depends on a type is decided once for the type.
 
 package runtime
 
@@ -26,7 +29,8 @@ var (
 
 const ftraceStars = "***"
 
-// ftraceRedactions are the patterns, as package redact has them, by their numbers. None is changed once a clause has its number.
+// ftraceRedactions are the patterns, as package redact has them, by their numbers. None is changed
+// once a clause has its number.
 var ftraceRedactions = struct {
 	lock     mutex
 	usual    uint32 // 1, or 0 if FTRACE_REDACT is off
@@ -52,7 +56,8 @@ func ftraceParseRedact(s string) {
 	}
 }
 
-// ftraceRedactionOf returns the number of what a clause says behind redact=, and false if there are too many.
+// ftraceRedactionOf returns the number of what a clause says behind redact=, and false if there are
+// too many.
 func ftraceRedactionOf(names string) (n uint32, ok bool) {
 	r := &ftraceRedactions
 	switch names {
@@ -82,12 +87,13 @@ func ftraceRedactionOf(names string) (n uint32, ok bool) {
 	return n, ok
 }
 
-// ftraceIsSecret says whether a name is secret.
+// ftraceIsSecret reports whether a name is secret.
 func ftraceIsSecret(name string, redaction uint32) bool {
 	return redaction != 0 && ftrace_redact_Secret(ftraceRedactions.patterns[redaction], name)
 }
 
-// redact gives the clauses the numbers of their redactions, and returns false if there are too many.
+// redact gives the clauses the numbers of their redactions, and returns false if there are too
+// many.
 func (c *ftraceConfig) redact() (ok bool) {
 	for i := range c.clauses {
 		if c.clauses[i].Own, ok = ftraceRedactionOf(c.clauses[i].Redact); !ok {
@@ -98,7 +104,8 @@ func (c *ftraceConfig) redact() (ok bool) {
 	return true
 }
 
-// markSecrets marks f, on which the rules are about to be laid, if one of its names is secret by them. The mark stays: it only says where to look.
+// markSecrets marks f, on which the rules are about to be laid, if one of its names is secret by
+// them. The mark stays: it only says where to look.
 func (c *ftraceConfig) markSecrets(f *ftraceFunc) {
 	secret := f.namesSecret(c.all.Own)
 	for i := range c.clauses {
@@ -111,7 +118,8 @@ func (c *ftraceConfig) markSecrets(f *ftraceFunc) {
 	}
 }
 
-// namesSecret says whether a name of a parameter or result is secret, or that of the function, which is that of its results if they have none.
+// namesSecret reports whether a name of a parameter or result is secret, or that of the function,
+// which is that of its results if they have none.
 func (f *ftraceFunc) namesSecret(redaction uint32) bool {
 	if redaction == 0 {
 		return false
@@ -145,8 +153,9 @@ func (f *ftraceFunc) ownName() string {
 	return name
 }
 
-// hide puts values, or pointers to them, into room, with a secret in place of those whose names are secret. A result without a name goes by that of the function, unless it is a boolean. The
-// error that is the last result is no secret: it says what went wrong, and whether.
+// hide puts values, or pointers to them, into room, with a secret in place of those whose names are
+// secret. A result without a name goes by that of the function, unless it is a boolean. The error
+// that is the last result is no secret: it says what went wrong, and whether.
 func (f *ftraceFunc) hide(room *[ftraceValuesMost]any, values []any, redaction uint32, results, pointers bool) []any {
 	n := min(len(values), len(room))
 	names, unnamed, err := ftraceNames{s: f.params}, false, -1
@@ -295,7 +304,8 @@ func ftraceDecideHiding(t *_type, redaction uint32) (whole bool, fields uint64) 
 	return false, fields
 }
 
-// ftraceHoldsText says whether values of type t can be secrets because the type's name says so: text, bytes and structs, but not numbers and what only leads to others.
+// ftraceHoldsText reports whether values of type t can be secrets because the type's name says so:
+// text, bytes and structs, but not numbers and what only leads to others.
 func ftraceHoldsText(t *_type) bool {
 	switch t.Kind() {
 	case abi.String, abi.Struct:
@@ -323,7 +333,7 @@ func ftraceTypeName(t *_type) string {
 	return s[start:]
 }
 
-// ftraceHidesAll says whether all of a value of type t is hidden.
+// ftraceHidesAll reports whether all of a value of type t is hidden.
 func ftraceHidesAll(t *_type, redaction uint32) bool {
 	if redaction == 0 || t.TFlag&abi.TFlagNamed == 0 || t == efaceOf(&ftraceAString)._type || !ftraceHoldsText(t) {
 		return false
@@ -332,7 +342,8 @@ func ftraceHidesAll(t *_type, redaction uint32) bool {
 	return whole
 }
 
-// ftraceHidesField says whether field i of a struct is hidden, given what ftraceHidingOf says of the fields.
+// ftraceHidesField reports whether field i of a struct is hidden, given what ftraceHidingOf says of
+// the fields.
 func ftraceHidesField(s *structtype, fields uint64, i int, redaction uint32) bool {
 	if fields == 0 {
 		return false
@@ -343,7 +354,8 @@ func ftraceHidesField(s *structtype, fields uint64, i int, redaction uint32) boo
 	return fields>>63 != 0 && ftraceIsSecret(s.Fields[i].Name.Name(), redaction)
 }
 
-// ftraceHides says whether something can be hidden in values of type t, so many levels deep; of what is in interfaces their dynamic types decide.
+// ftraceHides reports whether something can be hidden in values of type t, so many levels deep; of
+// what is in interfaces their dynamic types decide.
 func ftraceHides(t *_type, redaction uint32, nest int) bool {
 	if t == nil || redaction == 0 {
 		return false
@@ -377,10 +389,11 @@ func ftraceHides(t *_type, redaction uint32, nest int) bool {
 	return false
 }
 
-// ftraceHidesNest is how many levels ftraceHides looks at: those that are recorded, and those of a pointer and of what a value of the last level is made of.
+// ftraceHidesNest is how many levels ftraceHides looks at: those that are recorded, and those of a
+// pointer and of what a value of the last level is made of.
 const ftraceHidesNest = ftraceCaptureNest + 2
 
-// ftraceKeyIsSecret says whether the key of a map, of type t at v, is text that is secret.
+// ftraceKeyIsSecret reports whether the key of a map, of type t at v, is text that is secret.
 func ftraceKeyIsSecret(t *_type, v unsafe.Pointer, redaction uint32) bool {
 	if redaction == 0 {
 		return false
