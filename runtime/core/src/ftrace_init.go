@@ -37,12 +37,12 @@ func ftraceInit() {
 		ftraceRefuseCaller()
 		return
 	}
+	ftraceParseRedact(gogetenv("FTRACE_REDACT"))
 	ftraceParseMemory(gogetenv("FTRACE_MEMORY"))
 	ftraceParseTimer(gogetenv("FTRACE_TIMER"))
 	ftraceMakeMemory()
 	rules, format, out, stats, show := gogetenv("FTRACE"), gogetenv("FTRACE_FORMAT"), gogetenv("FTRACE_OUT"), gogetenv("FTRACE_STATS"), gogetenv("FTRACE_SHOW")
 	ftraceCheckVariables()
-	ftraceParseRedact(gogetenv("FTRACE_REDACT"))
 	ftraceParseFormat(format)
 	ftraceParseWeave(gogetenv("FTRACE_WEAVE"))
 	if ftraceParseSwitch("FTRACE_GROUP", gogetenv("FTRACE_GROUP")) {
