@@ -14,7 +14,6 @@ package runtime
 import (
 	"internal/abi"
 	"internal/runtime/atomic"
-	"internal/runtime/sys"
 	"unsafe"
 )
 
@@ -225,64 +224,43 @@ func ftraceFiredHiding(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Cla
 
 // ftraceHiding is what is hidden of the values of a type.
 type ftraceHiding struct {
-	_         sys.NotInHeap
-	t         uintptr // the type, 0: the place is free; atomic, and written last
+	t         uintptr // the type; 0: the place is free; ftraceHidingTaken; atomic, written last
 	redaction uint32
 	whole     bool   // all of it
 	fields    uint64 // a bit for each field that is, but the last: some field from number 63 on
 }
 
-// ftraceHidings is a hash table of these, of types that were met.
+// ftraceHidingTaken is in place of a type whose entry is still being written.
+const ftraceHidingTaken = 1
+
+// ftraceHidings is a hash table of these, of types that were met. There are no locks, since it is
+// read and written where others are held. A type that two meet at once is in it twice.
 var ftraceHidings struct {
-	lock  mutex
-	slots *[ftraceHidingsMost]ftraceHiding // atomic
-	n     int
+	slots [ftraceHidingsMost]ftraceHiding
+	n     uint32 // in use; atomic
 }
 
 const ftraceHidingsMost = 1 << 12
 
 // ftraceHidingOf returns what is hidden of the values of type t.
 func ftraceHidingOf(t *_type, redaction uint32) (whole bool, fields uint64) {
-	slots := (*[ftraceHidingsMost]ftraceHiding)(atomic.Loadp(unsafe.Pointer(&ftraceHidings.slots)))
-	if slots != nil {
-		for i := ftraceHidingSlot(t); ; i++ {
-			h := &slots[i%ftraceHidingsMost]
-			at := atomic.Loaduintptr(&h.t)
-			if at == 0 {
-				break
-			}
-			if at == uintptr(unsafe.Pointer(t)) && h.redaction == redaction {
-				return h.whole, h.fields
-			}
+	i := uint32(uint64(uintptr(unsafe.Pointer(t))) >> 3 * 0x9E3779B97F4A7C15 >> 40)
+	for ; ; i++ {
+		h := &ftraceHidings.slots[i%ftraceHidingsMost]
+		switch at := atomic.Loaduintptr(&h.t); {
+		case at == uintptr(unsafe.Pointer(t)) && h.redaction == redaction:
+			return h.whole, h.fields
+		case at != 0:
+			continue
 		}
+		whole, fields = ftraceDecideHiding(t, redaction)
+		if atomic.Load(&ftraceHidings.n) < ftraceHidingsMost*3/4 && atomic.Casuintptr(&h.t, 0, ftraceHidingTaken) {
+			atomic.Xadd(&ftraceHidings.n, 1)
+			h.redaction, h.whole, h.fields = redaction, whole, fields
+			atomic.Storeuintptr(&h.t, uintptr(unsafe.Pointer(t)))
+		} // else it is decided again the next time
+		return whole, fields
 	}
-	whole, fields = ftraceDecideHiding(t, redaction)
-	ftraceKeepHiding(t, redaction, whole, fields)
-	return whole, fields
-}
-
-func ftraceHidingSlot(t *_type) uint32 {
-	return uint32(uint64(uintptr(unsafe.Pointer(t))) >> 3 * 0x9E3779B97F4A7C15 >> 40)
-}
-
-// ftraceKeepHiding remembers what is hidden, if there is room.
-func ftraceKeepHiding(t *_type, redaction uint32, whole bool, fields uint64) {
-	table := &ftraceHidings
-	lock(&table.lock)
-	if table.slots == nil {
-		atomic.StorepNoWB(unsafe.Pointer(&table.slots), ftraceAlloc(unsafe.Sizeof(*table.slots)))
-	}
-	if table.n < ftraceHidingsMost*3/4 {
-		i := ftraceHidingSlot(t)
-		for table.slots[i%ftraceHidingsMost].t != 0 {
-			i++
-		}
-		h := &table.slots[i%ftraceHidingsMost]
-		h.redaction, h.whole, h.fields = redaction, whole, fields
-		atomic.Storeuintptr(&h.t, uintptr(unsafe.Pointer(t)))
-		table.n++
-	}
-	unlock(&table.lock)
 }
 
 // ftraceDecideHiding decides what is hidden of the values of type t.
@@ -290,7 +268,7 @@ func ftraceDecideHiding(t *_type, redaction uint32) (whole bool, fields uint64) 
 	if t == efaceOf(&ftraceASecret)._type {
 		return true, 0
 	}
-	if t.TFlag&abi.TFlagNamed != 0 && ftraceHoldsText(t) && ftraceIsSecret(ftraceTypeName(t), redaction) && !ftraceImplementsError(t) {
+	if t.TFlag&abi.TFlagNamed != 0 && ftraceHoldsText(t) && ftraceIsSecret(ftraceTypeName(t), redaction) && !ftraceMayBeError(t) {
 		return true, 0
 	}
 	if t.Kind() == abi.Struct {
@@ -314,6 +292,22 @@ func ftraceHoldsText(t *_type) bool {
 		return (*slicetype)(unsafe.Pointer(t)).Elem.Kind() == abi.Uint8
 	case abi.Array:
 		return (*arraytype)(unsafe.Pointer(t)).Elem.Kind() == abi.Uint8
+	}
+	return false
+}
+
+// ftraceMayBeError reports whether t has a method called Error. An assertion, which would tell for
+// certain, takes a lock.
+func ftraceMayBeError(t *_type) bool {
+	u := t.Uncommon()
+	if u == nil {
+		return false
+	}
+	methods := u.Methods()
+	for i := range methods {
+		if toRType(t).nameOff(methods[i].Name).Name() == "Error" {
+			return true
+		}
 	}
 	return false
 }
