@@ -89,13 +89,30 @@ func armProcess(p *live.Process, rules string) error {
 	if rules == "" {
 		rules = "1"
 	}
-	if err := p.SetRules(rules); err != nil {
+	if err := setRules(p, rules); err != nil {
 		return err
 	}
 	if p.Recording() != live.NotRecording {
 		return nil
 	}
 	return p.RecordRings()
+}
+
+// setRules puts rules in force, and says on stderr which of their clauses decide for no function of
+// the process.
+func setRules(p *live.Process, text string) error {
+	if err := p.SetRules(text); err != nil {
+		return err
+	}
+	s, err := p.Snapshot()
+	if err != nil {
+		return err
+	}
+	_, idle, err := newRules(text, s.Program)
+	for _, c := range idle {
+		fmt.Fprintln(os.Stderr, "ftrace: -f:", c.message("the process"))
+	}
+	return err
 }
 
 // disarmProcess lets the program do nothing more than it does without any rules: those of the setup tables go, too.
@@ -154,7 +171,7 @@ func (a *attachment) stay(p *live.Process, rules string) error {
 		return err
 	}
 	if rules != "" {
-		if err := p.SetRules(rules); err != nil {
+		if err := setRules(p, rules); err != nil {
 			return err
 		}
 	}

@@ -129,15 +129,15 @@ func (o *options) family(r *recording.Recording) ([]*recording.Recording, error)
 func (o *options) walker(r *recording.Recording) (*walker, error) {
 	w := &walker{r: r, verb: o.verb}
 	if o.rules != "" {
-		s, unmatched, err := newRules(o.rules, r)
+		s, idle, err := newRules(o.rules, r)
 		if err != nil {
 			return nil, usageError{err}
 		}
 		if slices.ContainsFunc(s.clauses, func(c rule.Clause) bool { return c.Redact != "" }) {
 			return nil, usageError{errors.New("-f: redact= is for programs that run: what was hidden when they were recorded is not in the recording, and all else is")}
 		}
-		for _, clause := range unmatched {
-			fmt.Fprintf(os.Stderr, "ftrace: -f: %q matches no function of the recording\n", clause)
+		for _, c := range idle {
+			fmt.Fprintln(os.Stderr, "ftrace: -f:", c.message("the recording"))
 		}
 		w.rules = s
 	}

@@ -34,8 +34,29 @@ type ruledFunction struct {
 	suppressed uint32 // calls not shown since the last one that was
 }
 
-// newRules lays rules on the functions of a recording. Their clauses that match nothing are returned too.
-func newRules(text string, r *recording.Recording) (s *rules, unmatched []string, err error) {
+// An idleClause decides for no function, which its author hardly meant.
+type idleClause struct {
+	clause  *rule.Clause
+	matches int // functions, for which later clauses decide
+}
+
+// message says what is wrong with it. where is what the functions are of.
+func (c idleClause) message(where string) string {
+	what := "function"
+	if c.clause.Probes() {
+		what = "probe"
+	}
+	switch c.matches {
+	case 0:
+		return fmt.Sprintf("%q matches no %s of %s", c.clause.Text, what, where)
+	case 1:
+		return fmt.Sprintf("%q matches 1 %s of %s, but a later clause decides for it (the last one that matches does)", c.clause.Text, what, where)
+	}
+	return fmt.Sprintf("%q matches %d %ss of %s, but later clauses decide for them (the last one that matches does)", c.clause.Text, c.matches, what, where)
+}
+
+// newRules lays rules on the functions of a recording. Their clauses that decide for none are returned too.
+func newRules(text string, r *recording.Recording) (s *rules, idle []idleClause, err error) {
 	clauses, fault, ok := rule.Parse(text)
 	if !ok {
 		return nil, nil, ruleError(text, fault)
@@ -63,7 +84,7 @@ func newRules(text string, r *recording.Recording) (s *rules, unmatched []string
 		}
 		s.trees |= s.tree[i]
 	}
-	matches := make([]int, n)
+	matches, decides := make([]int, n), make([]bool, n)
 	s.functions = make([]ruledFunction, r.Keys())
 	for _, f := range r.Functions() {
 		subject := rule.Func{Probe: f.Probe, Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line, Binary: r.Env.Executable}
@@ -71,9 +92,12 @@ func newRules(text string, r *recording.Recording) (s *rules, unmatched []string
 		if i := rule.Decide(clauses, &subject); i >= 0 {
 			to.clause = int32(i + 1)
 			to.marks = s.tree[i]
-			matches[i]++
+			decides[i] = true
 		}
 		for i := range clauses {
+			if clauses[i].Match(&subject) {
+				matches[i]++
+			}
 			if s.in[i] != 0 && rule.MatchFunc(clauses[i].In, &subject) {
 				to.marks |= s.in[i]
 			}
@@ -83,11 +107,11 @@ func newRules(text string, r *recording.Recording) (s *rules, unmatched []string
 		}
 	}
 	for i, n := range matches {
-		if n == 0 {
-			unmatched = append(unmatched, clauses[i].Text)
+		if !decides[i] {
+			idle = append(idle, idleClause{&clauses[i], n})
 		}
 	}
-	return s, unmatched, nil
+	return s, idle, nil
 }
 
 // ruleError shows where a rule is wrong.

@@ -245,6 +245,9 @@ func ftrace_register(p *ftracePkg) uintptr {
 	}
 	if c := ftraceLoadConfig(); c != nil {
 		c.apply(p)
+		if atomic.Load(&ftraceWeaves) == 0 {
+			ftraceSetWeaves()
+		}
 	} else {
 		p.define()
 	}

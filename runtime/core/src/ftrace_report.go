@@ -23,12 +23,21 @@ func ftraceReport() {
 	all := ftraceInstrumented()
 	for i := range c.clauses {
 		clause := &c.clauses[i]
+		what, overridden := "function", uint64(0)
+		if clause.Probes() {
+			what = "probe"
+		}
 		if c.matches[i] == 0 {
-			what := "function"
-			if clause.Probes() {
-				what = "probe"
+			overridden = ftraceOverridden(clause)
+			var digits [20]byte
+			switch overridden {
+			case 0:
+				ftraceComplain(`FTRACE: "` + clause.Text + `" matches no ` + what + ` (FTRACE_SHOW=1 lists them)`)
+			case 1:
+				ftraceComplain(`FTRACE: "` + clause.Text + `" matches 1 ` + what + `, but a later clause decides for it (the last one that matches does)`)
+			default:
+				ftraceComplain(`FTRACE: "` + clause.Text + `" matches ` + string(ftraceItoa(digits[:], overridden)) + " " + what + `s, but later clauses decide for them (the last one that matches does)`)
 			}
-			ftraceComplain(`FTRACE: "` + clause.Text + `" matches no ` + what + ` (FTRACE_SHOW=1 lists them)`)
 		}
 		if c.matches[i] != 0 && clause.Fields != "" {
 			if name := c.unknownField(i); name != "" {
@@ -50,7 +59,7 @@ func ftraceReport() {
 		b.str("# ftrace: \"")
 		b.str(clause.Text)
 		b.str("\" matches ")
-		b.uint(uint64(c.matches[i]))
+		b.uint(uint64(c.matches[i]) + overridden)
 		b.str(" of ")
 		if clause.Probes() {
 			b.uint(uint64(ftraceProbes()))
@@ -60,13 +69,31 @@ func ftraceReport() {
 			b.str(" functions (")
 		}
 		b.str(clause.Detail.String())
-		b.str(")\n")
+		b.byte(')')
+		if overridden != 0 {
+			b.str(", but later clauses decide")
+		}
+		b.byte('\n')
 		b.flush()
 	}
 	ftraceFreeText(b)
 	if ftraceShow {
 		ftraceShowAll(c)
 	}
+}
+
+// ftraceOverridden returns how many functions, or probes, a clause matches that decides for none: later
+// clauses decide for all of them.
+func ftraceOverridden(clause *ftrace_rule_Clause) (n uint64) {
+	for p := ftraceRegistry.first; p != nil; p = p.next {
+		for i := range p.nfuncs {
+			subject := p.fn(i).subject()
+			if clause.Match(&subject) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func (c *ftraceConfig) someName(bits uint32) bool {

@@ -90,14 +90,15 @@ func ftraceSetWeavesNow() {
 	semrelease(&ftraceRegistry.lock)
 }
 
-// ftraceSetWeaves switches weaving on if the rules in force show or record calls. FTRACE_ON_ERROR needs to know of lines also if they are not woven. The registry is locked: of two that find different things
-// the later one is right.
+// ftraceSetWeaves switches weaving on if the rules in force show or record calls. FTRACE_ON_ERROR needs to know of lines also if they are not woven.
+// The program's output is left alone until a function that is shown is there: rules that match nothing change nothing.
+// The registry is locked: of two that find different things the later one is right.
 func ftraceSetWeaves() {
 	weaves := uint32(0)
 	c := ftraceLoadConfig()
 	if c != nil && (ftraceOut.on || ftraceRecording.on) && (ftraceWeaveMode != ftraceWeaveOff || ftraceOnError != 0) && GOOS != "windows" {
 		for i := range c.clauses {
-			if c.clauses[i].Detail >= ftrace_rule_Call {
+			if c.clauses[i].Detail >= ftrace_rule_Call && (!ftraceOut.on || c.mayShow(i)) {
 				weaves = 1
 			}
 		}
@@ -107,6 +108,12 @@ func ftraceSetWeaves() {
 	if weaves == 0 {
 		ftraceWriteCopies()
 	}
+}
+
+// mayShow reports whether a function that clause i decides for is there, and, if the clause waits for
+// another one, that one too.
+func (c *ftraceConfig) mayShow(i int) bool {
+	return c.matches[i] != 0 && (c.in[i] == 0 || c.someName(c.in[i])) && (c.after[i] == 0 || c.someName(c.after[i]))
 }
 
 // ftraceMayWeave says whether what goroutine gp writes now may be woven. What the tracer's own work writes, such as an Error
