@@ -54,22 +54,31 @@ func (st *stmt) assigned() (list []token, columns []assigned) {
 	return list, columns
 }
 
-// assign gives variables their values, when all rows are known.
-func (s *Session) assign(r *Result, columns []assigned) error {
-	if len(columns) == 0 {
-		return nil
-	}
-	for row, err := r.read(); row != nil || err != nil; row, err = r.read() {
-		if err != nil {
-			return err
-		}
-		r.ahead = append(r.ahead, row)
-	}
+// assign lets variables get the values of columns as rows are given out.
+func (r *Result) assign(columns []assigned) {
+	r.assigns = columns
 	for _, a := range columns {
 		r.Columns[a.column].Name = a.name
-		if n := len(r.ahead); n > 0 {
-			s.user[a.variable] = r.ahead[n-1][a.column]
-		}
 	}
+}
+
+// mostUser is how many bytes the names and values of a session's @variables may have.
+const mostUser = mostText
+
+// assignUser gives @variable a value.
+func (s *Session) assignUser(name string, v value) error {
+	const each = 64 // what a variable takes at least
+	size := func(v value) int {
+		text, _ := v.(string)
+		return each + len(name) + len(text)
+	}
+	bytes := s.userBytes + size(v)
+	if old, ok := s.user[name]; ok {
+		bytes -= size(old)
+	}
+	if bytes > mostUser {
+		return NewError(erMemory, "Out of memory: the @variables of a session may have %d bytes", mostUser)
+	}
+	s.user[name], s.userBytes = v, bytes
 	return nil
 }

@@ -1,10 +1,10 @@
 package schema
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -32,6 +32,15 @@ const (
 	erVarReadOnly   = 1238
 	erUnsupported   = 1235
 	erInterrupted   = 1317
+	erTimeout       = 3024
+	erTooLong       = 1301
+	erRegexp        = 1139
+	erRegexpTime    = 3699
+	erTooDeep       = 1436
+	erTableFull     = 1114
+	erMemory        = 1041
+	erLock          = 1205
+	erVariableType  = 1232
 	erUnknown       = 1105
 	erTableExists   = 1050
 	erNoFunction    = 1305
@@ -46,9 +55,14 @@ const (
 
 var states = map[uint16]string{
 	erDenied: "42000", erNoSuchTable: "42S02", erSyntax: "42000", erUnknownColumn: "42S22", erUnknownDB: "42000", erTruncated: "01000",
-	erNull: "23000", erUnsupported: "42000", erInterrupted: "70100", erTableExists: "42S01", erNoFunction: "42000", erAmbiguous: "23000", erColumnCount: "21S01",
+	erNull: "23000", erUnsupported: "42000", erInterrupted: "70100", erVariableType: "42000", erTableExists: "42S01", erNoFunction: "42000", erAmbiguous: "23000", erColumnCount: "21S01",
 	erBadTable: "42S02", erDBDenied: "42000", erWrongValue: "42000",
 	1040: "08004", 1043: "08S01", 1045: "28000", 1047: "08S01", 1065: "42000", 1139: "42000",
+}
+
+// tooDeep is the error of a statement with too much of it within each other.
+func tooDeep() *Error {
+	return NewError(erTooDeep, "Thread stack overrun: a statement can have %d parentheses or operators within each other", mostDepth)
 }
 
 // NewError returns an error with MySQL's number.
@@ -67,9 +81,10 @@ func sourceError(source Source, err error) *Error {
 }
 
 var (
-	nearError   = regexp.MustCompile(`near "((?:[^"]|"")*)": syntax error`)
-	engineError = regexp.MustCompile(`^(?:SQL logic error|constraint failed|database table is locked)?:? ?(.*?)(?: \(\d+\))?$`)
-	quotedName  = regexp.MustCompile(`: "?([^ ":]+)"?`)
+	functionError = regexp.MustCompile(`ERROR ([0-9]+) \([0-9A-Z]+\): (.*?)(?: \(\d+\))?$`)
+	nearError     = regexp.MustCompile(`near "((?:[^"]|"")*)": syntax error`)
+	engineError   = regexp.MustCompile(`^(?:SQL logic error|constraint failed|database table is locked)?:? ?(.*?)(?: \(\d+\))?$`)
+	quotedName    = regexp.MustCompile(`: "?([^ ":]+)"?`)
 )
 
 // asError gives an error of the engine the number that MySQL has for it.
@@ -80,10 +95,14 @@ func (s *Session) asError(err error) *Error {
 		return nil
 	case errors.As(err, &known):
 		return known
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return NewError(erInterrupted, "Query execution was interrupted")
+	case errors.As(s.interrupted(), &known):
+		return known
 	}
 	text := err.Error()
+	if m := functionError.FindStringSubmatch(text); m != nil { // that a function returned
+		number, _ := strconv.ParseUint(m[1], 10, 16)
+		return NewError(uint16(number), "%s", m[2])
+	}
 	if m := nearError.FindStringSubmatch(text); m != nil {
 		return NewError(erSyntax, "You have an error in your SQL syntax; check the manual for the right syntax to use near '%s'", m[1])
 	}
@@ -128,8 +147,18 @@ func (s *Session) asError(err error) *Error {
 		return NewError(erColumnCount, "Column count doesn't match value count at row 1")
 	case has("doesn't yet support"):
 		return NewError(erUnsupported, "%s", strings.ToUpper(text[:1])+text[1:])
-	case has("from regexp"):
-		return NewError(1139, "G%s", text[1:])
+	case has("string or blob too big"):
+		return NewError(erTooLong, "A value is larger than max_allowed_packet (%d)", mostText)
+	case has("out of memory"):
+		return NewError(erMemory, "Out of memory: the statements of all clients together may use %d MB", mostHeap>>20)
+	case has("database or disk is full"):
+		return NewError(erTableFull, "The table is full: the schema test, or the disk, has no room for more")
+	case has("database is locked"), has("database table is locked"):
+		return NewError(erLock, "Lock wait timeout exceeded; try restarting transaction")
+	case has("Expression tree is too large"), has("parser stack overflow"), has("too many terms in compound"):
+		return tooDeep()
+	case has("pattern too complex"):
+		return NewError(erUnsupported, "This version of ftrace doesn't yet support a pattern of LIKE of more than %d bytes", mostPattern)
 	case has("interrupted"):
 		return NewError(erInterrupted, "Query execution was interrupted")
 	}

@@ -50,11 +50,11 @@ var functions = map[string]function{
 	"upper":            {1, text1(strings.ToUpper)},
 	"lower":            {1, text1(strings.ToLower)},
 	"reverse":          {1, text1(reversed)},
-	"repeat":           {2, repeated},
-	"field":            {-1, field},
-	"find_in_set": {2, func(a []driver.Value) driver.Value {
-		return int64(slices.IndexFunc(strings.Split(asText(a[1]), ","), func(s string) bool { return asText(a[1]) != "" && strings.EqualFold(s, asText(a[0])) }) + 1)
-	}},
+	"repeat":           {2, func(a []driver.Value) driver.Value { return repeated("repeat", asText(a[0]), asNumber(a[1])) }},
+	"replace":          {3, replaced},
+
+	"field":       {-1, field},
+	"find_in_set": {2, findInSet},
 	"strcmp": {2, func(a []driver.Value) driver.Value {
 		return int64(strings.Compare(strings.ToLower(asText(a[0])), strings.ToLower(asText(a[1]))))
 	}},
@@ -74,27 +74,21 @@ var functions = map[string]function{
 	"lcase":            {1, text1(strings.ToLower)},
 	"format_pico_time": {1, formatPicoseconds},
 	"format_time":      {1, formatPicoseconds}, // of MySQL's schema sys
-	"left":             {2, func(a []driver.Value) driver.Value { return cut(a, func(r []rune, n int) []rune { return r[:n] }) }},
-	"right": {2, func(a []driver.Value) driver.Value {
-		return cut(a, func(r []rune, n int) []rune { return r[len(r)-n:] })
-	}},
-	"substring_index": {3, substringIndex},
-	"locate":          between(2, 3, locate),
-	"instr":           {2, func(a []driver.Value) driver.Value { return locate([]driver.Value{a[1], a[0]}) }},
-	"lpad":            {3, func(a []driver.Value) driver.Value { return pad(a, true) }},
-	"rpad":            {3, func(a []driver.Value) driver.Value { return pad(a, false) }},
-	"greatest":        {-1, func(a []driver.Value) driver.Value { return extreme(a, 1) }},
-	"least":           {-1, func(a []driver.Value) driver.Value { return extreme(a, -1) }},
+	"left":             {2, func(a []driver.Value) driver.Value { return ends(a, true) }},
+	"right":            {2, func(a []driver.Value) driver.Value { return ends(a, false) }},
+	"substring_index":  {3, substringIndex},
+	"locate":           between(2, 3, locate),
+	"instr":            {2, func(a []driver.Value) driver.Value { return locate([]driver.Value{a[1], a[0]}) }},
+	"lpad":             {3, func(a []driver.Value) driver.Value { return pad(a, true) }},
+	"rpad":             {3, func(a []driver.Value) driver.Value { return pad(a, false) }},
+	"greatest":         {-1, func(a []driver.Value) driver.Value { return extreme(a, 1) }},
+	"least":            {-1, func(a []driver.Value) driver.Value { return extreme(a, -1) }},
 	"enum_index": {1, func(a []driver.Value) driver.Value {
 		for _, values := range [][]string{{"YES", "NO"}, TimerNames} {
 			if i := slices.Index(values, asText(a[0])); i >= 0 {
 				return int64(i + 1)
 			}
 		}
-		return int64(0)
-	}},
-	"sleep": {1, func(a []driver.Value) driver.Value {
-		time.Sleep(time.Duration(min(max(asNumber(a[0]), 0), 60) * float64(time.Second)))
 		return int64(0)
 	}},
 	"is_null":  {1, func(a []driver.Value) driver.Value { return truth(a[0] == nil) }},
@@ -107,6 +101,8 @@ var registerFunctions = sync.OnceValue(func() error {
 	}
 	all := maps.Clone(functions)
 	maps.Copy(all, textFunctions)
+	maps.Copy(all, sessionFunctions)
+	maps.Copy(all, foreign)
 	maps.Copy(all, timeFunctions)
 	for name, f := range all {
 		err := sqlite.RegisterScalarFunction(name, f.args, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
@@ -145,8 +141,9 @@ func asNumber(v driver.Value) float64 {
 	case float64:
 		return v
 	}
+	text := strings.TrimLeft(asText(v), " \t\r\n")
 	var f float64
-	fmt.Sscan(asText(v), &f)
+	fmt.Sscan(text[:min(len(text), 4096)], &f) // no number has more digits
 	return f
 }
 
@@ -161,53 +158,16 @@ func text1(f func(string) string) func([]driver.Value) driver.Value {
 	return func(a []driver.Value) driver.Value { return f(asText(a[0])) }
 }
 
-func cut(a []driver.Value, part func([]rune, int) []rune) driver.Value {
-	r := []rune(asText(a[0]))
-	return string(part(r, min(max(int(asNumber(a[1])), 0), len(r))))
-}
-
 // concat is NULL if an argument is: SQLite's own leaves such out.
 func concat(a []driver.Value) driver.Value {
-	var b strings.Builder
-	for _, v := range a {
-		text, ok := Format(v)
-		if !ok {
+	texts := make([]string, len(a))
+	for i, v := range a {
+		var ok bool
+		if texts[i], ok = Format(v); !ok {
 			return nil
 		}
-		b.WriteString(text)
 	}
-	return b.String()
-}
-
-func substringIndex(a []driver.Value) driver.Value {
-	s, by, n := asText(a[0]), asText(a[1]), int(asNumber(a[2]))
-	parts := strings.Split(s, by)
-	switch {
-	case by == "" || n == 0:
-		return ""
-	case n > 0:
-		return strings.Join(parts[:min(n, len(parts))], by)
-	}
-	return strings.Join(parts[max(len(parts)+n, 0):], by)
-}
-
-func pad(a []driver.Value, left bool) driver.Value {
-	s, n, with := []rune(asText(a[0])), min(int(asNumber(a[1])), 1<<16), []rune(asText(a[2]))
-	if n < 0 || len(with) == 0 && n > len(s) {
-		return nil
-	}
-	if n <= len(s) {
-		return string(s[:n])
-	}
-	var fill []rune
-	for len(fill) < n-len(s) {
-		fill = append(fill, with...)
-	}
-	fill = fill[:n-len(s)]
-	if left {
-		return string(fill) + string(s)
-	}
-	return string(s) + string(fill)
+	return joined("concat", texts...)
 }
 
 // extreme returns the largest or the smallest of the values, as numbers if one is.
@@ -229,20 +189,6 @@ func extreme(a []driver.Value, sign float64) driver.Value {
 	return best
 }
 
-func reversed(s string) string {
-	r := []rune(s)
-	slices.Reverse(r)
-	return string(r)
-}
-
-func repeated(a []driver.Value) driver.Value {
-	s, n := asText(a[0]), max(asNumber(a[1]), 0)
-	if n*float64(len(s)) > 1<<20 {
-		return nil // as MySQL has a limit
-	}
-	return strings.Repeat(s, int(math.Round(n)))
-}
-
 // field is FIELD(x, a, b): which of the others x is, 0: none.
 func field(a []driver.Value) driver.Value {
 	if len(a) == 0 || a[0] == nil {
@@ -256,38 +202,6 @@ func field(a []driver.Value) driver.Value {
 		}
 	}
 	return int64(0)
-}
-
-// locate is LOCATE(part, text[, from]).
-func locate(a []driver.Value) driver.Value {
-	part, text, from := strings.ToLower(asText(a[0])), []rune(strings.ToLower(asText(a[1]))), 1
-	if len(a) == 3 {
-		from = int(asNumber(a[2]))
-	}
-	if from < 1 || from > len(text)+1 {
-		return int64(0)
-	}
-	before, _, found := strings.Cut(string(text[from-1:]), part)
-	if !found {
-		return int64(0)
-	}
-	return int64(from + utf8.RuneCountInString(before))
-}
-
-// substring is SUBSTRING(text, from[, length]), from the end if from is negative.
-func substring(a []driver.Value) driver.Value {
-	text := []rune(asText(a[0]))
-	from, n := int(math.Round(asNumber(a[1]))), len(text)
-	if len(a) == 3 {
-		n = int(math.Round(min(asNumber(a[2]), float64(n))))
-	}
-	if from < 0 {
-		from += len(text) + 1
-	}
-	if from < 1 || from > len(text) || n < 1 {
-		return ""
-	}
-	return string(text[from-1 : min(from-1+n, len(text))])
 }
 
 func rounded(a []driver.Value) driver.Value {

@@ -12,7 +12,6 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -21,22 +20,21 @@ import (
 
 // textFunctions are those of MySQL that look for something in text, or write numbers and sums of bytes in other ways.
 var textFunctions = map[string]function{
-	"ascii":          {1, func(a []driver.Value) driver.Value { return firstBytes(asText(a[0]), 1) }},
-	"ord":            {1, func(a []driver.Value) driver.Value { return firstBytes(asText(a[0]), utf8.UTFMax) }},
-	"space":          {1, func(a []driver.Value) driver.Value { return repeated([]driver.Value{" ", a[0]}) }},
-	"elt":            {-1, elt},
-	"trim_both":      {2, func(a []driver.Value) driver.Value { return trim(a, true, true) }},
-	"trim_leading":   {2, func(a []driver.Value) driver.Value { return trim(a, true, false) }},
-	"trim_trailing":  {2, func(a []driver.Value) driver.Value { return trim(a, false, true) }},
-	"regexp":         {2, func(a []driver.Value) driver.Value { return regexpLike([]driver.Value{a[1], a[0]}) }},
-	"regexp_like":    between(2, 3, regexpLike),
-	"regexp_substr":  {2, regexpSubstr},
-	"regexp_instr":   {2, regexpInstr},
-	"regexp_replace": {3, regexpReplace},
-	"hex":            {1, hexadecimal},
-	"conv":           {3, conv},
-	"bin":            {1, func(a []driver.Value) driver.Value { return conv([]driver.Value{a[0], int64(10), int64(2)}) }},
-	"oct":            {1, func(a []driver.Value) driver.Value { return conv([]driver.Value{a[0], int64(10), int64(8)}) }},
+	"ascii":         {1, func(a []driver.Value) driver.Value { return firstBytes(asText(a[0]), 1) }},
+	"ord":           {1, func(a []driver.Value) driver.Value { return firstBytes(asText(a[0]), utf8.UTFMax) }},
+	"space":         {1, func(a []driver.Value) driver.Value { return repeated("space", " ", asNumber(a[0])) }},
+	"elt":           {-1, elt},
+	"trim_both":     {2, func(a []driver.Value) driver.Value { return trim(a, true, true) }},
+	"trim_leading":  {2, func(a []driver.Value) driver.Value { return trim(a, true, false) }},
+	"trim_trailing": {2, func(a []driver.Value) driver.Value { return trim(a, false, true) }},
+	"regexp":        {2, func(a []driver.Value) driver.Value { return regexpLike([]driver.Value{a[1], a[0]}) }},
+	"regexp_like":   between(2, 3, regexpLike),
+	"regexp_substr": {2, regexpSubstr},
+	"regexp_instr":  {2, regexpInstr},
+	"hex":           {1, hexadecimal},
+	"conv":          {3, conv},
+	"bin":           {1, func(a []driver.Value) driver.Value { return conv([]driver.Value{a[0], int64(10), int64(2)}) }},
+	"oct":           {1, func(a []driver.Value) driver.Value { return conv([]driver.Value{a[0], int64(10), int64(8)}) }},
 	"bit_count": {1, func(a []driver.Value) driver.Value {
 		n, _ := signed(a).(int64)
 		return int64(bits.OnesCount64(uint64(n)))
@@ -87,20 +85,19 @@ func trim(a []driver.Value, leading, trailing bool) driver.Value {
 }
 
 // lastExpression is the one that was read last: a statement asks for the same one for each row.
-var lastExpression atomic.Pointer[regexp.Regexp]
+var lastExpression atomic.Pointer[matcher]
 
 // expression reads a regular expression, which ignores case.
-func expression(text string) (*regexp.Regexp, error) {
+func expression(text string) (*matcher, error) {
 	text = "(?i)" + text
 	if last := lastExpression.Load(); last != nil && last.String() == text {
 		return last, nil
 	}
-	re, err := regexp.Compile(text)
-	if err != nil {
-		return nil, fmt.Errorf("got error '%w' from regexp", err)
+	re, err := newMatcher(text)
+	if err == nil {
+		lastExpression.Store(re)
 	}
-	lastExpression.Store(re)
-	return re, nil
+	return re, err
 }
 
 // regexpLike is REGEXP_LIKE(text, expression[, flags]).
@@ -114,12 +111,18 @@ func regexpLike(a []driver.Value) driver.Value {
 	if err != nil {
 		return err
 	}
+	if err := re.allows(asText(a[0])); err != nil {
+		return err
+	}
 	return truth(re.MatchString(asText(a[0])))
 }
 
 func regexpSubstr(a []driver.Value) driver.Value {
 	re, err := expression(asText(a[1]))
 	if err != nil {
+		return err
+	}
+	if err := re.allows(asText(a[0])); err != nil {
 		return err
 	}
 	return re.FindString(asText(a[0]))
@@ -131,31 +134,14 @@ func regexpInstr(a []driver.Value) driver.Value {
 		return err
 	}
 	text := asText(a[0])
+	if err := re.allows(text); err != nil {
+		return err
+	}
 	at := re.FindStringIndex(text)
 	if at == nil {
 		return int64(0)
 	}
 	return int64(utf8.RuneCountInString(text[:at[0]]) + 1)
-}
-
-// group is a reference to a group of the expression in what replaces it: \1, and $1 as MySQL has it.
-var group = regexp.MustCompile(`\\(\\|[0-9])|\$[0-9]?`)
-
-func regexpReplace(a []driver.Value) driver.Value {
-	re, err := expression(asText(a[1]))
-	if err != nil {
-		return err
-	}
-	by := group.ReplaceAllStringFunc(asText(a[2]), func(s string) string {
-		switch s {
-		case `\\`:
-			return `\`
-		case "$":
-			return "$$"
-		}
-		return "${" + s[1:] + "}"
-	})
-	return re.ReplaceAllString(asText(a[0]), by)
 }
 
 // hexadecimal is HEX(x), of a number or of text.
@@ -166,7 +152,11 @@ func hexadecimal(a []driver.Value) driver.Value {
 	case float64:
 		return fmt.Sprintf("%X", uint64(int64(math.Round(v))))
 	}
-	return fmt.Sprintf("%X", asText(a[0]))
+	text := asText(a[0])
+	if len(text) > mostText/2 {
+		return tooLong("hex")
+	}
+	return strings.ToUpper(hex.EncodeToString([]byte(text)))
 }
 
 // conv is CONV(number, base, other base), of numbers below 1<<64. With a negative base they are signed.

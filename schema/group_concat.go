@@ -78,6 +78,9 @@ func (c *concatenation) Step(_ *sqlite.FunctionContext, args []driver.Value) err
 	if err != nil || n > len(text) {
 		return fmt.Errorf("concatenated: %q has no separator", text)
 	}
+	if c.text.Len()+len(text) > mostText {
+		return tooLong("group_concat")
+	}
 	if c.any {
 		c.text.WriteString(text[:n])
 	}

@@ -169,6 +169,9 @@ func parseTime(v driver.Value) (t time.Time, day, ok bool) {
 // intervalNumbers returns the numbers in the value of an interval of several units. The last ones are meant if there are fewer; what follows a second is a fraction of it.
 func intervalNumbers(v driver.Value, units []string) (list []float64, ok bool) {
 	text := strings.TrimSpace(asText(v))
+	if len(text) > 1000 {
+		return nil, false
+	}
 	text, negative := strings.CutPrefix(text, "-")
 	digits := strings.FieldsFunc(text, func(c rune) bool { return c < '0' || c > '9' })
 	if len(digits) > len(units) {

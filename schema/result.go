@@ -34,12 +34,17 @@ type Result struct {
 	rows    *sql.Rows
 	ahead   [][]any // that were read to know the types, or that are all there are
 	ended   bool
-	given   int64 // rows that were
-	found   int64 // rows that there were without LIMIT, if SQL_CALC_FOUND_ROWS asked for that, else 0
+	whole   bool       // the statement ends with it
+	assigns []assigned // columns that variables get
+	given   int64      // rows that were
+	found   int64      // rows that there were without LIMIT, if SQL_CALC_FOUND_ROWS asked for that, else 0
 }
 
 // lookahead is how many rows are read before the first is given out: the types of columns that are expressions are told by their values.
-const lookahead = 256
+const (
+	lookahead      = 256
+	lookaheadBytes = 1 << 20
+)
 
 // result makes a result of SQLite's rows. names are those of columns whose text was rewritten.
 func (s *Session) result(rows *sql.Rows, names map[string]string) (*Result, error) {
@@ -68,7 +73,7 @@ func (s *Session) result(rows *sql.Rows, names map[string]string) (*Result, erro
 		}
 		r.Columns = append(r.Columns, c)
 	}
-	for len(r.ahead) < lookahead {
+	for bytes := 0; len(r.ahead) < lookahead && bytes < lookaheadBytes; {
 		row, err := r.read()
 		if err != nil {
 			return nil, err
@@ -77,6 +82,7 @@ func (s *Session) result(rows *sql.Rows, names map[string]string) (*Result, erro
 			break
 		}
 		r.ahead = append(r.ahead, row)
+		bytes += rowBytes(row)
 	}
 	for i := range r.Columns {
 		if !known[i] {
@@ -112,10 +118,13 @@ func (r *Result) read() ([]any, error) {
 	}
 	if !r.rows.Next() {
 		err := r.rows.Err()
-		r.end()
 		if r.session.failed != nil {
 			err = r.session.failed
 		}
+		if err != nil {
+			err = r.session.asError(err)
+		}
+		r.end()
 		return nil, err
 	}
 	row := make([]any, len(r.Columns))
@@ -137,7 +146,22 @@ func (r *Result) read() ([]any, error) {
 			row[i] = v.Format(time.DateTime)
 		}
 	}
+	if rowBytes(row) > mostText {
+		r.assigns = nil
+		r.Close()
+		return nil, NewError(erTooLong, "A row is larger than max_allowed_packet (%d)", mostText)
+	}
 	return row, nil
+}
+
+// rowBytes returns how long the texts of a row are, together.
+func rowBytes(row []any) (n int) {
+	for _, v := range row {
+		if text, ok := v.(string); ok {
+			n += len(text)
+		}
+	}
+	return n
 }
 
 // Next returns the next row, of nil, int64, float64 and string; nil if there is none. Errors are *Errors.
@@ -145,17 +169,29 @@ func (r *Result) Next() ([]any, error) {
 	if len(r.ahead) > 0 {
 		row := r.ahead[0]
 		r.ahead = r.ahead[1:]
-		r.given++
-		return row, nil
+		return row, r.give(row)
 	}
 	row, err := r.read()
 	if err != nil {
 		return nil, r.session.asError(err)
 	}
-	if row != nil {
-		r.given++
+	if row == nil {
+		return nil, nil
 	}
-	return row, nil
+	return row, r.give(row)
+}
+
+// give counts a row that is given out, and assigns what it has to variables.
+func (r *Result) give(row []any) error {
+	r.given++
+	for _, a := range r.assigns {
+		if err := r.session.assignUser(a.variable, row[a.column]); err != nil {
+			r.assigns = nil
+			r.Close()
+			return err
+		}
+	}
+	return nil
 }
 
 // rowsFound is what FOUND_ROWS() is behind a statement, which gave nil if it failed.
@@ -176,6 +212,10 @@ func (r *Result) rowsChanged() int64 {
 
 // Close ends the result before its last row.
 func (r *Result) Close() {
+	for more := len(r.assigns) > 0; more; { // all rows count
+		row, err := r.Next()
+		more = row != nil && err == nil
+	}
 	if r.rows != nil && !r.ended {
 		r.end()
 	}
@@ -185,7 +225,9 @@ func (r *Result) Close() {
 func (r *Result) end() {
 	r.ended = true
 	r.rows.Close()
-	r.session.does("")
+	if r.whole {
+		r.session.over()
+	}
 }
 
 // Format returns a value as MySQL's clients show it. It is not ok if it is NULL.

@@ -89,6 +89,9 @@ func (r *rewriter) token(i int) error {
 	if r.skip[i] {
 		return nil
 	}
+	if t.identifier() && engines(t.text) {
+		return NewError(erUnsupported, "This version of ftrace doesn't yet support '%s': it is a name of the engine's own", t.text)
+	}
 	switch t.kind {
 	case name:
 		r.out[i] = quoteName(t.text)
@@ -176,6 +179,8 @@ func (r *rewriter) token(i int) error {
 				return NewError(erUnsupported, "This version of ftrace doesn't yet support 'EXTRACT(%s FROM ...)'", t.text)
 			}
 			r.out[i] = quoteString(t.text)
+		case sessionFunctions[strings.ToLower(t.text)].call != nil && call:
+			r.sessionCall(i)
 		case upper == "TRIM" && call:
 			r.trim(i)
 		case r.separates(i):
@@ -206,6 +211,13 @@ func (r *rewriter) token(i int) error {
 		r.out[i] = t.text
 	}
 	return nil
+}
+
+// engines reports whether a name is one of SQLite's own tables by which limits, or pages, can be
+// changed.
+func engines(name string) bool {
+	const pragma = "pragma_"
+	return len(name) > len(pragma) && strings.EqualFold(name[:len(pragma)], pragma) || strings.EqualFold(name, "sqlite_dbpage")
 }
 
 // enums are the columns that are enumerations.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,10 +22,14 @@ type Catalog struct {
 	Several bool
 	// Test is the file of the schema test. Without, it is kept in memory, for all sessions of the catalog, until the catalog is closed.
 	Test string
+	// Timeout is how long a statement may take, if its session does not change that by
+	// max_statement_time. 0: as long as it likes.
+	Timeout time.Duration
 	// Find is called before a statement takes snapshots, and may add and remove sources. It may be nil.
 	Find func()
 
 	mu        sync.Mutex
+	globals   map[string]string // variables that differ from variableDefaults
 	sources   []Source
 	schemas   []*Schema
 	keep      *sql.DB // has the schema test open
@@ -121,6 +126,9 @@ func (c *Catalog) start() {
 	c.once.Do(func() {
 		c.started = time.Now()
 		c.number = catalogs.Add(1)
+		if c.Timeout > 0 {
+			c.globals = map[string]string{"max_statement_time": strconv.FormatFloat(c.Timeout.Seconds(), 'f', -1, 64)}
+		}
 		c.schemas = append([]*Schema{
 			{name: "performance_schema", tables: performanceTables, sources: c.Sources, several: c.Several},
 			{name: "information_schema", tables: informationTables, information: true},
@@ -171,10 +179,13 @@ type Session struct {
 	doing     atomic.Pointer[activity]
 	db        *sql.DB
 	conn      *sql.Conn
+	engine    *engine
+	running   *running // the statement; nil: there is none
 	number    string
 	database  string
 	variables map[string]string
 	user      map[string]value // @variables
+	userBytes int
 	statement statementState
 	failed    error   // of the tables, in this statement
 	last      *Result // of the statement before; nil if it failed
@@ -199,6 +210,9 @@ type tableKey struct {
 // Session opens a session.
 func (c *Catalog) Session(ctx context.Context) (*Session, error) {
 	c.start()
+	if err := limitHeap(); err != nil {
+		return nil, err
+	}
 	if err := registerOnce(); err != nil {
 		return nil, err
 	}
@@ -206,7 +220,7 @@ func (c *Catalog) Session(ctx context.Context) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{catalog: c, number: fmt.Sprint(c.numbers.Add(1), "_", c.number), database: "performance_schema",
-		variables: maps.Clone(variableDefaults), user: map[string]value{}}
+		variables: c.variables(), user: map[string]value{}}
 	s.Identify(0, "ftrace@localhost", nil)
 	s.does("")
 	var err error
@@ -228,6 +242,9 @@ func (s *Session) attach(ctx context.Context) (err error) {
 	if s.conn, err = s.db.Conn(ctx); err != nil {
 		return err
 	}
+	if s.engine, err = newEngine(s.conn); err != nil {
+		return err
+	}
 	run := func(format string, args ...any) {
 		if err == nil {
 			if _, err = s.conn.ExecContext(ctx, fmt.Sprintf(format, args...)); err != nil {
@@ -242,6 +259,10 @@ func (s *Session) attach(ctx context.Context) (err error) {
 		}
 	}
 	run(`ATTACH '%s' AS test`, s.catalog.testFile())
+	if s.catalog.Test == "" {
+		run(`PRAGMA test.max_page_count = %d`, mostTest/4096)
+	}
+	run(`PRAGMA temp.max_page_count = %d`, mostTest/4096)
 	if err == nil && s.catalog.Test == "" {
 		s.catalog.mu.Lock()
 		defer s.catalog.mu.Unlock()
@@ -296,8 +317,12 @@ func (w *identity) grantee() string { return fmt.Sprintf("'%s'@'%s'", w.user, w.
 
 // Close ends the session.
 func (s *Session) Close() error {
+	s.finish()
 	if _, ok := sessions.LoadAndDelete(s.number); ok && s.conn != nil {
 		s.catalog.connected.Add(-1)
+		if s.engine != nil {
+			s.engine.close()
+		}
 		s.conn.Close()
 	}
 	return s.db.Close()
@@ -413,9 +438,10 @@ func (s *Session) Version() string { return serverVersion }
 
 // Reset makes the session what it was when it was opened.
 func (s *Session) Reset() {
+	s.finish()
 	s.conn.ExecContext(context.Background(), "ROLLBACK")
 	s.database = "performance_schema"
-	s.variables, s.user = maps.Clone(variableDefaults), map[string]value{}
+	s.variables, s.user, s.userBytes = s.catalog.variables(), map[string]value{}, 0
 	s.does("")
 }
 

@@ -13,18 +13,32 @@ func (s *Session) Query(ctx context.Context, text string, args []any) (*Result, 
 	s.statement, s.failed = statementState{}, nil
 	s.catalog.questions.Add(1)
 	s.does(text)
-	r, err := s.query(ctx, text, args)
-	s.last = r
-	if err != nil || r.rows == nil || r.ended {
-		s.does("")
-	}
+	s.begin(ctx)
+	err := s.interrupted()
+	var r *Result
 	if err == nil {
-		return r, nil
+		// What ends the context ends the statement by itself, see engine.
+		r, err = s.query(context.WithoutCancel(ctx), text, args)
 	}
-	if s.failed != nil {
+	s.last = r
+	switch {
+	case err == nil && r.rows != nil && !r.ended:
+		r.whole = true
+		return r, nil
+	case s.failed != nil:
 		err = s.failed
 	}
-	return nil, s.asError(err)
+	if err != nil {
+		r, err = nil, s.asError(err)
+	}
+	s.over()
+	return r, err
+}
+
+// over ends the statement that was run.
+func (s *Session) over() {
+	s.finish()
+	s.does("")
 }
 
 // A handler runs the statements that begin with a word.
@@ -108,16 +122,22 @@ func (s *Session) query(ctx context.Context, text string, args []any) (*Result, 
 	for len(list) > 2 && list[0].is("(") && (list[1].is("SELECT") || list[1].is("WITH") || list[1].is("(")) && (&rewriter{tokens: list}).closing(0) == len(list)-1 {
 		list = list[1 : len(list)-1]
 	}
-	first := strings.ToUpper(list[0].text)
+	return s.dispatch(ctx, &stmt{text, list, args})
+}
+
+// dispatch runs a statement, in the time that it has.
+func (s *Session) dispatch(ctx context.Context, st *stmt) (*Result, error) {
+	s.running.limit(s.timeOf(st))
+	first := strings.ToUpper(st.at(0).text)
 	h := handlers[first]
 	switch {
-	case h != nil && list[0].kind != name && list[0].kind != str:
-		return h(s, ctx, &stmt{text, list, args})
+	case h != nil && st.at(0).kind != name && st.at(0).kind != str:
+		return h(s, ctx, st)
 	case first == "GRANT" || first == "REVOKE" || first == "CALL" || first == "PREPARE" || first == "EXECUTE" || first == "DEALLOCATE" || first == "LOAD" || first == "KILL" || first == "HANDLER" || first == "ANALYZE" ||
 		first == "CHECK" || first == "OPTIMIZE" || first == "REPAIR" || first == "CHECKSUM" || first == "HELP" || first == "INSTALL":
 		return nil, NewError(erUnsupported, "This version of ftrace doesn't yet support '%s'", first)
 	}
-	return nil, syntaxError(text[list[0].start:])
+	return nil, syntaxError(st.rest(0))
 }
 
 // sel is a statement that reads.
@@ -150,7 +170,8 @@ func (s *Session) sel(ctx context.Context, st *stmt) (*Result, error) {
 		return nil, err
 	}
 	r.found = found
-	return r, s.assign(r, columns)
+	r.assign(columns)
+	return r, nil
 }
 
 // found counts the rows that SELECT SQL_CALC_FOUND_ROWS ... LIMIT has without the limit; 0 if it is no such statement.

@@ -187,6 +187,9 @@ func dateFormat(a []driver.Value) driver.Value {
 	var b strings.Builder
 	format := asText(a[1])
 	for i := 0; i < len(format); i++ {
+		if b.Len() > mostText {
+			return tooLong("date_format")
+		}
 		if format[i] != '%' || i+1 == len(format) {
 			b.WriteByte(format[i])
 			continue

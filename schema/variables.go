@@ -3,8 +3,11 @@ package schema
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // variableDefaults are the variables that clients ask for, as MySQL has them.
@@ -13,7 +16,7 @@ var variableDefaults = map[string]string{
 	"character_set_database": "utf8mb4", "character_set_results": "utf8mb4", "character_set_server": "utf8mb4", "character_set_system": "utf8",
 	"collation_connection": "utf8mb4_general_ci", "collation_database": "utf8mb4_general_ci", "collation_server": "utf8mb4_general_ci",
 	"default_storage_engine": "PERFORMANCE_SCHEMA", "foreign_key_checks": "ON", "have_ssl": "DISABLED", "init_connect": "",
-	"interactive_timeout": "28800", "license": "MIT", "lower_case_table_names": "2", "max_allowed_packet": "67108864", "max_execution_time": "0",
+	"interactive_timeout": "28800", "license": "MIT", "lower_case_table_names": "2", "max_allowed_packet": "67108864", "max_execution_time": "0", "max_statement_time": "0",
 	"net_buffer_length": "16384", "net_read_timeout": "30", "net_write_timeout": "60", "performance_schema": "ON", "protocol_version": "10",
 	"query_cache_size": "0", "query_cache_type": "OFF", "session_track_schema": "ON", "sql_auto_is_null": "OFF", "sql_mode": "STRICT_TRANS_TABLES",
 	"sql_notes": "ON", "sql_safe_updates": "OFF", "sql_select_limit": "18446744073709551615", "sql_warnings": "OFF",
@@ -34,6 +37,25 @@ var variableDefaults = map[string]string{
 // fixedVariables can't be set.
 var fixedVariables = []string{"version", "version_comment", "license", "hostname", "port", "performance_schema", "protocol_version", "lower_case_table_names", "character_set_system", "system_time_zone", "have_ssl"}
 
+// numericVariables have an effect. They are integers of at least so much, but max_statement_time,
+// which may be any number of seconds. SET GLOBAL changes them for the sessions that begin later.
+var numericVariables = map[string]int64{"max_execution_time": 0, "max_statement_time": 0, "wait_timeout": 1, "interactive_timeout": 1, "net_write_timeout": 1}
+
+// variables returns the variables that a session begins with.
+func (c *Catalog) variables() map[string]string {
+	variables := maps.Clone(variableDefaults)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.Copy(variables, c.globals)
+	return variables
+}
+
+// Seconds returns a variable of the session that is a number of seconds.
+func (s *Session) Seconds(name string) time.Duration {
+	seconds, _ := strconv.ParseInt(s.variables[name], 10, 64)
+	return time.Duration(min(seconds, mostTime/1000)) * time.Second
+}
+
 // plainVariable returns a variable's name without its scope.
 func plainVariable(name string) string {
 	name = strings.ToLower(name)
@@ -45,7 +67,11 @@ func plainVariable(name string) string {
 
 // variable returns @@name.
 func (s *Session) variable(name string) (value, error) {
-	v, ok := s.variables[plainVariable(name)]
+	from := s.variables
+	if isGlobal(name) && isNumeric(plainVariable(name)) {
+		from = s.catalog.variables()
+	}
+	v, ok := from[plainVariable(name)]
 	if !ok {
 		return nil, NewError(erUnknownVar, "Unknown system variable '%s'", plainVariable(name))
 	}
@@ -66,19 +92,27 @@ func (s *Session) variable(name string) (value, error) {
 
 // set is SET: of variables, which are kept but change nothing, of @variables, and of names of character sets.
 func (s *Session) set(ctx context.Context, st *stmt) (*Result, error) {
-	i := 1
 	switch {
+	case st.at(1).is("STATEMENT"):
+		return s.setStatement(ctx, st)
 	case st.at(1).is("NAMES"), st.at(1).is("CHARACTER"), st.at(1).is("CHARSET"), st.at(1).is("TRANSACTION"), (st.at(1).is("SESSION") || st.at(1).is("GLOBAL")) && st.at(2).is("TRANSACTION"):
 		return &Result{}, nil
 	}
+	return &Result{}, s.setAll(ctx, st, 1)
+}
+
+// setAll sets the variables from a token on.
+func (s *Session) setAll(ctx context.Context, st *stmt, i int) error {
+	global := false
 	for i < len(st.tokens) {
 		for st.at(i).is("SESSION") || st.at(i).is("GLOBAL") || st.at(i).is("LOCAL") {
+			global = st.at(i).is("GLOBAL")
 			i++
 		}
 		name := st.at(i)
 		eq := i + 1
 		if !st.at(eq).is("=") && !st.at(eq).is(":=") || name.kind == num || name.kind == str {
-			return nil, syntaxError(st.rest(min(eq, len(st.tokens)-1)))
+			return syntaxError(st.rest(min(eq, len(st.tokens)-1)))
 		}
 		end, depth := eq+1, 0
 		for ; end < len(st.tokens) && !(depth == 0 && st.at(end).is(",")); end++ {
@@ -89,20 +123,22 @@ func (s *Session) set(ctx context.Context, st *stmt) (*Result, error) {
 			}
 		}
 		if end == eq+1 {
-			return nil, syntaxError(st.rest(eq))
+			return syntaxError(st.rest(eq))
 		}
 		v, err := s.evaluate(ctx, st, eq+1, end)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if name.kind == usrVar {
-			s.user[strings.ToLower(name.text)] = v
-		} else if err := s.setVariable(plainVariable(name.text), v); err != nil {
-			return nil, err
+			if err := s.assignUser(strings.ToLower(name.text), v); err != nil {
+				return err
+			}
+		} else if err := s.setVariable(plainVariable(name.text), v, global || name.kind == sysVar && isGlobal(name.text)); err != nil {
+			return err
 		}
 		i = end + 1
 	}
-	return &Result{}, nil
+	return nil
 }
 
 // evaluate returns the value of an expression, the tokens from and up to.
@@ -126,7 +162,7 @@ func (s *Session) evaluate(ctx context.Context, st *stmt, from, to int) (value, 
 	return row[0], nil
 }
 
-func (s *Session) setVariable(name string, v value) error {
+func (s *Session) setVariable(name string, v value, global bool) error {
 	_, known := s.variables[name]
 	switch {
 	case strings.HasPrefix(name, "performance_schema"), slices.Contains(fixedVariables, name):
@@ -137,7 +173,16 @@ func (s *Session) setVariable(name string, v value) error {
 	text, _ := Format(v)
 	switch {
 	case strings.EqualFold(text, "DEFAULT"):
-		text = variableDefaults[name]
+		if text = variableDefaults[name]; !global {
+			text = s.catalog.variables()[name]
+		}
+	case isNumeric(name):
+		n, err := strconv.ParseFloat(text, 64)
+		_, whole := v.(int64)
+		if _, number := v.(float64); err != nil || !number && !whole || !whole && name != "max_statement_time" {
+			return NewError(erVariableType, "Incorrect argument type to variable '%s'", name)
+		}
+		text = strconv.FormatFloat(max(n, float64(numericVariables[name])), 'f', -1, 64)
 	case variableDefaults[name] == "ON" || variableDefaults[name] == "OFF":
 		switch strings.ToUpper(text) {
 		case "1", "ON", "TRUE":
@@ -148,9 +193,23 @@ func (s *Session) setVariable(name string, v value) error {
 			return NewError(erWrongValue, "Variable '%s' can't be set to the value of '%s'", name, text)
 		}
 	}
+	if global && isNumeric(name) {
+		s.catalog.mu.Lock()
+		defer s.catalog.mu.Unlock()
+		if s.catalog.globals == nil {
+			s.catalog.globals = map[string]string{}
+		}
+		s.catalog.globals[name] = text
+		return nil
+	}
 	s.variables[name] = text
 	return nil
 }
+
+func isNumeric(name string) bool { _, is := numericVariables[name]; return is }
+
+// isGlobal reports whether a variable is named with its scope, and that is GLOBAL.
+func isGlobal(name string) bool { return strings.HasPrefix(strings.ToLower(name), "global.") }
 
 func sortedVariables(rows []variable) []variable {
 	slices.SortFunc(rows, func(a, b variable) int { return cmp.Compare(strings.ToLower(a.name), strings.ToLower(b.name)) })

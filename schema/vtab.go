@@ -122,6 +122,9 @@ type cursor struct {
 }
 
 func (c *cursor) Filter(idxNum int, _ string, vals []vtab.Value) error {
+	if err := c.t.session.interrupted(); err != nil {
+		return c.t.session.fail(err)
+	}
 	rows, err := c.t.session.rowsOf(c.t.schema, c.t.table)
 	if err != nil {
 		return c.t.session.fail(err)
@@ -142,7 +145,14 @@ func (t *virtual) numeric(column int) bool {
 	return column >= 0 && numeric(t.table.columns[column].kind)
 }
 
-func (c *cursor) Next() error { c.pos++; return nil }
+func (c *cursor) Next() error {
+	if c.t.session.stopped() {
+		return c.t.session.fail(c.t.session.interrupted())
+	}
+	c.pos++
+	return nil
+}
+
 func (c *cursor) Close() error {
 	return nil
 }

@@ -1,0 +1,98 @@
+package schema
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+
+	"modernc.org/libc"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Limits of what a statement may use. SQLite refuses what goes beyond; functions of this package
+// ask for them themselves, since SQLite sees a value only after it was made.
+const (
+	mostText    = 64 << 20  // bytes of a value: max_allowed_packet
+	mostHeap    = 512 << 20 // bytes of SQLite's memory, of all sessions together
+	mostTest    = 256 << 20 // bytes of the schema test, and of a session's temporary tables
+	mostDepth   = 1000      // of parentheses and operators within each other
+	mostTokens  = 1 << 20   // of a statement
+	mostPattern = 4 << 10   // bytes of a pattern of LIKE, for which SQLite can't be interrupted
+)
+
+// limitHeap bounds SQLite's memory, which it counts only if it is told so before the first session.
+var limitHeap = sync.OnceValue(func() error {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	args := libc.NewVaList(int32(1))
+	defer libc.Xfree(tls, args)
+	if rc := sqlite3.Xsqlite3_config(tls, sqlite3.SQLITE_CONFIG_MEMSTATUS, args); rc != sqlite3.SQLITE_OK {
+		return fmt.Errorf("SQLite does not count its memory: error %d", rc)
+	}
+	sqlite3.Xsqlite3_hard_heap_limit64(tls, mostHeap)
+	return nil
+})
+
+// engine is the SQLite of one session.
+//
+// The driver interrupts a statement only until it has given the first row: a query that finds nine
+// rows and then looks for the tenth for ever would run on. So an engine interrupts by itself.
+type engine struct {
+	mu  sync.Mutex
+	tls *libc.TLS
+	db  uintptr // 0: it is closed
+}
+
+// newEngine returns the engine of a connection, with the limits set.
+func newEngine(conn *sql.Conn) (*engine, error) {
+	e := &engine{tls: libc.NewTLS()}
+	err := conn.Raw(func(driver any) error {
+		// The driver has no name for its handle that others may use.
+		v := reflect.ValueOf(driver)
+		if v.Kind() == reflect.Pointer && v.Elem().Kind() == reflect.Struct {
+			if db := v.Elem().FieldByName("db"); db.IsValid() && db.Kind() == reflect.Uintptr {
+				e.db = uintptr(db.Uint())
+				return nil
+			}
+		}
+		return errors.New("the SQLite driver can't be interrupted: its connection has no handle")
+	})
+	for limit, most := range map[int]int{
+		sqlite3.SQLITE_LIMIT_LENGTH:              mostText,
+		sqlite3.SQLITE_LIMIT_SQL_LENGTH:          mostText,
+		sqlite3.SQLITE_LIMIT_EXPR_DEPTH:          mostDepth,
+		sqlite3.SQLITE_LIMIT_COMPOUND_SELECT:     500,
+		sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: mostPattern,
+	} {
+		if err == nil {
+			_, err = sqlite.Limit(conn, limit, most)
+		}
+	}
+	if err != nil {
+		e.close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// interrupt ends the statement that runs, if one does. It may be called by any goroutine.
+func (e *engine) interrupt() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.db != 0 {
+		sqlite3.Xsqlite3_interrupt(e.tls, e.db)
+	}
+}
+
+// close is called before the connection is closed.
+func (e *engine) close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.tls != nil {
+		e.tls.Close()
+	}
+	e.tls, e.db = nil, 0
+}

@@ -1,0 +1,337 @@
+package schema
+
+import (
+	"context"
+	"database/sql/driver"
+	"math"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// What functions return is at most mostText bytes, and they say so before they make it. What takes
+// long looks from time to time whether its statement is to end.
+
+// tooLong is the error of a function whose result would be too long.
+func tooLong(function string) error {
+	return NewError(erTooLong, "Result of %s() was larger than max_allowed_packet (%d) - truncated", function, mostText)
+}
+
+// sessionFunctions have the number of their session as the first argument, see sessionCall.
+var sessionFunctions = map[string]function{
+	"sleep":          {2, func(a []driver.Value) driver.Value { return sleep(contextOf(a[0]), a[1:]) }},
+	"regexp_replace": {4, func(a []driver.Value) driver.Value { return regexpReplace(contextOf(a[0]), a[1:]) }},
+}
+
+// foreign are functions of SQLite with more arguments than MySQL's have, which would take a time
+// that is the product of the lengths of both.
+var foreign = map[string]function{"trim": {2, tooMany}, "ltrim": {2, tooMany}, "rtrim": {2, tooMany}}
+
+func tooMany(a []driver.Value) driver.Value {
+	return NewError(1582, "Incorrect parameter count: %d", len(a))
+}
+
+// sessionCall writes the beginning of a call of such a function.
+func (r *rewriter) sessionCall(i int) {
+	r.out[i] = r.tokens[i].text + "(" + quoteString(r.session.number)
+	if !r.at(i + 2).is(")") {
+		r.out[i] += ", "
+	}
+	r.skip[i+1] = true
+}
+
+// contextOf returns that of the statement that a session runs. There is none if the session has
+// ended, whose number is in a view.
+func contextOf(number driver.Value) context.Context {
+	if s, ok := sessions.Load(asText(number)); ok {
+		if r := s.(*Session).running; r != nil {
+			return r.ctx
+		}
+	}
+	return context.Background()
+}
+
+// sleep is SLEEP(seconds): 1 if it was interrupted.
+func sleep(ctx context.Context, a []driver.Value) driver.Value {
+	timer := time.NewTimer(time.Duration(min(max(asNumber(a[0]), 0), mostTime/1000) * float64(time.Second)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return int64(0)
+	case <-ctx.Done():
+		return int64(1)
+	}
+}
+
+// mostExpression is how long a regular expression may be, mostSteps how many steps of its machine
+// it may take to go through a text.
+const (
+	mostExpression = 64 << 10
+	mostSteps      = 1 << 28
+)
+
+// matcher is a regular expression that was compiled.
+type matcher struct {
+	*regexp.Regexp
+	instructions int
+}
+
+// newMatcher compiles a regular expression.
+func newMatcher(text string) (*matcher, error) {
+	if len(text) > mostExpression {
+		return nil, NewError(erRegexp, "Got error 'it is longer than %d bytes' from regexp", mostExpression)
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, NewError(erRegexp, "Got error '%v' from regexp", err)
+	}
+	parsed, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return nil, NewError(erRegexp, "Got error '%v' from regexp", err)
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, NewError(erRegexp, "Got error '%v' from regexp", err)
+	}
+	return &matcher{re, len(program.Inst)}, nil
+}
+
+// allows returns an error if the expression may take too long to go through a text: it can't be
+// interrupted.
+func (m *matcher) allows(text string) error {
+	if len(text)*m.instructions > mostSteps {
+		return NewError(erRegexpTime, "Timeout exceeded in regular expression match: an expression of %d instructions for a text of %d bytes", m.instructions, len(text))
+	}
+	return nil
+}
+
+// group is a reference to a group of the expression in what replaces it: \1, and $1 as MySQL has it.
+var group = regexp.MustCompile(`\\(\\|[0-9])|\$[0-9]?`)
+
+// regexpReplace is REGEXP_REPLACE(text, expression, by).
+func regexpReplace(ctx context.Context, a []driver.Value) driver.Value {
+	re, err := expression(asText(a[1]))
+	if err != nil {
+		return err
+	}
+	text, by := asText(a[0]), asText(a[2])
+	if err := re.allows(text); err != nil {
+		return err
+	}
+	if len(by) > mostText/2 {
+		return tooLong("regexp_replace")
+	}
+	references := 0
+	by = group.ReplaceAllStringFunc(by, func(s string) string {
+		switch s {
+		case `\\`:
+			return `\`
+		case "$":
+			return "$$"
+		}
+		references++
+		return "${" + s[1:] + "}"
+	})
+	// How long the result can be is known before it is made.
+	longest := len(text)
+	if err := re.matches(text, func(s string) error {
+		if longest += len(by) + references*len(s); longest > mostText {
+			return tooLong("regexp_replace")
+		}
+		return ctx.Err()
+	}); err != nil {
+		return err
+	}
+	return re.ReplaceAllString(text, by)
+}
+
+// matches calls f for each match in a text until it returns an error.
+func (m *matcher) matches(text string, f func(string) error) (err error) {
+	type enough struct{ error }
+	defer func() {
+		if p := recover(); p != nil {
+			e, ok := p.(enough)
+			if !ok {
+				panic(p)
+			}
+			err = e.error
+		}
+	}()
+	m.ReplaceAllStringFunc(text, func(s string) string {
+		if err := f(s); err != nil {
+			panic(enough{err})
+		}
+		return ""
+	})
+	return nil
+}
+
+// joined returns texts one after another, or an error if that is too long.
+func joined(function string, texts ...string) driver.Value {
+	n := 0
+	for _, text := range texts {
+		n += len(text)
+	}
+	if n > mostText {
+		return tooLong(function)
+	}
+	return strings.Join(texts, "")
+}
+
+// repeated is REPEAT(text, n).
+func repeated(function string, text string, n float64) driver.Value {
+	n = math.Round(max(n, 0))
+	if n*float64(len(text)) > mostText {
+		return tooLong(function)
+	}
+	return strings.Repeat(text, int(min(n, mostText)))
+}
+
+// replaced is REPLACE(text, from, to).
+func replaced(a []driver.Value) driver.Value {
+	text, from, to := asText(a[0]), asText(a[1]), asText(a[2])
+	if from == "" {
+		return text
+	}
+	if grows := len(to) - len(from); grows > 0 && len(text)+strings.Count(text, from)*grows > mostText {
+		return tooLong("replace")
+	}
+	return strings.ReplaceAll(text, from, to)
+}
+
+// pad is LPAD(text, n, with) and RPAD.
+func pad(a []driver.Value, left bool) driver.Value {
+	text, with := asText(a[0]), asText(a[2])
+	n, length := asNumber(a[1]), utf8.RuneCountInString(text)
+	switch {
+	case !(n >= 0) || with == "" && n > float64(length):
+		return nil
+	case n <= float64(length):
+		return text[:characters(text, int(n))]
+	case n > mostText:
+		return tooLong("lpad")
+	}
+	missing, each := int(n)-length, utf8.RuneCountInString(with)
+	rest := with[:characters(with, missing%each)]
+	if len(text)+missing/each*len(with)+len(rest) > mostText {
+		return tooLong("lpad")
+	}
+	fill := strings.Repeat(with, missing/each) + rest
+	if left {
+		return fill + text
+	}
+	return text + fill
+}
+
+// characters returns how many bytes the first n characters of a text have, all of it if there are
+// fewer.
+func characters(text string, n int) int {
+	if n <= 0 {
+		return 0
+	}
+	for i := range text {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(text)
+}
+
+// reversed is REVERSE(text).
+func reversed(text string) string {
+	b := make([]byte, 0, len(text))
+	for len(text) > 0 {
+		_, n := utf8.DecodeLastRuneInString(text)
+		b = append(b, text[len(text)-n:]...)
+		text = text[:len(text)-n]
+	}
+	return string(b)
+}
+
+// substringIndex is SUBSTRING_INDEX(text, by, n): what is in front of the nth by, or after it,
+// counted from the end, if n is negative.
+func substringIndex(a []driver.Value) driver.Value {
+	text, by, n := asText(a[0]), asText(a[1]), int(asNumber(a[2]))
+	if by == "" || n == 0 {
+		return ""
+	}
+	if n < 0 {
+		// Counted from the front: as many as there are, and one less for each that stays.
+		if n += strings.Count(text, by) + 1; n <= 0 {
+			return text
+		}
+		for ; n > 0; n-- {
+			_, text, _ = strings.Cut(text, by)
+		}
+		return text
+	}
+	at := 0
+	for ; n > 0; n-- {
+		next := strings.Index(text[at:], by)
+		if next < 0 {
+			return text
+		}
+		at += next + len(by)
+	}
+	return text[:at-len(by)]
+}
+
+// findInSet is FIND_IN_SET(part, list).
+func findInSet(a []driver.Value) driver.Value {
+	part, rest := asText(a[0]), asText(a[1])
+	for n, more := int64(1), rest != ""; more; n++ {
+		var element string
+		if element, rest, more = strings.Cut(rest, ","); strings.EqualFold(element, part) {
+			return n
+		}
+	}
+	return int64(0)
+}
+
+// substring is SUBSTRING(text, from[, length]), from the end if from is negative.
+func substring(a []driver.Value) driver.Value {
+	text := asText(a[0])
+	length := utf8.RuneCountInString(text)
+	from, n := math.Round(asNumber(a[1])), float64(length)
+	if len(a) == 3 {
+		n = math.Round(min(asNumber(a[2]), n))
+	}
+	if from < 0 {
+		from += float64(length) + 1
+	}
+	if !(from >= 1 && from <= float64(length) && n >= 1) {
+		return ""
+	}
+	text = text[characters(text, int(from)-1):]
+	return text[:characters(text, int(n))]
+}
+
+// locate is LOCATE(part, text[, from]).
+func locate(a []driver.Value) driver.Value {
+	part, text, from := strings.ToLower(asText(a[0])), strings.ToLower(asText(a[1])), 1.0
+	if len(a) == 3 {
+		from = asNumber(a[2])
+	}
+	if !(from >= 1 && from <= float64(utf8.RuneCountInString(text)+1)) {
+		return int64(0)
+	}
+	before, _, found := strings.Cut(text[characters(text, int(from)-1):], part)
+	if !found {
+		return int64(0)
+	}
+	return int64(from) + int64(utf8.RuneCountInString(before))
+}
+
+// ends is LEFT(text, n), and RIGHT.
+func ends(a []driver.Value, left bool) driver.Value {
+	text, n := asText(a[0]), asNumber(a[1])
+	length := utf8.RuneCountInString(text)
+	at := int(min(max(n, 0), float64(length)))
+	if left {
+		return text[:characters(text, at)]
+	}
+	return text[characters(text, length-at):]
+}

@@ -1,0 +1,164 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// running is a statement that is run: until its context ends, or its time is over.
+type running struct {
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	stopped atomic.Bool       // ctx has ended
+	timer   *time.Timer       // nil: it may take as long as it likes
+	before  map[string]string // the variables before SET STATEMENT; nil: they were not set
+	unwatch func() bool
+
+	mu   sync.Mutex
+	over bool
+}
+
+// errTime is why a statement's context ends when its time is over.
+var errTime = errors.New("the time of the statement is over")
+
+// interruptEvery is how often a statement is interrupted that is to end: SQLite forgets an
+// interrupt that comes between two of the queries that a statement is made of.
+const interruptEvery = 5 * time.Millisecond
+
+// begin begins a statement, which ends with the context.
+func (s *Session) begin(ctx context.Context) *running {
+	s.finish()
+	r := &running{}
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	r.unwatch = context.AfterFunc(r.ctx, func() {
+		r.stopped.Store(true)
+		for r.interrupt(s.engine) {
+			time.Sleep(interruptEvery)
+		}
+	})
+	s.running = r
+	return r
+}
+
+// interrupt interrupts the statement. It reports whether that is to be done again.
+func (r *running) interrupt(e *engine) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.over {
+		e.interrupt()
+	}
+	return !r.over
+}
+
+// finish ends the statement that was run, if one was: the next one is not interrupted.
+func (s *Session) finish() {
+	r := s.running
+	if r == nil {
+		return
+	}
+	s.running = nil
+	r.unwatch()
+	r.mu.Lock()
+	r.over = true
+	r.mu.Unlock()
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+	r.cancel(nil)
+	if r.before != nil {
+		s.variables = r.before
+	}
+}
+
+// limit gives the statement so much time from now on; 0: as much as it likes.
+func (r *running) limit(d time.Duration) {
+	if r.timer != nil {
+		r.timer.Stop()
+		r.timer = nil
+	}
+	if d > 0 {
+		r.timer = time.AfterFunc(d, func() { r.cancel(errTime) })
+	}
+}
+
+// interrupted returns why the session's statement is to end, nil if it is not.
+func (s *Session) interrupted() error {
+	r := s.running
+	switch {
+	case r == nil || r.ctx.Err() == nil:
+		return nil
+	case context.Cause(r.ctx) == errTime:
+		return NewError(erTimeout, "Query execution was interrupted, maximum statement execution time exceeded")
+	}
+	return NewError(erInterrupted, "Query execution was interrupted")
+}
+
+// stopped reports whether the session's statement is to end.
+func (s *Session) stopped() bool { return s.running != nil && s.running.stopped.Load() }
+
+// timeHint is how much time the hint of a SELECT gives it.
+var timeHint = regexp.MustCompile(`(?is)^\s*/\*\+.*\bMAX_EXECUTION_TIME\s*\(\s*([0-9]+)\s*\).*\*/`)
+
+// timeOf returns how much time a statement has: max_statement_time, and of those that read, what
+// their hint says, or else max_execution_time. 0: as much as it likes.
+func (s *Session) timeOf(st *stmt) time.Duration {
+	seconds, _ := strconv.ParseFloat(s.variables["max_statement_time"], 64)
+	most := time.Duration(min(seconds*1e3, mostTime)) * time.Millisecond
+	if seconds > 0 {
+		most = max(most, time.Millisecond)
+	}
+	if !reads[strings.ToUpper(st.at(0).text)] {
+		return most
+	}
+	ms, _ := strconv.ParseInt(s.variables["max_execution_time"], 10, 64)
+	for i, t := range st.outer(0) {
+		if t.is("SELECT") && i+1 < len(st.tokens) {
+			if m := timeHint.FindStringSubmatch(st.text[t.end:st.at(i+1).start]); m != nil {
+				ms, _ = strconv.ParseInt(m[1], 10, 64)
+			}
+			break
+		}
+	}
+	own := time.Duration(min(ms, mostTime)) * time.Millisecond
+	if most == 0 || own != 0 && own < most {
+		return own
+	}
+	return most
+}
+
+// mostTime is how many milliseconds a statement's time can be limited to: a year.
+const mostTime = 365 * 24 * 3600 * 1000
+
+// reads are the words that statements begin with that max_execution_time is for.
+var reads = map[string]bool{"SELECT": true, "WITH": true, "VALUES": true, "(": true}
+
+// setStatement is SET STATEMENT a = 1, b = 2 FOR statement, whose variables are so for it alone.
+func (s *Session) setStatement(ctx context.Context, st *stmt) (*Result, error) {
+	at := -1
+	for i, t := range st.outer(2) {
+		if t.is("FOR") {
+			at = i
+			break
+		}
+		if t.kind == param {
+			return nil, NewError(erUnsupported, "This version of ftrace doesn't yet support '?' in SET STATEMENT")
+		}
+	}
+	if at < 0 || at+1 >= len(st.tokens) {
+		return nil, syntaxError(st.rest(len(st.tokens) - 1))
+	}
+	if s.running.before == nil {
+		s.running.before = maps.Clone(s.variables)
+	}
+	if err := s.setAll(ctx, &stmt{st.text, st.tokens[:at], nil}, 2); err != nil {
+		return nil, err
+	}
+	return s.dispatch(ctx, &stmt{st.text, st.tokens[at+1:], st.args})
+}
