@@ -433,8 +433,8 @@ func (s *Session) pendingOf(v *view) *pending {
 	return p
 }
 
-// Version returns the version that clients are told.
-func (s *Session) Version() string { return serverVersion }
+// Version is the version that clients are told.
+const Version = serverVersion
 
 // Reset makes the session what it was when it was opened.
 func (s *Session) Reset() {

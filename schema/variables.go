@@ -39,7 +39,7 @@ var fixedVariables = []string{"version", "version_comment", "license", "hostname
 
 // numericVariables have an effect. They are integers of at least so much, but max_statement_time,
 // which may be any number of seconds. SET GLOBAL changes them for the sessions that begin later.
-var numericVariables = map[string]int64{"max_execution_time": 0, "max_statement_time": 0, "wait_timeout": 1, "interactive_timeout": 1, "net_write_timeout": 1}
+var numericVariables = map[string]int64{"max_execution_time": 0, "max_statement_time": 0, "wait_timeout": 1, "net_write_timeout": 1}
 
 // variables returns the variables that a session begins with.
 func (c *Catalog) variables() map[string]string {

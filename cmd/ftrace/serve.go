@@ -31,10 +31,14 @@ func serveCommand(args []string) int {
 	open := flags.Bool("no-auth", false, "")
 	certificate := flags.String("tls", "", "")
 	file := flags.String("test", "", "")
+	timeout := flags.Duration("timeout", time.Minute, "")
 	options := recordingFlags(flags)
 	rest, err := parseMixed(flags, args)
 	if err != nil {
 		return fail("serve", err)
+	}
+	if *timeout < 0 {
+		return fail("serve", usagef("-timeout %v is less than 0", *timeout))
 	}
 	server := &wire.Server{User: *user, Password: *password, Log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, "ftrace: serve: "+format+"\n", args...) }}
 	generated := false
@@ -60,8 +64,7 @@ func serveCommand(args []string) int {
 		listener.Close()
 		return fail("serve", err)
 	}
-	defer catalog.Close()
-	catalog.Test = *file
+	catalog.Test, catalog.Timeout = *file, *timeout
 	server.Catalog = catalog
 	if err := noneFound(catalog, rest); err != nil {
 		fmt.Fprintf(os.Stderr, "ftrace: serve: %v; those that come will be found\n", err)
@@ -80,13 +83,29 @@ func serveCommand(args []string) int {
 	defer stop()
 	go func() {
 		untilEnded(ctx, catalog)
-		stop()
+		stop() // a second signal ends it at once
 	}()
-	if err := server.Serve(ctx, listener); err != nil {
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(ctx, listener) }()
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		select {
+		case err = <-served:
+		case <-time.After(endTime):
+			// A client's statement does not notice that it is to end: what it reads stays open.
+			return 0
+		}
+	}
+	catalog.Close()
+	if err != nil {
 		return fail("serve", err)
 	}
 	return 0
 }
+
+// endTime is how long the clients' statements may take to end.
+const endTime = 700 * time.Millisecond
 
 // untilEnded waits until all processes have ended that a catalog has. It does not end if there is something else in it, or may come.
 func untilEnded(ctx context.Context, catalog *schema.Catalog) {

@@ -1,10 +1,15 @@
 package wire
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"io"
+	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -33,6 +38,7 @@ const (
 // conn is a client's connection. It is served by one goroutine.
 type conn struct {
 	*packets
+	raw          net.Conn // without TLS
 	server       *Server
 	id           uint32
 	session      *schema.Session
@@ -40,6 +46,9 @@ type conn struct {
 	secure       *tls.ConnectionState // nil: without TLS
 	statements   map[uint32]*prepared
 	statement    uint32 // the last one's number
+
+	held    int64 // bytes of the server's that it has
+	content int64 // of which so many are the command's
 
 	mu      sync.Mutex
 	context context.Context // of the command that is run
@@ -54,19 +63,85 @@ func (c *conn) send(content []byte) error {
 	return c.flush()
 }
 
-// handshakeTime is how long a client may take to say who it is.
+// handshakeTime is how long a client may take to say who it is: MySQL's connect_timeout.
 const handshakeTime = 10 * time.Second
+
+// holdContent counts bytes of a command.
+func (c *conn) holdContent(n int) error {
+	err := c.claim(n)
+	if err == nil {
+		c.content += int64(n)
+	}
+	return err
+}
+
+// claim counts bytes that the connection needs, of those that all connections may have together.
+func (c *conn) claim(n int) error {
+	if c.server.used.Add(int64(n)) > heldMost {
+		c.server.used.Add(int64(-n))
+		return schema.NewError(1041, "Out of memory: what all clients send may have %d MB", heldMost>>20)
+	}
+	c.held += int64(n)
+	return nil
+}
+
+// release gives bytes back.
+func (c *conn) release(n int64) {
+	c.held -= n
+	c.server.used.Add(-n)
+}
+
+// watch calls gone when the client goes away. Until stop is called nothing else reads.
+func (c *conn) watch(gone func()) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			// What it may send meanwhile stays for the next command.
+			_, err := c.r.Peek(c.r.Buffered() + 1)
+			if err == nil {
+				continue
+			}
+			if !errors.Is(err, bufio.ErrBufferFull) && !errors.Is(err, os.ErrDeadlineExceeded) {
+				gone()
+			}
+			return
+		}
+	}()
+	return func() {
+		c.SetReadDeadline(time.Unix(1, 0))
+		<-done
+		c.SetReadDeadline(time.Time{})
+	}
+}
 
 // serve serves the connection until it ends.
 func (c *conn) serve(ctx context.Context) error {
-	c.SetDeadline(time.Now().Add(handshakeTime))
-	if err := c.handshake(); err != nil {
+	defer func() { c.release(c.held) }()
+	c.SetReadDeadline(time.Now().Add(handshakeTime))
+	if err := c.handshake(ctx); err != nil {
 		return err
 	}
-	c.SetDeadline(time.Time{})
+	c.hold = c.holdContent
+	c.patient = true
 	for {
 		c.sequence = 0
+		c.release(c.content)
+		c.content = 0
+		c.SetReadDeadline(time.Now().Add(c.session.Seconds("wait_timeout")))
+		if _, err := c.r.Peek(1); err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, io.EOF) {
+				return nil // it was idle for too long, or has gone
+			}
+			return err
+		}
+		c.SetReadDeadline(time.Now().Add(readTime))
 		content, err := c.read()
+		c.SetReadDeadline(time.Time{})
+		var known *schema.Error
+		if errors.As(err, &known) {
+			return c.refuse(known)
+		}
 		if err != nil {
 			return err
 		}
@@ -88,6 +163,11 @@ func (c *conn) command(ctx context.Context, command byte, content []byte) error 
 	c.mu.Lock()
 	c.context, c.cancel = ctx, cancel
 	c.mu.Unlock()
+	c.timed.patience = c.session.Seconds("net_write_timeout")
+	switch command {
+	case comQuery, comFieldList, comExecute:
+		defer c.watch(cancel)()
+	}
 	switch command {
 	case comInitDB:
 		if err := c.session.Use(string(content)); err != nil {
@@ -111,7 +191,7 @@ func (c *conn) command(ctx context.Context, command byte, content []byte) error 
 		}
 		return c.flush()
 	case comChangeUser:
-		return c.changeUser(content)
+		return c.changeUser(ctx, content)
 	case comPrepare:
 		return c.prepare(string(content))
 	case comExecute:
@@ -121,16 +201,16 @@ func (c *conn) command(ctx context.Context, command byte, content []byte) error 
 		return nil
 	case comStmtClose:
 		r := &reader{b: content}
-		delete(c.statements, r.uint32())
+		c.closeStatement(r.uint32())
 		return nil
 	case comStmtReset:
 		r := &reader{b: content}
 		if st := c.statements[r.uint32()]; st != nil {
-			st.long = nil
+			c.forgetLong(st)
 		}
 		return c.ok(&schema.Result{}, 0)
 	case comResetClient:
-		clear(c.statements)
+		c.closeStatements()
 		c.session.Reset()
 		return c.ok(&schema.Result{}, 0)
 	}
@@ -207,13 +287,13 @@ func (c *conn) kill(id uint32, query bool) error {
 	}
 	other.mu.Unlock()
 	if !query {
-		other.Close()
+		other.raw.Close()
 	}
 	return c.ok(&schema.Result{}, 0)
 }
 
 // changeUser is COM_CHANGE_USER: it begins anew as another user.
-func (c *conn) changeUser(content []byte) error {
+func (c *conn) changeUser(ctx context.Context, content []byte) error {
 	r := &reader{b: content}
 	user := r.zeroString()
 	r.take(int(r.uint8()))
@@ -223,7 +303,9 @@ func (c *conn) changeUser(content []byte) error {
 	if c.capabilities&pluginAuth != 0 {
 		plugin = r.zeroString()
 	}
-	clear(c.statements)
+	c.closeStatements()
 	c.session.Reset()
-	return c.login(user, database, plugin, "", nil, nil)
+	c.SetReadDeadline(time.Now().Add(handshakeTime))
+	defer c.SetReadDeadline(time.Time{})
+	return c.login(ctx, user, database, plugin, "", nil, nil)
 }

@@ -3,9 +3,11 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/tls"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/schema"
 )
@@ -45,13 +47,13 @@ const (
 )
 
 // handshake begins a connection: it greets, turns to TLS if it is asked for, and checks who the client is.
-func (c *conn) handshake() error {
+func (c *conn) handshake(ctx context.Context) error {
 	offered := uint32(ours)
 	if c.server.TLS != nil {
 		offered |= useTLS
 	}
 	salt := newSalt()
-	b := append([]byte{10}, c.session.Version()...)
+	b := append([]byte{10}, schema.Version...)
 	b = append(b, 0)
 	b = appendUint32(b, c.id)
 	b = append(append(b, salt[:8]...), 0)
@@ -105,11 +107,11 @@ func (c *conn) handshake() error {
 	if r.bad {
 		return c.refuse(schema.NewError(1043, "Bad handshake"))
 	}
-	return c.login(user, database, plugin, sha2Password, salt, bytes.Clone(proof))
+	return c.login(ctx, user, database, plugin, sha2Password, salt, bytes.Clone(proof))
 }
 
 // login checks a client's answer to the salt, which it was given for the plugin asked. If it has another it gets a salt for that.
-func (c *conn) login(user, database, plugin, asked string, salt, proof []byte) error {
+func (c *conn) login(ctx context.Context, user, database, plugin, asked string, salt, proof []byte) error {
 	if plugin != asked {
 		if plugin != sha2Password {
 			plugin = nativePassword
@@ -135,7 +137,14 @@ func (c *conn) login(user, database, plugin, asked string, salt, proof []byte) e
 		if len(proof) > 0 {
 			using = "YES"
 		}
+		select { // who guesses has to wait
+		case <-time.After(c.server.refusal()):
+		case <-ctx.Done():
+		}
 		return c.refuse(schema.NewError(1045, "Access denied for user '%s'@'%s' (using password: %s)", user, c.host(), using))
+	}
+	if err := c.admit(ctx); err != nil {
+		return c.refuse(err)
 	}
 	c.session.Identify(c.id, user+"@"+c.host(), c.secure)
 	c.limit = contentMost

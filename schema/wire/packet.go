@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"net"
+	"time"
 )
 
 // packetMost is how long a packet can be; longer content takes several.
@@ -24,12 +25,42 @@ type packets struct {
 	net.Conn
 	r        *bufio.Reader
 	w        *bufio.Writer
+	timed    *timedWriter
 	sequence byte
 	limit    int
+	hold     func(bytes int) error // is told of content before it is read; nil: there is little
+	patient  bool                  // the client has time for its content, chunk by chunk
 }
 
 func newPackets(c net.Conn) *packets {
-	return &packets{Conn: c, r: bufio.NewReader(c), w: bufio.NewWriterSize(c, 16<<10), limit: loginMost}
+	timed := &timedWriter{c, writeTime}
+	return &packets{Conn: c, r: bufio.NewReader(c), w: bufio.NewWriterSize(timed, 16<<10), timed: timed, limit: loginMost}
+}
+
+// readTime and writeTime are how long a client may take for a chunk of what it sends, or receives:
+// MySQL's net_read_timeout and net_write_timeout.
+const (
+	readTime  = 30 * time.Second
+	writeTime = 60 * time.Second
+	chunkMost = 64 << 10
+)
+
+// timedWriter gives up a client that does not receive.
+type timedWriter struct {
+	net.Conn
+	patience time.Duration
+}
+
+func (w *timedWriter) Write(b []byte) (written int, err error) {
+	for len(b) > 0 && err == nil {
+		chunk := b[:min(len(b), chunkMost)]
+		w.SetWriteDeadline(time.Now().Add(w.patience))
+		var n int
+		n, err = w.Conn.Write(chunk)
+		written += n
+		b = b[n:]
+	}
+	return written, err
 }
 
 var errPacket = errors.New("malformed packet")
@@ -50,10 +81,23 @@ func (p *packets) read() ([]byte, error) {
 		if len(content)+size > p.limit {
 			return nil, fmt.Errorf("%w: longer than %d bytes", errPacket, p.limit)
 		}
-		from := len(content)
-		content = append(content, make([]byte, size)...)
-		if _, err := io.ReadFull(p.r, content[from:]); err != nil {
-			return nil, err
+		// Memory is for what has come: the head of a packet may claim anything.
+		for left := size; left > 0; {
+			n := min(left, chunkMost)
+			if p.hold != nil {
+				if err := p.hold(n); err != nil {
+					return nil, err
+				}
+			}
+			if p.patient {
+				p.SetReadDeadline(time.Now().Add(readTime))
+			}
+			from := len(content)
+			content = append(content, make([]byte, n)...)
+			if _, err := io.ReadFull(p.r, content[from:]); err != nil {
+				return nil, err
+			}
+			left -= n
 		}
 		if size < packetMost {
 			return content, nil

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/schema"
@@ -9,10 +10,11 @@ import (
 
 // prepared is a statement that the client runs several times.
 type prepared struct {
-	text   string
-	params int
-	types  []uint16       // of the values, as they were sent last
-	long   map[int][]byte // values that are sent ahead
+	text    string
+	params  int
+	types   []uint16       // of the values, as they were sent last
+	long    map[int][]byte // values that are sent ahead
+	refused error          // why one of them was not taken
 }
 
 const preparedMost = 10000
@@ -23,8 +25,14 @@ func (c *conn) prepare(text string) error {
 	if err != nil {
 		return c.fail(err)
 	}
+	if n > math.MaxUint16 {
+		return c.fail(schema.NewError(1390, "Prepared statement contains too many placeholders"))
+	}
 	if len(c.statements) >= preparedMost {
 		return c.fail(schema.NewError(1461, "Can't create more than %d prepared statements", preparedMost))
+	}
+	if err := c.claim(len(text)); err != nil {
+		return c.fail(err)
 	}
 	c.statement++
 	c.statements[c.statement] = &prepared{text: text, params: n}
@@ -54,7 +62,12 @@ func (c *conn) execute(content []byte) error {
 	if st == nil || r.bad {
 		return c.fail(schema.NewError(1243, "Unknown prepared statement handler given to mysqld_stmt_execute"))
 	}
+	if err := st.refused; err != nil {
+		c.forgetLong(st)
+		return c.fail(err)
+	}
 	args, err := st.values(r)
+	c.forgetLong(st)
 	if err != nil {
 		return c.fail(err)
 	}
@@ -94,7 +107,6 @@ func (st *prepared) values(r *reader) ([]any, error) {
 		}
 		args[i] = v
 	}
-	st.long = nil
 	if r.bad {
 		return nil, schema.NewError(1210, "Incorrect arguments to mysqld_stmt_execute")
 	}
@@ -159,13 +171,44 @@ func (r *reader) value(t uint16) (any, error) {
 func (c *conn) longData(content []byte) {
 	r := &reader{b: content}
 	st, i := c.statements[r.uint32()], int(r.uint16())
-	if st == nil || r.bad || i >= st.params || len(st.long[i])+len(r.b) > contentMost {
+	if st == nil || r.bad || i >= st.params || st.refused != nil {
 		return
+	}
+	if len(st.long[i])+len(r.b) > contentMost {
+		st.refused = schema.NewError(1301, "A value is larger than max_allowed_packet (%d)", contentMost)
+		return
+	}
+	if st.refused = c.claim(len(r.b)); st.refused != nil {
+		return // it has no answer: the statement is refused when it is run
 	}
 	if st.long == nil {
 		st.long = map[int][]byte{}
 	}
 	st.long[i] = append(st.long[i], r.b...)
+}
+
+// forgetLong forgets values that were sent ahead.
+func (c *conn) forgetLong(st *prepared) {
+	for _, v := range st.long {
+		c.release(int64(len(v)))
+	}
+	st.long, st.refused = nil, nil
+}
+
+// closeStatement forgets a statement.
+func (c *conn) closeStatement(id uint32) {
+	if st := c.statements[id]; st != nil {
+		c.forgetLong(st)
+		c.release(int64(len(st.text)))
+		delete(c.statements, id)
+	}
+}
+
+// closeStatements forgets all statements.
+func (c *conn) closeStatements() {
+	for id := range c.statements {
+		c.closeStatement(id)
+	}
 }
 
 // kill reads KILL [QUERY|CONNECTION] id.

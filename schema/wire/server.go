@@ -1,12 +1,15 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"crypto/tls"
 	"errors"
 	"net"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/schema"
@@ -23,13 +26,47 @@ type Server struct {
 	// Log is told of connections that end by an error. It may be nil.
 	Log func(format string, args ...any)
 
-	mu    sync.Mutex
-	conns map[uint32]*conn
-	last  uint32
+	mu      sync.Mutex
+	conns   map[uint32]*conn
+	waiting []*conn // of those the ones that have not logged in, the oldest first
+	last    uint32
+	used    atomic.Int64  // bytes of what clients have sent, and is kept
+	patient time.Duration // before a wrong password is refused, if not refusalTime
 }
 
-// connsMost is how many clients can be connected at once.
-const connsMost = 151
+// connsMost is how many clients can be logged in at once, waitingMost how many can be about to:
+// when there are more, the oldest of them is sent away. heldMost is how many bytes all of them may
+// have sent that are still needed.
+const (
+	connsMost   = 151
+	waitingMost = 64
+	heldMost    = 256 << 20
+)
+
+// refusalTime is how long it takes until a wrong password is refused.
+const refusalTime = 500 * time.Millisecond
+
+func (s *Server) refusal() time.Duration { return cmp.Or(s.patient, refusalTime) }
+
+// admit takes in a client that has logged in, and opens its session.
+func (c *conn) admit(ctx context.Context) error {
+	if c.session != nil {
+		return nil
+	}
+	s := c.server
+	s.mu.Lock()
+	full := len(s.conns)-len(s.waiting) >= connsMost
+	if i := slices.Index(s.waiting, c); i >= 0 && !full {
+		s.waiting = slices.Delete(s.waiting, i, i+1)
+	}
+	s.mu.Unlock()
+	if full {
+		return schema.NewError(1040, "Too many connections")
+	}
+	var err error
+	c.session, err = s.Catalog.Session(ctx)
+	return err
+}
 
 // Serve serves the connections of a listener until ctx ends. It closes the listener.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
@@ -43,7 +80,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, c := range s.conns {
-			c.Close()
+			c.raw.Close()
 		}
 	}()
 	for {
@@ -66,36 +103,32 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // client serves one connection.
 func (s *Server) client(ctx context.Context, nc net.Conn) {
 	defer nc.Close()
-	c := &conn{packets: newPackets(nc), server: s, statements: map[uint32]*prepared{}}
+	c := &conn{packets: newPackets(nc), raw: nc, server: s, statements: map[uint32]*prepared{}}
 	s.mu.Lock()
-	full := len(s.conns) >= connsMost
-	if !full {
-		s.last++
-		c.id = s.last
-		if s.conns == nil {
-			s.conns = map[uint32]*conn{}
-		}
-		s.conns[c.id] = c
+	s.last++
+	c.id = s.last
+	if s.conns == nil {
+		s.conns = map[uint32]*conn{}
+	}
+	s.conns[c.id] = c
+	if s.waiting = append(s.waiting, c); len(s.waiting) > waitingMost {
+		oldest := s.waiting[0]
+		s.waiting = s.waiting[1:]
+		oldest.raw.Close()
+		delete(s.conns, oldest.id)
 	}
 	s.mu.Unlock()
-	if full {
-		c.fail(schema.NewError(1040, "Too many connections"))
-		return
-	}
 	defer func() {
 		s.mu.Lock()
 		delete(s.conns, c.id)
+		if i := slices.Index(s.waiting, c); i >= 0 {
+			s.waiting = slices.Delete(s.waiting, i, i+1)
+		}
 		s.mu.Unlock()
+		if c.session != nil {
+			c.session.Close()
+		}
 	}()
-	session, err := s.Catalog.Session(ctx)
-	if err != nil {
-		c.fail(err)
-		s.log("%v", err)
-		return
-	}
-	defer session.Close()
-	session.Identify(c.id, "@"+c.host(), nil)
-	c.session = session
 	if err := c.serve(ctx); err != nil && ctx.Err() == nil {
 		s.log("client %d at %s: %v", c.id, nc.RemoteAddr(), err)
 	}
