@@ -43,7 +43,8 @@ func ftraceAtEntry(f *ftraceFunc, offset uintptr, first *any, n int, result *any
 		return ftraceEntered(f, offset, first, n, result)
 	}
 	frame := t.top
-	if frame == t.full || t.depth > 0 && frame.below().sp > offset {
+	// At or above full: a deeper call's number does not fit in a record, and the long way says so.
+	if uintptr(unsafe.Pointer(frame)) >= uintptr(unsafe.Pointer(t.full)) || t.depth > 0 && frame.below().sp > offset {
 		return ftraceEntered(f, offset, first, n, result)
 	}
 	w := gp.m.p.ptr().ftrace
