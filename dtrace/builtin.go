@@ -85,7 +85,7 @@ func init() {
 		"walltimestamp": always(func(m *Machine) value { return number(m.first.Wall + int64(m.clock.Since(m.now))) }),
 		"elapsed":       elapsed,
 		"caller":        onCalls(caller),
-		"depth":         onCalls(func(m *Machine) value { return number(int64(m.outer)) }),
+		"depth":         onCalls(func(m *Machine) value { return number(int64(m.depth())) }),
 		"ustack":        onCalls(func(m *Machine) value { return str(m.callers(math.MaxInt64, true)) }),
 		"callid":        callid,
 		"err":           failure,

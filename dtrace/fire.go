@@ -15,6 +15,14 @@ func (m *Machine) call() *recording.Call[saved] {
 	return &m.stack.Calls[m.outer]
 }
 
+// depth returns how many calls are around the event.
+func (m *Machine) depth() int {
+	if m.stack == nil {
+		return 0
+	}
+	return m.stack.Outer() + m.outer
+}
+
 // fire runs clauses.
 func (m *Machine) fire(clauses []*clause) {
 	for i := range m.locals {
@@ -62,6 +70,9 @@ func (m *Machine) columns() {
 	m.text = fmt.Appendf(m.text, "%3d %6d %32s ", processor, key, name)
 }
 
+// framesMost is how many calls a stack has at most as a value: a stack overflow has millions, and each would be a value of its own.
+const framesMost = 1000
+
 // callers returns the functions of the calls under way, the innermost first, a line each.
 func (m *Machine) callers(most int64, own bool) string {
 	var b strings.Builder
@@ -72,6 +83,7 @@ func (m *Machine) callers(most int64, own bool) string {
 	if own && m.at != atProbe {
 		n++
 	}
+	most = min(most, framesMost)
 	for i := min(n, len(m.stack.Calls)) - 1; i >= 0 && most > 0; i-- {
 		b.WriteString(m.r.Function(m.stack.Calls[i].Function).FullName())
 		b.WriteByte('\n')

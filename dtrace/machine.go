@@ -309,13 +309,16 @@ func (m *Machine) enter(fn *function, e *recording.Event) {
 	st := m.unseen(e)
 	c := st.Push(e)
 	c.Data = saved{}
-	if m.program.needs.entries && len(fn.leave) > 0 && e.Layout != 0 {
-		g := &st.Data
+	g := &st.Data
+	if m.program.needs.entries && len(fn.leave) > 0 && e.Layout != 0 && len(g.data)+len(e.Data) <= entriesMost {
 		c.Data = saved{len(g.data), len(e.Data), e.Layout}
 		g.data = append(g.data, e.Data...)
 	}
 	m.stack, m.outer = st, len(st.Calls)-1
 }
+
+// entriesMost is how many bytes the parameters of a goroutine's calls under way may take. Returns of calls further in, which a stack overflow has, know none.
+const entriesMost = 64 << 20
 
 // unseen returns an event's stack, without the calls that ended unseen.
 func (m *Machine) unseen(e *recording.Event) *recording.Stack[goroutine, saved] {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -100,6 +101,9 @@ func (r *Recording) copyTables(dir string, version int) error {
 		return err
 	}
 	tables, err := os.Open(filepath.Join(r.Dir, "tables"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -106,6 +106,9 @@ func Open(dir string) (*Recording, error) {
 // Refresh reads what was added to the tables since they were read.
 func (r *Recording) Refresh() error {
 	f, err := os.Open(filepath.Join(r.Dir, "tables"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it may not be there yet; if it never is checkTables says so
+	}
 	if err != nil {
 		return err
 	}

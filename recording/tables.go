@@ -2,8 +2,10 @@ package recording
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"reflect"
 	"strings"
@@ -204,9 +206,12 @@ func nextPacket(f *os.File, stream byte, uuid [16]byte, at, size int64) int64 {
 	}
 }
 
-// checkTables notes that the last packet of the tables is not whole, which is no damage while the program runs.
+// checkTables notes that the tables are missing, or that their last packet is not whole, which is no damage while the program runs.
 func (r *Recording) checkTables() {
 	info, err := os.Stat(r.Dir + "/tables")
+	if errors.Is(err, fs.ErrNotExist) && r.Dir != "" {
+		r.damaged(Damage{"tables", 0, 0, "there is no such file: functions have numbers in place of names, values and the time of day are not known"})
+	}
 	if err == nil && info.Size() > r.tables.done {
 		r.damaged(Damage{"tables", r.tables.done, info.Size() - r.tables.done, "the file ends within a packet"})
 	}

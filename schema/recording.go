@@ -111,14 +111,38 @@ type passThread struct {
 	calls   uint64 // that began
 	history ring
 	tallies map[uint32]*tally
+	args    []byte // of the calls under way
 }
 
-// passCall is what is kept of a call under way.
+// argsMost is how many bytes the parameters of a goroutine's calls under way may take; calls further in have none. A stack overflow has millions of calls.
+const argsMost = 16 << 20
+
+// keep keeps the parameters with which a call begins.
+func (t *passThread) keep(c *passCall, e *recording.Event) {
+	if c.from = len(t.args); e.Layout != 0 && c.from+len(e.Data) <= argsMost {
+		c.n, c.layout = len(e.Data), e.Layout
+		t.args = append(t.args, e.Data...)
+	}
+}
+
+// entry returns the event, as far as its values go, with which a call under way began.
+func (t *passThread) entry(c *passCall) recording.Event {
+	return recording.Event{Layout: c.layout, Data: t.args[c.from : c.from+c.n]}
+}
+
+// pop takes the innermost call off.
+func (t *passThread) pop(st *recording.Stack[*passThread, passCall]) {
+	t.args = t.args[:st.Calls[len(st.Calls)-1].Data.from]
+	st.Pop()
+}
+
+// passCall is what is kept of a call under way. It has no pointers, so that it can be set aside.
 type passCall struct {
 	id, nesting uint64
 	object      uint64
 	inner       uint64 // ticks in calls that it made
-	args        eventCopy
+	from, n     int    // of its parameters among those of the thread
+	layout      uint32
 }
 
 // eventCopy is an event with values of its own.
@@ -137,6 +161,7 @@ func (c *eventCopy) set(e *recording.Event) {
 type endedCall struct {
 	thread   uint64
 	call     passCall
+	args     eventCopy
 	function uint32
 	level    int
 	start    uint64
@@ -238,7 +263,7 @@ func (p *pass) event(e *recording.Event) {
 	t := p.thread(st)
 	if e.Enters() || e.Exits() {
 		for n := st.Unseen(e); n > 0; n-- {
-			st.Pop() // its end was not seen
+			t.pop(st) // its end was not seen
 		}
 	}
 	switch {
@@ -255,7 +280,7 @@ func (p *pass) event(e *recording.Event) {
 	case e.Exits():
 		if c := st.Ends(e); c != nil {
 			p.exit(st, t, c, e)
-			st.Pop()
+			t.pop(st)
 		}
 	}
 }
@@ -271,7 +296,7 @@ func (p *pass) enter(st *recording.Stack[*passThread, passCall], t *passThread, 
 	}
 	c := st.Push(e)
 	c.Data.id, c.Data.nesting, c.Data.object = t.calls, nesting, p.object(e)
-	c.Data.args.set(e)
+	t.keep(&c.Data, e)
 }
 
 // object returns the address of a method's receiver, if it is a pointer: the first value.
@@ -310,11 +335,10 @@ func (p *pass) exit(st *recording.Stack[*passThread, passCall], t *passThread, c
 	if count(p, t.tallies, p.inThread, e.Function, lasted, self, fails, panics) && p.threads[t.ID] == t {
 		p.inThread++
 	}
+	entry := t.entry(&c.Data)
 	for _, slot := range []*endedCall{t.history.add(p.options.History), p.long.add(p.options.HistoryLong)} {
-		args := slot.call.args
 		slot.call = c.Data
-		slot.call.args = args
-		slot.call.args.set(&c.Data.args.Event)
+		slot.args.set(&entry)
 		slot.thread, slot.function, slot.level, slot.start, slot.endID, slot.fails = t.ID, e.Function, int(c.Depth), c.Start, t.calls, fails
 		slot.exit.set(e)
 	}
@@ -371,8 +395,8 @@ func (p *pass) snapshot() *Snapshot {
 	}
 	current := map[uint64][]Call{}
 	for _, st := range p.stacks.Every() {
-		for i := range st.Calls {
-			current[st.Goroutine] = append(current[st.Goroutine], p.inside(st.Goroutine, &st.Calls[i]))
+		for i := range st.Calls { // of a very deep stack the inner ones
+			current[st.Goroutine] = append(current[st.Goroutine], p.inside(st.Data, &st.Calls[i]))
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.threads)) {
@@ -418,9 +442,10 @@ func (p *pass) summary(t *tally, s Summary) Summary {
 }
 
 // inside makes a row of a call under way.
-func (p *pass) inside(thread uint64, c *recording.Call[passCall]) Call {
-	v := &Values{Object: c.Data.object, Args: p.values(&c.Data.args.Event, p.r.Function(c.Function).Params)}
-	return Call{Thread: thread, ID: c.Data.id, Nesting: c.Data.nesting, Level: int(c.Depth), Function: c.Function, Timed: true, Inside: true, Start: p.at(c.Start),
+func (p *pass) inside(t *passThread, c *recording.Call[passCall]) Call {
+	entry := t.entry(&c.Data)
+	v := &Values{Object: c.Data.object, Args: p.values(&entry, p.r.Function(c.Function).Params)}
+	return Call{Thread: t.ID, ID: c.Data.id, Nesting: c.Data.nesting, Level: int(c.Depth), Function: c.Function, Timed: true, Inside: true, Start: p.at(c.Start),
 		Values: func() *Values { return v }}
 }
 
@@ -436,7 +461,7 @@ func (p *pass) calls(r *ring) []Call {
 func (p *pass) call(c *endedCall) Call {
 	f := p.r.Function(c.function)
 	v := outcome(p.printer, f, &c.exit.Event, c.fails)
-	v.Object, v.Args = c.call.object, p.values(&c.call.args.Event, f.Params)
+	v.Object, v.Args = c.call.object, p.values(&c.args.Event, f.Params)
 	return Call{Thread: c.thread, ID: c.call.id, EndID: c.endID, Nesting: c.call.nesting, Level: c.level, Function: c.function, Timed: true,
 		Start: p.at(c.start), End: p.at(c.exit.Ticks), Panicked: c.exit.Kind == recording.ExitPanic, Failed: c.fails, Values: func() *Values { return v }}
 }

@@ -178,7 +178,7 @@ func (s *side) walk(event func(*stack, *frame, *recording.Event, []byte), starte
 	if s.quiet {
 		w.verb = ""
 	}
-	t := newText(w, format{values: recording.DefaultFormat}, nil)
+	t := newText(w, format{values: recording.DefaultFormat}, noLines{})
 	var line []byte
 	w.begin = func(st *stack, c *frame, e *recording.Event) {
 		name := t.function(c.Function)
@@ -213,6 +213,11 @@ func (s *side) walk(event func(*stack, *frame, *recording.Event, []byte), starte
 	}
 	return stream.Err()
 }
+
+// noLines takes lines that no one wants, such as that records were lost.
+type noLines struct{}
+
+func (noLines) lines(uint64, []byte) {}
 
 // indent appends the spaces in front of a line at a depth.
 func indent(b []byte, depth int) []byte {

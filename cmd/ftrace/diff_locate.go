@@ -57,7 +57,7 @@ func (d *comparison) locate(context int) error {
 
 // blockLines is the lines of a goroutine's block of events.
 type blockLines struct {
-	path  [][]string // calls around, of each
+	path  [][]string // calls around, of each, the inner ones
 	lines []string
 	ticks []uint64
 	first int // index in the goroutine of lines[0]
@@ -88,17 +88,21 @@ func (s *side) lines(pairs []*pair, block map[*pair]int, id func(*pair) uint64, 
 			found[p] = b
 		}
 		var path []string
-		for j := range st.Calls[:len(st.Calls)-1] {
-			if c := &st.Calls[j]; c.Data.clause != nil {
+		for j := len(st.Calls) - 2; j >= 0 && len(path) < pathShown; j-- {
+			if c := &st.Calls[j]; c.Data.clause.shown {
 				path = append(path, s.r.Function(c.Function).FullName())
 			}
 		}
+		slices.Reverse(path)
 		b.path = append(b.path, path)
 		b.lines = append(b.lines, string(line))
 		b.ticks = append(b.ticks, e.Ticks)
 	}, func(*recording.Event) {})
 	return found, err
 }
+
+// pathShown is how many of the calls around an event are named, the inner ones.
+const pathShown = 100
 
 // find finds the first line that differs.
 func (p *pair) find(a, b *blockLines, context int) {

@@ -329,16 +329,28 @@ func (p *path) child(function uint32) *path {
 	return c
 }
 
+// pathMost is how many functions a path has. Calls further in count for paths that end at that depth: each of the millions of calls of a stack overflow
+// would have a path of its own, which nothing could draw.
+const pathMost = 1000
+
 // paths returns the root of the paths of all calls.
 func paths(w *walker, window recording.Window) (*path, error) {
 	root := &path{}
-	at := map[uint64]*path{} // by goroutine: that of the innermost shown call
+	type place struct {
+		*path
+		depth int // of the innermost shown call
+	}
+	at := map[uint64]*place{} // by goroutine
 	w.begin = func(st *stack, c *frame, e *recording.Event) {
 		p := at[st.Goroutine]
 		if p == nil {
-			p = root
+			p = &place{path: root}
+			at[st.Goroutine] = p
 		}
-		at[st.Goroutine] = p.child(c.Function)
+		if p.depth++; p.depth > pathMost {
+			p.path = p.parent
+		}
+		p.path = p.child(c.Function)
 	}
 	w.end = func(st *stack, c *frame, e *recording.Event) {
 		p := at[st.Goroutine]
@@ -350,10 +362,15 @@ func paths(w *walker, window recording.Window) (*path, error) {
 			lasted := e.Ticks - c.Start
 			p.self += lasted - min(lasted, c.Data.inner)
 		}
-		if p.parent == root {
+		switch p.depth--; {
+		case p.depth == 0:
 			delete(at, st.Goroutine)
-		} else {
-			at[st.Goroutine] = p.parent
+		case p.depth < pathMost:
+			p.path = p.parent
+		default:
+			if caller := shownCaller(st); caller != nil {
+				p.path = p.parent.child(caller.Function)
+			}
 		}
 	}
 	w.more = func(*stack, *frame, *recording.Event) {}

@@ -111,7 +111,7 @@ func findNeighbours(w *walker, window recording.Window, found map[uint32]*neighb
 		}
 		caller := shownCaller(st)
 		// Of calls within others of the same function only the outer ones have time: what is within is in that.
-		within := slices.ContainsFunc(st.Calls[:len(st.Calls)-1], func(o frame) bool { return o.Function == c.Function })
+		within := isWithin(st)
 		total := lasted
 		if within {
 			total = 0
@@ -144,13 +144,25 @@ func findNeighbours(w *walker, window recording.Window, found map[uint32]*neighb
 	// What was under way at the end counts, but for time.
 	for _, st := range w.stacks.Every() {
 		for len(st.Calls) > 0 {
-			if c := &st.Calls[len(st.Calls)-1]; c.Data.clause != nil && !st.Data.hidden {
+			if c := &st.Calls[len(st.Calls)-1]; c.Data.clause.shown && !st.Data.hidden {
 				w.end(st, c, nil)
 			}
 			st.Pop()
 		}
 	}
 	return s.Err()
+}
+
+// isWithin reports whether the innermost call is within another one of the same function. In a recursion that is nearly always near.
+func isWithin(st *stack) bool {
+	n := len(st.Calls) - 1
+	function := st.Calls[n].Function
+	for i := n - 1; i >= 0; i-- {
+		if st.Calls[i].Function == function {
+			return true
+		}
+	}
+	return st.OuterCalls(function) > 0
 }
 
 func count(edges map[uint32]*edge, r *recording.Recording, key uint32, total uint64) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -28,9 +29,9 @@ type putOff struct {
 
 // below is what ended, of a goroutine, in the calls that began before the part and are under way.
 type below struct {
-	inner  uint64  // ticks in calls that the innermost of them made
-	totals totals  // for reports
-	calls  []frame // at the end of a part: what is under way
+	inner  uint64 // ticks in calls that the innermost of them made
+	totals totals // for reports
+	calls  *stack // at the end of a part: what is under way
 	text   *goroutineText
 }
 
@@ -50,7 +51,8 @@ func (w *walker) later(st *stack, e *recording.Event) bool {
 		g.entered = false
 	case e.Enters(), e.Exits():
 		unseen := st.Unseen(e)
-		if unseen < len(st.Calls) || g.known && int(e.Depth) >= g.base && (g.entered || e.Exits()) {
+		deeper := int(e.Depth) >= g.base || e.Enters() && e.Depth == math.MaxUint16 // which is that of all that are deeper
+		if unseen < len(st.Calls) || g.known && deeper && (g.entered || e.Exits()) {
 			return false
 		}
 		g.entered = g.entered || e.Enters()
@@ -82,7 +84,7 @@ func (w *walker) ends() {
 	for _, st := range w.stacks.Every() {
 		p := putOff{at: w.part.at(), below: st.Data.parted.below}
 		p.event.Goroutine = st.Goroutine
-		p.below.calls, p.below.text = st.Calls, st.Data.text
+		p.below.calls, p.below.text = st, st.Data.text
 		w.part.putOff = append(w.part.putOff, p)
 	}
 	w.stacks = recording.Stacks[goroutine, call]{}
@@ -101,8 +103,11 @@ func (w *walker) takeUp(p *putOff) {
 		w.event(&p.event)
 		return
 	}
-	for _, c := range p.below.calls {
-		st.Calls = append(st.Calls, c)
+	if p.below.calls == nil {
+		return
+	}
+	for c := range p.below.calls.All() {
+		st.Add(*c)
 		if w.resume != nil {
 			w.resume(st)
 		}

@@ -22,8 +22,9 @@ type repeats struct {
 
 // repeatsOf is the calls of a goroutine that are not printed yet.
 type repeatsOf struct {
-	open  []*node // under way, the innermost last; the first is none, and has the outermost as its children
-	nodes int
+	open    []*node // under way, the innermost last; the first is none, and has the outermost as its children
+	printed int     // calls under way between the first and the second of them whose beginnings were printed, and of which nothing else is known
+	nodes   int
 }
 
 // A node is a call that ended, or is under way, or a line.
@@ -95,6 +96,10 @@ func (p *repeats) end(st *stack, c *frame, e *recording.Event) {
 	}
 	n := g.open[len(g.open)-1]
 	g.open = g.open[:len(g.open)-1]
+	if len(g.open) == 1 && g.printed > 0 {
+		g.printed--
+		g.open = append(g.open, &node{count: 1, deep: 1, size: 1})
+	}
 	name := t.function(c.Function)
 	if e != nil {
 		t.now = e.Ticks
@@ -202,6 +207,10 @@ func (p *repeats) flush(st *stack, g *repeatsOf) {
 		for _, c := range keep {
 			n.size += c.size
 		}
+	}
+	if n := len(g.open); n > 2 {
+		g.printed += n - 2
+		g.open = append(g.open[:1], g.open[n-1])
 	}
 	g.nodes = 0
 	for _, n := range g.open {

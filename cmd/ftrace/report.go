@@ -131,9 +131,8 @@ func summarize(w *walker, window recording.Window, by string) (*summary, error) 
 		err = stream.Err()
 	}
 	for _, st := range w.stacks.Every() {
-		for i := len(st.Calls) - 1; i >= 0; i-- {
-			c := &st.Calls[i]
-			if c.Data.clause != nil && !st.Data.hidden {
+		for ; len(st.Calls) > 0; st.Pop() {
+			if c := &st.Calls[len(st.Calls)-1]; c.Data.clause.shown && !st.Data.hidden {
 				s.stats[s.of(st.Goroutine, c.Function)-1].open++
 			}
 		}
@@ -156,7 +155,7 @@ func (s *summary) inParts(w *walker, window recording.Window) (bool, error) {
 	}
 	w.resume = s.mark
 	w.total = func(st *stack, t statTotal) {
-		if i := s.named(t.stat.name, t.stat.f); !around(st.Calls, i) {
+		if i := s.named(t.stat.name, t.stat.f); !s.around(st, st.Calls, i) {
 			s.stats[i-1].total += t.ticks
 		}
 	}
@@ -241,20 +240,25 @@ func (s *summary) mark(st *stack) {
 	if outer := shownCaller(st); outer != nil {
 		d.around |= outer.Data.around
 	}
-	if around(st.Calls[:n], d.held) {
+	if s.around(st, st.Calls[:n], d.held) {
 		d.flags |= within
 	}
 }
 
-// around says whether one of the calls counts for a stat.
-func around(calls []frame, stat int32) bool {
+// around reports whether one of the calls of a goroutine counts for a stat: of these inner ones, or of those that are set aside.
+func (s *summary) around(st *stack, calls []frame, stat int32) bool {
 	for i := len(calls) - 1; i >= 0; i-- {
 		switch d := &calls[i].Data; {
-		case d.clause == nil: // it is not shown
+		case !d.clause.shown: // it is not shown
 		case d.held == stat:
 			return true
 		case d.around&(1<<(uint32(stat)&31)) == 0:
 			return false
+		}
+	}
+	for function := range st.OuterFunctions() {
+		if s.of(st.Goroutine, function) == stat {
+			return true
 		}
 	}
 	return false

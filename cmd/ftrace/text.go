@@ -40,6 +40,7 @@ type functionText struct {
 // goroutineText is the held lines of a goroutine.
 type goroutineText struct {
 	held      []byte
+	text      uint32 // which it is: how often what was held has been printed
 	repeats   *repeatsOf
 	recovered []byte // " recovered VALUE" for the exit that follows
 }
@@ -221,6 +222,7 @@ func (t *text) entryLine(st *stack, d *call, b []byte, brace int) {
 		d.flags |= heldLost
 		return
 	}
+	d.heldIn = g.text
 	d.held = int32(len(g.held)) + 1
 	d.heldAt = int32(len(g.held) + brace)
 	g.held = append(g.held, b...)
@@ -244,12 +246,26 @@ func (t *text) release(st *stack, depth int) {
 	}
 	t.out.lines(st.Goroutine, g.held)
 	g.held = g.held[:0]
+	g.text++
+}
+
+// holds reports whether the entry line of a call is held. Of one that was set aside meanwhile it was printed.
+func (g *goroutineText) holds(d *call) bool {
+	if d.held != 0 && d.heldIn != g.text {
+		d.held = 0
+		d.flags |= printed
+	}
+	return d.held != 0
 }
 
 // releaseLong prints the held entry lines of those calls that already last as long as min= asks for.
 func (t *text) releaseLong(st *stack) {
 	g := st.Data.text
 	if g == nil || len(g.held) == 0 {
+		return
+	}
+	if st.Outer() > 0 {
+		t.release(st, len(st.Calls)) // some of the lines are of calls that are set aside
 		return
 	}
 	for i := range st.Calls {
@@ -262,6 +278,7 @@ func (t *text) releaseLong(st *stack) {
 			g.held = append(g.held[:0], kept...)
 			for j := i; j < len(st.Calls); j++ {
 				if d := &st.Calls[j].Data; d.held != 0 {
+					d.heldIn = g.text
 					d.held -= int32(from)
 					d.heldAt -= int32(from)
 				}

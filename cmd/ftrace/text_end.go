@@ -15,9 +15,10 @@ func (t *text) end(st *stack, c *frame, e *recording.Event) {
 	}
 	d := &c.Data
 	g := st.Data.text
+	held := g != nil && g.holds(d)
 	lasted := int64(t.clock.Between(c.Start, t.now))
 	if d.flags&printed == 0 && d.clause.Min > lasted {
-		if d.held != 0 {
+		if held {
 			g.held = g.held[:d.held-1]
 		}
 		return
@@ -25,7 +26,7 @@ func (t *text) end(st *stack, c *frame, e *recording.Event) {
 	var b []byte
 	name := t.function(c.Function)
 	comment := ""
-	if d.held != 0 && t.format.fold {
+	if held && t.format.fold {
 		// "+ f() {" of the held line, the results, then the held comment.
 		start := int(d.held) - 1
 		line := append(t.b[:0], g.held[start:d.heldAt]...)
@@ -34,7 +35,7 @@ func (t *text) end(st *stack, c *frame, e *recording.Event) {
 		t.release(st, len(st.Calls)-1)
 		b = line
 	} else {
-		if d.held != 0 || d.flags&heldLost != 0 {
+		if held || d.flags&heldLost != 0 {
 			t.release(st, len(st.Calls))
 			if d.flags&heldLost != 0 {
 				b = append(t.prefix(t.b[:0], st.Goroutine, d.shown), name.entry...)

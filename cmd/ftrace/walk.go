@@ -46,19 +46,26 @@ type goroutine struct {
 
 // call is what is known of a call under way.
 type call struct {
-	clause *rule.Clause // by which it is shown, or nil
+	clause clause // by which it is shown
 	mask   uint32
 	shown  int32  // shown calls around it
 	inner  uint64 // ticks in shown calls that it made
 	held   int32  // 1 + where its entry line begins in the goroutine's held text, 0 if it is not held
 	heldAt int32  // where the part behind the brace begins
-	flags  uint8
+	heldIn uint32 // which of the goroutine's held texts that is
 	around uint32 // for reports: bits of the stats of this call and those around it
+	flags  uint8
+}
 
+// clause is what a call is shown by. There are no pointers in a call, so that it can be set aside.
+type clause struct {
+	Min    int64
+	Detail rule.Detail
+	shown  bool // the call is shown
 }
 
 // everything is the clause of calls that no rules were asked about.
-var everything = rule.Clause{Detail: rule.Deep}
+var everything = clause{Detail: rule.Deep, shown: true}
 
 // event takes in an event.
 func (w *walker) event(e *recording.Event) {
@@ -111,7 +118,7 @@ func (w *walker) event(e *recording.Event) {
 		}
 	case e.Kind == recording.Recovered, e.Kind == recording.Line:
 		c := st.Ends(e)
-		if !hidden && (e.Kind == recording.Line || c != nil && c.Data.clause != nil) {
+		if !hidden && (e.Kind == recording.Line || c != nil && c.Data.clause.shown) {
 			w.more(st, c, e)
 		}
 	}
@@ -141,7 +148,7 @@ func (w *walker) fires(st *stack, e *recording.Event) bool {
 func (w *walker) enter(st *stack, e *recording.Event) {
 	if w.rules == nil {
 		c := st.Push(e)
-		c.Data.clause = &everything
+		c.Data.clause = everything
 		c.Data.shown = int32(e.Depth)
 		w.begin(st, c, e)
 		st.Keep = w.keep
@@ -157,7 +164,8 @@ func (w *walker) enter(st *stack, e *recording.Event) {
 	d := &c.Data
 	d.mask = mask | f.marks
 	d.shown = st.Data.shown
-	if d.clause = w.rules.shows(f, d.mask, d.shown, e); d.clause != nil {
+	if by := w.rules.shows(f, d.mask, d.shown, e); by != nil {
+		d.clause = clause{by.Min, by.Detail, true}
 		st.Data.shown++
 		if !st.Data.hidden {
 			w.begin(st, c, e)
@@ -169,18 +177,18 @@ func (w *walker) enter(st *stack, e *recording.Event) {
 // ended takes the innermost call off, which ends by e, or unseen.
 func (w *walker) ended(st *stack, c *frame, e *recording.Event) {
 	d := &c.Data
-	if d.clause != nil && !st.Data.hidden {
+	if d.clause.shown && !st.Data.hidden {
 		w.end(st, c, e)
 	}
 	if w.rules != nil {
-		if d.clause != nil {
+		if d.clause.shown {
 			st.Data.shown--
 		}
 		if v := w.passedOn(st, len(st.Calls)-1); v.mask != 0 || v.function != 0 {
 			w.rules.ended.add(callName{st.Goroutine, c.Number, c.Function}, v)
 		}
 	}
-	if e != nil && d.clause != nil {
+	if e != nil && d.clause.shown {
 		if caller := shownCaller(st); caller != nil {
 			caller.Data.inner += e.Ticks - c.Start
 		} else if w.part != nil {
@@ -194,7 +202,7 @@ func (w *walker) ended(st *stack, c *frame, e *recording.Event) {
 func (w *walker) passedOn(st *stack, i int) inherited {
 	v := inherited{mask: st.Calls[i].Data.mask}
 	for ; i >= 0; i-- {
-		if c := &st.Calls[i]; c.Data.clause != nil || w.rules.function(c.Function).marks != 0 {
+		if c := &st.Calls[i]; c.Data.clause.shown || w.rules.function(c.Function).marks != 0 {
 			v.function, v.number = c.Function, c.Number
 			return v
 		}
@@ -229,7 +237,7 @@ func (w *walker) started(st *stack, e *recording.Event) {
 // shownCaller returns the innermost shown call around the topmost, or nil.
 func shownCaller(st *stack) *frame {
 	for i := len(st.Calls) - 2; i >= 0; i-- {
-		if c := &st.Calls[i]; c.Data.clause != nil {
+		if c := &st.Calls[i]; c.Data.clause.shown {
 			return c
 		}
 	}
