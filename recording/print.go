@@ -6,6 +6,9 @@ import (
 	"reflect"
 	"strconv"
 	"unicode/utf8"
+	"unsafe"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 )
 
 // none stands for the length of a nil slice, map or chan.
@@ -242,16 +245,11 @@ func (p *Printer) escaped(s []byte) int {
 			b = append(b, '\\', c)
 		case c >= ' ' && c < 0x7F:
 			b = append(b, c)
-		case c == '\n':
-			b = append(b, '\\', 'n')
-		case c == '\r':
-			b = append(b, '\\', 'r')
-		case c == '\t':
-			b = append(b, '\\', 't')
 		default:
-			r, n := utf8.DecodeRune(s[i-1:])
-			if c < 0x80 || r == utf8.RuneError && n == 1 || hidden(r) {
-				b = append(b, '\\', 'x', "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+			n, safe := escape.Next(unsafe.String(&s[i-1], len(s)-i+1))
+			if !safe {
+				code, size := escape.Code(c)
+				b = append(b, code[:size]...)
 				break
 			}
 			b = append(b, s[i-1:i-1+n]...)
@@ -260,11 +258,6 @@ func (p *Printer) escaped(s []byte) int {
 	}
 	p.dst = b
 	return len(s)
-}
-
-// hidden says whether a character does not show, or changes the direction or the line of text.
-func hidden(r rune) bool {
-	return r < 0xA0 || r >= 0x200B && r <= 0x200F || r >= 0x2028 && r <= 0x202E || r >= 0x2060 && r <= 0x206F || r == 0xFEFF || r >= 0xE000 && r < 0xF900
 }
 
 // AppendDuration appends a duration in ns in the unit that suits it, to three decimals.

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 )
 
 // Version is the latest format that this package reads. Programs write version 1; 2 is that of compact recordings.
@@ -215,9 +217,9 @@ func parseMetadata(text []byte) (Env, error) {
 		case "uuid":
 			uuid = strings.Trim(value, `"`)
 		case "executable":
-			env.Executable = unquote(value)
+			env.Executable = escape.String(unquote(value))
 		case "release":
-			env.Release = unquote(value)
+			env.Release = escape.String(unquote(value))
 		}
 		if strings.HasPrefix(name, "event {") {
 			break

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 )
 
 // A Function is one that had a hook in the recorded program, or a static probe.
@@ -370,13 +372,15 @@ func (d *decoder) word() uint64 {
 	return v
 }
 
+// text returns the text that comes next. All of them are names and the like, which the program chose: what can't be shown as it is, line ends among it, is escaped here, so
+// that nothing made of a recording has it.
 func (d *decoder) text() string {
 	i := bytes.IndexByte(d.data, 0)
 	if i < 0 {
 		d.failed = true
 		return ""
 	}
-	s := string(d.data[:i])
+	s := escape.String(string(d.data[:i]))
 	d.data = d.data[i+1:]
 	return s
 }

@@ -110,7 +110,7 @@ func setRules(p *live.Process, text string) error {
 	}
 	_, idle, err := newRules(text, s.Program)
 	for _, c := range idle {
-		fmt.Fprintln(os.Stderr, "ftrace: -f:", c.message("the process"))
+		fmt.Fprintln(stderr, "ftrace: -f:", c.message("the process"))
 	}
 	return err
 }
@@ -191,7 +191,7 @@ func (a *attachment) stay(p *live.Process, rules string) error {
 		close(done)
 	}()
 	var err error
-	v := &textView{format: a.format, repeats: a.repeats, lines: newLines(os.Stdout, false), late: late}
+	v := &textView{format: a.format, repeats: a.repeats, lines: newLines(stdout.As(form(a.format.colour)), false), late: late}
 	if a.dir == "" {
 		err = v.follow(dir, done, fmt.Errorf("process %d ended before it recorded anything", p.PID))
 		if err != nil {
@@ -203,7 +203,7 @@ func (a *attachment) stay(p *live.Process, rules string) error {
 	}
 	<-done
 	if v.behind != 0 {
-		fmt.Fprintf(os.Stderr, "ftrace: attach: what was called in the last %v is not shown, since showing it takes longer than that: -f chooses functions, -o DIR records all\n",
+		fmt.Fprintf(stderr, "ftrace: attach: what was called in the last %v is not shown, since showing it takes longer than that: -f chooses functions, -o DIR records all\n",
 			left.Sub(v.text.clock.Wall(v.behind)).Round(time.Millisecond))
 	}
 	return errors.Join(err, detached)

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/ftrace-wrap/ftrace-wrap/live"
@@ -19,9 +18,9 @@ func showStacks(p *live.Process, f format) error {
 		return err
 	}
 	if len(s.Goroutines) == 0 {
-		fmt.Fprintln(os.Stderr, "ftrace: attach: no goroutine has called an armed function (ftrace attach -arm)")
+		fmt.Fprintln(stderr, "ftrace: attach: no goroutine has called an armed function (ftrace attach -arm)")
 	}
-	w := bufio.NewWriter(os.Stdout)
+	w := bufio.NewWriter(stdout)
 	v := &stackView{p: p, s: s, printer: s.Program.Printer(f.values), out: w}
 	slices.SortStableFunc(s.Goroutines, func(a, b live.Goroutine) int { return cmp.Compare(earliest(&a), earliest(&b)) })
 	for i := range s.Goroutines {

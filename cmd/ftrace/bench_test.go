@@ -65,16 +65,16 @@ func BenchmarkFirstScreen(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := replay(&walker{r: r}, recording.Window{}, f, false, false, &screen{left: 4000}); err != io.ErrShortWrite {
+		if err := replay(&walker{r: r}, recording.Window{}, f, false, false, &page{left: 4000}); err != io.ErrShortWrite {
 			b.Fatal(err)
 		}
 	}
 }
 
-// screen takes so many bytes.
-type screen struct{ left int }
+// page takes so many bytes.
+type page struct{ left int }
 
-func (s *screen) Write(b []byte) (int, error) {
+func (s *page) Write(b []byte) (int, error) {
 	if s.left -= len(b); s.left < 0 {
 		return 0, io.ErrShortWrite
 	}

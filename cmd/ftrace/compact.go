@@ -32,9 +32,9 @@ func compactCommand(args []string) int {
 		return fail("compact", err)
 	}
 	if o.json {
-		fmt.Printf("{\"before\":%d,\"after\":%d}\n", before, after)
+		fmt.Fprintf(stdout, "{\"before\":%d,\"after\":%d}\n", before, after)
 	} else {
-		fmt.Printf("%d bytes, were %d: %.0f %%\n", after, before, 100*float64(after)/float64(max(before, 1)))
+		fmt.Fprintf(stdout, "%d bytes, were %d: %.0f %%\n", after, before, 100*float64(after)/float64(max(before, 1)))
 	}
 	return 0
 }

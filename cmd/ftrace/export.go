@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
@@ -65,9 +67,12 @@ func exportCommand(args []string) int {
 		return fail("export", err)
 	}
 	if w.rules != nil && w.rules.hasMin() {
-		fmt.Fprintln(os.Stderr, "ftrace: export: -f: min= chooses in replay and report; shorter calls are exported too")
+		fmt.Fprintln(stderr, "ftrace: export: -f: min= chooses in replay and report; shorter calls are exported too")
 	}
-	if info, err := os.Stdout.Stat(); *file == "" && err == nil && isTerminal(info) {
+	if *file == "" && atTerminal() {
+		if noText[*name] {
+			return fail("export", usagef("-format %s is no text for a terminal: -o names a file", *name))
+		}
 		w.verb = "" // a progress bar would be between the lines
 	}
 	if exportDir != nil {
@@ -75,7 +80,7 @@ func exportCommand(args []string) int {
 			err = exportDir(w, o.window(r), *file)
 		}
 	} else {
-		err = exportTo(*file, func(out io.Writer) error { return export(w, o.window(r), out) })
+		err = exportTo(*name, *file, func(out io.Writer) error { return export(w, o.window(r), out) })
 	}
 	if err != nil {
 		return fail("export", err)
@@ -84,18 +89,31 @@ func exportCommand(args []string) int {
 	return 0
 }
 
+// noText are the formats that are no text, textual those that are not JSON.
+var (
+	noText  = map[string]bool{"perfetto": true, "pprof": true}
+	textual = map[string]bool{"folded": true, "mermaid": true}
+)
+
 // exportTo gives write a file, or stdout.
-func exportTo(file string, write func(io.Writer) error) error {
-	out := os.Stdout
+func exportTo(format, file string, write func(io.Writer) error) error {
+	out, _ := files()
+	var to io.Writer = stdout
 	if file != "" {
 		f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) // what programs were given may be secret
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		out = f
+		out, to = f, screen.New(f, screen.Text)
 	}
-	b := bufio.NewWriterSize(out, 1<<16)
+	switch {
+	case noText[format]:
+		to = out
+	case !textual[format]:
+		to = asJSON(to)
+	}
+	b := bufio.NewWriterSize(to, 1<<16)
 	if err := write(b); err != nil {
 		return err
 	}
@@ -414,7 +432,7 @@ func exportFolded(w *walker, window recording.Window, out io.Writer) error {
 		if ns := int64(clock.Between(0, p.self)); ns > 0 {
 			var names []string
 			for _, key := range p.functions() {
-				names = append(names, strings.ReplaceAll(w.r.Function(key).FullName(), ";", ":"))
+				names = append(names, escape.String(strings.ReplaceAll(w.r.Function(key).FullName(), ";", ":")))
 			}
 			fmt.Fprintf(out, "%s %d\n", strings.Join(names, ";"), ns)
 		}

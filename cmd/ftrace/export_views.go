@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
@@ -209,7 +210,7 @@ func owner(f *recording.Function) string {
 	return name
 }
 
-// mermaidText returns text that a diagram may have in a line.
-func mermaidText(s string) string {
-	return strings.NewReplacer("#", "#35;", ";", "#59;", "\n", " ").Replace(s)
-}
+// mermaidText returns text that a diagram may have in a line: it ends no line, has no markup, and is no directive.
+func mermaidText(s string) string { return mermaidEscapes.Replace(escape.String(s)) }
+
+var mermaidEscapes = strings.NewReplacer("#", "#35;", ";", "#59;", "<", "#60;", ">", "#62;", "%%", "#37;#37;")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 )
 
 const usage = `ftrace records what programs do that were built with ftrace-wrap, and shows it.
@@ -338,14 +337,14 @@ Help says what a command does, or lists the commands.
 // helpCommand is "ftrace help [COMMAND]".
 func helpCommand(args []string) int {
 	if len(args) == 0 {
-		os.Stdout.WriteString(usage)
+		stdout.WriteString(usage)
 		return 0
 	}
 	text, ok := helpTexts[args[0]]
 	if !ok {
-		fmt.Fprintf(os.Stderr, "ftrace: help: %s: there is no such command: ftrace help lists them\n", args[0])
+		fmt.Fprintf(stderr, "ftrace: help: %s: there is no such command: ftrace help lists them\n", args[0])
 		return 1
 	}
-	os.Stdout.WriteString(text)
+	stdout.WriteString(text)
 	return 0
 }

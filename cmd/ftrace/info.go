@@ -52,7 +52,7 @@ func infoCommand(args []string) int {
 	if err != nil {
 		return fail("info", err)
 	}
-	enc := json.NewEncoder(os.Stdout)
+	enc := json.NewEncoder(asJSON(stdout))
 	enc.SetEscapeHTML(false)
 	for n, r := range family {
 		i, err := gather(r, o.window(r))
@@ -63,7 +63,7 @@ func infoCommand(args []string) int {
 			enc.Encode(i)
 		default:
 			if n > 0 {
-				fmt.Println()
+				fmt.Fprintln(stdout)
 			}
 			i.write()
 		}
@@ -142,7 +142,7 @@ func gather(r *recording.Recording, window recording.Window) (*info, error) {
 }
 
 func (i *info) write() {
-	w := tabwriter.NewWriter(os.Stdout, 0, 1, 2, ' ', 0)
+	w := tabwriter.NewWriter(stdout, 0, 1, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	row("recording", "%s", i.Dir)
 	row("program", "%s", i.Executable)

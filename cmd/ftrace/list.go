@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 	"github.com/ftrace-wrap/ftrace-wrap/live"
 )
 
@@ -24,7 +25,7 @@ func listCommand(args []string) int {
 	}
 	found := live.List()
 	if o.json {
-		enc := json.NewEncoder(os.Stdout)
+		enc := json.NewEncoder(asJSON(stdout))
 		for _, f := range found {
 			if f.Err != nil {
 				enc.Encode(map[string]any{"pid": f.PID, "executable": f.Executable, "args": f.Args, "error": f.Err.Error()})
@@ -35,10 +36,10 @@ func listCommand(args []string) int {
 		return 0
 	}
 	if len(found) == 0 {
-		fmt.Fprintln(os.Stderr, "ftrace: list: no program of yours that was built with ftrace-wrap is running")
+		fmt.Fprintln(stderr, "ftrace: list: no program of yours that was built with ftrace-wrap is running")
 		return 0
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 1, 2, ' ', 0)
+	w := tabwriter.NewWriter(stdout, 0, 1, 2, ' ', 0)
 	fmt.Fprintln(w, "PID\tSTATE\tRECORDS TO\tCOMMAND")
 	for _, f := range found {
 		state := "idle"
@@ -50,12 +51,12 @@ func listCommand(args []string) int {
 		case f.Armed:
 			state = "armed"
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", f.PID, state, recordingName(f.Recording), strings.Join(f.Args, " "))
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", f.PID, state, recordingName(f.Recording), strings.Join(escape.Strings(f.Args), " "))
 	}
 	w.Flush()
 	for _, f := range found {
 		if f.Err != nil {
-			fmt.Fprintf(os.Stderr, "ftrace: list: process %d: %v\n", f.PID, f.Err)
+			fmt.Fprintf(stderr, "ftrace: list: process %d: %v\n", f.PID, f.Err)
 		}
 	}
 	return 0

@@ -41,7 +41,7 @@ var commands = map[string]func(args []string) int{
 func main() {
 	args := os.Args[1:]
 	if len(args) == 0 {
-		os.Stderr.WriteString(usage)
+		stderr.WriteString(usage)
 		os.Exit(2)
 	}
 	switch args[0] {
@@ -55,7 +55,7 @@ func main() {
 	if !ok {
 		// The default verb is live: what is no verb is a program.
 		if !strings.ContainsAny(args[0], `/\`) && !strings.HasPrefix(args[0], "-") {
-			fmt.Fprintf(os.Stderr, "ftrace: unknown command %q: to run a program of that name, ftrace live %s\n\n%s", args[0], args[0], usage)
+			fmt.Fprintf(stderr, "ftrace: unknown command %q: to run a program of that name, ftrace live %s\n\n%s", args[0], args[0], usage)
 			os.Exit(2)
 		}
 		os.Exit(liveCommand(args))
@@ -68,7 +68,7 @@ func main() {
 
 // versionCommand is "ftrace version".
 func versionCommand([]string) int {
-	fmt.Print(version.String("ftrace"))
+	fmt.Fprint(stdout, version.String("ftrace"))
 	return 0
 }
 
@@ -79,10 +79,10 @@ func fail(verb string, err error) int {
 	}
 	var wrong usageError
 	if errors.As(err, &wrong) {
-		fmt.Fprintf(os.Stderr, "ftrace: %s: %v: ftrace help %s\n", verb, err, verb)
+		fmt.Fprintf(stderr, "ftrace: %s: %v: ftrace help %s\n", verb, err, verb)
 		return 2
 	}
-	fmt.Fprintf(os.Stderr, "ftrace: %s: %v\n", verb, err)
+	fmt.Fprintf(stderr, "ftrace: %s: %v\n", verb, err)
 	return 1
 }
 

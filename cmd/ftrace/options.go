@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
@@ -91,7 +92,7 @@ func (o *options) open(args []string) (*recording.Recording, error) {
 		if withChildren[o.verb] {
 			how = "-children takes them in"
 		}
-		fmt.Fprintf(os.Stderr, "ftrace: %s: other processes recorded within it, %d: %s\n", dir, len(children), how)
+		fmt.Fprintf(stderr, "ftrace: %s: other processes recorded within it, %d: %s\n", dir, len(children), how)
 	}
 	return r, nil
 }
@@ -116,7 +117,7 @@ func (o *options) family(r *recording.Recording) ([]*recording.Recording, error)
 		for _, dir := range dirs {
 			child, err := recording.Open(dir)
 			if err != nil {
-				fmt.Fprintf(os.Stderr, "ftrace: left out: %v\n", err)
+				fmt.Fprintf(stderr, "ftrace: left out: %v\n", err)
 				continue
 			}
 			list = append(list, child)
@@ -137,7 +138,7 @@ func (o *options) walker(r *recording.Recording) (*walker, error) {
 			return nil, usageError{errors.New("-f: redact= is for programs that run: what was hidden when they were recorded is not in the recording, and all else is")}
 		}
 		for _, c := range idle {
-			fmt.Fprintln(os.Stderr, "ftrace: -f:", c.message("the recording"))
+			fmt.Fprintln(stderr, "ftrace: -f:", c.message("the recording"))
 		}
 		w.rules = s
 	}
@@ -167,7 +168,7 @@ func (o *options) window(r *recording.Recording) recording.Window {
 	if window != (recording.Window{}) {
 		s := r.Events(window)
 		if !s.Next(&recording.Event{}) && s.Err() == nil {
-			fmt.Fprintln(os.Stderr, "ftrace: in the time that -from and -to say the recording has no events; ftrace info tells how long it is")
+			fmt.Fprintln(stderr, "ftrace: in the time that -from and -to say the recording has no events; ftrace info tells how long it is")
 		}
 		s.Close()
 	}
@@ -179,9 +180,9 @@ func (o *options) coloured(terminal bool) bool {
 	return o.colour == "always" || o.colour == "auto" && terminal && os.Getenv("NO_COLOR") == ""
 }
 
-// output is where a verb's output goes: stdout, by a pager if that is a terminal.
+// output is where a verb's output goes: stdout, by a pager if that is a terminal. What can't be shown does not get there.
 type output struct {
-	io.Writer
+	*screen.Writer
 	terminal bool
 	pager    *exec.Cmd
 	pipe     io.Closer
@@ -189,9 +190,11 @@ type output struct {
 
 // output begins the output.
 func (o *options) output() *output {
-	out := &output{Writer: os.Stdout}
-	info, err := os.Stdout.Stat()
-	out.terminal = err == nil && isTerminal(info)
+	form := screen.Text
+	if o.json {
+		form = screen.JSON
+	}
+	out := &output{Writer: stdout.As(form), terminal: atTerminal()}
 	if !out.terminal || !o.pager {
 		return out
 	}
@@ -200,7 +203,8 @@ func (o *options) output() *output {
 		words = []string{"less"}
 	}
 	cmd := exec.Command(words[0], words[1:]...)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	inherits(cmd)
+	cmd.Stdin = nil
 	cmd.Env = os.Environ()
 	if os.Getenv("LESS") == "" {
 		cmd.Env = append(cmd.Env, "LESS=FRSX")
@@ -213,7 +217,7 @@ func (o *options) output() *output {
 		pipe.Close()
 		return out // there is no pager
 	}
-	out.Writer, out.pager, out.pipe = pipe, cmd, pipe
+	out.Writer, out.pager, out.pipe = screen.New(pipe, form), cmd, pipe
 	return out
 }
 
@@ -239,14 +243,14 @@ func (out *output) close() {
 // complain says on stderr what of a recording could not be read.
 func complain(r *recording.Recording, s *recording.Stream) {
 	if s != nil && s.Err() != nil {
-		fmt.Fprintf(os.Stderr, "ftrace: %v\n", s.Err())
+		fmt.Fprintf(stderr, "ftrace: %v\n", s.Err())
 	}
 	damage := r.Damage()
 	for i, d := range damage {
 		if i == 5 {
-			fmt.Fprintf(os.Stderr, "ftrace: %s: and %d more places (ftrace info lists them)\n", r.Dir, len(damage)-i)
+			fmt.Fprintf(stderr, "ftrace: %s: and %d more places (ftrace info lists them)\n", r.Dir, len(damage)-i)
 			break
 		}
-		fmt.Fprintf(os.Stderr, "ftrace: %s: damaged: %v\n", r.Dir, d)
+		fmt.Fprintf(stderr, "ftrace: %s: damaged: %v\n", r.Dir, d)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/dtrace"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/live"
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
 )
@@ -53,7 +54,7 @@ func probesCommand(args []string) int {
 	if err != nil {
 		var fault *dtrace.Error
 		if errors.As(err, &fault) {
-			fmt.Fprintf(os.Stderr, "ftrace: %v\n", fault)
+			fmt.Fprintf(stderr, "ftrace: %v\n", fault)
 			return 1
 		}
 		return fail("probes", err)
@@ -162,14 +163,14 @@ func (p *probes) run() (status int, err error) {
 	if err != nil {
 		return 1, err
 	}
-	v := &probeView{program: program, quiet: p.quiet, json: p.json, out: os.Stdout}
+	v := &probeView{program: program, quiet: p.quiet, json: p.json, out: stdout}
 	if p.file != "" {
 		f, err := os.OpenFile(p.file, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) // what programs were given may be secret
 		if err != nil {
 			return 1, err
 		}
 		defer f.Close()
-		v.out = f
+		v.out = screen.New(f, screen.Text)
 	}
 	v.leave = make(chan os.Signal, 2)
 	signal.Notify(v.leave, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -215,7 +216,7 @@ func (v *probeView) begin(r *recording.Recording) {
 
 func (v *probeView) beginAt(r *recording.Recording, ticks uint64) {
 	v.r = r
-	v.machine = dtrace.NewMachine(v.program, r, v.out, os.Stderr)
+	v.machine = dtrace.NewMachine(v.program, r, v.out, stderr)
 	v.machine.Quiet = v.machine.Quiet || v.quiet
 	v.machine.Start(ticks)
 	v.machine.Begin()
@@ -241,7 +242,7 @@ func (v *probeView) finish() {
 		return
 	}
 	if v.json {
-		enc := json.NewEncoder(v.out)
+		enc := json.NewEncoder(asJSON(v.out))
 		enc.SetEscapeHTML(false)
 		for _, m := range v.machine.Maps() {
 			v.err = errors.Join(v.err, enc.Encode(m))
@@ -250,7 +251,7 @@ func (v *probeView) finish() {
 		_, v.err = v.out.Write(v.machine.AppendMaps(nil))
 	}
 	if n := v.machine.Dropped(); n > 0 {
-		fmt.Fprintf(os.Stderr, "ftrace: %d events dropped\n", n)
+		fmt.Fprintf(stderr, "ftrace: %d events dropped\n", n)
 	}
 }
 
@@ -268,7 +269,7 @@ func (v *probeView) read(args []string) error {
 		return err
 	}
 	if children, _ := r.Children(); len(children) > 0 {
-		fmt.Fprintf(os.Stderr, "ftrace: %s: other processes recorded within it, %d: ftrace info names them\n", dir, len(children))
+		fmt.Fprintf(stderr, "ftrace: %s: other processes recorded within it, %d: ftrace info names them\n", dir, len(children))
 	}
 	if err := v.program.Check(r.Functions()); err != nil {
 		return err

@@ -24,8 +24,8 @@ func (p *probes) listAll() error {
 	if err != nil {
 		return err
 	}
-	out := os.Stdout
-	enc := json.NewEncoder(out)
+	out := stdout
+	enc := json.NewEncoder(asJSON(out))
 	enc.SetEscapeHTML(false)
 	var b strings.Builder
 	for _, l := range list {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 )
@@ -24,10 +23,11 @@ const (
 
 // newProgress begins work of which done, called by another goroutine, says how far it is on the way to all.
 func newProgress(name string, all int64, done func() int64) *progress {
-	if info, err := os.Stderr.Stat(); err != nil || !isTerminal(info) {
+	_, file := files()
+	if info, err := file.Stat(); err != nil || !isTerminal(info) {
 		return nil
 	}
-	return showProgress(os.Stderr, name, all, done, progressAfter)
+	return showProgress(file, name, all, done, progressAfter)
 }
 
 // showProgress shows the bar on out, after a time, until it is closed.

@@ -44,7 +44,7 @@ func recordCommand(args []string) int {
 	}
 	status := p.wait()
 	if !isRecording(full) {
-		fmt.Fprintf(os.Stderr, "ftrace: record: %v\n", errNothing(flags.Arg(0)))
+		fmt.Fprintf(stderr, "ftrace: record: %v\n", errNothing(flags.Arg(0)))
 	}
 	return status
 }
@@ -92,7 +92,7 @@ type process struct {
 // start starts a program that records to dir.
 func start(args []string, dir, rules string) (*process, error) {
 	p := &process{cmd: exec.Command(args[0], args[1:]...), signals: make(chan os.Signal, 1), done: make(chan struct{})}
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	inherits(p.cmd)
 	// A percent sign in FTRACE_RECORD stands for something.
 	p.cmd.Env = append(os.Environ(), "FTRACE_RECORD="+strings.ReplaceAll(dir, "%", "%%"))
 	if rules != "" {
@@ -164,7 +164,7 @@ func liveCommand(args []string) int {
 	if err != nil {
 		return fail("live", err)
 	}
-	v := &textView{format: f, repeats: *repeats, lines: newLines(os.Stderr, false)}
+	v := &textView{format: f, repeats: *repeats, lines: newLines(stderr.As(form(f.colour)), false)}
 	if err := v.follow(dir, p.done, errNothing(p.cmd.Path)); err != nil {
 		p.wait()
 		return fail("live", err)

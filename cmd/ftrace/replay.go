@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
 )
 
@@ -38,6 +39,9 @@ func replayCommand(args []string) int {
 	defer out.close()
 	if !f.colourSet {
 		f.colour = o.coloured(out.terminal)
+	}
+	if f.colour && !o.json {
+		out.Writer = out.As(screen.Coloured)
 	}
 	family, err := o.family(r)
 	if err != nil {

@@ -40,7 +40,7 @@ func serveCommand(args []string) int {
 	if *timeout < 0 {
 		return fail("serve", usagef("-timeout %v is less than 0", *timeout))
 	}
-	server := &wire.Server{User: *user, Password: *password, Log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, "ftrace: serve: "+format+"\n", args...) }}
+	server := &wire.Server{User: *user, Password: *password, Log: func(format string, args ...any) { fmt.Fprintf(stderr, "ftrace: serve: "+format+"\n", args...) }}
 	generated := false
 	switch {
 	case *open && *password != "":
@@ -67,17 +67,17 @@ func serveCommand(args []string) int {
 	catalog.Test, catalog.Timeout = *file, *timeout
 	server.Catalog = catalog
 	if err := noneFound(catalog, rest); err != nil {
-		fmt.Fprintf(os.Stderr, "ftrace: serve: %v; those that come will be found\n", err)
+		fmt.Fprintf(stderr, "ftrace: serve: %v; those that come will be found\n", err)
 	}
 	host, port, _ := net.SplitHostPort(listener.Addr().String())
-	fmt.Printf("serving on %s\n", listener.Addr())
+	fmt.Fprintf(stdout, "serving on %s\n", listener.Addr())
 	switch {
 	case *open:
-		fmt.Printf("mysql -h %s -P %s\n", host, port)
+		fmt.Fprintf(stdout, "mysql -h %s -P %s\n", host, port)
 	case generated:
-		fmt.Printf("mysql -h %s -P %s -u %s -p%s\n", host, port, *user, server.Password)
+		fmt.Fprintf(stdout, "mysql -h %s -P %s -u %s -p%s\n", host, port, *user, server.Password)
 	default:
-		fmt.Printf("mysql -h %s -P %s -u %s -p\n", host, port, *user)
+		fmt.Fprintf(stdout, "mysql -h %s -P %s -u %s -p\n", host, port, *user)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -116,7 +116,7 @@ func untilEnded(ctx context.Context, catalog *schema.Catalog) {
 	for ctx.Err() == nil {
 		alive := slices.ContainsFunc(catalog.Sources(), func(s schema.Source) bool { return s.Alive() })
 		if !alive {
-			fmt.Fprintln(os.Stderr, "ftrace: serve: the process has ended")
+			fmt.Fprintln(stderr, "ftrace: serve: the process has ended")
 			return
 		}
 		select {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/schema"
 )
 
@@ -48,10 +49,10 @@ func sqlCommand(args []string) int {
 		return fail("sql", err)
 	}
 	defer session.Close()
-	s := &sqlShell{session: session, catalog: catalog, out: os.Stdout, style: tableStyle}
+	s := &sqlShell{session: session, catalog: catalog, out: stdout, style: tableStyle}
 	switch {
 	case *asJSON:
-		s.style = jsonStyle
+		s.style, s.out = jsonStyle, stdout.As(screen.JSON)
 	case *batch:
 		s.style = batchStyle
 	}
@@ -108,7 +109,7 @@ func (s *sqlShell) script(text string) int {
 			if isClosed(err) {
 				return 0
 			}
-			fmt.Fprintln(os.Stderr, err)
+			fmt.Fprintln(stderr, err)
 			return 1
 		}
 	}

@@ -90,7 +90,7 @@ func (s *sqlShell) interact() int {
 				if isClosed(err) {
 					return 0
 				}
-				fmt.Fprintf(os.Stderr, "%v\n\n", err)
+				fmt.Fprintf(stderr, "%v\n\n", err)
 				break
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 	"github.com/ftrace-wrap/ftrace-wrap/schema"
 )
 
@@ -84,12 +85,7 @@ func tableRow(row []any) []string {
 		if !ok {
 			text = "NULL"
 		}
-		list[i] = strings.Map(func(r rune) rune {
-			if r < ' ' && r != '\n' && r != '\t' || r == 0x7F {
-				return '?'
-			}
-			return r
-		}, text)
+		list[i] = escape.Lines(text)
 	}
 	return list
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"strconv"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
@@ -79,7 +80,7 @@ func (t *text) remarks(b []byte, c *frame, lasted int64) []byte {
 	}
 	if c.Note != "" {
 		b = append(b, ": "...)
-		b = appendLine(b, c.Note)
+		b = escape.Append(b, c.Note)
 	}
 	return b
 }
@@ -95,14 +96,28 @@ func (t *text) stray(st *stack, e *recording.Event) {
 	t.out.lines(st.Goroutine, b)
 }
 
-// appendLine appends text that is to stay on its line.
-func appendLine(b []byte, s string) []byte {
-	for i := range len(s) {
-		c := s[i]
-		if c < ' ' || c == 0x7F {
-			c = ' '
+// appendLine appends a line of the program's, which is to stay on its line: tabs are left, and if there are colours its own, which end with it.
+func (t *text) appendLine(b []byte, s string) []byte {
+	painted := false
+	for s != "" {
+		n := escape.Plain(s)
+		b = append(b, s[:n]...)
+		if s = s[n:]; s == "" {
+			break
 		}
-		b = append(b, c)
+		if n = escape.Colour(s); n > 0 && t.format.colour {
+			b = append(b, s[:n]...)
+			painted = true
+		} else if n = 1; s[0] == '\t' {
+			b = append(b, '\t')
+		} else {
+			n, _ = escape.Next(s)
+			b = escape.Append(b, s[:n])
+		}
+		s = s[n:]
+	}
+	if painted {
+		b = append(b, "\x1b[0m"...)
 	}
 	return b
 }
@@ -161,7 +176,7 @@ func (t *text) more(st *stack, c *frame, e *recording.Event) {
 			depth = st.Data.shown
 		}
 		b := append(t.prefix(t.b[:0], st.Goroutine, depth), "- "...)
-		b = append(appendLine(b, string(e.Data)), '\n')
+		b = append(t.appendLine(b, string(e.Data)), '\n')
 		t.b = b
 		t.out.lines(st.Goroutine, b)
 	case recording.Probe:

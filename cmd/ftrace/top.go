@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -50,7 +49,7 @@ func topCommand(args []string) int {
 	if len(sources) != 1 {
 		return fail("top", fmt.Errorf("%d programs called %s are running: ftrace list", len(sources), rest[0]))
 	}
-	if !isatty.IsTerminal(os.Stdout.Fd()) {
+	if out, _ := files(); !isatty.IsTerminal(out.Fd()) {
 		return fail("top", errors.New("stdout is no terminal: ftrace sql and ftrace report write to files"))
 	}
 	m := &topModel{source: sources[0], every: *every, sort: sortColumn, filter: *filter}

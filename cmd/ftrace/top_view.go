@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/mattn/go-runewidth"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/schema"
 )
@@ -191,7 +192,7 @@ func (m *topModel) View() string {
 	}
 	var b strings.Builder
 	line := func(style *lipgloss.Style, text string) {
-		text = runewidth.Truncate(text, m.width, "…")
+		text = runewidth.Truncate(escape.String(text), m.width, "…")
 		if style != nil {
 			text = style.Render(runewidth.FillRight(text, m.width))
 		}

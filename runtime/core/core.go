@@ -22,6 +22,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/redact"
 	"github.com/ftrace-wrap/ftrace-wrap/protocol"
@@ -341,6 +342,7 @@ var guests = []struct {
 	{"protocol", protocol.Source},
 	{"ownfile", ownfile.Source},
 	{"redact", redact.Source},
+	{"escape", escape.Source},
 }
 
 // runtimeFiles returns the core's files for a target, and those of guests.

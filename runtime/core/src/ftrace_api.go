@@ -159,11 +159,5 @@ func ftrace_api_note(text string) {
 		notes.str(", ")
 	}
 	room := max(0, min(len(text), len(notes.data)-notes.n-1, ftraceFormat.line))
-	for i := 0; i < room; i++ {
-		c := text[i]
-		if c < ' ' || c == 0x7F {
-			c = ' ' // a note stays on its line
-		}
-		notes.byte(c)
-	}
+	notes.shown(text[:room])
 }

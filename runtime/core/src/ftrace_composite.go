@@ -104,7 +104,7 @@ func (p *ftracePrinter) structure(typ *_type, v unsafe.Pointer, nest int) {
 			break
 		}
 		f := &t.Fields[i]
-		p.b.str(f.Name.Name())
+		p.b.shown(f.Name.Name())
 		p.b.byte(':')
 		if ftraceHidesField(t, secret, i, p.redaction) {
 			p.b.str(ftraceStars)

@@ -23,7 +23,7 @@ func (b *ftraceText) jsonString(s string) {
 	b.byte('"')
 	for i := 0; i < len(s); {
 		from := i
-		for i < len(s) && s[i] >= ' ' && s[i] < 0x80 && s[i] != '"' && s[i] != '\\' {
+		for i < len(s) && s[i] >= ' ' && s[i] < 0x7F && s[i] != '"' && s[i] != '\\' {
 			i++
 		}
 		b.str(s[from:i])
@@ -41,23 +41,39 @@ func (b *ftraceText) jsonString(s string) {
 			b.str(`\t`)
 		case c == '\r':
 			b.str(`\r`)
-		case c < ' ':
+		case c < ' ' || c == 0x7F:
 			b.str(`\u00`)
 			b.byte("0123456789abcdef"[c>>4])
 			b.byte("0123456789abcdef"[c&15])
 		default:
-			_, n := ftraceDecode(s[i:])
+			r, n := ftraceDecode(s[i:])
 			if n == 0 {
 				b.str(`\ufffd`)
 				break
 			}
-			b.str(s[i : i+n])
+			switch {
+			case ftrace_escape_Safe(rune(r)):
+				b.str(s[i : i+n])
+			case r > 0xFFFF:
+				b.jsonUnit(0xD800 + (r-0x10000)>>10)
+				b.jsonUnit(0xDC00 + (r-0x10000)&0x3FF)
+			default:
+				b.jsonUnit(r)
+			}
 			i += n
 			continue
 		}
 		i++
 	}
 	b.byte('"')
+}
+
+// jsonUnit appends a unit of UTF-16 of what must not reach a terminal.
+func (b *ftraceText) jsonUnit(u uint32) {
+	b.str(`\u`)
+	for shift := 12; shift >= 0; shift -= 4 {
+		b.byte("0123456789abcdef"[u>>shift&15])
+	}
 }
 
 // jsonTime appends the time of day as RFC 3339 has it, UTC, in nanoseconds.

@@ -96,9 +96,12 @@ func ftraceWrite(data unsafe.Pointer, n int) {
 	}
 	ftraceLockOut()
 	if ftraceOut.open.goid != 0 {
+		end := "\n"
+		if ftraceOut.open.painted {
+			end = "\x1b[0m\n"
+		}
 		ftraceOut.open = ftraceOpenLine{}
-		newline := byte('\n')
-		ftraceWriteAll(unsafe.Pointer(&newline), 1)
+		ftraceWriteAll(unsafe.Pointer(unsafe.StringData(end)), len(end))
 	}
 	if errno := ftraceWriteAll(data, n); errno != 0 {
 		ftraceDead(errno)
@@ -149,7 +152,17 @@ func ftraceDead(errno int32) {
 // ftraceComplain tells the user on stderr what is wrong.
 func ftraceComplain(message string) {
 	ftraceWriteHeldFirst(2)
-	line := "ftrace: " + message + "\n"
+	line := "ftrace: "
+	for len(message) > 0 {
+		n := ftrace_escape_Plain(message)
+		line += message[:n]
+		if message = message[n:]; message != "" {
+			code, size := ftrace_escape_Code(message[0])
+			line += string(code[:size])
+			message = message[1:]
+		}
+	}
+	line += "\n"
 	write(2, unsafe.Pointer(unsafe.StringData(line)), int32(len(line)))
 }
 

@@ -57,7 +57,7 @@ func ftraceReport() {
 			continue
 		}
 		b.str("# ftrace: \"")
-		b.str(clause.Text)
+		b.shown(clause.Text)
 		b.str("\" matches ")
 		b.uint(uint64(c.matches[i]) + overridden)
 		b.str(" of ")
@@ -123,12 +123,12 @@ func ftraceShowAll(c *ftraceConfig) {
 			b.pad(from, 6)
 			b.fullName(f)
 			b.byte(' ')
-			b.str(p.files[f.file])
+			b.shown(p.files[f.file])
 			b.byte(':')
 			b.uint(uint64(f.line))
 			if clause != nil {
 				b.str(" by \"")
-				b.str(clause.Text)
+				b.shown(clause.Text)
 				b.byte('"')
 			}
 			b.byte('\n')
@@ -252,9 +252,9 @@ func (b *ftraceText) fullName(f *ftraceFunc) {
 		b.name(f)
 		return
 	}
-	b.str(f.pkg.symbol)
+	b.shown(f.pkg.symbol)
 	b.byte('.')
-	b.str(f.name)
+	b.shown(f.name)
 }
 
 // ftraceSort sorts by calls, most called first, then by order of registration: a heap sort, for there is no package sort here.

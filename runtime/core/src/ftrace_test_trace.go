@@ -193,12 +193,15 @@ func (b *ftraceText) dump(p []byte) {
 // printable appends text of the program's or the server's, as much as fits, without what would steer a terminal. Lines stay lines.
 func (b *ftraceText) printable(s string) {
 	room := max(0, len(b.data)-b.n-256)
-	for i := 0; i < min(len(s), room); i++ {
-		c := s[i]
-		if c < ' ' && c != '\n' && c != '\t' || c == 0x7F {
-			c = '.'
+	for rest := s[:min(len(s), room)]; rest != ""; {
+		n, safe := ftrace_escape_Next(rest)
+		switch c := rest[0]; {
+		case safe || c == '\n' || c == '\t':
+			b.str(rest[:n])
+		default:
+			b.byte('.')
 		}
-		b.byte(c)
+		rest = rest[n:]
 	}
 	if len(s) > room {
 		b.str("...")

@@ -99,9 +99,9 @@ func (b *ftraceText) duration(ns int64) {
 func (b *ftraceText) name(f *ftraceFunc) {
 	symbol := f.pkg.symbol
 	if f.flags&ftraceIsProbe != 0 {
-		b.str(symbol)
+		b.shown(symbol)
 		b.str(":::")
-		b.str(f.name)
+		b.shown(f.name)
 		return
 	}
 	if !ftraceFormat.paths {
@@ -112,9 +112,9 @@ func (b *ftraceText) name(f *ftraceFunc) {
 			}
 		}
 	}
-	b.str(symbol)
+	b.shown(symbol)
 	b.byte('.')
-	b.str(f.name)
+	b.shown(f.name)
 }
 
 // flush writes the buffer's lines out and empties it.
@@ -243,7 +243,7 @@ func (b *ftraceText) entry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace
 	}
 	if ftraceFormat.pos {
 		b.byte(' ')
-		b.str(f.pkg.files[f.file])
+		b.shown(f.pkg.files[f.file])
 		b.byte(':')
 		b.uint(uint64(f.line))
 	}
@@ -432,7 +432,7 @@ func (b *ftraceText) ending(gp *g, frame *ftraceFrame, results []any, p *_panic)
 func (p *ftracePrinter) panicked(what string, value any, frame *ftraceFrame) {
 	p.b.str(what)
 	if t := efaceOf(&value)._type; frame.clause.Detail < ftrace_rule_Args && t != nil {
-		p.b.str(toRType(t).string())
+		p.b.shown(toRType(t).string())
 		return
 	}
 	p.dynamic(value, true)

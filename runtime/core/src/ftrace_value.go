@@ -71,7 +71,7 @@ func (p *ftracePrinter) list(names ftraceNames, values []any, pointers bool) {
 		}
 		name, kind, typ := names.next()
 		if name != "" {
-			p.b.str(name)
+			p.b.shown(name)
 			p.b.byte('=')
 		}
 		if pointers {
@@ -148,14 +148,14 @@ func (p *ftracePrinter) dynamic(v any, top bool) {
 			return
 		}
 	case abi.Struct:
-		p.b.str(toRType(e._type).string())
+		p.b.shown(toRType(e._type).string())
 		p.eface(e, ftraceFormat.nest)
 		return
 	case abi.Func:
 		p.eface(e, ftraceFormat.nest)
 		return
 	}
-	p.b.str(toRType(e._type).string())
+	p.b.shown(toRType(e._type).string())
 	p.b.byte('(')
 	p.eface(e, ftraceFormat.nest)
 	p.b.byte(')')
@@ -177,7 +177,7 @@ func (p *ftracePrinter) error(v any, e *eface) bool {
 	data := uintptr(e.data)
 	if ftraceFormat.errors && (data < gp.stack.lo || data >= gp.stack.hi) {
 		if text, ok := ftraceCallError(err); ok {
-			p.b.str(toRType(e._type).string())
+			p.b.shown(toRType(e._type).string())
 			p.b.byte('(')
 			p.quote(text)
 			p.b.byte(')')
@@ -191,7 +191,7 @@ func (p *ftracePrinter) error(v any, e *eface) bool {
 	if elem.Kind() != abi.Struct || e.data == nil || !ftraceReadable(e.data, elem.Size_) {
 		return false
 	}
-	p.b.str(toRType(e._type).string())
+	p.b.shown(toRType(e._type).string())
 	shallow := ftracePrinter{b: p.b, limit: p.limit, redaction: p.redaction}
 	shallow.still(elem, e.data, 1, 1)
 	return true
@@ -344,45 +344,40 @@ func (b *ftraceText) quoted(s string, limit int) int {
 		case c == '"' || c == '\\':
 			b.byte('\\')
 			b.byte(c)
-		case c == '\n':
-			b.str(`\n`)
-		case c == '\r':
-			b.str(`\r`)
-		case c == '\t':
-			b.str(`\t`)
-		case c < ' ' || c == 0x7F:
-			b.escape(c)
-		case c < 0x80:
+		case c >= ' ' && c < 0x7F:
 			b.byte(c)
 		default:
-			n := ftraceRune(s[i:])
-			if n == 0 {
-				b.escape(c)
-				break
+			if n, safe := ftrace_escape_Next(s[i:]); safe {
+				b.str(s[i : i+n])
+				i += n
+				continue
 			}
-			b.str(s[i : i+n])
-			i += n
-			continue
+			b.escape(c)
 		}
 		i++
 	}
 	return len(s)
 }
 
+// escape appends a byte that may not be shown as it is.
 func (b *ftraceText) escape(c byte) {
-	b.str(`\x`)
-	b.byte("0123456789abcdef"[c>>4])
-	b.byte("0123456789abcdef"[c&15])
+	code, n := ftrace_escape_Code(c)
+	b.n += copy(b.data[b.n:], code[:n])
 }
 
-// ftraceRune returns the length of the character that s begins with if it may be shown as it is, else 0: bytes that are not UTF-8,
-// control characters and those that change the direction or the line of text are escaped.
-func ftraceRune(s string) int {
-	switch r, n := ftraceDecode(s); {
-	case r < 0xA0, r >= 0x200B && r <= 0x200F, r >= 0x2028 && r <= 0x202E, r >= 0x2060 && r <= 0x206F, r == 0xFEFF, r >= 0xE000 && r < 0xF900:
-		return 0
-	default:
-		return n
+// shown appends text that the program chose, such as a name, as it may be shown, which is on one line.
+func (b *ftraceText) shown(s string) {
+	for len(s) > 0 {
+		n := ftrace_escape_Plain(s)
+		b.str(s[:n])
+		if s = s[n:]; s == "" {
+			break
+		}
+		n, _ = ftrace_escape_Next(s)
+		for i := range n {
+			b.escape(s[i])
+		}
+		s = s[n:]
 	}
 }
 
@@ -461,10 +456,10 @@ func (p *ftracePrinter) funcName(v unsafe.Pointer) {
 	for start > 0 && name[start-1] != '/' {
 		start--
 	}
-	p.b.str(name[start:open])
+	p.b.shown(name[start:open])
 	if open < end {
 		p.b.str("[...")
-		p.b.str(name[end:])
+		p.b.shown(name[end:])
 	}
 }
 

@@ -64,6 +64,10 @@ type ftraceOpenLine struct {
 	goid uint64
 	fd   int32
 	cr   bool // it ends in a carriage return
+
+	painted bool    // it has changed colours
+	begun   uint8   // bytes of a character at its end, of which the rest is to come
+	bytes   [3]byte // these
 }
 
 // ftraceRawLine is the owner of a line that is not woven: no goroutine goes on with it.
@@ -316,16 +320,21 @@ type ftraceWeaver struct {
 	own   bool
 	held  bool // it is a copy that is held
 	wrote bool
-	at    int   // how much of what is woven is in b or written
-	done  int   // how much of it was written, or is held
-	errno int32 // why it was not
+	line  ftraceOpenLine // the line that is being written
+	at    int            // how much of what is woven is in b or written
+	done  int            // how much of it was written, or is held
+	errno int32          // why it was not
 }
 
 // text adds lines of text, and the beginning of one.
 func (w *ftraceWeaver) text(text []byte) {
 	open := *w.open
 	mine := open.goid == w.gp.goid && open.fd == w.fd
-	if open.goid != 0 && !mine && w.room(1) {
+	if mine {
+		w.line = open
+	}
+	if open.goid != 0 && !mine && w.room(8) {
+		w.b.uncolour(open.painted)
 		w.b.byte('\n')
 	}
 	continued := !mine && w.gp.ftraceWeave.partial>>w.fd&1 != 0
@@ -343,18 +352,79 @@ func (w *ftraceWeaver) text(text []byte) {
 				b.byte(' ')
 			}
 		}
-		rest := text[w.at:]
-		rest = rest[:min(len(rest), len(b.data)-b.n-2)]
-		n := ftraceLineEnd(rest)
-		b.n += copy(b.data[b.n:], rest[:n])
-		w.at += n
+		end := w.at + ftraceLineEnd(text[w.at:])
+		for w.at < end && len(b.data)-b.n > 256 {
+			w.at += w.part(unsafe.String(&text[w.at], end-w.at), end == len(text))
+		}
 		start = false
-		if n < len(rest) {
-			b.byte(rest[n])
+		if w.at == end && end < len(text) {
+			if text[end] == '\n' {
+				b.uncolour(w.line.painted)
+				w.line.painted = false
+			}
+			w.line.begun = 0
+			b.byte(text[end])
 			w.at++
 			// A carriage return goes back to the beginning of the line, prefix and all.
-			start = rest[n] == '\n' || w.at < len(text) && text[w.at] != '\n'
+			start = text[end] == '\n' || w.at < len(text) && text[w.at] != '\n'
 		}
+	}
+}
+
+// part adds a part of s, which is the rest of a line, the last of what is written or not, and returns how long it was. What must not reach a terminal is escaped, but for tabs and for what changes colours. Where
+// a write ends within a character its bytes are shown as they are; so are the others when they come, if it is one that may be shown.
+func (w *ftraceWeaver) part(s string, last bool) int {
+	b := w.b
+	if begun := int(w.line.begun); begun > 0 {
+		w.line.begun = 0
+		var c [4]byte
+		copy(c[:], w.line.bytes[:begun])
+		more := copy(c[begun:], s)
+		whole := unsafe.String(&c[0], begun+more)
+		if n, safe := ftrace_escape_Next(whole); safe && n > begun {
+			b.str(s[:n-begun])
+			return n - begun
+		}
+		if last && more == len(s) && len(whole) < 4 && ftrace_escape_Unfinished(whole) == len(whole) {
+			w.line.begun = uint8(copy(w.line.bytes[:], whole))
+			b.str(s)
+			return len(s)
+		}
+	}
+	if n := ftrace_escape_Plain(s); n > 0 {
+		if room := len(b.data) - b.n - 8; n > room {
+			for n = room; s[n]&0xC0 == 0x80; {
+				n--
+			}
+		}
+		b.str(s[:n])
+		return n
+	}
+	if s[0] == '\t' {
+		b.byte('\t')
+		return 1
+	}
+	if n := ftrace_escape_Colour(s); n > 0 {
+		b.str(s[:n])
+		w.line.painted = s[:n] != "\x1b[0m" && s[:n] != "\x1b[m"
+		return n
+	}
+	if last && ftrace_escape_Unfinished(s) == len(s) {
+		w.line.begun = uint8(copy(w.line.bytes[:], s))
+		b.str(s)
+		return len(s)
+	}
+	n, _ := ftrace_escape_Next(s)
+	for i := range n {
+		b.escape(s[i])
+	}
+	return n
+}
+
+// uncolour ends the colours that a line has begun: it has no say in what follows.
+func (b *ftraceText) uncolour(painted bool) {
+	if painted {
+		b.str("\x1b[0m")
 	}
 }
 
@@ -366,7 +436,8 @@ func (w *ftraceWeaver) leaveOpen(text []byte) {
 	if last := text[len(text)-1]; last != '\n' {
 		w.gp.ftraceWeave.partial |= bit
 		if !ftraceFormat.json {
-			*w.open = ftraceOpenLine{w.gp.goid, w.fd, last == '\r'}
+			*w.open = w.line
+			w.open.goid, w.open.fd, w.open.cr = w.gp.goid, w.fd, last == '\r'
 		}
 	}
 }

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
+)
+
+// What is printed goes through these: no other file of this package names os.Stdout or os.Stderr (TestScreen). What programs made up never reaches a terminal
+// as it is.
+var (
+	stdout = screen.New(os.Stdout, screen.Text)
+	stderr = screen.New(os.Stderr, screen.Text)
+)
+
+// files are those of the terminal itself: to ask what they are, for programs that are run, and for what is no text.
+func files() (out, err *os.File) { return os.Stdout, os.Stderr }
+
+// atTerminal reports whether stdout is a terminal.
+func atTerminal() bool {
+	info, err := os.Stdout.Stat()
+	return err == nil && isTerminal(info)
+}
+
+// inherits lets a program that is run have what this one has.
+func inherits(cmd *exec.Cmd) { cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr }
+
+// form returns how text is printed that may have colours.
+func form(coloured bool) screen.Form {
+	if coloured {
+		return screen.Coloured
+	}
+	return screen.Text
+}
+
+// asJSON returns a writer for JSON to the same place.
+func asJSON(out io.Writer) io.Writer {
+	if w, ok := out.(*screen.Writer); ok {
+		return w.As(screen.JSON)
+	}
+	return screen.New(out, screen.JSON)
+}

@@ -1,0 +1,100 @@
+// Package escape decides what may reach a terminal, and how the rest is shown. Programs choose the names of their functions, files and types, their arguments and what they
+// print, and none of that is to move the cursor, to begin a line of its own, or to let a line read in another order than it has.
+//
+// It is part of the core too, so that what a program shows of itself and what readers show of it is the same. It imports nothing.
+package escape
+
+// Safe reports whether a character may be shown as it is. Control characters may not, tabs and newlines among them, nor those that change the direction of text, that break lines, that
+// do not show, or that every font has for itself. The two that join letters may (U+200C, U+200D): languages are written with them.
+func Safe(r rune) bool {
+	switch {
+	case r < 0x7F:
+		return r >= ' '
+	case r < 0xA0, r == 0xAD, r == 0x61C, r == 0x180E:
+		return false
+	case r < 0x200B, r == 0x200C, r == 0x200D:
+		return true
+	case r <= 0x200F, r >= 0x2028 && r <= 0x202E, r >= 0x2060 && r <= 0x206F:
+		return false
+	case r >= 0xD800 && r < 0xF900, r == 0xFEFF, r >= 0xFFF9 && r <= 0xFFFB, r >= 0xE0000:
+		return false
+	}
+	return true
+}
+
+// Next returns how many bytes the first character of s has, which is not empty, and whether it may be shown as it is. A byte that is no UTF-8 is a character that may not.
+func Next(s string) (n int, safe bool) {
+	if c := s[0]; c < 0x80 {
+		return 1, c >= ' ' && c != 0x7F
+	}
+	var first rune
+	n = len(s)
+	for i, r := range s {
+		if i > 0 {
+			n = i
+			break
+		}
+		first = r
+	}
+	return n, Safe(first) && (first != 0xFFFD || n == 3)
+}
+
+// Plain returns how many bytes at the beginning of s may be shown as they are.
+func Plain(s string) int {
+	for i := 0; i < len(s); {
+		if c := s[i]; c >= ' ' && c < 0x7F {
+			i++
+			continue
+		}
+		n, safe := Next(s[i:])
+		if !safe {
+			return i
+		}
+		i += n
+	}
+	return len(s)
+}
+
+// Code returns how a byte is shown that may not be shown as it is, as in a string of Go: the first n bytes.
+func Code(c byte) (code [4]byte, n int) {
+	const digits = "0123456789abcdef"
+	switch c {
+	case '\n':
+		return [4]byte{'\\', 'n'}, 2
+	case '\r':
+		return [4]byte{'\\', 'r'}, 2
+	case '\t':
+		return [4]byte{'\\', 't'}, 2
+	}
+	return [4]byte{'\\', 'x', digits[c>>4], digits[c&15]}, 4
+}
+
+// Colour returns the length of what s begins with if that changes colours and nothing else (ESC [ NUMBERS m), or 0.
+func Colour(s string) int {
+	const most = 64
+	if len(s) < 3 || s[0] != 0x1B || s[1] != '[' {
+		return 0
+	}
+	for i := 2; i < len(s) && i < most; i++ {
+		switch c := s[i]; {
+		case c == 'm':
+			return i + 1
+		case c != ';' && c != ':' && (c < '0' || c > '9'):
+			return 0
+		}
+	}
+	return 0
+}
+
+// Unfinished returns the length of the end of s if that may be the beginning of a character, of which the rest is to come, or 0.
+func Unfinished(s string) int {
+	for n := 1; n <= 3 && n <= len(s); n++ {
+		switch c := s[len(s)-n]; {
+		case c >= 0xF0 && c < 0xF5, c >= 0xE0 && c < 0xF0 && n < 3, c >= 0xC2 && c < 0xE0 && n < 2:
+			return n
+		case c < 0x80 || c >= 0xC0:
+			return 0
+		}
+	}
+	return 0
+}
