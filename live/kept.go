@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"syscall"
 )
 
@@ -21,7 +20,7 @@ type kept struct {
 
 // half adds what a half has, to which no one writes. Goroutines that end meanwhile may leave anything.
 func (p *Process) half(k *kept, half uint64, states []stateAt) error {
-	h := p.head
+	h := p.seen.Load()
 	if n := int(p.keys()); n > len(k.functions) {
 		k.functions = append(k.functions, make([]Counts, n-len(k.functions))...)
 	}
@@ -71,7 +70,8 @@ func (p *Process) half(k *kept, half uint64, states []stateAt) error {
 
 // processors is how many there were so far.
 func (p *Process) processors() uint64 {
-	return min(atomic.LoadUint64(&p.head.processors.used), p.head.processors.most)
+	h := p.seen.Load()
+	return min(h.processors.used, h.processors.most)
 }
 
 // rows adds the rows in a part of the file. Pages that nothing was written to are left out: nearly all.

@@ -4,13 +4,15 @@ package live
 
 import (
 	"cmp"
-	"sync/atomic"
 	"syscall"
 )
 
 // Memory returns what the memory file is used for, and what memory that takes: pages that were touched. The last part is the whole file.
 func (p *Process) Memory() []Memory {
-	h := p.head
+	if p.check() != nil {
+		return nil
+	}
+	h := p.seen.Load()
 	var parts []Memory
 	for _, part := range []struct {
 		name string
@@ -19,9 +21,9 @@ func (p *Process) Memory() []Memory {
 	}{
 		{"tables", &h.tables, 1},
 		{"flags", &h.flags, uint64(h.functions)},
-		{"goroutines", &h.goroutines, atomic.LoadUint64(&h.goroutines.used)},
-		{"stacks_and_histories", &h.frames, atomic.LoadUint64(&h.frames.used)},
-		{"processors", &h.processors, atomic.LoadUint64(&h.processors.used)},
+		{"goroutines", &h.goroutines, h.goroutines.used},
+		{"stacks_and_histories", &h.frames, h.frames.used},
+		{"processors", &h.processors, h.processors.used},
 	} {
 		most := part.most * cmp.Or(part.size, 1)
 		parts = append(parts, Memory{Name: part.name, Count: part.count, Bytes: p.touched(int64(part.at), int64(part.at+most)), Most: most})

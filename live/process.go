@@ -45,8 +45,11 @@ func List() []Found {
 
 func (p *Process) found() Found {
 	f := Found{PID: p.PID, Recording: p.Recording(), Session: atomic.LoadUint32(&p.head.session) != 0}
-	if flags, err := p.read(p.head.flags.at, p.head.flags.most); err == nil && p.head.armed != 0 {
-		f.Armed = slices.ContainsFunc(flags, func(b byte) bool { return b&1 != 0 })
+	if atomic.LoadUint32(&p.head.armed) != 0 && p.check() == nil {
+		h := p.seen.Load()
+		if flags, err := p.read(h.flags.at, h.flags.most); err == nil {
+			f.Armed = slices.ContainsFunc(flags, func(b byte) bool { return b&1 != 0 })
+		}
 	}
 	return runs(f)
 }
@@ -118,7 +121,9 @@ func ownMemory(f *os.File, pid int) bool {
 type Process struct {
 	PID     int
 	file    *os.File
-	head    *head
+	head    *head                // in the memory, which may change at any moment
+	seen    atomic.Pointer[head] // as it was when it was last checked: places and sizes are taken from it
+	taking  atomic.Pointer[budget]
 	mem     []byte
 	ends    chan struct{} // the session's beats, nil: there is no session
 	symbols symbols
@@ -195,10 +200,9 @@ func (p *Process) lock(part int64, kind int16) error {
 	return syscall.FcntlFlock(p.file.Fd(), set, &syscall.Flock_t{Type: kind, Whence: 0, Start: part, Len: 1})
 }
 
-// exclude keeps all others, here and elsewhere, from a part of the file until done is called.
-func (p *Process) exclude(part int64) (done func(), err error) {
+// exclude keeps all others, here and elsewhere, from a part of the file until done is called. It waits for that until the deadline.
+func (p *Process) exclude(part int64, deadline time.Time) (done func(), err error) {
 	p.parts[part].Lock() // the file's lock is the same for all who have it open by p.file
-	deadline := time.Now().Add(answerWithin)
 	for {
 		if err = p.lock(part, syscall.F_WRLCK); err == nil {
 			return func() {
@@ -220,18 +224,18 @@ func (p *Process) exclude(part int64) (done func(), err error) {
 	return nil, err
 }
 
-// answerWithin is how long a request may take: a stopped process answers none.
-const answerWithin = 10 * time.Second
+// answerWithin is how long a request may take, or a snapshot: a stopped process answers none, and memory that lies may never hold still.
+const answerWithin = 4 * time.Second
 
 // ask makes a request that nothing is answered to but what is wrong.
 func (p *Process) ask(kind uint32, text string) error {
-	_, err := p.request(kind, text)
+	_, err := p.request(kind, text, time.Now().Add(answerWithin))
 	return err
 }
 
 // askBetweenCuts is ask while no one takes a snapshot.
 func (p *Process) askBetweenCuts(kind uint32, text string) error {
-	done, err := p.exclude(lockCut)
+	done, err := p.exclude(lockCut, time.Now().Add(answerWithin))
 	if err != nil {
 		return err
 	}
@@ -239,18 +243,17 @@ func (p *Process) askBetweenCuts(kind uint32, text string) error {
 	return p.ask(kind, text)
 }
 
-// request makes a request and waits for the answer.
-func (p *Process) request(kind uint32, text string) (answer string, err error) {
+// request makes a request and waits for the answer, until the deadline.
+func (p *Process) request(kind uint32, text string, deadline time.Time) (answer string, err error) {
 	if len(text) > requestMost {
 		return "", fmt.Errorf("a request of %d bytes is too long", len(text))
 	}
-	done, err := p.exclude(lockRequest)
+	done, err := p.exclude(lockRequest, deadline)
 	if err != nil {
 		return "", err
 	}
 	defer done()
 	h := p.head
-	deadline := time.Now().Add(answerWithin)
 	waitFor := func(number uint32) error {
 		for atomic.LoadUint32(&h.reply) != number {
 			if !p.Alive() {

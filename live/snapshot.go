@@ -4,9 +4,11 @@ package live
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
@@ -14,17 +16,25 @@ import (
 
 // Snapshot returns what there is to see. All that it has of calls is as it was at the same moment, see ftrace_cut.go in runtime/core/src.
 func (p *Process) Snapshot() (*Snapshot, error) {
-	done, err := p.exclude(lockCut)
+	deadline := time.Now().Add(answerWithin)
+	done, err := p.exclude(lockCut, deadline)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
+	b := &budget{until: deadline}
+	b.left.Store(budgetMost)
+	p.taking.Store(b)
+	defer p.taking.Store(nil)
 	for {
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("process %d: no snapshot of it comes about: what its memory says of requests does not hold together", p.PID)
+		}
 		l := &look{p: p}
 		if err := l.before(); err != nil {
 			return nil, err
 		}
-		setup, err := p.request(askLook, "")
+		setup, err := p.request(askLook, "", deadline)
 		if err != nil {
 			return nil, err
 		}
@@ -40,6 +50,33 @@ func (p *Process) Snapshot() (*Snapshot, error) {
 		}
 		return s, nil
 	}
+}
+
+// A budget is what reading the memory for a snapshot may take: sizes in it may be anything.
+type budget struct {
+	until time.Time
+	left  atomic.Int64 // bytes
+}
+
+const (
+	budgetMost = 4 << 30
+	readMost   = 1 << 30 // bytes at once
+)
+
+var errTooMuch = errors.New("its memory does not hold together: there is more in it than can be")
+
+// take takes bytes from the budget.
+func (b *budget) take(bytes uint64) error {
+	switch {
+	case bytes > readMost:
+		return errTooMuch
+	case b == nil:
+	case b.left.Add(-int64(bytes)) < 0:
+		return errTooMuch
+	case time.Now().After(b.until):
+		return fmt.Errorf("reading its memory takes longer than %v", answerWithin)
+	}
+	return nil
 }
 
 // look is a snapshot that is being taken.
@@ -76,10 +113,11 @@ func (l *look) before() error {
 
 // after reads the rest, behind the cut.
 func (l *look) after() (*Snapshot, error) {
-	p, h := l.p, l.p.head
+	p := l.p
 	if err := p.check(); err != nil {
 		return nil, err
 	}
+	h := p.seen.Load()
 	// What is under way first, as long as it is.
 	states, err := p.states()
 	if err != nil {
@@ -92,7 +130,7 @@ func (l *look) after() (*Snapshot, error) {
 	if err := p.half(&l.kept, uint64(l.cuts)&1, states); err != nil {
 		return nil, err
 	}
-	tables, err := p.read(h.tables.at, min(atomic.LoadUint64(&h.tables.used), h.tables.most))
+	tables, err := p.read(h.tables.at, min(h.tables.used, h.tables.most))
 	if err != nil {
 		return nil, err
 	}
@@ -122,20 +160,25 @@ func (l *look) after() (*Snapshot, error) {
 	return s, nil
 }
 
-// check says whether the memory holds together.
+// check reports whether the memory holds together. What is found by its head from then on is where and as large as this head says, for the memory may change.
 func (p *Process) check() error {
 	info, err := p.file.Stat()
 	if err != nil {
 		return err
 	}
-	if wrong := p.head.wrong(uint64(info.Size())); wrong != "" {
+	h := *p.head
+	if wrong := h.wrong(uint64(info.Size())); wrong != "" {
 		return fmt.Errorf("process %d: its memory does not hold together: %s", p.PID, wrong)
 	}
+	p.seen.Store(&h)
 	return nil
 }
 
 // read returns a part of the file.
 func (p *Process) read(at, n uint64) ([]byte, error) {
+	if err := p.taking.Load().take(n); err != nil {
+		return nil, fmt.Errorf("process %d: %w", p.PID, err)
+	}
 	b := make([]byte, n)
 	if _, err := p.file.ReadAt(b, int64(at)); err != nil && err != io.EOF {
 		return nil, fmt.Errorf("process %d: %v", p.PID, err)
@@ -145,11 +188,19 @@ func (p *Process) read(at, n uint64) ([]byte, error) {
 
 // readAs returns n things of type T at a place in the file.
 func readAs[T any](p *Process, at, n uint64) ([]T, error) {
-	list := make([]T, n)
 	if n == 0 {
 		return nil, nil
 	}
-	b := unsafe.Slice((*byte)(unsafe.Pointer(&list[0])), n*uint64(unsafe.Sizeof(list[0])))
+	var one T
+	if n > readMost {
+		return nil, fmt.Errorf("process %d: %w", p.PID, errTooMuch)
+	}
+	size := n * uint64(unsafe.Sizeof(one))
+	if err := p.taking.Load().take(size); err != nil {
+		return nil, fmt.Errorf("process %d: %w", p.PID, err)
+	}
+	list := make([]T, n)
+	b := unsafe.Slice((*byte)(unsafe.Pointer(&list[0])), size)
 	if _, err := p.file.ReadAt(b, int64(at)); err != nil && err != io.EOF {
 		return nil, fmt.Errorf("process %d: %v", p.PID, err)
 	}
@@ -158,7 +209,7 @@ func readAs[T any](p *Process, at, n uint64) ([]T, error) {
 
 // functions puts the functions' flags and summaries together.
 func (p *Process) functions(s *Snapshot, k *kept) error {
-	flags, err := p.read(p.head.flags.at, p.keys())
+	flags, err := p.read(p.seen.Load().flags.at, p.keys())
 	s.Functions = make([]Function, len(flags))
 	for key := range flags {
 		s.Functions[key] = Function{Enabled: flags[key]&1 != 0, Timed: flags[key]&2 == 0, On: flags[key]&4 != 0, Untimed: flags[key]&8 != 0}
@@ -170,7 +221,10 @@ func (p *Process) functions(s *Snapshot, k *kept) error {
 }
 
 // keys is how many keys functions have, with that of none.
-func (p *Process) keys() uint64 { return min(uint64(p.head.functions)+1, p.head.flags.most) }
+func (p *Process) keys() uint64 {
+	h := p.seen.Load()
+	return min(uint64(h.functions)+1, h.flags.most)
+}
 
 func (c *call) call() Call {
 	return Call{Function: c.key, Panicked: c.flags&1 != 0, Goexit: c.flags&2 != 0, Failed: c.flags&4 != 0, Replaced: c.flags&8 != 0, Goroutine: c.goroutine,
@@ -187,8 +241,8 @@ func (a *place) place() Place {
 
 // Event reads a record from the rings. It returns false if there is none, or another one has taken its place.
 func (p *Process) Event(at Place, e *recording.Event) bool {
-	h := p.head
-	if at.processor < 0 || uint64(at.processor) >= h.processors.most || h.ringChunks == 0 || h.ringChunk != chunkSize || at.offset < chunkHead || uint64(at.offset) >= h.ringChunk {
+	h := p.seen.Load()
+	if h == nil || at.processor < 0 || uint64(at.processor) >= h.processors.most || h.ringChunks == 0 || h.ringChunk != chunkSize || at.offset < chunkHead || uint64(at.offset) >= h.ringChunk {
 		return false
 	}
 	chunk := h.processors.at + uint64(at.processor)*h.processors.size + h.ringAt + at.number%h.ringChunks*h.ringChunk

@@ -5,7 +5,6 @@ package live
 import (
 	"cmp"
 	"slices"
-	"sync/atomic"
 	"unsafe"
 )
 
@@ -17,8 +16,8 @@ type stateAt struct {
 
 // states returns those of the goroutines that have called an armed function.
 func (p *Process) states() ([]stateAt, error) {
-	h := p.head
-	n := min(atomic.LoadUint64(&h.goroutines.used), h.goroutines.most)
+	h := p.seen.Load()
+	n := min(h.goroutines.used, h.goroutines.most)
 	block, err := p.read(h.goroutines.at, n*h.goroutines.size)
 	if err != nil {
 		return nil, err
@@ -40,7 +39,7 @@ type crossings struct {
 
 // crossings adds those that have come since it was called last, of calls that began when there were so many cuts or fewer.
 func (p *Process) crossings(to *crossings, cuts uint32) error {
-	h := p.head
+	h := p.seen.Load()
 	for id := range p.processors() {
 		if id == uint64(len(to.next)) {
 			to.next = append(to.next, 0)
@@ -133,14 +132,14 @@ const attempts = 50
 
 // stack returns the calls on a goroutine's stack that began when there were so many cuts or fewer. Of these nothing changes any more but that they end; then they may still be returned.
 func (p *Process) stack(of *stateAt, cuts uint32) ([]Frame, error) {
-	size := p.head.frameSize
+	size := p.seen.Load().frameSize
 	for range attempts {
 		before, err := readAs[goroutine](p, of.at, 1)
 		if err != nil {
 			return nil, err
 		}
 		g := &before[0]
-		if g.id != of.id || g.depth <= 0 || g.framesAt == 0 || uint64(g.depth)*size > p.head.frames.most {
+		if g.id != of.id || g.depth <= 0 || g.framesAt == 0 || uint64(g.depth)*size > p.seen.Load().frames.most {
 			return nil, nil
 		}
 		frames, err := p.read(g.framesAt, uint64(g.depth)*size)

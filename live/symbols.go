@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 )
 
 // symbols are the names of a process's code. They are read when the first is asked for.
@@ -21,6 +23,7 @@ type symbols struct {
 
 // FunctionAt returns the full name of the function whose code an address is in, as stack traces have it, or "" if that is not known.
 func (p *Process) FunctionAt(address uint64) string {
+	defer func() { recover() }() // the executable may have any table: debug/gosym does not expect that
 	s := &p.symbols
 	s.once.Do(func() { s.load(p.PID) })
 	if s.table == nil {
@@ -34,7 +37,7 @@ func (p *Process) FunctionAt(address uint64) string {
 	if generic {
 		name += "[..." + types[max(0, strings.LastIndexByte(types, ']')):]
 	}
-	return name
+	return escape.String(name)
 }
 
 // load reads the table of lines of the process's executable, which is there for as long as the process is.
