@@ -122,6 +122,8 @@ func ftraceDialed(to **ftraceSession, driver any) {
 
 // ftraceGreeted is called with what was read on a connection that is not traced, where nothing but packets is known: if it is the server's first packet, tracing begins
 // with what must have been before.
+//
+//lint:ignore U1000 releases of the library that are known by their packets alone call it
 func ftraceGreeted(to **ftraceSession, packet []byte, err error) {
 	if _, _, ok := ftraceGreeting(packet); !ok || err != nil {
 		return

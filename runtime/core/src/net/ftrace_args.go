@@ -3,6 +3,8 @@
 // The arguments of the probes: DTrace's structures, by its names, without the fields that user space cannot know. Those that are known at times come last, and a structure without them is
 // of a type that ends before: who reads a recording sees by its type what is there.
 
+//lint:file-ignore U1000 fields of the arguments are read by name
+
 package net
 
 import (
@@ -146,6 +148,7 @@ func ftraceAs(v *any, of *any, p unsafe.Pointer) {
 		data uintptr
 	}
 	(*eface)(unsafe.Pointer(v)).typ = (*eface)(unsafe.Pointer(of)).typ
+	//lint:ignore SA4016 the compiler does not follow p through it
 	hidden := uintptr(p) ^ 0
 	(*struct{ typ, data unsafe.Pointer })(unsafe.Pointer(v)).data = unsafe.Pointer(hidden)
 }
