@@ -400,3 +400,19 @@ func embedded(names ...string) ([]File, error) {
 	}
 	return added, nil
 }
+
+// Packages returns the import paths of the packages that Patch changes, those of the standard library apart.
+func Packages() (std, others []string) {
+	for importPath := range splices {
+		std = append(std, importPath)
+	}
+	for importPath := range linked {
+		others = append(others, importPath)
+	}
+	for importPath := range definitions {
+		others = append(others, importPath)
+	}
+	slices.Sort(std)
+	slices.Sort(others)
+	return std, others
+}

@@ -1,0 +1,325 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
+)
+
+// A workspace is a folder with a module that imports all packages outside the standard library that
+// the core changes, and with the copies of GOROOT.
+type workspace struct {
+	dir       string
+	root      string // of the repository
+	module    string
+	originals map[string][]byte      // of files that are changed
+	added     map[string]bool        // files
+	planted   map[string][]core.File // more files for packages, of a test
+}
+
+// newWorkspace makes the module, and vendors what it imports. The versions of the libraries are
+// those that examples/protocol is tested with.
+func newWorkspace(ctx context.Context, dir string, imports []string) (*workspace, error) {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, err
+	}
+	root, err := output(ctx, "", nil, "go", "list", "-m", "-f", "{{.Dir}}")
+	if err != nil {
+		return nil, err
+	}
+	root = strings.TrimSpace(root)
+	w := &workspace{dir: dir, root: root, module: filepath.Join(dir, "module"), originals: map[string][]byte{}, added: map[string]bool{}}
+	if err := os.Mkdir(w.module, 0o777); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		if err := copyFile(filepath.Join(w.module, name), filepath.Join(root, "examples/protocol", name)); err != nil {
+			return nil, err
+		}
+	}
+	source := "package main\n\nimport (\n"
+	for _, importPath := range imports {
+		importable, _, _ := strings.Cut(importPath, "/internal/")
+		source += fmt.Sprintf("\t_ %q\n", importable)
+	}
+	source += ")\n\nfunc main() {}\n"
+	if err := os.WriteFile(filepath.Join(w.module, "main.go"), []byte(source), 0o666); err != nil {
+		return nil, err
+	}
+	for _, args := range [][]string{
+		{"mod", "edit", "-replace=github.com/ftrace-wrap/ftrace-wrap=" + root},
+		{"mod", "vendor"},
+	} {
+		if _, err := output(ctx, w.module, nil, "go", args...); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// A checkedPackage is what "go list" tells of a package.
+type checkedPackage struct {
+	ImportPath, Dir, Name string
+	Standard              bool
+	GoFiles, SFiles       []string
+}
+
+// check vets packages for a target with a toolchain, staticchecks them as well if static is set, and
+// adds what is found.
+func (w *workspace) check(ctx context.Context, toolchain, target string, packages []string, static bool, all *findings) error {
+	started := time.Now()
+	answer, err := output(ctx, w.module, []string{"GOTOOLCHAIN=" + toolchain}, "go", "env", "GOROOT", "GOVERSION")
+	if err != nil {
+		return err
+	}
+	goroot, release, _ := strings.Cut(strings.TrimSpace(answer), "\n")
+	goos, goarch, ok := strings.Cut(target, "/")
+	if !ok {
+		return fmt.Errorf("want GOOS/GOARCH, such as linux/amd64")
+	}
+	copied := filepath.Join(w.dir, strings.Join([]string{release, goos, goarch}, "-"))
+	std, _ := core.Packages()
+	if err := linkTree(goroot, copied, std); err != nil {
+		return err
+	}
+	env := []string{
+		"GOROOT=" + copied, "GOTOOLCHAIN=local", "PATH=" + filepath.Join(copied, "bin") + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"GOOS=" + goos, "GOARCH=" + goarch, "CGO_ENABLED=0", "GOFLAGS=-tags=ftrace_core", "GOWORK=off",
+	}
+	files, err := w.patch(ctx, env, release, goos, goarch)
+	if err != nil {
+		return err
+	}
+	run := all.run(release+" "+target, w.module, files)
+	// Package runtime does what vet calls a possible misuse of unsafe.Pointer all over.
+	vetted, err := output(ctx, w.module, env, "go", append([]string{"vet", "-unsafeptr=false"}, packages...)...)
+	run.add(vetted, err)
+	if static {
+		staticcheck, err := w.staticcheck(ctx, toolchain)
+		if err != nil {
+			return err
+		}
+		checked, err := output(ctx, w.module, env, staticcheck, append([]string{"-tests=false"}, packages...)...)
+		run.static = true
+		run.add(checked, err)
+	}
+	fmt.Fprintf(os.Stderr, "%s %s: %d files in %d packages, %s\n", release, target, len(files), len(packages), time.Since(started).Round(time.Second))
+	return ctx.Err()
+}
+
+// patch writes what the core makes of all packages to their folders, and returns the files and lines
+// that are ours.
+func (w *workspace) patch(ctx context.Context, env []string, release, goos, goarch string) (map[string]ours, error) {
+	std, others := core.Packages()
+	args := append([]string{"list", "-json=ImportPath,Dir,Name,Standard,GoFiles,SFiles"}, append(std, others...)...)
+	listed, err := output(ctx, w.module, env, "go", args...)
+	if err != nil {
+		return nil, err
+	}
+	changed := map[string]ours{}
+	for d := json.NewDecoder(strings.NewReader(listed)); ; {
+		var p checkedPackage
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return changed, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if err := w.patchPackage(p, release, goos, goarch, changed); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// patchPackage writes what the core makes of one package.
+func (w *workspace) patchPackage(p checkedPackage, release, goos, goarch string, changed map[string]ours) error {
+	var files []core.File
+	for _, name := range p.GoFiles {
+		name = filepath.Join(p.Dir, name)
+		if w.added[name] {
+			continue // for another target
+		}
+		source, ok := w.originals[name]
+		if !ok {
+			var err error
+			if source, err = os.ReadFile(name); err != nil {
+				return err
+			}
+		}
+		files = append(files, core.File{Name: name, Source: source})
+	}
+	texts, added, err := core.Patch(p.ImportPath, release, goos, goarch, files)
+	if err != nil {
+		return err
+	}
+	var spliced strings.Builder
+	for i, text := range texts {
+		name, original := files[i].Name, files[i].Source
+		w.originals[name] = original
+		changed[name] = oursIn(original, text)
+		for n, line := range slices.Collect(bytes.Lines(text)) {
+			if changed[name].has(n + 1) {
+				spliced.Write(line)
+			}
+		}
+		if err := replaceFile(name, text); err != nil {
+			return err
+		}
+	}
+	if assembly, text := core.Assembly(); p.ImportPath == "runtime" && slices.Contains(p.SFiles, assembly) {
+		name := filepath.Join(p.Dir, assembly)
+		original, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		patched := append(bytes.Clone(original), text...)
+		changed[name] = oursIn(original, patched)
+		if err := replaceFile(name, patched); err != nil {
+			return err
+		}
+	}
+	added = append(added, w.planted[p.ImportPath]...)
+	used, err := roots(p.Name, added, spliced.String())
+	if err != nil {
+		return err
+	}
+	for _, f := range append(added, used) {
+		name := filepath.Join(p.Dir, f.Name)
+		w.added[name] = true
+		changed[name] = ours{all: true, name: w.sourceOf(p, f)}
+		if err := replaceFile(name, f.Source); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sourceOf returns the path of the core's file that f was made of, or f's own.
+func (w *workspace) sourceOf(p checkedPackage, f core.File) string {
+	found := p.ImportPath + "/" + f.Name
+	lines := bytes.SplitAfter(f.Source, []byte("\n"))
+	fs.WalkDir(os.DirFS(w.root), "runtime/core/src", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != f.Name {
+			return nil
+		}
+		// The package clause, or an import, may differ.
+		source, _ := os.ReadFile(filepath.Join(w.root, path))
+		original := bytes.SplitAfter(source, []byte("\n"))
+		differing := 0
+		for i := range min(len(lines), len(original)) {
+			if !bytes.Equal(lines[i], original[i]) {
+				differing++
+			}
+		}
+		if len(lines) == len(original) && differing <= 2 {
+			found = path
+		}
+		return nil
+	})
+	return found
+}
+
+// staticcheck returns the path of the tool, built for the toolchain: one that a release compiled
+// does not read the sources of later ones.
+func (w *workspace) staticcheck(ctx context.Context, toolchain string) (string, error) {
+	bin := filepath.Join(w.dir, "bin-"+toolchain)
+	name := filepath.Join(bin, "staticcheck")
+	if _, err := os.Stat(name); err == nil {
+		return name, nil
+	}
+	env := []string{"GOTOOLCHAIN=" + toolchain, "GOBIN=" + bin}
+	if strings.HasPrefix(toolchain, "go1.25") {
+		env[0] = "GOTOOLCHAIN=auto" // the tool needs Go 1.26
+	}
+	_, err := output(ctx, w.dir, env, "go", "install", "honnef.co/go/tools/cmd/staticcheck@"+staticcheckVersion)
+	return name, err
+}
+
+// linkTree makes dst a copy of src, made of symbolic links, where the folders of packages are real:
+// files can be added to them, and replaced.
+func linkTree(src, dst string, packages []string) error {
+	if err := os.MkdirAll(dst, 0o777); err != nil {
+		return err
+	}
+	folders := map[string]bool{".": true}
+	for _, p := range packages {
+		for dir := filepath.Join("src", filepath.FromSlash(p)); dir != "."; dir = filepath.Dir(dir) {
+			folders[dir] = true
+		}
+	}
+	for dir := range folders {
+		entries, err := os.ReadDir(filepath.Join(src, dir))
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Join(dst, dir), 0o777); err != nil {
+			return err
+		}
+		for _, e := range entries {
+			name := filepath.Join(dir, e.Name())
+			if folders[name] {
+				continue
+			}
+			if err := os.Symlink(filepath.Join(src, name), filepath.Join(dst, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// replaceFile writes a file in the place of the link or file of that name. What a link points to stays as
+// it is.
+func replaceFile(name string, text []byte) error {
+	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.WriteFile(name, text, 0o666)
+}
+
+func copyFile(dst, src string) error {
+	text, err := os.ReadFile(src)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(dst, text, 0o666)
+}
+
+// output runs a command in dir, and returns what it writes to standard output, and to standard error as
+// well where it fails.
+func output(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	if i := slices.IndexFunc(env, func(e string) bool { return strings.HasPrefix(e, "GOROOT=") }); i >= 0 && name == "go" {
+		cmd.Path = filepath.Join(strings.TrimPrefix(env[i], "GOROOT="), "bin", "go")
+		cmd.Err = nil
+	}
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), env...)
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return stdout.String() + stderr.String(), &commandError{strings.Join(append([]string{name}, args...), " "), stdout.String() + stderr.String(), err}
+	}
+	return stdout.String(), nil
+}
+
+// A commandError is that of a command that failed, with what it wrote.
+type commandError struct {
+	command, output string
+	err             error
+}
+
+func (e *commandError) Error() string { return fmt.Sprintf("%s: %v\n%s", e.command, e.err, e.output) }
+func (e *commandError) Unwrap() error { return e.err }
