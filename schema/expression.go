@@ -15,6 +15,15 @@ type enclosure struct {
 }
 
 func (r *rewriter) enclose(first, last int, before, behind string) {
+	if r.ofToken == nil {
+		r.ofToken = make([]int, len(r.tokens))
+	}
+	for _, at := range []int{first, last} {
+		if r.ofToken[at]++; r.ofToken[at] > 2*mostDepth {
+			r.deep = true
+			return
+		}
+	}
 	r.enclosures = append(r.enclosures, enclosure{first, last, before, behind})
 }
 
@@ -25,22 +34,6 @@ func (r *rewriter) enclosed() {
 		r.out[e.first] = e.before + r.out[e.first]
 		r.out[e.last] += e.behind
 	}
-}
-
-// closing returns the parenthesis that closes the one at a token, or the END of the CASE; -1 if there is none.
-func (r *rewriter) closing(at int) int {
-	depth := 0
-	for i := at; i < len(r.tokens); i++ {
-		switch t := r.at(i); {
-		case t.is("("), t.is("CASE"):
-			depth++
-		case t.is(")"), t.is("END"):
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
 }
 
 // operandEnd returns the last token of the operand of a prefix operator, which begins with a token: a name, a literal, a call, something in parentheses or a CASE, and what else there is in front of it. It is -1 if there is none.
@@ -77,19 +70,15 @@ func (r *rewriter) operandEnd(i int) int {
 
 // factors returns the first token of the product that ends with a token. It is not ok if there is none.
 func (r *rewriter) factors(last int) (first int, ok bool) {
-	for {
+	for n := 0; ; n++ {
+		if r.deep = r.deep || n > mostDepth; r.deep { // SQLite would not take so many either
+			return 0, false
+		}
 		switch t := r.at(last); {
 		case t.is("END"):
-			for depth := 0; last >= 0; last-- {
-				if r.at(last).is("END") {
-					depth++
-				} else if r.at(last).is("CASE") {
-					if depth--; depth == 0 {
-						break
-					}
-				}
+			if first = r.beginning(last); first < 0 {
+				return 0, false
 			}
-			first = last
 		case t.is(")"):
 			first = r.opening(last - 1)
 			if before := r.at(first - 1); before.kind == name || before.kind == word && !beforeParenthesis[strings.ToUpper(before.text)] && !before.is("DIV") && !before.is("MOD") {

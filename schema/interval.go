@@ -112,20 +112,6 @@ func (r *rewriter) unit(interval int) int {
 	return 0
 }
 
-// opening returns the parenthesis that is open at a token.
-func (r *rewriter) opening(at int) int {
-	depth := 0
-	for ; at >= 0 && depth <= 0; at-- {
-		switch {
-		case r.at(at).is("("):
-			depth++
-		case r.at(at).is(")"):
-			depth--
-		}
-	}
-	return at + 1
-}
-
 // operand returns the first token of the value that ends with one: a name, a literal, a call, something in parentheses, or such with an interval. It is not ok if that is more.
 func (r *rewriter) operand(last int, begins map[int]int) (first int, ok bool) {
 	first, chained := begins[last]

@@ -122,6 +122,9 @@ func (st *stmt) numbered(from, next int) string {
 	return b.String()
 }
 
+// mostAssignments is how many columns SQLite has.
+const mostAssignments = 2000
+
 // joinedTable is one that an UPDATE of several changes.
 type joinedTable struct {
 	target
@@ -138,6 +141,9 @@ func (s *Session) updateJoined(ctx context.Context, st *stmt, from, set int) (*R
 	}
 	if at := st.at(next); at.is("ORDER") || at.is("LIMIT") {
 		return nil, NewError(1221, "Incorrect usage of UPDATE and %s", strings.ToUpper(at.text))
+	}
+	if len(list) > mostAssignments {
+		return nil, NewError(1117, "Too many columns")
 	}
 	var changed []joinedTable
 	text := ""

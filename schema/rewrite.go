@@ -20,11 +20,18 @@ type rewriter struct {
 	selects    map[int]bool // parentheses, opening and closing, of SELECTs that are no subqueries
 	enclosures []enclosure
 	rolledUp   []rollup
+	nested     *nesting
+	ofToken    []int // for each token, the enclosures that begin or end with it
+	deep       bool  // there is too much within each other
+	literals   int   // bytes of variables' values
 }
 
 // rewrite returns a statement as SQLite understands it, and how result columns are called that it would call otherwise.
 func (s *Session) rewrite(source string, list []token) (string, map[string]string, error) {
 	r := &rewriter{session: s, source: source, tokens: list, out: make([]string, len(list)), names: map[string]string{}, with: map[string]bool{}, skip: map[int]bool{}, selects: map[int]bool{}}
+	if r.nesting().deep > mostDepth {
+		return "", nil, tooDeep()
+	}
 	for i := range list {
 		if err := r.token(i); err != nil {
 			return "", nil, err
@@ -42,6 +49,9 @@ func (s *Session) rewrite(source string, list []token) (string, map[string]strin
 		}
 	}
 	r.groupConcats()
+	if r.deep {
+		return "", nil, tooDeep()
+	}
 	r.enclosed()
 	r.orderRollups()
 	r.selectNames()
@@ -122,6 +132,9 @@ func (r *rewriter) token(i int) error {
 			return NewError(erUnsupported, "This version of ftrace doesn't yet support '@%s :=' but in the statement's own SELECT, without UNION and *, of a variable that is nowhere else in it", t.text)
 		}
 		r.out[i] = literal(r.session.user[strings.ToLower(t.text)])
+		if r.literals += len(r.out[i]); r.literals > mostText {
+			return NewError(erTooLong, "A statement with the values of its @variables is larger than max_allowed_packet (%d)", mostText)
+		}
 	case word:
 		r.out[i] = t.text
 		upper := strings.ToUpper(t.text)

@@ -143,6 +143,9 @@ func (r *rewriter) queryOf(with int) (q query, ok bool) {
 	return q, q.sel >= 0 && q.from > q.sel && q.by > q.from && r.at(q.by-1).is("GROUP") && with > q.by+1
 }
 
+// mostLevels is what WITH ROLLUP can group by: each is looked for in all of the query.
+const mostLevels = 64
+
 func rollupError(what string) error {
 	return NewError(erUnsupported, "This version of ftrace doesn't yet support 'WITH ROLLUP' %s", what)
 }
@@ -172,6 +175,9 @@ func (r *rewriter) rollup(with int) error {
 		}
 	}
 	grouped := r.split(q.by+1, with)
+	if len(grouped) > mostLevels {
+		return rollupError(fmt.Sprintf("by more than %d expressions", mostLevels))
+	}
 	for _, g := range grouped {
 		var ways []tokenSpan
 		only := r.at(g.first)

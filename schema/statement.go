@@ -119,9 +119,14 @@ func (s *Session) query(ctx context.Context, text string, args []any) (*Result, 
 			return nil, syntaxError(text[list[i].start:])
 		}
 	}
-	for len(list) > 2 && list[0].is("(") && (list[1].is("SELECT") || list[1].is("WITH") || list[1].is("(")) && (&rewriter{tokens: list}).closing(0) == len(list)-1 {
-		list = list[1 : len(list)-1]
+	nested, around := nestingOf(list), 0
+	if nested.deep > mostDepth {
+		return nil, tooDeep()
 	}
+	for n := len(list); n-2*around > 2 && list[around].is("(") && (list[around+1].is("SELECT") || list[around+1].is("WITH") || list[around+1].is("(")) && int(nested.other[around]) == n-1-around; {
+		around++
+	}
+	list = list[around : len(list)-around]
 	return s.dispatch(ctx, &stmt{text, list, args})
 }
 

@@ -43,7 +43,17 @@ func (t *token) unites() bool { return t.is("UNION") || t.is("EXCEPT") || t.is("
 func tokens(s string) ([]token, error) {
 	var list []token
 	conditional := false // within /*! */
+	var parts []string   // of the string that is the last token, if it has several
+	add := func(t token) {
+		if last := len(list) - 1; parts != nil {
+			list[last].text, parts = strings.Join(parts, ""), nil
+		}
+		list = append(list, t)
+	}
 	for i := 0; i < len(s); {
+		if len(list) > mostTokens {
+			return nil, NewError(erMemory, "Out of memory: a statement can have %d words, numbers and marks", mostTokens)
+		}
 		c, start := s[i], i
 		rest := s[i:]
 		switch {
@@ -82,7 +92,7 @@ func tokens(s string) ([]token, error) {
 			}
 			i += n
 			t.start, t.end = start, i
-			list = append(list, t)
+			add(t)
 			continue
 		case c == '\'' || c == '"' || c == '`':
 			text, n := quoted(rest)
@@ -95,11 +105,14 @@ func tokens(s string) ([]token, error) {
 			}
 			i += n
 			if last := len(list) - 1; k == str && last >= 0 && list[last].kind == str { // 'a' 'b' is 'ab'
-				list[last].text += text
+				if parts == nil {
+					parts = []string{list[last].text}
+				}
+				parts = append(parts, text)
 				list[last].end = i
 				continue
 			}
-			list = append(list, token{k, text, start, i})
+			add(token{k, text, start, i})
 			continue
 		case c == '@':
 			k := usrVar
@@ -113,14 +126,14 @@ func tokens(s string) ([]token, error) {
 					return nil, syntaxError(rest)
 				}
 				i += n
-				list = append(list, token{k, text, start, i})
+				add(token{k, text, start, i})
 				continue
 			}
 			from := i
 			for i < len(s) && (wordByte(s[i]) || s[i] == '.') {
 				i++
 			}
-			list = append(list, token{k, s[from:i], start, i})
+			add(token{k, s[from:i], start, i})
 			continue
 		case c >= '0' && c <= '9' || c == '.' && len(rest) > 1 && rest[1] >= '0' && rest[1] <= '9':
 			i += numberEnd(rest)
@@ -129,7 +142,7 @@ func tokens(s string) ([]token, error) {
 				for i < len(s) && wordByte(s[i]) {
 					i++
 				}
-				list = append(list, token{word, s[start:i], start, i})
+				add(token{word, s[start:i], start, i})
 				continue
 			}
 			t := token{num, s[start:i], start, i}
@@ -139,17 +152,17 @@ func tokens(s string) ([]token, error) {
 					return nil, syntaxError(rest)
 				}
 			}
-			list = append(list, t)
+			add(t)
 			continue
 		case wordByte(c):
 			for i < len(s) && wordByte(s[i]) {
 				i++
 			}
-			list = append(list, token{word, s[start:i], start, i})
+			add(token{word, s[start:i], start, i})
 			continue
 		case c == '?':
 			i++
-			list = append(list, token{param, "?", start, i})
+			add(token{param, "?", start, i})
 			continue
 		case c < ' ', c == '[', c == ']', c == ':' && !strings.HasPrefix(rest, ":="): // to SQLite they mean something
 			return nil, syntaxError(rest)
@@ -165,7 +178,10 @@ func tokens(s string) ([]token, error) {
 			_, n = utf8.DecodeRuneInString(rest)
 		}
 		i += n
-		list = append(list, token{op, s[start:i], start, i})
+		add(token{op, s[start:i], start, i})
+	}
+	if parts != nil {
+		list[len(list)-1].text = strings.Join(parts, "")
 	}
 	return list, nil
 }

@@ -283,7 +283,7 @@ with a history and completion. docs/performance-schema.md describes the tables.
 	"serve": `usage: ftrace serve [FLAGS] [PID|NAME|RECORDING ...]
 
 Serve lets MySQL's clients, drivers and tools ask what ftrace sql asks. It writes how to
-connect. It ends by Ctrl-C, or when the processes have ended that were named by number.
+connect. It ends by Ctrl-C or SIGTERM, or when the processes have ended that were named by number.
 
 	-mysql ADDR      HOST:PORT or :PORT, 127.0.0.1:3307; port 0 is a free one
 	-anywhere        allow addresses that are reached from other machines
@@ -292,6 +292,8 @@ connect. It ends by Ctrl-C, or when the processes have ended that were named by 
 	                 up and written to stdout
 	-no-auth         anyone may log in
 	-tls auto|FILES  offer TLS, with a certificate made for this run or with CERT,KEY
+	-timeout D       how long a statement may take, 1m; 0: as long as it likes. Clients
+	                 change that by max_statement_time and max_execution_time
 	-test FILE, -history-long N, -history N  as of ftrace sql
 
 	$ ftrace serve server

@@ -1,0 +1,85 @@
+package schema
+
+// nesting is what encloses what in a statement. It is found out once: what is looked up for each
+// token must not be looked for.
+type nesting struct {
+	other []int32 // of a parenthesis, CASE or END: the one that it goes with; -1: there is none
+	open  []int32 // of a token: the parenthesis that is open there, itself if it opens; -1: there is none
+	deep  int     // how much is within each other, at most
+}
+
+// nestingOf returns that of some tokens.
+func nestingOf(tokens []token) *nesting {
+	n := &nesting{other: make([]int32, len(tokens)), open: make([]int32, len(tokens))}
+	var all, parentheses []int32
+	prefixes := 0 // operators in front of an operand
+	for i := range tokens {
+		t := &tokens[i]
+		n.other[i] = -1
+		switch {
+		case t.is("("), t.is("CASE"):
+			all = append(all, int32(i))
+			if t.is("(") {
+				parentheses = append(parentheses, int32(i))
+			}
+		case t.is(")"), t.is("END"):
+			if last := len(all) - 1; last >= 0 {
+				n.other[i], n.other[all[last]] = all[last], int32(i)
+				all = all[:last]
+			}
+			if last := len(parentheses) - 1; last >= 0 && t.is(")") {
+				parentheses = parentheses[:last]
+			}
+		}
+		n.open[i] = -1
+		if last := len(parentheses) - 1; last >= 0 {
+			n.open[i] = parentheses[last]
+		}
+		if prefix(t) {
+			prefixes++
+		} else if !t.is("(") {
+			prefixes = 0
+		}
+		n.deep = max(n.deep, len(all), prefixes)
+	}
+	return n
+}
+
+// prefix reports whether a token can be an operator in front of its operand.
+func prefix(t *token) bool {
+	return t.is("!") || t.is("-") || t.is("+") || t.is("~") || t.is("NOT") || t.is("BINARY")
+}
+
+// nesting returns that of the rewriter's tokens.
+func (r *rewriter) nesting() *nesting {
+	if r.nested == nil {
+		r.nested = nestingOf(r.tokens)
+	}
+	return r.nested
+}
+
+// closing returns the parenthesis that closes the one at a token, or the END of the CASE; -1 if
+// there is none.
+func (r *rewriter) closing(at int) int {
+	if at < 0 || at >= len(r.tokens) || !r.at(at).is("(") && !r.at(at).is("CASE") {
+		return -1
+	}
+	return int(r.nesting().other[at])
+}
+
+// beginning returns the CASE of an END; -1 if there is none.
+func (r *rewriter) beginning(end int) int {
+	at := int(r.nesting().other[end])
+	if !r.at(at).is("CASE") {
+		return -1
+	}
+	return at
+}
+
+// opening returns the parenthesis that is open at a token, the first token if there is none.
+func (r *rewriter) opening(at int) int {
+	if at < 0 || at >= len(r.tokens) {
+		return 0
+	}
+	return max(int(r.nesting().open[at]), 0)
+}
