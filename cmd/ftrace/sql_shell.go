@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,6 +34,15 @@ func (s *sqlShell) interact() int {
 	line := liner.NewLiner()
 	defer line.Close()
 	line.SetCtrlCAborts(true)
+	// What ends the shell must not leave the terminal without an echo.
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGTERM)
+	defer signal.Stop(ended)
+	go func() {
+		<-ended
+		line.Close()
+		os.Exit(128 + int(syscall.SIGTERM))
+	}()
 	words := s.words()
 	line.SetWordCompleter(func(text string, pos int) (head string, found []string, tail string) {
 		return complete(words, text, pos)
