@@ -38,26 +38,6 @@ func protocolPrograms(t *testing.T) (bin, toolexec string) {
 	return bin, toolexec
 }
 
-// mariadb starts a server for the test, and returns its address.
-func mariadb(t *testing.T) (address string) {
-	t.Helper()
-	testenv.Need(t, "mariadbd", "mariadb-install-db", "openssl")
-	dir := t.TempDir()
-	start := exec.Command("../scripts/mariadb", "start", dir)
-	start.Stderr = os.Stderr
-	out, err := start.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if out, err := exec.Command("../scripts/mariadb", "stop", dir).CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, out)
-		}
-	})
-	port, _, _ := strings.Cut(string(out), " ")
-	return "127.0.0.1:" + port
-}
-
 // redis starts a server for the test, whose default user has the password, and returns its address.
 func redis(t *testing.T, password string) (address string) {
 	t.Helper()
@@ -132,7 +112,7 @@ func TestProtocols(t *testing.T) {
 	t.Run("seed", func(t *testing.T) { seedSession(t, filepath.Join(bin, "session")) })
 
 	t.Run("mariadb", func(t *testing.T) {
-		server := mariadb(t)
+		server := testenv.MariaDB(t)
 		session := []string{"root@tcp(" + server + ")/", "select @@version_comment limit 1", "SELECT user()"}
 		got := runProgram(t, testTrace, filepath.Join(bin, "session"), session...)
 		compare(t, "protocol/session/expected.txt", normalProtocol(got.Stderr, false))
