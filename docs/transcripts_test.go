@@ -46,6 +46,9 @@ func TestTranscripts(t *testing.T) {
 					t.Skip(err)
 				}
 			}
+			if long[page] && !*update {
+				testenv.NeedAll(t)
+			}
 			source, err := os.ReadFile(page)
 			if err != nil {
 				t.Fatal(err)
@@ -64,6 +67,9 @@ func TestTranscripts(t *testing.T) {
 		})
 	}
 }
+
+// long has the pages whose commands take long.
+var long = map[string]bool{"log.md": true, "mock.md": true, "protocol.md": true}
 
 // needs says which pages show a program that not every machine has. .ci/run installs it.
 var needs = map[string]string{"performance-schema.md": "mariadb", "protocol.md": "mariadbd"}
@@ -158,6 +164,17 @@ func normal(s string) string {
 		s = v.pattern.ReplaceAllString(s, v.text)
 	}
 	return s
+}
+
+// TestDownloads: what the go command downloads, on a machine that has not had it, is in no transcript.
+func TestDownloads(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip(err)
+	}
+	const command = "```console\n$ echo 'go: downloading example.com/m v1.2.3' >&2; echo 'go: no downloading'\n"
+	if got, want := string(run(t, t.TempDir(), os.Environ(), []byte(command+"```"))), command+"go: no downloading\n```"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
 }
 
 // TestCode compares the code in pages with the examples that it is taken from.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -151,5 +153,60 @@ func TestInputsUnknown(t *testing.T) {
 				t.Error("the step has a key")
 			}
 		})
+	}
+}
+
+// TestCompileOnce: of steps that make the same at the same time, one runs the compiler, and the others have what it made.
+func TestCompileOnce(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the compiler is a shell script")
+	}
+	dir := t.TempDir()
+	const compiler = `#!/bin/sh
+echo compiled >>"$(dirname "$0")/log"
+sleep 0.2
+while test $# -gt 0; do
+	case $1 in
+	-o) out=$2 ;;
+	-asmhdr) header=$2 ;;
+	-buildid) id=$2 ;;
+	esac
+	shift
+done
+echo "build id \"$id\"" >"$out" && echo header >"$header"
+`
+	objects, err := store.Open(filepath.Join(dir, "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := make([]*keyStep, 4)
+	for i := range steps {
+		steps[i] = newKeyStep(t, dir, fmt.Sprintf("b%03d", i))
+	}
+	steps[0].write(steps[0].tool(), compiler)
+	if err := os.Chmod(steps[0].tool(), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for i, step := range steps {
+		id := fmt.Sprintf("a%d/a%d", i, i)
+		step.set("a/a", id)
+		c, err := parseCompile(step.tool(), step.args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		group.Go(func() {
+			if status := c.run(c.files, objects); status != 0 {
+				t.Errorf("exit status %d", status)
+			}
+			if made, err := os.ReadFile(c.output); err != nil || string(made) != "build id \""+id+"\"\n" {
+				t.Errorf("it made %q, %v", made, err)
+			}
+		})
+	}
+	group.Wait()
+	log, err := os.ReadFile(filepath.Join(dir, "goroot/pkg/tool/x/log"))
+	if err != nil || string(log) != "compiled\n" {
+		t.Errorf("the compiler's log: %q, %v", log, err)
 	}
 }

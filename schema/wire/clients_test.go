@@ -26,7 +26,7 @@ func TestClients(t *testing.T) {
 			if rest != "" || len(statements) < 20 {
 				t.Fatalf("%d statements, and %q", len(statements), rest)
 			}
-			db := connect(t, "ftrace:secret@tcp("+addr+")/performance_schema?timeout=5s")
+			db := connect(t, "ftrace:secret@tcp("+addr+")/performance_schema?timeout=1m")
 			for _, statement := range statements {
 				rows, err := db.Query(statement)
 				if err != nil {
