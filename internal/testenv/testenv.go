@@ -92,15 +92,22 @@ func Root(t testing.TB) string {
 
 const module = "github.com/ftrace-wrap/ftrace-wrap"
 
-// watch opens the directories of the sources. The go command remembers which files a test opens, but not what go build
-// reads for it: it would take the result of an older ftrace-wrap for that of the present one.
+// watch opens the directories of the sources. The go command remembers which files a test opens, but not what go build reads
+// for it: it would take the result of an older ftrace-wrap for that of the present one.
 func watch(t testing.TB, root string) {
 	t.Helper()
-	for _, dir := range []string{"cmd", "dtrace", "live", "loglevel", "mock", "probe", "protocol", "recording", "rewrite", "rule", "runtime", "schema"} {
-		err := filepath.WalkDir(filepath.Join(root, dir), func(_ string, _ fs.DirEntry, err error) error { return err })
-		if err != nil {
-			t.Fatal(err)
+	err := filepath.WalkDir(root, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
 		}
+		switch name := d.Name(); {
+		case name == "testdata", name == "bench", name == "docs", name == "examples", strings.HasPrefix(name, "."):
+			return fs.SkipDir
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
