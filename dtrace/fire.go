@@ -2,6 +2,7 @@ package dtrace
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
@@ -70,8 +71,8 @@ func (m *Machine) columns() {
 	m.text = fmt.Appendf(m.text, "%3d %6d %32s ", processor, key, name)
 }
 
-// framesMost is how many calls a stack has at most as a value: a stack overflow has millions, and each would be a value of its own.
-const framesMost = 1000
+// framesMost is how many calls a stack has as a value if the program does not say: a stack overflow has millions, and each would be a value of its own.
+const framesMost = 100
 
 // callers returns the functions of the calls under way, the innermost first, a line each.
 func (m *Machine) callers(most int64, own bool) string {
@@ -83,7 +84,9 @@ func (m *Machine) callers(most int64, own bool) string {
 	if own && m.at != atProbe {
 		n++
 	}
-	most = min(most, framesMost)
+	if most == math.MaxInt64 {
+		most = framesMost
+	}
 	for i := min(n, len(m.stack.Calls)) - 1; i >= 0 && most > 0; i-- {
 		b.WriteString(m.r.Function(m.stack.Calls[i].Function).FullName())
 		b.WriteByte('\n')

@@ -82,6 +82,9 @@ func (t *text) function(key uint32) *functionText {
 
 const spaces = "                                                                "
 
+// indentMost is how many levels lines are indented, as in ftrace_text.go: of calls that are millions deep the lines would be all spaces.
+const indentMost = 1000
+
 // prefix begins a line of a goroutine at the given depth.
 func (t *text) prefix(b []byte, goroutine uint64, depth int32) []byte {
 	f := &t.format
@@ -99,7 +102,7 @@ func (t *text) prefix(b []byte, goroutine uint64, depth int32) []byte {
 		t.goroutine, t.name = goroutine, f.goroutine(t.name[:0], goroutine)
 	}
 	b = append(b, t.name...)
-	n := 2 * int(depth)
+	n := 2 * min(int(depth), indentMost)
 	for n > len(spaces) {
 		b = append(b, spaces...)
 		n -= len(spaces)

@@ -116,17 +116,17 @@ func TestNotesAndLines(t *testing.T) {
 	m.record(recording.ExitGoexit, 0, keyMain, 1)
 	m.want("", false, `
 G1   + main.main() { // #1
-G1     - a line\\nof two
+G1     - a line\nof two
 G1     + main.evaluate() { // #1
 G1       - inside
-G1       } // main.evaluate mock: first, second\\t2
+G1       } // main.evaluate mock: first, second\t2
 G1     } Goexit // main.main
 `)
 	m.want("main.evaluate", false, `
-G1   - a line\\nof two
+G1   - a line\nof two
 G1   + main.evaluate() { // #1
 G1     - inside
-G1     } // main.evaluate mock: first, second\\t2
+G1     } // main.evaluate mock: first, second\t2
 `)
 }
 

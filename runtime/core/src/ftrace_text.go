@@ -124,6 +124,9 @@ func (b *ftraceText) flush() {
 	b.n = 0
 }
 
+// ftraceIndentMost is how many levels lines are indented: those of calls that are tens of thousands deep would be all spaces.
+const ftraceIndentMost = 1000
+
 // prefix begins a line of goroutine gp at the given depth.
 func (b *ftraceText) prefix(gp *g, depth int32) {
 	from := b.n
@@ -160,7 +163,7 @@ func (b *ftraceText) prefix(gp *g, depth int32) {
 	}
 	b.pad(at, 4+painted)
 	b.byte(' ')
-	for ; depth > 0; depth-- {
+	for range min(depth, ftraceIndentMost) {
 		b.str("  ")
 	}
 }
