@@ -23,7 +23,7 @@ func toolVersion(tool string, t transform) int {
 	if err != nil {
 		return fail(err)
 	}
-	fmt.Println(line)
+	fmt.Fprintln(stdout, line)
 	return 0
 }
 

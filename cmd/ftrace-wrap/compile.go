@@ -350,8 +350,8 @@ func (c *compileStep) run(replaced []string, objects *store.Store) int {
 		stdout.WriteString("ftrace-wrap: the instrumented form of package " + c.importPath + " does not compile, the package itself does; this is a fault of ftrace-wrap. FTRACE_PACKAGES='!" +
 			c.importPath + "' leaves the package alone.\n")
 	}
-	os.Stdout.Write(stdout.Bytes())
-	os.Stderr.Write(stderr.Bytes())
+	stdout.Write(stdout.Bytes())
+	stderr.Write(stderr.Bytes())
 	return exitStatus(err)
 }
 

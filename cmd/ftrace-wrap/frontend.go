@@ -86,7 +86,7 @@ func announceFirst() {
 	}
 	objects, err := openStore()
 	if err == nil && objects != nil && objects.First(core.Hash()) {
-		fmt.Fprintln(os.Stderr, "ftrace-wrap: the first build compiles the standard library with the tracer in it; this happens once")
+		fmt.Fprintln(stderr, "ftrace-wrap: the first build compiles the standard library with the tracer in it; this happens once")
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/version"
@@ -179,14 +178,14 @@ Help says what a command does, or lists the commands.
 // helpCommand is "ftrace-wrap help [COMMAND]".
 func helpCommand(args []string) int {
 	if len(args) == 0 {
-		os.Stdout.WriteString(usage)
+		stdout.WriteString(usage)
 		return 0
 	}
 	text, ok := helpTexts[args[0]]
 	if !ok {
 		return fail(fmt.Errorf("help: %s: there is no such command: ftrace-wrap help lists them", args[0]))
 	}
-	os.Stdout.WriteString(text)
+	stdout.WriteString(text)
 	return 0
 }
 
@@ -204,7 +203,7 @@ func wantsHelp(args []string) bool {
 
 // versionCommand is "ftrace-wrap version".
 func versionCommand([]string) int {
-	fmt.Print(version.String("ftrace-wrap"))
-	fmt.Printf("instruments programs of %s\n", strings.Join(core.Releases, ", "))
+	fmt.Fprint(stdout, version.String("ftrace-wrap"))
+	fmt.Fprintf(stdout, "instruments programs of %s\n", strings.Join(core.Releases, ", "))
 	return 0
 }

@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
 )
 
@@ -35,9 +36,9 @@ func listCommand(args []string) int {
 	}
 	loaded, problems := l.load(patterns...)
 	if asJSON {
-		err = writeJSON(os.Stdout, loaded)
+		err = writeJSON(stdout.As(screen.JSON), loaded)
 	} else {
-		err = writeList(os.Stdout, loaded)
+		err = writeList(stdout, loaded)
 	}
 	switch {
 	case problems != nil:
@@ -59,7 +60,7 @@ func writeList(w io.Writer, loaded []*loadedPackage) error {
 			how, reason := p.outcome(fn)
 			counts[how]++
 			total++
-			line := fmt.Sprintf("  %s.%s\t%s\t%s:%d", p.symbol, fn.Name, how, shortName(fn.File), fn.Line)
+			line := fmt.Sprintf("  %s.%s\t%s\t%s:%d", p.symbol, fn.Name, how, escape.String(shortName(fn.File)), fn.Line)
 			if reason != "" {
 				line += "\t" + reason
 			}

@@ -29,7 +29,7 @@ var commands = map[string]func(args []string) int{
 func main() {
 	args := os.Args[1:]
 	if len(args) == 0 {
-		os.Stderr.WriteString(usage)
+		stderr.WriteString(usage)
 		os.Exit(2)
 	}
 	if strings.ContainsAny(args[0], `/\`) { // the go command gives tools by path
@@ -41,7 +41,7 @@ func main() {
 	}
 	command, ok := commands[args[0]]
 	if !ok {
-		fmt.Fprintf(os.Stderr, "ftrace-wrap: unknown command %q\n\n%s", args[0], usage)
+		fmt.Fprintf(stderr, "ftrace-wrap: unknown command %q\n\n%s", args[0], usage)
 		os.Exit(2)
 	}
 	if wantsHelp(args[1:]) && args[0] != "go" {
@@ -52,6 +52,6 @@ func main() {
 
 // fail reports an error and returns the exit status for it.
 func fail(err error) int {
-	fmt.Fprintf(os.Stderr, "ftrace-wrap: %v\n", err)
+	fmt.Fprintf(stderr, "ftrace-wrap: %v\n", err)
 	return 1
 }

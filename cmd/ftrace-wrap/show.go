@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
 )
 
@@ -44,9 +45,9 @@ func showCommand(args []string) int {
 		return fail(err)
 	}
 	if name != "" {
-		err = v.writeFuncs(os.Stdout, name, file)
+		err = v.writeFuncs(stdout, name, file)
 	} else {
-		err = v.writeFiles(os.Stdout, file)
+		err = v.writeFiles(stdout, file)
 	}
 	if err != nil {
 		return fail(err)
@@ -197,10 +198,10 @@ func (v *view) writeFiles(w io.Writer, only string) error {
 			continue
 		}
 		if v.result.Files[i] == nil {
-			fmt.Fprintf(w, "// %s: unchanged, nothing in it is hooked.\n\n", shortName(name))
+			fmt.Fprintf(w, "// %s: unchanged, nothing in it is hooked.\n\n", escape.String(shortName(name)))
 			continue
 		}
-		fmt.Fprintf(w, "// %s, as it is compiled (without the //line directives that keep its line numbers):\n\n", shortName(name))
+		fmt.Fprintf(w, "// %s, as it is compiled (without the //line directives that keep its line numbers):\n\n", escape.String(shortName(name)))
 		if err := v.write(w, tree, tree); err != nil {
 			return err
 		}

@@ -75,7 +75,7 @@ func sweepCommand(args []string) int {
 	if ctx.Err() != nil {
 		why = "it was interrupted"
 	}
-	s.found.write(os.Stdout, why, s.reportName)
+	s.found.write(stdout, why, s.reportName)
 	if s.found.count[panicked]+s.found.count[hung] > 0 {
 		return 1
 	}
@@ -222,7 +222,7 @@ func (s *sweeper) prepare(ctx context.Context, toolexec string) ([]*sweepPackage
 		exe = ".exe"
 	}
 	list := exec.CommandContext(ctx, path, slices.Concat([]string{"list", "-f", form}, s.build, s.patterns)...)
-	list.Stderr = os.Stderr
+	list.Stderr = stderr
 	out, err := list.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list %s: %v", strings.Join(s.patterns, " "), err)
@@ -242,7 +242,7 @@ func (s *sweeper) prepare(ctx context.Context, toolexec string) ([]*sweepPackage
 		cmd.Stdout, cmd.Stderr = &printed, &printed
 		if err := cmd.Run(); err != nil {
 			s.progress.done()
-			os.Stderr.WriteString(printed.String())
+			stderr.WriteString(printed.String())
 			return nil, fmt.Errorf("building the tests of %s: %v", p.path, err)
 		}
 		if p.content, err = hashFile(p.program, s.args); err != nil {
@@ -251,7 +251,7 @@ func (s *sweeper) prepare(ctx context.Context, toolexec string) ([]*sweepPackage
 		r := s.execute(ctx, p, "", []string{"-test.list", s.tests}, plainLimit)
 		if r.status != 0 {
 			s.progress.done()
-			os.Stderr.WriteString(r.output)
+			stderr.WriteString(r.output)
 			return nil, fmt.Errorf("listing the tests of %s: exit status %d", p.path, r.status)
 		}
 		p.tests = testName.FindAllString(r.output, -1)
