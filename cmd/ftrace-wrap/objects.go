@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 // openStore returns the store of objects that FTRACE_CACHE names. A store that can't be used is nil: builds only take longer without.
 func openStore() (*store.Store, error) {
 	dir := os.Getenv("FTRACE_CACHE")
+	named := dir != ""
 	switch {
 	case dir == "off":
 		return nil, nil
@@ -24,6 +26,10 @@ func openStore() (*store.Store, error) {
 		return nil, fmt.Errorf("FTRACE_CACHE: %q is neither off nor the full name of a directory", dir)
 	}
 	objects, err := store.Open(dir)
+	var refused *store.RefusedError
+	if named && errors.As(err, &refused) {
+		return nil, fmt.Errorf("FTRACE_CACHE: %w", refused)
+	}
 	if err != nil {
 		return nil, nil
 	}

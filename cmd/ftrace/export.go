@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/rule"
@@ -100,7 +101,7 @@ func exportTo(format, file string, write func(io.Writer) error) error {
 	out, _ := files()
 	var to io.Writer = stdout
 	if file != "" {
-		f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) // what programs were given may be secret
+		f, err := ownfile.Create(file) // what programs were given may be secret
 		if err != nil {
 			return err
 		}

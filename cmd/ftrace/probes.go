@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/dtrace"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/live"
 	"github.com/ftrace-wrap/ftrace-wrap/recording"
@@ -165,7 +166,7 @@ func (p *probes) run() (status int, err error) {
 	}
 	v := &probeView{program: program, quiet: p.quiet, json: p.json, out: stdout}
 	if p.file != "" {
-		f, err := os.OpenFile(p.file, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) // what programs were given may be secret
+		f, err := ownfile.Create(p.file) // what programs were given may be secret
 		if err != nil {
 			return 1, err
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/peterh/liner"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
 	"github.com/ftrace-wrap/ftrace-wrap/schema"
 )
 
@@ -53,7 +54,7 @@ func (s *sqlShell) interact() int {
 		f.Close()
 	}
 	defer func() {
-		if f, err := os.OpenFile(history, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600); err == nil {
+		if f, err := ownfile.Create(history); err == nil {
 			line.WriteHistory(f)
 			f.Close()
 		}

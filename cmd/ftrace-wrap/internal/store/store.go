@@ -2,26 +2,57 @@ package store
 
 import (
 	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
 )
 
 // Key names an entry.
 type Key [sha256.Size]byte
 
-// Store is a directory of entries.
-type Store struct{ dir string }
+// Store is a directory of entries. It is held open, so that it stays the one that was looked at.
+type Store struct{ dir *os.Root }
 
-// Open returns the store in dir, which is made if there is none.
+// A RefusedError says why a directory is no place for a store: what is in it becomes part of
+// programs, so nobody else may write to it.
+type RefusedError struct {
+	Dir    string
+	Reason ownfile.Refusal
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("%s can't hold compiled packages: %v", e.Dir, e.Reason)
+}
+
+// Open returns the store in dir, which is made if there is none. The error is a [*RefusedError] if
+// others may write to it.
 func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	return &Store{dir}, nil
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	info, err := root.Stat(".")
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	if stat, ok := ownfile.Of(info); ok {
+		if r := stat.Refusal(uint32(os.Geteuid()), 0, false); r != ownfile.None {
+			root.Close()
+			return nil, &RefusedError{dir, r}
+		}
+	}
+	return &Store{root}, nil
 }
 
 // used is how old an entry's time of last use may get while it is in use.
@@ -30,18 +61,18 @@ const used = time.Hour
 // Get returns the entry of key, nil if there is none. A spoiled one is removed.
 func (s *Store) Get(key Key) *Entry {
 	name := s.name(key)
-	data, err := os.ReadFile(name)
+	data, err := s.dir.ReadFile(name)
 	if err != nil {
 		return nil
 	}
 	entry := decode(data)
 	if entry == nil {
-		os.Remove(name)
+		s.dir.Remove(name)
 		return nil
 	}
 	now := time.Now()
-	if info, err := os.Stat(name); err == nil && now.Sub(info.ModTime()) > used {
-		os.Chtimes(name, now, now)
+	if info, err := s.dir.Stat(name); err == nil && now.Sub(info.ModTime()) > used {
+		s.dir.Chtimes(name, now, now)
 	}
 	return entry
 }
@@ -49,11 +80,11 @@ func (s *Store) Get(key Key) *Entry {
 // Put keeps entry under key. Now and then it also removes entries that have not been used for long.
 func (s *Store) Put(key Key, entry *Entry) error {
 	name := s.name(key)
-	dir := filepath.Dir(name)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := s.dir.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, filepath.Base(name)+".*") // 0600
+	temp := name + "." + rand.Text()
+	f, err := s.dir.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -62,10 +93,10 @@ func (s *Store) Put(key Key, entry *Entry) error {
 		err = closed
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), name)
+		err = s.dir.Rename(temp, name)
 	}
 	if err != nil {
-		os.Remove(f.Name())
+		s.dir.Remove(temp)
 		return err
 	}
 	return s.trim(time.Now())
@@ -73,7 +104,7 @@ func (s *Store) Put(key Key, entry *Entry) error {
 
 // First says whether it is called for the first time, in the life of the store, with this name.
 func (s *Store) First(name string) bool {
-	f, err := os.OpenFile(filepath.Join(s.dir, "first-"+name), os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := s.dir.OpenFile("first-"+name, os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return false
 	}
@@ -81,10 +112,10 @@ func (s *Store) First(name string) bool {
 	return true
 }
 
-// name returns the name of the file of an entry.
+// name returns the name of the file of an entry, in the store.
 func (s *Store) name(key Key) string {
 	text := hex.EncodeToString(key[:])
-	return filepath.Join(s.dir, text[:2], text)
+	return filepath.Join(text[:2], text)
 }
 
 // Entry is what a compile step made.

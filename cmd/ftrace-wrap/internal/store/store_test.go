@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
 )
 
 func newStore(t *testing.T) *Store {
@@ -55,17 +58,65 @@ func TestModes(t *testing.T) {
 	}
 	s := newStore(t)
 	put(t, s, Key{}, &Entry{})
-	for name, want := range map[string]os.FileMode{s.dir: 0o700, filepath.Dir(s.name(Key{})): 0o700, s.name(Key{}): 0o600} {
-		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != want {
+	for name, want := range map[string]os.FileMode{"": 0o700, filepath.Dir(s.name(Key{})): 0o700, s.name(Key{}): 0o600} {
+		if info, err := os.Stat(filepath.Join(s.dir.Name(), name)); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v, want mode %v", name, info.Mode(), err, want)
 		}
+	}
+}
+
+// TestShared has directories that others may write to, or own.
+func TestShared(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("has no modes")
+	}
+	for mode, want := range map[os.FileMode]ownfile.Refusal{0o700: ownfile.None, 0o755: ownfile.None, 0o775: ownfile.Writable, 0o757: ownfile.Writable, 0o777 | os.ModeSticky: ownfile.Writable} {
+		dir := t.TempDir()
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(dir)
+		var refused *RefusedError
+		if errors.As(err, &refused) != (want != ownfile.None) || refused != nil && refused.Reason != want {
+			t.Errorf("mode %v: error %v, want %v", mode, err, want)
+		}
+	}
+	if os.Geteuid() == 0 {
+		dir := t.TempDir()
+		if err := os.Chown(dir, 4242, -1); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "it belongs to another user") {
+			t.Errorf("another user's directory: error %v", err)
+		}
+	}
+}
+
+// TestMoved has a store whose directory others have put another in the place of.
+func TestMoved(t *testing.T) {
+	s := newStore(t)
+	dir := s.dir.Name()
+	other, err := Open(dir + "2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, other, Key{}, &Entry{BuildID: "theirs"})
+	if err := errors.Join(os.Rename(dir, dir+"3"), os.Rename(dir+"2", dir)); err != nil {
+		t.Skip(err) // a system that does not move what is open
+	}
+	if s.Get(Key{}) != nil {
+		t.Error("an entry of the other directory was found")
+	}
+	put(t, s, Key{1}, &Entry{BuildID: "ours"})
+	if other.Get(Key{1}) != nil {
+		t.Error("an entry went to the other directory")
 	}
 }
 
 // TestCorrupt changes each byte of an entry's file, and cuts it at each length.
 func TestCorrupt(t *testing.T) {
 	s := newStore(t)
-	name := s.name(Key{})
+	name := filepath.Join(s.dir.Name(), s.name(Key{}))
 	put(t, s, Key{}, &Entry{BuildID: "a/b", Object: []byte("object")})
 	good, err := os.ReadFile(name)
 	if err != nil {
@@ -113,7 +164,7 @@ func TestTrim(t *testing.T) {
 	s := newStore(t)
 	now := time.Now()
 	file := func(age time.Duration, name ...string) string {
-		path := filepath.Join(append([]string{s.dir}, name...)...)
+		path := filepath.Join(append([]string{s.dir.Name()}, name...)...)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +205,7 @@ func TestTrim(t *testing.T) {
 	file(trimInterval+time.Hour, "trimmed")
 	put(t, s, Key{}, &Entry{})
 	check(true)
-	if info, err := os.Stat(filepath.Join(s.dir, "trimmed")); err != nil || time.Since(info.ModTime()) > time.Hour {
+	if info, err := os.Stat(filepath.Join(s.dir.Name(), "trimmed")); err != nil || time.Since(info.ModTime()) > time.Hour {
 		t.Error("the next Put would trim again")
 	}
 }
@@ -165,11 +216,11 @@ func TestUse(t *testing.T) {
 	put(t, s, Key{}, &Entry{})
 	for _, age := range []time.Duration{unused + time.Hour, used / 2} {
 		then := time.Now().Add(-age)
-		if err := os.Chtimes(s.name(Key{}), then, then); err != nil {
+		if err := os.Chtimes(filepath.Join(s.dir.Name(), s.name(Key{})), then, then); err != nil {
 			t.Fatal(err)
 		}
 		s.Get(Key{})
-		info, err := os.Stat(s.name(Key{}))
+		info, err := os.Stat(filepath.Join(s.dir.Name(), s.name(Key{})))
 		if err != nil {
 			t.Fatal(err)
 		}

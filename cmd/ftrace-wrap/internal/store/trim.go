@@ -2,9 +2,7 @@ package store
 
 import (
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -17,14 +15,14 @@ const (
 // trim removes the entries that have not been used for long, and what remains of failed writes, if that has not been done in the last day. It
 // looks at the times of files and opens none. Files that are not ours stay: the directory may have been one for other things before.
 func (s *Store) trim(now time.Time) error {
-	done := filepath.Join(s.dir, "trimmed")
-	if info, err := os.Stat(done); err == nil && now.Sub(info.ModTime()) < trimInterval {
+	const done = "trimmed"
+	if info, err := s.dir.Stat(done); err == nil && now.Sub(info.ModTime()) < trimInterval {
 		return nil
 	}
-	if err := os.WriteFile(done, []byte("the time of this file is when unused entries were last removed\n"), 0o600); err != nil {
+	if err := s.dir.WriteFile(done, []byte("the time of this file is when unused entries were last removed\n"), 0o600); err != nil {
 		return err
 	}
-	files, err := fs.Glob(os.DirFS(s.dir), "[0-9a-f][0-9a-f]/*")
+	files, err := fs.Glob(s.dir.FS(), "[0-9a-f][0-9a-f]/*")
 	if err != nil {
 		return err
 	}
@@ -33,9 +31,8 @@ func (s *Store) trim(now time.Time) error {
 		if !strings.HasPrefix(name, strings.TrimSuffix(dir, "/")) || len(name) < 2*len(Key{}) {
 			continue
 		}
-		file = filepath.Join(s.dir, file)
-		if info, err := os.Stat(file); err == nil && now.Sub(info.ModTime()) > unused {
-			os.Remove(file)
+		if info, err := s.dir.Stat(file); err == nil && now.Sub(info.ModTime()) > unused {
+			s.dir.Remove(file)
 		}
 	}
 	return nil
