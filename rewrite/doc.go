@@ -12,22 +12,25 @@
 // Every function has a hook: a variable that is nil while the function is not traced, and which it looks at when it is entered and when
 // it returns. Unnamed parameters and results are given names.
 //
-//	func (p *T) Get(k string) (_ftrace_r0 int) {if _ftrace_f.h3!=nil{var _ftrace_v int;if _ftrace_e2(&_ftrace_f.h3,&_ftrace_v,p,k){return _ftrace_v}};
-//		_ftrace_r0=p.x[k];if _ftrace_f.h3!=nil{_ftrace_x1(&_ftrace_f.h3,_ftrace_r0)};return
+//	func (p *T) Get(k string) (_ftrace_r0 int) {if _ftrace_f.h3!=nil{if _ftrace_v0,_ftrace_is:=_ftrace_h0(&_ftrace_f.h3,p,k);_ftrace_is{return _ftrace_v0}};
+//		_ftrace_r0=p.x[k];if _ftrace_f.h3!=nil{_ftrace_r0=_ftrace_h1(&_ftrace_f.h3,_ftrace_r0)};return
 //	}
 //
-// e2 and x1 are functions of the core, for two parameters and one result. e2 says whether a mock was called instead, whose result it stores. These calls are
-// short, since they are in the program wherever the function is inlined; a call through a pointer to a wrapper in front of the body would make every
-// parameter escape. What such hooks don't see is a panic that passes the function: the core notices that by the
-// stack pointer. [Result.Profile] gives the inliner room for the hooks, and choose says what is done to what is not to be inlined.
+// h0 and h1 are helpers (see helper.go), for the types of these parameters and results, which call the core. h0 reports
+// whether a mock was called instead, and returns its results. These calls are short, since they are in the program
+// wherever the function is inlined, and take little of its frame; a call through a pointer to a wrapper in front of the
+// body would make every parameter escape. What such hooks don't see is a panic that passes the function: the core
+// notices that by the stack pointer. [Result.Profile] gives the inliner room for the hooks, and choose says what is done
+// to what is not to be inlined.
 //
 // A function in which something runs behind the return, because it has a deferred call, has a hook at its entry alone:
 //
-//	func F(a int, s string) (_ftrace_r0 int, err error) {if _ftrace_f.h7!=nil{_ftrace_c:=_ftrace_enter(_ftrace_f.h7,a,s);defer _ftrace_exit(_ftrace_c,&_ftrace_r0,&err);if _ftrace_c<0{return}};
+//	func F(a int, s string) (_ftrace_r0 int, err error) {if _ftrace_f.h7!=nil{_ftrace_c:=_ftrace_h2(_ftrace_f.h7,a,s);defer _ftrace_h3(_ftrace_c,&_ftrace_r0,&err);if _ftrace_c<0{return}};
 //		... the body as it was ...
 //	}
 //
-// The conversions to interface{} in these calls allocate nothing: the core's functions are declared go:noescape, so the compiler keeps the boxes in the frame.
+// The conversions to interface{} in helpers allocate nothing: the core's functions are declared go:noescape, so the
+// compiler keeps the boxes in the helper's frame.
 // No function literal is inserted, because it would renumber the user's own (F.func1 would become F.func2).
 //
 // Either way the function is traced in its own frame, so that runtime.Caller, recover, stack traces and profiles stay right while it is.

@@ -12,18 +12,20 @@ import (
 
 // file is one source file at work.
 type file struct {
-	pkg    *pkg
-	name   string
-	tree   *ast.File
-	tok    *token.File
-	edits  editBuffer
-	hooked int
-	decl   ast.Decl // at work
-	reason string   // why literals of the function at work can't be hooked
+	pkg        *pkg
+	name       string
+	tree       *ast.File
+	tok        *token.File
+	edits      editBuffer
+	hooked     int
+	decl       ast.Decl          // at work
+	helpers    map[string]string // names of those that mean something in this file alone, by what stands behind the name
+	helperText strings.Builder
+	reason     string // why literals of the function at work can't be hooked
 }
 
 func newFile(p *pkg, f File, tree *ast.File) *file {
-	return &file{pkg: p, name: f.Name, tree: tree, tok: p.fset.File(tree.FileStart), edits: editBuffer{src: f.Source}}
+	return &file{pkg: p, name: f.Name, tree: tree, tok: p.fset.File(tree.FileStart), edits: editBuffer{src: f.Source}, helpers: map[string]string{}}
 }
 
 // offset returns where pos is in the file's text, whatever its //line directives say.
@@ -57,6 +59,9 @@ func (f *file) rewrite() []byte {
 	var out strings.Builder
 	fmt.Fprintf(&out, "//line %s:1\n", f.name)
 	out.Write(bytes.TrimPrefix(f.edits.bytes(), []byte("\uFEFF"))) // a byte order mark may only come first
+	if f.helperText.Len() > 0 {
+		out.WriteString("\n//line ftrace-wrap/helpers.go:1" + f.helperText.String() + "\n")
+	}
 	return []byte(out.String())
 }
 
@@ -70,7 +75,7 @@ func (f *file) funcDecl(d *ast.FuncDecl, directives []string) {
 		fn.How = Skipped
 		f.pkg.add(fn)
 	} else {
-		fn.How = f.pkg.choose(d)
+		fn.How = f.choose(d, typeParams(d))
 		f.hook(&fn, d, typeParams(d))
 	}
 	if d.Body != nil && name != "_" {
@@ -110,7 +115,7 @@ func (f *file) literals(n ast.Node, outer, suffix string, count *int, params map
 			f.pkg.add(fn)
 		} else {
 			d := &ast.FuncDecl{Name: ast.NewIdent("_"), Type: lit.Type, Body: lit.Body}
-			fn.How = f.pkg.choose(d)
+			fn.How = f.choose(d, params)
 			f.hook(&fn, d, params)
 		}
 		inner := 0

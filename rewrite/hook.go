@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,16 +15,21 @@ const InlineFlag = "-l=4"
 
 // A hook writes the text that one function's hooks consist of.
 type hook struct {
-	pkg  *pkg
-	name string // expression for the hook
-	sig  *signature
+	pkg    *pkg
+	name   string // expression for the hook
+	sig    *signature
+	helped bool // values go to the core through helpers
 }
 
 // deferred is the statement that traces a function whatever way it leaves.
 func (h hook) deferred() string {
 	x := h.pkg.prefix
-	return fmt.Sprintf("if %[2]s!=nil{%[1]sc:=%[1]senter(%[2]s%[3]s);defer %[1]sexit(%[1]sc%[4]s);if %[1]sc<0{return}};",
-		x, h.name, boxes(h.sig.params, ""), boxes(h.sig.results, "&"))
+	enter, exit := x+"enter", x+"exit"
+	if h.helped {
+		enter, exit = h.sig.helper(helpEnter), h.sig.helper(helpLeave)
+	}
+	return fmt.Sprintf("if %[2]s!=nil{%[1]sc:=%[4]s(%[2]s%[3]s);defer %[6]s(%[1]sc%[5]s);if %[1]sc<0{return}};",
+		x, h.name, boxes(h.sig.params, ""), enter, boxes(h.sig.results, "&"), exit)
 }
 
 // fixedArity is up to how many values a hook has a function of the core of its own for, which takes them in registers.
@@ -31,33 +37,64 @@ const fixedArity = 4
 
 // entry is the statement at the entry of a function that is traced at its returns.
 func (h hook) entry(how How) string {
-	v := h.pkg.prefix + "v"
-	declare, result, ret := "", "nil", "return"
-	switch results := h.sig.results; len(results) {
-	case 0:
-	case 1:
-		declare, result, ret = "var "+v+" "+results[0].typ+";", "&"+v, "return "+v
+	v, is := h.pkg.prefix+"v", h.pkg.prefix+"is"
+	declare, result, values := "", "nil", ""
+	switch results := h.sig.results; {
+	case len(results) == 0:
+	case h.helped:
+		var names []string
+		for i := range results {
+			names = append(names, v+strconv.Itoa(i))
+		}
+		values = strings.Join(names, ",")
+	case len(results) == 1:
+		declare, result, values = "var "+v+" "+results[0].typ+";", "&"+v, v
 	default:
 		var fields, names []string
 		for i, r := range results {
 			fields = append(fields, fmt.Sprintf("r%d %s", i, r.typ))
 			names = append(names, fmt.Sprintf("%s.r%d", v, i))
 		}
-		declare, result, ret = "var "+v+" struct{"+strings.Join(fields, ";")+"};", "&"+v, "return "+strings.Join(names, ",")
+		declare, result, values = "var "+v+" struct{"+strings.Join(fields, ";")+"};", "&"+v, strings.Join(names, ",")
 	}
+	ret := strings.TrimSpace("return " + values)
 	if how == Outline {
 		ret = "if " + h.pkg.prefix + "never{recover()};" + ret // what calls recover is not inlined
 	}
-	return fmt.Sprintf("if %s!=nil{%sif %s{%s}};", h.name, declare, h.call("e", ","+result, h.sig.params), ret)
+	if !h.helped || len(h.sig.params)+len(h.sig.results) == 0 {
+		return fmt.Sprintf("if %s!=nil{%sif %s{%s}};", h.name, declare, h.call("e", ","+result, h.sig.params), ret)
+	}
+	if values != "" {
+		declare, is = values+","+is+":=", ";"+is
+	} else {
+		is = ""
+	}
+	return fmt.Sprintf("if %s!=nil{if %s%s(&%s%s)%s{%s}};", h.name, declare, h.sig.helper(helpEntry), h.name, boxes(h.sig.params, ""), is, ret)
 }
 
 // entryOnly is the statement at the entry of a function that can't be given other results.
 func (h hook) entryOnly() string {
+	if h.helped && len(h.sig.params) > 0 {
+		return fmt.Sprintf("if %s!=nil{%s(&%s%s)};", h.name, h.sig.helper(helpEntryOnly), h.name, boxes(h.sig.params, ""))
+	}
 	return fmt.Sprintf("if %s!=nil{%s};", h.name, h.call("e", ",nil", h.sig.params))
 }
 
 // exit is the statement in front of a function's return.
 func (h hook) exit() string {
+	if h.helped && len(h.sig.results) > 0 {
+		var back []*variable
+		for _, v := range h.sig.results {
+			if v.back {
+				back = append(back, v)
+			}
+		}
+		assign := strings.TrimPrefix(boxes(back, ""), ",")
+		if assign != "" {
+			assign += "="
+		}
+		return fmt.Sprintf("if %s!=nil{%s%s(&%s%s)};", h.name, assign, h.sig.helper(helpExit), h.name, boxes(h.sig.results, ""))
+	}
 	return fmt.Sprintf("if %s!=nil{%s};", h.name, h.call("x", "", h.sig.results))
 }
 
@@ -95,7 +132,7 @@ func (f *file) hook(fn *Func, d *ast.FuncDecl, typeParams map[string]bool) {
 	}
 	*fn = f.pkg.add(*fn)
 	f.hooked++
-	h := hook{f.pkg, f.pkg.hookName(fn.index), sig}
+	h := hook{f.pkg, f.pkg.hookName(fn.index), sig, f.helped(d, typeParams)}
 	open := f.offset(d.Body.Lbrace) + 1
 	if literal != nil {
 		sig.nameParams()
@@ -158,8 +195,9 @@ func returns(body *ast.BlockStmt) []*ast.ReturnStmt {
 // choose says how d, which may stand for a literal, is hooked: at its returns if these are all the ways in which it leaves but by panic, which
 // the core notices. What the compiler would not inline must stay so: the names of its closures would change, and what it calls if that counts
 // frames. A function that is not inlined although it seems so has no harm from being taken for one that is.
-func (p *pkg) choose(d *ast.FuncDecl) How {
-	if !returnsPlainly(d) || !p.spellsResults(d) {
+func (f *file) choose(d *ast.FuncDecl, typeParams map[string]bool) How {
+	p := f.pkg
+	if !returnsPlainly(d) || !f.helped(d, typeParams) && !p.spellsResults(d) {
 		return Deferred
 	}
 	if p.declared("recover") || signatureNames(d.Recv, d.Type, "recover") {
@@ -196,22 +234,130 @@ func sharesExit(d *ast.FuncDecl) bool {
 	if len(returns(d.Body)) < 2 {
 		return false
 	}
-	if _, ok := list[len(list)-1].(*ast.ReturnStmt); !ok && d.Type.Results.NumFields() > 0 {
+	if d.Type.Results.NumFields() > 0 && !terminates(list[len(list)-1], "") {
 		return false
 	}
 	return !redeclares(d.Body, d.Recv, d.Type.Params, d.Type.Results)
 }
 
-// redeclares says whether anything in body declares a name of one of the lists anew.
-func redeclares(body *ast.BlockStmt, lists ...*ast.FieldList) bool {
+// terminates reports whether s, with that label, is a terminating statement as the language
+// defines it. A call of panic is taken for none, since that takes types.
+func terminates(s ast.Stmt, label string) bool {
+	switch s := s.(type) {
+	case *ast.ReturnStmt:
+		return true
+	case *ast.BranchStmt:
+		return s.Tok == token.GOTO
+	case *ast.BlockStmt:
+		return endTerminates(s.List)
+	case *ast.LabeledStmt:
+		return terminates(s.Stmt, s.Label.Name)
+	case *ast.IfStmt:
+		return s.Else != nil && terminates(s.Body, "") && terminates(s.Else, "")
+	case *ast.ForStmt:
+		return s.Cond == nil && !breaks(s.Body, label, true)
+	case *ast.SwitchStmt:
+		return clausesTerminate(s.Body, label)
+	case *ast.TypeSwitchStmt:
+		return clausesTerminate(s.Body, label)
+	case *ast.SelectStmt:
+		for _, clause := range s.Body.List {
+			list := clause.(*ast.CommClause).Body
+			if !endTerminates(list) || breaks(&ast.BlockStmt{List: list}, label, true) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// endTerminates reports whether a list ends in a terminating statement.
+func endTerminates(list []ast.Stmt) bool {
+	return len(list) > 0 && terminates(list[len(list)-1], "")
+}
+
+// clausesTerminate reports whether a switch statement with this body is a terminating statement.
+func clausesTerminate(body *ast.BlockStmt, label string) bool {
+	hasDefault := false
+	for _, s := range body.List {
+		clause := s.(*ast.CaseClause)
+		hasDefault = hasDefault || clause.List == nil
+		list := clause.Body
+		if n := len(list); n > 0 {
+			if branch, ok := list[n-1].(*ast.BranchStmt); ok && branch.Tok == token.FALLTHROUGH {
+				list = nil
+			}
+		}
+		if list == nil && len(clause.Body) > 0 {
+			list = []ast.Stmt{&ast.ReturnStmt{}}
+		}
+		if !endTerminates(list) || breaks(&ast.BlockStmt{List: clause.Body}, label, true) {
+			return false
+		}
+	}
+	return hasDefault
+}
+
+// breaks reports whether body has a break statement that refers to the statement around it, which has that label: by
+// the label, or, if own, without one.
+func breaks(body *ast.BlockStmt, label string, own bool) bool {
 	found := false
 	ast.Inspect(body, func(n ast.Node) bool {
-		for _, list := range lists {
-			found = found || declaresNameOf(list, n)
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.BranchStmt:
+			if n.Tok == token.BREAK {
+				found = found || n.Label == nil && own || n.Label != nil && n.Label.Name == label
+			}
+		case *ast.ForStmt:
+			found = found || breaks(n.Body, label, false)
+			return false
+		case *ast.RangeStmt:
+			found = found || breaks(n.Body, label, false)
+			return false
+		case *ast.SwitchStmt:
+			found = found || breaks(n.Body, label, false)
+			return false
+		case *ast.TypeSwitchStmt:
+			found = found || breaks(n.Body, label, false)
+			return false
+		case *ast.SelectStmt:
+			found = found || breaks(n.Body, label, false)
+			return false
 		}
 		return !found
 	})
 	return found
+}
+
+// redeclares reports whether the outermost block of body declares a name of one of the lists anew.
+func redeclares(body *ast.BlockStmt, lists ...*ast.FieldList) bool {
+	for _, s := range body.List {
+		for {
+			labeled, ok := s.(*ast.LabeledStmt)
+			if !ok {
+				break
+			}
+			s = labeled.Stmt
+		}
+		nodes := []ast.Node{s}
+		if decl, ok := s.(*ast.DeclStmt); ok {
+			for _, spec := range decl.Decl.(*ast.GenDecl).Specs {
+				nodes = append(nodes, spec)
+			}
+		}
+		for _, n := range nodes {
+			if _, ok := n.(*ast.RangeStmt); ok {
+				continue // its variables are in a block of their own
+			}
+			if slices.ContainsFunc(lists, func(list *ast.FieldList) bool { return declaresNameOf(list, n) }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // declaresNameOf says whether the statement or specification n gives a name in the list another meaning.

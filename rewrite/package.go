@@ -116,6 +116,7 @@ type pkg struct {
 	prefix     string // of every generated name
 	files      []*file
 	types      map[string]ast.Expr                 // package-level types by name
+	typeParams map[string]*ast.FieldList           // of package-level types
 	aliases    map[string]bool                     // which of them are aliases
 	decls      map[string]*ast.FuncDecl            // functions, without methods, by name
 	methods    map[string]map[string]*ast.FuncDecl // by name and receiver's type
@@ -130,9 +131,11 @@ type pkg struct {
 
 	funcs     []Func
 	hooked    int
-	inits     int      // functions named init seen
-	literals  int      // literals in package-level initialisers seen
-	fileNames []string // of hooked functions
+	helped    int               // helpers made
+	helpers   map[string]string // their names by what stands behind them
+	inits     int               // functions named init seen
+	literals  int               // literals in package-level initialisers seen
+	fileNames []string          // of hooked functions
 	fileIndex map[string]int
 	calls     map[string]bool // the core's functions that hooks at returns call: "e2", "xn"
 	sites     []callSite
@@ -161,6 +164,7 @@ func mentioned(files []File, text string) bool {
 func (p *pkg) declarations() {
 	p.types = map[string]ast.Expr{}
 	p.aliases = map[string]bool{}
+	p.typeParams = map[string]*ast.FieldList{}
 	p.decls = map[string]*ast.FuncDecl{}
 	p.methods = map[string]map[string]*ast.FuncDecl{}
 	p.values = map[string]bool{}
@@ -171,6 +175,7 @@ func (p *pkg) declarations() {
 	p.leastCosts = map[*ast.FuncDecl]int{}
 	p.fileIndex = map[string]int{}
 	p.calls = map[string]bool{}
+	p.helpers = map[string]string{}
 	p.noted = map[callSite]bool{}
 	for _, f := range p.files {
 		for _, d := range f.tree.Decls {
@@ -183,6 +188,7 @@ func (p *pkg) declarations() {
 					case *ast.TypeSpec:
 						p.types[s.Name.Name] = s.Type
 						p.aliases[s.Name.Name] = s.Assign.IsValid()
+						p.typeParams[s.Name.Name] = s.TypeParams
 					case *ast.ValueSpec:
 						for i, n := range s.Names {
 							p.values[n.Name] = true

@@ -35,6 +35,18 @@ func %[1]senter(hook interface{}, params ...interface{}) int
 //go:noescape
 func %[1]sexit(token int, results ...interface{})
 
+//go:linkname %[1]she runtime.ftrace_he
+//go:noescape
+func %[1]she(hook *interface{}, result interface{}, values ...interface{}) bool
+
+//go:linkname %[1]shx runtime.ftrace_hx
+//go:noescape
+func %[1]shx(hook *interface{}, values ...interface{})
+
+//go:linkname %[1]shenter runtime.ftrace_henter
+//go:noescape
+func %[1]shenter(hook interface{}, params ...interface{}) int
+
 type %[1]spkg struct {
 	version uintptr
 	path    string

@@ -22,6 +22,7 @@ type variable struct {
 	shown string // as a trace shows it: "_" for a blank one, "" for an unnamed one
 	kind  string // what a trace must know of its static type, see staticKind
 	typ   string // its type's text
+	back  bool   // the helper at a return hands it back, so that it need not be kept while that runs
 }
 
 // signature takes a function's parameters and results apart.
@@ -49,7 +50,7 @@ func (s *signature) fields(list *ast.FieldList, letter string, to *[]*variable, 
 			names = []*ast.Ident{nil}
 		}
 		for _, name := range names {
-			v := &variable{kind: s.file.pkg.staticKind(field.Type, typeParams), typ: s.file.text(field.Type)}
+			v := &variable{kind: s.file.pkg.staticKind(field.Type, typeParams), typ: s.file.text(field.Type), back: s.file.pkg.small(field.Type)}
 			s.name(v, name, field, fmt.Sprintf("%s%s%d", s.file.pkg.prefix, letter, len(*to)))
 			*to = append(*to, v)
 		}

@@ -161,7 +161,11 @@ const (
 //
 //go:linkname ftrace_enter
 func ftrace_enter(hook any, args ...any) int {
-	token := ftraceAtEntry(ftraceHooked(&hook), getg().stack.hi-sys.GetCallerSP(), unsafe.SliceData(args), len(args), nil)
+	return ftraceEnter(hook, getg().stack.hi-sys.GetCallerSP(), args)
+}
+
+func ftraceEnter(hook any, offset uintptr, args []any) int {
+	token := ftraceAtEntry(ftraceHooked(&hook), offset, unsafe.SliceData(args), len(args), nil)
 	if token > 0 {
 		getg().ftrace.frame(int32(token) - 1).flags &^= ftraceAtReturns
 	}

@@ -7,6 +7,7 @@
 package runtime
 
 import (
+	"internal/goarch"
 	"internal/runtime/sys"
 	"unsafe"
 )
@@ -87,6 +88,38 @@ func ftrace_x4(hook *any, a, b, c, d any) {
 //go:linkname ftrace_xn
 func ftrace_xn(hook *any, values ...any) {
 	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, unsafe.SliceData(values), len(values))
+}
+
+// ftrace_he, ftrace_hx and ftrace_henter are called by helpers, which have a function's values
+// in their frame in place of its own.
+
+//go:nosplit
+//go:linkname ftrace_he
+func ftrace_he(hook *any, result any, values ...any) bool {
+	return ftraceAtEntry(ftraceHooked(hook), ftraceHelped(getfp()), unsafe.SliceData(values), len(values), (*any)(noescape(unsafe.Pointer(&result)))) < 0
+}
+
+//go:nosplit
+//go:linkname ftrace_hx
+func ftrace_hx(hook *any, values ...any) {
+	ftraceAtExit(ftraceHooked(hook), ftraceHelped(getfp()), ftraceAtReturns, unsafe.SliceData(values), len(values))
+}
+
+//go:linkname ftrace_henter
+func ftrace_henter(hook any, args ...any) int {
+	return ftraceEnter(hook, ftraceHelped(getfp()), args)
+}
+
+// ftraceHelped returns how far the frame of the function is from the stack's top that called a helper,
+// which called the function with this frame pointer.
+//
+//go:nosplit
+func ftraceHelped(fp uintptr) uintptr {
+	helper := *(*uintptr)(unsafe.Pointer(fp))
+	if usesLR { // the frame pointer is saved below the frame
+		return getg().stack.hi - (*(*uintptr)(unsafe.Pointer(helper)) + goarch.PtrSize)
+	}
+	return getg().stack.hi - (helper + 2*goarch.PtrSize)
 }
 
 // ftraceValues returns the n values at first, four at most, hidden from escape analysis.
