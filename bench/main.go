@@ -2,7 +2,7 @@
 // turn, several times, and medians taken. It prints the tables of docs/performance.md, and with -update writes them there.
 //
 //	go run ./bench -update             # everything
-//	go run ./bench -only calls         # one part: calls, tracers, mocks, programs, builds, memory, logs, schema or probes
+//	go run ./bench -only calls         # one part: calls, tracers, mocks, programs, builds, frames, memory, logs, schema or probes
 //	go run ./bench -short              # a smoke run
 //	go run ./bench -goawk DIR          # the programs with goawk, from a checkout
 package main
@@ -31,7 +31,7 @@ type options struct {
 func main() {
 	var opt options
 	flag.BoolVar(&opt.short, "short", false, "one quick round, of one program and no builds")
-	flag.StringVar(&opt.only, "only", "", "measure one part: calls, tracers, mocks, programs, builds, memory, logs, schema or probes")
+	flag.StringVar(&opt.only, "only", "", "measure one part: calls, tracers, mocks, programs, builds, frames, memory, logs, schema or probes")
 	flag.StringVar(&opt.goawk, "goawk", "", "a checkout of goawk, to be measured with the programs")
 	flag.IntVar(&opt.rounds, "rounds", 5, "how often each way is run")
 	flag.StringVar(&opt.wrap, "wrap", "", "the ftrace-wrap to measure; default: built from this module")
@@ -70,6 +70,7 @@ func run(opt options) error {
 		{"mocks", func(w io.Writer) error { return measureMocks(w, dir, opt.wrap, opt.rounds, opt.short) }},
 		{"programs", func(w io.Writer) error { return measurePrograms(w, dir, opt.wrap, opt.programs(), opt.rounds) }},
 		{"builds", func(w io.Writer) error { return measureEsbuild(w, dir, opt) }},
+		{"frames", func(w io.Writer) error { return measureFrames(w, dir, opt) }},
 		{"memory", func(w io.Writer) error { return measureIdle(w, dir, opt.wrap) }},
 		{"probes", func(w io.Writer) error {
 			return measureWays(w, dir, opt.wrap, "probes", "ns", probeWays, firesPerOp, opt.rounds, opt.short)
