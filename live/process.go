@@ -125,6 +125,7 @@ type Process struct {
 	seen    atomic.Pointer[head] // as it was when it was last checked: places and sizes are taken from it
 	taking  atomic.Pointer[budget]
 	mem     []byte
+	session sync.Mutex    // of who begins or ends one
 	ends    chan struct{} // the session's beats, nil: there is no session
 	symbols symbols
 	parts   [lockCut + 1]sync.Mutex // the parts of the file that are locked, for the goroutines here
@@ -169,10 +170,7 @@ func newProcess(pid int, f *os.File) (*Process, error) {
 
 // Close ends the session, if there is one, and gives the memory up. What else was set stays.
 func (p *Process) Close() error {
-	var err error
-	if p.ends != nil {
-		err = p.Detach()
-	}
+	err := p.Detach()
 	syscall.Munmap(p.mem)
 	return errors.Join(err, p.file.Close())
 }
@@ -428,6 +426,11 @@ func (p *Process) SetActors(rules []Rule) error { return p.ask(askActors, format
 
 // Begin begins a session: what is set from now on is undone by Detach, by Close, or some seconds after this reader died. A process has one session at a time.
 func (p *Process) Begin() error {
+	p.session.Lock()
+	defer p.session.Unlock()
+	if p.ends != nil {
+		return fmt.Errorf("a session of process %d has begun already", p.PID)
+	}
 	if err := p.lock(lockSession, syscall.F_WRLCK); err != nil {
 		return fmt.Errorf("someone else is attached to process %d", p.PID)
 	}
@@ -454,6 +457,8 @@ func (p *Process) Begin() error {
 
 // Detach ends the session.
 func (p *Process) Detach() error {
+	p.session.Lock()
+	defer p.session.Unlock()
 	if p.ends == nil {
 		return nil
 	}

@@ -423,7 +423,7 @@ var changes = []change{
 }
 
 // refusals are what a change can be refused for since another one was there first.
-var refusals = []string{"records already", "does not record", "records to files", "no such function", "has a session", "is attached"}
+var refusals = []string{"records already", "does not record", "records to files", "no such function", "has begun already"}
 
 func pick[T any](from ...T) T { return from[rand.IntN(len(from))] }
 

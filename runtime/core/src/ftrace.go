@@ -133,16 +133,29 @@ type ftraceFrame struct {
 	cut    uint32  // how many cuts there were when it began, see ftrace_cut.go
 	mask   uint32  // marks of this call and of those around it
 
-	fn     *ftraceFunc
-	clause *ftrace_rule_Clause // by which it is shown; nil if it is not shown
-	sp     uintptr             // of the function's frame, as a distance from the stack's top, which a stack copy keeps
-	within uint64              // ticks of the calls within it that have ended
-	start  int64               // nanotime, if something needs it
-	shown  int32               // shown calls around it
-	held   int32               // 1 + where its entry line begins in the goroutine's held text, 0 if it is not held
-	heldAt int32               // where the part behind the brace begins
-	note   int32               // 1 + where its notes begin in the goroutine's notes, 0 if it has none
+	fn     ftraceFuncPtr
+	clause ftraceClausePtr // by which it is shown; 0 if it is not shown
+	sp     uintptr         // of the function's frame, as a distance from the stack's top, which a stack copy keeps
+	within uint64          // ticks of the calls within it that have ended
+	start  int64           // nanotime, if something needs it
+	shown  int32           // shown calls around it
+	held   int32           // 1 + where its entry line begins in the goroutine's held text, 0 if it is not held
+	heldAt int32           // where the part behind the brace begins
+	note   int32           // 1 + where its notes begin in the goroutine's notes, 0 if it has none
 }
+
+// ftraceFuncPtr and ftraceClausePtr are pointers that the garbage collector need not see, as guintptr is: what they point to stays. So they are stored without a write barrier in memory that is not its own, where it
+// has no business, and where GOEXPERIMENT=cgocheck2 allows no pointers to what is.
+type (
+	ftraceFuncPtr   uintptr
+	ftraceClausePtr uintptr
+)
+
+//go:nosplit
+func (p ftraceFuncPtr) ptr() *ftraceFunc { return (*ftraceFunc)(unsafe.Pointer(p)) }
+
+//go:nosplit
+func (p ftraceClausePtr) ptr() *ftrace_rule_Clause { return (*ftrace_rule_Clause)(unsafe.Pointer(p)) }
 
 const (
 	ftraceAtReturns  = 1 << iota // the function is traced at its returns: its exit is not seen if it panics
@@ -239,11 +252,11 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 		atomic.Xadd(&ftraceLost, 1)
 		return 0
 	}
-	frame.fn, frame.key, frame.flags = f, f.key, flags
+	frame.fn, frame.key, frame.flags = ftraceFuncPtr(unsafe.Pointer(f)), f.key, flags
 	frame.sp, frame.count, frame.mask, frame.shown = offset, count, mask, t.shown
 	t.mask = mask
 	if clause != nil {
-		frame.clause = clause
+		frame.clause = ftraceClausePtr(unsafe.Pointer(clause))
 		t.shown++
 		t.busy++
 		if f.flags&ftraceHasSecrets != 0 {
@@ -278,7 +291,7 @@ func ftrace_exit(token int, results ...any) {
 	}
 	if token == int(t.depth) {
 		top := t.top.below()
-		ftraceAtExit(top.fn, top.sp, 0, unsafe.SliceData(results), len(results))
+		ftraceAtExit(top.fn.ptr(), top.sp, 0, unsafe.SliceData(results), len(results))
 		return
 	}
 	t.exit(gp, int32(token), results)
@@ -308,7 +321,7 @@ func ftraceLeft(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) {
 	if t == nil || t.depth == 0 || t.frame(t.depth-1).sp < offset || t.busy != 0 || !ftraceMayTrace(gp) {
 		return
 	}
-	if top := t.frame(t.depth - 1); top.fn == f && top.sp == offset && t.settled(gp, offset) || t.settle(gp, f, offset) != nil {
+	if top := t.frame(t.depth - 1); top.fn == ftraceFuncPtr(unsafe.Pointer(f)) && top.sp == offset && t.settled(gp, offset) || t.settle(gp, f, offset) != nil {
 		t.end(gp, unsafe.Slice(first, n), nil)
 	}
 }
@@ -327,7 +340,7 @@ func (t *ftraceG) settle(gp *g, f *ftraceFunc, offset uintptr) *ftraceFrame {
 		if frame.sp != offset {
 			return nil
 		}
-		if frame.fn == f {
+		if frame.fn == ftraceFuncPtr(unsafe.Pointer(f)) {
 			for t.depth > i+1 {
 				t.end(gp, nil, nil)
 			}
@@ -340,9 +353,9 @@ func (t *ftraceG) settle(gp *g, f *ftraceFunc, offset uintptr) *ftraceFrame {
 // end takes the topmost frame off, whose call ended: by p, or by the panic that was recovered (ftracePanicked), or with results.
 func (t *ftraceG) end(gp *g, results []any, p *_panic) {
 	frame := t.frame(t.depth - 1)
-	if frame.clause != nil {
+	if frame.clause != 0 {
 		t.busy++
-		if len(results) > 0 && frame.fn.flags&ftraceHasSecrets != 0 {
+		if len(results) > 0 && frame.fn.ptr().flags&ftraceHasSecrets != 0 {
 			t.endHiding(gp, frame, results, p)
 		} else {
 			ftraceObserveExit(gp, t, frame, results, p)
@@ -421,7 +434,7 @@ func (t *ftraceG) verify(gp *g, entering *ftraceFunc, offset uintptr) {
 
 // off says whether the hook is off that would see the call's end.
 func (frame *ftraceFrame) off() bool {
-	return frame.flags&ftraceAtReturns != 0 && frame.fn.hook._type == nil
+	return frame.flags&ftraceAtReturns != 0 && frame.fn.ptr().hook._type == nil
 }
 
 // alive returns how many of the frames, from the first on, are of calls that are on the stack.
@@ -445,7 +458,7 @@ func (t *ftraceG) alive(gp *g, entering *ftraceFunc, offset uintptr) (alive int3
 					continue
 				}
 				for i := next; i >= 0 && t.frame(i).sp == at; i-- {
-					if t.frame(i).fn.is(fn) {
+					if t.frame(i).fn.ptr().is(fn) {
 						if i < next {
 							alive = i + 1
 						}

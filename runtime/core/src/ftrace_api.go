@@ -130,7 +130,7 @@ func ftraceShownAt(pc, sp uintptr) *ftraceFrame {
 		return nil
 	}
 	frame := t.frame(t.depth - 1)
-	if frame.sp != gp.stack.hi-caller || frame.clause == nil {
+	if frame.sp != gp.stack.hi-caller || frame.clause == 0 {
 		return nil
 	}
 	return frame

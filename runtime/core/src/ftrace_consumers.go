@@ -111,18 +111,18 @@ func ftraceConsumers() uint32 {
 
 // ftraceObserveEntry notes that the call of frame, the topmost, begins.
 func ftraceObserveEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
-	f := frame.fn
+	f := frame.fn.ptr()
 	records := ftraceRecording.on
 	if !records && ftraceConsumers() == 0 {
 		return
 	}
 	var layout *ftraceLayout
-	if records && len(args) > 0 && frame.clause.Detail >= ftrace_rule_Args {
-		if frame.clause.Capture != "" {
+	if records && len(args) > 0 && frame.clause.ptr().Detail >= ftrace_rule_Args {
+		if frame.clause.ptr().Capture != "" {
 			ftraceObserveCaptured(gp, t, frame, args)
 			return
 		}
-		layout = f.entryLayouts.find(args, ftraceLayoutFlags(frame.clause), nil, len(args))
+		layout = f.entryLayouts.find(args, ftraceLayoutFlags(frame.clause.ptr()), nil, len(args))
 	}
 	ftraceNoteEntry(gp, t, frame, layout, args)
 }
@@ -132,15 +132,15 @@ func ftraceObserveEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 //go:noinline
 func ftraceObserveCaptured(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	var room [ftraceValuesMost]any
-	paths := ftracePaths{f: frame.fn, text: frame.clause.Capture, redaction: frame.clause.Own}
+	paths := ftracePaths{f: frame.fn.ptr(), text: frame.clause.ptr().Capture, redaction: frame.clause.ptr().Own}
 	values := paths.follow((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), args, false)
 	own := min(len(args), len(room))
-	ftraceNoteEntry(gp, t, frame, frame.fn.entryLayouts.find(values, ftraceLayoutFlags(frame.clause), &paths, own), values)
+	ftraceNoteEntry(gp, t, frame, frame.fn.ptr().entryLayouts.find(values, ftraceLayoutFlags(frame.clause.ptr()), &paths, own), values)
 }
 
 // ftraceNoteEntry notes that the call of frame begins, with values if there is a layout.
 func ftraceNoteEntry(gp *g, t *ftraceG, frame *ftraceFrame, layout *ftraceLayout, args []any) {
-	f, records := frame.fn, ftraceRecording.on
+	f, records := frame.fn.ptr(), ftraceRecording.on
 	t.events++
 	frame.event = t.events
 	if f.flags&ftraceReceives != 0 && len(args) > 0 && args[0] != nil {
@@ -181,7 +181,7 @@ func (w *ftraceWriter) now(t *ftraceG, flags uint32) uint64 {
 
 // ftraceObserveExit notes that the call of frame, the topmost, ends: by p, or by the panic that was recovered, or with results.
 func ftraceObserveExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_panic) {
-	f := frame.fn
+	f := frame.fn.ptr()
 	records, on := ftraceRecording.on, ftraceConsumers()
 	switch {
 	case frame.place.ticks == 0:

@@ -224,10 +224,10 @@ func ftraceShowContext(why string, value any) {
 	for i := range t.depth {
 		frame := t.frame(i)
 		r := frame.place.read(record)
-		if frame.clause == nil || r != nil && r.ticks >= since {
+		if frame.clause == 0 || r != nil && r.ticks >= since {
 			continue
 		}
-		b.recordedEntry(gp, frame.shown, frame.fn, frame.count, r)
+		b.recordedEntry(gp, frame.shown, frame.fn.ptr(), frame.count, r)
 		b.flush()
 		depth = frame.shown + 1
 	}

@@ -33,6 +33,7 @@ var ftraceAsking = [...]string{"FTRACE", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_
 
 // ftraceInit is called by main before the first package is initialised. Without any FTRACE variable it does no more than to let others find the program.
 func ftraceInit() {
+	lockInit(&ftraceTables.lock, lockRankItab)
 	if isSecureMode() {
 		ftraceRefuseCaller()
 		return

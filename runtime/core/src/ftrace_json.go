@@ -169,24 +169,24 @@ func (b *ftraceText) jsonCall(gp *g, depth int32, event string, f *ftraceFunc) {
 
 // jsonFrame begins a line about the call of frame.
 func (b *ftraceText) jsonFrame(gp *g, frame *ftraceFrame, event string) {
-	b.jsonCall(gp, frame.shown, event, frame.fn)
+	b.jsonCall(gp, frame.shown, event, frame.fn.ptr())
 	b.str(`,"call":`)
 	b.uint(uint64(frame.count))
 }
 
 // jsonEntry appends the line that a call begins; suppressed is how many calls were not shown before it.
 func (b *ftraceText) jsonEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace_rule_Clause, args []any, suppressed uint32) {
-	f := frame.fn
+	f := frame.fn.ptr()
 	b.jsonFrame(gp, frame, "call")
 	if clause.Detail >= ftrace_rule_Args && len(args) > 0 {
 		b.str(`,"args":`)
 		b.jsonValues(ftraceNames{s: f.params}, args, false, clause)
 	}
-	if !t.headed && t.parentFn != nil {
+	if !t.headed && t.parentFn != 0 {
 		b.str(`,"from":{"goroutine":`)
 		b.uint(t.parent)
 		b.str(`,"func":`)
-		b.jsonName(t.parentFn)
+		b.jsonName(t.parentFn.ptr())
 		b.str(`,"call":`)
 		b.uint(uint64(t.parentCount))
 		b.byte('}')
@@ -209,7 +209,7 @@ func (b *ftraceText) jsonEnding(gp *g, frame *ftraceFrame, results []any, p *_pa
 	b.jsonFrame(gp, frame, "return")
 	panicked := func(what string, value any) {
 		text := ftraceNewText()
-		printer := ftracePrinter{b: text, limit: min(ftraceFormat.line, ftraceJSONLine), deep: frame.clause.Detail == ftrace_rule_Deep, redaction: frame.clause.Own}
+		printer := ftracePrinter{b: text, limit: min(ftraceFormat.line, ftraceJSONLine), deep: frame.clause.ptr().Detail == ftrace_rule_Deep, redaction: frame.clause.ptr().Own}
 		printer.panicked("", value, frame)
 		b.str(what)
 		b.jsonString(text.string())
@@ -223,9 +223,9 @@ func (b *ftraceText) jsonEnding(gp *g, frame *ftraceFrame, results []any, p *_pa
 	case frame.flags&ftracePanicked != 0:
 		panicked(`,"panic":`, gp.ftraceRecovered)
 	default:
-		if len(results) > 0 && frame.clause.Detail >= ftrace_rule_Args {
+		if len(results) > 0 && frame.clause.ptr().Detail >= ftrace_rule_Args {
 			b.str(`,"results":`)
-			b.jsonValues(ftraceNames{s: frame.fn.params}.results(), results, frame.flags&ftraceAtReturns == 0, frame.clause)
+			b.jsonValues(ftraceNames{s: frame.fn.ptr().params}.results(), results, frame.flags&ftraceAtReturns == 0, frame.clause.ptr())
 		}
 		if frame.flags&ftraceRecovered != 0 {
 			panicked(`,"recovered":`, gp.ftraceRecovered)

@@ -47,11 +47,11 @@ type ftraceG struct {
 	startMask   uint32 // the marks it inherits
 	start       uint64 // address of the function that it was started with
 
-	config       uint32      // number of the configuration whose marks mask and the frames have
-	startConfig  uint32      // and startMask
-	parentFn     *ftraceFunc // where the goroutine was started, if in an armed function
-	contextShown uint64      // ticks when its last calls were printed, see ftrace_context.go
-	size         int32       // frames that fit
+	config       uint32        // number of the configuration whose marks mask and the frames have
+	startConfig  uint32        // and startMask
+	parentFn     ftraceFuncPtr // where the goroutine was started, if in an armed function
+	contextShown uint64        // ticks when its last calls were printed, see ftrace_context.go
+	size         int32         // frames that fit
 
 	group *ftraceGroup // lines that wait for the end of the outermost call, see ftrace_group.go
 	held  *ftraceText  // entry lines that wait for the exit, see ftrace_text.go
@@ -151,7 +151,7 @@ func (t *ftraceG) push() *ftraceFrame {
 	}
 	frame := t.top
 	frame.begin()
-	frame.place, frame.event, frame.clause = ftracePlace{}, 0, nil
+	frame.place, frame.event, frame.clause = ftracePlace{}, 0, 0
 	t.top = frame.above()
 	t.depth++
 	return frame
@@ -228,7 +228,7 @@ func (t *ftraceG) remark(c *ftraceConfig) {
 	t.mask = t.startMarks()
 	for i := range t.depth {
 		frame := t.frame(i)
-		if l := frame.fn.loadLaid(); l != nil && l.config == c {
+		if l := frame.fn.ptr().loadLaid(); l != nil && l.config == c {
 			t.mask |= l.marks
 		}
 		frame.mask = t.mask

@@ -91,6 +91,7 @@ func (f *ftraceFunc) mock(scope *ftraceScope, after *ftraceMock) *ftraceMock {
 	if mocks == nil {
 		return nil
 	}
+	mocks.quick.seen()
 	for _, m := range mocks.list {
 		if (m.scope == nil || m.scope.contains(scope)) && (after == nil || after.before(m)) {
 			return m
@@ -211,7 +212,7 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) 
 	}
 	if frame != nil {
 		var values []any
-		if frame.clause != nil {
+		if frame.clause != 0 {
 			values = ftraceUnpack(typ, at, n)
 		}
 		gp.ftrace.end(gp, values, nil)

@@ -61,9 +61,8 @@ func ftraceAtEntry(f *ftraceFunc, offset uintptr, first *any, n int, result *any
 	}
 	count := atomic.Xadduintptr(&f.count, 1)
 	frame.begin()
-	// What functions and clauses there are stays.
-	*(*uintptr)(unsafe.Pointer(&frame.fn)) = uintptr(unsafe.Pointer(f))
-	*(*uintptr)(unsafe.Pointer(&frame.clause)) = uintptr(unsafe.Pointer(clause))
+	frame.fn = ftraceFuncPtr(unsafe.Pointer(f))
+	frame.clause = ftraceClausePtr(unsafe.Pointer(clause))
 	known := f.keyAndFlags()
 	*(*uint64)(unsafe.Pointer(&frame.key)) = known
 	frame.sp, frame.count, frame.shown = offset, count, t.shown
@@ -120,7 +119,7 @@ func ftraceAtExit(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) 
 	frame := t.top.below()
 	const noted = ^uint64(ftraceAtReturns << 32) // all but this flag is as ftraceAtEntry has left it
 	known := f.keyAndFlags()
-	if (frame.keyAndFlags()^known)&noted != 0 || frame.sp != offset || frame.clause != clause || frame.place.ticks == 0 || frame.shown >= ftraceDepthMost {
+	if (frame.keyAndFlags()^known)&noted != 0 || frame.sp != offset || frame.clause != ftraceClausePtr(unsafe.Pointer(clause)) || frame.place.ticks == 0 || frame.shown >= ftraceDepthMost {
 		ftraceLeft(f, offset, how, first, n)
 		return
 	}
@@ -301,7 +300,7 @@ func (r *ftraceEvent) write(frame *ftraceFrame, kind uint8, p unsafe.Pointer, kn
 	}
 	mp := acquirem()
 	values := unsafe.Slice(first, n)
-	if l := known.find(values, flags|frame.clause.Own<<ftraceOfRedaction, nil, n); l != nil {
+	if l := known.find(values, flags|frame.clause.ptr().Own<<ftraceOfRedaction, nil, n); l != nil {
 		kind++
 		size += l.capture(p, r, values)
 	} // else there are too many layouts

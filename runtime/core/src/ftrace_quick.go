@@ -82,6 +82,20 @@ func (w *ftraceQuickWord) load(params unsafe.Pointer, lo, size uintptr) (word ui
 	return word, word-lo >= size
 }
 
+// published tells the race detector that what was done so far to make the replacements was done before they are seen.
+func (q *ftraceQuick) published() {
+	if raceenabled {
+		racerelease(unsafe.Pointer(q))
+	}
+}
+
+// seen is called on each way from a function to its replacements.
+func (q *ftraceQuick) seen() {
+	if raceenabled {
+		raceacquire(unsafe.Pointer(q))
+	}
+}
+
 // call calls the replacement, or returns false.
 func (q *ftraceQuick) call(params []any, result any) bool {
 	gp := getg()
@@ -119,6 +133,7 @@ func (q *ftraceQuick) call(params []any, result any) bool {
 			return false
 		}
 	}
+	q.seen()
 	if q.calls != nil {
 		q.plan.count()
 	}

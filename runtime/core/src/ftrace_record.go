@@ -188,7 +188,7 @@ func (w *ftraceWriter) place() ftracePlace {
 // entry records that the call of frame, the topmost, begins, with its parameters if there is a layout.
 func (w *ftraceWriter) entry(gp *g, mp *m, frame *ftraceFrame, layout *ftraceLayout, args []any) {
 	frame.place = w.place()
-	r := w.begin(gp, ftraceKindEntry, frame.fn, frame.shown)
+	r := w.begin(gp, ftraceKindEntry, frame.fn.ptr(), frame.shown)
 	p := add(unsafe.Pointer(r), ftraceRecordSize)
 	*(*uint64)(p) = uint64(frame.count)
 	if frame.flags&ftraceNotTimed != 0 {
@@ -205,7 +205,7 @@ func (w *ftraceWriter) entry(gp *g, mp *m, frame *ftraceFrame, layout *ftraceLay
 // goroutine records which call started the goroutine, in front of its first record.
 func (w *ftraceWriter) goroutine(gp *g, t *ftraceG) {
 	t.recorded = true
-	r := w.begin(gp, ftraceKindGo, t.parentFn, 0)
+	r := w.begin(gp, ftraceKindGo, t.parentFn.ptr(), 0)
 	*(*[2]uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = [2]uint64{t.parent, uint64(t.parentCount)}
 	w.end(r, ftraceRecordSize+16)
 }
@@ -229,14 +229,14 @@ func (w *ftraceWriter) exit(gp *g, mp *m, frame *ftraceFrame, results []any, p *
 		w.panic(gp, ftraceKindPanic, frame, p.arg)
 	case frame.flags&ftracePanicked != 0:
 		w.panic(gp, ftraceKindPanic, frame, gp.ftraceRecovered)
-	case len(results) > 0 && frame.clause.Detail >= ftrace_rule_Args:
-		if frame.clause.Capture != "" {
+	case len(results) > 0 && frame.clause.ptr().Detail >= ftrace_rule_Args:
+		if frame.clause.ptr().Capture != "" {
 			w.captured(gp, frame, results)
 		} else {
 			w.values(gp, ftraceKindExitArgs, frame, results)
 		}
 	default:
-		w.end(w.begin(gp, ftraceKindExit, frame.fn, frame.shown), ftraceRecordSize)
+		w.end(w.begin(gp, ftraceKindExit, frame.fn.ptr(), frame.shown), ftraceRecordSize)
 	}
 	return place
 }
@@ -245,7 +245,7 @@ func (w *ftraceWriter) exit(gp *g, mp *m, frame *ftraceFrame, results []any, p *
 func (w *ftraceWriter) panic(gp *g, kind uint8, frame *ftraceFrame, value any) {
 	values := [...]any{value}
 	n := 1
-	if frame.clause.Detail < ftrace_rule_Args {
+	if frame.clause.ptr().Detail < ftrace_rule_Args {
 		n = 0
 	}
 	w.values(gp, kind, frame, ftraceValues(&values[0], n))
@@ -255,18 +255,18 @@ func (w *ftraceWriter) panic(gp *g, kind uint8, frame *ftraceFrame, value any) {
 func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, values []any) {
 	var layout *ftraceLayout
 	if len(values) > 0 {
-		flags := ftraceLayoutFlags(frame.clause)
+		flags := ftraceLayoutFlags(frame.clause.ptr())
 		if kind == ftraceKindExitArgs && frame.flags&ftraceAtReturns == 0 {
 			flags |= ftraceLayoutPointers
 		}
-		layouts := &frame.fn.exitLayouts
+		layouts := &frame.fn.ptr().exitLayouts
 		if kind != ftraceKindExitArgs {
 			layouts = &ftraceRecording.panics
 			flags |= ftraceLayoutPanic
 		}
 		layout = layouts.find(values, flags, nil, len(values))
 	}
-	r := w.begin(gp, kind, frame.fn, frame.shown)
+	r := w.begin(gp, kind, frame.fn.ptr(), frame.shown)
 	size := ftraceRecordSize
 	switch {
 	case layout != nil:
@@ -285,14 +285,14 @@ func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, values []an
 //go:noinline
 func (w *ftraceWriter) captured(gp *g, frame *ftraceFrame, results []any) {
 	var room [ftraceValuesMost]any
-	paths := ftracePaths{f: frame.fn, text: frame.clause.Capture, results: true, redaction: frame.clause.Own}
+	paths := ftracePaths{f: frame.fn.ptr(), text: frame.clause.ptr().Capture, results: true, redaction: frame.clause.ptr().Own}
 	values := paths.follow((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), results, frame.flags&ftraceAtReturns == 0)
-	layout := frame.fn.exitLayouts.find(values, ftraceLayoutFlags(frame.clause), &paths, min(len(results), len(room)))
+	layout := frame.fn.ptr().exitLayouts.find(values, ftraceLayoutFlags(frame.clause.ptr()), &paths, min(len(results), len(room)))
 	kind := uint8(ftraceKindExit)
 	if layout != nil {
 		kind = ftraceKindExitArgs
 	}
-	r := w.begin(gp, kind, frame.fn, frame.shown)
+	r := w.begin(gp, kind, frame.fn.ptr(), frame.shown)
 	size := ftraceRecordSize
 	if layout != nil {
 		size += layout.capture(add(unsafe.Pointer(r), size), r, values)
@@ -313,7 +313,7 @@ func ftraceRecordEnd(gp *g) {
 func ftraceRecordNote(gp *g, frame *ftraceFrame, text string) {
 	mp := acquirem()
 	if w := ftraceRecorder(mp); w != nil {
-		r := w.begin(gp, ftraceKindNote, frame.fn, frame.shown)
+		r := w.begin(gp, ftraceKindNote, frame.fn.ptr(), frame.shown)
 		w.end(r, w.text(r, 0, text))
 	}
 	releasem(mp)

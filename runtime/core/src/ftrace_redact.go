@@ -192,7 +192,7 @@ func (f *ftraceFunc) hide(room *[ftraceValuesMost]any, values []any, redaction u
 //go:noinline
 func ftraceBeginHiding(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	var room [ftraceValuesMost]any
-	hidden := frame.fn.hide((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), args, frame.clause.Own, false, false)
+	hidden := frame.fn.ptr().hide((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), args, frame.clause.ptr().Own, false, false)
 	ftraceObserveEntry(gp, t, frame, hidden)
 	if frame.object != 0 {
 		frame.object = uint64(uintptr(efaceOf(&args[0]).data)) // where a receiver is is no secret
@@ -207,7 +207,7 @@ func ftraceBeginHiding(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 //go:noinline
 func (t *ftraceG) endHiding(gp *g, frame *ftraceFrame, results []any, p *_panic) {
 	var room [ftraceValuesMost]any
-	hidden := frame.fn.hide((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), results, frame.clause.Own, true, frame.flags&ftraceAtReturns == 0)
+	hidden := frame.fn.ptr().hide((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), results, frame.clause.ptr().Own, true, frame.flags&ftraceAtReturns == 0)
 	ftraceObserveExit(gp, t, frame, hidden, p)
 	if ftraceOut.on {
 		ftraceLeave(gp, t, frame, hidden, p)

@@ -27,7 +27,8 @@ const (
 	ftraceTableTimer               // number of the one in use from here on; clocks from before are of another
 )
 
-// ftraceTables is the file. Its lock is the runtime's, for a goroutine that is held on its processor may not wait for a semaphore.
+// ftraceTables is the file. Its lock is the runtime's, for a goroutine that is held on its processor may not wait for a semaphore. It is taken with no other held, and has that of itabs' rank: under it names of types are
+// looked up, which takes the lock of package reflect's types.
 var ftraceTables struct {
 	lock    mutex
 	fd      int32 // of the file, 0: there is none
@@ -110,10 +111,13 @@ func ftraceTypeNumber(t *_type, redaction uint32) uint32 {
 
 // ftraceImplementsError says whether values of type t are errors.
 func ftraceImplementsError(t *_type) bool {
-	var v any
-	efaceOf(&v)._type = t
-	_, ok := v.(error)
-	return ok
+	if t.TFlag&abi.TFlagUncommon == 0 {
+		return false // it has no methods
+	}
+	// What v.(error) asks, which would take a lock and keep the answer.
+	var failure any = (*error)(nil)
+	m := itab{Inter: (*interfacetype)(unsafe.Pointer((*ptrtype)(unsafe.Pointer(efaceOf(&failure)._type)).Elem)), Type: t}
+	return itabInit(&m, false) == ""
 }
 
 // ftraceDefineType gives t a number and defines it, with the types that it is made of.

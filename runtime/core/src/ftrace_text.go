@@ -197,10 +197,10 @@ func (b *ftraceText) wallTime() {
 
 // ftraceEntry shows that the call of frame begins.
 func ftraceEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
-	clause := frame.clause
+	clause := frame.clause.ptr()
 	b := ftraceNewText()
 	brace := 0
-	suppressed := atomic.Xchg(&frame.fn.suppressed, 0)
+	suppressed := atomic.Xchg(&frame.fn.ptr().suppressed, 0)
 	if ftraceFormat.json {
 		b.jsonEntry(gp, t, frame, clause, args, suppressed)
 	} else {
@@ -217,7 +217,7 @@ func ftraceEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 
 // entry appends the line that a call begins; suppressed is how many calls were not shown before it. It returns where the part behind the brace begins.
 func (b *ftraceText) entry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace_rule_Clause, args []any, suppressed uint32) (brace int) {
-	f := frame.fn
+	f := frame.fn.ptr()
 	b.prefix(gp, frame.shown)
 	b.str("+ ")
 	b.name(f)
@@ -231,11 +231,11 @@ func (b *ftraceText) entry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace
 	b.colour(2)
 	b.str(" // #")
 	b.uint(uint64(frame.count))
-	if !t.headed && t.parentFn != nil {
+	if !t.headed && t.parentFn != 0 {
 		b.str(" from G")
 		b.uint(t.parent)
 		b.byte(' ')
-		b.name(t.parentFn)
+		b.name(t.parentFn.ptr())
 		b.str(" #")
 		b.uint(uint64(t.parentCount))
 	}
@@ -257,7 +257,7 @@ func (b *ftraceText) entry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace
 
 // entryLine prints or holds the entry line in b.
 func (t *ftraceG) entryLine(frame *ftraceFrame, b *ftraceText, brace int) {
-	if frame.clause.Min == 0 {
+	if frame.clause.ptr().Min == 0 {
 		t.release(t.depth - 1)
 		if !ftraceFormat.fold || ftraceFormat.json {
 			t.emit(b)
@@ -312,7 +312,7 @@ func (t *ftraceG) releaseLong() {
 	now := nanotime()
 	for i := range t.depth {
 		frame := t.frame(i)
-		if frame.held != 0 && frame.clause.Min > now-frame.start {
+		if frame.held != 0 && frame.clause.ptr().Min > now-frame.start {
 			from, to := int(frame.held)-1, t.held.n
 			t.held.n = from
 			t.release(i)
@@ -340,7 +340,7 @@ func ftraceLeave(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_panic
 	if frame.start != 0 {
 		lasted = nanotime() - frame.start
 	}
-	if frame.flags&ftracePrinted == 0 && lasted < frame.clause.Min {
+	if frame.flags&ftracePrinted == 0 && lasted < frame.clause.ptr().Min {
 		if frame.held != 0 {
 			t.held.n = int(frame.held) - 1
 		}
@@ -397,7 +397,7 @@ func (t *ftraceG) releaseWith(gp *g, frame *ftraceFrame) {
 	} else {
 		b.prefix(gp, frame.shown)
 		b.str("+ ")
-		b.name(frame.fn)
+		b.name(frame.fn.ptr())
 		b.str("(...) { // #")
 		b.uint(uint64(frame.count))
 		b.byte('\n')
@@ -410,7 +410,7 @@ func (t *ftraceG) releaseWith(gp *g, frame *ftraceFrame) {
 // are pointers.
 func (b *ftraceText) ending(gp *g, frame *ftraceFrame, results []any, p *_panic) {
 	b.byte('}')
-	printer := ftracePrinter{b: b, limit: ftraceFormat.line, deep: frame.clause.Detail == ftrace_rule_Deep, redaction: frame.clause.Own}
+	printer := ftracePrinter{b: b, limit: ftraceFormat.line, deep: frame.clause.ptr().Detail == ftrace_rule_Deep, redaction: frame.clause.ptr().Own}
 	switch {
 	case p != nil && p.goexit:
 		b.str(" Goexit")
@@ -422,9 +422,9 @@ func (b *ftraceText) ending(gp *g, frame *ftraceFrame, results []any, p *_panic)
 		printer.panicked(" panic ", gp.ftraceRecovered, frame)
 		return
 	}
-	if len(results) > 0 && frame.clause.Detail >= ftrace_rule_Args {
+	if len(results) > 0 && frame.clause.ptr().Detail >= ftrace_rule_Args {
 		b.str(" = ")
-		printer.list(ftraceNames{s: frame.fn.params}.results(), results, frame.flags&ftraceAtReturns == 0)
+		printer.list(ftraceNames{s: frame.fn.ptr().params}.results(), results, frame.flags&ftraceAtReturns == 0)
 	}
 	if frame.flags&ftraceRecovered != 0 {
 		printer.panicked(" recovered ", gp.ftraceRecovered, frame)
@@ -434,7 +434,7 @@ func (b *ftraceText) ending(gp *g, frame *ftraceFrame, results []any, p *_panic)
 // panicked appends a panic's value. Without parameters and results only its type is shown: it may hold what they do.
 func (p *ftracePrinter) panicked(what string, value any, frame *ftraceFrame) {
 	p.b.str(what)
-	if t := efaceOf(&value)._type; frame.clause.Detail < ftrace_rule_Args && t != nil {
+	if t := efaceOf(&value)._type; frame.clause.ptr().Detail < ftrace_rule_Args && t != nil {
 		p.b.shown(toRType(t).string())
 		return
 	}
@@ -448,7 +448,7 @@ func (b *ftraceText) comment(gp *g, frame *ftraceFrame, entry string, lasted int
 	} else {
 		b.colour(2)
 		b.str(" // ")
-		b.name(frame.fn)
+		b.name(frame.fn.ptr())
 		b.colour(0)
 	}
 	if frame.flags&ftraceReplaced != 0 {
