@@ -2,13 +2,13 @@ package main
 
 import (
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
 )
 
@@ -37,9 +37,7 @@ TEXT ·ftracePlanted2(SB), NOSPLIT, $0-16
 			}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if os.Getenv("CI") == "" {
-				t.Skip("it downloads modules and builds staticcheck: CI=true runs it")
-			}
+			testenv.NeedAll(t) // it downloads modules, and staticcheck
 			_, others := core.Packages()
 			w, err := newWorkspace(t.Context(), t.TempDir(), others)
 			if err != nil {
