@@ -4,7 +4,7 @@
 // The sources are in src (for package runtime) and the folders below: src/maps (for internal/runtime/maps), src/syscall, src/log, src/slog, src/net, src/os, src/testdeps (for
 // testing/internal/testdeps), src/api (for package ftrace), src/mock (for package mock) and src/probe (for package probe). They are embedded here, and given to the
 // compiler by cmd/ftrace-wrap when it compiles these packages; the build tag in them keeps them out of ordinary builds of
-// this module. The grammar of rules comes from package rule, renamed.
+// this module. What is pure comes from packages of its own, renamed: see guests.
 //
 // A release whose sources do not have the places that [Patch] looks for fails the build with a message that names it: loud on a new
 // Go release, never silently nothing.
@@ -22,7 +22,9 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/decimal"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/jsonline"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/redact"
 	"github.com/ftrace-wrap/ftrace-wrap/protocol"
@@ -339,6 +341,8 @@ var guests = []struct {
 	source []byte
 }{
 	{"rule", rule.Source},
+	{"decimal", decimal.Source},
+	{"jsonline", jsonline.Source},
 	{"protocol", protocol.Source},
 	{"ownfile", ownfile.Source},
 	{"redact", redact.Source},

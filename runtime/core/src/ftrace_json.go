@@ -447,13 +447,12 @@ func (w *ftraceWeaver) jsonMessage(text []byte, level int, continued, partial bo
 
 // jsonObject adds line, if it is a whole JSON object, with its place in the trace. Members of the program's own by these names come behind.
 func (w *ftraceWeaver) jsonObject(line []byte) bool {
-	end, ok := ftraceJSONEnd(line)
+	if len(line) > ftraceTextSize-4096 {
+		return false // a line of the trace has no room for it
+	}
+	from, end, ok := ftrace_jsonline_Object(line)
 	if !ok || !w.room(len(line)+1024) {
 		return false
-	}
-	from := 0
-	for line[from] != '{' {
-		from++
 	}
 	b := w.b
 	b.byte('{')

@@ -278,6 +278,22 @@ func (r *ftraceRecord) endsLine(p []byte) bool {
 	return i < 0 || n+i == len(p)-1
 }
 
+// attributes appends the rest of the object that log/slog wrote, from a comma on, as key=value, with
+// dots between the names of nested groups.
+func (b *ftraceText) attributes(rest []byte) {
+	var a ftrace_jsonline_Attributes
+	for a.Of(rest); a.Next(); {
+		b.byte(' ')
+		for i := range a.Groups() {
+			b.bytes(a.Group(i))
+			b.byte('.')
+		}
+		b.bytes(a.Key)
+		b.byte('=')
+		b.bytes(a.Value)
+	}
+}
+
 // bytes appends p.
 func (b *ftraceText) bytes(p []byte) { b.n += copy(b.data[b.n:], p) }
 

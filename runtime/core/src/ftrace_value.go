@@ -235,16 +235,10 @@ func (p *ftracePrinter) value(t *_type, v unsafe.Pointer, nest int, own bool) {
 		p.b.uint(ftraceUint(t.Size_, v))
 	case abi.Uintptr:
 		p.b.hex(ftraceUint(t.Size_, v))
-	case abi.Float32:
-		p.b.float(float64(*(*float32)(v)), 32)
-	case abi.Float64:
-		p.b.float(*(*float64)(v), 64)
-	case abi.Complex64:
-		c := *(*complex64)(v)
-		p.complex(float64(real(c)), float64(imag(c)), 32)
-	case abi.Complex128:
-		c := *(*complex128)(v)
-		p.complex(real(c), imag(c), 64)
+	case abi.Float32, abi.Float64:
+		p.b.float(t.Size_, v)
+	case abi.Complex64, abi.Complex128:
+		p.b.complex(t.Size_/2, v)
 	case abi.String:
 		p.string(*(*string)(v))
 	case abi.Pointer, abi.UnsafePointer:
@@ -293,14 +287,30 @@ func ftraceUint(size uintptr, v unsafe.Pointer) uint64 {
 	return *(*uint64)(v)
 }
 
-func (p *ftracePrinter) complex(re, im float64, bits int) {
-	p.b.byte('(')
-	p.b.float(re, bits)
-	if !(im < 0) {
-		p.b.byte('+')
+// ftraceFloat writes the floating-point number at v to text.
+func ftraceFloat(text *ftrace_decimal_Text, size uintptr, v unsafe.Pointer) []byte {
+	if size == 4 {
+		return text.Float32(*(*uint32)(v))
 	}
-	p.b.float(im, bits)
-	p.b.str("i)")
+	return text.Float64(*(*uint64)(v))
+}
+
+func (b *ftraceText) float(size uintptr, v unsafe.Pointer) {
+	var text ftrace_decimal_Text
+	b.bytes(ftraceFloat(&text, size, v))
+}
+
+// complex appends a number of two parts of this size.
+func (b *ftraceText) complex(size uintptr, v unsafe.Pointer) {
+	var text ftrace_decimal_Text
+	b.byte('(')
+	b.bytes(ftraceFloat(&text, size, v))
+	imaginary := ftraceFloat(&text, size, add(v, size))
+	if imaginary[0] != '+' && imaginary[0] != '-' {
+		b.byte('+')
+	}
+	b.bytes(imaginary)
+	b.str("i)")
 }
 
 // string appends a quoted string, cut at the limit for strings.
