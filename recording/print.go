@@ -157,17 +157,22 @@ func (p *Printer) simple(t *Type) bool {
 	return true
 }
 
-// float appends a number as package fmt's %v does.
+// float appends a number as the core does with package decimal: in the shortest form that reads back
+// as the same number. That of a large integer of 32 bits may end in other digits than the number.
 func (p *Printer) float(v float64, bits int) {
 	if p.quiet != 0 {
 		return
 	}
-	if v == math.Trunc(v) && math.Abs(v) < 1e15 && (v != 0 || !math.Signbit(v)) {
+	least, most, exact := 1e-4, 1e21, 1e15
+	if bits == 32 {
+		least, most, exact = float64(float32(least)), float64(float32(most)), 1<<24
+	}
+	if v == math.Trunc(v) && math.Abs(v) < exact && (v != 0 || !math.Signbit(v)) {
 		p.dst = strconv.AppendInt(p.dst, int64(v), 10)
 		return
 	}
 	form := byte('f')
-	if a := math.Abs(v); a != 0 && (a < 1e-4 || a >= 1e21) {
+	if a := math.Abs(v); a != 0 && (a < least || a >= most) {
 		form = 'e'
 	}
 	p.dst = strconv.AppendFloat(p.dst, v, form, -1, bits)
@@ -176,7 +181,7 @@ func (p *Printer) float(v float64, bits int) {
 func (p *Printer) complex(re, im float64, bits int) {
 	p.byte('(')
 	p.float(re, bits)
-	if !(im < 0) {
+	if math.IsNaN(im) || !math.IsInf(im, 1) && !math.Signbit(im) { // else it has a sign
 		p.byte('+')
 	}
 	p.float(im, bits)
