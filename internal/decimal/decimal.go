@@ -38,7 +38,7 @@ func (t *Text) float(negative bool, mantissa uint64, exp int, width uint, most i
 		t[n] = '0'
 		return t[:n+1]
 	}
-	narrow := mantissa == 0 && exp > 1 // the next lower number is only half as far
+	narrow := mantissa == 0 && exp > 1
 	if exp == 0 {
 		exp = 1
 	} else {
@@ -46,19 +46,12 @@ func (t *Text) float(negative bool, mantissa uint64, exp int, width uint, most i
 	}
 	exp -= most>>1 + int(width)
 
-	var a, low, high number
-	a.set(mantissa)
-	a.shift(exp)
-	high.set(mantissa*2 + 1)
-	high.shift(exp - 1)
-	if narrow {
-		low.set(mantissa*4 - 1)
-		low.shift(exp - 2)
+	var a number
+	if exp <= 0 && exp >= -int(width) && mantissa&(1<<uint(-exp)-1) == 0 {
+		a.set(mantissa >> uint(-exp)) // of an integer all digits count: its neighbours are at most 1 away
 	} else {
-		low.set(mantissa*2 - 1)
-		low.shift(exp - 1)
+		a.find(mantissa, exp, narrow)
 	}
-	a.shortest(&low, &high, mantissa%2 == 0)
 	if a.point < -3 || a.point > 21 {
 		return t.scientific(n, &a)
 	}
@@ -221,6 +214,24 @@ func (a *number) digit(i, point int) byte {
 		return '0'
 	}
 	return a.d[i]
+}
+
+// find makes a the shortest number that is told apart from the neighbours of mantissa times 2 to the
+// power of exp. If narrow is set, the next lower one is only half as far as the next higher one.
+func (a *number) find(mantissa uint64, exp int, narrow bool) {
+	var low, high number
+	a.set(mantissa)
+	a.shift(exp)
+	high.set(mantissa*2 + 1)
+	high.shift(exp - 1)
+	if narrow {
+		low.set(mantissa*4 - 1)
+		low.shift(exp - 2)
+	} else {
+		low.set(mantissa*2 - 1)
+		low.shift(exp - 1)
+	}
+	a.shortest(&low, &high, mantissa%2 == 0)
 }
 
 // shortest cuts a to the fewest digits that lie between low and high, the bounds included if inclusive.
