@@ -136,6 +136,7 @@ func (f *file) hook(fn *Func, d *ast.FuncDecl, typeParams map[string]bool) {
 	open := f.offset(d.Body.Lbrace) + 1
 	if literal != nil {
 		sig.nameParams()
+		sig.results[0].back = false // a second assignment would hide from the compiler which literal it is
 		f.edits.insert(open, h.entryOnly())
 		at, name := f.offset(literal.Return), sig.results[0].name
 		f.edits.replace(at, at+len("return"), name+":=")
