@@ -12,15 +12,15 @@ import (
 	"testing"
 )
 
-// All reports whether all tests are to run. Without FTRACE_TEST_ALL=1 in the environment go test ./... takes a few minutes, and
+// All reports whether all tests are to run. Without ALL_TESTS=1 in the environment go test ./... takes a few minutes, and
 // what takes longer is skipped; .ci/run sets it.
-func All() bool { return os.Getenv("FTRACE_TEST_ALL") != "" }
+func All() bool { return os.Getenv("ALL_TESTS") != "" }
 
 // NeedAll skips the test unless all tests are to run.
 func NeedAll(t testing.TB) {
 	t.Helper()
 	if !All() {
-		t.Skip("takes long: FTRACE_TEST_ALL=1 runs it")
+		t.Skip("takes long: ALL_TESTS=1 runs it")
 	}
 }
 
