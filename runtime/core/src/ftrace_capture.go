@@ -223,7 +223,7 @@ func (c *ftraceCapture) value(t *_type, v unsafe.Pointer, nest int) {
 			_, secret = ftraceHidingOf(t, c.redaction)
 		}
 		for i := range min(len(s.Fields), ftraceCaptureFields) {
-			if ftraceHidesField(s, secret, i, c.redaction) {
+			if secret != 0 && ftraceHidesField(s, secret, i, c.redaction) {
 				continue
 			}
 			f := &s.Fields[i]

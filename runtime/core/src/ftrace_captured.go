@@ -377,7 +377,7 @@ func (c *ftraceCaptured) fields(t *_type, nest int) {
 		}
 		c.b.str(s.Fields[i].Name.Name())
 		c.b.byte(':')
-		if ftraceHidesField(s, secret, i, c.redaction) {
+		if secret != 0 && ftraceHidesField(s, secret, i, c.redaction) {
 			c.b.str(ftraceStars)
 			continue
 		}

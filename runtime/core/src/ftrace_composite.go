@@ -106,7 +106,7 @@ func (p *ftracePrinter) structure(typ *_type, v unsafe.Pointer, nest int) {
 		f := &t.Fields[i]
 		p.b.shown(f.Name.Name())
 		p.b.byte(':')
-		if ftraceHidesField(t, secret, i, p.redaction) {
+		if secret != 0 && ftraceHidesField(t, secret, i, p.redaction) {
 			p.b.str(ftraceStars)
 			continue
 		}

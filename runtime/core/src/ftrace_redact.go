@@ -282,6 +282,9 @@ func ftraceDecideHiding(t *_type, redaction uint32) (whole bool, fields uint64) 
 	return false, fields
 }
 
+// ftraceTextKinds has a bit for each kind of types for which that can be so.
+const ftraceTextKinds = 1<<abi.String | 1<<abi.Struct | 1<<abi.Slice | 1<<abi.Array
+
 // ftraceHoldsText reports whether values of type t can be secrets because the type's name says so:
 // text, bytes and structs, but not numbers and what only leads to others.
 func ftraceHoldsText(t *_type) bool {

@@ -214,7 +214,7 @@ func (p *ftracePrinter) value(t *_type, v unsafe.Pointer, nest int, own bool) {
 		p.b.str("...")
 		return
 	}
-	if ftraceHidesAll(t, p.redaction) {
+	if p.redaction != 0 && ftraceTextKinds>>t.Kind()&1 != 0 && ftraceHidesAll(t, p.redaction) {
 		p.b.str(ftraceStars)
 		return
 	}
