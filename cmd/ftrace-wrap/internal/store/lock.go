@@ -21,10 +21,10 @@ func (s *Store) Lock(key Key) (unlock func()) {
 
 func (s *Store) lock(key Key, wait time.Duration) (unlock func()) {
 	name := s.name(key) + ".lock"
-	if os.MkdirAll(filepath.Dir(name), 0o700) != nil {
+	if s.dir.MkdirAll(filepath.Dir(name), 0o700) != nil {
 		return func() {}
 	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := s.dir.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return func() {}
 	}
@@ -35,7 +35,7 @@ func (s *Store) lock(key Key, wait time.Duration) (unlock func()) {
 		}
 	}
 	return func() {
-		os.Remove(name) // who waits has it open; who comes later finds the entry
+		s.dir.Remove(name) // who waits has it open; who comes later finds the entry
 		f.Close()
 	}
 }

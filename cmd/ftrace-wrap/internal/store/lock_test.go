@@ -35,7 +35,7 @@ func TestLock(t *testing.T) {
 	if made.Load() != 1 {
 		t.Errorf("the entry was made %d times", made.Load())
 	}
-	if left, _ := filepath.Glob(s.name(Key{}) + ".*"); left != nil {
+	if left, _ := filepath.Glob(filepath.Join(s.dir.Name(), s.name(Key{})+".*")); left != nil {
 		t.Errorf("%q is left", left)
 	}
 }
@@ -57,13 +57,17 @@ func TestLockWaits(t *testing.T) {
 func TestLockDies(t *testing.T) {
 	needLocks(t)
 	if dir := os.Getenv("STORE_TO_LOCK"); dir != "" {
-		(&Store{dir}).Lock(Key{})
+		s, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Lock(Key{})
 		os.Stdout.WriteString("locked")
 		select {}
 	}
 	s := newStore(t)
 	other := exec.Command(os.Args[0], "-test.run=^TestLockDies$")
-	other.Env = append(os.Environ(), "STORE_TO_LOCK="+s.dir)
+	other.Env = append(os.Environ(), "STORE_TO_LOCK="+s.dir.Name())
 	out, err := other.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +80,7 @@ func TestLockDies(t *testing.T) {
 	if _, err := out.Read(make([]byte, 6)); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(s.name(Key{}) + ".lock")
+	f, err := s.dir.Open(s.name(Key{}) + ".lock")
 	if err != nil {
 		t.Fatal(err)
 	}
