@@ -101,18 +101,18 @@ func armProcess(p *live.Process, rules string) error {
 // setRules puts rules in force, and says on stderr which of their clauses decide for no function of
 // the process.
 func setRules(p *live.Process, text string) error {
-	if err := p.SetRules(text); err != nil {
-		return err
-	}
-	s, err := p.Snapshot()
+	s, err := p.Snapshot() // first, so that calls are not seen for longer than was wanted
 	if err != nil {
 		return err
 	}
 	_, idle, err := newRules(text, s.Program)
+	if err != nil {
+		return err
+	}
 	for _, c := range idle {
 		fmt.Fprintln(stderr, "ftrace: -f:", c.message("the process"))
 	}
-	return err
+	return p.SetRules(text)
 }
 
 // disarmProcess lets the program do nothing more than it does without any rules: those of the setup tables go, too.
