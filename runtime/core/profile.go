@@ -15,7 +15,7 @@ var hot = map[string]bool{
 	"ftraceBegin": true, "ftraceLeft": true, "ftraceEntered": true, "ftraceAtEntry": true, "ftraceAtExit": true,
 	"(*ftraceWriter).next": true, "(*ftraceWriter).complete": true, "(*ftraceEvent).head": true, "ftraceNoteEntry": true,
 	"ftraceObserveEntry": true, "ftraceObserveExit": true, "ftraceOutcome": true, "ftraceConsume": true, "(*ftraceCall).fill": true, "(*ftraceWriter).summarize": true,
-	"(*ftraceConfig).shows": true, "(*ftraceConfig).clauseOf": true,
+	"(*ftraceLaid).shows": true, "(*ftraceFunc).loadLaid": true,
 	"(*ftraceG).push": true, "(*ftraceG).pop": true, "(*ftraceG).end": true, "(*ftraceG).settled": true,
 	"ftraceWriterOf": true, "(*ftraceWriter).room": true, "(*ftraceWriter).now": true, "ftraceTicks": true,
 	"(*ftraceWriter).entry": true, "(*ftraceWriter).exit": true, "(*ftraceWriter).values": true, "(*ftraceKnownLayouts).find": true, "(*ftraceLayout).holds": true,
