@@ -106,7 +106,8 @@ func Depth() int {
 }
 
 // Note adds information to the line that ends the current call, formatted as by [fmt.Sprintln] without the newline. It does nothing
-// if the current call is not traced; use [Enabled] in front of notes that are expensive to prepare.
+// if the current call is not traced; use [Enabled] in front of notes that are expensive to prepare. The note stays on its line: a line
+// break within it is shown as \n, and other control characters are escaped too.
 //
 //go:noinline
 func Note(args ...any) {

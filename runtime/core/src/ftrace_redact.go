@@ -153,7 +153,7 @@ func (f *ftraceFunc) ownName() string {
 }
 
 // hide puts values, or pointers to them, into room, with a secret in place of those whose names are
-// secret. A result without a name goes by that of the function, unless it is a boolean. The error
+// secret. A result without a name goes by that of the function, unless it is a boolean or a number. The error
 // that is the last result is no secret: it says what went wrong, and whether.
 func (f *ftraceFunc) hide(room *[ftraceValuesMost]any, values []any, redaction uint32, results, pointers bool) []any {
 	n := min(len(values), len(room))
@@ -174,7 +174,7 @@ func (f *ftraceFunc) hide(room *[ftraceValuesMost]any, values []any, redaction u
 			if pointers {
 				t = (*ptrtype)(unsafe.Pointer(t)).Elem
 			}
-			secret = unnamed && t != nil && t.Kind() != abi.Bool
+			secret = unnamed && t != nil && t.Kind() > abi.Complex128
 		}
 		switch {
 		case !secret || i == err:
