@@ -336,22 +336,22 @@ func (c *compileStep) run(replaced []string, objects *store.Store) int {
 	if stored.restore() {
 		return 0
 	}
-	var stdout, stderr bytes.Buffer
+	var out, complaints bytes.Buffer // the compiler's, passed on as they are
 	cmd := exec.Command(c.tool, args...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Stdout, cmd.Stderr = &out, &complaints
 	err := cmd.Run()
 	switch {
-	case err == nil && stdout.Len() == 0 && stderr.Len() == 0:
+	case err == nil && out.Len() == 0 && complaints.Len() == 0:
 		stored.save()
 	case err != nil && c.instrumented:
 		if status := runTool(c.tool, c.args); status != 0 {
 			return status
 		}
-		stdout.WriteString("ftrace-wrap: the instrumented form of package " + c.importPath + " does not compile, the package itself does; this is a fault of ftrace-wrap. FTRACE_PACKAGES='!" +
+		out.WriteString("ftrace-wrap: the instrumented form of package " + c.importPath + " does not compile, the package itself does; this is a fault of ftrace-wrap. FTRACE_PACKAGES='!" +
 			c.importPath + "' leaves the package alone.\n")
 	}
-	stdout.Write(stdout.Bytes())
-	stderr.Write(stderr.Bytes())
+	os.Stdout.Write(out.Bytes())
+	os.Stderr.Write(complaints.Bytes())
 	return exitStatus(err)
 }
 
