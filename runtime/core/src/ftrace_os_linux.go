@@ -94,20 +94,18 @@ func ftraceWriteAt(fd int32, data unsafe.Pointer, n int, offset int64) int32 {
 // ends the program. It returns nil and an errno if that can't be.
 func ftraceMapFile(fd int32, offset int64, size uintptr) (unsafe.Pointer, int32) {
 	const notSupported = 95
-	for {
-		_, _, errno := syscall.Syscall6(ftraceSysFallocate, uintptr(fd), 0, uintptr(offset), size, 0, 0)
-		if errno == 0 {
-			break
+	// A signal interrupts fallocate, and on tmpfs undoes what it did. While the world is being stopped
+	// signals come to preempt this goroutine, which keeps its processor: it might begin anew for ever.
+	var mask sigset
+	sigprocmask(_SIG_SETMASK, &sigset_all, &mask)
+	_, _, errno := syscall.Syscall6(ftraceSysFallocate, uintptr(fd), 0, uintptr(offset), size, 0, 0)
+	sigprocmask(_SIG_SETMASK, &mask, nil)
+	if errno == notSupported {
+		if errno := ftraceFill(fd, offset, size); errno != 0 {
+			return nil, errno
 		}
-		if errno == notSupported {
-			if errno := ftraceFill(fd, offset, size); errno != 0 {
-				return nil, errno
-			}
-			break
-		}
-		if !ftraceTryAgain(int32(errno)) {
-			return nil, int32(errno)
-		}
+	} else if errno != 0 {
+		return nil, int32(errno)
 	}
 	const readWrite, shared = 0x3, 0x1
 	p, _, errno := syscall.Syscall6(ftraceSysMmap, 0, size, readWrite, shared, uintptr(fd), uintptr(offset))
