@@ -23,7 +23,10 @@ func TestLies(t *testing.T) {
 	}{
 		{"a request that is never answered", armed, func(*head) {}, 1 << 20},
 		{"requests that are answered without a cut", armed, func(h *head) { atomic.StoreUint32(&h.reply, atomic.LoadUint32(&h.request)) }, 1 << 20},
-		{"cuts that never stop", armed, func(h *head) { atomic.AddUint32(&h.cuts, 1); atomic.StoreUint32(&h.reply, atomic.LoadUint32(&h.request)) }, 1 << 20},
+		{"cuts that never stop", armed, func(h *head) {
+			atomic.AddUint32(&h.cuts, 1)
+			atomic.StoreUint32(&h.reply, atomic.LoadUint32(&h.request))
+		}, 1 << 20},
 		{"numbers of requests that change by themselves", armed, func(h *head) { atomic.AddUint32(&h.request, 1) }, 1 << 20},
 		{"as many functions as there are numbers", func(h *head) { h.armed, h.flags = 1, section{headSize, 1, math.MaxUint64, 0} }, func(*head) {}, 1 << 20},
 		{"goroutines of two terabytes", func(h *head) {
