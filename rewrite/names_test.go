@@ -199,7 +199,8 @@ func TestOddBytes(t *testing.T) {
 			if err := typeCheck(importer.Default(), "p", out); err != nil {
 				t.Errorf("%v in:\n%s", err, out[1])
 			}
-			if n, m := strings.Count(source, "\n"), strings.Count(string(out[1]), "\n"); n+1 != m {
+			text, _, _ := strings.Cut(string(out[1]), "\n//line ftrace-wrap/helpers.go:1") // what is behind is at no place of the file
+			if n, m := strings.Count(source, "\n"), strings.Count(text, "\n"); n+1 != m {
 				t.Errorf("%d lines became %d", n, m-1)
 			}
 		})

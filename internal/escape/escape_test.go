@@ -10,7 +10,7 @@ import (
 func TestString(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"main.(*T).f", "main.(*T).f"},
-		{"größe 大きさ 👩‍💻 می‌خواهم", "größe 大きさ 👩‍💻 می‌خواهم"},
+		{"größe 大きさ 👩\u200d💻 می\u200cخواهم", "größe 大きさ 👩\u200d💻 می\u200cخواهم"},
 		{"a\x1b[2Jb", `a\x1b[2Jb`},
 		{"a\nb\rc\td", `a\nb\rc\td`},
 		{"\a\x00\x7f", `\x07\x00\x7f`},
