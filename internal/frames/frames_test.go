@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
 )
 
@@ -58,6 +59,7 @@ example.com/p.helper STEXT size=90 args=0x8 locals=0x38 funcid=0x0 align=0x0
 // TestFrames guards what hooks add to the frames of functions of the standard library. A release of the compiler does
 // the same on every machine.
 func TestFrames(t *testing.T) {
+	testenv.NeedAll(t)
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the figures are those of amd64")
 	}
