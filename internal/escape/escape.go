@@ -91,10 +91,28 @@ func Unfinished(s string) int {
 	for n := 1; n <= 3 && n <= len(s); n++ {
 		switch c := s[len(s)-n]; {
 		case c >= 0xF0 && c < 0xF5, c >= 0xE0 && c < 0xF0 && n < 3, c >= 0xC2 && c < 0xE0 && n < 2:
+			if n > 1 && !follows(c, s[len(s)-n+1]) {
+				return 0
+			}
 			return n
 		case c < 0x80 || c >= 0xC0:
 			return 0
 		}
 	}
 	return 0
+}
+
+// follows reports whether a character that begins with first can go on with second, which is the byte of one that goes on.
+func follows(first, second byte) bool {
+	switch first {
+	case 0xE0:
+		return second >= 0xA0
+	case 0xED:
+		return second < 0xA0
+	case 0xF0:
+		return second >= 0x90
+	case 0xF4:
+		return second < 0x90
+	}
+	return true
 }

@@ -55,6 +55,7 @@ func TestSafe(t *testing.T) {
 
 func FuzzString(f *testing.F) {
 	f.Add("main.f\x1b[2J\u202e\x9b\xe2\x80")
+	f.Add("\xe0\x80") // begins no character
 	f.Fuzz(func(t *testing.T, s string) {
 		shown := String(s)
 		for _, r := range shown {
