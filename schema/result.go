@@ -121,6 +121,9 @@ func (r *Result) read() ([]any, error) {
 		if r.session.failed != nil {
 			err = r.session.failed
 		}
+		if err == nil { // SLEEP ends as its statement is to end, perhaps before the engine is told
+			err = r.session.interrupted()
+		}
 		if err != nil {
 			err = r.session.asError(err)
 		}

@@ -540,6 +540,9 @@ func (s *Session) lock(_ context.Context, st *stmt) (*Result, error) {
 // do is DO, which evaluates and gives nothing.
 func (s *Session) do(ctx context.Context, st *stmt) (*Result, error) {
 	_, err := s.evaluate(ctx, st, 1, len(st.tokens))
+	if err == nil {
+		err = s.interrupted()
+	}
 	return &Result{}, err
 }
 
