@@ -43,6 +43,9 @@ func number(err error) uint16 {
 // TestGone: a client that goes away takes its statement with it, whatever that does, with TLS and
 // without.
 func TestGone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("moves more data than the race detector can follow")
+	}
 	certificate, err := SelfSigned()
 	if err != nil {
 		t.Fatal(err)
@@ -230,6 +233,9 @@ func TestIdle(t *testing.T) {
 
 // TestSlowReader: a client that does not read its result is given up.
 func TestSlowReader(t *testing.T) {
+	if testing.Short() {
+		t.Skip("moves more data than the race detector can follow")
+	}
 	addr := serve(t, 1, nil)
 	watcher := connect(t, "ftrace:secret@tcp("+addr+")/")
 	if err := watcher.Ping(); err != nil {
