@@ -35,6 +35,20 @@ func Strings(a, b string, p *T) (string, error) {
 	return b, nil
 }
 
+// A Point is a struct of some fields.
+type Point struct {
+	X, Y float64
+	Name string
+	Tags []string
+}
+
+// Structs has a struct and an interface as parameters, and a struct as its result.
+//
+//go:noinline
+func Structs(p Point, v any) Point {
+	return p
+}
+
 // Nothing has neither parameters nor results.
 //
 //go:noinline

@@ -35,6 +35,17 @@ func BenchmarkStrings(b *testing.B) {
 	}
 }
 
+func BenchmarkStructs(b *testing.B) {
+	b.ReportAllocs()
+	p := Point{1, 2, "one", []string{"two", "three"}}
+	var v any = p
+	for b.Loop() {
+		for range calls {
+			Structs(p, v)
+		}
+	}
+}
+
 func BenchmarkGetter(b *testing.B) {
 	b.ReportAllocs()
 	t := new(T)

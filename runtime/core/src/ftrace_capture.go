@@ -112,7 +112,9 @@ func (l *ftraceLayout) holds(values []any) bool {
 
 // capture writes the layout's number, the size, and the values, at p in the record r. It returns how many bytes that is.
 func (l *ftraceLayout) capture(p unsafe.Pointer, r *ftraceEvent, values []any) uintptr {
-	c := ftraceCapture{at: uintptr(p) + 8, end: uintptr(unsafe.Pointer(r)) + ftraceRecordMost, deep: l.flags&ftraceLayoutDeep != 0, redaction: l.redaction(), hides: l.hides}
+	var c ftraceCapture // not a literal, which the compiler would make elsewhere and copy: the copy waits for the stores
+	c.at, c.end = uintptr(p)+8, uintptr(unsafe.Pointer(r))+ftraceRecordMost
+	c.deep, c.redaction, c.hides = l.flags&ftraceLayoutDeep != 0, l.redaction(), l.hides
 	for i := range values {
 		e := efaceOf(&values[i])
 		switch {
