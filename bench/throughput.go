@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ftrace-wrap/ftrace-wrap/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 )
 
 // A serverWay is how the server is built and run: a row of the table of throughput.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
-	"github.com/ftrace-wrap/ftrace-wrap/schema"
 	"github.com/google/go-cmp/cmp"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/ftrace-wrap/ftrace-wrap/rule"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	ftrace "github.com/ftrace-wrap/ftrace-wrap/runtime"
 )
 

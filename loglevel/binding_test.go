@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftrace-wrap/ftrace-wrap/rule"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	ftrace "github.com/ftrace-wrap/ftrace-wrap/runtime"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ftrace-wrap/ftrace-wrap/rule"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
 // Levels are levels by package and file, as in

@@ -16,7 +16,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ftrace-wrap/ftrace-wrap/rule"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
 // The links into the core: nil in a program built without the wrapper. When the wrapper compiles this package it adds a file that

@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/ftrace-wrap/ftrace-wrap/cmd/ftrace-wrap/internal/selection"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/selection"
 	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
 )
 

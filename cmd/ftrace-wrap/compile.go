@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ftrace-wrap/ftrace-wrap/cmd/ftrace-wrap/internal/selection"
-	"github.com/ftrace-wrap/ftrace-wrap/cmd/ftrace-wrap/internal/store"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/selection"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/store"
 	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
 	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
 )

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftrace-wrap/ftrace-wrap/cmd/ftrace-wrap/internal/store"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/store"
 )
 
 // compilerEnv are the environment variables that have a say in what the compiler makes.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftrace-wrap/ftrace-wrap/cmd/ftrace-wrap/internal/store"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/store"
 )
 
 // keyStep is a directory with the files of a compile step, and its arguments.

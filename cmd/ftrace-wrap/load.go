@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
-	"github.com/ftrace-wrap/ftrace-wrap/cmd/ftrace-wrap/internal/selection"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/selection"
 	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
 	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
 )

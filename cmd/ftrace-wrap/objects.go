@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ftrace-wrap/ftrace-wrap/cmd/ftrace-wrap/internal/store"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/store"
 )
 
 // openStore returns the store of objects that FTRACE_CACHE names. A store that can't be used is nil: builds only take longer without.

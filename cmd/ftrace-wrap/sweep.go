@@ -21,7 +21,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ftrace-wrap/ftrace-wrap/rule"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
 // sweepCommand is "ftrace-wrap sweep [FLAGS] [PACKAGES] [-- TEST FLAGS]": each test is run once for each function that it reaches and that returns an error, with

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
-	"github.com/ftrace-wrap/ftrace-wrap/cmd/ftrace-wrap/internal/selection"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/selection"
 )
 
 // What tests replace by package mock has to have hooks. For "ftrace-wrap test" and "ftrace-wrap go test" this finds the packages of these functions in the tests'

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ftrace-wrap/ftrace-wrap/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 )
 
 // attachCommand is "ftrace attach [FLAGS] PID|NAME".

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ftrace-wrap/ftrace-wrap/live"
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // showStacks writes each goroutine's last calls, and those that it is in. Who began first comes first: goroutines' numbers do not say that.

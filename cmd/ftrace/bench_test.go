@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // benchRecording opens the recording in $FTRACE_BENCH, and says how many events it has.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"hash/maphash"
 
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // diffCommand is "ftrace diff [FLAGS] A B". Its exit status is that of diff(1): 1 if they differ, 2 if they can't be compared.

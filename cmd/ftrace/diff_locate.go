@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // locate finds the event at which each pair differs first: it is in the block behind the last equal marks.

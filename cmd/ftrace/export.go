@@ -12,9 +12,9 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
-	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
 
 // exporters write a recording in the formats of other tools. Each goes through it once.

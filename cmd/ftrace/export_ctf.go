@@ -3,8 +3,8 @@ package main
 import (
 	"errors"
 
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
-	"github.com/ftrace-wrap/ftrace-wrap/rule"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
 // exportCTF writes what the filters leave to a directory that is a recording again: ftrace reads it, and what reads the Common Trace Format. Of a compact

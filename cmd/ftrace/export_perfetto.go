@@ -8,8 +8,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
-	"github.com/ftrace-wrap/ftrace-wrap/rule"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
 // The fields of Perfetto's messages that are written, by the numbers in its protos/perfetto/trace.

@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // message is a protobuf message that was read by what the encoding says alone: by field, numbers, or bytes of texts and messages.
@@ -54,7 +54,7 @@ func (m message) number(t *testing.T, field protowire.Number) uint64 {
 // TestPerfetto reads a trace as Perfetto's importer does: what is interned is known before it is used, slices nest on their tracks, which were described before, and
 // each arrow ends at a slice.
 func TestPerfetto(t *testing.T) {
-	r, err := recording.Open("../../recording/testdata/workers")
+	r, err := recording.Open("../../testdata/recordings/workers")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // exportUftrace writes a directory that uftrace reads (https://github.com/namhyung/uftrace, doc/uftrace-data-format): entries and exits of each goroutine, which

@@ -8,8 +8,8 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
-	"github.com/ftrace-wrap/ftrace-wrap/rule"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
 // exportPprof writes a profile for go tool pprof: the calls of each path, and its own time.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // A member is one of the recordings that are shown as one, in the order of the time of day: -children.

@@ -8,8 +8,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
-	"github.com/ftrace-wrap/ftrace-wrap/rule"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
 // An edge is the calls from one function to another. Times are in ticks.

@@ -27,7 +27,7 @@ func TestHelp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"ftrace.data", "ftrace.data.old", "old.data", "slow.data", "good.data", "bad.data"} {
-		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS("../../recording/testdata/parser")); err != nil {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS("../../testdata/recordings/parser")); err != nil {
 			t.Fatal(err)
 		}
 	}

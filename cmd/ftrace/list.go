@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
-	"github.com/ftrace-wrap/ftrace-wrap/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 )
 
 // listCommand is "ftrace list [-json]".

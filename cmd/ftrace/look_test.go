@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ftrace-wrap/ftrace-wrap/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 )
 
 // look is a command of the scripts: it does things to a running program that package live can do, one for each argument behind the program's name, and prints what it sees.

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
-	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
 
 // defaultDir is where record puts a recording, and where the other verbs look for one.

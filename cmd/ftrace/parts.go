@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // A recording is walked by several goroutines, each of which takes the next part of it (recording.Parts). It does not know which calls were under way when the part began. What it can do without is

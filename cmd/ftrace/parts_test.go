@@ -7,14 +7,14 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// madeUp writes a recording of calls that were made up, with the functions and values of recording/testdata/workers: goroutines that begin and end and move between processors, recursion, panics, notes,
+// madeUp writes a recording of calls that were made up, with the functions and values of testdata/recordings/workers: goroutines that begin and end and move between processors, recursion, panics, notes,
 // replacements, calls whose beginning or end is missing.
 func madeUp(t *testing.T) *recording.Recording {
 	t.Helper()
-	r, err := recording.Open("../../recording/testdata/workers")
+	r, err := recording.Open("../../testdata/recordings/workers")
 	if err != nil {
 		t.Fatal(err)
 	}

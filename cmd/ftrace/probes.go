@@ -14,11 +14,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ftrace-wrap/ftrace-wrap/dtrace"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/dtrace"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
-	"github.com/ftrace-wrap/ftrace-wrap/live"
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
 )
 
 // asksProbes says whether the arguments are for probes: ftrace -n PROGRAM, -s FILE, -l. The flags of ftrace live, which has no verb either, are others.

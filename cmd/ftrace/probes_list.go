@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ftrace-wrap/ftrace-wrap/dtrace"
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/dtrace"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // listAll lists probes.

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // recordCommand is "ftrace record [FLAGS] CMD [ARGS]".

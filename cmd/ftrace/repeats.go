@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // repeats writes the tree of calls with what repeats itself folded: calls one behind the other that call the same functions and end in the same way (results, an

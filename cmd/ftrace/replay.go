@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"io"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
 )
 
 // replayCommand is "ftrace replay [FLAGS] [DIR]": the text of the trace.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // reportCommand is "ftrace report [FLAGS] [DIR]", or with -diff "ftrace report -diff A B".

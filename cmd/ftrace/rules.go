@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
-	"github.com/ftrace-wrap/ftrace-wrap/rule"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
 // rules are FTRACE's, laid on a recording after the fact: they choose among the calls that were recorded what a program that ran with them would have shown.

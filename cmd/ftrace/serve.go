@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ftrace-wrap/ftrace-wrap/schema"
-	"github.com/ftrace-wrap/ftrace-wrap/schema/wire"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/wire"
 )
 
 // serveCommand is "ftrace serve [FLAGS] PID|NAME|RECORDING ...".

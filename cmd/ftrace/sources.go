@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ftrace-wrap/ftrace-wrap/live"
-	"github.com/ftrace-wrap/ftrace-wrap/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
 // openCatalog makes a catalog of what the arguments name: numbers of processes, directories of recordings, and names of programs, of which all processes are in it,

@@ -12,8 +12,8 @@ import (
 
 	"github.com/mattn/go-isatty"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
-	"github.com/ftrace-wrap/ftrace-wrap/schema"
 )
 
 // sqlCommand is "ftrace sql [FLAGS] [PID|NAME|RECORDING ...] [QUERY]".

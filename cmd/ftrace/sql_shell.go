@@ -14,7 +14,7 @@ import (
 	"github.com/peterh/liner"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
-	"github.com/ftrace-wrap/ftrace-wrap/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
 const sqlHelp = `Statements end with ; or with \G, which writes a line for each column.

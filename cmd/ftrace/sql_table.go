@@ -10,7 +10,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
-	"github.com/ftrace-wrap/ftrace-wrap/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
 // sqlStyle is how results are written.

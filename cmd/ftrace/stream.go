@@ -1,6 +1,6 @@
 package main
 
-import "github.com/ftrace-wrap/ftrace-wrap/recording"
+import "github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 
 // A stream gives the events of a recording, with a progress bar while it is read, unless the walker has none.
 type stream struct {

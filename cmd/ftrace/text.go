@@ -3,8 +3,8 @@ package main
 import (
 	"strconv"
 
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
-	"github.com/ftrace-wrap/ftrace-wrap/rule"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
 // text writes the tree of calls as a program under FTRACE does: what runtime/core/src/ftrace_text.go says of lines that are held back, folded and so on

@@ -4,8 +4,8 @@ import (
 	"strconv"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
-	"github.com/ftrace-wrap/ftrace-wrap/rule"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
 // end shows that a call ends: the innermost, or one whose entry was not seen (c is nil); by e, or unseen before the event that is walked.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // A made is a recording that a test makes: the functions and types of examples/parser, and records of its own.
@@ -21,7 +21,7 @@ type made struct {
 
 func newMade(t *testing.T) *made {
 	m := &made{t: t, dir: filepath.Join(t.TempDir(), "made")}
-	if err := os.CopyFS(m.dir, os.DirFS("../../recording/testdata/parser")); err != nil {
+	if err := os.CopyFS(m.dir, os.DirFS("../../testdata/recordings/parser")); err != nil {
 		t.Fatal(err)
 	}
 	head, err := os.ReadFile(filepath.Join(m.dir, "calls_0"))

@@ -12,7 +12,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/mattn/go-isatty"
 
-	"github.com/ftrace-wrap/ftrace-wrap/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
 // topCommand is "ftrace top [FLAGS] [PID|NAME|RECORDING]".

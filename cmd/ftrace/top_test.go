@@ -8,7 +8,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/ftrace-wrap/ftrace-wrap/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
 // TestTopStays: the cursor stays on the function that was chosen when others come before it, so that e and t are for that one; until one is chosen it stays where it is.

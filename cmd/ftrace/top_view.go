@@ -10,8 +10,8 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
-	"github.com/ftrace-wrap/ftrace-wrap/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
 // A topRow is a function, or one that calls the function whose callers are shown.

@@ -18,8 +18,8 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
 )
 
 // verbs are all that show a recording: DIR is the recording, OTHER another one, NEW what there is not yet.
@@ -132,7 +132,7 @@ func recordings(t testing.TB) []string {
 		list = append(list, dir)
 		return dir
 	}
-	const testdata = "../../recording/testdata/"
+	const testdata = "../../testdata/recordings/"
 	for _, name := range []string{"parser", "workers"} {
 		copyRecording(t, testdata+name, add(name), nil)
 		r, err := recording.Open(testdata + name)

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
-	"github.com/ftrace-wrap/ftrace-wrap/rule"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
 // A walker goes through a recording, puts exits together with their entries, and says which calls the rules show.

@@ -27,8 +27,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/jsonline"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/redact"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	"github.com/ftrace-wrap/ftrace-wrap/protocol"
-	"github.com/ftrace-wrap/ftrace-wrap/rule"
 )
 
 //go:embed src/*.go src/maps/*.go src/api/*.go src/mock/*.go src/probe/*.go src/protocol/*.go src/mysql/*.go src/redis/*.go src/syscall/*.go src/log/*.go src/slog/*.go src/testdeps/*.go src/net/*.go src/os/*.go
@@ -191,7 +191,7 @@ const (
 	apiPackage      = "github.com/ftrace-wrap/ftrace-wrap/runtime"
 	mockPackage     = "github.com/ftrace-wrap/ftrace-wrap/mock"
 	probePackage    = "github.com/ftrace-wrap/ftrace-wrap/probe"
-	rulePackage     = "github.com/ftrace-wrap/ftrace-wrap/rule"
+	rulePackage     = "github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	protocolPackage = "github.com/ftrace-wrap/ftrace-wrap/protocol"
 
 	// By which they steer it with their log's level.

@@ -32,8 +32,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ftrace-wrap/ftrace-wrap/live"
-	"github.com/ftrace-wrap/ftrace-wrap/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // A way is how the program is built and run.

@@ -1,0 +1,181 @@
+package dtrace
+
+import (
+	"strings"
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
+)
+
+// moment is what kind of moment a probe is at.
+type moment uint8
+
+const (
+	atBegin  moment = 1 << iota
+	atEnd           // when the program ends
+	atTick          // each interval
+	atEntry         // a call begins
+	atReturn        // a call ends, in whichever way
+	atProbe         // a static probe fires
+)
+
+// Description is a probe description: provider:module:function:name, each of which may be empty or a glob.
+type description struct {
+	at                               int // offset in the source
+	text                             string
+	provider, module, function, name string
+	moments                          moment
+	every                            time.Duration // of a tick
+}
+
+// callProvider is the provider of functions.
+const callProvider = "call"
+
+// newDescription understands the text of a description.
+func (s *scanner) newDescription(at int, text string) *description {
+	d := &description{at: at, text: text}
+	parts := strings.Split(text, ":")
+	if len(parts) == 3 && parts[0] == "interval" { // bpftrace's
+		d.interval(s, parts[1], parts[2])
+		return d
+	}
+	if len(parts) > 4 {
+		s.fault(at, "a probe is provider:module:function:name, and %s has more parts", text)
+	}
+	for i, to := range []*string{&d.name, &d.function, &d.module, &d.provider} {
+		if i < len(parts) {
+			*to = parts[len(parts)-1-i]
+		}
+	}
+	own := d.provider == "" || d.provider == "dtrace" || d.provider == "ftrace"
+	nothing := d.module == "" && d.function == ""
+	unit, tick := strings.CutPrefix(d.name, "tick-")
+	switch {
+	case d.name == "BEGIN" && own && nothing:
+		d.moments = atBegin
+	case d.name == "END" && own && nothing:
+		d.moments = atEnd
+	case tick && nothing && (own || d.provider == "profile"):
+		d.tick(s, unit)
+	case d.provider == "profile" || strings.HasPrefix(d.name, "profile-") && own:
+		s.fault(at, "profile probes are not known here: tick-1s and the like are; for profiles, ftrace export -format pprof")
+	case strings.HasPrefix(d.provider, "kprobe"), strings.HasPrefix(d.provider, "kretprobe"), d.provider == "uprobe", d.provider == "uretprobe",
+		d.provider == "syscall", d.provider == "tracepoint", d.provider == "fbt", d.provider == "pid" || strings.HasPrefix(d.provider, "pid$"):
+		s.fault(at, "the provider %s is not known here: Go functions are call:PACKAGE:FUNCTION:entry and :return", d.provider)
+	default:
+		d.calls(s)
+	}
+	return d
+}
+
+// calls sets the moments of a description of functions or static probes.
+func (d *description) calls(s *scanner) {
+	if d.provider == "" || glob(d.provider, callProvider) {
+		if d.name == "" || glob(d.name, "entry") {
+			d.moments |= atEntry
+		}
+		if d.name == "" || glob(d.name, "return") {
+			d.moments |= atReturn
+		}
+	}
+	if d.provider != callProvider && anyPart(d.module) && anyPart(d.function) {
+		d.moments |= atProbe
+	}
+	switch {
+	case d.provider == "tcp" && d.name == "accept-refused":
+		s.fault(d.at, "there is no tcp:::accept-refused: that someone asked for a port where nobody listens is known to the kernel alone")
+	case d.moments != 0:
+	case d.provider == callProvider:
+		s.fault(d.at, "the probes of functions are called entry and return, not %s", d.name)
+	default:
+		s.fault(d.at, "static probes have no module and function: %s:::%s", d.provider, d.name)
+	}
+	if d.moments == atProbe && d.provider == "" && !strings.ContainsAny(d.name, "*?") && d.function == "" && d.module == "" && !strings.Contains(d.text, ":") {
+		s.fault(d.at, "%s is no probe: provider:module:function:name, such as call:main::entry, or BEGIN, END, tick-1s", d.text)
+	}
+}
+
+func anyPart(s string) bool { return s == "" || s == "*" }
+
+// tickUnits are the units of tick-N; a number alone is so many a second.
+var tickUnits = map[string]time.Duration{
+	"ns": 1, "nsec": 1, "us": 1e3, "usec": 1e3, "ms": 1e6, "msec": 1e6, "s": 1e9, "sec": 1e9, "m": 60e9, "min": 60e9, "h": 3600e9, "hour": 3600e9, "d": 86400e9, "day": 86400e9,
+}
+
+// tick understands what is behind tick-: 1s, 100ms, 97hz.
+func (d *description) tick(s *scanner, text string) {
+	digits := text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
+	n, ok := parseInteger(strings.TrimLeft(digits, "0"))
+	unit := text[len(digits):]
+	scale, known := tickUnits[unit]
+	switch {
+	case !ok || n < 1:
+	case known && n < int64(1<<62)/int64(scale):
+		d.every = time.Duration(n) * scale
+	case unit == "" || unit == "hz":
+		d.every = time.Second / time.Duration(n)
+	}
+	if d.every < time.Microsecond {
+		s.fault(d.at, "tick-%s: an interval is tick-1s, tick-100ms, tick-10us, tick-97hz", text)
+	}
+	d.moments = atTick
+}
+
+// interval understands bpftrace's interval:s:1.
+func (d *description) interval(s *scanner, unit, n string) {
+	if unit != "s" && unit != "ms" && unit != "us" && unit != "hz" {
+		s.fault(d.at, "an interval is interval:s:1, interval:ms:100, interval:us:10 or interval:hz:10")
+	}
+	d.tick(s, n+unit)
+	d.name = "tick-" + n + unit
+}
+
+// glob says whether a name is one of a pattern, in which * is any run of characters and ? any one.
+func glob(pattern, name string) bool {
+	return rule.MatchFunc("x."+pattern, &rule.Func{Package: "x", ImportPath: "x", Name: name})
+}
+
+// subject is a function or a static probe as rules see it.
+func subject(f *recording.Function) *rule.Func {
+	return &rule.Func{Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line}
+}
+
+// pattern is the GLOB of rules for the functions that a description names.
+func (d *description) pattern() string {
+	module, function := d.module, d.function
+	if module == "" {
+		module = "*"
+	}
+	if function == "" {
+		function = "*"
+	}
+	if module == "*" && function == "*" {
+		return "*"
+	}
+	return module + "." + function
+}
+
+// exact says that a description names one function.
+func (d *description) exact() bool {
+	return d.module != "" && d.function != "" && !strings.ContainsAny(d.module+d.function, "*?")
+}
+
+// matches returns at which moments of a function, or of a static probe, a description has probes.
+func (d *description) matches(f *recording.Function) moment {
+	if f.Probe {
+		if d.moments&atProbe != 0 && (d.provider == "" || glob(d.provider, f.Package)) && (d.name == "" || glob(d.name, f.Name)) {
+			return atProbe
+		}
+		return 0
+	}
+	if d.moments&(atEntry|atReturn) == 0 || !rule.MatchFunc(d.pattern(), subject(f)) {
+		return 0
+	}
+	return d.moments & (atEntry | atReturn)
+}
+
+// inModule says whether a function is one of the description's module.
+func (d *description) inModule(f *recording.Function) bool {
+	return !f.Probe && rule.MatchFunc(d.module+".*", subject(f))
+}

@@ -1,0 +1,308 @@
+package dtrace
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+)
+
+// A Program is a compiled program. It is run once, by a Machine.
+type Program struct {
+	Quiet bool // #pragma D option quiet
+
+	source       string
+	clauses      []*clause
+	aggregations []*aggregation
+	globals      int // how many variables there are of each sort
+	locals       int
+	own          int // of goroutines
+	arrays       int
+	ownArrays    int
+	needs        needs
+	accesses     []*access
+}
+
+// clause is compiled: what is done at some probes.
+type clause struct {
+	descriptions []*description
+	predicate    func(*Machine) bool // nil: always
+	actions      []func(*Machine)
+	prints       bool // it says something itself: not only into maps
+	plain        bool // by trace or stack, which do not end a line
+	moments      moment
+	exact        bool // it names functions without globs
+}
+
+// needs is what a program wants to know of calls.
+type needs struct {
+	values  bool // parameters or results
+	entries bool // parameters when the call returns
+	calls   bool // the calls under way on each goroutine
+	others  bool // which must be all calls: caller, stack(), depth
+	paths   []string
+	fields  []string // of static probes' arguments
+	whole   bool     // static probes' arguments are wanted as they are
+}
+
+// Compile compiles a program. The error, an *Error, has the place in its text.
+func Compile(source string) (p *Program, err error) {
+	defer func() {
+		if fault := caught(recover()); fault != nil {
+			p, err = nil, fault
+		}
+	}()
+	t := parse(source)
+	c := newCompiler(t)
+	c.program()
+	return c.p, nil
+}
+
+// caught returns what scanner.fault has panicked with. Other panics go on.
+func caught(r any) *Error {
+	fault, ok := r.(*Error)
+	if !ok && r != nil {
+		panic(r)
+	}
+	return fault
+}
+
+// Rules returns the FTRACE rules by which a program records just what is wanted.
+func (p *Program) Rules() string {
+	var clauses []string
+	if p.needs.others {
+		clauses = append(clauses, "*=call")
+	}
+	detail := "call"
+	if p.needs.values {
+		detail = "args"
+	}
+	if len(p.needs.paths) > 0 {
+		detail += ",capture=" + strings.Join(p.needs.paths, "+")
+	}
+	for _, c := range p.clauses {
+		for _, d := range c.descriptions {
+			if d.moments&(atEntry|atReturn) != 0 {
+				clauses = append(clauses, "func:"+ruleText(d.pattern())+"="+detail)
+			}
+			if d.moments&atProbe != 0 {
+				clauses = append(clauses, "probe/"+ruleText(orAny(d.provider))+"/"+ruleText(orAny(d.name))+"="+p.probeDetail(d.provider))
+			}
+		}
+	}
+	var rules []string
+	for _, clause := range clauses {
+		if !slices.Contains(rules, clause) {
+			rules = append(rules, clause)
+		}
+	}
+	if len(rules) == 0 {
+		return "*=off" // "off" alone would record nothing at all
+	}
+	return strings.Join(rules, "; ")
+}
+
+// probeDetail returns what is to be recorded of the static probes of a provider. Of two rules for a probe the last one decides, so the fields that one clause asks for are in all rules of providers that
+// have them.
+func (p *Program) probeDetail(provider string) string {
+	if p.needs.whole {
+		return "args"
+	}
+	fields := p.needs.fields
+	if provider != "" && !strings.ContainsAny(provider, "*?") {
+		fields = slices.DeleteFunc(slices.Clone(fields), func(field string) bool { return !networkKnows(provider, field) })
+	}
+	if len(fields) == 0 {
+		return "call"
+	}
+	return "args,fields=" + strings.Join(fields, "+")
+}
+
+func orAny(s string) string {
+	if s == "" {
+		return "*"
+	}
+	return s
+}
+
+// ruleText writes what means something in rules as ?.
+func ruleText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(";#&=\n", r) {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// Check says whether each probe description has a probe among functions, all that a program has.
+func (p *Program) Check(functions []*recording.Function) error {
+	for _, c := range p.clauses {
+		for _, d := range c.descriptions {
+			if d.count(functions) == 0 {
+				return p.unmatched(d, functions)
+			}
+		}
+	}
+	return nil
+}
+
+func (p *Program) unmatched(d *description, functions []*recording.Function) error {
+	message := d.text + " matches no probe: ftrace -l lists them"
+	switch {
+	case d.provider != callProvider:
+	case d.module == "" && d.function == "":
+		message = "the program has no functions with hooks: build it with go build -toolexec=ftrace-wrap"
+	case d.module != "" && !slices.ContainsFunc(functions, d.inModule):
+		message = d.text + " matches no probe: no function of " + d.module + " has a hook; FTRACE_PACKAGES, when the program is built, says which packages' have"
+	}
+	return &Error{Offset: d.at, Message: message, source: p.source}
+}
+
+// count returns how many probes a description has.
+func (d *description) count(functions []*recording.Function) (n int) {
+	if d.moments&(atBegin|atEnd|atTick) != 0 {
+		return 1
+	}
+	for _, f := range functions {
+		for at := d.matches(f); at != 0; at &= at - 1 {
+			n++
+		}
+	}
+	return n
+}
+
+// A Listed is a probe as Listing lists it.
+type Listed struct {
+	Provider string   `json:"provider"`
+	Module   string   `json:"module"`
+	Function string   `json:"function"`
+	Name     string   `json:"name"`
+	Args     []string `json:"args"` // NAME TYPE
+}
+
+// List returns the probes that a description means, of all functions that a program has; "" means all.
+func List(pattern string, functions []*recording.Function) (list []Listed, err error) {
+	defer func() {
+		if fault := caught(recover()); fault != nil {
+			list, err = nil, fault
+		}
+	}()
+	s := &scanner{source: pattern}
+	var wanted []*description
+	for _, text := range strings.FieldsFunc(pattern, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' }) {
+		wanted = append(wanted, s.newDescription(strings.Index(pattern, text), text))
+	}
+	if len(wanted) == 0 {
+		wanted = append(wanted, s.newDescription(0, ":::"))
+	}
+	for _, f := range functions {
+		var at moment
+		for _, d := range wanted {
+			at |= d.matches(f)
+		}
+		params, results := signature(f)
+		if at&atProbe != 0 {
+			list = append(list, Listed{f.Package, "", "", f.Name, params})
+		}
+		if at&atEntry != 0 {
+			list = append(list, Listed{callProvider, module(f), f.Name, "entry", params})
+		}
+		if at&atReturn != 0 {
+			list = append(list, Listed{callProvider, module(f), f.Name, "return", results})
+		}
+	}
+	if len(list) == 0 && pattern != "" {
+		return nil, errors.New(pattern + " matches no probe")
+	}
+	return list, nil
+}
+
+// module returns a function's package: its import path, or main.
+func module(f *recording.Function) string {
+	if f.Package == "main" {
+		return f.Package
+	}
+	return f.ImportPath
+}
+
+// signature returns the parameters and results of a function with their types.
+func signature(f *recording.Function) (params, results []string) {
+	of := func(names []recording.Param, types []string) []string {
+		list := []string{}
+		for len(names) < len(types) {
+			names = append(slices.Clip(names), recording.Param{})
+		}
+		for i, p := range names {
+			text := p.Name
+			if i < len(types) && f.Probe {
+				text = types[i] // with the name in front
+			} else if i < len(types) && types[i] != "" && types[i] != "_" {
+				text = strings.TrimSpace(text + " " + types[i])
+			} else if text == "" {
+				text = "_"
+			}
+			list = append(list, text)
+		}
+		return list
+	}
+	in, out := splitSignature(f.Type)
+	return of(f.Params, in), of(f.Results, out)
+}
+
+// splitSignature takes a type such as func(*T,map[K]V)(int,error) apart.
+func splitSignature(s string) (params, results []string) {
+	rest, ok := strings.CutPrefix(s, "func(")
+	if !ok {
+		return nil, nil
+	}
+	params, rest = splitTypes(rest)
+	rest = strings.TrimSpace(rest)
+	if inner, ok := strings.CutPrefix(rest, "("); ok {
+		results, _ = splitTypes(inner)
+	} else if rest != "" {
+		results = []string{rest}
+	}
+	return params, results
+}
+
+// splitTypes splits types at their commas, up to the parenthesis that closes them.
+func splitTypes(s string) (list []string, rest string) {
+	depth, from := 0, 0
+	for i := range len(s) {
+		switch s[i] {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			if depth == 0 {
+				if t := strings.TrimSpace(s[from:i]); t != "" || len(list) > 0 {
+					list = append(list, t)
+				}
+				return list, s[i+1:]
+			}
+			depth--
+		case ',':
+			if depth == 0 {
+				list = append(list, strings.TrimSpace(s[from:i]))
+				from = i + 1
+			}
+		}
+	}
+	return append(list, strings.TrimSpace(s[from:])), ""
+}
+
+// countResults returns how many results a function has, as far as the tables say: those without names are in its type alone.
+func countResults(f *recording.Function) int {
+	_, results := splitSignature(f.Type)
+	return max(len(results), len(f.Results))
+}
+
+// fails says whether the last result of a function is an error, or may be one.
+func fails(f *recording.Function) bool {
+	_, results := splitSignature(f.Type)
+	if n := len(results); n > 0 && results[n-1] != "" && results[n-1] != "_" {
+		return results[n-1] == "error"
+	}
+	return countResults(f) > 0
+}

@@ -1,0 +1,47 @@
+//go:build !linux
+
+package live
+
+import (
+	"errors"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+)
+
+// A Process is a running program, on Linux.
+type Process struct{ PID int }
+
+var errSystem = errors.New("running programs can be looked into on Linux only")
+
+// List returns no processes.
+func List() []Found { return nil }
+
+// Attach fails.
+func Attach(pid int) (*Process, error) { return nil, errSystem }
+
+func (p *Process) Close() error                            { return errSystem }
+func (p *Process) Memory() []Memory                        { return nil }
+func (p *Process) FunctionAt(address uint64) string        { return "" }
+func (p *Process) Alive() bool                             { return false }
+func (p *Process) SetRules(rules string) error             { return errSystem }
+func (p *Process) Record(dir string) error                 { return errSystem }
+func (p *Process) RecordRings() error                      { return errSystem }
+func (p *Process) StopRecording() error                    { return errSystem }
+func (p *Process) Dump(dir string) error                   { return errSystem }
+func (p *Process) Recording() Recording                    { return NotRecording }
+func (p *Process) Consumers() Consumers                    { return 0 }
+func (p *Process) SetConsumers(c Consumers)                {}
+func (p *Process) Note() uint64                            { return 0 }
+func (p *Process) SetNote(n uint64)                        {}
+func (p *Process) Clear(c Consumers) error                 { return errSystem }
+func (p *Process) Switch(changes map[uint32]Switch) error  { return errSystem }
+func (p *Process) Timers() ([]Timer, error)                { return nil, errSystem }
+func (p *Process) Timer() string                           { return "" }
+func (p *Process) SetTimer(name string) error              { return errSystem }
+func (p *Process) Mute(goroutines map[uint64]bool) error   { return errSystem }
+func (p *Process) SetObjects(rules []Rule) error           { return errSystem }
+func (p *Process) SetActors(rules []Rule) error            { return errSystem }
+func (p *Process) Begin() error                            { return errSystem }
+func (p *Process) Detach() error                           { return errSystem }
+func (p *Process) Snapshot() (*Snapshot, error)            { return nil, errSystem }
+func (p *Process) Event(at Place, e *recording.Event) bool { return false }

@@ -1,0 +1,255 @@
+//go:build linux
+
+package live
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+)
+
+// Snapshot returns what there is to see. All that it has of calls is as it was at the same moment, see ftrace_cut.go in runtime/core/src.
+func (p *Process) Snapshot() (*Snapshot, error) {
+	deadline := time.Now().Add(answerWithin)
+	done, err := p.exclude(lockCut, deadline)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	b := &budget{until: deadline}
+	b.left.Store(budgetMost)
+	p.taking.Store(b)
+	defer p.taking.Store(nil)
+	for {
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("process %d: no snapshot of it comes about: what its memory says of requests does not hold together", p.PID)
+		}
+		l := &look{p: p}
+		if err := l.before(); err != nil {
+			return nil, err
+		}
+		setup, err := p.request(askLook, "", deadline)
+		if err != nil {
+			return nil, err
+		}
+		if atomic.LoadUint32(&p.head.cuts) != l.cuts+1 {
+			continue // a request was still on its way that another reader had given up
+		}
+		s, err := l.after()
+		if err != nil {
+			return nil, err
+		}
+		if s.Setup, err = parseSetup(setup); err != nil {
+			return nil, fmt.Errorf("process %d: %v", p.PID, err)
+		}
+		return s, nil
+	}
+}
+
+// A budget is what reading the memory for a snapshot may take: sizes in it may be anything.
+type budget struct {
+	until time.Time
+	left  atomic.Int64 // bytes
+}
+
+const (
+	budgetMost = 4 << 30
+	readMost   = 1 << 30 // bytes at once
+)
+
+var errTooMuch = errors.New("its memory does not hold together: there is more in it than can be")
+
+// take takes bytes from the budget.
+func (b *budget) take(bytes uint64) error {
+	switch {
+	case bytes > readMost:
+		return errTooMuch
+	case b == nil:
+	case b.left.Add(-int64(bytes)) < 0:
+		return errTooMuch
+	case time.Now().After(b.until):
+		return fmt.Errorf("reading its memory takes longer than %v", answerWithin)
+	}
+	return nil
+}
+
+// look is a snapshot that is being taken.
+type look struct {
+	p         *Process
+	cuts      uint32 // before
+	kept      kept
+	known     map[uint64]bool // the goroutines that there were before
+	crossings crossings
+}
+
+// before reads, before the cut, what can't be read behind it.
+func (l *look) before() error {
+	p, h := l.p, l.p.head
+	l.cuts, l.known = atomic.LoadUint32(&h.cuts), map[uint64]bool{}
+	if atomic.LoadUint32(&h.armed) == 0 {
+		return nil // it will be behind the request
+	}
+	if err := p.check(); err != nil {
+		return err
+	}
+	states, err := p.states()
+	if err != nil {
+		return err
+	}
+	for i := range states {
+		l.known[states[i].id] = true
+	}
+	if err := p.half(&l.kept, uint64(l.cuts+1)&1, states); err != nil {
+		return err
+	}
+	return p.crossings(&l.crossings, l.cuts)
+}
+
+// after reads the rest, behind the cut.
+func (l *look) after() (*Snapshot, error) {
+	p := l.p
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	h := p.seen.Load()
+	// What is under way first, as long as it is.
+	states, err := p.states()
+	if err != nil {
+		return nil, err
+	}
+	goroutines, err := p.stacks(states, &l.crossings, l.cuts)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.half(&l.kept, uint64(l.cuts)&1, states); err != nil {
+		return nil, err
+	}
+	tables, err := p.read(h.tables.at, min(h.tables.used, h.tables.most))
+	if err != nil {
+		return nil, err
+	}
+	s := &Snapshot{Program: recording.FromTables(recording.Env{UUID: h.uuid, PID: p.PID}, tables), Consumers: p.Consumers(), LongMost: int(h.longMost), HistoryMost: int(h.historyMost)}
+	s.Begun, s.Now = recording.Clock{Ticks: h.begun.ticks, Monotonic: h.begun.monotonic, Wall: h.begun.wall}, recording.Clock{Ticks: h.now.ticks, Monotonic: h.now.monotonic, Wall: h.now.wall}
+	s.Program.Env.Executable, s.Program.Env.Release = s.Program.Process.Executable, s.Program.Process.Release
+	s.Clock = recording.Through(int(h.timer&0xFF), s.Begun, s.Now)
+	s.Lost = Losses{Functions: h.lost.functions, Goroutines: h.lost.goroutines, Frames: h.lost.frames, Tables: h.lost.tables, Tallies: h.lost.tallies, Records: l.kept.lost}
+	s.Timer = p.Timer()
+	if err := p.functions(s, &l.kept); err != nil {
+		return nil, err
+	}
+	s.ByGoroutine, s.ByCaller, s.ByReceiver = l.kept.tallies[byGoroutine], l.kept.tallies[byCaller], l.kept.tallies[byReceiver]
+	s.Long = last(l.kept.long, s.LongMost, func(a, b *call) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.event, b.event)) })
+	for _, g := range goroutines {
+		g.History = last(l.kept.histories[g.ID], s.HistoryMost, func(a, b *call) int { return cmp.Compare(a.number, b.number) })
+		if l.known[g.ID] || len(g.Stack) > 0 || len(g.History) > 0 { // it is not from behind the cut
+			s.Goroutines = append(s.Goroutines, g)
+		}
+	}
+	s.Latest = s.Now.Ticks
+	for i := range s.Goroutines {
+		for _, f := range s.Goroutines[i].Stack {
+			s.Latest = max(s.Latest, f.Start)
+		}
+	}
+	return s, nil
+}
+
+// check reports whether the memory holds together. What is found by its head from then on is where and as large as this head says, for the memory may change.
+func (p *Process) check() error {
+	info, err := p.file.Stat()
+	if err != nil {
+		return err
+	}
+	h := *p.head
+	if wrong := h.wrong(uint64(info.Size())); wrong != "" {
+		return fmt.Errorf("process %d: its memory does not hold together: %s", p.PID, wrong)
+	}
+	p.seen.Store(&h)
+	return nil
+}
+
+// read returns a part of the file.
+func (p *Process) read(at, n uint64) ([]byte, error) {
+	if err := p.taking.Load().take(n); err != nil {
+		return nil, fmt.Errorf("process %d: %w", p.PID, err)
+	}
+	b := make([]byte, n)
+	if _, err := p.file.ReadAt(b, int64(at)); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("process %d: %v", p.PID, err)
+	}
+	return b, nil
+}
+
+// readAs returns n things of type T at a place in the file.
+func readAs[T any](p *Process, at, n uint64) ([]T, error) {
+	if n == 0 {
+		return nil, nil
+	}
+	var one T
+	if n > readMost {
+		return nil, fmt.Errorf("process %d: %w", p.PID, errTooMuch)
+	}
+	size := n * uint64(unsafe.Sizeof(one))
+	if err := p.taking.Load().take(size); err != nil {
+		return nil, fmt.Errorf("process %d: %w", p.PID, err)
+	}
+	list := make([]T, n)
+	b := unsafe.Slice((*byte)(unsafe.Pointer(&list[0])), size)
+	if _, err := p.file.ReadAt(b, int64(at)); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("process %d: %v", p.PID, err)
+	}
+	return list, nil
+}
+
+// functions puts the functions' flags and summaries together.
+func (p *Process) functions(s *Snapshot, k *kept) error {
+	flags, err := p.read(p.seen.Load().flags.at, p.keys())
+	s.Functions = make([]Function, len(flags))
+	for key := range flags {
+		s.Functions[key] = Function{Enabled: flags[key]&1 != 0, Timed: flags[key]&2 == 0, On: flags[key]&4 != 0, Untimed: flags[key]&8 != 0}
+		if key < len(k.functions) {
+			s.Functions[key].Summary = k.functions[key]
+		}
+	}
+	return err
+}
+
+// keys is how many keys functions have, with that of none.
+func (p *Process) keys() uint64 {
+	h := p.seen.Load()
+	return min(uint64(h.functions)+1, h.flags.most)
+}
+
+func (c *call) call() Call {
+	return Call{Function: c.key, Panicked: c.flags&1 != 0, Goexit: c.flags&2 != 0, Failed: c.flags&4 != 0, Replaced: c.flags&8 != 0, Goroutine: c.goroutine,
+		Start: c.start, End: c.end, Event: c.event, Nesting: c.nesting, Last: c.last, Count: c.count, Depth: int(c.depth),
+		Receiver: c.object, Entry: c.entry.place(), Exit: c.exit.place()}
+}
+
+func (a *place) place() Place {
+	if a.writer == nowhere {
+		return Place{processor: -1}
+	}
+	return Place{a.ticks, uint64(a.number), int(a.writer), int(a.offset) * 8}
+}
+
+// Event reads a record from the rings. It returns false if there is none, or another one has taken its place.
+func (p *Process) Event(at Place, e *recording.Event) bool {
+	h := p.seen.Load()
+	if h == nil || at.processor < 0 || uint64(at.processor) >= h.processors.most || h.ringChunks == 0 || h.ringChunk != chunkSize || at.offset < chunkHead || uint64(at.offset) >= h.ringChunk {
+		return false
+	}
+	chunk := h.processors.at + uint64(at.processor)*h.processors.size + h.ringAt + at.number%h.ringChunks*h.ringChunk
+	b, err := p.read(chunk+uint64(at.offset), min(255*8, h.ringChunk-uint64(at.offset)))
+	if err != nil {
+		return false
+	}
+	number, err := readAs[uint64](p, chunk+chunkNumber, 1)
+	return err == nil && number[0] == at.number && e.Decode(b) && e.Ticks == at.ticks
+}

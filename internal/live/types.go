@@ -1,0 +1,224 @@
+package live
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+)
+
+// Found is a process that was built with ftrace-wrap.
+type Found struct {
+	PID        int
+	Executable string
+	Args       []string
+	Armed      bool      // the calls of some function are seen
+	Recording  Recording // where it records
+	Session    bool      // someone is attached
+	Err        error     // why Attach fails: a VersionError; then nothing is known of the three before
+}
+
+// A VersionError says that a program was built by another version of ftrace-wrap, whose memory is not as this package knows it.
+type VersionError struct {
+	Version, Size int // of the memory file and of its head
+}
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("its memory has version %d (%d bytes), and this ftrace reads version %d (%d bytes): use the ftrace that came with the program's ftrace-wrap",
+		e.Version, e.Size, memoryVersion, unsafe.Sizeof(head{}))
+}
+
+// Recording says where a program that was asked to records. One that records since its environment said so is not among them.
+type Recording uint32
+
+const (
+	NotRecording Recording = iota
+	ToRings
+	ToFiles
+)
+
+// Consumers is a set of what programs keep of calls in memory.
+type Consumers uint32
+
+const (
+	History     Consumers = 1 << iota // the last calls of each goroutine
+	HistoryLong                       // the last calls of all
+	Summary                           // counts and times of each function
+	ByGoroutine                       // the same, of each function on each goroutine
+	ByCaller                          // by the function that called it
+	ByReceiver                        // by the address of the receiver, of methods of pointers
+	Current                           // the calls under way, which are there too while another one is on
+
+	AllConsumers = History | HistoryLong | Summary | ByGoroutine | ByCaller | ByReceiver | Current
+)
+
+// A Switch says what a function is switched to; several can be combined.
+type Switch uint32
+
+const (
+	On Switch = 1 << iota
+	Off
+	Timed
+	Untimed
+)
+
+var timerNames = [...]string{"CYCLE", "NANOSECOND", "MICROSECOND", "MILLISECOND", "TICK"}
+
+// A Rule is a row of one of the tables by which a program chooses what it looks at. Patterns are those of SQL's LIKE, without regard to case. The last rule that matches decides; what none matches is off.
+type Rule struct {
+	On, Timed bool
+	Patterns  [3]string
+}
+
+// Setup is what a program was told to look at, beside its rules.
+type Setup struct {
+	// Objects are of functions: the patterns are package, type, and function without its type. One that is off stays off whatever else is said, and likewise untimed. nil: all are on.
+	Objects []Rule
+	// Actors are of goroutines, when they call an armed function for the first time, and when they have other labels (runtime/pprof) than before. The patterns are the function that the
+	// goroutine was started with, as an instrument (call/main/main), and a label, as key=value: % is for any goroutine, labelled or not. nil: all are on.
+	Actors []Rule
+}
+
+// A Timer is one by which calls can be timed (FTRACE_TIMER), as measured.
+type Timer struct {
+	Name       string
+	Frequency  uint64 // units a second, 0: there is no such timer
+	Resolution uint64 // units by which it goes on
+	Overhead   uint64 // cycles that reading it takes
+	Used       bool
+}
+
+// A Snapshot is what there is to see of a program at one moment: all that it has of calls, histories, sums and stacks, is as it was then.
+type Snapshot struct {
+	Program     *recording.Recording // functions' names, types; it has no events
+	Clock       recording.Converter
+	Begun, Now  recording.Clock // when the program was armed first; when the snapshot was taken
+	Latest      uint64          // ticks of the latest moment that is seen in it
+	Consumers   Consumers
+	Functions   []Function // by key; the first is none
+	Goroutines  []Goroutine
+	Long        []Call // the last calls of all, in the order in which they ended
+	LongMost    int    // so many are kept
+	HistoryMost int    // and so many of each goroutine
+	Lost        Losses
+	Timer       string // by which calls are timed
+	Setup       Setup
+	// What was counted while these consumers were on.
+	ByGoroutine []Tally
+	ByCaller    []Tally
+	ByReceiver  []Tally
+}
+
+// A Tally is a summary of the calls of a function by something else besides. Several may be of the same: each processor has its own.
+type Tally struct {
+	Function uint32
+	By       uint64 // the goroutine, 0: those that have ended and whose rows were needed; the key of the caller, 0: there was none; or the address of the receiver
+	Timed    uint64 // how many of the calls
+	Sums
+}
+
+// Add adds the calls of another.
+func (t *Tally) Add(other *Tally) {
+	if other.Timed > 0 && (t.Timed == 0 || other.Min < t.Min) {
+		t.Min = other.Min
+	}
+	t.Timed += other.Timed
+	t.Count += other.Count
+	t.Sum += other.Sum
+	t.Max = max(t.Max, other.Max)
+	t.Self += other.Self
+	t.Errors += other.Errors
+	t.Panics += other.Panics
+}
+
+// A Function is what is known of one.
+type Function struct {
+	Enabled bool // its calls are seen
+	Timed   bool // and timed
+	On      bool // they would be seen but for Setup.Objects
+	Untimed bool // they would not be timed whatever that says
+	Summary Counts
+}
+
+// Buckets is how many there are in the histogram of a function's times: the n-th has calls that took from 2^(n-1) to 2^n - 1 ticks, the last one those that took longer, too.
+const Buckets = 48
+
+// Sums are those of calls that have ended. Times are in ticks, of calls that were timed.
+type Sums struct {
+	Count, Sum, Min, Max uint64
+	Self                 uint64 // without the calls within it of armed functions
+	Errors, Panics       uint64
+}
+
+// Counts are what is known of all calls of a function that have ended.
+type Counts struct {
+	Sums
+	Log2 [Buckets]uint64
+}
+
+// A Goroutine is one that has called an armed function.
+type Goroutine struct {
+	ID         uint64
+	Parent     uint64 // the goroutine that started it, 0 if that was not in an armed function
+	ParentFn   uint32 // the key of that function, and which call of it that was
+	ParentCall uint64
+	Start      uint64 // address of the function that it began with
+	Stack      []Frame
+	History    []Call // in the order in which they ended
+	Muted      bool   // it is not looked at
+}
+
+// A Frame is a call under way.
+type Frame struct {
+	Function uint32
+	Start    uint64 // ticks
+	Event    uint64 // the how-manyeth call on its goroutine it is
+	Count    uint64 // the how-manyeth call of the function it is
+	Entry    Place
+	Timed    bool
+	Receiver uint64 // its address, 0: there is none, or it is no pointer
+}
+
+// A Call is one that has ended.
+type Call struct {
+	Function  uint32
+	Panicked  bool
+	Goexit    bool
+	Failed    bool // its last result was an error that is not nil
+	Replaced  bool // a mock was called
+	Goroutine uint64
+	Start     uint64 // ticks; 0: it was not timed
+	End       uint64 // if it was not timed this says no more than what was before what
+	Event     uint64 // the how-manyeth call on its goroutine it is
+	Nesting   uint64 // which was the one around it, 0: none
+	Last      uint64 // how many calls the goroutine had begun when it ended
+	Count     uint64 // the how-manyeth call of the function it is
+	Depth     int    // calls around it
+	Receiver  uint64 // its address, 0: there is none, or it is no pointer
+	Entry     Place  // its parameters
+	Exit      Place  // its results
+}
+
+// A Place is where a record is, in the rings; see Process.Event.
+type Place struct {
+	ticks     uint64
+	number    uint64
+	processor int // -1: there is no record
+	offset    int
+}
+
+// Memory is what a part of the memory file is used for: how many of what it has, the bytes of memory that takes, and how many it can.
+type Memory struct {
+	Name               string
+	Count, Bytes, Most uint64
+}
+
+// Losses count what there was no room for.
+type Losses struct {
+	Functions  uint64 // calls of functions that have no summary
+	Goroutines uint64 // goroutines that are not shown
+	Frames     uint64 // stacks and histories that are not
+	Tables     uint64 // names of functions and types
+	Records    uint64 // of recordings
+	Tallies    uint64 // calls for which the summaries by something else had no row
+}

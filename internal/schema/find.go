@@ -1,0 +1,60 @@
+package schema
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+)
+
+// findEvery is how often processes are looked for at most.
+const findEvery = time.Second
+
+// Follow adds the processes of this user to performance_schema whose executable has one of the names, as they come, and takes them out when they have ended.
+func (c *Catalog) Follow(names ...string) {
+	f := &finder{catalog: c, names: names, known: map[int]Source{}}
+	c.Find = f.find
+}
+
+// finder finds processes by name.
+type finder struct {
+	catalog *Catalog
+	names   []string
+
+	mu    sync.Mutex
+	last  time.Time
+	known map[int]Source
+}
+
+func (f *finder) find() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if time.Since(f.last) < findEvery {
+		return
+	}
+	found := map[int]bool{}
+	for _, p := range live.List() {
+		if p.PID == os.Getpid() || !slices.Contains(f.names, filepath.Base(p.Executable)) {
+			continue
+		}
+		found[p.PID] = true
+		if f.known[p.PID] != nil {
+			continue
+		}
+		if s, err := Attach(p.PID); err == nil {
+			f.known[p.PID] = s
+			f.catalog.Add(s)
+		}
+	}
+	for pid, s := range f.known {
+		if !found[pid] {
+			delete(f.known, pid)
+			f.catalog.Remove(s)
+			s.Close()
+		}
+	}
+	f.last = time.Now()
+}

@@ -1,0 +1,178 @@
+package schema
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+)
+
+// liveView makes a Snapshot of package live's.
+type liveView struct {
+	s       *liveProcess
+	l       *live.Snapshot
+	printer *recording.Printer
+	mu      sync.Mutex // of the printer and of values
+}
+
+func (v *liveView) snapshot() *Snapshot {
+	l, program := v.l, v.l.Program
+	s := &Snapshot{
+		Process:   Process{v.s.p.PID, program.Process.Executable, program.Process.Args, program.Process.Release, program.Process.Start, "RUNNING"},
+		Consumers: v.s.consumers(), Timer: l.Timer, Actors: rulesOf(l.Setup.Actors, everyActor), Objects: rulesOf(l.Setup.Objects, everyObject),
+		ByThread:   v.summaries(l.ByGoroutine, func(s *Summary, by uint64) { s.Thread = by }),
+		ByCaller:   v.summaries(l.ByCaller, func(s *Summary, by uint64) { s.Caller = uint32(by) }),
+		ByInstance: v.summaries(l.ByReceiver, func(s *Summary, by uint64) { s.Object = by }),
+		Lost: []Counter{{"call_classes_lost", int64(l.Lost.Functions)}, {"thread_instances_lost", int64(l.Lost.Goroutines)}, {"nested_calls_lost", int64(l.Lost.Frames)},
+			{"tables_lost", int64(l.Lost.Tables)}, {"summary_instances_lost", int64(l.Lost.Tallies)}, {"records_lost", int64(l.Lost.Records)}},
+		Limits: []Counter{{"events_calls_history_size", int64(l.HistoryMost)}, {"events_calls_history_long_size", int64(l.LongMost)}},
+	}
+	s.Statements = sync.OnceValues(func() (Statements, error) { return v.s.statements(s.Probes) })
+	for _, m := range v.s.p.Memory() {
+		s.Memory = append(s.Memory, Memory{m.Name, int64(m.Count), int64(m.Bytes), int64(m.Most)})
+	}
+	for i := range s.Buckets {
+		s.Buckets[i] = v.since(1 << i)
+	}
+	for i := live.Buckets - 1; i < len(s.Buckets); i++ {
+		s.Buckets[i] = 1<<63 - 1
+	}
+	for _, f := range program.Functions() {
+		if int(f.Key) >= len(l.Functions) {
+			continue
+		}
+		now := &l.Functions[f.Key]
+		row := Function{f.Key, f.Probe, f.Package, f.Name, f.File, f.Line, Flags{now.On, !now.Untimed}}
+		if f.Probe {
+			row.Timed = false
+			s.Probes = append(s.Probes, row)
+			continue
+		}
+		s.Functions = append(s.Functions, row)
+		if now.Summary.Count > 0 {
+			s.Global = append(s.Global, v.global(f.Key, &now.Summary))
+		}
+	}
+	for i := range l.Goroutines {
+		s.Threads = append(s.Threads, v.thread(&l.Goroutines[i]))
+	}
+	for i := range l.Long {
+		s.Long = append(s.Long, v.call(&l.Long[i]))
+	}
+	return s
+}
+
+func (v *liveView) since(ticks uint64) int64 { return Picoseconds(v.l.Clock.Between(0, ticks)) }
+func (v *liveView) at(ticks uint64) int64    { return Picoseconds(v.l.Clock.Since(ticks)) }
+
+func (v *liveView) global(key uint32, c *live.Counts) Summary {
+	buckets, timed := new([64]uint64), uint64(0)
+	copy(buckets[:], c.Log2[:])
+	for _, n := range c.Log2 {
+		timed += n
+	}
+	return Summary{Function: key, Count: c.Count, Timed: timed, Sum: v.since(c.Sum), Min: v.since(c.Min), Max: v.since(c.Max), Self: v.since(c.Self),
+		Errors: c.Errors, Panics: c.Panics, Buckets: buckets}
+}
+
+// thread makes a row of a goroutine.
+func (v *liveView) thread(g *live.Goroutine) Thread {
+	t := Thread{ID: g.ID, Parent: g.Parent, Creator: g.ParentFn, Started: v.s.p.FunctionAt(g.Start), Disabled: g.Muted}
+	nesting := uint64(0)
+	for level, frame := range g.Stack {
+		t.Current = append(t.Current, Call{Thread: g.ID, ID: frame.Event, Nesting: nesting, Level: level, Function: frame.Function, Inside: true,
+			Timed: frame.Timed, Start: v.at(frame.Start), Values: v.values(frame.Function, frame.Receiver, frame.Entry, live.Place{}, false)})
+		nesting = frame.Event
+	}
+	for i := range g.History {
+		t.History = append(t.History, v.call(&g.History[i]))
+	}
+	switch {
+	case len(g.Stack) > 0:
+		t.Entry = g.Stack[0].Function
+	case len(g.History) > 0:
+		t.Entry = g.History[len(g.History)-1].Function
+	}
+	return t
+}
+
+func (v *liveView) call(c *live.Call) Call {
+	row := Call{Thread: c.Goroutine, ID: c.Event, EndID: c.Last, Nesting: c.Nesting, Level: c.Depth, Function: c.Function, Timed: c.Start != 0,
+		Panicked: c.Panicked, Failed: c.Failed, Values: v.values(c.Function, c.Receiver, c.Entry, c.Exit, c.Failed)}
+	if row.Timed {
+		row.Start, row.End = v.at(c.Start), v.at(c.End)
+	}
+	return row
+}
+
+// values returns what reads a call's values from the rings, when they are asked for, and once.
+func (v *liveView) values(function uint32, object uint64, entry, exit live.Place, fails bool) func() *Values {
+	var known *Values
+	return func() *Values {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		if known != nil {
+			return known
+		}
+		known = &Values{Object: object}
+		v.s.use(func() error {
+			*known = v.read(function, entry, exit, fails)
+			known.Object = object
+			return nil
+		})
+		return known
+	}
+}
+
+func (v *liveView) read(function uint32, entry, exit live.Place, fails bool) Values {
+	f := v.l.Program.Function(function)
+	var values Values
+	var e recording.Event
+	if v.s.p.Event(exit, &e) && e.Exits() {
+		values = *outcome(v.printer, f, &e, fails)
+	}
+	if v.s.p.Event(entry, &e) && e.Kind == recording.EntryArgs {
+		values.Args = Text{string(v.printer.Append(nil, 0, &e, f.Params)), true}
+	}
+	return values
+}
+
+// summaries returns what makes rows of a list in which each processor may have a row of the same: set says what it is by.
+func (v *liveView) summaries(list []live.Tally, set func(s *Summary, by uint64)) func() []Summary {
+	return sync.OnceValue(func() []Summary {
+		type key struct {
+			function uint32
+			by       uint64
+		}
+		sums := map[key]*live.Tally{}
+		for i := range list {
+			t := &list[i]
+			k := key{t.Function, t.By}
+			if sum := sums[k]; sum == nil {
+				first := *t
+				sums[k] = &first
+			} else {
+				sum.Add(t)
+			}
+		}
+		var rows []Summary
+		for _, k := range slices.SortedFunc(maps.Keys(sums), func(a, b key) int { return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.function, b.function)) }) {
+			t := sums[k]
+			row := Summary{Function: k.function, Count: t.Count, Timed: t.Timed, Sum: v.since(t.Sum), Min: v.since(t.Min), Max: v.since(t.Max), Self: v.since(t.Self), Errors: t.Errors, Panics: t.Panics}
+			set(&row, k.by)
+			rows = append(rows, row)
+		}
+		return rows
+	})
+}
+
+// saturated adds times; the largest number there is stands for more.
+func saturated(a, b int64) int64 {
+	if sum := a + b; sum >= a {
+		return sum
+	}
+	return 1<<63 - 1
+}

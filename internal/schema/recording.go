@@ -1,0 +1,495 @@
+package schema
+
+import (
+	"cmp"
+	"maps"
+	"math/bits"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+)
+
+// RecordingOptions say how much of a recording is kept in memory. Where they are 0 it is as much as a process keeps.
+type RecordingOptions struct {
+	History     int // calls of each thread
+	HistoryLong int // calls of all
+	Threads     int // threads; of those that have ended the oldest are left out
+	Instances   int // rows of the summaries by thread, by caller and by instance, each
+}
+
+// recorded is a recording as a source. It can only be read.
+type recorded struct {
+	name    string
+	r       *recording.Recording
+	options RecordingOptions
+	once    sync.Once
+	snap    *Snapshot
+	err     error
+}
+
+// OpenRecording opens the recording in a directory as a source. It is gone through when it is first asked.
+func OpenRecording(dir string, options RecordingOptions) (Source, error) {
+	r, err := recording.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	options.History = cmp.Or(options.History, 10)
+	options.HistoryLong = cmp.Or(options.HistoryLong, 10000)
+	options.Threads = cmp.Or(options.Threads, 10000)
+	options.Instances = cmp.Or(options.Instances, 100000)
+	return &recorded{name: filepath.Base(filepath.Clean(dir)), r: r, options: options}, nil
+}
+
+func (s *recorded) Name() string { return s.name }
+
+func (s *recorded) Alive() bool { return false }
+
+func (s *recorded) Snapshot() (*Snapshot, error) {
+	s.once.Do(func() { s.snap, s.err = newPass(s.r, s.options).run() })
+	return s.snap, s.err
+}
+
+// Timers returns what is known of those of the recorded process: the one that was used.
+func (s *recorded) Timers() ([]Timer, error) {
+	first, last := s.r.Clocks()
+	frequency := int64(s.r.Env.Frequency)
+	if d := last.Monotonic - first.Monotonic; d > 0 {
+		frequency = int64(float64(last.Ticks-first.Ticks) / float64(d) * 1e9)
+	}
+	var timers []Timer
+	for _, name := range TimerNames {
+		t := Timer{Name: name}
+		if name == timerOf(s.r) {
+			t.Frequency, t.Resolution = frequency, 1
+		}
+		timers = append(timers, t)
+	}
+	return timers, nil
+}
+
+func (s *recorded) SetInstruments(map[uint32]Flags) error { return ErrReadOnly }
+func (s *recorded) SetThreads(map[uint64]bool) error      { return ErrReadOnly }
+func (s *recorded) SetConsumers(Consumers) error          { return ErrReadOnly }
+func (s *recorded) SetTimer(string) error                 { return ErrReadOnly }
+func (s *recorded) SetRules(RuleKind, []Rule) error       { return ErrReadOnly }
+func (s *recorded) Truncate(Part) error                   { return ErrReadOnly }
+func (s *recorded) Close() error                          { return nil }
+
+// timerOf returns the name of the timer that a program used.
+func timerOf(r *recording.Recording) string { return TimerNames[min(r.Timer, len(TimerNames)-1)] }
+
+// A pass goes through a recording and does what the process would have done with its calls.
+type pass struct {
+	r        *recording.Recording
+	options  RecordingOptions
+	clock    recording.Converter
+	printer  *recording.Printer
+	stacks   recording.Stacks[*passThread, passCall]
+	threads  map[uint64]*passThread
+	ended    []uint64 // threads that have, the oldest first
+	long     ring
+	global   map[uint32]*tally
+	fired    map[uint32]bool // static probes
+	byCaller map[[2]uint32]*tally
+	byObject map[objectKey]*tally
+	inThread int // tallies of all threads
+	lost     struct{ threads, instances, records int64 }
+
+	statements statementPass
+}
+
+type objectKey struct {
+	function uint32
+	object   uint64
+}
+
+// passThread is what is kept of a goroutine.
+type passThread struct {
+	Thread
+	calls   uint64 // that began
+	history ring
+	tallies map[uint32]*tally
+	args    []byte // of the calls under way
+}
+
+// argsMost is how many bytes the parameters of a goroutine's calls under way may take; calls further in have none. A stack overflow has millions of calls.
+const argsMost = 16 << 20
+
+// keep keeps the parameters with which a call begins.
+func (t *passThread) keep(c *passCall, e *recording.Event) {
+	if c.from = len(t.args); e.Layout != 0 && c.from+len(e.Data) <= argsMost {
+		c.n, c.layout = len(e.Data), e.Layout
+		t.args = append(t.args, e.Data...)
+	}
+}
+
+// entry returns the event, as far as its values go, with which a call under way began.
+func (t *passThread) entry(c *passCall) recording.Event {
+	return recording.Event{Layout: c.layout, Data: t.args[c.from : c.from+c.n]}
+}
+
+// pop takes the innermost call off.
+func (t *passThread) pop(st *recording.Stack[*passThread, passCall]) {
+	t.args = t.args[:st.Calls[len(st.Calls)-1].Data.from]
+	st.Pop()
+}
+
+// passCall is what is kept of a call under way. It has no pointers, so that it can be set aside.
+type passCall struct {
+	id, nesting uint64
+	object      uint64
+	inner       uint64 // ticks in calls that it made
+	from, n     int    // of its parameters among those of the thread
+	layout      uint32
+}
+
+// eventCopy is an event with values of its own.
+type eventCopy struct {
+	recording.Event
+	buf []byte
+}
+
+func (c *eventCopy) set(e *recording.Event) {
+	c.Event = *e
+	c.buf = append(c.buf[:0], e.Data...)
+	c.Data = c.buf
+}
+
+// endedCall is one in a ring. Its values become text when the pass has ended.
+type endedCall struct {
+	thread   uint64
+	call     passCall
+	args     eventCopy
+	function uint32
+	level    int
+	start    uint64
+	endID    uint64
+	fails    bool
+	exit     eventCopy
+}
+
+// ring keeps the last calls. Its entries' memory is used again.
+type ring struct {
+	calls []*endedCall
+	next  int
+}
+
+// add returns the entry for a call that ended, of a ring of n.
+func (r *ring) add(n int) *endedCall {
+	if len(r.calls) < n {
+		r.calls = append(r.calls, new(endedCall))
+		return r.calls[len(r.calls)-1]
+	}
+	c := r.calls[r.next]
+	r.next = (r.next + 1) % n
+	return c
+}
+
+// tally is a Summary in ticks.
+type tally struct {
+	count, sum, least, most, self, errors, panics uint64
+	buckets                                       *[64]uint64
+}
+
+func (t *tally) add(lasted, self uint64, fails, panics bool) {
+	if t.count == 0 || lasted < t.least {
+		t.least = lasted
+	}
+	t.count++
+	t.sum += lasted
+	t.self += self
+	t.most = max(t.most, lasted)
+	if fails {
+		t.errors++
+	}
+	if panics {
+		t.panics++
+	}
+	if t.buckets != nil {
+		t.buckets[min(bits.Len64(lasted), 63)]++
+	}
+}
+
+func newPass(r *recording.Recording, options RecordingOptions) *pass {
+	statements := statementPass{connections: map[connectionKey]*connectionStatements{}, digests: map[string]*StatementSummary{}, events: map[string]*StatementSummary{}}
+	return &pass{statements: statements, r: r, options: options, clock: r.Converter(), printer: r.Printer(recording.DefaultFormat), threads: map[uint64]*passThread{},
+		global: map[uint32]*tally{}, fired: map[uint32]bool{}, byCaller: map[[2]uint32]*tally{}, byObject: map[objectKey]*tally{}}
+}
+
+func (p *pass) run() (*Snapshot, error) {
+	stream := p.r.Events(recording.Window{})
+	defer stream.Close()
+	var e recording.Event
+	for stream.Next(&e) {
+		p.event(&e)
+	}
+	if err := stream.Err(); err != nil {
+		return nil, err
+	}
+	return p.snapshot(), nil
+}
+
+// thread returns that of an event, or one that is not kept if there are too many.
+func (p *pass) thread(st *recording.Stack[*passThread, passCall]) *passThread {
+	if st.Data != nil {
+		return st.Data
+	}
+	t := &passThread{Thread: Thread{ID: st.Goroutine}}
+	st.Data, st.Keep = t, true
+	for len(p.threads) >= p.options.Threads && len(p.ended) > 0 {
+		if old := p.threads[p.ended[0]]; old != nil {
+			p.inThread -= len(old.tallies)
+			delete(p.threads, p.ended[0])
+			p.lost.threads++
+		}
+		p.ended = p.ended[1:]
+	}
+	if len(p.threads) >= p.options.Threads {
+		p.lost.threads++
+		return t
+	}
+	p.threads[t.ID] = t
+	return t
+}
+
+func (p *pass) event(e *recording.Event) {
+	if e.Kind == recording.Lost {
+		p.lost.records += int64(e.Call)
+		return
+	}
+	st := p.stacks.Of(e)
+	t := p.thread(st)
+	if e.Enters() || e.Exits() {
+		for n := st.Unseen(e); n > 0; n-- {
+			t.pop(st) // its end was not seen
+		}
+	}
+	switch {
+	case e.Kind == recording.GoroutineStart:
+		t.Parent, t.Creator = e.Parent, e.Function
+	case e.Kind == recording.GoroutineEnd:
+		t.Ended, st.Keep = true, false
+		p.ended = append(p.ended, t.ID)
+	case e.Kind == recording.Probe:
+		p.fired[e.Function] = true
+		p.statement(e)
+	case e.Enters():
+		p.enter(st, t, e)
+	case e.Exits():
+		if c := st.Ends(e); c != nil {
+			p.exit(st, t, c, e)
+			t.pop(st)
+		}
+	}
+}
+
+func (p *pass) enter(st *recording.Stack[*passThread, passCall], t *passThread, e *recording.Event) {
+	if t.Entry == 0 {
+		t.Entry = e.Function
+	}
+	t.calls++
+	nesting := uint64(0)
+	if n := len(st.Calls); n > 0 {
+		nesting = st.Calls[n-1].Data.id
+	}
+	c := st.Push(e)
+	c.Data.id, c.Data.nesting, c.Data.object = t.calls, nesting, p.object(e)
+	t.keep(&c.Data, e)
+}
+
+// object returns the address of a method's receiver, if it is a pointer: the first value.
+func (p *pass) object(e *recording.Event) uint64 {
+	f := p.r.Function(e.Function)
+	if e.Layout == 0 || len(f.Params) == 0 || !(&Function{Name: f.Name}).Receives() {
+		return 0
+	}
+	address, _ := p.printer.Address(e)
+	return address
+}
+
+func (p *pass) exit(st *recording.Stack[*passThread, passCall], t *passThread, c *recording.Call[passCall], e *recording.Event) {
+	lasted := e.Ticks - c.Start
+	self := lasted - min(lasted, c.Data.inner)
+	panics := e.Kind == recording.ExitPanic
+	fails := e.Kind == recording.ExitResults && p.fails(e)
+	caller := uint32(0)
+	if n := len(st.Calls); n > 1 {
+		st.Calls[n-2].Data.inner += lasted
+		caller = st.Calls[n-2].Function
+	}
+	g := p.global[e.Function]
+	if g == nil {
+		g = &tally{buckets: new([64]uint64)}
+		p.global[e.Function] = g
+	}
+	g.add(lasted, self, fails, panics)
+	count(p, p.byCaller, len(p.byCaller), [2]uint32{e.Function, caller}, lasted, self, fails, panics)
+	if c.Data.object != 0 {
+		count(p, p.byObject, len(p.byObject), objectKey{e.Function, c.Data.object}, lasted, self, fails, panics)
+	}
+	if t.tallies == nil {
+		t.tallies = map[uint32]*tally{}
+	}
+	if count(p, t.tallies, p.inThread, e.Function, lasted, self, fails, panics) && p.threads[t.ID] == t {
+		p.inThread++
+	}
+	entry := t.entry(&c.Data)
+	for _, slot := range []*endedCall{t.history.add(p.options.History), p.long.add(p.options.HistoryLong)} {
+		slot.call = c.Data
+		slot.args.set(&entry)
+		slot.thread, slot.function, slot.level, slot.start, slot.endID, slot.fails = t.ID, e.Function, int(c.Depth), c.Start, t.calls, fails
+		slot.exit.set(e)
+	}
+}
+
+// count adds a call to the tally of a key. It makes one, and says so, if there may be one more than there are.
+func count[K comparable](p *pass, tallies map[K]*tally, there int, key K, lasted, self uint64, fails, panics bool) bool {
+	t := tallies[key]
+	isNew := t == nil
+	if isNew {
+		if there >= p.options.Instances {
+			p.lost.instances++
+			return false
+		}
+		t = new(tally)
+		tallies[key] = t
+	}
+	t.add(lasted, self, fails, panics)
+	return isNew
+}
+
+// fails says whether the last result is an error that is not nil.
+func (p *pass) fails(e *recording.Event) bool {
+	f := p.r.Function(e.Function)
+	n := len(f.Results)
+	return n > 0 && (f.Results[n-1].Interface || f.Results[n-1].Unless != "") && p.printer.Fails(e, f)
+}
+
+// snapshot makes the tables of what was counted.
+func (p *pass) snapshot() *Snapshot {
+	s := &Snapshot{
+		Process:   Process{p.r.Process.PID, p.r.Process.Executable, p.r.Process.Args, p.r.Process.Release, p.r.Process.Start, "RECORDED"},
+		Consumers: EveryConsumer, Timer: timerOf(p.r), Actors: []Rule{everyActor}, Objects: []Rule{everyObject},
+		Lost: []Counter{{"thread_instances_lost", p.lost.threads}, {"summary_instances_lost", p.lost.instances + p.statements.lost}, {"records_lost", p.lost.records}},
+		Limits: []Counter{{"events_calls_history_size", int64(p.options.History)}, {"events_calls_history_long_size", int64(p.options.HistoryLong)},
+			{"max_thread_instances", int64(p.options.Threads)}, {"max_summary_instances", int64(p.options.Instances)}},
+	}
+	statements := p.statements.snapshot()
+	s.Statements = func() (Statements, error) { return statements, nil }
+	var byThread, byCaller, byInstance []Summary
+	s.ByThread, s.ByCaller, s.ByInstance = func() []Summary { return byThread }, func() []Summary { return byCaller }, func() []Summary { return byInstance }
+	for i := range s.Buckets {
+		s.Buckets[i] = p.since(1 << i)
+	}
+	s.Buckets[63] = 1<<63 - 1
+	for _, f := range p.r.Functions() {
+		row := Function{f.Key, f.Probe, f.Package, f.Name, f.File, f.Line, Flags{p.global[f.Key] != nil, true}}
+		if f.Probe {
+			row.Flags = Flags{Enabled: p.fired[f.Key]}
+			s.Probes = append(s.Probes, row)
+		} else {
+			s.Functions = append(s.Functions, row)
+		}
+	}
+	current := map[uint64][]Call{}
+	for _, st := range p.stacks.Every() {
+		for i := range st.Calls { // of a very deep stack the inner ones
+			current[st.Goroutine] = append(current[st.Goroutine], p.inside(st.Data, &st.Calls[i]))
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.threads)) {
+		t := p.threads[id]
+		t.Current = current[id]
+		t.History = p.calls(&t.history)
+		s.Threads = append(s.Threads, t.Thread)
+		for _, key := range slices.Sorted(maps.Keys(t.tallies)) {
+			byThread = append(byThread, p.summary(t.tallies[key], Summary{Function: key, Thread: id}))
+		}
+	}
+	s.Long = p.calls(&p.long)
+	for _, key := range slices.Sorted(maps.Keys(p.global)) {
+		s.Global = append(s.Global, p.summary(p.global[key], Summary{Function: key}))
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(p.byCaller), func(a, b [2]uint32) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }) {
+		byCaller = append(byCaller, p.summary(p.byCaller[key], Summary{Function: key[0], Caller: key[1]}))
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(p.byObject), func(a, b objectKey) int {
+		return cmp.Or(cmp.Compare(a.function, b.function), cmp.Compare(a.object, b.object))
+	}) {
+		byInstance = append(byInstance, p.summary(p.byObject[key], Summary{Function: key.function, Object: key.object}))
+	}
+	return s
+}
+
+// Rules that choose all.
+var (
+	everyActor  = Rule{[3]string{"%", "%"}, Flags{true, true}}
+	everyObject = Rule{[3]string{"%", "%", "%"}, Flags{true, true}}
+)
+
+// since returns how long a number of ticks is.
+func (p *pass) since(ticks uint64) int64 { return Picoseconds(p.clock.Between(0, ticks)) }
+
+// at returns when ticks were.
+func (p *pass) at(ticks uint64) int64 { return Picoseconds(p.clock.Since(ticks)) }
+
+func (p *pass) summary(t *tally, s Summary) Summary {
+	s.Count, s.Timed, s.Errors, s.Panics, s.Buckets = t.count, t.count, t.errors, t.panics, t.buckets
+	s.Sum, s.Min, s.Max, s.Self = p.since(t.sum), p.since(t.least), p.since(t.most), p.since(t.self)
+	return s
+}
+
+// inside makes a row of a call under way.
+func (p *pass) inside(t *passThread, c *recording.Call[passCall]) Call {
+	entry := t.entry(&c.Data)
+	v := &Values{Object: c.Data.object, Args: p.values(&entry, p.r.Function(c.Function).Params)}
+	return Call{Thread: t.ID, ID: c.Data.id, Nesting: c.Data.nesting, Level: int(c.Depth), Function: c.Function, Timed: true, Inside: true, Start: p.at(c.Start),
+		Values: func() *Values { return v }}
+}
+
+// calls makes rows of the calls in a ring, the oldest first.
+func (p *pass) calls(r *ring) []Call {
+	var calls []Call
+	for i := range r.calls {
+		calls = append(calls, p.call(r.calls[(r.next+i)%len(r.calls)]))
+	}
+	return calls
+}
+
+func (p *pass) call(c *endedCall) Call {
+	f := p.r.Function(c.function)
+	v := outcome(p.printer, f, &c.exit.Event, c.fails)
+	v.Object, v.Args = c.call.object, p.values(&c.args.Event, f.Params)
+	return Call{Thread: c.thread, ID: c.call.id, EndID: c.endID, Nesting: c.call.nesting, Level: c.level, Function: c.function, Timed: true,
+		Start: p.at(c.start), End: p.at(c.exit.Ticks), Panicked: c.exit.Kind == recording.ExitPanic, Failed: c.fails, Values: func() *Values { return v }}
+}
+
+// outcome returns the values with which a call ended. fails: the last of them is an error that is not nil.
+func outcome(printer *recording.Printer, f *recording.Function, exit *recording.Event, fails bool) *Values {
+	v := &Values{}
+	switch exit.Kind {
+	case recording.ExitPanic:
+		v.Error = Text{string(printer.AppendPanic(nil, 0, exit)), true}
+	case recording.ExitResults:
+		if exit.Layout == 0 {
+			break
+		}
+		v.Results = Text{string(printer.Append(nil, 0, exit, f.Results)), true}
+		if !fails {
+			break
+		}
+		if list := printer.Values(exit, f.Results); len(list) > 0 {
+			v.Error = Text{list[len(list)-1].Text, true}
+		}
+	}
+	return v
+}
+
+func (p *pass) values(e *recording.Event, names []recording.Param) Text {
+	if e.Layout == 0 {
+		return Text{}
+	}
+	return Text{string(p.printer.Append(nil, 0, e, names)), true}
+}

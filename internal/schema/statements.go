@@ -1,0 +1,234 @@
+package schema
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+)
+
+// Statements are what a program said to its servers, as the probes mysql:::query-start, query-done, redis:::command-start and command-done tell. A recording has them if these were
+// armed (probe/mysql/query-*;probe/redis/command-*), and so has a running process as long as it records to rings.
+type Statements struct {
+	Current []Statement // under way, and of connections with none the last one
+	History []Statement // the last of each connection, in the order in which they ended
+	Long    []Statement // the last of all
+	Digests []StatementSummary
+	Events  []StatementSummary // by instrument
+}
+
+// A Statement is one that was sent to a server.
+type Statement struct {
+	Thread     uint64
+	ID         uint64 // the how-manyeth of the connection
+	Protocol   string // mysql, redis
+	Connection uint64
+	Text       string // as much as was recorded
+	Normal     string // without values
+	Digest     string // a number for Normal in full
+	Inside     bool   // under way
+	Start      int64
+	End        int64 // 0 while inside
+	Code       int64 // the error's, 0: none
+	Message    string
+	Rows       uint64 // that the server sent
+	Affected   uint64
+}
+
+// Instrument returns statement/sql/select and the like: the class of statement by its first word, of Redis's statement/redis/get.
+func (s *Statement) Instrument() string {
+	kind := "statement/" + s.Protocol + "/"
+	if s.Protocol == "mysql" {
+		kind = "statement/sql/"
+	}
+	word := strings.TrimLeft(cmp.Or(s.Normal, s.Text), " \t\r\n(")
+	end := strings.IndexFunc(word, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '_' })
+	if end >= 0 {
+		word = word[:end]
+	}
+	return kind + cmp.Or(strings.ToLower(word), "error")
+}
+
+func (s *Statement) failed() bool { return s.Code != 0 || s.Message != "" }
+
+// A StatementSummary is of all statements that ended and have the digest, or the instrument, in common.
+type StatementSummary struct {
+	Event    string // instrument
+	Digest   string
+	Normal   string
+	Sample   string // the text of one
+	Count    uint64
+	Sum      int64
+	Min      int64
+	Max      int64
+	Errors   uint64
+	Rows     uint64
+	Affected uint64
+	First    int64
+	Last     int64
+}
+
+func (t *StatementSummary) add(s *Statement) {
+	lasted := s.End - s.Start
+	if t.Count == 0 {
+		t.Event, t.Digest, t.Normal, t.Sample, t.Min, t.First = s.Instrument(), s.Digest, s.Normal, s.Text, lasted, s.Start
+	}
+	t.Count++
+	t.Sum += lasted
+	t.Min, t.Max = min(t.Min, lasted), max(t.Max, lasted)
+	t.Rows += s.Rows
+	t.Affected += s.Affected
+	t.Last = s.End
+	if s.failed() {
+		t.Errors++
+	}
+}
+
+// statementPass collects statements while a recording is gone through.
+type statementPass struct {
+	connections map[connectionKey]*connectionStatements
+	long        []Statement // a ring
+	next        int
+	digests     map[string]*StatementSummary
+	events      map[string]*StatementSummary
+	lost        int64
+}
+
+type connectionKey struct {
+	protocol string
+	number   uint64
+}
+
+// connectionStatements are those of a connection. Redis's may be several at once.
+type connectionStatements struct {
+	count   uint64
+	running []Statement
+	history []Statement
+}
+
+// tellsOfStatements says whether a static probe fires where a statement begins or ends.
+func tellsOfStatements(provider, name string) bool {
+	switch provider {
+	case "mysql":
+		return name == "query-start" || name == "query-done"
+	case "redis":
+		return name == "command-start" || name == "command-done"
+	}
+	return false
+}
+
+// statement takes notice of a probe that fired.
+func (p *pass) statement(e *recording.Event) {
+	f := p.r.Function(e.Function)
+	if f == nil || e.Layout == 0 {
+		return
+	}
+	protocol := f.Package
+	if !tellsOfStatements(protocol, f.Name) {
+		return
+	}
+	starts := strings.HasSuffix(f.Name, "-start")
+	args := map[string]string{}
+	for _, v := range p.printer.Values(e, f.Params) {
+		args[v.Name] = plainText(v.Text)
+	}
+	number := func(name string) uint64 { n, _ := strconv.ParseUint(args[name], 10, 64); return n }
+	key := connectionKey{protocol, number("connection")}
+	c := p.statements.connections[key]
+	if c == nil {
+		c = new(connectionStatements)
+		p.statements.connections[key] = c
+	}
+	if starts {
+		c.count++
+		c.running = append(c.running, Statement{Thread: e.Goroutine, ID: c.count, Protocol: protocol, Connection: key.number, Text: cmp.Or(args["query"], args["text"]),
+			Normal: args["command"], Inside: true, Start: p.at(e.Ticks)})
+		return
+	}
+	if len(c.running) == 0 {
+		return // it began before the recording did
+	}
+	s := c.running[0]
+	c.running = c.running[1:]
+	s.Inside, s.End = false, p.at(e.Ticks)
+	s.Normal = cmp.Or(args["normal"], s.Normal)
+	s.Digest = cmp.Or(args["digest"], s.Normal)
+	if code, err := strconv.ParseInt(args["error"], 10, 64); err == nil {
+		s.Code, s.Message = code, args["message"]
+	} else {
+		s.Message = args["error"]
+	}
+	s.Rows, s.Affected = number("rows"), number("affected")
+	p.statements.ended(c, s, p.options)
+}
+
+// ended keeps a statement that ended.
+func (p *statementPass) ended(c *connectionStatements, s Statement, options RecordingOptions) {
+	c.history = append(c.history, s)
+	if len(c.history) > options.History {
+		c.history = c.history[1:]
+	}
+	if len(p.long) < options.HistoryLong {
+		p.long = append(p.long, s)
+	} else {
+		p.long[p.next] = s
+		p.next = (p.next + 1) % len(p.long)
+	}
+	for _, by := range []struct {
+		sums map[string]*StatementSummary
+		key  string
+	}{{p.digests, s.Protocol + " " + s.Digest}, {p.events, s.Instrument()}} {
+		t := by.sums[by.key]
+		if t == nil {
+			if len(by.sums) >= options.Instances {
+				p.lost++
+				continue
+			}
+			t = new(StatementSummary)
+			by.sums[by.key] = t
+		}
+		t.add(&s)
+	}
+}
+
+// snapshot makes the tables of what was collected.
+func (p *statementPass) snapshot() Statements {
+	var s Statements
+	for _, key := range slices.SortedFunc(maps.Keys(p.connections), func(a, b connectionKey) int {
+		return cmp.Or(cmp.Compare(a.protocol, b.protocol), cmp.Compare(a.number, b.number))
+	}) {
+		c := p.connections[key]
+		s.Current = append(s.Current, c.running...)
+		if n := len(c.history); len(c.running) == 0 && n > 0 {
+			s.Current = append(s.Current, c.history[n-1])
+		}
+		s.History = append(s.History, c.history...)
+	}
+	s.Long = append(slices.Clone(p.long[p.next:]), p.long[:p.next]...)
+	for _, key := range slices.Sorted(maps.Keys(p.digests)) {
+		s.Digests = append(s.Digests, *p.digests[key])
+	}
+	for _, key := range slices.Sorted(maps.Keys(p.events)) {
+		s.Events = append(s.Events, *p.events[key])
+	}
+	return s
+}
+
+// plainText returns what a value that was printed is: strings without quotes, with "..." where they were cut.
+func plainText(printed string) string {
+	end := strings.LastIndexByte(printed, '"')
+	if len(printed) < 2 || printed[0] != '"' || end == 0 {
+		return printed
+	}
+	text, err := strconv.Unquote(printed[:end+1])
+	if err != nil {
+		return printed
+	}
+	if end+1 < len(printed) {
+		text += "..."
+	}
+	return text
+}

@@ -1,0 +1,225 @@
+package wire
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+)
+
+// prepared is a statement that the client runs several times.
+type prepared struct {
+	text    string
+	params  int
+	types   []uint16       // of the values, as they were sent last
+	long    map[int][]byte // values that are sent ahead
+	refused error          // why one of them was not taken
+}
+
+const preparedMost = 10000
+
+// prepare is COM_STMT_PREPARE. What columns there are the client is told when the statement is run.
+func (c *conn) prepare(text string) error {
+	n, err := schema.Params(text)
+	if err != nil {
+		return c.fail(err)
+	}
+	if n > math.MaxUint16 {
+		return c.fail(schema.NewError(1390, "Prepared statement contains too many placeholders"))
+	}
+	if len(c.statements) >= preparedMost {
+		return c.fail(schema.NewError(1461, "Can't create more than %d prepared statements", preparedMost))
+	}
+	if err := c.claim(len(text)); err != nil {
+		return c.fail(err)
+	}
+	c.statement++
+	c.statements[c.statement] = &prepared{text: text, params: n}
+	b := appendUint32([]byte{0}, c.statement)
+	b = appendUint16(b, 0)
+	b = appendUint16(b, uint16(n))
+	if err := c.write(append(b, 0, 0, 0)); err != nil {
+		return err
+	}
+	if n > 0 {
+		columns := make([]schema.Column, n)
+		for i := range columns {
+			columns[i].Name = "?"
+		}
+		if err := c.columns(columns); err != nil {
+			return err
+		}
+	}
+	return c.flush()
+}
+
+// execute is COM_STMT_EXECUTE.
+func (c *conn) execute(content []byte) error {
+	r := &reader{b: content}
+	st := c.statements[r.uint32()]
+	r.take(1 + 4) // no cursors; once
+	if st == nil || r.bad {
+		return c.fail(schema.NewError(1243, "Unknown prepared statement handler given to mysqld_stmt_execute"))
+	}
+	if err := st.refused; err != nil {
+		c.forgetLong(st)
+		return c.fail(err)
+	}
+	args, err := st.values(r)
+	c.forgetLong(st)
+	if err != nil {
+		return c.fail(err)
+	}
+	return c.run(st.text, args, true, 0)
+}
+
+// values reads the values of a statement's ?s.
+func (st *prepared) values(r *reader) ([]any, error) {
+	if st.params == 0 {
+		return nil, nil
+	}
+	nulls := r.take((st.params + 7) / 8)
+	if r.bad {
+		return nil, schema.NewError(1210, "Incorrect arguments to mysqld_stmt_execute")
+	}
+	if r.uint8() == 1 {
+		st.types = make([]uint16, st.params)
+		for i := range st.types {
+			st.types[i] = r.uint16()
+		}
+	}
+	if len(st.types) != st.params {
+		return nil, schema.NewError(1210, "Incorrect arguments to mysqld_stmt_execute")
+	}
+	args := make([]any, st.params)
+	for i := range args {
+		if long, ok := st.long[i]; ok {
+			args[i] = string(long)
+			continue
+		}
+		if nulls[i/8]&(1<<(i%8)) != 0 {
+			continue
+		}
+		v, err := r.value(st.types[i])
+		if err != nil {
+			return nil, err
+		}
+		args[i] = v
+	}
+	if r.bad {
+		return nil, schema.NewError(1210, "Incorrect arguments to mysqld_stmt_execute")
+	}
+	return args, nil
+}
+
+// value reads a value of a type, whose high bit says that it is unsigned.
+func (r *reader) value(t uint16) (any, error) {
+	unsigned := t&0x8000 != 0
+	switch kind := t & 0xFF; kind {
+	case 1:
+		if v := r.uint8(); unsigned {
+			return int64(v), nil
+		} else {
+			return int64(int8(v)), nil
+		}
+	case 2, 13:
+		if v := r.uint16(); unsigned {
+			return int64(v), nil
+		} else {
+			return int64(int16(v)), nil
+		}
+	case 3, 9:
+		if v := r.uint32(); unsigned {
+			return int64(v), nil
+		} else {
+			return int64(int32(v)), nil
+		}
+	case typeLongLong:
+		return int64(r.uint64()), nil
+	case 4:
+		return float64(r.float32()), nil
+	case typeDouble:
+		return r.float64(), nil
+	case 6:
+		return nil, nil
+	case 7, 10, 12: // timestamp, date, datetime
+		b := &reader{b: r.take(int(r.uint8()))}
+		if len(b.b) < 4 {
+			return "0000-00-00 00:00:00", nil
+		}
+		text := fmt.Sprintf("%04d-%02d-%02d", b.uint16(), b.uint8(), b.uint8())
+		if kind == 10 {
+			return text, nil
+		}
+		h, m, s := byte(0), byte(0), byte(0)
+		if len(b.b) >= 3 {
+			h, m, s = b.uint8(), b.uint8(), b.uint8()
+		}
+		text += fmt.Sprintf(" %02d:%02d:%02d", h, m, s)
+		if len(b.b) >= 4 {
+			text += fmt.Sprintf(".%06d", b.uint32())
+		}
+		return text, nil
+	case 0, 15, 16, 245, 246, 247, 248, 249, 250, 251, 252, typeVarString, 254:
+		return r.string(), nil
+	}
+	return nil, schema.NewError(1210, "Incorrect arguments to mysqld_stmt_execute: type %d", t&0xFF)
+}
+
+// longData is COM_STMT_SEND_LONG_DATA, which has no answer.
+func (c *conn) longData(content []byte) {
+	r := &reader{b: content}
+	st, i := c.statements[r.uint32()], int(r.uint16())
+	if st == nil || r.bad || i >= st.params || st.refused != nil {
+		return
+	}
+	if len(st.long[i])+len(r.b) > contentMost {
+		st.refused = schema.NewError(1301, "A value is larger than max_allowed_packet (%d)", contentMost)
+		return
+	}
+	if st.refused = c.claim(len(r.b)); st.refused != nil {
+		return // it has no answer: the statement is refused when it is run
+	}
+	if st.long == nil {
+		st.long = map[int][]byte{}
+	}
+	st.long[i] = append(st.long[i], r.b...)
+}
+
+// forgetLong forgets values that were sent ahead.
+func (c *conn) forgetLong(st *prepared) {
+	for _, v := range st.long {
+		c.release(int64(len(v)))
+	}
+	st.long, st.refused = nil, nil
+}
+
+// closeStatement forgets a statement.
+func (c *conn) closeStatement(id uint32) {
+	if st := c.statements[id]; st != nil {
+		c.forgetLong(st)
+		c.release(int64(len(st.text)))
+		delete(c.statements, id)
+	}
+}
+
+// closeStatements forgets all statements.
+func (c *conn) closeStatements() {
+	for id := range c.statements {
+		c.closeStatement(id)
+	}
+}
+
+// kill reads KILL [QUERY|CONNECTION] id.
+func kill(text string) (id uint32, query, ok bool) {
+	words := strings.Fields(strings.TrimRight(strings.TrimSpace(text), ";"))
+	if len(words) < 2 || !strings.EqualFold(words[0], "KILL") {
+		return 0, false, false
+	}
+	if len(words) == 3 {
+		query = strings.EqualFold(words[1], "QUERY")
+	}
+	_, err := fmt.Sscan(words[len(words)-1], &id)
+	return id, query, err == nil
+}

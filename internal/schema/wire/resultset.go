@@ -1,0 +1,176 @@
+package wire
+
+import (
+	"errors"
+	"math"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+)
+
+// Types of columns.
+const (
+	typeDouble    = 5
+	typeLongLong  = 8
+	typeVarString = 253
+)
+
+// ok answers that a command was done.
+func (c *conn) ok(r *schema.Result, status uint16) error {
+	return c.send(c.okPacket(0, r, status))
+}
+
+func (c *conn) okPacket(head byte, r *schema.Result, status uint16) []byte {
+	b := appendLength([]byte{head}, uint64(max(r.Affected, 0)))
+	b = appendLength(b, 0) // no last insert ID
+	b = appendUint16(b, statusAutocommit|status)
+	b = appendUint16(b, 0) // no warnings
+	if r.Info == "" {
+		return b
+	}
+	return appendString(b, r.Info)
+}
+
+// fail answers with an error.
+func (c *conn) fail(err error) error {
+	var known *schema.Error
+	if !errors.As(err, &known) {
+		known = schema.NewError(1105, "%v", err)
+	}
+	b := appendUint16([]byte{0xFF}, known.Number)
+	b = append(append(b, '#'), known.State...)
+	return c.send(append(b, known.Message...))
+}
+
+// refuse is fail, and ends the connection.
+func (c *conn) refuse(err error) error {
+	c.fail(err)
+	return err
+}
+
+// end says that there are no more columns, or rows.
+func (c *conn) end(status uint16) error {
+	b := appendUint16([]byte{0xFE}, 0)
+	return c.write(appendUint16(b, statusAutocommit|status))
+}
+
+// result answers with a result: how many rows were changed, or rows.
+func (c *conn) result(r *schema.Result, binaryRows bool, status uint16) error {
+	if len(r.Columns) == 0 {
+		return c.ok(r, status)
+	}
+	defer r.Close()
+	if err := c.write(appendLength(nil, uint64(len(r.Columns)))); err != nil {
+		return err
+	}
+	if err := c.columns(r.Columns); err != nil {
+		return err
+	}
+	var b []byte
+	for {
+		row, err := r.Next()
+		if err != nil {
+			return c.fail(err)
+		}
+		if row == nil {
+			break
+		}
+		if binaryRows {
+			b = appendBinary(b[:0], row, r.Columns)
+		} else {
+			b = appendText(b[:0], row)
+		}
+		if err := c.write(b); err != nil {
+			return err
+		}
+	}
+	if c.capabilities&deprecateEOF != 0 {
+		return c.send(c.okPacket(0xFE, &schema.Result{}, status))
+	}
+	if err := c.end(status); err != nil {
+		return err
+	}
+	return c.flush()
+}
+
+// columns describes columns.
+func (c *conn) columns(columns []schema.Column) error {
+	for _, column := range columns {
+		if err := c.write(c.columnPacket(column)); err != nil {
+			return err
+		}
+	}
+	if c.capabilities&deprecateEOF != 0 {
+		return nil
+	}
+	return c.end(0)
+}
+
+func (c *conn) columnPacket(column schema.Column) []byte {
+	b := appendString(nil, "def")
+	b = appendString(b, c.session.Database())
+	b = appendString(b, "") // the table, as it is called and is
+	b = appendString(b, "")
+	b = appendString(b, column.Name)
+	b = appendString(b, column.Name)
+	b = append(b, 12)
+	charset, length, kind, decimals := uint16(binaryCollation), uint32(20), byte(typeLongLong), byte(0)
+	switch column.Type {
+	case schema.String:
+		charset, length, kind = textCollation, 4096, typeVarString
+	case schema.Float:
+		length, kind, decimals = 22, typeDouble, 31
+	}
+	b = appendUint16(b, charset)
+	b = appendUint32(b, length)
+	b = append(b, kind)
+	b = appendUint16(b, 0)
+	return append(b, decimals, 0, 0)
+}
+
+func appendText(b []byte, row []any) []byte {
+	for _, v := range row {
+		if text, ok := schema.Format(v); ok {
+			b = appendString(b, text)
+		} else {
+			b = append(b, 0xFB)
+		}
+	}
+	return b
+}
+
+// appendBinary appends a row as prepared statements have it, each value as its column's type.
+func appendBinary(b []byte, row []any, columns []schema.Column) []byte {
+	b = append(b, 0)
+	nulls := len(b)
+	b = append(b, make([]byte, (len(row)+7+2)/8)...)
+	for i, v := range row {
+		if v == nil {
+			b[nulls+(i+2)/8] |= 1 << ((i + 2) % 8)
+			continue
+		}
+		switch columns[i].Type {
+		case schema.Integer:
+			n := int64(0)
+			switch v := v.(type) {
+			case int64:
+				n = v
+			case float64:
+				n = int64(v)
+			}
+			b = appendUint64(b, uint64(n))
+		case schema.Float:
+			f := 0.0
+			switch v := v.(type) {
+			case int64:
+				f = float64(v)
+			case float64:
+				f = v
+			}
+			b = appendUint64(b, math.Float64bits(f))
+		default:
+			text, _ := schema.Format(v)
+			b = appendString(b, text)
+		}
+	}
+	return b
+}

@@ -1,0 +1,158 @@
+package wire
+
+import (
+	"cmp"
+	"context"
+	"crypto/subtle"
+	"crypto/tls"
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+)
+
+// A Server serves a catalog.
+type Server struct {
+	Catalog *schema.Catalog
+	// User may log in, with Password. If User is empty anyone may.
+	User, Password string
+	// TLS, if it is not nil, is for clients that ask for it. TLSOnly refuses those that do not.
+	TLS     *tls.Config
+	TLSOnly bool
+	// Log is told of connections that end by an error. It may be nil.
+	Log func(format string, args ...any)
+
+	mu      sync.Mutex
+	conns   map[uint32]*conn
+	waiting []*conn // of those the ones that have not logged in, the oldest first
+	last    uint32
+	used    atomic.Int64  // bytes of what clients have sent, and is kept
+	patient time.Duration // before a wrong password is refused, if not refusalTime
+}
+
+// connsMost is how many clients can be logged in at once, waitingMost how many can be about to:
+// when there are more, the oldest of them is sent away. heldMost is how many bytes all of them may
+// have sent that are still needed.
+const (
+	connsMost   = 151
+	waitingMost = 64
+	heldMost    = 256 << 20
+)
+
+// refusalTime is how long it takes until a wrong password is refused.
+const refusalTime = 500 * time.Millisecond
+
+func (s *Server) refusal() time.Duration { return cmp.Or(s.patient, refusalTime) }
+
+// admit takes in a client that has logged in, and opens its session.
+func (c *conn) admit(ctx context.Context) error {
+	if c.session != nil {
+		return nil
+	}
+	s := c.server
+	s.mu.Lock()
+	full := len(s.conns)-len(s.waiting) >= connsMost
+	if i := slices.Index(s.waiting, c); i >= 0 && !full {
+		s.waiting = slices.Delete(s.waiting, i, i+1)
+	}
+	s.mu.Unlock()
+	if full {
+		return schema.NewError(1040, "Too many connections")
+	}
+	var err error
+	c.session, err = s.Catalog.Session(ctx)
+	return err
+}
+
+// Serve serves the connections of a listener until ctx ends. It closes the listener.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	var clients sync.WaitGroup
+	defer clients.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		<-ctx.Done()
+		l.Close()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, c := range s.conns {
+			c.raw.Close()
+		}
+	}()
+	for {
+		nc, err := l.Accept()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			var temporary interface{ Temporary() bool }
+			if errors.As(err, &temporary) && temporary.Temporary() {
+				time.Sleep(50 * time.Millisecond)
+				continue
+			}
+			return err
+		}
+		clients.Go(func() { s.client(ctx, nc) })
+	}
+}
+
+// client serves one connection.
+func (s *Server) client(ctx context.Context, nc net.Conn) {
+	defer nc.Close()
+	c := &conn{packets: newPackets(nc), raw: nc, server: s, statements: map[uint32]*prepared{}}
+	s.mu.Lock()
+	s.last++
+	c.id = s.last
+	if s.conns == nil {
+		s.conns = map[uint32]*conn{}
+	}
+	s.conns[c.id] = c
+	if s.waiting = append(s.waiting, c); len(s.waiting) > waitingMost {
+		oldest := s.waiting[0]
+		s.waiting = s.waiting[1:]
+		oldest.raw.Close()
+		delete(s.conns, oldest.id)
+	}
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.conns, c.id)
+		if i := slices.Index(s.waiting, c); i >= 0 {
+			s.waiting = slices.Delete(s.waiting, i, i+1)
+		}
+		s.mu.Unlock()
+		if c.session != nil {
+			c.session.Close()
+		}
+	}()
+	if err := c.serve(ctx); err != nil && ctx.Err() == nil {
+		s.log("client %d at %s: %v", c.id, nc.RemoteAddr(), err)
+	}
+}
+
+func (s *Server) log(format string, args ...any) {
+	if s.Log != nil {
+		s.Log(format, args...)
+	}
+}
+
+// password returns that of a user, and whether there is such a user.
+func (s *Server) password(user string) (string, bool) {
+	return s.Password, subtle.ConstantTimeCompare([]byte(user), []byte(s.User)) == 1
+}
+
+func (s *Server) conn(id uint32) *conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conns[id]
+}
+
+func (s *Server) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns)
+}
