@@ -9,7 +9,7 @@ import (
 )
 
 // The links into the core: nil in a program built without the wrapper. When the wrapper compiles this package it adds a file that
-// sets them (see runtime/core).
+// sets them (see internal/inject).
 var (
 	coreStart    func(dispatcher func(data any, params []any, want any) (results any, n int), run uintptr)
 	coreFind     func(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool)

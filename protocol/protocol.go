@@ -211,7 +211,7 @@ func (a *adapter) guard(c *Conn, method string, call func()) {
 	returned = true
 }
 
-// The links into the core: nil in a program built without the wrapper. When the wrapper compiles this package it adds a file that sets them (see runtime/core).
+// The links into the core: nil in a program built without the wrapper. When the wrapper compiles this package it adds a file that sets them (see internal/inject).
 var (
 	coreLoad func(name string, wants uint32, start func(core unsafe.Pointer, protocol string) any, stop func(core unsafe.Pointer, conn any),
 		event func(core unsafe.Pointer, conn any, stage, event string, args *Args) bool) (loaded string)

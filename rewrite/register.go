@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// TableVersion is the version of the layout that register writes and runtime/core reads. Both must change together; the core
+// TableVersion is the version of the layout that register writes and internal/guest reads. Both must change together; the core
 // refuses a table of another version.
 const TableVersion = 6
 
@@ -17,7 +17,7 @@ const tableEntry = "struct{mocks unsafe.Pointer; core [17]uint64}"
 
 // registerText is the file that gives a package its table of functions. It is the first that the compiler sees, and the
 // variable at its end the first whose initialiser runs, so that calls made by the package's own initialisers are traced.
-// The layout of pkg is that of ftracePkg in runtime/core/src/ftrace.go. The table itself is the core's, and only filled in, from the text, once
+// The layout of pkg is that of ftracePkg in internal/guest/call/call.go. The table itself is the core's, and only filled in, from the text, once
 // something is armed: until then it takes no memory.
 const registerText = `//line ftrace-wrap/register.go:1
 package %[2]s

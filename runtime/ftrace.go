@@ -20,7 +20,7 @@ import (
 )
 
 // The links into the core: nil in a program built without the wrapper. When the wrapper compiles this package it adds a file that
-// sets them (see runtime/core).
+// sets them (see internal/inject).
 var (
 	coreRules    func() string
 	coreSetRules func(rules string) (message string, offset, length int)

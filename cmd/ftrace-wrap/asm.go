@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
 )
 
 // assemble runs the assembler, which gets the core's function along with a file of package runtime.
 func assemble(tool string, args []string) int {
-	file, text := core.Assembly()
+	file, text := inject.Assembly()
 	i := slices.IndexFunc(args, func(arg string) bool { return filepath.Base(arg) == file && !strings.HasPrefix(arg, "-") })
 	if i < 0 || valueOf(args, "-p") != "runtime" {
 		return execTool(tool, args)
@@ -41,7 +41,7 @@ func assemble(tool string, args []string) int {
 // the settings.
 func assemblerVersion(_, line string) (string, error) {
 	h := fnv.New64a()
-	_, text := core.Assembly()
+	_, text := inject.Assembly()
 	h.Write([]byte(text))
 	return addKey(line, fmt.Sprintf("%016x", h.Sum64())), nil
 }

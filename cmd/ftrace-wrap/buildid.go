@@ -9,8 +9,8 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/selection"
-	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
 )
 
 // toolVersion answers the go command's question for a tool's version, which goes into the key of everything that the tool makes.
@@ -30,8 +30,8 @@ func toolVersion(tool string, t transform) int {
 // compilerVersion adds our own content and the build-time settings to the compiler's version, so that the build cache keeps what we make apart from plain
 // objects, and from ours of other settings. This is also where settings are checked: it runs once in each go command.
 func compilerVersion(tool, line string) (string, error) {
-	if version := releaseIn(line); !core.Supported(version) {
-		return "", fmt.Errorf("%s is not a supported Go release: %s are", version, strings.Join(core.Releases, ", "))
+	if version := releaseIn(line); !inject.Supported(version) {
+		return "", fmt.Errorf("%s is not a supported Go release: %s are", version, strings.Join(inject.Releases, ", "))
 	}
 	settings, err := readSettings(tool)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/selection"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/store"
 	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
-	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
 )
 
 // compile runs the compiler for one package, on rewritten copies of its files if the package is to be instrumented, or is one that takes
@@ -106,7 +106,7 @@ func parseCompile(tool string, args []string) (*compileStep, error) {
 // replace returns the files to compile in place of the package's, or nil if they are to stay. What the core changes in a package is changed first,
 // then what came out is instrumented; files that the core adds are not.
 func (c *compileStep) replace() ([]string, error) {
-	patched := core.Patched(c.importPath, c.std)
+	patched := inject.Patched(c.importPath, c.std)
 	selected, settings, err := c.selected()
 	if err != nil || !patched && !selected {
 		return nil, err
@@ -119,7 +119,7 @@ func (c *compileStep) replace() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var added []core.File
+	var added []inject.File
 	if patched {
 		if added, err = c.patch(out, files); err != nil {
 			return nil, err
@@ -141,27 +141,27 @@ func (c *compileStep) replace() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.hint(rewrite.Profile(core.Profile(added), users), out)
+		c.hint(rewrite.Profile(inject.Profile(added), users), out)
 	}
 	return out.files, out.err
 }
 
 // read returns the package's files.
-func (c *compileStep) read() ([]core.File, error) {
-	files := make([]core.File, len(c.files))
+func (c *compileStep) read() ([]inject.File, error) {
+	files := make([]inject.File, len(c.files))
 	for i, name := range c.files {
 		source, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		files[i] = core.File{Name: absolute(name), Source: source}
+		files[i] = inject.File{Name: absolute(name), Source: source}
 	}
 	return files, nil
 }
 
 // selected says whether the package is to be instrumented, and with which settings.
 func (c *compileStep) selected() (bool, *settings, error) {
-	if core.Own(c.importPath) || core.Refused(c.importPath) != "" || strings.ContainsAny(c.files[0], "\r\n") { // no //line directive can name such a file
+	if inject.Own(c.importPath) || inject.Refused(c.importPath) != "" || strings.ContainsAny(c.files[0], "\r\n") { // no //line directive can name such a file
 		return false, nil, nil
 	}
 	s, err := readSettings(c.tool)
@@ -212,13 +212,13 @@ func (c *compileStep) lineDir(work string) string {
 }
 
 // patch changes the package's files as the core needs them, and returns what it adds.
-func (c *compileStep) patch(out *output, files []core.File) ([]core.File, error) {
+func (c *compileStep) patch(out *output, files []inject.File) ([]inject.File, error) {
 	version, err := os.ReadFile(filepath.Join(goroot(c.tool), "VERSION"))
 	if err != nil {
 		return nil, err
 	}
 	release, _, _ := strings.Cut(string(version), "\n")
-	changed, added, err := core.Patch(c.importPath, release, os.Getenv("GOOS"), os.Getenv("GOARCH"), files)
+	changed, added, err := inject.Patch(c.importPath, release, os.Getenv("GOOS"), os.Getenv("GOARCH"), files)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func (c *compileStep) patch(out *output, files []core.File) ([]core.File, error)
 }
 
 // rewrite instruments the package, and says whether it has hooks then.
-func (c *compileStep) rewrite(out *output, sources []core.File, s *settings) (bool, error) {
+func (c *compileStep) rewrite(out *output, sources []inject.File, s *settings) (bool, error) {
 	var files []rewrite.File
 	var at []int // place of each in c.files
 	for i, f := range sources {
@@ -238,14 +238,14 @@ func (c *compileStep) rewrite(out *output, sources []core.File, s *settings) (bo
 		case "_cgo_gotypes.go", "_cgo_import.go":
 			continue
 		}
-		files = append(files, rewrite.File(f))
+		files = append(files, rewrite.File{Name: f.Name, Source: f.Source})
 		at = append(at, i)
 	}
 	users, err := c.readProfile()
 	if err != nil {
 		return false, err
 	}
-	opt := rewrite.Options{Profile: users, ImportPath: c.importPath, Symbol: c.symbol, KeepInlinable: s.keep, Shown: c.shown, Unhooked: core.Unhooked(c.importPath)}
+	opt := rewrite.Options{Profile: users, ImportPath: c.importPath, Symbol: c.symbol, KeepInlinable: s.keep, Shown: c.shown, Unhooked: inject.Unhooked(c.importPath)}
 	result, err := rewrite.Package(opt, files)
 	if err != nil || result.Register == nil {
 		return false, err

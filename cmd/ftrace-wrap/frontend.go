@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
 )
 
 // The front end of go commands: it saves the user the -toolexec flag, and for run and test the environment variable too.
@@ -85,7 +85,7 @@ func announceFirst() {
 		return
 	}
 	objects, err := openStore()
-	if err == nil && objects != nil && objects.First(core.Hash()) {
+	if err == nil && objects != nil && objects.First(inject.Hash()) {
 		fmt.Fprintln(stderr, "ftrace-wrap: the first build compiles the standard library with the tracer in it; this happens once")
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/version"
-	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
 )
 
 const usage = `ftrace-wrap makes Go programs that can show every function call they make.
@@ -204,6 +204,6 @@ func wantsHelp(args []string) bool {
 // versionCommand is "ftrace-wrap version".
 func versionCommand([]string) int {
 	fmt.Fprint(stdout, version.String("ftrace-wrap"))
-	fmt.Fprintf(stdout, "instruments programs of %s\n", strings.Join(core.Releases, ", "))
+	fmt.Fprintf(stdout, "instruments programs of %s\n", strings.Join(inject.Releases, ", "))
 	return 0
 }

@@ -12,9 +12,9 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/selection"
 	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
-	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
 )
 
 // The list and show commands rewrite packages as the compile step does, but load them from patterns instead of a compiler's arguments.
@@ -159,7 +159,7 @@ func (l *loader) rewrite(p *packages.Package) (*loadedPackage, error) {
 	one.selected = l.settings.selection.Contains(selection.Package{ImportPath: p.ID, Dir: dir, Std: std})
 	var err error
 	one.result, err = rewrite.Package(rewrite.Options{
-		ImportPath: p.PkgPath, Symbol: one.symbol, KeepInlinable: l.settings.keep, Unhooked: core.Unhooked(p.PkgPath),
+		ImportPath: p.PkgPath, Symbol: one.symbol, KeepInlinable: l.settings.keep, Unhooked: inject.Unhooked(p.PkgPath),
 	}, one.files)
 	return one, err
 }
@@ -180,10 +180,10 @@ func (l *loader) refusal(importPath string, std bool) string {
 	switch {
 	case std && l.belowCore[importPath]:
 		return "package runtime depends on it"
-	case core.Own(importPath):
+	case inject.Own(importPath):
 		return "it takes in a part of the tracer"
 	}
-	return core.Refused(importPath)
+	return inject.Refused(importPath)
 }
 
 func isWithin(path, dir string) bool {

@@ -10,7 +10,7 @@ import (
 )
 
 // rules are FTRACE's, laid on a recording after the fact: they choose among the calls that were recorded what a program that ran with them would have shown.
-// What runtime/core/src/ftrace_config.go does to calls as they happen is done to recorded ones here.
+// What internal/guest/arm/config.go does to calls as they happen is done to recorded ones here.
 type rules struct {
 	clauses []rule.Clause
 	in      []uint32 // by clause: the mark that must be set around a call; 0 if the clause does not ask for one

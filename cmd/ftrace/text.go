@@ -7,7 +7,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
-// text writes the tree of calls as a program under FTRACE does: what runtime/core/src/ftrace_text.go says of lines that are held back, folded and so on
+// text writes the tree of calls as a program under FTRACE does: what internal/guest/text/text.go says of lines that are held back, folded and so on
 // goes for this too.
 type text struct {
 	r       *recording.Recording
@@ -82,7 +82,7 @@ func (t *text) function(key uint32) *functionText {
 
 const spaces = "                                                                "
 
-// indentMost is how many levels lines are indented, as in ftrace_text.go: of calls that are millions deep the lines would be all spaces.
+// indentMost is how many levels lines are indented, as in internal/guest/text/text.go: of calls that are millions deep the lines would be all spaces.
 const indentMost = 1000
 
 // prefix begins a line of a goroutine at the given depth.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Source is the text of this package, which runtime/core makes part of instrumented programs.
+// Source is the text of this package, which package inject makes part of instrumented programs.
 //
 //go:embed escape.go
 var Source []byte

@@ -2,7 +2,7 @@ package live
 
 import "unsafe"
 
-// The memory file as the core writes it: runtime/core/src/ftrace_memory.go, ftrace_consumers.go, ftrace_tallies.go, ftrace_record.go and ftrace_mem.go have the same declarations. The reader runs on the same
+// The memory file as the core writes it: internal/guest/share/memory.go, internal/guest/keep/consumers.go, internal/guest/keep/tallies.go, internal/guest/record/record.go and internal/guest/os/mem.go have the same declarations. The reader runs on the same
 // machine, so the layout is the compiler's.
 
 const (

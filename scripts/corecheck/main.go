@@ -26,7 +26,7 @@ import (
 	"os/signal"
 	"strings"
 
-	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
 )
 
 // staticcheckVersion is the one that .ci/run checks the rest with.
@@ -70,7 +70,7 @@ func run(ctx context.Context, toolchains, targets, packages []string, vetOnly bo
 	if len(targets) == 0 {
 		targets = allTargets
 	}
-	std, others := core.Packages()
+	std, others := inject.Packages()
 	if len(packages) == 0 {
 		packages = append(std, others...)
 	}

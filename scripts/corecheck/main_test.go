@@ -8,16 +8,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
-	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
 )
 
 // What is planted in package runtime is found, and nothing else.
 func TestPlanted(t *testing.T) {
-	planted := func(text string) core.File {
-		return core.File{Name: "ftrace_planted.go", Source: []byte("package runtime\n\n" + text + "\n")}
+	planted := func(text string) inject.File {
+		return inject.File{Name: "ftrace_planted.go", Source: []byte("package runtime\n\n" + text + "\n")}
 	}
-	assembly := core.File{Name: "ftrace_planted.s", Source: []byte(`#include "textflag.h"
+	assembly := inject.File{Name: "ftrace_planted.s", Source: []byte(`#include "textflag.h"
 
 TEXT ·ftracePlanted2(SB), NOSPLIT, $0-16
 	MOVL v+0(FP), AX
@@ -26,11 +26,11 @@ TEXT ·ftracePlanted2(SB), NOSPLIT, $0-16
 	for _, test := range []struct {
 		name   string
 		static bool
-		files  []core.File
+		files  []inject.File
 		want   []string // beginnings
 	}{
-		{"type error", false, []core.File{planted(`func ftracePlanted() int { return "" }`)}, []string{"runtime/ftrace_planted.go:3: cannot use"}},
-		{"findings", true, []core.File{planted("func ftracePlanted(v int) int { for { v++ }; return v }\n\nfunc ftracePlanted2(v int) uint64"), assembly},
+		{"type error", false, []inject.File{planted(`func ftracePlanted() int { return "" }`)}, []string{"runtime/ftrace_planted.go:3: cannot use"}},
+		{"findings", true, []inject.File{planted("func ftracePlanted(v int) int { for { v++ }; return v }\n\nfunc ftracePlanted2(v int) uint64"), assembly},
 			[]string{
 				"runtime/ftrace_planted.go:3: func ftracePlanted is unused (U1000)", "runtime/ftrace_planted.go:3: unreachable code",
 				"runtime/ftrace_planted.s:4: [amd64] ftracePlanted2: invalid MOVL",
@@ -38,12 +38,12 @@ TEXT ·ftracePlanted2(SB), NOSPLIT, $0-16
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			testenv.NeedAll(t) // it downloads modules, and staticcheck
-			_, others := core.Packages()
+			_, others := inject.Packages()
 			w, err := newWorkspace(t.Context(), t.TempDir(), others)
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.planted = map[string][]core.File{"runtime": test.files}
+			w.planted = map[string][]inject.File{"runtime": test.files}
 			var all findings
 			if err := w.check(t.Context(), "local", "linux/amd64", []string{"runtime"}, test.static, &all); err != nil {
 				t.Fatal(err)
@@ -67,7 +67,7 @@ TEXT ·ftracePlanted2(SB), NOSPLIT, $0-16
 func TestFindings(t *testing.T) {
 	files := map[string]ours{
 		"/m/goroot/src/runtime/proc.go":     oursIn([]byte("a\nb\nc\n"), []byte("a\nbx\nc\n")),
-		"/m/goroot/src/runtime/ftrace_a.go": {all: true, name: "runtime/core/src/ftrace_a.go"},
+		"/m/goroot/src/runtime/ftrace_a.go": {all: true, name: "internal/guest/call/a.go"},
 	}
 	output := strings.Join([]string{
 		"# runtime",
@@ -81,8 +81,8 @@ func TestFindings(t *testing.T) {
 	var all findings
 	all.run("go1.26 linux/amd64", "/m/module", files).add(output, nil)
 	want := []string{
+		"internal/guest/call/a.go:9: ours [go1.26 linux/amd64]",
 		"panic: something [go1.26 linux/amd64]",
-		"runtime/core/src/ftrace_a.go:9: ours [go1.26 linux/amd64]",
 		"runtime/other.go:7: undefined: x [go1.26 linux/amd64]",
 		"runtime/proc.go:2: ours [go1.26 linux/amd64]",
 	}

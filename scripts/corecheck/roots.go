@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
 )
 
 // rootsFile is added to each package, for staticcheck.
@@ -24,7 +24,7 @@ var (
 // roots returns a file that uses what is used in ways that staticcheck does not see: names of the
 // added files that other packages link to, and those in the text that the core puts into Go's
 // functions, of which package runtime has many that only its assembly code calls.
-func roots(pkg string, added []core.File, spliced string) (core.File, error) {
+func roots(pkg string, added []inject.File, spliced string) (inject.File, error) {
 	linked, pulled := map[string]bool{}, map[string]bool{}
 	for _, f := range added {
 		for _, m := range linkname.FindAllSubmatch(f.Source, -1) {
@@ -44,7 +44,7 @@ func roots(pkg string, added []core.File, spliced string) (core.File, error) {
 		}
 		tree, err := parser.ParseFile(fset, f.Name, f.Source, parser.SkipObjectResolution)
 		if err != nil {
-			return core.File{}, err
+			return inject.File{}, err
 		}
 		for _, decl := range tree.Decls {
 			switch decl := decl.(type) {
@@ -72,5 +72,5 @@ func roots(pkg string, added []core.File, spliced string) (core.File, error) {
 		}
 	}
 	slices.Sort(uses)
-	return core.File{Name: rootsFile, Source: fmt.Appendf(nil, "package %s\n\n%s\n", pkg, strings.Join(uses, "\n"))}, nil
+	return inject.File{Name: rootsFile, Source: fmt.Appendf(nil, "package %s\n\n%s\n", pkg, strings.Join(uses, "\n"))}, nil
 }

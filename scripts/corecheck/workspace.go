@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ftrace-wrap/ftrace-wrap/runtime/core"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
 )
 
 // A workspace is a folder with a module that imports all packages outside the standard library that
@@ -24,9 +23,9 @@ type workspace struct {
 	dir       string
 	root      string // of the repository
 	module    string
-	originals map[string][]byte      // of files that are changed
-	added     map[string]bool        // files
-	planted   map[string][]core.File // more files for packages, of a test
+	originals map[string][]byte        // of files that are changed
+	added     map[string]bool          // files
+	planted   map[string][]inject.File // more files for packages, of a test
 }
 
 // newWorkspace makes the module, and vendors what it imports. The versions of the libraries are
@@ -91,7 +90,7 @@ func (w *workspace) check(ctx context.Context, toolchain, target string, package
 		return fmt.Errorf("want GOOS/GOARCH, such as linux/amd64")
 	}
 	copied := filepath.Join(w.dir, strings.Join([]string{release, goos, goarch}, "-"))
-	std, _ := core.Packages()
+	std, _ := inject.Packages()
 	if err := linkTree(goroot, copied, std); err != nil {
 		return err
 	}
@@ -123,7 +122,7 @@ func (w *workspace) check(ctx context.Context, toolchain, target string, package
 // patch writes what the core makes of all packages to their folders, and returns the files and lines
 // that are ours.
 func (w *workspace) patch(ctx context.Context, env []string, release, goos, goarch string) (map[string]ours, error) {
-	std, others := core.Packages()
+	std, others := inject.Packages()
 	args := append([]string{"list", "-json=ImportPath,Dir,Name,Standard,GoFiles,SFiles"}, append(std, others...)...)
 	listed, err := output(ctx, w.module, env, "go", args...)
 	if err != nil {
@@ -145,7 +144,7 @@ func (w *workspace) patch(ctx context.Context, env []string, release, goos, goar
 
 // patchPackage writes what the core makes of one package.
 func (w *workspace) patchPackage(p checkedPackage, release, goos, goarch string, changed map[string]ours) error {
-	var files []core.File
+	var files []inject.File
 	for _, name := range p.GoFiles {
 		name = filepath.Join(p.Dir, name)
 		if w.added[name] {
@@ -158,9 +157,9 @@ func (w *workspace) patchPackage(p checkedPackage, release, goos, goarch string,
 				return err
 			}
 		}
-		files = append(files, core.File{Name: name, Source: source})
+		files = append(files, inject.File{Name: name, Source: source})
 	}
-	texts, added, err := core.Patch(p.ImportPath, release, goos, goarch, files)
+	texts, added, err := inject.Patch(p.ImportPath, release, goos, goarch, files)
 	if err != nil {
 		return err
 	}
@@ -178,7 +177,7 @@ func (w *workspace) patchPackage(p checkedPackage, release, goos, goarch string,
 			return err
 		}
 	}
-	if assembly, text := core.Assembly(); p.ImportPath == "runtime" && slices.Contains(p.SFiles, assembly) {
+	if assembly, text := inject.Assembly(); p.ImportPath == "runtime" && slices.Contains(p.SFiles, assembly) {
 		name := filepath.Join(p.Dir, assembly)
 		original, err := os.ReadFile(name)
 		if err != nil {
@@ -198,7 +197,7 @@ func (w *workspace) patchPackage(p checkedPackage, release, goos, goarch string,
 	for _, f := range append(added, used) {
 		name := filepath.Join(p.Dir, f.Name)
 		w.added[name] = true
-		changed[name] = ours{all: true, name: w.sourceOf(p, f)}
+		changed[name] = ours{all: true, name: sourceOf(p, f)}
 		if err := replaceFile(name, f.Source); err != nil {
 			return err
 		}
@@ -206,29 +205,12 @@ func (w *workspace) patchPackage(p checkedPackage, release, goos, goarch string,
 	return nil
 }
 
-// sourceOf returns the path of the core's file that f was made of, or f's own.
-func (w *workspace) sourceOf(p checkedPackage, f core.File) string {
-	found := p.ImportPath + "/" + f.Name
-	lines := bytes.SplitAfter(f.Source, []byte("\n"))
-	fs.WalkDir(os.DirFS(w.root), "runtime/core/src", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.Name() != f.Name {
-			return nil
-		}
-		// The package clause, or an import, may differ.
-		source, _ := os.ReadFile(filepath.Join(w.root, path))
-		original := bytes.SplitAfter(source, []byte("\n"))
-		differing := 0
-		for i := range min(len(lines), len(original)) {
-			if !bytes.Equal(lines[i], original[i]) {
-				differing++
-			}
-		}
-		if len(lines) == len(original) && differing <= 2 {
-			found = path
-		}
-		return nil
-	})
-	return found
+// sourceOf returns the path of the guest's file that f was made of, or f's own.
+func sourceOf(p checkedPackage, f inject.File) string {
+	if f.Origin != "" {
+		return f.Origin
+	}
+	return p.ImportPath + "/" + f.Name
 }
 
 // staticcheck returns the path of the tool, built for the toolchain: one that a release compiled

@@ -1,0 +1,548 @@
+//go:build ftrace_core
+
+// The files ftrace*.go are added to package runtime by ftrace-wrap. They are the core of the tracer: instrumented packages
+// call ftrace_register once, and at the entry and the exits of each armed function ftrace_e0 to ftrace_en and ftrace_x0 to ftrace_xn, or, if it has
+// deferred calls, ftrace_enter and ftrace_exit.
+//
+// They live in package runtime because everything they need is here: the goroutine (getg, no parsing of goroutine ids), the
+// types of all values (internal/abi), the panics under way, and because this package is initialised before any other, so
+// that package-level initialisers are traced too.
+//
+// The rules of this package hold: no implicit heap allocation, no locks but the runtime's. The tracer's own memory is off the
+// heap (os/mem.go), so tracing does not show in the program's allocation counts. Nothing here may be called on
+// a system stack or with runtime locks held, which ftraceMayTrace checks; events there are not seen.
+
+package runtime
+
+import (
+	"internal/bytealg"
+	"internal/goarch"
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+// ftraceTableVersion is rewrite.TableVersion: the version of ftraceFunc and ftracePkg.
+const ftraceTableVersion = 6
+
+// ftraceFunc is one entry of a package's table of functions, which the rewriter leaves room for (rewrite.tableEntry).
+type ftraceFunc struct {
+	mocks unsafe.Pointer // *ftraceMocks, its replacements, or nil; atomic
+	hook  *eface         // what the function looks at when it is entered: nil, or this entry: call the core
+
+	// What a call looks at that takes the short way.
+	count        uintptr        // calls while armed; atomic
+	plain        unsafe.Pointer // *ftrace_rule_Clause by which its calls take it, or nil, see call/plain.go; atomic
+	key          uint32         // its number, from 1 on
+	flags        uint32
+	entryLayouts ftraceKnownLayouts // see record/capture.go
+	exitLayouts  ftraceKnownLayouts
+
+	line   uint32
+	file   uint32 // index into the package's files
+	name   string // without the package: "F", "(*T).M", "F.func1"
+	params string // names of parameters and results, see rewrite.signature.names, and the type
+
+	pkg        *ftracePkg
+	laid       unsafe.Pointer // *ftraceLaid: what the rules say of it, nil until there are any; atomic
+	window     int64          // start of the rate limit's current window, in ns; atomic
+	inWindow   uint32         // calls printed in it; atomic
+	suppressed uint32         // calls not printed since the last one that was; atomic
+	said       uint32         // it was said that its calls are no longer printed; atomic
+}
+
+// The flags of a function. The lowest bits are flags of its calls' frames, if they take the short way: ftraceAtReturns, and ftraceNotTimed if its calls are not timed.
+const (
+	ftraceMayFail    = (ftraceFrameFlags + 1) << iota // its last result is an error
+	ftraceReceives                                    // its first parameter is a receiver that is a pointer
+	ftraceSwitchedOn                                  // whatever the rules say
+	ftraceSwitchedOff
+	ftraceAskedUntimed  // by the rules, or switched
+	ftraceMaskedOff     // setup_objects keeps it off, see arm/setup.go
+	ftraceMaskedUntimed // and untimed
+	ftraceIsProbe       // it is none: see probe/probes.go
+	ftraceHasSecrets    // some of its names may be secret: see value/redact.go
+)
+
+const ftraceTableEntry = goarch.PtrSize + 17*8
+
+var _ [ftraceTableEntry - unsafe.Sizeof(ftraceFunc{})]byte // it fits
+
+// ftracePkg is one instrumented package, written by the rewriter.
+type ftracePkg struct {
+	version uintptr
+	path    string // import path
+	symbol  string // what precedes the function's name in symbols: the import path, or "main"
+	files   []string
+	funcs   string // a line each: line, file, name, params
+	nfuncs  uintptr
+	hooks   unsafe.Pointer // nfuncs hooks
+	table   unsafe.Pointer // room for nfuncs ftraceFunc, all zero until read is called
+	next    *ftracePkg
+	before  uint32 // functions registered before its own
+	defined bool   // its functions are in the recording's tables
+}
+
+func (p *ftracePkg) fn(i uintptr) *ftraceFunc {
+	return (*ftraceFunc)(add(p.table, i*ftraceTableEntry))
+}
+
+// read fills in the table, once, from the text of the functions.
+func (p *ftracePkg) read() {
+	if p.fn(0).pkg != nil {
+		return
+	}
+	text := p.funcs
+	word := func(end byte) string {
+		i := bytealg.IndexByteString(text, end)
+		word := text[:i]
+		text = text[i+1:]
+		return word
+	}
+	number := func() (n uint32) {
+		for _, c := range word(' ') {
+			n = n*10 + uint32(c-'0')
+		}
+		return n
+	}
+	for i := range p.nfuncs {
+		f := p.fn(i)
+		f.hook = (*eface)(add(p.hooks, i*unsafe.Sizeof(eface{})))
+		f.line, f.file, f.name, f.params = number(), number(), word(' '), word('\n')
+		f.pkg = p
+		f.key = p.before + uint32(i) + 1
+		f.flags |= ftraceAtReturns
+		if f.lastResult() == "error" {
+			f.flags |= ftraceMayFail
+		}
+		if typ, method := f.object(); typ != "" && f.name[0] == '(' && bytealg.IndexByteString(method, '.') < 0 {
+			f.flags |= ftraceReceives
+		}
+	}
+}
+
+// ftraceFrame is one call of an armed function that is under way. Readers know the first fields byte for byte.
+type ftraceFrame struct {
+	_      sys.NotInHeap
+	place  ftracePlace // of its entry, with the ticks; 0 if nothing was noted of it
+	key    uint32
+	flags  uint32
+	event  uint64  // the how-manyeth noted call on its goroutine it is, from 1
+	count  uintptr // the how-manyeth call of the function it is
+	object uint64  // the receiver's address if it is a pointer
+	cut    uint32  // how many cuts there were when it began, see call/cut.go
+	mask   uint32  // marks of this call and of those around it
+
+	fn     ftraceFuncPtr
+	clause ftraceClausePtr // by which it is shown; 0 if it is not shown
+	sp     uintptr         // of the function's frame, as a distance from the stack's top, which a stack copy keeps
+	within uint64          // ticks of the calls within it that have ended
+	start  int64           // nanotime, if something needs it
+	shown  int32           // shown calls around it
+	held   int32           // 1 + where its entry line begins in the goroutine's held text, 0 if it is not held
+	heldAt int32           // where the part behind the brace begins
+	note   int32           // 1 + where its notes begin in the goroutine's notes, 0 if it has none
+}
+
+// ftraceFuncPtr and ftraceClausePtr are pointers that the garbage collector need not see, as guintptr is: what they point to stays. So they are stored without a write barrier in memory that is not its own, where it
+// has no business, and where GOEXPERIMENT=cgocheck2 allows no pointers to what is.
+type (
+	ftraceFuncPtr   uintptr
+	ftraceClausePtr uintptr
+)
+
+//go:nosplit
+func (p ftraceFuncPtr) ptr() *ftraceFunc { return (*ftraceFunc)(unsafe.Pointer(p)) }
+
+//go:nosplit
+func (p ftraceClausePtr) ptr() *ftrace_rule_Clause { return (*ftrace_rule_Clause)(unsafe.Pointer(p)) }
+
+const (
+	ftraceAtReturns  = 1 << iota // the function is traced at its returns: its exit is not seen if it panics
+	ftraceRecovered              // the function recovered a panic, whose value is in g.ftraceRecovered
+	ftracePanicked               // the call ended by that panic, which was recovered further up
+	ftraceHeldLost               // its entry line is still to be shown, but did not fit into the held text
+	ftraceReplaced               // a replacement was called in its place
+	ftracePrinted                // its entry line was printed
+	ftraceNotTimed               // it was not when it began
+	ftraceHasText                // start, held or note may be set, see ftraceG.pop
+	ftraceFrameFlags = 1<<iota - 1
+)
+
+// ftrace_enter is called at the entry of an armed function, with its hook and its parameters. It returns what ftrace_exit is to be
+// given: 0 if the exit is of no interest, a negative number if the function is not to run.
+//
+//go:linkname ftrace_enter
+func ftrace_enter(hook any, args ...any) int {
+	return ftraceEnter(hook, getg().stack.hi-sys.GetCallerSP(), args)
+}
+
+func ftraceEnter(hook any, offset uintptr, args []any) int {
+	token := ftraceAtEntry(ftraceHooked(&hook), offset, unsafe.SliceData(args), len(args), nil)
+	if token > 0 {
+		getg().ftrace.frame(int32(token) - 1).flags &^= ftraceAtReturns
+	}
+	return token
+}
+
+// ftraceEntered is ftraceAtEntry for calls of all kinds. It returns a token for ftrace_exit if the call is to be noted: the number of its frame, from 1 on; 0 if it is not; a negative number if a replacement
+// was called, or, if the function has deferred calls, is to be.
+func ftraceEntered(f *ftraceFunc, offset uintptr, first *any, n int, result *any) (token int) {
+	params := unsafe.Slice(first, n)
+	if result == nil {
+		if f.replaced() {
+			return ftraceEnterReplace(f, offset, params)
+		}
+		return ftraceBegin(f, offset, params, 0)
+	}
+	if f.loadLaid() != nil {
+		token = ftraceBegin(f, offset, params, ftraceAtReturns)
+	} else if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.quick.call(params, *result) {
+		return -1
+	}
+	if f.replaced() && ftraceReplaceCall(f, offset, params, *result) {
+		return -1
+	}
+	return token
+}
+
+// ftraceBegin notes and shows that a call of f begins, in the stack frame at offset below the stack's top.
+func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
+	gp := getg()
+	if !ftraceMayTrace(gp) {
+		return 0
+	}
+	t := gp.ftrace
+	if t == nil || t.labels != uintptr(gp.labels) {
+		t = ftraceJudge(gp)
+	}
+	if t != nil && (t.busy != 0 || t.muted) {
+		return 0
+	}
+	count := atomic.Xadduintptr(&f.count, 1)
+	laid := f.loadLaid()
+	if laid == nil {
+		return 0 // it is replaced
+	}
+	if t != nil && t.depth > 0 && !t.settled(gp, offset) {
+		t.verify(gp, f, offset)
+		t.sweep(gp, offset)
+	}
+	if count > laid.until {
+		return 0
+	}
+	if t == nil {
+		if t = ftraceNewG(); t == nil {
+			return 0
+		}
+		t.goroutine, t.start, t.labels = gp.goid, uint64(gp.startpc), uintptr(gp.labels)
+		gp.ftrace = t
+	}
+	if t.config != laid.config.number {
+		t.remark(laid.config)
+	}
+	laid.trigger()
+	mask := t.mask | laid.marks
+	clause := laid.shows(f, mask, t.shown, count)
+	if clause == nil && laid.marks == 0 {
+		return 0 // nothing below or behind it needs to know of this call
+	}
+	frame := t.push()
+	if frame == nil {
+		atomic.Xadd(&ftraceLost, 1)
+		return 0
+	}
+	frame.fn, frame.key, frame.flags = ftraceFuncPtr(unsafe.Pointer(f)), f.key, flags
+	frame.sp, frame.count, frame.mask, frame.shown = offset, count, mask, t.shown
+	t.mask = mask
+	if clause != nil {
+		frame.clause = ftraceClausePtr(unsafe.Pointer(clause))
+		t.shown++
+		t.busy++
+		if f.flags&ftraceHasSecrets != 0 {
+			ftraceBeginHiding(gp, t, frame, args)
+		} else {
+			ftraceObserveEntry(gp, t, frame, args)
+			if ftraceOut.on {
+				ftraceEntry(gp, t, frame, args)
+			}
+		}
+		t.busy--
+	}
+	return int(t.depth)
+}
+
+// ftrace_exit is called when a function leaves for which ftrace_enter returned token: it returns, panics or ends its
+// goroutine. results are pointers to its results.
+//
+//go:linkname ftrace_exit
+func ftrace_exit(token int, results ...any) {
+	if token < 0 {
+		ftraceExitReplace(results)
+		token = -token - 1
+	}
+	if token == 0 {
+		return
+	}
+	gp := getg()
+	t := gp.ftrace
+	if t == nil || token > int(t.depth) {
+		return
+	}
+	if token == int(t.depth) {
+		top := t.top.below()
+		ftraceAtExit(top.fn.ptr(), top.sp, 0, unsafe.SliceData(results), len(results))
+		return
+	}
+	t.exit(gp, int32(token), results)
+}
+
+// exit takes the frame with that number off, and those above.
+func (t *ftraceG) exit(gp *g, token int32, results []any) {
+	if t.busy != 0 || !ftraceMayTrace(gp) {
+		return
+	}
+	frame := t.frame(token - 1)
+	p := ftracePanic(gp, frame.sp)
+	for t.depth > token {
+		t.end(gp, nil, p)
+	}
+	t.end(gp, results, p)
+}
+
+// ftraceLeft is ftraceAtExit for calls of all kinds. A call's frame is not there if it is of no interest, or was not when the function was entered.
+func ftraceLeft(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) {
+	gp := getg()
+	t := gp.ftrace
+	if how == 0 {
+		t.exit(gp, t.depth, unsafe.Slice(first, n)) // it is the topmost
+		return
+	}
+	if t == nil || t.depth == 0 || t.frame(t.depth-1).sp < offset || t.busy != 0 || !ftraceMayTrace(gp) {
+		return
+	}
+	if top := t.frame(t.depth - 1); top.fn == ftraceFuncPtr(unsafe.Pointer(f)) && top.sp == offset && t.settled(gp, offset) || t.settle(gp, f, offset) != nil {
+		t.end(gp, unsafe.Slice(first, n), nil)
+	}
+}
+
+// settled says whether the topmost frame is that of a call under way, as nearly always; offset is where the call stands that is certainly alive.
+func (t *ftraceG) settled(gp *g, offset uintptr) bool {
+	top := t.frame(t.depth - 1)
+	return gp._panic == nil && top.sp <= offset && !t.unwound && atomic.Load8(&t.doubtful) == 0
+}
+
+// settle takes off what is above the frame of the call of f at offset, and returns that, or nil if there is none.
+func (t *ftraceG) settle(gp *g, f *ftraceFunc, offset uintptr) *ftraceFrame {
+	t.sweep(gp, offset)
+	for i := t.depth - 1; i >= 0; i-- {
+		frame := t.frame(i)
+		if frame.sp != offset {
+			return nil
+		}
+		if frame.fn == ftraceFuncPtr(unsafe.Pointer(f)) {
+			for t.depth > i+1 {
+				t.end(gp, nil, nil)
+			}
+			return frame
+		}
+	}
+	return nil
+}
+
+// end takes the topmost frame off, whose call ended: by p, or by the panic that was recovered (ftracePanicked), or with results.
+func (t *ftraceG) end(gp *g, results []any, p *_panic) {
+	frame := t.frame(t.depth - 1)
+	if frame.clause != 0 {
+		t.busy++
+		if len(results) > 0 && frame.fn.ptr().flags&ftraceHasSecrets != 0 {
+			t.endHiding(gp, frame, results, p)
+		} else {
+			ftraceObserveExit(gp, t, frame, results, p)
+			if ftraceOut.on {
+				ftraceLeave(gp, t, frame, results, p)
+			}
+		}
+		t.busy--
+	}
+	if frame.flags&ftraceRecovered != 0 {
+		gp.ftraceRecovered = nil
+	}
+	t.pop(frame)
+}
+
+// sweep takes off the frames of calls that ended without their hook's knowledge: hooks at returns see no panic. offset is where the call
+// stands that is certainly alive.
+func (t *ftraceG) sweep(gp *g, offset uintptr) {
+	t.verify(gp, nil, offset)
+	for t.depth > 0 {
+		frame := t.frame(t.depth - 1)
+		p := ftraceUnwound(gp, frame)
+		if p == nil && frame.sp <= offset && frame.flags&ftracePanicked == 0 {
+			break
+		}
+		t.end(gp, nil, p)
+	}
+	t.unwound = false
+}
+
+// ftraceUnwound returns the panic that has already passed the frame, which lies between the call that panicked and the one
+// whose deferred calls are running.
+func ftraceUnwound(gp *g, frame *ftraceFrame) *_panic {
+	for p := gp._panic; p != nil; p = p.link {
+		at, start := gp.stack.hi-uintptr(p.sp), gp.stack.hi-uintptr(p.startSP)
+		if !p.deferreturn && p.sp != nil && frame.sp < start && (frame.sp > at || frame.sp == at && frame.flags&ftraceAtReturns != 0) {
+			return p
+		}
+	}
+	return nil
+}
+
+// What makes the frames of a goroutine doubtful.
+const (
+	ftraceHooksChanged = 1 << iota // some may be of calls that ended while the function's hook was off; others set it
+	ftraceHookOff                  // of a call that is under way the hook is off, so that its end will not be seen
+)
+
+// verify takes off the frames of calls whose end was not seen, or will not be, because their functions' hooks were turned off; and what is above. entering is the function that is just being entered, in the stack
+// frame at offset, and has no frame yet; or nil. A call that is not the topmost stays until it is.
+func (t *ftraceG) verify(gp *g, entering *ftraceFunc, offset uintptr) {
+	doubt := atomic.Load8(&t.doubtful)
+	if doubt == 0 {
+		return
+	}
+	depth := t.depth
+	if doubt&ftraceHooksChanged != 0 {
+		atomic.Store8(&t.doubtful, ftraceHookOff)
+		for alive := t.alive(gp, entering, offset); t.depth > alive; {
+			t.end(gp, nil, ftraceUnwound(gp, t.frame(t.depth-1)))
+		}
+	}
+	for t.depth > 0 && t.frame(t.depth-1).off() {
+		t.end(gp, nil, ftraceUnwound(gp, t.frame(t.depth-1)))
+	}
+	if doubt&ftraceHooksChanged == 0 && t.depth == depth {
+		return
+	}
+	for i := range t.depth {
+		if t.frame(i).off() {
+			return
+		}
+	}
+	atomic.And8(&t.doubtful, ^uint8(ftraceHookOff))
+}
+
+// off says whether the hook is off that would see the call's end.
+func (frame *ftraceFrame) off() bool {
+	return frame.flags&ftraceAtReturns != 0 && frame.fn.ptr().hook._type == nil
+}
+
+// alive returns how many of the frames, from the first on, are of calls that are on the stack.
+func (t *ftraceG) alive(gp *g, entering *ftraceFunc, offset uintptr) (alive int32) {
+	pc, sp := sys.GetCallerPC(), sys.GetCallerSP()
+	systemstack(func() {
+		next := t.depth - 1 // all above were looked for
+		alive = t.depth
+		var u unwinder
+		for u.initAt(pc, sp, 0, gp, unwindSilentErrors); u.valid() && next >= 0; u.next() {
+			at := gp.stack.hi - u.frame.sp
+			for next >= 0 && t.frame(next).sp > at {
+				alive = next
+				next--
+			}
+			calls, call := newInlineUnwinder(u.frame.fn, u.symPC())
+			for ; call.valid() && next >= 0 && t.frame(next).sp == at; call = calls.next(call) {
+				fn := calls.srcFunc(call)
+				if entering != nil && at == offset && entering.is(fn) {
+					entering = nil
+					continue
+				}
+				for i := next; i >= 0 && t.frame(i).sp == at; i-- {
+					if t.frame(i).fn.ptr().is(fn) {
+						if i < next {
+							alive = i + 1
+						}
+						next = i - 1
+						break
+					}
+				}
+			}
+			for next >= 0 && t.frame(next).sp == at {
+				alive = next
+				next--
+			}
+		}
+	})
+	return alive
+}
+
+// is says whether fn is the function f. Literals can have another name where the function around them was inlined.
+func (f *ftraceFunc) is(fn srcFunc) bool {
+	if fn.startLine == int32(f.line) {
+		return true
+	}
+	name, n := fn.name(), len(f.pkg.symbol)
+	return len(name) == n+1+len(f.name) && name[:n] == f.pkg.symbol && name[n] == '.' && name[n+1:] == f.name
+}
+
+// ftraceDoubt has each goroutine look, before it goes on calling, which of its calls will be seen to end: hooks were turned on or off.
+func ftraceDoubt() {
+	forEachGRace(func(gp *g) {
+		if t := gp.ftrace; t != nil {
+			atomic.Or8(&t.doubtful, ftraceHooksChanged)
+		}
+	})
+}
+
+// ftraceMayTrace says whether this is an ordinary goroutine in ordinary circumstances: not a system stack, no runtime lock
+// held, not within malloc or between fork and exec; and not within package mock.
+func ftraceMayTrace(gp *g) bool {
+	mp := gp.m
+	return mp.curg == gp && mp.locks == 0 && mp.mallocing == 0 && mp.dying == 0 && mp.preemptoff == "" && !gp.throwsplit && !gp.ftraceMock.quiet
+}
+
+// ftracePanic returns the panic (or Goexit) that is just running the deferred calls of the function whose frame is at offset, or
+// nil if the function returns.
+func ftracePanic(gp *g, offset uintptr) *_panic {
+	p := gp._panic
+	if p != nil && !p.deferreturn && gp.stack.hi-uintptr(p.sp) == offset {
+		return p
+	}
+	return nil
+}
+
+// ftraceRecovery is called by recovery, on the system stack, when a deferred call of the function at the panic's frame recovered. The
+// panic is gone when the next event comes, so what it did is noted in the frames.
+func ftraceRecovery(gp *g) {
+	t := gp.ftrace
+	p := gp._panic
+	if t == nil || p == nil || p.goexit {
+		return
+	}
+	at := gp.stack.hi - uintptr(p.sp)
+	for i := t.depth - 1; i >= 0; i-- {
+		frame := t.frame(i)
+		switch {
+		case frame.sp > at || frame.sp == at && frame.flags&ftraceAtReturns != 0:
+			frame.flags |= ftracePanicked
+			t.unwound = true
+		case frame.sp == at:
+			frame.flags |= ftraceRecovered
+		default:
+			return
+		}
+		gp.ftraceRecovered = p.arg
+	}
+}
+
+// ftraceUnwind is called when a goroutine ends, by Goexit when all deferred calls have run, and by fatalpanic: what is left of its calls has ended.
+func ftraceUnwind() {
+	gp := getg()
+	t := gp.ftrace
+	if t == nil || t.busy != 0 || !ftraceMayTrace(gp) {
+		return
+	}
+	for t.depth > 0 {
+		t.end(gp, nil, gp._panic)
+	}
+}

@@ -1,0 +1,268 @@
+//go:build ftrace_core && go1.22
+
+// This file and those beside it are added to package github.com/go-sql-driver/mysql: they follow the protocol of each connection that is traced. The driver's functions call what is
+// here when they begin and return (see internal/inject/protocol.go); what happens is read from the packets.
+
+package definition
+
+import "unsafe"
+
+// ftraceSession is a connection that is traced.
+type ftraceSession struct {
+	conn  unsafe.Pointer // the core's
+	wants uint32
+	stage string
+
+	making        bool // Connect is under way: it keeps other goroutines out
+	dialed        bool
+	packetsOnly   bool // nothing but packets is known
+	authenticated bool // AUTHENTICATED is to come, when a command can be sent
+	reported      bool // an ERROR was, since the last command began: what functions further out return is the same
+
+	capabilities uint32 // that the client told the server
+	extended     uint32 // MariaDB's
+	sending      string // the event of the packet that is being sent
+	length       int    // of that packet
+	command      byte
+	lastFile     bool       // the packet ends a file
+	params       int        // definitions to come, of parameters
+	fields       int        // and of columns; -1 if the server does not say how many
+	described    bool       // no rows follow the definitions
+	args         ftraceArgs // of the event that is being delivered, so that they take no memory each time
+	secretive    bool       // the command has a password in it, which is not to be seen
+	ftraceStatement
+}
+
+const (
+	ftraceConnecting     = "CONNECTING"
+	ftraceInitPacket     = "WAIT_FOR_INIT_PACKET"
+	ftraceAuthenticate   = "AUTHENTICATE"
+	ftraceSSLNegotiation = "SSL_NEGOTIATION"
+	ftraceReady          = "READY_FOR_COMMAND"
+	ftraceWaitPacket     = "WAIT_FOR_PACKET"
+	ftraceWaitResult     = "WAIT_FOR_RESULT"
+	ftraceWaitField      = "WAIT_FOR_FIELD_DEF"
+	ftraceWaitRow        = "WAIT_FOR_ROW"
+	ftraceFileRequest    = "FILE_REQUEST"
+	ftraceDescription    = "WAIT_FOR_PS_DESCRIPTION"
+	ftraceParameter      = "WAIT_FOR_PS_PARAMETER"
+)
+
+// The numbers of MySQL's client library for errors that no server sent.
+const (
+	ftraceUnknownError = 2000
+	ftraceCantConnect  = 2003
+	ftraceServerGone   = 2006
+	ftraceServerLost   = 2013
+	ftraceTLSError     = 2026
+)
+
+// ftraceMaking is a call of Connect.
+type ftraceMaking struct {
+	session       *ftraceSession // nil if it is not traced
+	outerProtocol string         // what the goroutine was making before: a dialer can need a connection itself
+	outer         unsafe.Pointer
+}
+
+// ftraceConnect is called when Connect begins, made when it ends.
+func ftraceConnect() *ftraceMaking {
+	m := new(ftraceMaking)
+	if conn, wants := ftraceBegin("mysql", ftraceProbed()); conn != nil {
+		m.session = &ftraceSession{conn: conn, wants: wants, stage: ftraceConnecting, making: true}
+		m.session.event("CONNECTING", ftraceArgs{})
+	}
+	m.outerProtocol, m.outer = ftracePend("mysql", unsafe.Pointer(m.session))
+	return m
+}
+
+func (m *ftraceMaking) made(err *error) {
+	ftracePend(m.outerProtocol, m.outer)
+	s := m.session
+	if s == nil {
+		return
+	}
+	switch {
+	case *err != nil:
+		if !s.reported {
+			s.fail(s.codeHere(), *err)
+		}
+		ftraceClose(s.conn)
+	case !s.dialed: // a panic
+		ftraceClose(s.conn)
+	default:
+		s.ready()
+	}
+	s.making = false
+	s.leave()
+}
+
+// codeHere numbers an error that ends the making of a connection.
+func (s *ftraceSession) codeHere() int {
+	switch s.stage {
+	case ftraceConnecting:
+		return ftraceCantConnect
+	case ftraceSSLNegotiation:
+		return ftraceTLSError
+	}
+	return ftraceUnknownError
+}
+
+// ftraceDialed is called when there is a physical connection, in Connect.
+func ftraceDialed(to **ftraceSession, driver any) {
+	s := (*ftraceSession)(ftracePending("mysql"))
+	if s == nil || *to != nil || s.dialed {
+		return
+	}
+	*to = s
+	s.dialed = true
+	ftraceDriver(s.conn, driver)
+	s.event("CONNECTED", ftraceArgs{})
+	s.to(ftraceInitPacket)
+}
+
+// ftraceGreeted is called with what was read on a connection that is not traced, where nothing but packets is known: if it is the server's first packet, tracing begins
+// with what must have been before.
+//
+//lint:ignore U1000 releases of the library that are known by their packets alone call it
+func ftraceGreeted(to **ftraceSession, packet []byte, err error) {
+	if _, _, ok := ftraceGreeting(packet); !ok || err != nil {
+		return
+	}
+	conn, wants := ftraceBegin("mysql", ftraceProbed())
+	if conn == nil {
+		return
+	}
+	s := &ftraceSession{conn: conn, wants: wants, stage: ftraceConnecting, dialed: true, packetsOnly: true}
+	*to = s
+	s.event("CONNECTING", ftraceArgs{})
+	s.event("CONNECTED", ftraceArgs{})
+	s.to(ftraceInitPacket)
+	s.event("READ_PACKET", ftraceArgs{})
+	s.received(packet)
+	s.leave()
+}
+
+// enter says whether what begins now makes events.
+func (s *ftraceSession) enter() bool {
+	if s.making {
+		return !ftraceQuiet()
+	}
+	return ftraceEnter(s.conn)
+}
+
+func (s *ftraceSession) leave() {
+	if !s.making && ftraceLeave(s.conn) {
+		s.ended()
+	}
+}
+
+// reading and read are called when readPacket begins and returns.
+func (s *ftraceSession) reading() *ftraceSession {
+	if !s.enter() {
+		return nil
+	}
+	s.event("READ_PACKET", ftraceArgs{})
+	return s
+}
+
+func (s *ftraceSession) read(packet []byte, err error) {
+	if err != nil {
+		s.fail(ftraceServerLost, err)
+		if s.packetsOnly {
+			ftraceClose(s.conn)
+		}
+	} else {
+		s.received(packet)
+	}
+	s.leave()
+}
+
+// writing and wrote are called when writePacket begins and returns. A head of 4 bytes is in front of the packet.
+func (s *ftraceSession) writing(data []byte) *ftraceSession {
+	if len(data) < 4 || !s.enter() {
+		return nil
+	}
+	s.send(data[4:])
+	return s
+}
+
+func (s *ftraceSession) wrote(err error) {
+	if err != nil {
+		s.fail(ftraceServerGone, err)
+		if s.packetsOnly {
+			ftraceClose(s.conn)
+		}
+	} else {
+		s.sent()
+	}
+	s.leave()
+}
+
+// ready is called when a command is about to be made, and when the connection is. If the server has accepted the connection since, a plugin can send commands now.
+func (s *ftraceSession) ready() {
+	if s.authenticated && s.making && !ftraceQuiet() {
+		s.accepted()
+	}
+}
+
+func (s *ftraceSession) accepted() {
+	s.authenticated = false
+	s.event("AUTHENTICATED", ftraceArgs{})
+	s.to(ftraceReady)
+	s.started()
+}
+
+// fileSent is called when handleInFileRequest returns.
+func (s *ftraceSession) fileSent(err *error) {
+	if !s.enter() {
+		return
+	}
+	if *err != nil && !s.reported {
+		s.fail(ftraceUnknownError, *err)
+	}
+	s.filing = false
+	if s.stage == ftraceReady {
+		s.done()
+	}
+	s.leave()
+}
+
+// canceled is called when a context ends that the connection was used with, on a goroutine of the driver's. Who waits for a packet reports the error, else it is done here.
+func (s *ftraceSession) canceled(err error) {
+	if ftraceEnter(s.conn) {
+		s.fail(ftraceServerLost, err)
+		if ftraceLeave(s.conn) {
+			s.ended()
+		}
+	}
+}
+
+// closed is called when the connection was closed, on any goroutine.
+func (s *ftraceSession) closed() {
+	if !ftraceQuiet() && ftraceClose(s.conn) {
+		s.ended()
+	}
+}
+
+// to goes on to another stage.
+func (s *ftraceSession) to(stage string) {
+	s.stage = stage
+	ftraceStage(s.conn, stage)
+	if stage == ftraceReady {
+		s.done()
+	}
+}
+
+func (s *ftraceSession) event(event string, args ftraceArgs) {
+	if ftraceHooks[ftraceProbeEvent] != nil {
+		ftraceFire(&ftraceHooks[ftraceProbeEvent], s.id, s.stage, event, args.Length)
+	}
+	s.args = args
+	ftraceEvent(s.conn, event, &s.args)
+}
+
+func (s *ftraceSession) fail(code int, err error) {
+	s.reported = true
+	s.code, s.failure = code, err
+	s.event("ERROR", ftraceArgs{Code: code, Err: err})
+}

@@ -1,0 +1,303 @@
+//go:build ftrace_core
+
+// Faults: calls that fail, with an error that a test or FTRACE_FAIL gives, in place of running the function. A fault is a replacement
+// (mock/mock.go) that needs no package mock: all results are zero but the last, the error.
+//
+// Which functions return an error is told by the text of their type; where only the compiler can tell, it is seen at the call.
+
+package runtime
+
+import (
+	"internal/abi"
+	"internal/bytealg"
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// ftraceFault is one function's fault. The counts alone change.
+type ftraceFault struct {
+	err         error
+	first, last uint64 // the calls that fail, counted from 1
+	certain     bool   // the last result is an error; else it may be
+	several     bool   // it has other results in front
+	calls       uint64 // calls that could fail; atomic
+	failed      uint64 // calls that did; atomic
+}
+
+// ftraceNewFault returns a fault for f, nil if f returns no error.
+func ftraceNewFault(f *ftraceFunc, err error, first, last uint64) *ftraceFault {
+	word := f.lastResult()
+	if word != "error" && word != "_" {
+		return nil
+	}
+	x := new(ftraceFault)
+	x.err, x.first, x.last = err, first, last
+	x.certain = word == "error"
+	x.several = len(f.resultsText()) > len(word)
+	return x
+}
+
+// lastResult returns the type of the last result, as far as the source tells it.
+func (f *ftraceFunc) lastResult() string {
+	results := f.resultsText()
+	from := len(results)
+	for from > 0 && results[from-1] != ',' {
+		from--
+	}
+	return results[from:]
+}
+
+// resultsText returns the part of the function's type in the last parentheses, "" if it has no results or can't be replaced.
+func (f *ftraceFunc) resultsText() string {
+	text := f.typeText()
+	nested := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(':
+			nested++
+		case ')':
+			if nested--; nested == 0 {
+				if text = text[i+1:]; text == "" {
+					return ""
+				}
+				return text[1 : len(text)-1]
+			}
+		}
+	}
+	return ""
+}
+
+// fails says whether this call fails, and counts it. want is of the type of the results, as for ftraceDispatcher, or nil if that is not known.
+func (x *ftraceFault) fails(want *_type) bool {
+	switch {
+	case want == nil && x.certain:
+	case want == nil:
+		return false
+	case x.place(want) < 0:
+		return false
+	}
+	n := uint64(atomic.Xadd64(&x.calls, 1))
+	if n < x.first || n > x.last {
+		return false
+	}
+	atomic.Xadd64(&x.failed, 1)
+	return true
+}
+
+// place returns where the error is in results of type want, -1 if their last is none.
+func (x *ftraceFault) place(want *_type) int {
+	last, offset := want, uintptr(0)
+	if x.several {
+		fields := (*structtype)(unsafe.Pointer(want)).Fields
+		last, offset = fields[len(fields)-1].Typ, fields[len(fields)-1].Offset
+	}
+	if last.Kind() != abi.Interface || toRType(last).string() != "error" {
+		return -1
+	}
+	return int(offset)
+}
+
+// number returns the number of results of type want.
+func (x *ftraceFault) number(want *_type) int {
+	if x.several {
+		return len((*structtype)(unsafe.Pointer(want)).Fields)
+	}
+	return 1
+}
+
+// results makes the results of a call that fails.
+func (x *ftraceFault) results(want *_type) unsafe.Pointer {
+	p := newobject(want)
+	*(*error)(add(p, uintptr(x.place(want)))) = x.err
+	return p
+}
+
+// store puts the error where the function, which ends before it began, has its results: they are zero.
+func (x *ftraceFault) store(results []any) {
+	if n := len(results); n > 0 {
+		*(*error)(efaceOf(&results[n-1]).data) = x.err
+	}
+}
+
+// ftraceFailing is FTRACE_FAIL: which functions of the program fail.
+var ftraceFailing struct {
+	text        string // "" if none do
+	clauses     []ftrace_rule_Clause
+	first, last uint64
+	matches     uint64
+	faults      []*ftraceMock
+	reported    uint32 // it was said which failed; atomic
+}
+
+// ftraceInjected is the error with which FTRACE_FAIL lets a function fail.
+type ftraceInjected struct {
+	name string
+}
+
+func (e *ftraceInjected) Error() string { return "ftrace-wrap: injected failure of " + e.name }
+
+// ftraceParseFail reads FTRACE_FAIL: RULES, or RULES#N for the N-th call of each function, RULES#N+ for that and all later ones, RULES#0 for none. It says
+// whether there are any.
+func ftraceParseFail(s string) bool {
+	if s == "" || s == "0" || s == "off" || s == "false" {
+		return false
+	}
+	rules, first, last := s, uint64(1), ^uint64(0)
+	if i := bytealg.LastIndexByteString(s, '#'); i >= 0 {
+		number, further := s[i+1:], false
+		if n := len(number); n > 0 && number[n-1] == '+' {
+			number, further = number[:n-1], true
+		}
+		n, ok := ftraceParseInt(number)
+		if !ok || further && n == 0 {
+			ftraceComplain("FTRACE_FAIL: " + s[i:] + " is neither #N, the call that fails, nor #N+, the first call that does; nothing fails")
+			return false
+		}
+		rules, first = s[:i], uint64(n)
+		if !further {
+			last = first
+		}
+	}
+	clauses, err, ok := ftraceParsePattern(rules)
+	if !ok {
+		ftraceComplainRules("FTRACE_FAIL", rules, "nothing fails", &err)
+		return false
+	}
+	f := &ftraceFailing
+	f.text, f.clauses, f.first, f.last = s, clauses, first, last
+	return true
+}
+
+// ftraceParsePattern reads what names functions to fail: rules that only select.
+func ftraceParsePattern(s string) (clauses []ftrace_rule_Clause, err ftrace_rule_Error, ok bool) {
+	clauses, err, ok = ftrace_rule_Parse(s)
+	if !ok {
+		return nil, err, false
+	}
+	if i := bytealg.IndexByteString(s, '='); i >= 0 {
+		err.Message, err.Offset, err.Length = "functions that fail are named without settings", i, len(s)-i
+	} else if len(clauses) == 0 {
+		err.Message, err.Length = "no function is named", len(s)
+	}
+	return clauses, err, err.Message == ""
+}
+
+// ftraceSelects says whether f is one of the functions that clauses without settings name.
+func ftraceSelects(clauses []ftrace_rule_Clause, f *ftraceFunc) bool {
+	subject := f.subject()
+	i := ftrace_rule_Decide(clauses, &subject)
+	return i >= 0 && clauses[i].Detail != ftrace_rule_Off
+}
+
+// ftraceFail puts FTRACE_FAIL in force for the functions of a package. The registry is locked.
+func ftraceFail(p *ftracePkg) {
+	p.read()
+	for i := range p.nfuncs {
+		f := p.fn(i)
+		if !ftraceSelects(ftraceFailing.clauses, f) {
+			continue
+		}
+		err := new(ftraceInjected)
+		err.name = p.symbol + "." + f.name
+		if x := ftraceNewFault(f, err, ftraceFailing.first, ftraceFailing.last); x != nil {
+			m := new(ftraceMock)
+			m.fn, m.fault = f, x
+			f.setMocks(m, nil)
+			ftraceFailing.matches++
+			ftraceFailing.faults = append(ftraceFailing.faults, m)
+		}
+	}
+}
+
+// ftraceReportFailing says what FTRACE_FAIL matches.
+func ftraceReportFailing() {
+	if ftraceFailing.text == "" {
+		return
+	}
+	if ftraceFailing.matches == 0 {
+		ftraceComplain(`FTRACE_FAIL: "` + ftraceFailing.text + `" matches no function with a hook that returns an error (ftrace-wrap list lists those with hooks)`)
+		return
+	}
+	b := ftraceNewText()
+	b.str("# ftrace: FTRACE_FAIL: \"")
+	b.str(ftraceFailing.text)
+	b.str("\" matches ")
+	b.uint(ftraceFailing.matches)
+	b.str(" functions that return an error\n")
+	b.flush()
+	ftraceFreeText(b)
+}
+
+// ftraceReportFailed says which functions FTRACE_FAIL let fail, or could have.
+func ftraceReportFailed() {
+	if ftraceFailing.text == "" || !atomic.Cas(&ftraceFailing.reported, 0, 1) {
+		return
+	}
+	b := ftraceNewText()
+	for _, m := range ftraceFailing.faults {
+		calls := atomic.Load64(&m.fault.calls)
+		if calls == 0 {
+			continue
+		}
+		b.str("# ftrace: ")
+		b.str(m.fn.pkg.symbol)
+		b.byte('.')
+		b.str(m.fn.name)
+		b.str(" failed in ")
+		b.uint(atomic.Load64(&m.fault.failed))
+		b.str(" of ")
+		b.uint(calls)
+		b.str(" calls\n")
+		b.flush()
+	}
+	ftraceFreeText(b)
+}
+
+// ftrace_mock_fail lets the functions that pattern names fail with err: the calls first to last of each, everywhere or in the goroutine's scope. It returns the
+// faults, and how many functions with hooks the pattern names; or what is wrong with the pattern.
+//
+//go:linkname ftrace_mock_fail
+func ftrace_mock_fail(pattern string, err error, first, last uint64, everywhere bool) (faults []unsafe.Pointer, named int, message string) {
+	clauses, fault, ok := ftraceParsePattern(pattern)
+	if !ok {
+		return nil, 0, fault.Message
+	}
+	semacquire(&ftraceRegistry.lock)
+	if ftraceBinary == "" {
+		ftraceBinary = ftraceExecutable()
+	}
+	var scope *ftraceScope
+	for p := ftraceRegistry.first; p != nil; p = p.next {
+		p.read()
+		for i := range p.nfuncs {
+			f := p.fn(i)
+			if !ftraceSelects(clauses, f) {
+				continue
+			}
+			named++
+			x := ftraceNewFault(f, err, first, last)
+			if x == nil {
+				continue
+			}
+			if scope == nil && !everywhere {
+				scope = getg().ftraceMock.own()
+			}
+			m := new(ftraceMock)
+			m.fn, m.scope, m.fault = f, scope, x
+			ftraceMockSeq++
+			m.seq = ftraceMockSeq
+			f.setMocks(m, nil)
+			faults = append(faults, unsafe.Pointer(m))
+		}
+	}
+	ftraceUnlockRegistry()
+	return faults, named, ""
+}
+
+// ftrace_mock_failed returns the name of a fault's function, and how many of its calls failed.
+//
+//go:linkname ftrace_mock_failed
+func ftrace_mock_failed(fault unsafe.Pointer) (name string, n uint64) {
+	m := (*ftraceMock)(fault)
+	return m.fn.pkg.symbol + "." + m.fn.name, atomic.Load64(&m.fault.failed)
+}

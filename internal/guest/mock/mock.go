@@ -1,0 +1,427 @@
+//go:build ftrace_core
+
+// Mocks: calls that go to a replacement. What package mock (github.com/ftrace-wrap/ftrace-wrap/mock) calls is in mock/api.go.
+//
+// A function that is replaced has its hook on. The core finds the replacement that is in force for the goroutine, copies the
+// parameters to the heap (mock/lift.go) and calls package mock, which calls the replacement or declines. The results go
+// back by the hook: where it has room for them, or, in a function with a deferred hook, by ftrace_exit.
+
+package runtime
+
+import (
+	"internal/abi"
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// ftraceScope is a goroutine and those that it starts, at any depth: all whose scope is this or one below.
+type ftraceScope struct {
+	parent *ftraceScope
+	depth  int
+}
+
+// ftraceMock is one replacement in force. It does not change.
+type ftraceMock struct {
+	fn    *ftraceFunc
+	scope *ftraceScope // nil: all goroutines
+	seq   uint64       // the latest has the highest
+	data  any          // package mock's
+	plan  *ftracePlan  // how to call it without package mock, or nil
+	fault *ftraceFault // it is none of package mock's: calls fail
+}
+
+// ftraceMocks are the replacements of one function, those first that go before others: of inner scopes, then later ones. It does not change.
+type ftraceMocks struct {
+	list  []*ftraceMock
+	quick ftraceQuick
+}
+
+// ftraceMockG is the state of a goroutine.
+type ftraceMockG struct {
+	scope    *ftraceScope
+	ownScope bool        // the scope is this goroutine's, not that of the one which started it
+	quiet    bool        // package mock itself is at work: what it calls is neither replaced nor traced
+	bypass   *ftraceMock // the next call of its function passes it by
+	results  any         // what ftrace_exit is to store: a pointer to the result, or to a struct of the results; or an *ftraceFault
+	n        int         // number of results
+	lift     *ftraceLift // the copies that these results may point to, or nil
+}
+
+// ftraceDispatcher is package mock's: it calls what data stands for, with the parameters. It returns a pointer to the result, or to a struct of
+// the results, and their number, -1 if it declines. want is of the type of the result or that struct, if that is known. If it is not, the results can
+// also be a pointer to ftraceAnyResults, and the number ftraceAny.
+var ftraceDispatcher func(data any, params []any, want any) (results any, n int)
+
+// ftraceTestRun has the bounds of the code of testing.(*T).Run, which starts goroutines that are scopes of their own.
+var ftraceTestRun [2]uintptr
+
+// ftraceAnyResults are results that package mock could not give their types; it has the same type, anyResults.
+type ftraceAnyResults struct {
+	values   []any // nil: the zero value
+	function string
+}
+
+const ftraceAny = -2
+
+var ftraceMockSeq uint64
+
+func (m *ftraceMock) depth() int {
+	if m.scope == nil {
+		return 0
+	}
+	return m.scope.depth
+}
+
+// before says whether m goes before o.
+func (m *ftraceMock) before(o *ftraceMock) bool {
+	return m.depth() > o.depth() || m.depth() == o.depth() && m.seq > o.seq
+}
+
+// contains says whether s is this scope or one below.
+func (s *ftraceScope) contains(o *ftraceScope) bool {
+	for o != nil && o.depth > s.depth {
+		o = o.parent
+	}
+	return s == o
+}
+
+// mock returns the replacement of f in force in scope, of those behind after if that is not nil.
+func (f *ftraceFunc) mock(scope *ftraceScope, after *ftraceMock) *ftraceMock {
+	mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks)))
+	if mocks == nil {
+		return nil
+	}
+	mocks.quick.seen()
+	for _, m := range mocks.list {
+		if (m.scope == nil || m.scope.contains(scope)) && (after == nil || after.before(m)) {
+			return m
+		}
+	}
+	return nil
+}
+
+// replaced says whether f has replacements, which costs next to nothing if it has none.
+func (f *ftraceFunc) replaced() bool { return atomic.Loadp(unsafe.Pointer(&f.mocks)) != nil }
+
+// ftraceReplacement returns the replacement of f that is in force for this call, or nil.
+func ftraceReplacement(gp *g, f *ftraceFunc) *ftraceMock {
+	if t := gp.ftrace; !ftraceMayTrace(gp) || t != nil && t.busy != 0 {
+		return nil
+	}
+	state := &gp.ftraceMock
+	after := state.bypass
+	if after != nil && after.fn == f {
+		state.bypass = nil
+	} else {
+		after = nil
+	}
+	return f.mock(state.scope, after)
+}
+
+// ftraceReplace calls m, and if that declines those behind it. It returns what ftraceDispatcher does; if the call is to fail, the *ftraceFault and 0.
+func ftraceReplace(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_type) (results any, n int) {
+	for m != nil && m.fault != nil { // which has no use for the parameters
+		if m.fault.fails(want) {
+			return m.fault, 0
+		}
+		m = f.mock(gp.ftraceMock.scope, m)
+	}
+	if m == nil {
+		return nil, -1
+	}
+	if results, n = m.plan.results(gp, params, want); n >= 0 {
+		return results, n
+	}
+	var l ftraceLift
+	l.take(params)
+	if l.failed != "" {
+		panic(plainError("mock: " + f.pkg.symbol + "." + f.name + " can't be replaced in this call: a parameter " + l.failed))
+	}
+	if l.changes() {
+		results, n = l.dispatch(f, m, want)
+		if n != 0 && n != -1 {
+			lift := new(ftraceLift)
+			*lift = l
+			gp.ftraceMock.lift = lift
+		}
+		return results, n
+	}
+	return ftraceDispatch(gp, f, m, l.values, want)
+}
+
+// dispatch is ftraceDispatch with copies, which are given back even if the replacement panics.
+func (l *ftraceLift) dispatch(f *ftraceFunc, m *ftraceMock, want *_type) (results any, n int) {
+	defer l.giveBack()
+	return ftraceDispatch(l.gp, f, m, l.values, want)
+}
+
+// ftraceDispatch calls m, and if that declines those behind it.
+func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_type) (results any, n int) {
+	state := &gp.ftraceMock
+	var wanted any
+	efaceOf(&wanted)._type = want
+	for n = -1; m != nil; m = f.mock(state.scope, m) {
+		if m.fault != nil {
+			if m.fault.fails(want) {
+				return m.fault, 0
+			}
+			continue
+		}
+		if results, n = m.plan.results(gp, params, want); n >= 0 {
+			return results, n
+		}
+		state.quiet = true
+		results, n = ftraceDispatcher(m.data, params, wanted) // ends the quiet
+		if n != -1 {
+			return results, n
+		}
+	}
+	return nil, -1
+}
+
+// ftraceReplaceCall is the part of ftraceEntered for a function that has replacements. The results go to where the function has room for them, on its stack, so that
+// they stay right when that moves.
+func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) (replaced bool) {
+	gp := getg()
+	m := ftraceReplacement(gp, f)
+	if m == nil {
+		return false
+	}
+	if result == nil {
+		result = (*struct{})(nil)
+	}
+	want, to := ftracePointed(&result)
+	if m.plan != nil && ftraceLoadConfig() == nil && m.plan.shape.returns(want) && m.plan.call(gp, params, to) {
+		if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.list[0] == m {
+			mocks.quick.learn(efaceOf(&result)._type)
+		}
+		return true
+	}
+	f.mark(gp, offset, true) // a panic or Goexit may end it
+	results, n := ftraceReplace(gp, f, m, params, want)
+	frame := f.mark(gp, offset, n >= 0)
+	if n < 0 {
+		return false
+	}
+	var typ *_type
+	var at unsafe.Pointer
+	if fault, ok := results.(*ftraceFault); ok {
+		typ, at, n = want, fault.results(want), fault.number(want)
+	} else {
+		typ, at = ftracePointed(&results)
+	}
+	if frame != nil {
+		var values []any
+		if frame.clause != 0 {
+			values = ftraceUnpack(typ, at, n)
+		}
+		gp.ftrace.end(gp, values, nil)
+	}
+	lift := gp.ftraceMock.lift
+	gp.ftraceMock.lift = nil
+	systemstack(func() {
+		if lift != nil {
+			lift.lower(at, typ)
+		}
+		typedmemmove(want, to, at)
+	})
+	return true
+}
+
+// mark says whether the call of f under way, with its frame at offset, is a replacement's. It returns what is noted of the call, nil if nothing is.
+func (f *ftraceFunc) mark(gp *g, offset uintptr, replaced bool) *ftraceFrame {
+	t := gp.ftrace
+	if t == nil || t.busy != 0 {
+		return nil
+	}
+	frame := t.settle(gp, f, offset)
+	if frame == nil {
+		return nil
+	}
+	frame.flags &^= ftraceReplaced
+	if replaced {
+		frame.flags |= ftraceReplaced
+	}
+	return frame
+}
+
+// ftraceEnterReplace is the part of ftrace_enter for a function that has replacements.
+func ftraceEnterReplace(f *ftraceFunc, offset uintptr, params []any) int {
+	gp := getg()
+	token := ftraceBegin(f, offset, params, ftraceAtReturns) // its deferred call is not there yet
+	var results any
+	n := -1
+	if m := ftraceReplacement(gp, f); m != nil {
+		f.mark(gp, offset, true) // a panic or Goexit may end it
+		results, n = ftraceReplace(gp, f, m, params, nil)
+	}
+	if token > 0 {
+		token = 0
+		if frame := f.mark(gp, offset, n != -1); frame != nil {
+			frame.flags &^= ftraceAtReturns
+			token = int(gp.ftrace.depth)
+		}
+	}
+	if n == -1 {
+		return token
+	}
+	gp.ftraceMock.results, gp.ftraceMock.n = results, n
+	return -token - 1
+}
+
+// ftraceExitReplace stores what the replacement returned where results points to.
+func ftraceExitReplace(results []any) {
+	state := &getg().ftraceMock
+	from, n, lift := state.results, state.n, state.lift
+	state.results, state.lift = nil, nil
+	if n == ftraceAny {
+		(*ftraceAnyResults)(efaceOf(&from).data).store(results, lift)
+		return
+	}
+	if fault, ok := from.(*ftraceFault); ok {
+		fault.store(results)
+		return
+	}
+	if n != len(results) || n == 0 {
+		return
+	}
+	all, at := ftracePointed(&from)
+	for i := range results {
+		typ, _ := ftraceResult(all, at, n, i)
+		if to := (*ptrtype)(unsafe.Pointer(efaceOf(&results[i])._type)).Elem; typ != to {
+			panic(plainError("mock: a replacement's result is " + toRType(typ).string() + ", the function's is " + toRType(to).string()))
+		}
+	}
+	move := func() {
+		for i := range results {
+			typ, at := ftraceResult(all, at, n, i)
+			typedmemmove(typ, efaceOf(&results[i]).data, at)
+		}
+	}
+	if lift == nil {
+		move()
+		return
+	}
+	systemstack(func() {
+		lift.lower(at, all)
+		move()
+	})
+}
+
+// store stores the values where results points to.
+func (r *ftraceAnyResults) store(results []any, lift *ftraceLift) {
+	for i := range results {
+		to := (*ptrtype)(unsafe.Pointer(efaceOf(&results[i])._type)).Elem
+		p, value := newobject(to), efaceOf(&r.values[i])
+		switch {
+		case value._type == nil:
+		case to.Kind() == abi.Interface:
+			if !ftraceInterface(to, value, (*[2]unsafe.Pointer)(p)) {
+				r.misfit(value._type, to)
+			}
+		case value._type != to:
+			r.misfit(value._type, to)
+		case to.IsDirectIface():
+			*(*unsafe.Pointer)(p) = value.data
+		default:
+			typedmemmove(to, p, value.data)
+		}
+		systemstack(func() {
+			if lift != nil {
+				lift.lower(p, to)
+			}
+			typedmemmove(to, efaceOf(&results[i]).data, p)
+		})
+	}
+}
+
+func (r *ftraceAnyResults) misfit(got, want *_type) {
+	panic(plainError("mock: the replacement of " + r.function + " returned a " + toRType(got).string() + ", the function's result is a " + toRType(want).string()))
+}
+
+// ftraceInterface makes the two words of an interface of type t that holds e.
+func ftraceInterface(t *_type, e *eface, words *[2]unsafe.Pointer) bool {
+	switch {
+	case e._type == nil:
+		return true
+	case len((*interfacetype)(unsafe.Pointer(t)).Methods) == 0:
+		words[0] = unsafe.Pointer(e._type)
+	default:
+		tab := getitab((*interfacetype)(unsafe.Pointer(t)), e._type, true)
+		if tab == nil {
+			return false
+		}
+		words[0] = unsafe.Pointer(tab)
+	}
+	words[1] = e.data
+	return true
+}
+
+// ftracePointed returns the type and place of what the pointer p leads to.
+func ftracePointed(p *any) (*_type, unsafe.Pointer) {
+	e := efaceOf(p)
+	return (*ptrtype)(unsafe.Pointer(e._type)).Elem, e.data
+}
+
+// ftraceResult returns the type and place of one of n results, which, or a struct of which, of type t, are at p.
+func ftraceResult(t *_type, p unsafe.Pointer, n, i int) (*_type, unsafe.Pointer) {
+	if n == 1 {
+		return t, p
+	}
+	field := &(*structtype)(unsafe.Pointer(t)).Fields[i]
+	return field.Typ, add(p, field.Offset)
+}
+
+// ftraceUnpack returns results as they would be given to the hook at a return.
+func ftraceUnpack(t *_type, p unsafe.Pointer, n int) []any {
+	values := make([]any, n)
+	for i := range values {
+		typ, at := ftraceResult(t, p, n, i)
+		v := efaceOf(&values[i])
+		switch {
+		case typ.Kind() == abi.Interface && len((*interfacetype)(unsafe.Pointer(typ)).Methods) == 0:
+			*v = *(*eface)(at)
+		case typ.Kind() == abi.Interface:
+			if i := (*iface)(at); i.tab != nil {
+				v._type, v.data = i.tab.Type, i.data
+			}
+		case typ.IsDirectIface():
+			v._type, v.data = typ, *(*unsafe.Pointer)(at)
+		default:
+			v._type, v.data = typ, at
+		}
+	}
+	return values
+}
+
+// ftraceScopeStart is called for each new goroutine, on the system stack: it is in the scope of the one that starts it, a test in one of its own.
+func ftraceScopeStart(newg, callergp *g) {
+	newg.ftraceMock.scope = callergp.ftraceMock.scope
+	if newg.gopc >= ftraceTestRun[0] && newg.gopc < ftraceTestRun[1] {
+		newg.ftraceMock.enter()
+	}
+}
+
+// clear forgets what a goroutine had, most of which have had nothing.
+func (state *ftraceMockG) clear() {
+	if state.scope != nil || state.quiet || state.bypass != nil || state.results != nil || state.lift != nil {
+		*state = ftraceMockG{}
+	}
+}
+
+// own returns the goroutine's own scope, which it makes if there is none.
+func (state *ftraceMockG) own() *ftraceScope {
+	if !state.ownScope {
+		state.enter()
+	}
+	return state.scope
+}
+
+// enter makes a scope of its own for a goroutine.
+func (state *ftraceMockG) enter() {
+	scope := &ftraceScope{parent: state.scope, depth: 1}
+	if state.scope != nil {
+		scope.depth = state.scope.depth + 1
+	}
+	state.scope, state.ownScope = scope, true
+}

@@ -1,0 +1,375 @@
+//go:build ftrace_core
+
+// The tracer's memory: per-goroutine state and text buffers. All of it is off the heap, so that it neither shows in the
+// program's allocation counts nor is scanned by the garbage collector. What pointers it holds are to static data or to
+// configurations, which are kept for ever.
+
+package runtime
+
+import (
+	"internal/goarch"
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+// ftraceG is the tracer's state of one goroutine that has called an armed function. Only that goroutine uses it; others may read it, who know the first fields byte for byte.
+type ftraceG struct {
+	_ sys.NotInHeap
+
+	// What a call looks at first, in one line of the processor's cache.
+	depth  int32  // frames in use
+	shown  int32  // of the frames, those that are shown
+	events uint64 // noted calls so far
+	// What makes it unusual, see asUsual.
+	busy     int8         // the tracer itself is at work on this goroutine: what it calls is not traced
+	doubtful uint8        // ftraceHooksChanged, ftraceHookOff; atomic
+	muted    bool         // its calls are not looked at, see arm/setup.go
+	unwound  bool         // of its frames some may be of calls that a panic ended which was recovered
+	mask     uint32       // the marks of the calls under way
+	labels   uintptr      // g.labels when it was decided whether it is muted: an address, so labels that took the place of others in memory are not told from them
+	top      *ftraceFrame // the first that is not in use
+	full     *ftraceFrame // that behind the last for which the short way can be taken, see call/plain.go
+	nextCall uint32       // where the next one goes in the history
+	recorded bool         // its first record was made
+	headed   bool         // the goroutine's first line was printed
+	lost     bool         // there was no memory for its history
+	calls    uint64       // in the history so far
+
+	last        uint64         // ticks of what was last noted; a call is quicker if this is not in the same line
+	goroutine   uint64         // 0: it is not in use
+	history     unsafe.Pointer // the last calls that have ended
+	historyAt   uint64         // where that is in the memory file, 0: not there
+	framesAt    uint64         // likewise
+	parent      uint64         // by which goroutine it was started, if in an armed function, and in which call of which
+	parentCount uintptr
+	parentKey   uint32
+	startMask   uint32 // the marks it inherits
+	start       uint64 // address of the function that it was started with
+
+	config       uint32        // number of the configuration whose marks mask and the frames have
+	startConfig  uint32        // and startMask
+	parentFn     ftraceFuncPtr // where the goroutine was started, if in an armed function
+	contextShown uint64        // ticks when its last calls were printed, see keep/context.go
+	size         int32         // frames that fit
+
+	group *ftraceGroup // lines that wait for the end of the outermost call, see text/group.go
+	held  *ftraceText  // entry lines that wait for the exit, see text/text.go
+	notes *ftraceText  // of the calls under way
+}
+
+var _ [3*64 - unsafe.Sizeof(ftraceG{})]byte // it has three lines
+
+// ftraceText is a buffer for text. It is large, but only the pages in use take memory.
+type ftraceText struct {
+	_    sys.NotInHeap
+	next *ftraceText // in the free list
+	n    int
+	data [ftraceTextSize]byte
+}
+
+const ftraceTextSize = 64<<10 - 64
+
+// ftraceMem holds the free lists.
+var ftraceMem struct {
+	lock    mutex
+	gs      *ftraceG // the first word of a free one links to the next
+	texts   *ftraceText
+	records *ftraceRecord
+	frames  [ftraceClasses]*ftraceFrame // by size class; the first frame of a free block links to the next block
+	history unsafe.Pointer              // likewise
+}
+
+// Blocks of frames hold ftraceSmallest << class frames. Goroutines that call deep get larger ones.
+const (
+	ftraceSmallest = 4
+	ftraceClasses  = 24
+)
+
+// ftraceLost counts the calls that were not seen because there was no memory for them; atomic.
+var ftraceLost uint32
+
+func ftraceAlloc(size uintptr) unsafe.Pointer {
+	return persistentalloc(size, 0, &memstats.other_sys)
+}
+
+// ftraceNewG returns an empty state, or nil if there is no memory.
+func ftraceNewG() *ftraceG {
+	lock(&ftraceMem.lock)
+	t := ftraceMem.gs
+	if t != nil {
+		link := (**ftraceG)(unsafe.Pointer(t))
+		ftraceMem.gs, *link = *link, nil
+	}
+	unlock(&ftraceMem.lock)
+	if t == nil {
+		t = ftraceSharedG()
+	}
+	if t == nil {
+		t = (*ftraceG)(ftraceAlloc(unsafe.Sizeof(ftraceG{})))
+	}
+	if t != nil {
+		t.labels = ftraceNotJudged
+	}
+	return t
+}
+
+// free gives the state back, empty, with what it holds.
+func (t *ftraceG) free() {
+	held, notes, frames, size, history := t.held, t.notes, t.frame(0), t.size, t.history
+	if t.group != nil {
+		t.group.orphan()
+	}
+	*t = ftraceG{}
+	ftraceFreeText(held)
+	ftraceFreeText(notes)
+	ftraceFreeFrames(frames, size)
+	lock(&ftraceMem.lock)
+	if history != nil {
+		*(*unsafe.Pointer)(history) = ftraceMem.history
+		ftraceMem.history = history
+	}
+	*(**ftraceG)(unsafe.Pointer(t)) = ftraceMem.gs
+	ftraceMem.gs = t
+	unlock(&ftraceMem.lock)
+}
+
+// frame returns the frame with that number, from 0 on.
+//
+//go:nosplit
+func (t *ftraceG) frame(i int32) *ftraceFrame {
+	return (*ftraceFrame)(unsafe.Pointer(uintptr(unsafe.Pointer(t.top)) - uintptr(t.depth-i)*unsafe.Sizeof(ftraceFrame{})))
+}
+
+// ftraceNotJudged is no address of labels.
+const ftraceNotJudged = ^uintptr(0)
+
+// push returns an empty frame on top of the others, or nil if there is no memory.
+func (t *ftraceG) push() *ftraceFrame {
+	if t.depth == t.size && !t.grow() {
+		return nil
+	}
+	frame := t.top
+	frame.begin()
+	frame.place, frame.event, frame.clause = ftracePlace{}, 0, 0
+	t.top = frame.above()
+	t.depth++
+	return frame
+}
+
+// above returns the frame that is put on this one.
+//
+//go:nosplit
+func (frame *ftraceFrame) above() *ftraceFrame {
+	return (*ftraceFrame)(add(unsafe.Pointer(frame), unsafe.Sizeof(*frame)))
+}
+
+// below returns the frame that this one was put on.
+//
+//go:nosplit
+func (frame *ftraceFrame) below() *ftraceFrame {
+	return (*ftraceFrame)(unsafe.Pointer(uintptr(unsafe.Pointer(frame)) - unsafe.Sizeof(*frame)))
+}
+
+// asUsual says whether the goroutine's calls are noted as those of any other. It is ftraceMayTrace for one that has a state, and so does not run on a system stack. (Who allocates or
+// throws has locks; where throwsplit is set no function could be entered that is not nosplit; and nothing outside of this package runs while preemptoff is.) Five fields are looked at at once.
+//
+//go:nosplit
+func (t *ftraceG) asUsual(gp *g) bool {
+	mp := gp.m
+	return *(*uint64)(unsafe.Pointer(&t.busy)) == 0 && gp._panic == nil && mp.locks == 0 && !gp.ftraceMock.quiet
+}
+
+// ftraceStore64 stores after all that was stored before, for those who read it.
+//
+//go:nosplit
+func ftraceStore64(p *uint64, v uint64) {
+	if goarch.IsAmd64 != 0 {
+		*p = v // which amd64 does in order; the compiler does not leave out what is read behind it
+	} else {
+		atomic.StoreRel64(p, v)
+	}
+}
+
+// pop takes frame off, which is the topmost.
+func (t *ftraceG) pop(frame *ftraceFrame) {
+	t.top = frame
+	t.depth--
+	t.shown = frame.shown
+	t.mask = t.inherited()
+	frame.object, frame.within = 0, 0
+	if frame.flags&ftraceHasText != 0 {
+		if frame.note != 0 {
+			t.notes.n = int(frame.note) - 1
+		}
+		frame.start, frame.held, frame.heldAt, frame.note = 0, 0, 0, 0
+	}
+}
+
+// inherited returns the marks of the calls under way.
+func (t *ftraceG) inherited() uint32 {
+	if t.depth == 0 {
+		return t.startMarks()
+	}
+	return t.frame(t.depth - 1).mask
+}
+
+// startMarks returns the marks that the goroutine began with, as far as they are those of its configuration.
+func (t *ftraceG) startMarks() uint32 {
+	if t.startConfig != t.config {
+		return 0
+	}
+	return t.startMask
+}
+
+// remark gives the calls under way the marks of c, when the goroutine first calls a function that c says something of: a bit of another configuration means something else.
+func (t *ftraceG) remark(c *ftraceConfig) {
+	t.config = c.number
+	t.mask = t.startMarks()
+	for i := range t.depth {
+		frame := t.frame(i)
+		if l := frame.fn.ptr().loadLaid(); l != nil && l.config == c {
+			t.mask |= l.marks
+		}
+		frame.mask = t.mask
+	}
+}
+
+// grow doubles the room for frames.
+func (t *ftraceG) grow() bool {
+	size := max(t.size*2, ftraceSmallest)
+	frames := ftraceNewFrames(size)
+	if frames == nil {
+		return false
+	}
+	before := t.frame(0)
+	if t.depth > 0 {
+		memmove(unsafe.Pointer(frames), unsafe.Pointer(before), uintptr(t.depth)*unsafe.Sizeof(ftraceFrame{}))
+	}
+	ftraceFreeFrames(before, t.size)
+	t.framesAt, t.size = ftraceSharedAt(unsafe.Pointer(frames)), size
+	t.top = (*ftraceFrame)(add(unsafe.Pointer(frames), uintptr(t.depth)*unsafe.Sizeof(ftraceFrame{})))
+	t.full = t.frame(min(size, ftraceDepthMost))
+	return true
+}
+
+func ftraceClass(size int32) int {
+	class := 0
+	for n := int32(ftraceSmallest); n < size; n *= 2 {
+		class++
+	}
+	return class
+}
+
+func ftraceNewFrames(size int32) *ftraceFrame {
+	class := ftraceClass(size)
+	if class >= ftraceClasses {
+		return nil
+	}
+	lock(&ftraceMem.lock)
+	frames := ftraceMem.frames[class]
+	if frames != nil {
+		ftraceMem.frames[class] = *(**ftraceFrame)(unsafe.Pointer(frames))
+	}
+	unlock(&ftraceMem.lock)
+	if frames != nil {
+		memclrNoHeapPointers(unsafe.Pointer(frames), uintptr(size)*unsafe.Sizeof(ftraceFrame{}))
+	} else {
+		shared, _ := ftraceShared(uintptr(size) * unsafe.Sizeof(ftraceFrame{}))
+		frames = (*ftraceFrame)(shared)
+	}
+	if frames == nil {
+		frames = (*ftraceFrame)(ftraceAlloc(uintptr(size) * unsafe.Sizeof(ftraceFrame{})))
+	}
+	return frames
+}
+
+// ftraceNewHistory returns n bytes, empty, for a goroutine's history, and where they are in the memory file, or nil. n is always the same.
+func ftraceNewHistory(n uintptr) (unsafe.Pointer, uint64) {
+	lock(&ftraceMem.lock)
+	p := ftraceMem.history
+	if p != nil {
+		ftraceMem.history = *(*unsafe.Pointer)(p)
+	}
+	unlock(&ftraceMem.lock)
+	if p == nil {
+		return ftraceShared(n)
+	}
+	memclrNoHeapPointers(p, n)
+	return p, ftraceSharedAt(p)
+}
+
+func ftraceFreeFrames(frames *ftraceFrame, size int32) {
+	if frames == nil {
+		return
+	}
+	class := ftraceClass(size)
+	lock(&ftraceMem.lock)
+	*(**ftraceFrame)(unsafe.Pointer(frames)) = ftraceMem.frames[class]
+	ftraceMem.frames[class] = frames
+	unlock(&ftraceMem.lock)
+}
+
+// ftraceNewText returns an empty buffer.
+func ftraceNewText() *ftraceText {
+	lock(&ftraceMem.lock)
+	text := ftraceMem.texts
+	if text != nil {
+		ftraceMem.texts = text.next
+	}
+	unlock(&ftraceMem.lock)
+	if text == nil {
+		text = (*ftraceText)(ftraceAlloc(unsafe.Sizeof(ftraceText{})))
+	}
+	text.next = nil
+	text.n = 0
+	return text
+}
+
+func ftraceFreeText(text *ftraceText) {
+	if text == nil {
+		return
+	}
+	lock(&ftraceMem.lock)
+	text.next = ftraceMem.texts
+	ftraceMem.texts = text
+	unlock(&ftraceMem.lock)
+}
+
+// ftraceGoroutineStart is called by newproc1, on the system stack, for each new goroutine: it notes which armed function
+// starts it, and lets it inherit the marks, so that "everything it calls" includes the goroutines it starts.
+func ftraceGoroutineStart(newg, callergp *g) {
+	ftraceScopeStart(newg, callergp)
+	t := callergp.ftrace
+	if t == nil || t.depth == 0 || isSystemGoroutine(newg, false) {
+		return
+	}
+	frame := t.frame(t.depth - 1)
+	child := ftraceNewG()
+	if child == nil {
+		atomic.Xadd(&ftraceLost, 1)
+		return
+	}
+	child.parent = callergp.goid
+	child.parentFn = frame.fn
+	child.parentCount = frame.count
+	child.parentKey = frame.key
+	child.startMask, child.startConfig = frame.mask, t.config
+	child.mask, child.config = frame.mask, t.config
+	newg.ftrace = child
+}
+
+// ftraceGoroutineEnd is called by gdestroy, on the system stack.
+func ftraceGoroutineEnd(gp *g) {
+	gp.ftraceMock.clear()
+	gp.ftraceWeave = ftraceWeaveG{}
+	gp.ftraceProtocol = ftraceProtocolG{}
+	if t := gp.ftrace; t != nil {
+		if t.recorded {
+			ftraceRecordEnd(gp)
+		}
+		gp.ftrace = nil
+		gp.ftraceRecovered = nil
+		t.free()
+	}
+}

@@ -1,0 +1,266 @@
+//go:build ftrace_core
+
+// Static probes: places in the program's text, or in Go's own packages, that say that something happened, with arguments. They come in providers; a provider is in the
+// registry as packages are, and its probes are in its table as functions are, with a hook each, which who fires the probe looks at, and no body. What rules, recordings and others know of
+// functions they know of probes, but the rules that name functions mean none (rule.Func.Probe).
+
+package runtime
+
+import (
+	"internal/bytealg"
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+// ftraceProvider is a provider's probes, those that were declared together.
+type ftraceProvider struct {
+	ftracePkg
+	file [1]string
+	// What its probes cost to fire may depend on which parts of their arguments are wanted. They are given as text, space-separated, each the names of what
+	// belongs to it, comma-separated, from the lowest bit on.
+	parts  string
+	wanted *uint64 // by probe: the parts that the rules ask for
+	whole  bool    // the parts are the arguments: what is not wanted is left out here
+}
+
+// ftrace_declare adds n probes to the registry. hooks are theirs; text has a line for each, as that of a package's functions has. Without wanted
+// the parts are the arguments.
+//
+//go:linkname ftrace_declare
+func ftrace_declare(provider, file, text string, hooks *any, n uintptr, parts string, wanted *uint64) {
+	p := new(ftraceProvider)
+	p.version, p.path, p.symbol, p.funcs, p.nfuncs = ftraceTableVersion, "probe/"+provider, provider, text, n
+	p.file[0] = file
+	p.files = p.file[:]
+	p.hooks = unsafe.Pointer(hooks)
+	p.table = ftraceAlloc(n * ftraceTableEntry)
+	p.parts, p.wanted, p.whole = parts, wanted, wanted == nil
+	if p.whole {
+		p.wanted = (*uint64)(ftraceAlloc(n * 8))
+	}
+	for i := range n {
+		p.fn(i).flags = ftraceIsProbe
+	}
+	ftrace_register(&p.ftracePkg)
+}
+
+// probes says whether these are not functions.
+func (p *ftracePkg) probes() bool { return p.fn(0).flags&ftraceIsProbe != 0 }
+
+// ftrace_fire is called where an armed probe fires, with its hook and its arguments.
+//
+//go:linkname ftrace_fire
+func ftrace_fire(hook *any, args ...any) {
+	ftraceFire(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), args)
+}
+
+// ftraceFire notes and shows that f fires, in the stack frame at offset below the stack's top.
+func ftraceFire(f *ftraceFunc, offset uintptr, args []any) {
+	gp := getg()
+	if !ftraceMayTrace(gp) {
+		return
+	}
+	t := gp.ftrace
+	if t != nil && t.busy != 0 {
+		return
+	}
+	count := atomic.Xadduintptr(&f.count, 1)
+	laid := f.loadLaid()
+	if laid == nil || count > laid.until {
+		return
+	}
+	if t == nil {
+		if t = ftraceNewG(); t == nil {
+			atomic.Xadd(&ftraceLost, 1)
+			return
+		}
+		gp.ftrace = t
+	}
+	if t.goroutine == 0 {
+		t.goroutine, t.start = gp.goid, uint64(gp.startpc)
+	}
+	if t.depth > 0 && !t.settled(gp, offset) {
+		t.sweep(gp, offset)
+	}
+	if t.config != laid.config.number {
+		t.remark(laid.config)
+	}
+	clause := laid.shows(f, t.mask, t.shown, count)
+	if clause == nil {
+		return
+	}
+	if clause.Detail < ftrace_rule_Args {
+		args = nil
+	}
+	if p := (*ftraceProvider)(unsafe.Pointer(f.pkg)); p.whole && clause.Fields != "" {
+		ftraceFiredSome(gp, t, f, clause, count, args, atomic.Load64(p.wantedOf(f)))
+		return
+	}
+	ftraceFired(gp, t, f, clause, count, args)
+}
+
+// ftraceFiredSome is ftraceFired with those of the arguments that are wanted, of the first 64. The others stay what they are for the caller, whose slice it may be.
+func ftraceFiredSome(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any, wanted uint64) {
+	var some [64]any
+	n := min(len(args), len(some))
+	for i := range n {
+		if wanted>>i&1 != 0 {
+			some[i] = args[i]
+		}
+	}
+	ftraceFired(gp, t, f, clause, count, unsafe.Slice((*any)(noescape(unsafe.Pointer(&some))), n))
+}
+
+// ftraceFired records and prints.
+func ftraceFired(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
+	if f.flags&ftraceHasSecrets != 0 {
+		ftraceFiredHiding(gp, t, f, clause, count, args)
+		return
+	}
+	ftraceNoteFired(gp, t, f, clause, count, args)
+}
+
+// ftraceNoteFired is ftraceFired with values that may be seen.
+func ftraceNoteFired(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
+	t.busy++
+	if ftraceRecording.on {
+		ftraceRecordProbe(gp, t, f, clause, count, args)
+	}
+	if ftraceOut.on {
+		ftraceProbeLine(gp, t, f, clause, count, args)
+	}
+	t.busy--
+}
+
+// ftraceRecordProbe records that f fires.
+func ftraceRecordProbe(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
+	var layout *ftraceLayout
+	if len(args) > 0 {
+		layout = f.entryLayouts.find(args, ftraceLayoutFlags(clause), nil, len(args))
+	}
+	mp := acquirem()
+	if w := ftraceWriterOf(mp); w != nil && w.room(mp) {
+		w.last = max(w.last, ftraceTicks())
+		t.last = w.last
+		if !t.recorded {
+			w.goroutine(gp, t)
+		}
+		r := w.begin(gp, ftraceKindProbe, f, t.shown)
+		p := add(unsafe.Pointer(r), ftraceRecordSize)
+		*(*uint64)(p) = uint64(count)
+		size := ftraceRecordSize + 8
+		if layout != nil {
+			size += layout.capture(add(p, 8), r, args)
+		} else {
+			*(*[2]uint32)(add(p, 8)) = [2]uint32{}
+			size += 8
+		}
+		w.end(r, size)
+	}
+	releasem(mp)
+}
+
+// ftraceProbeLine prints that f fires.
+func ftraceProbeLine(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
+	t.release(t.depth)
+	b := ftraceNewText()
+	suppressed := atomic.Xchg(&f.suppressed, 0)
+	if ftraceFormat.json {
+		b.jsonPrefix(gp, t.shown, ftraceLevel)
+		b.str(`,"event":"probe","probe":`)
+		b.jsonName(f)
+		b.str(`,"call":`)
+		b.uint(uint64(count))
+		if len(args) > 0 {
+			b.str(`,"args":`)
+			b.jsonValues(ftraceNames{s: f.params}, args, false, clause)
+		}
+		if suppressed != 0 {
+			b.str(`,"suppressed":`)
+			b.uint(uint64(suppressed))
+		}
+		b.str("}\n")
+	} else {
+		b.prefix(gp, t.shown)
+		b.str("- ")
+		b.name(f)
+		b.byte('(')
+		p := ftracePrinter{b: b, limit: ftraceFormat.line, deep: clause.Detail == ftrace_rule_Deep, redaction: clause.Own}
+		p.list(ftraceNames{s: f.params}, args, false)
+		b.byte(')')
+		if suppressed != 0 {
+			b.str(" // (")
+			b.uint(uint64(suppressed))
+			b.str(" not shown: rate=)")
+		}
+		b.byte('\n')
+	}
+	t.emit(b)
+	if t.shown == 0 {
+		t.ungroup()
+	}
+	ftraceFreeText(b)
+}
+
+// ftraceNetMoved is package net's, for package os: see std/net/probes.go.
+//
+//go:linkname ftraceNetMoved
+var ftraceNetMoved func(pfd unsafe.Pointer, n int64, sent bool)
+
+// tell says to who fires f which parts of its arguments are wanted.
+func (l *ftraceLaid) tell(f *ftraceFunc) {
+	if f.flags&ftraceIsProbe == 0 || l.clause == nil {
+		return
+	}
+	p, clause := (*ftraceProvider)(unsafe.Pointer(f.pkg)), l.clause
+	wanted := ^uint64(0)
+	switch {
+	case clause.Detail < ftrace_rule_Args:
+		wanted = 0
+	case clause.Fields != "":
+		wanted = ftrace_rule_Parts(clause.Fields, p.parts)
+	}
+	atomic.Store64(p.wantedOf(f), wanted)
+}
+
+// wantedOf returns where it is said what is wanted of the arguments of f.
+func (p *ftraceProvider) wantedOf(f *ftraceFunc) *uint64 {
+	return (*uint64)(add(unsafe.Pointer(p.wanted), uintptr(f.key-p.before-1)*8))
+}
+
+// unknownField returns a name of those that fields= of clause i has which none of its probes knows, "" if there is none.
+func (c *ftraceConfig) unknownField(i int) string {
+	for rest := c.clauses[i].Fields; rest != ""; {
+		name, next := rest, ""
+		if at := bytealg.IndexByteString(rest, '+'); at >= 0 {
+			name, next = rest[:at], rest[at+1:]
+		}
+		rest = next
+		known := false
+		for p := ftraceRegistry.first; p != nil && !known; p = p.next {
+			if !p.probes() {
+				continue
+			}
+			for j := range p.nfuncs {
+				if l := p.fn(j).loadLaid(); l.config == c && l.number == uint32(i)+1 {
+					known = known || ftrace_rule_Parts(name, (*ftraceProvider)(unsafe.Pointer(p)).parts) != 0
+				}
+			}
+		}
+		if !known {
+			return name
+		}
+	}
+	return ""
+}
+
+// ftraceProbes returns how many probes there are.
+func ftraceProbes() (n uintptr) {
+	for p := ftraceRegistry.first; p != nil; p = p.next {
+		if p.probes() {
+			n += p.nfuncs
+		}
+	}
+	return n
+}

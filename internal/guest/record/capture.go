@@ -1,0 +1,370 @@
+//go:build ftrace_core
+
+// Values in records. A record has the bytes of its values, one behind the other, without their types; a layout has the types, and a function has one layout, or a
+// few if it has parameters or results that are interfaces. docs/format.md says what is written of a value of each kind; value/captured.go reads it.
+
+package runtime
+
+import (
+	"internal/abi"
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+// ftraceLayout is the types of the values in a record.
+type ftraceLayout struct {
+	_     sys.NotInHeap
+	next  *ftraceLayout // another one of the same function
+	id    uint32        // from 1 on
+	n     uint32        // values
+	flags uint32
+	own   uint32  // values of the function; behind them is what paths lead to
+	boxed uint32  // by value: it is behind the interface's pointer
+	words uint32  // as n, if each value is a word, 32 of them at most, paths is 0, and flags at most ftraceLayoutPointers; else no number of values
+	head  uint64  // if so, id and the values' size as a record has them
+	paths uintptr // the paths' text in the rules; 0: none
+	hides bool    // something may be secret in the values
+	// n types follow
+}
+
+const (
+	ftraceLayoutDeep     = 1 << iota // what pointers to structs point to is there
+	ftraceLayoutPanic                // the value is that of a panic
+	ftraceLayoutDynamic              // each value has the number of its type in front, as in an interface
+	ftraceLayoutPointers             // the values are given by pointers to them; not in recordings
+	// From bit ftraceOfRedaction on: the number of the redaction; not in recordings, where the types tell what is hidden.
+
+	ftraceLayoutRecorded = ftraceLayoutDeep | ftraceLayoutPanic | ftraceLayoutDynamic
+)
+
+func ftraceLayoutFlags(clause *ftrace_rule_Clause) uint32 {
+	flags := clause.Own << ftraceOfRedaction
+	if clause.Detail == ftrace_rule_Deep {
+		flags |= ftraceLayoutDeep
+	}
+	return flags
+}
+
+// redaction returns the number of that by which values are hidden.
+func (l *ftraceLayout) redaction() uint32 { return l.flags >> ftraceOfRedaction }
+
+// ftraceKnownLayouts is a list of layouts; atomic.
+type ftraceKnownLayouts struct{ first unsafe.Pointer }
+
+//go:nosplit
+func (l *ftraceLayout) typ(i uint32) **_type {
+	return (**_type)(add(unsafe.Pointer(l), unsafe.Sizeof(*l)+uintptr(i)*unsafe.Sizeof(uintptr(0))))
+}
+
+// value returns the type of a value.
+func (l *ftraceLayout) value(i uint32) *_type {
+	t := *l.typ(i)
+	if t != nil && l.flags&ftraceLayoutPointers != 0 {
+		t = (*ptrtype)(unsafe.Pointer(t)).Elem
+	}
+	return t
+}
+
+// find returns the layout of values, or nil if there are too many. The last ones, from own on, are what paths lead to, if there are paths.
+func (known *ftraceKnownLayouts) find(values []any, flags uint32, paths *ftracePaths, own int) *ftraceLayout {
+	at := paths.at()
+	// Most functions have one.
+	if l := (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first))); l != nil && l.flags == flags && l.paths == at && l.holds(values) {
+		return l
+	}
+	l, _ := known.lookup(values, flags, at)
+	if l == nil {
+		if l = known.add(values, flags, paths, own); l == nil {
+			atomic.Xadd(&ftraceTables.lost, 1)
+		}
+	}
+	return l
+}
+
+// lookup returns the layout of values, or nil and how many other layouts there are.
+func (known *ftraceKnownLayouts) lookup(values []any, flags uint32, paths uintptr) (l *ftraceLayout, n int) {
+	for l = (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first))); l != nil; l = l.next {
+		if l.flags&^ftraceLayoutDynamic == flags&^ftraceLayoutDynamic && l.paths == paths && l.holds(values) {
+			return l, n
+		}
+		if l.paths == paths {
+			n++
+		}
+	}
+	return nil, n
+}
+
+func (l *ftraceLayout) holds(values []any) bool {
+	if int(l.n) != len(values) {
+		return false
+	}
+	if l.flags&ftraceLayoutDynamic != 0 {
+		return true
+	}
+	for i := range values {
+		if *l.typ(uint32(i)) != efaceOf(&values[i])._type {
+			return false
+		}
+	}
+	return true
+}
+
+// capture writes the layout's number, the size, and the values, at p in the record r. It returns how many bytes that is.
+func (l *ftraceLayout) capture(p unsafe.Pointer, r *ftraceEvent, values []any) uintptr {
+	var c ftraceCapture // not a literal, which the compiler would make elsewhere and copy: the copy waits for the stores
+	c.at, c.end = uintptr(p)+8, uintptr(unsafe.Pointer(r))+ftraceRecordMost
+	c.deep, c.redaction, c.hides = l.flags&ftraceLayoutDeep != 0, l.redaction(), l.hides
+	for i := range values {
+		e := efaceOf(&values[i])
+		switch {
+		case e._type == nil && l.flags&ftraceLayoutDynamic == 0:
+		case l.flags&ftraceLayoutPointers != 0:
+			c.value((*ptrtype)(unsafe.Pointer(e._type)).Elem, e.data, ftraceCaptureNest)
+		case l.flags&ftraceLayoutDynamic != 0:
+			c.dynamic(*e, ftraceCaptureNest)
+		case e._type.IsDirectIface():
+			c.value(e._type, unsafe.Pointer(&e.data), ftraceCaptureNest)
+			c.pointee(e)
+		default:
+			c.value(e._type, e.data, ftraceCaptureNest)
+		}
+	}
+	size := c.at - uintptr(p)
+	*(*[2]uint32)(p) = [2]uint32{l.id, uint32(size - 8)}
+	return size
+}
+
+// How much is recorded of a value.
+const (
+	ftraceCaptureString   = 64  // bytes of a string
+	ftraceCaptureElements = 8   // elements of slices and arrays
+	ftraceCaptureFields   = 256 // of a struct
+	ftraceCaptureNest     = 2   // levels of structs and arrays
+)
+
+// ftraceNil stands for the length of a nil slice, map or chan.
+const ftraceNil = 0xFFFFFFFF
+
+// ftraceCapture writes values.
+type ftraceCapture struct {
+	at, end uintptr // where the next goes: in a chunk, which does not move
+	full    bool    // a value did not fit: it and those behind it are missing
+	deep    bool
+
+	redaction uint32
+	hides     bool // something may be secret in the value
+}
+
+// room says whether n more bytes fit.
+func (c *ftraceCapture) room(n uintptr) bool {
+	c.full = c.full || c.at+n > c.end
+	return !c.full
+}
+
+func (c *ftraceCapture) uint32(v uint32) {
+	if c.room(4) {
+		*(*uint32)(unsafe.Pointer(c.at)) = v
+		c.at += 4
+	}
+}
+
+func (c *ftraceCapture) uint64(v uint64) {
+	if c.room(8) {
+		*(*uint64)(unsafe.Pointer(c.at)) = v
+		c.at += 8
+	}
+}
+
+// bytes writes n bytes at v.
+func (c *ftraceCapture) bytes(v unsafe.Pointer, n uintptr) {
+	if c.room(n) {
+		memmove(unsafe.Pointer(c.at), v, n)
+		c.at += n
+	}
+}
+
+// value writes the value of type t at v, which is readable, or nothing if it is secret.
+func (c *ftraceCapture) value(t *_type, v unsafe.Pointer, nest int) {
+	if c.hides && ftraceHidesAll(t, c.redaction) {
+		return
+	}
+	switch t.Kind() {
+	case abi.Int, abi.Int64, abi.Uint, abi.Uint64, abi.Uintptr, abi.Float64:
+		c.uint64(*(*uint64)(v))
+	case abi.Int32, abi.Uint32, abi.Float32:
+		c.uint32(*(*uint32)(v))
+	case abi.Bool, abi.Int8, abi.Uint8, abi.Int16, abi.Uint16, abi.Complex64, abi.Complex128:
+		c.bytes(v, t.Size_)
+	case abi.String:
+		s := *(*string)(v)
+		c.text(unsafe.Pointer(unsafe.StringData(s)), len(s))
+	case abi.Pointer, abi.UnsafePointer:
+		c.uint64(uint64(*(*uintptr)(v)))
+		if c.deep && nest == ftraceCaptureNest {
+			c.behind(t, *(*unsafe.Pointer)(v))
+		}
+	case abi.Func:
+		c.code(*(*unsafe.Pointer)(v))
+	case abi.Chan:
+		c.channel(*(*unsafe.Pointer)(v))
+	case abi.Map:
+		c.mapping(*(*unsafe.Pointer)(v))
+	case abi.Slice:
+		c.slice((*slicetype)(unsafe.Pointer(t)).Elem, *(*slice)(v), nest)
+	case abi.Array:
+		a := (*arraytype)(unsafe.Pointer(t))
+		c.elements(a.Elem, v, int(a.Len), nest)
+	case abi.Struct:
+		if nest <= 0 {
+			return
+		}
+		s := (*structtype)(unsafe.Pointer(t))
+		secret := uint64(0)
+		if c.hides {
+			_, secret = ftraceHidingOf(t, c.redaction)
+		}
+		for i := range min(len(s.Fields), ftraceCaptureFields) {
+			if secret != 0 && ftraceHidesField(s, secret, i, c.redaction) {
+				continue
+			}
+			f := &s.Fields[i]
+			c.value(f.Typ, add(v, f.Offset), nest-1)
+		}
+	case abi.Interface:
+		c.iface((*interfacetype)(unsafe.Pointer(t)), v, nest)
+	}
+}
+
+// text writes a string's length, and its beginning, or nothing of it if it can't be read.
+func (c *ftraceCapture) text(data unsafe.Pointer, n int) {
+	shown := uintptr(min(n, ftraceCaptureString))
+	if !ftraceReadable(data, shown) {
+		c.uint32(0)
+		return
+	}
+	c.uint32(uint32(min(n, ftraceNil-1)))
+	c.bytes(data, shown)
+}
+
+// code writes the address of a function's code.
+func (c *ftraceCapture) code(fn unsafe.Pointer) {
+	if fn != nil && ftraceReadable(fn, unsafe.Sizeof(uintptr(0))) {
+		pc := *(*uintptr)(fn)
+		ftraceKnowCode(pc)
+		c.uint64(uint64(pc))
+		return
+	}
+	c.uint64(0)
+}
+
+func (c *ftraceCapture) channel(v unsafe.Pointer) {
+	if v == nil || !ftraceReadable(v, unsafe.Sizeof(hchan{})) {
+		c.uint32(ftraceNil)
+		c.uint32(0)
+		return
+	}
+	c.uint32(uint32((*hchan)(v).qcount))
+	c.uint32(uint32((*hchan)(v).dataqsiz))
+}
+
+func (c *ftraceCapture) mapping(v unsafe.Pointer) {
+	if v == nil || !ftraceReadable(v, unsafe.Sizeof(uint64(0))) {
+		c.uint32(ftraceNil)
+		return
+	}
+	c.uint32(uint32(*(*uint64)(v))) // its number of elements comes first, which len depends on
+}
+
+func (c *ftraceCapture) slice(elem *_type, s slice, nest int) {
+	if s.array == nil {
+		c.uint32(ftraceNil)
+		return
+	}
+	if elem.Kind() == abi.Uint8 {
+		c.text(s.array, s.len)
+		return
+	}
+	shown := min(s.len, ftraceCaptureElements)
+	if !ftraceReadable(s.array, uintptr(shown)*elem.Size_) {
+		c.uint32(0)
+		return
+	}
+	c.uint32(uint32(min(s.len, ftraceNil-1)))
+	c.elements(elem, s.array, shown, nest)
+}
+
+// elements writes the first of n values in a row.
+func (c *ftraceCapture) elements(elem *_type, v unsafe.Pointer, n, nest int) {
+	if nest <= 0 {
+		return
+	}
+	for i := range min(n, ftraceCaptureElements) {
+		c.value(elem, add(v, uintptr(i)*elem.Size_), nest-1)
+	}
+}
+
+// behind writes whether there is a struct behind a pointer, and that.
+func (c *ftraceCapture) behind(t *_type, v unsafe.Pointer) {
+	if t.Kind() != abi.Pointer {
+		return
+	}
+	elem := (*ptrtype)(unsafe.Pointer(t)).Elem
+	if elem.Kind() != abi.Struct {
+		return
+	}
+	if v == nil || !ftraceReadable(v, elem.Size_) {
+		c.uint32(0)
+		return
+	}
+	c.uint32(1)
+	deep := c.deep
+	c.deep = false
+	c.value(elem, v, 1)
+	c.deep = deep
+}
+
+// iface writes what is in an interface.
+func (c *ftraceCapture) iface(t *interfacetype, v unsafe.Pointer, nest int) {
+	var e eface
+	if len(t.Methods) == 0 {
+		e = *(*eface)(v)
+	} else if i := (*iface)(v); i.tab != nil && ftraceKnownMemory(uintptr(unsafe.Pointer(i.tab))) {
+		e._type, e.data = i.tab.Type, i.data
+	}
+	if e._type != nil && !ftraceKnownType(e._type) {
+		e._type = nil
+	}
+	c.dynamic(e, nest-1)
+}
+
+// dynamic writes the number of a value's type, 0 for nil, whether the value is there, and the value.
+func (c *ftraceCapture) dynamic(e eface, nest int) {
+	n := uint32(0)
+	if e._type != nil {
+		n = ftraceTypeNumber(e._type, c.redaction)
+	}
+	c.uint32(n)
+	hides := c.hides
+	c.hides = ftraceTables.types.hides[n]
+	switch {
+	case n == 0:
+	case e._type.IsDirectIface():
+		c.uint32(1)
+		c.value(e._type, unsafe.Pointer(&e.data), nest)
+		c.pointee(&e)
+	case ftraceReadable(e.data, e._type.Size_):
+		c.uint32(1)
+		c.value(e._type, e.data, nest)
+	default:
+		c.uint32(0)
+	}
+	c.hides = hides
+}
+
+// pointee writes the struct that an error points to, whose fields make its message.
+func (c *ftraceCapture) pointee(e *eface) {
+	if e._type.Kind() == abi.Pointer && !c.deep && ftraceTables.types.errors[ftraceTypeNumber(e._type, c.redaction)] {
+		c.behind(e._type, e.data)
+	}
+}

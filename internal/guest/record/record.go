@@ -1,0 +1,329 @@
+//go:build ftrace_core
+
+// The recording: calls as binary records, for FTRACE_RECORD and FTRACE_ON_ERROR. docs/format.md has every byte.
+//
+// Each processor (a P of the scheduler) has a writer of its own, so that nothing is locked and nothing is shared: a goroutine writes to that of the
+// processor it runs on, which it can't leave meanwhile (acquirem). Records go to a chunk of memory, which is part of a file that is mapped, or of the processor's
+// ring; so what is recorded is there whatever ends the program. The chunk's size of content, which is written behind each record, says which records are whole.
+//
+// A record is made of words, in the machine's byte order. All begin with an ftraceEvent.
+
+package runtime
+
+import (
+	"internal/cpu"
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+// ftraceEvent is what every record begins with.
+type ftraceEvent struct {
+	_         sys.NotInHeap
+	ticks     uint64
+	kind      uint8
+	words     uint8  // size of the record
+	depth     uint16 // recorded calls around it, at most ftraceDepthMost
+	fn        uint32 // key of the function, 0: none
+	goroutine uint64
+}
+
+// The kinds of records, with what follows the ftraceEvent.
+const (
+	ftraceKindEntry     = 1 + iota // call uint64: the how-manyeth call it is, and ftraceCallUntimed if it is not timed
+	ftraceKindEntryArgs            // call uint64; layout, size uint32; values
+	ftraceKindExit                 //
+	ftraceKindExitArgs             // layout, size uint32; values: the results
+	ftraceKindPanic                // the same: the call ended by a panic, the value is the panic's
+	ftraceKindGoexit               // the call ended by runtime.Goexit
+	ftraceKindRecovered            // the same: one of the call's deferred calls recovered this panic; its exit follows
+	ftraceKindMock                 // a replacement was called in place of the function; its exit follows
+	ftraceKindGo                   // parent, call uint64: a goroutine whose first record this is, by which goroutine, in which call of fn it was started
+	ftraceKindEnd                  // the goroutine ended
+	ftraceKindNote                 // 0, size uint32; text: ftrace.Note, in the call under way
+	ftraceKindLine                 // level int32, size uint32; text: what the program printed or logged
+	ftraceKindProbe                // call uint64: the how-manyeth time that it fires; layout, size uint32; values: its arguments, layout 0: none are wanted
+)
+
+const (
+	ftraceCallUntimed = 1 << 63
+
+	ftraceProcessorsMost = 1024 // of more, nothing is recorded
+
+	ftraceDepthMost  = 65535 // of what is deeper a record has that number
+	ftracePrefetch   = 512   // bytes that the processor is asked for in advance, for nothing else will have them in its cache
+	ftraceRecordSize = unsafe.Sizeof(ftraceEvent{})
+	ftraceRecordMost = 255 * 8
+	ftraceRecordRoom = ftraceRecordMost + 128 // with a goroutine's first record in front
+)
+
+// ftraceChunk is the head of a chunk: the header and the context of a packet of the Common Trace Format.
+type ftraceChunk struct {
+	_         sys.NotInHeap
+	magic     uint32
+	stream    uint32 // 0
+	uuid      [16]byte
+	begin     uint64 // ticks
+	content   uint64 // bits in use, this head included; written behind each record
+	size      uint64 // bits
+	discarded uint64 // records lost on this processor so far
+	number    uint64 // of the chunk, on this processor, from 0
+	processor uint64
+}
+
+const ftraceCTFMagic = 0xC1FC1FC1
+
+// ftraceWriter writes what is kept of one processor, on which the goroutine is held. It is at the beginning of the processor's part of the memory file; readers know the first
+// fields byte for byte.
+type ftraceWriter struct {
+	_ sys.NotInHeap
+
+	// What every call looks at of which nothing is recorded, in one line of the processor's cache.
+	calls         uint64         // in the long history so far
+	last          uint64         // ticks of what was last noted
+	history       unsafe.Pointer // the last calls, nil: there is no memory for them
+	nextCall      uintptr        // where the next one goes in the history
+	historyEnd    uintptr        // where it has to begin anew
+	summaries     unsafe.Pointer // by key, nil: there is no memory for them
+	summariesMost uint32
+	ownEnd        uint32  // where a goroutine's history has to begin anew
+	halfSize      uintptr // how far behind the first half of history, summaries and tallies the second is
+
+	chunk *ftraceChunk // being written, or nil
+	pos   uintptr      // where the next record goes, from the chunk's start
+	limit uintptr      // from here on there is too little room
+	where uint64       // the place of the chunk's first byte
+
+	number    uint64 // of the next chunk
+	lost      uint64 // records
+	ring      unsafe.Pointer
+	crossed   uint64         // calls put into crossings so far
+	crossings unsafe.Pointer // calls that a cut was made in, see call/cut.go
+	tallies   [ftraceTallyTables]unsafe.Pointer
+	half      uintptr // where the half of the tallies begins that is written to
+	fd        int32
+	failed    int32 // errno of what ended this writer
+	_         cpu.CacheLinePad
+}
+
+// ftraceRecording is FTRACE_RECORD and FTRACE_ON_ERROR.
+var ftraceRecording struct {
+	wanted    bool // the environment asks for it
+	on        bool
+	dir       int32  // descriptor
+	metadata  int32  // descriptor
+	failed    uint32 // it was said that the recording is not complete; atomic
+	chunkSize uintptr
+	chunks    uint64 // of each ring, 0: the recording is in files
+	uuid      [16]byte
+	writers   [ftraceProcessorsMost]*ftraceWriter // by the processor's id; made at first use
+	panics    ftraceKnownLayouts                  // of panics' values
+}
+
+// ftraceWriterOf returns the writer of the processor on which this goroutine is held, or nil if there are too many.
+func ftraceWriterOf(mp *m) *ftraceWriter {
+	id := mp.p.ptr().id
+	if id >= ftraceProcessorsMost {
+		atomic.Xadd(&ftraceLost, 1)
+		return nil
+	}
+	if w := ftraceRecording.writers[id]; w != nil {
+		return w
+	}
+	return ftraceNewWriter(id)
+}
+
+// room says whether there is room for the largest record, for which it may go on to the next chunk.
+func (w *ftraceWriter) room(mp *m) bool {
+	if w.pos < w.limit {
+		return true
+	}
+	if !ftraceRecording.on {
+		return false // no longer: the world was stopped for that
+	}
+	if w.advance(mp.p.ptr().id) {
+		return true
+	}
+	w.lost++
+	return false
+}
+
+// ftraceRecorder returns the writer of the processor on which this goroutine is held, with room for a record, or nil.
+func ftraceRecorder(mp *m) *ftraceWriter {
+	if w := ftraceWriterOf(mp); w != nil && w.room(mp) {
+		w.last = max(w.last, ftraceTicks())
+		return w
+	}
+	return nil
+}
+
+// begin begins a record of what was last noted, which ftraceWriter.end completes. Its size is still to be set.
+func (w *ftraceWriter) begin(gp *g, kind uint8, f *ftraceFunc, depth int32) *ftraceEvent {
+	r := (*ftraceEvent)(add(unsafe.Pointer(w.chunk), w.pos))
+	sys.Prefetch(uintptr(unsafe.Pointer(r)) + ftracePrefetch)
+	r.ticks = w.last
+	r.goroutine = gp.goid
+	r.fn = 0
+	if f != nil {
+		r.fn = f.key
+	}
+	r.depth = uint16(min(depth, ftraceDepthMost))
+	r.kind = kind
+	return r
+}
+
+// end completes the record that begins at r and has size bytes.
+func (w *ftraceWriter) end(r *ftraceEvent, size uintptr) {
+	words := (size + 7) / 8
+	r.words = uint8(words)
+	ftraceStore64(&w.chunk.content, uint64(w.pos+size)*8)
+	w.pos += words * 8
+}
+
+// place returns where the next record goes.
+func (w *ftraceWriter) place() ftracePlace {
+	return ftracePlace{w.last, w.where | uint64(w.pos/8)<<48}
+}
+
+// entry records that the call of frame, the topmost, begins, with its parameters if there is a layout.
+func (w *ftraceWriter) entry(gp *g, mp *m, frame *ftraceFrame, layout *ftraceLayout, args []any) {
+	frame.place = w.place()
+	r := w.begin(gp, ftraceKindEntry, frame.fn.ptr(), frame.shown)
+	p := add(unsafe.Pointer(r), ftraceRecordSize)
+	*(*uint64)(p) = uint64(frame.count)
+	if frame.flags&ftraceNotTimed != 0 {
+		*(*uint64)(p) |= ftraceCallUntimed
+	}
+	size := ftraceRecordSize + 8
+	if layout != nil {
+		r.kind = ftraceKindEntryArgs
+		size += layout.capture(add(p, 8), r, args)
+	}
+	w.end(r, size)
+}
+
+// goroutine records which call started the goroutine, in front of its first record.
+func (w *ftraceWriter) goroutine(gp *g, t *ftraceG) {
+	t.recorded = true
+	r := w.begin(gp, ftraceKindGo, t.parentFn.ptr(), 0)
+	*(*[2]uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = [2]uint64{t.parent, uint64(t.parentCount)}
+	w.end(r, ftraceRecordSize+16)
+}
+
+// exit records that the call of frame, the topmost, ends: by p, or by the panic that was recovered, or with results. It returns where that record is.
+func (w *ftraceWriter) exit(gp *g, mp *m, frame *ftraceFrame, results []any, p *_panic) (place ftracePlace) {
+	switch {
+	case frame.flags&ftraceReplaced != 0:
+		w.values(gp, ftraceKindMock, frame, nil)
+	case frame.flags&ftraceRecovered != 0:
+		w.panic(gp, ftraceKindRecovered, frame, gp.ftraceRecovered)
+	}
+	if !w.room(mp) {
+		return ftracePlace{0, ftraceNowhere}
+	}
+	place = w.place()
+	switch {
+	case p != nil && p.goexit:
+		w.values(gp, ftraceKindGoexit, frame, nil)
+	case p != nil:
+		w.panic(gp, ftraceKindPanic, frame, p.arg)
+	case frame.flags&ftracePanicked != 0:
+		w.panic(gp, ftraceKindPanic, frame, gp.ftraceRecovered)
+	case len(results) > 0 && frame.clause.ptr().Detail >= ftrace_rule_Args:
+		if frame.clause.ptr().Capture != "" {
+			w.captured(gp, frame, results)
+		} else {
+			w.values(gp, ftraceKindExitArgs, frame, results)
+		}
+	default:
+		w.end(w.begin(gp, ftraceKindExit, frame.fn.ptr(), frame.shown), ftraceRecordSize)
+	}
+	return place
+}
+
+// panic records a panic's value, or, where parameters are not wanted, none.
+func (w *ftraceWriter) panic(gp *g, kind uint8, frame *ftraceFrame, value any) {
+	values := [...]any{value}
+	n := 1
+	if frame.clause.ptr().Detail < ftrace_rule_Args {
+		n = 0
+	}
+	w.values(gp, kind, frame, ftraceValues(&values[0], n))
+}
+
+// values records something of the call of frame, with values.
+func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, values []any) {
+	var layout *ftraceLayout
+	if len(values) > 0 {
+		flags := ftraceLayoutFlags(frame.clause.ptr())
+		if kind == ftraceKindExitArgs && frame.flags&ftraceAtReturns == 0 {
+			flags |= ftraceLayoutPointers
+		}
+		layouts := &frame.fn.ptr().exitLayouts
+		if kind != ftraceKindExitArgs {
+			layouts = &ftraceRecording.panics
+			flags |= ftraceLayoutPanic
+		}
+		layout = layouts.find(values, flags, nil, len(values))
+	}
+	r := w.begin(gp, kind, frame.fn.ptr(), frame.shown)
+	size := ftraceRecordSize
+	switch {
+	case layout != nil:
+		size += layout.capture(add(unsafe.Pointer(r), size), r, values)
+	case kind == ftraceKindExitArgs:
+		r.kind = ftraceKindExit
+	case kind == ftraceKindPanic || kind == ftraceKindRecovered:
+		*(*[2]uint32)(add(unsafe.Pointer(r), size)) = [2]uint32{}
+		size += 8
+	}
+	w.end(r, size)
+}
+
+// captured records results, and what paths lead to.
+//
+//go:noinline
+func (w *ftraceWriter) captured(gp *g, frame *ftraceFrame, results []any) {
+	var room [ftraceValuesMost]any
+	paths := ftracePaths{f: frame.fn.ptr(), text: frame.clause.ptr().Capture, results: true, redaction: frame.clause.ptr().Own}
+	values := paths.follow((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), results, frame.flags&ftraceAtReturns == 0)
+	layout := frame.fn.ptr().exitLayouts.find(values, ftraceLayoutFlags(frame.clause.ptr()), &paths, min(len(results), len(room)))
+	kind := uint8(ftraceKindExit)
+	if layout != nil {
+		kind = ftraceKindExitArgs
+	}
+	r := w.begin(gp, kind, frame.fn.ptr(), frame.shown)
+	size := ftraceRecordSize
+	if layout != nil {
+		size += layout.capture(add(unsafe.Pointer(r), size), r, values)
+	}
+	w.end(r, size)
+}
+
+// ftraceRecordEnd records that the goroutine, which ran last on this processor, has ended.
+func ftraceRecordEnd(gp *g) {
+	mp := acquirem()
+	if w := ftraceRecorder(mp); w != nil {
+		w.end(w.begin(gp, ftraceKindEnd, nil, 0), ftraceRecordSize)
+	}
+	releasem(mp)
+}
+
+// ftraceRecordNote records text that the program adds to the call of frame.
+func ftraceRecordNote(gp *g, frame *ftraceFrame, text string) {
+	mp := acquirem()
+	if w := ftraceRecorder(mp); w != nil {
+		r := w.begin(gp, ftraceKindNote, frame.fn.ptr(), frame.shown)
+		w.end(r, w.text(r, 0, text))
+	}
+	releasem(mp)
+}
+
+// text writes a number, the size of a text and the text, as far as there is room, behind the record's head. It returns the record's size.
+func (w *ftraceWriter) text(r *ftraceEvent, number uint32, text string) uintptr {
+	p := add(unsafe.Pointer(r), ftraceRecordSize)
+	n := min(uintptr(len(text)), ftraceRecordMost-ftraceRecordSize-8)
+	*(*[2]uint32)(p) = [2]uint32{number, uint32(n)}
+	memmove(add(p, 8), unsafe.Pointer(unsafe.StringData(text)), n)
+	return ftraceRecordSize + 8 + n
+}

@@ -1,0 +1,403 @@
+//go:build ftrace_core
+
+// Values in records, read back: what record/capture.go wrote, as a trace shows it.
+
+package runtime
+
+import (
+	"internal/abi"
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// ftraceCaptured appends recorded values to a line.
+type ftraceCaptured struct {
+	ftracePrinter
+	at, end uintptr // what is still to be read
+	deep    bool
+}
+
+// ftraceRecordedValues returns where the values are that are recorded at p, given the layouts they can have, and the layout, nil if it is none of these.
+func ftraceRecordedValues(b *ftraceText, p unsafe.Pointer, known *ftraceKnownLayouts) (c ftraceCaptured, l *ftraceLayout) {
+	head := *(*[2]uint32)(p)
+	l = (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first)))
+	for l != nil && l.id != head[0] {
+		l = l.next
+	}
+	if l != nil {
+		c = ftraceCaptured{ftracePrinter{b: b, limit: ftraceFormat.line, redaction: l.redaction()}, uintptr(p) + 8, uintptr(p) + 8 + uintptr(head[1]), l.flags&ftraceLayoutDeep != 0}
+	}
+	return c, l
+}
+
+// values appends the values that are recorded at p, given their names and the layouts they can have.
+func (b *ftraceText) values(p unsafe.Pointer, names ftraceNames, known *ftraceKnownLayouts) {
+	c, l := ftraceRecordedValues(b, p, known)
+	if l == nil {
+		return
+	}
+	for i := range l.n {
+		if i > 0 {
+			b.str(", ")
+		}
+		name, kind, typ := names.next()
+		if name != "" {
+			b.str(name)
+			b.byte('=')
+		}
+		c.next(l, i, kind, typ)
+	}
+}
+
+// next appends value i, the next one, of which kind and typ say what is known statically.
+func (c *ftraceCaptured) next(l *ftraceLayout, i uint32, kind byte, typ string) {
+	t := l.value(i)
+	switch {
+	case l.flags&ftraceLayoutDynamic != 0:
+		c.dynamic(ftraceCaptureNest, kind == '!')
+	case t == nil:
+		c.b.str("nil")
+	default:
+		c.typed(t, ftraceCaptureNest, l.typed(t, kind, typ) && l.flags&ftraceLayoutPointers == 0)
+	}
+}
+
+// typed says whether a value's type t is not what is known statically.
+func (l *ftraceLayout) typed(t *_type, kind byte, typ string) bool {
+	return l.flags&ftraceLayoutPanic != 0 || kind == '!' || kind == ':' && !ftraceNamed(t, typ)
+}
+
+// jsonRecorded appends recorded values as an object, behind what begins the member: numbers, booleans and strings as such, others as text.
+func (b *ftraceText) jsonRecorded(member string, p unsafe.Pointer, names ftraceNames, known *ftraceKnownLayouts) {
+	text := ftraceNewText()
+	defer ftraceFreeText(text)
+	c, l := ftraceRecordedValues(text, p, known)
+	if l == nil {
+		return
+	}
+	b.str(member)
+	b.byte('{')
+	for i := range l.n {
+		if i > 0 {
+			b.byte(',')
+		}
+		name, kind, typ := names.next()
+		b.jsonMember(name, int(i))
+		t := l.value(i)
+		if t == nil || l.flags&ftraceLayoutDynamic != 0 || l.typed(t, kind, typ) {
+			t = nil
+		} else if t.Kind() == abi.String && !ftraceHidesAll(t, c.redaction) && c.at+4 <= c.end {
+			s, n := c.bytes()
+			if len(s) < int(n) {
+				b.jsonCut(s, int(n)-len(s))
+			} else {
+				b.jsonString(s)
+			}
+			continue
+		}
+		text.n = 0
+		c.next(l, i, kind, typ)
+		b.jsonShown(t, text.string())
+	}
+	b.byte('}')
+}
+
+// jsonShown appends a value that a line of text shows so. Its type is t, nil if it is not known statically.
+func (b *ftraceText) jsonShown(t *_type, shown string) {
+	plain := shown == "nil" && (t == nil || t.Kind() == abi.Interface)
+	if plain {
+		shown = "null"
+	} else if t != nil && shown != "" {
+		switch last := shown[len(shown)-1]; t.Kind() {
+		case abi.Bool:
+			plain = shown == "true" || shown == "false"
+		case abi.Int, abi.Int8, abi.Int16, abi.Int32, abi.Int64, abi.Uint, abi.Uint8, abi.Uint16, abi.Uint32, abi.Uint64, abi.Float32, abi.Float64:
+			plain = last >= '0' && last <= '9' // no duration, infinity, or value that did not fit
+		}
+	}
+	if plain {
+		b.str(shown)
+	} else {
+		b.jsonString(shown)
+	}
+}
+
+// take returns where the next n bytes are, or nil if they did not fit into the record.
+func (c *ftraceCaptured) take(n uintptr) unsafe.Pointer {
+	if c.at+n > c.end {
+		c.at = c.end
+		return nil
+	}
+	p := unsafe.Pointer(c.at)
+	c.at += n
+	return p
+}
+
+// uint32 returns the next number. A missing one shows as nil or nothing.
+func (c *ftraceCaptured) uint32() uint32 {
+	if p := c.take(4); p != nil {
+		return *(*uint32)(p)
+	}
+	return ftraceNil
+}
+
+// typed appends a value itself, with its type if that is of interest, and with what it points to if it is an error.
+func (c *ftraceCaptured) typed(t *_type, nest int, show bool) {
+	if ftraceHidesAll(t, c.redaction) {
+		c.b.str(ftraceStars)
+		return
+	}
+	if t.Kind() == abi.Pointer && !c.deep && ftraceTables.types.errors[ftraceTypeNumber(t, c.redaction)] {
+		c.failure(t)
+		return
+	}
+	plain := t.Kind() == abi.Func || t == efaceOf(&ftraceAString)._type
+	if show && !plain {
+		c.b.str(toRType(t).string())
+		if t.Kind() != abi.Struct {
+			c.b.byte('(')
+		}
+	}
+	c.value(t, nest)
+	if show && !plain && t.Kind() != abi.Struct {
+		c.b.byte(')')
+	}
+}
+
+// failure appends an error: the message, where that is a field as in those of packages errors and fmt, or the fields.
+func (c *ftraceCaptured) failure(t *_type) {
+	elem := (*ptrtype)(unsafe.Pointer(t)).Elem
+	address := c.take(8)
+	if address == nil || *(*uint64)(address) == 0 || elem.Kind() != abi.Struct {
+		if elem.Kind() == abi.Struct {
+			c.uint32()
+		}
+		c.b.str(toRType(t).string())
+		c.b.str("(nil)")
+		return
+	}
+	c.b.str(toRType(t).string())
+	if c.uint32() != 1 {
+		c.b.str("(?)")
+		return
+	}
+	s := (*structtype)(unsafe.Pointer(elem))
+	if !ftraceHides(elem, c.redaction, 1) && len(s.Fields) > 0 && s.Fields[0].Typ.Kind() == abi.String && (len(s.Fields) == 1 || ftraceMessageFirst(toRType(elem).string())) {
+		c.b.byte('(')
+		c.value(s.Fields[0].Typ, 0)
+		c.b.byte(')')
+		for i := 1; i < len(s.Fields); i++ {
+			n := c.b.n
+			c.value(s.Fields[i].Typ, 0)
+			c.b.n = n
+		}
+		return
+	}
+	c.value(elem, 1)
+}
+
+// ftraceMessageFirst says whether an error of this type has its message in its first field.
+func ftraceMessageFirst(name string) bool {
+	return name == "fmt.wrapError" || name == "fmt.wrapErrors"
+}
+
+// value appends the next value, which is of type t.
+func (c *ftraceCaptured) value(t *_type, nest int) {
+	if ftraceHidesAll(t, c.redaction) {
+		c.b.str(ftraceStars)
+		return
+	}
+	if c.at >= c.end && t.Size_ != 0 && t.Kind() != abi.Struct && t.Kind() != abi.Array {
+		c.b.str("...")
+		return
+	}
+	switch t.Kind() {
+	case abi.String:
+		c.text(false)
+	case abi.Pointer, abi.UnsafePointer:
+		c.pointer(t, nest)
+	case abi.Func:
+		c.code()
+	case abi.Chan:
+		n, size := c.uint32(), c.uint32()
+		if n == ftraceNil {
+			c.b.str("nil")
+			return
+		}
+		c.b.str("chan(len=")
+		c.b.uint(uint64(n))
+		c.b.str(" cap=")
+		c.b.uint(uint64(size))
+		c.b.byte(')')
+	case abi.Map:
+		n := c.uint32()
+		if n == ftraceNil {
+			c.b.str("nil")
+			return
+		}
+		c.b.str("map[")
+		if n > 0 {
+			c.b.str("len=")
+			c.b.uint(uint64(n))
+		}
+		c.b.byte(']')
+	case abi.Slice:
+		elem := (*slicetype)(unsafe.Pointer(t)).Elem
+		if elem.Kind() == abi.Uint8 {
+			c.text(true)
+			return
+		}
+		n := c.uint32()
+		if n == ftraceNil {
+			c.b.str("nil")
+			return
+		}
+		c.row(elem, int(n), nest)
+	case abi.Array:
+		a := (*arraytype)(unsafe.Pointer(t))
+		c.row(a.Elem, int(a.Len), nest)
+	case abi.Struct:
+		c.fields(t, nest)
+	case abi.Interface:
+		c.dynamic(nest-1, true)
+	default:
+		p := c.take(t.Size_)
+		if p == nil {
+			c.b.str("...")
+			return
+		}
+		c.ftracePrinter.value(t, p, nest, false)
+	}
+}
+
+// text appends a string, or a slice of bytes.
+func (c *ftraceCaptured) text(bytes bool) {
+	s, n := c.bytes()
+	if n == ftraceNil {
+		c.b.str("nil")
+		return
+	}
+	if bytes {
+		c.b.byte('b')
+	}
+	c.b.byte('"')
+	c.b.quoted(s, c.limit)
+	c.b.byte('"')
+	if len(s) < int(n) {
+		c.b.str("...(")
+		c.b.uint(uint64(n) - uint64(len(s)))
+		c.b.str(" more)")
+	}
+}
+
+// bytes returns as much of a string, or a slice of bytes, as was recorded, and how long it was, ftraceNil if it is nil or missing.
+func (c *ftraceCaptured) bytes() (s string, n uint32) {
+	if n = c.uint32(); n == ftraceNil {
+		return "", n
+	}
+	shown := min(uintptr(n), ftraceCaptureString, c.end-c.at)
+	s = unsafe.String((*byte)(unsafe.Pointer(c.at)), shown)
+	c.at += shown
+	return s, n
+}
+
+func (c *ftraceCaptured) pointer(t *_type, nest int) {
+	p := c.take(8)
+	if p == nil {
+		c.b.str("...")
+		return
+	}
+	address := *(*uint64)(p)
+	behind := false
+	var elem *_type
+	if t.Kind() == abi.Pointer && c.deep && nest == ftraceCaptureNest {
+		elem = (*ptrtype)(unsafe.Pointer(t)).Elem
+		behind = elem.Kind() == abi.Struct && c.uint32() == 1
+	}
+	switch {
+	case address == 0:
+		c.b.str("nil")
+	case behind:
+		c.b.byte('&')
+		c.deep = false
+		c.value(elem, 1)
+		c.deep = true
+	default:
+		c.b.hex(address)
+	}
+}
+
+func (c *ftraceCaptured) code() {
+	p := c.take(8)
+	if p == nil || *(*uint64)(p) == 0 {
+		c.b.str("nil")
+		return
+	}
+	c.funcName(p) // the address of the code, as in a closure
+}
+
+// row appends the elements of a slice or an array.
+func (c *ftraceCaptured) row(elem *_type, n, nest int) {
+	c.b.byte('[')
+	shown := min(n, ftraceCaptureElements)
+	if nest <= 0 {
+		shown = 0
+	}
+	for i := range shown {
+		if i > 0 {
+			c.b.byte(' ')
+		}
+		c.value(elem, nest-1)
+	}
+	if shown < n {
+		if shown > 0 {
+			c.b.byte(' ')
+		}
+		c.b.str("len=")
+		c.b.uint(uint64(n))
+	}
+	c.b.byte(']')
+}
+
+func (c *ftraceCaptured) fields(t *_type, nest int) {
+	s := (*structtype)(unsafe.Pointer(t))
+	_, secret := ftraceHidingOf(t, c.redaction)
+	c.b.byte('{')
+	if nest <= 0 && len(s.Fields) > 0 {
+		c.b.str("...}")
+		return
+	}
+	for i := range s.Fields {
+		if i > 0 {
+			c.b.byte(' ')
+		}
+		if i == ftraceCaptureFields || c.full() {
+			c.b.str("...")
+			break
+		}
+		c.b.str(s.Fields[i].Name.Name())
+		c.b.byte(':')
+		if secret != 0 && ftraceHidesField(s, secret, i, c.redaction) {
+			c.b.str(ftraceStars)
+			continue
+		}
+		c.value(s.Fields[i].Typ, nest-1)
+	}
+	c.b.byte('}')
+}
+
+// dynamic appends a value with its type in front.
+func (c *ftraceCaptured) dynamic(nest int, show bool) {
+	n := c.uint32()
+	if n == 0 || n >= ftraceTypesMost {
+		c.b.str("nil")
+		return
+	}
+	t := ftraceTables.types.byNumber[n]
+	if c.uint32() != 1 {
+		c.b.str(toRType(t).string())
+		c.b.str("(?)")
+		return
+	}
+	c.typed(t, nest, show)
+}

@@ -1,0 +1,167 @@
+package inject
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/decimal"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/guest"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/jsonline"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/redact"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
+	"github.com/ftrace-wrap/ftrace-wrap/protocol"
+)
+
+// guestFolder is where package guest has its files.
+const guestFolder = "internal/guest/"
+
+// outside are the folders of package guest whose files do not become part of package runtime.
+var outside = []string{"std", "lib", "link"}
+
+// pure are the packages of one file that also become part of package runtime, where their names have the prefix "ftrace_NAME_".
+// Each imports nothing, so that it is compiled, tested and fuzzed on its own as well.
+var pure = []struct {
+	name   string
+	source []byte
+}{
+	{"rule", rule.Source},
+	{"decimal", decimal.Source},
+	{"jsonline", jsonline.Source},
+	{"protocol", protocol.Source},
+	{"ownfile", ownfile.Source},
+	{"redact", redact.Source},
+	{"escape", escape.Source},
+}
+
+// runtimeFiles returns the guest's files for a target, and those of pure packages, sorted by name.
+func runtimeFiles(version, goos, goarch string) ([]File, error) {
+	rooms, err := guest.Files.ReadDir(".")
+	if err != nil {
+		return nil, err
+	}
+	var added []File
+	for _, room := range rooms {
+		if !room.IsDir() || slices.Contains(outside, room.Name()) {
+			continue
+		}
+		entries, err := guest.Files.ReadDir(room.Name())
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if path.Ext(e.Name()) != ".go" || !forTarget(e.Name(), goos, goarch) {
+				continue
+			}
+			f, err := embedded(room.Name() + "/" + e.Name())
+			if err != nil {
+				return nil, err
+			}
+			f.Name = "ftrace_" + room.Name() + "_" + e.Name()
+			if e.Name() == room.Name()+".go" {
+				f.Name = "ftrace_" + e.Name()
+			}
+			if release(version) == "go1.25" {
+				// Where system calls are made from was moved in Go 1.26.
+				f.Source = bytes.Replace(f.Source, []byte("internal/runtime/syscall/linux"), []byte("internal/runtime/syscall"), 1)
+			}
+			added = append(added, f)
+		}
+	}
+	for _, p := range pure {
+		source, err := renamed(p.source, "runtime", "ftrace_"+p.name+"_")
+		if err != nil {
+			return nil, fmt.Errorf("package %s: %v", p.name, err)
+		}
+		added = append(added, File{Name: "ftrace_pure_" + p.name + ".go", Source: source})
+	}
+	slices.SortFunc(added, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	return added, nil
+}
+
+// forTarget reports whether a file is for this system and processor by its name, as the go command does. What is for
+// systems other than Linux is in other.go.
+func forTarget(name, goos, goarch string) bool {
+	for _, part := range strings.Split(strings.TrimSuffix(name, ".go"), "_") {
+		switch part {
+		case "linux", "darwin", "windows":
+			if part != goos {
+				return false
+			}
+		case "amd64", "arm64":
+			if part != goarch {
+				return false
+			}
+		case "other":
+			if goos == "linux" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// An addition is the guest's files for one of Go's packages.
+type addition struct {
+	files   []string
+	goos    []string // the systems that they are for, nil for all
+	release string   // the only release that they are for, "" for all
+	but     string   // the release that they are not for
+}
+
+// additions are those of the packages below std.
+var additions = map[string][]addition{
+	"internal/runtime/maps": {
+		{files: []string{"std/maps/map.go"}},
+		{files: []string{"std/maps/maptype.go"}, but: "go1.25"},
+		{files: []string{"std/maps/maptype_go1.25.go"}, release: "go1.25"},
+	},
+	"syscall": {
+		{files: []string{"std/syscall/write.go"}, goos: []string{"linux", "darwin"}},
+		{files: []string{"std/syscall/streams_linux.go"}, goos: []string{"linux"}},
+		{files: []string{"std/syscall/stat_darwin.go"}, goos: []string{"darwin"}},
+	},
+	"log":                       {{files: []string{"std/log/log.go"}}},
+	"log/slog":                  {{files: []string{"std/slog/slog.go"}}},
+	"net":                       {{files: []string{"std/net/probes.go", "std/net/args.go", "std/net/socket.go"}, goos: []string{"linux"}}},
+	"os":                        {{files: []string{"std/os/moved.go"}, goos: []string{"linux"}}},
+	"testing/internal/testdeps": {{files: []string{"std/testdeps/testdeps.go"}}},
+}
+
+// stdFiles returns the files that are added to one of Go's packages other than runtime.
+func stdFiles(importPath, version, goos string) ([]File, error) {
+	var added []File
+	for _, a := range additions[importPath] {
+		r := release(version)
+		if a.goos != nil && !slices.Contains(a.goos, goos) || a.release != "" && a.release != r || a.but == r {
+			continue
+		}
+		for _, name := range a.files {
+			f, err := embedded(name)
+			if err != nil {
+				return nil, err
+			}
+			added = append(added, f)
+		}
+	}
+	return added, nil
+}
+
+// embedded returns a file of package guest, with the name that it has in other packages.
+func embedded(name string) (File, error) {
+	source, err := guest.Files.ReadFile(name)
+	return File{"ftrace_" + path.Base(name), source, guestFolder + name}, err
+}
+
+// mustRead returns the text of a file of package guest.
+func mustRead(name string) string {
+	source, err := guest.Files.ReadFile(name)
+	if err != nil {
+		panic(err) // it is in this program
+	}
+	return string(source)
+}

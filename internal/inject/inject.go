@@ -1,0 +1,166 @@
+// Package inject changes Go's own packages, and some others, so that they take in the tracer: the host's half of what
+// package guest has. It runs at build time and never in a user's program.
+//
+// A package is changed by splices into its sources, by files that are added, or by a definition of a client library's
+// protocol. What is pure in the guest comes from packages of its own, renamed: see pure.
+//
+// A release whose sources do not have the places that [Patch] looks for fails the build with a message that names it: loud on a new
+// Go release, never silently nothing.
+package inject
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/guest"
+)
+
+// A File is a source file by name and text.
+type File struct {
+	Name   string
+	Source []byte
+	Origin string // of a file that was added: the file of this module that it was made of, "" if it was written for the package
+}
+
+// Releases are the supported Go releases.
+var Releases = []string{"go1.25", "go1.26", "go1.27"}
+
+// Supported says whether version, such as "go1.26.8", is of a supported release.
+func Supported(version string) bool { return release(version) != "" }
+
+func release(version string) string {
+	for _, r := range Releases {
+		if rest, ok := strings.CutPrefix(version, r); ok && (rest == "" || strings.IndexByte(".-rb X", rest[0]) >= 0) {
+			return r
+		}
+	}
+	return ""
+}
+
+// The packages by which programs reach the core: each gets a file with the links into it, which takes the place of one of that name if there is one. apiPackage
+// imports rulePackage.
+const (
+	apiPackage      = "github.com/ftrace-wrap/ftrace-wrap/runtime"
+	mockPackage     = "github.com/ftrace-wrap/ftrace-wrap/mock"
+	probePackage    = "github.com/ftrace-wrap/ftrace-wrap/probe"
+	rulePackage     = "github.com/ftrace-wrap/ftrace-wrap/internal/rule"
+	protocolPackage = "github.com/ftrace-wrap/ftrace-wrap/protocol"
+
+	// By which they steer it with their log's level.
+	levelPackage     = "github.com/ftrace-wrap/ftrace-wrap/loglevel"
+	levelHTTPPackage = levelPackage + "/levelhttp"
+)
+
+// linked has for each of these packages the name of the file, and where package guest has it.
+var linked = map[string]struct{ name, guest string }{
+	apiPackage:      {"core.go", "link/ftrace.go"},
+	mockPackage:     {"core.go", "link/mock.go"},
+	probePackage:    {"link.go", "link/probe.go"},
+	protocolPackage: {"core.go", "link/protocol.go"},
+}
+
+// Own says whether the package with this import path is the tracer's own part of a program, which is not traced.
+func Own(importPath string) bool {
+	switch importPath {
+	case rulePackage, levelPackage, levelHTTPPackage:
+		return true
+	}
+	return linked[importPath].name != ""
+}
+
+// Patched says whether Patch changes the package with this import path, which is the standard library's or not.
+func Patched(importPath string, std bool) bool {
+	_, ok := splices[importPath]
+	return std && ok || linked[importPath].name != "" || !std && definitions[importPath] != nil
+}
+
+// Patch returns the sources that take the place of files when importPath is compiled for goos and goarch by the Go release called version:
+// the new text of those that change, by index, and files to add.
+func Patch(importPath, version, goos, goarch string, files []File) (changed map[int][]byte, added []File, err error) {
+	if err := checkTarget(goos, goarch); err != nil {
+		return nil, nil, err
+	}
+	if definitions[importPath] != nil {
+		return define(importPath, files)
+	}
+	changed = map[int][]byte{}
+	for _, s := range splices[importPath] {
+		if r := release(version); s.from > r || s.to != "" && s.to < r || s.unix && goos == "windows" || s.goos != "" && s.goos != goos {
+			continue
+		}
+		if err := s.apply(files, changed); err != nil {
+			return nil, nil, fmt.Errorf("%s is not a Go release that this ftrace-wrap can instrument (%s): package %s: %v",
+				version, strings.Join(Releases, ", "), importPath, err)
+		}
+	}
+	switch link := linked[importPath]; {
+	case importPath == "runtime":
+		added, err = runtimeFiles(version, goos, goarch)
+	case link.name != "":
+		var f File
+		f, err = embedded(link.guest)
+		f.Name, added = link.name, []File{f}
+	default:
+		added, err = stdFiles(importPath, version, goos)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range added {
+		if at := slices.IndexFunc(files, func(f File) bool { return base(f) == added[i].Name }); at >= 0 {
+			changed[at], added = added[i].Source, nil // there is only one
+			break
+		}
+	}
+	return changed, added, nil
+}
+
+// Assembly returns a function in assembly code and the name of the file of package runtime that it is added to. Only amd64 needs one.
+func Assembly() (file, text string) { return "asm_amd64.s", assembly }
+
+var assembly = mustRead("os/cpu_amd64.s")
+
+// Hash returns a short text that differs if what is added to Go's packages differs.
+func Hash() string {
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%#v %#v %q %q", splices, definitions, pure, assembly)
+	fs.WalkDir(guest.Files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			fmt.Fprintf(hash, "%q %q", name, mustRead(name))
+		}
+		return err
+	})
+	return hex.EncodeToString(hash.Sum(nil)[:8])
+}
+
+func checkTarget(goos, goarch string) error {
+	system := goos == "linux" || goos == "darwin" || goos == "windows"
+	if system && (goarch == "amd64" || goarch == "arm64") {
+		return nil
+	}
+	return fmt.Errorf("GOOS=%s GOARCH=%s is not supported: linux, darwin and windows on amd64 and arm64 are", goos, goarch)
+}
+
+// base returns the name of a file without its directory.
+func base(f File) string { return path.Base(strings.ReplaceAll(f.Name, `\`, "/")) }
+
+// Packages returns the import paths of the packages that Patch changes, those of the standard library apart.
+func Packages() (std, others []string) {
+	for importPath := range splices {
+		std = append(std, importPath)
+	}
+	for importPath := range linked {
+		others = append(others, importPath)
+	}
+	for importPath := range definitions {
+		others = append(others, importPath)
+	}
+	slices.Sort(std)
+	slices.Sort(others)
+	return std, others
+}

@@ -1,0 +1,187 @@
+package inject
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/protocol"
+	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
+)
+
+// A definition says how a protocol's events are heard in a package of a client library: which functions of it tell of them, and which small functions they call, at their entry or
+// where they return. The small functions are in files that are added to the package; they know nothing of its types but what the calls hand them. Functions are looked up by name and type,
+// so a release of the library that is otherwise another one makes no difference.
+type definition struct {
+	files      []string // added, of package guest
+	insertions []rewrite.Insertion
+	fields     []rewrite.Field
+}
+
+// definitions are the known client libraries, by import path. The first one is made that the package has all the functions for.
+var definitions = map[string][]definition{
+	"github.com/go-sql-driver/mysql": {
+		{
+			files:  mysqlFiles,
+			fields: mysqlFields,
+			insertions: append([]rewrite.Insertion{
+				// Where a connection is made, and all of that is over. What the server did not accept is closed before, and says so here.
+				{Func: "(*connector).Connect", Type: "func(context.Context) (driver.Conn, error)", Entry: "if ftraceProtocols!=0||ftraceProbed(){defer ftraceConnect().made(&{r1})};"},
+				// The first that is done with a connection that there is.
+				{Func: "(*mysqlConn).startWatcher", Type: "func()", Entry: "if ftraceProtocols!=0{ftraceDialed(&{recv}.ftrace,{recv})};"},
+				// Commands begin; nothing is in the buffers yet.
+				{Func: "(*mysqlConn).writeCommandPacket", Type: "func(byte) error", Entry: "if {recv}.ftrace!=nil{{recv}.ftrace.ready()};"},
+				{Func: "(*mysqlConn).writeCommandPacketStr", Type: "func(byte, string) error", Entry: "if {recv}.ftrace!=nil{{recv}.ftrace.ready()};"},
+				{Func: "(*mysqlConn).writeCommandPacketUint32", Type: "func(byte, uint32) error", Entry: "if {recv}.ftrace!=nil{{recv}.ftrace.ready()};"},
+				// What ends badly although no packet says so.
+				{Func: "(*okHandler).handleInFileRequest", Type: "func(string) error", Entry: "if {recv}.ftrace!=nil{defer {recv}.ftrace.fileSent(&{r0})};"},
+				{Func: "(*mysqlConn).cancel", Type: "func(error)", Entry: "if {recv}.ftrace!=nil{{recv}.ftrace.canceled({p0})};"},
+				{Func: "(*mysqlConn).cleanup", Type: "func()", Exit: "if {recv}.ftrace!=nil{{recv}.ftrace.closed()};"},
+				{Func: "(*mysqlConn).readPacket", Type: "func() ([]byte, error)",
+					Entry: "ftraced:={recv}.ftrace;if ftraced!=nil{ftraced=ftraced.reading()};", Exit: "if ftraced!=nil{ftraced.read({r0},{r1})};"},
+			}, mysqlWrite),
+		},
+		// By packets alone: connections are noticed when the server greets, and refused ones not at all.
+		{
+			files:  mysqlFiles,
+			fields: mysqlFields,
+			insertions: []rewrite.Insertion{
+				{Func: "(*mysqlConn).readPacket", Type: "func() ([]byte, error)",
+					Entry: "ftraced:={recv}.ftrace;if ftraced!=nil{ftraced=ftraced.reading()};",
+					Exit:  "if ftraced!=nil{ftraced.read({r0},{r1})}else if {recv}.ftrace==nil&&(ftraceProtocols!=0||ftraceProbed()){ftraceGreeted(&{recv}.ftrace,{r0},{r1})};"},
+				mysqlWrite,
+			},
+		},
+	},
+	// Connections, and what is read and written, are in two packages. Who uses a connection is known by the goroutine in between.
+	"github.com/redis/go-redis/v9/internal/pool": {{
+		files:  []string{"lib/redis/session.go", "lib/redis/pool.go"},
+		fields: []rewrite.Field{{Type: "Conn", Text: "ftrace *ftraceSession"}},
+		insertions: []rewrite.Insertion{
+			{Func: "(*ConnPool).dialConn", Type: "func(context.Context, bool) (*Conn, error)", Entry: "if ftraceProtocols!=0||ftraceProbed(){defer ftraceDialed(ftraceDial(),&{r0},&{r1})};"},
+			{Func: "(*Conn).WithWriter", Type: "func(context.Context, time.Duration, func(wr *proto.Writer) error) error",
+				Entry: "if {recv}.ftrace!=nil{defer {recv}.ftrace.write().wrote(&{r0})};"},
+			{Func: "(*Conn).WithReader", Type: "func(context.Context, time.Duration, func(rd *proto.Reader) error) error",
+				Entry: "if {recv}.ftrace!=nil{defer {recv}.ftrace.read().done(&{r0})};"},
+			{Func: "(*Conn).Close", Type: "func() error", Exit: "if {recv}.ftrace!=nil{{recv}.ftrace.closed()};"},
+		},
+	}},
+	"github.com/redis/go-redis/v9/internal/proto": {{
+		files:  []string{"lib/redis/session.go", "lib/redis/proto.go"},
+		fields: []rewrite.Field{{Type: "Writer", Has: "writer"}},
+		insertions: []rewrite.Insertion{
+			{Func: "(*Writer).WriteArgs", Type: "func([]interface{}) error",
+				Entry: "var ftraced *ftraceTee;if ftraceProtocols!=0{ftraced=ftraceCommand({recv})};", Exit: "if ftraced!=nil{ftraced.wrote({recv},{p0},{r0})};"},
+			{Func: "(*Reader).readLine", Type: "func() ([]byte, error)", Exit: "if ftraceProtocols!=0{ftraceLine({r0},{r1})};"},
+		},
+	}},
+}
+
+var (
+	mysqlFiles = []string{"lib/mysql/session.go", "lib/mysql/packets.go", "lib/mysql/text.go", "lib/mysql/statements.go",
+		"lib/mysql/digest.go"}
+	mysqlFields = []rewrite.Field{{Type: "mysqlConn", Text: "ftrace *ftraceSession"}}
+	mysqlWrite  = rewrite.Insertion{Func: "(*mysqlConn).writePacket", Type: "func([]byte) error",
+		Entry: "ftraced:={recv}.ftrace;if ftraced!=nil{ftraced=ftraced.writing({p0})};", Exit: "if ftraced!=nil{ftraced.wrote({r0})};"}
+)
+
+// linksFile is in each package that follows a protocol: the links into the core.
+const linksFile = "link/libraries.go"
+
+// define makes the package with this import path tell of its protocol, as far as it has the functions for that.
+func define(importPath string, files []File) (changed map[int][]byte, added []File, err error) {
+	var sources []rewrite.File
+	for _, f := range files {
+		sources = append(sources, rewrite.File{Name: f.Name, Source: f.Source})
+	}
+	changed = map[int][]byte{}
+	var missing []string
+	var made *definition
+	for i, d := range definitions[importPath] {
+		texts, lacks, err := rewrite.Insert(sources, d.insertions, d.fields)
+		if err != nil {
+			return nil, nil, err // the compiler words it best
+		}
+		if lacks != nil {
+			missing = append(missing, lacks...)
+			continue
+		}
+		for i, text := range texts {
+			if text != nil {
+				changed[i] = text
+			}
+		}
+		made = &definitions[importPath][i]
+		break
+	}
+	pkg := packageName(files)
+	define := File{Name: "ftrace_define.go"}
+	if made == nil {
+		define.Source = defining(pkg, "package "+importPath+version(importPath, files)+" is not one that this ftrace-wrap knows ("+reasons(missing)+"): what it says to its servers is not traced")
+		return changed, []File{define}, nil
+	}
+	text := ""
+	if missing != nil {
+		text = "package " + importPath + version(importPath, files) + " is not quite one that this ftrace-wrap knows (" + reasons(missing) + "): what its packets tell is traced, and no more"
+	}
+	define.Source = defining(pkg, text)
+	args, err := renamed(protocol.Source, pkg, "ftrace")
+	if err != nil {
+		return nil, nil, fmt.Errorf("package protocol: %v", err)
+	}
+	for _, name := range append([]string{linksFile}, made.files...) {
+		f, err := embedded(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		f.Source = bytes.Replace(f.Source, []byte("\npackage definition\n"), []byte("\npackage "+pkg+"\n"), 1)
+		added = append(added, f)
+	}
+	return changed, append(added, File{Name: "ftrace_args.go", Source: args}, define), nil
+}
+
+// defining is a file that tells the core what can't be traced, when the package is initialised. It brings no package variable that others could wait for.
+func defining(pkg, missing string) []byte {
+	return fmt.Appendf(nil, `package %s
+
+import _ "unsafe" // for go:linkname
+
+//go:linkname ftraceDefine runtime.ftrace_protocol_define
+func ftraceDefine(missing string) bool
+
+var _ = ftraceDefine(%q)
+`, pkg, missing)
+}
+
+// reasons lists what is missing, each once.
+func reasons(missing []string) string {
+	slices.Sort(missing)
+	return strings.Join(slices.Compact(missing), ", ")
+}
+
+var versionInPath = regexp.MustCompile(`@(v[0-9][^/\\]*)`)
+
+// version returns " v1.2.3" if the names of the package's files tell it, as they do in the module cache.
+func version(importPath string, files []File) string {
+	for _, f := range files {
+		if m := versionInPath.FindAllStringSubmatch(path.Dir(strings.ReplaceAll(f.Name, `\`, "/")), -1); m != nil {
+			return " " + m[len(m)-1][1]
+		}
+	}
+	return ""
+}
+
+// packageName returns the name in the package clauses.
+func packageName(files []File) string {
+	for _, f := range files {
+		if m := packageClause.FindSubmatch(f.Source); m != nil {
+			return string(m[1])
+		}
+	}
+	return ""
+}
+
+var packageClause = regexp.MustCompile(`(?m)^package\s+(\w+)`)

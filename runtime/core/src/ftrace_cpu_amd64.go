@@ -1,6 +1,0 @@
-//go:build ftrace_core
-
-package runtime
-
-// ftraceCycles reads the processor's counter, see ftrace_amd64.s.
-func ftraceCycles() uint64
