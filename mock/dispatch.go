@@ -88,7 +88,7 @@ func argument(t reflect.Type, param any, receiver bool) (reflect.Value, bool) {
 	return v, false
 }
 
-// fits says whether the function's results have the types of the replacement's.
+// fits reports whether the function's results have the types of the replacement's.
 func (d *double) fits(want any) bool {
 	t := reflect.TypeOf(want)
 	switch n := d.typ.NumOut(); {
@@ -195,7 +195,7 @@ func pack(t reflect.Type, results []reflect.Value) any {
 	return p.Interface()
 }
 
-// receives says whether a method value's receiver, which its closure holds behind the code, is this one.
+// receives reports whether a method value's receiver, which its closure holds behind the code, is this one.
 func (t *target) receives(receiver any) bool {
 	bound := t.boundTo
 	if bound == nil {

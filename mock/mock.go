@@ -35,7 +35,7 @@ func init() {
 	}
 }
 
-// Hooked says whether the program was built with ftrace-wrap.
+// Hooked reports whether the program was built with ftrace-wrap.
 func Hooked() bool { return coreFind != nil }
 
 // SkipUnlessHooked skips the test if the program was not built with ftrace-wrap.

@@ -91,7 +91,7 @@ func When(predicate any) Option {
 	}
 }
 
-// judges says whether p has the parameters of f and a bool as its result.
+// judges reports whether p has the parameters of f and a bool as its result.
 func judges(p, f reflect.Type) bool {
 	if p.NumOut() != 1 || p.Out(0).Kind() != reflect.Bool || p.NumIn() != f.NumIn() || p.IsVariadic() != f.IsVariadic() {
 		return false

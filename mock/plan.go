@@ -156,7 +156,7 @@ func (l *layout) shapeOf(t reflect.Type) *callShape {
 	return &s
 }
 
-// direct says whether an interface that holds a t holds it itself and not a pointer to it.
+// direct reports whether an interface that holds a t holds it itself and not a pointer to it.
 func direct(t reflect.Type) bool {
 	zero := reflect.Zero(t).Interface()
 	return t.Kind() != reflect.Interface && (*[2]unsafe.Pointer)(unsafe.Pointer(&zero))[1] == nil

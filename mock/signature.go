@@ -41,7 +41,7 @@ func (m *matcher) word(word string) bool {
 	return ok
 }
 
-// match takes a type off the text and says whether t is, or may be, that type.
+// match takes a type off the text and reports whether t is, or may be, that type.
 func (m *matcher) match(t reflect.Type) bool {
 	kind := t.Kind()
 	if t.Name() != "" {

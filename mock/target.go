@@ -61,7 +61,7 @@ func resolve(f reflect.Value, implementation any) (target, error) {
 	return found, nil
 }
 
-// interfaceMethod says whether the function of this name and type is an interface's method, and returns the method's name and, unless it
+// interfaceMethod reports whether the function of this name and type is an interface's method, and returns the method's name and, unless it
 // is a method value's, the interface.
 func interfaceMethod(symbol string, f reflect.Type, boundTo any) (name string, t reflect.Type, ok bool) {
 	name = symbol[strings.LastIndexByte(symbol, '.')+1:]

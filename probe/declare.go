@@ -11,7 +11,7 @@ import (
 // A hook is what probes begin with: nil, or what the core is to be called with, which writes it, and has its address for ever.
 type hook struct{ on any }
 
-// Enabled says whether Fire does anything.
+// Enabled reports whether Fire does anything.
 func (h *hook) Enabled() bool { return h.on != nil }
 
 func (h *hook) place() *any { return &h.on }

@@ -130,7 +130,7 @@ func TestNoTypes(t *testing.T) {
 	}
 }
 
-// typeChecks says whether source is a valid package. Package go/types panics on some that are not.
+// typeChecks reports whether source is a valid package. Package go/types panics on some that are not.
 func typeChecks(imports types.Importer, source []byte) (valid bool) {
 	defer func() {
 		if recover() != nil {

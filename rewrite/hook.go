@@ -228,7 +228,7 @@ func returnedLiteral(d *ast.FuncDecl) *ast.ReturnStmt {
 	return all[0]
 }
 
-// sharesExit says whether all returns of d can jump to one exit behind its body, which is then a block of its own. That is smaller. It must not
+// sharesExit reports whether all returns of d can jump to one exit behind its body, which is then a block of its own. That is smaller. It must not
 // make a program valid that is not: one that lacks a return, or declares a parameter twice.
 func sharesExit(d *ast.FuncDecl) bool {
 	list := d.Body.List
@@ -361,7 +361,7 @@ func redeclares(body *ast.BlockStmt, lists ...*ast.FieldList) bool {
 	return false
 }
 
-// declaresNameOf says whether the statement or specification n gives a name in the list another meaning.
+// declaresNameOf reports whether the statement or specification n gives a name in the list another meaning.
 func declaresNameOf(list *ast.FieldList, n ast.Node) bool {
 	if list == nil {
 		return false
@@ -376,7 +376,7 @@ func declaresNameOf(list *ast.FieldList, n ast.Node) bool {
 	return false
 }
 
-// spellsResults says whether the types of d's results mean the same in its body, and on one line.
+// spellsResults reports whether the types of d's results mean the same in its body, and on one line.
 func (p *pkg) spellsResults(d *ast.FuncDecl) bool {
 	if d.Type.Results == nil {
 		return true
@@ -394,7 +394,7 @@ func (p *pkg) spellsResults(d *ast.FuncDecl) bool {
 	return spells
 }
 
-// hasClosures says whether the compiler makes closures for d: for literals, and for the bodies of loops that may be over iterators.
+// hasClosures reports whether the compiler makes closures for d: for literals, and for the bodies of loops that may be over iterators.
 func hasClosures(d *ast.FuncDecl) bool {
 	found := false
 	ast.Inspect(d.Body, func(n ast.Node) bool {
@@ -409,7 +409,7 @@ func hasClosures(d *ast.FuncDecl) bool {
 	return found
 }
 
-// returnsPlainly says whether d can be given a hook in front of each return: nothing runs behind a return, the results can be assigned by
+// returnsPlainly reports whether d can be given a hook in front of each return: nothing runs behind a return, the results can be assigned by
 // their names there, and no return is within a loop over an iterator, whose calls are still under way there.
 func returnsPlainly(d *ast.FuncDecl) bool {
 	plain := true
@@ -430,7 +430,7 @@ func returnsPlainly(d *ast.FuncDecl) bool {
 	return plain
 }
 
-// mayIterate says whether a range loop over x in d may well call an iterator: x is the result of a call, other than of what gives a number, or a parameter
+// mayIterate reports whether a range loop over x in d may well call an iterator: x is the result of a call, other than of what gives a number, or a parameter
 // that is a function or of another package's type. If there is an iterator after all the call of d is shown to end late, without its results.
 func mayIterate(d *ast.FuncDecl, x ast.Expr) bool {
 	switch x := ast.Unparen(x).(type) {
@@ -463,7 +463,7 @@ func mayBeFunc(t ast.Expr) bool {
 	return false
 }
 
-// declared says whether the package or one of its files gives name a meaning of its own.
+// declared reports whether the package or one of its files gives name a meaning of its own.
 func (p *pkg) declared(name string) bool {
 	return p.values[name] || p.decls[name] != nil || p.types[name] != nil || p.imports[name] != ""
 }

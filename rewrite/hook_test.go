@@ -93,7 +93,7 @@ func TestHooksStayInlinable(t *testing.T) {
 	}
 	t.Logf("of %d functions that the compiler inlines plainly, it does not inline %d with hooks; it inlines %d that it does not plainly", hooked, lost, gained)
 	if hooked < 500 || unsaid*20 > hooked {
-		t.Errorf("that is too few to judge by: of %d functions with hooks the compiler does not say whether it inlines them", unsaid)
+		t.Errorf("that is too few to judge by: of %d functions with hooks the compiler does not report whether it inlines them", unsaid)
 	}
 	if lost*100 > hooked*3 {
 		t.Errorf("that is too many")

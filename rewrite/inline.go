@@ -25,7 +25,7 @@ func (p *pkg) inlinable(d *ast.FuncDecl, directives []string) bool {
 	return d.Body != nil && !slices.Contains(directives, "//go:noinline") && p.cost(d) <= inlineBudget
 }
 
-// noinline says whether d's own comment keeps it from being inlined.
+// noinline reports whether d's own comment keeps it from being inlined.
 func noinline(d *ast.FuncDecl) bool {
 	return d.Doc != nil && slices.ContainsFunc(d.Doc.List, func(c *ast.Comment) bool { return c.Text == "//go:noinline" })
 }
@@ -326,7 +326,7 @@ func (p *pkg) staticBool(x ast.Expr, local func(string) bool) int {
 	return 0
 }
 
-// hasString says whether x is a sum with a string literal in it.
+// hasString reports whether x is a sum with a string literal in it.
 func hasString(x ast.Expr) bool {
 	switch x := x.(type) {
 	case *ast.BinaryExpr:
@@ -361,7 +361,7 @@ func (e *estimate) composite(x *ast.CompositeLit) {
 	}
 }
 
-// constant says whether x is a constant expression, which is one node however long it is.
+// constant reports whether x is a constant expression, which is one node however long it is.
 func (e *estimate) constant(x ast.Expr) bool {
 	switch x := x.(type) {
 	case *ast.BasicLit:

@@ -119,7 +119,7 @@ func TestInlineEstimate(t *testing.T) {
 	right, wrong := total[0][0]+total[1][1], total[0][1]+total[1][0]
 	// If the compiler came to say it in other words, nothing would be compared, and nothing would disagree.
 	if right+wrong < 1000 || unsaid*20 > right+wrong {
-		t.Fatalf("of %d functions the compiler says whether it inlines them, of %d it does not", right+wrong, unsaid)
+		t.Fatalf("of %d functions the compiler reports whether it inlines them, of %d it does not", right+wrong, unsaid)
 	}
 	agreement := float64(right) / float64(right+wrong)
 	t.Logf("agreement %.1f%%", 100*agreement)

@@ -159,7 +159,7 @@ func (p *pkg) addField(field Field) (problem string) {
 	return ""
 }
 
-// hasField says whether a struct type has a field of this name, by its own name or as an embedded type.
+// hasField reports whether a struct type has a field of this name, by its own name or as an embedded type.
 func hasField(t *ast.StructType, name string) bool {
 	for _, field := range t.Fields.List {
 		if id, ok := field.Type.(*ast.Ident); len(field.Names) == 0 && ok && id.Name == name {

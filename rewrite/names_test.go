@@ -207,7 +207,7 @@ func TestOddBytes(t *testing.T) {
 	}
 }
 
-// renumbered says whether a line speaks of a literal in a function with loops over iterators, which each release numbers in
+// renumbered reports whether a line speaks of a literal in a function with loops over iterators, which each release numbers in
 // another way; we number them as Go 1.26 does (doc.go, limits).
 func renumbered(line string) bool {
 	return strings.Contains(line, "main.Range") && !strings.HasPrefix(runtime.Version(), "go1.26")

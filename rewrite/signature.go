@@ -79,7 +79,7 @@ func (s *signature) name(v *variable, user *ast.Ident, field *ast.Field, generat
 	}
 }
 
-// isType says whether an expression may be a type behind a name too. Without one, package parser takes T[a^b] for an element of an array.
+// isType reports whether an expression may be a type behind a name too. Without one, package parser takes T[a^b] for an element of an array.
 func isType(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.BadExpr, *ast.BasicLit, *ast.BinaryExpr, *ast.CallExpr, *ast.CompositeLit, *ast.FuncLit, *ast.KeyValueExpr, *ast.SliceExpr, *ast.TypeAssertExpr, *ast.UnaryExpr:

@@ -63,12 +63,12 @@ func (p *pkg) refuse() string {
 	return ""
 }
 
-// signatureNames says whether a function's signature gives name a meaning of its own.
+// signatureNames reports whether a function's signature gives name a meaning of its own.
 func signatureNames(recv *ast.FieldList, t *ast.FuncType, name string) bool {
 	return names(name, recv, t.TypeParams, t.Params, t.Results)
 }
 
-// names says whether one of the lists gives name a meaning of its own.
+// names reports whether one of the lists gives name a meaning of its own.
 func names(name string, lists ...*ast.FieldList) bool {
 	for _, list := range lists {
 		if list == nil {
@@ -83,7 +83,7 @@ func names(name string, lists ...*ast.FieldList) bool {
 	return false
 }
 
-// declares says whether the statement or specification n gives name a meaning of its own.
+// declares reports whether the statement or specification n gives name a meaning of its own.
 func declares(n ast.Node, name string) bool {
 	is := func(x ast.Expr) bool {
 		id, ok := x.(*ast.Ident)

@@ -121,7 +121,7 @@ func (w *typeWriter) named(name string) string {
 	return "_"
 }
 
-// declaresType says whether the declaration at work declares a type called name, which literals in it may then mean.
+// declaresType reports whether the declaration at work declares a type called name, which literals in it may then mean.
 func (f *file) declaresType(name string) bool {
 	found := false
 	ast.Inspect(f.decl, func(n ast.Node) bool {

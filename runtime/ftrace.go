@@ -37,7 +37,7 @@ var (
 // ErrInactive is the error of operations that need a program built with ftrace-wrap.
 var ErrInactive = errors.New("ftrace: this program was not built with ftrace-wrap")
 
-// Active says whether the program was built with ftrace-wrap.
+// Active reports whether the program was built with ftrace-wrap.
 func Active() bool { return coreRules != nil }
 
 // Rules returns the rules in force: those of the last SetRules, or of the environment variable FTRACE, "" if nothing is armed.
@@ -92,7 +92,7 @@ func Matches() []Match {
 	return matches
 }
 
-// Enabled says whether the call that it is made from is being traced: it is armed, and the rules show it.
+// Enabled reports whether the call that it is made from is being traced: it is armed, and the rules show it.
 //
 //go:noinline
 func Enabled() bool { return coreEnabled != nil && coreEnabled() }

@@ -159,7 +159,7 @@ func (c *compileStep) read() ([]inject.File, error) {
 	return files, nil
 }
 
-// selected says whether the package is to be instrumented, and with which settings.
+// selected reports whether the package is to be instrumented, and with which settings.
 func (c *compileStep) selected() (bool, *settings, error) {
 	if inject.Own(c.importPath) || inject.Refused(c.importPath) != "" || strings.ContainsAny(c.files[0], "\r\n") { // no //line directive can name such a file
 		return false, nil, nil
@@ -229,7 +229,7 @@ func (c *compileStep) patch(out *output, files []inject.File) ([]inject.File, er
 	return added, nil
 }
 
-// rewrite instruments the package, and says whether it has hooks then.
+// rewrite instruments the package, and reports whether it has hooks then.
 func (c *compileStep) rewrite(out *output, sources []inject.File, s *settings) (bool, error) {
 	var files []rewrite.File
 	var at []int // place of each in c.files

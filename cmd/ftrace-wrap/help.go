@@ -189,7 +189,7 @@ func helpCommand(args []string) int {
 	return 0
 }
 
-// wantsHelp says whether a command's arguments ask what it does.
+// wantsHelp reports whether a command's arguments ask what it does.
 func wantsHelp(args []string) bool {
 	if len(args) == 0 {
 		return false

@@ -30,7 +30,7 @@ type loadedPackage struct {
 	refused    string // why it is never instrumented, or ""
 }
 
-// instrumented says whether a build would instrument the package.
+// instrumented reports whether a build would instrument the package.
 func (p *loadedPackage) instrumented() bool { return p.selected && p.refused == "" }
 
 // unselected says in which way FTRACE_PACKAGES leaves the package out.
@@ -120,7 +120,7 @@ func (l *loader) load(patterns ...string) ([]*loadedPackage, error) {
 	return loaded, errors.Join(problems...)
 }
 
-// superseded says whether a package has nothing of its own to show: the main package that go test generates, and the plain form of a package that
+// superseded reports whether a package has nothing of its own to show: the main package that go test generates, and the plain form of a package that
 // is also there with its test files.
 func (l *loader) superseded(p *packages.Package, all []*packages.Package) bool {
 	if p.Name == "main" && strings.HasSuffix(p.ID, ".test") && l.tests {

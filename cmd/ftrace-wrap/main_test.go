@@ -83,7 +83,7 @@ func goEnv(t *testing.T, names ...string) []string {
 	return names
 }
 
-// hasCgo says whether packages that use cgo can be built; -race needs that too.
+// hasCgo reports whether packages that use cgo can be built; -race needs that too.
 func hasCgo(t *testing.T) bool {
 	settings := goEnv(t, "CGO_ENABLED", "CC")
 	fields := strings.Fields(strings.TrimPrefix(settings[1], "CC="))

@@ -58,7 +58,7 @@ func (c *compileStep) lookUp(objects *store.Store, files []string) *object {
 	return &object{c, files, objects, key}
 }
 
-// restore writes what the step makes, if the store has it, and says whether it did.
+// restore writes what the step makes, if the store has it, and reports whether it did.
 func (o *object) restore() bool {
 	if o == nil {
 		return false

@@ -254,7 +254,7 @@ func (v *view) writeFuncs(w io.Writer, name, only string) error {
 	return fmt.Errorf("show: -func %s: no such function in %s: ftrace-wrap list %s has their names", name, where, v.importPath)
 }
 
-// matches says whether the user's name is fn: with the package, as the compiler has it, or the last part alone.
+// matches reports whether the user's name is fn: with the package, as the compiler has it, or the last part alone.
 func (v *view) matches(fn, name string) bool {
 	if fn == name || lastPart(fn) == name || fn == name+"[...]" || name == "init" && initName.MatchString(fn) {
 		return true
@@ -321,13 +321,13 @@ func (v *view) node(i int) (found ast.Node, in *ast.File) {
 	return found, in
 }
 
-// declares says whether n is a literal or declares name; "init" has a number in its function's name.
+// declares reports whether n is a literal or declares name; "init" has a number in its function's name.
 func declares(n ast.Node, name string) bool {
 	d, ok := n.(*ast.FuncDecl)
 	return !ok || d.Name.Name == name || d.Name.Name == "init"
 }
 
-// hooks says whether a body begins with the hook of a place in the table.
+// hooks reports whether a body begins with the hook of a place in the table.
 func (v *view) hooks(body *ast.BlockStmt, slot int) bool {
 	if body == nil || len(body.List) == 0 {
 		return false

@@ -229,7 +229,7 @@ func (a *attachment) wait(p *live.Process, leave <-chan os.Signal) {
 	}
 }
 
-// anyEnabled says whether calls of some function are seen.
+// anyEnabled reports whether calls of some function are seen.
 func anyEnabled(p *live.Process) (bool, error) {
 	s, err := p.Snapshot()
 	if err != nil {

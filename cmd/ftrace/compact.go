@@ -147,7 +147,7 @@ func eachChild(r *recording.Recording, f func(*recording.Recording) error) error
 	return nil
 }
 
-// alive says whether there is a process with this number.
+// alive reports whether there is a process with this number.
 func alive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	return err == nil && pid > 0 && !errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)

@@ -221,7 +221,7 @@ func (noLines) lines(uint64, []byte) {}
 
 // indent appends the spaces in front of a line at a depth.
 func indent(b []byte, depth int) []byte {
-	for n := 2 * min(depth, indentMost); n > 0; n -= len(spaces) {
+	for n := 2 * min(depth, indentMax); n > 0; n -= len(spaces) {
 		b = append(b, spaces[:min(n, len(spaces))]...)
 	}
 	return b

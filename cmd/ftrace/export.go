@@ -348,9 +348,9 @@ func (p *path) child(function uint32) *path {
 	return c
 }
 
-// pathMost is how many functions a path has. Calls further in count for paths that end at that depth: each of the millions of calls of a stack overflow
+// pathMax is how many functions a path has. Calls further in count for paths that end at that depth: each of the millions of calls of a stack overflow
 // would have a path of its own, which nothing could draw.
-const pathMost = 1000
+const pathMax = 1000
 
 // paths returns the root of the paths of all calls.
 func paths(w *walker, window recording.Window) (*path, error) {
@@ -366,7 +366,7 @@ func paths(w *walker, window recording.Window) (*path, error) {
 			p = &place{path: root}
 			at[st.Goroutine] = p
 		}
-		if p.depth++; p.depth > pathMost {
+		if p.depth++; p.depth > pathMax {
 			p.path = p.parent
 		}
 		p.path = p.child(c.Function)
@@ -384,7 +384,7 @@ func paths(w *walker, window recording.Window) (*path, error) {
 		switch p.depth--; {
 		case p.depth == 0:
 			delete(at, st.Goroutine)
-		case p.depth < pathMost:
+		case p.depth < pathMax:
 			p.path = p.parent
 		default:
 			if caller := shownCaller(st); caller != nil {

@@ -121,8 +121,8 @@ func exportSpeedscope(w *walker, window recording.Window, out io.Writer) error {
 	return err
 }
 
-// mermaidMost is how many messages a diagram has at most: more cannot be read, and are refused by what draws them.
-const mermaidMost = 500
+// mermaidMax is how many messages a diagram has at most: more cannot be read, and are refused by what draws them.
+const mermaidMax = 500
 
 // exportMermaid writes a sequence diagram: participants are packages, or types where a function is a method, messages are calls.
 func exportMermaid(w *walker, window recording.Window, out io.Writer) error {
@@ -147,7 +147,7 @@ func exportMermaid(w *walker, window recording.Window, out io.Writer) error {
 		return participant(owner(w.r.Function(c.Function)))
 	}
 	message := func(from, arrow, to, text string) {
-		if messages++; messages > mermaidMost {
+		if messages++; messages > mermaidMax {
 			left++
 			return
 		}

@@ -32,7 +32,7 @@ type piece struct{ from, n int64 }
 
 const (
 	linesBuffer = 64 << 10
-	groupsMost  = 64 << 20 // bytes that wait in memory
+	groupsMax   = 64 << 20 // bytes that wait in memory
 )
 
 func newLines(out io.Writer, grouped bool) *lines {
@@ -59,7 +59,7 @@ func (l *lines) lines(goroutine uint64, b []byte) {
 		l.order = append(l.order, goroutine)
 	}
 	g.b = append(g.b, b...)
-	if l.waits += len(b); l.waits > groupsMost {
+	if l.waits += len(b); l.waits > groupsMax {
 		l.swap()
 	}
 }

@@ -70,7 +70,7 @@ func lookAt(p *live.Process, what string) error {
 		}
 	case "long":
 		sorted := slices.IsSortedFunc(s.Long, func(a, b live.Call) int { return int(int64(a.End - b.End)) })
-		fmt.Printf("%d of at most %d, sorted %v\n", len(s.Long), s.LongMost, sorted)
+		fmt.Printf("%d of at most %d, sorted %v\n", len(s.Long), s.LongMax, sorted)
 	case "lost":
 		fmt.Printf("%+v\n", s.Lost)
 	case "timers":

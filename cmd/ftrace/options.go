@@ -97,7 +97,7 @@ func (o *options) open(args []string) (*recording.Recording, error) {
 	return r, nil
 }
 
-// isRecording says whether a directory is a recording, be it whole or not.
+// isRecording reports whether a directory is a recording, be it whole or not.
 func isRecording(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "metadata"))
 	return err == nil
@@ -175,7 +175,7 @@ func (o *options) window(r *recording.Recording) recording.Window {
 	return window
 }
 
-// coloured says whether output that goes to f is to have colours.
+// coloured reports whether output that goes to f is to have colours.
 func (o *options) coloured(terminal bool) bool {
 	return o.colour == "always" || o.colour == "auto" && terminal && os.Getenv("NO_COLOR") == ""
 }
@@ -221,12 +221,12 @@ func (o *options) output() *output {
 	return out
 }
 
-// isTerminal says whether a file is a terminal on which lines can be changed.
+// isTerminal reports whether a file is a terminal on which lines can be changed.
 func isTerminal(info os.FileInfo) bool {
 	return info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb" && info.Mode()&os.ModeDevice != 0 && !isNull(info)
 }
 
-// isNull says whether a file is /dev/null, which is a character device too.
+// isNull reports whether a file is /dev/null, which is a character device too.
 func isNull(info os.FileInfo) bool {
 	null, err := os.Stat(os.DevNull)
 	return err == nil && os.SameFile(null, info)

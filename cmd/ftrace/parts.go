@@ -43,7 +43,7 @@ type parted struct {
 	below   below
 }
 
-// later says whether an event is put off.
+// later reports whether an event is put off.
 func (w *walker) later(st *stack, e *recording.Event) bool {
 	g := &st.Data.parted
 	switch {
@@ -117,7 +117,7 @@ func (w *walker) takeUp(p *putOff) {
 	}
 }
 
-// inParts walks a window in parts, if that is of use, each by what work returns, in goroutines of its own; what that returns is called when it has been called for all parts before, and says whether
+// inParts walks a window in parts, if that is of use, each by what work returns, in goroutines of its own; what that returns is called when it has been called for all parts before, and reports whether
 // to go on. A part has so many packets of each file. It returns false if there is one processor, or little to read, and nothing was done.
 func (w *walker) inParts(window recording.Window, packets int, work func() func(*recording.Stream) (finish func() bool)) (bool, error) {
 	processors := runtime.GOMAXPROCS(0)

@@ -15,7 +15,7 @@ import (
 //	G1   + main.visit(n=1) {} = 1 x1000 // #1
 //	G1   + main.fact(n=5) {} = 120 x5 deep // #1
 //
-// A goroutine's calls wait in memory until it is known what they are the same as, at most nodesMost of them.
+// A goroutine's calls wait in memory until it is known what they are the same as, at most nodesMax of them.
 type repeats struct {
 	t *text
 }
@@ -44,7 +44,7 @@ type node struct {
 	deep     int    // calls within each other
 }
 
-const nodesMost = 10000
+const nodesMax = 10000
 
 var nodeSeed = maphash.MakeSeed()
 
@@ -79,7 +79,7 @@ func (p *repeats) begin(st *stack, c *frame, e *recording.Event) {
 	g := p.of(st)
 	line, brace := p.t.entry(st, c, e)
 	g.open = append(g.open, &node{function: c.Function, entry: bytes.Clone(line), brace: brace, count: 1, deep: 1, size: 1})
-	if g.nodes++; g.nodes > nodesMost {
+	if g.nodes++; g.nodes > nodesMax {
 		p.flush(st, g)
 	}
 }
@@ -198,7 +198,7 @@ func (p *repeats) flush(st *stack, g *repeatsOf) {
 			n.entry = nil
 		}
 		keep := n.children[:0:0]
-		if last := len(n.children) - 1; i == len(g.open)-1 && last >= 0 && n.children[last].size < nodesMost/2 {
+		if last := len(n.children) - 1; i == len(g.open)-1 && last >= 0 && n.children[last].size < nodesMax/2 {
 			keep = []*node{n.children[last]}
 			n.children = n.children[:last]
 		}

@@ -35,7 +35,7 @@ type histogram struct {
 
 type bucketCount struct{ bucket, n uint32 }
 
-const fewMost = 16
+const fewMax = 16
 
 func (h *histogram) add(length uint64) {
 	b := bucket(length)
@@ -49,7 +49,7 @@ func (h *histogram) add(length uint64) {
 			return
 		}
 	}
-	if len(h.few) < fewMost {
+	if len(h.few) < fewMax {
 		h.few = append(h.few, bucketCount{uint32(b), 1})
 		return
 	}
@@ -305,7 +305,7 @@ func (s *summary) end(st *stack, c *frame, e *recording.Event) {
 	}
 }
 
-// fails says whether the last result is an error that is not nil.
+// fails reports whether the last result is an error that is not nil.
 func (s *summary) fails(e *recording.Event) bool {
 	f := s.r.Function(e.Function)
 	n := len(f.Results)

@@ -164,7 +164,7 @@ func (s *rules) treeAround(mask uint32) *rule.Clause {
 	return nil
 }
 
-// withinRate says whether one more call of f may be shown in the current window.
+// withinRate reports whether one more call of f may be shown in the current window.
 func (s *rules) withinRate(f *ruledFunction, clause *rule.Clause, e *recording.Event) bool {
 	now := int64(s.clock.Since(e.Ticks))
 	if f.window == 0 || now-f.window >= clause.Per {
@@ -213,7 +213,7 @@ func (m *endedCalls) lookup(name callName) inherited {
 	return inherited{}
 }
 
-// hasMin says whether a clause leaves out short calls.
+// hasMin reports whether a clause leaves out short calls.
 func (s *rules) hasMin() bool {
 	return slices.ContainsFunc(s.clauses, func(c rule.Clause) bool { return c.Min > 0 })
 }

@@ -51,7 +51,7 @@ const (
 	heldLost             // its entry line is still to be shown, but did not fit into the held text
 )
 
-const heldMost = 64 << 10
+const heldMax = 64 << 10
 
 func newText(w *walker, f format, out lineWriter) *text {
 	t := &text{r: w.r, w: w, format: f, clock: w.r.Converter(), printer: w.r.Printer(f.values), out: out}
@@ -82,8 +82,8 @@ func (t *text) function(key uint32) *functionText {
 
 const spaces = "                                                                "
 
-// indentMost is how many levels lines are indented, as in internal/guest/text/text.go: of calls that are millions deep the lines would be all spaces.
-const indentMost = 1000
+// indentMax is how many levels lines are indented, as in internal/guest/text/text.go: of calls that are millions deep the lines would be all spaces.
+const indentMax = 1000
 
 // prefix begins a line of a goroutine at the given depth.
 func (t *text) prefix(b []byte, goroutine uint64, depth int32) []byte {
@@ -102,7 +102,7 @@ func (t *text) prefix(b []byte, goroutine uint64, depth int32) []byte {
 		t.goroutine, t.name = goroutine, f.goroutine(t.name[:0], goroutine)
 	}
 	b = append(b, t.name...)
-	n := 2 * min(int(depth), indentMost)
+	n := 2 * min(int(depth), indentMax)
 	for n > len(spaces) {
 		b = append(b, spaces...)
 		n -= len(spaces)
@@ -221,7 +221,7 @@ func (t *text) entryLine(st *stack, d *call, b []byte, brace int) {
 		g = &goroutineText{}
 		st.Data.text = g
 	}
-	if len(g.held)+len(b) > heldMost {
+	if len(g.held)+len(b) > heldMax {
 		d.flags |= heldLost
 		return
 	}

@@ -175,7 +175,7 @@ func TestDeep(t *testing.T) {
 func TestRepeats(t *testing.T) {
 	m := newMade(t)
 	m.record(recording.Entry, 0, keyMain, 1, word(1)...)
-	for i := range 3 * nodesMost {
+	for i := range 3 * nodesMax {
 		m.record(recording.Entry, 1, keyEvaluate, 1, word(uint64(i+1))...)
 		m.record(recording.Exit, 1, keyEvaluate, 1)
 	}

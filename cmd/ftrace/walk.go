@@ -124,7 +124,7 @@ func (w *walker) event(e *recording.Event) {
 	}
 }
 
-// fires says whether a probe that fired is shown. If its arguments are not, the event has none then.
+// fires reports whether a probe that fired is shown. If its arguments are not, the event has none then.
 func (w *walker) fires(st *stack, e *recording.Event) bool {
 	if w.rules == nil {
 		return true

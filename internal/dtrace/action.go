@@ -271,8 +271,8 @@ func (c *compiler) counting(a *aggregation, to *node) func(*Machine) {
 	}
 }
 
-// bucketsMost is how many steps an lquantize may have.
-const bucketsMost = 10000
+// bucketsMax is how many steps an lquantize may have.
+const bucketsMax = 10000
 
 // linear takes in the bounds of an lquantize: lquantize(VALUE, LOW, HIGH, STEP), the step 1 if it is not given.
 func (c *compiler) linear(a *aggregation, call *node) {
@@ -290,8 +290,8 @@ func (c *compiler) linear(a *aggregation, call *node) {
 		bounds[i] = sign * k.number
 	}
 	low, high, step := bounds[0], bounds[1], bounds[2]
-	if step < 1 || high <= low || uint64(high-low)/uint64(step) > bucketsMost || high-low < 0 || uint64(step) > math.MaxInt64/2 {
-		c.fault(call.at, "%s(VALUE, LOW, HIGH, STEP): from %d to %d in steps of %d can't be shown: HIGH is above LOW, and there are at most %d steps", call.text, low, high, step, bucketsMost)
+	if step < 1 || high <= low || uint64(high-low)/uint64(step) > bucketsMax || high-low < 0 || uint64(step) > math.MaxInt64/2 {
+		c.fault(call.at, "%s(VALUE, LOW, HIGH, STEP): from %d to %d in steps of %d can't be shown: HIGH is above LOW, and there are at most %d steps", call.text, low, high, step, bucketsMax)
 	}
 	steps := int((high - low + step - 1) / step)
 	if a.steps != 0 && (a.low != low || a.step != step || a.steps != steps) {

@@ -221,7 +221,7 @@ func (a *aggregation) result(c *cell) value {
 	return v
 }
 
-// histogram says whether the values are distributions.
+// histogram reports whether the values are distributions.
 func (a *aggregation) histogram() bool {
 	return a.function == aggQuantize || a.function == aggLquantize
 }

@@ -71,8 +71,8 @@ func (m *Machine) columns() {
 	m.text = fmt.Appendf(m.text, "%3d %6d %32s ", processor, key, name)
 }
 
-// framesMost is how many calls a stack has as a value if the program does not say: a stack overflow has millions, and each would be a value of its own.
-const framesMost = 100
+// framesMax is how many calls a stack has as a value if the program does not say: a stack overflow has millions, and each would be a value of its own.
+const framesMax = 100
 
 // callers returns the functions of the calls under way, the innermost first, a line each.
 func (m *Machine) callers(most int64, own bool) string {
@@ -85,7 +85,7 @@ func (m *Machine) callers(most int64, own bool) string {
 		n++
 	}
 	if most == math.MaxInt64 {
-		most = framesMost
+		most = framesMax
 	}
 	for i := min(n, len(m.stack.Calls)) - 1; i >= 0 && most > 0; i-- {
 		b.WriteString(m.r.Function(m.stack.Calls[i].Function).FullName())

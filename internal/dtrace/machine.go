@@ -142,7 +142,7 @@ func (m *Machine) setNextTick() {
 	}
 }
 
-// Done says whether the program has called exit.
+// Done reports whether the program has called exit.
 func (m *Machine) Done() bool { return m.done }
 
 // Status is what exit was called with, or 1 if values were not there that the program asks for.
@@ -310,15 +310,15 @@ func (m *Machine) enter(fn *function, e *recording.Event) {
 	c := st.Push(e)
 	c.Data = saved{}
 	g := &st.Data
-	if m.program.needs.entries && len(fn.leave) > 0 && e.Layout != 0 && len(g.data)+len(e.Data) <= entriesMost {
+	if m.program.needs.entries && len(fn.leave) > 0 && e.Layout != 0 && len(g.data)+len(e.Data) <= entriesMax {
 		c.Data = saved{len(g.data), len(e.Data), e.Layout}
 		g.data = append(g.data, e.Data...)
 	}
 	m.stack, m.outer = st, len(st.Calls)-1
 }
 
-// entriesMost is how many bytes the parameters of a goroutine's calls under way may take. Returns of calls further in, which a stack overflow has, know none.
-const entriesMost = 64 << 20
+// entriesMax is how many bytes the parameters of a goroutine's calls under way may take. Returns of calls further in, which a stack overflow has, know none.
+const entriesMax = 64 << 20
 
 // unseen returns an event's stack, without the calls that ended unseen.
 func (m *Machine) unseen(e *recording.Event) *recording.Stack[goroutine, saved] {

@@ -25,7 +25,7 @@ var networkArgs = map[string][]string{
 	"udp": {"pktinfo", "csinfo", "ipinfo", "udpsinfo", "udpinfo"},
 }
 
-// networkKnows says whether an argument of a provider's probes has a field.
+// networkKnows reports whether an argument of a provider's probes has a field.
 func networkKnows(provider, field string) bool {
 	return slices.ContainsFunc(networkArgs[provider], func(name string) bool {
 		known, _, _ := strings.Cut(networkFields[name], "|")

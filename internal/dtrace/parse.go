@@ -36,8 +36,8 @@ type clauseTree struct {
 	body         *node // nil: there is none, which is not the same as an empty one
 }
 
-// nestedMost is how deeply expressions may be nested.
-const nestedMost = 200
+// nestedMax is how deeply expressions may be nested.
+const nestedMax = 200
 
 // parser makes a tree of a program.
 type parser struct {
@@ -153,7 +153,7 @@ func (p *parser) descriptionLength() int {
 
 func (p *parser) advance() { p.token = p.next() }
 
-// is says whether the token is this sign.
+// is reports whether the token is this sign.
 func (p *parser) is(sign string) bool { return p.token.kind == tokenSign && p.token.text == sign }
 
 // accept goes over this sign, if it is there.
@@ -239,7 +239,7 @@ func (p *parser) branch() *node {
 }
 
 func (p *parser) deeper() {
-	if p.nested++; p.nested > nestedMost {
+	if p.nested++; p.nested > nestedMax {
 		p.fault(p.token.at, "this is nested too deeply")
 	}
 }

@@ -66,7 +66,7 @@ func (p *parser) binary(level int) *node {
 	return left
 }
 
-// endsPredicate says whether the / that is the token is followed by a clause's {.
+// endsPredicate reports whether the / that is the token is followed by a clause's {.
 func (p *parser) endsPredicate() bool {
 	s := p.scanner
 	s.space()
@@ -219,7 +219,7 @@ func (p *parser) suffixes(n *node) *node {
 		default:
 			return p.steps(n)
 		}
-		if p.nested++; p.nested > nestedMost {
+		if p.nested++; p.nested > nestedMax {
 			p.fault(at, "this is nested too deeply")
 		}
 		defer p.shallower()

@@ -131,7 +131,7 @@ func (d *description) interval(s *scanner, unit, n string) {
 	d.name = "tick-" + n + unit
 }
 
-// glob says whether a name is one of a pattern, in which * is any run of characters and ? any one.
+// glob reports whether a name is one of a pattern, in which * is any run of characters and ? any one.
 func glob(pattern, name string) bool {
 	return rule.MatchFunc("x."+pattern, &rule.Func{Package: "x", ImportPath: "x", Name: name})
 }
@@ -175,7 +175,7 @@ func (d *description) matches(f *recording.Function) moment {
 	return d.moments & (atEntry | atReturn)
 }
 
-// inModule says whether a function is one of the description's module.
+// inModule reports whether a function is one of the description's module.
 func (d *description) inModule(f *recording.Function) bool {
 	return !f.Probe && rule.MatchFunc(d.module+".*", subject(f))
 }

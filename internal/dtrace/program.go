@@ -136,7 +136,7 @@ func ruleText(s string) string {
 	}, s)
 }
 
-// Check says whether each probe description has a probe among functions, all that a program has.
+// Check reports whether each probe description has a probe among functions, all that a program has.
 func (p *Program) Check(functions []*recording.Function) error {
 	for _, c := range p.clauses {
 		for _, d := range c.descriptions {
@@ -298,7 +298,7 @@ func countResults(f *recording.Function) int {
 	return max(len(results), len(f.Results))
 }
 
-// fails says whether the last result of a function is an error, or may be one.
+// fails reports whether the last result of a function is an error, or may be one.
 func fails(f *recording.Function) bool {
 	_, results := splitSignature(f.Type)
 	if n := len(results); n > 0 && results[n-1] != "" && results[n-1] != "_" {

@@ -82,10 +82,10 @@ func valueOf(f *recording.Found) value {
 	return value{}
 }
 
-// isNumber says whether the value takes part in arithmetic.
+// isNumber reports whether the value takes part in arithmetic.
 func (v value) isNumber() bool { return v.kind >= integer && v.kind <= float }
 
-// true says whether a predicate holds.
+// true reports whether a predicate holds.
 func (v value) true() bool {
 	switch v.kind {
 	case absent, null:
@@ -219,12 +219,12 @@ func order[T int | int64 | uint64 | float64](a, b T) int {
 	return 0
 }
 
-// comparable says whether < and == can be asked of two values: both numbers or both texts.
+// comparable reports whether < and == can be asked of two values: both numbers or both texts.
 func comparable(a, b value) bool {
 	return a.isNumber() && b.isNumber() || a.kind == text && b.kind == text
 }
 
-// equal says whether two values are. Nil is equal to nil, to what is absent and to the address 0.
+// equal reports whether two values are. Nil is equal to nil, to what is absent and to the address 0.
 func equal(a, b value) bool {
 	switch {
 	case a.kind <= null || b.kind <= null:

@@ -30,7 +30,7 @@ type File struct {
 // Releases are the supported Go releases.
 var Releases = []string{"go1.25", "go1.26", "go1.27"}
 
-// Supported says whether version, such as "go1.26.8", is of a supported release.
+// Supported reports whether version, such as "go1.26.8", is of a supported release.
 func Supported(version string) bool { return release(version) != "" }
 
 func release(version string) string {
@@ -64,7 +64,7 @@ var linked = map[string]struct{ name, guest string }{
 	protocolPackage: {"core.go", "link/protocol.go"},
 }
 
-// Own says whether the package with this import path is the tracer's own part of a program, which is not traced.
+// Own reports whether the package with this import path is the tracer's own part of a program, which is not traced.
 func Own(importPath string) bool {
 	switch importPath {
 	case rulePackage, levelPackage, levelHTTPPackage:
@@ -73,7 +73,7 @@ func Own(importPath string) bool {
 	return linked[importPath].name != ""
 }
 
-// Patched says whether Patch changes the package with this import path, which is the standard library's or not.
+// Patched reports whether Patch changes the package with this import path, which is the standard library's or not.
 func Patched(importPath string, std bool) bool {
 	_, ok := splices[importPath]
 	return std && ok || linked[importPath].name != "" || !std && definitions[importPath] != nil

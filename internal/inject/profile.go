@@ -12,11 +12,11 @@ import (
 // hot are the core's functions that a call and a return go through when they are recorded. The compiler is given a profile by which they are inlined into one another,
 // see rewrite/profile.go for its form: what a call costs there is mostly saving and restoring registers.
 var hot = map[string]bool{
-	"ftraceBegin": true, "ftraceLeft": true, "ftraceEntered": true, "ftraceAtEntry": true, "ftraceAtExit": true,
-	"(*ftraceWriter).next": true, "(*ftraceWriter).complete": true, "(*ftraceEvent).head": true, "ftraceNoteEntry": true,
-	"ftraceObserveEntry": true, "ftraceObserveExit": true, "ftraceOutcome": true, "ftraceConsume": true, "(*ftraceCall).fill": true, "(*ftraceWriter).summarize": true,
+	"ftraceBeginCall": true, "ftraceExitSlow": true, "ftraceEntrySlow": true, "ftraceEntryFast": true, "ftraceExitFast": true,
+	"(*ftraceWriter).next": true, "(*ftraceWriter).complete": true, "(*ftraceEvent).head": true, "ftraceRecordEntry": true,
+	"ftraceConsumeEntry": true, "ftraceConsumeExit": true, "ftraceOutcome": true, "ftraceConsume": true, "(*ftraceCall).fill": true, "(*ftraceWriter).summarize": true,
 	"(*ftraceLaid).shows": true, "(*ftraceFunc).loadLaid": true,
-	"(*ftraceG).push": true, "(*ftraceG).pop": true, "(*ftraceG).end": true, "(*ftraceG).settled": true,
+	"(*ftraceG).push": true, "(*ftraceG).pop": true, "(*ftraceG).endCall": true, "(*ftraceG).settled": true,
 	"ftraceWriterOf": true, "(*ftraceWriter).room": true, "(*ftraceWriter).now": true, "ftraceTicks": true,
 	"(*ftraceWriter).entry": true, "(*ftraceWriter).exit": true, "(*ftraceWriter).values": true, "(*ftraceKnownLayouts).find": true, "(*ftraceLayout).holds": true,
 	"(*ftraceLayout).capture": true,
@@ -24,7 +24,7 @@ var hot = map[string]bool{
 }
 
 // apart are functions into which nothing is inlined but what is anyway: they are called in more than one way.
-var apart = map[string]bool{"ftraceEntered": true, "ftraceLeft": true, "ftraceAtEntry": true, "ftraceAtExit": true, "ftraceConsume": true, "(*ftraceLayout).capture": true}
+var apart = map[string]bool{"ftraceEntrySlow": true, "ftraceExitSlow": true, "ftraceEntryFast": true, "ftraceExitFast": true, "ftraceConsume": true, "(*ftraceLayout).capture": true}
 
 // Profile returns the edges of the profile, in the form of "go tool preprofile", for the files that are added to package runtime.
 func Profile(files []File) string {

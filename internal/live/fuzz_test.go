@@ -13,14 +13,14 @@ import (
 
 // FuzzLook reads memory that a program has written anything to.
 func FuzzLook(f *testing.F) {
-	h := head{magic: memoryMagic, version: memoryVersion, size: uint32(unsafe.Sizeof(head{})), armed: 1, functions: 2, frameSize: 112, historyMost: 2, longMost: 3, summariesMost: 3,
-		ringChunk: chunkSize, ringChunks: 1, crossingsAt: 11264, crossingsMost: 4, halfSize: 512}
+	h := head{magic: memoryMagic, version: memoryVersion, size: uint32(unsafe.Sizeof(head{})), armed: 1, functions: 2, frameSize: 112, historyMax: 2, longMax: 3, summariesMax: 3,
+		ringChunk: chunkSize, ringChunks: 1, crossingsAt: 11264, crossingsMax: 4, halfSize: 512}
 	h.tables = section{at: headSize, size: 1, most: 4096, used: 80}
 	h.flags = section{at: headSize + 4096, size: 1, most: 3}
 	h.goroutines = section{at: headSize + 8192, size: uint64(unsafe.Sizeof(goroutine{})), most: 4, used: 2}
 	h.frames = section{at: headSize + 12288, size: 1, most: 4096}
 	h.longAt, h.summariesAt, h.ringAt = 4096, 8192, 12288
-	h.talliesAt, h.talliesMost = [tallyTables]uint64{4096, 6144, 8192}, 16
+	h.talliesAt, h.talliesMax = [tallyTables]uint64{4096, 6144, 8192}, 16
 	h.processors = section{at: headSize + 16384, size: 12288 + chunkSize, most: 1, used: 1}
 	g := goroutine{id: 1, depth: 2, framesAt: headSize + 12288, historyAt: headSize + 13000, calls: 2}
 	f.Add(unsafe.Slice((*byte)(unsafe.Pointer(&h)), unsafe.Sizeof(h)), unsafe.Slice((*byte)(unsafe.Pointer(&g)), unsafe.Sizeof(g)), []byte{1, 2, 3})

@@ -33,7 +33,7 @@ func (p *Process) half(k *kept, half uint64, states []stateAt) error {
 		}
 		k.lost += w[0].lost
 		at += half * h.halfSize
-		sums, err := readAs[summary](p, at+h.summariesAt, min(uint64(len(k.functions)), h.summariesMost))
+		sums, err := readAs[summary](p, at+h.summariesAt, min(uint64(len(k.functions)), h.summariesMax))
 		if err != nil {
 			return err
 		}
@@ -41,11 +41,11 @@ func (p *Process) half(k *kept, half uint64, states []stateAt) error {
 			k.functions[key].add(&sums[key])
 		}
 		for i := range k.tallies {
-			if err := p.rows(&k.tallies[i], at+h.talliesAt[i], at+h.talliesAt[i]+h.talliesMost*tallySize); err != nil {
+			if err := p.rows(&k.tallies[i], at+h.talliesAt[i], at+h.talliesAt[i]+h.talliesMax*tallySize); err != nil {
 				return err
 			}
 		}
-		calls, err := readAs[call](p, at+h.longAt, min(w[0].calls, h.longMost))
+		calls, err := readAs[call](p, at+h.longAt, min(w[0].calls, h.longMax))
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (p *Process) half(k *kept, half uint64, states []stateAt) error {
 		if g.historyAt == 0 {
 			continue
 		}
-		calls, err := readAs[call](p, g.historyAt+half*h.historyMost*callSize, min(g.calls, h.historyMost))
+		calls, err := readAs[call](p, g.historyAt+half*h.historyMax*callSize, min(g.calls, h.historyMax))
 		if err != nil {
 			return err
 		}

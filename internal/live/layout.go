@@ -11,7 +11,7 @@ const (
 	pageSize      = 4096
 	requestAt     = 1 * pageSize
 	replyAt       = 17 * pageSize
-	requestMost   = 16 * pageSize
+	requestMax    = 16 * pageSize
 	headSize      = 33 * pageSize
 )
 
@@ -49,13 +49,13 @@ type head struct {
 
 	tables, flags, goroutines, frames, processors section
 
-	longAt, longMost, summariesAt, summariesMost, ringAt, ringChunks, ringChunk, historyMost, frameSize uint64
+	longAt, longMax, summariesAt, summariesMax, ringAt, ringChunks, ringChunk, historyMax, frameSize uint64
 
-	talliesAt   [tallyTables]uint64
-	talliesMost uint64
-	note        uint64
+	talliesAt  [tallyTables]uint64
+	talliesMax uint64
+	note       uint64
 
-	crossingsAt, crossingsMost, halfSize uint64
+	crossingsAt, crossingsMax, halfSize uint64
 }
 
 type timer struct{ frequency, resolution, overhead uint64 }

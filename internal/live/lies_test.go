@@ -30,11 +30,11 @@ func TestLies(t *testing.T) {
 		{"numbers of requests that change by themselves", armed, func(h *head) { atomic.AddUint32(&h.request, 1) }, 1 << 20},
 		{"as many functions as there are numbers", func(h *head) { h.armed, h.flags = 1, section{headSize, 1, math.MaxUint64, 0} }, func(*head) {}, 1 << 20},
 		{"goroutines of two terabytes", func(h *head) {
-			h.armed, h.goroutines = 1, section{headSize, 1 << 16, entriesMost, entriesMost}
+			h.armed, h.goroutines = 1, section{headSize, 1 << 16, entriesMax, entriesMax}
 		}, func(*head) {}, 1 << 43},
 		{"a processor with gigabytes of calls", func(h *head) {
 			h.armed, h.processors = 1, section{headSize, 1 << 33, 512, 512}
-			h.longMost, h.halfSize = entriesMost, 1
+			h.longMax, h.halfSize = entriesMax, 1
 		}, func(*head) {}, 1 << 43},
 		{"sizes that change while they are used", armed, func(h *head) {
 			h.goroutines = section{headSize, 1 << 10, 64, 64}

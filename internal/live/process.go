@@ -95,7 +95,7 @@ func openMemory(pid int) (*os.File, error) {
 	return nil, fmt.Errorf("process %d has no memory file: it was not built with ftrace-wrap, or runs with FTRACE_MEMORY=off", pid)
 }
 
-// ownMemory says whether a memory file is the process's own, and not that of another into which it looks. In a container a process is known to itself by another number.
+// ownMemory reports whether a memory file is the process's own, and not that of another into which it looks. In a container a process is known to itself by another number.
 func ownMemory(f *os.File, pid int) bool {
 	var b [8]byte
 	if _, err := f.ReadAt(b[:], int64(unsafe.Offsetof(head{}.pid))); err != nil {
@@ -175,7 +175,7 @@ func (p *Process) Close() error {
 	return errors.Join(err, p.file.Close())
 }
 
-// Alive says whether the process still runs.
+// Alive reports whether the process still runs.
 func (p *Process) Alive() bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID))
 	if err != nil {
@@ -243,7 +243,7 @@ func (p *Process) askBetweenCuts(kind uint32, text string) error {
 
 // request makes a request and waits for the answer, until the deadline.
 func (p *Process) request(kind uint32, text string, deadline time.Time) (answer string, err error) {
-	if len(text) > requestMost {
+	if len(text) > requestMax {
 		return "", fmt.Errorf("a request of %d bytes is too long", len(text))
 	}
 	done, err := p.exclude(lockRequest, deadline)
@@ -275,7 +275,7 @@ func (p *Process) request(kind uint32, text string, deadline time.Time) (answer 
 	if err := waitFor(number); err != nil {
 		return "", err
 	}
-	answer = string(p.mem[replyAt : replyAt+min(h.answered, requestMost)])
+	answer = string(p.mem[replyAt : replyAt+min(h.answered, requestMax)])
 	if h.failed != 0 {
 		return "", errors.New(answer)
 	}
@@ -357,7 +357,7 @@ func (p *Process) Switch(changes map[uint32]Switch) error {
 	for key, what := range changes {
 		text = binary.LittleEndian.AppendUint32(text, key)
 		text = binary.LittleEndian.AppendUint32(text, uint32(what))
-		if len(text)+8 > requestMost {
+		if len(text)+8 > requestMax {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -409,7 +409,7 @@ func (p *Process) Mute(goroutines map[uint64]bool) error {
 			looked = 0
 		}
 		text = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(text, id), looked)
-		if len(text)+16 > requestMost {
+		if len(text)+16 > requestMax {
 			if err := flush(); err != nil {
 				return err
 			}

@@ -23,7 +23,7 @@ func (p *Process) Snapshot() (*Snapshot, error) {
 	}
 	defer done()
 	b := &budget{until: deadline}
-	b.left.Store(budgetMost)
+	b.left.Store(budgetMax)
 	p.taking.Store(b)
 	defer p.taking.Store(nil)
 	for {
@@ -59,8 +59,8 @@ type budget struct {
 }
 
 const (
-	budgetMost = 4 << 30
-	readMost   = 1 << 30 // bytes at once
+	budgetMax = 4 << 30
+	readMax   = 1 << 30 // bytes at once
 )
 
 var errTooMuch = errors.New("its memory does not hold together: there is more in it than can be")
@@ -68,7 +68,7 @@ var errTooMuch = errors.New("its memory does not hold together: there is more in
 // take takes bytes from the budget.
 func (b *budget) take(bytes uint64) error {
 	switch {
-	case bytes > readMost:
+	case bytes > readMax:
 		return errTooMuch
 	case b == nil:
 	case b.left.Add(-int64(bytes)) < 0:
@@ -134,7 +134,7 @@ func (l *look) after() (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{Program: recording.FromTables(recording.Env{UUID: h.uuid, PID: p.PID}, tables), Consumers: p.Consumers(), LongMost: int(h.longMost), HistoryMost: int(h.historyMost)}
+	s := &Snapshot{Program: recording.FromTables(recording.Env{UUID: h.uuid, PID: p.PID}, tables), Consumers: p.Consumers(), LongMax: int(h.longMax), HistoryMax: int(h.historyMax)}
 	s.Begun, s.Now = recording.Clock{Ticks: h.begun.ticks, Monotonic: h.begun.monotonic, Wall: h.begun.wall}, recording.Clock{Ticks: h.now.ticks, Monotonic: h.now.monotonic, Wall: h.now.wall}
 	s.Program.Env.Executable, s.Program.Env.Release = s.Program.Process.Executable, s.Program.Process.Release
 	s.Clock = recording.Through(int(h.timer&0xFF), s.Begun, s.Now)
@@ -144,9 +144,9 @@ func (l *look) after() (*Snapshot, error) {
 		return nil, err
 	}
 	s.ByGoroutine, s.ByCaller, s.ByReceiver = l.kept.tallies[byGoroutine], l.kept.tallies[byCaller], l.kept.tallies[byReceiver]
-	s.Long = last(l.kept.long, s.LongMost, func(a, b *call) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.event, b.event)) })
+	s.Long = last(l.kept.long, s.LongMax, func(a, b *call) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.event, b.event)) })
 	for _, g := range goroutines {
-		g.History = last(l.kept.histories[g.ID], s.HistoryMost, func(a, b *call) int { return cmp.Compare(a.number, b.number) })
+		g.History = last(l.kept.histories[g.ID], s.HistoryMax, func(a, b *call) int { return cmp.Compare(a.number, b.number) })
 		if l.known[g.ID] || len(g.Stack) > 0 || len(g.History) > 0 { // it is not from behind the cut
 			s.Goroutines = append(s.Goroutines, g)
 		}
@@ -192,7 +192,7 @@ func readAs[T any](p *Process, at, n uint64) ([]T, error) {
 		return nil, nil
 	}
 	var one T
-	if n > readMost {
+	if n > readMax {
 		return nil, fmt.Errorf("process %d: %w", p.PID, errTooMuch)
 	}
 	size := n * uint64(unsafe.Sizeof(one))

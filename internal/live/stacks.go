@@ -50,12 +50,12 @@ func (p *Process) crossings(to *crossings, cuts uint32) error {
 			return err
 		}
 		end := w[0].crossed
-		first := max(to.next[id], end-min(end, h.crossingsMost))
+		first := max(to.next[id], end-min(end, h.crossingsMax))
 		to.next[id] = end
 		var calls []call
 		for n := first; n < end; {
-			place := n % h.crossingsMost
-			some, err := readAs[call](p, at+h.crossingsAt+place*callSize, min(end-n, h.crossingsMost-place))
+			place := n % h.crossingsMax
+			some, err := readAs[call](p, at+h.crossingsAt+place*callSize, min(end-n, h.crossingsMax-place))
 			if err != nil {
 				return err
 			}
@@ -69,7 +69,7 @@ func (p *Process) crossings(to *crossings, cuts uint32) error {
 			return err
 		}
 		for i := range calls {
-			written := first+uint64(i)+h.crossingsMost <= w[0].crossed // over, since, or it is being
+			written := first+uint64(i)+h.crossingsMax <= w[0].crossed // over, since, or it is being
 			if c := &calls[i]; c.cut == cuts+1 && !written {
 				if to.calls == nil {
 					to.calls = map[uint64][]call{}

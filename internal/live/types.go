@@ -90,19 +90,19 @@ type Timer struct {
 
 // A Snapshot is what there is to see of a program at one moment: all that it has of calls, histories, sums and stacks, is as it was then.
 type Snapshot struct {
-	Program     *recording.Recording // functions' names, types; it has no events
-	Clock       recording.Converter
-	Begun, Now  recording.Clock // when the program was armed first; when the snapshot was taken
-	Latest      uint64          // ticks of the latest moment that is seen in it
-	Consumers   Consumers
-	Functions   []Function // by key; the first is none
-	Goroutines  []Goroutine
-	Long        []Call // the last calls of all, in the order in which they ended
-	LongMost    int    // so many are kept
-	HistoryMost int    // and so many of each goroutine
-	Lost        Losses
-	Timer       string // by which calls are timed
-	Setup       Setup
+	Program    *recording.Recording // functions' names, types; it has no events
+	Clock      recording.Converter
+	Begun, Now recording.Clock // when the program was armed first; when the snapshot was taken
+	Latest     uint64          // ticks of the latest moment that is seen in it
+	Consumers  Consumers
+	Functions  []Function // by key; the first is none
+	Goroutines []Goroutine
+	Long       []Call // the last calls of all, in the order in which they ended
+	LongMax    int    // so many are kept
+	HistoryMax int    // and so many of each goroutine
+	Lost       Losses
+	Timer      string // by which calls are timed
+	Setup      Setup
 	// What was counted while these consumers were on.
 	ByGoroutine []Tally
 	ByCaller    []Tally

@@ -19,7 +19,7 @@ func (st *Stack[G, C]) setAside() {
 		return
 	}
 	var b []byte
-	var before [wordsMost]uint64
+	var before [wordsMax]uint64
 	for i := range st.Calls[:asideCalls] {
 		c := &st.Calls[i]
 		if c.Note != "" {
@@ -76,7 +76,7 @@ func (st *Stack[G, C]) takeBack() {
 
 // unfold makes calls of a block of which so many calls are around.
 func (st *Stack[G, C]) unfold(calls []Call[C], b []byte, outer int) {
-	var before [wordsMost]uint64
+	var before [wordsMax]uint64
 	for i := range calls {
 		c := &calls[i]
 		*c = Call[C]{}
@@ -95,8 +95,8 @@ func (st *Stack[G, C]) unfold(calls []Call[C], b []byte, outer int) {
 	}
 }
 
-// wordsMost is how many words a Call may have to be set aside.
-const wordsMost = 24
+// wordsMax is how many words a Call may have to be set aside.
+const wordsMax = 24
 
 // wordsOf returns the memory of a call behind its note, which is its first field.
 func wordsOf[C any](c *Call[C]) []uint64 {
@@ -112,7 +112,7 @@ func plain[C any]() bool {
 	if is, ok := plainTypes.Load(t); ok {
 		return is.(bool)
 	}
-	is := pointerFree(t) && unsafe.Sizeof(Call[C]{})/8 <= wordsMost && unsafe.Sizeof(Call[C]{})%8 == 0
+	is := pointerFree(t) && unsafe.Sizeof(Call[C]{})/8 <= wordsMax && unsafe.Sizeof(Call[C]{})%8 == 0
 	plainTypes.Store(t, is)
 	return is
 }

@@ -23,7 +23,7 @@ const (
 	compactVersion = 2
 )
 
-// IsCompact says whether the recording is a compact one: Compact made it.
+// IsCompact reports whether the recording is a compact one: Compact made it.
 func (r *Recording) IsCompact() bool { return r.Env.Version == compactVersion }
 
 // Compact writes the recording, as far as it can be read, to a new directory in the compact form, from which all is read as from this one. progress, which may be nil, is
@@ -183,7 +183,7 @@ func parsePacked(head []byte, uuid [16]byte) (p packet, content uint64, wrong st
 	switch {
 	case p.size < packedHead:
 		wrong = fmt.Sprintf("a packet of %d bytes", p.size)
-	case content > packetMost || content > packedLargest*(p.size-packedHead):
+	case content > packetMax || content > packedLargest*(p.size-packedHead):
 		wrong = fmt.Sprintf("a packet of %d bytes with %d bytes unpacked", p.size, content)
 	}
 	return p, content, wrong

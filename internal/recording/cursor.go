@@ -64,7 +64,7 @@ func (c *cursor) fill(following bool) bool {
 	}
 }
 
-// whole says whether a record begins at pos, and takes its time.
+// whole reports whether a record begins at pos, and takes its time.
 func (c *cursor) whole() bool {
 	if c.pos+recordHead > len(c.buf) {
 		return false

@@ -125,8 +125,8 @@ func (e *Event) values(b []byte, size int) int {
 	return size
 }
 
-// Enters says whether a call begins.
+// Enters reports whether a call begins.
 func (e *Event) Enters() bool { return e.Kind == Entry || e.Kind == EntryArgs }
 
-// Exits says whether a call ends.
+// Exits reports whether a call ends.
 func (e *Event) Exits() bool { return e.Kind >= Exit && e.Kind <= ExitGoexit }

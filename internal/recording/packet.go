@@ -9,7 +9,7 @@ const (
 	packetHead  = 72
 	packetMagic = 0xC1FC1FC1
 	packetUsual = 256 << 10 // size of those of calls_N
-	packetMost  = 64 << 20
+	packetMax   = 64 << 20
 )
 
 func le16(b []byte) uint16 { return binary.LittleEndian.Uint16(b) }
@@ -40,7 +40,7 @@ func parsePacket(head []byte, stream uint32, uuid [16]byte) (p packet, wrong str
 	}
 	p = packet{begin: le64(head[24:]), content: (le64(head[32:]) + 7) / 8, size: le64(head[40:]) / 8, lost: le64(head[48:]), number: le64(head[56:])}
 	switch {
-	case p.size < packetHead || p.size > packetMost:
+	case p.size < packetHead || p.size > packetMax:
 		return p, fmt.Sprintf("a packet of %d bytes", p.size)
 	case p.content > p.size:
 		return p, fmt.Sprintf("a packet of %d bytes with %d bytes of content", p.size, p.content)

@@ -43,7 +43,7 @@ func (r *Recording) Parts(w Window, packets int) (*Parts, error) {
 		p.size += c.left()
 		p.files = append(p.files, c)
 	}
-	p.packets = min(max(1, packets*len(p.files)), partMost)
+	p.packets = min(max(1, packets*len(p.files)), partMax)
 	for i := 0; i < len(p.files); {
 		if p.files[i].head() {
 			i++
@@ -54,7 +54,7 @@ func (r *Recording) Parts(w Window, packets int) (*Parts, error) {
 	return p, nil
 }
 
-const partMost = 256 // packets
+const partMax = 256 // packets
 
 // Size returns how many bytes there were to read, and Done how many of these are in the windows that were given. Done may be called by another goroutine.
 func (p *Parts) Size() int64 { return p.size }

@@ -68,7 +68,7 @@ func (p *Printer) bytes(n uint32) []byte {
 	return s
 }
 
-// full says whether the line has as many bytes as values may have.
+// full reports whether the line has as many bytes as values may have.
 func (p *Printer) full() bool { return len(p.dst)-p.line >= p.format.Line }
 
 func (p *Printer) byte(c byte) {

@@ -170,14 +170,14 @@ func (r *Recording) Damage() []Damage {
 	})
 }
 
-const damageMost = 1000
+const damageMax = 1000
 
 // damaged notes a damage, once.
 func (r *Recording) damaged(d Damage) {
 	place := fmt.Sprintf("%s:%d", d.File, d.Offset)
 	r.damages.Lock()
 	defer r.damages.Unlock()
-	if r.seen[place] || len(r.damage) >= damageMost {
+	if r.seen[place] || len(r.damage) >= damageMax {
 		return
 	}
 	r.seen[place] = true

@@ -70,8 +70,8 @@ type Call[C any] struct {
 	Data     C
 }
 
-// stacksMost is how many goroutines are kept before those are forgotten that have no calls under way.
-const stacksMost = 1 << 16
+// stacksMax is how many goroutines are kept before those are forgotten that have no calls under way.
+const stacksMax = 1 << 16
 
 // Of returns the stack of an event's goroutine.
 func (s *Stacks[G, C]) Of(e *Event) *Stack[G, C] {
@@ -83,7 +83,7 @@ func (s *Stacks[G, C]) Of(e *Event) *Stack[G, C] {
 		if s.byID == nil {
 			s.byID = map[uint64]*Stack[G, C]{}
 		}
-		if len(s.byID) >= stacksMost && len(s.byID)&(len(s.byID)-1) == 0 {
+		if len(s.byID) >= stacksMax && len(s.byID)&(len(s.byID)-1) == 0 {
 			for id, old := range s.byID {
 				if len(old.Calls) == 0 && !old.Keep {
 					delete(s.byID, id)

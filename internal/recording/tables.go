@@ -51,7 +51,7 @@ type Param struct {
 	Unless    string // its static type is an interface unless the value's type is called that
 }
 
-// dynamic says whether the type of a value is worth showing.
+// dynamic reports whether the type of a value is worth showing.
 func (p *Param) dynamic(t *Type) bool {
 	return p.Interface || p.Unless != "" && t != nil && t.short != p.Unless
 }
@@ -124,12 +124,12 @@ func (r *Recording) layout(n uint32) *Layout {
 }
 
 const (
-	functionsMost = 1 << 22
-	typesMost     = 1 << 16
-	layoutsMost   = 1 << 20
+	functionsMax = 1 << 22
+	typesMax     = 1 << 16
+	layoutsMax   = 1 << 20
 
-	processorsMost = 1 << 16
-	codesMost      = 1 << 16
+	processorsMax = 1 << 16
+	codesMax      = 1 << 16
 )
 
 // The kinds of records in the tables.
@@ -152,7 +152,7 @@ type tableReader struct {
 	done int64 // offset behind the last whole packet
 }
 
-const tablePacketMost = 64 << 20
+const tablePacketMax = 64 << 20
 
 // read reads packets from where it stopped. It reads only what is whole.
 func (t *tableReader) read(f *os.File) error {
@@ -169,7 +169,7 @@ func (t *tableReader) read(f *os.File) error {
 		p, what := parsePacket(head[:], 1, t.r.Env.UUID)
 		switch {
 		case what != "":
-		case p.size > tablePacketMost:
+		case p.size > tablePacketMax:
 			what = fmt.Sprintf("a packet of %d bytes", p.size)
 		case t.done+int64(p.size) > size:
 			return nil // being written, or cut off: see checkTables
@@ -261,7 +261,7 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		key := d.word()
 		f := &Function{Key: uint32(key), Probe: kind == tableProbe, Line: int(uint32(d.word())), ImportPath: d.text(), Package: d.text(), Name: d.text(), File: d.text()}
 		f.Params, f.Results, f.Type = parseNames(d.text())
-		put(&r.funcs, key, functionsMost, f, d)
+		put(&r.funcs, key, functionsMax, f, d)
 	case tableType:
 		n, kind, flags := d.word(), d.word(), d.word()
 		t := &Type{Kind: reflect.Kind(min(kind, 31)), Named: flags&1 != 0, Error: flags&2 != 0, Secret: flags&4 != 0, Size: d.word(), Len: d.word(), Elem: uint32(d.word())}
@@ -274,14 +274,14 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 			t.Kind, t.Len, t.Elem, t.Fields = reflect.Struct, 0, 0, nil
 		}
 		t.short = shortTypeName(t.Name)
-		put(&r.types, n, typesMost, t, d)
+		put(&r.types, n, typesMax, t, d)
 	case tableLayout:
 		n, flags, values := d.word(), d.word(), d.word()
 		l := &Layout{Deep: flags&1 != 0, Panic: flags&2 != 0, Dynamic: flags&4 != 0}
 		for ; values > 0 && !d.failed; values-- {
 			l.Types = append(l.Types, uint32(d.word()))
 		}
-		put(&r.layouts, n, layoutsMost, l, d)
+		put(&r.layouts, n, layoutsMax, l, d)
 	case tableCaptured:
 		l := r.layout(uint32(d.word()))
 		var paths []string
@@ -293,7 +293,7 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		}
 	case tableLost:
 		processor, records := d.word(), d.word()
-		if !d.failed && processor < processorsMost {
+		if !d.failed && processor < processorsMax {
 			r.lost[int(processor)] = records
 		}
 	case tableTimer:
@@ -303,7 +303,7 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		}
 	case tableCode:
 		address, name := d.word(), d.text()
-		if !d.failed && len(r.codes) < codesMost {
+		if !d.failed && len(r.codes) < codesMax {
 			r.codes[address] = name
 		}
 	}

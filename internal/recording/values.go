@@ -31,7 +31,7 @@ type Printer struct {
 	steps  int // values read, for bad layouts
 }
 
-const stepsMost = 1 << 16
+const stepsMax = 1 << 16
 
 // Hidden is shown in place of a value whose name says that it is a secret. Nothing of it is in the recording.
 const Hidden = "***"
@@ -119,7 +119,7 @@ func (p *Printer) AppendPanicType(dst []byte, e *Event) []byte {
 	return append(dst, '?')
 }
 
-// Fails says whether the last of the values, which are the results of f, is an error that is not nil.
+// Fails reports whether the last of the values, which are the results of f, is an error that is not nil.
 func (p *Printer) Fails(e *Event, f *Function) bool {
 	l := p.r.layout(e.Layout)
 	if l == nil || len(l.Types) == 0 || l.own() != len(f.Results) {
@@ -303,7 +303,7 @@ func (p *Printer) shallow(t *Type, show int) {
 
 // value appends a value of type t. has is how many levels of nesting were recorded, show how many are to be shown.
 func (p *Printer) value(t *Type, has, show int) {
-	if p.steps++; p.steps > stepsMost {
+	if p.steps++; p.steps > stepsMax {
 		p.cut = true
 	}
 	switch {

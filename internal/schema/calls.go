@@ -10,7 +10,7 @@ import (
 // separators are the words that stand between the arguments of functions.
 var separators = map[string][]string{"EXTRACT": {"FROM"}, "TRIM": {"FROM"}, "SUBSTRING": {"FROM", "FOR"}, "SUBSTR": {"FROM", "FOR"}, "MID": {"FROM", "FOR"}, "POSITION": {"IN"}}
 
-// separates says whether a token is such a word.
+// separates reports whether a token is such a word.
 func (r *rewriter) separates(i int) bool {
 	if t := r.at(i); !t.is("FROM") && !t.is("FOR") && !t.is("IN") {
 		return false

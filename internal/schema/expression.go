@@ -104,13 +104,13 @@ func (r *rewriter) factors(last int) (first int, ok bool) {
 	}
 }
 
-// operator says whether a token is an operator, so that another one behind it has one operand.
+// operator reports whether a token is an operator, so that another one behind it has one operand.
 func (r *rewriter) operator(i int) bool {
 	t := r.at(i)
 	return t.kind == op && !t.is(")") || t.is("DIV") || t.is("MOD")
 }
 
-// modCall says whether a MOD is a call of the function: nothing is in front of it that the operator would divide.
+// modCall reports whether a MOD is a call of the function: nothing is in front of it that the operator would divide.
 func (r *rewriter) modCall(i int) bool {
 	before := r.at(i - 1)
 	upper := strings.ToUpper(before.text)
@@ -177,7 +177,7 @@ func (r *rewriter) collations() {
 	}
 }
 
-// list says whether something in parentheses is a list of values.
+// list reports whether something in parentheses is a list of values.
 func (r *rewriter) list(first, last int) bool {
 	return r.at(first).is("(") && !r.at(first+1).is("SELECT") && len(r.split(first+1, last)) > 1
 }
@@ -203,7 +203,7 @@ var aroundExpressions = map[string]bool{"OR": true, "AS": true, "SELECT": true, 
 	"HAVING": true, "ORDER": true, "ASC": true, "DESC": true, "LIMIT": true, "OFFSET": true, "UNION": true, "EXCEPT": true, "INTERSECT": true, "WHEN": true, "THEN": true, "ELSE": true, "SET": true, "VALUES": true,
 	"SEPARATOR": true, "JOIN": true, "INNER": true, "CROSS": true, "LEFT": true, "RIGHT": true, "NATURAL": true, "STRAIGHT_JOIN": true, "WINDOW": true, "ROWS": true, "RANGE": true, "FOR": true}
 
-// around says whether a token is such a word, or a mark with that meaning.
+// around reports whether a token is such a word, or a mark with that meaning.
 func (r *rewriter) around(i int) bool {
 	t := r.at(i)
 	switch {
@@ -213,7 +213,7 @@ func (r *rewriter) around(i int) bool {
 	return t.is(",") || t.is("||") || t.is(":=")
 }
 
-// ends says whether an expression ends before a token.
+// ends reports whether an expression ends before a token.
 func (r *rewriter) ends(i int) bool { return i >= len(r.tokens) || r.at(i).is(")") || r.around(i) }
 
 // xors rewrites all XOR.

@@ -28,7 +28,7 @@ func (v *liveView) snapshot() *Snapshot {
 		ByInstance: v.summaries(l.ByReceiver, func(s *Summary, by uint64) { s.Object = by }),
 		Lost: []Counter{{"call_classes_lost", int64(l.Lost.Functions)}, {"thread_instances_lost", int64(l.Lost.Goroutines)}, {"nested_calls_lost", int64(l.Lost.Frames)},
 			{"tables_lost", int64(l.Lost.Tables)}, {"summary_instances_lost", int64(l.Lost.Tallies)}, {"records_lost", int64(l.Lost.Records)}},
-		Limits: []Counter{{"events_calls_history_size", int64(l.HistoryMost)}, {"events_calls_history_long_size", int64(l.LongMost)}},
+		Limits: []Counter{{"events_calls_history_size", int64(l.HistoryMax)}, {"events_calls_history_long_size", int64(l.LongMax)}},
 	}
 	s.Statements = sync.OnceValues(func() (Statements, error) { return v.s.statements(s.Probes) })
 	for _, m := range v.s.p.Memory() {

@@ -42,7 +42,7 @@ func (f *Function) Type() string {
 // compilers matches names that the compiler gives to functions within others.
 var compilers = regexp.MustCompile(`^(func|gowrap|deferwrap)[0-9]`)
 
-// Receives says whether the function's first parameter is a receiver that is a pointer.
+// Receives reports whether the function's first parameter is a receiver that is a pointer.
 func (f *Function) Receives() bool {
 	return strings.HasPrefix(f.Name, "(*") && !strings.Contains(f.Method(), ".")
 }
@@ -122,7 +122,7 @@ func (c Consumers) InForce() Consumers {
 	return in
 }
 
-// like says whether a string matches a pattern of LIKE, without regard to case.
+// like reports whether a string matches a pattern of LIKE, without regard to case.
 func like(s, pattern string) bool {
 	s, pattern = strings.ToLower(s), strings.ToLower(pattern)
 	// Where to go on after a mismatch: behind the last %, one byte later.

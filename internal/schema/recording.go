@@ -114,12 +114,12 @@ type passThread struct {
 	args    []byte // of the calls under way
 }
 
-// argsMost is how many bytes the parameters of a goroutine's calls under way may take; calls further in have none. A stack overflow has millions of calls.
-const argsMost = 16 << 20
+// argsMax is how many bytes the parameters of a goroutine's calls under way may take; calls further in have none. A stack overflow has millions of calls.
+const argsMax = 16 << 20
 
 // keep keeps the parameters with which a call begins.
 func (t *passThread) keep(c *passCall, e *recording.Event) {
-	if c.from = len(t.args); e.Layout != 0 && c.from+len(e.Data) <= argsMost {
+	if c.from = len(t.args); e.Layout != 0 && c.from+len(e.Data) <= argsMax {
 		c.n, c.layout = len(e.Data), e.Layout
 		t.args = append(t.args, e.Data...)
 	}
@@ -360,7 +360,7 @@ func count[K comparable](p *pass, tallies map[K]*tally, there int, key K, lasted
 	return isNew
 }
 
-// fails says whether the last result is an error that is not nil.
+// fails reports whether the last result is an error that is not nil.
 func (p *pass) fails(e *recording.Event) bool {
 	f := p.r.Function(e.Function)
 	n := len(f.Results)

@@ -73,7 +73,7 @@ func (r *rewriter) span(from, to int) string {
 	return strings.TrimSpace(string(b))
 }
 
-// joins says whether SQLite takes the last byte of a token and the first of the next for one: 1--1 has a comment, a AND b may have been a&&b.
+// joins reports whether SQLite takes the last byte of a token and the first of the next for one: 1--1 has a comment, a AND b may have been a&&b.
 func joins(last, first byte) bool {
 	return wordByte(last) && wordByte(first) || last == first && (last == '-' || last == '\'' || last == '`') || last == '/' && first == '*'
 }
@@ -415,7 +415,7 @@ func (r *rewriter) selectNames() {
 	item(len(r.tokens))
 }
 
-// aliased says whether an item of SELECT's list ends in a name for it.
+// aliased reports whether an item of SELECT's list ends in a name for it.
 func (r *rewriter) aliased(from, to int) bool {
 	last, before := r.at(to-1), r.at(to-2)
 	if to-from < 2 || !last.identifier() && last.kind != str || last.is("END") || last.is("NULL") || last.is("TRUE") || last.is("FALSE") {

@@ -51,7 +51,7 @@ func (r *rewriter) split(from, to int) (list []tokenSpan) {
 	return append(list, tokenSpan{first, to - 1})
 }
 
-// same says whether two pieces of a statement are the same expression.
+// same reports whether two pieces of a statement are the same expression.
 func (r *rewriter) same(a tokenSpan, first int) (last int, ok bool) {
 	if r.column(a) { // with a qualifier or without
 		if !r.at(first).identifier() || r.at(first-1).is(".") || r.at(first-1).is("AS") {
@@ -72,7 +72,7 @@ func (r *rewriter) same(a tokenSpan, first int) (last int, ok bool) {
 	return first + a.last - a.first, true
 }
 
-// column says whether something is the name of a column.
+// column reports whether something is the name of a column.
 func (r *rewriter) column(a tokenSpan) bool {
 	for i := a.first; i <= a.last; i += 2 {
 		if !r.at(i).identifier() || i < a.last && !r.at(i+1).is(".") {
@@ -82,7 +82,7 @@ func (r *rewriter) column(a tokenSpan) bool {
 	return true
 }
 
-// whole says whether what stands from first to last is an expression of its own, and no part of another: 2 * a + b has no a + b.
+// whole reports whether what stands from first to last is an expression of its own, and no part of another: 2 * a + b has no a + b.
 func (r *rewriter) whole(first, last int) bool {
 	before := r.at(first - 1)
 	return r.operandEnd(first) == last || (before.is("(") || r.around(first-1)) && (r.ends(last+1) || r.aliased(first, last+2))

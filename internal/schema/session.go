@@ -71,7 +71,7 @@ func (c *Catalog) Remove(s Source) {
 	}
 }
 
-// Recorded says whether there are schemas of recordings.
+// Recorded reports whether there are schemas of recordings.
 func (c *Catalog) Recorded() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -164,7 +164,7 @@ func (s *Session) showEngine(ctx context.Context, st *stmt, i int) (*Result, err
 		FROM performance_schema.memory_summary_global_by_event_name GROUP BY 2`, nil, nil)
 }
 
-// exists says whether a table is there.
+// exists reports whether a table is there.
 func (s *Session) exists(ctx context.Context, t target) error {
 	if sc := s.catalog.schema(t.schema); sc != nil && sc.tables[strings.ToLower(t.name)] != nil {
 		return nil

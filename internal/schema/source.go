@@ -11,7 +11,7 @@ import (
 type Source interface {
 	// Name is what the tables' column PROCESS has: the number of a live process, the name of a recording.
 	Name() string
-	// Alive says whether there may be something new in the next snapshot.
+	// Alive reports whether there may be something new in the next snapshot.
 	Alive() bool
 	// Snapshot returns what is known now. The caller does not change it.
 	Snapshot() (*Snapshot, error)

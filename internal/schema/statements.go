@@ -109,7 +109,7 @@ type connectionStatements struct {
 	history []Statement
 }
 
-// tellsOfStatements says whether a static probe fires where a statement begins or ends.
+// tellsOfStatements reports whether a static probe fires where a statement begins or ends.
 func tellsOfStatements(provider, name string) bool {
 	switch provider {
 	case "mysql":

@@ -28,15 +28,15 @@ type token struct {
 	start, end int    // in the statement
 }
 
-// is says whether a token is a keyword or an operator.
+// is reports whether a token is a keyword or an operator.
 func (t *token) is(s string) bool {
 	return (t.kind == word || t.kind == op) && strings.EqualFold(t.text, s)
 }
 
-// identifier says whether a token may be a name.
+// identifier reports whether a token may be a name.
 func (t *token) identifier() bool { return t.kind == word || t.kind == name }
 
-// unites says whether a token makes one query of two.
+// unites reports whether a token makes one query of two.
 func (t *token) unites() bool { return t.is("UNION") || t.is("EXCEPT") || t.is("INTERSECT") }
 
 // tokens splits a statement. Comments are left out, but for /*! */, whose content counts.

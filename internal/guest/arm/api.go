@@ -107,7 +107,7 @@ func ftrace_api_logged(level int, line []byte) {
 	ftraceObserve(gp, line, int32(max(level, ftraceLevelUnknown)))
 }
 
-// ftrace_api_enabled says whether the call is shown that called its caller, a function of package ftrace.
+// ftrace_api_enabled reports whether the call is shown that called its caller, a function of package ftrace.
 //
 //go:linkname ftrace_api_enabled
 func ftrace_api_enabled() bool {

@@ -189,7 +189,7 @@ func (c *ftraceConfig) treeAround(mask uint32) *ftrace_rule_Clause {
 	return nil
 }
 
-// withinRate says whether one more call of f may be shown in the current window.
+// withinRate reports whether one more call of f may be shown in the current window.
 func (f *ftraceFunc) withinRate(clause *ftrace_rule_Clause) bool {
 	now := nanotime()
 	if start := atomic.Loadint64(&f.window); now-start >= clause.Per && atomic.Casint64(&f.window, start, now) {
@@ -350,12 +350,12 @@ func (f *ftraceFunc) subject() ftrace_rule_Func {
 	return ftrace_rule_Func{Probe: f.flags&ftraceIsProbe != 0, Package: p.symbol, ImportPath: p.path, Name: f.name, File: p.files[f.file], Line: int(f.line), Binary: ftraceBinary}
 }
 
-// arms says whether the hook of f, on which l is laid, is to be on.
+// arms reports whether the hook of f, on which l is laid, is to be on.
 func (l *ftraceLaid) arms(f *ftraceFunc) bool {
 	return f.mocks != nil || l != nil && (l.marks|l.triggers != 0 || l.flags&ftraceMaskedOff == 0 && l.wants(f))
 }
 
-// wants says whether the hook of f is to be on for its own sake, if setup_objects lets it.
+// wants reports whether the hook of f is to be on for its own sake, if setup_objects lets it.
 func (l *ftraceLaid) wants(f *ftraceFunc) bool {
 	switch {
 	case l.flags&ftraceSwitchedOff != 0:

@@ -146,7 +146,7 @@ func ftraceFinish() {
 		ftraceDying()
 		return
 	}
-	ftraceHoldNoMore()
+	ftraceCopiesDisable()
 	if t := gp.ftrace; t != nil {
 		t.releaseLong()
 	}

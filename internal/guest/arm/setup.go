@@ -123,7 +123,7 @@ func (f *ftraceFunc) object() (typ, name string) {
 	return "", f.name
 }
 
-// ftraceCompilers says whether the compiler made a function of that name within another: func1, gowrap1, deferwrap1.
+// ftraceCompilers reports whether the compiler made a function of that name within another: func1, gowrap1, deferwrap1.
 func ftraceCompilers(name string) bool {
 	for _, word := range [...]string{"func", "gowrap", "deferwrap"} {
 		if n := len(word); len(name) > n && name[:n] == word && name[n] >= '0' && name[n] <= '9' {
@@ -143,9 +143,9 @@ func ftraceSetActors(text string) string {
 	return ""
 }
 
-// ftraceJudge decides whether the goroutine, which is the caller, is looked at, when it calls an armed function for the first time, and when it has other labels than before. It returns its state, which it
+// ftraceActorOf decides whether the goroutine, which is the caller, is looked at, when it calls an armed function for the first time, and when it has other labels than before. It returns its state, which it
 // may not have yet.
-func ftraceJudge(gp *g) *ftraceG {
+func ftraceActorOf(gp *g) *ftraceG {
 	s := (*ftraceSetupRules)(atomic.Loadp(unsafe.Pointer(&ftraceActors)))
 	t := gp.ftrace
 	if t == nil {
@@ -168,7 +168,7 @@ func ftraceJudge(gp *g) *ftraceG {
 	return t
 }
 
-// chooses says whether the goroutine is looked at.
+// chooses reports whether the goroutine is looked at.
 func (s *ftraceSetupRules) chooses(gp *g) bool {
 	var buf [256]byte
 	name := ftraceEntryName(&buf, funcname(findfunc(gp.startpc)))
@@ -214,7 +214,7 @@ func ftraceEntryName(buf *[256]byte, name string) string {
 	return unsafe.String(&buf[0], n)
 }
 
-// ftraceLabelled says whether one of the goroutine's labels, as key=value, is like a pattern. Labels are those of package runtime/pprof: gp.labels points to a list of keys and values.
+// ftraceLabelled reports whether one of the goroutine's labels, as key=value, is like a pattern. Labels are those of package runtime/pprof: gp.labels points to a list of keys and values.
 func ftraceLabelled(gp *g, pattern string) bool {
 	if gp.labels == nil {
 		return false
@@ -266,7 +266,7 @@ func ftraceSetup() string {
 	return string((*[4]byte)(unsafe.Pointer(&n))[:]) + text[0] + text[1]
 }
 
-// ftraceLike says whether s is like a pattern of SQL, in which % is any text, _ any byte, and \ takes the next one as it is; without regard to case.
+// ftraceLike reports whether s is like a pattern of SQL, in which % is any text, _ any byte, and \ takes the next one as it is; without regard to case.
 func ftraceLike(s, pattern string) bool {
 	si, pi, backS, backP := 0, 0, 0, -1 // after a mismatch it goes on behind the last %, one byte later
 	for si < len(s) {

@@ -178,25 +178,25 @@ func ftrace_enter(hook any, args ...any) int {
 }
 
 func ftraceEnter(hook any, offset uintptr, args []any) int {
-	token := ftraceAtEntry(ftraceHooked(&hook), offset, unsafe.SliceData(args), len(args), nil)
+	token := ftraceEntryFast(ftraceHooked(&hook), offset, unsafe.SliceData(args), len(args), nil)
 	if token > 0 {
 		getg().ftrace.frame(int32(token) - 1).flags &^= ftraceAtReturns
 	}
 	return token
 }
 
-// ftraceEntered is ftraceAtEntry for calls of all kinds. It returns a token for ftrace_exit if the call is to be noted: the number of its frame, from 1 on; 0 if it is not; a negative number if a replacement
+// ftraceEntrySlow is ftraceEntryFast for calls of all kinds. It returns a token for ftrace_exit if the call is to be noted: the number of its frame, from 1 on; 0 if it is not; a negative number if a replacement
 // was called, or, if the function has deferred calls, is to be.
-func ftraceEntered(f *ftraceFunc, offset uintptr, first *any, n int, result *any) (token int) {
+func ftraceEntrySlow(f *ftraceFunc, offset uintptr, first *any, n int, result *any) (token int) {
 	params := unsafe.Slice(first, n)
 	if result == nil {
 		if f.replaced() {
 			return ftraceEnterReplace(f, offset, params)
 		}
-		return ftraceBegin(f, offset, params, 0)
+		return ftraceBeginCall(f, offset, params, 0)
 	}
 	if f.loadLaid() != nil {
-		token = ftraceBegin(f, offset, params, ftraceAtReturns)
+		token = ftraceBeginCall(f, offset, params, ftraceAtReturns)
 	} else if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.quick.call(params, *result) {
 		return -1
 	}
@@ -206,15 +206,15 @@ func ftraceEntered(f *ftraceFunc, offset uintptr, first *any, n int, result *any
 	return token
 }
 
-// ftraceBegin notes and shows that a call of f begins, in the stack frame at offset below the stack's top.
-func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
+// ftraceBeginCall notes and shows that a call of f begins, in the stack frame at offset below the stack's top.
+func ftraceBeginCall(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 	gp := getg()
 	if !ftraceMayTrace(gp) {
 		return 0
 	}
 	t := gp.ftrace
 	if t == nil || t.labels != uintptr(gp.labels) {
-		t = ftraceJudge(gp)
+		t = ftraceActorOf(gp)
 	}
 	if t != nil && (t.busy != 0 || t.muted) {
 		return 0
@@ -262,9 +262,9 @@ func ftraceBegin(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 		if f.flags&ftraceHasSecrets != 0 {
 			ftraceBeginHiding(gp, t, frame, args)
 		} else {
-			ftraceObserveEntry(gp, t, frame, args)
+			ftraceConsumeEntry(gp, t, frame, args)
 			if ftraceOut.on {
-				ftraceEntry(gp, t, frame, args)
+				ftracePrintEntry(gp, t, frame, args)
 			}
 		}
 		t.busy--
@@ -291,42 +291,42 @@ func ftrace_exit(token int, results ...any) {
 	}
 	if token == int(t.depth) {
 		top := t.top.below()
-		ftraceAtExit(top.fn.ptr(), top.sp, 0, unsafe.SliceData(results), len(results))
+		ftraceExitFast(top.fn.ptr(), top.sp, 0, unsafe.SliceData(results), len(results))
 		return
 	}
-	t.exit(gp, int32(token), results)
+	t.endCalls(gp, int32(token), results)
 }
 
-// exit takes the frame with that number off, and those above.
-func (t *ftraceG) exit(gp *g, token int32, results []any) {
+// endCalls takes the frame with that number off, and those above.
+func (t *ftraceG) endCalls(gp *g, token int32, results []any) {
 	if t.busy != 0 || !ftraceMayTrace(gp) {
 		return
 	}
 	frame := t.frame(token - 1)
 	p := ftracePanic(gp, frame.sp)
 	for t.depth > token {
-		t.end(gp, nil, p)
+		t.endCall(gp, nil, p)
 	}
-	t.end(gp, results, p)
+	t.endCall(gp, results, p)
 }
 
-// ftraceLeft is ftraceAtExit for calls of all kinds. A call's frame is not there if it is of no interest, or was not when the function was entered.
-func ftraceLeft(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) {
+// ftraceExitSlow is ftraceExitFast for calls of all kinds. A call's frame is not there if it is of no interest, or was not when the function was entered.
+func ftraceExitSlow(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) {
 	gp := getg()
 	t := gp.ftrace
 	if how == 0 {
-		t.exit(gp, t.depth, unsafe.Slice(first, n)) // it is the topmost
+		t.endCalls(gp, t.depth, unsafe.Slice(first, n)) // it is the topmost
 		return
 	}
 	if t == nil || t.depth == 0 || t.frame(t.depth-1).sp < offset || t.busy != 0 || !ftraceMayTrace(gp) {
 		return
 	}
 	if top := t.frame(t.depth - 1); top.fn == ftraceFuncPtr(unsafe.Pointer(f)) && top.sp == offset && t.settled(gp, offset) || t.settle(gp, f, offset) != nil {
-		t.end(gp, unsafe.Slice(first, n), nil)
+		t.endCall(gp, unsafe.Slice(first, n), nil)
 	}
 }
 
-// settled says whether the topmost frame is that of a call under way, as nearly always; offset is where the call stands that is certainly alive.
+// settled reports whether the topmost frame is that of a call under way, as nearly always; offset is where the call stands that is certainly alive.
 func (t *ftraceG) settled(gp *g, offset uintptr) bool {
 	top := t.frame(t.depth - 1)
 	return gp._panic == nil && top.sp <= offset && !t.unwound && atomic.Load8(&t.doubtful) == 0
@@ -342,7 +342,7 @@ func (t *ftraceG) settle(gp *g, f *ftraceFunc, offset uintptr) *ftraceFrame {
 		}
 		if frame.fn == ftraceFuncPtr(unsafe.Pointer(f)) {
 			for t.depth > i+1 {
-				t.end(gp, nil, nil)
+				t.endCall(gp, nil, nil)
 			}
 			return frame
 		}
@@ -350,17 +350,17 @@ func (t *ftraceG) settle(gp *g, f *ftraceFunc, offset uintptr) *ftraceFrame {
 	return nil
 }
 
-// end takes the topmost frame off, whose call ended: by p, or by the panic that was recovered (ftracePanicked), or with results.
-func (t *ftraceG) end(gp *g, results []any, p *_panic) {
+// endCall takes the topmost frame off, whose call ended: by p, or by the panic that was recovered (ftracePanicked), or with results.
+func (t *ftraceG) endCall(gp *g, results []any, p *_panic) {
 	frame := t.frame(t.depth - 1)
 	if frame.clause != 0 {
 		t.busy++
 		if len(results) > 0 && frame.fn.ptr().flags&ftraceHasSecrets != 0 {
 			t.endHiding(gp, frame, results, p)
 		} else {
-			ftraceObserveExit(gp, t, frame, results, p)
+			ftraceConsumeExit(gp, t, frame, results, p)
 			if ftraceOut.on {
-				ftraceLeave(gp, t, frame, results, p)
+				ftracePrintExit(gp, t, frame, results, p)
 			}
 		}
 		t.busy--
@@ -377,18 +377,18 @@ func (t *ftraceG) sweep(gp *g, offset uintptr) {
 	t.verify(gp, nil, offset)
 	for t.depth > 0 {
 		frame := t.frame(t.depth - 1)
-		p := ftraceUnwound(gp, frame)
+		p := ftracePassingPanic(gp, frame)
 		if p == nil && frame.sp <= offset && frame.flags&ftracePanicked == 0 {
 			break
 		}
-		t.end(gp, nil, p)
+		t.endCall(gp, nil, p)
 	}
 	t.unwound = false
 }
 
-// ftraceUnwound returns the panic that has already passed the frame, which lies between the call that panicked and the one
+// ftracePassingPanic returns the panic that has already passed the frame, which lies between the call that panicked and the one
 // whose deferred calls are running.
-func ftraceUnwound(gp *g, frame *ftraceFrame) *_panic {
+func ftracePassingPanic(gp *g, frame *ftraceFrame) *_panic {
 	for p := gp._panic; p != nil; p = p.link {
 		at, start := gp.stack.hi-uintptr(p.sp), gp.stack.hi-uintptr(p.startSP)
 		if !p.deferreturn && p.sp != nil && frame.sp < start && (frame.sp > at || frame.sp == at && frame.flags&ftraceAtReturns != 0) {
@@ -415,11 +415,11 @@ func (t *ftraceG) verify(gp *g, entering *ftraceFunc, offset uintptr) {
 	if doubt&ftraceHooksChanged != 0 {
 		atomic.Store8(&t.doubtful, ftraceHookOff)
 		for alive := t.alive(gp, entering, offset); t.depth > alive; {
-			t.end(gp, nil, ftraceUnwound(gp, t.frame(t.depth-1)))
+			t.endCall(gp, nil, ftracePassingPanic(gp, t.frame(t.depth-1)))
 		}
 	}
 	for t.depth > 0 && t.frame(t.depth-1).off() {
-		t.end(gp, nil, ftraceUnwound(gp, t.frame(t.depth-1)))
+		t.endCall(gp, nil, ftracePassingPanic(gp, t.frame(t.depth-1)))
 	}
 	if doubt&ftraceHooksChanged == 0 && t.depth == depth {
 		return
@@ -432,7 +432,7 @@ func (t *ftraceG) verify(gp *g, entering *ftraceFunc, offset uintptr) {
 	atomic.And8(&t.doubtful, ^uint8(ftraceHookOff))
 }
 
-// off says whether the hook is off that would see the call's end.
+// off reports whether the hook is off that would see the call's end.
 func (frame *ftraceFrame) off() bool {
 	return frame.flags&ftraceAtReturns != 0 && frame.fn.ptr().hook._type == nil
 }
@@ -476,7 +476,7 @@ func (t *ftraceG) alive(gp *g, entering *ftraceFunc, offset uintptr) (alive int3
 	return alive
 }
 
-// is says whether fn is the function f. Literals can have another name where the function around them was inlined.
+// is reports whether fn is the function f. Literals can have another name where the function around them was inlined.
 func (f *ftraceFunc) is(fn srcFunc) bool {
 	if fn.startLine == int32(f.line) {
 		return true
@@ -494,7 +494,7 @@ func ftraceDoubt() {
 	})
 }
 
-// ftraceMayTrace says whether this is an ordinary goroutine in ordinary circumstances: not a system stack, no runtime lock
+// ftraceMayTrace reports whether this is an ordinary goroutine in ordinary circumstances: not a system stack, no runtime lock
 // held, not within malloc or between fork and exec; and not within package mock.
 func ftraceMayTrace(gp *g) bool {
 	mp := gp.m
@@ -535,14 +535,14 @@ func ftraceRecovery(gp *g) {
 	}
 }
 
-// ftraceUnwind is called when a goroutine ends, by Goexit when all deferred calls have run, and by fatalpanic: what is left of its calls has ended.
-func ftraceUnwind() {
+// ftraceDropFrames is called when a goroutine ends, by Goexit when all deferred calls have run, and by fatalpanic: what is left of its calls has ended.
+func ftraceDropFrames() {
 	gp := getg()
 	t := gp.ftrace
 	if t == nil || t.busy != 0 || !ftraceMayTrace(gp) {
 		return
 	}
 	for t.depth > 0 {
-		t.end(gp, nil, gp._panic)
+		t.endCall(gp, nil, gp._panic)
 	}
 }

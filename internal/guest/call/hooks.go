@@ -1,7 +1,7 @@
 //go:build ftrace_core
 
 // The functions that hooks at a function's entry and returns call have the fewest arguments that do, since these calls are inlined with the function:
-// the hook's place, the values, and at the entry a pointer to the result, or to a struct of the results, if there are any. They say whether a replacement was
+// the hook's place, the values, and at the entry a pointer to the result, or to a struct of the results, if there are any. They report whether a replacement was
 // called, whose results are there then; the function is to return them. How far from the stack's top the function's frame is they ask themselves, since any call may move the stack.
 
 package runtime
@@ -15,79 +15,79 @@ import (
 //go:nosplit
 //go:linkname ftrace_e0
 func ftrace_e0(hook *any, result any) bool {
-	return ftraceAtEntry(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), nil, 0, (*any)(noescape(unsafe.Pointer(&result)))) < 0
+	return ftraceEntryFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), nil, 0, (*any)(noescape(unsafe.Pointer(&result)))) < 0
 }
 
 //go:nosplit
 //go:linkname ftrace_e1
 func ftrace_e1(hook *any, result, a any) bool {
-	return ftraceAtEntry(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&a))), 1, (*any)(noescape(unsafe.Pointer(&result)))) < 0
+	return ftraceEntryFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&a))), 1, (*any)(noescape(unsafe.Pointer(&result)))) < 0
 }
 
 //go:nosplit
 //go:linkname ftrace_e2
 func ftrace_e2(hook *any, result, a, b any) bool {
 	values := [...]any{a, b}
-	return ftraceAtEntry(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&values))), len(values), (*any)(noescape(unsafe.Pointer(&result)))) < 0
+	return ftraceEntryFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&values))), len(values), (*any)(noescape(unsafe.Pointer(&result)))) < 0
 }
 
 //go:nosplit
 //go:linkname ftrace_e3
 func ftrace_e3(hook *any, result, a, b, c any) bool {
 	values := [...]any{a, b, c}
-	return ftraceAtEntry(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&values))), len(values), (*any)(noescape(unsafe.Pointer(&result)))) < 0
+	return ftraceEntryFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&values))), len(values), (*any)(noescape(unsafe.Pointer(&result)))) < 0
 }
 
 //go:nosplit
 //go:linkname ftrace_e4
 func ftrace_e4(hook *any, result, a, b, c, d any) bool {
 	values := [...]any{a, b, c, d}
-	return ftraceAtEntry(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&values))), len(values), (*any)(noescape(unsafe.Pointer(&result)))) < 0
+	return ftraceEntryFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), (*any)(noescape(unsafe.Pointer(&values))), len(values), (*any)(noescape(unsafe.Pointer(&result)))) < 0
 }
 
 //go:nosplit
 //go:linkname ftrace_en
 func ftrace_en(hook *any, result any, values ...any) bool {
-	return ftraceAtEntry(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), unsafe.SliceData(values), len(values), (*any)(noescape(unsafe.Pointer(&result)))) < 0
+	return ftraceEntryFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), unsafe.SliceData(values), len(values), (*any)(noescape(unsafe.Pointer(&result)))) < 0
 }
 
 //go:nosplit
 //go:linkname ftrace_x0
 func ftrace_x0(hook *any) {
-	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, nil, 0)
+	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, nil, 0)
 }
 
 //go:nosplit
 //go:linkname ftrace_x1
 func ftrace_x1(hook *any, a any) {
-	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, (*any)(noescape(unsafe.Pointer(&a))), 1)
+	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, (*any)(noescape(unsafe.Pointer(&a))), 1)
 }
 
 //go:nosplit
 //go:linkname ftrace_x2
 func ftrace_x2(hook *any, a, b any) {
 	values := [...]any{a, b}
-	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, (*any)(noescape(unsafe.Pointer(&values))), len(values))
+	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, (*any)(noescape(unsafe.Pointer(&values))), len(values))
 }
 
 //go:nosplit
 //go:linkname ftrace_x3
 func ftrace_x3(hook *any, a, b, c any) {
 	values := [...]any{a, b, c}
-	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, (*any)(noescape(unsafe.Pointer(&values))), len(values))
+	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, (*any)(noescape(unsafe.Pointer(&values))), len(values))
 }
 
 //go:nosplit
 //go:linkname ftrace_x4
 func ftrace_x4(hook *any, a, b, c, d any) {
 	values := [...]any{a, b, c, d}
-	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, (*any)(noescape(unsafe.Pointer(&values))), len(values))
+	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, (*any)(noescape(unsafe.Pointer(&values))), len(values))
 }
 
 //go:nosplit
 //go:linkname ftrace_xn
 func ftrace_xn(hook *any, values ...any) {
-	ftraceAtExit(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, unsafe.SliceData(values), len(values))
+	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, unsafe.SliceData(values), len(values))
 }
 
 // ftrace_he, ftrace_hx and ftrace_henter are called by helpers, which have a function's values
@@ -96,13 +96,13 @@ func ftrace_xn(hook *any, values ...any) {
 //go:nosplit
 //go:linkname ftrace_he
 func ftrace_he(hook *any, result any, values ...any) bool {
-	return ftraceAtEntry(ftraceHooked(hook), ftraceHelped(getfp()), unsafe.SliceData(values), len(values), (*any)(noescape(unsafe.Pointer(&result)))) < 0
+	return ftraceEntryFast(ftraceHooked(hook), ftraceHelped(getfp()), unsafe.SliceData(values), len(values), (*any)(noescape(unsafe.Pointer(&result)))) < 0
 }
 
 //go:nosplit
 //go:linkname ftrace_hx
 func ftrace_hx(hook *any, values ...any) {
-	ftraceAtExit(ftraceHooked(hook), ftraceHelped(getfp()), ftraceAtReturns, unsafe.SliceData(values), len(values))
+	ftraceExitFast(ftraceHooked(hook), ftraceHelped(getfp()), ftraceAtReturns, unsafe.SliceData(values), len(values))
 }
 
 //go:linkname ftrace_henter

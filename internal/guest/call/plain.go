@@ -1,7 +1,7 @@
 //go:build ftrace_core
 
 // The short way of a call that is recorded, or kept by the consumers, and of which nothing else is to be decided or shown: most are such while a program is recorded. What
-// ftraceBegin and ftraceLeft do for it is here in one piece, since what a call costs there is mostly the handing on from one function to the next. Each step looks whether
+// ftraceBeginCall and ftraceExitSlow do for it is here in one piece, since what a call costs there is mostly the handing on from one function to the next. Each step looks whether
 // all is as it mostly is, and leaves the call to them, without a trace, if it is not. A call can begin on one way and end on the other.
 
 package runtime
@@ -28,36 +28,36 @@ func (l *ftraceLaid) plain(f *ftraceFunc) *ftrace_rule_Clause {
 	return clause
 }
 
-// ftraceAtEntry is called at the entry of an armed function, in the stack frame at offset below the stack's top, with n parameters that begin at first. It notes that the call begins, or lets ftraceEntered do
+// ftraceEntryFast is called at the entry of an armed function, in the stack frame at offset below the stack's top, with n parameters that begin at first. It notes that the call begins, or lets ftraceEntrySlow do
 // it, and returns what that does. result is nil if the function has deferred calls.
 //
-// Behind its first instructions nothing takes the goroutine off its processor, whose writer this and ftraceAtExit use: code of this package is not preempted but where it calls
+// Behind its first instructions nothing takes the goroutine off its processor, whose writer this and ftraceExitFast use: code of this package is not preempted but where it calls
 // a function that is not nosplit. So all that they call are, even if it is always inlined, for with -gcflags=all=-l nothing is.
 //
 // What a call costs is how many instructions there are here. So each word is written on its own, for what is put together elsewhere and copied the processor waits for; and what is used behind a call
 // of a function, as that which reads the time, is asked for again there: what lives across it would go to the stack, also where it is not called.
-func ftraceAtEntry(f *ftraceFunc, offset uintptr, first *any, n int, result *any) (token int) {
+func ftraceEntryFast(f *ftraceFunc, offset uintptr, first *any, n int, result *any) (token int) {
 	gp := getg()
 	t, clause := gp.ftrace, (*ftrace_rule_Clause)(atomic.Loadp(unsafe.Pointer(&f.plain)))
 	if clause == nil || t == nil || !t.asUsual(gp) || t.labels != uintptr(gp.labels) {
-		return ftraceEntered(f, offset, first, n, result)
+		return ftraceEntrySlow(f, offset, first, n, result)
 	}
 	frame := t.top
 	// At or above full: a deeper call's number does not fit in a record, and the long way says so.
 	if uintptr(unsafe.Pointer(frame)) >= uintptr(unsafe.Pointer(t.full)) || t.depth > 0 && frame.below().sp > offset {
-		return ftraceEntered(f, offset, first, n, result)
+		return ftraceEntrySlow(f, offset, first, n, result)
 	}
 	w := gp.m.p.ptr().ftrace
 	if w == nil {
-		return ftraceEntered(f, offset, first, n, result)
+		return ftraceEntrySlow(f, offset, first, n, result)
 	}
 	records := ftraceRecording.on
 	if records {
 		if !t.recorded || w.pos >= w.limit {
-			return ftraceEntered(f, offset, first, n, result)
+			return ftraceEntrySlow(f, offset, first, n, result)
 		}
 	} else if ftraceConsumers() == 0 {
-		return ftraceEntered(f, offset, first, n, result)
+		return ftraceEntrySlow(f, offset, first, n, result)
 	}
 	count := atomic.Xadduintptr(&f.count, 1)
 	frame.begin()
@@ -107,35 +107,35 @@ func ftraceAtEntry(f *ftraceFunc, offset uintptr, first *any, n int, result *any
 	return int(t.depth)
 }
 
-// ftraceAtExit is called when a call of f ends that is in the stack frame at offset: with ftraceAtReturns in front of its return, with n results that begin at first; else, if it has deferred calls, with 0 and
-// pointers to the results. It notes that the call ends, or lets ftraceLeft do it.
-func ftraceAtExit(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) {
+// ftraceExitFast is called when a call of f ends that is in the stack frame at offset: with ftraceAtReturns in front of its return, with n results that begin at first; else, if it has deferred calls, with 0 and
+// pointers to the results. It notes that the call ends, or lets ftraceExitSlow do it.
+func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) {
 	gp := getg()
 	t, clause := gp.ftrace, (*ftrace_rule_Clause)(atomic.Loadp(unsafe.Pointer(&f.plain)))
 	if clause == nil || t == nil || !t.asUsual(gp) || t.depth == 0 {
-		ftraceLeft(f, offset, how, first, n)
+		ftraceExitSlow(f, offset, how, first, n)
 		return
 	}
 	frame := t.top.below()
-	const noted = ^uint64(ftraceAtReturns << 32) // all but this flag is as ftraceAtEntry has left it
+	const noted = ^uint64(ftraceAtReturns << 32) // all but this flag is as ftraceEntryFast has left it
 	known := f.keyAndFlags()
-	if (frame.keyAndFlags()^known)&noted != 0 || frame.sp != offset || frame.clause != ftraceClausePtr(unsafe.Pointer(clause)) || frame.place.ticks == 0 || frame.shown >= ftraceDepthMost {
-		ftraceLeft(f, offset, how, first, n)
+	if (frame.keyAndFlags()^known)&noted != 0 || frame.sp != offset || frame.clause != ftraceClausePtr(unsafe.Pointer(clause)) || frame.place.ticks == 0 || frame.shown >= ftraceDepthMax {
+		ftraceExitSlow(f, offset, how, first, n)
 		return
 	}
 	w := gp.m.p.ptr().ftrace
 	if w == nil {
-		ftraceLeft(f, offset, how, first, n)
+		ftraceExitSlow(f, offset, how, first, n)
 		return
 	}
 	records := ftraceRecording.on
 	if records {
 		if w.pos >= w.limit {
-			ftraceLeft(f, offset, how, first, n)
+			ftraceExitSlow(f, offset, how, first, n)
 			return
 		}
 	} else if ftraceConsumers() == 0 {
-		ftraceLeft(f, offset, how, first, n)
+		ftraceExitSlow(f, offset, how, first, n)
 		return
 	}
 	outcome := uint32(0)
@@ -250,7 +250,7 @@ func (known *ftraceKnownLayouts) usual() *ftraceLayout {
 	return (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first)))
 }
 
-// fits says whether there is a layout and n values, at least one, are words, of which the first is of its type.
+// fits reports whether there is a layout and n values, at least one, are words, of which the first is of its type.
 //
 //go:nosplit
 func (l *ftraceLayout) fits(first *any, n int) bool {

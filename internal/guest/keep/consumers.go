@@ -109,8 +109,8 @@ func ftraceConsumers() uint32 {
 	return 0
 }
 
-// ftraceObserveEntry notes that the call of frame, the topmost, begins.
-func ftraceObserveEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
+// ftraceConsumeEntry notes that the call of frame, the topmost, begins.
+func ftraceConsumeEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	f := frame.fn.ptr()
 	records := ftraceRecording.on
 	if !records && ftraceConsumers() == 0 {
@@ -124,22 +124,22 @@ func ftraceObserveEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 		}
 		layout = f.entryLayouts.find(args, ftraceLayoutFlags(frame.clause.ptr()), nil, len(args))
 	}
-	ftraceNoteEntry(gp, t, frame, layout, args)
+	ftraceRecordEntry(gp, t, frame, layout, args)
 }
 
 // ftraceObserveCaptured is the same with what paths lead to behind the parameters.
 //
 //go:noinline
 func ftraceObserveCaptured(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
-	var room [ftraceValuesMost]any
+	var room [ftraceValuesMax]any
 	paths := ftracePaths{f: frame.fn.ptr(), text: frame.clause.ptr().Capture, redaction: frame.clause.ptr().Own}
-	values := paths.follow((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), args, false)
+	values := paths.follow((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), args, false)
 	own := min(len(args), len(room))
-	ftraceNoteEntry(gp, t, frame, frame.fn.ptr().entryLayouts.find(values, ftraceLayoutFlags(frame.clause.ptr()), &paths, own), values)
+	ftraceRecordEntry(gp, t, frame, frame.fn.ptr().entryLayouts.find(values, ftraceLayoutFlags(frame.clause.ptr()), &paths, own), values)
 }
 
-// ftraceNoteEntry notes that the call of frame begins, with values if there is a layout.
-func ftraceNoteEntry(gp *g, t *ftraceG, frame *ftraceFrame, layout *ftraceLayout, args []any) {
+// ftraceRecordEntry notes that the call of frame begins, with values if there is a layout.
+func ftraceRecordEntry(gp *g, t *ftraceG, frame *ftraceFrame, layout *ftraceLayout, args []any) {
 	f, records := frame.fn.ptr(), ftraceRecording.on
 	t.events++
 	frame.event = t.events
@@ -179,8 +179,8 @@ func (w *ftraceWriter) now(t *ftraceG, flags uint32) uint64 {
 	return w.last
 }
 
-// ftraceObserveExit notes that the call of frame, the topmost, ends: by p, or by the panic that was recovered, or with results.
-func ftraceObserveExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_panic) {
+// ftraceConsumeExit notes that the call of frame, the topmost, ends: by p, or by the panic that was recovered, or with results.
+func ftraceConsumeExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_panic) {
 	f := frame.fn.ptr()
 	records, on := ftraceRecording.on, ftraceConsumers()
 	switch {
@@ -280,7 +280,7 @@ func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outco
 //
 //go:nosplit
 func (w *ftraceWriter) summarize(frame *ftraceFrame, outcome, cut uint32, lasted uint64) {
-	if frame.key >= w.summariesMost {
+	if frame.key >= w.summariesMax {
 		atomic.Xadd64(&ftraceMemory.head.lost.functions, 1)
 		return
 	}

@@ -12,14 +12,14 @@ import (
 // ftraceOnError is FTRACE_ON_ERROR: how many calls are shown, 0 if it is not set.
 var ftraceOnError int
 
-const ftraceOnErrorMost = 1000
+const ftraceOnErrorMax = 1000
 
 // ftraceParseOnError reads FTRACE_ON_ERROR.
 func ftraceParseOnError(s, record string) {
 	n, ok := ftraceParseInt(s)
 	switch {
 	case s == "" || s == "off":
-	case !ok || n > ftraceOnErrorMost:
+	case !ok || n > ftraceOnErrorMax:
 		ftraceComplain("FTRACE_ON_ERROR: " + s + " is not the number of calls to show, at most 1000; nothing is shown when something goes wrong")
 	case record != "" && record != "ring" && (len(record) < 5 || record[:5] != "ring:"):
 		ftraceComplain("FTRACE_ON_ERROR: the calls are found in rings, not in files: with FTRACE_RECORD=" + record + " nothing is shown when something goes wrong")
@@ -55,7 +55,7 @@ func (p *ftracePlace) offset() uintptr { return uintptr(p.where>>48) * 8 }
 
 // chunk returns the chunk, or nil if another one has taken its place.
 func (p *ftracePlace) chunk() *ftraceChunk {
-	if p.writer() >= ftraceProcessorsMost {
+	if p.writer() >= ftraceProcessorsMax {
 		return nil
 	}
 	w := ftraceRecording.writers[p.writer()]
@@ -133,8 +133,8 @@ func (s *ftracePlaces) collect(goid uint64, n int, since uint64) uint64 {
 	// By writer: 1 + the number of the chunk that is to be looked at next.
 	buffer := ftraceNewText()
 	defer ftraceFreeText(buffer)
-	left := (*[ftraceProcessorsMost]uint64)(unsafe.Pointer(&buffer.data))
-	*left = [ftraceProcessorsMost]uint64{}
+	left := (*[ftraceProcessorsMax]uint64)(unsafe.Pointer(&buffer.data))
+	*left = [ftraceProcessorsMax]uint64{}
 	for i, w := range ftraceRecording.writers {
 		if w != nil {
 			left[i] = atomic.Load64(&w.number)

@@ -110,7 +110,7 @@ func (w *ftraceWriter) find(table int, by uint64, key uint32) (r, free *ftraceTa
 // tallyAt returns one of the places where a row can be, in the half that is written to.
 func (w *ftraceWriter) tallyAt(table int, by uint64, key uint32, i uintptr) *ftraceTally {
 	at := uintptr((by*0x9E3779B97F4A7C15 + uint64(key)*0xC2B2AE3D27D4EB4F) >> 32)
-	return (*ftraceTally)(add(w.tallies[table], w.half+(at+i)&(uintptr(ftraceMemory.head.talliesMost)-1)*unsafe.Sizeof(ftraceTally{})))
+	return (*ftraceTally)(add(w.tallies[table], w.half+(at+i)&(uintptr(ftraceMemory.head.talliesMax)-1)*unsafe.Sizeof(ftraceTally{})))
 }
 
 // take makes the row that of something else, without calls.

@@ -31,8 +31,8 @@ func ftraceQuiet() bool
 //go:linkname ftraceEnter runtime.ftrace_protocol_enter
 func ftraceEnter(conn unsafe.Pointer) bool
 
-//go:linkname ftraceLeave runtime.ftrace_protocol_leave
-func ftraceLeave(conn unsafe.Pointer) (ended bool)
+//go:linkname ftracePrintExit runtime.ftrace_protocol_leave
+func ftracePrintExit(conn unsafe.Pointer) (ended bool)
 
 //go:linkname ftraceClose runtime.ftrace_protocol_close
 func ftraceClose(conn unsafe.Pointer) (ended bool)

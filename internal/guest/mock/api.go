@@ -30,7 +30,7 @@ func ftraceFuncRange(f funcInfo) (start, end uintptr, ok bool) {
 }
 
 // ftrace_mock_find returns the function with this name, behind its package's import path or what stands for that in symbols, the latter, and the
-// text of its type. If there is none it says whether any function of the package has hooks.
+// text of its type. If there is none it reports whether any function of the package has hooks.
 //
 //go:linkname ftrace_mock_find
 func ftrace_mock_find(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool) {
@@ -122,7 +122,7 @@ func (f *ftraceFunc) setMocks(add, remove *ftraceMock) {
 	f.loadLaid().arm(f)
 }
 
-// ftrace_mock_quiet says whether package mock is at work on this goroutine: its own calls are then neither replaced nor traced. It returns what
+// ftrace_mock_quiet reports whether package mock is at work on this goroutine: its own calls are then neither replaced nor traced. It returns what
 // was said before.
 //
 //go:linkname ftrace_mock_quiet

@@ -67,7 +67,7 @@ func (f *ftraceFunc) resultsText() string {
 	return ""
 }
 
-// fails says whether this call fails, and counts it. want is of the type of the results, as for ftraceDispatcher, or nil if that is not known.
+// fails reports whether this call fails, and counts it. want is of the type of the results, as for ftraceDispatcher, or nil if that is not known.
 func (x *ftraceFault) fails(want *_type) bool {
 	switch {
 	case want == nil && x.certain:
@@ -182,7 +182,7 @@ func ftraceParsePattern(s string) (clauses []ftrace_rule_Clause, err ftrace_rule
 	return clauses, err, err.Message == ""
 }
 
-// ftraceSelects says whether f is one of the functions that clauses without settings name.
+// ftraceSelects reports whether f is one of the functions that clauses without settings name.
 func ftraceSelects(clauses []ftrace_rule_Clause, f *ftraceFunc) bool {
 	subject := f.subject()
 	i := ftrace_rule_Decide(clauses, &subject)

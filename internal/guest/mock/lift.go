@@ -334,7 +334,7 @@ func ftraceSlots(p unsafe.Pointer, ptrs uintptr, mask *byte, f func(slot *unsafe
 	}
 }
 
-// ftraceMaskBit says whether a mask has the bit for the word at offset.
+// ftraceMaskBit reports whether a mask has the bit for the word at offset.
 func ftraceMaskBit(mask *byte, offset uintptr) bool {
 	i := offset / goarch.PtrSize
 	return *(*byte)(add(unsafe.Pointer(mask), i/8))>>(i%8)&1 != 0
@@ -381,7 +381,7 @@ func (l *ftraceLift) giveBack() {
 	})
 }
 
-// changes says whether there is any region in which changes count.
+// changes reports whether there is any region in which changes count.
 func (l *ftraceLift) changes() bool {
 	for i := 1; i < l.n; i++ {
 		if l.region(i).before != nil {

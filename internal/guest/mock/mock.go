@@ -72,12 +72,12 @@ func (m *ftraceMock) depth() int {
 	return m.scope.depth
 }
 
-// before says whether m goes before o.
+// before reports whether m goes before o.
 func (m *ftraceMock) before(o *ftraceMock) bool {
 	return m.depth() > o.depth() || m.depth() == o.depth() && m.seq > o.seq
 }
 
-// contains says whether s is this scope or one below.
+// contains reports whether s is this scope or one below.
 func (s *ftraceScope) contains(o *ftraceScope) bool {
 	for o != nil && o.depth > s.depth {
 		o = o.parent
@@ -100,7 +100,7 @@ func (f *ftraceFunc) mock(scope *ftraceScope, after *ftraceMock) *ftraceMock {
 	return nil
 }
 
-// replaced says whether f has replacements, which costs next to nothing if it has none.
+// replaced reports whether f has replacements, which costs next to nothing if it has none.
 func (f *ftraceFunc) replaced() bool { return atomic.Loadp(unsafe.Pointer(&f.mocks)) != nil }
 
 // ftraceReplacement returns the replacement of f that is in force for this call, or nil.
@@ -179,7 +179,7 @@ func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_ty
 	return nil, -1
 }
 
-// ftraceReplaceCall is the part of ftraceEntered for a function that has replacements. The results go to where the function has room for them, on its stack, so that
+// ftraceReplaceCall is the part of ftraceEntrySlow for a function that has replacements. The results go to where the function has room for them, on its stack, so that
 // they stay right when that moves.
 func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) (replaced bool) {
 	gp := getg()
@@ -215,7 +215,7 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) 
 		if frame.clause != 0 {
 			values = ftraceUnpack(typ, at, n)
 		}
-		gp.ftrace.end(gp, values, nil)
+		gp.ftrace.endCall(gp, values, nil)
 	}
 	lift := gp.ftraceMock.lift
 	gp.ftraceMock.lift = nil
@@ -228,7 +228,7 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) 
 	return true
 }
 
-// mark says whether the call of f under way, with its frame at offset, is a replacement's. It returns what is noted of the call, nil if nothing is.
+// mark reports whether the call of f under way, with its frame at offset, is a replacement's. It returns what is noted of the call, nil if nothing is.
 func (f *ftraceFunc) mark(gp *g, offset uintptr, replaced bool) *ftraceFrame {
 	t := gp.ftrace
 	if t == nil || t.busy != 0 {
@@ -248,7 +248,7 @@ func (f *ftraceFunc) mark(gp *g, offset uintptr, replaced bool) *ftraceFrame {
 // ftraceEnterReplace is the part of ftrace_enter for a function that has replacements.
 func ftraceEnterReplace(f *ftraceFunc, offset uintptr, params []any) int {
 	gp := getg()
-	token := ftraceBegin(f, offset, params, ftraceAtReturns) // its deferred call is not there yet
+	token := ftraceBeginCall(f, offset, params, ftraceAtReturns) // its deferred call is not there yet
 	var results any
 	n := -1
 	if m := ftraceReplacement(gp, f); m != nil {

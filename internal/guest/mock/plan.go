@@ -293,7 +293,7 @@ func ftraceRaceRelease(p unsafe.Pointer) {
 	}
 }
 
-// returns says whether want is the type of the result or the struct of the results.
+// returns reports whether want is the type of the result or the struct of the results.
 func (s *ftraceShape) returns(want *_type) bool {
 	if atomic.Loadp(unsafe.Pointer(&s.want)) == unsafe.Pointer(want) {
 		return true

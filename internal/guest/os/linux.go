@@ -202,7 +202,7 @@ func ftraceForget(at, size uint64) {
 	syscall.Syscall6(ftraceSysFallocate, uintptr(ftraceMemory.fd), punch|keepSize, uintptr(at), uintptr(size), 0, 0)
 }
 
-// ftraceWait waits while the word at p, in the memory file, is v, at most so many nanoseconds. It says whether these have passed.
+// ftraceWait waits while the word at p, in the memory file, is v, at most so many nanoseconds. It reports whether these have passed.
 func ftraceWait(p *uint32, v uint32, ns int64) bool {
 	const wait, timedOut = 0, 110
 	timeout := timespec{tv_sec: ns / 1e9, tv_nsec: ns % 1e9}
@@ -262,7 +262,7 @@ func ftraceSendNow(fd int32, data unsafe.Pointer, n int32) int32 {
 	return int32(sent)
 }
 
-// ftraceWritable says whether a write of ftracePiece bytes to fd would not wait for a reader now, or in so many milliseconds, less than 1000. This is certain of a regular file, and of a pipe but for what others write to it in the
+// ftraceWritable reports whether a write of ftracePiece bytes to fd would not wait for a reader now, or in so many milliseconds, less than 1000. This is certain of a regular file, and of a pipe but for what others write to it in the
 // meantime; a terminal or a socket takes something.
 //
 //go:nosplit
@@ -365,7 +365,7 @@ func ftraceUser() uint32 {
 	return uint32(user)
 }
 
-// ftraceStreamSocket says whether a socket is a stream, of bytes and not of messages.
+// ftraceStreamSocket reports whether a socket is a stream, of bytes and not of messages.
 func ftraceStreamSocket(fd int32) bool {
 	const solSocket, soType, sockStream = 1, 3, 1
 	typ, size := int32(0), uint32(unsafe.Sizeof(int32(0)))
@@ -380,7 +380,7 @@ func ftraceOpenAgain(fd int32) int32 {
 	return ftraceHigh(ftraceOpenAt(ftraceWorkingDir, "/proc/self/fd/"+string(ftraceItoa(digits[:], uint64(fd))), flags))
 }
 
-// ftraceTryAgain says whether a failed write is worth repeating, after having waited a little.
+// ftraceTryAgain reports whether a failed write is worth repeating, after having waited a little.
 func ftraceTryAgain(errno int32) bool {
 	const eintr, eagain = 4, 11
 	switch errno {
@@ -403,7 +403,7 @@ func ftraceTid() uint64 {
 	return uint64(tid)
 }
 
-// ftraceTerminal says whether fd is a terminal.
+// ftraceTerminal reports whether fd is a terminal.
 func ftraceTerminal(fd int32) bool {
 	const tcgets = 0x5401
 	var termios [64]byte
@@ -411,7 +411,7 @@ func ftraceTerminal(fd int32) bool {
 	return errno == 0
 }
 
-// ftraceProbe says whether n bytes at p, which is not memory of Go's, can be read.
+// ftraceProbe reports whether n bytes at p, which is not memory of Go's, can be read.
 func ftraceProbe(p uintptr, n uintptr) bool {
 	var buf [256]byte
 	type iovec struct {

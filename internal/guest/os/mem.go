@@ -171,7 +171,7 @@ func (frame *ftraceFrame) below() *ftraceFrame {
 	return (*ftraceFrame)(unsafe.Pointer(uintptr(unsafe.Pointer(frame)) - unsafe.Sizeof(*frame)))
 }
 
-// asUsual says whether the goroutine's calls are noted as those of any other. It is ftraceMayTrace for one that has a state, and so does not run on a system stack. (Who allocates or
+// asUsual reports whether the goroutine's calls are noted as those of any other. It is ftraceMayTrace for one that has a state, and so does not run on a system stack. (Who allocates or
 // throws has locks; where throwsplit is set no function could be entered that is not nosplit; and nothing outside of this package runs while preemptoff is.) Five fields are looked at at once.
 //
 //go:nosplit
@@ -249,7 +249,7 @@ func (t *ftraceG) grow() bool {
 	ftraceFreeFrames(before, t.size)
 	t.framesAt, t.size = ftraceSharedAt(unsafe.Pointer(frames)), size
 	t.top = (*ftraceFrame)(add(unsafe.Pointer(frames), uintptr(t.depth)*unsafe.Sizeof(ftraceFrame{})))
-	t.full = t.frame(min(size, ftraceDepthMost))
+	t.full = t.frame(min(size, ftraceDepthMax))
 	return true
 }
 

@@ -45,7 +45,7 @@ func ftrace_declare(provider, file, text string, hooks *any, n uintptr, parts st
 	ftrace_register(&p.ftracePkg)
 }
 
-// probes says whether these are not functions.
+// probes reports whether these are not functions.
 func (p *ftracePkg) probes() bool { return p.fn(0).flags&ftraceIsProbe != 0 }
 
 // ftrace_fire is called where an armed probe fires, with its hook and its arguments.

@@ -318,7 +318,7 @@ func (d *ftraceDefinition) complain() {
 	}
 }
 
-// ftrace_protocol_quiet says whether the goroutine is within a plugin's method.
+// ftrace_protocol_quiet reports whether the goroutine is within a plugin's method.
 //
 //go:linkname ftrace_protocol_quiet
 func ftrace_protocol_quiet() bool { return getg().ftraceProtocol.quiet != 0 }

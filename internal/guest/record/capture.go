@@ -113,7 +113,7 @@ func (l *ftraceLayout) holds(values []any) bool {
 // capture writes the layout's number, the size, and the values, at p in the record r. It returns how many bytes that is.
 func (l *ftraceLayout) capture(p unsafe.Pointer, r *ftraceEvent, values []any) uintptr {
 	var c ftraceCapture // not a literal, which the compiler would make elsewhere and copy: the copy waits for the stores
-	c.at, c.end = uintptr(p)+8, uintptr(unsafe.Pointer(r))+ftraceRecordMost
+	c.at, c.end = uintptr(p)+8, uintptr(unsafe.Pointer(r))+ftraceRecordMax
 	c.deep, c.redaction, c.hides = l.flags&ftraceLayoutDeep != 0, l.redaction(), l.hides
 	for i := range values {
 		e := efaceOf(&values[i])
@@ -156,7 +156,7 @@ type ftraceCapture struct {
 	hides     bool // something may be secret in the value
 }
 
-// room says whether n more bytes fit.
+// room reports whether n more bytes fit.
 func (c *ftraceCapture) room(n uintptr) bool {
 	c.full = c.full || c.at+n > c.end
 	return !c.full

@@ -85,7 +85,7 @@ func ftraceNewWriter(id int32) *ftraceWriter {
 		if part := ftraceMapMemory(h.processors.at+uint64(id)*h.processors.size, h.processors.size); part != nil {
 			w = (*ftraceWriter)(part)
 			w.crossings, w.halfSize = add(part, uintptr(h.crossingsAt)), uintptr(h.halfSize)
-			w.historyEnd, w.ownEnd, w.summariesMost = uintptr(h.longMost)*unsafe.Sizeof(ftraceCall{}), uint32(h.historyMost)*uint32(unsafe.Sizeof(ftraceCall{})), uint32(h.summariesMost)
+			w.historyEnd, w.ownEnd, w.summariesMax = uintptr(h.longMax)*unsafe.Sizeof(ftraceCall{}), uint32(h.historyMax)*uint32(unsafe.Sizeof(ftraceCall{})), uint32(h.summariesMax)
 			w.history, w.summaries, w.ring = add(part, uintptr(h.longAt)), add(part, uintptr(h.summariesAt)), add(part, uintptr(h.ringAt))
 			for i, at := range h.talliesAt {
 				w.tallies[i] = add(part, uintptr(at))

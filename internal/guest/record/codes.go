@@ -6,12 +6,12 @@ package runtime
 
 import "internal/runtime/atomic"
 
-const ftraceCodesMost = 1 << 13 // of more, the addresses are all there is
+const ftraceCodesMax = 1 << 13 // of more, the addresses are all there is
 
 // ftraceCodes are the addresses whose names are in the tables: a hash table, at most half full, 0: free; atomic.
 var ftraceCodes struct {
 	n     uint32
-	slots [2 * ftraceCodesMost]uintptr
+	slots [2 * ftraceCodesMax]uintptr
 }
 
 // ftraceCodeSlot returns the place of an address, or the free one where it would be.
@@ -32,7 +32,7 @@ func ftraceKnowCode(pc uintptr) {
 	f := findfunc(pc)
 	lock(&ftraceTables.lock)
 	slot := ftraceCodeSlot(pc)
-	if *slot == 0 && ftraceCodes.n < ftraceCodesMost && ftraceTables.text != nil {
+	if *slot == 0 && ftraceCodes.n < ftraceCodesMax && ftraceTables.text != nil {
 		ftraceCodes.n++
 		if f.valid() {
 			b := ftraceTableBegin(ftraceTableCode)

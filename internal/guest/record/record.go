@@ -23,7 +23,7 @@ type ftraceEvent struct {
 	ticks     uint64
 	kind      uint8
 	words     uint8  // size of the record
-	depth     uint16 // recorded calls around it, at most ftraceDepthMost
+	depth     uint16 // recorded calls around it, at most ftraceDepthMax
 	fn        uint32 // key of the function, 0: none
 	goroutine uint64
 }
@@ -48,13 +48,13 @@ const (
 const (
 	ftraceCallUntimed = 1 << 63
 
-	ftraceProcessorsMost = 1024 // of more, nothing is recorded
+	ftraceProcessorsMax = 1024 // of more, nothing is recorded
 
-	ftraceDepthMost  = 65535 // of what is deeper a record has that number
+	ftraceDepthMax   = 65535 // of what is deeper a record has that number
 	ftracePrefetch   = 512   // bytes that the processor is asked for in advance, for nothing else will have them in its cache
 	ftraceRecordSize = unsafe.Sizeof(ftraceEvent{})
-	ftraceRecordMost = 255 * 8
-	ftraceRecordRoom = ftraceRecordMost + 128 // with a goroutine's first record in front
+	ftraceRecordMax  = 255 * 8
+	ftraceRecordRoom = ftraceRecordMax + 128 // with a goroutine's first record in front
 )
 
 // ftraceChunk is the head of a chunk: the header and the context of a packet of the Common Trace Format.
@@ -79,15 +79,15 @@ type ftraceWriter struct {
 	_ sys.NotInHeap
 
 	// What every call looks at of which nothing is recorded, in one line of the processor's cache.
-	calls         uint64         // in the long history so far
-	last          uint64         // ticks of what was last noted
-	history       unsafe.Pointer // the last calls, nil: there is no memory for them
-	nextCall      uintptr        // where the next one goes in the history
-	historyEnd    uintptr        // where it has to begin anew
-	summaries     unsafe.Pointer // by key, nil: there is no memory for them
-	summariesMost uint32
-	ownEnd        uint32  // where a goroutine's history has to begin anew
-	halfSize      uintptr // how far behind the first half of history, summaries and tallies the second is
+	calls        uint64         // in the long history so far
+	last         uint64         // ticks of what was last noted
+	history      unsafe.Pointer // the last calls, nil: there is no memory for them
+	nextCall     uintptr        // where the next one goes in the history
+	historyEnd   uintptr        // where it has to begin anew
+	summaries    unsafe.Pointer // by key, nil: there is no memory for them
+	summariesMax uint32
+	ownEnd       uint32  // where a goroutine's history has to begin anew
+	halfSize     uintptr // how far behind the first half of history, summaries and tallies the second is
 
 	chunk *ftraceChunk // being written, or nil
 	pos   uintptr      // where the next record goes, from the chunk's start
@@ -116,14 +116,14 @@ var ftraceRecording struct {
 	chunkSize uintptr
 	chunks    uint64 // of each ring, 0: the recording is in files
 	uuid      [16]byte
-	writers   [ftraceProcessorsMost]*ftraceWriter // by the processor's id; made at first use
-	panics    ftraceKnownLayouts                  // of panics' values
+	writers   [ftraceProcessorsMax]*ftraceWriter // by the processor's id; made at first use
+	panics    ftraceKnownLayouts                 // of panics' values
 }
 
 // ftraceWriterOf returns the writer of the processor on which this goroutine is held, or nil if there are too many.
 func ftraceWriterOf(mp *m) *ftraceWriter {
 	id := mp.p.ptr().id
-	if id >= ftraceProcessorsMost {
+	if id >= ftraceProcessorsMax {
 		atomic.Xadd(&ftraceLost, 1)
 		return nil
 	}
@@ -133,7 +133,7 @@ func ftraceWriterOf(mp *m) *ftraceWriter {
 	return ftraceNewWriter(id)
 }
 
-// room says whether there is room for the largest record, for which it may go on to the next chunk.
+// room reports whether there is room for the largest record, for which it may go on to the next chunk.
 func (w *ftraceWriter) room(mp *m) bool {
 	if w.pos < w.limit {
 		return true
@@ -167,7 +167,7 @@ func (w *ftraceWriter) begin(gp *g, kind uint8, f *ftraceFunc, depth int32) *ftr
 	if f != nil {
 		r.fn = f.key
 	}
-	r.depth = uint16(min(depth, ftraceDepthMost))
+	r.depth = uint16(min(depth, ftraceDepthMax))
 	r.kind = kind
 	return r
 }
@@ -284,9 +284,9 @@ func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, values []an
 //
 //go:noinline
 func (w *ftraceWriter) captured(gp *g, frame *ftraceFrame, results []any) {
-	var room [ftraceValuesMost]any
+	var room [ftraceValuesMax]any
 	paths := ftracePaths{f: frame.fn.ptr(), text: frame.clause.ptr().Capture, results: true, redaction: frame.clause.ptr().Own}
-	values := paths.follow((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), results, frame.flags&ftraceAtReturns == 0)
+	values := paths.follow((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), results, frame.flags&ftraceAtReturns == 0)
 	layout := frame.fn.ptr().exitLayouts.find(values, ftraceLayoutFlags(frame.clause.ptr()), &paths, min(len(results), len(room)))
 	kind := uint8(ftraceKindExit)
 	if layout != nil {
@@ -322,7 +322,7 @@ func ftraceRecordNote(gp *g, frame *ftraceFrame, text string) {
 // text writes a number, the size of a text and the text, as far as there is room, behind the record's head. It returns the record's size.
 func (w *ftraceWriter) text(r *ftraceEvent, number uint32, text string) uintptr {
 	p := add(unsafe.Pointer(r), ftraceRecordSize)
-	n := min(uintptr(len(text)), ftraceRecordMost-ftraceRecordSize-8)
+	n := min(uintptr(len(text)), ftraceRecordMax-ftraceRecordSize-8)
 	*(*[2]uint32)(p) = [2]uint32{number, uint32(n)}
 	memmove(add(p, 8), unsafe.Pointer(unsafe.StringData(text)), n)
 	return ftraceRecordSize + 8 + n

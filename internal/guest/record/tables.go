@@ -42,20 +42,20 @@ var ftraceTables struct {
 }
 
 const (
-	ftraceTypesMost    = 1 << 15
-	ftraceLayoutsMost  = 1 << 18
+	ftraceTypesMax     = 1 << 15
+	ftraceLayoutsMax   = 1 << 18
 	ftraceLayoutsOfOne = 16 // function: one that takes an any may be called with many types
 )
 
 // ftraceTypeTable has the types' numbers, which are their places in byNumber.
 type ftraceTypeTable struct {
 	_        sys.NotInHeap
-	slots    [2 * ftraceTypesMost]uint32 // a hash table of numbers, 0: free; atomic
-	byNumber [ftraceTypesMost]*_type
-	errors   [ftraceTypesMost]bool // it is an error
-	hides    [ftraceTypesMost]bool // something may be secret in its values
+	slots    [2 * ftraceTypesMax]uint32 // a hash table of numbers, 0: free; atomic
+	byNumber [ftraceTypesMax]*_type
+	errors   [ftraceTypesMax]bool // it is an error
+	hides    [ftraceTypesMax]bool // something may be secret in its values
 	// By which secrets are hidden: a type has a number for each redaction by which values of it were recorded.
-	redactions [ftraceTypesMost]uint8
+	redactions [ftraceTypesMax]uint8
 	n          uint32 // numbers in use; from 1 on
 	defined    uint32 // of which are in the file
 	lost       uint32 // values whose types there was no room for; atomic
@@ -83,7 +83,7 @@ func (types *ftraceTypeTable) add(t *_type, redaction uint32) uint32 {
 	if n := types.number(t, redaction); n != 0 {
 		return n
 	}
-	if types.n == ftraceTypesMost-1 {
+	if types.n == ftraceTypesMax-1 {
 		atomic.Xadd(&types.lost, 1)
 		return 0
 	}
@@ -109,7 +109,7 @@ func ftraceTypeNumber(t *_type, redaction uint32) uint32 {
 	return ftraceDefineType(t, redaction)
 }
 
-// ftraceImplementsError says whether values of type t are errors.
+// ftraceImplementsError reports whether values of type t are errors.
 func ftraceImplementsError(t *_type) bool {
 	if t.TFlag&abi.TFlagUncommon == 0 {
 		return false // it has no methods
@@ -215,7 +215,7 @@ func (known *ftraceKnownLayouts) add(values []any, flags uint32, paths *ftracePa
 		flags |= ftraceLayoutDynamic
 		l, _ = known.lookup(values, flags, paths.at())
 	}
-	if l == nil && tables.layouts < ftraceLayoutsMost {
+	if l == nil && tables.layouts < ftraceLayoutsMax {
 		l = (*ftraceLayout)(ftraceAlloc(unsafe.Sizeof(ftraceLayout{}) + uintptr(len(values))*unsafe.Sizeof(uintptr(0))))
 		tables.layouts++
 		l.id, l.n, l.flags = tables.layouts, uint32(len(values)), flags

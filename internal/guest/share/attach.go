@@ -109,8 +109,8 @@ func ftraceCallHelper() bool {
 	return idle
 }
 
-// ftraceAttended is called by the goroutine when it was let run. It says whether that was for a request, which is answered then.
-func ftraceAttended() bool {
+// ftraceHandlerResumed is called by the goroutine when it was let run. It reports whether that was for a request, which is answered then.
+func ftraceHandlerResumed() bool {
 	if atomic.Load(&ftraceAttach.wanted) == 0 {
 		return false
 	}
@@ -120,7 +120,7 @@ func ftraceAttended() bool {
 		atomic.Store(&ftraceAttach.abandoned, 0)
 	}
 	if request := atomic.Load(&h.request); request != h.reply {
-		text := string(unsafe.Slice((*byte)(add(unsafe.Pointer(h), ftraceRequestAt)), min(h.asked, ftraceRequestMost)))
+		text := string(unsafe.Slice((*byte)(add(unsafe.Pointer(h), ftraceRequestAt)), min(h.asked, ftraceRequestMax)))
 		reply := ftraceAnswer(h, h.kind, text)
 		h.failed = 0
 		if reply != "" {
@@ -128,7 +128,7 @@ func ftraceAttended() bool {
 		} else if h.kind == ftraceAskLook {
 			reply = ftraceSetup()
 		}
-		h.answered = uint32(min(len(reply), ftraceRequestMost))
+		h.answered = uint32(min(len(reply), ftraceRequestMax))
 		memmove(add(unsafe.Pointer(h), ftraceReplyAt), unsafe.Pointer(unsafe.StringData(reply)), uintptr(h.answered))
 		if h.kind != ftraceAskLook {
 			h.now = ftraceReadClock()
@@ -202,7 +202,7 @@ func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
 	case ftraceAskMute:
 		ftraceMute(unsafe.Slice((*[2]uint64)(unsafe.Pointer(unsafe.StringData(text))), len(text)/16))
 	case ftraceAskActors, ftraceAskObjects:
-		if len(text) > ftraceRequestMost/2-4 {
+		if len(text) > ftraceRequestMax/2-4 {
 			return "these are too many rules"
 		}
 		if kind == ftraceAskActors {
@@ -394,11 +394,11 @@ func ftraceForgetCalls(h *ftraceHead, consumers uint32) {
 		consumer       uint32
 		at, most, size uint64
 	}{
-		{ftraceConsumerHistoryLong, h.longAt, h.longMost, uint64(unsafe.Sizeof(ftraceCall{}))},
-		{ftraceConsumerSummary, h.summariesAt, h.summariesMost, uint64(unsafe.Sizeof(ftraceSummary{}))},
-		{ftraceConsumerGoroutines, h.talliesAt[ftraceByGoroutine], h.talliesMost, uint64(unsafe.Sizeof(ftraceTally{}))},
-		{ftraceConsumerCallers, h.talliesAt[ftraceByCaller], h.talliesMost, uint64(unsafe.Sizeof(ftraceTally{}))},
-		{ftraceConsumerReceivers, h.talliesAt[ftraceByReceiver], h.talliesMost, uint64(unsafe.Sizeof(ftraceTally{}))},
+		{ftraceConsumerHistoryLong, h.longAt, h.longMax, uint64(unsafe.Sizeof(ftraceCall{}))},
+		{ftraceConsumerSummary, h.summariesAt, h.summariesMax, uint64(unsafe.Sizeof(ftraceSummary{}))},
+		{ftraceConsumerGoroutines, h.talliesAt[ftraceByGoroutine], h.talliesMax, uint64(unsafe.Sizeof(ftraceTally{}))},
+		{ftraceConsumerCallers, h.talliesAt[ftraceByCaller], h.talliesMax, uint64(unsafe.Sizeof(ftraceTally{}))},
+		{ftraceConsumerReceivers, h.talliesAt[ftraceByReceiver], h.talliesMax, uint64(unsafe.Sizeof(ftraceTally{}))},
 	}
 	for id, w := range ftraceRecording.writers {
 		if w == nil || w.summaries == nil {
@@ -413,7 +413,7 @@ func ftraceForgetCalls(h *ftraceHead, consumers uint32) {
 		}
 	}
 	if consumers&ftraceConsumerHistory != 0 {
-		n := 2 * uintptr(h.historyMost) * unsafe.Sizeof(ftraceCall{})
+		n := 2 * uintptr(h.historyMax) * unsafe.Sizeof(ftraceCall{})
 		forEachG(func(gp *g) {
 			if gp.ftrace != nil && gp.ftrace.history != nil {
 				memclrNoHeapPointers(gp.ftrace.history, n)

@@ -52,13 +52,13 @@ type ftraceHead struct {
 
 	tables, flags, goroutines, frames, processors ftraceSection
 	// Within a processor's part, behind its ftraceWriter; of what is there twice, in the first half:
-	longAt, longMost, summariesAt, summariesMost, ringAt, ringChunks, ringChunk, historyMost, frameSize uint64
+	longAt, longMax, summariesAt, summariesMax, ringAt, ringChunks, ringChunk, historyMax, frameSize uint64
 
-	talliesAt   [ftraceTallyTables]uint64
-	talliesMost uint64 // rows of each, a power of two
-	note        uint64 // of those who look, to each other; anyone may write it
+	talliesAt  [ftraceTallyTables]uint64
+	talliesMax uint64 // rows of each, a power of two
+	note       uint64 // of those who look, to each other; anyone may write it
 
-	crossingsAt, crossingsMost, halfSize uint64
+	crossingsAt, crossingsMax, halfSize uint64
 }
 
 // ftraceSection is a part of the file: used of most entries of each size bytes.
@@ -77,11 +77,11 @@ type ftraceLosses struct {
 }
 
 const (
-	ftracePage        = 4096
-	ftraceRequestAt   = 1 * ftracePage // where requests and replies are, which have at most ftraceRequestMost bytes
-	ftraceReplyAt     = 17 * ftracePage
-	ftraceRequestMost = 16 * ftracePage
-	ftraceHeadSize    = 33 * ftracePage
+	ftracePage       = 4096
+	ftraceRequestAt  = 1 * ftracePage // where requests and replies are, which have at most ftraceRequestMax bytes
+	ftraceReplyAt    = 17 * ftracePage
+	ftraceRequestMax = 16 * ftracePage
+	ftraceHeadSize   = 33 * ftracePage
 )
 
 // The limits that FTRACE_MEMORY sets.
@@ -178,22 +178,22 @@ func ftraceArmMemory(chunks uint64) {
 		own += ftracePages(uint64(size) * uint64(most))
 		return from, uint64(most)
 	}
-	h.crossingsAt, h.crossingsMost = part(unsafe.Sizeof(ftraceCall{}), ftraceCrossings)
+	h.crossingsAt, h.crossingsMax = part(unsafe.Sizeof(ftraceCall{}), ftraceCrossings)
 	h.halfSize = own
-	h.longAt, h.longMost = part(unsafe.Sizeof(ftraceCall{}), ftraceLimits.long)
-	h.summariesAt, h.summariesMost = part(unsafe.Sizeof(ftraceSummary{}), ftraceLimits.functions+1)
-	h.talliesMost = ftraceTallyPlaces
-	for h.talliesMost < uint64(ftraceLimits.rows) {
-		h.talliesMost *= 2
+	h.longAt, h.longMax = part(unsafe.Sizeof(ftraceCall{}), ftraceLimits.long)
+	h.summariesAt, h.summariesMax = part(unsafe.Sizeof(ftraceSummary{}), ftraceLimits.functions+1)
+	h.talliesMax = ftraceTallyPlaces
+	for h.talliesMax < uint64(ftraceLimits.rows) {
+		h.talliesMax *= 2
 	}
 	for i := range h.talliesAt {
-		h.talliesAt[i], _ = part(unsafe.Sizeof(ftraceTally{}), int(h.talliesMost))
+		h.talliesAt[i], _ = part(unsafe.Sizeof(ftraceTally{}), int(h.talliesMax))
 	}
 	h.halfSize = own - h.halfSize
 	own += h.halfSize
 	h.ringAt, h.ringChunks = part(ftraceRingChunk, int(chunks))
-	h.ringChunk, h.historyMost, h.frameSize = ftraceRingChunk, uint64(ftraceLimits.history), uint64(unsafe.Sizeof(ftraceFrame{}))
-	h.processors = section(uintptr(own), ftraceProcessorsMost)
+	h.ringChunk, h.historyMax, h.frameSize = ftraceRingChunk, uint64(ftraceLimits.history), uint64(unsafe.Sizeof(ftraceFrame{}))
+	h.processors = section(uintptr(own), ftraceProcessorsMax)
 	m := &ftraceMemory
 	if m.fd != 0 && ftraceResize(m.fd, at) != 0 {
 		return

@@ -36,7 +36,7 @@ var ftraceGroups struct {
 	free    *ftraceGroup
 }
 
-// grouping says whether the goroutine's lines are held. They are from the first line of the outermost shown call to its last.
+// grouping reports whether the goroutine's lines are held. They are from the first line of the outermost shown call to its last.
 func (t *ftraceG) grouping() bool {
 	return t != nil && atomic.Load(&ftraceGroups.on) != 0 && (t.shown > 0 || t.group != nil)
 }

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	ftraceHeldFor  = 2e6      // nanoseconds
-	ftraceHeldMost = 16 << 10 // bytes; if there are more they are written
-	ftracePiece    = 4096     // bytes that are written at once: a pipe takes them in one piece (PIPE_BUF)
+	ftraceHeldFor = 2e6      // nanoseconds
+	ftraceHeldMax = 16 << 10 // bytes; if there are more they are written
+	ftracePiece   = 4096     // bytes that are written at once: a pipe takes them in one piece (PIPE_BUF)
 )
 
 // ftraceHeldCopies are the copies that are held. They are used under lock, but for ftraceDying.
@@ -88,10 +88,10 @@ func (h *ftraceHeldCopies) unlock() {
 	}
 }
 
-// ftraceHolds says whether the copy that is to be written now can be held.
-func ftraceHolds() bool {
+// ftraceCopyCanWait reports whether the copy that is to be written now can be held.
+func ftraceCopyCanWait() bool {
 	h := &ftraceHeld
-	if atomic.Loadint32(&h.off) != 0 || !ftraceMayHold() {
+	if atomic.Loadint32(&h.off) != 0 || !ftraceCopiesMayWait() {
 		return false
 	}
 	if h.text == nil {
@@ -100,8 +100,8 @@ func ftraceHolds() bool {
 	return true
 }
 
-// ftraceHold notes that text has a copy more. sysmon says first that it sleeps, and then looks whether something is held; here it is the other way round.
-func ftraceHold() {
+// ftraceCopyHeld notes that text has a copy more. sysmon says first that it sleeps, and then looks whether something is held; here it is the other way round.
+func ftraceCopyHeld() {
 	h := &ftraceHeld
 	h.whole = h.text.n
 	first := h.holding == 0
@@ -109,7 +109,7 @@ func ftraceHold() {
 		h.since = nanotime()
 		atomic.Store(&h.holding, 1)
 	}
-	if h.whole >= ftraceHeldMost || first && sched.sysmonwait.Load() {
+	if h.whole >= ftraceHeldMax || first && sched.sysmonwait.Load() {
 		ftraceWriteHeld()
 	}
 }
@@ -187,7 +187,7 @@ func (h *ftraceHeldCopies) write(to int, wait bool) (wrote int32) {
 	return wrote
 }
 
-// aim finds out how sysmon can write to the trace's file, fd, without waiting for a reader, and says whether it can. Of a pipe it can be told that it takes a piece. A terminal is opened once more, so that it is not
+// aim finds out how sysmon can write to the trace's file, fd, without waiting for a reader, and reports whether it can. Of a pipe it can be told that it takes a piece. A terminal is opened once more, so that it is not
 // the program's descriptor that does not wait. To other devices and to sockets but streams a write may be a message.
 func (h *ftraceHeldCopies) aim(fd int32, kind uint8) bool {
 	if h.terminal != 0 {
@@ -207,19 +207,19 @@ func (h *ftraceHeldCopies) aim(fd int32, kind uint8) bool {
 	return false
 }
 
-// ftraceTicked is called by sysmon whenever it looks after the processors.
+// ftraceSysmonTick is called by sysmon whenever it looks after the processors.
 //
 //go:nowritebarrierrec
-func ftraceTicked(now int64) {
+func ftraceSysmonTick(now int64) {
 	if h := &ftraceHeld; atomic.Load(&h.holding) != 0 && now-h.since >= ftraceHeldFor {
 		h.writeUnasked()
 	}
 }
 
-// ftraceRested is called by sysmon when it has said that it sleeps for so many nanoseconds, since all processors are idle. It returns for how long it may.
+// ftraceSysmonIdle is called by sysmon when it has said that it sleeps for so many nanoseconds, since all processors are idle. It returns for how long it may.
 //
 //go:nowritebarrierrec
-func ftraceRested(ns int64) int64 {
+func ftraceSysmonIdle(ns int64) int64 {
 	h := &ftraceHeld
 	if atomic.Load(&h.holding) == 0 {
 		return ns
@@ -291,13 +291,13 @@ func ftraceWriteHeldFirst(fd int32) {
 	h.unlock()
 }
 
-// ftraceHoldNoMore writes what is held. From then on nothing is, unless ftraceHoldAgain follows.
-func ftraceHoldNoMore() {
+// ftraceCopiesDisable writes what is held. From then on nothing is, unless ftraceCopiesEnable follows.
+func ftraceCopiesDisable() {
 	atomic.Xaddint32(&ftraceHeld.off, 1)
 	ftraceWriteCopies()
 }
 
-func ftraceHoldAgain() { atomic.Xaddint32(&ftraceHeld.off, -1) }
+func ftraceCopiesEnable() { atomic.Xaddint32(&ftraceHeld.off, -1) }
 
 // ftraceDying writes what is held, in groups too, because the process ends now. It may be called on any stack, in a signal handler too, whatever locks are held; others run on meanwhile. If the lock does not become free, who
 // has it can't go on: after 0.1 s, or at once if that is the code that a signal interrupted here. A write under way has 2 s, on a busy machine it may need them; a pipe's reader only 0.1 s. Then what is held is written
@@ -346,7 +346,7 @@ func ftraceWriteDying(data unsafe.Pointer, n int) {
 	}
 }
 
-// interrupted says whether the lock is had by the code that a signal interrupted whose handler calls it.
+// interrupted reports whether the lock is had by the code that a signal interrupted whose handler calls it.
 //
 //go:nosplit
 func (h *ftraceHeldCopies) interrupted() bool {

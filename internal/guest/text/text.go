@@ -124,8 +124,8 @@ func (b *ftraceText) flush() {
 	b.n = 0
 }
 
-// ftraceIndentMost is how many levels lines are indented: those of calls that are tens of thousands deep would be all spaces.
-const ftraceIndentMost = 1000
+// ftraceIndentMax is how many levels lines are indented: those of calls that are tens of thousands deep would be all spaces.
+const ftraceIndentMax = 1000
 
 // prefix begins a line of goroutine gp at the given depth.
 func (b *ftraceText) prefix(gp *g, depth int32) {
@@ -163,7 +163,7 @@ func (b *ftraceText) prefix(gp *g, depth int32) {
 	}
 	b.pad(at, 4+painted)
 	b.byte(' ')
-	for range min(depth, ftraceIndentMost) {
+	for range min(depth, ftraceIndentMax) {
 		b.str("  ")
 	}
 }
@@ -195,8 +195,8 @@ func (b *ftraceText) wallTime() {
 	b.str("Z ")
 }
 
-// ftraceEntry shows that the call of frame begins.
-func ftraceEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
+// ftracePrintEntry shows that the call of frame begins.
+func ftracePrintEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	clause := frame.clause.ptr()
 	b := ftraceNewText()
 	brace := 0
@@ -334,8 +334,8 @@ func (t *ftraceG) keep(i int32, from, to int) {
 	}
 }
 
-// ftraceLeave shows that the call of frame, the topmost, ends.
-func ftraceLeave(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_panic) {
+// ftracePrintExit shows that the call of frame, the topmost, ends.
+func ftracePrintExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_panic) {
 	var lasted int64
 	if frame.start != 0 {
 		lasted = nanotime() - frame.start

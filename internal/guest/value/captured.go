@@ -62,7 +62,7 @@ func (c *ftraceCaptured) next(l *ftraceLayout, i uint32, kind byte, typ string) 
 	}
 }
 
-// typed says whether a value's type t is not what is known statically.
+// typed reports whether a value's type t is not what is known statically.
 func (l *ftraceLayout) typed(t *_type, kind byte, typ string) bool {
 	return l.flags&ftraceLayoutPanic != 0 || kind == '!' || kind == ':' && !ftraceNamed(t, typ)
 }
@@ -196,7 +196,7 @@ func (c *ftraceCaptured) failure(t *_type) {
 	c.value(elem, 1)
 }
 
-// ftraceMessageFirst says whether an error of this type has its message in its first field.
+// ftraceMessageFirst reports whether an error of this type has its message in its first field.
 func ftraceMessageFirst(name string) bool {
 	return name == "fmt.wrapError" || name == "fmt.wrapErrors"
 }
@@ -389,7 +389,7 @@ func (c *ftraceCaptured) fields(t *_type, nest int) {
 // dynamic appends a value with its type in front.
 func (c *ftraceCaptured) dynamic(nest int, show bool) {
 	n := c.uint32()
-	if n == 0 || n >= ftraceTypesMost {
+	if n == 0 || n >= ftraceTypesMax {
 		c.b.str("nil")
 		return
 	}

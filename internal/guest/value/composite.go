@@ -149,8 +149,8 @@ func (p *ftracePrinter) mapping(t *_type, v unsafe.Pointer, nest int) {
 	}
 	p.b.str("map[")
 	start := p.b.n
-	var slots [ftraceMapMost]maps.FtraceSlot
-	most := min(ftraceFormat.slice, ftraceMapMost)
+	var slots [ftraceMapMax]maps.FtraceSlot
+	most := min(ftraceFormat.slice, ftraceMapMax)
 	for range 3 {
 		w := maps.FtraceWalk(t, v, slots[:most])
 		if nest <= 0 {
@@ -189,7 +189,7 @@ func (p *ftracePrinter) mapping(t *_type, v unsafe.Pointer, nest int) {
 	p.b.str("(changing)]")
 }
 
-const ftraceMapMost = 32
+const ftraceMapMax = 32
 
 func ftraceHashSlots(w *maps.FtraceWalked, slots []maps.FtraceSlot) uint64 {
 	h := uint64(0)

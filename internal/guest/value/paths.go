@@ -19,8 +19,8 @@ type ftracePaths struct {
 	redaction uint32 // by which secrets are hidden
 }
 
-// ftraceValuesMost is how many values a record has if some of them are what paths lead to.
-const ftraceValuesMost = 40
+// ftraceValuesMax is how many values a record has if some of them are what paths lead to.
+const ftraceValuesMax = 40
 
 // at tells the paths from those of other rules.
 func (paths *ftracePaths) at() uintptr {
@@ -71,7 +71,7 @@ func (paths *ftracePaths) base(name string, n int) int {
 	}
 	number := 0
 	for i := 0; i < len(name); i++ {
-		if name[i] < '0' || name[i] > '9' || number > ftraceValuesMost {
+		if name[i] < '0' || name[i] > '9' || number > ftraceValuesMax {
 			return -1
 		}
 		number = 10*number + int(name[i]-'0')
@@ -83,7 +83,7 @@ func (paths *ftracePaths) base(name string, n int) int {
 }
 
 // follow puts what the paths lead to behind values, which are given by pointers to them or not. The result, in room, has all of them as they are.
-func (paths *ftracePaths) follow(room *[ftraceValuesMost]any, values []any, pointers bool) []any {
+func (paths *ftracePaths) follow(room *[ftraceValuesMax]any, values []any, pointers bool) []any {
 	n := min(len(values), len(room))
 	for i := range n {
 		e := efaceOf(&values[i])

@@ -6,7 +6,7 @@ package runtime
 
 import "unsafe"
 
-// ftraceReadable says whether n bytes at p can be read without a fault and belong together: within one heap object, this
+// ftraceReadable reports whether n bytes at p can be read without a fault and belong together: within one heap object, this
 // goroutine's stack, the program's data, or, for other memory such as C's or a mapped file, whether the system says so.
 func ftraceReadable(v unsafe.Pointer, n uintptr) bool {
 	p := uintptr(v)
@@ -35,7 +35,7 @@ func ftraceReadable(v unsafe.Pointer, n uintptr) bool {
 	return ftraceProbe(p, n)
 }
 
-// ftraceModuleMemory says whether p is in the code or data of the program or a plugin.
+// ftraceModuleMemory reports whether p is in the code or data of the program or a plugin.
 func ftraceModuleMemory(p uintptr) bool {
 	for m := &firstmoduledata; m != nil; m = m.next {
 		if p >= m.text && p < m.end || p >= m.rodata && p < m.etypes || p >= m.types && p < m.etypes ||
@@ -46,12 +46,12 @@ func ftraceModuleMemory(p uintptr) bool {
 	return false
 }
 
-// ftraceKnownMemory says whether p can be an interface table: in the program's data or where the runtime builds them.
+// ftraceKnownMemory reports whether p can be an interface table: in the program's data or where the runtime builds them.
 func ftraceKnownMemory(p uintptr) bool {
 	return ftraceModuleMemory(p) || p >= 4096 && spanOf(p) == nil && ftraceProbe(p, unsafe.Sizeof(itab{}))
 }
 
-// ftraceKnownType says whether t can be a type descriptor: in the program's data, or built by package reflect on the heap.
+// ftraceKnownType reports whether t can be a type descriptor: in the program's data, or built by package reflect on the heap.
 func ftraceKnownType(t *_type) bool {
 	return ftraceModuleMemory(uintptr(unsafe.Pointer(t))) || ftraceReadable(unsafe.Pointer(t), unsafe.Sizeof(*t))
 }

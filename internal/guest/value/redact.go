@@ -34,12 +34,12 @@ var ftraceRedactions = struct {
 	lock     mutex
 	usual    uint32 // 1, or 0 if FTRACE_REDACT is off
 	n        uint32
-	patterns [ftraceRedactionsMost]string // 0: none is secret; 1: FTRACE_REDACT; others: that, and what a clause names
-}{usual: 1, n: 2, patterns: [ftraceRedactionsMost]string{1: ftrace_redact_Default}}
+	patterns [ftraceRedactionsMax]string // 0: none is secret; 1: FTRACE_REDACT; others: that, and what a clause names
+}{usual: 1, n: 2, patterns: [ftraceRedactionsMax]string{1: ftrace_redact_Default}}
 
 const (
-	ftraceRedactionsMost = 256
-	ftraceOfRedaction    = 8 // by which a layout's flags are shifted for the redaction's number
+	ftraceRedactionsMax = 256
+	ftraceOfRedaction   = 8 // by which a layout's flags are shifted for the redaction's number
 )
 
 // ftraceParseRedact reads FTRACE_REDACT.
@@ -78,7 +78,7 @@ func ftraceRedactionOf(names string) (n uint32, ok bool) {
 	lock(&r.lock)
 	for n = 2; n < r.n && r.patterns[n] != pattern; n++ {
 	}
-	if ok = n < ftraceRedactionsMost; ok && n == r.n {
+	if ok = n < ftraceRedactionsMax; ok && n == r.n {
 		r.patterns[n] = pattern
 		r.n++
 	}
@@ -155,7 +155,7 @@ func (f *ftraceFunc) ownName() string {
 // hide puts values, or pointers to them, into room, with a secret in place of those whose names are
 // secret. A result without a name goes by that of the function, unless it is a boolean or a number. The error
 // that is the last result is no secret: it says what went wrong, and whether.
-func (f *ftraceFunc) hide(room *[ftraceValuesMost]any, values []any, redaction uint32, results, pointers bool) []any {
+func (f *ftraceFunc) hide(room *[ftraceValuesMax]any, values []any, redaction uint32, results, pointers bool) []any {
 	n := min(len(values), len(room))
 	names, unnamed, err := ftraceNames{s: f.params}, false, -1
 	if results {
@@ -191,14 +191,14 @@ func (f *ftraceFunc) hide(room *[ftraceValuesMost]any, values []any, redaction u
 //
 //go:noinline
 func ftraceBeginHiding(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
-	var room [ftraceValuesMost]any
-	hidden := frame.fn.ptr().hide((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), args, frame.clause.ptr().Own, false, false)
-	ftraceObserveEntry(gp, t, frame, hidden)
+	var room [ftraceValuesMax]any
+	hidden := frame.fn.ptr().hide((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), args, frame.clause.ptr().Own, false, false)
+	ftraceConsumeEntry(gp, t, frame, hidden)
 	if frame.object != 0 {
 		frame.object = uint64(uintptr(efaceOf(&args[0]).data)) // where a receiver is is no secret
 	}
 	if ftraceOut.on {
-		ftraceEntry(gp, t, frame, hidden)
+		ftracePrintEntry(gp, t, frame, hidden)
 	}
 }
 
@@ -206,11 +206,11 @@ func ftraceBeginHiding(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 //
 //go:noinline
 func (t *ftraceG) endHiding(gp *g, frame *ftraceFrame, results []any, p *_panic) {
-	var room [ftraceValuesMost]any
-	hidden := frame.fn.ptr().hide((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), results, frame.clause.ptr().Own, true, frame.flags&ftraceAtReturns == 0)
-	ftraceObserveExit(gp, t, frame, hidden, p)
+	var room [ftraceValuesMax]any
+	hidden := frame.fn.ptr().hide((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), results, frame.clause.ptr().Own, true, frame.flags&ftraceAtReturns == 0)
+	ftraceConsumeExit(gp, t, frame, hidden, p)
 	if ftraceOut.on {
-		ftraceLeave(gp, t, frame, hidden, p)
+		ftracePrintExit(gp, t, frame, hidden, p)
 	}
 }
 
@@ -218,8 +218,8 @@ func (t *ftraceG) endHiding(gp *g, frame *ftraceFrame, results []any, p *_panic)
 //
 //go:noinline
 func ftraceFiredHiding(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
-	var room [ftraceValuesMost]any
-	ftraceNoteFired(gp, t, f, clause, count, f.hide((*[ftraceValuesMost]any)(noescape(unsafe.Pointer(&room))), args, clause.Own, false, false))
+	var room [ftraceValuesMax]any
+	ftraceNoteFired(gp, t, f, clause, count, f.hide((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), args, clause.Own, false, false))
 }
 
 // ftraceHiding is what is hidden of the values of a type.
@@ -236,17 +236,17 @@ const ftraceHidingTaken = 1
 // ftraceHidings is a hash table of these, of types that were met. There are no locks, since it is
 // read and written where others are held. A type that two meet at once is in it twice.
 var ftraceHidings struct {
-	slots [ftraceHidingsMost]ftraceHiding
+	slots [ftraceHidingsMax]ftraceHiding
 	n     uint32 // in use; atomic
 }
 
-const ftraceHidingsMost = 1 << 12
+const ftraceHidingsMax = 1 << 12
 
 // ftraceHidingOf returns what is hidden of the values of type t.
 func ftraceHidingOf(t *_type, redaction uint32) (whole bool, fields uint64) {
 	i := uint32(uint64(uintptr(unsafe.Pointer(t))) >> 3 * 0x9E3779B97F4A7C15 >> 40)
 	for ; ; i++ {
-		h := &ftraceHidings.slots[i%ftraceHidingsMost]
+		h := &ftraceHidings.slots[i%ftraceHidingsMax]
 		switch at := atomic.Loaduintptr(&h.t); {
 		case at == uintptr(unsafe.Pointer(t)) && h.redaction == redaction:
 			return h.whole, h.fields
@@ -254,7 +254,7 @@ func ftraceHidingOf(t *_type, redaction uint32) (whole bool, fields uint64) {
 			continue
 		}
 		whole, fields = ftraceDecideHiding(t, redaction)
-		if atomic.Load(&ftraceHidings.n) < ftraceHidingsMost*3/4 && atomic.Casuintptr(&h.t, 0, ftraceHidingTaken) {
+		if atomic.Load(&ftraceHidings.n) < ftraceHidingsMax*3/4 && atomic.Casuintptr(&h.t, 0, ftraceHidingTaken) {
 			atomic.Xadd(&ftraceHidings.n, 1)
 			h.redaction, h.whole, h.fields = redaction, whole, fields
 			atomic.Storeuintptr(&h.t, uintptr(unsafe.Pointer(t)))

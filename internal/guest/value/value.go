@@ -89,7 +89,7 @@ func (p *ftracePrinter) list(names ftraceNames, values []any, pointers bool) {
 	}
 }
 
-// ftraceNamed says whether t's name is name, whatever its package and type arguments.
+// ftraceNamed reports whether t's name is name, whatever its package and type arguments.
 func ftraceNamed(t *_type, name string) bool {
 	s := toRType(t).string()
 	end := len(s)
@@ -164,7 +164,7 @@ func (p *ftracePrinter) dynamic(v any, top bool) {
 // ftraceAString lets the type of plain strings be recognised, whose quotes say enough.
 var ftraceAString any = ""
 
-// error appends v with its message, or with its fields if it can't be asked, and says whether v is an error at all.
+// error appends v with its message, or with its fields if it can't be asked, and reports whether v is an error at all.
 //
 // An error on this goroutine's stack is not asked: its method may keep the pointer, which the compiler was promised that the tracer does
 // not. In a program built with -race no error is asked unless errors=on says so, because the method's reads would count as the program's.

@@ -141,7 +141,7 @@ func ftraceLineLevel(line []byte) int32 {
 
 func ftraceIsLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// ftraceIsLevelKey says whether loggers call the level so.
+// ftraceIsLevelKey reports whether loggers call the level so.
 func ftraceIsLevelKey(word []byte) bool {
 	switch string(word) {
 	case "level", "lvl", "severity", "Level", "L":

@@ -74,14 +74,14 @@ func (r *ftraceRecord) handed(line []byte) {
 	r.line.bytes(line)
 }
 
-// canRead says whether p, which the record's goroutine writes, can be read: what a logger has handed over can, which is asked first since it is known at once. r may be nil.
+// canRead reports whether p, which the record's goroutine writes, can be read: what a logger has handed over can, which is asked first since it is known at once. r may be nil.
 func (r *ftraceRecord) canRead(p []byte) bool {
 	at := unsafe.Pointer(unsafe.SliceData(p))
 	return r != nil && uintptr(at) == r.at && len(p) <= r.line.n || ftraceReadable(at, uintptr(len(p)))
 }
 
 // ftrace_log is called by package log when it is about to write line, whose message begins at the given place. header is what it puts in front of the message,
-// without date and time. It says whether ftrace_logged is to be called behind.
+// without date and time. It reports whether ftrace_logged is to be called behind.
 //
 //go:linkname ftrace_log
 func ftrace_log(line, header []byte, message int) bool {
@@ -235,7 +235,7 @@ func (r *ftraceRecord) match(p []byte) int {
 	return ftraceRecordNone
 }
 
-// from says whether the line has p at the given place.
+// from reports whether the line has p at the given place.
 func (r *ftraceRecord) from(at int, p []byte) bool {
 	return len(p) <= r.line.n-at && string(r.line.data[at:at+len(p)]) == string(p)
 }
@@ -268,7 +268,7 @@ func (r *ftraceRecord) contained(p []byte) int {
 	return -1
 }
 
-// endsLine says whether nothing stands behind the end of the line with which p begins.
+// endsLine reports whether nothing stands behind the end of the line with which p begins.
 func (r *ftraceRecord) endsLine(p []byte) bool {
 	n := r.line.n
 	if r.line.data[n-1] == '\n' {

@@ -36,7 +36,7 @@ func ftraceCollect(gp *g, p []byte) bool {
 	return true
 }
 
-// ftraceMayCollect says whether this is an ordinary goroutine that holds printlock's lock. If it holds others, what is collected is not woven.
+// ftraceMayCollect reports whether this is an ordinary goroutine that holds printlock's lock. If it holds others, what is collected is not woven.
 func ftraceMayCollect(gp *g) bool {
 	if gp == nil {
 		return false
@@ -88,7 +88,7 @@ func ftraceWeavePrinted(b *ftraceText) {
 	ftraceFreeText(b)
 }
 
-// ftraceByRuntime says whether a statement of package runtime printed: printunlock's caller is one of its functions.
+// ftraceByRuntime reports whether a statement of package runtime printed: printunlock's caller is one of its functions.
 func ftraceByRuntime() bool {
 	var pcs [8]uintptr
 	for i := range callers(0, pcs[:]) {
@@ -105,7 +105,7 @@ func ftraceByRuntime() bool {
 //go:linkname ftraceTests
 var ftraceTests bool
 
-// ftraceByTesting says whether package testing itself writes: the go command reads that.
+// ftraceByTesting reports whether package testing itself writes: the go command reads that.
 func ftraceByTesting() bool {
 	if !ftraceTests {
 		return false

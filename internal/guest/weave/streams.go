@@ -28,7 +28,7 @@ const (
 // ftraceStreamsAsked numbers the times that it was asked.
 var ftraceStreamsAsked uint32
 
-// ftraceStreamIs returns the answer for fd in the i-th place, which it gets from ask if it is not known. ask says whether it is certain.
+// ftraceStreamIs returns the answer for fd in the i-th place, which it gets from ask if it is not known. ask reports whether it is certain.
 func ftraceStreamIs(i int, fd int32, ask func(fd int32) (answer, certain bool)) bool {
 	at := &ftraceStreams[i]
 	known := atomic.Load64(at)
@@ -50,7 +50,7 @@ func ftraceStreamIs(i int, fd int32, ask func(fd int32) (answer, certain bool)) 
 	return answer
 }
 
-// ftraceOwn says whether fd, 1 or 2, is of the file that the trace goes to.
+// ftraceOwn reports whether fd, 1 or 2, is of the file that the trace goes to.
 func ftraceOwn(fd int32) bool {
 	return fd == ftraceOut.fd || ftraceStreamIs(int(fd), fd, ftraceAskOwn)
 }
@@ -68,7 +68,7 @@ func ftraceAskOwn(fd int32) (own, certain bool) {
 	return ftraceOut.id == id, true
 }
 
-// ftraceRegular says whether fd, which is not 1 or 2, is of a regular file.
+// ftraceRegular reports whether fd, which is not 1 or 2, is of a regular file.
 func ftraceRegular(fd int32) bool {
 	return ftraceStreamIs(0, fd, func(fd int32) (regular, certain bool) {
 		id, ok := ftraceStat(fd)
@@ -76,8 +76,8 @@ func ftraceRegular(fd int32) bool {
 	})
 }
 
-// ftraceMayHold says whether copies may be held on their way to the trace's file. It is asked under both locks of ftraceLockOut.
-func ftraceMayHold() bool {
+// ftraceCopiesMayWait reports whether copies may be held on their way to the trace's file. It is asked under both locks of ftraceLockOut.
+func ftraceCopiesMayWait() bool {
 	return ftraceStreamIs(3, ftraceOut.fd, func(fd int32) (hold, certain bool) {
 		id, ok := ftraceStat(fd)
 		return ok && ftraceHeld.aim(fd, id.kind), ok

@@ -174,7 +174,7 @@ func (u *ftraceUnseenLines) rest(begun *ftraceBegunLine) *ftraceText {
 	return text
 }
 
-// knows says whether text is a whole line that is known, which it takes out, or else begins one.
+// knows reports whether text is a whole line that is known, which it takes out, or else begins one.
 func (u *ftraceUnseenLines) knows(text string, whole bool) bool {
 	if !whole {
 		return u.begins(text)
@@ -202,7 +202,7 @@ func (u *ftraceUnseenLines) knows(text string, whole bool) bool {
 	return false
 }
 
-// begins says whether a known line begins with text.
+// begins reports whether a known line begins with text.
 func (u *ftraceUnseenLines) begins(text string) bool {
 	if s := u.store; s != nil {
 		for i := s.first; i != s.next; i++ {

@@ -120,7 +120,7 @@ func (c *ftraceConfig) mayShow(i int) bool {
 	return c.matches[i] != 0 && (c.in[i] == 0 || c.someName(c.in[i])) && (c.after[i] == 0 || c.someName(c.after[i]))
 }
 
-// ftraceMayWeave says whether what goroutine gp writes now may be woven. What the tracer's own work writes, such as an Error
+// ftraceMayWeave reports whether what goroutine gp writes now may be woven. What the tracer's own work writes, such as an Error
 // method that it calls, is not.
 func ftraceMayWeave(gp *g) bool {
 	return ftraceMayTrace(gp) && (gp.ftrace == nil || gp.ftrace.busy == 0) && atomic.Load(&ftraceOut.dead) == 0
@@ -276,7 +276,7 @@ func ftraceWeaveText(gp *g, fd int32, text []byte, offset uintptr, own bool, r *
 	case t.grouping():
 		w.group = ftraceGroupOf(t)
 		w.b, w.open = w.group.text(1), &w.group.open
-	case !own && ftraceWeaveMode == ftraceWeaveOn && ftraceHolds():
+	case !own && ftraceWeaveMode == ftraceWeaveOn && ftraceCopyCanWait():
 		w.b, w.held = ftraceHeld.text, true
 	default:
 		w.b = ftraceNewText()
@@ -291,7 +291,7 @@ func ftraceWeaveText(gp *g, fd int32, text []byte, offset uintptr, own bool, r *
 		w.done = w.at
 	case w.held:
 		w.done = w.at
-		ftraceHold()
+		ftraceCopyHeld()
 	default:
 		w.flush()
 		ftraceFreeText(w.b)

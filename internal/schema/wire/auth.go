@@ -26,7 +26,7 @@ func newSalt() []byte {
 	return salt
 }
 
-// proves says whether a client's answer shows that it knows the password.
+// proves reports whether a client's answer shows that it knows the password.
 func proves(plugin, password string, salt, answer []byte) bool {
 	if password == "" {
 		return len(answer) == 0

@@ -77,9 +77,9 @@ func (c *conn) holdContent(n int) error {
 
 // claim counts bytes that the connection needs, of those that all connections may have together.
 func (c *conn) claim(n int) error {
-	if c.server.used.Add(int64(n)) > heldMost {
+	if c.server.used.Add(int64(n)) > heldMax {
 		c.server.used.Add(int64(-n))
-		return schema.NewError(1041, "Out of memory: what all clients send may have %d MB", heldMost>>20)
+		return schema.NewError(1041, "Out of memory: what all clients send may have %d MB", heldMax>>20)
 	}
 	c.held += int64(n)
 	return nil

@@ -147,7 +147,7 @@ func (c *conn) login(ctx context.Context, user, database, plugin, asked string, 
 		return c.refuse(err)
 	}
 	c.session.Identify(c.id, user+"@"+c.host(), c.secure)
-	c.limit = contentMost
+	c.limit = contentMax
 	if database != "" {
 		if err := c.session.Use(database); err != nil {
 			return c.refuse(err)

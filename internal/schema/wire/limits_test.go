@@ -176,7 +176,7 @@ func TestEnd(t *testing.T) {
 func TestSilent(t *testing.T) {
 	addr := serve(t, 1, nil)
 	var silent []net.Conn
-	for range 3 * connsMost {
+	for range 3 * connsMax {
 		c, err := net.Dial("tcp", addr)
 		if err != nil {
 			t.Fatal(err)
@@ -200,7 +200,7 @@ func TestSilent(t *testing.T) {
 func TestTooMany(t *testing.T) {
 	addr := serve(t, 1, nil)
 	var dbs []*sql.DB
-	for range connsMost {
+	for range connsMax {
 		db := connect(t, "ftrace:secret@tcp("+addr+")/")
 		if err := db.Ping(); err != nil {
 			t.Fatal(err)
@@ -268,13 +268,13 @@ func TestHeld(t *testing.T) {
 	addr := serve(t, 1, func(s *Server) { server = s })
 	text := "SELECT ?, '" + strings.Repeat("x", 10<<20) + "'"
 	var last error
-	for range 2 * heldMost / len(text) {
+	for range 2 * heldMax / len(text) {
 		db := connect(t, "ftrace:secret@tcp("+addr+")/?maxAllowedPacket=0")
 		if _, last = db.Prepare(text); last != nil {
 			break
 		}
 	}
-	if last == nil || server.used.Load() > heldMost {
+	if last == nil || server.used.Load() > heldMax {
 		t.Errorf("%d bytes are held: %v", server.used.Load(), last)
 	}
 }
@@ -285,12 +285,12 @@ func TestClaims(t *testing.T) {
 	here, there := net.Pipe()
 	defer there.Close()
 	c := &conn{packets: newPackets(here), raw: here, server: s}
-	c.limit, c.packets.hold = contentMost, c.holdContent
+	c.limit, c.packets.hold = contentMax, c.holdContent
 	go func() {
 		io.WriteString(there, "\xff\xff\xff\x00abc")
 		there.Close()
 	}()
-	if _, err := c.read(); !errors.Is(err, io.ErrUnexpectedEOF) || c.held > chunkMost {
+	if _, err := c.read(); !errors.Is(err, io.ErrUnexpectedEOF) || c.held > chunkMax {
 		t.Errorf("%d bytes for 3: %v", c.held, err)
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// packetMost is how long a packet can be; longer content takes several.
-const packetMost = 1<<24 - 1
+// packetMax is how long a packet can be; longer content takes several.
+const packetMax = 1<<24 - 1
 
-// contentMost is how long a client's content may be, loginMost before it has said who it is.
+// contentMax is how long a client's content may be, loginMax before it has said who it is.
 const (
-	contentMost = 64 << 20
-	loginMost   = 64 << 10
+	contentMax = 64 << 20
+	loginMax   = 64 << 10
 )
 
 // packets reads and writes packets of a connection. Each has a number, one above that of the packet before.
@@ -34,7 +34,7 @@ type packets struct {
 
 func newPackets(c net.Conn) *packets {
 	timed := &timedWriter{c, writeTime}
-	return &packets{Conn: c, r: bufio.NewReader(c), w: bufio.NewWriterSize(timed, 16<<10), timed: timed, limit: loginMost}
+	return &packets{Conn: c, r: bufio.NewReader(c), w: bufio.NewWriterSize(timed, 16<<10), timed: timed, limit: loginMax}
 }
 
 // readTime and writeTime are how long a client may take for a chunk of what it sends, or receives:
@@ -42,7 +42,7 @@ func newPackets(c net.Conn) *packets {
 const (
 	readTime  = 30 * time.Second
 	writeTime = 60 * time.Second
-	chunkMost = 64 << 10
+	chunkMax  = 64 << 10
 )
 
 // timedWriter gives up a client that does not receive.
@@ -53,7 +53,7 @@ type timedWriter struct {
 
 func (w *timedWriter) Write(b []byte) (written int, err error) {
 	for len(b) > 0 && err == nil {
-		chunk := b[:min(len(b), chunkMost)]
+		chunk := b[:min(len(b), chunkMax)]
 		w.SetWriteDeadline(time.Now().Add(w.patience))
 		var n int
 		n, err = w.Conn.Write(chunk)
@@ -83,7 +83,7 @@ func (p *packets) read() ([]byte, error) {
 		}
 		// Memory is for what has come: the head of a packet may claim anything.
 		for left := size; left > 0; {
-			n := min(left, chunkMost)
+			n := min(left, chunkMax)
 			if p.hold != nil {
 				if err := p.hold(n); err != nil {
 					return nil, err
@@ -99,7 +99,7 @@ func (p *packets) read() ([]byte, error) {
 			}
 			left -= n
 		}
-		if size < packetMost {
+		if size < packetMax {
 			return content, nil
 		}
 	}
@@ -108,14 +108,14 @@ func (p *packets) read() ([]byte, error) {
 // write writes content as packets. It is sent by flush at the latest.
 func (p *packets) write(content []byte) error {
 	for {
-		n := min(len(content), packetMost)
+		n := min(len(content), packetMax)
 		head := [4]byte{byte(n), byte(n >> 8), byte(n >> 16), p.sequence}
 		p.sequence++
 		p.w.Write(head[:])
 		if _, err := p.w.Write(content[:n]); err != nil {
 			return err
 		}
-		if content = content[n:]; n < packetMost {
+		if content = content[n:]; n < packetMax {
 			return nil
 		}
 	}

@@ -17,7 +17,7 @@ type prepared struct {
 	refused error          // why one of them was not taken
 }
 
-const preparedMost = 10000
+const preparedMax = 10000
 
 // prepare is COM_STMT_PREPARE. What columns there are the client is told when the statement is run.
 func (c *conn) prepare(text string) error {
@@ -28,8 +28,8 @@ func (c *conn) prepare(text string) error {
 	if n > math.MaxUint16 {
 		return c.fail(schema.NewError(1390, "Prepared statement contains too many placeholders"))
 	}
-	if len(c.statements) >= preparedMost {
-		return c.fail(schema.NewError(1461, "Can't create more than %d prepared statements", preparedMost))
+	if len(c.statements) >= preparedMax {
+		return c.fail(schema.NewError(1461, "Can't create more than %d prepared statements", preparedMax))
 	}
 	if err := c.claim(len(text)); err != nil {
 		return c.fail(err)
@@ -174,8 +174,8 @@ func (c *conn) longData(content []byte) {
 	if st == nil || r.bad || i >= st.params || st.refused != nil {
 		return
 	}
-	if len(st.long[i])+len(r.b) > contentMost {
-		st.refused = schema.NewError(1301, "A value is larger than max_allowed_packet (%d)", contentMost)
+	if len(st.long[i])+len(r.b) > contentMax {
+		st.refused = schema.NewError(1301, "A value is larger than max_allowed_packet (%d)", contentMax)
 		return
 	}
 	if st.refused = c.claim(len(r.b)); st.refused != nil {

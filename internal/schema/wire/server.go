@@ -34,13 +34,13 @@ type Server struct {
 	patient time.Duration // before a wrong password is refused, if not refusalTime
 }
 
-// connsMost is how many clients can be logged in at once, waitingMost how many can be about to:
-// when there are more, the oldest of them is sent away. heldMost is how many bytes all of them may
+// connsMax is how many clients can be logged in at once, waitingMax how many can be about to:
+// when there are more, the oldest of them is sent away. heldMax is how many bytes all of them may
 // have sent that are still needed.
 const (
-	connsMost   = 151
-	waitingMost = 64
-	heldMost    = 256 << 20
+	connsMax   = 151
+	waitingMax = 64
+	heldMax    = 256 << 20
 )
 
 // refusalTime is how long it takes until a wrong password is refused.
@@ -55,7 +55,7 @@ func (c *conn) admit(ctx context.Context) error {
 	}
 	s := c.server
 	s.mu.Lock()
-	full := len(s.conns)-len(s.waiting) >= connsMost
+	full := len(s.conns)-len(s.waiting) >= connsMax
 	if i := slices.Index(s.waiting, c); i >= 0 && !full {
 		s.waiting = slices.Delete(s.waiting, i, i+1)
 	}
@@ -111,7 +111,7 @@ func (s *Server) client(ctx context.Context, nc net.Conn) {
 		s.conns = map[uint32]*conn{}
 	}
 	s.conns[c.id] = c
-	if s.waiting = append(s.waiting, c); len(s.waiting) > waitingMost {
+	if s.waiting = append(s.waiting, c); len(s.waiting) > waitingMax {
 		oldest := s.waiting[0]
 		s.waiting = s.waiting[1:]
 		oldest.raw.Close()

@@ -102,7 +102,7 @@ func (s *Store) Put(key Key, entry *Entry) error {
 	return s.trim(time.Now())
 }
 
-// First says whether it is called for the first time, in the life of the store, with this name.
+// First reports whether it is called for the first time, in the life of the store, with this name.
 func (s *Store) First(name string) bool {
 	f, err := s.dir.OpenFile("first-"+name, os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

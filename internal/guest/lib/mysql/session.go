@@ -142,7 +142,7 @@ func ftraceGreeted(to **ftraceSession, packet []byte, err error) {
 	s.leave()
 }
 
-// enter says whether what begins now makes events.
+// enter reports whether what begins now makes events.
 func (s *ftraceSession) enter() bool {
 	if s.making {
 		return !ftraceQuiet()
@@ -151,7 +151,7 @@ func (s *ftraceSession) enter() bool {
 }
 
 func (s *ftraceSession) leave() {
-	if !s.making && ftraceLeave(s.conn) {
+	if !s.making && ftracePrintExit(s.conn) {
 		s.ended()
 	}
 }
@@ -231,7 +231,7 @@ func (s *ftraceSession) fileSent(err *error) {
 func (s *ftraceSession) canceled(err error) {
 	if ftraceEnter(s.conn) {
 		s.fail(ftraceServerLost, err)
-		if ftraceLeave(s.conn) {
+		if ftracePrintExit(s.conn) {
 			s.ended()
 		}
 	}

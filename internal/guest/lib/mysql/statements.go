@@ -31,7 +31,7 @@ var _ = func() bool {
 	return true
 }()
 
-// ftraceProbed says whether a probe is armed.
+// ftraceProbed reports whether a probe is armed.
 func ftraceProbed() bool {
 	for i := range ftraceHooks {
 		if ftraceHooks[i] != nil {

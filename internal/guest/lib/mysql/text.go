@@ -152,7 +152,7 @@ func ftraceWithoutPasswords(statement []byte) (shown []byte, redacted bool) {
 	return shown, redacted
 }
 
-// ftraceMentions says whether a word in small letters is part of a statement, in whichever letters.
+// ftraceMentions reports whether a word in small letters is part of a statement, in whichever letters.
 func ftraceMentions(statement []byte, word string) bool {
 	for i := 0; i+len(word) <= len(statement); i++ {
 		j := 0

@@ -89,7 +89,7 @@ func (s *ftraceSession) event(event string, args ftraceArgs) {
 
 // leave ends what ftraceWait began.
 func (s *ftraceSession) leave() {
-	if ftraceLeave(s.conn) {
+	if ftracePrintExit(s.conn) {
 		s.ended()
 	}
 }

@@ -92,7 +92,7 @@ func (w *FtraceWalked) group(typ *ftraceMapType, g groupReference, slots []Ftrac
 	}
 }
 
-// FtraceUnchanged says whether the map at v is as it was when w was found, as far as its header tells.
+// FtraceUnchanged reports whether the map at v is as it was when w was found, as far as its header tells.
 func FtraceUnchanged(v unsafe.Pointer, w *FtraceWalked) bool {
 	m := (*Map)(v)
 	return m.writing == 0 && m.used == w.Used && m.clearSeq == w.clearSeq && m.dirPtr == w.dirPtr && m.dirLen == w.dirLen

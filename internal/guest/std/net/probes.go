@@ -73,10 +73,10 @@ func (fd *netFD) ftraceInternet() bool {
 func (fd *netFD) ftraceIsTCP() bool { return fd.sotype == syscall.SOCK_STREAM && fd.ftraceInternet() }
 func (fd *netFD) ftraceIsUDP() bool { return fd.sotype == syscall.SOCK_DGRAM && fd.ftraceInternet() }
 
-// ftraceSends says whether anyone asks for what is sent.
+// ftraceSends reports whether anyone asks for what is sent.
 func ftraceSends() bool { return ftraceTCP[ftraceTCPSend] != nil || ftraceUDP[ftraceUDPSend] != nil }
 
-// ftraceReceives says whether anyone asks for what is received, or whether it is none but an error.
+// ftraceReceives reports whether anyone asks for what is received, or whether it is none but an error.
 func ftraceReceives(err error) bool {
 	return ftraceTCP[ftraceTCPReceive] != nil || ftraceUDP[ftraceUDPReceive] != nil || err != nil
 }

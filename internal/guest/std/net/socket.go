@@ -91,7 +91,7 @@ func (a *ftraceAddress) packet(room *ftraceText) string {
 	return a.text(room)
 }
 
-// ftraceLocal says whether packets between these addresses stay on the machine, as far as they tell.
+// ftraceLocal reports whether packets between these addresses stay on the machine, as far as they tell.
 func ftraceLocal(a, b *ftraceAddress) int32 {
 	if b.known() && (b.ip.IsLoopback() || a.ip == b.ip) {
 		return 1
