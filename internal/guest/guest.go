@@ -1,8 +1,9 @@
-// Package guest has the part of the tracer that runs inside instrumented programs. Package inject gives its files to the
-// compiler when it compiles Go's package runtime and a few others. A build tag keeps them out of ordinary builds.
+// Package guest has the part of the tracer that runs inside instrumented programs. Package inject
+// gives its files to the compiler when that compiles Go's package runtime and a few others. A build
+// tag keeps them out of ordinary builds.
 //
-// These folders become part of package runtime. They are one Go package there, so each declaration begins with "ftrace",
-// and the file call/hooks.go is called ftrace_call_hooks.go:
+// These folders become part of package runtime. They are one Go package there, so each declaration
+// begins with "ftrace", and the file call/hooks.go is called ftrace_call_hooks.go:
 //
 //	call     what hooks call: the fast path, the slow path, frames, panics
 //	arm      environment variables, rules laid on functions, setup tables, what rules matched
@@ -14,7 +15,7 @@
 //	weave    what the program writes and logs
 //	mock     replacements and faults
 //	probe    static probes and protocols
-//	os       systems, processors, timers, memory of its own, files of its own
+//	os       systems, processors, timers, the tracer's own memory and files
 //
 // The others become part of the package that they are named after:
 //
@@ -22,8 +23,8 @@
 //	lib      client libraries whose protocol is followed
 //	link     packages of this module that programs import: their links into package runtime
 //
-// Code for package runtime allocates nothing implicitly, imports nothing but what runtime imports, and takes no locks
-// but the runtime's. Each nosplit and linkname says why it is there.
+// Code for package runtime allocates nothing implicitly, imports nothing but what runtime imports,
+// and takes no locks but the runtime's. Each nosplit and linkname says why it is there.
 package guest
 
 import "embed"

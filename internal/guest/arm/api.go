@@ -20,7 +20,7 @@ func ftrace_api_rules() string {
 	return ""
 }
 
-// ftrace_api_setRules puts rules in force. It returns what is wrong with them, and where, or "".
+// ftrace_api_setRules puts rules in force. It returns "", or what is wrong with them and where.
 //
 //go:linkname ftrace_api_setRules
 func ftrace_api_setRules(rules string) (message string, offset, length int) {
@@ -35,7 +35,8 @@ func ftrace_api_setRules(rules string) (message string, offset, length int) {
 	return "", 0, 0
 }
 
-// ftraceShowFromNow sees to it that calls are shown if no variable of the environment has said what becomes of them. It returns false if that can't be.
+// ftraceShowFromNow has calls written as lines, unless an environment variable has said what to do
+// with them. It returns false if that is not possible.
 func ftraceShowFromNow() bool {
 	semacquire(&ftracePreparing)
 	defer semrelease(&ftracePreparing)
@@ -50,7 +51,8 @@ func ftraceShowFromNow() bool {
 	return true
 }
 
-// ftrace_api_matches returns how many functions clause i of the rules in force decides for, -1 if there is no such clause.
+// ftrace_api_matches returns how many functions clause i of the rules in force decides for, or -1
+// if there is no such clause.
 //
 //go:linkname ftrace_api_matches
 func ftrace_api_matches(i int) int {
@@ -83,12 +85,13 @@ func ftrace_api_depth() int {
 //go:linkname ftrace_api_goroutine
 func ftrace_api_goroutine() uint64 { return getg().goid }
 
-// ftrace_api_unwoven begins (1) or ends (-1) a stretch in which what the goroutine writes is not woven into the trace.
+// ftrace_api_unwoven begins (1) or ends (-1) a stretch in which what the goroutine writes is not
+// woven into the trace.
 //
 //go:linkname ftrace_api_unwoven
 func ftrace_api_unwoven(delta int32) { getg().ftraceWeave.unwoven += delta }
 
-// ftrace_api_logged is told of a line that the goroutine is about to write unwoven.
+// ftrace_api_logged takes a line that the goroutine is about to write without weaving it in.
 //
 //go:linkname ftrace_api_logged
 func ftrace_api_logged(level int, line []byte) {
@@ -107,14 +110,16 @@ func ftrace_api_logged(level int, line []byte) {
 	ftraceObserve(gp, line, int32(max(level, ftraceLevelUnknown)))
 }
 
-// ftrace_api_enabled reports whether the call is shown that called its caller, a function of package ftrace.
+// ftrace_api_enabled reports whether the call that called its caller, a function of package ftrace,
+// is shown.
 //
 //go:linkname ftrace_api_enabled
 func ftrace_api_enabled() bool {
 	return ftraceShownAt(sys.GetCallerPC(), sys.GetCallerSP()) != nil
 }
 
-// ftraceShownAt returns the shown call, if there is one, whose function called the function that is at pc with this stack pointer.
+// ftraceShownAt returns the frame of the function that called the one at pc with this stack
+// pointer, or nil if that call is not shown.
 func ftraceShownAt(pc, sp uintptr) *ftraceFrame {
 	gp := getg()
 	t := gp.ftrace

@@ -1,10 +1,11 @@
 //go:build ftrace_core
 
-// What is traced: the FTRACE rules and how they are laid on the functions.
+// The rules in force, and how they are laid on the functions.
 //
-// Each function knows the number of the clause that decides for it. Clauses that look at the calls around ("tree", "in=") or before
-// ("after=") have a bit each: calls of functions that such a clause names set the bit in their frame, from which the frames of
-// deeper calls inherit it, or for the whole process.
+// Each function knows the number of the clause that decides for it. Clauses that look at the calls
+// around a call ("tree", "in=") or at earlier ones ("after=") have a bit each. A call of a function
+// that such a clause names sets the bit: in its frame, from which the frames of deeper calls
+// inherit it, or for the whole process.
 
 package runtime
 
@@ -14,12 +15,13 @@ import (
 	"unsafe"
 )
 
-// ftraceConfig is a set of rules in force. What hooks read of it does not change once it is published, but for triggered, and it is never freed: frames point to its clauses.
+// ftraceConfig is a set of rules in force. What hooks read of it does not change once it is
+// published, except for triggered. It is never freed: frames point to its clauses.
 type ftraceConfig struct {
-	number    uint32 // from 1 on, by which its marks are told from those of others; 0: it was not in force yet
+	number    uint32 // from 1 on, tells its marks from those of others; 0: it was never in force
 	text      string
 	clauses   []ftrace_rule_Clause
-	in        []uint32           // by clause: the mark that must be set around a call; 0 if the clause does not ask for one
+	in        []uint32           // by clause: the mark that must be set around a call, 0 if it needs none
 	after     []uint32           // by clause: the trigger that must be set
 	tree      []uint32           // by clause: the mark that its own functions set
 	trees     uint32             // all marks of trees
@@ -27,27 +29,28 @@ type ftraceConfig struct {
 	all       ftrace_rule_Clause // for functions that are switched on whatever the rules say
 
 	// Under the registry's lock.
-	matches []uint32        // by clause: functions it decides for
+	matches []uint32        // by clause: the number of functions that it decides for
 	named   [32]bool        // marks and triggers that some function sets
 	laid    [64]*ftraceLaid // what it says of functions, by a hash
 	prev    *ftraceConfig
 }
 
-// ftraceLaid is what a configuration says of a function, and of all those of which it says the same. It does not change. A hook loads its function's once, and goes by that from the call's beginning to its end: what it would read of
-// the function or the rules a second time may be of others.
+// ftraceLaid is what a configuration says of a function, and of all others of which it says the
+// same. It does not change. A hook loads its function's once and goes by that from the call's
+// beginning to its end: a second load might return that of other rules.
 type ftraceLaid struct {
 	config *ftraceConfig
-	clause *ftrace_rule_Clause // that decides, or nil
-	until  uintptr             // later calls than this many are only counted, whatever goes on around them
+	clause *ftrace_rule_Clause // the clause that decides, or nil
+	until  uintptr             // calls after this many are only counted, whatever goes on around them
 	ftraceLaidKey
-	in    uint32 // marks that the clause wants around a call
-	after uint32 // triggers that it wants
+	in    uint32 // marks that the clause needs around a call
+	after uint32 // triggers that it needs
 	next  *ftraceLaid
 }
 
-// ftraceLaidKey is what tells one from others of its configuration.
+// ftraceLaidKey tells one ftraceLaid from the others of its configuration.
 type ftraceLaidKey struct {
-	number   uint32 // of the clause in the rules, from 1 on; 0: none of them decides
+	number   uint32 // of the clause in the rules, from 1 on; 0: no clause decides
 	marks    uint32 // bits that a call sets in its frame and those below
 	triggers uint32 // bits that a call sets for the whole process
 	flags    uint32 // ftraceSwitchedOn, ftraceSwitchedOff, ftraceMaskedOff
@@ -56,7 +59,7 @@ type ftraceLaidKey struct {
 // ftraceCurrent is the *ftraceConfig in force, or nil; atomic.
 var ftraceCurrent unsafe.Pointer
 
-// ftraceConfigs is the last of all that were in force.
+// ftraceConfigs is the last of all configurations that were in force.
 var ftraceConfigs *ftraceConfig
 
 // ftraceRegistry lists the instrumented packages.
@@ -67,10 +70,10 @@ var ftraceRegistry = struct {
 	funcs   uint32
 	refused bool // a table of another version was seen
 
-	switched bool // hooks were turned on or off, of which goroutines are still to be told
+	switched bool // hooks were turned on or off, and the goroutines do not know yet
 }{lock: 1}
 
-// ftraceUnlockRegistry is for who may have turned hooks on or off.
+// ftraceUnlockRegistry unlocks the registry after hooks may have been turned on or off.
 func ftraceUnlockRegistry() {
 	if ftraceRegistry.switched {
 		ftraceRegistry.switched = false
@@ -100,7 +103,7 @@ func ftraceNewConfig(text string) (*ftraceConfig, ftrace_rule_Error, bool) {
 	bit := uint32(1)
 	for i := range clauses {
 		if ftraceRecording.wanted && !clauses[i].FirstSet {
-			clauses[i].First = 0 // that is for what someone is to read line by line
+			clauses[i].First = 0 // First is a limit for lines that someone reads, which these are not
 		}
 		for _, use := range [...]struct {
 			wanted bool
@@ -138,20 +141,21 @@ func (f *ftraceFunc) clauseOf(c *ftraceConfig) *ftrace_rule_Clause {
 	return nil
 }
 
-// trigger notes that a function is called that other clauses wait for.
+// trigger notes the call of a function that other clauses wait for.
 func (l *ftraceLaid) trigger() {
 	if l.triggers&^l.config.triggered.Load() != 0 {
 		l.config.triggered.Or(l.triggers)
 	}
 }
 
-// shows returns the clause by which the count-th call of f is to be shown now, or nil if it is not. mask has the marks around and of the
-// call, and shown is how many shown calls are around it.
+// shows returns the clause by which the nth call of f is to be shown now, n being count, or nil if
+// it is not to be shown. mask has the marks of the call and of those around it. shown is the number
+// of shown calls around it.
 func (l *ftraceLaid) shows(f *ftraceFunc, mask uint32, shown int32, count uintptr) *ftrace_rule_Clause {
 	clause := l.clause
 	switch {
 	case l.flags&(ftraceSwitchedOff|ftraceMaskedOff) != 0:
-		return nil // it is armed for what it is a mark of
+		return nil // it is armed only to set marks
 	case clause == nil:
 		if clause = l.config.treeAround(mask); clause == nil {
 			return nil
@@ -176,7 +180,8 @@ func (l *ftraceLaid) shows(f *ftraceFunc, mask uint32, shown int32, count uintpt
 	return clause
 }
 
-// treeAround returns the innermost-written clause whose tree the marks say we are in.
+// treeAround returns the clause, the last in the text of the rules, within whose tree the marks say
+// we are.
 func (c *ftraceConfig) treeAround(mask uint32) *ftrace_rule_Clause {
 	if mask&c.trees == 0 {
 		return nil
@@ -217,7 +222,8 @@ func ftraceSayFirst(f *ftraceFunc, first uint64) {
 	ftraceFreeText(b)
 }
 
-// ftrace_register is called by each instrumented package before any other initialisation of the package.
+// ftrace_register is called by each instrumented package before any other initialisation of the
+// package.
 //
 //go:linkname ftrace_register
 func ftrace_register(p *ftracePkg) uintptr {
@@ -238,7 +244,7 @@ func ftrace_register(p *ftracePkg) uintptr {
 		atomicstorep(unsafe.Pointer(&ftraceRegistry.last.next), unsafe.Pointer(p)) // some go through the list without the lock
 	}
 	ftraceRegistry.last = p
-	if goarch.IsAmd64 == 0 { // who sees that a hook is on may still see its other word as it was before that
+	if goarch.IsAmd64 == 0 { // there a goroutine that sees the hook on may still see its other word as it was before
 		for i := range p.nfuncs {
 			(*eface)(add(p.hooks, i*unsafe.Sizeof(eface{}))).data = unsafe.Pointer(p.fn(i))
 		}
@@ -308,7 +314,7 @@ func (c *ftraceConfig) apply(p *ftracePkg) {
 	}
 }
 
-// lay lays on f what the rules, what it is switched to and setup_objects say of it. The registry is locked.
+// lay lays on f what the rules, its switch and setup_objects say of it. The registry is locked.
 func (c *ftraceConfig) lay(f *ftraceFunc, key ftraceLaidKey) {
 	f.mask()
 	key.flags = f.flags & (ftraceSwitchedOn | ftraceSwitchedOff | ftraceMaskedOff)
@@ -319,13 +325,13 @@ func (c *ftraceConfig) lay(f *ftraceFunc, key ftraceLaidKey) {
 	l.showFlags(f)
 }
 
-// layAgain is lay when what the rules do not say of f has changed. The registry is locked.
+// layAgain is lay after something other than the rules has changed. The registry is locked.
 func (f *ftraceFunc) layAgain() {
 	l := f.loadLaid()
 	l.config.lay(f, l.ftraceLaidKey)
 }
 
-// says returns the one with that key, which it makes if there is none. The registry is locked.
+// says returns the ftraceLaid with that key, and makes it if there is none. The registry is locked.
 func (c *ftraceConfig) says(key ftraceLaidKey) *ftraceLaid {
 	first := &c.laid[(key.number*31+key.marks*7+key.triggers*3+key.flags>>8)%uint32(len(c.laid))]
 	for l := *first; l != nil; l = l.next {
@@ -344,7 +350,7 @@ func (c *ftraceConfig) says(key ftraceLaidKey) *ftraceLaid {
 	return l
 }
 
-// subject is the function as the rules see it.
+// subject returns the function as the rules see it.
 func (f *ftraceFunc) subject() ftrace_rule_Func {
 	p := f.pkg
 	return ftrace_rule_Func{Probe: f.flags&ftraceIsProbe != 0, Package: p.symbol, ImportPath: p.path, Name: f.name, File: p.files[f.file], Line: int(f.line), Binary: ftraceBinary}
@@ -355,7 +361,7 @@ func (l *ftraceLaid) arms(f *ftraceFunc) bool {
 	return f.mocks != nil || l != nil && (l.marks|l.triggers != 0 || l.flags&ftraceMaskedOff == 0 && l.wants(f))
 }
 
-// wants reports whether the hook of f is to be on for its own sake, if setup_objects lets it.
+// wants reports whether the hook of f is to be on for its own sake, if setup_objects allows it.
 func (l *ftraceLaid) wants(f *ftraceFunc) bool {
 	switch {
 	case l.flags&ftraceSwitchedOff != 0:
@@ -366,7 +372,8 @@ func (l *ftraceLaid) wants(f *ftraceFunc) bool {
 	return l.config.trees != 0 && f.flags&ftraceIsProbe == 0
 }
 
-// last returns the number of calls after which nothing but their number is of interest. The first call that is no longer shown is, since that is said.
+// last returns the number of calls after which calls are only counted. The first call that is no
+// longer shown is still within it, because that is reported.
 func (l *ftraceLaid) last() uintptr {
 	clause := l.clause
 	switch {
@@ -379,7 +386,7 @@ func (l *ftraceLaid) last() uintptr {
 	return ^uintptr(0)
 }
 
-// note remembers that a function sets these bits.
+// note remembers that some function sets these bits.
 func (c *ftraceConfig) note(bits uint32) {
 	for i := 0; bits != 0; i++ {
 		if bits&1 != 0 {
@@ -395,8 +402,8 @@ func (l *ftraceLaid) arm(f *ftraceFunc) {
 	f.arm(l.arms(f))
 }
 
-// arm switches the function's hook. A function that looks at it at the same time may see either word first; the second word alone
-// identifies the function, and it stays.
+// arm switches the function's hook. A call that reads the hook at the same time may see either word
+// first. The second word alone identifies the function, and it stays.
 func (f *ftraceFunc) arm(on bool) {
 	if on != (f.hook._type != nil) {
 		ftraceRegistry.switched = true

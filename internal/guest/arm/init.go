@@ -1,6 +1,6 @@
 //go:build ftrace_core
 
-// Start: the FTRACE environment variables are read before any package but this one is initialised.
+// The start: FTRACE's environment variables are read before any other package is initialised.
 
 package runtime
 
@@ -31,7 +31,8 @@ var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRA
 // ftraceAsking are those of them that make a program do something. The others only say how.
 var ftraceAsking = [...]string{"FTRACE", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_PROTOCOL"}
 
-// ftraceInit is called by main before the first package is initialised. Without any FTRACE variable it does no more than to let others find the program.
+// ftraceInit is called by main before the first package is initialised. Without any FTRACE variable
+// it only lets others find the program.
 func ftraceInit() {
 	lockInit(&ftraceTables.lock, lockRankItab)
 	if isSecureMode() {
@@ -109,10 +110,10 @@ func ftraceInit() {
 }
 
 // ftraceRefuseCaller is all that happens at the start of a program with privileges that its caller
-// may lack: setuid, setgid or file capabilities. There is no memory file, so nobody can ask anything
-// of the program. The variables are taken out of the environment, as the dynamic linker does with
-// its own. So nothing looks at them later: not the core, when the program itself calls package
-// ftrace, and not the programs that it starts, which may have its privileges without AT_SECURE.
+// may lack: setuid, setgid or file capabilities. There is no memory file, so nobody can send the
+// program requests. The variables are taken out of the environment, as the dynamic linker does with
+// its own. So nothing sees them later: not the core, when the program itself calls package ftrace,
+// and not the programs that it starts, which may have its privileges without AT_SECURE.
 func ftraceRefuseCaller() {
 	asked := false
 	kept := envs[:0]
@@ -144,10 +145,11 @@ func ftraceVariableName(entry string) string {
 	return entry
 }
 
-// ftracePreparing is a semaphore, for those who prepare while the program runs.
+// ftracePreparing is a semaphore for those who prepare while the program runs.
 var ftracePreparing uint32 = 1
 
-// ftracePrepare makes what is needed once something is armed. chunks is the size of each processor's ring, 0 for the usual.
+// ftracePrepare makes what is needed once something is armed. chunks is the size of each
+// processor's ring, 0 for the usual.
 func ftracePrepare(chunks uint64, consumers uint32) {
 	if ftraceStarted != 0 {
 		return
@@ -172,7 +174,8 @@ func ftraceArg0() string {
 	return ""
 }
 
-// ftraceCheckVariables complains of FTRACE variables that nobody knows: a misspelt one would otherwise be silently without effect.
+// ftraceCheckVariables complains about FTRACE variables that do not exist: a misspelt one would
+// otherwise silently do nothing.
 func ftraceCheckVariables() {
 	for _, entry := range envs {
 		if len(entry) < 6 || entry[:6] != "FTRACE" {
@@ -193,7 +196,8 @@ func ftraceCheckVariables() {
 	}
 }
 
-// ftraceComplainRules shows where a rule of an environment variable is wrong, and says what comes of it.
+// ftraceComplainRules shows where a rule in an environment variable is wrong, and says what follows
+// from it.
 func ftraceComplainRules(variable, rules, so string, err *ftrace_rule_Error) {
 	ftraceComplain(variable + ": " + err.Message + "; " + so)
 	marks := make([]byte, 0, len(rules)+1)
@@ -219,7 +223,7 @@ func ftraceParseSwitch(variable, s string) bool {
 	return false
 }
 
-// ftraceParseStats reads FTRACE_STATS: on, off or how many functions to list.
+// ftraceParseStats reads FTRACE_STATS: on, off, or how many functions to list.
 func ftraceParseStats(s string) int {
 	switch s {
 	case "", "0", "off", "false":
@@ -302,7 +306,7 @@ func (f *ftraceFormatType) option(item string) bool {
 	return false
 }
 
-// terminal switches colours on if fd is a terminal and nothing was said of colours.
+// terminal switches colours on if fd is a terminal and the variable does not mention colours.
 func (f *ftraceFormatType) terminal(fd int32) {
 	if !f.colourSet && !f.json {
 		f.colour = gogetenv("NO_COLOR") == "" && ftraceTerminal(fd)

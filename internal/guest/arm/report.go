@@ -1,6 +1,6 @@
 //go:build ftrace_core
 
-// When all packages are initialised it is said what the rules match; at the end come the statistics.
+// Reports: what the rules match, after all packages are initialised; and statistics at the end.
 
 package runtime
 
@@ -9,7 +9,8 @@ import (
 	"unsafe"
 )
 
-// ftraceReport is called by main when all packages are initialised: it says what each clause matches.
+// ftraceReport is called by main when all packages are initialised. It says what each clause
+// matches.
 func ftraceReport() {
 	ftraceReportFailing()
 	if ftraceRecording.on && ftraceRecording.chunks == 0 {
@@ -82,8 +83,8 @@ func ftraceReport() {
 	}
 }
 
-// ftraceOverridden returns how many functions, or probes, a clause matches that decides for none: later
-// clauses decide for all of them.
+// ftraceOverridden returns how many functions, or probes, a clause matches that decides for none:
+// later clauses decide for all of them.
 func ftraceOverridden(clause *ftrace_rule_Clause) (n uint64) {
 	for p := ftraceRegistry.first; p != nil; p = p.next {
 		for i := range p.nfuncs {
@@ -138,8 +139,8 @@ func ftraceShowAll(c *ftraceConfig) {
 	ftraceFreeText(b)
 }
 
-// ftraceFinish is called before the program ends in an orderly way: by return of main, os.Exit, or a panic that no one
-// recovers.
+// ftraceFinish is called before the program ends in an orderly way: by return of main, os.Exit, or
+// a panic that no one recovers.
 func ftraceFinish() {
 	gp := getg()
 	if !ftraceMayTrace(gp) {
@@ -168,7 +169,7 @@ func ftraceFinish() {
 	}
 }
 
-// ftraceReportRates says which calls the rate limits have kept back since the last one shown.
+// ftraceReportRates says how many calls the rate limits have kept back since the last one shown.
 func ftraceReportRates() {
 	for p := ftraceRegistry.first; p != nil; p = p.next {
 		for i := range p.nfuncs {
@@ -257,7 +258,8 @@ func (b *ftraceText) fullName(f *ftraceFunc) {
 	b.shown(f.name)
 }
 
-// ftraceSort sorts by calls, most called first, then by order of registration: a heap sort, for there is no package sort here.
+// ftraceSort sorts by calls, most called first, then by order of registration. It is a heap sort
+// because there is no package sort here.
 func ftraceSort(list []*ftraceFunc) {
 	for i := len(list)/2 - 1; i >= 0; i-- {
 		ftraceSift(list, i)

@@ -1,7 +1,9 @@
 //go:build ftrace_core
 
-// What is set from outside beside the rules, as WL#2360's setup tables have it: setup_objects, by which functions stay off that are on otherwise; setup_actors, by which goroutines are not
-// looked at; and single goroutines. All of it stays until it is set anew. It is kept as it came, for those who ask.
+// What is set from outside besides the rules, as in WL#2360's setup tables. setup_objects keeps
+// functions off that would be on. setup_actors chooses the goroutines that are traced. Single
+// goroutines can be muted too. All of it stays until it is set anew, and its text is kept as it
+// came, for those who read it back.
 
 package runtime
 
@@ -17,17 +19,20 @@ type ftraceSetupRule struct {
 	patterns  [3]string // objects: package, type, function without the type; actors: the function that the goroutine was started with, label
 }
 
-// ftraceSetupRules are the rows of a table. The last one that matches decides; what none matches is off. They do not change once they are published.
+// ftraceSetupRules are the rows of a table. The last one that matches decides; what none matches is
+// off. They do not change once they are published.
 type ftraceSetupRules struct {
 	text   string // as it came
 	rules  []ftraceSetupRule
-	labels bool // actors: some rule looks at labels
+	labels bool // actors: some rule needs labels
 }
 
-// The *ftraceSetupRules in force, nil: all is on; atomic.
+// The *ftraceSetupRules in force, or nil: all is on; atomic.
 var ftraceObjects, ftraceActors unsafe.Pointer
 
-// ftraceParseSetup reads rules: for each Y or N, twice, whether it turns on and times, and three texts that end in a zero byte; in front of all of them is an exclamation mark. Without that there are none.
+// ftraceParseSetup reads rules. Each is Y or N, twice, for on and for timed, and three texts that
+// end in a zero byte. An exclamation mark stands in front of all of them; without it there are
+// none.
 func ftraceParseSetup(text string) (*ftraceSetupRules, bool) {
 	if text == "" {
 		return nil, true
@@ -96,10 +101,11 @@ func (f *ftraceFunc) mask() {
 	if flags&(ftraceAskedUntimed|ftraceMaskedUntimed) != 0 {
 		flags |= ftraceNotTimed
 	}
-	f.flags = flags // at once, for calls look at it
+	f.flags = flags // now, for calls read it
 }
 
-// object cuts the function's name into the type of which it is a method and the rest: T and M of (*T).M.
+// object cuts the function's name into the type of which it is a method, and the rest: T and M of
+// (*T).M.
 func (f *ftraceFunc) object() (typ, name string) {
 	depth := 0
 	for i := range len(f.name) {
@@ -123,7 +129,8 @@ func (f *ftraceFunc) object() (typ, name string) {
 	return "", f.name
 }
 
-// ftraceCompilers reports whether the compiler made a function of that name within another: func1, gowrap1, deferwrap1.
+// ftraceCompilers reports whether that is the name of a function that the compiler made within
+// another: func1, gowrap1, deferwrap1.
 func ftraceCompilers(name string) bool {
 	for _, word := range [...]string{"func", "gowrap", "deferwrap"} {
 		if n := len(word); len(name) > n && name[:n] == word && name[n] >= '0' && name[n] <= '9' {
@@ -133,7 +140,8 @@ func ftraceCompilers(name string) bool {
 	return false
 }
 
-// ftraceSetActors puts rules for goroutines in force: for those that call an enabled function for the first time from now on, or get other labels.
+// ftraceSetActors puts rules for goroutines in force. They apply to those that from now on call an
+// enabled function for the first time, or get other labels.
 func ftraceSetActors(text string) string {
 	s, ok := ftraceParseSetup(text)
 	if !ok {
@@ -143,8 +151,9 @@ func ftraceSetActors(text string) string {
 	return ""
 }
 
-// ftraceActorOf decides whether the goroutine, which is the caller, is looked at, when it calls an armed function for the first time, and when it has other labels than before. It returns its state, which it
-// may not have yet.
+// ftraceActorOf decides whether the calling goroutine is traced: when it calls an armed function
+// for the first time, and when its labels have changed. It returns the goroutine's state, which may
+// be nil.
 func ftraceActorOf(gp *g) *ftraceG {
 	s := (*ftraceSetupRules)(atomic.Loadp(unsafe.Pointer(&ftraceActors)))
 	t := gp.ftrace
@@ -168,7 +177,7 @@ func ftraceActorOf(gp *g) *ftraceG {
 	return t
 }
 
-// chooses reports whether the goroutine is looked at.
+// chooses reports whether the goroutine is to be traced.
 func (s *ftraceSetupRules) chooses(gp *g) bool {
 	var buf [256]byte
 	name := ftraceEntryName(&buf, funcname(findfunc(gp.startpc)))
@@ -180,7 +189,8 @@ func (s *ftraceSetupRules) chooses(gp *g) bool {
 	return false
 }
 
-// ftraceEntryName returns the name of a function as the instrument that it is: call/net/http/conn.serve for net/http.(*conn).serve.
+// ftraceEntryName returns the name of a function as that of an instrument: call/net/http/conn.serve
+// for net/http.(*conn).serve.
 func ftraceEntryName(buf *[256]byte, name string) string {
 	if name == "runtime.main" {
 		name = "main.main"
@@ -214,7 +224,8 @@ func ftraceEntryName(buf *[256]byte, name string) string {
 	return unsafe.String(&buf[0], n)
 }
 
-// ftraceLabelled reports whether one of the goroutine's labels, as key=value, is like a pattern. Labels are those of package runtime/pprof: gp.labels points to a list of keys and values.
+// ftraceLabelled reports whether one of the goroutine's labels, as key=value, is like a pattern.
+// Labels are those of package runtime/pprof: gp.labels points to a list of keys and values.
 func ftraceLabelled(gp *g, pattern string) bool {
 	if gp.labels == nil {
 		return false
@@ -231,7 +242,7 @@ func ftraceLabelled(gp *g, pattern string) bool {
 	return false
 }
 
-// ftraceMute says of goroutines whether they are looked at: pairs of id, and 1 or 0, by ascending id.
+// ftraceMute sets which goroutines are traced: pairs of id and 1 or 0, by ascending id.
 func ftraceMute(list [][2]uint64) {
 	stw := stopTheWorld(stwUnknown)
 	forEachG(func(gp *g) {
@@ -254,7 +265,8 @@ func ftraceMute(list [][2]uint64) {
 	startTheWorld(stw)
 }
 
-// ftraceSetup returns what is set: the size of the actors' rules, 4 bytes, these, and the objects'.
+// ftraceSetup returns what is set: the size of the actors' rules in 4 bytes, these, and the
+// objects'.
 func ftraceSetup() string {
 	text := [2]string{}
 	for i, of := range [...]*unsafe.Pointer{&ftraceActors, &ftraceObjects} {
@@ -266,9 +278,10 @@ func ftraceSetup() string {
 	return string((*[4]byte)(unsafe.Pointer(&n))[:]) + text[0] + text[1]
 }
 
-// ftraceLike reports whether s is like a pattern of SQL, in which % is any text, _ any byte, and \ takes the next one as it is; without regard to case.
+// ftraceLike reports whether s matches a pattern of SQL, in which % is any text, _ any byte, and \
+// takes the next byte literally. Case is ignored.
 func ftraceLike(s, pattern string) bool {
-	si, pi, backS, backP := 0, 0, 0, -1 // after a mismatch it goes on behind the last %, one byte later
+	si, pi, backS, backP := 0, 0, 0, -1 // after a mismatch it resumes after the last %, one byte later
 	for si < len(s) {
 		c := uint8(0)
 		if pi < len(pattern) {

@@ -1,16 +1,18 @@
 //go:build ftrace_core
 
-// The files ftrace*.go are added to package runtime by ftrace-wrap. They are the core of the tracer: instrumented packages
-// call ftrace_register once, and at the entry and the exits of each armed function ftrace_e0 to ftrace_en and ftrace_x0 to ftrace_xn, or, if it has
-// deferred calls, ftrace_enter and ftrace_exit.
+// The files ftrace*.go are added to package runtime by ftrace-wrap. They are the core of the
+// tracer. Instrumented packages call ftrace_register once. At the entry and the exits of each armed
+// function they call ftrace_e0 to ftrace_en and ftrace_x0 to ftrace_xn, or ftrace_enter and
+// ftrace_exit if the function has deferred calls.
 //
-// They live in package runtime because everything they need is here: the goroutine (getg, no parsing of goroutine ids), the
-// types of all values (internal/abi), the panics under way, and because this package is initialised before any other, so
-// that package-level initialisers are traced too.
+// They live in package runtime because everything they need is here: the goroutine (getg, no
+// parsing of goroutine ids), the types of all values (internal/abi) and the panics under way. And
+// because this package is initialised before any other, package-level initialisers are traced too.
 //
-// The rules of this package hold: no implicit heap allocation, no locks but the runtime's. The tracer's own memory is off the
-// heap (os/mem.go), so tracing does not show in the program's allocation counts. Nothing here may be called on
-// a system stack or with runtime locks held, which ftraceMayTrace checks; events there are not seen.
+// The rules of this package hold: no implicit heap allocation, no locks but the runtime's. The
+// tracer's own memory is off the heap (os/mem.go), so tracing does not show in the program's
+// allocation counts. Nothing here may be called on a system stack or with runtime locks held.
+// ftraceMayTrace checks this; calls made there are not seen.
 
 package runtime
 
@@ -25,14 +27,15 @@ import (
 // ftraceTableVersion is rewrite.TableVersion: the version of ftraceFunc and ftracePkg.
 const ftraceTableVersion = 6
 
-// ftraceFunc is one entry of a package's table of functions, which the rewriter leaves room for (rewrite.tableEntry).
+// ftraceFunc is one entry of a package's table of functions. The rewriter leaves room for the table
+// (rewrite.tableEntry).
 type ftraceFunc struct {
-	mocks unsafe.Pointer // *ftraceMocks, its replacements, or nil; atomic
-	hook  *eface         // what the function looks at when it is entered: nil, or this entry: call the core
+	mocks unsafe.Pointer // *ftraceMocks: its replacements, or nil; atomic
+	hook  *eface         // what the function checks at its entry: nil, or this entry if the core is to be called
 
-	// What a call looks at that takes the short way.
+	// What the fast path reads.
 	count        uintptr        // calls while armed; atomic
-	plain        unsafe.Pointer // *ftrace_rule_Clause by which its calls take it, or nil, see call/plain.go; atomic
+	plain        unsafe.Pointer // *ftrace_rule_Clause by which its calls take the fast path, or nil, see call/plain.go; atomic
 	key          uint32         // its number, from 1 on
 	flags        uint32
 	entryLayouts ftraceKnownLayouts // see record/capture.go
@@ -44,14 +47,15 @@ type ftraceFunc struct {
 	params string // names of parameters and results, see rewrite.signature.names, and the type
 
 	pkg        *ftracePkg
-	laid       unsafe.Pointer // *ftraceLaid: what the rules say of it, nil until there are any; atomic
+	laid       unsafe.Pointer // *ftraceLaid: what the rules say of it, nil if they say nothing; atomic
 	window     int64          // start of the rate limit's current window, in ns; atomic
 	inWindow   uint32         // calls printed in it; atomic
 	suppressed uint32         // calls not printed since the last one that was; atomic
-	said       uint32         // it was said that its calls are no longer printed; atomic
+	said       uint32         // it was reported that its calls are no longer printed; atomic
 }
 
-// The flags of a function. The lowest bits are flags of its calls' frames, if they take the short way: ftraceAtReturns, and ftraceNotTimed if its calls are not timed.
+// The flags of a function. The lowest bits are flags of its calls' frames, if the calls take the
+// fast path: ftraceAtReturns, and ftraceNotTimed if its calls are not timed.
 const (
 	ftraceMayFail    = (ftraceFrameFlags + 1) << iota // its last result is an error
 	ftraceReceives                                    // its first parameter is a receiver that is a pointer
@@ -59,14 +63,14 @@ const (
 	ftraceSwitchedOff
 	ftraceAskedUntimed  // by the rules, or switched
 	ftraceMaskedOff     // setup_objects keeps it off, see arm/setup.go
-	ftraceMaskedUntimed // and untimed
-	ftraceIsProbe       // it is none: see probe/probes.go
+	ftraceMaskedUntimed // setup_objects keeps it untimed
+	ftraceIsProbe       // it is a probe, not a function: see probe/probes.go
 	ftraceHasSecrets    // some of its names may be secret: see value/redact.go
 )
 
 const ftraceTableEntry = goarch.PtrSize + 17*8
 
-var _ [ftraceTableEntry - unsafe.Sizeof(ftraceFunc{})]byte // it fits
+var _ [ftraceTableEntry - unsafe.Sizeof(ftraceFunc{})]byte // an ftraceFunc fits into its entry
 
 // ftracePkg is one instrumented package, written by the rewriter.
 type ftracePkg struct {
@@ -74,9 +78,9 @@ type ftracePkg struct {
 	path    string // import path
 	symbol  string // what precedes the function's name in symbols: the import path, or "main"
 	files   []string
-	funcs   string // a line each: line, file, name, params
+	funcs   string // a line for each function: line, file, name, params
 	nfuncs  uintptr
-	hooks   unsafe.Pointer // nfuncs hooks
+	hooks   unsafe.Pointer // hooks of nfuncs functions
 	table   unsafe.Pointer // room for nfuncs ftraceFunc, all zero until read is called
 	next    *ftracePkg
 	before  uint32 // functions registered before its own
@@ -121,31 +125,34 @@ func (p *ftracePkg) read() {
 	}
 }
 
-// ftraceFrame is one call of an armed function that is under way. Readers know the first fields byte for byte.
+// ftraceFrame is one call of an armed function that is under way. Readers outside of the program
+// know the first fields byte for byte.
 type ftraceFrame struct {
 	_      sys.NotInHeap
-	place  ftracePlace // of its entry, with the ticks; 0 if nothing was noted of it
+	place  ftracePlace // of its entry, with the ticks; 0 if the entry was not noted
 	key    uint32
 	flags  uint32
-	event  uint64  // the how-manyeth noted call on its goroutine it is, from 1
-	count  uintptr // the how-manyeth call of the function it is
+	event  uint64  // it is the nth noted call on its goroutine, from 1
+	count  uintptr // it is the nth call of the function
 	object uint64  // the receiver's address if it is a pointer
-	cut    uint32  // how many cuts there were when it began, see call/cut.go
+	cut    uint32  // number of cuts when it began, see call/cut.go
 	mask   uint32  // marks of this call and of those around it
 
 	fn     ftraceFuncPtr
-	clause ftraceClausePtr // by which it is shown; 0 if it is not shown
+	clause ftraceClausePtr // the clause by which it is shown; 0 if it is not shown
 	sp     uintptr         // of the function's frame, as a distance from the stack's top, which a stack copy keeps
 	within uint64          // ticks of the calls within it that have ended
 	start  int64           // nanotime, if something needs it
-	shown  int32           // shown calls around it
+	shown  int32           // number of shown calls around it
 	held   int32           // 1 + where its entry line begins in the goroutine's held text, 0 if it is not held
-	heldAt int32           // where the part behind the brace begins
+	heldAt int32           // where the part after the brace begins
 	note   int32           // 1 + where its notes begin in the goroutine's notes, 0 if it has none
 }
 
-// ftraceFuncPtr and ftraceClausePtr are pointers that the garbage collector need not see, as guintptr is: what they point to stays. So they are stored without a write barrier in memory that is not its own, where it
-// has no business, and where GOEXPERIMENT=cgocheck2 allows no pointers to what is.
+// ftraceFuncPtr and ftraceClausePtr are pointers that the garbage collector need not see, as
+// guintptr is: what they point to is never freed. So storing them needs no write barrier. Frames
+// are not in the collector's memory, where a barrier has no business, and where
+// GOEXPERIMENT=cgocheck2 forbids pointers into the collector's memory.
 type (
 	ftraceFuncPtr   uintptr
 	ftraceClausePtr uintptr
@@ -160,17 +167,18 @@ func (p ftraceClausePtr) ptr() *ftrace_rule_Clause { return (*ftrace_rule_Clause
 const (
 	ftraceAtReturns  = 1 << iota // the function is traced at its returns: its exit is not seen if it panics
 	ftraceRecovered              // the function recovered a panic, whose value is in g.ftraceRecovered
-	ftracePanicked               // the call ended by that panic, which was recovered further up
+	ftracePanicked               // a panic ended the call, and was recovered further up
 	ftraceHeldLost               // its entry line is still to be shown, but did not fit into the held text
-	ftraceReplaced               // a replacement was called in its place
+	ftraceReplaced               // a replacement was called instead
 	ftracePrinted                // its entry line was printed
-	ftraceNotTimed               // it was not when it began
+	ftraceNotTimed               // timing was off when it began
 	ftraceHasText                // start, held or note may be set, see ftraceG.pop
 	ftraceFrameFlags = 1<<iota - 1
 )
 
-// ftrace_enter is called at the entry of an armed function, with its hook and its parameters. It returns what ftrace_exit is to be
-// given: 0 if the exit is of no interest, a negative number if the function is not to run.
+// ftrace_enter is called at the entry of an armed function, with its hook and its parameters. It
+// returns the token for ftrace_exit: 0 if the exit is of no interest, a negative number if the
+// function is not to run.
 //
 //go:linkname ftrace_enter
 func ftrace_enter(hook any, args ...any) int {
@@ -185,8 +193,9 @@ func ftraceEnter(hook any, offset uintptr, args []any) int {
 	return token
 }
 
-// ftraceEntrySlow is ftraceEntryFast for calls of all kinds. It returns a token for ftrace_exit if the call is to be noted: the number of its frame, from 1 on; 0 if it is not; a negative number if a replacement
-// was called, or, if the function has deferred calls, is to be.
+// ftraceEntrySlow is ftraceEntryFast for calls of all kinds. It returns a token for ftrace_exit. If
+// the call is noted, that is the number of its frame, from 1 on; if not, 0. It is negative if a
+// replacement was called, or is to be called because the function has deferred calls.
 func ftraceEntrySlow(f *ftraceFunc, offset uintptr, first *any, n int, result *any) (token int) {
 	params := unsafe.Slice(first, n)
 	if result == nil {
@@ -206,7 +215,8 @@ func ftraceEntrySlow(f *ftraceFunc, offset uintptr, first *any, n int, result *a
 	return token
 }
 
-// ftraceBeginCall notes and shows that a call of f begins, in the stack frame at offset below the stack's top.
+// ftraceBeginCall notes and shows that a call of f begins. The call's stack frame is at offset
+// below the stack's top.
 func ftraceBeginCall(f *ftraceFunc, offset uintptr, args []any, flags uint32) int {
 	gp := getg()
 	if !ftraceMayTrace(gp) {
@@ -222,7 +232,7 @@ func ftraceBeginCall(f *ftraceFunc, offset uintptr, args []any, flags uint32) in
 	count := atomic.Xadduintptr(&f.count, 1)
 	laid := f.loadLaid()
 	if laid == nil {
-		return 0 // it is replaced
+		return 0 // it is armed only to be replaced
 	}
 	if t != nil && t.depth > 0 && !t.settled(gp, offset) {
 		t.verify(gp, f, offset)
@@ -245,7 +255,7 @@ func ftraceBeginCall(f *ftraceFunc, offset uintptr, args []any, flags uint32) in
 	mask := t.mask | laid.marks
 	clause := laid.shows(f, mask, t.shown, count)
 	if clause == nil && laid.marks == 0 {
-		return 0 // nothing below or behind it needs to know of this call
+		return 0 // no later call needs to know of this one
 	}
 	frame := t.push()
 	if frame == nil {
@@ -272,8 +282,8 @@ func ftraceBeginCall(f *ftraceFunc, offset uintptr, args []any, flags uint32) in
 	return int(t.depth)
 }
 
-// ftrace_exit is called when a function leaves for which ftrace_enter returned token: it returns, panics or ends its
-// goroutine. results are pointers to its results.
+// ftrace_exit is called when a function ends for which ftrace_enter returned token: it returns,
+// panics or ends its goroutine. results are pointers to its results.
 //
 //go:linkname ftrace_exit
 func ftrace_exit(token int, results ...any) {
@@ -297,7 +307,7 @@ func ftrace_exit(token int, results ...any) {
 	t.endCalls(gp, int32(token), results)
 }
 
-// endCalls takes the frame with that number off, and those above.
+// endCalls takes off the frame with that number, and those above it.
 func (t *ftraceG) endCalls(gp *g, token int32, results []any) {
 	if t.busy != 0 || !ftraceMayTrace(gp) {
 		return
@@ -310,7 +320,8 @@ func (t *ftraceG) endCalls(gp *g, token int32, results []any) {
 	t.endCall(gp, results, p)
 }
 
-// ftraceExitSlow is ftraceExitFast for calls of all kinds. A call's frame is not there if it is of no interest, or was not when the function was entered.
+// ftraceExitSlow is ftraceExitFast for calls of all kinds. A call has no frame if it is of no
+// interest, or was not when it began.
 func ftraceExitSlow(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) {
 	gp := getg()
 	t := gp.ftrace
@@ -326,13 +337,15 @@ func ftraceExitSlow(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 	}
 }
 
-// settled reports whether the topmost frame is that of a call under way, as nearly always; offset is where the call stands that is certainly alive.
+// settled reports whether the topmost frame is that of a call under way, which it nearly always is.
+// The call at offset is certainly alive.
 func (t *ftraceG) settled(gp *g, offset uintptr) bool {
 	top := t.frame(t.depth - 1)
 	return gp._panic == nil && top.sp <= offset && !t.unwound && atomic.Load8(&t.doubtful) == 0
 }
 
-// settle takes off what is above the frame of the call of f at offset, and returns that, or nil if there is none.
+// settle takes off what is above the frame of the call of f at offset. It returns that frame, or
+// nil if there is none.
 func (t *ftraceG) settle(gp *g, f *ftraceFunc, offset uintptr) *ftraceFrame {
 	t.sweep(gp, offset)
 	for i := t.depth - 1; i >= 0; i-- {
@@ -350,7 +363,8 @@ func (t *ftraceG) settle(gp *g, f *ftraceFunc, offset uintptr) *ftraceFrame {
 	return nil
 }
 
-// endCall takes the topmost frame off, whose call ended: by p, or by the panic that was recovered (ftracePanicked), or with results.
+// endCall takes off the topmost frame, whose call has ended: by p, by the panic that was recovered
+// (ftracePanicked), or with results.
 func (t *ftraceG) endCall(gp *g, results []any, p *_panic) {
 	frame := t.frame(t.depth - 1)
 	if frame.clause != 0 {
@@ -371,8 +385,8 @@ func (t *ftraceG) endCall(gp *g, results []any, p *_panic) {
 	t.pop(frame)
 }
 
-// sweep takes off the frames of calls that ended without their hook's knowledge: hooks at returns see no panic. offset is where the call
-// stands that is certainly alive.
+// sweep takes off the frames of calls that ended without their hook's knowledge: hooks at returns
+// see no panic. The call at offset is certainly alive.
 func (t *ftraceG) sweep(gp *g, offset uintptr) {
 	t.verify(gp, nil, offset)
 	for t.depth > 0 {
@@ -386,8 +400,8 @@ func (t *ftraceG) sweep(gp *g, offset uintptr) {
 	t.unwound = false
 }
 
-// ftracePassingPanic returns the panic that has already passed the frame, which lies between the call that panicked and the one
-// whose deferred calls are running.
+// ftracePassingPanic returns the panic that has already passed the frame. The frame lies between
+// the call that panicked and the one whose deferred calls are running.
 func ftracePassingPanic(gp *g, frame *ftraceFrame) *_panic {
 	for p := gp._panic; p != nil; p = p.link {
 		at, start := gp.stack.hi-uintptr(p.sp), gp.stack.hi-uintptr(p.startSP)
@@ -398,14 +412,18 @@ func ftracePassingPanic(gp *g, frame *ftraceFrame) *_panic {
 	return nil
 }
 
-// What makes the frames of a goroutine doubtful.
+// Why the frames of a goroutine may be wrong.
 const (
-	ftraceHooksChanged = 1 << iota // some may be of calls that ended while the function's hook was off; others set it
-	ftraceHookOff                  // of a call that is under way the hook is off, so that its end will not be seen
+	ftraceHooksChanged = 1 << iota // some may be of calls that ended while the function's hook was off; other goroutines set it
+	ftraceHookOff                  // the hook of a call under way is off, so that its end will not be seen
 )
 
-// verify takes off the frames of calls whose end was not seen, or will not be, because their functions' hooks were turned off; and what is above. entering is the function that is just being entered, in the stack
-// frame at offset, and has no frame yet; or nil. A call that is not the topmost stays until it is.
+// verify takes off the frames of calls whose end was not seen, or will not be, because their
+// functions' hooks were turned off; and the frames above them. A call that is not the topmost keeps
+// its frame until it is.
+//
+// entering is nil, or the function whose call is just beginning in the stack frame at offset and
+// has no frame yet.
 func (t *ftraceG) verify(gp *g, entering *ftraceFunc, offset uintptr) {
 	doubt := atomic.Load8(&t.doubtful)
 	if doubt == 0 {
@@ -437,7 +455,7 @@ func (frame *ftraceFrame) off() bool {
 	return frame.flags&ftraceAtReturns != 0 && frame.fn.ptr().hook._type == nil
 }
 
-// alive returns how many of the frames, from the first on, are of calls that are on the stack.
+// alive returns how many of the frames, from the first on, belong to calls that are on the stack.
 func (t *ftraceG) alive(gp *g, entering *ftraceFunc, offset uintptr) (alive int32) {
 	pc, sp := sys.GetCallerPC(), sys.GetCallerSP()
 	systemstack(func() {
@@ -476,7 +494,8 @@ func (t *ftraceG) alive(gp *g, entering *ftraceFunc, offset uintptr) (alive int3
 	return alive
 }
 
-// is reports whether fn is the function f. Literals can have another name where the function around them was inlined.
+// is reports whether fn is the function f. A literal can have another name where the function
+// around it was inlined.
 func (f *ftraceFunc) is(fn srcFunc) bool {
 	if fn.startLine == int32(f.line) {
 		return true
@@ -485,7 +504,8 @@ func (f *ftraceFunc) is(fn srcFunc) bool {
 	return len(name) == n+1+len(f.name) && name[:n] == f.pkg.symbol && name[n] == '.' && name[n+1:] == f.name
 }
 
-// ftraceDoubt has each goroutine look, before it goes on calling, which of its calls will be seen to end: hooks were turned on or off.
+// ftraceDoubt has each goroutine check, before its next traced call, which of its calls will be
+// seen to end: hooks were turned on or off.
 func ftraceDoubt() {
 	forEachGRace(func(gp *g) {
 		if t := gp.ftrace; t != nil {
@@ -494,15 +514,16 @@ func ftraceDoubt() {
 	})
 }
 
-// ftraceMayTrace reports whether this is an ordinary goroutine in ordinary circumstances: not a system stack, no runtime lock
-// held, not within malloc or between fork and exec; and not within package mock.
+// ftraceMayTrace reports whether this is an ordinary goroutine in ordinary circumstances: not on a
+// system stack, with no runtime lock held, not within malloc, not between fork and exec, and not
+// within package mock.
 func ftraceMayTrace(gp *g) bool {
 	mp := gp.m
 	return mp.curg == gp && mp.locks == 0 && mp.mallocing == 0 && mp.dying == 0 && mp.preemptoff == "" && !gp.throwsplit && !gp.ftraceMock.quiet
 }
 
-// ftracePanic returns the panic (or Goexit) that is just running the deferred calls of the function whose frame is at offset, or
-// nil if the function returns.
+// ftracePanic returns the panic (or Goexit) that is running the deferred calls of the function
+// whose frame is at offset, or nil if the function returns.
 func ftracePanic(gp *g, offset uintptr) *_panic {
 	p := gp._panic
 	if p != nil && !p.deferreturn && gp.stack.hi-uintptr(p.sp) == offset {
@@ -511,8 +532,9 @@ func ftracePanic(gp *g, offset uintptr) *_panic {
 	return nil
 }
 
-// ftraceRecovery is called by recovery, on the system stack, when a deferred call of the function at the panic's frame recovered. The
-// panic is gone when the next event comes, so what it did is noted in the frames.
+// ftraceRecovery is called by recovery, on the system stack, when a deferred call of the function
+// at the panic's frame has recovered. The panic will be gone at the next event, so its effect is
+// noted in the frames now.
 func ftraceRecovery(gp *g) {
 	t := gp.ftrace
 	p := gp._panic
@@ -535,7 +557,8 @@ func ftraceRecovery(gp *g) {
 	}
 }
 
-// ftraceDropFrames is called when a goroutine ends, by Goexit when all deferred calls have run, and by fatalpanic: what is left of its calls has ended.
+// ftraceDropFrames is called when a goroutine ends: by Goexit after all deferred calls, and by
+// fatalpanic. What is left of its calls has ended.
 func ftraceDropFrames() {
 	gp := getg()
 	t := gp.ftrace

@@ -1,11 +1,19 @@
 //go:build ftrace_core
 
-// How others see the program at one moment, though nothing is ever held up for them. All that is kept of calls that have ended, histories and sums, is there twice, in two halves. A call that ends is put into one
-// half; which one it is the lowest bit of a number says, that of the cuts that were made so far. Who looks (package live) first reads the other half, to which no one writes; asks for a cut, from which on it is the
-// other half that is written to; and then reads the one that was. Both together are all that had ended at the cut: a call's end reads the number once, so either all tables know of it or none.
+// How others see the program at one moment without holding anything up.
 //
-// Calls under way are not there twice. Each has the number of cuts from when it began; one that ends after another number is put among the processor's crossings. So those that were under way at the cut
-// are in the stacks, or among the crossings.
+// All that is kept of calls that have ended, histories and sums, exists twice, in two halves. A
+// call that ends goes into one of them. The lowest bit of the number of cuts made so far says
+// which.
+//
+// A reader (package live) first reads the half that nobody writes to. Then it requests a cut, after
+// which the halves have changed their roles, and reads the other half. The two together are all
+// that had ended at the cut: the end of a call reads the number once, so either all tables know of
+// the call or none does.
+//
+// Calls under way are not kept twice. Each has the number of cuts from when it began. One that ends
+// under another number is put among the processor's crossings. So the calls that were under way at
+// the cut are either on the stacks or among the crossings.
 
 package runtime
 
@@ -15,14 +23,19 @@ import (
 	"unsafe"
 )
 
-// ftraceCrossings is of how many calls that a cut was made in each processor knows. Who looks takes them out in time.
+// ftraceCrossings is the number of calls under way at a cut that each processor can keep. The
+// reader takes them out in time.
 const ftraceCrossings = 4096
 
-// ftraceCuts is how many cuts were made, which others find in the memory file; atomic.
+// ftraceCuts is the number of cuts made. Readers find it in the memory file; atomic.
 var ftraceCuts uint32
 
-// ftraceMakeCut makes a cut, and returns when nothing is written any more that belongs before it. Who writes is not taken off its processor meanwhile (acquirem, or functions that are all
-// nosplit), and so is not at a safe point: that each processor was at one is all there is to wait for, and no one waits for this but who asked.
+// ftraceMakeCut makes a cut, and returns when nothing that belongs before it is still being
+// written.
+//
+// A writer is not taken off its processor meanwhile (acquirem, or functions that are all nosplit),
+// and so is not at a safe point. So it is enough to wait until each processor was at one. Nobody
+// waits for this but the goroutine that makes the cut.
 func ftraceMakeCut(h *ftraceHead) {
 	semacquire(&worldsema)
 	atomic.Store(&h.cuts, atomic.Xadd(&ftraceCuts, 1))
@@ -31,7 +44,9 @@ func ftraceMakeCut(h *ftraceHead) {
 	semrelease(&worldsema)
 }
 
-// begin says how many cuts there were when the frame's call began, before anything else is changed in it: who reads the frame of a call from before the last cut finds out by that if it was written over. It sets no mask.
+// begin stores the number of cuts at the beginning of the frame's call, before anything else in the
+// frame changes. A reader of the frame of an earlier call sees by that number that it was
+// overwritten. begin clears the mask.
 //
 //go:nosplit
 func (frame *ftraceFrame) begin() {
@@ -41,7 +56,8 @@ func (frame *ftraceFrame) begin() {
 	}
 }
 
-// cross returns the place among the crossings for a call that ends after so many cuts, and is to be filled in and counted.
+// cross returns the place among the crossings for a call that ends under that number of cuts. The
+// caller fills it in and counts it.
 func (w *ftraceWriter) cross(cut uint32) *ftraceCall {
 	c := (*ftraceCall)(add(w.crossings, uintptr(w.crossed%ftraceCrossings)*unsafe.Sizeof(ftraceCall{})))
 	c.cut = cut

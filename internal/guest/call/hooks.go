@@ -1,8 +1,12 @@
 //go:build ftrace_core
 
-// The functions that hooks at a function's entry and returns call have the fewest arguments that do, since these calls are inlined with the function:
-// the hook's place, the values, and at the entry a pointer to the result, or to a struct of the results, if there are any. They report whether a replacement was
-// called, whose results are there then; the function is to return them. How far from the stack's top the function's frame is they ask themselves, since any call may move the stack.
+// The functions that hooks call at a function's entry and returns. They have as few arguments as
+// possible, since these calls are inlined with the function: the hook's place, the values, and at
+// the entry a pointer to the result, or to a struct of several results.
+//
+// They report whether a replacement was called. Its results are stored then, and the function is to
+// return them. They find out themselves how far the function's frame is from the stack's top, since
+// any call may move the stack.
 
 package runtime
 
@@ -90,8 +94,8 @@ func ftrace_xn(hook *any, values ...any) {
 	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, unsafe.SliceData(values), len(values))
 }
 
-// ftrace_he, ftrace_hx and ftrace_henter are called by helpers, which have a function's values
-// in their frame in place of its own.
+// ftrace_he, ftrace_hx and ftrace_henter are called by helpers, which have a function's values in
+// their own frame.
 
 //go:nosplit
 //go:linkname ftrace_he
@@ -110,8 +114,8 @@ func ftrace_henter(hook any, args ...any) int {
 	return ftraceEnter(hook, ftraceHelped(getfp()), args)
 }
 
-// ftraceHelped returns how far the frame of the function is from the stack's top that called a helper,
-// which called the function with this frame pointer.
+// ftraceHelped returns how far a traced function's frame is from the stack's top. fp is the frame
+// pointer of the helper that the function called.
 //
 //go:nosplit
 func ftraceHelped(fp uintptr) uintptr {
@@ -127,5 +131,6 @@ func ftraceValues(first *any, n int) []any {
 	return (*[4]any)(noescape(unsafe.Pointer(first)))[:n:n]
 }
 
-// ftraceHooked returns the function that a hook is of. It may have been disarmed since the function saw it; the second word stays.
+// ftraceHooked returns the function that a hook belongs to. It may have been disarmed since the
+// function read the hook, but the second word stays.
 func ftraceHooked(hook *any) *ftraceFunc { return (*ftraceFunc)(efaceOf(hook).data) }

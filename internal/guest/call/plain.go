@@ -1,8 +1,12 @@
 //go:build ftrace_core
 
-// The short way of a call that is recorded, or kept by the consumers, and of which nothing else is to be decided or shown: most are such while a program is recorded. What
-// ftraceBeginCall and ftraceExitSlow do for it is here in one piece, since what a call costs there is mostly the handing on from one function to the next. Each step looks whether
-// all is as it mostly is, and leaves the call to them, without a trace, if it is not. A call can begin on one way and end on the other.
+// The fast path: for a call that is recorded, or kept by the consumers, and needs no other decision
+// and no line. Most calls are such while a program is recorded. What ftraceBeginCall and
+// ftraceExitSlow do for it is here in one piece, since most of the cost of a call there is handing
+// values from one function to the next.
+//
+// Each step checks that all is as usual. If not, it leaves the call to the slow path before it has
+// changed anything. A call can begin on one path and end on the other.
 
 package runtime
 
@@ -13,7 +17,8 @@ import (
 	"unsafe"
 )
 
-// plain returns the clause by which all calls of f are noted, and shown to no one, if there is no other reason for its hook to be on, or nil.
+// plain returns the clause by which all calls of f are noted without being shown, if its hook is on
+// for no other reason; otherwise nil.
 func (l *ftraceLaid) plain(f *ftraceFunc) *ftrace_rule_Clause {
 	if l == nil || l.clause == nil || ftraceOut.on || f.mocks != nil || f.flags&(ftraceIsProbe|ftraceHasSecrets) != 0 {
 		return nil
@@ -28,14 +33,20 @@ func (l *ftraceLaid) plain(f *ftraceFunc) *ftrace_rule_Clause {
 	return clause
 }
 
-// ftraceEntryFast is called at the entry of an armed function, in the stack frame at offset below the stack's top, with n parameters that begin at first. It notes that the call begins, or lets ftraceEntrySlow do
-// it, and returns what that does. result is nil if the function has deferred calls.
+// ftraceEntryFast is called at the entry of an armed function, whose stack frame is at offset below
+// the stack's top. Its n parameters begin at first. It notes that the call begins, or leaves that
+// to ftraceEntrySlow, and returns what that returns. result is nil if the function has deferred
+// calls.
 //
-// Behind its first instructions nothing takes the goroutine off its processor, whose writer this and ftraceExitFast use: code of this package is not preempted but where it calls
-// a function that is not nosplit. So all that they call are, even if it is always inlined, for with -gcflags=all=-l nothing is.
+// After its first instructions nothing takes the goroutine off its processor, whose writer this and
+// ftraceExitFast use. Code of this package is preempted only where it calls a function that is not
+// nosplit. So everything they call is nosplit, even what is always inlined, for with
+// -gcflags=all=-l nothing is.
 //
-// What a call costs is how many instructions there are here. So each word is written on its own, for what is put together elsewhere and copied the processor waits for; and what is used behind a call
-// of a function, as that which reads the time, is asked for again there: what lives across it would go to the stack, also where it is not called.
+// The cost of a call is the number of instructions here. So each word is written on its own: the
+// processor waits for what is put together elsewhere and then copied. And what is used after a call
+// of a function, such as the one that reads the time, is loaded again there: what lives across the
+// call would go to the stack even where the call is not made.
 func ftraceEntryFast(f *ftraceFunc, offset uintptr, first *any, n int, result *any) (token int) {
 	gp := getg()
 	t, clause := gp.ftrace, (*ftrace_rule_Clause)(atomic.Loadp(unsafe.Pointer(&f.plain)))
@@ -43,7 +54,8 @@ func ftraceEntryFast(f *ftraceFunc, offset uintptr, first *any, n int, result *a
 		return ftraceEntrySlow(f, offset, first, n, result)
 	}
 	frame := t.top
-	// At or above full: a deeper call's number does not fit in a record, and the long way says so.
+	// At or above full, a deeper call's number does not fit into a record; the slow path reports
+	// that.
 	if uintptr(unsafe.Pointer(frame)) >= uintptr(unsafe.Pointer(t.full)) || t.depth > 0 && frame.below().sp > offset {
 		return ftraceEntrySlow(f, offset, first, n, result)
 	}
@@ -107,8 +119,11 @@ func ftraceEntryFast(f *ftraceFunc, offset uintptr, first *any, n int, result *a
 	return int(t.depth)
 }
 
-// ftraceExitFast is called when a call of f ends that is in the stack frame at offset: with ftraceAtReturns in front of its return, with n results that begin at first; else, if it has deferred calls, with 0 and
-// pointers to the results. It notes that the call ends, or lets ftraceExitSlow do it.
+// ftraceExitFast is called when a call of f ends whose stack frame is at offset. It notes that the
+// call ends, or leaves that to ftraceExitSlow.
+//
+// With ftraceAtReturns in how, the function is about to return, and its n results begin at first.
+// Otherwise it has deferred calls, how is 0, and first has pointers to the results.
 func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) {
 	gp := getg()
 	t, clause := gp.ftrace, (*ftrace_rule_Clause)(atomic.Loadp(unsafe.Pointer(&f.plain)))
@@ -117,7 +132,7 @@ func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 		return
 	}
 	frame := t.top.below()
-	const noted = ^uint64(ftraceAtReturns << 32) // all but this flag is as ftraceEntryFast has left it
+	const noted = ^uint64(ftraceAtReturns << 32) // all but this flag is as ftraceEntryFast left it
 	known := f.keyAndFlags()
 	if (frame.keyAndFlags()^known)&noted != 0 || frame.sp != offset || frame.clause != ftraceClausePtr(unsafe.Pointer(clause)) || frame.place.ticks == 0 || frame.shown >= ftraceDepthMax {
 		ftraceExitSlow(f, offset, how, first, n)
@@ -185,7 +200,7 @@ func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 		frame = t.top.below()
 	}
 	if frame.object|frame.within != 0 {
-		frame.object, frame.within = 0, 0 // as they are in frames that are not in use
+		frame.object, frame.within = 0, 0 // as in frames that are not in use
 	}
 	t.top = frame
 	t.depth--
@@ -200,7 +215,7 @@ func (f *ftraceFunc) keyAndFlags() uint64 { return *(*uint64)(unsafe.Pointer(&f.
 //go:nosplit
 func (frame *ftraceFrame) keyAndFlags() uint64 { return *(*uint64)(unsafe.Pointer(&frame.key)) }
 
-// next begins a record, whose goroutine it sets.
+// next begins a record and sets its goroutine.
 //
 //go:nosplit
 func (w *ftraceWriter) next() *ftraceEvent {
@@ -210,7 +225,8 @@ func (w *ftraceWriter) next() *ftraceEvent {
 	return r
 }
 
-// head sets all else that is in the record's head but the time, and returns the record's size: it is one of the call of frame, and has so many words.
+// head sets the rest of the record's head, except the time, and returns the record's size. The
+// record belongs to the call of frame and has that many words.
 //
 //go:nosplit
 func (r *ftraceEvent) head(frame *ftraceFrame, kind uint8, words uintptr) (size uintptr) {
@@ -218,7 +234,8 @@ func (r *ftraceEvent) head(frame *ftraceFrame, kind uint8, words uintptr) (size 
 	return words * 8
 }
 
-// complete completes the record of that size, if there is one, with the time, which it returns: now, or what was last noted if that is later.
+// complete sets the time of the record of that size, if there is one. It returns that time: now, or
+// the last one noted if that is later.
 //
 //go:nosplit
 func (w *ftraceWriter) complete(t *ftraceG, now uint64, size uintptr) uint64 {
@@ -233,7 +250,7 @@ func (w *ftraceWriter) complete(t *ftraceG, now uint64, size uintptr) uint64 {
 	return now
 }
 
-// ftraceOtherTicks is ftraceTicks for who must not leave the processor.
+// ftraceOtherTicks is ftraceTicks for callers that must not leave the processor.
 //
 //go:nosplit
 func ftraceOtherTicks() uint64 {
@@ -243,14 +260,15 @@ func ftraceOtherTicks() uint64 {
 	return now
 }
 
-// usual returns the layout that values mostly have, or nil.
+// usual returns the layout that the values mostly have, or nil.
 //
 //go:nosplit
 func (known *ftraceKnownLayouts) usual() *ftraceLayout {
 	return (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first)))
 }
 
-// fits reports whether there is a layout and n values, at least one, are words, of which the first is of its type.
+// fits reports whether l is not nil and the n values, at least one, are words, the first of them of
+// its type in l.
 //
 //go:nosplit
 func (l *ftraceLayout) fits(first *any, n int) bool {
@@ -269,7 +287,8 @@ func (l *ftraceLayout) writeFirst(p unsafe.Pointer, first *any) {
 	*(*uintptr)(add(p, 8)) = v
 }
 
-// writeMore writes the others behind that, or returns false: they are not of the layout's types.
+// writeMore writes the other values after that. It returns false if they are not of the layout's
+// types.
 //
 //go:nosplit
 func (l *ftraceLayout) writeMore(p unsafe.Pointer, first *any, n int) bool {
@@ -289,7 +308,8 @@ func (l *ftraceLayout) writeMore(p unsafe.Pointer, first *any, n int) bool {
 	return true
 }
 
-// write writes n values, at least one, at p, and the head, for the kind of record that one without values is.
+// write writes n values, at least one, at p, and the record's head. kind is the kind of a record
+// without values; write turns it into the one with values.
 //
 //go:nosplit
 func (r *ftraceEvent) write(frame *ftraceFrame, kind uint8, p unsafe.Pointer, known *ftraceKnownLayouts, flags uint32, first *any, n int) (size uintptr) {
