@@ -1,7 +1,11 @@
 //go:build ftrace_core
 
-// Requests from outside. A thread waits at a word of the memory file, as sysmon does without a processor, which costs nothing while nobody asks. Who asks writes
-// the request there and wakes it; it lets the goroutine that otherwise forces garbage collections answer: that is there in any program, and may do what goroutines do.
+// Requests from outside. A thread waits at a word of the memory file, as sysmon does without a
+// processor, which costs nothing while there is no request. Another process writes the request
+// there and wakes the thread.
+//
+// The thread has the goroutine answer that otherwise forces garbage collections: every program has
+// it, and it may do what goroutines do.
 
 package runtime
 
@@ -10,11 +14,11 @@ import (
 	"unsafe"
 )
 
-// The kinds of requests. docs/format.md says what each is given and answers.
+// The kinds of requests. docs/format.md says what each takes and answers.
 const (
 	ftraceAskLook    = 1 + iota // begin the tables, make a cut
 	ftraceAskRules              // rules: put them in force
-	ftraceAskSwitch             // pairs of key and what: functions on or off, timed or not
+	ftraceAskSwitch             // pairs of key and what: switch functions on or off, timed or not
 	ftraceAskRecord             // directory: record there
 	ftraceAskRing               // record to rings
 	ftraceAskStop               // record no more
@@ -22,10 +26,10 @@ const (
 	ftraceAskTimers             // measure the timers
 	ftraceAskSession            // what is set from now on ends with the session
 	ftraceAskDetach             // end the session
-	ftraceAskDump               // directory: write what the rings have there
-	ftraceAskTimer              // number: another timer
-	ftraceAskMute               // goroutines, whether to look at them
-	ftraceAskActors             // rules: which goroutines to look at
+	ftraceAskDump               // directory: write there what the rings have
+	ftraceAskTimer              // number: use another timer
+	ftraceAskMute               // goroutines, and whether to trace them
+	ftraceAskActors             // rules: which goroutines to trace
 	ftraceAskObjects            // rules: which functions stay off
 )
 
@@ -47,11 +51,11 @@ var ftraceAttach struct {
 	// When the session began.
 	before    *ftraceConfig
 	consumers uint32
-	recording bool // there was one, which stays
-	began     bool // the session began one
+	recording bool // there was a recording, which stays
+	began     bool // the session began a recording
 }
 
-// ftraceListen is the thread.
+// ftraceListen is what the thread runs.
 //
 //go:nowritebarrierrec
 func ftraceListen() {
@@ -95,7 +99,7 @@ func ftraceListen() {
 	}
 }
 
-// ftraceCallHelper lets the goroutine run, unless it runs already.
+// ftraceCallHelper lets the goroutine run, unless it is running already.
 func ftraceCallHelper() bool {
 	lock(&forcegc.lock)
 	idle := forcegc.idle.Load()
@@ -109,7 +113,8 @@ func ftraceCallHelper() bool {
 	return idle
 }
 
-// ftraceHandlerResumed is called by the goroutine when it was let run. It reports whether that was for a request, which is answered then.
+// ftraceHandlerResumed is called by the goroutine when it was let run. It answers the request, if
+// there is one, and reports whether there was.
 func ftraceHandlerResumed() bool {
 	if atomic.Load(&ftraceAttach.wanted) == 0 {
 		return false
@@ -140,7 +145,7 @@ func ftraceHandlerResumed() bool {
 	return true
 }
 
-// ftraceAnswer does what is asked, and returns why it can't.
+// ftraceAnswer carries out the request, and returns why it can't.
 func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
 	semacquire(&ftracePreparing)
 	ftracePrepare(0, ftraceConsumersUsual)
@@ -149,7 +154,7 @@ func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
 		return "the program has no memory for it"
 	}
 	if !ftraceOut.on {
-		ftraceRecording.wanted = true // calls are not counted out that no one is to read line by line
+		ftraceRecording.wanted = true // first= is no limit for calls that nobody reads line by line
 	}
 	switch kind {
 	case ftraceAskLook:
@@ -224,7 +229,7 @@ func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
 	return ""
 }
 
-// ftraceDetach ends the session: what was in force before it is again.
+// ftraceDetach ends the session: what was in force before it is in force again.
 func ftraceDetach() {
 	h, a := ftraceMemory.head, &ftraceAttach
 	if atomic.Xchg(&h.session, 0) == 0 {
@@ -241,7 +246,7 @@ func ftraceDetach() {
 	atomic.Store(&h.consumers, a.consumers)
 }
 
-// ftraceSomeConfig sees to it that there are rules in force. If there are none it puts empty ones in force.
+// ftraceSomeConfig puts empty rules in force if there are none.
 func ftraceSomeConfig() {
 	if ftraceLoadConfig() == nil {
 		c, _, _ := ftraceNewConfig("")
@@ -300,7 +305,7 @@ func ftraceRecordFromNow(directory string, chunks uint64) string {
 	return ""
 }
 
-// ftraceRestartWriters lets the next record be the first. The world is stopped.
+// ftraceRestartWriters makes the next record the first. The world is stopped.
 func ftraceRestartWriters() {
 	for _, w := range ftraceRecording.writers {
 		if w != nil {
@@ -314,7 +319,7 @@ func ftraceRestartWriters() {
 	})
 }
 
-// ftraceStopRecording ends the recording; one in files is then complete.
+// ftraceStopRecording ends the recording. One in files is then complete.
 func ftraceStopRecording() {
 	r := &ftraceRecording
 	stw := stopTheWorld(stwUnknown)
@@ -341,7 +346,8 @@ func ftraceStopRecording() {
 	ftraceSetWeavesNow()
 }
 
-// ftraceDumpRings makes a recording of what the rings have, while the program goes on writing to them.
+// ftraceDumpRings makes a recording of what the rings have while the program goes on writing to
+// them.
 func ftraceDumpRings(directory string) string {
 	if failed := ftraceMakeRecording(directory); failed != "" {
 		return failed
@@ -368,7 +374,7 @@ func ftraceDumpRings(directory string) string {
 			memmove(to, unsafe.Pointer(c), ftraceRingChunk)
 			copied := (*ftraceChunk)(to)
 			if content == 0 || atomic.Load64(&c.content) < content || atomic.Load64(&c.number) != number || copied.number != number {
-				continue // it was, or is being, written over: the first thing that is done then is to empty it
+				continue // it was overwritten, or is being: emptying it is the first step of that
 			}
 			copied.content = content
 			if errno := ftraceWriteAt(fd, to, ftraceRingChunk, -1); errno != 0 {
@@ -381,14 +387,14 @@ func ftraceDumpRings(directory string) string {
 	return ""
 }
 
-// ftraceClear forgets what consumers have.
+// ftraceClear forgets what the consumers have.
 func ftraceClear(h *ftraceHead, consumers uint32) {
 	stw := stopTheWorld(stwUnknown)
 	ftraceForgetCalls(h, consumers)
 	startTheWorld(stw)
 }
 
-// ftraceForgetCalls is ftraceClear while the world is stopped.
+// ftraceForgetCalls is the part of ftraceClear that needs the world stopped.
 func ftraceForgetCalls(h *ftraceHead, consumers uint32) {
 	parts := [...]struct {
 		consumer       uint32

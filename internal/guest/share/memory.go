@@ -1,11 +1,15 @@
 //go:build ftrace_core
 
-// The memory that others may look into: what goes on in the program, in a file that has no name in any directory (memfd_create). Another process of the same user finds it
-// through /proc/PID/fd and maps it; when the program dies it is gone. docs/format.md says where everything is. Nothing here is read back by the program but requests
+// The memory that others may look into. It shows what goes on in the program, in a file that has no
+// name in any directory (memfd_create). Another process of the same user finds it through
+// /proc/PID/fd and maps it. When the program ends it is gone.
+//
+// docs/format.md says where everything is. The program itself reads back nothing but requests
 // (share/attach.go) and the consumers that are on.
 //
-// The file is large, and nearly all of it is never touched, which takes no memory. Where there can be no such file the same memory is had without one, or not at all:
-// then there are no histories and no summaries.
+// The file is large, and nearly all of it is never touched, which takes no memory. Where there can
+// be no such file, the same memory is mapped without one. If that fails too there are no histories
+// and no summaries.
 
 package runtime
 
@@ -15,7 +19,8 @@ import (
 	"unsafe"
 )
 
-// ftraceMemoryVersion is that of the head and of all that is described in docs/format.md under "A process".
+// ftraceMemoryVersion is the version of the head and of all that docs/format.md describes under "A
+// process".
 const ftraceMemoryVersion = 4
 
 const ftraceMemoryMagic = 0x6576696C72746601 // "\x01ftrlive"
@@ -31,37 +36,37 @@ type ftraceHead struct {
 	begun     ftraceClock // when the sections were made
 	now       ftraceClock // when the last request was answered
 	armed     uint32      // the sections are there; atomic
-	consumers uint32      // ftraceConsumer...: what is kept; anyone may write it; atomic
-	functions uint32      // that are registered; their flags are behind one another, by key
+	consumers uint32      // ftraceConsumer...: what is kept; other processes may write it; atomic
+	functions uint32      // registered functions; their flags lie in a row, by key
 	timer     uint32      // the one in use, ftraceTimer...
-	cuts      uint32      // that were made, see call/cut.go: the lowest bit says which half is written to; atomic
+	cuts      uint32      // number of cuts, see call/cut.go: the lowest bit says which half is written to; atomic
 	_         uint32
 	timers    [ftraceTimers]ftraceTimerFacts
 	lost      ftraceLosses
 
 	// Requests, see share/attach.go.
-	request   uint32 // number of the last request, written by who asks; waited for
-	reply     uint32 // number of the last that was answered
+	request   uint32 // number of the last request, written by the process that makes it; waited for
+	reply     uint32 // number of the last one answered
 	kind      uint32
 	failed    uint32 // the reply is an error message
 	asked     uint32 // bytes of the request, and of the reply
 	answered  uint32
 	recording uint32 // 0: none, 1: to rings, 2: to files
-	session   uint32 // someone stays attached, and makes the beats
+	session   uint32 // another process stays attached, and makes the beats
 	beats     uint64
 
 	tables, flags, goroutines, frames, processors ftraceSection
-	// Within a processor's part, behind its ftraceWriter; of what is there twice, in the first half:
+	// Within a processor's part, after its ftraceWriter. Of what is there twice, in the first half:
 	longAt, longMax, summariesAt, summariesMax, ringAt, ringChunks, ringChunk, historyMax, frameSize uint64
 
 	talliesAt  [ftraceTallyTables]uint64
 	talliesMax uint64 // rows of each, a power of two
-	note       uint64 // of those who look, to each other; anyone may write it
+	note       uint64 // from one reader to another; any may write it
 
 	crossingsAt, crossingsMax, halfSize uint64
 }
 
-// ftraceSection is a part of the file: used of most entries of each size bytes.
+// ftraceSection is a part of the file: used of at most most entries of size bytes each.
 type ftraceSection struct {
 	at, size, most, used uint64
 }
@@ -70,15 +75,15 @@ type ftraceSection struct {
 type ftraceLosses struct {
 	functions  uint64 // calls of functions that have no summary
 	goroutines uint64 // goroutines that are not in the section
-	frames     uint64 // stacks and histories that are not
+	frames     uint64 // stacks and histories that are not in it
 	tables     uint64 // records of the tables
 	calls      uint64 // calls that were not seen
-	tallies    uint64 // calls of which the summaries by goroutine, by caller or by receiver have no row
+	tallies    uint64 // calls for which the summaries by goroutine, by caller or by receiver have no row
 }
 
 const (
 	ftracePage       = 4096
-	ftraceRequestAt  = 1 * ftracePage // where requests and replies are, which have at most ftraceRequestMax bytes
+	ftraceRequestAt  = 1 * ftracePage // where requests and replies are, of at most ftraceRequestMax bytes
 	ftraceReplyAt    = 17 * ftracePage
 	ftraceRequestMax = 16 * ftracePage
 	ftraceHeadSize   = 33 * ftracePage
@@ -150,12 +155,15 @@ func ftraceMakeMemory() {
 	}
 }
 
-// ftraceFramesFrom is how far behind its section's start the first frame is. The section has 1 GiB, and is mapped right below that of the goroutines' states: addresses at the same place in both differ in one bit, which
-// AMD's processors do not look at when they guess by an address in which way of their cache a line is (M. Lipp et al., Take A Way, 2020). If a goroutine's frames were at the place of its state, each would keep
-// taking the other out of the cache, and a call would take twice as long.
+// ftraceFramesFrom is the distance of the first frame from its section's start. The section has 1
+// GiB, and is mapped right below that of the goroutines' states. Addresses at the same place in
+// both differ in one bit. AMD's processors ignore that bit when they guess by an address in which
+// way of their cache a line is (M. Lipp et al., Take A Way, 2020). If a goroutine's frames were at
+// the place of its state, each would keep evicting the other, and a call would take twice as long.
 const ftraceFramesFrom = 21 * 64
 
-// ftraceArmMemory makes the sections, when something is armed for the first time. Each processor has a ring of so many chunks.
+// ftraceArmMemory makes the sections when something is armed for the first time. Each processor has
+// a ring of that many chunks.
 func ftraceArmMemory(chunks uint64) {
 	h := ftraceMemory.head
 	if h == nil || h.armed != 0 {
@@ -227,7 +235,8 @@ func ftraceArmed() *ftraceHead {
 	return nil
 }
 
-// ftraceShared returns n bytes of the section for frames and histories, and where that is in the file; nil if there is no more. It is never given back to the section.
+// ftraceShared returns n bytes of the section for frames and histories, and their place in the
+// file; nil if there is no more. They are never given back to the section.
 func ftraceShared(n uintptr) (unsafe.Pointer, uint64) {
 	h := ftraceArmed()
 	if h == nil {
@@ -244,7 +253,8 @@ func ftraceShared(n uintptr) (unsafe.Pointer, uint64) {
 	return add(ftraceMemory.frames, from), h.frames.at + uint64(from)
 }
 
-// ftraceSharedAt returns where in the file p is, 0 if it is not in the section for frames and histories.
+// ftraceSharedAt returns where in the file p is, 0 if it is not in the section for frames and
+// histories.
 func ftraceSharedAt(p unsafe.Pointer) uint64 {
 	h := ftraceArmed()
 	if h == nil || uintptr(p)-uintptr(ftraceMemory.frames) >= uintptr(h.frames.most) {
@@ -253,7 +263,7 @@ func ftraceSharedAt(p unsafe.Pointer) uint64 {
 	return h.frames.at + uint64(uintptr(p)-uintptr(ftraceMemory.frames))
 }
 
-// showFlags shows others what l says of f.
+// showFlags shows other processes what l says of f.
 func (l *ftraceLaid) showFlags(f *ftraceFunc) {
 	h := ftraceArmed()
 	if h == nil || uint64(f.key) >= h.flags.most {
@@ -275,7 +285,7 @@ func (l *ftraceLaid) showFlags(f *ftraceFunc) {
 	*(*uint8)(add(ftraceMemory.flags, uintptr(f.key))) = flags
 }
 
-// ftraceSharedG returns a goroutine's state in the section for these, or nil if there is no more.
+// ftraceSharedG returns a goroutine's state from the section for these, or nil if there is no more.
 func ftraceSharedG() *ftraceG {
 	h := ftraceArmed()
 	if h == nil {

@@ -1,8 +1,9 @@
 //go:build ftrace_core
 
-// Groups: with FTRACE_GROUP a goroutine's lines wait until its outermost shown call ends, and are written in one piece then, so that the
-// lines of many goroutines can be read. What would take more than ftraceGroupMax buffers is written before. When the program ends
-// what all goroutines hold is written.
+// Groups. With FTRACE_GROUP a goroutine's lines wait until its outermost shown call ends. Then they
+// are written in one piece, so that the lines of many goroutines can be read. What would take more
+// than ftraceGroupMax buffers is written earlier. When the program ends, all that goroutines hold
+// is written.
 
 package runtime
 
@@ -12,7 +13,8 @@ import (
 	"unsafe"
 )
 
-// ftraceGroup is the lines that a goroutine holds. It belongs to the goroutine; what is in it is used under ftraceOut's lock.
+// ftraceGroup has the lines that a goroutine holds. It belongs to the goroutine; its fields are
+// used under ftraceOut's lock.
 type ftraceGroup struct {
 	_        sys.NotInHeap
 	next     *ftraceGroup // in the list of all, or of free ones
@@ -20,23 +22,24 @@ type ftraceGroup struct {
 	first    *ftraceText // buffers, in order
 	last     *ftraceText
 	buffers  int
-	open     ftraceOpenLine // as in ftraceOut, of what is held
-	orphaned uint32         // the goroutine is gone; atomic
+	open     ftraceOpenLine // whose unfinished line ends what is held, as in ftraceOut
+	orphaned uint32         // the goroutine has ended; atomic
 	goid     uint64
 }
 
-// ftraceGroupMax is how many buffers a goroutine fills at most: 1 MiB.
+// ftraceGroupMax is the number of buffers that a goroutine fills at most: 1 MiB.
 const ftraceGroupMax = 16
 
-// ftraceGroups is the groups there are, under ftraceOut's lock.
+// ftraceGroups lists the groups, under ftraceOut's lock.
 var ftraceGroups struct {
 	on      uint32 // FTRACE_GROUP, until the program ends; atomic
-	orphans uint32 // groups whose goroutine is gone; atomic
+	orphans uint32 // groups whose goroutine has ended; atomic
 	all     *ftraceGroup
 	free    *ftraceGroup
 }
 
-// grouping reports whether the goroutine's lines are held. They are from the first line of the outermost shown call to its last.
+// grouping reports whether the goroutine's lines are held: from the first line of the outermost
+// shown call to its last.
 func (t *ftraceG) grouping() bool {
 	return t != nil && atomic.Load(&ftraceGroups.on) != 0 && (t.shown > 0 || t.group != nil)
 }
@@ -63,7 +66,7 @@ func (t *ftraceG) emit(b *ftraceText) {
 	b.n = 0
 }
 
-// ungroup writes what the goroutine holds, whose outermost shown call has ended.
+// ungroup writes what the goroutine holds. Its outermost shown call has ended.
 func (t *ftraceG) ungroup() {
 	if t.group == nil {
 		return
@@ -78,7 +81,8 @@ func (t *ftraceG) ungroup() {
 	ftraceUnlockOut()
 }
 
-// ftraceGroupOf returns the goroutine's group. It and what follows is called under ftraceOut's lock.
+// ftraceGroupOf returns the goroutine's group. It and the methods below are called under
+// ftraceOut's lock.
 func ftraceGroupOf(t *ftraceG) *ftraceGroup {
 	if t.group == nil {
 		w := ftraceGroups.free
@@ -97,7 +101,7 @@ func ftraceGroupOf(t *ftraceG) *ftraceGroup {
 	return t.group
 }
 
-// text returns a buffer in which there is room for n bytes.
+// text returns a buffer with room for n bytes.
 func (w *ftraceGroup) text(n int) *ftraceText {
 	if w.last != nil && len(w.last.data)-w.last.n >= n {
 		return w.last
@@ -116,7 +120,7 @@ func (w *ftraceGroup) text(n int) *ftraceText {
 	return b
 }
 
-// cut writes what is held because it is too much, and says so unless that is amidst a line.
+// cut writes what is held because it is too much. It says so, unless it is in the middle of a line.
 func (w *ftraceGroup) cut() {
 	whole := w.last.n > 0 && w.last.data[w.last.n-1] == '\n'
 	w.write()
@@ -132,7 +136,8 @@ func (w *ftraceGroup) cut() {
 	ftraceFreeText(note)
 }
 
-// ended writes what is held if the program has begun to end meanwhile, which wrote all that was held then.
+// ended writes what is held if the program has begun to end since: all that was held was written at
+// that moment.
 func (w *ftraceGroup) ended() {
 	if atomic.Load(&ftraceGroups.on) == 0 {
 		w.write()
@@ -180,7 +185,7 @@ func (w *ftraceGroup) remove() {
 	ftraceGroups.free = w
 }
 
-// ftraceWriteGroups writes what goroutines that are gone hold, or what all hold.
+// ftraceWriteGroups writes what all goroutines hold, or what those hold that have ended.
 func ftraceWriteGroups(all bool) {
 	for w := ftraceGroups.all; w != nil; {
 		next := w.next
@@ -196,7 +201,8 @@ func ftraceWriteGroups(all bool) {
 	}
 }
 
-// ftraceEndGroups writes what all goroutines hold, since the program ends. From then on nothing is held.
+// ftraceEndGroups writes what all goroutines hold because the program ends. From then on nothing is
+// held.
 func ftraceEndGroups() {
 	if !atomic.Cas(&ftraceGroups.on, 1, 0) {
 		return
@@ -206,7 +212,8 @@ func ftraceEndGroups() {
 	ftraceUnlockOut()
 }
 
-// ftraceGroupsDying is ftraceEndGroups for ftraceDying, which has the lock, on any stack. Buffers are left as they are.
+// ftraceGroupsDying is ftraceEndGroups for ftraceDying, which has the lock, on any stack. The
+// buffers are left as they are.
 //
 //go:nosplit
 //go:nowritebarrierrec
@@ -227,7 +234,8 @@ func ftraceGroupsDying() {
 	}
 }
 
-// orphan leaves the group to others, because its goroutine ends amidst a call. It is called on the system stack.
+// orphan leaves the group to others because its goroutine ends in the middle of a call. It is
+// called on the system stack.
 func (w *ftraceGroup) orphan() {
 	atomic.Store(&w.orphaned, 1)
 	atomic.Xadd(&ftraceGroups.orphans, 1)

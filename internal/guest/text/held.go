@@ -1,13 +1,21 @@
 //go:build ftrace_core
 
-// Held copies. What is woven of a line that the program has written elsewhere is a copy, and need not be a write of its own: copies are held, in order, and written together with what is written to the trace
-// next, and else by sysmon, the runtime's thread that looks after the processors every 20 µs to 10 ms while not all of them are idle: when the first has been held for some ftraceHeldFor, and before it goes to
-// sleep since they all are. So it costs nothing to look after them.
+// Held copies. What is woven from a line that the program has written elsewhere is a copy, and need
+// not be a write of its own. Copies are held, in order, and written together with the next line of
+// the trace, or else by sysmon.
 //
-// sysmon may sleep on with a goroutine running: it is woken by timers and by system calls, not by the network. While it sleeps nothing is held. It has no processor, so it can't wait for a semaphore, nor let run who
-// does: what is held has a lock of its own for that, beside ftraceOut's. Nor may it wait for who reads the trace, for goroutines would not be preempted meanwhile: see aim.
+// sysmon is the runtime's thread that looks after the processors every 20 µs to 10 ms while not all
+// of them are idle. It writes when the first copy has been held for ftraceHeldFor, and before it
+// goes to sleep because all processors are idle. So nobody pays for a timer.
 //
-// Where the process ends what is held is written first: in an orderly way (ftraceFinish), by a fatal error or a signal (ftraceDying), by exec. Not by SIGKILL, nor if C ends it.
+// sysmon may go on sleeping while a goroutine runs: timers and system calls wake it, the network
+// does not. While it sleeps nothing is held. It has no processor, so it can neither wait for a
+// semaphore nor let its holder run. So what is held has a lock of its own besides ftraceOut's. Nor
+// may sysmon wait for a reader of the trace, because goroutines would not be preempted meanwhile:
+// see aim.
+//
+// Where the process ends, what is held is written first: in an orderly end (ftraceFinish), by a
+// fatal error or a signal (ftraceDying), and by exec. Not by SIGKILL, nor if C ends the process.
 
 package runtime
 
@@ -19,21 +27,21 @@ import (
 const (
 	ftraceHeldFor = 2e6      // nanoseconds
 	ftraceHeldMax = 16 << 10 // bytes; if there are more they are written
-	ftracePiece   = 4096     // bytes that are written at once: a pipe takes them in one piece (PIPE_BUF)
+	ftracePiece   = 4096     // bytes in one write: a pipe takes them in one piece (PIPE_BUF)
 )
 
-// ftraceHeldCopies are the copies that are held. They are used under lock, but for ftraceDying.
+// ftraceHeldCopies has the copies that are held. It is used under lock, except by ftraceDying.
 type ftraceHeldCopies struct {
-	lock    uint32   // 0 free, 1 taken, 2 taken and waited for; atomic
-	holder  guintptr // who has it
+	lock    uint32   // 0 free, 1 taken, 2 taken and somebody waits; atomic
+	holder  guintptr // the goroutine that has it
 	text    *ftraceText
-	from    int    // how much of text is written already
-	whole   int    // how much of it is copies, each with its end; all of it while the lock is free
+	from    int    // how much of text is already written
+	whole   int    // how much of text is whole copies; all of it while the lock is free
 	holding uint32 // something is held; atomic
 	since   int64  // when that began; ftraceHeldStuck if sysmon can't write it
-	off     int32  // reasons why nothing may be held; atomic
-	to      int    // up to where it is being written
-	writing uint32 // that is so just now; atomic
+	off     int32  // number of reasons why nothing may be held; atomic
+	to      int    // up to where the write under way writes
+	writing uint32 // such a write is under way; atomic
 
 	// How sysmon writes to the trace's file, see aim.
 	fd       int32
@@ -45,8 +53,10 @@ const ftraceHeldStuck = 1<<63 - 1
 
 var ftraceHeld = ftraceHeldCopies{off: 1}
 
-// ftraceLockOut takes both locks, for a goroutine: ftraceOut's, for which others wait, and that of what is held, which threads without a processor and code on other stacks have for the time of a write. That is waited
-// for in a system call: it needs no one to let the goroutine run, and the runtime sees no deadlock in it.
+// ftraceLockOut takes both locks, for a goroutine: ftraceOut's, for which others wait, and that of
+// what is held. The second is taken for the time of a write by threads without a processor and by
+// code on other stacks. The wait for it is a system call: nobody has to let the goroutine run, and
+// the runtime sees no deadlock in it.
 func ftraceLockOut() {
 	semacquire(&ftraceOut.lock)
 	if !ftraceHeld.try() {
@@ -100,7 +110,8 @@ func ftraceCopyCanWait() bool {
 	return true
 }
 
-// ftraceCopyHeld notes that text has a copy more. sysmon says first that it sleeps, and then looks whether something is held; here it is the other way round.
+// ftraceCopyHeld notes that text has one more copy. sysmon first says that it sleeps, and then
+// checks whether something is held; here the order is the reverse.
 func ftraceCopyHeld() {
 	h := &ftraceHeld
 	h.whole = h.text.n
@@ -114,7 +125,8 @@ func ftraceCopyHeld() {
 	}
 }
 
-// ftraceWriteHeld writes what is held, and what ftraceWriteAll has put behind it. It returns an errno or 0; what could not be written is lost.
+// ftraceWriteHeld writes what is held, and what ftraceWriteAll has put after it. It returns an
+// errno or 0. What could not be written is lost.
 func ftraceWriteHeld() (errno int32) {
 	h := &ftraceHeld
 	if h.text == nil || h.text.n == 0 {
@@ -135,7 +147,7 @@ func ftraceWriteHeld() (errno int32) {
 	return errno
 }
 
-// empty forgets what is held. In this order no moment of it looks as if it were still to be written.
+// empty forgets what is held. In this order it never looks as if it were still to be written.
 //
 //go:nosplit
 func (h *ftraceHeldCopies) empty() {
@@ -155,8 +167,10 @@ func ftraceWriteHeldOnce() int32 {
 	return wrote
 }
 
-// write writes, on any stack, a piece of what is held up to the given place: whole lines, if they are not long, which do not mix with what others write to a pipe then. It returns the number of bytes written or a negative errno.
-// Who interrupts it can tell. If it may not wait for a reader it needs to be asked before whether a pipe is writable.
+// write writes, on any stack, a piece of what is held up to the given place. The piece is whole
+// lines, unless they are long, so that in a pipe it does not mix with what others write. It returns
+// the number of bytes written or a negative errno. Code that interrupts it can tell how far it is.
+// If it may not wait for a reader, it first has to check whether a pipe is writable.
 //
 //go:nosplit
 func (h *ftraceHeldCopies) write(to int, wait bool) (wrote int32) {
@@ -187,8 +201,10 @@ func (h *ftraceHeldCopies) write(to int, wait bool) (wrote int32) {
 	return wrote
 }
 
-// aim finds out how sysmon can write to the trace's file, fd, without waiting for a reader, and reports whether it can. Of a pipe it can be told that it takes a piece. A terminal is opened once more, so that it is not
-// the program's descriptor that does not wait. To other devices and to sockets but streams a write may be a message.
+// aim finds out how sysmon can write to the trace's file, fd, without waiting for a reader, and
+// reports whether it can. A pipe can be asked whether it takes a piece. A terminal is opened once
+// more, so that the program's own descriptor goes on waiting. A write to other devices, or to
+// sockets that are not streams, may be a message.
 func (h *ftraceHeldCopies) aim(fd int32, kind uint8) bool {
 	if h.terminal != 0 {
 		ftraceClose(h.terminal)
@@ -207,7 +223,7 @@ func (h *ftraceHeldCopies) aim(fd int32, kind uint8) bool {
 	return false
 }
 
-// ftraceSysmonTick is called by sysmon whenever it looks after the processors.
+// ftraceSysmonTick is called by sysmon each time it looks after the processors.
 //
 //go:nowritebarrierrec
 func ftraceSysmonTick(now int64) {
@@ -216,7 +232,8 @@ func ftraceSysmonTick(now int64) {
 	}
 }
 
-// ftraceSysmonIdle is called by sysmon when it has said that it sleeps for so many nanoseconds, since all processors are idle. It returns for how long it may.
+// ftraceSysmonIdle is called by sysmon after it has said that it sleeps for ns nanoseconds because
+// all processors are idle. It returns for how long sysmon may sleep.
 //
 //go:nowritebarrierrec
 func ftraceSysmonIdle(ns int64) int64 {
@@ -231,7 +248,9 @@ func ftraceSysmonIdle(ns int64) int64 {
 	return min(ns, ftraceHeldFor)
 }
 
-// writeUnasked writes what is held without waiting for anyone. Who has the lock writes, or is about to hold more. What can't be written is left to the next who writes, who may complain; nothing more is held then.
+// writeUnasked writes what is held without waiting for anyone. Whoever has the lock writes, or is
+// about to hold more. What can't be written is left to the next writer, which may complain; then
+// nothing more is held.
 //
 //go:nowritebarrierrec
 func (h *ftraceHeldCopies) writeUnasked() {
@@ -257,7 +276,7 @@ func (h *ftraceHeldCopies) writeUnasked() {
 	h.unlock()
 }
 
-// ftraceWriteCopies writes what is held, before something happens that is to be seen behind it.
+// ftraceWriteCopies writes what is held, before something happens that has to appear after it.
 //
 //go:linkname ftraceWriteCopies
 func ftraceWriteCopies() {
@@ -269,8 +288,12 @@ func ftraceWriteCopies() {
 	ftraceUnlockOut()
 }
 
-// ftraceWriteHeldFirst writes what is held where the trace goes to descriptor 1 or 2, if the caller is about to write to one of them, fd, as it is, or to close it. It may be called on any stack, whatever locks are held, and in the
-// child of a fork, to which nothing of it belongs. A reader is only waited for where the caller's own write would wait for it. What can't be written is left to the next who writes.
+// ftraceWriteHeldFirst writes what is held if the trace goes to descriptor 1 or 2 and the caller is
+// about to write to one of them, fd, or to close it.
+//
+// It may be called on any stack, whatever locks are held, and in the child of a fork, which owns
+// nothing of it. It waits for a reader only where the caller's own write would. What can't be
+// written is left to the next writer.
 //
 //go:linkname ftraceWriteHeldFirst
 //go:nosplit
@@ -291,7 +314,7 @@ func ftraceWriteHeldFirst(fd int32) {
 	h.unlock()
 }
 
-// ftraceCopiesDisable writes what is held. From then on nothing is, unless ftraceCopiesEnable follows.
+// ftraceCopiesDisable writes what is held. From then on nothing is held until ftraceCopiesEnable.
 func ftraceCopiesDisable() {
 	atomic.Xaddint32(&ftraceHeld.off, 1)
 	ftraceWriteCopies()
@@ -299,9 +322,14 @@ func ftraceCopiesDisable() {
 
 func ftraceCopiesEnable() { atomic.Xaddint32(&ftraceHeld.off, -1) }
 
-// ftraceDying writes what is held, in groups too, because the process ends now. It may be called on any stack, in a signal handler too, whatever locks are held; others run on meanwhile. If the lock does not become free, who
-// has it can't go on: after 0.1 s, or at once if that is the code that a signal interrupted here. A write under way has 2 s, on a busy machine it may need them; a pipe's reader only 0.1 s. Then what is held is written
-// nevertheless, but for the piece of such a write: an interrupted one was made as a rule, since signals come at the end of a system call.
+// ftraceDying writes what is held, in groups too, because the process ends now. It may be called on
+// any stack, also in a signal handler, whatever locks are held; other threads go on running.
+//
+// If the lock does not become free, its holder can't go on: that is assumed after 0.1 s, or at once
+// if the holder is the code that a signal interrupted here. A write under way gets 2 s, which it
+// may need on a busy machine; a pipe's reader gets only 0.1 s. After that, what is held is written
+// anyway, except for the piece of such a write: an interrupted write was usually made, since
+// signals come at the end of a system call.
 //
 //go:nosplit
 //go:nowritebarrierrec
@@ -332,7 +360,8 @@ func ftraceDying() {
 	}
 }
 
-// ftraceWriteDying writes to where the lines go, for ftraceDying. A pipe's reader has 0.1 s for each piece.
+// ftraceWriteDying writes to where the lines go, for ftraceDying. A pipe's reader has 0.1 s for
+// each piece.
 //
 //go:nosplit
 func ftraceWriteDying(data unsafe.Pointer, n int) {
@@ -346,7 +375,8 @@ func ftraceWriteDying(data unsafe.Pointer, n int) {
 	}
 }
 
-// interrupted reports whether the lock is had by the code that a signal interrupted whose handler calls it.
+// interrupted reports whether the code holds the lock that was interrupted by the signal whose
+// handler calls this.
 //
 //go:nosplit
 func (h *ftraceHeldCopies) interrupted() bool {

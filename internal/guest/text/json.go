@@ -15,7 +15,8 @@ import (
 	"unsafe"
 )
 
-// ftraceJSONLine is at how many bytes the values of a line are cut at most: escaped they fit the buffer.
+// ftraceJSONLine is the number of bytes at which the values of a line are cut. Escaped, that many
+// still fit into the buffer.
 const ftraceJSONLine = 24 << 10
 
 // jsonString appends s as a string. What is not UTF-8 becomes U+FFFD.
@@ -68,7 +69,7 @@ func (b *ftraceText) jsonString(s string) {
 	b.byte('"')
 }
 
-// jsonUnit appends a unit of UTF-16 of what must not reach a terminal.
+// jsonUnit escapes a unit of UTF-16 that must not reach a terminal.
 func (b *ftraceText) jsonUnit(u uint32) {
 	b.str(`\u`)
 	for shift := 12; shift >= 0; shift -= 4 {
@@ -76,7 +77,7 @@ func (b *ftraceText) jsonUnit(u uint32) {
 	}
 }
 
-// jsonTime appends the time of day as RFC 3339 has it, UTC, in nanoseconds.
+// jsonTime appends the time of day in the form of RFC 3339, UTC, in nanoseconds.
 func (b *ftraceText) jsonTime() {
 	sec, nsec, _ := time_now()
 	// Days since March 1st of the year 0, in eras of 400 years.
@@ -109,7 +110,7 @@ func (b *ftraceText) jsonTime() {
 	ftraceDigits(text[20:29], uint32(nsec))
 }
 
-// ftraceDigits writes v with all the digits that there is room for.
+// ftraceDigits writes v with as many digits as p has room for.
 func ftraceDigits(p []byte, v uint32) {
 	for i := len(p) - 1; i >= 0; i-- {
 		p[i] = byte('0' + v%10)
@@ -174,7 +175,8 @@ func (b *ftraceText) jsonFrame(gp *g, frame *ftraceFrame, event string) {
 	b.uint(uint64(frame.count))
 }
 
-// jsonEntry appends the line that a call begins; suppressed is how many calls were not shown before it.
+// jsonEntry appends the line that says that a call begins. suppressed is the number of calls before
+// it that were not shown.
 func (b *ftraceText) jsonEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace_rule_Clause, args []any, suppressed uint32) {
 	f := frame.fn.ptr()
 	b.jsonFrame(gp, frame, "call")
@@ -204,7 +206,7 @@ func (b *ftraceText) jsonEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ft
 	b.str("}\n")
 }
 
-// jsonEnding appends the line that a call ends.
+// jsonEnding appends the line that says that a call ends.
 func (b *ftraceText) jsonEnding(gp *g, frame *ftraceFrame, results []any, p *_panic, lasted int64) {
 	b.jsonFrame(gp, frame, "return")
 	panicked := func(what string, value any) {
@@ -247,7 +249,8 @@ func (b *ftraceText) jsonEnding(gp *g, frame *ftraceFrame, results []any, p *_pa
 	b.str("}\n")
 }
 
-// jsonValues appends parameters or results as an object. What has no name has its position for one.
+// jsonValues appends parameters or results as an object. A value without a name is named by its
+// position.
 func (b *ftraceText) jsonValues(names ftraceNames, values []any, pointers bool, clause *ftrace_rule_Clause) {
 	limit := b.n + min(ftraceFormat.line, ftraceJSONLine)
 	b.byte('{')
@@ -280,7 +283,7 @@ func (b *ftraceText) jsonValues(names ftraceNames, values []any, pointers bool, 
 	}
 }
 
-// jsonMember begins the member of value i. If it has no name its position is one.
+// jsonMember begins the member of value i. Its name is its position if it has none.
 func (b *ftraceText) jsonMember(name string, i int) {
 	if name == "" || name == "_" {
 		var digits [20]byte
@@ -290,7 +293,8 @@ func (b *ftraceText) jsonMember(name string, i int) {
 	b.byte(':')
 }
 
-// jsonValue appends the value of type t at v: numbers, booleans and strings as such, others as text.
+// jsonValue appends the value of type t at v: numbers, booleans and strings as themselves, others
+// as text.
 func (b *ftraceText) jsonValue(t *_type, v unsafe.Pointer, limit int, clause *ftrace_rule_Clause) {
 	if ftraceReadable(v, t.Size_) && !ftraceHidesAll(t, clause.Own) {
 		switch t.Kind() {
@@ -308,7 +312,7 @@ func (b *ftraceText) jsonValue(t *_type, v unsafe.Pointer, limit int, clause *ft
 			if c := b.data[b.n-1]; c >= '0' && c <= '9' {
 				return
 			}
-			b.n = at // an infinity, or no number
+			b.n = at // it is an infinity or not a number
 		case abi.String:
 			s := *(*string)(v)
 			shown := min(len(s), ftraceFormat.str)
@@ -329,7 +333,7 @@ func (b *ftraceText) jsonValue(t *_type, v unsafe.Pointer, limit int, clause *ft
 	b.jsonText(nil, t, v, limit, clause)
 }
 
-// jsonCut appends a string of which more bytes are left out.
+// jsonCut appends a string that was cut by more bytes.
 func (b *ftraceText) jsonCut(s string, more int) {
 	b.jsonString(s)
 	b.n-- // the quote
@@ -338,7 +342,8 @@ func (b *ftraceText) jsonCut(s string, more int) {
 	b.str(` more)"`)
 }
 
-// jsonText appends a value as it stands in lines of text, as a string: that in an interface with its type, or of type t at v.
+// jsonText appends a value as lines of text show it, as a string: the value in dynamic with its
+// type, or the one of type t at v.
 func (b *ftraceText) jsonText(dynamic any, t *_type, v unsafe.Pointer, limit int, clause *ftrace_rule_Clause) {
 	text := ftraceNewText()
 	p := ftracePrinter{b: text, limit: max(0, limit-b.n), deep: clause.Detail == ftrace_rule_Deep, redaction: clause.Own}
@@ -354,7 +359,7 @@ func (b *ftraceText) jsonText(dynamic any, t *_type, v unsafe.Pointer, limit int
 	ftraceFreeText(text)
 }
 
-// convert makes objects of the tracer's own lines, which begin with "#", if lines are to be JSON.
+// convert turns the tracer's own lines, which begin with "#", into objects if lines are to be JSON.
 func (b *ftraceText) convert() {
 	if !ftraceFormat.json || b.n == 0 || b.data[0] != '#' {
 		return
@@ -385,9 +390,10 @@ func (b *ftraceText) convert() {
 	ftraceFreeText(lines)
 }
 
-// json adds what is woven: each line, or a logger's record. The line that is an object already gets its place in the trace.
+// json adds what is woven: each line, or a logger's record. A line that is already an object gets
+// its place in the trace.
 func (w *ftraceWeaver) json(text []byte, r *ftraceRecord) {
-	const most = 8 << 10 // bytes of a message; what is longer is continued
+	const most = 8 << 10 // bytes of a message; the rest is continued
 	level, line := 0, text
 	if r != nil {
 		level = r.level
@@ -445,7 +451,8 @@ func (w *ftraceWeaver) jsonMessage(text []byte, level int, continued, partial bo
 	return true
 }
 
-// jsonObject adds line, if it is a whole JSON object, with its place in the trace. Members of the program's own by these names come behind.
+// jsonObject adds line, if it is a whole JSON object, with its place in the trace. The program's
+// own members of these names come after that.
 func (w *ftraceWeaver) jsonObject(line []byte) bool {
 	if len(line) > ftraceTextSize-4096 {
 		return false // a line of the trace has no room for it

@@ -1,7 +1,8 @@
 //go:build ftrace_core
 
-// Where trace lines go: FTRACE_OUT. Each line is one write, made at once, so that whatever ends the program, the lines
-// so far are written. Copies of lines that the program has written elsewhere can wait for others, see text/held.go.
+// Where trace lines go: FTRACE_OUT. Each line is one write, made at once. So the lines up to then
+// are written, whatever ends the program. Copies of lines that the program has written elsewhere
+// can wait, see text/held.go.
 
 package runtime
 
@@ -13,10 +14,10 @@ import (
 // ftraceOut is where the lines go.
 var ftraceOut = struct {
 	on     bool // calls are shown, not only recorded
-	spare  bool // it was opened for other lines than those of calls (FTRACE_PROTOCOL)
+	spare  bool // it was opened for lines other than those of calls (FTRACE_PROTOCOL)
 	fd     int32
 	name   string // for messages
-	dead   uint32 // a write failed: nothing more is written; atomic
+	dead   uint32 // a write failed, and nothing more is written; atomic
 	lost   uint32 // lines since then; atomic
 	lock   uint32 // semaphore: a pipe may mix long writes with others; see ftraceLockOut
 	atLine uint64 // lines written, for the sequence number; atomic
@@ -27,8 +28,8 @@ var ftraceOut = struct {
 	id ftraceFileID // of the file
 }{lock: 1}
 
-// ftraceOpen opens what FTRACE_OUT names, "%p" being the process id; with "off" only the tracer's complaints are written. It reports on stderr what can't be opened; then nothing
-// is traced.
+// ftraceOpen opens what FTRACE_OUT names, "%p" being the process id. With "off" only the tracer's
+// complaints are written. It reports on stderr what can't be opened; then nothing is traced.
 func ftraceOpen(setting string) bool {
 	switch setting {
 	case "", "stderr", "off":
@@ -109,7 +110,8 @@ func ftraceWrite(data unsafe.Pointer, n int) {
 	ftraceUnlockOut()
 }
 
-// ftraceWriteAll writes to where the lines go, under the lock, behind what is held. It returns an errno or 0.
+// ftraceWriteAll writes to where the lines go, under the lock, after what is held. It returns an
+// errno or 0.
 func ftraceWriteAll(data unsafe.Pointer, n int) (errno int32) {
 	if ftraceHeld.whole > 0 {
 		if ftraceHeld.text.add(data, n) {
@@ -131,7 +133,7 @@ func ftraceWriteAll(data unsafe.Pointer, n int) (errno int32) {
 	return 0
 }
 
-// add appends n bytes, if there is room for all of them.
+// add appends n bytes if there is room for all of them.
 func (b *ftraceText) add(data unsafe.Pointer, n int) bool {
 	if n > len(b.data)-b.n {
 		return false
@@ -141,7 +143,7 @@ func (b *ftraceText) add(data unsafe.Pointer, n int) bool {
 	return true
 }
 
-// ftraceDead says, once, that no more can be written; lines are counted from then on.
+// ftraceDead says once that no more can be written. From then on lines are counted.
 func ftraceDead(errno int32) {
 	if atomic.Cas(&ftraceOut.dead, 0, 1) {
 		ftraceComplain("FTRACE_OUT: writing to " + ftraceOut.name + ": " + ftraceErrno(errno) + "; the program runs on, its trace ends here")

@@ -5,8 +5,9 @@
 //	G1   + main.add(a=1, b=2) { // #1
 //	G1     } = 3 // main.add
 //
-// With fold or min= in force an entry line is held back until it is known what follows: the exit of the same call (fold), or how long
-// the call lasted (min). Held lines wait in the goroutine's held text in order; the frames say where each begins.
+// With fold or min= in force an entry line is held back until it is clear what follows: the exit of
+// the same call (fold), or how long the call lasted (min). Held lines wait in order in the
+// goroutine's held text. The frames say where each begins.
 
 package runtime
 
@@ -15,7 +16,8 @@ import (
 	"unsafe"
 )
 
-// byte appends one byte. What does not fit is cut; a line is limited well below the buffer's size.
+// byte appends one byte. What does not fit is cut; lines are limited to well below the buffer's
+// size.
 func (b *ftraceText) byte(c byte) {
 	if b.n < len(b.data) {
 		b.data[b.n] = c
@@ -52,7 +54,7 @@ func (b *ftraceText) hex(v uint64) {
 	}
 }
 
-// pad appends spaces until n bytes follow from.
+// pad appends spaces until there are n bytes after from.
 func (b *ftraceText) pad(from, n int) {
 	for b.n < from+n {
 		b.byte(' ')
@@ -73,7 +75,7 @@ func (b *ftraceText) fixed(v int64, decimals int) {
 	}
 }
 
-// duration appends a duration in the unit that suits it, to three decimals.
+// duration appends a duration in the unit that suits it, with three decimals.
 func (b *ftraceText) duration(ns int64) {
 	if ns < 0 {
 		b.byte('-')
@@ -95,7 +97,8 @@ func (b *ftraceText) duration(ns int64) {
 	}
 }
 
-// name appends a function's name as a trace shows it: its package's path without directories, a dot, the name.
+// name appends a function's name as a trace shows it: the last element of its package's path, a
+// dot, the name.
 func (b *ftraceText) name(f *ftraceFunc) {
 	symbol := f.pkg.symbol
 	if f.flags&ftraceIsProbe != 0 {
@@ -117,14 +120,15 @@ func (b *ftraceText) name(f *ftraceFunc) {
 	b.shown(f.name)
 }
 
-// flush writes the buffer's lines out and empties it.
+// flush writes the buffer's lines and empties it.
 func (b *ftraceText) flush() {
 	b.convert()
 	ftraceWrite(unsafe.Pointer(&b.data), b.n)
 	b.n = 0
 }
 
-// ftraceIndentMax is how many levels lines are indented: those of calls that are tens of thousands deep would be all spaces.
+// ftraceIndentMax is the number of levels that lines are indented at most. Calls that are tens of
+// thousands deep would be all spaces.
 const ftraceIndentMax = 1000
 
 // prefix begins a line of goroutine gp at the given depth.
@@ -215,7 +219,8 @@ func ftracePrintEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	ftraceFreeText(b)
 }
 
-// entry appends the line that a call begins; suppressed is how many calls were not shown before it. It returns where the part behind the brace begins.
+// entry appends the line that says that a call begins. suppressed is the number of calls before it
+// that were not shown. entry returns where the part after the brace begins.
 func (b *ftraceText) entry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace_rule_Clause, args []any, suppressed uint32) (brace int) {
 	f := frame.fn.ptr()
 	b.prefix(gp, frame.shown)
@@ -295,8 +300,8 @@ func (t *ftraceG) release(depth int32) {
 	t.emit(t.held)
 }
 
-// ftraceGo is called by newproc for each go statement: lines of the new goroutine must not come before that of the call which starts
-// it.
+// ftraceGo is called by newproc for each go statement: lines of the new goroutine must not come
+// before that of the call that starts it.
 func ftraceGo() {
 	gp := getg()
 	if t := gp.ftrace; t != nil && t.busy == 0 && ftraceMayTrace(gp) {
@@ -304,7 +309,8 @@ func ftraceGo() {
 	}
 }
 
-// releaseLong prints the held entry lines of those calls that already last as long as min= asks for.
+// releaseLong prints the held entry lines of those calls that have already lasted as long as min=
+// says.
 func (t *ftraceG) releaseLong() {
 	if t.held == nil || t.held.n == 0 {
 		return
@@ -323,7 +329,8 @@ func (t *ftraceG) releaseLong() {
 	t.release(t.depth)
 }
 
-// keep moves the held text between from and to, of the frames from number i on, to the front.
+// keep moves the held text between from and to to the front. It belongs to the frames from number i
+// on.
 func (t *ftraceG) keep(i int32, from, to int) {
 	t.held.n = copy(t.held.data[:], t.held.data[from:to])
 	for ; i < t.depth; i++ {
@@ -362,7 +369,8 @@ func ftracePrintExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_p
 		end := held.n
 		held.n = start
 		t.release(t.depth - 1)
-		// The bytes of the comment are still in held's data behind its length: only this goroutine uses it.
+		// The bytes of the comment are still in held's data after its length: only this goroutine
+		// uses it.
 		b.ending(gp, frame, results, p)
 		b.comment(gp, frame, unsafe.String(&held.data[comment], end-comment), lasted)
 	default:
@@ -384,7 +392,8 @@ func ftracePrintExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_p
 	ftraceFreeText(b)
 }
 
-// releaseWith prints the held entry lines up to that of frame, the topmost; if that did not fit it is printed without parameters.
+// releaseWith prints the held entry lines up to that of frame, the topmost. If that one did not
+// fit, it is printed without parameters.
 func (t *ftraceG) releaseWith(gp *g, frame *ftraceFrame) {
 	t.release(t.depth)
 	if frame.flags&ftraceHeldLost == 0 {
@@ -406,8 +415,8 @@ func (t *ftraceG) releaseWith(gp *g, frame *ftraceFrame) {
 	ftraceFreeText(b)
 }
 
-// ending appends how a call ended: the brace, then results or panic. The results of a function with inline hooks are values, others
-// are pointers.
+// ending appends how a call ended: the brace, then results or panic. The results of a function with
+// inline hooks are values, others are pointers.
 func (b *ftraceText) ending(gp *g, frame *ftraceFrame, results []any, p *_panic) {
 	b.byte('}')
 	printer := ftracePrinter{b: b, limit: ftraceFormat.line, deep: frame.clause.ptr().Detail == ftrace_rule_Deep, redaction: frame.clause.ptr().Own}
@@ -431,7 +440,8 @@ func (b *ftraceText) ending(gp *g, frame *ftraceFrame, results []any, p *_panic)
 	}
 }
 
-// panicked appends a panic's value. Without parameters and results only its type is shown: it may hold what they do.
+// panicked appends a panic's value. Only its type is shown if parameters and results are not: it
+// may hold what they do.
 func (p *ftracePrinter) panicked(what string, value any, frame *ftraceFrame) {
 	p.b.str(what)
 	if t := efaceOf(&value)._type; frame.clause.ptr().Detail < ftrace_rule_Args && t != nil {
@@ -441,7 +451,8 @@ func (p *ftracePrinter) panicked(what string, value any, frame *ftraceFrame) {
 	p.dynamic(value, true)
 }
 
-// comment appends what stands behind an ending, and ends the line. entry is the comment of a folded entry line.
+// comment appends what stands after an ending, and ends the line. entry is the comment of a folded
+// entry line.
 func (b *ftraceText) comment(gp *g, frame *ftraceFrame, entry string, lasted int64) {
 	if entry != "" {
 		b.str(entry[:len(entry)-1])

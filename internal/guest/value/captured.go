@@ -17,7 +17,8 @@ type ftraceCaptured struct {
 	deep    bool
 }
 
-// ftraceRecordedValues returns where the values are that are recorded at p, given the layouts they can have, and the layout, nil if it is none of these.
+// ftraceRecordedValues finds the values recorded at p, given the layouts that they can have. It
+// returns where they are and their layout, or nil if it is none of these.
 func ftraceRecordedValues(b *ftraceText, p unsafe.Pointer, known *ftraceKnownLayouts) (c ftraceCaptured, l *ftraceLayout) {
 	head := *(*[2]uint32)(p)
 	l = (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first)))
@@ -30,7 +31,8 @@ func ftraceRecordedValues(b *ftraceText, p unsafe.Pointer, known *ftraceKnownLay
 	return c, l
 }
 
-// values appends the values that are recorded at p, given their names and the layouts they can have.
+// values appends the values that are recorded at p, given their names and the layouts they can
+// have.
 func (b *ftraceText) values(p unsafe.Pointer, names ftraceNames, known *ftraceKnownLayouts) {
 	c, l := ftraceRecordedValues(b, p, known)
 	if l == nil {
@@ -49,7 +51,7 @@ func (b *ftraceText) values(p unsafe.Pointer, names ftraceNames, known *ftraceKn
 	}
 }
 
-// next appends value i, the next one, of which kind and typ say what is known statically.
+// next appends value i, the next one. kind and typ are what is known of it statically.
 func (c *ftraceCaptured) next(l *ftraceLayout, i uint32, kind byte, typ string) {
 	t := l.value(i)
 	switch {
@@ -62,12 +64,13 @@ func (c *ftraceCaptured) next(l *ftraceLayout, i uint32, kind byte, typ string) 
 	}
 }
 
-// typed reports whether a value's type t is not what is known statically.
+// typed reports whether a value's type t differs from what is known statically.
 func (l *ftraceLayout) typed(t *_type, kind byte, typ string) bool {
 	return l.flags&ftraceLayoutPanic != 0 || kind == '!' || kind == ':' && !ftraceNamed(t, typ)
 }
 
-// jsonRecorded appends recorded values as an object, behind what begins the member: numbers, booleans and strings as such, others as text.
+// jsonRecorded appends recorded values as an object, after the text that begins the member:
+// numbers, booleans and strings as themselves, others as text.
 func (b *ftraceText) jsonRecorded(member string, p unsafe.Pointer, names ftraceNames, known *ftraceKnownLayouts) {
 	text := ftraceNewText()
 	defer ftraceFreeText(text)
@@ -102,7 +105,8 @@ func (b *ftraceText) jsonRecorded(member string, p unsafe.Pointer, names ftraceN
 	b.byte('}')
 }
 
-// jsonShown appends a value that a line of text shows so. Its type is t, nil if it is not known statically.
+// jsonShown appends a value, given as a line of text shows it. Its type is t, nil if that is not
+// known statically.
 func (b *ftraceText) jsonShown(t *_type, shown string) {
 	plain := shown == "nil" && (t == nil || t.Kind() == abi.Interface)
 	if plain {
@@ -112,7 +116,7 @@ func (b *ftraceText) jsonShown(t *_type, shown string) {
 		case abi.Bool:
 			plain = shown == "true" || shown == "false"
 		case abi.Int, abi.Int8, abi.Int16, abi.Int32, abi.Int64, abi.Uint, abi.Uint8, abi.Uint16, abi.Uint32, abi.Uint64, abi.Float32, abi.Float64:
-			plain = last >= '0' && last <= '9' // no duration, infinity, or value that did not fit
+			plain = last >= '0' && last <= '9' // not a duration, an infinity, or a value that did not fit
 		}
 	}
 	if plain {
@@ -141,7 +145,8 @@ func (c *ftraceCaptured) uint32() uint32 {
 	return ftraceNil
 }
 
-// typed appends a value itself, with its type if that is of interest, and with what it points to if it is an error.
+// typed appends a value itself, with its type if that is of interest, and with what it points to if
+// it is an error.
 func (c *ftraceCaptured) typed(t *_type, nest int, show bool) {
 	if ftraceHidesAll(t, c.redaction) {
 		c.b.str(ftraceStars)
@@ -164,7 +169,8 @@ func (c *ftraceCaptured) typed(t *_type, nest int, show bool) {
 	}
 }
 
-// failure appends an error: the message, where that is a field as in those of packages errors and fmt, or the fields.
+// failure appends an error: its message, if that is a field, as in the errors of packages errors
+// and fmt, or else its fields.
 func (c *ftraceCaptured) failure(t *_type) {
 	elem := (*ptrtype)(unsafe.Pointer(t)).Elem
 	address := c.take(8)
@@ -290,7 +296,8 @@ func (c *ftraceCaptured) text(bytes bool) {
 	}
 }
 
-// bytes returns as much of a string, or a slice of bytes, as was recorded, and how long it was, ftraceNil if it is nil or missing.
+// bytes returns as much of a string, or of a slice of bytes, as was recorded, and its full length.
+// That is ftraceNil if it is nil or missing.
 func (c *ftraceCaptured) bytes() (s string, n uint32) {
 	if n = c.uint32(); n == ftraceNil {
 		return "", n

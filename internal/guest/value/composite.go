@@ -29,7 +29,7 @@ func (p *ftracePrinter) slice(elem *_type, s slice, nest int) {
 	}
 }
 
-// elements appends the first of n values that lie in a row; how many there are is said if not all are shown.
+// elements appends the first of n values in a row. It says how many there are if not all are shown.
 func (p *ftracePrinter) elements(elem *_type, v unsafe.Pointer, n, nest int) {
 	p.b.byte('[')
 	if n > 0 {
@@ -46,8 +46,9 @@ func (p *ftracePrinter) elements(elem *_type, v unsafe.Pointer, n, nest int) {
 	p.b.byte(']')
 }
 
-// still appends n values of type t in a row at v. If they change while they are being written, they are written again, and in
-// the end not shown: they would be neither the old nor the new.
+// still appends n values of type t in a row at v. If they change while they are being written, they
+// are written again. If they keep changing they are not shown: the text would be neither the old
+// values nor the new.
 func (p *ftracePrinter) still(t *_type, v unsafe.Pointer, n, nest int) {
 	start := p.b.n
 	size := uintptr(n) * t.Size_

@@ -1,7 +1,8 @@
 //go:build ftrace_core
 
-// What capture= names is recorded behind the parameters or results: fields of these, through the pointers and interfaces on the way, each of which is looked up before it is followed.
-// What is not there since a pointer is nil is nil.
+// What capture= names is recorded after the parameters or results: fields of these, through the
+// pointers and interfaces on the way. Each of those is looked up before it is followed. A field
+// that a nil pointer makes unreachable is recorded as nil.
 
 package runtime
 
@@ -13,13 +14,14 @@ import (
 // ftracePaths is what a clause names of a function's parameters, or of its results.
 type ftracePaths struct {
 	f       *ftraceFunc
-	text    string // PATH+PATH: those of the others are in it too
+	text    string // PATH+PATH: the paths of the others are in it too
 	results bool
 
 	redaction uint32 // by which secrets are hidden
 }
 
-// ftraceValuesMax is how many values a record has if some of them are what paths lead to.
+// ftraceValuesMax is the number of values that a record has at most if some of them are what paths
+// lead to.
 const ftraceValuesMax = 40
 
 // at tells the paths from those of other rules.
@@ -30,7 +32,8 @@ func (paths *ftracePaths) at() uintptr {
 	return uintptr(unsafe.Pointer(unsafe.StringData(paths.text)))
 }
 
-// next takes the first path off rest. It returns the number of the value in which it begins, which is one of n, and its fields.
+// next takes the first path off rest. It returns the number of the value in which the path begins,
+// one of n, and its fields.
 func (paths *ftracePaths) next(rest string, n int) (value int, path, fields, behind string) {
 	for rest != "" {
 		path, rest = ftraceCut(rest, '+')
@@ -52,7 +55,8 @@ func ftraceCut(s string, c byte) (before, after string) {
 	return s, ""
 }
 
-// base returns the number of a parameter, given by name or number, or of a result: by name, or as ret0 and so on. -1: there is none.
+// base returns the number of a parameter, given by name or number, or of a result, given by name or
+// as ret0 and so on; -1 if there is none.
 func (paths *ftracePaths) base(name string, n int) int {
 	names := ftraceNames{s: paths.f.params}
 	if paths.results {
@@ -82,7 +86,8 @@ func (paths *ftracePaths) base(name string, n int) int {
 	return number
 }
 
-// follow puts what the paths lead to behind values, which are given by pointers to them or not. The result, in room, has all of them as they are.
+// follow puts what the paths lead to after values, which are pointers if pointers is set. The
+// result, in room, has all of them as they are.
 func (paths *ftracePaths) follow(room *[ftraceValuesMax]any, values []any, pointers bool) []any {
 	n := min(len(values), len(room))
 	for i := range n {
@@ -105,7 +110,7 @@ func (paths *ftracePaths) follow(room *[ftraceValuesMax]any, values []any, point
 	return room[:all]
 }
 
-// ftraceNoField is what a path leads to that a type does not have.
+// ftraceNoField is what a path leads to if a type does not have the field.
 type ftraceNoField struct{}
 
 func ftraceNoSuchField() (e eface) {
@@ -113,7 +118,8 @@ func ftraceNoSuchField() (e eface) {
 	return *efaceOf(&none)
 }
 
-// ftraceFollow returns what fields lead to in a value, or a secret if that or something on the way is one.
+// ftraceFollow returns what fields lead to in a value, or a secret if that or something on the way
+// is one.
 func ftraceFollow(e *eface, fields string, redaction uint32) eface {
 	t, p := e._type, e.data
 	if t == nil {
@@ -149,7 +155,8 @@ func ftraceFollow(e *eface, fields string, redaction uint32) eface {
 	return ftraceBox(t, p)
 }
 
-// ftraceBehind goes through pointers and interfaces to what is behind them. It returns nil if one of them is nil.
+// ftraceBehind follows pointers and interfaces to what they hold. It returns nil if one of them is
+// nil.
 func ftraceBehind(t *_type, p unsafe.Pointer) (*_type, unsafe.Pointer) {
 	for range 8 {
 		switch t.Kind() {
@@ -176,7 +183,7 @@ func ftraceBehind(t *_type, p unsafe.Pointer) (*_type, unsafe.Pointer) {
 	return nil, nil
 }
 
-// ftraceDynamic returns what is in an interface of type t, nothing if that can't be read.
+// ftraceDynamic returns what is in an interface of type t, or nothing if that can't be read.
 func ftraceDynamic(t *_type, p unsafe.Pointer) (e eface) {
 	if len((*interfacetype)(unsafe.Pointer(t)).Methods) == 0 {
 		e = *(*eface)(p)

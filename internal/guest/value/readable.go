@@ -6,8 +6,9 @@ package runtime
 
 import "unsafe"
 
-// ftraceReadable reports whether n bytes at p can be read without a fault and belong together: within one heap object, this
-// goroutine's stack, the program's data, or, for other memory such as C's or a mapped file, whether the system says so.
+// ftraceReadable reports whether n bytes at v can be read without a fault and belong together. They
+// may be within one heap object, this goroutine's stack or the program's data. For other memory,
+// such as C's or a mapped file, the system decides.
 func ftraceReadable(v unsafe.Pointer, n uintptr) bool {
 	p := uintptr(v)
 	if n == 0 {
@@ -46,12 +47,14 @@ func ftraceModuleMemory(p uintptr) bool {
 	return false
 }
 
-// ftraceKnownMemory reports whether p can be an interface table: in the program's data or where the runtime builds them.
+// ftraceKnownMemory reports whether p can be an interface table: in the program's data, or where
+// the runtime builds such tables.
 func ftraceKnownMemory(p uintptr) bool {
 	return ftraceModuleMemory(p) || p >= 4096 && spanOf(p) == nil && ftraceProbe(p, unsafe.Sizeof(itab{}))
 }
 
-// ftraceKnownType reports whether t can be a type descriptor: in the program's data, or built by package reflect on the heap.
+// ftraceKnownType reports whether t can be a type descriptor: in the program's data, or built by
+// package reflect on the heap.
 func ftraceKnownType(t *_type) bool {
 	return ftraceModuleMemory(uintptr(unsafe.Pointer(t))) || ftraceReadable(unsafe.Pointer(t), unsafe.Sizeof(*t))
 }

@@ -3,11 +3,11 @@
 // Secrets. A value whose name says that it is one is shown as ***, and nothing of it is recorded.
 // Names are those of parameters, results, fields, keys of maps, and of types.
 //
-// Which names these are says a redaction: the usual one, that is FTRACE_REDACT, or that of a clause
-// with redact=. What depends on names that are known when rules are laid on the functions is
-// decided then: a function has ftraceHasSecrets if some of its own names is secret, and only then
-// they are looked at when it is called, and secret values are replaced by an ftraceSecret before
-// anything else sees them. What depends on a type is decided once for the type.
+// A redaction says which names these are: the usual one, which is FTRACE_REDACT, or that of a
+// clause with redact=. Where names are known when rules are laid on functions, it is decided then.
+// A function has ftraceHasSecrets if one of its own names is secret. Only then are they checked
+// when it is called, and an ftraceSecret replaces each secret value before anything else sees it.
+// What depends on a type is decided once for the type.
 
 package runtime
 
@@ -28,13 +28,13 @@ var (
 
 const ftraceStars = "***"
 
-// ftraceRedactions are the patterns, as package redact has them, by their numbers. None is changed
-// once a clause has its number.
+// ftraceRedactions are the patterns, in the form of package redact, by their numbers. None is
+// changed once a clause has its number.
 var ftraceRedactions = struct {
 	lock     mutex
 	usual    uint32 // 1, or 0 if FTRACE_REDACT is off
 	n        uint32
-	patterns [ftraceRedactionsMax]string // 0: none is secret; 1: FTRACE_REDACT; others: that, and what a clause names
+	patterns [ftraceRedactionsMax]string // 0: none is secret; 1: FTRACE_REDACT; others: that and what a clause names
 }{usual: 1, n: 2, patterns: [ftraceRedactionsMax]string{1: ftrace_redact_Default}}
 
 const (
@@ -55,8 +55,8 @@ func ftraceParseRedact(s string) {
 	}
 }
 
-// ftraceRedactionOf returns the number of what a clause says behind redact=, and false if there are
-// too many.
+// ftraceRedactionOf returns the number of the redaction that a clause has after redact=, and false
+// if there are too many.
 func ftraceRedactionOf(names string) (n uint32, ok bool) {
 	r := &ftraceRedactions
 	switch names {
@@ -91,8 +91,7 @@ func ftraceIsSecret(name string, redaction uint32) bool {
 	return redaction != 0 && ftrace_redact_Secret(ftraceRedactions.patterns[redaction], name)
 }
 
-// redact gives the clauses the numbers of their redactions, and returns false if there are too
-// many.
+// redact gives the clauses the numbers of their redactions. It returns false if there are too many.
 func (c *ftraceConfig) redact() (ok bool) {
 	for i := range c.clauses {
 		if c.clauses[i].Own, ok = ftraceRedactionOf(c.clauses[i].Redact); !ok {
@@ -103,8 +102,8 @@ func (c *ftraceConfig) redact() (ok bool) {
 	return true
 }
 
-// markSecrets marks f, on which the rules are about to be laid, if one of its names is secret by
-// them. The mark stays: it only says where to look.
+// markSecrets marks f, on which the rules are about to be laid, if they make one of its names
+// secret. The mark stays: it only says where to look.
 func (c *ftraceConfig) markSecrets(f *ftraceFunc) {
 	secret := f.namesSecret(c.all.Own)
 	for i := range c.clauses {
@@ -117,8 +116,8 @@ func (c *ftraceConfig) markSecrets(f *ftraceFunc) {
 	}
 }
 
-// namesSecret reports whether a name of a parameter or result is secret, or that of the function,
-// which is that of its results if they have none.
+// namesSecret reports whether the name of a parameter or result is secret, or that of the function,
+// which stands for results without names.
 func (f *ftraceFunc) namesSecret(redaction uint32) bool {
 	if redaction == 0 {
 		return false
@@ -152,9 +151,9 @@ func (f *ftraceFunc) ownName() string {
 	return name
 }
 
-// hide puts values, or pointers to them, into room, with a secret in place of those whose names are
-// secret. A result without a name goes by that of the function, unless it is a boolean or a number. The error
-// that is the last result is no secret: it says what went wrong, and whether.
+// hide puts values, or pointers to them, into room, with a secret in place of each whose name is
+// secret. A result without a name goes by the function's, unless it is a boolean or a number. The
+// error that is the last result is no secret: it says what went wrong, and whether anything did.
 func (f *ftraceFunc) hide(room *[ftraceValuesMax]any, values []any, redaction uint32, results, pointers bool) []any {
 	n := min(len(values), len(room))
 	names, unnamed, err := ftraceNames{s: f.params}, false, -1
@@ -195,7 +194,7 @@ func ftraceBeginHiding(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	hidden := frame.fn.ptr().hide((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), args, frame.clause.ptr().Own, false, false)
 	ftraceConsumeEntry(gp, t, frame, hidden)
 	if frame.object != 0 {
-		frame.object = uint64(uintptr(efaceOf(&args[0]).data)) // where a receiver is is no secret
+		frame.object = uint64(uintptr(efaceOf(&args[0]).data)) // the place of a receiver is no secret
 	}
 	if ftraceOut.on {
 		ftracePrintEntry(gp, t, frame, hidden)
@@ -224,17 +223,17 @@ func ftraceFiredHiding(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Cla
 
 // ftraceHiding is what is hidden of the values of a type.
 type ftraceHiding struct {
-	t         uintptr // the type; 0: the place is free; ftraceHidingTaken; atomic, written last
+	t         uintptr // the type; 0: the entry is free; ftraceHidingTaken; atomic, written last
 	redaction uint32
 	whole     bool   // all of it
-	fields    uint64 // a bit for each field that is, but the last: some field from number 63 on
+	fields    uint64 // a bit for each hidden field; the last bit stands for all from number 63 on
 }
 
-// ftraceHidingTaken is in place of a type whose entry is still being written.
+// ftraceHidingTaken stands for a type while its entry is being written.
 const ftraceHidingTaken = 1
 
-// ftraceHidings is a hash table of these, of types that were met. There are no locks, since it is
-// read and written where others are held. A type that two meet at once is in it twice.
+// ftraceHidings is a hash table of these, for the types met so far. There are no locks, since it is
+// read and written where others are held. A type that two goroutines meet at once is in it twice.
 var ftraceHidings struct {
 	slots [ftraceHidingsMax]ftraceHiding
 	n     uint32 // in use; atomic
@@ -282,11 +281,11 @@ func ftraceDecideHiding(t *_type, redaction uint32) (whole bool, fields uint64) 
 	return false, fields
 }
 
-// ftraceTextKinds has a bit for each kind of types for which that can be so.
+// ftraceTextKinds has a bit for each kind of types that can hold text.
 const ftraceTextKinds = 1<<abi.String | 1<<abi.Struct | 1<<abi.Slice | 1<<abi.Array
 
 // ftraceHoldsText reports whether values of type t can be secrets because the type's name says so:
-// text, bytes and structs, but not numbers and what only leads to others.
+// text, bytes and structs, but not numbers, nor what only leads to others.
 func ftraceHoldsText(t *_type) bool {
 	switch t.Kind() {
 	case abi.String, abi.Struct:
@@ -351,8 +350,8 @@ func ftraceHidesField(s *structtype, fields uint64, i int, redaction uint32) boo
 	return fields>>63 != 0 && ftraceIsSecret(s.Fields[i].Name.Name(), redaction)
 }
 
-// ftraceHides reports whether something can be hidden in values of type t, so many levels deep; of
-// what is in interfaces their dynamic types decide.
+// ftraceHides reports whether something can be hidden in values of type t, up to nest levels deep.
+// What is in interfaces is decided by its dynamic type.
 func ftraceHides(t *_type, redaction uint32, nest int) bool {
 	if t == nil || redaction == 0 {
 		return false
@@ -386,11 +385,11 @@ func ftraceHides(t *_type, redaction uint32, nest int) bool {
 	return false
 }
 
-// ftraceHidesNest is how many levels ftraceHides looks at: those that are recorded, and those of a
-// pointer and of what a value of the last level is made of.
+// ftraceHidesNest is the number of levels that ftraceHides looks at: those that are recorded, and
+// those of a pointer and of the parts of a value of the last level.
 const ftraceHidesNest = ftraceCaptureNest + 2
 
-// ftraceKeyIsSecret reports whether the key of a map, of type t at v, is text that is secret.
+// ftraceKeyIsSecret reports whether a map's key, of type t at v, is text that is secret.
 func ftraceKeyIsSecret(t *_type, v unsafe.Pointer, redaction uint32) bool {
 	if redaction == 0 {
 		return false
@@ -404,7 +403,7 @@ func ftraceKeyIsSecret(t *_type, v unsafe.Pointer, redaction uint32) bool {
 	if t.Kind() != abi.String {
 		return false
 	}
-	const most = 256 // bytes of a key that are looked at
+	const most = 256 // bytes of a key that are checked
 	s := *(*string)(v)
 	s = unsafe.String(unsafe.StringData(s), min(len(s), most))
 	return ftraceReadable(unsafe.Pointer(unsafe.StringData(s)), uintptr(len(s))) && ftraceIsSecret(s, redaction)

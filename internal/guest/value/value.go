@@ -1,11 +1,12 @@
 //go:build ftrace_core
 
-// Values as a trace shows them, from their type descriptors: no reflection, no boxing, and of the program's own code only the
-// Error method of errors (ftraceFormat.errors).
+// Values as a trace shows them, from their type descriptors: no reflection, no boxing. Of the
+// program's own code only the Error method of errors is called (ftraceFormat.errors).
 //
-// A parameter's own words are consistent, because the function has its own copy. What is reached through a pointer may be changing
-// in another goroutine, so nothing found there is trusted: before anything is read through a pointer its memory is
-// looked up (readable), and composite values are read until they hold still (still).
+// A parameter's own words are consistent, because the function has its own copy. What a pointer
+// leads to may be changing in another goroutine, so nothing found there is trusted. Before anything
+// is read through a pointer its memory is looked up (readable). Composite values are read until
+// they hold still (still).
 
 package runtime
 
@@ -25,13 +26,14 @@ type ftracePrinter struct {
 
 func (p *ftracePrinter) full() bool { return p.b.n >= p.limit }
 
-// ftraceNames walks the names of a function's parameters and results, as rewrite.signature.names writes them.
+// ftraceNames walks the names of a function's parameters and results, as rewrite.signature.names
+// writes them.
 type ftraceNames struct {
 	s string
 	i int
 }
 
-// next returns a name and the static kind behind it: 0, '!' or ':' with the name of a type.
+// next returns a name and the static kind after it: 0, '!', or ':' with the name of a type.
 func (n *ftraceNames) next() (name string, kind byte, typ string) {
 	start := n.i
 	for n.i < len(n.s) && n.s[n.i] != ',' && n.s[n.i] != ';' {
@@ -49,7 +51,7 @@ func (n *ftraceNames) next() (name string, kind byte, typ string) {
 	return name, 0, ""
 }
 
-// results returns the names behind the semicolon.
+// results returns the names after the semicolon.
 func (n ftraceNames) results() ftraceNames {
 	for i := 0; i < len(n.s); i++ {
 		if n.s[i] == ';' {
@@ -122,8 +124,9 @@ func (p *ftracePrinter) eface(e *eface, nest int) {
 	p.value(e._type, data, nest, false)
 }
 
-// dynamic appends a value with its type: int(1), *os.PathError("open x: no such file or directory"). The messages of errors are asked for if top is
-// set: the value is a parameter, a result or a panic's, not part of another.
+// dynamic appends a value with its type: int(1), *os.PathError("open x: no such file or
+// directory"). top is set for a parameter, a result or a panic's value, not for a part of another
+// value. Only then are the messages of errors fetched.
 func (p *ftracePrinter) dynamic(v any, top bool) {
 	e := efaceOf(&v)
 	if e._type == nil {
@@ -161,13 +164,15 @@ func (p *ftracePrinter) dynamic(v any, top bool) {
 	p.b.byte(')')
 }
 
-// ftraceAString lets the type of plain strings be recognised, whose quotes say enough.
+// ftraceAString has the type of plain strings. Those are shown without it: their quotes say enough.
 var ftraceAString any = ""
 
-// error appends v with its message, or with its fields if it can't be asked, and reports whether v is an error at all.
+// error appends v with its message, or with its fields if the method can't be called. It reports
+// whether v is an error at all.
 //
-// An error on this goroutine's stack is not asked: its method may keep the pointer, which the compiler was promised that the tracer does
-// not. In a program built with -race no error is asked unless errors=on says so, because the method's reads would count as the program's.
+// The method of an error on this goroutine's stack is not called: it may keep the pointer, and the
+// compiler was promised that the tracer does not. In a program built with -race no error's method
+// is called unless errors=on says so, because its reads would count as the program's.
 func (p *ftracePrinter) error(v any, e *eface) bool {
 	err, ok := v.(error)
 	if !ok {
@@ -207,8 +212,8 @@ func ftraceCallError(err error) (text string, ok bool) {
 	return err.Error(), true
 }
 
-// value appends the value of type t at v, which is readable. own says that it is a result's variable, whose dynamic type
-// and message are of interest if it is an interface.
+// value appends the value of type t at v, which is readable. own means that v is a result's
+// variable: if that is an interface, its dynamic type and message are of interest.
 func (p *ftracePrinter) value(t *_type, v unsafe.Pointer, nest int, own bool) {
 	if p.full() {
 		p.b.str("...")
@@ -300,7 +305,7 @@ func (b *ftraceText) float(size uintptr, v unsafe.Pointer) {
 	b.bytes(ftraceFloat(&text, size, v))
 }
 
-// complex appends a number of two parts of this size.
+// complex appends a complex number of this size.
 func (b *ftraceText) complex(size uintptr, v unsafe.Pointer) {
 	var text ftrace_decimal_Text
 	b.byte('(')
@@ -325,7 +330,7 @@ func (p *ftracePrinter) string(s string) {
 	p.quote(s)
 }
 
-// quote appends s in quotes, cut at the limit for strings; what is cut off is said.
+// quote appends s in quotes, cut at the limit for strings, and says how much was cut off.
 func (p *ftracePrinter) quote(s string) {
 	shown := min(len(s), ftraceFormat.str)
 	if shown < len(s) {
@@ -343,7 +348,8 @@ func (p *ftracePrinter) quote(s string) {
 	}
 }
 
-// quoted appends s with what does not print escaped, until the line has limit bytes. It returns how much of s it wrote.
+// quoted appends s, with unprintable characters escaped, until the line has limit bytes. It returns
+// how much of s it wrote.
 func (b *ftraceText) quoted(s string, limit int) int {
 	for i := 0; i < len(s); {
 		if b.n >= limit {
@@ -375,7 +381,7 @@ func (b *ftraceText) escape(c byte) {
 	b.n += copy(b.data[b.n:], code[:n])
 }
 
-// shown appends text that the program chose, such as a name, as it may be shown, which is on one line.
+// shown appends text that the program chose, such as a name, escaped so that it stays on one line.
 func (b *ftraceText) shown(s string) {
 	for len(s) > 0 {
 		n := ftrace_escape_Plain(s)
@@ -391,7 +397,8 @@ func (b *ftraceText) shown(s string) {
 	}
 }
 
-// ftraceDecode returns the character that s begins with, which is not ASCII, and its length, or 0 if it is not UTF-8.
+// ftraceDecode returns the character that s begins with, which is not ASCII, and its length, or 0
+// if it is not UTF-8.
 func ftraceDecode(s string) (r uint32, n int) {
 	c := s[0]
 	switch {
@@ -419,7 +426,7 @@ func ftraceDecode(s string) (r uint32, n int) {
 	return r, n
 }
 
-// pointer appends an address, or, if asked to follow pointers, the struct behind it.
+// pointer appends an address, or the struct at that address if the format follows pointers.
 func (p *ftracePrinter) pointer(t *_type, v unsafe.Pointer, nest int) {
 	if v == nil {
 		p.b.str("nil")
@@ -453,7 +460,7 @@ func (p *ftracePrinter) funcName(v unsafe.Pointer) {
 		return
 	}
 	name := funcname(f)
-	open, end := len(name), len(name) // of type arguments, which hold the paths of packages
+	open, end := len(name), len(name) // where the type arguments are, which hold the paths of packages
 	for i := range len(name) {
 		switch {
 		case name[i] == '[' && open == len(name):
