@@ -1,9 +1,12 @@
 //go:build ftrace_core
 
-// What is kept of calls in memory while functions are armed: each goroutine's calls under way and last calls (history), the last calls of all (history long), and for
-// each function a summary. They are called consumers, as in WL#2360, and each can be switched at any time, also from outside. Everything is written by the goroutine
-// that calls, to memory of its own or of its processor, where it is held meanwhile: nothing is locked, nothing allocated. What has ended is kept in two halves, so
-// that others can read one while the other is written to, see call/cut.go.
+// What is kept of calls in memory while functions are armed: each goroutine's calls under way and
+// last calls (history), the last calls of all (history long), and a summary of each function. They
+// are called consumers, as in WL#2360. Each can be switched at any time, also from outside.
+//
+// The goroutine that calls writes everything, to memory of its own or of its processor, where it is
+// held meanwhile. So nothing is locked, and nothing allocated. What has ended is kept in two
+// halves, so that others can read one while the other is written to, see call/cut.go.
 
 package runtime
 
@@ -21,7 +24,7 @@ const (
 	ftraceConsumerGoroutines // see keep/tallies.go
 	ftraceConsumerCallers
 	ftraceConsumerReceivers
-	ftraceConsumerCurrent  // calls under way, which are there too while another is on
+	ftraceConsumerCurrent  // calls under way, which are kept too while another consumer is on
 	ftraceConsumersAll     = 1<<iota - 1
 	ftraceConsumersUsual   = ftraceConsumerCurrent | ftraceConsumerHistory | ftraceConsumerHistoryLong | ftraceConsumerSummary
 	ftraceConsumersTallies = ftraceConsumerGoroutines | ftraceConsumerCallers | ftraceConsumerReceivers
@@ -60,21 +63,21 @@ func ftraceParseConsumers(s string, wanted uint32) uint32 {
 // ftraceCall is a call that has ended, in a history. Readers know it byte for byte.
 type ftraceCall struct {
 	_         sys.NotInHeap
-	number    uint64 // 1 + how many were put into this history before
+	number    uint64 // 1 + the number of calls put into this history before
 	key       uint32
 	flags     uint32 // ftraceCall...
 	goroutine uint64
 	start     uint64      // ticks; 0: it was not timed
-	end       uint64      // ticks; if it was not timed they say no more than what was before what
+	end       uint64      // ticks; if it was not timed they only tell the order
 	event     uint64      // number of the call on its goroutine, from 1
-	nesting   uint64      // that of the call around it, 0: none
+	nesting   uint64      // number of the call around it, 0 if there is none
 	last      uint64      // number of the last call on its goroutine when it ended
-	count     uint64      // the how-manyeth call of the function it was
+	count     uint64      // it was the nth call of the function
 	entry     ftracePlace // its records, if there are any
 	exit      ftracePlace
 	object    uint64 // the receiver's address if it is a pointer
-	depth     uint32 // calls around it
-	cut       uint32 // of calls that a cut was made in, how many there were when it ended
+	depth     uint32 // number of calls around it
+	cut       uint32 // of a call that was under way at a cut: the number of cuts when it ended
 }
 
 const (
@@ -84,22 +87,24 @@ const (
 	ftraceCallReplaced
 )
 
-// ftraceSummary is what is known of all calls of a function on a processor. Readers know it byte for byte.
+// ftraceSummary is the summary of all calls of a function on a processor. Readers know it byte for
+// byte.
 type ftraceSummary struct {
 	_              sys.NotInHeap
 	count          uint64
-	sum, min, max  uint64 // ticks, of those that were timed
-	self           uint64 // ticks, without the calls within it of functions that are armed too
+	sum, min, max  uint64 // ticks, of the calls that were timed
+	self           uint64 // ticks, without those of armed functions called within it
 	errors, panics uint64
 	log2           [ftraceLog2]uint64 // by the number of bits of the ticks; the last one also has what is longer
 }
 
 const ftraceLog2 = 48
 
-// ftraceHistoryAhead is how far ahead the processor is asked for memory of the long history, which is so large that other things have taken its place in the caches when its turn comes.
+// ftraceHistoryAhead is how far ahead the processor is told to fetch memory of the long history.
+// That is so large that its next part is no longer in the caches when its turn comes.
 const ftraceHistoryAhead = 256
 
-// ftraceConsumers returns which consumers are on.
+// ftraceConsumers returns the consumers that are on.
 //
 //go:nosplit
 func ftraceConsumers() uint32 {
@@ -127,7 +132,7 @@ func ftraceConsumeEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	ftraceRecordEntry(gp, t, frame, layout, args)
 }
 
-// ftraceObserveCaptured is the same with what paths lead to behind the parameters.
+// ftraceObserveCaptured is ftraceConsumeEntry with what paths lead to after the parameters.
 //
 //go:noinline
 func ftraceObserveCaptured(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
@@ -164,8 +169,9 @@ func ftraceRecordEntry(gp *g, t *ftraceG, frame *ftraceFrame, layout *ftraceLayo
 	releasem(mp)
 }
 
-// now returns the ticks at which something is noted that happens on the processor. They never go back in what the processor notes, nor in what the goroutine does. If the call
-// of frame is not timed the timer is not read.
+// now returns the ticks at which something is noted that happens on the processor. They never go
+// back in what the processor notes, nor in what the goroutine does. The timer is not read for a
+// call that is not timed.
 func (w *ftraceWriter) now(t *ftraceG, flags uint32) uint64 {
 	switch {
 	case flags&ftraceNotTimed != 0:
@@ -179,7 +185,8 @@ func (w *ftraceWriter) now(t *ftraceG, flags uint32) uint64 {
 	return w.last
 }
 
-// ftraceConsumeExit notes that the call of frame, the topmost, ends: by p, or by the panic that was recovered, or with results.
+// ftraceConsumeExit notes that the call of frame, the topmost, ends: by p, by the panic that was
+// recovered, or with results.
 func ftraceConsumeExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_panic) {
 	f := frame.fn.ptr()
 	records, on := ftraceRecording.on, ftraceConsumers()
@@ -217,7 +224,7 @@ func ftraceOutcome(f *ftraceFunc, frame *ftraceFrame, results []any, p *_panic) 
 	case f.flags&ftraceMayFail != 0 && len(results) > 0:
 		last := efaceOf(&results[len(results)-1])
 		failed := last._type != nil
-		if failed && frame.flags&ftraceAtReturns == 0 { // a pointer to the result
+		if failed && frame.flags&ftraceAtReturns == 0 { // it is a pointer to the result
 			failed = *(*unsafe.Pointer)(last.data) != nil
 		}
 		if failed {
@@ -230,11 +237,12 @@ func ftraceOutcome(f *ftraceFunc, frame *ftraceFrame, results []any, p *_panic) 
 	return flags
 }
 
-// ftraceConsume tells the consumers that are on of the call of frame, which ended now. The goroutine does not leave its processor meanwhile.
+// ftraceConsume passes the call of frame, which has just ended, to the consumers that are on. The
+// goroutine does not leave its processor meanwhile.
 //
 //go:nosplit
 func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outcome, on uint32, now, where uint64) {
-	cut := atomic.Load(&ftraceCuts) // once, so that all know of the call or none
+	cut := atomic.Load(&ftraceCuts) // once, so that either all know of the call or none does
 	lasted := now - frame.place.ticks
 	around := t.around()
 	if around != nil && frame.flags&ftraceNotTimed == 0 {
@@ -306,8 +314,9 @@ func (w *ftraceWriter) summarize(frame *ftraceFrame, outcome, cut uint32, lasted
 	}
 }
 
-// ftraceConsumeMore does what is seldom to be done: it tells the tables of sums by something else than the function, lets the goroutine have a history, and keeps calls that a cut was made in. around is the
-// frame of the call around it, or nil.
+// ftraceConsumeMore does what is rarely needed. It updates the summaries by something else than the
+// function, gives the goroutine a history, and keeps calls that were under way at a cut. around is
+// the frame of the call around it, or nil.
 func ftraceConsumeMore(gp *g, t *ftraceG, w *ftraceWriter, frame, around *ftraceFrame, outcome, on, cut uint32, nesting uint64, exit ftracePlace) {
 	if on&ftraceConsumersTallies != 0 {
 		w.half = uintptr(cut&1) * w.halfSize
@@ -323,7 +332,7 @@ func ftraceConsumeMore(gp *g, t *ftraceG, w *ftraceWriter, frame, around *ftrace
 	}
 }
 
-// ftraceTallies tells the tables that are on of a call.
+// ftraceTallies adds a call to the tables that are on.
 func ftraceTallies(t *ftraceG, w *ftraceWriter, frame, around *ftraceFrame, outcome, on uint32, lasted uint64) {
 	if on&ftraceConsumerGoroutines != 0 {
 		w.tally(ftraceByGoroutine, t.goroutine, t, frame, outcome, lasted)
@@ -340,7 +349,7 @@ func ftraceTallies(t *ftraceG, w *ftraceWriter, frame, around *ftraceFrame, outc
 	}
 }
 
-// around returns the call around the topmost, of those that were noted, or nil.
+// around returns the innermost noted call around the topmost, or nil.
 //
 //go:nosplit
 func (t *ftraceG) around() *ftraceFrame {

@@ -1,6 +1,7 @@
 //go:build ftrace_core
 
-// FTRACE_ON_ERROR: nothing is printed until something goes wrong; then the last calls of the goroutine are, from the recording, and those under way.
+// FTRACE_ON_ERROR: nothing is printed until something goes wrong. Then the last calls of the
+// goroutine are printed from the recording, and those under way.
 
 package runtime
 
@@ -9,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// ftraceOnError is FTRACE_ON_ERROR: how many calls are shown, 0 if it is not set.
+// ftraceOnError is FTRACE_ON_ERROR: the number of calls to show, 0 if it is not set.
 var ftraceOnError int
 
 const ftraceOnErrorMax = 1000
@@ -41,10 +42,11 @@ type ftracePlace struct {
 	where uint64 // 32 bits: number of the chunk, 16: the writer; 16: the offset in words
 }
 
-// ftraceNowhere is where nothing is recorded.
+// ftraceNowhere is the place of what is not recorded.
 const ftraceNowhere = 0xFFFF << 32
 
-// ftracePlaceAt is one word, since the processor is slow to put one together that was stored in parts.
+// ftracePlaceAt makes a place as whole words: the processor is slow to load one that was stored in
+// parts.
 func ftracePlaceAt(ticks, chunk uint64, writer int32, offset uintptr) ftracePlace {
 	return ftracePlace{ticks, uint64(uint32(chunk)) | uint64(writer)<<32 | uint64(offset/8)<<48}
 }
@@ -53,7 +55,7 @@ func (p *ftracePlace) writer() int     { return int(p.where >> 32 & 0xFFFF) }
 func (p *ftracePlace) number() uint32  { return uint32(p.where) }
 func (p *ftracePlace) offset() uintptr { return uintptr(p.where>>48) * 8 }
 
-// chunk returns the chunk, or nil if another one has taken its place.
+// chunk returns the chunk, or nil if another has taken its place.
 func (p *ftracePlace) chunk() *ftraceChunk {
 	if p.writer() >= ftraceProcessorsMax {
 		return nil
@@ -68,7 +70,7 @@ func (p *ftracePlace) chunk() *ftraceChunk {
 	return nil
 }
 
-// kind returns the record's kind, or 0 if it is no longer there.
+// kind returns the record's kind, or 0 if it is gone.
 func (p *ftracePlace) kind() uint8 {
 	if c := p.chunk(); c != nil {
 		return c.record(p.offset()).kind
@@ -76,7 +78,7 @@ func (p *ftracePlace) kind() uint8 {
 	return 0
 }
 
-// read copies the record, or returns nil if it is no longer there.
+// read copies the record, or returns nil if it is gone.
 func (p *ftracePlace) read(to *ftraceText) *ftraceEvent {
 	c := p.chunk()
 	if c == nil {
@@ -95,7 +97,8 @@ func (c *ftraceChunk) record(offset uintptr) *ftraceEvent {
 	return (*ftraceEvent)(add(unsafe.Pointer(c), offset))
 }
 
-// chunkAt returns the chunk of this number of the ring, or nil if it was written over or is not yet begun. It may be written over at any time.
+// chunkAt returns the ring's chunk of this number, or nil if it was overwritten or has not begun.
+// It may be overwritten at any time.
 func (w *ftraceWriter) chunkAt(number uint64) *ftraceChunk {
 	if begun := atomic.Load64(&w.number); number >= begun || number+ftraceRecording.chunks < begun {
 		return nil
@@ -113,7 +116,7 @@ func (s *ftracePlaces) at(i int) *ftracePlace {
 	return (*ftracePlace)(add(unsafe.Pointer(&s.text.data), uintptr(i)*unsafe.Sizeof(ftracePlace{})))
 }
 
-// insert adds a place; if there are too many the first is dropped.
+// insert adds a place. If there are too many it drops the first.
 func (s *ftracePlaces) insert(p ftracePlace) {
 	if (s.n+1)*int(unsafe.Sizeof(p)) > len(s.text.data) {
 		s.n--
@@ -128,9 +131,10 @@ func (s *ftracePlaces) insert(p ftracePlace) {
 	s.n++
 }
 
-// collect finds the records of goroutine goid since the beginning of the last n of its calls, but none before since, and returns when that was.
+// collect finds the records of goroutine goid since the beginning of its last n calls, but none
+// before since. It returns when that was.
 func (s *ftracePlaces) collect(goid uint64, n int, since uint64) uint64 {
-	// By writer: 1 + the number of the chunk that is to be looked at next.
+	// By writer: 1 + the number of the chunk to read next.
 	buffer := ftraceNewText()
 	defer ftraceFreeText(buffer)
 	left := (*[ftraceProcessorsMax]uint64)(unsafe.Pointer(&buffer.data))
@@ -141,7 +145,7 @@ func (s *ftracePlaces) collect(goid uint64, n int, since uint64) uint64 {
 		}
 	}
 	for {
-		// The last one begun of all that are left.
+		// Of all chunks that are left, the one that began last.
 		var last *ftraceChunk
 		at := -1
 		for i, w := range ftraceRecording.writers {
@@ -163,7 +167,7 @@ func (s *ftracePlaces) collect(goid uint64, n int, since uint64) uint64 {
 		number := left[at] - 1
 		left[at] = number
 		if next := ftraceRecording.writers[at].chunkAt(number + 1); next != nil && next.begin < since {
-			left[at] = 0 // it ended before that, as did those before it
+			left[at] = 0 // the goroutine's records of interest begin after this chunk and those before it
 			continue
 		}
 		s.scan(last, number, at, goid, since)
@@ -171,7 +175,7 @@ func (s *ftracePlaces) collect(goid uint64, n int, since uint64) uint64 {
 	}
 }
 
-// scan inserts the records of the goroutine in a chunk that are not before since.
+// scan inserts those of the goroutine's records in a chunk that are not before since.
 func (s *ftracePlaces) scan(c *ftraceChunk, number uint64, writer int, goid, since uint64) {
 	for offset := unsafe.Sizeof(*c); offset+ftraceRecordSize <= uintptr(atomic.Load64(&c.content)/8); {
 		r := c.record(offset)
@@ -179,13 +183,13 @@ func (s *ftracePlaces) scan(c *ftraceChunk, number uint64, writer int, goid, sin
 			s.insert(ftracePlaceAt(r.ticks, number, int32(writer), offset))
 		}
 		if r.words == 0 {
-			return // it is being written over
+			return // it is being overwritten
 		}
 		offset += uintptr(r.words) * 8
 	}
 }
 
-// beginning returns when the n-th last entry was, 0 if there are fewer.
+// beginning returns when the nth last entry was, or 0 if there are fewer.
 func (s *ftracePlaces) beginning(n int) uint64 {
 	for i := s.n - 1; i >= 0; i-- {
 		if kind := s.at(i).kind(); kind == ftraceKindEntry || kind == ftraceKindEntryArgs {
@@ -197,8 +201,8 @@ func (s *ftracePlaces) beginning(n int) uint64 {
 	return 0
 }
 
-// ftraceShowContext prints the last calls of this goroutine, and those that are under way, as far as that was not done before, under a line that says why, with
-// a panic's value.
+// ftraceShowContext prints the last calls of this goroutine and those under way, except for what it
+// has printed before. A line before them says why, with a panic's value.
 func ftraceShowContext(why string, value any) {
 	gp := getg()
 	t := gp.ftrace
@@ -219,7 +223,7 @@ func ftraceShowContext(why string, value any) {
 	}
 	b.byte('\n')
 	b.flush()
-	// First the calls under way that began before that, or whose records were written over.
+	// First the calls under way that began before that, or whose records were overwritten.
 	depth := int32(0)
 	for i := range t.depth {
 		frame := t.frame(i)
@@ -249,13 +253,14 @@ func ftraceShowContext(why string, value any) {
 	t.busy--
 }
 
-// recorded prints a record, given how many of the calls that were printed have not ended, and returns that number.
+// recorded prints a record. depth is how many of the printed calls have not ended; recorded returns
+// that number after the record.
 func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32) int32 {
 	f := ftraceFuncOf(r.fn)
 	at := int32(r.depth)
 	switch r.kind {
 	case ftraceKindEntry, ftraceKindEntryArgs:
-		if at > depth && !ftraceFormat.json { // the call around it began before those that are wanted
+		if at > depth && !ftraceFormat.json { // the call around it began before those to be shown
 			b.prefix(gp, depth)
 			b.str("...\n")
 		}
@@ -293,7 +298,7 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32) int32 {
 	return depth
 }
 
-// recordedEntry appends an entry line; r is nil if the record is no longer there.
+// recordedEntry appends an entry line; r is nil if the record is gone.
 func (b *ftraceText) recordedEntry(gp *g, depth int32, f *ftraceFunc, count uintptr, r *ftraceEvent) {
 	if ftraceFormat.json {
 		b.jsonCall(gp, depth, "call", f)

@@ -1,9 +1,12 @@
 //go:build ftrace_core
 
-// Summaries of each function's calls by something else besides: by goroutine, by caller, by receiver. Each is a consumer of its own, which is off until someone asks for it.
+// Summaries of each function's calls by something more: by goroutine, by caller, by receiver. Each
+// is a consumer of its own, which is off until it is switched on.
 //
-// Each processor has a table of fixed size for each, a hash table: a row is in one of some places behind one another, and stays where it is. A call for whose row there is no place is
-// counted as lost. Rows of goroutines that have ended make place: what they have goes to the row of goroutine 0, of all of which no more than their sum is known.
+// Each processor has a hash table of fixed size for each. A row is in one of a few places in a row
+// of places, and stays where it is. A call for whose row there is no place is counted as lost. Rows
+// of goroutines that have ended make room: what they have goes to the row of goroutine 0, which has
+// only the sum of all of these.
 
 package runtime
 
@@ -15,9 +18,9 @@ import (
 
 // The tables of a processor, and what a row is by.
 const (
-	ftraceByGoroutine = iota // its id
-	ftraceByCaller           // the key of the function around it, 0: there was none
-	ftraceByReceiver         // its address
+	ftraceByGoroutine = iota // the goroutine's id
+	ftraceByCaller           // the key of the calling function, 0 if there was none
+	ftraceByReceiver         // the receiver's address
 	ftraceTallyTables
 )
 
@@ -25,18 +28,18 @@ const (
 type ftraceTally struct {
 	_              sys.NotInHeap
 	by             uint64
-	key            uint32 // 0: nothing was written here yet
-	state          uint32 // by goroutine: 1 + its place among the goroutines, 0: it has none
+	key            uint32 // 0: nothing has been written here
+	state          uint32 // by goroutine: 1 + its place among the goroutines, or 0 if it has none
 	count, timed   uint64
-	sum, min, max  uint64 // ticks, of those that were timed
+	sum, min, max  uint64 // ticks, of the calls that were timed
 	self           uint64
 	errors, panics uint64
-	_              [6]uint64 // rows lie within pages
+	_              [6]uint64 // so that no row crosses a page
 }
 
 const ftraceTallyPlaces = 16
 
-// tally tells a table of a call.
+// tally adds a call to a table.
 func (w *ftraceWriter) tally(table int, by uint64, t *ftraceG, frame *ftraceFrame, outcome uint32, lasted uint64) {
 	if table != ftraceByGoroutine {
 		t = nil
@@ -64,7 +67,8 @@ func (w *ftraceWriter) tally(table int, by uint64, t *ftraceG, frame *ftraceFram
 	}
 }
 
-// row returns the row of calls of a function by something, which it makes if it is new; nil if there is no place for it. t is the goroutine's state if it is by goroutine.
+// row returns the row of a function's calls by something, and makes it if it is new. It returns nil
+// if there is no place for it. t is the goroutine's state if the row is by goroutine.
 func (w *ftraceWriter) row(table int, by uint64, key uint32, t *ftraceG) *ftraceTally {
 	if w.tallies[table] == nil {
 		return nil
@@ -74,7 +78,7 @@ func (w *ftraceWriter) row(table int, by uint64, key uint32, t *ftraceG) *ftrace
 		return r
 	}
 	if free != nil && t != nil && w.row(table, 0, key, nil) != nil && free.key != 0 {
-		_, free = w.find(table, by, key) // it was taken for what will be of goroutines that have ended
+		_, free = w.find(table, by, key) // it was taken for the row of goroutines that have ended
 	}
 	if free != nil {
 		free.take(by, key, t)
@@ -94,7 +98,7 @@ func (w *ftraceWriter) row(table int, by uint64, key uint32, t *ftraceG) *ftrace
 	return nil
 }
 
-// find returns the row, or else a place where it can be made, if there is one.
+// find returns the row, or nil and a place where it can be made, if there is one.
 func (w *ftraceWriter) find(table int, by uint64, key uint32) (r, free *ftraceTally) {
 	for i := range uintptr(ftraceTallyPlaces) {
 		switch r := w.tallyAt(table, by, key, i); {
@@ -107,13 +111,13 @@ func (w *ftraceWriter) find(table int, by uint64, key uint32) (r, free *ftraceTa
 	return nil, nil
 }
 
-// tallyAt returns one of the places where a row can be, in the half that is written to.
+// tallyAt returns place i of those where the row can be, in the half that is written to.
 func (w *ftraceWriter) tallyAt(table int, by uint64, key uint32, i uintptr) *ftraceTally {
 	at := uintptr((by*0x9E3779B97F4A7C15 + uint64(key)*0xC2B2AE3D27D4EB4F) >> 32)
 	return (*ftraceTally)(add(w.tallies[table], w.half+(at+i)&(uintptr(ftraceMemory.head.talliesMax)-1)*unsafe.Sizeof(ftraceTally{})))
 }
 
-// take makes the row that of something else, without calls.
+// take turns the row into that of something else, without calls.
 func (r *ftraceTally) take(by uint64, key uint32, t *ftraceG) {
 	*r = ftraceTally{by: by, key: key}
 	if t != nil {
@@ -121,7 +125,7 @@ func (r *ftraceTally) take(by uint64, key uint32, t *ftraceG) {
 	}
 }
 
-// add adds what another row has.
+// add adds the numbers of another row.
 func (r *ftraceTally) add(other *ftraceTally) {
 	if other.timed > 0 && (r.timed == 0 || other.min < r.min) {
 		r.min = other.min
@@ -135,7 +139,7 @@ func (r *ftraceTally) add(other *ftraceTally) {
 	r.panics += other.panics
 }
 
-// place returns 1 + which of the goroutines in the memory file it is, 0 if it is not there.
+// place returns 1 + the goroutine's place among those in the memory file, or 0 if it is not there.
 func (t *ftraceG) place() uint32 {
 	h := ftraceArmed()
 	at := uintptr(unsafe.Pointer(t)) - uintptr(ftraceMemory.gs)
@@ -145,7 +149,7 @@ func (t *ftraceG) place() uint32 {
 	return uint32(at/unsafe.Sizeof(ftraceG{})) + 1
 }
 
-// ftraceStateAt returns the state of which place returned n.
+// ftraceStateAt returns the state for which place returned n.
 func ftraceStateAt(n uint32) *ftraceG {
 	return (*ftraceG)(add(ftraceMemory.gs, uintptr(n-1)*unsafe.Sizeof(ftraceG{})))
 }

@@ -1,6 +1,6 @@
 //go:build ftrace_core
 
-// What the tracer asks of Linux.
+// What the tracer needs of Linux.
 
 package runtime
 
@@ -32,11 +32,11 @@ const (
 
 // How a file is opened.
 const (
-	ftraceAppend    = 0x80000 | 0x1 | 0x400 | 0x100 | 0x800 // closed on exec; for writing, at its end; not to become the controlling terminal; without waiting
+	ftraceAppend    = 0x80000 | 0x1 | 0x400 | 0x100 | 0x800 // closed on exec; for writing, at its end; not as the controlling terminal; without waiting
 	ftraceAppendNew = 0x80000 | 0x1 | 0x400 | 0x40 | 0x80   // closed on exec; for writing, at its end; new
 	ftraceCreate    = 0x80000 | 0x2 | 0x40 | 0x80           // for reading and writing, new
 	ftraceDirectory = 0x80000 | ftraceODirectory
-	ftracePlain     = ftraceDirectory | 0x200000 // only to look things up in it
+	ftracePlain     = ftraceDirectory | 0x200000 // only to look up names in it
 	ftraceNoLink    = ftraceONofollow            // a symbolic link is an error
 )
 
@@ -51,7 +51,8 @@ func ftraceOpenAt(dir int32, name string, flags uintptr) int32 {
 	return int32(fd)
 }
 
-// ftracePath returns a name as the system wants it. It does not allocate on the heap, for it may be wanted anywhere.
+// ftracePath returns a name as the system wants it. It does not allocate on the heap, since it may
+// be called anywhere.
 func ftracePath(name string) *ftraceText {
 	b := ftraceNewText()
 	b.str(name)
@@ -67,8 +68,8 @@ func ftraceMakeDir(dir int32, name string) int32 {
 	return int32(errno)
 }
 
-// ftraceWriteAt writes at an offset, or, if that is negative, where the file is. It does not let other goroutines run, for the runtime's locks may be
-// held. It returns an errno or 0.
+// ftraceWriteAt writes at an offset, or at the file's own position if that is negative. It does not
+// let other goroutines run, for the runtime's locks may be held. It returns an errno or 0.
 func ftraceWriteAt(fd int32, data unsafe.Pointer, n int, offset int64) int32 {
 	for n > 0 {
 		var written int
@@ -90,12 +91,14 @@ func ftraceWriteAt(fd int32, data unsafe.Pointer, n int, offset int64) int32 {
 	return 0
 }
 
-// ftraceMapFile makes a file longer by size bytes from offset on, and maps these. The space is reserved first, for on a full disk writing to a mapped hole
-// ends the program. It returns nil and an errno if that can't be.
+// ftraceMapFile makes a file longer by size bytes from offset on, and maps them. The space is
+// reserved first, because on a full disk a write to a mapped hole ends the program. It returns nil
+// and an errno if that fails.
 func ftraceMapFile(fd int32, offset int64, size uintptr) (unsafe.Pointer, int32) {
 	const notSupported = 95
-	// A signal interrupts fallocate, and on tmpfs undoes what it did. While the world is being stopped
-	// signals come to preempt this goroutine, which keeps its processor: it might begin anew for ever.
+	// A signal interrupts fallocate, and on tmpfs undoes what it did. While the world is being
+	// stopped, signals come to preempt this goroutine, which keeps its processor: it could start
+	// again for ever.
 	var mask sigset
 	sigprocmask(_SIG_SETMASK, &sigset_all, &mask)
 	_, _, errno := syscall.Syscall6(ftraceSysFallocate, uintptr(fd), 0, uintptr(offset), size, 0, 0)
@@ -115,7 +118,7 @@ func ftraceMapFile(fd int32, offset int64, size uintptr) (unsafe.Pointer, int32)
 	return unsafe.Pointer(p), 0
 }
 
-// ftraceFill writes zeros, where a file system can't reserve space.
+// ftraceFill writes zeros where a file system can't reserve space.
 func ftraceFill(fd int32, offset int64, size uintptr) int32 {
 	b := ftraceNewText()
 	defer ftraceFreeText(b)
@@ -128,14 +131,15 @@ func ftraceFill(fd int32, offset int64, size uintptr) int32 {
 	return 0
 }
 
-// ftraceMemoryFile makes a file of size bytes that is in memory alone, and returns its descriptor, or 0. The descriptor is a high one, so that those of the program are what
-// they would be.
+// ftraceMemoryFile makes a file of size bytes that is in memory alone. It returns its descriptor,
+// or
+// 0. The descriptor is a high one, so that the program's own are what they would be without it.
 func ftraceMemoryFile(size uint64) int32 {
 	const cloexec, noexec, inval = 1, 8, 22
 	var limit [2]uint64
 	const fileSize = 1
 	if _, _, errno := syscall.Syscall6(ftraceSysGetrlimit, fileSize, uintptr(unsafe.Pointer(&limit)), 0, 0, 0, 0); errno != 0 || limit[0] != ^uint64(0) {
-		return 0 // to exceed it brings a signal
+		return 0 // going beyond it brings a signal
 	}
 	name := "ftrace\x00"
 	fd, _, errno := syscall.Syscall6(ftraceSysMemfdCreate, uintptr(unsafe.Pointer(unsafe.StringData(name))), cloexec|noexec, 0, 0, 0, 0)
@@ -145,7 +149,8 @@ func ftraceMemoryFile(size uint64) int32 {
 	if errno != 0 {
 		return 0
 	}
-	// It is for the user that the program starts as, also if the program becomes another one later.
+	// It belongs to the user that the program starts as, even if the program becomes another one
+	// later.
 	syscall.Syscall6(ftraceSysFchmod, fd, 0o600, 0, 0, 0, 0)
 	high := ftraceHigh(int32(fd))
 	if high != 0 && ftraceResize(high, size) != 0 {
@@ -155,7 +160,7 @@ func ftraceMemoryFile(size uint64) int32 {
 	return high
 }
 
-// ftraceHigh returns a high descriptor for what fd is of, which it closes, or 0.
+// ftraceHigh returns a high descriptor for the file that fd is of, or 0. It closes fd.
 func ftraceHigh(fd int32) int32 {
 	const dupCloexec = 1030
 	if fd < 0 {
@@ -174,13 +179,14 @@ func ftraceHigh(fd int32) int32 {
 	return int32(high)
 }
 
-// ftraceResize makes a file as long as that. It returns an errno or 0.
+// ftraceResize sets a file's size. It returns an errno or 0.
 func ftraceResize(fd int32, size uint64) int32 {
 	_, _, errno := syscall.Syscall6(ftraceSysFtruncate, uintptr(fd), uintptr(size), 0, 0, 0, 0)
 	return int32(errno)
 }
 
-// ftraceMapMemory maps a part of the memory file, or, if there is none, as much memory of our own. It returns nil if that can't be.
+// ftraceMapMemory maps a part of the memory file, or, if there is none, as much memory of our own.
+// It returns nil if that fails.
 func ftraceMapMemory(at, size uint64) unsafe.Pointer {
 	const readWrite, shared, private, anonymous, noReserve = 0x3, 0x1, 0x2, 0x20, 0x4000
 	flags, fd := uintptr(private|anonymous|noReserve), ^uintptr(0)
@@ -202,7 +208,8 @@ func ftraceForget(at, size uint64) {
 	syscall.Syscall6(ftraceSysFallocate, uintptr(ftraceMemory.fd), punch|keepSize, uintptr(at), uintptr(size), 0, 0)
 }
 
-// ftraceWait waits while the word at p, in the memory file, is v, at most so many nanoseconds. It reports whether these have passed.
+// ftraceWait waits while the word at p, in the memory file, is v, for at most ns nanoseconds. It
+// reports whether these have passed.
 func ftraceWait(p *uint32, v uint32, ns int64) bool {
 	const wait, timedOut = 0, 110
 	timeout := timespec{tv_sec: ns / 1e9, tv_nsec: ns % 1e9}
@@ -226,14 +233,15 @@ func ftraceSystemTicks() uint64 {
 	return uint64(ticks)
 }
 
-const ftraceSystemTicksPerSecond = 100 // which is what Linux tells programs, whatever its own are
+const ftraceSystemTicksPerSecond = 100 // Linux reports this to programs, whatever its own tick is
 
 func ftraceUnmap(p unsafe.Pointer, size uintptr) {
 	syscall.Syscall6(ftraceSysMunmap, uintptr(p), size, 0, 0, 0, 0)
 }
 
-// ftraceWriteFD writes, as a system call that may block: the scheduler runs other goroutines meanwhile. It returns the number
-// of bytes written or a negative errno. The stack must not grow between entersyscall and exitsyscall.
+// ftraceWriteFD writes, as a system call that may block: the scheduler runs other goroutines
+// meanwhile. It returns the number of bytes written or a negative errno. The stack must not grow
+// between entersyscall and exitsyscall.
 //
 //go:nosplit
 func ftraceWriteFD(fd int32, data unsafe.Pointer, n int32) int32 {
@@ -262,8 +270,9 @@ func ftraceSendNow(fd int32, data unsafe.Pointer, n int32) int32 {
 	return int32(sent)
 }
 
-// ftraceWritable reports whether a write of ftracePiece bytes to fd would not wait for a reader now, or in so many milliseconds, less than 1000. This is certain of a regular file, and of a pipe but for what others write to it in the
-// meantime; a terminal or a socket takes something.
+// ftraceWritable reports whether a write of ftracePiece bytes to fd would not wait for a reader
+// now, or within ms milliseconds, less than 1000. For a regular file this is certain. For a pipe it
+// is, unless others write to it in the meantime. A terminal or a socket takes something.
 //
 //go:nosplit
 func ftraceWritable(fd int32, ms int64) bool {
@@ -277,12 +286,12 @@ func ftraceWritable(fd int32, ms int64) bool {
 	return errno == 0 && ready == 1
 }
 
-// ftraceSleepOn waits, in a system call, while the word at p is v, or shorter.
+// ftraceSleepOn waits, in a system call, while the word at p is v. It may return earlier.
 //
 //go:nosplit
 func ftraceSleepOn(p *uint32, v uint32) { futexsleep(p, v, -1) }
 
-// ftraceWakeOne wakes one who waits for the word at p, on any stack.
+// ftraceWakeOne wakes one thread that waits for the word at p. It may be called on any stack.
 //
 //go:nosplit
 func ftraceWakeOne(p *uint32) { futex(unsafe.Pointer(p), _FUTEX_WAKE_PRIVATE, 1, nil, nil, 0) }
@@ -292,7 +301,7 @@ func ftraceWakeOne(p *uint32) { futex(unsafe.Pointer(p), _FUTEX_WAKE_PRIVATE, 1,
 //go:nosplit
 func ftracePause() { usleep(100) }
 
-// ftraceStreamsKnown says that package syscall tells when a descriptor becomes another file.
+// ftraceStreamsKnown says that package syscall reports when a descriptor becomes another file.
 const ftraceStreamsKnown = true
 
 // ftraceStat returns which file fd is.
@@ -359,7 +368,7 @@ func ftraceLetWait(fd int32) {
 	}
 }
 
-// ftraceUser returns the user as whom files are made.
+// ftraceUser returns the user that owns the files that are made.
 func ftraceUser() uint32 {
 	user, _, _ := syscall.Syscall6(ftraceSysGeteuid, 0, 0, 0, 0, 0, 0)
 	return uint32(user)
@@ -373,14 +382,15 @@ func ftraceStreamSocket(fd int32) bool {
 	return errno == 0 && typ == sockStream
 }
 
-// ftraceOpenAgain opens the terminal that fd is of once more, for writing without waiting. It returns a high descriptor, or 0.
+// ftraceOpenAgain opens fd's terminal once more, for writing without waiting. It returns a high
+// descriptor, or 0.
 func ftraceOpenAgain(fd int32) int32 {
 	const flags = 0x80000 | 0x1 | 0x100 | 0x800 // closed on exec; for writing, not to become the controlling terminal, not waiting
 	var digits [20]byte
 	return ftraceHigh(ftraceOpenAt(ftraceWorkingDir, "/proc/self/fd/"+string(ftraceItoa(digits[:], uint64(fd))), flags))
 }
 
-// ftraceTryAgain reports whether a failed write is worth repeating, after having waited a little.
+// ftraceTryAgain reports whether a failed write is worth repeating. If so it has waited a little.
 func ftraceTryAgain(errno int32) bool {
 	const eintr, eagain = 4, 11
 	switch errno {
@@ -411,7 +421,7 @@ func ftraceTerminal(fd int32) bool {
 	return errno == 0
 }
 
-// ftraceProbe reports whether n bytes at p, which is not memory of Go's, can be read.
+// ftraceProbe reports whether n bytes at p, which is not Go's memory, can be read.
 func ftraceProbe(p uintptr, n uintptr) bool {
 	var buf [256]byte
 	type iovec struct {

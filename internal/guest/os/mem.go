@@ -1,8 +1,8 @@
 //go:build ftrace_core
 
-// The tracer's memory: per-goroutine state and text buffers. All of it is off the heap, so that it neither shows in the
-// program's allocation counts nor is scanned by the garbage collector. What pointers it holds are to static data or to
-// configurations, which are kept for ever.
+// The tracer's own memory: the state of each goroutine, and text buffers. All of it is off the
+// heap. So it does not show in the program's allocation counts, nor does the garbage collector scan
+// it. The pointers in it lead to static data or to configurations, which are kept for ever.
 
 package runtime
 
@@ -13,52 +13,55 @@ import (
 	"unsafe"
 )
 
-// ftraceG is the tracer's state of one goroutine that has called an armed function. Only that goroutine uses it; others may read it, who know the first fields byte for byte.
+// ftraceG is the tracer's state of one goroutine that has called an armed function. Only that
+// goroutine changes it. Other processes may read it, and know the first fields byte for byte.
 type ftraceG struct {
 	_ sys.NotInHeap
 
-	// What a call looks at first, in one line of the processor's cache.
+	// What a call reads first, in one line of the processor's cache.
 	depth  int32  // frames in use
-	shown  int32  // of the frames, those that are shown
-	events uint64 // noted calls so far
+	shown  int32  // frames in use whose calls are shown
+	events uint64 // number of noted calls so far
 	// What makes it unusual, see asUsual.
-	busy     int8         // the tracer itself is at work on this goroutine: what it calls is not traced
-	doubtful uint8        // ftraceHooksChanged, ftraceHookOff; atomic
-	muted    bool         // its calls are not looked at, see arm/setup.go
-	unwound  bool         // of its frames some may be of calls that a panic ended which was recovered
-	mask     uint32       // the marks of the calls under way
-	labels   uintptr      // g.labels when it was decided whether it is muted: an address, so labels that took the place of others in memory are not told from them
-	top      *ftraceFrame // the first that is not in use
-	full     *ftraceFrame // that behind the last for which the short way can be taken, see call/plain.go
+	busy     int8   // the tracer itself is at work on this goroutine: what it calls is not traced
+	doubtful uint8  // ftraceHooksChanged, ftraceHookOff; atomic
+	muted    bool   // its calls are not traced, see arm/setup.go
+	unwound  bool   // some of its frames may be of calls that a recovered panic ended
+	mask     uint32 // the marks of the calls under way
+	// g.labels when it was decided whether it is muted. It is an address, so labels that took the
+	// place of others in memory look the same.
+	labels   uintptr
+	top      *ftraceFrame // the first frame that is not in use
+	full     *ftraceFrame // the frame after the last for which the fast path can be taken, see call/plain.go
 	nextCall uint32       // where the next one goes in the history
 	recorded bool         // its first record was made
 	headed   bool         // the goroutine's first line was printed
 	lost     bool         // there was no memory for its history
-	calls    uint64       // in the history so far
+	calls    uint64       // number of calls put into the history so far
 
-	last        uint64         // ticks of what was last noted; a call is quicker if this is not in the same line
+	last        uint64         // ticks of what was last noted; calls are faster if this is in another cache line
 	goroutine   uint64         // 0: it is not in use
 	history     unsafe.Pointer // the last calls that have ended
 	historyAt   uint64         // where that is in the memory file, 0: not there
 	framesAt    uint64         // likewise
-	parent      uint64         // by which goroutine it was started, if in an armed function, and in which call of which
+	parent      uint64         // the goroutine that started it, if in an armed function, and in which call of which
 	parentCount uintptr
 	parentKey   uint32
-	startMask   uint32 // the marks it inherits
+	startMask   uint32 // the marks that it inherits
 	start       uint64 // address of the function that it was started with
 
 	config       uint32        // number of the configuration whose marks mask and the frames have
 	startConfig  uint32        // and startMask
-	parentFn     ftraceFuncPtr // where the goroutine was started, if in an armed function
+	parentFn     ftraceFuncPtr // the armed function in which it was started, if any
 	contextShown uint64        // ticks when its last calls were printed, see keep/context.go
 	size         int32         // frames that fit
 
 	group *ftraceGroup // lines that wait for the end of the outermost call, see text/group.go
 	held  *ftraceText  // entry lines that wait for the exit, see text/text.go
-	notes *ftraceText  // of the calls under way
+	notes *ftraceText  // notes of the calls under way
 }
 
-var _ [3*64 - unsafe.Sizeof(ftraceG{})]byte // it has three lines
+var _ [3*64 - unsafe.Sizeof(ftraceG{})]byte // it has three lines of the cache
 
 // ftraceText is a buffer for text. It is large, but only the pages in use take memory.
 type ftraceText struct {
@@ -86,7 +89,7 @@ const (
 	ftraceClasses  = 24
 )
 
-// ftraceLost counts the calls that were not seen because there was no memory for them; atomic.
+// ftraceLost counts the calls that were not noted because there was no memory for them; atomic.
 var ftraceLost uint32
 
 func ftraceAlloc(size uintptr) unsafe.Pointer {
@@ -114,7 +117,7 @@ func ftraceNewG() *ftraceG {
 	return t
 }
 
-// free gives the state back, empty, with what it holds.
+// free gives the state back, empty, with all that it holds.
 func (t *ftraceG) free() {
 	held, notes, frames, size, history := t.held, t.notes, t.frame(0), t.size, t.history
 	if t.group != nil {
@@ -141,7 +144,7 @@ func (t *ftraceG) frame(i int32) *ftraceFrame {
 	return (*ftraceFrame)(unsafe.Pointer(uintptr(unsafe.Pointer(t.top)) - uintptr(t.depth-i)*unsafe.Sizeof(ftraceFrame{})))
 }
 
-// ftraceNotJudged is no address of labels.
+// ftraceNotJudged is not the address of any labels.
 const ftraceNotJudged = ^uintptr(0)
 
 // push returns an empty frame on top of the others, or nil if there is no memory.
@@ -157,22 +160,26 @@ func (t *ftraceG) push() *ftraceFrame {
 	return frame
 }
 
-// above returns the frame that is put on this one.
+// above returns the frame on top of this one.
 //
 //go:nosplit
 func (frame *ftraceFrame) above() *ftraceFrame {
 	return (*ftraceFrame)(add(unsafe.Pointer(frame), unsafe.Sizeof(*frame)))
 }
 
-// below returns the frame that this one was put on.
+// below returns the frame under this one.
 //
 //go:nosplit
 func (frame *ftraceFrame) below() *ftraceFrame {
 	return (*ftraceFrame)(unsafe.Pointer(uintptr(unsafe.Pointer(frame)) - unsafe.Sizeof(*frame)))
 }
 
-// asUsual reports whether the goroutine's calls are noted as those of any other. It is ftraceMayTrace for one that has a state, and so does not run on a system stack. (Who allocates or
-// throws has locks; where throwsplit is set no function could be entered that is not nosplit; and nothing outside of this package runs while preemptoff is.) Five fields are looked at at once.
+// asUsual reports whether the goroutine's calls are noted like those of any other. It is
+// ftraceMayTrace for one that has a state, and so does not run on a system stack. It checks five
+// fields at once.
+//
+// (A goroutine that allocates or throws holds locks. Where throwsplit is set, no function can be
+// entered that is not nosplit. Nothing outside of this package runs while preemptoff is set.)
 //
 //go:nosplit
 func (t *ftraceG) asUsual(gp *g) bool {
@@ -180,18 +187,18 @@ func (t *ftraceG) asUsual(gp *g) bool {
 	return *(*uint64)(unsafe.Pointer(&t.busy)) == 0 && gp._panic == nil && mp.locks == 0 && !gp.ftraceMock.quiet
 }
 
-// ftraceStore64 stores after all that was stored before, for those who read it.
+// ftraceStore64 stores after all earlier stores, for readers in other processes.
 //
 //go:nosplit
 func ftraceStore64(p *uint64, v uint64) {
 	if goarch.IsAmd64 != 0 {
-		*p = v // which amd64 does in order; the compiler does not leave out what is read behind it
+		*p = v // amd64 keeps the order of stores, and the compiler keeps a store that is followed by a read
 	} else {
 		atomic.StoreRel64(p, v)
 	}
 }
 
-// pop takes frame off, which is the topmost.
+// pop takes off frame, the topmost.
 func (t *ftraceG) pop(frame *ftraceFrame) {
 	t.top = frame
 	t.depth--
@@ -214,7 +221,7 @@ func (t *ftraceG) inherited() uint32 {
 	return t.frame(t.depth - 1).mask
 }
 
-// startMarks returns the marks that the goroutine began with, as far as they are those of its configuration.
+// startMarks returns the marks that the goroutine began with, if they are of its configuration.
 func (t *ftraceG) startMarks() uint32 {
 	if t.startConfig != t.config {
 		return 0
@@ -222,7 +229,8 @@ func (t *ftraceG) startMarks() uint32 {
 	return t.startMask
 }
 
-// remark gives the calls under way the marks of c, when the goroutine first calls a function that c says something of: a bit of another configuration means something else.
+// remark gives the calls under way the marks of c, when the goroutine first calls a function that c
+// affects: a bit of another configuration means something else.
 func (t *ftraceG) remark(c *ftraceConfig) {
 	t.config = c.number
 	t.mask = t.startMarks()
@@ -284,7 +292,8 @@ func ftraceNewFrames(size int32) *ftraceFrame {
 	return frames
 }
 
-// ftraceNewHistory returns n bytes, empty, for a goroutine's history, and where they are in the memory file, or nil. n is always the same.
+// ftraceNewHistory returns n bytes, empty, for a goroutine's history, and where they are in the
+// memory file; or nil. n is always the same.
 func ftraceNewHistory(n uintptr) (unsafe.Pointer, uint64) {
 	lock(&ftraceMem.lock)
 	p := ftraceMem.history
@@ -336,8 +345,9 @@ func ftraceFreeText(text *ftraceText) {
 	unlock(&ftraceMem.lock)
 }
 
-// ftraceGoroutineStart is called by newproc1, on the system stack, for each new goroutine: it notes which armed function
-// starts it, and lets it inherit the marks, so that "everything it calls" includes the goroutines it starts.
+// ftraceGoroutineStart is called by newproc1, on the system stack, for each new goroutine. It notes
+// which armed function starts it. And it passes on the marks, so that "everything it calls"
+// includes the goroutines that it starts.
 func ftraceGoroutineStart(newg, callergp *g) {
 	ftraceScopeStart(newg, callergp)
 	t := callergp.ftrace

@@ -13,7 +13,7 @@ type ftraceError struct {
 
 var ftraceErrors = [...]ftraceError{{78, "trace files and recordings in files are supported on linux only; use stderr, stdout or ring"}}
 
-// Recordings in files are for linux; those in memory go without these.
+// Recordings in files are for Linux; those in memory do without these.
 
 const (
 	ftraceWorkingDir = 0
@@ -46,7 +46,7 @@ func ftraceWriteAt(fd int32, data unsafe.Pointer, n int, offset int64) int32 { r
 
 func ftraceMapFile(fd int32, offset int64, size uintptr) (unsafe.Pointer, int32) { return nil, 78 }
 
-// There is no memory that others can see, and no other either.
+// There is no memory that others can see, nor any in its place.
 
 func ftraceMemoryFile(size uint64) int32 { return 0 }
 
@@ -68,7 +68,7 @@ func ftraceUnmap(p unsafe.Pointer, size uintptr) {}
 
 func ftraceWriteFD(fd int32, data unsafe.Pointer, n int32) int32 { return write(uintptr(fd), data, n) }
 
-// Nothing is held, so that nothing is left to be written in haste.
+// Nothing is held, so nothing is left to be written in haste.
 
 //go:nosplit
 func ftraceWriteNow(fd int32, data unsafe.Pointer, n int32) int32 { return -78 }

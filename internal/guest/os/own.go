@@ -1,8 +1,9 @@
 //go:build ftrace_core
 
-// Files that the environment names: FTRACE_OUT and FTRACE_RECORD. They may stand in directories that
-// others may write to, such as /tmp, where others can put a file, a FIFO or a link in the way. Package
-// ownfile decides what is used; here the path is followed in a way that leaves them no time.
+// Files that the environment names: FTRACE_OUT and FTRACE_RECORD. They may be in directories that
+// others may write to, such as /tmp, where others can put a file, a FIFO or a link in the way.
+// Package ownfile decides what is used. Here the path is followed in a way that leaves others no
+// time to change it.
 
 package runtime
 
@@ -14,16 +15,16 @@ const ftraceRefused = 1 << 16
 // ftraceTrail is a path that was followed up to its last name.
 type ftraceTrail struct {
 	dir    int32  // descriptor of the directory that it is in
-	name   string // no symbolic link, but where kept
+	name   string // not a symbolic link, unless kept
 	shared bool   // others may write to the directory
-	kept   bool   // the directory is one of /proc, whose links lead to what is open already
+	kept   bool   // the directory is one of /proc, whose links lead to what is already open
 	user   uint32
 	root   uint32
 }
 
-// ftraceTrailOf follows a path name by name. It looks at each directory once it has it open, and
-// follows no symbolic link in one that others may write to. It returns an errno or 0; who calls it
-// closes dir if it is 0.
+// ftraceTrailOf follows a path name by name. It checks each directory once it has opened it, and
+// follows no symbolic link in one that others may write to. It returns an errno or 0. If it is 0
+// the caller closes dir.
 func ftraceTrailOf(path string) (t ftraceTrail, errno int32) {
 	t.user = ftraceUser()
 	if path == "" {
@@ -91,7 +92,7 @@ func ftraceWithoutSlashes(path string) string {
 	return path
 }
 
-// enter makes a directory in dir the one that the rest of the path is looked up in.
+// enter makes a directory in dir the one in which the rest of the path is looked up.
 func (t *ftraceTrail) enter(name string) (errno int32) {
 	dir := t.open(name, ftracePlain)
 	if dir < 0 {
@@ -102,7 +103,7 @@ func (t *ftraceTrail) enter(name string) (errno int32) {
 	return 0
 }
 
-// open opens what has that name in dir, which was no symbolic link when it was looked at.
+// open opens what has that name in dir, which was not a symbolic link when it was looked up.
 func (t *ftraceTrail) open(name string, flags uintptr) int32 {
 	if !t.kept {
 		flags |= ftraceNoLink

@@ -1,7 +1,8 @@
 //go:build ftrace_core
 
-// Timers, as in the seed WL#2360: cycles, nanoseconds, microseconds, milliseconds and the system's ticks, each with its frequency, resolution and overhead, as measured.
-// One is in use (FTRACE_TIMER); all moments are in its units, which this package calls ticks whichever it is.
+// Timers, as in WL#2360: cycles, nanoseconds, microseconds, milliseconds and the system's ticks.
+// The frequency, resolution and overhead of each are measured. One is in use (FTRACE_TIMER). All
+// moments are in its units, which this package calls ticks whichever timer it is.
 
 package runtime
 
@@ -16,20 +17,21 @@ const (
 
 var ftraceTimerNames = [ftraceTimers]string{"cycle", "nanosecond", "microsecond", "millisecond", "tick"}
 
-// ftraceTimer is the one in use. It is changed while the world is stopped.
+// ftraceTimer is the one in use. It changes only while the world is stopped.
 var ftraceTimer int
 
-// ftraceEpoch is what each timer said when the memory file's sections were made: the moment from which times are shown, whichever timer they are by.
+// ftraceEpoch has each timer's value when the memory file's sections were made. Times are shown
+// from that moment on, whichever timer measures them.
 var ftraceEpoch [ftraceTimers]uint64
 
-// ftraceFrequencies are those of the timers, in units a second; 0: it is not the same everywhere.
+// ftraceFrequencies are those of the timers, in units a second; 0: it depends on the machine.
 var ftraceFrequencies = [ftraceTimers]uint64{ftraceTimerNanosecond: 1e9, ftraceTimerMicrosecond: 1e6, ftraceTimerMillisecond: 1e3, ftraceTimerTick: ftraceSystemTicksPerSecond}
 
 // ftraceTimerFacts is what was measured of a timer.
 type ftraceTimerFacts struct {
 	frequency  uint64 // units a second; 0: there is no such timer here
-	resolution uint64 // units by which it goes on at least
-	overhead   uint64 // cycles that reading it takes
+	resolution uint64 // units by which it advances at least
+	overhead   uint64 // cycles that a reading takes
 }
 
 // ftraceParseTimer reads FTRACE_TIMER.
@@ -74,8 +76,9 @@ func ftraceReadTimer(timer int) uint64 {
 	return ftraceSystemTicks()
 }
 
-// ftraceChangeTimer lets calls that begin from now on be timed by another timer. What is kept of calls, in histories, summaries and rings, is in the ticks of the one before, and is forgotten; calls under way are not
-// timed.
+// ftraceChangeTimer has calls that begin from now on timed by another timer. What is kept of
+// earlier calls, in histories, summaries and rings, is in the old timer's ticks and is forgotten.
+// Calls under way are not timed.
 func ftraceChangeTimer(h *ftraceHead, timer uint32) string {
 	switch {
 	case timer >= ftraceTimers || ftraceReadTimer(int(timer)) == 0:
@@ -114,7 +117,8 @@ func ftraceChangeTimer(h *ftraceHead, timer uint32) string {
 	return ""
 }
 
-// ftraceMeasureTimers measures all timers, which takes some milliseconds and, for the resolution of the coarse ones, their next step.
+// ftraceMeasureTimers measures all timers. That takes some milliseconds and, for the resolution of
+// the coarse ones, their next step.
 func ftraceMeasureTimers(to *[ftraceTimers]ftraceTimerFacts) {
 	for i := range to {
 		if ftraceReadTimer(i) == 0 {

@@ -1,7 +1,9 @@
 //go:build ftrace_core
 
-// Values in records. A record has the bytes of its values, one behind the other, without their types; a layout has the types, and a function has one layout, or a
-// few if it has parameters or results that are interfaces. docs/format.md says what is written of a value of each kind; value/captured.go reads it.
+// Values in records. A record has the bytes of its values, one after the other, without their
+// types. A layout has the types. A function has one layout, or a few if it has parameters or
+// results that are interfaces. docs/format.md says what is written of a value of each kind;
+// value/captured.go reads it.
 
 package runtime
 
@@ -12,28 +14,31 @@ import (
 	"unsafe"
 )
 
-// ftraceLayout is the types of the values in a record.
+// ftraceLayout has the types of the values in a record.
 type ftraceLayout struct {
 	_     sys.NotInHeap
 	next  *ftraceLayout // another one of the same function
 	id    uint32        // from 1 on
 	n     uint32        // values
 	flags uint32
-	own   uint32  // values of the function; behind them is what paths lead to
-	boxed uint32  // by value: it is behind the interface's pointer
-	words uint32  // as n, if each value is a word, 32 of them at most, paths is 0, and flags at most ftraceLayoutPointers; else no number of values
+	own   uint32 // values of the function; after them comes what paths lead to
+	boxed uint32 // a bit for each value: it is behind the interface's pointer
+	// n, if each value is a word, there are at most 32, paths is 0, and flags at most
+	// ftraceLayoutPointers; else no possible number of values.
+	words uint32
 	head  uint64  // if so, id and the values' size as a record has them
 	paths uintptr // the paths' text in the rules; 0: none
-	hides bool    // something may be secret in the values
+	hides bool    // something in the values may be secret
 	// n types follow
 }
 
 const (
-	ftraceLayoutDeep     = 1 << iota // what pointers to structs point to is there
+	ftraceLayoutDeep     = 1 << iota // what pointers to structs point to is recorded too
 	ftraceLayoutPanic                // the value is that of a panic
 	ftraceLayoutDynamic              // each value has the number of its type in front, as in an interface
 	ftraceLayoutPointers             // the values are given by pointers to them; not in recordings
-	// From bit ftraceOfRedaction on: the number of the redaction; not in recordings, where the types tell what is hidden.
+	// From bit ftraceOfRedaction on: the number of the redaction. It is not in recordings, where
+	// the types tell what is hidden.
 
 	ftraceLayoutRecorded = ftraceLayoutDeep | ftraceLayoutPanic | ftraceLayoutDynamic
 )
@@ -46,7 +51,7 @@ func ftraceLayoutFlags(clause *ftrace_rule_Clause) uint32 {
 	return flags
 }
 
-// redaction returns the number of that by which values are hidden.
+// redaction returns the number of the redaction by which values are hidden.
 func (l *ftraceLayout) redaction() uint32 { return l.flags >> ftraceOfRedaction }
 
 // ftraceKnownLayouts is a list of layouts; atomic.
@@ -66,7 +71,8 @@ func (l *ftraceLayout) value(i uint32) *_type {
 	return t
 }
 
-// find returns the layout of values, or nil if there are too many. The last ones, from own on, are what paths lead to, if there are paths.
+// find returns the layout of values, or nil if there are too many. If there are paths, the values
+// from own on are what they lead to.
 func (known *ftraceKnownLayouts) find(values []any, flags uint32, paths *ftracePaths, own int) *ftraceLayout {
 	at := paths.at()
 	// Most functions have one.
@@ -110,9 +116,10 @@ func (l *ftraceLayout) holds(values []any) bool {
 	return true
 }
 
-// capture writes the layout's number, the size, and the values, at p in the record r. It returns how many bytes that is.
+// capture writes the layout's number, the size, and the values, at p in the record r. It returns
+// how many bytes that is.
 func (l *ftraceLayout) capture(p unsafe.Pointer, r *ftraceEvent, values []any) uintptr {
-	var c ftraceCapture // not a literal, which the compiler would make elsewhere and copy: the copy waits for the stores
+	var c ftraceCapture // not a literal, which the compiler would build elsewhere and copy: the copy waits for the stores
 	c.at, c.end = uintptr(p)+8, uintptr(unsafe.Pointer(r))+ftraceRecordMax
 	c.deep, c.redaction, c.hides = l.flags&ftraceLayoutDeep != 0, l.redaction(), l.hides
 	for i := range values {
@@ -149,11 +156,11 @@ const ftraceNil = 0xFFFFFFFF
 // ftraceCapture writes values.
 type ftraceCapture struct {
 	at, end uintptr // where the next goes: in a chunk, which does not move
-	full    bool    // a value did not fit: it and those behind it are missing
+	full    bool    // a value did not fit: it and those after it are missing
 	deep    bool
 
 	redaction uint32
-	hides     bool // something may be secret in the value
+	hides     bool // something in the value may be secret
 }
 
 // room reports whether n more bytes fit.
@@ -236,7 +243,7 @@ func (c *ftraceCapture) value(t *_type, v unsafe.Pointer, nest int) {
 	}
 }
 
-// text writes a string's length, and its beginning, or nothing of it if it can't be read.
+// text writes a string's length and its beginning, or no bytes if it can't be read.
 func (c *ftraceCapture) text(data unsafe.Pointer, n int) {
 	shown := uintptr(min(n, ftraceCaptureString))
 	if !ftraceReadable(data, shown) {
@@ -273,7 +280,7 @@ func (c *ftraceCapture) mapping(v unsafe.Pointer) {
 		c.uint32(ftraceNil)
 		return
 	}
-	c.uint32(uint32(*(*uint64)(v))) // its number of elements comes first, which len depends on
+	c.uint32(uint32(*(*uint64)(v))) // its number of elements comes first; len depends on that
 }
 
 func (c *ftraceCapture) slice(elem *_type, s slice, nest int) {
@@ -304,7 +311,7 @@ func (c *ftraceCapture) elements(elem *_type, v unsafe.Pointer, n, nest int) {
 	}
 }
 
-// behind writes whether there is a struct behind a pointer, and that.
+// behind writes whether a pointer leads to a struct, and that struct.
 func (c *ftraceCapture) behind(t *_type, v unsafe.Pointer) {
 	if t.Kind() != abi.Pointer {
 		return
@@ -338,7 +345,8 @@ func (c *ftraceCapture) iface(t *interfacetype, v unsafe.Pointer, nest int) {
 	c.dynamic(e, nest-1)
 }
 
-// dynamic writes the number of a value's type, 0 for nil, whether the value is there, and the value.
+// dynamic writes the number of a value's type, 0 for nil, whether the value is there, and the
+// value.
 func (c *ftraceCapture) dynamic(e eface, nest int) {
 	n := uint32(0)
 	if e._type != nil {
@@ -362,7 +370,7 @@ func (c *ftraceCapture) dynamic(e eface, nest int) {
 	c.hides = hides
 }
 
-// pointee writes the struct that an error points to, whose fields make its message.
+// pointee writes the struct that an error points to. The error's message is made of its fields.
 func (c *ftraceCapture) pointee(e *eface) {
 	if e._type.Kind() == abi.Pointer && !c.deep && ftraceTables.types.errors[ftraceTypeNumber(e._type, c.redaction)] {
 		c.behind(e._type, e.data)

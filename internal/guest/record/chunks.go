@@ -1,8 +1,11 @@
 //go:build ftrace_core
 
-// Where records go: FTRACE_RECORD names a directory, or rings in memory. A recording is a directory of the Common Trace Format: "metadata" says what the bytes mean,
-// "tables" has what is said once, "calls_N" the chunks of processor N. A process that finds its directory there, since its parent has it or
-// it was run before, makes one for itself within it, named by its process id.
+// Where records go: FTRACE_RECORD names a directory, or rings in memory. A recording is a directory
+// of the Common Trace Format: "metadata" says what the bytes mean, "tables" has what is said once,
+// and "calls_N" has the chunks of processor N.
+//
+// A process may find that its directory exists, because its parent has it or it was run before.
+// Then it makes one of its own within that, named by its process id.
 
 package runtime
 
@@ -14,10 +17,11 @@ import (
 const (
 	ftraceFileChunk = 256 << 10
 	ftraceRingChunk = 64 << 10
-	ftraceRingSize  = 4 << 20 // of each processor, if nothing else was said
+	ftraceRingSize  = 4 << 20 // of each processor, unless a size is given
 )
 
-// ftraceParseRecord reads FTRACE_RECORD: a directory, or ring or ring:SIZE, of which it returns the number of chunks, or 0. It says what is wrong.
+// ftraceParseRecord reads FTRACE_RECORD: a directory, or ring or ring:SIZE. It returns the number
+// of chunks, 0 for a directory. It reports what is wrong.
 func ftraceParseRecord(setting string) (chunks uint64, ok bool) {
 	switch {
 	case setting == "ring":
@@ -33,7 +37,9 @@ func ftraceParseRecord(setting string) (chunks uint64, ok bool) {
 	return 0, true
 }
 
-// ftraceRecordTo lets records go to rings of so many chunks, or, if there are none, to files in a directory. It returns what is wrong, and then nothing is recorded.
+// ftraceRecordTo has records go to rings of that many chunks, or to files in a directory if chunks
+// is
+// 0. It returns what is wrong; then nothing is recorded.
 func ftraceRecordTo(directory string, chunks uint64) string {
 	r := &ftraceRecording
 	ftraceStartTables()
@@ -48,7 +54,7 @@ func ftraceRecordTo(directory string, chunks uint64) string {
 	return ""
 }
 
-// ftraceParseSize reads a number of bytes with K, M or G behind it.
+// ftraceParseSize reads a number of bytes that may end in K, M or G.
 func ftraceParseSize(s string) (uint64, bool) {
 	shift := 0
 	if s != "" {
@@ -78,7 +84,7 @@ func ftraceMakeUUID() {
 	}
 }
 
-// ftraceNewWriter returns the writer of a processor, which is the caller's, so that no one else makes it.
+// ftraceNewWriter returns the writer of the caller's processor, so that no two make the same one.
 func ftraceNewWriter(id int32) *ftraceWriter {
 	var w *ftraceWriter
 	if h := ftraceArmed(); h != nil {
@@ -136,7 +142,7 @@ func (w *ftraceWriter) advance(id int32) bool {
 	return true
 }
 
-// nextInFile maps the next chunk of the processor's file, and lets go of the last one.
+// nextInFile maps the next chunk of the processor's file, and unmaps the last one.
 func (w *ftraceWriter) nextInFile(id int32) *ftraceChunk {
 	if w.chunk != nil {
 		ftraceUnmap(unsafe.Pointer(w.chunk), ftraceFileChunk)
@@ -174,14 +180,15 @@ func (w *ftraceWriter) fail(errno int32) {
 	ftraceRecordingFailed(errno)
 }
 
-// ftraceRecordingFailed says, once, why not all is recorded.
+// ftraceRecordingFailed says once why the recording is not complete.
 func ftraceRecordingFailed(errno int32) {
 	if atomic.Cas(&ftraceRecording.failed, 0, 1) {
 		ftraceComplain("FTRACE_RECORD: " + ftraceErrno(errno) + "; the program runs on, its recording is not complete")
 	}
 }
 
-// ftraceMakeRecording makes the directory of a recording, or, if there is one already, one for this process within that. It returns what is wrong.
+// ftraceMakeRecording makes the directory of a recording. If there is one already it makes one for
+// this process within that. It returns what is wrong.
 func ftraceMakeRecording(setting string) string {
 	name := ftraceExpand(setting)
 	dir, errno := ftraceMakeOwnDir(name)
@@ -209,7 +216,8 @@ func ftraceMakeRecording(setting string) string {
 	return ""
 }
 
-// ftraceMakeOwnDir makes a directory, or takes one that holds no recording, and returns its descriptor. Whoever makes the metadata owns it.
+// ftraceMakeOwnDir makes a directory, or takes one that holds no recording, and returns its
+// descriptor. Whoever makes the metadata owns it.
 func ftraceMakeOwnDir(name string) (dir, errno int32) {
 	if dir = ftraceOpenOwnDir(name); dir < 0 {
 		return 0, -dir
@@ -223,7 +231,7 @@ func ftraceMakeOwnDir(name string) (dir, errno int32) {
 	return dir, 0
 }
 
-// ftraceCloseRecording closes the files that are of no processor.
+// ftraceCloseRecording closes the files that belong to no processor.
 func ftraceCloseRecording() {
 	lock(&ftraceTables.lock)
 	ftraceClose(ftraceTables.fd)

@@ -1,14 +1,16 @@
 //go:build ftrace_core
 
-// The names of function values. Of these a recording has the addresses of their code; what the function is called that begins there is in the tables, once.
+// The names of function values. Records have only the addresses of their code. The tables have the
+// name of the function that begins at each address, once.
 
 package runtime
 
 import "internal/runtime/atomic"
 
-const ftraceCodesMax = 1 << 13 // of more, the addresses are all there is
+const ftraceCodesMax = 1 << 13 // beyond that, there are only addresses
 
-// ftraceCodes are the addresses whose names are in the tables: a hash table, at most half full, 0: free; atomic.
+// ftraceCodes are the addresses whose names are in the tables: a hash table, at most half full, 0:
+// free; atomic.
 var ftraceCodes struct {
 	n     uint32
 	slots [2 * ftraceCodesMax]uintptr

@@ -1,16 +1,18 @@
 //go:build ftrace_core
 
-// The file "metadata" of a recording: what its bytes mean, in the language of the Common Trace Format 1.8, so that other tools read it as it is. Our own reader
-// needs only the trace's byte order from it, and the limits in env.
+// The file "metadata" of a recording. It says what the bytes mean, in the language of the Common
+// Trace Format 1.8, so that other tools can read the recording as it is. Our own reader needs only
+// the trace's byte order from it, and the limits in env.
 
 package runtime
 
 import "unsafe"
 
-// ftraceFormatVersion is that of all that docs/format.md describes.
+// ftraceFormatVersion is the version of all that docs/format.md describes.
 const ftraceFormatVersion = 1
 
-// ftraceMetadataTypes declares the streams and their records: ftraceChunk, ftraceEvent and what follows it by kind, and the tables.
+// ftraceMetadataTypes declares the streams and their records: ftraceChunk, ftraceEvent and what
+// follows it by kind, and the tables.
 const ftraceMetadataTypes = `
 typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
 typealias integer { size = 16; align = 8; signed = false; } := uint16_t;
@@ -84,7 +86,8 @@ event { name = "captured"; id = 9; stream_id = 1; fields := struct { uint64_t la
 event { name = "timer"; id = 10; stream_id = 1; fields := struct { uint64_t number; }; };
 `
 
-// ftraceWriteMetadata writes the metadata, over what is there: when more functions or more of the clock are known it only gets longer.
+// ftraceWriteMetadata writes the metadata over what is there. It only gets longer, as more
+// functions and more of the clock are known.
 func ftraceWriteMetadata() {
 	b := ftraceNewText()
 	offset := int64(0)
@@ -131,7 +134,7 @@ func ftraceWriteMetadata() {
 	ftraceFreeText(b)
 }
 
-// clock appends the clock's frequency, by what has passed since the process began, and its beginning.
+// clock appends the clock's frequency, from the time since the process began, and its beginning.
 func (b *ftraceText) clock() {
 	c := ftraceReadClock()
 	frequency := uint64(1e9)
@@ -140,7 +143,8 @@ func (b *ftraceText) clock() {
 	} else if since := c.monotonic - ticks.startTime; since > 0 && c.ticks > uint64(ticks.startTicks) {
 		frequency = uint64(float64(c.ticks-uint64(ticks.startTicks)) * 1e9 / float64(since))
 	}
-	// The ticks begin before the epoch of this clock, which is in whole seconds and not after them.
+	// The ticks begin before this clock's epoch, which is in whole seconds and must not come after
+	// them.
 	seconds := c.wall/1e9 - int64(c.ticks/frequency) - 1
 	offset := uint64(float64(c.wall-seconds*1e9)/1e9*float64(frequency)) - c.ticks
 	b.str("clock {\n\tname = ticks;\n\tdescription = \"the timer ")

@@ -1,12 +1,15 @@
 //go:build ftrace_core
 
-// The recording: calls as binary records, for FTRACE_RECORD and FTRACE_ON_ERROR. docs/format.md has every byte.
+// The recording: calls as binary records, for FTRACE_RECORD and FTRACE_ON_ERROR. docs/format.md has
+// every byte.
 //
-// Each processor (a P of the scheduler) has a writer of its own, so that nothing is locked and nothing is shared: a goroutine writes to that of the
-// processor it runs on, which it can't leave meanwhile (acquirem). Records go to a chunk of memory, which is part of a file that is mapped, or of the processor's
-// ring; so what is recorded is there whatever ends the program. The chunk's size of content, which is written behind each record, says which records are whole.
+// Each processor (a P of the scheduler) has a writer of its own, so that nothing is locked and
+// nothing is shared. A goroutine writes to that of the processor it runs on, which it can't leave
+// meanwhile (acquirem). Records go to a chunk of memory, in a mapped file or in the processor's
+// ring. So what is recorded is there whatever ends the program. The chunk's size of content, which
+// is written after each record, says which records are whole.
 //
-// A record is made of words, in the machine's byte order. All begin with an ftraceEvent.
+// A record consists of words, in the machine's byte order. All begin with an ftraceEvent.
 
 package runtime
 
@@ -28,66 +31,73 @@ type ftraceEvent struct {
 	goroutine uint64
 }
 
-// The kinds of records, with what follows the ftraceEvent.
+// The kinds of records, and what follows the ftraceEvent.
 const (
-	ftraceKindEntry     = 1 + iota // call uint64: the how-manyeth call it is, and ftraceCallUntimed if it is not timed
+	ftraceKindEntry     = 1 + iota // call uint64: it is the nth call, with ftraceCallUntimed if it is not timed
 	ftraceKindEntryArgs            // call uint64; layout, size uint32; values
 	ftraceKindExit                 //
 	ftraceKindExitArgs             // layout, size uint32; values: the results
-	ftraceKindPanic                // the same: the call ended by a panic, the value is the panic's
-	ftraceKindGoexit               // the call ended by runtime.Goexit
+	ftraceKindPanic                // the same: a panic ended the call, and the value is the panic's
+	ftraceKindGoexit               // runtime.Goexit ended the call
 	ftraceKindRecovered            // the same: one of the call's deferred calls recovered this panic; its exit follows
-	ftraceKindMock                 // a replacement was called in place of the function; its exit follows
-	ftraceKindGo                   // parent, call uint64: a goroutine whose first record this is, by which goroutine, in which call of fn it was started
-	ftraceKindEnd                  // the goroutine ended
-	ftraceKindNote                 // 0, size uint32; text: ftrace.Note, in the call under way
-	ftraceKindLine                 // level int32, size uint32; text: what the program printed or logged
-	ftraceKindProbe                // call uint64: the how-manyeth time that it fires; layout, size uint32; values: its arguments, layout 0: none are wanted
+	ftraceKindMock                 // a replacement was called instead of the function; its exit follows
+	// parent, call uint64: a goroutine's first record. fn is the function in which it was started,
+	// by goroutine parent in that call.
+	ftraceKindGo
+	ftraceKindEnd  // the goroutine ended
+	ftraceKindNote // 0, size uint32; text: ftrace.Note, in the call under way
+	ftraceKindLine // level int32, size uint32; text: what the program printed or logged
+	// call uint64: it fires the nth time; layout, size uint32; values: its arguments. Layout 0:
+	// none are wanted.
+	ftraceKindProbe
 )
 
 const (
 	ftraceCallUntimed = 1 << 63
 
-	ftraceProcessorsMax = 1024 // of more, nothing is recorded
+	ftraceProcessorsMax = 1024 // on further processors nothing is recorded
 
-	ftraceDepthMax   = 65535 // of what is deeper a record has that number
-	ftracePrefetch   = 512   // bytes that the processor is asked for in advance, for nothing else will have them in its cache
+	ftraceDepthMax   = 65535 // a record of a deeper call has this number
+	ftracePrefetch   = 512   // bytes that the processor is told to fetch in advance, since nothing else has them in its cache
 	ftraceRecordSize = unsafe.Sizeof(ftraceEvent{})
 	ftraceRecordMax  = 255 * 8
-	ftraceRecordRoom = ftraceRecordMax + 128 // with a goroutine's first record in front
+	ftraceRecordRoom = ftraceRecordMax + 128 // with a goroutine's first record before it
 )
 
-// ftraceChunk is the head of a chunk: the header and the context of a packet of the Common Trace Format.
+// ftraceChunk is the head of a chunk: the header and the context of a packet of the Common Trace
+// Format.
 type ftraceChunk struct {
 	_         sys.NotInHeap
 	magic     uint32
 	stream    uint32 // 0
 	uuid      [16]byte
 	begin     uint64 // ticks
-	content   uint64 // bits in use, this head included; written behind each record
+	content   uint64 // bits in use, this head included; written after each record
 	size      uint64 // bits
-	discarded uint64 // records lost on this processor so far
-	number    uint64 // of the chunk, on this processor, from 0
+	discarded uint64 // number of records lost on this processor so far
+	number    uint64 // the chunk is the nth on this processor, from 0
 	processor uint64
 }
 
 const ftraceCTFMagic = 0xC1FC1FC1
 
-// ftraceWriter writes what is kept of one processor, on which the goroutine is held. It is at the beginning of the processor's part of the memory file; readers know the first
-// fields byte for byte.
+// ftraceWriter writes what is kept of one processor, on which the goroutine is held. It is at the
+// beginning of the processor's part of the memory file. Readers know the first fields byte for
+// byte.
 type ftraceWriter struct {
 	_ sys.NotInHeap
 
-	// What every call looks at of which nothing is recorded, in one line of the processor's cache.
-	calls        uint64         // in the long history so far
+	// What every call reads, even if nothing of it is recorded, in one line of the processor's
+	// cache.
+	calls        uint64         // number of calls put into the long history so far
 	last         uint64         // ticks of what was last noted
 	history      unsafe.Pointer // the last calls, nil: there is no memory for them
 	nextCall     uintptr        // where the next one goes in the history
-	historyEnd   uintptr        // where it has to begin anew
+	historyEnd   uintptr        // where it starts again from the beginning
 	summaries    unsafe.Pointer // by key, nil: there is no memory for them
 	summariesMax uint32
-	ownEnd       uint32  // where a goroutine's history has to begin anew
-	halfSize     uintptr // how far behind the first half of history, summaries and tallies the second is
+	ownEnd       uint32  // where a goroutine's history starts again from the beginning
+	halfSize     uintptr // distance from the first half of history, summaries and tallies to the second
 
 	chunk *ftraceChunk // being written, or nil
 	pos   uintptr      // where the next record goes, from the chunk's start
@@ -95,24 +105,24 @@ type ftraceWriter struct {
 	where uint64       // the place of the chunk's first byte
 
 	number    uint64 // of the next chunk
-	lost      uint64 // records
+	lost      uint64 // number of records lost
 	ring      unsafe.Pointer
-	crossed   uint64         // calls put into crossings so far
-	crossings unsafe.Pointer // calls that a cut was made in, see call/cut.go
+	crossed   uint64         // number of calls put into crossings so far
+	crossings unsafe.Pointer // calls under way at a cut, see call/cut.go
 	tallies   [ftraceTallyTables]unsafe.Pointer
 	half      uintptr // where the half of the tallies begins that is written to
 	fd        int32
-	failed    int32 // errno of what ended this writer
+	failed    int32 // errno of the error that ended this writer
 	_         cpu.CacheLinePad
 }
 
 // ftraceRecording is FTRACE_RECORD and FTRACE_ON_ERROR.
 var ftraceRecording struct {
-	wanted    bool // the environment asks for it
+	wanted    bool // an environment variable requests it
 	on        bool
 	dir       int32  // descriptor
 	metadata  int32  // descriptor
-	failed    uint32 // it was said that the recording is not complete; atomic
+	failed    uint32 // it was reported that the recording is not complete; atomic
 	chunkSize uintptr
 	chunks    uint64 // of each ring, 0: the recording is in files
 	uuid      [16]byte
@@ -120,7 +130,8 @@ var ftraceRecording struct {
 	panics    ftraceKnownLayouts                 // of panics' values
 }
 
-// ftraceWriterOf returns the writer of the processor on which this goroutine is held, or nil if there are too many.
+// ftraceWriterOf returns the writer of the processor on which this goroutine is held, or nil if
+// there are too many.
 func ftraceWriterOf(mp *m) *ftraceWriter {
 	id := mp.p.ptr().id
 	if id >= ftraceProcessorsMax {
@@ -133,13 +144,14 @@ func ftraceWriterOf(mp *m) *ftraceWriter {
 	return ftraceNewWriter(id)
 }
 
-// room reports whether there is room for the largest record, for which it may go on to the next chunk.
+// room reports whether there is room for the largest record. It may go on to the next chunk for
+// that.
 func (w *ftraceWriter) room(mp *m) bool {
 	if w.pos < w.limit {
 		return true
 	}
 	if !ftraceRecording.on {
-		return false // no longer: the world was stopped for that
+		return false // no longer: the world was stopped to end the recording
 	}
 	if w.advance(mp.p.ptr().id) {
 		return true
@@ -148,7 +160,8 @@ func (w *ftraceWriter) room(mp *m) bool {
 	return false
 }
 
-// ftraceRecorder returns the writer of the processor on which this goroutine is held, with room for a record, or nil.
+// ftraceRecorder returns the writer of the processor on which this goroutine is held, with room for
+// a record, or nil.
 func ftraceRecorder(mp *m) *ftraceWriter {
 	if w := ftraceWriterOf(mp); w != nil && w.room(mp) {
 		w.last = max(w.last, ftraceTicks())
@@ -157,7 +170,8 @@ func ftraceRecorder(mp *m) *ftraceWriter {
 	return nil
 }
 
-// begin begins a record of what was last noted, which ftraceWriter.end completes. Its size is still to be set.
+// begin begins a record of what was last noted. ftraceWriter.end completes it. Its size is not set
+// yet.
 func (w *ftraceWriter) begin(gp *g, kind uint8, f *ftraceFunc, depth int32) *ftraceEvent {
 	r := (*ftraceEvent)(add(unsafe.Pointer(w.chunk), w.pos))
 	sys.Prefetch(uintptr(unsafe.Pointer(r)) + ftracePrefetch)
@@ -185,7 +199,8 @@ func (w *ftraceWriter) place() ftracePlace {
 	return ftracePlace{w.last, w.where | uint64(w.pos/8)<<48}
 }
 
-// entry records that the call of frame, the topmost, begins, with its parameters if there is a layout.
+// entry records that the call of frame, the topmost, begins, with its parameters if there is a
+// layout.
 func (w *ftraceWriter) entry(gp *g, mp *m, frame *ftraceFrame, layout *ftraceLayout, args []any) {
 	frame.place = w.place()
 	r := w.begin(gp, ftraceKindEntry, frame.fn.ptr(), frame.shown)
@@ -202,7 +217,7 @@ func (w *ftraceWriter) entry(gp *g, mp *m, frame *ftraceFrame, layout *ftraceLay
 	w.end(r, size)
 }
 
-// goroutine records which call started the goroutine, in front of its first record.
+// goroutine records which call started the goroutine, before its first record.
 func (w *ftraceWriter) goroutine(gp *g, t *ftraceG) {
 	t.recorded = true
 	r := w.begin(gp, ftraceKindGo, t.parentFn.ptr(), 0)
@@ -210,7 +225,8 @@ func (w *ftraceWriter) goroutine(gp *g, t *ftraceG) {
 	w.end(r, ftraceRecordSize+16)
 }
 
-// exit records that the call of frame, the topmost, ends: by p, or by the panic that was recovered, or with results. It returns where that record is.
+// exit records that the call of frame, the topmost, ends: by p, by the panic that was recovered, or
+// with results. It returns where that record is.
 func (w *ftraceWriter) exit(gp *g, mp *m, frame *ftraceFrame, results []any, p *_panic) (place ftracePlace) {
 	switch {
 	case frame.flags&ftraceReplaced != 0:
@@ -241,7 +257,7 @@ func (w *ftraceWriter) exit(gp *g, mp *m, frame *ftraceFrame, results []any, p *
 	return place
 }
 
-// panic records a panic's value, or, where parameters are not wanted, none.
+// panic records a panic's value, or none where parameters are not wanted.
 func (w *ftraceWriter) panic(gp *g, kind uint8, frame *ftraceFrame, value any) {
 	values := [...]any{value}
 	n := 1
@@ -300,7 +316,7 @@ func (w *ftraceWriter) captured(gp *g, frame *ftraceFrame, results []any) {
 	w.end(r, size)
 }
 
-// ftraceRecordEnd records that the goroutine, which ran last on this processor, has ended.
+// ftraceRecordEnd records that the goroutine, the last to run on this processor, has ended.
 func ftraceRecordEnd(gp *g) {
 	mp := acquirem()
 	if w := ftraceRecorder(mp); w != nil {
@@ -319,7 +335,8 @@ func ftraceRecordNote(gp *g, frame *ftraceFrame, text string) {
 	releasem(mp)
 }
 
-// text writes a number, the size of a text and the text, as far as there is room, behind the record's head. It returns the record's size.
+// text writes a number, the size of a text, and as much of the text as there is room for, after the
+// record's head. It returns the record's size.
 func (w *ftraceWriter) text(r *ftraceEvent, number uint32, text string) uintptr {
 	p := add(unsafe.Pointer(r), ftraceRecordSize)
 	n := min(uintptr(len(text)), ftraceRecordMax-ftraceRecordSize-8)

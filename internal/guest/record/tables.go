@@ -1,7 +1,8 @@
 //go:build ftrace_core
 
-// What a recording says once: functions, types, layouts, the process, and how ticks and time go together. These are the records of the
-// file "tables", another stream of the trace; each is there before the first record that needs it. docs/format.md has every byte.
+// What a recording says once: functions, types, layouts, the process, and how ticks and time
+// relate. These are the records of the file "tables", another stream of the trace. Each comes
+// before the first record that needs it. docs/format.md has every byte.
 
 package runtime
 
@@ -16,35 +17,37 @@ import (
 // The kinds of records in the tables.
 const (
 	ftraceTableProcess  = 1 + iota // pid, start in ns since 1970, release, executable, arguments
-	ftraceTableClock               // ticks, monotonic ns, ns since 1970: at the same moment
+	ftraceTableClock               // ticks, monotonic ns, ns since 1970: all of the same moment
 	ftraceTableFunc                // key, line, import path, symbol of the package, name, file, names of parameters and results
 	ftraceTableType                // number, kind, flags, size, length, element's number, name, fields
 	ftraceTableLayout              // number, flags, key of the function, types' numbers
 	ftraceTableLost                // processor, records lost on it by the end
-	ftraceTableCode                // address, name of the function whose code begins there
+	ftraceTableCode                // address; name of the function whose code begins there
 	ftraceTableProbe               // as ftraceTableFunc
 	ftraceTableCaptured            // number of a layout, the paths that lead to its last values
-	ftraceTableTimer               // number of the one in use from here on; clocks from before are of another
+	ftraceTableTimer               // number of the timer in use from here on; earlier clocks are of another
 )
 
-// ftraceTables is the file. Its lock is the runtime's, for a goroutine that is held on its processor may not wait for a semaphore. It is taken with no other held, and has that of itabs' rank: under it names of types are
-// looked up, which takes the lock of package reflect's types.
+// ftraceTables is the file. Its lock is one of the runtime's, because a goroutine that is held on
+// its processor may not wait for a semaphore. No other lock is held when it is taken. It has the
+// rank of itabs': names of types are looked up under it, which takes the lock of package reflect's
+// types.
 var ftraceTables struct {
 	lock    mutex
 	fd      int32 // of the file, 0: there is none
 	failed  int32 // errno
 	text    *ftraceText
-	record  int // where the record that is being made begins in text
+	record  int // where the record under construction begins in text
 	number  uint64
-	layouts uint32           // numbers in use; from 1 on
-	lost    uint32           // calls whose values were not recorded, since there were too many layouts; atomic
+	layouts uint32           // numbers in use, from 1 on
+	lost    uint32           // calls whose values were not recorded because there were too many layouts; atomic
 	types   *ftraceTypeTable // nil until there is a recording
 }
 
 const (
 	ftraceTypesMax     = 1 << 15
 	ftraceLayoutsMax   = 1 << 18
-	ftraceLayoutsOfOne = 16 // function: one that takes an any may be called with many types
+	ftraceLayoutsOfOne = 16 // a function that takes an any may be called with many types
 )
 
 // ftraceTypeTable has the types' numbers, which are their places in byNumber.
@@ -52,16 +55,17 @@ type ftraceTypeTable struct {
 	_        sys.NotInHeap
 	slots    [2 * ftraceTypesMax]uint32 // a hash table of numbers, 0: free; atomic
 	byNumber [ftraceTypesMax]*_type
-	errors   [ftraceTypesMax]bool // it is an error
-	hides    [ftraceTypesMax]bool // something may be secret in its values
-	// By which secrets are hidden: a type has a number for each redaction by which values of it were recorded.
+	errors   [ftraceTypesMax]bool // its values are errors
+	hides    [ftraceTypesMax]bool // something in its values may be secret
+	// By which secrets are hidden. A type has a number for each redaction by which values of it
+	// were recorded.
 	redactions [ftraceTypesMax]uint8
-	n          uint32 // numbers in use; from 1 on
-	defined    uint32 // of which are in the file
+	n          uint32 // numbers in use, from 1 on
+	defined    uint32 // how many of them are in the file
 	lost       uint32 // values whose types there was no room for; atomic
 }
 
-// number returns the number of t, with what a redaction hides, in the table, 0 if it has none.
+// number returns the number of t, with what a redaction hides, in the table, or 0 if it has none.
 func (types *ftraceTypeTable) number(t *_type, redaction uint32) uint32 {
 	for i := types.slot(t); ; i = (i + 1) % uint32(len(types.slots)) {
 		n := atomic.Load(&types.slots[i])
@@ -75,7 +79,7 @@ func (types *ftraceTypeTable) slot(t *_type) uint32 {
 	return uint32((uint64(uintptr(unsafe.Pointer(t))) >> 3 * 0x9E3779B97F4A7C15) >> 48 % uint64(len(types.slots)))
 }
 
-// add gives t a number, or 0 if there is no more. The tables are locked.
+// add gives t a number, or returns 0 if there is none left. The tables are locked.
 func (types *ftraceTypeTable) add(t *_type, redaction uint32) uint32 {
 	if t == nil {
 		return 0
@@ -101,7 +105,7 @@ func (types *ftraceTypeTable) add(t *_type, redaction uint32) uint32 {
 	return n
 }
 
-// ftraceTypeNumber returns the number of a value's type, which it defines if it is new.
+// ftraceTypeNumber returns the number of a value's type. It defines the type if it is new.
 func ftraceTypeNumber(t *_type, redaction uint32) uint32 {
 	if n := ftraceTables.types.number(t, redaction); n != 0 {
 		return n
@@ -114,7 +118,7 @@ func ftraceImplementsError(t *_type) bool {
 	if t.TFlag&abi.TFlagUncommon == 0 {
 		return false // it has no methods
 	}
-	// What v.(error) asks, which would take a lock and keep the answer.
+	// What v.(error) would check. That takes a lock and keeps the answer.
 	var failure any = (*error)(nil)
 	m := itab{Inter: (*interfacetype)(unsafe.Pointer((*ptrtype)(unsafe.Pointer(efaceOf(&failure)._type)).Elem)), Type: t}
 	return itabInit(&m, false) == ""
@@ -130,7 +134,8 @@ func ftraceDefineType(t *_type, redaction uint32) uint32 {
 	return n
 }
 
-// ftraceDefineTypes writes the types that have numbers but are not in the file. That gives numbers to the types they are made of, which follow.
+// ftraceDefineTypes writes the types that have numbers but are not in the file. That gives numbers
+// to the types they are made of, which follow.
 func ftraceDefineTypes() {
 	types := ftraceTables.types
 	for types.defined < types.n {
@@ -161,7 +166,7 @@ func ftraceTypeRecord(n uint32, t *_type) {
 	if redaction != 0 {
 		whole, hidden = ftraceHidingOf(t, redaction)
 	}
-	if whole { // who does not know of secrets takes it for a struct that has nothing in it
+	if whole { // a reader that does not know secrets takes it for a struct without fields
 		kind, size, name = abi.Struct, 0, ftraceStars
 		flags = ftraceTypeNamed | ftraceTypeSecret
 	}
@@ -206,7 +211,8 @@ func ftraceTypeRecord(n uint32, t *_type) {
 	ftraceTableEnd()
 }
 
-// add gives the layout of values a number and adds it to those of a function, unless that has been done meanwhile. It returns nil if there is no more.
+// add gives the layout of values a number and adds it to those of a function, unless that has
+// already been done. It returns nil if there are no more numbers.
 func (known *ftraceKnownLayouts) add(values []any, flags uint32, paths *ftracePaths, own int) *ftraceLayout {
 	tables := &ftraceTables
 	lock(&tables.lock)
@@ -280,7 +286,8 @@ func (l *ftraceLayout) define(paths *ftracePaths) {
 	ftraceFlushTables()
 }
 
-// ftraceStartTables begins the tables, with what is known so far, when something is recorded or someone asks.
+// ftraceStartTables begins the tables, with what is known so far, when something is recorded or
+// requested.
 func ftraceStartTables() {
 	semacquire(&ftraceRegistry.lock)
 	if ftraceTables.text == nil {
@@ -295,7 +302,8 @@ func ftraceStartTables() {
 	semrelease(&ftraceRegistry.lock)
 }
 
-// ftraceFileTables lets the tables go to a file, from their beginning on. If there is no memory that has them, none have been begun.
+// ftraceFileTables has the tables go to a file, from their beginning. If no memory has them, they
+// have not been begun.
 func ftraceFileTables(fd int32) {
 	lock(&ftraceTables.lock)
 	ftraceTables.fd, ftraceTables.failed = fd, 0
@@ -309,7 +317,7 @@ func ftraceFileTables(fd int32) {
 	ftraceDefineTimer()
 }
 
-// define defines the functions of a package, if that has not been done and the tables are begun.
+// define defines the functions of a package, unless it has been done or the tables have not begun.
 func (p *ftracePkg) define() {
 	if !p.defined && ftraceTables.text != nil {
 		p.defined = true
@@ -369,7 +377,7 @@ func ftraceDefineProcess() {
 	unlock(&ftraceTables.lock)
 }
 
-// ftraceDefineTimer says by which timer times are from here on, and what the time is.
+// ftraceDefineTimer says which timer times are by from here on, and what the time is.
 func ftraceDefineTimer() {
 	lock(&ftraceTables.lock)
 	if b := ftraceTableBegin(ftraceTableTimer); b != nil {
@@ -394,7 +402,8 @@ func ftraceDefineClock() {
 	unlock(&ftraceTables.lock)
 }
 
-// ftraceDefineLost says, at the end, how many records were lost on a processor: no packet comes that would.
+// ftraceDefineLost says at the end how many records were lost on a processor, since no packet
+// follows that would.
 func ftraceDefineLost(processor, records uint64) {
 	lock(&ftraceTables.lock)
 	if b := ftraceTableBegin(ftraceTableLost); b != nil {
@@ -412,7 +421,7 @@ type ftraceClock struct {
 	monotonic, wall int64 // ns
 }
 
-// ftraceReadClock reads the clocks, a few times, for the one where they are read in the shortest time.
+// ftraceReadClock reads the clocks a few times. It returns the reading that took the shortest time.
 func ftraceReadClock() (best ftraceClock) {
 	least := ^uint64(0)
 	for range 5 {
@@ -434,7 +443,7 @@ func ftraceTableBegin(kind uint32) *ftraceText {
 		return nil
 	}
 	b := tables.text
-	if b.n > len(b.data)/4 { // a record is shorter than the rest
+	if b.n > len(b.data)/4 { // a record is shorter than what is left
 		ftraceFlushTables()
 	}
 	if b.n == 0 {
@@ -442,7 +451,7 @@ func ftraceTableBegin(kind uint32) *ftraceText {
 	}
 	tables.record = b.n
 	b.word(ftraceTicks())
-	b.word(uint64(kind)) // the upper half will be the size
+	b.word(uint64(kind)) // the size goes into the upper half
 	return b
 }
 
@@ -452,7 +461,7 @@ func ftraceTableEnd() {
 	*(*uint32)(unsafe.Pointer(&b.data[tables.record+12])) = uint32(b.n - tables.record)
 }
 
-// ftraceFlushTables writes what was made as a packet.
+// ftraceFlushTables writes the finished records as a packet.
 func ftraceFlushTables() {
 	tables := &ftraceTables
 	b := tables.text
@@ -489,7 +498,7 @@ func (b *ftraceText) word(v uint64) {
 	}
 }
 
-// cString appends text that ends in a zero byte; of very long text the beginning.
+// cString appends text that ends in a zero byte. Only the beginning of very long text is kept.
 func (b *ftraceText) cString(s string) {
 	const most = 512
 	for i := range min(len(s), most) {

@@ -1,7 +1,7 @@
 //go:build ftrace_core
 
-// What the program prints and logs, for recordings and FTRACE_ON_ERROR: lines and their level. Package log/slog says the level; in others' lines it
-// is found where loggers put it.
+// What the program prints and logs, for recordings and FTRACE_ON_ERROR: lines and their level.
+// Package log/slog says the level. In lines of others it is found where loggers put it.
 
 package runtime
 
@@ -13,7 +13,9 @@ const (
 	ftraceLevelFatal   = 12
 )
 
-// ftraceObserve records the lines of text, which the goroutine is about to write, and shows its last calls if one of them is an error. The level is that of the first, ftraceLevelUnknown if it is to be found there.
+// ftraceObserve records the lines of text, which the goroutine is about to write. It shows the
+// goroutine's last calls if one of the lines is an error. known is the level of the first line, or
+// ftraceLevelUnknown if it is to be found there.
 func ftraceObserve(gp *g, text []byte, known int32) {
 	if !ftraceRecording.on {
 		return
@@ -37,7 +39,7 @@ func ftraceObserve(gp *g, text []byte, known int32) {
 	}
 }
 
-// ftraceRecordLine records a line, if it is at a call that is recorded.
+// ftraceRecordLine records a line, if it was written within a recorded call.
 func ftraceRecordLine(gp *g, level int32, line string) {
 	depth := int32(0)
 	if t := gp.ftrace; t != nil {
@@ -60,7 +62,8 @@ var ftraceLevels = [...]struct {
 	{"EMERG", 12}, {"WARN", 4}, {"WARNING", 4}, {"WRN", 4}, {"NOTICE", 2}, {"INFO", 0}, {"INF", 0}, {"DEBUG", -4}, {"DEBU", -4}, {"DBG", -4}, {"TRACE", -8}, {"TRAC", -8}, {"TRC", -8},
 }
 
-// ftraceWordLevel returns the level that a word stands for, which must be in capitals unless any will do.
+// ftraceWordLevel returns the level that a word stands for. The word must be in capitals unless
+// anyCase is set.
 func ftraceWordLevel(word []byte, anyCase bool) int32 {
 	for i := range ftraceLevels {
 		l := &ftraceLevels[i]
@@ -81,10 +84,11 @@ func ftraceWordLevel(word []byte, anyCase bool) int32 {
 	return ftraceLevelUnknown
 }
 
-// ftraceLineLevel returns the level of a line: that of its field "level" or the like, in JSON or as key=value; that of a word in capitals, in brackets or in front of a colon in
-// its beginning; or that of glog's letter.
+// ftraceLineLevel returns the level of a line. That is the level in its field "level" or the like,
+// in JSON or as key=value; or a word in capitals, in brackets or before a colon, near its
+// beginning; or glog's letter.
 func ftraceLineLevel(line []byte) int32 {
-	const most = 512 // bytes that are looked at
+	const most = 512 // bytes that are checked
 	line = line[:min(len(line), most)]
 	if len(line) > 5 && line[1] >= '0' && line[1] <= '9' && line[4] >= '0' && line[4] <= '9' && line[5] == ' ' {
 		switch line[0] { // glog: E1121 10:11:12.123456
@@ -98,7 +102,7 @@ func ftraceLineLevel(line []byte) int32 {
 			return 0
 		}
 	}
-	const words = 6 // in which a level stands, of a line without fields
+	const words = 6 // that are checked for a level, in a line without fields
 	for i, n := 0, 0; i < len(line); n++ {
 		start := i
 		for i < len(line) && ftraceIsLetter(line[i]) {
@@ -141,7 +145,7 @@ func ftraceLineLevel(line []byte) int32 {
 
 func ftraceIsLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// ftraceIsLevelKey reports whether loggers call the level so.
+// ftraceIsLevelKey reports whether loggers use this name for the level.
 func ftraceIsLevelKey(word []byte) bool {
 	switch string(word) {
 	case "level", "lvl", "severity", "Level", "L":

@@ -1,11 +1,13 @@
 //go:build ftrace_core
 
-// What package log and log/slog are about to write. They know the level and the message, which the bytes that they hand to a writer no longer
-// tell apart, and their writer may be anything: what they log is woven although it goes to a file.
+// What package log and log/slog are about to write. They know the level and the message, which can
+// no longer be told apart in the bytes that they hand to a writer. And their writer may be
+// anything: what they log is woven even if it goes to a file.
 //
-// A logger says that it begins to write a line and that it has (ftrace_log, ftrace_slog, ftrace_logged). When the line comes to the descriptors 1
-// or 2 in between, it is woven in the logger's words; if it does not, it is woven when the logger is done. It may come there later
-// then: see weave/unseen.go.
+// A logger says that it begins to write a line, and that it has written it (ftrace_log,
+// ftrace_slog, ftrace_logged). If the line comes to the descriptors 1 or 2 in between, it is woven
+// in the logger's words. If it does not, it is woven when the logger is done. It may come there
+// later: see weave/unseen.go.
 
 package runtime
 
@@ -18,26 +20,28 @@ import (
 // ftraceRecord is a line that a logger is writing on its goroutine.
 type ftraceRecord struct {
 	_         sys.NotInHeap
-	next      *ftraceRecord // the line amidst whose writing this one is logged
+	next      *ftraceRecord // the line that was being written when this one was logged
 	active    *ftraceRecord // in ftraceUnseen's list
 	line      *ftraceText   // as it is handed to the writer
-	at        uintptr       // where the logger has that
+	at        uintptr       // where the logger has it
 	text      *ftraceText   // in the logger's words, with a newline
-	message   int           // where the message begins in text, behind the level
+	message   int           // where the message begins in text, after the level
 	level     int           // as in log/slog
 	object    bool          // line is a JSON object
 	used      bool          // it was woven
-	again     bool          // by another handler
+	again     bool          // another handler writes it again
 	observed  bool          // its writer has said what it writes, see ftrace_api_logged
 	delivered bool          // it went to a file, or all of it to 1 or 2
-	seen      int           // how much of line came to 1 or 2
+	seen      int           // how much of line has come to 1 or 2
 }
 
 // bytes returns the text.
 func (r *ftraceRecord) bytes() []byte { return r.text.data[:r.text.n] }
 
-// ftraceNewRecord begins a line on the goroutine, or returns nil if it is not to be woven. If it or its message has in it the line that a logger is writing, it is what that one writes: that record is returned then,
-// and none begun. Lines that fit no buffer are woven where they are written.
+// ftraceNewRecord begins a line on the goroutine, or returns nil if the line is not to be woven. If
+// the line or its message contains the line that a logger is writing, it is what that logger
+// writes: then that record is returned, and none begun. Lines that fit no buffer are woven where
+// they are written.
 func ftraceNewRecord(gp *g, line []byte, message string, size int) (r *ftraceRecord, begun bool) {
 	if ftraceWeaves == 0 || !ftraceMayWeave(gp) || gp.ftraceWeave.unwoven != 0 || len(line)+size > ftraceTextSize-1024 {
 		return nil, false
@@ -74,14 +78,16 @@ func (r *ftraceRecord) handed(line []byte) {
 	r.line.bytes(line)
 }
 
-// canRead reports whether p, which the record's goroutine writes, can be read: what a logger has handed over can, which is asked first since it is known at once. r may be nil.
+// canRead reports whether p, which the record's goroutine writes, can be read. What a logger has
+// handed over can, which is checked first because it is quick. r may be nil.
 func (r *ftraceRecord) canRead(p []byte) bool {
 	at := unsafe.Pointer(unsafe.SliceData(p))
 	return r != nil && uintptr(at) == r.at && len(p) <= r.line.n || ftraceReadable(at, uintptr(len(p)))
 }
 
-// ftrace_log is called by package log when it is about to write line, whose message begins at the given place. header is what it puts in front of the message,
-// without date and time. It reports whether ftrace_logged is to be called behind.
+// ftrace_log is called by package log when it is about to write line. The message begins at the
+// given place in line. header is what package log puts before the message, without date and time.
+// ftrace_log reports whether ftrace_logged is to be called after the write.
 //
 //go:linkname ftrace_log
 func ftrace_log(line, header []byte, message int) bool {
@@ -106,8 +112,12 @@ const (
 	ftraceSlogDefault        // key=value, for package log to write
 )
 
-// ftrace_slog is called by log/slog when it is about to write line, in which the attributes stand behind the given place. What package log has it write is woven in its words: they have the level and more attributes.
-// moment is the record's time and place, 0 if it has no time, and by tells which handler writes it: what several handlers write of one record is woven once.
+// ftrace_slog is called by log/slog when it is about to write line. attrs is where the attributes
+// begin in line. What log/slog has package log write is woven in log/slog's words: they have the
+// level and more attributes.
+//
+// moment is the record's time and place, 0 if it has no time. by identifies the handler that writes
+// it: a record that several handlers write is woven once.
 //
 //go:linkname ftrace_slog
 func ftrace_slog(level int, message string, line []byte, attrs, form int, moment uint64, by uintptr) bool {
@@ -130,7 +140,7 @@ func ftrace_slog(level int, message string, line []byte, attrs, form int, moment
 		r.text.bytes(line[attrs:])
 	}
 	r.end()
-	if w := &gp.ftraceWeave; moment != 0 && gp.bubble == nil { // in a bubble of testing/synctest all lines have one time
+	if w := &gp.ftraceWeave; moment != 0 && gp.bubble == nil { // in a bubble of testing/synctest all lines have the same time
 		moment ^= uint64(ftraceLineHash(message)) << 32
 		if w.moment == moment && w.by != by {
 			r.used, r.again = true, true
@@ -141,7 +151,8 @@ func ftrace_slog(level int, message string, line []byte, attrs, form int, moment
 	return begun
 }
 
-// ftrace_dropped is called by log/slog when package log has it write a line that is below the handler's level.
+// ftrace_dropped is called by log/slog when package log has it write a line that is below the
+// handler's level.
 //
 //go:linkname ftrace_dropped
 func ftrace_dropped(line []byte) {
@@ -155,7 +166,8 @@ func ftrace_dropped(line []byte) {
 //go:linkname ftrace_fatal
 func ftrace_fatal() { getg().ftraceWeave.fatal = true }
 
-// atLeast raises the level, also that by which log/slog writes it, if this is the line with which package log ends the program.
+// atLeast raises the level if this is the line with which package log ends the program. It also
+// raises the one by which log/slog writes it.
 func (r *ftraceRecord) atLeast(gp *g) {
 	if gp.ftraceWeave.fatal {
 		r.level = max(r.level, ftraceLevelFatal)
@@ -170,7 +182,7 @@ func (r *ftraceRecord) end() {
 	}
 }
 
-// ftrace_logged is called when the line has been written that the goroutine began last.
+// ftrace_logged is called when the line is written that the goroutine began last.
 //
 //go:linkname ftrace_logged
 func ftrace_logged(begun bool) {
@@ -196,7 +208,8 @@ func ftrace_logged(begun bool) {
 	unlock(&ftraceMem.lock)
 }
 
-// ftrace_delivered is called when p was written to a descriptor other than 1 and 2. A line that went to a file comes nowhere else.
+// ftrace_delivered is called when p was written to a descriptor other than 1 and 2. A line that
+// went to a file comes nowhere else.
 //
 //go:linkname ftrace_delivered
 func ftrace_delivered(fd int32, p []byte) {
@@ -207,14 +220,15 @@ func ftrace_delivered(fd int32, p []byte) {
 	r.delivered = ftraceRegular(fd)
 }
 
-// What a write is to a record.
+// What a write means to a record.
 const (
 	ftraceRecordNone = iota
 	ftraceRecordText // it is the line, or begins it
 	ftraceRecordOn   // it goes on with the line, or repeats it: the line was woven
 )
 
-// match says what p is, which the record's goroutine writes, and notes how far the line has come.
+// match returns what p, which the record's goroutine writes, is to the record. It notes how far the
+// line has come.
 func (r *ftraceRecord) match(p []byte) int {
 	kind := ftraceRecordText
 	if r.used {
@@ -249,7 +263,8 @@ func (r *ftraceRecord) bare() string {
 	return line
 }
 
-// contained returns where the line is in p, without its newline, or -1: p may have colours around it, or the time in front.
+// contained returns where the line is in p, without its newline, or -1. p may have colours around
+// the line, or the time before it.
 func (r *ftraceRecord) contained(p []byte) int {
 	line := r.bare()
 	if line == "" {
@@ -268,7 +283,7 @@ func (r *ftraceRecord) contained(p []byte) int {
 	return -1
 }
 
-// endsLine reports whether nothing stands behind the end of the line with which p begins.
+// endsLine reports whether nothing stands after the end of the line with which p begins.
 func (r *ftraceRecord) endsLine(p []byte) bool {
 	n := r.line.n
 	if r.line.data[n-1] == '\n' {
@@ -278,8 +293,8 @@ func (r *ftraceRecord) endsLine(p []byte) bool {
 	return i < 0 || n+i == len(p)-1
 }
 
-// attributes appends the rest of the object that log/slog wrote, from a comma on, as key=value, with
-// dots between the names of nested groups.
+// attributes appends the rest of the object that log/slog wrote, from a comma on, as key=value,
+// with dots between the names of nested groups.
 func (b *ftraceText) attributes(rest []byte) {
 	var a ftrace_jsonline_Attributes
 	for a.Of(rest); a.Next(); {
@@ -300,7 +315,8 @@ func (b *ftraceText) bytes(p []byte) { b.n += copy(b.data[b.n:], p) }
 // string returns what is in the buffer.
 func (b *ftraceText) string() string { return unsafe.String(&b.data[0], b.n) }
 
-// ftraceLevelNames are the severities, most severe first, with their names in text and in JSON: those of package loglevel.
+// ftraceLevelNames are the severities, most severe first, with their names in text and in JSON:
+// those of package loglevel.
 var ftraceLevelNames = [...]struct {
 	level      int
 	word, name string

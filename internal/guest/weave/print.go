@@ -1,7 +1,8 @@
 //go:build ftrace_core
 
-// The builtin print and println: what one statement of the program prints is collected and then woven. The runtime's own output, and all
-// that is printed on other stacks than an ordinary goroutine's or while the program dies, goes out as it is.
+// The builtin print and println: what one statement of the program prints is collected and then
+// woven. The runtime's own output goes out as it is. So does all that is printed on stacks other
+// than an ordinary goroutine's, or while the program dies.
 
 package runtime
 
@@ -10,7 +11,8 @@ import (
 	"unsafe"
 )
 
-// ftracePrinting is what the print statement under way has printed, nil if it is not collected. It is guarded by debuglock.
+// ftracePrinting is what the print statement under way has printed, nil if it is not collected.
+// debuglock guards it.
 var ftracePrinting *ftraceText
 
 // ftraceCollect is called by gwrite. It takes p if the statement's text is to be woven.
@@ -36,7 +38,8 @@ func ftraceCollect(gp *g, p []byte) bool {
 	return true
 }
 
-// ftraceMayCollect reports whether this is an ordinary goroutine that holds printlock's lock. If it holds others, what is collected is not woven.
+// ftraceMayCollect reports whether this is an ordinary goroutine that holds printlock's lock. If it
+// holds others too, what is collected is not woven.
 func ftraceMayCollect(gp *g) bool {
 	if gp == nil {
 		return false
@@ -46,7 +49,7 @@ func ftraceMayCollect(gp *g) bool {
 		!gp.throwsplit && gp.writebuf == nil && panicking.Load() == 0 && gp.ftraceWeave.unwoven == 0 && (gp.ftrace == nil || gp.ftrace.busy == 0)
 }
 
-// ftraceEndPrinting writes what is collected as it is: the rest will be.
+// ftraceEndPrinting writes what was collected as it is, since the rest will be.
 func ftraceEndPrinting() {
 	b := ftracePrinting
 	ftracePrinting = nil
@@ -57,20 +60,21 @@ func ftraceEndPrinting() {
 	ftraceFreeText(b)
 }
 
-// ftraceCollected is called by printunlock while it still has the lock. It returns what the statement printed.
+// ftraceCollected is called by printunlock while it still has the lock. It returns what the
+// statement printed.
 func ftraceCollected() *ftraceText {
 	b := ftracePrinting
 	ftracePrinting = nil
 	return b
 }
 
-// ftracePrintedBy weaves what a print statement printed. It is a variable because the compiler must not take it for a part of print, which
-// is called where nothing may be stored to the heap.
+// ftracePrintedBy weaves what a print statement printed. It is a variable because the compiler must
+// not take it for a part of print, which is called where nothing may be stored to the heap.
 var ftracePrintedBy func(b *ftraceText)
 
 func init() { ftracePrintedBy = ftraceWeavePrinted }
 
-// ftraceWeavePrinted weaves what the print statement printed whose printunlock calls it.
+// ftraceWeavePrinted weaves what a print statement printed. That statement's printunlock calls it.
 func ftraceWeavePrinted(b *ftraceText) {
 	if ftraceByRuntime() {
 		ftraceWriteHeldFirst(2)
@@ -80,7 +84,7 @@ func ftraceWeavePrinted(b *ftraceText) {
 			n, errno := ftrace_write(2, p)
 			const eintr = 4
 			if n <= 0 && errno != eintr && !ftraceTryAgain(errno) {
-				break // as print, which does not look at errors
+				break // as print does, which ignores errors
 			}
 			p = p[max(n, 0):]
 		}
@@ -88,7 +92,8 @@ func ftraceWeavePrinted(b *ftraceText) {
 	ftraceFreeText(b)
 }
 
-// ftraceByRuntime reports whether a statement of package runtime printed: printunlock's caller is one of its functions.
+// ftraceByRuntime reports whether a statement of package runtime printed: printunlock's caller is
+// one of its functions.
 func ftraceByRuntime() bool {
 	var pcs [8]uintptr
 	for i := range callers(0, pcs[:]) {
@@ -105,7 +110,7 @@ func ftraceByRuntime() bool {
 //go:linkname ftraceTests
 var ftraceTests bool
 
-// ftraceByTesting reports whether package testing itself writes: the go command reads that.
+// ftraceByTesting reports whether package testing itself writes: the go command reads that output.
 func ftraceByTesting() bool {
 	if !ftraceTests {
 		return false
@@ -124,7 +129,8 @@ func ftraceByTesting() bool {
 	return false
 }
 
-// ftraceFuncAt returns the name of the function, not inlined, at a return address.
+// ftraceFuncAt returns the name of the function at a return address; that of the outer one where
+// functions were inlined.
 func ftraceFuncAt(pc uintptr) string {
 	if f := findfunc(pc - sys.PCQuantum); f.valid() {
 		return funcname(f)

@@ -1,8 +1,12 @@
 //go:build ftrace_core
 
-// Which files the descriptors are of that the program writes to. To ask the system takes a third of the time of a write, so the answer is kept until the
-// program may have made the descriptor another file: on Linux all system calls of Go's but the runtime's own come by syscall.RawSyscall6, which tells of those that do that
-// (std/syscall/streams_linux.go). C has its own ways: when it returns to Go, or calls it, nothing is known any more. On other systems it is asked each time.
+// Which files the descriptors are of that the program writes to. A system call for that takes a
+// third of the time of a write. So the answer is kept until the program may have made the
+// descriptor another file.
+//
+// On Linux all of Go's system calls, except the runtime's own, go through syscall.RawSyscall6,
+// which reports those that can do that (std/syscall/streams_linux.go). C has its own ways: when it
+// returns to Go, or calls it, the answers are forgotten. On other systems they are not kept.
 
 package runtime
 
@@ -11,10 +15,13 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// ftraceStreams are the answers: those for the descriptors 1 and 2, whether it is of the trace's file, in front of them that for another one, whether it is a regular file, and behind them that for the trace's,
-// whether copies on their way there may be held.
-// The upper half is the descriptor, the lower an answer or, while it is being asked, a number that no one else has. It is 0 if nothing is known. Package syscall sets it to that,
-// by a plain store, behind a system call.
+// ftraceStreams are the answers. First whether a descriptor other than 1 and 2 is of a regular
+// file. Then, for the descriptors 1 and 2, whether it is of the trace's file. Last, for the trace's
+// own descriptor, whether copies on their way there may be held.
+//
+// The upper half is the descriptor. The lower is an answer or, while the system is being asked, a
+// number that no other question has. It is 0 if nothing is known. Package syscall sets it to 0, by
+// a plain store, after a system call.
 //
 //go:linkname ftraceStreams
 var ftraceStreams [4]uint64
@@ -25,10 +32,11 @@ const (
 	ftraceStreamAsking // and above
 )
 
-// ftraceStreamsAsked numbers the times that it was asked.
+// ftraceStreamsAsked numbers the questions.
 var ftraceStreamsAsked uint32
 
-// ftraceStreamIs returns the answer for fd in the i-th place, which it gets from ask if it is not known. ask reports whether it is certain.
+// ftraceStreamIs returns the answer for fd in place i. If it is not known it gets it from ask,
+// which also reports whether it is certain.
 func ftraceStreamIs(i int, fd int32, ask func(fd int32) (answer, certain bool)) bool {
 	at := &ftraceStreams[i]
 	known := atomic.Load64(at)
@@ -55,7 +63,8 @@ func ftraceOwn(fd int32) bool {
 	return fd == ftraceOut.fd || ftraceStreamIs(int(fd), fd, ftraceAskOwn)
 }
 
-// ftraceAskOwn asks whether fd is of the file that the trace goes to. The program may have made any descriptor another file, but for that of FTRACE_OUT=FILE, of which it does not know.
+// ftraceAskOwn finds out whether fd is of the file that the trace goes to. The program may have
+// made any descriptor another file, except for that of FTRACE_OUT=FILE, which it does not know.
 func ftraceAskOwn(fd int32) (own, certain bool) {
 	id, ok := ftraceStat(fd)
 	if !ok {
@@ -76,7 +85,8 @@ func ftraceRegular(fd int32) bool {
 	})
 }
 
-// ftraceCopiesMayWait reports whether copies may be held on their way to the trace's file. It is asked under both locks of ftraceLockOut.
+// ftraceCopiesMayWait reports whether copies may be held on their way to the trace's file. Both
+// locks of ftraceLockOut are held.
 func ftraceCopiesMayWait() bool {
 	return ftraceStreamIs(3, ftraceOut.fd, func(fd int32) (hold, certain bool) {
 		id, ok := ftraceStat(fd)
@@ -84,7 +94,8 @@ func ftraceCopiesMayWait() bool {
 	})
 }
 
-// ftraceForgetStreams forgets all answers: as long as nothing is woven package syscall tells of nothing, and of what C did no one tells.
+// ftraceForgetStreams forgets all answers. Package syscall reports nothing while nothing is woven,
+// and nobody reports what C did.
 //
 //go:nosplit
 func ftraceForgetStreams() {

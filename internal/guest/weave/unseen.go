@@ -1,6 +1,8 @@
 //go:build ftrace_core
 
-// Lines of loggers that may come to the descriptors 1 and 2 later than they were logged, or by another goroutine, because a buffer or a pipe is between. Those that were woven are remembered, and are not woven a second time.
+// Lines of loggers that may come to the descriptors 1 and 2 later than they were logged, or from
+// another goroutine, because a buffer or a pipe is between. Those that were woven are remembered,
+// so that they are not woven a second time.
 
 package runtime
 
@@ -11,7 +13,8 @@ import (
 	"unsafe"
 )
 
-// ftraceUnseen are the lines of loggers that were woven, or are being, and may yet come to the descriptors 1 and 2: the last ones. What has come is taken out.
+// ftraceUnseen has the last lines of loggers that were woven, or are being, and may still come to
+// the descriptors 1 and 2. A line that has come is taken out.
 var ftraceUnseen = ftraceUnseenLines{lock: 1}
 
 const (
@@ -27,10 +30,10 @@ type ftraceUnseenLines struct {
 	begun  [3]ftraceBegunLine // by descriptor
 }
 
-// ftraceBegunLine is the beginning of a line, without the rest, that has come to a descriptor.
+// ftraceBegunLine is the beginning of a line that has come to a descriptor without the rest.
 type ftraceBegunLine struct {
-	text   *ftraceText // nil if none has
-	logger bool        // it came while a logger was writing, so it was certainly the logger's
+	text   *ftraceText // nil if there is none
+	logger bool        // it came while a logger was writing, so it is certainly the logger's
 }
 
 type ftraceUnseenStore struct {
@@ -42,7 +45,7 @@ type ftraceUnseenStore struct {
 	data  [ftraceUnseenText]byte
 }
 
-// ftraceUnseenLine is where the bytes of a line are, none if it has come.
+// ftraceUnseenLine is where the bytes of a line are. It has none if the line has come.
 type ftraceUnseenLine struct{ at, size, hash uint32 }
 
 func (u *ftraceUnseenLines) bytes(l ftraceUnseenLine) string {
@@ -118,8 +121,11 @@ func (u *ftraceUnseenLines) drop() {
 	s.first++
 }
 
-// take returns how many of the first bytes of p, which are written to fd, were woven before or are about to be: a line, its beginning or its end. logger says that they are
-// written for a logger. If a line began to come and another goes on, before is what came of it: it was none of the remembered ones.
+// take returns how many of the first bytes of p, which are written to fd, were woven before or are
+// about to be: a line, its beginning or its end. logger says that they are written for a logger.
+//
+// If the beginning of a line had come but something else follows, before is that beginning: it was
+// not one of the remembered lines.
 func (u *ftraceUnseenLines) take(fd int32, p []byte, logger bool) (before *ftraceText, seen int) {
 	if len(p) == 0 {
 		return nil, 0
@@ -174,7 +180,8 @@ func (u *ftraceUnseenLines) rest(begun *ftraceBegunLine) *ftraceText {
 	return text
 }
 
-// knows reports whether text is a whole line that is known, which it takes out, or else begins one.
+// knows reports whether text is a known line, which it takes out; or, unless whole is set, begins
+// one.
 func (u *ftraceUnseenLines) knows(text string, whole bool) bool {
 	if !whole {
 		return u.begins(text)

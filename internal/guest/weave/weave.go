@@ -1,16 +1,22 @@
 //go:build ftrace_core
 
-// Weaving: what the program writes to the file descriptors 1 and 2 appears in the trace, at the depth and on the goroutine that wrote it.
+// Weaving: what the program writes to the file descriptors 1 and 2 appears in the trace, at the
+// depth and on the goroutine that wrote it.
 //
 //	G1   + main.serve(addr=":8080") { // #1
 //	G1     - listening on :8080
 //
-// Package syscall hands its writes over while something is traced (std/syscall/write.go), the builtin print functions come by
-// weave/print.go, and package log and log/slog say in weave/log.go what they are about to write. If the descriptor is of the file that the trace goes
-// to, the woven line takes the place of what was written; else that goes where it went, as it is, and the woven line goes to the trace in addition.
+// Package syscall hands over its writes while something is traced (std/syscall/write.go). The
+// builtin print functions come through weave/print.go. Packages log and log/slog say in
+// weave/log.go what they are about to write.
 //
-// A write need not end in a newline. It leaves the line open then, for the same goroutine to go on with; whatever else is to be
-// written ends that line first, and what the goroutine goes on with begins with "- ...".
+// If the trace goes to the descriptor's file, the woven line takes the place of what was written.
+// If not, that goes where it always went, as it is, and the woven line goes to the trace in
+// addition.
+//
+// A write need not end in a newline. Then it leaves the line open, for the same goroutine to go on
+// with. Whatever else is to be written ends that line first. Then the goroutine goes on with "-
+// ...".
 
 package runtime
 
@@ -21,7 +27,8 @@ import (
 	"unsafe"
 )
 
-// ftraceWeaves is not 0 while what is written is woven into the trace. Package syscall looks at it at each write, package log and log/slog at each line.
+// ftraceWeaves is not 0 while what is written is woven into the trace. Package syscall reads it at
+// each write, packages log and log/slog at each line.
 //
 //go:linkname ftraceWeaves
 var ftraceWeaves uint32
@@ -35,14 +42,14 @@ const (
 
 var ftraceWeaveMode int
 
-// ftraceWeaveG is what a goroutine knows of its writes.
+// ftraceWeaveG is what the tracer knows of a goroutine's writes.
 type ftraceWeaveG struct {
 	log     *ftraceRecord // what package log or log/slog is writing, see weave/log.go
-	moment  uint64        // tells the last record of log/slog that was woven from others; 0: none
+	moment  uint64        // tells the last record of log/slog that was woven from others; 0: there is none
 	by      uintptr       // the handler that wrote it first
 	unwoven int32         // calls of ftrace.Unwoven under way
 	fatal   bool          // package log's Fatal is under way, which ends the program
-	partial uint8         // by descriptor, a bit: what was written last did not end in a newline
+	partial uint8         // a bit for each descriptor: the last write did not end in a newline
 }
 
 // ftraceFileID tells which file a descriptor is of.
@@ -59,15 +66,16 @@ const (
 	ftraceFileSocket
 )
 
-// ftraceOpenLine says whose line was not ended by a newline: that of a goroutine that wrote to a descriptor. The zero value is that there is none.
+// ftraceOpenLine says which goroutine's line, written to which descriptor, does not end in a
+// newline. Its zero value says that there is none.
 type ftraceOpenLine struct {
 	goid uint64
 	fd   int32
 	cr   bool // it ends in a carriage return
 
 	painted bool    // it has changed colours
-	begun   uint8   // bytes of a character at its end, of which the rest is to come
-	bytes   [3]byte // these
+	begun   uint8   // bytes of a character at its end whose rest is to come
+	bytes   [3]byte // those bytes
 }
 
 // ftraceRawLine is the owner of a line that is not woven: no goroutine goes on with it.
@@ -87,16 +95,19 @@ func ftraceParseWeave(s string) {
 	}
 }
 
-// ftraceSetWeavesNow is ftraceSetWeaves for who does not have the registry's lock.
+// ftraceSetWeavesNow is ftraceSetWeaves for callers that do not hold the registry's lock.
 func ftraceSetWeavesNow() {
 	semacquire(&ftraceRegistry.lock)
 	ftraceSetWeaves()
 	semrelease(&ftraceRegistry.lock)
 }
 
-// ftraceSetWeaves switches weaving on if the rules in force show or record calls. FTRACE_ON_ERROR needs to know of lines also if they are not woven.
-// The program's output is left alone until a function that is shown is there: rules that match nothing change nothing.
-// The registry is locked: of two that find different things the later one is right.
+// ftraceSetWeaves switches weaving on if the rules in force show or record calls. FTRACE_ON_ERROR
+// needs lines even if they are not woven.
+//
+// The program's output is left alone until there is a function that is shown: rules that match
+// nothing change nothing. The registry is locked: if two callers find different answers, the later
+// is right.
 func ftraceSetWeaves() {
 	weaves := uint32(0)
 	c := ftraceLoadConfig()
@@ -114,19 +125,20 @@ func ftraceSetWeaves() {
 	}
 }
 
-// mayShow reports whether a function that clause i decides for is there, and, if the clause waits for
-// another one, that one too.
+// mayShow reports whether there is a function that clause i decides for, and, if the clause waits
+// for another one, that one too.
 func (c *ftraceConfig) mayShow(i int) bool {
 	return c.matches[i] != 0 && (c.in[i] == 0 || c.someName(c.in[i])) && (c.after[i] == 0 || c.someName(c.after[i]))
 }
 
-// ftraceMayWeave reports whether what goroutine gp writes now may be woven. What the tracer's own work writes, such as an Error
-// method that it calls, is not.
+// ftraceMayWeave reports whether what goroutine gp writes now may be woven. What the tracer's own
+// work writes, such as an Error method that it calls, is not.
 func ftraceMayWeave(gp *g) bool {
 	return ftraceMayTrace(gp) && (gp.ftrace == nil || gp.ftrace.busy == 0) && atomic.Load(&ftraceOut.dead) == 0
 }
 
-// ftrace_write is what syscall.Write does for the descriptors 1 and 2 while ftraceWeaves is set. errno is 0 if there was no error, n is negative then.
+// ftrace_write does the work of syscall.Write for the descriptors 1 and 2 while ftraceWeaves is
+// set. errno is 0 if there was no error; otherwise n is negative.
 //
 //go:linkname ftrace_write
 func ftrace_write(fd int32, p []byte) (n int, errno int32) {
@@ -139,7 +151,7 @@ func ftrace_write(fd int32, p []byte) (n int, errno int32) {
 		if gp.ftraceWeave.unwoven == 0 {
 			ftraceWeave(gp, fd, p, gp.stack.hi-sys.GetCallerSP(), false)
 		}
-		if ftraceOnError != 0 && ftraceOwn(fd) { // its lines are not to begin amidst one
+		if ftraceOnError != 0 && ftraceOwn(fd) { // the trace's lines must not begin in the middle of one
 			return ftraceWriteRawOwn(fd, p)
 		}
 		return ftraceWriteRaw(fd, p)
@@ -182,7 +194,8 @@ func ftraceWriteRaw(fd int32, p []byte) (n int, errno int32) {
 	return int(wrote), 0
 }
 
-// ftraceWriteRawOwn writes p as it is to the file that the trace goes to, not amidst a line of the trace.
+// ftraceWriteRawOwn writes p as it is to the file that the trace goes to, but not in the middle of
+// a line of the trace.
 func ftraceWriteRawOwn(fd int32, p []byte) (n int, errno int32) {
 	ftraceLockOut()
 	ftraceWriteHeld()
@@ -196,8 +209,9 @@ func ftraceWriteRawOwn(fd int32, p []byte) (n int, errno int32) {
 	return n, errno
 }
 
-// ftraceWeave weaves p, which the goroutine writes to fd, but for what was woven before. offset is where the call stands that writes it, below the stack's top. own
-// says that the trace goes to the same file: what is not written then is not done, and the error is the program's.
+// ftraceWeave weaves p, which the goroutine writes to fd, except for what was woven before. offset
+// is how far below the stack's top the call stands that writes it. own says that the trace goes to
+// the same file: what is not written then is not done, and the error is the program's.
 func ftraceWeave(gp *g, fd int32, p []byte, offset uintptr, own bool) (done int, errno int32) {
 	r := gp.ftraceWeave.log
 	if r != nil {
@@ -220,7 +234,7 @@ func ftraceWeave(gp *g, fd int32, p []byte, offset uintptr, own bool) (done int,
 	}
 	for from, to := 0, 0; ; {
 		before, seen := ftraceUnseen.take(fd, p[to:], r != nil)
-		if before != nil { // it seemed to be known, and was not
+		if before != nil { // it seemed to be a known line, and was not
 			_, errno = ftraceWeaveText(gp, fd, before.data[:before.n], offset, own, nil)
 			ftraceFreeText(before)
 			if errno != 0 {
@@ -312,7 +326,7 @@ func ftraceWeaveText(gp *g, fd int32, text []byte, offset uintptr, own bool, r *
 // ftraceWeaver is one write that is woven. It is used under ftraceOut's lock.
 type ftraceWeaver struct {
 	gp    *g
-	group *ftraceGroup // to which the text goes; nil if it is written at once
+	group *ftraceGroup // the group that gets the text; nil if it is written now
 	b     *ftraceText
 	open  *ftraceOpenLine
 	fd    int32
@@ -323,7 +337,7 @@ type ftraceWeaver struct {
 	line  ftraceOpenLine // the line that is being written
 	at    int            // how much of what is woven is in b or written
 	done  int            // how much of it was written, or is held
-	errno int32          // why it was not
+	errno int32          // why the rest was not
 }
 
 // text adds lines of text, and the beginning of one.
@@ -371,8 +385,12 @@ func (w *ftraceWeaver) text(text []byte) {
 	}
 }
 
-// part adds a part of s, which is the rest of a line, the last of what is written or not, and returns how long it was. What must not reach a terminal is escaped, but for tabs and for what changes colours. Where
-// a write ends within a character its bytes are shown as they are; so are the others when they come, if it is one that may be shown.
+// part adds a part of s, which is the rest of a line, and returns how long the part is. last says
+// that nothing comes after s. What must not reach a terminal is escaped, except for tabs and for
+// what changes colours.
+//
+// Where a write ends within a character, its bytes are shown as they are. So are the other bytes
+// when they come, if the character is one that may be shown.
 func (w *ftraceWeaver) part(s string, last bool) int {
 	b := w.b
 	if begun := int(w.line.begun); begun > 0 {
@@ -421,7 +439,7 @@ func (w *ftraceWeaver) part(s string, last bool) int {
 	return n
 }
 
-// uncolour ends the colours that a line has begun: it has no say in what follows.
+// uncolour ends the colours that a line has begun, so that they do not affect what follows.
 func (b *ftraceText) uncolour(painted bool) {
 	if painted {
 		b.str("\x1b[0m")
@@ -453,7 +471,8 @@ func ftraceLineEnd(p []byte) int {
 	return len(p)
 }
 
-// room sees to it that n bytes fit into the buffer. It returns false if what is in it could not be written.
+// room makes room for n bytes in the buffer. It returns false if what is in it could not be
+// written.
 func (w *ftraceWeaver) room(n int) bool {
 	if len(w.b.data)-w.b.n >= n {
 		return true
@@ -465,8 +484,8 @@ func (w *ftraceWeaver) room(n int) bool {
 	return w.flush()
 }
 
-// flush writes what is in the buffer. The first error of a write that the program made is the program's, as are "try again" and the like; what it
-// left unwritten is as if it had never been asked for.
+// flush writes what is in the buffer. The first error of a write that the program made is the
+// program's, as are "try again" and the like. What was left unwritten then counts as never given.
 func (w *ftraceWeaver) flush() bool {
 	if w.errno != 0 || w.b.n == 0 {
 		return w.errno == 0
