@@ -20,8 +20,8 @@ type Binding struct {
 	unbound  bool
 }
 
-// bindings are those in force. They put their clauses into the rules as one stretch, between the marks, so that what others set, with or without these
-// clauses, can be told from it at any time.
+// bindings are those in force. They put their clauses into the rules as one stretch, between the
+// marks, so that what others set, with or without these clauses, can be told from it at any time.
 var bindings struct {
 	sync.Mutex
 	list []*Binding
@@ -36,7 +36,8 @@ const (
 // An Option of [Bind].
 type Option func(*Binding) error
 
-// For confines a binding to packages and files, with patterns as those of [Levels]. Without it, all functions that have hooks are bound.
+// For confines a binding to packages and files, with patterns as those of [Levels]. Without it, all
+// functions that have hooks are bound.
 func For(patterns ...string) Option {
 	return func(b *Binding) error {
 		for _, text := range patterns {
@@ -51,7 +52,8 @@ func For(patterns ...string) Option {
 	}
 }
 
-// As says how calls are traced at TRACE: what stands behind "=" in a clause of FTRACE, such as "deep" or "call,min=1ms,rate=100/s". Without it, it is "args".
+// As says how calls are traced at TRACE: what stands behind "=" in a clause of FTRACE, such as
+// "deep" or "call,min=1ms,rate=100/s". Without it, it is "args".
 func As(settings string) Option {
 	return func(b *Binding) error {
 		clauses, err, ok := rule.Parse("*=" + settings)
@@ -66,17 +68,23 @@ func As(settings string) Option {
 	}
 }
 
-// Bind ties what is traced to levels: while a package or file is at TRACE or below, its functions are armed; when it leaves TRACE they are disarmed. Whatever changes
-// the level changes that before it returns. Calls under way end as they began.
+// Bind ties what is traced to levels: while a package or file is at TRACE or below, its functions
+// are armed; when it leaves TRACE they are disarmed. Whatever changes the level changes that before
+// it returns. Calls under way end as they began.
 //
-// The rules in force, those of FTRACE or of ftrace.SetRules, stay in force and go first: what they name is traced as they say, at any level. Clauses
-// at their beginning that only count, as FTRACE_STATS has, do not stand in the way. If the program calls ftrace.SetRules later, its rules take the place of all, and the
-// bindings are added to them when a bound level is set next, if only to what it was. As each change puts rules in force, what waits for "after=" waits again.
+// The rules in force, those of FTRACE or of ftrace.SetRules, stay in force and go first: what they
+// name is traced as they say, at any level. Clauses at their beginning that only count, as
+// FTRACE_STATS has, do not stand in the way. If the program calls ftrace.SetRules later, its rules
+// take the place of all, and the bindings are added to them when a bound level is set next, if only
+// to what it was. As each change puts rules in force, what waits for "after=" waits again.
 //
-// There may be several bindings, of the same or of different levels: traced is what any of them wants. Where two want the same, the later one says how.
+// There may be several bindings, of the same or of different levels: traced is what any of them
+// wants. Where two want the same, the later one says how.
 //
-// Without the wrapper the error is [ftrace.ErrInactive]: levels work, nothing is traced, and the binding does nothing. Other errors are those of an option, and what
-// ftrace.SetRules reports, such as that FTRACE_OUT can't be opened; what goes wrong at later changes is written to stderr once, and [Binding.Err] has it.
+// Without the wrapper the error is [ftrace.ErrInactive]: levels work, nothing is traced, and the
+// binding does nothing. Other errors are those of an option, and what ftrace.SetRules reports, such
+// as that FTRACE_OUT can't be opened; what goes wrong at later changes is written to stderr once,
+// and [Binding.Err] has it.
 func Bind(v Var, options ...Option) (*Binding, error) {
 	b := &Binding{v: v}
 	for _, o := range options {
@@ -100,8 +108,8 @@ func Bind(v Var, options ...Option) (*Binding, error) {
 	return b, nil
 }
 
-// Unbind ends the binding: what it alone armed is disarmed, and when the last binding has ended the rules in force are what they would be without any. Further
-// calls do nothing.
+// Unbind ends the binding: what it alone armed is disarmed, and when the last binding has ended the
+// rules in force are what they would be without any. Further calls do nothing.
 func (b *Binding) Unbind() {
 	bindings.Lock()
 	defer bindings.Unlock()
@@ -143,8 +151,8 @@ func rebindOrSay() {
 	}
 }
 
-// rebind puts in force what the levels now say. It is called with bindings locked, and looks at the levels itself: of several changes at the
-// same time each finds the last.
+// rebind puts in force what the levels now say. It is called with bindings locked, and looks at the
+// levels itself: of several changes at the same time each finds the last.
 func rebind() error {
 	now := ftrace.Rules()
 	base := without(now)

@@ -9,7 +9,8 @@ import (
 	ftrace "github.com/ftrace-wrap/ftrace-wrap/runtime"
 )
 
-// What a binding does to a program with hooks is tested by cmd/ftrace-wrap/testdata/script/loglevel.txtar.
+// What a binding does to a program with hooks is tested by
+// cmd/ftrace-wrap/testdata/script/loglevel.txtar.
 
 func TestBindOptions(t *testing.T) {
 	var v LevelVar

@@ -8,7 +8,8 @@ import (
 	ftrace "github.com/ftrace-wrap/ftrace-wrap/runtime"
 )
 
-// While the level is TRACE all calls are shown, those of package db with what their pointers point to.
+// While the level is TRACE all calls are shown, those of package db with what their pointers point
+// to.
 func ExampleBind() {
 	var level loglevel.LevelVar
 	for _, options := range [][]loglevel.Option{

@@ -8,7 +8,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/loglevel"
 )
 
-// In a program built with ftrace-wrap goroutine and depth stand in front: "G1     - info listening addr=:8080".
+// In a program built with ftrace-wrap goroutine and depth stand in front: "G1 - info listening
+// addr=:8080".
 func ExampleNewTextHandler() {
 	logger := slog.New(loglevel.NewTextHandler(os.Stdout, nil))
 	logger.Info("listening", "addr", ":8080")

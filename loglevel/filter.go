@@ -5,10 +5,12 @@ import (
 	"log/slog"
 )
 
-// NewFilter returns a handler that gives next the records that are at or above the level of the package and file they were made in. A record
-// without a position has the default level. next must let pass what levels do: give it levels as its Level, or [Trace].
+// NewFilter returns a handler that gives next the records that are at or above the level of the
+// package and file they were made in. A record without a position has the default level. next must
+// let pass what levels do: give it levels as its Level, or [Trace].
 //
-// What is dropped costs no memory; Enabled is a comparison with the lowest level that any package has.
+// What is dropped costs no memory; Enabled is a comparison with the lowest level that any package
+// has.
 func NewFilter(next slog.Handler, levels *LevelsVar) slog.Handler { return &filter{next, levels} }
 
 type filter struct {

@@ -36,7 +36,8 @@ func TestTextHandlerConforms(t *testing.T) {
 	}, func(t *testing.T) map[string]any { return parseLine(t, b.String()) })
 }
 
-// parseLine reads a line of text whose message is one word and whose values have no spaces. There may be a time in front.
+// parseLine reads a line of text whose message is one word and whose values have no spaces. There
+// may be a time in front.
 func parseLine(t *testing.T, line string) map[string]any {
 	head, text, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "- ")
 	words := strings.Fields(text)

@@ -8,12 +8,14 @@ import (
 	ftrace "github.com/ftrace-wrap/ftrace-wrap/runtime"
 )
 
-// NewJSONHandler returns a handler that writes records as lines of JSON, as [slog.JSONHandler] does, with the level's name as it is here and, behind it, goroutine and
-// depth as a trace has them:
+// NewJSONHandler returns a handler that writes records as lines of JSON, as [slog.JSONHandler]
+// does, with the level's name as it is here and, behind it, goroutine and depth as a trace has
+// them:
 //
 //	{"time":"2024-02-29T12:00:00Z","level":"INFO","goroutine":1,"depth":2,"msg":"listening","addr":":8080"}
 //
-// Without the wrapper these two are absent. Each line is one Write, and is not woven into the trace again.
+// Without the wrapper these two are absent. Each line is one Write, and is not woven into the trace
+// again.
 func NewJSONHandler(w io.Writer, options *HandlerOptions) slog.Handler {
 	h := &jsonHandler{}
 	if options != nil {
@@ -26,16 +28,19 @@ func NewJSONHandler(w io.Writer, options *HandlerOptions) slog.Handler {
 	return h
 }
 
-// A jsonHandler is one of package slog whose ReplaceAttr puts a group without a name, which is printed as its members, in the place of the level.
+// A jsonHandler is one of package slog whose ReplaceAttr puts a group without a name, which is
+// printed as its members, in the place of the level.
 type jsonHandler struct {
 	slog.Handler
 	options HandlerOptions
 }
 
-// ownLevel is added to a record's level on its way to ReplaceAttr, which knows it by that from other attributes called "level".
+// ownLevel is added to a record's level on its way to ReplaceAttr, which knows it by that from
+// other attributes called "level".
 const ownLevel = 1 << 30
 
-// A placed value is on its second way through ReplaceAttr, as a member of the group that stands for the level.
+// A placed value is on its second way through ReplaceAttr, as a member of the group that stands for
+// the level.
 type placed struct{ slog.Value }
 
 func (h *jsonHandler) Enabled(_ context.Context, l slog.Level) bool { return h.options.enabled(l) }

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// A Level is the severity of a log line: the higher, the more severe. The numbers are those of [slog.Level], with NOTICE and TRACE added, so a
-// Level and a slog.Level convert into each other. The zero value is INFO.
+// A Level is the severity of a log line: the higher, the more severe. The numbers are those of
+// [slog.Level], with NOTICE and TRACE added, so a Level and a slog.Level convert into each other.
+// The zero value is INFO.
 type Level int
 
 // The severities, in the order of syslog and tor.
@@ -36,8 +37,9 @@ var named = [...]struct {
 	{Trace, "TRACE", []string{"trace", "t"}},
 }
 
-// Parse reads a level: a name in upper or lower case (err, error or e; warn, warning or w; notice or n; info or i; debug or d; trace or t), a name
-// with an offset (info+2, DEBUG-1), or a number (-8). The error says what is known.
+// Parse reads a level: a name in upper or lower case (err, error or e; warn, warning or w; notice
+// or n; info or i; debug or d; trace or t), a name with an offset (info+2, DEBUG-1), or a number
+// (-8). The error says what is known.
 func Parse(text string) (Level, error) {
 	word := strings.TrimSpace(text)
 	if n, err := strconv.Atoi(word); err == nil {
@@ -64,7 +66,8 @@ func Parse(text string) (Level, error) {
 	return 0, unknownLevel(text)
 }
 
-// highest is the highest level that can be read, and its opposite the lowest, with a name and an offset or without.
+// highest is the highest level that can be read, and its opposite the lowest, with a name and an
+// offset or without.
 const highest = math.MaxInt32
 
 func unknownLevel(text string) error {
@@ -75,8 +78,8 @@ func unknown(text string) string {
 	return strconv.Quote(text) + " is no level (one of err, warn, notice, info, debug, trace, one of these with an offset such as info+1, or a number)"
 }
 
-// String returns the level's name, ERROR, WARN, NOTICE, INFO, DEBUG or TRACE, or that of the next lower one with an offset, INFO+1. Below TRACE it is
-// TRACE-1 and so on. [Parse] reads it.
+// String returns the level's name, ERROR, WARN, NOTICE, INFO, DEBUG or TRACE, or that of the next
+// lower one with an offset, INFO+1. Below TRACE it is TRACE-1 and so on. [Parse] reads it.
 func (l Level) String() string {
 	nearest := named[l.nearest()]
 	if l == nearest.level {
@@ -122,8 +125,9 @@ func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 // UnmarshalText is [Level.Set].
 func (l *Level) UnmarshalText(text []byte) error { return l.Set(string(text)) }
 
-// ReplaceAttr is for [slog.HandlerOptions]: levels are printed with the names that they have here, NOTICE for INFO+2, TRACE for DEBUG-4. Of the record's
-// attributes one is meant that is called "level", stands in no group and is a level.
+// ReplaceAttr is for [slog.HandlerOptions]: levels are printed with the names that they have here,
+// NOTICE for INFO+2, TRACE for DEBUG-4. Of the record's attributes one is meant that is called
+// "level", stands in no group and is a level.
 func ReplaceAttr(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) > 0 || a.Key != slog.LevelKey || a.Value.Kind() != slog.KindAny {
 		return a
@@ -134,7 +138,8 @@ func ReplaceAttr(groups []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// step returns the next level on the way to TRACE, or on the way to ERROR; at the end of the way the level itself.
+// step returns the next level on the way to TRACE, or on the way to ERROR; at the end of the way
+// the level itself.
 func (l Level) step(more bool) Level {
 	if more {
 		for _, s := range named {

@@ -13,16 +13,17 @@ import (
 //
 //	info,net/...=trace,db.go=debug
 //
-// Entries are separated by commas or newlines; "#" starts a comment that goes to the end of the line, and white space around words is ignored. One entry
-// may be a level alone, at any place: the default, which is INFO if there is none. The others are PATTERN=LEVEL, with a level that [Parse] reads and a pattern of one
-// of two kinds:
+// Entries are separated by commas or newlines; "#" starts a comment that goes to the end of the
+// line, and white space around words is ignored. One entry may be a level alone, at any place: the
+// default, which is INFO if there is none. The others are PATTERN=LEVEL, with a level that [Parse]
+// reads and a pattern of one of two kinds:
 //
 //   - a package, as for the go command: net/http; net/... for net and all below it; main for the main package. "pkg:" may stand in front.
 //   - a file, if it ends in ".go" or "file:" stands in front: a GLOB that is compared with the file's path and each end of it behind a slash, where "*" is any
 //     run of characters and "?" any one: db.go, store/*.go.
 //
-// The last entry that matches decides. Package rule matches the patterns, as it does in FTRACE. In place of a comma, "=" or another character
-// that means something here, a file's GLOB has "?".
+// The last entry that matches decides. Package rule matches the patterns, as it does in FTRACE. In
+// place of a comma, "=" or another character that means something here, a file's GLOB has "?".
 //
 // The zero value is INFO for all. A Levels does not change, and may be used by several goroutines.
 type Levels struct {
@@ -139,7 +140,8 @@ func newEntry(pattern string) (e entry, message string) {
 // Default returns the level of what no entry matches.
 func (l Levels) Default() Level { return l.base }
 
-// Of returns the level of the file with this path in the package with this import path. The main package is "main".
+// Of returns the level of the file with this path in the package with this import path. The main
+// package is "main".
 func (l Levels) Of(importPath, file string) Level {
 	f := rule.Func{Package: importPath, ImportPath: importPath, File: file}
 	if importPath == "main" {
@@ -170,7 +172,8 @@ func lowest(level Level, entries []entry) Level {
 	return level
 }
 
-// String returns the levels as [ParseLevels] reads them, the default first: of such a text, it returns this text.
+// String returns the levels as [ParseLevels] reads them, the default first: of such a text, it
+// returns this text.
 func (l Levels) String() string {
 	var b strings.Builder
 	b.WriteString(l.base.lower())
@@ -183,7 +186,8 @@ func (l Levels) String() string {
 // MarshalText returns what String does. The error is nil.
 func (l Levels) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// UnmarshalText reads what [ParseLevels] does, and leaves the levels as they are if there is an error.
+// UnmarshalText reads what [ParseLevels] does, and leaves the levels as they are if there is an
+// error.
 func (l *Levels) UnmarshalText(text []byte) error {
 	parsed, err := ParseLevels(string(text))
 	if err == nil {
@@ -192,7 +196,8 @@ func (l *Levels) UnmarshalText(text []byte) error {
 	return err
 }
 
-// A part of a program is what matches all of some selectors of package rule; without any it is the whole program.
+// A part of a program is what matches all of some selectors of package rule; without any it is the
+// whole program.
 type part []string
 
 // traced returns what is at TRACE.

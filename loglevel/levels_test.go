@@ -97,7 +97,8 @@ func TestFromEnv(t *testing.T) {
 	}
 }
 
-// FuzzLevels checks that no text breaks ParseLevels, that faults lie in the text, and that levels are printed as text that means the same.
+// FuzzLevels checks that no text breaks ParseLevels, that faults lie in the text, and that levels
+// are printed as text that means the same.
 func FuzzLevels(f *testing.F) {
 	for _, text := range []string{"", "info,net/...=trace,db.go=debug", "a=-8,\n# x\n*.go=e+1,file:x?y=w", "info,info", "x=,=y,./..=d", "pkg: a = t, file:C:/x.go=i"} {
 		f.Add(text, "net/http", "/go/src/net/http/client.go")

@@ -7,10 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// A LevelsVar is a [Levels] that can be changed while loggers use it. The zero value is INFO for all. It must not be copied.
+// A LevelsVar is a [Levels] that can be changed while loggers use it. The zero value is INFO for
+// all. It must not be copied.
 //
-// As a [slog.Leveler] it is the lowest level that any package has; [NewFilter] makes the difference. It is a flag.Value, and an encoding.TextMarshaler and
-// TextUnmarshaler.
+// As a [slog.Leveler] it is the lowest level that any package has; [NewFilter] makes the
+// difference. It is a flag.Value, and an encoding.TextMarshaler and TextUnmarshaler.
 type LevelsVar struct {
 	state   atomic.Pointer[levelsState]
 	binding atomic.Int32 // how many bindings there are
@@ -26,8 +27,9 @@ type levelsState struct {
 // infoForAll is the state of the zero LevelsVar.
 var infoForAll levelsState
 
-// FromEnv returns the levels that an environment variable holds, or if it is empty those of fallback. An error names the variable; what is returned is set to
-// fallback then, and to INFO for all if that is wrong, too.
+// FromEnv returns the levels that an environment variable holds, or if it is empty those of
+// fallback. An error names the variable; what is returned is set to fallback then, and to INFO for
+// all if that is wrong, too.
 //
 // The variable is the caller's, also in a setuid program: one that binds the levels lets its caller
 // choose which functions are traced.
@@ -60,7 +62,8 @@ func (v *LevelsVar) Store(l Levels) {
 	changed(v)
 }
 
-// Set sets the levels to what [ParseLevels] reads. The levels stay as they are if there is an error.
+// Set sets the levels to what [ParseLevels] reads. The levels stay as they are if there is an
+// error.
 func (v *LevelsVar) Set(text string) error {
 	l, err := ParseLevels(text)
 	if err == nil {
@@ -69,10 +72,12 @@ func (v *LevelsVar) Set(text string) error {
 	return err
 }
 
-// More sets the default to the next level towards TRACE. Packages and files that have a level of their own keep it.
+// More sets the default to the next level towards TRACE. Packages and files that have a level of
+// their own keep it.
 func (v *LevelsVar) More() { v.step(true) }
 
-// Less sets the default to the next level towards ERROR. Packages and files that have a level of their own keep it.
+// Less sets the default to the next level towards ERROR. Packages and files that have a level of
+// their own keep it.
 func (v *LevelsVar) Less() { v.step(false) }
 
 func (v *LevelsVar) step(more bool) {
@@ -93,8 +98,9 @@ func (v *LevelsVar) step(more bool) {
 // Level returns the lowest level that any package has.
 func (v *LevelsVar) Level() slog.Level { return slog.Level(v.load().lowest) }
 
-// At returns the level of the package and file of the code at pc, as runtime.Callers gives it and a [slog.Record] has it: for loggers other than slog. Without
-// a pc, 0, it is the default. Once a pc has been asked for, the answer takes a few nanoseconds and no memory.
+// At returns the level of the package and file of the code at pc, as runtime.Callers gives it and a
+// [slog.Record] has it: for loggers other than slog. Without a pc, 0, it is the default. Once a pc
+// has been asked for, the answer takes a few nanoseconds and no memory.
 func (v *LevelsVar) At(pc uintptr) Level {
 	s := v.load()
 	if pc == 0 || len(s.levels.entries) == 0 {

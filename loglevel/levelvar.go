@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// A Var is a [*LevelVar] or a [*LevelsVar]: levels that can be changed while the program runs. Loggers share one. All methods may be called from several
-// goroutines at once.
+// A Var is a [*LevelVar] or a [*LevelsVar]: levels that can be changed while the program runs.
+// Loggers share one. All methods may be called from several goroutines at once.
 type Var interface {
 	slog.Leveler
 	String() string        // as Set reads it
@@ -18,9 +18,11 @@ type Var interface {
 	traced() []part
 }
 
-// A LevelVar is a [Level] that can be changed while loggers use it. The zero value is INFO. It must not be copied.
+// A LevelVar is a [Level] that can be changed while loggers use it. The zero value is INFO. It must
+// not be copied.
 //
-// It is a [slog.Leveler], for [slog.HandlerOptions]; a flag.Value; and an encoding.TextMarshaler and TextUnmarshaler.
+// It is a [slog.Leveler], for [slog.HandlerOptions]; a flag.Value; and an encoding.TextMarshaler
+// and TextUnmarshaler.
 type LevelVar struct {
 	level   atomic.Int64
 	binding atomic.Int32 // how many bindings there are

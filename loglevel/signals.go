@@ -20,19 +20,22 @@ type Signals struct {
 	// File holds what Set of the level reads. Levels may be on lines of their own, with comments.
 	File string
 
-	// Report is called after each signal, one at a time, with the error if File can't be read or is wrong, which leaves the level as it is. If it is nil
-	// the new level, or the error, is logged with slog.
+	// Report is called after each signal, one at a time, with the error if File can't be read or is
+	// wrong, which leaves the level as it is. If it is nil the new level, or the error, is logged
+	// with slog.
 	Report func(v Var, err error)
 }
 
-// NotifySignals lets signals change v until stop is called, which waits for a change that is under way (so Report must not call it).
+// NotifySignals lets signals change v until stop is called, which waits for a change that is under
+// way (so Report must not call it).
 //
 //	stop, err := loglevel.NotifySignals(&level, loglevel.Signals{
 //		More: []os.Signal{syscall.SIGUSR1},
 //		Less: []os.Signal{syscall.SIGUSR2},
 //	})
 //
-// It is an error if a signal is to do two things, or if there is none, or a file is named or missing without reason.
+// It is an error if a signal is to do two things, or if there is none, or a file is named or
+// missing without reason.
 func NotifySignals(v Var, s Signals) (stop func(), err error) {
 	if err := s.check(); err != nil {
 		return func() {}, err

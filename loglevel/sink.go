@@ -8,13 +8,14 @@ import (
 	ftrace "github.com/ftrace-wrap/ftrace-wrap/runtime"
 )
 
-// A sink writes finished lines, each with one Write and one at a time, and keeps them from being woven into the trace again if they go to standard output or standard
-// error.
+// A sink writes finished lines, each with one Write and one at a time, and keeps them from being
+// woven into the trace again if they go to standard output or standard error.
 type sink struct {
 	lock sync.Mutex
 	w    io.Writer
 
-	// What write uses and returns: it is made once, so that no line needs a function literal of its own.
+	// What write uses and returns: it is made once, so that no line needs a function literal of its
+	// own.
 	line  []byte
 	n     int
 	err   error
@@ -30,7 +31,8 @@ func newSink(w io.Writer) *sink {
 // Write writes a line that has its level in it.
 func (s *sink) Write(line []byte) (int, error) { return s.log(ftrace.LevelInLine, line, 0) }
 
-// log writes a line of that level, whose text begins at the given place, behind where it stands in the trace.
+// log writes a line of that level, whose text begins at the given place, behind where it stands in
+// the trace.
 func (s *sink) log(level int, line []byte, text int) (int, error) {
 	ftrace.Logged(level, line[text:])
 	s.lock.Lock()
@@ -57,7 +59,8 @@ func (b *lineBuffer) free() {
 	}
 }
 
-// begin appends the beginning of a line of a trace: the goroutine and the indentation of its calls under way. Without the wrapper there is neither.
+// begin appends the beginning of a line of a trace: the goroutine and the indentation of its calls
+// under way. Without the wrapper there is neither.
 func (b *lineBuffer) begin() {
 	if id := ftrace.Goroutine(); id != 0 {
 		from := len(*b)

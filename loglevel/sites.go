@@ -15,8 +15,9 @@ func source(pc uintptr) (importPath, file string) {
 	return packageOf(frame.Function), frame.File
 }
 
-// packageOf returns the import path in a function's name as package runtime has it: up to the first dot behind the last slash. In the last
-// element of the path a dot is written as %2e, and so is, anywhere, what could not stand in a symbol.
+// packageOf returns the import path in a function's name as package runtime has it: up to the first
+// dot behind the last slash. In the last element of the path a dot is written as %2e, and so is,
+// anywhere, what could not stand in a symbol.
 func packageOf(function string) string {
 	slash := strings.LastIndexByte(function, '/') + 1
 	dot := strings.IndexByte(function[slash:], '.')
@@ -44,11 +45,11 @@ var mainPath = sync.OnceValue(func() string {
 	return "main"
 })
 
-// sites is a map from places in the program to levels, for many readers. It grows to as many as the program has, and forgets none. The zero value
-// is empty.
+// sites is a map from places in the program to levels, for many readers. It grows to as many as the
+// program has, and forgets none. The zero value is empty.
 //
-// A reader takes no lock: slots are filled once, first the level and then the pc that publishes it, and a table that is full is replaced by
-// one of twice its size.
+// A reader takes no lock: slots are filled once, first the level and then the pc that publishes it,
+// and a table that is full is replaced by one of twice its size.
 type sites struct {
 	table atomic.Pointer[[]site]
 	lock  sync.Mutex // of writers

@@ -13,20 +13,23 @@ import (
 	"unicode/utf8"
 )
 
-// HandlerOptions are for [NewTextHandler] and [NewJSONHandler]. The zero value, as nil, is all defaults.
+// HandlerOptions are for [NewTextHandler] and [NewJSONHandler]. The zero value, as nil, is all
+// defaults.
 type HandlerOptions struct {
-	// Level is the lowest level that is handled; nil is INFO. A [LevelVar] can be changed while the program runs. A [LevelsVar] is its lowest
-	// level; put a [NewFilter] around the handler.
+	// Level is the lowest level that is handled; nil is INFO. A [LevelVar] can be changed while the
+	// program runs. A [LevelsVar] is its lowest level; put a [NewFilter] around the handler.
 	Level slog.Leveler
 
 	// AddSource adds the attribute "source" with file and line.
 	AddSource bool
 
-	// ReplaceAttr is called for each attribute, as that of [slog.HandlerOptions]. The text of a trace has no keys for time, level and message: only their values are
-	// taken from what it returns.
+	// ReplaceAttr is called for each attribute, as that of [slog.HandlerOptions]. The text of a
+	// trace has no keys for time, level and message: only their values are taken from what it
+	// returns.
 	ReplaceAttr func(groups []string, a slog.Attr) slog.Attr
 
-	// Time puts the time of day, UTC, in front of a line of text, as FTRACE_FORMAT=wall does. JSON always has the time.
+	// Time puts the time of day, UTC, in front of a line of text, as FTRACE_FORMAT=wall does. JSON
+	// always has the time.
 	Time bool
 }
 
@@ -41,9 +44,10 @@ func (o *HandlerOptions) enabled(l slog.Level) bool {
 //
 //	G1     - info listening addr=:8080
 //
-// at the depth of the traced calls under way on the goroutine. Without the wrapper a line is "- info listening addr=:8080". Attributes are printed
-// as by [slog.TextHandler]; a message with line breaks or other characters that do not print is quoted. Each line is one Write, and is not woven into the
-// trace again.
+// at the depth of the traced calls under way on the goroutine. Without the wrapper a line is "-
+// info listening addr=:8080". Attributes are printed as by [slog.TextHandler]; a message with line
+// breaks or other characters that do not print is quoted. Each line is one Write, and is not woven
+// into the trace again.
 func NewTextHandler(w io.Writer, options *HandlerOptions) slog.Handler {
 	h := &textHandler{out: newSink(w)}
 	if options != nil {

@@ -11,12 +11,14 @@ import (
 	ftrace "github.com/ftrace-wrap/ftrace-wrap/runtime"
 )
 
-// A Writer makes lines of a trace of the lines that are written to it: for package log and other loggers that write to an io.Writer.
+// A Writer makes lines of a trace of the lines that are written to it: for package log and other
+// loggers that write to an io.Writer.
 //
 //	log.SetOutput(loglevel.NewTextWriter(os.Stderr))
 //
-// A line is written out, with one Write, when its end is there; its beginning is held by goroutine, so that what several goroutines write in pieces
-// stays apart. All methods may be called from several goroutines at once.
+// A line is written out, with one Write, when its end is there; its beginning is held by goroutine,
+// so that what several goroutines write in pieces stays apart. All methods may be called from
+// several goroutines at once.
 type Writer struct {
 	out  *sink
 	json slog.Handler // nil if lines are text
@@ -29,17 +31,20 @@ type Writer struct {
 // maxHeld is how much of a line is held. It is written as a line of its own then.
 const maxHeld = 64 << 10
 
-// NewTextWriter returns a Writer whose lines are those written to it with goroutine and indentation in front:
+// NewTextWriter returns a Writer whose lines are those written to it with goroutine and indentation
+// in front:
 //
 //	G1     - 2024/02/29 12:00:00 listening
 func NewTextWriter(w io.Writer) *Writer { return &Writer{out: newSink(w)} }
 
-// NewJSONWriter returns a Writer whose lines are as those of [NewJSONHandler], with level as the level and the line written to it as the message.
+// NewJSONWriter returns a Writer whose lines are as those of [NewJSONHandler], with level as the
+// level and the line written to it as the message.
 func NewJSONWriter(w io.Writer, level Level) *Writer {
 	return &Writer{json: NewJSONHandler(w, &HandlerOptions{Level: level}), as: level}
 }
 
-// Write takes all of p. The error is the first one that writing its lines out gave; the others are written all the same.
+// Write takes all of p. The error is the first one that writing its lines out gave; the others are
+// written all the same.
 func (w *Writer) Write(p []byte) (n int, err error) {
 	rest := p
 	for len(rest) > 0 {

@@ -8,9 +8,11 @@ import (
 	"unsafe"
 )
 
-// dispatch is called by the core, in quiet, for a call of a function that is replaced: by the double in data, with the function's parameters, the
-// receiver first. want is of the type of the result or the struct of the results, if the core knows that; its value is of no meaning. It
-// returns a pointer to the result or the struct and the number of results, or -1 if the double is not for this call, or what packAny returns.
+// dispatch is called by the core, in quiet, for a call of a function that is replaced: by the
+// double in data, with the function's parameters, the receiver first. want is of the type of the
+// result or the struct of the results, if the core knows that; its value is of no meaning. It
+// returns a pointer to the result or the struct and the number of results, or -1 if the double is
+// not for this call, or what packAny returns.
 func dispatch(data any, params []any, want any) (results any, n int) {
 	defer coreQuiet(false) // also when the replacement panics
 	d := data.(*double)
@@ -39,7 +41,8 @@ func dispatch(data any, params []any, want any) (results any, n int) {
 	return pack(layoutOf(d.typ).results, out), len(out)
 }
 
-// arguments makes the replacement's arguments of the function's parameters, or says why the call is not for it.
+// arguments makes the replacement's arguments of the function's parameters, or says why the call is
+// not for it.
 func (d *double) arguments(params []any, want any) (args []reflect.Value, why string) {
 	first := 0
 	if d.target.bound {
@@ -68,8 +71,8 @@ func (d *double) arguments(params []any, want any) (args []reflect.Value, why st
 	return args, ""
 }
 
-// argument makes a parameter the replacement's argument of type t. A method that has a value as its receiver can be called with a
-// pointer.
+// argument makes a parameter the replacement's argument of type t. A method that has a value as its
+// receiver can be called with a pointer.
 func argument(t reflect.Type, param any, receiver bool) (reflect.Value, bool) {
 	if param == nil {
 		return reflect.Zero(t), t.Kind() == reflect.Interface
@@ -108,7 +111,8 @@ func (d *double) fits(want any) bool {
 	return true
 }
 
-// misfit says why a call with parameters of other types is not for the replacement: it is of another instantiation. If there is none it panics.
+// misfit says why a call with parameters of other types is not for the replacement: it is of
+// another instantiation. If there is none it panics.
 func (d *double) misfit(params []any) string {
 	if strings.Contains(d.target.name, "[...]") {
 		return "another instantiation"
@@ -195,7 +199,8 @@ func pack(t reflect.Type, results []reflect.Value) any {
 	return p.Interface()
 }
 
-// receives reports whether a method value's receiver, which its closure holds behind the code, is this one.
+// receives reports whether a method value's receiver, which its closure holds behind the code, is
+// this one.
 func (t *target) receives(receiver any) bool {
 	bound := t.boundTo
 	if bound == nil {

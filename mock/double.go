@@ -15,11 +15,12 @@ type Double[F any] struct {
 	*double
 }
 
-// Original returns the function as it would be without this replacement: the one that this replaced, which can be an earlier
-// replacement. A replacement may call it.
+// Original returns the function as it would be without this replacement: the one that this
+// replaced, which can be an earlier replacement. A replacement may call it.
 //
-// It panics for what was named to [Unexported] and can't be called without what the compiler knows of it: a function literal, a
-// generic function, or a function that was inlined wherever it is called. And it panics if the replacement is a [Generic].
+// It panics for what was named to [Unexported] and can't be called without what the compiler knows
+// of it: a function literal, a generic function, or a function that was inlined wherever it is
+// called. And it panics if the replacement is a [Generic].
 func (d *Double[F]) Original() F {
 	var f F
 	reflect.ValueOf(&f).Elem().Set(d.original())
@@ -28,13 +29,16 @@ func (d *Double[F]) Original() F {
 
 // A Call is one call of a replacement.
 type Call struct {
-	// Args are the arguments, the receiver first if the replacement has it; those of a variadic parameter are one slice.
+	// Args are the arguments, the receiver first if the replacement has it; those of a variadic
+	// parameter are one slice.
 	Args []any
-	// Results are the results, nil if the call did not return: it panicked, ended its goroutine, or is under way.
+	// Results are the results, nil if the call did not return: it panicked, ended its goroutine, or
+	// is under way.
 	Results []any
 }
 
-// Arg returns an argument of a call. It panics if it is not a T; the zero value of an interface is one.
+// Arg returns an argument of a call. It panics if it is not a T; the zero value of an interface is
+// one.
 func Arg[T any](c Call, i int) T { return as[T](c.Args[i]) }
 
 // Result returns a result of a call.
@@ -94,7 +98,8 @@ func (d *double) Calls() []Call {
 	return d.kept()
 }
 
-// Restore ends the replacement. Calls that are under way end as they began. Restoring again does nothing.
+// Restore ends the replacement. Calls that are under way end as they began. Restoring again does
+// nothing.
 func (d *double) Restore() {
 	if d.restored.CompareAndSwap(false, true) && d.handle != nil {
 		coreRemove(d.handle)
@@ -169,7 +174,8 @@ func (d *double) uncalled() string {
 	return b.String()
 }
 
-// miscounted says how many calls MustCall and MustCallTimes want, if n is another number, or returns "".
+// miscounted says how many calls MustCall and MustCallTimes want, if n is another number, or
+// returns "".
 func (d *double) miscounted(n int) string {
 	switch {
 	case n < d.least && !d.exact:

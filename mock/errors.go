@@ -8,13 +8,16 @@ import (
 	"unsafe"
 )
 
-// Errors lets every function that pattern names, and whose last result is an error, fail with err until the test ends: it does not run, and its other results are
-// zero. That holds for calls made on the test's goroutine and on those that it starts; [AllGoroutines] says otherwise.
+// Errors lets every function that pattern names, and whose last result is an error, fail with err
+// until the test ends: it does not run, and its other results are zero. That holds for calls made
+// on the test's goroutine and on those that it starts; [AllGoroutines] says otherwise.
 //
-// pattern is what FTRACE takes, without settings: "example.com/store.*", "(*DB).Close", "example.com/store/...;!*.Close"; docs/rules.md has the grammar. A function
-// replaced later than the call of Errors is not concerned, one replaced earlier is.
+// pattern is what FTRACE takes, without settings: "example.com/store.*", "(*DB).Close",
+// "example.com/store/...;!*.Close"; docs/rules.md has the grammar. A function replaced later than
+// the call of Errors is not concerned, one replaced earlier is.
 //
-// [Times] lets so many calls of each function fail, Times(1) the first. [MustCall] and [MustCallTimes] are about all calls that fail. Other options are an error.
+// [Times] lets so many calls of each function fail, Times(1) the first. [MustCall] and
+// [MustCallTimes] are about all calls that fail. Other options are an error.
 //
 // It fails the test if pattern names no function with a hook that returns an error.
 func Errors(t testing.TB, pattern string, err error, opts ...Option) *Failures {

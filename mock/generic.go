@@ -5,19 +5,22 @@ import (
 	"reflect"
 )
 
-// A Generic is a replacement for a function of any type, given to [Unexported] or [SwapUnexported]. Of a generic function, named with [...], all
-// instances are replaced:
+// A Generic is a replacement for a function of any type, given to [Unexported] or [SwapUnexported].
+// Of a generic function, named with [...], all instances are replaced:
 //
 //	mock.Unexported(t, "example.com/p.Map[...]", mock.Generic(func(args []any) []any { return nil }))
 //
-// args are the function's arguments, the receiver first, those of a variadic parameter as one slice. An argument of an interface type is the value in it. The
-// slice is the replacement's own. results are the function's results, in order and of its types; nil is the zero value of any type, and no slice at all that of all
-// results. A call panics if their number or a type is wrong.
+// args are the function's arguments, the receiver first, those of a variadic parameter as one
+// slice. An argument of an interface type is the value in it. The slice is the replacement's own.
+// results are the function's results, in order and of its types; nil is the zero value of any type,
+// and no slice at all that of all results. A call panics if their number or a type is wrong.
 //
-// A predicate for [When] is then a func(args []any) bool, and further replacements for [Sequence] are Generics. There is no [Double.Original].
+// A predicate for [When] is then a func(args []any) bool, and further replacements for [Sequence]
+// are Generics. There is no [Double.Original].
 type Generic func(args []any) (results []any)
 
-// anyResults are results whose types are not known here. The core has the same type, ftraceAnyResults.
+// anyResults are results whose types are not known here. The core has the same type,
+// ftraceAnyResults.
 type anyResults struct {
 	values   []any
 	function string
@@ -37,7 +40,8 @@ func (d *double) complete(results []any) []any {
 	return results
 }
 
-// packAny makes what dispatch returns of a Generic's results. Where it is not known what types these must have the core sees to it.
+// packAny makes what dispatch returns of a Generic's results. Where it is not known what types
+// these must have the core sees to it.
 func (d *double) packAny(values []any, want any) (results any, n int) {
 	n = len(values)
 	t := reflect.TypeOf(want)

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// The links into the core: nil in a program built without the wrapper. When the wrapper compiles this package it adds a file that
-// sets them (see internal/inject).
+// The links into the core: nil in a program built without the wrapper. When the wrapper compiles
+// this package it adds a file that sets them (see internal/inject).
 var (
 	coreStart    func(dispatcher func(data any, params []any, want any) (results any, n int), run uintptr)
 	coreFind     func(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool)
@@ -23,7 +23,8 @@ var (
 	coreFailed   func(fault unsafe.Pointer) (name string, n uint64)
 )
 
-// ErrNotHooked is the error of a function that can't be replaced because it has no hook. It wraps no other; its text says what to do.
+// ErrNotHooked is the error of a function that can't be replaced because it has no hook. It wraps
+// no other; its text says what to do.
 var ErrNotHooked = errors.New("mock: not hooked")
 
 // errPlain is that of a program built by plain go build.
@@ -46,11 +47,12 @@ func SkipUnlessHooked(t testing.TB) {
 	}
 }
 
-// Replace puts with in the place of the function target until the test ends, for calls made on the test's goroutine
-// and on those that it starts. It fails the test if target has no hook.
+// Replace puts with in the place of the function target until the test ends, for calls made on the
+// test's goroutine and on those that it starts. It fails the test if target has no hook.
 //
-// target is a function, a method expression such as (*T).M, whose receiver is its first parameter, or a method value such as x.M,
-// which replaces the method for that receiver only. Of a generic function or method an instantiation is named, and that is replaced.
+// target is a function, a method expression such as (*T).M, whose receiver is its first parameter,
+// or a method value such as x.M, which replaces the method for that receiver only. Of a generic
+// function or method an instantiation is named, and that is replaced.
 //
 // Called on another goroutine than the test's, Replace is for that goroutine and those it starts.
 func Replace[F any](t testing.TB, target, with F, opts ...Option) *Double[F] {
@@ -64,10 +66,11 @@ func Replace[F any](t testing.TB, target, with F, opts ...Option) *Double[F] {
 	return d
 }
 
-// Unexported is [Replace] for a function that can't be written down there: name is what stack traces call it, with the whole import
-// path: "example.com/p.flush", "example.com/p.(*T).flush", "example.com/p.F.func1", "example.com/p.Map[...]". A method's receiver is the first parameter of
-// with. A generic function, named with [...], is replaced for those calls whose parameters and results have the types of with, or for all if with is a
-// [Generic].
+// Unexported is [Replace] for a function that can't be written down there: name is what stack
+// traces call it, with the whole import path: "example.com/p.flush", "example.com/p.(*T).flush",
+// "example.com/p.F.func1", "example.com/p.Map[...]". A method's receiver is the first parameter of
+// with. A generic function, named with [...], is replaced for those calls whose parameters and
+// results have the types of with, or for all if with is a [Generic].
 //
 // It fails the test if with can't be of the function's type.
 func Unexported[F any](t testing.TB, name string, with F, opts ...Option) *Double[F] {
@@ -81,8 +84,8 @@ func Unexported[F any](t testing.TB, name string, with F, opts ...Option) *Doubl
 	return d
 }
 
-// Swap is [Replace] without a test: for all goroutines, unless [ThisGoroutine] says otherwise, until restore is called. The error
-// is an [ErrNotHooked] if target has no hook.
+// Swap is [Replace] without a test: for all goroutines, unless [ThisGoroutine] says otherwise,
+// until restore is called. The error is an [ErrNotHooked] if target has no hook.
 func Swap[F any](target, with F, opts ...Option) (restore func(), err error) {
 	d, err := replace(target, with, opts, true)
 	if err != nil {

@@ -5,7 +5,8 @@ import (
 	"reflect"
 )
 
-// An Option says when a replacement is called. Calls for which it is not go to the replacement before it, or to the function itself.
+// An Option says when a replacement is called. Calls for which it is not go to the replacement
+// before it, or to the function itself.
 type Option func(*double) error
 
 // notForErrors is the error of an option that concerns one function's calls, given to [Errors].
@@ -13,19 +14,21 @@ func notForErrors(option string) error {
 	return fmt.Errorf("mock: Errors: the option %s is for a replacement of one function; Errors takes Times, AllGoroutines, MustCall and MustCallTimes", option)
 }
 
-// AllGoroutines lets the replacement be called on every goroutine, also on those that were started by someone else: the workers of a pool,
-// or what [time.AfterFunc] calls.
+// AllGoroutines lets the replacement be called on every goroutine, also on those that were started
+// by someone else: the workers of a pool, or what [time.AfterFunc] calls.
 func AllGoroutines() Option {
 	return func(d *double) error { d.everywhere = true; return nil }
 }
 
-// ThisGoroutine confines a [Swap] to the goroutine that calls it and those that this one starts from then on.
+// ThisGoroutine confines a [Swap] to the goroutine that calls it and those that this one starts
+// from then on.
 func ThisGoroutine() Option {
 	return func(d *double) error { d.everywhere = false; return nil }
 }
 
-// ForReceiver lets the replacement of a method be called for this receiver only: for the same pointer, or an equal value. If the target
-// is an interface's method, such as io.Reader.Read, that of the receiver's type is replaced.
+// ForReceiver lets the replacement of a method be called for this receiver only: for the same
+// pointer, or an equal value. If the target is an interface's method, such as io.Reader.Read, that
+// of the receiver's type is replaced.
 func ForReceiver(x any) Option {
 	return func(d *double) error {
 		if d.typ == nil {
@@ -39,7 +42,8 @@ func ForReceiver(x any) Option {
 	}
 }
 
-// Implementation says whose method is meant if the target is an interface's, such as io.Reader.Read: that of x's type.
+// Implementation says whose method is meant if the target is an interface's, such as
+// io.Reader.Read: that of x's type.
 func Implementation(x any) Option {
 	return func(d *double) error {
 		if d.typ == nil {
@@ -50,13 +54,14 @@ func Implementation(x any) Option {
 	}
 }
 
-// Times lets the replacement be called at most n times, and not from then on. For [Errors] each function counts for itself.
+// Times lets the replacement be called at most n times, and not from then on. For [Errors] each
+// function counts for itself.
 func Times(n int) Option {
 	return func(d *double) error { d.most, d.limited = n, true; return nil }
 }
 
-// Sequence lets the first call go to the replacement given to [Replace], the next to the first of these, and so on. The last one takes all further
-// calls, unless [Times] says otherwise.
+// Sequence lets the first call go to the replacement given to [Replace], the next to the first of
+// these, and so on. The last one takes all further calls, unless [Times] says otherwise.
 func Sequence[F any](with ...F) Option {
 	return func(d *double) error {
 		if d.typ == nil {
@@ -76,7 +81,8 @@ func Sequence[F any](with ...F) Option {
 	}
 }
 
-// When lets the replacement be called only if predicate holds: a function with the parameters of the target that returns a bool.
+// When lets the replacement be called only if predicate holds: a function with the parameters of
+// the target that returns a bool.
 func When(predicate any) Option {
 	return func(d *double) error {
 		if d.typ == nil {
@@ -115,12 +121,14 @@ func Unrecorded() Option {
 	}
 }
 
-// MustCall fails the test if the replacement is called fewer than n times; with [Errors], if fewer than n calls fail.
+// MustCall fails the test if the replacement is called fewer than n times; with [Errors], if fewer
+// than n calls fail.
 func MustCall(n int) Option {
 	return func(d *double) error { d.least = n; return nil }
 }
 
-// MustCallTimes fails the test if the replacement is not called exactly n times; with [Errors], unless n calls fail.
+// MustCallTimes fails the test if the replacement is not called exactly n times; with [Errors],
+// unless n calls fail.
 func MustCallTimes(n int) Option {
 	return func(d *double) error { d.least, d.exact = n, true; return nil }
 }

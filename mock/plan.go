@@ -9,8 +9,9 @@ import (
 	"unsafe"
 )
 
-// A callPlan says how the core calls a replacement without package mock and reflect. It is for a replacement that is to be called for every call, and
-// whose parameters and results are all passed in registers. The core has the same type, ftracePlan.
+// A callPlan says how the core calls a replacement without package mock and reflect. It is for a
+// replacement that is to be called for every call, and whose parameters and results are all passed
+// in registers. The core has the same type, ftracePlan.
 type callPlan struct {
 	fn      unsafe.Pointer          // the func
 	calls   *atomic.Int64           // how many there were; nil if nobody can ask
@@ -18,7 +19,8 @@ type callPlan struct {
 	shape   *callShape
 }
 
-// A callShape says where a type of functions has its parameters and results. The core has the same type, ftraceShape, and speaks of the fields.
+// A callShape says where a type of functions has its parameters and results. The core has the same
+// type, ftraceShape, and speaks of the fields.
 type callShape struct {
 	params  []paramPlan
 	in      []word // of the parameters, by register
@@ -62,7 +64,8 @@ const (
 	fromTable            // the method table that the parameter, an interface, has
 )
 
-// Registers that all supported processors have for parameters, and those that the core uses for most functions.
+// Registers that all supported processors have for parameters, and those that the core uses for
+// most functions.
 const (
 	intRegisters   = 9
 	floatRegisters = 15
@@ -181,8 +184,8 @@ func (d *double) plan() *callPlan {
 	return p
 }
 
-// A record is a call that is kept. The core has the same type, ftraceCallRecord, and makes those that it calls by a plan; these are at the beginning
-// of a struct of the type layout.record.
+// A record is a call that is kept. The core has the same type, ftraceCallRecord, and makes those
+// that it calls by a plan; these are at the beginning of a struct of the type layout.record.
 type record struct {
 	next *record // the one before
 	call *Call   // nil if the core made it
@@ -236,14 +239,16 @@ func (d *double) made(r *record) (c Call) {
 	return c
 }
 
-// descriptor returns the address of t's type descriptor, which a value of t in an interface leads to.
+// descriptor returns the address of t's type descriptor, which a value of t in an interface leads
+// to.
 func descriptor(t reflect.Type) unsafe.Pointer {
 	return (*[2]unsafe.Pointer)(unsafe.Pointer(&t))[1]
 }
 
 func align(n, to uintptr) uintptr { return (n + to - 1) / to * to }
 
-// An assignment gives registers to values in order, as the compiler does ("Function call argument and result passing" in cmd/compile/abi-internal.md).
+// An assignment gives registers to values in order, as the compiler does ("Function call argument
+// and result passing" in cmd/compile/abi-internal.md).
 type assignment struct {
 	words        []word
 	ints, floats uint8

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// check says what is wrong with a replacement of type f for this target, as far as it can be told from the target's source: the types of other
-// packages, which may be aliases, and what the source leaves to the compiler is looked at when the function is called.
+// check says what is wrong with a replacement of type f for this target, as far as it can be told
+// from the target's source: the types of other packages, which may be aliases, and what the source
+// leaves to the compiler is looked at when the function is called.
 func (t *target) check(f reflect.Type) error {
 	m := matcher{text: t.typ, pkg: t.pkg}
 	if m.text == "" || m.match(f) {

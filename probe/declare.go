@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// A hook is what probes begin with: nil, or what the core is to be called with, which writes it, and has its address for ever.
+// A hook is what probes begin with: nil, or what the core is to be called with, which writes it,
+// and has its address for ever.
 type hook struct{ on any }
 
 // Enabled reports whether Fire does anything.

@@ -1,9 +1,10 @@
 package probe
 
-// A Probe has any number of arguments, of any types. To box them may cost something where the probe is off, too: in places that are hot use Probe1 to Probe6, or
-// Enabled.
+// A Probe has any number of arguments, of any types. To box them may cost something where the probe
+// is off, too: in places that are hot use Probe1 to Probe6, or Enabled.
 //
-// The methods of probes may be called concurrently. A probe is made by New and not copied; the zero value is off for ever.
+// The methods of probes may be called concurrently. A probe is made by New and not copied; the zero
+// value is off for ever.
 type Probe struct{ hook }
 
 // New declares a probe of these names, with the names of its arguments.
@@ -11,7 +12,8 @@ func New(provider, name string, args ...string) *Probe {
 	return declared(provider, name, make([]typeOf, len(args)), args, new(Probe))
 }
 
-// Fire says that it happened, with a value for each argument. A missing one is absent, one too many has no name.
+// Fire says that it happened, with a value for each argument. A missing one is absent, one too many
+// has no name.
 func (p *Probe) Fire(args ...any) {
 	if p.on != nil {
 		fire(&p.on, args...)

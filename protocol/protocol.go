@@ -1,5 +1,7 @@
-// Package protocol lets a plugin hear what a client library says to its server and what it is told: MySQL's protocol as github.com/go-sql-driver/mysql speaks it, and
-// Redis's as github.com/redis/go-redis/v9 does. The libraries need no change: ftrace-wrap knows where in them what happens.
+// Package protocol lets a plugin hear what a client library says to its server and what it is told:
+// MySQL's protocol as github.com/go-sql-driver/mysql speaks it, and Redis's as
+// github.com/redis/go-redis/v9 does. The libraries need no change: ftrace-wrap knows where in them
+// what happens.
 //
 //	type counter struct{ commands atomic.Int64 }
 //
@@ -14,8 +16,9 @@
 //
 //	err := protocol.Load(new(counter))
 //
-// It descends from the client-side protocol trace plugins of MySQL (WL#6226), whose events and stages these are; docs/protocol.md has them all. A program built
-// without the wrapper can import this package: [Load] then returns [ErrInactive].
+// It descends from the client-side protocol trace plugins of MySQL (WL#6226), whose events and
+// stages these are; docs/protocol.md has them all. A program built without the wrapper can import
+// this package: [Load] then returns [ErrInactive].
 package protocol
 
 import (
@@ -26,14 +29,19 @@ import (
 	"unsafe"
 )
 
-// A Plugin hears of connections. Its methods are called from the goroutines that use the connections, several at once, but for one connection one at a time.
-// What they do on connections makes no events. A plugin that panics is detached from all connections, which is said on stderr; the connections live on.
+// A Plugin hears of connections. Its methods are called from the goroutines that use the
+// connections, several at once, but for one connection one at a time. What they do on connections
+// makes no events. A plugin that panics is detached from all connections, which is said on stderr;
+// the connections live on.
 type Plugin interface {
-	// TracingStart is called when a connection begins, before CONNECTING. What it returns is handed to the other methods with this connection.
+	// TracingStart is called when a connection begins, before CONNECTING. What it returns is handed
+	// to the other methods with this connection.
 	TracingStart(c *Conn) (data any)
-	// TracingStop is called when a connection's tracing ends: behind DISCONNECTED, or when TraceEvent asked for it.
+	// TracingStop is called when a connection's tracing ends: behind DISCONNECTED, or when
+	// TraceEvent asked for it.
 	TracingStop(c *Conn, data any)
-	// TraceEvent is called at each event, with the stage that the connection is in. If it returns true the connection's tracing stops.
+	// TraceEvent is called at each event, with the stage that the connection is in. If it returns
+	// true the connection's tracing stops.
 	TraceEvent(c *Conn, data any, stage Stage, event Event, args *Args) (stop bool)
 }
 
@@ -93,8 +101,9 @@ const (
 	Parameters Option = 1 << 2
 )
 
-// Load loads a plugin: connections that begin from now on are traced with it; those that there are already are not. Only one plugin can be loaded, built-in ones (FTRACE_PROTOCOL)
-// included: while there is one, Load returns an error. Load can be called from several goroutines at once.
+// Load loads a plugin: connections that begin from now on are traced with it; those that there are
+// already are not. Only one plugin can be loaded, built-in ones (FTRACE_PROTOCOL) included: while
+// there is one, Load returns an error. Load can be called from several goroutines at once.
 func Load(p Plugin, options ...Option) error {
 	switch {
 	case p == nil:
@@ -113,7 +122,8 @@ func Load(p Plugin, options ...Option) error {
 	return nil
 }
 
-// Unload unloads the plugin that is loaded, if it was loaded by Load: connections that begin from now on are not traced, those that are are to their end.
+// Unload unloads the plugin that is loaded, if it was loaded by Load: connections that begin from
+// now on are not traced, those that are are to their end.
 func Unload() {
 	if coreUnload != nil {
 		coreUnload()
@@ -131,14 +141,16 @@ type Conn struct {
 // Protocol returns the protocol's name: "mysql", "redis".
 func (c *Conn) Protocol() string { return c.protocol }
 
-// ID returns the number that the server gave the connection (MySQL's CONNECTION_ID()), 0 while there is none.
+// ID returns the number that the server gave the connection (MySQL's CONNECTION_ID()), 0 while
+// there is none.
 func (c *Conn) ID() uint64 {
 	id, _ := coreConn(c.core)
 	return id
 }
 
-// Query sends a statement and returns its rows, which are to be closed before the event's delivery ends. It can be called within the event AUTHENTICATED, of a MySQL connection;
-// at all other times the connection may be amidst a conversation, and Query returns an error.
+// Query sends a statement and returns its rows, which are to be closed before the event's delivery
+// ends. It can be called within the event AUTHENTICATED, of a MySQL connection; at all other times
+// the connection may be amidst a conversation, and Query returns an error.
 func (c *Conn) Query(query string, args ...driver.Value) (driver.Rows, error) {
 	d, err := c.driver()
 	if err != nil {
@@ -173,7 +185,8 @@ func (c *Conn) driver() (commander, error) {
 	return nil, fmt.Errorf("protocol: no commands can be sent on connections of the protocol %s with this version of its driver", c.protocol)
 }
 
-// An adapter is what the core knows of a plugin. What the core keeps for it with a connection is the *Conn.
+// An adapter is what the core knows of a plugin. What the core keeps for it with a connection is
+// the *Conn.
 type adapter struct {
 	plugin Plugin
 	name   string
@@ -211,7 +224,8 @@ func (a *adapter) guard(c *Conn, method string, call func()) {
 	returned = true
 }
 
-// The links into the core: nil in a program built without the wrapper. When the wrapper compiles this package it adds a file that sets them (see internal/inject).
+// The links into the core: nil in a program built without the wrapper. When the wrapper compiles
+// this package it adds a file that sets them (see internal/inject).
 var (
 	coreLoad func(name string, wants uint32, start func(core unsafe.Pointer, protocol string) any, stop func(core unsafe.Pointer, conn any),
 		event func(core unsafe.Pointer, conn any, stage, event string, args *Args) bool) (loaded string)

@@ -5,8 +5,9 @@ import (
 	"sort"
 )
 
-// An editBuffer collects insertions and replacements in a source text, by offset, in the manner of cmd/internal/edit: the
-// text itself changes only in bytes, and overlapping edits are a bug that panics.
+// An editBuffer collects insertions and replacements in a source text, by offset, in the manner of
+// cmd/internal/edit: the text itself changes only in bytes, and overlapping edits are a bug that
+// panics.
 type editBuffer struct {
 	src   []byte
 	edits []edit
@@ -17,7 +18,8 @@ type edit struct {
 	text       string
 }
 
-// insert puts text in front of offset at. Several insertions at one place keep the order in which they were made.
+// insert puts text in front of offset at. Several insertions at one place keep the order in which
+// they were made.
 func (b *editBuffer) insert(at int, text string) { b.replace(at, at, text) }
 
 // replace puts text in place of src[start:end].

@@ -39,7 +39,8 @@ func (f *file) text(n ast.Node) string {
 // position returns the position of pos as //line directives give it.
 func (f *file) position(pos token.Pos) token.Position { return f.pkg.fset.Position(pos) }
 
-// rewrite hooks the file's functions and returns its new text, or nil if there is nothing to change.
+// rewrite hooks the file's functions and returns its new text, or nil if there is nothing to
+// change.
 func (f *file) rewrite() []byte {
 	last := f.tree.Name.End()
 	for _, d := range f.tree.Decls {
@@ -89,8 +90,8 @@ func (f *file) funcDecl(d *ast.FuncDecl, directives []string) {
 	}
 }
 
-// literals hooks the function literals below n, naming them as the compiler does: outer function, suffix, running number.
-// A literal within a literal is numbered within it (F.func1.2).
+// literals hooks the function literals below n, naming them as the compiler does: outer function,
+// suffix, running number. A literal within a literal is numbered within it (F.func1.2).
 func (f *file) literals(n ast.Node, outer, suffix string, count *int, params map[string]bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		lit, ok := n.(*ast.FuncLit)
@@ -139,8 +140,8 @@ func (f *file) staticBool(s *ast.IfStmt) int {
 	})
 }
 
-// liveBranch calls visit for the parts of an if statement that the compiler looks at, which are not all when the condition is
-// constant: literals in the rest are not numbered.
+// liveBranch calls visit for the parts of an if statement that the compiler looks at, which are not
+// all when the condition is constant: literals in the rest are not numbered.
 func (f *file) liveBranch(s *ast.IfStmt, visit func(ast.Node)) {
 	if s.Init != nil {
 		visit(s.Init)
@@ -167,7 +168,8 @@ func (f *file) place(fn *Func, pos token.Pos) {
 	fn.File, fn.Line = at.Filename, at.Line
 }
 
-// declName returns the name that the compiler gives a declared function's symbol, without the package.
+// declName returns the name that the compiler gives a declared function's symbol, without the
+// package.
 func (f *file) declName(d *ast.FuncDecl) string {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		switch {

@@ -23,7 +23,8 @@ func typeCheck(imports types.Importer, path string, sources [][]byte) error {
 	return err
 }
 
-// initOrder does the same and also returns the order in which the package's variables are initialised, without the generated ones.
+// initOrder does the same and also returns the order in which the package's variables are
+// initialised, without the generated ones.
 func initOrder(imports types.Importer, path string, sources [][]byte) ([]string, error) {
 	fset := token.NewFileSet()
 	var trees []*ast.File
@@ -65,8 +66,8 @@ func rewritten(files []File, r *Result) [][]byte {
 	return sources
 }
 
-// FuzzPackage rewrites any file. The result must parse, with each comment where it was, and it must type-check if the file did.
-// Most interesting files import nothing or little.
+// FuzzPackage rewrites any file. The result must parse, with each comment where it was, and it must
+// type-check if the file did. Most interesting files import nothing or little.
 func FuzzPackage(f *testing.F) {
 	for _, g := range goldens(f) {
 		for _, file := range g.files {
@@ -106,7 +107,8 @@ func FuzzPackage(f *testing.F) {
 	})
 }
 
-// TestNoTypes: what package parser takes for a type where it has no name, and not behind one, is left to the compiler.
+// TestNoTypes: what package parser takes for a type where it has no name, and not behind one, is
+// left to the compiler.
 func TestNoTypes(t *testing.T) {
 	for text, valid := range map[string]bool{
 		"func (T[i^t]) m() {}": false, "func f(T[1]) {}": false, "func f(T[U[!x]], int) {}": false, "func f(T[*U[a(b)]]) {}": false, "func f(int) (T[a.b.c], error) { panic(0) }": false, "func f(T[int, (U[2])]) {}": false,
@@ -130,7 +132,8 @@ func TestNoTypes(t *testing.T) {
 	}
 }
 
-// typeChecks reports whether source is a valid package. Package go/types panics on some that are not.
+// typeChecks reports whether source is a valid package. Package go/types panics on some that are
+// not.
 func typeChecks(imports types.Importer, source []byte) (valid bool) {
 	defer func() {
 		if recover() != nil {
@@ -140,8 +143,8 @@ func typeChecks(imports types.Importer, source []byte) (valid bool) {
 	return typeCheck(imports, "p", [][]byte{source}) == nil
 }
 
-// TestStandardLibrary rewrites the packages of the standard library. What comes out must type-check and have its variables initialised in
-// the same order, behind the registration.
+// TestStandardLibrary rewrites the packages of the standard library. What comes out must type-check
+// and have its variables initialised in the same order, behind the registration.
 func TestStandardLibrary(t *testing.T) {
 	root := filepath.Join(build.Default.GOROOT, "src")
 	imports := importer.ForCompiler(token.NewFileSet(), "source", nil)

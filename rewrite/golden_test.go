@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write what the rewriter does into testdata/golden")
 
-// A golden is a package in testdata/golden with what becomes of it. The archive's comment may set options: "keep" on a line
-// by itself, "path IMPORT/PATH".
+// A golden is a package in testdata/golden with what becomes of it. The archive's comment may set
+// options: "keep" on a line by itself, "path IMPORT/PATH".
 type golden struct {
 	file  string
 	name  string

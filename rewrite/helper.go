@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// A helper is a function of the rewritten package by which hooks hand their values to the core. It takes them as they are
-// and makes interface values of them in its own frame, which is there only while a function is traced. In the function's
-// frame each inlined hook would have room of its own for them, since the compiler lets no two share it. Hooks with values
-// of the same types have one helper. Its caller is the traced function, which the core finds by the frame pointer.
+// A helper is a function of the rewritten package by which hooks hand their values to the core. It
+// takes them as they are and makes interface values of them in its own frame, which is there only
+// while a function is traced. In the function's frame each inlined hook would have room of its own
+// for them, since the compiler lets no two share it. Hooks with values of the same types have one
+// helper. Its caller is the traced function, which the core finds by the frame pointer.
 
 // A help is what a helper does.
 type help int
@@ -71,7 +72,8 @@ func (s *signature) helper(what help) string {
 	return s.file.helper(declared+text, local) + args
 }
 
-// helper returns the name of the function with this text behind it, which has a meaning in this file alone if local.
+// helper returns the name of the function with this text behind it, which has a meaning in this
+// file alone if local.
 func (f *file) helper(text string, local bool) string {
 	known := f.pkg.helpers
 	if local {
@@ -95,7 +97,8 @@ func (f *file) importsDot() bool {
 // handed are values that a helper takes, by the names that it has for them.
 type handed []struct{ name, typ string }
 
-// handed returns the parameters by which a helper takes values, or pointers to them with operator "*".
+// handed returns the parameters by which a helper takes values, or pointers to them with operator
+// "*".
 func (s *signature) handed(values []*variable, letter, operator string) handed {
 	var all handed
 	for i, v := range values {
@@ -126,8 +129,8 @@ func (h handed) names() string {
 	return b.String()
 }
 
-// small reports whether values of type t are no larger than a few words: certainly, or, if the type is another
-// package's, probably.
+// small reports whether values of type t are no larger than a few words: certainly, or, if the type
+// is another package's, probably.
 func (p *pkg) small(t ast.Expr) bool {
 	for range 100 { // a cycle of types is the compiler's to report
 		switch e := t.(type) {
@@ -151,8 +154,9 @@ func (p *pkg) small(t ast.Expr) bool {
 	return false
 }
 
-// spellTypeParams returns the type parameters that helpers of the function at work have, the arguments that these are
-// called with, and whether a helper can have them: what binds a receiver's type parameters may stand in another file.
+// spellTypeParams returns the type parameters that helpers of the function at work have, the
+// arguments that these are called with, and whether a helper can have them: what binds a receiver's
+// type parameters may stand in another file.
 func (f *file) spellTypeParams() (params, args string, ok bool) {
 	d, isFunc := f.decl.(*ast.FuncDecl)
 	if !isFunc {
@@ -227,7 +231,8 @@ func (f *file) helped(d *ast.FuncDecl, typeParams map[string]bool) bool {
 	return helped
 }
 
-// locals returns the names that the function at work, and those within it that are around pos, give meanings of their own.
+// locals returns the names that the function at work, and those within it that are around pos, give
+// meanings of their own.
 func (f *file) locals(pos token.Pos) map[string]bool {
 	found := map[string]bool{}
 	add := func(x ast.Expr) {

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// InlineFlag is the flag with which the compiler is to compile rewritten packages, unless it is to inline nothing. It makes the inliner
-// charge 1 for a call, not 57, and changes nothing else. So generic functions, whose instances the profile can't name, still have room for hooks.
+// InlineFlag is the flag with which the compiler is to compile rewritten packages, unless it is to
+// inline nothing. It makes the inliner charge 1 for a call, not 57, and changes nothing else. So
+// generic functions, whose instances the profile can't name, still have room for hooks.
 const InlineFlag = "-l=4"
 
 // A hook writes the text that one function's hooks consist of.
@@ -32,7 +33,8 @@ func (h hook) deferred() string {
 		x, h.name, boxes(h.sig.params, ""), enter, boxes(h.sig.results, "&"), exit)
 }
 
-// fixedArity is up to how many values a hook has a function of the core of its own for, which takes them in registers.
+// fixedArity is up to how many values a hook has a function of the core of its own for, which takes
+// them in registers.
 const fixedArity = 4
 
 // entry is the statement at the entry of a function that is traced at its returns.
@@ -98,7 +100,8 @@ func (h hook) exit() string {
 	return fmt.Sprintf("if %s!=nil{%s};", h.name, h.call("x", "", h.sig.results))
 }
 
-// call writes a call of the core's function for hooks at entries (e) or exits (x) with these values.
+// call writes a call of the core's function for hooks at entries (e) or exits (x) with these
+// values.
 func (h hook) call(function, result string, values []*variable) string {
 	arity := "n"
 	if n := len(values); n <= fixedArity {
@@ -108,7 +111,8 @@ func (h hook) call(function, result string, values []*variable) string {
 	return fmt.Sprintf("%s%s%s(&%s%s%s)", h.pkg.prefix, function, arity, h.name, result, boxes(values, ""))
 }
 
-// boxes writes variables as further elements or arguments, each of which becomes an interface value.
+// boxes writes variables as further elements or arguments, each of which becomes an interface
+// value.
 func boxes(values []*variable, operator string) string {
 	var b strings.Builder
 	for _, v := range values {
@@ -161,7 +165,8 @@ func (f *file) hook(fn *Func, d *ast.FuncDecl, typeParams map[string]bool) {
 	}
 }
 
-// exits turns each return statement of d into an assignment to the results, the statement exit, and leave.
+// exits turns each return statement of d into an assignment to the results, the statement exit, and
+// leave.
 func (f *file) exits(d *ast.FuncDecl, sig *signature, leave, exit string) {
 	var names []string
 	for _, v := range sig.results {
@@ -193,9 +198,10 @@ func returns(body *ast.BlockStmt) []*ast.ReturnStmt {
 	return found
 }
 
-// choose says how d, which may stand for a literal, is hooked: at its returns if these are all the ways in which it leaves but by panic, which
-// the core notices. What the compiler would not inline must stay so: the names of its closures would change, and what it calls if that counts
-// frames. A function that is not inlined although it seems so has no harm from being taken for one that is.
+// choose says how d, which may stand for a literal, is hooked: at its returns if these are all the
+// ways in which it leaves but by panic, which the core notices. What the compiler would not inline
+// must stay so: the names of its closures would change, and what it calls if that counts frames. A
+// function that is not inlined although it seems so has no harm from being taken for one that is.
 func (f *file) choose(d *ast.FuncDecl, typeParams map[string]bool) How {
 	p := f.pkg
 	if !returnsPlainly(d) || !f.helped(d, typeParams) && !p.spellsResults(d) {
@@ -214,9 +220,10 @@ func (f *file) choose(d *ast.FuncDecl, typeParams map[string]bool) How {
 	return Outline
 }
 
-// returnedLiteral returns the return statement of a function that does nothing but return a literal, in the end; else nil. Where such a function is inlined
-// the compiler knows what its result is, and inlines that as well: loops over iterators depend on it. It would not if there was a variable for
-// the result to which a hook may assign.
+// returnedLiteral returns the return statement of a function that does nothing but return a
+// literal, in the end; else nil. Where such a function is inlined the compiler knows what its
+// result is, and inlines that as well: loops over iterators depend on it. It would not if there was
+// a variable for the result to which a hook may assign.
 func returnedLiteral(d *ast.FuncDecl) *ast.ReturnStmt {
 	all := returns(d.Body)
 	if len(all) != 1 || len(all[0].Results) != 1 || d.Type.Results.NumFields() != 1 || len(d.Type.Results.List[0].Names) != 0 {
@@ -228,8 +235,9 @@ func returnedLiteral(d *ast.FuncDecl) *ast.ReturnStmt {
 	return all[0]
 }
 
-// sharesExit reports whether all returns of d can jump to one exit behind its body, which is then a block of its own. That is smaller. It must not
-// make a program valid that is not: one that lacks a return, or declares a parameter twice.
+// sharesExit reports whether all returns of d can jump to one exit behind its body, which is then a
+// block of its own. That is smaller. It must not make a program valid that is not: one that lacks a
+// return, or declares a parameter twice.
 func sharesExit(d *ast.FuncDecl) bool {
 	list := d.Body.List
 	if len(returns(d.Body)) < 2 {
@@ -300,8 +308,8 @@ func clausesTerminate(body *ast.BlockStmt, label string) bool {
 	return hasDefault
 }
 
-// breaks reports whether body has a break statement that refers to the statement around it, which has that label: by
-// the label, or, if own, without one.
+// breaks reports whether body has a break statement that refers to the statement around it, which
+// has that label: by the label, or, if own, without one.
 func breaks(body *ast.BlockStmt, label string, own bool) bool {
 	found := false
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -361,7 +369,8 @@ func redeclares(body *ast.BlockStmt, lists ...*ast.FieldList) bool {
 	return false
 }
 
-// declaresNameOf reports whether the statement or specification n gives a name in the list another meaning.
+// declaresNameOf reports whether the statement or specification n gives a name in the list another
+// meaning.
 func declaresNameOf(list *ast.FieldList, n ast.Node) bool {
 	if list == nil {
 		return false
@@ -376,7 +385,8 @@ func declaresNameOf(list *ast.FieldList, n ast.Node) bool {
 	return false
 }
 
-// spellsResults reports whether the types of d's results mean the same in its body, and on one line.
+// spellsResults reports whether the types of d's results mean the same in its body, and on one
+// line.
 func (p *pkg) spellsResults(d *ast.FuncDecl) bool {
 	if d.Type.Results == nil {
 		return true
@@ -394,7 +404,8 @@ func (p *pkg) spellsResults(d *ast.FuncDecl) bool {
 	return spells
 }
 
-// hasClosures reports whether the compiler makes closures for d: for literals, and for the bodies of loops that may be over iterators.
+// hasClosures reports whether the compiler makes closures for d: for literals, and for the bodies
+// of loops that may be over iterators.
 func hasClosures(d *ast.FuncDecl) bool {
 	found := false
 	ast.Inspect(d.Body, func(n ast.Node) bool {
@@ -409,8 +420,9 @@ func hasClosures(d *ast.FuncDecl) bool {
 	return found
 }
 
-// returnsPlainly reports whether d can be given a hook in front of each return: nothing runs behind a return, the results can be assigned by
-// their names there, and no return is within a loop over an iterator, whose calls are still under way there.
+// returnsPlainly reports whether d can be given a hook in front of each return: nothing runs behind
+// a return, the results can be assigned by their names there, and no return is within a loop over
+// an iterator, whose calls are still under way there.
 func returnsPlainly(d *ast.FuncDecl) bool {
 	plain := true
 	ast.Inspect(d.Body, func(n ast.Node) bool {
@@ -430,8 +442,10 @@ func returnsPlainly(d *ast.FuncDecl) bool {
 	return plain
 }
 
-// mayIterate reports whether a range loop over x in d may well call an iterator: x is the result of a call, other than of what gives a number, or a parameter
-// that is a function or of another package's type. If there is an iterator after all the call of d is shown to end late, without its results.
+// mayIterate reports whether a range loop over x in d may well call an iterator: x is the result of
+// a call, other than of what gives a number, or a parameter that is a function or of another
+// package's type. If there is an iterator after all the call of d is shown to end late, without its
+// results.
 func mayIterate(d *ast.FuncDecl, x ast.Expr) bool {
 	switch x := ast.Unparen(x).(type) {
 	case *ast.CallExpr:

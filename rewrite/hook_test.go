@@ -11,8 +11,9 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 )
 
-// overlay rewrites packages of the standard library and writes them into a temporary directory. It returns the results and
-// the file that tells the go command to build them in place of the originals.
+// overlay rewrites packages of the standard library and writes them into a temporary directory. It
+// returns the results and the file that tells the go command to build them in place of the
+// originals.
 func overlay(t testing.TB, paths ...string) (results map[string]*Result, file string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -52,8 +53,9 @@ func overlay(t testing.TB, paths ...string) (results map[string]*Result, file st
 	return results, file
 }
 
-// TestHooksStayInlinable checks that what the compiler inlines it still inlines with hooks, and that what is to stay out of line does. Those
-// that it no longer inlines were taken for functions that it does not inline plainly either, or have a deferred call in their hook.
+// TestHooksStayInlinable checks that what the compiler inlines it still inlines with hooks, and
+// that what is to stay out of line does. Those that it no longer inlines were taken for functions
+// that it does not inline plainly either, or have a deferred call in their hook.
 func TestHooksStayInlinable(t *testing.T) {
 	testenv.NeedAll(t)
 	paths := []string{"strings", "bytes", "go/ast", "go/token", "text/template/parse", "encoding/json", "net/http"}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Costs of cmd/compile/internal/inline: a function is inlined up to a cost of 80; a call costs 57 more than its own node, a
-// literal 15.
+// Costs of cmd/compile/internal/inline: a function is inlined up to a cost of 80; a call costs 57
+// more than its own node, a literal 15.
 const (
 	inlineBudget = 80
 	callCost     = 57
@@ -30,16 +30,19 @@ func noinline(d *ast.FuncDecl) bool {
 	return d.Doc != nil && slices.ContainsFunc(d.Doc.List, func(c *ast.Comment) bool { return c.Text == "//go:noinline" })
 }
 
-// cost estimates what the compiler's inliner charges for d: one for nearly each node of its own tree, and for a call also what
-// the callee costs if that is inlined, else a call's cost. It is an estimate because types are not known. It is exact but for
-// implicit conversions and promoted fields, and for calls of methods and of other packages' functions, of which most are
-// taken for calls that are not inlined.
+// cost estimates what the compiler's inliner charges for d: one for nearly each node of its own
+// tree, and for a call also what the callee costs if that is inlined, else a call's cost. It is an
+// estimate because types are not known. It is exact but for implicit conversions and promoted
+// fields, and for calls of methods and of other packages' functions, of which most are taken for
+// calls that are not inlined.
 func (p *pkg) cost(d *ast.FuncDecl) int { return p.estimate(d, callCost, p.costs) }
 
-// leastCost estimates the same, taking calls of functions that it does not know for calls of small ones.
+// leastCost estimates the same, taking calls of functions that it does not know for calls of small
+// ones.
 func (p *pkg) leastCost(d *ast.FuncDecl) int { return p.estimate(d, smallCallCost, p.leastCosts) }
 
-// estimate returns the cost of d, given what a call of an unknown function costs beyond its node. known has those already estimated.
+// estimate returns the cost of d, given what a call of an unknown function costs beyond its node.
+// known has those already estimated.
 func (p *pkg) estimate(d *ast.FuncDecl, unknown int, known map[*ast.FuncDecl]int) int {
 	if cost, ok := known[d]; ok {
 		return cost
@@ -297,7 +300,8 @@ func (e *estimate) expr(x ast.Expr) {
 	e.cost++
 }
 
-// staticBool tells a condition that is always true (1) or false (-1), as far as names tell, from any other (0).
+// staticBool tells a condition that is always true (1) or false (-1), as far as names tell, from
+// any other (0).
 func (p *pkg) staticBool(x ast.Expr, local func(string) bool) int {
 	switch x := x.(type) {
 	case *ast.ParenExpr:
@@ -337,7 +341,8 @@ func hasString(x ast.Expr) bool {
 	return false
 }
 
-// composite adds the cost of a composite literal's elements. In a struct each is a node, and the keys are none.
+// composite adds the cost of a composite literal's elements. In a struct each is a node, and the
+// keys are none.
 func (e *estimate) composite(x *ast.CompositeLit) {
 	typ := x.Type
 	if id, ok := typ.(*ast.Ident); ok {

@@ -27,9 +27,10 @@ var verdictLine = regexp.MustCompile(`^([^:]+\.go):(\d+)(?::\d+)?: (can|cannot) 
 // generated matches functions that share their position with the one around them.
 var generated = regexp.MustCompile(`\.func|\.deferwrap|\.gowrap|-range`)
 
-// verdicts compiles packages with -m=2 and returns what the compiler says, by "file:line" of the functions' names, the
-// file without its directory. It does so outside of any module and with an empty module cache: what lies in the cache
-// can't be overlaid, and there lies the standard library of a toolchain that the go command has downloaded.
+// verdicts compiles packages with -m=2 and returns what the compiler says, by "file:line" of the
+// functions' names, the file without its directory. It does so outside of any module and with an
+// empty module cache: what lies in the cache can't be overlaid, and there lies the standard library
+// of a toolchain that the go command has downloaded.
 func verdicts(t *testing.T, args ...string) map[string]verdict {
 	t.Helper()
 	cmd := exec.Command("go", append([]string{"build", "-gcflags=-m=2"}, args...)...)
@@ -84,7 +85,8 @@ func parseFiles(t testing.TB, files []File) *pkg {
 	return p
 }
 
-// TestInlineEstimate compares the estimate of which functions the compiler would inline with what it does.
+// TestInlineEstimate compares the estimate of which functions the compiler would inline with what
+// it does.
 func TestInlineEstimate(t *testing.T) {
 	var total [2][2]int
 	unsaid := 0 // functions of which the compiler says nothing
@@ -117,7 +119,8 @@ func TestInlineEstimate(t *testing.T) {
 		t.Logf("%-14s inlined: %4d right %4d wrong; not inlined: %4d right %4d wrong", path, table[1][1], table[1][0], table[0][0], table[0][1])
 	}
 	right, wrong := total[0][0]+total[1][1], total[0][1]+total[1][0]
-	// If the compiler came to say it in other words, nothing would be compared, and nothing would disagree.
+	// If the compiler came to say it in other words, nothing would be compared, and nothing would
+	// disagree.
 	if right+wrong < 1000 || unsaid*20 > right+wrong {
 		t.Fatalf("of %d functions the compiler reports whether it inlines them, of %d it does not", right+wrong, unsaid)
 	}

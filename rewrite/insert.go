@@ -8,15 +8,19 @@ import (
 	"strings"
 )
 
-// An Insertion is statements that are put into a function of a package from outside: at its entry, and where it is left. In their text, {recv} is the receiver, {p0}, {p1}, ...
-// are the parameters, {r0}, {r1}, ... the results. They come to stand on the lines of what is there, in the function's own frame.
+// An Insertion is statements that are put into a function of a package from outside: at its entry,
+// and where it is left. In their text, {recv} is the receiver, {p0}, {p1}, ... are the parameters,
+// {r0}, {r1}, ... the results. They come to stand on the lines of what is there, in the function's
+// own frame.
 type Insertion struct {
-	// Func is the function's name, as the compiler has it: "F", "(*T).M". Type is its type, without names, as the source spells it: "func([]byte) error". Where it has another
-	// type the statements would not fit.
+	// Func is the function's name, as the compiler has it: "F", "(*T).M". Type is its type, without
+	// names, as the source spells it: "func([]byte) error". Where it has another type the
+	// statements would not fit.
 	Func, Type string
 	// Entry comes first in the function's body.
 	Entry string
-	// Exit comes in front of each return, when the results have their values. What Entry declares is in scope.
+	// Exit comes in front of each return, when the results have their values. What Entry declares
+	// is in scope.
 	Exit string
 }
 
@@ -27,11 +31,13 @@ type Field struct {
 	Has  string // a name, of a field that must be there
 }
 
-// insertedPrefix is that of the names which Insert gives to parameters and results that have none. In a trace they have none still.
+// insertedPrefix is that of the names which Insert gives to parameters and results that have none.
+// In a trace they have none still.
 const insertedPrefix = "_ftraced_"
 
-// Insert makes insertions in a package, and gives its types fields. It returns the new text of each file, nil where nothing changed, and without changing anything what of the package is not as
-// the insertions and fields need it. A file that does not parse is an error that wraps [ErrSyntax].
+// Insert makes insertions in a package, and gives its types fields. It returns the new text of each
+// file, nil where nothing changed, and without changing anything what of the package is not as the
+// insertions and fields need it. A file that does not parse is an error that wraps [ErrSyntax].
 func Insert(files []File, insertions []Insertion, fields []Field) (changed [][]byte, missing []string, err error) {
 	p := &pkg{fset: token.NewFileSet(), prefix: insertedPrefix}
 	for _, f := range files {
@@ -159,7 +165,8 @@ func (p *pkg) addField(field Field) (problem string) {
 	return ""
 }
 
-// hasField reports whether a struct type has a field of this name, by its own name or as an embedded type.
+// hasField reports whether a struct type has a field of this name, by its own name or as an
+// embedded type.
 func hasField(t *ast.StructType, name string) bool {
 	for _, field := range t.Fields.List {
 		if id, ok := field.Type.(*ast.Ident); len(field.Names) == 0 && ok && id.Name == name {

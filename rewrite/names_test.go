@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// namesSource is a program whose functions and literals print what the runtime calls them, and their lines.
+// namesSource is a program whose functions and literals print what the runtime calls them, and
+// their lines.
 const namesSource = `package main
 
 import "runtime"
@@ -207,8 +208,8 @@ func TestOddBytes(t *testing.T) {
 	}
 }
 
-// renumbered reports whether a line speaks of a literal in a function with loops over iterators, which each release numbers in
-// another way; we number them as Go 1.26 does (doc.go, limits).
+// renumbered reports whether a line speaks of a literal in a function with loops over iterators,
+// which each release numbers in another way; we number them as Go 1.26 does (doc.go, limits).
 func renumbered(line string) bool {
 	return strings.Contains(line, "main.Range") && !strings.HasPrefix(runtime.Version(), "go1.26")
 }

@@ -13,15 +13,18 @@ import (
 type Options struct {
 	// ImportPath is the package's import path, also for a main package ("example.com/cmd/x").
 	ImportPath string
-	// Symbol is the path that the compiler gives the package's symbols (its -p flag): "main" for a main package.
+	// Symbol is the path that the compiler gives the package's symbols (its -p flag): "main" for a
+	// main package.
 	Symbol string
 	// KeepInlinable leaves functions alone that the compiler would inline.
 	KeepInlinable bool
-	// Shown returns the name of a file as traces show it (the compiler's -trimpath); nil leaves names as they are.
+	// Shown returns the name of a file as traces show it (the compiler's -trimpath); nil leaves
+	// names as they are.
 	Shown func(name string) string
 	// Unhooked names functions that must stay as they are, each with the reason.
 	Unhooked map[string]string
-	// Profile is the profile that the user has the package compiled by (-pgo), in the form of "go tool preprofile"; nil if there is none.
+	// Profile is the profile that the user has the package compiled by (-pgo), in the form of "go
+	// tool preprofile"; nil if there is none.
 	Profile []byte
 }
 
@@ -39,17 +42,20 @@ type How string
 const (
 	// Skipped functions are not hooked; Func.Reason says why.
 	Skipped How = "skipped"
-	// Inline functions, which the compiler may inline, are traced at their entry and in front of each return.
+	// Inline functions, which the compiler may inline, are traced at their entry and in front of
+	// each return.
 	Inline How = "inline"
 	// Outline functions are traced likewise, but are not inlined.
 	Outline How = "outline"
-	// Deferred functions are traced at their entry and, whatever way they leave, by a deferred call.
+	// Deferred functions are traced at their entry and, whatever way they leave, by a deferred
+	// call.
 	Deferred How = "deferred"
 )
 
 // A Func is one function of a rewritten package: a declaration or a literal.
 type Func struct {
-	// Name is the function's name as the compiler and the runtime know it, without the package: "F", "(*T).M", "F.func1".
+	// Name is the function's name as the compiler and the runtime know it, without the package:
+	// "F", "(*T).M", "F.func1".
 	Name string
 	// File and Line are where it begins, as positions show it.
 	File string
@@ -67,24 +73,28 @@ type Func struct {
 type Result struct {
 	// Files holds the new text of each file, nil where nothing changed, in the order of the input.
 	Files [][]byte
-	// Register is the source of the file that must be given to the compiler in front of the others; nil if no function
-	// was hooked.
+	// Register is the source of the file that must be given to the compiler in front of the others;
+	// nil if no function was hooked.
 	Register []byte
-	// Profile is the profile that the package is to be compiled by (-pgoprofile), so that hooks keep no function from being inlined; the user's is in it.
-	// It is nil if none is needed but the user's, or if that has another form.
+	// Profile is the profile that the package is to be compiled by (-pgoprofile), so that hooks
+	// keep no function from being inlined; the user's is in it. It is nil if none is needed but the
+	// user's, or if that has another form.
 	Profile []byte
 	// Funcs lists every function of the package, hooked or not, in source order.
 	Funcs []Func
 }
 
-// ErrSyntax reports a package that does not parse. The compiler is the one to tell the user about it.
+// ErrSyntax reports a package that does not parse. The compiler is the one to tell the user about
+// it.
 var ErrSyntax = errors.New("rewrite: syntax error")
 
-// Package rewrites a package. It reports an error that wraps [ErrSyntax] for a file that does not parse, and no other.
+// Package rewrites a package. It reports an error that wraps [ErrSyntax] for a file that does not
+// parse, and no other.
 func Package(opt Options, files []File) (*Result, error) {
 	p := &pkg{opt: opt, fset: token.NewFileSet(), prefix: freePrefix(files)}
 	for _, f := range files {
-		// Go drops the carriage returns of raw strings; go/ast, before 1.26, then takes such a string to end too early.
+		// Go drops the carriage returns of raw strings; go/ast, before 1.26, then takes such a
+		// string to end too early.
 		f.Source = bytes.ReplaceAll(f.Source, []byte("\r\n"), []byte("\n"))
 		tree, err := parser.ParseFile(p.fset, f.Name, f.Source, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {

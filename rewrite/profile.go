@@ -8,24 +8,29 @@ import (
 	"strings"
 )
 
-// The inliner's budget of 80 has little room for hooks, least of all in a function that others with hooks were inlined into. But for functions that a profile
-// says are hot it is 2000. So the compiler is given a profile, of the form that "go tool preprofile" writes: a call graph, in which an edge makes its callee
-// hot, and the line of the call in its caller (PGOInlinePrologue of cmd/compile/internal/inline). The two are looked up apart from each other, by name; so
-// there is an edge to each function that is to be inlined, and one from each line with a call, to and from nowhere: what is called there
-// need not be known. Edges are ordered, and all that come before 99% of the weight is reached are hot; ours come first and weigh nothing,
-// so that a profile of the user's can follow and means what it meant.
+// The inliner's budget of 80 has little room for hooks, least of all in a function that others with
+// hooks were inlined into. But for functions that a profile says are hot it is 2000. So the
+// compiler is given a profile, of the form that "go tool preprofile" writes: a call graph, in which
+// an edge makes its callee hot, and the line of the call in its caller (PGOInlinePrologue of
+// cmd/compile/internal/inline). The two are looked up apart from each other, by name; so there is
+// an edge to each function that is to be inlined, and one from each line with a call, to and from
+// nowhere: what is called there need not be known. Edges are ordered, and all that come before 99%
+// of the weight is reached are hot; ours come first and weigh nothing, so that a profile of the
+// user's can follow and means what it meant.
 const (
 	profileHeader = "GO PREPROFILE V1\n"
 	nowhere       = "ftrace"
 )
 
-// A callSite is a line on which a function calls others, counted from the line that the function begins on.
+// A callSite is a line on which a function calls others, counted from the line that the function
+// begins on.
 type callSite struct {
 	caller string
 	line   int
 }
 
-// callsIn notes the lines of calls in body, which belongs to the function called name that begins at pos.
+// callsIn notes the lines of calls in body, which belongs to the function called name that begins
+// at pos.
 func (f *file) callsIn(name string, pos token.Pos, body ast.Node) {
 	start := f.position(pos).Line
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -49,7 +54,8 @@ func (p *pkg) noteCall(site callSite) {
 	}
 }
 
-// profile returns the package's profile; nil if none is needed, or if the user's is of another form.
+// profile returns the package's profile; nil if none is needed, or if the user's is of another
+// form.
 func (p *pkg) profile() []byte {
 	inlined := slices.ContainsFunc(p.funcs, func(fn Func) bool { return fn.How == Inline })
 	if !inlined && len(p.sites) == 0 {
@@ -68,7 +74,8 @@ func (p *pkg) profile() []byte {
 	return Profile(b.String(), p.opt.Profile)
 }
 
-// Profile puts edges in front of the user's profile, if there is one. It returns nil if that is of another form.
+// Profile puts edges in front of the user's profile, if there is one. It returns nil if that is of
+// another form.
 func Profile(edges string, users []byte) []byte {
 	rest, ok := strings.CutPrefix(string(users), profileHeader)
 	switch {

@@ -8,17 +8,18 @@ import (
 	"strings"
 )
 
-// TableVersion is the version of the layout that register writes and internal/guest reads. Both must change together; the core
-// refuses a table of another version.
+// TableVersion is the version of the layout that register writes and internal/guest reads. Both
+// must change together; the core refuses a table of another version.
 const TableVersion = 6
 
 // tableEntry is the core's ftraceFunc: a pointer, and words that are none to Go's heap.
 const tableEntry = "struct{mocks unsafe.Pointer; core [17]uint64}"
 
-// registerText is the file that gives a package its table of functions. It is the first that the compiler sees, and the
-// variable at its end the first whose initialiser runs, so that calls made by the package's own initialisers are traced.
-// The layout of pkg is that of ftracePkg in internal/guest/call/call.go. The table itself is the core's, and only filled in, from the text, once
-// something is armed: until then it takes no memory.
+// registerText is the file that gives a package its table of functions. It is the first that the
+// compiler sees, and the variable at its end the first whose initialiser runs, so that calls made
+// by the package's own initialisers are traced. The layout of pkg is that of ftracePkg in
+// internal/guest/call/call.go. The table itself is the core's, and only filled in, from the text,
+// once something is armed: until then it takes no memory.
 const registerText = `//line ftrace-wrap/register.go:1
 package %[2]s
 

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// A signature is a function's parameters and results, the receiver first, with the edits that give each a name.
+// A signature is a function's parameters and results, the receiver first, with the edits that give
+// each a name.
 type signature struct {
 	file    *file
 	params  []*variable
@@ -42,7 +43,8 @@ func (f *file) signature(recv *ast.FieldList, t *ast.FuncType, typeParams map[st
 	return s
 }
 
-// fields appends the variables of a list. An unnamed or blank one gets a generated name, made of letter and its place.
+// fields appends the variables of a list. An unnamed or blank one gets a generated name, made of
+// letter and its place.
 func (s *signature) fields(list *ast.FieldList, letter string, to *[]*variable, typeParams map[string]bool) {
 	for _, field := range list.List {
 		names := field.Names
@@ -79,7 +81,8 @@ func (s *signature) name(v *variable, user *ast.Ident, field *ast.Field, generat
 	}
 }
 
-// isType reports whether an expression may be a type behind a name too. Without one, package parser takes T[a^b] for an element of an array.
+// isType reports whether an expression may be a type behind a name too. Without one, package parser
+// takes T[a^b] for an element of an array.
 func isType(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.BadExpr, *ast.BasicLit, *ast.BinaryExpr, *ast.CallExpr, *ast.CompositeLit, *ast.FuncLit, *ast.KeyValueExpr, *ast.SliceExpr, *ast.TypeAssertExpr, *ast.UnaryExpr:
@@ -99,7 +102,8 @@ func isType(e ast.Expr) bool {
 	return true
 }
 
-// parenthesise puts parentheses around a single unparenthesised result, which can't have a name without.
+// parenthesise puts parentheses around a single unparenthesised result, which can't have a name
+// without.
 func (s *signature) parenthesise(field *ast.Field) {
 	f := s.file
 	start, end := f.offset(field.Type.Pos()), f.offset(field.Type.End())
@@ -125,8 +129,9 @@ func (s *signature) nameParams() {
 	}
 }
 
-// names returns what the core is told of the signature: for each parameter its name and its static kind, comma-separated,
-// then behind a semicolon the same of the results. Another semicolon and the function's type follow in the table.
+// names returns what the core is told of the signature: for each parameter its name and its static
+// kind, comma-separated, then behind a semicolon the same of the results. Another semicolon and the
+// function's type follow in the table.
 func (s *signature) names() string {
 	var b strings.Builder
 	for i, v := range s.params {
@@ -145,9 +150,10 @@ func (s *signature) names() string {
 	return b.String()
 }
 
-// staticKind returns what the core can't see of a value that reaches it as an interface{}: whether its static type is an
-// interface, so that the dynamic type is worth showing. "!" says that it is; ":Name" that it is if the value's type is not
-// called Name, for types of other packages, which are not looked into; "" that it is not.
+// staticKind returns what the core can't see of a value that reaches it as an interface{}: whether
+// its static type is an interface, so that the dynamic type is worth showing. "!" says that it is;
+// ":Name" that it is if the value's type is not called Name, for types of other packages, which are
+// not looked into; "" that it is not.
 func (p *pkg) staticKind(t ast.Expr, typeParams map[string]bool) string {
 	for range 100 { // a cycle of types is the compiler's to report
 		switch e := t.(type) {

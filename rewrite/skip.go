@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// unhookable lists the compiler directives whose functions must stay as they are. Each makes a promise about the function's
-// frame or its context that a hook would break.
+// unhookable lists the compiler directives whose functions must stay as they are. Each makes a
+// promise about the function's frame or its context that a hook would break.
 var unhookable = map[string]string{
 	"//go:nosplit":            "it may run where the stack can't grow (go:nosplit)",
 	"//go:nowritebarrier":     "it may run where write barriers are not allowed (go:nowritebarrier)",
@@ -20,7 +20,8 @@ var unhookable = map[string]string{
 	"//go:uintptrkeepalive":   "the compiler keeps its uintptr arguments alive (go:uintptrkeepalive)",
 }
 
-// skipReason says why a declared function, which stands behind the given directives, can't be hooked, or returns "".
+// skipReason says why a declared function, which stands behind the given directives, can't be
+// hooked, or returns "".
 func (p *pkg) skipReason(d *ast.FuncDecl, name string, directives []string) string {
 	if reason, ok := p.opt.Unhooked[name]; ok {
 		return reason
@@ -102,8 +103,9 @@ func declares(n ast.Node, name string) bool {
 	return false
 }
 
-// directives returns the compiler directives ("//go:nosplit") between two places of the file. The compiler applies a directive to
-// the next declaration even if a blank line or other comments stand between, so this is more than the declaration's doc comment.
+// directives returns the compiler directives ("//go:nosplit") between two places of the file. The
+// compiler applies a directive to the next declaration even if a blank line or other comments stand
+// between, so this is more than the declaration's doc comment.
 func (f *file) directives(from, to token.Pos) []string {
 	var found []string
 	comments := f.tree.Comments

@@ -6,8 +6,10 @@ import (
 	"strings"
 )
 
-// A function's type, as package mock compares it with a replacement's: func(*T,[]uint8,net/http.Header)(int,error), the receiver first. Types of other packages
-// have the import path in front, those of this package nothing, and _ is a type that only the compiler can tell.
+// A function's type, as package mock compares it with a replacement's:
+// func(*T,[]uint8,net/http.Header)(int,error), the receiver first. Types of other packages have the
+// import path in front, those of this package nothing, and _ is a type that only the compiler can
+// tell.
 
 // typeText returns the text of a function's type.
 func (f *file) typeText(d *ast.FuncDecl, typeParams map[string]bool) string {
@@ -121,7 +123,8 @@ func (w *typeWriter) named(name string) string {
 	return "_"
 }
 
-// declaresType reports whether the declaration at work declares a type called name, which literals in it may then mean.
+// declaresType reports whether the declaration at work declares a type called name, which literals
+// in it may then mean.
 func (f *file) declaresType(name string) bool {
 	found := false
 	ast.Inspect(f.decl, func(n ast.Node) bool {

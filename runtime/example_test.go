@@ -6,7 +6,8 @@ import (
 	ftrace "github.com/ftrace-wrap/ftrace-wrap/runtime"
 )
 
-// Rules can be changed while the program runs. A program built without the wrapper learns that there is nothing to trace.
+// Rules can be changed while the program runs. A program built without the wrapper learns that
+// there is nothing to trace.
 func ExampleSetRules() {
 	err := ftrace.SetRules("example.com/app/db.*=deep; !*.String")
 	fmt.Println(err)

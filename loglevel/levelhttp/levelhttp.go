@@ -25,14 +25,17 @@ import (
 // maxBody is how long a request may be.
 const maxBody = 64 << 10
 
-// Handler returns a handler that shows v (GET, HEAD) and sets it (PUT, POST), for one level or, with a [loglevel.LevelsVar], levels by package and file. The answer
-// is the level in force, as text, or as {"level":"..."} if the request's Accept or Content-Type says application/json.
+// Handler returns a handler that shows v (GET, HEAD) and sets it (PUT, POST), for one level or,
+// with a [loglevel.LevelsVar], levels by package and file. The answer is the level in force, as
+// text, or as {"level":"..."} if the request's Accept or Content-Type says application/json.
 //
-// To set it, the body is what v.Set reads: as it is; in JSON, {"level":"debug"}, if Content-Type says so; or the value of a form's only field, level=debug. What
-// v.Set refuses is answered with status 400 and the error, and changes nothing.
+// To set it, the body is what v.Set reads: as it is; in JSON, {"level":"debug"}, if Content-Type
+// says so; or the value of a form's only field, level=debug. What v.Set refuses is answered with
+// status 400 and the error, and changes nothing.
 //
-// Who can reach the handler can have parameters of calls traced: like net/http/pprof it belongs on an address for operators. Requests that
-// a browser makes for a page of another site are refused with status 403.
+// Who can reach the handler can have parameters of calls traced: like net/http/pprof it belongs on
+// an address for operators. Requests that a browser makes for a page of another site are refused
+// with status 403.
 func Handler(v loglevel.Var) http.Handler {
 	return http.NewCrossOriginProtection().Handler(&handler{v})
 }
