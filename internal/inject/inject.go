@@ -104,7 +104,8 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 	case link.name != "":
 		var f File
 		f, err = embedded(link.guest)
-		f.Name, added = link.name, []File{f}
+		f.Name = link.name
+		added = []File{f}
 	default:
 		added, err = stdFiles(importPath, version, goos)
 	}
