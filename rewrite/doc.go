@@ -2,8 +2,8 @@
 // in which every function looks at a hook before it runs.
 //
 // It is pure: bytes and options in, bytes and a list of what was hooked out. It reads no file, no
-// environment and runs nothing; cmd/ftrace-wrap calls it from the compile step and from the list
-// and show commands.
+// environment and runs nothing. The compile step (internal/toolexec) calls it, and the verbs list
+// and show (internal/inspect).
 //
 // Nothing is reprinted. Text is inserted on the lines of a function's signature, opening brace and
 // returns, so that every line number, comment and directive stays as it was; one //line directive

@@ -1,12 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"strings"
-
-	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/version"
-)
+import "fmt"
 
 const usage = `ftrace-wrap makes Go programs that can show every function call they make.
 
@@ -175,18 +169,18 @@ Help says what a command does, or lists the commands.
 `,
 }
 
-// helpCommand is "ftrace-wrap help [COMMAND]".
-func helpCommand(args []string) int {
+// helpVerb is "ftrace-wrap help [COMMAND]".
+func helpVerb(args []string) (status int, err error) {
 	if len(args) == 0 {
 		stdout.WriteString(usage)
-		return 0
+		return 0, nil
 	}
 	text, ok := helpTexts[args[0]]
 	if !ok {
-		return fail(fmt.Errorf("help: %s: there is no such command: ftrace-wrap help lists them", args[0]))
+		return 1, fmt.Errorf("help: %s: there is no such command: ftrace-wrap help lists them", args[0])
 	}
 	stdout.WriteString(text)
-	return 0
+	return 0, nil
 }
 
 // wantsHelp reports whether a command's arguments ask what it does.
@@ -199,11 +193,4 @@ func wantsHelp(args []string) bool {
 		return true
 	}
 	return false
-}
-
-// versionCommand is "ftrace-wrap version".
-func versionCommand([]string) int {
-	fmt.Fprint(stdout, version.String("ftrace-wrap"))
-	fmt.Fprintf(stdout, "instruments programs of %s\n", strings.Join(inject.Releases, ", "))
-	return 0
 }

@@ -1,153 +1,24 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
-
-	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
-	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/inspect"
 )
 
-// listCommand is "ftrace-wrap list [-tests] [-json] [BUILD FLAGS] [PATTERNS]": every function that a build would hook, how, and for
-// others why not.
-func listCommand(args []string) int {
-	asJSON := false
-	l, err := newLoader("list")
-	if err != nil {
-		return fail(err)
-	}
-	flags, patterns := splitFlags(args)
+// listVerb is "ftrace-wrap list [-tests] [-json] [BUILD FLAGS] [PATTERNS]".
+func listVerb(args []string) (status int, err error) {
+	asJSON, tests := false, false
+	var build []string
+	flags, patterns := gocmd.SplitFlags(args)
 	for _, flag := range flags {
 		switch flag {
 		case "-json", "--json":
 			asJSON = true
 		case "-tests", "--tests":
-			l.tests = true
+			tests = true
 		default:
-			l.buildFlags = append(l.buildFlags, flag)
+			build = append(build, flag)
 		}
 	}
-	if len(patterns) == 0 {
-		patterns = []string{"./..."}
-	}
-	loaded, problems := l.load(patterns...)
-	if asJSON {
-		err = writeJSON(stdout.As(screen.JSON), loaded)
-	} else {
-		err = writeList(stdout, loaded)
-	}
-	switch {
-	case problems != nil:
-		return fail(problems)
-	case err != nil:
-		return fail(fmt.Errorf("list: writing the list: %v", err))
-	}
-	return 0
-}
-
-// writeList writes the packages' functions in columns, and a summary.
-func writeList(w io.Writer, loaded []*loadedPackage) error {
-	counts := map[rewrite.How]int{}
-	total, out := 0, 0
-	for _, p := range loaded {
-		fmt.Fprintln(w, heading(p))
-		columns := tabwriter.NewWriter(w, 0, 1, 2, ' ', 0)
-		for _, fn := range p.result.Funcs {
-			how, reason := p.outcome(fn)
-			counts[how]++
-			total++
-			line := fmt.Sprintf("  %s.%s\t%s\t%s:%d", p.symbol, fn.Name, how, escape.String(shortName(fn.File)), fn.Line)
-			if reason != "" {
-				line += "\t" + reason
-			}
-			fmt.Fprintln(columns, line)
-		}
-		if err := columns.Flush(); err != nil {
-			return err
-		}
-		fmt.Fprintln(w)
-		if !p.instrumented() {
-			out++
-		}
-	}
-	_, err := fmt.Fprintf(w, "%s in %s: %d inline, %d outline, %d deferred, %d skipped", count(total, "function"), count(len(loaded), "package"),
-		counts[rewrite.Inline], counts[rewrite.Outline], counts[rewrite.Deferred], counts[rewrite.Skipped])
-	if err == nil && out > 0 {
-		_, err = fmt.Fprintf(w, "; a build leaves %s alone", count(out, "package"))
-	}
-	if err == nil {
-		_, err = fmt.Fprintln(w)
-	}
-	return err
-}
-
-// heading is the line above a package's functions.
-func heading(p *loadedPackage) string {
-	switch {
-	case p.refused != "":
-		return p.variant + ": never instrumented: " + p.refused
-	case !p.selected:
-		return p.variant + ": not selected: " + p.unselected()
-	}
-	return p.variant
-}
-
-// outcome says how a function is hooked, and if it is not, why. One of a package that is not selected is shown as it would be if it were.
-func (p *loadedPackage) outcome(fn rewrite.Func) (how rewrite.How, reason string) {
-	if p.refused != "" {
-		return rewrite.Skipped, p.refused
-	}
-	return fn.How, fn.Reason
-}
-
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprint(n, " ", what)
-}
-
-// listedPackage and listedFunc are what list -json writes, a package each.
-type listedPackage struct {
-	ImportPath string       `json:"importPath"`
-	Variant    string       `json:"variant,omitempty"` // "x [x.test]"
-	Selected   bool         `json:"selected"`          // a build instruments it
-	Reason     string       `json:"reason,omitempty"`  // why not
-	Funcs      []listedFunc `json:"funcs"`
-}
-
-type listedFunc struct {
-	Name   string      `json:"name"` // with the package, as traces have it
-	How    rewrite.How `json:"how"`
-	Reason string      `json:"reason,omitempty"`
-	File   string      `json:"file"`
-	Line   int         `json:"line"`
-}
-
-// writeJSON writes one JSON object a package, like go list -json.
-func writeJSON(w io.Writer, loaded []*loadedPackage) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "\t")
-	encoder.SetEscapeHTML(false)
-	for _, p := range loaded {
-		listed := listedPackage{ImportPath: p.importPath, Selected: p.instrumented(), Reason: p.refused, Funcs: []listedFunc{}}
-		if strings.Contains(p.variant, " ") {
-			listed.Variant = p.variant
-		}
-		if p.refused == "" && !p.selected {
-			listed.Reason = p.unselected()
-		}
-		for _, fn := range p.result.Funcs {
-			how, reason := p.outcome(fn)
-			listed.Funcs = append(listed.Funcs, listedFunc{Name: p.symbol + "." + fn.Name, How: how, Reason: reason, File: fn.File, Line: fn.Line})
-		}
-		if err := encoder.Encode(listed); err != nil {
-			return err
-		}
-	}
-	return nil
+	return 0, inspect.List(stdout, tests, asJSON, build, patterns)
 }

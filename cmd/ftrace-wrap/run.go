@@ -1,169 +1,36 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"slices"
-	"strings"
-	"syscall"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
 )
 
-// runCommand is "ftrace-wrap run [BUILD FLAGS] PKG|FILES.go [ARGS]": go run with tracing on. Unlike go run it returns the program's own exit status.
-func runCommand(args []string) int {
-	r, err := parseRun(args)
-	if err != nil {
-		return fail(err)
-	}
+// runVerb is "ftrace-wrap run [BUILD FLAGS] PKG|FILES.go [ARGS]": go run with tracing on.
+func runVerb(args []string) (status int, err error) {
 	if err := traceOn(); err != nil {
-		return fail(err)
+		return 0, err
 	}
-	if r.dir != "" {
-		if err := os.Chdir(r.dir); err != nil {
-			return fail(fmt.Errorf("run: -C: %v", err))
-		}
-	}
-	temp, err := os.MkdirTemp(os.Getenv("GOTMPDIR"), "ftrace-wrap-run-")
-	if err != nil {
-		return fail(fmt.Errorf("run: making a directory for the program: %v: set TMPDIR or GOTMPDIR to a writable one", err))
-	}
-	defer os.RemoveAll(temp)
-	// Ctrl-C reaches the go command and the program as well, and we have to tidy up behind them.
-	signals := make(chan os.Signal, 1)
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		if !signal.Ignored(s) { // by nohup: the program inherits that
-			signal.Notify(signals, s)
-		}
-	}
-	announceFirst()
-	if status := r.build(temp, signals); status != 0 || r.dry {
-		return status
-	}
-	program, err := r.program(temp)
-	if err != nil {
-		return fail(err)
-	}
-	return runForwarding(exec.Command(program, r.args...), signals)
+	return gocmd.Run(args)
 }
 
-// programRun is what is to be run.
-type programRun struct {
-	flags    []string // of go build
-	packages []string // one package, or files
-	args     []string // of the program
-	dir      string   // -C
-	dry      bool     // -n
-	toolexec string
-}
-
-// parseRun reads the arguments as go run does.
-func parseRun(args []string) (*programRun, error) {
-	toolexec, err := toolexecFlag("run", args)
-	if err != nil {
-		return nil, err
+// traceOn arms the program that is started next, unless the user has said what to trace. Where the
+// trace goes is relative to the directory that the user is in: go test runs each test in its
+// package's.
+func traceOn() error {
+	if os.Getenv("FTRACE") == "" {
+		os.Setenv("FTRACE", "1")
 	}
-	flags, rest := splitFlags(args)
-	r := &programRun{toolexec: toolexec}
-	for i := 0; i < len(flags); i++ {
-		name, value, inline := flagName(flags[i])
-		switch name {
-		case "o", "exec":
-			return nil, fmt.Errorf("run: %s: the program is built to run once, as it is: use ftrace-wrap go build -o, or ftrace-wrap go run -exec", flags[i])
-		case "n":
-			r.dry = value != "false"
-		case "C":
-			if i > 0 {
-				return nil, errors.New("run: -C: it must be the first flag")
-			}
-			if !inline && len(flags) > 1 {
-				i++
-				value = flags[i]
-			}
-			r.dir = value
-			continue
+	switch out := os.Getenv("FTRACE_OUT"); out {
+	case "", "stdout", "stderr":
+		return nil
+	default:
+		path, err := filepath.Abs(out)
+		if err != nil {
+			return fmt.Errorf("FTRACE_OUT: %s: %v: give an absolute path", out, err)
 		}
-		r.flags = append(r.flags, flags[i])
-		if !inline && slices.Contains(valueFlags, name) && i+1 < len(flags) {
-			i++
-			r.flags = append(r.flags, flags[i])
-		}
+		return os.Setenv("FTRACE_OUT", path)
 	}
-	n := 0
-	for n < len(rest) && strings.HasSuffix(rest[n], ".go") {
-		n++
-	}
-	if n == 0 && len(rest) > 0 {
-		n = 1
-	}
-	if n == 0 {
-		return nil, errors.New("run: no program given: name a package or its files, as in ftrace-wrap run ./cmd/app")
-	}
-	r.packages, r.args = rest[:n], rest[n:]
-	return r, nil
-}
-
-// build puts the program into dir, under the name that go build would give it. Like go run it leaves out the version control stamp,
-// which needs a clean checkout and tells the program nothing here.
-func (r *programRun) build(dir string, signals <-chan os.Signal) int {
-	path, err := goPath()
-	if err != nil {
-		return fail(err)
-	}
-	args := append([]string{"build", r.toolexec, "-buildvcs=false"}, r.flags...)
-	var env []string
-	if strings.Contains(r.packages[0], "@") { // a version: only go install has those
-		args[0] = "install"
-		env = append(os.Environ(), "GOBIN="+dir)
-	} else {
-		args = append(args, "-o", dir+string(filepath.Separator))
-	}
-	cmd := exec.Command(path, append(args, r.packages...)...)
-	cmd.Env = env
-	return runForwarding(cmd, signals)
-}
-
-// program returns the one program in dir.
-func (r *programRun) program(dir string) (string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return "", fmt.Errorf("run: looking for the program: %v", err)
-	}
-	if len(entries) != 1 {
-		return "", fmt.Errorf("run: %s: %d programs, not one: name one main package", strings.Join(r.packages, " "), len(entries))
-	}
-	return filepath.Join(dir, entries[0].Name()), nil
-}
-
-// runForwarding runs a command with our standard files and returns its exit status. What the terminal sends reaches the command by itself;
-// SIGTERM, which others send to us alone, is passed on.
-func runForwarding(cmd *exec.Cmd, signals <-chan os.Signal) int {
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := cmd.Start(); err != nil {
-		return fail(err)
-	}
-	done := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case s := <-signals:
-				if s == syscall.SIGTERM {
-					cmd.Process.Signal(s)
-				}
-			case <-done:
-				return
-			}
-		}
-	}()
-	err := cmd.Wait()
-	close(done)
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-			return 128 + int(status.Signal()) // as shells have it
-		}
-	}
-	return exitStatus(err)
 }

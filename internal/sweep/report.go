@@ -1,4 +1,4 @@
-package main
+package sweep
 
 import (
 	"bytes"
@@ -11,10 +11,12 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
-// sweepRecord is a line of the report: one run of a test.
-type sweepRecord struct {
+// result is a line of the report: one run of a test.
+type result struct {
 	Binary  string         `json:"binary"` // hash of the test program and its arguments
 	Package string         `json:"package"`
 	Test    string         `json:"test"`           // "": none, what runs before them
@@ -27,21 +29,21 @@ type sweepRecord struct {
 	Reached map[string]int `json:"reached,omitempty"` // functions that could fail, and their calls, if none does
 }
 
-type sweepKey struct{ binary, test, fail string }
+type resultKey struct{ binary, test, fail string }
 
-func (r *sweepRecord) key() sweepKey { return sweepKey{r.Binary, r.Test, r.Fail} }
+func (r *result) key() resultKey { return resultKey{r.Binary, r.Test, r.Fail} }
 
 // report is what is known of earlier runs, and the file to which later ones go, if there is one.
 type report struct {
 	mu    sync.Mutex
 	file  *os.File
-	known map[sweepKey]sweepRecord
+	known map[resultKey]result
 	err   error // the first of writing
 }
 
 // openReport reads a report, and lets it be appended to. A last line that was not written to its end is removed.
 func openReport(name string) (*report, error) {
-	p := &report{known: map[sweepKey]sweepRecord{}}
+	p := &report{known: map[resultKey]result{}}
 	if name == "" {
 		return p, nil
 	}
@@ -56,7 +58,7 @@ func openReport(name string) (*report, error) {
 	}
 	whole := text[:bytes.LastIndexByte(text, '\n')+1]
 	for i, line := range bytes.Split(whole, []byte("\n")) {
-		var r sweepRecord
+		var r result
 		if len(line) == 0 {
 			continue
 		}
@@ -85,7 +87,7 @@ func openReport(name string) (*report, error) {
 }
 
 // find returns the record of the same run, if there is one.
-func (p *report) find(r sweepRecord) (sweepRecord, bool) {
+func (p *report) find(r result) (result, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known, ok := p.known[r.key()]
@@ -93,7 +95,7 @@ func (p *report) find(r sweepRecord) (sweepRecord, bool) {
 }
 
 // add appends a record.
-func (p *report) add(r sweepRecord) {
+func (p *report) add(r result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.known[r.key()] = r
@@ -107,16 +109,15 @@ func (p *report) add(r sweepRecord) {
 	p.err = err
 }
 
-func (p *report) close() {
+// close returns an error if not all results were written.
+func (p *report) close() error {
 	if p.file == nil {
-		return
+		return nil
 	}
 	if err := p.file.Close(); p.err == nil {
 		p.err = err
 	}
-	if p.err != nil {
-		fail(fmt.Errorf("sweep: -report: %v: it is not complete", p.err))
-	}
+	return p.err
 }
 
 // findings are what is written at the end.
@@ -132,11 +133,11 @@ type findings struct {
 
 type finding struct {
 	test   string
-	record sweepRecord
+	record result
 }
 
 // leaveOut notes a test that does not pass as it is; "": what runs before the tests.
-func (f *findings) leaveOut(p *sweepPackage, test string, r sweepRecord) {
+func (f *findings) leaveOut(p *testPackage, test string, r result) {
 	name := f.name(p, test)
 	if test == "" {
 		name = "all tests of " + p.path
@@ -145,14 +146,14 @@ func (f *findings) leaveOut(p *sweepPackage, test string, r sweepRecord) {
 }
 
 // name is that of a test in the summary, where the package's path would be in the way of reading.
-func (f *findings) name(p *sweepPackage, test string) string {
+func (f *findings) name(p *testPackage, test string) string {
 	if f.several {
 		return path.Base(p.path) + "." + test
 	}
 	return test
 }
 
-func (f *findings) add(job sweepJob, r sweepRecord) {
+func (f *findings) add(j job, r result) {
 	if f.count == nil {
 		f.count, f.by = map[string]int{}, map[string]map[string][]finding{}
 	}
@@ -161,12 +162,12 @@ func (f *findings) add(job sweepJob, r sweepRecord) {
 	if f.by[r.Outcome] == nil {
 		f.by[r.Outcome] = map[string][]finding{}
 	}
-	f.by[r.Outcome][job.fn] = append(f.by[r.Outcome][job.fn], finding{f.name(job.pkg, job.test), r})
+	f.by[r.Outcome][j.fn] = append(f.by[r.Outcome][j.fn], finding{f.name(j.pkg, j.test), r})
 }
 
 // counts says how far it is.
 func (f *findings) counts() string {
-	text := fmt.Sprintf("%d of %s", f.done, count(f.jobs, "run"))
+	text := fmt.Sprintf("%d of %s", f.done, words.Count(f.jobs, "run"))
 	for _, outcome := range []string{panicked, hung, lost, handled, testPanic, testHang, notReached} {
 		if n := f.count[outcome]; n > 0 {
 			text += fmt.Sprintf(", %d %s", n, outcome)
@@ -197,9 +198,9 @@ func (f *findings) write(w io.Writer, why, reportName string) {
 	}
 	fmt.Fprintln(w, f.counts())
 	if f.done < f.jobs || f.unknown > 0 {
-		fmt.Fprintf(w, "%s: %s left", why, count(f.jobs-f.done, "run"))
+		fmt.Fprintf(w, "%s: %s left", why, words.Count(f.jobs-f.done, "run"))
 		if f.unknown > 0 {
-			fmt.Fprintf(w, ", and what is reached by %s", count(f.unknown, "test"))
+			fmt.Fprintf(w, ", and what is reached by %s", words.Count(f.unknown, "test"))
 		}
 		if reportName != "" {
 			fmt.Fprintf(w, "; the same command goes on there, with what %s has", reportName)

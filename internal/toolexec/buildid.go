@@ -1,4 +1,4 @@
-package main
+package toolexec
 
 import (
 	"crypto/sha256"
@@ -14,17 +14,17 @@ import (
 )
 
 // toolVersion answers the go command's question for a tool's version, which goes into the key of everything that the tool makes.
-func toolVersion(tool string, t transform) int {
+func toolVersion(tool string, t transform) (status int, err error) {
 	out, err := exec.Command(tool, "-V=full").Output()
 	if err != nil {
-		return exitStatus(err)
+		return ExitStatus(err)
 	}
 	line, err := t.version(tool, strings.TrimSpace(string(out)))
 	if err != nil {
-		return fail(err)
+		return 0, err
 	}
-	fmt.Fprintln(stdout, line)
-	return 0
+	_, err = fmt.Println(line)
+	return 0, err
 }
 
 // compilerVersion adds our own content and the build-time settings to the compiler's version, so that the build cache keeps what we make apart from plain
@@ -33,14 +33,14 @@ func compilerVersion(tool, line string) (string, error) {
 	if version := releaseIn(line); !inject.Supported(version) {
 		return "", fmt.Errorf("%s is not a supported Go release: %s are", version, strings.Join(inject.Releases, ", "))
 	}
-	settings, err := readSettings(tool)
+	settings, err := ReadSettings(tool)
 	if err != nil {
 		return "", err
 	}
-	if err := settings.selection.Validate(); err != nil {
+	if err := settings.Selection.Validate(); err != nil {
 		return "", err
 	}
-	if _, err := openStore(); err != nil {
+	if _, err := OpenStore(); err != nil {
 		return "", err
 	}
 	key, err := settings.key()
@@ -67,35 +67,35 @@ func addKey(line, key string) string {
 	return line + " ftrace-wrap=" + key
 }
 
-// settings are the build-time settings.
-type settings struct {
-	selection *selection.Selection
-	keep      bool // FTRACE_INLINE=keep
-	goroot    string
+// Settings are the build-time settings.
+type Settings struct {
+	Selection *selection.Selection
+	Keep      bool // FTRACE_INLINE=keep
+	Goroot    string
 }
 
-// readSettings reads the environment of a compile step.
-func readSettings(tool string) (*settings, error) {
-	s := &settings{goroot: goroot(tool)}
+// ReadSettings reads the environment of a compile step. The tool's path tells where GOROOT is.
+func ReadSettings(tool string) (*Settings, error) {
+	s := &Settings{Goroot: goroot(tool)}
 	switch inline := os.Getenv("FTRACE_INLINE"); inline {
 	case "", "hook":
 	case "keep":
-		s.keep = true
+		s.Keep = true
 	default:
 		return nil, fmt.Errorf("FTRACE_INLINE: %q is neither hook nor keep", inline)
 	}
 	var err error
-	s.selection, err = selection.Resolve(selection.FromOS(s.goroot))
+	s.Selection, err = selection.Resolve(selection.FromOS(s.Goroot))
 	return s, err
 }
 
 // key returns a short text that differs if anything differs that what we make depends on.
-func (s *settings) key() (string, error) {
+func (s *Settings) key() (string, error) {
 	h := sha256.New()
 	if err := hashSelf(h); err != nil {
 		return "", err
 	}
-	fmt.Fprintf(h, "keep %t\n%s\n", s.keep, s.selection.Key())
+	fmt.Fprintf(h, "keep %t\n%s\n", s.Keep, s.Selection.Key())
 	return hex.EncodeToString(h.Sum(nil)[:15]), nil
 }
 

@@ -1,4 +1,4 @@
-package main
+package sweep
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/paths"
 )
 
 // execution is what a test program did.
@@ -26,7 +28,7 @@ type execution struct {
 }
 
 // execute runs a package's tests with FTRACE_FAIL set, for limit at most, and removes what they leave in the directory for temporary files.
-func (s *sweeper) execute(ctx context.Context, p *sweepPackage, fail string, args []string, limit time.Duration) execution {
+func (s *sweeper) execute(ctx context.Context, p *testPackage, fail string, args []string, limit time.Duration) execution {
 	s.mu.Lock()
 	s.runs++
 	dir := filepath.Join(s.temp, fmt.Sprint("run", s.runs))
@@ -100,7 +102,7 @@ const (
 )
 
 // judge sets what became of the run, and how. goroot is where Go's own packages are.
-func (r *sweepRecord) judge(e execution, limit time.Duration, goroot string) {
+func (r *result) judge(e execution, limit time.Duration, goroot string) {
 	r.Seconds = float64(e.lasted.Milliseconds()) / 1000
 	reached := failedCalls(e.trace)
 	panics := crash.FindStringIndex(e.output)
@@ -197,14 +199,14 @@ func where(stack, goroot string) (at, state string) {
 	for _, m := range frame.FindAllStringSubmatch(stack, -1) {
 		first, _, _ := strings.Cut(m[2], "/")
 		switch {
-		case isWithin(m[2], filepath.Join(goroot, "src")), !filepath.IsAbs(m[2]) && !strings.Contains(first, "."): // with -trimpath, these are relative
+		case paths.Within(m[2], filepath.Join(goroot, "src")), !filepath.IsAbs(m[2]) && !strings.Contains(first, "."): // with -trimpath, these are relative
 		case at == "":
-			at = fmt.Sprintf("%s (%s)", m[1], shortName(m[2]))
+			at = fmt.Sprintf("%s (%s)", m[1], paths.Short(m[2]))
 			if testFile.MatchString(m[2]) {
 				return at, state
 			}
 		case testFile.MatchString(m[2]):
-			return at + ", called in " + shortName(m[2]), state
+			return at + ", called in " + paths.Short(m[2]), state
 		default:
 			return at, state
 		}

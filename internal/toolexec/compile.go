@@ -1,4 +1,4 @@
-package main
+package toolexec
 
 import (
 	"bytes"
@@ -17,24 +17,24 @@ import (
 
 // compile runs the compiler for one package, on rewritten copies of its files if the package is to be instrumented, or is one that takes
 // in the core.
-func compile(tool string, args []string) int {
+func compile(tool string, args []string) (status int, err error) {
 	c, err := parseCompile(tool, args)
 	if err != nil {
-		return fail(err)
+		return 0, err
 	}
 	if len(c.files) == 0 {
-		return execTool(tool, args)
+		return Exec(tool, args)
 	}
 	replaced, err := c.replace()
 	switch {
 	case errors.Is(err, rewrite.ErrSyntax): // the compiler words it best
-		return execTool(tool, args)
+		return Exec(tool, args)
 	case err != nil:
-		return fail(err)
+		return 0, err
 	}
-	objects, err := openStore()
+	objects, err := OpenStore()
 	if err != nil {
-		return fail(err)
+		return 0, err
 	}
 	return c.run(replaced, objects)
 }
@@ -160,21 +160,21 @@ func (c *compileStep) read() ([]inject.File, error) {
 }
 
 // selected reports whether the package is to be instrumented, and with which settings.
-func (c *compileStep) selected() (bool, *settings, error) {
+func (c *compileStep) selected() (bool, *Settings, error) {
 	if inject.Own(c.importPath) || inject.Refused(c.importPath) != "" || strings.ContainsAny(c.files[0], "\r\n") { // no //line directive can name such a file
 		return false, nil, nil
 	}
-	s, err := readSettings(c.tool)
+	s, err := ReadSettings(c.tool)
 	if err != nil {
 		return false, nil, err
 	}
-	if !s.selection.Contains(selection.Package{ImportPath: c.variant, Dir: c.dir(), Std: c.std}) {
+	if !s.Selection.Contains(selection.Package{ImportPath: c.variant, Dir: c.dir(), Std: c.std}) {
 		return false, nil, nil
 	}
 	if !c.std {
 		return true, s, nil
 	}
-	below, err := selection.RuntimeDeps(s.goroot)
+	below, err := selection.RuntimeDeps(s.Goroot)
 	return !below[c.importPath], s, err
 }
 
@@ -230,7 +230,7 @@ func (c *compileStep) patch(out *output, files []inject.File) ([]inject.File, er
 }
 
 // rewrite instruments the package, and reports whether it has hooks then.
-func (c *compileStep) rewrite(out *output, sources []inject.File, s *settings) (bool, error) {
+func (c *compileStep) rewrite(out *output, sources []inject.File, s *Settings) (bool, error) {
 	var files []rewrite.File
 	var at []int // place of each in c.files
 	for i, f := range sources {
@@ -245,7 +245,7 @@ func (c *compileStep) rewrite(out *output, sources []inject.File, s *settings) (
 	if err != nil {
 		return false, err
 	}
-	opt := rewrite.Options{Profile: users, ImportPath: c.importPath, Symbol: c.symbol, KeepInlinable: s.keep, Shown: c.shown, Unhooked: inject.Unhooked(c.importPath)}
+	opt := rewrite.Options{Profile: users, ImportPath: c.importPath, Symbol: c.symbol, KeepInlinable: s.Keep, Shown: c.shown, Unhooked: inject.Unhooked(c.importPath)}
 	result, err := rewrite.Package(opt, files)
 	if err != nil || result.Register == nil {
 		return false, err
@@ -319,7 +319,7 @@ func (o *output) write(name string, source []byte) string {
 
 // run compiles the package, replaced in place of its files unless nil, or takes what comes out from the store. If replaced does not compile the
 // package itself is compiled, so that errors in it are reported as always; if there are none the fault is ours.
-func (c *compileStep) run(replaced []string, objects *store.Store) int {
+func (c *compileStep) run(replaced []string, objects *store.Store) (status int, err error) {
 	args, files := c.args, c.files
 	if replaced != nil {
 		args, files = append(c.flags[:len(c.flags):len(c.flags)], replaced...), replaced
@@ -327,32 +327,32 @@ func (c *compileStep) run(replaced []string, objects *store.Store) int {
 	stored := c.lookUp(objects, files)
 	switch {
 	case stored.restore():
-		return 0
+		return 0, nil
 	case stored == nil && replaced == nil:
-		return execTool(c.tool, args)
+		return Exec(c.tool, args)
 	}
 	// Several go commands that run at once come to the same packages at the same time: one compiles each of them.
 	defer stored.lock()()
 	if stored.restore() {
-		return 0
+		return 0, nil
 	}
 	var out, complaints bytes.Buffer // the compiler's, passed on as they are
 	cmd := exec.Command(c.tool, args...)
 	cmd.Stdout, cmd.Stderr = &out, &complaints
-	err := cmd.Run()
+	err = cmd.Run()
 	switch {
 	case err == nil && out.Len() == 0 && complaints.Len() == 0:
 		stored.save()
 	case err != nil && c.instrumented:
-		if status := runTool(c.tool, c.args); status != 0 {
-			return status
+		if status, err := runTool(c.tool, c.args); status != 0 || err != nil {
+			return status, err
 		}
 		out.WriteString("ftrace-wrap: the instrumented form of package " + c.importPath + " does not compile, the package itself does; this is a fault of ftrace-wrap. FTRACE_PACKAGES='!" +
 			c.importPath + "' leaves the package alone.\n")
 	}
 	os.Stdout.Write(out.Bytes())
 	os.Stderr.Write(complaints.Bytes())
-	return exitStatus(err)
+	return ExitStatus(err)
 }
 
 // absolute returns path made absolute; the compiler does the same to names of files.

@@ -1,4 +1,4 @@
-package main
+package toolexec
 
 import (
 	"fmt"
@@ -196,8 +196,8 @@ echo "build id \"$id\"" >"$out" && echo header >"$header"
 			t.Fatal(err)
 		}
 		group.Go(func() {
-			if status := c.run(c.files, objects); status != 0 {
-				t.Errorf("exit status %d", status)
+			if status, err := c.run(c.files, objects); status != 0 || err != nil {
+				t.Errorf("exit status %d, %v", status, err)
 			}
 			if made, err := os.ReadFile(c.output); err != nil || string(made) != "build id \""+id+"\"\n" {
 				t.Errorf("it made %q, %v", made, err)

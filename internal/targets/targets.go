@@ -1,34 +1,40 @@
-package main
+// Package targets finds the packages of functions that tests replace by package mock, since these
+// must have hooks.
+//
+// In come the arguments of go test. Select reads the tests' sources, type-checks them as far as
+// that goes, and adds the packages to FTRACE_PACKAGES. The verbs test, go and sweep of command
+// ftrace-wrap call it. It reports no errors: what does not load, go test reports, and what is not
+// found, package mock reports when the test runs.
+package targets
 
 import (
 	"cmp"
+	"context"
 	"go/ast"
 	"go/constant"
 	"go/parser"
 	"go/token"
 	"go/types"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/paths"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/selection"
 )
-
-// What tests replace by package mock has to have hooks. For "ftrace-wrap test" and "ftrace-wrap go test" this finds the packages of these functions in the tests'
-// sources and adds them to FTRACE_PACKAGES. What it does not find, Replace reports.
 
 const (
 	ownModule   = "github.com/ftrace-wrap/ftrace-wrap"
 	mockPackage = ownModule + "/mock"
 )
 
-// selectTargets adds the packages of the functions that tests replace to FTRACE_PACKAGES, given the arguments of go test, and returns those that were not there.
-// What the user excludes stays out. It reports no errors: what does not load, go test reports.
-func selectTargets(args []string) (added []string) {
+// Select adds the packages of the functions that tests replace to FTRACE_PACKAGES, given the
+// arguments of go test, and returns those that were not there. What the user excludes stays out.
+func Select(args []string) (added []string) {
 	a := parseTest(args)
 	goroot, found := a.loadTargets()
 	if len(found) == 0 {
@@ -44,7 +50,7 @@ func selectTargets(args []string) (added []string) {
 		patterns = "main," + patterns // as it is understood there
 	}
 	for _, p := range found {
-		pkg := selection.Package{ImportPath: p.ID, Dir: p.Dir, Std: isWithin(p.Dir, filepath.Join(goroot, "src"))}
+		pkg := selection.Package{ImportPath: p.ID, Dir: p.Dir, Std: paths.Within(p.Dir, filepath.Join(goroot, "src"))}
 		if selected.Contains(pkg) {
 			continue
 		}
@@ -69,7 +75,7 @@ type testArgs struct {
 	packages []string
 }
 
-// testValueFlags are the flags of go test whose value may be the next argument, beside valueFlags.
+// testValueFlags are the flags of go test whose value may be the next argument, beside gocmd.ValueFlags.
 var testValueFlags = []string{
 	"bench", "benchtime", "blockprofile", "blockprofilerate", "count", "coverprofile", "cpu", "cpuprofile", "fuzz", "fuzzminimizetime", "fuzztime", "list",
 	"memprofile", "memprofilerate", "mutexprofile", "mutexprofilefraction", "outputdir", "parallel", "run", "shuffle", "skip", "timeout", "trace", "vet",
@@ -82,7 +88,7 @@ var loadFlags = []string{"asan", "compiler", "mod", "modfile", "msan", "overlay"
 func parseTest(args []string) testArgs {
 	var a testArgs
 	for i := 0; i < len(args); i++ {
-		name, value, inline := flagName(args[i])
+		name, value, inline := gocmd.FlagName(args[i])
 		if args[i] == "--" || name == "args" {
 			break
 		}
@@ -95,7 +101,7 @@ func parseTest(args []string) testArgs {
 		}
 		name = strings.TrimPrefix(name, "test.")
 		flag := []string{args[i]}
-		if !inline && i+1 < len(args) && (slices.Contains(valueFlags, name) || slices.Contains(testValueFlags, name)) {
+		if !inline && i+1 < len(args) && (slices.Contains(gocmd.ValueFlags, name) || slices.Contains(testValueFlags, name)) {
 			i++
 			value = args[i]
 			flag = append(flag, value)
@@ -140,15 +146,10 @@ func (a testArgs) loadTargets() (goroot string, found []*packages.Package) {
 	if s, err := selection.Resolve(a.environment("")); err != nil || !s.MayImport(ownModule) {
 		return "", nil // as for most, who are not to wait for it
 	}
-	path, err := goPath()
+	goroot, err := gocmd.Goroot(context.Background())
 	if err != nil {
 		return "", nil
 	}
-	out, err := exec.Command(path, "env", "GOROOT").Output()
-	if err != nil {
-		return "", nil
-	}
-	goroot = strings.TrimSpace(string(out))
 	all, err := packages.Load(&packages.Config{
 		Mode:       packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps,
 		Dir:        a.dir,

@@ -1,10 +1,16 @@
-package main
+// Package inspect shows what a build with ftrace-wrap would do, without one.
+//
+// In come patterns of packages, or a file. They are loaded and rewritten as the compile step does
+// it (load.go). Out comes a list of all functions with how each is hooked (list.go), or the source
+// that is compiled in place of the user's (show.go). Command ftrace-wrap calls it for its verbs
+// list and show. It compiles nothing, and writes no files.
+package inspect
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,12 +18,13 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/paths"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/selection"
 	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
 )
-
-// The list and show commands rewrite packages as the compile step does, but load them from patterns instead of a compiler's arguments.
 
 // loadedPackage is a package and what a build would make of it.
 type loadedPackage struct {
@@ -44,7 +51,7 @@ func (p *loadedPackage) unselected() string {
 // loader finds packages.
 type loader struct {
 	verb       string // for errors
-	settings   *settings
+	settings   *toolexec.Settings
 	belowCore  map[string]bool // packages that runtime depends on
 	buildFlags []string
 	tests      bool
@@ -52,16 +59,11 @@ type loader struct {
 
 // newLoader reads the environment.
 func newLoader(verb string) (*loader, error) {
-	path, err := goPath()
+	goroot, err := gocmd.Goroot(context.Background())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", verb, err)
 	}
-	out, err := exec.Command(path, "env", "GOROOT").Output()
-	if err != nil {
-		return nil, fmt.Errorf("%s: go env GOROOT: %v: see what go env says", verb, err)
-	}
-	goroot := strings.TrimSpace(string(out))
-	s, err := readSettings(filepath.Join(goroot, "pkg", "tool", "any", "compile"))
+	s, err := toolexec.ReadSettings(filepath.Join(goroot, "pkg", "tool", "any", "compile"))
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +71,11 @@ func newLoader(verb string) (*loader, error) {
 	if env.Dir, err = os.Getwd(); err != nil { // we are no child of the go command
 		return nil, fmt.Errorf("%s: %v: change to a directory that exists", verb, err)
 	}
-	s.goroot = goroot
-	if s.selection, err = selection.Resolve(env); err != nil {
+	s.Goroot = goroot
+	if s.Selection, err = selection.Resolve(env); err != nil {
 		return nil, err
 	}
-	if err := s.selection.Validate(); err != nil {
+	if err := s.Selection.Validate(); err != nil {
 		return nil, err
 	}
 	below, err := selection.RuntimeDeps(goroot)
@@ -154,12 +156,12 @@ func (l *loader) rewrite(p *packages.Package) (*loadedPackage, error) {
 		}
 		one.files = append(one.files, rewrite.File{Name: name, Source: source})
 	}
-	std := dir != "" && isWithin(dir, filepath.Join(l.settings.goroot, "src"))
+	std := dir != "" && paths.Within(dir, filepath.Join(l.settings.Goroot, "src"))
 	one.refused = l.refusal(p.PkgPath, std)
-	one.selected = l.settings.selection.Contains(selection.Package{ImportPath: p.ID, Dir: dir, Std: std})
+	one.selected = l.settings.Selection.Contains(selection.Package{ImportPath: p.ID, Dir: dir, Std: std})
 	var err error
 	one.result, err = rewrite.Package(rewrite.Options{
-		ImportPath: p.PkgPath, Symbol: one.symbol, KeepInlinable: l.settings.keep, Unhooked: inject.Unhooked(p.PkgPath),
+		ImportPath: p.PkgPath, Symbol: one.symbol, KeepInlinable: l.settings.Keep, Unhooked: inject.Unhooked(p.PkgPath),
 	}, one.files)
 	return one, err
 }
@@ -184,21 +186,4 @@ func (l *loader) refusal(importPath string, std bool) string {
 		return "it takes in a part of the tracer"
 	}
 	return inject.Refused(importPath)
-}
-
-func isWithin(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
-// shortName returns a file's name as it is shortest to read: relative to the working directory if it is below.
-func shortName(name string) string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return name
-	}
-	if rel, err := filepath.Rel(dir, name); err == nil && filepath.IsLocal(rel) {
-		return rel
-	}
-	return name
 }

@@ -1,4 +1,4 @@
-package main
+package toolexec
 
 import (
 	"errors"
@@ -9,10 +9,10 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/store"
 )
 
-// openStore returns the store of objects that FTRACE_CACHE names. A store that can't be used is nil: builds only take longer without.
+// OpenStore returns the store of objects that FTRACE_CACHE names. A store that can't be used is nil: builds only take longer without.
 // Only a directory that FTRACE_CACHE names and that others may write to is an error: the user does
 // not expect that.
-func openStore() (*store.Store, error) {
+func OpenStore() (*store.Store, error) {
 	dir := os.Getenv("FTRACE_CACHE")
 	named := dir != ""
 	switch {

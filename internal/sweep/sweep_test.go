@@ -1,4 +1,4 @@
-package main
+package sweep
 
 import (
 	"fmt"
@@ -95,7 +95,7 @@ func TestJudge(t *testing.T) {
 		{execution{status: 0, trace: once}, "", "passed||"},
 		{execution{status: 1}, "", "failed|exit status 1|"},
 	} {
-		r := sweepRecord{Test: "TestX"}
+		r := result{Test: "TestX"}
 		if c.fn != "" {
 			r.Func = "example.com/m." + c.fn
 		}
@@ -104,15 +104,15 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%+v:\n got %s\nwant %s", c.e, got, c.want)
 		}
 	}
-	r := sweepRecord{}
+	r := result{}
 	r.judge(execution{trace: never + once + "# ftrace: example.com/m.(*T).g failed in 0 of 2 calls\n# ftrace: \"x\" matches\n"}, 0, "/go")
 	if fmt.Sprint(r.Reached) != "map[example.com/m.(*T).g:2 example.com/m.f:4]" {
 		t.Error(r.Reached)
 	}
 }
 
-func TestParseSweep(t *testing.T) {
-	s, err := parseSweep(strings.Fields("-time=3m -race -tags x ./... --p 3 -run T -always -mod=mod ./x -report r -func a.*;!b -- -test.short -p 9"))
+func TestParse(t *testing.T) {
+	s, err := parse(strings.Fields("-time=3m -race -tags x ./... --p 3 -run T -always -mod=mod ./x -report r -func a.*;!b -- -test.short -p 9"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,8 +124,8 @@ func TestParseSweep(t *testing.T) {
 
 // TestOrderJobs: each function fails once, in its shortest test, before any fails twice.
 func TestOrderJobs(t *testing.T) {
-	p := &sweepPackage{}
-	jobs := []sweepJob{
+	p := &testPackage{}
+	jobs := []job{
 		{pkg: p, test: "A", fn: "f", plain: 3}, {pkg: p, test: "B", fn: "f", plain: 1}, {pkg: p, test: "C", fn: "f", plain: 2},
 		{pkg: p, test: "A", fn: "g", plain: 3}, {pkg: p, test: "B", fn: "h", plain: 1}, {pkg: p, test: "A", fn: "h", plain: 3},
 	}
@@ -145,7 +145,7 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := sweepRecord{Binary: "x", Test: "A", Fail: "f#1", Outcome: lost}, sweepRecord{Binary: "x", Test: "A", Fail: "f#1+", Outcome: hung}
+	a, b := result{Binary: "x", Test: "A", Fail: "f#1", Outcome: lost}, result{Binary: "x", Test: "A", Fail: "f#1+", Outcome: hung}
 	p.add(a)
 	p.add(b)
 	p.close()

@@ -1,4 +1,4 @@
-package main
+package toolexec
 
 import (
 	"fmt"
@@ -12,29 +12,29 @@ import (
 )
 
 // assemble runs the assembler, which gets the core's function along with a file of package runtime.
-func assemble(tool string, args []string) int {
+func assemble(tool string, args []string) (status int, err error) {
 	file, text := inject.Assembly()
 	i := slices.IndexFunc(args, func(arg string) bool { return filepath.Base(arg) == file && !strings.HasPrefix(arg, "-") })
 	if i < 0 || valueOf(args, "-p") != "runtime" {
-		return execTool(tool, args)
+		return Exec(tool, args)
 	}
 	source, err := os.ReadFile(args[i])
 	if err != nil {
-		return fail(err)
+		return 0, err
 	}
 	// Its name and lines stand in stack traces. The assembler takes this line for the one after it.
 	source = append(fmt.Appendf(nil, "#line 2 %q\n", file), append(source, text...)...)
 	dir := filepath.Join(filepath.Dir(valueOf(args, "-o")), "ftrace-wrap")
 	copied := filepath.Join(dir, file)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fail(err)
+		return 0, err
 	}
 	if err := os.WriteFile(copied, source, 0o666); err != nil {
-		return fail(err)
+		return 0, err
 	}
 	args = slices.Clone(args)
 	args[i] = copied
-	return execTool(tool, args)
+	return Exec(tool, args)
 }
 
 // assemblerVersion answers the go command's question for the assembler's version. What we add to it is a hash of the core's function: it does not depend on

@@ -1,0 +1,111 @@
+// Package gocmd knows the go command: where it is, what its flags are, and how ftrace-wrap is put
+// into it.
+//
+// In come the arguments of a go command, as the user gave them; out come the same arguments with
+// -toolexec (ToolexecFlag, InsertFlags), or what they say (SplitFlags, FlagName). The verbs of
+// command ftrace-wrap that go commands are made of call it, and so do packages inspect, targets and
+// sweep. It does not choose what is traced: it sets no variables of the environment.
+package gocmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec"
+)
+
+// AnnounceFirst says on a terminal why the first build takes long. (The go command shows nothing of what its tools print when they are asked for their
+// version, and repeats with each build what they print when they compile, so with a plain -toolexec it can't be said.)
+func AnnounceFirst() {
+	info, err := os.Stderr.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return
+	}
+	objects, err := toolexec.OpenStore()
+	if err == nil && objects != nil && objects.First(inject.Hash()) {
+		fmt.Fprintln(os.Stderr, "ftrace-wrap: the first build compiles the standard library with the tracer in it; this happens once")
+	}
+}
+
+// Exec becomes the go command, so that signals and the exit status are its own.
+func Exec(args []string) (status int, err error) {
+	path, err := Path()
+	if err != nil {
+		return 0, err
+	}
+	return toolexec.Exec(path, args)
+}
+
+// Path returns the go command's file.
+func Path() (string, error) {
+	path, err := exec.LookPath("go")
+	if err != nil {
+		return "", fmt.Errorf("looking for the go command: %v: install Go from https://go.dev/dl or add its bin directory to PATH", err)
+	}
+	return path, nil
+}
+
+// Goroot returns the root of the go command's tree.
+func Goroot(ctx context.Context) (string, error) {
+	path, err := Path()
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.CommandContext(ctx, path, "env", "GOROOT").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env GOROOT: %v: see what go env says", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// ToolexecFlag returns the flag that puts this program into a go command with the given arguments. One of the user's is an error: the
+// go command takes only one.
+func ToolexecFlag(verb string, args []string) (string, error) {
+	if verb == "run" {
+		args, _ = SplitFlags(args) // the program may have a flag of that name
+	}
+	for _, arg := range args {
+		name, _, _ := FlagName(arg)
+		if arg == "--" || name == "args" {
+			break
+		}
+		if name == "toolexec" {
+			return "", fmt.Errorf("go %s: %s: the go command takes one -toolexec, and ftrace-wrap gives it itself: leave it out, or run plain go %s -toolexec=ftrace-wrap",
+				verb, arg, verb)
+		}
+	}
+	for _, flag := range strings.Fields(os.Getenv("GOFLAGS")) {
+		name, value, _ := FlagName(strings.Trim(flag, `'"`))
+		if name == "toolexec" && strings.TrimSuffix(filepath.Base(value), ".exe") != "ftrace-wrap" {
+			return "", fmt.Errorf("go %s: GOFLAGS has %s: the go command takes one -toolexec, and ftrace-wrap gives it itself: take it out of GOFLAGS", verb, flag)
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("go %s: finding the file of ftrace-wrap: %v: run plain go %s -toolexec=ftrace-wrap", verb, err, verb)
+	}
+	quoted, err := quoteField(self)
+	if err != nil {
+		return "", fmt.Errorf("go %s: %v", verb, err)
+	}
+	return "-toolexec=" + quoted, nil
+}
+
+// quoteField quotes a file's name for cmd/internal/quoted.Split, which has no escapes.
+func quoteField(name string) (string, error) {
+	switch {
+	case !strings.ContainsAny(name, " \t\r\n"):
+		return name, nil
+	case !strings.Contains(name, "'"):
+		return "'" + name + "'", nil
+	case !strings.Contains(name, `"`):
+		return `"` + name + `"`, nil
+	}
+	return "", errors.New("-toolexec can't name " + name + ": it has spaces and both kinds of quotes: install ftrace-wrap in another directory")
+}

@@ -1,0 +1,404 @@
+// Package sweep runs tests with each function failing that can, and tells what comes of it.
+//
+// In come flags, packages and flags of tests. Their tests are built with hooks, and run once as
+// they are, which shows what each reaches (sweep.go). Then each runs once for each of these
+// functions, with FTRACE_FAIL; how it ends is judged (run.go), kept in a report and summed up
+// (report.go). Command ftrace-wrap calls it for its verb sweep. It instruments nothing itself: that
+// is done by -toolexec.
+package sweep
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/targets"
+)
+
+// Run runs each test once for each function that it reaches and that returns an error, with that
+// function failing. It reports whether there were panics or hangs.
+func Run(stdout, stderr io.Writer, args []string) (bad bool, err error) {
+	s, err := parse(args)
+	if err != nil {
+		return false, err
+	}
+	s.stderr = stderr
+	toolexec, err := gocmd.ToolexecFlag("test", s.build)
+	if err != nil {
+		return false, err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if s.report, err = openReport(s.reportName); err != nil {
+		return false, err
+	}
+	defer func() {
+		if err := s.report.close(); err != nil {
+			fmt.Fprintf(stderr, "ftrace-wrap: sweep: -report: %v: it is not complete\n", err)
+		}
+	}()
+	if s.temp, err = os.MkdirTemp(os.Getenv("GOTMPDIR"), "ftrace-wrap-sweep-"); err != nil {
+		return false, fmt.Errorf("making a directory for the tests: %v: set TMPDIR or GOTMPDIR to a writable one", err)
+	}
+	defer os.RemoveAll(s.temp)
+	if s.temp, err = filepath.Abs(s.temp); err != nil {
+		return false, err
+	}
+	s.selectFuncs()
+	gocmd.AnnounceFirst()
+	packages, err := s.prepare(ctx, toolexec)
+	if err != nil {
+		return false, err
+	}
+	// The time is the tests': how long a build takes depends on what was built before. At most half of it is for the tests as they are.
+	running, surveying := ctx, ctx
+	if s.time > 0 {
+		var cancel, cancelSurvey context.CancelFunc
+		running, cancel = context.WithTimeout(ctx, s.time)
+		defer cancel()
+		surveying, cancelSurvey = context.WithTimeout(ctx, s.time/2)
+		defer cancelSurvey()
+	}
+	s.progress.last = time.Now()
+	var jobs []job
+	for _, p := range packages {
+		jobs = append(jobs, s.survey(surveying, p)...)
+	}
+	orderJobs(jobs)
+	s.runAll(running, jobs)
+	s.progress.done()
+	why := "the time was up"
+	if ctx.Err() != nil {
+		why = "it was interrupted"
+	}
+	s.found.write(stdout, why, s.reportName)
+	return s.found.count[panicked]+s.found.count[hung] > 0, nil
+}
+
+// sweeper is one run of the command.
+type sweeper struct {
+	time       time.Duration // 0: as long as it takes
+	tests      string        // regular expression for their names
+	funcs      string        // rules that name the functions
+	reportName string
+	parallel   int
+	always     bool     // all calls of the function fail, not one
+	build      []string // flags of go test -c
+	patterns   []string // of packages
+	args       []string // flags of the tests
+
+	stderr   io.Writer
+	goroot   string
+	temp     string
+	report   *report
+	progress progress
+
+	mu    sync.Mutex
+	runs  int // for names in temp
+	found findings
+}
+
+// sweepFlags are the options with a value; others are of go test -c.
+var sweepFlags = []string{"time", "run", "func", "report", "p"}
+
+// parse reads the arguments.
+func parse(args []string) (*sweeper, error) {
+	s := &sweeper{tests: ".", parallel: 1, progress: newProgress(os.Stderr)}
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		name, value, inline := gocmd.FlagName(arg)
+		own := slices.Contains(sweepFlags, name)
+		switch {
+		case arg == "--":
+			s.args, args = args, nil
+			continue
+		case name == "":
+			s.patterns = append(s.patterns, arg)
+			continue
+		case name == "always" && !inline:
+			s.always = true
+			continue
+		case name == "C" || name == "o" || name == "c" || name == "exec":
+			return nil, fmt.Errorf("%s: the tests are built and run as they are, where they are: leave it out", arg)
+		case !own:
+			s.build = append(s.build, arg)
+		}
+		if !inline && (own || slices.Contains(gocmd.ValueFlags, name)) {
+			if len(args) == 0 {
+				return nil, fmt.Errorf("%s needs a value", arg)
+			}
+			value, args = args[0], args[1:]
+			if !own {
+				s.build = append(s.build, value)
+			}
+		}
+		if !own {
+			continue
+		}
+		if err := s.set(name, value); err != nil {
+			return nil, fmt.Errorf("-%s: %w", name, err)
+		}
+	}
+	if len(s.patterns) == 0 {
+		s.patterns = []string{"."}
+	}
+	return s, nil
+}
+
+// set sets an option of the command's own.
+func (s *sweeper) set(name, value string) (err error) {
+	switch name {
+	case "time":
+		if s.time, err = time.ParseDuration(value); err != nil || s.time <= 0 {
+			return fmt.Errorf("%q is no duration such as 90s or 10m", value)
+		}
+	case "run":
+		if _, err = regexp.Compile(value); err != nil {
+			return fmt.Errorf("%q is no regular expression: %v", value, err)
+		}
+		s.tests = value
+	case "func":
+		clauses, fault, ok := rule.Parse(value)
+		switch {
+		case !ok:
+			return errors.New(fault.Message)
+		case len(clauses) == 0 || strings.ContainsAny(value, "=#"):
+			return fmt.Errorf("%q does not just name functions", value)
+		}
+		s.funcs = value
+	case "report":
+		s.reportName = value
+	case "p":
+		if s.parallel, err = strconv.Atoi(value); err != nil || s.parallel < 1 {
+			return fmt.Errorf("%q is no number of runs at a time", value)
+		}
+	}
+	return nil
+}
+
+// selectFuncs gives hooks to what the tests replace, as "ftrace-wrap test" does.
+func (s *sweeper) selectFuncs() {
+	added := targets.Select(slices.Concat(s.build, s.patterns))
+	if s.funcs == "" {
+		s.funcs = strings.Join(append([]string{"*"}, added...), ";!pkg:")
+	}
+}
+
+// testPackage is a package with tests.
+type testPackage struct {
+	path, dir string
+	program   string // its tests
+	content   string // a hash of the program and its arguments
+	tests     []string
+}
+
+// prepare finds the packages, builds their tests and lists them.
+func (s *sweeper) prepare(ctx context.Context, toolexec string) ([]*testPackage, error) {
+	path, err := gocmd.Path()
+	if err != nil {
+		return nil, err
+	}
+	if s.goroot, err = gocmd.Goroot(ctx); err != nil {
+		return nil, err
+	}
+	const form = "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}\t{{.Dir}}{{end}}"
+	exe := ""
+	if runtime.GOOS == "windows" {
+		exe = ".exe"
+	}
+	list := exec.CommandContext(ctx, path, slices.Concat([]string{"list", "-f", form}, s.build, s.patterns)...)
+	list.Stderr = s.stderr
+	out, err := list.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list %s: %v", strings.Join(s.patterns, " "), err)
+	}
+	var found []*testPackage
+	for line := range strings.Lines(string(out)) {
+		path, dir, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		found = append(found, &testPackage{path: path, dir: dir, program: filepath.Join(s.temp, fmt.Sprintf("%d.test%s", len(found), exe))})
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%s: there are no packages with tests", strings.Join(s.patterns, " "))
+	}
+	for _, p := range found {
+		s.progress.say("building the tests of %s", p.path)
+		cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"test", "-c", toolexec, "-o", p.program}, s.build, []string{p.path})...)
+		var printed strings.Builder
+		cmd.Stdout, cmd.Stderr = &printed, &printed
+		if err := cmd.Run(); err != nil {
+			s.progress.done()
+			io.WriteString(s.stderr, printed.String())
+			return nil, fmt.Errorf("building the tests of %s: %v", p.path, err)
+		}
+		if p.content, err = hashFile(p.program, s.args); err != nil {
+			return nil, err
+		}
+		r := s.execute(ctx, p, "", []string{"-test.list", s.tests}, plainLimit)
+		if r.status != 0 {
+			s.progress.done()
+			io.WriteString(s.stderr, r.output)
+			return nil, fmt.Errorf("listing the tests of %s: exit status %d", p.path, r.status)
+		}
+		p.tests = testName.FindAllString(r.output, -1)
+	}
+	s.found.several = len(found) > 1
+	return found, nil
+}
+
+var testName = regexp.MustCompile(`(?m)^(Test|Example|Fuzz)[\pL\pN_]*$`)
+
+// hashFile returns a hash of a file and of the arguments with which it is run.
+func hashFile(name string, args []string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	fmt.Fprintf(h, "%q", args)
+	_, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)[:12]), err
+}
+
+// job is one test with one function failing.
+type job struct {
+	pkg   *testPackage
+	test  string
+	fn    string
+	fail  string        // FTRACE_FAIL
+	plain time.Duration // what the test takes without
+	rank  int           // how many tests of the function are shorter
+}
+
+// survey runs the tests of a package as they are, and returns what is to be run of them. Calls before the first test, of the package's
+// initialisation or its TestMain, are not made to fail.
+func (s *sweeper) survey(ctx context.Context, p *testPackage) (jobs []job) {
+	setting := s.funcs + ";!file:*_test.go#0"
+	before, ok := s.record(ctx, p, job{pkg: p, fail: setting})
+	if !ok {
+		s.found.unknown += len(p.tests)
+		return nil
+	}
+	if before.Outcome != passed {
+		s.found.leaveOut(p, "", before)
+		return nil
+	}
+	for i, test := range p.tests {
+		s.progress.show("%s: %d of %d tests as they are: %s", p.path, i, len(p.tests), test)
+		r, ok := s.record(ctx, p, job{pkg: p, test: test, fail: setting})
+		if !ok {
+			s.found.unknown += len(p.tests) - i
+			return jobs
+		}
+		if r.Outcome != passed {
+			s.found.leaveOut(p, test, r)
+			continue
+		}
+		for fn, calls := range r.Reached {
+			if first := before.Reached[fn] + 1; calls >= first {
+				fail := fmt.Sprintf("func:%s#%d", strings.ReplaceAll(fn, "*", "?"), first) // in a rule * is any text
+				if s.always {
+					fail += "+"
+				}
+				jobs = append(jobs, job{pkg: p, test: test, fn: fn, fail: fail, plain: time.Duration(r.Seconds * float64(time.Second))})
+			}
+		}
+	}
+	return jobs
+}
+
+// orderJobs puts first what tells most in little time: each function in the shortest of its tests, then in the next.
+func orderJobs(jobs []job) {
+	slices.SortFunc(jobs, func(a, b job) int {
+		return cmp.Or(cmp.Compare(a.fn, b.fn), cmp.Compare(a.plain, b.plain), cmp.Compare(a.pkg.path, b.pkg.path), cmp.Compare(a.test, b.test))
+	})
+	for i := range jobs {
+		if i > 0 && jobs[i].fn == jobs[i-1].fn {
+			jobs[i].rank = jobs[i-1].rank + 1
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(a.rank, b.rank) })
+}
+
+// runAll runs the jobs, some at a time.
+func (s *sweeper) runAll(ctx context.Context, jobs []job) {
+	s.found.jobs = len(jobs)
+	queue := make(chan job)
+	var wg sync.WaitGroup
+	for range s.parallel {
+		wg.Go(func() {
+			for j := range queue {
+				if r, ok := s.record(ctx, j.pkg, j); ok {
+					s.mu.Lock()
+					s.found.add(j, r)
+					s.progress.show("%s: %s, %s failing", s.found.counts(), j.test, j.fn)
+					s.mu.Unlock()
+				}
+			}
+		})
+	}
+	for _, j := range jobs {
+		queue <- j // after ctx is done, they are all dropped
+	}
+	close(queue)
+	wg.Wait()
+}
+
+// record returns what the report has of a job, or runs it and adds that to the report. It returns false if there was no time for it.
+func (s *sweeper) record(ctx context.Context, p *testPackage, j job) (result, bool) {
+	r := result{Binary: p.content, Package: p.path, Test: j.test, Func: j.fn, Fail: j.fail}
+	limit := plainLimit
+	switch {
+	case j.fn != "":
+		limit = max(faultLimit, 10*j.plain)
+	case s.time > 0:
+		limit = min(limit, max(s.time/20, 2*time.Second))
+	}
+	if known, ok := s.report.find(r); ok && (known.Outcome != hung || known.Seconds >= limit.Seconds()) {
+		return known, true
+	}
+	if ctx.Err() != nil {
+		return r, false
+	}
+	name := "^$"
+	if j.test != "" {
+		name = "^" + j.test + "$"
+	}
+	e := s.execute(ctx, p, j.fail, []string{"-test.run", name, "-test.v", "-test.timeout", limit.String()}, limit+5*time.Second)
+	if e.signal == os.Interrupt { // which the terminal sends to the tests as well as to us
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+	if ctx.Err() != nil {
+		return r, false
+	}
+	r.judge(e, limit, s.goroot)
+	s.report.add(r)
+	return r, true
+}
+
+const (
+	plainLimit = 10 * time.Minute // for a test as it is, go test's own; with -time at most a twentieth of that, or 2s
+	faultLimit = 5 * time.Second  // for a test with a function failing at least, else ten times what it takes without
+)
