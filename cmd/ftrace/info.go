@@ -1,41 +1,9 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
-	"text/tabwriter"
-	"time"
-
-	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/info"
 )
-
-// info is what there is to say of a recording.
-type info struct {
-	Dir        string            `json:"dir"`
-	Executable string            `json:"executable"`
-	Args       []string          `json:"args"`
-	PID        int               `json:"pid"`
-	Go         string            `json:"go"`
-	System     string            `json:"system"`
-	Start      time.Time         `json:"start"`
-	Span       int64             `json:"span"` // ns between the first and the last event
-	Ended      bool              `json:"ended"`
-	Functions  int               `json:"functions"`
-	Called     int               `json:"called"`
-	Goroutines int               `json:"goroutines"`
-	Events     uint64            `json:"events"`
-	Kinds      map[string]uint64 `json:"kinds"`
-	Calls      uint64            `json:"calls"`
-	Size       int64             `json:"size"`
-	Files      int               `json:"files"`
-	Compact    bool              `json:"compact"`
-	Lost       uint64            `json:"lost"`
-	Damage     []string          `json:"damage"`
-	Children   []string          `json:"children"`
-}
 
 // infoCommand is "ftrace info [FLAGS] [DIR]".
 func infoCommand(args []string) int {
@@ -44,141 +12,16 @@ func infoCommand(args []string) int {
 	if err != nil {
 		return fail("info", err)
 	}
-	r, err := o.open(args)
+	family, err := o.openFamily(args)
 	if err != nil {
 		return fail("info", err)
 	}
-	family, err := o.family(r)
-	if err != nil {
-		return fail("info", err)
+	out := stdout
+	if o.json {
+		out = out.As(screen.JSON)
 	}
-	enc := json.NewEncoder(asJSON(stdout))
-	enc.SetEscapeHTML(false)
-	for n, r := range family {
-		i, err := gather(r, o.window(r))
-		switch {
-		case err != nil:
-			return fail("info", err)
-		case o.json:
-			enc.Encode(i)
-		default:
-			if n > 0 {
-				fmt.Fprintln(stdout)
-			}
-			i.write()
-		}
+	if err := info.Write(family, o.json, out); err != nil {
+		return fail("info", err)
 	}
 	return 0
-}
-
-// gather goes through a recording.
-func gather(r *recording.Recording, window recording.Window) (*info, error) {
-	i := &info{Dir: r.Dir, Executable: r.Env.Executable, Args: r.Process.Args, PID: r.Env.PID, Go: r.Env.Release, System: r.Process.GOOS + "/" + r.Process.GOARCH,
-		Start: r.Process.Start, Compact: r.IsCompact(), Kinds: map[string]uint64{}}
-	first, last := r.Clocks()
-	i.Ended = last.Ticks > first.Ticks
-	var kinds [256]uint64
-	called := make([]bool, r.Keys())
-	goroutines := map[uint64]bool{}
-	var from, to, previous uint64
-	s := (&walker{r: r, verb: "info"}).events(window)
-	for e := s.Next(); e != nil; e = s.Next() {
-		if i.Events == 0 {
-			from = e.Ticks
-		}
-		to = e.Ticks
-		if e.Kind == recording.Lost {
-			i.Lost += e.Call
-			continue
-		}
-		i.Events++
-		kinds[e.Kind]++
-		if e.Enters() && int(e.Function) < len(called) {
-			called[e.Function] = true
-		}
-		if e.Goroutine != previous {
-			goroutines[e.Goroutine] = true
-			previous = e.Goroutine
-		}
-	}
-	s.Close()
-	for kind, n := range kinds {
-		if n > 0 {
-			i.Kinds[recording.Kind(kind).String()] += n
-		}
-	}
-	for _, f := range r.Functions() {
-		if !f.Probe {
-			i.Functions++
-		}
-	}
-	for _, c := range called {
-		if c {
-			i.Called++
-		}
-	}
-	i.Goroutines = len(goroutines)
-	i.Calls = kinds[recording.Entry] + kinds[recording.EntryArgs]
-	c := r.Converter()
-	i.Span = int64(c.Between(from, to))
-	entries, err := os.ReadDir(r.Dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, entry := range entries {
-		if stat, err := entry.Info(); err == nil && stat.Mode().IsRegular() {
-			i.Size += stat.Size()
-			i.Files++
-		}
-	}
-	for _, d := range r.Damage() {
-		i.Damage = append(i.Damage, d.String())
-	}
-	i.Children, err = r.Children()
-	if s.Err() != nil {
-		err = s.Err()
-	}
-	return i, err
-}
-
-func (i *info) write() {
-	w := tabwriter.NewWriter(stdout, 0, 1, 2, ' ', 0)
-	row := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
-	row("recording", "%s", i.Dir)
-	row("program", "%s", i.Executable)
-	row("arguments", "%s", strings.Join(i.Args[min(1, len(i.Args)):], " "))
-	row("process", "%d, %s, %s", i.PID, i.Go, i.System)
-	row("started", "%s", i.Start.UTC().Format("2006-01-02 15:04:05.000000Z"))
-	ended := ""
-	if !i.Ended {
-		ended = "; the program still runs, or was killed: times are by the clock's frequency alone"
-	}
-	row("lasted", "%s from the first event to the last%s", recording.AppendDuration(nil, i.Span), ended)
-	row("functions", "%d, of which %d were called", i.Functions, i.Called)
-	row("goroutines", "%d", i.Goroutines)
-	row("calls", "%d", i.Calls)
-	var kinds []string
-	for k := recording.Entry; k <= recording.Probe; k++ {
-		if n := i.Kinds[k.String()]; n > 0 && k.String() != (k-1).String() {
-			kinds = append(kinds, fmt.Sprintf("%d %s", n, k))
-		}
-	}
-	row("events", "%d: %s", i.Events, strings.Join(kinds, ", "))
-	form := ""
-	if i.Compact {
-		form = ", compact"
-	}
-	row("size", "%d bytes in %d files%s", i.Size, i.Files, form)
-	row("lost", "%d records", i.Lost)
-	if len(i.Damage) == 0 {
-		row("damage", "none")
-	}
-	for _, d := range i.Damage {
-		row("damage", "%s", d)
-	}
-	for _, dir := range i.Children {
-		name, _ := filepath.Rel(i.Dir, dir)
-		row("within", "%s: another process (-children)", name)
-	}
-	w.Flush()
 }

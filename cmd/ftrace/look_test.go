@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	view "github.com/ftrace-wrap/ftrace-wrap/internal/view/live"
 )
 
 // look is a command of the scripts: it does things to a running program that package live can do, one for each argument behind the program's name, and prints what it sees.
@@ -19,7 +20,7 @@ import (
 //	NAME=on|off|timed|untimed
 //	consumers=N, clear=N
 func look() {
-	p, err := processNamed(os.Args[1])
+	p, err := view.Named(os.Args[1])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

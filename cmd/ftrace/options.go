@@ -7,15 +7,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/progress"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
 // defaultDir is where record puts a recording, and where the other verbs look for one.
@@ -97,12 +96,6 @@ func (o *options) open(args []string) (*recording.Recording, error) {
 	return r, nil
 }
 
-// isRecording reports whether a directory is a recording, be it whole or not.
-func isRecording(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "metadata"))
-	return err == nil
-}
-
 // withChildren are the verbs that show what a recording has within it too.
 var withChildren = map[string]bool{"replay": true, "report": true, "info": true}
 
@@ -126,33 +119,63 @@ func (o *options) family(r *recording.Recording) ([]*recording.Recording, error)
 	return list, nil
 }
 
-// walker returns what goes through a recording as the options say.
-func (o *options) walker(r *recording.Recording) (*walker, error) {
-	w := &walker{r: r, verb: o.verb}
+// source returns what of a recording the options ask for.
+func (o *options) source(r *recording.Recording) (walk.Source, error) {
+	from := walk.Source{Recording: r, Window: o.window(r), Progress: bar(o.verb)}
 	if o.rules != "" {
-		s, idle, err := newRules(o.rules, r)
+		rules, err := walk.NewRules(o.rules, r, "the recording")
 		if err != nil {
-			return nil, usageError{err}
+			return from, usageError{err}
 		}
-		if slices.ContainsFunc(s.clauses, func(c rule.Clause) bool { return c.Redact != "" }) {
-			return nil, usageError{errors.New("-f: redact= is for programs that run: what was hidden when they were recorded is not in the recording, and all else is")}
+		if rules.Redacts() {
+			return from, usageError{errors.New("-f: redact= is for programs that run: what was hidden when they were recorded is not in the recording, and all else is")}
 		}
-		for _, c := range idle {
-			fmt.Fprintln(stderr, "ftrace: -f:", c.message("the recording"))
+		for _, c := range rules.Idle() {
+			fmt.Fprintln(stderr, "ftrace: -f:", c)
 		}
-		w.rules = s
+		from.Rules = rules
 	}
 	if o.goroutines != "" {
-		w.only = map[uint64]bool{}
+		from.Only = map[uint64]bool{}
 		for s := range strings.SplitSeq(o.goroutines, ",") {
 			n, err := strconv.ParseUint(strings.TrimPrefix(strings.TrimSpace(s), "G"), 10, 64)
 			if err != nil {
-				return nil, usagef("-g: %q is no goroutine (such as 1, or G7)", s)
+				return from, usagef("-g: %q is no goroutine (such as 1, or G7)", s)
 			}
-			w.only[n] = true
+			from.Only[n] = true
 		}
 	}
-	return w, nil
+	return from, nil
+}
+
+// openSource opens the recording that the arguments name.
+func (o *options) openSource(args ...string) (walk.Source, error) {
+	r, err := o.open(args)
+	if err != nil {
+		return walk.Source{}, err
+	}
+	return o.source(r)
+}
+
+// openFamily opens the recording that the arguments name and, if the options ask for children, those within it.
+func (o *options) openFamily(args []string) ([]walk.Source, error) {
+	r, err := o.open(args)
+	if err != nil {
+		return nil, err
+	}
+	family, err := o.family(r)
+	if err != nil {
+		return nil, err
+	}
+	var list []walk.Source
+	for _, r := range family {
+		from, err := o.source(r)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, from)
+	}
+	return list, nil
 }
 
 // window returns the part of a recording that is wanted. It says so on stderr if there are no events in it.
@@ -240,17 +263,18 @@ func (out *output) close() {
 	}
 }
 
-// complain says on stderr what of a recording could not be read.
-func complain(r *recording.Recording, s *recording.Stream) {
-	if s != nil && s.Err() != nil {
-		fmt.Fprintf(stderr, "ftrace: %v\n", s.Err())
+// complain says on stderr what of recordings could not be read.
+func complain(family ...walk.Source) {
+	for _, from := range family {
+		walk.Complain(stderr, from.Recording)
 	}
-	damage := r.Damage()
-	for i, d := range damage {
-		if i == 5 {
-			fmt.Fprintf(stderr, "ftrace: %s: and %d more places (ftrace info lists them)\n", r.Dir, len(damage)-i)
-			break
-		}
-		fmt.Fprintf(stderr, "ftrace: %s: damaged: %v\n", r.Dir, d)
+}
+
+// bar returns what shows on stderr how far a verb is, nil if that is no terminal.
+func bar(verb string) func(all int64, done func() int64) (end func()) {
+	_, file := files()
+	if info, err := file.Stat(); err != nil || !isTerminal(info) {
+		return nil
 	}
+	return progress.On(file, "ftrace "+verb)
 }

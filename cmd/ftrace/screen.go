@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 	"os/exec"
 
@@ -24,6 +23,13 @@ func atTerminal() bool {
 	return err == nil && isTerminal(info)
 }
 
+// command returns the command of these words, which has the terminal that this program has.
+func command(args []string) *exec.Cmd {
+	cmd := exec.Command(args[0], args[1:]...)
+	inherits(cmd)
+	return cmd
+}
+
 // inherits lets a program that is run have what this one has.
 func inherits(cmd *exec.Cmd) { cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr }
 
@@ -33,12 +39,4 @@ func form(coloured bool) screen.Form {
 		return screen.Coloured
 	}
 	return screen.Text
-}
-
-// asJSON returns a writer for JSON to the same place.
-func asJSON(out io.Writer) io.Writer {
-	if w, ok := out.(*screen.Writer); ok {
-		return w.As(screen.JSON)
-	}
-	return screen.New(out, screen.JSON)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
@@ -18,13 +19,13 @@ import (
 func openCatalog(args []string, options schema.RecordingOptions) (*schema.Catalog, error) {
 	c := &schema.Catalog{}
 	if len(args) == 0 {
-		if !isRecording(defaultDir) {
+		if !recording.Is(defaultDir) {
 			return nil, usagef("which process, program or recording? ftrace list lists processes")
 		}
 		args = []string{defaultDir}
 	}
 	var names []string
-	recordings, processes := []schema.Source{}, 0
+	found, processes := []schema.Source{}, 0
 	for _, arg := range args {
 		if pid, err := strconv.Atoi(arg); err == nil {
 			s, err := schema.Attach(pid)
@@ -45,7 +46,7 @@ func openCatalog(args []string, options schema.RecordingOptions) (*schema.Catalo
 				c.Close()
 				return nil, err
 			}
-			recordings = append(recordings, s)
+			found = append(found, s)
 			continue
 		}
 		if strings.ContainsRune(arg, filepath.Separator) {
@@ -55,10 +56,10 @@ func openCatalog(args []string, options schema.RecordingOptions) (*schema.Catalo
 		names = append(names, arg)
 	}
 	if processes == 0 && len(names) == 0 {
-		for _, s := range recordings {
+		for _, s := range found {
 			c.Add(s)
 		}
-		processes = len(recordings)
+		processes = len(found)
 	}
 	if len(names) > 0 {
 		c.Follow(names...)

@@ -82,6 +82,12 @@ func (d Damage) String() string {
 	return fmt.Sprintf("%s: at byte %d: %s; %d bytes left out", d.File, d.Offset, d.What, d.Bytes)
 }
 
+// Is reports whether a directory is a recording, be it whole or not.
+func Is(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "metadata"))
+	return err == nil
+}
+
 // Open opens the recording in a directory. It fails if there is none, or if it has another version or byte order; damage is no failure.
 func Open(dir string) (*Recording, error) {
 	r := &Recording{Dir: dir, seen: map[string]bool{}, lost: map[int]uint64{}, codes: map[uint64]string{}}

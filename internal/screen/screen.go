@@ -18,6 +18,7 @@ const (
 	Text     Form = iota // lines, in which tabs may be
 	Coloured             // the same, with colours
 	JSON                 // what is escaped is so as JSON has it
+	Binary               // no text: all passes, to a file or a pipe that is no terminal
 )
 
 // A Writer lets through what may be shown: characters that are safe, newlines and tabs, and colours if its form has them. All else is escaped. It may be used concurrently.
@@ -42,6 +43,9 @@ func (w *Writer) WriteString(s string) (int, error) {
 
 // Write writes p, but for the beginning of a character at its end, which waits for what is written next.
 func (w *Writer) Write(p []byte) (int, error) {
+	if w.form == Binary {
+		return w.to.Write(p)
+	}
 	w.using.Lock()
 	defer w.using.Unlock()
 	text := p

@@ -17,6 +17,7 @@ func TestWriter(t *testing.T) {
 		{Text, "\x1b[31mred\x1b[0m\r\n", `\x1b[31mred\x1b[0m\r` + "\n"},
 		{Coloured, "\x1b[31mred\x1b[0m\x1b[2J", "\x1b[31mred\x1b[0m" + `\x1b[2J`},
 		{Text, "größe\u202e \x9b", "größe" + `\xe2\x80\xae \x9b`},
+		{Binary, "\x1b[31m\x00\x9b\n", "\x1b[31m\x00\x9b\n"},
 		{JSON, "{\"a\":\"\u202e\u009b\x7f\U000e0041\"}\n", `{"a":"\u202e\u009b\u007f\udb40\udc41"}` + "\n"},
 	} {
 		// In pieces of any size the same comes out.

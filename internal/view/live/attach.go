@@ -1,0 +1,204 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
+)
+
+// AttachOptions are what is done with a process: that of Stack, Arm, Disarm and Dump which is set, or else it
+// is shown, or recorded, until it is time to leave.
+type AttachOptions struct {
+	Rules  string
+	Stack  bool
+	Arm    bool
+	Disarm bool
+	Dump   string        // a directory
+	Dir    string        // record there, and show nothing
+	For    time.Duration // 0: until Ctrl-C, or the end
+	Text   text.Options
+}
+
+// Attach attaches to the process of that number or name.
+func Attach(name string, o AttachOptions, out, warn io.Writer) error {
+	p, err := Named(name)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.Stack:
+		err = showStacks(p, o.Text.Format, out, warn)
+	case o.Arm:
+		err = armProcess(p, o.Rules, warn)
+	case o.Disarm:
+		err = disarmProcess(p)
+	case o.Dump != "":
+		err = p.Dump(o.Dump)
+	default:
+		err = o.stay(p, out, warn)
+	}
+	if closed := p.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// armProcess puts rules in force that stay, and lets the program record to rings.
+func armProcess(p *live.Process, rules string, warn io.Writer) error {
+	if rules == "" {
+		rules = "1"
+	}
+	if err := setRules(p, rules, warn); err != nil {
+		return err
+	}
+	if p.Recording() != live.NotRecording {
+		return nil
+	}
+	return p.RecordRings()
+}
+
+// setRules puts rules in force, and says on stderr which of their clauses decide for no function of
+// the process.
+func setRules(p *live.Process, text string, warn io.Writer) error {
+	s, err := p.Snapshot() // first, so that calls are not seen for longer than was wanted
+	if err != nil {
+		return err
+	}
+	rules, err := walk.NewRules(text, s.Program, "the process")
+	if err != nil {
+		return err
+	}
+	for _, c := range rules.Idle() {
+		fmt.Fprintln(warn, "ftrace: -f:", c)
+	}
+	return p.SetRules(text)
+}
+
+// disarmProcess lets the program do nothing more than it does without any rules: those of the setup tables go, too.
+func disarmProcess(p *live.Process) error {
+	for _, undo := range []func() error{func() error { return p.SetRules("") }, func() error { return p.SetObjects(nil) }, func() error { return p.SetActors(nil) }} {
+		if err := undo(); err != nil {
+			return err
+		}
+	}
+	if p.Recording() != live.NotRecording {
+		return p.StopRecording()
+	}
+	return nil
+}
+
+// stay shows or records the process until it is time to leave.
+func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
+	dir, rules := o.Dir, o.Rules
+	if dir == "" {
+		temp, err := os.MkdirTemp("", "ftrace-attach-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(temp)
+		dir = filepath.Join(temp, "recording")
+	} else {
+		full, err := filepath.Abs(dir)
+		if err != nil {
+			return err
+		}
+		if err := moveAway(full); err != nil {
+			return err
+		}
+	}
+	if err := p.Begin(); err != nil {
+		return err
+	}
+	if rules == "" {
+		armed, err := anyEnabled(p)
+		if err != nil {
+			return err
+		}
+		if !armed {
+			rules = "1"
+		}
+	}
+	if err := p.Record(dir); err != nil {
+		return err
+	}
+	if rules != "" {
+		if err := setRules(p, rules, warn); err != nil {
+			return err
+		}
+	}
+	leave, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(leave, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(leave)
+	var detached error
+	var left time.Time
+	late := make(chan struct{})
+	go func() {
+		Wait(p, o.For, leave)
+		left = time.Now()
+		if p.Alive() { // all is shown of a process that has ended
+			time.AfterFunc(showWithin, func() { close(late) })
+		}
+		detached = p.Detach()
+		close(done)
+	}()
+	var err error
+	v := &textView{options: o.Text, out: out, late: late}
+	if o.Dir == "" {
+		err = Tail(dir, done, fmt.Errorf("process %d ended before it recorded anything", p.PID), v, warn)
+		if err != nil {
+			select {
+			case leave <- os.Interrupt: // whoever read the output has gone
+			default:
+			}
+		}
+	}
+	<-done
+	if !v.behind.IsZero() {
+		fmt.Fprintf(warn, "ftrace: attach: what was called in the last %v is not shown, since showing it takes longer than that: -f chooses functions, -o DIR records all\n",
+			left.Sub(v.behind).Round(time.Millisecond))
+	}
+	return errors.Join(err, detached)
+}
+
+// showWithin is how long what was recorded may still be shown when it is time to leave. Usually that is the time between two polls.
+const showWithin = 2 * pollEvery
+
+// Wait waits until it is time to leave: by a signal, after a time (0: never), or when the process has ended.
+func Wait(p *live.Process, within time.Duration, leave <-chan os.Signal) {
+	var timeout <-chan time.Time
+	if within > 0 {
+		timeout = time.After(within)
+	}
+	for p.Alive() {
+		select {
+		case <-leave:
+			return
+		case <-timeout:
+			return
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// anyEnabled reports whether calls of some function are seen.
+func anyEnabled(p *live.Process) (bool, error) {
+	s, err := p.Snapshot()
+	if err != nil {
+		return false, err
+	}
+	for _, f := range s.Functions {
+		if f.Enabled {
+			return true, nil
+		}
+	}
+	return false, nil
+}

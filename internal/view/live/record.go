@@ -1,0 +1,128 @@
+// Package live shows programs that run: it starts them or attaches to them, and shows what they record, or has
+// them record.
+//
+// It takes a command or a process, and gives what is recorded to package text, or to another [View], while it
+// happens ([Tail]); of attached processes also what package live of the reading side sees in their memory
+// ([Attach], [List]). What it shows goes to the writers that it is given. cmd/ftrace calls it for record, live,
+// attach and list, package probes to run D programs over the same. A process that it attached to is left as it
+// was, unless that is what was wanted.
+package live
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+)
+
+// Record runs a command and has it record to dir, from where a recording that is there is moved away. It
+// returns the command's exit status.
+func Record(cmd *exec.Cmd, dir, rules string, warn io.Writer) (status int, err error) {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return 1, err
+	}
+	if err := moveAway(full); err != nil {
+		return 1, err
+	}
+	program := cmd.Args[0]
+	p, err := Start(cmd, full, rules)
+	if err != nil {
+		return 1, err
+	}
+	status = p.Wait()
+	if !recording.Is(full) {
+		fmt.Fprintf(warn, "ftrace: record: %v\n", ErrNothing(program))
+	}
+	return status, nil
+}
+
+// ErrNothing is that a program recorded nothing.
+func ErrNothing(program string) error {
+	return fmt.Errorf("nothing was recorded: was %s built with ftrace-wrap (go build -toolexec=ftrace-wrap)?", program)
+}
+
+// moveAway renames the recording that is at dir to dir.old, in place of the one that is there.
+func moveAway(dir string) error {
+	for _, name := range []string{dir, dir + ".old"} {
+		entries, err := os.ReadDir(name)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if len(entries) > 0 && !recording.Is(name) {
+			return fmt.Errorf("%s is there and is no recording: it is left as it is: remove it, or record with -o to another directory", name)
+		}
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return nil
+	}
+	if err := os.RemoveAll(dir + ".old"); err != nil {
+		return err
+	}
+	return os.Rename(dir, dir+".old")
+}
+
+// A Program is run, and records.
+type Program struct {
+	Done <-chan struct{} // closed when it has ended
+
+	cmd     *exec.Cmd
+	signals chan os.Signal
+}
+
+// Start starts a command that records to dir what rules say, or, if these are empty, what the environment
+// says.
+func Start(cmd *exec.Cmd, dir, rules string) (*Program, error) {
+	done := make(chan struct{})
+	p := &Program{Done: done, cmd: cmd, signals: make(chan os.Signal, 1)}
+	// A percent sign in FTRACE_RECORD stands for something.
+	p.cmd.Env = append(p.cmd.Environ(), "FTRACE_RECORD="+strings.ReplaceAll(dir, "%", "%%"))
+	if rules != "" {
+		p.cmd.Env = append(p.cmd.Env, "FTRACE="+rules)
+	}
+	// Ctrl-C reaches the program as well; ftrace ends after it.
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(s) {
+			signal.Notify(p.signals, s)
+		}
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		for s := range p.signals {
+			if s != os.Interrupt && s != syscall.SIGQUIT { // these the terminal gives to both
+				p.cmd.Process.Signal(s)
+			}
+		}
+	}()
+	go func() {
+		p.cmd.Wait()
+		close(done)
+	}()
+	return p, nil
+}
+
+// Wait waits for the end and returns the exit status: the program's, or 128 and the signal's number if a signal ended it.
+func (p *Program) Wait() int {
+	<-p.Done
+	signal.Stop(p.signals)
+	state := p.cmd.ProcessState
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return state.ExitCode()
+}
+
+// End lets the program end.
+func (p *Program) End() { p.cmd.Process.Signal(syscall.SIGTERM) }

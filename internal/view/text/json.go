@@ -1,0 +1,118 @@
+package text
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
+)
+
+type (
+	plainWalker = walk.Walker[struct{}, struct{}]
+	plainStack  = walk.Stack[struct{}, struct{}]
+	plainFrame  = walk.Frame[struct{}]
+)
+
+// jsonEvent is an event as a line of JSON. Times are in ns.
+type jsonEvent struct {
+	Time      int64             `json:"time"`          // since the recording began
+	PID       int               `json:"pid,omitempty"` // of several processes
+	Goroutine uint64            `json:"goroutine,omitempty"`
+	Event     string            `json:"event"`
+	Function  string            `json:"function,omitempty"`
+	Call      uint64            `json:"call,omitempty"`
+	Depth     int               `json:"depth"`
+	Values    []recording.Value `json:"values,omitempty"`
+	Duration  *int64            `json:"duration,omitempty"`
+	Parent    uint64            `json:"parent,omitempty"`
+	Mock      bool              `json:"mock,omitempty"`
+	Note      string            `json:"note,omitempty"`
+	Text      string            `json:"text,omitempty"`
+	Level     *int32            `json:"level,omitempty"`
+	Lost      uint64            `json:"lost,omitempty"`
+}
+
+// writeJSON lets a walker write lines of JSON, with the process's number if there are several, whose recording began so many ns later than what times are since.
+func writeJSON(w *plainWalker, out io.Writer, err *error, pid int, later int64) {
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	clock := w.Recording.Converter()
+	printer := w.Recording.Printer(recording.DefaultFormat)
+	write := func(st *plainStack, c *plainFrame, e *recording.Event) {
+		j := jsonEvent{Time: later + int64(clock.Since(e.Ticks)), PID: pid, Goroutine: e.Goroutine, Event: e.Kind.String(), Depth: int(e.Depth)}
+		detail := rule.Args
+		if c != nil {
+			j.Depth = int(c.Data.Shown)
+			j.Call = c.Number
+			detail = c.Data.Clause.Detail
+		}
+		f := w.Recording.Function(e.Function)
+		if e.Function != 0 {
+			j.Function = f.FullName()
+		}
+		if detail < rule.Args {
+			e.Layout = 0
+		}
+		switch e.Kind {
+		case recording.EntryArgs:
+			j.Values = printer.Values(e, f.Params)
+		case recording.ExitResults:
+			j.Values = printer.Values(e, f.Results)
+		case recording.ExitPanic, recording.Recovered:
+			j.Values = printer.Values(e, []recording.Param{{Interface: true}})
+		case recording.GoroutineStart:
+			j.Parent, j.Call = e.Parent, e.Call
+		case recording.Probe:
+			j.Depth, j.Call = int(e.Depth), e.Call
+			if w.Ruled() {
+				j.Depth = int(st.Data.Shown)
+			}
+			if e.Layout != 0 {
+				j.Values = printer.Values(e, f.Params)
+			}
+		case recording.Line:
+			level := e.Level
+			j.Text, j.Level = string(e.Data), &level
+		case recording.Lost:
+			j.Lost, j.Call = e.Call, 0
+		}
+		if e.Exits() && c != nil {
+			lasted := int64(clock.Between(c.Start, e.Ticks))
+			j.Duration, j.Mock, j.Note = &lasted, c.Mock, c.Note
+		}
+		if *err == nil {
+			*err = enc.Encode(j)
+		}
+	}
+	w.Begin = write
+	w.End = func(st *plainStack, c *plainFrame, e *recording.Event) {
+		if e != nil {
+			write(st, c, e)
+		}
+	}
+	w.More = func(st *plainStack, c *plainFrame, e *recording.Event) { write(st, c, e) }
+}
+
+// JSON writes a line of JSON for each event.
+func JSON(s walk.Source, out io.Writer) error {
+	w := walk.New[struct{}, struct{}](s)
+	var failed error
+	writeJSON(w, out, &failed, 0, 0)
+	err := w.Walk(func() bool { return failed == nil })
+	return cmp.Or(failed, err)
+}
+
+// JSONFamily writes a line of JSON for each event of several recordings. Times are since the start of the
+// first.
+func JSONFamily(family []walk.Source, o Options, out io.Writer) error {
+	var failed error
+	members := walk.Members[struct{}, struct{}](family, o.From, o.To)
+	for _, m := range members {
+		writeJSON(m.Walker, out, &failed, m.Recording.Env.PID, int64(m.Later))
+	}
+	err := walk.Together(members, func() bool { return failed == nil })
+	return cmp.Or(failed, err)
+}

@@ -1,0 +1,165 @@
+// Package viewtest has recordings for the tests of views.
+package viewtest
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
+)
+
+// MadeUp writes a recording of calls that were made up, with the functions and values of testdata/recordings/workers: goroutines that begin and end and move between processors, recursion, panics, notes,
+// replacements, calls whose beginning or end is missing.
+func MadeUp(t testing.TB) *recording.Recording {
+	t.Helper()
+	r, err := recording.Open(testenv.Root(t) + "/testdata/recordings/workers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, exits := map[uint32]recording.Event{}, map[uint32]recording.Event{}
+	var functions []uint32
+	var ticks uint64
+	s := r.Events(recording.Window{})
+	var e recording.Event
+	for s.Next(&e) {
+		known := entries
+		if !e.Enters() {
+			known = exits
+		}
+		if _, ok := known[e.Function]; !ok && (e.Enters() || e.Exits()) {
+			e.Data = bytes.Clone(e.Data)
+			known[e.Function] = e
+			if e.Enters() {
+				functions = append(functions, e.Function)
+			}
+		}
+		ticks = e.Ticks
+	}
+	s.Close()
+	dir := filepath.Join(t.TempDir(), "made-up")
+	w, err := r.NewWriter(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	type calls struct {
+		id    uint64
+		stack []uint32
+	}
+	var running []*calls
+	var exiting *calls
+	last, numbers := uint64(100), map[uint32]uint64{}
+	for range 200_000 {
+		ticks += 1 + random.Uint64N(300)
+		if len(running) < 3 || random.IntN(2000) == 0 {
+			last++
+			g := &calls{id: last, stack: make([]uint32, random.IntN(3))} // of some calls the beginning is not there
+			running = append(running, g)
+			start := recording.Event{Kind: recording.GoroutineStart, Ticks: ticks, Goroutine: g.id}
+			if by := running[random.IntN(len(running))]; len(by.stack) > 0 {
+				start.Parent, start.Function = by.id, by.stack[len(by.stack)-1]
+				start.Call = numbers[start.Function]
+			}
+			if err := w.Write(&start); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		i := random.IntN(min(len(running), 4))
+		g := running[i]
+		if exiting != nil {
+			g, i = exiting, len(running)-1
+		}
+		function := functions[random.IntN(len(functions))]
+		depth := len(g.stack)
+		var e recording.Event
+		n := random.IntN(1000)
+		if exiting != nil {
+			n = 499
+		}
+		switch {
+		case n < 2:
+			g.stack = g.stack[:random.IntN(depth+1)] // the ends of some calls are not there
+			continue
+		case n < 6:
+			e = recording.Event{Kind: recording.Line, Depth: uint16(depth), Data: []byte("a line")}
+		case n < 7:
+			e = recording.Event{Kind: recording.Lost, Call: 5}
+		case n < 20 && depth > 0:
+			function = g.stack[depth-1]
+			e = recording.Event{Kind: []recording.Kind{recording.Note, recording.Mock, recording.Recovered}[n%3], Depth: uint16(depth - 1)}
+			switch e.Kind {
+			case recording.Note:
+				e.Data = []byte("a note")
+			case recording.Recovered: // its exit follows
+				exiting = g
+			}
+		case depth > 0 && (n < 500 || depth > 40):
+			function = g.stack[depth-1]
+			g.stack = g.stack[:depth-1]
+			e = exits[function]
+			if n%100 == 0 || e.Kind == 0 {
+				e = recording.Event{Kind: recording.ExitPanic}
+			}
+			e.Depth = uint16(depth - 1)
+			exiting = nil
+		default:
+			g.stack = append(g.stack, function)
+			numbers[function]++
+			e = entries[function]
+			e.Depth, e.Call = uint16(depth), numbers[function]
+		}
+		e.Ticks, e.Goroutine, e.Function, e.Processor = ticks, g.id, function, int32(random.IntN(3))
+		if err := w.Write(&e); err != nil {
+			t.Fatal(err)
+		}
+		if random.IntN(4000) == 0 {
+			running = append(running[:i], running[i+1:]...)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = recording.Open(dir); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// AtOnce calls f with one processor, and with several, and returns what it returns.
+func AtOnce[T any](t testing.TB, f func() T) (one, several T) {
+	t.Helper()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	one = f()
+	runtime.GOMAXPROCS(3)
+	return one, f()
+}
+
+// BenchRecording opens the recording in $FTRACE_BENCH, and says how many events it has.
+func BenchRecording(b *testing.B) (r *recording.Recording, events float64) {
+	dir := os.Getenv("FTRACE_BENCH")
+	if dir == "" {
+		b.Skip("FTRACE_BENCH names no recording")
+	}
+	r, err := recording.Open(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := r.Events(recording.Window{})
+	defer s.Close()
+	var e recording.Event
+	for s.Next(&e) {
+		events++
+	}
+	return r, events
+}
+
+// PerSecond reports how many events were read in a second.
+func PerSecond(b *testing.B, events float64) {
+	b.ReportMetric(events*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
+}

@@ -1,0 +1,318 @@
+// Package walk goes through a recording and tells a view which calls there were.
+//
+// It takes the events of package recording, puts exits together with their entries by goroutine and depth,
+// and applies rules to recorded calls: what internal/guest/arm does to calls as they happen. A view sets
+// the functions of a [Walker] and hears of the calls that are shown. The other packages of internal/view
+// use it, cmd/ftrace makes its [Source]. It prints nothing but what [Complain] is given a writer for, and
+// knows nothing of what views make of calls: what they note of goroutines and calls are the type
+// parameters G and C.
+package walk
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
+)
+
+// A Source is what is shown of a recording.
+type Source struct {
+	Recording *recording.Recording
+	Window    recording.Window
+	Rules     *Rules          // nil: all calls are shown
+	Only      map[uint64]bool // goroutines; nil: all
+
+	// Progress shows how far reading is, until end is called: done, called by another goroutine, says
+	// how many of size bytes were read. nil: nothing shows it.
+	Progress func(size int64, done func() int64) (end func())
+}
+
+type (
+	// A Stack is a goroutine's calls under way.
+	Stack[G, C any] = recording.Stack[Goroutine[G], Call[C]]
+	// A Frame is a call under way.
+	Frame[C any] = recording.Call[Call[C]]
+)
+
+// A Walker goes through a recording for a view, which notes a G of each goroutine and a C of each call.
+// C has no pointers in it, so that calls can be set aside.
+type Walker[G, C any] struct {
+	Source
+	Stacks recording.Stacks[Goroutine[G], Call[C]]
+	Keep   bool   // goroutines are not forgotten that have no calls under way
+	Now    uint64 // ticks of the event that is walked: calls whose ends were not seen ended by then
+	Last   uint64 // ticks of the event before
+
+	// What the view wants to hear of. Of calls these are the shown ones.
+	Begin func(st *Stack[G, C], c *Frame[C], e *recording.Event)
+	// End is called when a call ends, while it is still on the stack. e is nil if its exit was not seen,
+	// c if its entry was not.
+	End func(st *Stack[G, C], c *Frame[C], e *recording.Event)
+	// More is called with a panic that was recovered, and with records that are of no call: a goroutine's
+	// start, lines, probes that fired, lost ones (st is nil).
+	More func(st *Stack[G, C], c *Frame[C], e *recording.Event)
+
+	// Of a recording that is walked in parts; nil if the view does not want to hear it. Resume is told
+	// that the innermost call began in a part which another walker has walked. Aside returns what a part's
+	// view has to say of the calls of a goroutine that began before the part, or, at the end of the
+	// part, of all. Taken is given that when the parts before have been walked.
+	Resume func(st *Stack[G, C])
+	Aside  func(st *Stack[G, C], end bool) any
+	Taken  func(st *Stack[G, C], said any)
+
+	rules *state          // nil: all is shown
+	part  *partWalk[G, C] // it walks a part of the recording; nil: all of it
+}
+
+// Goroutine is what is known of one.
+type Goroutine[G any] struct {
+	View      G
+	Inherited Inherited // from the call that started it; until it has been said, and its mask for good
+	Parent    uint64
+	Shown     int32 // shown calls under way
+	Hidden    bool  // it is not wanted, but its calls are of interest to the rules
+	parted    parted
+}
+
+// Call is what is known of a call under way.
+type Call[C any] struct {
+	View   C
+	Clause Clause // by which it is shown
+	mask   uint32
+	Shown  int32  // shown calls around it
+	Inner  uint64 // ticks in shown calls that it made
+}
+
+// Clause is what a call is shown by.
+type Clause struct {
+	Min    int64 // ns; shorter calls are not shown
+	Detail rule.Detail
+	Shown  bool // the call is shown
+}
+
+// everything is the clause of calls that no rules were asked about.
+var everything = Clause{Detail: rule.Deep, Shown: true}
+
+// New returns what goes through a source. The view sets Begin, End and More.
+func New[G, C any](s Source) *Walker[G, C] {
+	w := &Walker[G, C]{Source: s}
+	if s.Rules != nil {
+		w.rules = s.Rules.state()
+	}
+	return w
+}
+
+// Ruled reports whether rules choose among the calls.
+func (w *Walker[G, C]) Ruled() bool { return w.rules != nil }
+
+// Walk goes through the events until more, which may be nil, returns false. What is under way then stays so.
+func (w *Walker[G, C]) Walk(more func() bool) error {
+	s := w.Events()
+	defer s.Close()
+	for e := s.Next(); e != nil && (more == nil || more()); e = s.Next() {
+		w.Event(e)
+		w.Last = e.Ticks
+	}
+	return s.Err()
+}
+
+// Run goes through all events. Then it ends what is under way, without events.
+func (w *Walker[G, C]) Run(more func() bool) error {
+	err := w.Walk(more)
+	for _, st := range w.Stacks.Every() {
+		for len(st.Calls) > 0 {
+			w.ended(st, &st.Calls[len(st.Calls)-1], nil)
+		}
+	}
+	return err
+}
+
+// Complain says what of a recording could not be read.
+func Complain(to io.Writer, r *recording.Recording) {
+	damage := r.Damage()
+	for i, d := range damage {
+		if i == 5 {
+			fmt.Fprintf(to, "ftrace: %s: and %d more places (ftrace info lists them)\n", r.Dir, len(damage)-i)
+			break
+		}
+		fmt.Fprintf(to, "ftrace: %s: damaged: %v\n", r.Dir, d)
+	}
+}
+
+// Event takes in an event.
+func (w *Walker[G, C]) Event(e *recording.Event) {
+	if e.Kind == recording.Lost {
+		w.More(nil, nil, e)
+		return
+	}
+	hidden := w.Only != nil && !w.Only[e.Goroutine]
+	if hidden && w.rules == nil {
+		return
+	}
+	w.Now = e.Ticks
+	st := w.Stacks.Of(e)
+	st.Data.Hidden = hidden
+	if w.part != nil && w.later(st, e) {
+		return
+	}
+	if e.Kind == recording.GoroutineStart {
+		w.started(st, e)
+		return
+	}
+	if e.Enters() || e.Exits() {
+		for n := st.Unseen(e); n > 0; n-- {
+			w.ended(st, &st.Calls[len(st.Calls)-1], nil)
+		}
+	}
+	switch {
+	case e.Enters():
+		w.enter(st, e)
+	case e.Exits():
+		if c := st.Ends(e); c != nil {
+			w.ended(st, c, e)
+		} else if w.rules == nil {
+			w.End(st, nil, e)
+		}
+	case e.Kind == recording.Note:
+		if c := st.Ends(e); c != nil {
+			if c.Note != "" {
+				c.Note += ", "
+			}
+			c.Note += string(e.Data)
+		}
+	case e.Kind == recording.Mock:
+		if c := st.Ends(e); c != nil {
+			c.Mock = true
+		}
+	case e.Kind == recording.Probe:
+		if !hidden && w.fires(st, e) {
+			w.More(st, nil, e)
+		}
+	case e.Kind == recording.Recovered, e.Kind == recording.Line:
+		c := st.Ends(e)
+		if !hidden && (e.Kind == recording.Line || c != nil && c.Data.Clause.Shown) {
+			w.More(st, c, e)
+		}
+	}
+}
+
+// fires reports whether a probe that fired is shown. If its arguments are not, the event has none then.
+func (w *Walker[G, C]) fires(st *Stack[G, C], e *recording.Event) bool {
+	if w.rules == nil {
+		return true
+	}
+	f := w.rules.function(e.Function)
+	if f.clause == 0 {
+		return false // what is in a tree is calls
+	}
+	mask := st.Data.Inherited.mask
+	if n := len(st.Calls); n > 0 {
+		mask = st.Calls[n-1].Data.mask
+	}
+	clause := w.rules.shows(f, mask, st.Data.Shown, e)
+	if clause != nil && clause.Detail < rule.Args {
+		e.Layout, e.Data = 0, nil
+	}
+	return clause != nil
+}
+
+// enter begins a call.
+func (w *Walker[G, C]) enter(st *Stack[G, C], e *recording.Event) {
+	if w.rules == nil {
+		c := st.Push(e)
+		c.Data.Clause = everything
+		c.Data.Shown = int32(e.Depth)
+		w.Begin(st, c, e)
+		st.Keep = w.Keep
+		return
+	}
+	mask := st.Data.Inherited.mask
+	if n := len(st.Calls); n > 0 {
+		mask = st.Calls[n-1].Data.mask
+	}
+	f := w.rules.function(e.Function)
+	w.rules.triggered |= f.triggers
+	c := st.Push(e)
+	d := &c.Data
+	d.mask = mask | f.marks
+	d.Shown = st.Data.Shown
+	if by := w.rules.shows(f, d.mask, d.Shown, e); by != nil {
+		d.Clause = Clause{by.Min, by.Detail, true}
+		st.Data.Shown++
+		if !st.Data.Hidden {
+			w.Begin(st, c, e)
+		}
+		st.Keep = d.mask != 0 || w.Keep
+	}
+}
+
+// ended takes the innermost call off, which ends by e, or unseen.
+func (w *Walker[G, C]) ended(st *Stack[G, C], c *Frame[C], e *recording.Event) {
+	d := &c.Data
+	if d.Clause.Shown && !st.Data.Hidden {
+		w.End(st, c, e)
+	}
+	if w.rules != nil {
+		if d.Clause.Shown {
+			st.Data.Shown--
+		}
+		if v := w.passedOn(st, len(st.Calls)-1); v.mask != 0 || v.Function != 0 {
+			w.rules.ended.add(callName{st.Goroutine, c.Number, c.Function}, v)
+		}
+	}
+	if e != nil && d.Clause.Shown {
+		if caller := ShownCaller(st); caller != nil {
+			caller.Data.Inner += e.Ticks - c.Start
+		} else if w.part != nil {
+			st.Data.parted.inner += e.Ticks - c.Start
+		}
+	}
+	st.Pop()
+}
+
+// passedOn returns what a goroutine has from the i-th call, which starts it.
+func (w *Walker[G, C]) passedOn(st *Stack[G, C], i int) Inherited {
+	v := Inherited{mask: st.Calls[i].Data.mask}
+	for ; i >= 0; i-- {
+		if c := &st.Calls[i]; c.Data.Clause.Shown || w.rules.function(c.Function).marks != 0 {
+			v.Function, v.Number = c.Function, c.Number
+			return v
+		}
+	}
+	v.Function, v.Number = st.Data.Inherited.Function, st.Data.Inherited.Number
+	return v
+}
+
+// started takes in which call started a goroutine.
+func (w *Walker[G, C]) started(st *Stack[G, C], e *recording.Event) {
+	st.Data.Parent = e.Parent
+	st.Data.Inherited = Inherited{Function: e.Function, Number: e.Call}
+	st.Keep = true
+	if !st.Data.Hidden {
+		w.More(st, nil, e)
+	}
+	parent := w.Stacks.Lookup(e.Parent)
+	if w.rules == nil || e.Function == 0 {
+		return
+	}
+	if parent != nil {
+		for i := range parent.Calls {
+			if c := &parent.Calls[i]; c.Function == e.Function && c.Number == e.Call {
+				st.Data.Inherited = w.passedOn(parent, i)
+				return
+			}
+		}
+	}
+	st.Data.Inherited = w.rules.ended.lookup(callName{e.Parent, e.Call, e.Function})
+}
+
+// ShownCaller returns the innermost shown call around the topmost, or nil.
+func ShownCaller[G, C any](st *Stack[G, C]) *Frame[C] {
+	for i := len(st.Calls) - 2; i >= 0; i-- {
+		if c := &st.Calls[i]; c.Data.Clause.Shown {
+			return c
+		}
+	}
+	return nil
+}
