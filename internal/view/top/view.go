@@ -1,4 +1,4 @@
-package main
+package top
 
 import (
 	"cmp"
@@ -14,8 +14,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
-// A topRow is a function, or one that calls the function whose callers are shown.
-type topRow struct {
+// A entry is a function, or one that calls the function whose callers are shown.
+type entry struct {
 	function uint32 // 0: of callers, none that is seen
 	name     string
 	flags    string
@@ -23,57 +23,57 @@ type topRow struct {
 	rate float64 // calls a second
 }
 
-// A topColumn is one by which rows can be sorted.
-type topColumn struct {
+// A column is one by which rows can be sorted.
+type column struct {
 	name, title string
 	width       int
-	text        func(r *topRow) string
-	compare     func(a, b *topRow) int // the row that comes first is less
+	text        func(r *entry) string
+	compare     func(a, b *entry) int // the row that comes first is less
 }
 
-func topTime(name, title string, f func(r *topRow) int64) topColumn {
-	return topColumn{name, title, 10, func(r *topRow) string {
+func timeColumn(name, title string, f func(r *entry) int64) column {
+	return column{name, title, 10, func(r *entry) string {
 		if r.Timed == 0 {
 			return "-"
 		}
 		return string(recording.AppendDuration(nil, f(r)/1000))
-	}, func(a, b *topRow) int { return cmp.Compare(f(b), f(a)) }}
+	}, func(a, b *entry) int { return cmp.Compare(f(b), f(a)) }}
 }
 
-func topCount(name, title string, width int, f func(r *topRow) uint64) topColumn {
-	return topColumn{name, title, width, func(r *topRow) string { return fmt.Sprint(f(r)) }, func(a, b *topRow) int { return cmp.Compare(f(b), f(a)) }}
+func countColumn(name, title string, width int, f func(r *entry) uint64) column {
+	return column{name, title, width, func(r *entry) string { return fmt.Sprint(f(r)) }, func(a, b *entry) int { return cmp.Compare(f(b), f(a)) }}
 }
 
-var topColumns = []topColumn{
-	topCount("calls", "CALLS", 10, func(r *topRow) uint64 { return r.Count }),
-	{"rate", "CALLS/S", 9, func(r *topRow) string { return fmt.Sprintf("%.0f", r.rate) }, func(a, b *topRow) int { return cmp.Compare(b.rate, a.rate) }},
-	topTime("total", "TOTAL", func(r *topRow) int64 { return r.Sum }),
-	topTime("self", "SELF", func(r *topRow) int64 { return r.Self }),
-	topTime("avg", "AVERAGE", func(r *topRow) int64 { return r.Sum / int64(max(r.Timed, 1)) }),
-	topTime("max", "MAX", func(r *topRow) int64 { return r.Max }),
-	topCount("errors", "ERRORS", 7, func(r *topRow) uint64 { return r.Errors }),
-	topCount("panics", "PANICS", 7, func(r *topRow) uint64 { return r.Panics }),
-	{"name", "FUNCTION", 0, func(r *topRow) string { return r.name }, func(a, b *topRow) int { return cmp.Compare(a.name, b.name) }},
+var allColumns = []column{
+	countColumn("calls", "CALLS", 10, func(r *entry) uint64 { return r.Count }),
+	{"rate", "CALLS/S", 9, func(r *entry) string { return fmt.Sprintf("%.0f", r.rate) }, func(a, b *entry) int { return cmp.Compare(b.rate, a.rate) }},
+	timeColumn("total", "TOTAL", func(r *entry) int64 { return r.Sum }),
+	timeColumn("self", "SELF", func(r *entry) int64 { return r.Self }),
+	timeColumn("avg", "AVERAGE", func(r *entry) int64 { return r.Sum / int64(max(r.Timed, 1)) }),
+	timeColumn("max", "MAX", func(r *entry) int64 { return r.Max }),
+	countColumn("errors", "ERRORS", 7, func(r *entry) uint64 { return r.Errors }),
+	countColumn("panics", "PANICS", 7, func(r *entry) uint64 { return r.Panics }),
+	{"name", "FUNCTION", 0, func(r *entry) string { return r.name }, func(a, b *entry) int { return cmp.Compare(a.name, b.name) }},
 }
 
-// topDispensable are the columns that are left out, the first first, where there is not room for so much of the names.
-var topDispensable = []string{"panics", "max", "self", "errors", "avg", "rate", "calls", "total"}
+// leftOut are the columns that are left out, the first first, where there is not room for so much of the names.
+var leftOut = []string{"panics", "max", "self", "errors", "avg", "rate", "calls", "total"}
 
-const topNameLeast = 30
+const nameLeast = 30
 
 // columns returns the columns that there is room for, among them always that by which rows are sorted, and how much of a name there is.
-func (m *topModel) columns() (columns []*topColumn, name int) {
+func (m *model) columns() (columns []*column, name int) {
 	name = m.width - len(" ET ")
-	for i := range topColumns {
-		columns = append(columns, &topColumns[i])
-		name -= topColumns[i].width
+	for i := range allColumns {
+		columns = append(columns, &allColumns[i])
+		name -= allColumns[i].width
 	}
-	for _, dispensable := range topDispensable {
-		if name >= topNameLeast {
+	for _, dispensable := range leftOut {
+		if name >= nameLeast {
 			break
 		}
-		i := slices.IndexFunc(columns, func(c *topColumn) bool { return c.name == dispensable })
-		if columns[i] != &topColumns[m.sort] {
+		i := slices.IndexFunc(columns, func(c *column) bool { return c.name == dispensable })
+		if columns[i] != &allColumns[m.sort] {
 			name += columns[i].width
 			columns = slices.Delete(columns, i, i+1)
 		}
@@ -81,8 +81,8 @@ func (m *topModel) columns() (columns []*topColumn, name int) {
 	return columns, max(name, 1)
 }
 
-// topEnd returns so much of the end of a name as there is room for: packages' names begin alike.
-func topEnd(name string, room int) string {
+// endOf returns so much of the end of a name as there is room for: packages' names begin alike.
+func endOf(name string, room int) string {
 	if over := runewidth.StringWidth(name) - room; over > 0 {
 		return runewidth.TruncateLeft(name, over+1, "…")
 	}
@@ -90,7 +90,7 @@ func topEnd(name string, room int) string {
 }
 
 // rebuild makes the rows anew.
-func (m *topModel) rebuild() {
+func (m *model) rebuild() {
 	if m.now == nil {
 		return
 	}
@@ -106,15 +106,15 @@ func (m *topModel) rebuild() {
 			m.add(key, called[key], before[key].Count)
 		}
 	}
-	c := topColumns[m.sort]
-	slices.SortStableFunc(m.rows, func(a, b topRow) int {
+	c := allColumns[m.sort]
+	slices.SortStableFunc(m.rows, func(a, b entry) int {
 		order := cmp.Or(c.compare(&a, &b), cmp.Compare(a.name, b.name))
 		if m.reversed {
 			return -order
 		}
 		return order
 	})
-	if at := slices.IndexFunc(m.rows, func(r topRow) bool { return m.chosen != 0 && r.function == m.chosen }); at >= 0 {
+	if at := slices.IndexFunc(m.rows, func(r entry) bool { return m.chosen != 0 && r.function == m.chosen }); at >= 0 {
 		m.cursor = at
 	}
 	m.cursor = max(0, min(m.cursor, len(m.rows)-1))
@@ -122,7 +122,7 @@ func (m *topModel) rebuild() {
 }
 
 // called returns the sums of functions, or by those that call the function whose callers are shown. There are none where there is no snapshot.
-func (m *topModel) called(snap *schema.Snapshot) map[uint32]schema.Summary {
+func (m *model) called(snap *schema.Snapshot) map[uint32]schema.Summary {
 	called := map[uint32]schema.Summary{}
 	switch {
 	case snap == nil:
@@ -141,8 +141,8 @@ func (m *topModel) called(snap *schema.Snapshot) map[uint32]schema.Summary {
 }
 
 // add adds the row of a function, which had been called so often before, unless the filter, which is for functions and not for callers, leaves it out.
-func (m *topModel) add(key uint32, s schema.Summary, before uint64) {
-	row := topRow{function: key, Summary: s, name: "(no function that is seen)", flags: "  "}
+func (m *model) add(key uint32, s schema.Summary, before uint64) {
+	row := entry{function: key, Summary: s, name: "(no function that is seen)", flags: "  "}
 	if d := m.nowAt.Sub(m.beforeAt).Seconds(); m.before != nil && d > 0 && s.Count > before {
 		row.rate = float64(s.Count-before) / d
 	}
@@ -164,13 +164,13 @@ func flagMark(on bool, mark string) string {
 }
 
 // lines returns how many rows there is room for.
-func (m *topModel) lines() int { return max(m.height-5, 1) }
+func (m *model) lines() int { return max(m.height-5, 1) }
 
 var (
-	topHead     = lipgloss.NewStyle().Bold(true)
-	topChosen   = lipgloss.NewStyle().Reverse(true)
-	topTrouble  = lipgloss.NewStyle().Foreground(lipgloss.Color("1"))
-	topHelpText = `
+	headStyle    = lipgloss.NewStyle().Bold(true)
+	chosenStyle  = lipgloss.NewStyle().Reverse(true)
+	troubleStyle = lipgloss.NewStyle().Foreground(lipgloss.Color("1"))
+	helpText     = `
   up, down, PgUp, PgDn   select a function
   < >                    sort by another column         r   the other way round
   /                      show names with this in them   Esc back, no filter
@@ -186,7 +186,7 @@ var (
 `
 )
 
-func (m *topModel) View() string {
+func (m *model) View() string {
 	if m.width == 0 {
 		return ""
 	}
@@ -201,7 +201,7 @@ func (m *topModel) View() string {
 	line(nil, m.title())
 	switch {
 	case m.err != nil:
-		line(&topTrouble, m.err.Error())
+		line(&troubleStyle, m.err.Error())
 	case m.typing:
 		line(nil, "filter: "+m.filter+"_")
 	case m.message != "":
@@ -212,7 +212,7 @@ func (m *topModel) View() string {
 		line(nil, "? for help")
 	}
 	if m.help {
-		b.WriteString(topHelpText)
+		b.WriteString(helpText)
 		return b.String()
 	}
 	if m.callers != 0 {
@@ -222,7 +222,7 @@ func (m *topModel) View() string {
 	head := ""
 	for _, c := range columns {
 		title := c.title
-		if c == &topColumns[m.sort] {
+		if c == &allColumns[m.sort] {
 			title = "*" + title
 		}
 		if c.width == 0 {
@@ -231,18 +231,18 @@ func (m *topModel) View() string {
 			head += fmt.Sprintf("%*s", c.width, title)
 		}
 	}
-	line(&topHead, head)
+	line(&headStyle, head)
 	for i := m.top; i < len(m.rows) && i < m.top+m.lines(); i++ {
 		text := ""
 		for _, c := range columns {
 			if c.width == 0 {
-				text += " " + m.rows[i].flags + " " + topEnd(c.text(&m.rows[i]), name)
+				text += " " + m.rows[i].flags + " " + endOf(c.text(&m.rows[i]), name)
 			} else {
 				text += fmt.Sprintf("%*s", c.width, c.text(&m.rows[i]))
 			}
 		}
 		if i == m.cursor {
-			line(&topChosen, text)
+			line(&chosenStyle, text)
 		} else {
 			line(nil, text)
 		}
@@ -251,7 +251,7 @@ func (m *topModel) View() string {
 }
 
 // title says what is shown.
-func (m *topModel) title() string {
+func (m *model) title() string {
 	if m.now == nil {
 		return "ftrace top: " + m.source.Name() + ": reading"
 	}

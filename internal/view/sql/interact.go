@@ -1,4 +1,4 @@
-package main
+package sql
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
-const sqlHelp = `Statements end with ; or with \G, which writes a line for each column.
+const helpText = `Statements end with ; or with \G, which writes a line for each column.
 
   show tables;            what there is
   describe threads;       the columns of a table
@@ -31,7 +31,7 @@ The tables and what they mean: docs/performance-schema.md.
 `
 
 // interact reads statements from the terminal, with a history and completion.
-func (s *sqlShell) interact() int {
+func (s *shell) interact() (status int, err error) {
 	line := liner.NewLiner()
 	defer line.Close()
 	line.SetCtrlCAborts(true)
@@ -42,7 +42,7 @@ func (s *sqlShell) interact() int {
 	go func() {
 		<-ended
 		line.Close()
-		os.Exit(128 + int(syscall.SIGTERM))
+		s.Exit(128 + int(syscall.SIGTERM))
 	}()
 	words := s.words()
 	line.SetWordCompleter(func(text string, pos int) (head string, found []string, tail string) {
@@ -59,7 +59,7 @@ func (s *sqlShell) interact() int {
 			f.Close()
 		}
 	}()
-	fmt.Fprint(s.out, "Statements end with ; or \\G. help says more.\n\n")
+	fmt.Fprint(s.Out, "Statements end with ; or \\G. help says more.\n\n")
 	pending := ""
 	for {
 		prompt := "ftrace> "
@@ -72,19 +72,19 @@ func (s *sqlShell) interact() int {
 			pending = ""
 			continue
 		case errors.Is(err, io.EOF):
-			fmt.Fprintln(s.out, "Bye")
-			return 0
+			fmt.Fprintln(s.Out, "Bye")
+			return 0, nil
 		case err != nil:
-			return fail("sql", err)
+			return 1, err
 		}
 		if pending == "" {
 			switch strings.ToLower(strings.TrimRight(strings.TrimSpace(text), ";")) {
 			case "":
 				continue
 			case "quit", "exit", `\q`:
-				return 0
+				return 0, nil
 			case "help", `\h`, "?":
-				fmt.Fprint(s.out, sqlHelp)
+				fmt.Fprint(s.Out, helpText)
 				continue
 			}
 		}
@@ -99,9 +99,9 @@ func (s *sqlShell) interact() int {
 		for _, statement := range statements {
 			if err := s.run(statement, s.style); err != nil {
 				if isClosed(err) {
-					return 0
+					return 0, nil
 				}
-				fmt.Fprintf(stderr, "%v\n\n", err)
+				fmt.Fprintf(s.Err, "%v\n\n", err)
 				break
 			}
 		}
@@ -131,12 +131,12 @@ func historyFile() string {
 	return filepath.Join(dir, "sql_history")
 }
 
-var sqlWords = strings.Fields(`SELECT FROM WHERE GROUP BY ORDER LIMIT HAVING JOIN LEFT USING ON AS AND OR NOT IN LIKE BETWEEN IS NULL DESC DISTINCT COUNT(*) SUM( AVG( MIN( MAX(
+var keywords = strings.Fields(`SELECT FROM WHERE GROUP BY ORDER LIMIT HAVING JOIN LEFT USING ON AS AND OR NOT IN LIKE BETWEEN IS NULL DESC DISTINCT COUNT(*) SUM( AVG( MIN( MAX(
 	UPDATE SET INSERT INTO VALUES DELETE TRUNCATE TABLE CREATE DROP SHOW TABLES DATABASES COLUMNS STATUS VARIABLES DESCRIBE EXPLAIN USE FORMAT_PICO_TIME( performance_schema`)
 
 // words returns what can be completed: keywords, tables and columns.
-func (s *sqlShell) words() []string {
-	return slices.Compact(slices.Sorted(slices.Values(append(s.catalog.Words(), sqlWords...))))
+func (s *shell) words() []string {
+	return slices.Compact(slices.Sorted(slices.Values(append(s.catalog.Words(), keywords...))))
 }
 
 // complete returns what the word in front of the cursor can become.

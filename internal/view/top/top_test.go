@@ -1,4 +1,4 @@
-package main
+package top
 
 import (
 	"slices"
@@ -21,7 +21,7 @@ func TestTopStays(t *testing.T) {
 		}
 		return s
 	}
-	m := &topModel{height: 20, now: snapshot(30, 20, 10)}
+	m := &model{height: 20, now: snapshot(30, 20, 10)}
 	at := func(want string) {
 		t.Helper()
 		m.rebuild()
@@ -54,7 +54,7 @@ func TestTopRate(t *testing.T) {
 			},
 		}
 	}
-	m := &topModel{height: 20, before: snapshot(100, 10), now: snapshot(160, 40)}
+	m := &model{height: 20, before: snapshot(100, 10), now: snapshot(160, 40)}
 	m.nowAt = m.beforeAt.Add(2 * time.Second)
 	check := func(want map[string]float64) {
 		t.Helper()
@@ -91,7 +91,7 @@ func TestTopNarrow(t *testing.T) {
 		{40, "calls", "calls name", "…/apis/loadAuthToken.func1"},
 		{5, "name", "name", "…"},
 	} {
-		m := &topModel{width: test.width, sort: slices.IndexFunc(topColumns, func(c topColumn) bool { return c.name == test.sort })}
+		m := &model{width: test.width, sort: slices.IndexFunc(allColumns, func(c column) bool { return c.name == test.sort })}
 		columns, room := m.columns()
 		var names []string
 		for _, c := range columns {
@@ -100,7 +100,7 @@ func TestTopNarrow(t *testing.T) {
 		if got := strings.Join(names, " "); got != test.columns {
 			t.Errorf("of %d, by %s: %s, not %s", test.width, test.sort, got, test.columns)
 		}
-		if got := topEnd(function, room); got != test.name {
+		if got := endOf(function, room); got != test.name {
 			t.Errorf("of %d: %s in %d, not %s", test.width, got, room, test.name)
 		}
 	}
@@ -108,7 +108,7 @@ func TestTopNarrow(t *testing.T) {
 
 // TestTopKeys: keys that a slow connection brings together.
 func TestTopKeys(t *testing.T) {
-	m := &topModel{height: 20, now: &schema.Snapshot{Functions: []schema.Function{{Key: 1, Package: "main", Name: "a"}}}}
+	m := &model{height: 20, now: &schema.Snapshot{Functions: []schema.Function{{Key: 1, Package: "main", Name: "a"}}}}
 	press := func(k tea.KeyMsg) { m.Update(k) }
 	press(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("main"), Paste: true})
 	press(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("/loa")})

@@ -1,4 +1,4 @@
-package main
+package sql
 
 import (
 	"bufio"
@@ -13,18 +13,18 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
-// sqlStyle is how results are written.
-type sqlStyle int
+// style is how results are written.
+type style int
 
 const (
-	tableStyle    sqlStyle = iota // as mysql does on a terminal
-	batchStyle                    // separated by tabs
-	jsonStyle                     // a line of JSON for each row
-	verticalStyle                 // a line for each column
+	tableStyle    style = iota // as mysql does on a terminal
+	batchStyle                 // separated by tabs
+	jsonStyle                  // a line of JSON for each row
+	verticalStyle              // a line for each column
 )
 
 // writeResult writes a result and returns how many rows it had.
-func writeResult(w io.Writer, r *schema.Result, style sqlStyle) (n int, err error) {
+func writeResult(w io.Writer, r *schema.Result, as style) (n int, err error) {
 	defer r.Close()
 	b := bufio.NewWriter(w)
 	defer func() {
@@ -42,7 +42,7 @@ func writeResult(w io.Writer, r *schema.Result, style sqlStyle) (n int, err erro
 			break
 		}
 		n++
-		switch style {
+		switch as {
 		case tableStyle:
 			table = append(table, tableRow(row))
 		case batchStyle:
@@ -57,13 +57,13 @@ func writeResult(w io.Writer, r *schema.Result, style sqlStyle) (n int, err erro
 		case verticalStyle:
 			writeVertical(b, r.Columns, tableRow(row), n)
 		}
-		if style != tableStyle && b.Buffered() > 4000 {
+		if as != tableStyle && b.Buffered() > 4000 {
 			if err := b.Flush(); err != nil {
 				return n, err
 			}
 		}
 	}
-	if style == tableStyle && n > 0 {
+	if as == tableStyle && n > 0 {
 		writeGrid(b, r.Columns, table)
 	}
 	return n, nil

@@ -1,0 +1,175 @@
+// Package serve lets MySQL's clients ask what the shell of package sql asks.
+//
+// It takes a catalog of package schema and listens where the options say; package wire speaks the protocol. How to
+// connect is written to the writer that it is given. cmd/ftrace calls it. It listens on addresses of this machine
+// alone unless it is told otherwise, and ends by SIGTERM within a second.
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/wire"
+)
+
+// Options are where clients connect, and who may.
+type Options struct {
+	Address  string // HOST:PORT or :PORT
+	Anywhere bool   // addresses are allowed that are reached from other machines
+	User     string
+	Password string // "": one is made up and written
+	Open     bool   // anyone may log in
+	TLS      string // auto, the files CERT,KEY, or none
+}
+
+// A Server has its address and waits for clients that it can serve.
+type Server struct {
+	options   Options
+	server    wire.Server
+	listener  net.Listener
+	generated bool // the password was made up
+	warn      io.Writer
+}
+
+// Listen returns a server that listens. What is to be said meanwhile goes to warn.
+func Listen(o Options, warn io.Writer) (*Server, error) {
+	s := &Server{options: o, warn: warn}
+	s.server = wire.Server{User: o.User, Password: o.Password, Log: func(format string, args ...any) { fmt.Fprintf(warn, "ftrace: serve: "+format+"\n", args...) }}
+	switch {
+	case o.Open:
+		s.server.User = ""
+	case o.Password == "":
+		s.server.Password, s.generated = rand.Text()[:16], true
+	}
+	var err error
+	if s.server.TLS, err = tlsConfig(o.TLS); err != nil {
+		return nil, err
+	}
+	s.listener, err = listen(o.Address, o.Anywhere)
+	return s, err
+}
+
+// Close ends the listening of a server that does not run.
+func (s *Server) Close() { s.listener.Close() }
+
+// Run writes how to connect and serves a catalog, which it closes, until a signal comes, or the catalog's
+// processes have ended.
+func (s *Server) Run(catalog *schema.Catalog, out io.Writer) (err error) {
+	s.server.Catalog = catalog
+	host, port, _ := net.SplitHostPort(s.listener.Addr().String())
+	fmt.Fprintf(out, "serving on %s\n", s.listener.Addr())
+	switch {
+	case s.options.Open:
+		fmt.Fprintf(out, "mysql -h %s -P %s\n", host, port)
+	case s.generated:
+		fmt.Fprintf(out, "mysql -h %s -P %s -u %s -p%s\n", host, port, s.options.User, s.server.Password)
+	default:
+		fmt.Fprintf(out, "mysql -h %s -P %s -u %s -p\n", host, port, s.options.User)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	go func() {
+		untilEnded(ctx, catalog, s.warn)
+		stop() // a second signal ends it at once
+	}()
+	served := make(chan error, 1)
+	go func() { served <- s.server.Serve(ctx, s.listener) }()
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		select {
+		case err = <-served:
+		case <-time.After(endTime):
+			// A client's statement does not notice that it is to end: what it reads stays open.
+			return nil
+		}
+	}
+	catalog.Close()
+	return err
+}
+
+// A UsageError says that options do not mean anything.
+type UsageError struct{ Err error }
+
+func (e UsageError) Error() string { return e.Err.Error() }
+
+func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// endTime is how long the clients' statements may take to end.
+const endTime = 700 * time.Millisecond
+
+// untilEnded waits until all processes have ended that a catalog has. It does not end if there is something else in it, or may come.
+func untilEnded(ctx context.Context, catalog *schema.Catalog, warn io.Writer) {
+	if catalog.Find != nil || catalog.Recorded() {
+		<-ctx.Done()
+		return
+	}
+	for ctx.Err() == nil {
+		alive := slices.ContainsFunc(catalog.Sources(), func(s schema.Source) bool { return s.Alive() })
+		if !alive {
+			fmt.Fprintln(warn, "ftrace: serve: the process has ended")
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// listen listens at an address: of this machine alone, unless anyone may come.
+func listen(address string, anywhere bool) (net.Listener, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, usagef("-mysql: %v: want HOST:PORT or :PORT", err)
+	}
+	if host == "" && !anywhere {
+		host = "127.0.0.1"
+	}
+	if !anywhere {
+		ips, err := net.LookupIP(host)
+		if err != nil {
+			return nil, fmt.Errorf("-mysql %s: %v", address, err)
+		}
+		for _, ip := range ips {
+			if !ip.IsLoopback() {
+				return nil, usagef("-mysql %s is reached from other machines: -anywhere allows that", address)
+			}
+		}
+	}
+	return net.Listen("tcp", net.JoinHostPort(host, port))
+}
+
+// tlsConfig returns what -tls asks for: nothing, a certificate made for this run (auto), or that in the files CERT,KEY.
+func tlsConfig(s string) (*tls.Config, error) {
+	switch {
+	case s == "":
+		return nil, nil
+	case s == "auto":
+		c, err := wire.SelfSigned()
+		if err != nil {
+			return nil, err
+		}
+		return &tls.Config{Certificates: []tls.Certificate{c}, MinVersion: tls.VersionTLS12}, nil
+	}
+	cert, key, ok := strings.Cut(s, ",")
+	if !ok {
+		return nil, usagef("-tls is auto, or the files CERT,KEY")
+	}
+	c, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("-tls: %v", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{c}, MinVersion: tls.VersionTLS12}, nil
+}

@@ -1,0 +1,310 @@
+// Package top shows the functions of a running program, or of a recording, as a table that goes on changing.
+//
+// It takes snapshots of a source of package schema, without SQL, and keys from the terminal, and draws on that
+// terminal; by key it turns functions on and off in the program. cmd/ftrace calls it. Each line that it draws
+// passes package escape, since the terminal is written by a library. It leaves the program's consumers as they were.
+package top
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+)
+
+// Options are what is shown first.
+type Options struct {
+	Every  time.Duration // how often it looks
+	Sort   string        // a column; see [Sortable]
+	Filter string        // functions with this in their names
+}
+
+// Sortable reports whether there is a column of that name.
+func Sortable(name string) bool { return columnNamed(name) >= 0 }
+
+func columnNamed(name string) int {
+	return slices.IndexFunc(allColumns, func(c column) bool { return c.name == name })
+}
+
+// Run shows a source on a terminal until the user leaves.
+func Run(source schema.Source, o Options, terminal io.Writer) error {
+	m := &model{source: source, every: o.Every, sort: columnNamed(o.Sort), filter: o.Filter}
+	if _, err := tea.NewProgram(m, tea.WithAltScreen(), tea.WithOutput(terminal)).Run(); err != nil {
+		return err
+	}
+	if m.err == nil {
+		m.err = m.leave()
+	}
+	if errors.Is(m.err, schema.ErrGone) {
+		return nil
+	}
+	return m.err
+}
+
+// model is what top shows, and how.
+type model struct {
+	source schema.Source
+	every  time.Duration
+
+	before, now     *schema.Snapshot // the last two snapshots
+	beforeAt, nowAt time.Time
+	rows            []entry
+	err             error
+	message         string // of the last command
+
+	sort     int // of allColumns
+	reversed bool
+	filter   string
+	typing   bool   // the filter is being typed
+	callers  uint32 // the function whose callers are shown, 0: all functions are
+	counting bool   // by caller, which the process did not do before
+	paused   bool
+	help     bool
+
+	width, height int
+	cursor, top   int
+	chosen        uint32 // the function that the cursor stays on, 0: it stays where it is
+}
+
+type (
+	ticked time.Time
+	looked struct {
+		snap *schema.Snapshot
+		err  error
+		at   time.Time
+	}
+	done struct {
+		what string
+		err  error
+	}
+)
+
+func (m *model) Init() tea.Cmd { return m.look() }
+
+// look takes a snapshot.
+func (m *model) look() tea.Cmd {
+	return func() tea.Msg {
+		snap, err := m.source.Snapshot()
+		return looked{snap, err, time.Now()}
+	}
+}
+
+// do runs a command of the source's and looks what came of it.
+func (m *model) do(what string, f func() error) tea.Cmd {
+	return func() tea.Msg { return done{what, f()} }
+}
+
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case ticked:
+		if m.paused {
+			return m, m.tick()
+		}
+		return m, m.look()
+	case looked:
+		if m.err = msg.err; msg.err == nil {
+			m.before, m.beforeAt = m.now, m.nowAt
+			m.now, m.nowAt = msg.snap, msg.at
+			m.rebuild()
+		}
+		return m, m.tick()
+	case done:
+		m.message = msg.what
+		if msg.err != nil {
+			m.message = fmt.Sprintf("%s: %v", msg.what, msg.err)
+			if errors.Is(msg.err, schema.ErrReadOnly) {
+				m.message = msg.what + ": this is a recording"
+			}
+		}
+		return m, nil
+	case tea.KeyMsg:
+		return m, m.keys(msg)
+	}
+	return m, nil
+}
+
+func (m *model) tick() tea.Cmd {
+	return tea.Tick(m.every, func(t time.Time) tea.Msg { return ticked(t) })
+}
+
+// keys does what keys are for that came together: what is typed fast, and Escape with what is pressed behind it, which looks like that with Alt. What is pasted is for the filter alone.
+func (m *model) keys(k tea.KeyMsg) tea.Cmd {
+	var all []tea.Cmd
+	if k.Alt {
+		all = append(all, m.key(tea.KeyMsg{Type: tea.KeyEsc}))
+		k.Alt = false
+	}
+	switch {
+	case k.Type != tea.KeyRunes:
+		all = append(all, m.key(k))
+	case m.typing || !k.Paste:
+		for _, r := range k.Runes {
+			all = append(all, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}))
+		}
+	}
+	return tea.Sequence(all...)
+}
+
+// key does what a key is for.
+func (m *model) key(k tea.KeyMsg) tea.Cmd {
+	if m.typing {
+		m.typed(k)
+		return nil
+	}
+	m.message = ""
+	switch k.String() {
+	case "q", "ctrl+c":
+		return tea.Quit
+	case "?", "h":
+		m.help = !m.help
+	case "up", "k":
+		m.choose(m.cursor - 1)
+	case "down", "j":
+		m.choose(m.cursor + 1)
+	case "pgup":
+		m.choose(m.cursor - m.lines())
+	case "pgdown", " ":
+		m.choose(m.cursor + m.lines())
+	case "home", "g":
+		m.cursor, m.chosen = 0, 0
+	case "end", "G":
+		m.choose(len(m.rows))
+	case ">", "right", "tab":
+		m.sort = (m.sort + 1) % len(allColumns)
+	case "<", "left", "shift+tab":
+		m.sort = (m.sort + len(allColumns) - 1) % len(allColumns)
+	case "r":
+		m.reversed = !m.reversed
+	case "p":
+		m.paused = !m.paused
+	case "/":
+		m.typing, m.cursor, m.chosen = true, 0, 0
+	case "enter":
+		if row := m.selected(); row != nil && m.callers == 0 {
+			m.callers, m.cursor, m.chosen = row.function, 0, 0
+			m.rebuild()
+			return m.countCallers()
+		}
+	case "esc", "backspace":
+		switch {
+		case m.help:
+			m.help = false
+		case m.callers != 0:
+			m.callers, m.chosen = 0, m.callers
+		default:
+			m.filter = ""
+		}
+	case "e", "t":
+		return m.toggle(k.String() == "t")
+	case "E", "D":
+		return m.enableAll(k.String() == "E")
+	case "c":
+		return m.do("cleared", func() error {
+			return errors.Join(m.source.Truncate(schema.GlobalPart), m.source.Truncate(schema.ByCallerPart))
+		})
+	}
+	m.rebuild()
+	return nil
+}
+
+// countCallers lets the process count by caller, unless it does, until top ends.
+func (m *model) countCallers() tea.Cmd {
+	on := m.now.Consumers | schema.SummaryByCaller
+	if on == m.now.Consumers {
+		return nil
+	}
+	m.counting = true
+	return m.do("calls are counted by caller from now on", func() error { return m.source.SetConsumers(on) })
+}
+
+// leave undoes that.
+func (m *model) leave() error {
+	if !m.counting {
+		return nil
+	}
+	snap, err := m.source.Snapshot()
+	if err == nil {
+		err = m.source.SetConsumers(snap.Consumers &^ schema.SummaryByCaller)
+	}
+	return err
+}
+
+// typed takes a key of the filter.
+func (m *model) typed(k tea.KeyMsg) {
+	switch k.Type {
+	case tea.KeyEnter:
+		m.typing = false
+	case tea.KeyEsc, tea.KeyCtrlC:
+		m.typing, m.filter = false, ""
+	case tea.KeyBackspace:
+		if r := []rune(m.filter); len(r) > 0 {
+			m.filter = string(r[:len(r)-1])
+		}
+	case tea.KeyRunes, tea.KeySpace:
+		m.filter += string(k.Runes)
+	}
+	m.rebuild()
+}
+
+// choose puts the cursor on a row, and lets it stay on that function.
+func (m *model) choose(row int) {
+	m.cursor = max(0, min(row, len(m.rows)-1))
+	if row := m.selected(); row != nil {
+		m.chosen = row.function
+	}
+}
+
+func (m *model) selected() *entry {
+	if m.cursor < 0 || m.cursor >= len(m.rows) {
+		return nil
+	}
+	return &m.rows[m.cursor]
+}
+
+// toggle turns the selected function on or off, or its timing.
+func (m *model) toggle(timed bool) tea.Cmd {
+	row := m.selected()
+	if row == nil || row.function == 0 {
+		return nil
+	}
+	m.chosen = row.function // it may be another row soon
+	f := m.now.Function(row.function)
+	flags, what := f.Flags, ""
+	if timed {
+		flags.Timed = !flags.Timed
+		what = f.Instrument() + ": timed " + onOff(flags.Timed)
+	} else {
+		flags.Enabled = !flags.Enabled
+		what = f.Instrument() + ": " + onOff(flags.Enabled)
+	}
+	return m.set(what, map[uint32]schema.Flags{f.Key: flags})
+}
+
+// enableAll turns all functions that are shown on or off.
+func (m *model) enableAll(on bool) tea.Cmd {
+	changes := map[uint32]schema.Flags{}
+	for _, row := range m.rows {
+		if f := m.now.Function(row.function); row.function != 0 && f.Enabled != on {
+			changes[f.Key] = schema.Flags{Enabled: on, Timed: f.Timed}
+		}
+	}
+	return m.set(fmt.Sprintf("%d functions: %s", len(changes), onOff(on)), changes)
+}
+
+func (m *model) set(what string, changes map[uint32]schema.Flags) tea.Cmd {
+	return m.do(what, func() error { return m.source.SetInstruments(changes) })
+}
+
+func onOff(b bool) string {
+	if b {
+		return "on"
+	}
+	return "off"
+}
