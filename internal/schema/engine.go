@@ -20,11 +20,13 @@ const (
 	mostTest    = 256 << 20 // bytes of the schema test, and of a session's temporary tables
 	mostDepth   = 1000      // of parentheses and operators within each other
 	mostTokens  = 1 << 20   // of a statement
-	mostPattern = 4 << 10   // bytes of a pattern of LIKE, for which SQLite can't be interrupted
+	mostPattern = 4 << 10   // bytes of a pattern of LIKE
+	mostSpill   = 8 << 30   // bytes of SQLite's temporary files, of all sessions together
 )
 
-// limitHeap bounds SQLite's memory, which it counts only if it is told so before the first session.
-var limitHeap = sync.OnceValue(func() error {
+// limitEngine bounds SQLite's memory, which it counts only if it is told so before the first
+// session, and its temporary files.
+var limitEngine = sync.OnceValue(func() error {
 	tls := libc.NewTLS()
 	defer tls.Close()
 	args := libc.NewVaList(int32(1))
@@ -33,7 +35,7 @@ var limitHeap = sync.OnceValue(func() error {
 		return fmt.Errorf("SQLite does not count its memory: error %d", rc)
 	}
 	sqlite3.Xsqlite3_hard_heap_limit64(tls, mostHeap)
-	return nil
+	return limitSpill(tls)
 })
 
 // engine is the SQLite of one session.

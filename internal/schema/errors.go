@@ -152,7 +152,7 @@ func (s *Session) asError(err error) *Error {
 	case has("out of memory"):
 		return NewError(erMemory, "Out of memory: the statements of all clients together may use %d MB", mostHeap>>20)
 	case has("database or disk is full"):
-		return NewError(erTableFull, "The table is full: the schema test, or the disk, has no room for more")
+		return NewError(erTableFull, "The table is full: the schema test, the temporary files of all sessions (%d MB) or the disk has no room for more", spilled.most>>20)
 	case has("database is locked"), has("database table is locked"):
 		return NewError(erLock, "Lock wait timeout exceeded; try restarting transaction")
 	case has("Expression tree is too large"), has("parser stack overflow"), has("too many terms in compound"):

@@ -350,7 +350,7 @@ func (r *rewriter) tables() {
 		case t.is(",") && top.from:
 			expect, target = true, false
 			continue
-		case t.is("SELECT"), t.is("WHERE"), t.is("SET"), t.is("ON"), t.is("USING"), t.is("GROUP"), t.is("ORDER"), t.is("LIMIT"), t.is("HAVING"), t.is("UNION"), t.is("VALUES"):
+		case t.is("SELECT"), t.is("WITH"), t.is("WHERE"), t.is("SET"), t.is("ON"), t.is("USING"), t.is("GROUP"), t.is("ORDER"), t.is("LIMIT"), t.is("HAVING"), t.is("UNION"), t.is("VALUES"):
 			top.from, expect = t.is("ON") && top.from, false
 			continue
 		case t.is("IF"), t.is("NOT"), t.is("EXISTS"), t.is("LATERAL"), t.is("IGNORE"):

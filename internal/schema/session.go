@@ -210,7 +210,7 @@ type tableKey struct {
 // Session opens a session.
 func (c *Catalog) Session(ctx context.Context) (*Session, error) {
 	c.start()
-	if err := limitHeap(); err != nil {
+	if err := limitEngine(); err != nil {
 		return nil, err
 	}
 	if err := registerOnce(); err != nil {
