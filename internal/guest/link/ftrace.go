@@ -1,6 +1,7 @@
 //go:build ftrace_core
 
-// This file is added to package github.com/ftrace-wrap/ftrace-wrap/runtime when the wrapper compiles it: the links into the core.
+// This file is added to package github.com/ftrace-wrap/ftrace-wrap/runtime when the wrapper
+// compiles it: the links into the core.
 
 package ftrace
 

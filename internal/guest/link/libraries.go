@@ -1,12 +1,13 @@
 //go:build ftrace_core && go1.22
 
-// This file is added to packages of client libraries whose protocol is known: the links into the core. See probe/protocol.go in package runtime.
+// This file is added to packages of client libraries whose protocol is known: the links into the
+// core. See probe/protocol.go in package runtime.
 
 package definition
 
 import "unsafe"
 
-// What a plugin is given to see.
+// What a plugin gets.
 const (
 	ftraceWantsNotes = 1 << iota
 	ftraceWantsSecrets

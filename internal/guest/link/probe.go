@@ -1,6 +1,7 @@
 //go:build ftrace_core
 
-// This file takes the place of link.go in package github.com/ftrace-wrap/ftrace-wrap/probe when the wrapper compiles it: the links into the core.
+// This file takes the place of link.go in package github.com/ftrace-wrap/ftrace-wrap/probe when the
+// wrapper compiles it: the links into the core.
 
 package probe
 

@@ -6,7 +6,8 @@ package runtime
 
 import "unsafe"
 
-// ftrace_mock_start is called when package mock is initialised. run is where the code of testing.(*T).Run begins.
+// ftrace_mock_start is called when package mock is initialised. run is where the code of
+// testing.(*T).Run begins.
 //
 //go:linkname ftrace_mock_start
 func ftrace_mock_start(dispatcher func(data any, params []any, want any) (results any, n int), run uintptr) {
@@ -29,8 +30,9 @@ func ftraceFuncRange(f funcInfo) (start, end uintptr, ok bool) {
 	return start, start, false
 }
 
-// ftrace_mock_find returns the function with this name, behind its package's import path or what stands for that in symbols, the latter, and the
-// text of its type. If there is none it reports whether any function of the package has hooks.
+// ftrace_mock_find finds the function with this name, which begins with its package's import path,
+// or with what stands for that in symbols. It returns the function, what stands for the path, and
+// the text of its type. If there is none it reports whether any function of the package has hooks.
 //
 //go:linkname ftrace_mock_find
 func ftrace_mock_find(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool) {
@@ -67,7 +69,8 @@ func (f *ftraceFunc) typeText() string {
 	return ""
 }
 
-// ftrace_mock_add puts a replacement of fn in force, everywhere or in the goroutine's scope. plan is an *ftracePlan or nil.
+// ftrace_mock_add puts a replacement of fn in force, everywhere or in the goroutine's scope. plan
+// is an *ftracePlan or nil.
 //
 //go:linkname ftrace_mock_add
 func ftrace_mock_add(fn unsafe.Pointer, data any, everywhere bool, plan unsafe.Pointer) unsafe.Pointer {
@@ -122,8 +125,8 @@ func (f *ftraceFunc) setMocks(add, remove *ftraceMock) {
 	f.loadLaid().arm(f)
 }
 
-// ftrace_mock_quiet reports whether package mock is at work on this goroutine: its own calls are then neither replaced nor traced. It returns what
-// was said before.
+// ftrace_mock_quiet sets whether package mock is at work on this goroutine: its own calls are then
+// neither replaced nor traced. It returns the setting before that.
 //
 //go:linkname ftrace_mock_quiet
 func ftrace_mock_quiet(quiet bool) (before bool) {
@@ -133,7 +136,8 @@ func ftrace_mock_quiet(quiet bool) (before bool) {
 	return before
 }
 
-// ftrace_mock_bypass lets the next call of the function pass the replacement by, on this goroutine; nil takes that back.
+// ftrace_mock_bypass makes the next call of the function skip the replacement, on this goroutine;
+// nil takes that back.
 //
 //go:linkname ftrace_mock_bypass
 func ftrace_mock_bypass(mock unsafe.Pointer) (previous unsafe.Pointer) {
@@ -143,7 +147,8 @@ func ftrace_mock_bypass(mock unsafe.Pointer) (previous unsafe.Pointer) {
 	return previous
 }
 
-// ftrace_mock_code returns where the code of the function with this symbol begins, 0 if the linker found no use for it.
+// ftrace_mock_code returns where the code of the function with this symbol begins, or 0 if the
+// linker left it out.
 //
 //go:linkname ftrace_mock_code
 func ftrace_mock_code(symbol string) uintptr {
@@ -158,7 +163,8 @@ func ftrace_mock_code(symbol string) uintptr {
 	return 0
 }
 
-// ftrace_mock_receiver returns the receiver of the method value with this closure if it was made of an interface.
+// ftrace_mock_receiver returns the receiver of the method value with this closure if it was made of
+// an interface.
 //
 //go:linkname ftrace_mock_receiver
 func ftrace_mock_receiver(closure unsafe.Pointer) (receiver any, ok bool) {

@@ -1,9 +1,11 @@
 //go:build ftrace_core
 
-// Faults: calls that fail, with an error that a test or FTRACE_FAIL gives, in place of running the function. A fault is a replacement
-// (mock/mock.go) that needs no package mock: all results are zero but the last, the error.
+// Faults: calls that fail, with an error that a test or FTRACE_FAIL gives, without running the
+// function. A fault is a replacement (mock/mock.go) that needs no package mock: all results are
+// zero but the last, the error.
 //
-// Which functions return an error is told by the text of their type; where only the compiler can tell, it is seen at the call.
+// The text of a function's type tells whether it returns an error. Where only the compiler can
+// tell, the call shows it.
 
 package runtime
 
@@ -14,17 +16,17 @@ import (
 	"unsafe"
 )
 
-// ftraceFault is one function's fault. The counts alone change.
+// ftraceFault is one function's fault. Only the counts change.
 type ftraceFault struct {
 	err         error
 	first, last uint64 // the calls that fail, counted from 1
 	certain     bool   // the last result is an error; else it may be
-	several     bool   // it has other results in front
+	several     bool   // it has other results before that
 	calls       uint64 // calls that could fail; atomic
-	failed      uint64 // calls that did; atomic
+	failed      uint64 // calls that failed; atomic
 }
 
-// ftraceNewFault returns a fault for f, nil if f returns no error.
+// ftraceNewFault returns a fault for f, or nil if f returns no error.
 func ftraceNewFault(f *ftraceFunc, err error, first, last uint64) *ftraceFault {
 	word := f.lastResult()
 	if word != "error" && word != "_" {
@@ -37,7 +39,7 @@ func ftraceNewFault(f *ftraceFunc, err error, first, last uint64) *ftraceFault {
 	return x
 }
 
-// lastResult returns the type of the last result, as far as the source tells it.
+// lastResult returns the type of the last result, as far as the source shows it.
 func (f *ftraceFunc) lastResult() string {
 	results := f.resultsText()
 	from := len(results)
@@ -47,7 +49,8 @@ func (f *ftraceFunc) lastResult() string {
 	return results[from:]
 }
 
-// resultsText returns the part of the function's type in the last parentheses, "" if it has no results or can't be replaced.
+// resultsText returns the results in the text of the function's type, "" if it has none or can't be
+// replaced.
 func (f *ftraceFunc) resultsText() string {
 	text := f.typeText()
 	nested := 0
@@ -67,7 +70,8 @@ func (f *ftraceFunc) resultsText() string {
 	return ""
 }
 
-// fails reports whether this call fails, and counts it. want is of the type of the results, as for ftraceDispatcher, or nil if that is not known.
+// fails reports whether this call fails, and counts it. want is of the type of the results, as for
+// ftraceDispatcher, or nil if that is not known.
 func (x *ftraceFault) fails(want *_type) bool {
 	switch {
 	case want == nil && x.certain:
@@ -84,7 +88,8 @@ func (x *ftraceFault) fails(want *_type) bool {
 	return true
 }
 
-// place returns where the error is in results of type want, -1 if their last is none.
+// place returns where the error is in results of type want, or -1 if the last of them is not an
+// error.
 func (x *ftraceFault) place(want *_type) int {
 	last, offset := want, uintptr(0)
 	if x.several {
@@ -112,7 +117,8 @@ func (x *ftraceFault) results(want *_type) unsafe.Pointer {
 	return p
 }
 
-// store puts the error where the function, which ends before it began, has its results: they are zero.
+// store puts the error where the function has its results. It ends before it began, so they are
+// zero.
 func (x *ftraceFault) store(results []any) {
 	if n := len(results); n > 0 {
 		*(*error)(efaceOf(&results[n-1]).data) = x.err
@@ -126,18 +132,18 @@ var ftraceFailing struct {
 	first, last uint64
 	matches     uint64
 	faults      []*ftraceMock
-	reported    uint32 // it was said which failed; atomic
+	reported    uint32 // it was reported which failed; atomic
 }
 
-// ftraceInjected is the error with which FTRACE_FAIL lets a function fail.
+// ftraceInjected is the error with which FTRACE_FAIL makes a function fail.
 type ftraceInjected struct {
 	name string
 }
 
 func (e *ftraceInjected) Error() string { return "ftrace-wrap: injected failure of " + e.name }
 
-// ftraceParseFail reads FTRACE_FAIL: RULES, or RULES#N for the N-th call of each function, RULES#N+ for that and all later ones, RULES#0 for none. It says
-// whether there are any.
+// ftraceParseFail reads FTRACE_FAIL: RULES; RULES#N for the Nth call of each function; RULES#N+ for
+// that and all later ones; RULES#0 for none. It reports whether any function is to fail.
 func ftraceParseFail(s string) bool {
 	if s == "" || s == "0" || s == "off" || s == "false" {
 		return false
@@ -168,7 +174,7 @@ func ftraceParseFail(s string) bool {
 	return true
 }
 
-// ftraceParsePattern reads what names functions to fail: rules that only select.
+// ftraceParsePattern reads a pattern of functions that are to fail: rules that only select.
 func ftraceParsePattern(s string) (clauses []ftrace_rule_Clause, err ftrace_rule_Error, ok bool) {
 	clauses, err, ok = ftrace_rule_Parse(s)
 	if !ok {
@@ -182,7 +188,7 @@ func ftraceParsePattern(s string) (clauses []ftrace_rule_Clause, err ftrace_rule
 	return clauses, err, err.Message == ""
 }
 
-// ftraceSelects reports whether f is one of the functions that clauses without settings name.
+// ftraceSelects reports whether clauses without settings name f.
 func ftraceSelects(clauses []ftrace_rule_Clause, f *ftraceFunc) bool {
 	subject := f.subject()
 	i := ftrace_rule_Decide(clauses, &subject)
@@ -228,7 +234,7 @@ func ftraceReportFailing() {
 	ftraceFreeText(b)
 }
 
-// ftraceReportFailed says which functions FTRACE_FAIL let fail, or could have.
+// ftraceReportFailed says which functions failed because of FTRACE_FAIL, and which could have.
 func ftraceReportFailed() {
 	if ftraceFailing.text == "" || !atomic.Cas(&ftraceFailing.reported, 0, 1) {
 		return
@@ -253,8 +259,9 @@ func ftraceReportFailed() {
 	ftraceFreeText(b)
 }
 
-// ftrace_mock_fail lets the functions that pattern names fail with err: the calls first to last of each, everywhere or in the goroutine's scope. It returns the
-// faults, and how many functions with hooks the pattern names; or what is wrong with the pattern.
+// ftrace_mock_fail makes the functions that pattern names fail with err: the calls first to last of
+// each, everywhere or in the goroutine's scope. It returns the faults, and how many functions with
+// hooks the pattern names; or what is wrong with the pattern.
 //
 //go:linkname ftrace_mock_fail
 func ftrace_mock_fail(pattern string, err error, first, last uint64, everywhere bool) (faults []unsafe.Pointer, named int, message string) {

@@ -2,10 +2,11 @@
 
 // What a function's parameters point to on its goroutine's stack, copied to the heap.
 //
-// The compiler keeps a variable on the stack if no function that gets its address lets it escape. A replacement was compiled without
-// that promise: it may keep its parameters, and package mock records them. So before any of them is called, all that the
-// parameters reach on this stack is copied, pointers among the copies leading to copies; and when it is done, what changed in the
-// copies is changed on the stack. In between the stack may have moved.
+// The compiler keeps a variable on the stack if no function that gets its address lets it escape. A
+// replacement was compiled without that promise: it may keep its parameters, and package mock
+// records them. So before a replacement is called, all that the parameters reach on this stack is
+// copied, and pointers among the copies lead to copies. When it is done, what changed in the copies
+// is changed on the stack, which may have moved in between.
 
 package runtime
 
@@ -19,14 +20,14 @@ import (
 // ftraceRegion is a part of the stack that is copied.
 type ftraceRegion struct {
 	lo, hi uintptr        // addresses; once all is copied, distances from the stack's top
-	typ    *_type         // what is there, one or several of them; nil if it is not known
-	ptrs   uintptr        // if not: how many bytes at its beginning may hold pointers,
-	mask   *byte          // and which do
+	typ    *_type         // the type of what is there, of one value or several; nil if it is not known
+	ptrs   uintptr        // if it is not: how many bytes at its beginning may hold pointers,
+	mask   *byte          // and which of them do
 	copy   unsafe.Pointer // on the heap
-	before unsafe.Pointer // what the copy was at first; nil if it is of no interest whether it changed
-	box    bool           // the value in an interface, which no one changes
-	open   bool           // its end is that of the frame: all that is known is that there are no pointers
-	inner  bool           // it is part of another one
+	before unsafe.Pointer // what the copy was at first; nil if changes in it are of no interest
+	box    bool           // the value in an interface, which nobody changes
+	open   bool           // it ends with the frame: it is only known to have no pointers
+	inner  bool           // it is part of another region
 }
 
 // ftraceLift is the copying of one call's parameters.
@@ -47,7 +48,8 @@ func (l *ftraceLift) region(i int) *ftraceRegion {
 	return &l.more[i-len(l.few)]
 }
 
-// take copies. It runs on the system stack so that nothing moves while it does and no phase of the garbage collection begins.
+// take makes the copies. It runs on the system stack, so that meanwhile nothing moves and no phase
+// of the garbage collection begins.
 func (l *ftraceLift) take(params []any) {
 	if len(params) == 0 {
 		return
@@ -182,8 +184,9 @@ func (l *ftraceLift) mapHeader(p uintptr, t *_type) {
 	}
 }
 
-// unknown adds what p points to if it is on the stack: a closure, or a variable whose type only the compiler knows. What it left for the garbage
-// collector tells the bounds of each variable with pointers in it. Another may reach to the end of its frame.
+// unknown adds what p points to if that is on the stack: a closure, or a variable whose type only
+// the compiler knows. What the compiler left for the garbage collector tells the bounds of each
+// variable with pointers in it. Any other variable may reach to the end of its frame.
 func (l *ftraceLift) unknown(p uintptr) {
 	if !l.onStack(p) {
 		return
@@ -227,7 +230,7 @@ func (l *ftraceLift) unknown(p uintptr) {
 	l.failed = "points into a frame that is not known"
 }
 
-// settle sees to it that no two regions overlap but those that are part of another.
+// settle makes sure that no two regions overlap, except where one is part of the other.
 func (l *ftraceLift) settle() {
 	for i := 0; i < l.n; i++ {
 		for j := 0; j < l.n; j++ {
@@ -238,7 +241,7 @@ func (l *ftraceLift) settle() {
 			switch {
 			case a.open && b.lo > a.lo:
 				a.hi = b.lo
-			case b.open && !a.open: // a variable without pointers that is part of one
+			case b.open && !a.open: // a variable without pointers that is part of one with pointers
 				b.inner = true
 			case a.lo == b.lo && a.hi < b.hi:
 				a.inner = true
@@ -274,7 +277,7 @@ func (l *ftraceLift) copy() {
 		case r.typ != nil && r.typ.Pointers():
 			r.copy = newarray(r.typ, int(size/r.typ.Size_))
 		case r.ptrs != 0:
-			if size > 512 { // the garbage collector would need the type as long as the copy
+			if size > 512 { // the garbage collector would need the type as long as the copy exists
 				l.failed = "leads to a large variable on the stack whose type is not known"
 				return
 			}
@@ -318,7 +321,7 @@ func (l *ftraceLift) pointers(r *ftraceRegion, f func(slot *unsafe.Pointer)) {
 	}
 }
 
-// size is that of the region, whether lo and hi are addresses or distances.
+// size returns the size of the region, whether lo and hi are addresses or distances.
 func (r *ftraceRegion) size() uintptr {
 	if r.hi > r.lo {
 		return r.hi - r.lo
@@ -340,7 +343,7 @@ func ftraceMaskBit(mask *byte, offset uintptr) bool {
 	return *(*byte)(add(unsafe.Pointer(mask), i/8))>>(i%8)&1 != 0
 }
 
-// lifted returns where in a copy it is that p points to.
+// lifted returns the address in a copy that stands for p.
 func (l *ftraceLift) lifted(p unsafe.Pointer) unsafe.Pointer {
 	if !l.onStack(uintptr(p)) {
 		return p
@@ -353,7 +356,7 @@ func (l *ftraceLift) lifted(p unsafe.Pointer) unsafe.Pointer {
 	return p
 }
 
-// lowered returns where on the stack it is that p, if it leads into a copy, stands for.
+// lowered returns the address on the stack that p stands for, if p leads into a copy.
 func (l *ftraceLift) lowered(p unsafe.Pointer) uintptr {
 	for i := 0; i < l.n; i++ {
 		r := l.region(i)
@@ -367,7 +370,7 @@ func (l *ftraceLift) lowered(p unsafe.Pointer) uintptr {
 	return uintptr(p)
 }
 
-// giveBack changes on the stack what changed in the copies.
+// giveBack applies to the stack what changed in the copies.
 func (l *ftraceLift) giveBack() {
 	if !l.changes() {
 		return
@@ -397,7 +400,7 @@ func (l *ftraceLift) write(r *ftraceRegion) {
 		return
 	}
 	to := unsafe.Pointer(l.gp.stack.hi - r.lo)
-	// Pointers first; what is the same as before is then left alone.
+	// Pointers first; what is as before is then left alone.
 	l.pointers(r, func(slot *unsafe.Pointer) {
 		at := uintptr(unsafe.Pointer(slot)) - uintptr(r.copy)
 		before := (*uintptr)(add(r.before, at))
@@ -413,8 +416,11 @@ func (l *ftraceLift) write(r *ftraceRegion) {
 	}
 }
 
-// lower lets results of type t at p, which are on the heap, point to the stack where they lead to copies: the function's parameter that it
-// returns is its caller's variable. It runs on the system stack, and the function must take them at once: the stack may not move in between.
+// lower makes results of type t at p, which are on the heap, point to the stack where they lead to
+// copies: a parameter that the function returns is its caller's variable.
+//
+// It runs on the system stack. The function must take the results at once: the stack may not move
+// in between.
 func (l *ftraceLift) lower(p unsafe.Pointer, t *_type) {
 	if l.n < 2 || !t.Pointers() || !l.changes() {
 		return

@@ -1,10 +1,12 @@
 //go:build ftrace_core
 
-// Mocks: calls that go to a replacement. What package mock (github.com/ftrace-wrap/ftrace-wrap/mock) calls is in mock/api.go.
+// Mocks: calls that go to a replacement. What package mock
+// (github.com/ftrace-wrap/ftrace-wrap/mock) calls is in mock/api.go.
 //
-// A function that is replaced has its hook on. The core finds the replacement that is in force for the goroutine, copies the
-// parameters to the heap (mock/lift.go) and calls package mock, which calls the replacement or declines. The results go
-// back by the hook: where it has room for them, or, in a function with a deferred hook, by ftrace_exit.
+// A function that is replaced has its hook on. The core finds the replacement that is in force for
+// the goroutine, copies the parameters to the heap (mock/lift.go) and calls package mock. That
+// calls the replacement or declines. The results go back through the hook: to where it has room for
+// them, or, in a function with a deferred hook, by ftrace_exit.
 
 package runtime
 
@@ -14,7 +16,8 @@ import (
 	"unsafe"
 )
 
-// ftraceScope is a goroutine and those that it starts, at any depth: all whose scope is this or one below.
+// ftraceScope is a goroutine and those that it starts, at any depth: all whose scope is this one or
+// one below it.
 type ftraceScope struct {
 	parent *ftraceScope
 	depth  int
@@ -24,13 +27,14 @@ type ftraceScope struct {
 type ftraceMock struct {
 	fn    *ftraceFunc
 	scope *ftraceScope // nil: all goroutines
-	seq   uint64       // the latest has the highest
-	data  any          // package mock's
+	seq   uint64       // later ones have higher numbers
+	data  any          // belongs to package mock
 	plan  *ftracePlan  // how to call it without package mock, or nil
-	fault *ftraceFault // it is none of package mock's: calls fail
+	fault *ftraceFault // if not nil it is not package mock's: calls fail
 }
 
-// ftraceMocks are the replacements of one function, those first that go before others: of inner scopes, then later ones. It does not change.
+// ftraceMocks are the replacements of one function, in the order in which they are tried: those of
+// inner scopes first, then later ones first. It does not change.
 type ftraceMocks struct {
 	list  []*ftraceMock
 	quick ftraceQuick
@@ -39,23 +43,28 @@ type ftraceMocks struct {
 // ftraceMockG is the state of a goroutine.
 type ftraceMockG struct {
 	scope    *ftraceScope
-	ownScope bool        // the scope is this goroutine's, not that of the one which started it
+	ownScope bool        // the scope is this goroutine's, not that of the goroutine that started it
 	quiet    bool        // package mock itself is at work: what it calls is neither replaced nor traced
-	bypass   *ftraceMock // the next call of its function passes it by
+	bypass   *ftraceMock // the next call of its function skips it
 	results  any         // what ftrace_exit is to store: a pointer to the result, or to a struct of the results; or an *ftraceFault
 	n        int         // number of results
 	lift     *ftraceLift // the copies that these results may point to, or nil
 }
 
-// ftraceDispatcher is package mock's: it calls what data stands for, with the parameters. It returns a pointer to the result, or to a struct of
-// the results, and their number, -1 if it declines. want is of the type of the result or that struct, if that is known. If it is not, the results can
-// also be a pointer to ftraceAnyResults, and the number ftraceAny.
+// ftraceDispatcher belongs to package mock. It calls what data stands for, with the parameters. It
+// returns a pointer to the result, or to a struct of the results, and their number, or -1 if it
+// declines.
+//
+// want is of the type of the result or of that struct, if that is known. If it is not, the results
+// can also be a pointer to ftraceAnyResults, and the number ftraceAny.
 var ftraceDispatcher func(data any, params []any, want any) (results any, n int)
 
-// ftraceTestRun has the bounds of the code of testing.(*T).Run, which starts goroutines that are scopes of their own.
+// ftraceTestRun has the bounds of the code of testing.(*T).Run, which starts goroutines that are
+// scopes of their own.
 var ftraceTestRun [2]uintptr
 
-// ftraceAnyResults are results that package mock could not give their types; it has the same type, anyResults.
+// ftraceAnyResults are results that package mock could not give their types. It has the same type,
+// anyResults.
 type ftraceAnyResults struct {
 	values   []any // nil: the zero value
 	function string
@@ -72,12 +81,12 @@ func (m *ftraceMock) depth() int {
 	return m.scope.depth
 }
 
-// before reports whether m goes before o.
+// before reports whether m is tried before o.
 func (m *ftraceMock) before(o *ftraceMock) bool {
 	return m.depth() > o.depth() || m.depth() == o.depth() && m.seq > o.seq
 }
 
-// contains reports whether s is this scope or one below.
+// contains reports whether o is this scope or one below it.
 func (s *ftraceScope) contains(o *ftraceScope) bool {
 	for o != nil && o.depth > s.depth {
 		o = o.parent
@@ -85,7 +94,7 @@ func (s *ftraceScope) contains(o *ftraceScope) bool {
 	return s == o
 }
 
-// mock returns the replacement of f in force in scope, of those behind after if that is not nil.
+// mock returns the replacement of f in force in scope; if after is not nil, of those after it.
 func (f *ftraceFunc) mock(scope *ftraceScope, after *ftraceMock) *ftraceMock {
 	mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks)))
 	if mocks == nil {
@@ -118,7 +127,8 @@ func ftraceReplacement(gp *g, f *ftraceFunc) *ftraceMock {
 	return f.mock(state.scope, after)
 }
 
-// ftraceReplace calls m, and if that declines those behind it. It returns what ftraceDispatcher does; if the call is to fail, the *ftraceFault and 0.
+// ftraceReplace calls m, and if that declines the ones after it. It returns what ftraceDispatcher
+// does, or, if the call is to fail, the *ftraceFault and 0.
 func ftraceReplace(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_type) (results any, n int) {
 	for m != nil && m.fault != nil { // which has no use for the parameters
 		if m.fault.fails(want) {
@@ -149,13 +159,13 @@ func ftraceReplace(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_typ
 	return ftraceDispatch(gp, f, m, l.values, want)
 }
 
-// dispatch is ftraceDispatch with copies, which are given back even if the replacement panics.
+// dispatch is ftraceDispatch with copies. They are given back even if the replacement panics.
 func (l *ftraceLift) dispatch(f *ftraceFunc, m *ftraceMock, want *_type) (results any, n int) {
 	defer l.giveBack()
 	return ftraceDispatch(l.gp, f, m, l.values, want)
 }
 
-// ftraceDispatch calls m, and if that declines those behind it.
+// ftraceDispatch calls m, and if that declines the ones after it.
 func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_type) (results any, n int) {
 	state := &gp.ftraceMock
 	var wanted any
@@ -171,7 +181,7 @@ func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_ty
 			return results, n
 		}
 		state.quiet = true
-		results, n = ftraceDispatcher(m.data, params, wanted) // ends the quiet
+		results, n = ftraceDispatcher(m.data, params, wanted) // resets quiet
 		if n != -1 {
 			return results, n
 		}
@@ -179,8 +189,9 @@ func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_ty
 	return nil, -1
 }
 
-// ftraceReplaceCall is the part of ftraceEntrySlow for a function that has replacements. The results go to where the function has room for them, on its stack, so that
-// they stay right when that moves.
+// ftraceReplaceCall is the part of ftraceEntrySlow for a function that has replacements. The
+// results go to where the function has room for them, on its stack, so that they stay right when
+// that moves.
 func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) (replaced bool) {
 	gp := getg()
 	m := ftraceReplacement(gp, f)
@@ -228,7 +239,8 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) 
 	return true
 }
 
-// mark reports whether the call of f under way, with its frame at offset, is a replacement's. It returns what is noted of the call, nil if nothing is.
+// mark marks the call of f under way, with its frame at offset, as a replacement's or not. It
+// returns the call's frame, or nil if it has none.
 func (f *ftraceFunc) mark(gp *g, offset uintptr, replaced bool) *ftraceFrame {
 	t := gp.ftrace
 	if t == nil || t.busy != 0 {
@@ -269,7 +281,7 @@ func ftraceEnterReplace(f *ftraceFunc, offset uintptr, params []any) int {
 	return -token - 1
 }
 
-// ftraceExitReplace stores what the replacement returned where results points to.
+// ftraceExitReplace stores what the replacement returned where results point.
 func ftraceExitReplace(results []any) {
 	state := &getg().ftraceMock
 	from, n, lift := state.results, state.n, state.lift
@@ -308,7 +320,7 @@ func ftraceExitReplace(results []any) {
 	})
 }
 
-// store stores the values where results points to.
+// store stores the values where results point.
 func (r *ftraceAnyResults) store(results []any, lift *ftraceLift) {
 	for i := range results {
 		to := (*ptrtype)(unsafe.Pointer(efaceOf(&results[i])._type)).Elem
@@ -363,7 +375,8 @@ func ftracePointed(p *any) (*_type, unsafe.Pointer) {
 	return (*ptrtype)(unsafe.Pointer(e._type)).Elem, e.data
 }
 
-// ftraceResult returns the type and place of one of n results, which, or a struct of which, of type t, are at p.
+// ftraceResult returns the type and place of result i of n. At p is the result, or a struct of the
+// results, of type t.
 func ftraceResult(t *_type, p unsafe.Pointer, n, i int) (*_type, unsafe.Pointer) {
 	if n == 1 {
 		return t, p
@@ -372,7 +385,7 @@ func ftraceResult(t *_type, p unsafe.Pointer, n, i int) (*_type, unsafe.Pointer)
 	return field.Typ, add(p, field.Offset)
 }
 
-// ftraceUnpack returns results as they would be given to the hook at a return.
+// ftraceUnpack returns results as a hook at a return would get them.
 func ftraceUnpack(t *_type, p unsafe.Pointer, n int) []any {
 	values := make([]any, n)
 	for i := range values {
@@ -394,7 +407,8 @@ func ftraceUnpack(t *_type, p unsafe.Pointer, n int) []any {
 	return values
 }
 
-// ftraceScopeStart is called for each new goroutine, on the system stack: it is in the scope of the one that starts it, a test in one of its own.
+// ftraceScopeStart is called for each new goroutine, on the system stack. The goroutine is in the
+// scope of the one that starts it; a test is in a scope of its own.
 func ftraceScopeStart(newg, callergp *g) {
 	newg.ftraceMock.scope = callergp.ftraceMock.scope
 	if newg.gopc >= ftraceTestRun[0] && newg.gopc < ftraceTestRun[1] {
@@ -402,14 +416,14 @@ func ftraceScopeStart(newg, callergp *g) {
 	}
 }
 
-// clear forgets what a goroutine had, most of which have had nothing.
+// clear forgets what a goroutine had. Most have had nothing.
 func (state *ftraceMockG) clear() {
 	if state.scope != nil || state.quiet || state.bypass != nil || state.results != nil || state.lift != nil {
 		*state = ftraceMockG{}
 	}
 }
 
-// own returns the goroutine's own scope, which it makes if there is none.
+// own returns the goroutine's own scope, and makes it if there is none.
 func (state *ftraceMockG) own() *ftraceScope {
 	if !state.ownScope {
 		state.enter()

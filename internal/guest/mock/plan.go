@@ -1,11 +1,13 @@
 //go:build ftrace_core
 
-// Calling a replacement by a plan that package mock made (mock/plan.go): without copies, without reflection.
+// Calling a replacement by a plan that package mock made (mock/plan.go): without copies, without
+// reflection.
 //
-// A plan names for each register what goes there: a word of a parameter. The words are loaded as numbers, and the replacement is called as a function of
-// that many numbers. That is no harm: none of them points to the stack, which alone moves, what they point to is held by the parameters, and
-// this package is not preempted between instructions, so that nobody sees the registers until the replacement, which knows their types, has them; and none of
-// its results until they are where they belong.
+// A plan says for each register what goes there: a word of a parameter. The words are loaded as
+// numbers, and the replacement is called as a function of that many numbers. That is safe. None of
+// them points to the stack, which alone moves. The parameters hold what they point to. And this
+// package is not preempted between instructions, so nobody sees the registers until the
+// replacement, which knows their types, has them; nor its results until they are where they belong.
 
 package runtime
 
@@ -16,10 +18,10 @@ import (
 	"unsafe"
 )
 
-// ftracePlan and what follows are mock.callPlan, callShape, paramPlan, word and record.
+// ftracePlan and the types below it are mock.callPlan, callShape, paramPlan, word and record.
 type ftracePlan struct {
 	fn      unsafe.Pointer
-	calls   *uint64         // how many there were; nil if it is of no interest
+	calls   *uint64         // number of calls so far; nil if it is of no interest
 	records *unsafe.Pointer // *ftraceCallRecord: the calls, the latest first; nil if they are not kept
 	shape   *ftraceShape
 }
@@ -29,12 +31,12 @@ type ftraceShape struct {
 	in      []ftracePlanWord
 	out     []ftracePlanWord
 	results []*_type
-	few     bool    // no more than four registers each way and no more room on the stack for them, no interface with methods; results are a word apart
+	few     bool    // at most four registers each way, no more room on the stack for them, and no interface with methods; results are a word apart
 	small   uintptr // size of the only result, if it is less than a word
 	floats  bool    // floating-point registers are among them
 	spill   uintptr // room on the stack for the registers of parameters
-	record  *_type  // an ftraceCallRecord with the parameters and results behind it
-	ends    uintptr // where the results are in that
+	record  *_type  // an ftraceCallRecord followed by the parameters and results
+	ends    uintptr // where the results are in it
 
 	resultsType    *_type         // a struct of the results, or the only one's
 	resultsPointer *_type         // a pointer to it
@@ -43,8 +45,8 @@ type ftraceShape struct {
 
 type ftracePlanParam struct {
 	typ   *_type         // nil if it is an interface
-	iface *_type         // nil if it is none, or has no methods
-	tab   unsafe.Pointer // *itab of the value that such a one had last, or nil; atomic
+	iface *_type         // nil if it is not an interface or has no methods
+	tab   unsafe.Pointer // *itab of the value that such an interface had last, or nil; atomic
 	at    uintptr        // in a record
 }
 
@@ -60,20 +62,20 @@ type ftracePlanWord struct {
 
 // Where the words of parameters are.
 const (
-	ftraceFromBox       = iota // offset behind what the interface that holds the parameter points to
-	ftraceFromInterface        // offset within that itself
+	ftraceFromBox       = iota // offset from where the interface that holds the parameter points
+	ftraceFromInterface        // offset within that interface
 	ftraceFromTable            // it is the method table of an interface
 )
 
 // ftraceCallRecord is a call that is kept.
 type ftraceCallRecord struct {
 	next *ftraceCallRecord
-	call unsafe.Pointer // package mock's
+	call unsafe.Pointer // belongs to package mock
 	done uint32         // the results are there; atomic
 }
 
-// call calls the replacement and puts its results to where to leads. It returns false if this call can't be made by the plan: a parameter points to the stack,
-// or has another type.
+// call calls the replacement and stores its results where to points. It returns false if this call
+// can't be made by the plan: a parameter points to the stack, or has another type.
 func (p *ftracePlan) call(gp *g, params []any, to unsafe.Pointer) bool {
 	s := p.shape
 	if s.floats {
@@ -92,7 +94,8 @@ func (p *ftracePlan) call(gp *g, params []any, to unsafe.Pointer) bool {
 	return true
 }
 
-// results calls the replacement and returns what ftraceDispatcher would, -1 if the call can't be made by the plan or there is none.
+// results calls the replacement and returns what ftraceDispatcher would. The number is -1 if there
+// is no plan or the call can't be made by it.
 func (p *ftracePlan) results(gp *g, params []any, want *_type) (results any, n int) {
 	if p == nil || want != nil && !p.shape.returns(want) {
 		return nil, -1
@@ -149,8 +152,9 @@ func (p *ftracePlan) callFloats(gp *g, params []any, to unsafe.Pointer) bool {
 	return true
 }
 
-// load puts the words of the parameters to where into leads. It returns false if one of them is of another type, or points to the stack; what other
-// pointers lead to has none that do.
+// load stores the words of the parameters where into points. It returns false if one of the
+// parameters is of another type, or points to the stack; what other pointers lead to does not point
+// there.
 func (s *ftraceShape) load(gp *g, params []any, into unsafe.Pointer) bool {
 	if len(params) != len(s.params) {
 		return false
@@ -184,7 +188,8 @@ func (s *ftraceShape) load(gp *g, params []any, into unsafe.Pointer) bool {
 	return true
 }
 
-// load returns the word. The bytes behind a part that is smaller are of no interest, but they must be there.
+// load returns the word. If the part is smaller, the bytes after it are of no interest, but they
+// must exist.
 func (w *ftracePlanWord) load(params unsafe.Pointer) uintptr {
 	p := add(params, uintptr(w.param)*unsafe.Sizeof(eface{}))
 	if w.from == ftraceFromBox {
@@ -194,7 +199,7 @@ func (w *ftracePlanWord) load(params unsafe.Pointer) uintptr {
 	return *(*uintptr)(unsafe.Pointer(at &^ (goarch.PtrSize - 1))) >> (at % goarch.PtrSize * 8)
 }
 
-// table returns the method table of an interface that holds what e does.
+// table returns the method table of an interface that holds the value in e.
 func (param *ftracePlanParam) table(e *eface) (tab *itab, ok bool) {
 	if e._type == nil {
 		return nil, true
@@ -207,7 +212,8 @@ func (param *ftracePlanParam) table(e *eface) (tab *itab, ok bool) {
 	return tab, tab != nil
 }
 
-// store puts results where they go. It is nosplit so that the garbage collector can't come before it has seen the pointers among them.
+// store puts results where they belong. It is nosplit so that the garbage collector can't run
+// before it has seen the pointers among them.
 //
 //go:nosplit
 func (s *ftraceShape) store(to unsafe.Pointer, from unsafe.Pointer) {
@@ -229,7 +235,7 @@ func (s *ftraceShape) store(to unsafe.Pointer, from unsafe.Pointer) {
 	}
 }
 
-// begin counts a call, and keeps it with its parameters if it is to be kept.
+// begin counts a call. If calls are kept it keeps this one with its parameters.
 func (p *ftracePlan) begin(params []any) *ftraceCallRecord {
 	if p.calls != nil {
 		p.count()
@@ -267,7 +273,7 @@ func (p *ftracePlan) begin(params []any) *ftraceCallRecord {
 	}
 }
 
-// end adds the results, which are at from, to the record of a call that returned.
+// end adds the results, which are at from, to the record of a call that has returned.
 func (p *ftracePlan) end(record *ftraceCallRecord, from unsafe.Pointer) {
 	if record == nil {
 		return
@@ -286,7 +292,8 @@ func (p *ftracePlan) count() {
 	atomic.Xadd64(p.calls, 1)
 }
 
-// ftraceRaceRelease tells the race detector, which does not see what this package does, that who loads from p knows of what the goroutine has done.
+// ftraceRaceRelease tells the race detector, which does not see what this package does, that all
+// that the goroutine has done happens before a load from p.
 func ftraceRaceRelease(p unsafe.Pointer) {
 	if raceenabled {
 		racereleasemerge(p)

@@ -1,7 +1,8 @@
 //go:build ftrace_core
 
-// The short way to a replacement: for most functions, those that take few registers, while nothing is traced. It does what ftracePlan.call does, with all that
-// it needs at hand in one place, since to follow pointers takes longer than anything else here.
+// The fast path to a replacement: for most functions, those that take few registers, while nothing
+// is traced. It does the same as ftracePlan.call, with all that it needs in one place, because
+// following pointers takes longer than anything else here.
 
 package runtime
 
@@ -11,29 +12,31 @@ import (
 	"unsafe"
 )
 
-// ftraceQuick is the short way to the first of a function's replacements. The zero value leads nowhere.
+// ftraceQuick is the fast path to the first of a function's replacements. The zero value leads
+// nowhere.
 type ftraceQuick struct {
-	open    uint32 // 1 once a call by the plan went well; 0 for ever if there is no short way; atomic
-	in      uint8  // how many words of parameters there are,
+	open    uint32 // 1 once a call by the plan succeeded; 0 for ever if there is no fast path; atomic
+	in      uint8  // number of words of parameters,
 	out     uint8  // and of results
-	small   uint8  // the size of the only result if that is less than a word
+	small   uint8  // size of the only result if that is less than a word
 	fn      unsafe.Pointer
-	calls   *uint64 // the plan's
+	calls   *uint64 // belongs to the plan
 	scope   *ftraceScope
 	results unsafe.Pointer // the type of a pointer to the function's results; nil if there are none
 	words   [4]ftraceQuickWord
-	plan    *ftracePlan // nil if there is no short way
+	plan    *ftracePlan // nil if there is no fast path
 }
 
 // ftraceQuickWord is a word of a parameter.
 type ftraceQuickWord struct {
 	typ    *_type  // the parameter's type
-	box    uintptr // where its interface is among the parameters', in bytes
+	box    uintptr // where its interface is in the slice of parameters, in bytes
 	offset uintptr // of the word in what that points to,
 	direct bool    // or it is itself this pointer
 }
 
-// prepare makes q lead to m if it can: every parameter has a word by which its type is checked, and words are whole.
+// prepare makes q lead to m if that is possible: every parameter has a word by which its type is
+// checked, and words are whole.
 func (q *ftraceQuick) prepare(m *ftraceMock) {
 	if m.plan == nil || !m.plan.shape.few || m.plan.records != nil {
 		return
@@ -57,7 +60,8 @@ func (q *ftraceQuick) prepare(m *ftraceMock) {
 	q.plan, q.fn, q.calls, q.scope = m.plan, m.plan.fn, m.plan.calls, m.scope
 }
 
-// learn opens the short way after a call by the plan. It says of which type a pointer to the results is.
+// learn opens the fast path after a call by the plan. results is the type of a pointer to the
+// results.
 func (q *ftraceQuick) learn(results *_type) {
 	if q.plan == nil {
 		return
@@ -68,8 +72,9 @@ func (q *ftraceQuick) learn(results *_type) {
 	atomic.Store(&q.open, 1)
 }
 
-// load returns the word, or false if the parameter has another type or the word may point to the stack, which is from lo on. What looks like an address there may
-// be a number: then the call goes the long way, which knows.
+// load returns the word. It returns false if the parameter has another type, or if the word may
+// point to the stack, which is from lo on. What looks like an address there may be a number: then
+// the call takes the slow path, which can tell.
 func (w *ftraceQuickWord) load(params unsafe.Pointer, lo, size uintptr) (word uintptr, ok bool) {
 	e := (*eface)(add(params, w.box))
 	if e._type != w.typ {
@@ -82,14 +87,14 @@ func (w *ftraceQuickWord) load(params unsafe.Pointer, lo, size uintptr) (word ui
 	return word, word-lo >= size
 }
 
-// published tells the race detector that what was done so far to make the replacements was done before they are seen.
+// published tells the race detector that what made the replacements happened before they are seen.
 func (q *ftraceQuick) published() {
 	if raceenabled {
 		racerelease(unsafe.Pointer(q))
 	}
 }
 
-// seen is called on each way from a function to its replacements.
+// seen is called on each path from a function to its replacements.
 func (q *ftraceQuick) seen() {
 	if raceenabled {
 		raceacquire(unsafe.Pointer(q))

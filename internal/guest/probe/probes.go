@@ -1,8 +1,12 @@
 //go:build ftrace_core
 
-// Static probes: places in the program's text, or in Go's own packages, that say that something happened, with arguments. They come in providers; a provider is in the
-// registry as packages are, and its probes are in its table as functions are, with a hook each, which who fires the probe looks at, and no body. What rules, recordings and others know of
-// functions they know of probes, but the rules that name functions mean none (rule.Func.Probe).
+// Static probes: places in the program's text, or in Go's own packages, that say that something
+// happened, with arguments.
+//
+// Probes come in providers. A provider is in the registry as packages are, and its probes are in
+// its table as functions are. Each has a hook, which is checked where the probe fires, but no body.
+// What rules, recordings and readers do with functions they do with probes. But rules that name
+// functions do not match probes (rule.Func.Probe).
 
 package runtime
 
@@ -13,19 +17,20 @@ import (
 	"unsafe"
 )
 
-// ftraceProvider is a provider's probes, those that were declared together.
+// ftraceProvider has a provider's probes that were declared together.
 type ftraceProvider struct {
 	ftracePkg
 	file [1]string
-	// What its probes cost to fire may depend on which parts of their arguments are wanted. They are given as text, space-separated, each the names of what
-	// belongs to it, comma-separated, from the lowest bit on.
+	// What it costs to fire its probes may depend on the parts of their arguments that are wanted.
+	// The parts are given as text, separated by spaces, from the lowest bit on. Each part is the
+	// names of what belongs to it, separated by commas.
 	parts  string
-	wanted *uint64 // by probe: the parts that the rules ask for
-	whole  bool    // the parts are the arguments: what is not wanted is left out here
+	wanted *uint64 // by probe: the parts that the rules want
+	whole  bool    // the parts are the arguments: those that are not wanted are left out here
 }
 
-// ftrace_declare adds n probes to the registry. hooks are theirs; text has a line for each, as that of a package's functions has. Without wanted
-// the parts are the arguments.
+// ftrace_declare adds n probes to the registry, with their hooks. text has a line for each, as the
+// text of a package's functions has. Without wanted the parts are the arguments.
 //
 //go:linkname ftrace_declare
 func ftrace_declare(provider, file, text string, hooks *any, n uintptr, parts string, wanted *uint64) {
@@ -45,7 +50,7 @@ func ftrace_declare(provider, file, text string, hooks *any, n uintptr, parts st
 	ftrace_register(&p.ftracePkg)
 }
 
-// probes reports whether these are not functions.
+// probes reports whether these are probes and not functions.
 func (p *ftracePkg) probes() bool { return p.fn(0).flags&ftraceIsProbe != 0 }
 
 // ftrace_fire is called where an armed probe fires, with its hook and its arguments.
@@ -55,7 +60,8 @@ func ftrace_fire(hook *any, args ...any) {
 	ftraceFire(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), args)
 }
 
-// ftraceFire notes and shows that f fires, in the stack frame at offset below the stack's top.
+// ftraceFire notes and shows that f fires. The caller's stack frame is at offset below the stack's
+// top.
 func ftraceFire(f *ftraceFunc, offset uintptr, args []any) {
 	gp := getg()
 	if !ftraceMayTrace(gp) {
@@ -100,7 +106,8 @@ func ftraceFire(f *ftraceFunc, offset uintptr, args []any) {
 	ftraceFired(gp, t, f, clause, count, args)
 }
 
-// ftraceFiredSome is ftraceFired with those of the arguments that are wanted, of the first 64. The others stay what they are for the caller, whose slice it may be.
+// ftraceFiredSome is ftraceFired with those of the first 64 arguments that are wanted. The caller's
+// slice stays as it is.
 func ftraceFiredSome(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any, wanted uint64) {
 	var some [64]any
 	n := min(len(args), len(some))
@@ -112,7 +119,7 @@ func ftraceFiredSome(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Claus
 	ftraceFired(gp, t, f, clause, count, unsafe.Slice((*any)(noescape(unsafe.Pointer(&some))), n))
 }
 
-// ftraceFired records and prints.
+// ftraceFired records and prints that f fires.
 func ftraceFired(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
 	if f.flags&ftraceHasSecrets != 0 {
 		ftraceFiredHiding(gp, t, f, clause, count, args)
@@ -203,12 +210,12 @@ func ftraceProbeLine(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Claus
 	ftraceFreeText(b)
 }
 
-// ftraceNetMoved is package net's, for package os: see std/net/probes.go.
+// ftraceNetMoved is package net's function, for package os: see std/net/probes.go.
 //
 //go:linkname ftraceNetMoved
 var ftraceNetMoved func(pfd unsafe.Pointer, n int64, sent bool)
 
-// tell says to who fires f which parts of its arguments are wanted.
+// tell stores which parts of its arguments are wanted, for the code that fires f.
 func (l *ftraceLaid) tell(f *ftraceFunc) {
 	if f.flags&ftraceIsProbe == 0 || l.clause == nil {
 		return
@@ -224,12 +231,13 @@ func (l *ftraceLaid) tell(f *ftraceFunc) {
 	atomic.Store64(p.wantedOf(f), wanted)
 }
 
-// wantedOf returns where it is said what is wanted of the arguments of f.
+// wantedOf returns where it is stored what is wanted of the arguments of f.
 func (p *ftraceProvider) wantedOf(f *ftraceFunc) *uint64 {
 	return (*uint64)(add(unsafe.Pointer(p.wanted), uintptr(f.key-p.before-1)*8))
 }
 
-// unknownField returns a name of those that fields= of clause i has which none of its probes knows, "" if there is none.
+// unknownField returns a name in fields= of clause i that none of its probes knows, or "" if there
+// is none.
 func (c *ftraceConfig) unknownField(i int) string {
 	for rest := c.clauses[i].Fields; rest != ""; {
 		name, next := rest, ""

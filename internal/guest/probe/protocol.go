@@ -1,10 +1,13 @@
 //go:build ftrace_core
 
-// Protocols: connections of client libraries whose events a plugin hears of (package protocol, or test_trace, see probe/test_trace.go).
+// Protocols: connections of client libraries whose events go to a plugin (package protocol, or
+// test_trace, see probe/test_trace.go).
 //
-// The wrapper puts calls into the libraries that it knows (internal/inject/protocol.go), and adds a file to each that follows the protocol: it says in which stage a
-// connection is and which events happen. Here is what all protocols have in common: who listens, that a connection's events come one at a time, that what is done
-// within an event makes no events, and that the last one is DISCONNECTED.
+// The wrapper puts calls into the libraries that it knows (internal/inject/protocol.go). It adds
+// files to each that follow the protocol: they say in which stage a connection is and which events
+// happen. Here is what all protocols have in common: who listens; that a connection's events come
+// one at a time; that what is done within an event makes no events; and that the last one is
+// DISCONNECTED.
 
 package runtime
 
@@ -13,12 +16,13 @@ import (
 	"unsafe"
 )
 
-// ftraceProtocols is not 0 once a connection was traced, or is to be: libraries look at it where they know of no connection.
+// ftraceProtocols is not 0 once a connection was traced, or is to be. Libraries read it where they
+// know of no connection.
 //
 //go:linkname ftraceProtocols
 var ftraceProtocols uint32
 
-// What a plugin is given to see. Package protocol and the libraries' files know these numbers.
+// What a plugin gets. Package protocol and the libraries' files know these numbers.
 const (
 	ftraceWantsNotes      = 1 << iota // remarks on events, in words
 	ftraceWantsSecrets                // authentication, and passwords in statements
@@ -30,7 +34,7 @@ type ftracePlugin struct {
 	name    string
 	wants   uint32
 	builtin bool
-	broken  uint32 // it panicked: it hears no more; atomic
+	broken  uint32 // it panicked and gets no more events; atomic
 	start   func(c unsafe.Pointer, protocol string) any
 	stop    func(c unsafe.Pointer, data any)
 	event   func(c unsafe.Pointer, data any, stage, event string, args *ftrace_protocol_Args) bool
@@ -44,30 +48,31 @@ var ftracePlugins = struct {
 
 // ftraceConn is a connection that is traced.
 type ftraceConn struct {
-	plugin   *ftracePlugin // nil: only static probes want to know
-	probed   bool          // they do
-	data     any           // the plugin's
+	plugin   *ftracePlugin // nil: only static probes get the events
+	probed   bool          // static probes get the events
+	data     any           // belongs to the plugin
 	protocol string
 	driver   any    // the library's connection, on which commands can be sent
-	id       uint64 // by which the server knows it
+	id       uint64 // its number on the server
 	stage    string
 	state    uint32 // atomic: ftraceConnBusy...
 }
 
 const (
-	ftraceConnBusy    = 1 << iota // its goroutine is between an event and what ends it; others stay out
-	ftraceConnClosed              // it was closed meanwhile: DISCONNECTED is to come
+	ftraceConnBusy    = 1 << iota // its goroutine is between an event and the end of it; others stay out
+	ftraceConnClosed              // it was closed meanwhile: DISCONNECTED is still to come
 	ftraceConnStopped             // its tracing has ended
 )
 
-// ftraceProtocolG is what a goroutine knows: kept in its g.
+// ftraceProtocolG is what is kept of a goroutine, in its g.
 type ftraceProtocolG struct {
 	quiet    int32 // within a plugin's method
 	protocol string
-	pending  unsafe.Pointer // a connection that the goroutine is making, as the library's file knows it
+	pending  unsafe.Pointer // a connection that the goroutine is making; the library's file knows its type
 }
 
-// ftrace_protocol_begin begins tracing a connection, in stage CONNECTING, unless nobody listens. probed says that the protocol's static probes do.
+// ftrace_protocol_begin begins tracing a connection, in stage CONNECTING, unless nobody listens.
+// probed says that the protocol's static probes do.
 //
 //go:linkname ftrace_protocol_begin
 func ftrace_protocol_begin(protocol string, probed bool) (c *ftraceConn, wants uint32) {
@@ -88,7 +93,8 @@ func ftrace_protocol_begin(protocol string, probed bool) (c *ftraceConn, wants u
 	return c, p.wants
 }
 
-// ftrace_protocol_pend says which connection the goroutine is making from now on, nil if none, and which it was making.
+// ftrace_protocol_pend sets the connection that the goroutine is making from now on, nil for none.
+// It returns the one that it was making.
 //
 //go:linkname ftrace_protocol_pend
 func ftrace_protocol_pend(protocol string, pending unsafe.Pointer) (outerProtocol string, outer unsafe.Pointer) {
@@ -98,7 +104,8 @@ func ftrace_protocol_pend(protocol string, pending unsafe.Pointer) (outerProtoco
 	return outerProtocol, outer
 }
 
-// ftrace_protocol_pending returns the connection that the goroutine is making, if it is of this protocol.
+// ftrace_protocol_pending returns the connection that the goroutine is making, if it is of this
+// protocol.
 //
 //go:linkname ftrace_protocol_pending
 func ftrace_protocol_pending(protocol string) unsafe.Pointer {
@@ -108,8 +115,9 @@ func ftrace_protocol_pending(protocol string) unsafe.Pointer {
 	return nil
 }
 
-// ftrace_protocol_enter says that what the goroutine does on the connection makes events, until ftrace_protocol_leave. It is false within a plugin's method, for a connection
-// whose tracing has ended, and while another goroutine is at it.
+// ftrace_protocol_enter says that what the goroutine does on the connection makes events, until
+// ftrace_protocol_leave. It returns false within a plugin's method, for a connection whose tracing
+// has ended, and while another goroutine is using it.
 //
 //go:linkname ftrace_protocol_enter
 func ftrace_protocol_enter(c *ftraceConn) bool {
@@ -122,7 +130,8 @@ func ftrace_protocol_enter(c *ftraceConn) bool {
 	return true
 }
 
-// ftrace_protocol_leave ends what ftrace_protocol_enter began. If the connection was closed in between, this is where it is said; then it returns true.
+// ftrace_protocol_leave ends what ftrace_protocol_enter began. If the connection was closed in
+// between, it reports that now and returns true.
 //
 //go:linkname ftrace_protocol_leave
 func ftrace_protocol_leave(c *ftraceConn) (ended bool) {
@@ -142,7 +151,8 @@ func ftrace_protocol_leave(c *ftraceConn) (ended bool) {
 	}
 }
 
-// ftrace_protocol_close says that the connection was closed, by whichever goroutine. It never waits.
+// ftrace_protocol_close says that the connection was closed, by whichever goroutine. It never
+// waits.
 //
 //go:linkname ftrace_protocol_close
 func ftrace_protocol_close(c *ftraceConn) (ended bool) {
@@ -164,12 +174,13 @@ func ftrace_protocol_close(c *ftraceConn) (ended bool) {
 	}
 }
 
-// ftrace_protocol_stage says in which stage the connection is. It is called between enter and leave, as the functions below are.
+// ftrace_protocol_stage sets the connection's stage. Like the functions below it is called between
+// enter and leave.
 //
 //go:linkname ftrace_protocol_stage
 func ftrace_protocol_stage(c *ftraceConn, stage string) { c.stage = stage }
 
-// ftrace_protocol_identify says by which number the server knows the connection.
+// ftrace_protocol_identify sets the connection's number on the server.
 //
 //go:linkname ftrace_protocol_identify
 func ftrace_protocol_identify(c *ftraceConn, id uint64) { c.id = id }
@@ -181,7 +192,7 @@ func ftrace_protocol_number() uint64 { return atomic.Xadd64(&ftraceConnections, 
 
 var ftraceConnections uint64
 
-// ftrace_protocol_driver says which of the library's values is the connection.
+// ftrace_protocol_driver sets which of the library's values is the connection.
 //
 //go:linkname ftrace_protocol_driver
 func ftrace_protocol_driver(c *ftraceConn, driver any) { c.driver = driver }
@@ -193,7 +204,7 @@ func ftrace_protocol_event(c *ftraceConn, event string, args *ftrace_protocol_Ar
 	c.event(event, args)
 }
 
-// ftrace_protocol_note remarks on the last event. Only test_trace wants to know.
+// ftrace_protocol_note remarks on the last event. Only test_trace gets it.
 //
 //go:linkname ftrace_protocol_note
 func ftrace_protocol_note(c *ftraceConn, note string) {
@@ -266,7 +277,8 @@ func ftrace_protocol_unload() {
 	semrelease(&ftracePlugins.lock)
 }
 
-// ftrace_protocol_detach takes the plugin of this connection off all, since it panicked.
+// ftrace_protocol_detach takes the plugin of this connection off all connections because it
+// panicked.
 //
 //go:linkname ftrace_protocol_detach
 func ftrace_protocol_detach(c *ftraceConn, report string) {
@@ -282,15 +294,15 @@ func ftrace_protocol_detach(c *ftraceConn, report string) {
 	}
 }
 
-// ftrace_protocol_conn tells package protocol of a connection.
+// ftrace_protocol_conn returns what package protocol shows of a connection.
 //
 //go:linkname ftrace_protocol_conn
 func ftrace_protocol_conn(c *ftraceConn) (id uint64, driver any) { return c.id, c.driver }
 
-// ftraceDefinition is what is known of a protocol in a library of the program.
+// ftraceDefinition is what is known of a protocol in one of the program's libraries.
 type ftraceDefinition struct {
 	next    *ftraceDefinition
-	missing string // "" if the library has all the functions that are known; else what to tell the user
+	missing string // "" if the library has all the functions that are needed; else what to tell the user
 	said    bool
 }
 
@@ -310,7 +322,7 @@ func ftrace_protocol_define(missing string) bool {
 	return true
 }
 
-// complain says, once, what can't be traced.
+// complain says once what can't be traced.
 func (d *ftraceDefinition) complain() {
 	if d.missing != "" && !d.said {
 		d.said = true
@@ -323,7 +335,8 @@ func (d *ftraceDefinition) complain() {
 //go:linkname ftrace_protocol_quiet
 func ftrace_protocol_quiet() bool { return getg().ftraceProtocol.quiet != 0 }
 
-// ftrace_protocol_wait is ftrace_protocol_enter where several goroutines use a connection at once: it waits for the others' events.
+// ftrace_protocol_wait is ftrace_protocol_enter for connections that several goroutines use at
+// once: it waits until the others' events are over.
 //
 //go:linkname ftrace_protocol_wait
 func ftrace_protocol_wait(c *ftraceConn) bool {

@@ -1,6 +1,7 @@
 //go:build ftrace_core
 
-// test_trace: the plugin that writes down what it hears (FTRACE_PROTOCOL=test_trace), in the form of the plugin of the same name in MySQL's client library.
+// test_trace: the plugin that writes down the events that it gets (FTRACE_PROTOCOL=test_trace), in
+// the form of the plugin of the same name in MySQL's client library.
 
 package runtime
 
@@ -47,7 +48,7 @@ func ftraceParseProtocol(setting, out string) *ftracePlugin {
 	return p
 }
 
-// ftraceStartTestTrace loads the plugin, when the output is open.
+// ftraceStartTestTrace loads the plugin once the output is open.
 func ftraceStartTestTrace(p *ftracePlugin) {
 	ftraceTestTrace = p
 	b := ftraceTestTraceLine(nil)
@@ -65,7 +66,7 @@ func ftraceFinishTestTrace() {
 	}
 }
 
-// ftraceTestTraceLine begins a line, about a connection.
+// ftraceTestTraceLine begins a line about a connection.
 func ftraceTestTraceLine(c *ftraceConn) *ftraceText {
 	b := ftraceNewText()
 	b.testTrace(c)
@@ -141,7 +142,7 @@ func ftraceTestTraceEvent(p unsafe.Pointer, data any, stage, event string, args 
 	return false
 }
 
-// ftraceTestTraceNote writes a remark, with the bytes that it is about unless there are none.
+// ftraceTestTraceNote writes a remark, with the bytes that it is about if there are any.
 func ftraceTestTraceNote(c *ftraceConn, note string) {
 	b := ftraceTestTraceLine(c)
 	b.printable(note)
@@ -190,7 +191,8 @@ func (b *ftraceText) dump(p []byte) {
 	}
 }
 
-// printable appends text of the program's or the server's, as much as fits, without what would steer a terminal. Lines stay lines.
+// printable appends text of the program or the server, as much as fits, without what would steer a
+// terminal. Lines stay lines.
 func (b *ftraceText) printable(s string) {
 	room := max(0, len(b.data)-b.n-256)
 	for rest := s[:min(len(s), room)]; rest != ""; {

@@ -1,11 +1,13 @@
 //go:build ftrace_core && go1.22
 
-// What statements have in common that differ in values: their text without these, and a number for it, by which they are counted (events_statements_summary_by_digest). The program computes
-// them itself, since recordings keep the beginning of a string only.
+// What statements have in common that differ only in values: their text without these, and a number
+// for that text, by which they are counted (events_statements_summary_by_digest). The program
+// computes them itself, since recordings keep only the beginning of a string.
 
 package definition
 
-// ftraceNormal returns a statement with a question mark for each string and number, "..." for several with commas between them, without comments, and one blank for all space.
+// ftraceNormal returns a statement with a question mark for each string and number, "..." for
+// several of them with commas between, without comments, and with one blank for all space.
 func ftraceNormal(statement string) string {
 	var out []byte
 	blank := false
@@ -66,7 +68,7 @@ func ftraceFold(out []byte) []byte {
 	return out
 }
 
-// ftraceUntil returns how long the beginning of s is that ends with end.
+// ftraceUntil returns the length of the beginning of s that ends with end.
 func ftraceUntil(s, end string) int {
 	for i := len(end); i <= len(s); i++ {
 		if s[i-len(end):i] == end {
@@ -76,7 +78,7 @@ func ftraceUntil(s, end string) int {
 	return len(s)
 }
 
-// ftraceQuoted returns how long the quoted text is that s begins with.
+// ftraceQuoted returns the length of the quoted text with which s begins.
 func ftraceQuoted(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch {

@@ -1,6 +1,8 @@
 //go:build ftrace_core && go1.22
 
-// What packets mean in each stage. See https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html and https://mariadb.com/kb/en/clientserver-protocol/.
+// What packets mean in each stage. See
+// https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html and
+// https://mariadb.com/kb/en/clientserver-protocol/.
 
 package definition
 
@@ -31,12 +33,12 @@ const (
 	ftraceWithDB        = 1 << 3
 	ftraceTLS           = 1 << 11
 	ftraceDeprecateEOF  = 1 << 24
-	ftraceCacheMetadata = 1 << 4 // of the extended ones
+	ftraceCacheMetadata = 1 << 4 // one of the extended ones
 )
 
 const ftraceMoreResults = 8 // status
 
-// send tells of a packet that is about to be sent.
+// send reports a packet that is about to be sent.
 func (s *ftraceSession) send(packet []byte) {
 	s.length = len(packet)
 	s.sending = "SEND_COMMAND"
@@ -64,12 +66,12 @@ func (s *ftraceSession) send(packet []byte) {
 		s.lastFile = len(packet) == 0
 		s.event(s.sending, ftraceArgs{Packet: packet, Length: len(packet)})
 	default:
-		s.to(ftraceReady) // whatever was to come is not waited for
+		s.to(ftraceReady) // nobody waits for what was still to come
 		s.sendCommand(packet)
 	}
 }
 
-// respond tells of the answer to the server's greeting.
+// respond reports the answer to the server's greeting.
 func (s *ftraceSession) respond(packet []byte) {
 	s.to(ftraceAuthenticate)
 	s.event("AUTH_PLUGIN", ftraceArgs{Plugin: ftraceChosenPlugin(packet, s.capabilities)})
@@ -77,7 +79,7 @@ func (s *ftraceSession) respond(packet []byte) {
 	s.event(s.sending, s.secret(packet))
 }
 
-// secret are the arguments with a packet that authenticates.
+// secret returns the arguments with a packet that authenticates.
 func (s *ftraceSession) secret(packet []byte) ftraceArgs {
 	if s.wants&ftraceWantsSecrets == 0 {
 		return ftraceArgs{Length: len(packet), Redacted: true}
@@ -129,7 +131,7 @@ func (s *ftraceSession) sendCommand(packet []byte) {
 	s.begun(packet)
 }
 
-// sent tells that a packet was sent.
+// sent reports that a packet was sent.
 func (s *ftraceSession) sent() {
 	switch s.sending {
 	case "SEND_SSL_REQUEST":
@@ -152,7 +154,7 @@ func (s *ftraceSession) expect() {
 		if s.packetsOnly {
 			ftraceClose(s.conn)
 		}
-	case ftraceStmtClose, ftraceLongData: // have no answer
+	case ftraceStmtClose, ftraceLongData: // they have no answer
 		s.to(ftraceReady)
 	case ftraceQuery, ftraceExecute:
 		s.to(ftraceWaitResult)
@@ -170,7 +172,7 @@ func (s *ftraceSession) expect() {
 	}
 }
 
-// received tells of a packet that came.
+// received reports a packet that came.
 func (s *ftraceSession) received(packet []byte) {
 	if s.stage == ftraceInitPacket {
 		s.greeted(packet)
@@ -218,7 +220,7 @@ func (s *ftraceSession) received(packet []byte) {
 	}
 }
 
-// greeted tells of the server's first packet.
+// greeted reports the server's first packet.
 func (s *ftraceSession) greeted(packet []byte) {
 	s.event("PACKET_RECEIVED", ftraceArgs{Packet: packet, Length: len(packet)})
 	id, _, ok := ftraceGreeting(packet)
@@ -232,7 +234,8 @@ func (s *ftraceSession) greeted(packet []byte) {
 	}
 }
 
-// refused tells of an error that the server sent, after which commands can be sent, if any could before.
+// refused reports an error that the server sent. After it commands can be sent, if they could
+// before.
 func (s *ftraceSession) refused(packet []byte) {
 	code, message := ftraceServerError(packet)
 	if s.secretive { // it may quote the command
@@ -246,7 +249,7 @@ func (s *ftraceSession) refused(packet []byte) {
 	}
 }
 
-// result is the first packet of a result.
+// result handles the first packet of a result.
 func (s *ftraceSession) result(packet []byte) {
 	switch packet[0] {
 	case 0x00:
@@ -275,7 +278,7 @@ func (s *ftraceSession) result(packet []byte) {
 	}
 }
 
-// next goes on behind a result: there may be another.
+// next goes on after a result: there may be another.
 func (s *ftraceSession) next(status uint64) {
 	if status&ftraceMoreResults != 0 {
 		s.to(ftraceWaitResult)
@@ -284,7 +287,7 @@ func (s *ftraceSession) next(status uint64) {
 	}
 }
 
-// field is the definition of a column, or what ends those.
+// field handles the definition of a column, or the end of those.
 func (s *ftraceSession) field(packet []byte) {
 	if s.fields == 0 || s.fields < 0 && ftraceIsEOF(packet) {
 		s.lastField()
@@ -309,7 +312,7 @@ func (s *ftraceSession) lastField() {
 	s.to(ftraceWaitRow)
 }
 
-// row is a row, or what ends those.
+// row handles a row, or the end of those.
 func (s *ftraceSession) row(packet []byte) {
 	if packet[0] != 0xFE || len(packet) > 0xFFFFFF {
 		s.note("Received next row", "")
@@ -326,7 +329,7 @@ func (s *ftraceSession) row(packet []byte) {
 	s.next(status)
 }
 
-// description is the answer to STMT_PREPARE.
+// description handles the answer to STMT_PREPARE.
 func (s *ftraceSession) description(packet []byte) {
 	s.fields, s.params, s.described = int(ftraceInt(packet, 5, 2)), int(ftraceInt(packet, 7, 2)), true
 	if s.wants&ftraceWantsNotes != 0 {
@@ -348,7 +351,7 @@ func (s *ftraceSession) describeFields() {
 	}
 }
 
-// parameter is the definition of a parameter, or what ends those.
+// parameter handles the definition of a parameter, or the end of those.
 func (s *ftraceSession) parameter(packet []byte) {
 	if s.params > 0 {
 		s.params--

@@ -1,7 +1,8 @@
 //go:build ftrace_core && go1.22
 
-// This file and those beside it are added to package github.com/go-sql-driver/mysql: they follow the protocol of each connection that is traced. The driver's functions call what is
-// here when they begin and return (see internal/inject/protocol.go); what happens is read from the packets.
+// This file and those beside it are added to package github.com/go-sql-driver/mysql. They follow
+// the protocol of each connection that is traced. The driver's functions call them when they begin
+// and return (see internal/inject/protocol.go). What happens is read from the packets.
 
 package definition
 
@@ -15,21 +16,21 @@ type ftraceSession struct {
 
 	making        bool // Connect is under way: it keeps other goroutines out
 	dialed        bool
-	packetsOnly   bool // nothing but packets is known
-	authenticated bool // AUTHENTICATED is to come, when a command can be sent
-	reported      bool // an ERROR was, since the last command began: what functions further out return is the same
+	packetsOnly   bool // only packets are known
+	authenticated bool // AUTHENTICATED is to come once a command can be sent
+	reported      bool // ERROR was delivered since the last command began: errors that outer functions return are the same
 
-	capabilities uint32 // that the client told the server
+	capabilities uint32 // that the client sent to the server
 	extended     uint32 // MariaDB's
 	sending      string // the event of the packet that is being sent
 	length       int    // of that packet
 	command      byte
 	lastFile     bool       // the packet ends a file
-	params       int        // definitions to come, of parameters
+	params       int        // definitions of parameters still to come
 	fields       int        // and of columns; -1 if the server does not say how many
 	described    bool       // no rows follow the definitions
-	args         ftraceArgs // of the event that is being delivered, so that they take no memory each time
-	secretive    bool       // the command has a password in it, which is not to be seen
+	args         ftraceArgs // of the event being delivered, so that each event takes no new memory
+	secretive    bool       // the command has a password in it, which must not be seen
 	ftraceStatement
 }
 
@@ -57,14 +58,14 @@ const (
 	ftraceTLSError     = 2026
 )
 
-// ftraceMaking is a call of Connect.
+// ftraceMaking is a call of Connect under way.
 type ftraceMaking struct {
 	session       *ftraceSession // nil if it is not traced
-	outerProtocol string         // what the goroutine was making before: a dialer can need a connection itself
+	outerProtocol string         // what the goroutine was making before: a dialer may itself need a connection
 	outer         unsafe.Pointer
 }
 
-// ftraceConnect is called when Connect begins, made when it ends.
+// ftraceConnect is called when Connect begins; made is called when it ends.
 func ftraceConnect() *ftraceMaking {
 	m := new(ftraceMaking)
 	if conn, wants := ftraceBegin("mysql", ftraceProbed()); conn != nil {
@@ -96,7 +97,7 @@ func (m *ftraceMaking) made(err *error) {
 	s.leave()
 }
 
-// codeHere numbers an error that ends the making of a connection.
+// codeHere returns the number of an error that ends the making of a connection.
 func (s *ftraceSession) codeHere() int {
 	switch s.stage {
 	case ftraceConnecting:
@@ -120,8 +121,9 @@ func ftraceDialed(to **ftraceSession, driver any) {
 	s.to(ftraceInitPacket)
 }
 
-// ftraceGreeted is called with what was read on a connection that is not traced, where nothing but packets is known: if it is the server's first packet, tracing begins
-// with what must have been before.
+// ftraceGreeted is called with what was read on a connection that is not traced, in releases of
+// which only packets are known. If it is the server's first packet, tracing begins with the events
+// that must have come before.
 //
 //lint:ignore U1000 releases of the library that are known by their packets alone call it
 func ftraceGreeted(to **ftraceSession, packet []byte, err error) {
@@ -156,7 +158,7 @@ func (s *ftraceSession) leave() {
 	}
 }
 
-// reading and read are called when readPacket begins and returns.
+// reading is called when readPacket begins; read is called when it returns.
 func (s *ftraceSession) reading() *ftraceSession {
 	if !s.enter() {
 		return nil
@@ -177,7 +179,8 @@ func (s *ftraceSession) read(packet []byte, err error) {
 	s.leave()
 }
 
-// writing and wrote are called when writePacket begins and returns. A head of 4 bytes is in front of the packet.
+// writing is called when writePacket begins; wrote is called when it returns. A head of 4 bytes is
+// before the packet.
 func (s *ftraceSession) writing(data []byte) *ftraceSession {
 	if len(data) < 4 || !s.enter() {
 		return nil
@@ -198,7 +201,8 @@ func (s *ftraceSession) wrote(err error) {
 	s.leave()
 }
 
-// ready is called when a command is about to be made, and when the connection is. If the server has accepted the connection since, a plugin can send commands now.
+// ready is called when a command is about to be made, and when the connection is ready. If the
+// server has accepted the connection since, a plugin can send commands now.
 func (s *ftraceSession) ready() {
 	if s.authenticated && s.making && !ftraceQuiet() {
 		s.accepted()
@@ -227,7 +231,8 @@ func (s *ftraceSession) fileSent(err *error) {
 	s.leave()
 }
 
-// canceled is called when a context ends that the connection was used with, on a goroutine of the driver's. Who waits for a packet reports the error, else it is done here.
+// canceled is called when a context ends with which the connection was used, on a goroutine of the
+// driver's. A goroutine that waits for a packet reports the error; if there is none, canceled does.
 func (s *ftraceSession) canceled(err error) {
 	if ftraceEnter(s.conn) {
 		s.fail(ftraceServerLost, err)

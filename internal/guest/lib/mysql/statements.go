@@ -1,6 +1,6 @@
 //go:build ftrace_core && go1.22
 
-// Static probes: a connection's beginning and end, commands, and what became of statements.
+// Static probes: a connection's beginning and end, commands, and how statements ended.
 
 package definition
 
@@ -41,15 +41,16 @@ func ftraceProbed() bool {
 	return false
 }
 
-// ftraceStatement is the command that is under way on a connection, and what is known of the connection for that.
+// ftraceStatement is the command under way on a connection, and what is known of the connection for
+// that.
 type ftraceStatement struct {
-	id      uint64            // the server's, of the connection
+	id      uint64            // of the connection, given by the server
 	texts   map[uint32]string // of prepared statements
-	running bool              // a command is
+	running bool              // a command is under way
 	name    string            // of the command
 	query   string            // the statement's text, without passwords
 	isQuery bool
-	filing  bool // it asked for a file, and handleInFileRequest may have an error to tell when the server has answered
+	filing  bool // it requested a file; handleInFileRequest may have an error to report when the server has answered
 
 	code           int // of the last error, since the command began
 	failure        error

@@ -1,6 +1,7 @@
 //go:build ftrace_core && go1.22
 
-// What is read from packets, and what is said of them in words. A packet may be anything: what is not there is zero.
+// What is read from packets, and how they are described. A packet may hold anything: what is
+// missing counts as zero.
 
 package definition
 
@@ -15,7 +16,8 @@ func ftraceInt(packet []byte, at, n int) (v uint64) {
 	return v
 }
 
-// ftraceLength reads a number that tells its own length, and returns what it takes. Behind the packet's end there is none.
+// ftraceLength reads a number that tells its own length, and returns both. After the packet's end
+// there is none.
 func ftraceLength(packet []byte) (v uint64, n int) {
 	if len(packet) == 0 {
 		return 0, 0
@@ -33,7 +35,7 @@ func ftraceLength(packet []byte) (v uint64, n int) {
 	return ftraceInt(packet, 1, n), min(1+n, len(packet))
 }
 
-// ftraceCString returns the text in front of the first byte 0.
+// ftraceCString returns the text before the first zero byte.
 func ftraceCString(p []byte) string {
 	for i, c := range p {
 		if c == 0 {
@@ -45,7 +47,8 @@ func ftraceCString(p []byte) string {
 
 func ftraceIsEOF(packet []byte) bool { return packet[0] == 0xFE && len(packet) < 9 }
 
-// ftraceGreeting reads the server's first packet: the connection's number, and the server's version.
+// ftraceGreeting reads the server's first packet: the connection's number, and the server's
+// version.
 func ftraceGreeting(packet []byte) (id uint64, version string, ok bool) {
 	if len(packet) < 34 || packet[0] != 10 {
 		return 0, "", false
@@ -129,7 +132,8 @@ func ftraceParameters(args *ftraceArgs, bytes string) string {
 	return text
 }
 
-// ftraceWithoutPasswords returns a statement that sets a password with all its strings overwritten, others as they are.
+// ftraceWithoutPasswords returns a statement. If it sets a password all its strings are
+// overwritten.
 func ftraceWithoutPasswords(statement []byte) (shown []byte, redacted bool) {
 	if !ftraceMentions(statement, "password") && !ftraceMentions(statement, "identified") {
 		return statement, false
@@ -152,7 +156,8 @@ func ftraceWithoutPasswords(statement []byte) (shown []byte, redacted bool) {
 	return shown, redacted
 }
 
-// ftraceMentions reports whether a word in small letters is part of a statement, in whichever letters.
+// ftraceMentions reports whether a word, given in small letters, is part of a statement, in any
+// case.
 func ftraceMentions(statement []byte, word string) bool {
 	for i := 0; i+len(word) <= len(statement); i++ {
 		j := 0

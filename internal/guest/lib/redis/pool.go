@@ -28,7 +28,7 @@ func ftraceProbed() bool {
 	return false
 }
 
-// ftraceMaking is a call of dialConn.
+// ftraceMaking is a call of dialConn under way.
 type ftraceMaking struct {
 	session       *ftraceSession // nil if it is not traced
 	outerProtocol string         // what the goroutine was making before
@@ -73,13 +73,14 @@ type ftraceUse struct {
 	outer         unsafe.Pointer
 }
 
-// use says that the goroutine uses the connection, so that package proto knows whose words it has.
+// use says that the goroutine uses the connection, so that package proto knows whose words it
+// handles.
 func (s *ftraceSession) use() ftraceUse {
 	protocol, outer := ftracePend("redis", unsafe.Pointer(s))
 	return ftraceUse{s, protocol, outer}
 }
 
-// write is called when WithWriter begins, wrote when it returns.
+// write is called when WithWriter begins; wrote is called when it returns.
 func (s *ftraceSession) write() ftraceUse { return s.use() }
 
 func (u ftraceUse) wrote(err *error) {
@@ -99,7 +100,7 @@ func (u ftraceUse) wrote(err *error) {
 	s.leave()
 }
 
-// read is called when WithReader begins, done when it returns.
+// read is called when WithReader begins; done is called when it returns.
 func (s *ftraceSession) read() ftraceUse {
 	if ftraceWait(s.conn) {
 		s.left, s.refused = 0, false

@@ -26,7 +26,7 @@ func (t *ftraceTee) WriteString(s string) (int, error) {
 	return t.writer.WriteString(s)
 }
 
-// ftraceCommand is called when WriteArgs begins: what it writes is kept from now on.
+// ftraceCommand is called when WriteArgs begins: what that writes is kept from now on.
 func ftraceCommand(w *Writer) *ftraceTee {
 	s := (*ftraceSession)(ftracePending("redis"))
 	if s == nil {

@@ -1,8 +1,12 @@
 //go:build ftrace_core && go1.22
 
-// This file is added to packages github.com/redis/go-redis/v9/internal/pool and .../proto, which know connections and what goes over them: they follow Redis's protocol on each connection
-// that is traced. In package pool a goroutine begins to write or to read on a connection; in package proto it is told what. A packet is a command, or one line of a reply:
-// a reply that consists of others is as many.
+// This file is added to packages github.com/redis/go-redis/v9/internal/pool and .../proto. They
+// know the connections and what goes over them. The file follows Redis's protocol on each
+// connection that is traced. In package pool a goroutine begins to write or to read on a
+// connection; in package proto the words come.
+//
+// A packet is a command, or one line of a reply. A reply that consists of others is as many
+// packets.
 
 package definition
 
@@ -16,12 +20,12 @@ type ftraceSession struct {
 
 	refused  bool // the last reply was an error
 	greeting bool // the commands that introduce the client are sent, and not answered yet
-	accepted bool // AUTHENTICATED was
-	left     int  // replies to come, of which the one that is being read consists
+	accepted bool // AUTHENTICATED was delivered
+	left     int  // replies still to come that belong to the one being read
 	id       uint64
 	failure  string // of the last reply
 	hooks    *[ftraceProbes]any
-	args     ftraceArgs // of the event that is being delivered, so that they take no memory each time
+	args     ftraceArgs // of the event being delivered, so that each event takes no new memory
 }
 
 // Static probes, by their places in hooks.
@@ -100,7 +104,7 @@ func (s *ftraceSession) note(note string) {
 	}
 }
 
-// command tells of a command that is about to be sent.
+// command reports a command that is about to be sent.
 func (s *ftraceSession) command(name string, packet []byte, secret bool) {
 	args := ftraceArgs{Name: name, Packet: packet, Length: len(packet)}
 	if secret && s.wants&ftraceWantsSecrets == 0 {
@@ -124,7 +128,7 @@ func (s *ftraceSession) command(name string, packet []byte, secret bool) {
 	}
 }
 
-// line tells of one line of a reply.
+// line reports one line of a reply.
 func (s *ftraceSession) line(line []byte) {
 	s.event("PACKET_RECEIVED", ftraceArgs{Packet: line, Length: len(line)})
 	if len(line) == 0 {

@@ -1,6 +1,7 @@
 //go:build ftrace_core
 
-// This file is added to package log: it says what is logged, so that it is woven into the trace. See weave/log.go in package runtime.
+// This file is added to package log. It says what is logged, so that it is woven into the trace.
+// See weave/log.go in package runtime.
 
 package log
 
@@ -22,7 +23,7 @@ func ftraceFatal()
 //go:linkname ftraceLogged runtime.ftrace_logged
 func ftraceLogged(begun bool)
 
-// ftraceLog says that line is about to be written, whose message begins at the given place.
+// ftraceLog says that line is about to be written. Its message begins at the given place.
 func ftraceLog(line []byte, message int, prefix string, flag int, file string, position int) bool {
 	header := getBuffer()
 	defer putBuffer(header)

@@ -1,7 +1,8 @@
 //go:build ftrace_core
 
-// This file is added to package internal/runtime/maps: it lets the tracer read a map that another goroutine may be writing,
-// without the iterator, which would stop the program, and without trusting what it finds.
+// This file is added to package internal/runtime/maps. It lets the tracer read a map that another
+// goroutine may be writing: without the iterator, which would stop the program, and without
+// trusting what it finds.
 
 package maps
 
@@ -13,7 +14,7 @@ import (
 // FtraceMapSize is the size of a map's header.
 const FtraceMapSize = unsafe.Sizeof(Map{})
 
-// FtraceGroup returns the only group of slots of a small map, nil of a large one.
+// FtraceGroup returns the only group of slots of a small map, or nil for a large one.
 func FtraceGroup(m *Map) unsafe.Pointer {
 	if m.dirLen != 0 {
 		return nil
@@ -34,15 +35,16 @@ type FtraceWalked struct {
 	Key, Elem *abi.Type
 	Used      uint64
 	Count     int  // slots found
-	Still     bool // no one was writing
+	Still     bool // nobody was writing
 
 	clearSeq uint64
 	dirPtr   unsafe.Pointer
 	dirLen   int
 }
 
-// FtraceWalk finds entries of the map at v, of type t, until slots is full. Memory that it reads is the map's own, which the garbage collector keeps;
-// but in a map that is being written, slots may be half written: see FtraceUnchanged.
+// FtraceWalk finds entries of the map at v, of type t, until slots is full. The memory that it
+// reads is the map's own, which the garbage collector keeps. But while a map is being written,
+// slots may be half written: see FtraceUnchanged.
 func FtraceWalk(t *abi.Type, v unsafe.Pointer, slots []FtraceSlot) FtraceWalked {
 	typ := (*ftraceMapType)(unsafe.Pointer(t))
 	m := (*Map)(v)
@@ -61,7 +63,7 @@ func FtraceWalk(t *abi.Type, v unsafe.Pointer, slots []FtraceSlot) FtraceWalked 
 	}
 	for i := 0; i < w.dirLen && w.Count < len(slots); i++ {
 		tab := *(**table)(unsafe.Pointer(uintptr(w.dirPtr) + uintptr(i)*unsafe.Sizeof(w.dirPtr)))
-		if tab == nil || tab.index != i { // the same table stands under several indices
+		if tab == nil || tab.index != i { // the same table appears under several indices
 			continue
 		}
 		groups := tab.groups
@@ -92,7 +94,8 @@ func (w *FtraceWalked) group(typ *ftraceMapType, g groupReference, slots []Ftrac
 	}
 }
 
-// FtraceUnchanged reports whether the map at v is as it was when w was found, as far as its header tells.
+// FtraceUnchanged reports whether the map at v is still as it was when w was found, as far as its
+// header shows.
 func FtraceUnchanged(v unsafe.Pointer, w *FtraceWalked) bool {
 	m := (*Map)(v)
 	return m.writing == 0 && m.used == w.Used && m.clearSeq == w.clearSeq && m.dirPtr == w.dirPtr && m.dirLen == w.dirLen

@@ -1,7 +1,8 @@
 //go:build ftrace_core && linux
 
-// The arguments of the probes: DTrace's structures, by its names, without the fields that user space cannot know. Those that are known at times come last, and a structure without them is
-// of a type that ends before: who reads a recording sees by its type what is there.
+// The arguments of the probes: DTrace's structures, under its names, without the fields that user
+// space cannot know. The fields that are only sometimes known come last. A structure without them
+// has a type that ends earlier: readers of a recording see by the type what is there.
 
 //lint:file-ignore U1000 fields of the arguments are read by name
 
@@ -38,7 +39,7 @@ const (
 	ftraceWantCookie
 	ftraceWantIP
 	ftraceWantState
-	ftraceWantInfo // of UDP none
+	ftraceWantInfo // udp has none
 	ftraceWantHeader
 	ftraceWantLast
 )
@@ -50,10 +51,11 @@ const (
 	ftraceUDPParts = ftraceParts + "udpsinfo,udps_lport,udps_rport,udps_laddr,udps_raddr - udpinfo,udp_sport,udp_dport,udp_length"
 )
 
-// pktinfo_t has no more than DTrace's, whose one field is always 0.
+// pktinfo_t has no more than DTrace's. Its one field is always 0.
 type pktinfo_t struct{ pkt_addr uintptr }
 
-// csinfo_t is what is known of the connection: cs_cid where it is asked for and the system has SO_COOKIE.
+// csinfo_t is what is known of the connection. cs_cid is set if it is wanted and the system has
+// SO_COOKIE.
 type csinfo_t struct {
 	cs_pid int32
 	cs_cid uint64
@@ -65,7 +67,7 @@ type ipinfo_t struct {
 	ip_saddr, ip_daddr string
 }
 
-// tcpsinfo_t is the connection's state; from tcps_snd_ws on it is from TCP_INFO.
+// tcpsinfo_t is the connection's state. The fields from tcps_snd_ws on come from TCP_INFO.
 type tcpsinfo_t struct {
 	tcps_local, tcps_active                                                     int32
 	tcps_lport, tcps_rport                                                      uint16
@@ -90,7 +92,8 @@ type udpsinfo_t struct {
 
 type udpinfo_t struct{ udp_sport, udp_dport, udp_length uint16 }
 
-// The types that end before: csinfo_t without cs_cid, tcpsinfo_t without TCP_INFO, and as Linux before 5.4 and 6.2 has that. They are by the names of the whole ones.
+// The types that end earlier: csinfo_t without cs_cid, and tcpsinfo_t without TCP_INFO, and as
+// Linux before 5.4 and before 6.2 has it. They have the names of the whole types.
 var (
 	ftraceCsinfo   [2]any
 	ftraceTcpsinfo [4]any
@@ -139,7 +142,8 @@ func init() {
 	ftrace_declare("udp", "net", ftraceUDPLines, &ftraceUDP[0], ftraceUDPProbes, ftraceUDPParts, &ftraceUDPWanted[0])
 }
 
-// ftraceAs sets v to the value at p, of which it is the type of of. Neither v nor p lets what is at p escape: v is used before the caller returns.
+// ftraceAs sets v to the value at p, of the type of the value in of. Neither v nor p lets what is
+// at p escape: v is used before the caller returns.
 //
 //go:nocheckptr
 func ftraceAs(v *any, of *any, p unsafe.Pointer) {
@@ -153,12 +157,12 @@ func ftraceAs(v *any, of *any, p unsafe.Pointer) {
 	(*struct{ typ, data unsafe.Pointer })(unsafe.Pointer(v)).data = unsafe.Pointer(hidden)
 }
 
-// ftraceTCPEvent is what happens to a connection. What it does not say is as the netFD has it.
+// ftraceTCPEvent is what happens to a connection. For what it leaves open the netFD is used.
 type ftraceTCPEvent struct {
-	outbound      bool // the packet, if it is about one, goes out
+	outbound      bool // the packet, if the event is about one, goes out
 	bytes         int64
 	local, remote ftraceAddress
-	state, before int32 // of a change: to which, from which
+	state, before int32 // of a change of state: the new one, the old one
 }
 
 // ftraceFireTCP fires a probe of provider tcp.
@@ -226,9 +230,10 @@ func ftraceFireTCP(probe int, fd *netFD, e ftraceTCPEvent) {
 	ftrace_fire(&ftraceTCP[probe], args[:]...)
 }
 
-// fill takes over what TCP_INFO has, of which there are n bytes, and returns the index of the type that ends behind that.
+// fill takes over what TCP_INFO has. n is its size in bytes. fill returns the index of the type
+// that ends after that.
 func (s *tcpsinfo_t) fill(info *ftraceTCPInfo, n uintptr) int {
-	if n < unsafe.Offsetof(info.totalRetrans) || info.state == ftraceListen { // of a listening socket there is nothing but its queue
+	if n < unsafe.Offsetof(info.totalRetrans) || info.state == ftraceListen { // a listening socket has nothing but its queue
 		return 0
 	}
 	s.tcps_snd_ws, s.tcps_rcv_ws = uint32(info.scales&15), uint32(info.scales>>4)
@@ -245,12 +250,12 @@ func (s *tcpsinfo_t) fill(info *ftraceTCPInfo, n uintptr) int {
 	return 1
 }
 
-// ftraceBytes makes bytes of packets, in which Linux counts; what is too much is as much as there can be.
+// ftraceBytes turns packets, in which Linux counts, into bytes, up to the largest number.
 func ftraceBytes(packets, mss uint32) uint32 {
 	return uint32(min(uint64(packets)*uint64(mss), 1<<32-1))
 }
 
-// ftraceFillConn sets v to conn if it is wanted, with the cookie if that is there.
+// ftraceFillConn sets v to conn if it is wanted, with the cookie if there is one.
 func (fd *netFD) ftraceFillConn(v *any, conn *csinfo_t, wanted uint64) {
 	if wanted&(ftraceWantConn|ftraceWantCookie) == 0 {
 		return
@@ -264,7 +269,8 @@ func (fd *netFD) ftraceFillConn(v *any, conn *csinfo_t, wanted uint64) {
 	ftraceAs(v, &ftraceCsinfo[with], unsafe.Pointer(conn))
 }
 
-// ftraceVersion returns the version of IP between two addresses, one of which may stand for any, of both versions.
+// ftraceVersion returns the version of IP between two addresses. One of them may be the wildcard,
+// which is of both versions.
 func ftraceVersion(a, b *ftraceAddress) uint8 {
 	if a.ip.Is4() || b.ip.Is4() {
 		return 4
@@ -272,7 +278,8 @@ func ftraceVersion(a, b *ftraceAddress) uint8 {
 	return 6
 }
 
-// ftraceFireUDP fires a probe of provider udp: n bytes to or from another address, if that is none the peer.
+// ftraceFireUDP fires a probe of provider udp: n bytes to or from other, or the peer if that is no
+// address.
 func ftraceFireUDP(probe int, fd *netFD, other ftraceAddress, n int64) {
 	const header = 8
 	wanted := ftraceUDPWanted[probe]

@@ -1,10 +1,12 @@
 //go:build ftrace_core && linux
 
-// The files ftrace_*.go are added to package net on Linux: the static probes of the providers tcp and udp, by the names of DTrace's. docs/probes-providers.md says when each fires
-// and where each of its arguments comes from.
+// The files ftrace_*.go are added to package net on Linux: the static probes of the providers tcp
+// and udp, under DTrace's names. docs/probes-providers.md says when each fires and where each of
+// its arguments comes from.
 //
-// This file has what the package's functions call, a line each that is spliced into them. Where nothing is armed that is a test of a pointer or two. What it takes to follow a connection's state
-// is done in any case, but only where connections begin and end.
+// This file has what the package's functions call, by a line each that is spliced into them. Where
+// nothing is armed that is a test of a pointer or two. A connection's state is followed in any
+// case, but that costs something only where connections begin and end.
 
 package net
 
@@ -33,7 +35,8 @@ const (
 	ftraceUDPProbes
 )
 
-// The hooks, which the core writes, and which parts of the arguments are wanted, see ftraceTCPParts.
+// The hooks, which the core writes, and the parts of the arguments that are wanted, see
+// ftraceTCPParts.
 var (
 	ftraceTCP       [ftraceTCPProbes]any
 	ftraceTCPWanted [ftraceTCPProbes]uint64
@@ -41,11 +44,11 @@ var (
 	ftraceUDPWanted [ftraceUDPProbes]uint64
 )
 
-// ftraceConn is what a netFD has of ours.
+// ftraceConn is what the tracer keeps in a netFD.
 type ftraceConn struct {
-	opened int32         // how, see ftraceOpened...; 0: it is not known, as the descriptor came from elsewhere
-	state  atomic.Int32  // of TCP, as far as the package saw it; 0: no state of this socket was seen yet
-	cookie atomic.Uint64 // SO_COOKIE, 0: it was not asked for yet
+	opened int32         // how, see ftraceOpened...; 0: not known, because the descriptor came from elsewhere
+	state  atomic.Int32  // of TCP, as far as the package saw it; 0: it has seen no state of this socket yet
+	cookie atomic.Uint64 // SO_COOKIE, 0: not read yet
 }
 
 const (
@@ -73,15 +76,16 @@ func (fd *netFD) ftraceInternet() bool {
 func (fd *netFD) ftraceIsTCP() bool { return fd.sotype == syscall.SOCK_STREAM && fd.ftraceInternet() }
 func (fd *netFD) ftraceIsUDP() bool { return fd.sotype == syscall.SOCK_DGRAM && fd.ftraceInternet() }
 
-// ftraceSends reports whether anyone asks for what is sent.
+// ftraceSends reports whether any probe wants what is sent.
 func ftraceSends() bool { return ftraceTCP[ftraceTCPSend] != nil || ftraceUDP[ftraceUDPSend] != nil }
 
-// ftraceReceives reports whether anyone asks for what is received, or whether it is none but an error.
+// ftraceReceives reports whether any probe wants what is received, or whether err says that nothing
+// was.
 func ftraceReceives(err error) bool {
 	return ftraceTCP[ftraceTCPReceive] != nil || ftraceUDP[ftraceUDPReceive] != nil || err != nil
 }
 
-// ftraceSent is told of n bytes that were written. to is where a datagram went, nil: to the peer.
+// ftraceSent is called when n bytes were written. to is where a datagram went, nil for the peer.
 func (fd *netFD) ftraceSent(n int64, to ftraceAddress, err error) {
 	switch {
 	case fd.ftraceIsTCP():
@@ -93,7 +97,8 @@ func (fd *netFD) ftraceSent(n int64, to ftraceAddress, err error) {
 	}
 }
 
-// ftraceReceived is told of n bytes that were read, or why none were. from is where a datagram came from, nil: from the peer.
+// ftraceReceived is called when n bytes were read, or none because of err. from is where a datagram
+// came from, nil for the peer.
 func (fd *netFD) ftraceReceived(n int64, from ftraceAddress, err error) {
 	switch {
 	case fd.ftraceIsTCP():
@@ -108,7 +113,7 @@ func (fd *netFD) ftraceReceived(n int64, from ftraceAddress, err error) {
 	}
 }
 
-// ftraceReadError follows the state of a connection that the peer closed or reset.
+// ftraceReadError follows the state of a connection that the peer has closed or reset.
 func (fd *netFD) ftraceReadError(err error) {
 	switch err {
 	case io.EOF:
@@ -123,7 +128,8 @@ func (fd *netFD) ftraceReadError(err error) {
 	}
 }
 
-// ftraceStateNow returns the state as far as it was seen; if nothing was, the socket came from elsewhere, and its addresses tell.
+// ftraceStateNow returns the last state seen. If none was, the socket came from elsewhere, and its
+// addresses tell.
 func (fd *netFD) ftraceStateNow() int32 {
 	if s := fd.ftrace.state.Load(); s != 0 {
 		return s
@@ -134,7 +140,7 @@ func (fd *netFD) ftraceStateNow() int32 {
 	return ftraceListen
 }
 
-// ftraceGoes takes the socket to another state.
+// ftraceGoes changes the socket's state.
 func (fd *netFD) ftraceGoes(state int32) {
 	before := fd.ftraceStateNow()
 	if fd.ftrace.state.Swap(state) == state || before == state {
@@ -145,7 +151,8 @@ func (fd *netFD) ftraceGoes(state int32) {
 	}
 }
 
-// ftraceConnects is told what connect returned, and returns that. If a SYN was sent the connection is requested.
+// ftraceConnects takes what connect returned, and returns it. If a SYN was sent, the connection was
+// requested.
 func ftraceConnects(fd *netFD, to syscall.Sockaddr, err error) error {
 	if !fd.ftraceIsTCP() {
 		return err
@@ -160,7 +167,7 @@ func ftraceConnects(fd *netFD, to syscall.Sockaddr, err error) error {
 	if ftraceTCP[ftraceConnectRequest] == nil && ftraceTCP[ftraceTCPStateChange] == nil {
 		return err
 	}
-	from, _ := syscall.Getsockname(fd.pfd.Sysfd) // the kernel has chosen it now
+	from, _ := syscall.Getsockname(fd.pfd.Sysfd) // the kernel has chosen it by now
 	event := ftraceTCPEvent{outbound: true, local: ftraceAddressOf(from), remote: ftraceAddressOf(to)}
 	if ftraceTCP[ftraceConnectRequest] != nil {
 		ftraceFireTCP(ftraceConnectRequest, fd, event)
@@ -172,7 +179,7 @@ func ftraceConnects(fd *netFD, to syscall.Sockaddr, err error) error {
 	return err
 }
 
-// ftraceConnected is told that dial succeeded, which has set the addresses.
+// ftraceConnected is called when dial has succeeded, which has set the addresses.
 func (fd *netFD) ftraceConnected() {
 	if fd.ftrace.state.Load() != ftraceSynSent {
 		return
@@ -183,7 +190,7 @@ func (fd *netFD) ftraceConnected() {
 	fd.ftraceGoes(ftraceEstablished)
 }
 
-// ftraceNotConnected is told why dial failed.
+// ftraceNotConnected is called with the error of a dial that failed.
 func (fd *netFD) ftraceNotConnected(to syscall.Sockaddr, err error) {
 	if fd.ftrace.state.Load() != ftraceSynSent {
 		return
@@ -207,7 +214,7 @@ func (fd *netFD) ftraceNotConnected(to syscall.Sockaddr, err error) {
 	}
 }
 
-// ftraceAccepted is told of a connection that was accepted.
+// ftraceAccepted is called when a connection was accepted.
 func (fd *netFD) ftraceAccepted() {
 	if !fd.ftraceIsTCP() {
 		return
@@ -222,7 +229,7 @@ func (fd *netFD) ftraceAccepted() {
 	}
 }
 
-// ftraceListens is told that a socket listens, which has no address yet in the package's view.
+// ftraceListens is called when a socket listens. The package has not set its address yet.
 func (fd *netFD) ftraceListens() {
 	if !fd.ftraceIsTCP() {
 		return
@@ -235,7 +242,7 @@ func (fd *netFD) ftraceListens() {
 	}
 }
 
-// ftraceShut is told that a direction was shut down: of writing, the peer is told.
+// ftraceShut is called when a direction was shut down. The peer learns of the end of writing.
 func (fd *netFD) ftraceShut(how int) {
 	if how == syscall.SHUT_RD || !fd.ftraceIsTCP() {
 		return
@@ -248,14 +255,14 @@ func (fd *netFD) ftraceShut(how int) {
 	}
 }
 
-// ftraceCloses is told that the socket is about to be closed. It may have been.
+// ftraceCloses is called when the socket is about to be closed. It may have been closed before.
 func (fd *netFD) ftraceCloses() {
 	if fd.ftraceIsTCP() && (fd.laddr != nil || fd.ftrace.state.Load() != 0) {
 		fd.ftraceGoes(ftraceClosed)
 	}
 }
 
-// ftraceSpliced is told that the kernel took n bytes from one socket to another.
+// ftraceSpliced is called when the kernel has moved n bytes from one socket to another.
 func ftraceSpliced(to, from *netFD, n int64) {
 	if n <= 0 {
 		return
@@ -268,7 +275,7 @@ func ftraceSpliced(to, from *netFD, n int64) {
 	}
 }
 
-// ftraceNetMoved is how package os tells of such copies between files and connections.
+// ftraceNetMoved is called by package os for such copies between files and connections.
 //
 //go:linkname ftraceNetMoved runtime.ftraceNetMoved
 var ftraceNetMoved func(pfd unsafe.Pointer, n int64, sent bool)

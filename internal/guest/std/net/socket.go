@@ -1,6 +1,6 @@
 //go:build ftrace_core && linux
 
-// What a socket is asked for, and addresses.
+// Options of sockets, and addresses.
 
 package net
 
@@ -17,7 +17,8 @@ type ftraceAddress struct {
 	port int
 }
 
-// ftraceAddressOf returns the address that the system has; one of IPv4 that is mapped into IPv6 is one of IPv4.
+// ftraceAddressOf returns an address that the system uses. One of IPv4 that is mapped into IPv6
+// becomes one of IPv4.
 func ftraceAddressOf(sa syscall.Sockaddr) ftraceAddress {
 	switch sa := sa.(type) {
 	case *syscall.SockaddrInet4:
@@ -46,7 +47,7 @@ func ftraceAddress6(sa *syscall.SockaddrInet6) ftraceAddress {
 	return a
 }
 
-// ftraceEndOf returns the address that the package has.
+// ftraceEndOf returns an address that the package uses.
 func ftraceEndOf(a Addr) ftraceAddress {
 	switch a := a.(type) {
 	case *TCPAddr:
@@ -68,10 +69,10 @@ func ftraceAddressIn(ip IP, zone string, port int) ftraceAddress {
 
 func (a *ftraceAddress) known() bool { return a.ip.IsValid() }
 
-// ftraceText is room for an address as text: of the longest, an interface's name behind it.
+// ftraceText is room for the text of the longest address, with an interface's name after it.
 type ftraceText [64]byte
 
-// text writes the address to room, "" if there is none.
+// text writes the address to room. It returns "" if there is none.
 func (a *ftraceAddress) text(room *ftraceText) string {
 	if !a.known() {
 		return ""
@@ -83,7 +84,7 @@ func (a *ftraceAddress) text(room *ftraceText) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 
-// packet is text, but that a packet has no address that stands for any.
+// packet is text, except that packets do not have the wildcard as an address.
 func (a *ftraceAddress) packet(room *ftraceText) string {
 	if a.ip.IsUnspecified() {
 		return ""
@@ -91,7 +92,8 @@ func (a *ftraceAddress) packet(room *ftraceText) string {
 	return a.text(room)
 }
 
-// ftraceLocal reports whether packets between these addresses stay on the machine, as far as they tell.
+// ftraceLocal reports whether packets between these addresses stay on the machine, as far as the
+// addresses show.
 func ftraceLocal(a, b *ftraceAddress) int32 {
 	if b.known() && (b.ip.IsLoopback() || a.ip == b.ip) {
 		return 1
@@ -99,7 +101,7 @@ func ftraceLocal(a, b *ftraceAddress) int32 {
 	return 0
 }
 
-// ftraceTCPInfo is the beginning of Linux's struct tcp_info. What an older system does not know is behind what it wrote.
+// ftraceTCPInfo is the beginning of Linux's struct tcp_info. An older system writes less of it.
 type ftraceTCPInfo struct {
 	state, caState, retransmits, probes, backoff, options, scales, flags uint8
 	rto, ato, sndMSS, rcvMSS                                             uint32
@@ -117,13 +119,14 @@ type ftraceTCPInfo struct {
 	rcvWnd                                                               uint32 // from Linux 6.2 on
 }
 
-// ftraceAsk asks a socket for options: its cookie, which stays, and its TCP_INFO, of which it returns how many bytes there are.
+// ftraceAsk reads a socket's options: its cookie, which stays, and its TCP_INFO, whose size in
+// bytes it returns.
 func (fd *netFD) ftraceAsk(cookie bool, info *ftraceTCPInfo) (n uintptr) {
 	cookie = cookie && fd.ftrace.cookie.Load() == 0
 	if !cookie && info == nil {
 		return 0
 	}
-	// The descriptor is held: what was closed meanwhile may be another file.
+	// The descriptor is held: one that was closed meanwhile may be another file.
 	fd.pfd.RawControl(func(sysfd uintptr) {
 		if cookie {
 			const soCookie = 57
@@ -139,7 +142,8 @@ func (fd *netFD) ftraceAsk(cookie bool, info *ftraceTCPInfo) (n uintptr) {
 	return n
 }
 
-// ftraceGetsockopt returns how many bytes the system wrote to p. It does not wait, so the scheduler need not know.
+// ftraceGetsockopt returns how many bytes the system wrote to p. It does not wait, so the scheduler
+// need not know.
 func ftraceGetsockopt(fd uintptr, level, option int, p unsafe.Pointer, size uintptr) uintptr {
 	length := uint32(size)
 	if _, _, errno := syscall.RawSyscall6(syscall.SYS_GETSOCKOPT, fd, uintptr(level), uintptr(option), uintptr(p), uintptr(unsafe.Pointer(&length)), 0); errno != 0 {

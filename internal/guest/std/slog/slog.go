@@ -1,6 +1,7 @@
 //go:build ftrace_core
 
-// This file is added to package log/slog: it says what is logged, so that it is woven into the trace. See weave/log.go in package runtime.
+// This file is added to package log/slog. It says what is logged, so that it is woven into the
+// trace. See weave/log.go in package runtime.
 
 package slog
 
@@ -27,7 +28,8 @@ const (
 	ftraceDefault
 )
 
-// ftraceHandle says that h is about to write the line of r, in which the attributes stand behind the given place.
+// ftraceHandle says that h is about to write the line of r. attrs is where the attributes begin in
+// line.
 func (h *commonHandler) ftraceHandle(r Record, line []byte, attrs, form int) bool {
 	if h.json {
 		form = ftraceJSON
@@ -36,5 +38,5 @@ func (h *commonHandler) ftraceHandle(r Record, line []byte, attrs, form int) boo
 	if !r.Time.IsZero() {
 		moment = uint64(r.Time.UnixNano()) ^ uint64(r.PC)
 	}
-	return ftrace_slog(int(r.Level), r.Message, line, attrs, form, moment, uintptr(unsafe.Pointer(h.mu))) // With leaves the mutex
+	return ftrace_slog(int(r.Level), r.Message, line, attrs, form, moment, uintptr(unsafe.Pointer(h.mu))) // With keeps the mutex
 }

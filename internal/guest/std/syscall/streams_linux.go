@@ -1,6 +1,7 @@
 //go:build ftrace_core && linux
 
-// This file is added to package syscall on Linux: it tells package runtime of system calls that may make a descriptor another file. See weave/streams.go there.
+// This file is added to package syscall on Linux. It tells package runtime about system calls that
+// may make a descriptor another file. See weave/streams.go there.
 
 package syscall
 
@@ -10,21 +11,24 @@ import _ "unsafe" // for go:linkname
 var ftraceStreams [4]uint64
 
 const (
-	ftraceDup2       = 33 // amd64; on arm64 this is mknodat, whose second argument is no descriptor but an address
+	ftraceDup2       = 33 // amd64; on arm64 this is mknodat, whose second argument is not a descriptor but an address
 	ftraceCloseRange = 436
 )
 
-// ftraceWriteCopies is called before a child is started, which may write to the trace's file too. See text/held.go in package runtime.
+// ftraceWriteCopies is called before a child is started: the child may write to the trace's file
+// too. See text/held.go in package runtime.
 //
 //go:linkname ftraceWriteCopies runtime.ftraceWriteCopies
 func ftraceWriteCopies()
 
-// ftraceWriteHeldFirst writes what is held for the trace where that goes to descriptor 1 or 2.
+// ftraceWriteHeldFirst writes what is held for the trace if that goes to descriptor 1 or 2.
 //
 //go:linkname ftraceWriteHeldFirst runtime.ftraceWriteHeldFirst
 func ftraceWriteHeldFirst(fd int32)
 
-// ftraceCalling is called before each system call while what is written is woven, where ftraceCalled is. What is held for the trace goes out before others' bytes, and to the file that it was held for.
+// ftraceCalling is called before each system call while what is written is woven, where
+// ftraceCalled is. What is held for the trace is written before others' bytes, and to the file that
+// it was held for.
 //
 //go:nosplit
 //go:norace
@@ -44,8 +48,9 @@ func ftraceCalling(trap, a1, a2, a3 uintptr) {
 	}
 }
 
-// ftraceCalled is called behind each system call while what is written is woven; also in the child of a fork, which has the parent's memory, and where there is no
-// stack to grow and nothing for the race detector to see.
+// ftraceCalled is called after each system call while what is written is woven. That is also so in
+// the child of a fork, which has the parent's memory, and where the stack can't grow and the race
+// detector must see nothing.
 //
 //go:nosplit
 //go:norace
@@ -60,7 +65,8 @@ func ftraceCalled(trap, a1, a2 uintptr) {
 	}
 }
 
-// ftraceForget lets forget what is known of the descriptors from first to last. What is known of 1 and 2 compares them.
+// ftraceForget forgets what is known of the descriptors from first to last. Answers about 1 and 2
+// compare them with the trace's, so those are forgotten with any of them.
 //
 //go:nosplit
 //go:norace

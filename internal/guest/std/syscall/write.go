@@ -1,7 +1,7 @@
 //go:build ftrace_core && unix
 
-// This file is added to package syscall: what Write does while what the program writes is woven into the trace. See weave/weave.go in package
-// runtime.
+// This file is added to package syscall. It has what Write does while what the program writes is
+// woven into the trace. See weave/weave.go in package runtime.
 
 package syscall
 

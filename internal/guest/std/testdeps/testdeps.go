@@ -1,7 +1,7 @@
 //go:build ftrace_core
 
-// This file is added to package testing/internal/testdeps, which is in all test binaries: the go command reads what package testing
-// writes.
+// This file is added to package testing/internal/testdeps, which is in all test binaries. The core
+// needs to know that this is one: the go command reads what package testing writes.
 
 package testdeps
 
