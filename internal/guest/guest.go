@@ -5,17 +5,20 @@
 // These folders become part of package runtime. They are one Go package there, so each declaration
 // begins with "ftrace", and the file call/hooks.go is called ftrace_call_hooks.go:
 //
-//	call     what hooks call: the fast path, the slow path, frames, panics
+//	share    requests from outside: what they change
 //	arm      environment variables, rules laid on functions, setup tables, what rules matched
+//	probe    static probes and protocols
+//	call     what hooks call: the fast path, the slow path, panics, goroutines
+//	mock     replacements and faults
+//	weave    what the program writes and logs
+//	keep     what is kept in memory: histories, summaries, cuts, FTRACE_ON_ERROR
+//	record   recordings: records, chunks, tables, metadata
 //	text     lines of a trace, groups, JSON, and where lines go
 //	value    values from their type descriptors, secrets, which memory may be read
-//	record   recordings: records, chunks, tables, metadata
-//	keep     what is kept in memory: histories, summaries, FTRACE_ON_ERROR
-//	share    the memory file, and requests from outside
-//	weave    what the program writes and logs
-//	mock     replacements and faults
-//	probe    static probes and protocols
-//	os       systems, processors, timers, the tracer's own memory and files
+//	state    functions, frames, goroutines, rules and settings in force, the memory file
+//	os       systems, processors, timers, buffers, the tracer's own files
+//
+// A room uses the rooms below it. docs/architecture.md counts the references and has the exceptions.
 //
 // The others become part of the package that they are named after:
 //

@@ -2,7 +2,7 @@ package live
 
 import "unsafe"
 
-// The memory file as the core writes it: internal/guest/share/memory.go, internal/guest/keep/consumers.go, internal/guest/keep/tallies.go, internal/guest/record/record.go and internal/guest/os/mem.go have the same declarations. The reader runs on the same
+// The memory file as the core writes it: internal/guest/state/memory.go, internal/guest/keep/consumers.go, internal/guest/keep/tallies.go, internal/guest/record/record.go and internal/guest/state/goroutine.go have the same declarations. The reader runs on the same
 // machine, so the layout is the compiler's.
 
 const (

@@ -14,7 +14,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// Snapshot returns what there is to see. All that it has of calls is as it was at the same moment, see internal/guest/call/cut.go.
+// Snapshot returns what there is to see. All that it has of calls is as it was at the same moment, see internal/guest/keep/cut.go.
 func (p *Process) Snapshot() (*Snapshot, error) {
 	deadline := time.Now().Add(answerWithin)
 	done, err := p.exclude(lockCut, deadline)

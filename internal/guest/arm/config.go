@@ -15,64 +15,6 @@ import (
 	"unsafe"
 )
 
-// ftraceConfig is a set of rules in force. What hooks read of it does not change once it is
-// published, except for triggered. It is never freed: frames point to its clauses.
-type ftraceConfig struct {
-	number    uint32 // from 1 on, tells its marks from those of others; 0: it was never in force
-	text      string
-	clauses   []ftrace_rule_Clause
-	in        []uint32           // by clause: the mark that must be set around a call, 0 if it needs none
-	after     []uint32           // by clause: the trigger that must be set
-	tree      []uint32           // by clause: the mark that its own functions set
-	trees     uint32             // all marks of trees
-	triggered atomic.Uint32      // the triggers that were hit
-	all       ftrace_rule_Clause // for functions that are switched on whatever the rules say
-
-	// Under the registry's lock.
-	matches []uint32        // by clause: the number of functions that it decides for
-	named   [32]bool        // marks and triggers that some function sets
-	laid    [64]*ftraceLaid // what it says of functions, by a hash
-	prev    *ftraceConfig
-}
-
-// ftraceLaid is what a configuration says of a function, and of all others of which it says the
-// same. It does not change. A hook loads its function's once and goes by that from the call's
-// beginning to its end: a second load might return that of other rules.
-type ftraceLaid struct {
-	config *ftraceConfig
-	clause *ftrace_rule_Clause // the clause that decides, or nil
-	until  uintptr             // calls after this many are only counted, whatever goes on around them
-	ftraceLaidKey
-	in    uint32 // marks that the clause needs around a call
-	after uint32 // triggers that it needs
-	next  *ftraceLaid
-}
-
-// ftraceLaidKey tells one ftraceLaid from the others of its configuration.
-type ftraceLaidKey struct {
-	number   uint32 // of the clause in the rules, from 1 on; 0: no clause decides
-	marks    uint32 // bits that a call sets in its frame and those below
-	triggers uint32 // bits that a call sets for the whole process
-	flags    uint32 // ftraceSwitchedOn, ftraceSwitchedOff, ftraceMaskedOff
-}
-
-// ftraceCurrent is the *ftraceConfig in force, or nil; atomic.
-var ftraceCurrent unsafe.Pointer
-
-// ftraceConfigs is the last of all configurations that were in force.
-var ftraceConfigs *ftraceConfig
-
-// ftraceRegistry lists the instrumented packages.
-var ftraceRegistry = struct {
-	lock    uint32 // semaphore
-	first   *ftracePkg
-	last    *ftracePkg
-	funcs   uint32
-	refused bool // a table of another version was seen
-
-	switched bool // hooks were turned on or off, and the goroutines do not know yet
-}{lock: 1}
-
 // ftraceUnlockRegistry unlocks the registry after hooks may have been turned on or off.
 func ftraceUnlockRegistry() {
 	if ftraceRegistry.switched {
@@ -80,10 +22,6 @@ func ftraceUnlockRegistry() {
 		ftraceDoubt()
 	}
 	semrelease(&ftraceRegistry.lock)
-}
-
-func ftraceLoadConfig() *ftraceConfig {
-	return (*ftraceConfig)(atomic.Loadp(unsafe.Pointer(&ftraceCurrent)))
 }
 
 // ftraceNewConfig parses rules.
@@ -126,100 +64,6 @@ func ftraceNewConfig(text string) (*ftraceConfig, ftrace_rule_Error, bool) {
 		return nil, err, false
 	}
 	return c, err, true
-}
-
-// loadLaid returns what the rules say of f, nil if there are none.
-func (f *ftraceFunc) loadLaid() *ftraceLaid {
-	return (*ftraceLaid)(atomic.Loadp(unsafe.Pointer(&f.laid)))
-}
-
-// clauseOf returns the clause of c that decides for f, or nil.
-func (f *ftraceFunc) clauseOf(c *ftraceConfig) *ftrace_rule_Clause {
-	if l := f.loadLaid(); l != nil && l.config == c {
-		return l.clause
-	}
-	return nil
-}
-
-// trigger notes the call of a function that other clauses wait for.
-func (l *ftraceLaid) trigger() {
-	if l.triggers&^l.config.triggered.Load() != 0 {
-		l.config.triggered.Or(l.triggers)
-	}
-}
-
-// shows returns the clause by which the nth call of f is to be shown now, n being count, or nil if
-// it is not to be shown. mask has the marks of the call and of those around it. shown is the number
-// of shown calls around it.
-func (l *ftraceLaid) shows(f *ftraceFunc, mask uint32, shown int32, count uintptr) *ftrace_rule_Clause {
-	clause := l.clause
-	switch {
-	case l.flags&(ftraceSwitchedOff|ftraceMaskedOff) != 0:
-		return nil // it is armed only to set marks
-	case clause == nil:
-		if clause = l.config.treeAround(mask); clause == nil {
-			return nil
-		}
-	case l.number == 0:
-		return clause
-	case l.in&^mask != 0 || l.after&^l.config.triggered.Load() != 0:
-		return nil
-	}
-	switch {
-	case clause.Detail < ftrace_rule_Call,
-		clause.Depth != 0 && uint32(shown) >= clause.Depth:
-		return nil
-	case clause.First != 0 && uint64(count) > clause.First:
-		if atomic.Load(&f.said) == 0 {
-			ftraceSayFirst(f, clause.First)
-		}
-		return nil
-	case clause.Rate != 0 && !f.withinRate(clause):
-		return nil
-	}
-	return clause
-}
-
-// treeAround returns the clause, the last in the text of the rules, within whose tree the marks say
-// we are.
-func (c *ftraceConfig) treeAround(mask uint32) *ftrace_rule_Clause {
-	if mask&c.trees == 0 {
-		return nil
-	}
-	for i := len(c.tree) - 1; i >= 0; i-- {
-		if c.tree[i]&mask != 0 && c.after[i]&^c.triggered.Load() == 0 && c.in[i]&^mask == 0 {
-			return &c.clauses[i]
-		}
-	}
-	return nil
-}
-
-// withinRate reports whether one more call of f may be shown in the current window.
-func (f *ftraceFunc) withinRate(clause *ftrace_rule_Clause) bool {
-	now := nanotime()
-	if start := atomic.Loadint64(&f.window); now-start >= clause.Per && atomic.Casint64(&f.window, start, now) {
-		atomic.Store(&f.inWindow, 0)
-	}
-	if atomic.Xadd(&f.inWindow, 1) <= clause.Rate {
-		return true
-	}
-	atomic.Xadd(&f.suppressed, 1)
-	return false
-}
-
-// ftraceSayFirst says once that calls of f are no longer shown.
-func ftraceSayFirst(f *ftraceFunc, first uint64) {
-	if !atomic.Cas(&f.said, 0, 1) {
-		return
-	}
-	b := ftraceNewText()
-	b.str("# ftrace: ")
-	b.name(f)
-	b.str(" was shown ")
-	b.uint(first)
-	b.str(" times; further calls are only counted (first=N sets how many are shown)\n")
-	b.flush()
-	ftraceFreeText(b)
 }
 
 // ftrace_register is called by each instrumented package before any other initialisation of the
@@ -350,12 +194,6 @@ func (c *ftraceConfig) says(key ftraceLaidKey) *ftraceLaid {
 	return l
 }
 
-// subject returns the function as the rules see it.
-func (f *ftraceFunc) subject() ftrace_rule_Func {
-	p := f.pkg
-	return ftrace_rule_Func{Probe: f.flags&ftraceIsProbe != 0, Package: p.symbol, ImportPath: p.path, Name: f.name, File: p.files[f.file], Line: int(f.line), Binary: ftraceBinary}
-}
-
 // arms reports whether the hook of f, on which l is laid, is to be on.
 func (l *ftraceLaid) arms(f *ftraceFunc) bool {
 	return f.mocks != nil || l != nil && (l.marks|l.triggers != 0 || l.flags&ftraceMaskedOff == 0 && l.wants(f))
@@ -425,4 +263,12 @@ func ftraceInstrumented() (n uintptr) {
 		}
 	}
 	return n
+}
+
+// ftraceSomeConfig puts empty rules in force if there are none.
+func ftraceSomeConfig() {
+	if ftraceLoadConfig() == nil {
+		c, _, _ := ftraceNewConfig("")
+		ftraceArm(c)
+	}
 }

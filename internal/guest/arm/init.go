@@ -6,25 +6,6 @@ package runtime
 
 import "internal/runtime/atomic"
 
-// ftraceFormatType is FTRACE_FORMAT.
-type ftraceFormatType struct {
-	seq, wall, elapsed, tid, duration, pos, fold, paths, errors, json bool
-
-	colour, colourSet bool
-
-	line, str, slice, nest int
-}
-
-var ftraceFormat = ftraceFormatType{errors: !raceenabled, line: 2000, str: 64, slice: 8, nest: 3}
-
-var (
-	ftraceStarted  int64  // nanotime
-	ftraceBinary   string // path of the program
-	ftraceStats    int    // FTRACE_STATS: how many functions to list; 0 none
-	ftraceShow     bool   // FTRACE_SHOW
-	ftraceFinished uint32 // the statistics were written; atomic
-)
-
 // ftraceVariables are the environment variables that this file or the build knows.
 var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_WEAVE", "FTRACE_GROUP", "FTRACE_CONSUMERS", "FTRACE_MEMORY", "FTRACE_TIMER", "FTRACE_PROTOCOL", "FTRACE_REDACT", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
 
@@ -166,14 +147,6 @@ func ftracePrepare(chunks uint64, consumers uint32) {
 	}
 }
 
-// ftraceArg0 returns the program's name as it was started.
-func ftraceArg0() string {
-	if len(argslice) > 0 {
-		return argslice[0]
-	}
-	return ""
-}
-
 // ftraceCheckVariables complains about FTRACE variables that do not exist: a misspelt one would
 // otherwise silently do nothing.
 func ftraceCheckVariables() {
@@ -196,33 +169,6 @@ func ftraceCheckVariables() {
 	}
 }
 
-// ftraceComplainRules shows where a rule in an environment variable is wrong, and says what follows
-// from it.
-func ftraceComplainRules(variable, rules, so string, err *ftrace_rule_Error) {
-	ftraceComplain(variable + ": " + err.Message + "; " + so)
-	marks := make([]byte, 0, len(rules)+1)
-	for i := 0; i < err.Offset; i++ {
-		marks = append(marks, ' ')
-	}
-	for range max(err.Length, 1) {
-		marks = append(marks, '^')
-	}
-	ftraceComplain("  " + rules)
-	ftraceComplain("  " + string(marks))
-}
-
-// ftraceParseSwitch reads a variable that is on or off.
-func ftraceParseSwitch(variable, s string) bool {
-	switch s {
-	case "", "0", "off", "false":
-		return false
-	case "1", "on", "true":
-		return true
-	}
-	ftraceComplain(variable + ": " + s + " is neither on nor off")
-	return false
-}
-
 // ftraceParseStats reads FTRACE_STATS: on, off, or how many functions to list.
 func ftraceParseStats(s string) int {
 	switch s {
@@ -237,27 +183,6 @@ func ftraceParseStats(s string) int {
 		return 1 << 30
 	}
 	return n
-}
-
-func ftraceParseInt(s string) (int, bool) {
-	n := 0
-	for i := 0; i < len(s); i++ {
-		if s[i] < '0' || s[i] > '9' || n > 1<<30 {
-			return 0, false
-		}
-		n = n*10 + int(s[i]-'0')
-	}
-	return n, s != ""
-}
-
-// ftraceItem cuts the first of comma-separated items off.
-func ftraceItem(s string) (item, rest string) {
-	for i := range len(s) {
-		if s[i] == ',' {
-			return s[:i], s[i+1:]
-		}
-	}
-	return s, ""
 }
 
 // ftraceParseFormat reads FTRACE_FORMAT: words and numbers, comma-separated.

@@ -104,42 +104,6 @@ func (f *ftraceFunc) mask() {
 	f.flags = flags // now, for calls read it
 }
 
-// object cuts the function's name into the type of which it is a method, and the rest: T and M of
-// (*T).M.
-func (f *ftraceFunc) object() (typ, name string) {
-	depth := 0
-	for i := range len(f.name) {
-		switch f.name[i] {
-		case '[':
-			depth++
-		case ']':
-			depth--
-		case '.':
-			switch rest := f.name[i+1:]; {
-			case depth != 0:
-			case i > 3 && f.name[:2] == "(*":
-				return f.name[2 : i-1], rest
-			case ftraceCompilers(rest):
-				return "", f.name
-			default:
-				return f.name[:i], rest
-			}
-		}
-	}
-	return "", f.name
-}
-
-// ftraceCompilers reports whether that is the name of a function that the compiler made within
-// another: func1, gowrap1, deferwrap1.
-func ftraceCompilers(name string) bool {
-	for _, word := range [...]string{"func", "gowrap", "deferwrap"} {
-		if n := len(word); len(name) > n && name[:n] == word && name[n] >= '0' && name[n] <= '9' {
-			return true
-		}
-	}
-	return false
-}
-
 // ftraceSetActors puts rules for goroutines in force. They apply to those that from now on call an
 // enabled function for the first time, or get other labels.
 func ftraceSetActors(text string) string {

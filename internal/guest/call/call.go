@@ -10,170 +10,16 @@
 // because this package is initialised before any other, package-level initialisers are traced too.
 //
 // The rules of this package hold: no implicit heap allocation, no locks but the runtime's. The
-// tracer's own memory is off the heap (os/mem.go), so tracing does not show in the program's
+// tracer's own memory is off the heap (state/goroutine.go, os/buffer.go), so tracing does not show in the program's
 // allocation counts. Nothing here may be called on a system stack or with runtime locks held.
 // ftraceMayTrace checks this; calls made there are not seen.
 
 package runtime
 
 import (
-	"internal/bytealg"
-	"internal/goarch"
 	"internal/runtime/atomic"
 	"internal/runtime/sys"
 	"unsafe"
-)
-
-// ftraceTableVersion is rewrite.TableVersion: the version of ftraceFunc and ftracePkg.
-const ftraceTableVersion = 6
-
-// ftraceFunc is one entry of a package's table of functions. The rewriter leaves room for the table
-// (rewrite.tableEntry).
-type ftraceFunc struct {
-	mocks unsafe.Pointer // *ftraceMocks: its replacements, or nil; atomic
-	hook  *eface         // what the function checks at its entry: nil, or this entry if the core is to be called
-
-	// What the fast path reads.
-	count        uintptr        // calls while armed; atomic
-	plain        unsafe.Pointer // *ftrace_rule_Clause by which its calls take the fast path, or nil, see call/plain.go; atomic
-	key          uint32         // its number, from 1 on
-	flags        uint32
-	entryLayouts ftraceKnownLayouts // see record/capture.go
-	exitLayouts  ftraceKnownLayouts
-
-	line   uint32
-	file   uint32 // index into the package's files
-	name   string // without the package: "F", "(*T).M", "F.func1"
-	params string // names of parameters and results, see rewrite.signature.names, and the type
-
-	pkg        *ftracePkg
-	laid       unsafe.Pointer // *ftraceLaid: what the rules say of it, nil if they say nothing; atomic
-	window     int64          // start of the rate limit's current window, in ns; atomic
-	inWindow   uint32         // calls printed in it; atomic
-	suppressed uint32         // calls not printed since the last one that was; atomic
-	said       uint32         // it was reported that its calls are no longer printed; atomic
-}
-
-// The flags of a function. The lowest bits are flags of its calls' frames, if the calls take the
-// fast path: ftraceAtReturns, and ftraceNotTimed if its calls are not timed.
-const (
-	ftraceMayFail    = (ftraceFrameFlags + 1) << iota // its last result is an error
-	ftraceReceives                                    // its first parameter is a receiver that is a pointer
-	ftraceSwitchedOn                                  // whatever the rules say
-	ftraceSwitchedOff
-	ftraceAskedUntimed  // by the rules, or switched
-	ftraceMaskedOff     // setup_objects keeps it off, see arm/setup.go
-	ftraceMaskedUntimed // setup_objects keeps it untimed
-	ftraceIsProbe       // it is a probe, not a function: see probe/probes.go
-	ftraceHasSecrets    // some of its names may be secret: see value/redact.go
-)
-
-const ftraceTableEntry = goarch.PtrSize + 17*8
-
-var _ [ftraceTableEntry - unsafe.Sizeof(ftraceFunc{})]byte // an ftraceFunc fits into its entry
-
-// ftracePkg is one instrumented package, written by the rewriter.
-type ftracePkg struct {
-	version uintptr
-	path    string // import path
-	symbol  string // what precedes the function's name in symbols: the import path, or "main"
-	files   []string
-	funcs   string // a line for each function: line, file, name, params
-	nfuncs  uintptr
-	hooks   unsafe.Pointer // hooks of nfuncs functions
-	table   unsafe.Pointer // room for nfuncs ftraceFunc, all zero until read is called
-	next    *ftracePkg
-	before  uint32 // functions registered before its own
-	defined bool   // its functions are in the recording's tables
-}
-
-func (p *ftracePkg) fn(i uintptr) *ftraceFunc {
-	return (*ftraceFunc)(add(p.table, i*ftraceTableEntry))
-}
-
-// read fills in the table, once, from the text of the functions.
-func (p *ftracePkg) read() {
-	if p.fn(0).pkg != nil {
-		return
-	}
-	text := p.funcs
-	word := func(end byte) string {
-		i := bytealg.IndexByteString(text, end)
-		word := text[:i]
-		text = text[i+1:]
-		return word
-	}
-	number := func() (n uint32) {
-		for _, c := range word(' ') {
-			n = n*10 + uint32(c-'0')
-		}
-		return n
-	}
-	for i := range p.nfuncs {
-		f := p.fn(i)
-		f.hook = (*eface)(add(p.hooks, i*unsafe.Sizeof(eface{})))
-		f.line, f.file, f.name, f.params = number(), number(), word(' '), word('\n')
-		f.pkg = p
-		f.key = p.before + uint32(i) + 1
-		f.flags |= ftraceAtReturns
-		if f.lastResult() == "error" {
-			f.flags |= ftraceMayFail
-		}
-		if typ, method := f.object(); typ != "" && f.name[0] == '(' && bytealg.IndexByteString(method, '.') < 0 {
-			f.flags |= ftraceReceives
-		}
-	}
-}
-
-// ftraceFrame is one call of an armed function that is under way. Readers outside of the program
-// know the first fields byte for byte.
-type ftraceFrame struct {
-	_      sys.NotInHeap
-	place  ftracePlace // of its entry, with the ticks; 0 if the entry was not noted
-	key    uint32
-	flags  uint32
-	event  uint64  // it is the nth noted call on its goroutine, from 1
-	count  uintptr // it is the nth call of the function
-	object uint64  // the receiver's address if it is a pointer
-	cut    uint32  // number of cuts when it began, see call/cut.go
-	mask   uint32  // marks of this call and of those around it
-
-	fn     ftraceFuncPtr
-	clause ftraceClausePtr // the clause by which it is shown; 0 if it is not shown
-	sp     uintptr         // of the function's frame, as a distance from the stack's top, which a stack copy keeps
-	within uint64          // ticks of the calls within it that have ended
-	start  int64           // nanotime, if something needs it
-	shown  int32           // number of shown calls around it
-	held   int32           // 1 + where its entry line begins in the goroutine's held text, 0 if it is not held
-	heldAt int32           // where the part after the brace begins
-	note   int32           // 1 + where its notes begin in the goroutine's notes, 0 if it has none
-}
-
-// ftraceFuncPtr and ftraceClausePtr are pointers that the garbage collector need not see, as
-// guintptr is: what they point to is never freed. So storing them needs no write barrier. Frames
-// are not in the collector's memory, where a barrier has no business, and where
-// GOEXPERIMENT=cgocheck2 forbids pointers into the collector's memory.
-type (
-	ftraceFuncPtr   uintptr
-	ftraceClausePtr uintptr
-)
-
-//go:nosplit
-func (p ftraceFuncPtr) ptr() *ftraceFunc { return (*ftraceFunc)(unsafe.Pointer(p)) }
-
-//go:nosplit
-func (p ftraceClausePtr) ptr() *ftrace_rule_Clause { return (*ftrace_rule_Clause)(unsafe.Pointer(p)) }
-
-const (
-	ftraceAtReturns  = 1 << iota // the function is traced at its returns: its exit is not seen if it panics
-	ftraceRecovered              // the function recovered a panic, whose value is in g.ftraceRecovered
-	ftracePanicked               // a panic ended the call, and was recovered further up
-	ftraceHeldLost               // its entry line is still to be shown, but did not fit into the held text
-	ftraceReplaced               // a replacement was called instead
-	ftracePrinted                // its entry line was printed
-	ftraceNotTimed               // timing was off when it began
-	ftraceHasText                // start, held or note may be set, see ftraceG.pop
-	ftraceFrameFlags = 1<<iota - 1
 )
 
 // ftrace_enter is called at the entry of an armed function, with its hook and its parameters. It
@@ -512,14 +358,6 @@ func ftraceDoubt() {
 			atomic.Or8(&t.doubtful, ftraceHooksChanged)
 		}
 	})
-}
-
-// ftraceMayTrace reports whether this is an ordinary goroutine in ordinary circumstances: not on a
-// system stack, with no runtime lock held, not within malloc, not between fork and exec, and not
-// within package mock.
-func ftraceMayTrace(gp *g) bool {
-	mp := gp.m
-	return mp.curg == gp && mp.locks == 0 && mp.mallocing == 0 && mp.dying == 0 && mp.preemptoff == "" && !gp.throwsplit && !gp.ftraceMock.quiet
 }
 
 // ftracePanic returns the panic (or Goexit) that is running the deferred calls of the function

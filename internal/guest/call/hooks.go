@@ -125,12 +125,3 @@ func ftraceHelped(fp uintptr) uintptr {
 	}
 	return getg().stack.hi - (helper + 2*goarch.PtrSize)
 }
-
-// ftraceValues returns the n values at first, four at most, hidden from escape analysis.
-func ftraceValues(first *any, n int) []any {
-	return (*[4]any)(noescape(unsafe.Pointer(first)))[:n:n]
-}
-
-// ftraceHooked returns the function that a hook belongs to. It may have been disarmed since the
-// function read the hook, but the second word stays.
-func ftraceHooked(hook *any) *ftraceFunc { return (*ftraceFunc)(efaceOf(hook).data) }

@@ -207,14 +207,6 @@ func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 	t.shown = frame.shown
 }
 
-// keyAndFlags returns two fields at once.
-//
-//go:nosplit
-func (f *ftraceFunc) keyAndFlags() uint64 { return *(*uint64)(unsafe.Pointer(&f.key)) }
-
-//go:nosplit
-func (frame *ftraceFrame) keyAndFlags() uint64 { return *(*uint64)(unsafe.Pointer(&frame.key)) }
-
 // next begins a record and sets its goroutine.
 //
 //go:nosplit

@@ -6,7 +6,7 @@
 //
 // The goroutine that calls writes everything, to memory of its own or of its processor, where it is
 // held meanwhile. So nothing is locked, and nothing allocated. What has ended is kept in two
-// halves, so that others can read one while the other is written to, see call/cut.go.
+// halves, so that others can read one while the other is written to, see keep/cut.go.
 
 package runtime
 

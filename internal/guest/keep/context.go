@@ -36,25 +36,6 @@ func ftracePanicking(e any) {
 	}
 }
 
-// ftracePlace is where a record is, in the rings or in files. Readers know it byte for byte.
-type ftracePlace struct {
-	ticks uint64
-	where uint64 // 32 bits: number of the chunk, 16: the writer; 16: the offset in words
-}
-
-// ftraceNowhere is the place of what is not recorded.
-const ftraceNowhere = 0xFFFF << 32
-
-// ftracePlaceAt makes a place as whole words: the processor is slow to load one that was stored in
-// parts.
-func ftracePlaceAt(ticks, chunk uint64, writer int32, offset uintptr) ftracePlace {
-	return ftracePlace{ticks, uint64(uint32(chunk)) | uint64(writer)<<32 | uint64(offset/8)<<48}
-}
-
-func (p *ftracePlace) writer() int     { return int(p.where >> 32 & 0xFFFF) }
-func (p *ftracePlace) number() uint32  { return uint32(p.where) }
-func (p *ftracePlace) offset() uintptr { return uintptr(p.where>>48) * 8 }
-
 // chunk returns the chunk, or nil if another has taken its place.
 func (p *ftracePlace) chunk() *ftraceChunk {
 	if p.writer() >= ftraceProcessorsMax {
@@ -364,14 +345,4 @@ func (b *ftraceText) jsonRecordedExit(gp *g, depth int32, f *ftraceFunc, r *ftra
 		b.str(`,"goexit":true`)
 	}
 	b.str("}\n")
-}
-
-// ftraceFuncOf returns the function with this key.
-func ftraceFuncOf(key uint32) *ftraceFunc {
-	for p := ftraceRegistry.first; p != nil; p = p.next {
-		if i := key - p.before - 1; i < uint32(p.nfuncs) {
-			return p.fn(uintptr(i))
-		}
-	}
-	return nil
 }

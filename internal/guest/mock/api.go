@@ -55,20 +55,6 @@ func ftrace_mock_find(name string) (fn unsafe.Pointer, pkg, typ string, hooked b
 	return fn, pkg, typ, hooked
 }
 
-// typeText returns the text of the function's type, as rewrite.typeText writes it.
-func (f *ftraceFunc) typeText() string {
-	semicolons := 0
-	for i := range len(f.params) {
-		if f.params[i] != ';' {
-			continue
-		}
-		if semicolons++; semicolons == 2 {
-			return f.params[i+1:]
-		}
-	}
-	return ""
-}
-
 // ftrace_mock_add puts a replacement of fn in force, everywhere or in the goroutine's scope. plan
 // is an *ftracePlan or nil.
 //

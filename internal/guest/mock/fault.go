@@ -39,37 +39,6 @@ func ftraceNewFault(f *ftraceFunc, err error, first, last uint64) *ftraceFault {
 	return x
 }
 
-// lastResult returns the type of the last result, as far as the source shows it.
-func (f *ftraceFunc) lastResult() string {
-	results := f.resultsText()
-	from := len(results)
-	for from > 0 && results[from-1] != ',' {
-		from--
-	}
-	return results[from:]
-}
-
-// resultsText returns the results in the text of the function's type, "" if it has none or can't be
-// replaced.
-func (f *ftraceFunc) resultsText() string {
-	text := f.typeText()
-	nested := 0
-	for i := range len(text) {
-		switch text[i] {
-		case '(':
-			nested++
-		case ')':
-			if nested--; nested == 0 {
-				if text = text[i+1:]; text == "" {
-					return ""
-				}
-				return text[1 : len(text)-1]
-			}
-		}
-	}
-	return ""
-}
-
 // fails reports whether this call fails, and counts it. want is of the type of the results, as for
 // ftraceDispatcher, or nil if that is not known.
 func (x *ftraceFault) fails(want *_type) bool {

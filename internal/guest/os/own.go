@@ -180,3 +180,17 @@ func ftraceOpenOwnDir(name string) int32 {
 	}
 	return fd
 }
+
+// ftraceFileID tells which file a descriptor is of.
+type ftraceFileID struct {
+	dev, ino, rdev uint64
+	kind           uint8 // ftraceFile...
+}
+
+// What a file is.
+const (
+	ftraceFileOther = iota
+	ftraceFileRegular
+	ftraceFilePipe
+	ftraceFileSocket
+)

@@ -76,47 +76,6 @@ func ftraceReadTimer(timer int) uint64 {
 	return ftraceSystemTicks()
 }
 
-// ftraceChangeTimer has calls that begin from now on timed by another timer. What is kept of
-// earlier calls, in histories, summaries and rings, is in the old timer's ticks and is forgotten.
-// Calls under way are not timed.
-func ftraceChangeTimer(h *ftraceHead, timer uint32) string {
-	switch {
-	case timer >= ftraceTimers || ftraceReadTimer(int(timer)) == 0:
-		return "there is no such timer on this system"
-	case int(timer) == ftraceTimer:
-		return ""
-	case ftraceRecording.on && ftraceRecording.chunks == 0:
-		return "the program records to files, whose times are all by one timer"
-	}
-	stw := stopTheWorld(stwUnknown)
-	ftraceTimer = int(timer)
-	h.timer, h.begun.ticks = timer, ftraceEpoch[timer]
-	ftraceRestartWriters()
-	ftraceForgetCalls(h, ftraceConsumersAll)
-	now := ftraceTicks()
-	for _, w := range ftraceRecording.writers {
-		if w != nil {
-			w.last = now
-		}
-	}
-	forEachG(func(gp *g) {
-		t := gp.ftrace
-		if t == nil {
-			return
-		}
-		t.last, t.contextShown = now, 0
-		for i := range t.depth {
-			if frame := t.frame(i); frame.place.ticks != 0 {
-				frame.place, frame.within = ftracePlace{now, ftraceNowhere}, 0
-				frame.flags |= ftraceNotTimed
-			}
-		}
-	})
-	startTheWorld(stw)
-	ftraceDefineTimer()
-	return ""
-}
-
 // ftraceMeasureTimers measures all timers. That takes some milliseconds and, for the resolution of
 // the coarse ones, their next step.
 func ftraceMeasureTimers(to *[ftraceTimers]ftraceTimerFacts) {
@@ -154,4 +113,25 @@ func ftraceMeasureTimers(to *[ftraceTimers]ftraceTimerFacts) {
 	if since := nanotime() - ticks.startTime; since > 1e8 { // a long time is a better measure
 		to[ftraceTimerCycle].frequency = uint64(float64(ftraceCycles()-uint64(ticks.startTicks)) * 1e9 / float64(since))
 	}
+}
+
+// ftraceClock is one moment by three clocks.
+type ftraceClock struct {
+	ticks           uint64
+	monotonic, wall int64 // ns
+}
+
+// ftraceReadClock reads the clocks a few times. It returns the reading that took the shortest time.
+func ftraceReadClock() (best ftraceClock) {
+	least := ^uint64(0)
+	for range 5 {
+		before := ftraceTicks()
+		sec, nsec, mono := time_now()
+		after := ftraceTicks()
+		if after-before < least {
+			least = after - before
+			best = ftraceClock{ticks: before + least/2, monotonic: mono, wall: sec*1e9 + int64(nsec)}
+		}
+	}
+	return best
 }

@@ -50,9 +50,6 @@ func ftrace_declare(provider, file, text string, hooks *any, n uintptr, parts st
 	ftrace_register(&p.ftracePkg)
 }
 
-// probes reports whether these are probes and not functions.
-func (p *ftracePkg) probes() bool { return p.fn(0).flags&ftraceIsProbe != 0 }
-
 // ftrace_fire is called where an armed probe fires, with its hook and its arguments.
 //
 //go:linkname ftrace_fire
@@ -271,4 +268,12 @@ func ftraceProbes() (n uintptr) {
 		}
 	}
 	return n
+}
+
+// ftraceFiredHiding is ftraceFired without the secrets of f.
+//
+//go:noinline
+func ftraceFiredHiding(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
+	var room [ftraceValuesMax]any
+	ftraceNoteFired(gp, t, f, clause, count, f.hide((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), args, clause.Own, false, false))
 }

@@ -3,7 +3,7 @@
 // Values in records. A record has the bytes of its values, one after the other, without their
 // types. A layout has the types. A function has one layout, or a few if it has parameters or
 // results that are interfaces. docs/format.md says what is written of a value of each kind;
-// value/captured.go reads it.
+// keep/recorded.go reads it.
 
 package runtime
 

@@ -108,7 +108,7 @@ type ftraceWriter struct {
 	lost      uint64 // number of records lost
 	ring      unsafe.Pointer
 	crossed   uint64         // number of calls put into crossings so far
-	crossings unsafe.Pointer // calls under way at a cut, see call/cut.go
+	crossings unsafe.Pointer // calls under way at a cut, see keep/cut.go
 	tallies   [ftraceTallyTables]unsafe.Pointer
 	half      uintptr // where the half of the tallies begins that is written to
 	fd        int32

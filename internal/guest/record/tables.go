@@ -415,27 +415,6 @@ func ftraceDefineLost(processor, records uint64) {
 	unlock(&ftraceTables.lock)
 }
 
-// ftraceClock is one moment by three clocks.
-type ftraceClock struct {
-	ticks           uint64
-	monotonic, wall int64 // ns
-}
-
-// ftraceReadClock reads the clocks a few times. It returns the reading that took the shortest time.
-func ftraceReadClock() (best ftraceClock) {
-	least := ^uint64(0)
-	for range 5 {
-		before := ftraceTicks()
-		sec, nsec, mono := time_now()
-		after := ftraceTicks()
-		if after-before < least {
-			least = after - before
-			best = ftraceClock{ticks: before + least/2, monotonic: mono, wall: sec*1e9 + int64(nsec)}
-		}
-	}
-	return best
-}
-
 // ftraceTableBegin begins a record of this kind. It returns nil if there is no file.
 func ftraceTableBegin(kind uint32) *ftraceText {
 	tables := &ftraceTables
@@ -505,4 +484,21 @@ func (b *ftraceText) cString(s string) {
 		b.byte(max(s[i], 1))
 	}
 	b.byte(0)
+}
+
+// define defines which values of a layout the paths lead to. The tables are locked.
+func (paths *ftracePaths) define(l *ftraceLayout, own int) {
+	b := ftraceTableBegin(ftraceTableCaptured)
+	if b == nil {
+		return
+	}
+	b.word(uint64(l.id))
+	b.word(uint64(int(l.n) - own))
+	rest := paths.text
+	for range int(l.n) - own {
+		var path string
+		_, path, _, rest = paths.next(rest, own)
+		b.cString(path)
+	}
+	ftraceTableEnd()
 }

@@ -246,14 +246,6 @@ func ftraceDetach() {
 	atomic.Store(&h.consumers, a.consumers)
 }
 
-// ftraceSomeConfig puts empty rules in force if there are none.
-func ftraceSomeConfig() {
-	if ftraceLoadConfig() == nil {
-		c, _, _ := ftraceNewConfig("")
-		ftraceArm(c)
-	}
-}
-
 // ftraceSwitch switches functions.
 func ftraceSwitch(list [][2]uint32) string {
 	ftraceSomeConfig()
@@ -426,4 +418,45 @@ func ftraceForgetCalls(h *ftraceHead, consumers uint32) {
 			}
 		})
 	}
+}
+
+// ftraceChangeTimer has calls that begin from now on timed by another timer. What is kept of
+// earlier calls, in histories, summaries and rings, is in the old timer's ticks and is forgotten.
+// Calls under way are not timed.
+func ftraceChangeTimer(h *ftraceHead, timer uint32) string {
+	switch {
+	case timer >= ftraceTimers || ftraceReadTimer(int(timer)) == 0:
+		return "there is no such timer on this system"
+	case int(timer) == ftraceTimer:
+		return ""
+	case ftraceRecording.on && ftraceRecording.chunks == 0:
+		return "the program records to files, whose times are all by one timer"
+	}
+	stw := stopTheWorld(stwUnknown)
+	ftraceTimer = int(timer)
+	h.timer, h.begun.ticks = timer, ftraceEpoch[timer]
+	ftraceRestartWriters()
+	ftraceForgetCalls(h, ftraceConsumersAll)
+	now := ftraceTicks()
+	for _, w := range ftraceRecording.writers {
+		if w != nil {
+			w.last = now
+		}
+	}
+	forEachG(func(gp *g) {
+		t := gp.ftrace
+		if t == nil {
+			return
+		}
+		t.last, t.contextShown = now, 0
+		for i := range t.depth {
+			if frame := t.frame(i); frame.place.ticks != 0 {
+				frame.place, frame.within = ftracePlace{now, ftraceNowhere}, 0
+				frame.flags |= ftraceNotTimed
+			}
+		}
+	})
+	startTheWorld(stw)
+	ftraceDefineTimer()
+	return ""
 }

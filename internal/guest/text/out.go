@@ -73,19 +73,6 @@ func ftraceExpand(s string) string {
 	return string(out)
 }
 
-// ftraceItoa writes v at the end of buf.
-func ftraceItoa(buf []byte, v uint64) []byte {
-	i := len(buf)
-	for {
-		i--
-		buf[i] = byte('0' + v%10)
-		v /= 10
-		if v == 0 {
-			return buf[i:]
-		}
-	}
-}
-
 // ftraceWrite writes whole lines. It may let other goroutines run.
 func ftraceWrite(data unsafe.Pointer, n int) {
 	if n == 0 {
@@ -133,16 +120,6 @@ func ftraceWriteAll(data unsafe.Pointer, n int) (errno int32) {
 	return 0
 }
 
-// add appends n bytes if there is room for all of them.
-func (b *ftraceText) add(data unsafe.Pointer, n int) bool {
-	if n > len(b.data)-b.n {
-		return false
-	}
-	memmove(unsafe.Pointer(&b.data[b.n]), data, uintptr(n))
-	b.n += n
-	return true
-}
-
 // ftraceDead says once that no more can be written. From then on lines are counted.
 func ftraceDead(errno int32) {
 	if atomic.Cas(&ftraceOut.dead, 0, 1) {
@@ -151,33 +128,17 @@ func ftraceDead(errno int32) {
 	atomic.Xadd(&ftraceOut.lost, 1)
 }
 
-// ftraceComplain tells the user on stderr what is wrong.
-func ftraceComplain(message string) {
-	ftraceWriteHeldFirst(2)
-	line := "ftrace: "
-	for len(message) > 0 {
-		n := ftrace_escape_Plain(message)
-		line += message[:n]
-		if message = message[n:]; message != "" {
-			code, size := ftrace_escape_Code(message[0])
-			line += string(code[:size])
-			message = message[1:]
-		}
-	}
-	line += "\n"
-	write(2, unsafe.Pointer(unsafe.StringData(line)), int32(len(line)))
+// ftraceOpenLine says which goroutine's line, written to which descriptor, does not end in a
+// newline. Its zero value says that there is none.
+type ftraceOpenLine struct {
+	goid uint64
+	fd   int32
+	cr   bool // it ends in a carriage return
+
+	painted bool    // it has changed colours
+	begun   uint8   // bytes of a character at its end whose rest is to come
+	bytes   [3]byte // those bytes
 }
 
-// ftraceErrno names the errors that a user is likely to see.
-func ftraceErrno(errno int32) string {
-	if errno > ftraceRefused {
-		return ftrace_ownfile_Refusal(errno - ftraceRefused).String()
-	}
-	for _, e := range ftraceErrors {
-		if e.errno == errno {
-			return e.text
-		}
-	}
-	var digits [20]byte
-	return "error " + string(ftraceItoa(digits[:], uint64(uint32(errno))))
-}
+// ftraceRawLine is the owner of a line that is not woven: no goroutine goes on with it.
+const ftraceRawLine = ^uint64(0)

@@ -206,20 +206,3 @@ func ftraceBox(t *_type, p unsafe.Pointer) eface {
 	}
 	return eface{t, p}
 }
-
-// define defines which values of a layout the paths lead to. The tables are locked.
-func (paths *ftracePaths) define(l *ftraceLayout, own int) {
-	b := ftraceTableBegin(ftraceTableCaptured)
-	if b == nil {
-		return
-	}
-	b.word(uint64(l.id))
-	b.word(uint64(int(l.n) - own))
-	rest := paths.text
-	for range int(l.n) - own {
-		var path string
-		_, path, _, rest = paths.next(rest, own)
-		b.cString(path)
-	}
-	ftraceTableEnd()
-}

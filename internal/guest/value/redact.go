@@ -186,41 +186,6 @@ func (f *ftraceFunc) hide(room *[ftraceValuesMax]any, values []any, redaction ui
 	return room[:n]
 }
 
-// ftraceBeginHiding notes and shows that the call of frame begins, without its secrets.
-//
-//go:noinline
-func ftraceBeginHiding(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
-	var room [ftraceValuesMax]any
-	hidden := frame.fn.ptr().hide((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), args, frame.clause.ptr().Own, false, false)
-	ftraceConsumeEntry(gp, t, frame, hidden)
-	if frame.object != 0 {
-		frame.object = uint64(uintptr(efaceOf(&args[0]).data)) // the place of a receiver is no secret
-	}
-	if ftraceOut.on {
-		ftracePrintEntry(gp, t, frame, hidden)
-	}
-}
-
-// endHiding notes and shows that the call of frame ended, without its secrets.
-//
-//go:noinline
-func (t *ftraceG) endHiding(gp *g, frame *ftraceFrame, results []any, p *_panic) {
-	var room [ftraceValuesMax]any
-	hidden := frame.fn.ptr().hide((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), results, frame.clause.ptr().Own, true, frame.flags&ftraceAtReturns == 0)
-	ftraceConsumeExit(gp, t, frame, hidden, p)
-	if ftraceOut.on {
-		ftracePrintExit(gp, t, frame, hidden, p)
-	}
-}
-
-// ftraceFiredHiding is ftraceFired without the secrets of f.
-//
-//go:noinline
-func ftraceFiredHiding(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
-	var room [ftraceValuesMax]any
-	ftraceNoteFired(gp, t, f, clause, count, f.hide((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), args, clause.Own, false, false))
-}
-
 // ftraceHiding is what is hidden of the values of a type.
 type ftraceHiding struct {
 	t         uintptr // the type; 0: the entry is free; ftraceHidingTaken; atomic, written last

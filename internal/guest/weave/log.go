@@ -309,12 +309,6 @@ func (b *ftraceText) attributes(rest []byte) {
 	}
 }
 
-// bytes appends p.
-func (b *ftraceText) bytes(p []byte) { b.n += copy(b.data[b.n:], p) }
-
-// string returns what is in the buffer.
-func (b *ftraceText) string() string { return unsafe.String(&b.data[0], b.n) }
-
 // ftraceLevelNames are the severities, most severe first, with their names in text and in JSON:
 // those of package loglevel.
 var ftraceLevelNames = [...]struct {

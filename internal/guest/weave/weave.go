@@ -52,35 +52,6 @@ type ftraceWeaveG struct {
 	partial uint8         // a bit for each descriptor: the last write did not end in a newline
 }
 
-// ftraceFileID tells which file a descriptor is of.
-type ftraceFileID struct {
-	dev, ino, rdev uint64
-	kind           uint8 // ftraceFile...
-}
-
-// What a file is.
-const (
-	ftraceFileOther = iota
-	ftraceFileRegular
-	ftraceFilePipe
-	ftraceFileSocket
-)
-
-// ftraceOpenLine says which goroutine's line, written to which descriptor, does not end in a
-// newline. Its zero value says that there is none.
-type ftraceOpenLine struct {
-	goid uint64
-	fd   int32
-	cr   bool // it ends in a carriage return
-
-	painted bool    // it has changed colours
-	begun   uint8   // bytes of a character at its end whose rest is to come
-	bytes   [3]byte // those bytes
-}
-
-// ftraceRawLine is the owner of a line that is not woven: no goroutine goes on with it.
-const ftraceRawLine = ^uint64(0)
-
 // ftraceParseWeave reads FTRACE_WEAVE.
 func ftraceParseWeave(s string) {
 	switch s {
@@ -93,42 +64,6 @@ func ftraceParseWeave(s string) {
 	default:
 		ftraceComplain("FTRACE_WEAVE: " + s + " is neither on, off nor only")
 	}
-}
-
-// ftraceSetWeavesNow is ftraceSetWeaves for callers that do not hold the registry's lock.
-func ftraceSetWeavesNow() {
-	semacquire(&ftraceRegistry.lock)
-	ftraceSetWeaves()
-	semrelease(&ftraceRegistry.lock)
-}
-
-// ftraceSetWeaves switches weaving on if the rules in force show or record calls. FTRACE_ON_ERROR
-// needs lines even if they are not woven.
-//
-// The program's output is left alone until there is a function that is shown: rules that match
-// nothing change nothing. The registry is locked: if two callers find different answers, the later
-// is right.
-func ftraceSetWeaves() {
-	weaves := uint32(0)
-	c := ftraceLoadConfig()
-	if c != nil && (ftraceOut.on || ftraceRecording.on) && (ftraceWeaveMode != ftraceWeaveOff || ftraceOnError != 0) && GOOS != "windows" {
-		for i := range c.clauses {
-			if c.clauses[i].Detail >= ftrace_rule_Call && (!ftraceOut.on || c.mayShow(i)) {
-				weaves = 1
-			}
-		}
-	}
-	atomic.Store(&ftraceWeaves, weaves)
-	ftraceForgetStreams()
-	if weaves == 0 {
-		ftraceWriteCopies()
-	}
-}
-
-// mayShow reports whether there is a function that clause i decides for, and, if the clause waits
-// for another one, that one too.
-func (c *ftraceConfig) mayShow(i int) bool {
-	return c.matches[i] != 0 && (c.in[i] == 0 || c.someName(c.in[i])) && (c.after[i] == 0 || c.someName(c.after[i]))
 }
 
 // ftraceMayWeave reports whether what goroutine gp writes now may be woven. What the tracer's own

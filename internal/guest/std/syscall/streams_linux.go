@@ -1,7 +1,7 @@
 //go:build ftrace_core && linux
 
 // This file is added to package syscall on Linux. It tells package runtime about system calls that
-// may make a descriptor another file. See weave/streams.go there.
+// may make a descriptor another file. See text/streams.go there.
 
 package syscall
 

@@ -39,7 +39,7 @@ type ftraceHead struct {
 	consumers uint32      // ftraceConsumer...: what is kept; other processes may write it; atomic
 	functions uint32      // registered functions; their flags lie in a row, by key
 	timer     uint32      // the one in use, ftraceTimer...
-	cuts      uint32      // number of cuts, see call/cut.go: the lowest bit says which half is written to; atomic
+	cuts      uint32      // number of cuts, see keep/cut.go: the lowest bit says which half is written to; atomic
 	_         uint32
 	timers    [ftraceTimers]ftraceTimerFacts
 	lost      ftraceLosses
@@ -313,3 +313,7 @@ func ftraceKeepTables(p unsafe.Pointer, n int) {
 	memmove(add(ftraceMemory.tables, uintptr(h.tables.used)), p, uintptr(n))
 	atomic.Store64(&h.tables.used, h.tables.used+uint64(n))
 }
+
+// ftraceCrossings is the number of calls under way at a cut that each processor can keep. The
+// reader takes them out in time.
+const ftraceCrossings = 4096

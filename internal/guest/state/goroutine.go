@@ -1,8 +1,8 @@
 //go:build ftrace_core
 
-// The tracer's own memory: the state of each goroutine, and text buffers. All of it is off the
-// heap. So it does not show in the program's allocation counts, nor does the garbage collector scan
-// it. The pointers in it lead to static data or to configurations, which are kept for ever.
+// The tracer's state of each goroutine. It is off the heap, so that it neither shows in the program's
+// allocation counts nor is scanned by the garbage collector. The pointers in it lead to static data or
+// to configurations, which are kept for ever.
 
 package runtime
 
@@ -63,26 +63,6 @@ type ftraceG struct {
 
 var _ [3*64 - unsafe.Sizeof(ftraceG{})]byte // it has three lines of the cache
 
-// ftraceText is a buffer for text. It is large, but only the pages in use take memory.
-type ftraceText struct {
-	_    sys.NotInHeap
-	next *ftraceText // in the free list
-	n    int
-	data [ftraceTextSize]byte
-}
-
-const ftraceTextSize = 64<<10 - 64
-
-// ftraceMem holds the free lists.
-var ftraceMem struct {
-	lock    mutex
-	gs      *ftraceG // the first word of a free one links to the next
-	texts   *ftraceText
-	records *ftraceRecord
-	frames  [ftraceClasses]*ftraceFrame // by size class; the first frame of a free block links to the next block
-	history unsafe.Pointer              // likewise
-}
-
 // Blocks of frames hold ftraceSmallest << class frames. Goroutines that call deep get larger ones.
 const (
 	ftraceSmallest = 4
@@ -91,10 +71,6 @@ const (
 
 // ftraceLost counts the calls that were not noted because there was no memory for them; atomic.
 var ftraceLost uint32
-
-func ftraceAlloc(size uintptr) unsafe.Pointer {
-	return persistentalloc(size, 0, &memstats.other_sys)
-}
 
 // ftraceNewG returns an empty state, or nil if there is no memory.
 func ftraceNewG() *ftraceG {
@@ -115,26 +91,6 @@ func ftraceNewG() *ftraceG {
 		t.labels = ftraceNotJudged
 	}
 	return t
-}
-
-// free gives the state back, empty, with all that it holds.
-func (t *ftraceG) free() {
-	held, notes, frames, size, history := t.held, t.notes, t.frame(0), t.size, t.history
-	if t.group != nil {
-		t.group.orphan()
-	}
-	*t = ftraceG{}
-	ftraceFreeText(held)
-	ftraceFreeText(notes)
-	ftraceFreeFrames(frames, size)
-	lock(&ftraceMem.lock)
-	if history != nil {
-		*(*unsafe.Pointer)(history) = ftraceMem.history
-		ftraceMem.history = history
-	}
-	*(**ftraceG)(unsafe.Pointer(t)) = ftraceMem.gs
-	ftraceMem.gs = t
-	unlock(&ftraceMem.lock)
 }
 
 // frame returns the frame with that number, from 0 on.
@@ -158,20 +114,6 @@ func (t *ftraceG) push() *ftraceFrame {
 	t.top = frame.above()
 	t.depth++
 	return frame
-}
-
-// above returns the frame on top of this one.
-//
-//go:nosplit
-func (frame *ftraceFrame) above() *ftraceFrame {
-	return (*ftraceFrame)(add(unsafe.Pointer(frame), unsafe.Sizeof(*frame)))
-}
-
-// below returns the frame under this one.
-//
-//go:nosplit
-func (frame *ftraceFrame) below() *ftraceFrame {
-	return (*ftraceFrame)(unsafe.Pointer(uintptr(unsafe.Pointer(frame)) - unsafe.Sizeof(*frame)))
 }
 
 // asUsual reports whether the goroutine's calls are noted like those of any other. It is
@@ -319,67 +261,10 @@ func ftraceFreeFrames(frames *ftraceFrame, size int32) {
 	unlock(&ftraceMem.lock)
 }
 
-// ftraceNewText returns an empty buffer.
-func ftraceNewText() *ftraceText {
-	lock(&ftraceMem.lock)
-	text := ftraceMem.texts
-	if text != nil {
-		ftraceMem.texts = text.next
-	}
-	unlock(&ftraceMem.lock)
-	if text == nil {
-		text = (*ftraceText)(ftraceAlloc(unsafe.Sizeof(ftraceText{})))
-	}
-	text.next = nil
-	text.n = 0
-	return text
-}
-
-func ftraceFreeText(text *ftraceText) {
-	if text == nil {
-		return
-	}
-	lock(&ftraceMem.lock)
-	text.next = ftraceMem.texts
-	ftraceMem.texts = text
-	unlock(&ftraceMem.lock)
-}
-
-// ftraceGoroutineStart is called by newproc1, on the system stack, for each new goroutine. It notes
-// which armed function starts it. And it passes on the marks, so that "everything it calls"
-// includes the goroutines that it starts.
-func ftraceGoroutineStart(newg, callergp *g) {
-	ftraceScopeStart(newg, callergp)
-	t := callergp.ftrace
-	if t == nil || t.depth == 0 || isSystemGoroutine(newg, false) {
-		return
-	}
-	frame := t.frame(t.depth - 1)
-	child := ftraceNewG()
-	if child == nil {
-		atomic.Xadd(&ftraceLost, 1)
-		return
-	}
-	child.parent = callergp.goid
-	child.parentFn = frame.fn
-	child.parentCount = frame.count
-	child.parentKey = frame.key
-	child.startMask, child.startConfig = frame.mask, t.config
-	child.mask, child.config = frame.mask, t.config
-	newg.ftrace = child
-}
-
-// ftraceGoroutineEnd is called by gdestroy, on the system stack.
-func ftraceGoroutineEnd(gp *g) {
-	gp.ftraceMock.clear()
-	gp.ftraceWeave = ftraceWeaveG{}
-	gp.ftraceProtocol = ftraceProtocolG{}
-	if t := gp.ftrace; t != nil {
-		if t.recorded {
-			ftraceRecordEnd(gp)
-		}
-		gp.ftrace = nil
-		gp.ftraceRecovered = nil
-		t.free()
-	}
+// ftraceMayTrace reports whether this is an ordinary goroutine in ordinary circumstances: not on a
+// system stack, with no runtime lock held, not within malloc, not between fork and exec, and not
+// within package mock.
+func ftraceMayTrace(gp *g) bool {
+	mp := gp.m
+	return mp.curg == gp && mp.locks == 0 && mp.mallocing == 0 && mp.dying == 0 && mp.preemptoff == "" && !gp.throwsplit && !gp.ftraceMock.quiet
 }

@@ -23,10 +23,6 @@ import (
 	"unsafe"
 )
 
-// ftraceCrossings is the number of calls under way at a cut that each processor can keep. The
-// reader takes them out in time.
-const ftraceCrossings = 4096
-
 // ftraceCuts is the number of cuts made. Readers find it in the memory file; atomic.
 var ftraceCuts uint32
 

@@ -1,0 +1,88 @@
+//go:build ftrace_core
+
+// Whether a call is shown: what depends on the calls around and before it.
+
+package runtime
+
+import "internal/runtime/atomic"
+
+// trigger notes the call of a function that other clauses wait for.
+func (l *ftraceLaid) trigger() {
+	if l.triggers&^l.config.triggered.Load() != 0 {
+		l.config.triggered.Or(l.triggers)
+	}
+}
+
+// shows returns the clause by which the nth call of f is to be shown now, n being count, or nil if
+// it is not to be shown. mask has the marks of the call and of those around it. shown is the number
+// of shown calls around it.
+func (l *ftraceLaid) shows(f *ftraceFunc, mask uint32, shown int32, count uintptr) *ftrace_rule_Clause {
+	clause := l.clause
+	switch {
+	case l.flags&(ftraceSwitchedOff|ftraceMaskedOff) != 0:
+		return nil // it is armed only to set marks
+	case clause == nil:
+		if clause = l.config.treeAround(mask); clause == nil {
+			return nil
+		}
+	case l.number == 0:
+		return clause
+	case l.in&^mask != 0 || l.after&^l.config.triggered.Load() != 0:
+		return nil
+	}
+	switch {
+	case clause.Detail < ftrace_rule_Call,
+		clause.Depth != 0 && uint32(shown) >= clause.Depth:
+		return nil
+	case clause.First != 0 && uint64(count) > clause.First:
+		if atomic.Load(&f.said) == 0 {
+			ftraceSayFirst(f, clause.First)
+		}
+		return nil
+	case clause.Rate != 0 && !f.withinRate(clause):
+		return nil
+	}
+	return clause
+}
+
+// treeAround returns the clause, the last in the text of the rules, within whose tree the marks say
+// we are.
+func (c *ftraceConfig) treeAround(mask uint32) *ftrace_rule_Clause {
+	if mask&c.trees == 0 {
+		return nil
+	}
+	for i := len(c.tree) - 1; i >= 0; i-- {
+		if c.tree[i]&mask != 0 && c.after[i]&^c.triggered.Load() == 0 && c.in[i]&^mask == 0 {
+			return &c.clauses[i]
+		}
+	}
+	return nil
+}
+
+// withinRate reports whether one more call of f may be shown in the current window.
+func (f *ftraceFunc) withinRate(clause *ftrace_rule_Clause) bool {
+	now := nanotime()
+	if start := atomic.Loadint64(&f.window); now-start >= clause.Per && atomic.Casint64(&f.window, start, now) {
+		atomic.Store(&f.inWindow, 0)
+	}
+	if atomic.Xadd(&f.inWindow, 1) <= clause.Rate {
+		return true
+	}
+	atomic.Xadd(&f.suppressed, 1)
+	return false
+}
+
+// ftraceSayFirst says once that calls of f are no longer shown.
+func ftraceSayFirst(f *ftraceFunc, first uint64) {
+	if !atomic.Cas(&f.said, 0, 1) {
+		return
+	}
+	b := ftraceNewText()
+	b.str("# ftrace: ")
+	b.name(f)
+	b.str(" was shown ")
+	b.uint(first)
+	b.str(" times; further calls are only counted (first=N sets how many are shown)\n")
+	b.flush()
+	ftraceFreeText(b)
+}

@@ -1,0 +1,69 @@
+//go:build ftrace_core
+
+// Where goroutines begin and end.
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// ftraceGoroutineStart is called by newproc1, on the system stack, for each new goroutine. It notes
+// which armed function starts it. And it passes on the marks, so that "everything it calls"
+// includes the goroutines that it starts.
+func ftraceGoroutineStart(newg, callergp *g) {
+	ftraceScopeStart(newg, callergp)
+	t := callergp.ftrace
+	if t == nil || t.depth == 0 || isSystemGoroutine(newg, false) {
+		return
+	}
+	frame := t.frame(t.depth - 1)
+	child := ftraceNewG()
+	if child == nil {
+		atomic.Xadd(&ftraceLost, 1)
+		return
+	}
+	child.parent = callergp.goid
+	child.parentFn = frame.fn
+	child.parentCount = frame.count
+	child.parentKey = frame.key
+	child.startMask, child.startConfig = frame.mask, t.config
+	child.mask, child.config = frame.mask, t.config
+	newg.ftrace = child
+}
+
+// ftraceGoroutineEnd is called by gdestroy, on the system stack.
+func ftraceGoroutineEnd(gp *g) {
+	gp.ftraceMock.clear()
+	gp.ftraceWeave = ftraceWeaveG{}
+	gp.ftraceProtocol = ftraceProtocolG{}
+	if t := gp.ftrace; t != nil {
+		if t.recorded {
+			ftraceRecordEnd(gp)
+		}
+		gp.ftrace = nil
+		gp.ftraceRecovered = nil
+		t.free()
+	}
+}
+
+// free gives the state back, empty, with all that it holds.
+func (t *ftraceG) free() {
+	held, notes, frames, size, history := t.held, t.notes, t.frame(0), t.size, t.history
+	if t.group != nil {
+		t.group.orphan()
+	}
+	*t = ftraceG{}
+	ftraceFreeText(held)
+	ftraceFreeText(notes)
+	ftraceFreeFrames(frames, size)
+	lock(&ftraceMem.lock)
+	if history != nil {
+		*(*unsafe.Pointer)(history) = ftraceMem.history
+		ftraceMem.history = history
+	}
+	*(**ftraceG)(unsafe.Pointer(t)) = ftraceMem.gs
+	ftraceMem.gs = t
+	unlock(&ftraceMem.lock)
+}

@@ -1,0 +1,235 @@
+//go:build ftrace_core
+
+// Functions and packages: the tables that instrumented packages register.
+
+package runtime
+
+import (
+	"internal/bytealg"
+	"internal/goarch"
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// ftraceTableVersion is rewrite.TableVersion: the version of ftraceFunc and ftracePkg.
+const ftraceTableVersion = 6
+
+// ftraceFunc is one entry of a package's table of functions. The rewriter leaves room for the table
+// (rewrite.tableEntry).
+type ftraceFunc struct {
+	mocks unsafe.Pointer // *ftraceMocks: its replacements, or nil; atomic
+	hook  *eface         // what the function checks at its entry: nil, or this entry if the core is to be called
+
+	// What the fast path reads.
+	count        uintptr        // calls while armed; atomic
+	plain        unsafe.Pointer // *ftrace_rule_Clause by which its calls take the fast path, or nil, see call/plain.go; atomic
+	key          uint32         // its number, from 1 on
+	flags        uint32
+	entryLayouts ftraceKnownLayouts // see record/capture.go
+	exitLayouts  ftraceKnownLayouts
+
+	line   uint32
+	file   uint32 // index into the package's files
+	name   string // without the package: "F", "(*T).M", "F.func1"
+	params string // names of parameters and results, see rewrite.signature.names, and the type
+
+	pkg        *ftracePkg
+	laid       unsafe.Pointer // *ftraceLaid: what the rules say of it, nil if they say nothing; atomic
+	window     int64          // start of the rate limit's current window, in ns; atomic
+	inWindow   uint32         // calls printed in it; atomic
+	suppressed uint32         // calls not printed since the last one that was; atomic
+	said       uint32         // it was reported that its calls are no longer printed; atomic
+}
+
+// The flags of a function. The lowest bits are flags of its calls' frames, if the calls take the
+// fast path: ftraceAtReturns, and ftraceNotTimed if its calls are not timed.
+const (
+	ftraceMayFail    = (ftraceFrameFlags + 1) << iota // its last result is an error
+	ftraceReceives                                    // its first parameter is a receiver that is a pointer
+	ftraceSwitchedOn                                  // whatever the rules say
+	ftraceSwitchedOff
+	ftraceAskedUntimed  // by the rules, or switched
+	ftraceMaskedOff     // setup_objects keeps it off, see arm/setup.go
+	ftraceMaskedUntimed // setup_objects keeps it untimed
+	ftraceIsProbe       // it is a probe, not a function: see probe/probes.go
+	ftraceHasSecrets    // some of its names may be secret: see value/redact.go
+)
+
+const ftraceTableEntry = goarch.PtrSize + 17*8
+
+var _ [ftraceTableEntry - unsafe.Sizeof(ftraceFunc{})]byte // an ftraceFunc fits into its entry
+
+// ftracePkg is one instrumented package, written by the rewriter.
+type ftracePkg struct {
+	version uintptr
+	path    string // import path
+	symbol  string // what precedes the function's name in symbols: the import path, or "main"
+	files   []string
+	funcs   string // a line for each function: line, file, name, params
+	nfuncs  uintptr
+	hooks   unsafe.Pointer // hooks of nfuncs functions
+	table   unsafe.Pointer // room for nfuncs ftraceFunc, all zero until read is called
+	next    *ftracePkg
+	before  uint32 // functions registered before its own
+	defined bool   // its functions are in the recording's tables
+}
+
+func (p *ftracePkg) fn(i uintptr) *ftraceFunc {
+	return (*ftraceFunc)(add(p.table, i*ftraceTableEntry))
+}
+
+// read fills in the table, once, from the text of the functions.
+func (p *ftracePkg) read() {
+	if p.fn(0).pkg != nil {
+		return
+	}
+	text := p.funcs
+	word := func(end byte) string {
+		i := bytealg.IndexByteString(text, end)
+		word := text[:i]
+		text = text[i+1:]
+		return word
+	}
+	number := func() (n uint32) {
+		for _, c := range word(' ') {
+			n = n*10 + uint32(c-'0')
+		}
+		return n
+	}
+	for i := range p.nfuncs {
+		f := p.fn(i)
+		f.hook = (*eface)(add(p.hooks, i*unsafe.Sizeof(eface{})))
+		f.line, f.file, f.name, f.params = number(), number(), word(' '), word('\n')
+		f.pkg = p
+		f.key = p.before + uint32(i) + 1
+		f.flags |= ftraceAtReturns
+		if f.lastResult() == "error" {
+			f.flags |= ftraceMayFail
+		}
+		if typ, method := f.object(); typ != "" && f.name[0] == '(' && bytealg.IndexByteString(method, '.') < 0 {
+			f.flags |= ftraceReceives
+		}
+	}
+}
+
+// object cuts the function's name into the type of which it is a method, and the rest: T and M of
+// (*T).M.
+func (f *ftraceFunc) object() (typ, name string) {
+	depth := 0
+	for i := range len(f.name) {
+		switch f.name[i] {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		case '.':
+			switch rest := f.name[i+1:]; {
+			case depth != 0:
+			case i > 3 && f.name[:2] == "(*":
+				return f.name[2 : i-1], rest
+			case ftraceCompilers(rest):
+				return "", f.name
+			default:
+				return f.name[:i], rest
+			}
+		}
+	}
+	return "", f.name
+}
+
+// lastResult returns the type of the last result, as far as the source shows it.
+func (f *ftraceFunc) lastResult() string {
+	results := f.resultsText()
+	from := len(results)
+	for from > 0 && results[from-1] != ',' {
+		from--
+	}
+	return results[from:]
+}
+
+// resultsText returns the results in the text of the function's type, "" if it has none or can't be
+// replaced.
+func (f *ftraceFunc) resultsText() string {
+	text := f.typeText()
+	nested := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(':
+			nested++
+		case ')':
+			if nested--; nested == 0 {
+				if text = text[i+1:]; text == "" {
+					return ""
+				}
+				return text[1 : len(text)-1]
+			}
+		}
+	}
+	return ""
+}
+
+// probes reports whether these are probes and not functions.
+func (p *ftracePkg) probes() bool { return p.fn(0).flags&ftraceIsProbe != 0 }
+
+// loadLaid returns what the rules say of f, nil if there are none.
+func (f *ftraceFunc) loadLaid() *ftraceLaid {
+	return (*ftraceLaid)(atomic.Loadp(unsafe.Pointer(&f.laid)))
+}
+
+// keyAndFlags returns two fields at once.
+//
+//go:nosplit
+func (f *ftraceFunc) keyAndFlags() uint64 { return *(*uint64)(unsafe.Pointer(&f.key)) }
+
+// replaced reports whether f has replacements, which costs next to nothing if it has none.
+func (f *ftraceFunc) replaced() bool { return atomic.Loadp(unsafe.Pointer(&f.mocks)) != nil }
+
+// ftraceHooked returns the function that a hook belongs to. It may have been disarmed since the
+// function read the hook, but the second word stays.
+func ftraceHooked(hook *any) *ftraceFunc { return (*ftraceFunc)(efaceOf(hook).data) }
+
+// ftraceValues returns the n values at first, four at most, hidden from escape analysis.
+func ftraceValues(first *any, n int) []any {
+	return (*[4]any)(noescape(unsafe.Pointer(first)))[:n:n]
+}
+
+// ftraceFuncOf returns the function with this key.
+func ftraceFuncOf(key uint32) *ftraceFunc {
+	for p := ftraceRegistry.first; p != nil; p = p.next {
+		if i := key - p.before - 1; i < uint32(p.nfuncs) {
+			return p.fn(uintptr(i))
+		}
+	}
+	return nil
+}
+
+// ftraceCompilers reports whether that is the name of a function that the compiler made within
+// another: func1, gowrap1, deferwrap1.
+func ftraceCompilers(name string) bool {
+	for _, word := range [...]string{"func", "gowrap", "deferwrap"} {
+		if n := len(word); len(name) > n && name[:n] == word && name[n] >= '0' && name[n] <= '9' {
+			return true
+		}
+	}
+	return false
+}
+
+// typeText returns the text of the function's type, as rewrite.typeText writes it.
+func (f *ftraceFunc) typeText() string {
+	semicolons := 0
+	for i := range len(f.params) {
+		if f.params[i] != ';' {
+			continue
+		}
+		if semicolons++; semicolons == 2 {
+			return f.params[i+1:]
+		}
+	}
+	return ""
+}
+
+// subject returns the function as the rules see it.
+func (f *ftraceFunc) subject() ftrace_rule_Func {
+	p := f.pkg
+	return ftrace_rule_Func{Probe: f.flags&ftraceIsProbe != 0, Package: p.symbol, ImportPath: p.path, Name: f.name, File: p.files[f.file], Line: int(f.line), Binary: ftraceBinary}
+}
