@@ -20,7 +20,7 @@ var hot = map[string]bool{
 	"ftraceWriterOf": true, "(*ftraceWriter).room": true, "(*ftraceWriter).now": true, "ftraceTicks": true,
 	"(*ftraceWriter).entry": true, "(*ftraceWriter).exit": true, "(*ftraceWriter).values": true, "(*ftraceKnownLayouts).find": true, "(*ftraceLayout).holds": true,
 	"(*ftraceLayout).capture": true,
-	"(*ftraceQuick).call":     true, "(*ftracePlanWord).load": true, "(*ftraceQuickWord).load": true, "(*ftraceScope).contains": true,
+	"(*ftraceFastMock).call":  true, "(*ftracePlanWord).load": true, "(*ftraceFastMockWord).load": true, "(*ftraceScope).contains": true,
 }
 
 // apart are functions into which nothing is inlined but what is anyway: they are called in more than one way.

@@ -26,7 +26,7 @@ var splices = map[string][]splice{
 		{file: "proc.go", behind: "\n\tgcenable()\n", text: "ftraceInit();"},
 		{file: "proc.go", behind: "\n\tneedUnlock = false\n", text: "ftraceReport();"},
 		{file: "proc.go", behind: "\n\tnewg.startpc = fn.fn\n", text: "ftraceGoroutineStart(newg, callergp);"},
-		{file: "proc.go", behind: "\nfunc newproc(fn *funcval) {", text: "ftraceGo();"},
+		{file: "proc.go", behind: "\nfunc newproc(fn *funcval) {", text: "ftraceBeforeGo();"},
 		{file: "proc.go", behind: "\nfunc goexit1() {", text: "ftraceDropFrames();"},
 		{file: "proc.go", behind: "\nfunc gdestroy(gp *g) {", text: "ftraceGoroutineEnd(gp);"},
 		{file: "proc.go", behind: "\nfunc runExitHooks(code int) {", text: "ftraceFinish();"},

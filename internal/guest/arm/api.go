@@ -107,7 +107,7 @@ func ftrace_api_logged(level int, line []byte) {
 		t.sweep(gp, gp.stack.hi-sys.GetCallerSP())
 		t.busy--
 	}
-	ftraceObserve(gp, line, int32(max(level, ftraceLevelUnknown)))
+	ftraceConsumeLines(gp, line, int32(max(level, ftraceLevelUnknown)))
 }
 
 // ftrace_api_enabled reports whether the call that called its caller, a function of package ftrace,

@@ -236,7 +236,7 @@ func (c *ftraceConfig) note(bits uint32) {
 
 // arm switches the function's hook, after l was laid on it or its replacements have changed.
 func (l *ftraceLaid) arm(f *ftraceFunc) {
-	atomicstorep(unsafe.Pointer(&f.plain), unsafe.Pointer(l.plain(f)))
+	atomicstorep(unsafe.Pointer(&f.fast), unsafe.Pointer(l.fastClause(f)))
 	f.arm(l.arms(f))
 }
 

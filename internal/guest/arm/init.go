@@ -9,8 +9,8 @@ import "internal/runtime/atomic"
 // ftraceVariables are the environment variables that this file or the build knows.
 var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_WEAVE", "FTRACE_GROUP", "FTRACE_CONSUMERS", "FTRACE_MEMORY", "FTRACE_TIMER", "FTRACE_PROTOCOL", "FTRACE_REDACT", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
 
-// ftraceAsking are those of them that make a program do something. The others only say how.
-var ftraceAsking = [...]string{"FTRACE", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_PROTOCOL"}
+// ftraceActivating are those of them that make a program do something. The others only say how.
+var ftraceActivating = [...]string{"FTRACE", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_PROTOCOL"}
 
 // ftraceInit is called by main before the first package is initialised. Without any FTRACE variable
 // it only lets others find the program.
@@ -104,7 +104,7 @@ func ftraceRefuseCaller() {
 			kept = append(kept, entry)
 			continue
 		}
-		for _, v := range ftraceAsking {
+		for _, v := range ftraceActivating {
 			asked = asked || v == name && len(entry) > len(name)+1
 		}
 		unsetenv_c(name)

@@ -52,7 +52,7 @@ func ftraceEntrySlow(f *ftraceFunc, offset uintptr, first *any, n int, result *a
 	}
 	if f.loadLaid() != nil {
 		token = ftraceBeginCall(f, offset, params, ftraceAtReturns)
-	} else if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.quick.call(params, *result) {
+	} else if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.fast.call(params, *result) {
 		return -1
 	}
 	if f.replaced() && ftraceReplaceCall(f, offset, params, *result) {

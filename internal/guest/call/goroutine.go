@@ -58,12 +58,12 @@ func (t *ftraceG) free() {
 	ftraceFreeText(held)
 	ftraceFreeText(notes)
 	ftraceFreeFrames(frames, size)
-	lock(&ftraceMem.lock)
+	lock(&ftraceFreeLists.lock)
 	if history != nil {
-		*(*unsafe.Pointer)(history) = ftraceMem.history
-		ftraceMem.history = history
+		*(*unsafe.Pointer)(history) = ftraceFreeLists.history
+		ftraceFreeLists.history = history
 	}
-	*(**ftraceG)(unsafe.Pointer(t)) = ftraceMem.gs
-	ftraceMem.gs = t
-	unlock(&ftraceMem.lock)
+	*(**ftraceG)(unsafe.Pointer(t)) = ftraceFreeLists.gs
+	ftraceFreeLists.gs = t
+	unlock(&ftraceFreeLists.lock)
 }

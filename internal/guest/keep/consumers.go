@@ -124,7 +124,7 @@ func ftraceConsumeEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	var layout *ftraceLayout
 	if records && len(args) > 0 && frame.clause.ptr().Detail >= ftrace_rule_Args {
 		if frame.clause.ptr().Capture != "" {
-			ftraceObserveCaptured(gp, t, frame, args)
+			ftraceConsumeEntryPaths(gp, t, frame, args)
 			return
 		}
 		layout = f.entryLayouts.find(args, ftraceLayoutFlags(frame.clause.ptr()), nil, len(args))
@@ -132,10 +132,10 @@ func ftraceConsumeEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	ftraceRecordEntry(gp, t, frame, layout, args)
 }
 
-// ftraceObserveCaptured is ftraceConsumeEntry with what paths lead to after the parameters.
+// ftraceConsumeEntryPaths is ftraceConsumeEntry with what paths lead to after the parameters.
 //
 //go:noinline
-func ftraceObserveCaptured(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
+func ftraceConsumeEntryPaths(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	var room [ftraceValuesMax]any
 	paths := ftracePaths{f: frame.fn.ptr(), text: frame.clause.ptr().Capture, redaction: frame.clause.ptr().Own}
 	values := paths.follow((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), args, false)

@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// ftraceCaptured appends recorded values to a line.
-type ftraceCaptured struct {
+// ftraceValueReader appends recorded values to a line.
+type ftraceValueReader struct {
 	ftracePrinter
 	at, end uintptr // what is still to be read
 	deep    bool
@@ -19,14 +19,14 @@ type ftraceCaptured struct {
 
 // ftraceRecordedValues finds the values recorded at p, given the layouts that they can have. It
 // returns where they are and their layout, or nil if it is none of these.
-func ftraceRecordedValues(b *ftraceText, p unsafe.Pointer, known *ftraceKnownLayouts) (c ftraceCaptured, l *ftraceLayout) {
+func ftraceRecordedValues(b *ftraceText, p unsafe.Pointer, known *ftraceKnownLayouts) (c ftraceValueReader, l *ftraceLayout) {
 	head := *(*[2]uint32)(p)
 	l = (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first)))
 	for l != nil && l.id != head[0] {
 		l = l.next
 	}
 	if l != nil {
-		c = ftraceCaptured{ftracePrinter{b: b, limit: ftraceFormat.line, redaction: l.redaction()}, uintptr(p) + 8, uintptr(p) + 8 + uintptr(head[1]), l.flags&ftraceLayoutDeep != 0}
+		c = ftraceValueReader{ftracePrinter{b: b, limit: ftraceFormat.line, redaction: l.redaction()}, uintptr(p) + 8, uintptr(p) + 8 + uintptr(head[1]), l.flags&ftraceLayoutDeep != 0}
 	}
 	return c, l
 }
@@ -52,7 +52,7 @@ func (b *ftraceText) values(p unsafe.Pointer, names ftraceNames, known *ftraceKn
 }
 
 // next appends value i, the next one. kind and typ are what is known of it statically.
-func (c *ftraceCaptured) next(l *ftraceLayout, i uint32, kind byte, typ string) {
+func (c *ftraceValueReader) next(l *ftraceLayout, i uint32, kind byte, typ string) {
 	t := l.value(i)
 	switch {
 	case l.flags&ftraceLayoutDynamic != 0:
@@ -127,7 +127,7 @@ func (b *ftraceText) jsonShown(t *_type, shown string) {
 }
 
 // take returns where the next n bytes are, or nil if they did not fit into the record.
-func (c *ftraceCaptured) take(n uintptr) unsafe.Pointer {
+func (c *ftraceValueReader) take(n uintptr) unsafe.Pointer {
 	if c.at+n > c.end {
 		c.at = c.end
 		return nil
@@ -138,7 +138,7 @@ func (c *ftraceCaptured) take(n uintptr) unsafe.Pointer {
 }
 
 // uint32 returns the next number. A missing one shows as nil or nothing.
-func (c *ftraceCaptured) uint32() uint32 {
+func (c *ftraceValueReader) uint32() uint32 {
 	if p := c.take(4); p != nil {
 		return *(*uint32)(p)
 	}
@@ -147,7 +147,7 @@ func (c *ftraceCaptured) uint32() uint32 {
 
 // typed appends a value itself, with its type if that is of interest, and with what it points to if
 // it is an error.
-func (c *ftraceCaptured) typed(t *_type, nest int, show bool) {
+func (c *ftraceValueReader) typed(t *_type, nest int, show bool) {
 	if ftraceHidesAll(t, c.redaction) {
 		c.b.str(ftraceStars)
 		return
@@ -171,7 +171,7 @@ func (c *ftraceCaptured) typed(t *_type, nest int, show bool) {
 
 // failure appends an error: its message, if that is a field, as in the errors of packages errors
 // and fmt, or else its fields.
-func (c *ftraceCaptured) failure(t *_type) {
+func (c *ftraceValueReader) failure(t *_type) {
 	elem := (*ptrtype)(unsafe.Pointer(t)).Elem
 	address := c.take(8)
 	if address == nil || *(*uint64)(address) == 0 || elem.Kind() != abi.Struct {
@@ -208,7 +208,7 @@ func ftraceMessageFirst(name string) bool {
 }
 
 // value appends the next value, which is of type t.
-func (c *ftraceCaptured) value(t *_type, nest int) {
+func (c *ftraceValueReader) value(t *_type, nest int) {
 	if ftraceHidesAll(t, c.redaction) {
 		c.b.str(ftraceStars)
 		return
@@ -277,7 +277,7 @@ func (c *ftraceCaptured) value(t *_type, nest int) {
 }
 
 // text appends a string, or a slice of bytes.
-func (c *ftraceCaptured) text(bytes bool) {
+func (c *ftraceValueReader) text(bytes bool) {
 	s, n := c.bytes()
 	if n == ftraceNil {
 		c.b.str("nil")
@@ -298,7 +298,7 @@ func (c *ftraceCaptured) text(bytes bool) {
 
 // bytes returns as much of a string, or of a slice of bytes, as was recorded, and its full length.
 // That is ftraceNil if it is nil or missing.
-func (c *ftraceCaptured) bytes() (s string, n uint32) {
+func (c *ftraceValueReader) bytes() (s string, n uint32) {
 	if n = c.uint32(); n == ftraceNil {
 		return "", n
 	}
@@ -308,7 +308,7 @@ func (c *ftraceCaptured) bytes() (s string, n uint32) {
 	return s, n
 }
 
-func (c *ftraceCaptured) pointer(t *_type, nest int) {
+func (c *ftraceValueReader) pointer(t *_type, nest int) {
 	p := c.take(8)
 	if p == nil {
 		c.b.str("...")
@@ -334,7 +334,7 @@ func (c *ftraceCaptured) pointer(t *_type, nest int) {
 	}
 }
 
-func (c *ftraceCaptured) code() {
+func (c *ftraceValueReader) code() {
 	p := c.take(8)
 	if p == nil || *(*uint64)(p) == 0 {
 		c.b.str("nil")
@@ -344,7 +344,7 @@ func (c *ftraceCaptured) code() {
 }
 
 // row appends the elements of a slice or an array.
-func (c *ftraceCaptured) row(elem *_type, n, nest int) {
+func (c *ftraceValueReader) row(elem *_type, n, nest int) {
 	c.b.byte('[')
 	shown := min(n, ftraceCaptureElements)
 	if nest <= 0 {
@@ -366,7 +366,7 @@ func (c *ftraceCaptured) row(elem *_type, n, nest int) {
 	c.b.byte(']')
 }
 
-func (c *ftraceCaptured) fields(t *_type, nest int) {
+func (c *ftraceValueReader) fields(t *_type, nest int) {
 	s := (*structtype)(unsafe.Pointer(t))
 	_, secret := ftraceHidingOf(t, c.redaction)
 	c.b.byte('{')
@@ -394,7 +394,7 @@ func (c *ftraceCaptured) fields(t *_type, nest int) {
 }
 
 // dynamic appends a value with its type in front.
-func (c *ftraceCaptured) dynamic(nest int, show bool) {
+func (c *ftraceValueReader) dynamic(nest int, show bool) {
 	n := c.uint32()
 	if n == 0 || n >= ftraceTypesMax {
 		c.b.str("nil")

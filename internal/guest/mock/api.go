@@ -86,7 +86,7 @@ func ftrace_mock_remove(mock unsafe.Pointer) {
 func (f *ftraceFunc) setMocks(add, remove *ftraceMock) {
 	var list []*ftraceMock
 	if old := (*ftraceMocks)(f.mocks); old != nil {
-		old.quick.seen()
+		old.fast.seen()
 		list = make([]*ftraceMock, 0, len(old.list)+1)
 		for _, m := range old.list {
 			if add != nil && add.before(m) {
@@ -104,8 +104,8 @@ func (f *ftraceFunc) setMocks(add, remove *ftraceMock) {
 	var mocks *ftraceMocks
 	if len(list) > 0 {
 		mocks = &ftraceMocks{list: list}
-		mocks.quick.prepare(list[0])
-		mocks.quick.published()
+		mocks.fast.prepare(list[0])
+		mocks.fast.published()
 	}
 	atomicstorep(unsafe.Pointer(&f.mocks), unsafe.Pointer(mocks))
 	f.loadLaid().arm(f)

@@ -36,8 +36,8 @@ type ftraceMock struct {
 // ftraceMocks are the replacements of one function, in the order in which they are tried: those of
 // inner scopes first, then later ones first. It does not change.
 type ftraceMocks struct {
-	list  []*ftraceMock
-	quick ftraceQuick
+	list []*ftraceMock
+	fast ftraceFastMock
 }
 
 // ftraceMockG is the state of a goroutine.
@@ -100,7 +100,7 @@ func (f *ftraceFunc) mock(scope *ftraceScope, after *ftraceMock) *ftraceMock {
 	if mocks == nil {
 		return nil
 	}
-	mocks.quick.seen()
+	mocks.fast.seen()
 	for _, m := range mocks.list {
 		if (m.scope == nil || m.scope.contains(scope)) && (after == nil || after.before(m)) {
 			return m

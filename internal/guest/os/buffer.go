@@ -19,8 +19,8 @@ type ftraceText struct {
 
 const ftraceTextSize = 64<<10 - 64
 
-// ftraceMem holds the free lists.
-var ftraceMem struct {
+// ftraceFreeLists holds the free lists.
+var ftraceFreeLists struct {
 	lock    mutex
 	gs      *ftraceG // the first word of a free one links to the next
 	texts   *ftraceText
@@ -35,12 +35,12 @@ func ftraceAlloc(size uintptr) unsafe.Pointer {
 
 // ftraceNewText returns an empty buffer.
 func ftraceNewText() *ftraceText {
-	lock(&ftraceMem.lock)
-	text := ftraceMem.texts
+	lock(&ftraceFreeLists.lock)
+	text := ftraceFreeLists.texts
 	if text != nil {
-		ftraceMem.texts = text.next
+		ftraceFreeLists.texts = text.next
 	}
-	unlock(&ftraceMem.lock)
+	unlock(&ftraceFreeLists.lock)
 	if text == nil {
 		text = (*ftraceText)(ftraceAlloc(unsafe.Sizeof(ftraceText{})))
 	}
@@ -53,10 +53,10 @@ func ftraceFreeText(text *ftraceText) {
 	if text == nil {
 		return
 	}
-	lock(&ftraceMem.lock)
-	text.next = ftraceMem.texts
-	ftraceMem.texts = text
-	unlock(&ftraceMem.lock)
+	lock(&ftraceFreeLists.lock)
+	text.next = ftraceFreeLists.texts
+	ftraceFreeLists.texts = text
+	unlock(&ftraceFreeLists.lock)
 }
 
 // add appends n bytes if there is room for all of them.

@@ -97,15 +97,15 @@ func ftraceFire(f *ftraceFunc, offset uintptr, args []any) {
 		args = nil
 	}
 	if p := (*ftraceProvider)(unsafe.Pointer(f.pkg)); p.whole && clause.Fields != "" {
-		ftraceFiredSome(gp, t, f, clause, count, args, atomic.Load64(p.wantedOf(f)))
+		ftraceFireSelected(gp, t, f, clause, count, args, atomic.Load64(p.wantedOf(f)))
 		return
 	}
-	ftraceFired(gp, t, f, clause, count, args)
+	ftraceFireArgs(gp, t, f, clause, count, args)
 }
 
-// ftraceFiredSome is ftraceFired with those of the first 64 arguments that are wanted. The caller's
+// ftraceFireSelected is ftraceFireArgs with those of the first 64 arguments that are wanted. The caller's
 // slice stays as it is.
-func ftraceFiredSome(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any, wanted uint64) {
+func ftraceFireSelected(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any, wanted uint64) {
 	var some [64]any
 	n := min(len(args), len(some))
 	for i := range n {
@@ -113,26 +113,26 @@ func ftraceFiredSome(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Claus
 			some[i] = args[i]
 		}
 	}
-	ftraceFired(gp, t, f, clause, count, unsafe.Slice((*any)(noescape(unsafe.Pointer(&some))), n))
+	ftraceFireArgs(gp, t, f, clause, count, unsafe.Slice((*any)(noescape(unsafe.Pointer(&some))), n))
 }
 
-// ftraceFired records and prints that f fires.
-func ftraceFired(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
+// ftraceFireArgs records and prints that f fires.
+func ftraceFireArgs(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
 	if f.flags&ftraceHasSecrets != 0 {
-		ftraceFiredHiding(gp, t, f, clause, count, args)
+		ftraceFireHiding(gp, t, f, clause, count, args)
 		return
 	}
-	ftraceNoteFired(gp, t, f, clause, count, args)
+	ftraceShowProbe(gp, t, f, clause, count, args)
 }
 
-// ftraceNoteFired is ftraceFired with values that may be seen.
-func ftraceNoteFired(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
+// ftraceShowProbe is ftraceFireArgs with values that may be seen.
+func ftraceShowProbe(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
 	t.busy++
 	if ftraceRecording.on {
 		ftraceRecordProbe(gp, t, f, clause, count, args)
 	}
 	if ftraceOut.on {
-		ftraceProbeLine(gp, t, f, clause, count, args)
+		ftracePrintProbe(gp, t, f, clause, count, args)
 	}
 	t.busy--
 }
@@ -165,8 +165,8 @@ func ftraceRecordProbe(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Cla
 	releasem(mp)
 }
 
-// ftraceProbeLine prints that f fires.
-func ftraceProbeLine(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
+// ftracePrintProbe prints that f fires.
+func ftracePrintProbe(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
 	t.release(t.depth)
 	b := ftraceNewText()
 	suppressed := atomic.Xchg(&f.suppressed, 0)
@@ -270,10 +270,10 @@ func ftraceProbes() (n uintptr) {
 	return n
 }
 
-// ftraceFiredHiding is ftraceFired without the secrets of f.
+// ftraceFireHiding is ftraceFireArgs without the secrets of f.
 //
 //go:noinline
-func ftraceFiredHiding(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
+func ftraceFireHiding(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
 	var room [ftraceValuesMax]any
-	ftraceNoteFired(gp, t, f, clause, count, f.hide((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), args, clause.Own, false, false))
+	ftraceShowProbe(gp, t, f, clause, count, f.hide((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), args, clause.Own, false, false))
 }

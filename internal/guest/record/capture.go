@@ -119,7 +119,7 @@ func (l *ftraceLayout) holds(values []any) bool {
 // capture writes the layout's number, the size, and the values, at p in the record r. It returns
 // how many bytes that is.
 func (l *ftraceLayout) capture(p unsafe.Pointer, r *ftraceEvent, values []any) uintptr {
-	var c ftraceCapture // not a literal, which the compiler would build elsewhere and copy: the copy waits for the stores
+	var c ftraceValueWriter // not a literal, which the compiler would build elsewhere and copy: the copy waits for the stores
 	c.at, c.end = uintptr(p)+8, uintptr(unsafe.Pointer(r))+ftraceRecordMax
 	c.deep, c.redaction, c.hides = l.flags&ftraceLayoutDeep != 0, l.redaction(), l.hides
 	for i := range values {
@@ -153,8 +153,8 @@ const (
 // ftraceNil stands for the length of a nil slice, map or chan.
 const ftraceNil = 0xFFFFFFFF
 
-// ftraceCapture writes values.
-type ftraceCapture struct {
+// ftraceValueWriter writes values.
+type ftraceValueWriter struct {
 	at, end uintptr // where the next goes: in a chunk, which does not move
 	full    bool    // a value did not fit: it and those after it are missing
 	deep    bool
@@ -164,19 +164,19 @@ type ftraceCapture struct {
 }
 
 // room reports whether n more bytes fit.
-func (c *ftraceCapture) room(n uintptr) bool {
+func (c *ftraceValueWriter) room(n uintptr) bool {
 	c.full = c.full || c.at+n > c.end
 	return !c.full
 }
 
-func (c *ftraceCapture) uint32(v uint32) {
+func (c *ftraceValueWriter) uint32(v uint32) {
 	if c.room(4) {
 		*(*uint32)(unsafe.Pointer(c.at)) = v
 		c.at += 4
 	}
 }
 
-func (c *ftraceCapture) uint64(v uint64) {
+func (c *ftraceValueWriter) uint64(v uint64) {
 	if c.room(8) {
 		*(*uint64)(unsafe.Pointer(c.at)) = v
 		c.at += 8
@@ -184,7 +184,7 @@ func (c *ftraceCapture) uint64(v uint64) {
 }
 
 // bytes writes n bytes at v.
-func (c *ftraceCapture) bytes(v unsafe.Pointer, n uintptr) {
+func (c *ftraceValueWriter) bytes(v unsafe.Pointer, n uintptr) {
 	if c.room(n) {
 		memmove(unsafe.Pointer(c.at), v, n)
 		c.at += n
@@ -192,7 +192,7 @@ func (c *ftraceCapture) bytes(v unsafe.Pointer, n uintptr) {
 }
 
 // value writes the value of type t at v, which is readable, or nothing if it is secret.
-func (c *ftraceCapture) value(t *_type, v unsafe.Pointer, nest int) {
+func (c *ftraceValueWriter) value(t *_type, v unsafe.Pointer, nest int) {
 	if c.hides && ftraceHidesAll(t, c.redaction) {
 		return
 	}
@@ -244,7 +244,7 @@ func (c *ftraceCapture) value(t *_type, v unsafe.Pointer, nest int) {
 }
 
 // text writes a string's length and its beginning, or no bytes if it can't be read.
-func (c *ftraceCapture) text(data unsafe.Pointer, n int) {
+func (c *ftraceValueWriter) text(data unsafe.Pointer, n int) {
 	shown := uintptr(min(n, ftraceCaptureString))
 	if !ftraceReadable(data, shown) {
 		c.uint32(0)
@@ -255,7 +255,7 @@ func (c *ftraceCapture) text(data unsafe.Pointer, n int) {
 }
 
 // code writes the address of a function's code.
-func (c *ftraceCapture) code(fn unsafe.Pointer) {
+func (c *ftraceValueWriter) code(fn unsafe.Pointer) {
 	if fn != nil && ftraceReadable(fn, unsafe.Sizeof(uintptr(0))) {
 		pc := *(*uintptr)(fn)
 		ftraceKnowCode(pc)
@@ -265,7 +265,7 @@ func (c *ftraceCapture) code(fn unsafe.Pointer) {
 	c.uint64(0)
 }
 
-func (c *ftraceCapture) channel(v unsafe.Pointer) {
+func (c *ftraceValueWriter) channel(v unsafe.Pointer) {
 	if v == nil || !ftraceReadable(v, unsafe.Sizeof(hchan{})) {
 		c.uint32(ftraceNil)
 		c.uint32(0)
@@ -275,7 +275,7 @@ func (c *ftraceCapture) channel(v unsafe.Pointer) {
 	c.uint32(uint32((*hchan)(v).dataqsiz))
 }
 
-func (c *ftraceCapture) mapping(v unsafe.Pointer) {
+func (c *ftraceValueWriter) mapping(v unsafe.Pointer) {
 	if v == nil || !ftraceReadable(v, unsafe.Sizeof(uint64(0))) {
 		c.uint32(ftraceNil)
 		return
@@ -283,7 +283,7 @@ func (c *ftraceCapture) mapping(v unsafe.Pointer) {
 	c.uint32(uint32(*(*uint64)(v))) // its number of elements comes first; len depends on that
 }
 
-func (c *ftraceCapture) slice(elem *_type, s slice, nest int) {
+func (c *ftraceValueWriter) slice(elem *_type, s slice, nest int) {
 	if s.array == nil {
 		c.uint32(ftraceNil)
 		return
@@ -302,7 +302,7 @@ func (c *ftraceCapture) slice(elem *_type, s slice, nest int) {
 }
 
 // elements writes the first of n values in a row.
-func (c *ftraceCapture) elements(elem *_type, v unsafe.Pointer, n, nest int) {
+func (c *ftraceValueWriter) elements(elem *_type, v unsafe.Pointer, n, nest int) {
 	if nest <= 0 {
 		return
 	}
@@ -312,7 +312,7 @@ func (c *ftraceCapture) elements(elem *_type, v unsafe.Pointer, n, nest int) {
 }
 
 // behind writes whether a pointer leads to a struct, and that struct.
-func (c *ftraceCapture) behind(t *_type, v unsafe.Pointer) {
+func (c *ftraceValueWriter) behind(t *_type, v unsafe.Pointer) {
 	if t.Kind() != abi.Pointer {
 		return
 	}
@@ -332,7 +332,7 @@ func (c *ftraceCapture) behind(t *_type, v unsafe.Pointer) {
 }
 
 // iface writes what is in an interface.
-func (c *ftraceCapture) iface(t *interfacetype, v unsafe.Pointer, nest int) {
+func (c *ftraceValueWriter) iface(t *interfacetype, v unsafe.Pointer, nest int) {
 	var e eface
 	if len(t.Methods) == 0 {
 		e = *(*eface)(v)
@@ -347,7 +347,7 @@ func (c *ftraceCapture) iface(t *interfacetype, v unsafe.Pointer, nest int) {
 
 // dynamic writes the number of a value's type, 0 for nil, whether the value is there, and the
 // value.
-func (c *ftraceCapture) dynamic(e eface, nest int) {
+func (c *ftraceValueWriter) dynamic(e eface, nest int) {
 	n := uint32(0)
 	if e._type != nil {
 		n = ftraceTypeNumber(e._type, c.redaction)
@@ -371,7 +371,7 @@ func (c *ftraceCapture) dynamic(e eface, nest int) {
 }
 
 // pointee writes the struct that an error points to. The error's message is made of its fields.
-func (c *ftraceCapture) pointee(e *eface) {
+func (c *ftraceValueWriter) pointee(e *eface) {
 	if e._type.Kind() == abi.Pointer && !c.deep && ftraceTables.types.errors[ftraceTypeNumber(e._type, c.redaction)] {
 		c.behind(e._type, e.data)
 	}

@@ -247,7 +247,7 @@ func (w *ftraceWriter) exit(gp *g, mp *m, frame *ftraceFrame, results []any, p *
 		w.panic(gp, ftraceKindPanic, frame, gp.ftraceRecovered)
 	case len(results) > 0 && frame.clause.ptr().Detail >= ftrace_rule_Args:
 		if frame.clause.ptr().Capture != "" {
-			w.captured(gp, frame, results)
+			w.valuesAndPaths(gp, frame, results)
 		} else {
 			w.values(gp, ftraceKindExitArgs, frame, results)
 		}
@@ -296,10 +296,10 @@ func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, values []an
 	w.end(r, size)
 }
 
-// captured records results, and what paths lead to.
+// valuesAndPaths records results, and what paths lead to.
 //
 //go:noinline
-func (w *ftraceWriter) captured(gp *g, frame *ftraceFrame, results []any) {
+func (w *ftraceWriter) valuesAndPaths(gp *g, frame *ftraceFrame, results []any) {
 	var room [ftraceValuesMax]any
 	paths := ftracePaths{f: frame.fn.ptr(), text: frame.clause.ptr().Capture, results: true, redaction: frame.clause.ptr().Own}
 	values := paths.follow((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), results, frame.flags&ftraceAtReturns == 0)

@@ -22,7 +22,7 @@ type ftraceFunc struct {
 
 	// What the fast path reads.
 	count        uintptr        // calls while armed; atomic
-	plain        unsafe.Pointer // *ftrace_rule_Clause by which its calls take the fast path, or nil, see call/plain.go; atomic
+	fast         unsafe.Pointer // *ftrace_rule_Clause by which its calls take the fast path, or nil, see call/fast.go; atomic
 	key          uint32         // its number, from 1 on
 	flags        uint32
 	entryLayouts ftraceKnownLayouts // see record/capture.go

@@ -32,7 +32,7 @@ type ftraceG struct {
 	// place of others in memory look the same.
 	labels   uintptr
 	top      *ftraceFrame // the first frame that is not in use
-	full     *ftraceFrame // the frame after the last for which the fast path can be taken, see call/plain.go
+	full     *ftraceFrame // the frame after the last for which the fast path can be taken, see call/fast.go
 	nextCall uint32       // where the next one goes in the history
 	recorded bool         // its first record was made
 	headed   bool         // the goroutine's first line was printed
@@ -74,13 +74,13 @@ var ftraceLost uint32
 
 // ftraceNewG returns an empty state, or nil if there is no memory.
 func ftraceNewG() *ftraceG {
-	lock(&ftraceMem.lock)
-	t := ftraceMem.gs
+	lock(&ftraceFreeLists.lock)
+	t := ftraceFreeLists.gs
 	if t != nil {
 		link := (**ftraceG)(unsafe.Pointer(t))
-		ftraceMem.gs, *link = *link, nil
+		ftraceFreeLists.gs, *link = *link, nil
 	}
-	unlock(&ftraceMem.lock)
+	unlock(&ftraceFreeLists.lock)
 	if t == nil {
 		t = ftraceSharedG()
 	}
@@ -216,12 +216,12 @@ func ftraceNewFrames(size int32) *ftraceFrame {
 	if class >= ftraceClasses {
 		return nil
 	}
-	lock(&ftraceMem.lock)
-	frames := ftraceMem.frames[class]
+	lock(&ftraceFreeLists.lock)
+	frames := ftraceFreeLists.frames[class]
 	if frames != nil {
-		ftraceMem.frames[class] = *(**ftraceFrame)(unsafe.Pointer(frames))
+		ftraceFreeLists.frames[class] = *(**ftraceFrame)(unsafe.Pointer(frames))
 	}
-	unlock(&ftraceMem.lock)
+	unlock(&ftraceFreeLists.lock)
 	if frames != nil {
 		memclrNoHeapPointers(unsafe.Pointer(frames), uintptr(size)*unsafe.Sizeof(ftraceFrame{}))
 	} else {
@@ -237,12 +237,12 @@ func ftraceNewFrames(size int32) *ftraceFrame {
 // ftraceNewHistory returns n bytes, empty, for a goroutine's history, and where they are in the
 // memory file; or nil. n is always the same.
 func ftraceNewHistory(n uintptr) (unsafe.Pointer, uint64) {
-	lock(&ftraceMem.lock)
-	p := ftraceMem.history
+	lock(&ftraceFreeLists.lock)
+	p := ftraceFreeLists.history
 	if p != nil {
-		ftraceMem.history = *(*unsafe.Pointer)(p)
+		ftraceFreeLists.history = *(*unsafe.Pointer)(p)
 	}
-	unlock(&ftraceMem.lock)
+	unlock(&ftraceFreeLists.lock)
 	if p == nil {
 		return ftraceShared(n)
 	}
@@ -255,10 +255,10 @@ func ftraceFreeFrames(frames *ftraceFrame, size int32) {
 		return
 	}
 	class := ftraceClass(size)
-	lock(&ftraceMem.lock)
-	*(**ftraceFrame)(unsafe.Pointer(frames)) = ftraceMem.frames[class]
-	ftraceMem.frames[class] = frames
-	unlock(&ftraceMem.lock)
+	lock(&ftraceFreeLists.lock)
+	*(**ftraceFrame)(unsafe.Pointer(frames)) = ftraceFreeLists.frames[class]
+	ftraceFreeLists.frames[class] = frames
+	unlock(&ftraceFreeLists.lock)
 }
 
 // ftraceMayTrace reports whether this is an ordinary goroutine in ordinary circumstances: not on a

@@ -219,9 +219,9 @@ func (t *ftraceG) release(depth int32) {
 	t.emit(t.held)
 }
 
-// ftraceGo is called by newproc for each go statement: lines of the new goroutine must not come
+// ftraceBeforeGo is called by newproc for each go statement: lines of the new goroutine must not come
 // before that of the call that starts it.
-func ftraceGo() {
+func ftraceBeforeGo() {
 	gp := getg()
 	if t := gp.ftrace; t != nil && t.busy == 0 && ftraceMayTrace(gp) {
 		t.releaseLong()

@@ -13,10 +13,10 @@ const (
 	ftraceLevelFatal   = 12
 )
 
-// ftraceObserve records the lines of text, which the goroutine is about to write. It shows the
+// ftraceConsumeLines records the lines of text, which the goroutine is about to write. It shows the
 // goroutine's last calls if one of the lines is an error. known is the level of the first line, or
 // ftraceLevelUnknown if it is to be found there.
-func ftraceObserve(gp *g, text []byte, known int32) {
+func ftraceConsumeLines(gp *g, text []byte, known int32) {
 	if !ftraceRecording.on {
 		return
 	}

@@ -53,12 +53,12 @@ func ftraceNewRecord(gp *g, line []byte, message string, size int) (r *ftraceRec
 		semrelease(&ftraceUnseen.lock)
 		return outer, false
 	}
-	lock(&ftraceMem.lock)
-	r = ftraceMem.records
+	lock(&ftraceFreeLists.lock)
+	r = ftraceFreeLists.records
 	if r != nil {
-		ftraceMem.records = r.next
+		ftraceFreeLists.records = r.next
 	}
-	unlock(&ftraceMem.lock)
+	unlock(&ftraceFreeLists.lock)
 	if r == nil {
 		r = (*ftraceRecord)(ftraceAlloc(unsafe.Sizeof(ftraceRecord{})))
 		r.line, r.text = ftraceNewText(), ftraceNewText()
@@ -202,10 +202,10 @@ func ftrace_logged(begun bool) {
 		}
 	}
 	ftraceUnseen.end(r)
-	lock(&ftraceMem.lock)
-	r.next = ftraceMem.records
-	ftraceMem.records = r
-	unlock(&ftraceMem.lock)
+	lock(&ftraceFreeLists.lock)
+	r.next = ftraceFreeLists.records
+	ftraceFreeLists.records = r
+	unlock(&ftraceFreeLists.lock)
 }
 
 // ftrace_delivered is called when p was written to a descriptor other than 1 and 2. A line that

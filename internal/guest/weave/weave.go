@@ -210,7 +210,7 @@ func ftraceWeaveText(gp *g, fd int32, text []byte, offset uintptr, own bool, r *
 		if r != nil && (r.message > 0 || r.level != 0) {
 			level = int32(r.level)
 		}
-		ftraceObserve(gp, text, level)
+		ftraceConsumeLines(gp, text, level)
 	}
 	if !ftraceOut.on {
 		return len(text), 0

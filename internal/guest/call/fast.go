@@ -17,9 +17,9 @@ import (
 	"unsafe"
 )
 
-// plain returns the clause by which all calls of f are noted without being shown, if its hook is on
+// fastClause returns the clause by which all calls of f are noted without being shown, if its hook is on
 // for no other reason; otherwise nil.
-func (l *ftraceLaid) plain(f *ftraceFunc) *ftrace_rule_Clause {
+func (l *ftraceLaid) fastClause(f *ftraceFunc) *ftrace_rule_Clause {
 	if l == nil || l.clause == nil || ftraceOut.on || f.mocks != nil || f.flags&(ftraceIsProbe|ftraceHasSecrets) != 0 {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (l *ftraceLaid) plain(f *ftraceFunc) *ftrace_rule_Clause {
 // call would go to the stack even where the call is not made.
 func ftraceEntryFast(f *ftraceFunc, offset uintptr, first *any, n int, result *any) (token int) {
 	gp := getg()
-	t, clause := gp.ftrace, (*ftrace_rule_Clause)(atomic.Loadp(unsafe.Pointer(&f.plain)))
+	t, clause := gp.ftrace, (*ftrace_rule_Clause)(atomic.Loadp(unsafe.Pointer(&f.fast)))
 	if clause == nil || t == nil || !t.asUsual(gp) || t.labels != uintptr(gp.labels) {
 		return ftraceEntrySlow(f, offset, first, n, result)
 	}
@@ -126,7 +126,7 @@ func ftraceEntryFast(f *ftraceFunc, offset uintptr, first *any, n int, result *a
 // Otherwise it has deferred calls, how is 0, and first has pointers to the results.
 func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) {
 	gp := getg()
-	t, clause := gp.ftrace, (*ftrace_rule_Clause)(atomic.Loadp(unsafe.Pointer(&f.plain)))
+	t, clause := gp.ftrace, (*ftrace_rule_Clause)(atomic.Loadp(unsafe.Pointer(&f.fast)))
 	if clause == nil || t == nil || !t.asUsual(gp) || t.depth == 0 {
 		ftraceExitSlow(f, offset, how, first, n)
 		return

@@ -12,9 +12,9 @@ import (
 	"unsafe"
 )
 
-// ftraceQuick is the fast path to the first of a function's replacements. The zero value leads
+// ftraceFastMock is the fast path to the first of a function's replacements. The zero value leads
 // nowhere.
-type ftraceQuick struct {
+type ftraceFastMock struct {
 	open    uint32 // 1 once a call by the plan succeeded; 0 for ever if there is no fast path; atomic
 	in      uint8  // number of words of parameters,
 	out     uint8  // and of results
@@ -23,12 +23,12 @@ type ftraceQuick struct {
 	calls   *uint64 // belongs to the plan
 	scope   *ftraceScope
 	results unsafe.Pointer // the type of a pointer to the function's results; nil if there are none
-	words   [4]ftraceQuickWord
+	words   [4]ftraceFastMockWord
 	plan    *ftracePlan // nil if there is no fast path
 }
 
-// ftraceQuickWord is a word of a parameter.
-type ftraceQuickWord struct {
+// ftraceFastMockWord is a word of a parameter.
+type ftraceFastMockWord struct {
 	typ    *_type  // the parameter's type
 	box    uintptr // where its interface is in the slice of parameters, in bytes
 	offset uintptr // of the word in what that points to,
@@ -37,7 +37,7 @@ type ftraceQuickWord struct {
 
 // prepare makes q lead to m if that is possible: every parameter has a word by which its type is
 // checked, and words are whole.
-func (q *ftraceQuick) prepare(m *ftraceMock) {
+func (q *ftraceFastMock) prepare(m *ftraceMock) {
 	if m.plan == nil || !m.plan.shape.few || m.plan.records != nil {
 		return
 	}
@@ -48,7 +48,7 @@ func (q *ftraceQuick) prepare(m *ftraceMock) {
 		if typ == nil || w.size < goarch.PtrSize {
 			return
 		}
-		q.words[i] = ftraceQuickWord{typ, uintptr(w.param) * unsafe.Sizeof(eface{}), uintptr(w.offset), w.from == ftraceFromInterface}
+		q.words[i] = ftraceFastMockWord{typ, uintptr(w.param) * unsafe.Sizeof(eface{}), uintptr(w.offset), w.from == ftraceFromInterface}
 		if i == 0 || w.param != s.in[i-1].param {
 			checked++
 		}
@@ -62,7 +62,7 @@ func (q *ftraceQuick) prepare(m *ftraceMock) {
 
 // learn opens the fast path after a call by the plan. results is the type of a pointer to the
 // results.
-func (q *ftraceQuick) learn(results *_type) {
+func (q *ftraceFastMock) learn(results *_type) {
 	if q.plan == nil {
 		return
 	}
@@ -75,7 +75,7 @@ func (q *ftraceQuick) learn(results *_type) {
 // load returns the word. It returns false if the parameter has another type, or if the word may
 // point to the stack, which is from lo on. What looks like an address there may be a number: then
 // the call takes the slow path, which can tell.
-func (w *ftraceQuickWord) load(params unsafe.Pointer, lo, size uintptr) (word uintptr, ok bool) {
+func (w *ftraceFastMockWord) load(params unsafe.Pointer, lo, size uintptr) (word uintptr, ok bool) {
 	e := (*eface)(add(params, w.box))
 	if e._type != w.typ {
 		return 0, false
@@ -88,21 +88,21 @@ func (w *ftraceQuickWord) load(params unsafe.Pointer, lo, size uintptr) (word ui
 }
 
 // published tells the race detector that what made the replacements happened before they are seen.
-func (q *ftraceQuick) published() {
+func (q *ftraceFastMock) published() {
 	if raceenabled {
 		racerelease(unsafe.Pointer(q))
 	}
 }
 
 // seen is called on each path from a function to its replacements.
-func (q *ftraceQuick) seen() {
+func (q *ftraceFastMock) seen() {
 	if raceenabled {
 		raceacquire(unsafe.Pointer(q))
 	}
 }
 
 // call calls the replacement, or returns false.
-func (q *ftraceQuick) call(params []any, result any) bool {
+func (q *ftraceFastMock) call(params []any, result any) bool {
 	gp := getg()
 	state := &gp.ftraceMock
 	to := efaceOf(&result)
