@@ -23,8 +23,9 @@ const guestFolder = "internal/guest/"
 // outside are the folders of package guest whose files do not become part of package runtime.
 var outside = []string{"std", "lib", "link"}
 
-// pure are the packages of one file that also become part of package runtime, where their names have the prefix "ftrace_NAME_".
-// Each imports nothing, so that it is compiled, tested and fuzzed on its own as well.
+// pure are the packages of one file that also become part of package runtime, where their names
+// have the prefix "ftrace_NAME_". Each imports nothing, so that it is compiled, tested and fuzzed
+// on its own as well.
 var pure = []struct {
 	name   string
 	source []byte
@@ -66,7 +67,7 @@ func runtimeFiles(version, goos, goarch string) ([]File, error) {
 				f.Name = "ftrace_" + e.Name()
 			}
 			if release(version) == "go1.25" {
-				// Where system calls are made from was moved in Go 1.26.
+				// Go 1.26 moved the package that makes system calls.
 				f.Source = bytes.Replace(f.Source, []byte("internal/runtime/syscall/linux"), []byte("internal/runtime/syscall"), 1)
 			}
 			added = append(added, f)
@@ -83,8 +84,8 @@ func runtimeFiles(version, goos, goarch string) ([]File, error) {
 	return added, nil
 }
 
-// forTarget reports whether a file is for this system and processor by its name, as the go command does. What is for
-// systems other than Linux is in other.go.
+// forTarget reports whether a file's name is for this system and processor, by the go command's
+// rules. What is for systems other than Linux is in other.go.
 func forTarget(name, goos, goarch string) bool {
 	for _, part := range strings.Split(strings.TrimSuffix(name, ".go"), "_") {
 		switch part {
@@ -113,7 +114,7 @@ type addition struct {
 	but     string   // the release that they are not for
 }
 
-// additions are those of the packages below std.
+// additions are the ones for the packages below std.
 var additions = map[string][]addition{
 	"internal/runtime/maps": {
 		{files: []string{"std/maps/map.go"}},

@@ -1,11 +1,12 @@
-// Package inject changes Go's own packages, and some others, so that they take in the tracer: the host's half of what
-// package guest has. It runs at build time and never in a user's program.
+// Package inject changes Go's own packages, and some others, so that they take in the tracer. It is
+// the host's half of package guest: it runs at build time and never in a user's program.
 //
-// A package is changed by splices into its sources, by files that are added, or by a definition of a client library's
-// protocol. What is pure in the guest comes from packages of its own, renamed: see pure.
+// A package is changed by splices into its sources, by files that are added, or by a definition of
+// a client library's protocol. What is pure in the guest comes from packages of its own, renamed:
+// see pure.
 //
-// A release whose sources do not have the places that [Patch] looks for fails the build with a message that names it: loud on a new
-// Go release, never silently nothing.
+// A release whose sources do not have the places that [Patch] looks for fails the build with a
+// message that names it: loud on a new Go release, never silently nothing.
 package inject
 
 import (
@@ -24,13 +25,13 @@ import (
 type File struct {
 	Name   string
 	Source []byte
-	Origin string // of a file that was added: the file of this module that it was made of, "" if it was written for the package
+	Origin string // of a file that was added: the file of this module that it was made from, "" if it was written for the package
 }
 
 // Releases are the supported Go releases.
 var Releases = []string{"go1.25", "go1.26", "go1.27"}
 
-// Supported reports whether version, such as "go1.26.8", is of a supported release.
+// Supported reports whether version, such as "go1.26.8", belongs to a supported release.
 func Supported(version string) bool { return release(version) != "" }
 
 func release(version string) string {
@@ -42,8 +43,8 @@ func release(version string) string {
 	return ""
 }
 
-// The packages by which programs reach the core: each gets a file with the links into it, which takes the place of one of that name if there is one. apiPackage
-// imports rulePackage.
+// The packages through which programs reach the core. Each gets a file with the links into it,
+// which replaces one of that name if there is one. apiPackage imports rulePackage.
 const (
 	apiPackage      = "github.com/ftrace-wrap/ftrace-wrap/runtime"
 	mockPackage     = "github.com/ftrace-wrap/ftrace-wrap/mock"
@@ -51,7 +52,7 @@ const (
 	rulePackage     = "github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	protocolPackage = "github.com/ftrace-wrap/ftrace-wrap/protocol"
 
-	// By which they steer it with their log's level.
+	// By this one they steer it with their log's level.
 	levelPackage     = "github.com/ftrace-wrap/ftrace-wrap/loglevel"
 	levelHTTPPackage = levelPackage + "/levelhttp"
 )
@@ -64,7 +65,8 @@ var linked = map[string]struct{ name, guest string }{
 	protocolPackage: {"core.go", "link/protocol.go"},
 }
 
-// Own reports whether the package with this import path is the tracer's own part of a program, which is not traced.
+// Own reports whether the package with this import path is the tracer's own part of a program,
+// which is not traced.
 func Own(importPath string) bool {
 	switch importPath {
 	case rulePackage, levelPackage, levelHTTPPackage:
@@ -73,14 +75,15 @@ func Own(importPath string) bool {
 	return linked[importPath].name != ""
 }
 
-// Patched reports whether Patch changes the package with this import path, which is the standard library's or not.
+// Patched reports whether Patch changes the package with this import path; std says whether it is
+// in the standard library.
 func Patched(importPath string, std bool) bool {
 	_, ok := splices[importPath]
 	return std && ok || linked[importPath].name != "" || !std && definitions[importPath] != nil
 }
 
-// Patch returns the sources that take the place of files when importPath is compiled for goos and goarch by the Go release called version:
-// the new text of those that change, by index, and files to add.
+// Patch returns the sources that replace files when importPath is compiled for goos and goarch by
+// the Go release called version: the new text of those that change, by index, and files to add.
 func Patch(importPath, version, goos, goarch string, files []File) (changed map[int][]byte, added []File, err error) {
 	if err := checkTarget(goos, goarch); err != nil {
 		return nil, nil, err
@@ -121,12 +124,13 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 	return changed, added, nil
 }
 
-// Assembly returns a function in assembly code and the name of the file of package runtime that it is added to. Only amd64 needs one.
+// Assembly returns a function in assembly code and the name of the file of package runtime that it
+// is added to. Only amd64 needs one.
 func Assembly() (file, text string) { return "asm_amd64.s", assembly }
 
 var assembly = mustRead("os/cpu_amd64.s")
 
-// Hash returns a short text that differs if what is added to Go's packages differs.
+// Hash returns a short text that changes when what is added to Go's packages changes.
 func Hash() string {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%#v %#v %q %q", splices, definitions, pure, assembly)
@@ -150,7 +154,8 @@ func checkTarget(goos, goarch string) error {
 // base returns the name of a file without its directory.
 func base(f File) string { return path.Base(strings.ReplaceAll(f.Name, `\`, "/")) }
 
-// Packages returns the import paths of the packages that Patch changes, those of the standard library apart.
+// Packages returns the import paths of the packages that Patch changes: those of the standard
+// library, and others.
 func Packages() (std, others []string) {
 	for importPath := range splices {
 		std = append(std, importPath)

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// hot are the core's functions that a call and a return go through when they are recorded. The compiler is given a profile by which they are inlined into one another,
-// see rewrite/profile.go for its form: what a call costs there is mostly saving and restoring registers.
+// hot are the core's functions through which a recorded call and return go. The compiler gets a
+// profile by which they are inlined into one another (see rewrite/profile.go for its form). Most of
+// the cost of a call there is saving and restoring registers.
 var hot = map[string]bool{
 	"ftraceBeginCall": true, "ftraceExitSlow": true, "ftraceEntrySlow": true, "ftraceEntryFast": true, "ftraceExitFast": true,
 	"(*ftraceWriter).next": true, "(*ftraceWriter).complete": true, "(*ftraceEvent).head": true, "ftraceRecordEntry": true,
@@ -23,10 +24,12 @@ var hot = map[string]bool{
 	"(*ftraceFastMock).call":  true, "(*ftracePlanWord).load": true, "(*ftraceFastMockWord).load": true, "(*ftraceScope).contains": true,
 }
 
-// apart are functions into which nothing is inlined but what is anyway: they are called in more than one way.
+// apart are functions into which nothing more is inlined than would be without a profile: they are
+// called in more than one way.
 var apart = map[string]bool{"ftraceEntrySlow": true, "ftraceExitSlow": true, "ftraceEntryFast": true, "ftraceExitFast": true, "ftraceConsume": true, "(*ftraceLayout).capture": true}
 
-// Profile returns the edges of the profile, in the form of "go tool preprofile", for the files that are added to package runtime.
+// Profile returns the edges of the profile, in the form of "go tool preprofile", for the files that
+// are added to package runtime.
 func Profile(files []File) string {
 	var b strings.Builder
 	fset := token.NewFileSet()
@@ -60,7 +63,7 @@ func Profile(files []File) string {
 	return b.String()
 }
 
-// symbolOf returns the function's name as it stands in symbols.
+// symbolOf returns the function's name in symbols.
 func symbolOf(fn *ast.FuncDecl) string {
 	if fn.Recv == nil {
 		return fn.Name.Name

@@ -12,31 +12,37 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
 )
 
-// A definition says how a protocol's events are heard in a package of a client library: which functions of it tell of them, and which small functions they call, at their entry or
-// where they return. The small functions are in files that are added to the package; they know nothing of its types but what the calls hand them. Functions are looked up by name and type,
-// so a release of the library that is otherwise another one makes no difference.
+// A definition says where a package of a client library makes a protocol's events: in which
+// functions, and which small functions these call at their entry or where they return. The small
+// functions are in files that are added to the package. Of its types they know only what the calls
+// hand them.
+//
+// Functions are looked up by name and type, so other changes in a release of the library make no
+// difference.
 type definition struct {
-	files      []string // added, of package guest
+	files      []string // added, from package guest
 	insertions []rewrite.Insertion
 	fields     []rewrite.Field
 }
 
-// definitions are the known client libraries, by import path. The first one is made that the package has all the functions for.
+// definitions are the known client libraries, by import path. The first definition is used for
+// which the package has all the functions.
 var definitions = map[string][]definition{
 	"github.com/go-sql-driver/mysql": {
 		{
 			files:  mysqlFiles,
 			fields: mysqlFields,
 			insertions: append([]rewrite.Insertion{
-				// Where a connection is made, and all of that is over. What the server did not accept is closed before, and says so here.
+				// A connection is made, and all of that is over at the return. A connection that
+				// the server did not accept is closed before that, and reported here.
 				{Func: "(*connector).Connect", Type: "func(context.Context) (driver.Conn, error)", Entry: "if ftraceProtocols!=0||ftraceProbed(){defer ftraceConnect().made(&{r1})};"},
-				// The first that is done with a connection that there is.
+				// The first call for a connection that exists.
 				{Func: "(*mysqlConn).startWatcher", Type: "func()", Entry: "if ftraceProtocols!=0{ftraceDialed(&{recv}.ftrace,{recv})};"},
 				// Commands begin; nothing is in the buffers yet.
 				{Func: "(*mysqlConn).writeCommandPacket", Type: "func(byte) error", Entry: "if {recv}.ftrace!=nil{{recv}.ftrace.ready()};"},
 				{Func: "(*mysqlConn).writeCommandPacketStr", Type: "func(byte, string) error", Entry: "if {recv}.ftrace!=nil{{recv}.ftrace.ready()};"},
 				{Func: "(*mysqlConn).writeCommandPacketUint32", Type: "func(byte, uint32) error", Entry: "if {recv}.ftrace!=nil{{recv}.ftrace.ready()};"},
-				// What ends badly although no packet says so.
+				// What fails although no packet says so.
 				{Func: "(*okHandler).handleInFileRequest", Type: "func(string) error", Entry: "if {recv}.ftrace!=nil{defer {recv}.ftrace.fileSent(&{r0})};"},
 				{Func: "(*mysqlConn).cancel", Type: "func(error)", Entry: "if {recv}.ftrace!=nil{{recv}.ftrace.canceled({p0})};"},
 				{Func: "(*mysqlConn).cleanup", Type: "func()", Exit: "if {recv}.ftrace!=nil{{recv}.ftrace.closed()};"},
@@ -44,7 +50,8 @@ var definitions = map[string][]definition{
 					Entry: "ftraced:={recv}.ftrace;if ftraced!=nil{ftraced=ftraced.reading()};", Exit: "if ftraced!=nil{ftraced.read({r0},{r1})};"},
 			}, mysqlWrite),
 		},
-		// By packets alone: connections are noticed when the server greets, and refused ones not at all.
+		// By packets alone: connections are noticed when the server greets, and refused ones not at
+		// all.
 		{
 			files:  mysqlFiles,
 			fields: mysqlFields,
@@ -56,7 +63,8 @@ var definitions = map[string][]definition{
 			},
 		},
 	},
-	// Connections, and what is read and written, are in two packages. Who uses a connection is known by the goroutine in between.
+	// Connections are in one package, what is read and written in the other. The goroutine tells
+	// which connection is in use.
 	"github.com/redis/go-redis/v9/internal/pool": {{
 		files:  []string{"lib/redis/session.go", "lib/redis/pool.go"},
 		fields: []rewrite.Field{{Type: "Conn", Text: "ftrace *ftraceSession"}},
@@ -91,7 +99,8 @@ var (
 // linksFile is in each package that follows a protocol: the links into the core.
 const linksFile = "link/libraries.go"
 
-// define makes the package with this import path tell of its protocol, as far as it has the functions for that.
+// define makes the package with this import path report its protocol's events, if it has the
+// functions for that.
 func define(importPath string, files []File) (changed map[int][]byte, added []File, err error) {
 	var sources []rewrite.File
 	for _, f := range files {
@@ -143,7 +152,8 @@ func define(importPath string, files []File) (changed map[int][]byte, added []Fi
 	return changed, append(added, File{Name: "ftrace_args.go", Source: args}, define), nil
 }
 
-// defining is a file that tells the core what can't be traced, when the package is initialised. It brings no package variable that others could wait for.
+// defining returns a file that tells the core, when the package is initialised, what can't be
+// traced. It adds no package variable that others could wait for.
 func defining(pkg, missing string) []byte {
 	return fmt.Appendf(nil, `package %s
 
@@ -164,7 +174,8 @@ func reasons(missing []string) string {
 
 var versionInPath = regexp.MustCompile(`@(v[0-9][^/\\]*)`)
 
-// version returns " v1.2.3" if the names of the package's files tell it, as they do in the module cache.
+// version returns " v1.2.3" if the names of the package's files show it, as they do in the module
+// cache.
 func version(importPath string, files []File) string {
 	for _, f := range files {
 		if m := versionInPath.FindAllStringSubmatch(path.Dir(strings.ReplaceAll(f.Name, `\`, "/")), -1); m != nil {

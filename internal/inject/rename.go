@@ -9,9 +9,9 @@ import (
 	"sort"
 )
 
-// renamed returns a package's only file as part of another package: its package clause says pkg, and every name it declares at
-// package level has the prefix. No struct may embed a type of the package: the field would go by another
-// name than selectors have.
+// renamed returns a package's only file as part of another package: its package clause says pkg,
+// and every name that it declares at package level has the prefix. No struct may embed a type of
+// the package: the field's name would differ from that in selectors.
 func renamed(source []byte, pkg, prefix string) ([]byte, error) {
 	fset := token.NewFileSet()
 	tree, err := parser.ParseFile(fset, "", source, 0)
@@ -47,7 +47,7 @@ func renamed(source []byte, pkg, prefix string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// checkFields returns an error if the struct embeds a type of package level.
+// checkFields returns an error if the struct embeds a type declared at package level.
 func checkFields(fset *token.FileSet, tree *ast.File, s *ast.StructType) error {
 	for _, field := range s.Fields.List {
 		if field.Names != nil {
@@ -70,8 +70,8 @@ func checkFields(fset *token.FileSet, tree *ast.File, s *ast.StructType) error {
 	return nil
 }
 
-// fieldKeys returns the identifiers that are field names in struct literals. The parser can't tell them from names of
-// package level; keys of array, slice and map literals are such names.
+// fieldKeys returns the identifiers that are field names in struct literals. The parser can't tell
+// them from names of package level, which keys of array, slice and map literals can be.
 func fieldKeys(tree *ast.File) map[*ast.Ident]bool {
 	keys := map[*ast.Ident]bool{}
 	ast.Inspect(tree, func(n ast.Node) bool {

@@ -38,7 +38,8 @@ func TestRenamed(t *testing.T) {
 	}
 }
 
-// The name of an embedded field is that of a type of package level, but selectors would keep theirs.
+// The name of an embedded field is that of a type of package level, but selectors would keep
+// theirs.
 func TestRenamedEmbedded(t *testing.T) {
 	for _, source := range []string{
 		"package p\n\ntype T struct{}\n\ntype U struct{ T }\n",

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// A splice puts text behind a piece of source that stands exactly once in a file. No line is added.
+// A splice inserts text after a piece of source that appears exactly once in a file. It adds no
+// line.
 type splice struct {
 	file   string
 	behind string
@@ -39,7 +40,7 @@ var splices = map[string][]splice{
 		{file: "cgocall.go", behind: "\texitsyscall() // coming out of cgo call\n", text: "if ftraceWeaves != 0 { ftraceForgetStreams() };"},
 		{file: "panic.go", behind: "\nfunc gopanic(e any) {", text: "ftracePanicking(e);"},
 		{file: "panic.go", behind: "\nfunc recovery(gp *g) {", text: "ftraceRecovery(gp);"},
-		{file: "panic.go", behind: "\nfunc preprintpanics(p *_panic) {", text: "ftraceDropFrames();"}, // makes text of the values
+		{file: "panic.go", behind: "\nfunc preprintpanics(p *_panic) {", text: "ftraceDropFrames();"}, // this makes text of the values
 		{file: "panic.go", behind: "\nfunc fatalpanic(msgs *_panic) {", text: "ftraceFinish();"},
 		{file: "panic.go", behind: "\nfunc startpanic_m() bool {", text: "ftraceDying();"},
 		{file: "signal_unix.go", behind: "\nfunc dieFromSignal(sig uint32) {", text: "ftraceDying();", unix: true},
@@ -53,7 +54,8 @@ var splices = map[string][]splice{
 		{file: "print.go", behind: "\t\tunlock(&debuglock)\n", text: "if ftraced != nil { ftracePrintedBy(ftraced) };"},
 	},
 	"internal/runtime/maps": {}, // a file is added
-	// The go command keeps test results by the environment variables that the test asked for. What is traced is such a dependency.
+	// The go command keeps test results by the environment variables that the test has read. What
+	// is traced is such a dependency.
 	"testing/internal/testdeps": {
 		{file: "deps.go", behind: "// known to cmd/go/internal/test/test.go\n", text: `log.w.WriteString("getenv FTRACE\ngetenv FTRACE_OUT\ngetenv FTRACE_FORMAT\ngetenv FTRACE_STATS\ngetenv FTRACE_SHOW\ngetenv FTRACE_FAIL\ngetenv FTRACE_RECORD\ngetenv FTRACE_ON_ERROR\ngetenv FTRACE_WEAVE\ngetenv FTRACE_GROUP\ngetenv FTRACE_CONSUMERS\ngetenv FTRACE_MEMORY\ngetenv FTRACE_TIMER\ngetenv FTRACE_PROTOCOL\n");`},
 	},
@@ -79,7 +81,8 @@ var splices = map[string][]splice{
 		{file: "logger.go", behind: "\n\tif !w.h.Enabled(context.Background(), level) {\n", text: "if ftraceWeaves != 0 { ftrace_dropped(buf) };"},
 		{file: "handler.go", behind: "\n\th.mu.Lock()\n\tdefer h.mu.Unlock()\n", text: "if ftraceWeaves != 0 { defer ftraceLogged(h.ftraceHandle(r, *state.buf, ftraceAttrs, ftraceText)) };"},
 	},
-	// The static probes tcp and udp. Where package net reads and writes, connections begin and end, what it did is told to guest/std/net.
+	// The static probes tcp and udp. Where package net reads and writes, and connections begin and
+	// end, it calls guest/std/net.
 	"net": netSplices,
 	"os": {
 		{file: "zero_copy_linux.go", behind: "written, err, handled = poll.SendFile(pfd, fd, 0)\n", text: "ftraceMoved(pfd, written, true);", goos: "linux"},
@@ -87,7 +90,7 @@ var splices = map[string][]splice{
 	},
 }
 
-// logFatal is where package log logs what ends the program.
+// logFatal is for the place where package log logs the line that ends the program.
 func logFatal(signature string) splice {
 	return splice{file: "log.go", behind: "\nfunc " + signature + " {\n", text: "if ftraceWeaves != 0 { ftraceFatal() };"}
 }
@@ -124,13 +127,13 @@ var netSplices = []splice{
 	{file: "splice_linux.go", behind: "pollSplice(&uc.fd.pfd, &c.pfd, 1<<63-1)\n", text: "ftraceSpliced(uc.fd, c, written);", goos: "linux"},
 }
 
-// netRead tells what was read, and from which address, behind a call of package poll.
+// netRead reports what was read, and from which address, after a call of package poll.
 func netRead(call, from string) splice {
 	text := "if ftraceReceives(err) { fd.ftraceReceived(int64(n), " + from + ", err) };"
 	return splice{file: "fd_posix.go", behind: call + "\n", text: text, goos: "linux"}
 }
 
-// netWrite tells how much was written, and to which address.
+// netWrite reports how much was written, and to which address.
 func netWrite(file, call, n, to string) splice {
 	text := "if ftraceSends() { fd.ftraceSent(int64(" + n + "), " + to + ", err) };"
 	return splice{file: file, behind: call + "\n", text: text, goos: "linux"}

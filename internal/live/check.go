@@ -10,7 +10,8 @@ const (
 	processorsMax = 1024
 )
 
-// wrong says what in the head of a file of that size can't be: the memory is a program's, which may have written anything there.
+// wrong says what in the head of a file of that size can't be true. The memory is a program's,
+// which may have written anything there.
 func (h *head) wrong(fileSize uint64) string {
 	for _, s := range []section{h.tables, h.flags, h.goroutines, h.frames, h.processors} {
 		if s.at > fileSize || s.most > 0 && s.size > (fileSize-s.at)/s.most {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// kept is what a program has kept of calls that have ended: of one half, or of both together.
+// kept is what a program has kept of calls that have ended: in one half, or in both together.
 type kept struct {
 	functions []Counts // by key
 	tallies   [tallyTables][]Tally
@@ -18,7 +18,8 @@ type kept struct {
 	lost      uint64            // records, so far
 }
 
-// half adds what a half has, to which no one writes. Goroutines that end meanwhile may leave anything.
+// half adds what is in a half that nobody writes to. Goroutines that end meanwhile may leave
+// anything.
 func (p *Process) half(k *kept, half uint64, states []stateAt) error {
 	h := p.seen.Load()
 	if n := int(p.keys()); n > len(k.functions) {
@@ -68,13 +69,14 @@ func (p *Process) half(k *kept, half uint64, states []stateAt) error {
 	return nil
 }
 
-// processors is how many there were so far.
+// processors returns how many processors there were so far.
 func (p *Process) processors() uint64 {
 	h := p.seen.Load()
 	return min(h.processors.used, h.processors.most)
 }
 
-// rows adds the rows in a part of the file. Pages that nothing was written to are left out: nearly all.
+// rows adds the rows in a part of the file. It leaves out pages that were never written: nearly
+// all.
 func (p *Process) rows(to *[]Tally, at, end uint64) error {
 	const seekData, seekHole = 3, 4
 	for at < end {

@@ -2,7 +2,9 @@ package live
 
 import "unsafe"
 
-// The memory file as the core writes it: internal/guest/state/memory.go, internal/guest/keep/consumers.go, internal/guest/keep/tallies.go, internal/guest/record/record.go and internal/guest/state/goroutine.go have the same declarations. The reader runs on the same
+// The memory file as the core writes it: internal/guest/state/memory.go,
+// internal/guest/keep/consumers.go, internal/guest/keep/tallies.go, internal/guest/record/record.go
+// and internal/guest/state/goroutine.go have the same declarations. The reader runs on the same
 // machine, so the layout is the compiler's.
 
 const (
@@ -96,10 +98,11 @@ type frame struct {
 	_      uint32
 }
 
-// framePanicked is the flag of a call that a panic has ended, of which the program takes note when the goroutine calls or returns next.
+// framePanicked is the flag of a call that a panic has ended. The program notes that when the
+// goroutine next calls or returns.
 const framePanicked = 1 << 2
 
-// frameNotTimed is that of a call that is not timed.
+// frameNotTimed is the flag of a call that is not timed.
 const frameNotTimed = 1 << 6
 
 type place struct {
@@ -137,7 +140,7 @@ type summary struct {
 	log2           [Buckets]uint64
 }
 
-// The tables of summaries by something else than the function.
+// The tables of summaries by something more than the function.
 const (
 	byGoroutine = iota
 	byCaller

@@ -12,7 +12,8 @@ import (
 	"unsafe"
 )
 
-// TestLies: what looks at a process whose memory lies ends with an error, within 5 s, whatever is in it.
+// TestLies: what looks at a process whose memory lies ends with an error, within 5 s, whatever is
+// in it.
 func TestLies(t *testing.T) {
 	armed := func(h *head) { h.armed = 1 }
 	for _, c := range []struct {

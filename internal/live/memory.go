@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// Memory returns what the memory file is used for, and what memory that takes: pages that were touched. The last part is the whole file.
+// Memory returns what the parts of the memory file are used for, and how much memory they take:
+// pages that were touched. The last entry is the whole file.
 func (p *Process) Memory() []Memory {
 	if p.check() != nil {
 		return nil
@@ -35,12 +36,12 @@ func (p *Process) Memory() []Memory {
 	return parts
 }
 
-// touched returns how many bytes the file has from one place to another, holes left out.
+// touched returns how many bytes the file has from one place to another, without holes.
 func (p *Process) touched(from, to int64) (n uint64) {
 	const seekData, seekHole = 3, 4
 	for from < to {
 		data, err := p.file.Seek(from, seekData)
-		if err != nil || data >= to { // there are holes alone
+		if err != nil || data >= to { // there are only holes
 			break
 		}
 		if from, err = p.file.Seek(data, seekHole); err != nil {

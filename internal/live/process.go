@@ -20,7 +20,8 @@ import (
 	"unsafe"
 )
 
-// List returns the processes that Attach can attach to, and those that it can't for their version, by their number.
+// List returns the processes that Attach can attach to, and those that it can't because of their
+// version, ordered by their numbers.
 func List() []Found {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	var list []Found
@@ -95,7 +96,8 @@ func openMemory(pid int) (*os.File, error) {
 	return nil, fmt.Errorf("process %d has no memory file: it was not built with ftrace-wrap, or runs with FTRACE_MEMORY=off", pid)
 }
 
-// ownMemory reports whether a memory file is the process's own, and not that of another into which it looks. In a container a process is known to itself by another number.
+// ownMemory reports whether a memory file is the process's own, and not that of another process
+// into which it looks. In a container a process knows itself by another number.
 func ownMemory(f *os.File, pid int) bool {
 	var b [8]byte
 	if _, err := f.ReadAt(b[:], int64(unsafe.Offsetof(head{}.pid))); err != nil {
@@ -117,23 +119,24 @@ func ownMemory(f *os.File, pid int) bool {
 	return false
 }
 
-// A Process is a running program. Its methods may be called concurrently, and by several readers of the same program at once.
+// A Process is a running program. Its methods may be called concurrently. Several readers of the
+// same program may be at work at once.
 type Process struct {
 	PID     int
 	file    *os.File
 	head    *head                // in the memory, which may change at any moment
-	seen    atomic.Pointer[head] // as it was when it was last checked: places and sizes are taken from it
+	seen    atomic.Pointer[head] // as it was when last checked: places and sizes are taken from it
 	taking  atomic.Pointer[budget]
 	mem     []byte
-	session sync.Mutex    // of who begins or ends one
-	ends    chan struct{} // the session's beats, nil: there is no session
+	session sync.Mutex    // held while a session is begun or ended
+	ends    chan struct{} // ends the session's beats, nil: there is no session
 	symbols symbols
-	parts   [lockCut + 1]sync.Mutex // the parts of the file that are locked, for the goroutines here
+	parts   [lockCut + 1]sync.Mutex // which parts of the file are locked, for the goroutines here
 }
 
 var errStarting = errors.New("its memory file is not one of ftrace-wrap's, or it is just starting")
 
-// Attach opens the memory file of a process of this user. Nothing changes for the process by that.
+// Attach opens the memory file of a process of this user. That changes nothing for the process.
 func Attach(pid int) (*Process, error) {
 	f, err := openMemory(pid)
 	if err != nil {
@@ -142,7 +145,7 @@ func Attach(pid int) (*Process, error) {
 	return newProcess(pid, f)
 }
 
-// newProcess maps the head of a memory file, which it closes if it can't.
+// newProcess maps the head of a memory file. It closes the file if that fails.
 func newProcess(pid int, f *os.File) (*Process, error) {
 	if info, err := f.Stat(); err != nil || info.Size() < headSize {
 		f.Close()
@@ -168,7 +171,8 @@ func newProcess(pid int, f *os.File) (*Process, error) {
 	return p, nil
 }
 
-// Close ends the session, if there is one, and gives the memory up. What else was set stays.
+// Close ends the session, if there is one, and unmaps the memory. Everything else that was set
+// stays.
 func (p *Process) Close() error {
 	err := p.Detach()
 	syscall.Munmap(p.mem)
@@ -192,15 +196,17 @@ const (
 	lockCut
 )
 
-// lock locks a part of the file for this reader, or unlocks it. It is given up when the reader dies.
+// lock locks a part of the file for this reader, or unlocks it. The system unlocks it when the
+// reader ends.
 func (p *Process) lock(part int64, kind int16) error {
 	const set = 37 // F_OFD_SETLK
 	return syscall.FcntlFlock(p.file.Fd(), set, &syscall.Flock_t{Type: kind, Whence: 0, Start: part, Len: 1})
 }
 
-// exclude keeps all others, here and elsewhere, from a part of the file until done is called. It waits for that until the deadline.
+// exclude keeps all others, here and elsewhere, from a part of the file until done is called. It
+// waits for that until the deadline.
 func (p *Process) exclude(part int64, deadline time.Time) (done func(), err error) {
-	p.parts[part].Lock() // the file's lock is the same for all who have it open by p.file
+	p.parts[part].Lock() // the file's lock is the same for all who have it open through p.file
 	for {
 		if err = p.lock(part, syscall.F_WRLCK); err == nil {
 			return func() {
@@ -222,16 +228,17 @@ func (p *Process) exclude(part int64, deadline time.Time) (done func(), err erro
 	return nil, err
 }
 
-// answerWithin is how long a request may take, or a snapshot: a stopped process answers none, and memory that lies may never hold still.
+// answerWithin is how long a request or a snapshot may take: a stopped process answers no request,
+// and memory that lies may never hold still.
 const answerWithin = 4 * time.Second
 
-// ask makes a request that nothing is answered to but what is wrong.
+// ask makes a request whose only answer is an error.
 func (p *Process) ask(kind uint32, text string) error {
 	_, err := p.request(kind, text, time.Now().Add(answerWithin))
 	return err
 }
 
-// askBetweenCuts is ask while no one takes a snapshot.
+// askBetweenCuts is ask while nobody takes a snapshot.
 func (p *Process) askBetweenCuts(kind uint32, text string) error {
 	done, err := p.exclude(lockCut, time.Now().Add(answerWithin))
 	if err != nil {
@@ -264,7 +271,7 @@ func (p *Process) request(kind uint32, text string, deadline time.Time) (answer 
 		}
 		return nil
 	}
-	// One that was given up by another reader may still be on its way.
+	// One that another reader has given up may still be on its way.
 	if err := waitFor(atomic.LoadUint32(&h.request)); err != nil {
 		return "", err
 	}
@@ -287,7 +294,7 @@ const (
 	futexWake = 1
 )
 
-// futex waits while the word is v, unless it became wanted meanwhile, or wakes who waits.
+// futex waits while the word is v, unless it became wanted meanwhile; or it wakes those who wait.
 func futex(word *uint32, op int, v uint32, timeout time.Duration, wanted uint32) {
 	if op == futexWait && v == wanted {
 		return
@@ -296,10 +303,11 @@ func futex(word *uint32, op int, v uint32, timeout time.Duration, wanted uint32)
 	syscall.Syscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(word)), uintptr(op), uintptr(v), uintptr(unsafe.Pointer(&ts)), 0, 0)
 }
 
-// SetRules puts rules in force, in the grammar of FTRACE; "" disarms all functions. It is in effect when SetRules returns. An error says what is wrong with the rules.
+// SetRules puts rules in force, in the grammar of FTRACE; "" disarms all functions. They are in
+// force when SetRules returns. An error says what is wrong with them.
 func (p *Process) SetRules(rules string) error { return p.ask(askRules, rules) }
 
-// Record lets the program record to a directory, which is made, as FTRACE_RECORD does.
+// Record makes the program record to a directory, which is created, as FTRACE_RECORD does.
 func (p *Process) Record(dir string) error {
 	full, err := filepath.Abs(dir)
 	if err != nil {
@@ -308,13 +316,13 @@ func (p *Process) Record(dir string) error {
 	return p.ask(askRecord, strings.ReplaceAll(full, "%", "%%"))
 }
 
-// RecordRings lets the program record to rings in memory, which Dump writes out.
+// RecordRings makes the program record to rings in memory, which Dump writes out.
 func (p *Process) RecordRings() error { return p.ask(askRing, "") }
 
 // StopRecording ends the recording.
 func (p *Process) StopRecording() error { return p.ask(askStop, "") }
 
-// Dump makes a recording in a directory of what the rings have.
+// Dump makes a recording of what the rings have, in a directory.
 func (p *Process) Dump(dir string) error {
 	full, err := filepath.Abs(dir)
 	if err != nil {
@@ -323,19 +331,20 @@ func (p *Process) Dump(dir string) error {
 	return p.ask(askDump, strings.ReplaceAll(full, "%", "%%"))
 }
 
-// Recording says where the program records, if it was asked to.
+// Recording returns where the program records, if a request made it record.
 func (p *Process) Recording() Recording { return Recording(atomic.LoadUint32(&p.head.recording)) }
 
 // Consumers returns what is kept in memory.
 func (p *Process) Consumers() Consumers { return Consumers(atomic.LoadUint32(&p.head.consumers)) }
 
-// SetConsumers says what is kept in memory from now on. What others have kept so far stays as it is.
+// SetConsumers sets what is kept in memory from now on. What the others have kept stays as it is.
 func (p *Process) SetConsumers(c Consumers) { atomic.StoreUint32(&p.head.consumers, uint32(c)) }
 
-// Note returns a number that those who look at the process have left for each other, 0 at first. It means nothing to the process. Package schema keeps in it which consumers were asked for.
+// Note returns a number that readers of the process leave for each other, 0 at first. It means
+// nothing to the process. Package schema keeps in it which consumers were requested.
 func (p *Process) Note() uint64 { return atomic.LoadUint64(&p.head.note) }
 
-// SetNote leaves a number for others.
+// SetNote leaves a number for other readers.
 func (p *Process) SetNote(n uint64) { atomic.StoreUint64(&p.head.note, n) }
 
 // Clear forgets what these consumers have kept.
@@ -383,7 +392,9 @@ func (p *Process) Timer() string {
 	return timerNames[min(int(atomic.LoadUint32(&p.head.timer)), len(timerNames)-1)]
 }
 
-// SetTimer lets calls that begin from now on be timed by another timer. What the program has kept of calls is forgotten, and calls under way are not timed. It fails while the program records to files.
+// SetTimer makes calls that begin from now on be timed by another timer. What the program has kept
+// of calls is forgotten, and calls under way are not timed. It fails while the program records to
+// files.
 func (p *Process) SetTimer(name string) error {
 	n := slices.Index(timerNames[:], name)
 	if n < 0 {
@@ -392,7 +403,7 @@ func (p *Process) SetTimer(name string) error {
 	return p.askBetweenCuts(askTimer, string(binary.LittleEndian.AppendUint32(nil, uint32(n))))
 }
 
-// Mute says of goroutines, by their ids, whether their calls are looked at; true: they are not.
+// Mute sets, by the ids of goroutines, whether their calls are ignored.
 func (p *Process) Mute(goroutines map[uint64]bool) error {
 	var text []byte
 	flush := func() error {
@@ -418,13 +429,14 @@ func (p *Process) Mute(goroutines map[uint64]bool) error {
 	return flush()
 }
 
-// SetObjects says which functions stay off, see Setup. It stays until it is set anew.
+// SetObjects sets which functions stay off, see Setup. It holds until it is set anew.
 func (p *Process) SetObjects(rules []Rule) error { return p.ask(askObjects, formatRules(rules)) }
 
-// SetActors says which goroutines are looked at, see Setup. It stays until it is set anew.
+// SetActors sets which goroutines are traced, see Setup. It holds until it is set anew.
 func (p *Process) SetActors(rules []Rule) error { return p.ask(askActors, formatRules(rules)) }
 
-// Begin begins a session: what is set from now on is undone by Detach, by Close, or some seconds after this reader died. A process has one session at a time.
+// Begin begins a session: what is set from now on is undone by Detach, by Close, or some seconds
+// after this reader has died. A process has one session at a time.
 func (p *Process) Begin() error {
 	p.session.Lock()
 	defer p.session.Unlock()

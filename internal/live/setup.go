@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// formatRules returns rules as requests have them: an exclamation mark, and for each rule Y or N twice, and its patterns, each with a zero byte behind it. If none are set it is "".
+// formatRules returns rules in the form of requests: an exclamation mark, and for each rule Y or N
+// twice, and its patterns, each followed by a zero byte. If none are set it is "".
 func formatRules(rules []Rule) string {
 	if rules == nil {
 		return ""
@@ -27,7 +28,8 @@ func formatRules(rules []Rule) string {
 
 var errSetup = errors.New("its settings can't be read")
 
-// parseSetup reads the answer to a look: the size of the actors' rules, these, and the objects'.
+// parseSetup reads the answer to a look: the size of the actors' rules, these rules, and the
+// objects'.
 func parseSetup(text string) (s Setup, err error) {
 	if len(text) < 4 {
 		return s, errSetup

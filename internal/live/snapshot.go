@@ -14,7 +14,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// Snapshot returns what there is to see. All that it has of calls is as it was at the same moment, see internal/guest/keep/cut.go.
+// Snapshot returns the state of the program. All that it has of calls is of the same moment, see
+// internal/guest/keep/cut.go.
 func (p *Process) Snapshot() (*Snapshot, error) {
 	deadline := time.Now().Add(answerWithin)
 	done, err := p.exclude(lockCut, deadline)
@@ -39,7 +40,7 @@ func (p *Process) Snapshot() (*Snapshot, error) {
 			return nil, err
 		}
 		if atomic.LoadUint32(&p.head.cuts) != l.cuts+1 {
-			continue // a request was still on its way that another reader had given up
+			continue // a request that another reader had given up was still on its way
 		}
 		s, err := l.after()
 		if err != nil {
@@ -52,7 +53,7 @@ func (p *Process) Snapshot() (*Snapshot, error) {
 	}
 }
 
-// A budget is what reading the memory for a snapshot may take: sizes in it may be anything.
+// A budget limits what reading the memory for a snapshot may take: the sizes in it may be anything.
 type budget struct {
 	until time.Time
 	left  atomic.Int64 // bytes
@@ -79,21 +80,21 @@ func (b *budget) take(bytes uint64) error {
 	return nil
 }
 
-// look is a snapshot that is being taken.
+// look is a snapshot being taken.
 type look struct {
 	p         *Process
-	cuts      uint32 // before
+	cuts      uint32 // number of cuts before it
 	kept      kept
-	known     map[uint64]bool // the goroutines that there were before
+	known     map[uint64]bool // the goroutines that existed before
 	crossings crossings
 }
 
-// before reads, before the cut, what can't be read behind it.
+// before reads, before the cut, what can't be read after it.
 func (l *look) before() error {
 	p, h := l.p, l.p.head
 	l.cuts, l.known = atomic.LoadUint32(&h.cuts), map[uint64]bool{}
 	if atomic.LoadUint32(&h.armed) == 0 {
-		return nil // it will be behind the request
+		return nil // it will be there after the request
 	}
 	if err := p.check(); err != nil {
 		return err
@@ -111,14 +112,14 @@ func (l *look) before() error {
 	return p.crossings(&l.crossings, l.cuts)
 }
 
-// after reads the rest, behind the cut.
+// after reads the rest, after the cut.
 func (l *look) after() (*Snapshot, error) {
 	p := l.p
 	if err := p.check(); err != nil {
 		return nil, err
 	}
 	h := p.seen.Load()
-	// What is under way first, as long as it is.
+	// What is under way first, while it still is.
 	states, err := p.states()
 	if err != nil {
 		return nil, err
@@ -147,7 +148,7 @@ func (l *look) after() (*Snapshot, error) {
 	s.Long = last(l.kept.long, s.LongMax, func(a, b *call) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.event, b.event)) })
 	for _, g := range goroutines {
 		g.History = last(l.kept.histories[g.ID], s.HistoryMax, func(a, b *call) int { return cmp.Compare(a.number, b.number) })
-		if l.known[g.ID] || len(g.Stack) > 0 || len(g.History) > 0 { // it is not from behind the cut
+		if l.known[g.ID] || len(g.Stack) > 0 || len(g.History) > 0 { // else it began after the cut
 			s.Goroutines = append(s.Goroutines, g)
 		}
 	}
@@ -160,7 +161,8 @@ func (l *look) after() (*Snapshot, error) {
 	return s, nil
 }
 
-// check reports whether the memory holds together. What is found by its head from then on is where and as large as this head says, for the memory may change.
+// check reports whether the memory is consistent. Later reads use the places and sizes of the head
+// that was checked, for the memory may change.
 func (p *Process) check() error {
 	info, err := p.file.Stat()
 	if err != nil {
@@ -186,7 +188,7 @@ func (p *Process) read(at, n uint64) ([]byte, error) {
 	return b, nil
 }
 
-// readAs returns n things of type T at a place in the file.
+// readAs returns n values of type T at a place in the file.
 func readAs[T any](p *Process, at, n uint64) ([]T, error) {
 	if n == 0 {
 		return nil, nil
@@ -220,7 +222,7 @@ func (p *Process) functions(s *Snapshot, k *kept) error {
 	return err
 }
 
-// keys is how many keys functions have, with that of none.
+// keys returns the number of keys that functions have, 0 included.
 func (p *Process) keys() uint64 {
 	h := p.seen.Load()
 	return min(uint64(h.functions)+1, h.flags.most)
@@ -239,7 +241,8 @@ func (a *place) place() Place {
 	return Place{a.ticks, uint64(a.number), int(a.writer), int(a.offset) * 8}
 }
 
-// Event reads a record from the rings. It returns false if there is none, or another one has taken its place.
+// Event reads a record from the rings. It returns false if there is none, or if another has
+// replaced it.
 func (p *Process) Event(at Place, e *recording.Event) bool {
 	h := p.seen.Load()
 	if h == nil || at.processor < 0 || uint64(at.processor) >= h.processors.most || h.ringChunks == 0 || h.ringChunk != chunkSize || at.offset < chunkHead || uint64(at.offset) >= h.ringChunk {

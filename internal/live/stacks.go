@@ -14,7 +14,7 @@ type stateAt struct {
 	goroutine
 }
 
-// states returns those of the goroutines that have called an armed function.
+// states returns the states of the goroutines that have called an armed function.
 func (p *Process) states() ([]stateAt, error) {
 	h := p.seen.Load()
 	n := min(h.goroutines.used, h.goroutines.most)
@@ -33,11 +33,12 @@ func (p *Process) states() ([]stateAt, error) {
 
 // crossings are the calls that were under way at a cut and have ended since.
 type crossings struct {
-	next  []uint64          // by processor, which is the next to be read
+	next  []uint64          // by processor, the next one to read
 	calls map[uint64][]call // by goroutine
 }
 
-// crossings adds those that have come since it was called last, of calls that began when there were so many cuts or fewer.
+// crossings adds those that have come since its last call, of calls that began under that number of
+// cuts or fewer.
 func (p *Process) crossings(to *crossings, cuts uint32) error {
 	h := p.seen.Load()
 	for id := range p.processors() {
@@ -69,7 +70,7 @@ func (p *Process) crossings(to *crossings, cuts uint32) error {
 			return err
 		}
 		for i := range calls {
-			written := first+uint64(i)+h.crossingsMax <= w[0].crossed // over, since, or it is being
+			written := first+uint64(i)+h.crossingsMax <= w[0].crossed // it was overwritten, or is being
 			if c := &calls[i]; c.cut == cuts+1 && !written {
 				if to.calls == nil {
 					to.calls = map[uint64][]call{}
@@ -81,10 +82,12 @@ func (p *Process) crossings(to *crossings, cuts uint32) error {
 	return nil
 }
 
-// stacksAtOnce is of how many goroutines the stacks are read before the crossings are, which are not there for long.
+// stacksAtOnce is the number of goroutines whose stacks are read before the crossings are, which do
+// not last long.
 const stacksAtOnce = 256
 
-// stacks returns the goroutines and what they were in at the cut that followed so many others, by their ids.
+// stacks returns the goroutines, by their ids, with their calls under way at the cut after that
+// number of others.
 func (p *Process) stacks(states []stateAt, crossings *crossings, cuts uint32) ([]Goroutine, error) {
 	list := make([]Goroutine, 0, len(states))
 	for i := range states {
@@ -108,7 +111,7 @@ func (p *Process) stacks(states []stateAt, crossings *crossings, cuts uint32) ([
 		list[i].cross(crossings.calls[list[i].ID])
 		delete(crossings.calls, list[i].ID)
 	}
-	for id, calls := range crossings.calls { // it has ended since
+	for id, calls := range crossings.calls { // these goroutines have ended since
 		g := Goroutine{ID: id}
 		g.cross(calls)
 		list = append(list, g)
@@ -117,7 +120,7 @@ func (p *Process) stacks(states []stateAt, crossings *crossings, cuts uint32) ([
 	return list, nil
 }
 
-// cross puts calls on the stack that have left it since.
+// cross puts calls back on the stack that have left it since.
 func (g *Goroutine) cross(calls []call) {
 	for i := range calls {
 		c := &calls[i]
@@ -127,10 +130,11 @@ func (g *Goroutine) cross(calls []call) {
 	g.Stack = slices.CompactFunc(g.Stack, func(a, b Frame) bool { return a.Event == b.Event })
 }
 
-// attempts is how often a stack is read that is moved meanwhile, before it is left out.
+// attempts is how often a stack that keeps moving is read before it is left out.
 const attempts = 50
 
-// stack returns the calls on a goroutine's stack that began when there were so many cuts or fewer. Of these nothing changes any more but that they end; then they may still be returned.
+// stack returns the calls on a goroutine's stack that began under that number of cuts or fewer.
+// Nothing in them changes any more until they end; and then they may still be returned.
 func (p *Process) stack(of *stateAt, cuts uint32) ([]Frame, error) {
 	size := p.seen.Load().frameSize
 	for range attempts {
@@ -160,7 +164,7 @@ func (p *Process) stack(of *stateAt, cuts uint32) ([]Frame, error) {
 		var stack []Frame
 		for i := uint64(0); i < uint64(len(frames)); i += size {
 			f, now := (*frame)(unsafe.Pointer(&frames[i])), (*frame)(unsafe.Pointer(&again[i]))
-			old := int32(f.cut-cuts) <= 0 && int32(now.cut-cuts) <= 0 // another call's frame would have said so before anything else
+			old := int32(f.cut-cuts) <= 0 && int32(now.cut-cuts) <= 0 // the frame of another call would have said so before anything else
 			if old && f.place.ticks != 0 && f.flags&framePanicked == 0 {
 				stack = append(stack, Frame{Function: f.key, Start: f.place.ticks, Event: f.event, Count: f.count, Entry: f.place.place(), Timed: f.flags&frameNotTimed == 0, Receiver: f.object})
 			}

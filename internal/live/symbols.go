@@ -14,16 +14,17 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 )
 
-// symbols are the names of a process's code. They are read when the first is asked for.
+// symbols are the names of a process's code. They are read when the first is needed.
 type symbols struct {
 	once  sync.Once
 	table *gosym.Table
-	moved uint64 // by how much the code is where it is and not where the executable says
+	moved uint64 // how far the code is from where the executable says
 }
 
-// FunctionAt returns the full name of the function whose code an address is in, as stack traces have it, or "" if that is not known.
+// FunctionAt returns the full name of the function whose code includes an address, as stack traces
+// have it, or "" if that is not known.
 func (p *Process) FunctionAt(address uint64) string {
-	defer func() { recover() }() // the executable may have any table: debug/gosym does not expect that
+	defer func() { recover() }() // the executable may have any table, which debug/gosym does not expect
 	s := &p.symbols
 	s.once.Do(func() { s.load(p.PID) })
 	if s.table == nil {
@@ -40,7 +41,8 @@ func (p *Process) FunctionAt(address uint64) string {
 	return escape.String(name)
 }
 
-// load reads the table of lines of the process's executable, which is there for as long as the process is.
+// load reads the table of lines of the process's executable, which can be read as long as the
+// process runs.
 func (s *symbols) load(pid int) {
 	name := fmt.Sprintf("/proc/%d/exe", pid)
 	f, err := elf.Open(name)

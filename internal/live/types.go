@@ -7,18 +7,19 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// Found is a process that was built with ftrace-wrap.
+// Found is a process whose program was built with ftrace-wrap.
 type Found struct {
 	PID        int
 	Executable string
 	Args       []string
-	Armed      bool      // the calls of some function are seen
+	Armed      bool      // some function's calls are traced
 	Recording  Recording // where it records
-	Session    bool      // someone is attached
-	Err        error     // why Attach fails: a VersionError; then nothing is known of the three before
+	Session    bool      // a session is under way
+	Err        error     // why Attach fails: a VersionError; then the three fields before are not known
 }
 
-// A VersionError says that a program was built by another version of ftrace-wrap, whose memory is not as this package knows it.
+// A VersionError says that a program was built by another version of ftrace-wrap, whose memory has
+// another layout than this package knows.
 type VersionError struct {
 	Version, Size int // of the memory file and of its head
 }
@@ -28,7 +29,8 @@ func (e *VersionError) Error() string {
 		e.Version, e.Size, memoryVersion, unsafe.Sizeof(head{}))
 }
 
-// Recording says where a program that was asked to records. One that records since its environment said so is not among them.
+// Recording says where a program records by a request. A program that records because of its
+// environment has none of these values.
 type Recording uint32
 
 const (
@@ -44,10 +46,10 @@ const (
 	History     Consumers = 1 << iota // the last calls of each goroutine
 	HistoryLong                       // the last calls of all
 	Summary                           // counts and times of each function
-	ByGoroutine                       // the same, of each function on each goroutine
+	ByGoroutine                       // the same, for each function on each goroutine
 	ByCaller                          // by the function that called it
-	ByReceiver                        // by the address of the receiver, of methods of pointers
-	Current                           // the calls under way, which are there too while another one is on
+	ByReceiver                        // by the address of the receiver, for methods of pointers
+	Current                           // the calls under way, which are kept too while another consumer is on
 
 	AllConsumers = History | HistoryLong | Summary | ByGoroutine | ByCaller | ByReceiver | Current
 )
@@ -64,44 +66,51 @@ const (
 
 var timerNames = [...]string{"CYCLE", "NANOSECOND", "MICROSECOND", "MILLISECOND", "TICK"}
 
-// A Rule is a row of one of the tables by which a program chooses what it looks at. Patterns are those of SQL's LIKE, without regard to case. The last rule that matches decides; what none matches is off.
+// A Rule is a row of one of the tables by which a program chooses what it traces. Patterns are
+// those of SQL's LIKE, without regard to case. The last rule that matches decides; what none
+// matches is off.
 type Rule struct {
 	On, Timed bool
 	Patterns  [3]string
 }
 
-// Setup is what a program was told to look at, beside its rules.
+// Setup is what a program was told to trace, besides its rules.
 type Setup struct {
-	// Objects are of functions: the patterns are package, type, and function without its type. One that is off stays off whatever else is said, and likewise untimed. nil: all are on.
+	// Objects are for functions. The patterns are package, type, and function without its type. A
+	// function that is off stays off whatever else says otherwise, and the same holds for untimed.
+	// nil: all are on.
 	Objects []Rule
-	// Actors are of goroutines, when they call an armed function for the first time, and when they have other labels (runtime/pprof) than before. The patterns are the function that the
-	// goroutine was started with, as an instrument (call/main/main), and a label, as key=value: % is for any goroutine, labelled or not. nil: all are on.
+	// Actors are for goroutines, when they call an armed function for the first time, and when
+	// their labels (runtime/pprof) have changed. The patterns are the function that the goroutine
+	// was started with, as an instrument (call/main/main), and a label, as key=value: % is for any
+	// goroutine, labelled or not. nil: all are on.
 	Actors []Rule
 }
 
-// A Timer is one by which calls can be timed (FTRACE_TIMER), as measured.
+// A Timer is one by which calls can be timed (FTRACE_TIMER), with what was measured of it.
 type Timer struct {
 	Name       string
 	Frequency  uint64 // units a second, 0: there is no such timer
-	Resolution uint64 // units by which it goes on
-	Overhead   uint64 // cycles that reading it takes
+	Resolution uint64 // units by which it advances
+	Overhead   uint64 // cycles that a reading takes
 	Used       bool
 }
 
-// A Snapshot is what there is to see of a program at one moment: all that it has of calls, histories, sums and stacks, is as it was then.
+// A Snapshot is the state of a program at one moment. All that it has of calls, histories, sums and
+// stacks, is of that moment.
 type Snapshot struct {
 	Program    *recording.Recording // functions' names, types; it has no events
 	Clock      recording.Converter
-	Begun, Now recording.Clock // when the program was armed first; when the snapshot was taken
-	Latest     uint64          // ticks of the latest moment that is seen in it
+	Begun, Now recording.Clock // when the program was first armed; when the snapshot was taken
+	Latest     uint64          // ticks of the latest moment in it
 	Consumers  Consumers
-	Functions  []Function // by key; the first is none
+	Functions  []Function // by key; the first is no function
 	Goroutines []Goroutine
 	Long       []Call // the last calls of all, in the order in which they ended
-	LongMax    int    // so many are kept
-	HistoryMax int    // and so many of each goroutine
+	LongMax    int    // how many are kept
+	HistoryMax int    // and how many of each goroutine
 	Lost       Losses
-	Timer      string // by which calls are timed
+	Timer      string // the timer by which calls are timed
 	Setup      Setup
 	// What was counted while these consumers were on.
 	ByGoroutine []Tally
@@ -109,15 +118,18 @@ type Snapshot struct {
 	ByReceiver  []Tally
 }
 
-// A Tally is a summary of the calls of a function by something else besides. Several may be of the same: each processor has its own.
+// A Tally is a summary of a function's calls by something more. Several may be of the same function
+// and thing: each processor has its own.
 type Tally struct {
 	Function uint32
-	By       uint64 // the goroutine, 0: those that have ended and whose rows were needed; the key of the caller, 0: there was none; or the address of the receiver
-	Timed    uint64 // how many of the calls
+	// the goroutine, 0 for those that have ended and whose rows were needed; or the key of the
+	// caller, 0 if there was none; or the address of the receiver
+	By    uint64
+	Timed uint64 // how many of the calls were timed
 	Sums
 }
 
-// Add adds the calls of another.
+// Add adds the calls of other.
 func (t *Tally) Add(other *Tally) {
 	if other.Timed > 0 && (t.Timed == 0 || other.Min < t.Min) {
 		t.Min = other.Min
@@ -133,20 +145,21 @@ func (t *Tally) Add(other *Tally) {
 
 // A Function is what is known of one.
 type Function struct {
-	Enabled bool // its calls are seen
+	Enabled bool // its calls are traced
 	Timed   bool // and timed
-	On      bool // they would be seen but for Setup.Objects
-	Untimed bool // they would not be timed whatever that says
+	On      bool // they would be traced if Setup.Objects allowed it
+	Untimed bool // they would not be timed even if that allowed it
 	Summary Counts
 }
 
-// Buckets is how many there are in the histogram of a function's times: the n-th has calls that took from 2^(n-1) to 2^n - 1 ticks, the last one those that took longer, too.
+// Buckets is the number of buckets in the histogram of a function's times. The nth has the calls
+// that took from 2^(n-1) to 2^n - 1 ticks. The last one also has those that took longer.
 const Buckets = 48
 
-// Sums are those of calls that have ended. Times are in ticks, of calls that were timed.
+// Sums are of calls that have ended. Times are in ticks, of the calls that were timed.
 type Sums struct {
 	Count, Sum, Min, Max uint64
-	Self                 uint64 // without the calls within it of armed functions
+	Self                 uint64 // without armed functions called within it
 	Errors, Panics       uint64
 }
 
@@ -160,23 +173,23 @@ type Counts struct {
 type Goroutine struct {
 	ID         uint64
 	Parent     uint64 // the goroutine that started it, 0 if that was not in an armed function
-	ParentFn   uint32 // the key of that function, and which call of it that was
+	ParentFn   uint32 // the key of that function, and the number of its call
 	ParentCall uint64
-	Start      uint64 // address of the function that it began with
+	Start      uint64 // address of the function that it was started with
 	Stack      []Frame
 	History    []Call // in the order in which they ended
-	Muted      bool   // it is not looked at
+	Muted      bool   // it is not traced
 }
 
 // A Frame is a call under way.
 type Frame struct {
 	Function uint32
 	Start    uint64 // ticks
-	Event    uint64 // the how-manyeth call on its goroutine it is
-	Count    uint64 // the how-manyeth call of the function it is
+	Event    uint64 // it is the nth call on its goroutine
+	Count    uint64 // it is the nth call of the function
 	Entry    Place
 	Timed    bool
-	Receiver uint64 // its address, 0: there is none, or it is no pointer
+	Receiver uint64 // its address, 0: there is none, or it is not a pointer
 }
 
 // A Call is one that has ended.
@@ -185,16 +198,16 @@ type Call struct {
 	Panicked  bool
 	Goexit    bool
 	Failed    bool // its last result was an error that is not nil
-	Replaced  bool // a mock was called
+	Replaced  bool // a mock was called instead
 	Goroutine uint64
 	Start     uint64 // ticks; 0: it was not timed
-	End       uint64 // if it was not timed this says no more than what was before what
-	Event     uint64 // the how-manyeth call on its goroutine it is
-	Nesting   uint64 // which was the one around it, 0: none
-	Last      uint64 // how many calls the goroutine had begun when it ended
-	Count     uint64 // the how-manyeth call of the function it is
-	Depth     int    // calls around it
-	Receiver  uint64 // its address, 0: there is none, or it is no pointer
+	End       uint64 // if it was not timed this only tells the order
+	Event     uint64 // it is the nth call on its goroutine
+	Nesting   uint64 // number of the call around it, 0: there is none
+	Last      uint64 // number of calls that the goroutine had begun when it ended
+	Count     uint64 // it is the nth call of the function
+	Depth     int    // number of calls around it
+	Receiver  uint64 // its address, 0: there is none, or it is not a pointer
 	Entry     Place  // its parameters
 	Exit      Place  // its results
 }
@@ -207,7 +220,8 @@ type Place struct {
 	offset    int
 }
 
-// Memory is what a part of the memory file is used for: how many of what it has, the bytes of memory that takes, and how many it can.
+// Memory is what a part of the memory file is used for: how many entries it has, the bytes of
+// memory that it takes, and how many entries it can have.
 type Memory struct {
 	Name               string
 	Count, Bytes, Most uint64
@@ -217,8 +231,8 @@ type Memory struct {
 type Losses struct {
 	Functions  uint64 // calls of functions that have no summary
 	Goroutines uint64 // goroutines that are not shown
-	Frames     uint64 // stacks and histories that are not
+	Frames     uint64 // stacks and histories that are not shown
 	Tables     uint64 // names of functions and types
 	Records    uint64 // of recordings
-	Tallies    uint64 // calls for which the summaries by something else had no row
+	Tallies    uint64 // calls for which the summaries by something more had no row
 }

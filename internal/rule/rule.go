@@ -1,5 +1,5 @@
-// Package rule is the grammar of the FTRACE environment variable: which
-// functions of a program are traced, and in which detail.
+// Package rule is the grammar of the FTRACE environment variable: which functions of a program are
+// traced, and in which detail.
 //
 //	clauses, err, ok := rule.Parse("main.*; main.noisy=off; pkg:net/...=call,min=1ms")
 //	i := rule.Decide(clauses, &f) // the last clause that matches f decides for it
@@ -16,28 +16,27 @@
 //	         | "fields=" NAME { "+" NAME } | "capture=" PATH { "+" PATH }
 //	         | "redact=" ( "off" | NAME { "+" NAME } )
 //
-// White space around tokens is ignored, empty clauses are ignored, and "#"
-// starts a comment that goes to the end of the line. There is no quoting: a
-// pattern that needs one of ; # & = or a leading ! says "?" in its place.
+// White space around tokens is ignored, empty clauses are ignored, and "#" starts a comment that
+// goes to the end of the line. There is no quoting: a pattern that needs one of ; # & = or a
+// leading ! says "?" in its place.
 //
-// The whole value may be empty, "0", "off" or "false": no clauses. A bare
-// selector "1", "on", "all" or "true" is "*".
+// The whole value may be empty, "0", "off" or "false": no clauses. A bare selector "1", "on", "all"
+// or "true" is "*".
 //
 // # Selectors
 //
-// All selectors of a clause must match. "!" negates its selector, with one
-// exception: a clause that is nothing but one negated selector means off for
-// what the selector matches, so "!main.noisy" is "main.noisy=off", whereas
-// "!main.noisy=args" and "main.*&!main.noisy" negate.
+// All selectors of a clause must match. "!" negates its selector, with one exception: a clause that
+// is nothing but one negated selector means off for what the selector matches, so "!main.noisy" is
+// "main.noisy=off", whereas "!main.noisy=args" and "main.*&!main.noisy" negate.
 //
-// A bare pattern is a probe if it begins with "probe/", else a file if it ends
-// in ".go" or holds ".go:", else a package if it holds "..." (other than the
-// "[..." of a generic function), else a function. Patterns that begin with "./" or "../" are refused, because a
-// running program does not know where its user stands.
+// A bare pattern is a probe if it begins with "probe/", else a file if it ends in ".go" or holds
+// ".go:", else a package if it holds "..." (other than the "[..." of a generic function), else a
+// function. Patterns that begin with "./" or "../" are refused, because a running program does not
+// know where its user stands.
 //
-// In a GLOB "*" is any run of characters, none and "/" included, and "?" any
-// one character. Everything else stands for itself, so that a function's name
-// as traces print it, net/http.(*Client).Do, matches that function.
+// In a GLOB "*" is any run of characters, none and "/" included, and "?" any one character.
+// Everything else stands for itself, so that a function's name as traces print it,
+// net/http.(*Client).Do, matches that function.
 //
 //   - func:GLOB matches a function's full name (package path, ".", name); its
 //     full name without the directories of the package path; and, if the GLOB
@@ -60,19 +59,17 @@
 //
 // # Items
 //
-// The detail is args unless given, options are off unless given, except that
-// first is 10000. No item may be given twice, a clause has one detail, off goes
-// with no other item, and count, which prints nothing, not with first, depth,
-// min, rate, fields, capture, redact or untimed. A clause for probes cannot have tree, min or
-// capture, which are about calls, and no other can have fields.
+// The detail is args unless given, options are off unless given, except that first is 10000. No
+// item may be given twice, a clause has one detail, off goes with no other item, and count, which
+// prints nothing, not with first, depth, min, rate, fields, capture, redact or untimed. A clause
+// for probes cannot have tree, min or capture, which are about calls, and no other can have fields.
 //
 // # Limits on the code
 //
-// This file is also compiled into Go's package runtime. It imports nothing,
-// keeps to explicit allocations (make, new, append and string concatenation),
-// and uses no maps, closures, interfaces or method values. Its top-level names
-// are renamed on the way, so no local variable, field or literal key may share
-// one (the field Clause.Detail and the method Error.Error do, by design).
+// This file is also compiled into Go's package runtime. It imports nothing, keeps to explicit
+// allocations (make, new, append and string concatenation), and uses no maps, closures, interfaces
+// or method values. Its top-level names are renamed on the way, so no local variable, field or
+// literal key may share one (the field Clause.Detail and the method Error.Error do, by design).
 package rule
 
 // Detail is how much of a call is traced.
@@ -131,7 +128,7 @@ type Clause struct {
 	Capture   string // of functions: what else is recorded, by path, "+" between, "" = nothing
 	Fields    string // of probes: what is wanted of the arguments, by name, "+" between, "" = all
 	Redact    string // whose values are hidden besides the usual, parts of names, "+" between, "off" = nobody's
-	Own       uint32 // of who uses the clause; Parse leaves it 0
+	Own       uint32 // for the user of the clause; Parse leaves it 0
 }
 
 // DefaultFirst is the value of Clause.First where a clause does not say.
@@ -344,8 +341,7 @@ func (j joined) at(i int) byte {
 	return j.tail[i-len(j.middle)]
 }
 
-// next returns the index behind the character at i. A byte that is not part of
-// UTF-8 is a character.
+// next returns the index after the character at i. A byte that is not part of UTF-8 is a character.
 func (j joined) next(i int) int {
 	lead := j.at(i)
 	for i++; lead >= 0xC0 && i < j.size() && j.at(i)&0xC0 == 0x80; i++ {
@@ -360,7 +356,7 @@ func (j joined) next(i int) int {
 func match(pattern string, name joined, star string) bool {
 	size := name.size()
 	p, n := 0, 0
-	starP, starN := -1, 0 // behind the last star; where it stops in name
+	starP, starN := -1, 0 // after the last star; where it stops in name
 	for n < size {
 		switch {
 		case startsAt(pattern, p, star):
@@ -698,8 +694,8 @@ func (p *parser) checkFunc(s span) {
 	}
 }
 
-// isPath reports whether a func GLOB is a package path, such as net/http: it has
-// a slash, and no dot or wildcard that could lead to a function behind it.
+// isPath reports whether a func GLOB is a package path, such as net/http: it has a slash, and after
+// that no dot or wildcard that could lead to a function.
 func isPath(glob string) bool {
 	slash := lastSlash(glob)
 	if slash < 0 {
@@ -778,7 +774,7 @@ func (p *parser) items(c *Clause, s span) {
 	}
 }
 
-// A term is a word that may stand behind the "=" of a clause.
+// A term is a word that may follow the "=" of a clause.
 type term struct {
 	word  string
 	usage string // "first=N", or the word if it takes no value
@@ -876,8 +872,8 @@ func (p *parser) set(c *Clause, w int, value span) {
 	}
 }
 
-// paths reads the paths of what is recorded besides a function's parameters and
-// results: names with "." between.
+// paths reads the paths of what is recorded besides a function's parameters and results: names with
+// "." between.
 func (p *parser) paths(c *Clause, s span) {
 	c.Capture = p.get(s)
 	ok, dots, last := true, 0, byte('+')
@@ -1007,7 +1003,7 @@ func duration(s string) (total int64, ok bool) {
 	return total, s != ""
 }
 
-// durationPart reads one number and unit, and returns the index behind them.
+// durationPart reads one number and unit, and returns the index after them.
 func durationPart(s string, from int) (part uint64, end int, ok bool) {
 	dot := digits(s, from)
 	end = dot
@@ -1029,8 +1025,8 @@ func durationPart(s string, from int) (part uint64, end int, ok bool) {
 		return 0, end, false
 	}
 	part = count * size
-	// Digits that would overflow are cut; they are nanoseconds at most, but for
-	// minutes and hours.
+	// Digits that would overflow are cut. They are nanoseconds at most, except in minutes and
+	// hours.
 	rest, scale := uint64(0), uint64(1)
 	for i := dot + 1; i < unit && scale <= maxDuration/size/10; i++ {
 		rest, scale = rest*10+uint64(s[i]-'0'), scale*10
