@@ -8,15 +8,16 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/loglevel"
 )
 
-// In a program built with ftrace-wrap goroutine and depth stand in front: "G1 - info listening
-// addr=:8080".
+// In a program built with ftrace-wrap the goroutine and the depth come first:
+//
+//	G1     - info listening addr=:8080
 func ExampleNewTextHandler() {
 	logger := slog.New(loglevel.NewTextHandler(os.Stdout, nil))
 	logger.Info("listening", "addr", ":8080")
 	// Output: - info listening addr=:8080
 }
 
-// In a program built with ftrace-wrap "goroutine":1,"depth":1 stand behind the level.
+// In a program built with ftrace-wrap "goroutine":1,"depth":1 follow the level.
 func ExampleNewJSONHandler() {
 	logger := slog.New(loglevel.NewJSONHandler(os.Stdout, &loglevel.HandlerOptions{ReplaceAttr: withoutTime}))
 	logger.Info("listening", "addr", ":8080")

@@ -18,9 +18,12 @@ func ExampleParse() {
 	}
 	_, err := loglevel.Parse("loud")
 	fmt.Println(err)
-	// Output: TRACE -8 <nil> WARN 4 <nil> INFO+1 1 <nil> TRACE -8 <nil> loglevel: "loud" is no
-	// level (one of err, warn, notice, info, debug, trace, one of these with an offset such as
-	// info+1, or a number)
+	// Output:
+	// TRACE -8 <nil>
+	// WARN 4 <nil>
+	// INFO+1 1 <nil>
+	// TRACE -8 <nil>
+	// loglevel: "loud" is no level (one of err, warn, notice, info, debug, trace, one of these with an offset such as info+1, or a number)
 }
 
 // A logger of package slog with a level that changes, and with names for NOTICE and TRACE.

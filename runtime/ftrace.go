@@ -1,15 +1,3 @@
-// Package ftrace lets a program that was built with ftrace-wrap steer its own trace.
-//
-//	ftrace.SetRules("example.com/app/db.*=deep; !*.String")
-//	...
-//	ftrace.Note("retry", n)   // G1   } = nil // db.Query: retry 2
-//
-// A program built without the wrapper, by plain go build, can import this package as well: there is
-// nothing to trace then, and every function here does nothing, cheaply. [Active] tells the two
-// apart.
-//
-// Rules are those of the environment variable FTRACE; see package rule and docs/rules.md for their
-// grammar. All functions may be called from several goroutines at once.
 package ftrace
 
 import (
@@ -35,14 +23,14 @@ var (
 	coreLogged    func(level int, line []byte)
 )
 
-// ErrInactive is the error of operations that need a program built with ftrace-wrap.
+// ErrInactive is the error of [SetRules] in a program built without ftrace-wrap.
 var ErrInactive = errors.New("ftrace: this program was not built with ftrace-wrap")
 
 // Active reports whether the program was built with ftrace-wrap.
 func Active() bool { return coreRules != nil }
 
-// Rules returns the rules in force: those of the last SetRules, or of the environment variable
-// FTRACE, "" if nothing is armed.
+// Rules returns the rules in force: those of the last [SetRules], or else of the environment
+// variable FTRACE. It returns "" if nothing is traced.
 func Rules() string {
 	if coreRules == nil {
 		return ""
@@ -50,14 +38,17 @@ func Rules() string {
 	return coreRules()
 }
 
-// SetRules puts rules in force in place of the present ones, at once and for the whole program:
-// calls that begin from now on are traced by them; calls under way end as they began, but for those
-// of functions that the new rules do not arm: they end in the trace when their goroutine next calls
-// an armed function. "" or "off" disarms everything. The trace goes where FTRACE_OUT and
-// FTRACE_FORMAT, read at the first use, say.
+// SetRules replaces the rules in force, at once and for the whole program. Rules of "" or "off"
+// disarm everything.
 //
-// Rules that are wrong leave those in force as they are, and are reported with the text at fault.
-// Without the wrapper rules are checked, and if they are right the error is [ErrInactive].
+// Calls that begin from now on are traced by the new rules. A call under way ends in the trace as
+// it began. If the new rules no longer arm its function, it ends there when its goroutine next
+// calls an armed function. The trace goes where FTRACE_OUT says, in the form that FTRACE_FORMAT
+// says.
+//
+// If the rules are wrong, SetRules returns an error that quotes the text at fault, and the rules in
+// force stay. Without the wrapper it checks the rules too; if they are right, the error is
+// [ErrInactive].
 func SetRules(rules string) error {
 	if coreSetRules == nil {
 		if _, err, ok := rule.Parse(rules); !ok {
@@ -77,14 +68,14 @@ func rulesError(rules, message string, offset, length int) error {
 	return fmt.Errorf("ftrace: rules: at byte %d, %q: %s", offset, rules[offset:min(len(rules), offset+length)], message)
 }
 
-// Match is one clause of the rules in force.
+// A Match is one clause of the rules in force.
 type Match struct {
-	Clause string // its text
-	Funcs  int    // how many functions it decides for
+	Clause string // the clause's text
+	Funcs  int    // the number of functions that the clause decides for
 }
 
-// Matches returns the clauses of the rules in force with the number of functions that each decides
-// for; 0 is worth a warning.
+// Matches returns the clauses of the rules in force, in their order. A clause with Funcs 0 matches
+// no function, or later clauses decide for those that it matches: that is worth a warning.
 func Matches() []Match {
 	clauses, _, _ := rule.Parse(Rules())
 	var matches []Match
@@ -96,14 +87,14 @@ func Matches() []Match {
 	return matches
 }
 
-// Enabled reports whether the call that it is made from is being traced: it is armed, and the rules
-// show it.
+// Enabled reports whether the call that Enabled is called from is in the trace: its function is
+// armed, and the rules show this call.
 //
 //go:noinline
 func Enabled() bool { return coreEnabled != nil && coreEnabled() }
 
-// Depth returns how many traced calls are under way on this goroutine, the current one included if
-// it is traced; 0 if none is.
+// Depth returns the number of traced calls under way on this goroutine, the current one included if
+// it is traced.
 func Depth() int {
 	if coreDepth == nil {
 		return 0
@@ -111,10 +102,11 @@ func Depth() int {
 	return coreDepth()
 }
 
-// Note adds information to the line that ends the current call, formatted as by [fmt.Sprintln]
-// without the newline. It does nothing if the current call is not traced; use [Enabled] in front of
-// notes that are expensive to prepare. The note stays on its line: a line break within it is shown
-// as \n, and other control characters are escaped too.
+// Note adds its arguments to the line that ends the current call, formatted as by [fmt.Sprintln]
+// without the newline. If the current call is not traced, Note does nothing; check [Enabled] before
+// notes that are expensive to prepare.
+//
+// A note stays on its line: line breaks and other control characters are escaped.
 //
 //go:noinline
 func Note(args ...any) {
@@ -125,8 +117,8 @@ func Note(args ...any) {
 	coreNote(text[:len(text)-1])
 }
 
-// Goroutine returns the number of this goroutine, as traces and stack traces show it: 7 for G7. In
-// a program built without the wrapper it is 0, which no goroutine has.
+// Goroutine returns the number of this goroutine, as it is in traces and stack traces: 7 for G7.
+// Without the wrapper it returns 0, which is no goroutine's number.
 func Goroutine() uint64 {
 	if coreGoroutine == nil {
 		return 0
@@ -134,11 +126,12 @@ func Goroutine() uint64 {
 	return coreGoroutine()
 }
 
-// Unwoven calls f. What f writes to the file descriptors 1 and 2 on this goroutine, by whatever
-// means, reaches them as it is and is not woven into the trace, which is for writers and log
-// handlers that weave their lines themselves. Goroutines that f starts are woven as ever, and calls
-// are traced within f too. Calls of Unwoven may be nested. Without the wrapper, and if nothing is
-// traced, it does no more than call f.
+// Unwoven calls f, and leaves out of the trace what f writes to the file descriptors 1 and 2 on
+// this goroutine: the bytes go where they are written, and no line of the trace is made of them.
+// Writers and log handlers that make lines of the trace themselves use it.
+//
+// Calls that f makes are traced as ever, and so is what goroutines write that f starts. Calls of
+// Unwoven may be nested. Without the wrapper, or if nothing is traced, it only calls f.
 func Unwoven(f func()) {
 	if coreUnwoven == nil {
 		f()
@@ -149,14 +142,16 @@ func Unwoven(f func()) {
 	f()
 }
 
-// LevelInLine stands for the level of a line in which it is to be found, where loggers put it:
+// LevelInLine, given to [Logged], means that the level is in the line, where loggers put it:
 // {"level":"error"}, level=ERROR, [ERR], ERROR: and the like.
 const LevelInLine = -1 << 31
 
-// Logged says that the goroutine is about to log a line, at a level as those of package slog or
-// [LevelInLine], in a way that is not woven. Recordings have the line then, and FTRACE_ON_ERROR
-// shows the goroutine's last calls if it is an error. The line is not kept. Logged may be called
-// concurrently. Without the wrapper, and if nothing is recorded, it does nothing.
+// Logged announces a line that the goroutine is about to log within [Unwoven]. The level is one of
+// package slog's, such as 8 for an error, or [LevelInLine].
+//
+// A recording gets the line. If the line is an error, FTRACE_ON_ERROR shows the goroutine's last
+// calls. Logged keeps no reference to line. Without the wrapper, or if nothing is recorded, it does
+// nothing.
 func Logged(level int, line []byte) {
 	if coreLogged != nil {
 		coreLogged(level, line)

@@ -25,7 +25,7 @@ func ExampleHandler() {
 		r.Body.Close()
 		fmt.Printf("%d %s", r.StatusCode, answer)
 	}
-	// Output: 200 info,net/...=trace 400 loglevel: at byte 8 of "net/...=loud": "loud" is no level
-	// (one of err, warn, notice, info, debug, trace, one of these with an offset such as info+1, or
-	// a number)
+	// Output:
+	// 200 info,net/...=trace
+	// 400 loglevel: at byte 8 of "net/...=loud": "loud" is no level (one of err, warn, notice, info, debug, trace, one of these with an offset such as info+1, or a number)
 }

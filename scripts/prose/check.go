@@ -60,6 +60,7 @@ func checkGo(source string) (found []finding) {
 	file := files.AddFile("", -1, len(source))
 	var s scanner.Scanner
 	s.Init(file, []byte(source), nil, scanner.ScanComments)
+	expected := -1 // the line to which an Example's expected output goes
 	for {
 		pos, tok, text := s.Scan()
 		if tok == token.EOF {
@@ -69,6 +70,10 @@ func checkGo(source string) (found []finding) {
 			continue
 		}
 		at := file.Position(pos)
+		if strings.HasPrefix(text, "// ") && output.MatchString(text[len("// "):]) || at.Line == expected+1 {
+			expected = at.Line
+			continue
+		}
 		alone := tok == token.COMMENT && strings.TrimSpace(source[at.Offset-at.Column+1:at.Offset]) == ""
 		for i, line := range strings.Split(text, "\n") {
 			if i == 0 {

@@ -12,6 +12,7 @@ var fillers = map[string]func(source string) string{".md": fillPage, ".go": fill
 var (
 	item      = regexp.MustCompile(`^ {0,3}([-*]|\d+\.) +`)
 	goComment = regexp.MustCompile(`^(\t*)// (\S.*)$`)
+	output    = regexp.MustCompile(`(?i)^(unordered )?output:`) // of an Example
 	atoms     = regexp.MustCompile("(?:`[^`]{1,70}`|\\S)+")
 )
 
@@ -68,7 +69,11 @@ func fillGo(source string) string {
 			}
 			end++
 		}
-		out = append(out, fill(lines[i:end], m[1]+"// ", m[1]+"// ", m[1]+"// ")...)
+		if output.MatchString(m[2]) {
+			out = append(out, lines[i:end]...)
+		} else {
+			out = append(out, fill(lines[i:end], m[1]+"// ", m[1]+"// ", m[1]+"// ")...)
+		}
 		i = end
 	}
 	return strings.Join(out, "\n")
@@ -87,6 +92,9 @@ func fill(lines []string, first, rest, prefix string) []string {
 	text := strings.TrimPrefix(lines[0], first)
 	for _, line := range lines[1:] {
 		text += " " + strings.TrimSpace(strings.TrimPrefix(line, prefix))
+	}
+	if strings.Contains(text, "  ") { // spaces that may have a meaning
+		return lines
 	}
 	var out []string
 	line, empty := first, true

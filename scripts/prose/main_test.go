@@ -22,6 +22,7 @@ func TestCheck(t *testing.T) {
 		{"a name", ".go", "package p\n\nvar amidst int\n", ""},
 		{"a long comment", ".go", "package p\n\n// " + long + "\nvar x int // " + long + "\n", "3"},
 		{"tabs", ".go", "package p\n\nfunc f() {\n\t\t\t// " + strings.Repeat("x ", 43) + "y\n}\n", "4"},
+		{"an example's output", ".go", "package p\n\nfunc f() {\n\t// Output:\n\t// amidst\n\t// " + long + "\n}\n", ""},
 		{"behind a pointer", ".go", "package p\n\n// What is behind a pointer is not shown.\n", ""},
 		{"values behind pointers", ".go", "package p\n\n// Values behind pointers are not shown.\n", ""},
 	} {
@@ -51,6 +52,10 @@ func TestFill(t *testing.T) {
 		if words(got) != words(test.source) {
 			t.Errorf("%s: other words:\n%s", test.name, got)
 		}
+	}
+	output := "package p\n\nfunc f() {\n\t// Output:\n\t// x\n\t// " + long + "\n}\n"
+	if got := fillGo(output); got != output {
+		t.Errorf("got %q", got)
 	}
 	const short = "Some lines\nthat are short\nstay as they are.\n"
 	if got := fillPage(short); got != short {
