@@ -10,17 +10,18 @@ import (
 	"unsafe"
 )
 
-// A Double is a replacement in force. Its methods may be called on any goroutine.
+// A Double is a replacement in force. Its methods may be called on any goroutine, also after the
+// replacement has ended.
 type Double[F any] struct {
 	*double
 }
 
-// Original returns the function as it would be without this replacement: the one that this
-// replaced, which can be an earlier replacement. A replacement may call it.
+// Original returns what the replacement replaced: the function, or an earlier replacement. A
+// replacement may call it, to do something before or after.
 //
-// It panics for what was named to [Unexported] and can't be called without what the compiler knows
-// of it: a function literal, a generic function, or a function that was inlined wherever it is
-// called. And it panics if the replacement is a [Generic].
+// Original panics if the replacement is a [Generic], and for some functions that were named to
+// [Unexported]: function literals, generic functions, and functions that the compiler inlined
+// wherever they are called.
 func (d *Double[F]) Original() F {
 	var f F
 	reflect.ValueOf(&f).Elem().Set(d.original())
@@ -29,19 +30,19 @@ func (d *Double[F]) Original() F {
 
 // A Call is one call of a replacement.
 type Call struct {
-	// Args are the arguments, the receiver first if the replacement has it; those of a variadic
-	// parameter are one slice.
+	// Args are the arguments. If the replacement has the receiver as a parameter, it comes first.
+	// The arguments of a variadic parameter are one slice.
 	Args []any
-	// Results are the results, nil if the call did not return: it panicked, ended its goroutine, or
-	// is under way.
+	// Results are the results. They are nil while the call is under way, and if it panicked or
+	// ended its goroutine.
 	Results []any
 }
 
-// Arg returns an argument of a call. It panics if it is not a T; the zero value of an interface is
-// one.
+// Arg returns the ith argument of a call, from 0, as a T. It panics if the argument is not a T, or
+// i is out of range. A nil interface value is the zero T if T is an interface type.
 func Arg[T any](c Call, i int) T { return as[T](c.Args[i]) }
 
-// Result returns a result of a call.
+// Result returns the ith result of a call, from 0, as a T. It panics as [Arg] does.
 func Result[T any](c Call, i int) T { return as[T](c.Results[i]) }
 
 func as[T any](v any) T {
@@ -84,7 +85,7 @@ type double struct {
 	passed []string // calls that were not for this replacement, and why
 }
 
-// Count returns how often the replacement was called.
+// Count returns the number of calls that went to the replacement.
 func (d *double) Count() int {
 	defer d.unlock(d.lock())
 	return d.total()
@@ -92,14 +93,15 @@ func (d *double) Count() int {
 
 func (d *double) total() int { return d.called + int(d.planned.Load()) }
 
-// Calls returns the calls of the replacement, in the order in which they began.
+// Calls returns the calls that went to the replacement, in the order in which they began. With
+// [Unrecorded] it returns nil.
 func (d *double) Calls() []Call {
 	defer d.unlock(d.lock())
 	return d.kept()
 }
 
-// Restore ends the replacement. Calls that are under way end as they began. Restoring again does
-// nothing.
+// Restore ends the replacement before the test does. Calls under way end as they began. Further
+// calls of Restore do nothing.
 func (d *double) Restore() {
 	if d.restored.CompareAndSwap(false, true) && d.handle != nil {
 		coreRemove(d.handle)

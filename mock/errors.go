@@ -8,18 +8,19 @@ import (
 	"unsafe"
 )
 
-// Errors lets every function that pattern names, and whose last result is an error, fail with err
-// until the test ends: it does not run, and its other results are zero. That holds for calls made
-// on the test's goroutine and on those that it starts; [AllGoroutines] says otherwise.
+// Errors lets functions fail with err until the test ends: all that have a hook, that pattern
+// names, and whose last result is an error. They do not run, and their other results are zero. It
+// concerns calls on the test's goroutine and on those that it starts; [AllGoroutines] includes all
+// others.
 //
-// pattern is what FTRACE takes, without settings: "example.com/store.*", "(*DB).Close",
-// "example.com/store/...;!*.Close"; docs/rules.md has the grammar. A function replaced later than
-// the call of Errors is not concerned, one replaced earlier is.
+// pattern is one of rules without settings: "example.com/store.*", "(*DB).Close",
+// "example.com/store/...;!*.Close". docs/rules.md has the grammar.
 //
-// [Times] lets so many calls of each function fail, Times(1) the first. [MustCall] and
-// [MustCallTimes] are about all calls that fail. Other options are an error.
+// Without options every call fails. With [Times] the first n calls of each function do. [MustCall]
+// and [MustCallTimes] are about all calls that fail together. Other options are refused. If a
+// function is also replaced, the later of the two takes its calls.
 //
-// It fails the test if pattern names no function with a hook that returns an error.
+// If pattern is wrong, or names no function that can fail, Errors fails the test at once.
 func Errors(t testing.TB, pattern string, err error, opts ...Option) *Failures {
 	t.Helper()
 	f, problem := fail(pattern, err, opts)
@@ -42,7 +43,7 @@ type Failures struct {
 	faults  []unsafe.Pointer // the core's
 }
 
-// Count returns how many calls have failed.
+// Count returns the number of calls that have failed.
 func (f *Failures) Count() int {
 	n := 0
 	for _, fault := range f.faults {
@@ -52,7 +53,7 @@ func (f *Failures) Count() int {
 	return n
 }
 
-// Functions returns the names of the functions of which a call has failed, sorted.
+// Functions returns the names of the functions with calls that have failed, sorted.
 func (f *Failures) Functions() []string {
 	var names []string
 	for _, fault := range f.faults {
@@ -64,7 +65,7 @@ func (f *Failures) Functions() []string {
 	return names
 }
 
-// Restore lets the functions run again. Restoring again does nothing.
+// Restore lets the functions run again before the test ends. Further calls do nothing.
 func (f *Failures) Restore() {
 	if f.options.restored.CompareAndSwap(false, true) {
 		for _, fault := range f.faults {

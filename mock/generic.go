@@ -6,17 +6,17 @@ import (
 )
 
 // A Generic is a replacement for a function of any type, given to [Unexported] or [SwapUnexported].
-// Of a generic function, named with [...], all instances are replaced:
+// It replaces all instances of a generic function:
 //
 //	mock.Unexported(t, "example.com/p.Map[...]", mock.Generic(func(args []any) []any { return nil }))
 //
-// args are the function's arguments, the receiver first, those of a variadic parameter as one
-// slice. An argument of an interface type is the value in it. The slice is the replacement's own.
-// results are the function's results, in order and of its types; nil is the zero value of any type,
-// and no slice at all that of all results. A call panics if their number or a type is wrong.
+// args are the arguments, the receiver first; those of a variadic parameter are one slice. The
+// replacement may keep the slice. results are the results in their order: nil stands for the zero
+// value of any type, and a nil slice for zero values of all. If their number or a type is wrong, the
+// call panics.
 //
-// A predicate for [When] is then a func(args []any) bool, and further replacements for [Sequence]
-// are Generics. There is no [Double.Original].
+// A predicate for [When] is then a func(args []any) bool, and the replacements for [Sequence] are
+// Generics. [Double.Original] panics.
 type Generic func(args []any) (results []any)
 
 // anyResults are results whose types are not known here. The core has the same type,

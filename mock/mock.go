@@ -23,8 +23,8 @@ var (
 	coreFailed   func(fault unsafe.Pointer) (name string, n uint64)
 )
 
-// ErrNotHooked is the error of a function that can't be replaced because it has no hook. It wraps
-// no other; its text says what to do.
+// ErrNotHooked is the error of a function that can't be replaced because it has no hook. Errors
+// that wrap it say what to do.
 var ErrNotHooked = errors.New("mock: not hooked")
 
 // errPlain is that of a program built by plain go build.
@@ -47,14 +47,18 @@ func SkipUnlessHooked(t testing.TB) {
 	}
 }
 
-// Replace puts with in the place of the function target until the test ends, for calls made on the
-// test's goroutine and on those that it starts. It fails the test if target has no hook.
+// Replace makes calls of the function target call with instead, until the test ends. It concerns
+// calls on the test's goroutine and on those that it starts; called on another goroutine, calls on
+// that one and those that it starts. Options change which calls.
 //
-// target is a function, a method expression such as (*T).M, whose receiver is its first parameter,
-// or a method value such as x.M, which replaces the method for that receiver only. Of a generic
-// function or method an instantiation is named, and that is replaced.
+// target is one of
 //
-// Called on another goroutine than the test's, Replace is for that goroutine and those it starts.
+//   - a function;
+//   - a method expression such as (*T).M, whose first parameter is the receiver;
+//   - a method value such as x.M: the method is replaced for this receiver only;
+//   - an instantiation of a generic function, such as largest[int]: no other is replaced.
+//
+// If target has no hook, or an option is wrong, Replace fails the test at once.
 func Replace[F any](t testing.TB, target, with F, opts ...Option) *Double[F] {
 	t.Helper()
 	d, err := replace(target, with, opts, false)
@@ -66,13 +70,19 @@ func Replace[F any](t testing.TB, target, with F, opts ...Option) *Double[F] {
 	return d
 }
 
-// Unexported is [Replace] for a function that can't be written down there: name is what stack
-// traces call it, with the whole import path: "example.com/p.flush", "example.com/p.(*T).flush",
-// "example.com/p.F.func1", "example.com/p.Map[...]". A method's receiver is the first parameter of
-// with. A generic function, named with [...], is replaced for those calls whose parameters and
-// results have the types of with, or for all if with is a [Generic].
+// Unexported is [Replace] for a function that the test can't name in Go. Its name is the one in
+// stack traces, with the whole import path:
 //
-// It fails the test if with can't be of the function's type.
+//	example.com/p.flush
+//	example.com/p.(*T).flush      a method; with has the receiver as its first parameter
+//	example.com/p.F.func1         the first function literal in F
+//	example.com/p.Map[...]        a generic function
+//
+// Of a generic function those calls are replaced whose parameters and results have the types of
+// with; all, if with is a [Generic].
+//
+// If there is no such function, it has no hook, or with is not of its type, Unexported fails the
+// test at once.
 func Unexported[F any](t testing.TB, name string, with F, opts ...Option) *Double[F] {
 	t.Helper()
 	d, err := unexported(name, with, opts, false)
@@ -84,8 +94,9 @@ func Unexported[F any](t testing.TB, name string, with F, opts ...Option) *Doubl
 	return d
 }
 
-// Swap is [Replace] without a test: for all goroutines, unless [ThisGoroutine] says otherwise,
-// until restore is called. The error is an [ErrNotHooked] if target has no hook.
+// Swap is [Replace] without a test: it replaces target until restore is called, on all goroutines
+// unless [ThisGoroutine] is given. It keeps no calls. If target has no hook, the error wraps
+// [ErrNotHooked], and restore does nothing.
 func Swap[F any](target, with F, opts ...Option) (restore func(), err error) {
 	d, err := replace(target, with, opts, true)
 	if err != nil {
@@ -96,7 +107,7 @@ func Swap[F any](target, with F, opts ...Option) (restore func(), err error) {
 	return d.Restore, nil
 }
 
-// SwapUnexported is [Unexported] without a test, as [Swap] is Replace.
+// SwapUnexported is [Unexported] without a test, as [Swap] is Replace without one.
 func SwapUnexported[F any](name string, with F, opts ...Option) (restore func(), err error) {
 	d, err := unexported(name, with, opts, true)
 	if err != nil {

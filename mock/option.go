@@ -5,8 +5,8 @@ import (
 	"reflect"
 )
 
-// An Option says when a replacement is called. Calls for which it is not go to the replacement
-// before it, or to the function itself.
+// An Option says which calls go to a replacement, or what a test expects of it. Calls that a
+// replacement does not get go to the one before it, and in the end to the function itself.
 type Option func(*double) error
 
 // notForErrors is the error of an option that concerns one function's calls, given to [Errors].
@@ -14,21 +14,21 @@ func notForErrors(option string) error {
 	return fmt.Errorf("mock: Errors: the option %s is for a replacement of one function; Errors takes Times, AllGoroutines, MustCall and MustCallTimes", option)
 }
 
-// AllGoroutines lets the replacement be called on every goroutine, also on those that were started
-// by someone else: the workers of a pool, or what [time.AfterFunc] calls.
+// AllGoroutines lets the replacement get calls on every goroutine, also on those that the test did
+// not start: workers of a pool, or what [time.AfterFunc] calls. Tests that replace the same
+// function so must not run in parallel.
 func AllGoroutines() Option {
 	return func(d *double) error { d.everywhere = true; return nil }
 }
 
-// ThisGoroutine confines a [Swap] to the goroutine that calls it and those that this one starts
-// from then on.
+// ThisGoroutine confines a [Swap] to the goroutine that calls it and those that it starts.
 func ThisGoroutine() Option {
 	return func(d *double) error { d.everywhere = false; return nil }
 }
 
-// ForReceiver lets the replacement of a method be called for this receiver only: for the same
-// pointer, or an equal value. If the target is an interface's method, such as io.Reader.Read, that
-// of the receiver's type is replaced.
+// ForReceiver lets the replacement of a method get the calls of one receiver only: of this pointer,
+// or of values equal to x. If the target is a method of an interface, such as io.Reader.Read, the
+// method of x's type is replaced.
 func ForReceiver(x any) Option {
 	return func(d *double) error {
 		if d.typ == nil {
@@ -42,8 +42,8 @@ func ForReceiver(x any) Option {
 	}
 }
 
-// Implementation says whose method is meant if the target is an interface's, such as
-// io.Reader.Read: that of x's type.
+// Implementation chooses the method of x's type, if the target is a method of an interface, such as
+// io.Reader.Read.
 func Implementation(x any) Option {
 	return func(d *double) error {
 		if d.typ == nil {
@@ -54,14 +54,14 @@ func Implementation(x any) Option {
 	}
 }
 
-// Times lets the replacement be called at most n times, and not from then on. For [Errors] each
-// function counts for itself.
+// Times lets the replacement get the first n calls only. For [Errors] each function is counted for
+// itself.
 func Times(n int) Option {
 	return func(d *double) error { d.most, d.limited = n, true; return nil }
 }
 
-// Sequence lets the first call go to the replacement given to [Replace], the next to the first of
-// these, and so on. The last one takes all further calls, unless [Times] says otherwise.
+// Sequence sends the first call to the replacement that was given to [Replace], the second to
+// with[0], and so on. The last one gets all further calls, unless [Times] limits them.
 func Sequence[F any](with ...F) Option {
 	return func(d *double) error {
 		if d.typ == nil {
@@ -81,8 +81,8 @@ func Sequence[F any](with ...F) Option {
 	}
 }
 
-// When lets the replacement be called only if predicate holds: a function with the parameters of
-// the target that returns a bool.
+// When lets the replacement get the calls only for whose arguments predicate returns true.
+// predicate is a function with the parameters of the target and one result, a bool.
 func When(predicate any) Option {
 	return func(d *double) error {
 		if d.typ == nil {
@@ -110,7 +110,7 @@ func judges(p, f reflect.Type) bool {
 	return true
 }
 
-// Unrecorded lets [Double.Calls] know nothing, which makes calls faster.
+// Unrecorded leaves [Double.Calls] empty, which makes calls of the replacement faster.
 func Unrecorded() Option {
 	return func(d *double) error {
 		if d.typ == nil {
@@ -121,14 +121,14 @@ func Unrecorded() Option {
 	}
 }
 
-// MustCall fails the test if the replacement is called fewer than n times; with [Errors], if fewer
-// than n calls fail.
+// MustCall fails the test at its end if the replacement got fewer than n calls. With [Errors], it
+// fails the test if fewer than n calls failed.
 func MustCall(n int) Option {
 	return func(d *double) error { d.least = n; return nil }
 }
 
-// MustCallTimes fails the test if the replacement is not called exactly n times; with [Errors],
-// unless n calls fail.
+// MustCallTimes fails the test at its end unless the replacement got exactly n calls. With
+// [Errors], it fails the test unless exactly n calls failed.
 func MustCallTimes(n int) Option {
 	return func(d *double) error { d.least, d.exact = n, true; return nil }
 }

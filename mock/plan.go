@@ -72,7 +72,7 @@ const (
 	fewRegisters   = 4
 )
 
-// A layout is what is to be known of a type of functions to call them.
+// A layout is what it takes to call functions of a type.
 type layout struct {
 	results reflect.Type // of the only result, or the struct of all
 	record  reflect.Type // of a call: a record, the parameters, the results
@@ -117,7 +117,7 @@ func (l *layout) shapeOf(t reflect.Type) *callShape {
 			words[j].param = uint8(i)
 			if direct(p) {
 				words[j].from = fromInterface
-				words[j].offset += uint32(unsafe.Sizeof(uintptr(0))) // behind the type
+				words[j].offset += uint32(unsafe.Sizeof(uintptr(0))) // after the type
 			}
 		}
 		if p.Kind() == reflect.Interface {
