@@ -12,7 +12,7 @@ import (
 // and has its address for ever.
 type hook struct{ on any }
 
-// Enabled reports whether Fire does anything.
+// Enabled reports whether the probe is on: whether Fire does anything now.
 func (h *hook) Enabled() bool { return h.on != nil }
 
 func (h *hook) place() *any { return &h.on }

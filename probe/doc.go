@@ -1,5 +1,5 @@
-// Package probe lets a program define static probes: places where it says that something happened,
-// with arguments, to who asks at run time.
+// Package probe lets a program define static probes: named places where something happens, with
+// arguments, that can be watched while the program runs.
 //
 //	var requestStart = probe.New2[string, int]("myapp", "request-start", "path", "bytes")
 //
@@ -8,27 +8,31 @@
 //		...
 //	}
 //
-// The probe is called myapp:::request-start, as in DTrace, and in rules probe/myapp/request-start:
+// The probe is called myapp:::request-start, as in DTrace, and probe/myapp/request-start in rules:
 //
-//	FTRACE='probe/myapp/*' ./app                            prints    - myapp:::request-start(path="/", bytes=0)
-//	ftrace record ./app                                     with such rules records it, among the calls around it
+//	FTRACE='probe/myapp/*' ./app
+//	    prints a line each time:   - myapp:::request-start(path="/", bytes=0)
+//	ftrace record -f '*;probe/myapp/*' ./app
+//	    records them, among the calls around them
 //	ftrace -n 'myapp:::request-start { @[arg0] = count(); }' -c ./app
+//	    counts them by their first argument
 //
-// A probe is off until a rule that begins with "probe/" names it: rules for functions, "*" among
-// them, do not. Off, Fire is inlined and costs a load and a branch; it computes and boxes nothing.
-// Arguments that cost something to compute are computed by the caller, though: put those behind
-// Enabled.
+// # Cost
 //
-// In a program that is built without ftrace-wrap probes are always off.
+// A probe is off until a rule that begins with "probe/" names it. Rules for functions, "*" among
+// them, leave it off. A Fire that is off is inlined and costs a load and a branch. The caller
+// computes the arguments even so: check Enabled first if that is expensive.
+//
+// In a program that was built without ftrace-wrap, probes are always off.
 //
 // # Names
 //
-// A provider's name is letters, digits and underscores, a probe's also has dashes, an argument's is
-// a Go identifier in ASCII; each begins with a letter or an underscore and has at most 64 bytes.
-// The providers tcp, udp, call, dtrace, profile, tick, interval and probe are not for programs. New
-// panics if a name is not like that: probes are package variables, so that shows when the program
-// starts.
+// Names have at most 64 bytes, and begin with a letter or an underscore. A provider's name has
+// letters, digits and underscores; a probe's may have dashes too; an argument's is a Go identifier
+// in ASCII. The providers tcp, udp, call, dtrace, profile, tick, interval and probe are reserved.
 //
-// To declare a probe again, with the same arguments of the same types, gives the same one: several
-// places can fire it. With others New panics.
+// New and New0 to New6 panic if a name is not like that, so declare probes as package variables:
+// then a wrong name shows when the program starts. A probe that is declared again, with the same
+// arguments of the same types, is the same probe, so several places can fire it. With other
+// arguments New panics.
 package probe
