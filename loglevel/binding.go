@@ -15,7 +15,7 @@ import (
 type Binding struct {
 	v        Var
 	parts    []part // what it is for; nil is everything
-	settings string // behind the selectors of its clauses
+	settings string // after the selectors of its clauses
 	err      error  // of the last change
 	unbound  bool
 }
@@ -52,8 +52,8 @@ func For(patterns ...string) Option {
 	}
 }
 
-// As says how calls are traced at TRACE: what stands behind "=" in a clause of FTRACE, such as
-// "deep" or "call,min=1ms,rate=100/s". Without it, it is "args".
+// As chooses how calls are traced at TRACE. settings are what follows "=" in a clause of FTRACE,
+// such as "deep" or "call,min=1ms,rate=100/s". Without As, it is "args".
 func As(settings string) Option {
 	return func(b *Binding) error {
 		clauses, err, ok := rule.Parse("*=" + settings)
@@ -68,23 +68,23 @@ func As(settings string) Option {
 	}
 }
 
-// Bind ties what is traced to levels: while a package or file is at TRACE or below, its functions
-// are armed; when it leaves TRACE they are disarmed. Whatever changes the level changes that before
-// it returns. Calls under way end as they began.
+// Bind ties what is traced to levels. While a package or file is at TRACE or below, its functions
+// are armed; when it leaves TRACE, they are disarmed. What is traced has changed when the change of
+// the level returns. Calls under way end as they began.
 //
-// The rules in force, those of FTRACE or of ftrace.SetRules, stay in force and go first: what they
-// name is traced as they say, at any level. Clauses at their beginning that only count, as
-// FTRACE_STATS has, do not stand in the way. If the program calls ftrace.SetRules later, its rules
-// take the place of all, and the bindings are added to them when a bound level is set next, if only
-// to what it was. As each change puts rules in force, what waits for "after=" waits again.
+// The rules in force, those of FTRACE or [ftrace.SetRules], stay and go first: what they name is
+// traced as they say, at any level. Leading clauses that only count, such as those of FTRACE_STATS,
+// do not count as naming. If the program calls ftrace.SetRules later, its rules replace all; the
+// bindings are added to them when a bound level is set next, even if to the same level. Each change
+// puts rules in force, so what waits for "after=" waits again.
 //
-// There may be several bindings, of the same or of different levels: traced is what any of them
-// wants. Where two want the same, the later one says how.
+// There may be several bindings, of the same level or of different ones. What any of them wants is
+// traced; where two want the same, the later one decides how.
 //
 // Without the wrapper the error is [ftrace.ErrInactive]: levels work, nothing is traced, and the
-// binding does nothing. Other errors are those of an option, and what ftrace.SetRules reports, such
-// as that FTRACE_OUT can't be opened; what goes wrong at later changes is written to stderr once,
-// and [Binding.Err] has it.
+// binding does nothing. Other errors are those of an option and of ftrace.SetRules, such as that
+// FTRACE_OUT can't be opened. What goes wrong at later changes is written to stderr once, and
+// [Binding.Err] returns it.
 func Bind(v Var, options ...Option) (*Binding, error) {
 	b := &Binding{v: v}
 	for _, o := range options {

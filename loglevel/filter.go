@@ -5,12 +5,11 @@ import (
 	"log/slog"
 )
 
-// NewFilter returns a handler that gives next the records that are at or above the level of the
-// package and file they were made in. A record without a position has the default level. next must
-// let pass what levels do: give it levels as its Level, or [Trace].
+// NewFilter returns a handler that passes a record to next if it is at or above the level of the
+// package and the file that it was made in. A record without a position has the default level. Give
+// next levels as its Level, or Trace, so that it drops nothing more.
 //
-// What is dropped costs no memory; Enabled is a comparison with the lowest level that any package
-// has.
+// A record that is dropped costs no memory. Enabled compares with the lowest level of all packages.
 func NewFilter(next slog.Handler, levels *LevelsVar) slog.Handler { return &filter{next, levels} }
 
 type filter struct {

@@ -9,13 +9,13 @@ import (
 )
 
 // NewJSONHandler returns a handler that writes records as lines of JSON, as [slog.JSONHandler]
-// does, with the level's name as it is here and, behind it, goroutine and depth as a trace has
-// them:
+// does. The level has its name in this package, and the goroutine and the depth in the trace follow
+// it:
 //
 //	{"time":"2024-02-29T12:00:00Z","level":"INFO","goroutine":1,"depth":2,"msg":"listening","addr":":8080"}
 //
-// Without the wrapper these two are absent. Each line is one Write, and is not woven into the trace
-// again.
+// Without the wrapper these two are absent. Each line is one Write. The trace does not get the line
+// a second time. A nil options has all defaults.
 func NewJSONHandler(w io.Writer, options *HandlerOptions) slog.Handler {
 	h := &jsonHandler{}
 	if options != nil {

@@ -18,12 +18,14 @@ import (
 // default, which is INFO if there is none. The others are PATTERN=LEVEL, with a level that [Parse]
 // reads and a pattern of one of two kinds:
 //
-//   - a package, as for the go command: net/http; net/... for net and all below it; main for the main package. "pkg:" may stand in front.
-//   - a file, if it ends in ".go" or "file:" stands in front: a GLOB that is compared with the file's path and each end of it behind a slash, where "*" is any
-//     run of characters and "?" any one: db.go, store/*.go.
+//   - a package, as for the go command: net/http; net/... for net and all below it; main for the
+//     main package. It may begin with "pkg:".
+//   - a file, if it ends in ".go" or begins with "file:". It is a GLOB, in which "*" is any run of
+//     characters and "?" any one, such as db.go or store/*.go. It is compared with the file's path,
+//     and with each part of the path that follows a slash.
 //
-// The last entry that matches decides. Package rule matches the patterns, as it does in FTRACE. In
-// place of a comma, "=" or another character that means something here, a file's GLOB has "?".
+// The last entry that matches decides. Patterns match as those of FTRACE do; docs/rules.md has the
+// grammar. In place of a comma, "=" or another character that means something here, write "?".
 //
 // The zero value is INFO for all. A Levels does not change, and may be used by several goroutines.
 type Levels struct {

@@ -21,18 +21,18 @@ type LevelsVar struct {
 type levelsState struct {
 	levels Levels
 	lowest Level
-	known  sites // the levels of places in the program that have been asked for
+	known  sites // the levels of places in the program, once they were needed
 }
 
 // infoForAll is the state of the zero LevelsVar.
 var infoForAll levelsState
 
-// FromEnv returns the levels that an environment variable holds, or if it is empty those of
-// fallback. An error names the variable; what is returned is set to fallback then, and to INFO for
-// all if that is wrong, too.
+// FromEnv returns the levels that the environment variable name holds, or those of fallback if it
+// is empty. If either is wrong, the error names the variable. The levels are then those of
+// fallback, or INFO for all if fallback is wrong. The result is never nil.
 //
-// The variable is the caller's, also in a setuid program: one that binds the levels lets its caller
-// choose which functions are traced.
+// Who starts a program chooses its environment, also that of a setuid program. One that binds these
+// levels lets its caller choose which functions are traced.
 func FromEnv(name, fallback string) (*LevelsVar, error) {
 	v := new(LevelsVar)
 	if err := v.Set(fallback); err != nil {
@@ -98,9 +98,9 @@ func (v *LevelsVar) step(more bool) {
 // Level returns the lowest level that any package has.
 func (v *LevelsVar) Level() slog.Level { return slog.Level(v.load().lowest) }
 
-// At returns the level of the package and file of the code at pc, as runtime.Callers gives it and a
-// [slog.Record] has it: for loggers other than slog. Without a pc, 0, it is the default. Once a pc
-// has been asked for, the answer takes a few nanoseconds and no memory.
+// At returns the level of the package and the file of the code at pc, for loggers other than slog.
+// pc is one of [runtime.Callers], or of a [slog.Record]; for 0, At returns the default. The first
+// call for a pc looks it up; further ones take a few nanoseconds and no memory.
 func (v *LevelsVar) At(pc uintptr) Level {
 	s := v.load()
 	if pc == 0 || len(s.levels.entries) == 0 {

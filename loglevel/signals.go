@@ -26,16 +26,16 @@ type Signals struct {
 	Report func(v Var, err error)
 }
 
-// NotifySignals lets signals change v until stop is called, which waits for a change that is under
-// way (so Report must not call it).
+// NotifySignals lets signals change v, until stop is called:
 //
 //	stop, err := loglevel.NotifySignals(&level, loglevel.Signals{
 //		More: []os.Signal{syscall.SIGUSR1},
 //		Less: []os.Signal{syscall.SIGUSR2},
 //	})
 //
-// It is an error if a signal is to do two things, or if there is none, or a file is named or
-// missing without reason.
+// stop waits until a change that is under way is done, so Report must not call it. If a signal
+// would do two things, if there is no signal, or if File is missing or not needed, NotifySignals
+// returns an error.
 func NotifySignals(v Var, s Signals) (stop func(), err error) {
 	if err := s.check(); err != nil {
 		return func() {}, err
@@ -96,7 +96,8 @@ func (s *Signals) apply(v Var, sig os.Signal) {
 	}
 }
 
-// Reload sets v to what a file holds. Errors name the file, and leave v as it is.
+// Reload sets v to what a file holds. If the file can't be read or is wrong, the error names it and
+// v stays as it is.
 func Reload(v Var, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -16,7 +16,7 @@ func source(pc uintptr) (importPath, file string) {
 }
 
 // packageOf returns the import path in a function's name as package runtime has it: up to the first
-// dot behind the last slash. In the last element of the path a dot is written as %2e, and so is,
+// dot after the last slash. In the last element of the path a dot is written as %2e, and so is,
 // anywhere, what could not stand in a symbol.
 func packageOf(function string) string {
 	slash := strings.LastIndexByte(function, '/') + 1
@@ -67,7 +67,7 @@ func (s *sites) get(pc uintptr) (Level, bool) {
 		return 0, false
 	}
 	slot := find(*table, pc)
-	known := slot.pc.Load() == pc // asked for before the level, which is there by then
+	known := slot.pc.Load() == pc // read before the level, which is there by then
 	return Level(slot.level.Load()), known
 }
 

@@ -44,10 +44,10 @@ func (o *HandlerOptions) enabled(l slog.Level) bool {
 //
 //	G1     - info listening addr=:8080
 //
-// at the depth of the traced calls under way on the goroutine. Without the wrapper a line is "-
-// info listening addr=:8080". Attributes are printed as by [slog.TextHandler]; a message with line
-// breaks or other characters that do not print is quoted. Each line is one Write, and is not woven
-// into the trace again.
+// at the depth of the traced calls under way on the goroutine. Without the wrapper a line is
+// "- info listening addr=:8080". Attributes are printed as by [slog.TextHandler]. A message with
+// line breaks or other characters that do not print is quoted. Each line is one Write. The trace
+// does not get the line a second time. A nil options has all defaults.
 func NewTextHandler(w io.Writer, options *HandlerOptions) slog.Handler {
 	h := &textHandler{out: newSink(w)}
 	if options != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/mock"
 )
 
-// t is the test's. The examples without output need hooks: TestExamples runs them, if it is run with
-// ftrace-wrap test.
+// t is the test's. The examples without output need hooks: TestExamples runs them, if it is run
+// with ftrace-wrap test.
 var t testing.TB = new(testing.T)
 
 // An account is what the examples test.

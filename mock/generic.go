@@ -12,8 +12,8 @@ import (
 //
 // args are the arguments, the receiver first; those of a variadic parameter are one slice. The
 // replacement may keep the slice. results are the results in their order: nil stands for the zero
-// value of any type, and a nil slice for zero values of all. If their number or a type is wrong, the
-// call panics.
+// value of any type, and a nil slice for zero values of all. If their number or a type is wrong,
+// the call panics.
 //
 // A predicate for [When] is then a func(args []any) bool, and the replacements for [Sequence] are
 // Generics. [Double.Original] panics.

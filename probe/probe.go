@@ -8,8 +8,8 @@ package probe
 // The zero value is always off.
 type Probe struct{ hook }
 
-// New declares the probe provider:::name, and names its arguments. It panics if a name is wrong; see
-// the package comment.
+// New declares the probe provider:::name, and names its arguments. It panics if a name is wrong;
+// see the package comment.
 func New(provider, name string, args ...string) *Probe {
 	return declared(provider, name, make([]typeOf, len(args)), args, new(Probe))
 }

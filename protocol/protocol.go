@@ -1,24 +1,3 @@
-// Package protocol lets a plugin hear what a client library says to its server and what it is told:
-// MySQL's protocol as github.com/go-sql-driver/mysql speaks it, and Redis's as
-// github.com/redis/go-redis/v9 does. The libraries need no change: ftrace-wrap knows where in them
-// what happens.
-//
-//	type counter struct{ commands atomic.Int64 }
-//
-//	func (*counter) TracingStart(*protocol.Conn) any     { return nil }
-//	func (*counter) TracingStop(*protocol.Conn, any)     {}
-//	func (c *counter) TraceEvent(_ *protocol.Conn, _ any, stage protocol.Stage, event protocol.Event, args *protocol.Args) bool {
-//		if event == protocol.SendCommand {
-//			c.commands.Add(1)
-//		}
-//		return false
-//	}
-//
-//	err := protocol.Load(new(counter))
-//
-// It descends from the client-side protocol trace plugins of MySQL (WL#6226), whose events and
-// stages these are; docs/protocol.md has them all. A program built without the wrapper can import
-// this package: [Load] then returns [ErrInactive].
 package protocol
 
 import (
@@ -29,26 +8,29 @@ import (
 	"unsafe"
 )
 
-// A Plugin hears of connections. Its methods are called from the goroutines that use the
-// connections, several at once, but for one connection one at a time. What they do on connections
-// makes no events. A plugin that panics is detached from all connections, which is said on stderr;
-// the connections live on.
+// A Plugin hears of connections. The goroutine that uses a connection calls the methods: one at a
+// time for one connection, several at once for several. What a plugin does on connections makes no
+// events.
+//
+// A plugin that panics is detached from all connections, and a message on stderr says so. The
+// connections live on.
 type Plugin interface {
-	// TracingStart is called when a connection begins, before CONNECTING. What it returns is handed
-	// to the other methods with this connection.
+	// TracingStart is called when a connection begins, before CONNECTING. The other methods get
+	// what it returns as data.
 	TracingStart(c *Conn) (data any)
-	// TracingStop is called when a connection's tracing ends: behind DISCONNECTED, or when
-	// TraceEvent asked for it.
+	// TracingStop is called when the tracing of a connection ends: after DISCONNECTED, or after
+	// TraceEvent returned true.
 	TracingStop(c *Conn, data any)
-	// TraceEvent is called at each event, with the stage that the connection is in. If it returns
-	// true the connection's tracing stops.
+	// TraceEvent is called at each event, with the stage that the connection is in. args is valid
+	// until TraceEvent returns. If it returns true, the tracing of this connection ends.
 	TraceEvent(c *Conn, data any, stage Stage, event Event, args *Args) (stop bool)
 }
 
-// A Stage is where in its protocol a connection is. It tells which packets can come.
+// A Stage is the part of its protocol that a connection is in. It tells which packets can come
+// next.
 type Stage string
 
-// The stages. MySQL's connections go through all of them, Redis's through some.
+// The stages. MySQL connections go through all of them, Redis connections through some.
 const (
 	StageConnecting      Stage = "CONNECTING"
 	StageInitPacket      Stage = "WAIT_FOR_INIT_PACKET"
@@ -67,7 +49,7 @@ const (
 // An Event is something that happens on a connection.
 type Event string
 
-// The events.
+// The events. Each comment tells what has happened; the fields of [Args] name their events.
 const (
 	Connecting         Event = "CONNECTING"           // the client is connecting
 	Connected          Event = "CONNECTED"            // there is a physical connection
@@ -88,22 +70,25 @@ const (
 	Error              Event = "ERROR"                // an error, the server's or the client's own
 )
 
-// ErrInactive is the error of operations that need a program built with ftrace-wrap.
+// ErrInactive is the error of [Load] in a program built without ftrace-wrap.
 var ErrInactive = errors.New("protocol: this program was not built with ftrace-wrap")
 
-// An Option is what a plugin is given to see.
+// An Option lets a plugin see what is withheld otherwise. Without options it sees no secrets.
 type Option uint32
 
 const (
-	// Secrets lets it see authentication packets, and passwords in statements.
+	// Secrets shows authentication packets, and passwords in statements.
 	Secrets Option = 1 << 1
-	// Parameters lets it see the parameters of prepared statements.
+	// Parameters shows the parameters of prepared statements.
 	Parameters Option = 1 << 2
 )
 
-// Load loads a plugin: connections that begin from now on are traced with it; those that there are
-// already are not. Only one plugin can be loaded, built-in ones (FTRACE_PROTOCOL) included: while
-// there is one, Load returns an error. Load can be called from several goroutines at once.
+// Load loads a plugin. It hears of connections that begin from now on, and not of those that are
+// there already.
+//
+// One plugin can be loaded at a time. If there is one, also a built-in one that FTRACE_PROTOCOL
+// loaded, Load returns an error that names it. Without the wrapper the error is [ErrInactive]. Load
+// may be called from several goroutines at once.
 func Load(p Plugin, options ...Option) error {
 	switch {
 	case p == nil:
@@ -122,15 +107,15 @@ func Load(p Plugin, options ...Option) error {
 	return nil
 }
 
-// Unload unloads the plugin that is loaded, if it was loaded by Load: connections that begin from
-// now on are not traced, those that are are to their end.
+// Unload unloads the plugin that [Load] loaded. It hears no more of new connections, but of those
+// that it is tracing until they end. If no plugin is loaded, Unload does nothing.
 func Unload() {
 	if coreUnload != nil {
 		coreUnload()
 	}
 }
 
-// A Conn is a connection that is traced.
+// A Conn is a connection that is being traced. It is valid until TracingStop returns.
 type Conn struct {
 	core     unsafe.Pointer // the core's
 	protocol string
@@ -138,19 +123,21 @@ type Conn struct {
 	event    Event // that is being delivered
 }
 
-// Protocol returns the protocol's name: "mysql", "redis".
+// Protocol returns the name of the connection's protocol, "mysql" or "redis".
 func (c *Conn) Protocol() string { return c.protocol }
 
-// ID returns the number that the server gave the connection (MySQL's CONNECTION_ID()), 0 while
-// there is none.
+// ID returns the number that the server gave the connection, such as MySQL's CONNECTION_ID(). It is
+// 0 until the server has given one.
 func (c *Conn) ID() uint64 {
 	id, _ := coreConn(c.core)
 	return id
 }
 
-// Query sends a statement and returns its rows, which are to be closed before the event's delivery
-// ends. It can be called within the event AUTHENTICATED, of a MySQL connection; at all other times
-// the connection may be amidst a conversation, and Query returns an error.
+// Query sends a statement on the connection and returns the rows. The plugin must close them before
+// TraceEvent returns.
+//
+// Query may be called while TraceEvent handles [Authenticated] on a MySQL connection. At all other
+// times the connection may be in the middle of a conversation, and Query returns an error.
 func (c *Conn) Query(query string, args ...driver.Value) (driver.Rows, error) {
 	d, err := c.driver()
 	if err != nil {
@@ -159,7 +146,7 @@ func (c *Conn) Query(query string, args ...driver.Value) (driver.Rows, error) {
 	return d.Query(query, args)
 }
 
-// Exec sends a statement that returns no rows, as Query does.
+// Exec sends a statement that returns no rows. It may be called where [Conn.Query] may.
 func (c *Conn) Exec(query string, args ...driver.Value) (driver.Result, error) {
 	d, err := c.driver()
 	if err != nil {

@@ -1,13 +1,15 @@
-// Package rewrite turns the source of one Go package into the source that is compiled in its place,
-// in which every function looks at a hook before it runs.
+// Package rewrite turns the source of one Go package into source that can be traced: each function
+// looks at a hook when it is entered and when it returns.
 //
-// It is pure: bytes and options in, bytes and a list of what was hooked out. It reads no file, no
-// environment and runs nothing. The compile step (internal/toolexec) calls it, and the verbs list
-// and show (internal/inspect).
+// The package is pure. [Package] takes the text of files and options, and returns the new text and
+// a list of the functions, each with the way it is hooked or the reason why not. It reads no file
+// and no environment, and runs nothing. The compile step (internal/toolexec) calls it, and so do the
+// verbs list and show (internal/inspect). The result compiles only where ftrace-wrap has added the
+// core to package runtime. [Insert] puts statements into functions by the same means.
 //
 // Nothing is reprinted. Text is inserted on the lines of a function's signature, opening brace and
-// returns, so that every line number, comment and directive stays as it was; one //line directive
-// in front gives the copy its original name.
+// returns. So every line number, comment and directive stays as it was. A //line directive at the
+// beginning gives the copy its original name.
 //
 // # What the inserted code looks like
 //
@@ -18,15 +20,16 @@
 //		_ftrace_r0=p.x[k];if _ftrace_f.h3!=nil{_ftrace_r0=_ftrace_h1(&_ftrace_f.h3,_ftrace_r0)};return
 //	}
 //
-// h0 and h1 are helpers (see helper.go), for the types of these parameters and results, which call
-// the core. h0 reports whether a mock was called instead, and returns its results. These calls are
-// short, since they are in the program wherever the function is inlined, and take little of its
-// frame; a call through a pointer to a wrapper in front of the body would make every parameter
-// escape. What such hooks don't see is a panic that passes the function: the core notices that by
-// the stack pointer. [Result.Profile] gives the inliner room for the hooks, and choose says what is
-// done to what is not to be inlined.
+// h0 and h1 are helpers for the types of these parameters and results (see helper.go); they call
+// the core. h0 reports whether a mock was called instead, and returns its results. The calls are
+// short, because they are in the program wherever the function is inlined, and take little of its
+// frame. A call through a pointer to a wrapper of the body would make every parameter escape.
 //
-// A function in which something runs behind the return, because it has a deferred call, has a hook
+// Such hooks do not see a panic that passes through the function. The core notices it by the stack
+// pointer. [Result].Profile gives the inliner room for the hooks. Function choose decides about
+// functions that are not to be inlined.
+//
+// A function in which something runs after the return, because it has a deferred call, has a hook
 // at its entry alone:
 //
 //	func F(a int, s string) (_ftrace_r0 int, err error) {if _ftrace_f.h7!=nil{_ftrace_c:=_ftrace_h2(_ftrace_f.h7,a,s);defer _ftrace_h3(_ftrace_c,&_ftrace_r0,&err);if _ftrace_c<0{return}};
@@ -46,12 +49,12 @@
 //
 // # Known limits
 //
-// Functions are named as the compiler names them, except that it numbers the literals in
-// package-level initialisers (init.func1) in the order in which the variables are initialised, and
-// here they are numbered in source order; and that it doesn't number literals that it sees are
-// never reached: behind a return or a panic, or in an if statement whose condition is constant, of
-// which only conditions made of true, false and the package's own constants are known here.
+// Functions have the names that the compiler gives them, with two exceptions. The compiler numbers
+// the literals in package-level initialisers (init.func1) in the order of initialisation; here they
+// are numbered in source order. And it does not number literals that are never reached: after a
+// return or a panic, or in an if statement whose condition is constant. Of these conditions only
+// those are known here that are made of true, false and the package's own constants.
 //
-// A function is left alone in which nil means something else, and so is a package that redeclares
-// nil or a predeclared type that the registering file spells.
+// A function in which nil means something else stays as it is. So does a package that redeclares
+// nil, or a predeclared type that the registering file uses.
 package rewrite

@@ -19,7 +19,7 @@ type file struct {
 	edits      editBuffer
 	hooked     int
 	decl       ast.Decl          // at work
-	helpers    map[string]string // names of those that mean something in this file alone, by what stands behind the name
+	helpers    map[string]string // names of those that mean something in this file alone, by what follows the name
 	helperText strings.Builder
 	reason     string // why literals of the function at work can't be hooked
 }

@@ -420,7 +420,7 @@ func hasClosures(d *ast.FuncDecl) bool {
 	return found
 }
 
-// returnsPlainly reports whether d can be given a hook in front of each return: nothing runs behind
+// returnsPlainly reports whether d can be given a hook before each return: nothing runs after
 // a return, the results can be assigned by their names there, and no return is within a loop over
 // an iterator, whose calls are still under way there.
 func returnsPlainly(d *ast.FuncDecl) bool {

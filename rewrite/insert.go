@@ -19,7 +19,7 @@ type Insertion struct {
 	Func, Type string
 	// Entry comes first in the function's body.
 	Entry string
-	// Exit comes in front of each return, when the results have their values. What Entry declares
+	// Exit comes before each return, when the results have their values. What Entry declares
 	// is in scope.
 	Exit string
 }

@@ -73,23 +73,24 @@ type Func struct {
 type Result struct {
 	// Files holds the new text of each file, nil where nothing changed, in the order of the input.
 	Files [][]byte
-	// Register is the source of the file that must be given to the compiler in front of the others;
-	// nil if no function was hooked.
+	// Register is the source of one more file, which must be given to the compiler before the
+	// others. It is nil if no function was hooked.
 	Register []byte
-	// Profile is the profile that the package is to be compiled by (-pgoprofile), so that hooks
-	// keep no function from being inlined; the user's is in it. It is nil if none is needed but the
-	// user's, or if that has another form.
+	// Profile is the profile to compile the package by (-pgoprofile), so that hooks keep no function
+	// from being inlined. It includes the user's profile. It is nil if that alone is enough, or has
+	// an unknown form.
 	Profile []byte
 	// Funcs lists every function of the package, hooked or not, in source order.
 	Funcs []Func
 }
 
-// ErrSyntax reports a package that does not parse. The compiler is the one to tell the user about
-// it.
+// ErrSyntax is the error of a package that does not parse. Leave it to the compiler to tell the
+// user why.
 var ErrSyntax = errors.New("rewrite: syntax error")
 
-// Package rewrites a package. It reports an error that wraps [ErrSyntax] for a file that does not
-// parse, and no other.
+// Package rewrites a package: all files that the compiler gets, of one package. If a file does not
+// parse, the error wraps [ErrSyntax]; there are no other errors. Package may be called from several
+// goroutines at once.
 func Package(opt Options, files []File) (*Result, error) {
 	p := &pkg{opt: opt, fset: token.NewFileSet(), prefix: freePrefix(files)}
 	for _, f := range files {
@@ -142,7 +143,7 @@ type pkg struct {
 	funcs     []Func
 	hooked    int
 	helped    int               // helpers made
-	helpers   map[string]string // their names by what stands behind them
+	helpers   map[string]string // their names by what follows them
 	inits     int               // functions named init seen
 	literals  int               // literals in package-level initialisers seen
 	fileNames []string          // of hooked functions

@@ -81,7 +81,7 @@ func (s *signature) name(v *variable, user *ast.Ident, field *ast.Field, generat
 	}
 }
 
-// isType reports whether an expression may be a type behind a name too. Without one, package parser
+// isType reports whether an expression may be a type after a name too. Without one, package parser
 // takes T[a^b] for an element of an array.
 func isType(e ast.Expr) bool {
 	switch e := e.(type) {

@@ -20,7 +20,7 @@ var unhookable = map[string]string{
 	"//go:uintptrkeepalive":   "the compiler keeps its uintptr arguments alive (go:uintptrkeepalive)",
 }
 
-// skipReason says why a declared function, which stands behind the given directives, can't be
+// skipReason says why a declared function, which has the given directives, can't be
 // hooked, or returns "".
 func (p *pkg) skipReason(d *ast.FuncDecl, name string, directives []string) string {
 	if reason, ok := p.opt.Unhooked[name]; ok {
