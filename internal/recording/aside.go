@@ -7,13 +7,16 @@ import (
 	"unsafe"
 )
 
-// A stack overflow leaves millions of calls under way. Of a deep stack the outer calls are set aside: a block of them is kept as the differences of each call from the one around it, which
-// in a recursion are few and small, in some bytes for each. They come back as they were when the calls within them have ended.
+// A stack overflow leaves millions of calls under way. The outer calls of a deep stack are set
+// aside in blocks. A block keeps, in a few bytes a call, how each call differs from the one around
+// it. In a recursion the differences are few and small. The calls come back as they were when the
+// calls within them have ended.
 
-// asideCalls is how many calls are set aside at once. At least as many, the innermost, are always there.
+// asideCalls is the number of calls set aside at once. At least as many, the innermost, are never
+// set aside.
 const asideCalls = 8 << 10
 
-// setAside sets the outermost calls aside that are there.
+// setAside sets aside the outermost calls that are not yet.
 func (st *Stack[G, C]) setAside() {
 	if !plain[C]() {
 		return
@@ -51,7 +54,7 @@ func (st *Stack[G, C]) setAside() {
 	st.Calls = st.Calls[:n]
 }
 
-// takeBack puts the calls back in front that were set aside last.
+// takeBack brings back the calls that were set aside last.
 func (st *Stack[G, C]) takeBack() {
 	last := len(st.aside) - 1
 	b := st.aside[last]
@@ -74,7 +77,7 @@ func (st *Stack[G, C]) takeBack() {
 	}
 }
 
-// unfold makes calls of a block of which so many calls are around.
+// unfold restores the calls of a block. outer is the number of calls around them.
 func (st *Stack[G, C]) unfold(calls []Call[C], b []byte, outer int) {
 	var before [wordsMax]uint64
 	for i := range calls {
@@ -95,10 +98,10 @@ func (st *Stack[G, C]) unfold(calls []Call[C], b []byte, outer int) {
 	}
 }
 
-// wordsMax is how many words a Call may have to be set aside.
+// wordsMax is the number of words that a Call may have if it is to be set aside.
 const wordsMax = 24
 
-// wordsOf returns the memory of a call behind its note, which is its first field.
+// wordsOf returns the memory of a call after its note, which is its first field.
 func wordsOf[C any](c *Call[C]) []uint64 {
 	const note = unsafe.Sizeof("")
 	return unsafe.Slice((*uint64)(unsafe.Add(unsafe.Pointer(c), note)), (unsafe.Sizeof(*c)-note)/8)
@@ -106,7 +109,7 @@ func wordsOf[C any](c *Call[C]) []uint64 {
 
 var plainTypes sync.Map // of bool, by reflect.Type
 
-// plain reports whether a Call[C] can be set aside: it has no pointers but its note.
+// plain reports whether a Call[C] can be set aside: its only pointer is its note.
 func plain[C any]() bool {
 	t := reflect.TypeFor[C]()
 	if is, ok := plainTypes.Load(t); ok {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestAside: of a deep stack the outer calls are set aside, in few bytes for each, and come back as they were.
+// TestAside: of a deep stack the outer calls are set aside, in few bytes for each, and come back as
+// they were.
 func TestAside(t *testing.T) {
 	type data struct {
 		inner uint64
@@ -45,7 +46,8 @@ func TestAside(t *testing.T) {
 	if i != deep {
 		t.Fatalf("%d calls in all, not %d", i, deep)
 	}
-	// Those at a depth of 60,000 and above were left unseen when this one begins; all that are deeper than a record can say have the same depth.
+	// Those at a depth of 60,000 and above were left unseen when this one begins; all that are
+	// deeper than a record can say have the same depth.
 	const left = 60_000
 	e := Event{Kind: Entry, Depth: left}
 	unseen := st.Unseen(&e)

@@ -25,15 +25,16 @@ func (r *Recording) Clocks() (first, last Clock) {
 	return r.clocks[0], r.clocks[len(r.clocks)-1]
 }
 
-// A Converter makes time of ticks, by a line through the first and the last moment at which the clocks were read, or by the frequency that the metadata have
-// if the program was killed before the last; of timers that have the same frequency everywhere, by that. It may be used concurrently.
+// A Converter turns ticks into time: by a line through the first and the last moment at which the
+// clocks were read. If the program was killed before the last, it uses the metadata's frequency.
+// Timers whose frequency is the same everywhere need neither. It may be used concurrently.
 type Converter struct {
 	ticks     uint64
 	wall      int64
 	nsPerTick float64
 }
 
-// Converter returns what makes time of ticks.
+// Converter returns the converter for the recording's ticks.
 func (r *Recording) Converter() Converter {
 	first, last := r.Clocks()
 	c := Converter{ticks: first.Ticks, wall: first.Wall, nsPerTick: 1}

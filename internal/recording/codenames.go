@@ -2,7 +2,8 @@ package recording
 
 import "strings"
 
-// codeName returns the name of the function whose code begins at an address, as a trace shows it, or "" if the program did not say it.
+// codeName returns the name of the function whose code begins at an address, as a trace shows it,
+// or "" if the recording does not have it.
 func (r *Recording) codeName(address uint64) string {
 	name, types, generic := strings.Cut(r.codes[address], "[")
 	name = name[strings.LastIndexByte(name, '/')+1:]

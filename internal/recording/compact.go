@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// The files of records: callFiles_N as programs write them, packedFiles_N in a compact recording.
+// The files of records: programs write callFiles_N; a compact recording has packedFiles_N.
 const (
 	callFiles   = "calls"
 	packedFiles = "packed"
@@ -23,11 +23,12 @@ const (
 	compactVersion = 2
 )
 
-// IsCompact reports whether the recording is a compact one: Compact made it.
+// IsCompact reports whether Compact made the recording.
 func (r *Recording) IsCompact() bool { return r.Env.Version == compactVersion }
 
-// Compact writes the recording, as far as it can be read, to a new directory in the compact form, from which all is read as from this one. progress, which may be nil, is
-// called with how many more bytes were read, by several goroutines.
+// Compact writes the recording, as far as it can be read, to a new directory in the compact form.
+// Everything can be read from that as from this one. progress, which may be nil, is called by
+// several goroutines with the number of bytes read since its last call.
 func (r *Recording) Compact(dir string, progress func(int64)) error {
 	if r.IsCompact() {
 		return fmt.Errorf("%s is compact already", r.Dir)
@@ -81,13 +82,14 @@ func (r *Recording) compactFile(dir, name string, progress func(int64)) error {
 		if progress != nil {
 			progress(c.stored)
 		}
-		c.pos = len(c.buf) // what of it could not be read is there all the same
+		c.pos = len(c.buf) // what could not be read of it is counted as read
 		c.leave()
 	}
 	return errors.Join(w.Flush(), f.Close())
 }
 
-// copyTables makes a directory for a recording of this process in another format, with metadata and tables.
+// copyTables makes a directory for a recording of this process in another format, with metadata and
+// tables.
 func (r *Recording) copyTables(dir string, version int) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
@@ -118,7 +120,7 @@ func (r *Recording) copyTables(dir string, version int) error {
 
 var formatLine = regexp.MustCompile(`(?m)^(\s*ftrace_format\s*=\s*)\d+`)
 
-// appendPacketHead appends the head of a packet, whose size is set later.
+// appendPacketHead appends the head of a packet. Its size is set later.
 func appendPacketHead(b []byte, stream uint32, uuid [16]byte, p packet, processor int) []byte {
 	order := binary.LittleEndian
 	b = order.AppendUint32(order.AppendUint32(b, packetMagic), stream)
@@ -135,8 +137,9 @@ func setPacketSize(head []byte, content, size int) {
 	binary.LittleEndian.PutUint64(head[40:], uint64(size)*8)
 }
 
-// readPacked reads the packet at an offset, of a compact recording, and makes of it one as programs write them. buf is memory for that. It is called
-// while the packet before is being read, by another goroutine, but never twice at once.
+// readPacked reads the packet at an offset of a compact recording, and turns it into one as
+// programs write them. buf is memory for that. Another goroutine calls it while the packet before
+// is being read, but never twice at once.
 func (c *cursor) readPacked(offset int64, buf []byte) readAhead {
 	got := readAhead{offset: offset, buf: buf}
 	var head [packedHead]byte
@@ -151,7 +154,7 @@ func (c *cursor) readPacked(offset int64, buf []byte) readAhead {
 		return got
 	}
 	size := p.size - packedHead
-	if info, err := c.file.Stat(); err == nil { // it may be cut off, or lie
+	if info, err := c.file.Stat(); err == nil { // the file may be cut off, or the head be wrong
 		size = min(size, uint64(max(0, info.Size()-offset-packedHead)))
 	}
 	if uint64(cap(c.src)) < size {
@@ -173,7 +176,8 @@ func (c *cursor) readPacked(offset int64, buf []byte) readAhead {
 	return got
 }
 
-// parsePacked reads the head of a packed packet: what it says, and the size of its content, unpacked. It says what is wrong with it.
+// parsePacked reads the head of a packed packet. It returns the packet and the unpacked size of its
+// content, and what is wrong with it.
 func parsePacked(head []byte, uuid [16]byte) (p packet, content uint64, wrong string) {
 	p, wrong = parsePacket(head, packedStream, uuid)
 	if wrong != "" {
@@ -189,7 +193,7 @@ func parsePacked(head []byte, uuid [16]byte) (p packet, content uint64, wrong st
 	return p, content, wrong
 }
 
-// seekPacked goes to the last packet that was begun before these ticks, from head to head.
+// seekPacked goes to the last packet that began before these ticks, from head to head.
 func (c *cursor) seekPacked(ticks uint64) {
 	var head [packedHead]byte
 	lost := uint64(0) // before the last packet

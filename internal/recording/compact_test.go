@@ -74,7 +74,8 @@ func bare(r *Recording, n, depth int) []byte {
 	return append(b, make([]byte, packetUsual-len(b))...)
 }
 
-// TestCompactSize holds what a call without arguments takes to the bound that docs/format.md states.
+// TestCompactSize holds what a call without arguments takes to the bound that docs/format.md
+// states.
 func TestCompactSize(t *testing.T) {
 	dir := copyOf(t, "parser")
 	r := open(t, dir)
@@ -95,7 +96,8 @@ func TestCompactSize(t *testing.T) {
 	}
 }
 
-// TestCompactDamaged damages a packet in the middle of a compact recording: those before and behind are read, and where it is is said.
+// TestCompactDamaged damages a packet in the middle of a compact recording: those before and behind
+// are read, and where it is is said.
 func TestCompactDamaged(t *testing.T) {
 	dir := copyOf(t, "parser")
 	n := len(readAll(t, open(t, dir), Window{}))

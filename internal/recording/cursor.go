@@ -9,7 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// cursor walks the records of a file, calls_N, a packet at a time. While it is in one the next is read ahead.
+// cursor reads the records of a file, calls_N, a packet at a time. While it is in one packet the
+// next is read ahead.
 type cursor struct {
 	r         *Recording
 	name      string
@@ -18,21 +19,21 @@ type cursor struct {
 
 	buf      []byte // the packet's content so far
 	pos      int    // of the next record
-	ticks    uint64 // of the next record, or of the last if there is none
+	ticks    uint64 // of the next record, or of the last if there is none left
 	offset   int64  // of the packet in the file
 	packet   packet
 	stored   int64         // bytes that it takes in the file
-	packed   *packing      // of a compact recording, into whose packets src is read
-	in       bool          // there is a packet
-	lost     uint64        // records, as the last packet knew
-	reported uint64        // of which were said to be
-	before   uint64        // records of which the packet knew that is in front of the one that seek found
+	packed   *packing      // of a compact recording: src is read into its packets
+	in       bool          // it is in a packet
+	lost     uint64        // number of lost records that the last packet knew
+	reported uint64        // how many of these were reported
+	before   uint64        // number of lost records known to the packet before the one that seek found
 	alone    bool          // nothing is read ahead
-	done     *atomic.Int64 // bytes that were read, of all cursors of a stream
-	wrong    string        // why the packet, a packed one, is not all there
+	done     *atomic.Int64 // bytes read so far, by all cursors of a stream
+	wrong    string        // why a packed packet is not complete
 
 	src   []byte         // what is unpacked
-	old   []byte         // the packet before: an event may still be in it
+	old   []byte         // the packet before: an event may still refer to it
 	spare []byte         // the one before that
 	ahead chan readAhead // nil: nothing is being read
 }
@@ -43,10 +44,10 @@ type readAhead struct {
 	buf    []byte
 	n      int
 	stored int64  // bytes that a packed packet takes in the file; 0: it is not packed
-	wrong  string // why a packed packet is not all there
+	wrong  string // why a packed packet is not complete
 }
 
-// fill makes sure that there is a record at pos. It returns false if there is none, or none so far.
+// fill makes sure that there is a record at pos. It returns false if there is none, or none yet.
 func (c *cursor) fill(following bool) bool {
 	for {
 		switch {
@@ -64,7 +65,7 @@ func (c *cursor) fill(following bool) bool {
 	}
 }
 
-// whole reports whether a record begins at pos, and takes its time.
+// whole reports whether a record begins at pos, and sets ticks to its time.
 func (c *cursor) whole() bool {
 	if c.pos+recordHead > len(c.buf) {
 		return false
@@ -76,7 +77,7 @@ func (c *cursor) whole() bool {
 	return true
 }
 
-// leave leaves the packet, and notes what was left over.
+// leave leaves the packet, and notes what could not be read of it.
 func (c *cursor) leave() {
 	pos := min(c.pos, len(c.buf)) // records begin at whole words
 	if rest := int64(c.packet.content) - int64(pos); rest > 0 {
@@ -98,7 +99,8 @@ func (c *cursor) leave() {
 	c.in = false
 }
 
-// grown looks, in a file that is being written, whether the packet has more content, or another follows. It returns false if neither is so.
+// grown checks, in a file that is still being written, whether the packet has more content or
+// another packet follows. It returns false if neither is the case.
 func (c *cursor) grown() bool {
 	var head [packetHead]byte
 	next := false
@@ -106,7 +108,7 @@ func (c *cursor) grown() bool {
 		p, wrong := parsePacket(head[:], 0, c.r.Env.UUID)
 		next = wrong == "" && p.content >= packetHead
 	}
-	// The content is looked at behind that: when the next packet is there, this one is complete.
+	// The content is checked after that: once the next packet is there, this one is complete.
 	if _, err := c.file.ReadAt(head[:], c.offset); err != nil {
 		return false
 	}
@@ -127,7 +129,7 @@ func (c *cursor) grown() bool {
 	return next
 }
 
-// room returns the cursor's buffer, of at least size bytes.
+// room returns the cursor's buffer, with at least size bytes.
 func (c *cursor) room(size uint64) []byte {
 	if uint64(cap(c.buf)) < size {
 		return make([]byte, size)
@@ -135,7 +137,8 @@ func (c *cursor) room(size uint64) []byte {
 	return c.buf[:cap(c.buf)]
 }
 
-// open begins the packet at offset, or the next one that can be read. It returns false if there is none.
+// open begins the packet at offset, or the next one that can be read. It returns false if there is
+// none.
 func (c *cursor) open(following bool) bool {
 	for {
 		got := c.fetch(following)
@@ -151,7 +154,7 @@ func (c *cursor) open(following bool) bool {
 			wrong = got.wrong
 		}
 		if wrong != "" {
-			// The space of a packet is reserved before it is begun.
+			// The space of a packet is reserved before it begins.
 			if zero(head[:packetHead]) && (following || c.left() <= int64(max(c.packet.size, packetUsual))) {
 				return false
 			}
@@ -184,7 +187,7 @@ func (c *cursor) open(following bool) bool {
 	}
 }
 
-// resync skips what is no packet, and notes it.
+// resync skips what is not a packet, and notes it.
 func (c *cursor) resync(wrong string) bool {
 	at, left := c.offset, c.left()
 	more := c.skip(left)
@@ -192,7 +195,8 @@ func (c *cursor) resync(wrong string) bool {
 	return more
 }
 
-// skip goes to where the next packet may begin. Packets have the same size, so it is where it should be. It returns false if there is none in the bytes that are left.
+// skip goes to where the next packet may begin. Packets have the same size, so that is where it
+// should be. It returns false if there is none in the bytes that are left.
 func (c *cursor) skip(left int64) bool {
 	size := int64(packetUsual)
 	if c.packet.size != 0 {
@@ -236,7 +240,7 @@ func (c *cursor) fetch(following bool) readAhead {
 	return c.fetch(false)
 }
 
-// memory returns a buffer for what is read next, of at most size bytes.
+// memory returns a buffer for the next read, of at most size bytes.
 func (c *cursor) memory(size int64) []byte {
 	buf := c.spare
 	c.spare = nil
@@ -247,7 +251,7 @@ func (c *cursor) memory(size int64) []byte {
 	return buf[:cap(buf)]
 }
 
-// readAt reads what is at an offset. What is missing is noted when it is come to.
+// readAt reads what is at an offset. What is missing is noted when the cursor comes to it.
 func (c *cursor) readAt(offset int64, buf []byte) readAhead {
 	if c.packed != nil {
 		return c.readPacked(offset, buf)
@@ -256,7 +260,7 @@ func (c *cursor) readAt(offset int64, buf []byte) readAhead {
 	return readAhead{offset: offset, buf: buf, n: n}
 }
 
-// read begins to read ahead.
+// read starts to read ahead.
 func (c *cursor) read(offset, size int64) {
 	buf := c.memory(size)
 	done := make(chan readAhead, 1)
@@ -264,7 +268,8 @@ func (c *cursor) read(offset, size int64) {
 	go func() { done <- c.readAt(offset, buf) }()
 }
 
-// seek goes to the last packet that was begun before these ticks, if packets have the same size, as they should.
+// seek goes to the last packet that began before these ticks, if packets have the same size, as
+// they should.
 func (c *cursor) seek(ticks uint64) error {
 	if c.packed != nil {
 		c.seekPacked(ticks)

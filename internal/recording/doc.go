@@ -1,6 +1,7 @@
 // Package recording reads what an instrumented program recorded under FTRACE_RECORD.
 //
-// In comes a directory, as docs/format.md describes it; out come events, in the order of time, of all processors:
+// In comes a directory, as docs/format.md describes it. Out come the events of all processors, in
+// the order of time:
 //
 //	r, err := recording.Open("ftrace.data")
 //	s := r.Events(recording.Window{})
@@ -10,9 +11,11 @@
 //		fmt.Println(r.Since(e.Ticks), e.Kind, r.Function(e.Function).Name)
 //	}
 //
-// Functions, types and layouts are read when the recording is opened, events as they are asked for, a packet of each processor at a time, and values only
-// when they are printed: the size of a recording does not matter. [Stacks] puts exits together with their entries.
+// Functions, types and layouts are read when the recording is opened. Events are read one by one, a
+// packet of each processor at a time, and values only when they are printed. So the size of a
+// recording does not matter. [Stacks] matches exits with their entries.
 //
-// A recording may be still being written, cut off, or damaged. What is whole is read; what is not is in [Recording.Damage]. cmd/ftrace calls this
-// package; nothing that is linked into traced programs does.
+// A recording may still be being written, or be cut off or damaged. What is whole is read; the rest
+// is in [Recording.Damage]. cmd/ftrace calls this package; nothing that is linked into traced
+// programs does.
 package recording

@@ -7,10 +7,12 @@ import (
 	"syscall"
 )
 
-// The messages of errors are not recorded, since Error methods are the program's code. For the types below they are made from the fields.
+// The messages of errors are not recorded, since Error methods are the program's code. For the
+// types below they are made from the fields.
 
-// errorForms has the messages of structs behind pointers: %NAME is a field, a string; %"NAME" the same in quotes; %NAME! an error. What is in front of a
-// field that is an error is left out if it is nil.
+// errorForms has the messages of structs to which pointers lead. %NAME is a field, a string;
+// %"NAME" the same in quotes; %NAME! an error. The text before a field that is an error is left out
+// if the error is nil.
 var errorForms = map[string]string{
 	"*errors.errorString":         "%s",
 	"*fmt.wrapError":              "%msg",
@@ -28,10 +30,10 @@ var errorForms = map[string]string{
 	"*poll.DeadlineExceededError": "i/o timeout",
 }
 
-// A message is made of parts, some of which are known only in part.
+// A message consists of parts, of some of which only the beginning is known.
 type message struct {
 	text  []byte // known
-	n     uint64 // of that many bytes
+	n     uint64 // the length of the part
 	parts int
 }
 
@@ -44,7 +46,8 @@ func (m *message) add(s []byte, n uint64) {
 
 func (m *message) str(s string) { m.add([]byte(s), uint64(len(s))) }
 
-// err appends an error of type t with its message, or with its fields if they are behind it. It returns false, and nothing is read, if there is neither.
+// err appends an error of type t with its message, or with its fields if they follow it. If it has
+// neither, err returns false and has read nothing.
 func (p *Printer) err(t *Type, has int, pointee bool) bool {
 	data, cut := p.data, p.cut
 	if p.format.Messages {
@@ -73,7 +76,7 @@ func (p *Printer) err(t *Type, has int, pointee bool) bool {
 	return true
 }
 
-// deepError appends an error that points to a struct in a deep layout, which has that.
+// deepError appends an error that points to a struct, in a deep layout, which has the struct.
 func (p *Printer) deepError(t *Type, has int) bool {
 	elem := p.r.typ(t.Elem)
 	if !p.deep || t.Kind != reflect.Pointer || elem == nil || has != p.r.Env.nestLimit {
@@ -89,7 +92,8 @@ func (p *Printer) deepError(t *Type, has int) bool {
 	return true
 }
 
-// message reads an error and makes its message. It returns false if it can't; then the values are in disorder.
+// message reads an error and makes its message. If it can't, it returns false, and the values can't
+// be read any further.
 func (p *Printer) message(m *message, t *Type, has int, pointee bool) bool {
 	if m.parts++; m.parts > 100 {
 		return false
@@ -125,7 +129,7 @@ func (p *Printer) message(m *message, t *Type, has int, pointee bool) bool {
 	return p.form(m, form, elem)
 }
 
-// form makes a message of the fields of a struct, by a form that has them in their order.
+// form makes a message from the fields of a struct. form has them in their order.
 func (p *Printer) form(m *message, form string, t *Type) bool {
 	for i := range t.Fields {
 		f := &t.Fields[i]
@@ -176,7 +180,7 @@ func (p *Printer) form(m *message, form string, t *Type) bool {
 	return !p.cut
 }
 
-// cutField splits a form around %NAME or %"NAME"; what is before ends in % or %".
+// cutField splits a form around %NAME or %"NAME". before ends in % or %".
 func cutField(form, name string) (before, after string, found bool) {
 	for _, mark := range []string{"%", `%"`} {
 		i := strings.Index(form, mark+name)

@@ -10,17 +10,17 @@ const (
 	EntryArgs                      // the same, with parameters
 	Exit                           // a call ends
 	ExitResults                    // the same, with results
-	ExitPanic                      // by a panic, whose value is there if it is known
-	ExitGoexit                     // by runtime.Goexit
+	ExitPanic                      // a panic ended it; the panic's value is there if it is known
+	ExitGoexit                     // runtime.Goexit ended it
 	Recovered                      // a deferred call of the call recovered a panic; its exit follows
-	Mock                           // a replacement was called in place of the function; its exit follows
+	Mock                           // a replacement was called instead of the function; its exit follows
 	GoroutineStart                 // the goroutine's first record
 	GoroutineEnd
 	Note  // the program added text to the call
 	Line  // the program printed or logged a line
 	Probe // a static probe fired: the function is the probe, the values its arguments; layout 0: none were wanted
 
-	Lost Kind = 255 // records were lost on a processor: no record of the files, in which packets say it
+	Lost Kind = 255 // records were lost on a processor; files have no such record, but their packets say so
 )
 
 var kindNames = [...]string{"", "entry", "entry", "exit", "exit", "panic", "goexit", "recovered", "mock", "goroutine_start", "goroutine_end", "note", "line", "probe"}
@@ -35,20 +35,22 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// An Event is a record. Its slices are valid until the next one is read.
+// An Event is a record. Its slices are valid until the next event is read.
 type Event struct {
 	Ticks     uint64 // see Converter
 	Goroutine uint64
-	Call      uint64 // of an entry or Probe: the how-manyeth call of the function it is; of a GoroutineStart: the call that started it; of Lost: how many
+	// of an entry or Probe: it is the nth call of the function; of a GoroutineStart: the call that
+	// started it; of Lost: how many
+	Call      uint64
 	Parent    uint64 // of a GoroutineStart: the goroutine that started it, 0 if that is not known
 	Function  uint32 // key, 0: none
-	Layout    uint32 // of Data, 0: there is none
+	Layout    uint32 // of Data, 0: there is no Data
 	Kind      Kind
-	Depth     uint16 // recorded calls around it on the goroutine; 65535: that or more
-	Untimed   bool   // of an entry: the call was not timed, and the ticks of its events say no more than what was before what
-	Level     int32  // of a Line: as in log/slog, or UnknownLevel
+	Depth     uint16 // number of recorded calls around it on the goroutine; 65535: that or more
+	Untimed   bool   // of an entry: the call was not timed, and the ticks of its events only tell their order
+	Level     int32  // of a Line: the level as in log/slog, or UnknownLevel
 	Processor int32  // on which it happened
-	Data      []byte // values as they were recorded, see Recording.Values; of a Note or Line: the text
+	Data      []byte // the recorded values, see Recording.Values; of a Note or Line: the text
 }
 
 // UnknownLevel is the level of a line that was printed, not logged.
@@ -56,10 +58,10 @@ const UnknownLevel = -1 << 31
 
 const recordHead = 24
 
-// untimed is the bit of an entry's call that says so.
+// untimed is the bit in an entry's call that says so.
 const untimed = 1 << 63
 
-// decode takes in the record that b begins with. It returns its size, 0 if there is none.
+// decode reads the record that b begins with. It returns its size, 0 if there is none.
 func (e *Event) decode(b []byte) int {
 	if len(b) < recordHead {
 		return 0

@@ -6,20 +6,22 @@ import (
 	"strings"
 )
 
-// A Path names a value of an event, or a part of one: a parameter or result, and fields in it, through pointers and interfaces as far as what these lead to was recorded. It remembers where
-// that is in records of each layout, so it is used for one recording, by one goroutine at a time.
+// A Path names a value of an event, or a part of one: a parameter or result, and fields in it. It
+// goes through pointers and interfaces as far as what they lead to was recorded. It remembers where
+// the value is in records of each layout, so it is for one recording, and for one goroutine at a
+// time.
 type Path struct {
-	Name    string // of the parameter or result; "": Value says which
+	Name    string // of the parameter or result; if "", Value has its number
 	Value   int    // its number, from 0, the receiver included; -1: the last one
 	Results bool   // it is a result
 	Fields  []string
 
 	plans  map[uint32]*plan
-	layout uint32 // that of plan
+	layout uint32 // the layout that plan is for
 	plan   *plan
 }
 
-// String returns the path as rules have it behind capture=: req.URL.Path, 1.URL.Path, ret0.Status.
+// String returns the path as rules have it after capture=: req.URL.Path, 1.URL.Path, ret0.Status.
 func (path *Path) String() string {
 	base := path.Name
 	if base == "" {
@@ -28,7 +30,7 @@ func (path *Path) String() string {
 	return strings.Join(append([]string{base}, path.Fields...), ".")
 }
 
-// A FoundKind says what a Found is.
+// A FoundKind is the kind of value in a Found.
 type FoundKind uint8
 
 const (
@@ -38,28 +40,28 @@ const (
 	Uint    // Number
 	Bool    // Number is 0 or 1
 	Float   // Number has the bits of a float64
-	Text    // a string or bytes; Text has as many as were recorded, Len how many there were
+	Text    // a string or bytes; Text has the recorded bytes, Len the full length
 	Address // Number
-	Other   // Text is what a trace shows; of an error its message, if that is known
+	Other   // Text is what a trace shows; for an error its message, if that is known
 )
 
 // Found is the value that a Path leads to.
 type Found struct {
 	Kind   FoundKind
 	Number uint64
-	Text   []byte // valid until the event's data or the Printer are used for something else
+	Text   []byte // valid until the event's data or the Printer is used for something else
 	Len    int64  // of strings, slices, maps, channels (elements); else -1
-	Why    string // of Missing: why no record of this layout has it; "" if another may have it
+	Why    string // for Missing: why no record of this layout has it; "" if others may have it
 }
 
-// noField is the type of a value that capture= named, and that is not there.
+// noField is the type of a value that capture= named and that does not exist.
 const noField = "runtime.ftraceNoField"
 
-// plan is how to get to a value in the records of a layout.
+// plan is how to reach a value in the records of a layout.
 type plan struct {
 	steps []planStep
 	last  planned // what is there
-	why   string  // the value can't be there
+	why   string  // why the value can't be there
 	never bool    // a pointer on the way is nil
 
 	offset int          // where it is, if it is an integer and at the same place in all records of the layout
@@ -70,30 +72,30 @@ type plan struct {
 type planned struct {
 	t       *Type
 	has     int  // levels of nesting that were recorded
-	pointee bool // it is an error, and what it points to is behind it
+	pointee bool // it is an error, and followed by what it points to
 }
 
-// planStep goes over values in front, or into one.
+// planStep skips values before the one that is wanted, or goes into one.
 type planStep struct {
 	kind    planKind
 	n       int // bytes
 	value   planned
-	fields  []string // what is looked for behind an interface
+	fields  []string // the fields to find in what an interface holds
 	dynamic map[uint32]*plan
 }
 
 type planKind uint8
 
 const (
-	planBytes   planKind = iota // goes over so many bytes
-	planText                    // goes over a string
-	planTop                     // goes over the n-th value of the layout
-	planValue                   // goes over a value
-	planFollow                  // goes behind a pointer
+	planBytes   planKind = iota // skips that many bytes
+	planText                    // skips a string
+	planTop                     // skips value n of the layout
+	planValue                   // skips a value
+	planFollow                  // follows a pointer
 	planDynamic                 // goes on with the type that is in an interface
 )
 
-// Find returns the value of e, a call of f, that a path leads to.
+// Find returns the value that a path leads to, in e, an event of a call of f.
 func (p *Printer) Find(e *Event, f *Function, path *Path) Found {
 	if path.plan == nil || path.layout != e.Layout {
 		path.plan = p.planOf(e, f, path)
@@ -132,7 +134,7 @@ func (p *Printer) planOf(e *Event, f *Function, path *Path) *plan {
 	return made
 }
 
-// direct takes in that the value is an integer that is always at the same place.
+// direct notes that the value is an integer that is always at the same place.
 func (to *plan) direct() {
 	if to.why != "" || to.never || to.last.t == nil || to.last.t.Error {
 		return
@@ -149,7 +151,8 @@ func (to *plan) direct() {
 	}
 }
 
-// Int returns the value in e, if that is an integer that was found in a record of the same layout before, and is easily got: most are. Otherwise, ok is false and Find finds it.
+// Int returns the value in e if it is an integer that is easy to reach, as most are, and was found
+// before in a record of the same layout. Otherwise ok is false, and Find finds it.
 func (path *Path) Int(e *Event) (v int64, ok bool) {
 	to := path.plan
 	if to == nil || path.layout != e.Layout || to.kind == reflect.Invalid || to.offset+8 > len(e.Data) {
@@ -173,7 +176,7 @@ func (path *Path) Int(e *Event) (v int64, ok bool) {
 	return int64(le64(b)), true
 }
 
-// planTop finds the value that the path begins with.
+// planTop finds the value with which the path begins.
 func (r *Recording) planTop(to *plan, l *Layout, f *Function, path *Path) {
 	names, what := f.Params, "parameter"
 	if path.Results {
@@ -213,7 +216,7 @@ func (r *Recording) planTop(to *plan, l *Layout, f *Function, path *Path) {
 	case l.Dynamic:
 		to.steps = append(to.steps, planStep{kind: planDynamic, fields: fields, n: r.Env.nestLimit})
 	case l.Types[at] == 0:
-		to.last.t, to.never = nil, len(fields) > 0 // nil, for sure
+		to.last.t, to.never = nil, len(fields) > 0 // it is certainly nil
 	case t == nil:
 		to.why = "the tables do not have its type"
 	default:
@@ -221,7 +224,7 @@ func (r *Recording) planTop(to *plan, l *Layout, f *Function, path *Path) {
 	}
 }
 
-// indexOf returns the number of a name, or -1.
+// indexOf returns the index of a name, or -1.
 func indexOf(names []Param, name string) int {
 	for i := range names {
 		if names[i].Name == name {
@@ -231,7 +234,7 @@ func indexOf(names []Param, name string) int {
 	return -1
 }
 
-// numbered is how a path begins that has a number, and no name.
+// numbered returns the beginning of a path that has a number instead of a name.
 func numbered(n int, result bool) string {
 	if result {
 		return fmt.Sprintf("ret%d", n)
@@ -279,7 +282,7 @@ func (r *Recording) fixed(t *Type, has int) (n int, ok bool) {
 	return 8, true
 }
 
-// planSkip goes over a value, which is not in a deep layout.
+// planSkip skips a value, which is not in a deep layout.
 func (r *Recording) planSkip(to *plan, t *Type, has int) {
 	if n, ok := r.fixed(t, has); ok {
 		if last := len(to.steps) - 1; last >= 0 && to.steps[last].kind == planBytes {
@@ -296,7 +299,7 @@ func (r *Recording) planSkip(to *plan, t *Type, has int) {
 	to.steps = append(to.steps, step)
 }
 
-// planInto goes into a value, to the field that is wanted of it.
+// planInto goes into a value, to the field of it that is wanted.
 func (r *Recording) planInto(to *plan, v planned, deep bool, fields []string) {
 	t := v.t
 	switch {

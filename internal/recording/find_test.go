@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestFind finds each value of each event by its number and by its name, and compares it with what is printed.
+// TestFind finds each value of each event by its number and by its name, and compares it with what
+// is printed.
 func TestFind(t *testing.T) {
 	compared := map[FoundKind]int{}
 	for _, name := range []string{"parser", "workers"} {

@@ -5,9 +5,9 @@ import (
 	"reflect"
 )
 
-// How a Find reads what its plan leads to.
+// How Find reads what its plan leads to.
 
-// follow does what a plan says, and reads the value.
+// follow carries out a plan, and reads the value.
 func (p *Printer) follow(l *Layout, to *plan) Found {
 	for i := range to.steps {
 		s := &to.steps[i]
@@ -135,7 +135,7 @@ func (p *Printer) foundText(f *Found) {
 	f.Kind, f.Text, f.Len = Text, p.bytes(n), int64(n)
 }
 
-// foundOther reads what is shown as a trace shows it.
+// foundOther reads a value in the form that a trace shows.
 func (p *Printer) foundOther(v planned, f *Found) {
 	t := v.t
 	if t.Kind == reflect.Slice || t.Kind == reflect.Map || t.Kind == reflect.Chan {
@@ -156,7 +156,7 @@ func (p *Printer) foundOther(v planned, f *Found) {
 	f.Kind, f.Text = Other, p.dst
 }
 
-// foundError reads an error: its message, or what a trace shows.
+// foundError reads an error: its message, or the form that a trace shows.
 func (p *Printer) foundError(v planned, f *Found) {
 	data := p.data
 	if v.t.Kind == reflect.Pointer && p.uint64() == 0 {

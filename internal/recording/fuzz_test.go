@@ -8,7 +8,8 @@ import (
 
 // The seeds of these are the recordings in testdata, of examples/parser and examples/workers.
 
-// FuzzTables reads tables of any bytes, and prints values of any bytes with the types that they have.
+// FuzzTables reads tables of any bytes, and prints values of any bytes with the types that they
+// have.
 func FuzzTables(f *testing.F) {
 	for _, dir := range []string{"parser", "workers"} {
 		data, err := os.ReadFile(filepath.Join("../../testdata/recordings", dir, "tables"))

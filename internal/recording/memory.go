@@ -1,7 +1,8 @@
 package recording
 
-// FromTables returns a recording that has no records: what the tables of a running program say, which are packets as in the file "tables". Package live uses it for the names of
-// functions, and for the values in single records.
+// FromTables returns a recording without records: what the tables of a running program say, given
+// as packets as in the file "tables". Package live uses it for the names of functions, and for the
+// values in single records.
 func FromTables(env Env, packets []byte) *Recording {
 	env.Version = programVersion
 	env.stringLimit, env.elemLimit, env.fieldLimit, env.nestLimit = stringLimit, elemLimit, fieldLimit, nestLimit
@@ -25,10 +26,10 @@ func FromTables(env Env, packets []byte) *Recording {
 	return r
 }
 
-// Decode takes in the record that b begins with. It returns false if there is none.
+// Decode reads the record that b begins with. It returns false if there is none.
 func (e *Event) Decode(b []byte) bool { return e.decode(b) != 0 }
 
-// Through returns what makes time of the ticks of a timer (see Recording.Timer), given two moments.
+// Through returns a converter of the ticks of a timer (see Recording.Timer), given two moments.
 func Through(timer int, first, last Clock) Converter {
 	return (&Recording{Timer: timer, clocks: []Clock{first, last}}).Converter()
 }

@@ -2,15 +2,17 @@ package recording
 
 import "encoding/binary"
 
-// The compact form of a packet, which docs/format.md describes under "Compact recordings": what can be foretold of a record, from those before it in the packet, is left
-// out. packing is what the writer and the reader both know while they go through the records.
+// The compact form of a packet, which docs/format.md describes under "Compact recordings". It
+// leaves out what can be predicted of a record from those before it in the packet.
+//
+// packing is what the writer and the reader both know as they go through the records.
 type packing struct {
 	ticks      uint64
 	goroutine  uint64
 	g          *packedGoroutine
 	goroutines map[uint64]*packedGoroutine
-	functions  []packedFunction // by key; the last one is that of all keys that are larger
-	packet     uint32           // number of the packet, among those that were gone through, from 1
+	functions  []packedFunction // by key; the last one is for all larger keys
+	packet     uint32           // the packet is the nth, from 1
 }
 
 // packedGoroutine is what is known of a goroutine: its calls under way.
@@ -26,7 +28,7 @@ type packedCall struct {
 
 // packedFunction is what is known of a function.
 type packedFunction struct {
-	packet uint32 // of which this is; in another nothing is known
+	packet uint32 // the packet that this is about; in others nothing is known
 	call   uint64 // number of the last one
 	values [2]packedValues
 }
@@ -39,7 +41,7 @@ type packedValues struct {
 
 const (
 	packedStream = 2
-	packedHead   = packetHead + 8 // the content in bits, unpacked, is behind the head
+	packedHead   = packetHead + 8 // the head is followed by the size of the content in bits, unpacked
 
 	packedKind    = 0x0F // of the first byte of a record
 	packedGoing   = 0x10 // the goroutine follows
@@ -49,10 +51,10 @@ const (
 	packedRecord  = 14   // kind: a record as it was
 	packedRest    = 15   // kind: the rest of the packet as it was
 	packedKeys    = 1 << 16
-	packedLargest = 64 // a packet is at most that many times as large as it is packed
+	packedLargest = 64 // a packet is at most this many times as large as its packed form
 )
 
-// begin forgets what was known of another packet.
+// begin forgets what was known from another packet.
 func (p *packing) begin(ticks uint64) {
 	if p.goroutines == nil {
 		p.goroutines = map[uint64]*packedGoroutine{}
@@ -88,8 +90,8 @@ func (p *packing) function(key uint32) *packedFunction {
 	return f
 }
 
-// foretell returns the function and depth that a record of this kind is likely to have.
-func (g *packedGoroutine) foretell(k Kind) (function uint32, depth uint16) {
+// predict returns the function and depth that a record of this kind is likely to have.
+func (g *packedGoroutine) predict(k Kind) (function uint32, depth uint16) {
 	switch k {
 	case Entry, EntryArgs, GoroutineStart, GoroutineEnd, Line, Probe:
 		return 0, g.depth
@@ -100,7 +102,7 @@ func (g *packedGoroutine) foretell(k Kind) (function uint32, depth uint16) {
 	return 0, g.depth - 1
 }
 
-// saw takes in a record.
+// saw takes a record into account.
 func (g *packedGoroutine) saw(k Kind, function uint32, depth uint16) {
 	enters := k == Entry || k == EntryArgs
 	if !enters && (k < Exit || k > ExitGoexit) {
@@ -118,7 +120,7 @@ func (g *packedGoroutine) saw(k Kind, function uint32, depth uint16) {
 	}
 }
 
-// recordShape says what follows a record's head: the sizes are those that the program writes.
+// recordShape returns what follows a record's head: the sizes are those that the program writes.
 func recordShape(k Kind) (call, values, text, start bool) {
 	switch k {
 	case Entry:
@@ -135,7 +137,8 @@ func recordShape(k Kind) (call, values, text, start bool) {
 	return false, false, false, false
 }
 
-// shaped returns the size of the record raw, without the zeros that fill its last word, if it is just as programs write records of its kind; or 0.
+// shaped returns the size of the record raw, without the zeros that fill its last word, if the
+// record is exactly as programs write its kind; otherwise 0.
 func shaped(raw []byte) int {
 	k := Kind(raw[8])
 	if k < Entry || k > Probe {
@@ -161,7 +164,7 @@ func shaped(raw []byte) int {
 	return size
 }
 
-// pack appends the records of a packet, raw without its head, in the compact form.
+// pack appends the records of a packet in the compact form. raw is the packet without its head.
 func (p *packing) pack(dst, raw []byte, begin uint64) []byte {
 	p.begin(begin)
 	for len(raw) > 0 {
@@ -192,8 +195,8 @@ func (p *packing) record(dst, b []byte) []byte {
 		dst = binary.AppendUvarint(dst, goroutine)
 		p.on(goroutine)
 	}
-	function, foretold := p.g.foretell(k)
-	if depth != foretold {
+	function, predicted := p.g.predict(k)
+	if depth != predicted {
 		dst[at] |= packedDepth
 		dst = binary.AppendUvarint(dst, uint64(depth))
 	}
@@ -247,7 +250,8 @@ func (p *packing) record(dst, b []byte) []byte {
 	return dst
 }
 
-// pack appends values: for 8 bytes each a byte that says which of them are others than those of the last values, then these.
+// pack appends values. For each 8 bytes it appends a byte that says which of them differ from those
+// of the last values, and then these.
 func (v *packedValues) pack(dst, data []byte) []byte {
 	for i := 0; i < len(data); i += 8 {
 		at := len(dst)

@@ -16,15 +16,15 @@ func le16(b []byte) uint16 { return binary.LittleEndian.Uint16(b) }
 func le32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
 func le64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
-// packet is what a packet says of itself, in bytes.
+// packet is what the head of a packet says, in bytes.
 type packet struct {
 	begin         uint64 // ticks
 	content, size uint64 // the head included
-	lost          uint64 // records, before it was begun
+	lost          uint64 // number of records lost before it began
 	number        uint64
 }
 
-// parsePacket reads the head of a packet of this stream. It says what is wrong with it.
+// parsePacket reads the head of a packet of this stream. It returns what is wrong with it.
 func parsePacket(head []byte, stream uint32, uuid [16]byte) (p packet, wrong string) {
 	if magic := le32(head); magic != packetMagic {
 		if binary.BigEndian.Uint32(head) == packetMagic {
@@ -45,7 +45,7 @@ func parsePacket(head []byte, stream uint32, uuid [16]byte) (p packet, wrong str
 	case p.content > p.size:
 		return p, fmt.Sprintf("a packet of %d bytes with %d bytes of content", p.size, p.content)
 	case p.content < packetHead:
-		p.content = packetHead // a ring's, that is being begun
+		p.content = packetHead // of a ring, and just beginning
 	}
 	return p, ""
 }

@@ -5,13 +5,17 @@ import (
 	"sync/atomic"
 )
 
-// Parts are windows one behind the other that are all of a window, of some packets of each file, so that several goroutines can read a recording at once, each a part. Events of the same
-// tick are in the same part. What is between two calls is in neither: whoever reads a part does not know which calls were under way when it began.
+// Parts are consecutive windows that together are a whole window. Each has some packets of each
+// file, so that several goroutines can read a recording at once, each a part. Events of the same
+// tick are in the same part.
 //
-// Next is for one goroutine at a time, the events of the windows for any.
+// What spans two parts is in neither: whoever reads a part does not know which calls were under way
+// when it began.
+//
+// Next is for one goroutine at a time. The events of the windows are for any.
 type Parts struct {
 	window  Window
-	files   []*cursor // that have more packets, each with its next one
+	files   []*cursor // files with more packets, each with its next one
 	packets int       // of a part
 	from    uint64    // of the next part
 	ended   bool
@@ -19,9 +23,11 @@ type Parts struct {
 	given   atomic.Int64
 }
 
-// Parts divides what a window has, into parts of so many packets of each file, on average; if there are many files not as many. The caller closes it.
+// Parts divides a window into parts of about that many packets of each file, or fewer if there are
+// many files. The caller closes it.
 //
-// A packet that a part's end is within is read twice, of each file, so that large parts are read faster, and small ones need less memory of who keeps something of each event.
+// A packet that spans two parts is read twice. So large parts are read faster, and small ones need
+// less memory where something is kept of each event.
 func (r *Recording) Parts(w Window, packets int) (*Parts, error) {
 	names, err := r.callFiles()
 	if err != nil {
@@ -56,7 +62,8 @@ func (r *Recording) Parts(w Window, packets int) (*Parts, error) {
 
 const partMax = 256 // packets
 
-// Size returns how many bytes there were to read, and Done how many of these are in the windows that were given. Done may be called by another goroutine.
+// Size returns how many bytes there were to read. Done returns how many of these are in the windows
+// that were given out. Another goroutine may call Done.
 func (p *Parts) Size() int64 { return p.size }
 
 func (p *Parts) Done() int64 { return p.given.Load() }
@@ -91,7 +98,7 @@ func (p *Parts) Next() (Window, bool) {
 	return w, true
 }
 
-// first returns the file whose next packet was begun first, or -1.
+// first returns the file whose next packet began first, or -1.
 func (p *Parts) first() int {
 	first := -1
 	for i, c := range p.files {
@@ -109,7 +116,7 @@ func (p *Parts) leave(i int) {
 	p.files = p.files[:len(p.files)-1]
 }
 
-// Close gives up what the parts hold.
+// Close releases what the parts hold.
 func (p *Parts) Close() {
 	for _, c := range p.files {
 		c.close()
@@ -117,7 +124,8 @@ func (p *Parts) Close() {
 	p.files = nil
 }
 
-// head takes in the head of the packet at offset, or of the next one that can be read. It returns false if there is none.
+// head reads the head of the packet at offset, or of the next one that can be read. It returns
+// false if there is none.
 func (c *cursor) head() bool {
 	for {
 		var head [packedHead]byte

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// large makes a recording of many packets, with the tables of testdata/workers: goroutines that move between processors, records that were lost, one that was lost at the end.
+// large makes a recording of many packets, with the tables of testdata/workers: goroutines that
+// move between processors, records that were lost, one that was lost at the end.
 func large(t *testing.T) string {
 	t.Helper()
 	r := open(t, "../../testdata/recordings/workers")
@@ -74,7 +75,8 @@ func inParts(t *testing.T, r *Recording, w Window) ([]Event, int) {
 	return all, len(of)
 }
 
-// TestParts: parts that are read at once have what is there if all is read one behind the other, records that were lost and damage included.
+// TestParts: parts that are read at once have what is there if all is read one behind the other,
+// records that were lost and damage included.
 func TestParts(t *testing.T) {
 	whole := large(t)
 	damaged := filepath.Join(t.TempDir(), "damaged")

@@ -14,7 +14,7 @@ import (
 // none stands for the length of a nil slice, map or chan.
 const none = 0xFFFFFFFF
 
-// take returns the next n bytes of the values, or zeros if they ended.
+// take returns the next n bytes of the values, or zeros if the values have ended.
 func (p *Printer) take(n int) []byte {
 	if len(p.data) < n {
 		p.cut, p.data = true, nil
@@ -109,7 +109,8 @@ func appendHex(b []byte, v uint64) []byte {
 	return b
 }
 
-// simple appends a value of one of the types that most values have, if nothing about it is special: it is all there, is shown, and the line has room. If it returns false nothing was read.
+// simple appends a value of one of the types that most values have, if nothing about it is special:
+// it is complete and shown, and the line has room. If it returns false it has read nothing.
 func (p *Printer) simple(t *Type) bool {
 	data, dst := p.data, p.dst
 	if len(data) < 8 || p.quiet != 0 || len(dst)-p.line >= p.format.Line {
@@ -157,8 +158,9 @@ func (p *Printer) simple(t *Type) bool {
 	return true
 }
 
-// float appends a number as the core does with package decimal: in the shortest form that reads back
-// as the same number. That of a large integer of 32 bits may end in other digits than the number.
+// float appends a number as the core does with package decimal: in the shortest form that reads
+// back as the same number. Large integers of 32 bits may end in other digits than the number
+// itself.
 func (p *Printer) float(v float64, bits int) {
 	if p.quiet != 0 {
 		return
@@ -200,7 +202,8 @@ func (p *Printer) text(n uint32) {
 	}
 }
 
-// quote appends s in quotes, cut at the limit for strings. It is the beginning of a string of n bytes; what is missing is said.
+// quote appends s in quotes, cut at the limit for strings. s is the beginning of a string of n
+// bytes; quote says how much is missing.
 func (p *Printer) quote(s []byte, n uint64) {
 	shown := min(len(s), p.format.String)
 	if uint64(shown) < n {
@@ -216,7 +219,7 @@ func (p *Printer) quote(s []byte, n uint64) {
 	}
 }
 
-// wholeRunes returns n or, if that is within a character of s, where it begins.
+// wholeRunes returns n or, if that is within a character of s, where the character begins.
 func wholeRunes(s []byte, n int) int {
 	if n < len(s) {
 		for n > 0 && s[n]&0xC0 == 0x80 {
@@ -235,7 +238,8 @@ func wholeRunes(s []byte, n int) int {
 	return n
 }
 
-// escaped appends s with what does not print escaped, until the line is full. It returns how much of s that was.
+// escaped appends s, with unprintable characters escaped, until the line is full. It returns how
+// much of s it appended.
 func (p *Printer) escaped(s []byte) int {
 	b := p.dst
 	for i := 0; i < len(s); {
@@ -265,7 +269,7 @@ func (p *Printer) escaped(s []byte) int {
 	return len(s)
 }
 
-// AppendDuration appends a duration in ns in the unit that suits it, to three decimals.
+// AppendDuration appends a duration in ns in the unit that suits it, with three decimals.
 func AppendDuration(b []byte, ns int64) []byte {
 	if ns < 0 {
 		b = append(b, '-')

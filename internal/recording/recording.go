@@ -18,10 +18,11 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 )
 
-// Version is the latest format that this package reads. Programs write version 1; 2 is that of compact recordings.
+// Version is the latest format that this package reads. Programs write version 1; compact
+// recordings have version 2.
 const Version = 2
 
-// How much is recorded of values, unless the metadata say otherwise.
+// How much is recorded of values, unless the metadata says otherwise.
 const (
 	stringLimit = 64
 	elemLimit   = 8
@@ -29,26 +30,27 @@ const (
 	nestLimit   = 2
 )
 
-// A Recording is that of one process. Its methods may be used by one goroutine at a time, but for those that say otherwise.
+// A Recording is the recording of one process. Its methods may be used by one goroutine at a time,
+// except those that say otherwise.
 type Recording struct {
 	Dir     string
 	Env     Env
 	Process Process // zero if the tables do not have it
-	Timer   int     // that ticks are of: 0 cycle, 1 nanosecond, 2 microsecond, 3 millisecond, 4 tick
+	Timer   int     // the timer whose ticks it has: 0 cycle, 1 nanosecond, 2 microsecond, 3 millisecond, 4 tick
 
 	funcs   []*Function    // by key
 	types   []*Type        // by number
 	layouts []*Layout      // by number
-	clocks  []Clock        // moments by that timer
-	lost    map[int]uint64 // records, by processor, as the program knew at its end
+	clocks  []Clock        // moments, in ticks of that timer
+	lost    map[int]uint64 // number of lost records by processor, as the program knew it at its end
 	tables  tableReader
 	damages sync.Mutex // guards the next two
 	damage  []Damage
-	seen    map[string]bool   // damage that is known, by place
+	seen    map[string]bool   // known damage, by place
 	codes   map[uint64]string // names of functions by the addresses of their code
 }
 
-// Env is what the metadata say of the recording.
+// Env is what the metadata says of the recording.
 type Env struct {
 	Version     int
 	UUID        [16]byte
@@ -74,7 +76,7 @@ type Process struct {
 type Damage struct {
 	File   string // in the recording's directory
 	Offset int64
-	Bytes  int64 // how much was left out, as far as is known
+	Bytes  int64 // how much was left out, if that is known
 	What   string
 }
 
@@ -88,7 +90,8 @@ func Is(dir string) bool {
 	return err == nil
 }
 
-// Open opens the recording in a directory. It fails if there is none, or if it has another version or byte order; damage is no failure.
+// Open opens the recording in a directory. It fails if there is none, or if it has another version
+// or byte order. It does not fail because of damage.
 func Open(dir string) (*Recording, error) {
 	r := &Recording{Dir: dir, seen: map[string]bool{}, lost: map[int]uint64{}, codes: map[uint64]string{}}
 	text, err := os.ReadFile(filepath.Join(dir, "metadata"))
@@ -115,7 +118,7 @@ func Open(dir string) (*Recording, error) {
 func (r *Recording) Refresh() error {
 	f, err := os.Open(filepath.Join(r.Dir, "tables"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it may not be there yet; if it never is checkTables says so
+		return nil // it may not be there yet; if it never is, checkTables says so
 	}
 	if err != nil {
 		return err
@@ -124,7 +127,8 @@ func (r *Recording) Refresh() error {
 	return r.tables.read(f)
 }
 
-// Children returns the directories of the recordings within this one, of processes that were started later, in the order of their names.
+// Children returns the directories of the recordings within this one, of processes that were
+// started later, ordered by their names.
 func (r *Recording) Children() ([]string, error) {
 	entries, err := os.ReadDir(r.Dir)
 	if err != nil {
@@ -140,7 +144,7 @@ func (r *Recording) Children() ([]string, error) {
 	return dirs, nil
 }
 
-// callFiles returns the names of the files of records, in the order of their processors.
+// callFiles returns the names of the files of records, ordered by their processors.
 func (r *Recording) callFiles() ([]string, error) {
 	entries, err := os.ReadDir(r.Dir)
 	if err != nil {
@@ -167,7 +171,7 @@ func (r *Recording) callFiles() ([]string, error) {
 	return names, nil
 }
 
-// Damage returns what could not be read so far, in the order of files and places in them.
+// Damage returns what could not be read so far, ordered by file and place.
 func (r *Recording) Damage() []Damage {
 	r.damages.Lock()
 	defer r.damages.Unlock()
@@ -178,7 +182,7 @@ func (r *Recording) Damage() []Damage {
 
 const damageMax = 1000
 
-// damaged notes a damage, once.
+// damaged notes damage, once.
 func (r *Recording) damaged(d Damage) {
 	place := fmt.Sprintf("%s:%d", d.File, d.Offset)
 	r.damages.Lock()

@@ -106,7 +106,8 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestCut cuts a file off at each byte: what is whole before is read, and the rest is said to be damaged.
+// TestCut cuts a file off at each byte: what is whole before is read, and the rest is said to be
+// damaged.
 func TestCut(t *testing.T) {
 	dir := copyOf(t, "parser")
 	whole, err := os.ReadFile(filepath.Join(dir, "calls_0"))
@@ -155,7 +156,8 @@ func TestCutTables(t *testing.T) {
 	}
 }
 
-// TestDamagedPacket has a packet in the middle that is none, one of another recording, and one with a record that is none.
+// TestDamagedPacket has a packet in the middle that is none, one of another recording, and one with
+// a record that is none.
 func TestDamagedPacket(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -234,7 +236,8 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-// TestFollow reads a recording while it is being written, a byte of the packet's content and then another file at a time.
+// TestFollow reads a recording while it is being written, a byte of the packet's content and then
+// another file at a time.
 func TestFollow(t *testing.T) {
 	from := copyOf(t, "workers")
 	want := readAll(t, open(t, from), Window{})

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// Stacks puts exits together with their entries, on each goroutine. Its user keeps a G of each goroutine, and a C of each call under way.
+// Stacks matches exits with their entries, on each goroutine. Its user keeps a G for each
+// goroutine, and a C for each call under way.
 type Stacks[G, C any] struct {
 	byID map[uint64]*Stack[G, C]
 	last *Stack[G, C]
@@ -16,17 +17,17 @@ type Stacks[G, C any] struct {
 // A Stack is a goroutine's calls under way.
 type Stack[G, C any] struct {
 	Goroutine uint64
-	Calls     []Call[C] // the innermost last; of a deep stack these are the inner ones, see Outer
+	Calls     []Call[C] // the innermost last; of a deep stack only the inner ones, see Outer
 	Data      G
-	Keep      bool // it is not forgotten, though it has no calls under way
+	Keep      bool // it is not forgotten even if it has no calls under way
 
-	outer  int // calls that are set aside, see aside.go
+	outer  int // number of calls set aside, see aside.go
 	aside  [][]byte
-	counts map[uint32]int // calls that are set aside, by function
-	notes  map[int]string // theirs, by their place
+	counts map[uint32]int // number of calls set aside, by function
+	notes  map[int]string // their notes, by their place
 }
 
-// Outer returns how many calls are around those in Calls.
+// Outer returns the number of calls around those in Calls.
 func (st *Stack[G, C]) Outer() int { return st.outer }
 
 // OuterCalls returns how many of those are calls of a function.
@@ -35,7 +36,7 @@ func (st *Stack[G, C]) OuterCalls(function uint32) int { return st.counts[functi
 // OuterFunctions returns the functions of those calls.
 func (st *Stack[G, C]) OuterFunctions() iter.Seq[uint32] { return maps.Keys(st.counts) }
 
-// All returns all calls, the outermost first. Each is there until the next.
+// All returns all calls, the outermost first. Each is valid until the next.
 func (st *Stack[G, C]) All() iter.Seq[*Call[C]] {
 	return func(yield func(*Call[C]) bool) {
 		var block []Call[C]
@@ -58,19 +59,20 @@ func (st *Stack[G, C]) All() iter.Seq[*Call[C]] {
 	}
 }
 
-// A Call is under way.
+// A Call is a call under way.
 type Call[C any] struct {
 	Note     string // what the program added, comma-separated; the first field, for aside.go
 	Function uint32
 	Depth    uint16
-	Mock     bool // a replacement was called in its place
+	Mock     bool // a replacement was called instead
 	Untimed  bool
-	Number   uint64 // the how-manyeth call of the function it is
-	Start    uint64 // ticks; when it ended, if it was not timed
+	Number   uint64 // it is the nth call of the function
+	Start    uint64 // ticks; if it was not timed, when it ended
 	Data     C
 }
 
-// stacksMax is how many goroutines are kept before those are forgotten that have no calls under way.
+// stacksMax is the number of goroutines that are kept before those without calls under way are
+// forgotten.
 const stacksMax = 1 << 16
 
 // Of returns the stack of an event's goroutine.
@@ -100,16 +102,17 @@ func (s *Stacks[G, C]) Of(e *Event) *Stack[G, C] {
 // Lookup returns the stack of a goroutine, or nil.
 func (s *Stacks[G, C]) Lookup(goroutine uint64) *Stack[G, C] { return s.byID[goroutine] }
 
-// Every returns all stacks that are known, in the order of their goroutines.
+// Every returns all known stacks, ordered by goroutine.
 func (s *Stacks[G, C]) Every() []*Stack[G, C] {
 	return slices.SortedFunc(maps.Values(s.byID), func(a, b *Stack[G, C]) int { return cmp.Compare(a.Goroutine, b.Goroutine) })
 }
 
-// deepest is the depth in records of calls that are that deep or deeper.
+// deepest is the depth in records of calls that are this deep or deeper.
 const deepest = 65535
 
-// Unseen returns how many of the innermost calls have ended without their exits having been seen when e comes, which is an entry or exit: they began before
-// others were recorded, or records were lost. The caller takes them off, one after the other, by Pop.
+// Unseen returns how many of the innermost calls have ended before e, an entry or exit, without a
+// record of their exits: they began before others were recorded, or records were lost. The caller
+// takes them off by calling Pop for each.
 func (st *Stack[G, C]) Unseen(e *Event) int {
 	for n := 0; ; n++ {
 		if n == len(st.Calls) {
@@ -125,12 +128,12 @@ func (st *Stack[G, C]) Unseen(e *Event) int {
 	}
 }
 
-// Push begins the call whose entry e is.
+// Push begins the call with the entry e.
 func (st *Stack[G, C]) Push(e *Event) *Call[C] {
 	return st.Add(Call[C]{Function: e.Function, Depth: e.Depth, Number: e.Call, Start: e.Ticks, Untimed: e.Untimed})
 }
 
-// Add adds a call that is within all others.
+// Add adds a call within all others.
 func (st *Stack[G, C]) Add(c Call[C]) *Call[C] {
 	if len(st.Calls) >= 3*asideCalls && len(st.Calls)%asideCalls == 0 {
 		st.setAside()
@@ -139,8 +142,8 @@ func (st *Stack[G, C]) Add(c Call[C]) *Call[C] {
 	return &st.Calls[len(st.Calls)-1]
 }
 
-// Ends returns the call, the innermost, that an exit, note or the like is of, or nil if its entry was not seen. What Unseen counts is to be taken off
-// before.
+// Ends returns the innermost call, to which an exit, note or the like belongs, or nil if its entry
+// was not seen. The calls that Unseen counts must have been taken off.
 func (st *Stack[G, C]) Ends(e *Event) *Call[C] {
 	if len(st.Calls) == 0 {
 		return nil
@@ -163,7 +166,7 @@ func (st *Stack[G, C]) Pop() {
 	}
 }
 
-// Forget forgets a goroutine, which has ended.
+// Forget forgets a goroutine that has ended.
 func (s *Stacks[G, C]) Forget(goroutine uint64) {
 	if s.last != nil && s.last.Goroutine == goroutine {
 		s.last = nil

@@ -9,30 +9,32 @@ import (
 
 // A Window says which events are wanted. The zero value wants all.
 type Window struct {
-	From   uint64 // ticks; earlier events are left out. Where files can be searched, they are not read
-	To     uint64 // later ones are left out; 0: none
-	Follow bool   // the recording is being written: Next returns false when there is nothing more for now, and may have more after Stream.Poll
+	From   uint64 // ticks; earlier events are left out, and not read where files can be searched
+	To     uint64 // later events are left out; 0: none are
+	Follow bool   // the recording is being written: Next returns false when there are no more events for now, and may return more after Stream.Poll
 
-	part bool // it is read by one of several goroutines: none is to read ahead for it
+	part bool // one of several goroutines reads it: nothing is read ahead
 }
 
-// A Stream gives the events of a recording in the order of time, and those of a goroutine in their order. It reads a packet of each processor at a time.
+// A Stream returns the events of a recording in the order of time, and those of a goroutine in
+// their order. It reads a packet of each processor at a time.
 type Stream struct {
 	r       *Recording
 	window  Window
 	cursors []*cursor // all
-	heap    []*cursor // that have a record, the first is the next
-	limit   uint64    // the first cursor goes on while its ticks are at most that
-	horizon uint64    // following: no event later than that, for one before may not have been seen yet
-	seen    uint64    // following: ticks of the last record that was there at the last poll
+	heap    []*cursor // those with a record; the first has the next event
+	limit   uint64    // the first cursor stays first while its ticks are at most this
+	horizon uint64    // if following: no later events are returned, because an event before them may not have been seen yet
+	seen    uint64    // if following: ticks of the last record at the last poll
 	opened  map[string]bool
-	ends    map[int]uint64 // by processor: records that were lost at the end, and were not yet said to be; nil before the end
+	ends    map[int]uint64 // number of records lost at the end and not yet reported, by processor; nil before the end
 	size    int64
 	done    atomic.Int64
 	err     error
 }
 
-// Size returns how many bytes there were to read when the stream was begun, and Done how many of these have been read. Done may be called by another goroutine.
+// Size returns how many bytes there were to read when the stream began. Done returns how many of
+// these have been read. Another goroutine may call Done.
 func (s *Stream) Size() int64 { return s.size }
 
 func (s *Stream) Done() int64 { return s.done.Load() }
@@ -58,10 +60,10 @@ func (r *Recording) Events(w Window) *Stream {
 	return s
 }
 
-// Err returns what ended the stream early, if anything did but damage.
+// Err returns what ended the stream early, except for damage.
 func (s *Stream) Err() error { return s.err }
 
-// Close gives up what the stream holds.
+// Close releases what the stream holds.
 func (s *Stream) Close() {
 	for _, c := range s.cursors {
 		c.close()
@@ -71,7 +73,7 @@ func (s *Stream) Close() {
 	}
 }
 
-// open opens the files that are new.
+// open opens new files.
 func (s *Stream) open() {
 	names, err := s.r.callFiles()
 	if err != nil {
@@ -100,7 +102,7 @@ func (s *Stream) open() {
 	}
 }
 
-// rebuild makes the heap of the cursors that have something.
+// rebuild makes the heap of the cursors that have a record.
 func (s *Stream) rebuild() {
 	s.heap = s.heap[:0]
 	for _, c := range s.cursors {
@@ -120,8 +122,10 @@ func (s *Stream) rebuild() {
 	s.settle()
 }
 
-// Poll looks for what was added to a recording that is being written, some milliseconds after it last did. Next then gives what was there the time
-// before: by now no record is still to come that belongs in front of those, since one takes microseconds to be written. If the program has ended Next gives all.
+// Poll checks what was added to a recording that is being written. Some milliseconds must have
+// passed since its last call. Next then returns what was there at that call: since it takes
+// microseconds to write a record, none is still to come that belongs before those. If the program
+// has ended, Next returns everything.
 func (s *Stream) Poll(ended bool) {
 	s.horizon = s.seen
 	if ended {
@@ -143,7 +147,8 @@ func (c *cursor) last() uint64 {
 	return ticks
 }
 
-// lastBegun returns the ticks at which the last packet in the file was begun: all before that are complete.
+// lastBegun returns the ticks at which the last packet in the file began: all earlier ones are
+// complete.
 func (c *cursor) lastBegun() uint64 {
 	offset := c.offset + (c.left()-1)/packetUsual*packetUsual
 	var head [packetHead]byte
@@ -187,7 +192,7 @@ func (s *Stream) settle() {
 	}
 }
 
-// Next takes in the next event. It returns false if there is none.
+// Next reads the next event into e. It returns false if there is none.
 func (s *Stream) Next(e *Event) bool {
 	for len(s.heap) > 0 {
 		c := s.heap[0]
@@ -208,7 +213,7 @@ func (s *Stream) Next(e *Event) bool {
 		n := e.decode(c.buf[c.pos:])
 		if n == 0 {
 			if s.window.Follow {
-				c.pos = len(c.buf) // the packet has nothing more that can be read
+				c.pos = len(c.buf) // nothing more of the packet can be read
 			} else {
 				c.leave()
 			}
@@ -229,7 +234,8 @@ func (s *Stream) Next(e *Event) bool {
 	return len(s.heap) == 0 && s.lostAtEnd(e)
 }
 
-// lostAtEnd takes in that records were lost behind the last one of a processor, if the window has the end of the recording.
+// lostAtEnd makes an event of records that were lost after the last one of a processor, if the
+// window includes the end of the recording.
 func (s *Stream) lostAtEnd(e *Event) bool {
 	if s.window.To != math.MaxUint64 || s.horizon != math.MaxUint64 {
 		return false

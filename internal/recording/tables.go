@@ -14,7 +14,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 )
 
-// A Function is one that had a hook in the recorded program, or a static probe.
+// A Function is a function that had a hook in the recorded program, or a static probe.
 type Function struct {
 	Key        uint32
 	Probe      bool // it is a probe: Package is its provider, File and Line are where it was declared
@@ -25,10 +25,10 @@ type Function struct {
 	File       string
 	Params     []Param
 	Results    []Param
-	Type       string // as far as the source tells it: func(*T,net/http.Header)(int,error); "" if it is not known
+	Type       string // as far as the source shows it: func(*T,net/http.Header)(int,error); "" if it is not known
 }
 
-// FullName returns the name as stack traces have it, of a probe provider:::name.
+// FullName returns the name as stack traces have it. That of a probe is provider:::name.
 func (f *Function) FullName() string {
 	if f.Probe {
 		return f.Package + ":::" + f.Name
@@ -36,7 +36,7 @@ func (f *Function) FullName() string {
 	return f.Package + "." + f.Name
 }
 
-// ShortName returns the name as traces have it: without the directories of the package.
+// ShortName returns the name as traces have it: with only the last element of the package's path.
 func (f *Function) ShortName() string {
 	if f.Probe {
 		return f.FullName()
@@ -48,7 +48,7 @@ func (f *Function) ShortName() string {
 type Param struct {
 	Name      string // "" if it has none
 	Interface bool   // its static type is an interface
-	Unless    string // its static type is an interface unless the value's type is called that
+	Unless    string // its static type is an interface, unless this is the name of the value's type
 }
 
 // dynamic reports whether the type of a value is worth showing.
@@ -56,7 +56,7 @@ func (p *Param) dynamic(t *Type) bool {
 	return p.Interface || p.Unless != "" && t != nil && t.short != p.Unless
 }
 
-// A Type is that of recorded values.
+// A Type is the type of recorded values.
 type Type struct {
 	Kind   reflect.Kind
 	Named  bool
@@ -64,29 +64,30 @@ type Type struct {
 	Secret bool // its values are hidden: nothing was recorded of them
 	Size   uint64
 	Len    uint64 // of an array
-	Elem   uint32 // number of the type of elements, or of the struct that it points to, 0: none
+	Elem   uint32 // number of the type of elements, or of the struct that it points to; 0: there is none
 	Name   string
 	Fields []Field
 	short  string // the name without package and type arguments
 }
 
-// A Field is one of a struct's.
+// A Field is a field of a struct.
 type Field struct {
 	Type uint32
 	Name string
 }
 
-// A Layout is the types of the values in a record.
+// A Layout has the types of the values in a record.
 type Layout struct {
-	Deep    bool // what pointers to structs point to is there
+	Deep    bool // what pointers to structs point to is recorded too
 	Panic   bool // the value is that of a panic
 	Dynamic bool // each value has its type in front
 	Types   []uint32
 
-	Captured []string // paths that capture= named: the last values are what is there
+	Captured []string // paths that capture= named; the last values are what they lead to
 }
 
-// Function returns the function with this key. Of one that the tables do not have it returns a stand-in, called #KEY, never nil.
+// Function returns the function with this key, never nil. For one that the tables do not have it
+// returns a stand-in called #KEY.
 func (r *Recording) Function(key uint32) *Function {
 	if uint64(key) < uint64(len(r.funcs)) && r.funcs[key] != nil {
 		return r.funcs[key]
@@ -105,7 +106,7 @@ func (r *Recording) Functions() []*Function {
 	return list
 }
 
-// Keys returns a number above that of all functions.
+// Keys returns a number that is larger than the keys of all functions.
 func (r *Recording) Keys() int { return len(r.funcs) }
 
 func (r *Recording) typ(n uint32) *Type {
@@ -115,7 +116,7 @@ func (r *Recording) typ(n uint32) *Type {
 	return nil
 }
 
-// layout returns a layout, or nil. In a recording that is being written it may be new.
+// layout returns a layout, or nil. In a recording that is still being written it may be new.
 func (r *Recording) layout(n uint32) *Layout {
 	if uint64(n) < uint64(len(r.layouts)) && r.layouts[n] != nil {
 		return r.layouts[n]
@@ -146,15 +147,15 @@ const (
 	tableTimer
 )
 
-// tableReader reads the tables, and later what was added.
+// tableReader reads the tables, and later what was added to them.
 type tableReader struct {
 	r    *Recording
-	done int64 // offset behind the last whole packet
+	done int64 // offset after the last whole packet
 }
 
 const tablePacketMax = 64 << 20
 
-// read reads packets from where it stopped. It reads only what is whole.
+// read reads packets from where it stopped. It reads only whole ones.
 func (t *tableReader) read(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -192,7 +193,8 @@ func (t *tableReader) read(f *os.File) error {
 	return nil
 }
 
-// nextPacket returns where, from an offset on, something begins like a packet of a stream, or the file's size.
+// nextPacket returns the first offset, from at on, where something looks like the beginning of a
+// packet of the stream, or the file's size.
 func nextPacket(f *os.File, stream byte, uuid [16]byte, at, size int64) int64 {
 	magic := append([]byte{0xC1, 0x1F, 0xFC, 0xC1, stream, 0, 0, 0}, uuid[:]...)
 	buf := make([]byte, 64<<10)
@@ -208,7 +210,8 @@ func nextPacket(f *os.File, stream byte, uuid [16]byte, at, size int64) int64 {
 	}
 }
 
-// checkTables notes that the tables are missing, or that their last packet is not whole, which is no damage while the program runs.
+// checkTables notes that the tables are missing, or that their last packet is not whole. While the
+// program runs that is no damage.
 func (r *Recording) checkTables() {
 	info, err := os.Stat(r.Dir + "/tables")
 	if errors.Is(err, fs.ErrNotExist) && r.Dir != "" {
@@ -239,7 +242,7 @@ func (r *Recording) parseTables(data []byte) (stopped int, what string) {
 	return len(data), ""
 }
 
-// tableRecord takes in a record. Kinds that are not known are of later versions.
+// tableRecord reads a record. Unknown kinds belong to later versions.
 func (r *Recording) tableRecord(kind uint32, d *decoder) {
 	switch kind {
 	case tableProcess:
@@ -270,7 +273,7 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		for ; fields > 0 && !d.failed; fields-- {
 			t.Fields = append(t.Fields, Field{uint32(d.word()), d.text()})
 		}
-		if t.Secret { // its values are no bytes, whatever else the record says
+		if t.Secret { // its values have no bytes, whatever else the record says
 			t.Kind, t.Len, t.Elem, t.Fields = reflect.Struct, 0, 0, nil
 		}
 		t.short = shortTypeName(t.Name)
@@ -356,7 +359,7 @@ func parseParams(s string) []Param {
 	return list
 }
 
-// decoder takes numbers and texts off data.
+// decoder reads numbers and texts from data.
 type decoder struct {
 	data   []byte
 	failed bool // the data ended
@@ -372,8 +375,9 @@ func (d *decoder) word() uint64 {
 	return v
 }
 
-// text returns the text that comes next. All of them are names and the like, which the program chose: what can't be shown as it is, line ends among it, is escaped here, so
-// that nothing made of a recording has it.
+// text returns the next text. All texts are names and the like, which the program chose. What can't
+// be shown as it is, line ends included, is escaped here, so that nothing made from a recording has
+// it.
 func (d *decoder) text() string {
 	i := bytes.IndexByte(d.data, 0)
 	if i < 0 {

@@ -6,11 +6,11 @@ import (
 	"math/bits"
 )
 
-// unpacker takes numbers and bytes off a packed packet.
+// unpacker reads numbers and bytes from a packed packet.
 type unpacker struct {
 	*packing
 	src    []byte
-	failed bool // it ended
+	failed bool // the packet has ended
 }
 
 func (u *unpacker) uvarint() uint64 {
@@ -33,7 +33,8 @@ func (u *unpacker) varint() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// unpack fills raw, the content of a packet behind its head, with the records of src. It returns how much of it there is, and what is wrong if that is not all.
+// unpack fills raw, the content of a packet after its head, with the records of src. It returns how
+// much of raw it has filled, and what is wrong if that is not all.
 func (p *packing) unpack(raw, src []byte, begin uint64) (n int, wrong string) {
 	p.begin(begin)
 	u := unpacker{packing: p, src: src}
@@ -71,14 +72,15 @@ func (p *packing) unpack(raw, src []byte, begin uint64) (n int, wrong string) {
 	return n, ""
 }
 
-// record fills raw with a record. It returns its size in raw in whole words, 0 if there is none, or no room for it.
+// record adds a record to raw. It returns the record's size in raw in whole words, 0 if there is
+// none or no room for it.
 func (u *unpacker) record(raw []byte, op byte) int {
 	k := Kind(op & packedKind)
 	u.ticks += u.uvarint()
 	if op&packedGoing != 0 {
 		u.on(u.uvarint())
 	}
-	key, depth := u.g.foretell(k)
+	key, depth := u.g.predict(k)
 	if op&packedDepth != 0 {
 		depth = uint16(u.uvarint())
 	}
@@ -160,7 +162,7 @@ func (u *unpacker) record(raw []byte, op byte) int {
 	return words * 8
 }
 
-// unpack fills data with values. It returns what of src is left, nil if that ended.
+// unpack fills data with values. It returns the rest of src, nil if that has ended.
 func (v *packedValues) unpack(data, src []byte) []byte {
 	old := v.data
 	if cap(old) < len(data) {

@@ -9,16 +9,16 @@ import (
 type ValueFormat struct {
 	Line     int  // bytes at which the values of a line are cut
 	String   int  // bytes at which a string is cut
-	Elements int  // shown of slices and arrays
-	Nest     int  // levels of nesting shown
-	Messages bool // errors of known types are shown with their message
+	Elements int  // how many elements of slices and arrays are shown
+	Nest     int  // how many levels of nesting are shown
+	Messages bool // errors of known types are shown with their messages
 }
 
-// DefaultFormat is that of a trace.
+// DefaultFormat is the format of a trace.
 var DefaultFormat = ValueFormat{Line: 2000, String: 64, Elements: 8, Nest: 3, Messages: true}
 
-// A Printer appends values to lines. The zero value is not usable, see Recording.Printer. It is for one goroutine; several may be used at once while the
-// recording's tables are not refreshed.
+// A Printer appends values to lines. Its zero value is not usable, see Recording.Printer. It is for
+// one goroutine. Several may be used at once while the recording's tables are not refreshed.
 type Printer struct {
 	r      *Recording
 	format ValueFormat
@@ -28,12 +28,13 @@ type Printer struct {
 	cut    bool   // the data ended early
 	quiet  int    // what is read is not shown
 	deep   bool
-	steps  int // values read, for bad layouts
+	steps  int // number of values read, against bad layouts
 }
 
 const stepsMax = 1 << 16
 
-// Hidden is shown in place of a value whose name says that it is a secret. Nothing of it is in the recording.
+// Hidden is shown in place of a value whose name says that it is a secret. Nothing of the value is
+// in the recording.
 const Hidden = "***"
 
 // Printer returns a printer of the recording's values.
@@ -50,7 +51,8 @@ func (p *Printer) begin(dst []byte, line int, e *Event) *Layout {
 	return l
 }
 
-// Append appends the values of e to dst, whose last line begins at dst[line], comma-separated, with names if they have any.
+// Append appends the values of e to dst, separated by commas, with their names if they have any.
+// dst's last line begins at dst[line].
 func (p *Printer) Append(dst []byte, line int, e *Event, names []Param) []byte {
 	l := p.begin(dst, line, e)
 	if l == nil {
@@ -73,10 +75,10 @@ func (p *Printer) Append(dst []byte, line int, e *Event, names []Param) []byte {
 	return p.dst
 }
 
-// own returns how many of the values are the function's; behind them is what capture= named.
+// own returns how many of the values are the function's; after them comes what capture= named.
 func (l *Layout) own() int { return len(l.Types) - len(l.Captured) }
 
-// param returns the name of a value, given those of the function's.
+// param returns the name of a value, given the names of the function's values.
 func (p *Printer) param(l *Layout, i int, names []Param) *Param {
 	switch own := l.own(); {
 	case i >= own:
@@ -119,7 +121,8 @@ func (p *Printer) AppendPanicType(dst []byte, e *Event) []byte {
 	return append(dst, '?')
 }
 
-// Fails reports whether the last of the values, which are the results of f, is an error that is not nil.
+// Fails reports whether the last value of e, whose values are the results of f, is an error that is
+// not nil.
 func (p *Printer) Fails(e *Event, f *Function) bool {
 	l := p.r.layout(e.Layout)
 	if l == nil || len(l.Types) == 0 || l.own() != len(f.Results) {
@@ -136,7 +139,7 @@ func (p *Printer) Fails(e *Event, f *Function) bool {
 	case !t.Error && t.Name != "error": // the interface itself has no values that could be errors
 		return false
 	}
-	// Where the last value begins depends on those in front.
+	// Where the last value begins depends on those before it.
 	p.begin(p.dst[:0], 0, e)
 	p.quiet++
 	for i, n := range l.Types[:last] {
@@ -149,7 +152,7 @@ func (p *Printer) Fails(e *Event, f *Function) bool {
 	return false
 }
 
-// Address returns the first of the values of e if it is a pointer, as most receivers are.
+// Address returns the first value of e if it is a pointer, as most receivers are.
 func (p *Printer) Address(e *Event) (address uint64, ok bool) {
 	l := p.begin(p.dst[:0], 0, e)
 	if l == nil || len(l.Types) == 0 {
@@ -169,14 +172,14 @@ func (p *Printer) Address(e *Event) (address uint64, ok bool) {
 	return address, !p.cut
 }
 
-// Value is one of those of an event.
+// A Value is one of the values of an event.
 type Value struct {
 	Name string `json:"name,omitempty"`
 	Type string `json:"type"`
 	Text string `json:"value"`
 }
 
-// Values returns the values of an event by name, type and text.
+// Values returns the values of an event: name, type and text.
 func (p *Printer) Values(e *Event, names []Param) []Value {
 	l := p.begin(nil, 0, e)
 	if l == nil {
@@ -230,8 +233,8 @@ func (p *Printer) top(l *Layout, n uint32, name *Param) {
 	}
 }
 
-// iface appends what is in an interface: the number of its type, whether the value is there, and that. own: it is a variable itself, not
-// within another value.
+// iface appends what is in an interface: the number of its type, whether the value is there, and
+// the value. own means that it is a variable itself, not part of another value.
 func (p *Printer) iface(has, show int, own bool) {
 	n := p.uint32()
 	if p.cut {
@@ -260,7 +263,8 @@ func (p *Printer) iface(has, show int, own bool) {
 	}
 }
 
-// typed appends a value, with its type if that is wanted. pointee: the struct that it points to is behind it, since it is an error.
+// typed appends a value, with its type if that is wanted. pointee means that it is an error, and
+// that the struct to which it points comes next.
 func (p *Printer) typed(t *Type, has, show int, dynamic, pointee, top bool) {
 	switch {
 	case t.Secret:
@@ -281,7 +285,7 @@ func (p *Printer) typed(t *Type, has, show int, dynamic, pointee, top bool) {
 	}
 }
 
-// behindQuiet reads over the struct behind a pointer that is an error.
+// behindQuiet reads the struct to which an error points, without showing it.
 func (p *Printer) behindQuiet(t *Type, pointee bool) {
 	if !pointee || p.r.typ(t.Elem) == nil {
 		return
@@ -293,7 +297,7 @@ func (p *Printer) behindQuiet(t *Type, pointee bool) {
 	p.quiet--
 }
 
-// shallow appends a struct behind a pointer, in which nothing is followed.
+// shallow appends a struct to which a pointer leads, without following anything in it.
 func (p *Printer) shallow(t *Type, show int) {
 	deep := p.deep
 	p.deep = false
@@ -301,7 +305,8 @@ func (p *Printer) shallow(t *Type, show int) {
 	p.deep = deep
 }
 
-// value appends a value of type t. has is how many levels of nesting were recorded, show how many are to be shown.
+// value appends a value of type t. has is the number of levels of nesting that were recorded, show
+// the number to show.
 func (p *Printer) value(t *Type, has, show int) {
 	if p.steps++; p.steps > stepsMax {
 		p.cut = true
@@ -321,7 +326,7 @@ func (p *Printer) value(t *Type, has, show int) {
 	}
 }
 
-// shown is value, but for what is cut.
+// shown is value without the limits.
 func (p *Printer) shown(t *Type, has, show int) {
 	switch t.Kind {
 	case reflect.Bool:

@@ -60,7 +60,7 @@ func (p *Printer) slice(t *Type, has, show int) {
 	}
 }
 
-// elements appends the first of n values in a row; how many there are is said if not all are shown.
+// elements appends the first of n values in a row. It says how many there are if not all are shown.
 func (p *Printer) elements(t *Type, n uint64, has, show int) {
 	elem := p.r.typ(t.Elem)
 	p.byte('[')

@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 )
 
-// A Writer writes events to a new recording, as a program would have written them: for parts of recordings. It is for one goroutine.
+// A Writer writes events to a new recording, as a program would have written them. It is for parts
+// of recordings, and for one goroutine.
 type Writer struct {
 	r     *Recording
 	dir   string
@@ -16,11 +17,11 @@ type Writer struct {
 	err   error
 }
 
-// writtenFile is a file of records, with the packet that is being filled.
+// writtenFile is a file of records, and the packet that is being filled.
 type writtenFile struct {
 	f       *os.File
 	b       []byte
-	content int    // bytes of b that are in use: the last record ends within its last word
+	content int    // bytes of b in use: the last record ends within its last word
 	last    uint64 // ticks
 	lost    uint64
 	number  uint64
@@ -34,7 +35,8 @@ func (r *Recording) NewWriter(dir string) (*Writer, error) {
 	return &Writer{r: r, dir: dir, files: map[int32]*writtenFile{}}, nil
 }
 
-// Write adds an event, which is not earlier than those before on its processor. The first error is returned by all that follow, and by Close.
+// Write adds an event, which must not be earlier than those before it on its processor. All later
+// calls, and Close, return the first error.
 func (w *Writer) Write(e *Event) error {
 	if w.err != nil {
 		return w.err
@@ -88,7 +90,7 @@ func (w *Writer) Close() error {
 	err := w.err
 	for processor, f := range w.files {
 		if err == nil && len(f.b) == 0 && f.lost != 0 {
-			// Records that were lost at the end are said by a packet that has none.
+			// If records were lost at the end, a packet without records says so.
 			f.b = appendPacketHead(f.b, 0, w.r.Env.UUID, packet{begin: f.last, lost: f.lost, number: f.number}, int(processor))
 			f.content = len(f.b)
 		}
@@ -97,7 +99,7 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// encode appends the record of an event, whose last word the next one begins behind.
+// encode appends the record of an event. The next record begins after its last word.
 func (e *Event) encode(b []byte) []byte {
 	order := binary.LittleEndian
 	at := len(b)
