@@ -16,7 +16,7 @@ import (
 // set aside.
 const asideCalls = 8 << 10
 
-// setAside sets aside the outermost calls that are not yet.
+// setAside sets aside the outermost calls that are not set aside yet.
 func (st *Stack[G, C]) setAside() {
 	if !plain[C]() {
 		return
