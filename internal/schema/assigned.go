@@ -2,8 +2,10 @@ package schema
 
 import "strings"
 
-// SELECT @a := x, y FROM t is SELECT x, y FROM t, and @a is then what the last row has. It is refused where that is not sure to be so, or where something may see @a before: anywhere but in the list of the
-// statement's own SELECT, behind *, with UNION, and when the statement has @a elsewhere too.
+// SELECT @a := x, y FROM t becomes SELECT x, y FROM t, and @a then has the value of the last row.
+// It is refused where that is not certain, or where something may read @a earlier: anywhere but in
+// the list of the statement's own SELECT, after *, with UNION, and if the statement has @a
+// elsewhere too.
 
 // assigned is a column that is assigned to a variable.
 type assigned struct {
@@ -12,7 +14,8 @@ type assigned struct {
 	name     string // of the column
 }
 
-// assigned returns such columns of a SELECT, and the statement's tokens without what assigns.
+// assigned returns the assigned columns of a SELECT, and the statement's tokens without the
+// assignments.
 func (st *stmt) assigned() (list []token, columns []assigned) {
 	first, from := len(st.tokens), len(st.tokens)
 	for i, t := range st.outer(0) {
@@ -54,7 +57,7 @@ func (st *stmt) assigned() (list []token, columns []assigned) {
 	return list, columns
 }
 
-// assign lets variables get the values of columns as rows are given out.
+// assign assigns the values of columns to variables as rows are returned.
 func (r *Result) assign(columns []assigned) {
 	r.assigns = columns
 	for _, a := range columns {
@@ -62,12 +65,12 @@ func (r *Result) assign(columns []assigned) {
 	}
 }
 
-// mostUser is how many bytes the names and values of a session's @variables may have.
+// mostUser is the number of bytes that the names and values of a session's @variables may have.
 const mostUser = mostText
 
 // assignUser gives @variable a value.
 func (s *Session) assignUser(name string, v value) error {
-	const each = 64 // what a variable takes at least
+	const each = 64 // the least memory that a variable takes
 	size := func(v value) int {
 		text, _ := v.(string)
 		return each + len(name) + len(text)

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Calls that MySQL spells with words between the arguments: TRIM(x FROM y), CAST(x AS SIGNED).
+// Calls for which MySQL has words between the arguments: TRIM(x FROM y), CAST(x AS SIGNED).
 
-// separators are the words that stand between the arguments of functions.
+// separators are the words between the arguments of functions.
 var separators = map[string][]string{"EXTRACT": {"FROM"}, "TRIM": {"FROM"}, "SUBSTRING": {"FROM", "FOR"}, "SUBSTR": {"FROM", "FOR"}, "MID": {"FROM", "FOR"}, "POSITION": {"IN"}}
 
 // separates reports whether a token is such a word.
@@ -39,10 +39,11 @@ func (r *rewriter) trim(i int) {
 	}
 }
 
-// converted are the functions for CAST and CONVERT to types. To others SQLite's CAST does it.
+// converted are the functions for CAST and CONVERT to types. For other types SQLite's CAST is used.
 var converted = map[string]string{"SIGNED": "signed", "UNSIGNED": "signed", "DATE": "date_of", "DATETIME": "datetime_of", "TIME": "time", "DECIMAL": "round", "CHAR": "CAST"}
 
-// convert rewrites CAST(x AS SIGNED) and CONVERT(x, SIGNED), and takes CONVERT and USING utf8mb4 off CONVERT(x USING utf8mb4).
+// convert rewrites CAST(x AS SIGNED) and CONVERT(x, SIGNED). It reduces CONVERT(x USING utf8mb4) to
+// x.
 func (r *rewriter) convert(i int) {
 	depth := 0
 	for j := i + 1; j < len(r.tokens); j++ {
@@ -78,7 +79,7 @@ func (r *rewriter) convert(i int) {
 	}
 }
 
-// replaceCall puts a literal in place of NAME().
+// replaceCall replaces NAME() by a literal.
 func (r *rewriter) replaceCall(i int, text string) {
 	r.out[i] = text
 	r.skip[i+1], r.skip[i+2] = true, true

@@ -1,14 +1,17 @@
-// Package schema is the Performance Schema: what is known of the calls of a process, as tables that are asked in SQL.
+// Package schema is the Performance Schema: the calls of a process, as tables that are queried in
+// SQL.
 //
-// In come sources: processes that run, and recordings. Out come sessions, which understand the SQL of MySQL:
+// In come sources: running processes, and recordings. Out come sessions, which understand MySQL's
+// SQL:
 //
 //	c := schema.NewCatalog()
 //	c.Add(source)
 //	s, err := c.Session(ctx)
 //	result, err := s.Query(ctx, "SELECT EVENT_NAME, COUNT_STAR FROM events_calls_summary_global_by_event_name", nil)
 //
-// The tables are the seed's (MySQL's WL#2360): setup tables, of which some columns can be updated, and event tables, which can only be read, and
-// truncated. Each statement sees one snapshot of each source, taken when it first asks for it. A statement goes this way:
+// The tables are those of MySQL's WL#2360: setup tables, of which some columns can be updated, and
+// event tables, which can only be read and truncated. Each statement sees one snapshot of each
+// source, taken when it first needs it. A statement goes this way:
 //
 //	token.go, rewrite.go   MySQL's spelling becomes SQLite's
 //	show.go, statement.go  what SQLite does not know: SHOW, USE, SET, DESCRIBE, TRUNCATE; what is not allowed
@@ -17,5 +20,6 @@
 //	information.go         are functions of
 //	source.go              a source's snapshot
 //
-// cmd/ftrace calls this package, and package wire, which serves it to MySQL's clients. Nothing that is linked into traced programs does.
+// cmd/ftrace calls this package, and package wire, which serves it to MySQL's clients. Nothing that
+// is linked into traced programs does.
 package schema

@@ -12,20 +12,22 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Limits of what a statement may use. SQLite refuses what goes beyond; functions of this package
-// ask for them themselves, since SQLite sees a value only after it was made.
+// Limits of what a statement may use. SQLite enforces them. Functions of this package check them
+// themselves, since SQLite sees a value only after it is made.
 const (
 	mostText    = 64 << 20  // bytes of a value: max_allowed_packet
-	mostHeap    = 512 << 20 // bytes of SQLite's memory, of all sessions together
+	mostHeap    = 512 << 20 // bytes of SQLite's memory, for all sessions together
 	mostTest    = 256 << 20 // bytes of the schema test, and of a session's temporary tables
-	mostDepth   = 1000      // of parentheses and operators within each other
+	mostDepth   = 1000      // of nested parentheses and operators
 	mostTokens  = 1 << 20   // of a statement
-	mostPattern = 4 << 10   // bytes of a pattern of LIKE
-	mostSpill   = 8 << 30   // bytes of SQLite's temporary files, of all sessions together
+	mostPattern = 4 << 10   // bytes of a pattern of LIKE, during which SQLite can't be interrupted
+	mostSpill   = 8 << 30   // limitHeap bounds SQLite's memory. SQLite counts it only if that is switched on before the first session.
 )
 
-// limitEngine bounds SQLite's memory, which it counts only if it is told so before the first
-// session, and its temporary files.
+// engine is the SQLite of one session.
+//
+// The driver interrupts a statement only until its first row: a query that finds nine rows and then
+// searches for the tenth for ever would run on. So an engine does the interrupting itself.
 var limitEngine = sync.OnceValue(func() error {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -48,11 +50,11 @@ type engine struct {
 	db  uintptr // 0: it is closed
 }
 
-// newEngine returns the engine of a connection, with the limits set.
+// The driver does not export its handle.
 func newEngine(conn *sql.Conn) (*engine, error) {
 	e := &engine{tls: libc.NewTLS()}
 	err := conn.Raw(func(driver any) error {
-		// The driver has no name for its handle that others may use.
+		// interrupt ends the statement under way, if there is one. Any goroutine may call it.
 		v := reflect.ValueOf(driver)
 		if v.Kind() == reflect.Pointer && v.Elem().Kind() == reflect.Struct {
 			if db := v.Elem().FieldByName("db"); db.IsValid() && db.Kind() == reflect.Uintptr {

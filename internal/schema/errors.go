@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// An Error is one with the number and state that MySQL has for it.
+// An Error is an error with MySQL's number and state.
 type Error struct {
 	Number  uint16
 	State   string
@@ -17,7 +17,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("ERROR %d (%s): %s", e.Number, e.State, e.Message) }
 
-// Numbers of errors, as MySQL's mysqld_error.h has them.
+// Numbers of errors, from MySQL's mysqld_error.h.
 const (
 	erDenied        = 1142 // command denied to user for table
 	erNoSuchTable   = 1146
@@ -60,7 +60,7 @@ var states = map[uint16]string{
 	1040: "08004", 1043: "08S01", 1045: "28000", 1047: "08S01", 1065: "42000", 1139: "42000",
 }
 
-// tooDeep is the error of a statement with too much of it within each other.
+// tooDeep returns the error of a statement that is nested too deep.
 func tooDeep() *Error {
 	return NewError(erTooDeep, "Thread stack overrun: a statement can have %d parentheses or operators within each other", mostDepth)
 }
@@ -74,7 +74,7 @@ func NewError(number uint16, format string, args ...any) *Error {
 	return &Error{number, state, fmt.Sprintf(format, args...)}
 }
 
-// sourceError is that a process, or what is to be read of it, fails.
+// sourceError returns the error for a process that fails, or can't be read.
 func sourceError(source Source, err error) *Error {
 	of := fmt.Sprintf("process %s: ", source.Name())
 	return NewError(erUnknown, "%s%s", of, strings.TrimPrefix(strings.TrimPrefix(err.Error(), of), strings.TrimSuffix(of, ": ")+" "))
@@ -87,7 +87,7 @@ var (
 	quotedName    = regexp.MustCompile(`: "?([^ ":]+)"?`)
 )
 
-// asError gives an error of the engine the number that MySQL has for it.
+// asError gives an error of the engine MySQL's number for it.
 func (s *Session) asError(err error) *Error {
 	var known *Error
 	switch {
@@ -115,7 +115,7 @@ func (s *Session) asError(err error) *Error {
 	}
 	has := func(part string) bool { return strings.Contains(text, part) }
 	switch {
-	case has("incomplete input"): // MySQL says that it is near its end
+	case has("incomplete input"): // MySQL reports it near the statement's end
 		return NewError(erSyntax, "You have an error in your SQL syntax; check the manual for the right syntax to use near ''")
 	case has("missing argument with index"): // nothing was prepared
 		return NewError(erSyntax, "You have an error in your SQL syntax; check the manual for the right syntax to use near '?'")

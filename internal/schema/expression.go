@@ -6,9 +6,11 @@ import (
 	"strings"
 )
 
-// What SQLite has no operator for is enclosed in something that it has: !x in (NOT (x)), a XOR b, which is NULL if one is, in ((NOT NOT (a)) + (NOT NOT (b))) % 2, a DIV b in whole_division(a, b).
+// For operators that SQLite lacks, the operands are enclosed in what it has: !x in (NOT (x)); a XOR
+// b, which is NULL if one of them is, in ((NOT NOT (a)) + (NOT NOT (b))) % 2; a DIV b in
+// whole_division(a, b).
 
-// enclosure is what is written before a token and behind another.
+// enclosure is what is written before one token and after another.
 type enclosure struct {
 	first, last    int
 	before, behind string
@@ -27,7 +29,7 @@ func (r *rewriter) enclose(first, last int, before, behind string) {
 	r.enclosures = append(r.enclosures, enclosure{first, last, before, behind})
 }
 
-// enclosed writes all enclosures, what is within others first.
+// enclosed writes all enclosures, inner ones first.
 func (r *rewriter) enclosed() {
 	slices.SortStableFunc(r.enclosures, func(a, b enclosure) int { return cmp.Compare(a.last-a.first, b.last-b.first) })
 	for _, e := range r.enclosures {
@@ -36,7 +38,9 @@ func (r *rewriter) enclosed() {
 	}
 }
 
-// operandEnd returns the last token of the operand of a prefix operator, which begins with a token: a name, a literal, a call, something in parentheses or a CASE, and what else there is in front of it. It is -1 if there is none.
+// operandEnd returns the last token of the operand of a prefix operator. The operand begins with
+// token i: a name, a literal, a call, something in parentheses or a CASE, with any prefix operators
+// before it. It is -1 if there is none.
 func (r *rewriter) operandEnd(i int) int {
 	for t := r.at(i); t.is("!") || t.is("-") || t.is("+") || t.is("~") || t.is("BINARY"); t = r.at(i) {
 		i++
@@ -68,10 +72,11 @@ func (r *rewriter) operandEnd(i int) int {
 	return i
 }
 
-// factors returns the first token of the product that ends with a token. It is not ok if there is none.
+// factors returns the first token of the product that ends with token last. It is not ok if there
+// is none.
 func (r *rewriter) factors(last int) (first int, ok bool) {
 	for n := 0; ; n++ {
-		if r.deep = r.deep || n > mostDepth; r.deep { // SQLite would not take so many either
+		if r.deep = r.deep || n > mostDepth; r.deep { // SQLite would not accept as many either
 			return 0, false
 		}
 		switch t := r.at(last); {
@@ -104,13 +109,14 @@ func (r *rewriter) factors(last int) (first int, ok bool) {
 	}
 }
 
-// operator reports whether a token is an operator, so that another one behind it has one operand.
+// operator reports whether a token is an operator, so that another one after it takes one operand.
 func (r *rewriter) operator(i int) bool {
 	t := r.at(i)
 	return t.kind == op && !t.is(")") || t.is("DIV") || t.is("MOD")
 }
 
-// modCall reports whether a MOD is a call of the function: nothing is in front of it that the operator would divide.
+// modCall reports whether a MOD is a call of the function: nothing comes before it that the
+// operator would divide.
 func (r *rewriter) modCall(i int) bool {
 	before := r.at(i - 1)
 	upper := strings.ToUpper(before.text)
@@ -118,7 +124,7 @@ func (r *rewriter) modCall(i int) bool {
 	return r.at(i+1).is("(") && (i == 0 || keyword || before.kind == op && !before.is(")"))
 }
 
-// divisions rewrites all DIV, % and MOD that are operators: SQLite's are of integers.
+// divisions rewrites all DIV, % and MOD that are operators: SQLite's work on integers.
 func (r *rewriter) divisions() {
 	for i := range r.tokens {
 		t := r.at(i)
@@ -139,7 +145,8 @@ func (r *rewriter) divisions() {
 	}
 }
 
-// collations makes text that functions return compared without regard to case: to SQLite it has no collation, and that of a literal or column counts only behind what is compared with it.
+// collations makes text that functions return compare without regard to case. To SQLite it has no
+// collation, and that of a literal or column counts only if it comes second.
 func (r *rewriter) collations() {
 	enclose := func(first, last int) {
 		if t := r.at(last); first < 0 || t.kind != str && !t.is(")") && !t.is("END") || r.list(first, last) {
@@ -198,7 +205,8 @@ func (r *rewriter) nots() error {
 	return nil
 }
 
-// aroundExpressions are the words that stand before an expression, between two or behind one, of all whose operators bind as XOR does or stronger.
+// aroundExpressions are the words that come before an expression, between two or after one, if all
+// operators of the expression bind as strongly as XOR or more strongly.
 var aroundExpressions = map[string]bool{"OR": true, "AS": true, "SELECT": true, "DISTINCT": true, "ALL": true, "FROM": true, "WHERE": true, "ON": true, "USING": true, "GROUP": true, "BY": true, "WITH": true,
 	"HAVING": true, "ORDER": true, "ASC": true, "DESC": true, "LIMIT": true, "OFFSET": true, "UNION": true, "EXCEPT": true, "INTERSECT": true, "WHEN": true, "THEN": true, "ELSE": true, "SET": true, "VALUES": true,
 	"SEPARATOR": true, "JOIN": true, "INNER": true, "CROSS": true, "LEFT": true, "RIGHT": true, "NATURAL": true, "STRAIGHT_JOIN": true, "WINDOW": true, "ROWS": true, "RANGE": true, "FOR": true}

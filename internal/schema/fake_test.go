@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// fake is a process that lives in the test. It collects what call is told, as a real one does: by its flags and consumers.
+// fake is a process that lives in the test. It collects what call is told, as a real one does: by
+// its flags and consumers.
 type fake struct {
 	name      string
 	mu        sync.Mutex
@@ -38,7 +39,8 @@ func newFake(name string) *fake {
 		}}
 }
 
-// call is a call of a function on a thread that lasts so many picoseconds, which is collected if the function is enabled.
+// call is a call of a function on a thread that lasts so many picoseconds, which is collected if
+// the function is enabled.
 func (f *fake) call(thread uint64, key uint32, lasts int64, err string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -187,7 +189,8 @@ func openIn(t *testing.T, c *Catalog) *Session {
 	return s
 }
 
-// ask runs a statement and returns its rows as text: columns separated by |, each row ended by a newline.
+// ask runs a statement and returns its rows as text: columns separated by |, each row ended by a
+// newline.
 func ask(t *testing.T, s *Session, query string, args ...any) string {
 	t.Helper()
 	text, _, err := try(t, s, query, args...)

@@ -10,10 +10,11 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 )
 
-// findEvery is how often processes are looked for at most.
+// findEvery is the shortest time between two searches for processes.
 const findEvery = time.Second
 
-// Follow adds the processes of this user to performance_schema whose executable has one of the names, as they come, and takes them out when they have ended.
+// Follow adds the processes of this user whose executable has one of the names to
+// performance_schema as they appear. It removes them when they have ended.
 func (c *Catalog) Follow(names ...string) {
 	f := &finder{catalog: c, names: names, known: map[int]Source{}}
 	c.Find = f.find

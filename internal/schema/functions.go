@@ -17,16 +17,18 @@ import (
 	"modernc.org/sqlite"
 )
 
-// serverVersion is what VERSION() says: the MySQL whose Performance Schema these tables are like.
+// serverVersion is what VERSION() returns: the MySQL whose Performance Schema these tables
+// resemble.
 const serverVersion = "5.7.44-ftrace"
 
-// A function has so many arguments, -1: any. It is NULL if one of so many is NULL.
+// A function takes that many arguments, -1: any number. It returns NULL if one of the first that
+// many is NULL.
 type function struct {
 	args int32
 	call func(args []driver.Value) driver.Value
 }
 
-// between is a function of at least and at most so many arguments.
+// between returns a function of least to most arguments.
 func between(least, most int, call func(args []driver.Value) driver.Value) function {
 	return function{-1, func(args []driver.Value) driver.Value {
 		switch {
@@ -39,7 +41,7 @@ func between(least, most int, call func(args []driver.Value) driver.Value) funct
 	}}
 }
 
-// functions are those of MySQL that SQLite does not have, or has with another meaning.
+// functions are MySQL's functions that SQLite lacks, or has with another meaning.
 var functions = map[string]function{
 	"version":          {0, func([]driver.Value) driver.Value { return serverVersion }},
 	"concat":           {-1, concat},
@@ -158,7 +160,7 @@ func text1(f func(string) string) func([]driver.Value) driver.Value {
 	return func(a []driver.Value) driver.Value { return f(asText(a[0])) }
 }
 
-// concat is NULL if an argument is: SQLite's own leaves such out.
+// concat returns NULL if an argument is NULL. SQLite's own function leaves such arguments out.
 func concat(a []driver.Value) driver.Value {
 	texts := make([]string, len(a))
 	for i, v := range a {
@@ -170,7 +172,8 @@ func concat(a []driver.Value) driver.Value {
 	return joined("concat", texts...)
 }
 
-// extreme returns the largest or the smallest of the values, as numbers if one is.
+// extreme returns the largest or the smallest of the values. They are compared as numbers if one is
+// a number.
 func extreme(a []driver.Value, sign float64) driver.Value {
 	if slices.Contains(a, nil) {
 		return nil
@@ -189,7 +192,7 @@ func extreme(a []driver.Value, sign float64) driver.Value {
 	return best
 }
 
-// field is FIELD(x, a, b): which of the others x is, 0: none.
+// field is FIELD(x, a, b): the position of x among the others, 0 if there is none.
 func field(a []driver.Value) driver.Value {
 	if len(a) == 0 || a[0] == nil {
 		return int64(0)
@@ -212,7 +215,8 @@ func rounded(a []driver.Value) driver.Value {
 	return decimals(a[0], places, true)
 }
 
-// decimals rounds a number to so many decimal places, or cuts the others off. It is looked at as it is written, so that 1.005 is no less than that.
+// decimals rounds or truncates a number to that many decimal places. It uses the number's text, so
+// that 1.005 is not less than 1.005.
 func decimals(v driver.Value, places float64, round bool) driver.Value {
 	n, isInteger := v.(int64)
 	keep := int(min(max(places, -30), 30))
@@ -281,7 +285,7 @@ func logarithm(a []driver.Value) driver.Value {
 	return math.Log(x)
 }
 
-// divided is a % b, or a DIV b. NULL if b is 0.
+// divided is a % b, or a DIV b: NULL if b is 0.
 func divided(a []driver.Value, rest bool) driver.Value {
 	x, ok1 := a[0].(int64)
 	y, ok2 := a[1].(int64)
@@ -297,7 +301,7 @@ func divided(a []driver.Value, rest bool) driver.Value {
 		_, ok1 = x.SetString(strconv.FormatFloat(f, 'g', -1, 64))
 		_, ok2 = y.SetString(strconv.FormatFloat(g, 'g', -1, 64))
 		if !ok1 || !ok2 {
-			return nil // no finite numbers
+			return nil // not finite numbers
 		}
 		n.Quo(&x, &y)
 		whole := new(big.Rat).SetInt(new(big.Int).Quo(n.Num(), n.Denom()))
@@ -311,7 +315,7 @@ func divided(a []driver.Value, rest bool) driver.Value {
 	}
 }
 
-// signed is CAST(x AS SIGNED): numbers are rounded, text is cut off.
+// signed is CAST(x AS SIGNED). It rounds numbers and cuts text.
 func signed(a []driver.Value) driver.Value {
 	n, ok := a[0].(int64)
 	if ok {

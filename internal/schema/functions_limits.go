@@ -11,22 +11,22 @@ import (
 	"unicode/utf8"
 )
 
-// What functions return is at most mostText bytes, and they say so before they make it. What takes
-// long looks from time to time whether its statement is to end.
+// Functions return at most mostText bytes. They report an error before they make more than that.
+// Those that take long check from time to time whether their statement is to end.
 
 // tooLong is the error of a function whose result would be too long.
 func tooLong(function string) error {
 	return NewError(erTooLong, "Result of %s() was larger than max_allowed_packet (%d) - truncated", function, mostText)
 }
 
-// sessionFunctions have the number of their session as the first argument, see sessionCall.
+// sessionFunctions take the number of their session as their first argument, see sessionCall.
 var sessionFunctions = map[string]function{
 	"sleep":          {2, func(a []driver.Value) driver.Value { return sleep(contextOf(a[0]), a[1:]) }},
 	"regexp_replace": {4, func(a []driver.Value) driver.Value { return regexpReplace(contextOf(a[0]), a[1:]) }},
 }
 
-// foreign are functions of SQLite with more arguments than MySQL's have, which would take a time
-// that is the product of the lengths of both.
+// foreign are functions of SQLite that accept more arguments than MySQL's do. With them they would
+// take a time that is the product of both lengths.
 var foreign = map[string]function{"trim": {2, tooMany}, "ltrim": {2, tooMany}, "rtrim": {2, tooMany}}
 
 func tooMany(a []driver.Value) driver.Value {
@@ -42,8 +42,8 @@ func (r *rewriter) sessionCall(i int) {
 	r.skip[i+1] = true
 }
 
-// contextOf returns that of the statement that a session runs. There is none if the session has
-// ended, whose number is in a view.
+// contextOf returns the context of the statement that a session runs. There is none if the session
+// has ended: a view can have its number.
 func contextOf(number driver.Value) context.Context {
 	if s, ok := sessions.Load(asText(number)); ok {
 		if r := s.(*Session).running; r != nil {
@@ -65,14 +65,14 @@ func sleep(ctx context.Context, a []driver.Value) driver.Value {
 	}
 }
 
-// mostExpression is how long a regular expression may be, mostSteps how many steps of its machine
-// it may take to go through a text.
+// mostExpression is how long a regular expression may be, and mostSteps how many steps its machine
+// may take to go through a text.
 const (
 	mostExpression = 64 << 10
 	mostSteps      = 1 << 28
 )
 
-// matcher is a regular expression that was compiled.
+// matcher is a compiled regular expression.
 type matcher struct {
 	*regexp.Regexp
 	instructions int
@@ -98,7 +98,7 @@ func newMatcher(text string) (*matcher, error) {
 	return &matcher{re, len(program.Inst)}, nil
 }
 
-// allows returns an error if the expression may take too long to go through a text: it can't be
+// allows returns an error if the expression may take too long for a text: matching can't be
 // interrupted.
 func (m *matcher) allows(text string) error {
 	if len(text)*m.instructions > mostSteps {
@@ -107,7 +107,7 @@ func (m *matcher) allows(text string) error {
 	return nil
 }
 
-// group is a reference to a group of the expression in what replaces it: \1, and $1 as MySQL has it.
+// group is a reference to a group of the expression in its replacement: \1, and MySQL's $1.
 var group = regexp.MustCompile(`\\(\\|[0-9])|\$[0-9]?`)
 
 // regexpReplace is REGEXP_REPLACE(text, expression, by).
@@ -134,7 +134,7 @@ func regexpReplace(ctx context.Context, a []driver.Value) driver.Value {
 		references++
 		return "${" + s[1:] + "}"
 	})
-	// How long the result can be is known before it is made.
+	// The greatest length of the result is determined before it is made.
 	longest := len(text)
 	if err := re.matches(text, func(s string) error {
 		if longest += len(by) + references*len(s); longest > mostText {
@@ -225,7 +225,7 @@ func pad(a []driver.Value, left bool) driver.Value {
 	return text + fill
 }
 
-// characters returns how many bytes the first n characters of a text have, all of it if there are
+// characters returns how many bytes the first n characters of a text have: all of it if there are
 // fewer.
 func characters(text string, n int) int {
 	if n <= 0 {
@@ -251,15 +251,15 @@ func reversed(text string) string {
 	return string(b)
 }
 
-// substringIndex is SUBSTRING_INDEX(text, by, n): what is in front of the nth by, or after it,
-// counted from the end, if n is negative.
+// substringIndex is SUBSTRING_INDEX(text, by, n): what comes before the nth by, or, if n is
+// negative, after the nth counted from the end.
 func substringIndex(a []driver.Value) driver.Value {
 	text, by, n := asText(a[0]), asText(a[1]), int(asNumber(a[2]))
 	if by == "" || n == 0 {
 		return ""
 	}
 	if n < 0 {
-		// Counted from the front: as many as there are, and one less for each that stays.
+		// Counted from the front: their number, less one for each that stays.
 		if n += strings.Count(text, by) + 1; n <= 0 {
 			return text
 		}

@@ -18,7 +18,8 @@ import (
 	"unicode/utf8"
 )
 
-// textFunctions are those of MySQL that look for something in text, or write numbers and sums of bytes in other ways.
+// textFunctions are MySQL's functions that search in text, or write numbers and checksums in other
+// ways.
 var textFunctions = map[string]function{
 	"ascii":         {1, func(a []driver.Value) driver.Value { return firstBytes(asText(a[0]), 1) }},
 	"ord":           {1, func(a []driver.Value) driver.Value { return firstBytes(asText(a[0]), utf8.UTFMax) }},
@@ -51,7 +52,7 @@ var textFunctions = map[string]function{
 	"format_bytes": {1, formatBytes},
 }
 
-// firstBytes returns the bytes of the first character as a number, at most so many.
+// firstBytes returns the bytes of the first character as a number, at most most of them.
 func firstBytes(s string, most int) driver.Value {
 	_, n := utf8.DecodeRuneInString(s)
 	number := int64(0)
@@ -84,7 +85,7 @@ func trim(a []driver.Value, leading, trailing bool) driver.Value {
 	return text
 }
 
-// lastExpression is the one that was read last: a statement asks for the same one for each row.
+// lastExpression is the last one that was read: a statement uses the same one for each row.
 var lastExpression atomic.Pointer[matcher]
 
 // expression reads a regular expression, which ignores case.
@@ -159,7 +160,8 @@ func hexadecimal(a []driver.Value) driver.Value {
 	return strings.ToUpper(hex.EncodeToString([]byte(text)))
 }
 
-// conv is CONV(number, base, other base), of numbers below 1<<64. With a negative base they are signed.
+// conv is CONV(number, base, other base), of numbers below 1<<64. With a negative base they are
+// signed.
 func conv(a []driver.Value) driver.Value {
 	from, to := int(asNumber(a[1])), int(asNumber(a[2]))
 	if base := max(from, -from); base < 2 || base > 36 {
@@ -179,7 +181,7 @@ func conv(a []driver.Value) driver.Value {
 		}
 		end++
 	}
-	n, _ := strconv.ParseUint("0"+digits[:end], max(from, -from), 64) // the largest if it is larger
+	n, _ := strconv.ParseUint("0"+digits[:end], max(from, -from), 64) // the largest number if it is larger
 	if negative {
 		n = -n
 	}
@@ -194,7 +196,7 @@ func sha1Hex(a []driver.Value) driver.Value {
 	return hex.EncodeToString(s[:])
 }
 
-// sha2 is SHA2(text, bits); NULL of other numbers of bits than there are.
+// sha2 is SHA2(text, bits): NULL for other numbers of bits than there are.
 func sha2(a []driver.Value) driver.Value {
 	text := []byte(asText(a[0]))
 	var sum []byte

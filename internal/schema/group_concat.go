@@ -10,8 +10,9 @@ import (
 	"modernc.org/sqlite"
 )
 
-// GROUP_CONCAT([DISTINCT] x, y ORDER BY z SEPARATOR s) becomes concatenated([DISTINCT] ('1:s' || (x) || (y)) COLLATE NOCASE ORDER BY z): SQLite's own has one value and the separator as its arguments, and only
-// one argument with DISTINCT. So the separator, behind its length, goes in front of each value.
+// GROUP_CONCAT([DISTINCT] x, y ORDER BY z SEPARATOR s) becomes concatenated([DISTINCT] ('1:s' ||
+// (x) || (y)) COLLATE NOCASE ORDER BY z). SQLite's own function takes one value and the separator,
+// and with DISTINCT only one argument. So the separator, with its length, goes before each value.
 
 // groupConcats rewrites all GROUP_CONCATs.
 func (r *rewriter) groupConcats() {

@@ -9,7 +9,9 @@ import (
 	"time"
 )
 
-// informationTables are those of information_schema, which clients ask for what there is. Graphical ones ask for much that is not here, and expect tables without rows for it.
+// informationTables are the tables of information_schema, in which clients look for schemas, tables
+// and columns. Graphical clients look for much that does not exist here, and expect tables without
+// rows for it.
 var informationTables = func() map[string]*table {
 	byName := map[string]*table{}
 	for _, t := range []*table{
@@ -171,20 +173,20 @@ var informationTables = func() map[string]*table {
 	return byName
 }()
 
-// constant is a column that is the same in all rows.
+// constant returns a column that is the same in all rows.
 func constant[T any](name, value string) column[T] {
 	return text(name, wordKind, func(*view, *T) string { return value })
 }
 
-// def is the column of a catalog, of which there is one.
+// def returns the column of the catalog, of which there is only one.
 func def[T any](name string) column[T] { return constant[T](name, "def") }
 
-// null is a column of which nothing is known.
+// null returns a column that is always NULL.
 func null[T any](name, kind string) column[T] {
 	return optional(name, kind, func(*view, *T) (string, bool) { return "", false })
 }
 
-// empty is a table of what there is none of.
+// empty returns a table that never has rows.
 func empty(name, columns string) *table {
 	var list []column[struct{}]
 	for _, c := range strings.Fields(columns) {
@@ -202,7 +204,7 @@ type columnInfo struct {
 	columnHead
 }
 
-// length returns how many characters a column of text can have, 0 if it is none.
+// length returns how many characters a column of text can have, 0 for other columns.
 func (c *columnInfo) length() uint64 {
 	kind, size, _ := strings.Cut(c.kind, "(")
 	switch {
@@ -223,7 +225,7 @@ type client struct {
 	*activity
 }
 
-// clients returns who has sessions of the catalog, in the order of their connections.
+// clients returns the sessions of the catalog, ordered by their connections.
 func (c *Catalog) clients() []client {
 	var list []client
 	sessions.Range(func(_, s any) bool {
@@ -246,7 +248,8 @@ func (s *Session) schemas() []string {
 	return names
 }
 
-// tables returns what is known of all tables. Those of test were read before the statement began: a table can't ask SQLite.
+// tables returns what is known of all tables. Those of test were read before the statement began,
+// because a table can't query SQLite.
 func (s *Session) tables() []tableInfo {
 	var list []tableInfo
 	for _, sc := range s.catalog.schemas {
@@ -285,13 +288,13 @@ func (s *Session) columns() []columnInfo {
 	return list
 }
 
-// A testTable is one that the user made.
+// A testTable is a table that the user made.
 type testTable struct {
 	tableInfo
 	columns []columnInfo
 }
 
-// readTest reads what tables there are in test, for a statement that asks information_schema.
+// readTest reads which tables there are in test, for a statement that queries information_schema.
 func (s *Session) readTest(ctx context.Context) error {
 	rows, err := s.conn.QueryContext(ctx, `SELECT m.name, m.type, c.name, c.type, c."notnull", c.cid FROM test.sqlite_master m, pragma_table_info(m.name, 'test') c
 		WHERE m.type IN ('table', 'view') ORDER BY m.name, c.cid`)

@@ -9,19 +9,22 @@ import (
 	"time"
 )
 
-// What is added to times, or taken from them, is a call of time_shift: t - INTERVAL n MINUTE, and DATE_SUB(t, INTERVAL n MINUTE), become time_shift(t, n, 'MINUTE', -1), INTERVAL n MINUTE + t becomes shift_of_time(n, 'MINUTE', 1, t).
+// Adding to times, and taking from them, becomes a call. t - INTERVAL n MINUTE and DATE_SUB(t,
+// INTERVAL n MINUTE) become time_shift(t, n, 'MINUTE', -1). INTERVAL n MINUTE + t becomes
+// shift_of_time(n, 'MINUTE', 1, t).
 
-// units are those of intervals, in microseconds; those of months are of no certain length.
+// units are the units of intervals, in microseconds. Those of months have no fixed length.
 var units = map[string]float64{
 	"MICROSECOND": 1, "SECOND": 1e6, "MINUTE": 60e6, "HOUR": 3600e6, "DAY": 86400e6, "WEEK": 7 * 86400e6, "MONTH": 0, "QUARTER": 0, "YEAR": 0,
 }
 
 var months = map[string]int{"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 
-// shifting are the functions that take an interval, and in which direction they go.
+// shifting are the functions that take an interval, and the direction in which they shift.
 var shifting = map[string]int{"DATE_ADD": 1, "ADDDATE": 1, "DATE_SUB": -1, "SUBDATE": -1}
 
-// composites are the units of intervals with several numbers, '1 2:30' DAY_MINUTE, as the units of these.
+// composites are the units of intervals with several numbers, such as '1 2:30' DAY_MINUTE, each
+// with the units of these.
 var composites = map[string][]string{
 	"YEAR_MONTH": {"YEAR", "MONTH"}, "DAY_HOUR": {"DAY", "HOUR"}, "DAY_MINUTE": {"DAY", "HOUR", "MINUTE"}, "DAY_SECOND": {"DAY", "HOUR", "MINUTE", "SECOND"},
 	"DAY_MICROSECOND": {"DAY", "HOUR", "MINUTE", "SECOND", "MICROSECOND"}, "HOUR_MINUTE": {"HOUR", "MINUTE"}, "HOUR_SECOND": {"HOUR", "MINUTE", "SECOND"},
@@ -31,7 +34,7 @@ var composites = map[string][]string{
 
 // intervals rewrites all INTERVALs.
 func (r *rewriter) intervals() error {
-	begins := map[int]int{} // by the last token of a sum with an interval: its first, which another interval may be added to
+	begins := map[int]int{} // by the last token of a sum with an interval: its first token, to which another interval may be added
 	for i := range r.tokens {
 		if !r.at(i).is("INTERVAL") || r.at(i-1).is(".") || r.at(i+1).is(".") || r.at(i-1).is("AS") {
 			continue
@@ -55,7 +58,7 @@ func (r *rewriter) intervals() error {
 				sign = -1
 			}
 		case r.at(unit+1).is("+") && (i == 0 || r.around(i-1) || beforeInterval[strings.ToUpper(before.text)]):
-			// What is more than one operand is not the same in MySQL and MariaDB.
+			// More than one operand means different things in MySQL and MariaDB.
 			last := r.operandEnd(unit + 2)
 			if last < 0 || !r.ends(last+1) && !(r.at(last+1).identifier() && r.ends(last+2)) {
 				return refused
@@ -85,7 +88,7 @@ func (r *rewriter) intervals() error {
 	return nil
 }
 
-// beforeInterval is what may stand before an interval that something is added to.
+// beforeInterval are tokens that may come before an interval to which something is added.
 var beforeInterval = map[string]bool{"(": true, "=": true, "<=>": true, "<": true, ">": true, "<=": true, ">=": true, "<>": true, "!=": true, "AND": true, "BETWEEN": true}
 
 func intervalError(rest string) *Error {
@@ -93,7 +96,7 @@ func intervalError(rest string) *Error {
 		rest[:min(len(rest), 40)])
 }
 
-// unit returns the token of an interval's unit, 0 if there is none.
+// unit returns the index of an interval's unit, 0 if there is none.
 func (r *rewriter) unit(interval int) int {
 	depth := 0
 	for i := interval + 1; i < len(r.tokens) && depth >= 0; i++ {
@@ -112,7 +115,9 @@ func (r *rewriter) unit(interval int) int {
 	return 0
 }
 
-// operand returns the first token of the value that ends with one: a name, a literal, a call, something in parentheses, or such with an interval. It is not ok if that is more.
+// operand returns the first token of the value that ends with token last: a name, a literal, a
+// call, something in parentheses, or one of these with an interval. It is not ok if the value is
+// more than that.
 func (r *rewriter) operand(last int, begins map[int]int) (first int, ok bool) {
 	first, chained := begins[last]
 	switch t := r.at(last); {
@@ -138,11 +143,12 @@ func (r *rewriter) operand(last int, begins map[int]int) (first int, ok bool) {
 	return first, true
 }
 
-// beforeParenthesis are the words that may stand before a value in parentheses and are no functions.
+// beforeParenthesis are the words that may come before a value in parentheses and are not
+// functions.
 var beforeParenthesis = map[string]bool{"SELECT": true, "DISTINCT": true, "WHERE": true, "AND": true, "OR": true, "NOT": true, "ON": true, "IN": true, "BETWEEN": true, "CASE": true, "WHEN": true, "THEN": true,
 	"ELSE": true, "HAVING": true, "BY": true, "LIKE": true, "SET": true, "IS": true}
 
-// parseTime reads a time as text. day says that it has no time of day.
+// parseTime reads a time as text. day means that it has no time of day.
 func parseTime(v driver.Value) (t time.Time, day, ok bool) {
 	text := strings.Replace(asText(v), "T", " ", 1)
 	if t, err := time.Parse(time.DateTime, text); err == nil {
@@ -152,7 +158,8 @@ func parseTime(v driver.Value) (t time.Time, day, ok bool) {
 	return t, true, err == nil
 }
 
-// intervalNumbers returns the numbers in the value of an interval of several units. The last ones are meant if there are fewer; what follows a second is a fraction of it.
+// intervalNumbers returns the numbers in the value of an interval of several units. If there are
+// fewer they are those of the last units. What follows a second is a fraction of it.
 func intervalNumbers(v driver.Value, units []string) (list []float64, ok bool) {
 	text := strings.TrimSpace(asText(v))
 	if len(text) > 1000 {
@@ -180,7 +187,7 @@ func intervalNumbers(v driver.Value, units []string) (list []float64, ok bool) {
 	return list, true
 }
 
-// shiftTime is time_shift(t, n, unit, sign): NULL if t is no time.
+// shiftTime is time_shift(t, n, unit, sign): NULL if t is not a time.
 func shiftTime(a []driver.Value) driver.Value {
 	t, day, ok := parseTime(a[0])
 	unit := strings.ToUpper(asText(a[2]))
@@ -195,7 +202,7 @@ func shiftTime(a []driver.Value) driver.Value {
 	} else {
 		parts = []string{unit}
 		switch {
-		case unit == "SECOND": // of which there are parts
+		case unit == "SECOND": // which may have a fraction
 		case text:
 			numbers[0] = math.Trunc(numbers[0])
 		default:
@@ -209,12 +216,12 @@ func shiftTime(a []driver.Value) driver.Value {
 		day = day && (units[parts[i]] == 0 || units[parts[i]] >= units["DAY"])
 	}
 	if !ok || math.Abs(month) > 12e4 || math.Abs(length) > 1e4*366*86400e6 {
-		return nil // no time, or beyond all years that there are
+		return nil // not a time, or beyond the years that times can have
 	}
 	sign := asNumber(a[3])
 	if month != 0 {
 		first := time.Date(t.Year(), t.Month()+time.Month(sign*month), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
-		t = first.AddDate(0, 0, min(t.Day(), first.AddDate(0, 1, -1).Day())-1) // a shorter month has an earlier last day
+		t = first.AddDate(0, 0, min(t.Day(), first.AddDate(0, 1, -1).Day())-1) // a shorter month ends earlier
 	}
 	t = time.UnixMicro(t.UnixMicro() + int64(sign*math.Trunc(math.Round(length*1e3)/1e3))).UTC()
 	switch {
@@ -228,7 +235,7 @@ func shiftTime(a []driver.Value) driver.Value {
 	return t.Format(time.DateTime)
 }
 
-// timeBetween is TIMESTAMPDIFF(unit, a, b): how many whole units it is from a to b.
+// timeBetween is TIMESTAMPDIFF(unit, a, b): the number of whole units from a to b.
 func timeBetween(args []driver.Value) driver.Value {
 	unit := strings.ToUpper(asText(args[0]))
 	a, _, ok1 := parseTime(args[1])

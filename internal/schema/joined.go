@@ -8,17 +8,20 @@ import (
 	"strings"
 )
 
-// UPDATE a JOIN b ON ... SET a.x = b.y, b.z = 1 WHERE ... makes a table j of SELECT a.rowid AS r0, b.y AS v0, b.rowid AS r1, 1 AS v1 FROM a JOIN b ON ... WHERE ..., and then UPDATE a SET x = j.v0 FROM j WHERE a.rowid = j.r0, and the same
-// of b. SQLite has no other UPDATE with joins.
+// UPDATE a JOIN b ON ... SET a.x = b.y, b.z = 1 WHERE ... first makes a table j from SELECT a.rowid
+// AS r0, b.y AS v0, b.rowid AS r1, 1 AS v1 FROM a JOIN b ON ... WHERE .... Then it runs UPDATE a
+// SET x = j.v0 FROM j WHERE a.rowid = j.r0, and the same for b. SQLite has no other UPDATE with
+// joins.
 
-// assignment is one of SET.
+// assignment is one assignment of SET.
 type assignment struct {
-	table      string // "": it is not said
+	table      string // "": none is named
 	column     string
 	from, next int // the tokens of the value
 }
 
-// several returns the token SET of an UPDATE of several tables, the first of which is named at a token; 0 if it is of one table.
+// several returns the index of SET in an UPDATE of several tables, whose first table is named at a
+// token; 0 for an UPDATE of one table.
 func (st *stmt) several(table int) (set int) {
 	joined := false
 	for i, t := range st.outer(table) {
@@ -34,7 +37,7 @@ func (st *stmt) several(table int) (set int) {
 	return 0
 }
 
-// assignments returns those of SET, and the token behind them.
+// assignments returns the assignments of SET, and the token after them.
 func (st *stmt) assignments(set int) (list []assignment, next int, err error) {
 	i := set + 1
 	for {
@@ -63,10 +66,11 @@ func (st *stmt) assignments(set int) (list []assignment, next int, err error) {
 	}
 }
 
-// behindTable are the words behind a table that are no other name for it.
+// behindTable are the words after a table that are not its alias.
 var behindTable = map[string]bool{"JOIN": true, "INNER": true, "CROSS": true, "LEFT": true, "RIGHT": true, "OUTER": true, "NATURAL": true, "STRAIGHT_JOIN": true, "ON": true, "USING": true, "SET": true}
 
-// named finds a table by the name that a statement gives it, the first one if that is "", among the tokens from the first table to SET. It returns the token of the table's own name.
+// named finds a table by its name in the statement, or the first table if that is "", among the
+// tokens from the first table to SET. It returns the token of the table's own name.
 func (st *stmt) named(wanted string, from, set int) (at int, alias string, err error) {
 	expect, depth := true, 0
 	for i := from; i < set; i++ {
@@ -122,18 +126,18 @@ func (st *stmt) numbered(from, next int) string {
 	return b.String()
 }
 
-// mostAssignments is how many columns SQLite has.
+// mostAssignments is the number of columns that SQLite allows.
 const mostAssignments = 2000
 
-// joinedTable is one that an UPDATE of several changes.
+// joinedTable is a table that an UPDATE of several changes.
 type joinedTable struct {
 	target
 	at      int // its token
 	alias   string
-	columns []string // what SET does to them
+	columns []string // what SET does to its columns
 }
 
-// updateJoined is UPDATE of tables that are joined, from the token of the first table to SET and on.
+// updateJoined is UPDATE of joined tables, from the token of the first table on.
 func (s *Session) updateJoined(ctx context.Context, st *stmt, from, set int) (*Result, error) {
 	list, next, err := st.assignments(set)
 	if err != nil {
@@ -185,7 +189,7 @@ func (s *Session) updateJoined(ctx context.Context, st *stmt, from, set int) (*R
 		}
 		all := int64(0)
 		for i, t := range changed {
-			// A row that others match several times is changed once, as the first of them says.
+			// A row that several others match is changed once, as the first of them says.
 			n, err := s.run(ctx, fmt.Sprintf("UPDATE %s.%s AS %s SET %s FROM (SELECT *, MIN(rowid) FROM temp.ftrace_joined GROUP BY r%[5]d) AS j WHERE %[3]s.rowid = j.r%[5]d",
 				quoteName(t.schema), quoteName(t.name), quoteName(t.alias), strings.Join(t.columns, ", "), i))
 			if err != nil {
@@ -205,7 +209,7 @@ func (s *Session) updateJoined(ctx context.Context, st *stmt, from, set int) (*R
 	return r, err
 }
 
-// whole does something in the user's tables as a whole, or not at all.
+// whole runs do on the user's tables so that all of its changes are made, or none.
 func (s *Session) whole(ctx context.Context, do func() error) error {
 	if _, err := s.conn.ExecContext(ctx, "SAVEPOINT ftrace_whole"); err != nil {
 		return err

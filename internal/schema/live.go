@@ -13,19 +13,22 @@ import (
 
 // liveProcess is a running process as a source.
 //
-// The process itself keeps what the tables have, and does what the setup tables say; so all who ask it see the same, and what was set stays when they have left. There are two exceptions: that calls under way
-// and histograms are there whether their consumers are on or not, so it is this source that shows, while they are off, what they had when it saw that first.
+// The process itself keeps what the tables show, and does what the setup tables say. So all readers
+// see the same, and what was set stays when they have gone.
+//
+// There is one exception. The process keeps calls under way and histograms even if their consumers
+// are off. While they are off, this source shows what they had when it first saw them off.
 type liveProcess struct {
 	p *live.Process
 
-	open   sync.RWMutex // held for reading while p is used
+	open   sync.RWMutex // held for reading while p is in use
 	closed bool
 
 	mu     sync.Mutex
-	frozen map[Consumers]*Snapshot // what consumers had that the process can't stop to keep
+	frozen map[Consumers]*Snapshot // what consumers had that the process can't stop keeping
 }
 
-// Attach makes a source of a running process of this user.
+// Attach opens a running process of this user as a source.
 func Attach(pid int) (Source, error) {
 	p, err := live.Attach(pid)
 	if err != nil {
@@ -62,14 +65,16 @@ func (s *liveProcess) use(f func() error) error {
 	return err
 }
 
-// inProcess are the consumers that the process keeps, as it knows them; and values, which are there while it records to rings.
+// inProcess are the consumers that the process keeps, by its own bits; and values, which exist
+// while it records to rings.
 var inProcess = map[Consumers]live.Consumers{Current: live.Current, History: live.History, HistoryLong: live.HistoryLong, SummaryGlobal: live.Summary,
 	SummaryByThread: live.ByGoroutine, SummaryByCaller: live.ByCaller, SummaryByInstance: live.ByReceiver, ValuesConsumer: 0}
 
-// noted marks a process's note as that of which consumers were asked for.
+// noted marks a process's note as the set of consumers that were requested.
 const noted = 1 << 63
 
-// consumers returns what is enabled: what was asked for last, unless others have changed what the process keeps without asking here.
+// consumers returns what is enabled: what was last requested, unless others have since changed what
+// the process keeps without leaving a note.
 func (s *liveProcess) consumers() Consumers {
 	asked := EveryConsumer
 	if note := s.p.Note(); note&noted != 0 {
@@ -117,7 +122,8 @@ func (s *liveProcess) SetConsumers(c Consumers) error {
 	})
 }
 
-// freeze returns a snapshot in which the consumers that are off and are kept here have what they had.
+// freeze returns a snapshot in which the consumers that are off and are kept here show what they
+// had.
 func (s *liveProcess) freeze() (*Snapshot, error) {
 	snap, err := s.look()
 	if err != nil {
@@ -150,7 +156,7 @@ func (s *liveProcess) freeze() (*Snapshot, error) {
 	return snap, nil
 }
 
-// current returns the calls under way of a thread.
+// current returns a thread's calls under way.
 func (s *Snapshot) current(thread uint64) []Call {
 	for i := range s.Threads {
 		if s.Threads[i].ID == thread {
@@ -210,7 +216,7 @@ func (s *liveProcess) SetRules(kind RuleKind, rules []Rule) error {
 	return s.use(func() error { return set(list) })
 }
 
-// rulesOf returns rules of the process as rows, or the one row that is there if none were set.
+// rulesOf returns the process's rules as rows, or the single row that exists if none were set.
 func rulesOf(rules []live.Rule, every Rule) []Rule {
 	if rules == nil {
 		return []Rule{every}
@@ -253,7 +259,8 @@ func (s *liveProcess) Snapshot() (*Snapshot, error) {
 	return s.freeze()
 }
 
-// statements returns those of which the process's rings have the probes: none if no probe that tells of statements is enabled, or it records to no rings.
+// statements returns the statements whose probes the process's rings have. There are none if no
+// probe for statements is enabled, or if the process does not record to rings.
 func (s *liveProcess) statements(probes []Function) (Statements, error) {
 	tells := func(f Function) bool { return f.Enabled && tellsOfStatements(f.Package, f.Name) }
 	if s.p.Recording() != live.ToRings || !slices.ContainsFunc(probes, tells) {
@@ -279,7 +286,7 @@ func (s *liveProcess) statements(probes []Function) (Statements, error) {
 	return snap.Statements()
 }
 
-// look makes a snapshot of what the process has.
+// look makes a snapshot of the process.
 func (s *liveProcess) look() (*Snapshot, error) {
 	var snap *Snapshot
 	err := s.use(func() error {

@@ -10,12 +10,12 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// liveView makes a Snapshot of package live's.
+// liveView turns a snapshot of package live into one of this package.
 type liveView struct {
 	s       *liveProcess
 	l       *live.Snapshot
 	printer *recording.Printer
-	mu      sync.Mutex // of the printer and of values
+	mu      sync.Mutex // guards the printer and values
 }
 
 func (v *liveView) snapshot() *Snapshot {
@@ -78,7 +78,7 @@ func (v *liveView) global(key uint32, c *live.Counts) Summary {
 		Errors: c.Errors, Panics: c.Panics, Buckets: buckets}
 }
 
-// thread makes a row of a goroutine.
+// thread returns the row of a goroutine.
 func (v *liveView) thread(g *live.Goroutine) Thread {
 	t := Thread{ID: g.ID, Parent: g.Parent, Creator: g.ParentFn, Started: v.s.p.FunctionAt(g.Start), Disabled: g.Muted}
 	nesting := uint64(0)
@@ -108,7 +108,8 @@ func (v *liveView) call(c *live.Call) Call {
 	return row
 }
 
-// values returns what reads a call's values from the rings, when they are asked for, and once.
+// values returns a function that reads a call's values from the rings, once, when they are first
+// needed.
 func (v *liveView) values(function uint32, object uint64, entry, exit live.Place, fails bool) func() *Values {
 	var known *Values
 	return func() *Values {
@@ -140,7 +141,8 @@ func (v *liveView) read(function uint32, entry, exit live.Place, fails bool) Val
 	return values
 }
 
-// summaries returns what makes rows of a list in which each processor may have a row of the same: set says what it is by.
+// summaries returns a function that makes rows from a list in which each processor may have a row
+// of the same key. set stores the key.
 func (v *liveView) summaries(list []live.Tally, set func(s *Summary, by uint64)) func() []Summary {
 	return sync.OnceValue(func() []Summary {
 		type key struct {
@@ -169,7 +171,7 @@ func (v *liveView) summaries(list []live.Tally, set func(s *Summary, by uint64))
 	})
 }
 
-// saturated adds times; the largest number there is stands for more.
+// saturated adds times. The largest number stands for anything larger.
 func saturated(a, b int64) int64 {
 	if sum := a + b; sum >= a {
 		return sum

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Instrument returns a function's name as an instrument: call/net/http/Client.Do for net/http.(*Client).Do, probe/mysql/query-start for a static probe.
+// Instrument returns a function's name as an instrument: call/net/http/Client.Do for
+// net/http.(*Client).Do, probe/mysql/query-start for a static probe.
 func (f *Function) Instrument() string {
 	if f.Probe {
 		return "probe/" + f.Package + "/" + f.Name
@@ -14,7 +15,8 @@ func (f *Function) Instrument() string {
 	return "call/" + f.Package + "/" + plainReceiver(f.Name)
 }
 
-// plainReceiver makes Client.Do of (*Client).Do. No type has two methods of one name, so names stay different.
+// plainReceiver turns (*Client).Do into Client.Do. No type has two methods of the same name, so
+// names stay different.
 func plainReceiver(name string) string {
 	if rest, ok := strings.CutPrefix(name, "(*"); ok {
 		if receiver, method, ok := strings.Cut(rest, ")"); ok {
@@ -24,7 +26,7 @@ func plainReceiver(name string) string {
 	return name
 }
 
-// Type returns the type that a method is of, "" for functions.
+// Type returns the type to which a method belongs, "" for functions.
 func (f *Function) Type() string {
 	name := plainReceiver(f.Name)
 	if name == f.Name && !strings.HasPrefix(f.Name, "(") {
@@ -56,7 +58,7 @@ func (f *Function) Method() string {
 	return name
 }
 
-// cutReceiver cuts a name at its first dot that is not within type arguments.
+// cutReceiver cuts a name at its first dot outside of type arguments.
 func cutReceiver(name string) (receiver, method string, ok bool) {
 	depth := 0
 	for i, c := range name {
@@ -80,7 +82,7 @@ func (f *Function) Source() string {
 	return f.File + ":" + strconv.Itoa(f.Line)
 }
 
-// instrumentOf returns the name as an instrument of a function by its full name.
+// instrumentOf returns the name of a function as an instrument, given its full name.
 func instrumentOf(full string) string {
 	plain, _, _ := strings.Cut(full, "[")
 	slash := strings.LastIndexByte(plain, '/') + 1
@@ -92,7 +94,8 @@ func instrumentOf(full string) string {
 	return f.Instrument()
 }
 
-// consumerNames are the rows of setup_consumers, and of which each depends: it is in force only if these are enabled too.
+// consumerNames are the rows of setup_consumers, each with the consumers on which it depends: it is
+// in force only if these are enabled too.
 var consumerNames = []struct {
 	name      string
 	bit       Consumers
@@ -111,7 +114,7 @@ var consumerNames = []struct {
 	{"thread_instrumentation", ThreadInstrumentation, GlobalInstrumentation},
 }
 
-// InForce returns the consumers of which all that they depend on are enabled too.
+// InForce returns the consumers for which all that they depend on is enabled too.
 func (c Consumers) InForce() Consumers {
 	var in Consumers
 	for _, row := range consumerNames {
@@ -125,7 +128,7 @@ func (c Consumers) InForce() Consumers {
 // like reports whether a string matches a pattern of LIKE, without regard to case.
 func like(s, pattern string) bool {
 	s, pattern = strings.ToLower(s), strings.ToLower(pattern)
-	// Where to go on after a mismatch: behind the last %, one byte later.
+	// Where to resume after a mismatch: after the last %, one byte later.
 	si, pi, backS, backP := 0, 0, 0, -1
 	for si < len(s) {
 		switch {

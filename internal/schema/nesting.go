@@ -1,18 +1,18 @@
 package schema
 
-// nesting is what encloses what in a statement. It is found out once: what is looked up for each
-// token must not be looked for.
+// nesting is what encloses what in a statement. It is determined once, so that it need not be
+// searched for each token.
 type nesting struct {
-	other []int32 // of a parenthesis, CASE or END: the one that it goes with; -1: there is none
-	open  []int32 // of a token: the parenthesis that is open there, itself if it opens; -1: there is none
-	deep  int     // how much is within each other, at most
+	other []int32 // of a parenthesis, CASE or END: its counterpart; -1: there is none
+	open  []int32 // of a token: the parenthesis that is open there, the token itself if it opens one; -1: there is none
+	deep  int     // the greatest depth
 }
 
-// nestingOf returns that of some tokens.
+// nestingOf returns the nesting of some tokens.
 func nestingOf(tokens []token) *nesting {
 	n := &nesting{other: make([]int32, len(tokens)), open: make([]int32, len(tokens))}
 	var all, parentheses []int32
-	prefixes := 0 // operators in front of an operand
+	prefixes := 0 // operators before an operand
 	for i := range tokens {
 		t := &tokens[i]
 		n.other[i] = -1
@@ -45,12 +45,12 @@ func nestingOf(tokens []token) *nesting {
 	return n
 }
 
-// prefix reports whether a token can be an operator in front of its operand.
+// prefix reports whether a token can be an operator before its operand.
 func prefix(t *token) bool {
 	return t.is("!") || t.is("-") || t.is("+") || t.is("~") || t.is("NOT") || t.is("BINARY")
 }
 
-// nesting returns that of the rewriter's tokens.
+// nesting returns the nesting of the rewriter's tokens.
 func (r *rewriter) nesting() *nesting {
 	if r.nested == nil {
 		r.nested = nestingOf(r.tokens)
@@ -58,8 +58,8 @@ func (r *rewriter) nesting() *nesting {
 	return r.nested
 }
 
-// closing returns the parenthesis that closes the one at a token, or the END of the CASE; -1 if
-// there is none.
+// closing returns the parenthesis that closes the one at a token, or the END of the CASE there; -1
+// if there is none.
 func (r *rewriter) closing(at int) int {
 	if at < 0 || at >= len(r.tokens) || !r.at(at).is("(") && !r.at(at).is("CASE") {
 		return -1
@@ -76,7 +76,7 @@ func (r *rewriter) beginning(end int) int {
 	return at
 }
 
-// opening returns the parenthesis that is open at a token, the first token if there is none.
+// opening returns the parenthesis that is open at a token, or the first token if there is none.
 func (r *rewriter) opening(at int) int {
 	if at < 0 || at >= len(r.tokens) {
 		return 0

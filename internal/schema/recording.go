@@ -11,7 +11,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// RecordingOptions say how much of a recording is kept in memory. Where they are 0 it is as much as a process keeps.
+// RecordingOptions limit how much of a recording is kept in memory. Where they are 0, that is as
+// much as a process keeps.
 type RecordingOptions struct {
 	History     int // calls of each thread
 	HistoryLong int // calls of all
@@ -19,7 +20,7 @@ type RecordingOptions struct {
 	Instances   int // rows of the summaries by thread, by caller and by instance, each
 }
 
-// recorded is a recording as a source. It can only be read.
+// recorded is a recording as a source. It is read-only.
 type recorded struct {
 	name    string
 	r       *recording.Recording
@@ -29,7 +30,8 @@ type recorded struct {
 	err     error
 }
 
-// OpenRecording opens the recording in a directory as a source. It is gone through when it is first asked.
+// OpenRecording opens the recording in a directory as a source. It is read through when it is first
+// needed.
 func OpenRecording(dir string, options RecordingOptions) (Source, error) {
 	r, err := recording.Open(dir)
 	if err != nil {
@@ -51,7 +53,7 @@ func (s *recorded) Snapshot() (*Snapshot, error) {
 	return s.snap, s.err
 }
 
-// Timers returns what is known of those of the recorded process: the one that was used.
+// Timers returns the one timer of the recorded process that is known: the one that it used.
 func (s *recorded) Timers() ([]Timer, error) {
 	first, last := s.r.Clocks()
 	frequency := int64(s.r.Env.Frequency)
@@ -80,7 +82,7 @@ func (s *recorded) Close() error                          { return nil }
 // timerOf returns the name of the timer that a program used.
 func timerOf(r *recording.Recording) string { return TimerNames[min(r.Timer, len(TimerNames)-1)] }
 
-// A pass goes through a recording and does what the process would have done with its calls.
+// A pass reads through a recording and does with its calls what the process would have done.
 type pass struct {
 	r        *recording.Recording
 	options  RecordingOptions
@@ -88,7 +90,7 @@ type pass struct {
 	printer  *recording.Printer
 	stacks   recording.Stacks[*passThread, passCall]
 	threads  map[uint64]*passThread
-	ended    []uint64 // threads that have, the oldest first
+	ended    []uint64 // threads that have ended, the oldest first
 	long     ring
 	global   map[uint32]*tally
 	fired    map[uint32]bool // static probes
@@ -108,13 +110,14 @@ type objectKey struct {
 // passThread is what is kept of a goroutine.
 type passThread struct {
 	Thread
-	calls   uint64 // that began
+	calls   uint64 // number of calls begun
 	history ring
 	tallies map[uint32]*tally
 	args    []byte // of the calls under way
 }
 
-// argsMax is how many bytes the parameters of a goroutine's calls under way may take; calls further in have none. A stack overflow has millions of calls.
+// argsMax is the number of bytes that the parameters of a goroutine's calls under way may take.
+// Calls beyond that have none. A stack overflow has millions of calls.
 const argsMax = 16 << 20
 
 // keep keeps the parameters with which a call begins.
@@ -125,12 +128,12 @@ func (t *passThread) keep(c *passCall, e *recording.Event) {
 	}
 }
 
-// entry returns the event, as far as its values go, with which a call under way began.
+// entry returns the event with which a call under way began, as far as its values are concerned.
 func (t *passThread) entry(c *passCall) recording.Event {
 	return recording.Event{Layout: c.layout, Data: t.args[c.from : c.from+c.n]}
 }
 
-// pop takes the innermost call off.
+// pop takes off the innermost call.
 func (t *passThread) pop(st *recording.Stack[*passThread, passCall]) {
 	t.args = t.args[:st.Calls[len(st.Calls)-1].Data.from]
 	st.Pop()
@@ -141,7 +144,7 @@ type passCall struct {
 	id, nesting uint64
 	object      uint64
 	inner       uint64 // ticks in calls that it made
-	from, n     int    // of its parameters among those of the thread
+	from, n     int    // where its parameters are among those of the thread
 	layout      uint32
 }
 
@@ -157,7 +160,7 @@ func (c *eventCopy) set(e *recording.Event) {
 	c.Data = c.buf
 }
 
-// endedCall is one in a ring. Its values become text when the pass has ended.
+// endedCall is a call in a ring. Its values become text when the pass has ended.
 type endedCall struct {
 	thread   uint64
 	call     passCall
@@ -170,13 +173,13 @@ type endedCall struct {
 	exit     eventCopy
 }
 
-// ring keeps the last calls. Its entries' memory is used again.
+// ring keeps the last calls. It reuses the memory of its entries.
 type ring struct {
 	calls []*endedCall
 	next  int
 }
 
-// add returns the entry for a call that ended, of a ring of n.
+// add returns the entry for a call that has ended, in a ring of n.
 func (r *ring) add(n int) *endedCall {
 	if len(r.calls) < n {
 		r.calls = append(r.calls, new(endedCall))
@@ -231,7 +234,7 @@ func (p *pass) run() (*Snapshot, error) {
 	return p.snapshot(), nil
 }
 
-// thread returns that of an event, or one that is not kept if there are too many.
+// thread returns the thread of an event, or one that is not kept if there are too many.
 func (p *pass) thread(st *recording.Stack[*passThread, passCall]) *passThread {
 	if st.Data != nil {
 		return st.Data
@@ -344,7 +347,8 @@ func (p *pass) exit(st *recording.Stack[*passThread, passCall], t *passThread, c
 	}
 }
 
-// count adds a call to the tally of a key. It makes one, and says so, if there may be one more than there are.
+// count adds a call to the tally of a key. If there is none it makes one and reports that, unless
+// there are as many as there may be.
 func count[K comparable](p *pass, tallies map[K]*tally, there int, key K, lasted, self uint64, fails, panics bool) bool {
 	t := tallies[key]
 	isNew := t == nil
@@ -367,7 +371,7 @@ func (p *pass) fails(e *recording.Event) bool {
 	return n > 0 && (f.Results[n-1].Interface || f.Results[n-1].Unless != "") && p.printer.Fails(e, f)
 }
 
-// snapshot makes the tables of what was counted.
+// snapshot makes the tables from what was counted.
 func (p *pass) snapshot() *Snapshot {
 	s := &Snapshot{
 		Process:   Process{p.r.Process.PID, p.r.Process.Executable, p.r.Process.Args, p.r.Process.Release, p.r.Process.Start, "RECORDED"},
@@ -395,7 +399,7 @@ func (p *pass) snapshot() *Snapshot {
 	}
 	current := map[uint64][]Call{}
 	for _, st := range p.stacks.Every() {
-		for i := range st.Calls { // of a very deep stack the inner ones
+		for i := range st.Calls { // of a very deep stack only the inner ones
 			current[st.Goroutine] = append(current[st.Goroutine], p.inside(st.Data, &st.Calls[i]))
 		}
 	}
@@ -423,16 +427,16 @@ func (p *pass) snapshot() *Snapshot {
 	return s
 }
 
-// Rules that choose all.
+// Rules that choose everything.
 var (
 	everyActor  = Rule{[3]string{"%", "%"}, Flags{true, true}}
 	everyObject = Rule{[3]string{"%", "%", "%"}, Flags{true, true}}
 )
 
-// since returns how long a number of ticks is.
+// since returns the length of a number of ticks.
 func (p *pass) since(ticks uint64) int64 { return Picoseconds(p.clock.Between(0, ticks)) }
 
-// at returns when ticks were.
+// at returns the time of ticks.
 func (p *pass) at(ticks uint64) int64 { return Picoseconds(p.clock.Since(ticks)) }
 
 func (p *pass) summary(t *tally, s Summary) Summary {
@@ -441,7 +445,7 @@ func (p *pass) summary(t *tally, s Summary) Summary {
 	return s
 }
 
-// inside makes a row of a call under way.
+// inside returns the row of a call under way.
 func (p *pass) inside(t *passThread, c *recording.Call[passCall]) Call {
 	entry := t.entry(&c.Data)
 	v := &Values{Object: c.Data.object, Args: p.values(&entry, p.r.Function(c.Function).Params)}
@@ -449,7 +453,7 @@ func (p *pass) inside(t *passThread, c *recording.Call[passCall]) Call {
 		Values: func() *Values { return v }}
 }
 
-// calls makes rows of the calls in a ring, the oldest first.
+// calls returns the rows of the calls in a ring, the oldest first.
 func (p *pass) calls(r *ring) []Call {
 	var calls []Call
 	for i := range r.calls {
@@ -466,7 +470,8 @@ func (p *pass) call(c *endedCall) Call {
 		Start: p.at(c.start), End: p.at(c.exit.Ticks), Panicked: c.exit.Kind == recording.ExitPanic, Failed: c.fails, Values: func() *Values { return v }}
 }
 
-// outcome returns the values with which a call ended. fails: the last of them is an error that is not nil.
+// outcome returns the values with which a call ended. fails means that the last of them is an error
+// that is not nil.
 func outcome(printer *recording.Printer, f *recording.Function, exit *recording.Event, fails bool) *Values {
 	v := &Values{}
 	switch exit.Kind {

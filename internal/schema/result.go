@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A Type is that of a column of a result.
+// A Type is the type of a result's column.
 type Type uint8
 
 const (
@@ -18,29 +18,30 @@ const (
 	Float
 )
 
-// A Column is one of a result.
+// A Column is one column of a result.
 type Column struct {
 	Name string
 	Type Type
 }
 
-// A Result is what a statement gave. Without columns it is how many rows were changed.
+// A Result is what a statement returned. If it has no columns it says how many rows were changed.
 type Result struct {
 	Columns  []Column
 	Affected int64
-	Info     string // as MySQL says it of UPDATE
+	Info     string // in MySQL's words for UPDATE
 
 	session *Session
 	rows    *sql.Rows
-	ahead   [][]any // that were read to know the types, or that are all there are
+	ahead   [][]any // rows that were read to find out the types, or all rows
 	ended   bool
 	whole   bool       // the statement ends with it
-	assigns []assigned // columns that variables get
-	given   int64      // rows that were
-	found   int64      // rows that there were without LIMIT, if SQL_CALC_FOUND_ROWS asked for that, else 0
+	assigns []assigned // columns that are assigned to variables
+	given   int64      // number of rows returned
+	found   int64      // number of rows without LIMIT, if SQL_CALC_FOUND_ROWS was given, else 0
 }
 
-// lookahead is how many rows are read before the first is given out: the types of columns that are expressions are told by their values.
+// lookahead is the number of rows read before the first is returned: values tell the types of
+// columns that are expressions.
 const (
 	lookahead      = 256
 	lookaheadBytes = 1 << 20
@@ -92,7 +93,7 @@ func (s *Session) result(rows *sql.Rows, names map[string]string) (*Result, erro
 	return r, nil
 }
 
-// typeOf tells the type of a column by the values that are known.
+// typeOf returns the type of a column according to its known values.
 func (r *Result) typeOf(column int) Type {
 	t, any := Integer, false
 	for _, row := range r.ahead {
@@ -111,7 +112,7 @@ func (r *Result) typeOf(column int) Type {
 	return t
 }
 
-// read returns the next row, nil if there is none.
+// read returns the next row, or nil if there is none.
 func (r *Result) read() ([]any, error) {
 	if r.rows == nil || r.ended {
 		return nil, nil
@@ -121,7 +122,7 @@ func (r *Result) read() ([]any, error) {
 		if r.session.failed != nil {
 			err = r.session.failed
 		}
-		if err == nil { // SLEEP ends as its statement is to end, perhaps before the engine is told
+		if err == nil { // SLEEP ends when its statement is to end, perhaps before the engine knows
 			err = r.session.interrupted()
 		}
 		if err != nil {
@@ -157,7 +158,7 @@ func (r *Result) read() ([]any, error) {
 	return row, nil
 }
 
-// rowBytes returns how long the texts of a row are, together.
+// rowBytes returns the total length of a row's texts.
 func rowBytes(row []any) (n int) {
 	for _, v := range row {
 		if text, ok := v.(string); ok {
@@ -167,7 +168,8 @@ func rowBytes(row []any) (n int) {
 	return n
 }
 
-// Next returns the next row, of nil, int64, float64 and string; nil if there is none. Errors are *Errors.
+// Next returns the next row, of nil, int64, float64 and string, or nil if there is none. Errors are
+// *Errors.
 func (r *Result) Next() ([]any, error) {
 	if len(r.ahead) > 0 {
 		row := r.ahead[0]
@@ -184,7 +186,7 @@ func (r *Result) Next() ([]any, error) {
 	return row, r.give(row)
 }
 
-// give counts a row that is given out, and assigns what it has to variables.
+// give counts a row that is returned, and assigns its values to variables.
 func (r *Result) give(row []any) error {
 	r.given++
 	for _, a := range r.assigns {
@@ -197,7 +199,7 @@ func (r *Result) give(row []any) error {
 	return nil
 }
 
-// rowsFound is what FOUND_ROWS() is behind a statement, which gave nil if it failed.
+// rowsFound is the value of FOUND_ROWS() after a statement. A statement that failed had none.
 func (r *Result) rowsFound() int64 {
 	if r == nil {
 		return 0
@@ -205,7 +207,7 @@ func (r *Result) rowsFound() int64 {
 	return cmp.Or(r.found, r.given)
 }
 
-// rowsChanged is what ROW_COUNT() is behind a statement.
+// rowsChanged is the value of ROW_COUNT() after a statement.
 func (r *Result) rowsChanged() int64 {
 	if r == nil || r.Columns != nil {
 		return -1

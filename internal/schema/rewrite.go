@@ -7,26 +7,27 @@ import (
 	"strings"
 )
 
-// A rewriter makes SQLite's spelling of a statement.
+// A rewriter turns a statement into SQLite's spelling.
 type rewriter struct {
 	session *Session
 	source  string
 	tokens  []token
-	out     []string          // what stands for each token
-	names   map[string]string // of columns that SQLite would call after the rewritten text
+	out     []string          // what replaces each token
+	names   map[string]string // of columns that SQLite would name after the rewritten text
 	with    map[string]bool   // names of WITH clauses
-	skip    map[int]bool      // tokens that a literal stands for
+	skip    map[int]bool      // tokens that a literal replaces
 
-	selects    map[int]bool // parentheses, opening and closing, of SELECTs that are no subqueries
+	selects    map[int]bool // parentheses, opening and closing, of SELECTs that are not subqueries
 	enclosures []enclosure
 	rolledUp   []rollup
 	nested     *nesting
 	ofToken    []int // for each token, the enclosures that begin or end with it
-	deep       bool  // there is too much within each other
+	deep       bool  // the statement is nested too deep
 	literals   int   // bytes of variables' values
 }
 
-// rewrite returns a statement as SQLite understands it, and how result columns are called that it would call otherwise.
+// rewrite returns a statement as SQLite understands it, and the names of result columns that SQLite
+// would name differently.
 func (s *Session) rewrite(source string, list []token) (string, map[string]string, error) {
 	r := &rewriter{session: s, source: source, tokens: list, out: make([]string, len(list)), names: map[string]string{}, with: map[string]bool{}, skip: map[int]bool{}, selects: map[int]bool{}}
 	if r.nesting().deep > mostDepth {
@@ -73,7 +74,8 @@ func (r *rewriter) span(from, to int) string {
 	return strings.TrimSpace(string(b))
 }
 
-// joins reports whether SQLite takes the last byte of a token and the first of the next for one: 1--1 has a comment, a AND b may have been a&&b.
+// joins reports whether SQLite takes the last byte of a token and the first of the next for one
+// token: 1--1 has a comment, and a AND b may have been a&&b.
 func joins(last, first byte) bool {
 	return wordByte(last) && wordByte(first) || last == first && (last == '-' || last == '\'' || last == '`') || last == '/' && first == '*'
 }
@@ -85,7 +87,7 @@ func (r *rewriter) at(i int) *token {
 	return &r.tokens[i]
 }
 
-// renamed are words and operators that SQLite has under another name, or needs not.
+// renamed are words and operators that SQLite has under another name, or does without.
 var renamed = map[string]string{
 	"<=>": "IS", "&&": "AND", "||": "OR", "/": "*1.0/", "DIV": "/", "RLIKE": "REGEXP", "STRAIGHT_JOIN": "JOIN",
 	"JSON_ARRAYAGG": "json_group_array", "JSON_OBJECTAGG": "json_group_object", "POSITION": "locate",
@@ -106,7 +108,7 @@ func (r *rewriter) token(i int) error {
 	case name:
 		r.out[i] = quoteName(t.text)
 		if r.at(i-1).is("*") && r.at(i-2).kind == num && r.at(i-2).text == "1" && enums[strings.ToUpper(t.text)] {
-			r.out[i-2], r.out[i-1], r.out[i] = "enum_index(", "", r.out[i]+")" // how clients ask for the number of its value
+			r.out[i-2], r.out[i-1], r.out[i] = "enum_index(", "", r.out[i]+")" // this is how clients read the number of its value
 		}
 	case str:
 		if r.at(i - 1).is("COLLATE") {
@@ -114,11 +116,11 @@ func (r *rewriter) token(i int) error {
 			break
 		}
 		r.out[i] = quoteString(t.text)
-		// In LIKE a backslash escapes without being asked to.
+		// In LIKE a backslash escapes even without ESCAPE.
 		if r.at(i-1).is("LIKE") && strings.Contains(t.text, `\`) && !r.at(i+1).is("ESCAPE") {
 			r.out[i] += ` ESCAPE '\'`
 		}
-		if compares[r.at(i-1).text] && r.at(i-1).kind == op && !r.at(i+1).is("COLLATE") { // whatever it is compared with, which may have no collation
+		if compares[r.at(i-1).text] && r.at(i-1).kind == op && !r.at(i+1).is("COLLATE") { // it may be compared with something that has no collation
 			r.out[i] += " COLLATE NOCASE"
 		}
 	case sysVar:
@@ -212,7 +214,7 @@ func (r *rewriter) token(i int) error {
 				r.out[i] = other
 			}
 		}
-		if first := t.text[0]; first == '$' || first >= '0' && first <= '9' { // no name to SQLite
+		if first := t.text[0]; first == '$' || first >= '0' && first <= '9' { // SQLite would not take it for a name
 			r.out[i] = quoteName(t.text)
 		}
 	case op:
@@ -226,8 +228,8 @@ func (r *rewriter) token(i int) error {
 	return nil
 }
 
-// engines reports whether a name is one of SQLite's own tables by which limits, or pages, can be
-// changed.
+// engines reports whether a name is one of SQLite's own tables, through which limits or pages can
+// be changed.
 func engines(name string) bool {
 	const pragma = "pragma_"
 	return len(name) > len(pragma) && strings.EqualFold(name[:len(pragma)], pragma) || strings.EqualFold(name, "sqlite_dbpage")
@@ -236,7 +238,7 @@ func engines(name string) bool {
 // enums are the columns that are enumerations.
 var enums = map[string]bool{"ENABLED": true, "TIMED": true, "INSTRUMENTED": true, "PANICKED": true, "TIMER_NAME": true}
 
-// collation returns the collation of SQLite that is like one of MySQL's.
+// collation returns the collation of SQLite that is closest to one of MySQL's.
 func collation(name string) string {
 	if strings.HasSuffix(strings.ToLower(name), "_bin") || strings.EqualFold(name, "binary") {
 		return "BINARY"
@@ -247,10 +249,11 @@ func collation(name string) string {
 // compares are the operators that compare.
 var compares = map[string]bool{"=": true, "<=>": true, "<": true, ">": true, "<=": true, ">=": true, "<>": true, "!=": true}
 
-// clocks are what may be written with parentheses or without.
+// clocks are functions that may be written with or without parentheses.
 var clocks = map[string]string{"CURRENT_TIMESTAMP": "now", "LOCALTIME": "now", "LOCALTIMESTAMP": "now", "CURRENT_DATE": "curdate", "CURRENT_TIME": "curtime"}
 
-// parenthesized rewrites (SELECT ...) UNION (SELECT ... LIMIT 1): SQLite has parentheses around subqueries only.
+// parenthesized rewrites (SELECT ...) UNION (SELECT ... LIMIT 1): SQLite allows parentheses only
+// around subqueries.
 func (r *rewriter) parenthesized() {
 	for i := range r.tokens {
 		if !r.at(i).is("(") || !r.at(i+1).is("SELECT") && !r.at(i+1).is("(") {
@@ -268,7 +271,8 @@ func (r *rewriter) parenthesized() {
 	}
 }
 
-// having makes conditions of HAVING where nothing is grouped: MySQL has them for the rows then, SQLite has no such thing.
+// having turns HAVING into conditions of WHERE if nothing is grouped: MySQL then applies it to the
+// rows, and SQLite can't.
 func (r *rewriter) having() {
 	type query struct {
 		where, having int // the tokens, -1: there is none
@@ -312,7 +316,7 @@ func (r *rewriter) having() {
 var aggregates = map[string]bool{"COUNT": true, "SUM": true, "AVG": true, "MIN": true, "MAX": true, "GROUP_CONCAT": true, "TOTAL": true, "STD": true, "STDDEV": true, "STDDEV_POP": true, "STDDEV_SAMP": true,
 	"VARIANCE": true, "VAR_POP": true, "VAR_SAMP": true}
 
-// tables puts the default schema in front of tables, and AS in front of UPDATE's alias.
+// tables adds the default schema before tables, and AS before UPDATE's alias.
 func (r *rewriter) tables() {
 	for i := range r.tokens {
 		if !r.at(i).identifier() || !r.at(i-1).is("WITH") && !r.at(i-1).is("RECURSIVE") && !r.at(i-1).is(",") {
@@ -327,7 +331,7 @@ func (r *rewriter) tables() {
 	}
 	type level struct{ from bool } // within a list of tables
 	stack := []level{{}}
-	expect, target := false, false // a table, one that is written to
+	expect, target := false, false // a table, a table that is written to
 	for i := range r.tokens {
 		t := r.at(i)
 		top := &stack[len(stack)-1]
@@ -372,7 +376,8 @@ func (r *rewriter) tables() {
 	}
 }
 
-// selectNames finds out how the columns of SELECT's list are to be called that are expressions: after the text as it was written.
+// selectNames determines the names of result columns that are expressions: the text as it was
+// written.
 func (r *rewriter) selectNames() {
 	depth, from := 0, -1
 	item := func(to int) {
@@ -415,7 +420,7 @@ func (r *rewriter) selectNames() {
 	item(len(r.tokens))
 }
 
-// aliased reports whether an item of SELECT's list ends in a name for it.
+// aliased reports whether an item of SELECT's list ends in an alias.
 func (r *rewriter) aliased(from, to int) bool {
 	last, before := r.at(to-1), r.at(to-2)
 	if to-from < 2 || !last.identifier() && last.kind != str || last.is("END") || last.is("NULL") || last.is("TRUE") || last.is("FALSE") {
@@ -428,10 +433,11 @@ func (r *rewriter) aliased(from, to int) bool {
 	return before.kind != op || before.is(")")
 }
 
-// quoteName returns a name as SQL; what is in double quotes and no name that is known would be a string to SQLite.
+// quoteName returns a name as SQL. In double quotes, a name that SQLite does not know would be a
+// string.
 func quoteName(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
 
-// quoteString returns a string as SQL. SQLite reads a statement to the first zero.
+// quoteString returns a string as SQL. SQLite reads a statement only up to the first zero byte.
 func quoteString(s string) string {
 	q := "'" + strings.ReplaceAll(s, "'", "''") + "'"
 	if strings.Contains(s, "\x00") {

@@ -6,11 +6,15 @@ import (
 	"strings"
 )
 
-// SELECT a, b, SUM(x) FROM t GROUP BY a, b WITH ROLLUP has each row of t in a group of each level: in one of its a and b (level 2), in one of its a, where b is NULL (1), and in one of all (0). So t is joined with
-// the levels, what is grouped by becomes CASE WHEN ftrace_level >= 1 THEN a END, which it is in the whole query but for the arguments of aggregate functions, and GROUPING(b) becomes ftrace_level < 2.
+// SELECT a, b, SUM(x) FROM t GROUP BY a, b WITH ROLLUP has each row of t in one group of each
+// level: by its a and b (level 2); by its a, where b is NULL (1); and in the group of all rows (0).
+//
+// So t is joined with the levels. What is grouped by becomes CASE WHEN ftrace_level >= 1 THEN a END
+// in the whole query, except in arguments of aggregate functions. GROUPING(b) becomes ftrace_level
+// < 2.
 
-// rollup is one that was rewritten and has no ORDER BY: its rows come as they are grouped.
-type rollup struct{ first, last, end int } // the tokens of what is grouped by, the last one before where ORDER BY goes
+// rollup is one that was rewritten and has no ORDER BY: its rows come in the order of their groups.
+type rollup struct{ first, last, end int } // the tokens of what is grouped by, and the last token before the place of ORDER BY
 
 // rollups rewrites all WITH ROLLUP.
 func (r *rewriter) rollups() error {
@@ -24,17 +28,17 @@ func (r *rewriter) rollups() error {
 	return nil
 }
 
-// orderRollups writes the ORDER BY of those that have none, when all else is written.
+// orderRollups writes the ORDER BY of those without one, after everything else is written.
 func (r *rewriter) orderRollups() {
 	for _, u := range r.rolledUp {
 		r.out[u.end] += " ORDER BY " + r.span(u.first, u.last+1)
 	}
 }
 
-// tokenSpan are the tokens from first to last.
+// tokenSpan is the tokens from first to last.
 type tokenSpan struct{ first, last int }
 
-// split returns what is between the commas that are in no parentheses.
+// split returns what is between the commas outside of parentheses.
 func (r *rewriter) split(from, to int) (list []tokenSpan) {
 	depth, first := 0, from
 	for i := from; i < to; i++ {
@@ -82,18 +86,19 @@ func (r *rewriter) column(a tokenSpan) bool {
 	return true
 }
 
-// whole reports whether what stands from first to last is an expression of its own, and no part of another: 2 * a + b has no a + b.
+// whole reports whether the tokens from first to last are a whole expression, and not part of
+// another: 2 * a + b does not have a + b.
 func (r *rewriter) whole(first, last int) bool {
 	before := r.at(first - 1)
 	return r.operandEnd(first) == last || (before.is("(") || r.around(first-1)) && (r.ends(last+1) || r.aliased(first, last+2))
 }
 
-// query is one with WITH ROLLUP.
+// query is a query with WITH ROLLUP.
 type query struct {
-	sel, from, join int // SELECT, FROM and what stands behind the tables: WHERE or GROUP
-	by, order, end  int // BY of GROUP BY, ORDER or what is where it would be, what stands behind all
+	sel, from, join int // SELECT, FROM, and what follows the tables: WHERE or GROUP
+	by, order, end  int // BY of GROUP BY; ORDER, or what is in its place; what follows the query
 	united          bool
-	groups          [][]tokenSpan // what each level adds to what is grouped by, in all the ways that it may be written
+	groups          [][]tokenSpan // what each level adds to the grouping, in all ways to write it
 }
 
 // queryOf finds the parts of the query that has WITH ROLLUP at a token.
@@ -143,7 +148,8 @@ func (r *rewriter) queryOf(with int) (q query, ok bool) {
 	return q, q.sel >= 0 && q.from > q.sel && q.by > q.from && r.at(q.by-1).is("GROUP") && with > q.by+1
 }
 
-// mostLevels is what WITH ROLLUP can group by: each is looked for in all of the query.
+// mostLevels is the number of levels that WITH ROLLUP can have: each is searched for in the whole
+// query.
 const mostLevels = 64
 
 func rollupError(what string) error {
@@ -204,7 +210,7 @@ func (r *rewriter) rollup(with int) error {
 			}
 		}
 		if w := ways[0]; w.first == w.last && r.at(w.first).kind == num {
-			return rollupError("by a number") // it would be the number of a column in ORDER BY
+			return rollupError("by a number") // in ORDER BY it would be the number of a column
 		}
 		q.groups = append(q.groups, ways)
 	}
@@ -218,7 +224,7 @@ func (r *rewriter) rollup(with int) error {
 	}
 	behind := q.end
 	if q.united {
-		behind = q.order // that of all
+		behind = q.order // that of the whole query
 	}
 	if err := r.rolled(&q, with+2, behind); err != nil {
 		return err
@@ -243,7 +249,8 @@ func (r *rewriter) rollup(with int) error {
 	return nil
 }
 
-// match returns the level of what is grouped by that stands at a token, and its last token; 0 if none does.
+// match returns the level of the grouping expression that begins at a token, and its last token; 0
+// if there is none.
 func (r *rewriter) match(q *query, i int) (level, last int) {
 	for k, ways := range q.groups {
 		for _, way := range ways {
@@ -263,14 +270,14 @@ func (r *rewriter) collationOf(s tokenSpan) string {
 	return "NOCASE"
 }
 
-// encloseLevel makes something NULL where less is grouped by.
+// encloseLevel makes an expression NULL at lower levels.
 func (r *rewriter) encloseLevel(s tokenSpan, level int) {
 	r.enclose(s.first, s.last, fmt.Sprintf("(CASE WHEN ftrace_level >= %d THEN ", level), " END COLLATE "+r.collationOf(s)+")")
 }
 
-// rolled rewrites what is grouped by, and GROUPING(), within some tokens.
+// rolled rewrites grouping expressions and GROUPING() within some tokens.
 func (r *rewriter) rolled(q *query, from, to int) error {
-	within := 0 // up to which token there is a query
+	within := 0 // the last token of the query there
 	for i := from; i < to; i++ {
 		t := r.at(i)
 		if t.is("(") && r.at(i+1).is("SELECT") {
@@ -305,7 +312,7 @@ func (r *rewriter) rolled(q *query, from, to int) error {
 	return nil
 }
 
-// grouping rewrites GROUPING(a, b), whose last argument is the lowest bit.
+// grouping rewrites GROUPING(a, b). Its last argument is the lowest bit.
 func (r *rewriter) grouping(q *query, at, end int) error {
 	args := r.split(at+2, end)
 	bits := make([]string, len(args))

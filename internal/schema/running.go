@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// running is a statement that is run: until its context ends, or its time is over.
+// running is a statement under way, until its context ends or its time is over.
 type running struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	stopped atomic.Bool       // ctx has ended
-	timer   *time.Timer       // nil: it may take as long as it likes
-	before  map[string]string // the variables before SET STATEMENT; nil: they were not set
+	timer   *time.Timer       // nil: it has no time limit
+	before  map[string]string // the variables before SET STATEMENT; nil: it was not used
 	unwatch func() bool
 
 	mu   sync.Mutex
@@ -28,8 +28,8 @@ type running struct {
 // errTime is why a statement's context ends when its time is over.
 var errTime = errors.New("the time of the statement is over")
 
-// interruptEvery is how often a statement is interrupted that is to end: SQLite forgets an
-// interrupt that comes between two of the queries that a statement is made of.
+// interruptEvery is how often a statement that is to end is interrupted: SQLite forgets an
+// interrupt that comes between two of the statement's queries.
 const interruptEvery = 5 * time.Millisecond
 
 // begin begins a statement, which ends with the context.
@@ -47,7 +47,7 @@ func (s *Session) begin(ctx context.Context) *running {
 	return r
 }
 
-// interrupt interrupts the statement. It reports whether that is to be done again.
+// interrupt interrupts the statement. It reports whether that has to be repeated.
 func (r *running) interrupt(e *engine) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,7 +57,7 @@ func (r *running) interrupt(e *engine) bool {
 	return !r.over
 }
 
-// finish ends the statement that was run, if one was: the next one is not interrupted.
+// finish ends the statement under way, if there is one, so that the next one is not interrupted.
 func (s *Session) finish() {
 	r := s.running
 	if r == nil {
@@ -77,7 +77,7 @@ func (s *Session) finish() {
 	}
 }
 
-// limit gives the statement so much time from now on; 0: as much as it likes.
+// limit gives the statement that much time from now on; 0: no limit.
 func (r *running) limit(d time.Duration) {
 	if r.timer != nil {
 		r.timer.Stop()
@@ -88,7 +88,7 @@ func (r *running) limit(d time.Duration) {
 	}
 }
 
-// interrupted returns why the session's statement is to end, nil if it is not.
+// interrupted returns why the session's statement is to end, or nil if it is not.
 func (s *Session) interrupted() error {
 	r := s.running
 	switch {
@@ -103,11 +103,11 @@ func (s *Session) interrupted() error {
 // stopped reports whether the session's statement is to end.
 func (s *Session) stopped() bool { return s.running != nil && s.running.stopped.Load() }
 
-// timeHint is how much time the hint of a SELECT gives it.
+// timeHint matches the hint of a SELECT that limits its time.
 var timeHint = regexp.MustCompile(`(?is)^\s*/\*\+.*\bMAX_EXECUTION_TIME\s*\(\s*([0-9]+)\s*\).*\*/`)
 
-// timeOf returns how much time a statement has: max_statement_time, and of those that read, what
-// their hint says, or else max_execution_time. 0: as much as it likes.
+// timeOf returns a statement's time limit: max_statement_time, and for statements that read, that
+// of their hint, or else max_execution_time; 0: no limit.
 func (s *Session) timeOf(st *stmt) time.Duration {
 	seconds, _ := strconv.ParseFloat(s.variables["max_statement_time"], 64)
 	most := time.Duration(min(seconds*1e3, mostTime)) * time.Millisecond
@@ -133,13 +133,14 @@ func (s *Session) timeOf(st *stmt) time.Duration {
 	return most
 }
 
-// mostTime is how many milliseconds a statement's time can be limited to: a year.
+// mostTime is the longest time limit of a statement, in milliseconds: a year.
 const mostTime = 365 * 24 * 3600 * 1000
 
-// reads are the words that statements begin with that max_execution_time is for.
+// reads are the first words of statements to which max_execution_time applies.
 var reads = map[string]bool{"SELECT": true, "WITH": true, "VALUES": true, "(": true}
 
-// setStatement is SET STATEMENT a = 1, b = 2 FOR statement, whose variables are so for it alone.
+// setStatement is SET STATEMENT a = 1, b = 2 FOR statement, which sets variables for that statement
+// alone.
 func (s *Session) setStatement(ctx context.Context, st *stmt) (*Result, error) {
 	at := -1
 	for i, t := range st.outer(2) {

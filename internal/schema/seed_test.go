@@ -60,7 +60,8 @@ call/example.com/mutex/Lock.func1|NO|NO
 	}
 }
 
-// TestChangesAreImmediate: "If you set a flag for another user, there's almost no delay enabling it."
+// TestChangesAreImmediate: "If you set a flag for another user, there's almost no delay enabling
+// it."
 func TestChangesAreImmediate(t *testing.T) {
 	f := newFake("app")
 	s := open(t, f)
@@ -173,7 +174,8 @@ func TestTruncate(t *testing.T) {
 	}
 }
 
-// TestConsumerHierarchy: a consumer is in force if those that it depends on are enabled too; setup_consumers keeps what was said.
+// TestConsumerHierarchy: a consumer is in force if those that it depends on are enabled too;
+// setup_consumers keeps what was said.
 func TestConsumerHierarchy(t *testing.T) {
 	f := newFake("app")
 	s := open(t, f)
@@ -213,7 +215,8 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// TestPerformanceTimers: five rows, from the highest frequency to the lowest; "We recalculate every time that a user selects".
+// TestPerformanceTimers: five rows, from the highest frequency to the lowest; "We recalculate every
+// time that a user selects".
 func TestPerformanceTimers(t *testing.T) {
 	f := newFake("app")
 	s := open(t, f)
@@ -247,7 +250,8 @@ func TestPicoseconds(t *testing.T) {
 	}
 }
 
-// TestConsumerSnapshot: "all readings ... would be readings of the local temporary table, and therefore consistent".
+// TestConsumerSnapshot: "all readings ... would be readings of the local temporary table, and
+// therefore consistent".
 func TestConsumerSnapshot(t *testing.T) {
 	f := newFake("app")
 	s := open(t, f)
@@ -290,7 +294,8 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestCurrent: the calls under way, TIMER_END and TIMER_WAIT NULL; of a thread that is in none, the last.
+// TestCurrent: the calls under way, TIMER_END and TIMER_WAIT NULL; of a thread that is in none, the
+// last.
 func TestCurrent(t *testing.T) {
 	f := newFake("app")
 	f.threads[1] = &Thread{ID: 1, Current: []Call{{Thread: 1, ID: 1, Function: 1, Inside: true, Timed: true, Start: 5}, {Thread: 1, ID: 2, Nesting: 1, Level: 1, Function: 2, Inside: true, Timed: true, Start: 6}}}

@@ -15,24 +15,27 @@ import (
 	"time"
 )
 
-// A Catalog is what sessions ask: performance_schema, a schema for each recording, and test, in which they may make tables of their own.
-// It may be used concurrently.
+// A Catalog is what sessions query: performance_schema, a schema for each recording, and test, in
+// which users may make tables of their own. It may be used concurrently.
 type Catalog struct {
-	// Several says that performance_schema may have more than one process: its tables then show the column PROCESS, which is hidden otherwise.
+	// Several means that performance_schema may have more than one process. Its tables then show
+	// the column PROCESS, which is hidden otherwise.
 	Several bool
-	// Test is the file of the schema test. Without, it is kept in memory, for all sessions of the catalog, until the catalog is closed.
+	// Test is the file of the schema test. If it is "", the schema is kept in memory, for all
+	// sessions of the catalog, until the catalog is closed.
 	Test string
-	// Timeout is how long a statement may take, if its session does not change that by
-	// max_statement_time. 0: as long as it likes.
+	// Timeout is how long a statement may take, unless its session changes max_statement_time; 0:
+	// without limit.
 	Timeout time.Duration
-	// Find is called before a statement takes snapshots, and may add and remove sources. It may be nil.
+	// Find is called before a statement takes snapshots. It may add and remove sources, and it may
+	// be nil.
 	Find func()
 
 	mu        sync.Mutex
 	globals   map[string]string // variables that differ from variableDefaults
 	sources   []Source
 	schemas   []*Schema
-	keep      *sql.DB // has the schema test open
+	keep      *sql.DB // keeps the schema test open
 	once      sync.Once
 	started   time.Time
 	connected atomic.Int64
@@ -43,16 +46,17 @@ type Catalog struct {
 
 var catalogs atomic.Uint64
 
-// A Schema has the tables of some sources.
+// Schema has the tables of some sources.
 type Schema struct {
 	name        string
 	tables      map[string]*table
 	sources     func() []Source
 	several     bool
-	information bool // it is information_schema, which is of no process
+	information bool // it is information_schema, which belongs to no process
 }
 
-// mostSchemas is how many schemas of recordings there can be: SQLite attaches 10 databases.
+// mostSchemas is the number of schemas of recordings that there can be: SQLite attaches 10
+// databases.
 const mostSchemas = 7
 
 // Add adds a source to performance_schema.
@@ -62,7 +66,7 @@ func (c *Catalog) Add(s Source) {
 	c.sources = append(c.sources, s)
 }
 
-// Remove takes a source out. It is not closed.
+// Remove removes a source from performance_schema. It does not close it.
 func (c *Catalog) Remove(s Source) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,14 +82,14 @@ func (c *Catalog) Recorded() bool {
 	return slices.ContainsFunc(c.schemas, func(s *Schema) bool { return !s.information && s.name != "performance_schema" })
 }
 
-// Sources returns those of performance_schema.
+// Sources returns the sources of performance_schema.
 func (c *Catalog) Sources() []Source {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.sources)
 }
 
-// sourcesOf returns those of a schema, and finds new ones first.
+// sourcesOf returns the sources of a schema. It looks for new ones first.
 func (c *Catalog) sourcesOf(sc *Schema) []Source {
 	if c.Find != nil && sc.name == "performance_schema" {
 		c.Find()
@@ -93,7 +97,8 @@ func (c *Catalog) sourcesOf(sc *Schema) []Source {
 	return sc.sources()
 }
 
-// AddSchema adds a schema of one source, before the first session. Its name is made of what is in it; the one it has is returned.
+// AddSchema adds a schema for one source, before the first session. It makes the schema's name from
+// name, and returns it.
 func (c *Catalog) AddSchema(name string, s Source) (string, error) {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
@@ -121,7 +126,7 @@ func (c *Catalog) AddSchema(name string, s Source) (string, error) {
 	return unique, nil
 }
 
-// start makes what all sessions have in common.
+// start makes what all sessions share.
 func (c *Catalog) start() {
 	c.once.Do(func() {
 		c.started = time.Now()
@@ -145,7 +150,7 @@ func (c *Catalog) schema(name string) *Schema {
 	return nil
 }
 
-// testFile returns what SQLite knows the schema test by.
+// testFile returns SQLite's name for the schema test.
 func (c *Catalog) testFile() string {
 	if c.Test != "" {
 		return "file:" + (strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(c.Test))
@@ -172,7 +177,7 @@ func (c *Catalog) Close() error {
 	return errors.Join(errs...)
 }
 
-// A Session is one connection: it has a default schema and variables. It is for one goroutine.
+// A Session is one connection, with a default schema and variables. It is for one goroutine.
 type Session struct {
 	catalog   *Catalog
 	who       atomic.Pointer[identity]
@@ -180,24 +185,24 @@ type Session struct {
 	db        *sql.DB
 	conn      *sql.Conn
 	engine    *engine
-	running   *running // the statement; nil: there is none
+	running   *running // the statement under way; nil: there is none
 	number    string
 	database  string
 	variables map[string]string
 	user      map[string]value // @variables
 	userBytes int
 	statement statementState
-	failed    error   // of the tables, in this statement
+	failed    error   // error of a table in this statement
 	last      *Result // of the statement before; nil if it failed
 }
 
-// statementState is that of the statement that is run.
+// statementState is the state of the statement under way.
 type statementState struct {
 	views    map[*Schema][]*view
 	bySource map[Source]*view
 	rows     map[tableKey]*rows
 	pending  map[*view]*pending
-	test     []testTable // what the user made, for information_schema
+	test     []testTable // the user's tables, for information_schema
 	changed  int64
 	matched  int64
 }
@@ -222,7 +227,7 @@ func (c *Catalog) Session(ctx context.Context) (*Session, error) {
 	s := &Session{catalog: c, number: fmt.Sprint(c.numbers.Add(1), "_", c.number), database: "performance_schema",
 		variables: c.variables(), user: map[string]value{}}
 	s.Identify(0, "ftrace@localhost", nil)
-	s.does("")
+	s.setActivity("")
 	var err error
 	if s.db, err = sql.Open("sqlite", "file::memory:?_pragma=busy_timeout(5000)"); err != nil {
 		return nil, err
@@ -267,7 +272,7 @@ func (s *Session) attach(ctx context.Context) (err error) {
 		s.catalog.mu.Lock()
 		defer s.catalog.mu.Unlock()
 		if s.catalog.keep == nil {
-			// What is in memory is there while someone has it open.
+			// What is in memory lasts while somebody has it open.
 			keep, err := sql.Open("sqlite", s.catalog.testFile())
 			if err != nil {
 				return err
@@ -283,24 +288,25 @@ func (s *Session) attach(ctx context.Context) (err error) {
 	return err
 }
 
-// activity is what a session does.
+// activity is what a session is doing.
 type activity struct {
 	database  string
 	statement string // "": it waits for one
 	since     time.Time
 }
 
-// does lets others see what the session does from now on.
-func (s *Session) does(statement string) { s.doing.Store(&activity{s.database, statement, time.Now()}) }
+// setActivity shows others what the session is doing from now on.
+func (s *Session) setActivity(statement string) { s.doing.Store(&activity{s.database, statement, time.Now()}) }
 
-// identity is who a session is of.
+// identity is the user of a session.
 type identity struct {
 	id            uint32 // of the connection
 	user, host    string
 	cipher, proto string // of TLS, "": there is none
 }
 
-// Identify says which connection a session is, of whom (user@host), and how it is encrypted; nil: it is not. It may be called while others look.
+// Identify sets a session's connection, its user (user@host), and how it is encrypted; nil: it is
+// not. It may be called while others read it.
 func (s *Session) Identify(id uint32, who string, secure *tls.ConnectionState) {
 	user, host, _ := strings.Cut(who, "@")
 	w := &identity{id: id, user: user, host: host}
@@ -312,7 +318,7 @@ func (s *Session) Identify(id uint32, who string, secure *tls.ConnectionState) {
 
 func (w *identity) String() string { return w.user + "@" + w.host }
 
-// grantee returns the identity as privileges have it.
+// grantee returns the identity in the form of privileges.
 func (w *identity) grantee() string { return fmt.Sprintf("'%s'@'%s'", w.user, w.host) }
 
 // Close ends the session.
@@ -340,11 +346,11 @@ func (s *Session) Use(name string) error {
 	} else {
 		return NewError(erUnknownDB, "Unknown database '%s'", name)
 	}
-	s.does("")
+	s.setActivity("")
 	return nil
 }
 
-// fail keeps an error of a table, which SQLite would make text of.
+// fail keeps an error of a table, since SQLite would keep only its text.
 func (s *Session) fail(err error) error {
 	if s.failed == nil {
 		s.failed = err
@@ -357,7 +363,7 @@ func (s *Session) denied(command, table string) *Error {
 	return NewError(erDenied, "%s command denied to user '%s'@'%s' for table '%s'", command, who.user, who.host, table)
 }
 
-// views returns the snapshots of a schema's sources, the same for all of a statement.
+// views returns the snapshots of a schema's sources. They stay the same during a statement.
 func (s *Session) views(sc *Schema) ([]*view, error) {
 	st := &s.statement
 	if views, ok := st.views[sc]; ok {
@@ -392,7 +398,7 @@ func (s *Session) views(sc *Schema) ([]*view, error) {
 	return views, nil
 }
 
-// rowsOf returns the rows of a table, the same for all of a statement.
+// rowsOf returns the rows of a table. They stay the same during a statement.
 func (s *Session) rowsOf(sc *Schema, t *table) (*rows, error) {
 	key := tableKey{sc, t}
 	if r := s.statement.rows[key]; r != nil {
@@ -433,16 +439,16 @@ func (s *Session) pendingOf(v *view) *pending {
 	return p
 }
 
-// Version is the version that clients are told.
+// Version is the version that clients see.
 const Version = serverVersion
 
-// Reset makes the session what it was when it was opened.
+// Reset returns the session to its initial state.
 func (s *Session) Reset() {
 	s.finish()
 	s.conn.ExecContext(context.Background(), "ROLLBACK")
 	s.database = "performance_schema"
 	s.variables, s.user, s.userBytes = s.catalog.variables(), map[string]value{}, 0
-	s.does("")
+	s.setActivity("")
 }
 
 // Words returns the names of schemas, tables and columns, for completion.

@@ -97,7 +97,8 @@ func TestMisspelling(t *testing.T) {
 	}
 }
 
-// logic, and the other tables of this form, have queries and what they give; TestMariaDB asks the server for that.
+// logic, and the other tables of this form, have queries and what they give; TestMariaDB asks the
+// server for that.
 var logic = map[string]string{
 	"SELECT !1, !0, !NULL, !'a', !'0.5', !1 + 1, !1 = 0, -!0, !-1, !!5, !2 IN (0), !0 IS NULL, !(1 = 2), ! 0 AND 0":                                                                                            "0|1|NULL|1|0|1|1|-1|0|1|1|0|1|0\n",
 	"SELECT !n, !y.n IS NULL, !IF(n, 1, 0), !CASE n WHEN 1 THEN 0 ELSE 1 END, !EXISTS (SELECT 1) OR n, !LEFT(n, 1) + 3 FROM (SELECT 1 AS n) y WHERE !(n > 1) AND n":                                            "0|0|0|1|1|3\n",
@@ -389,7 +390,8 @@ NULL|NULL|NULL|7535
 	"SELECT MAX(total) FROM (SELECT SUM(profit) AS total FROM sales GROUP BY year WITH ROLLUP) q GROUP BY total > 4000 WITH ROLLUP":             "3010\n7536\n7536\n",
 }
 
-// rollupsOfMySQL: MariaDB has no GROUPING and no ORDER BY there, and expressions of what is grouped by are not NULL.
+// rollupsOfMySQL: MariaDB has no GROUPING and no ORDER BY there, and expressions of what is grouped
+// by are not NULL.
 var rollupsOfMySQL = map[string]string{
 	"SELECT year, country, SUM(profit) AS profit, GROUPING(year), GROUPING(country), GROUPING(year, country) FROM sales GROUP BY year, country WITH ROLLUP ORDER BY year DESC, profit DESC LIMIT 4": "2001|NULL|3010|0|1|1\n2001|USA|3000|0|0|0\n2001|Finland|10|0|0|0\n2000|NULL|4525|0|1|1\n",
 	"SELECT IF(GROUPING(year), 'All years', year) AS y, SUM(profit) FROM sales GROUP BY year WITH ROLLUP ORDER BY GROUPING(year) DESC, year":                                                        "All years|7536\nNULL|1\n2000|4525\n2001|3010\n",
@@ -471,7 +473,8 @@ var intervalQueries = map[string]string{
 	"SELECT GROUP_CONCAT('2026-01-01' + INTERVAL n DAY ORDER BY n) FROM (SELECT 1 AS n UNION SELECT 2) y":                                                                            "2026-01-02,2026-01-03\n",
 }
 
-// TestIntervals: what MariaDB gives with intervals of several units, and behind which a time stands.
+// TestIntervals: what MariaDB gives with intervals of several units, and behind which a time
+// stands.
 func TestIntervals(t *testing.T) {
 	s := open(t, newFake("app"))
 	for of, want := range intervals {
@@ -487,7 +490,8 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// TestIntervalErrors: what is not understood of intervals is refused, and not taken for something else.
+// TestIntervalErrors: what is not understood of intervals is refused, and not taken for something
+// else.
 func TestIntervalErrors(t *testing.T) {
 	s := open(t, newFake("app"))
 	for _, query := range []string{
@@ -1000,7 +1004,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// FuzzQuery: no text makes a session fail in another way than by an error with a number, and none leads out of the schemas.
+// FuzzQuery: no text makes a session fail in another way than by an error with a number, and none
+// leads out of the schemas.
 func FuzzQuery(f *testing.F) {
 	for _, q := range []string{"SELECT * FROM setup_instruments WHERE NAME LIKE 'a\\_%'", "UPDATE setup_consumers SET ENABLED='no' WHERE NAME<>'x'", "SHOW FULL COLUMNS FROM `threads`",
 		"SET @a = 1, autocommit=0", "CREATE TABLE test.a AS SELECT 1", "TRUNCATE TABLE events_calls_history", "select @@version, database() from dual", "/*!4 show */ tables", "DESC threads",

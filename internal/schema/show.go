@@ -138,7 +138,7 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 	return s.read(ctx, q, nil, st.args)
 }
 
-// shownEmpty are the columns of what SHOW shows and there is none of.
+// shownEmpty are the columns of what SHOW can list and never exists here.
 var shownEmpty = func() map[string]string {
 	index := "Table,Non_unique,Key_name,Seq_in_index,Column_name,Collation,Cardinality,Sub_part,Packed,Null,Index_type,Comment,Index_comment"
 	routine := "Db,Name,Type,Definer,Modified,Created,Security_type,Comment,character_set_client,collation_connection,Database Collation"
@@ -155,7 +155,7 @@ var shownEmpty = func() map[string]string {
 	}
 }()
 
-// showEngine is SHOW ENGINE PERFORMANCE_SCHEMA STATUS: what the tracer has of memory.
+// showEngine is SHOW ENGINE PERFORMANCE_SCHEMA STATUS: the tracer's memory.
 func (s *Session) showEngine(ctx context.Context, st *stmt, i int) (*Result, error) {
 	if !strings.EqualFold(st.at(i).text, "performance_schema") {
 		return nil, NewError(1286, "Unknown storage engine '%s'", st.at(i).text)
@@ -164,7 +164,7 @@ func (s *Session) showEngine(ctx context.Context, st *stmt, i int) (*Result, err
 		FROM performance_schema.memory_summary_global_by_event_name GROUP BY 2`, nil, nil)
 }
 
-// exists reports whether a table is there.
+// exists returns an error if a table does not exist.
 func (s *Session) exists(ctx context.Context, t target) error {
 	if sc := s.catalog.schema(t.schema); sc != nil && sc.tables[strings.ToLower(t.name)] != nil {
 		return nil
@@ -216,7 +216,7 @@ func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, err
 	return &Result{Columns: []Column{{"Table", String}, {"Create Table", String}}, ahead: [][]any{{t.name, text}}}, nil
 }
 
-// describe is DESCRIBE t, and EXPLAIN of a query, which says what SQLite does.
+// describe is DESCRIBE t, and EXPLAIN of a query, which shows what SQLite does.
 func (s *Session) describe(ctx context.Context, st *stmt) (*Result, error) {
 	i := 1
 	if handlers[strings.ToUpper(st.at(1).text)] != nil && st.at(1).kind != name {

@@ -7,53 +7,56 @@ import (
 	"time"
 )
 
-// A Source is one process that is asked: a live one, or a recording. Its methods may be called by several goroutines.
+// A Source is one process: a running one, or a recording. Its methods may be called by several
+// goroutines.
 type Source interface {
-	// Name is what the tables' column PROCESS has: the number of a live process, the name of a recording.
+	// Name is shown in the tables' column PROCESS: the number of a running process, the name of a
+	// recording.
 	Name() string
-	// Alive reports whether there may be something new in the next snapshot.
+	// Alive reports whether the next snapshot may have something new.
 	Alive() bool
-	// Snapshot returns what is known now. The caller does not change it.
+	// Snapshot returns the current state. The caller does not change it.
 	Snapshot() (*Snapshot, error)
 	// Timers measures the five timers.
 	Timers() ([]Timer, error)
 
-	// Commands. Those of sources that can only be read return ErrReadOnly.
+	// Commands. Read-only sources return ErrReadOnly.
 
 	SetInstruments(map[uint32]Flags) error // by key
 	SetThreads(map[uint64]bool) error      // whether they are instrumented, by ID
 	SetConsumers(Consumers) error
 	SetTimer(name string) error
-	SetRules(kind RuleKind, rules []Rule) error // all rules of that kind, in place of those that were there
+	SetRules(kind RuleKind, rules []Rule) error // all rules of that kind; they replace the ones before
 	Truncate(Part) error
 
 	Close() error
 }
 
-// ErrReadOnly is returned by commands of sources that can only be read, and of what a source does not have.
+// ErrReadOnly is returned by commands of read-only sources, and for what a source does not have.
 var ErrReadOnly = errors.New("read only")
 
 // ErrGone is returned by a source whose process has ended. Its rows are left out.
 var ErrGone = errors.New("the process has ended")
 
-// A Snapshot is what is known of a process at one moment. Times are in picoseconds since the process started, see Picoseconds.
+// A Snapshot is the state of a process at one moment. Times are in picoseconds since the process
+// started, see Picoseconds.
 type Snapshot struct {
 	Process    Process
 	Functions  []Function // in the order of their keys
 	Probes     []Function // static probes, likewise
 	Threads    []Thread   // in the order of their IDs
-	Long       []Call     // the last calls that ended, in the order in which they did
+	Long       []Call     // the last calls, in the order in which they ended
 	Global     []Summary  // by function
 	ByThread   func() []Summary
 	ByCaller   func() []Summary
 	ByInstance func() []Summary // by receiver
-	Buckets    [64]int64        // where the i-th bucket of histograms ends: it has calls that were shorter
+	Buckets    [64]int64        // where bucket i of histograms ends: its calls were shorter
 	Consumers  Consumers
-	Timer      string // which of the timers is used
+	Timer      string // the timer that is used
 	Actors     []Rule
 	Objects    []Rule
 	Memory     []Memory
-	Lost       []Counter                  // what was lost since the tables for it were full
+	Lost       []Counter                  // what was lost because the tables for it were full
 	Limits     []Counter                  // how large the tables are
 	Statements func() (Statements, error) // nil: there are none
 
@@ -61,7 +64,7 @@ type Snapshot struct {
 	byKey map[uint32]*Function
 }
 
-// A Process is what a source is of.
+// A Process is what a source shows.
 type Process struct {
 	PID        int
 	Executable string
@@ -71,7 +74,7 @@ type Process struct {
 	State      string // RUNNING or RECORDED
 }
 
-// Flags of a function.
+// Flags are those of a function.
 type Flags struct{ Enabled, Timed bool }
 
 // A Function is an instrument.
@@ -88,23 +91,23 @@ type Function struct {
 // A Thread is a goroutine.
 type Thread struct {
 	ID       uint64
-	Parent   uint64 // that started it, 0 if that is not known
+	Parent   uint64 // the thread that started it, 0 if that is not known
 	Creator  uint32 // the function that started it
 	Started  string // the full name of the function that it was started with, "" if that is not known
-	Entry    uint32 // the first function that was seen on it
+	Entry    uint32 // the first function seen on it
 	Ended    bool
-	Disabled bool   // its calls are not taken notice of
+	Disabled bool   // its calls are ignored
 	Current  []Call // under way, the outermost first
-	History  []Call // the last that ended, in the order in which they did
+	History  []Call // the last calls, in the order in which they ended
 }
 
 // A Call is one call of a function.
 type Call struct {
 	Thread   uint64
-	ID       uint64 // the how-manyeth call of the thread
-	EndID    uint64 // that of the last call that began before it ended; 0 while inside
-	Nesting  uint64 // that of the call around it, 0: there is none
-	Level    int    // calls around it
+	ID       uint64 // it is the nth call of the thread
+	EndID    uint64 // ID of the last call that began before it ended; 0 while inside
+	Nesting  uint64 // ID of the call around it, 0: there is none
+	Level    int    // number of calls around it
 	Function uint32
 	Timed    bool
 	Inside   bool
@@ -115,12 +118,12 @@ type Call struct {
 	Values   func() *Values // as far as they were recorded; nil: they were not
 }
 
-// Values are those of a call.
+// Values are the values of a call.
 type Values struct {
-	Object  uint64 // the receiver's address, 0: it is no pointer
+	Object  uint64 // the receiver's address, 0: it is not a pointer
 	Args    Text
 	Results Text
-	Error   Text // the error that was returned, or what it panicked with
+	Error   Text // the error that it returned, or the value of its panic
 }
 
 // values returns a call's values.
@@ -131,7 +134,7 @@ func (c *Call) values() *Values {
 	return &Values{}
 }
 
-// Text is a string, or nothing if it was not recorded.
+// Text is a string that may be missing because it was not recorded.
 type Text struct {
 	String string
 	Valid  bool
@@ -139,49 +142,51 @@ type Text struct {
 
 func (t Text) get() (string, bool) { return t.String, t.Valid }
 
-// A Summary is of all calls that ended and have the key in common. Of Thread, Caller and Object those are set that the list it is in is by.
+// A Summary covers all ended calls that have the same key. Thread, Caller or Object is set if the
+// summary's list is by it.
 type Summary struct {
 	Function uint32
 	Thread   uint64
 	Caller   uint32 // 0: the goroutine's first function
 	Object   uint64
 	Count    uint64
-	Timed    uint64 // how many of them have times
+	Timed    uint64 // how many of the calls have times
 	Sum      int64
 	Min      int64
 	Max      int64
 	Self     int64 // without the calls that they made
 	Errors   uint64
 	Panics   uint64
-	Buckets  *[64]uint64 // calls by how long they were, see Snapshot.Buckets; nil: not known
+	Buckets  *[64]uint64 // number of calls by their length, see Snapshot.Buckets; nil: not known
 }
 
-// A Timer is one of the five of WL#2360.
+// A Timer is one of the five timers of WL#2360.
 type Timer struct {
 	Name       string
 	Frequency  int64 // ticks a second; 0: there is no such timer
-	Resolution int64 // by how many ticks it moves at least
+	Resolution int64 // by how many ticks it advances at least
 	Overhead   int64 // of a reading, in cycles; 0: not known
 }
 
-// TimerNames are the five, from the highest frequency to the lowest.
+// TimerNames are the names of the five, from the highest frequency to the lowest.
 var TimerNames = []string{"CYCLE", "NANOSECOND", "MICROSECOND", "MILLISECOND", "TICK"}
 
-// Memory is what the tracer has of it for one purpose.
+// Memory is the tracer's memory for one purpose.
 type Memory struct {
 	Name  string
 	Count int64
 	Bytes int64
-	Most  int64 // bytes that it can become
+	Most  int64 // bytes that it can grow to
 }
 
-// A Counter is a number with a name, as SHOW STATUS and SHOW VARIABLES have it, without "performance_schema_".
+// A Counter is a named number, as SHOW STATUS and SHOW VARIABLES show it, without
+// "performance_schema_".
 type Counter struct {
 	Name  string
 	Value int64
 }
 
-// A RuleKind says what rules choose.
+// A RuleKind is what rules choose.
 type RuleKind int
 
 const (
@@ -195,10 +200,11 @@ type Rule struct {
 	Flags
 }
 
-// Consumers is the set of consumers that are enabled.
+// Consumers is a set of consumers that are enabled.
 type Consumers uint32
 
-// The consumers. GlobalInstrumentation and ThreadInstrumentation are those that the others depend on, see consumerNames.
+// The consumers. The others depend on GlobalInstrumentation and ThreadInstrumentation, see
+// consumerNames.
 const (
 	GlobalInstrumentation Consumers = 1 << iota
 	ThreadInstrumentation
@@ -228,7 +234,8 @@ const (
 	HistogramPart
 )
 
-// Picoseconds returns a duration in picoseconds, the largest number there is if it is longer than that: 106 days.
+// Picoseconds returns a duration in picoseconds. Durations above 106 days become the largest
+// number.
 func Picoseconds(d time.Duration) int64 {
 	switch {
 	case d > math.MaxInt64/1000:
@@ -239,7 +246,7 @@ func Picoseconds(d time.Duration) int64 {
 	return int64(d) * 1000
 }
 
-// Function returns the function with a key. Of one that the snapshot does not have it returns a stand-in.
+// Function returns the function with a key, or a stand-in if the snapshot does not have it.
 func (s *Snapshot) Function(key uint32) *Function {
 	s.once.Do(func() {
 		s.byKey = make(map[uint32]*Function, len(s.Functions))

@@ -8,16 +8,17 @@ import (
 	"strings"
 )
 
-// Query runs a statement, with values for its ?s. The result is read and closed before the next one is run. Errors are *Errors.
+// Query runs a statement, with values for its ?s. The result must be read and closed before the
+// next statement is run. Errors are *Errors.
 func (s *Session) Query(ctx context.Context, text string, args []any) (*Result, error) {
 	s.statement, s.failed = statementState{}, nil
 	s.catalog.questions.Add(1)
-	s.does(text)
+	s.setActivity(text)
 	s.begin(ctx)
 	err := s.interrupted()
 	var r *Result
 	if err == nil {
-		// What ends the context ends the statement by itself, see engine.
+		// The engine itself ends the statement when the context ends.
 		r, err = s.query(context.WithoutCancel(ctx), text, args)
 	}
 	s.last = r
@@ -38,13 +39,13 @@ func (s *Session) Query(ctx context.Context, text string, args []any) (*Result, 
 // over ends the statement that was run.
 func (s *Session) over() {
 	s.finish()
-	s.does("")
+	s.setActivity("")
 }
 
 // A handler runs the statements that begin with a word.
 type handler func(s *Session, ctx context.Context, st *stmt) (*Result, error)
 
-// stmt is a statement that is run.
+// stmt is a statement under way.
 type stmt struct {
 	text   string
 	tokens []token
@@ -58,7 +59,7 @@ func (st *stmt) at(i int) *token {
 	return &st.tokens[i]
 }
 
-// outer yields the tokens from one on, but for parentheses and what is in them.
+// outer yields the tokens from one on, except parentheses and what is in them.
 func (st *stmt) outer(from int) iter.Seq2[int, *token] {
 	return func(yield func(int, *token) bool) {
 		depth := 0
@@ -83,12 +84,12 @@ func (st *stmt) rest(i int) string {
 	return st.text[st.tokens[i].start:]
 }
 
-// handlers says what is done with each kind of statement. What is not here is unknown.
+// handlers has the handler of each kind of statement. All other statements are unknown.
 var handlers map[string]handler
 
 func init() {
 	handlers = map[string]handler{
-		"SELECT": (*Session).sel, "WITH": (*Session).sel, "VALUES": (*Session).sel, "(": (*Session).sel,
+		"SELECT": (*Session).selectRows, "WITH": (*Session).selectRows, "VALUES": (*Session).selectRows, "(": (*Session).selectRows,
 		"SHOW": (*Session).show, "DESCRIBE": (*Session).describe, "DESC": (*Session).describe, "EXPLAIN": (*Session).describe,
 		"USE": (*Session).use, "SET": (*Session).set,
 		"UPDATE": (*Session).write, "INSERT": (*Session).write, "REPLACE": (*Session).write, "DELETE": (*Session).write,
@@ -96,7 +97,7 @@ func init() {
 		"CREATE":   (*Session).define, "DROP": (*Session).define, "ALTER": (*Session).define, "RENAME": (*Session).define,
 		"BEGIN": (*Session).transaction, "START": (*Session).transaction, "COMMIT": (*Session).transaction, "ROLLBACK": (*Session).transaction,
 		"SAVEPOINT": (*Session).transaction, "RELEASE": (*Session).transaction,
-		"LOCK": (*Session).lock, "UNLOCK": (*Session).nothing, "DO": (*Session).do, "FLUSH": (*Session).nothing,
+		"LOCK": (*Session).lock, "UNLOCK": (*Session).ignore, "DO": (*Session).do, "FLUSH": (*Session).ignore,
 	}
 }
 
@@ -130,7 +131,7 @@ func (s *Session) query(ctx context.Context, text string, args []any) (*Result, 
 	return s.dispatch(ctx, &stmt{text, list, args})
 }
 
-// dispatch runs a statement, in the time that it has.
+// dispatch runs a statement, within its time limit.
 func (s *Session) dispatch(ctx context.Context, st *stmt) (*Result, error) {
 	s.running.limit(s.timeOf(st))
 	first := strings.ToUpper(st.at(0).text)
@@ -145,8 +146,8 @@ func (s *Session) dispatch(ctx context.Context, st *stmt) (*Result, error) {
 	return nil, syntaxError(st.rest(0))
 }
 
-// sel is a statement that reads.
-func (s *Session) sel(ctx context.Context, st *stmt) (*Result, error) {
+// selectRows runs a statement that reads.
+func (s *Session) selectRows(ctx context.Context, st *stmt) (*Result, error) {
 	if st.at(0).is("WITH") {
 		for i := range st.tokens {
 			switch {
@@ -179,7 +180,8 @@ func (s *Session) sel(ctx context.Context, st *stmt) (*Result, error) {
 	return r, nil
 }
 
-// found counts the rows that SELECT SQL_CALC_FOUND_ROWS ... LIMIT has without the limit; 0 if it is no such statement.
+// found counts the rows that SELECT SQL_CALC_FOUND_ROWS ... LIMIT would have without the limit; 0
+// for other statements.
 func (s *Session) found(ctx context.Context, st *stmt) (n int64, err error) {
 	counts := false
 	for i, t := range st.outer(0) {
@@ -204,7 +206,7 @@ func (s *Session) found(ctx context.Context, st *stmt) (n int64, err error) {
 	return 0, nil
 }
 
-// read runs a query that is SQLite's.
+// read runs one of SQLite's queries.
 func (s *Session) read(ctx context.Context, q string, names map[string]string, args []any) (*Result, error) {
 	rows, err := s.conn.QueryContext(ctx, q, args...)
 	if err != nil {
@@ -213,7 +215,7 @@ func (s *Session) read(ctx context.Context, q string, names map[string]string, a
 	return s.result(rows, names)
 }
 
-// exec runs a statement that is SQLite's, and what it changes in sources.
+// exec runs one of SQLite's statements, and makes its changes in sources.
 func (s *Session) exec(ctx context.Context, q string, args ...any) (*Result, error) {
 	n, err := s.run(ctx, q, args...)
 	if err != nil {
@@ -222,7 +224,7 @@ func (s *Session) exec(ctx context.Context, q string, args ...any) (*Result, err
 	return s.apply(n)
 }
 
-// run runs a statement that is SQLite's. It returns how many rows it changed.
+// run runs one of SQLite's statements. It returns how many rows that changed.
 func (s *Session) run(ctx context.Context, q string, args ...any) (int64, error) {
 	done, err := s.conn.ExecContext(ctx, q, args...)
 	if s.failed != nil {
@@ -234,7 +236,7 @@ func (s *Session) run(ctx context.Context, q string, args ...any) (int64, error)
 	return done.RowsAffected()
 }
 
-// apply changes in sources what the statement changes, which SQLite says are n rows.
+// apply makes the statement's changes in sources. SQLite says that they are n rows.
 func (s *Session) apply(n int64) (*Result, error) {
 	if s.statement.rows == nil && s.statement.pending == nil {
 		return &Result{Affected: n}, nil
@@ -259,9 +261,9 @@ func (s *Session) apply(n int64) (*Result, error) {
 type target struct {
 	schema string
 	name   string
-	table  *table // nil: it is none of ours
-	ours   bool   // it is in a schema that is not the user's
-	next   int    // the token behind it
+	table  *table // nil: it is not one of ours
+	ours   bool   // it is in a schema that the user may not change
+	next   int    // the token after it
 }
 
 // target reads the name of a table at a token.
@@ -328,7 +330,7 @@ func (s *Session) write(ctx context.Context, st *stmt) (*Result, error) {
 		return nil, err
 	}
 	if t.ours && command == "INSERT" && !st.at(t.next).is("(") && t.next < len(st.tokens) {
-		// Without a list of columns it is all but the process.
+		// Without a list of columns, all of them except the process.
 		rest, _, err := s.rewrite(st.text, st.tokens[t.next:])
 		if err != nil {
 			return nil, err
@@ -338,7 +340,8 @@ func (s *Session) write(ctx context.Context, st *stmt) (*Result, error) {
 	return s.exec(ctx, q, st.args...)
 }
 
-// limited rewrites a statement that changes rows. SQLite knows no LIMIT of UPDATE and DELETE: WHERE ... LIMIT n becomes a question for the rows that these are.
+// limited rewrites a statement that changes rows. SQLite has no LIMIT for UPDATE and DELETE, so
+// WHERE ... LIMIT n becomes a subquery for those rows.
 func (s *Session) limited(st *stmt, t *target) (string, error) {
 	where, limit := 0, 0
 	for i, t := range st.outer(0) {
@@ -372,7 +375,8 @@ func (s *Session) limited(st *stmt, t *target) (string, error) {
 	return head + " WHERE rowid IN (SELECT rowid FROM " + from + " " + rows + ")", nil
 }
 
-// mayUpdate says what is wrong with an UPDATE of a table's column whatever the rows are: that one of both can't be changed.
+// mayUpdate returns what is wrong with an UPDATE of a table's column whatever the rows are: that
+// one or the other can't be changed.
 func (s *Session) mayUpdate(t *target, name string) error {
 	switch {
 	case !t.ours:
@@ -430,7 +434,7 @@ func (s *Session) truncate(ctx context.Context, st *stmt) (*Result, error) {
 	return &Result{}, nil
 }
 
-// define is CREATE, DROP, ALTER and RENAME: for tables and views in test.
+// define is CREATE, DROP, ALTER and RENAME, for tables and views in test.
 func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 	command := strings.ToUpper(st.at(0).text)
 	i := 1
@@ -486,7 +490,7 @@ func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 		return nil, err
 	}
 	if command == "CREATE" && what == "TABLE" && !st.at(t.next).is("(") && !st.at(t.next).is("AS") && st.at(t.next).is("SELECT") {
-		// MySQL's AS may be left out.
+		// MySQL allows AS to be left out.
 		q = strings.Replace(q, " "+st.at(t.next).text+" ", " AS SELECT ", 1)
 	}
 	r, err := s.exec(ctx, q, st.args...)
@@ -496,7 +500,8 @@ func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 	return r, err
 }
 
-// index makes an index by NAME or EVENT_NAME of a table of the user's, by which saved settings are restored, a row of the setup table after the other.
+// index makes an index by NAME or EVENT_NAME of one of the user's tables. Saved settings are
+// restored through it, one row of the setup table after the other.
 func (s *Session) index(ctx context.Context, table string) {
 	for _, column := range []string{"NAME", "EVENT_NAME"} {
 		var n int
@@ -508,7 +513,7 @@ func (s *Session) index(ctx context.Context, table string) {
 	}
 }
 
-// transaction is for test: the other tables know none.
+// transaction handles transactions for test; the other tables have none.
 func (s *Session) transaction(ctx context.Context, st *stmt) (*Result, error) {
 	q := st.text
 	switch strings.ToUpper(st.at(0).text) {
@@ -525,7 +530,7 @@ func (s *Session) transaction(ctx context.Context, st *stmt) (*Result, error) {
 	return &Result{}, err
 }
 
-// lock is LOCK TABLES, which these tables can't be.
+// lock is LOCK TABLES, which these tables do not support.
 func (s *Session) lock(_ context.Context, st *stmt) (*Result, error) {
 	t, err := s.target(st, 2)
 	if err != nil {
@@ -537,7 +542,7 @@ func (s *Session) lock(_ context.Context, st *stmt) (*Result, error) {
 	return &Result{}, nil
 }
 
-// do is DO, which evaluates and gives nothing.
+// do is DO, which evaluates expressions and returns nothing.
 func (s *Session) do(ctx context.Context, st *stmt) (*Result, error) {
 	_, err := s.evaluate(ctx, st, 1, len(st.tokens))
 	if err == nil {
@@ -546,8 +551,8 @@ func (s *Session) do(ctx context.Context, st *stmt) (*Result, error) {
 	return &Result{}, err
 }
 
-// nothing is for statements that have nothing to do here.
-func (s *Session) nothing(context.Context, *stmt) (*Result, error) { return &Result{}, nil }
+// ignore handles statements that have no effect here.
+func (s *Session) ignore(context.Context, *stmt) (*Result, error) { return &Result{}, nil }
 
 // use is USE s.
 func (s *Session) use(_ context.Context, st *stmt) (*Result, error) {
@@ -557,7 +562,7 @@ func (s *Session) use(_ context.Context, st *stmt) (*Result, error) {
 	return &Result{}, s.Use(st.at(1).text)
 }
 
-// Params returns how many ?s a statement has.
+// Params returns the number of ?s in a statement.
 func Params(text string) (int, error) {
 	list, err := tokens(text)
 	if err != nil {

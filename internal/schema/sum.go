@@ -7,13 +7,13 @@ import (
 	"modernc.org/sqlite"
 )
 
-// sum is SUM without an end: where SQLite's fails, since the sum of integers is none that it has, this one is a floating-point number. Sums of times that are as large as
-// they can be are such.
+// sum is SUM without overflow. Where a sum of integers is too large for SQLite, which fails then,
+// this one is a floating-point number. Sums of times that have reached their limit are so large.
 type sum struct {
 	integers big.Int
 	floats   float64
 	n        int // values that are not NULL
-	inexact  int // of which so many are floating-point numbers
+	inexact  int // how many of them are floating-point numbers
 }
 
 func registerSum() error {

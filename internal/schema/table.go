@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A value is of a row: nil, int64, float64 or string.
+// A value is one in a row: nil, int64, float64 or string.
 type value = driver.Value
 
 // A table is one of a schema. Its rows are a function of a snapshot.
@@ -14,26 +14,26 @@ type table struct {
 	name    string
 	columns []columnHead
 	rows    func(*view) rowset
-	update  func(p *pending, row any, column int, v value) error // of a column that is updatable
+	update  func(p *pending, row any, column int, v value) error // of an updatable column
 	rules   *RuleKind                                            // INSERT and DELETE are allowed: the rows are rules
-	parts   []Part                                               // what TRUNCATE is for; nil: it is refused
+	parts   []Part                                               // what TRUNCATE empties; nil: it is refused
 }
 
 type columnHead struct {
 	name      string
-	kind      string // as MySQL has it
+	kind      string // MySQL's name for it
 	updatable bool
 	null      bool
 }
 
-// A view is a source's snapshot, in a statement.
+// A view is a source's snapshot, for one statement.
 type view struct {
 	source Source
 	*Snapshot
 	session *Session
 }
 
-// A rowset is the rows that a table has of one source.
+// A rowset is a table's rows from one source.
 type rowset interface {
 	len() int
 	at(row, column int) value
@@ -56,7 +56,7 @@ func (r *rowsOf[T]) len() int                 { return len(r.rows) }
 func (r *rowsOf[T]) at(row, column int) value { return r.columns[column].value(r.v, &r.rows[row]) }
 func (r *rowsOf[T]) row(row int) any          { return &r.rows[row] }
 
-// newTable returns a table of what rows returns.
+// newTable returns a table whose rows are what rows returns.
 func newTable[T any](name string, rows func(*view) []T, columns ...column[T]) *table {
 	t := &table{name: name, rows: func(v *view) rowset { return &rowsOf[T]{v, rows(v), columns} }}
 	for _, c := range columns {
@@ -71,7 +71,7 @@ func number[T any](name string, f func(*T) int64) column[T] {
 	return column[T]{columnHead{name: name, kind: "bigint"}, func(_ *view, r *T) value { return f(r) }}
 }
 
-// unsigned is a column of numbers that are not known where they are 0.
+// unsigned is a column of numbers that are NULL if they are 0.
 func unsigned[T any](name string, f func(*T) uint64) column[T] {
 	return column[T]{columnHead{name: name, kind: "bigint unsigned", null: true}, func(_ *view, r *T) value {
 		n := f(r)
@@ -90,7 +90,7 @@ func text[T any](name, kind string, f func(*view, *T) string) column[T] {
 	return column[T]{columnHead{name: name, kind: kind}, func(v *view, r *T) value { return f(v, r) }}
 }
 
-// optional is a column of text that is NULL where there is none.
+// optional is a column of text that may be NULL.
 func optional[T any](name, kind string, f func(*view, *T) (string, bool)) column[T] {
 	return column[T]{columnHead{name: name, kind: kind, null: true}, func(v *view, r *T) value {
 		if s, ok := f(v, r); ok {
@@ -117,13 +117,13 @@ func yes(b bool) string {
 	return "NO"
 }
 
-// parseYesNo reads what a column of YES and NO is set to.
+// parseYesNo reads a new value for a column of YES and NO.
 func parseYesNo(column string, v value) (bool, error) {
 	s, err := parseEnum(column, v, []string{"YES", "NO"})
 	return s == "YES", err
 }
 
-// parseEnum reads what a column of enum is set to: one of its values, or its number from 1 on.
+// parseEnum reads a new value for a column of an enum: one of its values, or its number from 1 on.
 func parseEnum(column string, v value, values []string) (string, error) {
 	if v == nil {
 		return "", NewError(erNull, "Column '%s' cannot be null", column)
@@ -136,7 +136,7 @@ func parseEnum(column string, v value, values []string) (string, error) {
 	return "", NewError(erTruncated, "Data truncated for column '%s' at row 1", column)
 }
 
-// column returns the index of a column, -1 if there is none.
+// column returns the index of a column, or -1.
 func (t *table) column(name string) int {
 	for i, c := range t.columns {
 		if strings.EqualFold(c.name, name) {
@@ -161,7 +161,7 @@ const (
 	textKind = "longtext"
 )
 
-// performanceTables are those of performance_schema, and of the schema of each recording.
+// performanceTables are the tables of performance_schema, and of the schema of each recording.
 var performanceTables = func() map[string]*table {
 	byName := map[string]*table{}
 	for _, list := range [][]*table{setupTables, eventTables, summaryTables, statementTables, statusTables} {

@@ -1,6 +1,6 @@
 package schema
 
-// eventTables have a row a call.
+// eventTables have a row for each call.
 var eventTables = []*table{
 	withParts(newTable("events_calls_current", currentCalls, callColumns...)),
 	withParts(newTable("events_calls_history", historyCalls, callColumns...), HistoryPart),
@@ -12,7 +12,7 @@ func withParts(t *table, parts ...Part) *table {
 	return t
 }
 
-// currentCalls returns the calls under way of each thread or, if there are none, its last one.
+// currentCalls returns each thread's calls under way, or its last one if there are none.
 func currentCalls(v *view) []Call {
 	var calls []Call
 	for i := range v.Threads {
@@ -66,7 +66,7 @@ var callColumns = []column[Call]{
 	yesNo("PANICKED", func(c *Call) bool { return c.Panicked }),
 }
 
-// moment is a column of times, NULL where there is none.
+// moment is a column of times, which may be NULL.
 func moment[T any](name string, f func(*T) (int64, bool)) column[T] {
 	return column[T]{columnHead{name: name, kind: "bigint unsigned", null: true}, func(_ *view, r *T) value {
 		if ps, ok := f(r); ok {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// setupTables are those by which is chosen what is collected.
+// setupTables are the tables that choose what is collected.
 var setupTables = []*table{setupInstruments, setupConsumers, setupTimers, performanceTimers, setupActors, setupObjects}
 
 var setupInstruments = withUpdate(newTable("setup_instruments", func(v *view) []Function { return slices.Concat(v.Functions, v.Probes) },
@@ -117,7 +117,8 @@ func withUpdate(t *table, update func(p *pending, row any, column int, v value) 
 	return t
 }
 
-// withRules makes the rows of a table rules, which can be inserted and deleted too. Its columns are the patterns, ENABLED, and TIMED if there is one.
+// withRules makes a table's rows rules, which can also be inserted and deleted. Its columns are the
+// patterns, ENABLED, and TIMED if there is one.
 func withRules(kind RuleKind, t *table) *table {
 	t.rules = &kind
 	patterns := t.column("ENABLED")
@@ -142,7 +143,7 @@ func withRules(kind RuleKind, t *table) *table {
 	return t
 }
 
-// rule makes a rule of the values of a row that is inserted. What is not said is % and YES.
+// rule makes a rule from the values of an inserted row. Missing values are % and YES.
 func (t *table) rule(values []value) (Rule, error) {
 	r := Rule{Pattern: [3]string{"%", "%", "%"}, Flags: Flags{true, true}}
 	patterns := t.column("ENABLED")
@@ -170,7 +171,7 @@ func (t *table) rule(values []value) (Rule, error) {
 	return r, nil
 }
 
-// pending is what a statement is about to change in a source. It is done when the statement has ended.
+// pending is what a statement will change in a source when it has ended.
 type pending struct {
 	view        *view
 	instruments map[uint32]Flags
@@ -180,7 +181,7 @@ type pending struct {
 	rules       map[RuleKind][]Rule
 }
 
-// rulesOf returns the rules of a kind, as they are to be. They may be changed.
+// rulesOf returns the rules of a kind as they will be. The caller may change them.
 func (p *pending) rulesOf(kind RuleKind) []Rule {
 	if p.rules == nil {
 		p.rules = map[RuleKind][]Rule{}
@@ -195,7 +196,7 @@ func (p *pending) rulesOf(kind RuleKind) []Rule {
 	return p.rules[kind]
 }
 
-// apply does it.
+// apply makes the changes.
 func (p *pending) apply() error {
 	source := p.view.source
 	if p.instruments != nil {

@@ -1,6 +1,6 @@
 package schema
 
-// statements returns the program's statements. If they can't be had the SQL statement fails.
+// statements returns the program's statements. If that fails so does the SQL statement.
 func (v *view) statements() Statements {
 	if v.Statements == nil {
 		return Statements{}
@@ -12,7 +12,8 @@ func (v *view) statements() Statements {
 	return s
 }
 
-// statementTables have a row a statement that the program sent to a server, and sums of those.
+// statementTables have a row for each statement that the program sent to a server, and sums of
+// them.
 var statementTables = []*table{
 	newTable("events_statements_current", func(v *view) []Statement { return v.statements().Current }, statementColumns...),
 	newTable("events_statements_history", func(v *view) []Statement { return v.statements().History }, statementColumns...),

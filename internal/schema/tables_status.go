@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// statusTables say what there is and how it is doing.
+// statusTables show what exists, and its state.
 var statusTables = []*table{
 	withUpdate(newTable("threads", func(v *view) []Thread { return v.Threads },
 		id("THREAD_ID", func(t *Thread) uint64 { return t.ID }),
@@ -71,7 +71,7 @@ func (s *Snapshot) entry(t *Thread) string {
 	return s.functionOr(t.Entry, "?")
 }
 
-// functionOr returns the name of a function, or what there is to say if its key is 0.
+// functionOr returns the name of a function, or none if its key is 0.
 func (s *Snapshot) functionOr(key uint32, none string) string {
 	if key == 0 {
 		return none
@@ -86,7 +86,7 @@ var variableColumns = []column[variable]{
 	text("VARIABLE_VALUE", "varchar(1024)", func(_ *view, r *variable) string { return r.value }),
 }
 
-// lostNames are what can be lost, after MySQL's names. A source says the numbers that are not 0.
+// lostNames are what can be lost, after MySQL's names. A source has those numbers that are not 0.
 var lostNames = []string{"call_classes_lost", "thread_instances_lost", "thread_classes_lost", "nested_calls_lost", "records_lost", "summary_instances_lost"}
 
 func status(v *view) []variable {

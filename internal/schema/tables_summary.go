@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// summaryTables have a row for all calls of a function, and what else they are by.
+// summaryTables have a row for all calls of a function, and of what else they are grouped by.
 var summaryTables = []*table{
 	withParts(newTable("events_calls_summary_global_by_event_name", everyFunction, summaryColumns()...), GlobalPart, HistogramPart),
 	withParts(newTable("events_calls_summary_by_thread_by_event_name", func(v *view) []Summary { return v.ByThread() },
@@ -21,7 +21,7 @@ var summaryTables = []*table{
 	withParts(newTable("events_calls_histogram_global", globalBuckets, bucketColumns...), HistogramPart),
 }
 
-// everyFunction returns the summaries by function, with those that were not called.
+// everyFunction returns the summaries by function, including functions that were not called.
 func everyFunction(v *view) []Summary {
 	called := make(map[uint32]bool, len(v.Global))
 	for i := range v.Global {
@@ -36,7 +36,7 @@ func everyFunction(v *view) []Summary {
 	return rows
 }
 
-// summaryColumns returns the columns of a summary, the ones it is by first.
+// summaryColumns returns the columns of a summary, beginning with what it is grouped by.
 func summaryColumns(by ...column[Summary]) []column[Summary] {
 	return append(by,
 		text("EVENT_NAME", nameKind, func(v *view, s *Summary) string { return v.Function(s.Function).Instrument() }),
@@ -57,7 +57,7 @@ type bucket struct {
 	number    int
 	low, high int64
 	count     uint64
-	lower     uint64 // with all buckets below
+	lower     uint64 // including all buckets below
 	total     uint64
 }
 
@@ -72,7 +72,8 @@ var bucketColumns = []column[bucket]{
 	}},
 }
 
-// buckets returns the buckets of every function that was called, from the first with calls to the last.
+// buckets returns the buckets of every function that was called, from the first to the last with
+// calls.
 func buckets(v *view) []bucket {
 	var rows []bucket
 	for i := range v.Global {
@@ -83,7 +84,7 @@ func buckets(v *view) []bucket {
 	return rows
 }
 
-// globalBuckets returns those of all calls together.
+// globalBuckets returns the buckets of all calls together.
 func globalBuckets(v *view) []bucket {
 	var all [64]uint64
 	for i := range v.Global {

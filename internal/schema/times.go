@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// timeFunctions are those of MySQL that take or give times.
+// timeFunctions are MySQL's functions that take or return times.
 var timeFunctions = map[string]function{
 	"now":            {-1, now},
 	"sysdate":        {-1, now},
@@ -70,7 +70,7 @@ func now([]driver.Value) driver.Value       { return time.Now().UTC().Format(tim
 func clockTime([]driver.Value) driver.Value { return time.Now().UTC().Format(time.TimeOnly) }
 func today([]driver.Value) driver.Value     { return time.Now().UTC().Format(time.DateOnly) }
 
-// ofDate is a function of a date; NULL if there is none.
+// ofDate returns a function of a date, which is NULL if its argument is not a date.
 func ofDate(f func(time.Time) driver.Value) func([]driver.Value) driver.Value {
 	return func(a []driver.Value) driver.Value {
 		t, _, ok := parseTime(a[0])
@@ -123,7 +123,7 @@ func parseClock(v driver.Value) (d time.Duration, ok bool) {
 	return d, true
 }
 
-// clock returns a length of time as MySQL's TIME has it, which has an end.
+// clock returns a length of time as MySQL's TIME, which has a limit.
 func clock(d time.Duration) driver.Value {
 	sign := ""
 	if d < 0 {
@@ -164,7 +164,8 @@ func fromUnixtime(a []driver.Value) driver.Value {
 	return t.Format(layout)
 }
 
-// unixTimestamp returns the seconds since 1970 of a time as text, or of now; NULL if it is none.
+// unixTimestamp returns the seconds since 1970 of a time as text, or of now; NULL if it is not a
+// time.
 func unixTimestamp(args []driver.Value) driver.Value {
 	if len(args) == 0 {
 		return time.Now().Unix()
@@ -175,7 +176,7 @@ func unixTimestamp(args []driver.Value) driver.Value {
 	return nil
 }
 
-// timeLayouts are Go's for the letters of DATE_FORMAT.
+// timeLayouts are Go's layouts for the letters of DATE_FORMAT.
 var timeLayouts = map[byte]string{'Y': "2006", 'y': "06", 'm': "01", 'c': "1", 'M': "January", 'b': "Jan", 'd': "02", 'e': "2", 'H': "15", 'h': "03", 'I': "03", 'l': "3", 'i': "04", 's': "05", 'S': "05", 'p': "PM",
 	'W': "Monday", 'a': "Mon", 'T': "15:04:05", 'r': "03:04:05 PM", 'j': "002"}
 

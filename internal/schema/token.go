@@ -24,7 +24,7 @@ const (
 // A token of a statement in MySQL's spelling.
 type token struct {
 	kind       kind
-	text       string // of names, strings and variables: what they mean
+	text       string // of names, strings and variables: their meaning
 	start, end int    // in the statement
 }
 
@@ -36,14 +36,14 @@ func (t *token) is(s string) bool {
 // identifier reports whether a token may be a name.
 func (t *token) identifier() bool { return t.kind == word || t.kind == name }
 
-// unites reports whether a token makes one query of two.
+// unites reports whether a token joins two queries to one.
 func (t *token) unites() bool { return t.is("UNION") || t.is("EXCEPT") || t.is("INTERSECT") }
 
-// tokens splits a statement. Comments are left out, but for /*! */, whose content counts.
+// tokens splits a statement. Comments are left out, except for /*! */, whose content counts.
 func tokens(s string) ([]token, error) {
 	var list []token
 	conditional := false // within /*! */
-	var parts []string   // of the string that is the last token, if it has several
+	var parts []string   // of the string that is the last token, if it has several parts
 	add := func(t token) {
 		if last := len(list) - 1; parts != nil {
 			list[last].text, parts = strings.Join(parts, ""), nil
@@ -164,7 +164,7 @@ func tokens(s string) ([]token, error) {
 			i++
 			add(token{param, "?", start, i})
 			continue
-		case c < ' ', c == '[', c == ']', c == ':' && !strings.HasPrefix(rest, ":="): // to SQLite they mean something
+		case c < ' ', c == '[', c == ']', c == ':' && !strings.HasPrefix(rest, ":="): // they mean something to SQLite
 			return nil, syntaxError(rest)
 		}
 		n := 1
@@ -194,7 +194,7 @@ func wordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c >= utf8.RuneSelf
 }
 
-// prefixed returns the token that x'..', b'..' and n'..' are, and its length; 0 if it is none.
+// prefixed returns the token made by x'..', b'..' or n'..', and its length; 0 if there is none.
 func prefixed(s string) (token, int) {
 	text, n := quoted(s[1:])
 	if n == 0 {
@@ -258,7 +258,8 @@ func numberEnd(s string) int {
 	return i
 }
 
-// quoted returns what the quoted text that s begins with means, and its length; 0 if it does not end.
+// quoted returns the meaning of the quoted text with which s begins, and its length; 0 if the text
+// does not end.
 func quoted(s string) (string, int) {
 	q := s[0]
 	var b strings.Builder
@@ -298,11 +299,12 @@ func quoted(s string) (string, int) {
 	return "", 0
 }
 
-// Split splits text into statements at semicolons. The last is rest if no semicolon ends it: a shell reads on then.
+// Split splits text into statements at semicolons. If no semicolon ends the last one it is rest: a
+// shell reads on then.
 func Split(text string) (statements []string, rest string) {
 	list, err := tokens(text)
 	if err != nil {
-		return nil, text // a quote or comment that is open
+		return nil, text // an open quote or comment
 	}
 	from, any := 0, false
 	for _, t := range list {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// variableDefaults are the variables that clients ask for, as MySQL has them.
+// variableDefaults are the variables that clients read, with MySQL's values.
 var variableDefaults = map[string]string{
 	"autocommit": "ON", "auto_increment_increment": "1", "character_set_client": "utf8mb4", "character_set_connection": "utf8mb4",
 	"character_set_database": "utf8mb4", "character_set_results": "utf8mb4", "character_set_server": "utf8mb4", "character_set_system": "utf8",
@@ -37,8 +37,9 @@ var variableDefaults = map[string]string{
 // fixedVariables can't be set.
 var fixedVariables = []string{"version", "version_comment", "license", "hostname", "port", "performance_schema", "protocol_version", "lower_case_table_names", "character_set_system", "system_time_zone", "have_ssl"}
 
-// numericVariables have an effect. They are integers of at least so much, but max_statement_time,
-// which may be any number of seconds. SET GLOBAL changes them for the sessions that begin later.
+// numericVariables have an effect. They are integers of at least the given value, except
+// max_statement_time, which may be any number of seconds. SET GLOBAL changes them for later
+// sessions.
 var numericVariables = map[string]int64{"max_execution_time": 0, "max_statement_time": 0, "wait_timeout": 1, "net_write_timeout": 1}
 
 // variables returns the variables that a session begins with.
@@ -90,7 +91,8 @@ func (s *Session) variable(name string) (value, error) {
 	return v, nil
 }
 
-// set is SET: of variables, which are kept but change nothing, of @variables, and of names of character sets.
+// set is SET: of variables, most of which are kept but change nothing, of @variables, and of names
+// of character sets.
 func (s *Session) set(ctx context.Context, st *stmt) (*Result, error) {
 	switch {
 	case st.at(1).is("STATEMENT"):
@@ -141,7 +143,7 @@ func (s *Session) setAll(ctx context.Context, st *stmt, i int) error {
 	return nil
 }
 
-// evaluate returns the value of an expression, the tokens from and up to.
+// evaluate returns the value of an expression: the tokens from from to to, without to.
 func (s *Session) evaluate(ctx context.Context, st *stmt, from, to int) (value, error) {
 	if t := st.at(from); to == from+1 && t.kind == word {
 		return t.text, nil // ON, DEFAULT, utf8
@@ -208,7 +210,7 @@ func (s *Session) setVariable(name string, v value, global bool) error {
 
 func isNumeric(name string) bool { _, is := numericVariables[name]; return is }
 
-// isGlobal reports whether a variable is named with its scope, and that is GLOBAL.
+// isGlobal reports whether the name of a variable has the scope GLOBAL.
 func isGlobal(name string) bool { return strings.HasPrefix(strings.ToLower(name), "global.") }
 
 func sortedVariables(rows []variable) []variable {

@@ -7,11 +7,13 @@ import (
 	"modernc.org/sqlite"
 )
 
-// variance is how far values lie apart: VARIANCE, STDDEV and their kin. It is Welford's way (Technometrics 4, 1962), which keeps its precision where the values are large and alike, as times are.
+// variance is how far values lie apart: VARIANCE, STDDEV and their kin. It uses Welford's method
+// (Technometrics 4, 1962), which keeps its precision where values are large and close together, as
+// times are.
 type variance struct {
 	n       float64
 	mean, m float64 // m is the sum of the squared distances from the mean
-	less    float64 // what the number is less by that m is divided by: 1 for samples
+	less    float64 // what is subtracted from the number before m is divided by it: 1 for samples
 	root    bool
 }
 

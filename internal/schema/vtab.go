@@ -10,10 +10,11 @@ import (
 	"modernc.org/sqlite/vtab"
 )
 
-// module is what SQLite knows the tables by. A table is made by CREATE VIRTUAL TABLE s.t USING ftrace(SESSION, SCHEMA, TABLE).
+// module is what SQLite calls to use the tables. CREATE VIRTUAL TABLE s.t USING ftrace(SESSION,
+// SCHEMA, TABLE) makes a table.
 type module struct{}
 
-// sessions are those that are open, by number: SQLite's modules are for all connections.
+// sessions are the open sessions, by number: SQLite's modules are for all connections.
 var sessions sync.Map
 
 var registerOnce = sync.OnceValue(func() error { return vtab.RegisterModule(nil, "ftrace", module{}) })
@@ -44,10 +45,11 @@ func (module) Connect(ctx vtab.Context, args []string) (vtab.Table, error) {
 
 func unquoteName(s string) string { return strings.Trim(s, `'"`) }
 
-// processColumn is that of the process in front of the others. Where a schema has one process for good, it is hidden: SELECT * does not have it.
+// processColumn is the column with the process, before the others. In a schema that always has one
+// process it is hidden: SELECT * does not include it.
 const processColumn = "PROCESS"
 
-// declaration returns the CREATE TABLE that SQLite gets of a table.
+// declaration returns the CREATE TABLE that SQLite gets for a table.
 func declaration(sc *Schema, t *table) string {
 	var b strings.Builder
 	b.WriteString("CREATE TABLE x(")
@@ -89,7 +91,8 @@ type virtual struct {
 func (t *virtual) Disconnect() error { return nil }
 func (t *virtual) Destroy() error    { return nil }
 
-// BestIndex chooses a column that is to be equal to something, if there is one: joins look rows up by that.
+// BestIndex chooses a column that has to equal something, if there is one: joins look up rows by
+// it.
 func (t *virtual) BestIndex(info *vtab.IndexInfo) error {
 	info.EstimatedCost, info.EstimatedRows = 1e6, 1e6
 	best := -1
@@ -97,7 +100,7 @@ func (t *virtual) BestIndex(info *vtab.IndexInfo) error {
 		if c.Op != vtab.OpEQ || !c.Usable || c.Column < 0 {
 			continue
 		}
-		// The process chooses least.
+		// The process selects least.
 		if best < 0 || info.Constraints[best].Column == 0 && !t.schema.information {
 			best = i
 		}
@@ -116,7 +119,7 @@ func (t *virtual) Open() (vtab.Cursor, error) { return &cursor{t: t}, nil }
 type cursor struct {
 	t    *virtual
 	rows *rows
-	list []int // of rows, if not all
+	list []int // indexes of rows, nil for all
 	all  bool
 	pos  int
 }
@@ -174,7 +177,8 @@ func (c *cursor) row() int {
 func (c *cursor) Column(column int) (vtab.Value, error) { return c.rows.at(c.row(), column), nil }
 func (c *cursor) Rowid() (int64, error)                 { return int64(c.row()), nil }
 
-// Insert, Update and Delete come once a row. What they change is done when the statement has ended.
+// Insert, Update and Delete are called for each row. Their changes are made when the statement has
+// ended.
 
 func (t *virtual) Update(rowid int64, cols []vtab.Value, _ *int64) error {
 	part, row := t.session.statement.rows[tableKey{t.schema, t.table}].part(int(rowid))
@@ -256,7 +260,7 @@ func (t *virtual) Delete(rowid int64) error {
 	return nil
 }
 
-// rows are those of a table, of all processes of a schema, in a statement.
+// rows are the rows of a table, of all processes of a schema, for one statement.
 type rows struct {
 	parts   []rowsPart
 	n       int
@@ -270,7 +274,7 @@ type rowsPart struct {
 	rowset
 }
 
-// part returns the process that a row is of, and which of its rows it is.
+// part returns the process to which a row belongs, and its index among that process's rows.
 func (r *rows) part(row int) (*rowsPart, int) {
 	for i := len(r.parts) - 1; ; i-- {
 		if p := &r.parts[i]; row >= p.first {
@@ -287,7 +291,7 @@ func (r *rows) at(row, column int) value {
 	return p.rowset.at(row, column)
 }
 
-// lookup returns the rows by what they have in a column.
+// lookup returns the indexes of rows by their values in a column.
 func (r *rows) lookup(column int) map[string][]int {
 	if index := r.indexes[column]; index != nil {
 		return index
@@ -305,7 +309,8 @@ func (r *rows) lookup(column int) map[string][]int {
 	return index
 }
 
-// lookupKey returns a value as rows are looked up by it. It is not ok if it may be equal to one that has another key.
+// lookupKey returns the key by which rows with a value are looked up. It is not ok if the value may
+// be equal to one with another key.
 func lookupKey(v value, numeric bool) (string, bool) {
 	switch v := v.(type) {
 	case int64:

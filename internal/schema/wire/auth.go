@@ -7,13 +7,13 @@ import (
 	"crypto/subtle"
 )
 
-// Ways in which a client shows that it knows the password, without sending it.
+// Ways in which a client shows that it knows the password without sending it.
 const (
 	nativePassword = "mysql_native_password"
 	sha2Password   = "caching_sha2_password"
 )
 
-// newSalt returns 20 random bytes, none of which is 0 or $, which end it for some clients.
+// newSalt returns 20 random bytes. None of them is 0 or $, which end the salt for some clients.
 func newSalt() []byte {
 	salt := make([]byte, 20)
 	rand.Read(salt)

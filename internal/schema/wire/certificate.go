@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// SelfSigned makes a certificate for this machine, which clients can't verify but by asking to see it: what they send is encrypted all the same.
+// SelfSigned makes a certificate for this machine. Clients can't verify it, but what they send is
+// encrypted all the same.
 func SelfSigned() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -9,7 +9,9 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
-// TestClients: what graphical clients ask when they connect and show a schema, in testdata/clients, is answered. The statements are written after these clients, most from knowledge of them; they are no recordings of their sessions.
+// TestClients: what graphical clients ask when they connect and show a schema, in testdata/clients,
+// is answered. The statements are written after these clients, most from knowledge of them; they
+// are no recordings of their sessions.
 func TestClients(t *testing.T) {
 	files, err := filepath.Glob("testdata/clients/*.sql")
 	if err != nil || len(files) < 4 {

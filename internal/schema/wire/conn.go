@@ -45,13 +45,13 @@ type conn struct {
 	capabilities uint32
 	secure       *tls.ConnectionState // nil: without TLS
 	statements   map[uint32]*prepared
-	statement    uint32 // the last one's number
+	statement    uint32 // number of the last one
 
-	held    int64 // bytes of the server's that it has
-	content int64 // of which so many are the command's
+	held    int64 // bytes of the server's limit that it uses
+	content int64 // how many of these are the command's
 
 	mu      sync.Mutex
-	context context.Context // of the command that is run
+	context context.Context // of the command under way
 	cancel  context.CancelFunc
 }
 
@@ -63,7 +63,7 @@ func (c *conn) send(content []byte) error {
 	return c.flush()
 }
 
-// handshakeTime is how long a client may take to say who it is: MySQL's connect_timeout.
+// handshakeTime is how long a client may take to log in: MySQL's connect_timeout.
 const handshakeTime = 10 * time.Second
 
 // holdContent counts bytes of a command.
@@ -75,7 +75,7 @@ func (c *conn) holdContent(n int) error {
 	return err
 }
 
-// claim counts bytes that the connection needs, of those that all connections may have together.
+// claim counts bytes that the connection needs, of those that all connections may use together.
 func (c *conn) claim(n int) error {
 	if c.server.used.Add(int64(n)) > heldMax {
 		c.server.used.Add(int64(-n))
@@ -97,7 +97,7 @@ func (c *conn) watch(gone func()) (stop func()) {
 	go func() {
 		defer close(done)
 		for {
-			// What it may send meanwhile stays for the next command.
+			// What it sends meanwhile stays for the next command.
 			_, err := c.r.Peek(c.r.Buffered() + 1)
 			if err == nil {
 				continue
@@ -217,7 +217,7 @@ func (c *conn) command(ctx context.Context, command byte, content []byte) error 
 	return c.fail(schema.NewError(1047, "Unknown command"))
 }
 
-// query is COM_QUERY, of one statement, or several if the client may.
+// query is COM_QUERY: one statement, or several if the client may send several.
 func (c *conn) query(text string) error {
 	if id, query, ok := kill(text); ok {
 		return c.kill(id, query)
@@ -256,7 +256,7 @@ func (c *conn) run(text string, args []any, binaryRows bool, status uint16) erro
 	return c.result(r, binaryRows, status)
 }
 
-// fieldList is COM_FIELD_LIST, by which the mysql client knows names to complete.
+// fieldList is COM_FIELD_LIST, from which the mysql client learns names for completion.
 func (c *conn) fieldList(content []byte) error {
 	table, _, _ := bytes.Cut(content, []byte{0})
 	r, err := c.session.Query(c.context, "SELECT * FROM `"+string(bytes.ReplaceAll(table, []byte("`"), []byte("``")))+"` LIMIT 0", nil)
@@ -275,7 +275,7 @@ func (c *conn) fieldList(content []byte) error {
 	return c.flush()
 }
 
-// kill ends another connection, or what it is doing.
+// kill ends another connection, or its current command.
 func (c *conn) kill(id uint32, query bool) error {
 	other := c.server.conn(id)
 	if other == nil {
@@ -292,7 +292,7 @@ func (c *conn) kill(id uint32, query bool) error {
 	return c.ok(&schema.Result{}, 0)
 }
 
-// changeUser is COM_CHANGE_USER: it begins anew as another user.
+// changeUser is COM_CHANGE_USER: the connection starts again as another user.
 func (c *conn) changeUser(ctx context.Context, content []byte) error {
 	r := &reader{b: content}
 	user := r.zeroString()

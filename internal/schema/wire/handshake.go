@@ -12,7 +12,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
-// Capabilities, of which both sides use those that both have.
+// Capabilities. The two sides use those that both have.
 const (
 	longPassword     = 1 << 0
 	foundRows        = 1 << 1
@@ -34,7 +34,7 @@ const (
 		lengthAuth | deprecateEOF
 )
 
-// Numbers of collations: utf8mb4_general_ci, and that of what is no text.
+// Numbers of collations: utf8mb4_general_ci, and the one for what is not text.
 const (
 	textCollation   = 45
 	binaryCollation = 63
@@ -46,7 +46,8 @@ const (
 	moreResults      = 8
 )
 
-// handshake begins a connection: it greets, turns to TLS if it is asked for, and checks who the client is.
+// handshake begins a connection: it greets, switches to TLS if the client wants it, and checks who
+// the client is.
 func (c *conn) handshake(ctx context.Context) error {
 	offered := uint32(ours)
 	if c.server.TLS != nil {
@@ -110,7 +111,8 @@ func (c *conn) handshake(ctx context.Context) error {
 	return c.login(ctx, user, database, plugin, sha2Password, salt, bytes.Clone(proof))
 }
 
-// login checks a client's answer to the salt, which it was given for the plugin asked. If it has another it gets a salt for that.
+// login checks a client's answer to the salt, which was sent for the plugin asked. A client with
+// another plugin gets a salt for that.
 func (c *conn) login(ctx context.Context, user, database, plugin, asked string, salt, proof []byte) error {
 	if plugin != asked {
 		if plugin != sha2Password {
@@ -137,7 +139,7 @@ func (c *conn) login(ctx context.Context, user, database, plugin, asked string, 
 		if len(proof) > 0 {
 			using = "YES"
 		}
-		select { // who guesses has to wait
+		select { // guessing takes time
 		case <-time.After(c.server.refusal()):
 		case <-ctx.Done():
 		}
@@ -154,7 +156,7 @@ func (c *conn) login(ctx context.Context, user, database, plugin, asked string, 
 		}
 	}
 	if plugin == sha2Password && len(proof) > 0 {
-		if err := c.write([]byte{1, 3}); err != nil { // it is known to be right
+		if err := c.write([]byte{1, 3}); err != nil { // it is already known to be right
 			return err
 		}
 	}
@@ -174,7 +176,7 @@ func (c *conn) startTLS() error {
 	return nil
 }
 
-// buffered is a connection of which some was read already.
+// buffered is a connection of which part was already read.
 type buffered struct {
 	net.Conn
 	r *bufio.Reader

@@ -14,13 +14,14 @@ import (
 // packetMax is how long a packet can be; longer content takes several.
 const packetMax = 1<<24 - 1
 
-// contentMax is how long a client's content may be, loginMax before it has said who it is.
+// contentMax is how long a client's content may be, and loginMax before the client has logged in.
 const (
 	contentMax = 64 << 20
 	loginMax   = 64 << 10
 )
 
-// packets reads and writes packets of a connection. Each has a number, one above that of the packet before.
+// packets reads and writes packets of a connection. Each has a number, which is one more than that
+// of the packet before.
 type packets struct {
 	net.Conn
 	r        *bufio.Reader
@@ -28,8 +29,8 @@ type packets struct {
 	timed    *timedWriter
 	sequence byte
 	limit    int
-	hold     func(bytes int) error // is told of content before it is read; nil: there is little
-	patient  bool                  // the client has time for its content, chunk by chunk
+	hold     func(bytes int) error // is called with the size of content before it is read; nil: there is little
+	patient  bool                  // the time limit is for each chunk of the client's content
 }
 
 func newPackets(c net.Conn) *packets {
@@ -37,7 +38,7 @@ func newPackets(c net.Conn) *packets {
 	return &packets{Conn: c, r: bufio.NewReader(c), w: bufio.NewWriterSize(timed, 16<<10), timed: timed, limit: loginMax}
 }
 
-// readTime and writeTime are how long a client may take for a chunk of what it sends, or receives:
+// readTime and writeTime are how long a client may take for a chunk that it sends or receives:
 // MySQL's net_read_timeout and net_write_timeout.
 const (
 	readTime  = 30 * time.Second
@@ -45,7 +46,7 @@ const (
 	chunkMax  = 64 << 10
 )
 
-// timedWriter gives up a client that does not receive.
+// timedWriter gives up on a client that does not receive.
 type timedWriter struct {
 	net.Conn
 	patience time.Duration
@@ -81,7 +82,7 @@ func (p *packets) read() ([]byte, error) {
 		if len(content)+size > p.limit {
 			return nil, fmt.Errorf("%w: longer than %d bytes", errPacket, p.limit)
 		}
-		// Memory is for what has come: the head of a packet may claim anything.
+		// Memory is allocated for what has come: the head of a packet may claim anything.
 		for left := size; left > 0; {
 			n := min(left, chunkMax)
 			if p.hold != nil {
@@ -105,7 +106,7 @@ func (p *packets) read() ([]byte, error) {
 	}
 }
 
-// write writes content as packets. It is sent by flush at the latest.
+// write writes content as packets. flush sends it, if it was not sent before.
 func (p *packets) write(content []byte) error {
 	for {
 		n := min(len(content), packetMax)
@@ -144,7 +145,7 @@ func appendLength(b []byte, n uint64) []byte {
 
 func appendString(b []byte, s string) []byte { return append(appendLength(b, uint64(len(s))), s...) }
 
-// reader takes values off a packet. Behind its end there are zeroes, and bad is set.
+// reader takes values from a packet. After its end there are zeros, and bad is set.
 type reader struct {
 	b   []byte
 	bad bool

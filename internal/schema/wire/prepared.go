@@ -8,18 +8,18 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
-// prepared is a statement that the client runs several times.
+// prepared is a statement that the client may run several times.
 type prepared struct {
 	text    string
 	params  int
-	types   []uint16       // of the values, as they were sent last
+	types   []uint16       // of the values, as last sent
 	long    map[int][]byte // values that are sent ahead
-	refused error          // why one of them was not taken
+	refused error          // why one of them was refused
 }
 
 const preparedMax = 10000
 
-// prepare is COM_STMT_PREPARE. What columns there are the client is told when the statement is run.
+// prepare is COM_STMT_PREPARE. The client learns the columns only when the statement is run.
 func (c *conn) prepare(text string) error {
 	n, err := schema.Params(text)
 	if err != nil {

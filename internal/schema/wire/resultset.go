@@ -14,7 +14,7 @@ const (
 	typeVarString = 253
 )
 
-// ok answers that a command was done.
+// ok answers that a command is done.
 func (c *conn) ok(r *schema.Result, status uint16) error {
 	return c.send(c.okPacket(0, r, status))
 }
@@ -41,7 +41,7 @@ func (c *conn) fail(err error) error {
 	return c.send(append(b, known.Message...))
 }
 
-// refuse is fail, and ends the connection.
+// refuse is fail, and then closes the connection.
 func (c *conn) refuse(err error) error {
 	c.fail(err)
 	return err
@@ -108,7 +108,7 @@ func (c *conn) columns(columns []schema.Column) error {
 func (c *conn) columnPacket(column schema.Column) []byte {
 	b := appendString(nil, "def")
 	b = appendString(b, c.session.Database())
-	b = appendString(b, "") // the table, as it is called and is
+	b = appendString(b, "") // the table's alias and name
 	b = appendString(b, "")
 	b = appendString(b, column.Name)
 	b = appendString(b, column.Name)
@@ -138,7 +138,7 @@ func appendText(b []byte, row []any) []byte {
 	return b
 }
 
-// appendBinary appends a row as prepared statements have it, each value as its column's type.
+// appendBinary appends a row in the form of prepared statements: each value in its column's type.
 func appendBinary(b []byte, row []any, columns []schema.Column) []byte {
 	b = append(b, 0)
 	nulls := len(b)

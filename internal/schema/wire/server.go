@@ -18,32 +18,32 @@ import (
 // A Server serves a catalog.
 type Server struct {
 	Catalog *schema.Catalog
-	// User may log in, with Password. If User is empty anyone may.
+	// User may log in with Password. If User is empty anyone may log in.
 	User, Password string
-	// TLS, if it is not nil, is for clients that ask for it. TLSOnly refuses those that do not.
+	// TLS, if it is not nil, is for clients that want it. TLSOnly refuses those that do not.
 	TLS     *tls.Config
 	TLSOnly bool
-	// Log is told of connections that end by an error. It may be nil.
+	// Log is called for connections that end with an error. It may be nil.
 	Log func(format string, args ...any)
 
 	mu      sync.Mutex
 	conns   map[uint32]*conn
-	waiting []*conn // of those the ones that have not logged in, the oldest first
+	waiting []*conn // those of them that have not logged in, the oldest first
 	last    uint32
-	used    atomic.Int64  // bytes of what clients have sent, and is kept
-	patient time.Duration // before a wrong password is refused, if not refusalTime
+	used    atomic.Int64  // bytes that clients have sent and that are kept
+	patient time.Duration // time before a wrong password is refused, if not refusalTime
 }
 
-// connsMax is how many clients can be logged in at once, waitingMax how many can be about to:
-// when there are more, the oldest of them is sent away. heldMax is how many bytes all of them may
-// have sent that are still needed.
+// connsMax is how many clients can be logged in at once, and waitingMax how many can be about to
+// log in: when there are more, the oldest of these is disconnected. heldMax is how many bytes all
+// of them may have sent that are still needed.
 const (
 	connsMax   = 151
 	waitingMax = 64
 	heldMax    = 256 << 20
 )
 
-// refusalTime is how long it takes until a wrong password is refused.
+// refusalTime is how long it takes to refuse a wrong password.
 const refusalTime = 500 * time.Millisecond
 
 func (s *Server) refusal() time.Duration { return cmp.Or(s.patient, refusalTime) }
@@ -140,7 +140,7 @@ func (s *Server) log(format string, args ...any) {
 	}
 }
 
-// password returns that of a user, and whether there is such a user.
+// password returns the password of a user, and whether there is such a user.
 func (s *Server) password(user string) (string, bool) {
 	return s.Password, subtle.ConstantTimeCompare([]byte(user), []byte(s.User)) == 1
 }

@@ -10,10 +10,12 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// Statements are what a program said to its servers, as the probes mysql:::query-start, query-done, redis:::command-start and command-done tell. A recording has them if these were
-// armed (probe/mysql/query-*;probe/redis/command-*), and so has a running process as long as it records to rings.
+// Statements are what a program sent to its servers, as the probes mysql:::query-start, query-done,
+// redis:::command-start and command-done show. A recording has them if these were armed
+// (probe/mysql/query-*;probe/redis/command-*). So has a running process as long as it records to
+// rings.
 type Statements struct {
-	Current []Statement // under way, and of connections with none the last one
+	Current []Statement // under way; for connections without any, the last one
 	History []Statement // the last of each connection, in the order in which they ended
 	Long    []Statement // the last of all
 	Digests []StatementSummary
@@ -23,7 +25,7 @@ type Statements struct {
 // A Statement is one that was sent to a server.
 type Statement struct {
 	Thread     uint64
-	ID         uint64 // the how-manyeth of the connection
+	ID         uint64 // it is the nth of the connection
 	Protocol   string // mysql, redis
 	Connection uint64
 	Text       string // as much as was recorded
@@ -32,13 +34,14 @@ type Statement struct {
 	Inside     bool   // under way
 	Start      int64
 	End        int64 // 0 while inside
-	Code       int64 // the error's, 0: none
+	Code       int64 // the error's number, 0: no error
 	Message    string
 	Rows       uint64 // that the server sent
 	Affected   uint64
 }
 
-// Instrument returns statement/sql/select and the like: the class of statement by its first word, of Redis's statement/redis/get.
+// Instrument returns statement/sql/select and the like: the class of a statement by its first word.
+// For Redis that is statement/redis/get.
 func (s *Statement) Instrument() string {
 	kind := "statement/" + s.Protocol + "/"
 	if s.Protocol == "mysql" {
@@ -54,7 +57,7 @@ func (s *Statement) Instrument() string {
 
 func (s *Statement) failed() bool { return s.Code != 0 || s.Message != "" }
 
-// A StatementSummary is of all statements that ended and have the digest, or the instrument, in common.
+// A StatementSummary covers all ended statements that have the same digest, or the same instrument.
 type StatementSummary struct {
 	Event    string // instrument
 	Digest   string
@@ -87,7 +90,7 @@ func (t *StatementSummary) add(s *Statement) {
 	}
 }
 
-// statementPass collects statements while a recording is gone through.
+// statementPass collects statements while a recording is read through.
 type statementPass struct {
 	connections map[connectionKey]*connectionStatements
 	long        []Statement // a ring
@@ -102,7 +105,7 @@ type connectionKey struct {
 	number   uint64
 }
 
-// connectionStatements are those of a connection. Redis's may be several at once.
+// connectionStatements are the statements of a connection. Redis can have several at once.
 type connectionStatements struct {
 	count   uint64
 	running []Statement
@@ -120,7 +123,7 @@ func tellsOfStatements(provider, name string) bool {
 	return false
 }
 
-// statement takes notice of a probe that fired.
+// statement handles a probe that fired.
 func (p *pass) statement(e *recording.Event) {
 	f := p.r.Function(e.Function)
 	if f == nil || e.Layout == 0 {
@@ -149,7 +152,7 @@ func (p *pass) statement(e *recording.Event) {
 		return
 	}
 	if len(c.running) == 0 {
-		return // it began before the recording did
+		return // it began before the recording
 	}
 	s := c.running[0]
 	c.running = c.running[1:]
@@ -165,7 +168,7 @@ func (p *pass) statement(e *recording.Event) {
 	p.statements.ended(c, s, p.options)
 }
 
-// ended keeps a statement that ended.
+// ended keeps a statement that has ended.
 func (p *statementPass) ended(c *connectionStatements, s Statement, options RecordingOptions) {
 	c.history = append(c.history, s)
 	if len(c.history) > options.History {
@@ -194,7 +197,7 @@ func (p *statementPass) ended(c *connectionStatements, s Statement, options Reco
 	}
 }
 
-// snapshot makes the tables of what was collected.
+// snapshot makes the tables from what was collected.
 func (p *statementPass) snapshot() Statements {
 	var s Statements
 	for _, key := range slices.SortedFunc(maps.Keys(p.connections), func(a, b connectionKey) int {
@@ -217,7 +220,8 @@ func (p *statementPass) snapshot() Statements {
 	return s
 }
 
-// plainText returns what a value that was printed is: strings without quotes, with "..." where they were cut.
+// plainText returns the value that was printed: strings without quotes, with "..." where they were
+// cut.
 func plainText(printed string) string {
 	end := strings.LastIndexByte(printed, '"')
 	if len(printed) < 2 || printed[0] != '"' || end == 0 {
