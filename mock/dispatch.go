@@ -8,13 +8,14 @@ import (
 	"unsafe"
 )
 
-// dispatch is called by the core, in quiet, for a call of a function that is replaced: by the
-// double in data, with the function's parameters, the receiver first. want is of the type of the
-// result or the struct of the results, if the core knows that; its value is of no meaning. It
-// returns a pointer to the result or the struct and the number of results, or -1 if the double is
-// not for this call, or what packAny returns.
+// dispatch is called by the core, in quiet, for a call of a function that the double in data
+// replaces. params are the function's parameters, the receiver first. want is of the type of the
+// result or of the struct of the results, if the core knows that; its value has no meaning.
+//
+// It returns a pointer to the result or the struct, and the number of results; or -1 if the double
+// is not for this call; or what packAny returns.
 func dispatch(data any, params []any, want any) (results any, n int) {
-	defer coreQuiet(false) // also when the replacement panics
+	defer coreQuiet(false) // even if the replacement panics
 	d := data.(*double)
 	args, why := d.arguments(params, want)
 	if why == "" {
@@ -41,8 +42,8 @@ func dispatch(data any, params []any, want any) (results any, n int) {
 	return pack(layoutOf(d.typ).results, out), len(out)
 }
 
-// arguments makes the replacement's arguments of the function's parameters, or says why the call is
-// not for it.
+// arguments makes the replacement's arguments from the function's parameters, or returns why the
+// call is not for it.
 func (d *double) arguments(params []any, want any) (args []reflect.Value, why string) {
 	first := 0
 	if d.target.bound {
@@ -71,8 +72,8 @@ func (d *double) arguments(params []any, want any) (args []reflect.Value, why st
 	return args, ""
 }
 
-// argument makes a parameter the replacement's argument of type t. A method that has a value as its
-// receiver can be called with a pointer.
+// argument turns a parameter into the replacement's argument of type t. A method that has a value
+// as its receiver can be called with a pointer.
 func argument(t reflect.Type, param any, receiver bool) (reflect.Value, bool) {
 	if param == nil {
 		return reflect.Zero(t), t.Kind() == reflect.Interface
@@ -111,8 +112,8 @@ func (d *double) fits(want any) bool {
 	return true
 }
 
-// misfit says why a call with parameters of other types is not for the replacement: it is of
-// another instantiation. If there is none it panics.
+// misfit returns why a call with parameters of other types is not for the replacement: it is of
+// another instantiation. In any other case it panics.
 func (d *double) misfit(params []any) string {
 	if strings.Contains(d.target.name, "[...]") {
 		return "another instantiation"
@@ -124,7 +125,7 @@ func (d *double) misfit(params []any) string {
 	panic(fmt.Sprintf("mock: the replacement of %s is a %v, but the function's parameters are (%s), or its results others", d.target.name, d.typ, strings.Join(types, ", ")))
 }
 
-// declines says why the options don't let the call be for the replacement, "" if they do.
+// declines returns why the options keep the call from the replacement, or "" if they do not.
 func (d *double) declines(args []reflect.Value) string {
 	if !d.when.IsValid() {
 		return ""
@@ -138,7 +139,7 @@ func (d *double) declines(args []reflect.Value) string {
 	return ""
 }
 
-// begin notes a call and returns the replacement that it is for, unless there were enough.
+// begin notes a call and returns the replacement for it, unless there were enough calls.
 func (d *double) begin(args []reflect.Value) (with reflect.Value, kept *Call, why string) {
 	defer d.unlock(d.lock())
 	if d.limited && d.called >= d.most {
@@ -199,7 +200,7 @@ func pack(t reflect.Type, results []reflect.Value) any {
 	return p.Interface()
 }
 
-// receives reports whether a method value's receiver, which its closure holds behind the code, is
+// receives reports whether a method value's receiver, which its closure holds after the code, is
 // this one.
 func (t *target) receives(receiver any) bool {
 	bound := t.boundTo

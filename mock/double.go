@@ -60,7 +60,7 @@ type double struct {
 	typ    reflect.Type // F
 	target target
 	with   []reflect.Value
-	handle unsafe.Pointer // the core's
+	handle unsafe.Pointer // belongs to the core
 
 	// Options.
 	everywhere     bool
@@ -71,14 +71,14 @@ type double struct {
 	when           reflect.Value
 	least          int
 	exact          bool
-	unrecorded     bool // nobody can ask for the calls
-	uncounted      bool // nor for their number
+	unrecorded     bool // nobody will read the calls
+	uncounted      bool // nor their number
 
 	generic bool // with are Generics
 
 	restored atomic.Bool
 	planned  atomic.Int64           // calls made by the core itself, by a callPlan
-	records  atomic.Pointer[record] // calls that are kept, the latest first; what call of a record leads to is guarded by mu
+	records  atomic.Pointer[record] // calls that are kept, the latest first; mu guards what the call of a record points to
 
 	mu     sync.Mutex
 	called int
@@ -108,7 +108,7 @@ func (d *double) Restore() {
 	}
 }
 
-// lock lets the fields below mu be used; what it calls could itself be replaced.
+// lock guards the fields below mu. While it is held, what the package calls can't be replaced.
 func (d *double) lock() (quiet bool) {
 	quiet = coreQuiet(true)
 	d.mu.Lock()
@@ -157,7 +157,7 @@ func call(f reflect.Value, args []reflect.Value) []reflect.Value {
 	return f.Call(args)
 }
 
-// uncalled says what is wrong with how often the replacement was called, or returns "".
+// uncalled returns what is wrong with how often the replacement was called, or "".
 func (d *double) uncalled() string {
 	defer d.unlock(d.lock())
 	want := d.miscounted(d.total())
@@ -176,8 +176,8 @@ func (d *double) uncalled() string {
 	return b.String()
 }
 
-// miscounted says how many calls MustCall and MustCallTimes want, if n is another number, or
-// returns "".
+// miscounted returns how many calls MustCall and MustCallTimes require, if n is not that number, or
+// "".
 func (d *double) miscounted(n int) string {
 	switch {
 	case n < d.least && !d.exact:

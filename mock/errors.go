@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// Errors lets functions fail with err until the test ends: all that have a hook, that pattern
+// Errors makes functions fail with err until the test ends: all that have a hook, that pattern
 // names, and whose last result is an error. They do not run, and their other results are zero. It
 // concerns calls on the test's goroutine and on those that it starts; [AllGoroutines] includes all
 // others.
@@ -17,7 +17,7 @@ import (
 // "example.com/store/...;!*.Close". docs/rules.md has the grammar.
 //
 // Without options every call fails. With [Times] the first n calls of each function do. [MustCall]
-// and [MustCallTimes] are about all calls that fail together. Other options are refused. If a
+// and [MustCallTimes] count all calls that fail, of all functions. Other options are refused. If a
 // function is also replaced, the later of the two takes its calls.
 //
 // If pattern is wrong, or names no function that can fail, Errors fails the test at once.
@@ -37,10 +37,11 @@ func Errors(t testing.TB, pattern string, err error, opts ...Option) *Failures {
 	return f
 }
 
-// Failures are what [Errors] put in force. Its methods may be called on any goroutine.
+// Failures are the failing functions of one call of [Errors]. Its methods may be called on any
+// goroutine.
 type Failures struct {
 	options double
-	faults  []unsafe.Pointer // the core's
+	faults  []unsafe.Pointer // belong to the core
 }
 
 // Count returns the number of calls that have failed.
@@ -65,7 +66,7 @@ func (f *Failures) Functions() []string {
 	return names
 }
 
-// Restore lets the functions run again before the test ends. Further calls do nothing.
+// Restore makes the functions run again before the test ends. Further calls do nothing.
 func (f *Failures) Restore() {
 	if f.options.restored.CompareAndSwap(false, true) {
 		for _, fault := range f.faults {

@@ -26,9 +26,9 @@ type anyResults struct {
 	function string
 }
 
-const anyNumber = -2 // what dispatch returns with them, ftraceAny there
+const anyNumber = -2 // what dispatch returns with them, and ftraceAny in the core
 
-// complete checks the number of a Generic's results, and makes them if there is no slice.
+// complete checks the number of a Generic's results. It makes zero values if the slice is nil.
 func (d *double) complete(results []any) []any {
 	n := d.target.numResults()
 	if results == nil {
@@ -40,8 +40,8 @@ func (d *double) complete(results []any) []any {
 	return results
 }
 
-// packAny makes what dispatch returns of a Generic's results. Where it is not known what types
-// these must have the core sees to it.
+// packAny makes what dispatch returns from a Generic's results. If their types are not known here,
+// the core checks them.
 func (d *double) packAny(values []any, want any) (results any, n int) {
 	n = len(values)
 	t := reflect.TypeOf(want)
@@ -67,7 +67,7 @@ func (d *double) packAny(values []any, want any) (results any, n int) {
 	return pack(resultType(types), converted), n
 }
 
-// numResults returns how many results the function has, by the text of its type.
+// numResults returns the number of the function's results, by the text of its type.
 func (t *target) numResults() int {
 	n, depth := 0, 0
 	for i, c := range t.typ {

@@ -27,7 +27,7 @@ var (
 // that wrap it say what to do.
 var ErrNotHooked = errors.New("mock: not hooked")
 
-// errPlain is that of a program built by plain go build.
+// errPlain is the error in a program built by plain go build.
 var errPlain = fmt.Errorf("%w: this program was not built with ftrace-wrap; run with ftrace-wrap test", ErrNotHooked)
 
 func init() {
@@ -179,7 +179,7 @@ func (d *double) start() {
 	d.handle = coreAdd(d.target.fn, d, d.everywhere, unsafe.Pointer(d.plan()))
 }
 
-// cleanup lets the test end the replacement, and checks how often it was called.
+// cleanup has the test end the replacement, and checks how often it was called.
 func (d *double) cleanup(t testing.TB) {
 	t.Helper()
 	t.Cleanup(func() {

@@ -9,14 +9,15 @@ import (
 // replacement does not get go to the one before it, and in the end to the function itself.
 type Option func(*double) error
 
-// notForErrors is the error of an option that concerns one function's calls, given to [Errors].
+// notForErrors returns the error for an option that concerns one function's calls and was given to
+// [Errors].
 func notForErrors(option string) error {
 	return fmt.Errorf("mock: Errors: the option %s is for a replacement of one function; Errors takes Times, AllGoroutines, MustCall and MustCallTimes", option)
 }
 
-// AllGoroutines lets the replacement get calls on every goroutine, also on those that the test did
+// AllGoroutines gives the replacement the calls on every goroutine, also on those that the test did
 // not start: workers of a pool, or what [time.AfterFunc] calls. Tests that replace the same
-// function so must not run in parallel.
+// function in this way must not run in parallel.
 func AllGoroutines() Option {
 	return func(d *double) error { d.everywhere = true; return nil }
 }
@@ -26,8 +27,8 @@ func ThisGoroutine() Option {
 	return func(d *double) error { d.everywhere = false; return nil }
 }
 
-// ForReceiver lets the replacement of a method get the calls of one receiver only: of this pointer,
-// or of values equal to x. If the target is a method of an interface, such as io.Reader.Read, the
+// ForReceiver gives the replacement of a method only the calls of one receiver: of this pointer, or
+// of values equal to x. If the target is a method of an interface, such as io.Reader.Read, the
 // method of x's type is replaced.
 func ForReceiver(x any) Option {
 	return func(d *double) error {
@@ -54,7 +55,7 @@ func Implementation(x any) Option {
 	}
 }
 
-// Times lets the replacement get the first n calls only. For [Errors] each function is counted for
+// Times gives the replacement only the first n calls. For [Errors] each function is counted for
 // itself.
 func Times(n int) Option {
 	return func(d *double) error { d.most, d.limited = n, true; return nil }
@@ -81,8 +82,8 @@ func Sequence[F any](with ...F) Option {
 	}
 }
 
-// When lets the replacement get the calls only for whose arguments predicate returns true.
-// predicate is a function with the parameters of the target and one result, a bool.
+// When gives the replacement only the calls for whose arguments predicate returns true. predicate
+// is a function with the parameters of the target and one result, a bool.
 func When(predicate any) Option {
 	return func(d *double) error {
 		if d.typ == nil {

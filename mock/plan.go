@@ -14,13 +14,13 @@ import (
 // in registers. The core has the same type, ftracePlan.
 type callPlan struct {
 	fn      unsafe.Pointer          // the func
-	calls   *atomic.Int64           // how many there were; nil if nobody can ask
+	calls   *atomic.Int64           // number of calls so far; nil if nobody will read it
 	records *atomic.Pointer[record] // the calls, the latest first; nil if they are not kept
 	shape   *callShape
 }
 
 // A callShape says where a type of functions has its parameters and results. The core has the same
-// type, ftraceShape, and speaks of the fields.
+// type, ftraceShape, whose comments explain the fields.
 type callShape struct {
 	params  []paramPlan
 	in      []word // of the parameters, by register
@@ -35,14 +35,14 @@ type callShape struct {
 
 	resultsType    unsafe.Pointer
 	resultsPointer unsafe.Pointer
-	_              unsafe.Pointer // the core's
+	_              unsafe.Pointer // belongs to the core
 }
 
 // A paramPlan is a parameter.
 type paramPlan struct {
 	typ   unsafe.Pointer // its type's descriptor; nil if it is an interface
-	iface unsafe.Pointer // that of an interface with methods
-	_     unsafe.Pointer // the core's
+	iface unsafe.Pointer // the descriptor of an interface with methods
+	_     unsafe.Pointer // belongs to the core
 	at    uintptr        // in a record
 }
 
@@ -57,22 +57,22 @@ type word struct {
 	float    bool
 }
 
-// From where the core takes the words of a parameter, which it has in an interface.
+// Where the core takes the words of a parameter from, which it has in an interface.
 const (
-	fromBox       = iota // behind the interface's pointer
+	fromBox       = iota // where the interface's pointer leads
 	fromInterface        // the interface's own words
 	fromTable            // the method table that the parameter, an interface, has
 )
 
-// Registers that all supported processors have for parameters, and those that the core uses for
-// most functions.
+// Registers that all supported processors have for parameters, and the number that the core uses
+// for most functions.
 const (
 	intRegisters   = 9
 	floatRegisters = 15
 	fewRegisters   = 4
 )
 
-// A layout is what it takes to call functions of a type.
+// A layout is what is needed to call functions of a type.
 type layout struct {
 	results reflect.Type // of the only result, or the struct of all
 	record  reflect.Type // of a call: a record, the parameters, the results
@@ -143,7 +143,7 @@ func (l *layout) shapeOf(t reflect.Type) *callShape {
 		s.results = append(s.results, descriptor(t.Out(i)))
 	}
 	s.in, s.out = in.words, out.words
-	s.floats = in.floats > 0 || out.floats > 0 || s.spill > intRegisters*unsafe.Sizeof(uintptr(0)) // what else takes any room
+	s.floats = in.floats > 0 || out.floats > 0 || s.spill > intRegisters*unsafe.Sizeof(uintptr(0)) // what else needs any room
 	s.few = !s.floats && max(len(s.params), len(s.in), len(s.out)) <= fewRegisters && s.spill <= fewRegisters*unsafe.Sizeof(uintptr(0))
 	for _, w := range s.in {
 		s.few = s.few && w.from != fromTable
@@ -159,7 +159,8 @@ func (l *layout) shapeOf(t reflect.Type) *callShape {
 	return &s
 }
 
-// direct reports whether an interface that holds a t holds it itself and not a pointer to it.
+// direct reports whether an interface that holds a t holds the value itself and not a pointer to
+// it.
 func direct(t reflect.Type) bool {
 	zero := reflect.Zero(t).Interface()
 	return t.Kind() != reflect.Interface && (*[2]unsafe.Pointer)(unsafe.Pointer(&zero))[1] == nil
@@ -184,8 +185,9 @@ func (d *double) plan() *callPlan {
 	return p
 }
 
-// A record is a call that is kept. The core has the same type, ftraceCallRecord, and makes those
-// that it calls by a plan; these are at the beginning of a struct of the type layout.record.
+// A record is a call that is kept. The core has the same type, ftraceCallRecord, and makes the
+// records of the calls that it makes by a plan. These are at the beginning of a struct of the type
+// layout.record.
 type record struct {
 	next *record // the one before
 	call *Call   // nil if the core made it
@@ -239,8 +241,7 @@ func (d *double) made(r *record) (c Call) {
 	return c
 }
 
-// descriptor returns the address of t's type descriptor, which a value of t in an interface leads
-// to.
+// descriptor returns the address of t's type descriptor.
 func descriptor(t reflect.Type) unsafe.Pointer {
 	return (*[2]unsafe.Pointer)(unsafe.Pointer(&t))[1]
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// check says what is wrong with a replacement of type f for this target, as far as it can be told
-// from the target's source: the types of other packages, which may be aliases, and what the source
-// leaves to the compiler is looked at when the function is called.
+// check returns what is wrong with a replacement of type f for this target, as far as the target's
+// source shows it. Types of other packages, which may be aliases, and what the source leaves to the
+// compiler are checked when the function is called.
 func (t *target) check(f reflect.Type) error {
 	m := matcher{text: t.typ, pkg: t.pkg}
 	if m.text == "" || m.match(f) {
@@ -77,7 +77,7 @@ func (m *matcher) match(t reflect.Type) bool {
 	return m.named(t)
 }
 
-// function is match behind "func(".
+// function is match after "func(".
 func (m *matcher) function(t reflect.Type) bool {
 	for i := range t.NumIn() {
 		in := t.In(i)

@@ -3,9 +3,9 @@
 //
 // The package is pure. [Package] takes the text of files and options, and returns the new text and
 // a list of the functions, each with the way it is hooked or the reason why not. It reads no file
-// and no environment, and runs nothing. The compile step (internal/toolexec) calls it, and so do the
-// verbs list and show (internal/inspect). The result compiles only where ftrace-wrap has added the
-// core to package runtime. [Insert] puts statements into functions by the same means.
+// and no environment, and runs nothing. The compile step (internal/toolexec) calls it, and so do
+// the verbs list and show (internal/inspect). The result compiles only where ftrace-wrap has added
+// the core to package runtime. [Insert] puts statements into functions by the same means.
 //
 // Nothing is reprinted. Text is inserted on the lines of a function's signature, opening brace and
 // returns. So every line number, comment and directive stays as it was. A //line directive at the

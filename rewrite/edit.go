@@ -18,8 +18,8 @@ type edit struct {
 	text       string
 }
 
-// insert puts text in front of offset at. Several insertions at one place keep the order in which
-// they were made.
+// insert puts text before offset at. Several insertions at one place keep the order in which they
+// were made.
 func (b *editBuffer) insert(at int, text string) { b.replace(at, at, text) }
 
 // replace puts text in place of src[start:end].

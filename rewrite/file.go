@@ -19,7 +19,7 @@ type file struct {
 	edits      editBuffer
 	hooked     int
 	decl       ast.Decl          // at work
-	helpers    map[string]string // names of those that mean something in this file alone, by what follows the name
+	helpers    map[string]string // names of those with a meaning in this file alone, by what follows the name
 	helperText strings.Builder
 	reason     string // why literals of the function at work can't be hooked
 }
@@ -36,7 +36,7 @@ func (f *file) text(n ast.Node) string {
 	return string(f.edits.src[f.offset(n.Pos()):f.offset(n.End())])
 }
 
-// position returns the position of pos as //line directives give it.
+// position returns the position of pos according to //line directives.
 func (f *file) position(pos token.Pos) token.Position { return f.pkg.fset.Position(pos) }
 
 // rewrite hooks the file's functions and returns its new text, or nil if there is nothing to
@@ -66,7 +66,7 @@ func (f *file) rewrite() []byte {
 	return []byte(out.String())
 }
 
-// funcDecl hooks a declared function, behind the given directives, and the literals in it.
+// funcDecl hooks a declared function with these directives, and the literals in it.
 func (f *file) funcDecl(d *ast.FuncDecl, directives []string) {
 	name := f.declName(d)
 	fn := Func{Name: name}
@@ -126,7 +126,7 @@ func (f *file) literals(n ast.Node, outer, suffix string, count *int, params map
 	})
 }
 
-// staticBool tells an if statement whose condition is always true (1) or false (-1).
+// staticBool returns 1 for an if statement whose condition is always true, -1 for always false.
 func (f *file) staticBool(s *ast.IfStmt) int {
 	return f.pkg.staticBool(s.Cond, func(name string) (local bool) {
 		if f.decl != nil {
@@ -140,8 +140,8 @@ func (f *file) staticBool(s *ast.IfStmt) int {
 	})
 }
 
-// liveBranch calls visit for the parts of an if statement that the compiler looks at, which are not
-// all when the condition is constant: literals in the rest are not numbered.
+// liveBranch calls visit for the parts of an if statement that the compiler looks at. If the
+// condition is constant these are not all: literals in the rest are not numbered.
 func (f *file) liveBranch(s *ast.IfStmt, visit func(ast.Node)) {
 	if s.Init != nil {
 		visit(s.Init)
@@ -154,7 +154,7 @@ func (f *file) liveBranch(s *ast.IfStmt, visit func(ast.Node)) {
 	}
 }
 
-// literalReason says why a literal can't be hooked, or returns "".
+// literalReason returns why a literal can't be hooked, or "".
 func (f *file) literalReason(name string) string {
 	if reason, ok := f.pkg.opt.Unhooked[name]; ok {
 		return reason

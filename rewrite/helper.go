@@ -9,17 +9,19 @@ import (
 )
 
 // A helper is a function of the rewritten package by which hooks hand their values to the core. It
-// takes them as they are and makes interface values of them in its own frame, which is there only
-// while a function is traced. In the function's frame each inlined hook would have room of its own
-// for them, since the compiler lets no two share it. Hooks with values of the same types have one
-// helper. Its caller is the traced function, which the core finds by the frame pointer.
+// takes them as they are and makes interface values of them in its own frame, which exists only
+// while a function is traced. Inlined hooks would each need room for them in the function's frame,
+// since the compiler lets no two share it.
+//
+// Hooks with values of the same types have one helper. Its caller is the traced function, which the
+// core finds by the frame pointer.
 
 // A help is what a helper does.
 type help int
 
 const (
 	helpEntry     help = iota // the entry of a function that is traced at its returns
-	helpEntryOnly             // the same, of one that can't be given other results
+	helpEntryOnly             // the same, for a function whose results can't be replaced
 	helpExit                  // a return
 	helpEnter                 // the entry of a function with a deferred hook
 	helpLeave                 // the deferred call
@@ -72,8 +74,8 @@ func (s *signature) helper(what help) string {
 	return s.file.helper(declared+text, local) + args
 }
 
-// helper returns the name of the function with this text behind it, which has a meaning in this
-// file alone if local.
+// helper returns the name of the function whose text, after its name, is this. local means that the
+// text has a meaning in this file alone.
 func (f *file) helper(text string, local bool) string {
 	known := f.pkg.helpers
 	if local {
@@ -89,16 +91,16 @@ func (f *file) helper(text string, local bool) string {
 	return name
 }
 
-// importsDot reports whether names without a package in front may be another package's.
+// importsDot reports whether names without a package may be another package's.
 func (f *file) importsDot() bool {
 	return slices.ContainsFunc(f.tree.Imports, func(spec *ast.ImportSpec) bool { return spec.Name != nil && spec.Name.Name == "." })
 }
 
-// handed are values that a helper takes, by the names that it has for them.
+// handed are values that a helper takes, with the names that it has for them.
 type handed []struct{ name, typ string }
 
-// handed returns the parameters by which a helper takes values, or pointers to them with operator
-// "*".
+// handed returns the parameters by which a helper takes values, or takes pointers to them with
+// operator "*".
 func (s *signature) handed(values []*variable, letter, operator string) handed {
 	var all handed
 	for i, v := range values {
@@ -129,8 +131,8 @@ func (h handed) names() string {
 	return b.String()
 }
 
-// small reports whether values of type t are no larger than a few words: certainly, or, if the type
-// is another package's, probably.
+// small reports whether values of type t are at most a few words large. For another package's type
+// that is a guess.
 func (p *pkg) small(t ast.Expr) bool {
 	for range 100 { // a cycle of types is the compiler's to report
 		switch e := t.(type) {
@@ -154,9 +156,9 @@ func (p *pkg) small(t ast.Expr) bool {
 	return false
 }
 
-// spellTypeParams returns the type parameters that helpers of the function at work have, the
-// arguments that these are called with, and whether a helper can have them: what binds a receiver's
-// type parameters may stand in another file.
+// spellTypeParams returns the type parameters that helpers of the function at work have, and the
+// arguments for these. It reports whether a helper can have them: the constraints of a receiver's
+// type parameters may be in another file.
 func (f *file) spellTypeParams() (params, args string, ok bool) {
 	d, isFunc := f.decl.(*ast.FuncDecl)
 	if !isFunc {
@@ -231,7 +233,7 @@ func (f *file) helped(d *ast.FuncDecl, typeParams map[string]bool) bool {
 	return helped
 }
 
-// locals returns the names that the function at work, and those within it that are around pos, give
+// locals returns the names to which the function at work, and the literals around pos in it, give
 // meanings of their own.
 func (f *file) locals(pos token.Pos) map[string]bool {
 	found := map[string]bool{}

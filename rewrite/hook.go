@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// InlineFlag is the flag with which the compiler is to compile rewritten packages, unless it is to
-// inline nothing. It makes the inliner charge 1 for a call, not 57, and changes nothing else. So
+// InlineFlag is the flag with which rewritten packages are to be compiled, unless nothing is to be
+// inlined. It makes the inliner charge 1 for a call instead of 57, and changes nothing else. So
 // generic functions, whose instances the profile can't name, still have room for hooks.
 const InlineFlag = "-l=4"
 
-// A hook writes the text that one function's hooks consist of.
+// A hook writes the text of one function's hooks.
 type hook struct {
 	pkg    *pkg
 	name   string // expression for the hook
@@ -22,7 +22,7 @@ type hook struct {
 	helped bool // values go to the core through helpers
 }
 
-// deferred is the statement that traces a function whatever way it leaves.
+// deferred returns the statement that traces a function whichever way it ends.
 func (h hook) deferred() string {
 	x := h.pkg.prefix
 	enter, exit := x+"enter", x+"exit"
@@ -33,11 +33,11 @@ func (h hook) deferred() string {
 		x, h.name, boxes(h.sig.params, ""), enter, boxes(h.sig.results, "&"), exit)
 }
 
-// fixedArity is up to how many values a hook has a function of the core of its own for, which takes
-// them in registers.
+// fixedArity is the largest number of values for which the core has a function of its own, which
+// takes them in registers.
 const fixedArity = 4
 
-// entry is the statement at the entry of a function that is traced at its returns.
+// entry returns the statement at the entry of a function that is traced at its returns.
 func (h hook) entry(how How) string {
 	v, is := h.pkg.prefix+"v", h.pkg.prefix+"is"
 	declare, result, values := "", "nil", ""
@@ -74,7 +74,7 @@ func (h hook) entry(how How) string {
 	return fmt.Sprintf("if %s!=nil{if %s%s(&%s%s)%s{%s}};", h.name, declare, h.sig.helper(helpEntry), h.name, boxes(h.sig.params, ""), is, ret)
 }
 
-// entryOnly is the statement at the entry of a function that can't be given other results.
+// entryOnly returns the statement at the entry of a function whose results can't be replaced.
 func (h hook) entryOnly() string {
 	if h.helped && len(h.sig.params) > 0 {
 		return fmt.Sprintf("if %s!=nil{%s(&%s%s)};", h.name, h.sig.helper(helpEntryOnly), h.name, boxes(h.sig.params, ""))
@@ -82,7 +82,7 @@ func (h hook) entryOnly() string {
 	return fmt.Sprintf("if %s!=nil{%s};", h.name, h.call("e", ",nil", h.sig.params))
 }
 
-// exit is the statement in front of a function's return.
+// exit returns the statement before a function's return.
 func (h hook) exit() string {
 	if h.helped && len(h.sig.results) > 0 {
 		var back []*variable
@@ -121,7 +121,7 @@ func boxes(values []*variable, operator string) string {
 	return b.String()
 }
 
-// hook gives d, which may stand for a literal, its hooks, by the way that fn.How names.
+// hook adds the hooks of d, which may stand for a literal, in the way of fn.How.
 func (f *file) hook(fn *Func, d *ast.FuncDecl, typeParams map[string]bool) {
 	sig := f.signature(d.Recv, d.Type, typeParams)
 	literal := returnedLiteral(d)
@@ -198,10 +198,12 @@ func returns(body *ast.BlockStmt) []*ast.ReturnStmt {
 	return found
 }
 
-// choose says how d, which may stand for a literal, is hooked: at its returns if these are all the
-// ways in which it leaves but by panic, which the core notices. What the compiler would not inline
-// must stay so: the names of its closures would change, and what it calls if that counts frames. A
-// function that is not inlined although it seems so has no harm from being taken for one that is.
+// choose decides how d, which may stand for a literal, is hooked. It is hooked at its returns if it
+// can end in no other way, except by a panic, which the core notices.
+//
+// What the compiler would not inline must not be inlined with hooks: the names of its closures
+// would change, and what it calls may count frames. To take a function for inlined that is not does
+// no harm.
 func (f *file) choose(d *ast.FuncDecl, typeParams map[string]bool) How {
 	p := f.pkg
 	if !returnsPlainly(d) || !f.helped(d, typeParams) && !p.spellsResults(d) {
@@ -220,10 +222,10 @@ func (f *file) choose(d *ast.FuncDecl, typeParams map[string]bool) How {
 	return Outline
 }
 
-// returnedLiteral returns the return statement of a function that does nothing but return a
-// literal, in the end; else nil. Where such a function is inlined the compiler knows what its
-// result is, and inlines that as well: loops over iterators depend on it. It would not if there was
-// a variable for the result to which a hook may assign.
+// returnedLiteral returns the return statement of a function that in the end only returns a
+// literal; else nil. Where such a function is inlined the compiler knows its result and inlines
+// that as well, on which loops over iterators depend. It would not do so if a hook could assign to
+// a variable for the result.
 func returnedLiteral(d *ast.FuncDecl) *ast.ReturnStmt {
 	all := returns(d.Body)
 	if len(all) != 1 || len(all[0].Results) != 1 || d.Type.Results.NumFields() != 1 || len(d.Type.Results.List[0].Names) != 0 {
@@ -235,8 +237,8 @@ func returnedLiteral(d *ast.FuncDecl) *ast.ReturnStmt {
 	return all[0]
 }
 
-// sharesExit reports whether all returns of d can jump to one exit behind its body, which is then a
-// block of its own. That is smaller. It must not make a program valid that is not: one that lacks a
+// sharesExit reports whether all returns of d can jump to one exit after its body, which is then a
+// block of its own. That is smaller. It must not make an invalid program valid: one that lacks a
 // return, or declares a parameter twice.
 func sharesExit(d *ast.FuncDecl) bool {
 	list := d.Body.List
@@ -249,8 +251,8 @@ func sharesExit(d *ast.FuncDecl) bool {
 	return !redeclares(d.Body, d.Recv, d.Type.Params, d.Type.Results)
 }
 
-// terminates reports whether s, with that label, is a terminating statement as the language
-// defines it. A call of panic is taken for none, since that takes types.
+// terminates reports whether s, with that label, is a terminating statement as the language defines
+// it. A call of panic does not count: to recognise it takes types.
 func terminates(s ast.Stmt, label string) bool {
 	switch s := s.(type) {
 	case *ast.ReturnStmt:
@@ -369,8 +371,8 @@ func redeclares(body *ast.BlockStmt, lists ...*ast.FieldList) bool {
 	return false
 }
 
-// declaresNameOf reports whether the statement or specification n gives a name in the list another
-// meaning.
+// declaresNameOf reports whether the statement or specification n gives another meaning to a name
+// in the list.
 func declaresNameOf(list *ast.FieldList, n ast.Node) bool {
 	if list == nil {
 		return false
@@ -420,9 +422,9 @@ func hasClosures(d *ast.FuncDecl) bool {
 	return found
 }
 
-// returnsPlainly reports whether d can be given a hook before each return: nothing runs after
-// a return, the results can be assigned by their names there, and no return is within a loop over
-// an iterator, whose calls are still under way there.
+// returnsPlainly reports whether d can have a hook before each return. Nothing may run after a
+// return, and the results must be assignable there by their names. And no return may be within a
+// loop over an iterator, whose calls are still under way there.
 func returnsPlainly(d *ast.FuncDecl) bool {
 	plain := true
 	ast.Inspect(d.Body, func(n ast.Node) bool {
@@ -443,8 +445,8 @@ func returnsPlainly(d *ast.FuncDecl) bool {
 }
 
 // mayIterate reports whether a range loop over x in d may well call an iterator: x is the result of
-// a call, other than of what gives a number, or a parameter that is a function or of another
-// package's type. If there is an iterator after all the call of d is shown to end late, without its
+// a call, unless that gives a number, or a parameter that is a function or of another package's
+// type. If there is an iterator in another case, the call of d is shown to end late, without its
 // results.
 func mayIterate(d *ast.FuncDecl, x ast.Expr) bool {
 	switch x := ast.Unparen(x).(type) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Costs of cmd/compile/internal/inline: a function is inlined up to a cost of 80; a call costs 57
+// Costs of cmd/compile/internal/inline: a function is inlined up to a cost of 80. A call costs 57
 // more than its own node, a literal 15.
 const (
 	inlineBudget = 80
@@ -16,7 +16,7 @@ const (
 	smallCallCost = 25
 	literalCost   = 15
 	lockCost      = 75 // of a sync.Mutex's methods
-	newErrorCost  = 6  // of errors.New, the one imported function that is everywhere
+	newErrorCost  = 6  // of errors.New, the one imported function that is used everywhere
 	neverInlined  = 1 << 20
 )
 
@@ -31,14 +31,14 @@ func noinline(d *ast.FuncDecl) bool {
 }
 
 // cost estimates what the compiler's inliner charges for d: one for nearly each node of its own
-// tree, and for a call also what the callee costs if that is inlined, else a call's cost. It is an
-// estimate because types are not known. It is exact but for implicit conversions and promoted
-// fields, and for calls of methods and of other packages' functions, of which most are taken for
-// calls that are not inlined.
+// tree; and for a call also what the callee costs if that is inlined, else a call's cost.
+//
+// It is an estimate because types are not known. It is exact except for implicit conversions,
+// promoted fields, and calls of methods and of other packages' functions. Most of these are taken
+// for calls that are not inlined.
 func (p *pkg) cost(d *ast.FuncDecl) int { return p.estimate(d, callCost, p.costs) }
 
-// leastCost estimates the same, taking calls of functions that it does not know for calls of small
-// ones.
+// leastCost is cost, but takes calls of unknown functions for calls of small ones.
 func (p *pkg) leastCost(d *ast.FuncDecl) int { return p.estimate(d, smallCallCost, p.leastCosts) }
 
 // estimate returns the cost of d, given what a call of an unknown function costs beyond its node.
@@ -300,8 +300,8 @@ func (e *estimate) expr(x ast.Expr) {
 	e.cost++
 }
 
-// staticBool tells a condition that is always true (1) or false (-1), as far as names tell, from
-// any other (0).
+// staticBool returns 1 for a condition that is always true and -1 for one that is always false, as
+// far as names show it; 0 for any other.
 func (p *pkg) staticBool(x ast.Expr, local func(string) bool) int {
 	switch x := x.(type) {
 	case *ast.ParenExpr:
@@ -341,8 +341,8 @@ func hasString(x ast.Expr) bool {
 	return false
 }
 
-// composite adds the cost of a composite literal's elements. In a struct each is a node, and the
-// keys are none.
+// composite adds the cost of a composite literal's elements. In a struct each is a node, and keys
+// cost nothing.
 func (e *estimate) composite(x *ast.CompositeLit) {
 	typ := x.Type
 	if id, ok := typ.(*ast.Ident); ok {
@@ -448,7 +448,7 @@ func (e *estimate) literal(name string) *ast.FuncLit {
 	return lit
 }
 
-// callName adds the cost of calling what a name stands for.
+// callName adds the cost of a call of what a name stands for.
 func (e *estimate) callName(fun *ast.Ident) {
 	p := e.pkg
 	_, isLocal := e.local[fun.Name]
@@ -480,7 +480,7 @@ func (e *estimate) callName(fun *ast.Ident) {
 	}
 }
 
-// callSelector adds the cost of calling another package's function or a method.
+// callSelector adds the cost of a call of another package's function, or of a method.
 func (e *estimate) callSelector(fun *ast.SelectorExpr) {
 	switch path := e.importPath(fun.X); {
 	case path == "unsafe":
@@ -505,7 +505,7 @@ func (e *estimate) callSelector(fun *ast.SelectorExpr) {
 	}
 }
 
-// method returns the declaration of the method that a call names, if that can be told.
+// method returns the declaration of the method that a call names, if that can be determined.
 func (e *estimate) method(fun *ast.SelectorExpr) *ast.FuncDecl {
 	methods := e.pkg.methods[fun.Sel.Name]
 	if id, ok := ast.Unparen(fun.X).(*ast.Ident); ok {
@@ -542,7 +542,7 @@ func (e *estimate) callTo(d *ast.FuncDecl) {
 // paramCallCost is what a call of a parameter costs beyond its nodes.
 const paramCallCost = 17
 
-// intrinsics are packages whose functions the compiler mostly replaces by instructions.
+// intrinsics are packages whose functions the compiler mostly replaces with instructions.
 var intrinsics = map[string]bool{
 	"sync/atomic": true, "math/bits": true, "internal/runtime/atomic": true, "internal/runtime/sys": true,
 }

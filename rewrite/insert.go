@@ -9,12 +9,11 @@ import (
 )
 
 // An Insertion is statements that are put into a function of a package from outside: at its entry,
-// and where it is left. In their text, {recv} is the receiver, {p0}, {p1}, ... are the parameters,
-// {r0}, {r1}, ... the results. They come to stand on the lines of what is there, in the function's
-// own frame.
+// and where it returns. In their text, {recv} is the receiver, {p0}, {p1}, ... are the parameters,
+// {r0}, {r1}, ... the results. They are put on existing lines, in the function's own frame.
 type Insertion struct {
-	// Func is the function's name, as the compiler has it: "F", "(*T).M". Type is its type, without
-	// names, as the source spells it: "func([]byte) error". Where it has another type the
+	// Func is the function's name in the compiler's form: "F", "(*T).M". Type is its type, without
+	// names, as the source spells it: "func([]byte) error". If the function has another type the
 	// statements would not fit.
 	Func, Type string
 	// Entry comes first in the function's body.
@@ -24,20 +23,22 @@ type Insertion struct {
 	Exit string
 }
 
-// A Field is a field that a struct type is given, behind those that it has, or must have.
+// A Field is a field that is added to a struct type, after those that it has; or one that it must
+// have.
 type Field struct {
 	Type string // the struct type's name
 	Text string // "name type", to be added
 	Has  string // a name, of a field that must be there
 }
 
-// insertedPrefix is that of the names which Insert gives to parameters and results that have none.
-// In a trace they have none still.
+// insertedPrefix is the prefix of the names that Insert gives to parameters and results without
+// one. In a trace they still have none.
 const insertedPrefix = "_ftraced_"
 
-// Insert makes insertions in a package, and gives its types fields. It returns the new text of each
-// file, nil where nothing changed, and without changing anything what of the package is not as the
-// insertions and fields need it. A file that does not parse is an error that wraps [ErrSyntax].
+// Insert makes insertions in a package, and adds fields to its types. It returns the new text of
+// each file, nil where nothing changed. If something in the package is not as the insertions and
+// fields need it, Insert changes nothing and returns what is missing. If a file does not parse, the
+// error wraps [ErrSyntax].
 func Insert(files []File, insertions []Insertion, fields []Field) (changed [][]byte, missing []string, err error) {
 	p := &pkg{fset: token.NewFileSet(), prefix: insertedPrefix}
 	for _, f := range files {
@@ -70,7 +71,7 @@ func Insert(files []File, insertions []Insertion, fields []Field) (changed [][]b
 	return changed, nil, nil
 }
 
-// insert queues the edits of an insertion, or says why it can't be made.
+// insert queues the edits of an insertion, or returns why it can't be made.
 func (p *pkg) insert(in Insertion) (problem string) {
 	for _, f := range p.files {
 		for _, decl := range f.tree.Decls {
@@ -142,7 +143,7 @@ func funcType(s *signature, d *ast.FuncDecl) string {
 	return t + " (" + list(s.results) + ")"
 }
 
-// addField queues the edit that gives a struct type a field, or says why it can't be made.
+// addField queues the edit that adds a field to a struct type, or returns why it can't be made.
 func (p *pkg) addField(field Field) (problem string) {
 	t, ok := p.types[field.Type].(*ast.StructType)
 	if !ok {
@@ -165,7 +166,7 @@ func (p *pkg) addField(field Field) (problem string) {
 	return ""
 }
 
-// hasField reports whether a struct type has a field of this name, by its own name or as an
+// hasField reports whether a struct type has a field of this name, declared by name or as an
 // embedded type.
 func hasField(t *ast.StructType, name string) bool {
 	for _, field := range t.Fields.List {

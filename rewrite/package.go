@@ -23,14 +23,14 @@ type Options struct {
 	Shown func(name string) string
 	// Unhooked names functions that must stay as they are, each with the reason.
 	Unhooked map[string]string
-	// Profile is the profile that the user has the package compiled by (-pgo), in the form of "go
-	// tool preprofile"; nil if there is none.
+	// Profile is the user's profile for the package (-pgo), in the form of "go tool preprofile";
+	// nil if there is none.
 	Profile []byte
 }
 
 // A File is one source file of a package.
 type File struct {
-	// Name is the file's name as positions shall show it, usually an absolute path.
+	// Name is the file's name as positions show it, usually an absolute path.
 	Name string
 	// Source is the file's text.
 	Source []byte
@@ -42,12 +42,12 @@ type How string
 const (
 	// Skipped functions are not hooked; Func.Reason says why.
 	Skipped How = "skipped"
-	// Inline functions, which the compiler may inline, are traced at their entry and in front of
-	// each return.
+	// Inline functions, which the compiler may inline, are traced at their entry and before each
+	// return.
 	Inline How = "inline"
 	// Outline functions are traced likewise, but are not inlined.
 	Outline How = "outline"
-	// Deferred functions are traced at their entry and, whatever way they leave, by a deferred
+	// Deferred functions are traced at their entry, and, whichever way they end, by a deferred
 	// call.
 	Deferred How = "deferred"
 )
@@ -76,9 +76,9 @@ type Result struct {
 	// Register is the source of one more file, which must be given to the compiler before the
 	// others. It is nil if no function was hooked.
 	Register []byte
-	// Profile is the profile to compile the package by (-pgoprofile), so that hooks keep no function
-	// from being inlined. It includes the user's profile. It is nil if that alone is enough, or has
-	// an unknown form.
+	// Profile is the profile to compile the package by (-pgoprofile), so that hooks keep no
+	// function from being inlined. It includes the user's profile. It is nil if that alone is
+	// enough, or has an unknown form.
 	Profile []byte
 	// Funcs lists every function of the package, hooked or not, in source order.
 	Funcs []Func
@@ -94,7 +94,7 @@ var ErrSyntax = errors.New("rewrite: syntax error")
 func Package(opt Options, files []File) (*Result, error) {
 	p := &pkg{opt: opt, fset: token.NewFileSet(), prefix: freePrefix(files)}
 	for _, f := range files {
-		// Go drops the carriage returns of raw strings; go/ast, before 1.26, then takes such a
+		// Go drops the carriage returns of raw strings. Before 1.26, go/ast then takes such a
 		// string to end too early.
 		f.Source = bytes.ReplaceAll(f.Source, []byte("\r\n"), []byte("\n"))
 		tree, err := parser.ParseFile(p.fset, f.Name, f.Source, parser.ParseComments|parser.SkipObjectResolution)
@@ -138,7 +138,7 @@ type pkg struct {
 	costs      map[*ast.FuncDecl]int               // inlining costs already estimated
 	leastCosts map[*ast.FuncDecl]int
 	refused    string // why no function can be hooked, or ""
-	invalid    error  // what no compiler takes, though package parser does
+	invalid    error  // what no compiler accepts, though package parser does
 
 	funcs     []Func
 	hooked    int
@@ -153,7 +153,7 @@ type pkg struct {
 	noted     map[callSite]bool // those in sites
 }
 
-// freePrefix returns a prefix for generated names that no file mentions.
+// freePrefix returns a prefix for generated names that does not appear in any file.
 func freePrefix(files []File) string {
 	prefix := "_ftrace_"
 	for i := 1; mentioned(files, prefix); i++ {
@@ -245,7 +245,8 @@ func (p *pkg) function(d *ast.FuncDecl) {
 	p.methods[name][base] = d
 }
 
-// add appends a function to the package's list; it gives a hooked one its place in the table.
+// add appends a function to the package's list. If it is hooked, add gives it its place in the
+// table.
 func (p *pkg) add(fn Func) Func {
 	if fn.How != Skipped {
 		fn.index = p.hooked

@@ -8,29 +8,31 @@ import (
 	"strings"
 )
 
-// The inliner's budget of 80 has little room for hooks, least of all in a function that others with
-// hooks were inlined into. But for functions that a profile says are hot it is 2000. So the
-// compiler is given a profile, of the form that "go tool preprofile" writes: a call graph, in which
-// an edge makes its callee hot, and the line of the call in its caller (PGOInlinePrologue of
-// cmd/compile/internal/inline). The two are looked up apart from each other, by name; so there is
-// an edge to each function that is to be inlined, and one from each line with a call, to and from
-// nowhere: what is called there need not be known. Edges are ordered, and all that come before 99%
-// of the weight is reached are hot; ours come first and weigh nothing, so that a profile of the
-// user's can follow and means what it meant.
+// The inliner's budget of 80 has little room for hooks, least of all in a function into which
+// others with hooks were inlined. But for functions that a profile calls hot it is 2000. So the
+// compiler gets a profile in the form that "go tool preprofile" writes: a call graph, in which an
+// edge makes its callee hot, and the line of the call in its caller (PGOInlinePrologue of
+// cmd/compile/internal/inline).
+//
+// The two are looked up separately, by name. So there is an edge to each function that is to be
+// inlined, and one from each line with a call, to and from nowhere: what is called there need not
+// be known. Edges are ordered, and all that come before 99% of the weight is reached are hot. Ours
+// come first and weigh nothing, so that a profile of the user's can follow with its meaning
+// unchanged.
 const (
 	profileHeader = "GO PREPROFILE V1\n"
 	nowhere       = "ftrace"
 )
 
-// A callSite is a line on which a function calls others, counted from the line that the function
-// begins on.
+// A callSite is a line on which a function calls others, counted from the line on which the
+// function begins.
 type callSite struct {
 	caller string
 	line   int
 }
 
-// callsIn notes the lines of calls in body, which belongs to the function called name that begins
-// at pos.
+// callsIn notes the lines of calls in body. It belongs to the function called name that begins at
+// pos.
 func (f *file) callsIn(name string, pos token.Pos, body ast.Node) {
 	start := f.position(pos).Line
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -54,7 +56,7 @@ func (p *pkg) noteCall(site callSite) {
 	}
 }
 
-// profile returns the package's profile; nil if none is needed, or if the user's is of another
+// profile returns the package's profile. It is nil if none is needed, or if the user's has another
 // form.
 func (p *pkg) profile() []byte {
 	inlined := slices.ContainsFunc(p.funcs, func(fn Func) bool { return fn.How == Inline })
@@ -74,8 +76,8 @@ func (p *pkg) profile() []byte {
 	return Profile(b.String(), p.opt.Profile)
 }
 
-// Profile puts edges in front of the user's profile, if there is one. It returns nil if that is of
-// another form.
+// Profile puts edges before the user's profile, if there is one. It returns nil if that has another
+// form.
 func Profile(edges string, users []byte) []byte {
 	rest, ok := strings.CutPrefix(string(users), profileHeader)
 	switch {
@@ -87,7 +89,7 @@ func Profile(edges string, users []byte) []byte {
 	return []byte(profileHeader + edges + rest)
 }
 
-// escapedPath returns an import path as it stands in symbols, see cmd/internal/objabi.PathToPrefix.
+// escapedPath returns the form of an import path in symbols, see cmd/internal/objabi.PathToPrefix.
 func escapedPath(path string) string {
 	slash := strings.LastIndexByte(path, '/')
 	var b strings.Builder

@@ -12,14 +12,17 @@ import (
 // must change together; the core refuses a table of another version.
 const TableVersion = 6
 
-// tableEntry is the core's ftraceFunc: a pointer, and words that are none to Go's heap.
+// tableEntry is the core's ftraceFunc: a pointer, and words that Go's garbage collector does not
+// see as pointers.
 const tableEntry = "struct{mocks unsafe.Pointer; core [17]uint64}"
 
-// registerText is the file that gives a package its table of functions. It is the first that the
-// compiler sees, and the variable at its end the first whose initialiser runs, so that calls made
-// by the package's own initialisers are traced. The layout of pkg is that of ftracePkg in
-// internal/guest/call/call.go. The table itself is the core's, and only filled in, from the text,
-// once something is armed: until then it takes no memory.
+// registerText is the file that gives a package its table of functions. The compiler sees it first.
+// Its last variable is the first whose initialiser runs, so that calls made by the package's own
+// initialisers are traced.
+//
+// The layout of pkg is that of ftracePkg in internal/guest/state/function.go. The table itself
+// belongs to the core. It is filled in, from the text, only once something is armed: until then it
+// takes no memory.
 const registerText = `//line ftrace-wrap/register.go:1
 package %[2]s
 

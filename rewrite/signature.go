@@ -23,7 +23,7 @@ type variable struct {
 	shown string // as a trace shows it: "_" for a blank one, "" for an unnamed one
 	kind  string // what a trace must know of its static type, see staticKind
 	typ   string // its type's text
-	back  bool   // the helper at a return hands it back, so that it need not be kept while that runs
+	back  bool   // the helper at a return hands it back, so that it need not be kept while the helper runs
 }
 
 // signature takes a function's parameters and results apart.
@@ -59,7 +59,7 @@ func (s *signature) fields(list *ast.FieldList, letter string, to *[]*variable, 
 	}
 }
 
-// name settles what v is called, and queues the edit that a generated name needs.
+// name decides the name of v, and queues the edit that a generated name needs.
 func (s *signature) name(v *variable, user *ast.Ident, field *ast.Field, generated string) {
 	f := s.file
 	switch {
@@ -103,7 +103,7 @@ func isType(e ast.Expr) bool {
 }
 
 // parenthesise puts parentheses around a single unparenthesised result, which can't have a name
-// without.
+// without them.
 func (s *signature) parenthesise(field *ast.Field) {
 	f := s.file
 	start, end := f.offset(field.Type.Pos()), f.offset(field.Type.End())
@@ -130,8 +130,8 @@ func (s *signature) nameParams() {
 }
 
 // names returns what the core is told of the signature: for each parameter its name and its static
-// kind, comma-separated, then behind a semicolon the same of the results. Another semicolon and the
-// function's type follow in the table.
+// kind, separated by commas, then, after a semicolon, the same for the results. Another semicolon
+// and the function's type follow in the table.
 func (s *signature) names() string {
 	var b strings.Builder
 	for i, v := range s.params {
@@ -150,10 +150,10 @@ func (s *signature) names() string {
 	return b.String()
 }
 
-// staticKind returns what the core can't see of a value that reaches it as an interface{}: whether
-// its static type is an interface, so that the dynamic type is worth showing. "!" says that it is;
-// ":Name" that it is if the value's type is not called Name, for types of other packages, which are
-// not looked into; "" that it is not.
+// staticKind returns what the core can't see in a value that reaches it as an interface{}: whether
+// its static type is an interface, so that the dynamic type is worth showing. "!" means that it is,
+// and "" that it is not. ":Name" means that it is unless the value's type is called Name; it is for
+// types of other packages, which are not analysed.
 func (p *pkg) staticKind(t ast.Expr, typeParams map[string]bool) string {
 	for range 100 { // a cycle of types is the compiler's to report
 		switch e := t.(type) {

@@ -20,8 +20,7 @@ var unhookable = map[string]string{
 	"//go:uintptrkeepalive":   "the compiler keeps its uintptr arguments alive (go:uintptrkeepalive)",
 }
 
-// skipReason says why a declared function, which has the given directives, can't be
-// hooked, or returns "".
+// skipReason returns why a declared function with these directives can't be hooked, or "".
 func (p *pkg) skipReason(d *ast.FuncDecl, name string, directives []string) string {
 	if reason, ok := p.opt.Unhooked[name]; ok {
 		return reason
@@ -49,12 +48,12 @@ func (p *pkg) skipReason(d *ast.FuncDecl, name string, directives []string) stri
 	return ""
 }
 
-// The registering file spells these names, and nil stands in every hook.
+// The registering file spells these names, and nil is in every hook.
 var spelled = []string{"nil", "bool", "int", "string", "uint32", "uint64", "uintptr"}
 
 const nilTaken = "nil means something else there"
 
-// refuse says why no function of the package can be hooked, or returns "".
+// refuse returns why no function of the package can be hooked, or "".
 func (p *pkg) refuse() string {
 	for _, name := range spelled {
 		if p.declared(name) {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// A function's type, as package mock compares it with a replacement's:
-// func(*T,[]uint8,net/http.Header)(int,error), the receiver first. Types of other packages have the
-// import path in front, those of this package nothing, and _ is a type that only the compiler can
-// tell.
+// The type of a function, in the form in which package mock compares it with a replacement's:
+// func(*T,[]uint8,net/http.Header)(int,error), the receiver first. Types of other packages begin
+// with the import path, and those of this package with nothing. _ is a type that only the compiler
+// can determine.
 
 // typeText returns the text of a function's type.
 func (f *file) typeText(d *ast.FuncDecl, typeParams map[string]bool) string {
@@ -27,7 +27,7 @@ type typeWriter struct {
 	strings.Builder
 	file       *file
 	typeParams map[string]bool
-	local      bool // names may be declared in a function around
+	local      bool // names may be declared in a surrounding function
 }
 
 func (w *typeWriter) function(recv []*ast.Field, t *ast.FuncType) {
@@ -97,7 +97,7 @@ func (w *typeWriter) prefixed(prefix string, t ast.Expr) {
 	w.expr(t)
 }
 
-// named returns what stands for a type's name without a package.
+// named returns the text for the name of a type without a package.
 func (w *typeWriter) named(name string) string {
 	p := w.file.pkg
 	switch {
@@ -135,7 +135,7 @@ func (f *file) declaresType(name string) bool {
 	return found
 }
 
-// imported returns what stands for a type of another package.
+// imported returns the text for a type of another package.
 func (w *typeWriter) imported(t *ast.SelectorExpr) string {
 	if x, ok := t.X.(*ast.Ident); ok && !w.local {
 		for _, spec := range w.file.tree.Imports {

@@ -20,14 +20,12 @@ const (
 	mostTest    = 256 << 20 // bytes of the schema test, and of a session's temporary tables
 	mostDepth   = 1000      // of nested parentheses and operators
 	mostTokens  = 1 << 20   // of a statement
-	mostPattern = 4 << 10   // bytes of a pattern of LIKE, during which SQLite can't be interrupted
-	mostSpill   = 8 << 30   // limitHeap bounds SQLite's memory. SQLite counts it only if that is switched on before the first session.
+	mostPattern = 4 << 10   // bytes of a pattern of LIKE
+	mostSpill   = 8 << 30   // bytes of SQLite's temporary files, for all sessions together
 )
 
-// engine is the SQLite of one session.
-//
-// The driver interrupts a statement only until its first row: a query that finds nine rows and then
-// searches for the tenth for ever would run on. So an engine does the interrupting itself.
+// limitEngine bounds SQLite's memory and its temporary files. SQLite counts its memory only if that
+// is switched on before the first session.
 var limitEngine = sync.OnceValue(func() error {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -42,19 +40,19 @@ var limitEngine = sync.OnceValue(func() error {
 
 // engine is the SQLite of one session.
 //
-// The driver interrupts a statement only until it has given the first row: a query that finds nine
-// rows and then looks for the tenth for ever would run on. So an engine interrupts by itself.
+// The driver interrupts a statement only until its first row: a query that finds nine rows and then
+// searches for the tenth for ever would run on. So an engine does the interrupting itself.
 type engine struct {
 	mu  sync.Mutex
 	tls *libc.TLS
 	db  uintptr // 0: it is closed
 }
 
-// The driver does not export its handle.
+// newEngine returns the engine of a connection, with the limits set.
 func newEngine(conn *sql.Conn) (*engine, error) {
 	e := &engine{tls: libc.NewTLS()}
 	err := conn.Raw(func(driver any) error {
-		// interrupt ends the statement under way, if there is one. Any goroutine may call it.
+		// The driver does not export its handle.
 		v := reflect.ValueOf(driver)
 		if v.Kind() == reflect.Pointer && v.Elem().Kind() == reflect.Struct {
 			if db := v.Elem().FieldByName("db"); db.IsValid() && db.Kind() == reflect.Uintptr {
@@ -82,7 +80,7 @@ func newEngine(conn *sql.Conn) (*engine, error) {
 	return e, nil
 }
 
-// interrupt ends the statement that runs, if one does. It may be called by any goroutine.
+// interrupt ends the statement under way, if there is one. Any goroutine may call it.
 func (e *engine) interrupt() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -296,7 +296,9 @@ type activity struct {
 }
 
 // setActivity shows others what the session is doing from now on.
-func (s *Session) setActivity(statement string) { s.doing.Store(&activity{s.database, statement, time.Now()}) }
+func (s *Session) setActivity(statement string) {
+	s.doing.Store(&activity{s.database, statement, time.Now()})
+}
 
 // identity is the user of a session.
 type identity struct {

@@ -9,9 +9,9 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// SQLite keeps what a sort or a grouping has too much of in temporary files. It has no limit for
-// them, so its file system gets a layer that counts what all of them hold. Beyond mostSpill a write
-// fails as on a full disk.
+// SQLite keeps what does not fit into memory during a sort or a grouping in temporary files. It has
+// no limit for them, so its file system gets a layer that counts what all of them hold. Beyond
+// mostSpill a write fails as on a full disk.
 var spilled struct {
 	mu      sync.Mutex
 	most    int64
@@ -22,7 +22,7 @@ var spilled struct {
 	methods map[uintptr]uintptr                      // our methods, by the system's
 }
 
-// limitSpill puts the layer in. It is called once, before the first session.
+// limitSpill installs the layer. It is called once, before the first session.
 func limitSpill(tls *libc.TLS) error {
 	s := &spilled
 	s.most, s.sizes = mostSpill, map[uintptr]int64{}
@@ -46,10 +46,10 @@ func limitSpill(tls *libc.TLS) error {
 	return nil
 }
 
-// at is what an address in SQLite's memory points at.
+// at returns the pointer for an address in SQLite's memory.
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
-// inC puts a copy of a value in SQLite's memory, for as long as the process runs.
+// inC copies a value into SQLite's memory, for as long as the process runs.
 func inC[T any](tls *libc.TLS, value T) (uintptr, error) {
 	p := libc.Xcalloc(tls, 1, libc.Tsize_t(unsafe.Sizeof(value)))
 	if p == 0 {
@@ -59,10 +59,10 @@ func inC[T any](tls *libc.TLS, value T) (uintptr, error) {
 	return p, nil
 }
 
-// cFunction is what SQLite knows a function by that is no closure.
+// cFunction returns SQLite's pointer to a function that is not a closure.
 func cFunction[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
 
-// goFunction is the other way round.
+// goFunction is the reverse of cFunction.
 func goFunction[F any](f uintptr) F { return *(*F)(unsafe.Pointer(&f)) }
 
 type (
@@ -73,7 +73,7 @@ type (
 	controlFunc  = func(tls *libc.TLS, file uintptr, op int32, arg uintptr) int32
 )
 
-// spillOpen opens a file. One that is temporary gets our methods.
+// spillOpen opens a file. A temporary one gets our methods.
 func spillOpen(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr) int32 {
 	rc := goFunction[openFunc](at[sqlite3.Tsqlite3_vfs](spilled.vfs).FxOpen)(tls, spilled.vfs, name, file, flags, out)
 	if rc != sqlite3.SQLITE_OK || flags&sqlite3.SQLITE_OPEN_DELETEONCLOSE == 0 {
@@ -110,7 +110,7 @@ func plainMethods(file uintptr) *sqlite3.Tsqlite3_io_methods {
 	return spilled.plain[at[sqlite3.Tsqlite3_file](file).FpMethods]
 }
 
-// spill counts a file as so long. It reports whether there is room for that.
+// spill sets the size that is counted for a file. It reports whether there is room for that.
 func spill(file uintptr, size int64) bool {
 	s := &spilled
 	s.mu.Lock()
@@ -142,7 +142,7 @@ func spillTruncate(tls *libc.TLS, file uintptr, size int64) int32 {
 	return rc
 }
 
-// spillControl leaves out the hint by which a file grows before it is written.
+// spillControl ignores the hint that makes a file grow before it is written.
 func spillControl(tls *libc.TLS, file uintptr, op int32, arg uintptr) int32 {
 	if op == sqlite3.SQLITE_FCNTL_SIZE_HINT {
 		return sqlite3.SQLITE_OK
