@@ -3,24 +3,33 @@ package rewrite
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
-// TableVersion is the version of the layout that register writes and internal/guest reads. Both
-// must change together; the core refuses a table of another version.
-const TableVersion = 6
+// tableEntry is room for the core's ftraceFunc: a pointer, and words that Go's garbage collector
+// does not see as pointers.
+var tableEntry = fmt.Sprintf("struct{mocks unsafe.Pointer; core [%d]uint64}", format.EntryWords)
 
-// tableEntry is the core's ftraceFunc: a pointer, and words that Go's garbage collector does not
-// see as pointers.
-const tableEntry = "struct{mocks unsafe.Pointer; core [17]uint64}"
+// tablePackage has the fields of format.Package, and room for what the core adds to them.
+var tablePackage = func() string {
+	var b strings.Builder
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[format.Package]()) {
+		fmt.Fprintf(&b, "\t%-7s %s\n", strings.ToLower(f.Name), f.Type)
+	}
+	fmt.Fprintf(&b, "\t%-7s [%d]uint64\n", "core", format.PackageWords)
+	return b.String()
+}()
 
 // registerText is the file that gives a package its table of functions. The compiler sees it first.
 // Its last variable is the first whose initialiser runs, so that calls made by the package's own
 // initialisers are traced.
 //
-// The layout of pkg is that of ftracePkg in internal/guest/state/function.go. The table itself
+// The layout of pkg is that of format.Package, which the core's ftracePkg begins with. The table itself
 // belongs to the core. It is filled in, from the text, only once something is armed: until then it
 // takes no memory.
 const registerText = `//line ftrace-wrap/register.go:1
@@ -52,18 +61,7 @@ func %[1]shx(hook *interface{}, values ...interface{})
 func %[1]shenter(hook interface{}, params ...interface{}) int
 
 type %[1]spkg struct {
-	version uintptr
-	path    string
-	symbol  string
-	files   []string
-	funcs   string
-	nfuncs  uintptr
-	hooks   unsafe.Pointer
-	table   unsafe.Pointer
-	next    unsafe.Pointer
-	before  uint32
-	defined bool
-}
+%[3]s}
 
 var %[1]snever bool
 
@@ -73,7 +71,7 @@ var %[1]snever bool
 func (p *pkg) register() []byte {
 	var b strings.Builder
 	x := p.prefix
-	fmt.Fprintf(&b, registerText, x, p.files[0].tree.Name.Name)
+	fmt.Fprintf(&b, registerText, x, p.files[0].tree.Name.Name, tablePackage)
 	for _, call := range slices.Sorted(maps.Keys(p.calls)) {
 		params, result := "hook *interface{}", ""
 		if call[0] == 'e' {
@@ -108,6 +106,6 @@ func (p *pkg) register() []byte {
 var %[1]spackage = %[1]spkg{version: %[2]d, path: %[3]q, symbol: %[4]q, files: %[1]sfiles[:], funcs: %[1]sfuncs, nfuncs: %[5]d, hooks: unsafe.Pointer(&%[1]sf), table: unsafe.Pointer(&%[1]st)}
 
 var _ = %[1]sregister(&%[1]spackage)
-`, x, TableVersion, p.opt.ImportPath, p.opt.Symbol, p.hooked)
+`, x, format.TableVersion, p.opt.ImportPath, p.opt.Symbol, p.hooked)
 	return []byte(b.String())
 }

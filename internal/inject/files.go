@@ -9,6 +9,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/decimal"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/guest"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/jsonline"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
@@ -24,7 +25,7 @@ const guestFolder = "internal/guest/"
 var outside = []string{"std", "lib", "link"}
 
 // pure are the packages of one file that also become part of package runtime, where their names
-// have the prefix "ftrace_NAME_". Each imports nothing, so that it is compiled, tested and fuzzed
+// have the prefix "ftrace_NAME_". Each imports nothing but unsafe, so that it is compiled, tested and fuzzed
 // on its own as well.
 var pure = []struct {
 	name   string
@@ -37,6 +38,7 @@ var pure = []struct {
 	{"ownfile", ownfile.Source},
 	{"redact", redact.Source},
 	{"escape", escape.Source},
+	{"format", format.Source},
 }
 
 // runtimeFiles returns the guest's files for a target, and those of pure packages, sorted by name.

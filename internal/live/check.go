@@ -1,6 +1,10 @@
 package live
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+)
 
 // The most that a program's memory can have of something, whatever its limits are.
 const (
@@ -12,37 +16,37 @@ const (
 
 // wrong says what in the head of a file of that size can't be true. The memory is a program's,
 // which may have written anything there.
-func (h *head) wrong(fileSize uint64) string {
-	for _, s := range []section{h.tables, h.flags, h.goroutines, h.frames, h.processors} {
-		if s.at > fileSize || s.most > 0 && s.size > (fileSize-s.at)/s.most {
+func wrong(h *format.Head, fileSize uint64) string {
+	for _, s := range []format.Section{h.Tables, h.Flags, h.Goroutines, h.Frames, h.Processors} {
+		if s.At > fileSize || s.Max > 0 && s.Size > (fileSize-s.At)/s.Max {
 			return "the sections"
 		}
 	}
-	goroutineSize := uint64(unsafe.Sizeof(goroutine{}))
-	if h.halfSize > h.processors.size {
+	goroutineSize := uint64(unsafe.Sizeof(format.Goroutine{}))
+	if h.HalfSize > h.Processors.Size {
 		return "the halves"
 	}
 	within := func(at, most, size, end uint64) bool { return most <= entriesMax && at <= end && most*size <= end-at }
-	for _, at := range h.talliesAt {
-		if !within(at, h.talliesMax, tallySize, h.processors.size-h.halfSize) {
+	for _, at := range h.TalliesAt {
+		if !within(at, h.TalliesMax, tallySize, h.Processors.Size-h.HalfSize) {
 			return "the summaries"
 		}
 	}
 	switch {
-	case h.tables.most > tablesMax:
+	case h.Tables.Max > tablesMax:
 		return "the size of the tables"
-	case h.flags.most > entriesMax:
+	case h.Flags.Max > entriesMax:
 		return "the number of functions"
-	case h.goroutines.most > entriesMax || h.goroutines.size < goroutineSize && h.goroutines.most > 0 || h.goroutines.size > 1<<16:
+	case h.Goroutines.Max > entriesMax || h.Goroutines.Size < goroutineSize && h.Goroutines.Max > 0 || h.Goroutines.Size > 1<<16:
 		return "the goroutines"
-	case h.frames.most > 1<<40 || h.frameSize < uint64(unsafe.Sizeof(frame{})) && h.frames.most > 0 || h.frameSize > 1<<16:
+	case h.Frames.Max > 1<<40 || h.FrameSize < uint64(unsafe.Sizeof(format.Frame{})) && h.Frames.Max > 0 || h.FrameSize > 1<<16:
 		return "the stacks"
-	case h.processors.most > processorsMax || h.historyMax > historyMax:
+	case h.Processors.Max > format.ProcessorsMax || h.HistoryMax > format.HistoryMax:
 		return "the histories"
-	case h.ringChunk != chunkSize && h.ringChunks > 0:
+	case h.RingChunk != format.RingChunk && h.RingChunks > 0:
 		return "the rings"
-	case !within(h.summariesAt, h.summariesMax, summarySize, h.processors.size-h.halfSize), !within(h.longAt, h.longMax, callSize, h.processors.size-h.halfSize),
-		!within(h.crossingsAt, h.crossingsMax, callSize, h.processors.size):
+	case !within(h.SummariesAt, h.SummariesMax, summarySize, h.Processors.Size-h.HalfSize), !within(h.LongAt, h.LongMax, callSize, h.Processors.Size-h.HalfSize),
+		!within(h.CrossingsAt, h.CrossingsMax, callSize, h.Processors.Size):
 		return "the processors"
 	}
 	return ""

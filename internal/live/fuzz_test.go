@@ -8,29 +8,30 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // FuzzLook reads memory that a program has written anything to.
 func FuzzLook(f *testing.F) {
-	h := head{magic: memoryMagic, version: memoryVersion, size: uint32(unsafe.Sizeof(head{})), armed: 1, functions: 2, frameSize: 112, historyMax: 2, longMax: 3, summariesMax: 3,
-		ringChunk: chunkSize, ringChunks: 1, crossingsAt: 11264, crossingsMax: 4, halfSize: 512}
-	h.tables = section{at: headSize, size: 1, most: 4096, used: 80}
-	h.flags = section{at: headSize + 4096, size: 1, most: 3}
-	h.goroutines = section{at: headSize + 8192, size: uint64(unsafe.Sizeof(goroutine{})), most: 4, used: 2}
-	h.frames = section{at: headSize + 12288, size: 1, most: 4096}
-	h.longAt, h.summariesAt, h.ringAt = 4096, 8192, 12288
-	h.talliesAt, h.talliesMax = [tallyTables]uint64{4096, 6144, 8192}, 16
-	h.processors = section{at: headSize + 16384, size: 12288 + chunkSize, most: 1, used: 1}
-	g := goroutine{id: 1, depth: 2, framesAt: headSize + 12288, historyAt: headSize + 13000, calls: 2}
+	h := format.Head{Magic: format.MemoryMagic, Version: format.MemoryVersion, Size: uint32(unsafe.Sizeof(format.Head{})), Armed: 1, Functions: 2, FrameSize: 112, HistoryMax: 2, LongMax: 3, SummariesMax: 3,
+		RingChunk: format.RingChunk, RingChunks: 1, CrossingsAt: 11264, CrossingsMax: 4, HalfSize: 512}
+	h.Tables = format.Section{At: format.HeadSize, Size: 1, Max: 4096, Used: 80}
+	h.Flags = format.Section{At: format.HeadSize + 4096, Size: 1, Max: 3}
+	h.Goroutines = format.Section{At: format.HeadSize + 8192, Size: uint64(unsafe.Sizeof(format.Goroutine{})), Max: 4, Used: 2}
+	h.Frames = format.Section{At: format.HeadSize + 12288, Size: 1, Max: 4096}
+	h.LongAt, h.SummariesAt, h.RingAt = 4096, 8192, 12288
+	h.TalliesAt, h.TalliesMax = [format.Tallies]uint64{4096, 6144, 8192}, 16
+	h.Processors = format.Section{At: format.HeadSize + 16384, Size: 12288 + format.RingChunk, Max: 1, Used: 1}
+	g := format.Goroutine{ID: 1, Depth: 2, FramesAt: format.HeadSize + 12288, HistoryAt: format.HeadSize + 13000, Calls: 2}
 	f.Add(unsafe.Slice((*byte)(unsafe.Pointer(&h)), unsafe.Sizeof(h)), unsafe.Slice((*byte)(unsafe.Pointer(&g)), unsafe.Sizeof(g)), []byte{1, 2, 3})
 	f.Fuzz(func(t *testing.T, first, goroutines, rest []byte) {
 		name := filepath.Join(t.TempDir(), "memory")
-		memory := make([]byte, headSize+16384+12288+chunkSize)
-		for i := headSize; i < len(memory) && len(rest) > 0; i++ {
+		memory := make([]byte, format.HeadSize+16384+12288+format.RingChunk)
+		for i := format.HeadSize; i < len(memory) && len(rest) > 0; i++ {
 			memory[i] = rest[i%len(rest)]
 		}
-		copy(memory[headSize+8192:], goroutines)
+		copy(memory[format.HeadSize+8192:], goroutines)
 		copy(memory, first)
 		if err := os.WriteFile(name, memory, 0o600); err != nil {
 			t.Fatal(err)

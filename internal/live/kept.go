@@ -7,15 +7,17 @@ import (
 	"fmt"
 	"slices"
 	"syscall"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // kept is what a program has kept of calls that have ended: in one half, or in both together.
 type kept struct {
 	functions []Counts // by key
-	tallies   [tallyTables][]Tally
-	long      []call
-	histories map[uint64][]call // by goroutine
-	lost      uint64            // records, so far
+	tallies   [format.Tallies][]Tally
+	long      []format.Call
+	histories map[uint64][]format.Call // by goroutine
+	lost      uint64                   // records, so far
 }
 
 // half adds what is in a half that nobody writes to. Goroutines that end meanwhile may leave
@@ -27,14 +29,14 @@ func (p *Process) half(k *kept, half uint64, states []stateAt) error {
 	}
 	k.lost = 0
 	for id := range p.processors() {
-		at := h.processors.at + id*h.processors.size
-		w, err := readAs[writer](p, at, 1)
+		at := h.Processors.At + id*h.Processors.Size
+		w, err := readAs[format.Processor](p, at, 1)
 		if err != nil {
 			return err
 		}
-		k.lost += w[0].lost
-		at += half * h.halfSize
-		sums, err := readAs[summary](p, at+h.summariesAt, min(uint64(len(k.functions)), h.summariesMax))
+		k.lost += w[0].Lost
+		at += half * h.HalfSize
+		sums, err := readAs[format.Summary](p, at+h.SummariesAt, min(uint64(len(k.functions)), h.SummariesMax))
 		if err != nil {
 			return err
 		}
@@ -42,29 +44,29 @@ func (p *Process) half(k *kept, half uint64, states []stateAt) error {
 			k.functions[key].add(&sums[key])
 		}
 		for i := range k.tallies {
-			if err := p.rows(&k.tallies[i], at+h.talliesAt[i], at+h.talliesAt[i]+h.talliesMax*tallySize); err != nil {
+			if err := p.rows(&k.tallies[i], at+h.TalliesAt[i], at+h.TalliesAt[i]+h.TalliesMax*tallySize); err != nil {
 				return err
 			}
 		}
-		calls, err := readAs[call](p, at+h.longAt, min(w[0].calls, h.longMax))
+		calls, err := readAs[format.Call](p, at+h.LongAt, min(w[0].Calls, h.LongMax))
 		if err != nil {
 			return err
 		}
 		k.long = append(k.long, calls...)
 	}
 	if k.histories == nil {
-		k.histories = map[uint64][]call{}
+		k.histories = map[uint64][]format.Call{}
 	}
 	for i := range states {
 		g := &states[i]
-		if g.historyAt == 0 {
+		if g.HistoryAt == 0 {
 			continue
 		}
-		calls, err := readAs[call](p, g.historyAt+half*h.historyMax*callSize, min(g.calls, h.historyMax))
+		calls, err := readAs[format.Call](p, g.HistoryAt+half*h.HistoryMax*callSize, min(g.Calls, h.HistoryMax))
 		if err != nil {
 			return err
 		}
-		k.histories[g.id] = append(k.histories[g.id], calls...)
+		k.histories[g.ID] = append(k.histories[g.ID], calls...)
 	}
 	return nil
 }
@@ -72,7 +74,7 @@ func (p *Process) half(k *kept, half uint64, states []stateAt) error {
 // processors returns how many processors there were so far.
 func (p *Process) processors() uint64 {
 	h := p.seen.Load()
-	return min(h.processors.used, h.processors.most)
+	return min(h.Processors.Used, h.Processors.Max)
 }
 
 // rows adds the rows in a part of the file. It leaves out pages that were never written: nearly
@@ -91,14 +93,14 @@ func (p *Process) rows(to *[]Tally, at, end uint64) error {
 		if err != nil {
 			return fmt.Errorf("process %d: %v", p.PID, err)
 		}
-		list, err := readAs[tally](p, uint64(from), (min(uint64(hole), end)-uint64(from))/tallySize)
+		list, err := readAs[format.Tally](p, uint64(from), (min(uint64(hole), end)-uint64(from))/tallySize)
 		if err != nil {
 			return err
 		}
 		for i := range list {
-			if r := &list[i]; r.key != 0 && r.count > 0 {
-				*to = append(*to, Tally{Function: r.key, By: r.by, Timed: r.timed,
-					Sums: Sums{Count: r.count, Sum: r.sum, Min: r.min, Max: r.max, Self: r.self, Errors: r.errors, Panics: r.panics}})
+			if r := &list[i]; r.Key != 0 && r.Count > 0 {
+				*to = append(*to, Tally{Function: r.Key, By: r.By, Timed: r.Timed,
+					Sums: Sums{Count: r.Count, Sum: r.Sum, Min: r.Min, Max: r.Max, Self: r.Self, Errors: r.Errors, Panics: r.Panics}})
 			}
 		}
 		at = uint64(hole)
@@ -106,26 +108,26 @@ func (p *Process) rows(to *[]Tally, at, end uint64) error {
 	return nil
 }
 
-func (c *Counts) add(s *summary) {
-	if s.min != 0 && (c.Min == 0 || s.min < c.Min) {
-		c.Min = s.min
+func (c *Counts) add(s *format.Summary) {
+	if s.Min != 0 && (c.Min == 0 || s.Min < c.Min) {
+		c.Min = s.Min
 	}
-	c.Max = max(c.Max, s.max)
-	c.Count += s.count
-	c.Sum += s.sum
-	c.Self += s.self
-	c.Errors += s.errors
-	c.Panics += s.panics
-	for i, n := range s.log2 {
+	c.Max = max(c.Max, s.Max)
+	c.Count += s.Count
+	c.Sum += s.Sum
+	c.Self += s.Self
+	c.Errors += s.Errors
+	c.Panics += s.Panics
+	for i, n := range s.Log2 {
 		c.Log2[i] += n
 	}
 }
 
 // last returns the last calls of a history, in order.
-func last(calls []call, most int, order func(a, b *call) int) []Call {
-	sorted := make([]*call, 0, len(calls))
+func last(calls []format.Call, most int, order func(a, b *format.Call) int) []Call {
+	sorted := make([]*format.Call, 0, len(calls))
 	for i := range calls {
-		if calls[i].number != 0 {
+		if calls[i].Number != 0 {
 			sorted = append(sorted, &calls[i])
 		}
 	}
@@ -133,7 +135,7 @@ func last(calls []call, most int, order func(a, b *call) int) []Call {
 	sorted = sorted[max(0, len(sorted)-most):]
 	list := make([]Call, len(sorted))
 	for i, c := range sorted {
-		list[i] = c.call()
+		list[i] = callOf(c)
 	}
 	return list
 }

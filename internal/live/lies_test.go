@@ -10,43 +10,47 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // TestLies: what looks at a process whose memory lies ends with an error, within 5 s, whatever is
 // in it.
 func TestLies(t *testing.T) {
-	armed := func(h *head) { h.armed = 1 }
+	armed := func(h *format.Head) { h.Armed = 1 }
 	for _, c := range []struct {
 		name   string
-		lie    func(h *head)
-		answer func(h *head) // in place of the process, again and again
+		lie    func(h *format.Head)
+		answer func(h *format.Head) // in place of the process, again and again
 		size   int64
 	}{
-		{"a request that is never answered", armed, func(*head) {}, 1 << 20},
-		{"requests that are answered without a cut", armed, func(h *head) { atomic.StoreUint32(&h.reply, atomic.LoadUint32(&h.request)) }, 1 << 20},
-		{"cuts that never stop", armed, func(h *head) {
-			atomic.AddUint32(&h.cuts, 1)
-			atomic.StoreUint32(&h.reply, atomic.LoadUint32(&h.request))
+		{"a request that is never answered", armed, func(*format.Head) {}, 1 << 20},
+		{"requests that are answered without a cut", armed, func(h *format.Head) { atomic.StoreUint32(&h.Reply, atomic.LoadUint32(&h.Request)) }, 1 << 20},
+		{"cuts that never stop", armed, func(h *format.Head) {
+			atomic.AddUint32(&h.Cuts, 1)
+			atomic.StoreUint32(&h.Reply, atomic.LoadUint32(&h.Request))
 		}, 1 << 20},
-		{"numbers of requests that change by themselves", armed, func(h *head) { atomic.AddUint32(&h.request, 1) }, 1 << 20},
-		{"as many functions as there are numbers", func(h *head) { h.armed, h.flags = 1, section{headSize, 1, math.MaxUint64, 0} }, func(*head) {}, 1 << 20},
-		{"goroutines of two terabytes", func(h *head) {
-			h.armed, h.goroutines = 1, section{headSize, 1 << 16, entriesMax, entriesMax}
-		}, func(*head) {}, 1 << 43},
-		{"a processor with gigabytes of calls", func(h *head) {
-			h.armed, h.processors = 1, section{headSize, 1 << 33, 512, 512}
-			h.longMax, h.halfSize = entriesMax, 1
-		}, func(*head) {}, 1 << 43},
-		{"sizes that change while they are used", armed, func(h *head) {
-			h.goroutines = section{headSize, 1 << 10, 64, 64}
-			h.goroutines = section{headSize, uint64(unsafe.Sizeof(goroutine{})), 4, 4}
-			atomic.StoreUint32(&h.reply, atomic.LoadUint32(&h.request))
+		{"numbers of requests that change by themselves", armed, func(h *format.Head) { atomic.AddUint32(&h.Request, 1) }, 1 << 20},
+		{"as many functions as there are numbers", func(h *format.Head) {
+			h.Armed, h.Flags = 1, format.Section{At: format.HeadSize, Size: 1, Max: math.MaxUint64, Used: 0}
+		}, func(*format.Head) {}, 1 << 20},
+		{"goroutines of two terabytes", func(h *format.Head) {
+			h.Armed, h.Goroutines = 1, format.Section{At: format.HeadSize, Size: 1 << 16, Max: entriesMax, Used: entriesMax}
+		}, func(*format.Head) {}, 1 << 43},
+		{"a processor with gigabytes of calls", func(h *format.Head) {
+			h.Armed, h.Processors = 1, format.Section{At: format.HeadSize, Size: 1 << 33, Max: 512, Used: 512}
+			h.LongMax, h.HalfSize = entriesMax, 1
+		}, func(*format.Head) {}, 1 << 43},
+		{"sizes that change while they are used", armed, func(h *format.Head) {
+			h.Goroutines = format.Section{At: format.HeadSize, Size: 1 << 10, Max: 64, Used: 64}
+			h.Goroutines = format.Section{At: format.HeadSize, Size: uint64(unsafe.Sizeof(format.Goroutine{})), Max: 4, Used: 4}
+			atomic.StoreUint32(&h.Reply, atomic.LoadUint32(&h.Request))
 		}, 1 << 20},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			name := filepath.Join(t.TempDir(), "memory")
-			h := head{magic: memoryMagic, version: memoryVersion, size: uint32(unsafe.Sizeof(head{})), functions: 2, frameSize: uint64(unsafe.Sizeof(frame{}))}
+			h := format.Head{Magic: format.MemoryMagic, Version: format.MemoryVersion, Size: uint32(unsafe.Sizeof(format.Head{})), Functions: 2, FrameSize: uint64(unsafe.Sizeof(format.Frame{}))}
 			c.lie(&h)
 			if err := os.WriteFile(name, unsafe.Slice((*byte)(unsafe.Pointer(&h)), unsafe.Sizeof(h)), 0o600); err != nil {
 				t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // TestOtherVersion finds a program of another version, here this one itself, and says so.
@@ -21,11 +23,11 @@ func TestOtherVersion(t *testing.T) {
 	}
 	file := os.NewFile(uintptr(fd), "memory")
 	defer file.Close()
-	h := head{magic: memoryMagic, version: memoryVersion + 1, size: 100, pid: uint64(os.Getpid())}
+	h := format.Head{Magic: format.MemoryMagic, Version: format.MemoryVersion + 1, Size: 100, PID: uint64(os.Getpid())}
 	if _, err := file.WriteAt(unsafe.Slice((*byte)(unsafe.Pointer(&h)), unsafe.Sizeof(h)), 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := file.Truncate(headSize); err != nil {
+	if err := file.Truncate(format.HeadSize); err != nil {
 		t.Fatal(err)
 	}
 	list := List()
@@ -37,7 +39,7 @@ func TestOtherVersion(t *testing.T) {
 	if self, _ := os.Executable(); f.Executable != self || len(f.Args) == 0 {
 		t.Errorf("found %+v, want the executable %s and its arguments", f, self)
 	}
-	if want := fmt.Sprintf("version %d (100 bytes), and this ftrace reads version %d", memoryVersion+1, memoryVersion); f.Err == nil || !strings.Contains(f.Err.Error(), want) {
+	if want := fmt.Sprintf("version %d (100 bytes), and this ftrace reads version %d", format.MemoryVersion+1, format.MemoryVersion); f.Err == nil || !strings.Contains(f.Err.Error(), want) {
 		t.Errorf("the error is %v", f.Err)
 	}
 }

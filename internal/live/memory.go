@@ -5,6 +5,8 @@ package live
 import (
 	"cmp"
 	"syscall"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // Memory returns what the parts of the memory file are used for, and how much memory they take:
@@ -17,17 +19,17 @@ func (p *Process) Memory() []Memory {
 	var parts []Memory
 	for _, part := range []struct {
 		name string
-		*section
+		*format.Section
 		count uint64
 	}{
-		{"tables", &h.tables, 1},
-		{"flags", &h.flags, uint64(h.functions)},
-		{"goroutines", &h.goroutines, h.goroutines.used},
-		{"stacks_and_histories", &h.frames, h.frames.used},
-		{"processors", &h.processors, h.processors.used},
+		{"tables", &h.Tables, 1},
+		{"flags", &h.Flags, uint64(h.Functions)},
+		{"goroutines", &h.Goroutines, h.Goroutines.Used},
+		{"stacks_and_histories", &h.Frames, h.Frames.Used},
+		{"processors", &h.Processors, h.Processors.Used},
 	} {
-		most := part.most * cmp.Or(part.size, 1)
-		parts = append(parts, Memory{Name: part.name, Count: part.count, Bytes: p.touched(int64(part.at), int64(part.at+most)), Most: most})
+		most := part.Max * cmp.Or(part.Size, 1)
+		parts = append(parts, Memory{Name: part.name, Count: part.count, Bytes: p.touched(int64(part.At), int64(part.At+most)), Most: most})
 	}
 	var stat syscall.Stat_t
 	if syscall.Fstat(int(p.file.Fd()), &stat) == nil {

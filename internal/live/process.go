@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"time"
 	"unsafe"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // List returns the processes that Attach can attach to, and those that it can't because of their
@@ -45,11 +47,11 @@ func List() []Found {
 }
 
 func (p *Process) found() Found {
-	f := Found{PID: p.PID, Recording: p.Recording(), Session: atomic.LoadUint32(&p.head.session) != 0}
-	if atomic.LoadUint32(&p.head.armed) != 0 && p.check() == nil {
+	f := Found{PID: p.PID, Recording: p.Recording(), Session: atomic.LoadUint32(&p.head.Session) != 0}
+	if atomic.LoadUint32(&p.head.Armed) != 0 && p.check() == nil {
 		h := p.seen.Load()
-		if flags, err := p.read(h.flags.at, h.flags.most); err == nil {
-			f.Armed = slices.ContainsFunc(flags, func(b byte) bool { return b&1 != 0 })
+		if flags, err := p.read(h.Flags.At, h.Flags.Max); err == nil {
+			f.Armed = slices.ContainsFunc(flags, func(b byte) bool { return b&format.FunctionOn != 0 })
 		}
 	}
 	return runs(f)
@@ -100,7 +102,7 @@ func openMemory(pid int) (*os.File, error) {
 // into which it looks. In a container a process knows itself by another number.
 func ownMemory(f *os.File, pid int) bool {
 	var b [8]byte
-	if _, err := f.ReadAt(b[:], int64(unsafe.Offsetof(head{}.pid))); err != nil {
+	if _, err := f.ReadAt(b[:], int64(unsafe.Offsetof(format.Head{}.PID))); err != nil {
 		return true // Attach says what is wrong
 	}
 	owner := int(binary.LittleEndian.Uint64(b[:]))
@@ -124,8 +126,8 @@ func ownMemory(f *os.File, pid int) bool {
 type Process struct {
 	PID     int
 	file    *os.File
-	head    *head                // in the memory, which may change at any moment
-	seen    atomic.Pointer[head] // as it was when last checked: places and sizes are taken from it
+	head    *format.Head                // in the memory, which may change at any moment
+	seen    atomic.Pointer[format.Head] // as it was when last checked: places and sizes are taken from it
 	taking  atomic.Pointer[budget]
 	mem     []byte
 	session sync.Mutex    // held while a session is begun or ended
@@ -147,22 +149,22 @@ func Attach(pid int) (*Process, error) {
 
 // newProcess maps the head of a memory file. It closes the file if that fails.
 func newProcess(pid int, f *os.File) (*Process, error) {
-	if info, err := f.Stat(); err != nil || info.Size() < headSize {
+	if info, err := f.Stat(); err != nil || info.Size() < format.HeadSize {
 		f.Close()
 		return nil, fmt.Errorf("process %d: %w", pid, errStarting)
 	}
-	mem, err := syscall.Mmap(int(f.Fd()), 0, headSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	mem, err := syscall.Mmap(int(f.Fd()), 0, format.HeadSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("process %d: its memory file can't be mapped: %v", pid, err)
 	}
-	p := &Process{PID: pid, file: f, mem: mem, head: (*head)(unsafe.Pointer(&mem[0]))}
+	p := &Process{PID: pid, file: f, mem: mem, head: (*format.Head)(unsafe.Pointer(&mem[0]))}
 	h := p.head
 	switch {
-	case atomic.LoadUint64(&h.magic) != memoryMagic:
+	case atomic.LoadUint64(&h.Magic) != format.MemoryMagic:
 		err = errStarting
-	case h.version != memoryVersion || uintptr(h.size) != unsafe.Sizeof(head{}):
-		err = &VersionError{int(h.version), int(h.size)}
+	case h.Version != format.MemoryVersion || uintptr(h.Size) != unsafe.Sizeof(format.Head{}):
+		err = &VersionError{int(h.Version), int(h.Size)}
 	}
 	if err != nil {
 		p.Close()
@@ -250,7 +252,7 @@ func (p *Process) askBetweenCuts(kind uint32, text string) error {
 
 // request makes a request and waits for the answer, until the deadline.
 func (p *Process) request(kind uint32, text string, deadline time.Time) (answer string, err error) {
-	if len(text) > requestMax {
+	if len(text) > format.RequestMax {
 		return "", fmt.Errorf("a request of %d bytes is too long", len(text))
 	}
 	done, err := p.exclude(lockRequest, deadline)
@@ -260,30 +262,30 @@ func (p *Process) request(kind uint32, text string, deadline time.Time) (answer 
 	defer done()
 	h := p.head
 	waitFor := func(number uint32) error {
-		for atomic.LoadUint32(&h.reply) != number {
+		for atomic.LoadUint32(&h.Reply) != number {
 			if !p.Alive() {
 				return fmt.Errorf("process %d has ended", p.PID)
 			}
 			if time.Now().After(deadline) {
 				return fmt.Errorf("process %d does not answer: is it stopped?", p.PID)
 			}
-			futex(&h.reply, futexWait, atomic.LoadUint32(&h.reply), 20*time.Millisecond, number)
+			futex(&h.Reply, futexWait, atomic.LoadUint32(&h.Reply), 20*time.Millisecond, number)
 		}
 		return nil
 	}
 	// One that another reader has given up may still be on its way.
-	if err := waitFor(atomic.LoadUint32(&h.request)); err != nil {
+	if err := waitFor(atomic.LoadUint32(&h.Request)); err != nil {
 		return "", err
 	}
-	copy(p.mem[requestAt:], text)
-	h.asked, h.kind = uint32(len(text)), kind
-	number := atomic.AddUint32(&h.request, 1)
-	futex(&h.request, futexWake, 1, 0, 0)
+	copy(p.mem[format.RequestAt:], text)
+	h.Asked, h.Kind = uint32(len(text)), kind
+	number := atomic.AddUint32(&h.Request, 1)
+	futex(&h.Request, futexWake, 1, 0, 0)
 	if err := waitFor(number); err != nil {
 		return "", err
 	}
-	answer = string(p.mem[replyAt : replyAt+min(h.answered, requestMax)])
-	if h.failed != 0 {
+	answer = string(p.mem[format.ReplyAt : format.ReplyAt+min(h.Answered, format.RequestMax)])
+	if h.Failed != 0 {
 		return "", errors.New(answer)
 	}
 	return answer, nil
@@ -305,7 +307,7 @@ func futex(word *uint32, op int, v uint32, timeout time.Duration, wanted uint32)
 
 // SetRules puts rules in force, in the grammar of FTRACE; "" disarms all functions. They are in
 // force when SetRules returns. An error says what is wrong with them.
-func (p *Process) SetRules(rules string) error { return p.ask(askRules, rules) }
+func (p *Process) SetRules(rules string) error { return p.ask(format.AskRules, rules) }
 
 // Record makes the program record to a directory, which is created, as FTRACE_RECORD does.
 func (p *Process) Record(dir string) error {
@@ -313,14 +315,14 @@ func (p *Process) Record(dir string) error {
 	if err != nil {
 		return err
 	}
-	return p.ask(askRecord, strings.ReplaceAll(full, "%", "%%"))
+	return p.ask(format.AskRecord, strings.ReplaceAll(full, "%", "%%"))
 }
 
 // RecordRings makes the program record to rings in memory, which Dump writes out.
-func (p *Process) RecordRings() error { return p.ask(askRing, "") }
+func (p *Process) RecordRings() error { return p.ask(format.AskRing, "") }
 
 // StopRecording ends the recording.
-func (p *Process) StopRecording() error { return p.ask(askStop, "") }
+func (p *Process) StopRecording() error { return p.ask(format.AskStop, "") }
 
 // Dump makes a recording of what the rings have, in a directory.
 func (p *Process) Dump(dir string) error {
@@ -328,28 +330,28 @@ func (p *Process) Dump(dir string) error {
 	if err != nil {
 		return err
 	}
-	return p.ask(askDump, strings.ReplaceAll(full, "%", "%%"))
+	return p.ask(format.AskDump, strings.ReplaceAll(full, "%", "%%"))
 }
 
 // Recording returns where the program records, if a request made it record.
-func (p *Process) Recording() Recording { return Recording(atomic.LoadUint32(&p.head.recording)) }
+func (p *Process) Recording() Recording { return Recording(atomic.LoadUint32(&p.head.Recording)) }
 
 // Consumers returns what is kept in memory.
-func (p *Process) Consumers() Consumers { return Consumers(atomic.LoadUint32(&p.head.consumers)) }
+func (p *Process) Consumers() Consumers { return Consumers(atomic.LoadUint32(&p.head.Consumers)) }
 
 // SetConsumers sets what is kept in memory from now on. What the others have kept stays as it is.
-func (p *Process) SetConsumers(c Consumers) { atomic.StoreUint32(&p.head.consumers, uint32(c)) }
+func (p *Process) SetConsumers(c Consumers) { atomic.StoreUint32(&p.head.Consumers, uint32(c)) }
 
 // Note returns a number that readers of the process leave for each other, 0 at first. It means
 // nothing to the process. Package schema keeps in it which consumers were requested.
-func (p *Process) Note() uint64 { return atomic.LoadUint64(&p.head.note) }
+func (p *Process) Note() uint64 { return atomic.LoadUint64(&p.head.Note) }
 
 // SetNote leaves a number for other readers.
-func (p *Process) SetNote(n uint64) { atomic.StoreUint64(&p.head.note, n) }
+func (p *Process) SetNote(n uint64) { atomic.StoreUint64(&p.head.Note, n) }
 
 // Clear forgets what these consumers have kept.
 func (p *Process) Clear(c Consumers) error {
-	return p.askBetweenCuts(askClear, string(binary.LittleEndian.AppendUint32(nil, uint32(c))))
+	return p.askBetweenCuts(format.AskClear, string(binary.LittleEndian.AppendUint32(nil, uint32(c))))
 }
 
 // Switch switches functions, by their keys, whatever the rules say, until rules are set.
@@ -359,14 +361,14 @@ func (p *Process) Switch(changes map[uint32]Switch) error {
 		if len(text) == 0 {
 			return nil
 		}
-		err := p.ask(askSwitch, string(text))
+		err := p.ask(format.AskSwitch, string(text))
 		text = text[:0]
 		return err
 	}
 	for key, what := range changes {
 		text = binary.LittleEndian.AppendUint32(text, key)
 		text = binary.LittleEndian.AppendUint32(text, uint32(what))
-		if len(text)+8 > requestMax {
+		if len(text)+8 > format.RequestMax {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -377,19 +379,19 @@ func (p *Process) Switch(changes map[uint32]Switch) error {
 
 // Timers measures the program's timers, which takes it some milliseconds.
 func (p *Process) Timers() ([]Timer, error) {
-	if err := p.ask(askTimers, ""); err != nil {
+	if err := p.ask(format.AskTimers, ""); err != nil {
 		return nil, err
 	}
-	list := make([]Timer, len(p.head.timers))
-	for i, t := range p.head.timers {
-		list[i] = Timer{Name: timerNames[i], Frequency: t.frequency, Resolution: t.resolution, Overhead: t.overhead, Used: uint32(i) == p.head.timer}
+	list := make([]Timer, len(p.head.Timers))
+	for i, t := range p.head.Timers {
+		list[i] = Timer{Name: timerNames[i], Frequency: t.Frequency, Resolution: t.Resolution, Overhead: t.Overhead, Used: uint32(i) == p.head.Timer}
 	}
 	return list, nil
 }
 
 // Timer returns the name of the timer by which calls are timed.
 func (p *Process) Timer() string {
-	return timerNames[min(int(atomic.LoadUint32(&p.head.timer)), len(timerNames)-1)]
+	return timerNames[min(int(atomic.LoadUint32(&p.head.Timer)), len(timerNames)-1)]
 }
 
 // SetTimer makes calls that begin from now on be timed by another timer. What the program has kept
@@ -400,7 +402,7 @@ func (p *Process) SetTimer(name string) error {
 	if n < 0 {
 		return fmt.Errorf("there is no timer %s", name)
 	}
-	return p.askBetweenCuts(askTimer, string(binary.LittleEndian.AppendUint32(nil, uint32(n))))
+	return p.askBetweenCuts(format.AskTimer, string(binary.LittleEndian.AppendUint32(nil, uint32(n))))
 }
 
 // Mute sets, by the ids of goroutines, whether their calls are ignored.
@@ -410,7 +412,7 @@ func (p *Process) Mute(goroutines map[uint64]bool) error {
 		if len(text) == 0 {
 			return nil
 		}
-		err := p.ask(askMute, string(text))
+		err := p.ask(format.AskMute, string(text))
 		text = text[:0]
 		return err
 	}
@@ -420,7 +422,7 @@ func (p *Process) Mute(goroutines map[uint64]bool) error {
 			looked = 0
 		}
 		text = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(text, id), looked)
-		if len(text)+16 > requestMax {
+		if len(text)+16 > format.RequestMax {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -430,10 +432,10 @@ func (p *Process) Mute(goroutines map[uint64]bool) error {
 }
 
 // SetObjects sets which functions stay off, see Setup. It holds until it is set anew.
-func (p *Process) SetObjects(rules []Rule) error { return p.ask(askObjects, formatRules(rules)) }
+func (p *Process) SetObjects(rules []Rule) error { return p.ask(format.AskObjects, formatRules(rules)) }
 
 // SetActors sets which goroutines are traced, see Setup. It holds until it is set anew.
-func (p *Process) SetActors(rules []Rule) error { return p.ask(askActors, formatRules(rules)) }
+func (p *Process) SetActors(rules []Rule) error { return p.ask(format.AskActors, formatRules(rules)) }
 
 // Begin begins a session: what is set from now on is undone by Detach, by Close, or some seconds
 // after this reader has died. A process has one session at a time.
@@ -446,7 +448,7 @@ func (p *Process) Begin() error {
 	if err := p.lock(lockSession, syscall.F_WRLCK); err != nil {
 		return fmt.Errorf("someone else is attached to process %d", p.PID)
 	}
-	if err := p.ask(askSession, ""); err != nil {
+	if err := p.ask(format.AskSession, ""); err != nil {
 		p.lock(lockSession, syscall.F_UNLCK)
 		return err
 	}
@@ -457,7 +459,7 @@ func (p *Process) Begin() error {
 		for {
 			select {
 			case <-tick.C:
-				atomic.AddUint64(&p.head.beats, 1)
+				atomic.AddUint64(&p.head.Beats, 1)
 			case <-ends:
 				ends <- struct{}{}
 				return
@@ -481,5 +483,5 @@ func (p *Process) Detach() error {
 	if !p.Alive() {
 		return nil
 	}
-	return p.ask(askDetach, "")
+	return p.ask(format.AskDetach, "")
 }

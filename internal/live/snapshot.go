@@ -11,6 +11,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
@@ -35,11 +36,11 @@ func (p *Process) Snapshot() (*Snapshot, error) {
 		if err := l.before(); err != nil {
 			return nil, err
 		}
-		setup, err := p.request(askLook, "", deadline)
+		setup, err := p.request(format.AskLook, "", deadline)
 		if err != nil {
 			return nil, err
 		}
-		if atomic.LoadUint32(&p.head.cuts) != l.cuts+1 {
+		if atomic.LoadUint32(&p.head.Cuts) != l.cuts+1 {
 			continue // a request that another reader had given up was still on its way
 		}
 		s, err := l.after()
@@ -92,8 +93,8 @@ type look struct {
 // before reads, before the cut, what can't be read after it.
 func (l *look) before() error {
 	p, h := l.p, l.p.head
-	l.cuts, l.known = atomic.LoadUint32(&h.cuts), map[uint64]bool{}
-	if atomic.LoadUint32(&h.armed) == 0 {
+	l.cuts, l.known = atomic.LoadUint32(&h.Cuts), map[uint64]bool{}
+	if atomic.LoadUint32(&h.Armed) == 0 {
 		return nil // it will be there after the request
 	}
 	if err := p.check(); err != nil {
@@ -104,7 +105,7 @@ func (l *look) before() error {
 		return err
 	}
 	for i := range states {
-		l.known[states[i].id] = true
+		l.known[states[i].ID] = true
 	}
 	if err := p.half(&l.kept, uint64(l.cuts+1)&1, states); err != nil {
 		return err
@@ -131,23 +132,23 @@ func (l *look) after() (*Snapshot, error) {
 	if err := p.half(&l.kept, uint64(l.cuts)&1, states); err != nil {
 		return nil, err
 	}
-	tables, err := p.read(h.tables.at, min(h.tables.used, h.tables.most))
+	tables, err := p.read(h.Tables.At, min(h.Tables.Used, h.Tables.Max))
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{Program: recording.FromTables(recording.Env{UUID: h.uuid, PID: p.PID}, tables), Consumers: p.Consumers(), LongMax: int(h.longMax), HistoryMax: int(h.historyMax)}
-	s.Begun, s.Now = recording.Clock{Ticks: h.begun.ticks, Monotonic: h.begun.monotonic, Wall: h.begun.wall}, recording.Clock{Ticks: h.now.ticks, Monotonic: h.now.monotonic, Wall: h.now.wall}
+	s := &Snapshot{Program: recording.FromTables(recording.Env{UUID: h.UUID, PID: p.PID}, tables), Consumers: p.Consumers(), LongMax: int(h.LongMax), HistoryMax: int(h.HistoryMax)}
+	s.Begun, s.Now = recording.Clock{Ticks: h.Begun.Ticks, Monotonic: h.Begun.Monotonic, Wall: h.Begun.Wall}, recording.Clock{Ticks: h.Now.Ticks, Monotonic: h.Now.Monotonic, Wall: h.Now.Wall}
 	s.Program.Env.Executable, s.Program.Env.Release = s.Program.Process.Executable, s.Program.Process.Release
-	s.Clock = recording.Through(int(h.timer&0xFF), s.Begun, s.Now)
-	s.Lost = Losses{Functions: h.lost.functions, Goroutines: h.lost.goroutines, Frames: h.lost.frames, Tables: h.lost.tables, Tallies: h.lost.tallies, Records: l.kept.lost}
+	s.Clock = recording.Through(int(h.Timer&0xFF), s.Begun, s.Now)
+	s.Lost = Losses{Functions: h.Lost.Functions, Goroutines: h.Lost.Goroutines, Frames: h.Lost.Frames, Tables: h.Lost.Tables, Tallies: h.Lost.Tallies, Records: l.kept.lost}
 	s.Timer = p.Timer()
 	if err := p.functions(s, &l.kept); err != nil {
 		return nil, err
 	}
-	s.ByGoroutine, s.ByCaller, s.ByReceiver = l.kept.tallies[byGoroutine], l.kept.tallies[byCaller], l.kept.tallies[byReceiver]
-	s.Long = last(l.kept.long, s.LongMax, func(a, b *call) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.event, b.event)) })
+	s.ByGoroutine, s.ByCaller, s.ByReceiver = l.kept.tallies[format.ByGoroutine], l.kept.tallies[format.ByCaller], l.kept.tallies[format.ByReceiver]
+	s.Long = last(l.kept.long, s.LongMax, func(a, b *format.Call) int { return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Event, b.Event)) })
 	for _, g := range goroutines {
-		g.History = last(l.kept.histories[g.ID], s.HistoryMax, func(a, b *call) int { return cmp.Compare(a.number, b.number) })
+		g.History = last(l.kept.histories[g.ID], s.HistoryMax, func(a, b *format.Call) int { return cmp.Compare(a.Number, b.Number) })
 		if l.known[g.ID] || len(g.Stack) > 0 || len(g.History) > 0 { // else it began after the cut
 			s.Goroutines = append(s.Goroutines, g)
 		}
@@ -169,7 +170,7 @@ func (p *Process) check() error {
 		return err
 	}
 	h := *p.head
-	if wrong := h.wrong(uint64(info.Size())); wrong != "" {
+	if wrong := wrong(&h, uint64(info.Size())); wrong != "" {
 		return fmt.Errorf("process %d: its memory does not hold together: %s", p.PID, wrong)
 	}
 	p.seen.Store(&h)
@@ -211,10 +212,11 @@ func readAs[T any](p *Process, at, n uint64) ([]T, error) {
 
 // functions puts the functions' flags and summaries together.
 func (p *Process) functions(s *Snapshot, k *kept) error {
-	flags, err := p.read(p.seen.Load().flags.at, p.keys())
+	flags, err := p.read(p.seen.Load().Flags.At, p.keys())
 	s.Functions = make([]Function, len(flags))
 	for key := range flags {
-		s.Functions[key] = Function{Enabled: flags[key]&1 != 0, Timed: flags[key]&2 == 0, On: flags[key]&4 != 0, Untimed: flags[key]&8 != 0}
+		s.Functions[key] = Function{Enabled: flags[key]&format.FunctionOn != 0, Timed: flags[key]&format.FunctionUntimed == 0,
+			On: flags[key]&format.FunctionMeant != 0, Untimed: flags[key]&format.FunctionCoarse != 0}
 		if key < len(k.functions) {
 			s.Functions[key].Summary = k.functions[key]
 		}
@@ -225,34 +227,36 @@ func (p *Process) functions(s *Snapshot, k *kept) error {
 // keys returns the number of keys that functions have, 0 included.
 func (p *Process) keys() uint64 {
 	h := p.seen.Load()
-	return min(uint64(h.functions)+1, h.flags.most)
+	return min(uint64(h.Functions)+1, h.Flags.Max)
 }
 
-func (c *call) call() Call {
-	return Call{Function: c.key, Panicked: c.flags&1 != 0, Goexit: c.flags&2 != 0, Failed: c.flags&4 != 0, Replaced: c.flags&8 != 0, Goroutine: c.goroutine,
-		Start: c.start, End: c.end, Event: c.event, Nesting: c.nesting, Last: c.last, Count: c.count, Depth: int(c.depth),
-		Receiver: c.object, Entry: c.entry.place(), Exit: c.exit.place()}
+// callOf returns a call as readers of this package have it.
+func callOf(c *format.Call) Call {
+	return Call{Function: c.Key, Panicked: c.Flags&format.CallPanicked != 0, Goexit: c.Flags&format.CallGoexit != 0,
+		Failed: c.Flags&format.CallFailed != 0, Replaced: c.Flags&format.CallReplaced != 0, Goroutine: c.Goroutine,
+		Start: c.Start, End: c.End, Event: c.Event, Nesting: c.Nesting, Last: c.Last, Count: c.Count, Depth: int(c.Depth),
+		Receiver: c.Object, Entry: placeOf(c.Entry), Exit: placeOf(c.Exit)}
 }
 
-func (a *place) place() Place {
-	if a.writer == nowhere {
+func placeOf(p format.Place) Place {
+	if p.Where&format.Nowhere == format.Nowhere {
 		return Place{processor: -1}
 	}
-	return Place{a.ticks, uint64(a.number), int(a.writer), int(a.offset) * 8}
+	return Place{p.Ticks, uint64(uint32(p.Where)), int(uint16(p.Where >> format.PlaceProcessor)), int(p.Where>>format.PlaceOffset) * 8}
 }
 
 // Event reads a record from the rings. It returns false if there is none, or if another has
 // replaced it.
 func (p *Process) Event(at Place, e *recording.Event) bool {
 	h := p.seen.Load()
-	if h == nil || at.processor < 0 || uint64(at.processor) >= h.processors.most || h.ringChunks == 0 || h.ringChunk != chunkSize || at.offset < chunkHead || uint64(at.offset) >= h.ringChunk {
+	if h == nil || at.processor < 0 || uint64(at.processor) >= h.Processors.Max || h.RingChunks == 0 || h.RingChunk != format.RingChunk || at.offset < format.PacketSize || uint64(at.offset) >= h.RingChunk {
 		return false
 	}
-	chunk := h.processors.at + uint64(at.processor)*h.processors.size + h.ringAt + at.number%h.ringChunks*h.ringChunk
-	b, err := p.read(chunk+uint64(at.offset), min(255*8, h.ringChunk-uint64(at.offset)))
+	chunk := h.Processors.At + uint64(at.processor)*h.Processors.Size + h.RingAt + at.number%h.RingChunks*h.RingChunk
+	b, err := p.read(chunk+uint64(at.offset), min(format.RecordMax, h.RingChunk-uint64(at.offset)))
 	if err != nil {
 		return false
 	}
-	number, err := readAs[uint64](p, chunk+chunkNumber, 1)
+	number, err := readAs[uint64](p, chunk+numberAt, 1)
 	return err == nil && number[0] == at.number && e.Decode(b) && e.Ticks == at.ticks
 }

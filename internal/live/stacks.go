@@ -6,26 +6,28 @@ import (
 	"cmp"
 	"slices"
 	"unsafe"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // stateAt is a goroutine's state and where it is in the file.
 type stateAt struct {
 	at uint64
-	goroutine
+	format.Goroutine
 }
 
 // states returns the states of the goroutines that have called an armed function.
 func (p *Process) states() ([]stateAt, error) {
 	h := p.seen.Load()
-	n := min(h.goroutines.used, h.goroutines.most)
-	block, err := p.read(h.goroutines.at, n*h.goroutines.size)
+	n := min(h.Goroutines.Used, h.Goroutines.Max)
+	block, err := p.read(h.Goroutines.At, n*h.Goroutines.Size)
 	if err != nil {
 		return nil, err
 	}
 	var list []stateAt
 	for i := range n {
-		if g := (*goroutine)(unsafe.Pointer(&block[i*h.goroutines.size])); g.id != 0 {
-			list = append(list, stateAt{h.goroutines.at + i*h.goroutines.size, *g})
+		if g := (*format.Goroutine)(unsafe.Pointer(&block[i*h.Goroutines.Size])); g.ID != 0 {
+			list = append(list, stateAt{h.Goroutines.At + i*h.Goroutines.Size, *g})
 		}
 	}
 	return list, nil
@@ -33,8 +35,8 @@ func (p *Process) states() ([]stateAt, error) {
 
 // crossings are the calls that were under way at a cut and have ended since.
 type crossings struct {
-	next  []uint64          // by processor, the next one to read
-	calls map[uint64][]call // by goroutine
+	next  []uint64                 // by processor, the next one to read
+	calls map[uint64][]format.Call // by goroutine
 }
 
 // crossings adds those that have come since its last call, of calls that began under that number of
@@ -45,18 +47,18 @@ func (p *Process) crossings(to *crossings, cuts uint32) error {
 		if id == uint64(len(to.next)) {
 			to.next = append(to.next, 0)
 		}
-		at := h.processors.at + id*h.processors.size
-		w, err := readAs[writer](p, at, 1)
+		at := h.Processors.At + id*h.Processors.Size
+		w, err := readAs[format.Processor](p, at, 1)
 		if err != nil {
 			return err
 		}
-		end := w[0].crossed
-		first := max(to.next[id], end-min(end, h.crossingsMax))
+		end := w[0].Crossed
+		first := max(to.next[id], end-min(end, h.CrossingsMax))
 		to.next[id] = end
-		var calls []call
+		var calls []format.Call
 		for n := first; n < end; {
-			place := n % h.crossingsMax
-			some, err := readAs[call](p, at+h.crossingsAt+place*callSize, min(end-n, h.crossingsMax-place))
+			place := n % h.CrossingsMax
+			some, err := readAs[format.Call](p, at+h.CrossingsAt+place*callSize, min(end-n, h.CrossingsMax-place))
 			if err != nil {
 				return err
 			}
@@ -66,16 +68,16 @@ func (p *Process) crossings(to *crossings, cuts uint32) error {
 		if len(calls) == 0 {
 			continue
 		}
-		if w, err = readAs[writer](p, at, 1); err != nil {
+		if w, err = readAs[format.Processor](p, at, 1); err != nil {
 			return err
 		}
 		for i := range calls {
-			written := first+uint64(i)+h.crossingsMax <= w[0].crossed // it was overwritten, or is being
-			if c := &calls[i]; c.cut == cuts+1 && !written {
+			written := first+uint64(i)+h.CrossingsMax <= w[0].Crossed // it was overwritten, or is being
+			if c := &calls[i]; c.Cut == cuts+1 && !written {
 				if to.calls == nil {
-					to.calls = map[uint64][]call{}
+					to.calls = map[uint64][]format.Call{}
 				}
-				to.calls[c.goroutine] = append(to.calls[c.goroutine], *c)
+				to.calls[c.Goroutine] = append(to.calls[c.Goroutine], *c)
 			}
 		}
 	}
@@ -96,7 +98,7 @@ func (p *Process) stacks(states []stateAt, crossings *crossings, cuts uint32) ([
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, Goroutine{ID: g.id, Parent: g.parent, ParentFn: g.parentKey, ParentCall: g.parentCount, Start: g.start, Muted: g.muted, Stack: stack})
+		list = append(list, Goroutine{ID: g.ID, Parent: g.Parent, ParentFn: g.ParentKey, ParentCall: g.ParentCount, Start: g.Start, Muted: g.Muted, Stack: stack})
 		if i%stacksAtOnce == stacksAtOnce-1 {
 			if err := p.crossings(crossings, cuts); err != nil {
 				return nil, err
@@ -121,10 +123,10 @@ func (p *Process) stacks(states []stateAt, crossings *crossings, cuts uint32) ([
 }
 
 // cross puts calls back on the stack that have left it since.
-func (g *Goroutine) cross(calls []call) {
+func (g *Goroutine) cross(calls []format.Call) {
 	for i := range calls {
 		c := &calls[i]
-		g.Stack = append(g.Stack, Frame{Function: c.key, Start: c.entry.ticks, Event: c.event, Count: c.count, Entry: c.entry.place(), Timed: c.start != 0, Receiver: c.object})
+		g.Stack = append(g.Stack, Frame{Function: c.Key, Start: c.Entry.Ticks, Event: c.Event, Count: c.Count, Entry: placeOf(c.Entry), Timed: c.Start != 0, Receiver: c.Object})
 	}
 	slices.SortFunc(g.Stack, func(a, b Frame) int { return cmp.Compare(a.Event, b.Event) })
 	g.Stack = slices.CompactFunc(g.Stack, func(a, b Frame) bool { return a.Event == b.Event })
@@ -136,37 +138,37 @@ const attempts = 50
 // stack returns the calls on a goroutine's stack that began under that number of cuts or fewer.
 // Nothing in them changes any more until they end; and then they may still be returned.
 func (p *Process) stack(of *stateAt, cuts uint32) ([]Frame, error) {
-	size := p.seen.Load().frameSize
+	size := p.seen.Load().FrameSize
 	for range attempts {
-		before, err := readAs[goroutine](p, of.at, 1)
+		before, err := readAs[format.Goroutine](p, of.at, 1)
 		if err != nil {
 			return nil, err
 		}
 		g := &before[0]
-		if g.id != of.id || g.depth <= 0 || g.framesAt == 0 || uint64(g.depth)*size > p.seen.Load().frames.most {
+		if g.ID != of.ID || g.Depth <= 0 || g.FramesAt == 0 || uint64(g.Depth)*size > p.seen.Load().Frames.Max {
 			return nil, nil
 		}
-		frames, err := p.read(g.framesAt, uint64(g.depth)*size)
+		frames, err := p.read(g.FramesAt, uint64(g.Depth)*size)
 		if err != nil {
 			return nil, err
 		}
-		again, err := p.read(g.framesAt, uint64(len(frames)))
+		again, err := p.read(g.FramesAt, uint64(len(frames)))
 		if err != nil {
 			return nil, err
 		}
-		after, err := readAs[goroutine](p, of.at, 1)
+		after, err := readAs[format.Goroutine](p, of.at, 1)
 		if err != nil {
 			return nil, err
 		}
-		if a := &after[0]; a.id != g.id || a.framesAt != g.framesAt {
+		if a := &after[0]; a.ID != g.ID || a.FramesAt != g.FramesAt {
 			continue
 		}
 		var stack []Frame
 		for i := uint64(0); i < uint64(len(frames)); i += size {
-			f, now := (*frame)(unsafe.Pointer(&frames[i])), (*frame)(unsafe.Pointer(&again[i]))
-			old := int32(f.cut-cuts) <= 0 && int32(now.cut-cuts) <= 0 // the frame of another call would have said so before anything else
-			if old && f.place.ticks != 0 && f.flags&framePanicked == 0 {
-				stack = append(stack, Frame{Function: f.key, Start: f.place.ticks, Event: f.event, Count: f.count, Entry: f.place.place(), Timed: f.flags&frameNotTimed == 0, Receiver: f.object})
+			f, now := (*format.Frame)(unsafe.Pointer(&frames[i])), (*format.Frame)(unsafe.Pointer(&again[i]))
+			old := int32(f.Cut-cuts) <= 0 && int32(now.Cut-cuts) <= 0 // the frame of another call would have said so before anything else
+			if old && f.Place.Ticks != 0 && f.Flags&format.FramePanicked == 0 {
+				stack = append(stack, Frame{Function: f.Key, Start: f.Place.Ticks, Event: f.Event, Count: f.Count, Entry: placeOf(f.Place), Timed: f.Flags&format.FrameNotTimed == 0, Receiver: f.Object})
 			}
 		}
 		return stack, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
@@ -26,7 +27,7 @@ type VersionError struct {
 
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("its memory has version %d (%d bytes), and this ftrace reads version %d (%d bytes): use the ftrace that came with the program's ftrace-wrap",
-		e.Version, e.Size, memoryVersion, unsafe.Sizeof(head{}))
+		e.Version, e.Size, format.MemoryVersion, unsafe.Sizeof(format.Head{}))
 }
 
 // Recording says where a program records by a request. A program that records because of its
@@ -34,37 +35,37 @@ func (e *VersionError) Error() string {
 type Recording uint32
 
 const (
-	NotRecording Recording = iota
-	ToRings
-	ToFiles
+	NotRecording Recording = format.ToNothing
+	ToRings      Recording = format.ToRings
+	ToFiles      Recording = format.ToFiles
 )
 
 // Consumers is a set of what programs keep of calls in memory.
 type Consumers uint32
 
 const (
-	History     Consumers = 1 << iota // the last calls of each goroutine
-	HistoryLong                       // the last calls of all
-	Summary                           // counts and times of each function
-	ByGoroutine                       // the same, for each function on each goroutine
-	ByCaller                          // by the function that called it
-	ByReceiver                        // by the address of the receiver, for methods of pointers
-	Current                           // the calls under way, which are kept too while another consumer is on
+	History     Consumers = format.ConsumerHistory     // the last calls of each goroutine
+	HistoryLong Consumers = format.ConsumerHistoryLong // the last calls of all
+	Summary     Consumers = format.ConsumerSummary     // counts and times of each function
+	ByGoroutine Consumers = format.ConsumerGoroutines  // the same, of each function on each goroutine
+	ByCaller    Consumers = format.ConsumerCallers     // by the function that called it
+	ByReceiver  Consumers = format.ConsumerReceivers   // by the address of the receiver, of methods of pointers
+	Current     Consumers = format.ConsumerCurrent     // the calls under way, which are also there while another is on
 
-	AllConsumers = History | HistoryLong | Summary | ByGoroutine | ByCaller | ByReceiver | Current
+	AllConsumers Consumers = format.ConsumersAll
 )
 
 // A Switch says what a function is switched to; several can be combined.
 type Switch uint32
 
 const (
-	On Switch = 1 << iota
-	Off
-	Timed
-	Untimed
+	On      Switch = format.SwitchOn
+	Off     Switch = format.SwitchOff
+	Timed   Switch = format.SwitchTimed
+	Untimed Switch = format.SwitchUntimed
 )
 
-var timerNames = [...]string{"CYCLE", "NANOSECOND", "MICROSECOND", "MILLISECOND", "TICK"}
+var timerNames = [format.Timers]string{"CYCLE", "NANOSECOND", "MICROSECOND", "MILLISECOND", "TICK"}
 
 // A Rule is a row of one of the tables by which a program chooses what it traces. Patterns are
 // those of SQL's LIKE, without regard to case. The last rule that matches decides; what none
@@ -154,7 +155,7 @@ type Function struct {
 
 // Buckets is the number of buckets in the histogram of a function's times. The nth has the calls
 // that took from 2^(n-1) to 2^n - 1 ticks. The last one also has those that took longer.
-const Buckets = 48
+const Buckets = format.Log2
 
 // Sums are of calls that have ended. Times are in ticks, of the calls that were timed.
 type Sums struct {

@@ -3,6 +3,8 @@ package recording
 import (
 	"runtime"
 	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // TestAside: of a deep stack the outer calls are set aside, in few bytes for each, and come back as
@@ -14,7 +16,7 @@ func TestAside(t *testing.T) {
 	}
 	const deep = 100_000
 	want := func(i int) Call[data] {
-		c := Call[data]{Function: uint32(1 + i%3), Depth: uint16(min(i, deepest)), Number: uint64(i / 3), Start: uint64(1000*i + i*i%77), Untimed: i%1000 == 0,
+		c := Call[data]{Function: uint32(1 + i%3), Depth: uint16(min(i, format.DepthMax)), Number: uint64(i / 3), Start: uint64(1000*i + i*i%77), Untimed: i%1000 == 0,
 			Mock: i%999 == 0, Data: data{uint64(i % 5), uint8(i)}}
 		if i%5000 == 0 {
 			c.Note = "here"
@@ -70,7 +72,7 @@ func TestAsideMemory(t *testing.T) {
 	var stacks Stacks[int, [4]uint64]
 	st := stacks.Of(&Event{Goroutine: 1})
 	for i := range 1_000_000 {
-		st.Push(&Event{Kind: Entry, Function: 1, Depth: uint16(min(i, deepest)), Call: uint64(i), Ticks: uint64(i) * 300})
+		st.Push(&Event{Kind: Entry, Function: 1, Depth: uint16(min(i, format.DepthMax)), Call: uint64(i), Ticks: uint64(i) * 300})
 	}
 	var m runtime.MemStats
 	runtime.GC()

@@ -1,6 +1,10 @@
 package recording
 
-import "time"
+import (
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+)
 
 // A Clock is one moment by three clocks.
 type Clock struct {
@@ -50,7 +54,7 @@ func (r *Recording) Converter() Converter {
 }
 
 // fixedTimers are the nanoseconds in a tick of the timers other than the processor's cycles.
-var fixedTimers = [...]float64{1: 1, 2: 1e3, 3: 1e6, 4: 1e7}
+var fixedTimers = [format.Timers]float64{format.TimerNanosecond: 1, format.TimerMicrosecond: 1e3, format.TimerMillisecond: 1e6, format.TimerTick: 1e7}
 
 // Since returns the time since the recording began.
 func (c *Converter) Since(ticks uint64) time.Duration {

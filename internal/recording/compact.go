@@ -12,19 +12,18 @@ import (
 	"regexp"
 	"runtime"
 	"sync"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // The files of records: programs write callFiles_N; a compact recording has packedFiles_N.
 const (
 	callFiles   = "calls"
 	packedFiles = "packed"
-
-	programVersion = 1
-	compactVersion = 2
 )
 
 // IsCompact reports whether Compact made the recording.
-func (r *Recording) IsCompact() bool { return r.Env.Version == compactVersion }
+func (r *Recording) IsCompact() bool { return r.Env.Version == format.CompactVersion }
 
 // Compact writes the recording, as far as it can be read, to a new directory in the compact form.
 // Everything can be read from that as from this one. progress, which may be nil, is called by
@@ -33,7 +32,7 @@ func (r *Recording) Compact(dir string, progress func(int64)) error {
 	if r.IsCompact() {
 		return fmt.Errorf("%s is compact already", r.Dir)
 	}
-	if err := r.copyTables(dir, compactVersion); err != nil {
+	if err := r.copyTables(dir, format.CompactVersion); err != nil {
 		return err
 	}
 	names, err := r.callFiles()
@@ -72,7 +71,7 @@ func (r *Recording) compactFile(dir, name string, progress func(int64)) error {
 	var b []byte
 	for c.open(false) {
 		raw := c.buf[packetHead:]
-		b = appendPacketHead(b[:0], packedStream, r.Env.UUID, c.packet, c.processor)
+		b = appendPacketHead(b[:0], format.CompactStream, r.Env.UUID, c.packet, c.processor)
 		b = binary.LittleEndian.AppendUint64(b, uint64(len(raw))*8)
 		b = p.pack(b, raw, c.packet.begin)
 		setPacketSize(b, len(b), len(b))
@@ -122,19 +121,18 @@ var formatLine = regexp.MustCompile(`(?m)^(\s*ftrace_format\s*=\s*)\d+`)
 
 // appendPacketHead appends the head of a packet. Its size is set later.
 func appendPacketHead(b []byte, stream uint32, uuid [16]byte, p packet, processor int) []byte {
-	order := binary.LittleEndian
-	b = order.AppendUint32(order.AppendUint32(b, packetMagic), stream)
-	b = append(b, uuid[:]...)
-	for _, v := range [...]uint64{p.begin, 0, 0, p.lost, p.number, uint64(processor)} {
-		b = order.AppendUint64(b, v)
+	b, err := binary.Append(b, binary.LittleEndian, format.Packet{Magic: format.PacketMagic, Stream: stream, UUID: uuid,
+		Begin: p.begin, Lost: p.lost, Number: p.number, Processor: uint64(processor)})
+	if err != nil {
+		panic(err) // its size is fixed
 	}
 	return b
 }
 
 // setPacketSize sets the content and the size of a packet, in bytes.
 func setPacketSize(head []byte, content, size int) {
-	binary.LittleEndian.PutUint64(head[32:], uint64(content)*8)
-	binary.LittleEndian.PutUint64(head[40:], uint64(size)*8)
+	binary.LittleEndian.PutUint64(head[contentAt:], uint64(content)*8)
+	binary.LittleEndian.PutUint64(head[sizeAt:], uint64(size)*8)
 }
 
 // readPacked reads the packet at an offset of a compact recording, and turns it into one as
@@ -171,7 +169,7 @@ func (c *cursor) readPacked(offset int64, buf []byte) readAhead {
 	raw := got.buf[packetHead : packetHead+content]
 	n, got.wrong = c.packed.unpack(raw, src, p.begin)
 	got.n = packetHead + n
-	appendPacketHead(got.buf[:0], 0, c.r.Env.UUID, p, c.processor)
+	appendPacketHead(got.buf[:0], format.CallsStream, c.r.Env.UUID, p, c.processor)
 	setPacketSize(got.buf, packetHead+len(raw), packetHead+len(raw))
 	return got
 }
@@ -179,7 +177,7 @@ func (c *cursor) readPacked(offset int64, buf []byte) readAhead {
 // parsePacked reads the head of a packed packet. It returns the packet and the unpacked size of its
 // content, and what is wrong with it.
 func parsePacked(head []byte, uuid [16]byte) (p packet, content uint64, wrong string) {
-	p, wrong = parsePacket(head, packedStream, uuid)
+	p, wrong = parsePacket(head, format.CompactStream, uuid)
 	if wrong != "" {
 		return p, 0, wrong
 	}
@@ -204,7 +202,7 @@ func (c *cursor) seekPacked(ticks uint64) {
 		p, _, wrong := parsePacked(head[:], c.r.Env.UUID)
 		if wrong != "" {
 			size := at + c.leftAt(at)
-			if at = nextPacket(c.file, packedStream, c.r.Env.UUID, at+1, size); at >= size {
+			if at = nextPacket(c.file, format.CompactStream, c.r.Env.UUID, at+1, size); at >= size {
 				return
 			}
 			continue

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // cursor reads the records of a file, calls_N, a packet at a time. While it is in one packet the
@@ -70,7 +72,7 @@ func (c *cursor) whole() bool {
 	if c.pos+recordHead > len(c.buf) {
 		return false
 	}
-	if c.buf[c.pos+9] < recordHead/8 {
+	if c.buf[c.pos+wordsAt] < recordHead/8 {
 		return false
 	}
 	c.ticks = max(c.ticks, le64(c.buf[c.pos:])) // within a file they never go back
@@ -105,14 +107,14 @@ func (c *cursor) grown() bool {
 	var head [packetHead]byte
 	next := false
 	if n, _ := c.file.ReadAt(head[:], c.offset+int64(c.packet.size)); n == packetHead {
-		p, wrong := parsePacket(head[:], 0, c.r.Env.UUID)
+		p, wrong := parsePacket(head[:], format.CallsStream, c.r.Env.UUID)
 		next = wrong == "" && p.content >= packetHead
 	}
 	// The content is checked after that: once the next packet is there, this one is complete.
 	if _, err := c.file.ReadAt(head[:], c.offset); err != nil {
 		return false
 	}
-	p, wrong := parsePacket(head[:], 0, c.r.Env.UUID)
+	p, wrong := parsePacket(head[:], format.CallsStream, c.r.Env.UUID)
 	if wrong != "" || p.number != c.packet.number {
 		return false
 	}
@@ -149,7 +151,7 @@ func (c *cursor) open(following bool) bool {
 			return false
 		}
 		head := got.buf[:got.n]
-		p, wrong := parsePacket(head, 0, c.r.Env.UUID)
+		p, wrong := parsePacket(head, format.CallsStream, c.r.Env.UUID)
 		if c.packed != nil && got.stored == 0 {
 			wrong = got.wrong
 		}
@@ -203,7 +205,7 @@ func (c *cursor) skip(left int64) bool {
 		size = max(int64(c.packet.size), 4096) // smaller steps would take long if that is wrong too
 	}
 	if c.packed != nil {
-		size = nextPacket(c.file, packedStream, c.r.Env.UUID, c.offset+1, c.offset+left) - c.offset
+		size = nextPacket(c.file, format.CompactStream, c.r.Env.UUID, c.offset+1, c.offset+left) - c.offset
 	}
 	c.offset += size
 	return size < left
@@ -284,7 +286,7 @@ func (c *cursor) seek(ticks uint64) error {
 		if n, _ := c.file.ReadAt(head[:], i*packetUsual); n < packetHead {
 			return 0, false
 		}
-		p, wrong := parsePacket(head[:], 0, c.r.Env.UUID)
+		p, wrong := parsePacket(head[:], format.CallsStream, c.r.Env.UUID)
 		return p.begin, wrong == "" && p.size == packetUsual
 	}
 	low, high := int64(0), info.Size()/packetUsual // the packet is in [low, high)
@@ -305,7 +307,7 @@ func (c *cursor) seek(ticks uint64) error {
 	c.offset = low * packetUsual
 	for i := low - 1; i >= 0; i-- {
 		if _, ok := begin(i); ok {
-			c.before = le64(head[48:])
+			c.before = le64(head[lostAt:])
 			break
 		}
 	}

@@ -1,29 +1,37 @@
 package recording
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+)
 
 // A Kind says what happened.
 type Kind uint8
 
 const (
-	Entry          Kind = 1 + iota // a call begins
-	EntryArgs                      // the same, with parameters
-	Exit                           // a call ends
-	ExitResults                    // the same, with results
-	ExitPanic                      // a panic ended it; the panic's value is there if it is known
-	ExitGoexit                     // runtime.Goexit ended it
-	Recovered                      // a deferred call of the call recovered a panic; its exit follows
-	Mock                           // a replacement was called instead of the function; its exit follows
-	GoroutineStart                 // the goroutine's first record
-	GoroutineEnd
-	Note  // the program added text to the call
-	Line  // the program printed or logged a line
-	Probe // a static probe fired: the function is the probe, the values its arguments; layout 0: none were wanted
+	Entry          Kind = format.KindEntry          // a call begins
+	EntryArgs      Kind = format.KindEntryArgs      // the same, with parameters
+	Exit           Kind = format.KindExit           // a call ends
+	ExitResults    Kind = format.KindExitResults    // the same, with results
+	ExitPanic      Kind = format.KindExitPanic      // a panic ended it; the panic's value is there if it is known
+	ExitGoexit     Kind = format.KindExitGoexit     // runtime.Goexit ended it
+	Recovered      Kind = format.KindRecovered      // a deferred call of the call recovered a panic; its exit follows
+	Mock           Kind = format.KindMock           // a replacement was called instead of the function; its exit follows
+	GoroutineStart Kind = format.KindGoroutineStart // the goroutine's first record
+	GoroutineEnd   Kind = format.KindGoroutineEnd
+	Note           Kind = format.KindNote  // the program added text to the call
+	Line           Kind = format.KindLine  // the program printed or logged a line
+	Probe          Kind = format.KindProbe // a static probe fired: the function is the probe, the values its arguments; layout 0: none were wanted
 
 	Lost Kind = 255 // records were lost on a processor; files have no such record, but their packets say so
 )
 
-var kindNames = [...]string{"", "entry", "entry", "exit", "exit", "panic", "goexit", "recovered", "mock", "goroutine_start", "goroutine_end", "note", "line", "probe"}
+var kindNames = [format.KindEnd]string{
+	Entry: "entry", EntryArgs: "entry", Exit: "exit", ExitResults: "exit", ExitPanic: "panic", ExitGoexit: "goexit",
+	Recovered: "recovered", Mock: "mock", GoroutineStart: "goroutine_start", GoroutineEnd: "goroutine_end",
+	Note: "note", Line: "line", Probe: "probe",
+}
 
 func (k Kind) String() string {
 	switch {
@@ -54,19 +62,14 @@ type Event struct {
 }
 
 // UnknownLevel is the level of a line that was printed, not logged.
-const UnknownLevel = -1 << 31
-
-const recordHead = 24
-
-// untimed is the bit in an entry's call that says so.
-const untimed = 1 << 63
+const UnknownLevel = format.LevelUnknown
 
 // decode reads the record that b begins with. It returns its size, 0 if there is none.
 func (e *Event) decode(b []byte) int {
 	if len(b) < recordHead {
 		return 0
 	}
-	size := int(b[9]) * 8
+	size := int(b[wordsAt]) * 8
 	if size < recordHead {
 		return 0
 	}
@@ -78,10 +81,10 @@ func (e *Event) decode(b []byte) int {
 		size = len(b)
 	}
 	e.Ticks = le64(b)
-	e.Kind = Kind(b[8])
-	e.Depth = le16(b[10:])
-	e.Function = le32(b[12:])
-	e.Goroutine = le64(b[16:])
+	e.Kind = Kind(b[kindAt])
+	e.Depth = le16(b[depthAt:])
+	e.Function = le32(b[functionAt:])
+	e.Goroutine = le64(b[goroutineAt:])
 	e.Call, e.Parent, e.Level, e.Untimed, e.Layout, e.Data = 0, 0, 0, false, 0, nil
 	rest := b[recordHead:size]
 	switch e.Kind {
@@ -89,12 +92,12 @@ func (e *Event) decode(b []byte) int {
 		if len(rest) < 8 {
 			return 0
 		}
-		e.Call, e.Untimed = le64(rest)&^untimed, le64(rest)&untimed != 0
+		e.Call, e.Untimed = le64(rest)&^format.Untimed, le64(rest)&format.Untimed != 0
 	case EntryArgs, Probe:
 		if len(rest) < 8 {
 			return 0
 		}
-		e.Call, e.Untimed = le64(rest)&^untimed, le64(rest)&untimed != 0
+		e.Call, e.Untimed = le64(rest)&^format.Untimed, le64(rest)&format.Untimed != 0
 		return e.values(rest[8:], size)
 	case ExitResults, ExitPanic, Recovered:
 		return e.values(rest, size)

@@ -3,6 +3,8 @@ package recording
 import (
 	"math"
 	"reflect"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // How Find reads what its plan leads to.
@@ -18,7 +20,7 @@ func (p *Printer) follow(l *Layout, to *plan) Found {
 			}
 			p.data = p.data[s.n:]
 		case planText:
-			if n := p.uint32(); n != none {
+			if n := p.uint32(); n != format.Nil {
 				p.bytes(n)
 			}
 		case planTop:
@@ -128,7 +130,7 @@ func (p *Printer) found(v planned) Found {
 
 func (p *Printer) foundText(f *Found) {
 	n := p.uint32()
-	if n == none {
+	if n == format.Nil {
 		f.Kind = Nil
 		return
 	}
@@ -145,7 +147,7 @@ func (p *Printer) foundOther(v planned, f *Found) {
 		}
 		if len(p.data) >= 4 {
 			n := le32(p.data)
-			if n == none {
+			if n == format.Nil {
 				f.Kind = Nil
 				return
 			}

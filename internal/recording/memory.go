@@ -1,15 +1,19 @@
 package recording
 
+import (
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+)
+
 // FromTables returns a recording without records: what the tables of a running program say, given
 // as packets as in the file "tables". Package live uses it for the names of functions, and for the
 // values in single records.
 func FromTables(env Env, packets []byte) *Recording {
-	env.Version = programVersion
+	env.Version = format.Version
 	env.stringLimit, env.elemLimit, env.fieldLimit, env.nestLimit = stringLimit, elemLimit, fieldLimit, nestLimit
 	r := &Recording{Dir: "memory", Env: env, seen: map[string]bool{}, lost: map[int]uint64{}, codes: map[uint64]string{}}
 	r.tables.r = r
 	for at := int64(0); len(packets) >= packetHead; {
-		p, wrong := parsePacket(packets, 1, env.UUID)
+		p, wrong := parsePacket(packets, format.TablesStream, env.UUID)
 		if wrong == "" && p.size > uint64(len(packets)) {
 			wrong = "the tables end within a packet"
 		}

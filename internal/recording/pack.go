@@ -1,6 +1,10 @@
 package recording
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+)
 
 // The compact form of a packet, which docs/format.md describes under "Compact recordings". It
 // leaves out what can be predicted of a record from those before it in the packet.
@@ -40,8 +44,7 @@ type packedValues struct {
 }
 
 const (
-	packedStream = 2
-	packedHead   = packetHead + 8 // the head is followed by the size of the content in bits, unpacked
+	packedHead = packetHead + 8 // the head is followed by the size of the content in bits, unpacked
 
 	packedKind    = 0x0F // of the first byte of a record
 	packedGoing   = 0x10 // the goroutine follows
@@ -116,7 +119,7 @@ func (g *packedGoroutine) saw(k Kind, function uint32, depth uint16) {
 	g.depth = depth
 	if enters {
 		g.calls = append(g.calls, packedCall{function, depth})
-		g.depth = min(depth, deepest-1) + 1
+		g.depth = min(depth, format.DepthMax-1) + 1
 	}
 }
 
@@ -140,7 +143,7 @@ func recordShape(k Kind) (call, values, text, start bool) {
 // shaped returns the size of the record raw, without the zeros that fill its last word, if the
 // record is exactly as programs write its kind; otherwise 0.
 func shaped(raw []byte) int {
-	k := Kind(raw[8])
+	k := Kind(raw[kindAt])
 	if k < Entry || k > Probe {
 		return 0
 	}
@@ -158,7 +161,7 @@ func shaped(raw []byte) int {
 		}
 		size += 8 + int(min(le32(raw[size+4:]), 1<<16))
 	}
-	if size > len(raw) || (size+7)/8 != int(raw[9]) || !zero(raw[size:]) {
+	if size > len(raw) || (size+7)/8 != int(raw[wordsAt]) || !zero(raw[size:]) {
 		return 0
 	}
 	return size
@@ -168,15 +171,15 @@ func shaped(raw []byte) int {
 func (p *packing) pack(dst, raw []byte, begin uint64) []byte {
 	p.begin(begin)
 	for len(raw) > 0 {
-		if len(raw) < recordHead || raw[9] < recordHead/8 || int(raw[9])*8-len(raw) >= 8 {
+		if len(raw) < recordHead || raw[wordsAt] < recordHead/8 || int(raw[wordsAt])*8-len(raw) >= 8 {
 			return append(append(dst, packedRest), raw...)
 		}
-		record := raw[:min(int(raw[9])*8, len(raw))]
+		record := raw[:min(int(raw[wordsAt])*8, len(raw))]
 		raw = raw[len(record):]
 		if size := shaped(record); size != 0 {
 			dst = p.record(dst, record[:size])
 		} else {
-			dst = append(append(dst, packedRecord, record[9]), record...)
+			dst = append(append(dst, packedRecord, record[wordsAt]), record...)
 		}
 	}
 	return dst
@@ -184,13 +187,13 @@ func (p *packing) pack(dst, raw []byte, begin uint64) []byte {
 
 // record appends a record.
 func (p *packing) record(dst, b []byte) []byte {
-	k, depth, key := Kind(b[8]), le16(b[10:]), le32(b[12:])
+	k, depth, key := Kind(b[kindAt]), le16(b[depthAt:]), le32(b[functionAt:])
 	at := len(dst)
 	dst = append(dst, byte(k))
 	ticks := le64(b)
 	dst = binary.AppendUvarint(dst, ticks-p.ticks)
 	p.ticks = ticks
-	if goroutine := le64(b[16:]); goroutine != p.goroutine {
+	if goroutine := le64(b[goroutineAt:]); goroutine != p.goroutine {
 		dst[at] |= packedGoing
 		dst = binary.AppendUvarint(dst, goroutine)
 		p.on(goroutine)

@@ -3,12 +3,12 @@ package recording
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 const (
-	packetHead  = 72
-	packetMagic = 0xC1FC1FC1
-	packetUsual = 256 << 10 // size of those of calls_N
+	packetUsual = format.FileChunk // size of those of calls_N
 	packetMax   = 64 << 20
 )
 
@@ -26,19 +26,20 @@ type packet struct {
 
 // parsePacket reads the head of a packet of this stream. It returns what is wrong with it.
 func parsePacket(head []byte, stream uint32, uuid [16]byte) (p packet, wrong string) {
-	if magic := le32(head); magic != packetMagic {
-		if binary.BigEndian.Uint32(head) == packetMagic {
+	var h format.Packet
+	if _, err := binary.Decode(head, binary.LittleEndian, &h); err != nil || h.Magic != format.PacketMagic {
+		if binary.BigEndian.Uint32(head) == format.PacketMagic {
 			return p, "a packet of the other byte order"
 		}
 		return p, "no packet begins here"
 	}
-	if s := le32(head[4:]); s != stream {
-		return p, fmt.Sprintf("a packet of stream %d", s)
+	if h.Stream != stream {
+		return p, fmt.Sprintf("a packet of stream %d", h.Stream)
 	}
-	if [16]byte(head[8:24]) != uuid {
+	if h.UUID != uuid {
 		return p, "a packet of another recording"
 	}
-	p = packet{begin: le64(head[24:]), content: (le64(head[32:]) + 7) / 8, size: le64(head[40:]) / 8, lost: le64(head[48:]), number: le64(head[56:])}
+	p = packet{begin: h.Begin, content: (h.Content + 7) / 8, size: h.Size / 8, lost: h.Lost, number: h.Number}
 	switch {
 	case p.size < packetHead || p.size > packetMax:
 		return p, fmt.Sprintf("a packet of %d bytes", p.size)

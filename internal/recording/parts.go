@@ -3,6 +3,8 @@ package recording
 import (
 	"math"
 	"sync/atomic"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // Parts are consecutive windows that together are a whole window. Each has some packets of each
@@ -135,7 +137,7 @@ func (c *cursor) head() bool {
 		}
 		p, wrong := packet{}, ""
 		if c.packed == nil {
-			p, wrong = parsePacket(head[:packetHead], 0, c.r.Env.UUID)
+			p, wrong = parsePacket(head[:packetHead], format.CallsStream, c.r.Env.UUID)
 		} else {
 			p, _, wrong = parsePacked(head[:], c.r.Env.UUID)
 		}

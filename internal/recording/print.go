@@ -11,9 +11,6 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 )
 
-// none stands for the length of a nil slice, map or chan.
-const none = 0xFFFFFFFF
-
 // take returns the next n bytes of the values, or zeros if the values have ended.
 func (p *Printer) take(n int) []byte {
 	if len(p.data) < n {

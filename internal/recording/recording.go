@@ -16,11 +16,12 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // Version is the latest format that this package reads. Programs write version 1; compact
 // recordings have version 2.
-const Version = 2
+const Version = format.CompactVersion
 
 // How much is recorded of values, unless the metadata says otherwise.
 const (
@@ -152,7 +153,7 @@ func (r *Recording) callFiles() ([]string, error) {
 	}
 	var names []string
 	files := callFiles
-	if r.Env.Version == compactVersion {
+	if r.Env.Version == format.CompactVersion {
 		files = packedFiles
 	}
 	number := func(name string) int {

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"maps"
 	"slices"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // Stacks matches exits with their entries, on each goroutine. Its user keeps a G for each
@@ -107,9 +109,6 @@ func (s *Stacks[G, C]) Every() []*Stack[G, C] {
 	return slices.SortedFunc(maps.Values(s.byID), func(a, b *Stack[G, C]) int { return cmp.Compare(a.Goroutine, b.Goroutine) })
 }
 
-// deepest is the depth in records of calls that are this deep or deeper.
-const deepest = 65535
-
 // Unseen returns how many of the innermost calls have ended before e, an entry or exit, without a
 // record of their exits: they began before others were recorded, or records were lost. The caller
 // takes them off by calling Pop for each.
@@ -122,7 +121,7 @@ func (st *Stack[G, C]) Unseen(e *Event) int {
 			st.takeBack()
 		}
 		c := &st.Calls[len(st.Calls)-1-n]
-		if c.Depth < e.Depth || c.Depth == e.Depth && (!e.Enters() || e.Depth == deepest) {
+		if c.Depth < e.Depth || c.Depth == e.Depth && (!e.Enters() || e.Depth == format.DepthMax) {
 			return n
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sync/atomic"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // A Window says which events are wanted. The zero value wants all.
@@ -141,7 +143,7 @@ func (s *Stream) Poll(ended bool) {
 // last returns the ticks of the last record in the packet that was read.
 func (c *cursor) last() uint64 {
 	ticks := c.ticks
-	for pos := c.pos; pos+recordHead <= len(c.buf) && c.buf[pos+9] >= recordHead/8; pos += int(c.buf[pos+9]) * 8 {
+	for pos := c.pos; pos+recordHead <= len(c.buf) && c.buf[pos+wordsAt] >= recordHead/8; pos += int(c.buf[pos+wordsAt]) * 8 {
 		ticks = max(ticks, le64(c.buf[pos:]))
 	}
 	return ticks
@@ -154,7 +156,7 @@ func (c *cursor) lastBegun() uint64 {
 	var head [packetHead]byte
 	for ; offset > c.offset; offset -= packetUsual {
 		if n, _ := c.file.ReadAt(head[:], offset); n == packetHead {
-			if p, wrong := parsePacket(head[:], 0, c.r.Env.UUID); wrong == "" {
+			if p, wrong := parsePacket(head[:], format.CallsStream, c.r.Env.UUID); wrong == "" {
 				return p.begin
 			}
 		}

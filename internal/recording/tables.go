@@ -2,6 +2,7 @@ package recording
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // A Function is a function that had a hook in the recorded program, or a static probe.
@@ -133,20 +135,6 @@ const (
 	codesMax      = 1 << 16
 )
 
-// The kinds of records in the tables.
-const (
-	tableProcess = 1 + iota
-	tableClock
-	tableFunc
-	tableType
-	tableLayout
-	tableLost
-	tableCode
-	tableProbe
-	tableCaptured
-	tableTimer
-)
-
 // tableReader reads the tables, and later what was added to them.
 type tableReader struct {
 	r    *Recording
@@ -167,7 +155,7 @@ func (t *tableReader) read(f *os.File) error {
 		if _, err := f.ReadAt(head[:], t.done); err != nil {
 			return fmt.Errorf("%s: %v", f.Name(), err)
 		}
-		p, what := parsePacket(head[:], 1, t.r.Env.UUID)
+		p, what := parsePacket(head[:], format.TablesStream, t.r.Env.UUID)
 		switch {
 		case what != "":
 		case p.size > tablePacketMax:
@@ -177,7 +165,7 @@ func (t *tableReader) read(f *os.File) error {
 		}
 		if what != "" {
 			from := t.done
-			t.done = nextPacket(f, 1, t.r.Env.UUID, from+1, size)
+			t.done = nextPacket(f, format.TablesStream, t.r.Env.UUID, from+1, size)
 			t.r.damaged(Damage{"tables", from, t.done - from, what})
 			continue
 		}
@@ -195,8 +183,8 @@ func (t *tableReader) read(f *os.File) error {
 
 // nextPacket returns the first offset, from at on, where something looks like the beginning of a
 // packet of the stream, or the file's size.
-func nextPacket(f *os.File, stream byte, uuid [16]byte, at, size int64) int64 {
-	magic := append([]byte{0xC1, 0x1F, 0xFC, 0xC1, stream, 0, 0, 0}, uuid[:]...)
+func nextPacket(f *os.File, stream uint32, uuid [16]byte, at, size int64) int64 {
+	magic := append(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, format.PacketMagic), stream), uuid[:]...)
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := f.ReadAt(buf, at)
@@ -225,14 +213,14 @@ func (r *Recording) checkTables() {
 // parseTables reads the records of a packet. It returns where it had to stop, and why.
 func (r *Recording) parseTables(data []byte) (stopped int, what string) {
 	for at := 0; at < len(data); {
-		if len(data)-at < 16 {
+		if len(data)-at < tableHead {
 			return at, "the packet ends within a record"
 		}
-		kind, size := le32(data[at+8:]), int(le32(data[at+12:]))
-		if size < 16 || size > len(data)-at {
+		kind, size := le32(data[at+tableKindAt:]), int(le32(data[at+tableSizeAt:]))
+		if size < tableHead || size > len(data)-at {
 			return at, fmt.Sprintf("a record of %d bytes", size)
 		}
-		d := decoder{data: data[at+16 : at+size]}
+		d := decoder{data: data[at+tableHead : at+size]}
 		r.tableRecord(kind, &d)
 		if d.failed {
 			return at, fmt.Sprintf("a record of kind %d that does not hold what it should", kind)
@@ -245,7 +233,7 @@ func (r *Recording) parseTables(data []byte) (stopped int, what string) {
 // tableRecord reads a record. Unknown kinds belong to later versions.
 func (r *Recording) tableRecord(kind uint32, d *decoder) {
 	switch kind {
-	case tableProcess:
+	case format.TableProcess:
 		p := Process{PID: int(d.word()), Start: time.Unix(0, int64(d.word()))}
 		n := d.word()
 		p.Release, p.GOOS, p.GOARCH, p.Executable = d.text(), d.text(), d.text(), d.text()
@@ -255,19 +243,19 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		if !d.failed {
 			r.Process = p
 		}
-	case tableClock:
+	case format.TableClock:
 		c := Clock{Ticks: d.word(), Monotonic: int64(d.word()), Wall: int64(d.word())}
 		if !d.failed {
 			r.addClock(c)
 		}
-	case tableFunc, tableProbe:
+	case format.TableFunc, format.TableProbe:
 		key := d.word()
-		f := &Function{Key: uint32(key), Probe: kind == tableProbe, Line: int(uint32(d.word())), ImportPath: d.text(), Package: d.text(), Name: d.text(), File: d.text()}
+		f := &Function{Key: uint32(key), Probe: kind == format.TableProbe, Line: int(uint32(d.word())), ImportPath: d.text(), Package: d.text(), Name: d.text(), File: d.text()}
 		f.Params, f.Results, f.Type = parseNames(d.text())
 		put(&r.funcs, key, functionsMax, f, d)
-	case tableType:
+	case format.TableType:
 		n, kind, flags := d.word(), d.word(), d.word()
-		t := &Type{Kind: reflect.Kind(min(kind, 31)), Named: flags&1 != 0, Error: flags&2 != 0, Secret: flags&4 != 0, Size: d.word(), Len: d.word(), Elem: uint32(d.word())}
+		t := &Type{Kind: reflect.Kind(min(kind, 31)), Named: flags&format.TypeNamed != 0, Error: flags&format.TypeError != 0, Secret: flags&format.TypeSecret != 0, Size: d.word(), Len: d.word(), Elem: uint32(d.word())}
 		fields := d.word()
 		t.Name = d.text()
 		for ; fields > 0 && !d.failed; fields-- {
@@ -278,14 +266,14 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		}
 		t.short = shortTypeName(t.Name)
 		put(&r.types, n, typesMax, t, d)
-	case tableLayout:
+	case format.TableLayout:
 		n, flags, values := d.word(), d.word(), d.word()
-		l := &Layout{Deep: flags&1 != 0, Panic: flags&2 != 0, Dynamic: flags&4 != 0}
+		l := &Layout{Deep: flags&format.LayoutDeep != 0, Panic: flags&format.LayoutPanic != 0, Dynamic: flags&format.LayoutDynamic != 0}
 		for ; values > 0 && !d.failed; values-- {
 			l.Types = append(l.Types, uint32(d.word()))
 		}
 		put(&r.layouts, n, layoutsMax, l, d)
-	case tableCaptured:
+	case format.TableCaptured:
 		l := r.layout(uint32(d.word()))
 		var paths []string
 		for n := d.word(); n > 0 && !d.failed; n-- {
@@ -294,17 +282,17 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		if d.failed = d.failed || l == nil || len(paths) > len(l.Types); !d.failed {
 			l.Captured = paths
 		}
-	case tableLost:
+	case format.TableLost:
 		processor, records := d.word(), d.word()
 		if !d.failed && processor < processorsMax {
 			r.lost[int(processor)] = records
 		}
-	case tableTimer:
+	case format.TableTimer:
 		if n := d.word(); !d.failed {
 			r.Timer = int(n & 0xFFFF)
 			r.clocks = r.clocks[:0]
 		}
-	case tableCode:
+	case format.TableCode:
 		address, name := d.word(), d.text()
 		if !d.failed && len(r.codes) < codesMax {
 			r.codes[address] = name

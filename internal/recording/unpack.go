@@ -93,13 +93,15 @@ func (u *unpacker) record(raw []byte, op byte) int {
 	u.g.saw(k, key, depth)
 	order := binary.LittleEndian
 	order.PutUint64(raw, u.ticks)
-	order.PutUint64(raw[8:], uint64(k)|uint64(depth)<<16|uint64(key)<<32)
-	order.PutUint64(raw[16:], u.goroutine)
+	raw[kindAt] = byte(k)
+	order.PutUint16(raw[depthAt:], depth)
+	order.PutUint32(raw[functionAt:], key)
+	order.PutUint64(raw[goroutineAt:], u.goroutine)
 	size := recordHead
 	call, values, text, start := recordShape(k)
 	switch {
 	case !call && !values && !text && !start:
-		raw[9] = recordHead / 8
+		raw[wordsAt] = recordHead / 8
 		return recordHead
 	case call || values:
 		f := u.function(key)
@@ -157,7 +159,7 @@ func (u *unpacker) record(raw []byte, op byte) int {
 	if words > 255 {
 		return 0
 	}
-	raw[9] = byte(words)
+	raw[wordsAt] = byte(words)
 	clear(raw[size:min(words*8, len(raw))])
 	return words * 8
 }

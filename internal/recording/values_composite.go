@@ -1,6 +1,10 @@
 package recording
 
-import "reflect"
+import (
+	"reflect"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+)
 
 // pointer appends an address, or in a deep layout the struct behind it.
 func (p *Printer) pointer(t *Type, has int) {
@@ -21,7 +25,7 @@ func (p *Printer) pointer(t *Type, has int) {
 
 func (p *Printer) channel() {
 	n, size := p.uint32(), p.uint32()
-	if n == none {
+	if n == format.Nil {
 		p.str("nil")
 		return
 	}
@@ -35,7 +39,7 @@ func (p *Printer) channel() {
 // mapping appends a map's length: its elements are not recorded.
 func (p *Printer) mapping() {
 	switch n := p.uint32(); n {
-	case none:
+	case format.Nil:
 		p.str("nil")
 	case 0:
 		p.str("map[]")
@@ -50,7 +54,7 @@ func (p *Printer) slice(t *Type, has, show int) {
 	n := p.uint32()
 	elem := p.r.typ(t.Elem)
 	switch {
-	case n == none:
+	case n == format.Nil:
 		p.str("nil")
 	case elem != nil && elem.Kind == reflect.Uint8:
 		p.byte('b')

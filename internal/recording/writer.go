@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // A Writer writes events to a new recording, as a program would have written them. It is for parts
@@ -29,7 +31,7 @@ type writtenFile struct {
 
 // NewWriter makes a new directory for a recording with the process and the tables of r.
 func (r *Recording) NewWriter(dir string) (*Writer, error) {
-	if err := r.copyTables(dir, programVersion); err != nil {
+	if err := r.copyTables(dir, format.Version); err != nil {
 		return nil, err
 	}
 	return &Writer{r: r, dir: dir, files: map[int32]*writtenFile{}}, nil
@@ -56,13 +58,13 @@ func (w *Writer) Write(e *Event) error {
 		f.lost += e.Call // the next packet says so
 		return w.err
 	}
-	if len(f.b) > packetUsual-256*8 {
+	if len(f.b) > packetUsual-format.RecordMax {
 		if w.err = f.flush(w.r.Env.UUID); w.err != nil {
 			return w.err
 		}
 	}
 	if len(f.b) == 0 {
-		f.b = appendPacketHead(f.b, 0, w.r.Env.UUID, packet{begin: e.Ticks, lost: f.lost, number: f.number}, int(e.Processor))
+		f.b = appendPacketHead(f.b, format.CallsStream, w.r.Env.UUID, packet{begin: e.Ticks, lost: f.lost, number: f.number}, int(e.Processor))
 		f.number++
 	}
 	f.b = e.encode(f.b)
@@ -91,7 +93,7 @@ func (w *Writer) Close() error {
 	for processor, f := range w.files {
 		if err == nil && len(f.b) == 0 && f.lost != 0 {
 			// If records were lost at the end, a packet without records says so.
-			f.b = appendPacketHead(f.b, 0, w.r.Env.UUID, packet{begin: f.last, lost: f.lost, number: f.number}, int(processor))
+			f.b = appendPacketHead(f.b, format.CallsStream, w.r.Env.UUID, packet{begin: f.last, lost: f.lost, number: f.number}, int(processor))
 			f.content = len(f.b)
 		}
 		err = errors.Join(err, f.flush(w.r.Env.UUID), f.f.Close())
@@ -103,11 +105,13 @@ func (w *Writer) Close() error {
 func (e *Event) encode(b []byte) []byte {
 	order := binary.LittleEndian
 	at := len(b)
-	b = order.AppendUint64(b, e.Ticks)
-	b = append(b, byte(e.Kind), 0)
-	b = order.AppendUint16(b, e.Depth)
-	b = order.AppendUint32(b, e.Function)
-	b = order.AppendUint64(b, e.Goroutine)
+	b = append(b, make([]byte, recordHead)...)
+	head := b[at:]
+	order.PutUint64(head, e.Ticks)
+	head[kindAt] = byte(e.Kind)
+	order.PutUint16(head[depthAt:], e.Depth)
+	order.PutUint32(head[functionAt:], e.Function)
+	order.PutUint64(head[goroutineAt:], e.Goroutine)
 	call, values, text, start := recordShape(e.Kind)
 	switch {
 	case start:
@@ -123,7 +127,7 @@ func (e *Event) encode(b []byte) []byte {
 	if call {
 		number := e.Call
 		if e.Untimed {
-			number |= untimed
+			number |= format.Untimed
 		}
 		b = order.AppendUint64(b, number)
 	}
@@ -131,6 +135,6 @@ func (e *Event) encode(b []byte) []byte {
 		b = order.AppendUint32(order.AppendUint32(b, e.Layout), uint32(len(e.Data)))
 		b = append(b, e.Data...)
 	}
-	b[at+9] = byte((len(b) - at + 7) / 8)
+	b[at+wordsAt] = byte((len(b) - at + 7) / 8)
 	return b
 }

@@ -41,7 +41,7 @@ func ftraceShowFromNow() bool {
 	semacquire(&ftracePreparing)
 	defer semrelease(&ftracePreparing)
 	if ftraceOut.fd == 0 || ftraceOut.spare {
-		ftracePrepare(0, ftraceParseConsumers(gogetenv("FTRACE_CONSUMERS"), ftraceConsumersAll))
+		ftracePrepare(0, ftraceParseConsumers(gogetenv("FTRACE_CONSUMERS"), ftrace_format_ConsumersAll))
 		if !ftraceOut.spare && !ftraceOpen(gogetenv("FTRACE_OUT")) {
 			return false
 		}
@@ -107,7 +107,7 @@ func ftrace_api_logged(level int, line []byte) {
 		t.sweep(gp, gp.stack.hi-sys.GetCallerSP())
 		t.busy--
 	}
-	ftraceConsumeLines(gp, line, int32(max(level, ftraceLevelUnknown)))
+	ftraceConsumeLines(gp, line, int32(max(level, ftrace_format_LevelUnknown)))
 }
 
 // ftrace_api_enabled reports whether the call that called its caller, a function of package ftrace,
@@ -159,7 +159,7 @@ func ftrace_api_note(text string) {
 	notes := t.notes
 	if frame.note == 0 {
 		frame.note = int32(notes.n) + 1
-		frame.flags |= ftraceHasText
+		frame.Flags |= ftrace_format_FrameHasText
 	} else {
 		notes.str(", ")
 	}

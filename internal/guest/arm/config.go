@@ -72,16 +72,16 @@ func ftraceNewConfig(text string) (*ftraceConfig, ftrace_rule_Error, bool) {
 //go:linkname ftrace_register
 func ftrace_register(p *ftracePkg) uintptr {
 	semacquire(&ftraceRegistry.lock)
-	if p.version != ftraceTableVersion {
+	if p.Version != ftrace_format_TableVersion {
 		if !ftraceRegistry.refused {
-			ftraceComplain("package " + p.path + " was built by another version of ftrace-wrap than package runtime; it is not traced")
+			ftraceComplain("package " + p.Path + " was built by another version of ftrace-wrap than package runtime; it is not traced")
 		}
 		ftraceRegistry.refused = true
 		semrelease(&ftraceRegistry.lock)
 		return 0
 	}
 	p.before = ftraceRegistry.funcs
-	ftraceRegistry.funcs += uint32(p.nfuncs)
+	ftraceRegistry.funcs += uint32(p.Nfuncs)
 	if ftraceRegistry.last == nil {
 		ftraceRegistry.first = p
 	} else {
@@ -89,8 +89,8 @@ func ftrace_register(p *ftracePkg) uintptr {
 	}
 	ftraceRegistry.last = p
 	if goarch.IsAmd64 == 0 { // there a goroutine that sees the hook on may still see its other word as it was before
-		for i := range p.nfuncs {
-			(*eface)(add(p.hooks, i*unsafe.Sizeof(eface{}))).data = unsafe.Pointer(p.fn(i))
+		for i := range p.Nfuncs {
+			(*eface)(add(p.Hooks, i*unsafe.Sizeof(eface{}))).data = unsafe.Pointer(p.fn(i))
 		}
 	}
 	if c := ftraceLoadConfig(); c != nil {
@@ -105,7 +105,7 @@ func ftrace_register(p *ftracePkg) uintptr {
 		ftraceFail(p)
 	}
 	semrelease(&ftraceRegistry.lock)
-	return p.nfuncs
+	return p.Nfuncs
 }
 
 // ftraceArm puts c in force for all functions.
@@ -131,7 +131,7 @@ func ftraceArm(c *ftraceConfig) {
 func (c *ftraceConfig) apply(p *ftracePkg) {
 	p.read()
 	p.define()
-	for i := range p.nfuncs {
+	for i := range p.Nfuncs {
 		f := p.fn(i)
 		subject := f.subject()
 		clause := ftrace_rule_Decide(c.clauses, &subject)
@@ -259,7 +259,7 @@ func (f *ftraceFunc) arm(on bool) {
 func ftraceInstrumented() (n uintptr) {
 	for p := ftraceRegistry.first; p != nil; p = p.next {
 		if !p.probes() {
-			n += p.nfuncs
+			n += p.Nfuncs
 		}
 	}
 	return n

@@ -139,11 +139,11 @@ func ftracePrepare(chunks uint64, consumers uint32) {
 	ftraceBinary = ftraceExecutable()
 	ftraceMakeUUID()
 	if chunks == 0 {
-		chunks = ftraceRingSize / ftraceRingChunk
+		chunks = ftraceRingSize / ftrace_format_RingChunk
 	}
 	ftraceArmMemory(chunks)
 	if h := ftraceArmed(); h != nil {
-		atomic.Store(&h.consumers, consumers)
+		atomic.Store(&h.Consumers, consumers)
 	}
 }
 

@@ -87,7 +87,7 @@ func ftraceReport() {
 // later clauses decide for all of them.
 func ftraceOverridden(clause *ftrace_rule_Clause) (n uint64) {
 	for p := ftraceRegistry.first; p != nil; p = p.next {
-		for i := range p.nfuncs {
+		for i := range p.Nfuncs {
 			subject := p.fn(i).subject()
 			if clause.Match(&subject) {
 				n++
@@ -111,7 +111,7 @@ func ftraceShowAll(c *ftraceConfig) {
 	b := ftraceNewText()
 	for p := ftraceRegistry.first; p != nil; p = p.next {
 		p.read()
-		for i := range p.nfuncs {
+		for i := range p.Nfuncs {
 			f := p.fn(i)
 			b.str("# ")
 			from := b.n
@@ -124,7 +124,7 @@ func ftraceShowAll(c *ftraceConfig) {
 			b.pad(from, 6)
 			b.fullName(f)
 			b.byte(' ')
-			b.shown(p.files[f.file])
+			b.shown(p.Files[f.file])
 			b.byte(':')
 			b.uint(uint64(f.line))
 			if clause != nil {
@@ -172,7 +172,7 @@ func ftraceFinish() {
 // ftraceReportRates says how many calls the rate limits have kept back since the last one shown.
 func ftraceReportRates() {
 	for p := ftraceRegistry.first; p != nil; p = p.next {
-		for i := range p.nfuncs {
+		for i := range p.Nfuncs {
 			f := p.fn(i)
 			if n := atomic.Xchg(&f.suppressed, 0); n != 0 {
 				b := ftraceNewText()
@@ -196,7 +196,7 @@ func ftraceWriteStats() {
 		if p.probes() {
 			sum = &of[1]
 		}
-		for i := range p.nfuncs {
+		for i := range p.Nfuncs {
 			sum.all++
 			if n := atomic.Loaduintptr(&p.fn(i).count); n != 0 {
 				sum.calls += uint64(n)
@@ -207,7 +207,7 @@ func ftraceWriteStats() {
 	called := int(of[0].called + of[1].called)
 	list := make([]*ftraceFunc, 0, called)
 	for p := ftraceRegistry.first; p != nil; p = p.next {
-		for i := range p.nfuncs {
+		for i := range p.Nfuncs {
 			if f := p.fn(i); atomic.Loaduintptr(&f.count) != 0 && len(list) < called {
 				list = append(list, f)
 			}
@@ -253,7 +253,7 @@ func (b *ftraceText) fullName(f *ftraceFunc) {
 		b.name(f)
 		return
 	}
-	b.shown(f.pkg.symbol)
+	b.shown(f.pkg.Symbol)
 	b.byte('.')
 	b.shown(f.name)
 }
@@ -292,5 +292,5 @@ func ftraceLess(a, b *ftraceFunc) bool {
 	if a.count != b.count {
 		return a.count < b.count
 	}
-	return a.pkg.symbol+"."+a.name > b.pkg.symbol+"."+b.name
+	return a.pkg.Symbol+"."+a.name > b.pkg.Symbol+"."+b.name
 }

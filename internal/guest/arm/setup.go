@@ -70,7 +70,7 @@ func ftraceSetObjects(text string) string {
 	semacquire(&ftraceRegistry.lock)
 	atomicstorep(unsafe.Pointer(&ftraceObjects), unsafe.Pointer(s))
 	for p := ftraceRegistry.first; p != nil; p = p.next {
-		for i := range p.nfuncs {
+		for i := range p.Nfuncs {
 			p.fn(i).layAgain()
 		}
 	}
@@ -80,13 +80,13 @@ func ftraceSetObjects(text string) string {
 
 // mask lays setup_objects on the function.
 func (f *ftraceFunc) mask() {
-	flags := f.flags &^ (ftraceMaskedOff | ftraceMaskedUntimed | ftraceNotTimed)
+	flags := f.flags &^ (ftraceMaskedOff | ftraceMaskedUntimed | ftrace_format_FrameNotTimed)
 	if s := (*ftraceSetupRules)(atomic.Loadp(unsafe.Pointer(&ftraceObjects))); s != nil {
 		flags |= ftraceMaskedOff
 		typ, name := f.object()
 		for i := len(s.rules) - 1; i >= 0; i-- {
 			r := &s.rules[i]
-			if !ftraceLike(f.pkg.symbol, r.patterns[0]) || !ftraceLike(typ, r.patterns[1]) || !ftraceLike(name, r.patterns[2]) {
+			if !ftraceLike(f.pkg.Symbol, r.patterns[0]) || !ftraceLike(typ, r.patterns[1]) || !ftraceLike(name, r.patterns[2]) {
 				continue
 			}
 			if r.on {
@@ -99,7 +99,7 @@ func (f *ftraceFunc) mask() {
 		}
 	}
 	if flags&(ftraceAskedUntimed|ftraceMaskedUntimed) != 0 {
-		flags |= ftraceNotTimed
+		flags |= ftrace_format_FrameNotTimed
 	}
 	f.flags = flags // now, for calls read it
 }

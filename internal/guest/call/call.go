@@ -34,7 +34,7 @@ func ftrace_enter(hook any, args ...any) int {
 func ftraceEnter(hook any, offset uintptr, args []any) int {
 	token := ftraceEntryFast(ftraceHooked(&hook), offset, unsafe.SliceData(args), len(args), nil)
 	if token > 0 {
-		getg().ftrace.frame(int32(token) - 1).flags &^= ftraceAtReturns
+		getg().ftrace.frame(int32(token) - 1).Flags &^= ftrace_format_FrameAtReturns
 	}
 	return token
 }
@@ -51,7 +51,7 @@ func ftraceEntrySlow(f *ftraceFunc, offset uintptr, first *any, n int, result *a
 		return ftraceBeginCall(f, offset, params, 0)
 	}
 	if f.loadLaid() != nil {
-		token = ftraceBeginCall(f, offset, params, ftraceAtReturns)
+		token = ftraceBeginCall(f, offset, params, ftrace_format_FrameAtReturns)
 	} else if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.fast.call(params, *result) {
 		return -1
 	}
@@ -108,8 +108,8 @@ func ftraceBeginCall(f *ftraceFunc, offset uintptr, args []any, flags uint32) in
 		atomic.Xadd(&ftraceLost, 1)
 		return 0
 	}
-	frame.fn, frame.key, frame.flags = ftraceFuncPtr(unsafe.Pointer(f)), f.key, flags
-	frame.sp, frame.count, frame.mask, frame.shown = offset, count, mask, t.shown
+	frame.fn, frame.Key, frame.Flags = ftraceFuncPtr(unsafe.Pointer(f)), f.key, flags
+	frame.sp, frame.Count, frame.Mask, frame.shown = offset, uint64(count), mask, t.shown
 	t.mask = mask
 	if clause != nil {
 		frame.clause = ftraceClausePtr(unsafe.Pointer(clause))
@@ -210,7 +210,7 @@ func (t *ftraceG) settle(gp *g, f *ftraceFunc, offset uintptr) *ftraceFrame {
 }
 
 // endCall takes off the topmost frame, whose call has ended: by p, by the panic that was recovered
-// (ftracePanicked), or with results.
+// (ftrace_format_FramePanicked), or with results.
 func (t *ftraceG) endCall(gp *g, results []any, p *_panic) {
 	frame := t.frame(t.depth - 1)
 	if frame.clause != 0 {
@@ -225,7 +225,7 @@ func (t *ftraceG) endCall(gp *g, results []any, p *_panic) {
 		}
 		t.busy--
 	}
-	if frame.flags&ftraceRecovered != 0 {
+	if frame.Flags&ftrace_format_FrameRecovered != 0 {
 		gp.ftraceRecovered = nil
 	}
 	t.pop(frame)
@@ -238,7 +238,7 @@ func (t *ftraceG) sweep(gp *g, offset uintptr) {
 	for t.depth > 0 {
 		frame := t.frame(t.depth - 1)
 		p := ftracePassingPanic(gp, frame)
-		if p == nil && frame.sp <= offset && frame.flags&ftracePanicked == 0 {
+		if p == nil && frame.sp <= offset && frame.Flags&ftrace_format_FramePanicked == 0 {
 			break
 		}
 		t.endCall(gp, nil, p)
@@ -251,7 +251,7 @@ func (t *ftraceG) sweep(gp *g, offset uintptr) {
 func ftracePassingPanic(gp *g, frame *ftraceFrame) *_panic {
 	for p := gp._panic; p != nil; p = p.link {
 		at, start := gp.stack.hi-uintptr(p.sp), gp.stack.hi-uintptr(p.startSP)
-		if !p.deferreturn && p.sp != nil && frame.sp < start && (frame.sp > at || frame.sp == at && frame.flags&ftraceAtReturns != 0) {
+		if !p.deferreturn && p.sp != nil && frame.sp < start && (frame.sp > at || frame.sp == at && frame.Flags&ftrace_format_FrameAtReturns != 0) {
 			return p
 		}
 	}
@@ -298,7 +298,7 @@ func (t *ftraceG) verify(gp *g, entering *ftraceFunc, offset uintptr) {
 
 // off reports whether the hook is off that would see the call's end.
 func (frame *ftraceFrame) off() bool {
-	return frame.flags&ftraceAtReturns != 0 && frame.fn.ptr().hook._type == nil
+	return frame.Flags&ftrace_format_FrameAtReturns != 0 && frame.fn.ptr().hook._type == nil
 }
 
 // alive returns how many of the frames, from the first on, belong to calls that are on the stack.
@@ -346,8 +346,8 @@ func (f *ftraceFunc) is(fn srcFunc) bool {
 	if fn.startLine == int32(f.line) {
 		return true
 	}
-	name, n := fn.name(), len(f.pkg.symbol)
-	return len(name) == n+1+len(f.name) && name[:n] == f.pkg.symbol && name[n] == '.' && name[n+1:] == f.name
+	name, n := fn.name(), len(f.pkg.Symbol)
+	return len(name) == n+1+len(f.name) && name[:n] == f.pkg.Symbol && name[n] == '.' && name[n+1:] == f.name
 }
 
 // ftraceDoubt has each goroutine check, before its next traced call, which of its calls will be
@@ -383,11 +383,11 @@ func ftraceRecovery(gp *g) {
 	for i := t.depth - 1; i >= 0; i-- {
 		frame := t.frame(i)
 		switch {
-		case frame.sp > at || frame.sp == at && frame.flags&ftraceAtReturns != 0:
-			frame.flags |= ftracePanicked
+		case frame.sp > at || frame.sp == at && frame.Flags&ftrace_format_FrameAtReturns != 0:
+			frame.Flags |= ftrace_format_FramePanicked
 			t.unwound = true
 		case frame.sp == at:
-			frame.flags |= ftraceRecovered
+			frame.Flags |= ftrace_format_FrameRecovered
 		default:
 			return
 		}

@@ -76,53 +76,53 @@ func ftraceEntryFast(f *ftraceFunc, offset uintptr, first *any, n int, result *a
 	frame.fn = ftraceFuncPtr(unsafe.Pointer(f))
 	frame.clause = ftraceClausePtr(unsafe.Pointer(clause))
 	known := f.keyAndFlags()
-	*(*uint64)(unsafe.Pointer(&frame.key)) = known
-	frame.sp, frame.count, frame.shown = offset, count, t.shown
+	*(*uint64)(unsafe.Pointer(&frame.Key)) = known
+	frame.sp, frame.Count, frame.shown = offset, uint64(count), t.shown
 	t.events++
-	frame.event = t.events
+	frame.Event = t.events
 	t.top = frame.above()
 	t.depth++
 	t.shown++
 	if known&(ftraceReceives<<32) != 0 && n > 0 {
-		frame.object = uint64(uintptr(efaceOf(first).data))
+		frame.Object = uint64(uintptr(efaceOf(first).data))
 	}
 	size := uintptr(0)
 	if !records {
-		frame.place.where = ftraceNowhere
+		frame.Place.Where = ftrace_format_Nowhere
 	} else {
-		frame.place.where = w.where | uint64(w.pos)<<45
+		frame.Place.Where = w.where | uint64(w.pos)<<(ftrace_format_PlaceOffset-3)
 		r := w.next()
 		values := add(unsafe.Pointer(r), ftraceRecordSize+8)
-		*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = uint64(count) | known&(ftraceNotTimed<<32)*(ftraceCallUntimed/(ftraceNotTimed<<32))
+		*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = uint64(count) | known&(ftrace_format_FrameNotTimed<<32)*(ftrace_format_Untimed/(ftrace_format_FrameNotTimed<<32))
 		if n == 0 || clause.Detail != ftrace_rule_Args {
-			size = r.head(frame, ftraceKindEntry, ftraceRecordSize/8+1)
+			size = r.head(frame, ftrace_format_KindEntry, ftraceRecordSize/8+1)
 		} else if l := f.entryLayouts.usual(); n == 1 && l.fits(first, 1) {
 			l.writeFirst(values, first)
-			size = r.head(frame, ftraceKindEntryArgs, ftraceRecordSize/8+3)
+			size = r.head(frame, ftrace_format_KindEntryArgs, ftraceRecordSize/8+3)
 		} else {
-			size = r.write(frame, ftraceKindEntry, values, &f.entryLayouts, 0, first, n)
+			size = r.write(frame, ftrace_format_KindEntry, values, &f.entryLayouts, 0, first, n)
 			t, w = getg().ftrace, getg().m.p.ptr().ftrace
 			frame = t.top.below()
 		}
 	}
 	now := uint64(0)
-	if known&(ftraceNotTimed<<32) != 0 {
+	if known&(ftrace_format_FrameNotTimed<<32) != 0 {
 		now = t.last + 1
 	} else {
-		if now = ftraceCycles(); ftraceTimer != ftraceTimerCycle {
+		if now = ftraceCycles(); ftraceTimer != ftrace_format_TimerCycle {
 			now = ftraceOtherTicks()
 		}
 		t, w = getg().ftrace, getg().m.p.ptr().ftrace
 		frame = t.top.below()
 	}
-	frame.place.ticks = w.complete(t, now, size)
+	frame.Place.Ticks = w.complete(t, now, size)
 	return int(t.depth)
 }
 
 // ftraceExitFast is called when a call of f ends whose stack frame is at offset. It notes that the
 // call ends, or leaves that to ftraceExitSlow.
 //
-// With ftraceAtReturns in how, the function is about to return, and its n results begin at first.
+// With ftrace_format_FrameAtReturns in how, the function is about to return, and its n results begin at first.
 // Otherwise it has deferred calls, how is 0, and first has pointers to the results.
 func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) {
 	gp := getg()
@@ -132,9 +132,9 @@ func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 		return
 	}
 	frame := t.top.below()
-	const noted = ^uint64(ftraceAtReturns << 32) // all but this flag is as ftraceEntryFast left it
+	const noted = ^uint64(ftrace_format_FrameAtReturns << 32) // all but this flag is as ftraceEntryFast left it
 	known := f.keyAndFlags()
-	if (frame.keyAndFlags()^known)&noted != 0 || frame.sp != offset || frame.clause != ftraceClausePtr(unsafe.Pointer(clause)) || frame.place.ticks == 0 || frame.shown >= ftraceDepthMax {
+	if (frame.keyAndFlags()^known)&noted != 0 || frame.sp != offset || frame.clause != ftraceClausePtr(unsafe.Pointer(clause)) || frame.Place.Ticks == 0 || frame.shown >= ftrace_format_DepthMax {
 		ftraceExitSlow(f, offset, how, first, n)
 		return
 	}
@@ -157,7 +157,7 @@ func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 	if known&(ftraceMayFail<<32) != 0 && n > 0 {
 		last := (*eface)(add(unsafe.Pointer(first), uintptr(n-1)*unsafe.Sizeof(*first)))
 		if how != 0 && last._type != nil || how == 0 && *(*unsafe.Pointer)(last.data) != nil {
-			outcome = ftraceCallFailed
+			outcome = ftrace_format_CallFailed
 		}
 	}
 	size := uintptr(0)
@@ -165,25 +165,25 @@ func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 		r := w.next()
 		values := add(unsafe.Pointer(r), ftraceRecordSize)
 		if n == 0 || clause.Detail != ftrace_rule_Args {
-			size = r.head(frame, ftraceKindExit, ftraceRecordSize/8)
+			size = r.head(frame, ftrace_format_KindExit, ftraceRecordSize/8)
 		} else if l := f.exitLayouts.usual(); n == 1 && l.fits(first, 1) {
 			l.writeFirst(values, first)
-			size = r.head(frame, ftraceKindExitArgs, ftraceRecordSize/8+2)
+			size = r.head(frame, ftrace_format_KindExitResults, ftraceRecordSize/8+2)
 		} else {
 			flags := uint32(0)
 			if how == 0 {
 				flags = ftraceLayoutPointers
 			}
-			size = r.write(frame, ftraceKindExit, values, &f.exitLayouts, flags, first, n)
+			size = r.write(frame, ftrace_format_KindExit, values, &f.exitLayouts, flags, first, n)
 			t, w = getg().ftrace, getg().m.p.ptr().ftrace
 			frame = t.top.below()
 		}
 	}
 	now := uint64(0)
-	if known&(ftraceNotTimed<<32) != 0 {
+	if known&(ftrace_format_FrameNotTimed<<32) != 0 {
 		now = t.last + 1
 	} else {
-		if now = ftraceCycles(); ftraceTimer != ftraceTimerCycle {
+		if now = ftraceCycles(); ftraceTimer != ftrace_format_TimerCycle {
 			now = ftraceOtherTicks()
 		}
 		t, w = getg().ftrace, getg().m.p.ptr().ftrace
@@ -191,16 +191,16 @@ func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 	}
 	now = w.complete(t, now, size)
 	if on := ftraceConsumers(); on != 0 {
-		where := uint64(ftraceNowhere)
+		where := uint64(ftrace_format_Nowhere)
 		if size != 0 {
-			where = w.where | uint64(w.pos-(size+7)&^7)<<45
+			where = w.where | uint64(w.pos-(size+7)&^7)<<(ftrace_format_PlaceOffset-3)
 		}
 		ftraceConsume(getg(), t, w, frame, outcome, on, now, where)
 		t = getg().ftrace
 		frame = t.top.below()
 	}
-	if frame.object|frame.within != 0 {
-		frame.object, frame.within = 0, 0 // as in frames that are not in use
+	if frame.Object|frame.within != 0 {
+		frame.Object, frame.within = 0, 0 // as in frames that are not in use
 	}
 	t.top = frame
 	t.depth--
@@ -213,7 +213,7 @@ func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 func (w *ftraceWriter) next() *ftraceEvent {
 	r := (*ftraceEvent)(add(unsafe.Pointer(w.chunk), w.pos))
 	sys.Prefetch(uintptr(unsafe.Pointer(r)) + ftracePrefetch)
-	r.goroutine = getg().goid
+	r.Goroutine = getg().goid
 	return r
 }
 
@@ -222,7 +222,7 @@ func (w *ftraceWriter) next() *ftraceEvent {
 //
 //go:nosplit
 func (r *ftraceEvent) head(frame *ftraceFrame, kind uint8, words uintptr) (size uintptr) {
-	*(*uint64)(unsafe.Pointer(&r.kind)) = uint64(kind) | uint64(words)<<8 | uint64(frame.shown)<<16 | uint64(frame.key)<<32
+	*(*uint64)(unsafe.Pointer(&r.Kind)) = uint64(kind) | uint64(words)<<8 | uint64(frame.shown)<<16 | uint64(frame.Key)<<32
 	return words * 8
 }
 
@@ -236,7 +236,7 @@ func (w *ftraceWriter) complete(t *ftraceG, now uint64, size uintptr) uint64 {
 	if size != 0 {
 		chunk, pos := w.chunk, w.pos
 		*(*uint64)(add(unsafe.Pointer(chunk), pos)) = now
-		ftraceStore64(&chunk.content, uint64(pos+size)*8)
+		ftraceStore64(&chunk.Content, uint64(pos+size)*8)
 		w.pos = pos + (size+7)&^7
 	}
 	return now

@@ -26,10 +26,10 @@ func ftraceGoroutineStart(newg, callergp *g) {
 	}
 	child.parent = callergp.goid
 	child.parentFn = frame.fn
-	child.parentCount = frame.count
-	child.parentKey = frame.key
-	child.startMask, child.startConfig = frame.mask, t.config
-	child.mask, child.config = frame.mask, t.config
+	child.parentCount = uintptr(frame.Count)
+	child.parentKey = frame.Key
+	child.startMask, child.startConfig = frame.Mask, t.config
+	child.mask, child.config = frame.Mask, t.config
 	newg.ftrace = child
 }
 

@@ -13,8 +13,8 @@ func ftraceBeginHiding(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	var room [ftraceValuesMax]any
 	hidden := frame.fn.ptr().hide((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), args, frame.clause.ptr().Own, false, false)
 	ftraceConsumeEntry(gp, t, frame, hidden)
-	if frame.object != 0 {
-		frame.object = uint64(uintptr(efaceOf(&args[0]).data)) // the place of a receiver is no secret
+	if frame.Object != 0 {
+		frame.Object = uint64(uintptr(efaceOf(&args[0]).data)) // the place of a receiver is no secret
 	}
 	if ftraceOut.on {
 		ftracePrintEntry(gp, t, frame, hidden)
@@ -26,7 +26,7 @@ func ftraceBeginHiding(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 //go:noinline
 func (t *ftraceG) endHiding(gp *g, frame *ftraceFrame, results []any, p *_panic) {
 	var room [ftraceValuesMax]any
-	hidden := frame.fn.ptr().hide((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), results, frame.clause.ptr().Own, true, frame.flags&ftraceAtReturns == 0)
+	hidden := frame.fn.ptr().hide((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), results, frame.clause.ptr().Own, true, frame.Flags&ftrace_format_FrameAtReturns == 0)
 	ftraceConsumeExit(gp, t, frame, hidden, p)
 	if ftraceOut.on {
 		ftracePrintExit(gp, t, frame, hidden, p)

@@ -58,40 +58,40 @@ func ftrace_en(hook *any, result any, values ...any) bool {
 //go:nosplit
 //go:linkname ftrace_x0
 func ftrace_x0(hook *any) {
-	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, nil, 0)
+	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftrace_format_FrameAtReturns, nil, 0)
 }
 
 //go:nosplit
 //go:linkname ftrace_x1
 func ftrace_x1(hook *any, a any) {
-	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, (*any)(noescape(unsafe.Pointer(&a))), 1)
+	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftrace_format_FrameAtReturns, (*any)(noescape(unsafe.Pointer(&a))), 1)
 }
 
 //go:nosplit
 //go:linkname ftrace_x2
 func ftrace_x2(hook *any, a, b any) {
 	values := [...]any{a, b}
-	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, (*any)(noescape(unsafe.Pointer(&values))), len(values))
+	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftrace_format_FrameAtReturns, (*any)(noescape(unsafe.Pointer(&values))), len(values))
 }
 
 //go:nosplit
 //go:linkname ftrace_x3
 func ftrace_x3(hook *any, a, b, c any) {
 	values := [...]any{a, b, c}
-	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, (*any)(noescape(unsafe.Pointer(&values))), len(values))
+	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftrace_format_FrameAtReturns, (*any)(noescape(unsafe.Pointer(&values))), len(values))
 }
 
 //go:nosplit
 //go:linkname ftrace_x4
 func ftrace_x4(hook *any, a, b, c, d any) {
 	values := [...]any{a, b, c, d}
-	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, (*any)(noescape(unsafe.Pointer(&values))), len(values))
+	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftrace_format_FrameAtReturns, (*any)(noescape(unsafe.Pointer(&values))), len(values))
 }
 
 //go:nosplit
 //go:linkname ftrace_xn
 func ftrace_xn(hook *any, values ...any) {
-	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftraceAtReturns, unsafe.SliceData(values), len(values))
+	ftraceExitFast(ftraceHooked(hook), getg().stack.hi-sys.GetCallerSP(), ftrace_format_FrameAtReturns, unsafe.SliceData(values), len(values))
 }
 
 // ftrace_he, ftrace_hx and ftrace_henter are called by helpers, which have a function's values in
@@ -106,7 +106,7 @@ func ftrace_he(hook *any, result any, values ...any) bool {
 //go:nosplit
 //go:linkname ftrace_hx
 func ftrace_hx(hook *any, values ...any) {
-	ftraceExitFast(ftraceHooked(hook), ftraceHelped(getfp()), ftraceAtReturns, unsafe.SliceData(values), len(values))
+	ftraceExitFast(ftraceHooked(hook), ftraceHelped(getfp()), ftrace_format_FrameAtReturns, unsafe.SliceData(values), len(values))
 }
 
 //go:linkname ftrace_henter

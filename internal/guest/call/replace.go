@@ -70,9 +70,9 @@ func (f *ftraceFunc) mark(gp *g, offset uintptr, replaced bool) *ftraceFrame {
 	if frame == nil {
 		return nil
 	}
-	frame.flags &^= ftraceReplaced
+	frame.Flags &^= ftrace_format_FrameReplaced
 	if replaced {
-		frame.flags |= ftraceReplaced
+		frame.Flags |= ftrace_format_FrameReplaced
 	}
 	return frame
 }
@@ -80,7 +80,7 @@ func (f *ftraceFunc) mark(gp *g, offset uintptr, replaced bool) *ftraceFrame {
 // ftraceEnterReplace is the part of ftrace_enter for a function that has replacements.
 func ftraceEnterReplace(f *ftraceFunc, offset uintptr, params []any) int {
 	gp := getg()
-	token := ftraceBeginCall(f, offset, params, ftraceAtReturns) // its deferred call is not there yet
+	token := ftraceBeginCall(f, offset, params, ftrace_format_FrameAtReturns) // its deferred call is not there yet
 	var results any
 	n := -1
 	if m := ftraceReplacement(gp, f); m != nil {
@@ -90,7 +90,7 @@ func ftraceEnterReplace(f *ftraceFunc, offset uintptr, params []any) int {
 	if token > 0 {
 		token = 0
 		if frame := f.mark(gp, offset, n != -1); frame != nil {
-			frame.flags &^= ftraceAtReturns
+			frame.Flags &^= ftrace_format_FrameAtReturns
 			token = int(gp.ftrace.depth)
 		}
 	}

@@ -16,18 +16,12 @@ import (
 	"unsafe"
 )
 
-// The consumers.
+// Some of the consumers.
 const (
-	ftraceConsumerHistory = 1 << iota
-	ftraceConsumerHistoryLong
-	ftraceConsumerSummary
-	ftraceConsumerGoroutines // see keep/tallies.go
-	ftraceConsumerCallers
-	ftraceConsumerReceivers
-	ftraceConsumerCurrent  // calls under way, which are kept too while another consumer is on
-	ftraceConsumersAll     = 1<<iota - 1
-	ftraceConsumersUsual   = ftraceConsumerCurrent | ftraceConsumerHistory | ftraceConsumerHistoryLong | ftraceConsumerSummary
-	ftraceConsumersTallies = ftraceConsumerGoroutines | ftraceConsumerCallers | ftraceConsumerReceivers
+	ftraceConsumersUsual = ftrace_format_ConsumerCurrent | ftrace_format_ConsumerHistory |
+		ftrace_format_ConsumerHistoryLong | ftrace_format_ConsumerSummary
+	// See keep/tallies.go.
+	ftraceConsumersTallies = ftrace_format_ConsumerGoroutines | ftrace_format_ConsumerCallers | ftrace_format_ConsumerReceivers
 )
 
 var ftraceConsumerNames = [...]string{"history", "history_long", "summary", "by_goroutine", "by_caller", "by_receiver", "current"}
@@ -38,7 +32,7 @@ func ftraceParseConsumers(s string, wanted uint32) uint32 {
 	case "":
 		return wanted
 	case "all":
-		return ftraceConsumersAll
+		return ftrace_format_ConsumersAll
 	case "none":
 		return 0
 	}
@@ -60,45 +54,17 @@ func ftraceParseConsumers(s string, wanted uint32) uint32 {
 	return wanted
 }
 
-// ftraceCall is a call that has ended, in a history. Readers know it byte for byte.
+// ftraceCall is a call that has ended, in a history.
 type ftraceCall struct {
-	_         sys.NotInHeap
-	number    uint64 // 1 + the number of calls put into this history before
-	key       uint32
-	flags     uint32 // ftraceCall...
-	goroutine uint64
-	start     uint64      // ticks; 0: it was not timed
-	end       uint64      // ticks; if it was not timed they only tell the order
-	event     uint64      // number of the call on its goroutine, from 1
-	nesting   uint64      // number of the call around it, 0 if there is none
-	last      uint64      // number of the last call on its goroutine when it ended
-	count     uint64      // it was the nth call of the function
-	entry     ftracePlace // its records, if there are any
-	exit      ftracePlace
-	object    uint64 // the receiver's address if it is a pointer
-	depth     uint32 // number of calls around it
-	cut       uint32 // of a call that was under way at a cut: the number of cuts when it ended
+	_ sys.NotInHeap
+	ftrace_format_Call
 }
 
-const (
-	ftraceCallPanicked = 1 << iota
-	ftraceCallGoexit
-	ftraceCallFailed // its last result was an error that is not nil
-	ftraceCallReplaced
-)
-
-// ftraceSummary is the summary of all calls of a function on a processor. Readers know it byte for
-// byte.
+// ftraceSummary is what is known of all calls of a function on a processor.
 type ftraceSummary struct {
-	_              sys.NotInHeap
-	count          uint64
-	sum, min, max  uint64 // ticks, of the calls that were timed
-	self           uint64 // ticks, without those of armed functions called within it
-	errors, panics uint64
-	log2           [ftraceLog2]uint64 // by the number of bits of the ticks; the last one also has what is longer
+	_ sys.NotInHeap
+	ftrace_format_Summary
 }
-
-const ftraceLog2 = 48
 
 // ftraceHistoryAhead is how far ahead the processor is told to fetch memory of the long history.
 // That is so large that its next part is no longer in the caches when its turn comes.
@@ -109,7 +75,7 @@ const ftraceHistoryAhead = 256
 //go:nosplit
 func ftraceConsumers() uint32 {
 	if h := ftraceMemory.head; h != nil {
-		return atomic.Load(&h.consumers)
+		return atomic.Load(&h.Consumers)
 	}
 	return 0
 }
@@ -147,17 +113,17 @@ func ftraceConsumeEntryPaths(gp *g, t *ftraceG, frame *ftraceFrame, args []any) 
 func ftraceRecordEntry(gp *g, t *ftraceG, frame *ftraceFrame, layout *ftraceLayout, args []any) {
 	f, records := frame.fn.ptr(), ftraceRecording.on
 	t.events++
-	frame.event = t.events
+	frame.Event = t.events
 	if f.flags&ftraceReceives != 0 && len(args) > 0 && args[0] != nil {
-		frame.object = uint64(uintptr(efaceOf(&args[0]).data))
+		frame.Object = uint64(uintptr(efaceOf(&args[0]).data))
 	}
 	mp := acquirem()
 	w := ftraceWriterOf(mp)
 	if w != nil {
-		if f.flags&ftraceNotTimed != 0 {
-			frame.flags |= ftraceNotTimed
+		if f.flags&ftrace_format_FrameNotTimed != 0 {
+			frame.Flags |= ftrace_format_FrameNotTimed
 		}
-		frame.place = ftracePlace{w.now(t, frame.flags), ftraceNowhere}
+		frame.Place = ftrace_format_Place{w.now(t, frame.Flags), ftrace_format_Nowhere}
 		if records && w.room(mp) {
 			if !t.recorded {
 				w.goroutine(gp, t)
@@ -174,9 +140,9 @@ func ftraceRecordEntry(gp *g, t *ftraceG, frame *ftraceFrame, layout *ftraceLayo
 // call that is not timed.
 func (w *ftraceWriter) now(t *ftraceG, flags uint32) uint64 {
 	switch {
-	case flags&ftraceNotTimed != 0:
+	case flags&ftrace_format_FrameNotTimed != 0:
 		w.last = max(w.last, t.last+1)
-	case ftraceTimer == ftraceTimerCycle:
+	case ftraceTimer == ftrace_format_TimerCycle:
 		w.last = max(w.last, ftraceCycles())
 	default:
 		w.last = max(w.last, ftraceReadTimer(ftraceTimer))
@@ -191,9 +157,9 @@ func ftraceConsumeExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *
 	f := frame.fn.ptr()
 	records, on := ftraceRecording.on, ftraceConsumers()
 	switch {
-	case frame.place.ticks == 0:
+	case frame.Place.Ticks == 0:
 		return // nothing was kept when the call began
-	case on&^ftraceConsumerCurrent == 0 && !records && (on == 0 || frame.cut == atomic.Load(&ftraceCuts)):
+	case on&^ftrace_format_ConsumerCurrent == 0 && !records && (on == 0 || frame.Cut == atomic.Load(&ftraceCuts)):
 		return // nothing is kept of calls that have ended
 	}
 	mp := acquirem()
@@ -202,14 +168,14 @@ func ftraceConsumeExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *
 		releasem(mp)
 		return
 	}
-	now := w.now(t, frame.flags)
-	exit := ftracePlace{0, ftraceNowhere}
+	now := w.now(t, frame.Flags)
+	exit := ftrace_format_Place{0, ftrace_format_Nowhere}
 	if records && w.room(mp) {
 		exit = w.exit(gp, mp, frame, results, p)
 		t.last = w.last
 	}
 	if on != 0 {
-		ftraceConsume(gp, t, w, frame, ftraceOutcome(f, frame, results, p), on, now, exit.where)
+		ftraceConsume(gp, t, w, frame, ftraceOutcome(f, frame, results, p), on, now, exit.Where)
 	}
 	releasem(mp)
 }
@@ -218,21 +184,21 @@ func ftraceConsumeExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *
 func ftraceOutcome(f *ftraceFunc, frame *ftraceFrame, results []any, p *_panic) (flags uint32) {
 	switch {
 	case p != nil && p.goexit:
-		flags = ftraceCallGoexit
-	case p != nil || frame.flags&ftracePanicked != 0:
-		flags = ftraceCallPanicked
+		flags = ftrace_format_CallGoexit
+	case p != nil || frame.Flags&ftrace_format_FramePanicked != 0:
+		flags = ftrace_format_CallPanicked
 	case f.flags&ftraceMayFail != 0 && len(results) > 0:
 		last := efaceOf(&results[len(results)-1])
 		failed := last._type != nil
-		if failed && frame.flags&ftraceAtReturns == 0 { // it is a pointer to the result
+		if failed && frame.Flags&ftrace_format_FrameAtReturns == 0 { // it is a pointer to the result
 			failed = *(*unsafe.Pointer)(last.data) != nil
 		}
 		if failed {
-			flags = ftraceCallFailed
+			flags = ftrace_format_CallFailed
 		}
 	}
-	if frame.flags&ftraceReplaced != 0 {
-		flags |= ftraceCallReplaced
+	if frame.Flags&ftrace_format_FrameReplaced != 0 {
+		flags |= ftrace_format_CallReplaced
 	}
 	return flags
 }
@@ -243,31 +209,31 @@ func ftraceOutcome(f *ftraceFunc, frame *ftraceFrame, results []any, p *_panic) 
 //go:nosplit
 func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outcome, on uint32, now, where uint64) {
 	cut := atomic.Load(&ftraceCuts) // once, so that either all know of the call or none does
-	lasted := now - frame.place.ticks
+	lasted := now - frame.Place.Ticks
 	around := t.around()
-	if around != nil && frame.flags&ftraceNotTimed == 0 {
+	if around != nil && frame.Flags&ftrace_format_FrameNotTimed == 0 {
 		around.within += lasted
 	}
-	if on&^(ftraceConsumerSummary|ftraceConsumerCurrent) != 0 || frame.cut != cut {
-		nesting, exit := uint64(0), ftracePlace{now, where}
+	if on&^(ftrace_format_ConsumerSummary|ftrace_format_ConsumerCurrent) != 0 || frame.Cut != cut {
+		nesting, exit := uint64(0), ftrace_format_Place{now, where}
 		if around != nil {
-			nesting = around.event
+			nesting = around.Event
 		}
-		if on&ftraceConsumersTallies != 0 || on&ftraceConsumerHistory != 0 && t.history == nil || frame.cut != cut {
+		if on&ftraceConsumersTallies != 0 || on&ftrace_format_ConsumerHistory != 0 && t.history == nil || frame.Cut != cut {
 			mp := acquirem()
 			ftraceConsumeMore(gp, t, w, frame, around, outcome, on, cut, nesting, exit)
 			releasem(mp)
 		}
-		if end := uintptr(w.ownEnd); on&ftraceConsumerHistory != 0 && t.history != nil && end != 0 {
+		if end := uintptr(w.ownEnd); on&ftrace_format_ConsumerHistory != 0 && t.history != nil && end != 0 {
 			c := (*ftraceCall)(add(t.history, uintptr(cut&1)*end+uintptr(t.nextCall)))
 			c.fill(gp, t, frame, outcome, nesting, exit)
 			if t.nextCall += uint32(unsafe.Sizeof(*c)); uintptr(t.nextCall) == end {
 				t.nextCall = 0
 			}
 			t.calls++
-			c.number = t.calls
+			c.Number = t.calls
 		}
-		if on&ftraceConsumerHistoryLong != 0 && w.history != nil {
+		if on&ftrace_format_ConsumerHistoryLong != 0 && w.history != nil {
 			c := (*ftraceCall)(add(w.history, uintptr(cut&1)*w.halfSize+w.nextCall))
 			sys.Prefetch(uintptr(unsafe.Pointer(c)) + ftraceHistoryAhead)
 			sys.Prefetch(uintptr(unsafe.Pointer(c)) + ftraceHistoryAhead + 64)
@@ -276,10 +242,10 @@ func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outco
 				w.nextCall = 0
 			}
 			w.calls++
-			c.number = w.calls
+			c.Number = w.calls
 		}
 	}
-	if on&ftraceConsumerSummary != 0 && w.summaries != nil {
+	if on&ftrace_format_ConsumerSummary != 0 && w.summaries != nil {
 		w.summarize(frame, outcome, cut, lasted)
 	}
 }
@@ -288,28 +254,28 @@ func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outco
 //
 //go:nosplit
 func (w *ftraceWriter) summarize(frame *ftraceFrame, outcome, cut uint32, lasted uint64) {
-	if frame.key >= w.summariesMax {
-		atomic.Xadd64(&ftraceMemory.head.lost.functions, 1)
+	if frame.Key >= w.summariesMax {
+		atomic.Xadd64(&ftraceMemory.head.Lost.Functions, 1)
 		return
 	}
-	s := (*ftraceSummary)(add(w.summaries, uintptr(cut&1)*w.halfSize+uintptr(frame.key)*unsafe.Sizeof(ftraceSummary{})))
-	s.count++
-	if frame.flags&ftraceNotTimed == 0 {
-		s.sum += lasted
-		if s.min == 0 || lasted < s.min {
-			s.min = lasted
+	s := (*ftraceSummary)(add(w.summaries, uintptr(cut&1)*w.halfSize+uintptr(frame.Key)*unsafe.Sizeof(ftraceSummary{})))
+	s.Count++
+	if frame.Flags&ftrace_format_FrameNotTimed == 0 {
+		s.Sum += lasted
+		if s.Min == 0 || lasted < s.Min {
+			s.Min = lasted
 		}
-		if lasted > s.max {
-			s.max = lasted
+		if lasted > s.Max {
+			s.Max = lasted
 		}
-		s.self += lasted - min(lasted, frame.within)
-		s.log2[min(sys.Len64(lasted), ftraceLog2-1)]++
+		s.Self += lasted - min(lasted, frame.within)
+		s.Log2[min(sys.Len64(lasted), ftrace_format_Log2-1)]++
 	}
 	if outcome != 0 {
-		if outcome&ftraceCallFailed != 0 {
-			s.errors++
-		} else if outcome&ftraceCallPanicked != 0 {
-			s.panics++
+		if outcome&ftrace_format_CallFailed != 0 {
+			s.Errors++
+		} else if outcome&ftrace_format_CallPanicked != 0 {
+			s.Panics++
 		}
 	}
 }
@@ -317,16 +283,16 @@ func (w *ftraceWriter) summarize(frame *ftraceFrame, outcome, cut uint32, lasted
 // ftraceConsumeMore does what is rarely needed. It updates the summaries by something else than the
 // function, gives the goroutine a history, and keeps calls that were under way at a cut. around is
 // the frame of the call around it, or nil.
-func ftraceConsumeMore(gp *g, t *ftraceG, w *ftraceWriter, frame, around *ftraceFrame, outcome, on, cut uint32, nesting uint64, exit ftracePlace) {
+func ftraceConsumeMore(gp *g, t *ftraceG, w *ftraceWriter, frame, around *ftraceFrame, outcome, on, cut uint32, nesting uint64, exit ftrace_format_Place) {
 	if on&ftraceConsumersTallies != 0 {
 		w.half = uintptr(cut&1) * w.halfSize
-		ftraceTallies(t, w, frame, around, outcome, on, exit.ticks-frame.place.ticks)
+		ftraceTallies(t, w, frame, around, outcome, on, exit.Ticks-frame.Place.Ticks)
 	}
-	if on&ftraceConsumerHistory != 0 && t.history == nil && !t.lost && w.ownEnd != 0 {
+	if on&ftrace_format_ConsumerHistory != 0 && t.history == nil && !t.lost && w.ownEnd != 0 {
 		t.history, t.historyAt = ftraceNewHistory(2 * uintptr(w.ownEnd))
 		t.lost = t.history == nil
 	}
-	if frame.cut != cut && w.crossings != nil {
+	if frame.Cut != cut && w.crossings != nil {
 		w.cross(cut).fill(gp, t, frame, outcome, nesting, exit)
 		ftraceStore64(&w.crossed, w.crossed+1)
 	}
@@ -334,18 +300,18 @@ func ftraceConsumeMore(gp *g, t *ftraceG, w *ftraceWriter, frame, around *ftrace
 
 // ftraceTallies adds a call to the tables that are on.
 func ftraceTallies(t *ftraceG, w *ftraceWriter, frame, around *ftraceFrame, outcome, on uint32, lasted uint64) {
-	if on&ftraceConsumerGoroutines != 0 {
-		w.tally(ftraceByGoroutine, t.goroutine, t, frame, outcome, lasted)
+	if on&ftrace_format_ConsumerGoroutines != 0 {
+		w.tally(ftrace_format_ByGoroutine, t.goroutine, t, frame, outcome, lasted)
 	}
-	if on&ftraceConsumerCallers != 0 {
+	if on&ftrace_format_ConsumerCallers != 0 {
 		caller := uint64(0)
 		if around != nil {
-			caller = uint64(around.key)
+			caller = uint64(around.Key)
 		}
-		w.tally(ftraceByCaller, caller, t, frame, outcome, lasted)
+		w.tally(ftrace_format_ByCaller, caller, t, frame, outcome, lasted)
 	}
-	if on&ftraceConsumerReceivers != 0 && frame.object != 0 {
-		w.tally(ftraceByReceiver, frame.object, t, frame, outcome, lasted)
+	if on&ftrace_format_ConsumerReceivers != 0 && frame.Object != 0 {
+		w.tally(ftrace_format_ByReceiver, frame.Object, t, frame, outcome, lasted)
 	}
 }
 
@@ -354,7 +320,7 @@ func ftraceTallies(t *ftraceG, w *ftraceWriter, frame, around *ftraceFrame, outc
 //go:nosplit
 func (t *ftraceG) around() *ftraceFrame {
 	for i := t.depth - 2; i >= 0; i-- {
-		if frame := t.frame(i); frame.event != 0 {
+		if frame := t.frame(i); frame.Event != 0 {
 			return frame
 		}
 	}
@@ -362,12 +328,12 @@ func (t *ftraceG) around() *ftraceFrame {
 }
 
 //go:nosplit
-func (c *ftraceCall) fill(gp *g, t *ftraceG, frame *ftraceFrame, outcome uint32, nesting uint64, exit ftracePlace) {
-	c.key, c.flags, c.goroutine = frame.key, outcome, gp.goid
-	c.start, c.end = frame.place.ticks, exit.ticks
-	if frame.flags&ftraceNotTimed != 0 {
-		c.start = 0
+func (c *ftraceCall) fill(gp *g, t *ftraceG, frame *ftraceFrame, outcome uint32, nesting uint64, exit ftrace_format_Place) {
+	c.Key, c.Flags, c.Goroutine = frame.Key, outcome, gp.goid
+	c.Start, c.End = frame.Place.Ticks, exit.Ticks
+	if frame.Flags&ftrace_format_FrameNotTimed != 0 {
+		c.Start = 0
 	}
-	c.event, c.nesting, c.last, c.count = frame.event, nesting, t.events, uint64(frame.count)
-	c.entry, c.exit, c.object, c.depth = frame.place, exit, frame.object, uint32(frame.shown)
+	c.Event, c.Nesting, c.Last, c.Count = frame.Event, nesting, t.events, frame.Count
+	c.Entry, c.Exit, c.Object, c.Depth = frame.Place, exit, frame.Object, uint32(frame.shown)
 }

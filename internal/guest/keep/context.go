@@ -37,38 +37,38 @@ func ftracePanicking(e any) {
 }
 
 // chunk returns the chunk, or nil if another has taken its place.
-func (p *ftracePlace) chunk() *ftraceChunk {
-	if p.writer() >= ftraceProcessorsMax {
+func (p *ftrace_format_Place) chunk() *ftraceChunk {
+	if p.writer() >= ftrace_format_ProcessorsMax {
 		return nil
 	}
 	w := ftraceRecording.writers[p.writer()]
 	if w == nil {
 		return nil
 	}
-	if c := w.chunkAt(uint64(p.number())); c != nil && uint32(c.number) == p.number() {
+	if c := w.chunkAt(uint64(p.number())); c != nil && uint32(c.Number) == p.number() {
 		return c
 	}
 	return nil
 }
 
 // kind returns the record's kind, or 0 if it is gone.
-func (p *ftracePlace) kind() uint8 {
+func (p *ftrace_format_Place) kind() uint8 {
 	if c := p.chunk(); c != nil {
-		return c.record(p.offset()).kind
+		return c.record(p.offset()).Kind
 	}
 	return 0
 }
 
 // read copies the record, or returns nil if it is gone.
-func (p *ftracePlace) read(to *ftraceText) *ftraceEvent {
+func (p *ftrace_format_Place) read(to *ftraceText) *ftraceEvent {
 	c := p.chunk()
 	if c == nil {
 		return nil
 	}
 	from := c.record(p.offset())
-	memmove(unsafe.Pointer(&to.data), unsafe.Pointer(from), uintptr(from.words)*8)
+	memmove(unsafe.Pointer(&to.data), unsafe.Pointer(from), uintptr(from.Words)*8)
 	r := (*ftraceEvent)(unsafe.Pointer(&to.data))
-	if p.chunk() == nil || r.ticks != p.ticks {
+	if p.chunk() == nil || r.Ticks != p.Ticks {
 		return nil
 	}
 	return r
@@ -84,7 +84,7 @@ func (w *ftraceWriter) chunkAt(number uint64) *ftraceChunk {
 	if begun := atomic.Load64(&w.number); number >= begun || number+ftraceRecording.chunks < begun {
 		return nil
 	}
-	return (*ftraceChunk)(add(w.ring, uintptr(number%ftraceRecording.chunks)*ftraceRingChunk))
+	return (*ftraceChunk)(add(w.ring, uintptr(number%ftraceRecording.chunks)*ftrace_format_RingChunk))
 }
 
 // ftracePlaces are records in the order of their ticks. They lie in a text buffer.
@@ -93,18 +93,18 @@ type ftracePlaces struct {
 	n    int
 }
 
-func (s *ftracePlaces) at(i int) *ftracePlace {
-	return (*ftracePlace)(add(unsafe.Pointer(&s.text.data), uintptr(i)*unsafe.Sizeof(ftracePlace{})))
+func (s *ftracePlaces) at(i int) *ftrace_format_Place {
+	return (*ftrace_format_Place)(add(unsafe.Pointer(&s.text.data), uintptr(i)*unsafe.Sizeof(ftrace_format_Place{})))
 }
 
 // insert adds a place. If there are too many it drops the first.
-func (s *ftracePlaces) insert(p ftracePlace) {
+func (s *ftracePlaces) insert(p ftrace_format_Place) {
 	if (s.n+1)*int(unsafe.Sizeof(p)) > len(s.text.data) {
 		s.n--
 		memmove(unsafe.Pointer(s.at(0)), unsafe.Pointer(s.at(1)), uintptr(s.n)*unsafe.Sizeof(p))
 	}
 	i := s.n
-	for i > 0 && s.at(i-1).ticks > p.ticks {
+	for i > 0 && s.at(i-1).Ticks > p.Ticks {
 		*s.at(i) = *s.at(i - 1)
 		i--
 	}
@@ -118,8 +118,8 @@ func (s *ftracePlaces) collect(goid uint64, n int, since uint64) uint64 {
 	// By writer: 1 + the number of the chunk to read next.
 	buffer := ftraceNewText()
 	defer ftraceFreeText(buffer)
-	left := (*[ftraceProcessorsMax]uint64)(unsafe.Pointer(&buffer.data))
-	*left = [ftraceProcessorsMax]uint64{}
+	left := (*[ftrace_format_ProcessorsMax]uint64)(unsafe.Pointer(&buffer.data))
+	*left = [ftrace_format_ProcessorsMax]uint64{}
 	for i, w := range ftraceRecording.writers {
 		if w != nil {
 			left[i] = atomic.Load64(&w.number)
@@ -138,7 +138,7 @@ func (s *ftracePlaces) collect(goid uint64, n int, since uint64) uint64 {
 				left[i] = 0
 				continue
 			}
-			if last == nil || c.begin > last.begin {
+			if last == nil || c.Begin > last.Begin {
 				last, at = c, i
 			}
 		}
@@ -147,7 +147,7 @@ func (s *ftracePlaces) collect(goid uint64, n int, since uint64) uint64 {
 		}
 		number := left[at] - 1
 		left[at] = number
-		if next := ftraceRecording.writers[at].chunkAt(number + 1); next != nil && next.begin < since {
+		if next := ftraceRecording.writers[at].chunkAt(number + 1); next != nil && next.Begin < since {
 			left[at] = 0 // the goroutine's records of interest begin after this chunk and those before it
 			continue
 		}
@@ -158,24 +158,24 @@ func (s *ftracePlaces) collect(goid uint64, n int, since uint64) uint64 {
 
 // scan inserts those of the goroutine's records in a chunk that are not before since.
 func (s *ftracePlaces) scan(c *ftraceChunk, number uint64, writer int, goid, since uint64) {
-	for offset := unsafe.Sizeof(*c); offset+ftraceRecordSize <= uintptr(atomic.Load64(&c.content)/8); {
+	for offset := unsafe.Sizeof(*c); offset+ftraceRecordSize <= uintptr(atomic.Load64(&c.Content)/8); {
 		r := c.record(offset)
-		if r.goroutine == goid && r.ticks >= since {
-			s.insert(ftracePlaceAt(r.ticks, number, int32(writer), offset))
+		if r.Goroutine == goid && r.Ticks >= since {
+			s.insert(ftracePlaceAt(r.Ticks, number, int32(writer), offset))
 		}
-		if r.words == 0 {
+		if r.Words == 0 {
 			return // it is being overwritten
 		}
-		offset += uintptr(r.words) * 8
+		offset += uintptr(r.Words) * 8
 	}
 }
 
 // beginning returns when the nth last entry was, or 0 if there are fewer.
 func (s *ftracePlaces) beginning(n int) uint64 {
 	for i := s.n - 1; i >= 0; i-- {
-		if kind := s.at(i).kind(); kind == ftraceKindEntry || kind == ftraceKindEntryArgs {
+		if kind := s.at(i).kind(); kind == ftrace_format_KindEntry || kind == ftrace_format_KindEntryArgs {
 			if n--; n == 0 {
-				return s.at(i).ticks
+				return s.at(i).Ticks
 			}
 		}
 	}
@@ -208,21 +208,21 @@ func ftraceShowContext(why string, value any) {
 	depth := int32(0)
 	for i := range t.depth {
 		frame := t.frame(i)
-		r := frame.place.read(record)
-		if frame.clause == 0 || r != nil && r.ticks >= since {
+		r := frame.Place.read(record)
+		if frame.clause == 0 || r != nil && r.Ticks >= since {
 			continue
 		}
-		b.recordedEntry(gp, frame.shown, frame.fn.ptr(), frame.count, r)
+		b.recordedEntry(gp, frame.shown, frame.fn.ptr(), uintptr(frame.Count), r)
 		b.flush()
 		depth = frame.shown + 1
 	}
 	for i := range places.n {
 		p := places.at(i)
-		if p.ticks < since {
+		if p.Ticks < since {
 			continue
 		}
 		r := p.read(record)
-		if r == nil || int32(r.depth) > depth && since == t.contextShown {
+		if r == nil || int32(r.Depth) > depth && since == t.contextShown {
 			continue // it is within a call that was printed before
 		}
 		depth = b.recorded(gp, r, depth)
@@ -237,17 +237,17 @@ func ftraceShowContext(why string, value any) {
 // recorded prints a record. depth is how many of the printed calls have not ended; recorded returns
 // that number after the record.
 func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32) int32 {
-	f := ftraceFuncOf(r.fn)
-	at := int32(r.depth)
-	switch r.kind {
-	case ftraceKindEntry, ftraceKindEntryArgs:
+	f := ftraceFuncOf(r.Function)
+	at := int32(r.Depth)
+	switch r.Kind {
+	case ftrace_format_KindEntry, ftrace_format_KindEntryArgs:
 		if at > depth && !ftraceFormat.json { // the call around it began before those to be shown
 			b.prefix(gp, depth)
 			b.str("...\n")
 		}
-		b.recordedEntry(gp, at, f, uintptr(*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize))&^ftraceCallUntimed), r)
+		b.recordedEntry(gp, at, f, uintptr(*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize))&^ftrace_format_Untimed), r)
 		depth = at + 1
-	case ftraceKindExit, ftraceKindExitArgs, ftraceKindPanic, ftraceKindGoexit:
+	case ftrace_format_KindExit, ftrace_format_KindExitResults, ftrace_format_KindExitPanic, ftrace_format_KindExitGoexit:
 		if at >= depth {
 			return depth // its entry was not printed
 		}
@@ -258,7 +258,7 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32) int32 {
 			b.recordedExit(f, r)
 		}
 		depth = at
-	case ftraceKindProbe:
+	case ftrace_format_KindProbe:
 		args := add(unsafe.Pointer(r), ftraceRecordSize+8)
 		if ftraceFormat.json {
 			b.jsonPrefix(gp, at, ftraceLevel)
@@ -288,7 +288,7 @@ func (b *ftraceText) recordedEntry(gp *g, depth int32, f *ftraceFunc, count uint
 		switch {
 		case r == nil:
 			b.str(`,"cut":true`)
-		case r.kind == ftraceKindEntryArgs:
+		case r.Kind == ftrace_format_KindEntryArgs:
 			b.jsonRecorded(`,"args":`, add(unsafe.Pointer(r), ftraceRecordSize+8), ftraceNames{s: f.params}, &f.entryLayouts)
 		}
 		b.str("}\n")
@@ -301,7 +301,7 @@ func (b *ftraceText) recordedEntry(gp *g, depth int32, f *ftraceFunc, count uint
 	switch {
 	case r == nil:
 		b.str("...")
-	case r.kind == ftraceKindEntryArgs:
+	case r.Kind == ftrace_format_KindEntryArgs:
 		b.values(add(unsafe.Pointer(r), ftraceRecordSize+8), ftraceNames{s: f.params}, &f.entryLayouts)
 	}
 	b.str(") { // #")
@@ -313,14 +313,14 @@ func (b *ftraceText) recordedEntry(gp *g, depth int32, f *ftraceFunc, count uint
 func (b *ftraceText) recordedExit(f *ftraceFunc, r *ftraceEvent) {
 	values := add(unsafe.Pointer(r), ftraceRecordSize)
 	b.byte('}')
-	switch r.kind {
-	case ftraceKindExitArgs:
+	switch r.Kind {
+	case ftrace_format_KindExitResults:
 		b.str(" = ")
 		b.values(values, ftraceNames{s: f.params}.results(), &f.exitLayouts)
-	case ftraceKindPanic:
+	case ftrace_format_KindExitPanic:
 		b.str(" panic ")
 		b.values(values, ftraceNames{}, &ftraceRecording.panics)
-	case ftraceKindGoexit:
+	case ftrace_format_KindExitGoexit:
 		b.str(" Goexit")
 	}
 	b.str(" // ")
@@ -332,16 +332,16 @@ func (b *ftraceText) recordedExit(f *ftraceFunc, r *ftraceEvent) {
 func (b *ftraceText) jsonRecordedExit(gp *g, depth int32, f *ftraceFunc, r *ftraceEvent) {
 	values := add(unsafe.Pointer(r), ftraceRecordSize)
 	b.jsonCall(gp, depth, "return", f)
-	switch r.kind {
-	case ftraceKindExitArgs:
+	switch r.Kind {
+	case ftrace_format_KindExitResults:
 		b.jsonRecorded(`,"results":`, values, ftraceNames{s: f.params}.results(), &f.exitLayouts)
-	case ftraceKindPanic:
+	case ftrace_format_KindExitPanic:
 		text := ftraceNewText()
 		text.values(values, ftraceNames{}, &ftraceRecording.panics)
 		b.str(`,"panic":`)
 		b.jsonString(text.string())
 		ftraceFreeText(text)
-	case ftraceKindGoexit:
+	case ftrace_format_KindExitGoexit:
 		b.str(`,"goexit":true`)
 	}
 	b.str("}\n")

@@ -34,8 +34,8 @@ var ftraceCuts uint32
 // waits for this but the goroutine that makes the cut.
 func ftraceMakeCut(h *ftraceHead) {
 	semacquire(&worldsema)
-	atomic.Store(&h.cuts, atomic.Xadd(&ftraceCuts, 1))
-	h.now = ftraceReadClock()
+	atomic.Store(&h.Cuts, atomic.Xadd(&ftraceCuts, 1))
+	h.Now = ftraceReadClock()
 	forEachP(waitReasonFlushProcCaches, func(*p) {})
 	semrelease(&worldsema)
 }
@@ -46,7 +46,7 @@ func ftraceMakeCut(h *ftraceHead) {
 //
 //go:nosplit
 func (frame *ftraceFrame) begin() {
-	*(*uint64)(unsafe.Pointer(&frame.cut)) = uint64(atomic.Load(&ftraceCuts)) // and mask
+	*(*uint64)(unsafe.Pointer(&frame.Cut)) = uint64(atomic.Load(&ftraceCuts)) // and mask
 	if goarch.IsAmd64 == 0 {
 		publicationBarrier()
 	}
@@ -55,7 +55,7 @@ func (frame *ftraceFrame) begin() {
 // cross returns the place among the crossings for a call that ends under that number of cuts. The
 // caller fills it in and counts it.
 func (w *ftraceWriter) cross(cut uint32) *ftraceCall {
-	c := (*ftraceCall)(add(w.crossings, uintptr(w.crossed%ftraceCrossings)*unsafe.Sizeof(ftraceCall{})))
-	c.cut = cut
+	c := (*ftraceCall)(add(w.crossings, uintptr(w.crossed%ftrace_format_Crossings)*unsafe.Sizeof(ftraceCall{})))
+	c.Cut = cut
 	return c
 }

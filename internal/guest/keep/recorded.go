@@ -26,7 +26,7 @@ func ftraceRecordedValues(b *ftraceText, p unsafe.Pointer, known *ftraceKnownLay
 		l = l.next
 	}
 	if l != nil {
-		c = ftraceValueReader{ftracePrinter{b: b, limit: ftraceFormat.line, redaction: l.redaction()}, uintptr(p) + 8, uintptr(p) + 8 + uintptr(head[1]), l.flags&ftraceLayoutDeep != 0}
+		c = ftraceValueReader{ftracePrinter{b: b, limit: ftraceFormat.line, redaction: l.redaction()}, uintptr(p) + 8, uintptr(p) + 8 + uintptr(head[1]), l.flags&ftrace_format_LayoutDeep != 0}
 	}
 	return c, l
 }
@@ -55,7 +55,7 @@ func (b *ftraceText) values(p unsafe.Pointer, names ftraceNames, known *ftraceKn
 func (c *ftraceValueReader) next(l *ftraceLayout, i uint32, kind byte, typ string) {
 	t := l.value(i)
 	switch {
-	case l.flags&ftraceLayoutDynamic != 0:
+	case l.flags&ftrace_format_LayoutDynamic != 0:
 		c.dynamic(ftraceCaptureNest, kind == '!')
 	case t == nil:
 		c.b.str("nil")
@@ -66,7 +66,7 @@ func (c *ftraceValueReader) next(l *ftraceLayout, i uint32, kind byte, typ strin
 
 // typed reports whether a value's type t differs from what is known statically.
 func (l *ftraceLayout) typed(t *_type, kind byte, typ string) bool {
-	return l.flags&ftraceLayoutPanic != 0 || kind == '!' || kind == ':' && !ftraceNamed(t, typ)
+	return l.flags&ftrace_format_LayoutPanic != 0 || kind == '!' || kind == ':' && !ftraceNamed(t, typ)
 }
 
 // jsonRecorded appends recorded values as an object, after the text that begins the member:
@@ -87,7 +87,7 @@ func (b *ftraceText) jsonRecorded(member string, p unsafe.Pointer, names ftraceN
 		name, kind, typ := names.next()
 		b.jsonMember(name, int(i))
 		t := l.value(i)
-		if t == nil || l.flags&ftraceLayoutDynamic != 0 || l.typed(t, kind, typ) {
+		if t == nil || l.flags&ftrace_format_LayoutDynamic != 0 || l.typed(t, kind, typ) {
 			t = nil
 		} else if t.Kind() == abi.String && !ftraceHidesAll(t, c.redaction) && c.at+4 <= c.end {
 			s, n := c.bytes()
@@ -142,7 +142,7 @@ func (c *ftraceValueReader) uint32() uint32 {
 	if p := c.take(4); p != nil {
 		return *(*uint32)(p)
 	}
-	return ftraceNil
+	return ftrace_format_Nil
 }
 
 // typed appends a value itself, with its type if that is of interest, and with what it points to if
@@ -226,7 +226,7 @@ func (c *ftraceValueReader) value(t *_type, nest int) {
 		c.code()
 	case abi.Chan:
 		n, size := c.uint32(), c.uint32()
-		if n == ftraceNil {
+		if n == ftrace_format_Nil {
 			c.b.str("nil")
 			return
 		}
@@ -237,7 +237,7 @@ func (c *ftraceValueReader) value(t *_type, nest int) {
 		c.b.byte(')')
 	case abi.Map:
 		n := c.uint32()
-		if n == ftraceNil {
+		if n == ftrace_format_Nil {
 			c.b.str("nil")
 			return
 		}
@@ -254,7 +254,7 @@ func (c *ftraceValueReader) value(t *_type, nest int) {
 			return
 		}
 		n := c.uint32()
-		if n == ftraceNil {
+		if n == ftrace_format_Nil {
 			c.b.str("nil")
 			return
 		}
@@ -279,7 +279,7 @@ func (c *ftraceValueReader) value(t *_type, nest int) {
 // text appends a string, or a slice of bytes.
 func (c *ftraceValueReader) text(bytes bool) {
 	s, n := c.bytes()
-	if n == ftraceNil {
+	if n == ftrace_format_Nil {
 		c.b.str("nil")
 		return
 	}
@@ -297,9 +297,9 @@ func (c *ftraceValueReader) text(bytes bool) {
 }
 
 // bytes returns as much of a string, or of a slice of bytes, as was recorded, and its full length.
-// That is ftraceNil if it is nil or missing.
+// That is ftrace_format_Nil if it is nil or missing.
 func (c *ftraceValueReader) bytes() (s string, n uint32) {
-	if n = c.uint32(); n == ftraceNil {
+	if n = c.uint32(); n == ftrace_format_Nil {
 		return "", n
 	}
 	shown := min(uintptr(n), ftraceCaptureString, c.end-c.at)

@@ -16,54 +16,39 @@ import (
 	"unsafe"
 )
 
-// The tables of a processor, and what a row is by.
-const (
-	ftraceByGoroutine = iota // the goroutine's id
-	ftraceByCaller           // the key of the calling function, 0 if there was none
-	ftraceByReceiver         // the receiver's address
-	ftraceTallyTables
-)
-
-// ftraceTally is a row. Readers know it byte for byte.
+// ftraceTally is a row.
 type ftraceTally struct {
-	_              sys.NotInHeap
-	by             uint64
-	key            uint32 // 0: nothing has been written here
-	state          uint32 // by goroutine: 1 + its place among the goroutines, or 0 if it has none
-	count, timed   uint64
-	sum, min, max  uint64 // ticks, of the calls that were timed
-	self           uint64
-	errors, panics uint64
-	_              [6]uint64 // so that no row crosses a page
+	_ sys.NotInHeap
+	ftrace_format_Tally
 }
 
 const ftraceTallyPlaces = 16
 
 // tally adds a call to a table.
 func (w *ftraceWriter) tally(table int, by uint64, t *ftraceG, frame *ftraceFrame, outcome uint32, lasted uint64) {
-	if table != ftraceByGoroutine {
+	if table != ftrace_format_ByGoroutine {
 		t = nil
 	}
-	r := w.row(table, by, frame.key, t)
+	r := w.row(table, by, frame.Key, t)
 	if r == nil {
-		atomic.Xadd64(&ftraceMemory.head.lost.tallies, 1)
+		atomic.Xadd64(&ftraceMemory.head.Lost.Tallies, 1)
 		return
 	}
-	r.count++
-	if frame.flags&ftraceNotTimed == 0 {
-		if r.timed == 0 || lasted < r.min {
-			r.min = lasted
+	r.Count++
+	if frame.Flags&ftrace_format_FrameNotTimed == 0 {
+		if r.Timed == 0 || lasted < r.Min {
+			r.Min = lasted
 		}
-		r.timed++
-		r.sum += lasted
-		r.max = max(r.max, lasted)
-		r.self += lasted - min(lasted, frame.within)
+		r.Timed++
+		r.Sum += lasted
+		r.Max = max(r.Max, lasted)
+		r.Self += lasted - min(lasted, frame.within)
 	}
 	switch {
-	case outcome&ftraceCallFailed != 0:
-		r.errors++
-	case outcome&ftraceCallPanicked != 0:
-		r.panics++
+	case outcome&ftrace_format_CallFailed != 0:
+		r.Errors++
+	case outcome&ftrace_format_CallPanicked != 0:
+		r.Panics++
 	}
 }
 
@@ -77,7 +62,7 @@ func (w *ftraceWriter) row(table int, by uint64, key uint32, t *ftraceG) *ftrace
 	if r != nil {
 		return r
 	}
-	if free != nil && t != nil && w.row(table, 0, key, nil) != nil && free.key != 0 {
+	if free != nil && t != nil && w.row(table, 0, key, nil) != nil && free.Key != 0 {
 		_, free = w.find(table, by, key) // it was taken for the row of goroutines that have ended
 	}
 	if free != nil {
@@ -86,10 +71,10 @@ func (w *ftraceWriter) row(table int, by uint64, key uint32, t *ftraceG) *ftrace
 	}
 	for i := range uintptr(ftraceTallyPlaces) {
 		r := w.tallyAt(table, by, key, i)
-		if r.state == 0 || ftraceStateAt(r.state).goroutine == r.by {
+		if r.State == 0 || ftraceStateAt(r.State).goroutine == r.By {
 			continue
 		}
-		if sum, _ := w.find(table, 0, r.key); sum != nil {
+		if sum, _ := w.find(table, 0, r.Key); sum != nil {
 			sum.add(r)
 			r.take(by, key, t)
 			return r
@@ -102,9 +87,9 @@ func (w *ftraceWriter) row(table int, by uint64, key uint32, t *ftraceG) *ftrace
 func (w *ftraceWriter) find(table int, by uint64, key uint32) (r, free *ftraceTally) {
 	for i := range uintptr(ftraceTallyPlaces) {
 		switch r := w.tallyAt(table, by, key, i); {
-		case r.key == key && r.by == by:
+		case r.Key == key && r.By == by:
 			return r, nil
-		case r.key == 0:
+		case r.Key == 0:
 			return nil, r
 		}
 	}
@@ -114,36 +99,37 @@ func (w *ftraceWriter) find(table int, by uint64, key uint32) (r, free *ftraceTa
 // tallyAt returns place i of those where the row can be, in the half that is written to.
 func (w *ftraceWriter) tallyAt(table int, by uint64, key uint32, i uintptr) *ftraceTally {
 	at := uintptr((by*0x9E3779B97F4A7C15 + uint64(key)*0xC2B2AE3D27D4EB4F) >> 32)
-	return (*ftraceTally)(add(w.tallies[table], w.half+(at+i)&(uintptr(ftraceMemory.head.talliesMax)-1)*unsafe.Sizeof(ftraceTally{})))
+	return (*ftraceTally)(add(w.tallies[table], w.half+(at+i)&(uintptr(ftraceMemory.head.TalliesMax)-1)*unsafe.Sizeof(ftraceTally{})))
 }
 
 // take turns the row into that of something else, without calls.
 func (r *ftraceTally) take(by uint64, key uint32, t *ftraceG) {
-	*r = ftraceTally{by: by, key: key}
+	*r = ftraceTally{}
+	r.By, r.Key = by, key
 	if t != nil {
-		r.state = t.place()
+		r.State = t.place()
 	}
 }
 
 // add adds the numbers of another row.
 func (r *ftraceTally) add(other *ftraceTally) {
-	if other.timed > 0 && (r.timed == 0 || other.min < r.min) {
-		r.min = other.min
+	if other.Timed > 0 && (r.Timed == 0 || other.Min < r.Min) {
+		r.Min = other.Min
 	}
-	r.count += other.count
-	r.timed += other.timed
-	r.sum += other.sum
-	r.max = max(r.max, other.max)
-	r.self += other.self
-	r.errors += other.errors
-	r.panics += other.panics
+	r.Count += other.Count
+	r.Timed += other.Timed
+	r.Sum += other.Sum
+	r.Max = max(r.Max, other.Max)
+	r.Self += other.Self
+	r.Errors += other.Errors
+	r.Panics += other.Panics
 }
 
 // place returns 1 + the goroutine's place among those in the memory file, or 0 if it is not there.
 func (t *ftraceG) place() uint32 {
 	h := ftraceArmed()
 	at := uintptr(unsafe.Pointer(t)) - uintptr(ftraceMemory.gs)
-	if h == nil || at >= uintptr(h.goroutines.most)*unsafe.Sizeof(ftraceG{}) {
+	if h == nil || at >= uintptr(h.Goroutines.Max)*unsafe.Sizeof(ftraceG{}) {
 		return 0
 	}
 	return uint32(at/unsafe.Sizeof(ftraceG{})) + 1

@@ -38,15 +38,15 @@ func ftraceFuncRange(f funcInfo) (start, end uintptr, ok bool) {
 func ftrace_mock_find(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool) {
 	semacquire(&ftraceRegistry.lock)
 	for p := ftraceRegistry.first; p != nil; p = p.next {
-		for _, path := range [...]string{p.symbol, p.path} {
+		for _, path := range [...]string{p.Symbol, p.Path} {
 			if p.probes() || len(name) <= len(path) || name[:len(path)] != path || name[len(path)] != '.' {
 				continue
 			}
 			hooked = true
 			p.read()
-			for i := range p.nfuncs {
+			for i := range p.Nfuncs {
 				if f := p.fn(i); f.name == name[len(path)+1:] {
-					fn, pkg, typ = unsafe.Pointer(f), p.symbol, f.typeText()
+					fn, pkg, typ = unsafe.Pointer(f), p.Symbol, f.typeText()
 				}
 			}
 		}

@@ -167,13 +167,13 @@ func ftraceSelects(clauses []ftrace_rule_Clause, f *ftraceFunc) bool {
 // ftraceFail puts FTRACE_FAIL in force for the functions of a package. The registry is locked.
 func ftraceFail(p *ftracePkg) {
 	p.read()
-	for i := range p.nfuncs {
+	for i := range p.Nfuncs {
 		f := p.fn(i)
 		if !ftraceSelects(ftraceFailing.clauses, f) {
 			continue
 		}
 		err := new(ftraceInjected)
-		err.name = p.symbol + "." + f.name
+		err.name = p.Symbol + "." + f.name
 		if x := ftraceNewFault(f, err, ftraceFailing.first, ftraceFailing.last); x != nil {
 			m := new(ftraceMock)
 			m.fn, m.fault = f, x
@@ -215,7 +215,7 @@ func ftraceReportFailed() {
 			continue
 		}
 		b.str("# ftrace: ")
-		b.str(m.fn.pkg.symbol)
+		b.str(m.fn.pkg.Symbol)
 		b.byte('.')
 		b.str(m.fn.name)
 		b.str(" failed in ")
@@ -245,7 +245,7 @@ func ftrace_mock_fail(pattern string, err error, first, last uint64, everywhere 
 	var scope *ftraceScope
 	for p := ftraceRegistry.first; p != nil; p = p.next {
 		p.read()
-		for i := range p.nfuncs {
+		for i := range p.Nfuncs {
 			f := p.fn(i)
 			if !ftraceSelects(clauses, f) {
 				continue
@@ -275,5 +275,5 @@ func ftrace_mock_fail(pattern string, err error, first, last uint64, everywhere 
 //go:linkname ftrace_mock_failed
 func ftrace_mock_failed(fault unsafe.Pointer) (name string, n uint64) {
 	m := (*ftraceMock)(fault)
-	return m.fn.pkg.symbol + "." + m.fn.name, atomic.Load64(&m.fault.failed)
+	return m.fn.pkg.Symbol + "." + m.fn.name, atomic.Load64(&m.fault.failed)
 }

@@ -142,7 +142,7 @@ func ftraceReplace(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_typ
 	var l ftraceLift
 	l.take(params)
 	if l.failed != "" {
-		panic(plainError("mock: " + f.pkg.symbol + "." + f.name + " can't be replaced in this call: a parameter " + l.failed))
+		panic(plainError("mock: " + f.pkg.Symbol + "." + f.name + " can't be replaced in this call: a parameter " + l.failed))
 	}
 	if l.changes() {
 		results, n = l.dispatch(f, m, want)

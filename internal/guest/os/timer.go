@@ -6,33 +6,17 @@
 
 package runtime
 
-const (
-	ftraceTimerCycle = iota
-	ftraceTimerNanosecond
-	ftraceTimerMicrosecond
-	ftraceTimerMillisecond
-	ftraceTimerTick
-	ftraceTimers
-)
-
-var ftraceTimerNames = [ftraceTimers]string{"cycle", "nanosecond", "microsecond", "millisecond", "tick"}
+var ftraceTimerNames = [ftrace_format_Timers]string{"cycle", "nanosecond", "microsecond", "millisecond", "tick"}
 
 // ftraceTimer is the one in use. It changes only while the world is stopped.
 var ftraceTimer int
 
 // ftraceEpoch has each timer's value when the memory file's sections were made. Times are shown
 // from that moment on, whichever timer measures them.
-var ftraceEpoch [ftraceTimers]uint64
+var ftraceEpoch [ftrace_format_Timers]uint64
 
 // ftraceFrequencies are those of the timers, in units a second; 0: it depends on the machine.
-var ftraceFrequencies = [ftraceTimers]uint64{ftraceTimerNanosecond: 1e9, ftraceTimerMicrosecond: 1e6, ftraceTimerMillisecond: 1e3, ftraceTimerTick: ftraceSystemTicksPerSecond}
-
-// ftraceTimerFacts is what was measured of a timer.
-type ftraceTimerFacts struct {
-	frequency  uint64 // units a second; 0: there is no such timer here
-	resolution uint64 // units by which it advances at least
-	overhead   uint64 // cycles that a reading takes
-}
+var ftraceFrequencies = [ftrace_format_Timers]uint64{ftrace_format_TimerNanosecond: 1e9, ftrace_format_TimerMicrosecond: 1e6, ftrace_format_TimerMillisecond: 1e3, ftrace_format_TimerTick: ftraceSystemTicksPerSecond}
 
 // ftraceParseTimer reads FTRACE_TIMER.
 func ftraceParseTimer(s string) {
@@ -42,7 +26,7 @@ func ftraceParseTimer(s string) {
 	known := ""
 	for i, name := range ftraceTimerNames {
 		if s == name {
-			if i != ftraceTimerTick || ftraceSystemTicks() != 0 {
+			if i != ftrace_format_TimerTick || ftraceSystemTicks() != 0 {
 				ftraceTimer = i
 				return
 			}
@@ -56,7 +40,7 @@ func ftraceParseTimer(s string) {
 
 // ftraceTicks reads the timer in use.
 func ftraceTicks() uint64 {
-	if ftraceTimer == ftraceTimerCycle {
+	if ftraceTimer == ftrace_format_TimerCycle {
 		return ftraceCycles()
 	}
 	return ftraceReadTimer(ftraceTimer)
@@ -64,13 +48,13 @@ func ftraceTicks() uint64 {
 
 func ftraceReadTimer(timer int) uint64 {
 	switch timer {
-	case ftraceTimerCycle:
+	case ftrace_format_TimerCycle:
 		return ftraceCycles()
-	case ftraceTimerNanosecond:
+	case ftrace_format_TimerNanosecond:
 		return uint64(nanotime())
-	case ftraceTimerMicrosecond:
+	case ftrace_format_TimerMicrosecond:
 		return uint64(nanotime()) / 1e3
-	case ftraceTimerMillisecond:
+	case ftrace_format_TimerMillisecond:
 		return uint64(nanotime()) / 1e6
 	}
 	return ftraceSystemTicks()
@@ -78,51 +62,45 @@ func ftraceReadTimer(timer int) uint64 {
 
 // ftraceMeasureTimers measures all timers. That takes some milliseconds and, for the resolution of
 // the coarse ones, their next step.
-func ftraceMeasureTimers(to *[ftraceTimers]ftraceTimerFacts) {
+func ftraceMeasureTimers(to *[ftrace_format_Timers]ftrace_format_Timer) {
 	for i := range to {
 		if ftraceReadTimer(i) == 0 {
 			continue
 		}
 		f := &to[i]
-		f.overhead = ^uint64(0)
+		f.Overhead = ^uint64(0)
 		for range 20 {
 			from := ftraceCycles()
 			for range 10 {
 				ftraceReadTimer(i)
 			}
-			f.overhead = min(f.overhead, (ftraceCycles()-from)/10)
+			f.Overhead = min(f.Overhead, (ftraceCycles()-from)/10)
 		}
-		f.resolution = ^uint64(0)
+		f.Resolution = ^uint64(0)
 		deadline := nanotime() + 30e6
 		last := ftraceReadTimer(i)
 		for n := 0; n < 100 && nanotime() < deadline; {
 			if now := ftraceReadTimer(i); now != last {
-				f.resolution = min(f.resolution, now-last)
+				f.Resolution = min(f.Resolution, now-last)
 				last = now
 				n++
 			}
 		}
 	}
 	for i := range ftraceFrequencies {
-		to[i].frequency = ftraceFrequencies[i]
+		to[i].Frequency = ftraceFrequencies[i]
 	}
 	from, start := ftraceCycles(), nanotime()
 	for nanotime()-start < 2e6 {
 	}
-	to[ftraceTimerCycle].frequency = uint64(float64(ftraceCycles()-from) * 1e9 / float64(nanotime()-start))
+	to[ftrace_format_TimerCycle].Frequency = uint64(float64(ftraceCycles()-from) * 1e9 / float64(nanotime()-start))
 	if since := nanotime() - ticks.startTime; since > 1e8 { // a long time is a better measure
-		to[ftraceTimerCycle].frequency = uint64(float64(ftraceCycles()-uint64(ticks.startTicks)) * 1e9 / float64(since))
+		to[ftrace_format_TimerCycle].Frequency = uint64(float64(ftraceCycles()-uint64(ticks.startTicks)) * 1e9 / float64(since))
 	}
 }
 
-// ftraceClock is one moment by three clocks.
-type ftraceClock struct {
-	ticks           uint64
-	monotonic, wall int64 // ns
-}
-
 // ftraceReadClock reads the clocks a few times. It returns the reading that took the shortest time.
-func ftraceReadClock() (best ftraceClock) {
+func ftraceReadClock() (best ftrace_format_Clock) {
 	least := ^uint64(0)
 	for range 5 {
 		before := ftraceTicks()
@@ -130,7 +108,7 @@ func ftraceReadClock() (best ftraceClock) {
 		after := ftraceTicks()
 		if after-before < least {
 			least = after - before
-			best = ftraceClock{ticks: before + least/2, monotonic: mono, wall: sec*1e9 + int64(nsec)}
+			best = ftrace_format_Clock{Ticks: before + least/2, Monotonic: mono, Wall: sec*1e9 + int64(nsec)}
 		}
 	}
 	return best

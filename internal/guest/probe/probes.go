@@ -35,11 +35,11 @@ type ftraceProvider struct {
 //go:linkname ftrace_declare
 func ftrace_declare(provider, file, text string, hooks *any, n uintptr, parts string, wanted *uint64) {
 	p := new(ftraceProvider)
-	p.version, p.path, p.symbol, p.funcs, p.nfuncs = ftraceTableVersion, "probe/"+provider, provider, text, n
+	p.Version, p.Path, p.Symbol, p.Funcs, p.Nfuncs = ftrace_format_TableVersion, "probe/"+provider, provider, text, n
 	p.file[0] = file
-	p.files = p.file[:]
-	p.hooks = unsafe.Pointer(hooks)
-	p.table = ftraceAlloc(n * ftraceTableEntry)
+	p.Files = p.file[:]
+	p.Hooks = unsafe.Pointer(hooks)
+	p.Table = ftraceAlloc(n * ftraceTableEntry)
 	p.parts, p.wanted, p.whole = parts, wanted, wanted == nil
 	if p.whole {
 		p.wanted = (*uint64)(ftraceAlloc(n * 8))
@@ -150,7 +150,7 @@ func ftraceRecordProbe(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Cla
 		if !t.recorded {
 			w.goroutine(gp, t)
 		}
-		r := w.begin(gp, ftraceKindProbe, f, t.shown)
+		r := w.begin(gp, ftrace_format_KindProbe, f, t.shown)
 		p := add(unsafe.Pointer(r), ftraceRecordSize)
 		*(*uint64)(p) = uint64(count)
 		size := ftraceRecordSize + 8
@@ -247,7 +247,7 @@ func (c *ftraceConfig) unknownField(i int) string {
 			if !p.probes() {
 				continue
 			}
-			for j := range p.nfuncs {
+			for j := range p.Nfuncs {
 				if l := p.fn(j).loadLaid(); l.config == c && l.number == uint32(i)+1 {
 					known = known || ftrace_rule_Parts(name, (*ftraceProvider)(unsafe.Pointer(p)).parts) != 0
 				}
@@ -264,7 +264,7 @@ func (c *ftraceConfig) unknownField(i int) string {
 func ftraceProbes() (n uintptr) {
 	for p := ftraceRegistry.first; p != nil; p = p.next {
 		if p.probes() {
-			n += p.nfuncs
+			n += p.Nfuncs
 		}
 	}
 	return n

@@ -33,20 +33,19 @@ type ftraceLayout struct {
 }
 
 const (
-	ftraceLayoutDeep     = 1 << iota // what pointers to structs point to is recorded too
-	ftraceLayoutPanic                // the value is that of a panic
-	ftraceLayoutDynamic              // each value has the number of its type in front, as in an interface
-	ftraceLayoutPointers             // the values are given by pointers to them; not in recordings
-	// From bit ftraceOfRedaction on: the number of the redaction. It is not in recordings, where
-	// the types tell what is hidden.
+	// The values are given by pointers to them. This is not in recordings.
+	ftraceLayoutPointers = ftrace_format_LayoutOwn
 
-	ftraceLayoutRecorded = ftraceLayoutDeep | ftraceLayoutPanic | ftraceLayoutDynamic
+	// From bit ftraceOfRedaction on the flags have the number of the redaction. It is not in
+	// recordings either, where the types tell what is hidden.
+
+	ftraceLayoutRecorded = ftrace_format_LayoutOwn - 1
 )
 
 func ftraceLayoutFlags(clause *ftrace_rule_Clause) uint32 {
 	flags := clause.Own << ftraceOfRedaction
 	if clause.Detail == ftrace_rule_Deep {
-		flags |= ftraceLayoutDeep
+		flags |= ftrace_format_LayoutDeep
 	}
 	return flags
 }
@@ -91,7 +90,7 @@ func (known *ftraceKnownLayouts) find(values []any, flags uint32, paths *ftraceP
 // lookup returns the layout of values, or nil and how many other layouts there are.
 func (known *ftraceKnownLayouts) lookup(values []any, flags uint32, paths uintptr) (l *ftraceLayout, n int) {
 	for l = (*ftraceLayout)(atomic.Loadp(unsafe.Pointer(&known.first))); l != nil; l = l.next {
-		if l.flags&^ftraceLayoutDynamic == flags&^ftraceLayoutDynamic && l.paths == paths && l.holds(values) {
+		if l.flags&^ftrace_format_LayoutDynamic == flags&^ftrace_format_LayoutDynamic && l.paths == paths && l.holds(values) {
 			return l, n
 		}
 		if l.paths == paths {
@@ -105,7 +104,7 @@ func (l *ftraceLayout) holds(values []any) bool {
 	if int(l.n) != len(values) {
 		return false
 	}
-	if l.flags&ftraceLayoutDynamic != 0 {
+	if l.flags&ftrace_format_LayoutDynamic != 0 {
 		return true
 	}
 	for i := range values {
@@ -120,15 +119,15 @@ func (l *ftraceLayout) holds(values []any) bool {
 // how many bytes that is.
 func (l *ftraceLayout) capture(p unsafe.Pointer, r *ftraceEvent, values []any) uintptr {
 	var c ftraceValueWriter // not a literal, which the compiler would build elsewhere and copy: the copy waits for the stores
-	c.at, c.end = uintptr(p)+8, uintptr(unsafe.Pointer(r))+ftraceRecordMax
-	c.deep, c.redaction, c.hides = l.flags&ftraceLayoutDeep != 0, l.redaction(), l.hides
+	c.at, c.end = uintptr(p)+8, uintptr(unsafe.Pointer(r))+ftrace_format_RecordMax
+	c.deep, c.redaction, c.hides = l.flags&ftrace_format_LayoutDeep != 0, l.redaction(), l.hides
 	for i := range values {
 		e := efaceOf(&values[i])
 		switch {
-		case e._type == nil && l.flags&ftraceLayoutDynamic == 0:
+		case e._type == nil && l.flags&ftrace_format_LayoutDynamic == 0:
 		case l.flags&ftraceLayoutPointers != 0:
 			c.value((*ptrtype)(unsafe.Pointer(e._type)).Elem, e.data, ftraceCaptureNest)
-		case l.flags&ftraceLayoutDynamic != 0:
+		case l.flags&ftrace_format_LayoutDynamic != 0:
 			c.dynamic(*e, ftraceCaptureNest)
 		case e._type.IsDirectIface():
 			c.value(e._type, unsafe.Pointer(&e.data), ftraceCaptureNest)
@@ -149,9 +148,6 @@ const (
 	ftraceCaptureFields   = 256 // of a struct
 	ftraceCaptureNest     = 2   // levels of structs and arrays
 )
-
-// ftraceNil stands for the length of a nil slice, map or chan.
-const ftraceNil = 0xFFFFFFFF
 
 // ftraceValueWriter writes values.
 type ftraceValueWriter struct {
@@ -250,7 +246,7 @@ func (c *ftraceValueWriter) text(data unsafe.Pointer, n int) {
 		c.uint32(0)
 		return
 	}
-	c.uint32(uint32(min(n, ftraceNil-1)))
+	c.uint32(uint32(min(n, ftrace_format_Nil-1)))
 	c.bytes(data, shown)
 }
 
@@ -267,7 +263,7 @@ func (c *ftraceValueWriter) code(fn unsafe.Pointer) {
 
 func (c *ftraceValueWriter) channel(v unsafe.Pointer) {
 	if v == nil || !ftraceReadable(v, unsafe.Sizeof(hchan{})) {
-		c.uint32(ftraceNil)
+		c.uint32(ftrace_format_Nil)
 		c.uint32(0)
 		return
 	}
@@ -277,7 +273,7 @@ func (c *ftraceValueWriter) channel(v unsafe.Pointer) {
 
 func (c *ftraceValueWriter) mapping(v unsafe.Pointer) {
 	if v == nil || !ftraceReadable(v, unsafe.Sizeof(uint64(0))) {
-		c.uint32(ftraceNil)
+		c.uint32(ftrace_format_Nil)
 		return
 	}
 	c.uint32(uint32(*(*uint64)(v))) // its number of elements comes first; len depends on that
@@ -285,7 +281,7 @@ func (c *ftraceValueWriter) mapping(v unsafe.Pointer) {
 
 func (c *ftraceValueWriter) slice(elem *_type, s slice, nest int) {
 	if s.array == nil {
-		c.uint32(ftraceNil)
+		c.uint32(ftrace_format_Nil)
 		return
 	}
 	if elem.Kind() == abi.Uint8 {
@@ -297,7 +293,7 @@ func (c *ftraceValueWriter) slice(elem *_type, s slice, nest int) {
 		c.uint32(0)
 		return
 	}
-	c.uint32(uint32(min(s.len, ftraceNil-1)))
+	c.uint32(uint32(min(s.len, ftrace_format_Nil-1)))
 	c.elements(elem, s.array, shown, nest)
 }
 

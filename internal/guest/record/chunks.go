@@ -14,25 +14,21 @@ import (
 	"unsafe"
 )
 
-const (
-	ftraceFileChunk = 256 << 10
-	ftraceRingChunk = 64 << 10
-	ftraceRingSize  = 4 << 20 // of each processor, unless a size is given
-)
+const ftraceRingSize = 4 << 20 // for each processor, by default
 
 // ftraceParseRecord reads FTRACE_RECORD: a directory, or ring or ring:SIZE. It returns the number
 // of chunks, 0 for a directory. It reports what is wrong.
 func ftraceParseRecord(setting string) (chunks uint64, ok bool) {
 	switch {
 	case setting == "ring":
-		return ftraceRingSize / ftraceRingChunk, true
+		return ftraceRingSize / ftrace_format_RingChunk, true
 	case len(setting) > 5 && setting[:5] == "ring:":
 		n, ok := ftraceParseSize(setting[5:])
-		if !ok || n < 2*ftraceRingChunk || n > 1<<40 {
+		if !ok || n < 2*ftrace_format_RingChunk || n > 1<<40 {
 			ftraceComplain("FTRACE_RECORD: " + setting + ": the size of a ring is a number of bytes, from 128K to 1T, such as ring:64M; nothing is recorded")
 			return 0, false
 		}
-		return n / ftraceRingChunk, true
+		return n / ftrace_format_RingChunk, true
 	}
 	return 0, true
 }
@@ -43,12 +39,12 @@ func ftraceParseRecord(setting string) (chunks uint64, ok bool) {
 func ftraceRecordTo(directory string, chunks uint64) string {
 	r := &ftraceRecording
 	ftraceStartTables()
-	r.chunkSize, r.chunks = ftraceRingChunk, chunks
+	r.chunkSize, r.chunks = ftrace_format_RingChunk, chunks
 	if chunks == 0 {
 		if failed := ftraceMakeRecording(directory); failed != "" {
 			return failed
 		}
-		r.chunkSize = ftraceFileChunk
+		r.chunkSize = ftrace_format_FileChunk
 	}
 	r.on = true
 	return ""
@@ -88,17 +84,17 @@ func ftraceMakeUUID() {
 func ftraceNewWriter(id int32) *ftraceWriter {
 	var w *ftraceWriter
 	if h := ftraceArmed(); h != nil {
-		if part := ftraceMapMemory(h.processors.at+uint64(id)*h.processors.size, h.processors.size); part != nil {
+		if part := ftraceMapMemory(h.Processors.At+uint64(id)*h.Processors.Size, h.Processors.Size); part != nil {
 			w = (*ftraceWriter)(part)
-			w.crossings, w.halfSize = add(part, uintptr(h.crossingsAt)), uintptr(h.halfSize)
-			w.historyEnd, w.ownEnd, w.summariesMax = uintptr(h.longMax)*unsafe.Sizeof(ftraceCall{}), uint32(h.historyMax)*uint32(unsafe.Sizeof(ftraceCall{})), uint32(h.summariesMax)
-			w.history, w.summaries, w.ring = add(part, uintptr(h.longAt)), add(part, uintptr(h.summariesAt)), add(part, uintptr(h.ringAt))
-			for i, at := range h.talliesAt {
+			w.crossings, w.halfSize = add(part, uintptr(h.CrossingsAt)), uintptr(h.HalfSize)
+			w.historyEnd, w.ownEnd, w.summariesMax = uintptr(h.LongMax)*unsafe.Sizeof(ftraceCall{}), uint32(h.HistoryMax)*uint32(unsafe.Sizeof(ftraceCall{})), uint32(h.SummariesMax)
+			w.history, w.summaries, w.ring = add(part, uintptr(h.LongAt)), add(part, uintptr(h.SummariesAt)), add(part, uintptr(h.RingAt))
+			for i, at := range h.TalliesAt {
 				w.tallies[i] = add(part, uintptr(at))
 			}
-			for atomic.Load64(&h.processors.used) <= uint64(id) { // others do this too
-				used := atomic.Load64(&h.processors.used)
-				atomic.Cas64(&h.processors.used, used, max(used, uint64(id)+1))
+			for atomic.Load64(&h.Processors.Used) <= uint64(id) { // others do this too
+				used := atomic.Load64(&h.Processors.Used)
+				atomic.Cas64(&h.Processors.Used, used, max(used, uint64(id)+1))
 			}
 		}
 	}
@@ -107,7 +103,7 @@ func ftraceNewWriter(id int32) *ftraceWriter {
 	}
 	if w.ring == nil && ftraceRecording.chunks != 0 {
 		// Only what is written to takes memory.
-		if w.ring = sysAlloc(uintptr(ftraceRecording.chunks)*ftraceRingChunk, &memstats.other_sys, "ftrace ring"); w.ring == nil {
+		if w.ring = sysAlloc(uintptr(ftraceRecording.chunks)*ftrace_format_RingChunk, &memstats.other_sys, "ftrace ring"); w.ring == nil {
 			w.failed = 12
 		}
 	}
@@ -123,8 +119,8 @@ func (w *ftraceWriter) advance(id int32) bool {
 	}
 	var c *ftraceChunk
 	if ftraceRecording.chunks != 0 {
-		c = (*ftraceChunk)(add(w.ring, uintptr(w.number%ftraceRecording.chunks)*ftraceRingChunk))
-		atomic.Store64(&c.content, 0) // a reader sees that what was there is gone before it is
+		c = (*ftraceChunk)(add(w.ring, uintptr(w.number%ftraceRecording.chunks)*ftrace_format_RingChunk))
+		atomic.Store64(&c.Content, 0) // a reader sees that what was there is gone before it is
 	} else {
 		c = w.nextInFile(id)
 	}
@@ -132,20 +128,20 @@ func (w *ftraceWriter) advance(id int32) bool {
 		return false
 	}
 	size := uint64(unsafe.Sizeof(ftraceChunk{}))
-	c.magic, c.stream, c.uuid = ftraceCTFMagic, 0, ftraceRecording.uuid
+	c.Magic, c.Stream, c.UUID = ftrace_format_PacketMagic, ftrace_format_CallsStream, ftraceRecording.uuid
 	w.last = max(w.last, ftraceTicks())
-	c.begin, c.size, c.discarded, c.number, c.processor = w.last, uint64(ftraceRecording.chunkSize)*8, w.lost, w.number, uint64(id)
+	c.Begin, c.Size, c.Lost, c.Number, c.Processor = w.last, uint64(ftraceRecording.chunkSize)*8, w.lost, w.number, uint64(id)
 	w.number++
 	w.chunk, w.pos, w.limit = c, uintptr(size), ftraceRecording.chunkSize-ftraceRecordRoom
-	w.where = ftracePlaceAt(0, c.number, id, 0).where
-	atomic.StoreRel64(&c.content, size*8)
+	w.where = ftracePlaceAt(0, c.Number, id, 0).Where
+	atomic.StoreRel64(&c.Content, size*8)
 	return true
 }
 
 // nextInFile maps the next chunk of the processor's file, and unmaps the last one.
 func (w *ftraceWriter) nextInFile(id int32) *ftraceChunk {
 	if w.chunk != nil {
-		ftraceUnmap(unsafe.Pointer(w.chunk), ftraceFileChunk)
+		ftraceUnmap(unsafe.Pointer(w.chunk), ftrace_format_FileChunk)
 		w.chunk, w.limit = nil, 0
 	}
 	if w.fd == 0 {
@@ -156,7 +152,7 @@ func (w *ftraceWriter) nextInFile(id int32) *ftraceChunk {
 		}
 		w.fd = fd
 	}
-	p, errno := ftraceMapFile(w.fd, int64(w.number)*ftraceFileChunk, ftraceFileChunk)
+	p, errno := ftraceMapFile(w.fd, int64(w.number)*ftrace_format_FileChunk, ftrace_format_FileChunk)
 	if errno != 0 {
 		w.fail(errno)
 		return nil

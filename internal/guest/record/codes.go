@@ -37,7 +37,7 @@ func ftraceKnowCode(pc uintptr) {
 	if *slot == 0 && ftraceCodes.n < ftraceCodesMax && ftraceTables.text != nil {
 		ftraceCodes.n++
 		if f.valid() {
-			b := ftraceTableBegin(ftraceTableCode)
+			b := ftraceTableBegin(ftrace_format_TableCode)
 			b.word(uint64(pc))
 			b.cString(funcname(f))
 			ftraceTableEnd()

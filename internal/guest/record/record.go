@@ -22,68 +22,24 @@ import (
 
 // ftraceEvent is what every record begins with.
 type ftraceEvent struct {
-	_         sys.NotInHeap
-	ticks     uint64
-	kind      uint8
-	words     uint8  // size of the record
-	depth     uint16 // recorded calls around it, at most ftraceDepthMax
-	fn        uint32 // key of the function, 0: none
-	goroutine uint64
+	_ sys.NotInHeap
+	ftrace_format_Record
 }
 
-// The kinds of records, and what follows the ftraceEvent.
 const (
-	ftraceKindEntry     = 1 + iota // call uint64: it is the nth call, with ftraceCallUntimed if it is not timed
-	ftraceKindEntryArgs            // call uint64; layout, size uint32; values
-	ftraceKindExit                 //
-	ftraceKindExitArgs             // layout, size uint32; values: the results
-	ftraceKindPanic                // the same: a panic ended the call, and the value is the panic's
-	ftraceKindGoexit               // runtime.Goexit ended the call
-	ftraceKindRecovered            // the same: one of the call's deferred calls recovered this panic; its exit follows
-	ftraceKindMock                 // a replacement was called instead of the function; its exit follows
-	// parent, call uint64: a goroutine's first record. fn is the function in which it was started,
-	// by goroutine parent in that call.
-	ftraceKindGo
-	ftraceKindEnd  // the goroutine ended
-	ftraceKindNote // 0, size uint32; text: ftrace.Note, in the call under way
-	ftraceKindLine // level int32, size uint32; text: what the program printed or logged
-	// call uint64: it fires the nth time; layout, size uint32; values: its arguments. Layout 0:
-	// none are wanted.
-	ftraceKindProbe
+	ftracePrefetch   = 512 // bytes that the processor is told to fetch in advance, since nothing else has them in its cache
+	ftraceRecordSize = uintptr(ftrace_format_RecordSize)
+	ftraceRecordRoom = ftrace_format_RecordMax + 128 // with a goroutine's first record before it
 )
 
-const (
-	ftraceCallUntimed = 1 << 63
-
-	ftraceProcessorsMax = 1024 // on further processors nothing is recorded
-
-	ftraceDepthMax   = 65535 // a record of a deeper call has this number
-	ftracePrefetch   = 512   // bytes that the processor is told to fetch in advance, since nothing else has them in its cache
-	ftraceRecordSize = unsafe.Sizeof(ftraceEvent{})
-	ftraceRecordMax  = 255 * 8
-	ftraceRecordRoom = ftraceRecordMax + 128 // with a goroutine's first record before it
-)
-
-// ftraceChunk is the head of a chunk: the header and the context of a packet of the Common Trace
-// Format.
+// ftraceChunk is the head of a chunk.
 type ftraceChunk struct {
-	_         sys.NotInHeap
-	magic     uint32
-	stream    uint32 // 0
-	uuid      [16]byte
-	begin     uint64 // ticks
-	content   uint64 // bits in use, this head included; written after each record
-	size      uint64 // bits
-	discarded uint64 // number of records lost on this processor so far
-	number    uint64 // the chunk is the nth on this processor, from 0
-	processor uint64
+	_ sys.NotInHeap
+	ftrace_format_Packet
 }
-
-const ftraceCTFMagic = 0xC1FC1FC1
 
 // ftraceWriter writes what is kept of one processor, on which the goroutine is held. It is at the
-// beginning of the processor's part of the memory file. Readers know the first fields byte for
-// byte.
+// beginning of the processor's part of the memory file.
 type ftraceWriter struct {
 	_ sys.NotInHeap
 
@@ -109,12 +65,19 @@ type ftraceWriter struct {
 	ring      unsafe.Pointer
 	crossed   uint64         // number of calls put into crossings so far
 	crossings unsafe.Pointer // calls under way at a cut, see keep/cut.go
-	tallies   [ftraceTallyTables]unsafe.Pointer
+	tallies   [ftrace_format_Tallies]unsafe.Pointer
 	half      uintptr // where the half of the tallies begins that is written to
 	fd        int32
 	failed    int32 // errno of the error that ended this writer
 	_         cpu.CacheLinePad
 }
+
+// Readers find these fields where package format has them.
+var (
+	_ = [1]int{}[unsafe.Offsetof(ftraceWriter{}.calls)-unsafe.Offsetof(ftrace_format_Processor{}.Calls)]
+	_ = [1]int{}[unsafe.Offsetof(ftraceWriter{}.lost)-unsafe.Offsetof(ftrace_format_Processor{}.Lost)]
+	_ = [1]int{}[unsafe.Offsetof(ftraceWriter{}.crossed)-unsafe.Offsetof(ftrace_format_Processor{}.Crossed)]
+)
 
 // ftraceRecording is FTRACE_RECORD and FTRACE_ON_ERROR.
 var ftraceRecording struct {
@@ -126,15 +89,15 @@ var ftraceRecording struct {
 	chunkSize uintptr
 	chunks    uint64 // of each ring, 0: the recording is in files
 	uuid      [16]byte
-	writers   [ftraceProcessorsMax]*ftraceWriter // by the processor's id; made at first use
-	panics    ftraceKnownLayouts                 // of panics' values
+	writers   [ftrace_format_ProcessorsMax]*ftraceWriter // by the processor's id; made at first use
+	panics    ftraceKnownLayouts                         // of panics' values
 }
 
 // ftraceWriterOf returns the writer of the processor on which this goroutine is held, or nil if
 // there are too many.
 func ftraceWriterOf(mp *m) *ftraceWriter {
 	id := mp.p.ptr().id
-	if id >= ftraceProcessorsMax {
+	if id >= ftrace_format_ProcessorsMax {
 		atomic.Xadd(&ftraceLost, 1)
 		return nil
 	}
@@ -175,43 +138,43 @@ func ftraceRecorder(mp *m) *ftraceWriter {
 func (w *ftraceWriter) begin(gp *g, kind uint8, f *ftraceFunc, depth int32) *ftraceEvent {
 	r := (*ftraceEvent)(add(unsafe.Pointer(w.chunk), w.pos))
 	sys.Prefetch(uintptr(unsafe.Pointer(r)) + ftracePrefetch)
-	r.ticks = w.last
-	r.goroutine = gp.goid
-	r.fn = 0
+	r.Ticks = w.last
+	r.Goroutine = gp.goid
+	r.Function = 0
 	if f != nil {
-		r.fn = f.key
+		r.Function = f.key
 	}
-	r.depth = uint16(min(depth, ftraceDepthMax))
-	r.kind = kind
+	r.Depth = uint16(min(depth, ftrace_format_DepthMax))
+	r.Kind = kind
 	return r
 }
 
 // end completes the record that begins at r and has size bytes.
 func (w *ftraceWriter) end(r *ftraceEvent, size uintptr) {
 	words := (size + 7) / 8
-	r.words = uint8(words)
-	ftraceStore64(&w.chunk.content, uint64(w.pos+size)*8)
+	r.Words = uint8(words)
+	ftraceStore64(&w.chunk.Content, uint64(w.pos+size)*8)
 	w.pos += words * 8
 }
 
 // place returns where the next record goes.
-func (w *ftraceWriter) place() ftracePlace {
-	return ftracePlace{w.last, w.where | uint64(w.pos/8)<<48}
+func (w *ftraceWriter) place() ftrace_format_Place {
+	return ftrace_format_Place{w.last, w.where | uint64(w.pos/8)<<ftrace_format_PlaceOffset}
 }
 
 // entry records that the call of frame, the topmost, begins, with its parameters if there is a
 // layout.
 func (w *ftraceWriter) entry(gp *g, mp *m, frame *ftraceFrame, layout *ftraceLayout, args []any) {
-	frame.place = w.place()
-	r := w.begin(gp, ftraceKindEntry, frame.fn.ptr(), frame.shown)
+	frame.Place = w.place()
+	r := w.begin(gp, ftrace_format_KindEntry, frame.fn.ptr(), frame.shown)
 	p := add(unsafe.Pointer(r), ftraceRecordSize)
-	*(*uint64)(p) = uint64(frame.count)
-	if frame.flags&ftraceNotTimed != 0 {
-		*(*uint64)(p) |= ftraceCallUntimed
+	*(*uint64)(p) = frame.Count
+	if frame.Flags&ftrace_format_FrameNotTimed != 0 {
+		*(*uint64)(p) |= ftrace_format_Untimed
 	}
 	size := ftraceRecordSize + 8
 	if layout != nil {
-		r.kind = ftraceKindEntryArgs
+		r.Kind = ftrace_format_KindEntryArgs
 		size += layout.capture(add(p, 8), r, args)
 	}
 	w.end(r, size)
@@ -220,39 +183,39 @@ func (w *ftraceWriter) entry(gp *g, mp *m, frame *ftraceFrame, layout *ftraceLay
 // goroutine records which call started the goroutine, before its first record.
 func (w *ftraceWriter) goroutine(gp *g, t *ftraceG) {
 	t.recorded = true
-	r := w.begin(gp, ftraceKindGo, t.parentFn.ptr(), 0)
+	r := w.begin(gp, ftrace_format_KindGoroutineStart, t.parentFn.ptr(), 0)
 	*(*[2]uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = [2]uint64{t.parent, uint64(t.parentCount)}
 	w.end(r, ftraceRecordSize+16)
 }
 
 // exit records that the call of frame, the topmost, ends: by p, by the panic that was recovered, or
 // with results. It returns where that record is.
-func (w *ftraceWriter) exit(gp *g, mp *m, frame *ftraceFrame, results []any, p *_panic) (place ftracePlace) {
+func (w *ftraceWriter) exit(gp *g, mp *m, frame *ftraceFrame, results []any, p *_panic) (place ftrace_format_Place) {
 	switch {
-	case frame.flags&ftraceReplaced != 0:
-		w.values(gp, ftraceKindMock, frame, nil)
-	case frame.flags&ftraceRecovered != 0:
-		w.panic(gp, ftraceKindRecovered, frame, gp.ftraceRecovered)
+	case frame.Flags&ftrace_format_FrameReplaced != 0:
+		w.values(gp, ftrace_format_KindMock, frame, nil)
+	case frame.Flags&ftrace_format_FrameRecovered != 0:
+		w.panic(gp, ftrace_format_KindRecovered, frame, gp.ftraceRecovered)
 	}
 	if !w.room(mp) {
-		return ftracePlace{0, ftraceNowhere}
+		return ftrace_format_Place{0, ftrace_format_Nowhere}
 	}
 	place = w.place()
 	switch {
 	case p != nil && p.goexit:
-		w.values(gp, ftraceKindGoexit, frame, nil)
+		w.values(gp, ftrace_format_KindExitGoexit, frame, nil)
 	case p != nil:
-		w.panic(gp, ftraceKindPanic, frame, p.arg)
-	case frame.flags&ftracePanicked != 0:
-		w.panic(gp, ftraceKindPanic, frame, gp.ftraceRecovered)
+		w.panic(gp, ftrace_format_KindExitPanic, frame, p.arg)
+	case frame.Flags&ftrace_format_FramePanicked != 0:
+		w.panic(gp, ftrace_format_KindExitPanic, frame, gp.ftraceRecovered)
 	case len(results) > 0 && frame.clause.ptr().Detail >= ftrace_rule_Args:
 		if frame.clause.ptr().Capture != "" {
 			w.valuesAndPaths(gp, frame, results)
 		} else {
-			w.values(gp, ftraceKindExitArgs, frame, results)
+			w.values(gp, ftrace_format_KindExitResults, frame, results)
 		}
 	default:
-		w.end(w.begin(gp, ftraceKindExit, frame.fn.ptr(), frame.shown), ftraceRecordSize)
+		w.end(w.begin(gp, ftrace_format_KindExit, frame.fn.ptr(), frame.shown), ftraceRecordSize)
 	}
 	return place
 }
@@ -272,13 +235,13 @@ func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, values []an
 	var layout *ftraceLayout
 	if len(values) > 0 {
 		flags := ftraceLayoutFlags(frame.clause.ptr())
-		if kind == ftraceKindExitArgs && frame.flags&ftraceAtReturns == 0 {
+		if kind == ftrace_format_KindExitResults && frame.Flags&ftrace_format_FrameAtReturns == 0 {
 			flags |= ftraceLayoutPointers
 		}
 		layouts := &frame.fn.ptr().exitLayouts
-		if kind != ftraceKindExitArgs {
+		if kind != ftrace_format_KindExitResults {
 			layouts = &ftraceRecording.panics
-			flags |= ftraceLayoutPanic
+			flags |= ftrace_format_LayoutPanic
 		}
 		layout = layouts.find(values, flags, nil, len(values))
 	}
@@ -287,9 +250,9 @@ func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, values []an
 	switch {
 	case layout != nil:
 		size += layout.capture(add(unsafe.Pointer(r), size), r, values)
-	case kind == ftraceKindExitArgs:
-		r.kind = ftraceKindExit
-	case kind == ftraceKindPanic || kind == ftraceKindRecovered:
+	case kind == ftrace_format_KindExitResults:
+		r.Kind = ftrace_format_KindExit
+	case kind == ftrace_format_KindExitPanic || kind == ftrace_format_KindRecovered:
 		*(*[2]uint32)(add(unsafe.Pointer(r), size)) = [2]uint32{}
 		size += 8
 	}
@@ -302,11 +265,11 @@ func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, values []an
 func (w *ftraceWriter) valuesAndPaths(gp *g, frame *ftraceFrame, results []any) {
 	var room [ftraceValuesMax]any
 	paths := ftracePaths{f: frame.fn.ptr(), text: frame.clause.ptr().Capture, results: true, redaction: frame.clause.ptr().Own}
-	values := paths.follow((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), results, frame.flags&ftraceAtReturns == 0)
+	values := paths.follow((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), results, frame.Flags&ftrace_format_FrameAtReturns == 0)
 	layout := frame.fn.ptr().exitLayouts.find(values, ftraceLayoutFlags(frame.clause.ptr()), &paths, min(len(results), len(room)))
-	kind := uint8(ftraceKindExit)
+	kind := uint8(ftrace_format_KindExit)
 	if layout != nil {
-		kind = ftraceKindExitArgs
+		kind = ftrace_format_KindExitResults
 	}
 	r := w.begin(gp, kind, frame.fn.ptr(), frame.shown)
 	size := ftraceRecordSize
@@ -320,7 +283,7 @@ func (w *ftraceWriter) valuesAndPaths(gp *g, frame *ftraceFrame, results []any) 
 func ftraceRecordEnd(gp *g) {
 	mp := acquirem()
 	if w := ftraceRecorder(mp); w != nil {
-		w.end(w.begin(gp, ftraceKindEnd, nil, 0), ftraceRecordSize)
+		w.end(w.begin(gp, ftrace_format_KindGoroutineEnd, nil, 0), ftraceRecordSize)
 	}
 	releasem(mp)
 }
@@ -329,7 +292,7 @@ func ftraceRecordEnd(gp *g) {
 func ftraceRecordNote(gp *g, frame *ftraceFrame, text string) {
 	mp := acquirem()
 	if w := ftraceRecorder(mp); w != nil {
-		r := w.begin(gp, ftraceKindNote, frame.fn.ptr(), frame.shown)
+		r := w.begin(gp, ftrace_format_KindNote, frame.fn.ptr(), frame.shown)
 		w.end(r, w.text(r, 0, text))
 	}
 	releasem(mp)
@@ -339,7 +302,7 @@ func ftraceRecordNote(gp *g, frame *ftraceFrame, text string) {
 // record's head. It returns the record's size.
 func (w *ftraceWriter) text(r *ftraceEvent, number uint32, text string) uintptr {
 	p := add(unsafe.Pointer(r), ftraceRecordSize)
-	n := min(uintptr(len(text)), ftraceRecordMax-ftraceRecordSize-8)
+	n := min(uintptr(len(text)), ftrace_format_RecordMax-ftraceRecordSize-8)
 	*(*[2]uint32)(p) = [2]uint32{number, uint32(n)}
 	memmove(add(p, 8), unsafe.Pointer(unsafe.StringData(text)), n)
 	return ftraceRecordSize + 8 + n

@@ -14,20 +14,6 @@ import (
 	"unsafe"
 )
 
-// The kinds of records in the tables.
-const (
-	ftraceTableProcess  = 1 + iota // pid, start in ns since 1970, release, executable, arguments
-	ftraceTableClock               // ticks, monotonic ns, ns since 1970: all of the same moment
-	ftraceTableFunc                // key, line, import path, symbol of the package, name, file, names of parameters and results
-	ftraceTableType                // number, kind, flags, size, length, element's number, name, fields
-	ftraceTableLayout              // number, flags, key of the function, types' numbers
-	ftraceTableLost                // processor, records lost on it by the end
-	ftraceTableCode                // address; name of the function whose code begins there
-	ftraceTableProbe               // as ftraceTableFunc
-	ftraceTableCaptured            // number of a layout, the paths that lead to its last values
-	ftraceTableTimer               // number of the timer in use from here on; earlier clocks are of another
-)
-
 // ftraceTables is the file. Its lock is one of the runtime's, because a goroutine that is held on
 // its processor may not wait for a semaphore. No other lock is held when it is taken. It has the
 // rank of itabs': names of types are looked up under it, which takes the lock of package reflect's
@@ -144,21 +130,14 @@ func ftraceDefineTypes() {
 	}
 }
 
-// The flags of a type.
-const (
-	ftraceTypeNamed  = 1 << iota
-	ftraceTypeError  // its values are errors
-	ftraceTypeSecret // its values are hidden: nothing is recorded of them
-)
-
 func ftraceTypeRecord(n uint32, t *_type) {
 	types := ftraceTables.types
 	flags := uint64(0)
 	if t.TFlag&abi.TFlagNamed != 0 {
-		flags |= ftraceTypeNamed
+		flags |= ftrace_format_TypeNamed
 	}
 	if types.errors[n] {
-		flags |= ftraceTypeError
+		flags |= ftrace_format_TypeError
 	}
 	redaction := uint32(types.redactions[n])
 	kind, size, name := t.Kind(), uint64(t.Size_), toRType(t).string()
@@ -168,7 +147,7 @@ func ftraceTypeRecord(n uint32, t *_type) {
 	}
 	if whole { // a reader that does not know secrets takes it for a struct without fields
 		kind, size, name = abi.Struct, 0, ftraceStars
-		flags = ftraceTypeNamed | ftraceTypeSecret
+		flags = ftrace_format_TypeNamed | ftrace_format_TypeSecret
 	}
 	length, elem := uint64(0), uint32(0)
 	var fields []abi.StructField
@@ -189,7 +168,7 @@ func ftraceTypeRecord(n uint32, t *_type) {
 	if whole {
 		length, elem, fields = 0, 0, nil
 	}
-	b := ftraceTableBegin(ftraceTableType)
+	b := ftraceTableBegin(ftrace_format_TableType)
 	if b == nil {
 		for i := range fields {
 			types.add(fields[i].Typ, redaction)
@@ -217,8 +196,8 @@ func (known *ftraceKnownLayouts) add(values []any, flags uint32, paths *ftracePa
 	tables := &ftraceTables
 	lock(&tables.lock)
 	l, n := known.lookup(values, flags, paths.at())
-	if l == nil && n >= ftraceLayoutsOfOne && flags&ftraceLayoutDynamic == 0 {
-		flags |= ftraceLayoutDynamic
+	if l == nil && n >= ftraceLayoutsOfOne && flags&ftrace_format_LayoutDynamic == 0 {
+		flags |= ftrace_format_LayoutDynamic
 		l, _ = known.lookup(values, flags, paths.at())
 	}
 	if l == nil && tables.layouts < ftraceLayoutsMax {
@@ -226,7 +205,7 @@ func (known *ftraceKnownLayouts) add(values []any, flags uint32, paths *ftracePa
 		tables.layouts++
 		l.id, l.n, l.flags = tables.layouts, uint32(len(values)), flags
 		l.own, l.paths = uint32(own), paths.at()
-		if flags&ftraceLayoutDynamic == 0 {
+		if flags&ftrace_format_LayoutDynamic == 0 {
 			for i := range values {
 				*l.typ(uint32(i)) = efaceOf(&values[i])._type
 				l.hides = l.hides || ftraceHides(l.value(uint32(i)), l.redaction(), ftraceHidesNest)
@@ -271,7 +250,7 @@ func (l *ftraceLayout) define(paths *ftracePaths) {
 		types.add(l.value(i), l.redaction())
 	}
 	ftraceDefineTypes()
-	if b := ftraceTableBegin(ftraceTableLayout); b != nil {
+	if b := ftraceTableBegin(ftrace_format_TableLayout); b != nil {
 		b.word(uint64(l.id))
 		b.word(uint64(l.flags & ftraceLayoutRecorded))
 		b.word(uint64(l.n))
@@ -308,7 +287,7 @@ func ftraceFileTables(fd int32) {
 	lock(&ftraceTables.lock)
 	ftraceTables.fd, ftraceTables.failed = fd, 0
 	if h := ftraceArmed(); h != nil {
-		ftraceWriteTables(ftraceMemory.tables, int(h.tables.used))
+		ftraceWriteTables(ftraceMemory.tables, int(h.Tables.Used))
 		unlock(&ftraceTables.lock)
 		return
 	}
@@ -329,11 +308,11 @@ func (p *ftracePkg) define() {
 // ftraceDefineFuncs defines all functions of a package.
 func ftraceDefineFuncs(p *ftracePkg) {
 	lock(&ftraceTables.lock)
-	kind := uint32(ftraceTableFunc)
+	kind := uint32(ftrace_format_TableFunc)
 	if p.probes() {
-		kind = ftraceTableProbe
+		kind = ftrace_format_TableProbe
 	}
-	for i := range p.nfuncs {
+	for i := range p.Nfuncs {
 		b := ftraceTableBegin(kind)
 		if b == nil {
 			break
@@ -341,10 +320,10 @@ func ftraceDefineFuncs(p *ftracePkg) {
 		f := p.fn(i)
 		b.word(uint64(f.key))
 		b.word(uint64(f.line))
-		b.cString(p.path)
-		b.cString(p.symbol)
+		b.cString(p.Path)
+		b.cString(p.Symbol)
 		b.cString(f.name)
-		b.cString(p.files[f.file])
+		b.cString(p.Files[f.file])
 		b.cString(f.params)
 		ftraceTableEnd()
 	}
@@ -355,7 +334,7 @@ func ftraceDefineFuncs(p *ftracePkg) {
 // ftraceDefineProcess says which program this is.
 func ftraceDefineProcess() {
 	lock(&ftraceTables.lock)
-	if b := ftraceTableBegin(ftraceTableProcess); b != nil {
+	if b := ftraceTableBegin(ftrace_format_TableProcess); b != nil {
 		sec, nsec, now := time_now()
 		b.word(uint64(ftracePid()))
 		since := int64(0)
@@ -380,7 +359,7 @@ func ftraceDefineProcess() {
 // ftraceDefineTimer says which timer times are by from here on, and what the time is.
 func ftraceDefineTimer() {
 	lock(&ftraceTables.lock)
-	if b := ftraceTableBegin(ftraceTableTimer); b != nil {
+	if b := ftraceTableBegin(ftrace_format_TableTimer); b != nil {
 		b.word(uint64(ftraceTimer))
 		ftraceTableEnd()
 	}
@@ -391,11 +370,11 @@ func ftraceDefineTimer() {
 // ftraceDefineClock says what the time is.
 func ftraceDefineClock() {
 	lock(&ftraceTables.lock)
-	if b := ftraceTableBegin(ftraceTableClock); b != nil {
+	if b := ftraceTableBegin(ftrace_format_TableClock); b != nil {
 		c := ftraceReadClock()
-		b.word(c.ticks)
-		b.word(uint64(c.monotonic))
-		b.word(uint64(c.wall))
+		b.word(c.Ticks)
+		b.word(uint64(c.Monotonic))
+		b.word(uint64(c.Wall))
 		ftraceTableEnd()
 	}
 	ftraceFlushTables()
@@ -406,7 +385,7 @@ func ftraceDefineClock() {
 // follows that would.
 func ftraceDefineLost(processor, records uint64) {
 	lock(&ftraceTables.lock)
-	if b := ftraceTableBegin(ftraceTableLost); b != nil {
+	if b := ftraceTableBegin(ftrace_format_TableLost); b != nil {
 		b.word(processor)
 		b.word(records)
 		ftraceTableEnd()
@@ -449,8 +428,8 @@ func ftraceFlushTables() {
 	}
 	head := (*ftraceChunk)(unsafe.Pointer(&b.data))
 	first := (*uint64)(add(unsafe.Pointer(head), unsafe.Sizeof(ftraceChunk{})))
-	head.magic, head.stream, head.uuid, head.begin = ftraceCTFMagic, 1, ftraceRecording.uuid, *first
-	head.content, head.size, head.discarded, head.number, head.processor = uint64(b.n)*8, uint64(b.n)*8, 0, tables.number, 0
+	head.Magic, head.Stream, head.UUID, head.Begin = ftrace_format_PacketMagic, ftrace_format_TablesStream, ftraceRecording.uuid, *first
+	head.Content, head.Size, head.Lost, head.Number, head.Processor = uint64(b.n)*8, uint64(b.n)*8, 0, tables.number, 0
 	tables.number++
 	ftraceKeepTables(unsafe.Pointer(&b.data), b.n)
 	ftraceWriteTables(unsafe.Pointer(&b.data), b.n)
@@ -488,7 +467,7 @@ func (b *ftraceText) cString(s string) {
 
 // define defines which values of a layout the paths lead to. The tables are locked.
 func (paths *ftracePaths) define(l *ftraceLayout, own int) {
-	b := ftraceTableBegin(ftraceTableCaptured)
+	b := ftraceTableBegin(ftrace_format_TableCaptured)
 	if b == nil {
 		return
 	}

@@ -14,33 +14,6 @@ import (
 	"unsafe"
 )
 
-// The kinds of requests. docs/format.md says what each takes and answers.
-const (
-	ftraceAskLook    = 1 + iota // begin the tables, make a cut
-	ftraceAskRules              // rules: put them in force
-	ftraceAskSwitch             // pairs of key and what: switch functions on or off, timed or not
-	ftraceAskRecord             // directory: record there
-	ftraceAskRing               // record to rings
-	ftraceAskStop               // record no more
-	ftraceAskClear              // consumers: forget what they have
-	ftraceAskTimers             // measure the timers
-	ftraceAskSession            // what is set from now on ends with the session
-	ftraceAskDetach             // end the session
-	ftraceAskDump               // directory: write there what the rings have
-	ftraceAskTimer              // number: use another timer
-	ftraceAskMute               // goroutines, and whether to trace them
-	ftraceAskActors             // rules: which goroutines to trace
-	ftraceAskObjects            // rules: which functions stay off
-)
-
-// ftraceSwitch... is what a function can be switched to.
-const (
-	ftraceSwitchOn = 1 << iota
-	ftraceSwitchOff
-	ftraceSwitchTimed
-	ftraceSwitchUntimed
-)
-
 const ftraceBeatsMissed = 5 // seconds without a beat, after which a session has ended
 
 // ftraceAttach is the state of requests.
@@ -66,18 +39,18 @@ func ftraceListen() {
 	h := ftraceMemory.head
 	beats, missed := uint64(0), int64(0) // nanoseconds without a beat
 	for {
-		reply := atomic.Load(&h.reply)
+		reply := atomic.Load(&h.Reply)
 		timeout := int64(3600e9)
-		if atomic.Load(&h.session) != 0 {
+		if atomic.Load(&h.Session) != 0 {
 			timeout = 1e9
 		}
 		passed := int64(0)
-		if atomic.Load(&h.request) == reply && ftraceWait(&h.request, reply, timeout) {
+		if atomic.Load(&h.Request) == reply && ftraceWait(&h.Request, reply, timeout) {
 			passed = min(timeout, 1e9)
 		}
-		if atomic.Load(&h.session) != 0 && atomic.Load(&h.request) == reply {
+		if atomic.Load(&h.Session) != 0 && atomic.Load(&h.Request) == reply {
 			missed += passed
-			if now := atomic.Load64(&h.beats); now != beats {
+			if now := atomic.Load64(&h.Beats); now != beats {
 				beats, missed = now, 0
 			}
 			if missed <= ftraceBeatsMissed*1e9 {
@@ -86,7 +59,7 @@ func ftraceListen() {
 			atomic.Store(&ftraceAttach.abandoned, 1)
 		}
 		missed = 0
-		if atomic.Load(&h.request) == reply && atomic.Load(&ftraceAttach.abandoned) == 0 {
+		if atomic.Load(&h.Request) == reply && atomic.Load(&ftraceAttach.abandoned) == 0 {
 			continue
 		}
 		atomic.Store(&ftraceAttach.wanted, 1)
@@ -124,22 +97,22 @@ func ftraceHandlerResumed() bool {
 		ftraceDetach()
 		atomic.Store(&ftraceAttach.abandoned, 0)
 	}
-	if request := atomic.Load(&h.request); request != h.reply {
-		text := string(unsafe.Slice((*byte)(add(unsafe.Pointer(h), ftraceRequestAt)), min(h.asked, ftraceRequestMax)))
-		reply := ftraceAnswer(h, h.kind, text)
-		h.failed = 0
+	if request := atomic.Load(&h.Request); request != h.Reply {
+		text := string(unsafe.Slice((*byte)(add(unsafe.Pointer(h), ftrace_format_RequestAt)), min(h.Asked, ftrace_format_RequestMax)))
+		reply := ftraceAnswer(h, h.Kind, text)
+		h.Failed = 0
 		if reply != "" {
-			h.failed = 1
-		} else if h.kind == ftraceAskLook {
+			h.Failed = 1
+		} else if h.Kind == ftrace_format_AskLook {
 			reply = ftraceSetup()
 		}
-		h.answered = uint32(min(len(reply), ftraceRequestMax))
-		memmove(add(unsafe.Pointer(h), ftraceReplyAt), unsafe.Pointer(unsafe.StringData(reply)), uintptr(h.answered))
-		if h.kind != ftraceAskLook {
-			h.now = ftraceReadClock()
+		h.Answered = uint32(min(len(reply), ftrace_format_RequestMax))
+		memmove(add(unsafe.Pointer(h), ftrace_format_ReplyAt), unsafe.Pointer(unsafe.StringData(reply)), uintptr(h.Answered))
+		if h.Kind != ftrace_format_AskLook {
+			h.Now = ftraceReadClock()
 		}
-		atomic.Store(&h.reply, request)
-		ftraceWake(&h.reply)
+		atomic.Store(&h.Reply, request)
+		ftraceWake(&h.Reply)
 	}
 	atomic.Store(&ftraceAttach.wanted, 0)
 	return true
@@ -157,29 +130,29 @@ func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
 		ftraceRecording.wanted = true // first= is no limit for calls that nobody reads line by line
 	}
 	switch kind {
-	case ftraceAskLook:
+	case ftrace_format_AskLook:
 		ftraceStartTables()
-		h.functions = ftraceRegistry.funcs
+		h.Functions = ftraceRegistry.funcs
 		ftraceMakeCut(h)
-	case ftraceAskRules:
+	case ftrace_format_AskRules:
 		c, err, ok := ftraceNewConfig(text)
 		if !ok {
 			var digits [20]byte
 			return err.Message + " (at byte " + string(ftraceItoa(digits[:], uint64(err.Offset))) + ")"
 		}
 		ftraceArm(c)
-	case ftraceAskSwitch:
+	case ftrace_format_AskSwitch:
 		return ftraceSwitch(unsafe.Slice((*[2]uint32)(unsafe.Pointer(unsafe.StringData(text))), len(text)/8))
-	case ftraceAskRecord, ftraceAskRing:
+	case ftrace_format_AskRecord, ftrace_format_AskRing:
 		if ftraceRecording.on {
 			return "the program records already"
 		}
 		chunks := uint64(0)
-		if kind == ftraceAskRing {
-			chunks = h.ringChunks
+		if kind == ftrace_format_AskRing {
+			chunks = h.RingChunks
 		}
 		return ftraceRecordFromNow(text, chunks)
-	case ftraceAskStop:
+	case ftrace_format_AskStop:
 		if !ftraceRecording.on {
 			return "the program does not record"
 		}
@@ -187,41 +160,41 @@ func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
 			return "the recording is for FTRACE_ON_ERROR"
 		}
 		ftraceStopRecording()
-	case ftraceAskDump:
+	case ftrace_format_AskDump:
 		if !ftraceRecording.on || ftraceRecording.chunks == 0 {
 			return "the program does not record to rings"
 		}
 		return ftraceDumpRings(text)
-	case ftraceAskClear:
+	case ftrace_format_AskClear:
 		if len(text) != 4 {
 			return "this is not a number of 4 bytes"
 		}
 		ftraceClear(h, *(*uint32)(unsafe.Pointer(unsafe.StringData(text))))
-	case ftraceAskTimers:
-		ftraceMeasureTimers(&h.timers)
-	case ftraceAskTimer:
+	case ftrace_format_AskTimers:
+		ftraceMeasureTimers(&h.Timers)
+	case ftrace_format_AskTimer:
 		if len(text) != 4 {
 			return "this is not a number of 4 bytes"
 		}
 		return ftraceChangeTimer(h, *(*uint32)(unsafe.Pointer(unsafe.StringData(text))))
-	case ftraceAskMute:
+	case ftrace_format_AskMute:
 		ftraceMute(unsafe.Slice((*[2]uint64)(unsafe.Pointer(unsafe.StringData(text))), len(text)/16))
-	case ftraceAskActors, ftraceAskObjects:
-		if len(text) > ftraceRequestMax/2-4 {
+	case ftrace_format_AskActors, ftrace_format_AskObjects:
+		if len(text) > ftrace_format_RequestMax/2-4 {
 			return "these are too many rules"
 		}
-		if kind == ftraceAskActors {
+		if kind == ftrace_format_AskActors {
 			return ftraceSetActors(text)
 		}
 		return ftraceSetObjects(text)
-	case ftraceAskSession:
-		if h.session != 0 {
+	case ftrace_format_AskSession:
+		if h.Session != 0 {
 			ftraceDetach()
 		}
 		a := &ftraceAttach
-		a.before, a.consumers, a.recording, a.began = ftraceLoadConfig(), h.consumers, ftraceRecording.on, false
-		atomic.Store(&h.session, 1)
-	case ftraceAskDetach:
+		a.before, a.consumers, a.recording, a.began = ftraceLoadConfig(), h.Consumers, ftraceRecording.on, false
+		atomic.Store(&h.Session, 1)
+	case ftrace_format_AskDetach:
 		ftraceDetach()
 	default:
 		return "the program does not know this request"
@@ -232,7 +205,7 @@ func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
 // ftraceDetach ends the session: what was in force before it is in force again.
 func ftraceDetach() {
 	h, a := ftraceMemory.head, &ftraceAttach
-	if atomic.Xchg(&h.session, 0) == 0 {
+	if atomic.Xchg(&h.Session, 0) == 0 {
 		return
 	}
 	if a.began && ftraceRecording.on {
@@ -243,7 +216,7 @@ func ftraceDetach() {
 		c, _, _ = ftraceNewConfig("")
 	}
 	ftraceArm(c)
-	atomic.Store(&h.consumers, a.consumers)
+	atomic.Store(&h.Consumers, a.consumers)
 }
 
 // ftraceSwitch switches functions.
@@ -258,16 +231,16 @@ func ftraceSwitch(list [][2]uint32) string {
 			continue
 		}
 		what := list[i][1]
-		if what&ftraceSwitchOn != 0 {
+		if what&ftrace_format_SwitchOn != 0 {
 			f.flags = f.flags&^ftraceSwitchedOff | ftraceSwitchedOn
 		}
-		if what&ftraceSwitchOff != 0 {
+		if what&ftrace_format_SwitchOff != 0 {
 			f.flags = f.flags&^ftraceSwitchedOn | ftraceSwitchedOff
 		}
-		if what&ftraceSwitchTimed != 0 {
+		if what&ftrace_format_SwitchTimed != 0 {
 			f.flags &^= ftraceAskedUntimed
 		}
-		if what&ftraceSwitchUntimed != 0 {
+		if what&ftrace_format_SwitchUntimed != 0 {
 			f.flags |= ftraceAskedUntimed
 		}
 		f.layAgain()
@@ -289,9 +262,9 @@ func ftraceRecordFromNow(directory string, chunks uint64) string {
 		return failed
 	}
 	ftraceAttach.began = true
-	ftraceMemory.head.recording = 1
+	ftraceMemory.head.Recording = ftrace_format_ToRings
 	if chunks == 0 {
-		ftraceMemory.head.recording = 2
+		ftraceMemory.head.Recording = ftrace_format_ToFiles
 	}
 	ftraceSetWeavesNow()
 	return ""
@@ -321,7 +294,7 @@ func ftraceStopRecording() {
 			continue
 		}
 		if r.chunks == 0 && w.chunk != nil {
-			ftraceUnmap(unsafe.Pointer(w.chunk), ftraceFileChunk)
+			ftraceUnmap(unsafe.Pointer(w.chunk), ftrace_format_FileChunk)
 		}
 		if w.fd != 0 {
 			ftraceClose(w.fd)
@@ -334,7 +307,7 @@ func ftraceStopRecording() {
 		ftraceWriteMetadata()
 		ftraceCloseRecording()
 	}
-	ftraceMemory.head.recording = 0
+	ftraceMemory.head.Recording = ftrace_format_ToNothing
 	ftraceSetWeavesNow()
 }
 
@@ -346,7 +319,7 @@ func ftraceDumpRings(directory string) string {
 	}
 	defer ftraceCloseRecording()
 	ftraceDefineClock()
-	buffer := make([]byte, ftraceRingChunk)
+	buffer := make([]byte, ftrace_format_RingChunk)
 	to := unsafe.Pointer(&buffer[0])
 	for id, w := range ftraceRecording.writers {
 		if w == nil {
@@ -362,14 +335,14 @@ func ftraceDumpRings(directory string) string {
 			if c == nil {
 				continue
 			}
-			content := atomic.Load64(&c.content)
-			memmove(to, unsafe.Pointer(c), ftraceRingChunk)
+			content := atomic.Load64(&c.Content)
+			memmove(to, unsafe.Pointer(c), ftrace_format_RingChunk)
 			copied := (*ftraceChunk)(to)
-			if content == 0 || atomic.Load64(&c.content) < content || atomic.Load64(&c.number) != number || copied.number != number {
+			if content == 0 || atomic.Load64(&c.Content) < content || atomic.Load64(&c.Number) != number || copied.Number != number {
 				continue // it was overwritten, or is being: emptying it is the first step of that
 			}
-			copied.content = content
-			if errno := ftraceWriteAt(fd, to, ftraceRingChunk, -1); errno != 0 {
+			copied.Content = content
+			if errno := ftraceWriteAt(fd, to, ftrace_format_RingChunk, -1); errno != 0 {
 				ftraceClose(fd)
 				return ftraceErrno(errno)
 			}
@@ -392,11 +365,11 @@ func ftraceForgetCalls(h *ftraceHead, consumers uint32) {
 		consumer       uint32
 		at, most, size uint64
 	}{
-		{ftraceConsumerHistoryLong, h.longAt, h.longMax, uint64(unsafe.Sizeof(ftraceCall{}))},
-		{ftraceConsumerSummary, h.summariesAt, h.summariesMax, uint64(unsafe.Sizeof(ftraceSummary{}))},
-		{ftraceConsumerGoroutines, h.talliesAt[ftraceByGoroutine], h.talliesMax, uint64(unsafe.Sizeof(ftraceTally{}))},
-		{ftraceConsumerCallers, h.talliesAt[ftraceByCaller], h.talliesMax, uint64(unsafe.Sizeof(ftraceTally{}))},
-		{ftraceConsumerReceivers, h.talliesAt[ftraceByReceiver], h.talliesMax, uint64(unsafe.Sizeof(ftraceTally{}))},
+		{ftrace_format_ConsumerHistoryLong, h.LongAt, h.LongMax, uint64(unsafe.Sizeof(ftraceCall{}))},
+		{ftrace_format_ConsumerSummary, h.SummariesAt, h.SummariesMax, uint64(unsafe.Sizeof(ftraceSummary{}))},
+		{ftrace_format_ConsumerGoroutines, h.TalliesAt[ftrace_format_ByGoroutine], h.TalliesMax, uint64(unsafe.Sizeof(ftraceTally{}))},
+		{ftrace_format_ConsumerCallers, h.TalliesAt[ftrace_format_ByCaller], h.TalliesMax, uint64(unsafe.Sizeof(ftraceTally{}))},
+		{ftrace_format_ConsumerReceivers, h.TalliesAt[ftrace_format_ByReceiver], h.TalliesMax, uint64(unsafe.Sizeof(ftraceTally{}))},
 	}
 	for id, w := range ftraceRecording.writers {
 		if w == nil || w.summaries == nil {
@@ -404,14 +377,14 @@ func ftraceForgetCalls(h *ftraceHead, consumers uint32) {
 		}
 		for i := range parts {
 			if p := &parts[i]; consumers&p.consumer != 0 {
-				at := h.processors.at + uint64(id)*h.processors.size + p.at
+				at := h.Processors.At + uint64(id)*h.Processors.Size + p.at
 				ftraceForget(at, p.most*p.size)
-				ftraceForget(at+h.halfSize, p.most*p.size)
+				ftraceForget(at+h.HalfSize, p.most*p.size)
 			}
 		}
 	}
-	if consumers&ftraceConsumerHistory != 0 {
-		n := 2 * uintptr(h.historyMax) * unsafe.Sizeof(ftraceCall{})
+	if consumers&ftrace_format_ConsumerHistory != 0 {
+		n := 2 * uintptr(h.HistoryMax) * unsafe.Sizeof(ftraceCall{})
 		forEachG(func(gp *g) {
 			if gp.ftrace != nil && gp.ftrace.history != nil {
 				memclrNoHeapPointers(gp.ftrace.history, n)
@@ -425,7 +398,7 @@ func ftraceForgetCalls(h *ftraceHead, consumers uint32) {
 // Calls under way are not timed.
 func ftraceChangeTimer(h *ftraceHead, timer uint32) string {
 	switch {
-	case timer >= ftraceTimers || ftraceReadTimer(int(timer)) == 0:
+	case timer >= ftrace_format_Timers || ftraceReadTimer(int(timer)) == 0:
 		return "there is no such timer on this system"
 	case int(timer) == ftraceTimer:
 		return ""
@@ -434,9 +407,9 @@ func ftraceChangeTimer(h *ftraceHead, timer uint32) string {
 	}
 	stw := stopTheWorld(stwUnknown)
 	ftraceTimer = int(timer)
-	h.timer, h.begun.ticks = timer, ftraceEpoch[timer]
+	h.Timer, h.Begun.Ticks = timer, ftraceEpoch[timer]
 	ftraceRestartWriters()
-	ftraceForgetCalls(h, ftraceConsumersAll)
+	ftraceForgetCalls(h, ftrace_format_ConsumersAll)
 	now := ftraceTicks()
 	for _, w := range ftraceRecording.writers {
 		if w != nil {
@@ -450,9 +423,9 @@ func ftraceChangeTimer(h *ftraceHead, timer uint32) string {
 		}
 		t.last, t.contextShown = now, 0
 		for i := range t.depth {
-			if frame := t.frame(i); frame.place.ticks != 0 {
-				frame.place, frame.within = ftracePlace{now, ftraceNowhere}, 0
-				frame.flags |= ftraceNotTimed
+			if frame := t.frame(i); frame.Place.Ticks != 0 {
+				frame.Place, frame.within = ftrace_format_Place{now, ftrace_format_Nowhere}, 0
+				frame.Flags |= ftrace_format_FrameNotTimed
 			}
 		}
 	})

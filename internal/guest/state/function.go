@@ -11,11 +11,7 @@ import (
 	"unsafe"
 )
 
-// ftraceTableVersion is rewrite.TableVersion: the version of ftraceFunc and ftracePkg.
-const ftraceTableVersion = 6
-
-// ftraceFunc is one entry of a package's table of functions. The rewriter leaves room for the table
-// (rewrite.tableEntry).
+// ftraceFunc is one entry of a package's table of functions. The rewriter leaves room for the table.
 type ftraceFunc struct {
 	mocks unsafe.Pointer // *ftraceMocks: its replacements, or nil; atomic
 	hook  *eface         // what the function checks at its entry: nil, or this entry if the core is to be called
@@ -42,11 +38,11 @@ type ftraceFunc struct {
 }
 
 // The flags of a function. The lowest bits are flags of its calls' frames, if the calls take the
-// fast path: ftraceAtReturns, and ftraceNotTimed if its calls are not timed.
+// fast path: ftrace_format_FrameAtReturns, and ftrace_format_FrameNotTimed if its calls are not timed.
 const (
-	ftraceMayFail    = (ftraceFrameFlags + 1) << iota // its last result is an error
-	ftraceReceives                                    // its first parameter is a receiver that is a pointer
-	ftraceSwitchedOn                                  // whatever the rules say
+	ftraceMayFail    = (ftrace_format_FrameFlags + 1) << iota // its last result is an error
+	ftraceReceives                                            // its first parameter is a receiver that is a pointer
+	ftraceSwitchedOn                                          // whatever the rules say
 	ftraceSwitchedOff
 	ftraceAskedUntimed  // by the rules, or switched
 	ftraceMaskedOff     // setup_objects keeps it off, see arm/setup.go
@@ -55,27 +51,23 @@ const (
 	ftraceHasSecrets    // some of its names may be secret: see value/redact.go
 )
 
-const ftraceTableEntry = goarch.PtrSize + 17*8
+const ftraceTableEntry = goarch.PtrSize + ftrace_format_EntryWords*8
 
 var _ [ftraceTableEntry - unsafe.Sizeof(ftraceFunc{})]byte // an ftraceFunc fits into its entry
 
-// ftracePkg is one instrumented package, written by the rewriter.
+// ftracePkg is one instrumented package. The rewriter writes what it begins with, and leaves room
+// for the rest. The entries of its table are all zero until read is called.
 type ftracePkg struct {
-	version uintptr
-	path    string // import path
-	symbol  string // what precedes the function's name in symbols: the import path, or "main"
-	files   []string
-	funcs   string // a line for each function: line, file, name, params
-	nfuncs  uintptr
-	hooks   unsafe.Pointer // hooks of nfuncs functions
-	table   unsafe.Pointer // room for nfuncs ftraceFunc, all zero until read is called
+	ftrace_format_Package
 	next    *ftracePkg
 	before  uint32 // functions registered before its own
 	defined bool   // its functions are in the recording's tables
 }
 
+var _ [unsafe.Sizeof(ftrace_format_Package{}) + ftrace_format_PackageWords*8 - unsafe.Sizeof(ftracePkg{})]byte // it fits
+
 func (p *ftracePkg) fn(i uintptr) *ftraceFunc {
-	return (*ftraceFunc)(add(p.table, i*ftraceTableEntry))
+	return (*ftraceFunc)(add(p.Table, i*ftraceTableEntry))
 }
 
 // read fills in the table, once, from the text of the functions.
@@ -83,7 +75,7 @@ func (p *ftracePkg) read() {
 	if p.fn(0).pkg != nil {
 		return
 	}
-	text := p.funcs
+	text := p.Funcs
 	word := func(end byte) string {
 		i := bytealg.IndexByteString(text, end)
 		word := text[:i]
@@ -96,13 +88,13 @@ func (p *ftracePkg) read() {
 		}
 		return n
 	}
-	for i := range p.nfuncs {
+	for i := range p.Nfuncs {
 		f := p.fn(i)
-		f.hook = (*eface)(add(p.hooks, i*unsafe.Sizeof(eface{})))
+		f.hook = (*eface)(add(p.Hooks, i*unsafe.Sizeof(eface{})))
 		f.line, f.file, f.name, f.params = number(), number(), word(' '), word('\n')
 		f.pkg = p
 		f.key = p.before + uint32(i) + 1
-		f.flags |= ftraceAtReturns
+		f.flags |= ftrace_format_FrameAtReturns
 		if f.lastResult() == "error" {
 			f.flags |= ftraceMayFail
 		}
@@ -196,7 +188,7 @@ func ftraceValues(first *any, n int) []any {
 // ftraceFuncOf returns the function with this key.
 func ftraceFuncOf(key uint32) *ftraceFunc {
 	for p := ftraceRegistry.first; p != nil; p = p.next {
-		if i := key - p.before - 1; i < uint32(p.nfuncs) {
+		if i := key - p.before - 1; i < uint32(p.Nfuncs) {
 			return p.fn(uintptr(i))
 		}
 	}
@@ -231,5 +223,5 @@ func (f *ftraceFunc) typeText() string {
 // subject returns the function as the rules see it.
 func (f *ftraceFunc) subject() ftrace_rule_Func {
 	p := f.pkg
-	return ftrace_rule_Func{Probe: f.flags&ftraceIsProbe != 0, Package: p.symbol, ImportPath: p.path, Name: f.name, File: p.files[f.file], Line: int(f.line), Binary: ftraceBinary}
+	return ftrace_rule_Func{Probe: f.flags&ftraceIsProbe != 0, Package: p.Symbol, ImportPath: p.Path, Name: f.name, File: p.Files[f.file], Line: int(f.line), Binary: ftraceBinary}
 }

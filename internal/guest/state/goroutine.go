@@ -14,7 +14,7 @@ import (
 )
 
 // ftraceG is the tracer's state of one goroutine that has called an armed function. Only that
-// goroutine changes it. Other processes may read it, and know the first fields byte for byte.
+// goroutine changes it. Other processes may read it.
 type ftraceG struct {
 	_ sys.NotInHeap
 
@@ -63,6 +63,21 @@ type ftraceG struct {
 
 var _ [3*64 - unsafe.Sizeof(ftraceG{})]byte // it has three lines of the cache
 
+// Readers find these fields where package format has them.
+var (
+	_ = [1]int{}[unsafe.Offsetof(ftraceG{}.depth)-unsafe.Offsetof(ftrace_format_Goroutine{}.Depth)]
+	_ = [1]int{}[unsafe.Offsetof(ftraceG{}.events)-unsafe.Offsetof(ftrace_format_Goroutine{}.Events)]
+	_ = [1]int{}[unsafe.Offsetof(ftraceG{}.muted)-unsafe.Offsetof(ftrace_format_Goroutine{}.Muted)]
+	_ = [1]int{}[unsafe.Offsetof(ftraceG{}.calls)-unsafe.Offsetof(ftrace_format_Goroutine{}.Calls)]
+	_ = [1]int{}[unsafe.Offsetof(ftraceG{}.goroutine)-unsafe.Offsetof(ftrace_format_Goroutine{}.ID)]
+	_ = [1]int{}[unsafe.Offsetof(ftraceG{}.historyAt)-unsafe.Offsetof(ftrace_format_Goroutine{}.HistoryAt)]
+	_ = [1]int{}[unsafe.Offsetof(ftraceG{}.framesAt)-unsafe.Offsetof(ftrace_format_Goroutine{}.FramesAt)]
+	_ = [1]int{}[unsafe.Offsetof(ftraceG{}.parent)-unsafe.Offsetof(ftrace_format_Goroutine{}.Parent)]
+	_ = [1]int{}[unsafe.Offsetof(ftraceG{}.parentCount)-unsafe.Offsetof(ftrace_format_Goroutine{}.ParentCount)]
+	_ = [1]int{}[unsafe.Offsetof(ftraceG{}.parentKey)-unsafe.Offsetof(ftrace_format_Goroutine{}.ParentKey)]
+	_ = [1]int{}[unsafe.Offsetof(ftraceG{}.start)-unsafe.Offsetof(ftrace_format_Goroutine{}.Start)]
+)
+
 // Blocks of frames hold ftraceSmallest << class frames. Goroutines that call deep get larger ones.
 const (
 	ftraceSmallest = 4
@@ -110,7 +125,7 @@ func (t *ftraceG) push() *ftraceFrame {
 	}
 	frame := t.top
 	frame.begin()
-	frame.place, frame.event, frame.clause = ftracePlace{}, 0, 0
+	frame.Place, frame.Event, frame.clause = ftrace_format_Place{}, 0, 0
 	t.top = frame.above()
 	t.depth++
 	return frame
@@ -146,8 +161,8 @@ func (t *ftraceG) pop(frame *ftraceFrame) {
 	t.depth--
 	t.shown = frame.shown
 	t.mask = t.inherited()
-	frame.object, frame.within = 0, 0
-	if frame.flags&ftraceHasText != 0 {
+	frame.Object, frame.within = 0, 0
+	if frame.Flags&ftrace_format_FrameHasText != 0 {
 		if frame.note != 0 {
 			t.notes.n = int(frame.note) - 1
 		}
@@ -160,7 +175,7 @@ func (t *ftraceG) inherited() uint32 {
 	if t.depth == 0 {
 		return t.startMarks()
 	}
-	return t.frame(t.depth - 1).mask
+	return t.frame(t.depth - 1).Mask
 }
 
 // startMarks returns the marks that the goroutine began with, if they are of its configuration.
@@ -181,7 +196,7 @@ func (t *ftraceG) remark(c *ftraceConfig) {
 		if l := frame.fn.ptr().loadLaid(); l != nil && l.config == c {
 			t.mask |= l.marks
 		}
-		frame.mask = t.mask
+		frame.Mask = t.mask
 	}
 }
 
@@ -199,7 +214,7 @@ func (t *ftraceG) grow() bool {
 	ftraceFreeFrames(before, t.size)
 	t.framesAt, t.size = ftraceSharedAt(unsafe.Pointer(frames)), size
 	t.top = (*ftraceFrame)(add(unsafe.Pointer(frames), uintptr(t.depth)*unsafe.Sizeof(ftraceFrame{})))
-	t.full = t.frame(min(size, ftraceDepthMax))
+	t.full = t.frame(min(size, ftrace_format_DepthMax))
 	return true
 }
 

@@ -19,75 +19,11 @@ import (
 	"unsafe"
 )
 
-// ftraceMemoryVersion is the version of the head and of all that docs/format.md describes under "A
-// process".
-const ftraceMemoryVersion = 4
-
-const ftraceMemoryMagic = 0x6576696C72746601 // "\x01ftrlive"
-
-// ftraceHead is what the file begins with. Readers know it byte for byte.
+// ftraceHead is what the file begins with.
 type ftraceHead struct {
-	_         sys.NotInHeap
-	magic     uint64
-	version   uint32
-	size      uint32 // of this head
-	pid       uint64
-	uuid      [16]byte
-	begun     ftraceClock // when the sections were made
-	now       ftraceClock // when the last request was answered
-	armed     uint32      // the sections are there; atomic
-	consumers uint32      // ftraceConsumer...: what is kept; other processes may write it; atomic
-	functions uint32      // registered functions; their flags lie in a row, by key
-	timer     uint32      // the one in use, ftraceTimer...
-	cuts      uint32      // number of cuts, see keep/cut.go: the lowest bit says which half is written to; atomic
-	_         uint32
-	timers    [ftraceTimers]ftraceTimerFacts
-	lost      ftraceLosses
-
-	// Requests, see share/attach.go.
-	request   uint32 // number of the last request, written by the process that makes it; waited for
-	reply     uint32 // number of the last one answered
-	kind      uint32
-	failed    uint32 // the reply is an error message
-	asked     uint32 // bytes of the request, and of the reply
-	answered  uint32
-	recording uint32 // 0: none, 1: to rings, 2: to files
-	session   uint32 // another process stays attached, and makes the beats
-	beats     uint64
-
-	tables, flags, goroutines, frames, processors ftraceSection
-	// Within a processor's part, after its ftraceWriter. Of what is there twice, in the first half:
-	longAt, longMax, summariesAt, summariesMax, ringAt, ringChunks, ringChunk, historyMax, frameSize uint64
-
-	talliesAt  [ftraceTallyTables]uint64
-	talliesMax uint64 // rows of each, a power of two
-	note       uint64 // from one reader to another; any may write it
-
-	crossingsAt, crossingsMax, halfSize uint64
+	_ sys.NotInHeap
+	ftrace_format_Head
 }
-
-// ftraceSection is a part of the file: used of at most most entries of size bytes each.
-type ftraceSection struct {
-	at, size, most, used uint64
-}
-
-// ftraceLosses count what there was no room for; atomic.
-type ftraceLosses struct {
-	functions  uint64 // calls of functions that have no summary
-	goroutines uint64 // goroutines that are not in the section
-	frames     uint64 // stacks and histories that are not in it
-	tables     uint64 // records of the tables
-	calls      uint64 // calls that were not seen
-	tallies    uint64 // calls for which the summaries by goroutine, by caller or by receiver have no row
-}
-
-const (
-	ftracePage       = 4096
-	ftraceRequestAt  = 1 * ftracePage // where requests and replies are, of at most ftraceRequestMax bytes
-	ftraceReplyAt    = 17 * ftracePage
-	ftraceRequestMax = 16 * ftracePage
-	ftraceHeadSize   = 33 * ftracePage
-)
 
 // The limits that FTRACE_MEMORY sets.
 var ftraceLimits = struct {
@@ -123,7 +59,7 @@ func ftraceParseLimit(item string) bool {
 		name  string
 		limit *int
 		most  int
-	}{{"functions=", &ftraceLimits.functions, 1 << 24}, {"goroutines=", &ftraceLimits.goroutines, 1 << 24}, {"history=", &ftraceLimits.history, 1000}, {"history_long=", &ftraceLimits.long, 1 << 24},
+	}{{"functions=", &ftraceLimits.functions, 1 << 24}, {"goroutines=", &ftraceLimits.goroutines, 1 << 24}, {"history=", &ftraceLimits.history, ftrace_format_HistoryMax}, {"history_long=", &ftraceLimits.long, 1 << 24},
 		{"rows=", &ftraceLimits.rows, 1 << 20}} {
 		if len(item) > len(l.name) && item[:len(l.name)] == l.name {
 			n, ok := ftraceParseInt(item[len(l.name):])
@@ -141,15 +77,15 @@ func ftraceMakeMemory() {
 	if ftraceMemory.off {
 		return
 	}
-	ftraceMemory.fd = ftraceMemoryFile(ftraceHeadSize)
-	ftraceMemory.head = (*ftraceHead)(ftraceMapMemory(0, ftraceHeadSize))
+	ftraceMemory.fd = ftraceMemoryFile(ftrace_format_HeadSize)
+	ftraceMemory.head = (*ftraceHead)(ftraceMapMemory(0, ftrace_format_HeadSize))
 	h := ftraceMemory.head
 	if h == nil {
 		return
 	}
-	h.version, h.size, h.pid = ftraceMemoryVersion, uint32(unsafe.Sizeof(*h)), uint64(ftracePid())
-	h.timer = uint32(ftraceTimer)
-	atomic.Store64(&h.magic, ftraceMemoryMagic)
+	h.Version, h.Size, h.PID = ftrace_format_MemoryVersion, uint32(unsafe.Sizeof(*h)), uint64(ftracePid())
+	h.Timer = uint32(ftraceTimer)
+	atomic.Store64(&h.Magic, ftrace_format_MemoryMagic)
 	if ftraceMemory.fd != 0 {
 		systemstack(func() { newm(ftraceListen, nil, -1) })
 	}
@@ -166,70 +102,70 @@ const ftraceFramesFrom = 21 * 64
 // a ring of that many chunks.
 func ftraceArmMemory(chunks uint64) {
 	h := ftraceMemory.head
-	if h == nil || h.armed != 0 {
+	if h == nil || h.Armed != 0 {
 		return
 	}
-	at := uint64(ftraceHeadSize)
-	section := func(size uintptr, most int) ftraceSection {
-		s := ftraceSection{at: at, size: uint64(size), most: uint64(most)}
-		at += ftracePages(s.size * s.most)
+	at := uint64(ftrace_format_HeadSize)
+	section := func(size uintptr, most int) ftrace_format_Section {
+		s := ftrace_format_Section{At: at, Size: uint64(size), Max: uint64(most)}
+		at += ftracePages(s.Size * s.Max)
 		return s
 	}
-	h.tables = section(1, 256<<20)
-	h.flags = section(1, ftraceLimits.functions+1)
-	h.goroutines = section(unsafe.Sizeof(ftraceG{}), ftraceLimits.goroutines)
-	h.frames = section(1, 1<<30)
-	h.frames.used = ftraceFramesFrom
+	h.Tables = section(1, 256<<20)
+	h.Flags = section(1, ftraceLimits.functions+1)
+	h.Goroutines = section(unsafe.Sizeof(ftraceG{}), ftraceLimits.goroutines)
+	h.Frames = section(1, 1<<30)
+	h.Frames.Used = ftraceFramesFrom
 	own := ftracePages(uint64(unsafe.Sizeof(ftraceWriter{})))
 	part := func(size uintptr, most int) (from, n uint64) {
 		from = own
 		own += ftracePages(uint64(size) * uint64(most))
 		return from, uint64(most)
 	}
-	h.crossingsAt, h.crossingsMax = part(unsafe.Sizeof(ftraceCall{}), ftraceCrossings)
-	h.halfSize = own
-	h.longAt, h.longMax = part(unsafe.Sizeof(ftraceCall{}), ftraceLimits.long)
-	h.summariesAt, h.summariesMax = part(unsafe.Sizeof(ftraceSummary{}), ftraceLimits.functions+1)
-	h.talliesMax = ftraceTallyPlaces
-	for h.talliesMax < uint64(ftraceLimits.rows) {
-		h.talliesMax *= 2
+	h.CrossingsAt, h.CrossingsMax = part(unsafe.Sizeof(ftraceCall{}), ftrace_format_Crossings)
+	h.HalfSize = own
+	h.LongAt, h.LongMax = part(unsafe.Sizeof(ftraceCall{}), ftraceLimits.long)
+	h.SummariesAt, h.SummariesMax = part(unsafe.Sizeof(ftraceSummary{}), ftraceLimits.functions+1)
+	h.TalliesMax = ftraceTallyPlaces
+	for h.TalliesMax < uint64(ftraceLimits.rows) {
+		h.TalliesMax *= 2
 	}
-	for i := range h.talliesAt {
-		h.talliesAt[i], _ = part(unsafe.Sizeof(ftraceTally{}), int(h.talliesMax))
+	for i := range h.TalliesAt {
+		h.TalliesAt[i], _ = part(unsafe.Sizeof(ftraceTally{}), int(h.TalliesMax))
 	}
-	h.halfSize = own - h.halfSize
-	own += h.halfSize
-	h.ringAt, h.ringChunks = part(ftraceRingChunk, int(chunks))
-	h.ringChunk, h.historyMax, h.frameSize = ftraceRingChunk, uint64(ftraceLimits.history), uint64(unsafe.Sizeof(ftraceFrame{}))
-	h.processors = section(uintptr(own), ftraceProcessorsMax)
+	h.HalfSize = own - h.HalfSize
+	own += h.HalfSize
+	h.RingAt, h.RingChunks = part(ftrace_format_RingChunk, int(chunks))
+	h.RingChunk, h.HistoryMax, h.FrameSize = ftrace_format_RingChunk, uint64(ftraceLimits.history), uint64(unsafe.Sizeof(ftraceFrame{}))
+	h.Processors = section(uintptr(own), ftrace_format_ProcessorsMax)
 	m := &ftraceMemory
 	if m.fd != 0 && ftraceResize(m.fd, at) != 0 {
 		return
 	}
 	for _, s := range [...]struct {
 		to *unsafe.Pointer
-		of *ftraceSection
-	}{{&m.tables, &h.tables}, {&m.flags, &h.flags}, {&m.gs, &h.goroutines}, {&m.frames, &h.frames}} {
-		if *s.to = ftraceMapMemory(s.of.at, ftracePages(s.of.size*s.of.most)); *s.to == nil {
+		of *ftrace_format_Section
+	}{{&m.tables, &h.Tables}, {&m.flags, &h.Flags}, {&m.gs, &h.Goroutines}, {&m.frames, &h.Frames}} {
+		if *s.to = ftraceMapMemory(s.of.At, ftracePages(s.of.Size*s.of.Max)); *s.to == nil {
 			m.gs, m.frames = nil, nil
 			return
 		}
 	}
-	h.uuid = ftraceRecording.uuid
-	h.begun = ftraceReadClock()
+	h.UUID = ftraceRecording.uuid
+	h.Begun = ftraceReadClock()
 	for i := range ftraceEpoch {
 		ftraceEpoch[i] = ftraceReadTimer(i)
 	}
-	ftraceEpoch[ftraceTimer] = h.begun.ticks
-	h.now = h.begun
-	atomic.Store(&h.armed, 1)
+	ftraceEpoch[ftraceTimer] = h.Begun.Ticks
+	h.Now = h.Begun
+	atomic.Store(&h.Armed, 1)
 }
 
-func ftracePages(n uint64) uint64 { return (n + ftracePage - 1) &^ (ftracePage - 1) }
+func ftracePages(n uint64) uint64 { return (n + ftrace_format_Page - 1) &^ (ftrace_format_Page - 1) }
 
 // ftraceArmed returns the head, or nil if the sections are not there.
 func ftraceArmed() *ftraceHead {
-	if h := ftraceMemory.head; h != nil && h.armed != 0 {
+	if h := ftraceMemory.head; h != nil && h.Armed != 0 {
 		return h
 	}
 	return nil
@@ -243,44 +179,44 @@ func ftraceShared(n uintptr) (unsafe.Pointer, uint64) {
 		return nil, 0
 	}
 	n = (n + 63) &^ 63
-	end := atomic.Xadd64(&h.frames.used, int64(n))
-	if end > h.frames.most {
-		atomic.Xadd64(&h.frames.used, -int64(n))
-		atomic.Xadd64(&h.lost.frames, 1)
+	end := atomic.Xadd64(&h.Frames.Used, int64(n))
+	if end > h.Frames.Max {
+		atomic.Xadd64(&h.Frames.Used, -int64(n))
+		atomic.Xadd64(&h.Lost.Frames, 1)
 		return nil, 0
 	}
 	from := uintptr(end) - n
-	return add(ftraceMemory.frames, from), h.frames.at + uint64(from)
+	return add(ftraceMemory.frames, from), h.Frames.At + uint64(from)
 }
 
 // ftraceSharedAt returns where in the file p is, 0 if it is not in the section for frames and
 // histories.
 func ftraceSharedAt(p unsafe.Pointer) uint64 {
 	h := ftraceArmed()
-	if h == nil || uintptr(p)-uintptr(ftraceMemory.frames) >= uintptr(h.frames.most) {
+	if h == nil || uintptr(p)-uintptr(ftraceMemory.frames) >= uintptr(h.Frames.Max) {
 		return 0
 	}
-	return h.frames.at + uint64(uintptr(p)-uintptr(ftraceMemory.frames))
+	return h.Frames.At + uint64(uintptr(p)-uintptr(ftraceMemory.frames))
 }
 
 // showFlags shows other processes what l says of f.
 func (l *ftraceLaid) showFlags(f *ftraceFunc) {
 	h := ftraceArmed()
-	if h == nil || uint64(f.key) >= h.flags.most {
+	if h == nil || uint64(f.key) >= h.Flags.Max {
 		return
 	}
 	flags := uint8(0)
 	if l.wants(f) && (l.clause == nil || l.clause.Detail >= ftrace_rule_Call) {
-		flags |= 4
+		flags |= ftrace_format_FunctionMeant
 		if l.flags&ftraceMaskedOff == 0 {
-			flags |= 1
+			flags |= ftrace_format_FunctionOn
 		}
 	}
-	if f.flags&ftraceNotTimed != 0 {
-		flags |= 2
+	if f.flags&ftrace_format_FrameNotTimed != 0 {
+		flags |= ftrace_format_FunctionUntimed
 	}
 	if f.flags&ftraceAskedUntimed != 0 {
-		flags |= 8
+		flags |= ftrace_format_FunctionCoarse
 	}
 	*(*uint8)(add(ftraceMemory.flags, uintptr(f.key))) = flags
 }
@@ -291,10 +227,10 @@ func ftraceSharedG() *ftraceG {
 	if h == nil {
 		return nil
 	}
-	n := atomic.Xadd64(&h.goroutines.used, 1)
-	if n > h.goroutines.most {
-		atomic.Xadd64(&h.goroutines.used, -1)
-		atomic.Xadd64(&h.lost.goroutines, 1)
+	n := atomic.Xadd64(&h.Goroutines.Used, 1)
+	if n > h.Goroutines.Max {
+		atomic.Xadd64(&h.Goroutines.Used, -1)
+		atomic.Xadd64(&h.Lost.Goroutines, 1)
 		return nil
 	}
 	return (*ftraceG)(add(ftraceMemory.gs, uintptr(n-1)*unsafe.Sizeof(ftraceG{})))
@@ -306,14 +242,10 @@ func ftraceKeepTables(p unsafe.Pointer, n int) {
 	if h == nil {
 		return
 	}
-	if h.tables.used+uint64(n) > h.tables.most {
-		atomic.Xadd64(&h.lost.tables, 1)
+	if h.Tables.Used+uint64(n) > h.Tables.Max {
+		atomic.Xadd64(&h.Lost.Tables, 1)
 		return
 	}
-	memmove(add(ftraceMemory.tables, uintptr(h.tables.used)), p, uintptr(n))
-	atomic.Store64(&h.tables.used, h.tables.used+uint64(n))
+	memmove(add(ftraceMemory.tables, uintptr(h.Tables.Used)), p, uintptr(n))
+	atomic.Store64(&h.Tables.Used, h.Tables.Used+uint64(n))
 }
-
-// ftraceCrossings is the number of calls under way at a cut that each processor can keep. The
-// reader takes them out in time.
-const ftraceCrossings = 4096

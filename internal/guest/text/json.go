@@ -172,7 +172,7 @@ func (b *ftraceText) jsonCall(gp *g, depth int32, event string, f *ftraceFunc) {
 func (b *ftraceText) jsonFrame(gp *g, frame *ftraceFrame, event string) {
 	b.jsonCall(gp, frame.shown, event, frame.fn.ptr())
 	b.str(`,"call":`)
-	b.uint(uint64(frame.count))
+	b.uint(frame.Count)
 }
 
 // jsonEntry appends the line that says that a call begins. suppressed is the number of calls before
@@ -199,7 +199,7 @@ func (b *ftraceText) jsonEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ft
 	}
 	if ftraceFormat.pos {
 		b.str(`,"file":`)
-		b.jsonString(f.pkg.files[f.file])
+		b.jsonString(f.pkg.Files[f.file])
 		b.str(`,"line":`)
 		b.uint(uint64(f.line))
 	}
@@ -222,18 +222,18 @@ func (b *ftraceText) jsonEnding(gp *g, frame *ftraceFrame, results []any, p *_pa
 		b.str(`,"goexit":true`)
 	case p != nil:
 		panicked(`,"panic":`, p.arg)
-	case frame.flags&ftracePanicked != 0:
+	case frame.Flags&ftrace_format_FramePanicked != 0:
 		panicked(`,"panic":`, gp.ftraceRecovered)
 	default:
 		if len(results) > 0 && frame.clause.ptr().Detail >= ftrace_rule_Args {
 			b.str(`,"results":`)
-			b.jsonValues(ftraceNames{s: frame.fn.ptr().params}.results(), results, frame.flags&ftraceAtReturns == 0, frame.clause.ptr())
+			b.jsonValues(ftraceNames{s: frame.fn.ptr().params}.results(), results, frame.Flags&ftrace_format_FrameAtReturns == 0, frame.clause.ptr())
 		}
-		if frame.flags&ftraceRecovered != 0 {
+		if frame.Flags&ftrace_format_FrameRecovered != 0 {
 			panicked(`,"recovered":`, gp.ftraceRecovered)
 		}
 	}
-	if frame.flags&ftraceReplaced != 0 {
+	if frame.Flags&ftrace_format_FrameReplaced != 0 {
 		b.str(`,"mock":true`)
 	}
 	if ftraceFormat.duration {

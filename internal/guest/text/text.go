@@ -19,7 +19,7 @@ import (
 // name appends a function's name as a trace shows it: the last element of its package's path, a
 // dot, the name.
 func (b *ftraceText) name(f *ftraceFunc) {
-	symbol := f.pkg.symbol
+	symbol := f.pkg.Symbol
 	if f.flags&ftraceIsProbe != 0 {
 		b.shown(symbol)
 		b.str(":::")
@@ -133,7 +133,7 @@ func ftracePrintEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	if clause.Min > 0 || ftraceFormat.duration {
 		frame.start = nanotime()
 	}
-	frame.flags |= ftraceHasText
+	frame.Flags |= ftrace_format_FrameHasText
 	t.entryLine(frame, b, brace)
 	ftraceFreeText(b)
 }
@@ -154,7 +154,7 @@ func (b *ftraceText) entry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace
 	brace = b.n
 	b.colour(2)
 	b.str(" // #")
-	b.uint(uint64(frame.count))
+	b.uint(frame.Count)
 	if !t.headed && t.parentFn != 0 {
 		b.str(" from G")
 		b.uint(t.parent)
@@ -170,7 +170,7 @@ func (b *ftraceText) entry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace
 	}
 	if ftraceFormat.pos {
 		b.byte(' ')
-		b.shown(f.pkg.files[f.file])
+		b.shown(f.pkg.Files[f.file])
 		b.byte(':')
 		b.uint(uint64(f.line))
 	}
@@ -185,7 +185,7 @@ func (t *ftraceG) entryLine(frame *ftraceFrame, b *ftraceText, brace int) {
 		t.release(t.depth - 1)
 		if !ftraceFormat.fold || ftraceFormat.json {
 			t.emit(b)
-			frame.flags |= ftracePrinted
+			frame.Flags |= ftrace_format_FramePrinted
 			return
 		}
 	}
@@ -193,7 +193,7 @@ func (t *ftraceG) entryLine(frame *ftraceFrame, b *ftraceText, brace int) {
 		t.held = ftraceNewText()
 	}
 	if t.held.n+b.n > len(t.held.data) {
-		frame.flags |= ftraceHeldLost
+		frame.Flags |= ftrace_format_FrameHeldLost
 		return
 	}
 	frame.held = int32(t.held.n) + 1
@@ -208,12 +208,12 @@ func (t *ftraceG) release(depth int32) {
 	}
 	for i := depth - 1; i >= 0; i-- {
 		frame := t.frame(i)
-		if frame.flags&ftracePrinted != 0 {
+		if frame.Flags&ftrace_format_FramePrinted != 0 {
 			break
 		}
 		if frame.held != 0 {
 			frame.held = 0
-			frame.flags |= ftracePrinted
+			frame.Flags |= ftrace_format_FramePrinted
 		}
 	}
 	t.emit(t.held)
@@ -266,7 +266,7 @@ func ftracePrintExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_p
 	if frame.start != 0 {
 		lasted = nanotime() - frame.start
 	}
-	if frame.flags&ftracePrinted == 0 && lasted < frame.clause.ptr().Min {
+	if frame.Flags&ftrace_format_FramePrinted == 0 && lasted < frame.clause.ptr().Min {
 		if frame.held != 0 {
 			t.held.n = int(frame.held) - 1
 		}
@@ -293,7 +293,7 @@ func ftracePrintExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_p
 		b.ending(gp, frame, results, p)
 		b.comment(gp, frame, unsafe.String(&held.data[comment], end-comment), lasted)
 	default:
-		if frame.held != 0 || frame.flags&ftraceHeldLost != 0 {
+		if frame.held != 0 || frame.Flags&ftrace_format_FrameHeldLost != 0 {
 			t.releaseWith(gp, frame)
 		}
 		if ftraceFormat.json {
@@ -315,7 +315,7 @@ func ftracePrintExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_p
 // fit, it is printed without parameters.
 func (t *ftraceG) releaseWith(gp *g, frame *ftraceFrame) {
 	t.release(t.depth)
-	if frame.flags&ftraceHeldLost == 0 {
+	if frame.Flags&ftrace_format_FrameHeldLost == 0 {
 		return
 	}
 	b := ftraceNewText()
@@ -327,7 +327,7 @@ func (t *ftraceG) releaseWith(gp *g, frame *ftraceFrame) {
 		b.str("+ ")
 		b.name(frame.fn.ptr())
 		b.str("(...) { // #")
-		b.uint(uint64(frame.count))
+		b.uint(frame.Count)
 		b.byte('\n')
 	}
 	t.emit(b)
@@ -346,15 +346,15 @@ func (b *ftraceText) ending(gp *g, frame *ftraceFrame, results []any, p *_panic)
 	case p != nil:
 		printer.panicked(" panic ", p.arg, frame)
 		return
-	case frame.flags&ftracePanicked != 0:
+	case frame.Flags&ftrace_format_FramePanicked != 0:
 		printer.panicked(" panic ", gp.ftraceRecovered, frame)
 		return
 	}
 	if len(results) > 0 && frame.clause.ptr().Detail >= ftrace_rule_Args {
 		b.str(" = ")
-		printer.list(ftraceNames{s: frame.fn.ptr().params}.results(), results, frame.flags&ftraceAtReturns == 0)
+		printer.list(ftraceNames{s: frame.fn.ptr().params}.results(), results, frame.Flags&ftrace_format_FrameAtReturns == 0)
 	}
-	if frame.flags&ftraceRecovered != 0 {
+	if frame.Flags&ftrace_format_FrameRecovered != 0 {
 		printer.panicked(" recovered ", gp.ftraceRecovered, frame)
 	}
 }
@@ -381,7 +381,7 @@ func (b *ftraceText) comment(gp *g, frame *ftraceFrame, entry string, lasted int
 		b.name(frame.fn.ptr())
 		b.colour(0)
 	}
-	if frame.flags&ftraceReplaced != 0 {
+	if frame.Flags&ftrace_format_FrameReplaced != 0 {
 		b.str(" mock")
 	}
 	if ftraceFormat.duration {

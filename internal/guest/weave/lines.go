@@ -8,14 +8,13 @@ package runtime
 import "unsafe"
 
 const (
-	ftraceLevelUnknown = -1 << 31
-	ftraceLevelError   = 8 // as in log/slog, and the others accordingly
-	ftraceLevelFatal   = 12
+	ftraceLevelError = 8 // as in log/slog, and the others accordingly
+	ftraceLevelFatal = 12
 )
 
 // ftraceConsumeLines records the lines of text, which the goroutine is about to write. It shows the
 // goroutine's last calls if one of the lines is an error. known is the level of the first line, or
-// ftraceLevelUnknown if it is to be found there.
+// ftrace_format_LevelUnknown if it is to be found there.
 func ftraceConsumeLines(gp *g, text []byte, known int32) {
 	if !ftraceRecording.on {
 		return
@@ -28,10 +27,10 @@ func ftraceConsumeLines(gp *g, text []byte, known int32) {
 		line := text[:n]
 		text = text[min(n+1, len(text)):]
 		level := known
-		if known == ftraceLevelUnknown {
+		if known == ftrace_format_LevelUnknown {
 			level = ftraceLineLevel(line)
 		}
-		known = ftraceLevelUnknown
+		known = ftrace_format_LevelUnknown
 		ftraceRecordLine(gp, level, unsafe.String(unsafe.SliceData(line), len(line)))
 		if level >= ftraceLevelError {
 			ftraceShowContext("error logged", nil)
@@ -47,7 +46,7 @@ func ftraceRecordLine(gp *g, level int32, line string) {
 	}
 	mp := acquirem()
 	if w := ftraceRecorder(mp); w != nil {
-		r := w.begin(gp, ftraceKindLine, nil, depth)
+		r := w.begin(gp, ftrace_format_KindLine, nil, depth)
 		w.end(r, w.text(r, uint32(level), line))
 	}
 	releasem(mp)
@@ -81,7 +80,7 @@ func ftraceWordLevel(word []byte, anyCase bool) int32 {
 			return l.level
 		}
 	}
-	return ftraceLevelUnknown
+	return ftrace_format_LevelUnknown
 }
 
 // ftraceLineLevel returns the level of a line. That is the level in its field "level" or the like,
@@ -135,12 +134,12 @@ func ftraceLineLevel(line []byte) int32 {
 		}
 		bracketed := start > 0 && line[start-1] == '[' && next == ']'
 		if n < words && line[0] != '{' {
-			if level := ftraceWordLevel(word, bracketed || start == 0 && next == ':'); level != ftraceLevelUnknown {
+			if level := ftraceWordLevel(word, bracketed || start == 0 && next == ':'); level != ftrace_format_LevelUnknown {
 				return level
 			}
 		}
 	}
-	return ftraceLevelUnknown
+	return ftrace_format_LevelUnknown
 }
 
 func ftraceIsLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

@@ -206,7 +206,7 @@ func ftraceWeaveText(gp *g, fd int32, text []byte, offset uintptr, own bool, r *
 		t.busy--
 	}
 	if r == nil || !r.observed {
-		level := int32(ftraceLevelUnknown)
+		level := int32(ftrace_format_LevelUnknown)
 		if r != nil && (r.message > 0 || r.level != 0) {
 			level = int32(r.level)
 		}

@@ -1,0 +1,498 @@
+// Package format declares what programs and their readers agree on byte for byte: recordings,
+// the memory file of a running program, and the tables that the rewriter leaves to the core.
+//
+// Package inject makes this file part of Go's package runtime, so the core writes what it declares.
+// Packages recording, live and rewrite import it. The package has no code and imports only unsafe.
+// docs/format.md describes the same, and a test compares the two.
+//
+// Where the core has more to keep next to a structure of this package, it embeds the structure
+// or asserts, at compile time, that its own fields have the same offsets.
+package format
+
+import "unsafe"
+
+// Recordings.
+const (
+	Version        = 1 // of a recording as programs write it
+	CompactVersion = 2 // of one that "ftrace compact" wrote
+
+	CallsStream   = 0 // of packets in the files calls_N
+	TablesStream  = 1 // in the file tables
+	CompactStream = 2 // in the files packed_N
+
+	PacketMagic = 0xC1FC1FC1
+	FileChunk   = 256 << 10 // bytes of each packet in a file calls_N
+	RingChunk   = 64 << 10  // bytes of each packet in a ring
+)
+
+// A Packet is what each packet begins with, the header and the context of the Common Trace Format.
+type Packet struct {
+	Magic     uint32
+	Stream    uint32
+	UUID      [16]byte // of the recording
+	Begin     uint64   // ticks
+	Content   uint64   // bits in use, this head included; written after each record
+	Size      uint64   // bits
+	Lost      uint64   // records lost on this processor so far
+	Number    uint64   // of the packet, from 0
+	Processor uint64
+}
+
+// The sizes of heads. They are not typed, so that readers can count with them in any type.
+const (
+	PacketSize      = 72
+	RecordSize      = 24
+	TableRecordSize = 16
+)
+
+var (
+	_ = [1]int{}[unsafe.Sizeof(Packet{})-PacketSize]
+	_ = [1]int{}[unsafe.Sizeof(Record{})-RecordSize]
+	_ = [1]int{}[unsafe.Sizeof(TableRecord{})-TableRecordSize]
+)
+
+// A Record is what each record of calls begins with.
+type Record struct {
+	Ticks     uint64
+	Kind      uint8  // Kind...
+	Words     uint8  // size of the record
+	Depth     uint16 // recorded calls around it, at most DepthMax
+	Function  uint32 // key, 0: none
+	Goroutine uint64
+}
+
+const (
+	RecordMax = 255 * 8 // bytes of a record
+
+	DepthMax     = 65535      // a record of a deeper call has this depth
+	Untimed      = 1 << 63    // in an entry's number of the call: the call is not timed
+	Nil          = 0xFFFFFFFF // stands for the length of a nil slice, map or chan
+	LevelUnknown = -1 << 31   // of a line that was printed, not logged
+)
+
+// The kinds of records, with what follows the Record. Values are layout and size, uint32 each, and bytes.
+const (
+	KindEntry          = 1 + iota // call uint64: the number of the call among those of the function
+	KindEntryArgs                 // call uint64; values: the parameters
+	KindExit                      //
+	KindExitResults               // values: the results
+	KindExitPanic                 // values: the panic's
+	KindExitGoexit                // the call ended by runtime.Goexit
+	KindRecovered                 // values: of the panic that a deferred call of the call recovered; its exit follows
+	KindMock                      // a replacement was called in place of the function; its exit follows
+	KindGoroutineStart            // parent, call uint64: which goroutine started this one, in which call of the function
+	KindGoroutineEnd              //
+	KindNote                      // 0, size uint32; text that the program added to the call
+	KindLine                      // level int32, size uint32; text that the program printed or logged
+	KindProbe                     // call uint64; values: the arguments, layout 0: none are wanted
+	KindEnd                       // one more than the last kind
+)
+
+// A TableRecord is what each record of the tables begins with.
+type TableRecord struct {
+	Ticks uint64
+	Kind  uint32 // Table...
+	Size  uint32 // bytes, these included
+}
+
+// The kinds of records in the tables.
+const (
+	TableProcess  = 1 + iota // pid, start, arguments, release, system, architecture, executable, arguments
+	TableClock               // ticks, monotonic ns, ns since 1970: of the same moment
+	TableFunc                // key, line, import path, symbol of the package, name, file, names of parameters and results
+	TableType                // number, kind, flags, size, length, number of the element, name, fields
+	TableLayout              // number, flags, numbers of the types
+	TableLost                // processor, records lost on it by the end
+	TableCode                // address, name of the function whose code begins there
+	TableProbe               // as TableFunc
+	TableCaptured            // number of a layout, the paths that lead to its last values
+	TableTimer               // number of the timer in use from here on; earlier clocks are of another
+	TableEnd                 // one more than the last kind
+)
+
+// The flags of a type.
+const (
+	TypeNamed  = 1 << iota
+	TypeError  // its values are errors
+	TypeSecret // its values are hidden: nothing is recorded of them
+)
+
+// The flags of a layout.
+const (
+	LayoutDeep    = 1 << iota // what pointers to structs point to is there
+	LayoutPanic               // the value is that of a panic
+	LayoutDynamic             // each value has the number of its type in front, as in an interface
+	LayoutOwn                 // this and higher flags are the core's own, and not in recordings
+)
+
+// MetadataTypes and MetadataStreams declare all of the above in the language of the Common Trace
+// Format. The core writes the types, with the recording's UUID in the place of UUID, an enum of
+// the functions called func_t, and the streams.
+const MetadataTypes = `
+typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
+typealias integer { size = 16; align = 8; signed = false; } := uint16_t;
+typealias integer { size = 32; align = 8; signed = false; } := uint32_t;
+typealias integer { size = 32; align = 8; signed = true; } := int32_t;
+typealias integer { size = 64; align = 8; signed = false; } := uint64_t;
+typealias integer { size = 64; align = 8; signed = true; } := int64_t;
+typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := char_t;
+typealias integer { size = 64; align = 8; signed = false; map = clock.ticks.value; } := ticks_t;
+
+trace {
+	major = 1;
+	minor = 8;
+	uuid = "UUID";
+	byte_order = le;
+	packet.header := struct { uint32_t magic; uint32_t stream_id; uint8_t uuid[16]; };
+};
+`
+
+const MetadataStreams = `
+struct packet {
+	ticks_t timestamp_begin;
+	uint64_t content_size;
+	uint64_t packet_size;
+	uint64_t events_discarded;
+	uint64_t packet_seq_num;
+	uint64_t cpu_id;
+};
+
+stream {
+	id = 0;
+	packet.context := struct packet;
+	event.header := struct { ticks_t timestamp; uint8_t id; } align(64);
+	event.context := struct { uint8_t words; uint16_t depth; func_t func; uint64_t goroutine; };
+};
+stream {
+	id = 1;
+	packet.context := struct packet;
+	event.header := struct { ticks_t timestamp; uint32_t id; };
+	event.context := struct { uint32_t bytes; };
+};
+
+struct values { uint32_t layout; uint32_t size; uint8_t data[size]; };
+event { name = "entry"; id = 1; stream_id = 0; fields := struct { uint64_t call; }; };
+event { name = "entry_args"; id = 2; stream_id = 0; fields := struct { uint64_t call; struct values args; }; };
+event { name = "exit"; id = 3; stream_id = 0; fields := struct { }; };
+event { name = "exit_results"; id = 4; stream_id = 0; fields := struct { struct values results; }; };
+event { name = "exit_panic"; id = 5; stream_id = 0; fields := struct { struct values value; }; };
+event { name = "exit_goexit"; id = 6; stream_id = 0; fields := struct { }; };
+event { name = "recovered"; id = 7; stream_id = 0; fields := struct { struct values value; }; };
+event { name = "mock"; id = 8; stream_id = 0; fields := struct { }; };
+event { name = "goroutine_start"; id = 9; stream_id = 0; fields := struct { uint64_t parent; uint64_t call; }; };
+event { name = "goroutine_end"; id = 10; stream_id = 0; fields := struct { }; };
+event { name = "note"; id = 11; stream_id = 0; fields := struct { uint32_t zero; uint32_t size; char_t text[size]; }; };
+event { name = "line"; id = 12; stream_id = 0; fields := struct { int32_t level; uint32_t size; char_t text[size]; }; };
+event { name = "probe"; id = 13; stream_id = 0; fields := struct { uint64_t call; struct values args; }; };
+
+event { name = "process"; id = 1; stream_id = 1; fields := struct { uint64_t pid; int64_t start; uint64_t nargs;
+	string release; string os; string arch; string executable; string args[nargs]; }; };
+event { name = "clock"; id = 2; stream_id = 1; fields := struct { uint64_t ticks; int64_t monotonic; int64_t wall; }; };
+event { name = "func"; id = 3; stream_id = 1; fields := struct { uint64_t key; uint64_t line;
+	string import_path; string symbol; string name; string file; string params; }; };
+event { name = "type"; id = 4; stream_id = 1; fields := struct { uint64_t number; uint64_t kind; uint64_t flags; uint64_t size; uint64_t length;
+	uint64_t elem; uint64_t nfields; string name; struct { uint64_t type; string name; } fields[nfields]; }; };
+event { name = "layout"; id = 5; stream_id = 1; fields := struct { uint64_t number; uint64_t flags; uint64_t ntypes; uint64_t types[ntypes]; }; };
+event { name = "lost"; id = 6; stream_id = 1; fields := struct { uint64_t processor; uint64_t records; }; };
+event { name = "code"; id = 7; stream_id = 1; fields := struct { uint64_t address; string name; }; };
+event { name = "probe"; id = 8; stream_id = 1; fields := struct { uint64_t key; uint64_t line;
+	string import_path; string symbol; string name; string file; string params; }; };
+event { name = "captured"; id = 9; stream_id = 1; fields := struct { uint64_t layout; uint64_t npaths; string paths[npaths]; }; };
+event { name = "timer"; id = 10; stream_id = 1; fields := struct { uint64_t number; }; };
+`
+
+// The timers.
+const (
+	TimerCycle = iota
+	TimerNanosecond
+	TimerMicrosecond
+	TimerMillisecond
+	TimerTick
+	Timers
+)
+
+// Timer is what was measured of a timer.
+type Timer struct {
+	Frequency  uint64 // units a second; 0: there is no such timer here
+	Resolution uint64 // units by which it goes on at least
+	Overhead   uint64 // cycles that reading it takes
+}
+
+// The memory file.
+const (
+	MemoryVersion = 4                  // of the head and of all that follows here
+	MemoryMagic   = 0x6576696C72746601 // "\x01ftrlive"
+
+	Page       = 4096
+	RequestAt  = 1 * Page // the text of a request, of at most RequestMax bytes
+	ReplyAt    = 17 * Page
+	RequestMax = 16 * Page
+	HeadSize   = 33 * Page
+
+	ProcessorsMax = 1024 // nothing is kept of more
+	HistoryMax    = 1000 // calls of a goroutine's history, whatever FTRACE_MEMORY says
+	Crossings     = 4096 // calls that a cut was made in, of each processor
+)
+
+// A Head is what the memory file begins with.
+type Head struct {
+	Magic     uint64
+	Version   uint32
+	Size      uint32 // of this head
+	PID       uint64
+	UUID      [16]byte // of its recordings
+	Begun     Clock    // when the sections were made
+	Now       Clock    // when the last request was answered
+	Armed     uint32   // the sections are there; atomic
+	Consumers uint32   // Consumer...: what is kept; anyone may write it; atomic
+	Functions uint32   // that are registered; their flags follow one another, by key
+	Timer     uint32   // the one in use, Timer...
+	Cuts      uint32   // how many were made: the lowest bit tells which half is written to; atomic
+	_         uint32
+	Timers    [Timers]Timer
+	Lost      Losses
+
+	Request   uint32 // number of the last request, written by who asks; waited for
+	Reply     uint32 // number of the last that was answered
+	Kind      uint32 // Ask...
+	Failed    uint32 // the reply is an error message
+	Asked     uint32 // bytes of the request, and of the reply
+	Answered  uint32
+	Recording uint32 // To...
+	Session   uint32 // someone stays attached, and makes the beats
+	Beats     uint64
+
+	Tables, Flags, Goroutines, Frames, Processors Section
+
+	// Within a processor's part, after its Processor; of what is there twice, in the first half:
+	LongAt, LongMax, SummariesAt, SummariesMax, RingAt, RingChunks, RingChunk, HistoryMax, FrameSize uint64
+
+	TalliesAt  [Tallies]uint64
+	TalliesMax uint64 // rows of each, a power of two
+	Note       uint64 // from readers to each other; anyone may write it
+
+	CrossingsAt, CrossingsMax, HalfSize uint64
+}
+
+// A Clock is one moment by three clocks.
+type Clock struct {
+	Ticks           uint64
+	Monotonic, Wall int64 // ns
+}
+
+// Losses count what there was no room for; atomic.
+type Losses struct {
+	Functions  uint64 // calls of functions that have no summary
+	Goroutines uint64 // goroutines that are not in the section
+	Frames     uint64 // stacks and histories that are not
+	Tables     uint64 // records of the tables
+	Calls      uint64 // calls that were not seen
+	Tallies    uint64 // calls without a row in the summaries by goroutine, caller or receiver
+}
+
+// A Section is a part of the file: Used of at most Max entries of Size bytes each.
+type Section struct {
+	At, Size, Max, Used uint64
+}
+
+// The kinds of requests.
+const (
+	AskLook    = 1 + iota // begin the tables, make a cut
+	AskRules              // rules: put them in force
+	AskSwitch             // pairs of key and Switch...
+	AskRecord             // directory: record there
+	AskRing               // record to rings
+	AskStop               // record no more
+	AskClear              // consumers: forget what they have
+	AskTimers             // measure the timers
+	AskSession            // what is set from now on ends with the session
+	AskDetach             // end the session
+	AskDump               // directory: write what the rings have there
+	AskTimer              // number: another timer
+	AskMute               // goroutines, and whether to look at them
+	AskActors             // rules: which goroutines to look at
+	AskObjects            // rules: which functions stay off
+)
+
+// What a function can be switched to.
+const (
+	SwitchOn = 1 << iota
+	SwitchOff
+	SwitchTimed
+	SwitchUntimed
+)
+
+// Where a program that was asked to records.
+const (
+	ToNothing = iota
+	ToRings
+	ToFiles
+)
+
+// The consumers: what is kept of calls.
+const (
+	ConsumerHistory = 1 << iota
+	ConsumerHistoryLong
+	ConsumerSummary
+	ConsumerGoroutines
+	ConsumerCallers
+	ConsumerReceivers
+	ConsumerCurrent // calls under way, which are there too while another is on
+	ConsumersAll    = 1<<iota - 1
+)
+
+// The flags of a function in the section for these.
+const (
+	FunctionOn      = 1 << iota // its calls are seen
+	FunctionUntimed             // they are not timed
+	FunctionMeant               // they would be seen but for the rules of setup_objects
+	FunctionCoarse              // they would not be timed but for these
+)
+
+// A Goroutine is the state of one that has called an armed function.
+type Goroutine struct {
+	Depth       int32 // calls under way that are noted
+	_           uint32
+	Events      uint64 // calls noted so far
+	_           [2]byte
+	Muted       bool // it is not looked at
+	_           [37]byte
+	Calls       uint64 // in its history so far
+	_           uint64
+	ID          uint64 // 0: none
+	_           uint64
+	HistoryAt   uint64 // in the file, 0: it has none
+	FramesAt    uint64
+	Parent      uint64 // the goroutine that started it, 0: unknown
+	ParentCount uint64 // in which call
+	ParentKey   uint32 // of which function
+	_           uint32
+	Start       uint64 // address of the function that it was started with
+}
+
+// A Frame is a call under way.
+type Frame struct {
+	Place  Place // of its entry, with the ticks; 0 if nothing was noted of it
+	Key    uint32
+	Flags  uint32 // Frame...
+	Event  uint64 // number of the call among those noted on its goroutine, from 1
+	Count  uint64 // number of the call among those of the function
+	Object uint64 // the receiver's address if it is a pointer
+	Cut    uint32 // cuts when it began; written before all else
+	Mask   uint32 // the core's own
+}
+
+// The flags of a frame.
+const (
+	FrameAtReturns = 1 << iota // the function is traced at its returns: its exit is not seen if it panics
+	FrameRecovered             // the function recovered a panic
+	FramePanicked              // the call ended by a panic that was recovered further up
+	FrameHeldLost              // its entry line is still to be shown, but did not fit into the held text
+	FrameReplaced              // a replacement was called in its place
+	FramePrinted               // its entry line was printed
+	FrameNotTimed              // it was not when it began
+	FrameHasText               // there is text that belongs to it
+	FrameFlags     = 1<<iota - 1
+)
+
+// A Place is where a record is, in the rings or in files.
+type Place struct {
+	Ticks uint64 // 0: nothing is known of the call
+	Where uint64 // number of the packet, the processor from bit PlaceProcessor on, and the offset in words from bit PlaceOffset on
+}
+
+const (
+	PlaceProcessor = 32
+	PlaceOffset    = 48
+	Nowhere        = 0xFFFF << PlaceProcessor // nothing is recorded
+)
+
+// A Processor is what a processor's part begins with.
+type Processor struct {
+	Calls   uint64 // in the long history so far
+	_       [12]uint64
+	Lost    uint64 // records
+	_       uint64
+	Crossed uint64 // calls put among the crossings so far
+}
+
+// A Call is one that has ended, in a history.
+type Call struct {
+	Number    uint64 // 1 + how many were put into this history before
+	Key       uint32
+	Flags     uint32 // Call...
+	Goroutine uint64
+	Start     uint64 // ticks; 0: it was not timed
+	End       uint64 // ticks; if it was not timed they only tell its order
+	Event     uint64 // number of the call on its goroutine, from 1
+	Nesting   uint64 // that of the call around it, 0: none
+	Last      uint64 // number of the last call on its goroutine when it ended
+	Count     uint64 // number of the call among those of the function
+	Entry     Place  // its records, if there are any
+	Exit      Place
+	Object    uint64 // the receiver's address if it is a pointer
+	Depth     uint32 // calls around it
+	Cut       uint32 // if a cut was made in it: cuts when it ended
+}
+
+// The flags of a call that has ended.
+const (
+	CallPanicked = 1 << iota
+	CallGoexit
+	CallFailed // its last result was an error that is not nil
+	CallReplaced
+)
+
+// A Summary is what is known of all calls of a function on a processor.
+type Summary struct {
+	Count          uint64
+	Sum, Min, Max  uint64 // ticks, of those that were timed
+	Self           uint64 // ticks, without the calls within it of functions that are armed too
+	Errors, Panics uint64
+	Log2           [Log2]uint64 // by the number of bits of the ticks; the last one also has what is longer
+}
+
+const Log2 = 48
+
+// The tables of summaries by something else than the function.
+const (
+	ByGoroutine = iota // its id
+	ByCaller           // the key of the function around it, 0: there was none
+	ByReceiver         // its address
+	Tallies
+)
+
+// A Tally is a row of these tables.
+type Tally struct {
+	By             uint64
+	Key            uint32 // 0: nothing was written here yet
+	State          uint32 // the core's own
+	Count, Timed   uint64
+	Sum, Min, Max  uint64 // ticks, of those that were timed
+	Self           uint64
+	Errors, Panics uint64
+	_              [6]uint64 // rows lie within pages
+}
+
+// TableVersion is that of Package and of the room that is left for the core. The core refuses
+// tables of another version.
+const TableVersion = 6
+
+// A Package is what the rewriter writes of an instrumented package.
+type Package struct {
+	Version uintptr
+	Path    string // import path
+	Symbol  string // what precedes the function's name in symbols: the import path, or "main"
+	Files   []string
+	Funcs   string // a line each: line, file, name, params
+	Nfuncs  uintptr
+	Hooks   unsafe.Pointer // Nfuncs hooks
+	Table   unsafe.Pointer // room for as many entries
+}
+
+// The words of 8 bytes that are left, empty, for the core to use: after a Package, and after the
+// pointer that each entry of its table begins with. The garbage collector does not look at them.
+const (
+	PackageWords = 2
+	EntryWords   = 17
+)
