@@ -20,6 +20,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/viewtest"
 )
 
 // verbs are all that show a recording: DIR is the recording, OTHER another one, NEW what there is not yet.
@@ -182,28 +183,7 @@ func recordings(t testing.TB) []string {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if w, err = r.NewWriter(add("deep")); err != nil {
-		t.Fatal(err)
-	}
-	const deep = 66_000
-	ticks := e.Ticks
-	for i := range 2 * deep {
-		depth, kind := i, recording.Entry
-		if i >= deep {
-			depth, kind = 2*deep-1-i, recording.Exit
-		}
-		if i == 2*deep-3 {
-			break // two never end
-		}
-		ticks += 100
-		e := recording.Event{Ticks: ticks, Goroutine: 1, Kind: kind, Depth: uint16(min(depth, 65535)), Function: 2, Call: uint64(i + 1)}
-		if err := w.Write(&e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	viewtest.Deep(t, add("deep"), 66_000, 2)
 	return list
 }
 

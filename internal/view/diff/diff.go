@@ -8,6 +8,7 @@ package diff
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"hash/maphash"
 	"io"
@@ -173,24 +174,25 @@ func (s *side) walk(event func(*text.Stack, *recording.Event, []byte), started f
 
 // withoutAddresses puts 0x... in place of long hexadecimal numbers.
 func withoutAddresses(line []byte) []byte {
-	to := 0
-	for i := 0; i < len(line); {
-		if line[i] == '0' && i+1 < len(line) && line[i+1] == 'x' {
-			end := i + 2
-			for end < len(line) && (line[end]-'0' < 10 || line[end]-'a' < 6) {
-				end++
-			}
-			if end-i >= 7 {
-				to += copy(line[to:], "0x...")
-				i = end
-				continue
-			}
+	to, from := 0, 0
+	for {
+		at := bytes.Index(line[from:], []byte("0x"))
+		if at < 0 {
+			break
 		}
-		line[to] = line[i]
-		to++
-		i++
+		at += from
+		end := at + 2
+		for end < len(line) && (line[end]-'0' < 10 || line[end]-'a' < 6) {
+			end++
+		}
+		if to += copy(line[to:], line[from:at]); end-at >= 7 {
+			to += copy(line[to:], "0x...")
+		} else {
+			to += copy(line[to:], line[at:end])
+		}
+		from = end
 	}
-	return line[:to]
+	return line[:to+copy(line[to:], line[from:])]
 }
 
 // A Comparison is what came of two recordings.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
 // locate finds the event at which each pair differs first: it is in the block behind the last equal marks.
@@ -89,9 +90,9 @@ func (s *side) lines(pairs []*pair, block map[*pair]int, id func(*pair) uint64, 
 			found[p] = b
 		}
 		var path []string
-		for j := len(st.Calls) - 2; j >= 0 && len(path) < pathShown; j-- {
-			if c := &st.Calls[j]; c.Data.Clause.Shown {
-				path = append(path, s.r.Function(c.Function).FullName())
+		for c := range walk.Callers(st) {
+			if path = append(path, s.r.Function(c.Function).FullName()); len(path) == pathShown {
+				break
 			}
 		}
 		slices.Reverse(path)

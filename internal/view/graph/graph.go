@@ -20,9 +20,12 @@ import (
 )
 
 type (
-	stack = walk.Stack[struct{}, struct{}]
+	stack = walk.Stack[underWay, struct{}]
 	frame = walk.Frame[struct{}]
 )
+
+// underWay is how many shown calls of each function are.
+type underWay map[uint32]int
 
 // An edge is the calls from one function to another. Times are in ticks.
 type edge struct {
@@ -95,8 +98,13 @@ func functionsNamed(r *recording.Recording, glob string) ([]*recording.Function,
 }
 
 func findNeighbours(from walk.Source, found map[uint32]*neighbours) error {
-	w := walk.New[struct{}, struct{}](from)
-	w.Begin = func(*stack, *frame, *recording.Event) {}
+	w := walk.New[underWay, struct{}](from)
+	w.Begin = func(st *stack, c *frame, _ *recording.Event) {
+		if st.Data.View == nil {
+			st.Data.View = underWay{}
+		}
+		st.Data.View[c.Function]++
+	}
 	w.More = func(*stack, *frame, *recording.Event) {}
 	w.End = func(st *stack, c *frame, e *recording.Event) {
 		if c == nil {
@@ -108,10 +116,11 @@ func findNeighbours(from walk.Source, found map[uint32]*neighbours) error {
 		}
 		caller := walk.ShownCaller(st)
 		// Of calls within others of the same function only the outer ones have time: what is within is in that.
-		within := isWithin(st)
 		total := lasted
-		if within {
+		if st.Data.View[c.Function]--; st.Data.View[c.Function] > 0 {
 			total = 0
+		} else {
+			delete(st.Data.View, c.Function)
 		}
 		if n := found[c.Function]; n != nil {
 			if e == nil {
@@ -134,18 +143,6 @@ func findNeighbours(from walk.Source, found map[uint32]*neighbours) error {
 		}
 	}
 	return w.Run(nil) // what was under way at the end counts, but for time
-}
-
-// isWithin reports whether the innermost call is within another one of the same function. In a recursion that is nearly always near.
-func isWithin(st *stack) bool {
-	n := len(st.Calls) - 1
-	function := st.Calls[n].Function
-	for i := n - 1; i >= 0; i-- {
-		if st.Calls[i].Function == function {
-			return true
-		}
-	}
-	return st.OuterCalls(function) > 0
 }
 
 func count(edges map[uint32]*edge, r *recording.Recording, key uint32, total uint64) {

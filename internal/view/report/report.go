@@ -260,14 +260,19 @@ func (s *Summary) mark(st *stack) {
 
 // around reports whether one of the calls of a goroutine counts for a stat: of these inner ones, or of those that are set aside.
 func (s *Summary) around(st *stack, calls []frame, stat int32) bool {
-	for i := len(calls) - 1; i >= 0; i-- {
-		switch d := &calls[i].Data; {
-		case !d.Clause.Shown: // it is not shown
+	for i := len(calls) - 1; i >= 0; {
+		d := &calls[i].Data
+		switch {
+		case !d.Clause.Shown:
 		case d.View.stat == stat:
 			return true
 		case d.View.around&(1<<(uint32(stat)&31)) == 0:
 			return false
 		}
+		if d.Around == 0 {
+			break
+		}
+		i -= int(d.Around)
 	}
 	for function := range st.OuterFunctions() {
 		if s.of(st.Goroutine, function) == stat {

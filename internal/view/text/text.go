@@ -272,7 +272,7 @@ func (t *tree) release(st *Stack, depth int) {
 	if g == nil || len(g.held) == 0 {
 		return
 	}
-	for i := depth - 1; i >= 0; i-- {
+	for i := depth - 1; i >= 0; {
 		d := &st.Calls[i].Data
 		if d.View.flags&printed != 0 {
 			break
@@ -281,6 +281,10 @@ func (t *tree) release(st *Stack, depth int) {
 			d.View.held = 0
 			d.View.flags |= printed
 		}
+		if d.Around == 0 {
+			break
+		}
+		i -= int(d.Around)
 	}
 	t.out.Add(st.Goroutine, g.held)
 	g.held = g.held[:0]

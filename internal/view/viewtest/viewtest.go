@@ -131,6 +131,37 @@ func MadeUp(t testing.TB) *recording.Recording {
 	return r
 }
 
+// Deep writes a recording of calls of one function, so deep, of which the outermost never end.
+func Deep(t testing.TB, dir string, deep, endless int) *recording.Recording {
+	t.Helper()
+	r, err := recording.Open(testenv.Root(t) + "/testdata/recordings/workers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := r.NewWriter(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _ := r.Clocks()
+	for i := range 2*deep - endless {
+		depth, kind := i, recording.Entry
+		if i >= deep {
+			depth, kind = 2*deep-1-i, recording.Exit
+		}
+		e := recording.Event{Ticks: first.Ticks + 100*uint64(i+1), Goroutine: 1, Kind: kind, Depth: uint16(min(depth, 65535)), Function: 2, Call: uint64(i + 1)}
+		if err := w.Write(&e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = recording.Open(dir); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // AtOnce calls f with one processor, and with several, and returns what it returns.
 func AtOnce[T any](t testing.TB, f func() T) (one, several T) {
 	t.Helper()

@@ -119,6 +119,7 @@ func (w *Walker[G, C]) takeUp(p *putOff[G, C]) {
 	}
 	for c := range p.calls.All() {
 		st.Add(*c)
+		w.around(st)
 		if w.Resume != nil {
 			w.Resume(st)
 		}

@@ -203,8 +203,13 @@ type callName struct {
 
 // Inherited is what a goroutine has from the call that started it.
 type Inherited struct {
-	mask     uint32
-	Function uint32 // the innermost call there that is shown, or sets marks; 0: none
+	caller
+	mask uint32
+}
+
+// caller is the innermost call that is shown, or sets marks, where a goroutine was started.
+type caller struct {
+	Function uint32 // 0: there was none
 	Number   uint64
 }
 

@@ -11,6 +11,7 @@ package walk
 import (
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
@@ -82,6 +83,11 @@ type Call[C any] struct {
 	mask   uint32
 	Shown  int32  // shown calls around it
 	Inner  uint64 // ticks in shown calls that it made
+
+	// Around is how many calls out the innermost shown call around it is, 0 if there is none: nobody looks for
+	// it in all of a deep stack. passes is the innermost call that is shown, or sets marks, the call included.
+	Around int32
+	passes caller
 }
 
 // Clause is what a call is shown by.
@@ -221,6 +227,7 @@ func (w *Walker[G, C]) fires(st *Stack[G, C], e *recording.Event) bool {
 func (w *Walker[G, C]) enter(st *Stack[G, C], e *recording.Event) {
 	if w.rules == nil {
 		c := st.Push(e)
+		w.around(st)
 		c.Data.Clause = everything
 		c.Data.Shown = int32(e.Depth)
 		w.Begin(st, c, e)
@@ -233,12 +240,22 @@ func (w *Walker[G, C]) enter(st *Stack[G, C], e *recording.Event) {
 	}
 	f := w.rules.function(e.Function)
 	w.rules.triggered |= f.triggers
+	var passes caller
+	if n := len(st.Calls); n > 0 {
+		passes = st.Calls[n-1].Data.passes
+	}
 	c := st.Push(e)
+	w.around(st)
 	d := &c.Data
 	d.mask = mask | f.marks
 	d.Shown = st.Data.Shown
+	if f.marks != 0 {
+		passes = caller{c.Function, c.Number}
+	}
+	d.passes = passes
 	if by := w.rules.shows(f, d.mask, d.Shown, e); by != nil {
 		d.Clause = Clause{by.Min, by.Detail, true}
+		d.passes = caller{c.Function, c.Number}
 		st.Data.Shown++
 		if !st.Data.Hidden {
 			w.Begin(st, c, e)
@@ -257,7 +274,7 @@ func (w *Walker[G, C]) ended(st *Stack[G, C], c *Frame[C], e *recording.Event) {
 		if d.Clause.Shown {
 			st.Data.Shown--
 		}
-		if v := w.passedOn(st, len(st.Calls)-1); v.mask != 0 || v.Function != 0 {
+		if v := passedOn(st, c); v.mask != 0 || v.Function != 0 {
 			w.rules.ended.add(callName{st.Goroutine, c.Number, c.Function}, v)
 		}
 	}
@@ -271,23 +288,19 @@ func (w *Walker[G, C]) ended(st *Stack[G, C], c *Frame[C], e *recording.Event) {
 	st.Pop()
 }
 
-// passedOn returns what a goroutine has from the i-th call, which starts it.
-func (w *Walker[G, C]) passedOn(st *Stack[G, C], i int) Inherited {
-	v := Inherited{mask: st.Calls[i].Data.mask}
-	for ; i >= 0; i-- {
-		if c := &st.Calls[i]; c.Data.Clause.Shown || w.rules.function(c.Function).marks != 0 {
-			v.Function, v.Number = c.Function, c.Number
-			return v
-		}
+// passedOn returns what a goroutine has from a call, which starts it.
+func passedOn[G, C any](st *Stack[G, C], c *Frame[C]) Inherited {
+	by := c.Data.passes
+	if by.Function == 0 {
+		by = st.Data.Inherited.caller
 	}
-	v.Function, v.Number = st.Data.Inherited.Function, st.Data.Inherited.Number
-	return v
+	return Inherited{by, c.Data.mask}
 }
 
 // started takes in which call started a goroutine.
 func (w *Walker[G, C]) started(st *Stack[G, C], e *recording.Event) {
 	st.Data.Parent = e.Parent
-	st.Data.Inherited = Inherited{Function: e.Function, Number: e.Call}
+	st.Data.Inherited = Inherited{caller: caller{e.Function, e.Call}}
 	st.Keep = true
 	if !st.Data.Hidden {
 		w.More(st, nil, e)
@@ -297,9 +310,9 @@ func (w *Walker[G, C]) started(st *Stack[G, C], e *recording.Event) {
 		return
 	}
 	if parent != nil {
-		for i := range parent.Calls {
+		for i := len(parent.Calls) - 1; i >= 0; i-- { // it is near
 			if c := &parent.Calls[i]; c.Function == e.Function && c.Number == e.Call {
-				st.Data.Inherited = w.passedOn(parent, i)
+				st.Data.Inherited = passedOn(parent, c)
 				return
 			}
 		}
@@ -307,12 +320,39 @@ func (w *Walker[G, C]) started(st *Stack[G, C], e *recording.Event) {
 	st.Data.Inherited = w.rules.ended.lookup(callName{e.Parent, e.Call, e.Function})
 }
 
-// ShownCaller returns the innermost shown call around the topmost, or nil.
-func ShownCaller[G, C any](st *Stack[G, C]) *Frame[C] {
-	for i := len(st.Calls) - 2; i >= 0; i-- {
-		if c := &st.Calls[i]; c.Data.Clause.Shown {
-			return c
+// around notes where the innermost shown call around the innermost call is.
+func (w *Walker[G, C]) around(st *Stack[G, C]) {
+	n := len(st.Calls) - 1
+	if n == 0 {
+		return
+	}
+	of := &st.Calls[n].Data
+	switch outer := &st.Calls[n-1].Data; {
+	case outer.Clause.Shown:
+		of.Around = 1
+	case outer.Around > 0:
+		of.Around = outer.Around + 1
+	default:
+		of.Around = 0
+	}
+}
+
+// Callers returns the shown calls around the innermost one, from the inside out, as far as they are not set
+// aside.
+func Callers[G, C any](st *Stack[G, C]) iter.Seq[*Frame[C]] {
+	return func(yield func(*Frame[C]) bool) {
+		for i := len(st.Calls) - 1; st.Calls[i].Data.Around > 0; {
+			if i -= int(st.Calls[i].Data.Around); i < 0 || !yield(&st.Calls[i]) {
+				return
+			}
 		}
+	}
+}
+
+// ShownCaller returns the innermost shown call around the innermost one, or nil.
+func ShownCaller[G, C any](st *Stack[G, C]) *Frame[C] {
+	for c := range Callers(st) {
+		return c
 	}
 	return nil
 }
