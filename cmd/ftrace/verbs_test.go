@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -302,10 +303,25 @@ func TestVerbsWithoutTables(t *testing.T) {
 				default:
 					continue
 				}
-				if left != 0 && !strings.Contains(printed, "tables: ") && !strings.Contains(printed, "damage      tables") {
+				if !strings.Contains(printed, "tables: ") && !strings.Contains(printed, "damage      tables") {
 					t.Errorf("%s, tables of %d bytes: it is not said that they are missing: %s", verb, left, printed)
 				}
 			}
+		}
+	}
+}
+
+// TestVerbsLost: what shows a recording says that records of it were lost, of each once.
+func TestVerbsLost(t *testing.T) {
+	list := recordings(t)
+	lossy, whole := list[slices.IndexFunc(list, func(dir string) bool { return filepath.Base(dir) == "lossy" })], list[0]
+	const said = " records were lost when it was made"
+	for _, verb := range []string{"replay DIR", "report DIR", "report -diff DIR OTHER", "graph * DIR", "diff DIR OTHER", "diff OTHER DIR", "export -format folded DIR"} {
+		if printed, _ := runVerb(t, verb, lossy, whole); strings.Count(printed, lossy+": 27"+said) != 1 || strings.Count(printed, said) != 1 {
+			t.Errorf("%s: %s", verb, printed)
+		}
+		if printed, _ := runVerb(t, verb, whole, whole); strings.Contains(printed, said) {
+			t.Errorf("%s: %s", verb, printed)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,16 +40,17 @@ type Recording struct {
 	Process Process // zero if the tables do not have it
 	Timer   int     // the timer whose ticks it has: 0 cycle, 1 nanosecond, 2 microsecond, 3 millisecond, 4 tick
 
-	funcs   []*Function    // by key
-	types   []*Type        // by number
-	layouts []*Layout      // by number
-	clocks  []Clock        // moments, in ticks of that timer
-	lost    map[int]uint64 // number of lost records by processor, as the program knew it at its end
-	tables  tableReader
-	damages sync.Mutex // guards the next two
-	damage  []Damage
-	seen    map[string]bool   // known damage, by place
-	codes   map[uint64]string // names of functions by the addresses of their code
+	funcs    []*Function    // by key
+	types    []*Type        // by number
+	layouts  []*Layout      // by number
+	clocks   []Clock        // moments, in ticks of that timer
+	lost     map[int]uint64 // number of lost records by processor, as the program knew it at its end
+	tables   tableReader
+	damages  sync.Mutex // guards the next three
+	damage   []Damage
+	seen     map[string]bool   // known damage, by place
+	lostRead map[int]uint64    // number of lost records by processor, as the files say
+	codes    map[uint64]string // names of functions by the addresses of their code
 }
 
 // Env is what the metadata says of the recording.
@@ -179,6 +181,35 @@ func (r *Recording) Damage() []Damage {
 	return slices.SortedFunc(slices.Values(r.damage), func(a, b Damage) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset))
 	})
+}
+
+// Lost returns how many records were lost, as far as the tables and what was read of the files say.
+func (r *Recording) Lost() (n uint64) {
+	r.damages.Lock()
+	defer r.damages.Unlock()
+	all := maps.Clone(r.lost)
+	if all == nil {
+		all = map[int]uint64{}
+	}
+	for processor, n := range r.lostRead {
+		all[processor] = max(all[processor], n)
+	}
+	for _, of := range all {
+		n += of
+	}
+	return n
+}
+
+// noteLost takes in how many records were lost by what the files say.
+func (r *Recording) noteLost(cursors []*cursor) {
+	r.damages.Lock()
+	defer r.damages.Unlock()
+	if r.lostRead == nil {
+		r.lostRead = map[int]uint64{}
+	}
+	for _, c := range cursors {
+		r.lostRead[c.processor] = max(r.lostRead[c.processor], c.lost)
+	}
 }
 
 const damageMax = 1000

@@ -72,6 +72,7 @@ func (s *Stream) Close() {
 	}
 	if !s.window.Follow {
 		s.r.checkTables()
+		s.r.noteLost(s.cursors)
 	}
 }
 

@@ -198,14 +198,18 @@ func nextPacket(f *os.File, stream uint32, uuid [16]byte, at, size int64) int64 
 	}
 }
 
-// checkTables notes that the tables are missing, or that their last packet is not whole. While the
+// checkTables notes that the tables are missing or empty, or that their last packet is not whole. While the
 // program runs that is no damage.
 func (r *Recording) checkTables() {
+	const without = ": functions have numbers in place of names, values and the time of day are not known"
 	info, err := os.Stat(r.Dir + "/tables")
-	if errors.Is(err, fs.ErrNotExist) && r.Dir != "" {
-		r.damaged(Damage{"tables", 0, 0, "there is no such file: functions have numbers in place of names, values and the time of day are not known"})
-	}
-	if err == nil && info.Size() > r.tables.done {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && r.Dir != "":
+		r.damaged(Damage{"tables", 0, 0, "there is no such file" + without})
+	case err != nil:
+	case info.Size() == 0:
+		r.damaged(Damage{"tables", 0, 0, "the file is empty" + without})
+	case info.Size() > r.tables.done:
 		r.damaged(Damage{"tables", r.tables.done, info.Size() - r.tables.done, "the file ends within a packet"})
 	}
 }

@@ -134,8 +134,11 @@ func (w *Walker[G, C]) Run(more func() bool) error {
 	return err
 }
 
-// Complain says what of a recording could not be read.
+// Complain says what of a recording could not be read, and what is not in it.
 func Complain(to io.Writer, r *recording.Recording) {
+	if n := r.Lost(); n > 0 {
+		fmt.Fprintf(to, "ftrace: %s: %d records were lost when it was made: counts and times are without them (ftrace replay shows where)\n", r.Dir, n)
+	}
 	damage := r.Damage()
 	for i, d := range damage {
 		if i == 5 {
