@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,6 +22,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/paths"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/selection"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
 )
 
@@ -168,14 +168,14 @@ func (l *loader) rewrite(p *packages.Package) (*loadedPackage, error) {
 
 // cgoSource returns the name of the file that cgo translated to the given one, or "" if it is one that cgo made up.
 func cgoSource(source []byte) string {
-	if m := cgoLine.FindSubmatch(source); m != nil {
+	if m := cgoLine().FindSubmatch(source); m != nil {
 		return string(m[1])
 	}
 	return ""
 }
 
 // cgoLine is the directive in front of a translated file. It gives a column; those in other files of cgo's don't.
-var cgoLine = regexp.MustCompile(`(?m)^//line (.+\.go):1:1$`)
+var cgoLine = words.Regexp(`(?m)^//line (.+\.go):1:1$`)
 
 // refusal says why a package is never instrumented.
 func (l *loader) refusal(importPath string, std bool) string {

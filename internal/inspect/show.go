@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -98,14 +97,14 @@ type view struct {
 	slots    []int  // place of each of result.Funcs in the table, -1 if it has none
 }
 
-var packageVariable = regexp.MustCompile(`(?m)^var (\w+)package = `)
+var packageVariable = words.Regexp(`(?m)^var (\w+)package = `)
 
 func newView(p *loadedPackage) (*view, error) {
 	if p.refused != "" {
 		return nil, fmt.Errorf("show: %s is never instrumented: %s", p.importPath, p.refused)
 	}
 	v := &view{loadedPackage: p, fset: token.NewFileSet(), trees: make([]*ast.File, len(p.files))}
-	if m := packageVariable.FindSubmatch(p.result.Register); m != nil {
+	if m := packageVariable().FindSubmatch(p.result.Register); m != nil {
 		v.prefix = string(m[1])
 	}
 	slot := 0
@@ -226,7 +225,7 @@ func (v *view) writeFuncs(w io.Writer, name, only string) error {
 	if only != "" {
 		where = paths.Short(only)
 	}
-	if near := nearNames(name, names); len(near) > 0 {
+	if near := words.Near(lastPart(name), names); len(near) > 0 {
 		return fmt.Errorf("show: -func %s: no such function in %s: is it %s?", name, where, strings.Join(near, " or "))
 	}
 	return fmt.Errorf("show: -func %s: no such function in %s: ftrace-wrap list %s has their names", name, where, v.importPath)
@@ -234,7 +233,7 @@ func (v *view) writeFuncs(w io.Writer, name, only string) error {
 
 // matches reports whether the user's name is fn: with the package, as the compiler has it, or the last part alone.
 func (v *view) matches(fn, name string) bool {
-	if fn == name || lastPart(fn) == name || fn == name+"[...]" || name == "init" && initName.MatchString(fn) {
+	if fn == name || lastPart(fn) == name || fn == name+"[...]" || name == "init" && initName().MatchString(fn) {
 		return true
 	}
 	for _, path := range []string{v.symbol, v.importPath, v.importPath[strings.LastIndexByte(v.importPath, '/')+1:]} {
@@ -246,7 +245,7 @@ func (v *view) matches(fn, name string) bool {
 }
 
 // initName is what the compiler calls functions named init.
-var initName = regexp.MustCompile(`^init\.\d+$`)
+var initName = words.Regexp(`^init\.\d+$`)
 
 // lastPart returns the method's name of "(*T).M", and without type parameters "F" of "F[...]".
 func lastPart(fn string) string {
@@ -339,48 +338,4 @@ func (v *view) write(w io.Writer, node ast.Node, tree *ast.File) error {
 	out := bytes.TrimRight(b.Bytes(), "\n")
 	_, err := w.Write(append(out, '\n'))
 	return err
-}
-
-// nearNames returns the names that name may be a misspelling of, the nearest first.
-func nearNames(name string, names []string) []string {
-	type near struct {
-		name     string
-		distance int
-	}
-	want := strings.ToLower(lastPart(name))
-	var found []near
-	for _, n := range names {
-		have := strings.ToLower(lastPart(n))
-		d := distance(want, have)
-		if d <= max(min(2, len(want)-1), len(want)/3) || len(want) > 2 && strings.Contains(have, want) {
-			found = append(found, near{n, d})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b near) int { return a.distance - b.distance })
-	var out []string
-	for _, f := range found[:min(3, len(found))] {
-		out = append(out, f.name)
-	}
-	return out
-}
-
-// distance returns how many letters must be changed, added or left out to make a into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

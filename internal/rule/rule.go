@@ -1066,7 +1066,7 @@ func unitSize(unit string) uint64 {
 func suggest(terms []term, word string) string {
 	best, nearest := 3, ""
 	for i := range terms {
-		d := distance(word, terms[i].word)
+		d := Distance(word, terms[i].word)
 		if d < best && 2*d <= len(word) {
 			best, nearest = d, terms[i].word
 		}
@@ -1084,30 +1084,40 @@ func suggest(terms []term, word string) string {
 	return " (one of " + list + ")"
 }
 
-const maxWord = 8
+// maxWord is the length of words that Distance compares, without what they begin and end with alike.
+const maxWord = 31
 
-// distance counts the letters that must be added, removed, replaced, or swapped
-// with their neighbour to make b of a. Case does not count.
-func distance(a, b string) int {
-	if len(a) > maxWord || len(b) > maxWord {
-		return maxWord
+// Distance counts the letters that must be added, removed, replaced, or swapped with their neighbour
+// to make b of a. Case does not count. Words too long to compare are as far apart as the longer is
+// long.
+func Distance(a, b string) int {
+	for len(a) > 0 && len(b) > 0 && a[0]|0x20 == b[0]|0x20 {
+		a, b = a[1:], b[1:]
 	}
-	var d [maxWord + 1][maxWord + 1]int
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1]|0x20 == b[len(b)-1]|0x20 {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	if len(a) > maxWord || len(b) > maxWord {
+		return max(len(a), len(b))
+	}
+	var rows [3][maxWord + 1]uint8 // of the last letters of a
 	for i := range len(a) + 1 {
-		for j := range len(b) + 1 {
-			if i == 0 || j == 0 {
-				d[i][j] = i + j
+		row, above, before := &rows[i%3], &rows[(i+2)%3], &rows[(i+1)%3]
+		row[0] = uint8(i)
+		for j := 1; j <= len(b); j++ {
+			if i == 0 {
+				row[j] = uint8(j)
 				continue
 			}
-			cost := 1
+			var cost uint8 = 1
 			if a[i-1]|0x20 == b[j-1]|0x20 {
 				cost = 0
 			}
-			d[i][j] = min(d[i-1][j]+1, d[i][j-1]+1, d[i-1][j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
+			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1]|0x20 == b[j-2]|0x20 && a[i-2]|0x20 == b[j-1]|0x20 {
+				row[j] = min(row[j], before[j-2]+1)
 			}
 		}
 	}
-	return d[len(a)][len(b)]
+	return int(rows[len(a)%3][len(b)])
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
 // Validate reports the first pattern that can't match any package of this build.
@@ -267,8 +269,8 @@ func mostSimilar(path string, candidates []string) string {
 		if rest != "" && !dotted(path) {
 			continue // packages of the standard library are all known
 		}
-		distance := editDistance(head, candidate)
-		if 0 < distance && distance < bestDistance && 2*distance < len(candidate) {
+		distance := rule.Distance(head, candidate)
+		if head != candidate && distance < bestDistance && 2*distance < len(candidate) {
 			best, bestDistance = join(candidate, rest), distance
 		}
 	}
@@ -286,31 +288,4 @@ func cutElements(path string, n int) (head, rest string) {
 		}
 	}
 	return path, ""
-}
-
-// editDistance is the number of bytes to insert, delete, replace, or exchange with
-// the next one.
-func editDistance(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			if a[i-1] == b[j-1] {
-				rows[i][j] = rows[i-1][j-1]
-				continue
-			}
-			best := min(rows[i-1][j-1], rows[i-1][j], rows[i][j-1])
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				best = min(best, rows[i-2][j-2])
-			}
-			rows[i][j] = best + 1
-		}
-	}
-	return rows[len(a)][len(b)]
 }
