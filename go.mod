@@ -12,6 +12,7 @@ require (
 	github.com/mattn/go-runewidth v0.0.16
 	github.com/peterh/liner v1.2.2
 	github.com/rogpeppe/go-internal v1.15.0
+	github.com/urfave/cli/v3 v3.14.0
 	golang.org/x/mod v0.38.0
 	golang.org/x/sys v0.47.0
 	golang.org/x/tools v0.48.0

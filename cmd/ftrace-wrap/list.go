@@ -1,24 +1,46 @@
 package main
 
 import (
+	"fmt"
+
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/inspect"
 )
 
-// listVerb is "ftrace-wrap list [-tests] [-json] [BUILD FLAGS] [PATTERNS]".
-func listVerb(args []string) (status int, err error) {
-	asJSON, tests := false, false
-	var build []string
-	flags, patterns := gocmd.SplitFlags(args)
-	for _, flag := range flags {
-		switch flag {
-		case "-json", "--json":
-			asJSON = true
-		case "-tests", "--tests":
-			tests = true
-		default:
-			build = append(build, flag)
-		}
+// listVerb lists every function of packages, with how it is hooked.
+func listVerb() *cli.Command {
+	c := &cli.Command{
+		Name: "list", ArgsUsage: "[FLAGS] [BUILD FLAGS] [PATTERNS]", Usage: "list the functions that a build hooks, and why others are not",
+		Description: `
+List prints every function of the packages that PATTERNS match, ./... if there are
+none. In columns: its name, as traces and FTRACE have it; how it is hooked; where
+it is; and if it is not hooked, why.
+
+	inline    small enough for the compiler to inline, also with a hook at the
+	          entry and one in front of each return
+	outline   hooked in the same way, but too large to be inlined
+	deferred  hooked at the entry; while it is traced, a deferred call sees it leave
+	skipped   not hooked
+
+A package that FTRACE_PACKAGES does not select is listed as if it were, under a
+heading that says so.`,
+		UsageText: `
+	$ ftrace-wrap list ./examples/hello
+	$ FTRACE_PACKAGES=std ftrace-wrap list net/http | grep skipped`,
 	}
-	return 0, inspect.List(stdout, tests, asJSON, build, patterns)
+	var tests, asJSON bool
+	c.Flags = []cli.Flag{
+		&cli.BoolFlag{Name: "tests", Usage: "list test files too", Destination: &tests},
+		&cli.BoolFlag{Name: "json", Usage: "write each package as a JSON object", Destination: &asJSON},
+	}
+	return command.Verb(c, func(args []string) (status int, err error) {
+		a, err := command.Parse(c.Flags, args, gocmd.ValueFlags)
+		if err != nil {
+			return 0, fmt.Errorf("list: %w", err)
+		}
+		return 0, inspect.List(stdout, tests, asJSON, a.Foreign, append(a.Rest, a.After...))
+	})
 }

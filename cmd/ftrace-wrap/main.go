@@ -14,6 +14,9 @@ import (
 	"os"
 	"strings"
 
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec"
 )
@@ -25,46 +28,59 @@ var (
 	stderr = screen.New(os.Stderr, screen.Text)
 )
 
-// verbs has the front end's. Each gets the arguments after its name and returns the exit status.
-var verbs = map[string]func(args []string) (status int, err error){
-	"go":      goVerb,
-	"run":     runVerb,
-	"test":    testVerb,
-	"list":    listVerb,
-	"show":    showVerb,
-	"sweep":   sweepVerb,
-	"version": versionVerb,
-}
-
 func main() {
 	args := os.Args[1:]
-	if len(args) == 0 {
-		stderr.WriteString(usage)
-		os.Exit(2)
+	if len(args) > 0 && strings.ContainsAny(args[0], `/\`) { // the go command gives tools by path
+		status, err := toolexec.Run(args[0], args[1:])
+		if err != nil {
+			fmt.Fprintf(stderr, "ftrace-wrap: %v\n", err)
+			status = 1
+		}
+		os.Exit(status)
 	}
-	if strings.ContainsAny(args[0], `/\`) { // the go command gives tools by path
-		exit(toolexec.Run(args[0], args[1:]))
-	}
-	switch args[0] {
-	case "help", "-h", "-help", "--help":
-		exit(helpVerb(args[1:]))
-	}
-	verb, ok := verbs[args[0]]
-	if !ok {
-		fmt.Fprintf(stderr, "ftrace-wrap: unknown command %q\n\n%s", args[0], usage)
-		os.Exit(2)
-	}
-	if wantsHelp(args[1:]) && args[0] != "go" {
-		exit(helpVerb(args[:1]))
-	}
-	exit(verb(args[1:]))
+	os.Exit(command.Run(commands(), args))
 }
 
-// exit ends the program with a status, or after an error with 1, or the status if there is one.
-func exit(status int, err error) {
-	if err != nil {
-		fmt.Fprintf(stderr, "ftrace-wrap: %v\n", err)
-		status = max(status, 1)
-	}
-	os.Exit(status)
+// commands returns the front end's verbs.
+func commands() *cli.Command {
+	return command.New("ftrace-wrap", "make Go programs that can show every function call", begin, settings, stdout, stderr,
+		runVerb(), testVerb(), goVerb(), listVerb(), showVerb(), sweepVerb(), versionVerb())
 }
+
+const begin = `
+ftrace-wrap makes Go programs that can show every function call they make.
+
+Run a program and see its calls:
+
+	ftrace-wrap run ./cmd/app
+
+Or build it, and say when it runs what is traced:
+
+	go build -toolexec=ftrace-wrap ./cmd/app
+	FTRACE='main.*' ./app
+`
+
+const settings = `
+Settings, from the environment, of a build:
+
+	FTRACE_PACKAGES  what is instrumented; not set, the main module and workspace
+	FTRACE_INLINE    keep: leave functions alone that the compiler would inline
+	FTRACE_CACHE     directory for compiled packages, or off
+
+and of a program when it runs, which rebuild nothing (docs/rules.md):
+
+	FTRACE           what is traced; not set, nothing
+	FTRACE_OUT       where to: stderr, stdout, off, or a file (%p is the process ID)
+	FTRACE_FORMAT    how lines look
+	FTRACE_WEAVE     off: what the program writes is not in the trace; only: there alone
+	FTRACE_GROUP     on: the lines of a goroutine's outermost call stay together
+	FTRACE_STATS     count the calls of each function, at the end
+	FTRACE_SHOW      list the instrumented functions
+	FTRACE_FAIL      which functions fail that return an error (docs/mock.md)
+	FTRACE_RECORD    record calls, in a directory, for the command ftrace, or in rings
+	FTRACE_ON_ERROR  N: print the last N calls, when something goes wrong
+	FTRACE_CONSUMERS what is kept in memory of armed functions' calls
+	FTRACE_MEMORY    off: no one can look into the program; or how much is kept
+	FTRACE_TIMER     by what calls are timed: cycle, nanosecond, ...
+	FTRACE_PROTOCOL  test_trace: what is said to MySQL and Redis servers is written down
+`

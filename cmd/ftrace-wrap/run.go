@@ -5,15 +5,30 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
 )
 
-// runVerb is "ftrace-wrap run [BUILD FLAGS] PKG|FILES.go [ARGS]": go run with tracing on.
-func runVerb(args []string) (status int, err error) {
-	if err := traceOn(); err != nil {
-		return 0, err
-	}
-	return gocmd.Run(args)
+// runVerb is go run with tracing on.
+func runVerb() *cli.Command {
+	return command.Verb(&cli.Command{
+		Name: "run", ArgsUsage: "[BUILD FLAGS] PKG|FILES.go [ARGS]", Usage: "build a program and run it, tracing on",
+		Description: `
+Run builds a program in a temporary directory and runs it with FTRACE=1, unless
+FTRACE is set. Arguments are those of go run: flags of go build come first, and
+what follows the package or the files is for the program. The exit status is the
+program's, or 128 and the signal's number if a signal ended it.`,
+		UsageText: `
+	$ ftrace-wrap run ./examples/hello
+	$ FTRACE='main.*' FTRACE_OUT=hello.trace ftrace-wrap run -race ./examples/hello`,
+	}, func(args []string) (status int, err error) {
+		if err := traceOn(); err != nil {
+			return 0, err
+		}
+		return gocmd.Run(args)
+	})
 }
 
 // traceOn arms the program that is started next, unless the user has said what to trace. Where the

@@ -1,26 +1,38 @@
 package main
 
 import (
+	"fmt"
+
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/inspect"
 )
 
-// showVerb is "ftrace-wrap show [-func NAME] [BUILD FLAGS] FILE|PKG".
-func showVerb(args []string) (status int, err error) {
-	name := ""
-	var others []string
-	for i := 0; i < len(args); i++ {
-		flag, value, inline := gocmd.FlagName(args[i])
-		switch {
-		case flag == "func" && inline:
-			name = value
-		case flag == "func" && i+1 < len(args):
-			i++
-			name = args[i]
-		default:
-			others = append(others, args[i])
-		}
+// showVerb shows what the compiler gets in place of a package's sources.
+func showVerb() *cli.Command {
+	c := &cli.Command{
+		Name: "show", ArgsUsage: "[FLAGS] [BUILD FLAGS] FILE|PKG", Usage: "show the source that is compiled in place of yours",
+		Description: `
+Show prints the source that is compiled in place of yours: of a package, every file
+and the one that registers its functions; or of one file. It is formatted here; what
+the compiler gets has your lines and comments where you put them.`,
+		UsageText: `
+	$ ftrace-wrap show -func main ./examples/hello
+	$ ftrace-wrap show server.go`,
 	}
-	flags, targets := gocmd.SplitFlags(others)
-	return 0, inspect.Show(stdout, name, flags, targets)
+	var name string
+	c.Flags = []cli.Flag{&cli.StringFlag{
+		Name: "func", Destination: &name,
+		Usage: "show only the functions called `NAME`, and their entries in the table; " +
+			`it is what list prints, or a part: "example.com/x.(*T).Get", "(*T).Get" or "Get"`,
+	}}
+	return command.Verb(c, func(args []string) (status int, err error) {
+		a, err := command.Parse(c.Flags, args, gocmd.ValueFlags)
+		if err != nil {
+			return 0, fmt.Errorf("show: %w", err)
+		}
+		return 0, inspect.Show(stdout, name, a.Foreign, append(a.Rest, a.After...))
+	})
 }

@@ -1,20 +1,137 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/sweep"
 )
 
-// sweepVerb is "ftrace-wrap sweep [FLAGS] [PACKAGES] [-- TEST FLAGS]". The status is 1 if there
-// were panics or hangs, 2 after an error.
-func sweepVerb(args []string) (status int, err error) {
-	bad, err := sweep.Run(stdout, stderr, args)
-	switch {
-	case err != nil:
-		return 2, fmt.Errorf("sweep: %w", err)
-	case bad:
-		return 1, nil
+// sweepVerb runs tests with each function failing that can.
+func sweepVerb() *cli.Command {
+	c := &cli.Command{
+		Name: "sweep", ArgsUsage: "[FLAGS] [PACKAGES] [-- TEST FLAGS]", Usage: "run tests, each time with another function failing",
+		Description: `
+Sweep runs each test once for each function that it reaches and whose last result is
+an error, with the first call of that function failing, and says which failures no
+one handled:
+
+	panic   the program panicked, or the runtime ended it; but not where the
+	        code that panics is in a test file
+	hang    the test did not end in ten times its time, and in 5 seconds; but not
+	        where the test has failed and waits in its cleanup
+	lost    the test passes all the same
+
+A test that fails or is skipped is as it should be. One that is lost need not be
+wrong: what was tried again, or may well fail, ends in the same way. Read those.
+
+PACKAGES are patterns of the go command, the one in the current directory if there
+are none. Functions are those of packages that FTRACE_PACKAGES selects, but not those
+of test files. A test that fails without a failure is left out, and named.
+
+Other flags are those of go test -c, such as -race and -tags. TEST FLAGS are for the
+test programs: -test.short, -update. An interrupt ends it as -time does.
+
+The exit status is 1 if there was a panic or a hang, 2 for wrong usage and for tests
+that can't be built, else 0.`,
+		UsageText: `
+	$ ftrace-wrap sweep -time 10m -report sweep.jsonl ./...
+	$ ftrace-wrap sweep -run TestSave -func 'store.*;!*.Close' ./store`,
 	}
-	return 0, nil
+	options, flags := sweepFlags()
+	c.Flags = flags
+	return command.Verb(c, func(args []string) (status int, err error) {
+		a, err := command.Parse(c.Flags, args, gocmd.ValueFlags)
+		if err == nil {
+			err = checkBuildFlags(a.Foreign)
+		}
+		if err != nil {
+			return 2, fmt.Errorf("sweep: %w", err)
+		}
+		options.Build, options.Packages, options.Args = a.Foreign, a.Rest, a.After
+		bad, err := sweep.Run(stdout, stderr, options)
+		switch {
+		case err != nil:
+			return 2, fmt.Errorf("sweep: %w", err)
+		case bad:
+			return 1, nil
+		}
+		return 0, nil
+	})
+}
+
+// sweepFlags declares the verb's flags, which set the options.
+func sweepFlags() (*sweep.Options, []cli.Flag) {
+	o := &sweep.Options{Tests: ".", Parallel: 1}
+	return o, []cli.Flag{
+		&cli.StringFlag{
+			Name: "time",
+			Usage: "end after `DURATION`, builds not included; each function fails once before any fails twice, " +
+				"and tests are left out that take more than a twentieth of it",
+			Validator: func(value string) (err error) {
+				if o.Time, err = time.ParseDuration(value); err != nil || o.Time <= 0 {
+					return fmt.Errorf("%q is no duration such as 90s or 10m", value)
+				}
+				return nil
+			},
+		},
+		&cli.StringFlag{
+			Name: "report", Destination: &o.Report,
+			Usage: "append a line of JSON to `FILE` for each run; what is there already is not run again while the test program is the same",
+		},
+		&cli.StringFlag{
+			Name: "run", Usage: "run the tests whose names `REGEXP` matches",
+			Validator: func(value string) error {
+				if _, err := regexp.Compile(value); err != nil {
+					return fmt.Errorf("%q is no regular expression: %v", value, err)
+				}
+				o.Tests = value
+				return nil
+			},
+		},
+		&cli.StringFlag{
+			Name: "func", Usage: "let functions fail that `RULES` name, as FTRACE has them but without settings",
+			Validator: func(value string) error {
+				clauses, fault, ok := rule.Parse(value)
+				switch {
+				case !ok:
+					return errors.New(fault.Message)
+				case len(clauses) == 0 || strings.ContainsAny(value, "=#"):
+					return fmt.Errorf("%q does not just name functions", value)
+				}
+				o.Funcs = value
+				return nil
+			},
+		},
+		&cli.BoolFlag{Name: "always", Destination: &o.Always, Usage: "let all calls of the function fail, not only the first"},
+		&cli.StringFlag{
+			Name: "p", Usage: "run `N` tests at a time; 1 if not set, for tests may share a port",
+			Validator: func(value string) (err error) {
+				if o.Parallel, err = strconv.Atoi(value); err != nil || o.Parallel < 1 {
+					return fmt.Errorf("%q is no number of runs at a time", value)
+				}
+				return nil
+			},
+		},
+	}
+}
+
+// checkBuildFlags refuses flags of go test -c that say where and how tests are built or run.
+func checkBuildFlags(flags []string) error {
+	for _, flag := range flags {
+		if name, _, _ := gocmd.FlagName(flag); slices.Contains([]string{"C", "o", "c", "exec"}, name) {
+			return fmt.Errorf("%s: the tests are built and run as they are, where they are: leave it out", flag)
+		}
+	}
+	return nil
 }

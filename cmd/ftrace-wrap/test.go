@@ -5,12 +5,34 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/targets"
 )
 
-// testVerb is "ftrace-wrap test ARGS": go test with tracing on.
-func testVerb(args []string) (status int, err error) {
+// testVerb is go test with tracing on.
+func testVerb() *cli.Command {
+	return command.Verb(&cli.Command{
+		Name: "test", ArgsUsage: "[GO TEST ARGUMENTS]", Usage: "run go test, tracing on",
+		Description: `
+Test runs go test with FTRACE=1, unless FTRACE is set. Test files are traced like
+the rest of the main module. The packages of functions that they replace by package
+mock are added to FTRACE_PACKAGES, unless you exclude them there, and not traced.
+
+The trace goes to the stderr of each test program. Of a test that passes, go test
+drops that, so without FTRACE_OUT the flag -v is added, unless you give -v or
+-json yourself. Better send long traces to a file. A relative name is relative to
+the directory you are in, although go test runs each test in its package's; %p in
+it keeps the tests of several packages apart.`,
+		UsageText: `
+	$ FTRACE='strconv_test.*' ftrace-wrap test -run TestAtoi .
+	$ FTRACE_OUT=trace.%p ftrace-wrap test ./...`,
+	}, runTest)
+}
+
+func runTest(args []string) (status int, err error) {
 	flag, err := gocmd.ToolexecFlag("test", args)
 	if err != nil {
 		return 0, err

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/paths"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // execution is what a test program did.
@@ -43,10 +43,10 @@ func (s *sweeper) execute(ctx context.Context, p *testPackage, fail string, args
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	cmd := exec.CommandContext(limited, p.program, append(args, s.args...)...)
+	cmd := exec.CommandContext(limited, p.program, append(args, s.Args...)...)
 	cmd.Dir = p.dir
 	for _, v := range os.Environ() {
-		if !runtimeSetting.MatchString(v) {
+		if !runtimeSetting().MatchString(v) {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
@@ -75,7 +75,7 @@ func (s *sweeper) execute(ctx context.Context, p *testPackage, fail string, args
 }
 
 // runtimeSetting matches the variables that concern the program when it runs.
-var runtimeSetting = regexp.MustCompile(`^(FTRACE|FTRACE_(OUT|STATS|SHOW|FORMAT|FAIL)|PWD|TMPDIR)=`)
+var runtimeSetting = words.Regexp(`^(FTRACE|FTRACE_(OUT|STATS|SHOW|FORMAT|FAIL)|PWD|TMPDIR)=`)
 
 // tail keeps the end of what is written to it: at least a megabyte.
 type tail []byte
@@ -105,7 +105,7 @@ const (
 func (r *result) judge(e execution, limit time.Duration, goroot string) {
 	r.Seconds = float64(e.lasted.Milliseconds()) / 1000
 	reached := failedCalls(e.trace)
-	panics := crash.FindStringIndex(e.output)
+	panics := crash().FindStringIndex(e.output)
 	timedOut := e.timedOut || e.status == 2 && strings.Contains(e.output, "panic: test timed out after ")
 	switch {
 	case e.status == 0 && r.Func == "":
@@ -128,7 +128,7 @@ func (r *result) judge(e execution, limit time.Duration, goroot string) {
 		r.Detail, _, _ = strings.Cut(message, " [recovered")
 		at, _ := where(firstGoroutine(e.output[panics[1]:]), goroot)
 		r.Outcome, r.At = panicked, at
-		if place, ok := strings.CutSuffix(at, ")"); ok && testFile.MatchString(place) {
+		if place, ok := strings.CutSuffix(at, ")"); ok && testFile().MatchString(place) {
 			r.Outcome = testPanic
 		}
 	case e.signal != nil:
@@ -143,9 +143,9 @@ func (r *result) judge(e execution, limit time.Duration, goroot string) {
 }
 
 var (
-	crash    = regexp.MustCompile(`(?m)^(panic|fatal error): .*$`)
-	testFile = regexp.MustCompile(`_test\.go:\d+$`)
-	calls    = regexp.MustCompile(`(?m)^# ftrace: (.+) failed in (\d+) of (\d+) calls$`)
+	crash    = words.Regexp(`(?m)^(panic|fatal error): .*$`)
+	testFile = words.Regexp(`_test\.go:\d+$`)
+	calls    = words.Regexp(`(?m)^# ftrace: (.+) failed in (\d+) of (\d+) calls$`)
 )
 
 type callCounts struct{ failed, calls int }
@@ -153,7 +153,7 @@ type callCounts struct{ failed, calls int }
 // failedCalls reads what the core says at the end of a program with FTRACE_FAIL. There may be several programs, if one started others.
 func failedCalls(trace string) map[string]callCounts {
 	found := map[string]callCounts{}
-	for _, m := range calls.FindAllStringSubmatch(trace, -1) {
+	for _, m := range calls().FindAllStringSubmatch(trace, -1) {
 		n := found[m[1]]
 		failed, _ := strconv.Atoi(m[2])
 		all, _ := strconv.Atoi(m[3])
@@ -183,29 +183,29 @@ func goroutineOf(output, test string) string {
 }
 
 var (
-	frame   = regexp.MustCompile(`(?m)^(\S.*)\(.*\)\n\t(.+:\d+)`)
-	waiting = regexp.MustCompile(`^goroutine [^[]*(\[[^]]+\])`)
+	frame   = words.Regexp(`(?m)^(\S.*)\(.*\)\n\t(.+:\d+)`)
+	waiting = words.Regexp(`^goroutine [^[]*(\[[^]]+\])`)
 )
 
 // where returns the innermost function of a goroutine's stack that is not of Go's own packages, with its place, and where it was called if that is in a test: the test may
 // have gone on as if there was no error. It also returns in which state the goroutine is. The stack of a panic that was raised again begins with what raised it.
 func where(stack, goroot string) (at, state string) {
-	if m := waiting.FindStringSubmatch(strings.TrimSpace(stack)); m != nil {
+	if m := waiting().FindStringSubmatch(strings.TrimSpace(stack)); m != nil {
 		state = " " + m[1]
 	}
 	if i := strings.LastIndex(stack, "\npanic("); i >= 0 {
 		stack = stack[i+1:]
 	}
-	for _, m := range frame.FindAllStringSubmatch(stack, -1) {
+	for _, m := range frame().FindAllStringSubmatch(stack, -1) {
 		first, _, _ := strings.Cut(m[2], "/")
 		switch {
 		case paths.Within(m[2], filepath.Join(goroot, "src")), !filepath.IsAbs(m[2]) && !strings.Contains(first, "."): // with -trimpath, these are relative
 		case at == "":
 			at = fmt.Sprintf("%s (%s)", m[1], paths.Short(m[2]))
-			if testFile.MatchString(m[2]) {
+			if testFile().MatchString(m[2]) {
 				return at, state
 			}
-		case testFile.MatchString(m[2]):
+		case testFile().MatchString(m[2]):
 			return at + ", called in " + paths.Short(m[2]), state
 		default:
 			return at, state

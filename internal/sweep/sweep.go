@@ -12,42 +12,51 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/targets"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
+
+// Options say what is run.
+type Options struct {
+	Time     time.Duration // 0: as long as it takes
+	Tests    string        // regular expression for their names
+	Funcs    string        // rules that name the functions; "": all
+	Report   string        // a file for results; "": none
+	Parallel int           // runs at a time
+	Always   bool          // all calls of the function fail, not one
+	Build    []string      // flags of go test -c
+	Packages []string      // patterns; none: that of the current directory
+	Args     []string      // flags of the tests
+}
 
 // Run runs each test once for each function that it reaches and that returns an error, with that
 // function failing. It reports whether there were panics or hangs.
-func Run(stdout, stderr io.Writer, args []string) (bad bool, err error) {
-	s, err := parse(args)
-	if err != nil {
-		return false, err
+func Run(stdout, stderr io.Writer, o *Options) (bad bool, err error) {
+	s := &sweeper{Options: *o, stderr: stderr, progress: newProgress(os.Stderr)}
+	if len(s.Packages) == 0 {
+		s.Packages = []string{"."}
 	}
-	s.stderr = stderr
-	toolexec, err := gocmd.ToolexecFlag("test", s.build)
+	toolexec, err := gocmd.ToolexecFlag("test", s.Build)
 	if err != nil {
 		return false, err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if s.report, err = openReport(s.reportName); err != nil {
+	if s.report, err = openReport(s.Report); err != nil {
 		return false, err
 	}
 	defer func() {
@@ -70,11 +79,11 @@ func Run(stdout, stderr io.Writer, args []string) (bad bool, err error) {
 	}
 	// The time is the tests': how long a build takes depends on what was built before. At most half of it is for the tests as they are.
 	running, surveying := ctx, ctx
-	if s.time > 0 {
+	if s.Time > 0 {
 		var cancel, cancelSurvey context.CancelFunc
-		running, cancel = context.WithTimeout(ctx, s.time)
+		running, cancel = context.WithTimeout(ctx, s.Time)
 		defer cancel()
-		surveying, cancelSurvey = context.WithTimeout(ctx, s.time/2)
+		surveying, cancelSurvey = context.WithTimeout(ctx, s.Time/2)
 		defer cancelSurvey()
 	}
 	s.progress.last = time.Now()
@@ -89,22 +98,13 @@ func Run(stdout, stderr io.Writer, args []string) (bad bool, err error) {
 	if ctx.Err() != nil {
 		why = "it was interrupted"
 	}
-	s.found.write(stdout, why, s.reportName)
+	s.found.write(stdout, why, s.Report)
 	return s.found.count[panicked]+s.found.count[hung] > 0, nil
 }
 
 // sweeper is one run of the command.
 type sweeper struct {
-	time       time.Duration // 0: as long as it takes
-	tests      string        // regular expression for their names
-	funcs      string        // rules that name the functions
-	reportName string
-	parallel   int
-	always     bool     // all calls of the function fail, not one
-	build      []string // flags of go test -c
-	patterns   []string // of packages
-	args       []string // flags of the tests
-
+	Options
 	stderr   io.Writer
 	goroot   string
 	temp     string
@@ -116,90 +116,11 @@ type sweeper struct {
 	found findings
 }
 
-// sweepFlags are the options with a value; others are of go test -c.
-var sweepFlags = []string{"time", "run", "func", "report", "p"}
-
-// parse reads the arguments.
-func parse(args []string) (*sweeper, error) {
-	s := &sweeper{tests: ".", parallel: 1, progress: newProgress(os.Stderr)}
-	for len(args) > 0 {
-		arg := args[0]
-		args = args[1:]
-		name, value, inline := gocmd.FlagName(arg)
-		own := slices.Contains(sweepFlags, name)
-		switch {
-		case arg == "--":
-			s.args, args = args, nil
-			continue
-		case name == "":
-			s.patterns = append(s.patterns, arg)
-			continue
-		case name == "always" && !inline:
-			s.always = true
-			continue
-		case name == "C" || name == "o" || name == "c" || name == "exec":
-			return nil, fmt.Errorf("%s: the tests are built and run as they are, where they are: leave it out", arg)
-		case !own:
-			s.build = append(s.build, arg)
-		}
-		if !inline && (own || slices.Contains(gocmd.ValueFlags, name)) {
-			if len(args) == 0 {
-				return nil, fmt.Errorf("%s needs a value", arg)
-			}
-			value, args = args[0], args[1:]
-			if !own {
-				s.build = append(s.build, value)
-			}
-		}
-		if !own {
-			continue
-		}
-		if err := s.set(name, value); err != nil {
-			return nil, fmt.Errorf("-%s: %w", name, err)
-		}
-	}
-	if len(s.patterns) == 0 {
-		s.patterns = []string{"."}
-	}
-	return s, nil
-}
-
-// set sets an option of the command's own.
-func (s *sweeper) set(name, value string) (err error) {
-	switch name {
-	case "time":
-		if s.time, err = time.ParseDuration(value); err != nil || s.time <= 0 {
-			return fmt.Errorf("%q is no duration such as 90s or 10m", value)
-		}
-	case "run":
-		if _, err = regexp.Compile(value); err != nil {
-			return fmt.Errorf("%q is no regular expression: %v", value, err)
-		}
-		s.tests = value
-	case "func":
-		clauses, fault, ok := rule.Parse(value)
-		switch {
-		case !ok:
-			return errors.New(fault.Message)
-		case len(clauses) == 0 || strings.ContainsAny(value, "=#"):
-			return fmt.Errorf("%q does not just name functions", value)
-		}
-		s.funcs = value
-	case "report":
-		s.reportName = value
-	case "p":
-		if s.parallel, err = strconv.Atoi(value); err != nil || s.parallel < 1 {
-			return fmt.Errorf("%q is no number of runs at a time", value)
-		}
-	}
-	return nil
-}
-
 // selectFuncs gives hooks to what the tests replace, as "ftrace-wrap test" does.
 func (s *sweeper) selectFuncs() {
-	added := targets.Select(slices.Concat(s.build, s.patterns))
-	if s.funcs == "" {
-		s.funcs = strings.Join(append([]string{"*"}, added...), ";!pkg:")
+	added := targets.Select(slices.Concat(s.Build, s.Packages))
+	if s.Funcs == "" {
+		s.Funcs = strings.Join(append([]string{"*"}, added...), ";!pkg:")
 	}
 }
 
@@ -225,11 +146,11 @@ func (s *sweeper) prepare(ctx context.Context, toolexec string) ([]*testPackage,
 	if runtime.GOOS == "windows" {
 		exe = ".exe"
 	}
-	list := exec.CommandContext(ctx, path, slices.Concat([]string{"list", "-f", form}, s.build, s.patterns)...)
+	list := exec.CommandContext(ctx, path, slices.Concat([]string{"list", "-f", form}, s.Build, s.Packages)...)
 	list.Stderr = s.stderr
 	out, err := list.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list %s: %v", strings.Join(s.patterns, " "), err)
+		return nil, fmt.Errorf("go list %s: %v", strings.Join(s.Packages, " "), err)
 	}
 	var found []*testPackage
 	for line := range strings.Lines(string(out)) {
@@ -237,11 +158,11 @@ func (s *sweeper) prepare(ctx context.Context, toolexec string) ([]*testPackage,
 		found = append(found, &testPackage{path: path, dir: dir, program: filepath.Join(s.temp, fmt.Sprintf("%d.test%s", len(found), exe))})
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%s: there are no packages with tests", strings.Join(s.patterns, " "))
+		return nil, fmt.Errorf("%s: there are no packages with tests", strings.Join(s.Packages, " "))
 	}
 	for _, p := range found {
 		s.progress.say("building the tests of %s", p.path)
-		cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"test", "-c", toolexec, "-o", p.program}, s.build, []string{p.path})...)
+		cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"test", "-c", toolexec, "-o", p.program}, s.Build, []string{p.path})...)
 		var printed strings.Builder
 		cmd.Stdout, cmd.Stderr = &printed, &printed
 		if err := cmd.Run(); err != nil {
@@ -249,22 +170,22 @@ func (s *sweeper) prepare(ctx context.Context, toolexec string) ([]*testPackage,
 			io.WriteString(s.stderr, printed.String())
 			return nil, fmt.Errorf("building the tests of %s: %v", p.path, err)
 		}
-		if p.content, err = hashFile(p.program, s.args); err != nil {
+		if p.content, err = hashFile(p.program, s.Args); err != nil {
 			return nil, err
 		}
-		r := s.execute(ctx, p, "", []string{"-test.list", s.tests}, plainLimit)
+		r := s.execute(ctx, p, "", []string{"-test.list", s.Tests}, plainLimit)
 		if r.status != 0 {
 			s.progress.done()
 			io.WriteString(s.stderr, r.output)
 			return nil, fmt.Errorf("listing the tests of %s: exit status %d", p.path, r.status)
 		}
-		p.tests = testName.FindAllString(r.output, -1)
+		p.tests = testName().FindAllString(r.output, -1)
 	}
 	s.found.several = len(found) > 1
 	return found, nil
 }
 
-var testName = regexp.MustCompile(`(?m)^(Test|Example|Fuzz)[\pL\pN_]*$`)
+var testName = words.Regexp(`(?m)^(Test|Example|Fuzz)[\pL\pN_]*$`)
 
 // hashFile returns a hash of a file and of the arguments with which it is run.
 func hashFile(name string, args []string) (string, error) {
@@ -292,7 +213,7 @@ type job struct {
 // survey runs the tests of a package as they are, and returns what is to be run of them. Calls before the first test, of the package's
 // initialisation or its TestMain, are not made to fail.
 func (s *sweeper) survey(ctx context.Context, p *testPackage) (jobs []job) {
-	setting := s.funcs + ";!file:*_test.go#0"
+	setting := s.Funcs + ";!file:*_test.go#0"
 	before, ok := s.record(ctx, p, job{pkg: p, fail: setting})
 	if !ok {
 		s.found.unknown += len(p.tests)
@@ -316,7 +237,7 @@ func (s *sweeper) survey(ctx context.Context, p *testPackage) (jobs []job) {
 		for fn, calls := range r.Reached {
 			if first := before.Reached[fn] + 1; calls >= first {
 				fail := fmt.Sprintf("func:%s#%d", strings.ReplaceAll(fn, "*", "?"), first) // in a rule * is any text
-				if s.always {
+				if s.Always {
 					fail += "+"
 				}
 				jobs = append(jobs, job{pkg: p, test: test, fn: fn, fail: fail, plain: time.Duration(r.Seconds * float64(time.Second))})
@@ -344,7 +265,7 @@ func (s *sweeper) runAll(ctx context.Context, jobs []job) {
 	s.found.jobs = len(jobs)
 	queue := make(chan job)
 	var wg sync.WaitGroup
-	for range s.parallel {
+	for range s.Parallel {
 		wg.Go(func() {
 			for j := range queue {
 				if r, ok := s.record(ctx, j.pkg, j); ok {
@@ -370,8 +291,8 @@ func (s *sweeper) record(ctx context.Context, p *testPackage, j job) (result, bo
 	switch {
 	case j.fn != "":
 		limit = max(faultLimit, 10*j.plain)
-	case s.time > 0:
-		limit = min(limit, max(s.time/20, 2*time.Second))
+	case s.Time > 0:
+		limit = min(limit, max(s.Time/20, 2*time.Second))
 	}
 	if known, ok := s.report.find(r); ok && (known.Outcome != hung || known.Seconds >= limit.Seconds()) {
 		return known, true

@@ -111,17 +111,6 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
-	s, err := parse(strings.Fields("-time=3m -race -tags x ./... --p 3 -run T -always -mod=mod ./x -report r -func a.*;!b -- -test.short -p 9"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := strings.TrimSpace(fmt.Sprintln(s.time, s.build, s.patterns, s.parallel, s.tests, s.always, s.reportName, s.funcs, s.args))
-	if want := "3m0s [-race -tags x -mod=mod] [./... ./x] 3 T true r a.*;!b [-test.short -p 9]"; got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
-}
-
 // TestOrderJobs: each function fails once, in its shortest test, before any fails twice.
 func TestOrderJobs(t *testing.T) {
 	p := &testPackage{}
