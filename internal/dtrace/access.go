@@ -7,31 +7,32 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// access is a value of an event that a program names: arg.req->URL->Path, args[2]->ip_saddr, n, ret, ret.NAME, err.
+// access is a value of an event that a program names: arg.req->URL->Path, args[2]->ip_saddr, n,
+// ret, ret.NAME, err.
 type access struct {
 	node   *node
 	text   string // as it is written
 	param  *recording.Path
 	result *recording.Path
-	field  *recording.Path // of the first result, if that is not what result names
+	field  *recording.Path // of the first result, if result has no such name
 	last   bool            // the last result, if it is an error
 	never  bool            // it is never known
 
-	of     *function // that it was last looked for in
+	of     *function // the function for which it was last looked up
 	at     moment
 	chosen *recording.Path
-	why    string // there is none
+	why    string // why there is none
 
-	found bool   // it was, once
-	asked string // why it was not, where it was last asked for
-	weak  bool   // that is only that a function has nothing of this name
+	found bool   // it was found at least once
+	asked string // why it was not found, the last time
+	weak  bool   // the reason is only that a function has nothing of this name
 	said  bool
 }
 
-// find returns the value at the event that the machine is at.
+// find returns the value at the machine's current event.
 func (a *access) find(m *Machine) recording.Found {
 	if m.fn == nil {
-		return recording.Found{} // BEGIN and the like, of a clause that is for calls too
+		return recording.Found{} // BEGIN and the like, in a clause that is also for calls
 	}
 	if a.of != m.fn || a.at != m.at {
 		a.choose(m)
@@ -100,7 +101,7 @@ func named(list []recording.Param, name string) bool {
 	return false
 }
 
-// known says which names there are.
+// known lists the names that there are.
 func known(what string, names []recording.Param) string {
 	if len(names) == 0 {
 		return "it has no " + what + "s"
@@ -115,10 +116,11 @@ func known(what string, names []recording.Param) string {
 	return "it has " + strings.Join(list, ", ")
 }
 
-// missing notes that a value is never in records such as this one. Of a function that the clause names it is said at once; else at the end, if it was nowhere.
+// missing notes that records such as this one never have the value. If the clause names the
+// function, that is reported at once. Otherwise it is reported at the end, if no record had it.
 func (a *access) missing(m *Machine, why string) {
 	if m.fn.f.Probe && networkArgs[m.fn.f.Package] != nil {
-		return // the compiler knows what these have, and the system does not always say it
+		return // the compiler knows what these have, and the system does not always provide it
 	}
 	weak := a.chosen == nil
 	if why == "" || a.said || a.asked != "" && (weak || !a.weak) {
@@ -136,7 +138,7 @@ func (a *access) missing(m *Machine, why string) {
 	}
 }
 
-// capture is the setting of rules that has the value recorded.
+// capture returns the setting of rules that makes programs record the value.
 func (a *access) capture() string {
 	path := a.chosen
 	if path == nil || len(path.Fields) == 0 {

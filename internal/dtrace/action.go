@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// actions are what can be done, by name.
+// actions are the actions by name.
 var actions map[string]func(c *compiler, n *node) func(*Machine)
 
 func init() {
@@ -92,7 +92,7 @@ func (c *compiler) printf(n *node) func(*Machine) {
 	}
 }
 
-// named returns the map that an action names, by its name alone.
+// named returns the map that an action names without keys.
 func (c *compiler) named(n *node) *aggregation {
 	if n.op != "map" {
 		c.fault(n.at, "a map is wanted here, such as @x")
@@ -167,7 +167,7 @@ func (c *compiler) exit(n *node) func(*Machine) {
 	}
 }
 
-// clear compiles clear(@x): its values are 0 again; of a variable all keys are gone.
+// clear compiles clear(@x). Its values are 0 again; a variable loses all keys.
 func (c *compiler) clear(n *node) func(*Machine) {
 	c.count(n, 1, 1)
 	a := c.named(n.kids[0])
@@ -271,10 +271,11 @@ func (c *compiler) counting(a *aggregation, to *node) func(*Machine) {
 	}
 }
 
-// bucketsMax is how many steps an lquantize may have.
+// bucketsMax is the number of steps that an lquantize may have.
 const bucketsMax = 10000
 
-// linear takes in the bounds of an lquantize: lquantize(VALUE, LOW, HIGH, STEP), the step 1 if it is not given.
+// linear reads the bounds of an lquantize: lquantize(VALUE, LOW, HIGH, STEP). The step is 1 if it
+// is missing.
 func (c *compiler) linear(a *aggregation, call *node) {
 	c.count(call, 3, 4)
 	var bounds [3]int64

@@ -21,46 +21,47 @@ const (
 	aggStddev
 	aggQuantize
 	aggLquantize
-	aggValue // no aggregation, but a variable of bpftrace's
+	aggValue // not an aggregation, but a variable of bpftrace's
 )
 
-// aggregators are the functions by name, bpftrace's names included.
+// aggregators are the aggregating functions by name, with bpftrace's names.
 var aggregators = map[string]aggregator{
 	"count": aggCount, "sum": aggSum, "avg": aggAvg, "min": aggMin, "max": aggMax, "stddev": aggStddev, "quantize": aggQuantize, "hist": aggQuantize, "lquantize": aggLquantize, "lhist": aggLquantize,
 }
 
-// aggregation is one of a program's, or one of bpftrace's variables that begin with @.
+// aggregation is one of a program's aggregations, or one of bpftrace's variables that begin with @.
 type aggregation struct {
 	name     string // with the @
 	at       int    // where it is first named
 	function aggregator
-	keys     int   // how many; -1: not known yet
-	low      int64 // of lquantize: the least value, and so many steps of step each
+	keys     int   // number of keys; -1: not known yet
+	low      int64 // of lquantize: the least value, and the number and size of the steps
 	step     int64
 	steps    int
 
 	cells   map[string]*cell
-	last    *cell  // that which was last looked up
-	lastKey []byte // for that
-	scale   int64  // by which values are divided when shown; 0: 1
-	printed bool   // by printa
+	last    *cell  // the cell that was last looked up
+	lastKey []byte // its key
+	scale   int64  // divides values when they are shown; 0: 1
+	printed bool   // printa has printed it
 }
 
-// cell is what an aggregation has for a key.
+// cell has the values of an aggregation for a key.
 type cell struct {
 	keys   []value
 	count  int64
 	sum    int64
 	min    value
 	max    value
-	floats float64 // sum of those that are floats
+	floats float64 // sum of those values that are floats
 	mean   float64 // of stddev
 	square float64 // sum of squares of the distances from the mean
 	value  value   // of a variable
-	some   []int64 // of quantize and lquantize: how many, by bucket
+	some   []int64 // of quantize and lquantize: number of values by bucket
 }
 
-// find returns the cell of a key, which is made if need be. keys are the values of which the key was made.
+// find returns the cell of a key, and makes it if need be. keys are the values from which the key
+// was made.
 func (a *aggregation) find(key []byte, keys []value) *cell {
 	if a.last != nil && bytes.Equal(key, a.lastKey) {
 		return a.last
@@ -80,7 +81,7 @@ func (a *aggregation) find(key []byte, keys []value) *cell {
 	return c
 }
 
-// remove takes a key's cell away.
+// remove removes a key's cell.
 func (a *aggregation) remove(key []byte) {
 	delete(a.cells, string(key))
 	a.last = nil
@@ -93,7 +94,7 @@ func (a *aggregation) clear() {
 	}
 }
 
-// add takes a value in, with a weight.
+// add adds a value, with a weight.
 func (a *aggregation) add(c *cell, v value, weight int64) {
 	if a.function == aggCount {
 		c.count++
@@ -131,10 +132,12 @@ func (a *aggregation) add(c *cell, v value, weight int64) {
 	c.count++
 }
 
-// zeroBucket is that of 0 in a quantize, with those of powers of two above it and of negative ones below.
+// zeroBucket is the bucket of 0 in a quantize. Those of powers of two are above it, those of
+// negative values below.
 const zeroBucket = 64
 
-// buckets returns how many the aggregation has. An lquantize has one for what is below, and one for what is above.
+// buckets returns the number of the aggregation's buckets. An lquantize has one for what is below
+// its range, and one for what is above.
 func (a *aggregation) buckets() int {
 	if a.function == aggLquantize {
 		return a.steps + 2
@@ -142,7 +145,7 @@ func (a *aggregation) buckets() int {
 	return 2*zeroBucket + 1
 }
 
-// bucket returns that of a value.
+// bucket returns the bucket of a value.
 func (a *aggregation) bucket(v value) int {
 	n := v.int()
 	if v.kind == unsigned || v.kind == float && v.float() >= math.MaxInt64 {
@@ -163,7 +166,8 @@ func (a *aggregation) bucket(v value) int {
 	return a.steps + 1
 }
 
-// least returns the value at which a bucket begins; of negative ones of a quantize, at which it ends.
+// least returns the value at which a bucket begins. A quantize's bucket for negative values ends
+// there.
 func (a *aggregation) least(bucket int) int64 {
 	switch {
 	case a.function == aggLquantize:
@@ -176,7 +180,7 @@ func (a *aggregation) least(bucket int) int64 {
 	return 0
 }
 
-// result returns what the aggregation says of a cell, of others than quantize and lquantize.
+// result returns the result of a cell, for aggregations other than quantize and lquantize.
 func (a *aggregation) result(c *cell) value {
 	v := number(0)
 	switch a.function {
@@ -226,7 +230,7 @@ func (a *aggregation) histogram() bool {
 	return a.function == aggQuantize || a.function == aggLquantize
 }
 
-// sorted returns the cells by their results, the least first, and those of the same by their keys.
+// sorted returns the cells ordered by their results, the least first, and then by their keys.
 func (a *aggregation) sorted() []*cell {
 	list := make([]*cell, 0, len(a.cells))
 	for _, c := range a.cells {
@@ -246,7 +250,8 @@ func (a *aggregation) sorted() []*cell {
 	return list
 }
 
-// truncate keeps the n cells with the largest results, or if n is negative those with the least; of 0 none.
+// truncate keeps the n cells with the largest results, the least if n is negative, and none if n is
+// 0.
 func (a *aggregation) truncate(n int64) {
 	list := a.sorted()
 	gone := list

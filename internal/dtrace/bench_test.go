@@ -8,7 +8,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// BenchmarkEvent is what an event costs a program: a predicate on a parameter and one update of a map, and others for comparison. Half of the calls pass the predicate.
+// BenchmarkEvent is what an event costs a program: a predicate on a parameter and one update of a
+// map, and others for comparison. Half of the calls pass the predicate.
 func BenchmarkEvent(b *testing.B) {
 	for _, test := range []struct{ name, source string }{
 		{"predicate", `call:main::entry /arg.n > 3/ { @ = count(); }`},

@@ -9,7 +9,7 @@ import (
 // builtins are the variables that D has, and bpftrace's names for them.
 var builtins map[string]func(c *compiler, n *node) expr
 
-// unknown are variables of D, and of bpftrace, that are not here, and why.
+// unknown are variables of D and of bpftrace that do not exist here, and why.
 var unknown = map[string]string{
 	"vtimestamp":  "how long a goroutine ran on a processor is not measured; timestamp and elapsed are times by the clock",
 	"errno":       "in Go it is an error: err, at a return",
@@ -118,7 +118,8 @@ func processor(m *Machine) int64 {
 	return int64(m.event.Processor)
 }
 
-// elapsed is how long the call lasted, when it returns; elsewhere the time since the program began.
+// elapsed is how long the call lasted, when it returns. Elsewhere it is the time since the program
+// began.
 func elapsed(c *compiler, n *node) expr {
 	if c.moments&atReturn != 0 {
 		c.p.needs.calls = true
@@ -135,7 +136,7 @@ func elapsed(c *compiler, n *node) expr {
 	}
 }
 
-// caller is the function of the call around, as far as it was recorded.
+// caller is the function of the recorded call around this one.
 func caller(m *Machine) value {
 	if m.stack == nil || m.outer == 0 || m.outer > len(m.stack.Calls) {
 		return value{}
@@ -143,7 +144,7 @@ func caller(m *Machine) value {
 	return str(m.r.Function(m.stack.Calls[m.outer-1].Function).FullName())
 }
 
-// callid is the how-manyeth call of the function it is.
+// callid is n for the nth call of the function.
 func callid(c *compiler, n *node) expr {
 	if c.moments&atReturn != 0 {
 		c.p.needs.calls = true
@@ -160,7 +161,8 @@ func callid(c *compiler, n *node) expr {
 	}
 }
 
-// failure is the error that a call returns, nil if it is none; absent if it can't return one, or panicked.
+// failure is the error that a call returns, nil if there is none. It is absent if the function
+// returns no error, or panicked.
 func failure(c *compiler, n *node) expr {
 	if c.moments&atReturn == 0 {
 		c.fault(n.at, "err is known when a call returns: in a clause of call:...:return")

@@ -9,7 +9,7 @@ import (
 // expr computes a value at an event.
 type expr func(*Machine) value
 
-// compiler makes closures of a tree.
+// compiler makes closures from a tree.
 type compiler struct {
 	scanner
 	tree *tree
@@ -18,7 +18,7 @@ type compiler struct {
 	globals, locals, own, arrays, ownArrays map[string]int
 	maps                                    map[string]*aggregation
 
-	clause  *clause // that is being compiled
+	clause  *clause // the clause being compiled
 	moments moment
 }
 
@@ -27,7 +27,7 @@ func newCompiler(t *tree) *compiler {
 		globals: map[string]int{}, locals: map[string]int{}, own: map[string]int{}, arrays: map[string]int{}, ownArrays: map[string]int{}, maps: map[string]*aggregation{}}
 }
 
-// slot returns the number of a name, which is new or not.
+// slot returns the number of a name, and gives it one if it is new.
 func slot(names map[string]int, name string, count *int) int {
 	i, ok := names[name]
 	if !ok {
@@ -38,7 +38,7 @@ func slot(names map[string]int, name string, count *int) int {
 	return i
 }
 
-// program compiles all clauses. What is set anywhere is a variable, so that is found first.
+// program compiles all clauses. What is set anywhere is a variable, so variables are found first.
 func (c *compiler) program() {
 	for _, t := range c.tree.clauses {
 		c.declare(t.predicate)
@@ -76,7 +76,7 @@ func (c *compiler) declare(n *node) {
 	}
 }
 
-// declareMap finds out which function a map has: @x = count(), or @x = VALUE.
+// declareMap determines the function of a map: @x = count(), or @x = VALUE.
 func (c *compiler) declareMap(n, to *node) {
 	a := c.aggregation(to)
 	function := aggValue
@@ -94,7 +94,7 @@ func (c *compiler) declareMap(n, to *node) {
 	a.function = function
 }
 
-// aggregation returns the map of a node, with as many keys as it always has.
+// aggregation returns the map of a node. It must always have the same number of keys.
 func (c *compiler) aggregation(n *node) *aggregation {
 	a := c.maps[n.text]
 	if a == nil {
@@ -121,7 +121,7 @@ func (c *compiler) compileClause(t *clauseTree) *clause {
 		to.predicate = c.condition(t.predicate)
 	}
 	if t.body == nil || len(t.body.kids) == 0 {
-		to.prints = true // the line that says it fired
+		to.prints = true // it prints the line that says that it fired
 		return to
 	}
 	to.actions = c.block(t.body)
@@ -135,7 +135,7 @@ func (c *compiler) block(n *node) (list []func(*Machine)) {
 	return list
 }
 
-// statement compiles what is done, not what is computed.
+// statement compiles what does something and has no value.
 func (c *compiler) statement(n *node) func(*Machine) {
 	switch n.op {
 	case "if":
@@ -205,7 +205,8 @@ func (c *compiler) condition(n *node) func(*Machine) bool {
 	return func(m *Machine) bool { return e(m).true() }
 }
 
-// comparison compiles == != < <= > >=. What is absent is neither more nor less than anything, nor equal to anything but nil.
+// comparison compiles == != < <= > >=. What is absent is neither more nor less than anything, and
+// equal only to nil.
 func (c *compiler) comparison(n *node) func(*Machine) bool {
 	a, b := c.expr(n.kids[0]), c.expr(n.kids[1])
 	holds := ordered[n.text]
@@ -349,7 +350,7 @@ func (c *compiler) cast(n *node) expr {
 	}
 }
 
-// read compiles a variable, a value of the event, or what is in a map or array.
+// read compiles a variable, a value of the event, or an element of a map or array.
 func (c *compiler) read(n *node) expr {
 	if p := c.place(n); p != nil {
 		return p.get

@@ -28,7 +28,7 @@ func (c *compiler) accessed(a *access) expr {
 	}
 }
 
-// access returns what a program means by a name or a path that is no variable.
+// access returns the value that a program means by a name or a path that is not a variable.
 func (c *compiler) access(n *node) *access {
 	var fields []string
 	base := n
@@ -81,7 +81,7 @@ func (c *compiler) access(n *node) *access {
 	return a
 }
 
-// needAccess takes in what a path needs to have recorded.
+// needAccess notes what must be recorded for a path.
 func (c *compiler) needAccess(n *node, a *access) {
 	needs := &c.p.needs
 	switch {

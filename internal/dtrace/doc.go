@@ -1,5 +1,6 @@
-// Package dtrace is D, the language of DTrace, for the events of Go programs: probes, predicates, actions, aggregations, and bpftrace's spellings where users know these. docs/probes.md has the
-// language; cmd/ftrace, which alone imports this, has the flags.
+// Package dtrace is D, the language of DTrace, for the events of Go programs: probes, predicates,
+// actions, aggregations, and bpftrace's spellings where users know these. docs/probes.md describes
+// the language. Only cmd/ftrace imports this package; it has the flags.
 //
 //	program, err := dtrace.Compile(`call:main:*:entry /arg.n > 3/ { @[probefunc] = count(); }`)
 //	r, err := recording.Open("ftrace.data")
@@ -11,7 +12,11 @@
 //	m.End()
 //	m.Flush()
 //
-// A program's text goes through scan.go and parse.go, which make a tree; compile.go, with access.go for values of events, variable.go, builtin.go, function.go and action.go, makes a closure of each
-// part of it; machine.go runs them. What a program needs to have recorded, Program.Rules says as FTRACE rules. Values have their types when a program runs, not before, for one clause is
-// for functions of all signatures, and the types of the traced program are known from its recording alone.
+// scan.go and parse.go make a tree of a program's text. compile.go makes a closure of each part of
+// it, with access.go for values of events, variable.go, builtin.go, function.go and action.go.
+// machine.go runs them. Program.Rules returns what a program needs to have recorded, as FTRACE
+// rules.
+//
+// Types of values are checked when a program runs, not before. One clause is for functions of all
+// signatures, and only the recording has the types of the traced program.
 package dtrace

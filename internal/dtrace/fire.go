@@ -16,7 +16,7 @@ func (m *Machine) call() *recording.Call[saved] {
 	return &m.stack.Calls[m.outer]
 }
 
-// depth returns how many calls are around the event.
+// depth returns the number of calls around the event.
 func (m *Machine) depth() int {
 	if m.stack == nil {
 		return 0
@@ -52,7 +52,8 @@ func (m *Machine) fire(clauses []*clause) {
 	}
 }
 
-// columns begins a line as dtrace does: the processor, the number of the function, its name and the probe's.
+// columns begins a line as dtrace does: the processor, the number of the function, its name and the
+// probe's.
 func (m *Machine) columns() {
 	if m.Quiet {
 		return
@@ -71,10 +72,11 @@ func (m *Machine) columns() {
 	m.text = fmt.Appendf(m.text, "%3d %6d %32s ", processor, key, name)
 }
 
-// framesMax is how many calls a stack has as a value if the program does not say: a stack overflow has millions, and each would be a value of its own.
+// framesMax is the number of calls in a stack that is a value, unless the program gives one. A
+// stack overflow has millions, and each stack would be a value of its own.
 const framesMax = 100
 
-// callers returns the functions of the calls under way, the innermost first, a line each.
+// callers returns the functions of the calls under way, the innermost first, one on each line.
 func (m *Machine) callers(most int64, own bool) string {
 	var b strings.Builder
 	if m.stack == nil {

@@ -8,13 +8,14 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// called is a function of D: how many arguments it takes, and what it makes of them.
+// called is a function of D: the number of its arguments, and what it returns for them.
 type called struct {
 	least, most int
 	of          func(args []value) value
 }
 
-// functions are those that compute something of their arguments alone. Texts have bytes, of which the first is number 0.
+// functions are those whose value depends only on their arguments. Texts consist of bytes, numbered
+// from 0.
 var functions = map[string]called{
 	"strlen":      {1, 1, func(a []value) value { return ofText(a[0], func(s string) value { return number(int64(len(s))) }) }},
 	"substr":      {2, 3, substr},
@@ -36,7 +37,7 @@ var functions = map[string]called{
 	"abs":         {1, 1, func(a []value) value { return magnitude(a[0]) }},
 }
 
-// ofText is for functions of a text. What is absent stays so.
+// ofText applies a function of a text. What is absent stays absent.
 func ofText(v value, f func(string) value) value {
 	if v.kind <= null {
 		return value{}
@@ -71,7 +72,7 @@ func joined(a []value) string {
 	return string(b)
 }
 
-// from returns what of a text is from i on, nil if i is negative.
+// from returns a text from byte i on, nil if i is negative.
 func from(v value, i int) value {
 	switch {
 	case v.kind <= null:
@@ -135,7 +136,7 @@ func magnitude(v value) value {
 	return v
 }
 
-// elsewhere are functions of D and bpftrace that are not here, and why.
+// elsewhere are functions of D and bpftrace that do not exist here, and why.
 var elsewhere = map[string]string{
 	"system":      "a program looks at processes and does nothing to them",
 	"stop":        "a program looks at processes and does nothing to them",
@@ -206,7 +207,7 @@ func (c *compiler) call(n *node) expr {
 	}
 }
 
-// noFunction says that there is no such function, and which may be meant.
+// noFunction reports that there is no such function, and which may be meant.
 func (c *compiler) noFunction(n *node) {
 	switch {
 	case elsewhere[n.text] != "":
@@ -219,7 +220,7 @@ func (c *compiler) noFunction(n *node) {
 	c.fault(n.at, "there is no function %s()", n.text)
 }
 
-// count faults a call with too few or too many arguments.
+// count reports a call with too few or too many arguments.
 func (c *compiler) count(n *node, least, most int) {
 	switch {
 	case len(n.kids) < least || len(n.kids) > most:
@@ -234,7 +235,7 @@ func (c *compiler) count(n *node, least, most int) {
 	}
 }
 
-// stackText compiles stack(), whose value is the functions of the calls under way.
+// stackText compiles stack() as a value: the functions of the calls under way.
 func (c *compiler) stackText(n *node) expr {
 	c.count(n, 0, 1)
 	most := int64(math.MaxInt64)
@@ -248,7 +249,7 @@ func (c *compiler) stackText(n *node) expr {
 	return func(m *Machine) value { return str(m.callers(most, true)) }
 }
 
-// length compiles len(x), which for what is in a record is how long it was, also if it was cut.
+// length compiles len(x). For a recorded value that is its full length, even if it was cut.
 func (c *compiler) length(n *node) expr {
 	c.count(n, 1, 1)
 	k := n.kids[0]

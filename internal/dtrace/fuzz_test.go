@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzCompile: no text makes the parser or the compiler fail in another way than by an error within it, and what compiles runs.
+// FuzzCompile: no text makes the parser or the compiler fail in another way than by an error within
+// it, and what compiles runs.
 func FuzzCompile(f *testing.F) {
 	for _, source := range []string{
 		`call:net/http:(*Server).Serve:return,tcp:::send /arg.n > 3 && args[1]->x.y != NULL/ { @[probefunc, goid] = lquantize(n, 0, 10, 2); self->t = timestamp; }`,

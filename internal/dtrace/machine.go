@@ -10,14 +10,15 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// A Machine runs a program over the events of a process, in the order of time. It is for one goroutine.
+// A Machine runs a program over the events of a process, in the order of time. It is for one
+// goroutine.
 //
 //	m := dtrace.NewMachine(program, r, os.Stdout, os.Stderr)
 //	m.Begin()
 //	for stream.Next(&e) && !m.Done() { m.Event(&e) }
 //	m.End()
 type Machine struct {
-	Quiet bool // no columns in front of what clauses print
+	Quiet bool // no columns before what clauses print
 
 	program *Program
 	r       *recording.Recording
@@ -27,25 +28,25 @@ type Machine struct {
 	printer *recording.Printer
 	clock   recording.Converter
 	first   recording.Clock
-	start   uint64 // ticks at which the program begins
+	start   uint64 // ticks at which the program began
 
 	functions []*function // by key
 	stacks    recording.Stacks[goroutine, saved]
 	begins    []*clause
 	ends      []*clause
 	ticks     []*ticking
-	nextTick  uint64 // ticks at which the next is due
+	nextTick  uint64 // ticks at which the next tick is due
 
-	// The event that clauses are run for.
+	// The event for which clauses are run.
 	clause  *clause
 	event   *recording.Event // nil at BEGIN, END and tick
 	fn      *function
 	at      moment
 	name    string           // of the probe
-	args    *recording.Event // of which the parameters are
+	args    *recording.Event // the event that has the parameters
 	results *recording.Event
 	stack   *recording.Stack[goroutine, saved]
-	outer   int // so many calls of the stack are around the one that begins or ends, or the probe
+	outer   int // number of calls on the stack around the one that begins or ends, or around the probe
 	now     uint64
 	entered recording.Event // args at return
 
@@ -54,7 +55,7 @@ type Machine struct {
 	arrays   []map[string]*value
 	key      []byte
 	keys     []value
-	text     []byte // what is printed and not yet written
+	text     []byte // what was printed and not yet written
 	lineOpen bool
 	headed   bool
 
@@ -76,7 +77,7 @@ type function struct {
 	probe  string // name of a static probe
 }
 
-// goroutine is what a program knows of one.
+// goroutine is what a program keeps for a goroutine.
 type goroutine struct {
 	values []value
 	arrays []map[string]*value
@@ -96,7 +97,8 @@ type ticking struct {
 	next   int64 // ns since the program began
 }
 
-// NewMachine returns a machine that writes what the program prints to out, and what is wrong with values to errors.
+// NewMachine returns a machine. It writes what the program prints to out, and what is wrong with
+// values to errors.
 func NewMachine(p *Program, r *recording.Recording, out, errors io.Writer) *Machine {
 	format := recording.DefaultFormat
 	m := &Machine{Quiet: p.Quiet, program: p, r: r, out: out, errors: errors, printer: r.Printer(format), nextTick: math.MaxUint64,
@@ -122,13 +124,14 @@ func NewMachine(p *Program, r *recording.Recording, out, errors io.Writer) *Mach
 	return m
 }
 
-// Start says at which ticks the program begins, if not when the recording's tables do, which in a process that was attached to is when someone first looked at it.
+// Start sets the ticks at which the program began, if that was not when the recording's tables did.
+// The tables of an attached process begin when it was first looked at.
 func (m *Machine) Start(ticks uint64) {
 	m.start = ticks
 	m.Refresh()
 }
 
-// Refresh takes in what was added to the recording's tables.
+// Refresh reads what was added to the recording's tables.
 func (m *Machine) Refresh() {
 	m.clock = m.r.Converter()
 	m.first, _ = m.r.Clocks()
@@ -145,7 +148,7 @@ func (m *Machine) setNextTick() {
 // Done reports whether the program has called exit.
 func (m *Machine) Done() bool { return m.done }
 
-// Status is what exit was called with, or 1 if values were not there that the program asks for.
+// Status returns the argument of exit, or 1 if values that the program uses were missing.
 func (m *Machine) Status() int {
 	if m.status == 0 && m.failed {
 		return 1
@@ -173,7 +176,7 @@ func (m *Machine) End() {
 	}
 }
 
-// AppendMaps appends all maps that were not printed by printa, as dtrace shows them.
+// AppendMaps appends all maps that printa did not print, as dtrace shows them.
 func (m *Machine) AppendMaps(b []byte) []byte { return m.showAll(b) }
 
 // Flush writes what the program has printed.
@@ -186,14 +189,14 @@ func (m *Machine) Flush() error {
 	return err
 }
 
-// report writes an error of the program's.
+// report writes an error of the program.
 func (m *Machine) report(err error) {
 	m.failed = true
 	m.Flush()
 	fmt.Fprintf(m.errors, "ftrace: %v\n", err)
 }
 
-// moment runs clauses that are for no event.
+// moment runs clauses at a moment without an event.
 func (m *Machine) moment(at moment, name string, clauses []*clause) {
 	if len(clauses) == 0 {
 		return
@@ -203,7 +206,7 @@ func (m *Machine) moment(at moment, name string, clauses []*clause) {
 	m.fire(clauses)
 }
 
-// Advance fires the tick probes that are due at a time of day, though there may be no event.
+// Advance fires the tick probes that are due at a time of day, even if there is no event.
 func (m *Machine) Advance(to time.Time) {
 	since := to.UnixNano() - m.first.Wall
 	if len(m.ticks) > 0 && m.first.Wall != 0 && since > 0 && !m.done {
@@ -213,7 +216,7 @@ func (m *Machine) Advance(to time.Time) {
 	}
 }
 
-// tick fires what is due.
+// tick fires the tick probes that are due.
 func (m *Machine) tick(now uint64) {
 	for m.nextTick <= now && !m.done {
 		var t *ticking
@@ -229,7 +232,7 @@ func (m *Machine) tick(now uint64) {
 	}
 }
 
-// Event takes in an event. Events come in the order of time.
+// Event handles an event. Events come in the order of time.
 func (m *Machine) Event(e *recording.Event) {
 	if e.Ticks >= m.nextTick {
 		m.tick(e.Ticks)
@@ -317,7 +320,8 @@ func (m *Machine) enter(fn *function, e *recording.Event) {
 	m.stack, m.outer = st, len(st.Calls)-1
 }
 
-// entriesMax is how many bytes the parameters of a goroutine's calls under way may take. Returns of calls further in, which a stack overflow has, know none.
+// entriesMax is the number of bytes that the parameters of a goroutine's calls under way may take.
+// Calls beyond that, which a stack overflow has, return without them.
 const entriesMax = 64 << 20
 
 // unseen returns an event's stack, without the calls that ended unseen.
@@ -329,7 +333,7 @@ func (m *Machine) unseen(e *recording.Event) *recording.Stack[goroutine, saved] 
 	return st
 }
 
-// pop takes the innermost call off.
+// pop takes off the innermost call.
 func pop(st *recording.Stack[goroutine, saved]) {
 	if d := &st.Calls[len(st.Calls)-1].Data; d.layout != 0 {
 		st.Data.data = st.Data.data[:d.from]

@@ -157,7 +157,8 @@ func (m *made) f(goroutine uint64, n int, s string, lasts uint64, failure string
 	m.add(lasts, e)
 }
 
-// traffic is what most tests look at: three calls of main.f within main.main, one of which fails, a panic, a call of a method and a tcp:::send, in 2000 ns.
+// traffic is what most tests look at: three calls of main.f within main.main, one of which fails, a
+// panic, a call of a method and a tcp:::send, in 2000 ns.
 func traffic() *made {
 	m := newMade()
 	m.add(0, recording.Event{Kind: recording.Entry, Function: keyMain})
@@ -172,7 +173,8 @@ func traffic() *made {
 	return m
 }
 
-// run runs a program over events and returns what it prints, maps included, and what is said on stderr.
+// run runs a program over events and returns what it prints, maps included, and what is said on
+// stderr.
 func run(t testing.TB, m *made, source string) (out, errs string) {
 	t.Helper()
 	p, err := Compile(source)

@@ -7,7 +7,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// The structures that DTrace's providers tcp and udp have as arguments. The fields behind the bar are those that user space does not know: they are absent. docs/probes-providers.md has the rest.
+// The structures that DTrace's providers tcp and udp have as arguments. Fields after the bar are
+// unknown to user space: they are absent. docs/probes-providers.md has the rest.
 var networkFields = map[string]string{
 	"pktinfo":   "pkt_addr |",
 	"csinfo":    "cs_cid cs_pid | cs_addr cs_zoneid",
@@ -33,8 +34,9 @@ func networkKnows(provider, field string) bool {
 	})
 }
 
-// networkPath checks a path in a clause that is for probes of tcp or udp alone. absent: the field is one that user space does not know. The misspelt field that the document of the
-// providers has is taken for what it means.
+// networkPath checks a path in a clause that is only for probes of tcp or udp. absent means that
+// user space does not know the field. The misspelt field in the providers' documentation is
+// accepted.
 func (c *compiler) networkPath(n *node, p *recording.Path) (network, absent bool) {
 	var structs []string
 	for _, d := range c.clause.descriptions {

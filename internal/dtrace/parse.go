@@ -33,13 +33,13 @@ type clauseTree struct {
 	at           int
 	descriptions []*description
 	predicate    *node // nil: always
-	body         *node // nil: there is none, which is not the same as an empty one
+	body         *node // nil: there is none, which differs from an empty one
 }
 
 // nestedMax is how deeply expressions may be nested.
 const nestedMax = 200
 
-// parser makes a tree of a program.
+// parser makes the tree of a program.
 type parser struct {
 	scanner
 	token  token
@@ -67,7 +67,7 @@ func parse(source string) *tree {
 // otherOptions are options of dtrace that make no difference here.
 var otherOptions = []string{"aggrate", "aggsize", "aggsortkey", "bufpolicy", "bufresize", "bufsize", "cleanrate", "cpu", "defaultargs", "dynvarsize", "nspec", "specsize", "stackframes", "statusrate", "strsize", "switchrate", "ustackframes"}
 
-// pragmas takes in lines such as #pragma D option quiet.
+// pragmas reads lines such as #pragma D option quiet.
 func (p *parser) pragmas(t *tree) {
 	at := 0
 	for line := range strings.Lines(p.source) {
@@ -130,7 +130,8 @@ func (p *parser) clause() *clauseTree {
 	return c
 }
 
-// descriptionLength returns how many bytes from here on are a probe description. A / is a predicate's if all colons are in front of it.
+// descriptionLength returns how many bytes from here on belong to a probe description. A / begins a
+// predicate if all colons come before it.
 func (p *parser) descriptionLength() int {
 	rest := p.source[p.at:]
 	end := strings.IndexAny(rest, " \t\r\n,{;")
@@ -156,7 +157,7 @@ func (p *parser) advance() { p.token = p.next() }
 // is reports whether the token is this sign.
 func (p *parser) is(sign string) bool { return p.token.kind == tokenSign && p.token.text == sign }
 
-// accept goes over this sign, if it is there.
+// accept skips this sign if it is next, and reports whether it was.
 func (p *parser) accept(sign string) bool {
 	if !p.is(sign) {
 		return false
@@ -171,7 +172,8 @@ func (p *parser) want(sign string) {
 	}
 }
 
-// block parses { ACTIONS }. The last brace of a clause is not gone over by advance, since probes follow.
+// block parses { ACTIONS }. It does not call advance for the last brace of a clause, since probes
+// follow.
 func (p *parser) block(inner bool) *node {
 	p.deeper()
 	defer p.shallower()
@@ -199,7 +201,7 @@ func (p *parser) block(inner bool) *node {
 func column(source string, at int) int { _, c, _ := place(source, at); return c }
 func line(source string, at int) int   { l, _, _ := place(source, at); return l }
 
-// loops are words that begin statements which D does not have.
+// loops are words that begin statements that D does not have.
 var loops = []string{"for", "while", "do", "unroll", "switch", "goto", "return"}
 
 func (p *parser) statement() *node {
@@ -227,7 +229,7 @@ func (p *parser) statement() *node {
 	return p.expression()
 }
 
-// branch is what an if does: a block or one statement.
+// branch parses the body of an if: a block or one statement.
 func (p *parser) branch() *node {
 	p.deeper()
 	defer p.shallower()

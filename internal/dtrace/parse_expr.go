@@ -6,7 +6,7 @@ import "slices"
 
 var assignments = []string{"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
 
-// expression parses one, with assignments.
+// expression parses an expression, assignments included.
 func (p *parser) expression() *node {
 	p.deeper()
 	defer p.shallower()
@@ -46,7 +46,7 @@ func (p *parser) choice() *node {
 	return n
 }
 
-// levels are the operators between two operands, those that bind least first.
+// levels are the operators between two operands. Those that bind least come first.
 var levels = [][]string{{"||"}, {"^^"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!="}, {"<", "<=", ">", ">="}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}}
 
 func (p *parser) binary(level int) *node {
@@ -66,14 +66,15 @@ func (p *parser) binary(level int) *node {
 	return left
 }
 
-// endsPredicate reports whether the / that is the token is followed by a clause's {.
+// endsPredicate reports whether the current token, a /, is followed by a clause's {.
 func (p *parser) endsPredicate() bool {
 	s := p.scanner
 	s.space()
 	return s.at == len(s.source) || s.source[s.at] == '{'
 }
 
-// types are the names of types that a cast may have, by size in bits; of those with a sign it is negative. 0: no number.
+// types are the names of types that a cast may have, by size in bits, which is negative for signed
+// types. 0: not a number.
 var types = map[string]int64{
 	"char": -8, "short": -16, "int": -32, "long": -64, "int8_t": -8, "int16_t": -16, "int32_t": -32, "int64_t": -64, "uint8_t": 8, "uint16_t": 16, "uint32_t": 32, "uint64_t": 64,
 	"int8": -8, "int16": -16, "int32": -32, "int64": -64, "uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64, "uintptr_t": 64, "size_t": 64, "pid_t": -32, "string": 0,
@@ -113,7 +114,7 @@ func (p *parser) unary() *node {
 	return p.postfix()
 }
 
-// variable faults what can't be stepped.
+// variable reports what can't be assigned or stepped.
 func (p *parser) variable(n *node) {
 	switch {
 	case n.op == "name", n.op == "map", n.op == "local", n.op == "this", n.op == "self", n.op == "index" && n.kids[0].op == "name":
@@ -122,7 +123,7 @@ func (p *parser) variable(n *node) {
 	}
 }
 
-// postfix parses a value and what is behind it.
+// postfix parses a value and what follows it.
 func (p *parser) postfix() *node {
 	t := p.token
 	n := &node{at: t.at, text: t.text, number: t.number}
@@ -183,7 +184,7 @@ func (p *parser) named(n *node) *node {
 	return p.suffixes(n)
 }
 
-// list parses what is separated by commas, up to an end.
+// list parses values separated by commas, up to an end.
 func (p *parser) list(end string) []*node {
 	var list []*node
 	if p.accept(end) {
@@ -200,7 +201,7 @@ func (p *parser) list(end string) []*node {
 	}
 }
 
-// suffixes parses [KEYS], ->FIELD and .FIELD behind a value, and ++ and --.
+// suffixes parses [KEYS], ->FIELD and .FIELD after a value, and ++ and --.
 func (p *parser) suffixes(n *node) *node {
 	for {
 		at := p.token.at

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// verb is a part of a format: text, and a conversion behind it.
+// verb is a part of a format: text, and a conversion after it.
 type verb struct {
 	before string
-	flags  string // of - 0 + # and space
+	flags  string // some of - 0 + # and space
 	width  int    // -1: none; -2: the next argument
-	digits int    // behind the point, the same
+	digits int    // after the point, likewise
 	verb   byte   // 0: there is none
 	agg    bool   // %@: of printa, the aggregation's value
 }
@@ -20,7 +20,7 @@ type verb struct {
 // conversions are the letters of conversions.
 const conversions = "diuxXocsSfgeaAYpkT"
 
-// parseFormat takes a format of printf or printa apart.
+// parseFormat splits a format of printf or printa.
 func (s *scanner) parseFormat(at int, format string, printa bool) (verbs []verb) {
 	v := verb{width: -1, digits: -1}
 	for i := 0; i < len(format); i++ {
@@ -82,7 +82,7 @@ func formatNumber(format string, i int) (n, next int) {
 	return n, i
 }
 
-// arguments returns how many a format takes. %@ takes none.
+// arguments returns the number of arguments that a format takes. %@ takes none.
 func arguments(verbs []verb) (n int) {
 	for _, v := range verbs {
 		if v.verb != 0 && !v.agg {

@@ -8,7 +8,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
-// moment is what kind of moment a probe is at.
+// moment is the kind of moment at which a probe fires.
 type moment uint8
 
 const (
@@ -16,11 +16,12 @@ const (
 	atEnd           // when the program ends
 	atTick          // each interval
 	atEntry         // a call begins
-	atReturn        // a call ends, in whichever way
+	atReturn        // a call ends, in any way
 	atProbe         // a static probe fires
 )
 
-// Description is a probe description: provider:module:function:name, each of which may be empty or a glob.
+// description is a probe description: provider:module:function:name, each of which may be empty or
+// a glob.
 type description struct {
 	at                               int // offset in the source
 	text                             string
@@ -32,7 +33,7 @@ type description struct {
 // callProvider is the provider of functions.
 const callProvider = "call"
 
-// newDescription understands the text of a description.
+// newDescription parses a description.
 func (s *scanner) newDescription(at int, text string) *description {
 	d := &description{at: at, text: text}
 	parts := strings.Split(text, ":")
@@ -98,12 +99,12 @@ func (d *description) calls(s *scanner) {
 
 func anyPart(s string) bool { return s == "" || s == "*" }
 
-// tickUnits are the units of tick-N; a number alone is so many a second.
+// tickUnits are the units of tick-N. A number without one is a rate per second.
 var tickUnits = map[string]time.Duration{
 	"ns": 1, "nsec": 1, "us": 1e3, "usec": 1e3, "ms": 1e6, "msec": 1e6, "s": 1e9, "sec": 1e9, "m": 60e9, "min": 60e9, "h": 3600e9, "hour": 3600e9, "d": 86400e9, "day": 86400e9,
 }
 
-// tick understands what is behind tick-: 1s, 100ms, 97hz.
+// tick parses what follows tick-: 1s, 100ms, 97hz.
 func (d *description) tick(s *scanner, text string) {
 	digits := text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
 	n, ok := parseInteger(strings.TrimLeft(digits, "0"))
@@ -122,7 +123,7 @@ func (d *description) tick(s *scanner, text string) {
 	d.moments = atTick
 }
 
-// interval understands bpftrace's interval:s:1.
+// interval parses bpftrace's interval:s:1.
 func (d *description) interval(s *scanner, unit, n string) {
 	if unit != "s" && unit != "ms" && unit != "us" && unit != "hz" {
 		s.fault(d.at, "an interval is interval:s:1, interval:ms:100, interval:us:10 or interval:hz:10")
@@ -131,17 +132,17 @@ func (d *description) interval(s *scanner, unit, n string) {
 	d.name = "tick-" + n + unit
 }
 
-// glob reports whether a name is one of a pattern, in which * is any run of characters and ? any one.
+// glob reports whether a name matches a pattern, in which * is any run of characters and ? any one.
 func glob(pattern, name string) bool {
 	return rule.MatchFunc("x."+pattern, &rule.Func{Package: "x", ImportPath: "x", Name: name})
 }
 
-// subject is a function or a static probe as rules see it.
+// subject returns a function or a static probe as rules see it.
 func subject(f *recording.Function) *rule.Func {
 	return &rule.Func{Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line}
 }
 
-// pattern is the GLOB of rules for the functions that a description names.
+// pattern returns the GLOB of rules for the functions that a description names.
 func (d *description) pattern() string {
 	module, function := d.module, d.function
 	if module == "" {
@@ -156,12 +157,13 @@ func (d *description) pattern() string {
 	return module + "." + function
 }
 
-// exact says that a description names one function.
+// exact reports whether a description names one function.
 func (d *description) exact() bool {
 	return d.module != "" && d.function != "" && !strings.ContainsAny(d.module+d.function, "*?")
 }
 
-// matches returns at which moments of a function, or of a static probe, a description has probes.
+// matches returns the moments of a function, or of a static probe, at which a description has
+// probes.
 func (d *description) matches(f *recording.Function) moment {
 	if f.Probe {
 		if d.moments&atProbe != 0 && (d.provider == "" || glob(d.provider, f.Package)) && (d.name == "" || glob(d.name, f.Name)) {
@@ -175,7 +177,7 @@ func (d *description) matches(f *recording.Function) moment {
 	return d.moments & (atEntry | atReturn)
 }
 
-// inModule reports whether a function is one of the description's module.
+// inModule reports whether a function belongs to the description's module.
 func (d *description) inModule(f *recording.Function) bool {
 	return !f.Probe && rule.MatchFunc(d.module+".*", subject(f))
 }

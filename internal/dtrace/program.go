@@ -15,7 +15,7 @@ type Program struct {
 	source       string
 	clauses      []*clause
 	aggregations []*aggregation
-	globals      int // how many variables there are of each sort
+	globals      int // number of variables of each sort
 	locals       int
 	own          int // of goroutines
 	arrays       int
@@ -24,29 +24,29 @@ type Program struct {
 	accesses     []*access
 }
 
-// clause is compiled: what is done at some probes.
+// clause is a compiled clause: what is done at some probes.
 type clause struct {
 	descriptions []*description
 	predicate    func(*Machine) bool // nil: always
 	actions      []func(*Machine)
-	prints       bool // it says something itself: not only into maps
-	plain        bool // by trace or stack, which do not end a line
+	prints       bool // it prints something itself, and does not only fill maps
+	plain        bool // it prints by trace or stack, which do not end a line
 	moments      moment
 	exact        bool // it names functions without globs
 }
 
-// needs is what a program wants to know of calls.
+// needs is what a program needs of calls.
 type needs struct {
 	values  bool // parameters or results
 	entries bool // parameters when the call returns
 	calls   bool // the calls under way on each goroutine
-	others  bool // which must be all calls: caller, stack(), depth
+	others  bool // of all calls, not only its own: caller, stack(), depth
 	paths   []string
 	fields  []string // of static probes' arguments
-	whole   bool     // static probes' arguments are wanted as they are
+	whole   bool     // static probes' arguments are needed as they are
 }
 
-// Compile compiles a program. The error, an *Error, has the place in its text.
+// Compile compiles a program. The error is an *Error, with its place in the text.
 func Compile(source string) (p *Program, err error) {
 	defer func() {
 		if fault := caught(recover()); fault != nil {
@@ -59,7 +59,7 @@ func Compile(source string) (p *Program, err error) {
 	return c.p, nil
 }
 
-// caught returns what scanner.fault has panicked with. Other panics go on.
+// caught returns the *Error with which scanner.fault has panicked. Other panics go on.
 func caught(r any) *Error {
 	fault, ok := r.(*Error)
 	if !ok && r != nil {
@@ -68,7 +68,7 @@ func caught(r any) *Error {
 	return fault
 }
 
-// Rules returns the FTRACE rules by which a program records just what is wanted.
+// Rules returns the FTRACE rules by which a traced program records just what this one needs.
 func (p *Program) Rules() string {
 	var clauses []string
 	if p.needs.others {
@@ -103,8 +103,8 @@ func (p *Program) Rules() string {
 	return strings.Join(rules, "; ")
 }
 
-// probeDetail returns what is to be recorded of the static probes of a provider. Of two rules for a probe the last one decides, so the fields that one clause asks for are in all rules of providers that
-// have them.
+// probeDetail returns what is to be recorded of a provider's static probes. The last rule for a
+// probe decides. So all rules of providers that have them contain the fields that one clause needs.
 func (p *Program) probeDetail(provider string) string {
 	if p.needs.whole {
 		return "args"
@@ -126,7 +126,7 @@ func orAny(s string) string {
 	return s
 }
 
-// ruleText writes what means something in rules as ?.
+// ruleText replaces characters that have a meaning in rules with ?.
 func ruleText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(";#&=\n", r) {
@@ -136,7 +136,8 @@ func ruleText(s string) string {
 	}, s)
 }
 
-// Check reports whether each probe description has a probe among functions, all that a program has.
+// Check returns an error if a probe description has no probe among functions, which are all
+// functions of a program.
 func (p *Program) Check(functions []*recording.Function) error {
 	for _, c := range p.clauses {
 		for _, d := range c.descriptions {
@@ -160,7 +161,7 @@ func (p *Program) unmatched(d *description, functions []*recording.Function) err
 	return &Error{Offset: d.at, Message: message, source: p.source}
 }
 
-// count returns how many probes a description has.
+// count returns the number of probes that a description has.
 func (d *description) count(functions []*recording.Function) (n int) {
 	if d.moments&(atBegin|atEnd|atTick) != 0 {
 		return 1
@@ -182,7 +183,8 @@ type Listed struct {
 	Args     []string `json:"args"` // NAME TYPE
 }
 
-// List returns the probes that a description means, of all functions that a program has; "" means all.
+// List returns the probes that a description matches among all functions of a program; "" matches
+// all.
 func List(pattern string, functions []*recording.Function) (list []Listed, err error) {
 	defer func() {
 		if fault := caught(recover()); fault != nil {
@@ -237,7 +239,7 @@ func signature(f *recording.Function) (params, results []string) {
 		for i, p := range names {
 			text := p.Name
 			if i < len(types) && f.Probe {
-				text = types[i] // with the name in front
+				text = types[i] // with the name before it
 			} else if i < len(types) && types[i] != "" && types[i] != "_" {
 				text = strings.TrimSpace(text + " " + types[i])
 			} else if text == "" {
@@ -251,7 +253,7 @@ func signature(f *recording.Function) (params, results []string) {
 	return of(f.Params, in), of(f.Results, out)
 }
 
-// splitSignature takes a type such as func(*T,map[K]V)(int,error) apart.
+// splitSignature splits a type such as func(*T,map[K]V)(int,error).
 func splitSignature(s string) (params, results []string) {
 	rest, ok := strings.CutPrefix(s, "func(")
 	if !ok {
@@ -292,7 +294,8 @@ func splitTypes(s string) (list []string, rest string) {
 	return append(list, strings.TrimSpace(s[from:])), ""
 }
 
-// countResults returns how many results a function has, as far as the tables say: those without names are in its type alone.
+// countResults returns the number of a function's results, as far as the tables show it: only its
+// type has results without names.
 func countResults(f *recording.Function) int {
 	_, results := splitSignature(f.Type)
 	return max(len(results), len(f.Results))

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// An Error is what is wrong with a program, and where.
+// An Error says what is wrong with a program, and where.
 type Error struct {
 	Offset  int // in bytes
 	Message string
@@ -25,7 +25,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s\n  %s\n  %s^", line, column, e.Message, text, blank)
 }
 
-// place returns the line and column of an offset, both from 1, and the text of the line. Columns are characters.
+// place returns the line and column of an offset, both from 1, and the text of the line. Columns
+// are characters.
 func place(source string, offset int) (line, column int, text string) {
 	offset = min(offset, len(source))
 	from := strings.LastIndexByte(source[:offset], '\n') + 1
@@ -36,7 +37,7 @@ func place(source string, offset int) (line, column int, text string) {
 	return strings.Count(source[:offset], "\n") + 1, utf8.RuneCountInString(source[from:offset]) + 1, strings.ToValidUTF8(text, "?")
 }
 
-// tokenKind says what a token is.
+// tokenKind is the kind of a token.
 type tokenKind uint8
 
 const (
@@ -46,7 +47,7 @@ const (
 	tokenFloat  // text
 	tokenText   // text: what the quotes hold
 	tokenMap    // text: @ and the name of an aggregation, which may be empty
-	tokenLocal  // text: what is behind the $ of bpftrace's variables
+	tokenLocal  // text: what follows the $ of bpftrace's variables
 	tokenSign   // text
 )
 
@@ -65,18 +66,20 @@ func (t token) String() string {
 	return fmt.Sprintf("%q", t.text)
 }
 
-// scanner takes a program apart.
+// scanner splits a program into tokens.
 type scanner struct {
 	source string
 	at     int
 }
 
-// fault is how the scanner, the parser and the compiler give up: a panic with an *Error, which Compile recovers.
+// fault gives up: it panics with an *Error, which Compile recovers. The scanner, the parser and the
+// compiler use it.
 func (s *scanner) fault(at int, format string, args ...any) {
 	panic(&Error{Offset: at, Message: fmt.Sprintf(format, args...), source: s.source})
 }
 
-// space goes over white space and comments. A line that begins with # is one: #!/usr/bin/ftrace -s, and pragmas, which the parser looks at before.
+// space skips white space and comments. A line that begins with # is one: #!/usr/bin/ftrace -s, and
+// pragmas, which the parser has read before.
 func (s *scanner) space() {
 	for s.at < len(s.source) {
 		rest := s.source[s.at:]
@@ -101,7 +104,7 @@ func (s *scanner) space() {
 	}
 }
 
-// signs are those of more than one character, the longest first.
+// signs are the signs of more than one character, the longest first.
 var signs = []string{"<<=", ">>=", "->", "++", "--", "&&", "||", "^^", "==", "!=", "<=", ">=", "<<", ">>", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="}
 
 // next returns the next token.
@@ -157,7 +160,7 @@ func isLetter(c byte) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// nameLength returns how many bytes of s are a name.
+// nameLength returns the length of the name with which s begins.
 func nameLength(s string) int {
 	n := 0
 	for n < len(s) && (isLetter(s[n]) || n > 0 && isDigit(s[n])) {
@@ -166,7 +169,7 @@ func nameLength(s string) int {
 	return n
 }
 
-// units are what a number of D may end in, as durations in ns.
+// units are the suffixes of D's numbers, as durations in ns.
 var units = map[string]int64{
 	"ns": 1, "nsec": 1, "us": 1e3, "usec": 1e3, "ms": 1e6, "msec": 1e6, "s": 1e9, "sec": 1e9, "m": 60e9, "min": 60e9, "h": 3600e9, "hour": 3600e9, "d": 86400e9, "day": 86400e9,
 }
@@ -233,7 +236,7 @@ func (s *scanner) text(t token, rest string) token {
 	}
 }
 
-// escape writes what the escape at rest[i] stands for, and returns its length.
+// escape writes the character of the escape at rest[i], and returns the escape's length.
 func (s *scanner) escape(b *strings.Builder, rest string, i int) int {
 	const from, to = `ntrabfv0\"'?`, "\n\t\r\a\b\f\v\x00\\\"'?"
 	if rest[i+1] == 'x' && i+3 < len(rest) {
@@ -278,7 +281,7 @@ func (s *scanner) character(t token, rest string) token {
 	return t
 }
 
-// parseInteger reads digits as C has them.
+// parseInteger reads digits in C's notation.
 func parseInteger(s string) (int64, bool) {
 	base := uint64(10)
 	switch {

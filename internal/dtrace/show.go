@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// How maps are shown is how dtrace does it: sorted by value, keys to the left.
+// Maps are shown as dtrace shows them: sorted by value, keys to the left.
 
 const (
 	keyWidth   = 50
@@ -14,7 +14,8 @@ const (
 	barWidth   = 40
 )
 
-// showAll appends all maps that have something and that printa did not print. If there are several, each has its name in front.
+// showAll appends all maps that have values and that printa did not print. If there are several,
+// the name of each comes before it.
 func (m *Machine) showAll(b []byte) []byte {
 	several := 0
 	for _, a := range m.program.aggregations {
@@ -61,7 +62,7 @@ func (a *aggregation) show(b []byte) []byte {
 	return b
 }
 
-// showKey appends a key in its column. The lines of a stack are one below the other.
+// showKey appends a key in its column. A stack has one line for each function.
 func showKey(b []byte, k value) []byte {
 	if k.kind != text {
 		return fmt.Appendf(b, " %*s", valueWidth, k)
@@ -97,7 +98,8 @@ func (a *aggregation) bars(b []byte, c *cell) []byte {
 	return b
 }
 
-// span returns the buckets from one in front of the first that has something to one behind the last, and how many values there are.
+// span returns the buckets from the one before the first with values to the one after the last, and
+// the number of values.
 func (a *aggregation) span(c *cell) (first, last int, total int64) {
 	first, last = len(c.some), -1
 	for i, n := range c.some {
@@ -109,7 +111,7 @@ func (a *aggregation) span(c *cell) (first, last int, total int64) {
 	return max(0, first-1), min(last+1, len(c.some)-1), total
 }
 
-// label returns what stands in front of a bucket.
+// label returns the text before a bucket.
 func (a *aggregation) label(bucket int) string {
 	if a.function == aggLquantize {
 		switch bucket {
@@ -128,20 +130,21 @@ type Map struct {
 	Entries []Entry `json:"entries"`
 }
 
-// Entry is what a map has for a key.
+// Entry is the value of a map for a key.
 type Entry struct {
 	Key     []any    `json:"key"`
 	Value   any      `json:"value,omitempty"`
 	Buckets []Bucket `json:"buckets,omitempty"`
 }
 
-// Bucket is one of a distribution: values from Least on, or, where there is none, below the next one's. Those of quantize for negative values go down from Least.
+// Bucket is a bucket of a distribution. Its values begin at Least and end below the next bucket's
+// Least. Buckets of quantize for negative values go down from Least.
 type Bucket struct {
 	Least *int64 `json:"least,omitempty"`
 	Count int64  `json:"count"`
 }
 
-// Maps returns the maps that have something.
+// Maps returns the maps that have values.
 func (m *Machine) Maps() []Map {
 	var list []Map
 	for _, a := range m.program.aggregations {

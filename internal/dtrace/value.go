@@ -14,7 +14,7 @@ import (
 type kind uint8
 
 const (
-	absent   kind = iota // it is not known: shown as -, false, equal to nothing but nil
+	absent   kind = iota // not known: shown as -, false, equal only to nil
 	null                 // nil
 	integer              // n
 	boolean              // n is 0 or 1
@@ -24,7 +24,8 @@ const (
 	text                 // s
 )
 
-// value is what expressions make. Its string may be an event's memory: what is kept longer is cloned.
+// value is the result of an expression. Its string may be in an event's memory: what is kept longer
+// is cloned.
 type value struct {
 	kind kind
 	n    int64
@@ -59,7 +60,7 @@ func (v value) kept() value {
 	return v
 }
 
-// valueOf makes a value of what was found in a record. Others than texts are copied.
+// valueOf makes a value from what was found in a record. It copies all kinds but text.
 func valueOf(f *recording.Found) value {
 	switch f.Kind {
 	case recording.Nil:
@@ -82,10 +83,10 @@ func valueOf(f *recording.Found) value {
 	return value{}
 }
 
-// isNumber reports whether the value takes part in arithmetic.
+// isNumber reports whether the value can be used in arithmetic.
 func (v value) isNumber() bool { return v.kind >= integer && v.kind <= float }
 
-// true reports whether a predicate holds.
+// true reports whether the value, as a predicate, holds.
 func (v value) true() bool {
 	switch v.kind {
 	case absent, null:
@@ -98,7 +99,7 @@ func (v value) true() bool {
 	return v.n != 0
 }
 
-// float returns a number as one.
+// float returns a number as a float.
 func (v value) float() float64 {
 	switch v.kind {
 	case float:
@@ -109,7 +110,7 @@ func (v value) float() float64 {
 	return float64(v.n)
 }
 
-// int returns a number without what is behind its point.
+// int returns a number without its fraction.
 func (v value) int() int64 {
 	if v.kind == float {
 		return int64(v.float())
@@ -140,7 +141,7 @@ func (v value) append(b []byte) []byte {
 
 func (v value) String() string { return string(v.append(nil)) }
 
-// json returns what encoding/json makes the value of.
+// json returns the value for encoding/json.
 func (v value) json() any {
 	switch v.kind {
 	case absent, null:
@@ -159,7 +160,7 @@ func (v value) json() any {
 	return strings.ToValidUTF8(v.String(), "\uFFFD")
 }
 
-// appendKey appends the value to a key, in which values of different size do not run into each other.
+// appendKey appends the value to a key. Values of different sizes do not run into each other there.
 func (v value) appendKey(b []byte) []byte {
 	switch v.kind {
 	case absent, null:
@@ -177,7 +178,7 @@ func (v value) appendKey(b []byte) []byte {
 	return binary.LittleEndian.AppendUint64(append(b, byte(integer)), uint64(v.n))
 }
 
-// compare orders two values: numbers in front of texts, what is absent in front of all.
+// compare orders two values: numbers before texts, what is absent before everything.
 func compare(a, b value) int {
 	an, bn := a.isNumber(), b.isNumber()
 	switch {
@@ -219,12 +220,13 @@ func order[T int | int64 | uint64 | float64](a, b T) int {
 	return 0
 }
 
-// comparable reports whether < and == can be asked of two values: both numbers or both texts.
+// comparable reports whether < and == are defined for two values: both numbers or both texts.
 func comparable(a, b value) bool {
 	return a.isNumber() && b.isNumber() || a.kind == text && b.kind == text
 }
 
-// equal reports whether two values are. Nil is equal to nil, to what is absent and to the address 0.
+// equal reports whether two values are equal. Nil is equal to nil, to what is absent, and to the
+// address 0.
 func equal(a, b value) bool {
 	switch {
 	case a.kind <= null || b.kind <= null:
@@ -235,7 +237,9 @@ func equal(a, b value) bool {
 	return false
 }
 
-// arithmetic does + - * / % & | ^ << >> on two values. What is not a number makes nothing, and so does a division by 0; texts can be added.
+// arithmetic applies + - * / % & | ^ << >> to two values. The result is absent if one is not a
+// number, or for a division by
+// 0. Texts can be added.
 func arithmetic(op string, a, b value) value {
 	if a.kind == text && b.kind == text && op == "+" {
 		return str(a.s + b.s)

@@ -1,12 +1,12 @@
 package dtrace
 
-// variable is one that can be set.
+// variable is a variable that can be set.
 type variable struct {
 	get expr
 	set func(*Machine, value)
 }
 
-// place compiles a variable, or returns nil if n is none.
+// place compiles a variable. It returns nil if n is not a variable.
 func (c *compiler) place(n *node) *variable {
 	switch n.op {
 	case "name":
@@ -42,7 +42,7 @@ func (c *compiler) ownPlace(n *node) *variable {
 	if len(n.kids) > 0 {
 		i := slot(c.ownArrays, n.text, &c.p.ownArrays)
 		return arrayPlace(c.keyOf(n.kids), func(m *Machine) *map[string]*value {
-			if m.stack == nil { // BEGIN and the like, of a clause that is for calls too
+			if m.stack == nil { // BEGIN and the like, in a clause that is also for calls
 				return new(map[string]*value)
 			}
 			m.stack.Keep = true
@@ -73,7 +73,7 @@ func (c *compiler) ownPlace(n *node) *variable {
 	}}
 }
 
-// arrayPlace compiles an element of an array. One that is set to 0 is gone, as in D.
+// arrayPlace compiles an element of an array. Setting it to 0 removes it, as in D.
 func arrayPlace(key keyed, array func(*Machine) *map[string]*value) *variable {
 	get := func(m *Machine) value {
 		k := key(m)
@@ -166,10 +166,11 @@ func (c *compiler) step(n *node) expr {
 	}
 }
 
-// A key is being made in the machine's memory, in which those of maps within its values are made behind it.
+// A key is under construction in the machine's memory. Keys of maps within its values are made
+// after it.
 type key struct{ from, values0 int }
 
-// keyed makes the key of an event. done gives it back.
+// keyed makes the key of an event. done releases it.
 type keyed func(*Machine) key
 
 func (k key) bytes(m *Machine) []byte { return m.key[k.from:] }
