@@ -165,8 +165,7 @@ func ExampleSwap() {
 		fmt.Println(err)
 	}
 	defer restore()
-	// Output: mock: not hooked: this program was not built with ftrace-wrap; run with ftrace-wrap
-	// test
+	// Output: mock: not hooked: this program was not built with ftrace-wrap; run with ftrace-wrap test
 }
 
 // A test can be run without hooks too, and is skipped then.

@@ -158,7 +158,7 @@ func prepare[F any](with F, opts []Option, everywhere bool) (*Double[F], error) 
 	}
 	d := &Double[F]{double: &double{typ: reflect.TypeFor[F](), everywhere: everywhere}}
 	if d.typ.Kind() != reflect.Func {
-		return nil, fmt.Errorf("mock: a %v is no function", d.typ)
+		return nil, fmt.Errorf("mock: a %v is not a function", d.typ)
 	}
 	first := reflect.ValueOf(&with).Elem()
 	if first.IsNil() {

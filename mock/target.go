@@ -125,7 +125,7 @@ func look(symbol, name string) (target, error) {
 	for _, s := range []string{symbol, withoutPointer(symbol)} {
 		if fn, pkg, typ, _ := coreFind(s); fn != nil {
 			if typ == "!" {
-				return target{}, fmt.Errorf("%w so that it can be replaced: %s does nothing but return a function literal, which the compiler is to know; replace what calls it", ErrNotHooked, name)
+				return target{}, fmt.Errorf("%w so that it can be replaced: %s only returns a function literal, which the compiler must know; replace its caller", ErrNotHooked, name)
 			}
 			return target{fn: fn, name: name, pkg: pkg, symbol: functionSymbol(pkg, s), typ: typ}, nil
 		}

@@ -74,7 +74,7 @@ func (c *compiler) printf(n *node) func(*Machine) {
 	}
 	verbs := c.parseFormat(n.kids[0].at, n.kids[0].text, false)
 	if want := arguments(verbs); want != len(n.kids)-1 {
-		c.fault(n.at, "the format wants %d values, and %d are given", want, len(n.kids)-1)
+		c.fault(n.at, "the format takes %d values, not %d", want, len(n.kids)-1)
 	}
 	c.clause.prints = true
 	var list []expr
@@ -95,10 +95,10 @@ func (c *compiler) printf(n *node) func(*Machine) {
 // named returns the map that an action names without keys.
 func (c *compiler) named(n *node) *aggregation {
 	if n.op != "map" {
-		c.fault(n.at, "a map is wanted here, such as @x")
+		c.fault(n.at, "expected a map, such as @x")
 	}
 	if len(n.kids) > 0 {
-		c.fault(n.at, "the map is named without keys here: %s", n.text)
+		c.fault(n.at, "name the map without keys here: %s", n.text)
 	}
 	a := c.maps[n.text]
 	if a == nil || a.function == noAggregator {
@@ -124,7 +124,7 @@ func (c *compiler) printa(n *node) func(*Machine) {
 	}
 	verbs := c.parseFormat(n.kids[0].at, n.kids[0].text, true)
 	if want := arguments(verbs); want > a.keys {
-		c.fault(n.at, "the format wants %d keys, and %s has %d", want, a.name, a.keys)
+		c.fault(n.at, "the format takes %d keys, and %s has %d", want, a.name, a.keys)
 	}
 	return func(m *Machine) {
 		a.printed = true
@@ -286,7 +286,7 @@ func (c *compiler) linear(a *aggregation, call *node) {
 			sign, k = -1, k.kids[0]
 		}
 		if k.op != "number" {
-			c.fault(k.at, "the bounds and the step of %s() are numbers", call.text)
+			c.fault(k.at, "the bounds and the step of %s() must be numbers", call.text)
 		}
 		bounds[i] = sign * k.number
 	}
@@ -296,7 +296,7 @@ func (c *compiler) linear(a *aggregation, call *node) {
 	}
 	steps := int((high - low + step - 1) / step)
 	if a.steps != 0 && (a.low != low || a.step != step || a.steps != steps) {
-		c.fault(call.at, "%s has other bounds in another place", a.name)
+		c.fault(call.at, "%s has other bounds elsewhere", a.name)
 	}
 	a.low, a.step, a.steps = low, step, steps
 }

@@ -165,7 +165,7 @@ func callid(c *compiler, n *node) expr {
 // returns no error, or panicked.
 func failure(c *compiler, n *node) expr {
 	if c.moments&atReturn == 0 {
-		c.fault(n.at, "err is known when a call returns: in a clause of call:...:return")
+		c.fault(n.at, "err is only known when a call returns: use it in a clause of call:...:return")
 	}
 	c.p.needs.values = true
 	return c.accessed(&access{node: n, text: "err", last: true, result: &recording.Path{Results: true, Value: -1}})
@@ -174,7 +174,7 @@ func failure(c *compiler, n *node) expr {
 // panicked is the value that a call panics with.
 func panicked(c *compiler, n *node) expr {
 	if c.moments&atReturn == 0 {
-		c.fault(n.at, "panic is known when a call returns: in a clause of call:...:return")
+		c.fault(n.at, "panic is only known when a call returns: use it in a clause of call:...:return")
 	}
 	c.p.needs.values = true
 	return func(m *Machine) value {

@@ -103,7 +103,7 @@ func (c *compiler) aggregation(n *node) *aggregation {
 		c.p.aggregations = append(c.p.aggregations, a)
 	}
 	if a.keys != len(n.kids) {
-		c.fault(n.at, "%s has %d keys here, and %d in another place", n.text, len(n.kids), a.keys)
+		c.fault(n.at, "%s has %d keys here, and %d elsewhere", n.text, len(n.kids), a.keys)
 	}
 	return a
 }
@@ -360,7 +360,7 @@ func (c *compiler) read(n *node) expr {
 			return b(c, n)
 		}
 		if why := unknown[n.text]; why != "" {
-			c.fault(n.at, "%s is not known here: %s", n.text, why)
+			c.fault(n.at, "%s does not exist here: %s", n.text, why)
 		}
 	}
 	a := c.access(n)

@@ -88,7 +88,7 @@ func (c *compiler) needAccess(n *node, a *access) {
 	case c.moments&(atEntry|atReturn|atProbe) == 0:
 		c.fault(n.at, "%s is neither set in the program nor known to D, and BEGIN, END and tick have no parameters", a.text)
 	case a.param == nil && c.moments&atReturn == 0:
-		c.fault(n.at, "results are known when a call returns: in a clause of call:...:return")
+		c.fault(n.at, "results are only known when a call returns: use them in a clause of call:...:return")
 	}
 	if c.moments&(atEntry|atReturn) != 0 {
 		needs.values = true

@@ -211,7 +211,7 @@ func (c *compiler) call(n *node) expr {
 func (c *compiler) noFunction(n *node) {
 	switch {
 	case elsewhere[n.text] != "":
-		c.fault(n.at, "%s() is not known here: %s", n.text, elsewhere[n.text])
+		c.fault(n.at, "%s() does not exist here: %s", n.text, elsewhere[n.text])
 	case actions[n.text] != nil:
 		c.fault(n.at, "%s() has no value: it is an action by itself", n.text)
 	case aggregators[n.text] != 0:
@@ -241,7 +241,7 @@ func (c *compiler) stackText(n *node) expr {
 	most := int64(math.MaxInt64)
 	if len(n.kids) == 1 {
 		if n.kids[0].op != "number" {
-			c.fault(n.kids[0].at, "how many calls is a number")
+			c.fault(n.kids[0].at, "the number of calls must be a number")
 		}
 		most = n.kids[0].number
 	}

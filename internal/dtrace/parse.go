@@ -74,14 +74,14 @@ func (p *parser) pragmas(t *tree) {
 		if rest, ok := strings.CutPrefix(line, "#pragma"); ok {
 			words := strings.Fields(rest)
 			if len(words) != 3 || words[0] != "D" || words[1] != "option" {
-				p.fault(at, "a pragma that is not #pragma D option NAME")
+				p.fault(at, "the only pragma is #pragma D option NAME")
 			}
 			name, _, _ := strings.Cut(words[2], "=")
 			switch {
 			case name == "quiet":
 				t.quiet = true
 			case !slices.Contains(otherOptions, name):
-				p.fault(at+strings.LastIndex(line, words[2]), "the option %s is not known here", name)
+				p.fault(at+strings.LastIndex(line, words[2]), "unknown option %s", name)
 			}
 		}
 		at += len(line)
@@ -98,7 +98,7 @@ func (p *parser) clause() *clauseTree {
 		p.at += len(text)
 		if text == "" {
 			p.advance()
-			p.fault(at, "a probe is wanted here, such as call:main::entry, not %v", p.token)
+			p.fault(at, "expected a probe, such as call:main::entry, not %v", p.token)
 		}
 		c.descriptions = append(c.descriptions, p.newDescription(at, text))
 		p.space()
@@ -112,11 +112,11 @@ func (p *parser) clause() *clauseTree {
 		p.advance()
 		c.predicate = p.expression()
 		if !p.is("/") {
-			p.fault(p.token.at, "the predicate goes on to a / in front of {, and not to %v", p.token)
+			p.fault(p.token.at, "the predicate ends with a / before {, not with %v", p.token)
 		}
 		p.advance()
 		if !p.is("{") {
-			p.fault(p.token.at, "behind the predicate { is wanted, not %v", p.token)
+			p.fault(p.token.at, "expected { after the predicate, not %v", p.token)
 		}
 	}
 	switch {
@@ -125,7 +125,7 @@ func (p *parser) clause() *clauseTree {
 	case p.is(";"):
 	case p.token.kind == tokenEnd:
 	default:
-		p.fault(p.token.at, "behind the probes /PREDICATE/ or { is wanted, not %v", p.token)
+		p.fault(p.token.at, "expected /PREDICATE/ or { after the probes, not %v", p.token)
 	}
 	return c
 }
@@ -168,7 +168,7 @@ func (p *parser) accept(sign string) bool {
 
 func (p *parser) want(sign string) {
 	if !p.accept(sign) {
-		p.fault(p.token.at, "%s is wanted here, not %v", sign, p.token)
+		p.fault(p.token.at, "expected %s, not %v", sign, p.token)
 	}
 }
 
@@ -189,7 +189,7 @@ func (p *parser) block(inner bool) *node {
 		s := p.statement()
 		b.kids = append(b.kids, s)
 		if s.op != "if" && s.op != "block" && !p.is("}") && !p.is(";") && p.token.kind != tokenEnd {
-			p.fault(p.token.at, "; or } is wanted here, not %v", p.token)
+			p.fault(p.token.at, "expected ; or }, not %v", p.token)
 		}
 	}
 	if inner {
@@ -224,7 +224,7 @@ func (p *parser) statement() *node {
 		}
 		return n
 	case p.token.kind == tokenName && slices.Contains(loops, p.token.text):
-		p.fault(at, "there is no %s in D: a program for each event is to come to its end", p.token.text)
+		p.fault(at, "there is no %s in D: a program must end for each event", p.token.text)
 	}
 	return p.expression()
 }

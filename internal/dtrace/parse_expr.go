@@ -23,7 +23,7 @@ func (p *parser) expression() *node {
 		}
 		fallthrough
 	default:
-		p.fault(left.at, "this is no variable, and can't be set")
+		p.fault(left.at, "this is not a variable and can't be set")
 	}
 	p.advance()
 	n.kids = []*node{left, p.expression()}
@@ -97,7 +97,7 @@ func (p *parser) unary() *node {
 		p.variable(n.kids[0])
 		return n
 	case "*":
-		p.fault(t.at, "there is no * in front of a value here: -> and . go through pointers")
+		p.fault(t.at, "there is no * before a value here: -> and . follow pointers")
 	case "(":
 		p.advance()
 		if _, cast := types[p.token.text]; p.token.kind == tokenName && cast {
@@ -119,7 +119,7 @@ func (p *parser) variable(n *node) {
 	switch {
 	case n.op == "name", n.op == "map", n.op == "local", n.op == "this", n.op == "self", n.op == "index" && n.kids[0].op == "name":
 	default:
-		p.fault(n.at, "this is no variable, and can't be set")
+		p.fault(n.at, "this is not a variable and can't be set")
 	}
 }
 
@@ -154,7 +154,7 @@ func (p *parser) postfix() *node {
 	case tokenName:
 		return p.named(n)
 	}
-	p.fault(t.at, "a value is wanted here, not %v", t)
+	p.fault(t.at, "expected a value, not %v", t)
 	return nil
 }
 
@@ -196,7 +196,7 @@ func (p *parser) list(end string) []*node {
 			return list
 		}
 		if !p.accept(",") {
-			p.fault(p.token.at, ", or %s is wanted here, not %v", end, p.token)
+			p.fault(p.token.at, "expected , or %s, not %v", end, p.token)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func (p *parser) suffixes(n *node) *node {
 			}
 		case p.accept("->"), p.accept("."):
 			if p.token.kind != tokenName {
-				p.fault(p.token.at, "a field is wanted here, not %v", p.token)
+				p.fault(p.token.at, "expected a field, not %v", p.token)
 			}
 			n = &node{op: "field", at: n.at, text: p.token.text, kids: []*node{n}}
 			p.advance()

@@ -57,7 +57,7 @@ func (s *scanner) parseFormat(at int, format string, printa bool) (verbs []verb)
 			s.fault(at, "the format ends within a conversion")
 		}
 		if strings.IndexByte(conversions, format[i]) < 0 {
-			s.fault(at, "%%%c is no conversion: these are %%d %%i %%u %%x %%X %%o %%c %%s %%S %%f %%g %%e %%a %%p %%Y %%T %%%%", format[i])
+			s.fault(at, "%%%c is not a conversion: these are %%d %%i %%u %%x %%X %%o %%c %%s %%S %%f %%g %%e %%a %%p %%Y %%T %%%%", format[i])
 		}
 		v.verb = format[i]
 		verbs = append(verbs, v)

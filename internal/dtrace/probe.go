@@ -60,10 +60,10 @@ func (s *scanner) newDescription(at int, text string) *description {
 	case tick && nothing && (own || d.provider == "profile"):
 		d.tick(s, unit)
 	case d.provider == "profile" || strings.HasPrefix(d.name, "profile-") && own:
-		s.fault(at, "profile probes are not known here: tick-1s and the like are; for profiles, ftrace export -format pprof")
+		s.fault(at, "there are no profile probes: use tick-1s and the like, or, for profiles, ftrace export -format pprof")
 	case strings.HasPrefix(d.provider, "kprobe"), strings.HasPrefix(d.provider, "kretprobe"), d.provider == "uprobe", d.provider == "uretprobe",
 		d.provider == "syscall", d.provider == "tracepoint", d.provider == "fbt", d.provider == "pid" || strings.HasPrefix(d.provider, "pid$"):
-		s.fault(at, "the provider %s is not known here: Go functions are call:PACKAGE:FUNCTION:entry and :return", d.provider)
+		s.fault(at, "unknown provider %s: Go functions are call:PACKAGE:FUNCTION:entry and :return", d.provider)
 	default:
 		d.calls(s)
 	}
@@ -85,7 +85,7 @@ func (d *description) calls(s *scanner) {
 	}
 	switch {
 	case d.provider == "tcp" && d.name == "accept-refused":
-		s.fault(d.at, "there is no tcp:::accept-refused: that someone asked for a port where nobody listens is known to the kernel alone")
+		s.fault(d.at, "there is no tcp:::accept-refused: only the kernel sees requests for a port where nobody listens")
 	case d.moments != 0:
 	case d.provider == callProvider:
 		s.fault(d.at, "the probes of functions are called entry and return, not %s", d.name)
@@ -93,7 +93,7 @@ func (d *description) calls(s *scanner) {
 		s.fault(d.at, "static probes have no module and function: %s:::%s", d.provider, d.name)
 	}
 	if d.moments == atProbe && d.provider == "" && !strings.ContainsAny(d.name, "*?") && d.function == "" && d.module == "" && !strings.Contains(d.text, ":") {
-		s.fault(d.at, "%s is no probe: provider:module:function:name, such as call:main::entry, or BEGIN, END, tick-1s", d.text)
+		s.fault(d.at, "%s is not a probe: write provider:module:function:name, such as call:main::entry, or BEGIN, END, tick-1s", d.text)
 	}
 }
 

@@ -130,7 +130,7 @@ func (s *scanner) next() token {
 	case c == '$':
 		n := nameLength(rest[1:])
 		if n == 0 {
-			s.fault(s.at, "$ is followed by a name; positional parameters ($1, $$1) are not known here")
+			s.fault(s.at, "$ is followed by a name; positional parameters ($1, $$1) are not supported")
 		}
 		t.kind, t.text = tokenLocal, rest[1:1+n]
 		s.at++
@@ -193,12 +193,12 @@ func (s *scanner) number(t token, rest string) token {
 		scale = 1
 	}
 	if unit != "" && !timed && strings.Trim(unit, "uUlL") != "" {
-		s.fault(t.at, "%s is no number", text)
+		s.fault(t.at, "%s is not a number", text)
 	}
 	if strings.Contains(digits, ".") {
 		var f float64
 		if _, err := fmt.Sscanf(digits+" ", "%g ", &f); err != nil || strings.Count(digits, ".") > 1 {
-			s.fault(t.at, "%s is no number", text)
+			s.fault(t.at, "%s is not a number", text)
 		}
 		if timed {
 			t.kind, t.number = tokenNumber, int64(f*float64(scale))
@@ -209,7 +209,7 @@ func (s *scanner) number(t token, rest string) token {
 	}
 	v, ok := parseInteger(digits)
 	if !ok || v*scale/scale != v {
-		s.fault(t.at, "%s is no number, or too large a one", text)
+		s.fault(t.at, "%s is not a number, or is too large", text)
 	}
 	t.kind, t.number = tokenNumber, v*scale
 	return t
@@ -247,7 +247,7 @@ func (s *scanner) escape(b *strings.Builder, rest string, i int) int {
 	}
 	k := strings.IndexByte(from, rest[i+1])
 	if k < 0 {
-		s.fault(s.at+i, "\\%c is no escape", rest[i+1])
+		s.fault(s.at+i, "\\%c is not an escape", rest[i+1])
 	}
 	b.WriteByte(to[k])
 	return 2

@@ -36,7 +36,7 @@ func (c *compiler) place(n *node) *variable {
 // ownPlace compiles self->x and self->x[KEYS], which each goroutine has.
 func (c *compiler) ownPlace(n *node) *variable {
 	if c.moments&(atEntry|atReturn|atProbe) == 0 {
-		c.fault(n.at, "self-> is of a goroutine, and BEGIN, END and tick are on none")
+		c.fault(n.at, "self-> belongs to a goroutine, and BEGIN, END and tick run on none")
 	}
 	c.p.needs.calls = true
 	if len(n.kids) > 0 {
@@ -130,7 +130,7 @@ func (c *compiler) mapPlace(n *node) *variable {
 func (c *compiler) assign(n *node) expr {
 	to := n.kids[0]
 	if to.op == "map" && c.maps[to.text].function != aggValue {
-		c.fault(n.at, "%s is an aggregation: it is set by its function alone", to.text)
+		c.fault(n.at, "%s is an aggregation: only its function sets it", to.text)
 	}
 	p, right := c.place(to), c.expr(n.kids[1])
 	if n.text == "=" {
@@ -152,7 +152,7 @@ func (c *compiler) assign(n *node) expr {
 // step compiles ++ and --.
 func (c *compiler) step(n *node) expr {
 	if to := n.kids[0]; to.op == "map" && c.maps[to.text].function != aggValue {
-		c.fault(n.at, "%s is an aggregation: it is set by its function alone", to.text)
+		c.fault(n.at, "%s is an aggregation: only its function sets it", to.text)
 	}
 	p, op, first := c.place(n.kids[0]), n.text[:1], n.number == 1
 	return func(m *Machine) value {

@@ -18,7 +18,8 @@
 //	state    functions, frames, goroutines, rules and settings in force, the memory file
 //	os       systems, processors, timers, buffers, the tracer's own files
 //
-// A room uses the rooms below it. docs/architecture.md counts the references and has the exceptions.
+// A room uses the rooms below it. docs/architecture.md counts the references and explains the
+// exceptions.
 //
 // The others become part of the package that they are named after:
 //

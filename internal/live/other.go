@@ -11,7 +11,7 @@ import (
 // A Process is a running program, on Linux.
 type Process struct{ PID int }
 
-var errSystem = errors.New("running programs can be looked into on Linux only")
+var errSystem = errors.New("running programs can be inspected on Linux only")
 
 // List returns no processes.
 func List() []Found { return nil }

@@ -221,7 +221,7 @@ func (p *Process) exclude(part int64, deadline time.Time) (done func(), err erro
 			break
 		}
 		if time.Now().After(deadline) {
-			err = fmt.Errorf("process %d is being looked at by someone who does not come to an end: is that one stopped?", p.PID)
+			err = fmt.Errorf("another reader of process %d does not finish: is it stopped?", p.PID)
 			break
 		}
 		time.Sleep(time.Millisecond)

@@ -30,7 +30,7 @@ func (p *Process) Snapshot() (*Snapshot, error) {
 	defer p.taking.Store(nil)
 	for {
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("process %d: no snapshot of it comes about: what its memory says of requests does not hold together", p.PID)
+			return nil, fmt.Errorf("process %d: taking a snapshot: what its memory says of requests is inconsistent", p.PID)
 		}
 		l := &look{p: p}
 		if err := l.before(); err != nil {
@@ -65,7 +65,7 @@ const (
 	readMax   = 1 << 30 // bytes at once
 )
 
-var errTooMuch = errors.New("its memory does not hold together: there is more in it than can be")
+var errTooMuch = errors.New("its memory is inconsistent: there is more in it than can be")
 
 // take takes bytes from the budget.
 func (b *budget) take(bytes uint64) error {
@@ -171,7 +171,7 @@ func (p *Process) check() error {
 	}
 	h := *p.head
 	if wrong := wrong(&h, uint64(info.Size())); wrong != "" {
-		return fmt.Errorf("process %d: its memory does not hold together: %s", p.PID, wrong)
+		return fmt.Errorf("process %d: its memory is inconsistent: %s", p.PID, wrong)
 	}
 	p.seen.Store(&h)
 	return nil

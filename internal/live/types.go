@@ -144,7 +144,7 @@ func (t *Tally) Add(other *Tally) {
 	t.Panics += other.Panics
 }
 
-// A Function is what is known of one.
+// A Function is a function of the program, and its counts.
 type Function struct {
 	Enabled bool // its calls are traced
 	Timed   bool // and timed
@@ -164,7 +164,7 @@ type Sums struct {
 	Errors, Panics       uint64
 }
 
-// Counts are what is known of all calls of a function that have ended.
+// Counts are the counts and times of a function's calls that have ended.
 type Counts struct {
 	Sums
 	Log2 [Buckets]uint64

@@ -19,7 +19,7 @@ type packing struct {
 	packet     uint32           // the packet is the nth, from 1
 }
 
-// packedGoroutine is what is known of a goroutine: its calls under way.
+// packedGoroutine has the calls under way on a goroutine.
 type packedGoroutine struct {
 	depth uint16 // at which the next call would be
 	calls []packedCall
@@ -30,7 +30,7 @@ type packedCall struct {
 	depth    uint16
 }
 
-// packedFunction is what is known of a function.
+// packedFunction has the last call and values of a function.
 type packedFunction struct {
 	packet uint32 // the packet that this is about; in others nothing is known
 	call   uint64 // number of the last one
@@ -77,7 +77,7 @@ func (p *packing) on(goroutine uint64) {
 	}
 }
 
-// function returns what is known of the function with this key.
+// function returns the state of the function with this key.
 func (p *packing) function(key uint32) *packedFunction {
 	key = min(key, packedKeys)
 	for uint32(len(p.functions)) <= key {

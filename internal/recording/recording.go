@@ -103,7 +103,7 @@ func Open(dir string) (*Recording, error) {
 		if _, err := os.Stat(dir); err != nil {
 			return nil, fmt.Errorf("%s: there is no such directory", dir)
 		}
-		return nil, fmt.Errorf("%s is no recording: it has no file named metadata", dir)
+		return nil, fmt.Errorf("%s is not a recording: it has no file named metadata", dir)
 	case err != nil:
 		return nil, err
 	}
@@ -276,7 +276,7 @@ func parseMetadata(text []byte) (Env, error) {
 		return env, fmt.Errorf("the recording has byte order %q, and this ftrace reads little-endian ones (le)", order)
 	}
 	if !parseUUID(uuid, &env.UUID) {
-		return env, fmt.Errorf("the recording's uuid %q is none", uuid)
+		return env, fmt.Errorf("the recording's uuid %q is not valid", uuid)
 	}
 	return env, nil
 }

@@ -307,7 +307,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %s", test.new, err, test.want)
 		}
 	}
-	if _, err := Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is no recording") {
+	if _, err := Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a recording") {
 		t.Error(err)
 	}
 	// A packet of the other byte order is damage.

@@ -660,7 +660,7 @@ func (p *parser) checkProbe(s span) {
 		}
 	}
 	if slashes > 1 || slashes == 0 && stars == 0 {
-		p.fail(s, quote(glob)+" is no provider and probe, with a slash between (such as \"probe/tcp/send\", or \"probe/tcp/*\" for all of a provider)")
+		p.fail(s, quote(glob)+" is not a provider and a probe with a slash between (such as \"probe/tcp/send\", or \"probe/tcp/*\" for all of a provider)")
 	}
 }
 
@@ -716,7 +716,7 @@ func (p *parser) checkPackage(s span) {
 		c := pattern[i]
 		one := span{s.from + i, s.from + i + 1}
 		if c == '*' || c == '?' {
-			p.fail(one, quote(p.get(one))+" is no wildcard in a package pattern (did you mean \"...\"?)")
+			p.fail(one, quote(p.get(one))+" is not a wildcard in a package pattern (did you mean \"...\"?)")
 		}
 		if isSpace(c) || c == ',' || c == ':' || c == '!' {
 			p.fail(one, quote(p.get(one))+" cannot be in a package path "+
@@ -750,7 +750,7 @@ func (p *parser) lines(sel *Selector, s span) {
 			" is no line (:12) or range of lines (:10-80)")
 	}
 	if sel.Pattern == "" {
-		p.fail(s, "missing file in front of the line")
+		p.fail(s, "missing file before the line")
 	}
 }
 
@@ -859,7 +859,7 @@ func (p *parser) set(c *Clause, w int, value span) {
 	case "min":
 		var ok bool
 		if c.Min, ok = duration(p.get(value)); !ok {
-			p.fail(value, quote(p.get(value))+" is no duration (such as 250us, 1ms or 1.5s)")
+			p.fail(value, quote(p.get(value))+" is not a duration (such as 250us, 1ms or 1.5s)")
 		}
 	case "rate":
 		p.rate(c, value)
@@ -892,7 +892,7 @@ func (p *parser) paths(c *Clause, s span) {
 		last = this
 	}
 	if !ok || dots == 0 || last == '.' {
-		p.fail(s, quote(c.Capture)+" are no paths with \"+\" between (such as req.URL.Path+req.Method, ret0.Status)")
+		p.fail(s, quote(c.Capture)+" is not a list of paths with \"+\" between (such as req.URL.Path+req.Method, ret0.Status)")
 	}
 }
 
@@ -914,7 +914,7 @@ func (p *parser) names(s span, also, example string) string {
 		}
 	}
 	if !ok || letters == 0 {
-		p.fail(s, quote(names)+" are no names with \"+\" between (such as "+example+")")
+		p.fail(s, quote(names)+" is not a list of names with \"+\" between (such as "+example+")")
 	}
 	return names
 }
@@ -922,7 +922,7 @@ func (p *parser) names(s span, also, example string) string {
 func (p *parser) numberUpTo(s span, limit uint64) uint64 {
 	n, ok := number(p.get(s), limit)
 	if !ok {
-		p.fail(s, quote(p.get(s))+" is no number, or too large")
+		p.fail(s, quote(p.get(s))+" is not a number, or is too large")
 	}
 	return n
 }
@@ -935,7 +935,7 @@ func (p *parser) rate(c *Clause, s span) {
 	case found && per == "m":
 		c.Per = 60e9
 	default:
-		p.fail(s, quote(p.get(s))+" is no rate (such as 10/s or 10/m)")
+		p.fail(s, quote(p.get(s))+" is not a rate (such as 10/s or 10/m)")
 	}
 	c.Rate = uint32(p.numberUpTo(count, 1<<32-1))
 	if c.Rate == 0 {

@@ -131,32 +131,32 @@ func TestParseErrors(t *testing.T) {
 	const relative = ` is relative to a directory, which a running program does not know: ` +
 		`write an import path (example.com/x/...) or the end of a file's path (x/db.go)`
 	const noLine = ` is no line (:12) or range of lines (:10-80)`
-	const noDuration = ` is no duration (such as 250us, 1ms or 1.5s)`
-	const noRate = ` is no rate (such as 10/s or 10/m)`
-	const noNumber = ` is no number, or too large`
+	const noDuration = ` is not a duration (such as 250us, 1ms or 1.5s)`
+	const noRate = ` is not a rate (such as 10/s or 10/m)`
+	const noNumber = ` is not a number, or is too large`
 	tests := []struct {
 		text, at string // at is the text at fault, "" where something is missing
 		offset   int
 		message  string
 	}{
 		// Probes.
-		{"probe/tcp", "tcp", 6, `"tcp" is no provider and probe, with a slash between (such as "probe/tcp/send", or "probe/tcp/*" for all of a provider)`},
+		{"probe/tcp", "tcp", 6, `"tcp" is not a provider and a probe with a slash between (such as "probe/tcp/send", or "probe/tcp/*" for all of a provider)`},
 		{"probe:tcp:::send", ":", 9, `":" cannot be in a probe's name (such as "probe/tcp/send")`},
 		{"probe/tcp/*=tree", "tree", 12, `"tree" is for functions: a probe calls nothing`},
 		{"probe/tcp/*=call,min=1ms", "call,min=1ms", 12, `"min" is for functions: a probe does not last`},
 		{"main.*=fields=a", "fields=a", 7, `"fields" is for probes (such as "probe/tcp/*=fields=cs_pid")`},
-		{"f=capture=req", "req", 10, `"req" are no paths with "+" between (such as req.URL.Path+req.Method, ret0.Status)`},
-		{"f=capture=a.b+", "a.b+", 10, `"a.b+" are no paths with "+" between (such as req.URL.Path+req.Method, ret0.Status)`},
-		{"f=capture=a..b", "a..b", 10, `"a..b" are no paths with "+" between (such as req.URL.Path+req.Method, ret0.Status)`},
-		{"f=capture=a.b-c", "a.b-c", 10, `"a.b-c" are no paths with "+" between (such as req.URL.Path+req.Method, ret0.Status)`},
+		{"f=capture=req", "req", 10, `"req" is not a list of paths with "+" between (such as req.URL.Path+req.Method, ret0.Status)`},
+		{"f=capture=a.b+", "a.b+", 10, `"a.b+" is not a list of paths with "+" between (such as req.URL.Path+req.Method, ret0.Status)`},
+		{"f=capture=a..b", "a..b", 10, `"a..b" is not a list of paths with "+" between (such as req.URL.Path+req.Method, ret0.Status)`},
+		{"f=capture=a.b-c", "a.b-c", 10, `"a.b-c" is not a list of paths with "+" between (such as req.URL.Path+req.Method, ret0.Status)`},
 		{"f=count,capture=a.b", "capture=a.b", 8, `"capture" conflicts with "count": count prints nothing`},
 		{"f=redact", "redact", 2, `"redact" needs a value: redact=NAME+NAME`},
-		{"f=redact=a+", "a+", 9, `"a+" are no names with "+" between (such as card+pin_code, or off)`},
-		{"f=redact=a+_-", "a+_-", 9, `"a+_-" are no names with "+" between (such as card+pin_code, or off)`},
-		{"f=redact=a|b", "a|b", 9, `"a|b" are no names with "+" between (such as card+pin_code, or off)`},
+		{"f=redact=a+", "a+", 9, `"a+" is not a list of names with "+" between (such as card+pin_code, or off)`},
+		{"f=redact=a+_-", "a+_-", 9, `"a+_-" is not a list of names with "+" between (such as card+pin_code, or off)`},
+		{"f=redact=a|b", "a|b", 9, `"a|b" is not a list of names with "+" between (such as card+pin_code, or off)`},
 		{"f=count,redact=off", "redact=off", 8, `"redact" conflicts with "count": count prints nothing`},
 		{"probe/a/b=capture=a.b", "capture=a.b", 10, `"capture" is for functions: for probes there is "fields"`},
-		{"probe/a/b=fields=a++b", "a++b", 17, `"a++b" are no names with "+" between (such as cs_pid+ip_saddr)`},
+		{"probe/a/b=fields=a++b", "a++b", 17, `"a++b" is not a list of names with "+" between (such as cs_pid+ip_saddr)`},
 		{"probe/a/b=count,fields=a", "fields=a", 16, `"fields" conflicts with "count": count prints nothing`},
 
 		// Clauses and selectors.
@@ -181,7 +181,7 @@ func TestParseErrors(t *testing.T) {
 		{"!!a", "!", 1, `"!" cannot be in a function's name` + separators},
 		{"net/http:a", ":", 8, `":" cannot be in a function's name` + separators},
 		{"net/http", "net/http", 0, `"net/http" is a package, not a function (did you mean "pkg:net/http"?)`},
-		{"pkg:net/*", "*", 8, `"*" is no wildcard in a package pattern (did you mean "..."?)`},
+		{"pkg:net/*", "*", 8, `"*" is not a wildcard in a package pattern (did you mean "..."?)`},
 		{"net/...,os/...", ",", 7, `"," cannot be in a package path` + separators},
 
 		// Lines.
@@ -192,7 +192,7 @@ func TestParseErrors(t *testing.T) {
 		{"db.go:80-10", ":80-10", 5, `":80-10"` + noLine},
 		{"db.go:80:3", ":3", 8, `":3"` + noLine},
 		{"db.go:2147483648", ":2147483648", 5, `":2147483648"` + noLine},
-		{"file::8", ":8", 5, `missing file in front of the line`},
+		{"file::8", ":8", 5, `missing file before the line`},
 
 		// Settings.
 		{"main.*=agrs", "agrs", 7, `unknown setting "agrs" (did you mean "args"?)`},

@@ -62,7 +62,7 @@ var states = map[uint16]string{
 
 // tooDeep returns the error of a statement that is nested too deep.
 func tooDeep() *Error {
-	return NewError(erTooDeep, "Thread stack overrun: a statement can have %d parentheses or operators within each other", mostDepth)
+	return NewError(erTooDeep, "Thread stack overrun: a statement can have %d nested parentheses or operators", mostDepth)
 }
 
 // NewError returns an error with MySQL's number.

@@ -248,7 +248,7 @@ func (s *Session) schemas() []string {
 	return names
 }
 
-// tables returns what is known of all tables. Those of test were read before the statement began,
+// tables describes all tables. Those of test were read before the statement began,
 // because a table can't query SQLite.
 func (s *Session) tables() []tableInfo {
 	var list []tableInfo

@@ -131,7 +131,7 @@ func (r *rewriter) token(i int) error {
 		r.out[i] = literal(v)
 	case usrVar:
 		if r.at(i + 1).is(":=") {
-			return NewError(erUnsupported, "This version of ftrace doesn't yet support '@%s :=' but in the statement's own SELECT, without UNION and *, of a variable that is nowhere else in it", t.text)
+			return NewError(erUnsupported, "This version of ftrace doesn't yet support '@%s :=' except in the statement's own SELECT, without UNION and *, of a variable that is nowhere else in it", t.text)
 		}
 		r.out[i] = literal(r.session.user[strings.ToLower(t.text)])
 		if r.literals += len(r.out[i]); r.literals > mostText {

@@ -51,7 +51,7 @@ func (b *ftraceText) values(p unsafe.Pointer, names ftraceNames, known *ftraceKn
 	}
 }
 
-// next appends value i, the next one. kind and typ are what is known of it statically.
+// next appends value i, the next one. kind and typ are what the source says of it.
 func (c *ftraceValueReader) next(l *ftraceLayout, i uint32, kind byte, typ string) {
 	t := l.value(i)
 	switch {

@@ -4,7 +4,7 @@
 // function. A fault is a replacement (mock/mock.go) that needs no package mock: all results are
 // zero but the last, the error.
 //
-// The text of a function's type tells whether it returns an error. Where only the compiler can
+// The text of a function's type shows an error as its last result. Where only the compiler can
 // tell, the call shows it.
 
 package runtime

@@ -299,7 +299,7 @@ func ftrace_protocol_detach(c *ftraceConn, report string) {
 //go:linkname ftrace_protocol_conn
 func ftrace_protocol_conn(c *ftraceConn) (id uint64, driver any) { return c.id, c.driver }
 
-// ftraceDefinition is what is known of a protocol in one of the program's libraries.
+// ftraceDefinition is a protocol that one of the program's libraries has.
 type ftraceDefinition struct {
 	next    *ftraceDefinition
 	missing string // "" if the library has all the functions that are needed; else what to tell the user

@@ -41,8 +41,8 @@ func ftraceProbed() bool {
 	return false
 }
 
-// ftraceStatement is the command under way on a connection, and what is known of the connection for
-// that.
+// ftraceStatement is the command under way on a connection, and what it needs of the connection:
+// its number and its prepared statements.
 type ftraceStatement struct {
 	id      uint64            // of the connection, given by the server
 	texts   map[uint32]string // of prepared statements

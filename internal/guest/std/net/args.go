@@ -54,7 +54,7 @@ const (
 // pktinfo_t has no more than DTrace's. Its one field is always 0.
 type pktinfo_t struct{ pkt_addr uintptr }
 
-// csinfo_t is what is known of the connection. cs_cid is set if it is wanted and the system has
+// csinfo_t describes the connection. cs_cid is set if it is wanted and the system has
 // SO_COOKIE.
 type csinfo_t struct {
 	cs_pid int32

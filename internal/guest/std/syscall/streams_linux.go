@@ -65,7 +65,7 @@ func ftraceCalled(trap, a1, a2 uintptr) {
 	}
 }
 
-// ftraceForget forgets what is known of the descriptors from first to last. Answers about 1 and 2
+// ftraceForget forgets the answers about the descriptors from first to last. Answers about 1 and 2
 // compare them with the trace's, so those are forgotten with any of them.
 //
 //go:nosplit
