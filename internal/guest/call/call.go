@@ -10,9 +10,9 @@
 // because this package is initialised before any other, package-level initialisers are traced too.
 //
 // The rules of this package hold: no implicit heap allocation, no locks but the runtime's. The
-// tracer's own memory is off the heap (state/goroutine.go, os/buffer.go), so tracing does not show in the program's
-// allocation counts. Nothing here may be called on a system stack or with runtime locks held.
-// ftraceMayTrace checks this; calls made there are not seen.
+// tracer's own memory is off the heap (state/goroutine.go, os/buffer.go), so tracing does not show
+// in the program's allocation counts. Nothing here may be called on a system stack or with runtime
+// locks held. ftraceMayTrace checks this; calls made there are not seen.
 
 package runtime
 

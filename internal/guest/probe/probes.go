@@ -103,8 +103,8 @@ func ftraceFire(f *ftraceFunc, offset uintptr, args []any) {
 	ftraceFireArgs(gp, t, f, clause, count, args)
 }
 
-// ftraceFireSelected is ftraceFireArgs with those of the first 64 arguments that are wanted. The caller's
-// slice stays as it is.
+// ftraceFireSelected is ftraceFireArgs with those of the first 64 arguments that are wanted. The
+// caller's slice stays as it is.
 func ftraceFireSelected(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any, wanted uint64) {
 	var some [64]any
 	n := min(len(args), len(some))

@@ -1,8 +1,8 @@
 //go:build ftrace_core
 
-// The tracer's state of each goroutine. It is off the heap, so that it neither shows in the program's
-// allocation counts nor is scanned by the garbage collector. The pointers in it lead to static data or
-// to configurations, which are kept for ever.
+// The tracer's state of each goroutine. It is off the heap, so that it neither shows in the
+// program's allocation counts nor is scanned by the garbage collector. The pointers in it lead to
+// static data or to configurations, which are kept for ever.
 
 package runtime
 

@@ -219,8 +219,8 @@ func (t *ftraceG) release(depth int32) {
 	t.emit(t.held)
 }
 
-// ftraceBeforeGo is called by newproc for each go statement: lines of the new goroutine must not come
-// before that of the call that starts it.
+// ftraceBeforeGo is called by newproc for each go statement: lines of the new goroutine must not
+// come before that of the call that starts it.
 func ftraceBeforeGo() {
 	gp := getg()
 	if t := gp.ftrace; t != nil && t.busy == 0 && ftraceMayTrace(gp) {
