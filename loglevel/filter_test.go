@@ -51,7 +51,7 @@ func TestFilter(t *testing.T) {
 		want   map[string]Level
 	}{
 		{"", map[string]Level{"strings": Info, "utf8": Info, "fmt": Info, "here": Info, "": Info}},
-		{"warn,strings=debug,unicode/...=err,filter_test.go=trace", map[string]Level{"strings": Debug, "utf8": Err, "fmt": Warn, "here": Trace, "": Warn}},
+		{"warn,strings=debug,unicode/...=err,filter_test.go=trace", map[string]Level{"strings": Debug, "utf8": Error, "fmt": Warn, "here": Trace, "": Warn}},
 		{"debug,strings/strings.go=info,log/...=notice", map[string]Level{"strings": Info, "utf8": Debug, "fmt": Notice, "here": Debug, "": Debug}},
 	} {
 		if err := v.Set(test.levels); err != nil {

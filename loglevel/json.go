@@ -48,7 +48,7 @@ func (h *jsonHandler) Enabled(_ context.Context, l slog.Level) bool { return h.o
 func (h *jsonHandler) Handle(ctx context.Context, r slog.Record) error {
 	r.Level += ownLevel
 	var err error
-	ftrace.Unwoven(func() { err = h.Handler.Handle(ctx, r) }) // package slog would say that it logs
+	ftrace.WithoutWeaving(func() { err = h.Handler.Handle(ctx, r) }) // package slog would say that it logs
 	return err
 }
 

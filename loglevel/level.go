@@ -15,7 +15,7 @@ type Level int
 
 // The severities, in the order of syslog and tor.
 const (
-	Err    Level = 8
+	Error  Level = 8
 	Warn   Level = 4
 	Notice Level = 2
 	Info   Level = 0
@@ -29,7 +29,7 @@ var named = [...]struct {
 	name  string // as printed
 	words []string
 }{
-	{Err, "ERROR", []string{"err", "error", "e"}},
+	{Error, "ERROR", []string{"err", "error", "e"}},
 	{Warn, "WARN", []string{"warn", "warning", "w"}},
 	{Notice, "NOTICE", []string{"notice", "n"}},
 	{Info, "INFO", []string{"info", "i"}},
@@ -51,7 +51,7 @@ func Parse(text string) (Level, error) {
 	name, offset := word, 0
 	if i := strings.IndexAny(word, "+-"); i > 0 {
 		n, err := strconv.Atoi(word[i:])
-		if err != nil || n > highest-int(Err) || n < -highest-int(Trace) {
+		if err != nil || n > highest-int(Error) || n < -highest-int(Trace) {
 			return 0, unknownLevel(text)
 		}
 		name, offset = word[:i], n

@@ -30,7 +30,7 @@ var (
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]Level{
-		"err": Err, "error": Err, "e": Err, "ERROR": Err, "warn": Warn, "Warning": Warn, "w": Warn, "notice": Notice, "N": Notice,
+		"err": Error, "error": Error, "e": Error, "ERROR": Error, "warn": Warn, "Warning": Warn, "w": Warn, "notice": Notice, "N": Notice,
 		"info": Info, "i": Info, "debug": Debug, "d": Debug, "trace": Trace, "T": Trace, " trace\n": Trace,
 		"info+2": Notice, "DEBUG-1": -5, "e+4": 12, "warn-0": Warn, "-8": Trace, "0": Info, "+3": 3, "12": 12,
 	} {
@@ -47,7 +47,7 @@ func TestParse(t *testing.T) {
 
 func TestString(t *testing.T) {
 	for l, want := range map[Level]string{
-		Err: "ERROR", Err + 3: "ERROR+3", Warn: "WARN", 7: "WARN+3", Notice: "NOTICE", 3: "NOTICE+1", Info: "INFO", 1: "INFO+1",
+		Error: "ERROR", Error + 3: "ERROR+3", Warn: "WARN", 7: "WARN+3", Notice: "NOTICE", 3: "NOTICE+1", Info: "INFO", 1: "INFO+1",
 		-1: "DEBUG+3", Debug: "DEBUG", -5: "TRACE+3", Trace: "TRACE", -9: "TRACE-1",
 	} {
 		if got := l.String(); got != want {
@@ -61,7 +61,7 @@ func TestString(t *testing.T) {
 
 // TestSlog compares names and numbers with those of package slog, where it has them.
 func TestSlog(t *testing.T) {
-	for l, want := range map[Level]slog.Level{Err: slog.LevelError, Warn: slog.LevelWarn, Info: slog.LevelInfo, Debug: slog.LevelDebug} {
+	for l, want := range map[Level]slog.Level{Error: slog.LevelError, Warn: slog.LevelWarn, Info: slog.LevelInfo, Debug: slog.LevelDebug} {
 		if l.Level() != want || l.String() != want.String() {
 			t.Errorf("%v is %v", l, want)
 		}
@@ -133,7 +133,7 @@ func TestReplaceAttr(t *testing.T) {
 
 func TestSteps(t *testing.T) {
 	var v LevelVar
-	v.Store(Err + 1)
+	v.Store(Error + 1)
 	var all []string
 	for range 8 {
 		all = append(all, v.String())

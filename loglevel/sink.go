@@ -38,7 +38,7 @@ func (s *sink) log(level int, line []byte, text int) (int, error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.line = line
-	ftrace.Unwoven(s.write)
+	ftrace.WithoutWeaving(s.write)
 	s.line = nil
 	return s.n, s.err
 }

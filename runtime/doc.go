@@ -8,8 +8,8 @@
 //
 // [SetRules] chooses which functions are traced while the program runs; the environment variable
 // FTRACE chooses at its start. [Note] adds what the program knows to the trace. [Enabled] and
-// [Depth] report where in the trace the program is. [Unwoven] and [Logged] are for writers of
-// loggers.
+// [Depth] report where in the trace the program is. [WithoutWeaving] and [Logged] are for writers
+// of loggers.
 //
 // # Without the wrapper
 //

@@ -79,10 +79,10 @@ func ExampleGoroutine() {
 }
 
 // A writer that makes lines of the trace itself keeps them from being woven once more.
-func ExampleUnwoven() {
+func ExampleWithoutWeaving() {
 	log := func(line string) {
 		ftrace.Logged(ftrace.LevelInLine, []byte(line))
-		ftrace.Unwoven(func() { os.Stdout.WriteString(line) })
+		ftrace.WithoutWeaving(func() { os.Stdout.WriteString(line) })
 	}
 	log("level=INFO msg=listening\n")
 	// Output: level=INFO msg=listening

@@ -126,13 +126,13 @@ func Goroutine() uint64 {
 	return coreGoroutine()
 }
 
-// Unwoven calls f, and leaves out of the trace what f writes to the file descriptors 1 and 2 on
-// this goroutine: the bytes go where they are written, and no line of the trace is made of them.
+// WithoutWeaving calls f, and leaves out of the trace what f writes to the file descriptors 1 and 2
+// on this goroutine: the bytes go where they are written, and no line of the trace is made of them.
 // Writers and log handlers that make lines of the trace themselves use it.
 //
 // Calls that f makes are traced as ever, and so is what goroutines write that f starts. Calls of
-// Unwoven may be nested. Without the wrapper, or if nothing is traced, it only calls f.
-func Unwoven(f func()) {
+// WithoutWeaving may be nested. Without the wrapper, or if nothing is traced, it only calls f.
+func WithoutWeaving(f func()) {
 	if coreUnwoven == nil {
 		f()
 		return
@@ -146,8 +146,8 @@ func Unwoven(f func()) {
 // {"level":"error"}, level=ERROR, [ERR], ERROR: and the like.
 const LevelInLine = -1 << 31
 
-// Logged announces a line that the goroutine is about to log within [Unwoven]. The level is one of
-// package slog's, such as 8 for an error, or [LevelInLine].
+// Logged announces a line that the goroutine is about to log within [WithoutWeaving]. The level is
+// one of package slog's, such as 8 for an error, or [LevelInLine].
 //
 // A recording gets the line. If the line is an error, FTRACE_ON_ERROR shows the goroutine's last
 // calls. Logged keeps no reference to line. Without the wrapper, or if nothing is recorded, it does

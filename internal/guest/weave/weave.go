@@ -47,7 +47,7 @@ type ftraceWeaveG struct {
 	log     *ftraceRecord // what package log or log/slog is writing, see weave/log.go
 	moment  uint64        // tells the last record of log/slog that was woven from others; 0: there is none
 	by      uintptr       // the handler that wrote it first
-	unwoven int32         // calls of ftrace.Unwoven under way
+	unwoven int32         // calls of ftrace.WithoutWeaving under way
 	fatal   bool          // package log's Fatal is under way, which ends the program
 	partial uint8         // a bit for each descriptor: the last write did not end in a newline
 }
