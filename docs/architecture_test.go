@@ -14,8 +14,8 @@ import (
 var parts = map[string]bool{"bench": true, "bench/mocks": true, "bench/programs": true, "examples": true,
 	"examples/logging": true, "examples/protocol": true, "scripts/torture": true}
 
-// TestFolders: architecture.md names every folder with Go files, by its path, or by its last element
-// where the folder around it is named.
+// TestFolders: architecture.md names every folder with Go files, by its path, or by its last
+// element where the folder around it is named.
 func TestFolders(t *testing.T) {
 	page := read(t, "architecture.md")
 	named := func(name string) bool { return strings.Contains(page, "`"+name+"`") }

@@ -16,16 +16,18 @@ import (
 
 var update = flag.Bool("update", false, "put what the commands print into the documents")
 
-// TestTranscripts runs the commands of every console block in the README and the pages, and compares what they print: a page shows what
-// really happens. In a block a line "$ command" is followed by what it prints.
+// TestTranscripts runs the commands of every console block in the README and the pages, and
+// compares what they print: a page shows what really happens. In a block a line "$ command" is
+// followed by what it prints.
 //
 //	```console
 //	$ ftrace-wrap run ./examples/hello
 //	G1   + main.main() { // #1
 //	```
 //
-// The commands run in a copy of the module's root with ftrace-wrap and ftrace in PATH. What differs from run
-// to run is made the same by normal before comparing. A line "..." stands for any number of lines.
+// The commands run in a copy of the module's root with ftrace-wrap and ftrace in PATH. What differs
+// from run to run is made the same by normal before comparing. A line "..." stands for any number
+// of lines.
 func TestTranscripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")
@@ -109,8 +111,8 @@ func run(t *testing.T, root string, env []string, b []byte) []byte {
 // progress is what the go command prints besides, once on each machine.
 var progress = regexp.MustCompile(`(?m)^go: downloading .*\n`)
 
-// abridge puts "..." where the lines shown before have it: what was printed is cut to the lines that were shown, if these still come in
-// this order.
+// abridge puts "..." where the lines shown before have it: what was printed is cut to the lines
+// that were shown, if these still come in this order.
 func abridge(printed string, shown []string) string {
 	rest := strings.Split(strings.TrimSuffix(printed, "\n"), "\n")
 	for i, line := range shown {
@@ -158,7 +160,8 @@ var volatile = []struct {
 	{regexp.MustCompile(`connection=\d+`), "connection=N"},
 }
 
-// normal makes the same what differs from run to run: addresses, goroutines, times, ports, directories.
+// normal makes the same what differs from run to run: addresses, goroutines, times, ports,
+// directories.
 func normal(s string) string {
 	for _, v := range volatile {
 		s = v.pattern.ReplaceAllString(s, v.text)
@@ -166,7 +169,8 @@ func normal(s string) string {
 	return s
 }
 
-// TestDownloads: what the go command downloads, on a machine that has not had it, is in no transcript.
+// TestDownloads: what the go command downloads, on a machine that has not had it, is in no
+// transcript.
 func TestDownloads(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip(err)
