@@ -129,3 +129,19 @@ func read(t *testing.T, file string) string {
 	}
 	return string(text)
 }
+
+// TestCommands: the two commands that the README promises are those that the gate runs.
+func TestCommands(t *testing.T) {
+	_, try, _ := strings.Cut(read(t, "../README.md"), "## Try it\n")
+	try, _, _ = strings.Cut(try, "\n## ")
+	gate := read(t, "../.ci/run")
+	commands := regexp.MustCompile(`(?m)^    (\S.*)$`).FindAllStringSubmatch(try, -1)
+	if len(commands) != 2 {
+		t.Fatalf("the README has %d commands to try, want 2", len(commands))
+	}
+	for _, c := range commands {
+		if !strings.Contains(gate, "\n"+c[1]+"\n") {
+			t.Errorf(".ci/run does not run %s", c[1])
+		}
+	}
+}

@@ -23,7 +23,7 @@ var phrases = []struct {
 	pattern *regexp.Regexp
 	instead string
 }{
-	{regexp.MustCompile(`(?i)\b(say|says|said|tell|tells) (whether|if)\b`), `"reports whether"`},
+	{regexp.MustCompile(`(?i)\b(say|says|said) (whether|if)\b`), `"reports whether"`},
 	{regexp.MustCompile(`(?i)\b(is|are|was|were|be|been|being) asked (for|of)\b`), `"requested", or who wants what`},
 	{regexp.MustCompile(`(?i)\bhow-many`), `"the nth", or a number`},
 	{regexp.MustCompile(`(?i)\bwho (dies|asks)\b`), `what dies, or the caller`},
