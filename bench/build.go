@@ -27,15 +27,17 @@ func (b build) command(dir string, args ...string) *exec.Cmd {
 	return command(dir, b.env, "go", append(first, args...)...)
 }
 
-// steps are what is measured of a build, in order: with empty caches; again, without a change; after an edit of one file, the median of several; with
-// other packages instrumented (a plain build has nothing to do there).
+// steps are what is measured of a build, in order: with empty caches; again, without a change;
+// after an edit of one file, the median of several; with other packages instrumented (a plain build
+// has nothing to do there).
 var steps = []string{"cold", "warm", "edit", "other packages"}
 
 // edits is how many edits are made.
 const edits = 5
 
-// measureBuilds prints how long the command in the folder cmd of the module in src takes to build, how large the program is, and the
-// most memory that a process of the build takes. The module is copied to tmp.
+// measureBuilds prints how long the command in the folder cmd of the module in src takes to build,
+// how large the program is, and the most memory that a process of the build takes. The module is
+// copied to tmp.
 func measureBuilds(w io.Writer, tmp, wrap, src, cmd string, rounds int) error {
 	dir := filepath.Join(tmp, "module")
 	if err := os.CopyFS(dir, os.DirFS(src)); err != nil {
@@ -135,7 +137,8 @@ func (b build) measure(tmp, dir, cmd string) (times []float64, size float64, err
 	return times, size, nil
 }
 
-// compileMemory returns the most memory, in kB, that a process takes that compiles the module's packages; nothing is linked.
+// compileMemory returns the most memory, in kB, that a process takes that compiles the module's
+// packages; nothing is linked.
 func (b build) compileMemory(tmp, dir string) (float64, error) {
 	caches, err := os.MkdirTemp(tmp, "cache-")
 	if err != nil {
@@ -150,7 +153,8 @@ func (b build) compileMemory(tmp, dir string) (float64, error) {
 	return peakMemory(cmd.ProcessState), nil
 }
 
-// measureIdle prints the resident memory of a program that does nothing, plainly, with everything instrumented and off, and with everything armed.
+// measureIdle prints the resident memory of a program that does nothing, plainly, with everything
+// instrumented and off, and with everything armed.
 func measureIdle(w io.Writer, tmp, wrap string) error {
 	dir, err := benchDir()
 	if err != nil {

@@ -54,7 +54,8 @@ func measureCalls(w io.Writer, dir, wrap string, rounds int, short bool) error {
 	return measureWays(w, dir, wrap, "calls", "ns a call", ways, callsPerOp, rounds, short)
 }
 
-// measureWays prints nanoseconds of each benchmark in bench/NAME, by way, divided by how many times an operation does it.
+// measureWays prints nanoseconds of each benchmark in bench/NAME, by way, divided by how many times
+// an operation does it.
 func measureWays(w io.Writer, dir, wrap, name, what string, ways []way, perOp func(benchmark string) float64, rounds int, short bool) error {
 	pkg := "github.com/ftrace-wrap/ftrace-wrap/bench/" + name
 	for i, way := range ways {

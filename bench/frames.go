@@ -10,11 +10,12 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/frames"
 )
 
-// leastFrame is how large frames are whose growth is told as a ratio. A function that has next to none plainly has
-// many times as much with any hook, which means nothing.
+// leastFrame is how large frames are whose growth is told as a ratio. A function that has next to
+// none plainly has many times as much with any hook, which means nothing.
 const leastFrame = 64
 
-// measureFrames prints by how much hooks make the stack frames of functions larger, in the standard library and in esbuild.
+// measureFrames prints by how much hooks make the stack frames of functions larger, in the standard
+// library and in esbuild.
 func measureFrames(w io.Writer, tmp string, opt options) error {
 	programs, err := benchDir()
 	if err != nil {
@@ -58,7 +59,8 @@ func measureFrames(w io.Writer, tmp string, opt options) error {
 	return nil
 }
 
-// readFrames builds packages with empty caches, so that the compiler lists each, and reads the frames of their functions.
+// readFrames builds packages with empty caches, so that the compiler lists each, and reads the
+// frames of their functions.
 func readFrames(tmp string, b build, dir, pattern string) (map[string]frames.Frame, error) {
 	caches, err := os.MkdirTemp(tmp, "cache-")
 	if err != nil {

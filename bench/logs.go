@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// logWays are the columns of the table of log lines. What is traced is the function that calls the loggers in a loop, so that what is on while it is measured is weaving. The
-// trace goes to a file of its own unless it is said to go to stderr, where the log goes.
+// logWays are the columns of the table of log lines. What is traced is the function that calls the
+// loggers in a loop, so that what is on while it is measured is weaving. The trace goes to a file
+// of its own unless it is said to go to stderr, where the log goes.
 var logWays = []way{
 	{"plain", false, nil, nil},
 	{"off", true, nil, nil},
@@ -23,11 +24,13 @@ var logWays = []way{
 	{"two streams, JSON", true, nil, []string{"FTRACE=logs.Run=call", "FTRACE_FORMAT=json"}},
 }
 
-// logBenchmarks are the rows: Write writes a line that is made already, SlogFile writes to a file, SlogDiscard nowhere but to the trace, and the others to stderr.
+// logBenchmarks are the rows: Write writes a line that is made already, SlogFile writes to a file,
+// SlogDiscard nowhere but to the trace, and the others to stderr.
 var logBenchmarks = []string{"Write", "Println", "Log", "SlogText", "SlogJSON", "SlogFile", "SlogDiscard", "Zap", "Zerolog"}
 
-// measureLogs prints nanoseconds of processor time a log line, by logger and way: half of it is spent in system calls, whose waiting does not count. The trace, the logs and stderr
-// are files of the same disk.
+// measureLogs prints nanoseconds of processor time a log line, by logger and way: half of it is
+// spent in system calls, whose waiting does not count. The trace, the logs and stderr are files of
+// the same disk.
 func measureLogs(w io.Writer, dir, wrap string, rounds int, short bool) error {
 	source, err := benchDir()
 	if err != nil {
@@ -80,7 +83,8 @@ func measureLogs(w io.Writer, dir, wrap string, rounds int, short bool) error {
 	return measureSpaced(w, dir, exe, rounds, short)
 }
 
-// measureSpaced prints what a line of package log takes of which there are some every 10 ms, and what the process takes in that time.
+// measureSpaced prints what a line of package log takes of which there are some every 10 ms, and
+// what the process takes in that time.
 func measureSpaced(w io.Writer, dir string, exe map[bool]string, rounds int, short bool) error {
 	ticks := 100
 	if short {
@@ -107,7 +111,8 @@ func measureSpaced(w io.Writer, dir string, exe map[bool]string, rounds int, sho
 	return nil
 }
 
-// runLogs runs a benchmark for so many lines, with stderr and the trace in new files, and returns the processor time and what the benchmark says.
+// runLogs runs a benchmark for so many lines, with stderr and the trace in new files, and returns
+// the processor time and what the benchmark says.
 func runLogs(exe, dir, benchmark string, lines int, env []string) (time.Duration, []result, error) {
 	stderr, err := os.Create(filepath.Join(dir, "stderr"))
 	if err != nil {

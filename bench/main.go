@@ -1,5 +1,6 @@
-// Bench measures what ftrace-wrap costs, as ratios against plain Go in the same run: machines are shared and noisy, so the ways are run in
-// turn, several times, and medians taken. It prints the tables of docs/performance.md, and with -update writes them there.
+// Bench measures what ftrace-wrap costs, as ratios against plain Go in the same run: machines are
+// shared and noisy, so the ways are run in turn, several times, and medians taken. It prints the
+// tables of docs/performance.md, and with -update writes them there.
 //
 //	go run ./bench -update             # everything
 //	go run ./bench -only calls         # one part: calls, tracers, mocks, programs, builds, frames, memory, logs, schema or probes

@@ -12,7 +12,8 @@ func peakMemory(state *os.ProcessState) float64 {
 	return float64(state.SysUsage().(*syscall.Rusage).Maxrss)
 }
 
-// processorTime returns the processor time, user and system, that a running process has taken, by the clock that clock_getcpuclockid(3) would name.
+// processorTime returns the processor time, user and system, that a running process has taken, by
+// the clock that clock_getcpuclockid(3) would name.
 func processorTime(pid int) (time.Duration, error) {
 	var t syscall.Timespec
 	if _, _, err := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, uintptr(^pid<<3|2), uintptr(unsafe.Pointer(&t)), 0); err != 0 {

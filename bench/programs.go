@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// A program is one row of the table of programs. They are in the module in bench/programs, so that the go command gets them and all that they
-// are made of.
+// A program is one row of the table of programs. They are in the module in bench/programs, so that
+// the go command gets them and all that they are made of.
 type program struct {
 	name string
 	pkg  string
@@ -110,7 +110,8 @@ func measurePrograms(w io.Writer, tmp, wrap string, programs []program, rounds i
 	return nil
 }
 
-// measure builds the program in each way and runs them in turn. It returns the median CPU time of each, in seconds.
+// measure builds the program in each way and runs them in turn. It returns the median CPU time of
+// each, in seconds.
 func (p program) measure(tmp, dir string, ways []build, rounds int) ([]float64, error) {
 	if err := os.Mkdir(tmp, 0o777); err != nil {
 		return nil, err

@@ -11,7 +11,8 @@ import (
 	"strconv"
 )
 
-// schemaWays are what the Performance Schema keeps of a call, the one with less first: the rows of the first table.
+// schemaWays are what the Performance Schema keeps of a call, the one with less first: the rows of
+// the first table.
 var schemaWays = []way{
 	{"plain", false, nil, nil},
 	{"not enabled", true, nil, nil},
@@ -31,7 +32,8 @@ func consumers(detail, list string) []string {
 	return []string{"FTRACE=calls.*=" + detail, "FTRACE_OUT=off", "FTRACE_CONSUMERS=" + list}
 }
 
-// measureSchema prints what a call costs with each consumer, and what a server under load costs with the schema out, in and off, in and on.
+// measureSchema prints what a call costs with each consumer, and what a server under load costs
+// with the schema out, in and off, in and on.
 func measureSchema(w io.Writer, dir, wrap string, rounds int, short bool) error {
 	if err := measureConsumers(w, dir, wrap, rounds, short); err != nil {
 		return err
@@ -56,7 +58,8 @@ func measureConsumers(w io.Writer, dir, wrap string, rounds int, short bool) err
 	if short {
 		duration = "1ms"
 	}
-	// Short runs, many of them: the least time is that in which nothing else of the machine took part.
+	// Short runs, many of them: the least time is that in which nothing else of the machine took
+	// part.
 	times := make([][]float64, len(schemaWays))
 	for range 10 * rounds {
 		for i, way := range schemaWays {
@@ -80,7 +83,8 @@ func measureConsumers(w io.Writer, dir, wrap string, rounds int, short bool) err
 	return nil
 }
 
-// processorMHz returns the frequency of the first processor, as the kernel says it, 0 if it does not.
+// processorMHz returns the frequency of the first processor, as the kernel says it, 0 if it does
+// not.
 func processorMHz() float64 {
 	text, _ := os.ReadFile("/proc/cpuinfo")
 	if m := regexp.MustCompile(`(?m)^cpu MHz\s*: ([0-9.]+)$`).FindSubmatch(text); m != nil {

@@ -27,10 +27,12 @@ type serverWay struct {
 	sums     bool   // the global summary alone, not all that is on at the start
 }
 
-// requestRules are a choice from net/http by which one sees what becomes of each request: the methods of the connection, the multiplexer, the handlers and the response.
+// requestRules are a choice from net/http by which one sees what becomes of each request: the
+// methods of the connection, the multiplexer, the handlers and the response.
 const requestRules = "main.*;net/http.(*conn).*;net/http.(*ServeMux).*;net/http.serverHandler.*;net/http.HandlerFunc.*;net/http.(*response).*"
 
-// Those without packages are what all are compared with, together. How much each of them differs from that says how much a difference must be to mean anything.
+// Those without packages are what all are compared with, together. How much each of them differs
+// from that says how much a difference must be to mean anything.
 var serverWays = []serverWay{
 	{"out", "", "", false},
 	{"out, another process", "", "", false},
@@ -54,8 +56,12 @@ const (
 	requestsATurn  = 100  // of a connection: some 25 ms in all
 )
 
-// measureServer prints what a request costs. All servers run at once and have nothing to do but in turn, for a moment, in an order that changes; so whatever else the machine does, and however fast it is, concerns
-// neighbours alike, and each is compared with those that are out in the same turn. Now and then they are started anew, linked in another order: a process has its addresses, and a program the places of its functions, by which alone it may be a percent faster or slower than another.
+// measureServer prints what a request costs. All servers run at once and have nothing to do but in
+// turn, for a moment, in an order that changes; so whatever else the machine does, and however fast
+// it is, concerns neighbours alike, and each is compared with those that are out in the same turn.
+// Now and then they are started anew, linked in another order: a process has its addresses, and a
+// program the places of its functions, by which alone it may be a percent faster or slower than
+// another.
 func measureServer(w io.Writer, dir, wrap string, rounds int, short bool) error {
 	starts, turns, n, layouts := startsPerRound*rounds, turnsPerStart, requestsATurn, layouts
 	if short {
@@ -84,7 +90,8 @@ func measureServer(w io.Writer, dir, wrap string, rounds int, short bool) error 
 	return nil
 }
 
-// buildServers builds the servers, with the functions in memory in that order, and returns them by the packages that have hooks.
+// buildServers builds the servers, with the functions in memory in that order, and returns them by
+// the packages that have hooks.
 func buildServers(dir, wrap string, layout int) (map[string]string, error) {
 	exes := map[string]string{}
 	for i, way := range serverWays {
@@ -111,7 +118,8 @@ type serverFigures struct {
 	calls         float64   // of a request
 }
 
-// measureStart starts a server for each way, lets them have their turns, and adds what they took to figures.
+// measureStart starts a server for each way, lets them have their turns, and adds what they took to
+// figures.
 func measureStart(figures []serverFigures, exes map[string]string, turns, n int) error {
 	servers := make([]*server, len(serverWays))
 	for _, i := range rand.Perm(len(servers)) { // the first to be started may be the fastest
@@ -246,7 +254,8 @@ func ask(conn net.Conn, in *bufio.Reader) error {
 	return nil
 }
 
-// measure returns the microseconds of processor time that a request takes the server, and the requests a second.
+// measure returns the microseconds of processor time that a request takes the server, and the
+// requests a second.
 func (s *server) measure(n int) (cost, speed float64, err error) {
 	before, err := processorTime(s.process.Process.Pid)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// A tracer is a row of the table of tracers: a program that calls a function with one scalar parameter and result, and is traced.
+// A tracer is a row of the table of tracers: a program that calls a function with one scalar
+// parameter and result, and is traced.
 type tracer struct {
 	name  string
 	needs []string // commands without which it is left out

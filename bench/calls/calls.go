@@ -1,4 +1,5 @@
-// Package calls has the functions whose calls are measured: each stands for a kind of function that programs have.
+// Package calls has the functions whose calls are measured: each stands for a kind of function that
+// programs have.
 package calls
 
 import "errors"

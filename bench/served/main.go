@@ -1,4 +1,5 @@
-// Served is a small HTTP server, and the load on it: what the Performance Schema costs a server is measured with it.
+// Served is a small HTTP server, and the load on it: what the Performance Schema costs a server is
+// measured with it.
 //
 //	served                          # serves, and writes its address
 //	served -load ADDRESS -for 2s    # asks it over 8 connections, and writes how many requests it answered in how many seconds

@@ -1,4 +1,5 @@
-// Tracers calls a function with one scalar parameter and result N times, and prints how long a call took: for other tracers beside ours. scalar.c is the same in C.
+// Tracers calls a function with one scalar parameter and result N times, and prints how long a call
+// took: for other tracers beside ours. scalar.c is the same in C.
 //
 //	tracers N          the call alone
 //	tracers N region   within a region of a runtime/trace, which goes to /dev/null

@@ -59,8 +59,8 @@ func (a *findings) run(name, dir string, files map[string]ours) *findingsOf {
 // finding matches "file.go:1:2: text", which vet prints "vet: " before if a package has errors.
 var finding = regexp.MustCompile(`^(?:vet: )?(.+\.(?:go|s)):(\d+)(?::\d+)?: (.*)$`)
 
-// add takes what a tool printed that ended with err. What it does not find in a file, and so can't be Go's
-// own, is reported as it is.
+// add takes what a tool printed that ended with err. What it does not find in a file, and so can't
+// be Go's own, is reported as it is.
 func (r *findingsOf) add(output string, err error) {
 	understood := false
 	for line := range strings.Lines(output) {

@@ -1,14 +1,14 @@
 // Command corecheck vets and staticchecks the packages that ftrace-wrap changes, with the core in
-// them, for each supported release of Go and each target. A build tag keeps the core out of ordinary
-// builds, so no other check sees it.
+// them, for each supported release of Go and each target. A build tag keeps the core out of
+// ordinary builds, so no other check sees it.
 //
 // Usage, from the repository of ftrace-wrap:
 //
 //	go run ./scripts/corecheck [-vet] [-p PACKAGE]... [-target GOOS/GOARCH]... [TOOLCHAIN...]
 //
 // Each TOOLCHAIN is a value of GOTOOLCHAIN, such as go1.25.8; the default is local. The default
-// packages and targets are all. Vet checks each target with each toolchain. Staticcheck, which takes
-// longest, checks each target with the first toolchain, and the first target with each.
+// packages and targets are all. Vet checks each target with each toolchain. Staticcheck, which
+// takes longest, checks each target with the first toolchain, and the first target with each.
 //
 // A copy of GOROOT, made of symbolic links, has the changed files of the standard library in the
 // place of Go's own. The other packages are changed in the vendor folder of a module made for that.

@@ -76,8 +76,8 @@ type checkedPackage struct {
 	GoFiles, SFiles       []string
 }
 
-// check vets packages for a target with a toolchain, staticchecks them as well if static is set, and
-// adds what is found.
+// check vets packages for a target with a toolchain, staticchecks them as well if static is set,
+// and adds what is found.
 func (w *workspace) check(ctx context.Context, toolchain, target string, packages []string, static bool, all *findings) error {
 	started := time.Now()
 	answer, err := output(ctx, w.module, []string{"GOTOOLCHAIN=" + toolchain}, "go", "env", "GOROOT", "GOVERSION")
@@ -119,8 +119,8 @@ func (w *workspace) check(ctx context.Context, toolchain, target string, package
 	return ctx.Err()
 }
 
-// patch writes what the core makes of all packages to their folders, and returns the files and lines
-// that are ours.
+// patch writes what the core makes of all packages to their folders, and returns the files and
+// lines that are ours.
 func (w *workspace) patch(ctx context.Context, env []string, release, goos, goarch string) (map[string]ours, error) {
 	std, others := inject.Packages()
 	args := append([]string{"list", "-json=ImportPath,Dir,Name,Standard,GoFiles,SFiles"}, append(std, others...)...)
@@ -262,8 +262,8 @@ func linkTree(src, dst string, packages []string) error {
 	return nil
 }
 
-// replaceFile writes a file in the place of the link or file of that name. What a link points to stays as
-// it is.
+// replaceFile writes a file in the place of the link or file of that name. What a link points to
+// stays as it is.
 func replaceFile(name string, text []byte) error {
 	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -279,8 +279,8 @@ func copyFile(dst, src string) error {
 	return os.WriteFile(dst, text, 0o666)
 }
 
-// output runs a command in dir, and returns what it writes to standard output, and to standard error as
-// well where it fails.
+// output runs a command in dir, and returns what it writes to standard output, and to standard
+// error as well where it fails.
 func output(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	if i := slices.IndexFunc(env, func(e string) bool { return strings.HasPrefix(e, "GOROOT=") }); i >= 0 && name == "go" {

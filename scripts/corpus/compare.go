@@ -54,8 +54,9 @@ func compareKeys(a, b key) int {
 	return strings.Compare(a.Test, b.Test)
 }
 
-// unexplained drops the differences that follow from others: a package or parent test whose outcome changed
-// as that of one of its tests did, and the tests of a package that does not build one of the ways.
+// unexplained drops the differences that follow from others: a package or parent test whose outcome
+// changed as that of one of its tests did, and the tests of a package that does not build one of
+// the ways.
 func unexplained(diffs []*difference) []*difference {
 	type change struct {
 		key
@@ -93,8 +94,8 @@ func parents(k key) []key {
 // A rerun is a go test command that repeats what differs in a package.
 type rerun struct{ pkg, run string }
 
-// reruns are the commands that repeat the tests in diffs: whole packages where the package itself differs
-// (run is then the given pattern), otherwise the top-level tests.
+// reruns are the commands that repeat the tests in diffs: whole packages where the package itself
+// differs (run is then the given pattern), otherwise the top-level tests.
 func reruns(diffs []*difference, run string) []rerun {
 	tests := map[string][]string{}
 	whole := map[string]bool{}
@@ -116,7 +117,8 @@ func reruns(diffs []*difference, run string) []rerun {
 	return all
 }
 
-// markFlaky marks the differences whose test had, in a plain repetition, another outcome than the first.
+// markFlaky marks the differences whose test had, in a plain repetition, another outcome than the
+// first.
 func markFlaky(diffs []*difference, repeated results) {
 	for _, d := range diffs {
 		if repeated.get(d.key) != d.plain {

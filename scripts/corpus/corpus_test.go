@@ -265,8 +265,9 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// fakeWrap is a stand-in for ftrace-wrap: it runs the tool, but fails to link if BREAK is set. (Test binaries
-// are linked anew each time, while what it compiles goes into the build cache as if compiled plainly.)
+// fakeWrap is a stand-in for ftrace-wrap: it runs the tool, but fails to link if BREAK is set.
+// (Test binaries are linked anew each time, while what it compiles goes into the build cache as if
+// compiled plainly.)
 const fakeWrap = `#!/bin/sh
 case "$BREAK $*" in
 yes*/link\ -o*) echo "fake: broken" >&2; exit 1;;

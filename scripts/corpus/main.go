@@ -8,12 +8,12 @@
 //
 //	go run ./scripts/corpus [options] DIR...
 //
-// Each DIR is the checkout of a module; only that module is tested, not modules nested in it (GOWORK is off
-// unless the environment sets it). Compared are the final actions (pass, fail, skip) of every package, test,
-// subtest and example, packages that do not build, and tests that one of the ways did not run or finish.
-// What a difference explains is not listed again: a parent or package that fails only because a test of it
-// does, the tests of a package that does not build. Addresses and times in the names of subtests do not make
-// them different.
+// Each DIR is the checkout of a module; only that module is tested, not modules nested in it
+// (GOWORK is off unless the environment sets it). Compared are the final actions (pass, fail, skip)
+// of every package, test, subtest and example, packages that do not build, and tests that one of
+// the ways did not run or finish. What a difference explains is not listed again: a parent or
+// package that fails only because a test of it does, the tests of a package that does not build.
+// Addresses and times in the names of subtests do not make them different.
 //
 // What is tested:
 //
@@ -44,10 +44,10 @@
 //	-v                 print the output of the tests that differ
 //	-keep DIR          keep the JSON streams, standard errors and program outputs in DIR/MODULE/
 //
-// FTRACE* variables of the environment are not passed on; all others are (TEST_FREELIST_TYPE=array, PATH).
-// Wall times include building; "in tests" is the sum of the packages' own times. Trace files are counted
-// and removed. Exit status: 0 no differences, 1 differences, 2 a module could not be tested
-// (go run turns both into 1).
+// FTRACE* variables of the environment are not passed on; all others are (TEST_FREELIST_TYPE=array,
+// PATH). Wall times include building; "in tests" is the sum of the packages' own times. Trace files
+// are counted and removed. Exit status: 0 no differences, 1 differences, 2 a module could not be
+// tested (go run turns both into 1).
 package main
 
 import (

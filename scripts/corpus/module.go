@@ -133,7 +133,8 @@ func (o *options) testArgs(run string, patterns ...string) []string {
 
 const repetitions = 3
 
-// repeat runs what differs again, plainly to mark what is flaky anyhow, and the way that it differed.
+// repeat runs what differs again, plainly to mark what is flaky anyhow, and the way that it
+// differed.
 func (t *tester) repeat(ctx context.Context, w *way, diffs []*difference) error {
 	err := t.repeatWay(ctx, t.ways[0], diffs, func(diffs []*difference, r results) { markFlaky(diffs, r) })
 	if err != nil {
@@ -162,8 +163,8 @@ func (t *tester) repeat(ctx context.Context, w *way, diffs []*difference) error 
 	return err
 }
 
-// repeatWay runs the tests in diffs again one way, and calls seen with the differences of a package and
-// what came of them this time.
+// repeatWay runs the tests in diffs again one way, and calls seen with the differences of a package
+// and what came of them this time.
 func (t *tester) repeatWay(ctx context.Context, w *way, diffs []*difference, seen func([]*difference, results)) error {
 	for _, r := range reruns(diffs, t.o.run) {
 		var here []*difference

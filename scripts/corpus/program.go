@@ -74,7 +74,8 @@ func (t *tester) program(ctx context.Context, line string) error {
 	return nil
 }
 
-// repeatProgram runs the plain program again and marks d as flaky if that is not always the same either.
+// repeatProgram runs the plain program again and marks d as flaky if that is not always the same
+// either.
 func (t *tester) repeatProgram(ctx context.Context, d *difference, plain *progRun, tmp string, args []string) error {
 	if !t.o.repeatFlaky {
 		return nil
@@ -90,7 +91,8 @@ func (t *tester) repeatProgram(ctx context.Context, d *difference, plain *progRu
 	return nil
 }
 
-// build builds cmd, a folder within the module or a .go file, and returns what the go command printed.
+// build builds cmd, a folder within the module or a .go file, and returns what the go command
+// printed.
 func (t *tester) build(ctx context.Context, w *way, cmd, exe string) ([]byte, error) {
 	target, err := t.target(cmd)
 	if err != nil {
@@ -177,8 +179,8 @@ func lineAt(lines [][]byte, i int) string {
 	return fmt.Sprintf("%q", line[:min(len(line), 300)])
 }
 
-// splitWords splits a command line at blanks, with ' and " quoting and \ escaping as in a shell, except
-// that nothing is expanded.
+// splitWords splits a command line at blanks, with ' and " quoting and \ escaping as in a shell,
+// except that nothing is expanded.
 func splitWords(s string) ([]string, error) {
 	var words []string
 	var word strings.Builder

@@ -101,8 +101,8 @@ type event struct {
 	FailedBuild string // in a package's fail: the ImportPath of the build that failed
 }
 
-// parse reads the output of go test -json. Lines that are not JSON, which test processes that are killed
-// and old Go releases leave, are passed over.
+// parse reads the output of go test -json. Lines that are not JSON, which test processes that are
+// killed and old Go releases leave, are passed over.
 func parse(r io.Reader) (*suite, error) {
 	s := &suite{results: results{}, output: map[key]string{}, names: map[key]string{}, same: map[key]int{}}
 	builds := map[string]string{} // output of builds by import path
@@ -180,11 +180,12 @@ func tail(s string) string {
 	return s
 }
 
-// volatile are the parts of test names that are never the same in two runs: addresses and present times.
+// volatile are the parts of test names that are never the same in two runs: addresses and present
+// times.
 var volatile = regexp.MustCompile(`0x[0-9a-f]{6,}|time\.Date\([^)]*\)`)
 
-// stable returns a name for a test that it has in every run. Several tests whose names differ in volatile
-// parts only are told apart by the order in which they run.
+// stable returns a name for a test that it has in every run. Several tests whose names differ in
+// volatile parts only are told apart by the order in which they run.
 func (s *suite) stable(pkg, test string) string {
 	if !volatile.MatchString(test) {
 		return test

@@ -23,7 +23,8 @@ type way struct {
 	traces   string   // the folder of the trace files, "" if none are expected
 }
 
-// ways returns plain, off and armed, in this order. Trace files go into a folder of their own in scratch.
+// ways returns plain, off and armed, in this order. Trace files go into a folder of their own in
+// scratch.
 func ways(o *options, scratch string) ([]*way, error) {
 	var build []string
 	if o.packages != "" {
@@ -76,7 +77,8 @@ func (w *way) flags() []string {
 	return []string{"-toolexec=" + quoteFlag(w.toolexec)}
 }
 
-// quoteFlag quotes s as cmd/internal/quoted, which splits the value of -toolexec and GOFLAGS, wants it.
+// quoteFlag quotes s as cmd/internal/quoted, which splits the value of -toolexec and GOFLAGS, wants
+// it.
 func quoteFlag(s string) string {
 	switch {
 	case !strings.ContainsAny(s, " \t\n\r'\""):

@@ -1,5 +1,7 @@
-// Torture changes all that can be changed of a trace at once, from inside of a program and from outside, while the program's goroutines call, panic, start and end. The program must survive, return what it
-// returns untraced, and in the end its calls must be counted exactly, in memory and in a recording.
+// Torture changes all that can be changed of a trace at once, from inside of a program and from
+// outside, while the program's goroutines call, panic, start and end. The program must survive,
+// return what it returns untraced, and in the end its calls must be counted exactly, in memory and
+// in a recording.
 //
 // Usage, from the repository of ftrace-wrap:
 //
@@ -10,8 +12,9 @@
 //	-wrap PATH         the ftrace-wrap binary (default: built from cmd/ftrace-wrap of this repository)
 //	-keep              leave what it writes where it is
 //
-// The ways are: plain; race, by the race detector; cgocheck2 and staticlockranking, experiments of Go's runtime that check its own
-// rules; gccheckmark, clobberfree, asyncpreemptoff and gogc1, which check the garbage collector.
+// The ways are: plain; race, by the race detector; cgocheck2 and staticlockranking, experiments of
+// Go's runtime that check its own rules; gccheckmark, clobberfree, asyncpreemptoff and gogc1, which
+// check the garbage collector.
 package main
 
 import (
@@ -319,7 +322,8 @@ func (p *program) counted() (key uint32, n uint64, err error) {
 // tally is what a recording has of a function.
 type tally struct{ entries, exits, lost uint64 }
 
-// read reads a recording, and returns what it has by function, of which 0 is none. It must be whole.
+// read reads a recording, and returns what it has by function, of which 0 is none. It must be
+// whole.
 func read(dir string) (map[uint32]tally, error) {
 	r, err := recording.Open(dir)
 	if err != nil {

@@ -1,4 +1,5 @@
-// Echo is an HTTP server and its clients, which send it small requests over loopback connections that are kept.
+// Echo is an HTTP server and its clients, which send it small requests over loopback connections
+// that are kept.
 package main
 
 import (

@@ -1,6 +1,8 @@
-// Program is what torture runs: goroutines call, panic, start and end, while others change rules and replacements. It checks what its functions return, which no trace may change.
+// Program is what torture runs: goroutines call, panic, start and end, while others change rules
+// and replacements. It checks what its functions return, which no trace may change.
 //
-// When the time is up it says what it did, and waits for a line on its standard input. Then it calls counted a known number of times, says so, and waits for another line.
+// When the time is up it says what it did, and waits for a line on its standard input. Then it
+// calls counted a known number of times, says so, and waits for another line.
 package main
 
 import (
@@ -138,7 +140,8 @@ func round(n int) uint64 {
 	return calls
 }
 
-// rules are of all kinds, with one clause to many, so that one's numbers and bits mean nothing in another.
+// rules are of all kinds, with one clause to many, so that one's numbers and bits mean nothing in
+// another.
 var rules = []string{
 	"*=call",
 	"*=args",
