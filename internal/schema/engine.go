@@ -48,8 +48,11 @@ type engine struct {
 	db  uintptr // 0: it is closed
 }
 
-// newEngine returns the engine of a connection, with the limits set.
-func newEngine(conn *sql.Conn) (*engine, error) {
+// engineSessions has the session of each SQLite.
+var engineSessions sync.Map // of its handle and *Session
+
+// newEngine returns the engine of a session, with the limits set.
+func newEngine(s *Session, conn *sql.Conn) (*engine, error) {
 	e := &engine{tls: libc.NewTLS()}
 	err := conn.Raw(func(driver any) error {
 		// The driver does not export its handle.
@@ -73,10 +76,14 @@ func newEngine(conn *sql.Conn) (*engine, error) {
 			_, err = sqlite.Limit(conn, limit, most)
 		}
 	}
+	if err == nil {
+		err = e.register()
+	}
 	if err != nil {
 		e.close()
 		return nil, err
 	}
+	engineSessions.Store(e.db, s)
 	return e, nil
 }
 
@@ -96,5 +103,6 @@ func (e *engine) close() {
 	if e.tls != nil {
 		e.tls.Close()
 	}
+	engineSessions.Delete(e.db)
 	e.tls, e.db = nil, 0
 }

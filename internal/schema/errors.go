@@ -37,6 +37,7 @@ const (
 	erRegexp        = 1139
 	erRegexpTime    = 3699
 	erTooDeep       = 1436
+	erRecursion     = 3636
 	erTableFull     = 1114
 	erMemory        = 1041
 	erLock          = 1205

@@ -103,7 +103,6 @@ var registerFunctions = sync.OnceValue(func() error {
 	}
 	all := maps.Clone(functions)
 	maps.Copy(all, textFunctions)
-	maps.Copy(all, sessionFunctions)
 	maps.Copy(all, foreign)
 	maps.Copy(all, timeFunctions)
 	for name, f := range all {

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"context"
 	"database/sql/driver"
 	"math"
 	"regexp"
@@ -19,12 +18,6 @@ func tooLong(function string) error {
 	return NewError(erTooLong, "Result of %s() was larger than max_allowed_packet (%d) - truncated", function, mostText)
 }
 
-// sessionFunctions take the number of their session as their first argument, see sessionCall.
-var sessionFunctions = map[string]function{
-	"sleep":          {2, func(a []driver.Value) driver.Value { return sleep(contextOf(a[0]), a[1:]) }},
-	"regexp_replace": {4, func(a []driver.Value) driver.Value { return regexpReplace(contextOf(a[0]), a[1:]) }},
-}
-
 // foreign are functions of SQLite that accept more arguments than MySQL's do. With them they would
 // take a time that is the product of both lengths.
 var foreign = map[string]function{"trim": {2, tooMany}, "ltrim": {2, tooMany}, "rtrim": {2, tooMany}}
@@ -33,34 +26,18 @@ func tooMany(a []driver.Value) driver.Value {
 	return NewError(1582, "Incorrect parameter count: %d", len(a))
 }
 
-// sessionCall writes the beginning of a call of such a function.
-func (r *rewriter) sessionCall(i int) {
-	r.out[i] = r.tokens[i].text + "(" + quoteString(r.session.number)
-	if !r.at(i + 2).is(")") {
-		r.out[i] += ", "
-	}
-	r.skip[i+1] = true
-}
-
-// contextOf returns the context of the statement that a session runs. There is none if the session
-// has ended: a view can have its number.
-func contextOf(number driver.Value) context.Context {
-	if s, ok := sessions.Load(asText(number)); ok {
-		if r := s.(*Session).running; r != nil {
-			return r.ctx
-		}
-	}
-	return context.Background()
-}
-
 // sleep is SLEEP(seconds): 1 if it was interrupted.
-func sleep(ctx context.Context, a []driver.Value) driver.Value {
+func sleep(s *Session, a []driver.Value) driver.Value {
+	var ended <-chan struct{}
+	if s.running != nil {
+		ended = s.running.ctx.Done()
+	}
 	timer := time.NewTimer(time.Duration(min(max(asNumber(a[0]), 0), mostTime/1000) * float64(time.Second)))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return int64(0)
-	case <-ctx.Done():
+	case <-ended:
 		return int64(1)
 	}
 }
@@ -98,8 +75,7 @@ func newMatcher(text string) (*matcher, error) {
 	return &matcher{re, len(program.Inst)}, nil
 }
 
-// allows returns an error if the expression may take too long for a text: matching can't be
-// interrupted.
+// allows returns an error if the expression may take too long to go through a text.
 func (m *matcher) allows(text string) error {
 	if len(text)*m.instructions > mostSteps {
 		return NewError(erRegexpTime, "Timeout exceeded in regular expression match: an expression of %d instructions for a text of %d bytes", m.instructions, len(text))
@@ -111,14 +87,16 @@ func (m *matcher) allows(text string) error {
 var group = regexp.MustCompile(`\\(\\|[0-9])|\$[0-9]?`)
 
 // regexpReplace is REGEXP_REPLACE(text, expression, by).
-func regexpReplace(ctx context.Context, a []driver.Value) driver.Value {
+func regexpReplace(s *Session, a []driver.Value) driver.Value {
 	re, err := expression(asText(a[1]))
 	if err != nil {
 		return err
 	}
 	text, by := asText(a[0]), asText(a[2])
-	if err := re.allows(text); err != nil {
+	if at, err := re.find(text, s.stopped); err != nil {
 		return err
+	} else if at == nil {
+		return text
 	}
 	if len(by) > mostText/2 {
 		return tooLong("regexp_replace")
@@ -136,11 +114,11 @@ func regexpReplace(ctx context.Context, a []driver.Value) driver.Value {
 	})
 	// The greatest length of the result is determined before it is made.
 	longest := len(text)
-	if err := re.matches(text, func(s string) error {
-		if longest += len(by) + references*len(s); longest > mostText {
+	if err := re.matches(text, func(match string) error {
+		if longest += len(by) + references*len(match); longest > mostText {
 			return tooLong("regexp_replace")
 		}
-		return ctx.Err()
+		return s.interrupted()
 	}); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -28,10 +29,6 @@ var textFunctions = map[string]function{
 	"trim_both":     {2, func(a []driver.Value) driver.Value { return trim(a, true, true) }},
 	"trim_leading":  {2, func(a []driver.Value) driver.Value { return trim(a, true, false) }},
 	"trim_trailing": {2, func(a []driver.Value) driver.Value { return trim(a, false, true) }},
-	"regexp":        {2, func(a []driver.Value) driver.Value { return regexpLike([]driver.Value{a[1], a[0]}) }},
-	"regexp_like":   between(2, 3, regexpLike),
-	"regexp_substr": {2, regexpSubstr},
-	"regexp_instr":  {2, regexpInstr},
 	"hex":           {1, hexadecimal},
 	"conv":          {3, conv},
 	"bin":           {1, func(a []driver.Value) driver.Value { return conv([]driver.Value{a[0], int64(10), int64(2)}) }},
@@ -102,7 +99,13 @@ func expression(text string) (*matcher, error) {
 }
 
 // regexpLike is REGEXP_LIKE(text, expression[, flags]).
-func regexpLike(a []driver.Value) driver.Value {
+func regexpLike(s *Session, a []driver.Value) driver.Value {
+	switch {
+	case len(a) < 2 || len(a) > 3:
+		return tooMany(a)
+	case slices.Contains(a, nil):
+		return nil
+	}
 	text := asText(a[1])
 	if len(a) == 3 {
 		flags := strings.NewReplacer("c", "-i", "n", "s", "u", "").Replace(asText(a[2]))
@@ -112,33 +115,39 @@ func regexpLike(a []driver.Value) driver.Value {
 	if err != nil {
 		return err
 	}
-	if err := re.allows(asText(a[0])); err != nil {
-		return err
-	}
-	return truth(re.MatchString(asText(a[0])))
-}
-
-func regexpSubstr(a []driver.Value) driver.Value {
-	re, err := expression(asText(a[1]))
+	at, err := re.find(asText(a[0]), s.stopped)
 	if err != nil {
 		return err
 	}
-	if err := re.allows(asText(a[0])); err != nil {
-		return err
-	}
-	return re.FindString(asText(a[0]))
+	return truth(at != nil)
 }
 
-func regexpInstr(a []driver.Value) driver.Value {
+func regexpSubstr(s *Session, a []driver.Value) driver.Value {
 	re, err := expression(asText(a[1]))
 	if err != nil {
 		return err
 	}
 	text := asText(a[0])
-	if err := re.allows(text); err != nil {
+	at, err := re.find(text, s.stopped)
+	if err != nil {
 		return err
 	}
-	at := re.FindStringIndex(text)
+	if at == nil {
+		return ""
+	}
+	return text[at[0]:at[1]]
+}
+
+func regexpInstr(s *Session, a []driver.Value) driver.Value {
+	re, err := expression(asText(a[1]))
+	if err != nil {
+		return err
+	}
+	text := asText(a[0])
+	at, err := re.find(text, s.stopped)
+	if err != nil {
+		return err
+	}
 	if at == nil {
 		return int64(0)
 	}

@@ -26,6 +26,8 @@ var endlessQueries = []string{
 	endless + "SELECT MAX(REGEXP_REPLACE(n, '1', '2')) FROM c",
 	endless + "SELECT GROUP_CONCAT('') FROM c",
 	"SELECT REGEXP_REPLACE(REPEAT('a', 10000000), 'a(.*b)?', 'c')", // each match looks at all that follows
+	"SELECT REPEAT('a', 60000000) LIKE CONCAT('%', REPEAT('a', 4000), 'b')",
+	"SELECT REPEAT('a', 60000000) LIKE CONCAT(REPEAT('%ab', 1000), 'c') OR REPEAT('a', 60000000) NOT LIKE CONCAT(REPEAT('_%', 2000), REPEAT('a', 1000), 'x')",
 	endless + "SELECT SQL_CALC_FOUND_ROWS n FROM c LIMIT 1",
 	"CREATE TABLE test.other AS " + endless + "SELECT n FROM c WHERE n < 5",
 	"INSERT INTO test.filled " + endless + "SELECT n FROM c WHERE n < 5",
@@ -52,6 +54,7 @@ func readAll(s *Session, ctx context.Context, query string) error {
 func TestInterrupt(t *testing.T) {
 	for _, query := range endlessQueries {
 		s := open(t, newFake("app"))
+		ask(t, s, "SET cte_max_recursion_depth = 4294967295")
 		ask(t, s, "CREATE TABLE test.filled (n INT)")
 		ask(t, s, "INSERT INTO test.filled VALUES (1)")
 		for _, after := range []time.Duration{0, 30 * time.Millisecond} {
@@ -80,6 +83,7 @@ func TestTimeout(t *testing.T) {
 	query := endless + "SELECT n FROM c WHERE n < 10"
 	for _, set := range []string{"SET max_execution_time = 20", "SET SESSION max_execution_time = 20", "SET @@max_execution_time = 20", "SET max_statement_time = 0.02", "SET max_statement_time = 0.02, max_execution_time = 100000"} {
 		s := open(t, newFake("app"))
+		ask(t, s, "SET cte_max_recursion_depth = 4294967295")
 		ask(t, s, set)
 		for range 3 {
 			if _, _, err := try(t, s, query); err == nil || err.Number != erTimeout {

@@ -127,27 +127,6 @@ func (c Consumers) InForce() Consumers {
 
 // like reports whether a string matches a pattern of LIKE, without regard to case.
 func like(s, pattern string) bool {
-	s, pattern = strings.ToLower(s), strings.ToLower(pattern)
-	// Where to resume after a mismatch: after the last %, one byte later.
-	si, pi, backS, backP := 0, 0, 0, -1
-	for si < len(s) {
-		switch {
-		case pi < len(pattern) && pattern[pi] == '%':
-			backS, backP = si, pi
-			pi++
-		case pi < len(pattern) && pattern[pi] == '\\' && pi+1 < len(pattern) && pattern[pi+1] == s[si]:
-			si, pi = si+1, pi+2
-		case pi < len(pattern) && pattern[pi] != '\\' && (pattern[pi] == '_' || pattern[pi] == s[si]):
-			si, pi = si+1, pi+1
-		case backP >= 0:
-			backS++
-			si, pi = backS, backP+1
-		default:
-			return false
-		}
-	}
-	for pi < len(pattern) && pattern[pi] == '%' {
-		pi++
-	}
-	return pi == len(pattern)
+	is, _ := likePattern(strings.ToLower(s), strings.ToLower(pattern), '\\', func() bool { return false })
+	return is
 }

@@ -40,6 +40,7 @@ func (s *Session) rewrite(source string, list []token) (string, map[string]strin
 	}
 	r.parenthesized()
 	r.tables()
+	r.recursions()
 	r.having()
 	r.divisions()
 	r.xors()
@@ -194,8 +195,6 @@ func (r *rewriter) token(i int) error {
 				return NewError(erUnsupported, "This version of ftrace doesn't yet support 'EXTRACT(%s FROM ...)'", t.text)
 			}
 			r.out[i] = quoteString(t.text)
-		case sessionFunctions[strings.ToLower(t.text)].call != nil && call:
-			r.sessionCall(i)
 		case upper == "TRIM" && call:
 			r.trim(i)
 		case r.separates(i):

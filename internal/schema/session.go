@@ -205,6 +205,8 @@ type statementState struct {
 	test     []testTable // the user's tables, for information_schema
 	changed  int64
 	matched  int64
+
+	recursions map[int64]int64 // rows that each recursion went on from
 }
 
 type tableKey struct {
@@ -247,7 +249,7 @@ func (s *Session) attach(ctx context.Context) (err error) {
 	if s.conn, err = s.db.Conn(ctx); err != nil {
 		return err
 	}
-	if s.engine, err = newEngine(s.conn); err != nil {
+	if s.engine, err = newEngine(s, s.conn); err != nil {
 		return err
 	}
 	run := func(format string, args ...any) {

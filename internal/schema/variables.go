@@ -12,7 +12,7 @@ import (
 
 // variableDefaults are the variables that clients read, with MySQL's values.
 var variableDefaults = map[string]string{
-	"autocommit": "ON", "auto_increment_increment": "1", "character_set_client": "utf8mb4", "character_set_connection": "utf8mb4",
+	"autocommit": "ON", "auto_increment_increment": "1", "cte_max_recursion_depth": "1000", "character_set_client": "utf8mb4", "character_set_connection": "utf8mb4",
 	"character_set_database": "utf8mb4", "character_set_results": "utf8mb4", "character_set_server": "utf8mb4", "character_set_system": "utf8",
 	"collation_connection": "utf8mb4_general_ci", "collation_database": "utf8mb4_general_ci", "collation_server": "utf8mb4_general_ci",
 	"default_storage_engine": "PERFORMANCE_SCHEMA", "foreign_key_checks": "ON", "have_ssl": "DISABLED", "init_connect": "",
@@ -40,7 +40,7 @@ var fixedVariables = []string{"version", "version_comment", "license", "hostname
 // numericVariables have an effect. They are integers of at least the given value, except
 // max_statement_time, which may be any number of seconds. SET GLOBAL changes them for later
 // sessions.
-var numericVariables = map[string]int64{"max_execution_time": 0, "max_statement_time": 0, "wait_timeout": 1, "net_write_timeout": 1}
+var numericVariables = map[string]int64{"max_execution_time": 0, "max_statement_time": 0, "wait_timeout": 1, "net_write_timeout": 1, "cte_max_recursion_depth": 0}
 
 // variables returns the variables that a session begins with.
 func (c *Catalog) variables() map[string]string {

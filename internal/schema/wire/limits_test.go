@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -117,6 +118,7 @@ func TestEnd(t *testing.T) {
 	goroutines := runtime.NumGoroutine()
 	catalog := &schema.Catalog{}
 	catalog.Add(newProcess(10))
+	deep(t, catalog)
 	s := &Server{Catalog: catalog}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -193,6 +195,36 @@ func TestSilent(t *testing.T) {
 	silent[0].SetReadDeadline(time.Now().Add(10 * time.Second))
 	if _, err := io.Copy(io.Discard, silent[0]); errors.Is(err, context.DeadlineExceeded) || err != nil && strings.Contains(err.Error(), "timeout") {
 		t.Errorf("the first: %v", err)
+	}
+}
+
+// TestCrowd: one address that takes all places sends its own connections away, not those of others.
+func TestCrowd(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs a second address of this machine's own, which Linux has: 127.0.0.2")
+	}
+	addr := serve(t, 1, nil)
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	other, err := dialer.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	greeting := make([]byte, 1024)
+	if _, err := other.Read(greeting); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 * waitingMax {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		c.Read(greeting) // the server knows of it
+	}
+	other.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
+	if _, err := other.Read(greeting); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the other address's connection: %v", err)
 	}
 }
 

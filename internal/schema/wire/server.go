@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"crypto/tls"
 	"errors"
+	"maps"
 	"net"
 	"slices"
 	"sync"
@@ -35,8 +36,8 @@ type Server struct {
 }
 
 // connsMax is how many clients can be logged in at once, and waitingMax how many can be about to
-// log in: when there are more, the oldest of these is disconnected. heldMax is how many bytes all
-// of them may have sent that are still needed.
+// log in: when there are more, the oldest of the address that has most is disconnected. heldMax is
+// how many bytes all of them may have sent that are still needed.
 const (
 	connsMax   = 151
 	waitingMax = 64
@@ -112,10 +113,10 @@ func (s *Server) client(ctx context.Context, nc net.Conn) {
 	}
 	s.conns[c.id] = c
 	if s.waiting = append(s.waiting, c); len(s.waiting) > waitingMax {
-		oldest := s.waiting[0]
-		s.waiting = s.waiting[1:]
-		oldest.raw.Close()
-		delete(s.conns, oldest.id)
+		i := crowded(s.waiting)
+		s.waiting[i].raw.Close()
+		delete(s.conns, s.waiting[i].id)
+		s.waiting = slices.Delete(s.waiting, i, i+1)
 	}
 	s.mu.Unlock()
 	defer func() {
@@ -132,6 +133,21 @@ func (s *Server) client(ctx context.Context, nc net.Conn) {
 	if err := c.serve(ctx); err != nil && ctx.Err() == nil {
 		s.log("client %d at %s: %v", c.id, nc.RemoteAddr(), err)
 	}
+}
+
+// crowded returns the oldest of those that come from the address that most come from: one address
+// can't take the places of others.
+func crowded(waiting []*conn) int {
+	address := func(c *conn) string {
+		a, _, _ := net.SplitHostPort(c.raw.RemoteAddr().String())
+		return a
+	}
+	of := map[string]int{}
+	for _, c := range waiting {
+		of[address(c)]++
+	}
+	most := slices.Max(slices.Collect(maps.Values(of)))
+	return slices.IndexFunc(waiting, func(c *conn) bool { return of[address(c)] == most })
 }
 
 func (s *Server) log(format string, args ...any) {

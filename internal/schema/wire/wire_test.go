@@ -62,10 +62,23 @@ func (p *process) Truncate(schema.Part) error                    { return schema
 func (p *process) Close() error                                  { return nil }
 
 // serve serves a process with some functions and returns the address.
+// deep lets recursions of a catalog's sessions go on for ever.
+func deep(t *testing.T, c *schema.Catalog) {
+	s, err := c.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Query(t.Context(), "SET GLOBAL cte_max_recursion_depth = 4294967295", nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func serve(t *testing.T, functions int, change func(*Server)) string {
 	t.Helper()
 	catalog := &schema.Catalog{}
 	catalog.Add(newProcess(functions))
+	deep(t, catalog)
 	s := &Server{Catalog: catalog, User: "ftrace", Password: "secret"}
 	if change != nil {
 		change(s)

@@ -1,0 +1,90 @@
+package schema
+
+import (
+	"database/sql/driver"
+	"errors"
+	"runtime"
+	"slices"
+	"unsafe"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// sessionFunctions are called for the session whose statement it is. The driver does not tell a
+// function who calls it, so an engine registers these itself. Texts are SQLite's own: no function
+// keeps one.
+var sessionFunctions = []struct {
+	name string
+	args int32 // -1: any. It is NULL if one of so many is NULL
+	call func(s *Session, a []driver.Value) driver.Value
+}{
+	{"sleep", 1, sleep},
+	{"recursion", 2, recursion},
+	{"like", 2, likeFunction},
+	{"like", 3, likeFunction},
+	{"regexp", 2, func(s *Session, a []driver.Value) driver.Value { return regexpLike(s, []driver.Value{a[1], a[0]}) }},
+	{"regexp_like", -1, regexpLike},
+	{"regexp_substr", 2, regexpSubstr},
+	{"regexp_instr", 2, regexpInstr},
+	{"regexp_replace", 3, regexpReplace},
+}
+
+// register gives the connection these functions.
+func (e *engine) register() error {
+	for i, f := range sessionFunctions {
+		name, err := libc.CString(f.name)
+		if err != nil {
+			return err
+		}
+		rc := sqlite3.Xsqlite3_create_function(e.tls, e.db, name, f.args, sqlite3.SQLITE_UTF8, uintptr(i), cFunction(sessionCalled), 0, 0)
+		libc.Xfree(e.tls, name)
+		if rc != sqlite3.SQLITE_OK {
+			return errors.New("SQLite takes no function " + f.name)
+		}
+	}
+	return nil
+}
+
+// sessionCalled is called by SQLite for such a function.
+func sessionCalled(tls *libc.TLS, ctx uintptr, n int32, args uintptr) {
+	a := make([]driver.Value, n)
+	for i := range a {
+		v := *at[uintptr](args + uintptr(i)*unsafe.Sizeof(args))
+		switch sqlite3.Xsqlite3_value_type(tls, v) {
+		case sqlite3.SQLITE_NULL:
+		case sqlite3.SQLITE_INTEGER:
+			a[i] = sqlite3.Xsqlite3_value_int64(tls, v)
+		case sqlite3.SQLITE_FLOAT:
+			a[i] = sqlite3.Xsqlite3_value_double(tls, v)
+		default:
+			text := sqlite3.Xsqlite3_value_text(tls, v)
+			a[i] = unsafe.String(at[byte](text), sqlite3.Xsqlite3_value_bytes(tls, v))
+		}
+	}
+	f := &sessionFunctions[sqlite3.Xsqlite3_user_data(tls, ctx)]
+	s, known := engineSessions.Load(sqlite3.Xsqlite3_context_db_handle(tls, ctx))
+	if !known || f.args > 0 && slices.Contains(a, nil) {
+		return // NULL
+	}
+	result := f.call(s.(*Session), a)
+	defer runtime.KeepAlive(result)
+	switch v := result.(type) {
+	case int64:
+		sqlite3.Xsqlite3_result_int64(tls, ctx, v)
+	case string:
+		sqlite3.Xsqlite3_result_text(tls, ctx, textAt(v), int32(len(v)), ^uintptr(0)) // SQLite copies it
+	case error:
+		text := v.Error()
+		sqlite3.Xsqlite3_result_error(tls, ctx, textAt(text), int32(len(text)))
+		runtime.KeepAlive(text)
+	}
+}
+
+// textAt returns the address of a text that is not empty, and of one byte if it is.
+func textAt(s string) uintptr {
+	if s == "" {
+		s = "\x00"
+	}
+	return uintptr(unsafe.Pointer(unsafe.StringData(s)))
+}
