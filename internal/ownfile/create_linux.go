@@ -117,13 +117,13 @@ func status(fd int) (Stat, error) {
 	return Stat{Mode: s.Mode, Owner: s.Uid, Links: uint64(s.Nlink)}, err
 }
 
-func create(path string) (*os.File, error) {
+func open(path string, access int) (*os.File, error) {
 	t, err := follow(path)
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(t.dir)
-	const flags = unix.O_WRONLY | unix.O_CLOEXEC | unix.O_NOCTTY
+	flags := access | unix.O_CLOEXEC | unix.O_NOCTTY
 	for {
 		fd, err := unix.Openat(t.dir, t.name, flags|t.noLink(), 0)
 		if errors.Is(err, syscall.EINTR) {

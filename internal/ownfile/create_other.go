@@ -4,6 +4,6 @@ package ownfile
 
 import "os"
 
-func create(name string) (*os.File, error) {
-	return os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o600)
+func open(name string, access int) (*os.File, error) {
+	return os.OpenFile(name, os.O_CREATE|access, 0o600)
 }

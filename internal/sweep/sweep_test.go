@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -165,6 +166,35 @@ func TestReport(t *testing.T) {
 	}
 	if _, err := openReport(name); err == nil {
 		t.Error("no error")
+	}
+}
+
+// TestReportPlace: others who may write to a directory do not choose what a report is written to.
+func TestReportPlace(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("elsewhere files are opened as ever")
+	}
+	dir, own := t.TempDir(), filepath.Join(t.TempDir(), "own")
+	if err := os.WriteFile(own, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(own, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openReport(link); err == nil {
+		t.Error("the link was followed")
+	}
+	p, err := openReport(filepath.Join(dir, "new"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.close()
+	if info, err := os.Stat(filepath.Join(dir, "new")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info.Mode(), err)
 	}
 }
 
