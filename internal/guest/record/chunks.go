@@ -176,11 +176,25 @@ func (w *ftraceWriter) fail(errno int32) {
 	ftraceRecordingFailed(errno)
 }
 
-// ftraceRecordingFailed says once why the recording is not complete.
+// ftraceRecordingFailed says once why the recording is not complete. The tables may be locked: it
+// allocates nothing, and takes no lock.
 func ftraceRecordingFailed(errno int32) {
-	if atomic.Cas(&ftraceRecording.failed, 0, 1) {
-		ftraceComplain("FTRACE_RECORD: " + ftraceErrno(errno) + "; the program runs on, its recording is not complete")
+	if !atomic.Cas(&ftraceRecording.failed, 0, 1) {
+		return
 	}
+	var digits [20]byte
+	what, unknown := "error ", ftraceItoa(digits[:], uint64(uint32(errno)))
+	for _, e := range ftraceErrors {
+		if e.errno == errno {
+			what, unknown = e.text, nil
+		}
+	}
+	var line [256]byte
+	n := copy(line[:], "ftrace: FTRACE_RECORD: ")
+	n += copy(line[n:], what)
+	n += copy(line[n:], unknown)
+	n += copy(line[n:], "; the program runs on, its recording is not complete\n")
+	write(2, unsafe.Pointer(&line), int32(n))
 }
 
 // ftraceMakeRecording makes the directory of a recording. If there is one already it makes one for

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -99,12 +101,21 @@ func disarmProcess(p *live.Process) error {
 // stay shows or records the process until it is time to leave.
 func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 	dir, rules := o.Dir, o.Rules
+	user, group := writer(p)
+	if user != os.Geteuid() && dir != "" {
+		return fmt.Errorf("-o %s: process %d is user %d's, who makes the recording: leave -o away to see it, or run ftrace as that user", dir, p.PID, user)
+	}
 	if dir == "" {
 		temp, err := os.MkdirTemp("", "ftrace-attach-")
 		if err != nil {
 			return err
 		}
 		defer os.RemoveAll(temp)
+		if user != os.Geteuid() { // we are root: the process is to write there
+			if err := os.Chown(temp, user, group); err != nil {
+				return err
+			}
+		}
 		dir = filepath.Join(temp, "recording")
 	} else {
 		full, err := filepath.Abs(dir)
@@ -167,6 +178,26 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 			left.Sub(v.behind).Round(time.Millisecond))
 	}
 	return errors.Join(err, detached)
+}
+
+// writer returns the user and the group that a process makes files as, and ours if these are unknown.
+func writer(p *live.Process) (user, group int) {
+	user, group = os.Geteuid(), os.Getegid()
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
+	for line := range strings.Lines(string(status)) {
+		fields := strings.Fields(line)
+		if len(fields) != 5 {
+			continue
+		}
+		switch id, err := strconv.Atoi(fields[4]); { // of the file system
+		case err != nil:
+		case fields[0] == "Uid:":
+			user = id
+		case fields[0] == "Gid:":
+			group = id
+		}
+	}
+	return user, group
 }
 
 // showWithin is how long what was recorded may still be shown when it is time to leave. Usually that is the time between two polls.

@@ -157,6 +157,9 @@ var rules = []string{
 	"main.(*point).sum=args,capture=p.x; main.deep=call",
 	"main.*=args,untimed",
 	"main.*=call,min=1ms",
+	"main.*=args,redact=n+text",
+	"main.add=args,redact=a; main.value=args,redact=off; main.(*point).sum=args,redact=x",
+	"main.*=deep,redact=more+y; main.same=tree,redact=off",
 }
 
 func main() {
