@@ -63,6 +63,25 @@ func TestDeep(t *testing.T) {
 	}
 }
 
+// TestMillion: a million of what can stand within each other is refused before much is made of it.
+func TestMillion(t *testing.T) {
+	s := open(t, newFake("app"))
+	const n = 1000000
+	for _, c := range []struct{ open, middle, close string }{
+		{"(", "1", ""}, {"(", "1", ")"}, {"", "1", ")"}, {"((", "1", "))"}, {"NOT ", "1", ""}, {"-", "1", ""}, {"(SELECT ", "1", ")"}, {"CASE WHEN ", "1", ""}, {"IF(", "1", ""},
+	} {
+		text := "SELECT " + strings.Repeat(c.open, n) + c.middle + strings.Repeat(c.close, n)
+		var err *Error
+		grew := heap(func() { _, _, err = try(t, s, text) })
+		if err == nil || err.Number != erTooDeep && err.Number != erMemory && err.Number != erSyntax {
+			t.Errorf("%q: %v", c.open+c.close, err)
+		}
+		if grew > 512<<20 {
+			t.Errorf("%q: took %d MB", c.open+c.close, grew>>20)
+		}
+	}
+}
+
 // BenchmarkNesting shows that the time for a token does not grow with the number of them.
 func BenchmarkNesting(b *testing.B) {
 	for _, h := range [][3]string{{"SELECT ", "(1),", "1"}, {"SELECT ", "(", "1"}, {"SELECT 1", ", 1 % 2", ""}, {"SELECT ", "'a' ", ""}} {

@@ -61,7 +61,6 @@ func (p *process) SetRules(schema.RuleKind, []schema.Rule) error { return schema
 func (p *process) Truncate(schema.Part) error                    { return schema.ErrReadOnly }
 func (p *process) Close() error                                  { return nil }
 
-// serve serves a process with some functions and returns the address.
 // deep lets recursions of a catalog's sessions go on for ever.
 func deep(t *testing.T, c *schema.Catalog) {
 	s, err := c.Session(t.Context())
@@ -74,15 +73,16 @@ func deep(t *testing.T, c *schema.Catalog) {
 	}
 }
 
+// serve serves a process with some functions and returns the address.
 func serve(t *testing.T, functions int, change func(*Server)) string {
 	t.Helper()
 	catalog := &schema.Catalog{}
 	catalog.Add(newProcess(functions))
-	deep(t, catalog)
 	s := &Server{Catalog: catalog, User: "ftrace", Password: "secret"}
 	if change != nil {
 		change(s)
 	}
+	deep(t, catalog)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
