@@ -45,8 +45,10 @@ func ftraceShowFromNow() bool {
 		if !ftraceOut.spare && !ftraceOpen(gogetenv("FTRACE_OUT")) {
 			return false
 		}
-		ftraceOut.on, ftraceOut.spare = true, false
 		ftraceFormat.terminal(ftraceOut.fd)
+		stw := stopTheWorld(stwUnknown) // calls armed from outside may be under way, which look at on
+		ftraceOut.on, ftraceOut.spare = true, false
+		startTheWorld(stw)
 	}
 	return true
 }
