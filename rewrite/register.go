@@ -29,9 +29,9 @@ var tablePackage = func() string {
 // Its last variable is the first whose initialiser runs, so that calls made by the package's own
 // initialisers are traced.
 //
-// The layout of pkg is that of format.Package, which the core's ftracePkg begins with. The table itself
-// belongs to the core. It is filled in, from the text, only once something is armed: until then it
-// takes no memory.
+// The layout of pkg is that of format.Package, which the core's ftracePkg begins with. The table
+// itself belongs to the core. It is filled in, from the text, only once something is armed: until
+// then it takes no memory.
 const registerText = `//line ftrace-wrap/register.go:1
 package %[2]s
 

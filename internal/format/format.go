@@ -70,7 +70,8 @@ const (
 	LevelUnknown = -1 << 31   // of a line that was printed, not logged
 )
 
-// The kinds of records, with what follows the Record. Values are layout and size, uint32 each, and bytes.
+// The kinds of records, with what follows the Record. Values are layout and size, uint32 each, and
+// bytes.
 const (
 	KindEntry          = 1 + iota // call uint64: the number of the call among those of the function
 	KindEntryArgs                 // call uint64; values: the parameters
@@ -252,8 +253,8 @@ type Head struct {
 	Timers    [Timers]Timer
 	Lost      Losses
 
-	Request   uint32 // number of the last request, written by who asks; waited for
-	Reply     uint32 // number of the last that was answered
+	Request   uint32 // number of the last request, written by the process that makes it; waited for
+	Reply     uint32 // number of the last one answered
 	Kind      uint32 // Ask...
 	Failed    uint32 // the reply is an error message
 	Asked     uint32 // bytes of the request, and of the reply
@@ -397,7 +398,7 @@ const (
 
 // A Place is where a record is, in the rings or in files.
 type Place struct {
-	Ticks uint64 // 0: nothing is known of the call
+	Ticks uint64 // 0: the call was not noted
 	Where uint64 // number of the packet, the processor from bit PlaceProcessor on, and the offset in words from bit PlaceOffset on
 }
 
@@ -443,7 +444,7 @@ const (
 	CallReplaced
 )
 
-// A Summary is what is known of all calls of a function on a processor.
+// A Summary is the summary of all calls of a function on a processor.
 type Summary struct {
 	Count          uint64
 	Sum, Min, Max  uint64 // ticks, of those that were timed

@@ -25,8 +25,8 @@ const guestFolder = "internal/guest/"
 var outside = []string{"std", "lib", "link"}
 
 // pure are the packages of one file that also become part of package runtime, where their names
-// have the prefix "ftrace_NAME_". Each imports nothing but unsafe, so that it is compiled, tested and fuzzed
-// on its own as well.
+// have the prefix "ftrace_NAME_". Each imports nothing but unsafe, so that it is compiled, tested
+// and fuzzed on its own as well.
 var pure = []struct {
 	name   string
 	source []byte

@@ -75,8 +75,8 @@ func Own(importPath string) bool {
 	return linked[importPath].name != ""
 }
 
-// Patched reports whether Patch changes the package with this import path; std says whether it is
-// in the standard library.
+// Patched reports whether Patch changes the package with this import path; std reports whether it
+// is in the standard library.
 func Patched(importPath string, std bool) bool {
 	_, ok := splices[importPath]
 	return std && ok || linked[importPath].name != "" || !std && definitions[importPath] != nil

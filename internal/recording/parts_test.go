@@ -75,7 +75,7 @@ func inParts(t *testing.T, r *Recording, w Window) ([]Event, int) {
 	return all, len(of)
 }
 
-// TestParts: parts that are read at once have what is there if all is read one behind the other,
+// TestParts: parts that are read at once have what is there if all is read one after the other,
 // records that were lost and damage included.
 func TestParts(t *testing.T) {
 	whole := large(t)

@@ -198,8 +198,8 @@ func nextPacket(f *os.File, stream uint32, uuid [16]byte, at, size int64) int64 
 	}
 }
 
-// checkTables notes that the tables are missing or empty, or that their last packet is not whole. While the
-// program runs that is no damage.
+// checkTables notes that the tables are missing or empty, or that their last packet is not whole.
+// While the program runs that is no damage.
 func (r *Recording) checkTables() {
 	const without = ": functions have numbers in place of names, values and the time of day are not known"
 	info, err := os.Stat(r.Dir + "/tables")

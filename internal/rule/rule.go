@@ -1084,12 +1084,13 @@ func suggest(terms []term, word string) string {
 	return " (one of " + list + ")"
 }
 
-// maxWord is the length of words that Distance compares, without what they begin and end with alike.
+// maxWord is the length of words that Distance compares, without what they begin and end with
+// alike.
 const maxWord = 31
 
-// Distance counts the letters that must be added, removed, replaced, or swapped with their neighbour
-// to make b of a. Case does not count. Words too long to compare are as far apart as the longer is
-// long.
+// Distance counts the letters that must be added, removed, replaced, or swapped with their
+// neighbour to make b of a. Case does not count. Words too long to compare are as far apart as the
+// longer is long.
 func Distance(a, b string) int {
 	for len(a) > 0 && len(b) > 0 && a[0]|0x20 == b[0]|0x20 {
 		a, b = a[1:], b[1:]

@@ -199,7 +199,7 @@ func TestConsumerHierarchy(t *testing.T) {
 	}
 }
 
-// TestThreads: of threads it can be said whether they are instrumented, and nothing else.
+// TestThreads: a thread can only be switched between instrumented and not.
 func TestThreads(t *testing.T) {
 	f := newFake("app")
 	f.threads[1], f.threads[2] = &Thread{ID: 1, Entry: 1}, &Thread{ID: 2, Entry: 2}

@@ -122,8 +122,8 @@ func ftraceEntryFast(f *ftraceFunc, offset uintptr, first *any, n int, result *a
 // ftraceExitFast is called when a call of f ends whose stack frame is at offset. It notes that the
 // call ends, or leaves that to ftraceExitSlow.
 //
-// With ftrace_format_FrameAtReturns in how, the function is about to return, and its n results begin at first.
-// Otherwise it has deferred calls, how is 0, and first has pointers to the results.
+// With ftrace_format_FrameAtReturns in how, the function is about to return, and its n results
+// begin at first. Otherwise it has deferred calls, how is 0, and first has pointers to the results.
 func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int) {
 	gp := getg()
 	t, clause := gp.ftrace, (*ftrace_rule_Clause)(atomic.Loadp(unsafe.Pointer(&f.fast)))

@@ -60,7 +60,7 @@ type ftraceCall struct {
 	ftrace_format_Call
 }
 
-// ftraceSummary is what is known of all calls of a function on a processor.
+// ftraceSummary is the summary of all calls of a function on a processor.
 type ftraceSummary struct {
 	_ sys.NotInHeap
 	ftrace_format_Summary

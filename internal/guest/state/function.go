@@ -11,7 +11,8 @@ import (
 	"unsafe"
 )
 
-// ftraceFunc is one entry of a package's table of functions. The rewriter leaves room for the table.
+// ftraceFunc is one entry of a package's table of functions. The rewriter leaves room for the
+// table.
 type ftraceFunc struct {
 	mocks unsafe.Pointer // *ftraceMocks: its replacements, or nil; atomic
 	hook  *eface         // what the function checks at its entry: nil, or this entry if the core is to be called
@@ -38,7 +39,8 @@ type ftraceFunc struct {
 }
 
 // The flags of a function. The lowest bits are flags of its calls' frames, if the calls take the
-// fast path: ftrace_format_FrameAtReturns, and ftrace_format_FrameNotTimed if its calls are not timed.
+// fast path: ftrace_format_FrameAtReturns, and ftrace_format_FrameNotTimed if its calls are not
+// timed.
 const (
 	ftraceMayFail    = (ftrace_format_FrameFlags + 1) << iota // its last result is an error
 	ftraceReceives                                            // its first parameter is a receiver that is a pointer
