@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
@@ -41,7 +39,7 @@ func FuzzParse(f *testing.F) {
 		if !ok {
 			t.Fatalf("Parse(%q) of the texts of %q: %v", texts, text, err)
 		}
-		if diff := cmp.Diff(clauses, again); diff != "" {
+		if diff := diff(clauses, again); diff != "" {
 			t.Fatalf("Parse(%q) and its texts differ:\n%s", text, diff)
 		}
 	})
