@@ -36,9 +36,9 @@
 //		... the body as it was ...
 //	}
 //
-// The conversions to interface{} in helpers allocate nothing: the core's functions are declared
-// go:noescape, so the compiler keeps the boxes in the helper's frame. No function literal is
-// inserted, because it would renumber the user's own (F.func1 would become F.func2).
+// The conversions to interface{} in helpers allocate nothing: the core's functions are go:noescape
+// by their declarations, so the compiler keeps the boxes in the helper's frame. No function
+// literal is inserted, because it would renumber the user's own (F.func1 would become F.func2).
 //
 // Either way the function is traced in its own frame, so that runtime.Caller, recover, stack traces
 // and profiles stay right while it is.
