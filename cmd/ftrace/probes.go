@@ -14,6 +14,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/probes"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // asksProbes reports whether the arguments are for probes: ftrace -n PROGRAM, -s FILE, -l. The flags of ftrace live, which has no verb either, are others.
@@ -112,7 +113,7 @@ func parseProbes(args []string) (*probeOptions, error) {
 		args = args[1:]
 	}
 	p.Source = strings.Join(programs, "\n")
-	run, err := words(*line)
+	run, err := words.Shell(*line)
 	if err != nil {
 		return nil, usagef("-c: %v", err)
 	}
@@ -134,42 +135,4 @@ func parseProbes(args []string) (*probeOptions, error) {
 		err = usagef("of which process, program or recording? ftrace -l PID|RECORDING, ftrace -l -c CMD")
 	}
 	return p, err
-}
-
-// words splits a command as a shell does, as far as quotes and backslashes.
-func words(s string) (list []string, err error) {
-	var word strings.Builder
-	var quote rune
-	in, escaped := false, false
-	for _, r := range s {
-		switch {
-		case escaped:
-			word.WriteRune(r)
-			escaped = false
-		case r == '\\' && quote != '\'':
-			in, escaped = true, true
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote != 0:
-			word.WriteRune(r)
-		case r == '\'' || r == '"':
-			in, quote = true, r
-		case r == ' ' || r == '\t' || r == '\n':
-			if in {
-				list = append(list, word.String())
-				word.Reset()
-			}
-			in = false
-		default:
-			in = true
-			word.WriteRune(r)
-		}
-	}
-	if quote != 0 || escaped {
-		return nil, fmt.Errorf("%s: a quote that does not end", s)
-	}
-	if in {
-		list = append(list, word.String())
-	}
-	return list, nil
 }

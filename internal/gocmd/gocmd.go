@@ -9,7 +9,6 @@ package gocmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // AnnounceFirst says on a terminal why the first build takes long. (The go command shows nothing of what its tools print when they are asked for their
@@ -80,8 +80,8 @@ func ToolexecFlag(verb string, args []string) (string, error) {
 				verb, arg, verb)
 		}
 	}
-	for _, flag := range strings.Fields(os.Getenv("GOFLAGS")) {
-		name, value, _ := FlagName(strings.Trim(flag, `'"`))
+	for _, flag := range words.GoFlags(os.Getenv("GOFLAGS")) {
+		name, value, _ := FlagName(flag)
 		if name == "toolexec" && strings.TrimSuffix(filepath.Base(value), ".exe") != "ftrace-wrap" {
 			return "", fmt.Errorf("go %s: GOFLAGS has %s: the go command takes one -toolexec, and ftrace-wrap gives it itself: take it out of GOFLAGS", verb, flag)
 		}
@@ -90,22 +90,9 @@ func ToolexecFlag(verb string, args []string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("go %s: finding the file of ftrace-wrap: %v: run plain go %s -toolexec=ftrace-wrap", verb, err, verb)
 	}
-	quoted, err := quoteField(self)
+	quoted, err := words.QuoteGoFlag(self)
 	if err != nil {
-		return "", fmt.Errorf("go %s: %v", verb, err)
+		return "", fmt.Errorf("go %s: -toolexec: %v: install ftrace-wrap in another directory", verb, err)
 	}
 	return "-toolexec=" + quoted, nil
-}
-
-// quoteField quotes a file's name for cmd/internal/quoted.Split, which has no escapes.
-func quoteField(name string) (string, error) {
-	switch {
-	case !strings.ContainsAny(name, " \t\r\n"):
-		return name, nil
-	case !strings.Contains(name, "'"):
-		return "'" + name + "'", nil
-	case !strings.Contains(name, `"`):
-		return `"` + name + `"`, nil
-	}
-	return "", errors.New("-toolexec can't name " + name + ": it has spaces and both kinds of quotes: install ftrace-wrap in another directory")
 }

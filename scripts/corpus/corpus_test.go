@@ -208,31 +208,6 @@ func TestReport(t *testing.T) {
 	}
 }
 
-func TestSplitWords(t *testing.T) {
-	for in, want := range map[string][]string{
-		``:                           nil,
-		`a  b`:                       {"a", "b"},
-		`. 'BEGIN { print "x" }' ""`: {".", `BEGIN { print "x" }`, ""},
-		`a\ b "c \"d\" \n" 'e\f'`:    {"a b", `c "d" \n`, `e\f`},
-	} {
-		got, err := splitWords(in)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("splitWords(%q) = %q, %v, want %q", in, got, err, want)
-		}
-	}
-	if _, err := splitWords(`a 'b`); err == nil {
-		t.Error("no error for an unfinished quote")
-	}
-}
-
-func TestQuoteFlag(t *testing.T) {
-	for in, want := range map[string]string{`/a/b`: `/a/b`, `/a b`: `'/a b'`, `/it's`: `"/it's"`} {
-		if got := quoteFlag(in); got != want {
-			t.Errorf("quoteFlag(%s) = %s, want %s", in, got, want)
-		}
-	}
-}
-
 func TestFirstDifference(t *testing.T) {
 	plain, got := &progRun{stdout: []byte("a\nb\nc")}, &progRun{stdout: []byte("a\nx\nc")}
 	if s := firstDifference(plain, got); !strings.Contains(s, `line 2: plain: "b"`) || !strings.Contains(s, `got:   "x"`) {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // A progRun is what one execution of a program gave.
@@ -28,7 +30,7 @@ func (p *progRun) equal(q *progRun) bool {
 
 // program builds and runs one -program all ways and puts the differences into the report.
 func (t *tester) program(ctx context.Context, line string) error {
-	words, err := splitWords(line)
+	words, err := words.Shell(line)
 	if err != nil {
 		return fmt.Errorf("-program %s: %v", line, err)
 	}
@@ -177,48 +179,4 @@ func lineAt(lines [][]byte, i int) string {
 	}
 	line := lines[i]
 	return fmt.Sprintf("%q", line[:min(len(line), 300)])
-}
-
-// splitWords splits a command line at blanks, with ' and " quoting and \ escaping as in a shell,
-// except that nothing is expanded.
-func splitWords(s string) ([]string, error) {
-	var words []string
-	var word strings.Builder
-	inWord := false
-	quote := rune(0)
-	escaped := false
-	for _, c := range s {
-		switch {
-		case escaped:
-			if quote == '"' && !strings.ContainsRune(`"\$`, c) {
-				word.WriteByte('\\')
-			}
-			word.WriteRune(c)
-			escaped = false
-		case c == '\\' && quote != '\'':
-			escaped, inWord = true, true
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote != 0:
-			word.WriteRune(c)
-		case c == '\'' || c == '"':
-			quote, inWord = c, true
-		case c == ' ' || c == '\t' || c == '\n':
-			if inWord {
-				words = append(words, word.String())
-				word.Reset()
-				inWord = false
-			}
-		default:
-			word.WriteRune(c)
-			inWord = true
-		}
-	}
-	if quote != 0 || escaped {
-		return nil, fmt.Errorf("unfinished quote")
-	}
-	if inWord {
-		words = append(words, word.String())
-	}
-	return words, nil
 }

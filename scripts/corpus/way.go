@@ -12,14 +12,16 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // A way is one manner of building and running: plain, off or armed.
 type way struct {
 	name     string
-	toolexec string   // the wrapper, "" if plain
+	toolexec string   // the flag that puts the wrapper into a go command, "" if plain
+	goflags  string   // the same, or nothing, for GOFLAGS
 	env      []string // what it adds to the environment
-	nested   bool     // toolexec goes into GOFLAGS
 	traces   string   // the folder of the trace files, "" if none are expected
 }
 
@@ -39,10 +41,20 @@ func ways(o *options, scratch string) ([]*way, error) {
 	}
 	armed := append(build[:len(build):len(build)],
 		"FTRACE="+o.rule, "FTRACE_OUT="+filepath.Join(traces, "trace-%p.txt"))
+	wrap, err := words.QuoteGoFlag(o.wrap)
+	if err != nil {
+		return nil, err
+	}
+	toolexec, goflags := "-toolexec="+wrap, ""
+	if o.nested {
+		if goflags, err = words.QuoteGoFlag(toolexec); err != nil {
+			return nil, err
+		}
+	}
 	return []*way{
 		{name: "plain"},
-		{name: "off", toolexec: o.wrap, env: build, nested: o.nested},
-		{name: "armed", toolexec: o.wrap, env: armed, nested: o.nested, traces: traces},
+		{name: "off", toolexec: toolexec, goflags: goflags, env: build},
+		{name: "armed", toolexec: toolexec, goflags: goflags, env: armed, traces: traces},
 	}, nil
 }
 
@@ -57,8 +69,8 @@ func (w *way) environ() []string {
 	if os.Getenv("GOWORK") == "" {
 		env = append(env, "GOWORK=off")
 	}
-	if w.toolexec != "" && w.nested {
-		env = append(env, "GOFLAGS="+strings.TrimSpace(goflags()+" "+quoteFlag("-toolexec="+quoteFlag(w.toolexec))))
+	if w.goflags != "" {
+		env = append(env, "GOFLAGS="+strings.TrimSpace(goflags()+" "+w.goflags))
 	}
 	return append(env, w.env...)
 }
@@ -71,22 +83,10 @@ func goflags() string {
 
 // flags are the flags that the way adds to go build and go test.
 func (w *way) flags() []string {
-	if w.toolexec == "" || w.nested {
+	if w.toolexec == "" || w.goflags != "" {
 		return nil
 	}
-	return []string{"-toolexec=" + quoteFlag(w.toolexec)}
-}
-
-// quoteFlag quotes s as cmd/internal/quoted, which splits the value of -toolexec and GOFLAGS, wants
-// it.
-func quoteFlag(s string) string {
-	switch {
-	case !strings.ContainsAny(s, " \t\n\r'\""):
-		return s
-	case !strings.Contains(s, "'"):
-		return "'" + s + "'"
-	}
-	return `"` + s + `"`
+	return []string{w.toolexec}
 }
 
 // command makes a command of the way, to be run in dir.

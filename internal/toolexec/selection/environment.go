@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // Environment is what decides about the selection outside of the module files.
@@ -115,7 +117,7 @@ func sameDir(a, b string) bool {
 // modFile returns the value of -modfile in GOFLAGS, "" if there is none.
 func (env *Environment) modFile() string {
 	file := ""
-	for _, flag := range splitFlags(env.GOFLAGS) {
+	for _, flag := range words.GoFlags(env.GOFLAGS) {
 		flag, ok := strings.CutPrefix(flag, "-")
 		if !ok {
 			continue
@@ -125,27 +127,6 @@ func (env *Environment) modFile() string {
 		}
 	}
 	return file
-}
-
-// splitFlags splits at white space, as the go command does with GOFLAGS: a
-// flag may be quoted as a whole, there are no escapes.
-func splitFlags(s string) []string {
-	var flags []string
-	for {
-		s = strings.TrimLeft(s, " \t\r\n")
-		if s == "" {
-			return flags
-		}
-		var flag string
-		if quote := s[0]; quote == '\'' || quote == '"' {
-			flag, s, _ = strings.Cut(s[1:], string(quote))
-		} else if end := strings.IndexAny(s, " \t\r\n"); end >= 0 {
-			flag, s = s[:end], s[end:]
-		} else {
-			flag, s = s, ""
-		}
-		flags = append(flags, flag)
-	}
 }
 
 // moduleCaches returns the directories that hold only downloaded modules.
