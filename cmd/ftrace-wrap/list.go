@@ -20,7 +20,7 @@ none. In columns: its name, as traces and FTRACE have it; how it is hooked; wher
 it is; and if it is not hooked, why.
 
 	inline    small enough for the compiler to inline, also with a hook at the
-	          entry and one in front of each return
+	          entry and one before each return
 	outline   hooked in the same way, but too large to be inlined
 	deferred  hooked at the entry; while it is traced, a deferred call sees it leave
 	skipped   not hooked

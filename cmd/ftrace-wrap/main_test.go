@@ -13,19 +13,22 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestScript runs testdata/script/*.txtar, each a module of its own. Beyond testscript's commands they have
+// TestScript runs testdata/script/*.txtar, each a module of its own. Beyond testscript's commands
+// they have
 //
 //	same go VERB [ARGS...]
 //
-// which runs the go command plainly, with the wrapper, and with the wrapper and everything traced and woven to a file, and compares exit
-// status and output. Running times are not compared. "! same" wants the command to fail, in the same way each time. The output
-// can then be looked at with stdout and stderr, the trace in $WORK/same.trace.
+// which runs the go command plainly, with the wrapper, and with the wrapper and everything traced
+// and woven to a file, and compares exit status and output. Running times are not compared. "!
+// same" wants the command to fail, in the same way each time. The output can then be looked at with
+// stdout and stderr, the trace in $WORK/same.trace.
 //
-// The condition [all] reports whether all tests are to run; a script that takes long is skipped without. [cgo] reports
-// whether there is a C compiler, [setuid] whether this is root and a program in the temporary directory can be setuid.
-// $TOOLEXEC is the flag that puts the wrapper, which is in PATH, into a go command, $ROOT the root of this module.
-// Compiled packages go to the user's build cache and the wrapper's own store, where they are when FTRACE_CACHE is not set,
-// so that after a change of ftrace-wrap only what the change concerns is compiled anew.
+// The condition [all] reports whether all tests are to run; a script that takes long is skipped
+// without. [cgo] reports whether there is a C compiler, [setuid] whether this is root and a program
+// in the temporary directory can be setuid. $TOOLEXEC is the flag that puts the wrapper, which is
+// in PATH, into a go command, $ROOT the root of this module. Compiled packages go to the user's
+// build cache and the wrapper's own store, where they are when FTRACE_CACHE is not set, so that
+// after a change of ftrace-wrap only what the change concerns is compiled anew.
 func TestScript(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")
@@ -94,8 +97,8 @@ func hasCgo(t *testing.T) bool {
 	return err == nil
 }
 
-// canSetuid reports whether a copy of a program with root's setuid bit, run by another user, runs as
-// root. It does not in a file system mounted nosuid, nor where no process may gain privileges.
+// canSetuid reports whether a copy of a program with root's setuid bit, run by another user, runs
+// as root. It does not in a file system mounted nosuid, nor where no process may gain privileges.
 func canSetuid(t *testing.T) bool {
 	id, err := exec.LookPath("id")
 	if err != nil || os.Geteuid() != 0 {

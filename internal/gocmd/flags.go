@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// InsertFlags puts flags behind the verb in args, and behind -C, which must come first.
+// InsertFlags puts flags after the verb in args, and after -C, which must come first.
 func InsertFlags(args []string, flags ...string) []string {
 	at := 1
 	if len(args) > 1 {

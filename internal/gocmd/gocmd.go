@@ -20,8 +20,9 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
-// AnnounceFirst says on a terminal why the first build takes long. (The go command shows nothing of what its tools print when they are asked for their
-// version, and repeats with each build what they print when they compile, so with a plain -toolexec it can't be said.)
+// AnnounceFirst says on a terminal why the first build takes long. A plain -toolexec can't say so.
+// What tools print with their version, the go command does not show. What they print when they
+// compile, it repeats with each build.
 func AnnounceFirst() {
 	info, err := os.Stderr.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
@@ -64,8 +65,8 @@ func Goroot(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// ToolexecFlag returns the flag that puts this program into a go command with the given arguments. One of the user's is an error: the
-// go command takes only one.
+// ToolexecFlag returns the flag that puts this program into a go command with the given arguments.
+// One of the user's is an error: the go command takes only one.
 func ToolexecFlag(verb string, args []string) (string, error) {
 	if verb == "run" {
 		args, _ = SplitFlags(args) // the program may have a flag of that name

@@ -32,7 +32,7 @@ func Run(args []string) (status int, err error) {
 		return 0, fmt.Errorf("run: making a directory for the program: %v: set TMPDIR or GOTMPDIR to a writable one", err)
 	}
 	defer os.RemoveAll(temp)
-	// Ctrl-C reaches the go command and the program as well, and we have to tidy up behind them.
+	// Ctrl-C reaches the go command and the program as well, and we have to tidy up after them.
 	signals := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		if !signal.Ignored(s) { // by nohup: the program inherits that
@@ -106,8 +106,9 @@ func parseRun(args []string) (*programRun, error) {
 	return r, nil
 }
 
-// build puts the program into dir, under the name that go build would give it. Like go run it leaves out the version control stamp,
-// which needs a clean checkout and tells the program nothing here.
+// build puts the program into dir, under the name that go build would give it. Like go run it
+// leaves out the version control stamp, which needs a clean checkout and tells the program nothing
+// here.
 func (r *programRun) build(dir string, signals <-chan os.Signal) (status int, err error) {
 	path, err := Path()
 	if err != nil {
@@ -138,8 +139,9 @@ func (r *programRun) program(dir string) (string, error) {
 	return filepath.Join(dir, entries[0].Name()), nil
 }
 
-// runForwarding runs a command with our standard files and returns its exit status. What the terminal sends reaches the command by itself;
-// SIGTERM, which others send to us alone, is passed on.
+// runForwarding runs a command with our standard files and returns its exit status. What the
+// terminal sends reaches the command by itself; SIGTERM, which others send to us alone, is passed
+// on.
 func runForwarding(cmd *exec.Cmd, signals <-chan os.Signal) (status int, err error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := cmd.Start(); err != nil {

@@ -88,7 +88,8 @@ func heading(p *loadedPackage) string {
 	return p.variant
 }
 
-// outcome says how a function is hooked, and if it is not, why. One of a package that is not selected is shown as it would be if it were.
+// outcome says how a function is hooked, and if it is not, why. One of a package that is not
+// selected is shown as it would be if it were.
 func (p *loadedPackage) outcome(fn rewrite.Func) (how rewrite.How, reason string) {
 	if p.refused != "" {
 		return rewrite.Skipped, p.refused

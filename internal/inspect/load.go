@@ -122,8 +122,8 @@ func (l *loader) load(patterns ...string) ([]*loadedPackage, error) {
 	return loaded, errors.Join(problems...)
 }
 
-// superseded reports whether a package has nothing of its own to show: the main package that go test generates, and the plain form of a package that
-// is also there with its test files.
+// superseded reports whether a package has nothing of its own to show: the main package that go
+// test generates, and the plain form of a package that is also there with its test files.
 func (l *loader) superseded(p *packages.Package, all []*packages.Package) bool {
 	if p.Name == "main" && strings.HasSuffix(p.ID, ".test") && l.tests {
 		return slices.ContainsFunc(all, func(o *packages.Package) bool { return o.PkgPath == strings.TrimSuffix(p.ID, ".test") })
@@ -166,7 +166,8 @@ func (l *loader) rewrite(p *packages.Package) (*loadedPackage, error) {
 	return one, err
 }
 
-// cgoSource returns the name of the file that cgo translated to the given one, or "" if it is one that cgo made up.
+// cgoSource returns the name of the file that cgo translated to the given one, or "" if it is one
+// that cgo made up.
 func cgoSource(source []byte) string {
 	if m := cgoLine().FindSubmatch(source); m != nil {
 		return string(m[1])
@@ -174,7 +175,8 @@ func cgoSource(source []byte) string {
 	return ""
 }
 
-// cgoLine is the directive in front of a translated file. It gives a column; those in other files of cgo's don't.
+// cgoLine is the directive in front of a translated file. It gives a column; those in other files
+// of cgo's don't.
 var cgoLine = words.Regexp(`(?m)^//line (.+\.go):1:1$`)
 
 // refusal says why a package is never instrumented.

@@ -134,7 +134,8 @@ func newView(p *loadedPackage) (*view, error) {
 	return v, err
 }
 
-// parse parses a rewritten file. The directives that map its lines to the original's are for the compiler, not for readers.
+// parse parses a rewritten file. The directives that map its lines to the original's are for the
+// compiler, not for readers.
 func (v *view) parse(name string, source []byte) (*ast.File, error) {
 	tree, err := parser.ParseFile(v.fset, name, source, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
@@ -166,7 +167,8 @@ func keepDoc(doc *ast.CommentGroup) *ast.CommentGroup {
 	return doc
 }
 
-// writeFiles writes the package's files, or the one given, and the file that registers its functions.
+// writeFiles writes the package's files, or the one given, and the file that registers its
+// functions.
 func (v *view) writeFiles(w io.Writer, only string) error {
 	v.writeNote(w)
 	for i, tree := range v.trees {
@@ -191,14 +193,15 @@ func (v *view) writeFiles(w io.Writer, only string) error {
 	return v.write(w, v.register, v.register)
 }
 
-// writeNote says if a build would not do what is shown.
+// writeNote writes a note if a build would not do what is shown.
 func (v *view) writeNote(w io.Writer) {
 	if !v.selected {
 		fmt.Fprintf(w, "// A build leaves %s alone: %s.\n\n", v.importPath, v.unselected())
 	}
 }
 
-// writeFuncs writes the functions that name matches, those of one file if only is not "", each with what was generated for it.
+// writeFuncs writes the functions that name matches, those of one file if only is not "", each with
+// what was generated for it.
 func (v *view) writeFuncs(w io.Writer, name, only string) error {
 	var names []string
 	found := false
@@ -231,7 +234,8 @@ func (v *view) writeFuncs(w io.Writer, name, only string) error {
 	return fmt.Errorf("show: -func %s: no such function in %s: ftrace-wrap list %s has their names", name, where, v.importPath)
 }
 
-// matches reports whether the user's name is fn: with the package, as the compiler has it, or the last part alone.
+// matches reports whether the user's name is fn: with the package, as the compiler has it, or the
+// last part alone.
 func (v *view) matches(fn, name string) bool {
 	if fn == name || lastPart(fn) == name || fn == name+"[...]" || name == "init" && initName().MatchString(fn) {
 		return true
@@ -298,7 +302,8 @@ func (v *view) node(i int) (found ast.Node, in *ast.File) {
 	return found, in
 }
 
-// declares reports whether n is a literal or declares name; "init" has a number in its function's name.
+// declares reports whether n is a literal or declares name; "init" has a number in its function's
+// name.
 func declares(n ast.Node, name string) bool {
 	d, ok := n.(*ast.FuncDecl)
 	return !ok || d.Name.Name == name || d.Name.Name == "init"

@@ -34,7 +34,7 @@ type resultKey struct{ binary, test, fail string }
 
 func (r *result) key() resultKey { return resultKey{r.Binary, r.Test, r.Fail} }
 
-// report is what is known of earlier runs, and the file to which later ones go, if there is one.
+// report has the results of earlier runs, and the file to which later ones go, if there is one.
 type report struct {
 	mu    sync.Mutex
 	file  *os.File
@@ -42,7 +42,8 @@ type report struct {
 	err   error // the first of writing
 }
 
-// openReport reads a report, and lets it be appended to. A last line that was not written to its end is removed.
+// openReport reads a report, and lets it be appended to. A last line that was not written to its
+// end is removed.
 func openReport(name string) (*report, error) {
 	p := &report{known: map[resultKey]result{}}
 	if name == "" {
@@ -210,7 +211,8 @@ func (f *findings) write(w io.Writer, why, reportName string) {
 	}
 }
 
-// writeTests writes the tests with which a function has the same outcome, those in one line that end in the same way.
+// writeTests writes the tests with which a function has the same outcome, those in one line that
+// end in the same way.
 func (f *findings) writeTests(w io.Writer, found []finding) {
 	slices.SortFunc(found, func(a, b finding) int { return strings.Compare(a.test, b.test) })
 	var ways []string
@@ -240,7 +242,8 @@ func (f *findings) writeTests(w io.Writer, found []finding) {
 // maxTests is how many tests are named that end in the same way.
 const maxTests = 5
 
-// progress shows on stderr how far it is: on a terminal in one line that is written over, elsewhere in a line every ten seconds.
+// progress shows on stderr how far it is: on a terminal in one line that is written over, elsewhere
+// in a line every ten seconds.
 type progress struct {
 	to       *os.File
 	terminal bool

@@ -27,7 +27,8 @@ type execution struct {
 	lasted   time.Duration
 }
 
-// execute runs a package's tests with FTRACE_FAIL set, for limit at most, and removes what they leave in the directory for temporary files.
+// execute runs a package's tests with FTRACE_FAIL set, for limit at most, and removes what they
+// leave in the directory for temporary files.
 func (s *sweeper) execute(ctx context.Context, p *testPackage, fail string, args []string, limit time.Duration) execution {
 	s.mu.Lock()
 	s.runs++
@@ -150,7 +151,8 @@ var (
 
 type callCounts struct{ failed, calls int }
 
-// failedCalls reads what the core says at the end of a program with FTRACE_FAIL. There may be several programs, if one started others.
+// failedCalls reads what the core says at the end of a program with FTRACE_FAIL. There may be
+// several programs, if one started others.
 func failedCalls(trace string) map[string]callCounts {
 	found := map[string]callCounts{}
 	for _, m := range calls().FindAllStringSubmatch(trace, -1) {
@@ -187,8 +189,10 @@ var (
 	waiting = words.Regexp(`^goroutine [^[]*(\[[^]]+\])`)
 )
 
-// where returns the innermost function of a goroutine's stack that is not of Go's own packages, with its place, and where it was called if that is in a test: the test may
-// have gone on as if there was no error. It also returns in which state the goroutine is. The stack of a panic that was raised again begins with what raised it.
+// where returns the innermost function of a goroutine's stack that is not of Go's own packages,
+// with its place, and where it was called if that is in a test: the test may have gone on as if
+// there was no error. It also returns in which state the goroutine is. The stack of a panic that
+// was raised again begins with what raised it.
 func where(stack, goroot string) (at, state string) {
 	if m := waiting().FindStringSubmatch(strings.TrimSpace(stack)); m != nil {
 		state = " " + m[1]

@@ -77,7 +77,8 @@ func Run(stdout, stderr io.Writer, o *Options) (bad bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	// The time is the tests': how long a build takes depends on what was built before. At most half of it is for the tests as they are.
+	// The time is the tests': how long a build takes depends on what was built before. At most half
+	// of it is for the tests as they are.
 	running, surveying := ctx, ctx
 	if s.Time > 0 {
 		var cancel, cancelSurvey context.CancelFunc
@@ -210,8 +211,8 @@ type job struct {
 	rank  int           // how many tests of the function are shorter
 }
 
-// survey runs the tests of a package as they are, and returns what is to be run of them. Calls before the first test, of the package's
-// initialisation or its TestMain, are not made to fail.
+// survey runs the tests of a package as they are, and returns what is to be run of them. Calls
+// before the first test, of the package's initialisation or its TestMain, are not made to fail.
 func (s *sweeper) survey(ctx context.Context, p *testPackage) (jobs []job) {
 	setting := s.Funcs + ";!file:*_test.go#0"
 	before, ok := s.record(ctx, p, job{pkg: p, fail: setting})
@@ -247,7 +248,8 @@ func (s *sweeper) survey(ctx context.Context, p *testPackage) (jobs []job) {
 	return jobs
 }
 
-// orderJobs puts first what tells most in little time: each function in the shortest of its tests, then in the next.
+// orderJobs puts first what tells most in little time: each function in the shortest of its tests,
+// then in the next.
 func orderJobs(jobs []job) {
 	slices.SortFunc(jobs, func(a, b job) int {
 		return cmp.Or(cmp.Compare(a.fn, b.fn), cmp.Compare(a.plain, b.plain), cmp.Compare(a.pkg.path, b.pkg.path), cmp.Compare(a.test, b.test))
@@ -284,7 +286,8 @@ func (s *sweeper) runAll(ctx context.Context, jobs []job) {
 	wg.Wait()
 }
 
-// record returns what the report has of a job, or runs it and adds that to the report. It returns false if there was no time for it.
+// record returns what the report has of a job, or runs it and adds that to the report. It returns
+// false if there was no time for it.
 func (s *sweeper) record(ctx context.Context, p *testPackage, j job) (result, bool) {
 	r := result{Binary: p.content, Package: p.path, Test: j.test, Func: j.fn, Fail: j.fail}
 	limit := plainLimit

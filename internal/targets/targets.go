@@ -75,7 +75,8 @@ type testArgs struct {
 	packages []string
 }
 
-// testValueFlags are the flags of go test whose value may be the next argument, beside gocmd.ValueFlags.
+// testValueFlags are the flags of go test whose value may be the next argument, beside
+// gocmd.ValueFlags.
 var testValueFlags = []string{
 	"bench", "benchtime", "blockprofile", "blockprofilerate", "count", "coverprofile", "cpu", "cpuprofile", "fuzz", "fuzzminimizetime", "fuzztime", "list",
 	"memprofile", "memprofilerate", "mutexprofile", "mutexprofilefraction", "outputdir", "parallel", "run", "shuffle", "skip", "timeout", "trace", "vet",
@@ -84,7 +85,8 @@ var testValueFlags = []string{
 // loadFlags are the flags of go test that decide which files belong to the packages.
 var loadFlags = []string{"asan", "compiler", "mod", "modfile", "msan", "overlay", "race", "tags"}
 
-// parseTest reads the arguments as go test does: packages are those that stand together, between flags.
+// parseTest reads the arguments as go test does: packages are those that stand together, between
+// flags.
 func parseTest(args []string) testArgs {
 	var a testArgs
 	for i := 0; i < len(args); i++ {
@@ -208,8 +210,8 @@ func (f *targetFinder) visit(p *packages.Package) {
 	}
 }
 
-// findAll type-checks the packages that use package mock, and finds the targets of all calls in them. A function whose parameter is a target replaces
-// functions as well.
+// findAll type-checks the packages that use package mock, and finds the targets of all calls in
+// them. A function whose parameter is a target replaces functions as well.
 func (f *targetFinder) findAll() {
 	for _, p := range f.all {
 		if f.users[p] {
@@ -226,7 +228,8 @@ func (f *targetFinder) findAll() {
 	}
 }
 
-// check returns the types of a package, as far as they can be told. Only of those that use package mock the functions' bodies are of interest.
+// check returns the types of a package, as far as they can be told. Only of those that use package
+// mock the functions' bodies are of interest.
 func (f *targetFinder) check(p *packages.Package) *types.Package {
 	if p.PkgPath == "unsafe" {
 		return types.Unsafe
@@ -279,7 +282,8 @@ func (f *targetFinder) parse(names []string) []*ast.File {
 	return files
 }
 
-// replacers notes the functions of package mock that replace others: they have a parameter target, or name for a function's name.
+// replacers notes the functions of package mock that replace others: they have a parameter target,
+// or name for a function's name.
 func (f *targetFinder) replacers(mock *types.Package) {
 	for _, name := range mock.Scope().Names() {
 		fn, ok := mock.Scope().Lookup(name).(*types.Func)
@@ -357,7 +361,8 @@ func (f *targetFinder) target(c targetCall, arg ast.Expr) {
 	}
 }
 
-// implementation returns the method that an option of the call names in place of an interface's, or nil.
+// implementation returns the method that an option of the call names in place of an interface's, or
+// nil.
 func implementation(c targetCall, method *types.Func) *types.Func {
 	for _, arg := range c.Args {
 		option, ok := ast.Unparen(arg).(*ast.CallExpr)

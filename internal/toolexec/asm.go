@@ -37,8 +37,8 @@ func assemble(tool string, args []string) (status int, err error) {
 	return Exec(tool, args)
 }
 
-// assemblerVersion answers the go command's question for the assembler's version. What we add to it is a hash of the core's function: it does not depend on
-// the settings.
+// assemblerVersion answers the go command's question for the assembler's version. What we add to it
+// is a hash of the core's function: it does not depend on the settings.
 func assemblerVersion(_, line string) (string, error) {
 	h := fnv.New64a()
 	_, text := inject.Assembly()

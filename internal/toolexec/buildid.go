@@ -13,7 +13,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/selection"
 )
 
-// toolVersion answers the go command's question for a tool's version, which goes into the key of everything that the tool makes.
+// toolVersion answers the go command's question for a tool's version, which goes into the key of
+// everything that the tool makes.
 func toolVersion(tool string, t transform) (status int, err error) {
 	out, err := exec.Command(tool, "-V=full").Output()
 	if err != nil {
@@ -27,8 +28,9 @@ func toolVersion(tool string, t transform) (status int, err error) {
 	return 0, err
 }
 
-// compilerVersion adds our own content and the build-time settings to the compiler's version, so that the build cache keeps what we make apart from plain
-// objects, and from ours of other settings. This is also where settings are checked: it runs once in each go command.
+// compilerVersion adds our own content and the build-time settings to the compiler's version, so
+// that the build cache keeps what we make apart from plain objects, and from ours of other
+// settings. This is also where settings are checked: it runs once in each go command.
 func compilerVersion(tool, line string) (string, error) {
 	if version := releaseIn(line); !inject.Supported(version) {
 		return "", fmt.Errorf("%s is not a supported Go release: %s are", version, strings.Join(inject.Releases, ", "))
@@ -58,8 +60,8 @@ func releaseIn(line string) string {
 	return line
 }
 
-// addKey puts our key into the compiler's answer. The go command takes all of a release's line, but of a development version only the
-// last part of the build ID that ends it.
+// addKey puts our key into the compiler's answer. The go command takes all of a release's line, but
+// of a development version only the last part of the build ID that ends it.
 func addKey(line, key string) string {
 	if strings.Contains(line, "buildID=") {
 		return line + "+" + key

@@ -15,8 +15,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
 )
 
-// compile runs the compiler for one package, on rewritten copies of its files if the package is to be instrumented, or is one that takes
-// in the core.
+// compile runs the compiler for one package, on rewritten copies of its files if the package is to
+// be instrumented, or is one that takes in the core.
 func compile(tool string, args []string) (status int, err error) {
 	c, err := parseCompile(tool, args)
 	if err != nil {
@@ -103,8 +103,9 @@ func parseCompile(tool string, args []string) (*compileStep, error) {
 	return c, nil
 }
 
-// replace returns the files to compile in place of the package's, or nil if they are to stay. What the core changes in a package is changed first,
-// then what came out is instrumented; files that the core adds are not.
+// replace returns the files to compile in place of the package's, or nil if they are to stay. What
+// the core changes in a package is changed first, then what came out is instrumented; files that
+// the core adds are not.
 func (c *compileStep) replace() ([]string, error) {
 	patched := inject.Patched(c.importPath, c.std)
 	selected, settings, err := c.selected()
@@ -178,7 +179,8 @@ func (c *compileStep) selected() (bool, *Settings, error) {
 	return !below[c.importPath], s, err
 }
 
-// dir returns the directory of the package's sources. Generated files, such as cgo's, are in the work directory.
+// dir returns the directory of the package's sources. Generated files, such as cgo's, are in the
+// work directory.
 func (c *compileStep) dir() string {
 	work := filepath.Dir(absolute(c.output))
 	for _, f := range c.files {
@@ -189,8 +191,8 @@ func (c *compileStep) dir() string {
 	return c.lineDir(work)
 }
 
-// lineDir returns the directory of the sources of a package all of whose files were generated in the work directory, by cgo or cover: their //line
-// directives tell.
+// lineDir returns the directory of the sources of a package all of whose files were generated in
+// the work directory, by cgo or cover: their //line directives tell.
 func (c *compileStep) lineDir(work string) string {
 	for _, f := range c.files {
 		source, err := os.ReadFile(f)
@@ -277,7 +279,8 @@ func (c *compileStep) readProfile() ([]byte, error) {
 	return os.ReadFile(c.profile)
 }
 
-// shown returns a file's name as the compiler records it: -trimpath has prefixes and what takes their place.
+// shown returns a file's name as the compiler records it: -trimpath has prefixes and what takes
+// their place.
 func (c *compileStep) shown(name string) string {
 	for _, rule := range strings.Split(c.trimpath, ";") {
 		prefix, replacement, _ := strings.Cut(rule, "=>")
@@ -300,7 +303,8 @@ type output struct {
 	err   error
 }
 
-// newOutput makes a folder for rewritten files beside the compiler's output, in the step's own work directory.
+// newOutput makes a folder for rewritten files beside the compiler's output, in the step's own work
+// directory.
 func (c *compileStep) newOutput() (*output, error) {
 	dir := filepath.Join(filepath.Dir(c.output), "ftrace-wrap")
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -317,8 +321,9 @@ func (o *output) write(name string, source []byte) string {
 	return path
 }
 
-// run compiles the package, replaced in place of its files unless nil, or takes what comes out from the store. If replaced does not compile the
-// package itself is compiled, so that errors in it are reported as always; if there are none the fault is ours.
+// run compiles the package, replaced in place of its files unless nil, or takes what comes out from
+// the store. If replaced does not compile the package itself is compiled, so that errors in it are
+// reported as always; if there are none the fault is ours.
 func (c *compileStep) run(replaced []string, objects *store.Store) (status int, err error) {
 	args, files := c.args, c.files
 	if replaced != nil {
@@ -331,7 +336,8 @@ func (c *compileStep) run(replaced []string, objects *store.Store) (status int, 
 	case stored == nil && replaced == nil:
 		return Exec(c.tool, args)
 	}
-	// Several go commands that run at once come to the same packages at the same time: one compiles each of them.
+	// Several go commands that run at once come to the same packages at the same time: one compiles
+	// each of them.
 	defer stored.lock()()
 	if stored.restore() {
 		return 0, nil
@@ -364,7 +370,8 @@ func absolute(path string) string {
 	return abs
 }
 
-// expandResponseFiles replaces each "@file" by the arguments in the file, one a line, in which a backslash quotes.
+// expandResponseFiles replaces each "@file" by the arguments in the file, one a line, in which a
+// backslash quotes.
 func expandResponseFiles(args []string) ([]string, error) {
 	var out []string
 	for _, arg := range args {

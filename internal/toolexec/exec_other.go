@@ -2,5 +2,6 @@
 
 package toolexec
 
-// Exec runs the tool with our standard files and returns its exit status. Nothing is to be done after it.
+// Exec runs the tool with our standard files and returns its exit status. Nothing is to be done
+// after it.
 func Exec(tool string, args []string) (status int, err error) { return runTool(tool, args) }

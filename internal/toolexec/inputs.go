@@ -23,18 +23,21 @@ var compilerEnv = []string{
 	"GO386", "GOAMD64", "GOARM", "GOARM64", "GOMIPS", "GOMIPS64", "GOPPC64", "GORISCV64", "GOWASM",
 }
 
-// compilerDebugEnv are those by which the compiler is debugged. It prints or writes more then than the object.
+// compilerDebugEnv are those by which the compiler is debugged. It prints or writes more then than
+// the object.
 var compilerDebugEnv = []string{"DEBUG_TRACE_INLHEUR", "GOCLOBBERDEADHASH", "GOCOMPILEDEBUG", "GOSSADIR", "GOSSAFUNC", "GSHS_LOGFILE"}
 
-// inputs is a hash of all that a compile step reads. The names of the step's work directory and of the files that the go command made, which
-// are different in each build, are not in it, their content is.
+// inputs is a hash of all that a compile step reads. The names of the step's work directory and of
+// the files that the go command made, which are different in each build, are not in it, their
+// content is.
 type inputs struct {
 	hash hash.Hash
 	work string // the work directory
 	some bool   // only some of them: the rest is not known or can't be read
 }
 
-// inputsKey returns the hash of what a run of the compiler on files reads, and false if that is not known.
+// inputsKey returns the hash of what a run of the compiler on files reads, and false if that is not
+// known.
 func (c *compileStep) inputsKey(files []string) (store.Key, bool) {
 	for _, name := range compilerDebugEnv {
 		if os.Getenv(name) != "" {
@@ -71,8 +74,9 @@ func (in *inputs) file(name string) {
 	in.text(string(h.Sum(nil)))
 }
 
-// source adds a Go file, which the compiler records by the name shown. One that names the work directory, as copies of what cgo generates do
-// in their //line directives, will not be the same again.
+// source adds a Go file, which the compiler records by the name shown. One that names the work
+// directory, as copies of what cgo generates do in their //line directives, will not be the same
+// again.
 func (in *inputs) source(name, shown string) {
 	data, err := os.ReadFile(name)
 	if err != nil || !filepath.IsAbs(name) || bytes.Contains(data, []byte(in.work)) {
@@ -90,7 +94,8 @@ func (in *inputs) check(err error) {
 	}
 }
 
-// compiler adds which compiler it is. Its file is not read: the release, and size and time of the file, tell it from others.
+// compiler adds which compiler it is. Its file is not read: the release, and size and time of the
+// file, tell it from others.
 func (in *inputs) compiler(tool string) {
 	in.file(filepath.Join(goroot(tool), "VERSION"))
 	info, err := os.Stat(tool)
@@ -101,7 +106,8 @@ func (in *inputs) compiler(tool string) {
 	in.text(tool, fmt.Sprint(info.Size()), fmt.Sprint(info.ModTime().UnixNano()))
 }
 
-// flags adds the compiler's flags, and the files they name. Those that are for debugging the compiler are none that we know.
+// flags adds the compiler's flags, and the files they name. Those that are for debugging the
+// compiler are none that we know.
 func (in *inputs) flags(flags []string) {
 	hasImports := false
 	for len(flags) > 0 {

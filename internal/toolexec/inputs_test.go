@@ -79,7 +79,8 @@ func (s *keyStep) key() (store.Key, bool) {
 	return c.inputsKey(c.files)
 }
 
-// TestInputsKey changes one input after the other. Each must give another key; but what is different in each build must not.
+// TestInputsKey changes one input after the other. Each must give another key; but what is
+// different in each build must not.
 func TestInputsKey(t *testing.T) {
 	dir := t.TempDir()
 	first, ok := newKeyStep(t, dir, "b001").key()
@@ -156,7 +157,8 @@ func TestInputsUnknown(t *testing.T) {
 	}
 }
 
-// TestCompileOnce: of steps that make the same at the same time, one runs the compiler, and the others have what it made.
+// TestCompileOnce: of steps that make the same at the same time, one runs the compiler, and the
+// others have what it made.
 func TestCompileOnce(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the compiler is a shell script")

@@ -9,9 +9,9 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/store"
 )
 
-// OpenStore returns the store of objects that FTRACE_CACHE names. A store that can't be used is nil: builds only take longer without.
-// Only a directory that FTRACE_CACHE names and that others may write to is an error: the user does
-// not expect that.
+// OpenStore returns the store of objects that FTRACE_CACHE names. A store that can't be used is
+// nil: builds only take longer without. Only a directory that FTRACE_CACHE names and that others
+// may write to is an error: the user does not expect that.
 func OpenStore() (*store.Store, error) {
 	dir := os.Getenv("FTRACE_CACHE")
 	named := dir != ""
@@ -38,7 +38,8 @@ func OpenStore() (*store.Store, error) {
 	return objects, nil
 }
 
-// object is what a compile step makes, in the store or on its way there. Of a step that the store is of no use for it is nil.
+// object is what a compile step makes, in the store or on its way there. Of a step that the store
+// is of no use for it is nil.
 type object struct {
 	step    *compileStep
 	files   []string // what is compiled

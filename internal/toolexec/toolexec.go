@@ -66,7 +66,8 @@ func ExitStatus(err error) (int, error) {
 	return 0, err
 }
 
-// goroot returns the root of the Go tree that a tool is part of: GOROOT/pkg/tool/GOOS_GOARCH/compile.
+// goroot returns the root of the Go tree that a tool is part of:
+// GOROOT/pkg/tool/GOOS_GOARCH/compile.
 func goroot(tool string) string {
 	if root := os.Getenv("GOROOT"); root != "" {
 		return root

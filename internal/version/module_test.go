@@ -62,8 +62,9 @@ func goCommand(t *testing.T, dir string, env []string, args ...string) {
 	}
 }
 
-// TestImport: a module that imports the public packages needs no other module than this one: neither
-// in its go.sum, nor to build, nor for go mod tidy, which looks at the tests of what is imported too.
+// TestImport: a module that imports the public packages needs no other module than this one:
+// neither in its go.sum, nor to build, nor for go mod tidy, which looks at the tests of what is
+// imported too.
 func TestImport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the go command on a module of its own")
@@ -119,8 +120,8 @@ func TestMain(t *testing.T) { _ = mock.Hooked }
 	}
 }
 
-// TestInstall: go install takes the commands from a proxy, and they know their version. It refuses a
-// module whose go.mod replaces or excludes others.
+// TestInstall: go install takes the commands from a proxy, and they know their version. It refuses
+// a module whose go.mod replaces or excludes others.
 func TestInstall(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(testenv.Root(t), "go.mod"))
 	if err != nil {

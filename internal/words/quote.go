@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Shell splits a command line at blanks, with quotes and backslashes as in a POSIX shell. Nothing is
-// expanded, and no other character is special: libraries for it stop at | and ; or drop what follows
-// a #.
+// Shell splits a command line at blanks, with quotes and backslashes as in a POSIX shell. Nothing
+// is expanded, and no other character is special: libraries for it stop at | and ; or drop what
+// follows a #.
 func Shell(s string) ([]string, error) {
 	var words []string
 	var word strings.Builder

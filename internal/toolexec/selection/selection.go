@@ -144,8 +144,8 @@ func (s *Selection) Contains(pkg Package) bool {
 	return false
 }
 
-// MayImport reports whether packages of the main module or the workspace may import packages of a module: it is one of these, or they require it. Without module files it
-// is not known, and true.
+// MayImport reports whether packages of the main module or the workspace may import packages of a
+// module: it is one of these, or they require it. Without module files it is not known, and true.
 func (s *Selection) MayImport(module string) bool {
 	for _, file := range s.modules.main {
 		if file.path == module || bytes.Contains(file.data, []byte(module)) {

@@ -9,9 +9,10 @@ import (
 	"os"
 )
 
-// ObjectAs returns the object with another build ID, nil if that can't be. The compiler writes the ID it is given, which is different in
-// each build, into the headers of the object and nowhere else, and nothing in the object depends on it: the go command blanks it to
-// hash the object, and then writes its own over it in the same way.
+// ObjectAs returns the object with another build ID, nil if that can't be. The compiler writes the
+// ID it is given, which is different in each build, into the headers of the object and nowhere
+// else, and nothing in the object depends on it: the go command blanks it to hash the object, and
+// then writes its own over it in the same way.
 func (e *Entry) ObjectAs(buildID string) []byte {
 	if len(buildID) != len(e.BuildID) || !bytes.Contains(e.Object, []byte(e.BuildID)) {
 		return nil
@@ -19,8 +20,9 @@ func (e *Entry) ObjectAs(buildID string) []byte {
 	return bytes.ReplaceAll(e.Object, []byte(e.BuildID), []byte(buildID))
 }
 
-// ContentID returns a text that stands for the content of a compiled package: the second half of its build ID, in the first lines of
-// the file, where the go command has put a hash of the content. A package that has no such ID is hashed.
+// ContentID returns a text that stands for the content of a compiled package: the second half of
+// its build ID, in the first lines of the file, where the go command has put a hash of the content.
+// A package that has no such ID is hashed.
 func ContentID(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// How long Lock waits, and how often it looks. Whoever holds a lock may have been stopped, so nobody waits forever.
+// How long Lock waits, and how often it looks. Whoever holds a lock may have been stopped, so
+// nobody waits forever.
 const (
 	lockWait = time.Minute
 	lockPoll = 10 * time.Millisecond
 )
 
-// Lock lets one process at a time make the entry of key, so that the others find it when their turn comes.
-// It saves work and promises nothing: after a minute, and where files cannot be locked, it returns all the same.
-// The lock ends with the process that has it.
+// Lock lets one process at a time make the entry of key, so that the others find it when their turn
+// comes. It saves work and promises nothing: after a minute, and where files cannot be locked, it
+// returns all the same. The lock ends with the process that has it.
 func (s *Store) Lock(key Key) (unlock func()) {
 	return s.lock(key, lockWait)
 }

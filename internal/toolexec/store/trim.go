@@ -12,8 +12,9 @@ const (
 	trimInterval = 24 * time.Hour
 )
 
-// trim removes the entries that have not been used for long, and what remains of failed writes, if that has not been done in the last day. It
-// looks at the times of files and opens none. Files that are not ours stay: the directory may have been one for other things before.
+// trim removes the entries that have not been used for long, and what remains of failed writes, if
+// that has not been done in the last day. It looks at the times of files and opens none. Files that
+// are not ours stay: the directory may have been one for other things before.
 func (s *Store) trim(now time.Time) error {
 	const done = "trimmed"
 	if info, err := s.dir.Stat(done); err == nil && now.Sub(info.ModTime()) < trimInterval {
