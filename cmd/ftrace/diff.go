@@ -5,7 +5,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// diffCommand is "ftrace diff [FLAGS] A B". Its exit status is that of diff(1): 1 if they differ, 2 if they can't be compared.
+// diffCommand is "ftrace diff [FLAGS] A B". Its exit status is that of diff(1): 1 if they differ, 2
+// if they can't be compared.
 func diffCommand(args []string) int {
 	o := newOptions("diff")
 	var d diff.Options

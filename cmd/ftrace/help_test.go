@@ -9,7 +9,9 @@ import (
 	"testing"
 )
 
-// TestHelp runs the examples that the texts of the commands have that read recordings, as they are printed: none is used wrongly. Where the recording has nothing of what an example asks for, that is said.
+// TestHelp runs the examples that the texts of the commands have that read recordings, as they are
+// printed: none is used wrongly. Where the recording has nothing of what an example asks for, that
+// is said.
 func TestHelp(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the examples are for a shell")

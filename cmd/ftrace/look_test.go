@@ -11,7 +11,8 @@ import (
 	view "github.com/ftrace-wrap/ftrace-wrap/internal/view/live"
 )
 
-// look is a command of the scripts: it does things to a running program that package live can do, one for each argument behind the program's name, and prints what it sees.
+// look is a command of the scripts: it does things to a running program that package live can do,
+// one for each argument behind the program's name, and prints what it sees.
 //
 //	functions           each function: flags, calls, errors, panics, whether times add up
 //	goroutines          each goroutine: calls under way, history

@@ -1,12 +1,14 @@
-// Ftrace records what a program built with ftrace-wrap does, and shows recordings: as the text of a trace, as tables of functions, and in the formats of other tools.
+// Ftrace records what a program built with ftrace-wrap does, and shows recordings: as the text of a
+// trace, as tables of functions, and in the formats of other tools.
 //
-//	ftrace record ./app        FTRACE_RECORD=ftrace.data ./app
-//	ftrace replay              package recording -> walk.go -> text.go
-//	ftrace report              package recording -> walk.go -> report.go
-//	ftrace attach PID          package live -> attach.go
-//	ftrace -n PROGRAM          package dtrace -> probes.go
+//	ftrace record ./app        internal/view/live
+//	ftrace replay              internal/recording -> internal/view/walk -> internal/view/text
+//	ftrace report              internal/recording -> internal/view/walk -> internal/view/report
+//	ftrace attach PID          internal/live -> internal/view/live
+//	ftrace -n PROGRAM          internal/dtrace -> internal/view/probes
 //
-// It is the reading side: nothing of it is linked into the programs that it records.
+// A file a verb reads flags into options and calls one view. What is printed passes screen.go. It
+// is the reading side: nothing of it is linked into the programs that it records.
 package main
 
 import (
@@ -72,7 +74,8 @@ func versionCommand([]string) int {
 	return 0
 }
 
-// fail reports an error of a verb and returns the exit status for it. That the reader of the output has gone is none.
+// fail reports an error of a verb and returns the exit status for it. That the reader of the output
+// has gone is none.
 func fail(verb string, err error) int {
 	if errors.Is(err, syscall.EPIPE) {
 		return 0

@@ -19,14 +19,16 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain lets the test binary be ftrace, under which name testscript puts it on the scripts' PATH.
+// TestMain lets the test binary be ftrace, under which name testscript puts it on the scripts'
+// PATH.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"ftrace": main, "look": look})
 }
 
-// TestScript runs testdata/script/*.txtar, each a module of its own. $TOOLEXEC is the flag that puts ftrace-wrap into a go command, $ROOT the root of this module.
-// The condition [all] reports whether all tests are to run; a script that takes long is skipped without.
-// Beyond testscript's commands they have
+// TestScript runs testdata/script/*.txtar, each a module of its own. $TOOLEXEC is the flag that
+// puts ftrace-wrap into a go command, $ROOT the root of this module. The condition [all] reports
+// whether all tests are to run; a script that takes long is skipped without. Beyond testscript's
+// commands they have
 //
 //	sametrace A B
 //
@@ -86,7 +88,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// haveReaders returns an error if there are no readers of exported formats from npm, in the directory that $READERS names, or nothing that they run in.
+// haveReaders returns an error if there are no readers of exported formats from npm, in the
+// directory that $READERS names, or nothing that they run in.
 func haveReaders() (err error) {
 	for _, name := range []string{"argent/assets/trace-processor", "node_modules/@paulirish/trace_engine", "speedscope/dist"} {
 		_, missing := os.Stat(filepath.Join(os.Getenv("READERS"), name))
@@ -129,7 +132,8 @@ var (
 	goroutineName = regexp.MustCompile(`^G\d+ *|from G\d+`)
 )
 
-// byGoroutine puts the lines of each goroutine of a trace together, in the order of their numbers, which it makes 1, 2 and so on.
+// byGoroutine puts the lines of each goroutine of a trace together, in the order of their numbers,
+// which it makes 1, 2 and so on.
 func byGoroutine(trace string) string {
 	traced := map[int][]string{}
 	for line := range strings.Lines(trace) {

@@ -157,7 +157,8 @@ func (o *options) openSource(args ...string) (walk.Source, error) {
 	return o.source(r)
 }
 
-// openFamily opens the recording that the arguments name and, if the options ask for children, those within it.
+// openFamily opens the recording that the arguments name and, if the options ask for children,
+// those within it.
 func (o *options) openFamily(args []string) ([]walk.Source, error) {
 	r, err := o.open(args)
 	if err != nil {
@@ -178,7 +179,8 @@ func (o *options) openFamily(args []string) ([]walk.Source, error) {
 	return list, nil
 }
 
-// window returns the part of a recording that is wanted. It says so on stderr if there are no events in it.
+// window returns the part of a recording that is wanted. It says so on stderr if there are no
+// events in it.
 func (o *options) window(r *recording.Recording) recording.Window {
 	var window recording.Window
 	c := r.Converter()
@@ -203,7 +205,8 @@ func (o *options) coloured(terminal bool) bool {
 	return o.colour == "always" || o.colour == "auto" && terminal && os.Getenv("NO_COLOR") == ""
 }
 
-// output is where a verb's output goes: stdout, by a pager if that is a terminal. What can't be shown does not get there.
+// output is where a verb's output goes: stdout, by a pager if that is a terminal. What can't be
+// shown does not get there.
 type output struct {
 	*screen.Writer
 	terminal bool

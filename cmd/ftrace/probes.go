@@ -17,7 +17,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
-// asksProbes reports whether the arguments are for probes: ftrace -n PROGRAM, -s FILE, -l. The flags of ftrace live, which has no verb either, are others.
+// asksProbes reports whether the arguments are for probes: ftrace -n PROGRAM, -s FILE, -l. The
+// flags of ftrace live, which has no verb either, are others.
 func asksProbes(args []string) bool {
 	name, isFlag := strings.CutPrefix(args[0], "-")
 	name = strings.TrimPrefix(name, "-")

@@ -7,14 +7,15 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 )
 
-// What is printed goes through these: no other file of this package names os.Stdout or os.Stderr (TestScreen). What programs made up never reaches a terminal
-// as it is.
+// What is printed goes through these: no other file of this package names os.Stdout or os.Stderr
+// (TestScreen). What programs made up never reaches a terminal as it is.
 var (
 	stdout = screen.New(os.Stdout, screen.Text)
 	stderr = screen.New(os.Stderr, screen.Text)
 )
 
-// files are those of the terminal itself: to ask what they are, for programs that are run, and for what is no text.
+// files are those of the terminal itself: to ask what they are, for programs that are run, and for
+// what is no text.
 func files() (out, err *os.File) { return os.Stdout, os.Stderr }
 
 // atTerminal reports whether stdout is a terminal.

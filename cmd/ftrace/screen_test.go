@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// TestScreen: nothing is printed but through what package screen guards. No file of this package but
-// screen.go, and none of the views, names os.Stdout or os.Stderr, or prints to them by other means.
+// TestScreen: nothing is printed but through what package screen guards. No file of this package
+// but screen.go, and none of the views, names os.Stdout or os.Stderr, or prints to them by other
+// means.
 func TestScreen(t *testing.T) {
 	verbs, err := filepath.Glob("*.go")
 	if err != nil {

@@ -13,9 +13,10 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
-// openCatalog makes a catalog of what the arguments name: numbers of processes, directories of recordings, and names of programs, of which all processes are in it,
-// also those that start later. Live processes are in performance_schema; each recording is a schema of its own too. Without arguments it is the recording that is
-// there by default.
+// openCatalog makes a catalog of what the arguments name: numbers of processes, directories of
+// recordings, and names of programs, of which all processes are in it, also those that start later.
+// Live processes are in performance_schema; each recording is a schema of its own too. Without
+// arguments it is the recording that is there by default.
 func openCatalog(args []string, options schema.RecordingOptions) (*schema.Catalog, error) {
 	c := &schema.Catalog{}
 	if len(args) == 0 {

@@ -24,7 +24,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/viewtest"
 )
 
-// verbs are all that show a recording: DIR is the recording, OTHER another one, NEW what there is not yet.
+// verbs are all that show a recording: DIR is the recording, OTHER another one, NEW what there is
+// not yet.
 var verbs = []string{
 	"replay DIR", "replay -json DIR", "replay -repeats DIR", "replay -fold -group DIR", "replay -color always -format pos,path,seq,wall,elapsed,duration DIR",
 	"replay -children DIR", "replay -children -json DIR", "replay -f *=args,min=1us;main.*=tree -from 1us DIR",
@@ -124,7 +125,8 @@ func copyRecording(t testing.TB, from, to string, change func(name string, data 
 // hostileLine is what a program may print.
 const hostileLine = "line\x1b[2J\x9b31m\u202e\u2066\u009b\a\b\r\nG1   + main.forged() { // #1"
 
-// recordings makes recordings of all kinds: of one process and of several, compact, with lines, notes and lost records, and with calls that are deeper than a record can say.
+// recordings makes recordings of all kinds: of one process and of several, compact, with lines,
+// notes and lost records, and with calls that are deeper than a record can say.
 func recordings(t testing.TB) []string {
 	t.Helper()
 	temp := t.TempDir()
@@ -188,7 +190,8 @@ func recordings(t testing.TB) []string {
 	return list
 }
 
-// safe fails if something was printed that may not reach a terminal. Colours may if they were asked for.
+// safe fails if something was printed that may not reach a terminal. Colours may if they were asked
+// for.
 func safe(t testing.TB, verb, printed string) {
 	t.Helper()
 	for rest := printed; rest != ""; {
@@ -204,7 +207,8 @@ func safe(t testing.TB, verb, printed string) {
 	}
 }
 
-// TestVerbsHostile: whatever names, values and lines a recording has, no verb prints what may not reach a terminal, nor lines that are the names' own, and what is to be JSON is.
+// TestVerbsHostile: whatever names, values and lines a recording has, no verb prints what may not
+// reach a terminal, nor lines that are the names' own, and what is to be JSON is.
 func TestVerbsHostile(t *testing.T) {
 	names := map[string]string{ // of the same length
 		"evaluate": "\x1b[2J\n\x9b\x07;", "workers": "w\u202e\n \"", "worker": "\u2066\r\x1b<", ".go": "\n\x9b;", "text": "\x1b]0;", "parse": "\u202e\n\x7f", "main.main": "main.ma\x1bn",
@@ -278,7 +282,8 @@ func TestVerbsHostile(t *testing.T) {
 	}
 }
 
-// TestVerbsWithoutTables: a recording whose tables are missing, or cut off, is read as far as it goes, and that is said.
+// TestVerbsWithoutTables: a recording whose tables are missing, or cut off, is read as far as it
+// goes, and that is said.
 func TestVerbsWithoutTables(t *testing.T) {
 	for _, dir := range recordings(t)[:2] {
 		for _, left := range []int{-1, 0, 1000} {
@@ -342,7 +347,8 @@ func TestVerbsDeep(t *testing.T) {
 	}
 }
 
-// FuzzVerbs runs every verb over recordings in which bytes were changed. verb chooses one; edits are six bytes each: the file, the place, what is done there, and by which byte.
+// FuzzVerbs runs every verb over recordings in which bytes were changed. verb chooses one; edits
+// are six bytes each: the file, the place, what is done there, and by which byte.
 func FuzzVerbs(f *testing.F) {
 	list := recordings(f)
 	list = list[:len(list)-1] // the last one is large

@@ -5,9 +5,9 @@
 //	           -> sql, top, serve                              tables, by package schema
 //	all of them may use -> walk, text                          calls put together, and the lines of a trace
 //
-// What comes in is a recording, a process or a catalog, with a struct of plain options. What goes out is
-// text on the writers that the caller gives. Only cmd/ftrace calls these packages. They read no flags,
-// end no process but by an error, and never print to the terminal by themselves: the caller's writers are
-// those of package screen. A view uses no other view but walk and text; view_test.go has the one
-// exception and its reason.
+// What comes in is a recording, a process or a catalog, with a struct of plain options. What goes
+// out is text on the writers that the caller gives. Only cmd/ftrace calls these packages. They read
+// no flags, end no process but by an error, and never print to the terminal by themselves: the
+// caller's writers are those of package screen. A view uses no other view but walk and text;
+// view_test.go has the one exception and its reason.
 package view

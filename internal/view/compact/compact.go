@@ -1,8 +1,8 @@
 // Package compact makes recordings smaller, with those of child processes within them.
 //
-// It takes a recording and writes its compact form, which package recording makes, to a new directory or in its
-// place. cmd/ftrace calls it. It never removes what it has not read: a recording that is damaged, or may still be
-// written, is not replaced.
+// It takes a recording and writes its compact form, which package recording makes, to a new
+// directory or in its place. cmd/ftrace calls it. It never removes what it has not read: a
+// recording that is damaged, or may still be written, is not replaced.
 package compact
 
 import (
@@ -55,7 +55,8 @@ type compactor struct {
 	progress func(int64)
 }
 
-// to writes the compact forms of a recording and of those within it, of which one that is compact already is copied.
+// to writes the compact forms of a recording and of those within it, of which one that is compact
+// already is copied.
 func (c *compactor) to(r *recording.Recording, to string) error {
 	if r.IsCompact() {
 		return os.CopyFS(to, os.DirFS(r.Dir))
@@ -70,7 +71,8 @@ func (c *compactor) to(r *recording.Recording, to string) error {
 	})
 }
 
-// inPlace makes a recording compact, and those within it. What is in the directory beside them stays as it is.
+// inPlace makes a recording compact, and those within it. What is in the directory beside them
+// stays as it is.
 func (c *compactor) inPlace(r *recording.Recording) error {
 	if !r.IsCompact() {
 		if err := c.replace(r); err != nil {
@@ -80,7 +82,8 @@ func (c *compactor) inPlace(r *recording.Recording) error {
 	return eachChild(r, c.inPlace)
 }
 
-// replace puts the compact form of a recording in its place. At any time all of it is there: which files count the metadata say, which are replaced in one step.
+// replace puts the compact form of a recording in its place. At any time all of it is there: which
+// files count the metadata say, which are replaced in one step.
 func (c *compactor) replace(r *recording.Recording) error {
 	if first, last := r.Clocks(); last.Ticks == first.Ticks && alive(r.Env.PID) {
 		return fmt.Errorf("%s may still be written by process %d: compact it when that has ended, or to another directory (-o)", r.Dir, r.Env.PID)

@@ -1,9 +1,10 @@
 // Package diff finds where two recordings differ first.
 //
-// It takes the lines that package text makes of the calls of both, by goroutine, keeps hashes of them and a
-// mark for every some hundred, and reads both once more where these differ. It writes the first divergence and
-// which functions were not called in the same way, as text or as an object of JSON. cmd/ftrace calls it. It
-// keeps no lines but those around the divergence: memory does not grow with the recordings.
+// It takes the lines that package text makes of the calls of both, by goroutine, keeps hashes of
+// them and a mark for every some hundred, and reads both once more where these differ. It writes
+// the first divergence and which functions were not called in the same way, as text or as an object
+// of JSON. cmd/ftrace calls it. It keeps no lines but those around the divergence: memory does not
+// grow with the recordings.
 package diff
 
 import (
@@ -153,9 +154,9 @@ func hashLine(h uint64, line []byte) uint64 {
 
 var hashSeed = maphash.MakeSeed()
 
-// walk calls event with the line of each entry and exit that is shown, and started with the first record of
-// each goroutine. Lines are as a trace has them but for what differs from run to run: goroutines, numbers of
-// calls, addresses.
+// walk calls event with the line of each entry and exit that is shown, and started with the first
+// record of each goroutine. Lines are as a trace has them but for what differs from run to run:
+// goroutines, numbers of calls, addresses.
 func (s *side) walk(event func(*text.Stack, *recording.Event, []byte), started func(*recording.Event)) error {
 	w := walk.New[*text.Goroutine, text.Call](s.from)
 	text.Bare(w, func(st *text.Stack, e *recording.Event, line []byte) { event(st, e, withoutAddresses(line)) })
@@ -214,8 +215,9 @@ type pair struct {
 	next [2][]string
 }
 
-// compare finds out which goroutines are the same: those that no call started, in their order; and of those that were started by the same
-// function on goroutines that are the same, first those that do the same.
+// compare finds out which goroutines are the same: those that no call started, in their order; and
+// of those that were started by the same function on goroutines that are the same, first those that
+// do the same.
 func compare(a, b *side) *Comparison {
 	d := &Comparison{a: a, b: b}
 	children := func(s *side) map[uint64][]*tracedGoroutine {

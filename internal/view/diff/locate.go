@@ -13,7 +13,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// locate finds the event at which each pair differs first: it is in the block behind the last equal marks.
+// locate finds the event at which each pair differs first: it is in the block behind the last equal
+// marks.
 func (d *Comparison) locate(context int) error {
 	block := map[*pair]int{}
 	var differing []*pair
@@ -193,7 +194,8 @@ type change struct {
 	a, b tally
 }
 
-// changes returns those functions, those first in which most differs, and how many were called at all.
+// changes returns those functions, those first in which most differs, and how many were called at
+// all.
 func (d *Comparison) changes() (changes []change, called int) {
 	names := map[string]bool{}
 	for _, s := range []*side{d.a, d.b} {
@@ -220,7 +222,8 @@ func (d *Comparison) changes() (changes []change, called int) {
 	return changes, len(names)
 }
 
-// writeJSON writes an object: the first divergence, null if there is none, and the summary. What is of both recordings is in lists of two.
+// writeJSON writes an object: the first divergence, null if there is none, and the summary. What is
+// of both recordings is in lists of two.
 func (d *Comparison) writeJSON(out io.Writer, rows int) {
 	type divergence struct {
 		Event      int         `json:"event"` // from 1

@@ -11,7 +11,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// exportChrome writes trace events, which chrome://tracing, Perfetto and others read: a pair of events for each call, a thread for each goroutine.
+// exportChrome writes trace events, which chrome://tracing, Perfetto and others read: a pair of
+// events for each call, a thread for each goroutine.
 func exportChrome(from walk.Source, out io.Writer) error {
 	w := walk.New[struct{}, struct{}](from)
 	clock := w.Recording.Converter()

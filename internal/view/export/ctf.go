@@ -8,8 +8,9 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// exportCTF writes what the filters leave to a directory that is a recording again: ftrace reads it, and what reads the Common Trace Format. Of a compact
-// recording it is the form that programs write.
+// exportCTF writes what the filters leave to a directory that is a recording again: ftrace reads
+// it, and what reads the Common Trace Format. Of a compact recording it is the form that programs
+// write.
 func exportCTF(from walk.Source, dir string) error {
 	w := walk.New[struct{}, struct{}](from)
 	out, err := w.Recording.NewWriter(dir)

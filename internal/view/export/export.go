@@ -1,8 +1,9 @@
 // Package export writes recordings in the formats of other tools.
 //
-// It takes the calls that package walk puts together, once through, and writes them in a [Format]: to a writer,
-// or to a new directory. cmd/ftrace calls it, and opens what it writes to. Values are text that the recording's
-// printer made; nothing of a program is written that is not valid where it stands: JSON, protobuf, lines.
+// It takes the calls that package walk puts together, once through, and writes them in a [Format]:
+// to a writer, or to a new directory. cmd/ftrace calls it, and opens what it writes to. Values are
+// text that the recording's printer made; nothing of a program is written that is not valid where
+// it stands: JSON, protobuf, lines.
 package export
 
 import (

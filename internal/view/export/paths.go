@@ -33,8 +33,9 @@ func (p *path) child(function uint32) *path {
 	return c
 }
 
-// pathMax is how many functions a path has. Calls further in count for paths that end at that depth: each of the millions of calls of a stack overflow
-// would have a path of its own, which nothing could draw.
+// pathMax is how many functions a path has. Calls further in count for paths that end at that
+// depth: each of the millions of calls of a stack overflow would have a path of its own, which
+// nothing could draw.
 const pathMax = 1000
 
 // paths returns the root of the paths of all calls.
@@ -108,7 +109,8 @@ func (p *path) functions() []uint32 {
 	return list
 }
 
-// exportFolded writes a line for each path: its functions and its own time in ns, for flamegraph.pl and others.
+// exportFolded writes a line for each path: its functions and its own time in ns, for flamegraph.pl
+// and others.
 func exportFolded(from walk.Source, out io.Writer) error {
 	root, err := paths(from)
 	if err != nil {

@@ -93,8 +93,9 @@ type perfetto struct {
 	news, event, part, packet []byte // parts of the packet that is being made
 }
 
-// exportPerfetto writes a trace for https://ui.perfetto.dev and trace_processor_shell: a track for each goroutine, a slice for each call, with values as debug
-// annotations, an arrow from where a goroutine was started to its first call, and lines as instants.
+// exportPerfetto writes a trace for https://ui.perfetto.dev and trace_processor_shell: a track for
+// each goroutine, a slice for each call, with values as debug annotations, an arrow from where a
+// goroutine was started to its first call, and lines as instants.
 func exportPerfetto(from walk.Source, out io.Writer) error {
 	w := walk.New[struct{}, struct{}](from)
 	first, _ := w.Recording.Clocks()
@@ -256,7 +257,8 @@ func (p *perfetto) write(packet []byte) {
 	}
 }
 
-// intern returns the number of a text among those of a kind. One that is new is said with the event; more says what of it beside the text, which is then its name here only.
+// intern returns the number of a text among those of a kind. One that is new is said with the
+// event; more says what of it beside the text, which is then its name here only.
 func (p *perfetto) intern(kind protowire.Number, text string, more func([]byte) []byte) uint64 {
 	known := p.interned[kind]
 	if id := known[text]; id != 0 {

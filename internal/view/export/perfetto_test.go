@@ -11,7 +11,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// message is a protobuf message that was read by what the encoding says alone: by field, numbers, or bytes of texts and messages.
+// message is a protobuf message that was read by what the encoding says alone: by field, numbers,
+// or bytes of texts and messages.
 type message map[protowire.Number][]any
 
 func decode(t *testing.T, b []byte) message {
@@ -52,8 +53,8 @@ func (m message) number(t *testing.T, field protowire.Number) uint64 {
 	return m[field][0].(uint64)
 }
 
-// TestPerfetto reads a trace as Perfetto's importer does: what is interned is known before it is used, slices nest on their tracks, which were described before, and
-// each arrow ends at a slice.
+// TestPerfetto reads a trace as Perfetto's importer does: what is interned is known before it is
+// used, slices nest on their tracks, which were described before, and each arrow ends at a slice.
 func TestPerfetto(t *testing.T) {
 	r, err := recording.Open("../../../testdata/recordings/workers")
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// exportUftrace writes a directory that uftrace reads (https://github.com/namhyung/uftrace, doc/uftrace-data-format): entries and exits of each goroutine, which
-// is a task there. Addresses are made up: a function's key tells its own.
+// exportUftrace writes a directory that uftrace reads (https://github.com/namhyung/uftrace,
+// doc/uftrace-data-format): entries and exits of each goroutine, which is a task there. Addresses
+// are made up: a function's key tells its own.
 func exportUftrace(from walk.Source, dir string) error {
 	w := walk.New[struct{}, struct{}](from)
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -66,7 +67,8 @@ type uftraceTask struct {
 	begun   bool // the file is there
 }
 
-// record adds a record: time: 8; then, from the lowest bit on, type: 2 bits, whether arguments follow: 1, magic: 3, depth: 10, address: 48.
+// record adds a record: time: 8; then, from the lowest bit on, type: 2 bits, whether arguments
+// follow: 1, magic: 3, depth: 10, address: 48.
 func (u *uftrace) record(goroutine uint64, kind uint64, c *frame, ticks uint64) {
 	at := u.clock.Since(ticks)
 	t := u.tasks[goroutine]
@@ -101,7 +103,8 @@ func (u *uftrace) flush(goroutine uint64, t *uftraceTask) {
 	t.records = t.records[:0]
 }
 
-// finish writes what uftrace reads first: its header, the tasks, the map of the program, and the symbols.
+// finish writes what uftrace reads first: its header, the tasks, the map of the program, and the
+// symbols.
 func (u *uftrace) finish(r *recording.Recording) {
 	var tasks, symbols bytes.Buffer
 	const session = "0123456789abcdef"

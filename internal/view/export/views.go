@@ -56,7 +56,8 @@ func exportPprof(from walk.Source, out io.Writer) error {
 	return p.Write(out)
 }
 
-// exportSpeedscope writes a file for https://www.speedscope.app: a profile in the order of time for each goroutine.
+// exportSpeedscope writes a file for https://www.speedscope.app: a profile in the order of time for
+// each goroutine.
 func exportSpeedscope(from walk.Source, out io.Writer) error {
 	w := walk.New[struct{}, struct{}](from)
 	clock := w.Recording.Converter()
@@ -125,10 +126,12 @@ func exportSpeedscope(from walk.Source, out io.Writer) error {
 	return err
 }
 
-// mermaidMax is how many messages a diagram has at most: more cannot be read, and are refused by what draws them.
+// mermaidMax is how many messages a diagram has at most: more cannot be read, and are refused by
+// what draws them.
 const mermaidMax = 500
 
-// exportMermaid writes a sequence diagram: participants are packages, or types where a function is a method, messages are calls.
+// exportMermaid writes a sequence diagram: participants are packages, or types where a function is
+// a method, messages are calls.
 func exportMermaid(from walk.Source, out io.Writer) error {
 	w := walk.New[struct{}, struct{}](from)
 	var body strings.Builder
@@ -215,7 +218,8 @@ func owner(f *recording.Function) string {
 	return name
 }
 
-// mermaidText returns text that a diagram may have in a line: it ends no line, has no markup, and is no directive.
+// mermaidText returns text that a diagram may have in a line: it ends no line, has no markup, and
+// is no directive.
 func mermaidText(s string) string { return mermaidEscapes.Replace(escape.String(s)) }
 
 var mermaidEscapes = strings.NewReplacer("#", "#35;", ";", "#59;", "<", "#60;", ">", "#62;", "%%", "#37;#37;")

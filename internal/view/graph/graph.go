@@ -1,8 +1,8 @@
 // Package graph shows what calls a function and what it calls.
 //
-// It takes the calls that package walk puts together and counts those at the functions that are named, with
-// their times, and writes a table or an object of JSON for each. cmd/ftrace calls it. It keeps counts, no
-// calls.
+// It takes the calls that package walk puts together and counts those at the functions that are
+// named, with their times, and writes a table or an object of JSON for each. cmd/ftrace calls it.
+// It keeps counts, no calls.
 package graph
 
 import (
@@ -49,7 +49,8 @@ type Graph struct {
 	found     map[uint32]*neighbours
 }
 
-// Find goes through a recording and counts the calls around the functions that a GLOB of rules names.
+// Find goes through a recording and counts the calls around the functions that a GLOB of rules
+// names.
 func Find(from walk.Source, glob string) (*Graph, error) {
 	r := from.Recording
 	wanted, err := functionsNamed(r, glob)
@@ -115,7 +116,8 @@ func findNeighbours(from walk.Source, found map[uint32]*neighbours) error {
 			lasted = e.Ticks - c.Start
 		}
 		caller := walk.ShownCaller(st)
-		// Of calls within others of the same function only the outer ones have time: what is within is in that.
+		// Of calls within others of the same function only the outer ones have time: what is within
+		// is in that.
 		total := lasted
 		if st.Data.View[c.Function]--; st.Data.View[c.Function] > 0 {
 			total = 0

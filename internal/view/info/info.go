@@ -1,7 +1,8 @@
 // Package info says what a recording is of, how large it is, and what is missing.
 //
-// It takes a recording, with those within it if the caller wants them, reads all of its events, and writes a
-// list or an object of JSON for each. cmd/ftrace calls it. It counts events; calls are package walk's.
+// It takes a recording, with those within it if the caller wants them, reads all of its events, and
+// writes a list or an object of JSON for each. cmd/ftrace calls it. It counts events; calls are
+// package walk's.
 package info
 
 import (

@@ -17,8 +17,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// AttachOptions are what is done with a process: that of Stack, Arm, Disarm and Dump which is set, or else it
-// is shown, or recorded, until it is time to leave.
+// AttachOptions are what is done with a process: that of Stack, Arm, Disarm and Dump which is set,
+// or else it is shown, or recorded, until it is time to leave.
 type AttachOptions struct {
 	Rules  string
 	Stack  bool
@@ -85,7 +85,8 @@ func setRules(p *live.Process, text string, warn io.Writer) error {
 	return p.SetRules(text)
 }
 
-// disarmProcess lets the program do nothing more than it does without any rules: those of the setup tables go, too.
+// disarmProcess lets the program do nothing more than it does without any rules: those of the setup
+// tables go, too.
 func disarmProcess(p *live.Process) error {
 	for _, undo := range []func() error{func() error { return p.SetRules("") }, func() error { return p.SetObjects(nil) }, func() error { return p.SetActors(nil) }} {
 		if err := undo(); err != nil {
@@ -180,7 +181,8 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 	return errors.Join(err, detached)
 }
 
-// writer returns the user and the group that a process makes files as, and ours if these are unknown.
+// writer returns the user and the group that a process makes files as, and ours if these are
+// unknown.
 func writer(p *live.Process) (user, group int) {
 	user, group = os.Geteuid(), os.Getegid()
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
@@ -200,10 +202,12 @@ func writer(p *live.Process) (user, group int) {
 	return user, group
 }
 
-// showWithin is how long what was recorded may still be shown when it is time to leave. Usually that is the time between two polls.
+// showWithin is how long what was recorded may still be shown when it is time to leave. Usually
+// that is the time between two polls.
 const showWithin = 2 * pollEvery
 
-// Wait waits until it is time to leave: by a signal, after a time (0: never), or when the process has ended.
+// Wait waits until it is time to leave: by a signal, after a time (0: never), or when the process
+// has ended.
 func Wait(p *live.Process, within time.Duration, leave <-chan os.Signal) {
 	var timeout <-chan time.Time
 	if within > 0 {

@@ -38,13 +38,14 @@ type View interface {
 	Refreshed() // the tables, and with them the clock
 	// Event tells what happened. It returns false if that is enough.
 	Event(e *recording.Event) bool
-	// Settled tells that all that happened until then has been told. It returns false if that is enough.
+	// Settled tells that all that happened until then has been told. It returns false if that is
+	// enough.
 	Settled(until time.Time) bool
 	Finish() error
 }
 
-// Tail tells a view what a process records until it has ended, or the view has enough. It fails with nothing if
-// the process recorded nothing. warn gets what could not be read.
+// Tail tells a view what a process records until it has ended, or the view has enough. It fails
+// with nothing if the process recorded nothing. warn gets what could not be read.
 func Tail(dir string, done <-chan struct{}, nothing error, v View, warn io.Writer) error {
 	ended := false
 	poll := func() {

@@ -63,7 +63,8 @@ func recordingName(r live.Recording) string {
 	return [...]string{"-", "rings", "files"}[min(r, live.ToFiles)]
 }
 
-// Named returns the process that an argument means: its number, or the name of the one program that runs.
+// Named returns the process that an argument means: its number, or the name of the one program that
+// runs.
 func Named(s string) (*live.Process, error) {
 	if pid, err := strconv.Atoi(s); err == nil {
 		return live.Attach(pid)

@@ -1,11 +1,11 @@
-// Package live shows programs that run: it starts them or attaches to them, and shows what they record, or has
-// them record.
+// Package live shows programs that run: it starts them or attaches to them, and shows what they
+// record, or has them record.
 //
-// It takes a command or a process, and gives what is recorded to package text, or to another [View], while it
-// happens ([Tail]); of attached processes also what package live of the reading side sees in their memory
-// ([Attach], [List]). What it shows goes to the writers that it is given. cmd/ftrace calls it for record, live,
-// attach and list, package probes to run D programs over the same. A process that it attached to is left as it
-// was, unless that is what was wanted.
+// It takes a command or a process, and gives what is recorded to package text, or to another
+// [View], while it happens ([Tail]); of attached processes also what package live of the reading
+// side sees in their memory ([Attach], [List]). What it shows goes to the writers that it is given.
+// cmd/ftrace calls it for record, live, attach and list, package probes to run D programs over the
+// same. A process that it attached to is left as it was, unless that is what was wanted.
 package live
 
 import (
@@ -22,8 +22,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// Record runs a command and has it record to dir, from where a recording that is there is moved away. It
-// returns the command's exit status.
+// Record runs a command and has it record to dir, from where a recording that is there is moved
+// away. It returns the command's exit status.
 func Record(cmd *exec.Cmd, dir, rules string, warn io.Writer) (status int, err error) {
 	full, err := filepath.Abs(dir)
 	if err != nil {
@@ -80,8 +80,8 @@ type Program struct {
 	signals chan os.Signal
 }
 
-// Start starts a command that records to dir what rules say, or, if these are empty, what the environment
-// says.
+// Start starts a command that records to dir what rules say, or, if these are empty, what the
+// environment says.
 func Start(cmd *exec.Cmd, dir, rules string) (*Program, error) {
 	done := make(chan struct{})
 	p := &Program{Done: done, cmd: cmd, signals: make(chan os.Signal, 1)}
@@ -113,7 +113,8 @@ func Start(cmd *exec.Cmd, dir, rules string) (*Program, error) {
 	return p, nil
 }
 
-// Wait waits for the end and returns the exit status: the program's, or 128 and the signal's number if a signal ended it.
+// Wait waits for the end and returns the exit status: the program's, or 128 and the signal's number
+// if a signal ended it.
 func (p *Program) Wait() int {
 	<-p.Done
 	signal.Stop(p.signals)

@@ -13,7 +13,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
 )
 
-// showStacks writes each goroutine's last calls, and those that it is in. Who began first comes first: goroutines' numbers do not say that.
+// showStacks writes each goroutine's last calls, and those that it is in. Who began first comes
+// first: goroutines' numbers do not say that.
 func showStacks(p *live.Process, f text.Format, out, warn io.Writer) error {
 	s, err := p.Snapshot()
 	if err != nil {

@@ -72,7 +72,8 @@ func (o Options) functions() ([]*recording.Function, error) {
 // listAfter is how long a command is let run so that it says its functions.
 const listAfter = 300 * time.Millisecond
 
-// commandFunctions starts a command, with nothing traced, and ends it as soon as its packages have been initialised.
+// commandFunctions starts a command, with nothing traced, and ends it as soon as its packages have
+// been initialised.
 func commandFunctions(command *exec.Cmd) ([]*recording.Function, error) {
 	temp, err := os.MkdirTemp("", "ftrace-probes-")
 	if err != nil {

@@ -1,9 +1,9 @@
 // Package probes runs programs in D over what other programs do, and lists probes.
 //
-// It takes the source of a program, which package dtrace compiles, and gives it the events of a recording, of a
-// command that it runs, or of a process that it attaches to, through package live ([live.Tail]). What the program
-// prints and its maps go to the writers that it is given. cmd/ftrace calls it for ftrace -n, -s and -l. It
-// evaluates nothing itself.
+// It takes the source of a program, which package dtrace compiles, and gives it the events of a
+// recording, of a command that it runs, or of a process that it attaches to, through package live
+// ([live.Tail]). What the program prints and its maps go to the writers that it is given.
+// cmd/ftrace calls it for ftrace -n, -s and -l. It evaluates nothing itself.
 package probes
 
 import (
@@ -199,7 +199,8 @@ func (v *view) runCommand(command *exec.Cmd) (status int, err error) {
 	return status, err
 }
 
-// endWithin is how long a command has to end by itself after Ctrl-C, which the terminal gives to it too.
+// endWithin is how long a command has to end by itself after Ctrl-C, which the terminal gives to it
+// too.
 const endWithin = time.Second
 
 // end ends a command, if it still runs because exit() was called, or Ctrl-C pressed.
@@ -220,7 +221,8 @@ func (v *view) end(p *live.Program) {
 
 func (v *view) machineDone() bool { return v.machine != nil && v.machine.Done() }
 
-// attach runs the program over what a running process does, until Ctrl-C, exit(), or its end. Then all is as it was before.
+// attach runs the program over what a running process does, until Ctrl-C, exit(), or its end. Then
+// all is as it was before.
 func (v *view) attach(name string) error {
 	p, err := live.Named(name)
 	if err != nil {

@@ -1,8 +1,9 @@
 // Package progress shows on a terminal how far work is.
 //
-// It takes a function that says so, from a verb of cmd/ftrace or by way of package walk, and writes a bar
-// to the writer that it is given, which is the terminal itself: what is written is the bar alone, nothing
-// that a program made up. It asks nobody whether it may: the caller knows whether there is a terminal.
+// It takes a function that says so, from a verb of cmd/ftrace or by way of package walk, and writes
+// a bar to the writer that it is given, which is the terminal itself: what is written is the bar
+// alone, nothing that a program made up. It asks nobody whether it may: the caller knows whether
+// there is a terminal.
 package progress
 
 import (

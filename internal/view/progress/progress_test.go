@@ -26,7 +26,8 @@ func (l *locked) String() string {
 	return l.b.String()
 }
 
-// TestProgress has work that is half done, and is then finished: the bar is shown, and taken away. Work that is done before shows nothing.
+// TestProgress has work that is half done, and is then finished: the bar is shown, and taken away.
+// Work that is done before shows nothing.
 func TestProgress(t *testing.T) {
 	var out locked
 	p := show(&out, "ftrace test", 1000, func() int64 { return 500 }, time.Millisecond)

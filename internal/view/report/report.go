@@ -1,9 +1,9 @@
 // Package report makes tables of the functions of a recording: calls, times, errors.
 //
-// It takes the calls that package walk puts together, of one recording or of several processes, and makes a
-// [Summary], by function, package or goroutine, which it writes as a table or as lines of JSON, alone or
-// compared with another one. cmd/ftrace calls it. It keeps sums and histograms, no calls: memory does not
-// grow with the recording.
+// It takes the calls that package walk puts together, of one recording or of several processes, and
+// makes a [Summary], by function, package or goroutine, which it writes as a table or as lines of
+// JSON, alone or compared with another one. cmd/ftrace calls it. It keeps sums and histograms, no
+// calls: memory does not grow with the recording.
 package report
 
 import (
@@ -29,7 +29,8 @@ type call struct {
 	within bool   // it is within another one of the same stat
 }
 
-// A stat is what is known of the calls of a function, of a package, or on a goroutine. Times are in ticks.
+// A stat is what is known of the calls of a function, of a package, or on a goroutine. Times are in
+// ticks.
 type stat struct {
 	name    string
 	f       *recording.Function // of functions
@@ -46,8 +47,8 @@ type stat struct {
 	place   int32 // in totals of a part
 }
 
-// histogram counts lengths in buckets, 16 for each power of two: a bucket is some 6 % wide. While few are in use these are a list: there may be a stat for each of
-// very many goroutines.
+// histogram counts lengths in buckets, 16 for each power of two: a bucket is some 6 % wide. While
+// few are in use these are a list: there may be a stat for each of very many goroutines.
 type histogram struct {
 	few []bucketCount
 	all *[64 * 16]uint32
@@ -242,7 +243,8 @@ func (s *Summary) named(name string, f *recording.Function) int32 {
 
 func (s *Summary) begin(st *stack, c *frame, e *recording.Event) { s.mark(st) }
 
-// mark notes of the innermost call which stat it counts for, and whether it is within another one of the same.
+// mark notes of the innermost call which stat it counts for, and whether it is within another one
+// of the same.
 func (s *Summary) mark(st *stack) {
 	n := len(st.Calls) - 1
 	c := &st.Calls[n]
@@ -258,7 +260,8 @@ func (s *Summary) mark(st *stack) {
 	}
 }
 
-// around reports whether one of the calls of a goroutine counts for a stat: of these inner ones, or of those that are set aside.
+// around reports whether one of the calls of a goroutine counts for a stat: of these inner ones, or
+// of those that are set aside.
 func (s *Summary) around(st *stack, calls []frame, stat int32) bool {
 	for i := len(calls) - 1; i >= 0; {
 		d := &calls[i].Data
@@ -386,7 +389,8 @@ func (s *Summary) sort(by string) {
 	})
 }
 
-// add takes the stats of another recording in, or of parts of the same. -by goroutine keeps processes apart.
+// add takes the stats of another recording in, or of parts of the same. -by goroutine keeps
+// processes apart.
 func (s *Summary) add(other *Summary) {
 	byName := map[string]*stat{}
 	for _, t := range s.stats {
@@ -435,7 +439,8 @@ type statTotal struct {
 	ticks uint64
 }
 
-// add adds to the total of a stat, which is likely to be where it was in the totals that it was added to last.
+// add adds to the total of a stat, which is likely to be where it was in the totals that it was
+// added to last.
 func (t *totals) add(s *stat, ticks uint64) {
 	list := *t
 	if i := int(s.place); i < len(list) && list[i].stat == s {

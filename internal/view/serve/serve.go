@@ -1,8 +1,9 @@
 // Package serve lets MySQL's clients ask what the shell of package sql asks.
 //
-// It takes a catalog of package schema and listens where the options say; package wire speaks the protocol. How to
-// connect is written to the writer that it is given. cmd/ftrace calls it. It listens on addresses of this machine
-// alone unless it is told otherwise, and ends by SIGTERM within a second.
+// It takes a catalog of package schema and listens where the options say; package wire speaks the
+// protocol. How to connect is written to the writer that it is given. cmd/ftrace calls it. It
+// listens on addresses of this machine alone unless it is told otherwise, and ends by SIGTERM
+// within a second.
 package serve
 
 import (
@@ -63,8 +64,8 @@ func Listen(o Options, warn io.Writer) (*Server, error) {
 // Close ends the listening of a server that does not run.
 func (s *Server) Close() { s.listener.Close() }
 
-// Run writes how to connect and serves a catalog, which it closes, until a signal comes, or the catalog's
-// processes have ended.
+// Run writes how to connect and serves a catalog, which it closes, until a signal comes, or the
+// catalog's processes have ended.
 func (s *Server) Run(catalog *schema.Catalog, out io.Writer) (err error) {
 	s.server.Catalog = catalog
 	host, port, _ := net.SplitHostPort(s.listener.Addr().String())
@@ -109,7 +110,8 @@ func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(for
 // endTime is how long the clients' statements may take to end.
 const endTime = 700 * time.Millisecond
 
-// untilEnded waits until all processes have ended that a catalog has. It does not end if there is something else in it, or may come.
+// untilEnded waits until all processes have ended that a catalog has. It does not end if there is
+// something else in it, or may come.
 func untilEnded(ctx context.Context, catalog *schema.Catalog, warn io.Writer) {
 	if catalog.Find != nil || catalog.Recorded() {
 		<-ctx.Done()
@@ -151,7 +153,8 @@ func listen(address string, anywhere bool) (net.Listener, error) {
 	return net.Listen("tcp", net.JoinHostPort(host, port))
 }
 
-// tlsConfig returns what -tls asks for: nothing, a certificate made for this run (auto), or that in the files CERT,KEY.
+// tlsConfig returns what -tls asks for: nothing, a certificate made for this run (auto), or that in
+// the files CERT,KEY.
 func tlsConfig(s string) (*tls.Config, error) {
 	switch {
 	case s == "":

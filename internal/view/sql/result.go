@@ -77,7 +77,8 @@ func names(columns []schema.Column) []string {
 	return list
 }
 
-// tableRow returns a row as text, without control characters: values come from the program that is looked at.
+// tableRow returns a row as text, without control characters: values come from the program that is
+// looked at.
 func tableRow(row []any) []string {
 	list := make([]string, len(row))
 	for i, v := range row {

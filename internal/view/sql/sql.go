@@ -1,8 +1,9 @@
 // Package sql is a shell for SQL over running programs and recordings.
 //
-// It takes statements, of the command line, of a file or of a terminal, where it has a history and completion,
-// runs them in a session of package schema, and writes results as tables, lines or JSON. cmd/ftrace calls it, with
-// a catalog that it has opened. It knows no SQL but where a statement ends.
+// It takes statements, of the command line, of a file or of a terminal, where it has a history and
+// completion, runs them in a session of package schema, and writes results as tables, lines or
+// JSON. cmd/ftrace calls it, with a catalog that it has opened. It knows no SQL but where a
+// statement ends.
 package sql
 
 import (
@@ -32,8 +33,8 @@ type Output struct {
 	Exit     func(status int)
 }
 
-// Run runs statements over a catalog: those of the options, or those that in has, which is asked for them if it
-// is a terminal. It returns the status to exit with.
+// Run runs statements over a catalog: those of the options, or those that in has, which is asked
+// for them if it is a terminal. It returns the status to exit with.
 func Run(catalog *schema.Catalog, o Options, in *os.File, out Output) (status int, err error) {
 	session, err := catalog.Session(context.Background())
 	if err != nil {

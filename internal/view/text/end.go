@@ -8,7 +8,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
-// end shows that a call ends: the innermost, or one whose entry was not seen (c is nil); by e, or unseen before the event that is walked.
+// end shows that a call ends: the innermost, or one whose entry was not seen (c is nil); by e, or
+// unseen before the event that is walked.
 func (t *tree) end(st *Stack, c *Frame, e *recording.Event) {
 	if t.now = t.w.Now; c == nil {
 		t.stray(st, e)
@@ -96,7 +97,8 @@ func (t *tree) stray(st *Stack, e *recording.Event) {
 	t.out.Add(st.Goroutine, b)
 }
 
-// appendLine appends a line of the program's, which is to stay on its line: tabs are left, and if there are colours its own, which end with it.
+// appendLine appends a line of the program's, which is to stay on its line: tabs are left, and if
+// there are colours its own, which end with it.
 func (t *tree) appendLine(b []byte, s string) []byte {
 	painted := false
 	for s != "" {
@@ -143,7 +145,8 @@ func (t *tree) ending(b []byte, st *Stack, detail rule.Detail, f *recording.Func
 	return b
 }
 
-// panicked appends a panic's value, or only its type if no values are wanted. If none were wanted when it was recorded there is neither.
+// panicked appends a panic's value, or only its type if no values are wanted. If none were wanted
+// when it was recorded there is neither.
 func (t *tree) panicked(b []byte, what string, detail rule.Detail, e *recording.Event) []byte {
 	b = append(b, what...)
 	switch {
@@ -155,7 +158,8 @@ func (t *tree) panicked(b []byte, what string, detail rule.Detail, e *recording.
 	return t.printer.AppendPanic(append(b, ' '), 0, e)
 }
 
-// more shows what is no call: what a call recovered, lines that the program printed, and that records were lost.
+// more shows what is no call: what a call recovered, lines that the program printed, and that
+// records were lost.
 func (t *tree) more(st *Stack, c *Frame, e *recording.Event) {
 	t.now = e.Ticks
 	switch e.Kind {

@@ -35,7 +35,8 @@ type jsonEvent struct {
 	Lost      uint64            `json:"lost,omitempty"`
 }
 
-// writeJSON lets a walker write lines of JSON, with the process's number if there are several, whose recording began so many ns later than what times are since.
+// writeJSON lets a walker write lines of JSON, with the process's number if there are several,
+// whose recording began so many ns later than what times are since.
 func writeJSON(w *plainWalker, out io.Writer, err *error, pid int, later int64) {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
@@ -105,8 +106,8 @@ func JSON(s walk.Source, out io.Writer) error {
 	return cmp.Or(failed, err)
 }
 
-// JSONFamily writes a line of JSON for each event of several recordings. Times are since the start of the
-// first.
+// JSONFamily writes a line of JSON for each event of several recordings. Times are since the start
+// of the first.
 func JSONFamily(family []walk.Source, o Options, out io.Writer) error {
 	var failed error
 	members := walk.Members[struct{}, struct{}](family, o.From, o.To)

@@ -9,13 +9,16 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// repeats writes the tree of calls with what repeats itself folded: calls one behind the other that call the same functions and end in the same way (results, an
-// error, a panic), and recursion in which each call does the same as the one that it makes. The first is shown, with its values, and how many there are:
+// repeats writes the tree of calls with what repeats itself folded: calls one behind the other that
+// call the same functions and end in the same way (results, an error, a panic), and recursion in
+// which each call does the same as the one that it makes. The first is shown, with its values, and
+// how many there are:
 //
 //	G1   + main.visit(n=1) {} = 1 x1000 // #1
 //	G1   + main.fact(n=5) {} = 120 x5 deep // #1
 //
-// A goroutine's calls wait in memory until it is known what they are the same as, at most nodesMax of them.
+// A goroutine's calls wait in memory until it is known what they are the same as, at most nodesMax
+// of them.
 type repeats struct {
 	t *tree
 }
@@ -167,7 +170,8 @@ func (n *node) fold() {
 	n.hash = maphash.Comparable(nodeSeed, [3]uint64{uint64(n.function)<<8 | uint64(n.outcome), n.body, uint64(n.deep)})
 }
 
-// outcome tells calls apart that ended in different ways: a panic among a thousand results must not be folded with these, nor an error.
+// outcome tells calls apart that ended in different ways: a panic among a thousand results must not
+// be folded with these, nor an error.
 func outcome(t *tree, e *recording.Event, ending []byte) uint8 {
 	switch {
 	case e == nil:

@@ -90,8 +90,8 @@ func (l *partLines) Pass(from, to int) bool {
 	return l.out.err == nil
 }
 
-// replayParts writes the text of a recording, made in parts. It returns false if it did nothing: what is
-// folded, grouped or numbered has to do with more than one call.
+// replayParts writes the text of a recording, made in parts. It returns false if it did nothing:
+// what is folded, grouped or numbered has to do with more than one call.
 func replayParts(s walk.Source, o Options, out io.Writer) (bool, error) {
 	if o.Format.Fold || o.Format.seq || o.Group {
 		return false, nil
@@ -146,8 +146,9 @@ type noLines struct{}
 
 func (noLines) Add(uint64, []byte) {}
 
-// Bare lets a walker call event with the line of each entry and exit that is shown, as a trace has it but
-// for the goroutine, times and the comment with the call's number: what is the same in another run.
+// Bare lets a walker call event with the line of each entry and exit that is shown, as a trace has
+// it but for the goroutine, times and the comment with the call's number: what is the same in
+// another run.
 func Bare(w *Walker, event func(st *Stack, e *recording.Event, line []byte)) {
 	t := newTree(w, Format{Values: recording.DefaultFormat}, noLines{})
 	var line []byte

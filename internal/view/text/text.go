@@ -1,9 +1,10 @@
 // Package text makes the lines of a trace from a recording.
 //
-// It takes the calls that package walk puts together and writes the tree of calls ([Replay], [View]) or lines
-// of JSON ([JSON]) to a writer that it is given. cmd/ftrace calls it for replay, the live views for what
-// comes while a program runs, diff for lines to compare, and export for JSON. The tables of report, graph
-// and diff are written by it too ([Table]). It does not choose among calls: that is done by package walk.
+// It takes the calls that package walk puts together and writes the tree of calls ([Replay],
+// [View]) or lines of JSON ([JSON]) to a writer that it is given. cmd/ftrace calls it for replay,
+// the live views for what comes while a program runs, diff for lines to compare, and export for
+// JSON. The tables of report, graph and diff are written by it too ([Table]). It does not choose
+// among calls: that is done by package walk.
 package text
 
 import (
@@ -23,8 +24,8 @@ type (
 	Frame = walk.Frame[Call]
 )
 
-// tree writes the tree of calls as a program under FTRACE does: what internal/guest/text/text.go says of lines that are held back, folded and so on
-// goes for this too.
+// tree writes the tree of calls as a program under FTRACE does: what internal/guest/text/text.go
+// says of lines that are held back, folded and so on goes for this too.
 type tree struct {
 	r       *recording.Recording
 	w       *Walker
@@ -113,7 +114,8 @@ func (t *tree) function(key uint32) *functionText {
 
 const spaces = "                                                                "
 
-// indentMax is how many levels lines are indented, as in internal/guest/text/text.go: of calls that are millions deep the lines would be all spaces.
+// indentMax is how many levels lines are indented, as in internal/guest/text/text.go: of calls that
+// are millions deep the lines would be all spaces.
 const indentMax = 1000
 
 // prefix begins a line of a goroutine at the given depth.
@@ -291,7 +293,8 @@ func (t *tree) release(st *Stack, depth int) {
 	g.text++
 }
 
-// holds reports whether the entry line of a call is held. Of one that was set aside meanwhile it was printed.
+// holds reports whether the entry line of a call is held. Of one that was set aside meanwhile it
+// was printed.
 func (g *Goroutine) holds(d *walk.Call[Call]) bool {
 	if d.View.held != 0 && d.View.heldIn != g.text {
 		d.View.held = 0
@@ -300,7 +303,8 @@ func (g *Goroutine) holds(d *walk.Call[Call]) bool {
 	return d.View.held != 0
 }
 
-// releaseLong prints the held entry lines of those calls that already last as long as min= asks for.
+// releaseLong prints the held entry lines of those calls that already last as long as min= asks
+// for.
 func (t *tree) releaseLong(st *Stack) {
 	g := st.Data.View
 	if g == nil || len(g.held) == 0 {

@@ -12,7 +12,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// A made is a recording that a test makes: the functions and types of examples/parser, and records of its own.
+// A made is a recording that a test makes: the functions and types of examples/parser, and records
+// of its own.
 type made struct {
 	t     *testing.T
 	dir   string

@@ -19,8 +19,8 @@ type named struct {
 
 func (n named) Name() string { return n.name }
 
-// TestHostile: whatever names, arguments, errors and keys there are, no view has what may not reach a
-// terminal, and no more lines than the window.
+// TestHostile: whatever names, arguments, errors and keys there are, no view has what may not reach
+// a terminal, and no more lines than the window.
 func TestHostile(t *testing.T) {
 	const hostile = "x\x1b[2J\x9b31m\u202e\u2066\u009b\a\b\r\ny"
 	snap := &schema.Snapshot{

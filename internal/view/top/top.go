@@ -1,8 +1,10 @@
-// Package top shows the functions of a running program, or of a recording, as a table that goes on changing.
+// Package top shows the functions of a running program, or of a recording, as a table that goes on
+// changing.
 //
-// It takes snapshots of a source of package schema, without SQL, and keys from the terminal, and draws on that
-// terminal; by key it turns functions on and off in the program. cmd/ftrace calls it. Each line that it draws
-// passes package escape, since the terminal is written by a library. It leaves the program's consumers as they were.
+// It takes snapshots of a source of package schema, without SQL, and keys from the terminal, and
+// draws on that terminal; by key it turns functions on and off in the program. cmd/ftrace calls it.
+// Each line that it draws passes package escape, since the terminal is written by a library. It
+// leaves the program's consumers as they were.
 package top
 
 import (
@@ -134,7 +136,8 @@ func (m *model) tick() tea.Cmd {
 	return tea.Tick(m.every, func(t time.Time) tea.Msg { return ticked(t) })
 }
 
-// keys does what keys are for that came together: what is typed fast, and Escape with what is pressed behind it, which looks like that with Alt. What is pasted is for the filter alone.
+// keys does what keys are for that came together: what is typed fast, and Escape with what is
+// pressed behind it, which looks like that with Alt. What is pasted is for the filter alone.
 func (m *model) keys(k tea.KeyMsg) tea.Cmd {
 	var all []tea.Cmd
 	if k.Alt {

@@ -11,7 +11,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
-// TestTopStays: the cursor stays on the function that was chosen when others come before it, so that e and t are for that one; until one is chosen it stays where it is.
+// TestTopStays: the cursor stays on the function that was chosen when others come before it, so
+// that e and t are for that one; until one is chosen it stays where it is.
 func TestTopStays(t *testing.T) {
 	snapshot := func(counts ...uint64) *schema.Snapshot {
 		s := &schema.Snapshot{}

@@ -56,12 +56,14 @@ var allColumns = []column{
 	{"name", "FUNCTION", 0, func(r *entry) string { return r.name }, func(a, b *entry) int { return cmp.Compare(a.name, b.name) }},
 }
 
-// leftOut are the columns that are left out, the first first, where there is not room for so much of the names.
+// leftOut are the columns that are left out, the first first, where there is not room for so much
+// of the names.
 var leftOut = []string{"panics", "max", "self", "errors", "avg", "rate", "calls", "total"}
 
 const nameLeast = 30
 
-// columns returns the columns that there is room for, among them always that by which rows are sorted, and how much of a name there is.
+// columns returns the columns that there is room for, among them always that by which rows are
+// sorted, and how much of a name there is.
 func (m *model) columns() (columns []*column, name int) {
 	name = m.width - len(" ET ")
 	for i := range allColumns {
@@ -121,7 +123,8 @@ func (m *model) rebuild() {
 	m.top = max(m.cursor-m.lines()+1, min(m.top, m.cursor), 0)
 }
 
-// called returns the sums of functions, or by those that call the function whose callers are shown. There are none where there is no snapshot.
+// called returns the sums of functions, or by those that call the function whose callers are shown.
+// There are none where there is no snapshot.
 func (m *model) called(snap *schema.Snapshot) map[uint32]schema.Summary {
 	called := map[uint32]schema.Summary{}
 	switch {
@@ -140,7 +143,8 @@ func (m *model) called(snap *schema.Snapshot) map[uint32]schema.Summary {
 	return called
 }
 
-// add adds the row of a function, which had been called so often before, unless the filter, which is for functions and not for callers, leaves it out.
+// add adds the row of a function, which had been called so often before, unless the filter, which
+// is for functions and not for callers, leaves it out.
 func (m *model) add(key uint32, s schema.Summary, before uint64) {
 	row := entry{function: key, Summary: s, name: "(no function that is seen)", flags: "  "}
 	if d := m.nowAt.Sub(m.beforeAt).Seconds(); m.before != nil && d > 0 && s.Count > before {

@@ -13,8 +13,9 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 )
 
-// MadeUp writes a recording of calls that were made up, with the functions and values of testdata/recordings/workers: goroutines that begin and end and move between processors, recursion, panics, notes,
-// replacements, calls whose beginning or end is missing.
+// MadeUp writes a recording of calls that were made up, with the functions and values of
+// testdata/recordings/workers: goroutines that begin and end and move between processors,
+// recursion, panics, notes, replacements, calls whose beginning or end is missing.
 func MadeUp(t testing.TB) *recording.Recording {
 	t.Helper()
 	r, err := recording.Open(testenv.Root(t) + "/testdata/recordings/workers")

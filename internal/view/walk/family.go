@@ -19,7 +19,8 @@ type Member[G, C any] struct {
 	at    time.Time // of e
 }
 
-// Members returns walkers of recordings. The window of the first, in time since its start, goes for all.
+// Members returns walkers of recordings. The window of the first, in time since its start, goes for
+// all.
 func Members[G, C any](family []Source, from, to time.Duration) []*Member[G, C] {
 	var list []*Member[G, C]
 	first := family[0].Recording.Converter()

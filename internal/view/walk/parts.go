@@ -10,9 +10,12 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// A recording is walked by several goroutines, each of which takes the next part of it (recording.Parts). It does not know which calls were under way when the part began. What it can do without is
-// done at once: of calls that begin in the part, all. The events that have to do with others are put off, with their place in the part, until all parts before have been walked, and are then given to
-// the one walker that knows these calls. To that also go the calls that are under way at the part's end. So what comes out is what one walker would have made of all events.
+// A recording is walked by several goroutines, each of which takes the next part of it
+// (recording.Parts). It does not know which calls were under way when the part began. What it can
+// do without is done at once: of calls that begin in the part, all. The events that have to do with
+// others are put off, with their place in the part, until all parts before have been walked, and
+// are then given to the one walker that knows these calls. To that also go the calls that are under
+// way at the part's end. So what comes out is what one walker would have made of all events.
 
 // partWalk is what a walker of a part has.
 type partWalk[G, C any] struct {
@@ -20,7 +23,8 @@ type partWalk[G, C any] struct {
 	writer PartWriter // nil: nothing is written
 }
 
-// putOff is an event that has to do with calls that began before the part. Event 0 is the end of the part.
+// putOff is an event that has to do with calls that began before the part. Event 0 is the end of
+// the part.
 type putOff[G, C any] struct {
 	event recording.Event
 	at    int          // its place in what was written of the part
@@ -40,7 +44,8 @@ type parted struct {
 // A PartWriter has what a view writes of a part, in memory.
 type PartWriter interface {
 	Len() int // of what was written
-	// Pass passes on what was written, from one place to another. It returns false if no more is wanted.
+	// Pass passes on what was written, from one place to another. It returns false if no more is
+	// wanted.
 	Pass(from, to int) bool
 	Reset() // for another part
 }
@@ -126,10 +131,10 @@ func (w *Walker[G, C]) takeUp(p *putOff[G, C]) {
 	}
 }
 
-// InParts goes through the events in parts, if that is of use, each by a walker of its own, in goroutines
-// of their own. part makes a view of such a walker, and returns what it writes, or nil. A part has so many
-// packets of each file. It returns false, and has done nothing, if there is one processor, or little to
-// read, or if rules choose, which have to do with all calls before.
+// InParts goes through the events in parts, if that is of use, each by a walker of its own, in
+// goroutines of their own. part makes a view of such a walker, and returns what it writes, or nil.
+// A part has so many packets of each file. It returns false, and has done nothing, if there is one
+// processor, or little to read, or if rules choose, which have to do with all calls before.
 func (w *Walker[G, C]) InParts(packets int, part func(*Walker[G, C]) PartWriter) (bool, error) {
 	processors := runtime.GOMAXPROCS(0)
 	workers := min(2*processors, partWalkers) // one that waits for its turn leaves its processor to another
@@ -206,8 +211,8 @@ func (w *Walker[G, C]) walkPart(window recording.Window) error {
 	return s.Err()
 }
 
-// takeUpAll takes up what was put off of a part, and between that passes on what was written. It returns
-// false if no more is wanted.
+// takeUpAll takes up what was put off of a part, and between that passes on what was written. It
+// returns false if no more is wanted.
 func (w *Walker[G, C]) takeUpAll(p *partWalk[G, C]) bool {
 	at := 0
 	pass := func(to int) bool {

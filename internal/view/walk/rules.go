@@ -9,8 +9,9 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
-// Rules are FTRACE's, laid on a recording after the fact: they choose among the calls that were recorded what a program that ran with them would have shown.
-// What internal/guest/arm/config.go does to calls as they happen is done to recorded ones here.
+// Rules are FTRACE's, laid on a recording after the fact: they choose among the calls that were
+// recorded what a program that ran with them would have shown. What internal/guest/arm/config.go
+// does to calls as they happen is done to recorded ones here.
 type Rules struct {
 	clauses []rule.Clause
 	idle    []string
@@ -140,8 +141,8 @@ func (s *state) function(key uint32) *ruledFunction {
 	return &ruledFunction{}
 }
 
-// shows returns the clause by which a call is shown, or nil if it is not. mask has the marks around and of the call, and shown is how many shown calls
-// are around it.
+// shows returns the clause by which a call is shown, or nil if it is not. mask has the marks around
+// and of the call, and shown is how many shown calls are around it.
 func (s *state) shows(f *ruledFunction, mask uint32, shown int32, e *recording.Event) *rule.Clause {
 	var clause *rule.Clause
 	if i := int(f.clause) - 1; i < 0 {
@@ -188,8 +189,8 @@ func (s *state) withinRate(f *ruledFunction, clause *rule.Clause, e *recording.E
 	return false
 }
 
-// endedCalls remembers what goroutines inherit from the calls that ended last, of those from which that is not nothing: a goroutine's first record may come
-// when the call that started it has ended.
+// endedCalls remembers what goroutines inherit from the calls that ended last, of those from which
+// that is not nothing: a goroutine's first record may come when the call that started it has ended.
 type endedCalls struct {
 	names  [4096]callName
 	values [4096]Inherited
@@ -228,7 +229,8 @@ func (m *endedCalls) lookup(name callName) Inherited {
 	return Inherited{}
 }
 
-// CheckRules says what is wrong with rules for a program, which would only say so itself and run on.
+// CheckRules says what is wrong with rules for a program, which would only say so itself and run
+// on.
 func CheckRules(text string) error {
 	_, err := NewRules(text, &recording.Recording{}, "")
 	return err

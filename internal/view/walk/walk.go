@@ -1,11 +1,11 @@
 // Package walk goes through a recording and tells a view which calls there were.
 //
-// It takes the events of package recording, puts exits together with their entries by goroutine and depth,
-// and applies rules to recorded calls: what internal/guest/arm does to calls as they happen. A view sets
-// the functions of a [Walker] and hears of the calls that are shown. The other packages of internal/view
-// use it, cmd/ftrace makes its [Source]. It prints nothing but what [Complain] is given a writer for, and
-// knows nothing of what views make of calls: what they note of goroutines and calls are the type
-// parameters G and C.
+// It takes the events of package recording, puts exits together with their entries by goroutine and
+// depth, and applies rules to recorded calls: what internal/guest/arm does to calls as they happen.
+// A view sets the functions of a [Walker] and hears of the calls that are shown. The other packages
+// of internal/view use it, cmd/ftrace makes its [Source]. It prints nothing but what [Complain] is
+// given a writer for, and knows nothing of what views make of calls: what they note of goroutines
+// and calls are the type parameters G and C.
 package walk
 
 import (
@@ -24,8 +24,8 @@ type Source struct {
 	Rules     *Rules          // nil: all calls are shown
 	Only      map[uint64]bool // goroutines; nil: all
 
-	// Progress shows how far reading is, until end is called: done, called by another goroutine, says
-	// how many of size bytes were read. nil: nothing shows it.
+	// Progress shows how far reading is, until end is called: done, called by another goroutine,
+	// says how many of size bytes were read. nil: nothing shows it.
 	Progress func(size int64, done func() int64) (end func())
 }
 
@@ -36,8 +36,8 @@ type (
 	Frame[C any] = recording.Call[Call[C]]
 )
 
-// A Walker goes through a recording for a view, which notes a G of each goroutine and a C of each call.
-// C has no pointers in it, so that calls can be set aside.
+// A Walker goes through a recording for a view, which notes a G of each goroutine and a C of each
+// call. C has no pointers in it, so that calls can be set aside.
 type Walker[G, C any] struct {
 	Source
 	Stacks recording.Stacks[Goroutine[G], Call[C]]
@@ -47,17 +47,17 @@ type Walker[G, C any] struct {
 
 	// What the view wants to hear of. Of calls these are the shown ones.
 	Begin func(st *Stack[G, C], c *Frame[C], e *recording.Event)
-	// End is called when a call ends, while it is still on the stack. e is nil if its exit was not seen,
-	// c if its entry was not.
+	// End is called when a call ends, while it is still on the stack. e is nil if its exit was not
+	// seen, c if its entry was not.
 	End func(st *Stack[G, C], c *Frame[C], e *recording.Event)
-	// More is called with a panic that was recovered, and with records that are of no call: a goroutine's
-	// start, lines, probes that fired, lost ones (st is nil).
+	// More is called with a panic that was recovered, and with records that are of no call: a
+	// goroutine's start, lines, probes that fired, lost ones (st is nil).
 	More func(st *Stack[G, C], c *Frame[C], e *recording.Event)
 
-	// Of a recording that is walked in parts; nil if the view does not want to hear it. Resume is told
-	// that the innermost call began in a part which another walker has walked. Aside returns what a part's
-	// view has to say of the calls of a goroutine that began before the part, or, at the end of the
-	// part, of all. Taken is given that when the parts before have been walked.
+	// Of a recording that is walked in parts; nil if the view does not want to hear it. Resume is
+	// told that the innermost call began in a part which another walker has walked. Aside returns
+	// what a part's view has to say of the calls of a goroutine that began before the part, or, at
+	// the end of the part, of all. Taken is given that when the parts before have been walked.
 	Resume func(st *Stack[G, C])
 	Aside  func(st *Stack[G, C], end bool) any
 	Taken  func(st *Stack[G, C], said any)
@@ -84,8 +84,9 @@ type Call[C any] struct {
 	Shown  int32  // shown calls around it
 	Inner  uint64 // ticks in shown calls that it made
 
-	// Around is how many calls out the innermost shown call around it is, 0 if there is none: nobody looks for
-	// it in all of a deep stack. passes is the innermost call that is shown, or sets marks, the call included.
+	// Around is how many calls out the innermost shown call around it is, 0 if there is none:
+	// nobody looks for it in all of a deep stack. passes is the innermost call that is shown, or
+	// sets marks, the call included.
 	Around int32
 	passes caller
 }
@@ -112,7 +113,8 @@ func New[G, C any](s Source) *Walker[G, C] {
 // Ruled reports whether rules choose among the calls.
 func (w *Walker[G, C]) Ruled() bool { return w.rules != nil }
 
-// Walk goes through the events until more, which may be nil, returns false. What is under way then stays so.
+// Walk goes through the events until more, which may be nil, returns false. What is under way then
+// stays so.
 func (w *Walker[G, C]) Walk(more func() bool) error {
 	s := w.Events()
 	defer s.Close()
@@ -206,7 +208,8 @@ func (w *Walker[G, C]) Event(e *recording.Event) {
 	}
 }
 
-// fires reports whether a probe that fired is shown. If its arguments are not, the event has none then.
+// fires reports whether a probe that fired is shown. If its arguments are not, the event has none
+// then.
 func (w *Walker[G, C]) fires(st *Stack[G, C], e *recording.Event) bool {
 	if w.rules == nil {
 		return true
@@ -340,8 +343,8 @@ func (w *Walker[G, C]) around(st *Stack[G, C]) {
 	}
 }
 
-// Callers returns the shown calls around the innermost one, from the inside out, as far as they are not set
-// aside.
+// Callers returns the shown calls around the innermost one, from the inside out, as far as they are
+// not set aside.
 func Callers[G, C any](st *Stack[G, C]) iter.Seq[*Frame[C]] {
 	return func(yield func(*Frame[C]) bool) {
 		for i := len(st.Calls) - 1; st.Calls[i].Data.Around > 0; {

@@ -16,7 +16,8 @@ type (
 	frame  = walk.Frame[struct{}]
 )
 
-// counted goes through a recording and returns how many calls began and ended, and how long that took.
+// counted goes through a recording and returns how many calls began and ended, and how long that
+// took.
 func counted(t *testing.T, r *recording.Recording, rules string) (begun, ended int, lasted time.Duration) {
 	t.Helper()
 	from := walk.Source{Recording: r}
@@ -37,7 +38,8 @@ func counted(t *testing.T, r *recording.Recording, rules string) (begun, ended i
 	return begun, ended, time.Since(start)
 }
 
-// TestHidden: calls that rules hide take no longer the deeper they are. Times are compared within one run.
+// TestHidden: calls that rules hide take no longer the deeper they are. Times are compared within
+// one run.
 func TestHidden(t *testing.T) {
 	const deep = 70_000
 	r := viewtest.Deep(t, filepath.Join(t.TempDir(), "deep"), deep, 0)
