@@ -21,7 +21,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/version"
 )
 
-// commands are the verbs. Each gets the arguments behind its name and returns the exit status.
+// commands are the verbs. Each gets the arguments after its name and returns the exit status.
 var commands = map[string]func(args []string) int{
 	"record":  recordCommand,
 	"live":    liveCommand,

@@ -55,11 +55,13 @@ func (t *ftraceG) emit(b *ftraceText) {
 	}
 	ftraceLockOut()
 	w := ftraceGroupOf(t)
-	to := w.text(b.n + 1)
 	if w.open.goid != 0 {
-		w.open = ftraceOpenLine{}
-		to.byte('\n')
+		if to := w.text(8); w.open.goid != 0 { // it may have written what is held
+			to.str(w.open.end())
+			w.open = ftraceOpenLine{}
+		}
 	}
+	to := w.text(b.n)
 	to.n += copy(to.data[to.n:], b.data[:b.n])
 	w.ended()
 	ftraceUnlockOut()
@@ -147,8 +149,8 @@ func (w *ftraceGroup) ended() {
 // write writes what is held.
 func (w *ftraceGroup) write() {
 	if w.first != nil && ftraceOut.open.goid != 0 && atomic.Load(&ftraceOut.dead) == 0 {
-		newline := byte('\n')
-		ftraceWriteAll(unsafe.Pointer(&newline), 1)
+		end := ftraceOut.open.end()
+		ftraceWriteAll(unsafe.Pointer(unsafe.StringData(end)), len(end))
 	}
 	for w.first != nil {
 		b := w.first
@@ -219,16 +221,16 @@ func ftraceEndGroups() {
 //go:nowritebarrierrec
 func ftraceGroupsDying() {
 	atomic.Store(&ftraceGroups.on, 0)
-	open := ftraceOut.open.goid != 0
+	open := &ftraceOut.open
 	for w := ftraceGroups.all; w != nil && atomic.Load(&ftraceOut.dead) == 0; w = w.next {
 		b := w.first
-		if b != nil && open {
-			newline := byte('\n')
-			ftraceWriteDying(unsafe.Pointer(&newline), 1)
+		if b != nil && open.goid != 0 {
+			end := open.end()
+			ftraceWriteDying(unsafe.Pointer(unsafe.StringData(end)), len(end))
 		}
 		for ; b != nil; b = b.next {
 			ftraceWriteDying(unsafe.Pointer(&b.data), b.n)
-			open = w.open.goid != 0
+			open = &w.open
 		}
 		w.first, w.last, w.buffers = nil, nil, 0
 	}

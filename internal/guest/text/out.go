@@ -84,10 +84,7 @@ func ftraceWrite(data unsafe.Pointer, n int) {
 	}
 	ftraceLockOut()
 	if ftraceOut.open.goid != 0 {
-		end := "\n"
-		if ftraceOut.open.painted {
-			end = "\x1b[0m\n"
-		}
+		end := ftraceOut.open.end()
 		ftraceOut.open = ftraceOpenLine{}
 		ftraceWriteAll(unsafe.Pointer(unsafe.StringData(end)), len(end))
 	}
@@ -138,6 +135,17 @@ type ftraceOpenLine struct {
 	painted bool    // it has changed colours
 	begun   uint8   // bytes of a character at its end whose rest is to come
 	bytes   [3]byte // those bytes
+}
+
+// end returns what ends the line, and the colours that it has begun. ftraceGroupsDying calls it on any
+// stack.
+//
+//go:nosplit
+func (l *ftraceOpenLine) end() string {
+	if l.painted {
+		return "\x1b[0m\n"
+	}
+	return "\n"
 }
 
 // ftraceRawLine is the owner of a line that is not woven: no goroutine goes on with it.

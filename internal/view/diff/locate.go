@@ -13,7 +13,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// locate finds the event at which each pair differs first: it is in the block behind the last equal
+// locate finds the event at which each pair differs first: it is in the block after the last equal
 // marks.
 func (d *Comparison) locate(context int) error {
 	block := map[*pair]int{}

@@ -29,7 +29,7 @@ type call struct {
 	within bool   // it is within another one of the same stat
 }
 
-// A stat is what is known of the calls of a function, of a package, or on a goroutine. Times are in
+// A stat counts the calls of a function, of a package, or on a goroutine. Times are in
 // ticks.
 type stat struct {
 	name    string

@@ -63,7 +63,7 @@ func (t *tree) end(st *Stack, c *Frame, e *recording.Event) {
 	t.out.Add(st.Goroutine, b)
 }
 
-// comment appends what stands behind an ending.
+// comment appends what follows an ending.
 func (t *tree) comment(b []byte, name *functionText) []byte {
 	b = t.colour(b, "\x1b[2m")
 	b = append(b, name.exit...)
@@ -171,7 +171,7 @@ func (t *tree) more(st *Stack, c *Frame, e *recording.Event) {
 		g.recovered = t.panicked(g.recovered[:0], " recovered", c.Data.Clause.Detail, e)
 	case recording.GoroutineStart:
 		if parent := t.w.Stacks.Lookup(e.Parent); parent != nil && !parent.Data.Hidden {
-			t.releaseLong(parent) // its lines come behind that of the call that started it
+			t.releaseLong(parent) // its lines follow that of the call that started it
 		}
 	case recording.Line:
 		t.release(st, len(st.Calls))

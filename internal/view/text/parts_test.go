@@ -9,7 +9,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// TestParts: what is made of a recording in parts is what is made of it one event behind the other.
+// TestParts: what is made of a recording in parts is what is made of it one event after the other.
 func TestParts(t *testing.T) {
 	r := viewtest.MadeUp(t)
 	middle := r.Events(recording.Window{})

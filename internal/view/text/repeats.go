@@ -9,7 +9,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// repeats writes the tree of calls with what repeats itself folded: calls one behind the other that
+// repeats writes the tree of calls with what repeats itself folded: calls one after the other that
 // call the same functions and end in the same way (results, an error, a panic), and recursion in
 // which each call does the same as the one that it makes. The first is shown, with its values, and
 // how many there are:
@@ -43,7 +43,7 @@ type node struct {
 	size     int    // nodes in it
 	hash     uint64 // of what it calls, and itself
 	body     uint64 // of what it calls but itself
-	count    int    // calls one behind the other
+	count    int    // calls one after the other
 	deep     int    // calls within each other
 }
 

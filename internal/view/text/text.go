@@ -62,10 +62,10 @@ type Goroutine struct {
 	recovered []byte // " recovered VALUE" for the exit that follows
 }
 
-// Call is what is known of the line of a call under way.
+// Call keeps where the line of a call under way is.
 type Call struct {
 	held   int32  // 1 + where its entry line begins in the goroutine's held text, 0 if it is not held
-	heldAt int32  // where the part behind the brace begins
+	heldAt int32  // where the part after the brace begins
 	heldIn uint32 // which of the goroutine's held texts that is
 	flags  uint8
 }

@@ -51,7 +51,7 @@ func (m *made) record(kind recording.Kind, depth int, function uint32, goroutine
 
 func word(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
 
-// line returns what a Line has behind the head.
+// line returns what a Line has after the head.
 func line(level int32, text string) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(level))
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(text))), text...)

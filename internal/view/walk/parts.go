@@ -33,7 +33,7 @@ type putOff[G, C any] struct {
 	calls *Stack[G, C] // at the end of a part: what is under way
 }
 
-// parted is what is known of a goroutine in a part.
+// parted is the state of a goroutine in a part.
 type parted struct {
 	known   bool   // base is
 	base    int    // calls that began before the part, or were put off, and are under way

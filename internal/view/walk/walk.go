@@ -66,7 +66,7 @@ type Walker[G, C any] struct {
 	part  *partWalk[G, C] // it walks a part of the recording; nil: all of it
 }
 
-// Goroutine is what is known of one.
+// Goroutine is the state of a goroutine.
 type Goroutine[G any] struct {
 	View      G
 	Inherited Inherited // from the call that started it; until it has been said, and its mask for good
@@ -76,7 +76,7 @@ type Goroutine[G any] struct {
 	parted    parted
 }
 
-// Call is what is known of a call under way.
+// Call is the state of a call under way.
 type Call[C any] struct {
 	View   C
 	Clause Clause // by which it is shown
