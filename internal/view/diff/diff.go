@@ -188,10 +188,11 @@ func withoutAddresses(line []byte) []byte {
 		}
 		if to += copy(line[to:], line[from:at]); end-at >= 7 {
 			to += copy(line[to:], "0x...")
+			from = end
 		} else {
-			to += copy(line[to:], line[at:end])
+			to += copy(line[to:], line[at:at+2])
+			from = at + 2
 		}
-		from = end
 	}
 	return line[:to+copy(line[to:], line[from:])]
 }
