@@ -1,5 +1,5 @@
-// Package decimal writes floating-point numbers in the shortest decimal form that reads back as the
-// same number. There is an exponent below 1e-4 and from 1e21 on.
+// Package decimal writes numbers, and durations. Floating-point numbers are in the shortest decimal
+// form that reads back as the same number. There is an exponent below 1e-4 and from 1e21 on.
 //
 // The exact decimal expansions of the number and of the midpoints to its neighbours are computed, and
 // digits taken until the number is told apart from both (Steele and White 1990; the method, not the
@@ -18,6 +18,56 @@ func (t *Text) Float64(bits uint64) []byte {
 // Float32 is Float64 for 32 bits.
 func (t *Text) Float32(bits uint32) []byte {
 	return t.float(bits>>31 != 0, uint64(bits&(1<<23-1)), int(bits>>23&(1<<8-1)), 23, 1<<8-1)
+}
+
+// Fixed writes v/10^decimals with that many decimals, of which there are at most 18.
+func (t *Text) Fixed(v int64, decimals int) []byte {
+	return t[t.fixed(len(t), v, magnitude(v), decimals):]
+}
+
+// Duration writes a duration in ns in the unit that suits it, with three decimals.
+func (t *Text) Duration(ns int64) []byte {
+	v, unit, decimals := magnitude(ns), "s", 3
+	switch {
+	case v < 1e3:
+		unit, decimals = "ns", 0
+	case v < 1e6:
+		unit = "us"
+	case v < 1e9:
+		v, unit = v/1e3, "ms"
+	default:
+		v /= 1e6
+	}
+	end := len(t) - len(unit)
+	copy(t[end:], unit)
+	return t[t.fixed(end, ns, v, decimals):]
+}
+
+// magnitude returns v without its sign.
+func magnitude(v int64) uint64 {
+	if v < 0 {
+		return -uint64(v)
+	}
+	return uint64(v)
+}
+
+// fixed writes v/10^decimals, with the sign of another number, before end. It returns where that
+// begins.
+func (t *Text) fixed(end int, sign int64, v uint64, decimals int) int {
+	for n := 0; v != 0 || n <= decimals; n++ {
+		if n == decimals && n > 0 {
+			end--
+			t[end] = '.'
+		}
+		end--
+		t[end] = byte('0' + v%10)
+		v /= 10
+	}
+	if sign < 0 {
+		end--
+		t[end] = '-'
+	}
+	return end
 }
 
 // float writes a number whose mantissa has the given width, and whose exponent is at most most.

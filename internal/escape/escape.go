@@ -69,6 +69,49 @@ func Code(c byte) (code [4]byte, n int) {
 	return [4]byte{'\\', 'x', digits[c>>4], digits[c&15]}, 4
 }
 
+// Quote writes s to dst as it stands between the quotes of a string of Go, until that has limit bytes
+// or is all of s. It returns how many bytes it wrote, and how much of s that is. What dst has no room
+// for is left out.
+func Quote(dst []byte, limit int, s string) (n, done int) {
+	for done < len(s) && n < limit {
+		from, end := done, min(len(s), done+limit-n)
+		for done < end && s[done] >= ' ' && s[done] < 0x7F && s[done] != '"' && s[done] != '\\' {
+			done++
+		}
+		n += copy(dst[n:], s[from:done])
+		if done == end {
+			continue
+		}
+		switch c := s[done]; c {
+		case '"', '\\':
+			n += copy(dst[n:], `\`)
+			n += copy(dst[n:], s[done:done+1])
+			done++
+		default:
+			if size, safe := Next(s[done:]); safe {
+				n += copy(dst[n:], s[done:done+size])
+				done += size
+				break
+			}
+			code, size := Code(c)
+			n += copy(dst[n:], code[:size])
+			done++
+		}
+	}
+	return n, done
+}
+
+// Cut returns how many of the first n bytes of s are whole characters. s may itself be cut.
+func Cut(s string, n int) int {
+	if n >= len(s) {
+		return len(s) - Unfinished(s)
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return n
+}
+
 // Colour returns the length of what s begins with if that changes colours and nothing else (ESC [ NUMBERS m), or 0.
 func Colour(s string) int {
 	const most = 64

@@ -2,12 +2,12 @@ package recording
 
 import (
 	"math"
-	"math/bits"
 	"reflect"
+	"slices"
 	"strconv"
-	"unicode/utf8"
 	"unsafe"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/decimal"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 )
 
@@ -98,13 +98,7 @@ func (p *Printer) hex(v uint64) {
 	}
 }
 
-func appendHex(b []byte, v uint64) []byte {
-	b = append(b, "0x"...)
-	for shift := max(0, (bits.Len64(v)-1)&^3); shift >= 0; shift -= 4 {
-		b = append(b, "0123456789abcdef"[v>>shift&15])
-	}
-	return b
-}
+func appendHex(b []byte, v uint64) []byte { return strconv.AppendUint(append(b, "0x"...), v, 16) }
 
 // simple appends a value of one of the types that most values have, if nothing about it is special:
 // it is complete and shown, and the line has room. If it returns false it has read nothing.
@@ -203,11 +197,12 @@ func (p *Printer) text(n uint32) {
 // bytes; quote says how much is missing.
 func (p *Printer) quote(s []byte, n uint64) {
 	shown := min(len(s), p.format.String)
+	text := unsafe.String(unsafe.SliceData(s), len(s))
 	if uint64(shown) < n {
-		shown = wholeRunes(s, shown)
+		shown = escape.Cut(text, shown)
 	}
 	p.byte('"')
-	done := p.escaped(s[:shown])
+	done := p.escaped(text[:shown])
 	p.byte('"')
 	if uint64(done) < n {
 		p.str("...(")
@@ -216,76 +211,18 @@ func (p *Printer) quote(s []byte, n uint64) {
 	}
 }
 
-// wholeRunes returns n or, if that is within a character of s, where the character begins.
-func wholeRunes(s []byte, n int) int {
-	if n < len(s) {
-		for n > 0 && s[n]&0xC0 == 0x80 {
-			n--
-		}
-		return n
-	}
-	for i := n - 1; i >= 0 && i >= n-3; i-- {
-		if c := s[i]; c&0xC0 != 0x80 {
-			if c >= 0xC0 && !utf8.FullRune(s[i:n]) {
-				return i
-			}
-			break
-		}
-	}
-	return n
-}
-
 // escaped appends s, with unprintable characters escaped, until the line is full. It returns how
 // much of s it appended.
-func (p *Printer) escaped(s []byte) int {
-	b := p.dst
-	for i := 0; i < len(s); {
-		if len(b)-p.line >= p.format.Line {
-			p.dst = b
-			return i
-		}
-		c := s[i]
-		i++
-		switch {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c >= ' ' && c < 0x7F:
-			b = append(b, c)
-		default:
-			n, safe := escape.Next(unsafe.String(&s[i-1], len(s)-i+1))
-			if !safe {
-				code, size := escape.Code(c)
-				b = append(b, code[:size]...)
-				break
-			}
-			b = append(b, s[i-1:i-1+n]...)
-			i += n - 1
-		}
-	}
-	p.dst = b
-	return len(s)
+func (p *Printer) escaped(s string) int {
+	limit := p.format.Line - (len(p.dst) - p.line)
+	p.dst = slices.Grow(p.dst, max(0, min(4*len(s), limit+4)))
+	n, done := escape.Quote(p.dst[len(p.dst):cap(p.dst)], limit, s)
+	p.dst = p.dst[:len(p.dst)+n]
+	return done
 }
 
 // AppendDuration appends a duration in ns in the unit that suits it, with three decimals.
 func AppendDuration(b []byte, ns int64) []byte {
-	if ns < 0 {
-		b = append(b, '-')
-		ns = -ns
-	}
-	switch {
-	case uint64(ns) < 1e3:
-		return append(strconv.AppendInt(b, ns, 10), "ns"...)
-	case ns < 1e6:
-		return append(appendFixed(b, ns), "us"...)
-	case ns < 1e9:
-		return append(appendFixed(b, ns/1e3), "ms"...)
-	}
-	return append(appendFixed(b, ns/1e6), 's')
-}
-
-// appendFixed appends v/1000.
-func appendFixed(b []byte, v int64) []byte {
-	b = strconv.AppendInt(b, v/1000, 10)
-	v %= 1000
-	return append(b, '.', byte('0'+v/100), byte('0'+v/10%10), byte('0'+v%10))
+	var text decimal.Text
+	return append(b, text.Duration(ns)...)
 }

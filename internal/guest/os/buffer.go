@@ -129,38 +129,14 @@ func (b *ftraceText) pad(from, n int) {
 
 // fixed appends v/10^decimals with that many decimals.
 func (b *ftraceText) fixed(v int64, decimals int) {
-	scale := int64(1)
-	for range decimals {
-		scale *= 10
-	}
-	b.int(v / scale)
-	b.byte('.')
-	for rest := v % scale; decimals > 0; decimals-- {
-		scale /= 10
-		b.byte(byte('0' + rest/scale%10))
-	}
+	var text ftrace_decimal_Text
+	b.bytes(text.Fixed(v, decimals))
 }
 
 // duration appends a duration in the unit that suits it, with three decimals.
 func (b *ftraceText) duration(ns int64) {
-	if ns < 0 {
-		b.byte('-')
-		ns = -ns
-	}
-	switch {
-	case ns < 1e3:
-		b.int(ns)
-		b.str("ns")
-	case ns < 1e6:
-		b.fixed(ns, 3)
-		b.str("us")
-	case ns < 1e9:
-		b.fixed(ns/1e3, 3)
-		b.str("ms")
-	default:
-		b.fixed(ns/1e6, 3)
-		b.str("s")
-	}
+	var text ftrace_decimal_Text
+	b.bytes(text.Duration(ns))
 }
 
 // bytes appends p.

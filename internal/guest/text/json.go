@@ -323,9 +323,7 @@ func (b *ftraceText) jsonValue(t *_type, v unsafe.Pointer, limit int, clause *ft
 				b.jsonString(s)
 				return
 			}
-			for shown > 0 && s[shown]&0xC0 == 0x80 { // not within a character
-				shown--
-			}
+			shown = ftrace_escape_Cut(s, shown)
 			b.jsonCut(s[:shown], len(s)-shown)
 			return
 		}

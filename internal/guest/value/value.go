@@ -334,9 +334,7 @@ func (p *ftracePrinter) string(s string) {
 func (p *ftracePrinter) quote(s string) {
 	shown := min(len(s), ftraceFormat.str)
 	if shown < len(s) {
-		for shown > 0 && s[shown]&0xC0 == 0x80 { // not within a character
-			shown--
-		}
+		shown = ftrace_escape_Cut(s, shown)
 	}
 	p.b.byte('"')
 	done := p.b.quoted(s[:shown], p.limit)
@@ -351,28 +349,9 @@ func (p *ftracePrinter) quote(s string) {
 // quoted appends s, with unprintable characters escaped, until the line has limit bytes. It returns
 // how much of s it wrote.
 func (b *ftraceText) quoted(s string, limit int) int {
-	for i := 0; i < len(s); {
-		if b.n >= limit {
-			return i
-		}
-		c := s[i]
-		switch {
-		case c == '"' || c == '\\':
-			b.byte('\\')
-			b.byte(c)
-		case c >= ' ' && c < 0x7F:
-			b.byte(c)
-		default:
-			if n, safe := ftrace_escape_Next(s[i:]); safe {
-				b.str(s[i : i+n])
-				i += n
-				continue
-			}
-			b.escape(c)
-		}
-		i++
-	}
-	return len(s)
+	n, done := ftrace_escape_Quote(b.data[b.n:], limit-b.n, s)
+	b.n += n
+	return done
 }
 
 // escape appends a byte that may not be shown as it is.

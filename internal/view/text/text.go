@@ -10,6 +10,7 @@ package text
 import (
 	"strconv"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/decimal"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
@@ -129,7 +130,10 @@ func (t *tree) prefix(b []byte, goroutine uint64, depth int32) []byte {
 		b = append(t.clock.Wall(t.now).AppendFormat(b, "15:04:05.000000Z"), ' ')
 	}
 	if f.elapsed {
-		b = appendPadded(b, 11, func(b []byte) []byte { return appendSeconds(b, int64(t.clock.Since(t.now))) })
+		b = appendPadded(b, 11, func(b []byte) []byte {
+			var text decimal.Text
+			return append(b, text.Fixed(int64(t.clock.Since(t.now))/1e3, 6)...)
+		})
 	}
 	if goroutine != t.goroutine || len(t.name) == 0 {
 		t.goroutine, t.name = goroutine, f.goroutine(t.name[:0], goroutine)
@@ -172,20 +176,6 @@ func appendPadded(b []byte, n int, f func([]byte) []byte) []byte {
 		b = append(b, ' ')
 	}
 	return append(b, ' ')
-}
-
-// appendSeconds appends ns as seconds with six decimals.
-func appendSeconds(b []byte, ns int64) []byte {
-	if ns < 0 {
-		b, ns = append(b, '-'), -ns
-	}
-	us := ns / 1e3
-	b = strconv.AppendInt(b, us/1e6, 10)
-	b = append(b, '.')
-	for scale := int64(1e5); scale > 0; scale /= 10 {
-		b = append(b, byte('0'+us/scale%10))
-	}
-	return b
 }
 
 // begin shows that a call begins.
