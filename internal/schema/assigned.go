@@ -65,8 +65,8 @@ func (r *Result) assign(columns []assigned) {
 	}
 }
 
-// mostUser is the number of bytes that the names and values of a session's @variables may have.
-const mostUser = mostText
+// maxUser is the number of bytes that the names and values of a session's @variables may have.
+const maxUser = maxText
 
 // assignUser gives @variable a value.
 func (s *Session) assignUser(name string, v value) error {
@@ -79,8 +79,8 @@ func (s *Session) assignUser(name string, v value) error {
 	if old, ok := s.user[name]; ok {
 		bytes -= size(old)
 	}
-	if bytes > mostUser {
-		return NewError(erMemory, "Out of memory: the @variables of a session may have %d bytes", mostUser)
+	if bytes > maxUser {
+		return NewError(erMemory, "Out of memory: the @variables of a session may have %d bytes", maxUser)
 	}
 	s.user[name], s.userBytes = v, bytes
 	return nil

@@ -15,13 +15,13 @@ import (
 // Limits of what a statement may use. SQLite enforces them. Functions of this package check them
 // themselves, since SQLite sees a value only after it is made.
 const (
-	mostText    = 64 << 20  // bytes of a value: max_allowed_packet
-	mostHeap    = 512 << 20 // bytes of SQLite's memory, for all sessions together
-	mostTest    = 256 << 20 // bytes of the schema test, and of a session's temporary tables
-	mostDepth   = 1000      // of nested parentheses and operators
-	mostTokens  = 1 << 20   // of a statement
-	mostPattern = 4 << 10   // bytes of a pattern of LIKE
-	mostSpill   = 8 << 30   // bytes of SQLite's temporary files, for all sessions together
+	maxText    = 64 << 20  // bytes of a value: max_allowed_packet
+	maxHeap    = 512 << 20 // bytes of SQLite's memory, for all sessions together
+	maxTest    = 256 << 20 // bytes of the schema test, and of a session's temporary tables
+	maxDepth   = 1000      // of nested parentheses and operators
+	maxTokens  = 1 << 20   // of a statement
+	maxPattern = 4 << 10   // bytes of a pattern of LIKE
+	maxSpill   = 8 << 30   // bytes of SQLite's temporary files, for all sessions together
 )
 
 // limitEngine bounds SQLite's memory and its temporary files. SQLite counts its memory only if that
@@ -34,7 +34,7 @@ var limitEngine = sync.OnceValue(func() error {
 	if rc := sqlite3.Xsqlite3_config(tls, sqlite3.SQLITE_CONFIG_MEMSTATUS, args); rc != sqlite3.SQLITE_OK {
 		return fmt.Errorf("SQLite does not count its memory: error %d", rc)
 	}
-	sqlite3.Xsqlite3_hard_heap_limit64(tls, mostHeap)
+	sqlite3.Xsqlite3_hard_heap_limit64(tls, maxHeap)
 	return limitSpill(tls)
 })
 
@@ -66,11 +66,11 @@ func newEngine(s *Session, conn *sql.Conn) (*engine, error) {
 		return errors.New("the SQLite driver can't be interrupted: its connection has no handle")
 	})
 	for limit, most := range map[int]int{
-		sqlite3.SQLITE_LIMIT_LENGTH:              mostText,
-		sqlite3.SQLITE_LIMIT_SQL_LENGTH:          mostText,
-		sqlite3.SQLITE_LIMIT_EXPR_DEPTH:          mostDepth,
+		sqlite3.SQLITE_LIMIT_LENGTH:              maxText,
+		sqlite3.SQLITE_LIMIT_SQL_LENGTH:          maxText,
+		sqlite3.SQLITE_LIMIT_EXPR_DEPTH:          maxDepth,
 		sqlite3.SQLITE_LIMIT_COMPOUND_SELECT:     500,
-		sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: mostPattern,
+		sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: maxPattern,
 	} {
 		if err == nil {
 			_, err = sqlite.Limit(conn, limit, most)

@@ -63,7 +63,7 @@ var states = map[uint16]string{
 
 // tooDeep returns the error of a statement that is nested too deep.
 func tooDeep() *Error {
-	return NewError(erTooDeep, "Thread stack overrun: a statement can have %d nested parentheses or operators", mostDepth)
+	return NewError(erTooDeep, "Thread stack overrun: a statement can have %d nested parentheses or operators", maxDepth)
 }
 
 // NewError returns an error with MySQL's number.
@@ -149,9 +149,9 @@ func (s *Session) asError(err error) *Error {
 	case has("doesn't yet support"):
 		return NewError(erUnsupported, "%s", strings.ToUpper(text[:1])+text[1:])
 	case has("string or blob too big"):
-		return NewError(erTooLong, "A value is larger than max_allowed_packet (%d)", mostText)
+		return NewError(erTooLong, "A value is larger than max_allowed_packet (%d)", maxText)
 	case has("out of memory"):
-		return NewError(erMemory, "Out of memory: the statements of all clients together may use %d MB", mostHeap>>20)
+		return NewError(erMemory, "Out of memory: the statements of all clients together may use %d MB", maxHeap>>20)
 	case has("database or disk is full"):
 		return NewError(erTableFull, "The table is full: the schema test, the temporary files of all sessions (%d MB) or the disk has no room for more", spilled.most>>20)
 	case has("database is locked"), has("database table is locked"):
@@ -159,7 +159,7 @@ func (s *Session) asError(err error) *Error {
 	case has("Expression tree is too large"), has("parser stack overflow"), has("too many terms in compound"):
 		return tooDeep()
 	case has("pattern too complex"):
-		return NewError(erUnsupported, "This version of ftrace doesn't yet support a pattern of LIKE of more than %d bytes", mostPattern)
+		return NewError(erUnsupported, "This version of ftrace doesn't yet support a pattern of LIKE of more than %d bytes", maxPattern)
 	case has("interrupted"):
 		return NewError(erInterrupted, "Query execution was interrupted")
 	}

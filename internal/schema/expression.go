@@ -21,7 +21,7 @@ func (r *rewriter) enclose(first, last int, before, behind string) {
 		r.ofToken = make([]int, len(r.tokens))
 	}
 	for _, at := range []int{first, last} {
-		if r.ofToken[at]++; r.ofToken[at] > 2*mostDepth {
+		if r.ofToken[at]++; r.ofToken[at] > 2*maxDepth {
 			r.deep = true
 			return
 		}
@@ -76,7 +76,7 @@ func (r *rewriter) operandEnd(i int) int {
 // is none.
 func (r *rewriter) factors(last int) (first int, ok bool) {
 	for n := 0; ; n++ {
-		if r.deep = r.deep || n > mostDepth; r.deep { // SQLite would not accept as many either
+		if r.deep = r.deep || n > maxDepth; r.deep { // SQLite would not accept as many either
 			return 0, false
 		}
 		switch t := r.at(last); {

@@ -10,12 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// Functions return at most mostText bytes. They report an error before they make more than that.
+// Functions return at most maxText bytes. They report an error before they make more than that.
 // Those that take long check from time to time whether their statement is to end.
 
 // tooLong is the error of a function whose result would be too long.
 func tooLong(function string) error {
-	return NewError(erTooLong, "Result of %s() was larger than max_allowed_packet (%d) - truncated", function, mostText)
+	return NewError(erTooLong, "Result of %s() was larger than max_allowed_packet (%d) - truncated", function, maxText)
 }
 
 // foreign are functions of SQLite that accept more arguments than MySQL's do. With them they would
@@ -32,7 +32,7 @@ func sleep(s *Session, a []driver.Value) driver.Value {
 	if s.running != nil {
 		ended = s.running.ctx.Done()
 	}
-	timer := time.NewTimer(time.Duration(min(max(asNumber(a[0]), 0), mostTime/1000) * float64(time.Second)))
+	timer := time.NewTimer(time.Duration(min(max(asNumber(a[0]), 0), maxTime/1000) * float64(time.Second)))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -42,11 +42,11 @@ func sleep(s *Session, a []driver.Value) driver.Value {
 	}
 }
 
-// mostExpression is how long a regular expression may be, and mostSteps how many steps its machine
+// maxExpression is how long a regular expression may be, and maxSteps how many steps its machine
 // may take to go through a text.
 const (
-	mostExpression = 64 << 10
-	mostSteps      = 1 << 28
+	maxExpression = 64 << 10
+	maxSteps      = 1 << 28
 )
 
 // matcher is a compiled regular expression.
@@ -57,8 +57,8 @@ type matcher struct {
 
 // newMatcher compiles a regular expression.
 func newMatcher(text string) (*matcher, error) {
-	if len(text) > mostExpression {
-		return nil, NewError(erRegexp, "Got error 'it is longer than %d bytes' from regexp", mostExpression)
+	if len(text) > maxExpression {
+		return nil, NewError(erRegexp, "Got error 'it is longer than %d bytes' from regexp", maxExpression)
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
@@ -77,7 +77,7 @@ func newMatcher(text string) (*matcher, error) {
 
 // allows returns an error if the expression may take too long to go through a text.
 func (m *matcher) allows(text string) error {
-	if len(text)*m.instructions > mostSteps {
+	if len(text)*m.instructions > maxSteps {
 		return NewError(erRegexpTime, "Timeout exceeded in regular expression match: an expression of %d instructions for a text of %d bytes", m.instructions, len(text))
 	}
 	return nil
@@ -98,7 +98,7 @@ func regexpReplace(s *Session, a []driver.Value) driver.Value {
 	} else if at == nil {
 		return text
 	}
-	if len(by) > mostText/2 {
+	if len(by) > maxText/2 {
 		return tooLong("regexp_replace")
 	}
 	references := 0
@@ -115,7 +115,7 @@ func regexpReplace(s *Session, a []driver.Value) driver.Value {
 	// The greatest length of the result is determined before it is made.
 	longest := len(text)
 	if err := re.matches(text, func(match string) error {
-		if longest += len(by) + references*len(match); longest > mostText {
+		if longest += len(by) + references*len(match); longest > maxText {
 			return tooLong("regexp_replace")
 		}
 		return s.interrupted()
@@ -152,7 +152,7 @@ func joined(function string, texts ...string) driver.Value {
 	for _, text := range texts {
 		n += len(text)
 	}
-	if n > mostText {
+	if n > maxText {
 		return tooLong(function)
 	}
 	return strings.Join(texts, "")
@@ -161,10 +161,10 @@ func joined(function string, texts ...string) driver.Value {
 // repeated is REPEAT(text, n).
 func repeated(function string, text string, n float64) driver.Value {
 	n = math.Round(max(n, 0))
-	if n*float64(len(text)) > mostText {
+	if n*float64(len(text)) > maxText {
 		return tooLong(function)
 	}
-	return strings.Repeat(text, int(min(n, mostText)))
+	return strings.Repeat(text, int(min(n, maxText)))
 }
 
 // replaced is REPLACE(text, from, to).
@@ -173,7 +173,7 @@ func replaced(a []driver.Value) driver.Value {
 	if from == "" {
 		return text
 	}
-	if grows := len(to) - len(from); grows > 0 && len(text)+strings.Count(text, from)*grows > mostText {
+	if grows := len(to) - len(from); grows > 0 && len(text)+strings.Count(text, from)*grows > maxText {
 		return tooLong("replace")
 	}
 	return strings.ReplaceAll(text, from, to)
@@ -188,12 +188,12 @@ func pad(a []driver.Value, left bool) driver.Value {
 		return nil
 	case n <= float64(length):
 		return text[:characters(text, int(n))]
-	case n > mostText:
+	case n > maxText:
 		return tooLong("lpad")
 	}
 	missing, each := int(n)-length, utf8.RuneCountInString(with)
 	rest := with[:characters(with, missing%each)]
-	if len(text)+missing/each*len(with)+len(rest) > mostText {
+	if len(text)+missing/each*len(with)+len(rest) > maxText {
 		return tooLong("lpad")
 	}
 	fill := strings.Repeat(with, missing/each) + rest

@@ -163,7 +163,7 @@ func hexadecimal(a []driver.Value) driver.Value {
 		return fmt.Sprintf("%X", uint64(int64(math.Round(v))))
 	}
 	text := asText(a[0])
-	if len(text) > mostText/2 {
+	if len(text) > maxText/2 {
 		return tooLong("hex")
 	}
 	return strings.ToUpper(hex.EncodeToString([]byte(text)))

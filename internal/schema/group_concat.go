@@ -79,7 +79,7 @@ func (c *concatenation) Step(_ *sqlite.FunctionContext, args []driver.Value) err
 	if err != nil || n > len(text) {
 		return fmt.Errorf("concatenated: %q has no separator", text)
 	}
-	if c.text.Len()+len(text) > mostText {
+	if c.text.Len()+len(text) > maxText {
 		return tooLong("group_concat")
 	}
 	if c.any {

@@ -126,8 +126,8 @@ func (st *stmt) numbered(from, next int) string {
 	return b.String()
 }
 
-// mostAssignments is the number of columns that SQLite allows.
-const mostAssignments = 2000
+// maxAssignments is the number of columns that SQLite allows.
+const maxAssignments = 2000
 
 // joinedTable is a table that an UPDATE of several changes.
 type joinedTable struct {
@@ -146,7 +146,7 @@ func (s *Session) updateJoined(ctx context.Context, st *stmt, from, set int) (*R
 	if at := st.at(next); at.is("ORDER") || at.is("LIMIT") {
 		return nil, NewError(1221, "Incorrect usage of UPDATE and %s", strings.ToUpper(at.text))
 	}
-	if len(list) > mostAssignments {
+	if len(list) > maxAssignments {
 		return nil, NewError(1117, "Too many columns")
 	}
 	var changed []joinedTable

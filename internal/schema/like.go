@@ -23,8 +23,8 @@ func likeFunction(s *Session, a []driver.Value) driver.Value {
 			return NewError(1210, "Incorrect arguments to ESCAPE")
 		}
 	}
-	if len(pattern) > mostPattern {
-		return NewError(erUnsupported, "This version of ftrace doesn't yet support a pattern of LIKE of more than %d bytes", mostPattern)
+	if len(pattern) > maxPattern {
+		return NewError(erUnsupported, "This version of ftrace doesn't yet support a pattern of LIKE of more than %d bytes", maxPattern)
 	}
 	is, ended := likePattern(asText(a[1]), pattern, escape, s.stopped)
 	if ended {

@@ -51,7 +51,7 @@ func TestDeep(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := try(t, s, "SELECT "+strings.Repeat("1,", mostTokens)+"1"); err == nil || err.Number != erMemory {
+	if _, _, err := try(t, s, "SELECT "+strings.Repeat("1,", maxTokens)+"1"); err == nil || err.Number != erMemory {
 		t.Error(err)
 	}
 	ask(t, s, "SET @a = REPEAT('a', 1000000)")

@@ -150,10 +150,10 @@ func (r *Result) read() ([]any, error) {
 			row[i] = v.Format(time.DateTime)
 		}
 	}
-	if rowBytes(row) > mostText {
+	if rowBytes(row) > maxText {
 		r.assigns = nil
 		r.Close()
-		return nil, NewError(erTooLong, "A row is larger than max_allowed_packet (%d)", mostText)
+		return nil, NewError(erTooLong, "A row is larger than max_allowed_packet (%d)", maxText)
 	}
 	return row, nil
 }

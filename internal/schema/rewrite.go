@@ -30,7 +30,7 @@ type rewriter struct {
 // would name differently.
 func (s *Session) rewrite(source string, list []token) (string, map[string]string, error) {
 	r := &rewriter{session: s, source: source, tokens: list, out: make([]string, len(list)), names: map[string]string{}, with: map[string]bool{}, skip: map[int]bool{}, selects: map[int]bool{}}
-	if r.nesting().deep > mostDepth {
+	if r.nesting().deep > maxDepth {
 		return "", nil, tooDeep()
 	}
 	for i := range list {
@@ -135,8 +135,8 @@ func (r *rewriter) token(i int) error {
 			return NewError(erUnsupported, "This version of ftrace doesn't yet support '@%s :=' except in the statement's own SELECT, without UNION and *, of a variable that is nowhere else in it", t.text)
 		}
 		r.out[i] = literal(r.session.user[strings.ToLower(t.text)])
-		if r.literals += len(r.out[i]); r.literals > mostText {
-			return NewError(erTooLong, "A statement with the values of its @variables is larger than max_allowed_packet (%d)", mostText)
+		if r.literals += len(r.out[i]); r.literals > maxText {
+			return NewError(erTooLong, "A statement with the values of its @variables is larger than max_allowed_packet (%d)", maxText)
 		}
 	case word:
 		r.out[i] = t.text

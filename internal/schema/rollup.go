@@ -148,9 +148,9 @@ func (r *rewriter) queryOf(with int) (q query, ok bool) {
 	return q, q.sel >= 0 && q.from > q.sel && q.by > q.from && r.at(q.by-1).is("GROUP") && with > q.by+1
 }
 
-// mostLevels is the number of levels that WITH ROLLUP can have: each is searched for in the whole
+// maxLevels is the number of levels that WITH ROLLUP can have: each is searched for in the whole
 // query.
-const mostLevels = 64
+const maxLevels = 64
 
 func rollupError(what string) error {
 	return NewError(erUnsupported, "This version of ftrace doesn't yet support 'WITH ROLLUP' %s", what)
@@ -181,8 +181,8 @@ func (r *rewriter) rollup(with int) error {
 		}
 	}
 	grouped := r.split(q.by+1, with)
-	if len(grouped) > mostLevels {
-		return rollupError(fmt.Sprintf("by more than %d expressions", mostLevels))
+	if len(grouped) > maxLevels {
+		return rollupError(fmt.Sprintf("by more than %d expressions", maxLevels))
 	}
 	for _, g := range grouped {
 		var ways []tokenSpan

@@ -110,7 +110,7 @@ var timeHint = regexp.MustCompile(`(?is)^\s*/\*\+.*\bMAX_EXECUTION_TIME\s*\(\s*(
 // of their hint, or else max_execution_time; 0: no limit.
 func (s *Session) timeOf(st *stmt) time.Duration {
 	seconds, _ := strconv.ParseFloat(s.variables["max_statement_time"], 64)
-	most := time.Duration(min(seconds*1e3, mostTime)) * time.Millisecond
+	most := time.Duration(min(seconds*1e3, maxTime)) * time.Millisecond
 	if seconds > 0 {
 		most = max(most, time.Millisecond)
 	}
@@ -126,15 +126,15 @@ func (s *Session) timeOf(st *stmt) time.Duration {
 			break
 		}
 	}
-	own := time.Duration(min(ms, mostTime)) * time.Millisecond
+	own := time.Duration(min(ms, maxTime)) * time.Millisecond
 	if most == 0 || own != 0 && own < most {
 		return own
 	}
 	return most
 }
 
-// mostTime is the longest time limit of a statement, in milliseconds: a year.
-const mostTime = 365 * 24 * 3600 * 1000
+// maxTime is the longest time limit of a statement, in milliseconds: a year.
+const maxTime = 365 * 24 * 3600 * 1000
 
 // reads are the first words of statements to which max_execution_time applies.
 var reads = map[string]bool{"SELECT": true, "WITH": true, "VALUES": true, "(": true}

@@ -55,9 +55,9 @@ type Schema struct {
 	information bool // it is information_schema, which belongs to no process
 }
 
-// mostSchemas is the number of schemas of recordings that there can be: SQLite attaches 10
+// maxSchemas is the number of schemas of recordings that there can be: SQLite attaches 10
 // databases.
-const mostSchemas = 7
+const maxSchemas = 7
 
 // Add adds a source to performance_schema.
 func (c *Catalog) Add(s Source) {
@@ -108,8 +108,8 @@ func (c *Catalog) AddSchema(name string, s Source) (string, error) {
 	}, name)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.schemas) >= mostSchemas {
-		return "", fmt.Errorf("there can be %d recordings at once", mostSchemas)
+	if len(c.schemas) >= maxSchemas {
+		return "", fmt.Errorf("there can be %d recordings at once", maxSchemas)
 	}
 	taken := func(name string) bool {
 		switch strings.ToLower(name) {
@@ -267,9 +267,9 @@ func (s *Session) attach(ctx context.Context) (err error) {
 	}
 	run(`ATTACH '%s' AS test`, s.catalog.testFile())
 	if s.catalog.Test == "" {
-		run(`PRAGMA test.max_page_count = %d`, mostTest/4096)
+		run(`PRAGMA test.max_page_count = %d`, maxTest/4096)
 	}
-	run(`PRAGMA temp.max_page_count = %d`, mostTest/4096)
+	run(`PRAGMA temp.max_page_count = %d`, maxTest/4096)
 	if err == nil && s.catalog.Test == "" {
 		s.catalog.mu.Lock()
 		defer s.catalog.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 
 // SQLite keeps what does not fit into memory during a sort or a grouping in temporary files. It has
 // no limit for them, so its file system gets a layer that counts what all of them hold. Beyond
-// mostSpill a write fails as on a full disk.
+// maxSpill a write fails as on a full disk.
 var spilled struct {
 	mu      sync.Mutex
 	most    int64
@@ -25,7 +25,7 @@ var spilled struct {
 // limitSpill installs the layer. It is called once, before the first session.
 func limitSpill(tls *libc.TLS) error {
 	s := &spilled
-	s.most, s.sizes = mostSpill, map[uintptr]int64{}
+	s.most, s.sizes = maxSpill, map[uintptr]int64{}
 	s.plain, s.methods = map[uintptr]*sqlite3.Tsqlite3_io_methods{}, map[uintptr]uintptr{}
 	if s.vfs = sqlite3.Xsqlite3_vfs_find(tls, 0); s.vfs == 0 {
 		return errors.New("SQLite has no file system")

@@ -121,7 +121,7 @@ func (s *Session) query(ctx context.Context, text string, args []any) (*Result, 
 		}
 	}
 	nested, around := nestingOf(list), 0
-	if nested.deep > mostDepth {
+	if nested.deep > maxDepth {
 		return nil, tooDeep()
 	}
 	for n := len(list); n-2*around > 2 && list[around].is("(") && (list[around+1].is("SELECT") || list[around+1].is("WITH") || list[around+1].is("(")) && int(nested.other[around]) == n-1-around; {

@@ -188,7 +188,7 @@ func dateFormat(a []driver.Value) driver.Value {
 	var b strings.Builder
 	format := asText(a[1])
 	for i := 0; i < len(format); i++ {
-		if b.Len() > mostText {
+		if b.Len() > maxText {
 			return tooLong("date_format")
 		}
 		if format[i] != '%' || i+1 == len(format) {

@@ -51,8 +51,8 @@ func tokens(s string) ([]token, error) {
 		list = append(list, t)
 	}
 	for i := 0; i < len(s); {
-		if len(list) > mostTokens {
-			return nil, NewError(erMemory, "Out of memory: a statement can have %d words, numbers and marks", mostTokens)
+		if len(list) > maxTokens {
+			return nil, NewError(erMemory, "Out of memory: a statement can have %d words, numbers and marks", maxTokens)
 		}
 		c, start := s[i], i
 		rest := s[i:]

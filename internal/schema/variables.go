@@ -54,7 +54,7 @@ func (c *Catalog) variables() map[string]string {
 // Seconds returns a variable of the session that is a number of seconds.
 func (s *Session) Seconds(name string) time.Duration {
 	seconds, _ := strconv.ParseInt(s.variables[name], 10, 64)
-	return time.Duration(min(seconds, mostTime/1000)) * time.Second
+	return time.Duration(min(seconds, maxTime/1000)) * time.Second
 }
 
 // plainVariable returns a variable's name without its scope.

@@ -87,6 +87,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	for {
 		nc, err := l.Accept()
 		if ctx.Err() != nil {
+			if err == nil {
+				nc.Close()
+			}
 			return nil
 		}
 		if err != nil {
@@ -97,15 +100,20 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			}
 			return err
 		}
-		clients.Go(func() { s.client(ctx, nc) })
+		// Admitted here, not by its goroutine, so that the oldest is the one that came first.
+		c := s.admit(ctx, nc)
+		clients.Go(func() { s.client(ctx, c) })
 	}
 }
 
-// client serves one connection.
-func (s *Server) client(ctx context.Context, nc net.Conn) {
-	defer nc.Close()
+// admit adds a connection to those that have not logged in, which may send another one away.
+func (s *Server) admit(ctx context.Context, nc net.Conn) *conn {
 	c := &conn{packets: newPackets(nc), raw: nc, server: s, statements: map[uint32]*prepared{}}
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ctx.Err() != nil { // the others may have been closed already
+		nc.Close()
+	}
 	s.last++
 	c.id = s.last
 	if s.conns == nil {
@@ -118,7 +126,12 @@ func (s *Server) client(ctx context.Context, nc net.Conn) {
 		delete(s.conns, s.waiting[i].id)
 		s.waiting = slices.Delete(s.waiting, i, i+1)
 	}
-	s.mu.Unlock()
+	return c
+}
+
+// client serves one connection.
+func (s *Server) client(ctx context.Context, c *conn) {
+	defer c.raw.Close()
 	defer func() {
 		s.mu.Lock()
 		delete(s.conns, c.id)
@@ -131,7 +144,7 @@ func (s *Server) client(ctx context.Context, nc net.Conn) {
 		}
 	}()
 	if err := c.serve(ctx); err != nil && ctx.Err() == nil {
-		s.log("client %d at %s: %v", c.id, nc.RemoteAddr(), err)
+		s.log("client %d at %s: %v", c.id, c.raw.RemoteAddr(), err)
 	}
 }
 
