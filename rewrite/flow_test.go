@@ -156,8 +156,8 @@ func TestRedeclares(t *testing.T) {
 		{"goto M; M: N: var p string; _ = p; goto N", true},
 		{"goto L; L: { p := \"\"; _ = p }", false},
 	} {
-		// With an exit that returns share, the body is in a block of its own: there what is declared
-		// anew is no longer the parameter, whose type is another.
+		// With an exit that returns share, the body is in a block of its own: there what is
+		// declared anew is no longer the parameter, whose type is another.
 		source := func(open, close string) string {
 			return "package a\nfunc (t T) f(p int, c chan string, _ bool) (r int) {" + open + "\n" + c.body +
 				"\n_, _, _ = p + number, r + number, t.n + number\n" + close + "return\n}\ntype T struct{ n int }\nvar number int\n"

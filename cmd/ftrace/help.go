@@ -98,7 +98,7 @@ the first 8 elements, of maps the length.
 	-format OPTIONS  as FTRACE_FORMAT, which is the default: seq, wall, elapsed,
 	                 duration, pos, path, fold, line=N, str=N, slice=N, nest=N
 	-fold            a call that shows no others takes one line
-	-repeats         so do calls one behind the other that call the same functions
+	-repeats         so do consecutive calls that call the same functions
 	                 (x1000), and recursion (x5 deep): the first is shown
 	-group           goroutine by goroutine, not by time
 	-children        with the recordings within this one, of child processes, in
@@ -263,9 +263,9 @@ turned on stays so when top ends. ? lists the keys.
 `,
 	"sql": `usage: ftrace sql [FLAGS] [PID|NAME|RECORDING ...] [QUERY]
 
-Sql asks in SQL, as MySQL spells it, what is known of running programs and recordings,
-and turns instruments, which are functions, on and off by UPDATE. NAME is the name of an
-executable: all its processes are asked, also those that start later. Live processes are
+Sql queries running programs and recordings in SQL, as MySQL spells it, and turns
+instruments, which are functions, on and off by UPDATE. NAME is the name of an
+executable: it means all its processes, also those that start later. Live processes are
 in the schema performance_schema; each recording is a schema of its own. QUERY is
 statements separated by semicolons; without, they are read from stdin, on a terminal
 with a history and completion. docs/performance-schema.md describes the tables.

@@ -1,10 +1,10 @@
 // Package decimal writes numbers, and durations. Floating-point numbers are in the shortest decimal
 // form that reads back as the same number. There is an exponent below 1e-4 and from 1e21 on.
 //
-// The exact decimal expansions of the number and of the midpoints to its neighbours are computed, and
-// digits taken until the number is told apart from both (Steele and White 1990; the method, not the
-// code, of strconv's slow path). Package runtime, which this becomes part of, has a formatter of its
-// own only from Go 1.26 on.
+// The exact decimal expansions of the number and of the midpoints to its neighbours are computed,
+// and digits taken until the number is told apart from both (Steele and White 1990; the method, not
+// the code, of strconv's slow path). Package runtime, which this becomes part of, has a formatter
+// of its own only from Go 1.26 on.
 package decimal
 
 // A Text has room for every number.
@@ -266,8 +266,9 @@ func (a *number) digit(i, point int) byte {
 	return a.d[i]
 }
 
-// find makes a the shortest number that is told apart from the neighbours of mantissa times 2 to the
-// power of exp. If narrow is set, the next lower one is only half as far as the next higher one.
+// find makes a the shortest number that is told apart from the neighbours of mantissa times 2 to
+// the power of exp. If narrow is set, the next lower one is only half as far as the next higher
+// one.
 func (a *number) find(mantissa uint64, exp int, narrow bool) {
 	var low, high number
 	a.set(mantissa)
@@ -284,7 +285,8 @@ func (a *number) find(mantissa uint64, exp int, narrow bool) {
 	a.shortest(&low, &high, mantissa%2 == 0)
 }
 
-// shortest cuts a to the fewest digits that lie between low and high, the bounds included if inclusive.
+// shortest cuts a to the fewest digits that lie between low and high, the bounds included if
+// inclusive.
 func (a *number) shortest(low, high *number, inclusive bool) {
 	point := high.point
 	lowDiffers, highDiffers := false, false

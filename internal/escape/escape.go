@@ -1,11 +1,16 @@
-// Package escape decides what may reach a terminal, and how the rest is shown. Programs choose the names of their functions, files and types, their arguments and what they
-// print, and none of that is to move the cursor, to begin a line of its own, or to let a line read in another order than it has.
+// Package escape decides what may reach a terminal, and how the rest is shown. Programs choose the
+// names of their functions, files and types, their arguments and what they print, and none of that
+// is to move the cursor, to begin a line of its own, or to let a line read in another order than it
+// has.
 //
-// It is part of the core too, so that what a program shows of itself and what readers show of it is the same. It imports nothing.
+// It is part of the core too, so that what a program shows of itself and what readers show of it is
+// the same. It imports nothing.
 package escape
 
-// Safe reports whether a character may be shown as it is. Control characters may not, tabs and newlines among them, nor those that change the direction of text, that break lines, that
-// do not show, or that every font has for itself. The two that join letters may (U+200C, U+200D): languages are written with them.
+// Safe reports whether a character may be shown as it is. Control characters may not, tabs and
+// newlines among them, nor those that change the direction of text, that break lines, that do not
+// show, or that every font has for itself. The two that join letters may (U+200C, U+200D):
+// languages are written with them.
 func Safe(r rune) bool {
 	switch {
 	case r < 0x7F:
@@ -22,7 +27,8 @@ func Safe(r rune) bool {
 	return true
 }
 
-// Next returns how many bytes the first character of s has, which is not empty, and whether it may be shown as it is. A byte that is no UTF-8 is a character that may not.
+// Next returns how many bytes the first character of s has, which is not empty, and whether it may
+// be shown as it is. A byte that is no UTF-8 is a character that may not.
 func Next(s string) (n int, safe bool) {
 	if c := s[0]; c < 0x80 {
 		return 1, c >= ' ' && c != 0x7F
@@ -55,7 +61,8 @@ func Plain(s string) int {
 	return len(s)
 }
 
-// Code returns how a byte is shown that may not be shown as it is, as in a string of Go: the first n bytes.
+// Code returns how a byte is shown that may not be shown as it is, as in a string of Go: the first
+// n bytes.
 func Code(c byte) (code [4]byte, n int) {
 	const digits = "0123456789abcdef"
 	switch c {
@@ -69,9 +76,9 @@ func Code(c byte) (code [4]byte, n int) {
 	return [4]byte{'\\', 'x', digits[c>>4], digits[c&15]}, 4
 }
 
-// Quote writes s to dst as it stands between the quotes of a string of Go, until that has limit bytes
-// or is all of s. It returns how many bytes it wrote, and how much of s that is. What dst has no room
-// for is left out.
+// Quote writes s to dst as it stands between the quotes of a string of Go, until that has limit
+// bytes or is all of s. It returns how many bytes it wrote, and how much of s that is. What dst has
+// no room for is left out.
 func Quote(dst []byte, limit int, s string) (n, done int) {
 	for done < len(s) && n < limit {
 		from, end := done, min(len(s), done+limit-n)
@@ -112,7 +119,8 @@ func Cut(s string, n int) int {
 	return n
 }
 
-// Colour returns the length of what s begins with if that changes colours and nothing else (ESC [ NUMBERS m), or 0.
+// Colour returns the length of what s begins with if that changes colours and nothing else (ESC [
+// NUMBERS m), or 0.
 func Colour(s string) int {
 	const most = 64
 	if len(s) < 3 || s[0] != 0x1B || s[1] != '[' {
@@ -129,7 +137,8 @@ func Colour(s string) int {
 	return 0
 }
 
-// Unfinished returns the length of the end of s if that may be the beginning of a character, of which the rest is to come, or 0.
+// Unfinished returns the length of the end of s if that may be the beginning of a character, of
+// which the rest is to come, or 0.
 func Unfinished(s string) int {
 	for n := 1; n <= 3 && n <= len(s); n++ {
 		switch c := s[len(s)-n]; {
@@ -145,7 +154,8 @@ func Unfinished(s string) int {
 	return 0
 }
 
-// follows reports whether a character that begins with first can go on with second, which is the byte of one that goes on.
+// follows reports whether a character that begins with first can go on with second, which is the
+// byte of one that goes on.
 func follows(first, second byte) bool {
 	switch first {
 	case 0xE0:

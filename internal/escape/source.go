@@ -45,7 +45,8 @@ func Strings(list []string) []string {
 	return to
 }
 
-// Lines returns text of several lines, with tabs, in which all else that may not be shown as it is has been escaped.
+// Lines returns text of several lines, with tabs, in which all else that may not be shown as it is
+// has been escaped.
 func Lines(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {

@@ -1,8 +1,9 @@
 // Package frames compares the stack frames of functions that were compiled in two ways.
 //
-// It reads the assembly that the compiler lists (-gcflags=-S), which names each function with the size of its
-// frame, whether or not the function is linked into a program. The names are those of the linker's symbols, so an
-// instance of a generic function, or a literal, is compared with itself.
+// It reads the assembly that the compiler lists (-gcflags=-S), which names each function with the
+// size of its frame, whether or not the function is linked into a program. The names are those of
+// the linker's symbols, so an instance of a generic function, or a literal, is compared with
+// itself.
 package frames
 
 import (
@@ -27,7 +28,8 @@ var (
 	slot   = regexp.MustCompile(`([^\s,()]+?)([+-]\d+)\(SP\)`)
 )
 
-// Read reads listings of assembly, of amd64 or arm64, and returns the frames by package and function.
+// Read reads listings of assembly, of amd64 or arm64, and returns the frames by package and
+// function.
 func Read(r io.Reader) (map[string]Frame, error) {
 	found := map[string]Frame{}
 	pkg, name, seen := "", "", map[string]bool{}
@@ -113,7 +115,8 @@ func (g Growth) Reason() string {
 	return b.String()
 }
 
-// Compare returns the functions that both have, without those whose frame before was smaller than least.
+// Compare returns the functions that both have, without those whose frame before was smaller than
+// least.
 func Compare(before, after map[string]Frame, least int) []Growth {
 	var all []Growth
 	for name, b := range before {

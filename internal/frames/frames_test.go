@@ -56,8 +56,8 @@ example.com/p.helper STEXT size=90 args=0x8 locals=0x38 funcid=0x0 align=0x0
 	}
 }
 
-// TestFrames guards what hooks add to the frames of functions of the standard library. A release of the compiler does
-// the same on every machine.
+// TestFrames guards what hooks add to the frames of functions of the standard library. A release of
+// the compiler does the same on every machine.
 func TestFrames(t *testing.T) {
 	testenv.NeedAll(t)
 	if runtime.GOARCH != "amd64" {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A file of links takes the place of one that is there for programs that are built without the wrapper, or is added.
+// A file of links takes the place of one that is there for programs that are built without the
+// wrapper, or is added.
 func TestLinksHaveTheirNames(t *testing.T) {
 	for importPath, link := range linked {
 		there := []File{{Name: "/module/" + link.name, Source: []byte("package p\n")}}

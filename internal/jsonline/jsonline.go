@@ -186,8 +186,8 @@ func (j *Reader) digits() bool {
 	return some
 }
 
-// Attributes are those of a line that log/slog wrote, as key=value. Names of nested groups come before
-// their attributes' keys.
+// Attributes are those of a line that log/slog wrote, as key=value. Names of nested groups come
+// before their attributes' keys.
 type Attributes struct {
 	Key, Value []byte // of the current attribute
 
@@ -199,8 +199,8 @@ type Attributes struct {
 // Of begins with the rest of the object that log/slog wrote, from a comma on.
 func (a *Attributes) Of(rest []byte) { a.json.Text = rest }
 
-// Next goes to the next attribute, and reports whether there is one. What is no JSON is the last one's
-// value.
+// Next goes to the next attribute, and reports whether there is one. What is no JSON is the last
+// one's value.
 func (a *Attributes) Next() bool {
 	j := &a.json
 	for j.At < len(j.Text) {

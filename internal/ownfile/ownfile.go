@@ -1,5 +1,5 @@
-// Package ownfile decides which files and directories may be trusted with what a program did: nobody
-// but its user is to choose where that is written, or to read it there.
+// Package ownfile decides which files and directories may be trusted with what a program did:
+// nobody but its user is to choose where that is written, or to read it there.
 //
 // The package is part of the tracer's core too, so it imports nothing.
 package ownfile

@@ -1,4 +1,5 @@
-// Package screen is what commands print through. What package escape does not let pass reaches no terminal by it, whoever wrote it.
+// Package screen is what commands print through. What package escape does not let pass reaches no
+// terminal by it, whoever wrote it.
 package screen
 
 import (
@@ -21,7 +22,8 @@ const (
 	Binary               // no text: all passes, to a file or a pipe that is no terminal
 )
 
-// A Writer lets through what may be shown: characters that are safe, newlines and tabs, and colours if its form has them. All else is escaped. It may be used concurrently.
+// A Writer lets through what may be shown: characters that are safe, newlines and tabs, and colours
+// if its form has them. All else is escaped. It may be used concurrently.
 type Writer struct {
 	to    io.Writer
 	form  Form
@@ -41,7 +43,8 @@ func (w *Writer) WriteString(s string) (int, error) {
 	return w.Write(unsafe.Slice(unsafe.StringData(s), len(s)))
 }
 
-// Write writes p, but for the beginning of a character at its end, which waits for what is written next.
+// Write writes p, but for the beginning of a character at its end, which waits for what is written
+// next.
 func (w *Writer) Write(p []byte) (int, error) {
 	if w.form == Binary {
 		return w.to.Write(p)
@@ -103,7 +106,8 @@ func (w *Writer) plain(s string) int {
 	}
 }
 
-// begun reports whether s is the beginning of a character or a colour, which may be whole when more is written.
+// begun reports whether s is the beginning of a character or a colour, which may be whole when more
+// is written.
 func (w *Writer) begun(s string) bool {
 	if s[0] == '\x1b' {
 		return w.form == Coloured && len(s) < 64 && (s == "\x1b" || escape.Colour(s+"m") == len(s)+1)

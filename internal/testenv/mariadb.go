@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// MariaDB starts a server for the test, with a user root that has no password, and returns its address.
+// MariaDB starts a server for the test, with a user root that has no password, and returns its
+// address.
 func MariaDB(t testing.TB) (address string) {
 	t.Helper()
 	Need(t, "mariadbd", "mariadb-install-db", "openssl")

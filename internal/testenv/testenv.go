@@ -1,5 +1,5 @@
-// Package testenv has what tests of several packages share: the commands of this module, built once in the same way for
-// all of them, and what is tested only where everything is.
+// Package testenv has what tests of several packages share: the commands of this module, built once
+// in the same way for all of them, and what is tested only where everything is.
 package testenv
 
 import (
@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// All reports whether all tests are to run. Without ALL_TESTS=1 in the environment go test ./... takes a few minutes, and
-// what takes longer is skipped; .ci/run sets it.
+// All reports whether all tests are to run. Without ALL_TESTS=1 in the environment go test ./...
+// takes a few minutes, and what takes longer is skipped; .ci/run sets it.
 func All() bool { return os.Getenv("ALL_TESTS") != "" }
 
 // NeedAll skips the test unless all tests are to run.
@@ -24,7 +24,8 @@ func NeedAll(t testing.TB) {
 	}
 }
 
-// Need returns if the programs are there. If not it skips the test; with CI in the environment it fails.
+// Need returns if the programs are there. If not it skips the test; with CI in the environment it
+// fails.
 func Need(t testing.TB, programs ...string) {
 	t.Helper()
 	for _, name := range programs {
@@ -43,9 +44,9 @@ var debian = map[string]string{
 	"redis-server": "redis-server", "openssl": "openssl",
 }
 
-// Build builds commands of this module, ftrace-wrap or ftrace, and returns the directory with them. All tests build the
-// same files: the hash of ftrace-wrap is in the keys of what is compiled with it, so what one test has compiled the others
-// find. So no test binary is ftrace-wrap itself.
+// Build builds commands of this module, ftrace-wrap or ftrace, and returns the directory with them.
+// All tests build the same files: the hash of ftrace-wrap is in the keys of what is compiled with
+// it, so what one test has compiled the others find. So no test binary is ftrace-wrap itself.
 func Build(t testing.TB, commands ...string) (dir string) {
 	t.Helper()
 	root := Root(t)
@@ -62,7 +63,8 @@ func Build(t testing.TB, commands ...string) (dir string) {
 	return dir
 }
 
-// Toolexec returns the flag that has the go command use the ftrace-wrap that Build has put into dir.
+// Toolexec returns the flag that has the go command use the ftrace-wrap that Build has put into
+// dir.
 func Toolexec(dir string) string {
 	wrapper := filepath.Join(dir, "ftrace-wrap"+Exe())
 	if strings.ContainsAny(wrapper, " \t") {
@@ -92,8 +94,9 @@ func Root(t testing.TB) string {
 
 const module = "github.com/ftrace-wrap/ftrace-wrap"
 
-// watch opens the directories of the sources. The go command remembers which files a test opens, but not what go build reads
-// for it: it would take the result of an older ftrace-wrap for that of the present one.
+// watch opens the directories of the sources. The go command remembers which files a test opens,
+// but not what go build reads for it: it would take the result of an older ftrace-wrap for that of
+// the present one.
 func watch(t testing.TB, root string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(_ string, d fs.DirEntry, err error) error {

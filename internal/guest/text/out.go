@@ -137,8 +137,8 @@ type ftraceOpenLine struct {
 	bytes   [3]byte // those bytes
 }
 
-// end returns what ends the line, and the colours that it has begun. ftraceGroupsDying calls it on any
-// stack.
+// end returns what ends the line, and the colours that it has begun. ftraceGroupsDying calls it on
+// any stack.
 //
 //go:nosplit
 func (l *ftraceOpenLine) end() string {
