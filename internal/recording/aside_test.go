@@ -56,6 +56,9 @@ func TestAside(t *testing.T) {
 	if unseen != deep-left {
 		t.Fatalf("%d calls ended unseen, not %d", unseen, deep-left)
 	}
+	if len(st.Calls) > 3*asideCalls {
+		t.Errorf("%d calls were brought back to count them", len(st.Calls))
+	}
 	for i := deep - 1; i >= 0; i-- {
 		if got := st.Calls[len(st.Calls)-1]; got != want(i) {
 			t.Fatalf("call %d came back as %+v, not %+v", i, got, want(i))

@@ -109,22 +109,39 @@ func (s *Stacks[G, C]) Every() []*Stack[G, C] {
 	return slices.SortedFunc(maps.Values(s.byID), func(a, b *Stack[G, C]) int { return cmp.Compare(a.Goroutine, b.Goroutine) })
 }
 
+// Len returns the number of calls under way.
+func (st *Stack[G, C]) Len() int { return st.outer + len(st.Calls) }
+
 // Unseen returns how many of the innermost calls have ended before e, an entry or exit, without a
 // record of their exits: they began before others were recorded, or records were lost. The caller
 // takes them off by calling Pop for each.
 func (st *Stack[G, C]) Unseen(e *Event) int {
-	for n := 0; ; n++ {
-		if n == len(st.Calls) {
-			if st.outer == 0 {
-				return n
-			}
-			st.takeBack()
-		}
-		c := &st.Calls[len(st.Calls)-1-n]
-		if c.Depth < e.Depth || c.Depth == e.Depth && (!e.Enters() || e.Depth == format.DepthMax) {
+	for n := range st.Calls {
+		if st.Calls[len(st.Calls)-1-n].goesOn(e) {
 			return n
 		}
 	}
+	// The calls that are set aside stay so: Pop brings back a block at a time.
+	n := len(st.Calls)
+	var block []Call[C]
+	for i := len(st.aside) - 1; i >= 0; i-- {
+		if block == nil {
+			block = make([]Call[C], asideCalls)
+		}
+		st.unfold(block, st.aside[i], i*asideCalls)
+		for j := range block {
+			if block[len(block)-1-j].goesOn(e) {
+				return n
+			}
+			n++
+		}
+	}
+	return n
+}
+
+// goesOn reports whether the call is under way when e, an entry or exit, comes after it.
+func (c *Call[C]) goesOn(e *Event) bool {
+	return c.Depth < e.Depth || c.Depth == e.Depth && (!e.Enters() || e.Depth == format.DepthMax)
 }
 
 // Push begins the call with the entry e.

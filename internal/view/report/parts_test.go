@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"path/filepath"
 	"testing"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
@@ -38,5 +39,25 @@ func TestParts(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestDeepParts: calls so deep that their depths are all the same end in later parts than they
+// began in.
+func TestDeepParts(t *testing.T) {
+	const deep, endless = 300_000, 1000
+	r := viewtest.Deep(t, filepath.Join(t.TempDir(), "deep"), deep, endless)
+	one, several := viewtest.AtOnce(t, func() stat {
+		s, err := Summarize([]walk.Source{{Recording: r}}, Options{By: "function", Sort: "name"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.stats) != 1 {
+			t.Fatalf("there are %d functions", len(s.stats))
+		}
+		return *s.stats[0]
+	})
+	if one.open != endless || several.open != one.open || several.calls != one.calls || several.total != one.total {
+		t.Errorf("in parts there are %d calls, %d of them open, in %d ticks; at once %d, %d, %d", several.calls, several.open, several.total, one.calls, one.open, one.total)
 	}
 }

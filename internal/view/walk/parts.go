@@ -58,8 +58,11 @@ func (w *Walker[G, C]) later(st *Stack[G, C], e *recording.Event) bool {
 		g.entered = false
 	case e.Enters(), e.Exits():
 		unseen := st.Unseen(e)
-		deeper := int(e.Depth) >= g.base || e.Enters() && e.Depth == math.MaxUint16 // which is that of all that are deeper
-		if unseen < len(st.Calls) || g.known && deeper && (g.entered || e.Exits()) {
+		deeper := int(e.Depth) >= g.base
+		if e.Depth == math.MaxUint16 { // all deeper calls have this depth, so base does not tell
+			deeper = e.Enters()
+		}
+		if unseen < st.Len() || g.known && deeper && (g.entered || e.Exits()) {
 			return false
 		}
 		g.entered = g.entered || e.Enters()
@@ -71,7 +74,7 @@ func (w *Walker[G, C]) later(st *Stack[G, C], e *recording.Event) bool {
 			g.base++
 		}
 	case e.Kind == recording.Note, e.Kind == recording.Mock, e.Kind == recording.Recovered:
-		if len(st.Calls) > 0 || g.known && int(e.Depth) >= g.base {
+		if len(st.Calls) > 0 || g.known && int(e.Depth) >= g.base && e.Depth < math.MaxUint16 {
 			return false
 		}
 		g.known, g.base = true, int(e.Depth)+1
