@@ -181,14 +181,19 @@ func (w *Walker[G, C]) InParts(packets int, part func(*Walker[G, C]) PartWriter)
 				if !ok {
 					return
 				}
-				err := p.walkPart(window)
+				takeUp := func() bool {
+					<-mine
+					if failed != nil || !stopped.Load() && !w.takeUpAll(p.part) {
+						stopped.Store(true)
+					}
+					return !stopped.Load()
+				}
+				err := p.walkPart(window, takeUp)
 				<-mine
 				if failed == nil {
 					failed = err
 				}
-				if failed != nil || !stopped.Load() && !w.takeUpAll(p.part) {
-					stopped.Store(true)
-				}
+				takeUp()
 				close(next)
 			}
 		})
@@ -197,26 +202,37 @@ func (w *Walker[G, C]) InParts(packets int, part func(*Walker[G, C]) PartWriter)
 	return true, failed
 }
 
-// walkPart goes through the events of a part.
-func (w *Walker[G, C]) walkPart(window recording.Window) error {
-	clear(w.part.putOff)
-	w.part.putOff = w.part.putOff[:0]
-	if w.part.writer != nil {
-		w.part.writer.Reset()
-	}
+// walkPart goes through the events of a part. When much is put off or written, it waits for its turn
+// and has that taken up: the exits of a very deep recursion are nothing else.
+func (w *Walker[G, C]) walkPart(window recording.Window, takeUp func() bool) error {
 	s := w.Recording.Events(window)
 	defer s.Close()
 	var e recording.Event
 	for s.Next(&e) {
 		w.Event(&e)
+		if w.part.full() && !takeUp() {
+			break
+		}
 	}
 	w.ends()
 	return s.Err()
 }
 
+// full reports whether so much is put off or written that it is to be taken up.
+func (p *partWalk[G, C]) full() bool {
+	return len(p.putOff) >= putOffMax || p.writer != nil && p.writer.Len() >= writtenMax
+}
+
 // takeUpAll takes up what was put off of a part, and between that passes on what was written. It
-// returns false if no more is wanted.
+// returns false if no more is wanted. Nothing of it is left then.
 func (w *Walker[G, C]) takeUpAll(p *partWalk[G, C]) bool {
+	defer func() {
+		clear(p.putOff)
+		p.putOff = p.putOff[:0]
+		if p.writer != nil {
+			p.writer.Reset()
+		}
+	}()
 	at := 0
 	pass := func(to int) bool {
 		from := at
@@ -235,4 +251,6 @@ func (w *Walker[G, C]) takeUpAll(p *partWalk[G, C]) bool {
 const (
 	partWalkers = 8       // goroutines at most: each has what is written of a part in memory
 	partsLeast  = 4 << 20 // bytes
+	putOffMax   = 1 << 15 // events
+	writtenMax  = 8 << 20 // bytes
 )
