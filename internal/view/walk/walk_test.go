@@ -11,9 +11,8 @@ import (
 )
 
 type (
-	walker = walk.Walker[struct{}, struct{}]
-	stack  = walk.Stack[struct{}, struct{}]
-	frame  = walk.Frame[struct{}]
+	stack = walk.Stack[struct{}, struct{}]
+	frame = walk.Frame[struct{}]
 )
 
 // counted goes through a recording and returns how many calls began and ended, and how long that
