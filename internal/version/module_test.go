@@ -50,13 +50,12 @@ func proxy(t *testing.T) string {
 	return "file://" + filepath.ToSlash(dir)
 }
 
-// goCommand runs the go command in a directory. With -trimpath it finds what it compiled earlier,
-// although the module cache is another.
+// goCommand runs the go command in a directory.
 func goCommand(t *testing.T, dir string, env []string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(append(testenv.Environ(), "GOENV=off", "GOWORK=off", "GOTOOLCHAIN=local", "GOSUMDB=off", "GOFLAGS=-mod=mod -modcacherw -trimpath"), env...)
+	cmd.Env = append(append(testenv.Environ(), "GOENV=off", "GOWORK=off", "GOTOOLCHAIN=local", "GOSUMDB=off", "GOFLAGS=-mod=mod -modcacherw"), env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
@@ -140,6 +139,8 @@ func TestInstall(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
+	// With -trimpath the go command finds what it compiled earlier, although the module cache is
+	// another.
 	goCommand(t, bin, []string{
 		"GOPROXY=" + proxy(t) + ",file://" + filepath.ToSlash(filepath.Join(strings.TrimSpace(string(cache)), "cache", "download")),
 		"GOMODCACHE=" + t.TempDir(), "GOBIN=" + bin, "GOFLAGS=-modcacherw -trimpath",
