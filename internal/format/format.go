@@ -477,7 +477,7 @@ type Tally struct {
 
 // TableVersion is that of Package and of the room that is left for the core. The core refuses
 // tables of another version.
-const TableVersion = 6
+const TableVersion = 7
 
 // A Package is what the rewriter writes of an instrumented package.
 type Package struct {
@@ -489,11 +489,12 @@ type Package struct {
 	Nfuncs  uintptr
 	Hooks   unsafe.Pointer // Nfuncs hooks
 	Table   unsafe.Pointer // room for as many entries
+	Next    unsafe.Pointer // the core's: what was registered after it, which may be on the heap
 }
 
 // The words of 8 bytes that are left, empty, for the core to use: after a Package, and after the
 // pointer that each entry of its table begins with. The garbage collector does not look at them.
 const (
-	PackageWords = 2
+	PackageWords = 1
 	EntryWords   = 17
 )

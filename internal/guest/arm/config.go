@@ -85,7 +85,7 @@ func ftrace_register(p *ftracePkg) uintptr {
 	if ftraceRegistry.last == nil {
 		ftraceRegistry.first = p
 	} else {
-		atomicstorep(unsafe.Pointer(&ftraceRegistry.last.next), unsafe.Pointer(p)) // some go through the list without the lock
+		atomicstorep(unsafe.Pointer(&ftraceRegistry.last.Next), unsafe.Pointer(p)) // some go through the list without the lock
 	}
 	ftraceRegistry.last = p
 	if goarch.IsAmd64 == 0 { // there a goroutine that sees the hook on may still see its other word as it was before
@@ -120,7 +120,7 @@ func ftraceArm(c *ftraceConfig) {
 	}
 	clear(c.matches)
 	atomicstorep(unsafe.Pointer(&ftraceCurrent), unsafe.Pointer(c))
-	for p := ftraceRegistry.first; p != nil; p = p.next {
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		c.apply(p)
 	}
 	ftraceSetWeaves()
@@ -257,7 +257,7 @@ func (f *ftraceFunc) arm(on bool) {
 
 // ftraceInstrumented returns how many functions have hooks.
 func ftraceInstrumented() (n uintptr) {
-	for p := ftraceRegistry.first; p != nil; p = p.next {
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		if !p.probes() {
 			n += p.Nfuncs
 		}

@@ -86,7 +86,7 @@ func ftraceReport() {
 // ftraceOverridden returns how many functions, or probes, a clause matches that decides for none:
 // later clauses decide for all of them.
 func ftraceOverridden(clause *ftrace_rule_Clause) (n uint64) {
-	for p := ftraceRegistry.first; p != nil; p = p.next {
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		for i := range p.Nfuncs {
 			subject := p.fn(i).subject()
 			if clause.Match(&subject) {
@@ -109,7 +109,7 @@ func (c *ftraceConfig) someName(bits uint32) bool {
 // ftraceShowAll lists the instrumented functions with their setting.
 func ftraceShowAll(c *ftraceConfig) {
 	b := ftraceNewText()
-	for p := ftraceRegistry.first; p != nil; p = p.next {
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		p.read()
 		for i := range p.Nfuncs {
 			f := p.fn(i)
@@ -171,7 +171,7 @@ func ftraceFinish() {
 
 // ftraceReportRates says how many calls the rate limits have kept back since the last one shown.
 func ftraceReportRates() {
-	for p := ftraceRegistry.first; p != nil; p = p.next {
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		for i := range p.Nfuncs {
 			f := p.fn(i)
 			if n := atomic.Xchg(&f.suppressed, 0); n != 0 {
@@ -191,7 +191,7 @@ func ftraceReportRates() {
 // ftraceWriteStats lists the functions by calls, most called first, and the probes among them.
 func ftraceWriteStats() {
 	var of [2]struct{ calls, called, all uint64 } // functions, probes
-	for p := ftraceRegistry.first; p != nil; p = p.next {
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		sum := &of[0]
 		if p.probes() {
 			sum = &of[1]
@@ -206,7 +206,7 @@ func ftraceWriteStats() {
 	}
 	called := int(of[0].called + of[1].called)
 	list := make([]*ftraceFunc, 0, called)
-	for p := ftraceRegistry.first; p != nil; p = p.next {
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		for i := range p.Nfuncs {
 			if f := p.fn(i); atomic.Loaduintptr(&f.count) != 0 && len(list) < called {
 				list = append(list, f)

@@ -69,7 +69,7 @@ func ftraceSetObjects(text string) string {
 	ftraceSomeConfig()
 	semacquire(&ftraceRegistry.lock)
 	atomicstorep(unsafe.Pointer(&ftraceObjects), unsafe.Pointer(s))
-	for p := ftraceRegistry.first; p != nil; p = p.next {
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		for i := range p.Nfuncs {
 			p.fn(i).layAgain()
 		}

@@ -37,7 +37,7 @@ func ftraceFuncRange(f funcInfo) (start, end uintptr, ok bool) {
 //go:linkname ftrace_mock_find
 func ftrace_mock_find(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool) {
 	semacquire(&ftraceRegistry.lock)
-	for p := ftraceRegistry.first; p != nil; p = p.next {
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		for _, path := range [...]string{p.Symbol, p.Path} {
 			if p.probes() || len(name) <= len(path) || name[:len(path)] != path || name[len(path)] != '.' {
 				continue

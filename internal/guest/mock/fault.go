@@ -243,7 +243,7 @@ func ftrace_mock_fail(pattern string, err error, first, last uint64, everywhere 
 		ftraceBinary = ftraceExecutable()
 	}
 	var scope *ftraceScope
-	for p := ftraceRegistry.first; p != nil; p = p.next {
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		p.read()
 		for i := range p.Nfuncs {
 			f := p.fn(i)

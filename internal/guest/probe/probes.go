@@ -243,7 +243,7 @@ func (c *ftraceConfig) unknownField(i int) string {
 		}
 		rest = next
 		known := false
-		for p := ftraceRegistry.first; p != nil && !known; p = p.next {
+		for p := ftraceRegistry.first; p != nil && !known; p = p.next() {
 			if !p.probes() {
 				continue
 			}
@@ -262,7 +262,7 @@ func (c *ftraceConfig) unknownField(i int) string {
 
 // ftraceProbes returns how many probes there are.
 func ftraceProbes() (n uintptr) {
-	for p := ftraceRegistry.first; p != nil; p = p.next {
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		if p.probes() {
 			n += p.Nfuncs
 		}

@@ -25,7 +25,7 @@ func ftraceWriteMetadata() {
 	b.env()
 	b.types()
 	b.str("typealias enum : uint32_t {\n\t\"-\" = 0,\n")
-	for p := ftraceRegistry.first; p != nil; p = p.next {
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		if p.fn(0).pkg == nil {
 			continue
 		}

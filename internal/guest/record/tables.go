@@ -274,7 +274,7 @@ func ftraceStartTables() {
 		ftraceTables.text = ftraceNewText()
 		ftraceDefineProcess()
 		ftraceDefineTimer()
-		for p := ftraceRegistry.first; p != nil; p = p.next {
+		for p := ftraceRegistry.first; p != nil; p = p.next() {
 			p.define()
 		}
 	}

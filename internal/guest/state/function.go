@@ -61,12 +61,16 @@ var _ [ftraceTableEntry - unsafe.Sizeof(ftraceFunc{})]byte // an ftraceFunc fits
 // for the rest. The entries of its table are all zero until read is called.
 type ftracePkg struct {
 	ftrace_format_Package
-	next    *ftracePkg
 	before  uint32 // functions registered before its own
 	defined bool   // its functions are in the recording's tables
 }
 
 var _ [unsafe.Sizeof(ftrace_format_Package{}) + ftrace_format_PackageWords*8 - unsafe.Sizeof(ftracePkg{})]byte // it fits
+
+// next returns the package that was registered after p, or nil.
+func (p *ftracePkg) next() *ftracePkg {
+	return (*ftracePkg)(p.Next)
+}
 
 func (p *ftracePkg) fn(i uintptr) *ftraceFunc {
 	return (*ftraceFunc)(add(p.Table, i*ftraceTableEntry))
@@ -189,7 +193,7 @@ func ftraceValues(first *any, n int) []any {
 
 // ftraceFuncOf returns the function with this key.
 func ftraceFuncOf(key uint32) *ftraceFunc {
-	for p := ftraceRegistry.first; p != nil; p = p.next {
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		if i := key - p.before - 1; i < uint32(p.Nfuncs) {
 			return p.fn(uintptr(i))
 		}

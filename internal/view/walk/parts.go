@@ -202,8 +202,8 @@ func (w *Walker[G, C]) InParts(packets int, part func(*Walker[G, C]) PartWriter)
 	return true, failed
 }
 
-// walkPart goes through the events of a part. When much is put off or written, it waits for its turn
-// and has that taken up: the exits of a very deep recursion are nothing else.
+// walkPart goes through the events of a part. When much is put off or written, it waits for its
+// turn and has that taken up: the exits of a very deep recursion are nothing else.
 func (w *Walker[G, C]) walkPart(window recording.Window, takeUp func() bool) error {
 	s := w.Recording.Events(window)
 	defer s.Close()
