@@ -25,7 +25,7 @@ with ftrace-wrap in PATH.`,
 		UsageText: `
 	$ ftrace-wrap go build -o app ./cmd/app
 	$ FTRACE='main.*' ./app`,
-	}, runGo)
+	}, command.Raw, func(a command.Args) (int, error) { return runGo(a.Rest) })
 }
 
 // toolexecVerbs are the verbs of the go command that compile, so that -toolexec makes sense.

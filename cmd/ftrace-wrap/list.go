@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
@@ -12,7 +10,8 @@ import (
 
 // listVerb lists every function of packages, with how it is hooked.
 func listVerb() *cli.Command {
-	c := &cli.Command{
+	var tests, asJSON bool
+	return command.Verb(&cli.Command{
 		Name: "list", ArgsUsage: "[FLAGS] [BUILD FLAGS] [PATTERNS]", Usage: "list the functions that a build hooks, and why others are not",
 		Description: `
 List prints every function of the packages that PATTERNS match, ./... if there are
@@ -30,17 +29,11 @@ heading that says so.`,
 		UsageText: `
 	$ ftrace-wrap list ./examples/hello
 	$ FTRACE_PACKAGES=std ftrace-wrap list net/http | grep skipped`,
-	}
-	var tests, asJSON bool
-	c.Flags = []cli.Flag{
-		&cli.BoolFlag{Name: "tests", Usage: "list test files too", Destination: &tests},
-		&cli.BoolFlag{Name: "json", Usage: "write each package as a JSON object", Destination: &asJSON},
-	}
-	return command.Verb(c, func(args []string) (status int, err error) {
-		a, err := command.Parse(c.Flags, args, gocmd.ValueFlags)
-		if err != nil {
-			return 0, fmt.Errorf("list: %w", err)
-		}
-		return 0, inspect.List(stdout, tests, asJSON, a.Foreign, append(a.Rest, a.After...))
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "tests", Usage: "list test files too", Destination: &tests},
+			&cli.BoolFlag{Name: "json", Usage: "write each package as a JSON object", Destination: &asJSON},
+		},
+	}, command.Foreign(gocmd.ValueFlags), func(a command.Args) (status int, err error) {
+		return 0, inspect.List(stdout, tests, asJSON, a.Foreign, a.All())
 	})
 }

@@ -30,7 +30,7 @@ var (
 
 func main() {
 	args := os.Args[1:]
-	if len(args) > 0 && strings.ContainsAny(args[0], `/\`) { // the go command gives tools by path
+	if len(args) > 0 && strings.ContainsAny(args[0], `/\`) && !command.Completing(args) { // the go command gives tools by path
 		status, err := toolexec.Run(args[0], args[1:])
 		if err != nil {
 			fmt.Fprintf(stderr, "ftrace-wrap: %v\n", err)

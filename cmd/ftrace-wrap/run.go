@@ -23,11 +23,11 @@ program's, or 128 and the signal's number if a signal ended it.`,
 		UsageText: `
 	$ ftrace-wrap run ./examples/hello
 	$ FTRACE='main.*' FTRACE_OUT=hello.trace ftrace-wrap run -race ./examples/hello`,
-	}, func(args []string) (status int, err error) {
+	}, command.Raw, func(a command.Args) (status int, err error) {
 		if err := traceOn(); err != nil {
 			return 0, err
 		}
-		return gocmd.Run(args)
+		return gocmd.Run(a.Rest)
 	})
 }
 

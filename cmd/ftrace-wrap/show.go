@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
@@ -12,7 +10,8 @@ import (
 
 // showVerb shows what the compiler gets in place of a package's sources.
 func showVerb() *cli.Command {
-	c := &cli.Command{
+	var name string
+	return command.Verb(&cli.Command{
 		Name: "show", ArgsUsage: "[FLAGS] [BUILD FLAGS] FILE|PKG", Usage: "show the source that is compiled in place of yours",
 		Description: `
 Show prints the source that is compiled in place of yours: of a package, every file
@@ -21,18 +20,12 @@ the compiler gets has your lines and comments where you put them.`,
 		UsageText: `
 	$ ftrace-wrap show -func main ./examples/hello
 	$ ftrace-wrap show server.go`,
-	}
-	var name string
-	c.Flags = []cli.Flag{&cli.StringFlag{
-		Name: "func", Destination: &name,
-		Usage: "show only the functions called `NAME`, and their entries in the table; " +
-			`it is what list prints, or a part: "example.com/x.(*T).Get", "(*T).Get" or "Get"`,
-	}}
-	return command.Verb(c, func(args []string) (status int, err error) {
-		a, err := command.Parse(c.Flags, args, gocmd.ValueFlags)
-		if err != nil {
-			return 0, fmt.Errorf("show: %w", err)
-		}
-		return 0, inspect.Show(stdout, name, a.Foreign, append(a.Rest, a.After...))
+		Flags: []cli.Flag{&cli.StringFlag{
+			Name: "func", Destination: &name,
+			Usage: "show only the functions called `NAME`, and their entries in the table; " +
+				`it is what list prints, or a part: "example.com/x.(*T).Get", "(*T).Get" or "Get"`,
+		}},
+	}, command.Foreign(gocmd.ValueFlags), func(a command.Args) (status int, err error) {
+		return 0, inspect.Show(stdout, name, a.Foreign, a.All())
 	})
 }

@@ -19,7 +19,8 @@ import (
 
 // sweepVerb runs tests with each function failing that can.
 func sweepVerb() *cli.Command {
-	c := &cli.Command{
+	options, flags := sweepFlags()
+	return command.Verb(&cli.Command{
 		Name: "sweep", ArgsUsage: "[FLAGS] [PACKAGES] [-- TEST FLAGS]", Usage: "run tests, each time with another function failing",
 		Description: `
 Sweep runs each test once for each function that it reaches and whose last result is
@@ -47,22 +48,16 @@ that can't be built, else 0.`,
 		UsageText: `
 	$ ftrace-wrap sweep -time 10m -report sweep.jsonl ./...
 	$ ftrace-wrap sweep -run TestSave -func 'store.*;!*.Close' ./store`,
-	}
-	options, flags := sweepFlags()
-	c.Flags = flags
-	return command.Verb(c, func(args []string) (status int, err error) {
-		a, err := command.Parse(c.Flags, args, gocmd.ValueFlags)
-		if err == nil {
-			err = checkBuildFlags(a.Foreign)
-		}
-		if err != nil {
-			return 2, fmt.Errorf("sweep: %w", err)
+		Flags: flags,
+	}, command.Foreign(gocmd.ValueFlags), func(a command.Args) (status int, err error) {
+		if err := checkBuildFlags(a.Foreign); err != nil {
+			return 2, err
 		}
 		options.Build, options.Packages, options.Args = a.Foreign, a.Rest, a.After
 		bad, err := sweep.Run(stdout, stderr, options)
 		switch {
 		case err != nil:
-			return 2, fmt.Errorf("sweep: %w", err)
+			return 2, err
 		case bad:
 			return 1, nil
 		}

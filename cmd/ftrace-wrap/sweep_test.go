@@ -12,8 +12,7 @@ import (
 // TestSweepFlags: the verb's own flags are told from those of go test -c and of the tests.
 func TestSweepFlags(t *testing.T) {
 	o, flags := sweepFlags()
-	a, err := command.Parse(flags, strings.Fields("-time=3m -race -tags x ./... --p 3 -run T -always -mod=mod ./x -report r -func a.*;!b -- -test.short -p 9"),
-		gocmd.ValueFlags)
+	a, err := command.Foreign(gocmd.ValueFlags).Parse(flags, strings.Fields("-time=3m -race -tags x ./... --p 3 -run T -always -mod=mod ./x -report r -func a.*;!b -- -test.short -p 9"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ it keeps the tests of several packages apart.`,
 		UsageText: `
 	$ FTRACE='strconv_test.*' ftrace-wrap test -run TestAtoi .
 	$ FTRACE_OUT=trace.%p ftrace-wrap test ./...`,
-	}, runTest)
+	}, command.Raw, func(a command.Args) (int, error) { return runTest(a.Rest) })
 }
 
 func runTest(args []string) (status int, err error) {

@@ -18,7 +18,7 @@ func versionVerb() *cli.Command {
 		Description: `
 Version prints the version of ftrace-wrap, the Go release that built it, and the Go
 releases whose programs it can instrument.`,
-	}, func([]string) (status int, err error) {
+	}, command.Mixed, func(command.Args) (status int, err error) {
 		fmt.Fprint(stdout, version.String("ftrace-wrap"))
 		fmt.Fprintf(stdout, "instruments programs of %s\n", strings.Join(inject.Releases, ", "))
 		return 0, nil

@@ -65,12 +65,12 @@ func help(root *cli.Command) *cli.Command {
 	return Verb(&cli.Command{
 		Name: "help", ArgsUsage: "[COMMAND]", Usage: "say more about a command: " + root.Name + " help NAME",
 		Description:   "Help says what a command does, or lists the commands.",
-		ShellComplete: completeVerbs,
-	}, func(args []string) (status int, err error) {
+		ShellComplete: completeNames,
+	}, Mixed, func(a Args) (status int, err error) {
 		about := root
-		if len(args) > 0 {
-			if about = find(root, args[0]); about == nil {
-				return 1, fmt.Errorf("help: %s: there is no such command%s", args[0], meant(root, args[0]))
+		if len(a.Rest) > 0 {
+			if about = find(root, a.Rest[0]); about == nil {
+				return 1, fmt.Errorf("%s: there is no such command%s", a.Rest[0], meant(root, a.Rest[0]))
 			}
 		}
 		writeHelp(root.Writer, about)

@@ -16,13 +16,13 @@ func man(root *cli.Command) *cli.Command {
 		Name: "man", ArgsUsage: "DIR", Usage: "write manual pages into a directory",
 		Description: "Man writes a manual page for each command into DIR.",
 		UsageText:   fmt.Sprintf("\t$ %s man ~/.local/share/man/man1\n\t$ man %[1]s", root.Name),
-	}, func(args []string) (status int, err error) {
-		if len(args) != 1 {
-			return 0, UsageError{fmt.Errorf("man: %d directories: name one to write to", len(args))}
+	}, Mixed, func(a Args) (status int, err error) {
+		if len(a.Rest) != 1 {
+			return 0, UsageError{fmt.Errorf("%d directories: name one to write to", len(a.Rest))}
 		}
 		for _, c := range append([]*cli.Command{root}, root.Commands...) {
-			if err := os.WriteFile(filepath.Join(args[0], title(c)+".1"), page(c), 0o666); err != nil {
-				return 0, fmt.Errorf("man: %w", err)
+			if err := os.WriteFile(filepath.Join(a.Rest[0], title(c)+".1"), page(c), 0o666); err != nil {
+				return 0, err
 			}
 		}
 		return 0, nil

@@ -77,23 +77,23 @@ func ToolexecFlag(verb string, args []string) (string, error) {
 			break
 		}
 		if name == "toolexec" {
-			return "", fmt.Errorf("go %s: %s: the go command takes one -toolexec, and ftrace-wrap gives it itself: leave it out, or run plain go %s -toolexec=ftrace-wrap",
-				verb, arg, verb)
+			return "", fmt.Errorf("%s: the go command takes one -toolexec, and ftrace-wrap gives it itself: leave it out, or run plain go %s -toolexec=ftrace-wrap",
+				arg, verb)
 		}
 	}
 	for _, flag := range words.GoFlags(os.Getenv("GOFLAGS")) {
 		name, value, _ := FlagName(flag)
 		if name == "toolexec" && strings.TrimSuffix(filepath.Base(value), ".exe") != "ftrace-wrap" {
-			return "", fmt.Errorf("go %s: GOFLAGS has %s: the go command takes one -toolexec, and ftrace-wrap gives it itself: take it out of GOFLAGS", verb, flag)
+			return "", fmt.Errorf("GOFLAGS has %s: the go command takes one -toolexec, and ftrace-wrap gives it itself: take it out of GOFLAGS", flag)
 		}
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("go %s: finding the file of ftrace-wrap: %v: run plain go %s -toolexec=ftrace-wrap", verb, err, verb)
+		return "", fmt.Errorf("finding the file of ftrace-wrap: %v: run plain go %s -toolexec=ftrace-wrap", err, verb)
 	}
 	quoted, err := words.QuoteGoFlag(self)
 	if err != nil {
-		return "", fmt.Errorf("go %s: -toolexec: %v: install ftrace-wrap in another directory", verb, err)
+		return "", fmt.Errorf("-toolexec: %v: install ftrace-wrap in another directory", err)
 	}
 	return "-toolexec=" + quoted, nil
 }

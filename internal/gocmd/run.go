@@ -24,12 +24,12 @@ func Run(args []string) (status int, err error) {
 	}
 	if r.dir != "" {
 		if err := os.Chdir(r.dir); err != nil {
-			return 0, fmt.Errorf("run: -C: %v", err)
+			return 0, fmt.Errorf("-C: %v", err)
 		}
 	}
 	temp, err := os.MkdirTemp(os.Getenv("GOTMPDIR"), "ftrace-wrap-run-")
 	if err != nil {
-		return 0, fmt.Errorf("run: making a directory for the program: %v: set TMPDIR or GOTMPDIR to a writable one", err)
+		return 0, fmt.Errorf("making a directory for the program: %v: set TMPDIR or GOTMPDIR to a writable one", err)
 	}
 	defer os.RemoveAll(temp)
 	// Ctrl-C reaches the go command and the program as well, and we have to tidy up after them.
@@ -72,12 +72,12 @@ func parseRun(args []string) (*programRun, error) {
 		name, value, inline := FlagName(flags[i])
 		switch name {
 		case "o", "exec":
-			return nil, fmt.Errorf("run: %s: the program is built to run once, as it is: use ftrace-wrap go build -o, or ftrace-wrap go run -exec", flags[i])
+			return nil, fmt.Errorf("%s: the program is built to run once, as it is: use ftrace-wrap go build -o, or ftrace-wrap go run -exec", flags[i])
 		case "n":
 			r.dry = value != "false"
 		case "C":
 			if i > 0 {
-				return nil, errors.New("run: -C: it must be the first flag")
+				return nil, errors.New("-C: it must be the first flag")
 			}
 			if !inline && len(flags) > 1 {
 				i++
@@ -100,7 +100,7 @@ func parseRun(args []string) (*programRun, error) {
 		n = 1
 	}
 	if n == 0 {
-		return nil, errors.New("run: no program given: name a package or its files, as in ftrace-wrap run ./cmd/app")
+		return nil, errors.New("no program given: name a package or its files, as in ftrace-wrap run ./cmd/app")
 	}
 	r.packages, r.args = rest[:n], rest[n:]
 	return r, nil
@@ -131,10 +131,10 @@ func (r *programRun) build(dir string, signals <-chan os.Signal) (status int, er
 func (r *programRun) program(dir string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return "", fmt.Errorf("run: looking for the program: %v", err)
+		return "", fmt.Errorf("looking for the program: %v", err)
 	}
 	if len(entries) != 1 {
-		return "", fmt.Errorf("run: %s: %d programs, not one: name one main package", strings.Join(r.packages, " "), len(entries))
+		return "", fmt.Errorf("%s: %d programs, not one: name one main package", strings.Join(r.packages, " "), len(entries))
 	}
 	return filepath.Join(dir, entries[0].Name()), nil
 }

@@ -18,7 +18,7 @@ import (
 // are those that patterns match, ./... if there are none, with their tests if tests is set. They
 // are written as JSON if asJSON is set.
 func List(w *screen.Writer, tests, asJSON bool, buildFlags, patterns []string) error {
-	l, err := newLoader("list")
+	l, err := newLoader()
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func List(w *screen.Writer, tests, asJSON bool, buildFlags, patterns []string) e
 	case problems != nil:
 		return problems
 	case err != nil:
-		return fmt.Errorf("list: writing the list: %v", err)
+		return fmt.Errorf("writing the list: %v", err)
 	}
 	return nil
 }

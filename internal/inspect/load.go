@@ -50,7 +50,6 @@ func (p *loadedPackage) unselected() string {
 
 // loader finds packages.
 type loader struct {
-	verb       string // for errors
 	settings   *toolexec.Settings
 	belowCore  map[string]bool // packages that runtime depends on
 	buildFlags []string
@@ -58,10 +57,10 @@ type loader struct {
 }
 
 // newLoader reads the environment.
-func newLoader(verb string) (*loader, error) {
+func newLoader() (*loader, error) {
 	goroot, err := gocmd.Goroot(context.Background())
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", verb, err)
+		return nil, err
 	}
 	s, err := toolexec.ReadSettings(filepath.Join(goroot, "pkg", "tool", "any", "compile"))
 	if err != nil {
@@ -69,7 +68,7 @@ func newLoader(verb string) (*loader, error) {
 	}
 	env := selection.FromOS(goroot)
 	if env.Dir, err = os.Getwd(); err != nil { // we are no child of the go command
-		return nil, fmt.Errorf("%s: %v: change to a directory that exists", verb, err)
+		return nil, fmt.Errorf("finding the current directory: %v: change to one that exists", err)
 	}
 	s.Goroot = goroot
 	if s.Selection, err = selection.Resolve(env); err != nil {
@@ -80,9 +79,9 @@ func newLoader(verb string) (*loader, error) {
 	}
 	below, err := selection.RuntimeDeps(goroot)
 	if err != nil {
-		return nil, fmt.Errorf("%s: reading the standard library: %v: check GOROOT", verb, err)
+		return nil, fmt.Errorf("reading the standard library: %v: check GOROOT", err)
 	}
-	return &loader{verb: verb, settings: s, belowCore: below}, nil
+	return &loader{settings: s, belowCore: below}, nil
 }
 
 // load finds and rewrites the packages that patterns match.
@@ -93,13 +92,13 @@ func (l *loader) load(patterns ...string) ([]*loadedPackage, error) {
 		Tests:      l.tests,
 	}, patterns...)
 	if err != nil {
-		return nil, fmt.Errorf("%s: loading %s: %v", l.verb, strings.Join(patterns, " "), err)
+		return nil, fmt.Errorf("loading %s: %v", strings.Join(patterns, " "), err)
 	}
 	var problems []error
 	var loaded []*loadedPackage
 	for _, p := range found {
 		if len(p.Errors) > 0 {
-			problems = append(problems, fmt.Errorf("%s: loading %s: %s: make it build first", l.verb, p.PkgPath, strings.TrimPrefix(p.Errors[0].Error(), "-: ")))
+			problems = append(problems, fmt.Errorf("loading %s: %s: make it build first", p.PkgPath, strings.TrimPrefix(p.Errors[0].Error(), "-: ")))
 			continue
 		}
 		if l.superseded(p, found) || len(p.CompiledGoFiles) == 0 || p.PkgPath == "unsafe" {
@@ -107,17 +106,17 @@ func (l *loader) load(patterns ...string) ([]*loadedPackage, error) {
 		}
 		one, err := l.rewrite(p)
 		if errors.Is(err, rewrite.ErrSyntax) {
-			problems = append(problems, fmt.Errorf("%s: loading %s: %s: make it build first", l.verb, p.PkgPath, strings.TrimPrefix(err.Error(), rewrite.ErrSyntax.Error()+": ")))
+			problems = append(problems, fmt.Errorf("loading %s: %s: make it build first", p.PkgPath, strings.TrimPrefix(err.Error(), rewrite.ErrSyntax.Error()+": ")))
 			continue
 		}
 		if err != nil {
-			problems = append(problems, fmt.Errorf("%s: %s: %v", l.verb, p.PkgPath, err))
+			problems = append(problems, fmt.Errorf("%s: %v", p.PkgPath, err))
 			continue
 		}
 		loaded = append(loaded, one)
 	}
 	if len(found) == 0 {
-		problems = append(problems, fmt.Errorf("%s: %s: matches no packages: go list %[2]s says more", l.verb, strings.Join(patterns, " ")))
+		problems = append(problems, fmt.Errorf("%s: matches no packages: go list %[1]s says more", strings.Join(patterns, " ")))
 	}
 	return loaded, errors.Join(problems...)
 }

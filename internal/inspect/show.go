@@ -24,18 +24,18 @@ import (
 // Show writes what the compiler gets in place of a package's sources: of the package or file that
 // targets name, at most one. If name is not empty, only the functions of that name are shown.
 func Show(w io.Writer, name string, buildFlags, targets []string) error {
-	l, err := newLoader("show")
+	l, err := newLoader()
 	if err != nil {
 		return err
 	}
 	l.buildFlags = buildFlags
 	switch {
 	case name == "" && len(targets) == 0:
-		return errors.New("show: nothing given: name a package or a file of one, as in ftrace-wrap show ./cmd/app")
+		return errors.New("nothing given: name a package or a file of one, as in ftrace-wrap show ./cmd/app")
 	case len(targets) == 0:
 		targets = []string{"."}
 	case len(targets) > 1:
-		return fmt.Errorf("show: %s: one package or file at a time", strings.Join(targets, " "))
+		return fmt.Errorf("%s: one package or file at a time", strings.Join(targets, " "))
 	}
 	p, file, err := l.find(targets[0])
 	if err != nil {
@@ -58,9 +58,9 @@ func (l *loader) find(target string) (p *loadedPackage, file string, err error) 
 		switch {
 		case err != nil:
 		case len(loaded) == 0:
-			err = fmt.Errorf("show: %s: it has no Go files but tests: name one of those", target)
+			err = fmt.Errorf("%s: it has no Go files but tests: name one of those", target)
 		case len(loaded) > 1:
-			err = fmt.Errorf("show: %s: matches %s: name one", target, words.Count(len(loaded), "package"))
+			err = fmt.Errorf("%s: matches %s: name one", target, words.Count(len(loaded), "package"))
 		}
 		if err != nil {
 			return nil, "", err
@@ -69,10 +69,10 @@ func (l *loader) find(target string) (p *loadedPackage, file string, err error) 
 	}
 	file, err = filepath.Abs(target)
 	if err != nil {
-		return nil, "", fmt.Errorf("show: %s: %v", target, err)
+		return nil, "", fmt.Errorf("%s: %v", target, err)
 	}
 	if _, err := os.Stat(file); err != nil {
-		return nil, "", fmt.Errorf("show: %v", err)
+		return nil, "", err
 	}
 	l.tests = strings.HasSuffix(file, "_test.go")
 	loaded, err := l.load("file=" + file)
@@ -84,7 +84,7 @@ func (l *loader) find(target string) (p *loadedPackage, file string, err error) 
 			return p, file, nil
 		}
 	}
-	return nil, "", fmt.Errorf("show: %s: no package has this file in a build with these settings: check its build constraints, GOOS, GOARCH and -tags", target)
+	return nil, "", fmt.Errorf("%s: no package has this file in a build with these settings: check its build constraints, GOOS, GOARCH and -tags", target)
 }
 
 // A view is a rewritten package, parsed.
@@ -101,7 +101,7 @@ var packageVariable = words.Regexp(`(?m)^var (\w+)package = `)
 
 func newView(p *loadedPackage) (*view, error) {
 	if p.refused != "" {
-		return nil, fmt.Errorf("show: %s is never instrumented: %s", p.importPath, p.refused)
+		return nil, fmt.Errorf("%s is never instrumented: %s", p.importPath, p.refused)
 	}
 	v := &view{loadedPackage: p, fset: token.NewFileSet(), trees: make([]*ast.File, len(p.files))}
 	if m := packageVariable().FindSubmatch(p.result.Register); m != nil {
@@ -139,7 +139,7 @@ func newView(p *loadedPackage) (*view, error) {
 func (v *view) parse(name string, source []byte) (*ast.File, error) {
 	tree, err := parser.ParseFile(v.fset, name, source, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
-		return nil, fmt.Errorf("show: the instrumented form of %s does not parse: %v: this is a fault of ftrace-wrap", name, err)
+		return nil, fmt.Errorf("the instrumented form of %s does not parse: %v: this is a fault of ftrace-wrap", name, err)
 	}
 	for _, group := range tree.Comments {
 		group.List = slices.DeleteFunc(group.List, func(c *ast.Comment) bool {
@@ -229,9 +229,9 @@ func (v *view) writeFuncs(w io.Writer, name, only string) error {
 		where = paths.Short(only)
 	}
 	if near := words.Near(lastPart(name), names); len(near) > 0 {
-		return fmt.Errorf("show: -func %s: no such function in %s: is it %s?", name, where, strings.Join(near, " or "))
+		return fmt.Errorf("-func %s: no such function in %s: is it %s?", name, where, strings.Join(near, " or "))
 	}
-	return fmt.Errorf("show: -func %s: no such function in %s: ftrace-wrap list %s has their names", name, where, v.importPath)
+	return fmt.Errorf("-func %s: no such function in %s: ftrace-wrap list %s has their names", name, where, v.importPath)
 }
 
 // matches reports whether the user's name is fn: with the package, as the compiler has it, or the
@@ -267,7 +267,7 @@ func (v *view) writeFunc(w io.Writer, i int) error {
 	fmt.Fprintf(w, "%s\n\n", title)
 	node, tree := v.node(i)
 	if node == nil {
-		return fmt.Errorf("show: %s: the function is not in the rewritten file: this is a fault of ftrace-wrap", fn.Name)
+		return fmt.Errorf("%s: the function is not in the rewritten file: this is a fault of ftrace-wrap", fn.Name)
 	}
 	if err := v.write(w, node, tree); err != nil {
 		return err
@@ -338,7 +338,7 @@ func (v *view) write(w io.Writer, node ast.Node, tree *ast.File) error {
 	}
 	var b bytes.Buffer
 	if err := format.Node(&b, v.fset, what); err != nil {
-		return fmt.Errorf("show: formatting: %v", err)
+		return fmt.Errorf("formatting: %v", err)
 	}
 	out := bytes.TrimRight(b.Bytes(), "\n")
 	_, err := w.Write(append(out, '\n'))

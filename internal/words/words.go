@@ -20,6 +20,15 @@ func Count(n int, what string) string {
 	return fmt.Sprint(n, " ", what)
 }
 
+// Or returns "a, b or c".
+func Or(list []string) string {
+	last := len(list) - 1
+	if last < 1 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:last], ", ") + " or " + list[last]
+}
+
 // Near returns the names that name may be a misspelling of, at most three, the nearest first. Of a
 // name with dots, such as that of a method, the last part counts.
 func Near(name string, names []string) []string {
