@@ -1,63 +1,75 @@
 package main
 
 import (
-	"errors"
-	"flag"
-	"fmt"
-	"io"
+	"slices"
+	"strings"
 
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/live"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// attachCommand is "ftrace attach [FLAGS] PID|NAME".
-func attachCommand(args []string) int {
-	flags := flag.NewFlagSet("attach", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	var a live.AttachOptions
-	flags.StringVar(&a.Rules, "f", "", "")
-	flags.DurationVar(&a.For, "for", 0, "")
-	flags.StringVar(&a.Dir, "o", "", "")
-	t := textFlags(flags)
-	flags.BoolVar(&a.Stack, "stack", false, "")
-	flags.BoolVar(&a.Arm, "arm", false, "")
-	flags.BoolVar(&a.Disarm, "disarm", false, "")
-	flags.StringVar(&a.Dump, "dump", "", "")
-	if err := flags.Parse(args); err != nil {
-		return fail("attach", usageError{err})
-	}
-	err := t.parse()
-	a.Text = t.Options
-	once := 0
-	for _, asked := range []bool{a.Stack, a.Arm, a.Disarm, a.Dump != ""} {
-		if asked {
-			once++
+// attachVerb looks into a running program.
+func attachVerb() *cli.Command {
+	var o live.AttachOptions
+	var t textOptions
+	return command.Verb(&cli.Command{
+		Name: "attach", ArgsUsage: "[FLAGS] PID|NAME", Usage: "look into a running program, arm it, record it",
+		Description: `
+Attach shows the calls of a program while it runs, until Ctrl-C, until it ends, or for
+-for. Then all is as it was before, also if ftrace is killed. NAME is the name of an
+executable of which one process runs. If nothing is armed in the program, and there is
+no -f, all its functions are.
+
+With -stack, -arm, -disarm or -dump it does one thing and ends.`,
+		UsageText: `
+	$ ftrace attach 4242
+	$ ftrace attach -f 'net/http.*=call' -for 10s -o slow.data server
+	$ ftrace attach -arm -f 'main.*' server; sleep 60; ftrace attach -dump last.data server
+	$ ftrace attach -stack server`,
+		Flags: slices.Concat([]cli.Flag{
+			rulesFlag(&o.Rules, "put these `RULES` in force, as FTRACE=RULES"),
+			&cli.DurationFlag{Name: "for", Destination: &o.For, Usage: "stay attached for `TIME`: 10s, 1m; calls that could not be shown in the time are not"},
+			&cli.StringFlag{Name: "o", Destination: &o.Dir, Usage: "record to `DIR`, and show nothing"},
+		}, t.flags(), []cli.Flag{
+			&cli.BoolFlag{Name: "stack", Destination: &o.Stack, Usage: "show each goroutine's last calls, and those that it is in, with how long; " +
+				"values are there if the program records to rings"},
+			&cli.BoolFlag{Name: "arm", Destination: &o.Arm, Usage: "put the rules of -f, or all functions, in force, to stay; let the program record to rings"},
+			&cli.BoolFlag{Name: "disarm", Destination: &o.Disarm, Usage: "disarm all functions, end a recording that -arm began"},
+			&cli.StringFlag{Name: "dump", Destination: &o.Dump, Usage: "write what the rings have to `DIR`, as a recording"},
+		}),
+	}, command.Mixed, func(a command.Args) (status int, err error) {
+		if err := t.parse(); err != nil {
+			return 0, err
 		}
-	}
-	switch {
-	case err != nil:
-	case flags.NArg() == 0:
-		err = errors.New("which process? ftrace list lists them")
-	case flags.NArg() > 1:
-		err = fmt.Errorf("there is more than one process: %v", flags.Args())
-	case once > 1:
-		err = errors.New("-stack, -arm, -disarm and -dump do not go together")
-	case once > 0 && (a.Dir != "" || a.For != 0):
-		err = errors.New("-o and -for do not go with -stack, -arm, -disarm and -dump")
-	case a.Rules != "" && (a.Stack || a.Disarm || a.Dump != ""):
-		err = errors.New("-f does not go with -stack, -disarm and -dump")
-	default:
-		err = walk.CheckRules(a.Rules)
-	}
-	if err != nil {
-		return fail("attach", usageError{err})
-	}
-	out := stdout
-	if !a.Stack {
-		out = stdout.As(form(a.Text.Format.Colour))
-	}
-	if err := live.Attach(flags.Arg(0), a, out, stderr); err != nil {
-		return fail("attach", err)
-	}
-	return 0
+		o.Text = t.Options
+		once := 0
+		for _, wanted := range []bool{o.Stack, o.Arm, o.Disarm, o.Dump != ""} {
+			if wanted {
+				once++
+			}
+		}
+		args := a.All()
+		switch {
+		case len(args) == 0:
+			err = command.Usagef("no process given: name one by number or executable; ftrace list lists them")
+		case len(args) > 1:
+			err = command.Usagef("there is more than one process: %s: name one", strings.Join(args, " "))
+		case once > 1:
+			err = command.Usagef("-stack, -arm, -disarm and -dump do not go together")
+		case once > 0 && (o.Dir != "" || o.For != 0):
+			err = command.Usagef("-o and -for do not go with -stack, -arm, -disarm and -dump")
+		case o.Rules != "" && (o.Stack || o.Disarm || o.Dump != ""):
+			err = command.Usagef("-f does not go with -stack, -disarm and -dump")
+		}
+		if err != nil {
+			return 0, err
+		}
+		out := stdout
+		if !o.Stack {
+			out = stdout.As(form(o.Text.Format.Colour))
+		}
+		return 0, live.Attach(args[0], o, out, stderr)
+	})
 }

@@ -4,51 +4,80 @@ import (
 	"bufio"
 	"fmt"
 
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/export"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
-// exportCommand is "ftrace export -format FORMAT [FLAGS] [DIR]".
-func exportCommand(args []string) int {
-	o := newOptions("export")
-	name := o.flags.String("format", "", "")
-	file := o.flags.String("o", "", "")
-	args, err := o.parse(args)
-	if err != nil {
-		return fail("export", err)
-	}
-	format, ok := export.Named(*name)
-	if !ok {
-		return fail("export", usagef("-format is %s, not %q", export.Names, *name))
-	}
-	from, err := o.openSource(args...)
-	if err != nil {
-		return fail("export", err)
-	}
-	if from.Rules != nil && from.Rules.HasMin() {
-		fmt.Fprintln(stderr, "ftrace: export: -f: min= chooses in replay and report; shorter calls are exported too")
-	}
-	if *file == "" && atTerminal() {
-		if format.Form == screen.Binary {
-			return fail("export", usagef("-format %s is no text for a terminal: -o names a file", *name))
+// exportVerb writes a recording for other tools.
+func exportVerb() *cli.Command {
+	o := options{verb: "export", within: named}
+	var name, file string
+	return command.Verb(&cli.Command{
+		Name: "export", ArgsUsage: "-format FORMAT [-o FILE] [FLAGS] [DIR]", Usage: "write a recording in the formats of other tools",
+		Description: `
+Export writes a recording in the format of another tool, to stdout or to FILE:
+
+	perfetto    a trace for https://ui.perfetto.dev and trace_processor: a track for
+	            each goroutine, values as arguments, arrows to what go starts
+	chrome      trace events (JSON) for chrome://tracing and what else reads these
+	pprof       a profile for go tool pprof: calls, and time in each function itself
+	folded      stacks and their time in ns, for flamegraph.pl and others
+	speedscope  for https://www.speedscope.app: the calls in the order of time
+	json        a line of JSON for each event
+	mermaid     a sequence diagram between packages and types, of at most 500
+	            messages: choose by -f and the like
+	uftrace     a directory for uftrace -d DIR, which -o names; a goroutine is a task
+	ctf         a directory, which -o names, that is a recording again, of what the
+	            flags leave: for ftrace, babeltrace2, Trace Compass. Of a compact
+	            recording it is one that these read
+
+What min= in -f would leave out for being short is exported.`,
+		UsageText: `
+	$ ftrace export -format perfetto -from 2s -to 2.1s -o app.pftrace
+	$ ftrace export -format ctf -f 'main.handle=tree' -o handle.data
+	$ ftrace export -format pprof -o app.pprof && go tool pprof -top app.pprof
+	$ ftrace export -format folded | flamegraph.pl >app.svg`,
+		Flags: append([]cli.Flag{
+			command.Choice(&name, "format", "write this `FORMAT`", export.Names...),
+			&cli.StringFlag{Name: "o", Destination: &file, Usage: "write to `FILE`, or make this directory"},
+		}, o.sourceFlags()...),
+	}, command.Mixed, func(a command.Args) (status int, err error) {
+		if name == "" {
+			return 0, command.Usagef("no format given: -format is %s", words.Or(export.Names))
 		}
-		from.Progress = nil // a progress bar would be between the lines
-	}
-	switch {
-	case !format.IsDir():
-		err = exportTo(format, from, *file)
-	case *file == "":
-		err = usagef("-format %s is a directory: -o names it", *name)
-	default:
-		err = format.WriteDir(from, *file)
-	}
-	if err != nil {
-		return fail("export", err)
-	}
-	complain(from)
-	return 0
+		format := export.Named(name)
+		from, err := o.openSource(a.All()...)
+		if err != nil {
+			return 0, err
+		}
+		if from.Rules != nil && from.Rules.HasMin() {
+			fmt.Fprintln(stderr, "ftrace: export: -f: min= chooses in replay and report; shorter calls are exported too")
+		}
+		if file == "" && atTerminal() {
+			if format.Form == screen.Binary {
+				return 0, command.Usagef("-format %s is no text for a terminal: -o names a file", name)
+			}
+			from.Progress = nil // a progress bar would be between the lines
+		}
+		switch {
+		case !format.IsDir():
+			err = exportTo(format, from, file)
+		case file == "":
+			err = command.Usagef("-format %s is a directory: -o names it", name)
+		default:
+			err = format.WriteDir(from, file)
+		}
+		if err == nil {
+			complain(from)
+		}
+		return 0, err
+	})
 }
 
 // exportTo writes a recording to a file, or to stdout.

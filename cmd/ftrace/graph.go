@@ -1,37 +1,45 @@
 package main
 
 import (
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/graph"
 )
 
-// graphCommand is "ftrace graph [FLAGS] FUNC [DIR]".
-func graphCommand(args []string) int {
-	o := newOptions("graph")
-	args, err := o.parse(args)
-	switch {
-	case err != nil:
-	case len(args) == 0:
-		err = usagef("which function?")
-	case len(args) == 1 && recording.Is(args[0]):
-		err = usagef("which function of %s?", args[0])
-	}
-	if err != nil {
-		return fail("graph", err)
-	}
-	from, err := o.openSource(args[1:]...)
-	if err != nil {
-		return fail("graph", err)
-	}
-	g, err := graph.Find(from, args[0])
-	complain(from)
-	if err != nil {
-		return fail("graph", err)
-	}
-	out := o.output()
-	defer out.close()
-	if err := g.Write(out, o.json); err != nil {
-		return fail("graph", err)
-	}
-	return 0
+// graphVerb shows what is around a function.
+func graphVerb() *cli.Command {
+	o := options{verb: "graph", within: named}
+	return command.Verb(&cli.Command{
+		Name: "graph", ArgsUsage: "[FLAGS] FUNC [DIR]", Usage: "what calls a function, and what it calls",
+		Description: `
+Graph writes what calls a function and what it calls, how often, and how long that
+took. FUNC is a GLOB as in FTRACE's rules; of several functions each has its graph.
+What is not shown by -f is left out: its callers then call what it called.`,
+		UsageText: `
+	$ ftrace graph main.parse
+	$ ftrace graph '(*Conn).Read' slow.data`,
+		Flags: append(o.sourceFlags(), o.outputFlags()...),
+	}, command.Mixed, func(a command.Args) (status int, err error) {
+		args := a.All()
+		switch {
+		case len(args) == 0:
+			return 0, command.Usagef("no function given: name one, as in ftrace graph main.main")
+		case len(args) == 1 && recording.Is(args[0]):
+			return 0, command.Usagef("no function of %s given: name one, as in ftrace graph main.main %[1]s", args[0])
+		}
+		from, err := o.openSource(args[1:]...)
+		if err != nil {
+			return 0, err
+		}
+		g, err := graph.Find(from, args[0])
+		complain(from)
+		if err != nil {
+			return 0, err
+		}
+		out := o.output()
+		defer out.close()
+		return 0, g.Write(out, o.json)
+	})
 }

@@ -1,26 +1,30 @@
 package main
 
 import (
-	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/live"
 )
 
-// listCommand is "ftrace list [-json]".
-func listCommand(args []string) int {
-	o := newOptions("list")
-	rest, err := o.parse(args)
-	if err == nil && len(rest) > 0 {
-		err = usagef("%s: list takes no arguments", rest[0])
-	}
-	if err != nil {
-		return fail("list", err)
-	}
-	out := stdout
-	if o.json {
-		out = stdout.As(screen.JSON)
-	}
-	if err := live.List(o.json, out, stderr); err != nil {
-		return fail("list", err)
-	}
-	return 0
+// listVerb lists the programs that can be attached to.
+func listVerb() *cli.Command {
+	var o options
+	return command.Verb(&cli.Command{
+		Name: "list", ArgsUsage: "[-json]", Usage: "the running programs that can be attached to",
+		Description: `
+List writes the running programs of this user that were built with ftrace-wrap, with
+their number, whether anything is armed in them, where they record if someone asked
+them to, and their command line. They need not have been prepared for that.`,
+		UsageText: `
+	$ ftrace list`,
+		Flags: []cli.Flag{o.jsonFlag()},
+	}, command.Mixed, func(a command.Args) (status int, err error) {
+		if args := a.All(); len(args) > 0 {
+			return 0, command.Usagef("%s: list takes no arguments: leave them out", strings.Join(args, " "))
+		}
+		return 0, live.List(o.json, stdout.As(o.form()), stderr)
+	})
 }

@@ -1,35 +1,35 @@
 package main
 
 import (
-	"flag"
-	"io"
+	"github.com/urfave/cli/v3"
 
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/live"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// liveCommand is "ftrace live [FLAGS] CMD [ARGS]", or "ftrace [FLAGS] CMD [ARGS]".
-func liveCommand(args []string) int {
-	flags := flag.NewFlagSet("live", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	rules := flags.String("f", "", "")
-	t := textFlags(flags)
-	err := flags.Parse(args)
-	if err == nil {
-		err = t.parse()
-	}
-	if err == nil {
-		err = walk.CheckRules(*rules)
-	}
-	if err == nil && flags.NArg() == 0 {
-		err = usagef("which program?")
-	}
-	if err != nil {
-		return fail("live", usageError{err})
-	}
-	status, err := live.Show(command(flags.Args()), *rules, t.Options, stderr.As(form(t.Format.Colour)), stderr)
-	if err != nil {
-		return fail("live", err)
-	}
-	return status
+// liveVerb runs a program and shows its calls meanwhile.
+func liveVerb() *cli.Command {
+	var rules string
+	var t textOptions
+	return command.Verb(&cli.Command{
+		Name: "live", ArgsUsage: "[FLAGS] CMD [ARGS]", Usage: "run a program and show its calls as it runs; the default",
+		Description: `
+Live runs a program and shows on stderr, as it runs, what it records to a temporary
+directory. The exit status is the program's. It is what ftrace does if no command is
+named, but a program by its path.`,
+		UsageText: `
+	$ ftrace ./app
+	$ ftrace -f 'main.*' -format duration ./app
+	$ ftrace live -repeats app`,
+		Flags: append(t.flags(), rulesFlag(&rules, "record what FTRACE=`RULES` would show; without, and without FTRACE in the environment, everything")),
+	}, command.Front, func(a command.Args) (status int, err error) {
+		if err := t.parse(); err != nil {
+			return 0, err
+		}
+		cmd, err := program(a)
+		if err != nil {
+			return 0, err
+		}
+		return live.Show(cmd, rules, t.Options, stderr.As(form(t.Format.Colour)), stderr)
+	})
 }

@@ -7,89 +7,74 @@
 //	ftrace attach PID          internal/live -> internal/view/live
 //	ftrace -n PROGRAM          internal/dtrace -> internal/view/probes
 //
-// A file a verb reads flags into options and calls one view. What is printed passes screen.go. It
-// is the reading side: nothing of it is linked into the programs that it records.
+// A file a verb declares its flags and its help, and calls one view. What is printed passes
+// screen.go. It is the reading side: nothing of it is linked into the programs that it records.
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"strings"
-	"syscall"
 
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/version"
 )
 
-// commands are the verbs. Each gets the arguments after its name and returns the exit status.
-var commands = map[string]func(args []string) int{
-	"record":  recordCommand,
-	"live":    liveCommand,
-	"replay":  replayCommand,
-	"report":  reportCommand,
-	"graph":   graphCommand,
-	"diff":    diffCommand,
-	"info":    infoCommand,
-	"export":  exportCommand,
-	"compact": compactCommand,
-	"list":    listCommand,
-	"attach":  attachCommand,
-	"top":     topCommand,
-	"sql":     sqlCommand,
-	"serve":   serveCommand,
-	"version": versionCommand,
-}
+func main() { os.Exit(run(os.Args[1:])) }
 
-func main() {
-	args := os.Args[1:]
-	if len(args) == 0 {
-		stderr.WriteString(usage)
-		os.Exit(2)
-	}
-	switch args[0] {
-	case "help", "-h", "-help", "--help":
-		os.Exit(helpCommand(args[1:]))
-	}
+// run runs the verb that the arguments name. What is no verb but a path is a program for live.
+func run(args []string) (status int) {
+	root := command.New("ftrace", "record what programs do that were built with ftrace-wrap, and show it", begin, settings, stdout, stderr,
+		recordVerb(), liveVerb(), replayVerb(), reportVerb(), graphVerb(), diffVerb(), infoVerb(), exportVerb(), compactVerb(),
+		listVerb(), attachVerb(), topVerb(), probesVerb(), sqlVerb(), serveVerb(), versionVerb())
+	root.DefaultCommand = "live"
 	if asksProbes(args) {
-		os.Exit(probesCommand(args))
+		args = append([]string{"probes"}, args...)
 	}
-	command, ok := commands[args[0]]
-	if !ok {
-		// The default verb is live: what is no verb is a program.
-		if !strings.ContainsAny(args[0], `/\`) && !strings.HasPrefix(args[0], "-") {
-			fmt.Fprintf(stderr, "ftrace: unknown command %q: to run a program of that name, ftrace live %s\n\n%s", args[0], args[0], usage)
-			os.Exit(2)
-		}
-		os.Exit(liveCommand(args))
-	}
-	if len(args) > 1 && (args[1] == "-h" || args[1] == "-help" || args[1] == "--help") {
-		os.Exit(helpCommand(args[:1]))
-	}
-	os.Exit(command(args[1:]))
+	return command.Run(root, args)
 }
 
-// versionCommand is "ftrace version".
-func versionCommand([]string) int {
-	fmt.Fprint(stdout, version.String("ftrace"))
-	return 0
+const begin = `
+ftrace records what programs do that were built with ftrace-wrap, and shows it.
+
+Build a program, and see its calls as it runs:
+
+	go build -toolexec=ftrace-wrap ./cmd/app
+	ftrace ./app
+
+Or record, and look at it afterwards in as many ways as you like:
+
+	ftrace record ./app
+	ftrace replay -f 'main.handle=tree'
+	ftrace report
+
+Or run probes, predicates and one-liners in D, the language of DTrace:
+
+	ftrace -n 'call:main:*:entry { @[probefunc] = count(); }' -c ./app
+
+The commands that read take the directory of a recording, ftrace.data if none is named.
+`
+
+const settings = `
+Settings, from the environment:
+
+	FTRACE           what record and live trace, if -f does not say it
+	FTRACE_FORMAT    how lines look, if -format does not say it
+	FTRACE_PASSWORD  of ftrace serve
+	PAGER            shows what goes to a terminal; not set, less does
+	NO_COLOR         if it is set, there are no colours
+`
+
+// versionVerb tells which build this is.
+func versionVerb() *cli.Command {
+	return command.Verb(&cli.Command{
+		Name: "version", Usage: "print the version and what it was built with",
+		Description: `
+Version prints the version of ftrace, the commit that it was built from if that is
+known, and the Go release and platform that it was built with.`,
+	}, command.Mixed, func(command.Args) (status int, err error) {
+		_, err = fmt.Fprint(stdout, version.String("ftrace"))
+		return 0, err
+	})
 }
-
-// fail reports an error of a verb and returns the exit status for it. That the reader of the output
-// has gone is none.
-func fail(verb string, err error) int {
-	if errors.Is(err, syscall.EPIPE) {
-		return 0
-	}
-	var wrong usageError
-	if errors.As(err, &wrong) {
-		fmt.Fprintf(stderr, "ftrace: %s: %v: ftrace help %s\n", verb, err, verb)
-		return 2
-	}
-	fmt.Fprintf(stderr, "ftrace: %s: %v\n", verb, err)
-	return 1
-}
-
-// usageError says that a command was used wrongly.
-type usageError struct{ error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }

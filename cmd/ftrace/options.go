@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/progress"
@@ -23,7 +24,7 @@ const defaultDir = "ftrace.data"
 // options are what the verbs that read recordings have in common.
 type options struct {
 	verb       string
-	flags      *flag.FlagSet
+	within     string // what the user can do about recordings within the one that is read; "": it is shown
 	rules      string
 	goroutines string
 	from, to   time.Duration
@@ -33,50 +34,56 @@ type options struct {
 	children   bool
 }
 
-// newOptions returns the options of a verb, to which it adds its own.
-func newOptions(verb string) *options {
-	o := &options{verb: verb, flags: flag.NewFlagSet(verb, flag.ContinueOnError)}
-	o.flags.SetOutput(io.Discard)
-	o.flags.StringVar(&o.rules, "f", "", "")
-	o.flags.StringVar(&o.goroutines, "g", "", "")
-	o.flags.DurationVar(&o.from, "from", 0, "")
-	o.flags.DurationVar(&o.to, "to", 0, "")
-	o.flags.StringVar(&o.colour, "color", "auto", "")
-	o.flags.BoolVar(&o.pager, "pager", true, "")
-	o.flags.BoolVar(&o.json, "json", false, "")
-	o.flags.BoolVar(&o.children, "children", false, "")
-	return o
+const (
+	takesIn = "-children takes them in"
+	named   = "ftrace info names them"
+)
+
+// sourceFlags declares the flags that say what of a recording is read.
+func (o *options) sourceFlags() []cli.Flag {
+	after := func(name string) func(time.Duration) error {
+		return func(d time.Duration) error {
+			if d < 0 {
+				return fmt.Errorf("%s %v is before the start", name, d)
+			}
+			return nil
+		}
+	}
+	return []cli.Flag{
+		&cli.StringFlag{Name: "f", Destination: &o.rules, Usage: "show what FTRACE=`RULES` would have shown (docs/rules.md)"},
+		&cli.DurationFlag{Name: "from", Destination: &o.from, Validator: after("-from"), Usage: "leave out what was before this `TIME` since the start: 1.5s, 20ms"},
+		&cli.DurationFlag{Name: "to", Destination: &o.to, Validator: after("-to"), Usage: "leave out what was after this `TIME`"},
+		&cli.StringFlag{Name: "g", Destination: &o.goroutines, Usage: "show only the goroutines with the numbers `N,N...`"},
+	}
 }
 
-// parse reads the arguments of a verb, flags and others in any order, and returns the others.
-func (o *options) parse(args []string) ([]string, error) {
-	var rest []string
-	for {
-		if err := o.flags.Parse(args); err != nil {
-			return nil, usageError{err}
-		}
-		args = o.flags.Args()
-		if len(args) == 0 {
-			break
-		}
-		rest = append(rest, args[0])
-		args = args[1:]
+// outputFlags declares the flags that say how something is shown.
+func (o *options) outputFlags() []cli.Flag {
+	o.colour = "auto"
+	return []cli.Flag{
+		o.jsonFlag(),
+		command.Choice(&o.colour, "color", "`WHEN` to have colours: auto, always or never", "auto", "always", "never"),
+		&cli.BoolFlag{Name: "pager", Value: true, Destination: &o.pager, Usage: "show by $PAGER what goes to a terminal; -pager=false: do not"},
 	}
-	switch {
-	case o.from < 0 || o.to < 0 || o.to != 0 && o.to < o.from:
-		return nil, usagef("-from %v -to %v: that is no time", o.from, o.to)
-	case o.children && !withChildren[o.verb]:
-		return nil, usagef("-children is for replay, report and info: name the recording of a process: DIR/PID")
-	case o.colour != "auto" && o.colour != "always" && o.colour != "never":
-		return nil, usagef("-color is auto, always or never, not %q", o.colour)
-	}
-	return rest, nil
+}
+
+func (o *options) jsonFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "json", Destination: &o.json, Usage: "write JSON lines in place of text, times in ns"}
+}
+
+func (o *options) childrenFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "children", Destination: &o.children, Usage: "show also what child processes recorded within the recording"}
+}
+
+// rulesFlag declares -f of a program that runs.
+func rulesFlag(rules *string, usage string) cli.Flag {
+	return &cli.StringFlag{Name: "f", Destination: rules, Validator: walk.CheckRules, Usage: usage}
 }
 
 // open opens the recording that the arguments name, at most one.
 func (o *options) open(args []string) (*recording.Recording, error) {
 	if len(args) > 1 {
-		return nil, usagef("there is more than one recording: %s", strings.Join(args, " "))
+		return nil, command.Usagef("there is more than one recording: %s: name one", strings.Join(args, " "))
 	}
 	dir := defaultDir
 	if len(args) == 1 {
@@ -86,18 +93,11 @@ func (o *options) open(args []string) (*recording.Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	if children, _ := r.Children(); len(children) > 0 && !o.children && o.verb != "info" && o.verb != "compact" {
-		how := "ftrace info names them"
-		if withChildren[o.verb] {
-			how = "-children takes them in"
-		}
-		fmt.Fprintf(stderr, "ftrace: %s: other processes recorded within it, %d: %s\n", dir, len(children), how)
+	if children, _ := r.Children(); len(children) > 0 && !o.children && o.within != "" {
+		fmt.Fprintf(stderr, "ftrace: %s: other processes recorded within it, %d: %s\n", dir, len(children), o.within)
 	}
 	return r, nil
 }
-
-// withChildren are the verbs that show what a recording has within it too.
-var withChildren = map[string]bool{"replay": true, "report": true, "info": true}
 
 // family returns a recording and, if the options ask for children, those within it.
 func (o *options) family(r *recording.Recording) ([]*recording.Recording, error) {
@@ -121,14 +121,17 @@ func (o *options) family(r *recording.Recording) ([]*recording.Recording, error)
 
 // source returns what of a recording the options ask for.
 func (o *options) source(r *recording.Recording) (walk.Source, error) {
+	if err := o.checkTimes(); err != nil {
+		return walk.Source{}, err
+	}
 	from := walk.Source{Recording: r, Window: o.window(r), Progress: bar(o.verb)}
 	if o.rules != "" {
 		rules, err := walk.NewRules(o.rules, r, "the recording")
 		if err != nil {
-			return from, usageError{err}
+			return from, command.UsageError{Err: err}
 		}
 		if rules.Redacts() {
-			return from, usageError{errors.New("-f: redact= is for programs that run: what was hidden when they were recorded is not in the recording, and all else is")}
+			return from, command.Usagef("-f: redact= is for programs that run: what was hidden when they were recorded is not in the recording, and all else is")
 		}
 		for _, c := range rules.Idle() {
 			fmt.Fprintln(stderr, "ftrace: -f:", c)
@@ -140,12 +143,20 @@ func (o *options) source(r *recording.Recording) (walk.Source, error) {
 		for s := range strings.SplitSeq(o.goroutines, ",") {
 			n, err := strconv.ParseUint(strings.TrimPrefix(strings.TrimSpace(s), "G"), 10, 64)
 			if err != nil {
-				return from, usagef("-g: %q is no goroutine (such as 1, or G7)", s)
+				return from, command.Usagef("-g: %q is no goroutine (such as 1, or G7)", s)
 			}
 			from.Only[n] = true
 		}
 	}
 	return from, nil
+}
+
+// checkTimes returns an error if -from and -to leave nothing.
+func (o *options) checkTimes() error {
+	if o.to != 0 && o.to < o.from {
+		return command.Usagef("-from %v is after -to %v: leave one out, or change it", o.from, o.to)
+	}
+	return nil
 }
 
 // openSource opens the recording that the arguments name.
@@ -205,6 +216,14 @@ func (o *options) coloured(terminal bool) bool {
 	return o.colour == "always" || o.colour == "auto" && terminal && os.Getenv("NO_COLOR") == ""
 }
 
+// form returns how lines are printed.
+func (o *options) form() screen.Form {
+	if o.json {
+		return screen.JSON
+	}
+	return screen.Text
+}
+
 // output is where a verb's output goes: stdout, by a pager if that is a terminal. What can't be
 // shown does not get there.
 type output struct {
@@ -216,11 +235,7 @@ type output struct {
 
 // output begins the output.
 func (o *options) output() *output {
-	form := screen.Text
-	if o.json {
-		form = screen.JSON
-	}
-	out := &output{Writer: stdout.As(form), terminal: atTerminal()}
+	out := &output{Writer: stdout.As(o.form()), terminal: atTerminal()}
 	if !out.terminal || !o.pager {
 		return out
 	}
@@ -243,7 +258,7 @@ func (o *options) output() *output {
 		pipe.Close()
 		return out // there is no pager
 	}
-	out.Writer, out.pager, out.pipe = screen.New(pipe, form), cmd, pipe
+	out.Writer, out.pager, out.pipe = screen.New(pipe, o.form()), cmd, pipe
 	return out
 }
 

@@ -1,31 +1,34 @@
 package main
 
 import (
-	"flag"
-	"io"
+	"github.com/urfave/cli/v3"
 
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/live"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// recordCommand is "ftrace record [FLAGS] CMD [ARGS]".
-func recordCommand(args []string) int {
-	flags := flag.NewFlagSet("record", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	dir := flags.String("o", defaultDir, "")
-	rules := flags.String("f", "", "")
-	if err := flags.Parse(args); err != nil {
-		return fail("record", usageError{err})
-	}
-	if flags.NArg() == 0 {
-		return fail("record", usagef("which program?"))
-	}
-	if err := walk.CheckRules(*rules); err != nil {
-		return fail("record", usageError{err})
-	}
-	status, err := live.Record(command(flags.Args()), *dir, *rules, stderr)
-	if err != nil {
-		return fail("record", err)
-	}
-	return status
+// recordVerb runs a program and has it record.
+func recordVerb() *cli.Command {
+	dir, rules := defaultDir, ""
+	return command.Verb(&cli.Command{
+		Name: "record", ArgsUsage: "[-o DIR] [-f RULES] CMD [ARGS]", Usage: "run a program and record its calls in ftrace.data",
+		Description: `
+Record runs a program with FTRACE_RECORD set to DIR. A recording that is there already
+is renamed to DIR.old. Children of the program that were built with ftrace-wrap record
+to directories within DIR. The exit status is the program's, or 128 and the signal's
+number if a signal ended it.`,
+		UsageText: `
+	$ ftrace record ./app -v
+	$ ftrace record -f 'main.*;net/http/...=call' -o slow.data ./app`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "o", Value: dir, Destination: &dir, Usage: "record to `DIR`, " + defaultDir + " if not set"},
+			rulesFlag(&rules, "record what FTRACE=`RULES` would show; without, and without FTRACE in the environment, everything"),
+		},
+	}, command.Front, func(a command.Args) (status int, err error) {
+		cmd, err := program(a)
+		if err != nil {
+			return 0, err
+		}
+		return live.Record(cmd, dir, rules, stderr)
+	})
 }

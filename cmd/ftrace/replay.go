@@ -1,53 +1,74 @@
 package main
 
 import (
+	"cmp"
+	"slices"
+
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// replayCommand is "ftrace replay [FLAGS] [DIR]": the text of the trace.
-func replayCommand(args []string) int {
-	o := newOptions("replay")
-	t := textFlags(o.flags)
-	o.flags.BoolVar(&t.Group, "group", false, "")
-	args, err := o.parse(args)
-	if err == nil {
-		err = t.parse()
-	}
-	if err == nil && t.Repeats && t.Group {
-		err = usagef("-repeats groups by goroutine itself, where it must: not with -group")
-	}
-	if err != nil {
-		return fail("replay", err)
-	}
-	if o.children {
-		t.From, t.To = o.from, o.to // since the first recording began
-		o.from, o.to = 0, 0
-	}
-	family, err := o.openFamily(args)
-	if err != nil {
-		return fail("replay", err)
-	}
-	out := o.output()
-	defer out.close()
-	if !t.Format.ColourSet {
-		t.Format.Colour = o.coloured(out.terminal)
-	}
-	if t.Format.Colour && !o.json {
-		out.Writer = out.As(screen.Coloured)
-	}
-	if out.terminal {
-		for i := range family {
-			family[i].Progress = nil // there the text shows how far it is
+// replayVerb shows the text of the trace.
+func replayVerb() *cli.Command {
+	o := options{verb: "replay", within: takesIn}
+	var t textOptions
+	return command.Verb(&cli.Command{
+		Name: "replay", ArgsUsage: "[FLAGS] [DIR]", Usage: "show a recording as the text of a trace",
+		Description: `
+Replay writes a recording as the text that the program would have written under
+FTRACE. Values are those that were recorded: of strings the first 64 bytes, of slices
+the first 8 elements, of maps the length. RULES are all that those of FTRACE can be:
+selectors, first, depth, min, tree, in, after, rate.
+
+With -children the recordings within this one are shown too, in the order of the time
+of day. Each line begins with the process's number.`,
+		UsageText: `
+	$ ftrace replay
+	$ ftrace replay -repeats -format duration
+	$ ftrace replay -f 'main.handle=tree,min=1ms' -from 2s -to 2.5s
+	$ ftrace replay -g 1,7 -group old.data
+	$ ftrace replay -children -f 'main.*' -format wall`,
+		Flags: slices.Concat(t.flags(), []cli.Flag{
+			&cli.BoolFlag{Name: "group", Destination: &t.Group, Usage: "write goroutine by goroutine, not by time"},
+			o.childrenFlag(),
+		}, o.sourceFlags(), o.outputFlags()),
+	}, command.Mixed, func(a command.Args) (status int, err error) {
+		err = cmp.Or(t.parse(), o.checkTimes())
+		if err == nil && t.Repeats && t.Group {
+			err = command.Usagef("-repeats groups by goroutine itself, where it must: not with -group")
 		}
-	}
-	err = replay(o, t.Options, family, out)
-	complain(family...)
-	if err != nil {
-		return fail("replay", err)
-	}
-	return 0
+		if err != nil {
+			return 0, err
+		}
+		if o.children {
+			t.From, t.To = o.from, o.to // since the first recording began
+			o.from, o.to = 0, 0
+		}
+		family, err := o.openFamily(a.All())
+		if err != nil {
+			return 0, err
+		}
+		out := o.output()
+		defer out.close()
+		if !t.Format.ColourSet {
+			t.Format.Colour = o.coloured(out.terminal)
+		}
+		if t.Format.Colour && !o.json {
+			out.Writer = out.As(screen.Coloured)
+		}
+		if out.terminal {
+			for i := range family {
+				family[i].Progress = nil // there the text shows how far it is
+			}
+		}
+		err = replay(&o, t.Options, family, out)
+		complain(family...)
+		return 0, err
+	})
 }
 
 // replay writes the text of a family, or its lines of JSON.

@@ -1,59 +1,71 @@
 package main
 
 import (
+	"slices"
+
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/report"
 )
 
-// reportCommand is "ftrace report [FLAGS] [DIR]", or with -diff "ftrace report -diff A B".
-func reportCommand(args []string) int {
-	o := newOptions("report")
-	var p report.Options
-	o.flags.StringVar(&p.By, "by", "function", "")
-	o.flags.StringVar(&p.Sort, "sort", "total", "")
-	o.flags.IntVar(&p.Rows, "n", 0, "")
-	diff := o.flags.Bool("diff", false, "")
-	args, err := o.parse(args)
-	p.JSON = o.json
-	switch {
-	case err != nil:
-	case p.By != "function" && p.By != "package" && p.By != "goroutine":
-		err = usagef("-by is function, package or goroutine, not %q", p.By)
-	case !report.Sortable(p.Sort):
-		err = usagef("-sort is name, calls, total, self, avg, min, max, p50, p95, p99, errors or panics, not %q", p.Sort)
-	case *diff && len(args) != 2:
-		err = usagef("-diff compares two recordings")
-	case *diff && p.By == "goroutine":
-		err = usagef("-diff -by goroutine: goroutines of two runs have nothing to do with each other")
-	}
-	if err != nil {
-		return fail("report", err)
-	}
-	of := [][]string{args}
-	if *diff {
-		of = [][]string{args[:1], args[1:]}
-	}
-	var summaries []*report.Summary
-	for _, args := range of {
-		family, err := o.openFamily(args)
-		if err != nil {
-			return fail("report", err)
+// reportVerb shows a table of functions.
+func reportVerb() *cli.Command {
+	o := options{verb: "report", within: takesIn}
+	p := report.Options{By: "function", Sort: "total"}
+	var diff bool
+	return command.Verb(&cli.Command{
+		Name: "report", ArgsUsage: "[FLAGS] [DIR], or ftrace report -diff [FLAGS] A B", Usage: "calls, times and errors of each function",
+		Description: `
+Report writes a table of the functions that were called: calls, total time (of calls
+within others of the same function only the outer ones), self time (without the calls
+that they made and that are shown), average, shortest, longest, percentiles (within
+3 %), calls whose last result was an error that is not nil, and panics.
+
+With -children calls of child processes are in it. By goroutine these are named by
+process: 1234 G1.`,
+		UsageText: `
+	$ ftrace report -n 20
+	$ ftrace report -by package -sort self
+	$ ftrace report -diff ftrace.data.old ftrace.data`,
+		Flags: slices.Concat([]cli.Flag{
+			command.Choice(&p.By, "by", "a row for each `WHAT`: function, package or goroutine", "function", "package", "goroutine"),
+			command.Choice(&p.Sort, "sort", "sort by `COLUMN`: total, or name, calls, self, avg, min, max, p50, p95, p99, errors, panics", report.SortBy()...),
+			&cli.IntFlag{Name: "n", Destination: &p.Rows, Usage: "show the first `N` rows"},
+			&cli.BoolFlag{Name: "diff", Destination: &diff, Usage: "show what changed from A to B, the largest change first"},
+			o.childrenFlag(),
+		}, o.sourceFlags(), o.outputFlags()),
+	}, command.Mixed, func(a command.Args) (status int, err error) {
+		args := a.All()
+		switch {
+		case diff && len(args) != 2:
+			return 0, command.Usagef("-diff compares two recordings, not %d: name both", len(args))
+		case diff && p.By == "goroutine":
+			return 0, command.Usagef("-diff -by goroutine: goroutines of two runs have nothing to do with each other: leave one out")
 		}
-		s, err := report.Summarize(family, p)
-		if err != nil {
-			return fail("report", err)
+		p.JSON = o.json
+		of := [][]string{args}
+		if diff {
+			of = [][]string{args[:1], args[1:]}
 		}
-		complain(family...)
-		summaries = append(summaries, s)
-	}
-	out := o.output()
-	defer out.close()
-	if *diff {
-		err = report.WriteDiff(out, summaries[0], summaries[1], p)
-	} else {
-		err = summaries[0].Write(out, p)
-	}
-	if err != nil {
-		return fail("report", err)
-	}
-	return 0
+		var summaries []*report.Summary
+		for _, args := range of {
+			family, err := o.openFamily(args)
+			if err != nil {
+				return 0, err
+			}
+			s, err := report.Summarize(family, p)
+			if err != nil {
+				return 0, err
+			}
+			complain(family...)
+			summaries = append(summaries, s)
+		}
+		out := o.output()
+		defer out.close()
+		if diff {
+			return 0, report.WriteDiff(out, summaries[0], summaries[1], p)
+		}
+		return 0, summaries[0].Write(out, p)
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 )
 
@@ -24,8 +25,16 @@ func atTerminal() bool {
 	return err == nil && isTerminal(info)
 }
 
-// command returns the command of these words, which has the terminal that this program has.
-func command(args []string) *exec.Cmd {
+// program returns the program that a verb's arguments say to run.
+func program(a command.Args) (*exec.Cmd, error) {
+	if args := a.All(); len(args) > 0 {
+		return shared(args), nil
+	}
+	return nil, command.Usagef("no program given: name it by its path, and its arguments")
+}
+
+// shared returns the command of these words, which has the terminal that this program has.
+func shared(args []string) *exec.Cmd {
 	cmd := exec.Command(args[0], args[1:]...)
 	inherits(cmd)
 	return cmd

@@ -2,61 +2,72 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/serve"
 )
 
-// serveCommand is "ftrace serve [FLAGS] PID|NAME|RECORDING ...".
-func serveCommand(args []string) int {
-	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
+// serveVerb serves SQL to MySQL's clients.
+func serveVerb() *cli.Command {
 	var o serve.Options
-	flags.StringVar(&o.Address, "mysql", "127.0.0.1:3307", "")
-	flags.BoolVar(&o.Anywhere, "anywhere", false, "")
-	flags.StringVar(&o.User, "user", "ftrace", "")
-	flags.StringVar(&o.Password, "password", os.Getenv("FTRACE_PASSWORD"), "")
-	flags.BoolVar(&o.Open, "no-auth", false, "")
-	flags.StringVar(&o.TLS, "tls", "", "")
-	file := flags.String("test", "", "")
-	timeout := flags.Duration("timeout", time.Minute, "")
-	options := recordingFlags(flags)
-	rest, err := parseMixed(flags, args)
-	switch {
-	case err != nil:
-	case *timeout < 0:
-		err = usagef("-timeout %v is less than 0", *timeout)
-	case o.Open && o.Password != "":
-		err = usagef("-no-auth and a password do not go together")
-	case !o.Open && o.User == "":
-		err = usagef("-user is empty; -no-auth lets anyone in")
-	}
-	if err != nil {
-		return fail("serve", err)
-	}
-	server, err := serve.Listen(o, stderr)
-	if err != nil {
-		var wrong serve.UsageError
-		if errors.As(err, &wrong) {
-			err = usageError{wrong}
+	var kept schema.RecordingOptions
+	var file string
+	var timeout time.Duration
+	return command.Verb(&cli.Command{
+		Name: "serve", ArgsUsage: "[FLAGS] [PID|NAME|RECORDING ...]", Usage: "the same for MySQL's clients",
+		Description: `
+Serve lets MySQL's clients, drivers and tools ask what ftrace sql asks. It writes how to
+connect. It ends by Ctrl-C or SIGTERM, or when the processes have ended that were named
+by number.`,
+		UsageText: `
+	$ ftrace serve server
+	$ FTRACE_PASSWORD=secret ftrace serve -mysql :3306 4242 4243 old.data`,
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "mysql", Value: "127.0.0.1:3307", Destination: &o.Address,
+				Usage: "listen at `ADDR`: HOST:PORT or :PORT, 127.0.0.1:3307 if not set; port 0 is a free one"},
+			&cli.BoolFlag{Name: "anywhere", Destination: &o.Anywhere, Usage: "allow addresses that are reached from other machines"},
+			&cli.StringFlag{Name: "user", Value: "ftrace", Destination: &o.User, Usage: "let `NAME` log in, ftrace if not set"},
+			&cli.StringFlag{Name: "password", Value: os.Getenv("FTRACE_PASSWORD"), Destination: &o.Password,
+				Usage: "with this `TEXT`; better in FTRACE_PASSWORD. If there is none one is made up and written to stdout"},
+			&cli.BoolFlag{Name: "no-auth", Destination: &o.Open, Usage: "let anyone log in"},
+			&cli.StringFlag{Name: "tls", Destination: &o.TLS, Usage: "offer TLS, with a certificate made for this run if `FILES` is auto, or with CERT,KEY"},
+			&cli.DurationFlag{Name: "timeout", Value: time.Minute, Destination: &timeout,
+				Usage: "end a statement that takes longer than `TIME`, 1m if not set; 0: as long as it likes. " +
+					"Clients change that by max_statement_time and max_execution_time"},
+			testFlag(&file),
+		}, recordingFlags(&kept)...),
+	}, command.Mixed, func(a command.Args) (status int, err error) {
+		switch {
+		case timeout < 0:
+			return 0, command.Usagef("-timeout %v is less than 0", timeout)
+		case o.Open && o.Password != "":
+			return 0, command.Usagef("-no-auth and a password do not go together")
+		case !o.Open && o.User == "":
+			return 0, command.Usagef("-user is empty; -no-auth lets anyone in")
 		}
-		return fail("serve", err)
-	}
-	catalog, err := openCatalog(rest, *options)
-	if err != nil {
-		server.Close()
-		return fail("serve", err)
-	}
-	catalog.Test, catalog.Timeout = *file, *timeout
-	if err := noneFound(catalog, rest); err != nil {
-		fmt.Fprintf(stderr, "ftrace: serve: %v; those that come will be found\n", err)
-	}
-	if err := server.Run(catalog, stdout); err != nil {
-		return fail("serve", err)
-	}
-	return 0
+		server, err := serve.Listen(o, stderr)
+		if err != nil {
+			if errors.As(err, new(serve.UsageError)) {
+				err = command.UsageError{Err: err}
+			}
+			return 0, err
+		}
+		args := a.All()
+		catalog, err := openCatalog(args, kept)
+		if err != nil {
+			server.Close()
+			return 0, err
+		}
+		catalog.Test, catalog.Timeout = file, timeout
+		if err := noneFound(catalog, args); err != nil {
+			fmt.Fprintf(stderr, "ftrace: serve: %v; those that come will be found\n", err)
+		}
+		return 0, server.Run(catalog, stdout)
+	})
 }

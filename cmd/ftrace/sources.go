@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
@@ -21,7 +22,7 @@ func openCatalog(args []string, options schema.RecordingOptions) (*schema.Catalo
 	c := &schema.Catalog{}
 	if len(args) == 0 {
 		if !recording.Is(defaultDir) {
-			return nil, usagef("which process, program or recording? ftrace list lists processes")
+			return nil, command.Usagef("no process, program or recording given, and there is no %s: ftrace list lists processes", defaultDir)
 		}
 		args = []string{defaultDir}
 	}

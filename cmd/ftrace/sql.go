@@ -1,53 +1,63 @@
 package main
 
 import (
-	"flag"
-	"io"
 	"os"
 	"strings"
 
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/sql"
 )
 
-// sqlCommand is "ftrace sql [FLAGS] [PID|NAME|RECORDING ...] [QUERY]".
-func sqlCommand(args []string) int {
-	flags := flag.NewFlagSet("sql", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
+// sqlVerb asks in SQL.
+func sqlVerb() *cli.Command {
 	var o sql.Options
-	flags.BoolVar(&o.JSON, "json", false, "")
-	flags.BoolVar(&o.Batch, "batch", false, "")
-	file := flags.String("test", "", "")
-	options := recordingFlags(flags)
-	rest, err := parseMixed(flags, args)
-	if err == nil && o.JSON && o.Batch {
-		err = usagef("-json and -batch do not go together")
-	}
-	if err != nil {
-		return fail("sql", err)
-	}
-	if n := len(rest); n > 0 && strings.ContainsAny(strings.TrimSpace(rest[n-1]), " ;\n\t") && !isDir(rest[n-1]) {
-		o.Query, rest = rest[n-1], rest[:n-1]
-	}
-	catalog, err := openCatalog(rest, *options)
-	if err != nil {
-		return fail("sql", err)
-	}
-	defer catalog.Close()
-	if err := noneFound(catalog, rest); err != nil {
-		return fail("sql", err)
-	}
-	catalog.Test = *file
-	out := stdout
-	if o.JSON {
-		out = stdout.As(screen.JSON)
-	}
-	status, err := sql.Run(catalog, o, os.Stdin, sql.Output{Out: out, Err: stderr, Exit: os.Exit})
-	if err != nil {
-		return fail("sql", err)
-	}
-	return status
+	var kept schema.RecordingOptions
+	var file string
+	return command.Verb(&cli.Command{
+		Name: "sql", ArgsUsage: "[FLAGS] [PID|NAME|RECORDING ...] [QUERY]", Usage: "ask running programs and recordings in SQL: the Performance Schema",
+		Description: `
+Sql queries running programs and recordings in SQL, as MySQL spells it, and turns
+instruments, which are functions, on and off by UPDATE. NAME is the name of an
+executable: it means all its processes, also those that start later. Live processes are
+in the schema performance_schema; each recording is a schema of its own. QUERY is
+statements separated by semicolons; without, they are read from stdin, on a terminal
+with a history and completion. docs/performance-schema.md describes the tables.`,
+		UsageText: `
+	$ ftrace sql server 'UPDATE setup_instruments SET ENABLED="YES" WHERE NAME LIKE "%/http/%"'
+	$ ftrace sql good.data bad.data
+	$ echo 'SHOW TABLES' | ftrace sql 4242`,
+		Flags: append([]cli.Flag{
+			&cli.BoolFlag{Name: "json", Destination: &o.JSON, Usage: "write rows as JSON lines, not as tables"},
+			&cli.BoolFlag{Name: "batch", Destination: &o.Batch, Usage: "write rows separated by tabs"},
+			testFlag(&file),
+		}, recordingFlags(&kept)...),
+	}, command.Mixed, func(a command.Args) (status int, err error) {
+		if o.JSON && o.Batch {
+			return 0, command.Usagef("-json and -batch do not go together")
+		}
+		args := a.All()
+		if n := len(args); n > 0 && strings.ContainsAny(strings.TrimSpace(args[n-1]), " ;\n\t") && !isDir(args[n-1]) {
+			o.Query, args = args[n-1], args[:n-1]
+		}
+		catalog, err := openCatalog(args, kept)
+		if err != nil {
+			return 0, err
+		}
+		defer catalog.Close()
+		if err := noneFound(catalog, args); err != nil {
+			return 0, err
+		}
+		catalog.Test = file
+		out := stdout
+		if o.JSON {
+			out = stdout.As(screen.JSON)
+		}
+		return sql.Run(catalog, o, os.Stdin, sql.Output{Out: out, Err: stderr, Exit: os.Exit})
+	})
 }
 
 func isDir(name string) bool {
@@ -55,16 +65,15 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// recordingFlags adds the flags that say how much of a recording is kept.
-func recordingFlags(flags *flag.FlagSet) *schema.RecordingOptions {
-	o := &schema.RecordingOptions{}
-	flags.IntVar(&o.HistoryLong, "history-long", 0, "")
-	flags.IntVar(&o.History, "history", 0, "")
-	return o
+// recordingFlags declares the flags that say how much of a recording is kept.
+func recordingFlags(o *schema.RecordingOptions) []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "history-long", Destination: &o.HistoryLong, Usage: "keep the last `N` calls of a recording, 10000 if not set"},
+		&cli.IntFlag{Name: "history", Destination: &o.History, Usage: "keep the last `N` calls of each goroutine of a recording, 10 if not set"},
+	}
 }
 
-// parseMixed reads flags and other arguments in any order, and returns the others.
-func parseMixed(flags *flag.FlagSet, args []string) ([]string, error) {
-	o := &options{flags: flags, colour: "auto"}
-	return o.parse(args)
+// testFlag declares the flag that names the file of the user's own tables.
+func testFlag(file *string) cli.Flag {
+	return &cli.StringFlag{Name: "test", Destination: file, Usage: "keep the schema test, for tables of your own, in `FILE`"}
 }

@@ -1,11 +1,13 @@
 package main
 
 import (
-	"flag"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
 )
 
@@ -16,19 +18,21 @@ type textOptions struct {
 	fold   bool
 }
 
-// textFlags adds the flags that say how a trace is written.
-func textFlags(flags *flag.FlagSet) *textOptions {
-	t := &textOptions{}
-	flags.StringVar(&t.format, "format", formatOfEnvironment(), "")
-	flags.BoolVar(&t.fold, "fold", false, "")
-	flags.BoolVar(&t.Repeats, "repeats", false, "")
-	return t
+// flags declares the flags that say how a trace is written.
+func (t *textOptions) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "format", Value: formatOfEnvironment(), Destination: &t.format,
+			Usage: "write lines with these `OPTIONS`, by default those of FTRACE_FORMAT: seq, wall, elapsed, duration, pos, path, fold, line=N, str=N, slice=N, nest=N"},
+		&cli.BoolFlag{Name: "fold", Destination: &t.fold, Usage: "write a call that shows no others in one line"},
+		&cli.BoolFlag{Name: "repeats", Destination: &t.Repeats,
+			Usage: "show of consecutive calls that call the same functions the first, and how many they are (x1000); so of recursion (x5 deep)"},
+	}
 }
 
 // parse takes in what the flags say.
 func (t *textOptions) parse() (err error) {
 	if t.Format, err = text.ParseFormat(t.format); err != nil {
-		return usageError{err}
+		return command.UsageError{Err: err}
 	}
 	t.Format.Fold = t.Format.Fold || t.fold
 	return nil

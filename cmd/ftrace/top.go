@@ -2,57 +2,60 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
 	"github.com/mattn/go-isatty"
+	"github.com/urfave/cli/v3"
 
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/top"
 )
 
-// topCommand is "ftrace top [FLAGS] [PID|NAME|RECORDING]".
-func topCommand(args []string) int {
-	flags := flag.NewFlagSet("top", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	var o top.Options
-	flags.DurationVar(&o.Every, "every", time.Second, "")
-	flags.StringVar(&o.Sort, "sort", "total", "")
-	flags.StringVar(&o.Filter, "filter", "", "")
-	options := recordingFlags(flags)
-	rest, err := parseMixed(flags, args)
-	switch {
-	case err != nil:
-	case len(rest) > 1:
-		err = usagef("there is more than one process or recording: %s", strings.Join(rest, " "))
-	case o.Every < 50*time.Millisecond:
-		err = usagef("-every %v is less than 50ms", o.Every)
-	case !top.Sortable(o.Sort):
-		err = usagef("-sort %s: there is no such column", o.Sort)
-	}
-	if err != nil {
-		return fail("top", err)
-	}
-	catalog, err := openCatalog(rest, *options)
-	if err != nil {
-		return fail("top", err)
-	}
-	defer catalog.Close()
-	if catalog.Find != nil {
-		catalog.Find()
-	}
-	sources := catalog.Sources()
-	if len(sources) != 1 {
-		return fail("top", fmt.Errorf("%d programs called %s are running: ftrace list", len(sources), rest[0]))
-	}
-	out, _ := files()
-	if !isatty.IsTerminal(out.Fd()) {
-		return fail("top", errors.New("stdout is no terminal: ftrace sql and ftrace report write to files"))
-	}
-	if err := top.Run(sources[0], o, out); err != nil {
-		return fail("top", err)
-	}
-	return 0
+// topVerb shows the functions of a running program.
+func topVerb() *cli.Command {
+	o := top.Options{Sort: "total"}
+	var kept schema.RecordingOptions
+	return command.Verb(&cli.Command{
+		Name: "top", ArgsUsage: "[FLAGS] [PID|NAME|RECORDING]", Usage: "the functions of a running program as a live table",
+		Description: `
+Top shows the functions of a running program, how often they were called and how long
+they took, and goes on showing it. Functions are turned on and off by key; what is
+turned on stays so when top ends. ? lists the keys.`,
+		UsageText: `
+	$ ftrace top server
+	$ ftrace top -sort rate -filter http. 4242`,
+		Flags: append([]cli.Flag{
+			&cli.DurationFlag{Name: "every", Value: time.Second, Destination: &o.Every, Usage: "look once in this `TIME`, 1s if not set"},
+			command.Choice(&o.Sort, "sort", "sort by `COLUMN`: calls, rate, total, self, avg, max, errors, panics, name", top.Columns()...),
+			&cli.StringFlag{Name: "filter", Destination: &o.Filter, Usage: "show functions with this `TEXT` in their names"},
+		}, recordingFlags(&kept)...),
+	}, command.Mixed, func(a command.Args) (status int, err error) {
+		args := a.All()
+		switch {
+		case len(args) > 1:
+			return 0, command.Usagef("there is more than one process or recording: %s: name one", strings.Join(args, " "))
+		case o.Every < 50*time.Millisecond:
+			return 0, command.Usagef("-every %v is less than 50ms", o.Every)
+		}
+		catalog, err := openCatalog(args, kept)
+		if err != nil {
+			return 0, err
+		}
+		defer catalog.Close()
+		if catalog.Find != nil {
+			catalog.Find()
+		}
+		sources := catalog.Sources()
+		if len(sources) != 1 {
+			return 0, fmt.Errorf("%d programs called %s are running: name one by its number, which ftrace list tells", len(sources), args[0])
+		}
+		out, _ := files()
+		if !isatty.IsTerminal(out.Fd()) {
+			return 0, errors.New("stdout is no terminal: ftrace sql and ftrace report write to files")
+		}
+		return 0, top.Run(sources[0], o, out)
+	})
 }

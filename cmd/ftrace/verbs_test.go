@@ -87,11 +87,7 @@ func runVerb(t testing.TB, verb, dir, other string) (printed string, made string
 		panic(fmt.Sprintf("%s hangs\n%s", verb, all[:runtime.Stack(all, true)]))
 	})
 	defer hangs.Stop()
-	if asksProbes(args) {
-		probesCommand(args)
-	} else {
-		commands[args[0]](args[1:])
-	}
+	run(args)
 	return out.String(), made
 }
 

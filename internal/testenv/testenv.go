@@ -41,6 +41,7 @@ func Need(t testing.TB, programs ...string) {
 // debian has the packages of programs.
 var debian = map[string]string{
 	"mariadb": "mariadb-client", "mariadbd": "mariadb-server-core", "mariadb-install-db": "mariadb-server-core",
+	"bash": "bash", "zsh": "zsh", "fish": "fish", "tmux": "tmux",
 	"redis-server": "redis-server", "openssl": "openssl",
 }
 

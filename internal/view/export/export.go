@@ -23,8 +23,8 @@ type (
 	frame  = walk.Frame[struct{}]
 )
 
-// Names are the formats' names, as a list for the reader.
-const Names = "perfetto, chrome, pprof, folded, speedscope, json, mermaid, uftrace or ctf"
+// Names are the formats' names.
+var Names = []string{"perfetto", "chrome", "pprof", "folded", "speedscope", "json", "mermaid", "uftrace", "ctf"}
 
 // A Format is that of another tool.
 type Format struct {
@@ -45,11 +45,8 @@ var formats = map[string]Format{
 	"ctf":        {dir: exportCTF},
 }
 
-// Named returns a format, and reports whether there is one of that name.
-func Named(name string) (Format, bool) {
-	f, ok := formats[name]
-	return f, ok
-}
+// Named returns the format that has one of the Names.
+func Named(name string) Format { return formats[name] }
 
 // IsDir reports whether a format is a directory.
 func (f Format) IsDir() bool { return f.dir != nil }

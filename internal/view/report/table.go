@@ -17,13 +17,19 @@ import (
 // Options are how a report is made and written.
 type Options struct {
 	By   string // function, package or goroutine
-	Sort string // a column, or name; see [Sortable]
+	Sort string // a column, or name; see [SortBy]
 	Rows int    // the first; 0: all
 	JSON bool
 }
 
-// Sortable reports whether a report can be sorted by a column of that name.
-func Sortable(name string) bool { return name == "name" || columnNamed(name) != nil }
+// SortBy returns what a report can be sorted by.
+func SortBy() []string {
+	names := []string{"name"}
+	for _, c := range columns {
+		names = append(names, c.name)
+	}
+	return names
+}
 
 // Summarize goes through recordings, which are of one family, and puts what it finds together.
 func Summarize(family []walk.Source, o Options) (*Summary, error) {

@@ -22,12 +22,17 @@ import (
 // Options are what is shown first.
 type Options struct {
 	Every  time.Duration // how often it looks
-	Sort   string        // a column; see [Sortable]
+	Sort   string        // a column; see [Columns]
 	Filter string        // functions with this in their names
 }
 
-// Sortable reports whether there is a column of that name.
-func Sortable(name string) bool { return columnNamed(name) >= 0 }
+// Columns returns the names of the columns.
+func Columns() (names []string) {
+	for _, c := range allColumns {
+		names = append(names, c.name)
+	}
+	return names
+}
 
 func columnNamed(name string) int {
 	return slices.IndexFunc(allColumns, func(c column) bool { return c.name == name })
