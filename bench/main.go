@@ -18,6 +18,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 type options struct {
@@ -60,6 +62,9 @@ func run(opt options) error {
 		}
 	}
 	if opt.wrap, err = filepath.Abs(opt.wrap); err != nil {
+		return err
+	}
+	if opt.wrap, err = words.QuoteGoFlag(opt.wrap); err != nil { // it becomes part of a flag, and no more
 		return err
 	}
 	parts := []struct {

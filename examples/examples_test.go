@@ -34,7 +34,7 @@ func TestTraces(t *testing.T) {
 	}
 	watch(t, ".")
 	plain, wrapped := t.TempDir(), t.TempDir()
-	toolexec := testenv.Toolexec(testenv.Build(t, "ftrace-wrap"))
+	toolexec := testenv.Toolexec(t, testenv.Build(t, "ftrace-wrap"))
 	build(t, "-o", plain+string(filepath.Separator), "./...")
 	build(t, "-o", wrapped+string(filepath.Separator), toolexec, "./...")
 

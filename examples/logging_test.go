@@ -28,7 +28,7 @@ func TestLogging(t *testing.T) {
 	}
 	watch(t, "logging")
 	plain, wrapped := t.TempDir(), t.TempDir()
-	toolexec := testenv.Toolexec(testenv.Build(t, "ftrace-wrap"))
+	toolexec := testenv.Toolexec(t, testenv.Build(t, "ftrace-wrap"))
 	buildIn(t, "logging", "-o", plain+string(filepath.Separator), "./...")
 	buildIn(t, "logging", "-o", wrapped+string(filepath.Separator), toolexec, "./...")
 

@@ -33,7 +33,7 @@ func protocolPrograms(t *testing.T) (bin, toolexec string) {
 	}
 	watch(t, "protocol", "../scripts")
 	bin = testenv.Build(t, "ftrace-wrap")
-	toolexec = testenv.Toolexec(bin)
+	toolexec = testenv.Toolexec(t, bin)
 	buildIn(t, "protocol", "-o", bin+string(filepath.Separator), toolexec, "./...")
 	return bin, toolexec
 }

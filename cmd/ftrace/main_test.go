@@ -37,7 +37,7 @@ func TestScript(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")
 	}
-	toolexec, root := testenv.Toolexec(testenv.Build(t, "ftrace-wrap")), testenv.Root(t)
+	toolexec, root := testenv.Toolexec(t, testenv.Build(t, "ftrace-wrap")), testenv.Root(t)
 	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOPATH").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -91,9 +91,9 @@ func ToolexecFlag(verb string, args []string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("finding the file of ftrace-wrap: %v: run plain go %s -toolexec=ftrace-wrap", err, verb)
 	}
-	quoted, err := words.QuoteGoFlag(self)
+	flag, err := words.Toolexec(self)
 	if err != nil {
 		return "", fmt.Errorf("-toolexec: %v: install ftrace-wrap in another directory", err)
 	}
-	return "-toolexec=" + quoted, nil
+	return flag, nil
 }

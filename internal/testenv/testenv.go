@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // All reports whether all tests are to run. Without ALL_TESTS=1 in the environment go test ./...
@@ -65,13 +67,14 @@ func Build(t testing.TB, commands ...string) (dir string) {
 }
 
 // Toolexec returns the flag that has the go command use the ftrace-wrap that Build has put into
-// dir.
-func Toolexec(dir string) string {
-	wrapper := filepath.Join(dir, "ftrace-wrap"+Exe())
-	if strings.ContainsAny(wrapper, " \t") {
-		wrapper = "'" + wrapper + "'"
+// dir, whatever its name.
+func Toolexec(t testing.TB, dir string) string {
+	t.Helper()
+	flag, err := words.Toolexec(filepath.Join(dir, "ftrace-wrap"+Exe()))
+	if err != nil {
+		t.Fatalf("%v: set TMPDIR to another directory", err)
 	}
-	return "-toolexec=" + wrapper
+	return flag
 }
 
 // Root returns the root of this module, in which or below which tests run.

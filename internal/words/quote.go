@@ -83,3 +83,9 @@ func QuoteGoFlag(s string) (string, error) {
 	}
 	return "", errors.New(s + " has spaces and both kinds of quotes, which the go command can't take")
 }
+
+// Toolexec returns the flag that has the go command call a program at each step of a build.
+func Toolexec(program string) (flag string, err error) {
+	quoted, err := QuoteGoFlag(program)
+	return "-toolexec=" + quoted, err
+}

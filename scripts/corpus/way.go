@@ -41,11 +41,11 @@ func ways(o *options, scratch string) ([]*way, error) {
 	}
 	armed := append(build[:len(build):len(build)],
 		"FTRACE="+o.rule, "FTRACE_OUT="+filepath.Join(traces, "trace-%p.txt"))
-	wrap, err := words.QuoteGoFlag(o.wrap)
+	goflags := ""
+	toolexec, err := words.Toolexec(o.wrap)
 	if err != nil {
 		return nil, err
 	}
-	toolexec, goflags := "-toolexec="+wrap, ""
 	if o.nested {
 		if goflags, err = words.QuoteGoFlag(toolexec); err != nil {
 			return nil, err

@@ -37,6 +37,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // A way is how the program is built and run.
@@ -92,6 +93,9 @@ func run(long time.Duration, which, wrap string, keep bool, out io.Writer) error
 		}
 	}
 	if wrap, err = filepath.Abs(wrap); err != nil {
+		return err
+	}
+	if wrap, err = words.QuoteGoFlag(wrap); err != nil { // it becomes part of a flag, and no more
 		return err
 	}
 	failed := 0

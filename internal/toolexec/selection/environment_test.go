@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // toolLog makes the test binary a toolexec program that appends to this file what
@@ -49,6 +51,10 @@ func TestToolexec(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	toolexec, err := words.Toolexec(self)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, dir := range []string{"real", "real/sub", "link"} {
 		t.Run(strings.ReplaceAll(dir, "/", "-"), func(t *testing.T) {
 			root := tree(t, map[string]string{
@@ -67,7 +73,7 @@ func TestToolexec(t *testing.T) {
 				t.Fatal(err)
 			}
 			log := filepath.Join(root, "log")
-			cmd := exec.Command("go", "test", "-count=1", "-vet=off", "-run=^$", "-toolexec="+self, "example.com/app/...")
+			cmd := exec.Command("go", "test", "-count=1", "-vet=off", "-run=^$", toolexec, "example.com/app/...")
 			cmd.Dir = filepath.Join(root, dir)
 			cmd.Env = append(cmd.Environ(), toolLog+"="+log, "GOENV="+filepath.Join(root, "goenv"), "GOFLAGS=", "GOWORK=")
 			if out, err := cmd.CombinedOutput(); err != nil {
