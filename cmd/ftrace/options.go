@@ -12,9 +12,9 @@ import (
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/progress"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/view/progress"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
@@ -262,17 +262,6 @@ func (o *options) output() *output {
 	return out
 }
 
-// isTerminal reports whether a file is a terminal on which lines can be changed.
-func isTerminal(info os.FileInfo) bool {
-	return info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb" && info.Mode()&os.ModeDevice != 0 && !isNull(info)
-}
-
-// isNull reports whether a file is /dev/null, which is a character device too.
-func isNull(info os.FileInfo) bool {
-	null, err := os.Stat(os.DevNull)
-	return err == nil && os.SameFile(null, info)
-}
-
 // close ends the output: it waits for the pager.
 func (out *output) close() {
 	if out.pager != nil {
@@ -291,8 +280,8 @@ func complain(family ...walk.Source) {
 // bar returns what shows on stderr how far a verb is, nil if that is no terminal.
 func bar(verb string) func(all int64, done func() int64) (end func()) {
 	_, file := files()
-	if info, err := file.Stat(); err != nil || !isTerminal(info) {
+	if !screen.Terminal(file) {
 		return nil
 	}
-	return progress.On(file, "ftrace "+verb)
+	return progress.New(file, true).Bar("ftrace " + verb)
 }

@@ -20,10 +20,7 @@ var (
 func files() (out, err *os.File) { return os.Stdout, os.Stderr }
 
 // atTerminal reports whether stdout is a terminal.
-func atTerminal() bool {
-	info, err := os.Stdout.Stat()
-	return err == nil && isTerminal(info)
-}
+func atTerminal() bool { return screen.Terminal(os.Stdout) }
 
 // program returns the program that a verb's arguments say to run.
 func program(a command.Args) (*exec.Cmd, error) {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
@@ -53,7 +52,7 @@ turned on stays so when top ends. ? lists the keys.`,
 			return 0, fmt.Errorf("%d programs called %s are running: name one by its number, which ftrace list tells", len(sources), args[0])
 		}
 		out, _ := files()
-		if !isatty.IsTerminal(out.Fd()) {
+		if !atTerminal() {
 			return 0, errors.New("stdout is no terminal: ftrace sql and ftrace report write to files")
 		}
 		return 0, top.Run(sources[0], o, out)

@@ -5,9 +5,12 @@ package screen
 import (
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"unicode/utf8"
 	"unsafe"
+
+	"github.com/mattn/go-isatty"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 )
@@ -31,6 +34,9 @@ type Writer struct {
 	rest  []byte // the beginning of a character or a colour, of which the rest is to come
 	b     []byte
 }
+
+// Terminal reports whether a file is a terminal on which lines can be changed.
+func Terminal(f *os.File) bool { return isatty.IsTerminal(f.Fd()) && os.Getenv("TERM") != "dumb" }
 
 // New returns a writer to a file.
 func New(to io.Writer, form Form) *Writer { return &Writer{to: to, form: form} }

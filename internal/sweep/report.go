@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
@@ -241,51 +240,3 @@ func (f *findings) writeTests(w io.Writer, found []finding) {
 
 // maxTests is how many tests are named that end in the same way.
 const maxTests = 5
-
-// progress shows on stderr how far it is: on a terminal in one line that is written over, elsewhere
-// in a line every ten seconds.
-type progress struct {
-	to       *os.File
-	terminal bool
-	shown    bool // a line that is to be written over
-	last     time.Time
-}
-
-func newProgress(to *os.File) progress {
-	info, err := to.Stat()
-	return progress{to: to, terminal: err == nil && info.Mode()&os.ModeCharDevice != 0}
-}
-
-// show shows a line, if it is time for one.
-func (p *progress) show(format string, args ...any) {
-	every := 10 * time.Second
-	if p.terminal {
-		every = 100 * time.Millisecond
-	}
-	if time.Since(p.last) >= every {
-		p.say(format, args...)
-	}
-}
-
-// say shows a line.
-func (p *progress) say(format string, args ...any) {
-	p.last = time.Now()
-	line := "sweep: " + fmt.Sprintf(format, args...)
-	if !p.terminal {
-		fmt.Fprintln(p.to, line)
-		return
-	}
-	fmt.Fprintf(p.to, "\r\x1b[K%.*s", lineWidth, line)
-	p.shown = true
-}
-
-// lineWidth is what fits on a line of a terminal.
-const lineWidth = 79
-
-// done removes the line.
-func (p *progress) done() {
-	if p.shown {
-		fmt.Fprint(p.to, "\r\x1b[K")
-	}
-	p.shown = false
-}

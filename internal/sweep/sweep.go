@@ -26,6 +26,8 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/progress"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/targets"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
@@ -46,7 +48,7 @@ type Options struct {
 // Run runs each test once for each function that it reaches and that returns an error, with that
 // function failing. It reports whether there were panics or hangs.
 func Run(stdout, stderr io.Writer, o *Options) (bad bool, err error) {
-	s := &sweeper{Options: *o, stderr: stderr, progress: newProgress(os.Stderr)}
+	s := &sweeper{Options: *o, stderr: stderr, progress: progress.New(os.Stderr, screen.Terminal(os.Stderr))}
 	if len(s.Packages) == 0 {
 		s.Packages = []string{"."}
 	}
@@ -87,14 +89,13 @@ func Run(stdout, stderr io.Writer, o *Options) (bad bool, err error) {
 		surveying, cancelSurvey = context.WithTimeout(ctx, s.Time/2)
 		defer cancelSurvey()
 	}
-	s.progress.last = time.Now()
 	var jobs []job
 	for _, p := range packages {
 		jobs = append(jobs, s.survey(surveying, p)...)
 	}
 	orderJobs(jobs)
 	s.runAll(running, jobs)
-	s.progress.done()
+	s.progress.End()
 	why := "the time was up"
 	if ctx.Err() != nil {
 		why = "it was interrupted"
@@ -110,7 +111,7 @@ type sweeper struct {
 	goroot   string
 	temp     string
 	report   *report
-	progress progress
+	progress *progress.Display
 
 	mu    sync.Mutex
 	runs  int // for names in temp
@@ -162,12 +163,12 @@ func (s *sweeper) prepare(ctx context.Context, toolexec string) ([]*testPackage,
 		return nil, fmt.Errorf("%s: there are no packages with tests", strings.Join(s.Packages, " "))
 	}
 	for _, p := range found {
-		s.progress.say("building the tests of %s", p.path)
+		s.progress.Say("sweep: building the tests of %s", p.path)
 		cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"test", "-c", toolexec, "-o", p.program}, s.Build, []string{p.path})...)
 		var printed strings.Builder
 		cmd.Stdout, cmd.Stderr = &printed, &printed
 		if err := cmd.Run(); err != nil {
-			s.progress.done()
+			s.progress.End()
 			io.WriteString(s.stderr, printed.String())
 			return nil, fmt.Errorf("building the tests of %s: %v", p.path, err)
 		}
@@ -176,7 +177,7 @@ func (s *sweeper) prepare(ctx context.Context, toolexec string) ([]*testPackage,
 		}
 		r := s.execute(ctx, p, "", []string{"-test.list", s.Tests}, plainLimit)
 		if r.status != 0 {
-			s.progress.done()
+			s.progress.End()
 			io.WriteString(s.stderr, r.output)
 			return nil, fmt.Errorf("listing the tests of %s: exit status %d", p.path, r.status)
 		}
@@ -225,7 +226,7 @@ func (s *sweeper) survey(ctx context.Context, p *testPackage) (jobs []job) {
 		return nil
 	}
 	for i, test := range p.tests {
-		s.progress.show("%s: %d of %d tests as they are: %s", p.path, i, len(p.tests), test)
+		s.progress.Show("sweep: %s: %d of %d tests as they are: %s", p.path, i, len(p.tests), test)
 		r, ok := s.record(ctx, p, job{pkg: p, test: test, fail: setting})
 		if !ok {
 			s.found.unknown += len(p.tests) - i
@@ -273,7 +274,7 @@ func (s *sweeper) runAll(ctx context.Context, jobs []job) {
 				if r, ok := s.record(ctx, j.pkg, j); ok {
 					s.mu.Lock()
 					s.found.add(j, r)
-					s.progress.show("%s: %s, %s failing", s.found.counts(), j.test, j.fn)
+					s.progress.Show("sweep: %s: %s, %s failing", s.found.counts(), j.test, j.fn)
 					s.mu.Unlock()
 				}
 			}
