@@ -102,7 +102,7 @@ func sweepFlags() (*sweep.Options, []cli.Flag) {
 				case !ok:
 					return errors.New(fault.Message)
 				case len(clauses) == 0 || strings.ContainsAny(value, "=#"):
-					return fmt.Errorf("%q does not just name functions", value)
+					return fmt.Errorf("%q does not just name functions: leave settings out", value)
 				}
 				o.Funcs = value
 				return nil
@@ -113,7 +113,7 @@ func sweepFlags() (*sweep.Options, []cli.Flag) {
 			Name: "p", Usage: "run `N` tests at a time; 1 if not set, for tests may share a port",
 			Validator: func(value string) (err error) {
 				if o.Parallel, err = strconv.Atoi(value); err != nil || o.Parallel < 1 {
-					return fmt.Errorf("%q is no number of runs at a time", value)
+					return fmt.Errorf("%q is no number of runs at a time: give 1 or more", value)
 				}
 				return nil
 			},

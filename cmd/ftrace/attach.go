@@ -57,11 +57,11 @@ With -stack, -arm, -disarm or -dump it does one thing and ends.`,
 		case len(args) > 1:
 			err = command.Usagef("there is more than one process: %s: name one", strings.Join(args, " "))
 		case once > 1:
-			err = command.Usagef("-stack, -arm, -disarm and -dump do not go together")
+			err = command.Usagef("-stack, -arm, -disarm and -dump do not go together: give one of them")
 		case once > 0 && (o.Dir != "" || o.For != 0):
-			err = command.Usagef("-o and -for do not go with -stack, -arm, -disarm and -dump")
+			err = command.Usagef("-o and -for do not go with -stack, -arm, -disarm and -dump: leave them out")
 		case o.Rules != "" && (o.Stack || o.Disarm || o.Dump != ""):
-			err = command.Usagef("-f does not go with -stack, -disarm and -dump")
+			err = command.Usagef("-f does not go with -stack, -disarm and -dump: leave it out")
 		}
 		if err != nil {
 			return 0, err

@@ -44,7 +44,7 @@ func (o *options) sourceFlags() []cli.Flag {
 	after := func(name string) func(time.Duration) error {
 		return func(d time.Duration) error {
 			if d < 0 {
-				return fmt.Errorf("%s %v is before the start", name, d)
+				return fmt.Errorf("%s %v is before the start: times are since then", name, d)
 			}
 			return nil
 		}
@@ -110,7 +110,7 @@ func (o *options) family(r *recording.Recording) ([]*recording.Recording, error)
 		for _, dir := range dirs {
 			child, err := recording.Open(dir)
 			if err != nil {
-				fmt.Fprintf(stderr, "ftrace: left out: %v\n", err)
+				fmt.Fprintf(stderr, "ftrace: a recording within it is left out: %v\n", err)
 				continue
 			}
 			list = append(list, child)
@@ -131,7 +131,7 @@ func (o *options) source(r *recording.Recording) (walk.Source, error) {
 			return from, command.UsageError{Err: err}
 		}
 		if rules.Redacts() {
-			return from, command.Usagef("-f: redact= is for programs that run: what was hidden when they were recorded is not in the recording, and all else is")
+			return from, command.Usagef("-f: redact= is for programs that run: what was hidden when they were recorded is not in the recording, and all else is: leave it out")
 		}
 		for _, c := range rules.Idle() {
 			fmt.Fprintln(stderr, "ftrace: -f:", c)

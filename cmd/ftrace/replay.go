@@ -39,7 +39,7 @@ of day. Each line begins with the process's number.`,
 	}, command.Mixed, func(a command.Args) (status int, err error) {
 		err = cmp.Or(t.parse(), o.checkTimes())
 		if err == nil && t.Repeats && t.Group {
-			err = command.Usagef("-repeats groups by goroutine itself, where it must: not with -group")
+			err = command.Usagef("-repeats groups by goroutine itself, where it must: leave -group out")
 		}
 		if err != nil {
 			return 0, err

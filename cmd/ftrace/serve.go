@@ -45,9 +45,9 @@ by number.`,
 	}, command.Mixed, func(a command.Args) (status int, err error) {
 		switch {
 		case timeout < 0:
-			return 0, command.Usagef("-timeout %v is less than 0", timeout)
+			return 0, command.Usagef("-timeout %v is less than 0, which is no limit", timeout)
 		case o.Open && o.Password != "":
-			return 0, command.Usagef("-no-auth and a password do not go together")
+			return 0, command.Usagef("-no-auth and a password, of -password or FTRACE_PASSWORD, do not go together: leave one out")
 		case !o.Open && o.User == "":
 			return 0, command.Usagef("-user is empty; -no-auth lets anyone in")
 		}

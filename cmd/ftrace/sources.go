@@ -53,7 +53,7 @@ func openCatalog(args []string, options schema.RecordingOptions) (*schema.Catalo
 		}
 		if strings.ContainsRune(arg, filepath.Separator) {
 			c.Close()
-			return nil, fmt.Errorf("%s: there is no such recording", arg)
+			return nil, fmt.Errorf("%s: there is no such recording: name the directory that ftrace record wrote", arg)
 		}
 		names = append(names, arg)
 	}

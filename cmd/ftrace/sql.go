@@ -37,7 +37,7 @@ with a history and completion. docs/performance-schema.md describes the tables.`
 		}, recordingFlags(&kept)...),
 	}, command.Mixed, func(a command.Args) (status int, err error) {
 		if o.JSON && o.Batch {
-			return 0, command.Usagef("-json and -batch do not go together")
+			return 0, command.Usagef("-json and -batch do not go together: leave one out")
 		}
 		args := a.All()
 		if n := len(args); n > 0 && strings.ContainsAny(strings.TrimSpace(args[n-1]), " ;\n\t") && !isDir(args[n-1]) {

@@ -37,15 +37,15 @@ turned on stays so when top ends. ? lists the keys.`,
 		case len(args) > 1:
 			return 0, command.Usagef("there is more than one process or recording: %s: name one", strings.Join(args, " "))
 		case o.Every < 50*time.Millisecond:
-			return 0, command.Usagef("-every %v is less than 50ms", o.Every)
+			return 0, command.Usagef("-every %v is less than 50ms, the shortest", o.Every)
 		}
 		catalog, err := openCatalog(args, kept)
 		if err != nil {
 			return 0, err
 		}
 		defer catalog.Close()
-		if catalog.Find != nil {
-			catalog.Find()
+		if err := noneFound(catalog, args); err != nil {
+			return 0, err
 		}
 		sources := catalog.Sources()
 		if len(sources) != 1 {

@@ -29,7 +29,7 @@ type Options struct {
 // Make makes a recording compact, and those within it. It returns the size before and after.
 func Make(r *recording.Recording, o Options) (before, after int64, err error) {
 	if r.IsCompact() {
-		return 0, 0, fmt.Errorf("%s is compact already", r.Dir)
+		return 0, 0, fmt.Errorf("%s is compact already: there is nothing to do", r.Dir)
 	}
 	before = sizeOf(r.Dir)
 	var read atomic.Int64

@@ -107,17 +107,17 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 		return fmt.Errorf("-o %s: process %d is user %d's, who makes the recording: leave -o away to see it, or run ftrace as that user", dir, p.PID, user)
 	}
 	if dir == "" {
-		temp, err := os.MkdirTemp("", "ftrace-attach-")
+		temp, remove, err := Temporary()
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(temp)
+		defer remove()
 		if user != os.Geteuid() { // we are root: the process is to write there
-			if err := os.Chown(temp, user, group); err != nil {
+			if err := os.Chown(filepath.Dir(temp), user, group); err != nil {
 				return err
 			}
 		}
-		dir = filepath.Join(temp, "recording")
+		dir = temp
 	} else {
 		full, err := filepath.Abs(dir)
 		if err != nil {

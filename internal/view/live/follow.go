@@ -3,9 +3,7 @@ package live
 import (
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
@@ -15,12 +13,11 @@ import (
 
 // Show runs a command and writes its calls as it runs. It returns the command's exit status.
 func Show(cmd *exec.Cmd, rules string, o text.Options, out, warn io.Writer) (status int, err error) {
-	temp, err := os.MkdirTemp("", "ftrace-live-")
+	dir, remove, err := Temporary()
 	if err != nil {
 		return 1, err
 	}
-	defer os.RemoveAll(temp)
-	dir := filepath.Join(temp, "recording")
+	defer remove()
 	p, err := Start(cmd, dir, rules)
 	if err != nil {
 		return 1, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // List writes the programs that run and can be attached to, as a table or as lines of JSON.
@@ -79,9 +80,9 @@ func Named(s string) (*live.Process, error) {
 	}
 	switch len(pids) {
 	case 0:
-		return nil, fmt.Errorf("no program of yours called %s that was built with ftrace-wrap is running: ftrace list", s)
+		return nil, fmt.Errorf("no program of yours called %s that was built with ftrace-wrap is running: ftrace list lists those that do", s)
 	case 1:
 		return live.Attach(pid)
 	}
-	return nil, fmt.Errorf("%d programs called %s are running: %s", len(pids), s, strings.Join(pids, ", "))
+	return nil, fmt.Errorf("%d programs called %s are running: name one by its number: %s", len(pids), s, words.Or(pids))
 }

@@ -9,6 +9,7 @@
 package live
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -47,6 +48,15 @@ func Record(cmd *exec.Cmd, dir, rules string, warn io.Writer) (status int, err e
 // ErrNothing is that a program recorded nothing.
 func ErrNothing(program string) error {
 	return fmt.Errorf("nothing was recorded: was %s built with ftrace-wrap (go build -toolexec=ftrace-wrap)?", program)
+}
+
+// Temporary returns a directory that is not there yet, for a recording that is removed in the end.
+func Temporary() (dir string, remove func(), err error) {
+	temp, err := os.MkdirTemp("", "ftrace-")
+	if err != nil {
+		return "", nil, fmt.Errorf("making a directory for what is recorded: %w: set TMPDIR to a writable one", err)
+	}
+	return filepath.Join(temp, "recording"), func() { os.RemoveAll(temp) }, nil
 }
 
 // moveAway renames the recording that is at dir to dir.old, in place of the one that is there.
@@ -97,7 +107,7 @@ func Start(cmd *exec.Cmd, dir, rules string) (*Program, error) {
 		}
 	}
 	if err := p.cmd.Start(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("starting %s: %w: give the path of an executable program", cmd.Args[0], cmp.Or(errors.Unwrap(err), err))
 	}
 	go func() {
 		for s := range p.signals {

@@ -21,7 +21,7 @@ func showStacks(p *live.Process, f text.Format, out, warn io.Writer) error {
 		return err
 	}
 	if len(s.Goroutines) == 0 {
-		fmt.Fprintln(warn, "ftrace: attach: no goroutine has called an armed function (ftrace attach -arm)")
+		fmt.Fprintln(warn, "ftrace: attach: no goroutine has called an armed function: ftrace attach -arm arms functions")
 	}
 	w := bufio.NewWriter(out)
 	v := &stackView{p: p, s: s, printer: s.Program.Printer(f.Values), out: w}

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -75,12 +73,11 @@ const listAfter = 300 * time.Millisecond
 // commandFunctions starts a command, with nothing traced, and ends it as soon as its packages have
 // been initialised.
 func commandFunctions(command *exec.Cmd) ([]*recording.Function, error) {
-	temp, err := os.MkdirTemp("", "ftrace-probes-")
+	dir, remove, err := live.Temporary()
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(temp)
-	dir := filepath.Join(temp, "recording")
+	defer remove()
 	program := command.Args[0]
 	p, err := live.Start(command, dir, "*=off")
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -119,7 +118,7 @@ func (v *view) Finish() error {
 		_, v.err = v.out.Text.Write(v.machine.AppendMaps(nil))
 	}
 	if n := v.machine.Dropped(); n > 0 {
-		fmt.Fprintf(v.out.Warn, "ftrace: %d events dropped\n", n)
+		fmt.Fprintf(v.out.Warn, "ftrace: %d events dropped: the traced program could not record them, and maps are without them\n", n)
 	}
 	return nil // Run returns the error of writing
 }
@@ -165,12 +164,11 @@ func (v *view) read(dir string) error {
 
 // runCommand runs a program over what a command records.
 func (v *view) runCommand(command *exec.Cmd) (status int, err error) {
-	temp, err := os.MkdirTemp("", "ftrace-probes-")
+	dir, remove, err := live.Temporary()
 	if err != nil {
 		return 1, err
 	}
-	defer os.RemoveAll(temp)
-	dir := filepath.Join(temp, "recording")
+	defer remove()
 	rules := v.program.Rules()
 	if err := walk.CheckRules(rules); err != nil {
 		return 1, err
@@ -244,12 +242,11 @@ func (v *view) stay(p *running.Process) error {
 	if err := walk.CheckRules(rules); err != nil {
 		return err
 	}
-	temp, err := os.MkdirTemp("", "ftrace-probes-")
+	dir, remove, err := live.Temporary()
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(temp)
-	dir := filepath.Join(temp, "recording")
+	defer remove()
 	if err := p.Begin(); err != nil {
 		return err
 	}

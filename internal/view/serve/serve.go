@@ -142,7 +142,7 @@ func listen(address string, anywhere bool) (net.Listener, error) {
 	if !anywhere {
 		ips, err := net.LookupIP(host)
 		if err != nil {
-			return nil, fmt.Errorf("-mysql %s: %v", address, err)
+			return nil, fmt.Errorf("-mysql %s: %v: give the address of this machine, or none: :PORT", address, err)
 		}
 		for _, ip := range ips {
 			if !ip.IsLoopback() {
@@ -150,7 +150,11 @@ func listen(address string, anywhere bool) (net.Listener, error) {
 			}
 		}
 	}
-	return net.Listen("tcp", net.JoinHostPort(host, port))
+	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, fmt.Errorf("-mysql %s: %w: give another address; port 0 is a free one", address, err)
+	}
+	return l, nil
 }
 
 // tlsConfig returns what -tls asks for: nothing, a certificate made for this run (auto), or that in
@@ -168,11 +172,11 @@ func tlsConfig(s string) (*tls.Config, error) {
 	}
 	cert, key, ok := strings.Cut(s, ",")
 	if !ok {
-		return nil, usagef("-tls is auto, or the files CERT,KEY")
+		return nil, usagef("-tls is auto, or the files CERT,KEY, not %q", s)
 	}
 	c, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
-		return nil, fmt.Errorf("-tls: %v", err)
+		return nil, fmt.Errorf("-tls: %v: name the files of a certificate and its key, in PEM", err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{c}, MinVersion: tls.VersionTLS12}, nil
 }

@@ -41,7 +41,7 @@ func (f *Format) option(item string) error {
 			return nil
 		}
 	case "tid":
-		return fmt.Errorf("-format: tid: the operating system's threads are not recorded")
+		return fmt.Errorf("-format: tid: the operating system's threads are not recorded: leave it out")
 	}
 	flags := map[string]*bool{"seq": &f.seq, "wall": &f.wall, "elapsed": &f.elapsed, "duration": &f.duration, "pos": &f.pos, "fold": &f.Fold, "path": &f.paths, "errors": &f.Values.Messages}
 	if flag := flags[name]; flag != nil && (value == "" || value == "on" || value == "off") {

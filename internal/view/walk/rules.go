@@ -88,7 +88,7 @@ func NewRules(text string, r *recording.Recording, where string) (*Rules, error)
 				continue
 			}
 			if bit == 0 {
-				return nil, fmt.Errorf("more than 32 clauses with tree, in= or after=")
+				return nil, fmt.Errorf("-f: more than 32 clauses have tree, in= or after=: leave some out")
 			}
 			use.bits[i] = bit
 			bit <<= 1
