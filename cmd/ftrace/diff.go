@@ -29,8 +29,8 @@ no difference, 1 if there is, 2 for trouble.`,
 	$ ftrace diff -json good.data bad.data | jq .divergence.path
 	$ ftrace diff -f 'main.*' ftrace.data.old ftrace.data`,
 		Flags: slices.Concat([]cli.Flag{
-			&cli.IntFlag{Name: "context", Value: 5, Destination: &d.Context, Usage: "show `N` lines before and after the divergence, 5 if not set"},
-			&cli.IntFlag{Name: "n", Value: 20, Destination: &d.Rows, Usage: "show `N` functions in the summary, 20 if not set; 0: all"},
+			&cli.IntFlag{Name: "context", Value: 5, Destination: &d.Context, Usage: "show `N` lines before and after the divergence"},
+			&cli.IntFlag{Name: "n", Value: 20, Destination: &d.Rows, Usage: "show `N` functions in the summary; 0: all"},
 		}, o.sourceFlags(), o.outputFlags()),
 	}, command.Mixed, func(a command.Args) (status int, err error) {
 		args := a.All()

@@ -9,6 +9,18 @@ import (
 	"testing"
 )
 
+// TestHelpOfVerbs: each verb explains itself, in two ways the same, and tells no password.
+func TestHelpOfVerbs(t *testing.T) {
+	t.Setenv("FTRACE_PASSWORD", "open sesame")
+	for _, c := range commands().Commands {
+		help, _ := runVerb(t, "help "+c.Name, "", "")
+		same, _ := runVerb(t, c.Name+" -h", "", "")
+		if c.Usage == "" || !strings.HasPrefix(help, "usage: ftrace "+c.Name) || help != same || strings.Contains(help, "open sesame") {
+			t.Errorf("help %s: %s\n%s -h: %s", c.Name, help, c.Name, same)
+		}
+	}
+}
+
 // TestHelp runs the examples that the texts of the commands have that read recordings, as they are
 // printed: none is used wrongly. Where the recording has nothing of what an example asks for, that
 // is said.

@@ -23,16 +23,21 @@ import (
 
 func main() { os.Exit(run(os.Args[1:])) }
 
-// run runs the verb that the arguments name. What is no verb but a path is a program for live.
+// run runs the verb that the arguments name.
 func run(args []string) (status int) {
+	if asksProbes(args) {
+		args = append([]string{"probes"}, args...)
+	}
+	return command.Run(commands(), args)
+}
+
+// commands returns the verbs. What is none of them, but a path or a flag, is for live.
+func commands() *cli.Command {
 	root := command.New("ftrace", "record what programs do that were built with ftrace-wrap, and show it", begin, settings, stdout, stderr,
 		recordVerb(), liveVerb(), replayVerb(), reportVerb(), graphVerb(), diffVerb(), infoVerb(), exportVerb(), compactVerb(),
 		listVerb(), attachVerb(), topVerb(), probesVerb(), sqlVerb(), serveVerb(), versionVerb())
 	root.DefaultCommand = "live"
-	if asksProbes(args) {
-		args = append([]string{"probes"}, args...)
-	}
-	return command.Run(root, args)
+	return root
 }
 
 const begin = `

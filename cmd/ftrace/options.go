@@ -62,7 +62,7 @@ func (o *options) outputFlags() []cli.Flag {
 	o.colour = "auto"
 	return []cli.Flag{
 		o.jsonFlag(),
-		command.Choice(&o.colour, "color", "`WHEN` to have colours: auto, always or never", "auto", "always", "never"),
+		command.Choice(&o.colour, "color", "`WHEN` to have colours", "auto", "always", "never"),
 		&cli.BoolFlag{Name: "pager", Value: true, Destination: &o.pager, Usage: "show by $PAGER what goes to a terminal; -pager=false: do not"},
 	}
 }

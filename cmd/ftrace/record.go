@@ -21,7 +21,7 @@ number if a signal ended it.`,
 	$ ftrace record ./app -v
 	$ ftrace record -f 'main.*;net/http/...=call' -o slow.data ./app`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "o", Value: dir, Destination: &dir, Usage: "record to `DIR`, " + defaultDir + " if not set"},
+			&cli.StringFlag{Name: "o", Value: dir, Destination: &dir, Usage: "record to `DIR`"},
 			rulesFlag(&rules, "record what FTRACE=`RULES` would show; without, and without FTRACE in the environment, everything"),
 		},
 	}, command.Front, func(a command.Args) (status int, err error) {

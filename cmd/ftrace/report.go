@@ -29,8 +29,8 @@ process: 1234 G1.`,
 	$ ftrace report -by package -sort self
 	$ ftrace report -diff ftrace.data.old ftrace.data`,
 		Flags: slices.Concat([]cli.Flag{
-			command.Choice(&p.By, "by", "a row for each `WHAT`: function, package or goroutine", "function", "package", "goroutine"),
-			command.Choice(&p.Sort, "sort", "sort by `COLUMN`: total, or name, calls, self, avg, min, max, p50, p95, p99, errors, panics", report.SortBy()...),
+			command.Choice(&p.By, "by", "a row for each `WHAT`", "function", "package", "goroutine"),
+			command.Choice(&p.Sort, "sort", "sort by `COLUMN`", report.SortBy()...),
 			&cli.IntFlag{Name: "n", Destination: &p.Rows, Usage: "show the first `N` rows"},
 			&cli.BoolFlag{Name: "diff", Destination: &diff, Usage: "show what changed from A to B, the largest change first"},
 			o.childrenFlag(),

@@ -21,7 +21,7 @@ type textOptions struct {
 // flags declares the flags that say how a trace is written.
 func (t *textOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "format", Value: formatOfEnvironment(), Destination: &t.format,
+		&cli.StringFlag{Name: "format", Value: formatOfEnvironment(), HideDefault: true, Destination: &t.format,
 			Usage: "write lines with these `OPTIONS`, by default those of FTRACE_FORMAT: seq, wall, elapsed, duration, pos, path, fold, line=N, str=N, slice=N, nest=N"},
 		&cli.BoolFlag{Name: "fold", Destination: &t.fold, Usage: "write a call that shows no others in one line"},
 		&cli.BoolFlag{Name: "repeats", Destination: &t.Repeats,

@@ -27,8 +27,8 @@ turned on stays so when top ends. ? lists the keys.`,
 	$ ftrace top server
 	$ ftrace top -sort rate -filter http. 4242`,
 		Flags: append([]cli.Flag{
-			&cli.DurationFlag{Name: "every", Value: time.Second, Destination: &o.Every, Usage: "look once in this `TIME`, 1s if not set"},
-			command.Choice(&o.Sort, "sort", "sort by `COLUMN`: calls, rate, total, self, avg, max, errors, panics, name", top.Columns()...),
+			&cli.DurationFlag{Name: "every", Value: time.Second, Destination: &o.Every, Usage: "look once in this `TIME`"},
+			command.Choice(&o.Sort, "sort", "sort by `COLUMN`", top.Columns()...),
 			&cli.StringFlag{Name: "filter", Destination: &o.Filter, Usage: "show functions with this `TEXT` in their names"},
 		}, recordingFlags(&kept)...),
 	}, command.Mixed, func(a command.Args) (status int, err error) {

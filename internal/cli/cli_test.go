@@ -58,7 +58,7 @@ func TestRun(t *testing.T) {
 		{"completion bash", nil, 0, 0, "# Completes prog's commands and flags in bash; other words are names of files.", ""},
 		{"--generate-shell-completion", nil, 0, 0, "walk:walk about", ""},
 		{"walk -f --generate-shell-completion", nil, 0, 0, "-far:do not stop near", ""},
-		{"walk a --st --generate-shell-completion", nil, 0, 0, "--steps:make N steps", ""},
+		{"walk a --st --generate-shell-completion", nil, 0, 0, "--steps:make N steps (3 if not set)", ""},
 		{"walk --generate-shell-completion", nil, 0, 0, "", ""},
 		{"help --generate-shell-completion", nil, 0, 0, "walk:walk about", ""},
 		{"man", nil, 0, 2, "", "prog: man: 0 directories: name one to write to: prog help man"},
@@ -173,7 +173,7 @@ More.
 Flags:
 
 	-far      do not stop near
-	-steps N  make N steps
+	-steps N  make N steps (3 if not set)
 
 Examples:
 
@@ -202,7 +202,7 @@ More.
 do not stop near
 .TP
 \fB\-steps\fR N
-make N steps
+make N steps (3 if not set)
 .SH EXAMPLES
 .RS 4
 .nf

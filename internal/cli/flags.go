@@ -167,9 +167,10 @@ type choice struct {
 	of []string
 }
 
-// Choice declares a flag that sets to, which has its default, to one of a few values.
+// Choice declares a flag that sets to, which has its default, to one of a few values. usage goes on
+// with them.
 func Choice(to *string, name, usage string, of ...string) cli.Flag {
-	return &choice{cli.StringFlag{Name: name, Usage: usage, Value: *to, Destination: to}, of}
+	return &choice{cli.StringFlag{Name: name, Usage: usage + ": " + words.Or(of), Value: *to, Destination: to}, of}
 }
 
 // Set sets the flag.
@@ -183,12 +184,16 @@ func (c *choice) Set(name, value string) error {
 // takesValue reports whether a flag has a value: one that is true or false needs none.
 func takesValue(f cli.Flag) bool { return f.(cli.DocGenerationFlag).TakesValue() }
 
-// describe returns what a flag's value is called, "" if it has none, and what the flag does. The
-// name of the value stands in backquotes in the flag's usage.
+// describe returns what a flag's value is called, "" if it has none, and what the flag does, with
+// its default. The name of the value stands in backquotes in the flag's usage.
 func describe(f cli.Flag) (value, usage string) {
-	value, usage = flag.UnquoteUsage(&flag.Flag{Usage: f.(cli.DocGenerationFlag).GetUsage()})
+	doc := f.(cli.DocGenerationFlag)
+	value, usage = flag.UnquoteUsage(&flag.Flag{Usage: doc.GetUsage()})
 	if !takesValue(f) {
-		value = ""
+		return "", usage
+	}
+	if standard := strings.Trim(doc.GetValue(), `"`); doc.IsDefaultVisible() && !slices.Contains([]string{"", "0", "0s"}, standard) {
+		usage += " (" + standard + " if not set)"
 	}
 	return value, usage
 }
