@@ -41,18 +41,10 @@ const (
 
 // sourceFlags declares the flags that say what of a recording is read.
 func (o *options) sourceFlags() []cli.Flag {
-	after := func(name string) func(time.Duration) error {
-		return func(d time.Duration) error {
-			if d < 0 {
-				return fmt.Errorf("%s %v is before the start: times are since then", name, d)
-			}
-			return nil
-		}
-	}
 	return []cli.Flag{
 		&cli.StringFlag{Name: "f", Destination: &o.rules, Usage: "show what FTRACE=`RULES` would have shown (docs/rules.md)"},
-		&cli.DurationFlag{Name: "from", Destination: &o.from, Validator: after("-from"), Usage: "leave out what was before this `TIME` since the start: 1.5s, 20ms"},
-		&cli.DurationFlag{Name: "to", Destination: &o.to, Validator: after("-to"), Usage: "leave out what was after this `TIME`"},
+		&cli.DurationFlag{Name: "from", Destination: &o.from, Usage: "leave out what was before this `TIME` since the start: 1.5s, 20ms"},
+		&cli.DurationFlag{Name: "to", Destination: &o.to, Usage: "leave out what was after this `TIME`"},
 		&cli.StringFlag{Name: "g", Destination: &o.goroutines, Usage: "show only the goroutines with the numbers `N,N...`"},
 	}
 }
@@ -99,26 +91,6 @@ func (o *options) open(args []string) (*recording.Recording, error) {
 	return r, nil
 }
 
-// family returns a recording and, if the options ask for children, those within it.
-func (o *options) family(r *recording.Recording) ([]*recording.Recording, error) {
-	list := []*recording.Recording{r}
-	for i := 0; o.children && i < len(list); i++ {
-		dirs, err := list[i].Children()
-		if err != nil {
-			return nil, err
-		}
-		for _, dir := range dirs {
-			child, err := recording.Open(dir)
-			if err != nil {
-				fmt.Fprintf(stderr, "ftrace: a recording within it is left out: %v\n", err)
-				continue
-			}
-			list = append(list, child)
-		}
-	}
-	return list, nil
-}
-
 // source returns what of a recording the options ask for.
 func (o *options) source(r *recording.Recording) (walk.Source, error) {
 	if err := o.checkTimes(); err != nil {
@@ -153,7 +125,10 @@ func (o *options) source(r *recording.Recording) (walk.Source, error) {
 
 // checkTimes returns an error if -from and -to leave nothing.
 func (o *options) checkTimes() error {
-	if o.to != 0 && o.to < o.from {
+	switch {
+	case o.from < 0 || o.to < 0:
+		return command.Usagef("-from %v -to %v: times are since the start: give none that is less than 0", o.from, o.to)
+	case o.to != 0 && o.to < o.from:
 		return command.Usagef("-from %v is after -to %v: leave one out, or change it", o.from, o.to)
 	}
 	return nil
@@ -170,22 +145,32 @@ func (o *options) openSource(args ...string) (walk.Source, error) {
 
 // openFamily opens the recording that the arguments name and, if the options ask for children,
 // those within it.
-func (o *options) openFamily(args []string) ([]walk.Source, error) {
+func (o *options) openFamily(args []string) (list []walk.Source, err error) {
 	r, err := o.open(args)
 	if err != nil {
 		return nil, err
 	}
-	family, err := o.family(r)
-	if err != nil {
-		return nil, err
-	}
-	var list []walk.Source
-	for _, r := range family {
+	for family := []*recording.Recording{r}; len(list) < len(family); {
+		r := family[len(list)]
 		from, err := o.source(r)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, from)
+		if !o.children {
+			break
+		}
+		dirs, err := r.Children()
+		if err != nil {
+			return nil, err
+		}
+		for _, dir := range dirs {
+			if r, err := recording.Open(dir); err == nil {
+				family = append(family, r)
+			} else {
+				fmt.Fprintf(stderr, "ftrace: a recording within it is left out: %v\n", err)
+			}
+		}
 	}
 	return list, nil
 }

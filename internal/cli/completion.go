@@ -13,7 +13,7 @@ const completion = `
 Completion prints a script for a shell, which then completes commands and their flags.
 
 	source <(NAME completion bash)    in ~/.bashrc
-	source <(NAME completion zsh)     in ~/.zshrc
+	source <(NAME completion zsh)     in ~/.zshrc, after compinit
 	NAME completion fish >~/.config/fish/completions/NAME.fish
 `
 
