@@ -46,14 +46,13 @@ func New(name, short, long, settings string, stdout, stderr io.Writer, verbs ...
 			c.Usage = "print a script that lets a shell complete commands and flags"
 			c.Description = strings.ReplaceAll(completion, "NAME", name)
 			var shells []string
+			c.Commands = slices.DeleteFunc(c.Commands, func(shell *cli.Command) bool { return !useScript(shell, name) })
 			for _, shell := range c.Commands {
-				shell.Usage = "print the script for " + shell.Name
 				shells = append(shells, shell.Name)
-				useScript(shell, name)
 			}
 			c.Action = func(_ context.Context, c *cli.Command) error {
 				if c.NArg() > 0 {
-					return &exit{verb: c.Name, err: Usagef("%s: there is no script for this shell, but for %s", c.Args().First(), words.Or(shells))}
+					return &exit{verb: c.Name, err: Usagef("%s: there is no script for this shell: those are for %s", c.Args().First(), words.Or(shells))}
 				}
 				writeHelp(c.Root().Writer, c)
 				return nil

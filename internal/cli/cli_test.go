@@ -143,7 +143,7 @@ func TestUnknown(t *testing.T) {
 		"./nu -far":          `runs [./nu -far]`,
 		"-far ./nu":          `runs [./nu]`,
 		"run ./nu -h":        `runs [./nu -h]`,
-		"completion tcsh":    `prog: completion: tcsh: there is no script for this shell, but for bash, zsh, fish or pwsh: prog help completion`,
+		"completion tcsh":    `prog: completion: tcsh: there is no script for this shell: those are for bash, zsh or fish: prog help completion`,
 		"-fa " + completing:  `-far:not near`,
 		"./nu " + completing: ``,
 	} {

@@ -18,21 +18,25 @@ Completion prints a script for a shell, which then completes commands and their 
 `
 
 // scripts are for the shells, one each. The library's own evaluate what is being typed, with its
-// substitutions of commands; need a package of functions for bash; and complete no files in fish.
+// substitutions of commands; need a package of functions for bash; complete no files in fish; and
+// for PowerShell run the word that is being completed.
 //
 //go:embed scripts
 var scripts embed.FS
 
-// useScript lets the command that prints a shell's script print ours, if there is one.
-func useScript(shell *cli.Command, program string) {
+// useScript lets the command that prints a shell's script print ours, and reports whether there is
+// one.
+func useScript(shell *cli.Command, program string) bool {
 	text, err := scripts.ReadFile("scripts/complete." + shell.Name)
 	if err != nil {
-		return
+		return false
 	}
+	shell.Usage = "print the script for " + shell.Name
 	shell.Action = func(_ context.Context, c *cli.Command) error {
 		_, err := fmt.Fprint(c.Root().Writer, strings.ReplaceAll(string(text), "PROGRAM", program))
 		return err
 	}
+	return true
 }
 
 // offer writes what a word may become, for the shell's script.
