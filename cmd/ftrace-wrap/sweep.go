@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -67,15 +66,15 @@ that can't be built, else 0.`,
 
 // sweepFlags declares the verb's flags, which set the options.
 func sweepFlags() (*sweep.Options, []cli.Flag) {
-	o := &sweep.Options{Tests: ".", Parallel: 1}
+	o := &sweep.Options{}
 	return o, []cli.Flag{
-		&cli.StringFlag{
-			Name: "time",
+		&cli.DurationFlag{
+			Name: "time", Destination: &o.Time,
 			Usage: "end after `DURATION`, builds not included; each function fails once before any fails twice, " +
 				"and tests are left out that take more than a twentieth of it",
-			Validator: func(value string) (err error) {
-				if o.Time, err = time.ParseDuration(value); err != nil || o.Time <= 0 {
-					return fmt.Errorf("%q is no duration such as 90s or 10m", value)
+			Validator: func(d time.Duration) error {
+				if d <= 0 {
+					return fmt.Errorf("-time %v is no time to run tests in: give more, such as 90s or 10m", d)
 				}
 				return nil
 			},
@@ -85,12 +84,11 @@ func sweepFlags() (*sweep.Options, []cli.Flag) {
 			Usage: "append a line of JSON to `FILE` for each run; what is there already is not run again while the test program is the same",
 		},
 		&cli.StringFlag{
-			Name: "run", Usage: "run the tests whose names `REGEXP` matches",
+			Name: "run", Value: ".", HideDefault: true, Destination: &o.Tests, Usage: "run the tests whose names `REGEXP` matches",
 			Validator: func(value string) error {
 				if _, err := regexp.Compile(value); err != nil {
 					return fmt.Errorf("%q is no regular expression: %v", value, err)
 				}
-				o.Tests = value
 				return nil
 			},
 		},
@@ -109,11 +107,11 @@ func sweepFlags() (*sweep.Options, []cli.Flag) {
 			},
 		},
 		&cli.BoolFlag{Name: "always", Destination: &o.Always, Usage: "let all calls of the function fail, not only the first"},
-		&cli.StringFlag{
-			Name: "p", Usage: "run `N` tests at a time; 1 if not set, for tests may share a port",
-			Validator: func(value string) (err error) {
-				if o.Parallel, err = strconv.Atoi(value); err != nil || o.Parallel < 1 {
-					return fmt.Errorf("%q is no number of runs at a time: give 1 or more", value)
+		&cli.IntFlag{
+			Name: "p", Value: 1, Destination: &o.Parallel, Usage: "run `N` tests at a time; tests may share a port",
+			Validator: func(n int) error {
+				if n < 1 {
+					return fmt.Errorf("-p %d is no number of runs at a time: give 1 or more", n)
 				}
 				return nil
 			},
