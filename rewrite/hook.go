@@ -128,11 +128,11 @@ func (f *file) hook(fn *Func, d *ast.FuncDecl, typeParams map[string]bool) {
 	if fn.How != Inline {
 		literal = nil
 	}
-	fn.params = sig.names() + ";"
+	fn.Params = sig.names() + ";"
 	if literal != nil {
-		fn.params += "!" // it can't be replaced
+		fn.Params += "!" // it can't be replaced
 	} else {
-		fn.params += f.typeText(d, typeParams)
+		fn.Params += f.typeText(d, typeParams)
 	}
 	*fn = f.pkg.add(*fn)
 	f.hooked++

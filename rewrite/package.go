@@ -63,10 +63,12 @@ type Func struct {
 	// How it is hooked and, if it is not, why.
 	How    How
 	Reason string
+	// Params has the names of parameters and results and the type, as the core reads them:
+	// "a,b;err!;func(int,string)(error)". It is empty if the function is not hooked.
+	Params string
 
-	params string // names of parameters and results as the core reads them, see signature
-	index  int    // place in the table of hooked functions
-	file   int    // place in the table of file names
+	index int // place in the table of hooked functions
+	file  int // place in the table of file names
 }
 
 // A Result is a rewritten package.

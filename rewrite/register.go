@@ -94,7 +94,7 @@ func (p *pkg) register() []byte {
 	fmt.Fprintf(&b, "// The functions: line, file, name, parameters and results.\nconst %sfuncs = `", x)
 	for _, fn := range p.funcs {
 		if fn.How != Skipped {
-			fmt.Fprintf(&b, "%d %d %s %s\n", fn.Line, fn.file, fn.Name, fn.params)
+			fmt.Fprintf(&b, "%d %d %s %s\n", fn.Line, fn.file, fn.Name, fn.Params)
 		}
 	}
 	fmt.Fprintf(&b, "`\n\nvar %st [%d]%s\n\nvar %sfiles = [...]string{\n", x, p.hooked, tableEntry, x)

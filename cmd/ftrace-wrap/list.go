@@ -16,7 +16,9 @@ func listVerb() *cli.Command {
 		Description: `
 List prints every function of the packages that PATTERNS match, ./... if there are
 none. In columns: its name, as traces and FTRACE have it; how it is hooked; where
-it is; and if it is not hooked, why.
+it is; and if it is not hooked, why. A function with parameters or results that
+traces hide as secrets has their names there, as traces have them: password=***.
+ret0 is the first result if it has no name. FTRACE_REDACT changes what is hidden.
 
 	inline    small enough for the compiler to inline, also with a hook at the
 	          entry and one before each return

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/paths"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/redact"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
@@ -18,6 +20,10 @@ import (
 // are those that patterns match, ./... if there are none, with their tests if tests is set. They
 // are written as JSON if asJSON is set.
 func List(w *screen.Writer, tests, asJSON bool, buildFlags, patterns []string) error {
+	pattern, ok := redact.Parse(os.Getenv("FTRACE_REDACT"))
+	if !ok {
+		return fmt.Errorf("FTRACE_REDACT=%s: give parts of names with | between, or off", os.Getenv("FTRACE_REDACT"))
+	}
 	l, err := newLoader()
 	if err != nil {
 		return err
@@ -28,9 +34,9 @@ func List(w *screen.Writer, tests, asJSON bool, buildFlags, patterns []string) e
 	}
 	loaded, problems := l.load(patterns...)
 	if asJSON {
-		err = writeJSON(w.As(screen.JSON), loaded)
+		err = writeJSON(w.As(screen.JSON), loaded, pattern)
 	} else {
-		err = writeList(w, loaded)
+		err = writeList(w, loaded, pattern)
 	}
 	switch {
 	case problems != nil:
@@ -41,8 +47,9 @@ func List(w *screen.Writer, tests, asJSON bool, buildFlags, patterns []string) e
 	return nil
 }
 
-// writeList writes the packages' functions in columns, and a summary.
-func writeList(w io.Writer, loaded []*loadedPackage) error {
+// writeList writes the packages' functions in columns, with what the pattern makes secret, and a
+// summary.
+func writeList(w io.Writer, loaded []*loadedPackage, pattern string) error {
 	counts := map[rewrite.How]int{}
 	total, out := 0, 0
 	for _, p := range loaded {
@@ -53,8 +60,11 @@ func writeList(w io.Writer, loaded []*loadedPackage) error {
 			counts[how]++
 			total++
 			line := fmt.Sprintf("  %s.%s\t%s\t%s:%d", p.symbol, fn.Name, how, escape.String(paths.Short(fn.File)), fn.Line)
-			if reason != "" {
+			switch secrets := secrets(pattern, fn); {
+			case reason != "":
 				line += "\t" + reason
+			case len(secrets) > 0:
+				line += "\t" + strings.Join(secrets, "=*** ") + "=***"
 			}
 			fmt.Fprintln(columns, line)
 		}
@@ -97,6 +107,20 @@ func (p *loadedPackage) outcome(fn rewrite.Func) (how rewrite.How, reason string
 	return fn.How, fn.Reason
 }
 
+// secrets returns the names of parameters and results that traces hide: the name of a result, or
+// ret0 for the first that has none.
+func secrets(pattern string, fn rewrite.Func) (found []string) {
+	name := strings.ReplaceAll(fn.Name, "[...]", "")
+	names := redact.Names{Pattern: pattern, Function: name[strings.LastIndexByte(name, '.')+1:], Params: fn.Params}
+	for name, n, ok := names.Next(); ok; name, n, ok = names.Next() {
+		if name == "" {
+			name = fmt.Sprint("ret", n)
+		}
+		found = append(found, name)
+	}
+	return found
+}
+
 // listedPackage and listedFunc are what list -json writes, a package each.
 type listedPackage struct {
 	ImportPath string       `json:"importPath"`
@@ -112,10 +136,12 @@ type listedFunc struct {
 	Reason string      `json:"reason,omitempty"`
 	File   string      `json:"file"`
 	Line   int         `json:"line"`
+
+	Secrets []string `json:"secrets,omitempty"` // names whose values are hidden; ret0 is the first result without one
 }
 
 // writeJSON writes one JSON object a package, like go list -json.
-func writeJSON(w io.Writer, loaded []*loadedPackage) error {
+func writeJSON(w io.Writer, loaded []*loadedPackage, pattern string) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "\t")
 	encoder.SetEscapeHTML(false)
@@ -129,7 +155,7 @@ func writeJSON(w io.Writer, loaded []*loadedPackage) error {
 		}
 		for _, fn := range p.result.Funcs {
 			how, reason := p.outcome(fn)
-			listed.Funcs = append(listed.Funcs, listedFunc{Name: p.symbol + "." + fn.Name, How: how, Reason: reason, File: fn.File, Line: fn.Line})
+			listed.Funcs = append(listed.Funcs, listedFunc{Name: p.symbol + "." + fn.Name, How: how, Reason: reason, File: fn.File, Line: fn.Line, Secrets: secrets(pattern, fn)})
 		}
 		if err := encoder.Encode(listed); err != nil {
 			return err

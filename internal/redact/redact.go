@@ -11,6 +11,20 @@ package redact
 // Default is the pattern that holds unless the user has another.
 const Default = "passw|secret|token|authorization|cookie|apikey|private"
 
+// Parse returns the pattern that a value of FTRACE_REDACT stands for, "" if
+// nothing is secret. A value that can't be right stands for Default.
+func Parse(setting string) (pattern string, ok bool) {
+	switch {
+	case setting == "" || setting == "on":
+		return Default, true
+	case setting == "off":
+		return "", true
+	case Valid(setting):
+		return setting, true
+	}
+	return Default, false
+}
+
 // Valid reports whether pattern is a list of alternatives, each with a letter
 // or digit, and none with a character that names do not have. So a regular
 // expression is refused, not taken for what it is not.
@@ -39,6 +53,107 @@ func Secret(pattern, name string) bool {
 		if first>>bit(name[i])&1 != 0 && anyAt(pattern, name[i:]) {
 			return true
 		}
+	}
+	return false
+}
+
+// Names goes through the names by which a function's calls have secrets: those of
+// parameters, then of results.
+type Names struct {
+	Pattern  string
+	Function string // without package and type; it stands for results without a name
+	Params   string // names of parameters;names of results;type, as package rewrite writes them
+
+	at, n   int
+	results bool
+}
+
+// Next returns the next name that is secret. That of a result without a name is "",
+// and n is its number from 0 on. Such a result is no secret if the source shows
+// that it is a boolean or a number, nor is the error that is the last result.
+func (s *Names) Next() (name string, n int, ok bool) {
+	for s.at < len(s.Params) && !ok {
+		start := s.at
+		for s.at < len(s.Params) && s.Params[s.at] != ',' && s.Params[s.at] != ';' {
+			s.at++
+		}
+		last := s.at == len(s.Params) || s.Params[s.at] == ';'
+		name, n = beforeKind(s.Params[start:s.at]), s.n
+		s.at++
+		s.n++
+		switch {
+		case !s.results:
+			ok = Secret(s.Pattern, name)
+		case name == "" || name == "_":
+			name = ""
+			t := s.resultType(n)
+			ok = t != "" && !isNumber(t) && !(last && t == "error") && Secret(s.Pattern, s.Function)
+		default:
+			ok = Secret(s.Pattern, name) && !(last && s.resultType(n) == "error")
+		}
+		if last {
+			if s.results {
+				s.at = len(s.Params)
+			}
+			s.n, s.results = 0, true
+		}
+	}
+	return name, n, ok
+}
+
+// beforeKind returns a name without the static kind after it.
+func beforeKind(name string) string {
+	for i := range len(name) {
+		if name[i] == '!' || name[i] == ':' {
+			return name[:i]
+		}
+	}
+	return name
+}
+
+// resultType returns the text of the type of result n, "" if there is none.
+func (s *Names) resultType(n int) string {
+	t := s.Params
+	for semicolons := 0; semicolons < 2 && t != ""; t = t[1:] {
+		if t[0] == ';' {
+			semicolons++
+		}
+	}
+	if t == "!" { // the function can't be replaced, since all that it does is return a literal
+		return "func"
+	}
+	nested, lists, from := 0, 0, 0
+	for i := range len(t) {
+		ends := false
+		switch t[i] {
+		case '(', '[', '{':
+			if nested++; nested == 1 {
+				lists++
+				from = i + 1
+			}
+		case ')', ']', '}':
+			ends = nested == 1
+			nested--
+		case ',':
+			ends = nested == 1
+		}
+		if ends && lists == 2 { // the second list is that of the results
+			if n == 0 {
+				return t[from:i]
+			}
+			n--
+			from = i + 1
+		}
+	}
+	return ""
+}
+
+// isNumber reports whether that is Go's name of a type of numbers, or of booleans.
+func isNumber(t string) bool {
+	switch t {
+	case "bool", "int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64", "uintptr",
+		"float32", "float64", "complex64", "complex128":
+		return true
 	}
 	return false
 }

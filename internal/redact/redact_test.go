@@ -1,6 +1,7 @@
 package redact_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -46,6 +47,44 @@ func TestValid(t *testing.T) {
 	} {
 		if got := redact.Valid(pattern); got != want {
 			t.Errorf("Valid(%q) = %v", pattern, got)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	for setting, want := range map[string]string{"": redact.Default, "on": redact.Default, "off": "", "pin|card": "pin|card", "pass.*": redact.Default} {
+		if got, ok := redact.Parse(setting); got != want || ok != (setting != "pass.*") {
+			t.Errorf("Parse(%q) = %q, %v", setting, got, ok)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	for _, test := range []struct{ function, params, want string }{
+		{"login", "user,password,a,b;err!;func(string,string,int,int)(error)", "password"},
+		{"use", "token:Token,n;;func(Token,int)", "token"},
+		{"getPassword", "name;,!;func(string)(string,error)", "0"},
+		{"getTokens", ",;,_,!;func([]int,map[string]int)(map[string]int,func(int,bool)(a,b),error)", "0 1"},
+		{"hasToken", ";;func()(bool)", ""},
+		{"countTokens", ";,;func()(int,float64)", ""},
+		{"resetToken", ";;func()", ""},
+		{"checkToken", ";!;func()(error)", ""},
+		{"tokenFails", ";token,tokenErr!;func()(string,error)", "token"},
+		{"tokenOf", ";n;func()(string)", ""}, // the name of a result comes before the function's
+		{"requireToken", "h;;!", "0"},
+		{"cookies", "a,token;x,secret,y;func(int,string)(struct{A,B int},string,int)", "token secret"},
+		{"main", ";;", ""},
+		{"token", "", ""},
+	} {
+		names, got := redact.Names{Pattern: redact.Default, Function: test.function, Params: test.params}, []string{}
+		for name, n, ok := names.Next(); ok; name, n, ok = names.Next() {
+			if name == "" {
+				name = strconv.Itoa(n)
+			}
+			got = append(got, name)
+		}
+		if got := strings.Join(got, " "); got != test.want {
+			t.Errorf("%s(%s): %q are secret, not %q", test.function, test.params, got, test.want)
 		}
 	}
 }

@@ -106,7 +106,7 @@ func (c *ftraceConfig) someName(bits uint32) bool {
 	return false
 }
 
-// ftraceShowAll lists the instrumented functions with their setting.
+// ftraceShowAll lists the instrumented functions with their setting and the names of their secrets.
 func ftraceShowAll(c *ftraceConfig) {
 	b := ftraceNewText()
 	for p := ftraceRegistry.first; p != nil; p = p.next() {
@@ -127,11 +127,14 @@ func ftraceShowAll(c *ftraceConfig) {
 			b.shown(p.Files[f.file])
 			b.byte(':')
 			b.uint(uint64(f.line))
+			redaction := c.all.Own
 			if clause != nil {
+				redaction = clause.Own
 				b.str(" by \"")
 				b.shown(clause.Text)
 				b.byte('"')
 			}
+			b.secrets(f, redaction)
 			b.byte('\n')
 			b.flush()
 		}

@@ -44,14 +44,14 @@ const (
 
 // ftraceParseRedact reads FTRACE_REDACT.
 func ftraceParseRedact(s string) {
-	switch {
-	case s == "" || s == "on":
-	case s == "off":
-		ftraceRedactions.usual = 0
-	case ftrace_redact_Valid(s):
-		ftraceRedactions.patterns[1] = s
-	default:
+	pattern, ok := ftrace_redact_Parse(s)
+	if !ok {
 		ftraceComplain("FTRACE_REDACT: " + s + " is neither off nor parts of names with | between; " + ftrace_redact_Default + " holds")
+	}
+	if pattern == "" {
+		ftraceRedactions.usual = 0
+	} else {
+		ftraceRedactions.patterns[1] = pattern
 	}
 }
 
@@ -138,6 +138,21 @@ func (f *ftraceFunc) namesSecret(redaction uint32) bool {
 		names.i++
 	}
 	return false
+}
+
+// secrets appends the names by which the function's calls have secrets: " password=*** ret0=***".
+func (b *ftraceText) secrets(f *ftraceFunc, redaction uint32) {
+	names := ftrace_redact_Names{Pattern: ftraceRedactions.patterns[redaction], Function: f.ownName(), Params: f.params}
+	for name, n, ok := names.Next(); ok; name, n, ok = names.Next() {
+		b.byte(' ')
+		if name != "" {
+			b.shown(name)
+		} else {
+			b.str("ret")
+			b.uint(uint64(n))
+		}
+		b.str("=" + ftraceStars)
+	}
 }
 
 // ownName returns the last part of the function's name.
