@@ -1,7 +1,7 @@
 // Torture changes all that can be changed of a trace at once, from inside of a program and from
-// outside, while the program's goroutines call, panic, start and end. The program must survive,
-// return what it returns untraced, and in the end its calls must be counted exactly, in memory and
-// in a recording.
+// outside, while the program's goroutines call, panic, start and end, declare probes and fire them.
+// The program must survive, return what it returns untraced, and in the end its calls must be
+// counted exactly, in memory and in a recording.
 //
 // Usage, from the repository of ftrace-wrap:
 //
@@ -258,7 +258,8 @@ func (p *program) run(pid int) (did string, err error) {
 	return did + " " + checked, err
 }
 
-// count has a known number of calls counted in memory, and recorded.
+// count has a known number of calls counted in memory, and recorded, with as many firings of a
+// probe.
 func (p *program) count() (did string, err error) {
 	p.Detach()
 	p.StopRecording()
@@ -266,7 +267,9 @@ func (p *program) count() (did string, err error) {
 		func() error { return p.SetObjects(nil) },
 		func() error { return p.SetActors(nil) },
 		func() error { return p.SetRules("off") },
-		func() error { return p.SetRules("main.counted=args,first=1000000") },
+		func() error {
+			return p.SetRules("main.counted=args,first=1000000; probe/torture/counted=args,first=1000000")
+		},
 	} {
 		if err := f(); err != nil {
 			return "", err
@@ -277,7 +280,7 @@ func (p *program) count() (did string, err error) {
 	if err := p.Record(dir); err != nil {
 		return "", err
 	}
-	key, before, err := p.counted()
+	key, probe, before, err := p.counted()
 	if err != nil {
 		return "", err
 	}
@@ -289,7 +292,7 @@ func (p *program) count() (did string, err error) {
 	if _, err := fmt.Sscanf(p.lines.Text(), "counted %d", &want); err != nil {
 		return "", err
 	}
-	_, after, err := p.counted()
+	_, _, after, err := p.counted()
 	if err != nil {
 		return "", err
 	}
@@ -306,25 +309,34 @@ func (p *program) count() (did string, err error) {
 	if e := events[key]; e.entries != want || e.exits != want || e.lost != 0 {
 		return "", fmt.Errorf("%d calls were made, the recording has %+v", want, e)
 	}
+	if n := events[probe].fired; n != want {
+		return "", fmt.Errorf("%d times a probe fired, the recording has %d", want, n)
+	}
 	return fmt.Sprintf("counted %d", want), nil
 }
 
-// counted returns how many calls of main.counted have ended.
-func (p *program) counted() (key uint32, n uint64, err error) {
+// counted returns how many calls of main.counted have ended, and which probe was fired with each.
+func (p *program) counted() (key, probe uint32, n uint64, err error) {
 	s, err := p.Snapshot()
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, 0, err
 	}
 	for _, f := range s.Program.Functions() {
-		if f.FullName() == "main.counted" || strings.HasSuffix(f.FullName(), "/program.counted") {
-			return f.Key, s.Functions[f.Key].Summary.Count, nil
+		switch name := f.FullName(); {
+		case f.Probe && name == "torture:::counted":
+			probe = f.Key
+		case name == "main.counted", strings.HasSuffix(name, "/program.counted"):
+			key, n = f.Key, s.Functions[f.Key].Summary.Count
 		}
 	}
-	return 0, 0, fmt.Errorf("main.counted is not in the snapshot")
+	if key == 0 || probe == 0 {
+		return 0, 0, 0, fmt.Errorf("main.counted or torture:::counted is not in the snapshot")
+	}
+	return key, probe, n, nil
 }
 
 // tally is what a recording has of a function.
-type tally struct{ entries, exits, lost uint64 }
+type tally struct{ entries, exits, fired, lost uint64 }
 
 // read reads a recording, and returns what it has by function, of which 0 is none. It must be
 // whole.
@@ -350,6 +362,8 @@ func read(dir string) (map[uint32]tally, error) {
 		case e.Exits():
 			t.exits++
 			depths[e.Goroutine] = e.Depth
+		case e.Kind == recording.Probe:
+			t.fired++
 		case e.Kind == recording.Lost:
 			t.lost += e.Call
 		}
@@ -372,7 +386,7 @@ type change struct {
 
 var changes = []change{
 	{"setrules", func(p *program, _ string) error {
-		return p.SetRules(pick("*=call", "main.add", "main.round=tree; main.add=call,in=main.starts", "off", "*=args"))
+		return p.SetRules(pick("*=call", "main.add", "probe/*; *=count", "main.round=tree; main.add=call,in=main.starts", "off", "*=args"))
 	}},
 	{"switch", func(p *program, _ string) error {
 		changes := map[uint32]live.Switch{}

@@ -1,8 +1,10 @@
-// Program is what torture runs: goroutines call, panic, start and end, while others change rules
-// and replacements. It checks what its functions return, which no trace may change.
+// Program is what torture runs: goroutines call, panic, start, end and fire probes, while others
+// declare probes and change rules and replacements. It checks what its functions return, which no
+// trace may change.
 //
 // When the time is up it says what it did, and waits for a line on its standard input. Then it
-// calls counted a known number of times, says so, and waits for another line.
+// calls counted and fires torture:::counted a known number of times, says so, and waits for another
+// line.
 package main
 
 import (
@@ -19,6 +21,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/mock"
+	"github.com/ftrace-wrap/ftrace-wrap/probe"
 	ftrace "github.com/ftrace-wrap/ftrace-wrap/runtime"
 )
 
@@ -103,6 +106,25 @@ func starts(n int) int {
 //go:noinline
 func counted(n int) int { return n }
 
+// The probes of two providers, declared at the start.
+var (
+	fired   = probe.New1[int]("torture", "counted", "n")
+	rounded = probe.New2[string, *point]("torture_round", "ended", "text", "p")
+	passed  = probe.New("torture_round", "passed", "n", "password")
+)
+
+// providers are declared while the program runs.
+const providers = 32
+
+// declare declares a probe of a provider of its own, or finds it, and fires it.
+func declare(n int) {
+	p := probe.New2[int, string](fmt.Sprint("torture", n%providers), "made", "n", "text")
+	p.Fire(n, "made")
+	if n < providers {
+		runtime.GC() // what keeps the provider is there before others point to it
+	}
+}
+
 // keep makes garbage that moves stacks and is found again.
 var keep atomic.Pointer[[]*point]
 
@@ -133,6 +155,10 @@ func round(n int) uint64 {
 		check("starts", starts(n), n+21)
 		calls += 7 + 20
 	}
+	rounded.Fire(text, p)
+	if passed.Enabled() {
+		passed.Fire(n, text)
+	}
 	if n%32 == 0 {
 		ftrace.Note("n", n)
 		fmt.Fprintln(os.Stderr, "round", n)
@@ -160,6 +186,9 @@ var rules = []string{
 	"main.*=args,redact=n+text",
 	"main.add=args,redact=a; main.value=args,redact=off; main.(*point).sum=args,redact=x",
 	"main.*=deep,redact=more+y; main.same=tree,redact=off",
+	"probe/*=args",
+	"probe/torture*/made=count; probe/torture_round/*=args,fields=text; main.add=call",
+	"probe/torture1*/*=deep; !probe/torture11/made; probe/torture/*=args,redact=n",
 }
 
 func main() {
@@ -168,7 +197,7 @@ func main() {
 	last := flag.Int("last", 50000, "calls to be counted, at the end")
 	flag.Parse()
 	deadline := time.Now().Add(*long)
-	var calls, rounds, changes, mocks atomic.Uint64
+	var calls, rounds, changes, mocks, probes atomic.Uint64
 	var done sync.WaitGroup
 	work := func(f func(n int)) {
 		done.Add(1)
@@ -202,8 +231,13 @@ func main() {
 		restore()
 		mocks.Add(1)
 	})
+	work(func(n int) {
+		declare(n)
+		probes.Add(1)
+		time.Sleep(time.Millisecond)
+	})
 	done.Wait()
-	fmt.Printf("calls %d rounds %d rules %d mocks %d goroutines %d\n", calls.Load(), rounds.Load(), changes.Load(), mocks.Load(), runtime.NumGoroutine())
+	fmt.Printf("calls %d rounds %d rules %d mocks %d probes %d goroutines %d\n", calls.Load(), rounds.Load(), changes.Load(), mocks.Load(), probes.Load(), runtime.NumGoroutine())
 
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() && in.Text() == "count" {
@@ -214,6 +248,7 @@ func main() {
 				defer done.Done()
 				for n := range *last / *callers {
 					counted(n)
+					fired.Fire(n)
 				}
 			}()
 		}
