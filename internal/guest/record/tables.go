@@ -220,7 +220,7 @@ func (known *ftraceKnownLayouts) add(values []any, flags uint32, paths *ftracePa
 	return l
 }
 
-// sort sets boxed, words and head.
+// sort sets boxed, words and head. The tables are locked.
 func (l *ftraceLayout) sort() {
 	l.words = ^uint32(0)
 	words := l.n <= 32 && l.flags&ftraceLayoutRecorded == 0 && l.paths == 0 && goarch.PtrSize == 8
@@ -230,7 +230,10 @@ func (l *ftraceLayout) sort() {
 			return
 		}
 		switch t.Kind() {
-		case abi.Int, abi.Int64, abi.Uint, abi.Uint64, abi.Uintptr, abi.Float64, abi.Pointer, abi.UnsafePointer:
+		case abi.Int, abi.Int64, abi.Uint, abi.Uint64, abi.Uintptr, abi.Float64, abi.UnsafePointer:
+		case abi.Pointer:
+			// What an error points to is recorded after it.
+			words = words && (l.flags&ftraceLayoutPointers != 0 || !ftraceTables.types.errors[ftraceTables.types.add(t, l.redaction())])
 		default:
 			words = false
 		}
