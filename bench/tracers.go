@@ -45,7 +45,7 @@ func tracers(tmp, wrap string) []tracer {
 		{name: "ftrace, in a ring, with values", build: wrapped, of: "wrapped", env: []string{"FTRACE=main.scalar=args", "FTRACE_RECORD=ring", "FTRACE_CONSUMERS=none"}},
 		{name: "ftrace, in a file, without values", build: wrapped, of: "wrapped", env: []string{"FTRACE=main.scalar=call", "FTRACE_RECORD=" + here(recorded), "FTRACE_CONSUMERS=none"}},
 		{name: "ftrace, in a file, with values", build: wrapped, of: "wrapped", env: []string{"FTRACE=main.scalar=args", "FTRACE_RECORD=" + here(recorded), "FTRACE_CONSUMERS=none"}},
-		{name: "ftrace, in a file, with values, histories and summaries", build: wrapped, of: "wrapped", env: []string{"FTRACE=main.scalar=args", "FTRACE_RECORD=" + here(recorded)}},
+		{name: "ftrace, in a file, with values, histories and summaries", build: wrapped, of: "wrapped", env: []string{"FTRACE=main.scalar=args", "FTRACE_RECORD=" + here(recorded), "FTRACE_CONSUMERS=current,history,history_long,summary"}},
 		{name: "runtime/trace region", build: []string{"go", "build", "-o", here("plain"), "."}, of: "plain", more: []string{"region"}},
 		{name: "dlv trace, with values", needs: []string{"go"}, build: []string{"go", "install", "github.com/go-delve/delve/cmd/dlv@" + delveVersion}, dir: tmp, of: "plain",
 			run: []string{here("dlv"), "trace", "--exec"}, calls: 300},
