@@ -3,10 +3,12 @@ package viewtest
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
@@ -194,4 +196,51 @@ func BenchRecording(b *testing.B) (r *recording.Recording, events float64) {
 // PerSecond reports how many events were read in a second.
 func PerSecond(b *testing.B, events float64) {
 	b.ReportMetric(events*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
+}
+
+// Copy copies one of testdata/recordings to dir, which is made.
+func Copy(t testing.TB, name, dir string) {
+	t.Helper()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(testenv.Root(t), "testdata", "recordings", name))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Events returns what the recording in dir has, a line for each event. It must be whole.
+func Events(t testing.TB, dir string) string {
+	t.Helper()
+	r, err := recording.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := r.Events(recording.Window{})
+	defer s.Close()
+	var b strings.Builder
+	var e recording.Event
+	for s.Next(&e) {
+		fmt.Fprintln(&b, e.Ticks, e.Kind, e.Goroutine, e.Function, e.Depth, e.Call, e.Processor, e.Layout, e.Data)
+	}
+	if damage := r.Damage(); len(damage) > 0 || s.Err() != nil {
+		t.Fatalf("%s: %v, %v", dir, damage, s.Err())
+	}
+	return b.String()
+}
+
+// Files returns what is in the files below dir, by name.
+func Files(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		name, _ = filepath.Rel(dir, name)
+		found[name] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
