@@ -101,7 +101,11 @@ func (s *Settings) key() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:15]), nil
 }
 
-// hashSelf writes this program's file.
+// hashSelf writes this program's file. That takes some milliseconds, once a go command.
+//
+// The file's build ID would be at hand at once, but does not tell one program from another for
+// certain: -ldflags=-buildid= sets it to anything, and what changes the file later leaves it as it
+// was. Objects of another wrapper must never be taken for ours.
 func hashSelf(w io.Writer) error {
 	path, err := os.Executable()
 	if err != nil {
