@@ -15,7 +15,6 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/redact"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
-	"github.com/ftrace-wrap/ftrace-wrap/protocol"
 )
 
 // guestFolder is where package guest has its files.
@@ -34,7 +33,7 @@ var pure = []struct {
 	{"rule", rule.Source},
 	{"decimal", decimal.Source},
 	{"jsonline", jsonline.Source},
-	{"protocol", protocol.Source},
+	{"protocol", protocolSource},
 	{"ownfile", ownfile.Source},
 	{"redact", redact.Source},
 	{"escape", escape.Source},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -96,6 +97,18 @@ var (
 		Entry: "ftraced:={recv}.ftrace;if ftraced!=nil{ftraced=ftraced.writing({p0})};", Exit: "if ftraced!=nil{ftraced.wrote({r0})};"}
 )
 
+// protocolSource declares type Args of package protocol for the core and the libraries, which can't
+// import it.
+var protocolSource = func() []byte {
+	var b bytes.Buffer
+	b.WriteString("package protocol\n\ntype Args struct {\n")
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[protocol.Args]()) {
+		fmt.Fprintf(&b, "\t%s %s\n", f.Name, f.Type)
+	}
+	b.WriteString("}\n")
+	return b.Bytes()
+}()
+
 // linksFile is in each package that follows a protocol: the links into the core.
 const linksFile = "link/libraries.go"
 
@@ -137,7 +150,7 @@ func define(importPath string, files []File) (changed map[int][]byte, added []Fi
 		text = "package " + importPath + version(importPath, files) + " is not quite one that this ftrace-wrap knows (" + reasons(missing) + "): what its packets tell is traced, and no more"
 	}
 	define.Source = defining(pkg, text)
-	args, err := renamed(protocol.Source, pkg, "ftrace")
+	args, err := renamed(protocolSource, pkg, "ftrace")
 	if err != nil {
 		return nil, nil, fmt.Errorf("package protocol: %v", err)
 	}
