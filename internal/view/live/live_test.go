@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,35 +19,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// TestMain is the command that the tests run, if they say so: one that was built with ftrace-wrap,
-// as far as the tests can tell. It copies a recording to where it is to record.
-func TestMain(m *testing.M) {
-	from := os.Getenv("TEST_RECORDING")
-	if from == "" {
-		os.Exit(m.Run())
-	}
-	if name := os.Getenv("TEST_RULES"); name != "" {
-		os.WriteFile(name, []byte(os.Getenv("FTRACE")), 0o600)
-	}
-	if from != "none" { // as the core does, which knows %p and %%
-		if err := os.CopyFS(strings.ReplaceAll(os.Getenv("FTRACE_RECORD"), "%%", "%"), os.DirFS(from)); err != nil {
-			panic(err)
-		}
-	}
-	if os.Getenv("TEST_END") == "signal" {
-		self, _ := os.FindProcess(os.Getpid())
-		self.Signal(syscall.SIGKILL)
-		time.Sleep(time.Minute)
-	}
-	os.Exit(7)
-}
-
-// command is one that makes a copy of a recording, and ends with 7.
-func command(recording string, env ...string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(append(os.Environ(), "TEST_RECORDING="+recording), env...)
-	return cmd
-}
+func TestMain(m *testing.M) { viewtest.Main(m) }
 
 // workers returns a copy of a recording.
 func workers(t *testing.T) string {
@@ -119,10 +90,10 @@ func TestRecord(t *testing.T) {
 		status int
 		warns  string
 	}{
-		{"it ends", command(from), "r", 7, ""},
-		{"a signal ends it", command(from, "TEST_END=signal"), "r", killed, ""},
-		{"%p and %% mean something in FTRACE_RECORD", command(from), "100%p%%", 7, ""},
-		{"it was not built for it", command("none"), "r", 7, "nothing was recorded: was "},
+		{"it ends", viewtest.Command(from), "r", 7, ""},
+		{"a signal ends it", viewtest.Command(from, "TEST_END=kill"), "r", killed, ""},
+		{"%p and %% mean something in FTRACE_RECORD", viewtest.Command(from), "100%p%%", 7, ""},
+		{"it was not built for it", viewtest.Command("none"), "r", 7, "nothing was recorded: was "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := os.Stat("/proc"); err != nil && c.status == killed {
@@ -148,7 +119,7 @@ func TestRecord(t *testing.T) {
 func TestStart(t *testing.T) {
 	for rules, want := range map[string]string{"": "environment", "main.*": "main.*"} {
 		name := filepath.Join(t.TempDir(), "rules")
-		p, err := Start(command(workers(t), "TEST_RULES="+name, "FTRACE=environment"), filepath.Join(t.TempDir(), "r"), rules)
+		p, err := Start(viewtest.Command(workers(t), "TEST_RULES="+name, "FTRACE=environment"), filepath.Join(t.TempDir(), "r"), rules)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,14 +142,14 @@ func TestShow(t *testing.T) {
 	if err := text.Replay(walk.Source{Recording: r}, o, &want); err != nil {
 		t.Fatal(err)
 	}
-	status, err := Show(command(from), "", o, &got, &warned)
+	status, err := Show(viewtest.Command(from), "", o, &got, &warned)
 	if status != 7 || err != nil || warned.Len() > 0 {
 		t.Errorf("status %d, %v, warned of %q", status, err, warned.String())
 	}
 	if got.String() != want.String() || got.Len() == 0 {
 		t.Errorf("it shows\n%s\na replay\n%s", got.String(), want.String())
 	}
-	if _, err := Show(command("none"), "", o, &got, &warned); err == nil || !strings.Contains(err.Error(), "nothing was recorded") {
+	if _, err := Show(viewtest.Command("none"), "", o, &got, &warned); err == nil || !strings.Contains(err.Error(), "nothing was recorded") {
 		t.Errorf("of a program that records nothing: %v", err)
 	}
 }

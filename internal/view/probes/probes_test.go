@@ -12,30 +12,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/viewtest"
 )
 
-// TestMain is the command that the tests run, if they say so: one that was built with ftrace-wrap,
-// as far as the tests can tell. It copies a recording to where it is to record.
-func TestMain(m *testing.M) {
-	from := os.Getenv("TEST_RECORDING")
-	if from == "" {
-		os.Exit(m.Run())
-	}
-	if to := os.Getenv("FTRACE_RECORD"); from != "none" {
-		if err := os.CopyFS(strings.ReplaceAll(to, "%%", "%"), os.DirFS(from)); err != nil {
-			panic(err)
-		}
-	}
-	if name := os.Getenv("TEST_RULES"); name != "" {
-		os.WriteFile(name, []byte(os.Getenv("FTRACE")), 0o600)
-	}
-	os.Exit(7)
-}
-
-// command is one that makes a copy of a recording, and ends with 7.
-func command(t *testing.T, recording string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "TEST_RECORDING="+recording)
-	return cmd
-}
+func TestMain(m *testing.M) { viewtest.Main(m) }
 
 func compile(t *testing.T, source string) *dtrace.Program {
 	t.Helper()
@@ -72,7 +49,7 @@ func TestRun(t *testing.T) {
 				o := Options{Source: c.source, Quiet: c.quiet, JSON: c.json, Recording: workers}
 				status := c.status
 				if over == "a command" {
-					o.Command = command(t, workers)
+					o.Command = viewtest.Command(workers)
 					if status == 0 {
 						status = 7
 					}
@@ -101,8 +78,7 @@ func TestRules(t *testing.T) {
 	workers, rules := filepath.Join(t.TempDir(), "workers"), filepath.Join(t.TempDir(), "rules")
 	viewtest.Copy(t, "workers", workers)
 	const source = `call:main:add:entry { n = n + 1; }`
-	cmd := command(t, workers)
-	cmd.Env = append(cmd.Env, "TEST_RULES="+rules, "FTRACE=something=else")
+	cmd := viewtest.Command(workers, "TEST_RULES="+rules, "FTRACE=something=else")
 	var out strings.Builder
 	if _, err := Run(compile(t, source), Options{Source: source, Command: cmd}, Output{Text: &out, JSON: &out, Warn: &out}); err != nil {
 		t.Fatal(err)
@@ -136,7 +112,7 @@ func TestWrong(t *testing.T) {
 		{"no process", any, Options{Process: "no-such-program"}, "no program of yours called no-such-program", ""},
 		{"nothing matches", `call:main:nobody:entry { printf("x\n"); }`, Options{Recording: workers}, "nobody", ""},
 		{"no command", any, Options{Command: exec.Command(filepath.Join(dir, "nothing"))}, "no such file", ""},
-		{"the command records nothing", any, Options{Command: command(t, "none")}, "nothing was recorded: was ", ""},
+		{"the command records nothing", any, Options{Command: viewtest.Command("none")}, "nothing was recorded: was ", ""},
 		{"a part is missing", any, Options{Recording: cut}, "", "damaged: calls_0"},
 		{"there are others within it", any, Options{Recording: inner}, "", "other processes recorded within it, 1: ftrace info names them"},
 	} {
@@ -170,7 +146,7 @@ func TestList(t *testing.T) {
 		for _, over := range []string{"a recording", "a command"} {
 			o := Options{Source: c.pattern, JSON: c.json, Recording: workers}
 			if over == "a command" {
-				o.Command = command(t, workers)
+				o.Command = viewtest.Command(workers)
 			}
 			var out strings.Builder
 			err := List(o, Output{Text: &out, JSON: &out, Warn: &out})

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
@@ -243,4 +245,36 @@ func Files(t testing.TB, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	return found
+}
+
+// Main is the TestMain of packages that run commands. A command is the test itself, in another
+// process: as far as the tests can tell, one that was built with ftrace-wrap.
+func Main(m *testing.M) {
+	from := os.Getenv("TEST_RECORDING")
+	if from == "" {
+		os.Exit(m.Run())
+	}
+	if name := os.Getenv("TEST_RULES"); name != "" {
+		os.WriteFile(name, []byte(os.Getenv("FTRACE")), 0o600)
+	}
+	if from != "none" { // as the core does, which knows %p and %%
+		if err := os.CopyFS(strings.ReplaceAll(os.Getenv("FTRACE_RECORD"), "%%", "%"), os.DirFS(from)); err != nil {
+			panic(err)
+		}
+	}
+	if os.Getenv("TEST_END") == "kill" {
+		self, _ := os.FindProcess(os.Getpid())
+		self.Kill()
+		time.Sleep(time.Minute)
+	}
+	os.Exit(7)
+}
+
+// Command returns a command of a package with [Main]. It copies a recording to where it is to
+// record, unless that is none, writes its rules to the file TEST_RULES, and ends with 7, or, with
+// TEST_END=kill, by a signal.
+func Command(recording string, env ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(append(os.Environ(), "TEST_RECORDING="+recording), env...)
+	return cmd
 }
