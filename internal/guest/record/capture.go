@@ -126,12 +126,16 @@ func (l *ftraceLayout) capture(p unsafe.Pointer, r *ftraceEvent, values []any) u
 		switch {
 		case e._type == nil && l.flags&ftrace_format_LayoutDynamic == 0:
 		case l.flags&ftraceLayoutPointers != 0:
-			c.value((*ptrtype)(unsafe.Pointer(e._type)).Elem, e.data, ftraceCaptureNest)
+			t := (*ptrtype)(unsafe.Pointer(e._type)).Elem
+			c.value(t, e.data, ftraceCaptureNest)
+			if t.Kind() == abi.Pointer { // else there may be less than a word
+				c.pointee(t, *(*unsafe.Pointer)(e.data))
+			}
 		case l.flags&ftrace_format_LayoutDynamic != 0:
 			c.dynamic(*e, ftraceCaptureNest)
 		case e._type.IsDirectIface():
 			c.value(e._type, unsafe.Pointer(&e.data), ftraceCaptureNest)
-			c.pointee(e)
+			c.pointee(e._type, e.data)
 		default:
 			c.value(e._type, e.data, ftraceCaptureNest)
 		}
@@ -356,7 +360,7 @@ func (c *ftraceValueWriter) dynamic(e eface, nest int) {
 	case e._type.IsDirectIface():
 		c.uint32(1)
 		c.value(e._type, unsafe.Pointer(&e.data), nest)
-		c.pointee(&e)
+		c.pointee(e._type, e.data)
 	case ftraceReadable(e.data, e._type.Size_):
 		c.uint32(1)
 		c.value(e._type, e.data, nest)
@@ -366,9 +370,10 @@ func (c *ftraceValueWriter) dynamic(e eface, nest int) {
 	c.hides = hides
 }
 
-// pointee writes the struct that an error points to. The error's message is made of its fields.
-func (c *ftraceValueWriter) pointee(e *eface) {
-	if e._type.Kind() == abi.Pointer && !c.deep && ftraceTables.types.errors[ftraceTypeNumber(e._type, c.redaction)] {
-		c.behind(e._type, e.data)
+// pointee writes the struct that v, of type t, points to if it is an error. The error's message is
+// made of its fields.
+func (c *ftraceValueWriter) pointee(t *_type, v unsafe.Pointer) {
+	if t.Kind() == abi.Pointer && !c.deep && ftraceTables.types.errors[ftraceTypeNumber(t, c.redaction)] {
+		c.behind(t, v)
 	}
 }

@@ -233,7 +233,7 @@ func (l *ftraceLayout) sort() {
 		case abi.Int, abi.Int64, abi.Uint, abi.Uint64, abi.Uintptr, abi.Float64, abi.UnsafePointer:
 		case abi.Pointer:
 			// What an error points to is recorded after it.
-			words = words && (l.flags&ftraceLayoutPointers != 0 || !ftraceTables.types.errors[ftraceTables.types.add(t, l.redaction())])
+			words = words && !ftraceTables.types.errors[ftraceTables.types.add(t, l.redaction())]
 		default:
 			words = false
 		}
