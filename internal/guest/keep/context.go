@@ -264,7 +264,7 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32) int32 {
 			b.jsonPrefix(gp, at, ftraceLevel)
 			b.str(`,"event":"probe","probe":`)
 			b.jsonName(f)
-			b.jsonRecorded(`,"args":`, args, ftraceNames{s: f.params}, &f.entryLayouts)
+			b.jsonRecorded(`,"args":`, args, f.names(false), &f.entryLayouts)
 			b.str("}\n")
 			break
 		}
@@ -272,7 +272,7 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32) int32 {
 		b.str("- ")
 		b.name(f)
 		b.byte('(')
-		b.values(args, ftraceNames{s: f.params}, &f.entryLayouts)
+		b.values(args, f.names(false), &f.entryLayouts)
 		b.str(")\n")
 	}
 	b.flush()
@@ -289,7 +289,7 @@ func (b *ftraceText) recordedEntry(gp *g, depth int32, f *ftraceFunc, count uint
 		case r == nil:
 			b.str(`,"cut":true`)
 		case r.Kind == ftrace_format_KindEntryArgs:
-			b.jsonRecorded(`,"args":`, add(unsafe.Pointer(r), ftraceRecordSize+8), ftraceNames{s: f.params}, &f.entryLayouts)
+			b.jsonRecorded(`,"args":`, add(unsafe.Pointer(r), ftraceRecordSize+8), f.names(false), &f.entryLayouts)
 		}
 		b.str("}\n")
 		return
@@ -302,7 +302,7 @@ func (b *ftraceText) recordedEntry(gp *g, depth int32, f *ftraceFunc, count uint
 	case r == nil:
 		b.str("...")
 	case r.Kind == ftrace_format_KindEntryArgs:
-		b.values(add(unsafe.Pointer(r), ftraceRecordSize+8), ftraceNames{s: f.params}, &f.entryLayouts)
+		b.values(add(unsafe.Pointer(r), ftraceRecordSize+8), f.names(false), &f.entryLayouts)
 	}
 	b.str(") { // #")
 	b.uint(uint64(count))
@@ -316,10 +316,10 @@ func (b *ftraceText) recordedExit(f *ftraceFunc, r *ftraceEvent) {
 	switch r.Kind {
 	case ftrace_format_KindExitResults:
 		b.str(" = ")
-		b.values(values, ftraceNames{s: f.params}.results(), &f.exitLayouts)
+		b.values(values, f.names(true), &f.exitLayouts)
 	case ftrace_format_KindExitPanic:
 		b.str(" panic ")
-		b.values(values, ftraceNames{}, &ftraceRecording.panics)
+		b.values(values, "", &ftraceRecording.panics)
 	case ftrace_format_KindExitGoexit:
 		b.str(" Goexit")
 	}
@@ -334,10 +334,10 @@ func (b *ftraceText) jsonRecordedExit(gp *g, depth int32, f *ftraceFunc, r *ftra
 	b.jsonCall(gp, depth, "return", f)
 	switch r.Kind {
 	case ftrace_format_KindExitResults:
-		b.jsonRecorded(`,"results":`, values, ftraceNames{s: f.params}.results(), &f.exitLayouts)
+		b.jsonRecorded(`,"results":`, values, f.names(true), &f.exitLayouts)
 	case ftrace_format_KindExitPanic:
 		text := ftraceNewText()
-		text.values(values, ftraceNames{}, &ftraceRecording.panics)
+		text.values(values, "", &ftraceRecording.panics)
 		b.str(`,"panic":`)
 		b.jsonString(text.string())
 		ftraceFreeText(text)

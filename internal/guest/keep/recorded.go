@@ -66,7 +66,7 @@ func (c *ftraceValueReader) next(l *ftraceLayout, i uint32, kind byte, typ strin
 
 // typed reports whether a value's type t differs from what is known statically.
 func (l *ftraceLayout) typed(t *_type, kind byte, typ string) bool {
-	return l.flags&ftrace_format_LayoutPanic != 0 || kind == '!' || kind == ':' && !ftraceNamed(t, typ)
+	return l.flags&ftrace_format_LayoutPanic != 0 || kind == '!' || kind == ':' && ftraceTypeName(t) != typ
 }
 
 // jsonRecorded appends recorded values as an object, after the text that begins the member:

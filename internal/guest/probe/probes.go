@@ -178,7 +178,7 @@ func ftracePrintProbe(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clau
 		b.uint(uint64(count))
 		if len(args) > 0 {
 			b.str(`,"args":`)
-			b.jsonValues(ftraceNames{s: f.params}, args, false, clause)
+			b.jsonValues(f.names(false), args, false, clause)
 		}
 		if suppressed != 0 {
 			b.str(`,"suppressed":`)
@@ -191,7 +191,7 @@ func ftracePrintProbe(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clau
 		b.name(f)
 		b.byte('(')
 		p := ftracePrinter{b: b, limit: ftraceFormat.line, deep: clause.Detail == ftrace_rule_Deep, redaction: clause.Own}
-		p.list(ftraceNames{s: f.params}, args, false)
+		p.list(f.names(false), args, false)
 		b.byte(')')
 		if suppressed != 0 {
 			b.str(" // (")

@@ -42,24 +42,14 @@ func (b *ftraceText) jsonString(s string) {
 			b.str(`\t`)
 		case c == '\r':
 			b.str(`\r`)
-		case c < ' ' || c == 0x7F:
-			b.str(`\u00`)
-			b.byte("0123456789abcdef"[c>>4])
-			b.byte("0123456789abcdef"[c&15])
 		default:
-			r, n := ftraceDecode(s[i:])
-			if n == 0 {
-				b.str(`\ufffd`)
-				break
-			}
-			switch {
-			case ftrace_escape_Safe(rune(r)):
+			n, safe := ftrace_escape_Next(s[i:])
+			if safe {
 				b.str(s[i : i+n])
-			case r > 0xFFFF:
-				b.jsonUnit(0xD800 + (r-0x10000)>>10)
-				b.jsonUnit(0xDC00 + (r-0x10000)&0x3FF)
-			default:
-				b.jsonUnit(r)
+			} else {
+				for _, r := range s[i : i+n] {
+					b.jsonRune(uint32(r))
+				}
 			}
 			i += n
 			continue
@@ -69,8 +59,12 @@ func (b *ftraceText) jsonString(s string) {
 	b.byte('"')
 }
 
-// jsonUnit escapes a unit of UTF-16 that must not reach a terminal.
-func (b *ftraceText) jsonUnit(u uint32) {
+// jsonRune escapes a character that must not reach a terminal, in UTF-16.
+func (b *ftraceText) jsonRune(u uint32) {
+	if u > 0xFFFF {
+		b.jsonRune(0xD800 + (u-0x10000)>>10)
+		u = 0xDC00 + (u-0x10000)&0x3FF
+	}
 	b.str(`\u`)
 	for shift := 12; shift >= 0; shift -= 4 {
 		b.byte("0123456789abcdef"[u>>shift&15])
@@ -182,7 +176,7 @@ func (b *ftraceText) jsonEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ft
 	b.jsonFrame(gp, frame, "call")
 	if clause.Detail >= ftrace_rule_Args && len(args) > 0 {
 		b.str(`,"args":`)
-		b.jsonValues(ftraceNames{s: f.params}, args, false, clause)
+		b.jsonValues(f.names(false), args, false, clause)
 	}
 	if !t.headed && t.parentFn != 0 {
 		b.str(`,"from":{"goroutine":`)
@@ -227,7 +221,7 @@ func (b *ftraceText) jsonEnding(gp *g, frame *ftraceFrame, results []any, p *_pa
 	default:
 		if len(results) > 0 && frame.clause.ptr().Detail >= ftrace_rule_Args {
 			b.str(`,"results":`)
-			b.jsonValues(ftraceNames{s: frame.fn.ptr().params}.results(), results, frame.Flags&ftrace_format_FrameAtReturns == 0, frame.clause.ptr())
+			b.jsonValues(frame.fn.ptr().names(true), results, frame.Flags&ftrace_format_FrameAtReturns == 0, frame.clause.ptr())
 		}
 		if frame.Flags&ftrace_format_FrameRecovered != 0 {
 			panicked(`,"recovered":`, gp.ftraceRecovered)
@@ -269,7 +263,7 @@ func (b *ftraceText) jsonValues(names ftraceNames, values []any, pointers bool, 
 		case t == nil:
 			b.str("null")
 			continue
-		case kind == '!' || kind == ':' && !ftraceNamed(t, typ):
+		case kind == '!' || kind == ':' && ftraceTypeName(t) != typ:
 			b.jsonText(values[i], nil, nil, limit, clause)
 			continue
 		case t.IsDirectIface():

@@ -12,6 +12,7 @@
 package runtime
 
 import (
+	"internal/bytealg"
 	"internal/runtime/atomic"
 	"unsafe"
 )
@@ -27,12 +28,7 @@ func (b *ftraceText) name(f *ftraceFunc) {
 		return
 	}
 	if !ftraceFormat.paths {
-		for i := len(symbol) - 1; i >= 0; i-- {
-			if symbol[i] == '/' {
-				symbol = symbol[i+1:]
-				break
-			}
-		}
+		symbol = symbol[bytealg.LastIndexByteString(symbol, '/')+1:]
 	}
 	b.shown(symbol)
 	b.byte('.')
@@ -148,7 +144,7 @@ func (b *ftraceText) entry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace
 	b.byte('(')
 	if clause.Detail >= ftrace_rule_Args {
 		p := ftracePrinter{b: b, limit: ftraceFormat.line, deep: clause.Detail == ftrace_rule_Deep, redaction: clause.Own}
-		p.list(ftraceNames{s: f.params}, args, false)
+		p.list(f.names(false), args, false)
 	}
 	b.str(") {")
 	brace = b.n
@@ -352,7 +348,7 @@ func (b *ftraceText) ending(gp *g, frame *ftraceFrame, results []any, p *_panic)
 	}
 	if len(results) > 0 && frame.clause.ptr().Detail >= ftrace_rule_Args {
 		b.str(" = ")
-		printer.list(ftraceNames{s: frame.fn.ptr().params}.results(), results, frame.Flags&ftrace_format_FrameAtReturns == 0)
+		printer.list(frame.fn.ptr().names(true), results, frame.Flags&ftrace_format_FrameAtReturns == 0)
 	}
 	if frame.Flags&ftrace_format_FrameRecovered != 0 {
 		printer.panicked(" recovered ", gp.ftraceRecovered, frame)

@@ -8,6 +8,7 @@ package runtime
 
 import (
 	"internal/abi"
+	"internal/stringslite"
 	"unsafe"
 )
 
@@ -36,8 +37,8 @@ func (paths *ftracePaths) at() uintptr {
 // one of n, and its fields.
 func (paths *ftracePaths) next(rest string, n int) (value int, path, fields, behind string) {
 	for rest != "" {
-		path, rest = ftraceCut(rest, '+')
-		base, fields := ftraceCut(path, '.')
+		path, rest, _ = stringslite.Cut(rest, "+")
+		base, fields, _ := stringslite.Cut(path, ".")
 		if value := paths.base(base, n); value >= 0 {
 			return value, path, fields, rest
 		}
@@ -45,23 +46,10 @@ func (paths *ftracePaths) next(rest string, n int) (value int, path, fields, beh
 	return -1, "", "", ""
 }
 
-// ftraceCut cuts s around the first c.
-func ftraceCut(s string, c byte) (before, after string) {
-	for i := 0; i < len(s); i++ {
-		if s[i] == c {
-			return s[:i], s[i+1:]
-		}
-	}
-	return s, ""
-}
-
 // base returns the number of a parameter, given by name or number, or of a result, given by name or
 // as ret0 and so on; -1 if there is none.
 func (paths *ftracePaths) base(name string, n int) int {
-	names := ftraceNames{s: paths.f.params}
-	if paths.results {
-		names = names.results()
-	}
+	names := paths.f.names(paths.results)
 	for i := range n {
 		if known, _, _ := names.next(); known == name {
 			return i
@@ -130,7 +118,7 @@ func ftraceFollow(e *eface, fields string, redaction uint32) eface {
 	}
 	for fields != "" {
 		var field string
-		field, fields = ftraceCut(fields, '.')
+		field, fields, _ = stringslite.Cut(fields, ".")
 		if t, p = ftraceBehind(t, p); t == nil {
 			return eface{}
 		}

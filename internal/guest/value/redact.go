@@ -14,6 +14,7 @@ package runtime
 import (
 	"internal/abi"
 	"internal/runtime/atomic"
+	"internal/stringslite"
 	"unsafe"
 )
 
@@ -128,14 +129,12 @@ func (f *ftraceFunc) namesSecret(redaction uint32) bool {
 	if !ftraceIsSecret(f.params, redaction) {
 		return false // as nearly all
 	}
-	names := ftraceNames{s: f.params}
-	for range 2 {
-		for names.i < len(names.s) && names.s[names.i] != ';' {
+	for _, names := range [...]ftraceNames{f.names(false), f.names(true)} {
+		for names != "" {
 			if name, _, _ := names.next(); ftraceIsSecret(name, redaction) {
 				return true
 			}
 		}
-		names.i++
 	}
 	return false
 }
@@ -157,12 +156,7 @@ func (b *ftraceText) secrets(f *ftraceFunc, redaction uint32) {
 
 // ownName returns the last part of the function's name.
 func (f *ftraceFunc) ownName() string {
-	name := f.name[ftrace_rule_lastDot(f.name)+1:]
-	for i := range len(name) {
-		if name[i] == '[' {
-			return name[:i]
-		}
-	}
+	name, _, _ := stringslite.Cut(f.name[ftrace_rule_lastDot(f.name)+1:], "[")
 	return name
 }
 
@@ -171,9 +165,8 @@ func (f *ftraceFunc) ownName() string {
 // error that is the last result is no secret: it says what went wrong, and whether anything did.
 func (f *ftraceFunc) hide(room *[ftraceValuesMax]any, values []any, redaction uint32, results, pointers bool) []any {
 	n := min(len(values), len(room))
-	names, unnamed, err := ftraceNames{s: f.params}, false, -1
+	names, unnamed, err := f.names(results), false, -1
 	if results {
-		names = names.results()
 		unnamed = ftraceIsSecret(f.ownName(), redaction)
 		if f.flags&ftraceMayFail != 0 {
 			err = len(values) - 1
@@ -292,21 +285,6 @@ func ftraceMayBeError(t *_type) bool {
 		}
 	}
 	return false
-}
-
-// ftraceTypeName returns a type's name without its package and type arguments.
-func ftraceTypeName(t *_type) string {
-	s := toRType(t).string()
-	start := 0
-	for i := range len(s) {
-		switch s[i] {
-		case '[':
-			return s[start:i]
-		case '.':
-			start = i + 1
-		}
-	}
-	return s[start:]
 }
 
 // ftraceHidesAll reports whether all of a value of type t is hidden.

@@ -12,6 +12,8 @@ package runtime
 
 import (
 	"internal/abi"
+	"internal/bytealg"
+	"internal/stringslite"
 	"unsafe"
 )
 
@@ -26,39 +28,29 @@ type ftracePrinter struct {
 
 func (p *ftracePrinter) full() bool { return p.b.n >= p.limit }
 
-// ftraceNames walks the names of a function's parameters and results, as rewrite.signature.names
+// ftraceNames are the names of a function's parameters or results, as rewrite.signature.names
 // writes them.
-type ftraceNames struct {
-	s string
-	i int
+type ftraceNames string
+
+func (f *ftraceFunc) names(results bool) ftraceNames {
+	params, rest, _ := stringslite.Cut(f.params, ";")
+	if !results {
+		return ftraceNames(params)
+	}
+	rest, _, _ = stringslite.Cut(rest, ";")
+	return ftraceNames(rest)
 }
 
-// next returns a name and the static kind after it: 0, '!', or ':' with the name of a type.
+// next takes off a name and the static kind after it: 0, '!', or ':' with the name of a type.
 func (n *ftraceNames) next() (name string, kind byte, typ string) {
-	start := n.i
-	for n.i < len(n.s) && n.s[n.i] != ',' && n.s[n.i] != ';' {
-		n.i++
-	}
-	name = n.s[start:n.i]
-	if n.i < len(n.s) && n.s[n.i] == ',' {
-		n.i++
-	}
-	for i := 0; i < len(name); i++ {
-		if name[i] == '!' || name[i] == ':' {
-			return name[:i], name[i], name[i+1:]
+	name, rest, _ := stringslite.Cut(string(*n), ",")
+	*n = ftraceNames(rest)
+	for i := range len(name) {
+		if c := name[i]; c == '!' || c == ':' {
+			return name[:i], c, name[i+1:]
 		}
 	}
 	return name, 0, ""
-}
-
-// results returns the names after the semicolon.
-func (n ftraceNames) results() ftraceNames {
-	for i := 0; i < len(n.s); i++ {
-		if n.s[i] == ';' {
-			return ftraceNames{s: n.s, i: i + 1}
-		}
-	}
-	return ftraceNames{}
 }
 
 // list appends parameters or results, comma-separated: the values, or pointers to them.
@@ -82,7 +74,7 @@ func (p *ftracePrinter) list(names ftraceNames, values []any, pointers bool) {
 			continue
 		}
 		e := efaceOf(&values[i])
-		dynamic := kind == '!' || kind == ':' && e._type != nil && !ftraceNamed(e._type, typ)
+		dynamic := kind == '!' || kind == ':' && e._type != nil && ftraceTypeName(e._type) != typ
 		if dynamic {
 			p.dynamic(values[i], true)
 		} else {
@@ -91,21 +83,13 @@ func (p *ftracePrinter) list(names ftraceNames, values []any, pointers bool) {
 	}
 }
 
-// ftraceNamed reports whether t's name is name, whatever its package and type arguments.
-func ftraceNamed(t *_type, name string) bool {
+// ftraceTypeName returns a type's name without its package and type arguments.
+func ftraceTypeName(t *_type) string {
 	s := toRType(t).string()
-	end := len(s)
-	for i := 0; i < len(s); i++ {
-		if s[i] == '[' && i > 0 {
-			end = i
-			break
-		}
+	if i := bytealg.IndexByteString(s, '['); i > 0 {
+		s = s[:i]
 	}
-	start := end
-	for start > 0 && s[start-1] != '.' {
-		start--
-	}
-	return s[start:end] == name
+	return s[bytealg.LastIndexByteString(s, '.')+1:]
 }
 
 // eface appends the value in an interface, without its type.
@@ -376,35 +360,6 @@ func (b *ftraceText) shown(s string) {
 	}
 }
 
-// ftraceDecode returns the character that s begins with, which is not ASCII, and its length, or 0
-// if it is not UTF-8.
-func ftraceDecode(s string) (r uint32, n int) {
-	c := s[0]
-	switch {
-	case c >= 0xC2 && c < 0xE0:
-		n, r = 2, uint32(c&0x1F)
-	case c >= 0xE0 && c < 0xF0:
-		n, r = 3, uint32(c&0x0F)
-	case c >= 0xF0 && c < 0xF5:
-		n, r = 4, uint32(c&0x07)
-	default:
-		return 0, 0
-	}
-	if len(s) < n {
-		return 0, 0
-	}
-	for _, c := range []byte(s[1:n]) {
-		if c&0xC0 != 0x80 {
-			return 0, 0
-		}
-		r = r<<6 | uint32(c&0x3F)
-	}
-	if n == 3 && (r < 0x800 || r >= 0xD800 && r < 0xE000) || n == 4 && (r < 0x10000 || r > 0x10FFFF) {
-		return 0, 0 // overlong, surrogate or too large
-	}
-	return r, n
-}
-
 // pointer appends an address, or the struct at that address if the format follows pointers.
 func (p *ftracePrinter) pointer(t *_type, v unsafe.Pointer, nest int) {
 	if v == nil {
@@ -438,24 +393,11 @@ func (p *ftracePrinter) funcName(v unsafe.Pointer) {
 		p.b.hex(uint64(uintptr(v)))
 		return
 	}
-	name := funcname(f)
-	open, end := len(name), len(name) // where the type arguments are, which hold the paths of packages
-	for i := range len(name) {
-		switch {
-		case name[i] == '[' && open == len(name):
-			open = i
-		case name[i] == ']':
-			end = i
-		}
-	}
-	start := open
-	for start > 0 && name[start-1] != '/' {
-		start--
-	}
-	p.b.shown(name[start:open])
-	if open < end {
+	name, args, generic := stringslite.Cut(funcname(f), "[") // the arguments hold the paths of packages
+	p.b.shown(name[bytealg.LastIndexByteString(name, '/')+1:])
+	if generic {
 		p.b.str("[...")
-		p.b.shown(name[end:])
+		p.b.shown(args[max(0, bytealg.LastIndexByteString(args, ']')):])
 	}
 }
 
