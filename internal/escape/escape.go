@@ -108,6 +108,25 @@ func Quote(dst []byte, limit int, s string) (n, done int) {
 	return n, done
 }
 
+// Write writes s to dst, with what may not be shown as it is escaped. It returns how many bytes it
+// wrote. What dst has no room for is left out.
+func Write(dst []byte, s string) (n int) {
+	for len(s) > 0 {
+		plain := Plain(s)
+		n += copy(dst[n:], s[:plain])
+		if s = s[plain:]; s == "" {
+			break
+		}
+		size, _ := Next(s)
+		for i := range size {
+			code, size := Code(s[i])
+			n += copy(dst[n:], code[:size])
+		}
+		s = s[size:]
+	}
+	return n
+}
+
 // Cut returns how many of the first n bytes of s are whole characters. s may itself be cut.
 func Cut(s string, n int) int {
 	if n >= len(s) {

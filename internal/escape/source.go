@@ -2,6 +2,7 @@ package escape
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 )
 
@@ -12,20 +13,8 @@ var Source []byte
 
 // Append appends s, with what may not be shown as it is escaped.
 func Append(b []byte, s string) []byte {
-	for len(s) > 0 {
-		n := Plain(s)
-		b = append(b, s[:n]...)
-		if s = s[n:]; s == "" {
-			break
-		}
-		n, _ = Next(s)
-		for i := range n {
-			code, size := Code(s[i])
-			b = append(b, code[:size]...)
-		}
-		s = s[n:]
-	}
-	return b
+	b = slices.Grow(b, 4*len(s))
+	return b[:len(b)+Write(b[len(b):cap(b)], s)]
 }
 
 // String returns s with what may not be shown as it is escaped.

@@ -345,20 +345,7 @@ func (b *ftraceText) escape(c byte) {
 }
 
 // shown appends text that the program chose, such as a name, escaped so that it stays on one line.
-func (b *ftraceText) shown(s string) {
-	for len(s) > 0 {
-		n := ftrace_escape_Plain(s)
-		b.str(s[:n])
-		if s = s[n:]; s == "" {
-			break
-		}
-		n, _ = ftrace_escape_Next(s)
-		for i := range n {
-			b.escape(s[i])
-		}
-		s = s[n:]
-	}
-}
+func (b *ftraceText) shown(s string) { b.n += ftrace_escape_Write(b.data[b.n:], s) }
 
 // pointer appends an address, or the struct at that address if the format follows pointers.
 func (p *ftracePrinter) pointer(t *_type, v unsafe.Pointer, nest int) {
