@@ -34,17 +34,15 @@ func (t *tree) end(st *Stack, c *Frame, e *recording.Event) {
 		line := append(t.b[:0], g.held[start:d.View.heldAt]...)
 		comment = string(g.held[d.View.heldAt : len(g.held)-1])
 		g.held = g.held[:start]
-		t.release(st, len(st.Calls)-1)
+		t.release(st)
 		b = line
 	} else {
 		if held || d.View.flags&heldLost != 0 {
-			t.release(st, len(st.Calls))
+			t.release(st)
 			if d.View.flags&heldLost != 0 {
 				b = append(t.prefix(t.b[:0], st.Goroutine, d.Shown), name.entry...)
 				b = append(b, "...) { // #"...)
-				b = append(strconv.AppendUint(b, c.Number, 10), '\n')
-				t.b = b
-				t.out.Add(st.Goroutine, b)
+				t.put(st.Goroutine, append(strconv.AppendUint(b, c.Number, 10), '\n'))
 			}
 		}
 		if e == nil && c.Note == "" && !t.format.Fold {
@@ -58,9 +56,7 @@ func (t *tree) end(st *Stack, c *Frame, e *recording.Event) {
 	} else {
 		b = t.comment(b, name)
 	}
-	b = append(t.remarks(b, c, lasted), '\n')
-	t.b = b
-	t.out.Add(st.Goroutine, b)
+	t.put(st.Goroutine, append(t.remarks(b, c, lasted), '\n'))
 }
 
 // comment appends what follows an ending.
@@ -92,9 +88,7 @@ func (t *tree) stray(st *Stack, e *recording.Event) {
 	b := t.prefix(t.b[:0], st.Goroutine, int32(e.Depth)+1)
 	b = t.ending(b, st, rule.Args, name.f, e)
 	b = append(b, name.exit...)
-	b = append(b, '\n')
-	t.b = b
-	t.out.Add(st.Goroutine, b)
+	t.put(st.Goroutine, append(b, '\n'))
 }
 
 // appendLine appends a line of the program's, which is to stay on its line: tabs are left, and if
@@ -173,37 +167,28 @@ func (t *tree) more(st *Stack, c *Frame, e *recording.Event) {
 		if parent := t.w.Stacks.Lookup(e.Parent); parent != nil && !parent.Data.Hidden {
 			t.releaseLong(parent) // its lines follow that of the call that started it
 		}
-	case recording.Line:
-		t.release(st, len(st.Calls))
+	case recording.Line, recording.Probe:
+		t.release(st)
 		depth := int32(e.Depth)
 		if t.w.Ruled() {
 			depth = st.Data.Shown
 		}
 		b := append(t.prefix(t.b[:0], st.Goroutine, depth), "- "...)
-		b = append(t.appendLine(b, string(e.Data)), '\n')
-		t.b = b
-		t.out.Add(st.Goroutine, b)
-	case recording.Probe:
-		t.release(st, len(st.Calls))
-		depth := int32(e.Depth)
-		if t.w.Ruled() {
-			depth = st.Data.Shown
+		if e.Kind == recording.Line {
+			b = t.appendLine(b, string(e.Data))
+		} else {
+			f := t.r.Function(e.Function)
+			b = append(append(b, f.FullName()...), '(')
+			if e.Layout != 0 {
+				b = t.printer.Append(b, 0, e, f.Params)
+			}
+			b = append(b, ')')
 		}
-		f := t.r.Function(e.Function)
-		b := append(t.prefix(t.b[:0], st.Goroutine, depth), "- "...)
-		b = append(append(b, f.FullName()...), '(')
-		if e.Layout != 0 {
-			b = t.printer.Append(b, 0, e, f.Params)
-		}
-		b = append(b, ")\n"...)
-		t.b = b
-		t.out.Add(st.Goroutine, b)
+		t.put(st.Goroutine, append(b, '\n'))
 	case recording.Lost:
 		b := append(t.b[:0], "# ftrace: "...)
 		b = strconv.AppendUint(b, e.Call, 10)
-		b = append(b, " records were lost here\n"...)
-		t.b = b
-		t.out.Add(0, b)
+		t.put(0, append(b, " records were lost here\n"...))
 	}
 }
 

@@ -226,6 +226,12 @@ func (t *tree) entry(st *Stack, c *Frame, e *recording.Event) (line []byte, brac
 	return b, brace
 }
 
+// put writes a line, in the buffer for the next.
+func (t *tree) put(goroutine uint64, line []byte) {
+	t.b = line
+	t.out.Add(goroutine, line)
+}
+
 func (t *tree) colour(b []byte, code string) []byte {
 	if t.format.Colour {
 		return append(b, code...)
@@ -236,7 +242,7 @@ func (t *tree) colour(b []byte, code string) []byte {
 // entryLine prints or holds an entry line.
 func (t *tree) entryLine(st *Stack, d *walk.Call[Call], b []byte, brace int) {
 	if d.Clause.Min == 0 {
-		t.release(st, len(st.Calls)-1)
+		t.release(st)
 		if !t.format.Fold {
 			t.out.Add(st.Goroutine, b)
 			d.View.flags |= printed
@@ -258,33 +264,19 @@ func (t *tree) entryLine(st *Stack, d *walk.Call[Call], b []byte, brace int) {
 	g.held = append(g.held, b...)
 }
 
-// release prints the held entry lines of the calls below number depth.
-func (t *tree) release(st *Stack, depth int) {
+// release prints the held entry lines. The calls that they belong to find that out by holds.
+func (t *tree) release(st *Stack) {
 	g := st.Data.View
 	if g == nil || len(g.held) == 0 {
 		return
-	}
-	for i := depth - 1; i >= 0; {
-		d := &st.Calls[i].Data
-		if d.View.flags&printed != 0 {
-			break
-		}
-		if d.View.held != 0 {
-			d.View.held = 0
-			d.View.flags |= printed
-		}
-		if d.Around == 0 {
-			break
-		}
-		i -= int(d.Around)
 	}
 	t.out.Add(st.Goroutine, g.held)
 	g.held = g.held[:0]
 	g.text++
 }
 
-// holds reports whether the entry line of a call is held. Of one that was set aside meanwhile it
-// was printed.
+// holds reports whether the entry line of a call is held. If what is held has been printed since,
+// it is not.
 func (g *Goroutine) holds(d *walk.Call[Call]) bool {
 	if d.View.held != 0 && d.View.heldIn != g.text {
 		d.View.held = 0
@@ -301,16 +293,16 @@ func (t *tree) releaseLong(st *Stack) {
 		return
 	}
 	if st.Outer() > 0 {
-		t.release(st, len(st.Calls)) // some of the lines are of calls that are set aside
+		t.release(st) // some of the lines are of calls that are set aside
 		return
 	}
 	for i := range st.Calls {
 		d := &st.Calls[i].Data
-		if d.View.held != 0 && d.Clause.Min > int64(t.clock.Between(st.Calls[i].Start, t.now)) {
+		if g.holds(d) && d.Clause.Min > int64(t.clock.Between(st.Calls[i].Start, t.now)) {
 			from := int(d.View.held) - 1
 			kept := append([]byte(nil), g.held[from:]...)
 			g.held = g.held[:from]
-			t.release(st, i)
+			t.release(st)
 			g.held = append(g.held[:0], kept...)
 			for j := i; j < len(st.Calls); j++ {
 				if d := &st.Calls[j].Data; d.View.held != 0 {
@@ -322,5 +314,5 @@ func (t *tree) releaseLong(st *Stack) {
 			return
 		}
 	}
-	t.release(st, len(st.Calls))
+	t.release(st)
 }
