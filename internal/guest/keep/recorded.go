@@ -91,11 +91,7 @@ func (b *ftraceText) jsonRecorded(member string, p unsafe.Pointer, names ftraceN
 			t = nil
 		} else if t.Kind() == abi.String && !ftraceHidesAll(t, c.redaction) && c.at+4 <= c.end {
 			s, n := c.bytes()
-			if len(s) < int(n) {
-				b.jsonCut(s, int(n)-len(s))
-			} else {
-				b.jsonString(s)
-			}
+			b.jsonCut(s, int(n))
 			continue
 		}
 		text.n = 0
@@ -108,20 +104,12 @@ func (b *ftraceText) jsonRecorded(member string, p unsafe.Pointer, names ftraceN
 // jsonShown appends a value, given as a line of text shows it. Its type is t, nil if that is not
 // known statically.
 func (b *ftraceText) jsonShown(t *_type, shown string) {
-	plain := shown == "nil" && (t == nil || t.Kind() == abi.Interface)
-	if plain {
-		shown = "null"
-	} else if t != nil && shown != "" {
-		switch last := shown[len(shown)-1]; t.Kind() {
-		case abi.Bool:
-			plain = shown == "true" || shown == "false"
-		case abi.Int, abi.Int8, abi.Int16, abi.Int32, abi.Int64, abi.Uint, abi.Uint8, abi.Uint16, abi.Uint32, abi.Uint64, abi.Float32, abi.Float64:
-			plain = last >= '0' && last <= '9' // not a duration, an infinity, or a value that did not fit
-		}
-	}
-	if plain {
+	switch {
+	case shown == "nil" && (t == nil || t.Kind() == abi.Interface):
+		b.str("null")
+	case t != nil && ftraceJSONHas(t, shown):
 		b.str(shown)
-	} else {
+	default:
 		b.jsonString(shown)
 	}
 }
@@ -286,14 +274,7 @@ func (c *ftraceValueReader) text(bytes bool) {
 	if bytes {
 		c.b.byte('b')
 	}
-	c.b.byte('"')
-	c.b.quoted(s, c.limit)
-	c.b.byte('"')
-	if len(s) < int(n) {
-		c.b.str("...(")
-		c.b.uint(uint64(n) - uint64(len(s)))
-		c.b.str(" more)")
-	}
+	c.quote(s, int(n))
 }
 
 // bytes returns as much of a string, or of a slice of bytes, as was recorded, and its full length.

@@ -87,21 +87,41 @@ func (b *ftraceText) jsonTime() {
 		month -= 12
 		year++
 	}
-	second := sec % 86400
-	const form = "0000-00-00T00:00:00.000000000Z"
-	at := b.n
-	b.str(form)
-	if b.n-at < len(form) {
-		return // there is no room
+	text := b.form("0000-00-00T00:00:00.000000000Z")
+	if text == nil {
+		return
 	}
-	text := (*[len(form)]byte)(b.data[at:])
 	ftraceDigits(text[:4], uint32(year))
 	ftraceDigits(text[5:7], uint32(month))
 	ftraceDigits(text[8:10], uint32(date))
-	ftraceDigits(text[11:13], uint32(second/3600))
-	ftraceDigits(text[14:16], uint32(second/60%60))
-	ftraceDigits(text[17:19], uint32(second%60))
-	ftraceDigits(text[20:29], uint32(nsec))
+	ftraceClock(text[11:], sec, uint32(nsec), 9)
+}
+
+// wallTime appends the time of day, UTC, in microseconds.
+func (b *ftraceText) wallTime() {
+	sec, nsec, _ := time_now()
+	if text := b.form("00:00:00.000000Z "); text != nil {
+		ftraceClock(text, sec, uint32(nsec)/1000, 6)
+	}
+}
+
+// form appends a text that is to be filled in, and returns it, or nil if there is no room.
+func (b *ftraceText) form(s string) []byte {
+	at := b.n
+	b.str(s)
+	if b.n-at < len(s) {
+		return nil
+	}
+	return b.data[at:b.n]
+}
+
+// ftraceClock writes the time of day, and a fraction with so many digits, into a form.
+func ftraceClock(text []byte, sec int64, fraction uint32, digits int) {
+	second := uint32(sec % 86400)
+	ftraceDigits(text[:2], second/3600)
+	ftraceDigits(text[3:5], second/60%60)
+	ftraceDigits(text[6:8], second%60)
+	ftraceDigits(text[9:9+digits], fraction)
 }
 
 // ftraceDigits writes v with as many digits as p has room for.
@@ -291,46 +311,48 @@ func (b *ftraceText) jsonMember(name string, i int) {
 // as text.
 func (b *ftraceText) jsonValue(t *_type, v unsafe.Pointer, limit int, clause *ftrace_rule_Clause) {
 	if ftraceReadable(v, t.Size_) && !ftraceHidesAll(t, clause.Own) {
-		switch t.Kind() {
-		case abi.Bool, abi.Int, abi.Int8, abi.Int16, abi.Int32, abi.Int64, abi.Uint, abi.Uint8, abi.Uint16, abi.Uint32, abi.Uint64:
-			if t.TFlag&abi.TFlagNamed != 0 && toRType(t).string() == "time.Duration" {
-				break
-			}
-			p := ftracePrinter{b: b, limit: len(b.data)}
-			p.value(t, v, 0, false)
-			return
-		case abi.Float32, abi.Float64:
+		switch k := t.Kind(); {
+		case k <= abi.Float64 && k != abi.Uintptr:
 			p := ftracePrinter{b: b, limit: len(b.data)}
 			at := b.n
-			p.value(t, v, 0, false)
-			if c := b.data[b.n-1]; c >= '0' && c <= '9' {
+			if p.value(t, v, 0, false); ftraceJSONHas(t, unsafe.String(&b.data[at], b.n-at)) {
 				return
 			}
-			b.n = at // it is an infinity or not a number
-		case abi.String:
+			b.n = at
+		case k == abi.String:
 			s := *(*string)(v)
-			shown := min(len(s), ftraceFormat.str)
-			if !ftraceReadable(unsafe.Pointer(unsafe.StringData(s)), uintptr(shown)) {
-				break
-			}
-			if shown == len(s) {
-				b.jsonString(s)
+			if ftraceReadable(unsafe.Pointer(unsafe.StringData(s)), uintptr(min(len(s), ftraceFormat.str))) {
+				b.jsonCut(s, len(s))
 				return
 			}
-			shown = ftrace_escape_Cut(s, shown)
-			b.jsonCut(s[:shown], len(s)-shown)
-			return
 		}
 	}
 	b.jsonText(nil, t, v, limit, clause)
 }
 
-// jsonCut appends a string that was cut by more bytes.
-func (b *ftraceText) jsonCut(s string, more int) {
-	b.jsonString(s)
+// ftraceJSONHas reports whether JSON has a value of type t in the form that a line of text shows:
+// not if it is a duration, an infinity, or did not fit into a record.
+func ftraceJSONHas(t *_type, shown string) bool {
+	k := t.Kind()
+	if k == abi.Bool {
+		return shown == "true" || shown == "false"
+	}
+	n := len(shown)
+	return k <= abi.Float64 && k != abi.Uintptr && n > 0 && shown[n-1] >= '0' && shown[n-1] <= '9'
+}
+
+// jsonCut appends s, the beginning of a string of n bytes, cut at the limit for strings.
+func (b *ftraceText) jsonCut(s string, n int) {
+	shown := min(len(s), ftraceFormat.str)
+	if shown == n {
+		b.jsonString(s)
+		return
+	}
+	shown = ftrace_escape_Cut(s, shown)
+	b.jsonString(s[:shown])
 	b.n-- // the quote
 	b.str("...(")
-	b.int(int64(more))
+	b.int(int64(n - shown))
 	b.str(` more)"`)
 }
 

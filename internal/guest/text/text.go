@@ -96,24 +96,6 @@ func (b *ftraceText) colour(code uint64) {
 	}
 }
 
-// wallTime appends the time of day, UTC, in microseconds.
-func (b *ftraceText) wallTime() {
-	sec, nsec, _ := time_now()
-	day := sec % 86400
-	for i, v := range [...]int64{day / 3600, day / 60 % 60, day % 60} {
-		if i > 0 {
-			b.byte(':')
-		}
-		b.byte(byte('0' + v/10))
-		b.byte(byte('0' + v%10))
-	}
-	b.byte('.')
-	for v, scale := int64(nsec)/1000, int64(100000); scale > 0; scale /= 10 {
-		b.byte(byte('0' + v/scale%10))
-	}
-	b.str("Z ")
-}
-
 // ftracePrintEntry shows that the call of frame begins.
 func ftracePrintEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	clause := frame.clause.ptr()

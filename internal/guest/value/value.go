@@ -168,7 +168,7 @@ func (p *ftracePrinter) error(v any, e *eface) bool {
 		if text, ok := ftraceCallError(err); ok {
 			p.b.shown(toRType(e._type).string())
 			p.b.byte('(')
-			p.quote(text)
+			p.quote(text, len(text))
 			p.b.byte(')')
 			return true
 		}
@@ -311,21 +311,22 @@ func (p *ftracePrinter) string(s string) {
 		p.b.byte(')')
 		return
 	}
-	p.quote(s)
+	p.quote(s, len(s))
 }
 
-// quote appends s in quotes, cut at the limit for strings, and says how much was cut off.
-func (p *ftracePrinter) quote(s string) {
+// quote appends s, the beginning of a string of n bytes, in quotes, cut at the limit for strings.
+// It says how much was cut off.
+func (p *ftracePrinter) quote(s string, n int) {
 	shown := min(len(s), ftraceFormat.str)
-	if shown < len(s) {
+	if shown < n {
 		shown = ftrace_escape_Cut(s, shown)
 	}
 	p.b.byte('"')
 	done := p.b.quoted(s[:shown], p.limit)
 	p.b.byte('"')
-	if done < len(s) {
+	if done < n {
 		p.b.str("...(")
-		p.b.int(int64(len(s) - done))
+		p.b.int(int64(n - done))
 		p.b.str(" more)")
 	}
 }
