@@ -268,10 +268,7 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32) int32 {
 			b.str("}\n")
 			break
 		}
-		b.prefix(gp, at)
-		b.str("- ")
-		b.name(f)
-		b.byte('(')
+		b.open(gp, at, "- ", f)
 		b.values(args, f.names(false), &f.entryLayouts)
 		b.str(")\n")
 	}
@@ -294,10 +291,7 @@ func (b *ftraceText) recordedEntry(gp *g, depth int32, f *ftraceFunc, count uint
 		b.str("}\n")
 		return
 	}
-	b.prefix(gp, depth)
-	b.str("+ ")
-	b.name(f)
-	b.byte('(')
+	b.open(gp, depth, "+ ", f)
 	switch {
 	case r == nil:
 		b.str("...")
@@ -336,11 +330,10 @@ func (b *ftraceText) jsonRecordedExit(gp *g, depth int32, f *ftraceFunc, r *ftra
 	case ftrace_format_KindExitResults:
 		b.jsonRecorded(`,"results":`, values, f.names(true), &f.exitLayouts)
 	case ftrace_format_KindExitPanic:
-		text := ftraceNewText()
-		text.values(values, "", &ftraceRecording.panics)
 		b.str(`,"panic":`)
-		b.jsonString(text.string())
-		ftraceFreeText(text)
+		at := b.n
+		b.values(values, "", &ftraceRecording.panics)
+		b.jsonQuote(at)
 	case ftrace_format_KindExitGoexit:
 		b.str(`,"goexit":true`)
 	}

@@ -72,9 +72,7 @@ func (l *ftraceLayout) typed(t *_type, kind byte, typ string) bool {
 // jsonRecorded appends recorded values as an object, after the text that begins the member:
 // numbers, booleans and strings as themselves, others as text.
 func (b *ftraceText) jsonRecorded(member string, p unsafe.Pointer, names ftraceNames, known *ftraceKnownLayouts) {
-	text := ftraceNewText()
-	defer ftraceFreeText(text)
-	c, l := ftraceRecordedValues(text, p, known)
+	c, l := ftraceRecordedValues(b, p, known)
 	if l == nil {
 		return
 	}
@@ -94,24 +92,17 @@ func (b *ftraceText) jsonRecorded(member string, p unsafe.Pointer, names ftraceN
 			b.jsonCut(s, int(n))
 			continue
 		}
-		text.n = 0
+		at := b.n
+		c.limit = at + ftraceFormat.line
 		c.next(l, i, kind, typ)
-		b.jsonShown(t, text.string())
+		if (t == nil || t.Kind() == abi.Interface) && unsafe.String(&b.data[at], b.n-at) == "nil" {
+			b.n = at
+			b.str("null")
+		} else {
+			b.jsonShown(t, at)
+		}
 	}
 	b.byte('}')
-}
-
-// jsonShown appends a value, given as a line of text shows it. Its type is t, nil if that is not
-// known statically.
-func (b *ftraceText) jsonShown(t *_type, shown string) {
-	switch {
-	case shown == "nil" && (t == nil || t.Kind() == abi.Interface):
-		b.str("null")
-	case t != nil && ftraceJSONHas(t, shown):
-		b.str(shown)
-	default:
-		b.jsonString(shown)
-	}
 }
 
 // take returns where the next n bytes are, or nil if they did not fit into the record.

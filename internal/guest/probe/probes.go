@@ -186,11 +186,8 @@ func ftracePrintProbe(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clau
 		}
 		b.str("}\n")
 	} else {
-		b.prefix(gp, t.shown)
-		b.str("- ")
-		b.name(f)
-		b.byte('(')
-		p := ftracePrinter{b: b, limit: ftraceFormat.line, deep: clause.Detail == ftrace_rule_Deep, redaction: clause.Own}
+		b.open(gp, t.shown, "- ", f)
+		p := b.printer(clause)
 		p.list(f.names(false), args, false)
 		b.byte(')')
 		if suppressed != 0 {

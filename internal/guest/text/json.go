@@ -132,12 +132,20 @@ func ftraceDigits(p []byte, v uint32) {
 	}
 }
 
+// jsonQuote makes a string of what the buffer has from at on.
+func (b *ftraceText) jsonQuote(at int) {
+	text := ftraceNewText()
+	text.bytes(b.data[at:b.n])
+	b.n = at
+	b.jsonString(text.string())
+	ftraceFreeText(text)
+}
+
 // jsonName appends a function's name as a string.
 func (b *ftraceText) jsonName(f *ftraceFunc) {
-	name := ftraceNewText()
-	name.name(f)
-	b.jsonString(name.string())
-	ftraceFreeText(name)
+	at := b.n
+	b.name(f)
+	b.jsonQuote(at)
 }
 
 // jsonPrefix begins a line of goroutine gp: its time, level and place.
@@ -224,12 +232,12 @@ func (b *ftraceText) jsonEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ft
 func (b *ftraceText) jsonEnding(gp *g, frame *ftraceFrame, results []any, p *_panic, lasted int64) {
 	b.jsonFrame(gp, frame, "return")
 	panicked := func(what string, value any) {
-		text := ftraceNewText()
-		printer := ftracePrinter{b: text, limit: min(ftraceFormat.line, ftraceJSONLine), deep: frame.clause.ptr().Detail == ftrace_rule_Deep, redaction: frame.clause.ptr().Own}
-		printer.panicked("", value, frame)
 		b.str(what)
-		b.jsonString(text.string())
-		ftraceFreeText(text)
+		at := b.n
+		printer := b.printer(frame.clause.ptr())
+		printer.limit = at + min(ftraceFormat.line, ftraceJSONLine)
+		printer.panicked("", value, frame)
+		b.jsonQuote(at)
 	}
 	switch {
 	case p != nil && p.goexit:
@@ -284,7 +292,11 @@ func (b *ftraceText) jsonValues(names ftraceNames, values []any, pointers bool, 
 			b.str("null")
 			continue
 		case kind == '!' || kind == ':' && ftraceTypeName(t) != typ:
-			b.jsonText(values[i], nil, nil, limit, clause)
+			at := b.n
+			p := b.printer(clause)
+			p.limit = limit
+			p.dynamic(values[i], true)
+			b.jsonQuote(at)
 			continue
 		case t.IsDirectIface():
 			v = unsafe.Pointer(&e.data)
@@ -310,35 +322,40 @@ func (b *ftraceText) jsonMember(name string, i int) {
 // jsonValue appends the value of type t at v: numbers, booleans and strings as themselves, others
 // as text.
 func (b *ftraceText) jsonValue(t *_type, v unsafe.Pointer, limit int, clause *ftrace_rule_Clause) {
-	if ftraceReadable(v, t.Size_) && !ftraceHidesAll(t, clause.Own) {
-		switch k := t.Kind(); {
-		case k <= abi.Float64 && k != abi.Uintptr:
-			p := ftracePrinter{b: b, limit: len(b.data)}
-			at := b.n
-			if p.value(t, v, 0, false); ftraceJSONHas(t, unsafe.String(&b.data[at], b.n-at)) {
-				return
-			}
-			b.n = at
-		case k == abi.String:
-			s := *(*string)(v)
-			if ftraceReadable(unsafe.Pointer(unsafe.StringData(s)), uintptr(min(len(s), ftraceFormat.str))) {
-				b.jsonCut(s, len(s))
-				return
-			}
+	at := b.n
+	p := b.printer(clause)
+	p.limit = limit
+	switch k := t.Kind(); {
+	case !ftraceReadable(v, t.Size_):
+		b.byte('?')
+		b.jsonQuote(at)
+		return
+	case k <= abi.Float64:
+		p.limit = len(b.data)
+	case k == abi.String && !ftraceHidesAll(t, clause.Own):
+		s := *(*string)(v)
+		if ftraceReadable(unsafe.Pointer(unsafe.StringData(s)), uintptr(min(len(s), ftraceFormat.str))) {
+			b.jsonCut(s, len(s))
+			return
 		}
 	}
-	b.jsonText(nil, t, v, limit, clause)
+	p.value(t, v, ftraceFormat.nest, true)
+	b.jsonShown(t, at)
 }
 
-// ftraceJSONHas reports whether JSON has a value of type t in the form that a line of text shows:
-// not if it is a duration, an infinity, or did not fit into a record.
-func ftraceJSONHas(t *_type, shown string) bool {
-	k := t.Kind()
-	if k == abi.Bool {
-		return shown == "true" || shown == "false"
+// jsonShown makes JSON of the value that the buffer has from at on, as a line of text shows it. Its
+// type is t, nil if that is not known statically. Numbers and booleans are left, but not a
+// duration, an infinity, or what did not fit into a record.
+func (b *ftraceText) jsonShown(t *_type, at int) {
+	if t != nil && b.n > at {
+		switch last := b.data[b.n-1]; {
+		case t.Kind() == abi.Bool && last == 'e':
+			return
+		case t.Kind() <= abi.Float64 && t.Kind() != abi.Uintptr && last >= '0' && last <= '9':
+			return
+		}
 	}
-	n := len(shown)
-	return k <= abi.Float64 && k != abi.Uintptr && n > 0 && shown[n-1] >= '0' && shown[n-1] <= '9'
+	b.jsonQuote(at)
 }
 
 // jsonCut appends s, the beginning of a string of n bytes, cut at the limit for strings.
@@ -354,23 +371,6 @@ func (b *ftraceText) jsonCut(s string, n int) {
 	b.str("...(")
 	b.int(int64(n - shown))
 	b.str(` more)"`)
-}
-
-// jsonText appends a value as lines of text show it, as a string: the value in dynamic with its
-// type, or the one of type t at v.
-func (b *ftraceText) jsonText(dynamic any, t *_type, v unsafe.Pointer, limit int, clause *ftrace_rule_Clause) {
-	text := ftraceNewText()
-	p := ftracePrinter{b: text, limit: max(0, limit-b.n), deep: clause.Detail == ftrace_rule_Deep, redaction: clause.Own}
-	switch {
-	case t == nil:
-		p.dynamic(dynamic, true)
-	case !ftraceReadable(v, t.Size_):
-		text.str("?")
-	default:
-		p.value(t, v, ftraceFormat.nest, true)
-	}
-	b.jsonString(text.string())
-	ftraceFreeText(text)
 }
 
 // convert turns the tracer's own lines, which begin with "#", into objects if lines are to be JSON.

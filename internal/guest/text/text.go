@@ -87,6 +87,14 @@ func (b *ftraceText) prefix(gp *g, depth int32) {
 	}
 }
 
+// open begins a line about a call of f, up to its values.
+func (b *ftraceText) open(gp *g, depth int32, mark string, f *ftraceFunc) {
+	b.prefix(gp, depth)
+	b.str(mark)
+	b.name(f)
+	b.byte('(')
+}
+
 // colour switches to a terminal's colour, 0 for none, if colours are on.
 func (b *ftraceText) colour(code uint64) {
 	if ftraceFormat.colour {
@@ -120,12 +128,9 @@ func ftracePrintEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 // that were not shown. entry returns where the part after the brace begins.
 func (b *ftraceText) entry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace_rule_Clause, args []any, suppressed uint32) (brace int) {
 	f := frame.fn.ptr()
-	b.prefix(gp, frame.shown)
-	b.str("+ ")
-	b.name(f)
-	b.byte('(')
+	b.open(gp, frame.shown, "+ ", f)
 	if clause.Detail >= ftrace_rule_Args {
-		p := ftracePrinter{b: b, limit: ftraceFormat.line, deep: clause.Detail == ftrace_rule_Deep, redaction: clause.Own}
+		p := b.printer(clause)
 		p.list(f.names(false), args, false)
 	}
 	b.str(") {")
@@ -301,10 +306,8 @@ func (t *ftraceG) releaseWith(gp *g, frame *ftraceFrame) {
 		b.jsonFrame(gp, frame, "call")
 		b.str("}\n")
 	} else {
-		b.prefix(gp, frame.shown)
-		b.str("+ ")
-		b.name(frame.fn.ptr())
-		b.str("(...) { // #")
+		b.open(gp, frame.shown, "+ ", frame.fn.ptr())
+		b.str("...) { // #")
 		b.uint(frame.Count)
 		b.byte('\n')
 	}
@@ -316,7 +319,7 @@ func (t *ftraceG) releaseWith(gp *g, frame *ftraceFrame) {
 // inline hooks are values, others are pointers.
 func (b *ftraceText) ending(gp *g, frame *ftraceFrame, results []any, p *_panic) {
 	b.byte('}')
-	printer := ftracePrinter{b: b, limit: ftraceFormat.line, deep: frame.clause.ptr().Detail == ftrace_rule_Deep, redaction: frame.clause.ptr().Own}
+	printer := b.printer(frame.clause.ptr())
 	switch {
 	case p != nil && p.goexit:
 		b.str(" Goexit")

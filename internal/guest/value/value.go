@@ -26,6 +26,11 @@ type ftracePrinter struct {
 	redaction uint32 // by which secrets are hidden, 0: none are
 }
 
+// printer returns what appends values as a clause wants them.
+func (b *ftraceText) printer(clause *ftrace_rule_Clause) ftracePrinter {
+	return ftracePrinter{b: b, limit: ftraceFormat.line, deep: clause.Detail == ftrace_rule_Deep, redaction: clause.Own}
+}
+
 func (p *ftracePrinter) full() bool { return p.b.n >= p.limit }
 
 // ftraceNames are the names of a function's parameters or results, as rewrite.signature.names
