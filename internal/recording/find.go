@@ -104,11 +104,7 @@ func (p *Printer) Find(e *Event, f *Function, path *Path) Found {
 	if path.plan.why != "" {
 		return Found{Why: path.plan.why, Len: -1}
 	}
-	p.dst, p.line, p.data = p.dst[:0], 0, e.Data
-	p.cut, p.quiet, p.deep, p.steps = false, 0, false, 0
-	l := p.r.layout(e.Layout)
-	p.deep = l.Deep
-	return p.follow(l, path.plan)
+	return p.follow(p.begin(p.dst[:0], 0, e), path.plan)
 }
 
 // planOf returns the plan for e's layout.

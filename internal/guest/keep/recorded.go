@@ -135,17 +135,12 @@ func (c *ftraceValueReader) typed(t *_type, nest int, show bool) {
 		c.failure(t)
 		return
 	}
-	plain := t.Kind() == abi.Func || t == efaceOf(&ftraceAString)._type
-	if show && !plain {
-		c.b.str(toRType(t).string())
-		if t.Kind() != abi.Struct {
-			c.b.byte('(')
-		}
+	after := ""
+	if show {
+		after = c.typ(t)
 	}
 	c.value(t, nest)
-	if show && !plain && t.Kind() != abi.Struct {
-		c.b.byte(')')
-	}
+	c.b.str(after)
 }
 
 // failure appends an error: its message, if that is a field, as in the errors of packages errors
@@ -209,11 +204,7 @@ func (c *ftraceValueReader) value(t *_type, nest int) {
 			c.b.str("nil")
 			return
 		}
-		c.b.str("chan(len=")
-		c.b.uint(uint64(n))
-		c.b.str(" cap=")
-		c.b.uint(uint64(size))
-		c.b.byte(')')
+		c.b.channel(uint64(n), uint64(size))
 	case abi.Map:
 		n := c.uint32()
 		if n == ftrace_format_Nil {

@@ -133,24 +133,22 @@ func (p *ftracePrinter) dynamic(v any, top bool) {
 		p.b.str(ftraceStars)
 		return
 	}
-	switch e._type.Kind() {
-	case abi.String:
-		if e._type == efaceOf(&ftraceAString)._type {
-			p.eface(e, ftraceFormat.nest)
-			return
-		}
-	case abi.Struct:
-		p.b.shown(toRType(e._type).string())
-		p.eface(e, ftraceFormat.nest)
-		return
-	case abi.Func:
-		p.eface(e, ftraceFormat.nest)
-		return
-	}
-	p.b.shown(toRType(e._type).string())
-	p.b.byte('(')
+	after := p.typ(e._type)
 	p.eface(e, ftraceFormat.nest)
-	p.b.byte(')')
+	p.b.str(after)
+}
+
+// typ appends the type of a value, and returns what is to follow the value.
+func (p *ftracePrinter) typ(t *_type) (after string) {
+	if t.Kind() == abi.Func || t == efaceOf(&ftraceAString)._type {
+		return ""
+	}
+	p.b.shown(toRType(t).string())
+	if t.Kind() == abi.Struct {
+		return ""
+	}
+	p.b.byte('(')
+	return ")"
 }
 
 // ftraceAString has the type of plain strings. Those are shown without it: their quotes say enough.
@@ -404,9 +402,13 @@ func (p *ftracePrinter) channel(v unsafe.Pointer) {
 		return
 	}
 	c := (*hchan)(v)
-	p.b.str("chan(len=")
-	p.b.uint(uint64(c.qcount))
-	p.b.str(" cap=")
-	p.b.uint(uint64(c.dataqsiz))
-	p.b.byte(')')
+	p.b.channel(uint64(c.qcount), uint64(c.dataqsiz))
+}
+
+func (b *ftraceText) channel(n, size uint64) {
+	b.str("chan(len=")
+	b.uint(n)
+	b.str(" cap=")
+	b.uint(size)
+	b.byte(')')
 }
