@@ -63,26 +63,10 @@ func (p *Printer) err(t *Type, has int, pointee bool) bool {
 		}
 		p.data, p.cut = data, cut
 	}
-	if !pointee {
-		return p.deepError(t, has)
-	}
 	elem := p.r.typ(t.Elem)
-	if elem == nil || p.uint64() == 0 || p.uint32() != 1 || p.cut {
-		p.data, p.cut = data, cut
+	if elem == nil || !pointee && !p.follows(t, has) {
 		return false
 	}
-	p.str(t.Name)
-	p.shallow(elem, 1)
-	return true
-}
-
-// deepError appends an error that points to a struct, in a deep layout, which has the struct.
-func (p *Printer) deepError(t *Type, has int) bool {
-	elem := p.r.typ(t.Elem)
-	if !p.deep || t.Kind != reflect.Pointer || elem == nil || has != p.r.Env.nestLimit {
-		return false
-	}
-	data, cut := p.data, p.cut
 	if p.uint64() == 0 || p.uint32() != 1 || p.cut {
 		p.data, p.cut = data, cut
 		return false
@@ -116,8 +100,7 @@ func (p *Printer) message(m *message, t *Type, has int, pointee bool) bool {
 	}
 	form, ok := errorForms[t.Name]
 	elem := p.r.typ(t.Elem)
-	deep := p.deep && has == p.r.Env.nestLimit
-	if !ok || elem == nil || elem.Kind != reflect.Struct || !pointee && !deep {
+	if !ok || elem == nil || elem.Kind != reflect.Struct || !pointee && !p.follows(t, has) {
 		return false
 	}
 	if p.uint64() == 0 || p.uint32() != 1 {

@@ -9,7 +9,7 @@ import (
 // pointer appends an address, or in a deep layout the struct behind it.
 func (p *Printer) pointer(t *Type, has int) {
 	v := p.uint64()
-	if p.deep && has == p.r.Env.nestLimit && t.Kind == reflect.Pointer {
+	if p.follows(t, has) {
 		if elem := p.r.typ(t.Elem); elem != nil && p.uint32() == 1 && !p.cut {
 			p.byte('&')
 			p.shallow(elem, p.format.Nest)
@@ -21,6 +21,11 @@ func (p *Printer) pointer(t *Type, has int) {
 		return
 	}
 	p.hex(v)
+}
+
+// follows reports whether a pointer is followed by the struct to which it leads, if it leads to one.
+func (p *Printer) follows(t *Type, has int) bool {
+	return p.deep && has == p.r.Env.nestLimit && t.Kind == reflect.Pointer
 }
 
 func (p *Printer) channel() {

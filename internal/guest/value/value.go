@@ -256,15 +256,8 @@ func (p *ftracePrinter) value(t *_type, v unsafe.Pointer, nest int, own bool) {
 }
 
 func ftraceInt(size uintptr, v unsafe.Pointer) int64 {
-	switch size {
-	case 1:
-		return int64(*(*int8)(v))
-	case 2:
-		return int64(*(*int16)(v))
-	case 4:
-		return int64(*(*int32)(v))
-	}
-	return *(*int64)(v)
+	unused := 64 - 8*size
+	return int64(ftraceUint(size, v)<<unused) >> unused
 }
 
 func ftraceUint(size uintptr, v unsafe.Pointer) uint64 {
