@@ -56,22 +56,16 @@ func (paths *ftracePaths) base(name string, n int) int {
 		}
 	}
 	if paths.results {
-		if len(name) < 4 || name[:3] != "ret" {
+		number, ok := stringslite.CutPrefix(name, "ret")
+		if !ok {
 			return -1
 		}
-		name = name[3:]
+		name = number
 	}
-	number := 0
-	for i := 0; i < len(name); i++ {
-		if name[i] < '0' || name[i] > '9' || number > ftraceValuesMax {
-			return -1
-		}
-		number = 10*number + int(name[i]-'0')
+	if number, ok := ftraceParseInt(name); ok && number < n {
+		return number
 	}
-	if name == "" || number >= n {
-		return -1
-	}
-	return number
+	return -1
 }
 
 // follow puts what the paths lead to after values, which are pointers if pointers is set. The
