@@ -195,8 +195,7 @@ func ftraceShowContext(why string, value any) {
 	since := places.collect(gp.goid, ftraceOnError, t.contextShown)
 	b.str("# ftrace: ")
 	b.str(why)
-	b.str(" on G")
-	b.uint(gp.goid)
+	b.number(" on G", gp.goid)
 	if value != nil {
 		b.str(": ")
 		p := ftracePrinter{b: b, limit: ftraceFormat.line, redaction: ftraceRedactions.usual}
@@ -280,8 +279,7 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32) int32 {
 func (b *ftraceText) recordedEntry(gp *g, depth int32, f *ftraceFunc, count uintptr, r *ftraceEvent) {
 	if ftraceFormat.json {
 		b.jsonCall(gp, depth, "call", f)
-		b.str(`,"call":`)
-		b.uint(uint64(count))
+		b.number(`,"call":`, uint64(count))
 		switch {
 		case r == nil:
 			b.str(`,"cut":true`)
@@ -298,8 +296,7 @@ func (b *ftraceText) recordedEntry(gp *g, depth int32, f *ftraceFunc, count uint
 	case r.Kind == ftrace_format_KindEntryArgs:
 		b.values(add(unsafe.Pointer(r), ftraceRecordSize+8), f.names(false), &f.entryLayouts)
 	}
-	b.str(") { // #")
-	b.uint(uint64(count))
+	b.number(") { // #", uint64(count))
 	b.byte('\n')
 }
 

@@ -213,8 +213,7 @@ func (c *ftraceValueReader) value(t *_type, nest int) {
 		}
 		c.b.str("map[")
 		if n > 0 {
-			c.b.str("len=")
-			c.b.uint(uint64(n))
+			c.b.number("len=", uint64(n))
 		}
 		c.b.byte(']')
 	case abi.Slice:
@@ -323,8 +322,7 @@ func (c *ftraceValueReader) row(elem *_type, n, nest int) {
 		if shown > 0 {
 			c.b.byte(' ')
 		}
-		c.b.str("len=")
-		c.b.uint(uint64(n))
+		c.b.number("len=", uint64(n))
 	}
 	c.b.byte(']')
 }

@@ -101,6 +101,12 @@ func (b *ftraceText) uint(v uint64) {
 	b.n += copy(b.data[b.n:], d)
 }
 
+// number appends v, after the text that says what it is.
+func (b *ftraceText) number(what string, v uint64) {
+	b.str(what)
+	b.uint(v)
+}
+
 func (b *ftraceText) int(v int64) {
 	if v < 0 {
 		b.byte('-')

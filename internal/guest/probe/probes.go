@@ -174,15 +174,13 @@ func ftracePrintProbe(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clau
 		b.jsonPrefix(gp, t.shown, ftraceLevel)
 		b.str(`,"event":"probe","probe":`)
 		b.jsonName(f)
-		b.str(`,"call":`)
-		b.uint(uint64(count))
+		b.number(`,"call":`, uint64(count))
 		if len(args) > 0 {
 			b.str(`,"args":`)
 			b.jsonValues(f.names(false), args, false, clause)
 		}
 		if suppressed != 0 {
-			b.str(`,"suppressed":`)
-			b.uint(uint64(suppressed))
+			b.number(`,"suppressed":`, uint64(suppressed))
 		}
 		b.str("}\n")
 	} else {
@@ -191,8 +189,7 @@ func ftracePrintProbe(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clau
 		p.list(f.names(false), args, false)
 		b.byte(')')
 		if suppressed != 0 {
-			b.str(" // (")
-			b.uint(uint64(suppressed))
+			b.number(" // (", uint64(suppressed))
 			b.str(" not shown: rate=)")
 		}
 		b.byte('\n')

@@ -130,8 +130,7 @@ func (w *ftraceGroup) cut() {
 		return
 	}
 	note := ftraceNewText()
-	note.str("# ftrace: G")
-	note.uint(w.goid)
+	note.number("# ftrace: G", w.goid)
 	note.str(" goes on: FTRACE_GROUP holds 1 MiB of a goroutine's lines\n")
 	note.convert()
 	w.writeText(note)

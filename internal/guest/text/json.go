@@ -156,26 +156,22 @@ func (b *ftraceText) jsonPrefix(gp *g, depth int32, level int) {
 	b.level(level, true)
 	b.byte('"')
 	if ftraceFormat.seq {
-		b.str(`,"seq":`)
-		b.uint(atomic.Xadd64(&ftraceOut.atLine, 1))
+		b.number(`,"seq":`, atomic.Xadd64(&ftraceOut.atLine, 1))
 	}
 	if ftraceFormat.elapsed {
 		b.str(`,"elapsed":`)
 		b.fixed(nanotime()-ftraceStarted, 9)
 	}
 	if ftraceFormat.tid {
-		b.str(`,"thread":`)
-		b.uint(ftraceTid())
+		b.number(`,"thread":`, ftraceTid())
 	}
 	b.jsonPlace(gp, depth)
 }
 
 // jsonPlace appends where a line stands in the trace.
 func (b *ftraceText) jsonPlace(gp *g, depth int32) {
-	b.str(`,"goroutine":`)
-	b.uint(gp.goid)
-	b.str(`,"depth":`)
-	b.uint(uint64(depth))
+	b.number(`,"goroutine":`, gp.goid)
+	b.number(`,"depth":`, uint64(depth))
 }
 
 // ftraceLevel is the trace's own level.
@@ -193,8 +189,7 @@ func (b *ftraceText) jsonCall(gp *g, depth int32, event string, f *ftraceFunc) {
 // jsonFrame begins a line about the call of frame.
 func (b *ftraceText) jsonFrame(gp *g, frame *ftraceFrame, event string) {
 	b.jsonCall(gp, frame.shown, event, frame.fn.ptr())
-	b.str(`,"call":`)
-	b.uint(frame.Count)
+	b.number(`,"call":`, frame.Count)
 }
 
 // jsonEntry appends the line that says that a call begins. suppressed is the number of calls before
@@ -207,23 +202,19 @@ func (b *ftraceText) jsonEntry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ft
 		b.jsonValues(f.names(false), args, false, clause)
 	}
 	if !t.headed && t.parentFn != 0 {
-		b.str(`,"from":{"goroutine":`)
-		b.uint(t.parent)
+		b.number(`,"from":{"goroutine":`, t.parent)
 		b.str(`,"func":`)
 		b.jsonName(t.parentFn.ptr())
-		b.str(`,"call":`)
-		b.uint(uint64(t.parentCount))
+		b.number(`,"call":`, uint64(t.parentCount))
 		b.byte('}')
 	}
 	if suppressed != 0 {
-		b.str(`,"suppressed":`)
-		b.uint(uint64(suppressed))
+		b.number(`,"suppressed":`, uint64(suppressed))
 	}
 	if ftraceFormat.pos {
 		b.str(`,"file":`)
 		b.jsonString(f.pkg.Files[f.file])
-		b.str(`,"line":`)
-		b.uint(uint64(f.line))
+		b.number(`,"line":`, uint64(f.line))
 	}
 	b.str("}\n")
 }

@@ -98,8 +98,7 @@ func (b *ftraceText) open(gp *g, depth int32, mark string, f *ftraceFunc) {
 // colour switches to a terminal's colour, 0 for none, if colours are on.
 func (b *ftraceText) colour(code uint64) {
 	if ftraceFormat.colour {
-		b.str("\x1b[")
-		b.uint(code)
+		b.number("\x1b[", code)
 		b.byte('m')
 	}
 }
@@ -136,19 +135,15 @@ func (b *ftraceText) entry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace
 	b.str(") {")
 	brace = b.n
 	b.colour(2)
-	b.str(" // #")
-	b.uint(frame.Count)
+	b.number(" // #", frame.Count)
 	if !t.headed && t.parentFn != 0 {
-		b.str(" from G")
-		b.uint(t.parent)
+		b.number(" from G", t.parent)
 		b.byte(' ')
 		b.name(t.parentFn.ptr())
-		b.str(" #")
-		b.uint(uint64(t.parentCount))
+		b.number(" #", uint64(t.parentCount))
 	}
 	if suppressed != 0 {
-		b.str(" (")
-		b.uint(uint64(suppressed))
+		b.number(" (", uint64(suppressed))
 		b.str(" calls not shown: rate=)")
 	}
 	if ftraceFormat.pos {
@@ -307,8 +302,7 @@ func (t *ftraceG) releaseWith(gp *g, frame *ftraceFrame) {
 		b.str("}\n")
 	} else {
 		b.open(gp, frame.shown, "+ ", frame.fn.ptr())
-		b.str("...) { // #")
-		b.uint(frame.Count)
+		b.number("...) { // #", frame.Count)
 		b.byte('\n')
 	}
 	t.emit(b)

@@ -179,8 +179,7 @@ func (p *ftracePrinter) mapping(t *_type, v unsafe.Pointer, nest int) {
 				if w.Count > 0 {
 					p.b.byte(' ')
 				}
-				p.b.str("len=")
-				p.b.uint(w.Used)
+				p.b.number("len=", w.Used)
 			}
 			p.b.byte(']')
 			return

@@ -399,9 +399,7 @@ func (p *ftracePrinter) channel(v unsafe.Pointer) {
 }
 
 func (b *ftraceText) channel(n, size uint64) {
-	b.str("chan(len=")
-	b.uint(n)
-	b.str(" cap=")
-	b.uint(size)
+	b.number("chan(len=", n)
+	b.number(" cap=", size)
 	b.byte(')')
 }
