@@ -254,33 +254,29 @@ func ftracePrintExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_p
 		return
 	}
 	b := ftraceNewText()
-	folded := frame.held != 0 && ftraceFormat.fold && !ftraceFormat.json
-	var comment int
-	switch {
-	case folded:
-		// "+ f() {" of the held line, the results, then the held comment.
+	comment := ""
+	if frame.held != 0 && ftraceFormat.fold && !ftraceFormat.json {
+		// "+ f() {" of the held line, the results, then the held comment. Its bytes are still in
+		// held's data after its length: only this goroutine uses it.
 		held := t.held
-		start := int(frame.held) - 1
-		comment = int(frame.heldAt)
-		b.str(unsafe.String(&held.data[start], comment-start))
-		end := held.n
+		start, brace := int(frame.held)-1, int(frame.heldAt)
+		b.str(unsafe.String(&held.data[start], brace-start))
+		comment = unsafe.String(&held.data[brace], held.n-brace)
 		held.n = start
 		t.release(t.depth - 1)
-		// The bytes of the comment are still in held's data after its length: only this goroutine
-		// uses it.
-		b.ending(gp, frame, results, p)
-		b.comment(gp, frame, unsafe.String(&held.data[comment], end-comment), lasted)
-	default:
+	} else {
 		if frame.held != 0 || frame.Flags&ftrace_format_FrameHeldLost != 0 {
 			t.releaseWith(gp, frame)
 		}
-		if ftraceFormat.json {
-			b.jsonEnding(gp, frame, results, p, lasted)
-			break
+		if !ftraceFormat.json {
+			b.prefix(gp, frame.shown+1)
 		}
-		b.prefix(gp, frame.shown+1)
+	}
+	if ftraceFormat.json {
+		b.jsonEnding(gp, frame, results, p, lasted)
+	} else {
 		b.ending(gp, frame, results, p)
-		b.comment(gp, frame, "", lasted)
+		b.comment(gp, frame, comment, lasted)
 	}
 	t.emit(b)
 	if frame.shown == 0 {
