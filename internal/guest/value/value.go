@@ -33,29 +33,33 @@ func (b *ftraceText) printer(clause *ftrace_rule_Clause) ftracePrinter {
 
 func (p *ftracePrinter) full() bool { return p.b.n >= p.limit }
 
-// ftraceNames are the names of a function's parameters or results, as rewrite.signature.names
-// writes them.
+// ftraceNames are the names of a function's parameters or results, up to a semicolon, as
+// rewrite.signature.names writes them.
 type ftraceNames string
 
 func (f *ftraceFunc) names(results bool) ftraceNames {
-	params, rest, _ := stringslite.Cut(f.params, ";")
-	if !results {
-		return ftraceNames(params)
+	names := f.params
+	if results {
+		names = names[bytealg.IndexByteString(names, ';')+1:]
 	}
-	rest, _, _ = stringslite.Cut(rest, ";")
-	return ftraceNames(rest)
+	return ftraceNames(names)
 }
 
 // next takes off a name and the static kind after it: 0, '!', or ':' with the name of a type.
 func (n *ftraceNames) next() (name string, kind byte, typ string) {
-	name, rest, _ := stringslite.Cut(string(*n), ",")
-	*n = ftraceNames(rest)
-	for i := range len(name) {
-		if c := name[i]; c == '!' || c == ':' {
-			return name[:i], c, name[i+1:]
+	s, end, at := string(*n), 0, -1
+	for ; end < len(s) && s[end] != ',' && s[end] != ';'; end++ {
+		if c := s[end]; c == '!' || c == ':' {
+			at = end
 		}
 	}
-	return name, 0, ""
+	if *n = ""; end < len(s) && s[end] == ',' {
+		*n = ftraceNames(s[end+1:])
+	}
+	if at < 0 {
+		return s[:end], 0, ""
+	}
+	return s[:at], s[at], s[at+1 : end]
 }
 
 // list appends parameters or results, comma-separated: the values, or pointers to them.
