@@ -346,7 +346,13 @@ func (b *ftraceText) escape(c byte) {
 }
 
 // shown appends text that the program chose, such as a name, escaped so that it stays on one line.
-func (b *ftraceText) shown(s string) { b.n += ftrace_escape_Write(b.data[b.n:], s) }
+func (b *ftraceText) shown(s string) {
+	if ftrace_escape_Plain(s) == len(s) { // as nearly all: a call less
+		b.str(s)
+	} else {
+		b.n += ftrace_escape_Write(b.data[b.n:], s)
+	}
+}
 
 // pointer appends an address, or the struct at that address if the format follows pointers.
 func (p *ftracePrinter) pointer(t *_type, v unsafe.Pointer, nest int) {
