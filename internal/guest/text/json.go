@@ -24,9 +24,7 @@ func (b *ftraceText) jsonString(s string) {
 	b.byte('"')
 	for i := 0; i < len(s); {
 		from := i
-		for i < len(s) && s[i] >= ' ' && s[i] < 0x7F && s[i] != '"' && s[i] != '\\' {
-			i++
-		}
+		i += ftraceJSONPlain(s[i:])
 		b.str(s[from:i])
 		if i == len(s) {
 			break
@@ -57,6 +55,14 @@ func (b *ftraceText) jsonString(s string) {
 		i++
 	}
 	b.byte('"')
+}
+
+// ftraceJSONPlain returns how many bytes at the beginning of s stand in a string as they are.
+func ftraceJSONPlain(s string) (n int) {
+	for n < len(s) && s[n] >= ' ' && s[n] < 0x7F && s[n] != '"' && s[n] != '\\' {
+		n++
+	}
+	return n
 }
 
 // jsonRune escapes a character that must not reach a terminal, in UTF-16.
@@ -134,6 +140,13 @@ func ftraceDigits(p []byte, v uint32) {
 
 // jsonQuote makes a string of what the buffer has from at on.
 func (b *ftraceText) jsonQuote(at int) {
+	if s := unsafe.String(&b.data[at], b.n-at); ftraceJSONPlain(s) == len(s) {
+		b.byte('"') // for the room
+		copy(b.data[at+1:b.n], s)
+		b.data[at] = '"'
+		b.byte('"')
+		return
+	}
 	text := ftraceNewText()
 	text.bytes(b.data[at:b.n])
 	b.n = at
