@@ -95,7 +95,7 @@ func (b *ftraceText) jsonRecorded(member string, p unsafe.Pointer, names ftraceN
 		at := b.n
 		c.limit = at + ftraceFormat.line
 		c.next(l, i, kind, typ)
-		if (t == nil || t.Kind() == abi.Interface) && unsafe.String(&b.data[at], b.n-at) == "nil" {
+		if (t == nil || t.Kind() == abi.Interface) && b.from(at) == "nil" {
 			b.n = at
 			b.str("null")
 		} else {

@@ -140,7 +140,7 @@ func ftraceDigits(p []byte, v uint32) {
 
 // jsonQuote makes a string of what the buffer has from at on.
 func (b *ftraceText) jsonQuote(at int) {
-	if s := unsafe.String(&b.data[at], b.n-at); ftraceJSONPlain(s) == len(s) {
+	if s := b.from(at); ftraceJSONPlain(s) == len(s) {
 		b.byte('"') // for the room
 		copy(b.data[at+1:b.n], s)
 		b.data[at] = '"'
@@ -148,10 +148,16 @@ func (b *ftraceText) jsonQuote(at int) {
 		return
 	}
 	text := ftraceNewText()
-	text.bytes(b.data[at:b.n])
+	text.str(b.from(at))
 	b.n = at
 	b.jsonString(text.string())
 	ftraceFreeText(text)
+}
+
+// from returns what the buffer has from at on.
+func (b *ftraceText) from(at int) string {
+	p := b.data[at:b.n]
+	return unsafe.String(unsafe.SliceData(p), len(p))
 }
 
 // jsonName appends a function's name as a string.
