@@ -27,6 +27,12 @@ func TestString(t *testing.T) {
 		if got := String(c.in); got != c.want {
 			t.Errorf("String(%q) = %q, not %q", c.in, got, c.want)
 		}
+		for room := range len(c.want) {
+			dst := make([]byte, room)
+			if n := Write(dst, c.in); string(dst[:n]) != c.want[:room] {
+				t.Errorf("Write(%q) with room for %d bytes: %q, not %q", c.in, room, dst[:n], c.want[:room])
+			}
+		}
 	}
 	if got, want := Lines("a\n\tb\x1b[H\n"), "a\n\tb\\x1b[H\n"; got != want {
 		t.Errorf("Lines: %q, not %q", got, want)
