@@ -86,6 +86,7 @@ const (
 	KindNote                      // 0, size uint32; text that the program added to the call
 	KindLine                      // level int32, size uint32; text that the program printed or logged
 	KindProbe                     // call uint64; values: the arguments, layout 0: none are wanted
+	KindWait                      // what follows is a Wait: the goroutine went on after it had stopped
 	KindEnd                       // one more than the last kind
 )
 
@@ -108,8 +109,23 @@ const (
 	TableProbe               // as TableFunc
 	TableCaptured            // number of a layout, the paths that lead to its last values
 	TableTimer               // number of the timer in use from here on; earlier clocks are of another
+	TableWait                // as TableFunc; the names of a kind of waits
+	TableSite                // number, line, name of a function, file: where goroutines stop
 	TableEnd                 // one more than the last kind
 )
+
+// A Wait is what follows the head of a record of a wait. The record's time is when the goroutine
+// went on.
+type Wait struct {
+	Number    uint64 // of the wait among those of its kind
+	Begin     uint64 // ticks when the goroutine stopped
+	Ready     uint64 // ticks when it was made runnable, 0: not known
+	Object    uint64 // address of what it waited for, or a file descriptor; 0: none
+	Goroutine uint64 // which one made it runnable; 0: none did, but a timer, the network or the collector
+	Call      uint64 // in which call, 0: in none that was seen
+	Function  uint32 // of which function
+	Site      uint32 // where it stopped, 0: unknown
+}
 
 // The flags of a type.
 const (
@@ -185,6 +201,8 @@ event { name = "goroutine_end"; id = 10; stream_id = 0; fields := struct { }; };
 event { name = "note"; id = 11; stream_id = 0; fields := struct { uint32_t zero; uint32_t size; char_t text[size]; }; };
 event { name = "line"; id = 12; stream_id = 0; fields := struct { int32_t level; uint32_t size; char_t text[size]; }; };
 event { name = "probe"; id = 13; stream_id = 0; fields := struct { uint64_t call; struct values args; }; };
+event { name = "wait"; id = 14; stream_id = 0; fields := struct { uint64_t call; uint64_t begin; uint64_t ready; uint64_t object;
+	uint64_t by; uint64_t by_call; func_t by_func; uint32_t site; }; };
 
 event { name = "process"; id = 1; stream_id = 1; fields := struct { uint64_t pid; int64_t start; uint64_t nargs;
 	string release; string os; string arch; string executable; string args[nargs]; }; };
@@ -200,6 +218,9 @@ event { name = "probe"; id = 8; stream_id = 1; fields := struct { uint64_t key; 
 	string import_path; string symbol; string name; string file; string params; }; };
 event { name = "captured"; id = 9; stream_id = 1; fields := struct { uint64_t layout; uint64_t npaths; string paths[npaths]; }; };
 event { name = "timer"; id = 10; stream_id = 1; fields := struct { uint64_t number; }; };
+event { name = "wait"; id = 11; stream_id = 1; fields := struct { uint64_t key; uint64_t line;
+	string import_path; string symbol; string name; string file; string params; }; };
+event { name = "site"; id = 12; stream_id = 1; fields := struct { uint64_t number; uint64_t line; string name; string file; }; };
 `
 
 // The timers.

@@ -22,8 +22,17 @@ type splice struct {
 var splices = map[string][]splice{
 	"runtime": {
 		// The compiler and assembly code know where the first fields of a g are.
-		{file: "runtime2.go", behind: "// goid of goroutine that created this goroutine\n", text: "ftrace *ftraceG; ftraceRecovered any; ftraceMock ftraceMockG; ftraceWeave ftraceWeaveG; ftraceProtocol ftraceProtocolG;"},
+		{file: "runtime2.go", behind: "// goid of goroutine that created this goroutine\n", text: "ftrace *ftraceG; ftraceRecovered any; ftraceMock ftraceMockG; ftraceWeave ftraceWeaveG; ftraceProtocol ftraceProtocolG; ftraceWait ftraceWaitG;"},
 		{file: "runtime2.go", behind: "\tpcache      pageCache\n", text: "ftrace *ftraceWriter;"},
+		{file: "proc.go", behind: "\nfunc gopark(unlockf func(*g, unsafe.Pointer) bool, lock unsafe.Pointer, reason waitReason, traceReason traceBlockReason, traceskip int) {", text: "if ftraceWaits.on != 0 { ftraceStops(lock, reason) };"},
+		{file: "proc.go", behind: "\tmcall(park_m)\n", text: "if getg().ftraceWait.begin != 0 { ftraceGoesOn() };"},
+		{file: "proc.go", behind: "\nfunc ready(gp *g, traceskip int, next bool) {", text: "if gp.ftraceWait.begin != 0 { ftraceReadied(gp) };"},
+		{file: "sema.go", behind: "\t\troot.queue(addr, s, lifo)\n", text: "if ftraceWaits.on != 0 { ftraceAcquires(addr) };"},
+		{file: "netpoll.go", behind: "// protects against stale pollDesc\n", text: "ftraceKind uint8;"},
+		{file: "netpoll.go", behind: "\tpd.fd = fd\n", text: "pd.ftraceKind = 0;"},
+		{file: "netpoll.go", behind: "\tif waitio || netpollcheckerr(pd, mode) == pollNoError {\n", text: "if ftraceWaits.on != 0 { ftracePolls(pd) };"},
+		{file: "netpoll.go", behind: "\t\trg = netpollunblock(pd, 'r', true, &delta)\n", text: "if rg != nil && rg.ftraceWait.begin != 0 { ftraceReadied(rg) };"},
+		{file: "netpoll.go", behind: "\t\twg = netpollunblock(pd, 'w', true, &delta)\n", text: "if wg != nil && wg.ftraceWait.begin != 0 { ftraceReadied(wg) };"},
 		{file: "proc.go", behind: "\n\tgcenable()\n", text: "ftraceInit();"},
 		{file: "proc.go", behind: "\n\tneedUnlock = false\n", text: "ftraceReport();"},
 		{file: "proc.go", behind: "\n\tnewg.startpc = fn.fn\n", text: "ftraceGoroutineStart(newg, callergp);"},

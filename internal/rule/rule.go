@@ -9,7 +9,7 @@
 //	rules    = clause { ( ";" | newline ) clause }
 //	clause   = [ selector { "&" selector } [ "=" item { "," item } ] ]
 //	selector = [ "!" ] [ kind ":" ] pattern
-//	kind     = "func" | "pkg" | "file" | "bin" | "probe"
+//	kind     = "func" | "pkg" | "file" | "bin" | "probe" | "wait"
 //	item     = "off" | "count" | "call" | "args" | "deep" | "tree" | "untimed"
 //	         | "first=" N | "depth=" N | "in=" GLOB | "after=" GLOB
 //	         | "min=" DURATION | "rate=" N ( "/s" | "/m" )
@@ -29,9 +29,9 @@
 // is nothing but one negated selector means off for what the selector matches, so "!main.noisy" is
 // "main.noisy=off", whereas "!main.noisy=args" and "main.*&!main.noisy" negate.
 //
-// A bare pattern is a probe if it begins with "probe/", else a file if it ends in ".go" or holds
-// ".go:", else a package if it holds "..." (other than the "[..." of a generic function), else a
-// function. Patterns that begin with "./" or "../" are refused, because a running program does not
+// A bare pattern is a probe if it begins with "probe/", a wait if it begins with "wait/", else a file
+// if it ends in ".go" or holds ".go:", else a package if it holds "..." (other than the "[..." of a
+// generic function), else a function. Patterns that begin with "./" or "../" are refused, because a running program does not
 // know where its user stands.
 //
 // In a GLOB "*" is any run of characters, none and "/" included, and "?" any one character.
@@ -54,6 +54,8 @@
 //     other selector but bin matches probes, negated ones included: a clause is
 //     for functions, or, if it has such a selector that is not negated, for
 //     probes.
+//   - wait/GLOB, or wait:GLOB, matches kinds of waits by name, such as
+//     synch/mutex. As with probes, such a clause is for nothing else.
 //   - bin:GLOB matches the base name of the executable, or its whole path if the
 //     GLOB has a slash.
 //
@@ -62,7 +64,8 @@
 // The detail is args unless given, options are off unless given, except that first is 10000. No
 // item may be given twice, a clause has one detail, off goes with no other item, and count, which
 // prints nothing, not with first, depth, min, rate, fields, capture, redact or untimed. A clause
-// for probes cannot have tree, min or capture, which are about calls, and no other can have fields.
+// for probes cannot have tree, min or capture, which are about calls, and no other can have fields. A
+// clause for waits cannot have tree, capture, redact, untimed or deep.
 //
 // # Limits on the code
 //
@@ -94,6 +97,7 @@ func (d Detail) String() string {
 // A Func is what clauses are matched with: one function of one program.
 type Func struct {
 	Probe      bool   // it is a static probe: Package is the provider, ImportPath, File and Line mean nothing
+	Wait       bool   // it is an instrument of waits: Name is what follows "wait/", the rest means nothing
 	Package    string // as in symbol names: "main" for every main package
 	ImportPath string
 	Name       string // after the package: "(*Client).Do"
@@ -105,7 +109,7 @@ type Func struct {
 // A Selector is one condition of a clause.
 type Selector struct {
 	Negated  bool
-	Kind     string // "func", "pkg", "file", "bin" or "probe"
+	Kind     string // "func", "pkg", "file", "bin", "probe" or "wait"
 	Pattern  string
 	From, To int // lines, for files; To is 0 if any line will do
 }
@@ -187,13 +191,19 @@ func (c *Clause) Match(f *Func) bool {
 			return false
 		}
 	}
-	return c.Probes() == f.Probe
+	return c.Probes() == f.Probe && c.Waits() == f.Wait
 }
 
 // Probes reports whether c is for static probes, not for functions.
-func (c *Clause) Probes() bool {
+func (c *Clause) Probes() bool { return c.has("probe") }
+
+// Waits reports whether c is for waits, not for functions.
+func (c *Clause) Waits() bool { return c.has("wait") }
+
+// has reports whether a selector of that kind has to match.
+func (c *Clause) has(kind string) bool {
 	for i := range c.Selectors {
-		if c.Selectors[i].Kind == "probe" && !c.Selectors[i].Negated {
+		if c.Selectors[i].Kind == kind && !c.Selectors[i].Negated {
 			return true
 		}
 	}
@@ -241,6 +251,8 @@ func (s *Selector) matches(f *Func) bool {
 	switch s.Kind {
 	case "probe":
 		return f.Probe && match(s.Pattern, joined{f.Package, "/", f.Name}, "*")
+	case "wait":
+		return f.Wait && match(s.Pattern, whole(f.Name), "*")
 	case "func":
 		return MatchFunc(s.Pattern, f)
 	case "pkg":
@@ -256,7 +268,7 @@ func (s *Selector) matches(f *Func) bool {
 
 // MatchFunc reports whether a func GLOB matches f.
 func MatchFunc(glob string, f *Func) bool {
-	if f.Probe {
+	if f.Probe || f.Wait {
 		return false
 	}
 	if glob == "*" || matchName(glob, f, f.Name) {
@@ -566,6 +578,9 @@ func (p *parser) selector(s span) Selector {
 	case sel.Kind == "" && startsAt(sel.Pattern, 0, probePrefix):
 		pattern.from += len(probePrefix)
 		sel.Kind, sel.Pattern = "probe", p.get(pattern)
+	case sel.Kind == "" && startsAt(sel.Pattern, 0, waitPrefix):
+		pattern.from += len(waitPrefix)
+		sel.Kind, sel.Pattern = "wait", p.get(pattern)
 	case sel.Kind == "" && meansOff(sel.Pattern):
 		p.failOff(bare)
 	case sel.Kind == "":
@@ -594,6 +609,9 @@ func (p *parser) kind(s span) (name string, pattern span) {
 
 // probePrefix is what a bare pattern for probes begins with.
 const probePrefix = "probe/"
+
+// waitPrefix is what a bare pattern for waits begins with.
+const waitPrefix = "wait/"
 
 func meansAll(text string) bool {
 	return text == "*" || text == "1" || text == "on" || text == "all" || text == "true"
@@ -641,6 +659,21 @@ func (p *parser) checkPattern(sel *Selector, s span) {
 		p.lines(sel, s)
 	case "probe":
 		p.checkProbe(s)
+	case "wait":
+		p.checkWait(s)
+	}
+}
+
+// checkWait checks the GLOB of a wait selector.
+func (p *parser) checkWait(s span) {
+	glob := p.get(s)
+	for i := range len(glob) {
+		if c := glob[i]; c != '*' && c != '?' && c != '/' && !('a' <= c && c <= 'z') {
+			p.fail(span{s.from + i, s.from + i + 1}, quote(glob[i:i+1])+" cannot be in a wait's name (such as \"wait/synch/mutex\", or \"wait/*\" for all)")
+		}
+	}
+	if glob == "" {
+		p.fail(s, "missing name after \"wait/\" (such as \"wait/synch/mutex\", or \"wait/*\" for all)")
 	}
 }
 
@@ -676,6 +709,10 @@ func (p *parser) checkProbes(c *Clause, s span) {
 		p.fail(s, "\"tree\" is for functions: a probe calls nothing")
 	case c.Probes() && c.Min != 0:
 		p.fail(s, "\"min\" is for functions: a probe does not last")
+	case c.Waits() && (c.Tree || c.Capture != "" || c.Redact != "" || c.Detail == Deep):
+		p.fail(s, "\"tree\", \"capture\", \"redact\" and \"deep\" are for functions: a wait has no parameters and calls nothing")
+	case c.Waits() && c.Untimed:
+		p.fail(s, "\"untimed\" is for functions: a wait is nothing but time")
 	}
 }
 
@@ -807,6 +844,7 @@ var kinds = [...]term{
 	{"file", "file:GLOB"},
 	{"bin", "bin:GLOB"},
 	{"probe", "probe:PROVIDER/NAME"},
+	{"wait", "wait:KIND"},
 }
 
 func indexWord(terms []term, word string) int {

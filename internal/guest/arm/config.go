@@ -101,7 +101,7 @@ func ftrace_register(p *ftracePkg) uintptr {
 	} else {
 		p.define()
 	}
-	if ftraceFailing.text != "" && !p.probes() {
+	if ftraceFailing.text != "" && p.functions() {
 		ftraceFail(p)
 	}
 	semrelease(&ftraceRegistry.lock)
@@ -207,7 +207,7 @@ func (l *ftraceLaid) wants(f *ftraceFunc) bool {
 	case l.clause != nil:
 		return l.clause.Detail != ftrace_rule_Off
 	}
-	return l.config.trees != 0 && f.flags&ftraceIsProbe == 0
+	return l.config.trees != 0 && f.flags&(ftraceIsProbe|ftraceIsWait) == 0
 }
 
 // last returns the number of calls after which calls are only counted. The first call that is no
@@ -246,19 +246,22 @@ func (f *ftraceFunc) arm(on bool) {
 	if on != (f.hook._type != nil) {
 		ftraceRegistry.switched = true
 	}
-	if !on {
+	if on {
+		var self any = f
+		f.hook.data = unsafe.Pointer(f)
+		atomicstorep(unsafe.Pointer(&f.hook._type), unsafe.Pointer(efaceOf(&self)._type))
+	} else {
 		f.hook._type = nil
-		return
 	}
-	var self any = f
-	f.hook.data = unsafe.Pointer(f)
-	atomicstorep(unsafe.Pointer(&f.hook._type), unsafe.Pointer(efaceOf(&self)._type))
+	if f.flags&ftraceIsWait != 0 {
+		ftraceCountWaits()
+	}
 }
 
 // ftraceInstrumented returns how many functions have hooks.
 func ftraceInstrumented() (n uintptr) {
 	for p := ftraceRegistry.first; p != nil; p = p.next() {
-		if !p.probes() {
+		if p.functions() {
 			n += p.Nfuncs
 		}
 	}

@@ -16,6 +16,7 @@ var ftraceActivating = [...]string{"FTRACE", "FTRACE_STATS", "FTRACE_SHOW", "FTR
 // it only lets others find the program.
 func ftraceInit() {
 	lockInit(&ftraceTables.lock, lockRankItab)
+	ftraceMakeWaits()
 	if isSecureMode() {
 		ftraceRefuseCaller()
 		return

@@ -25,8 +25,11 @@ func ftraceReport() {
 	for i := range c.clauses {
 		clause := &c.clauses[i]
 		what, overridden := "function", uint64(0)
-		if clause.Probes() {
+		switch {
+		case clause.Probes():
 			what = "probe"
+		case clause.Waits():
+			what = "wait"
 		}
 		if c.matches[i] == 0 {
 			overridden = ftraceOverridden(clause)
@@ -62,10 +65,14 @@ func ftraceReport() {
 		b.str("\" matches ")
 		b.uint(uint64(c.matches[i]) + overridden)
 		b.str(" of ")
-		if clause.Probes() {
+		switch {
+		case clause.Probes():
 			b.uint(uint64(ftraceProbes()))
 			b.str(" probes (")
-		} else {
+		case clause.Waits():
+			b.uint(ftraceWaitKinds)
+			b.str(" kinds of waits (")
+		default:
 			b.uint(uint64(all))
 			b.str(" functions (")
 		}
@@ -116,6 +123,10 @@ func ftraceShowAll(c *ftraceConfig) {
 			b.str("# ")
 			from := b.n
 			clause := f.clauseOf(c)
+			if f.flags&ftraceIsWait != 0 && clause == nil {
+				b.n = 0
+				continue // the kinds are the same in all programs
+			}
 			if clause != nil {
 				b.str(clause.Detail.String())
 			} else {
@@ -123,10 +134,12 @@ func ftraceShowAll(c *ftraceConfig) {
 			}
 			b.pad(from, 6)
 			b.fullName(f)
-			b.byte(' ')
-			b.shown(p.Files[f.file])
-			b.byte(':')
-			b.uint(uint64(f.line))
+			if f.flags&ftraceIsWait == 0 {
+				b.byte(' ')
+				b.shown(p.Files[f.file])
+				b.byte(':')
+				b.uint(uint64(f.line))
+			}
 			redaction := c.all.Own
 			if clause != nil {
 				redaction = clause.Own
@@ -193,11 +206,14 @@ func ftraceReportRates() {
 
 // ftraceWriteStats lists the functions by calls, most called first, and the probes among them.
 func ftraceWriteStats() {
-	var of [2]struct{ calls, called, all uint64 } // functions, probes
+	var of [3]struct{ calls, called, all uint64 } // functions, probes, waits
 	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		sum := &of[0]
-		if p.probes() {
+		switch {
+		case p.probes():
 			sum = &of[1]
+		case p.waits():
+			sum = &of[2]
 		}
 		for i := range p.Nfuncs {
 			sum.all++
@@ -207,7 +223,7 @@ func ftraceWriteStats() {
 			}
 		}
 	}
-	called := int(of[0].called + of[1].called)
+	called := int(of[0].called + of[1].called + of[2].called)
 	list := make([]*ftraceFunc, 0, called)
 	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		for i := range p.Nfuncs {
@@ -218,9 +234,9 @@ func ftraceWriteStats() {
 	}
 	ftraceSort(list)
 	b := ftraceNewText()
-	for i, words := range [...][2]string{{" calls to ", " functions instrumented\n"}, {" firings of ", " probes\n"}} {
-		if i == 1 && of[i].called == 0 {
-			break
+	for i, words := range [...][2]string{{" calls to ", " functions instrumented\n"}, {" firings of ", " probes\n"}, {" waits of ", " kinds\n"}} {
+		if i > 0 && of[i].called == 0 {
+			continue
 		}
 		b.str("# ftrace: ")
 		b.uint(of[i].calls)
@@ -252,7 +268,7 @@ func ftraceWriteStats() {
 
 // fullName appends the name of a function or probe, whatever FTRACE_FORMAT says.
 func (b *ftraceText) fullName(f *ftraceFunc) {
-	if f.flags&ftraceIsProbe != 0 {
+	if f.flags&(ftraceIsProbe|ftraceIsWait) != 0 {
 		b.name(f)
 		return
 	}

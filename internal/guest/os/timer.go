@@ -46,6 +46,16 @@ func ftraceTicks() uint64 {
 	return ftraceReadTimer(ftraceTimer)
 }
 
+// ftraceNanoseconds returns how long so many ticks are.
+func ftraceNanoseconds(n uint64) uint64 {
+	frequency := ftraceFrequencies[ftraceTimer]
+	if frequency == 0 {
+		now := ftraceReadClock()
+		return uint64(float64(n) * float64(now.Monotonic-ticks.startTime) / float64(now.Ticks-uint64(ticks.startTicks)))
+	}
+	return uint64(float64(n) * 1e9 / float64(frequency))
+}
+
 func ftraceReadTimer(timer int) uint64 {
 	switch timer {
 	case ftrace_format_TimerCycle:

@@ -36,9 +36,12 @@ func ftraceWriteMetadata() {
 			}
 			b.str("\t\"")
 			b.quoted(p.Symbol, len(b.data))
-			if p.probes() {
+			switch {
+			case p.probes():
 				b.str(":::")
-			} else {
+			case p.waits():
+				b.byte('/')
+			default:
 				b.byte('.')
 			}
 			b.quoted(f.name, len(b.data))

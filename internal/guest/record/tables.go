@@ -314,6 +314,8 @@ func ftraceDefineFuncs(p *ftracePkg) {
 	kind := uint32(ftrace_format_TableFunc)
 	if p.probes() {
 		kind = ftrace_format_TableProbe
+	} else if p.waits() {
+		kind = ftrace_format_TableWait
 	}
 	for i := range p.Nfuncs {
 		b := ftraceTableBegin(kind)

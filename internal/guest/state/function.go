@@ -50,6 +50,7 @@ const (
 	ftraceMaskedOff     // setup_objects keeps it off, see arm/setup.go
 	ftraceMaskedUntimed // setup_objects keeps it untimed
 	ftraceIsProbe       // it is a probe, not a function: see probe/probes.go
+	ftraceIsWait        // it is a kind of waits: see wait/instruments.go
 	ftraceHasSecrets    // some of its names may be secret: see value/redact.go
 )
 
@@ -169,6 +170,12 @@ func (f *ftraceFunc) resultsText() string {
 // probes reports whether these are probes and not functions.
 func (p *ftracePkg) probes() bool { return p.fn(0).flags&ftraceIsProbe != 0 }
 
+// waits reports whether these are kinds of waits and not functions.
+func (p *ftracePkg) waits() bool { return p.fn(0).flags&ftraceIsWait != 0 }
+
+// functions reports whether these are functions.
+func (p *ftracePkg) functions() bool { return p.fn(0).flags&(ftraceIsProbe|ftraceIsWait) == 0 }
+
 // loadLaid returns what the rules say of f, nil if there are none.
 func (f *ftraceFunc) loadLaid() *ftraceLaid {
 	return (*ftraceLaid)(atomic.Loadp(unsafe.Pointer(&f.laid)))
@@ -229,5 +236,5 @@ func (f *ftraceFunc) typeText() string {
 // subject returns the function as the rules see it.
 func (f *ftraceFunc) subject() ftrace_rule_Func {
 	p := f.pkg
-	return ftrace_rule_Func{Probe: f.flags&ftraceIsProbe != 0, Package: p.Symbol, ImportPath: p.Path, Name: f.name, File: p.Files[f.file], Line: int(f.line), Binary: ftraceBinary}
+	return ftrace_rule_Func{Probe: f.flags&ftraceIsProbe != 0, Wait: f.flags&ftraceIsWait != 0, Package: p.Symbol, ImportPath: p.Path, Name: f.name, File: p.Files[f.file], Line: int(f.line), Binary: ftraceBinary}
 }

@@ -27,6 +27,11 @@ func (b *ftraceText) name(f *ftraceFunc) {
 		b.shown(f.name)
 		return
 	}
+	if f.flags&ftraceIsWait != 0 {
+		b.str("wait/")
+		b.str(f.name)
+		return
+	}
 	if !ftraceFormat.paths {
 		symbol = symbol[bytealg.LastIndexByteString(symbol, '/')+1:]
 	}

@@ -1,0 +1,138 @@
+//go:build ftrace_core
+
+// Waits: what goroutines stop for, for how long, and who ends that.
+//
+// Every goroutine that stops passes gopark. While some kind of wait is observed, ftraceStops notes
+// there when and for what it stops, ftraceReadied notes who makes it runnable, and ftraceGoesOn
+// makes the event when it runs again. Otherwise gopark reads one word more.
+//
+// Each kind is an instrument. Rules name it wait/synch/mutex and so on. In the registry the kinds
+// are a package of their own, and a wait is a call of one: it has a frame while it lasts, is
+// recorded once it has ended, and goes to the same histories and summaries as calls do.
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// The kinds of waits.
+const (
+	ftraceWaitMutex = iota
+	ftraceWaitReadLock
+	ftraceWaitWriteLock
+	ftraceWaitCond
+	ftraceWaitGroup
+	ftraceWaitOnce
+	ftraceWaitSemaphore
+	ftraceWaitReceive
+	ftraceWaitSend
+	ftraceWaitSelect
+	ftraceWaitSleep
+	ftraceWaitFile
+	ftraceWaitPipe
+	ftraceWaitSocket
+	ftraceWaitAssist
+	ftraceWaitCollector
+	ftraceWaitKinds
+	ftraceNoWait = ftraceWaitKinds // a goroutine of the runtime stops, or nothing is known of why
+)
+
+// ftraceWaitText has a line for each kind, as the text of a package's functions has: line, file,
+// name, names of parameters.
+const ftraceWaitText = "0 0 synch/mutex object;;\n" +
+	"0 0 synch/rwlock/read object;;\n" +
+	"0 0 synch/rwlock/write object;;\n" +
+	"0 0 synch/cond object;;\n" +
+	"0 0 synch/waitgroup object;;\n" +
+	"0 0 synch/once object;;\n" +
+	"0 0 synch/semaphore object;;\n" +
+	"0 0 synch/chan/receive object;;\n" +
+	"0 0 synch/chan/send object;;\n" +
+	"0 0 synch/select object;;\n" +
+	"0 0 sleep ;;\n" +
+	"0 0 io/file fd;;\n" +
+	"0 0 io/pipe fd;;\n" +
+	"0 0 io/socket fd;;\n" +
+	"0 0 gc/assist ;;\n" +
+	"0 0 gc/cycle ;;\n"
+
+// ftraceWaitReasons has the kind of what the runtime calls a reason to wait, and how far the
+// address that it waits at lies behind the beginning of the object: a sync.Mutex has its semaphore
+// in its second word. Names are the same in all releases, numbers are not.
+var ftraceWaitReasons = [...]struct {
+	reason string
+	kind   uint8
+	within uint8
+}{
+	{"sync.Mutex.Lock", ftraceWaitMutex, 4},
+	{"sync.RWMutex.RLock", ftraceWaitReadLock, 12},
+	{"sync.RWMutex.Lock", ftraceWaitWriteLock, 8},
+	{"sync.Cond.Wait", ftraceWaitCond, 16},
+	{"sync.WaitGroup.Wait", ftraceWaitGroup, 8},
+	{"sync.WaitGroup.Wait (durable)", ftraceWaitGroup, 8},
+	{"semacquire", ftraceWaitSemaphore, 0},
+	{"chan receive", ftraceWaitReceive, 0},
+	{"chan receive (durable)", ftraceWaitReceive, 0},
+	{"chan receive (nil chan)", ftraceWaitReceive, 0},
+	{"chan send", ftraceWaitSend, 0},
+	{"chan send (durable)", ftraceWaitSend, 0},
+	{"chan send (nil chan)", ftraceWaitSend, 0},
+	{"select", ftraceWaitSelect, 0},
+	{"select (durable)", ftraceWaitSelect, 0},
+	{"select (no cases)", ftraceWaitSelect, 0},
+	{"sleep", ftraceWaitSleep, 0},
+	{"IO wait", ftraceWaitSocket, 0}, // or what its descriptor is of
+	{"GC assist wait", ftraceWaitAssist, 0},
+	{"wait for GC cycle", ftraceWaitCollector, 0},
+}
+
+// ftraceWaits has what is known of the kinds.
+var ftraceWaits struct {
+	pkg    ftracePkg
+	hooks  [ftraceWaitKinds]any
+	table  [ftraceWaitKinds * ftraceTableEntry / 8]uint64
+	files  [1]string
+	kinds  [256]uint8 // by reason
+	within [256]uint8
+	on     uint32 // how many kinds are observed; atomic
+}
+
+// ftraceMakeWaits registers the kinds, before all packages.
+func ftraceMakeWaits() {
+	w := &ftraceWaits
+	for reason, name := range waitReasonStrings {
+		w.kinds[reason] = ftraceNoWait
+		for _, known := range ftraceWaitReasons {
+			if known.reason == name {
+				w.kinds[reason], w.within[reason] = known.kind, known.within
+			}
+		}
+	}
+	p := &w.pkg
+	p.Version, p.Path, p.Symbol, p.Funcs, p.Nfuncs = ftrace_format_TableVersion, "wait", "wait", ftraceWaitText, ftraceWaitKinds
+	p.Files = w.files[:]
+	p.Hooks = unsafe.Pointer(&w.hooks)
+	p.Table = unsafe.Pointer(&w.table)
+	for i := range p.Nfuncs {
+		p.fn(i).flags = ftraceIsWait
+	}
+	ftrace_register(p)
+}
+
+// ftraceWaitKind returns the function that stands for a kind.
+//
+//go:nosplit
+func ftraceWaitKind(kind uint8) *ftraceFunc { return ftraceWaits.pkg.fn(uintptr(kind)) }
+
+// ftraceCountWaits counts how many kinds are observed. The registry is locked.
+func ftraceCountWaits() {
+	n := uint32(0)
+	for i := range ftraceWaits.hooks {
+		if efaceOf(&ftraceWaits.hooks[i])._type != nil {
+			n++
+		}
+	}
+	atomic.Store(&ftraceWaits.on, n)
+}

@@ -1,0 +1,240 @@
+//go:build ftrace_core
+
+// What happens where a goroutine stops, is made runnable, and goes on.
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// ftraceWaitG is what a goroutine notes of its wait. It is part of the goroutine, since one that
+// has called no armed function has nothing else.
+type ftraceWaitG struct {
+	begin    uint64 // ticks when it stopped, 0: the wait is not observed
+	ready    uint64 // ticks when it was made runnable
+	object   uintptr
+	by       uint64 // the goroutine that made it runnable, 0: none did
+	byCall   uint64 // in which call of which function
+	byKey    uint32
+	kind     uint8
+	hasFrame bool // it has a frame while it lasts
+	notes    bool // the object is what the code before gopark noted
+}
+
+// ftraceStops is called by gopark before the goroutine stops. The runtime holds locks there, such as
+// that of a channel. So nothing here may allocate, take a lock or split the stack.
+//
+//go:nosplit
+func ftraceStops(lock unsafe.Pointer, reason waitReason) {
+	gp := getg()
+	w, mp, t := &gp.ftraceWait, gp.m, gp.ftrace
+	object, noted := w.object, w.notes
+	w.object, w.notes = 0, false
+	kind := ftraceWaits.kinds[reason]
+	if kind >= ftraceWaitKinds {
+		return
+	}
+	if kind == ftraceWaitSocket && noted {
+		kind = w.kind
+	}
+	f := ftraceWaitKind(kind)
+	if f.hook._type == nil || mp.mallocing != 0 || mp.dying != 0 || gp.throwsplit || gp.ftraceMock.quiet {
+		return
+	}
+	if t != nil && (t.busy != 0 || t.muted) {
+		return
+	}
+	switch {
+	case noted:
+		w.object = object - uintptr(ftraceWaits.within[reason])
+	case lock == nil:
+	case kind == ftraceWaitReceive || kind == ftraceWaitSend:
+		w.object = uintptr(lock) - unsafe.Offsetof(hchan{}.lock)
+	case kind == ftraceWaitCond:
+		w.object = uintptr(lock) - unsafe.Offsetof(notifyList{}.lock) - uintptr(ftraceWaits.within[reason])
+	}
+	w.kind, w.ready, w.by, w.byCall, w.byKey, w.hasFrame = kind, 0, 0, 0, 0, false
+	w.begin = max(ftraceOtherTicks(), 1)
+	if t != nil && t.depth < t.size {
+		w.push(t, f)
+	}
+}
+
+// ftracePolls is called before a goroutine stops until the file of pd is ready. It notes the
+// descriptor, and of what kind the file is, which pd keeps.
+func ftracePolls(pd *pollDesc) {
+	if pd.ftraceKind == 0 {
+		pd.ftraceKind = 1 + ftracePollKind(int32(pd.fd))
+	}
+	w := &getg().ftraceWait
+	w.object, w.kind, w.notes = pd.fd, pd.ftraceKind-1, true
+}
+
+// ftracePollKind returns the kind of waits for a file.
+func ftracePollKind(fd int32) uint8 {
+	stat, ok := ftraceStatus(fd)
+	switch {
+	case ok && stat.Mode&0o170000 == 0o010000:
+		return ftraceWaitPipe
+	case ok && stat.Mode&0o170000 != 0o140000:
+		return ftraceWaitFile
+	}
+	return ftraceWaitSocket
+}
+
+// ftraceAcquires is called before a goroutine stops until the semaphore at addr is released.
+//
+//go:nosplit
+func ftraceAcquires(addr *uint32) {
+	w := &getg().ftraceWait
+	w.object, w.notes = uintptr(unsafe.Pointer(addr)), true
+}
+
+// push gives the wait a frame, which shows to those who look at the goroutine meanwhile that it
+// waits.
+//
+//go:nosplit
+func (w *ftraceWaitG) push(t *ftraceG, f *ftraceFunc) {
+	frame := t.top
+	frame.begin()
+	t.events++
+	frame.fn, frame.clause, frame.Key, frame.Flags = ftraceFuncPtr(unsafe.Pointer(f)), 0, f.key, 0
+	frame.Event, frame.Count, frame.Object = t.events, 0, uint64(w.object)
+	frame.sp, frame.Mask, frame.shown = 0, t.mask, t.shown
+	w.begin = max(w.begin, t.last)
+	frame.Place = ftrace_format_Place{w.begin, ftrace_format_Nowhere}
+	t.top = frame.above()
+	t.depth++
+	w.hasFrame = true
+}
+
+// ftraceReadied is called when gp, whose wait is observed, is about to be made runnable.
+//
+//go:nosplit
+func ftraceReadied(gp *g) {
+	w := &gp.ftraceWait
+	w.ready = ftraceOtherTicks()
+	by := getg().m.curg // nil where the scheduler runs timers, or looks at the network
+	if by == nil || by == gp {
+		return
+	}
+	w.by = by.goid
+	if t := by.ftrace; t != nil && t.depth > 0 {
+		if top := t.top.below(); top.fn.ptr().flags&ftraceIsWait == 0 {
+			w.byKey, w.byCall = top.Key, top.Count
+		}
+	}
+}
+
+// ftraceGoesOn is called by gopark when a goroutine goes on whose wait is observed.
+func ftraceGoesOn() {
+	gp := getg()
+	w := gp.ftraceWait
+	gp.ftraceWait = ftraceWaitG{}
+	t := gp.ftrace
+	if w.hasFrame {
+		// It is taken off first, whatever comes: the goroutine waits no longer.
+		frame := t.top.below()
+		t.top = frame
+		t.depth--
+		frame.Object = 0
+	}
+	if !ftraceMayTrace(gp) {
+		return
+	}
+	if w.kind == ftraceWaitSelect && gp.param != nil {
+		w.object = ftraceChanOf((*sudog)(gp.param))
+	}
+	var pcs [ftraceSiteDepth]uintptr
+	n := ftraceCallers(gp, &pcs)
+	site := ftraceSiteOf(pcs[:n])
+	if site.once && w.kind == ftraceWaitMutex {
+		w.kind = ftraceWaitOnce
+		w.object -= unsafe.Sizeof(uint32(0)) // its mutex follows a word
+	}
+	if t == nil || t.labels != uintptr(gp.labels) {
+		t = ftraceActorOf(gp)
+	}
+	if t != nil && (t.busy != 0 || t.muted) {
+		return
+	}
+	f := ftraceWaitKind(w.kind)
+	count := atomic.Xadduintptr(&f.count, 1)
+	laid := f.loadLaid()
+	if laid == nil || count > laid.until {
+		return
+	}
+	if t == nil {
+		if t = ftraceNewG(); t == nil {
+			atomic.Xadd(&ftraceLost, 1)
+			return
+		}
+		t.goroutine, t.start, t.labels = gp.goid, uint64(gp.startpc), uintptr(gp.labels)
+		gp.ftrace = t
+	}
+	if t.config != laid.config.number {
+		t.remark(laid.config)
+	}
+	clause := laid.shows(f, t.mask, t.shown, count)
+	if clause == nil || clause.Min > 0 && int64(ftraceNanoseconds(ftraceTicks()-w.begin)) < clause.Min {
+		return
+	}
+	t.busy++
+	now := w.keep(gp, t, f, count, site)
+	if ftraceOut.on {
+		w.print(gp, t, f, count, pcs[:n], now)
+	}
+	t.busy--
+}
+
+// keep records the wait, and passes it to the consumers. It returns the ticks of its end.
+func (w *ftraceWaitG) keep(gp *g, t *ftraceG, f *ftraceFunc, count uintptr, site ftraceSite) (now uint64) {
+	records, on := ftraceRecording.on, ftraceConsumers()
+	if !records && on == 0 {
+		return ftraceTicks()
+	}
+	frame := t.push()
+	if frame == nil {
+		atomic.Xadd(&ftraceLost, 1)
+		return ftraceTicks()
+	}
+	if !w.hasFrame {
+		t.events++
+	}
+	frame.fn, frame.Key, frame.Flags = ftraceFuncPtr(unsafe.Pointer(f)), f.key, 0
+	frame.Event, frame.Count, frame.Object = t.events, uint64(count), uint64(w.object)
+	frame.sp, frame.Mask, frame.shown = 0, t.mask, t.shown
+	frame.Place = ftrace_format_Place{w.begin, ftrace_format_Nowhere}
+	mp := acquirem()
+	if writer := ftraceWriterOf(mp); writer != nil {
+		now = writer.now(t, 0)
+		where := uint64(ftrace_format_Nowhere)
+		if records && writer.room(mp) {
+			if !t.recorded {
+				writer.goroutine(gp, t)
+			}
+			now = writer.last
+			where = writer.place().Where
+			r := writer.begin(gp, ftrace_format_KindWait, f, t.shown)
+			*(*ftrace_format_Wait)(add(unsafe.Pointer(r), ftraceRecordSize)) = ftrace_format_Wait{
+				uint64(count), w.begin, min(w.ready, now), uint64(w.object), w.by, w.byCall, w.byKey, site.number,
+			}
+			writer.end(r, ftraceRecordSize+unsafe.Sizeof(ftrace_format_Wait{}))
+			t.last = writer.last
+		}
+		if on != 0 {
+			ftraceConsume(gp, t, writer, frame, 0, on, now, where)
+		}
+	}
+	releasem(mp)
+	t.pop(frame)
+	return now
+}
+
+// ftraceChanOf returns the address of the channel that a goroutine waited for.
+func ftraceChanOf(s *sudog) uintptr {
+	// Its last word is the address: since Go 1.26 there is another before it, for the collector.
+	return *(*uintptr)(add(unsafe.Pointer(&s.c), unsafe.Sizeof(s.c)-unsafe.Sizeof(uintptr(0))))
+}
