@@ -2,6 +2,7 @@ package recording
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
@@ -23,6 +24,7 @@ const (
 	Note           Kind = format.KindNote  // the program added text to the call
 	Line           Kind = format.KindLine  // the program printed or logged a line
 	Probe          Kind = format.KindProbe // a static probe fired: the function is the probe, the values its arguments; layout 0: none were wanted
+	Wait           Kind = format.KindWait  // the goroutine went on after it had stopped; see Event.Wait
 
 	Lost Kind = 255 // records were lost on a processor; files have no such record, but their packets say so
 )
@@ -30,7 +32,7 @@ const (
 var kindNames = [format.KindEnd]string{
 	Entry: "entry", EntryArgs: "entry", Exit: "exit", ExitResults: "exit", ExitPanic: "panic", ExitGoexit: "goexit",
 	Recovered: "recovered", Mock: "mock", GoroutineStart: "goroutine_start", GoroutineEnd: "goroutine_end",
-	Note: "note", Line: "line", Probe: "probe",
+	Note: "note", Line: "line", Probe: "probe", Wait: "wait",
 }
 
 func (k Kind) String() string {
@@ -47,19 +49,31 @@ func (k Kind) String() string {
 type Event struct {
 	Ticks     uint64 // see Converter
 	Goroutine uint64
-	// of an entry or Probe: it is the nth call of the function; of a GoroutineStart: the call that
+	// of an entry, Probe or Wait: it is the nth call of the function; of a GoroutineStart: the call that
 	// started it; of Lost: how many
 	Call      uint64
 	Parent    uint64 // of a GoroutineStart: the goroutine that started it, 0 if that is not known
-	Function  uint32 // key, 0: none
+	Function  uint32 // key, 0: none; of a Wait: of its kind
 	Layout    uint32 // of Data, 0: there is no Data
 	Kind      Kind
 	Depth     uint16 // number of recorded calls around it on the goroutine; 65535: that or more
 	Untimed   bool   // of an entry: the call was not timed, and the ticks of its events only tell their order
 	Level     int32  // of a Line: the level as in log/slog, or UnknownLevel
 	Processor int32  // on which it happened
-	Data      []byte // the recorded values, see Recording.Values; of a Note or Line: the text
+	Data      []byte // the recorded values, see Recording.Values; of a Note or Line: the text; of a Wait: see Wait
 }
+
+// Wait returns what was recorded of a Wait.
+func (e *Event) Wait() format.Wait {
+	b := e.Data
+	return format.Wait{
+		Number: le64(b), Begin: le64(b[8:]), Ready: le64(b[16:]), Object: le64(b[24:]),
+		Goroutine: le64(b[32:]), Call: le64(b[40:]), Function: le32(b[48:]), Site: le32(b[52:]),
+	}
+}
+
+// waitSize is that of a format.Wait.
+const waitSize = int(unsafe.Sizeof(format.Wait{}))
 
 // UnknownLevel is the level of a line that was printed, not logged.
 const UnknownLevel = format.LevelUnknown
@@ -106,6 +120,11 @@ func (e *Event) decode(b []byte) int {
 			return 0
 		}
 		e.Parent, e.Call = le64(rest), le64(rest[8:])
+	case Wait:
+		if len(rest) < waitSize {
+			return 0
+		}
+		e.Call, e.Data = le64(rest), rest[:waitSize]
 	case Note:
 		if len(rest) < 8 {
 			return 0

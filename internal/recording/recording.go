@@ -43,6 +43,7 @@ type Recording struct {
 	funcs    []*Function    // by key
 	types    []*Type        // by number
 	layouts  []*Layout      // by number
+	sites    []*Site        // likewise
 	clocks   []Clock        // moments, in ticks of that timer
 	lost     map[int]uint64 // number of lost records by processor, as the program knew it at its end
 	tables   tableReader

@@ -20,6 +20,7 @@ import (
 type Function struct {
 	Key        uint32
 	Probe      bool // it is a probe: Package is its provider, File and Line are where it was declared
+	Wait       bool // it is a kind of waits: Name is what follows wait/
 	Line       int
 	ImportPath string
 	Package    string // what precedes the name in stack traces: the import path, or main
@@ -30,20 +31,39 @@ type Function struct {
 	Type       string // as far as the source shows it: func(*T,net/http.Header)(int,error); "" if it is not known
 }
 
-// FullName returns the name as stack traces have it. That of a probe is provider:::name.
+// FullName returns the name as stack traces have it. That of a probe is provider:::name, that of a
+// kind of waits wait/NAME.
 func (f *Function) FullName() string {
-	if f.Probe {
+	switch {
+	case f.Probe:
 		return f.Package + ":::" + f.Name
+	case f.Wait:
+		return f.Package + "/" + f.Name
 	}
 	return f.Package + "." + f.Name
 }
 
 // ShortName returns the name as traces have it: with only the last element of the package's path.
 func (f *Function) ShortName() string {
-	if f.Probe {
+	if f.Probe || f.Wait {
 		return f.FullName()
 	}
 	return f.Package[strings.LastIndexByte(f.Package, '/')+1:] + "." + f.Name
+}
+
+// A Site is a place in the program where goroutines stop.
+type Site struct {
+	Line     int
+	Function string // full name
+	File     string
+}
+
+// Site returns the site with this number, or nil.
+func (r *Recording) Site(number uint32) *Site {
+	if int(number) < len(r.sites) {
+		return r.sites[number]
+	}
+	return nil
 }
 
 // A Param is a parameter or result.
@@ -133,6 +153,7 @@ const (
 
 	processorsMax = 1 << 16
 	codesMax      = 1 << 16
+	sitesMax      = 1 << 16
 )
 
 // tableReader reads the tables, and later what was added to them.
@@ -252,9 +273,9 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		if !d.failed {
 			r.addClock(c)
 		}
-	case format.TableFunc, format.TableProbe:
+	case format.TableFunc, format.TableProbe, format.TableWait:
 		key := d.word()
-		f := &Function{Key: uint32(key), Probe: kind == format.TableProbe, Line: int(uint32(d.word())), ImportPath: d.text(), Package: d.text(), Name: d.text(), File: d.text()}
+		f := &Function{Key: uint32(key), Probe: kind == format.TableProbe, Wait: kind == format.TableWait, Line: int(uint32(d.word())), ImportPath: d.text(), Package: d.text(), Name: d.text(), File: d.text()}
 		f.Params, f.Results, f.Type = parseNames(d.text())
 		put(&r.funcs, key, functionsMax, f, d)
 	case format.TableType:
@@ -296,6 +317,9 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 			r.Timer = int(n & 0xFFFF)
 			r.clocks = r.clocks[:0]
 		}
+	case format.TableSite:
+		n := d.word()
+		put(&r.sites, n, sitesMax, &Site{Line: int(uint32(d.word())), Function: d.text(), File: d.text()}, d)
 	case format.TableCode:
 		address, name := d.word(), d.text()
 		if !d.failed && len(r.codes) < codesMax {

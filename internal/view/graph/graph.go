@@ -88,7 +88,7 @@ func (g *Graph) Write(out io.Writer, asJSON bool) error {
 func functionsNamed(r *recording.Recording, glob string) ([]*recording.Function, error) {
 	var list []*recording.Function
 	for _, f := range r.Functions() {
-		if rule.MatchFunc(glob, &rule.Func{Probe: f.Probe, Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line}) {
+		if rule.MatchFunc(glob, &rule.Func{Probe: f.Probe, Wait: f.Wait, Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line}) {
 			list = append(list, f)
 		}
 	}

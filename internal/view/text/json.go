@@ -33,6 +33,35 @@ type jsonEvent struct {
 	Text      string            `json:"text,omitempty"`
 	Level     *int32            `json:"level,omitempty"`
 	Lost      uint64            `json:"lost,omitempty"`
+	Wait      *jsonWait         `json:"wait,omitempty"`
+}
+
+// jsonWait is what there is of a wait.
+type jsonWait struct {
+	Runnable int64  `json:"runnable"`         // between being made runnable and going on
+	Object   uint64 `json:"object,omitempty"` // address, or descriptor of a file
+	By       uint64 `json:"by,omitempty"`     // the goroutine that ended it
+	Function string `json:"by_function,omitempty"`
+	Call     uint64 `json:"by_call,omitempty"`
+	At       string `json:"at,omitempty"` // function
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+}
+
+// newJSONWait returns what a record says of a wait.
+func newJSONWait(r *recording.Recording, clock recording.Converter, e *recording.Event) *jsonWait {
+	w := e.Wait()
+	j := &jsonWait{Object: w.Object, By: w.Goroutine, Call: w.Call}
+	if w.Ready != 0 {
+		j.Runnable = int64(clock.Between(w.Ready, e.Ticks))
+	}
+	if w.Function != 0 {
+		j.Function = r.Function(w.Function).FullName()
+	}
+	if site := r.Site(w.Site); site != nil {
+		j.At, j.File, j.Line = site.Function, site.File, site.Line
+	}
+	return j
 }
 
 // writeJSON lets a walker write lines of JSON, with the process's number if there are several,
@@ -66,6 +95,12 @@ func writeJSON(w *plainWalker, out io.Writer, err *error, pid int, later int64) 
 			j.Values = printer.Values(e, []recording.Param{{Interface: true}})
 		case recording.GoroutineStart:
 			j.Parent, j.Call = e.Parent, e.Call
+		case recording.Wait:
+			lasted := int64(clock.Between(e.Wait().Begin, e.Ticks))
+			j.Call, j.Duration, j.Wait = e.Call, &lasted, newJSONWait(w.Recording, clock, e)
+			if w.Ruled() {
+				j.Depth = int(st.Data.Shown)
+			}
 		case recording.Probe:
 			j.Depth, j.Call = int(e.Depth), e.Call
 			if w.Ruled() {
@@ -95,6 +130,7 @@ func writeJSON(w *plainWalker, out io.Writer, err *error, pid int, later int64) 
 		}
 	}
 	w.More = func(st *plainStack, c *plainFrame, e *recording.Event) { write(st, c, e) }
+	w.Wait = func(st *plainStack, e *recording.Event) { write(st, nil, e) }
 }
 
 // JSON writes a line of JSON for each event.

@@ -81,7 +81,7 @@ const heldMax = 64 << 10
 
 func newTree(w *Walker, f Format, out lineWriter) *tree {
 	t := &tree{r: w.Recording, w: w, format: f, clock: w.Recording.Converter(), printer: w.Recording.Printer(f.Values), out: out}
-	w.Begin, w.End, w.More = t.begin, t.end, t.more
+	w.Begin, w.End, w.More, w.Wait = t.begin, t.end, t.more, t.wait
 	w.Aside = func(st *Stack, end bool) any {
 		if !end || st.Data.View == nil {
 			return nil

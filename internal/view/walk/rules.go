@@ -54,8 +54,11 @@ type idleClause struct {
 // message says what is wrong with it. where is what the functions are of.
 func (c idleClause) message(where string) string {
 	what := "function"
-	if c.clause.Probes() {
+	switch {
+	case c.clause.Probes():
 		what = "probe"
+	case c.clause.Waits():
+		what = "kind of waits"
 	}
 	switch c.matches {
 	case 0:
@@ -98,7 +101,7 @@ func NewRules(text string, r *recording.Recording, where string) (*Rules, error)
 	matches, decides := make([]int, n), make([]bool, n)
 	s.functions = make([]ruledFunction, r.Keys())
 	for _, f := range r.Functions() {
-		subject := rule.Func{Probe: f.Probe, Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line, Binary: r.Env.Executable}
+		subject := rule.Func{Probe: f.Probe, Wait: f.Wait, Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line, Binary: r.Env.Executable}
 		to := &s.functions[f.Key]
 		if i := rule.Decide(clauses, &subject); i >= 0 {
 			to.clause = int32(i + 1)

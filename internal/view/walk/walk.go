@@ -53,6 +53,9 @@ type Walker[G, C any] struct {
 	// More is called with a panic that was recovered, and with records that are of no call: a
 	// goroutine's start, lines, probes that fired, lost ones (st is nil).
 	More func(st *Stack[G, C], c *Frame[C], e *recording.Event)
+	// Wait is called with a wait that has ended. nil: a wait is a call to the view, which hears of
+	// its beginning and its end at once.
+	Wait func(st *Stack[G, C], e *recording.Event)
 
 	// Of a recording that is walked in parts; nil if the view does not want to hear it. Resume is
 	// told that the innermost call began in a part which another walker has walked. Aside returns
@@ -171,7 +174,7 @@ func (w *Walker[G, C]) Event(e *recording.Event) {
 		w.started(st, e)
 		return
 	}
-	if e.Enters() || e.Exits() {
+	if e.Enters() || e.Exits() || e.Kind == recording.Wait {
 		for n := st.Unseen(e); n > 0; n-- {
 			w.ended(st, &st.Calls[len(st.Calls)-1], nil)
 		}
@@ -196,6 +199,12 @@ func (w *Walker[G, C]) Event(e *recording.Event) {
 		if c := st.Ends(e); c != nil {
 			c.Mock = true
 		}
+	case e.Kind == recording.Wait && w.Wait == nil:
+		w.waited(st, e)
+	case e.Kind == recording.Wait:
+		if !hidden && w.fires(st, e) {
+			w.Wait(st, e)
+		}
 	case e.Kind == recording.Probe:
 		if !hidden && w.fires(st, e) {
 			w.More(st, nil, e)
@@ -208,8 +217,17 @@ func (w *Walker[G, C]) Event(e *recording.Event) {
 	}
 }
 
-// fires reports whether a probe that fired is shown. If its arguments are not, the event has none
-// then.
+// waited makes a call of a wait.
+func (w *Walker[G, C]) waited(st *Stack[G, C], e *recording.Event) {
+	part := *e
+	part.Kind, part.Ticks, part.Data = recording.Entry, e.Wait().Begin, nil
+	w.enter(st, &part)
+	part.Kind, part.Ticks = recording.Exit, e.Ticks
+	w.ended(st, &st.Calls[len(st.Calls)-1], &part)
+}
+
+// fires reports whether a probe that fired, or a wait, is shown. If a probe's arguments are not, the
+// event has none then.
 func (w *Walker[G, C]) fires(st *Stack[G, C], e *recording.Event) bool {
 	if w.rules == nil {
 		return true
@@ -223,7 +241,12 @@ func (w *Walker[G, C]) fires(st *Stack[G, C], e *recording.Event) bool {
 		mask = st.Calls[n-1].Data.mask
 	}
 	clause := w.rules.shows(f, mask, st.Data.Shown, e)
-	if clause != nil && clause.Detail < rule.Args {
+	if clause != nil && e.Kind == recording.Wait && clause.Min > 0 {
+		if int64(w.rules.clock.Between(e.Wait().Begin, e.Ticks)) < clause.Min {
+			return false
+		}
+	}
+	if clause != nil && e.Kind == recording.Probe && clause.Detail < rule.Args {
 		e.Layout, e.Data = 0, nil
 	}
 	return clause != nil
