@@ -115,7 +115,7 @@ const (
 )
 
 // A Wait is what follows the head of a record of a wait. The record's time is when the goroutine
-// went on.
+// went on. With the number 0 the wait was under way when the recording ended, which is that time.
 type Wait struct {
 	Number    uint64 // of the wait among those of its kind
 	Begin     uint64 // ticks when the goroutine stopped

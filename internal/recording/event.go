@@ -24,7 +24,7 @@ const (
 	Note           Kind = format.KindNote  // the program added text to the call
 	Line           Kind = format.KindLine  // the program printed or logged a line
 	Probe          Kind = format.KindProbe // a static probe fired: the function is the probe, the values its arguments; layout 0: none were wanted
-	Wait           Kind = format.KindWait  // the goroutine went on after it had stopped; see Event.Wait
+	Wait           Kind = format.KindWait  // the goroutine went on after it had stopped, or the recording ended before that; see Event.Wait
 
 	Lost Kind = 255 // records were lost on a processor; files have no such record, but their packets say so
 )

@@ -257,6 +257,7 @@ func ftraceFinishRecording() {
 	if !r.on || r.chunks != 0 {
 		return
 	}
+	ftraceRecordWaits()
 	lost := uint64(0)
 	for id, w := range r.writers {
 		if w != nil && w.lost != 0 {

@@ -286,6 +286,7 @@ func ftraceRestartWriters() {
 
 // ftraceStopRecording ends the recording. One in files is then complete.
 func ftraceStopRecording() {
+	ftraceRecordWaits()
 	r := &ftraceRecording
 	stw := stopTheWorld(stwUnknown)
 	r.on = false
@@ -318,6 +319,7 @@ func ftraceDumpRings(directory string) string {
 		return failed
 	}
 	defer ftraceCloseRecording()
+	ftraceRecordWaits()
 	ftraceDefineClock()
 	buffer := make([]byte, ftrace_format_RingChunk)
 	to := unsafe.Pointer(&buffer[0])

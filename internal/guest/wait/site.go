@@ -32,14 +32,13 @@ var ftraceSites struct {
 	}
 }
 
-// ftraceCallers stores the return addresses of the goroutine's frames, the innermost first, and
-// returns how many there are. It follows frame pointers, and stops where these leave the
+// ftraceCallers stores the return addresses of frames of the goroutine, the innermost first, and
+// returns how many there are. It follows frame pointers, from fp on, and stops where these leave the
 // goroutine's stack.
-func ftraceCallers(gp *g, pcs *[ftraceSiteDepth]uintptr) (n int) {
+func ftraceCallers(gp *g, fp uintptr, pcs *[ftraceSiteDepth]uintptr) (n int) {
 	if goarch.IsAmd64|goarch.IsArm64 == 0 {
 		return 0
 	}
-	fp := getfp()
 	for n < len(pcs) && gp.stack.lo <= fp && fp <= gp.stack.hi-2*goarch.PtrSize {
 		pc := *(*uintptr)(unsafe.Pointer(fp + goarch.PtrSize))
 		if pc == 0 {

@@ -148,7 +148,7 @@ func ftraceGoesOn() {
 		w.object = ftraceChanOf((*sudog)(gp.param))
 	}
 	var pcs [ftraceSiteDepth]uintptr
-	n := ftraceCallers(gp, &pcs)
+	n := ftraceCallers(gp, getfp(), &pcs)
 	site := ftraceSiteOf(pcs[:n])
 	if site.once && w.kind == ftraceWaitMutex {
 		w.kind = ftraceWaitOnce
@@ -217,11 +217,7 @@ func (w *ftraceWaitG) keep(gp *g, t *ftraceG, f *ftraceFunc, count uintptr, site
 			}
 			now = writer.last
 			where = writer.place().Where
-			r := writer.begin(gp, ftrace_format_KindWait, f, t.shown)
-			*(*ftrace_format_Wait)(add(unsafe.Pointer(r), ftraceRecordSize)) = ftrace_format_Wait{
-				uint64(count), w.begin, min(w.ready, now), uint64(w.object), w.by, w.byCall, w.byKey, site.number,
-			}
-			writer.end(r, ftraceRecordSize+unsafe.Sizeof(ftrace_format_Wait{}))
+			w.record(gp, writer, f, t.shown, uint64(count), site)
 			t.last = writer.last
 		}
 		if on != 0 {
@@ -231,6 +227,47 @@ func (w *ftraceWaitG) keep(gp *g, t *ftraceG, f *ftraceFunc, count uintptr, site
 	releasem(mp)
 	t.pop(frame)
 	return now
+}
+
+// record records the wait. The writer has room.
+func (w *ftraceWaitG) record(gp *g, writer *ftraceWriter, f *ftraceFunc, depth int32, count uint64, site ftraceSite) {
+	r := writer.begin(gp, ftrace_format_KindWait, f, depth)
+	*(*ftrace_format_Wait)(add(unsafe.Pointer(r), ftraceRecordSize)) = ftrace_format_Wait{
+		count, w.begin, min(w.ready, r.Ticks), uint64(w.object), w.by, w.byCall, w.byKey, site.number,
+	}
+	writer.end(r, ftraceRecordSize+unsafe.Sizeof(ftrace_format_Wait{}))
+}
+
+// ftraceRecordWaits records the waits under way, when the recording is about to end.
+func ftraceRecordWaits() {
+	if atomic.Load(&ftraceWaits.on) == 0 {
+		return
+	}
+	forEachGRace(func(gp *g) {
+		if readgstatus(gp) != _Gwaiting || gp.ftraceWait.begin == 0 || !castogscanstatus(gp, _Gwaiting, _Gscanwaiting) {
+			return
+		}
+		// It stays where it is meanwhile, and its stack does.
+		w, depth := gp.ftraceWait, int32(0)
+		if t := gp.ftrace; t != nil {
+			depth = t.shown
+		}
+		var pcs [ftraceSiteDepth]uintptr
+		n := ftraceCallers(gp, gp.sched.bp, &pcs)
+		casfrom_Gscanstatus(gp, _Gscanwaiting, _Gwaiting)
+		if w.begin == 0 {
+			return
+		}
+		site := ftraceSiteOf(pcs[:n])
+		if site.once && w.kind == ftraceWaitMutex {
+			w.kind = ftraceWaitOnce
+		}
+		mp := acquirem()
+		if writer := ftraceRecorder(mp); writer != nil {
+			w.record(gp, writer, ftraceWaitKind(w.kind), depth, 0, site)
+		}
+		releasem(mp)
+	})
 }
 
 // ftraceChanOf returns the address of the channel that a goroutine waited for.

@@ -20,6 +20,9 @@ func (t *tree) wait(st *Stack, e *recording.Event) {
 	b = append(append(b, t.r.Function(e.Function).FullName()...), '(')
 	b = append(AppendObject(b, t.r.Function(e.Function), w.Object), ") "...)
 	b = recording.AppendDuration(b, int64(t.clock.Between(w.Begin, e.Ticks)))
+	if w.Number == 0 {
+		b = append(b, " and waits still"...)
+	}
 	if site := t.r.Site(w.Site); site != nil {
 		b = append(b, " at "...)
 		b = append(b, path.Base(site.File)...)

@@ -222,6 +222,9 @@ func (w *Walker[G, C]) waited(st *Stack[G, C], e *recording.Event) {
 	part := *e
 	part.Kind, part.Ticks, part.Data = recording.Entry, e.Wait().Begin, nil
 	w.enter(st, &part)
+	if e.Call == 0 {
+		return // it is under way
+	}
 	part.Kind, part.Ticks = recording.Exit, e.Ticks
 	w.ended(st, &st.Calls[len(st.Calls)-1], &part)
 }
