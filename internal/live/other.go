@@ -44,4 +44,5 @@ func (p *Process) SetActors(rules []Rule) error            { return errSystem }
 func (p *Process) Begin() error                            { return errSystem }
 func (p *Process) Detach() error                           { return errSystem }
 func (p *Process) Snapshot() (*Snapshot, error)            { return nil, errSystem }
+func (p *Process) States() ([]State, uint64, error)        { return nil, 0, errSystem }
 func (p *Process) Event(at Place, e *recording.Event) bool { return false }

@@ -237,3 +237,48 @@ type Losses struct {
 	Records    uint64 // of recordings
 	Tallies    uint64 // calls for which the summaries by something more had no row
 }
+
+// A State is where a goroutine of the program is, whether it has called an armed function or not.
+type State struct {
+	ID      uint64
+	Parent  uint64 // the goroutine that started it
+	Status  Status
+	Kind    uint32 // of its wait: the key, 0: it does not wait, or for something of the runtime's
+	Since   uint64 // ticks when it stopped, 0: waits were not observed then
+	Object  uint64 // address of what it waits for, or a file descriptor; 0: unknown
+	Reason  string // why it waits, as stack traces have it
+	Start   string // the function that it was started with
+	Creator string // the function that started it
+	Calls   []Position
+}
+
+// Status is what a goroutine does.
+type Status uint32
+
+// What goroutines do.
+const (
+	Runnable  Status = 1
+	Running   Status = 2
+	InSyscall Status = 3
+	Waiting   Status = 4
+)
+
+func (s Status) String() string {
+	switch s {
+	case Runnable:
+		return "runnable"
+	case Running:
+		return "running"
+	case InSyscall:
+		return "in a system call"
+	case Waiting:
+		return "waiting"
+	}
+	return "stopped" // its stack is being copied, or a debugger or the collector has it
+}
+
+// A Position is a call that is under way, and where it is in the source.
+type Position struct {
+	Line           int
+	Function, File string
+}

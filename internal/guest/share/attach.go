@@ -105,6 +105,8 @@ func ftraceHandlerResumed() bool {
 			h.Failed = 1
 		} else if h.Kind == ftrace_format_AskLook {
 			reply = ftraceSetup()
+		} else if h.Kind == ftrace_format_AskGoroutines {
+			reply = ftraceListGoroutines(*(*uint64)(unsafe.Pointer(unsafe.StringData(text))))
 		}
 		h.Answered = uint32(min(len(reply), ftrace_format_RequestMax))
 		memmove(add(unsafe.Pointer(h), ftrace_format_ReplyAt), unsafe.Pointer(unsafe.StringData(reply)), uintptr(h.Answered))
@@ -134,6 +136,10 @@ func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
 		ftraceStartTables()
 		h.Functions = ftraceRegistry.funcs
 		ftraceMakeCut(h)
+	case ftrace_format_AskGoroutines:
+		if len(text) != 8 {
+			return "this is not a number of 8 bytes"
+		}
 	case ftrace_format_AskRules:
 		c, err, ok := ftraceNewConfig(text)
 		if !ok {

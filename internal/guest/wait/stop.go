@@ -244,7 +244,12 @@ func ftraceRecordWaits() {
 		return
 	}
 	forEachGRace(func(gp *g) {
-		if readgstatus(gp) != _Gwaiting || gp.ftraceWait.begin == 0 || !castogscanstatus(gp, _Gwaiting, _Gscanwaiting) {
+		if readgstatus(gp) != _Gwaiting || gp.ftraceWait.begin == 0 {
+			return
+		}
+		mp := acquirem() // others spin until it is let go
+		if !castogscanstatus(gp, _Gwaiting, _Gscanwaiting) {
+			releasem(mp)
 			return
 		}
 		// It stays where it is meanwhile, and its stack does.
@@ -255,6 +260,7 @@ func ftraceRecordWaits() {
 		var pcs [ftraceSiteDepth]uintptr
 		n := ftraceCallers(gp, gp.sched.bp, &pcs)
 		casfrom_Gscanstatus(gp, _Gscanwaiting, _Gwaiting)
+		releasem(mp)
 		if w.begin == 0 {
 			return
 		}
@@ -262,7 +268,7 @@ func ftraceRecordWaits() {
 		if site.once && w.kind == ftraceWaitMutex {
 			w.kind = ftraceWaitOnce
 		}
-		mp := acquirem()
+		mp = acquirem()
 		if writer := ftraceRecorder(mp); writer != nil {
 			w.record(gp, writer, ftraceWaitKind(w.kind), depth, 0, site)
 		}

@@ -6,17 +6,24 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
 )
 
-// showStacks writes each goroutine's last calls, and those that it is in. Who began first comes
-// first: goroutines' numbers do not say that.
+// showStacks writes each goroutine's last calls, those that it is in, and what it does. Who began
+// first comes first: goroutines' numbers do not say that. Those that have called no armed function
+// follow, with the calls that are on their stacks.
 func showStacks(p *live.Process, f text.Format, out, warn io.Writer) error {
 	s, err := p.Snapshot()
+	if err != nil {
+		return err
+	}
+	states, _, err := p.States()
 	if err != nil {
 		return err
 	}
@@ -24,11 +31,21 @@ func showStacks(p *live.Process, f text.Format, out, warn io.Writer) error {
 		fmt.Fprintln(warn, "ftrace: attach: no goroutine has called an armed function: ftrace attach -arm arms functions")
 	}
 	w := bufio.NewWriter(out)
-	v := &stackView{p: p, s: s, printer: s.Program.Printer(f.Values), out: w}
+	v := &stackView{p: p, s: s, printer: s.Program.Printer(f.Values), out: w, states: map[uint64]*live.State{}}
+	for i := range states {
+		v.states[states[i].ID] = &states[i]
+	}
 	slices.SortStableFunc(s.Goroutines, func(a, b live.Goroutine) int { return cmp.Compare(earliest(&a), earliest(&b)) })
 	for i := range s.Goroutines {
 		if g := &s.Goroutines[i]; len(g.Stack)+len(g.History) > 0 {
 			v.goroutine(g)
+			delete(v.states, g.ID)
+		}
+	}
+	slices.SortFunc(states, func(a, b live.State) int { return cmp.Compare(a.ID, b.ID) })
+	for i := range states {
+		if g := &states[i]; v.states[g.ID] != nil {
+			v.state(g)
 		}
 	}
 	return w.Flush()
@@ -53,12 +70,60 @@ type stackView struct {
 	printer *recording.Printer
 	out     *bufio.Writer
 	b       []byte
+	states  map[uint64]*live.State // by goroutine
+}
+
+// state writes a goroutine that has called no armed function.
+func (v *stackView) state(g *live.State) {
+	fmt.Fprintf(v.out, "G%d", g.ID)
+	if g.Parent != 0 {
+		fmt.Fprintf(v.out, ", started by G%d in %s", g.Parent, shortName(g.Creator))
+	}
+	fmt.Fprintf(v.out, ", %s\n", v.does(g))
+	left := stateCalls
+	for _, c := range g.Calls {
+		if !strings.HasPrefix(c.Function, "runtime.") && left > 0 {
+			left--
+			fmt.Fprintf(v.out, "    %s %s:%d\n", shortName(c.Function), path.Base(c.File), c.Line)
+		}
+	}
+}
+
+// stateCalls is how many calls are shown of a goroutine that has called no armed function.
+const stateCalls = 8
+
+// does says what a goroutine does.
+func (v *stackView) does(g *live.State) string {
+	if g.Status != live.Waiting {
+		return g.Status.String()
+	}
+	what := g.Reason
+	if g.Kind != 0 {
+		kind := v.s.Program.Function(g.Kind)
+		what = kind.FullName()
+		if g.Object != 0 {
+			what += fmt.Sprintf("(%s)", text.AppendObject(nil, kind, g.Object))
+		}
+	}
+	if what = "waiting: " + what; g.Since != 0 {
+		what += " for " + v.lasted(g.Since, v.s.Latest)
+	}
+	return what
+}
+
+// shortName cuts the directories of the package's path off a function's name.
+func shortName(name string) string {
+	path, _, _ := strings.Cut(name, "[")
+	return name[strings.LastIndexByte(path, '/')+1:]
 }
 
 func (v *stackView) goroutine(g *live.Goroutine) {
 	fmt.Fprintf(v.out, "G%d", g.ID)
 	if g.Parent != 0 {
 		fmt.Fprintf(v.out, ", started by G%d in %s #%d", g.Parent, v.s.Program.Function(g.ParentFn).ShortName(), g.ParentCall)
+	}
+	if state := v.states[g.ID]; state != nil {
+		fmt.Fprintf(v.out, ", %s", v.does(state))
 	}
 	fmt.Fprintln(v.out)
 	for i := range g.History {
