@@ -319,22 +319,22 @@ type Section struct {
 
 // The kinds of requests.
 const (
-	AskLook       = 1 + iota // begin the tables, make a cut
-	AskRules                 // rules: put them in force
-	AskSwitch                // pairs of key and Switch...
-	AskRecord                // directory: record there
-	AskRing                  // record to rings
-	AskStop                  // record no more
-	AskClear                 // consumers: forget what they have
-	AskTimers                // measure the timers
-	AskSession               // what is set from now on ends with the session
-	AskDetach                // end the session
-	AskDump                  // directory: write what the rings have there
-	AskTimer                 // number: another timer
-	AskMute                  // goroutines, and whether to look at them
-	AskActors                // rules: which goroutines to look at
-	AskObjects               // rules: which functions stay off
-	AskGoroutines            // number: list the goroutines of the program from that one on
+	AskLook    = 1 + iota // begin the tables, make a cut
+	AskRules              // rules: put them in force
+	AskSwitch             // pairs of key and Switch...
+	AskRecord             // directory: record there
+	AskRing               // record to rings
+	AskStop               // record no more
+	AskClear              // consumers: forget what they have
+	AskTimers             // measure the timers
+	AskSession            // what is set from now on ends with the session
+	AskDetach             // end the session
+	AskDump               // directory: write what the rings have there
+	AskTimer              // number: another timer
+	AskMute               // goroutines, and whether to look at them
+	AskActors             // rules: which goroutines to look at
+	AskObjects            // rules: which functions stay off
+	AskStates             // number: list the goroutines of the program from that one on
 )
 
 // What a function can be switched to.

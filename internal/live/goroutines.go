@@ -19,7 +19,7 @@ var errStates = errors.New("its list of goroutines can't be read")
 func (p *Process) States() (list []State, now uint64, err error) {
 	deadline := time.Now().Add(answerWithin)
 	for from := uint64(0); ; {
-		answer, err := p.request(format.AskGoroutines, string(binary.LittleEndian.AppendUint64(nil, from)), deadline)
+		answer, err := p.request(format.AskStates, string(binary.LittleEndian.AppendUint64(nil, from)), deadline)
 		if err != nil {
 			return nil, 0, err
 		}

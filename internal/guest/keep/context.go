@@ -270,6 +270,9 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32) int32 {
 		b.open(gp, at, "- ", f)
 		b.values(args, f.names(false), &f.entryLayouts)
 		b.str(")\n")
+	case ftrace_format_KindWait:
+		var unknown ftracePosition
+		b.wait(gp, at, f, (*ftrace_format_Wait)(add(unsafe.Pointer(r), ftraceRecordSize)), r.Ticks, &unknown, 0)
 	}
 	b.flush()
 	return depth

@@ -105,8 +105,8 @@ func ftraceHandlerResumed() bool {
 			h.Failed = 1
 		} else if h.Kind == ftrace_format_AskLook {
 			reply = ftraceSetup()
-		} else if h.Kind == ftrace_format_AskGoroutines {
-			reply = ftraceListGoroutines(*(*uint64)(unsafe.Pointer(unsafe.StringData(text))))
+		} else if h.Kind == ftrace_format_AskStates {
+			reply = ftraceListStates(*(*uint64)(unsafe.Pointer(unsafe.StringData(text))))
 		}
 		h.Answered = uint32(min(len(reply), ftrace_format_RequestMax))
 		memmove(add(unsafe.Pointer(h), ftrace_format_ReplyAt), unsafe.Pointer(unsafe.StringData(reply)), uintptr(h.Answered))
@@ -136,7 +136,7 @@ func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
 		ftraceStartTables()
 		h.Functions = ftraceRegistry.funcs
 		ftraceMakeCut(h)
-	case ftrace_format_AskGoroutines:
+	case ftrace_format_AskStates:
 		if len(text) != 8 {
 			return "this is not a number of 8 bytes"
 		}

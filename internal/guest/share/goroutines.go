@@ -12,9 +12,9 @@ const (
 	ftraceListedRoom   = 8 << 10 // bytes that one may take
 )
 
-// ftraceListGoroutines returns goroutines from number from on, in the order in which the runtime
+// ftraceListStates returns goroutines from number from on, in the order in which the runtime
 // has them, as many as fit into a reply. docs/format.md has every byte.
-func ftraceListGoroutines(from uint64) string {
+func ftraceListStates(from uint64) string {
 	b := ftraceNewText()
 	b.word(0) // where the next list begins, 0: there is none
 	b.word(ftraceTicks())

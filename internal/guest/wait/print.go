@@ -8,31 +8,41 @@ package runtime
 
 import "internal/runtime/atomic"
 
-// print prints a line about the wait, which ended at now.
-func (w *ftraceWaitG) print(gp *g, t *ftraceG, f *ftraceFunc, count uintptr, pcs []uintptr, now uint64) {
+// print prints a line about the wait, which is the nth of its kind and ended at now. The goroutine's
+// frames have the return addresses pcs.
+func (w *ftraceWaitG) print(gp *g, t *ftraceG, f *ftraceFunc, n uintptr, pcs []uintptr, now uint64) {
 	t.release(t.depth)
 	b := ftraceNewText()
-	suppressed := atomic.Xchg(&f.suppressed, 0)
-	lasted, ready := int64(ftraceNanoseconds(now-w.begin)), int64(0)
-	if w.ready != 0 && w.ready < now {
-		ready = int64(ftraceNanoseconds(now - w.ready))
-	}
-	var by *ftraceFunc
-	if w.byKey != 0 {
-		by = ftraceFuncOf(w.byKey)
-	}
+	record := ftrace_format_Wait{uint64(n), w.begin, w.ready, uint64(w.object), w.by, w.byCall, w.byKey, 0}
 	var at ftracePosition
 	at.find(pcs)
+	b.wait(gp, t.shown, f, &record, now, &at, atomic.Xchg(&f.suppressed, 0))
+	t.emit(b)
+	if t.shown == 0 {
+		t.ungroup()
+	}
+	ftraceFreeText(b)
+}
+
+// wait appends a line about a wait that ended at end. If at has no function it is not known where
+// the goroutine stopped.
+func (b *ftraceText) wait(gp *g, depth int32, f *ftraceFunc, w *ftrace_format_Wait, end uint64, at *ftracePosition, suppressed uint32) {
+	lasted, ready := int64(ftraceNanoseconds(end-w.Begin)), int64(0)
+	if w.Ready != 0 && w.Ready < end {
+		ready = int64(ftraceNanoseconds(end - w.Ready))
+	}
+	var by *ftraceFunc
+	if w.Function != 0 {
+		by = ftraceFuncOf(w.Function)
+	}
 	if ftraceFormat.json {
-		b.jsonPrefix(gp, t.shown, ftraceLevel)
+		b.jsonPrefix(gp, depth, ftraceLevel)
 		b.str(`,"event":"wait","wait":`)
-		b.jsonString("wait/" + f.name)
-		b.str(`,"call":`)
-		b.uint(uint64(count))
+		b.jsonName(f)
 		for _, v := range [...]struct {
 			name  string
 			value uint64
-		}{{`,"duration_ns":`, uint64(lasted)}, {`,"runnable_ns":`, uint64(ready)}, {`,"object":`, uint64(w.object)}, {`,"by":`, w.by}} {
+		}{{`,"call":`, w.Number}, {`,"duration_ns":`, uint64(lasted)}, {`,"runnable_ns":`, uint64(ready)}, {`,"object":`, w.Object}, {`,"by":`, w.Goroutine}} {
 			b.str(v.name)
 			b.uint(v.value)
 		}
@@ -40,7 +50,7 @@ func (w *ftraceWaitG) print(gp *g, t *ftraceG, f *ftraceFunc, count uintptr, pcs
 			b.str(`,"by_func":`)
 			b.jsonName(by)
 			b.str(`,"by_call":`)
-			b.uint(w.byCall)
+			b.uint(w.Call)
 		}
 		if at.function != "" {
 			b.str(`,"at":`)
@@ -50,53 +60,53 @@ func (w *ftraceWaitG) print(gp *g, t *ftraceG, f *ftraceFunc, count uintptr, pcs
 			b.str(`,"line":`)
 			b.uint(uint64(at.line))
 		}
-		b.str("}\n")
-	} else {
-		b.prefix(gp, t.shown)
-		b.str("- ")
-		b.name(f)
-		b.byte('(')
-		w.printObject(b)
-		b.str(") ")
-		b.duration(lasted)
-		if at.function != "" {
-			b.str(" at ")
-			b.shown(ftraceBase(at.file))
-			b.byte(':')
-			b.uint(uint64(at.line))
-		}
-		if w.by != 0 {
-			b.str(", ended by G")
-			b.uint(w.by)
-		}
-		if by != nil {
-			b.byte(' ')
-			b.name(by)
-			b.str(" #")
-			b.uint(w.byCall)
-		}
 		if suppressed != 0 {
-			b.str(" // (")
+			b.str(`,"suppressed":`)
 			b.uint(uint64(suppressed))
-			b.str(" not shown: rate=)")
 		}
-		b.byte('\n')
+		b.str("}\n")
+		return
 	}
-	t.emit(b)
-	if t.shown == 0 {
-		t.ungroup()
+	b.prefix(gp, depth)
+	b.str("- ")
+	b.name(f)
+	b.byte('(')
+	b.waitObject(f, w.Object)
+	b.str(") ")
+	b.duration(lasted)
+	if at.function != "" {
+		b.str(" at ")
+		b.shown(ftraceBase(at.file))
+		b.byte(':')
+		b.uint(uint64(at.line))
 	}
-	ftraceFreeText(b)
+	if w.Goroutine != 0 {
+		b.str(", ended by G")
+		b.uint(w.Goroutine)
+	}
+	if by != nil {
+		b.byte(' ')
+		b.name(by)
+		b.str(" #")
+		b.uint(w.Call)
+	}
+	if suppressed != 0 {
+		b.str(" // (")
+		b.uint(uint64(suppressed))
+		b.str(" not shown: rate=)")
+	}
+	b.byte('\n')
 }
 
-// printObject appends what the goroutine waited for.
-func (w *ftraceWaitG) printObject(b *ftraceText) {
+// waitObject appends what a goroutine waited for: the descriptor of a file, or an address.
+func (b *ftraceText) waitObject(f *ftraceFunc, object uint64) {
+	kind := f.key - ftraceWaitKind(0).key
 	switch {
-	case ftraceWaitFile <= w.kind && w.kind <= ftraceWaitSocket:
+	case ftraceWaitFile <= kind && kind <= ftraceWaitSocket:
 		b.str("fd ")
-		b.uint(uint64(w.object))
-	case w.object != 0:
-		b.hex(uint64(w.object))
+		b.uint(object)
+	case object != 0:
+		b.hex(object)
 	}
 }
 
