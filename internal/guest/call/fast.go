@@ -20,7 +20,7 @@ import (
 // fastClause returns the clause by which all calls of f are noted without being shown, if its hook
 // is on for no other reason; otherwise nil.
 func (l *ftraceLaid) fastClause(f *ftraceFunc) *ftrace_rule_Clause {
-	if l == nil || l.clause == nil || ftraceOut.on || f.mocks != nil || f.flags&(ftraceIsProbe|ftraceIsWait|ftraceHasSecrets) != 0 {
+	if l == nil || l.clause == nil || ftraceOut.on || f.mocks != nil || f.flags&(ftraceIsProbe|ftraceHasSecrets) != 0 {
 		return nil
 	}
 	if l.marks|l.triggers|l.in|l.after|l.flags&(ftraceSwitchedOff|ftraceMaskedOff) != 0 {

@@ -8,15 +8,16 @@ package runtime
 
 import "internal/runtime/atomic"
 
-// print prints a line about the wait, which is the nth of its kind and ended at now. The goroutine's
-// frames have the return addresses pcs.
-func (w *ftraceWaitG) print(gp *g, t *ftraceG, f *ftraceFunc, n uintptr, pcs []uintptr, now uint64) {
+// print prints a line about the wait of the goroutine that calls it, which is the nth of its kind.
+func (w *ftraceWaitG) print(gp *g, t *ftraceG, f *ftraceFunc, began, ended uint64, n uintptr) {
 	t.release(t.depth)
 	b := ftraceNewText()
-	record := ftrace_format_Wait{uint64(n), w.begin, w.ready, uint64(w.object), w.by, w.byCall, w.byKey, 0}
+	record := ftrace_format_Wait{uint64(n), began, w.ready, uint64(w.object), w.by, w.byCall, w.byKey, 0}
+	var pcs ftracePCs
+	pcs.read(gp, getfp())
 	var at ftracePosition
-	at.find(pcs)
-	b.wait(gp, t.shown, f, &record, now, &at, atomic.Xchg(&f.suppressed, 0))
+	at.find(pcs.pcs[:pcs.n])
+	b.wait(gp, t.shown, f, &record, ended, &at, atomic.Xchg(&f.suppressed, 0))
 	t.emit(b)
 	if t.shown == 0 {
 		t.ungroup()

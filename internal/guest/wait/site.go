@@ -18,101 +18,142 @@ const (
 
 // ftraceSite is what is known of a place where goroutines stop.
 type ftraceSite struct {
-	number uint32 // in the tables, 0: not there
-	once   bool   // sync.Once waits, by its mutex
+	number  uint32 // 0: there are too many
+	once    bool   // sync.Once waits, by its mutex
+	defined bool   // it is in the tables
 }
 
-// ftraceSites are the sites in the tables: a hash table by all the return addresses, at most half
-// full. A slot is filled before its hash is stored.
+// ftraceSites are the sites: a hash table by all the return addresses, at most half full. A slot is
+// filled before its hash is stored, and filled again once its site is in the tables.
 var ftraceSites struct {
 	n     uint32
 	slots [2 * ftraceSitesMax]struct {
 		hash uint64 // 0: free; atomic
-		site ftraceSite
+		site uint32 // see pack; atomic
 	}
 }
 
-// ftraceCallers stores the return addresses of frames of the goroutine, the innermost first, and
-// returns how many there are. It follows frame pointers, from fp on, and stops where these leave the
-// goroutine's stack.
-func ftraceCallers(gp *g, fp uintptr, pcs *[ftraceSiteDepth]uintptr) (n int) {
-	if goarch.IsAmd64|goarch.IsArm64 == 0 {
-		return 0
+// pack returns the site as one word.
+func (s ftraceSite) pack() uint32 {
+	word := s.number << 2
+	if s.once {
+		word |= 1
 	}
-	for n < len(pcs) && gp.stack.lo <= fp && fp <= gp.stack.hi-2*goarch.PtrSize {
+	if s.defined {
+		word |= 2
+	}
+	return word
+}
+
+// ftraceUnpackSite is the opposite of pack.
+func ftraceUnpackSite(word uint32) ftraceSite {
+	return ftraceSite{number: word >> 2, once: word&1 != 0, defined: word&2 != 0}
+}
+
+// ftracePCs are return addresses, the innermost first.
+type ftracePCs struct {
+	n    int
+	hash uint64
+	pcs  [ftraceSiteDepth]uintptr
+}
+
+// read reads those of a goroutine's frames. It follows frame pointers, from fp on, and stops where
+// these leave the goroutine's stack.
+func (p *ftracePCs) read(gp *g, fp uintptr) {
+	p.n, p.hash = 0, 1
+	if goarch.IsAmd64|goarch.IsArm64 == 0 {
+		return
+	}
+	for p.n < len(p.pcs) && gp.stack.lo <= fp && fp <= gp.stack.hi-2*goarch.PtrSize {
 		pc := *(*uintptr)(unsafe.Pointer(fp + goarch.PtrSize))
 		if pc == 0 {
 			break
 		}
-		pcs[n] = pc
-		n++
+		p.pcs[p.n] = pc
+		p.n++
+		p.hash = (p.hash ^ uint64(pc)) * 0x9E3779B97F4A7C15
 		next := *(*uintptr)(unsafe.Pointer(fp))
 		if next <= fp {
 			break
 		}
 		fp = next
 	}
-	return n
+	p.hash |= 1
 }
 
-// ftraceSiteOf returns the site of these return addresses. It puts it into the tables, once they
-// have begun.
-func ftraceSiteOf(pcs []uintptr) ftraceSite {
-	hash := uint64(len(pcs)) + 1
-	for _, pc := range pcs {
-		hash = (hash ^ uint64(pc)) * 0x9E3779B97F4A7C15
-		hash ^= hash >> 29
-	}
-	if len(pcs) == 0 || hash == 0 {
+// ftraceSiteOf returns the site where the goroutine is that calls it, whose frame pointer is fp. If
+// define is set it is in the tables then.
+func ftraceSiteOf(gp *g, fp uintptr, define bool) ftraceSite {
+	var pcs ftracePCs
+	pcs.read(gp, fp)
+	return pcs.site(define)
+}
+
+// site returns the site of the addresses. If define is set it is in the tables then.
+func (p *ftracePCs) site(define bool) ftraceSite {
+	if p.n == 0 {
 		return ftraceSite{}
 	}
-	at := uint32(hash >> 40)
-	for ; ; at++ {
+	for at := uint32(p.hash >> 40); ; at++ {
 		slot := &ftraceSites.slots[at%uint32(len(ftraceSites.slots))]
 		switch atomic.Load64(&slot.hash) {
-		case hash:
-			return slot.site
+		case p.hash:
+			if site := ftraceUnpackSite(atomic.Load(&slot.site)); site.defined || !define {
+				return site
+			}
+			return p.add(at, define)
 		case 0:
-			return ftraceNewSite(pcs, hash, at)
+			return p.add(at, define)
 		}
 	}
 }
 
-// ftraceNewSite is ftraceSiteOf for a site that is not in the table. Its slot is at, or later.
-func ftraceNewSite(pcs []uintptr, hash uint64, at uint32) ftraceSite {
+// add is site for one that is not in the table, or not defined yet. Its slot is at, or later.
+func (p *ftracePCs) add(at uint32, define bool) ftraceSite {
 	var place ftracePosition
-	place.find(pcs)
-	site := ftraceSite{once: place.once}
-	if place.function == "" {
-		return site
-	}
+	place.find(p.pcs[:p.n])
 	lock(&ftraceTables.lock)
-	for ; ; at++ {
-		slot := &ftraceSites.slots[at%uint32(len(ftraceSites.slots))]
-		if slot.hash == hash {
-			site = slot.site
-			break
-		}
-		if slot.hash != 0 {
-			continue
-		}
-		if ftraceTables.text != nil && ftraceSites.n < ftraceSitesMax {
-			ftraceSites.n++
-			site.number = ftraceSites.n
-			slot.site = site
-			atomic.Store64(&slot.hash, hash)
-			b := ftraceTableBegin(ftrace_format_TableSite)
-			b.word(uint64(site.number))
-			b.word(uint64(place.line))
-			b.cString(place.function)
-			b.cString(place.file)
-			ftraceTableEnd()
-			ftraceFlushTables()
-		}
-		break
-	}
+	site := p.addLocked(at, &place, define)
 	unlock(&ftraceTables.lock)
 	return site
+}
+
+// addLocked is add while the tables are locked.
+func (p *ftracePCs) addLocked(at uint32, place *ftracePosition, define bool) ftraceSite {
+	for ; ; at++ {
+		slot := &ftraceSites.slots[at%uint32(len(ftraceSites.slots))]
+		site := ftraceSite{once: place.once}
+		switch slot.hash {
+		case p.hash:
+			site = ftraceUnpackSite(slot.site)
+		case 0:
+			if ftraceSites.n == ftraceSitesMax {
+				return site
+			}
+			ftraceSites.n++
+			site.number = ftraceSites.n
+		default:
+			continue
+		}
+		if define && !site.defined && ftraceTables.text != nil {
+			site.defined = true
+			place.define(site.number)
+		}
+		atomic.Store(&slot.site, site.pack())
+		atomic.Store64(&slot.hash, p.hash)
+		return site
+	}
+}
+
+// define puts a site into the tables, which are locked.
+func (p *ftracePosition) define(number uint32) {
+	b := ftraceTableBegin(ftrace_format_TableSite)
+	b.word(uint64(number))
+	b.word(uint64(p.line))
+	b.cString(p.function)
+	b.cString(p.file)
+	ftraceTableEnd()
+	ftraceFlushTables()
 }
 
 // ftracePosition is a position in the program's source.

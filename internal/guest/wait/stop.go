@@ -58,7 +58,7 @@ func ftraceStops(lock unsafe.Pointer, reason waitReason) {
 	w.kind, w.ready, w.by, w.byCall, w.byKey, w.hasFrame = kind, 0, 0, 0, 0, false
 	w.begin = max(ftraceOtherTicks(), 1)
 	if t != nil && t.depth < t.size {
-		w.push(t, f)
+		w.push(t, f, w.begin)
 	}
 }
 
@@ -96,15 +96,14 @@ func ftraceAcquires(addr *uint32) {
 // waits.
 //
 //go:nosplit
-func (w *ftraceWaitG) push(t *ftraceG, f *ftraceFunc) {
+func (w *ftraceWaitG) push(t *ftraceG, f *ftraceFunc, began uint64) {
 	frame := t.top
 	frame.begin()
 	t.events++
 	frame.fn, frame.clause, frame.Key, frame.Flags = ftraceFuncPtr(unsafe.Pointer(f)), 0, f.key, 0
 	frame.Event, frame.Count, frame.Object = t.events, 0, uint64(w.object)
 	frame.sp, frame.Mask, frame.shown = 0, t.mask, t.shown
-	w.begin = max(w.begin, t.last)
-	frame.Place = ftrace_format_Place{w.begin, ftrace_format_Nowhere}
+	frame.Place = ftrace_format_Place{max(began, t.last), ftrace_format_Nowhere}
 	t.top = frame.above()
 	t.depth++
 	w.hasFrame = true
@@ -131,37 +130,39 @@ func ftraceReadied(gp *g) {
 // ftraceGoesOn is called by gopark when a goroutine goes on whose wait is observed.
 func ftraceGoesOn() {
 	gp := getg()
-	w := gp.ftraceWait
-	gp.ftraceWait = ftraceWaitG{}
-	t := gp.ftrace
+	w, t := &gp.ftraceWait, gp.ftrace
+	began := w.begin
+	w.begin = 0
 	if w.hasFrame {
-		// It is taken off first, whatever comes: the goroutine waits no longer.
-		frame := t.top.below()
-		t.top = frame
+		// Whatever comes: the goroutine waits no longer.
+		t.top = t.top.below()
 		t.depth--
-		frame.Object = 0
+		t.top.Object = 0
 	}
-	if !ftraceMayTrace(gp) {
+	if !ftraceMayTrace(gp) || t != nil && (t.busy != 0 || t.muted) {
 		return
 	}
 	if w.kind == ftraceWaitSelect && gp.param != nil {
 		w.object = ftraceChanOf((*sudog)(gp.param))
 	}
-	var pcs [ftraceSiteDepth]uintptr
-	n := ftraceCallers(gp, getfp(), &pcs)
-	site := ftraceSiteOf(pcs[:n])
-	if site.once && w.kind == ftraceWaitMutex {
-		w.kind = ftraceWaitOnce
-		w.object -= unsafe.Sizeof(uint32(0)) // its mutex follows a word
-	}
-	if t == nil || t.labels != uintptr(gp.labels) {
-		t = ftraceActorOf(gp)
-	}
-	if t != nil && (t.busy != 0 || t.muted) {
-		return
+	var site ftraceSite
+	if ftraceRecording.on || w.kind == ftraceWaitMutex {
+		if site = ftraceSiteOf(gp, getfp(), ftraceRecording.on); site.once && w.kind == ftraceWaitMutex {
+			w.kind = ftraceWaitOnce
+			w.object -= unsafe.Sizeof(uint32(0)) // its mutex follows a word
+		}
 	}
 	f := ftraceWaitKind(w.kind)
 	count := atomic.Xadduintptr(&f.count, 1)
+	if clause := (*ftrace_rule_Clause)(atomic.Loadp(unsafe.Pointer(&f.fast))); clause != nil && clause.Min == 0 && t != nil && t.labels == uintptr(gp.labels) {
+		w.keep(gp, t, f, began, count, site)
+		return
+	}
+	if t == nil || t.labels != uintptr(gp.labels) {
+		if t = ftraceActorOf(gp); t != nil && t.muted {
+			return
+		}
+	}
 	laid := f.loadLaid()
 	if laid == nil || count > laid.until {
 		return
@@ -178,62 +179,68 @@ func ftraceGoesOn() {
 		t.remark(laid.config)
 	}
 	clause := laid.shows(f, t.mask, t.shown, count)
-	if clause == nil || clause.Min > 0 && int64(ftraceNanoseconds(ftraceTicks()-w.begin)) < clause.Min {
+	if clause == nil || clause.Min > 0 && int64(ftraceNanoseconds(ftraceTicks()-began)) < clause.Min {
 		return
 	}
-	t.busy++
-	now := w.keep(gp, t, f, count, site)
+	now := w.keep(gp, t, f, began, count, site)
 	if ftraceOut.on {
-		w.print(gp, t, f, count, pcs[:n], now)
+		t.busy++
+		w.print(gp, t, f, began, now, count)
+		t.busy--
 	}
-	t.busy--
 }
 
 // keep records the wait, and passes it to the consumers. It returns the ticks of its end.
-func (w *ftraceWaitG) keep(gp *g, t *ftraceG, f *ftraceFunc, count uintptr, site ftraceSite) (now uint64) {
+func (w *ftraceWaitG) keep(gp *g, t *ftraceG, f *ftraceFunc, began uint64, count uintptr, site ftraceSite) (now uint64) {
 	records, on := ftraceRecording.on, ftraceConsumers()
 	if !records && on == 0 {
 		return ftraceTicks()
 	}
-	frame := t.push()
-	if frame == nil {
+	if t.depth == t.size && !t.grow() {
 		atomic.Xadd(&ftraceLost, 1)
 		return ftraceTicks()
 	}
-	if !w.hasFrame {
-		t.events++
-	}
-	frame.fn, frame.Key, frame.Flags = ftraceFuncPtr(unsafe.Pointer(f)), f.key, 0
-	frame.Event, frame.Count, frame.Object = t.events, uint64(count), uint64(w.object)
-	frame.sp, frame.Mask, frame.shown = 0, t.mask, t.shown
-	frame.Place = ftrace_format_Place{w.begin, ftrace_format_Nowhere}
 	mp := acquirem()
-	if writer := ftraceWriterOf(mp); writer != nil {
-		now = writer.now(t, 0)
-		where := uint64(ftrace_format_Nowhere)
-		if records && writer.room(mp) {
-			if !t.recorded {
-				writer.goroutine(gp, t)
-			}
-			now = writer.last
-			where = writer.place().Where
-			w.record(gp, writer, f, t.shown, uint64(count), site)
-			t.last = writer.last
-		}
-		if on != 0 {
-			ftraceConsume(gp, t, writer, frame, 0, on, now, where)
-		}
+	writer := ftraceWriterOf(mp)
+	if writer == nil {
+		releasem(mp)
+		return ftraceTicks()
 	}
+	if !w.hasFrame {
+		w.push(t, f, began)
+	} else { // it is still as it was, above the top
+		t.top = t.top.above()
+		t.depth++
+	}
+	frame := t.top.below()
+	frame.fn, frame.Key = ftraceFuncPtr(unsafe.Pointer(f)), f.key
+	frame.Count, frame.Object = uint64(count), uint64(w.object)
+	now = writer.now(t, 0)
+	where := uint64(ftrace_format_Nowhere)
+	if records && writer.room(mp) {
+		if !t.recorded {
+			writer.goroutine(gp, t)
+		}
+		now = writer.last // which is later if a chunk was begun
+		t.last = now
+		where = writer.place().Where
+		w.record(gp, writer, f, began, t.shown, uint64(count), site)
+	}
+	if on != 0 {
+		ftraceConsume(gp, t, writer, frame, 0, on, now, where)
+	}
+	t.top = frame
+	t.depth--
+	frame.Object = 0
 	releasem(mp)
-	t.pop(frame)
 	return now
 }
 
 // record records the wait. The writer has room.
-func (w *ftraceWaitG) record(gp *g, writer *ftraceWriter, f *ftraceFunc, depth int32, count uint64, site ftraceSite) {
+func (w *ftraceWaitG) record(gp *g, writer *ftraceWriter, f *ftraceFunc, began uint64, depth int32, count uint64, site ftraceSite) {
 	r := writer.begin(gp, ftrace_format_KindWait, f, depth)
 	*(*ftrace_format_Wait)(add(unsafe.Pointer(r), ftraceRecordSize)) = ftrace_format_Wait{
-		count, w.begin, min(w.ready, r.Ticks), uint64(w.object), w.by, w.byCall, w.byKey, site.number,
+		count, began, min(w.ready, r.Ticks), uint64(w.object), w.by, w.byCall, w.byKey, site.number,
 	}
 	writer.end(r, ftraceRecordSize+unsafe.Sizeof(ftrace_format_Wait{}))
 }
@@ -257,20 +264,20 @@ func ftraceRecordWaits() {
 		if t := gp.ftrace; t != nil {
 			depth = t.shown
 		}
-		var pcs [ftraceSiteDepth]uintptr
-		n := ftraceCallers(gp, gp.sched.bp, &pcs)
+		var pcs ftracePCs
+		pcs.read(gp, gp.sched.bp)
 		casfrom_Gscanstatus(gp, _Gscanwaiting, _Gwaiting)
 		releasem(mp)
 		if w.begin == 0 {
 			return
 		}
-		site := ftraceSiteOf(pcs[:n])
+		site := pcs.site(true)
 		if site.once && w.kind == ftraceWaitMutex {
 			w.kind = ftraceWaitOnce
 		}
 		mp = acquirem()
 		if writer := ftraceRecorder(mp); writer != nil {
-			w.record(gp, writer, ftraceWaitKind(w.kind), depth, 0, site)
+			w.record(gp, writer, ftraceWaitKind(w.kind), w.begin, depth, 0, site)
 		}
 		releasem(mp)
 	})
