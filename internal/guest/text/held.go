@@ -56,9 +56,18 @@ var ftraceHeld = ftraceHeldCopies{off: 1}
 // ftraceLockOut takes both locks, for a goroutine: ftraceOut's, for which others wait, and that of
 // what is held. The second is taken for the time of a write by threads without a processor and by
 // code on other stacks. The wait for it is a system call: nobody has to let the goroutine run, and
-// the runtime sees no deadlock in it.
+// the runtime sees no deadlock in it. A goroutine that is about to go on after a wait, see
+// wait/stop.go, has what it waited for in its g, so it can't wait for the first as others do.
 func ftraceLockOut() {
-	semacquire(&ftraceOut.lock)
+	if getg().ftraceWait.prints {
+		for n := 0; !cansemacquire(&ftraceOut.lock); n++ {
+			if Gosched(); n > 20 {
+				ftracePause()
+			}
+		}
+	} else {
+		semacquire(&ftraceOut.lock)
+	}
 	if !ftraceHeld.try() {
 		ftraceHeld.wait()
 	}

@@ -21,6 +21,7 @@ type ftraceWaitG struct {
 	kind     uint8
 	hasFrame bool // it has a frame while it lasts
 	notes    bool // the object is what the code before gopark noted
+	prints   bool // gopark has not returned yet, so the goroutine must not call it
 }
 
 // ftraceStops is called by gopark before the goroutine stops. The runtime holds locks there, such as
@@ -40,7 +41,9 @@ func ftraceStops(lock unsafe.Pointer, reason waitReason) {
 		kind = w.kind
 	}
 	f := ftraceWaitKind(kind)
-	if f.hook._type == nil || mp.mallocing != 0 || mp.dying != 0 || gp.throwsplit || gp.ftraceMock.quiet {
+	// Whether it is sync.Once that locks a mutex is found out when the goroutine goes on.
+	observed := f.hook._type != nil || kind == ftraceWaitMutex && ftraceWaitKind(ftraceWaitOnce).hook._type != nil
+	if !observed || mp.mallocing != 0 || mp.dying != 0 || gp.throwsplit || gp.ftraceMock.quiet {
 		return
 	}
 	if t != nil && (t.busy != 0 || t.muted) {
@@ -153,6 +156,9 @@ func ftraceGoesOn() {
 		}
 	}
 	f := ftraceWaitKind(w.kind)
+	if f.hook._type == nil {
+		return
+	}
 	count := atomic.Xadduintptr(&f.count, 1)
 	if clause := (*ftrace_rule_Clause)(atomic.Loadp(unsafe.Pointer(&f.fast))); clause != nil && clause.Min == 0 && t != nil && t.labels == uintptr(gp.labels) {
 		w.keep(gp, t, f, began, count, site)
@@ -185,7 +191,9 @@ func ftraceGoesOn() {
 	now := w.keep(gp, t, f, began, count, site)
 	if ftraceOut.on {
 		t.busy++
+		w.prints = true
 		w.print(gp, t, f, began, now, count)
+		w.prints = false
 		t.busy--
 	}
 }
