@@ -270,7 +270,7 @@ type Head struct {
 	Functions uint32   // that are registered; their flags follow one another, by key
 	Timer     uint32   // the one in use, Timer...
 	Cuts      uint32   // how many were made: the lowest bit tells which half is written to; atomic
-	_         uint32
+	Waits     uint32   // Consumer...: what is kept of waits, as Consumers; atomic
 	Timers    [Timers]Timer
 	Lost      Losses
 
@@ -439,7 +439,7 @@ type Processor struct {
 	Crossed uint64 // calls put among the crossings so far
 }
 
-// A Call is one that has ended, in a history.
+// A Call is one that has ended, in a history; or a wait, with CallWait.
 type Call struct {
 	Number    uint64 // 1 + how many were put into this history before
 	Key       uint32
@@ -464,6 +464,17 @@ const (
 	CallGoexit
 	CallFailed // its last result was an error that is not nil
 	CallReplaced
+	CallWait // what it has of who ended the wait is packed, see WaitRunnable
+)
+
+// Of a wait, the Flags of a Call have the number of its site from bit CallSite on. Count is the
+// number of the call in which the wait was ended. Entry.Where is the goroutine that ended it.
+// Exit.Where has how long the goroutine was runnable then, in ticks, and the key of the function
+// that ended it from bit WaitFunction on.
+const (
+	CallSite     = 8
+	WaitFunction = 40
+	WaitRunnable = 1<<WaitFunction - 1 // the longest such time; also if it is not known
 )
 
 // A Summary is the summary of all calls of a function on a processor.

@@ -31,6 +31,8 @@ func (p *Process) Dump(dir string) error                   { return errSystem }
 func (p *Process) Recording() Recording                    { return NotRecording }
 func (p *Process) Consumers() Consumers                    { return 0 }
 func (p *Process) SetConsumers(c Consumers)                {}
+func (p *Process) WaitConsumers() Consumers                { return 0 }
+func (p *Process) SetWaitConsumers(c Consumers)            {}
 func (p *Process) Note() uint64                            { return 0 }
 func (p *Process) SetNote(n uint64)                        {}
 func (p *Process) Clear(c Consumers) error                 { return errSystem }

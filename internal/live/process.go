@@ -342,6 +342,12 @@ func (p *Process) Consumers() Consumers { return Consumers(atomic.LoadUint32(&p.
 // SetConsumers sets what is kept in memory from now on. What the others have kept stays as it is.
 func (p *Process) SetConsumers(c Consumers) { atomic.StoreUint32(&p.head.Consumers, uint32(c)) }
 
+// WaitConsumers returns what the process keeps of waits.
+func (p *Process) WaitConsumers() Consumers { return Consumers(atomic.LoadUint32(&p.head.Waits)) }
+
+// SetWaitConsumers changes it.
+func (p *Process) SetWaitConsumers(c Consumers) { atomic.StoreUint32(&p.head.Waits, uint32(c)) }
+
 // Note returns a number that readers of the process leave for each other, 0 at first. It means
 // nothing to the process. Package schema keeps in it which consumers were requested.
 func (p *Process) Note() uint64 { return atomic.LoadUint64(&p.head.Note) }

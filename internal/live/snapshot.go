@@ -136,7 +136,7 @@ func (l *look) after() (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{Program: recording.FromTables(recording.Env{UUID: h.UUID, PID: p.PID}, tables), Consumers: p.Consumers(), LongMax: int(h.LongMax), HistoryMax: int(h.HistoryMax)}
+	s := &Snapshot{Program: recording.FromTables(recording.Env{UUID: h.UUID, PID: p.PID}, tables), Consumers: p.Consumers(), Waits: p.WaitConsumers(), LongMax: int(h.LongMax), HistoryMax: int(h.HistoryMax)}
 	s.Begun, s.Now = recording.Clock{Ticks: h.Begun.Ticks, Monotonic: h.Begun.Monotonic, Wall: h.Begun.Wall}, recording.Clock{Ticks: h.Now.Ticks, Monotonic: h.Now.Monotonic, Wall: h.Now.Wall}
 	s.Program.Env.Executable, s.Program.Env.Release = s.Program.Process.Executable, s.Program.Process.Release
 	s.Clock = recording.Through(int(h.Timer&0xFF), s.Begun, s.Now)
@@ -232,15 +232,24 @@ func (p *Process) keys() uint64 {
 
 // callOf returns a call as readers of this package have it.
 func callOf(c *format.Call) Call {
-	return Call{Function: c.Key, Panicked: c.Flags&format.CallPanicked != 0, Goexit: c.Flags&format.CallGoexit != 0,
+	call := Call{Function: c.Key, Panicked: c.Flags&format.CallPanicked != 0, Goexit: c.Flags&format.CallGoexit != 0,
 		Failed: c.Flags&format.CallFailed != 0, Replaced: c.Flags&format.CallReplaced != 0, Goroutine: c.Goroutine,
 		Start: c.Start, End: c.End, Event: c.Event, Nesting: c.Nesting, Last: c.Last, Count: c.Count, Depth: int(c.Depth),
 		Receiver: c.Object, Entry: placeOf(c.Entry), Exit: placeOf(c.Exit)}
+	if c.Flags&format.CallWait != 0 {
+		runnable := c.Exit.Where & format.WaitRunnable
+		call.Wait = &Wait{Runnable: runnable, Known: runnable != format.WaitRunnable, Goroutine: c.Entry.Where,
+			Function: uint32(c.Exit.Where >> format.WaitFunction), Call: c.Count, Site: c.Flags >> format.CallSite}
+		call.Count, call.Entry, call.Exit = 0, nowhere, nowhere
+	}
+	return call
 }
+
+var nowhere = Place{processor: -1}
 
 func placeOf(p format.Place) Place {
 	if p.Where&format.Nowhere == format.Nowhere {
-		return Place{processor: -1}
+		return nowhere
 	}
 	return Place{p.Ticks, uint64(uint32(p.Where)), int(uint16(p.Where >> format.PlaceProcessor)), int(p.Where>>format.PlaceOffset) * 8}
 }

@@ -105,6 +105,7 @@ type Snapshot struct {
 	Begun, Now recording.Clock // when the program was first armed; when the snapshot was taken
 	Latest     uint64          // ticks of the latest moment in it
 	Consumers  Consumers
+	Waits      Consumers  // of waits
 	Functions  []Function // by key; the first is no function
 	Goroutines []Goroutine
 	Long       []Call // the last calls of all, in the order in which they ended
@@ -211,6 +212,17 @@ type Call struct {
 	Receiver  uint64 // its address, 0: there is none, or it is not a pointer
 	Entry     Place  // its parameters
 	Exit      Place  // its results
+	Wait      *Wait  // it is a wait, without a Count, Entry and Exit; nil: it is a call
+}
+
+// A Wait says how a wait ended.
+type Wait struct {
+	Runnable  uint64 // ticks from when the goroutine could go on until it did
+	Known     bool   // Runnable is known
+	Goroutine uint64 // which one ended it; 0: none did
+	Function  uint32 // in which function, 0: in none that was seen
+	Call      uint64 // in its nth call
+	Site      uint32 // where it stopped, see recording.Recording.Site; 0: not known
 }
 
 // A Place is where a record is, in the rings; see Process.Event.

@@ -145,6 +145,7 @@ func ftracePrepare(chunks uint64, consumers uint32) {
 	ftraceArmMemory(chunks)
 	if h := ftraceArmed(); h != nil {
 		atomic.Store(&h.Consumers, consumers)
+		atomic.Store(&h.Waits, consumers)
 	}
 }
 

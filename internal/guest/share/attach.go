@@ -23,7 +23,7 @@ var ftraceAttach struct {
 
 	// When the session began.
 	before    *ftraceConfig
-	consumers uint32
+	consumers [2]uint32
 	recording bool // there was a recording, which stays
 	began     bool // the session began a recording
 }
@@ -198,7 +198,7 @@ func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
 			ftraceDetach()
 		}
 		a := &ftraceAttach
-		a.before, a.consumers, a.recording, a.began = ftraceLoadConfig(), h.Consumers, ftraceRecording.on, false
+		a.before, a.consumers, a.recording, a.began = ftraceLoadConfig(), [2]uint32{h.Consumers, h.Waits}, ftraceRecording.on, false
 		atomic.Store(&h.Session, 1)
 	case ftrace_format_AskDetach:
 		ftraceDetach()
@@ -222,7 +222,8 @@ func ftraceDetach() {
 		c, _, _ = ftraceNewConfig("")
 	}
 	ftraceArm(c)
-	atomic.Store(&h.Consumers, a.consumers)
+	atomic.Store(&h.Consumers, a.consumers[0])
+	atomic.Store(&h.Waits, a.consumers[1])
 }
 
 // ftraceSwitch switches functions.

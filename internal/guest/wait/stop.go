@@ -103,7 +103,7 @@ func (w *ftraceWaitG) push(t *ftraceG, f *ftraceFunc, began uint64) {
 	frame := t.top
 	frame.begin()
 	t.events++
-	frame.fn, frame.clause, frame.Key, frame.Flags = ftraceFuncPtr(unsafe.Pointer(f)), 0, f.key, 0
+	frame.fn, frame.clause, frame.Key, frame.Flags = ftraceFuncPtr(unsafe.Pointer(f)), 0, f.key, f.flags&ftrace_format_FrameNotTimed
 	frame.Event, frame.Count, frame.Object = t.events, 0, uint64(w.object)
 	frame.sp, frame.Mask, frame.shown = 0, t.mask, t.shown
 	frame.Place = ftrace_format_Place{max(began, t.last), ftrace_format_Nowhere}
@@ -200,7 +200,7 @@ func ftraceGoesOn() {
 
 // keep records the wait, and passes it to the consumers. It returns the ticks of its end.
 func (w *ftraceWaitG) keep(gp *g, t *ftraceG, f *ftraceFunc, began uint64, count uintptr, site ftraceSite) (now uint64) {
-	records, on := ftraceRecording.on, ftraceConsumers()
+	records, on := ftraceRecording.on, ftraceWaitConsumers()
 	if !records && on == 0 {
 		return ftraceTicks()
 	}
@@ -224,18 +224,16 @@ func (w *ftraceWaitG) keep(gp *g, t *ftraceG, f *ftraceFunc, began uint64, count
 	frame.fn, frame.Key = ftraceFuncPtr(unsafe.Pointer(f)), f.key
 	frame.Count, frame.Object = uint64(count), uint64(w.object)
 	now = writer.now(t, 0)
-	where := uint64(ftrace_format_Nowhere)
 	if records && writer.room(mp) {
 		if !t.recorded {
 			writer.goroutine(gp, t)
 		}
 		now = writer.last // which is later if a chunk was begun
 		t.last = now
-		where = writer.place().Where
 		w.record(gp, writer, f, began, t.shown, uint64(count), site)
 	}
 	if on != 0 {
-		ftraceConsume(gp, t, writer, frame, 0, on, now, where)
+		w.consume(gp, t, writer, frame, site.number, on, now)
 	}
 	t.top = frame
 	t.depth--
