@@ -14,6 +14,8 @@ type fake struct {
 	name      string
 	mu        sync.Mutex
 	functions []Function
+	waits     []Function // with keys from 101 on
+	longWaits []Wait
 	threads   map[uint64]*Thread
 	long      []Call
 	global    map[uint32]*Summary
@@ -31,11 +33,11 @@ type fake struct {
 func newFake(name string) *fake {
 	return &fake{name: name, consumers: EveryConsumer, timer: "CYCLE", threads: map[uint64]*Thread{}, global: map[uint32]*Summary{}, actors: []Rule{everyActor}, objects: []Rule{everyObject},
 		functions: []Function{
-			{1, false, "main", "main", "/src/main.go", 10, Flags{}},
-			{2, false, "main", "(*Pool).Get", "/src/pool.go", 20, Flags{}},
-			{3, false, "net/http", "(*Client).Do", "/go/http.go", 30, Flags{}},
-			{4, false, "example.com/mutex", "Lock", "/src/mutex.go", 40, Flags{}},
-			{5, false, "example.com/mutex", "Lock.func1", "/src/mutex.go", 41, Flags{}},
+			{1, false, false, "main", "main", "/src/main.go", 10, Flags{}},
+			{2, false, false, "main", "(*Pool).Get", "/src/pool.go", 20, Flags{}},
+			{3, false, false, "net/http", "(*Client).Do", "/go/http.go", 30, Flags{}},
+			{4, false, false, "example.com/mutex", "Lock", "/src/mutex.go", 40, Flags{}},
+			{5, false, false, "example.com/mutex", "Lock.func1", "/src/mutex.go", 41, Flags{}},
 		}}
 }
 
@@ -97,7 +99,7 @@ func (f *fake) Snapshot() (*Snapshot, error) {
 		return nil, ErrGone
 	}
 	s := &Snapshot{Process: Process{PID: 42, Executable: "/bin/" + f.name, Args: []string{f.name}, Release: "go1.26", Start: time.Unix(0, 0), State: "RUNNING"},
-		Functions: slices.Clone(f.functions), Long: slices.Clone(f.long), Consumers: f.consumers, Timer: f.timer, Actors: f.actors, Objects: f.objects, Lost: f.lost,
+		Functions: slices.Clone(f.functions), Waits: slices.Clone(f.waits), LongWaits: f.longWaits, Now: f.clock, Long: slices.Clone(f.long), Consumers: f.consumers, Timer: f.timer, Actors: f.actors, Objects: f.objects, Lost: f.lost,
 		ByThread: func() []Summary { return nil }, ByCaller: func() []Summary { return nil }, ByInstance: func() []Summary { return nil }}
 	for i := range s.Buckets {
 		s.Buckets[i] = int64(i) * 1000
@@ -110,6 +112,7 @@ func (f *fake) Snapshot() (*Snapshot, error) {
 	for _, key := range slices.Sorted(maps.Keys(f.global)) {
 		s.Global = append(s.Global, *f.global[key])
 	}
+	s.Variable = func(address uint64) string { return map[uint64]string{0x5000: "main.mu"}[address] }
 	return s, nil
 }
 
@@ -128,6 +131,10 @@ func (f *fake) SetInstruments(changes map[uint32]Flags) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for key, flags := range changes {
+		if key > 100 {
+			f.waits[key-101].Flags = flags
+			continue
+		}
 		f.functions[key-1].Flags = flags
 	}
 	return nil
@@ -159,7 +166,7 @@ func (f *fake) Truncate(part Part) error {
 	switch part {
 	case HistoryPart:
 		for _, t := range f.threads {
-			t.History = nil
+			t.History, t.Waits = nil, nil
 		}
 	case HistoryLongPart:
 		f.long = nil

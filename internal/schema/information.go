@@ -277,7 +277,9 @@ func (s *Session) columns() []columnInfo {
 				heads = append([]columnHead{{name: processColumn, kind: wordKind}}, heads...)
 			}
 			for i, c := range heads {
-				list = append(list, columnInfo{sc.name, name, i + 1, t.rules != nil, c})
+				if !c.hidden {
+					list = append(list, columnInfo{sc.name, name, i + 1, t.rules != nil, c})
+				}
 			}
 		}
 	}
@@ -316,7 +318,7 @@ func (s *Session) readTest(ctx context.Context) error {
 			s.statement.test = append(s.statement.test, testTable{tableInfo: info})
 		}
 		t := &s.statement.test[len(s.statement.test)-1]
-		t.columns = append(t.columns, columnInfo{"test", table, position + 1, true, columnHead{column, strings.ToLower(columnKind), true, notNull == 0}})
+		t.columns = append(t.columns, columnInfo{"test", table, position + 1, true, columnHead{name: column, kind: strings.ToLower(columnKind), updatable: true, null: notNull == 0}})
 	}
 	return rows.Err()
 }

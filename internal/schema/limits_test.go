@@ -260,7 +260,7 @@ func TestMemory(t *testing.T) {
 	}); grew > 1<<28 {
 		t.Errorf("reading ahead took %d MB", grew>>20)
 	}
-	if got := ask(t, s, "SELECT COUNT(*) FROM setup_timers"); got != "1\n" {
+	if got := ask(t, s, "SELECT COUNT(*) FROM processes"); got != "1\n" {
 		t.Errorf("after all: %q", got)
 	}
 	for _, query := range []string{"SELECT * FROM pragma_hard_heap_limit(1)", "SELECT * FROM `pragma_soft_heap_limit` WHERE arg = 1", "SELECT * FROM test.pragma_table_info('x')", "SELECT * FROM sqlite_dbpage", "DELETE FROM test.SQLITE_DBPAGE"} {

@@ -65,10 +65,12 @@ func (s *liveProcess) use(f func() error) error {
 	return err
 }
 
-// inProcess are the consumers that the process keeps, by its own bits; and values, which exist
-// while it records to rings.
+// inProcess are the consumers that the process keeps, by its own bits. Values are not
+// among them: they exist while it records to rings. waitsInProcess are those for waits.
 var inProcess = map[Consumers]live.Consumers{Current: live.Current, History: live.History, HistoryLong: live.HistoryLong, SummaryGlobal: live.Summary,
-	SummaryByThread: live.ByGoroutine, SummaryByCaller: live.ByCaller, SummaryByInstance: live.ByReceiver, ValuesConsumer: 0}
+	SummaryByThread: live.ByGoroutine, SummaryByCaller: live.ByCaller, SummaryByInstance: live.ByReceiver}
+var waitsInProcess = map[Consumers]live.Consumers{WaitCurrent: live.Current, WaitHistory: live.History, WaitHistoryLong: live.HistoryLong, WaitSummaryGlobal: live.Summary,
+	WaitSummaryByThread: live.ByGoroutine, WaitSummaryByCaller: live.ByCaller, WaitSummaryByInstance: live.ByReceiver}
 
 // noted marks a process's note as the set of consumers that were requested.
 const noted = 1 << 63
@@ -80,17 +82,31 @@ func (s *liveProcess) consumers() Consumers {
 	if note := s.p.Note(); note&noted != 0 {
 		asked = Consumers(note) & EveryConsumer
 	}
-	keeps := s.p.Consumers()
-	for bit, mask := range inProcess {
-		kept := keeps&mask != 0
-		if bit == ValuesConsumer {
-			kept = s.p.Recording() == live.ToRings
-		}
-		if asked.InForce()&bit != 0 != kept {
+	in := asked.InForce()
+	compare := func(bit Consumers, kept bool) {
+		if in&bit != 0 != kept {
 			asked ^= bit
 		}
 	}
+	calls, waits := s.p.Consumers(), s.p.WaitConsumers()
+	for bit, mask := range inProcess {
+		compare(bit, calls&mask != 0)
+	}
+	for bit, mask := range waitsInProcess {
+		compare(bit, waits&mask != 0)
+	}
+	compare(ValuesConsumer, s.p.Recording() == live.ToRings)
 	return asked
+}
+
+// kept returns those of the consumers that are on, in the process's bits.
+func kept(on Consumers, inProcess map[Consumers]live.Consumers) (keep live.Consumers) {
+	for bit, mask := range inProcess {
+		if on&bit != 0 {
+			keep |= mask
+		}
+	}
+	return keep
 }
 
 func (s *liveProcess) SetConsumers(c Consumers) error {
@@ -99,12 +115,7 @@ func (s *liveProcess) SetConsumers(c Consumers) error {
 	if _, err := s.freeze(); err != nil { // what will be off has had its last change
 		return err
 	}
-	on, keep := c.InForce(), live.Consumers(0)
-	for bit, mask := range inProcess {
-		if on&bit != 0 {
-			keep |= mask
-		}
-	}
+	on := c.InForce()
 	return s.use(func() error {
 		switch recording := s.p.Recording(); {
 		case on&ValuesConsumer != 0 && recording == live.NotRecording:
@@ -116,7 +127,8 @@ func (s *liveProcess) SetConsumers(c Consumers) error {
 				return err
 			}
 		}
-		s.p.SetConsumers(keep)
+		s.p.SetConsumers(kept(on, inProcess))
+		s.p.SetWaitConsumers(kept(on, waitsInProcess))
 		s.p.SetNote(noted | uint64(c))
 		return nil
 	})
@@ -144,6 +156,15 @@ func (s *liveProcess) freeze() (*Snapshot, error) {
 		}
 		s.frozen[Current] = snap
 	}
+	if on&WaitCurrent != 0 {
+		delete(s.frozen, WaitCurrent)
+	} else if old := s.frozen[WaitCurrent]; old != nil {
+		for i := range snap.Threads {
+			snap.Threads[i].Waiting = old.waiting(snap.Threads[i].ID)
+		}
+	} else {
+		s.frozen[WaitCurrent] = snap
+	}
 	if on&Histograms != 0 {
 		delete(s.frozen, Histograms)
 	} else if old := s.frozen[Histograms]; old != nil {
@@ -161,6 +182,16 @@ func (s *Snapshot) current(thread uint64) []Call {
 	for i := range s.Threads {
 		if s.Threads[i].ID == thread {
 			return s.Threads[i].Current
+		}
+	}
+	return nil
+}
+
+// waiting returns a thread's wait under way.
+func (s *Snapshot) waiting(thread uint64) *Wait {
+	for i := range s.Threads {
+		if s.Threads[i].ID == thread {
+			return s.Threads[i].Waiting
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
@@ -45,13 +46,17 @@ func (v *liveView) snapshot() *Snapshot {
 			continue
 		}
 		now := &l.Functions[f.Key]
-		row := Function{f.Key, f.Probe, f.Package, f.Name, f.File, f.Line, Flags{now.On, !now.Untimed}}
+		row := Function{f.Key, f.Probe, f.Wait, f.Package, f.Name, f.File, f.Line, Flags{now.On, !now.Untimed}}
 		if f.Probe {
 			row.Timed = false
 			s.Probes = append(s.Probes, row)
 			continue
 		}
-		s.Functions = append(s.Functions, row)
+		if f.Wait {
+			s.Waits = append(s.Waits, row)
+		} else {
+			s.Functions = append(s.Functions, row)
+		}
 		if now.Summary.Count > 0 {
 			s.Global = append(s.Global, v.global(f.Key, &now.Summary))
 		}
@@ -60,8 +65,13 @@ func (v *liveView) snapshot() *Snapshot {
 		s.Threads = append(s.Threads, v.thread(&l.Goroutines[i]))
 	}
 	for i := range l.Long {
-		s.Long = append(s.Long, v.call(&l.Long[i]))
+		if c := &l.Long[i]; c.Wait != nil {
+			s.LongWaits = append(s.LongWaits, v.wait(c))
+		} else {
+			s.Long = append(s.Long, v.call(c))
+		}
 	}
+	s.Now = v.at(l.Latest)
 	return s
 }
 
@@ -83,20 +93,51 @@ func (v *liveView) thread(g *live.Goroutine) Thread {
 	t := Thread{ID: g.ID, Parent: g.Parent, Creator: g.ParentFn, Started: v.s.p.FunctionAt(g.Start), Disabled: g.Muted}
 	nesting := uint64(0)
 	for level, frame := range g.Stack {
+		if f := v.l.Program.Function(frame.Function); f != nil && f.Wait {
+			t.Waiting = &Wait{Thread: g.ID, ID: frame.Event, Nesting: nesting, Level: level, Function: frame.Function, Inside: true, Timed: frame.Timed,
+				Start: v.at(frame.Start), Runnable: -1, Object: frame.Receiver}
+			continue
+		}
 		t.Current = append(t.Current, Call{Thread: g.ID, ID: frame.Event, Nesting: nesting, Level: level, Function: frame.Function, Inside: true,
 			Timed: frame.Timed, Start: v.at(frame.Start), Values: v.values(frame.Function, frame.Receiver, frame.Entry, live.Place{}, false)})
 		nesting = frame.Event
 	}
 	for i := range g.History {
-		t.History = append(t.History, v.call(&g.History[i]))
+		if c := &g.History[i]; c.Wait != nil {
+			t.Waits = append(t.Waits, v.wait(c))
+		} else {
+			t.History = append(t.History, v.call(c))
+		}
 	}
 	switch {
-	case len(g.Stack) > 0:
-		t.Entry = g.Stack[0].Function
-	case len(g.History) > 0:
-		t.Entry = g.History[len(g.History)-1].Function
+	case len(t.Current) > 0:
+		t.Entry = t.Current[0].Function
+	case len(t.History) > 0:
+		t.Entry = t.History[len(t.History)-1].Function
 	}
 	return t
+}
+
+// wait returns the row of a wait that has ended.
+func (v *liveView) wait(c *live.Call) Wait {
+	row := Wait{Thread: c.Goroutine, ID: c.Event, EndID: c.Last, Nesting: c.Nesting, Level: c.Depth, Function: c.Function, Timed: c.Start != 0, Runnable: -1,
+		Object: c.Receiver, Source: sourceOf(v.l.Program, c.Wait.Site), Ender: Ender{c.Wait.Goroutine, c.Wait.Function, c.Wait.Call}}
+	if row.Timed {
+		row.Start, row.End = v.at(c.Start), v.at(c.End)
+		if c.Wait.Known {
+			row.Runnable = v.since(c.Wait.Runnable)
+		}
+	}
+	return row
+}
+
+// sourceOf returns where a site is, file:line.
+func sourceOf(r *recording.Recording, site uint32) string {
+	s := r.Site(site)
+	if s == nil {
+		return ""
+	}
+	return s.File + ":" + strconv.Itoa(s.Line)
 }
 
 func (v *liveView) call(c *live.Call) Call {

@@ -7,12 +7,26 @@ import (
 )
 
 // Instrument returns a function's name as an instrument: call/net/http/Client.Do for
-// net/http.(*Client).Do, probe/mysql/query-start for a static probe.
+// net/http.(*Client).Do, probe/mysql/query-start for a static probe, wait/synch/mutex for a kind of
+// waits.
 func (f *Function) Instrument() string {
 	if f.Probe {
 		return "probe/" + f.Package + "/" + f.Name
 	}
+	if f.Wait {
+		return f.Package + "/" + f.Name
+	}
 	return "call/" + f.Package + "/" + plainReceiver(f.Name)
+}
+
+// family returns what the name of a kind of waits has from the family on: /mutex/ for
+// wait/synch/mutex, /rwlock/read for wait/synch/rwlock/read.
+func (f *Function) family() string {
+	family := f.Name[strings.IndexByte(f.Name, '/')+1:]
+	if !strings.Contains(family, "/") {
+		family += "/"
+	}
+	return "/" + family
 }
 
 // plainReceiver turns (*Client).Do into Client.Do. No type has two methods of the same name, so
@@ -110,6 +124,13 @@ var consumerNames = []struct {
 	{"events_calls_summary_by_instance", SummaryByInstance, GlobalInstrumentation},
 	{"events_calls_histogram_by_event_name", Histograms, GlobalInstrumentation | SummaryGlobal},
 	{"events_calls_values", ValuesConsumer, GlobalInstrumentation | ThreadInstrumentation},
+	{"events_waits_current", WaitCurrent, GlobalInstrumentation | ThreadInstrumentation},
+	{"events_waits_history", WaitHistory, GlobalInstrumentation | ThreadInstrumentation | WaitCurrent},
+	{"events_waits_history_long", WaitHistoryLong, GlobalInstrumentation | ThreadInstrumentation | WaitCurrent},
+	{"events_waits_summary_global_by_event_name", WaitSummaryGlobal, GlobalInstrumentation},
+	{"events_waits_summary_by_thread_by_event_name", WaitSummaryByThread, GlobalInstrumentation | ThreadInstrumentation},
+	{"events_waits_summary_by_caller_by_event_name", WaitSummaryByCaller, GlobalInstrumentation | ThreadInstrumentation},
+	{"events_waits_summary_by_instance", WaitSummaryByInstance, GlobalInstrumentation},
 	{"global_instrumentation", GlobalInstrumentation, 0},
 	{"thread_instrumentation", ThreadInstrumentation, GlobalInstrumentation},
 }

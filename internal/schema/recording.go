@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"math/bits"
 	"path/filepath"
@@ -91,9 +92,11 @@ type pass struct {
 	stacks   recording.Stacks[*passThread, passCall]
 	threads  map[uint64]*passThread
 	ended    []uint64 // threads that have ended, the oldest first
-	long     ring
+	long     ring[endedCall]
+	waits    ring[Wait]
 	global   map[uint32]*tally
 	fired    map[uint32]bool // static probes
+	ticks    uint64          // of the last event
 	byCaller map[[2]uint32]*tally
 	byObject map[objectKey]*tally
 	inThread int // tallies of all threads
@@ -110,8 +113,9 @@ type objectKey struct {
 // passThread is what is kept of a goroutine.
 type passThread struct {
 	Thread
-	calls   uint64 // number of calls begun
-	history ring
+	calls   uint64 // number of calls and waits begun
+	history ring[endedCall]
+	waits   ring[Wait]
 	tallies map[uint32]*tally
 	args    []byte // of the calls under way
 }
@@ -173,21 +177,32 @@ type endedCall struct {
 	exit     eventCopy
 }
 
-// ring keeps the last calls. It reuses the memory of its entries.
-type ring struct {
-	calls []*endedCall
-	next  int
+// ring keeps the last calls or waits. It reuses the memory of its entries.
+type ring[T any] struct {
+	list []*T
+	next int
 }
 
-// add returns the entry for a call that has ended, in a ring of n.
-func (r *ring) add(n int) *endedCall {
-	if len(r.calls) < n {
-		r.calls = append(r.calls, new(endedCall))
-		return r.calls[len(r.calls)-1]
+// add returns the entry for what has ended, in a ring of n.
+func (r *ring[T]) add(n int) *T {
+	if len(r.list) < n {
+		r.list = append(r.list, new(T))
+		return r.list[len(r.list)-1]
 	}
-	c := r.calls[r.next]
+	c := r.list[r.next]
 	r.next = (r.next + 1) % n
 	return c
+}
+
+// all yields the entries, the oldest first.
+func (r *ring[T]) all() iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for i := range r.list {
+			if !yield(r.list[(r.next+i)%len(r.list)]) {
+				return
+			}
+		}
+	}
 }
 
 // tally is a Summary in ticks.
@@ -258,13 +273,14 @@ func (p *pass) thread(st *recording.Stack[*passThread, passCall]) *passThread {
 }
 
 func (p *pass) event(e *recording.Event) {
+	p.ticks = max(p.ticks, e.Ticks)
 	if e.Kind == recording.Lost {
 		p.lost.records += int64(e.Call)
 		return
 	}
 	st := p.stacks.Of(e)
 	t := p.thread(st)
-	if e.Enters() || e.Exits() {
+	if e.Enters() || e.Exits() || e.Kind == recording.Wait {
 		for n := st.Unseen(e); n > 0; n-- {
 			t.pop(st) // its end was not seen
 		}
@@ -278,6 +294,8 @@ func (p *pass) event(e *recording.Event) {
 	case e.Kind == recording.Probe:
 		p.fired[e.Function] = true
 		p.statement(e)
+	case e.Kind == recording.Wait:
+		p.wait(st, t, e)
 	case e.Enters():
 		p.enter(st, t, e)
 	case e.Exits():
@@ -322,22 +340,7 @@ func (p *pass) exit(st *recording.Stack[*passThread, passCall], t *passThread, c
 		st.Calls[n-2].Data.inner += lasted
 		caller = st.Calls[n-2].Function
 	}
-	g := p.global[e.Function]
-	if g == nil {
-		g = &tally{buckets: new([64]uint64)}
-		p.global[e.Function] = g
-	}
-	g.add(lasted, self, fails, panics)
-	count(p, p.byCaller, len(p.byCaller), [2]uint32{e.Function, caller}, lasted, self, fails, panics)
-	if c.Data.object != 0 {
-		count(p, p.byObject, len(p.byObject), objectKey{e.Function, c.Data.object}, lasted, self, fails, panics)
-	}
-	if t.tallies == nil {
-		t.tallies = map[uint32]*tally{}
-	}
-	if count(p, t.tallies, p.inThread, e.Function, lasted, self, fails, panics) && p.threads[t.ID] == t {
-		p.inThread++
-	}
+	p.count(t, e.Function, caller, c.Data.object, lasted, self, fails, panics)
 	entry := t.entry(&c.Data)
 	for _, slot := range []*endedCall{t.history.add(p.options.History), p.long.add(p.options.HistoryLong)} {
 		slot.call = c.Data
@@ -345,6 +348,53 @@ func (p *pass) exit(st *recording.Stack[*passThread, passCall], t *passThread, c
 		slot.thread, slot.function, slot.level, slot.start, slot.endID, slot.fails = t.ID, e.Function, int(c.Depth), c.Start, t.calls, fails
 		slot.exit.set(e)
 	}
+}
+
+// count adds a call or wait to the tallies.
+func (p *pass) count(t *passThread, function, caller uint32, object, lasted, self uint64, fails, panics bool) {
+	g := p.global[function]
+	if g == nil {
+		g = &tally{buckets: new([64]uint64)}
+		p.global[function] = g
+	}
+	g.add(lasted, self, fails, panics)
+	count(p, p.byCaller, len(p.byCaller), [2]uint32{function, caller}, lasted, self, fails, panics)
+	if object != 0 {
+		count(p, p.byObject, len(p.byObject), objectKey{function, object}, lasted, self, fails, panics)
+	}
+	if t.tallies == nil {
+		t.tallies = map[uint32]*tally{}
+	}
+	if count(p, t.tallies, p.inThread, function, lasted, self, fails, panics) && p.threads[t.ID] == t {
+		p.inThread++
+	}
+}
+
+// wait is a wait that has ended, or that was under way when the recording ended.
+func (p *pass) wait(st *recording.Stack[*passThread, passCall], t *passThread, e *recording.Event) {
+	w := e.Wait()
+	t.calls++
+	row := Wait{Thread: t.ID, ID: t.calls, Level: int(e.Depth), Function: e.Function, Timed: true, Start: p.at(w.Begin), Runnable: -1, Object: w.Object,
+		Source: sourceOf(p.r, w.Site), Ender: Ender{w.Goroutine, w.Function, w.Call}}
+	caller, lasted := uint32(0), e.Ticks-min(w.Begin, e.Ticks)
+	if n := len(st.Calls); n > 0 {
+		around := &st.Calls[n-1]
+		row.Nesting, caller = around.Data.id, around.Function
+		if e.Call != 0 {
+			around.Data.inner += lasted
+		}
+	}
+	if e.Call == 0 {
+		row.Inside = true
+		t.Waiting = &row
+		return
+	}
+	row.EndID, row.End = t.calls, p.at(e.Ticks)
+	if w.Ready != 0 {
+		row.Runnable = p.since(e.Ticks - min(w.Ready, e.Ticks))
+	}
+	p.count(t, e.Function, caller, w.Object, lasted, lasted, false, false)
+	*t.waits.add(p.options.History), *p.waits.add(p.options.HistoryLong) = row, row
 }
 
 // count adds a call to the tally of a key. If there is none it makes one and reports that, unless
@@ -389,11 +439,14 @@ func (p *pass) snapshot() *Snapshot {
 	}
 	s.Buckets[63] = 1<<63 - 1
 	for _, f := range p.r.Functions() {
-		row := Function{f.Key, f.Probe, f.Package, f.Name, f.File, f.Line, Flags{p.global[f.Key] != nil, true}}
-		if f.Probe {
+		row := Function{f.Key, f.Probe, f.Wait, f.Package, f.Name, f.File, f.Line, Flags{p.global[f.Key] != nil, true}}
+		switch {
+		case f.Probe:
 			row.Flags = Flags{Enabled: p.fired[f.Key]}
 			s.Probes = append(s.Probes, row)
-		} else {
+		case f.Wait:
+			s.Waits = append(s.Waits, row)
+		default:
 			s.Functions = append(s.Functions, row)
 		}
 	}
@@ -407,12 +460,13 @@ func (p *pass) snapshot() *Snapshot {
 		t := p.threads[id]
 		t.Current = current[id]
 		t.History = p.calls(&t.history)
+		t.Waits = waitsIn(&t.waits)
 		s.Threads = append(s.Threads, t.Thread)
 		for _, key := range slices.Sorted(maps.Keys(t.tallies)) {
 			byThread = append(byThread, p.summary(t.tallies[key], Summary{Function: key, Thread: id}))
 		}
 	}
-	s.Long = p.calls(&p.long)
+	s.Long, s.LongWaits, s.Now = p.calls(&p.long), waitsIn(&p.waits), p.at(p.ticks)
 	for _, key := range slices.Sorted(maps.Keys(p.global)) {
 		s.Global = append(s.Global, p.summary(p.global[key], Summary{Function: key}))
 	}
@@ -454,12 +508,21 @@ func (p *pass) inside(t *passThread, c *recording.Call[passCall]) Call {
 }
 
 // calls returns the rows of the calls in a ring, the oldest first.
-func (p *pass) calls(r *ring) []Call {
+func (p *pass) calls(r *ring[endedCall]) []Call {
 	var calls []Call
-	for i := range r.calls {
-		calls = append(calls, p.call(r.calls[(r.next+i)%len(r.calls)]))
+	for c := range r.all() {
+		calls = append(calls, p.call(c))
 	}
 	return calls
+}
+
+// waitsIn returns the rows of the waits in a ring, the oldest first.
+func waitsIn(r *ring[Wait]) []Wait {
+	var waits []Wait
+	for w := range r.all() {
+		waits = append(waits, *w)
+	}
+	return waits
 }
 
 func (p *pass) call(c *endedCall) Call {

@@ -33,11 +33,13 @@ func (s *Session) rewrite(source string, list []token) (string, map[string]strin
 	if r.nesting().deep > maxDepth {
 		return "", nil, tooDeep()
 	}
+	r.oldConsumers()
 	for i := range list {
 		if err := r.token(i); err != nil {
 			return "", nil, err
 		}
 	}
+	r.needed()
 	r.parenthesized()
 	r.tables()
 	r.recursions()

@@ -43,8 +43,8 @@ call/example.com/mutex/Lock.func1|NO|NO
 		t.Errorf("restored: %s", got)
 	}
 	ask(t, s, "UPDATE SETUP_CONSUMERS SET ENABLED='No' WHERE NAME<>'EVENTS_CALLS_CURRENT';")
-	if f.consumers != Current {
-		t.Errorf("every consumer but one is off: %b", f.consumers)
+	if f.consumers != Current|GlobalInstrumentation|ThreadInstrumentation {
+		t.Errorf("every consumer but one and what it needs is off: %b", f.consumers)
 	}
 	ask(t, s, "INSERT INTO SETUP_ACTORS VALUES ('%main', 'tenant=%', 'NO'); ")
 	if len(f.actors) != 2 || f.actors[1].Pattern != [3]string{"%main", "tenant=%"} || f.actors[1].Enabled {
@@ -52,7 +52,7 @@ call/example.com/mutex/Lock.func1|NO|NO
 	}
 	ask(t, s, "UPDATE SETUP_INSTRUMENTS SET Timed='no';")
 	ask(t, s, "UPDATE SETUP_TIMERS SET TIMER_NAME='MILLISECOND' WHERE NAME='Call';")
-	if got := ask(t, s, "SELECT * FROM SETUP_TIMERS"); got != "call|MILLISECOND\n" || f.timer != "MILLISECOND" {
+	if got := ask(t, s, "SELECT * FROM SETUP_TIMERS"); got != "call|MILLISECOND\nwait|MILLISECOND\n" || f.timer != "MILLISECOND" {
 		t.Errorf("the timer: %s", got)
 	}
 	if _, _, err := try(t, s, "UPDATE SETUP_TIMERS SET TIMER_NAME='NONE'"); err == nil || err.Number != erTruncated {
@@ -86,47 +86,47 @@ func TestRefused(t *testing.T) {
 	f := newFake("app")
 	s := open(t, f)
 	for query, number := range map[string]uint16{
-		"SELECT 1 +":                                                                1064,
-		"UPDATE setup_instruments SET NAME='x'":                                     1683,
-		"UPDATE setup_instruments SET NAME=NAME":                                    1683,
-		"UPDATE setup_instruments SET ENABLED='YES', NAME='x' WHERE 0":              1683,
-		"UPDATE setup_consumers SET NAME='x'":                                       1683,
-		"UPDATE setup_timers SET NAME='x'":                                          1683,
-		"UPDATE setup_instruments SET PROCESS='x'":                                  1683,
-		"UPDATE setup_instruments SET ENABLED='NO' WHERE WAIT_NAME LIKE '/Mutex/%'": 1054,
-		"UPDATE setup_instruments SET WAIT='x'":                                     1054,
-		"UPDATE setup_instruments SET ENABLED='maybe'":                              1265,
-		"UPDATE setup_instruments SET ENABLED=NULL":                                 1048,
-		"UPDATE events_calls_current SET EVENT_ID=1":                                1142,
-		"UPDATE performance_timers SET TIMER_NAME='CYCLE'":                          1142,
-		"INSERT INTO setup_instruments VALUES ('x','YES','YES')":                    1142,
-		"REPLACE INTO setup_actors VALUES ('x','YES')":                              1142,
-		"DELETE FROM setup_consumers":                                               1142,
-		"DELETE FROM performance_schema.events_calls_history":                       1142,
-		"TRUNCATE TABLE setup_instruments":                                          1142,
-		"TRUNCATE performance_timers":                                               1142,
-		"DROP TABLE setup_instruments":                                              1142,
-		"DROP TABLE IF EXISTS performance_schema.threads":                           1142,
-		"ALTER TABLE setup_instruments ADD COLUMN x INT":                            1142,
-		"CREATE TABLE x (a INT)":                                                    1142,
-		"CREATE TABLE performance_schema.x AS SELECT 1":                             1142,
-		"CREATE INDEX i ON setup_instruments (NAME)":                                1142,
-		"LOCK TABLES setup_instruments READ":                                        1142,
-		"DROP DATABASE performance_schema":                                          1044,
-		"CREATE DATABASE test":                                                      1007,
-		"SELECT * FROM nosuch":                                                      1146,
-		"SELECT * FROM test.nosuch":                                                 1146,
-		"SELECT * FROM nosuch.threads":                                              1146,
-		"TRUNCATE nosuch":                                                           1146,
-		"DESCRIBE nosuch":                                                           1146,
-		"SHOW TABLES FROM nosuch":                                                   1049,
-		"USE nosuch":                                                                1049,
-		"SELECT nosuch FROM threads":                                                1054,
-		"SELECT @@nosuch":                                                           1193,
-		"SET nosuch = 1":                                                            1193,
-		"SET GLOBAL performance_schema = 0":                                         1238,
-		"SELECT nosuch(1)":                                                          1305,
-		"SELECT * FROM threads t JOIN events_calls_history h ON THREAD_ID = 1":      1052,
+		"SELECT 1 +":                                                           1064,
+		"UPDATE setup_instruments SET NAME='x'":                                1683,
+		"UPDATE setup_instruments SET NAME=NAME":                               1683,
+		"UPDATE setup_instruments SET ENABLED='YES', NAME='x' WHERE 0":         1683,
+		"UPDATE setup_consumers SET NAME='x'":                                  1683,
+		"UPDATE setup_timers SET NAME='x'":                                     1683,
+		"UPDATE setup_instruments SET PROCESS='x'":                             1683,
+		"UPDATE setup_instruments SET WAIT_NAME='x'":                           1683,
+		"UPDATE setup_instruments SET WAIT='x'":                                1054,
+		"UPDATE setup_instruments SET ENABLED='maybe'":                         1265,
+		"UPDATE setup_instruments SET ENABLED=NULL":                            1048,
+		"UPDATE events_calls_current SET EVENT_ID=1":                           1142,
+		"UPDATE performance_timers SET TIMER_NAME='CYCLE'":                     1142,
+		"INSERT INTO setup_instruments VALUES ('x','YES','YES')":               1142,
+		"REPLACE INTO setup_actors VALUES ('x','YES')":                         1142,
+		"DELETE FROM setup_consumers":                                          1142,
+		"DELETE FROM performance_schema.events_calls_history":                  1142,
+		"TRUNCATE TABLE setup_instruments":                                     1142,
+		"TRUNCATE performance_timers":                                          1142,
+		"DROP TABLE setup_instruments":                                         1142,
+		"DROP TABLE IF EXISTS performance_schema.threads":                      1142,
+		"ALTER TABLE setup_instruments ADD COLUMN x INT":                       1142,
+		"CREATE TABLE x (a INT)":                                               1142,
+		"CREATE TABLE performance_schema.x AS SELECT 1":                        1142,
+		"CREATE INDEX i ON setup_instruments (NAME)":                           1142,
+		"LOCK TABLES setup_instruments READ":                                   1142,
+		"DROP DATABASE performance_schema":                                     1044,
+		"CREATE DATABASE test":                                                 1007,
+		"SELECT * FROM nosuch":                                                 1146,
+		"SELECT * FROM test.nosuch":                                            1146,
+		"SELECT * FROM nosuch.threads":                                         1146,
+		"TRUNCATE nosuch":                                                      1146,
+		"DESCRIBE nosuch":                                                      1146,
+		"SHOW TABLES FROM nosuch":                                              1049,
+		"USE nosuch":                                                           1049,
+		"SELECT nosuch FROM threads":                                           1054,
+		"SELECT @@nosuch":                                                      1193,
+		"SET nosuch = 1":                                                       1193,
+		"SET GLOBAL performance_schema = 0":                                    1238,
+		"SELECT nosuch(1)":                                                     1305,
+		"SELECT * FROM threads t JOIN events_calls_history h ON THREAD_ID = 1": 1052,
 		"SELEC 1":              1064,
 		"SELECT 1 FRO threads": 1064,
 		"SELECT 'open":         1064,

@@ -44,13 +44,16 @@ type Snapshot struct {
 	Process    Process
 	Functions  []Function // in the order of their keys
 	Probes     []Function // static probes, likewise
+	Waits      []Function // kinds of waits, likewise
 	Threads    []Thread   // in the order of their IDs
 	Long       []Call     // the last calls, in the order in which they ended
-	Global     []Summary  // by function
+	LongWaits  []Wait     // the last waits, likewise
+	Global     []Summary  // by function, and by kind of waits; the other summaries likewise
 	ByThread   func() []Summary
 	ByCaller   func() []Summary
 	ByInstance func() []Summary // by receiver
 	Buckets    [64]int64        // where bucket i of histograms ends: its calls were shorter
+	Now        int64            // when the snapshot was taken
 	Consumers  Consumers
 	Timer      string // the timer that is used
 	Actors     []Rule
@@ -59,6 +62,9 @@ type Snapshot struct {
 	Lost       []Counter                  // what was lost because the tables for it were full
 	Limits     []Counter                  // how large the tables are
 	Statements func() (Statements, error) // nil: there are none
+	// Variable returns the full name of the package variable at an address, or "". nil: it is not
+	// known.
+	Variable func(address uint64) string
 
 	once  sync.Once
 	byKey map[uint32]*Function
@@ -81,6 +87,7 @@ type Flags struct{ Enabled, Timed bool }
 type Function struct {
 	Key     uint32
 	Probe   bool   // it is a static probe: Package is the provider
+	Wait    bool   // it is a kind of waits: Package is wait, Name what follows it
 	Package string // as in stack traces: main, or the import path
 	Name    string // in the package: Get, (*Client).Do
 	File    string
@@ -99,6 +106,8 @@ type Thread struct {
 	Disabled bool   // its calls are ignored
 	Current  []Call // under way, the outermost first
 	History  []Call // the last calls, in the order in which they ended
+	Waiting  *Wait  // under way; nil: it does not wait, or that is not known
+	Waits    []Wait // the last waits, in the order in which they ended
 }
 
 // A Call is one call of a function.
@@ -116,6 +125,31 @@ type Call struct {
 	Panicked bool
 	Failed   bool           // it returned an error
 	Values   func() *Values // as far as they were recorded; nil: they were not
+}
+
+// A Wait is a time for which a goroutine stopped.
+type Wait struct {
+	Thread   uint64
+	ID       uint64 // among the thread's calls and waits
+	EndID    uint64 // ID of the thread's last call or wait that began before it ended; 0 while inside
+	Nesting  uint64 // ID of the call around it, 0: there is none
+	Level    int    // number of calls around it
+	Function uint32 // its kind
+	Timed    bool
+	Inside   bool
+	Start    int64
+	End      int64  // 0 while inside
+	Runnable int64  // from when the goroutine could go on until it did; -1: not known
+	Object   uint64 // address of what it waited for, or a descriptor; 0: not known
+	Source   string // where it stopped, file:line; "": not known
+	Ender    Ender
+}
+
+// An Ender is who ended a wait.
+type Ender struct {
+	Thread   uint64 // 0: no goroutine, but a timer, the network or the collector
+	Function uint32 // in which function, 0: in none that was seen
+	Call     uint64 // in its nth call
 }
 
 // Values are the values of a call.
@@ -217,6 +251,13 @@ const (
 	SummaryByInstance
 	Histograms
 	ValuesConsumer // of calls: parameters, results, errors
+	WaitCurrent
+	WaitHistory
+	WaitHistoryLong
+	WaitSummaryGlobal
+	WaitSummaryByThread
+	WaitSummaryByCaller
+	WaitSummaryByInstance
 
 	EveryConsumer Consumers = 1<<iota - 1
 )
@@ -250,8 +291,10 @@ func Picoseconds(d time.Duration) int64 {
 func (s *Snapshot) Function(key uint32) *Function {
 	s.once.Do(func() {
 		s.byKey = make(map[uint32]*Function, len(s.Functions))
-		for i := range s.Functions {
-			s.byKey[s.Functions[i].Key] = &s.Functions[i]
+		for _, list := range [][]Function{s.Functions, s.Waits} {
+			for i := range list {
+				s.byKey[list[i].Key] = &list[i]
+			}
 		}
 	})
 	if f := s.byKey[key]; f != nil {

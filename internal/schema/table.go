@@ -24,6 +24,7 @@ type columnHead struct {
 	kind      string // MySQL's name for it
 	updatable bool
 	null      bool
+	hidden    bool // SELECT * does not include it
 }
 
 // A view is a source's snapshot, for one statement.
@@ -110,6 +111,18 @@ func updatable[T any](c column[T]) column[T] {
 	return c
 }
 
+// hidden marks a column that SELECT * does not include.
+func hidden[T any](c column[T]) column[T] {
+	c.hidden = true
+	return c
+}
+
+// alias returns a hidden column under another name, which WL#2360 has for it somewhere.
+func alias[T any](name string, c column[T]) column[T] {
+	c.name = name
+	return hidden(c)
+}
+
 func yes(b bool) string {
 	if b {
 		return "YES"
@@ -164,7 +177,7 @@ const (
 // performanceTables are the tables of performance_schema, and of the schema of each recording.
 var performanceTables = func() map[string]*table {
 	byName := map[string]*table{}
-	for _, list := range [][]*table{setupTables, eventTables, summaryTables, statementTables, statusTables} {
+	for _, list := range [][]*table{setupTables, eventTables, summaryTables, waitTables, statementTables, statusTables} {
 		for _, t := range list {
 			byName[t.name] = t
 		}

@@ -8,10 +8,11 @@ import (
 // setupTables are the tables that choose what is collected.
 var setupTables = []*table{setupInstruments, setupConsumers, setupTimers, performanceTimers, setupActors, setupObjects}
 
-var setupInstruments = withUpdate(newTable("setup_instruments", func(v *view) []Function { return slices.Concat(v.Functions, v.Probes) },
+var setupInstruments = withUpdate(newTable("setup_instruments", func(v *view) []Function { return slices.Concat(v.Functions, v.Waits, v.Probes) },
 	text("NAME", nameKind, func(_ *view, f *Function) string { return f.Instrument() }),
 	updatable(yesNo("ENABLED", func(f *Function) bool { return f.Enabled })),
 	updatable(yesNo("TIMED", func(f *Function) bool { return f.Timed })),
+	hidden(optional("WAIT_NAME", nameKind, func(_ *view, f *Function) (string, bool) { return f.family(), f.Wait })),
 ), func(p *pending, row any, column int, v value) error {
 	f := row.(*Function)
 	on, err := parseYesNo([]string{"NAME", "ENABLED", "TIMED"}[column], v)
@@ -67,12 +68,12 @@ var setupConsumers = withUpdate(newTable("setup_consumers", func(v *view) []cons
 	return nil
 })
 
-// A timerRow is the one of setup_timers.
+// A timerRow is one of setup_timers: a process has one timer for all.
 type timerRow struct{ name, timer string }
 
 const timerKind = "enum('CYCLE','NANOSECOND','MICROSECOND','MILLISECOND','TICK')"
 
-var setupTimers = withUpdate(newTable("setup_timers", func(v *view) []timerRow { return []timerRow{{"call", v.Timer}} },
+var setupTimers = withUpdate(newTable("setup_timers", func(v *view) []timerRow { return []timerRow{{"call", v.Timer}, {"wait", v.Timer}} },
 	text("NAME", wordKind, func(_ *view, r *timerRow) string { return r.name }),
 	updatable(text("TIMER_NAME", timerKind, func(_ *view, r *timerRow) string { return r.timer })),
 ), func(p *pending, _ any, _ int, v value) error {
@@ -96,6 +97,7 @@ var performanceTimers = newTable("performance_timers", func(v *view) []Timer {
 	unsigned("TIMER_FREQUENCY", func(t *Timer) uint64 { return uint64(t.Frequency) }),
 	unsigned("TIMER_RESOLUTION", func(t *Timer) uint64 { return uint64(t.Resolution) }),
 	unsigned("TIMER_OVERHEAD", func(t *Timer) uint64 { return uint64(t.Overhead) }),
+	alias("RESOLUTION", unsigned("", func(t *Timer) uint64 { return uint64(t.Resolution) })),
 )
 
 var setupActors = withRules(ActorRules, newTable("setup_actors", func(v *view) []Rule { return v.Actors },

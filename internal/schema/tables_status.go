@@ -21,12 +21,16 @@ var statusTables = []*table{
 			switch {
 			case t.Ended:
 				return "ENDED"
+			case t.Waiting != nil:
+				return "WAITING"
 			case len(t.Current) > 0:
 				return "INSIDE"
 			}
 			return "OUTSIDE"
 		}),
 		updatable(yesNo("INSTRUMENTED", func(t *Thread) bool { return !t.Disabled })),
+		optional("PROCESSLIST_STATE", nameKind, (*view).waitsFor),
+		optional("PROCESSLIST_INFO", nameKind, (*view).innermost),
 	), func(p *pending, row any, _ int, v value) error {
 		on, err := parseYesNo("INSTRUMENTED", v)
 		if err != nil {
@@ -38,6 +42,24 @@ var statusTables = []*table{
 		p.threads[row.(*Thread).ID] = on
 		return nil
 	}),
+	newTable("processlist", func(v *view) []Thread { return v.Threads },
+		id("ID", func(t *Thread) uint64 { return t.ID }),
+		null[Thread]("USER", wordKind),
+		null[Thread]("HOST", wordKind),
+		null[Thread]("DB", wordKind),
+		text("COMMAND", nameKind, (*view).entry),
+		column[Thread]{columnHead{name: "TIME", kind: "bigint", null: true}, func(v *view, t *Thread) value {
+			switch {
+			case t.Waiting != nil && t.Waiting.Timed:
+				return (v.Now - t.Waiting.Start) / 1e12
+			case t.Waiting == nil && len(t.Current) > 0 && t.Current[len(t.Current)-1].Timed:
+				return (v.Now - t.Current[len(t.Current)-1].Start) / 1e12
+			}
+			return nil
+		}},
+		optional("STATE", nameKind, (*view).waitsFor),
+		optional("INFO", nameKind, (*view).innermost),
+	),
 	newTable("memory_summary_global_by_event_name", func(v *view) []Memory { return v.Memory },
 		text("EVENT_NAME", nameKind, func(_ *view, m *Memory) string { return "memory/ftrace/" + m.Name }),
 		number("CURRENT_COUNT_USED", func(m *Memory) int64 { return m.Count }),
@@ -58,6 +80,23 @@ var statusTables = []*table{
 	newTable("global_status", status, variableColumns...),
 	newTable("session_variables", variables, variableColumns...),
 	newTable("global_variables", variables, variableColumns...),
+}
+
+// waitsFor returns what a goroutine waits for: wait/synch/mutex main.mu.
+func (v *view) waitsFor(t *Thread) (string, bool) {
+	w := t.Waiting
+	if w == nil {
+		return "", false
+	}
+	return strings.TrimSuffix(v.Function(w.Function).Instrument()+" "+v.nameOf(w.Function, w.Object), " "), true
+}
+
+// innermost returns the innermost call under way.
+func (v *view) innermost(t *Thread) (string, bool) {
+	if n := len(t.Current); n > 0 {
+		return v.Function(t.Current[n-1].Function).Instrument(), true
+	}
+	return "", false
 }
 
 // entry returns the name of the function that a goroutine was started with.

@@ -1,35 +1,50 @@
 package schema
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // summaryTables have a row for all calls of a function, and of what else they are grouped by.
 var summaryTables = []*table{
 	withParts(newTable("events_calls_summary_global_by_event_name", everyFunction, summaryColumns()...), GlobalPart, HistogramPart),
-	withParts(newTable("events_calls_summary_by_thread_by_event_name", func(v *view) []Summary { return v.ByThread() },
+	withParts(newTable("events_calls_summary_by_thread_by_event_name", func(v *view) []Summary { return v.ofCalls(v.ByThread()) },
 		summaryColumns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...), ByThreadPart),
-	withParts(newTable("events_calls_summary_by_caller_by_event_name", func(v *view) []Summary { return v.ByCaller() },
+	withParts(newTable("events_calls_summary_by_caller_by_event_name", func(v *view) []Summary { return v.ofCalls(v.ByCaller()) },
 		summaryColumns(optional("CALLER_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
 			return v.Function(s.Caller).Instrument(), s.Caller != 0
 		}))...), ByCallerPart),
-	withParts(newTable("events_calls_summary_by_instance", func(v *view) []Summary { return v.ByInstance() },
+	withParts(newTable("events_calls_summary_by_instance", func(v *view) []Summary { return v.ofCalls(v.ByInstance()) },
 		summaryColumns(id("OBJECT_INSTANCE_BEGIN", func(s *Summary) uint64 { return s.Object }))...), ByInstancePart),
 	withParts(newTable("events_calls_histogram_by_event_name", buckets,
 		append([]column[bucket]{text("EVENT_NAME", nameKind, func(v *view, b *bucket) string { return v.Function(b.function).Instrument() })}, bucketColumns...)...), HistogramPart),
 	withParts(newTable("events_calls_histogram_global", globalBuckets, bucketColumns...), HistogramPart),
 }
 
-// everyFunction returns the summaries by function, including functions that were not called.
-func everyFunction(v *view) []Summary {
-	called := make(map[uint32]bool, len(v.Global))
-	for i := range v.Global {
-		called[v.Global[i].Function] = true
+// ofCalls returns the summaries of calls among those of a list.
+func (s *Snapshot) ofCalls(list []Summary) []Summary { return s.only(list, false) }
+
+// ofWaits returns the summaries of waits.
+func (s *Snapshot) ofWaits(list []Summary) []Summary { return s.only(list, true) }
+
+func (s *Snapshot) only(list []Summary, waits bool) []Summary {
+	var rows []Summary
+	for i := range list {
+		if s.Function(list[i].Function).Wait == waits {
+			rows = append(rows, list[i])
+		}
 	}
-	rows := slices.Clone(v.Global)
-	for i := range v.Functions {
-		if key := v.Functions[i].Key; !called[key] {
+	return rows
+}
+
+// everyFunction returns the summaries by function, including functions that were not called.
+func everyFunction(v *view) []Summary { return every(v.ofCalls(v.Global), v.Functions) }
+
+// every adds empty summaries for the functions that have none.
+func every(rows []Summary, functions []Function) []Summary {
+	called := make(map[uint32]bool, len(rows))
+	for i := range rows {
+		called[rows[i].Function] = true
+	}
+	for i := range functions {
+		if key := functions[i].Key; !called[key] {
 			rows = append(rows, Summary{Function: key})
 		}
 	}
@@ -77,7 +92,7 @@ var bucketColumns = []column[bucket]{
 func buckets(v *view) []bucket {
 	var rows []bucket
 	for i := range v.Global {
-		if s := &v.Global[i]; s.Buckets != nil {
+		if s := &v.Global[i]; s.Buckets != nil && !v.Function(s.Function).Wait {
 			rows = appendBuckets(rows, v, s.Function, s.Buckets)
 		}
 	}
@@ -88,7 +103,7 @@ func buckets(v *view) []bucket {
 func globalBuckets(v *view) []bucket {
 	var all [64]uint64
 	for i := range v.Global {
-		if b := v.Global[i].Buckets; b != nil {
+		if b := v.Global[i].Buckets; b != nil && !v.Function(v.Global[i].Function).Wait {
 			for j, n := range b {
 				all[j] += n
 			}

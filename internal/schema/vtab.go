@@ -68,6 +68,10 @@ func declaration(sc *Schema, t *table) string {
 		if strings.HasPrefix(kind, "enum") {
 			kind = "varchar(16)"
 		}
+		if c.hidden {
+			kind, _, _ = strings.Cut(kind, "(")
+			kind += " HIDDEN" // a word of the type
+		}
 		fmt.Fprintf(&b, "%q %s", c.name, kind)
 		if !numeric(kind) {
 			b.WriteString(" COLLATE NOCASE")

@@ -1,0 +1,211 @@
+package schema
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// waitTables have a row for each wait, sums of them, and what was waited for.
+var waitTables = []*table{
+	withParts(newTable("events_waits_current", currentWaits, waitColumns...)),
+	withParts(newTable("events_waits_history", historyWaits, waitColumns...), HistoryPart),
+	withParts(newTable("events_waits_history_long", func(v *view) []Wait { return v.LongWaits }, waitColumns...), HistoryLongPart),
+	withParts(newTable("events_waits_summary_global_by_event_name", func(v *view) []Summary { return every(v.ofWaits(v.Global), v.Waits) },
+		waitSummaryColumns()...), GlobalPart),
+	withParts(newTable("events_waits_summary_by_thread_by_event_name", func(v *view) []Summary { return v.ofWaits(v.ByThread()) },
+		waitSummaryColumns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...), ByThreadPart),
+	withParts(newTable("events_waits_summary_by_caller_by_event_name", func(v *view) []Summary { return v.ofWaits(v.ByCaller()) },
+		waitSummaryColumns(optional("CALLER_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
+			return v.Function(s.Caller).Instrument(), s.Caller != 0
+		}))...), ByCallerPart),
+	withParts(newTable("events_waits_summary_by_instance", func(v *view) []Summary { return v.ofWaits(v.ByInstance()) },
+		waitSummaryColumns(
+			id("OBJECT_INSTANCE_BEGIN", func(s *Summary) uint64 { return s.Object }),
+			optional("OBJECT_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
+				name := v.nameOf(s.Function, s.Object)
+				return name, name != ""
+			}))...), ByInstancePart),
+	instanceTable("mutex_instances", null[instance]("LOCKED_BY_THREAD_ID", "bigint unsigned")),
+	instanceTable("rwlock_instances", null[instance]("WRITE_LOCKED_BY_THREAD_ID", "bigint unsigned"), null[instance]("READ_LOCKED_BY_COUNT", "bigint unsigned")),
+	instanceTable("cond_instances"),
+	instanceTable("chan_instances"),
+	instanceTable("file_instances"),
+	instanceTable("socket_instances"),
+}
+
+// waitKinds has, of each kind of waits, what OPERATION and OBJECT_TYPE say, the table of its
+// objects, and what NAME says there.
+var waitKinds = map[string]struct{ operation, object, table, name string }{
+	"synch/mutex":        {"lock", "MUTEX", "mutex_instances", "wait/synch/mutex"},
+	"synch/rwlock/read":  {"read_lock", "RWLOCK", "rwlock_instances", "wait/synch/rwlock"},
+	"synch/rwlock/write": {"write_lock", "RWLOCK", "rwlock_instances", "wait/synch/rwlock"},
+	"synch/cond":         {"wait", "COND", "cond_instances", "wait/synch/cond"},
+	"synch/waitgroup":    {"wait", "WAITGROUP", "", ""},
+	"synch/once":         {"do", "ONCE", "", ""},
+	"synch/semaphore":    {"acquire", "SEMAPHORE", "", ""},
+	"synch/chan/receive": {"receive", "CHAN", "chan_instances", "wait/synch/chan"},
+	"synch/chan/send":    {"send", "CHAN", "chan_instances", "wait/synch/chan"},
+	"synch/select":       {"select", "CHAN", "chan_instances", "wait/synch/chan"},
+	"sleep":              {"sleep", "", "", ""},
+	"io/file":            {"poll", "FILE", "file_instances", "wait/io/file"},
+	"io/pipe":            {"poll", "PIPE", "file_instances", "wait/io/pipe"},
+	"io/socket":          {"poll", "SOCKET", "socket_instances", "wait/io/socket"},
+	"gc/assist":          {"assist", "", "", ""},
+	"gc/cycle":           {"wait", "", "", ""},
+}
+
+// currentWaits returns each thread's wait under way, or its last one if there is none.
+func currentWaits(v *view) []Wait {
+	var rows []Wait
+	for i := range v.Threads {
+		t := &v.Threads[i]
+		if t.Waiting != nil {
+			rows = append(rows, *t.Waiting)
+		} else if n := len(t.Waits); n > 0 {
+			rows = append(rows, t.Waits[n-1])
+		}
+	}
+	return rows
+}
+
+func historyWaits(v *view) []Wait {
+	var rows []Wait
+	for i := range v.Threads {
+		rows = append(rows, v.Threads[i].Waits...)
+	}
+	return rows
+}
+
+var waitColumns = []column[Wait]{
+	id("THREAD_ID", func(w *Wait) uint64 { return w.Thread }),
+	id("EVENT_ID", func(w *Wait) uint64 { return w.ID }),
+	unsigned("END_EVENT_ID", func(w *Wait) uint64 { return w.EndID }),
+	text("EVENT_NAME", nameKind, waitName),
+	optional("SOURCE", nameKind, func(_ *view, w *Wait) (string, bool) { return w.Source, w.Source != "" }),
+	moment("TIMER_START", func(w *Wait) (int64, bool) { return w.Start, w.Timed }),
+	moment("TIMER_END", func(w *Wait) (int64, bool) { return w.End, w.Timed && !w.Inside }),
+	moment("TIMER_WAIT", waited),
+	null[Wait]("SPINS", "int unsigned"),
+	optional("OBJECT_SCHEMA", nameKind, func(v *view, w *Wait) (string, bool) {
+		schema, _ := v.object(w)
+		return schema, schema != ""
+	}),
+	optional("OBJECT_NAME", nameKind, func(v *view, w *Wait) (string, bool) {
+		_, name := v.object(w)
+		return name, name != ""
+	}),
+	null[Wait]("INDEX_NAME", nameKind),
+	optional("OBJECT_TYPE", wordKind, func(v *view, w *Wait) (string, bool) {
+		kind := waitKinds[v.Function(w.Function).Name].object
+		return kind, kind != ""
+	}),
+	unsigned("OBJECT_INSTANCE_BEGIN", func(w *Wait) uint64 { return w.Object }),
+	unsigned("NESTING_EVENT_ID", func(w *Wait) uint64 { return w.Nesting }),
+	optional("NESTING_EVENT_TYPE", wordKind, func(_ *view, w *Wait) (string, bool) { return "CALL", w.Nesting != 0 }),
+	text("OPERATION", wordKind, func(v *view, w *Wait) string { return waitKinds[v.Function(w.Function).Name].operation }),
+	null[Wait]("NUMBER_OF_BYTES", "bigint"),
+	null[Wait]("FLAGS", "int unsigned"),
+	moment("TIMER_RUNNABLE", func(w *Wait) (int64, bool) { return w.Runnable, w.Timed && !w.Inside && w.Runnable >= 0 }),
+	unsigned("ENDED_BY_THREAD_ID", func(w *Wait) uint64 { return w.Ender.Thread }),
+	optional("ENDED_BY_EVENT_NAME", nameKind, func(v *view, w *Wait) (string, bool) {
+		return v.functionOr(w.Ender.Function, ""), w.Ender.Function != 0
+	}),
+	unsigned("ENDED_BY_CALL", func(w *Wait) uint64 { return w.Ender.Call }),
+	number("NESTING_LEVEL", func(w *Wait) int64 { return int64(w.Level) }),
+	alias("EVENTS_WAITS_ID", id("", func(w *Wait) uint64 { return w.ID })),
+	alias("EVENTS_WAITS_NAME", text("", nameKind, waitName)),
+	alias("WAIT_CONNECTION_ID", id("", func(w *Wait) uint64 { return w.Thread })),
+	alias("WAIT_TIME", moment("", waited)),
+}
+
+func waitName(v *view, w *Wait) string { return v.Function(w.Function).Instrument() }
+
+func waited(w *Wait) (int64, bool) { return w.End - w.Start, w.Timed && !w.Inside }
+
+// waitSummaryColumns are those of MySQL.
+func waitSummaryColumns(by ...column[Summary]) []column[Summary] {
+	all := summaryColumns(by...)
+	return all[:slices.IndexFunc(all, func(c column[Summary]) bool { return c.name == "MAX_TIMER_WAIT" })+1]
+}
+
+// object returns the package and the name of what a wait was for, "" if they are not known.
+func (v *view) object(w *Wait) (schema, name string) {
+	full := v.nameOf(w.Function, w.Object)
+	dot := strings.IndexByte(full[strings.LastIndexByte(full, '/')+1:], '.')
+	if dot < 0 {
+		return "", full
+	}
+	dot += strings.LastIndexByte(full, '/') + 1
+	return full[:dot], full[dot+1:]
+}
+
+// nameOf returns the name of what is waited for: of a package variable, or of a file as fd 3; "" if
+// it is not known.
+func (v *view) nameOf(kind uint32, object uint64) string {
+	name := v.Function(kind).Name
+	switch {
+	case object == 0:
+	case strings.HasPrefix(name, "io/"):
+		return fmt.Sprintf("fd %d", object)
+	case v.Variable != nil:
+		return v.Variable(object)
+	}
+	return ""
+}
+
+// An instance is an object for which goroutines waited.
+type instance struct {
+	name    string
+	object  uint64
+	called  string // "" if it is not known
+	waiting int    // goroutines that wait for it
+}
+
+// instanceTable returns a table of objects of which some wait is known.
+func instanceTable(name string, more ...column[instance]) *table {
+	columns := append([]column[instance]{
+		text("NAME", nameKind, func(v *view, i *instance) string { return i.name }),
+		id("OBJECT_INSTANCE_BEGIN", func(i *instance) uint64 { return i.object }),
+	}, more...)
+	return newTable(name, func(v *view) []instance { return v.instances(name) }, append(columns,
+		optional("OBJECT_NAME", nameKind, func(_ *view, i *instance) (string, bool) { return i.called, i.called != "" }),
+		number("WAITING_THREADS", func(i *instance) int64 { return int64(i.waiting) }),
+	)...)
+}
+
+// instances returns the objects of a table, of which some wait is in the snapshot.
+func (v *view) instances(table string) []instance {
+	seen := map[uint64]*instance{}
+	add := func(kind uint32, object uint64, waiting int) {
+		of := waitKinds[v.Function(kind).Name]
+		if object == 0 || of.table != table {
+			return
+		}
+		if seen[object] == nil {
+			seen[object] = &instance{of.name, object, v.nameOf(kind, object), 0}
+		}
+		seen[object].waiting += waiting
+	}
+	for i := range v.Threads {
+		t := &v.Threads[i]
+		if t.Waiting != nil {
+			add(t.Waiting.Function, t.Waiting.Object, 1)
+		}
+		for j := range t.Waits {
+			add(t.Waits[j].Function, t.Waits[j].Object, 0)
+		}
+	}
+	for i := range v.LongWaits {
+		add(v.LongWaits[i].Function, v.LongWaits[i].Object, 0)
+	}
+	for _, s := range v.ofWaits(v.ByInstance()) {
+		add(s.Function, s.Object, 0)
+	}
+	rows := make([]instance, 0, len(seen))
+	for _, address := range slices.Sorted(maps.Keys(seen)) {
+		rows = append(rows, *seen[address])
+	}
+	return rows
+}
