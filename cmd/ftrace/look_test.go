@@ -86,7 +86,7 @@ func lookAt(p *live.Process, what string) error {
 	case "consumers":
 		p.SetConsumers(live.Consumers(n))
 	case "clear":
-		return p.Clear(live.Consumers(n))
+		return p.Clear(live.Consumers(n), live.Consumers(n))
 	default:
 		for key := range s.Functions {
 			if name(uint32(key)) == what {

@@ -242,7 +242,7 @@ type Timer struct {
 
 // The memory file.
 const (
-	MemoryVersion = 4                  // of the head and of all that follows here
+	MemoryVersion = 5                  // of the head and of all that follows here
 	MemoryMagic   = 0x6576696C72746601 // "\x01ftrlive"
 
 	Page       = 4096
@@ -294,6 +294,8 @@ type Head struct {
 	Note       uint64 // from readers to each other; anyone may write it
 
 	CrossingsAt, CrossingsMax, HalfSize uint64
+
+	WaitsAt uint64 // the last waits, as LongAt, and as many
 }
 
 // A Clock is one moment by three clocks.
@@ -325,7 +327,7 @@ const (
 	AskRecord             // directory: record there
 	AskRing               // record to rings
 	AskStop               // record no more
-	AskClear              // consumers: forget what they have
+	AskClear              // consumers of calls, of waits: forget what they have; summaries by something have both
 	AskTimers             // measure the timers
 	AskSession            // what is set from now on ends with the session
 	AskDetach             // end the session
@@ -391,6 +393,9 @@ type Goroutine struct {
 	ParentKey   uint32 // of which function
 	_           uint32
 	Start       uint64 // address of the function that it was started with
+	_           [56]byte
+	Waited      uint64 // waits in its history of these so far
+	WaitsAt     uint64 // as HistoryAt
 }
 
 // A Frame is a call under way.
@@ -437,6 +442,7 @@ type Processor struct {
 	Lost    uint64 // records
 	_       uint64
 	Crossed uint64 // calls put among the crossings so far
+	Waits   uint64 // in the long history of waits so far
 }
 
 // A Call is one that has ended, in a history; or a wait, with CallWait.

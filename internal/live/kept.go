@@ -16,7 +16,9 @@ type kept struct {
 	functions []Counts // by key
 	tallies   [format.Tallies][]Tally
 	long      []format.Call
+	longWaits []format.Call
 	histories map[uint64][]format.Call // by goroutine
+	waits     map[uint64][]format.Call // likewise
 	lost      uint64                   // records, so far
 }
 
@@ -53,22 +55,36 @@ func (p *Process) half(k *kept, half uint64, states []stateAt) error {
 			return err
 		}
 		k.long = append(k.long, calls...)
-	}
-	if k.histories == nil {
-		k.histories = map[uint64][]format.Call{}
-	}
-	for i := range states {
-		g := &states[i]
-		if g.HistoryAt == 0 {
-			continue
-		}
-		calls, err := readAs[format.Call](p, g.HistoryAt+half*h.HistoryMax*callSize, min(g.Calls, h.HistoryMax))
+		waits, err := readAs[format.Call](p, at+h.WaitsAt, min(w[0].Waits, h.LongMax))
 		if err != nil {
 			return err
 		}
-		k.histories[g.ID] = append(k.histories[g.ID], calls...)
+		k.longWaits = append(k.longWaits, waits...)
+	}
+	if k.histories == nil {
+		k.histories, k.waits = map[uint64][]format.Call{}, map[uint64][]format.Call{}
+	}
+	for i := range states {
+		g := &states[i]
+		if err := p.history(k.histories, g.ID, g.HistoryAt, g.Calls, half); err != nil {
+			return err
+		}
+		if err := p.history(k.waits, g.ID, g.WaitsAt, g.Waited, half); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// history adds a half of a goroutine's history, of which n entries were made so far.
+func (p *Process) history(to map[uint64][]format.Call, id, at, n, half uint64) error {
+	if at == 0 {
+		return nil
+	}
+	most := p.seen.Load().HistoryMax
+	calls, err := readAs[format.Call](p, at+half*most*callSize, min(n, most))
+	to[id] = append(to[id], calls...)
+	return err
 }
 
 // processors returns how many processors there were so far.

@@ -21,7 +21,6 @@ func Attach(pid int) (*Process, error) { return nil, errSystem }
 
 func (p *Process) Close() error                            { return errSystem }
 func (p *Process) Memory() []Memory                        { return nil }
-func (p *Process) FunctionAt(address uint64) string        { return "" }
 func (p *Process) Alive() bool                             { return false }
 func (p *Process) SetRules(rules string) error             { return errSystem }
 func (p *Process) Record(dir string) error                 { return errSystem }
@@ -35,7 +34,7 @@ func (p *Process) WaitConsumers() Consumers                { return 0 }
 func (p *Process) SetWaitConsumers(c Consumers)            {}
 func (p *Process) Note() uint64                            { return 0 }
 func (p *Process) SetNote(n uint64)                        {}
-func (p *Process) Clear(c Consumers) error                 { return errSystem }
+func (p *Process) Clear(calls, waits Consumers) error      { return errSystem }
 func (p *Process) Switch(changes map[uint32]Switch) error  { return errSystem }
 func (p *Process) Timers() ([]Timer, error)                { return nil, errSystem }
 func (p *Process) Timer() string                           { return "" }

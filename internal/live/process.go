@@ -130,9 +130,8 @@ type Process struct {
 	seen    atomic.Pointer[format.Head] // as it was when last checked: places and sizes are taken from it
 	taking  atomic.Pointer[budget]
 	mem     []byte
-	session sync.Mutex    // held while a session is begun or ended
-	ends    chan struct{} // ends the session's beats, nil: there is no session
-	symbols symbols
+	session sync.Mutex              // held while a session is begun or ended
+	ends    chan struct{}           // ends the session's beats, nil: there is no session
 	parts   [lockCut + 1]sync.Mutex // which parts of the file are locked, for the goroutines here
 }
 
@@ -355,9 +354,11 @@ func (p *Process) Note() uint64 { return atomic.LoadUint64(&p.head.Note) }
 // SetNote leaves a number for other readers.
 func (p *Process) SetNote(n uint64) { atomic.StoreUint64(&p.head.Note, n) }
 
-// Clear forgets what these consumers have kept.
-func (p *Process) Clear(c Consumers) error {
-	return p.askBetweenCuts(format.AskClear, string(binary.LittleEndian.AppendUint32(nil, uint32(c))))
+// Clear forgets what these consumers have kept of calls and of waits. Those by something more than
+// the function forget both.
+func (p *Process) Clear(calls, waits Consumers) error {
+	request := binary.LittleEndian.AppendUint32(nil, uint32(calls))
+	return p.askBetweenCuts(format.AskClear, string(binary.LittleEndian.AppendUint32(request, uint32(waits))))
 }
 
 // Switch switches functions, by their keys, whatever the rules say, until rules are set.

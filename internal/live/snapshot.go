@@ -146,10 +146,12 @@ func (l *look) after() (*Snapshot, error) {
 		return nil, err
 	}
 	s.ByGoroutine, s.ByCaller, s.ByReceiver = l.kept.tallies[format.ByGoroutine], l.kept.tallies[format.ByCaller], l.kept.tallies[format.ByReceiver]
-	s.Long = last(l.kept.long, s.LongMax, func(a, b *format.Call) int { return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Event, b.Event)) })
+	byEnd := func(a, b *format.Call) int { return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Event, b.Event)) }
+	byNumber := func(a, b *format.Call) int { return cmp.Compare(a.Number, b.Number) }
+	s.Long, s.LongWaits = last(l.kept.long, s.LongMax, byEnd), last(l.kept.longWaits, s.LongMax, byEnd)
 	for _, g := range goroutines {
-		g.History = last(l.kept.histories[g.ID], s.HistoryMax, func(a, b *format.Call) int { return cmp.Compare(a.Number, b.Number) })
-		if l.known[g.ID] || len(g.Stack) > 0 || len(g.History) > 0 { // else it began after the cut
+		g.History, g.Waits = last(l.kept.histories[g.ID], s.HistoryMax, byNumber), last(l.kept.waits[g.ID], s.HistoryMax, byNumber)
+		if l.known[g.ID] || len(g.Stack) > 0 || len(g.History) > 0 || len(g.Waits) > 0 { // else it began after the cut
 			s.Goroutines = append(s.Goroutines, g)
 		}
 	}

@@ -109,6 +109,7 @@ type Snapshot struct {
 	Functions  []Function // by key; the first is no function
 	Goroutines []Goroutine
 	Long       []Call // the last calls of all, in the order in which they ended
+	LongWaits  []Call // the last waits of all, likewise
 	LongMax    int    // how many are kept
 	HistoryMax int    // and how many of each goroutine
 	Lost       Losses
@@ -180,6 +181,7 @@ type Goroutine struct {
 	Start      uint64 // address of the function that it was started with
 	Stack      []Frame
 	History    []Call // in the order in which they ended
+	Waits      []Call // the last waits, likewise
 	Muted      bool   // it is not traced
 }
 

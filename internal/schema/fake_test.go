@@ -166,7 +166,11 @@ func (f *fake) Truncate(part Part) error {
 	switch part {
 	case HistoryPart:
 		for _, t := range f.threads {
-			t.History, t.Waits = nil, nil
+			t.History = nil
+		}
+	case WaitHistoryPart:
+		for _, t := range f.threads {
+			t.Waits = nil
 		}
 	case HistoryLongPart:
 		f.long = nil

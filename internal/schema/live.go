@@ -9,6 +9,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/symbols"
 )
 
 // liveProcess is a running process as a source.
@@ -19,7 +20,8 @@ import (
 // There is one exception. The process keeps calls under way and histograms even if their consumers
 // are off. While they are off, this source shows what they had when it first saw them off.
 type liveProcess struct {
-	p *live.Process
+	p     *live.Process
+	names *symbols.Table
 
 	open   sync.RWMutex // held for reading while p is in use
 	closed bool
@@ -34,7 +36,7 @@ func Attach(pid int) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &liveProcess{p: p, frozen: map[Consumers]*Snapshot{}}, nil
+	return &liveProcess{p: p, names: symbols.OfProcess(pid), frozen: map[Consumers]*Snapshot{}}, nil
 }
 
 func (s *liveProcess) Name() string { return strconv.Itoa(s.p.PID) }
@@ -267,9 +269,10 @@ func (s *liveProcess) Truncate(part Part) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.frozen, Histograms)
-	what := map[Part]live.Consumers{HistoryPart: live.History, HistoryLongPart: live.HistoryLong, GlobalPart: live.Summary, HistogramPart: live.Summary,
+	calls := map[Part]live.Consumers{HistoryPart: live.History, HistoryLongPart: live.HistoryLong, GlobalPart: live.Summary, HistogramPart: live.Summary,
 		ByThreadPart: live.ByGoroutine, ByCallerPart: live.ByCaller, ByInstancePart: live.ByReceiver}[part]
-	return s.use(func() error { return s.p.Clear(what) })
+	waits := map[Part]live.Consumers{WaitHistoryPart: live.History, WaitHistoryLongPart: live.HistoryLong, WaitGlobalPart: live.Summary}[part]
+	return s.use(func() error { return s.p.Clear(calls, waits) })
 }
 
 func (s *liveProcess) Timers() ([]Timer, error) {

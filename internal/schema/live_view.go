@@ -31,6 +31,7 @@ func (v *liveView) snapshot() *Snapshot {
 			{"tables_lost", int64(l.Lost.Tables)}, {"summary_instances_lost", int64(l.Lost.Tallies)}, {"records_lost", int64(l.Lost.Records)}},
 		Limits: []Counter{{"events_calls_history_size", int64(l.HistoryMax)}, {"events_calls_history_long_size", int64(l.LongMax)}},
 	}
+	s.Variable = v.s.names.Variable
 	s.Statements = sync.OnceValues(func() (Statements, error) { return v.s.statements(s.Probes) })
 	for _, m := range v.s.p.Memory() {
 		s.Memory = append(s.Memory, Memory{m.Name, int64(m.Count), int64(m.Bytes), int64(m.Most)})
@@ -65,10 +66,11 @@ func (v *liveView) snapshot() *Snapshot {
 		s.Threads = append(s.Threads, v.thread(&l.Goroutines[i]))
 	}
 	for i := range l.Long {
-		if c := &l.Long[i]; c.Wait != nil {
-			s.LongWaits = append(s.LongWaits, v.wait(c))
-		} else {
-			s.Long = append(s.Long, v.call(c))
+		s.Long = append(s.Long, v.call(&l.Long[i]))
+	}
+	for i := range l.LongWaits {
+		if l.LongWaits[i].Wait != nil {
+			s.LongWaits = append(s.LongWaits, v.wait(&l.LongWaits[i]))
 		}
 	}
 	s.Now = v.at(l.Latest)
@@ -90,7 +92,7 @@ func (v *liveView) global(key uint32, c *live.Counts) Summary {
 
 // thread returns the row of a goroutine.
 func (v *liveView) thread(g *live.Goroutine) Thread {
-	t := Thread{ID: g.ID, Parent: g.Parent, Creator: g.ParentFn, Started: v.s.p.FunctionAt(g.Start), Disabled: g.Muted}
+	t := Thread{ID: g.ID, Parent: g.Parent, Creator: g.ParentFn, Started: v.s.names.Function(g.Start), Disabled: g.Muted}
 	nesting := uint64(0)
 	for level, frame := range g.Stack {
 		if f := v.l.Program.Function(frame.Function); f != nil && f.Wait {
@@ -103,10 +105,11 @@ func (v *liveView) thread(g *live.Goroutine) Thread {
 		nesting = frame.Event
 	}
 	for i := range g.History {
-		if c := &g.History[i]; c.Wait != nil {
-			t.Waits = append(t.Waits, v.wait(c))
-		} else {
-			t.History = append(t.History, v.call(c))
+		t.History = append(t.History, v.call(&g.History[i]))
+	}
+	for i := range g.Waits {
+		if g.Waits[i].Wait != nil {
+			t.Waits = append(t.Waits, v.wait(&g.Waits[i]))
 		}
 	}
 	switch {

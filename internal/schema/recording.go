@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/symbols"
 )
 
 // RecordingOptions limit how much of a recording is kept in memory. Where they are 0, that is as
@@ -432,6 +433,7 @@ func (p *pass) snapshot() *Snapshot {
 	}
 	statements := p.statements.snapshot()
 	s.Statements = func() (Statements, error) { return statements, nil }
+	s.Variable = symbols.OfExecutable(p.r.Process.Executable, p.r.Process.Start).Variable
 	var byThread, byCaller, byInstance []Summary
 	s.ByThread, s.ByCaller, s.ByInstance = func() []Summary { return byThread }, func() []Summary { return byCaller }, func() []Summary { return byInstance }
 	for i := range s.Buckets {

@@ -273,6 +273,9 @@ const (
 	ByCallerPart
 	ByInstancePart
 	HistogramPart
+	WaitHistoryPart
+	WaitHistoryLongPart
+	WaitGlobalPart
 )
 
 // Picoseconds returns a duration in picoseconds. Durations above 106 days become the largest

@@ -10,10 +10,10 @@ import (
 // waitTables have a row for each wait, sums of them, and what was waited for.
 var waitTables = []*table{
 	withParts(newTable("events_waits_current", currentWaits, waitColumns...)),
-	withParts(newTable("events_waits_history", historyWaits, waitColumns...), HistoryPart),
-	withParts(newTable("events_waits_history_long", func(v *view) []Wait { return v.LongWaits }, waitColumns...), HistoryLongPart),
+	withParts(newTable("events_waits_history", historyWaits, waitColumns...), WaitHistoryPart),
+	withParts(newTable("events_waits_history_long", func(v *view) []Wait { return v.LongWaits }, waitColumns...), WaitHistoryLongPart),
 	withParts(newTable("events_waits_summary_global_by_event_name", func(v *view) []Summary { return every(v.ofWaits(v.Global), v.Waits) },
-		waitSummaryColumns()...), GlobalPart),
+		waitSummaryColumns()...), WaitGlobalPart),
 	withParts(newTable("events_waits_summary_by_thread_by_event_name", func(v *view) []Summary { return v.ofWaits(v.ByThread()) },
 		waitSummaryColumns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...), ByThreadPart),
 	withParts(newTable("events_waits_summary_by_caller_by_event_name", func(v *view) []Summary { return v.ofWaits(v.ByCaller()) },

@@ -50,7 +50,7 @@ func ftraceGoroutineEnd(gp *g) {
 
 // free gives the state back, empty, with all that it holds.
 func (t *ftraceG) free() {
-	held, notes, frames, size, history := t.held, t.notes, t.frame(0), t.size, t.history
+	held, notes, frames, size, histories := t.held, t.notes, t.frame(0), t.size, [...]unsafe.Pointer{t.history, t.waits}
 	if t.group != nil {
 		t.group.orphan()
 	}
@@ -59,9 +59,11 @@ func (t *ftraceG) free() {
 	ftraceFreeText(notes)
 	ftraceFreeFrames(frames, size)
 	lock(&ftraceFreeLists.lock)
-	if history != nil {
-		*(*unsafe.Pointer)(history) = ftraceFreeLists.history
-		ftraceFreeLists.history = history
+	for _, history := range histories {
+		if history != nil {
+			*(*unsafe.Pointer)(history) = ftraceFreeLists.history
+			ftraceFreeLists.history = history
+		}
 	}
 	*(**ftraceG)(unsafe.Pointer(t)) = ftraceFreeLists.gs
 	ftraceFreeLists.gs = t

@@ -1,10 +1,14 @@
 //go:build ftrace_core
 
-// What is kept of waits: the same as of calls, by consumers of their own.
+// What is kept of waits: the same as of calls, by consumers and in histories of their own. So the
+// many waits of a program do not drive out its calls.
 
 package runtime
 
-import "internal/runtime/atomic"
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
 
 // ftraceWaitConsumers returns the consumers of waits that are on.
 func ftraceWaitConsumers() uint32 {
@@ -14,9 +18,18 @@ func ftraceWaitConsumers() uint32 {
 	return 0
 }
 
-// consume passes the wait of frame, which ended at now, to the consumers that are on. The goroutine
-// does not leave its processor meanwhile.
-func (w *ftraceWaitG) consume(gp *g, t *ftraceG, writer *ftraceWriter, frame *ftraceFrame, site uint32, on uint32, now uint64) {
+// consume passes the wait of frame, the topmost, which ended at now, to the consumers that are on.
+// The goroutine does not leave its processor meanwhile.
+func (w *ftraceWaitG) consume(gp *g, t *ftraceG, writer *ftraceWriter, frame *ftraceFrame, site, on uint32, now uint64) {
+	cut := atomic.Load(&ftraceCuts) // once, as in ftraceConsume
+	lasted, nesting := now-frame.Place.Ticks, uint64(0)
+	around := t.around()
+	if around != nil {
+		nesting = around.Event
+		if frame.Flags&ftrace_format_FrameNotTimed == 0 {
+			around.within += lasted
+		}
+	}
 	runnable := uint64(ftrace_format_WaitRunnable)
 	if w.ready != 0 {
 		runnable = min(runnable, now-min(w.ready, now))
@@ -25,5 +38,30 @@ func (w *ftraceWaitG) consume(gp *g, t *ftraceG, writer *ftraceWriter, frame *ft
 		runnable |= uint64(w.byKey) << ftrace_format_WaitFunction
 	}
 	frame.Count, frame.Place.Where = w.byCall, w.by
-	ftraceConsume(gp, t, writer, frame, ftrace_format_CallWait|site<<ftrace_format_CallSite, on, now, runnable)
+	outcome, exit := ftrace_format_CallWait|site<<ftrace_format_CallSite, ftrace_format_Place{now, runnable}
+	if on&ftraceConsumersTallies != 0 {
+		writer.half = uintptr(cut&1) * writer.halfSize
+		ftraceTallies(t, writer, frame, around, outcome, on, lasted)
+	}
+	if on&ftrace_format_ConsumerHistory != 0 && t.waits == nil && !t.lost && writer.ownEnd != 0 {
+		t.waits, t.waitsAt = ftraceNewHistory(2 * uintptr(writer.ownEnd))
+		t.lost = t.waits == nil
+	}
+	if end := uintptr(writer.ownEnd); on&ftrace_format_ConsumerHistory != 0 && t.waits != nil && end != 0 {
+		at := uintptr(t.waited) * unsafe.Sizeof(ftraceCall{}) % end
+		c := (*ftraceCall)(add(t.waits, uintptr(cut&1)*end+at))
+		c.fill(gp, t, frame, outcome, nesting, exit)
+		t.waited++
+		c.Number = t.waited
+	}
+	if end := writer.historyEnd; on&ftrace_format_ConsumerHistoryLong != 0 && writer.waits != nil && end != 0 {
+		at := uintptr(writer.waited) * unsafe.Sizeof(ftraceCall{}) % end
+		c := (*ftraceCall)(add(writer.waits, uintptr(cut&1)*writer.halfSize+at))
+		c.fill(gp, t, frame, outcome, nesting, exit)
+		writer.waited++
+		c.Number = writer.waited
+	}
+	if on&ftrace_format_ConsumerSummary != 0 && writer.summaries != nil {
+		writer.summarize(frame, outcome, cut, lasted)
+	}
 }

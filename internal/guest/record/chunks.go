@@ -86,7 +86,7 @@ func ftraceNewWriter(id int32) *ftraceWriter {
 	if h := ftraceArmed(); h != nil {
 		if part := ftraceMapMemory(h.Processors.At+uint64(id)*h.Processors.Size, h.Processors.Size); part != nil {
 			w = (*ftraceWriter)(part)
-			w.crossings, w.halfSize = add(part, uintptr(h.CrossingsAt)), uintptr(h.HalfSize)
+			w.crossings, w.waits, w.halfSize = add(part, uintptr(h.CrossingsAt)), add(part, uintptr(h.WaitsAt)), uintptr(h.HalfSize)
 			w.historyEnd, w.ownEnd, w.summariesMax = uintptr(h.LongMax)*unsafe.Sizeof(ftraceCall{}), uint32(h.HistoryMax)*uint32(unsafe.Sizeof(ftraceCall{})), uint32(h.SummariesMax)
 			w.history, w.summaries, w.ring = add(part, uintptr(h.LongAt)), add(part, uintptr(h.SummariesAt)), add(part, uintptr(h.RingAt))
 			for i, at := range h.TalliesAt {

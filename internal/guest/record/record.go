@@ -64,6 +64,8 @@ type ftraceWriter struct {
 	lost      uint64 // number of records lost
 	ring      unsafe.Pointer
 	crossed   uint64         // number of calls put into crossings so far
+	waited    uint64         // number of waits put into their long history so far
+	waits     unsafe.Pointer // the last waits, nil: there is no memory for them
 	crossings unsafe.Pointer // calls under way at a cut, see keep/cut.go
 	tallies   [ftrace_format_Tallies]unsafe.Pointer
 	half      uintptr // where the half of the tallies begins that is written to
@@ -77,6 +79,7 @@ var (
 	_ = [1]int{}[unsafe.Offsetof(ftraceWriter{}.calls)-unsafe.Offsetof(ftrace_format_Processor{}.Calls)]
 	_ = [1]int{}[unsafe.Offsetof(ftraceWriter{}.lost)-unsafe.Offsetof(ftrace_format_Processor{}.Lost)]
 	_ = [1]int{}[unsafe.Offsetof(ftraceWriter{}.crossed)-unsafe.Offsetof(ftrace_format_Processor{}.Crossed)]
+	_ = [1]int{}[unsafe.Offsetof(ftraceWriter{}.waited)-unsafe.Offsetof(ftrace_format_Processor{}.Waits)]
 )
 
 // ftraceRecording is FTRACE_RECORD and FTRACE_ON_ERROR.

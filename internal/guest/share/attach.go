@@ -172,10 +172,13 @@ func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
 		}
 		return ftraceDumpRings(text)
 	case ftrace_format_AskClear:
-		if len(text) != 4 {
-			return "this is not a number of 4 bytes"
+		if len(text) != 8 {
+			return "these are not two numbers of 4 bytes"
 		}
-		ftraceClear(h, *(*uint32)(unsafe.Pointer(unsafe.StringData(text))))
+		which := *(*[2]uint32)(unsafe.Pointer(unsafe.StringData(text)))
+		stw := stopTheWorld(stwUnknown)
+		ftraceForgetCalls(h, which[0], which[1])
+		startTheWorld(stw)
 	case ftrace_format_AskTimers:
 		ftraceMeasureTimers(&h.Timers)
 	case ftrace_format_AskTimer:
@@ -361,45 +364,47 @@ func ftraceDumpRings(directory string) string {
 	return ""
 }
 
-// ftraceClear forgets what the consumers have.
-func ftraceClear(h *ftraceHead, consumers uint32) {
-	stw := stopTheWorld(stwUnknown)
-	ftraceForgetCalls(h, consumers)
-	startTheWorld(stw)
-}
-
-// ftraceForgetCalls is the part of ftraceClear that needs the world stopped.
-func ftraceForgetCalls(h *ftraceHead, consumers uint32) {
+// ftraceForgetCalls forgets what these consumers have of calls and of waits. The tables of tallies
+// have both. The world is stopped.
+func ftraceForgetCalls(h *ftraceHead, calls, waits uint32) {
+	call, summary, tally := uint64(unsafe.Sizeof(ftraceCall{})), uint64(unsafe.Sizeof(ftraceSummary{})), uint64(unsafe.Sizeof(ftraceTally{}))
+	first := uint64(ftraceWaitKind(0).key) // the keys of kinds follow one another
+	end := min(first+ftraceWaitKinds, h.SummariesMax)
 	parts := [...]struct {
-		consumer       uint32
+		forget         uint32
 		at, most, size uint64
 	}{
-		{ftrace_format_ConsumerHistoryLong, h.LongAt, h.LongMax, uint64(unsafe.Sizeof(ftraceCall{}))},
-		{ftrace_format_ConsumerSummary, h.SummariesAt, h.SummariesMax, uint64(unsafe.Sizeof(ftraceSummary{}))},
-		{ftrace_format_ConsumerGoroutines, h.TalliesAt[ftrace_format_ByGoroutine], h.TalliesMax, uint64(unsafe.Sizeof(ftraceTally{}))},
-		{ftrace_format_ConsumerCallers, h.TalliesAt[ftrace_format_ByCaller], h.TalliesMax, uint64(unsafe.Sizeof(ftraceTally{}))},
-		{ftrace_format_ConsumerReceivers, h.TalliesAt[ftrace_format_ByReceiver], h.TalliesMax, uint64(unsafe.Sizeof(ftraceTally{}))},
+		{calls & ftrace_format_ConsumerHistoryLong, h.LongAt, h.LongMax, call},
+		{waits & ftrace_format_ConsumerHistoryLong, h.WaitsAt, h.LongMax, call},
+		{calls & ftrace_format_ConsumerSummary, h.SummariesAt, min(first, h.SummariesMax), summary},
+		{calls & ftrace_format_ConsumerSummary, h.SummariesAt + end*summary, h.SummariesMax - end, summary},
+		{waits & ftrace_format_ConsumerSummary, h.SummariesAt + first*summary, end - min(first, end), summary},
+		{(calls | waits) & ftrace_format_ConsumerGoroutines, h.TalliesAt[ftrace_format_ByGoroutine], h.TalliesMax, tally},
+		{(calls | waits) & ftrace_format_ConsumerCallers, h.TalliesAt[ftrace_format_ByCaller], h.TalliesMax, tally},
+		{(calls | waits) & ftrace_format_ConsumerReceivers, h.TalliesAt[ftrace_format_ByReceiver], h.TalliesMax, tally},
 	}
 	for id, w := range ftraceRecording.writers {
 		if w == nil || w.summaries == nil {
 			continue
 		}
 		for i := range parts {
-			if p := &parts[i]; consumers&p.consumer != 0 {
+			if p := &parts[i]; p.forget != 0 && p.most != 0 {
 				at := h.Processors.At + uint64(id)*h.Processors.Size + p.at
 				ftraceForget(at, p.most*p.size)
 				ftraceForget(at+h.HalfSize, p.most*p.size)
 			}
 		}
 	}
-	if consumers&ftrace_format_ConsumerHistory != 0 {
-		n := 2 * uintptr(h.HistoryMax) * unsafe.Sizeof(ftraceCall{})
-		forEachG(func(gp *g) {
-			if gp.ftrace != nil && gp.ftrace.history != nil {
-				memclrNoHeapPointers(gp.ftrace.history, n)
-			}
-		})
-	}
+	n := 2 * uintptr(h.HistoryMax) * unsafe.Sizeof(ftraceCall{})
+	forEachG(func(gp *g) {
+		t := gp.ftrace
+		if t != nil && t.history != nil && calls&ftrace_format_ConsumerHistory != 0 {
+			memclrNoHeapPointers(t.history, n)
+		}
+		if t != nil && t.waits != nil && waits&ftrace_format_ConsumerHistory != 0 {
+			memclrNoHeapPointers(t.waits, n)
+		}
+	})
 }
 
 // ftraceChangeTimer has calls that begin from now on timed by another timer. What is kept of
@@ -418,7 +423,7 @@ func ftraceChangeTimer(h *ftraceHead, timer uint32) string {
 	ftraceTimer = int(timer)
 	h.Timer, h.Begun.Ticks = timer, ftraceEpoch[timer]
 	ftraceRestartWriters()
-	ftraceForgetCalls(h, ftrace_format_ConsumersAll)
+	ftraceForgetCalls(h, ftrace_format_ConsumersAll, ftrace_format_ConsumersAll)
 	now := ftraceTicks()
 	for _, w := range ftraceRecording.writers {
 		if w != nil {
@@ -426,6 +431,9 @@ func ftraceChangeTimer(h *ftraceHead, timer uint32) string {
 		}
 	}
 	forEachG(func(gp *g) {
+		if w := &gp.ftraceWait; w.begin != 0 {
+			w.begin, w.ready = now, 0 // it was by the other timer
+		}
 		t := gp.ftrace
 		if t == nil {
 			return

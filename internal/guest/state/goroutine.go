@@ -59,9 +59,14 @@ type ftraceG struct {
 	group *ftraceGroup // lines that wait for the end of the outermost call, see text/group.go
 	held  *ftraceText  // entry lines that wait for the exit, see text/text.go
 	notes *ftraceText  // notes of the calls under way
+
+	waited  uint64         // number of waits put into their history so far
+	waitsAt uint64         // where that is in the memory file, 0: not there
+	waits   unsafe.Pointer // the last waits that have ended
+	_       [40]byte
 }
 
-var _ [3*64 - unsafe.Sizeof(ftraceG{})]byte // it has three lines of the cache
+var _ = [1]int{}[4*64-unsafe.Sizeof(ftraceG{})] // it has four lines of the cache
 
 // Readers find these fields where package format has them.
 var (
@@ -76,6 +81,8 @@ var (
 	_ = [1]int{}[unsafe.Offsetof(ftraceG{}.parentCount)-unsafe.Offsetof(ftrace_format_Goroutine{}.ParentCount)]
 	_ = [1]int{}[unsafe.Offsetof(ftraceG{}.parentKey)-unsafe.Offsetof(ftrace_format_Goroutine{}.ParentKey)]
 	_ = [1]int{}[unsafe.Offsetof(ftraceG{}.start)-unsafe.Offsetof(ftrace_format_Goroutine{}.Start)]
+	_ = [1]int{}[unsafe.Offsetof(ftraceG{}.waited)-unsafe.Offsetof(ftrace_format_Goroutine{}.Waited)]
+	_ = [1]int{}[unsafe.Offsetof(ftraceG{}.waitsAt)-unsafe.Offsetof(ftrace_format_Goroutine{}.WaitsAt)]
 )
 
 // Blocks of frames hold ftraceSmallest << class frames. Goroutines that call deep get larger ones.

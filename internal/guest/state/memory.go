@@ -125,6 +125,7 @@ func ftraceArmMemory(chunks uint64) {
 	h.CrossingsAt, h.CrossingsMax = part(unsafe.Sizeof(ftraceCall{}), ftrace_format_Crossings)
 	h.HalfSize = own
 	h.LongAt, h.LongMax = part(unsafe.Sizeof(ftraceCall{}), ftraceLimits.long)
+	h.WaitsAt, _ = part(unsafe.Sizeof(ftraceCall{}), ftraceLimits.long)
 	h.SummariesAt, h.SummariesMax = part(unsafe.Sizeof(ftraceSummary{}), ftraceLimits.functions+1)
 	h.TalliesMax = ftraceTallyPlaces
 	for h.TalliesMax < uint64(ftraceLimits.rows) {

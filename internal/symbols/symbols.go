@@ -1,0 +1,189 @@
+// Package symbols names addresses in a program: functions and package variables.
+//
+// In come an executable in ELF, and where its process has it in memory. Out come names as stack
+// traces have them. Packages live and schema call it; views may. It reads the executable when the
+// first name of a kind is needed, and knows no name if it can't: the executable may be gone,
+// stripped, or of another system.
+package symbols
+
+import (
+	"cmp"
+	"debug/elf"
+	"debug/gosym"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
+)
+
+// A Table has the names of a program.
+type Table struct {
+	executable string
+	base       func() (uint64, bool) // where a position-independent executable is in memory
+
+	functions lazy[*gosym.Table]
+	variables lazy[[]variable] // by address
+}
+
+// lazy is a table that is read when it is first needed, and how far the program is from where the
+// executable says.
+type lazy[T any] struct {
+	once  sync.Once
+	table T
+	moved uint64
+}
+
+type variable struct {
+	at, size uint64
+	name     string
+}
+
+// OfProcess returns the names of a running process of this system.
+func OfProcess(pid int) *Table {
+	exe := fmt.Sprintf("/proc/%d/exe", pid)
+	return &Table{executable: exe, base: func() (uint64, bool) { return firstMapping(pid, exe) }}
+}
+
+// OfExecutable returns the names of a process that ran an executable, and was started then. It
+// knows none if the executable has changed since, or is position-independent: where it was in
+// memory is not known.
+func OfExecutable(path string, started time.Time) *Table {
+	if info, err := os.Stat(path); err != nil || info.ModTime().After(started) {
+		return &Table{}
+	}
+	return &Table{executable: path, base: func() (uint64, bool) { return 0, false }}
+}
+
+// Function returns the full name of the function whose code includes an address, or "".
+func (t *Table) Function(address uint64) string {
+	defer func() { recover() }() // the executable may have any table, which debug/gosym does not expect
+	l := &t.functions
+	l.once.Do(func() { l.moved = t.read(func(f *elf.File) { l.table = functions(f) }) })
+	if l.table == nil {
+		return ""
+	}
+	f := l.table.PCToFunc(address - l.moved)
+	if f == nil {
+		return ""
+	}
+	name, types, generic := strings.Cut(f.Name, "[")
+	if generic {
+		name += "[..." + types[max(0, strings.LastIndexByte(types, ']')):]
+	}
+	return escape.String(name)
+}
+
+// Variable returns the full name of the package variable that an address is in, with the distance
+// from its beginning: main.mu, main.server+8. It returns "" if it is in none.
+func (t *Table) Variable(address uint64) string {
+	l := &t.variables
+	l.once.Do(func() { l.moved = t.read(func(f *elf.File) { l.table = variables(f) }) })
+	address -= l.moved
+	i, found := slices.BinarySearchFunc(l.table, address, func(v variable, at uint64) int { return cmp.Compare(v.at, at) })
+	if !found {
+		i--
+	}
+	if i < 0 || address-l.table[i].at >= l.table[i].size {
+		return ""
+	}
+	v := &l.table[i]
+	if within := address - v.at; within > 0 {
+		return v.name + "+" + strconv.FormatUint(within, 10)
+	}
+	return v.name
+}
+
+// read has a table read from the executable. It returns how far the program is from where the
+// executable says.
+func (t *Table) read(table func(*elf.File)) (moved uint64) {
+	f, err := elf.Open(t.executable)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	if f.Type == elf.ET_DYN {
+		begin, ok := t.base()
+		if !ok {
+			return 0
+		}
+		moved = begin - beginning(f)
+	}
+	table(f)
+	return moved
+}
+
+// beginning returns the address at which the executable says that it begins.
+func beginning(f *elf.File) uint64 {
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD {
+			return p.Vaddr
+		}
+	}
+	return 0
+}
+
+func functions(f *elf.File) *gosym.Table {
+	i := slices.IndexFunc(f.Sections, func(s *elf.Section) bool { return strings.HasSuffix(s.Name, ".gopclntab") }) // or .data.rel.ro.gopclntab
+	text := f.Section(".text")
+	if i < 0 || text == nil {
+		return nil
+	}
+	data, err := f.Sections[i].Data()
+	if err != nil {
+		return nil
+	}
+	table, err := gosym.NewTable(nil, gosym.NewLineTable(data, text.Addr))
+	if err != nil {
+		return nil
+	}
+	return table
+}
+
+// variables returns the package variables in a symbol table: objects in sections that can be
+// written to. What the compiler named itself has two dots.
+func variables(f *elf.File) []variable {
+	symbols, err := f.Symbols()
+	if err != nil {
+		return nil
+	}
+	var list []variable
+	for _, s := range symbols {
+		if elf.ST_TYPE(s.Info) != elf.STT_OBJECT || s.Size == 0 || int(s.Section) >= len(f.Sections) || f.Sections[s.Section].Flags&elf.SHF_WRITE == 0 ||
+			!strings.Contains(s.Name, ".") || strings.Contains(s.Name, "..") || strings.Contains(s.Name, ":") {
+			continue
+		}
+		name := s.Name
+		if plain, err := url.PathUnescape(name); err == nil { // the linker escapes dots in import paths
+			name = plain
+		}
+		list = append(list, variable{s.Value, s.Size, escape.String(strings.Clone(name))})
+	}
+	slices.SortFunc(list, func(a, b variable) int { return cmp.Compare(a.at, b.at) })
+	return list
+}
+
+// firstMapping returns where the first part of the executable is in memory.
+func firstMapping(pid int, exe string) (begin uint64, ok bool) {
+	path, err := os.Readlink(exe)
+	if err != nil {
+		return 0, false
+	}
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(maps)) {
+		if fields := strings.Fields(line); len(fields) >= 6 && strings.HasSuffix(strings.TrimSpace(line), path) && strings.Trim(fields[2], "0") == "" {
+			from, _, _ := strings.Cut(fields[0], "-")
+			begin, err := strconv.ParseUint(from, 16, 64)
+			return begin, err == nil
+		}
+	}
+	return 0, false
+}
