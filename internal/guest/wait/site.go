@@ -82,14 +82,14 @@ func (p *ftracePCs) read(gp *g, fp uintptr) {
 }
 
 // ftraceSiteOf returns the site where the goroutine is that calls it, whose frame pointer is fp. If
-// define is set it is in the tables then.
+// define is set, and the tables have begun, it is in them then.
 func ftraceSiteOf(gp *g, fp uintptr, define bool) ftraceSite {
 	var pcs ftracePCs
 	pcs.read(gp, fp)
 	return pcs.site(define)
 }
 
-// site returns the site of the addresses. If define is set it is in the tables then.
+// site returns the site of the addresses, as ftraceSiteOf does.
 func (p *ftracePCs) site(define bool) ftraceSite {
 	if p.n == 0 {
 		return ftraceSite{}
@@ -98,7 +98,7 @@ func (p *ftracePCs) site(define bool) ftraceSite {
 		slot := &ftraceSites.slots[at%uint32(len(ftraceSites.slots))]
 		switch atomic.Load64(&slot.hash) {
 		case p.hash:
-			if site := ftraceUnpackSite(atomic.Load(&slot.site)); site.defined || !define {
+			if site := ftraceUnpackSite(atomic.Load(&slot.site)); site.defined || !define || atomic.Loadp(unsafe.Pointer(&ftraceTables.text)) == nil {
 				return site
 			}
 			return p.add(at, define)
