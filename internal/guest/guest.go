@@ -8,6 +8,7 @@
 //	share    requests from outside: what they change
 //	arm      environment variables, rules laid on functions, setup tables, what rules matched
 //	probe    static probes and protocols
+//	wait     what goroutines stop for, and who ends that
 //	call     what hooks call: the fast path, the slow path, panics, goroutines
 //	mock     replacements and faults
 //	weave    what the program writes and logs

@@ -36,7 +36,7 @@ const (
 	ftraceWaitAssist
 	ftraceWaitCollector
 	ftraceWaitKinds
-	ftraceNoWait = ftraceWaitKinds // a goroutine of the runtime stops, or nothing is known of why
+	ftraceNoWait = ftraceWaitKinds // a goroutine of the runtime stops, or it is not clear why
 )
 
 // ftraceWaitText has a line for each kind, as the text of a package's functions has: line, file,
@@ -88,7 +88,7 @@ var ftraceWaitReasons = [...]struct {
 	{"wait for GC cycle", ftraceWaitCollector, 0},
 }
 
-// ftraceWaits has what is known of the kinds.
+// ftraceWaits has the kinds, and how many are observed.
 var ftraceWaits struct {
 	pkg    ftracePkg
 	hooks  [ftraceWaitKinds]any

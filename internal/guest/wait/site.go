@@ -16,7 +16,7 @@ const (
 	ftraceSitesMax  = 1 << 13 // beyond that, there are none
 )
 
-// ftraceSite is what is known of a place where goroutines stop.
+// ftraceSite is a place where goroutines stop.
 type ftraceSite struct {
 	number  uint32 // 0: there are too many
 	once    bool   // sync.Once waits, by its mutex

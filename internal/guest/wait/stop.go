@@ -24,8 +24,8 @@ type ftraceWaitG struct {
 	prints   bool // gopark has not returned yet, so the goroutine must not call it
 }
 
-// ftraceStops is called by gopark before the goroutine stops. The runtime holds locks there, such as
-// that of a channel. So nothing here may allocate, take a lock or split the stack.
+// ftraceStops is called by gopark before the goroutine stops. The runtime holds locks there, such
+// as that of a channel. So nothing here may allocate, take a lock or split the stack.
 //
 //go:nosplit
 func ftraceStops(lock unsafe.Pointer, reason waitReason) {
