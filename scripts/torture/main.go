@@ -408,7 +408,7 @@ var changes = []change{
 		return nil
 	}},
 	{"timer", func(p *program, _ string) error { return p.SetTimer(pick("CYCLE", "NANOSECOND", "MICROSECOND")) }},
-	{"clear", func(p *program, _ string) error { return p.Clear(live.AllConsumers) }},
+	{"clear", func(p *program, _ string) error { return p.Clear(live.AllConsumers, live.AllConsumers) }},
 	{"snapshot", func(p *program, _ string) error { _, err := p.Snapshot(); return err }},
 	{"mute", func(p *program, _ string) error {
 		return p.Mute(map[uint64]bool{rand.Uint64N(50): rand.IntN(2) == 0, 1: false})

@@ -10,7 +10,7 @@ import (
 // wait shows a wait that has ended, as internal/guest/wait/print.go does.
 func (t *tree) wait(st *Stack, e *recording.Event) {
 	t.now = e.Ticks
-	t.release(st, len(st.Calls))
+	t.release(st)
 	depth := int32(e.Depth)
 	if t.w.Ruled() {
 		depth = st.Data.Shown
