@@ -61,6 +61,10 @@ func (w *ftraceWaitG) consume(gp *g, t *ftraceG, writer *ftraceWriter, frame *ft
 		writer.waited++
 		c.Number = writer.waited
 	}
+	if frame.Cut != cut && writer.crossings != nil {
+		writer.cross(cut).fill(gp, t, frame, outcome, nesting, exit)
+		ftraceStore64(&writer.crossed, writer.crossed+1)
+	}
 	if on&ftrace_format_ConsumerSummary != 0 && writer.summaries != nil {
 		writer.summarize(frame, outcome, cut, lasted)
 	}
