@@ -149,7 +149,8 @@ func ftraceGoesOn() {
 		w.object = ftraceChanOf((*sudog)(gp.param))
 	}
 	var site ftraceSite
-	if kept := ftraceRecording.on || ftraceWaitConsumers()&(ftrace_format_ConsumerHistory|ftrace_format_ConsumerHistoryLong) != 0; kept || w.kind == ftraceWaitMutex {
+	kept := ftraceRecording.on || ftraceWaitConsumers()&(ftrace_format_ConsumerHistory|ftrace_format_ConsumerHistoryLong) != 0
+	if kept || w.kind == ftraceWaitMutex {
 		if site = ftraceSiteOf(gp, getfp(), kept); site.once && w.kind == ftraceWaitMutex {
 			w.kind = ftraceWaitOnce
 			w.object -= unsafe.Sizeof(uint32(0)) // its mutex follows a word
