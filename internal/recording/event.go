@@ -63,13 +63,18 @@ type Event struct {
 	Data      []byte // the recorded values, see Recording.Values; of a Note or Line: the text; of a Wait: see Wait
 }
 
-// Wait returns what was recorded of a Wait.
+// Wait returns what was recorded of a Wait. It begins before it ends, and is ready between, whatever
+// a damaged record says.
 func (e *Event) Wait() format.Wait {
 	b := e.Data
-	return format.Wait{
-		Number: le64(b), Begin: le64(b[8:]), Ready: le64(b[16:]), Object: le64(b[24:]),
+	w := format.Wait{
+		Number: le64(b), Begin: min(le64(b[8:]), e.Ticks), Ready: le64(b[16:]), Object: le64(b[24:]),
 		Goroutine: le64(b[32:]), Call: le64(b[40:]), Function: le32(b[48:]), Site: le32(b[52:]),
 	}
+	if w.Ready != 0 {
+		w.Ready = min(max(w.Ready, w.Begin), e.Ticks)
+	}
+	return w
 }
 
 // waitSize is that of a format.Wait.

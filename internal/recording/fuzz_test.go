@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// The seeds of these are the recordings in testdata, of examples/parser and examples/workers.
+// The seeds of these are the recordings in testdata, of examples/parser, workers and convoy.
 
 // FuzzTables reads tables of any bytes, and prints values of any bytes with the types that they
 // have.
 func FuzzTables(f *testing.F) {
-	for _, dir := range []string{"parser", "workers"} {
+	for _, dir := range []string{"parser", "workers", "waits"} {
 		data, err := os.ReadFile(filepath.Join("../../testdata/recordings", dir, "tables"))
 		if err != nil {
 			f.Fatal(err)
@@ -48,7 +48,7 @@ func FuzzTables(f *testing.F) {
 
 // FuzzPackets reads a file of packets of any bytes.
 func FuzzPackets(f *testing.F) {
-	for _, name := range []string{"parser/calls_0", "workers/calls_0", "workers/calls_1"} {
+	for _, name := range []string{"parser/calls_0", "workers/calls_0", "workers/calls_1", "waits/calls_0"} {
 		data, err := os.ReadFile(filepath.Join("../../testdata/recordings", name))
 		if err != nil {
 			f.Fatal(err)

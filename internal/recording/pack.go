@@ -51,6 +51,7 @@ const (
 	packedDepth   = 0x20 // the depth follows
 	packedFunc    = 0x40 // the function's key follows
 	packedDetail  = 0x80 // the number of the call, and the layout, follow
+	packedWait    = 0    // kind: a Wait, whose own number is taken
 	packedRecord  = 14   // kind: a record as it was
 	packedRest    = 15   // kind: the rest of the packet as it was
 	packedKeys    = 1 << 16
@@ -96,7 +97,7 @@ func (p *packing) function(key uint32) *packedFunction {
 // predict returns the function and depth that a record of this kind is likely to have.
 func (g *packedGoroutine) predict(k Kind) (function uint32, depth uint16) {
 	switch k {
-	case Entry, EntryArgs, GoroutineStart, GoroutineEnd, Line, Probe:
+	case Entry, EntryArgs, GoroutineStart, GoroutineEnd, Line, Probe, Wait:
 		return 0, g.depth
 	}
 	if n := len(g.calls); n > 0 {
@@ -126,7 +127,7 @@ func (g *packedGoroutine) saw(k Kind, function uint32, depth uint16) {
 // recordShape returns what follows a record's head: the sizes are those that the program writes.
 func recordShape(k Kind) (call, values, text, start bool) {
 	switch k {
-	case Entry:
+	case Entry, Wait: // a wait's other fields follow
 		return true, false, false, false
 	case EntryArgs, Probe:
 		return true, true, false, false
@@ -144,7 +145,7 @@ func recordShape(k Kind) (call, values, text, start bool) {
 // record is exactly as programs write its kind; otherwise 0.
 func shaped(raw []byte) int {
 	k := Kind(raw[kindAt])
-	if k < Entry || k > Probe {
+	if k < Entry || k > Wait {
 		return 0
 	}
 	call, values, text, start := recordShape(k)
@@ -155,6 +156,8 @@ func shaped(raw []byte) int {
 	switch {
 	case start:
 		size += 16
+	case k == Wait:
+		size += waitSize - 8
 	case values || text:
 		if len(raw) < size+8 || text && k == Note && le32(raw[size:]) != 0 {
 			return 0
@@ -189,7 +192,11 @@ func (p *packing) pack(dst, raw []byte, begin uint64) []byte {
 func (p *packing) record(dst, b []byte) []byte {
 	k, depth, key := Kind(b[kindAt]), le16(b[depthAt:]), le32(b[functionAt:])
 	at := len(dst)
-	dst = append(dst, byte(k))
+	if k == Wait {
+		dst = append(dst, packedWait)
+	} else {
+		dst = append(dst, byte(k))
+	}
 	ticks := le64(b)
 	dst = binary.AppendUvarint(dst, ticks-p.ticks)
 	p.ticks = ticks
@@ -241,6 +248,11 @@ func (p *packing) record(dst, b []byte) []byte {
 			v.layout = layout
 			dst = binary.AppendUvarint(dst, uint64(len(b)-8))
 			dst = v.pack(dst, b[8:])
+		}
+		if k == Wait {
+			dst = binary.AppendUvarint(dst, ticks-le64(b))
+			dst = binary.AppendUvarint(dst, ticks-le64(b[8:]))
+			dst = v.pack(dst, b[16:])
 		}
 	case text:
 		dst = binary.AppendVarint(dst, int64(int32(le32(b))))

@@ -112,7 +112,7 @@ func (s *Stacks[G, C]) Every() []*Stack[G, C] {
 // Len returns the number of calls under way.
 func (st *Stack[G, C]) Len() int { return st.outer + len(st.Calls) }
 
-// Unseen returns how many of the innermost calls have ended before e, an entry or exit, without a
+// Unseen returns how many of the innermost calls have ended before e, an entry, exit or wait, without a
 // record of their exits: they began before others were recorded, or records were lost. The caller
 // takes them off by calling Pop for each.
 func (st *Stack[G, C]) Unseen(e *Event) int {
@@ -139,9 +139,9 @@ func (st *Stack[G, C]) Unseen(e *Event) int {
 	return n
 }
 
-// goesOn reports whether the call is under way when e, an entry or exit, comes after it.
+// goesOn reports whether the call is under way when e, an entry, exit or wait, comes after it.
 func (c *Call[C]) goesOn(e *Event) bool {
-	return c.Depth < e.Depth || c.Depth == e.Depth && (!e.Enters() || e.Depth == format.DepthMax)
+	return c.Depth < e.Depth || c.Depth == e.Depth && (e.Exits() || e.Depth == format.DepthMax)
 }
 
 // Push begins the call with the entry e.

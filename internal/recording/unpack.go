@@ -61,7 +61,7 @@ func (p *packing) unpack(raw, src []byte, begin uint64) (n int, wrong string) {
 			} else {
 				size = 0
 			}
-		case k >= Entry && k <= Probe:
+		case k >= Entry && k <= Probe, k == packedWait:
 			size = u.record(raw[n:], op)
 		}
 		if size == 0 || u.failed {
@@ -76,6 +76,9 @@ func (p *packing) unpack(raw, src []byte, begin uint64) (n int, wrong string) {
 // none or no room for it.
 func (u *unpacker) record(raw []byte, op byte) int {
 	k := Kind(op & packedKind)
+	if k == packedWait {
+		k = Wait
+	}
 	u.ticks += u.uvarint()
 	if op&packedGoing != 0 {
 		u.on(u.uvarint())
@@ -137,6 +140,19 @@ func (u *unpacker) record(raw []byte, op byte) int {
 				return 0
 			}
 			size += n
+		}
+		if k == Wait {
+			end := recordHead + waitSize
+			if len(raw) < end {
+				return 0
+			}
+			order.PutUint64(raw[size:], u.ticks-u.uvarint())
+			order.PutUint64(raw[size+8:], u.ticks-u.uvarint())
+			if u.src = v.unpack(raw[size+16:end], u.src); u.src == nil {
+				u.failed = true
+				return 0
+			}
+			size = end
 		}
 	case text:
 		level, n := u.varint(), int(min(u.uvarint(), 1<<16))

@@ -3,6 +3,7 @@ package viewtest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,13 +14,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 )
 
 // MadeUp writes a recording of calls that were made up, with the functions and values of
 // testdata/recordings/workers: goroutines that begin and end and move between processors,
-// recursion, panics, notes, replacements, calls whose beginning or end is missing.
+// recursion, panics, notes, replacements, waits, calls whose beginning or end is missing.
 func MadeUp(t testing.TB) *recording.Recording {
 	t.Helper()
 	r, err := recording.Open(testenv.Root(t) + "/testdata/recordings/workers")
@@ -55,6 +57,7 @@ func MadeUp(t testing.TB) *recording.Recording {
 	type calls struct {
 		id    uint64
 		stack []uint32
+		last  uint64 // ticks
 	}
 	var running []*calls
 	var exiting *calls
@@ -104,6 +107,12 @@ func MadeUp(t testing.TB) *recording.Recording {
 			case recording.Recovered: // its exit follows
 				exiting = g
 			}
+		case n < 50:
+			of := format.Wait{Number: uint64(n), Begin: g.last, Ready: max(g.last, ticks-100), Object: uint64(n % 3), Goroutine: running[0].id}
+			e = recording.Event{Kind: recording.Wait, Depth: uint16(depth)}
+			if e.Data, err = binary.Append(nil, binary.LittleEndian, of); err != nil {
+				t.Fatal(err)
+			}
 		case depth > 0 && (n < 500 || depth > 40):
 			function = g.stack[depth-1]
 			g.stack = g.stack[:depth-1]
@@ -119,6 +128,7 @@ func MadeUp(t testing.TB) *recording.Recording {
 			e = entries[function]
 			e.Depth, e.Call = uint16(depth), numbers[function]
 		}
+		g.last = ticks
 		e.Ticks, e.Goroutine, e.Function, e.Processor = ticks, g.id, function, int32(random.IntN(3))
 		if err := w.Write(&e); err != nil {
 			t.Fatal(err)
