@@ -263,6 +263,8 @@ func (m *Machine) Event(e *recording.Event) {
 			m.event, m.fn, m.at, m.name, m.args, m.results = e, fn, atProbe, fn.probe, e, nil
 			m.fire(fn.fires)
 		}
+	case recording.Wait:
+		m.wait(m.function(e.Function), *e)
 	case recording.GoroutineEnd:
 		if m.program.needs.calls {
 			m.stacks.Forget(e.Goroutine)
@@ -282,6 +284,9 @@ func (m *Machine) function(key uint32) *function {
 	if f.Probe {
 		fn.prov, fn.probe = f.Package, f.Name
 		fn.module, fn.name = "", ""
+	}
+	if f.Wait {
+		fn.prov, fn.module = waitProvider, ""
 	}
 	for _, c := range m.program.clauses {
 		var at moment
@@ -305,6 +310,22 @@ func (m *Machine) function(key uint32) *function {
 		m.functions[key] = fn
 	}
 	return fn
+}
+
+// wait runs the clauses of a wait, which is a call that begins and returns at once.
+func (m *Machine) wait(fn *function, e recording.Event) {
+	if e.Call == 0 {
+		return // it is under way
+	}
+	begin := e.Wait().Begin
+	e.Data = nil
+	if m.program.needs.calls {
+		entry := e
+		entry.Kind, entry.Ticks = recording.Entry, begin
+		m.enter(fn, &entry)
+	}
+	e.Kind = recording.Exit
+	m.exit(fn, &e)
 }
 
 // enter puts a call on its goroutine's stack.

@@ -30,8 +30,12 @@ type description struct {
 	every                            time.Duration // of a tick
 }
 
-// callProvider is the provider of functions.
-const callProvider = "call"
+// The providers of functions, and of kinds of waits. A wait is a call of its kind, which
+// has one probe: return.
+const (
+	callProvider = "call"
+	waitProvider = "wait"
+)
 
 // newDescription parses a description.
 func (s *scanner) newDescription(at int, text string) *description {
@@ -72,6 +76,13 @@ func (s *scanner) newDescription(at int, text string) *description {
 
 // calls sets the moments of a description of functions or static probes.
 func (d *description) calls(s *scanner) {
+	if d.provider == waitProvider {
+		if !anyPart(d.module) || d.name != "" && !glob(d.name, "return") {
+			s.fault(d.at, "a wait is recorded when it ends: wait::synch/mutex:return, or wait:::return for all kinds")
+		}
+		d.moments = atReturn
+		return
+	}
 	if d.provider == "" || glob(d.provider, callProvider) {
 		if d.name == "" || glob(d.name, "entry") {
 			d.moments |= atEntry
@@ -171,6 +182,12 @@ func (d *description) matches(f *recording.Function) moment {
 		}
 		return 0
 	}
+	if f.Wait || d.provider == waitProvider {
+		if f.Wait && d.provider == waitProvider && (anyPart(d.function) || glob(d.function, f.Name)) {
+			return atReturn
+		}
+		return 0
+	}
 	if d.moments&(atEntry|atReturn) == 0 || !rule.MatchFunc(d.pattern(), subject(f)) {
 		return 0
 	}
@@ -179,5 +196,5 @@ func (d *description) matches(f *recording.Function) moment {
 
 // inModule reports whether a function belongs to the description's module.
 func (d *description) inModule(f *recording.Function) bool {
-	return !f.Probe && rule.MatchFunc(d.module+".*", subject(f))
+	return !f.Probe && !f.Wait && rule.MatchFunc(d.module+".*", subject(f))
 }

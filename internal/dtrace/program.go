@@ -83,7 +83,10 @@ func (p *Program) Rules() string {
 	}
 	for _, c := range p.clauses {
 		for _, d := range c.descriptions {
-			if d.moments&(atEntry|atReturn) != 0 {
+			switch {
+			case d.provider == waitProvider:
+				clauses = append(clauses, "wait/"+ruleText(orAny(d.function))+"=call")
+			case d.moments&(atEntry|atReturn) != 0:
 				clauses = append(clauses, "func:"+ruleText(d.pattern())+"="+detail)
 			}
 			if d.moments&atProbe != 0 {
@@ -197,7 +200,7 @@ func List(pattern string, functions []*recording.Function) (list []Listed, err e
 		wanted = append(wanted, s.newDescription(strings.Index(pattern, text), text))
 	}
 	if len(wanted) == 0 {
-		wanted = append(wanted, s.newDescription(0, ":::"))
+		wanted = append(wanted, s.newDescription(0, ":::"), s.newDescription(0, "wait:::"))
 	}
 	for _, f := range functions {
 		var at moment
@@ -210,6 +213,10 @@ func List(pattern string, functions []*recording.Function) (list []Listed, err e
 		}
 		if at&atEntry != 0 {
 			list = append(list, Listed{callProvider, module(f), f.Name, "entry", params})
+		}
+		if f.Wait && at != 0 {
+			list = append(list, Listed{waitProvider, "", f.Name, "return", nil})
+			continue
 		}
 		if at&atReturn != 0 {
 			list = append(list, Listed{callProvider, module(f), f.Name, "return", results})

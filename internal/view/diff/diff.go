@@ -156,7 +156,7 @@ var hashSeed = maphash.MakeSeed()
 
 // walk calls event with the line of each entry and exit that is shown, and started with the first
 // record of each goroutine. Lines are as a trace has them but for what differs from run to run:
-// goroutines, numbers of calls, addresses.
+// goroutines, numbers of calls, addresses, and waits, which depend on who came first.
 func (s *side) walk(event func(*text.Stack, *recording.Event, []byte), started func(*recording.Event)) error {
 	w := walk.New[*text.Goroutine, text.Call](s.from)
 	text.Bare(w, func(st *text.Stack, e *recording.Event, line []byte) { event(st, e, withoutAddresses(line)) })
@@ -166,7 +166,7 @@ func (s *side) walk(event func(*text.Stack, *recording.Event, []byte), started f
 		if e.Kind == recording.GoroutineStart {
 			started(e)
 		}
-		if e.Kind != recording.Line && e.Kind != recording.Probe {
+		if e.Kind != recording.Line && e.Kind != recording.Probe && e.Kind != recording.Wait {
 			w.Event(e)
 		}
 	}

@@ -73,6 +73,20 @@ func exportChrome(from walk.Source, out io.Writer) error {
 			io.WriteString(out, "}")
 		}
 	}
+	w.Wait = func(st *stack, e *recording.Event) {
+		f := w.Recording.Function(e.Function)
+		begin("B", st.Goroutine, e.Wait().Begin)
+		fmt.Fprintf(out, `,"name":%s,"cat":"wait","cname":%q,"args":{`, jsonText(f.FullName()), waitColour(f))
+		for i, v := range waitValues(w.Recording, clock, e) {
+			if i > 0 {
+				io.WriteString(out, ",")
+			}
+			fmt.Fprintf(out, "%q:%s", v.Name, jsonText(v.Text))
+		}
+		io.WriteString(out, "}}")
+		begin("E", st.Goroutine, e.Ticks)
+		fmt.Fprintf(out, `,"name":%s,"cat":"wait"}`, jsonText(f.FullName()))
+	}
 	failed := w.Run(nil)
 	if _, err := io.WriteString(out, "\n]}\n"); err != nil {
 		return err

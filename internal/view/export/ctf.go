@@ -60,6 +60,13 @@ func exportCTF(from walk.Source, dir string) error {
 		}
 		x.write(st, &e)
 	}
+	w.Wait = func(st *stack, in *recording.Event) {
+		e = *in
+		if w.Ruled() {
+			e.Depth = uint16(min(st.Data.Shown, 65535))
+		}
+		x.write(st, &e)
+	}
 	s := w.Events()
 	defer s.Close()
 	for in := s.Next(); x.err == nil && in != nil; in = s.Next() {

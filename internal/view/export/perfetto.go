@@ -95,7 +95,8 @@ type perfetto struct {
 
 // exportPerfetto writes a trace for https://ui.perfetto.dev and trace_processor_shell: a track for
 // each goroutine, a slice for each call, with values as debug annotations, an arrow from where a
-// goroutine was started to its first call, and lines as instants.
+// goroutine was started to its first call, and lines as instants. A wait is a slice too, with one
+// within for the time when the goroutine could have run, to which an arrow leads from who woke it.
 func exportPerfetto(from walk.Source, out io.Writer) error {
 	w := walk.New[struct{}, struct{}](from)
 	first, _ := w.Recording.Clocks()
@@ -194,6 +195,38 @@ func exportPerfetto(from walk.Source, out io.Writer) error {
 			p.text(eventName, fmt.Sprintf("%d records were lost here", e.Call))
 			p.end(e.Ticks)
 		}
+	}
+	flows := p.base + 1<<40 // of waits; those of goroutines are below
+	w.Wait = func(st *stack, e *recording.Event) {
+		of, name := e.Wait(), w.Recording.Function(e.Function).FullName()
+		flows++
+		if by := w.Stacks.Lookup(of.Goroutine); of.Ready != 0 && by != nil && !by.Data.Hidden {
+			p.begin(instant, of.Goroutine)
+			p.text(eventName, fmt.Sprintf("wakes G%d", st.Goroutine))
+			p.fixed(eventFlow, flows)
+			p.end(of.Ready)
+		}
+		slice := func(name string) {
+			p.begin(sliceBegin, st.Goroutine)
+			p.number(eventCategory, p.intern(internedCategories, "wait", nil))
+			p.number(eventNameID, p.intern(internedNames, name, nil))
+		}
+		slice(name)
+		for _, v := range waitValues(w.Recording, p.clock, e) {
+			p.annotate(v.Name, v.Text)
+		}
+		p.end(of.Begin)
+		if of.Ready != 0 {
+			slice("runnable")
+			if of.Goroutine != 0 {
+				p.fixed(eventFlowEnd, flows)
+			}
+			p.end(of.Ready)
+			p.begin(sliceEnd, st.Goroutine)
+			p.end(e.Ticks)
+		}
+		p.begin(sliceEnd, st.Goroutine)
+		p.end(e.Ticks)
 	}
 	// Calls under way at the end stay open: a trace may have such slices.
 	err := w.Walk(func() bool { return p.err == nil })

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
@@ -84,11 +85,17 @@ func (g *Graph) Write(out io.Writer, asJSON bool) error {
 	return b.Flush()
 }
 
-// functionsNamed returns the functions that a GLOB of rules names.
+// functionsNamed returns the functions that a GLOB of rules names, or, if it begins with wait/, the
+// kinds of waits.
 func functionsNamed(r *recording.Recording, glob string) ([]*recording.Function, error) {
 	var list []*recording.Function
+	var waits []rule.Clause
+	if strings.HasPrefix(glob, "wait/") {
+		waits, _, _ = rule.Parse(glob)
+	}
 	for _, f := range r.Functions() {
-		if rule.MatchFunc(glob, &rule.Func{Probe: f.Probe, Wait: f.Wait, Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line}) {
+		of := &rule.Func{Probe: f.Probe, Wait: f.Wait, Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line}
+		if rule.MatchFunc(glob, of) || f.Wait && rule.Decide(waits, of) >= 0 {
 			list = append(list, f)
 		}
 	}

@@ -106,7 +106,7 @@ func gather(from walk.Source) (*info, error) {
 		}
 	}
 	for _, f := range r.Functions() {
-		if !f.Probe {
+		if !f.Probe && !f.Wait {
 			i.Functions++
 		}
 	}
@@ -156,7 +156,7 @@ func (i *info) write(out io.Writer) error {
 	row("goroutines", "%d", i.Goroutines)
 	row("calls", "%d", i.Calls)
 	var kinds []string
-	for k := recording.Entry; k <= recording.Probe; k++ {
+	for k := recording.Entry; k <= recording.Wait; k++ {
 		if n := i.Kinds[k.String()]; n > 0 && k.String() != (k-1).String() {
 			kinds = append(kinds, fmt.Sprintf("%d %s", n, k))
 		}

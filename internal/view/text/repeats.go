@@ -54,6 +54,10 @@ var nodeSeed = maphash.MakeSeed()
 func newRepeats(t *tree) *repeats {
 	p := &repeats{t}
 	t.w.Begin, t.w.End, t.w.Keep = p.begin, p.end, true
+	t.w.Wait = func(st *Stack, e *recording.Event) {
+		p.flush(st, p.of(st))
+		t.wait(st, e)
+	}
 	more := t.more
 	t.w.More = func(st *Stack, c *Frame, e *recording.Event) {
 		switch e.Kind {
