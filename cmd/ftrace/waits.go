@@ -1,0 +1,54 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/waits"
+)
+
+// waitsVerb tells what goroutines waited for.
+func waitsVerb() *cli.Command {
+	o := options{verb: "waits", within: named}
+	p := waits.Options{Rows: 10}
+	return command.Verb(&cli.Command{
+		Name: "waits", ArgsUsage: "[FLAGS] [DIR]", Usage: "what goroutines waited for, and who ended that",
+		Description: `
+Waits tells why a program did not go on. The recording must have waits:
+FTRACE='main.*;wait/*' records those of all kinds. It writes
+
+	* what goroutines waited for at the end, and who was on the other side of that
+	* the locks, channels, files and so on that were waited for most, where, and who
+	  ended that
+	* the chain of wake-ups to the end of a call: what had to happen before, and on
+	  which goroutine
+	* how the time of goroutines and functions divides into running, runnable (for
+	  want of a processor) and waiting
+
+The chain leads to the end of the longest call that no other is around, or of the call
+that -call names: the nth of a function, or its longest.`,
+		UsageText: `
+	$ ftrace waits -n 5
+	$ ftrace waits -call 'main.(*server).handle#12' slow.data`,
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "call", Destination: &p.Call, Usage: "show the chain to the end of the call `FUNC#N`, or of the longest of FUNC"},
+			&cli.IntFlag{Name: "n", Value: p.Rows, Destination: &p.Rows, Usage: "show the first `N` rows of each table; 0: all"},
+		}, o.sourceFlags(), o.outputFlags()),
+	}, command.Mixed, func(a command.Args) (status int, err error) {
+		p.JSON = o.json
+		from, err := o.openSource(a.All()...)
+		if err != nil {
+			return 0, err
+		}
+		found, err := waits.Find(from, p)
+		complain(from)
+		if err != nil {
+			return 0, err
+		}
+		out := o.output()
+		defer out.close()
+		return 0, found.Write(out, p)
+	})
+}

@@ -1,0 +1,141 @@
+package waits
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
+)
+
+// open opens the recording of examples/convoy, or what keep leaves of it.
+func open(t *testing.T, keep func(*recording.Event) bool) *recording.Recording {
+	t.Helper()
+	r, err := recording.Open("../../../testdata/recordings/waits")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if keep == nil {
+		return r
+	}
+	dir := filepath.Join(t.TempDir(), "part")
+	w, err := r.NewWriter(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := r.Events(recording.Window{})
+	defer s.Close()
+	var e recording.Event
+	for s.Next(&e) {
+		if keep(&e) {
+			if err := w.Write(&e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = recording.Open(dir); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func find(t *testing.T, from walk.Source, o Options) (*Waits, string) {
+	t.Helper()
+	ws, err := Find(from, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := ws.Write(&out, o); err != nil {
+		t.Fatal(err)
+	}
+	return ws, out.String()
+}
+
+// TestChain: the chain to the end of a call is without gaps, and as long as the call.
+func TestChain(t *testing.T) {
+	for _, name := range []string{"", "main.first", "main.(*cache).get", "main.(*cache).get#16", "main.work#1", "main.settings#1"} {
+		ws, out := find(t, walk.Source{Recording: open(t, nil)}, Options{Call: name})
+		chain := ws.chain()
+		if len(chain) == 0 {
+			t.Fatalf("%s: no chain:\n%s", name, out)
+		}
+		at := ws.target.begin
+		for _, s := range chain {
+			if s.begin != at || s.end < s.begin {
+				t.Fatalf("%s: a stretch from %d to %d after %d:\n%s", name, s.begin, s.end, at, out)
+			}
+			at = s.end
+		}
+		if at != ws.target.end {
+			t.Errorf("%s: the chain ends at %d, the call at %d:\n%s", name, at, ws.target.end, out)
+		}
+	}
+}
+
+// TestTimes: what goroutines and functions ran, could have run and waited is all the time that they
+// had, also of a part of the recording.
+func TestTimes(t *testing.T) {
+	r := open(t, nil)
+	first, last := r.Clocks()
+	middle := first.Ticks + (last.Ticks-first.Ticks)/2
+	for _, window := range []recording.Window{{}, {From: middle}, {To: middle}} {
+		ws, out := find(t, walk.Source{Recording: r, Window: window}, Options{})
+		for _, times := range slices.Concat(ws.byGoroutine(), ws.byFunction()) {
+			if sum := times.running() + times.runnable + times.waited(); sum != times.all {
+				t.Errorf("%v: %s: %d of %d ticks:\n%s", window, times.name, sum, times.all, out)
+			}
+		}
+	}
+}
+
+// TestKilled: of a program that was killed there are no waits under way. Then the calls in which
+// goroutines are silent are there, and whom others woke from there.
+func TestKilled(t *testing.T) {
+	_, out := find(t, walk.Source{Recording: open(t, nil)}, Options{Rows: 10})
+	if !strings.Contains(out, "\nWaiting at the end:\n") || !strings.Contains(out, ": wait/synch/chan/send(0x") || strings.Contains(out, "silent") {
+		t.Errorf("it ended in order:\n%s", out)
+	}
+	_, out = find(t, walk.Source{Recording: open(t, func(e *recording.Event) bool { return e.Kind != recording.Wait || e.Call != 0 })}, Options{Rows: 10})
+	for _, want := range []string{
+		"\nNot ended, and silent until the end: ",
+		" in main.work #",
+		"before, it woke G1 in main.first #1 (has returned), which waited for wait/synch/chan/receive(0x",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "Waiting at the end") {
+		t.Errorf("it was killed:\n%s", out)
+	}
+}
+
+// TestDamaged: whatever records say of times and of who ended a wait, there is an end.
+func TestDamaged(t *testing.T) {
+	for place := range 7 {
+		for _, by := range []byte{0, 1, 0x80, 0xFF} {
+			r := open(t, func(e *recording.Event) bool {
+				if e.Kind == recording.Wait {
+					data := slices.Clone(e.Data)
+					for i := range 8 {
+						data[8*place+i] ^= by >> (i % 3)
+					}
+					e.Data = data
+				}
+				return true
+			})
+			ws, out := find(t, walk.Source{Recording: r}, Options{})
+			for _, times := range ws.byGoroutine() {
+				if sum := times.running() + times.runnable + times.waited(); sum != times.all {
+					t.Errorf("word %d: %s: %d of %d ticks:\n%s", place, times.name, sum, times.all, out)
+				}
+			}
+		}
+	}
+}
