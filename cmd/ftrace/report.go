@@ -23,16 +23,21 @@ that they made and that are shown), average, shortest, longest, percentiles (wit
 3 %), calls whose last result was an error that is not nil, and panics.
 
 With -children calls of child processes are in it. By goroutine these are named by
-process: 1234 G1.`,
+process: 1234 G1.
+
+With -waits the columns are how self time divides into running, runnable (for want of a
+processor) and waiting, by kind. Of calls under way that is until the end.`,
 		UsageText: `
 	$ ftrace report -n 20
 	$ ftrace report -by package -sort self
+	$ ftrace report -waits -n 20
 	$ ftrace report -diff ftrace.data.old ftrace.data`,
 		Flags: slices.Concat([]cli.Flag{
 			command.Choice(&p.By, "by", "a row for each `WHAT`", "function", "package", "goroutine"),
 			command.Choice(&p.Sort, "sort", "sort by `COLUMN`", report.SortBy()...),
 			&cli.IntFlag{Name: "n", Destination: &p.Rows, Usage: "show the first `N` rows"},
 			&cli.BoolFlag{Name: "diff", Destination: &diff, Usage: "show what changed from A to B, the largest change first"},
+			&cli.BoolFlag{Name: "waits", Destination: &p.Waits, Usage: "divide self time into running, runnable and waiting"},
 			o.childrenFlag(),
 		}, o.sourceFlags(), o.outputFlags()),
 	}, command.Mixed, func(a command.Args) (status int, err error) {
@@ -40,6 +45,8 @@ process: 1234 G1.`,
 		switch {
 		case diff && len(args) != 2:
 			return 0, command.Usagef("-diff compares two recordings, not %d: name both", len(args))
+		case diff && p.Waits:
+			return 0, command.Usagef("-waits divides the times of one recording: leave it or -diff out")
 		case diff && p.By == "goroutine":
 			return 0, command.Usagef("-diff -by goroutine: goroutines of two runs have nothing to do with each other: leave one out")
 		}

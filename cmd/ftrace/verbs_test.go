@@ -29,12 +29,12 @@ import (
 var verbs = []string{
 	"replay DIR", "replay -json DIR", "replay -repeats DIR", "replay -fold -group DIR", "replay -color always -format pos,path,seq,wall,elapsed,duration DIR",
 	"replay -children DIR", "replay -children -json DIR", "replay -f *=args,min=1us;main.*=tree -from 1us DIR",
-	"report DIR", "report -json DIR", "report -by goroutine -children DIR", "report -by package -f main.*=depth=2 DIR", "report -diff DIR OTHER",
-	"graph * DIR", "graph -json * DIR", "info DIR", "info -json -children DIR", "diff DIR OTHER", "diff OTHER DIR", "diff -json DIR OTHER", "compact -o NEW DIR",
+	"report DIR", "report -json DIR", "report -by goroutine -children DIR", "report -by package -f main.*=depth=2 DIR", "report -diff DIR OTHER", "report -waits DIR", "report -waits -by goroutine -json -f main.*=depth=1;wait/* -children DIR",
+	"graph * DIR", "graph -json * DIR", "graph wait/* DIR", "waits DIR", "waits -json -n 0 DIR", "waits -call *.* -f main.*=args,min=1us;wait/* -g 1 DIR", "info DIR", "info -json -children DIR", "diff DIR OTHER", "diff OTHER DIR", "diff -json DIR OTHER", "compact -o NEW DIR",
 	"export -format json DIR", "export -format chrome DIR", "export -format folded DIR", "export -format speedscope DIR", "export -format mermaid DIR",
 	"export -format pprof -o NEW DIR", "export -format perfetto -o NEW DIR", "export -format uftrace -o NEW DIR", "export -format ctf -o NEW DIR",
 	"-l DIR", "-n call:::entry{@[probefunc,caller,ustack()]=count();} DIR", "-n call:::return{printf(\"%s_%d_%s\",probefunc,depth,execname);@[elapsed]=quantize(elapsed);} DIR",
-	"-n call:::return/err!=nil/{trace(err);trace(arg0);print(args[0]);} DIR",
+	"-n wait:::{@[probefunc,ustack()]=sum(elapsed);} DIR", "-n call:::return/err!=nil/{trace(err);trace(arg0);print(args[0]);} DIR",
 	"sql DIR SELECT * FROM performance_schema.events_calls_history_long", "sql -json DIR SELECT * FROM performance_schema.setup_instruments, performance_schema.threads",
 	"sql -batch DIR SELECT * FROM performance_schema.events_calls_current", "sql DIR SELECT * FROM performance_schema.events_calls_summary_global_by_event_name",
 }
@@ -133,7 +133,7 @@ func recordings(t testing.TB) []string {
 		return dir
 	}
 	const testdata = "../../testdata/recordings/"
-	for _, name := range []string{"parser", "workers"} {
+	for _, name := range []string{"parser", "workers", "waits"} {
 		copyRecording(t, testdata+name, add(name), nil)
 		r, err := recording.Open(testdata + name)
 		if err != nil {

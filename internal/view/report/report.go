@@ -45,6 +45,7 @@ type stat struct {
 	panics  uint64
 	lengths histogram
 	place   int32 // in totals of a part
+	waited  waited
 }
 
 // histogram counts lengths in buckets, 16 for each power of two: a bucket is some 6 % wide. While
@@ -136,7 +137,9 @@ type Summary struct {
 	lastG    uint64
 	lastStat int32
 	printer  *recording.Printer
-	part     bool // of what one goroutine found in its parts: total is known in the end
+	part     bool              // of what one goroutine found in its parts: total is known in the end
+	waits    bool              // self times are divided
+	seen     map[uint64]uint64 // then: ticks of the last event of each goroutine
 }
 
 // newSummary lets a walker make the summary of what it goes through.
@@ -149,9 +152,12 @@ func newSummary(w *walker, by string) *Summary {
 }
 
 // summarize goes through a recording.
-func summarize(from walk.Source, by string) (*Summary, error) {
+func summarize(from walk.Source, o Options) (*Summary, error) {
 	w := walk.New[totals, call](from)
-	s := newSummary(w, by)
+	s := newSummary(w, o.By)
+	if o.Waits {
+		s.divide(w)
+	}
 	done, err := s.inParts(w)
 	if !done {
 		err = w.Walk(nil)
@@ -160,6 +166,9 @@ func summarize(from walk.Source, by string) (*Summary, error) {
 		for ; len(st.Calls) > 0; st.Pop() {
 			if c := &st.Calls[len(st.Calls)-1]; c.Data.Clause.Shown && !st.Data.Hidden {
 				s.stats[s.of(st.Goroutine, c.Function)-1].open++
+				if s.waits {
+					s.unfinished(st, c)
+				}
 			}
 		}
 	}
@@ -168,7 +177,7 @@ func summarize(from walk.Source, by string) (*Summary, error) {
 
 // inParts goes through a recording in parts. It returns false if it did nothing.
 func (s *Summary) inParts(w *walker) (bool, error) {
-	if s.by == "goroutine" {
+	if s.by == "goroutine" || s.waits {
 		return false, nil
 	}
 	w.Resume = s.mark
@@ -377,6 +386,9 @@ func columnNamed(name string) *column {
 // sort sorts the stats by a column, the largest first, or by name.
 func (s *Summary) sort(by string) {
 	c := columnNamed(by)
+	if s.waits && by == "self" {
+		c = &s.columns()[1] // also of calls under way
+	}
 	slices.SortStableFunc(s.stats, func(a, b *stat) int {
 		if c != nil {
 			_, x := c.value(s, a)
@@ -424,6 +436,7 @@ func (t *stat) add(o *stat) {
 	t.sum += o.sum
 	t.errors += o.errors
 	t.panics += o.panics
+	t.waited.addAll(&o.waited)
 	all := t.lengths.counts()
 	for i, n := range o.lengths.counts() {
 		all[i] += n

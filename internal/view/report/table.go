@@ -20,6 +20,8 @@ type Options struct {
 	Sort string // a column, or name; see [SortBy]
 	Rows int    // the first; 0: all
 	JSON bool
+	// Waits divides self times into running, runnable and waiting by kind.
+	Waits bool
 }
 
 // SortBy returns what a report can be sorted by.
@@ -35,7 +37,7 @@ func SortBy() []string {
 func Summarize(family []walk.Source, o Options) (*Summary, error) {
 	var all *Summary
 	for _, from := range family {
-		s, err := summarize(from, o.By)
+		s, err := summarize(from, o)
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +47,11 @@ func Summarize(family []walk.Source, o Options) (*Summary, error) {
 			all.add(s)
 		}
 	}
-	all.sort(o.Sort)
+	if by := o.Sort; o.Waits && by == "total" {
+		all.sort("self") // which is what is divided
+	} else {
+		all.sort(by)
+	}
 	return all, nil
 }
 
@@ -71,6 +77,7 @@ func WriteDiff(out io.Writer, a, b *Summary, o Options) error {
 func (s *Summary) writeTable(out io.Writer, rows int) {
 	var table [][]string
 	head := []string{}
+	columns := s.columns()
 	for _, c := range columns {
 		head = append(head, c.title)
 	}
@@ -90,6 +97,7 @@ func (s *Summary) writeTable(out io.Writer, rows int) {
 func (s *Summary) writeJSON(out io.Writer, rows int) {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
+	columns := s.columns()
 	for _, t := range text.Rows(s.stats, rows) {
 		row := map[string]any{s.by: t.name, "unfinished": t.open}
 		for _, c := range columns {
