@@ -162,6 +162,8 @@ func TestErrors(t *testing.T) {
 		{"BEGIN {\n\ttrace(1 +);\n}", `2:11: expected a value, not ")"`},
 		{"BEGIN { x = \"é\"; y = ; }", `1:22: expected a value, not ";"`},
 		{"call:::entry /x { }", "the predicate ends with a /"},
+		{"wait:::entry { }", "1:1: a wait is recorded when it ends: wait::synch/mutex:return, or wait:::return for all kinds"},
+		{"wait:main:: { }", "1:1: a wait is recorded when it ends"},
 		{"call:::begin { }", "1:1: the probes of functions are called entry and return, not begin"},
 		{"syscall::read:entry { }", "1:1: unknown provider syscall: Go functions are"},
 		{"a:b:c:d:e { }", "1:1: a probe is provider:module:function:name"},
@@ -266,6 +268,7 @@ func TestRules(t *testing.T) {
 		{`BEGIN { exit(0) } tick-1s {}`, "*=off"},
 		{`myapp:::start { trace(at.x) }`, "probe/myapp/start=args"},
 		{`*:::send {trace(x)}`, "probe/*/send=args"},
+		{`wait:::return { @a = count() } wait::synch/m*: { @b[ustack()] = sum(elapsed) }`, "*=call; wait/*=call; wait/synch/m*=call"},
 	} {
 		p, err := Compile(test.source)
 		if err != nil {

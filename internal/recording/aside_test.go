@@ -85,3 +85,18 @@ func TestAsideMemory(t *testing.T) {
 	}
 	runtime.KeepAlive(st)
 }
+
+// TestUnseenWait: a wait is no exit. A call at its depth has ended, and was not seen to.
+func TestUnseenWait(t *testing.T) {
+	var stacks Stacks[int, int]
+	for depth := range 3 {
+		e := Event{Kind: Entry, Goroutine: 1, Function: 2, Depth: uint16(depth)}
+		stacks.Of(&e).Push(&e)
+	}
+	for depth, want := range []int{3, 2, 1, 0} {
+		e := Event{Kind: Wait, Goroutine: 1, Depth: uint16(depth)}
+		if n := stacks.Of(&e).Unseen(&e); n != want {
+			t.Errorf("depth %d: %d calls have ended unseen, want %d", depth, n, want)
+		}
+	}
+}
