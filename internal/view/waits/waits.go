@@ -280,13 +280,14 @@ func (ws *Waits) finish(w *walker) {
 }
 
 // still returns the goroutines that had not ended at the end: those that waited then, which for the
-// longest time first, and those in a call of which nothing was recorded in the end.
+// longest time first, and those in a call of which nothing was recorded in the last hundredth of the
+// time.
 func (ws *Waits) still() (waiting, silent []*goroutine) {
 	for _, g := range ws.goroutines {
 		switch {
 		case g.open() != nil:
 			waiting = append(waiting, g)
-		case !g.ended && g.last < ws.last && len(g.under) > 0:
+		case !g.ended && ws.last-g.last > (ws.last-ws.first)/100 && len(g.under) > 0:
 			silent = append(silent, g)
 		}
 	}
