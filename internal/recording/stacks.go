@@ -113,8 +113,8 @@ func (s *Stacks[G, C]) Every() []*Stack[G, C] {
 func (st *Stack[G, C]) Len() int { return st.outer + len(st.Calls) }
 
 // Unseen returns how many of the innermost calls have ended before e, an entry, exit or wait,
-// without a record of their exits: they began before others were recorded, or records were lost. The
-// caller takes them off by calling Pop for each.
+// without a record of their exits: they began before others were recorded, or records were lost.
+// The caller takes them off by calling Pop for each.
 func (st *Stack[G, C]) Unseen(e *Event) int {
 	for n := range st.Calls {
 		if st.Calls[len(st.Calls)-1-n].goesOn(e) {
