@@ -280,8 +280,8 @@ func (ws *Waits) finish(w *walker) {
 }
 
 // still returns the goroutines that had not ended at the end: those that waited then, which for the
-// longest time first, and those in a call of which nothing was recorded in the last hundredth of the
-// time.
+// longest time first, and those in a call of which nothing was recorded in the last hundredth of
+// the time.
 func (ws *Waits) still() (waiting, silent []*goroutine) {
 	for _, g := range ws.goroutines {
 		switch {
