@@ -49,8 +49,8 @@ func (k Kind) String() string {
 type Event struct {
 	Ticks     uint64 // see Converter
 	Goroutine uint64
-	// of an entry, Probe or Wait: it is the nth call of the function; of a GoroutineStart: the call that
-	// started it; of Lost: how many
+	// of an entry, Probe or Wait: it is the nth call of the function; of a GoroutineStart: the call
+	// that started it; of Lost: how many
 	Call      uint64
 	Parent    uint64 // of a GoroutineStart: the goroutine that started it, 0 if that is not known
 	Function  uint32 // key, 0: none; of a Wait: of its kind
@@ -63,8 +63,8 @@ type Event struct {
 	Data      []byte // the recorded values, see Recording.Values; of a Note or Line: the text; of a Wait: see Wait
 }
 
-// Wait returns what was recorded of a Wait. It begins before it ends, and is ready between, whatever
-// a damaged record says.
+// Wait returns what was recorded of a Wait. It begins before it ends, and is ready between,
+// whatever a damaged record says.
 func (e *Event) Wait() format.Wait {
 	b := e.Data
 	w := format.Wait{

@@ -23,7 +23,8 @@ func (p *Printer) pointer(t *Type, has int) {
 	p.hex(v)
 }
 
-// follows reports whether a pointer is followed by the struct to which it leads, if it leads to one.
+// follows reports whether a pointer is followed by the struct to which it leads, if it leads to
+// one.
 func (p *Printer) follows(t *Type, has int) bool {
 	return p.deep && has == p.r.Env.nestLimit && t.Kind == reflect.Pointer
 }

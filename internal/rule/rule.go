@@ -29,10 +29,10 @@
 // is nothing but one negated selector means off for what the selector matches, so "!main.noisy" is
 // "main.noisy=off", whereas "!main.noisy=args" and "main.*&!main.noisy" negate.
 //
-// A bare pattern is a probe if it begins with "probe/", a wait if it begins with "wait/", else a file
-// if it ends in ".go" or holds ".go:", else a package if it holds "..." (other than the "[..." of a
-// generic function), else a function. Patterns that begin with "./" or "../" are refused, because a running program does not
-// know where its user stands.
+// A bare pattern is a probe if it begins with "probe/", a wait if it begins with "wait/", else a
+// file if it ends in ".go" or holds ".go:", else a package if it holds "..." (other than the "[..."
+// of a generic function), else a function. Patterns that begin with "./" or "../" are refused,
+// because a running program does not know where its user stands.
 //
 // In a GLOB "*" is any run of characters, none and "/" included, and "?" any one character.
 // Everything else stands for itself, so that a function's name as traces print it,
@@ -64,8 +64,8 @@
 // The detail is args unless given, options are off unless given, except that first is 10000. No
 // item may be given twice, a clause has one detail, off goes with no other item, and count, which
 // prints nothing, not with first, depth, min, rate, fields, capture, redact or untimed. A clause
-// for probes cannot have tree, min or capture, which are about calls, and no other can have fields. A
-// clause for waits cannot have tree, capture, redact, untimed or deep.
+// for probes cannot have tree, min or capture, which are about calls, and no other can have fields.
+// A clause for waits cannot have tree, capture, redact, untimed or deep.
 //
 // # Limits on the code
 //

@@ -131,11 +131,11 @@ func (f *fake) SetInstruments(changes map[uint32]Flags) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for key, flags := range changes {
-		if key > 100 {
+		if int(key) <= len(f.functions) {
+			f.functions[key-1].Flags = flags
+		} else {
 			f.waits[key-101].Flags = flags
-			continue
 		}
-		f.functions[key-1].Flags = flags
 	}
 	return nil
 }

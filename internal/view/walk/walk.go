@@ -229,8 +229,8 @@ func (w *Walker[G, C]) waited(st *Stack[G, C], e *recording.Event) {
 	w.ended(st, &st.Calls[len(st.Calls)-1], &part)
 }
 
-// fires reports whether a probe that fired, or a wait, is shown. If a probe's arguments are not, the
-// event has none then.
+// fires reports whether a probe that fired, or a wait, is shown. If a probe's arguments are not,
+// the event has none then.
 func (w *Walker[G, C]) fires(st *Stack[G, C], e *recording.Event) bool {
 	if w.rules == nil {
 		return true
