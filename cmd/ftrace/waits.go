@@ -1,11 +1,14 @@
 package main
 
 import (
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/waits"
 )
 
@@ -14,10 +17,14 @@ func waitsVerb() *cli.Command {
 	o := options{verb: "waits", within: named}
 	p := waits.Options{Rows: 10}
 	return command.Verb(&cli.Command{
-		Name: "waits", ArgsUsage: "[FLAGS] [DIR]", Usage: "what goroutines waited for, and who ended that",
+		Name: "waits", ArgsUsage: "[FLAGS] [DIR], or ftrace waits [FLAGS] PID|NAME", Usage: "what goroutines waited for, and who ended that",
 		Description: `
-Waits tells why a program did not go on. The recording must have waits:
-FTRACE='main.*;wait/*' records those of all kinds. It writes
+Waits tells why a program does not go on. Of a running program, which need not be
+prepared, it writes what all goroutines do: those that wait for the same thing at the
+same place are one row.
+
+A recording must have waits: FTRACE='main.*;wait/*' records those of all kinds. Of it
+waits writes
 
 	* what goroutines waited for at the end, and who was on the other side of that
 	* the locks, channels, files and so on that were waited for most, where, and who
@@ -30,6 +37,7 @@ FTRACE='main.*;wait/*' records those of all kinds. It writes
 The chain leads to the end of the longest call that no other is around, or of the call
 that -call names: the nth of a function, or its longest.`,
 		UsageText: `
+	$ ftrace waits server
 	$ ftrace waits -n 5
 	$ ftrace waits -call 'main.(*server).handle#12' slow.data`,
 		Flags: slices.Concat([]cli.Flag{
@@ -38,6 +46,11 @@ that -call names: the nth of a function, or its longest.`,
 		}, o.sourceFlags(), o.outputFlags()),
 	}, command.Mixed, func(a command.Args) (status int, err error) {
 		p.JSON = o.json
+		if args := a.All(); len(args) == 1 && !isDir(args[0]) && !strings.ContainsRune(args[0], filepath.Separator) {
+			out := o.output()
+			defer out.close()
+			return 0, live.Waits(args[0], live.WaitsOptions{Rows: p.Rows, JSON: p.JSON}, out)
+		}
 		from, err := o.openSource(a.All()...)
 		if err != nil {
 			return 0, err

@@ -66,7 +66,7 @@ func (b *ftraceText) goroutine(gp *g, status uint32, held bool) {
 	reason := waitReasonZero
 	if held && status == _Gwaiting {
 		reason = gp.waitreason
-		if kind := ftraceWaits.kinds[reason]; kind < ftraceWaitKinds {
+		if kind := ftraceWaits.kinds[reason]; kind < ftraceWaitKinds && kind != ftraceWaitSocket { // or what its file is
 			key = ftraceWaitKind(kind).key
 		}
 		switch w := &gp.ftraceWait; {

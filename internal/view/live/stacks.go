@@ -92,21 +92,27 @@ func (v *stackView) state(g *live.State) {
 // stateCalls is how many calls are shown of a goroutine that has called no armed function.
 const stateCalls = 8
 
-// does says what a goroutine does.
+// does says what a goroutine does, and for how long it has waited.
 func (v *stackView) does(g *live.State) string {
-	if g.Status != live.Waiting {
-		return g.Status.String()
-	}
-	what := g.Reason
-	if g.Kind != 0 {
-		kind := v.s.Program.Function(g.Kind)
-		what = kind.FullName()
-		if g.Object != 0 {
-			what += fmt.Sprintf("(%s)", text.AppendObject(nil, kind, g.Object))
-		}
-	}
-	if what = "waiting: " + what; g.Since != 0 {
+	what := does(v.s.Program, g)
+	if g.Since != 0 {
 		what += " for " + v.lasted(g.Since, v.s.Latest)
+	}
+	return what
+}
+
+// does says what a goroutine does, or waits for.
+func does(program *recording.Recording, g *live.State) string {
+	switch {
+	case g.Status != live.Waiting:
+		return g.Status.String()
+	case g.Kind == 0:
+		return "waiting: " + g.Reason
+	}
+	kind := program.Function(g.Kind)
+	what := "waiting: " + kind.FullName()
+	if g.Object != 0 {
+		what += fmt.Sprintf("(%s)", text.AppendObject(nil, kind, g.Object))
 	}
 	return what
 }
@@ -133,6 +139,9 @@ func (v *stackView) goroutine(g *live.Goroutine) {
 		fmt.Fprintf(v.out, "}%s // %s\n", v.outcome(c), v.lasted(c.Start, c.End))
 	}
 	for i, c := range g.Stack {
+		if v.s.Program.Function(c.Function).Wait {
+			continue // the first line says so
+		}
 		v.indent(i)
 		v.call(c.Function, c.Count, c.Entry)
 		fmt.Fprintf(v.out, " // for %s\n", recording.AppendDuration(nil, int64(v.s.Clock.Between(c.Start, v.s.Latest))))
