@@ -335,13 +335,18 @@ func (c *ftraceValueReader) fields(t *_type, nest int) {
 		c.b.str("...}")
 		return
 	}
+	unseen := 0 // where the text of fields begins that are read, but for which the line has no room
 	for i := range s.Fields {
 		if i > 0 {
 			c.b.byte(' ')
 		}
-		if i == ftraceCaptureFields || c.full() {
+		if i == ftraceCaptureFields {
 			c.b.str("...")
 			break
+		}
+		if unseen == 0 && c.full() {
+			c.b.str("...")
+			unseen = c.b.n
 		}
 		c.b.str(s.Fields[i].Name.Name())
 		c.b.byte(':')
@@ -350,6 +355,9 @@ func (c *ftraceValueReader) fields(t *_type, nest int) {
 			continue
 		}
 		c.value(s.Fields[i].Typ, nest-1)
+	}
+	if unseen > 0 {
+		c.b.n = unseen
 	}
 	c.b.byte('}')
 }
