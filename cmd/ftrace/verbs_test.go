@@ -133,7 +133,7 @@ func recordings(t testing.TB) []string {
 		return dir
 	}
 	const testdata = "../../testdata/recordings/"
-	for _, name := range []string{"parser", "workers", "waits"} {
+	for _, name := range []string{"parser", "workers", "convoy"} {
 		copyRecording(t, testdata+name, add(name), nil)
 		r, err := recording.Open(testdata + name)
 		if err != nil {

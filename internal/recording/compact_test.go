@@ -26,7 +26,7 @@ func compacted(t testing.TB, dir string) string {
 
 // TestCompact reads the same from a compact recording, also from a time on.
 func TestCompact(t *testing.T) {
-	for _, name := range []string{"parser", "workers", "waits"} {
+	for _, name := range []string{"parser", "workers", "convoy"} {
 		dir := filepath.Join("../../testdata/recordings", name)
 		from, to := open(t, dir), open(t, compacted(t, dir))
 		want := readAll(t, from, Window{})
@@ -156,7 +156,7 @@ func TestCompactDamaged(t *testing.T) {
 
 // TestWriter copies recordings.
 func TestWriter(t *testing.T) {
-	for _, name := range []string{"parser", "workers", "waits"} {
+	for _, name := range []string{"parser", "workers", "convoy"} {
 		r := open(t, filepath.Join("../../testdata/recordings", name))
 		want := readAll(t, r, Window{})
 		want = append(want, Event{Ticks: want[len(want)-1].Ticks, Kind: Lost, Call: 3}, Event{Kind: Entry, Function: 1, Goroutine: 1, Call: 5, Untimed: true})
@@ -202,7 +202,7 @@ func TestWriter(t *testing.T) {
 
 // FuzzPack packs any bytes, and unpacks any.
 func FuzzPack(f *testing.F) {
-	for _, name := range []string{"parser/calls_0", "workers/calls_0", "workers/calls_1", "waits/calls_0"} {
+	for _, name := range []string{"parser/calls_0", "workers/calls_0", "workers/calls_1", "convoy/calls_0"} {
 		data, err := os.ReadFile(filepath.Join("../../testdata/recordings", name))
 		if err != nil {
 			f.Fatal(err)

@@ -11,7 +11,7 @@ import (
 // FuzzTables reads tables of any bytes, and prints values of any bytes with the types that they
 // have.
 func FuzzTables(f *testing.F) {
-	for _, dir := range []string{"parser", "workers", "waits"} {
+	for _, dir := range []string{"parser", "workers", "convoy"} {
 		data, err := os.ReadFile(filepath.Join("../../testdata/recordings", dir, "tables"))
 		if err != nil {
 			f.Fatal(err)
@@ -48,7 +48,7 @@ func FuzzTables(f *testing.F) {
 
 // FuzzPackets reads a file of packets of any bytes.
 func FuzzPackets(f *testing.F) {
-	for _, name := range []string{"parser/calls_0", "workers/calls_0", "workers/calls_1", "waits/calls_0"} {
+	for _, name := range []string{"parser/calls_0", "workers/calls_0", "workers/calls_1", "convoy/calls_0"} {
 		data, err := os.ReadFile(filepath.Join("../../testdata/recordings", name))
 		if err != nil {
 			f.Fatal(err)

@@ -1,9 +1,10 @@
-// Recordings makes the recordings in testdata/recordings anew: of examples/parser and
-// examples/workers. No path of the machine on which it runs is in them.
+// Recordings makes the recordings in testdata/recordings anew: of examples/parser, examples/workers
+// and examples/convoy, or of those that it is given. No path of the machine on which it runs is in
+// them.
 //
 // Usage, from the repository of ftrace-wrap:
 //
-//	go run ./scripts/recordings [-wrap PATH]
+//	go run ./scripts/recordings [-wrap PATH] [NAME...]
 //
 // Tests may expect what the old recordings had. Read what they say then, and adjust them.
 package main
@@ -31,13 +32,13 @@ const module = "github.com/ftrace-wrap/ftrace-wrap"
 func main() {
 	wrap := flag.String("wrap", "", "`path` of ftrace-wrap (default: build it)")
 	flag.Parse()
-	if err := run(*wrap); err != nil {
+	if err := run(*wrap, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "recordings:", err)
 		os.Exit(1)
 	}
 }
 
-func run(wrap string) error {
+func run(wrap string, names []string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return fmt.Errorf("making a directory for the programs: %w: remove it if it is of no use", err)
 	}
@@ -53,10 +54,17 @@ func run(wrap string) error {
 		return err
 	}
 	for _, one := range []struct {
-		name       string
-		goroutines int      // that the recording has
-		files      []string // of processors
-	}{{"parser", 1, []string{"calls_0"}}, {"workers", 4, []string{"calls_0", "calls_1"}}} {
+		name, rules string
+		goroutines  int      // that the recording has
+		files       []string // of processors
+	}{
+		{"parser", "1", 1, []string{"calls_0"}},
+		{"workers", "1", 4, []string{"calls_0", "calls_1"}},
+		{"convoy", "main.*;wait/*", 6, []string{"calls_0", "calls_1"}},
+	} {
+		if len(names) > 0 && !slices.Contains(names, one.name) {
+			continue
+		}
 		exe := filepath.Join(dir, one.name)
 		if err := build("-trimpath", "-toolexec="+wrap, "-o", exe, module+"/examples/"+one.name); err != nil {
 			return err
@@ -66,7 +74,7 @@ func run(wrap string) error {
 			if try == 1000 {
 				return fmt.Errorf("%s: none of %d runs made the files %v, with %d goroutines", one.name, try, one.files, one.goroutines)
 			}
-			files, goroutines, err := record(exe, made)
+			files, goroutines, err := record(exe, one.rules, made)
 			if err != nil {
 				return fmt.Errorf("%s: %w", one.name, err)
 			}
@@ -92,13 +100,13 @@ func build(args ...string) error {
 
 // record runs a program. It returns the files of processors that its recording has, and how many
 // goroutines.
-func record(exe, made string) (files []string, goroutines int, err error) {
+func record(exe, rules, made string) (files []string, goroutines int, err error) {
 	if err := os.RemoveAll(made); err != nil {
 		return nil, 0, err
 	}
 	cmd := exec.Command(exe)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "FTRACE=1", "FTRACE_RECORD="+made, "GOMAXPROCS=2")
+	cmd.Env = append(os.Environ(), "FTRACE="+rules, "FTRACE_RECORD="+made, "GOMAXPROCS=2")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		if exit := new(exec.ExitError); !errors.As(err, &exit) || !exit.Exited() {
 			return nil, 0, fmt.Errorf("%w\n%s", err, out)

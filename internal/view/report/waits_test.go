@@ -12,7 +12,7 @@ import (
 // TestWaits: what is running, runnable and waiting is the self time, also of calls under way at the
 // end, and each wait is in it once.
 func TestWaits(t *testing.T) {
-	r, err := recording.Open("../../../testdata/recordings/waits")
+	r, err := recording.Open("../../../testdata/recordings/convoy")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 // open opens the recording of examples/convoy, or what keep leaves of it.
 func open(t *testing.T, keep func(*recording.Event) bool) *recording.Recording {
 	t.Helper()
-	r, err := recording.Open("../../../testdata/recordings/waits")
+	r, err := recording.Open("../../../testdata/recordings/convoy")
 	if err != nil {
 		t.Fatal(err)
 	}
