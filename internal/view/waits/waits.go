@@ -141,7 +141,7 @@ func Find(from walk.Source, o Options) (*Waits, error) {
 // want notes which calls may be the target.
 func (ws *Waits) want(name string) error {
 	if name == "" {
-		ws.wanted = func(_ *stack, c *frame) bool { return c.Data.Shown == 0 }
+		ws.wanted = func(st *stack, _ *frame) bool { return walk.ShownCaller(st) == nil }
 		return nil
 	}
 	glob, number := name, uint64(0)

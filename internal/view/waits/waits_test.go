@@ -59,21 +59,29 @@ func find(t *testing.T, from walk.Source, o Options) (*Waits, string) {
 
 // TestChain: the chain to the end of a call is without gaps, and as long as the call.
 func TestChain(t *testing.T) {
-	for _, name := range []string{"", "main.first", "main.(*cache).get", "main.(*cache).get#16", "main.work#1", "main.settings#1"} {
-		ws, out := find(t, walk.Source{Recording: open(t, nil)}, Options{Call: name})
-		chain := ws.chain()
-		if len(chain) == 0 {
-			t.Fatalf("%s: no chain:\n%s", name, out)
-		}
-		at := ws.target.begin
-		for _, s := range chain {
-			if s.begin != at || s.end < s.begin {
-				t.Fatalf("%s: a stretch from %d to %d after %d:\n%s", name, s.begin, s.end, at, out)
+	r := open(t, nil)
+	first, last := r.Clocks()
+	outermost := []string{"main", "settings"} // of calls that began after a fifth of the time
+	for i, from := range []walk.Source{{Recording: r}, {Recording: r, Window: recording.Window{From: first.Ticks + (last.Ticks-first.Ticks)/5}}} {
+		for _, name := range []string{"", "main.load", "main.(*cache).get", "main.(*cache).get#16", "main.settings#1"} {
+			ws, out := find(t, from, Options{Call: name})
+			if got := r.Function(ws.target.function).Name; name == "" && got != outermost[i] {
+				t.Errorf("the longest outermost call is one of %s, want %s:\n%s", got, outermost[i], out)
 			}
-			at = s.end
-		}
-		if at != ws.target.end {
-			t.Errorf("%s: the chain ends at %d, the call at %d:\n%s", name, at, ws.target.end, out)
+			chain := ws.chain()
+			if len(chain) == 0 {
+				t.Fatalf("%s: no chain:\n%s", name, out)
+			}
+			at := ws.target.begin
+			for _, s := range chain {
+				if s.begin != at || s.end < s.begin {
+					t.Fatalf("%s: a stretch from %d to %d after %d:\n%s", name, s.begin, s.end, at, out)
+				}
+				at = s.end
+			}
+			if at != ws.target.end {
+				t.Errorf("%s: the chain ends at %d, the call at %d:\n%s", name, at, ws.target.end, out)
+			}
 		}
 	}
 }
