@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
@@ -31,7 +32,7 @@ func (v *liveView) snapshot() *Snapshot {
 			{"tables_lost", int64(l.Lost.Tables)}, {"summary_instances_lost", int64(l.Lost.Tallies)}, {"records_lost", int64(l.Lost.Records)}},
 		Limits: []Counter{{"events_calls_history_size", int64(l.HistoryMax)}, {"events_calls_history_long_size", int64(l.LongMax)}},
 	}
-	s.Variable = v.s.names.Variable
+	s.Variable, s.States = v.s.names.Variable, v.states
 	s.Statements = sync.OnceValues(func() (Statements, error) { return v.s.statements(s.Probes) })
 	for _, m := range v.s.p.Memory() {
 		s.Memory = append(s.Memory, Memory{m.Name, int64(m.Count), int64(m.Bytes), int64(m.Most)})
@@ -119,6 +120,47 @@ func (v *liveView) thread(g *live.Goroutine) Thread {
 		t.Entry = t.History[len(t.History)-1].Function
 	}
 	return t
+}
+
+// states returns what all goroutines of the process do.
+func (v *liveView) states() ([]State, error) {
+	var list []State
+	err := v.s.use(func() error {
+		states, _, err := v.s.p.States()
+		for i := range states {
+			list = append(list, v.state(&states[i]))
+		}
+		return err
+	})
+	slices.SortFunc(list, func(a, b State) int { return cmp.Compare(a.Thread, b.Thread) })
+	return list, err
+}
+
+func (v *liveView) state(g *live.State) State {
+	s := State{Thread: g.ID, Started: g.Start, Wait: g.Kind, Object: g.Object, Since: -1, Does: g.Status.String()}
+	if g.Status == live.Waiting {
+		s.Does = g.Reason
+	}
+	if g.Since != 0 {
+		s.Since = v.at(g.Since)
+	}
+	for i := range g.Calls {
+		if c := &g.Calls[i]; !waitsIn(c.Function) {
+			s.Within, s.Source = c.Function, c.File+":"+strconv.Itoa(c.Line)
+			break
+		}
+	}
+	return s
+}
+
+// waitsIn reports whether a function belongs to a package by which programs wait.
+func waitsIn(function string) bool {
+	for _, pkg := range []string{"runtime.", "internal/", "sync.", "time.Sleep"} {
+		if strings.HasPrefix(function, pkg) {
+			return true
+		}
+	}
+	return false
 }
 
 // wait returns the row of a wait that has ended.

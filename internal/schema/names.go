@@ -19,6 +19,9 @@ func (f *Function) Instrument() string {
 	return "call/" + f.Package + "/" + plainReceiver(f.Name)
 }
 
+// full returns the name as stack traces have it.
+func (f *Function) full() string { return f.Package + "." + f.Name }
+
 // family returns what the name of a kind of waits has from the family on: /mutex/ for
 // wait/synch/mutex, /rwlock/read for wait/synch/rwlock/read.
 func (f *Function) family() string {

@@ -462,13 +462,13 @@ func (p *pass) snapshot() *Snapshot {
 		t := p.threads[id]
 		t.Current = current[id]
 		t.History = p.calls(&t.history)
-		t.Waits = waitsIn(&t.waits)
+		t.Waits = waitsOf(&t.waits)
 		s.Threads = append(s.Threads, t.Thread)
 		for _, key := range slices.Sorted(maps.Keys(t.tallies)) {
 			byThread = append(byThread, p.summary(t.tallies[key], Summary{Function: key, Thread: id}))
 		}
 	}
-	s.Long, s.LongWaits, s.Now = p.calls(&p.long), waitsIn(&p.waits), p.at(p.ticks)
+	s.Long, s.LongWaits, s.Now = p.calls(&p.long), waitsOf(&p.waits), p.at(p.ticks)
 	for _, key := range slices.Sorted(maps.Keys(p.global)) {
 		s.Global = append(s.Global, p.summary(p.global[key], Summary{Function: key}))
 	}
@@ -518,8 +518,8 @@ func (p *pass) calls(r *ring[endedCall]) []Call {
 	return calls
 }
 
-// waitsIn returns the rows of the waits in a ring, the oldest first.
-func waitsIn(r *ring[Wait]) []Wait {
+// waitsOf returns the rows of the waits in a ring, the oldest first.
+func waitsOf(r *ring[Wait]) []Wait {
 	var waits []Wait
 	for w := range r.all() {
 		waits = append(waits, *w)

@@ -62,6 +62,9 @@ type Snapshot struct {
 	Lost       []Counter                  // what was lost because the tables for it were full
 	Limits     []Counter                  // how large the tables are
 	Statements func() (Statements, error) // nil: there are none
+	// States returns all goroutines of the process, as they are now. nil: those in Threads are all
+	// that are known.
+	States func() ([]State, error)
 	// Variable returns the full name of the package variable at an address, or "". nil: it is not
 	// known.
 	Variable func(address uint64) string
@@ -108,6 +111,18 @@ type Thread struct {
 	History  []Call // the last calls, in the order in which they ended
 	Waiting  *Wait  // under way; nil: it does not wait, or that is not known
 	Waits    []Wait // the last waits, in the order in which they ended
+}
+
+// A State is what a goroutine does.
+type State struct {
+	Thread  uint64
+	Started string // the full name of the function that it was started with
+	Does    string // running, runnable, or why it waits; "" if Wait says it
+	Wait    uint32 // the kind of its wait, 0: none
+	Object  uint64 // what it waits for, as of a Wait
+	Since   int64  // when it stopped, -1: not known
+	Within  string // the innermost function that is not of the runtime, "" if it is not known
+	Source  string // where that is, file:line
 }
 
 // A Call is one call of a function.

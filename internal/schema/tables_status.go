@@ -42,23 +42,26 @@ var statusTables = []*table{
 		p.threads[row.(*Thread).ID] = on
 		return nil
 	}),
-	newTable("processlist", func(v *view) []Thread { return v.Threads },
-		id("ID", func(t *Thread) uint64 { return t.ID }),
-		null[Thread]("USER", wordKind),
-		null[Thread]("HOST", wordKind),
-		null[Thread]("DB", wordKind),
-		text("COMMAND", nameKind, (*view).entry),
-		column[Thread]{columnHead{name: "TIME", kind: "bigint", null: true}, func(v *view, t *Thread) value {
-			switch {
-			case t.Waiting != nil && t.Waiting.Timed:
-				return (v.Now - t.Waiting.Start) / 1e12
-			case t.Waiting == nil && len(t.Current) > 0 && t.Current[len(t.Current)-1].Timed:
-				return (v.Now - t.Current[len(t.Current)-1].Start) / 1e12
+	newTable("processlist", processlist,
+		id("ID", func(s *State) uint64 { return s.Thread }),
+		null[State]("USER", wordKind),
+		null[State]("HOST", wordKind),
+		null[State]("DB", wordKind),
+		text("COMMAND", nameKind, func(_ *view, s *State) string { return entryOf(s.Started) }),
+		column[State]{columnHead{name: "TIME", kind: "bigint", null: true}, func(v *view, s *State) value {
+			if s.Since < 0 {
+				return nil
 			}
-			return nil
+			return max(v.Now-s.Since, 0) / 1e12
 		}},
-		optional("STATE", nameKind, (*view).waitsFor),
-		optional("INFO", nameKind, (*view).innermost),
+		optional("STATE", nameKind, func(v *view, s *State) (string, bool) {
+			if s.Wait != 0 {
+				return v.waitFor(s.Wait, s.Object), true
+			}
+			return s.Does, s.Does != ""
+		}),
+		optional("INFO", nameKind, func(_ *view, s *State) (string, bool) { return instrumentOf(s.Within), s.Within != "" }),
+		optional("SOURCE", nameKind, func(_ *view, s *State) (string, bool) { return s.Source, s.Source != "" }),
 	),
 	newTable("memory_summary_global_by_event_name", func(v *view) []Memory { return v.Memory },
 		text("EVENT_NAME", nameKind, func(_ *view, m *Memory) string { return "memory/ftrace/" + m.Name }),
@@ -82,13 +85,46 @@ var statusTables = []*table{
 	newTable("global_variables", variables, variableColumns...),
 }
 
-// waitsFor returns what a goroutine waits for: wait/synch/mutex main.mu.
+// processlist returns what all goroutines do, as far as that is known.
+func processlist(v *view) []State {
+	if v.States != nil {
+		list, err := v.States()
+		if err != nil {
+			v.session.fail(err)
+		}
+		return list
+	}
+	var list []State
+	for i := range v.Threads {
+		t := &v.Threads[i]
+		s := State{Thread: t.ID, Started: t.Started, Since: -1}
+		if s.Started == "" && t.Entry != 0 {
+			s.Started = v.Function(t.Entry).full()
+		}
+		if n := len(t.Current); n > 0 {
+			s.Within, s.Since = v.Function(t.Current[n-1].Function).full(), t.Current[n-1].Start
+		}
+		if w := t.Waiting; w != nil {
+			s.Wait, s.Object, s.Since, s.Source = w.Function, w.Object, w.Start, w.Source
+		}
+		if !t.Ended {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// waitFor returns what is waited for: wait/synch/mutex main.mu.
+func (v *view) waitFor(kind uint32, object uint64) string {
+	return strings.TrimSuffix(v.Function(kind).Instrument()+" "+v.nameOf(kind, object), " ")
+}
+
+// waitsFor returns what a goroutine waits for.
 func (v *view) waitsFor(t *Thread) (string, bool) {
-	w := t.Waiting
-	if w == nil {
+	if t.Waiting == nil {
 		return "", false
 	}
-	return strings.TrimSuffix(v.Function(w.Function).Instrument()+" "+v.nameOf(w.Function, w.Object), " "), true
+	return v.waitFor(t.Waiting.Function, t.Waiting.Object), true
 }
 
 // innermost returns the innermost call under way.
@@ -101,13 +137,21 @@ func (v *view) innermost(t *Thread) (string, bool) {
 
 // entry returns the name of the function that a goroutine was started with.
 func (s *Snapshot) entry(t *Thread) string {
-	switch {
-	case t.Started == "runtime.main":
-		return "call/main/main"
-	case t.Started != "":
-		return instrumentOf(t.Started)
+	if t.Started != "" {
+		return entryOf(t.Started)
 	}
 	return s.functionOr(t.Entry, "?")
+}
+
+// entryOf returns the name of the function that a goroutine was started with, given its full name.
+func entryOf(full string) string {
+	switch full {
+	case "":
+		return "?"
+	case "runtime.main":
+		return "call/main/main"
+	}
+	return instrumentOf(full)
 }
 
 // functionOr returns the name of a function, or none if its key is 0.

@@ -80,7 +80,7 @@ func (b *ftraceText) goroutine(gp *g, status uint32, held bool) {
 	b.word(begin)
 	b.word(uint64(object))
 	b.cString(reason.String())
-	b.codeName(gp.startpc)
+	b.codeName(gp.startpc + goarch.PCQuantum) // it is where a function begins, not where a call returns to
 	b.codeName(gp.gopc)
 	counted := b.n
 	b.word(0)
