@@ -37,6 +37,7 @@ func (p *Process) SetNote(n uint64)                        {}
 func (p *Process) Clear(calls, waits Consumers) error      { return errSystem }
 func (p *Process) Switch(changes map[uint32]Switch) error  { return errSystem }
 func (p *Process) Timers() ([]Timer, error)                { return nil, errSystem }
+func (p *Process) Files() func(uint64) string              { return func(uint64) string { return "" } }
 func (p *Process) Timer() string                           { return "" }
 func (p *Process) SetTimer(name string) error              { return errSystem }
 func (p *Process) Mute(goroutines map[uint64]bool) error   { return errSystem }

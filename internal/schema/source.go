@@ -68,6 +68,8 @@ type Snapshot struct {
 	// Variable returns the full name of the package variable at an address, or "". nil: it is not
 	// known.
 	Variable func(address uint64) string
+	// File says what a descriptor of the process is now, or "". nil: it is not known.
+	File func(descriptor uint64) string
 
 	once  sync.Once
 	byKey map[uint32]*Function

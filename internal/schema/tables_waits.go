@@ -24,7 +24,7 @@ var waitTables = []*table{
 		waitSummaryColumns(
 			id("OBJECT_INSTANCE_BEGIN", func(s *Summary) uint64 { return s.Object }),
 			optional("OBJECT_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
-				name := v.nameOf(s.Function, s.Object)
+				name := v.nameOf(s.Function, s.Object, false)
 				return name, name != ""
 			}))...), ByInstancePart),
 	instanceTable("mutex_instances", null[instance]("LOCKED_BY_THREAD_ID", "bigint unsigned")),
@@ -132,7 +132,10 @@ func waitSummaryColumns(by ...column[Summary]) []column[Summary] {
 
 // object returns the package and the name of what a wait was for, "" if they are not known.
 func (v *view) object(w *Wait) (schema, name string) {
-	full := v.nameOf(w.Function, w.Object)
+	full := v.nameOf(w.Function, w.Object, w.Inside)
+	if strings.HasPrefix(v.Function(w.Function).Name, "io/") {
+		return "", full
+	}
 	dot := strings.IndexByte(full[strings.LastIndexByte(full, '/')+1:], '.')
 	if dot < 0 {
 		return "", full
@@ -141,13 +144,18 @@ func (v *view) object(w *Wait) (schema, name string) {
 	return full[:dot], full[dot+1:]
 }
 
-// nameOf returns the name of what is waited for: of a package variable, or of a file as fd 3; "" if
-// it is not known.
-func (v *view) nameOf(kind uint32, object uint64) string {
-	name := v.Function(kind).Name
+// nameOf returns the name of what is waited for: of a package variable, or of a file; "" if it is not
+// known. A file has the name that it has now if now is set, or else fd 3: the descriptor may have
+// been of another then.
+func (v *view) nameOf(kind uint32, object uint64, now bool) string {
 	switch {
 	case object == 0:
-	case strings.HasPrefix(name, "io/"):
+	case strings.HasPrefix(v.Function(kind).Name, "io/"):
+		if now && v.File != nil {
+			if name := v.File(object); name != "" {
+				return name
+			}
+		}
 		return fmt.Sprintf("fd %d", object)
 	case v.Variable != nil:
 		return v.Variable(object)
@@ -184,7 +192,7 @@ func (v *view) instances(table string) []instance {
 			return
 		}
 		if seen[object] == nil {
-			seen[object] = &instance{of.name, object, v.nameOf(kind, object), 0}
+			seen[object] = &instance{of.name, object, v.nameOf(kind, object, true), 0}
 		}
 		seen[object].waiting += waiting
 	}
