@@ -1,5 +1,5 @@
-// Package schema is the Performance Schema: the calls of a process, as tables that are queried in
-// SQL.
+// Package schema is the Performance Schema: the calls and waits of a process, as tables that are
+// queried in SQL.
 //
 // In come sources: running processes, and recordings. Out come sessions, which understand MySQL's
 // SQL:
