@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"strings"
 	"unsafe"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
@@ -264,6 +265,32 @@ type State struct {
 	Start   string // the function that it was started with
 	Creator string // the function that started it
 	Calls   []Position
+}
+
+// Place returns the innermost call that is in none of the packages by which programs wait, or else
+// the outermost, as internal/guest/wait/site.go does; the zero Position if no call is known.
+func (s *State) Place() (at Position) {
+	for _, c := range s.Calls {
+		if c.Function == "runtime.main" || c.Function == "runtime.goexit" {
+			break
+		}
+		if at = c; !waitsFor(c.Function) {
+			break
+		}
+	}
+	return at
+}
+
+// waitsFor reports whether a function belongs to a package by which programs wait.
+func waitsFor(function string) bool {
+	path, _, _ := strings.Cut(function, "[")
+	directory := path[:strings.LastIndexByte(path, '/')+1]
+	base, _, _ := strings.Cut(path[len(directory):], ".")
+	switch directory + base {
+	case "runtime", "sync", "time", "syscall", "os", "net", "io", "bufio":
+		return true
+	}
+	return strings.HasPrefix(directory, "internal/")
 }
 
 // Status is what a goroutine does.

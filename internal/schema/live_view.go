@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
@@ -144,23 +143,10 @@ func (v *liveView) state(g *live.State) State {
 	if g.Since != 0 {
 		s.Since = v.at(g.Since)
 	}
-	for i := range g.Calls {
-		if c := &g.Calls[i]; !waitsIn(c.Function) {
-			s.Within, s.Source = c.Function, c.File+":"+strconv.Itoa(c.Line)
-			break
-		}
+	if at := g.Place(); at.Function != "" {
+		s.Within, s.Source = at.Function, at.File+":"+strconv.Itoa(at.Line)
 	}
 	return s
-}
-
-// waitsIn reports whether a function belongs to a package by which programs wait.
-func waitsIn(function string) bool {
-	for _, pkg := range []string{"runtime.", "internal/", "sync.", "time.Sleep"} {
-		if strings.HasPrefix(function, pkg) {
-			return true
-		}
-	}
-	return false
 }
 
 // wait returns the row of a wait that has ended.

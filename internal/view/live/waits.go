@@ -8,7 +8,6 @@ import (
 	"io"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
@@ -78,7 +77,7 @@ func waitGroups(p *live.Process) ([]*waitGroup, error) {
 	var groups []*waitGroup
 	for i := range states {
 		g := &states[i]
-		at := place(g.Calls)
+		at := g.Place()
 		k := key{does(s.Program, g), at}
 		group := byKey[k]
 		if group == nil {
@@ -98,32 +97,6 @@ func waitGroups(p *live.Process) ([]*waitGroup, error) {
 		return cmp.Or(cmp.Compare(len(b.Goroutines), len(a.Goroutines)), cmp.Compare(b.Longest, a.Longest))
 	})
 	return groups, nil
-}
-
-// place returns the innermost call that is in none of the packages by which programs wait, or else
-// the outermost, as internal/guest/wait/site.go does.
-func place(calls []live.Position) (at live.Position) {
-	for _, c := range calls {
-		if c.Function == "runtime.main" || c.Function == "runtime.goexit" {
-			break
-		}
-		if at = c; !waitsFor(c.Function) {
-			break
-		}
-	}
-	return at
-}
-
-// waitsFor reports whether a function belongs to a package by which programs wait.
-func waitsFor(function string) bool {
-	name := shortName(function)
-	base, _, _ := strings.Cut(name, ".")
-	switch pkg := function[:len(function)-len(name)] + base; pkg {
-	case "runtime", "sync", "time", "syscall", "os", "net", "io", "bufio":
-		return true
-	default:
-		return strings.HasPrefix(pkg, "internal/")
-	}
 }
 
 // writeWaitGroups writes a line for each group, and one that says which goroutines are in it.
