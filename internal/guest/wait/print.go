@@ -6,7 +6,10 @@
 
 package runtime
 
-import "internal/runtime/atomic"
+import (
+	"internal/bytealg"
+	"internal/runtime/atomic"
+)
 
 // print prints a line about the wait of the goroutine that calls it, which is the nth of its kind.
 func (w *ftraceWaitG) print(gp *g, t *ftraceG, f *ftraceFunc, began, ended uint64, n uintptr) {
@@ -44,56 +47,45 @@ func (b *ftraceText) wait(gp *g, depth int32, f *ftraceFunc, w *ftrace_format_Wa
 			name  string
 			value uint64
 		}{{`,"call":`, w.Number}, {`,"duration_ns":`, uint64(lasted)}, {`,"runnable_ns":`, uint64(ready)}, {`,"object":`, w.Object}, {`,"by":`, w.Goroutine}} {
-			b.str(v.name)
-			b.uint(v.value)
+			b.number(v.name, v.value)
 		}
 		if by != nil {
 			b.str(`,"by_func":`)
 			b.jsonName(by)
-			b.str(`,"by_call":`)
-			b.uint(w.Call)
+			b.number(`,"by_call":`, w.Call)
 		}
 		if at.function != "" {
 			b.str(`,"at":`)
 			b.jsonString(at.function)
 			b.str(`,"file":`)
 			b.jsonString(at.file)
-			b.str(`,"line":`)
-			b.uint(uint64(at.line))
+			b.number(`,"line":`, uint64(at.line))
 		}
 		if suppressed != 0 {
-			b.str(`,"suppressed":`)
-			b.uint(uint64(suppressed))
+			b.number(`,"suppressed":`, uint64(suppressed))
 		}
 		b.str("}\n")
 		return
 	}
-	b.prefix(gp, depth)
-	b.str("- ")
-	b.name(f)
-	b.byte('(')
+	b.open(gp, depth, "- ", f)
 	b.waitObject(f, w.Object)
 	b.str(") ")
 	b.duration(lasted)
 	if at.function != "" {
 		b.str(" at ")
-		b.shown(ftraceBase(at.file))
-		b.byte(':')
-		b.uint(uint64(at.line))
+		b.shown(at.file[bytealg.LastIndexByteString(at.file, '/')+1:])
+		b.number(":", uint64(at.line))
 	}
 	if w.Goroutine != 0 {
-		b.str(", ended by G")
-		b.uint(w.Goroutine)
+		b.number(", ended by G", w.Goroutine)
 	}
 	if by != nil {
 		b.byte(' ')
 		b.name(by)
-		b.str(" #")
-		b.uint(w.Call)
+		b.number(" #", w.Call)
 	}
 	if suppressed != 0 {
-		b.str(" // (")
-		b.uint(uint64(suppressed))
+		b.number(" // (", uint64(suppressed))
 		b.str(" not shown: rate=)")
 	}
 	b.byte('\n')
@@ -104,19 +96,8 @@ func (b *ftraceText) waitObject(f *ftraceFunc, object uint64) {
 	kind := f.key - ftraceWaitKind(0).key
 	switch {
 	case ftraceWaitFile <= kind && kind <= ftraceWaitSocket:
-		b.str("fd ")
-		b.uint(object)
+		b.number("fd ", object)
 	case object != 0:
 		b.hex(object)
 	}
-}
-
-// ftraceBase returns the last element of a path.
-func ftraceBase(path string) string {
-	for i := len(path) - 1; i >= 0; i-- {
-		if path[i] == '/' {
-			return path[i+1:]
-		}
-	}
-	return path
 }
