@@ -1,6 +1,10 @@
 package docs
 
 import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path"
@@ -47,6 +51,91 @@ func TestFolders(t *testing.T) {
 	}
 	if len(seen) < 50 {
 		t.Errorf("looked at %d folders only", len(seen))
+	}
+}
+
+// rooms are those of the core, the lowest first.
+var rooms = []string{"os", "state", "value", "text", "record", "keep", "weave", "mock", "call", "probe", "wait", "arm", "share"}
+
+// TestRooms compares the table of the core's rooms with the sources; -update puts in what is right.
+// A reference is a name that a room declares outside of functions, other than a method's, and that
+// another room has in it, however often.
+func TestRooms(t *testing.T) {
+	files := map[string][]*ast.File{}
+	declared := map[string]string{} // the room, by name
+	for _, room := range rooms {
+		names, err := filepath.Glob("../internal/guest/" + room + "/*.go")
+		if err != nil || len(names) == 0 {
+			t.Fatal(room, err)
+		}
+		for _, name := range names {
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[room] = append(files[room], file)
+			for _, d := range file.Decls {
+				switch d := d.(type) {
+				case *ast.FuncDecl:
+					if d.Recv == nil {
+						declared[d.Name.Name] = room
+					}
+				case *ast.GenDecl:
+					for _, s := range d.Specs {
+						switch s := s.(type) {
+						case *ast.TypeSpec:
+							declared[s.Name.Name] = room
+						case *ast.ValueSpec:
+							for _, name := range s.Names {
+								declared[name.Name] = room
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	delete(declared, "_")
+	table, up, all := "| uses | "+strings.Join(rooms, " | ")+" |\n|"+strings.Repeat("---|", len(rooms)+1)+"\n", 0, 0
+	for i, room := range rooms {
+		uses := map[string]map[string]bool{}
+		for _, file := range files[room] {
+			ast.Inspect(file, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok && declared[id.Name] != room && declared[id.Name] != "" {
+					other := declared[id.Name]
+					if uses[other] == nil {
+						uses[other] = map[string]bool{}
+					}
+					uses[other][id.Name] = true
+				}
+				return true
+			})
+		}
+		table += "| **" + room + "** |"
+		for j, other := range rooms {
+			n := len(uses[other])
+			if all += n; j > i {
+				up += n
+			}
+			table += strings.TrimSuffix(fmt.Sprintf(" %d |", n), " 0 |")
+			if n == 0 {
+				table += " |"
+			}
+		}
+		table += "\n"
+	}
+	page := read(t, "architecture.md")
+	begin := strings.Index(page, "| uses |")
+	end := begin + strings.Index(page[begin:], "\n\n") + 1
+	if sum := fmt.Sprintf("%d of %d references", up, all); page[begin:end] != table || !strings.Contains(page, sum) {
+		if *update {
+			page = regexp.MustCompile(`\d+ of \d+ references`).ReplaceAllLiteralString(page[:begin]+table+page[end:], sum)
+			if err := os.WriteFile("architecture.md", []byte(page), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		t.Errorf("architecture.md has another table; go test ./docs -run Rooms -update changes it:\n%s%s", table, sum)
 	}
 }
 
