@@ -13,7 +13,7 @@ import (
 
 const (
 	ftraceSiteDepth = 24      // frames that are looked at, from gopark on
-	ftraceSitesMax  = 1 << 13 // beyond that, there are none
+	ftraceSitesMax  = 1 << 15 // beyond that, there are none
 )
 
 // ftraceSite is a place where goroutines stop.
@@ -26,7 +26,7 @@ type ftraceSite struct {
 // ftraceSites are the sites: a hash table by all the return addresses, at most half full. A slot is
 // filled before its hash is stored, and filled again once its site is in the tables.
 var ftraceSites struct {
-	n     uint32
+	n     uint32 // atomic
 	slots [2 * ftraceSitesMax]struct {
 		hash uint64 // 0: free; atomic
 		site uint32 // see pack; atomic
@@ -103,6 +103,9 @@ func (p *ftracePCs) site(define bool) ftraceSite {
 			}
 			return p.add(at, define)
 		case 0:
+			if atomic.Load(&ftraceSites.n) == ftraceSitesMax {
+				return ftraceSite{}
+			}
 			return p.add(at, define)
 		}
 	}
@@ -130,8 +133,7 @@ func (p *ftracePCs) addLocked(at uint32, place *ftracePosition, define bool) ftr
 			if ftraceSites.n == ftraceSitesMax {
 				return site
 			}
-			ftraceSites.n++
-			site.number = ftraceSites.n
+			site.number = atomic.Xadd(&ftraceSites.n, 1)
 		default:
 			continue
 		}
