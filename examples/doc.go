@@ -1,4 +1,5 @@
-// Package examples has small programs to try ftrace-wrap on. Each has its trace in expected.txt.
+// Package examples has small programs to try ftrace-wrap on. Those that have an expected.txt are
+// tested: that is their trace.
 //
 //	hello     a bit of everything: the first program to run
 //	parser    recursive descent: depth, errors, and panics that become errors
@@ -6,11 +7,17 @@
 //	httpecho  an HTTP server and its client, with notes from the developer
 //	slow      a page that asks its database too often
 //	levels    a log level that is changed by HTTP, and with it what is traced
-//	logging   a module of its own: the lines of log/slog, log, zap, logrus, zerolog and of plain prints in the trace
+//	stuck     two goroutines that wait for each other
+//	convoy    a queue at a lock, a forgotten receiver, and a slow file
+//	shop      a package whose tests replace functions
+//	protocol  a module of its own: programs that talk to MySQL, MariaDB and Redis servers
+//	logging   a module of its own: the lines of log/slog, log, zap, logrus, zerolog and of plain
+//	          prints in the trace
 //
 // See the calls of one of them:
 //
 //	ftrace-wrap run ./examples/hello
 //
-// docs/getting-started.md walks through them. The test here builds each with and without ftrace-wrap and compares what they print.
+// docs/getting-started.md begins with some of them. The test here builds programs with and without
+// ftrace-wrap, and compares what they print.
 package examples

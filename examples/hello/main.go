@@ -1,5 +1,5 @@
-// Hello greets guests, each in their own language, and makes a badge. It is small, and yet its trace has a bit of everything: methods,
-// errors, a function that the compiler inlines, a goroutine, and a panic that is recovered.
+// Hello greets guests in their languages, and makes a badge. Its trace has a bit of everything:
+// methods, errors, an inlined function, a goroutine, and a panic that is recovered.
 package main
 
 import (
@@ -42,7 +42,7 @@ func (g guest) greet() (string, error) {
 // hellos has a word of greeting for each language.
 var hellos = map[string]string{"en": "Hello", "fr": "Bonjour"}
 
-// hello is so small that the compiler inlines it. It still does, and its calls are in the trace all the same.
+// hello is so small that the compiler inlines it. Its calls are in the trace all the same.
 func hello(lang string) string {
 	return hellos[lang]
 }

@@ -1,5 +1,5 @@
-// Httpecho is an HTTP server and its client in one process. Its trace shows the handlers at work in the goroutines that net/http starts
-// for them, and what Note adds to a line that would otherwise have little more than pointers.
+// Httpecho is an HTTP server and its client in one process. Its trace shows the handlers at work in
+// goroutines of net/http, and what Note adds to lines that otherwise have little but pointers.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Command levels is a shop whose log level is changed while it runs. LOG has the level it starts with: LOG=info,main=trace shows its calls.
+// Levels is a shop whose log level is changed while it runs. LOG=info,main=trace shows its calls.
 //
-// The operator, who would use curl, is played by the program itself.
+// LOG has the level it starts with. The operator, who would use curl, is played by the program.
 package main
 
 import (

@@ -1,11 +1,11 @@
-// Parser works out arithmetic by recursive descent: each rule of the grammar is a function, and the trace of its calls is the parse tree.
+// Parser works out arithmetic. Each rule of the grammar is a function: the trace is the parse tree.
 //
 //	sum     = product { ("+" | "-") product }
 //	product = factor { ("*" | "/") factor }
 //	factor  = number | "-" factor | "(" sum ")"
 //
-// A rule takes the text ahead, and returns a value and the text that is left: the trace shows what each has eaten. Division by zero is
-// an ordinary error, and is returned from rule to rule. A syntax error is a panic, at whatever depth, which evaluate turns into an error.
+// A rule takes the text ahead, and returns a value and what is left of it. Division by zero is an
+// ordinary error. A syntax error is a panic, at whatever depth, which evaluate turns into an error.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Stuck is a program that hangs: two transfers wait for each other's accounts, as so often when locks are taken in the order of the arguments. Another goroutine goes on, so the
-// runtime sees no deadlock. docs/live.md finds out, from outside, who waits for what.
+// Stuck is a program that hangs: two transfers wait for each other's accounts. Main goes on, so the
+// runtime sees no deadlock. docs/live.md and docs/waits.md find out who waits for what.
 package main
 
 import (

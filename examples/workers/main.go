@@ -1,7 +1,7 @@
-// Workers adds up numbers with a pool of goroutines. Its trace shows each goroutine with a tree of its own, and where it was started.
+// Workers adds up numbers with a pool of goroutines. Its trace shows where each was started.
 //
-// Lines are dealt to the workers in turn, a round at a time. The first error cancels the context of all of them, and is what the pool
-// returns.
+// Lines are dealt to the workers in turn, a round at a time. The first error cancels the context of
+// all of them, and is what the pool returns.
 package main
 
 import (
