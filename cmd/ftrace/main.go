@@ -4,11 +4,13 @@
 //	ftrace record ./app        internal/view/live
 //	ftrace replay              internal/recording -> internal/view/walk -> internal/view/text
 //	ftrace report              internal/recording -> internal/view/walk -> internal/view/report
-//	ftrace attach PID          internal/live -> internal/view/live
+//	ftrace waits               internal/recording -> internal/view/walk -> internal/view/waits
+//	ftrace attach, waits PID   internal/live -> internal/view/live
 //	ftrace -n PROGRAM          internal/dtrace -> internal/view/probes
 //
-// A file a verb declares its flags and its help, and calls one view. What is printed passes
-// screen.go. It is the reading side: nothing of it is linked into the programs that it records.
+// Each verb has a file, which declares its flags and its help, and calls one view. What is printed
+// passes screen.go. This command is the reading side: nothing of it is linked into the programs
+// that it records.
 package main
 
 import (

@@ -13,8 +13,10 @@
 // event tables, which can only be read and truncated. Each statement sees one snapshot of each
 // source, taken when it first needs it. A statement goes this way:
 //
-//	token.go, rewrite.go   MySQL's spelling becomes SQLite's
-//	show.go, statement.go  what SQLite does not know: SHOW, USE, SET, DESCRIBE, TRUNCATE; what is not allowed
+//	token.go               the statement is split into tokens
+//	statement.go           its first word chooses what handles it; some are not allowed
+//	show.go                SHOW and DESCRIBE become queries
+//	rewrite.go             MySQL's spelling becomes SQLite's
 //	vtab.go                SQLite asks for rows of
 //	table.go, tables_*.go, the tables, those of information_schema too, which
 //	information.go         are functions of

@@ -2,8 +2,9 @@
 
 // The files ftrace*.go are added to package runtime by ftrace-wrap. They are the core of the
 // tracer. Instrumented packages call ftrace_register once. At the entry and the exits of each armed
-// function they call ftrace_e0 to ftrace_en and ftrace_x0 to ftrace_xn, or ftrace_enter and
-// ftrace_exit if the function has deferred calls.
+// function a helper of the package calls ftrace_he and ftrace_hx, or ftrace_henter and ftrace_exit
+// if the function has deferred calls. Hooks without a helper call ftrace_e0 to ftrace_en and
+// ftrace_x0 to ftrace_xn, or ftrace_enter and ftrace_exit, themselves.
 //
 // They live in package runtime because everything they need is here: the goroutine (getg, no
 // parsing of goroutine ids), the types of all values (internal/abi) and the panics under way. And

@@ -1,6 +1,7 @@
 //go:build ftrace_core
 
-// Whether a call is shown: what depends on the calls around and before it.
+// Whether a call is shown: what depends on the calls around and before it. For recorded calls
+// internal/view/walk/rules.go does the same.
 
 package runtime
 

@@ -10,8 +10,9 @@ import (
 )
 
 // Rules are FTRACE's, laid on a recording after the fact: they choose among the calls that were
-// recorded what a program that ran with them would have shown. What internal/guest/arm/config.go
-// does to calls as they happen is done to recorded ones here.
+// recorded what a program that ran with them would have shown. [NewRules] lays them on functions,
+// as internal/guest/arm/config.go does. At each call, shows decides as that of
+// internal/guest/call/decide.go does to calls as they happen.
 type Rules struct {
 	clauses []rule.Clause
 	idle    []string
@@ -145,7 +146,8 @@ func (s *state) function(key uint32) *ruledFunction {
 }
 
 // shows returns the clause by which a call is shown, or nil if it is not. mask has the marks around
-// and of the call, and shown is how many shown calls are around it.
+// and of the call, and shown is how many shown calls are around it. It mirrors shows in
+// internal/guest/call/decide.go.
 func (s *state) shows(f *ruledFunction, mask uint32, shown int32, e *recording.Event) *rule.Clause {
 	var clause *rule.Clause
 	if i := int(f.clause) - 1; i < 0 {

@@ -1,11 +1,12 @@
 // Package walk goes through a recording and tells a view which calls there were.
 //
-// It takes the events of package recording, puts exits together with their entries by goroutine and
-// depth, and applies rules to recorded calls: what internal/guest/arm does to calls as they happen.
-// A view sets the functions of a [Walker] and hears of the calls that are shown. The other packages
-// of internal/view use it, cmd/ftrace makes its [Source]. It prints nothing but what [Complain] is
-// given a writer for, and knows nothing of what views make of calls: what they note of goroutines
-// and calls are the type parameters G and C.
+// It takes the events of package recording. It puts exits together with their entries by goroutine
+// and depth. It applies rules to recorded calls, as internal/guest/arm/config.go and
+// internal/guest/call/decide.go do to calls as they happen. A view sets the functions of a [Walker]
+// and hears of the calls that are shown. The other packages of internal/view use it, cmd/ftrace
+// makes its [Source]. It prints nothing but what [Complain] is given a writer for, and knows
+// nothing of what views make of calls: what they note of goroutines and calls are the type
+// parameters G and C.
 package walk
 
 import (
