@@ -112,7 +112,7 @@ func (f *fake) Snapshot() (*Snapshot, error) {
 	for _, key := range slices.Sorted(maps.Keys(f.global)) {
 		s.Global = append(s.Global, *f.global[key])
 	}
-	s.Variable = func(address uint64) string { return map[uint64]string{0x5000: "main.mu"}[address] }
+	s.Name = func(address uint64) string { return map[uint64]string{0x5000: "main.mu"}[address] }
 	return s, nil
 }
 

@@ -31,7 +31,7 @@ func (v *liveView) snapshot() *Snapshot {
 			{"tables_lost", int64(l.Lost.Tables)}, {"summary_instances_lost", int64(l.Lost.Tallies)}, {"records_lost", int64(l.Lost.Records)}},
 		Limits: []Counter{{"events_calls_history_size", int64(l.HistoryMax)}, {"events_calls_history_long_size", int64(l.LongMax)}},
 	}
-	s.Variable, s.File, s.States = v.s.names.Variable, v.s.p.Files(), v.states
+	s.Name, s.File, s.States = v.s.names.Variable, v.s.p.Files(), v.states
 	s.Statements = sync.OnceValues(func() (Statements, error) { return v.s.statements(s.Probes) })
 	for _, m := range v.s.p.Memory() {
 		s.Memory = append(s.Memory, Memory{m.Name, int64(m.Count), int64(m.Bytes), int64(m.Most)})

@@ -90,6 +90,7 @@ type pass struct {
 	options  RecordingOptions
 	clock    recording.Converter
 	printer  *recording.Printer
+	objects  *recording.Objects
 	stacks   recording.Stacks[*passThread, passCall]
 	threads  map[uint64]*passThread
 	ended    []uint64 // threads that have ended, the oldest first
@@ -151,6 +152,7 @@ type passCall struct {
 	inner       uint64 // ticks in calls that it made
 	from, n     int    // where its parameters are among those of the thread
 	layout      uint32
+	pointers    recording.Pointers
 }
 
 // eventCopy is an event with values of its own.
@@ -233,7 +235,7 @@ func (t *tally) add(lasted, self uint64, fails, panics bool) {
 
 func newPass(r *recording.Recording, options RecordingOptions) *pass {
 	statements := statementPass{connections: map[connectionKey]*connectionStatements{}, digests: map[string]*StatementSummary{}, events: map[string]*StatementSummary{}}
-	return &pass{statements: statements, r: r, options: options, clock: r.Converter(), printer: r.Printer(recording.DefaultFormat), threads: map[uint64]*passThread{},
+	return &pass{statements: statements, r: r, options: options, clock: r.Converter(), printer: r.Printer(recording.DefaultFormat), objects: r.Objects(), threads: map[uint64]*passThread{},
 		global: map[uint32]*tally{}, fired: map[uint32]bool{}, byCaller: map[[2]uint32]*tally{}, byObject: map[objectKey]*tally{}}
 }
 
@@ -317,7 +319,7 @@ func (p *pass) enter(st *recording.Stack[*passThread, passCall], t *passThread, 
 		nesting = st.Calls[n-1].Data.id
 	}
 	c := st.Push(e)
-	c.Data.id, c.Data.nesting, c.Data.object = t.calls, nesting, p.object(e)
+	c.Data.id, c.Data.nesting, c.Data.object, c.Data.pointers = t.calls, nesting, p.object(e), p.objects.Pointers(e)
 	t.keep(&c.Data, e)
 }
 
@@ -385,6 +387,11 @@ func (p *pass) wait(st *recording.Stack[*passThread, passCall], t *passThread, e
 			around.Data.inner += lasted
 		}
 	}
+	for i := len(st.Calls) - 1; i >= 0 && w.Object != 0; i-- {
+		if p.objects.Learn(w.Object, &st.Calls[i].Data.pointers) {
+			break
+		}
+	}
 	if e.Call == 0 {
 		row.Inside = true
 		t.Waiting = &row
@@ -433,7 +440,8 @@ func (p *pass) snapshot() *Snapshot {
 	}
 	statements := p.statements.snapshot()
 	s.Statements = func() (Statements, error) { return statements, nil }
-	s.Variable = symbols.OfExecutable(p.r.Process.Executable, p.r.Process.Start).Variable
+	variables := symbols.OfExecutable(p.r.Process.Executable, p.r.Process.Start)
+	s.Name = func(address uint64) string { return cmp.Or(p.objects.Name(address), variables.Variable(address)) }
 	var byThread, byCaller, byInstance []Summary
 	s.ByThread, s.ByCaller, s.ByInstance = func() []Summary { return byThread }, func() []Summary { return byCaller }, func() []Summary { return byInstance }
 	for i := range s.Buckets {

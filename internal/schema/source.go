@@ -65,9 +65,10 @@ type Snapshot struct {
 	// States returns all goroutines of the process, as they are now. nil: those in Threads are all
 	// that are known.
 	States func() ([]State, error)
-	// Variable returns the full name of the package variable at an address, or "". nil: it is not
-	// known.
-	Variable func(address uint64) string
+	// Name returns the name of what is at an address: that of a package variable in full, or, in
+	// recordings, that of a lock which is a field of a struct. It returns "" if it is not known.
+	// nil: no name is.
+	Name func(address uint64) string
 	// File says what a descriptor of the process is now, or "". nil: it is not known.
 	File func(descriptor uint64) string
 

@@ -144,7 +144,7 @@ func (v *view) object(w *Wait) (schema, name string) {
 	return full[:dot], full[dot+1:]
 }
 
-// nameOf returns the name of what is waited for: of a package variable, or of a file; "" if it is
+// nameOf returns the name of what is waited for: of a lock, or of a file; "" if it is
 // not known. A file has the name that it has now if now is set, or else fd 3: the descriptor may
 // have been of another then.
 func (v *view) nameOf(kind uint32, object uint64, now bool) string {
@@ -157,8 +157,8 @@ func (v *view) nameOf(kind uint32, object uint64, now bool) string {
 			}
 		}
 		return fmt.Sprintf("fd %d", object)
-	case v.Variable != nil:
-		return v.Variable(object)
+	case v.Name != nil:
+		return v.Name(object)
 	}
 	return ""
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/symbols"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
@@ -28,9 +29,9 @@ type Options struct {
 }
 
 type (
-	walker = walk.Walker[struct{}, struct{}]
-	stack  = walk.Stack[struct{}, struct{}]
-	frame  = walk.Frame[struct{}]
+	walker = walk.Walker[struct{}, recording.Pointers]
+	stack  = walk.Stack[struct{}, recording.Pointers]
+	frame  = walk.Frame[recording.Pointers]
 )
 
 // A call names a call; the zero call is none.
@@ -107,6 +108,8 @@ type Waits struct {
 	lastBy      map[uint32]*wait          // the last one that a call of it ended
 	lastFor     map[object]*wait          // the last one of a kind for an object
 	sites       map[recording.Site]uint32 // one number for each: paths to the same place have others
+	named       *recording.Objects        // locks that are fields
+	variables   *symbols.Table            // what is a package variable
 	first, last uint64                    // ticks of all events
 	target      target
 	wanted      func(st *stack, c *frame) bool // it may be the target
@@ -114,12 +117,13 @@ type Waits struct {
 
 // Find goes through a recording.
 func Find(from walk.Source, o Options) (*Waits, error) {
-	ws := &Waits{r: from.Recording, clock: from.Recording.Converter(), goroutines: map[uint64]*goroutine{}, functions: map[uint32]*times{}, lastIn: map[uint32]*wait{}, lastBy: map[uint32]*wait{}, lastFor: map[object]*wait{}, sites: map[recording.Site]uint32{}}
+	ws := &Waits{r: from.Recording, clock: from.Recording.Converter(), goroutines: map[uint64]*goroutine{}, functions: map[uint32]*times{}, lastIn: map[uint32]*wait{}, lastBy: map[uint32]*wait{}, lastFor: map[object]*wait{}, sites: map[recording.Site]uint32{}, named: from.Recording.Objects(),
+		variables: symbols.OfExecutable(from.Recording.Process.Executable, from.Recording.Process.Start)}
 	if err := ws.want(o.Call); err != nil {
 		return nil, err
 	}
-	w := walk.New[struct{}, struct{}](from)
-	w.Begin = func(*stack, *frame, *recording.Event) {}
+	w := walk.New[struct{}, recording.Pointers](from)
+	w.Begin = func(_ *stack, c *frame, e *recording.Event) { c.Data.View = ws.named.Pointers(e) }
 	w.End = ws.end
 	w.More = func(*stack, *frame, *recording.Event) {}
 	w.Wait = ws.wait
@@ -194,6 +198,11 @@ func (ws *Waits) wait(st *stack, e *recording.Event) {
 	w.begin = min(w.begin, w.end)
 	if w.ready = min(max(of.Ready, w.begin), w.end); of.Ready == 0 {
 		w.ready = w.end
+	}
+	for i := len(st.Calls) - 1; i >= 0 && w.object != 0; i-- {
+		if ws.named.Learn(w.object, &st.Calls[i].Data.View) {
+			break
+		}
 	}
 	if c := innermost(st); c != nil {
 		w.in = call{c.Function, c.Number}

@@ -39,11 +39,19 @@ func (ws *Waits) callName(c call) string {
 	return fmt.Sprintf("%s #%d", ws.r.Function(c.function).FullName(), c.number)
 }
 
-// objectName returns what was waited for, as replay has it.
+// objectName returns what was waited for, as replay has it, and after that its name if it is known.
 func (ws *Waits) objectName(kind uint32, object uint64) string {
 	f := ws.r.Function(kind)
 	name := text.AppendObject(append([]byte(f.FullName()), '('), f, object)
+	if called := ws.called(object); called != "" {
+		name = append(append(name, ' '), called...)
+	}
 	return string(append(name, ')'))
+}
+
+// called returns the name of an object, or "" if it is not known.
+func (ws *Waits) called(object uint64) string {
+	return cmp.Or(ws.named.Name(object), ws.variables.Variable(object))
 }
 
 func (ws *Waits) siteName(number uint32) string {
@@ -388,6 +396,9 @@ func (ws *Waits) writeJSON(out io.Writer, o Options) {
 	}
 	place := func(w *wait) map[string]any {
 		to := map[string]any{"goroutine": w.goroutine, "wait": ws.r.Function(w.kind).FullName(), "object": w.object, "at": ws.siteName(w.site)}
+		if called := ws.called(w.object); called != "" {
+			to["name"] = called
+		}
 		if w.by != 0 {
 			to["by"] = w.by
 		}
@@ -430,8 +441,12 @@ func (ws *Waits) writeJSON(out io.Writer, o Options) {
 		return to
 	}
 	for _, object := range text.Rows(ws.objects(), o.Rows) {
-		write("object", map[string]any{"wait": ws.r.Function(object.kind).FullName(), "object": object.id, "waits": object.n, "total": ns(object.total),
-			"longest": ns(object.longest), "at": tallies(most(object.sites)), "ended_by": tallies(most(object.by))})
+		line := map[string]any{"wait": ws.r.Function(object.kind).FullName(), "object": object.id, "waits": object.n, "total": ns(object.total),
+			"longest": ns(object.longest), "at": tallies(most(object.sites)), "ended_by": tallies(most(object.by))}
+		if called := ws.called(object.id); called != "" {
+			line["name"] = called
+		}
+		write("object", line)
 	}
 	chain := ws.chain()
 	shown := longest(chain, o.Rows)

@@ -1,0 +1,219 @@
+package recording
+
+import (
+	"reflect"
+	"strings"
+)
+
+// Objects learns what the locks in a recording are called. A lock that is part of a struct has the
+// name of its field, such as main.cache.mu. The struct is one to which the receiver, or another
+// parameter, of a call pointed in which a goroutine waited for the lock.
+type Objects struct {
+	r      *Recording
+	p      *Printer
+	read   []int             // by number of a layout: one more than leading, 0: not known yet
+	locked map[uint32]bool   // by number of a type: it has locks in it
+	aligns map[uint32]uint64 // by number of a type
+	paths  map[part]string   // "" if there is no lock
+	names  map[uint64]string // by address
+}
+
+// A part is where in a value of a type something is.
+type part struct {
+	of uint32
+	at uint64
+}
+
+// Pointers are those among the values of a call that lead to structs with locks. It has no pointers
+// of its own, so it may be kept with a call of [Stacks].
+type Pointers [2]struct {
+	address uint64
+	to      uint32 // number of the struct's type; 0: there are no more
+}
+
+const nestMax = 32 // structs and arrays in one another
+
+// Objects returns what learns the names of locks. It is for one goroutine.
+func (r *Recording) Objects() *Objects {
+	return &Objects{r: r, p: r.Printer(DefaultFormat), locked: map[uint32]bool{}, aligns: map[uint32]uint64{}, paths: map[part]string{}, names: map[uint64]string{}}
+}
+
+// Pointers returns those of a call's entry.
+func (o *Objects) Pointers(e *Event) (pointers Pointers) {
+	l := o.r.layout(e.Layout)
+	if l == nil || l.Dynamic {
+		return pointers
+	}
+	leading := o.leading(e.Layout, l)
+	if leading == 0 {
+		return pointers
+	}
+	params, found := o.r.Function(e.Function).Params, 0
+	o.p.begin(o.p.dst[:0], 0, e)
+	o.p.quiet++
+	for i, n := range l.Types[:leading] {
+		if to := o.leads(n); to != 0 && len(o.p.data) >= 8 && found < len(pointers) {
+			pointers[found].address, pointers[found].to = le64(o.p.data), to
+			found++
+		}
+		o.p.top(l, n, o.p.param(l, i, params))
+	}
+	return pointers
+}
+
+// leading returns how many values of a layout are to be read: the last of them leads to locks.
+func (o *Objects) leading(number uint32, l *Layout) int {
+	if uint64(number) >= uint64(len(o.read)) {
+		o.read = append(o.read, make([]int, int(number)+1-len(o.read))...)
+	}
+	if o.read[number] == 0 {
+		o.read[number] = 1
+		for i, n := range l.Types {
+			if o.leads(n) != 0 {
+				o.read[number] = i + 2
+			}
+		}
+	}
+	return o.read[number] - 1
+}
+
+// leads returns the number of the struct with locks to which values of a type point, or 0. A lock
+// by itself has no name.
+func (o *Objects) leads(n uint32) uint32 {
+	t := o.r.typ(n)
+	if t == nil || t.Kind != reflect.Pointer || t.Secret {
+		return 0
+	}
+	if elem := o.r.typ(t.Elem); elem == nil || isLock(elem) || !o.hasLocks(t.Elem) {
+		return 0
+	}
+	return t.Elem
+}
+
+func (o *Objects) hasLocks(n uint32) bool {
+	has, known := o.locked[n]
+	if !known {
+		o.locked[n] = false // a damaged table may have a struct that is part of itself
+		if t := o.r.typ(n); t != nil {
+			has = isLock(t) || t.Kind == reflect.Array && o.hasLocks(t.Elem)
+			for i := 0; i < len(t.Fields) && !has; i++ {
+				has = o.hasLocks(t.Fields[i].Type)
+			}
+		}
+		o.locked[n] = has
+	}
+	return has
+}
+
+func isLock(t *Type) bool { return t.Kind == reflect.Struct && strings.HasPrefix(t.Name, "sync.") }
+
+// Learn takes in that a goroutine waited for an object in a call with such pointers. It reports
+// whether one of them leads to the object.
+func (o *Objects) Learn(object uint64, pointers *Pointers) bool {
+	for _, p := range pointers {
+		name := o.name(part{p.to, object - p.address})
+		if name == "" {
+			continue
+		}
+		if known, ok := o.names[object]; ok && known != name {
+			name = "" // there was something else at that address before
+		}
+		o.names[object] = name
+		return true
+	}
+	return false
+}
+
+// name returns the name of a lock that is part of a struct, or "".
+func (o *Objects) name(p part) string {
+	t := o.r.typ(p.of)
+	if t == nil || p.at >= t.Size {
+		return ""
+	}
+	name, known := o.paths[p]
+	if !known {
+		if path, ok := o.field(t, p.at, nestMax); ok {
+			name = t.Name + path
+		}
+		o.paths[p] = name
+	}
+	return name
+}
+
+// Name returns the name of an object, or "" if it is not known, or not the only one that was at
+// that address.
+func (o *Objects) Name(object uint64) string { return o.names[object] }
+
+// field returns the path to the lock that is part of a value of type t, at an offset. Types nest at
+// most as deep as nest says: those of a damaged recording may be part of themselves.
+func (o *Objects) field(t *Type, at uint64, nest int) (path string, ok bool) {
+	switch {
+	case isLock(t):
+		return "", true
+	case nest == 0:
+	case t.Kind == reflect.Array:
+		if elem := o.r.typ(t.Elem); elem != nil && elem.Size > 0 {
+			path, ok = o.field(elem, at%elem.Size, nest-1)
+			return "[]" + path, ok
+		}
+	case t.Kind == reflect.Struct:
+		offsets := o.offsets(t)
+		for i, begin := range offsets {
+			f := o.r.typ(t.Fields[i].Type)
+			if begin <= at && at-begin < f.Size {
+				path, ok = o.field(f, at-begin, nest-1)
+				return "." + t.Fields[i].Name + path, ok
+			}
+		}
+	}
+	return "", false
+}
+
+// offsets returns where the fields of a struct are in it, as the compiler of a 64-bit system lays
+// them out. It returns nil if that is not known: of hidden fields, and of very many, the sizes are
+// not in the tables.
+func (o *Objects) offsets(t *Type) []uint64 {
+	offsets, end, largest := make([]uint64, len(t.Fields)), uint64(0), uint64(1)
+	for i := range t.Fields {
+		f := o.r.typ(t.Fields[i].Type)
+		if f == nil || f.Secret || f.Size > t.Size || end > t.Size {
+			return nil
+		}
+		align := o.align(t.Fields[i].Type)
+		offsets[i] = roundUp(end, align)
+		end, largest = offsets[i]+f.Size, max(largest, align)
+		if i == len(t.Fields)-1 && f.Size == 0 && end > 0 {
+			end++ // so that a pointer to the field points into the struct
+		}
+	}
+	if roundUp(end, largest) != t.Size {
+		return nil
+	}
+	return offsets
+}
+
+// align returns to what the address of a value is aligned, given the number of its type.
+func (o *Objects) align(n uint32) uint64 {
+	if align := o.aligns[n]; align != 0 {
+		return align
+	}
+	o.aligns[n] = 1 // a type of a damaged recording may be part of itself
+	align := uint64(1)
+	switch t := o.r.typ(n); {
+	case t == nil:
+	case t.Kind == reflect.Array:
+		align = o.align(t.Elem)
+	case t.Kind == reflect.Struct:
+		for i := range t.Fields {
+			align = max(align, o.align(t.Fields[i].Type))
+		}
+	case t.Kind == reflect.Complex64:
+		align = 4
+	default:
+		align = min(max(t.Size, 1), 8)
+	}
+	o.aligns[n] = align
+	return align
+}
+
+func roundUp(n, to uint64) uint64 { return (n + to - 1) / to * to }

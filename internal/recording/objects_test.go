@@ -1,0 +1,136 @@
+package recording
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"unsafe"
+)
+
+// typesOf are types in a recording's tables.
+type typesOf struct {
+	r       *Recording
+	numbers map[reflect.Type]uint32
+}
+
+// number returns the number of a type, which it adds with those that it is made of.
+func (ts *typesOf) number(of reflect.Type) uint32 {
+	if n := ts.numbers[of]; n != 0 {
+		return n
+	}
+	n := uint32(max(len(ts.r.types), 1))
+	ts.numbers[of] = n
+	t := &Type{Kind: of.Kind(), Named: of.Name() != "", Size: uint64(of.Size()), Name: of.String()}
+	ts.r.types = append(ts.r.types, make([]*Type, int(n)+1-len(ts.r.types))...)
+	ts.r.types[n] = t
+	switch of.Kind() {
+	case reflect.Array:
+		t.Len, t.Elem = uint64(of.Len()), ts.number(of.Elem())
+	case reflect.Pointer:
+		t.Elem = ts.number(of.Elem())
+	case reflect.Struct:
+		for i := range of.NumField() {
+			t.Fields = append(t.Fields, Field{ts.number(of.Field(i).Type), of.Field(i).Name})
+		}
+	}
+	return n
+}
+
+// TestOffsets compares the places of fields with those that the compiler gives them, in random
+// structs.
+func TestOffsets(t *testing.T) {
+	types := []reflect.Type{reflect.TypeFor[bool](), reflect.TypeFor[int8](), reflect.TypeFor[uint16](), reflect.TypeFor[float32](), reflect.TypeFor[int](),
+		reflect.TypeFor[complex64](), reflect.TypeFor[complex128](), reflect.TypeFor[string](), reflect.TypeFor[[]byte](), reflect.TypeFor[any](), reflect.TypeFor[error](),
+		reflect.TypeFor[chan int](), reflect.TypeFor[func()](), reflect.TypeFor[map[int]int](), reflect.TypeFor[struct{}](), reflect.TypeFor[[0]int](),
+		reflect.TypeFor[sync.Mutex](), reflect.TypeFor[sync.RWMutex](), reflect.TypeFor[sync.Cond](), reflect.TypeFor[sync.WaitGroup]()}
+	random := rand.New(rand.NewPCG(1, 2))
+	ts := &typesOf{&Recording{}, map[reflect.Type]uint32{}}
+	o := ts.r.Objects()
+	for range 2000 {
+		var fields []reflect.StructField
+		for i := range random.IntN(6) {
+			fields = append(fields, reflect.StructField{Name: string(rune('A' + i)), Type: types[random.IntN(len(types))]})
+		}
+		of := reflect.StructOf(fields)
+		if random.IntN(3) == 0 {
+			types = append(types, of)
+		} else if random.IntN(5) == 0 {
+			types = append(types, reflect.ArrayOf(random.IntN(4), of))
+		}
+		want := make([]uint64, of.NumField())
+		for i := range want {
+			want[i] = uint64(of.Field(i).Offset)
+		}
+		if got := o.offsets(ts.r.types[ts.number(of)]); !slices.Equal(got, want) {
+			t.Fatalf("%v: the fields are at %d, not %d", of, want, got)
+		}
+	}
+}
+
+// TestObjectNames: a lock has the name of the field that it is.
+func TestObjectNames(t *testing.T) {
+	type (
+		alone struct{ mu sync.Mutex }
+		inner struct {
+			_  bool
+			rw sync.RWMutex
+		}
+		outer struct {
+			name string
+			in   [3]inner
+			sync.Mutex
+			n int
+		}
+	)
+	ts := &typesOf{&Recording{}, map[reflect.Type]uint32{}}
+	o := ts.r.Objects()
+	for _, test := range []struct {
+		of   reflect.Type
+		at   uintptr
+		name string
+	}{
+		{reflect.TypeFor[alone](), unsafe.Offsetof(alone{}.mu), "recording.alone.mu"},
+		{reflect.TypeFor[alone](), unsafe.Sizeof(alone{}), ""},
+		{reflect.TypeFor[outer](), unsafe.Offsetof(outer{}.name), ""},
+		{reflect.TypeFor[outer](), unsafe.Offsetof(outer{}.Mutex), "recording.outer.Mutex"},
+		{reflect.TypeFor[outer](), unsafe.Offsetof(outer{}.n), ""},
+		{reflect.TypeFor[outer](), unsafe.Offsetof(outer{}.in) + 2*unsafe.Sizeof(inner{}) + unsafe.Offsetof(inner{}.rw), "recording.outer.in[].rw"},
+		{reflect.TypeFor[outer](), unsafe.Offsetof(outer{}.in), ""},
+	} {
+		const address = 0x1000
+		object := uint64(address + test.at)
+		pointers := Pointers{{address, ts.number(test.of)}}
+		if known := o.Learn(object, &pointers); known != (test.name != "") || known && o.names[object] != test.name {
+			t.Errorf("%v at %d: %q, %v; it should be %q", test.of, test.at, o.names[object], known, test.name)
+		}
+		delete(o.names, object)
+	}
+	first, second := Pointers{{0x1000, ts.number(reflect.TypeFor[alone]())}}, Pointers{{0x1000 - 8, ts.number(reflect.TypeFor[inner]())}}
+	o.Learn(0x1000, &first)
+	if o.Learn(0x1000, &second); o.Name(0x1000) != "" {
+		t.Errorf("two locks had the same address, and are both called %s", o.Name(0x1000))
+	}
+}
+
+// TestObjectsOfDamaged: types that are part of themselves are no trouble.
+func TestObjectsOfDamaged(t *testing.T) {
+	r := &Recording{types: []*Type{nil,
+		{Kind: reflect.Struct, Name: "a", Size: 8, Fields: []Field{{1, "itself"}, {2, "b"}, {9, "unknown"}}},
+		{Kind: reflect.Array, Name: "b", Size: 8, Elem: 2},
+		{Kind: reflect.Array, Name: "c", Size: 0, Elem: 0},
+		{Kind: reflect.Struct, Name: "d", Size: 8, Fields: []Field{{4, "itself"}}},
+		{Kind: reflect.Struct, Name: "e", Size: 8, Fields: []Field{{4, "d"}, {5, "itself"}}},
+	}}
+	o := r.Objects()
+	for n := range uint32(8) {
+		o.hasLocks(n)
+		o.align(n)
+		for at := range uint64(10) {
+			if o.Learn(at, &Pointers{{0, n}}) {
+				t.Errorf("type %d has a lock at %d", n, at)
+			}
+		}
+	}
+}
