@@ -3,7 +3,7 @@
 // tables of docs/performance.md, and with -update writes them there.
 //
 //	go run ./bench -update             # everything
-//	go run ./bench -only calls         # one part: calls, tracers, mocks, programs, builds, frames, memory, logs, schema or probes
+//	go run ./bench -only calls         # one part: calls, tracers, mocks, programs, builds, frames, memory, logs, schema, probes or waits
 //	go run ./bench -short              # a smoke run
 //	go run ./bench -goawk DIR          # the programs with goawk, from a checkout
 package main
@@ -34,7 +34,7 @@ type options struct {
 func main() {
 	var opt options
 	flag.BoolVar(&opt.short, "short", false, "one quick round, of one program and no builds")
-	flag.StringVar(&opt.only, "only", "", "measure one part: calls, tracers, mocks, programs, builds, frames, memory, logs, schema or probes")
+	flag.StringVar(&opt.only, "only", "", "measure one part: calls, tracers, mocks, programs, builds, frames, memory, logs, schema, probes or waits")
 	flag.StringVar(&opt.goawk, "goawk", "", "a checkout of goawk, to be measured with the programs")
 	flag.IntVar(&opt.rounds, "rounds", 5, "how often each way is run")
 	flag.StringVar(&opt.wrap, "wrap", "", "the ftrace-wrap to measure; default: built from this module")
@@ -80,6 +80,9 @@ func run(opt options) error {
 		{"memory", func(w io.Writer) error { return measureIdle(w, dir, opt.wrap) }},
 		{"probes", func(w io.Writer) error {
 			return measureWays(w, dir, opt.wrap, "probes", "ns", probeWays, firesPerOp, opt.rounds, opt.short)
+		}},
+		{"waits", func(w io.Writer) error {
+			return measureWays(w, dir, opt.wrap, "waits", "ns", waitWays, waitsPerOp, opt.rounds, opt.short)
 		}},
 		{"logs", func(w io.Writer) error { return measureLogs(w, dir, opt.wrap, opt.rounds, opt.short) }},
 		{"schema", func(w io.Writer) error { return measureSchema(w, dir, opt.wrap, opt.rounds, opt.short) }},

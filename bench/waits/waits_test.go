@@ -25,6 +25,7 @@ func BenchmarkStop(b *testing.B) {
 
 func BenchmarkLock(b *testing.B) {
 	var c Counter
+	b.ReportAllocs()
 	for b.Loop() {
 		for range times {
 			c.Add()
@@ -34,6 +35,7 @@ func BenchmarkLock(b *testing.B) {
 
 func BenchmarkPass(b *testing.B) {
 	q := make(Queue, 1)
+	b.ReportAllocs()
 	for b.Loop() {
 		for i := range times {
 			sink = q.Pass(i)
