@@ -14,6 +14,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/symbols"
 )
 
 // A Function is a function that had a hook in the recorded program, or a static probe.
@@ -319,9 +320,9 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		}
 	case format.TableSite:
 		n := d.word()
-		put(&r.sites, n, sitesMax, &Site{Line: int(uint32(d.word())), Function: d.text(), File: d.text()}, d)
+		put(&r.sites, n, sitesMax, &Site{Line: int(uint32(d.word())), Function: d.symbol(), File: d.text()}, d)
 	case format.TableCode:
-		address, name := d.word(), d.text()
+		address, name := d.word(), d.symbol()
 		if !d.failed && len(r.codes) < codesMax {
 			r.codes[address] = name
 		}
@@ -394,13 +395,18 @@ func (d *decoder) word() uint64 {
 // text returns the next text. All texts are names and the like, which the program chose. What can't
 // be shown as it is, line ends included, is escaped here, so that nothing made from a recording has
 // it.
-func (d *decoder) text() string {
+func (d *decoder) text() string { return escape.String(d.cString()) }
+
+// symbol is text for a name that the compiler has escaped.
+func (d *decoder) symbol() string { return escape.String(symbols.Plain(d.cString())) }
+
+func (d *decoder) cString() string {
 	i := bytes.IndexByte(d.data, 0)
 	if i < 0 {
 		d.failed = true
 		return ""
 	}
-	s := escape.String(string(d.data[:i]))
+	s := string(d.data[:i])
 	d.data = d.data[i+1:]
 	return s
 }

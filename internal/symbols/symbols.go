@@ -1,9 +1,9 @@
 // Package symbols names addresses in a program: functions and package variables.
 //
 // In come an executable in ELF, and where its process has it in memory. Out come names as stack
-// traces have them. Packages live and schema call it; views may. It reads the executable when the
-// first name of a kind is needed, and knows no name if it can't: the executable may be gone,
-// stripped, or of another system.
+// traces have them. Packages live and schema call it, recording for [Plain]; views may. It reads
+// the executable when the first name of a kind is needed, and knows no name if it can't: the
+// executable may be gone, stripped, or of another system.
 package symbols
 
 import (
@@ -72,7 +72,7 @@ func (t *Table) Function(address uint64) string {
 	if f == nil {
 		return ""
 	}
-	name, types, generic := strings.Cut(f.Name, "[")
+	name, types, generic := strings.Cut(Plain(f.Name), "[")
 	if generic {
 		name += "[..." + types[max(0, strings.LastIndexByte(types, ']')):]
 	}
@@ -97,6 +97,15 @@ func (t *Table) Variable(address uint64) string {
 		return v.name + "+" + strconv.FormatUint(within, 10)
 	}
 	return v.name
+}
+
+// Plain returns a symbol's name without the escapes of the compiler, which stand for dots and the
+// like in the last part of an import path.
+func Plain(name string) string {
+	if plain, err := url.PathUnescape(name); err == nil {
+		return plain
+	}
+	return name
 }
 
 // read has a table read from the executable. It returns how far the program is from where the
@@ -158,11 +167,7 @@ func variables(f *elf.File) []variable {
 			!strings.Contains(s.Name, ".") || strings.Contains(s.Name, "..") || strings.Contains(s.Name, ":") {
 			continue
 		}
-		name := s.Name
-		if plain, err := url.PathUnescape(name); err == nil { // the linker escapes dots in import paths
-			name = plain
-		}
-		list = append(list, variable{s.Value, s.Size, escape.String(strings.Clone(name))})
+		list = append(list, variable{s.Value, s.Size, escape.String(strings.Clone(Plain(s.Name)))})
 	}
 	slices.SortFunc(list, func(a, b variable) int { return cmp.Compare(a.at, b.at) })
 	return list
