@@ -132,9 +132,7 @@ func (o *Objects) name(p part) string {
 	}
 	name, known := o.paths[p]
 	if !known {
-		if path, ok := o.field(t, p.at, nestMax); ok {
-			name = t.Name + path
-		}
+		name = o.field(t, p.at)
 		o.paths[p] = name
 	}
 	return name
@@ -144,29 +142,40 @@ func (o *Objects) name(p part) string {
 // that address.
 func (o *Objects) Name(object uint64) string { return o.names[object] }
 
-// field returns the path to the lock that is part of a value of type t, at an offset. Types nest at
-// most as deep as nest says: those of a damaged recording may be part of themselves.
-func (o *Objects) field(t *Type, at uint64, nest int) (path string, ok bool) {
-	switch {
-	case isLock(t):
-		return "", true
-	case nest == 0:
-	case t.Kind == reflect.Array:
-		if elem := o.r.typ(t.Elem); elem != nil && elem.Size > 0 {
-			path, ok = o.field(elem, at%elem.Size, nest-1)
-			return "[]" + path, ok
-		}
-	case t.Kind == reflect.Struct:
-		offsets := o.offsets(t)
-		for i, begin := range offsets {
-			f := o.r.typ(t.Fields[i].Type)
-			if begin <= at && at-begin < f.Size {
-				path, ok = o.field(f, at-begin, nest-1)
-				return "." + t.Fields[i].Name + path, ok
+// field returns the name of the lock that is part of a value of type t, at an offset, or "". It
+// begins with the innermost type around the lock that has a name. So a lock has one name, whatever
+// leads to it.
+func (o *Objects) field(t *Type, at uint64) string {
+	name := t.Name
+	for range nestMax {
+		elem := o.r.typ(t.Elem)
+		switch {
+		case isLock(t):
+			return name
+		case t.Kind == reflect.Array && elem != nil && elem.Size > 0:
+			name += "[]"
+			t, at = elem, at%elem.Size
+		case t.Kind == reflect.Struct:
+			in := -1
+			for i, begin := range o.offsets(t) {
+				if begin <= at && at-begin < o.r.typ(t.Fields[i].Type).Size {
+					in, at = i, at-begin
+					break
+				}
 			}
+			if in < 0 {
+				return ""
+			}
+			name += "." + t.Fields[in].Name
+			t = o.r.typ(t.Fields[in].Type)
+		default:
+			return ""
+		}
+		if t.Named && !isLock(t) {
+			name = t.Name
 		}
 	}
-	return "", false
+	return "" // a type of a damaged recording may be part of itself
 }
 
 // offsets returns where the fields of a struct are in it, as the compiler of a 64-bit system lays

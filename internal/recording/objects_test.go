@@ -81,7 +81,11 @@ func TestObjectNames(t *testing.T) {
 			name string
 			in   [3]inner
 			sync.Mutex
-			n int
+			n     int
+			slots [2]struct {
+				_  bool
+				mu sync.Mutex
+			}
 		}
 	)
 	ts := &typesOf{&Recording{}, map[reflect.Type]uint32{}}
@@ -96,8 +100,9 @@ func TestObjectNames(t *testing.T) {
 		{reflect.TypeFor[outer](), unsafe.Offsetof(outer{}.name), ""},
 		{reflect.TypeFor[outer](), unsafe.Offsetof(outer{}.Mutex), "recording.outer.Mutex"},
 		{reflect.TypeFor[outer](), unsafe.Offsetof(outer{}.n), ""},
-		{reflect.TypeFor[outer](), unsafe.Offsetof(outer{}.in) + 2*unsafe.Sizeof(inner{}) + unsafe.Offsetof(inner{}.rw), "recording.outer.in[].rw"},
+		{reflect.TypeFor[outer](), unsafe.Offsetof(outer{}.in) + 2*unsafe.Sizeof(inner{}) + unsafe.Offsetof(inner{}.rw), "recording.inner.rw"},
 		{reflect.TypeFor[outer](), unsafe.Offsetof(outer{}.in), ""},
+		{reflect.TypeFor[outer](), unsafe.Offsetof(outer{}.slots) + unsafe.Sizeof(outer{}.slots) - unsafe.Sizeof(sync.Mutex{}), "recording.outer.slots[].mu"},
 	} {
 		const address = 0x1000
 		object := uint64(address + test.at)
