@@ -82,7 +82,15 @@ func run(opt options) error {
 			return measureWays(w, dir, opt.wrap, "probes", "ns", probeWays, firesPerOp, opt.rounds, opt.short)
 		}},
 		{"waits", func(w io.Writer) error {
-			return measureWays(w, dir, opt.wrap, "waits", "ns", waitWays, waitsPerOp, opt.rounds, opt.short)
+			if err := measureWays(w, dir, opt.wrap, "waits", "ns", waitWays, waitsPerOp, opt.rounds, opt.short); err != nil {
+				return err
+			}
+			fmt.Fprintln(w)
+			if err := measureBlocked(w, dir, opt.wrap, opt.short); err != nil {
+				return err
+			}
+			fmt.Fprintln(w)
+			return measureServer(w, dir, opt.wrap, waitServerWays, max(opt.rounds/5, 1), opt.short)
 		}},
 		{"logs", func(w io.Writer) error { return measureLogs(w, dir, opt.wrap, opt.rounds, opt.short) }},
 		{"schema", func(w io.Writer) error { return measureSchema(w, dir, opt.wrap, opt.rounds, opt.short) }},

@@ -39,7 +39,7 @@ func measureSchema(w io.Writer, dir, wrap string, rounds int, short bool) error 
 		return err
 	}
 	fmt.Fprintln(w)
-	return measureServer(w, dir, wrap, rounds, short)
+	return measureServer(w, dir, wrap, serverWays, rounds, short)
 }
 
 func measureConsumers(w io.Writer, dir, wrap string, rounds int, short bool) error {

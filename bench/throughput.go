@@ -47,6 +47,18 @@ var serverWays = []serverWay{
 	{"all on, the global summary alone", "main,net/http", "main.*;net/http.*", true},
 }
 
+// waitServerWays are those of the table of waits.
+var waitServerWays = []serverWay{
+	{"out", "", "", false},
+	{"out, another process", "", "", false},
+	{"in and off", "main,net/http", "", false},
+	{"operations on files and sockets", "main,net/http", "wait/io", false},
+	{"all waits", "main,net/http", "wait/*", false},
+	{"all waits, the global summary alone", "main,net/http", "wait/*", true},
+	{"all waits, and net/http's part in requests", "main,net/http", requestRules + ";wait/*", false},
+	{"the same, the global summary alone", "main,net/http", requestRules + ";wait/*", true},
+}
+
 const (
 	layouts        = 8 // in which order functions are in memory
 	startsPerRound = 8
@@ -62,7 +74,7 @@ const (
 // Now and then they are started anew, linked in another order: a process has its addresses, and a
 // program the places of its functions, by which alone it may be a percent faster or slower than
 // another.
-func measureServer(w io.Writer, dir, wrap string, rounds int, short bool) error {
+func measureServer(w io.Writer, dir, wrap string, ways []serverWay, rounds int, short bool) error {
 	starts, turns, n, layouts := startsPerRound*rounds, turnsPerStart, requestsATurn, layouts
 	if short {
 		starts, turns, n, layouts = 1, 2, 20, 1
@@ -70,18 +82,18 @@ func measureServer(w io.Writer, dir, wrap string, rounds int, short bool) error 
 	exes := make([]map[string]string, layouts)
 	for layout := range exes {
 		var err error
-		if exes[layout], err = buildServers(dir, wrap, layout); err != nil {
+		if exes[layout], err = buildServers(dir, wrap, ways, layout); err != nil {
 			return fmt.Errorf("building the server: %v", err)
 		}
 	}
-	figures := make([]serverFigures, len(serverWays))
+	figures := make([]serverFigures, len(ways))
 	for i := range starts {
-		if err := measureStart(figures, exes[i%layouts], turns, n); err != nil {
+		if err := measureStart(figures, ways, exes[i%layouts], turns, n); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintf(w, "| a request, of %d starts with %d turns | calls seen | µs of the server's CPU | more than out: median of the starts | half of them | requests a second |\n|---|--:|--:|--:|--:|--:|\n", starts, turns)
-	for i, way := range serverWays {
+	for i, way := range ways {
 		f := &figures[i]
 		sorted := slices.Sorted(slices.Values(f.ratios))
 		more := func(quarters int) float64 { return (sorted[quarters*(len(sorted)-1)/4] - 1) * 100 }
@@ -92,9 +104,9 @@ func measureServer(w io.Writer, dir, wrap string, rounds int, short bool) error 
 
 // buildServers builds the servers, with the functions in memory in that order, and returns them by
 // the packages that have hooks.
-func buildServers(dir, wrap string, layout int) (map[string]string, error) {
+func buildServers(dir, wrap string, ways []serverWay, layout int) (map[string]string, error) {
 	exes := map[string]string{}
-	for i, way := range serverWays {
+	for i, way := range ways {
 		if exes[way.packages] != "" {
 			continue
 		}
@@ -120,10 +132,10 @@ type serverFigures struct {
 
 // measureStart starts a server for each way, lets them have their turns, and adds what they took to
 // figures.
-func measureStart(figures []serverFigures, exes map[string]string, turns, n int) error {
-	servers := make([]*server, len(serverWays))
+func measureStart(figures []serverFigures, ways []serverWay, exes map[string]string, turns, n int) error {
+	servers := make([]*server, len(ways))
 	for _, i := range rand.Perm(len(servers)) { // the first to be started may be the fastest
-		way := serverWays[i]
+		way := ways[i]
 		var err error
 		if servers[i], err = way.start(exes[way.packages]); err != nil {
 			return fmt.Errorf("%s: %v", way.name, err)
@@ -139,18 +151,18 @@ func measureStart(figures []serverFigures, exes map[string]string, turns, n int)
 		for _, i := range rand.Perm(len(servers)) {
 			cost, speed, err := servers[i].measure(n)
 			if err != nil {
-				return fmt.Errorf("%s: %v", serverWays[i].name, err)
+				return fmt.Errorf("%s: %v", ways[i].name, err)
 			}
 			costs[i] = cost
 			figures[i].costs, figures[i].speeds = append(figures[i].costs, cost), append(figures[i].speeds, speed)
 		}
-		out, ways := 1.0, 0.0 // their geometric mean
-		for i, way := range serverWays {
+		out, n := 1.0, 0.0 // their geometric mean
+		for i, way := range ways {
 			if way.packages == "" {
-				out, ways = out*costs[i], ways+1
+				out, n = out*costs[i], n+1
 			}
 		}
-		out = math.Pow(out, 1/ways)
+		out = math.Pow(out, 1/n)
 		for i, cost := range costs {
 			ratios[i] = append(ratios[i], cost/out)
 		}
@@ -159,7 +171,7 @@ func measureStart(figures []serverFigures, exes map[string]string, turns, n int)
 		figures[i].ratios = append(figures[i].ratios, median(ratios[i]))
 		var err error
 		if figures[i].calls, err = s.calls(); err != nil {
-			return fmt.Errorf("%s: %v", serverWays[i].name, err)
+			return fmt.Errorf("%s: %v", ways[i].name, err)
 		}
 	}
 	return nil

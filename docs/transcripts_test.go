@@ -148,6 +148,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\b\d\.\d{6}\b`), "ELAPSED"},
 	{regexp.MustCompile(`\bT\d+ *`), "T "},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
+	{regexp.MustCompile(`\bfd \d+`), "fd N"},
 	{regexp.MustCompile(`/\S*/(examples|bench|src)/`), "/.../$1/"},
 	{regexp.MustCompile(`\(cached\)`), "TIME"},
 	{regexp.MustCompile(`go1\.\d+\.\d+`), "GO"},

@@ -5,10 +5,12 @@
 //	parser    recursive descent: depth, errors, and panics that become errors
 //	workers   a pool of goroutines, each with a tree of its own
 //	httpecho  an HTTP server and its client, with notes from the developer
+//	books     a request, its function, its statement, its wait
 //	slow      a page that asks its database too often
 //	levels    a log level that is changed by HTTP, and with it what is traced
 //	stuck     two goroutines that wait for each other
 //	convoy    a queue at a lock, a forgotten receiver, and a slow file
+//	busy      more to compute than there are processors, and a system call that takes long
 //	shop      a package whose tests replace functions
 //	protocol  a module of its own: programs that talk to MySQL, MariaDB and Redis servers
 //	logging   a module of its own: the lines of log/slog, log, zap, logrus, zerolog and of plain

@@ -32,7 +32,7 @@ func protocolPrograms(t *testing.T) (bin, toolexec string) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	watch(t, "protocol", "../scripts")
-	bin = testenv.Build(t, "ftrace-wrap")
+	bin = testenv.Build(t, "ftrace-wrap", "ftrace")
 	toolexec = testenv.Toolexec(t, bin)
 	buildIn(t, "protocol", "-o", bin+string(filepath.Separator), toolexec, "./...")
 	return bin, toolexec
@@ -104,6 +104,16 @@ func runProgram(t *testing.T, env []string, program string, args ...string) prin
 	return printed{stdout.String(), stderr.String()}
 }
 
+// contain reports the parts that a trace lacks.
+func contain(t *testing.T, trace string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(trace, part) {
+			t.Errorf("the trace lacks %s:\n%s", part, trace)
+		}
+	}
+}
+
 // TestProtocols runs programs that use servers, and compares the traces with those that are expected.
 func TestProtocols(t *testing.T) {
 	bin, toolexec := protocolPrograms(t)
@@ -138,9 +148,12 @@ func TestProtocols(t *testing.T) {
 
 		probes := runProgram(t, []string{"FTRACE=probe/mysql/query-*;probe/mysql/connection-*", "FTRACE_FORMAT=str=200"}, filepath.Join(bin, "tour"), server, "127.0.0.1:1").Stderr
 		compare(t, "protocol/tour/probes.txt", normalProtocol(probes, true))
+		spans := runProgram(t, []string{"FTRACE=statement/sql/*"}, filepath.Join(bin, "session"), session...).Stderr
+		contain(t, spans, `statement/sql/select(text="SELECT user()")`, "} = err=nil // statement/sql/select")
 		t.Run("recorded", func(t *testing.T) { recordedStatements(t, filepath.Join(bin, "tour"), server) })
 		t.Run("plugins", func(t *testing.T) { testIn(t, "protocol", "MYSQL_ADDR="+server, toolexec, ".") })
 		t.Run("driver", func(t *testing.T) { driverSuite(t, toolexec, server) })
+		t.Run("troubled", func(t *testing.T) { troubled(t, bin, server) })
 		t.Run("unknown", func(t *testing.T) { unknownDrivers(t, toolexec, session) })
 	})
 
@@ -148,6 +161,12 @@ func TestProtocols(t *testing.T) {
 		server := redis(t, "open sesame")
 		got := runProgram(t, append(testTrace, "REDIS_PASSWORD=open sesame"), filepath.Join(bin, "redis"), server)
 		compare(t, "protocol/redis/expected.txt", normalProtocol(got.Stderr, false))
+		spans := runProgram(t, []string{"FTRACE=statement/redis/*", "REDIS_PASSWORD=open sesame"}, filepath.Join(bin, "redis"), server).Stderr
+		contain(t, spans, `statement/redis/set(text="set greeting hello")`, `statement/redis/get(text="get nothing")`, `statement/redis/pipeline(text="incr; del")`,
+			`err=proto.RedisError("WRONGTYPE`)
+		if strings.Contains(spans, "sesame") || strings.Contains(spans, `RedisError("redis: nil`) {
+			t.Errorf("there is a password in the trace, or a missing key is an error:\n%s", spans)
+		}
 		probes := runProgram(t, []string{"FTRACE=probe/redis/*", "REDIS_PASSWORD=open sesame"}, filepath.Join(bin, "redis"), server)
 		compare(t, "protocol/redis/probes.txt", normalProtocol(probes.Stderr, false))
 		if strings.Contains(got.Stderr+probes.Stderr, "sesame") {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/funcname"
 )
 
 // source returns the package and the file of the code at pc.
@@ -19,12 +21,8 @@ func source(pc uintptr) (importPath, file string) {
 // dot after the last slash. In the last element of the path a dot is written as %2e, and so is,
 // anywhere, what could not stand in a symbol.
 func packageOf(function string) string {
-	slash := strings.LastIndexByte(function, '/') + 1
-	dot := strings.IndexByte(function[slash:], '.')
-	if dot < 0 {
-		return function
-	}
-	path, escaped, found := strings.Cut(function[:slash+dot], "%")
+	pkg, _ := funcname.Split(function)
+	path, escaped, found := strings.Cut(pkg, "%")
 	for found {
 		code := escaped[:min(2, len(escaped))]
 		if c, err := strconv.ParseUint(code, 16, 8); err == nil {

@@ -13,10 +13,14 @@ import (
 // result or of the struct of the results, if the core knows that; its value has no meaning.
 //
 // It returns a pointer to the result or the struct, and the number of results; or -1 if the double
-// is not for this call; or what packAny returns.
+// is not for this call; or what packAny returns; or, if an interceptor wants to hear of the call's
+// end, what stands for the call, and continues.
 func dispatch(data any, params []any, want any) (results any, n int) {
 	defer coreQuiet(false) // even if the replacement panics
 	d := data.(*double)
+	if d.interceptor != nil {
+		return d.intercept(params, want)
+	}
 	args, why := d.arguments(params, want)
 	if why == "" {
 		why = d.declines(args)
@@ -46,6 +50,12 @@ func dispatch(data any, params []any, want any) (results any, n int) {
 // call is not for it.
 func (d *double) arguments(params []any, want any) (args []reflect.Value, why string) {
 	first := 0
+	if d.except != 0 && d.except == coreGoroutine() {
+		return nil, "the goroutine is left out"
+	}
+	if d.iface != nil && !d.implements(params[0]) {
+		return nil, "another type"
+	}
 	if d.target.bound {
 		first = 1
 		if !d.target.receives(params[0]) {
@@ -63,7 +73,14 @@ func (d *double) arguments(params []any, want any) (args []reflect.Value, why st
 	}
 	args = make([]reflect.Value, d.typ.NumIn())
 	for i := range args {
-		arg, ok := argument(d.typ.In(i), params[first+i], i == 0)
+		param := params[first+i]
+		if i == 0 && d.target.outer != nil && first == 0 {
+			param = d.target.outer // the embedded one need not be what the target takes
+		}
+		if v := reflect.ValueOf(param); d.target.converted && v.CanConvert(d.typ.In(i)) {
+			param = v.Convert(d.typ.In(i)).Interface()
+		}
+		arg, ok := argument(d.typ.In(i), param, i == 0)
 		if !ok {
 			return nil, d.misfit(params)
 		}
@@ -82,9 +99,9 @@ func argument(t reflect.Type, param any, receiver bool) (reflect.Value, bool) {
 	switch {
 	case v.Type() == t:
 		return v, true
-	case t.Kind() == reflect.Interface:
-		return v, v.Type().Implements(t)
-	case receiver && t.Kind() == reflect.Pointer && t.Elem() == v.Type():
+	case t.Kind() == reflect.Interface && v.Type().Implements(t):
+		return v, true
+	case receiver && (t.Kind() == reflect.Pointer && t.Elem() == v.Type() || t.Kind() == reflect.Interface && reflect.PointerTo(v.Type()).Implements(t)):
 		p := reflect.New(v.Type())
 		p.Elem().Set(v)
 		return p, true
@@ -145,13 +162,12 @@ func (d *double) begin(args []reflect.Value) (with reflect.Value, kept *Call, wh
 	if d.limited && d.called >= d.most {
 		return with, nil, fmt.Sprintf("it was called %d times", d.most)
 	}
-	with = d.with[min(d.called, len(d.with)-1)]
 	d.called++
 	if !d.unrecorded {
 		kept = &Call{Args: d.interfaces(args)}
 		d.keep(kept)
 	}
-	return with, kept, ""
+	return d.with, kept, ""
 }
 
 // end notes the results of a call.
@@ -203,7 +219,7 @@ func pack(t reflect.Type, results []reflect.Value) any {
 // receives reports whether a method value's receiver, which its closure holds after the code, is
 // this one.
 func (t *target) receives(receiver any) bool {
-	bound := t.boundTo
+	bound := t.receiver
 	if bound == nil {
 		if reflect.TypeOf(receiver).Size() == 0 {
 			return true

@@ -17,15 +17,21 @@ type Double[F any] struct {
 }
 
 // Original returns what the replacement replaced: the function, or an earlier replacement. A
-// replacement may call it, to do something before or after.
+// replacement that is to call it gets it by [Around], because a goroutine that is calling already
+// may find the replacement before Replace has returned the Double.
 //
 // Original panics if the replacement is a [Generic], and for some functions that were named to
 // [Unexported]: function literals, generic functions, and functions that the compiler inlined
 // wherever they are called.
 func (d *Double[F]) Original() F {
-	var f F
-	reflect.ValueOf(&f).Elem().Set(d.original())
-	return f
+	if d == nil {
+		panic("mock: Original of a nil Double: the replacement was called before Replace returned; Around gives it the original")
+	}
+	original, err := d.original()
+	if err != nil {
+		panic(err.Error())
+	}
+	return original.Interface().(F)
 }
 
 // A Call is one call of a replacement.
@@ -59,22 +65,30 @@ func as[T any](v any) T {
 type double struct {
 	typ    reflect.Type // F
 	target target
-	with   []reflect.Value
-	handle unsafe.Pointer // belongs to the core
+	with   reflect.Value
+
+	members []member     // what is replaced
+	method  string       // of the interface, for Every
+	iface   reflect.Type // the interface, else nil
+
+	companions  []*double    // that end with it
+	interceptor *interceptor // if not nil, it is a function that Intercept watches
 
 	// Options.
 	everywhere     bool
+	except         uint64 // goroutine that is left out, or 0
 	receiver       any
 	implementation any
 	limited        bool
 	most           int // if limited
 	when           reflect.Value
+	then           [][]any
 	least          int
 	exact          bool
 	unrecorded     bool // nobody will read the calls
 	uncounted      bool // nor their number
 
-	generic bool // with are Generics
+	generic bool // with is a Generic
 
 	restored atomic.Bool
 	planned  atomic.Int64           // calls made by the core itself, by a callPlan
@@ -103,8 +117,13 @@ func (d *double) Calls() []Call {
 // Restore ends the replacement before the test does. Calls under way end as they began. Further
 // calls of Restore do nothing.
 func (d *double) Restore() {
-	if d.restored.CompareAndSwap(false, true) && d.handle != nil {
-		coreRemove(d.handle)
+	if d.restored.CompareAndSwap(false, true) {
+		for i := range d.members {
+			coreRemove(d.members[i].handle)
+		}
+		for _, c := range d.companions {
+			c.Restore()
+		}
 	}
 }
 
@@ -123,31 +142,31 @@ func (d *double) unlock(quiet bool) {
 // literal matches the names of function literals.
 var literal = regexp.MustCompile(`\.func\d+(\.\d+)*$`)
 
-func (d *double) original() reflect.Value {
+// original returns the original as an F.
+func (d *double) original() (reflect.Value, error) {
 	defer coreQuiet(coreQuiet(true))
+	name, target := d.target.name, d.target.value
 	if d.generic {
-		panic("mock: Original: " + d.target.name + " can't be called by a Generic, which does not know its type")
+		return target, fmt.Errorf("mock: Original: %s can't be called by a Generic, which does not know its type", name)
 	}
-	target := d.target.value
 	if !target.IsValid() {
-		name := d.target.name
 		if literal.MatchString(name) || strings.Contains(name, "[...]") {
-			panic("mock: Original: " + name + " can't be called by name")
+			return target, fmt.Errorf("mock: Original: %s can't be called by name", name)
 		}
 		code := coreCode(d.target.symbol)
 		if code == 0 {
-			panic("mock: Original: " + name + " is not in the program but inlined")
+			return target, fmt.Errorf("mock: Original: %s is not in the program but inlined", name)
 		}
 		closure := unsafe.Pointer(&struct{ code uintptr }{code})
 		target = reflect.NewAt(d.typ, unsafe.Pointer(&closure)).Elem()
 	}
 	return reflect.MakeFunc(d.typ, func(args []reflect.Value) []reflect.Value {
-		if !d.restored.Load() {
-			previous := coreBypass(d.handle)
+		if m := d.member(args); m != nil && !d.restored.Load() {
+			previous := coreBypass(m.handle)
 			defer coreBypass(previous)
 		}
 		return call(target, args)
-	})
+	}), nil
 }
 
 func call(f reflect.Value, args []reflect.Value) []reflect.Value {
@@ -155,6 +174,14 @@ func call(f reflect.Value, args []reflect.Value) []reflect.Value {
 		return f.CallSlice(args)
 	}
 	return f.Call(args)
+}
+
+// unsatisfiable returns what is wrong with the options if no calls can satisfy them.
+func (d *double) unsatisfiable() error {
+	if d.limited && d.most < d.least {
+		return fmt.Errorf("mock: Times(%d) gives the replacement fewer calls than the %d that it must get", d.most, d.least)
+	}
+	return nil
 }
 
 // uncalled returns what is wrong with how often the replacement was called, or "".

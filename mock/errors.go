@@ -90,7 +90,7 @@ func fail(pattern string, err error, opts []Option) (*Failures, error) {
 	}
 	last := ^uint64(0)
 	if f.options.limited {
-		last = uint64(max(f.options.most, 0))
+		last = uint64(f.options.most)
 	}
 	defer coreQuiet(coreQuiet(true))
 	faults, named, message := coreFail(pattern, err, 1, last, f.options.everywhere)
@@ -98,8 +98,7 @@ func fail(pattern string, err error, opts []Option) (*Failures, error) {
 	case message != "":
 		return nil, fmt.Errorf("mock: Errors: pattern %q: %s", pattern, message)
 	case named == 0:
-		return nil, fmt.Errorf("%w: %q names no function with a hook: packages have hooks if FTRACE_PACKAGES, now %s, says so; ftrace-wrap list lists their functions",
-			ErrNotHooked, pattern, packages())
+		return nil, noneNamed(pattern)
 	case len(faults) == 0:
 		return nil, fmt.Errorf("mock: Errors: none of the %d functions that %q names returns an error as its last result", named, pattern)
 	}

@@ -101,15 +101,57 @@ func ExampleDouble_Calls() {
 }
 
 // A replacement can call what it replaces.
-func ExampleDouble_Original() {
-	var d *mock.Double[func(*account, int) error]
-	d = mock.Replace(t, (*account).withdraw, func(a *account, amount int) error {
-		return d.Original()(a, amount*2)
+func ExampleAround() {
+	mock.Around(t, (*account).withdraw, func(original func(*account, int) error) func(*account, int) error {
+		return func(a *account, amount int) error { return original(a, amount*2) }
 	})
 	ada := &account{"Ada", 10}
 	ada.withdraw(3)
 	if ada.balance != 4 {
 		t.Error(ada.balance)
+	}
+}
+
+// The test itself can call what is replaced.
+func ExampleDouble_Original() {
+	d := mock.Replace(t, today, func() string { return "2024-02-29" })
+	if real := d.Original()(); real == today() {
+		t.Error(real)
+	}
+}
+
+// The second call fails, and all after it.
+func ExampleReturn() {
+	mock.Return(t, (*account).withdraw, nil, mock.Then(errors.New("bank on fire")))
+	ada := &account{"Ada", 0}
+	if first, second := ada.withdraw(1), ada.withdraw(1); first != nil || second == nil {
+		t.Error(first, second)
+	}
+}
+
+// All accounts have the same name, and whatever else prints itself.
+func ExampleEvery() {
+	mock.Every(t, fmt.Stringer.String, func(fmt.Stringer) string { return "Bob" })
+	if name := (&account{"Ada", 0}).String(); name != "Bob" {
+		t.Error(name)
+	}
+}
+
+// Calls are watched, and one of them does not run.
+func ExampleIntercept() {
+	var results []any
+	mock.Intercept(t, "mock_test.(*account).withdraw", func(c *mock.Intercepted) {
+		if c.Args[1] == 13 {
+			c.Return(errors.New("unlucky"))
+		}
+	}, func(c *mock.Intercepted) {
+		results = append(results, c.Results[0])
+	})
+	ada := &account{"Ada", 100}
+	ada.withdraw(3)
+	ada.withdraw(13)
+	if ada.balance != 97 || len(results) != 2 || results[0] != nil || fmt.Sprint(results[1]) != "unlucky" {
+		t.Error(ada.balance, results)
 	}
 }
 
@@ -138,9 +180,9 @@ func ExampleTimes() {
 
 // Each call gets its own answer.
 func ExampleSequence() {
-	mock.Replace(t, today,
+	mock.Replace(t, today, mock.Sequence(
 		func() string { return "2024-02-29" },
-		mock.Sequence(func() string { return "2024-03-01" }))
+		func() string { return "2024-03-01" }))
 	if first, then := today(), today(); first != "2024-02-29" || then != "2024-03-01" {
 		t.Error(first, then)
 	}
@@ -182,7 +224,7 @@ func TestExamples(test *testing.T) {
 	for name, example := range map[string]func(){
 		"Replace": ExampleReplace, "method": ExampleReplace_method, "generic": ExampleReplace_generic,
 		"Implementation": ExampleImplementation, "Unexported": ExampleUnexported, "Generic": ExampleGeneric,
-		"Calls": ExampleDouble_Calls, "Original": ExampleDouble_Original, "When": ExampleWhen,
+		"Calls": ExampleDouble_Calls, "Original": ExampleDouble_Original, "Around": ExampleAround, "Return": ExampleReturn, "Every": ExampleEvery, "Intercept": ExampleIntercept, "When": ExampleWhen,
 		"Times": ExampleTimes, "Sequence": ExampleSequence, "Errors": ExampleErrors,
 		"SkipUnlessHooked": ExampleSkipUnlessHooked,
 	} {

@@ -27,9 +27,21 @@ func ThisGoroutine() Option {
 	return func(d *double) error { d.everywhere = false; return nil }
 }
 
+// NotThisGoroutine leaves out the calls on the goroutine that makes the replacement. Those that it
+// starts are not left out.
+func NotThisGoroutine() Option {
+	return func(d *double) error {
+		if d.typ == nil {
+			return notForErrors("NotThisGoroutine")
+		}
+		d.except = coreGoroutine()
+		return nil
+	}
+}
+
 // ForReceiver gives the replacement of a method only the calls of one receiver: of this pointer, or
-// of values equal to x. If the target is a method of an interface, such as io.Reader.Read, the
-// method of x's type is replaced.
+// of values equal to x. x is what the method is declared for: a pointer or a value. If the target
+// is a method of an interface, such as io.Reader.Read, the method of x's type is replaced.
 func ForReceiver(x any) Option {
 	return func(d *double) error {
 		if d.typ == nil {
@@ -58,28 +70,14 @@ func Implementation(x any) Option {
 // Times gives the replacement only the first n calls. For [Errors] each function is counted for
 // itself.
 func Times(n int) Option {
-	return func(d *double) error { d.most, d.limited = n, true; return nil }
+	return func(d *double) error { d.most, d.limited = n, true; return notNegative("Times", n) }
 }
 
-// Sequence sends the first call to the replacement that was given to [Replace], the second to
-// with[0], and so on. The last one gets all further calls, unless [Times] limits them.
-func Sequence[F any](with ...F) Option {
-	return func(d *double) error {
-		if d.typ == nil {
-			return notForErrors("Sequence")
-		}
-		if t := reflect.TypeFor[F](); t != d.typ {
-			return fmt.Errorf("mock: Sequence: a %v is no %v", t, d.typ)
-		}
-		for i := range with {
-			v := reflect.ValueOf(&with[i]).Elem()
-			if v.IsNil() {
-				return fmt.Errorf("mock: Sequence: replacement %d is nil", i)
-			}
-			d.with = append(d.with, v)
-		}
-		return nil
+func notNegative(option string, n int) error {
+	if n < 0 {
+		return fmt.Errorf("mock: %s(%d): there are no %[2]d calls", option, n)
 	}
+	return nil
 }
 
 // When gives the replacement only the calls for whose arguments predicate returns true. predicate
@@ -125,11 +123,11 @@ func Unrecorded() Option {
 // MustCall fails the test at its end if the replacement got fewer than n calls. With [Errors], it
 // fails the test if fewer than n calls failed.
 func MustCall(n int) Option {
-	return func(d *double) error { d.least = n; return nil }
+	return func(d *double) error { d.least = n; return notNegative("MustCall", n) }
 }
 
 // MustCallTimes fails the test at its end unless the replacement got exactly n calls. With
 // [Errors], it fails the test unless exactly n calls failed.
 func MustCallTimes(n int) Option {
-	return func(d *double) error { d.least, d.exact = n, true; return nil }
+	return func(d *double) error { d.least, d.exact = n, true; return notNegative("MustCallTimes", n) }
 }

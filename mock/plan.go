@@ -168,14 +168,14 @@ func direct(t reflect.Type) bool {
 
 // plan makes the plan, or returns nil.
 func (d *double) plan() *callPlan {
-	if d.generic || d.limited || d.when.IsValid() || len(d.with) > 1 || d.receiver != nil || d.target.bound {
+	if d.generic || d.limited || d.when.IsValid() || d.except != 0 || d.receiver != nil || d.target.bound {
 		return nil
 	}
 	shape := layoutOf(d.typ).shape
 	if shape == nil {
 		return nil
 	}
-	p := &callPlan{fn: *(*unsafe.Pointer)(d.with[0].Addr().UnsafePointer()), shape: shape}
+	p := &callPlan{fn: *(*unsafe.Pointer)(d.with.Addr().UnsafePointer()), shape: shape}
 	if !d.uncounted {
 		p.calls = &d.planned
 	}

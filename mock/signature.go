@@ -18,6 +18,18 @@ func (t *target) check(f reflect.Type) error {
 	return fmt.Errorf("mock: %s is a\n\t%s\nthe replacement is a\n\t%v", t.name, strings.NewReplacer(",", ", ", ")(", ") (").Replace(t.typ), f)
 }
 
+// checkMethod reports whether the target may be a method that implements an interface's method of
+// type f, whose first parameter is the receiver.
+func (t *target) checkMethod(f reflect.Type) bool {
+	_, params, _ := strings.Cut(t.typ, "(")
+	end := strings.IndexAny(params, ",)")
+	if end < 0 {
+		return false
+	}
+	m := matcher{text: strings.TrimPrefix(params[end:], ","), pkg: t.pkg}
+	return m.function(f, 1) && m.text == ""
+}
+
 // A matcher compares the text of a type, as package rewrite writes it, with a type.
 type matcher struct {
 	text string // what is left
@@ -68,7 +80,7 @@ func (m *matcher) match(t reflect.Type) bool {
 	case m.take("chan "):
 		return kind == reflect.Chan && t.ChanDir() == reflect.BothDir && m.match(t.Elem())
 	case m.take("func("):
-		return kind == reflect.Func && m.function(t)
+		return kind == reflect.Func && m.function(t, 0)
 	case m.word("any"):
 		return kind == reflect.Interface && t.NumMethod() == 0
 	case m.take("struct{}"):
@@ -77,11 +89,11 @@ func (m *matcher) match(t reflect.Type) bool {
 	return m.named(t)
 }
 
-// function is match after "func(".
-func (m *matcher) function(t reflect.Type) bool {
-	for i := range t.NumIn() {
+// function is match after "func(", or after the parameters before the first.
+func (m *matcher) function(t reflect.Type, first int) bool {
+	for i := first; i < t.NumIn(); i++ {
 		in := t.In(i)
-		if i > 0 && !m.take(",") {
+		if i > first && !m.take(",") {
 			return false
 		}
 		if m.take("...") {

@@ -1,32 +1,37 @@
 package mock
 
 import (
-	"cmp"
 	"fmt"
 	"net/url"
-	"os"
 	"reflect"
 	"runtime"
 	"strings"
 	"sync"
 	"unsafe"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/funcname"
 )
 
 // A target is the function that is replaced.
 type target struct {
-	fn      unsafe.Pointer // belongs to the core
-	name    string         // for messages
-	pkg     string         // what stands for its package in symbols
-	symbol  string         // its name in symbols
-	typ     string         // its type in the table of functions
-	value   reflect.Value  // the function, unless it was named
-	bound   bool           // it is a method value
-	closure unsafe.Pointer // the method value's code and receiver
-	boundTo any            // its receiver, if that was an interface
+	fn        unsafe.Pointer // belongs to the core
+	name      string         // for messages
+	pkg       string         // what stands for its package in symbols
+	symbol    string         // its name in symbols
+	typ       string         // its type in the table of functions
+	value     reflect.Value  // the function, unless it was named
+	converted bool           // parameters have the types that those of package runtime are made of
+	bound     bool           // it is a method value
+	closure   unsafe.Pointer // the method value's code and receiver
+
+	// Of a method of an interface:
+	receiver any // the one receiver that is meant, as the method gets it
+	outer    any // what the receiver is embedded in, if the method is promoted
 }
 
-// resolve finds the function that f is.
-func resolve(f reflect.Value, implementation any) (target, error) {
+// resolve finds the function that f is. If f is a method of an interface, implementation has the
+// type that is meant; one means that only this value of it is.
+func resolve(f reflect.Value, implementation any, one bool) (target, error) {
 	if f.IsNil() {
 		return target{}, fmt.Errorf("mock: the target is a nil %v", f.Type())
 	}
@@ -36,29 +41,186 @@ func resolve(f reflect.Value, implementation any) (target, error) {
 	var boundTo any
 	if bound {
 		if receiver, ok := coreReceiver(closure); ok {
-			boundTo, implementation = receiver, receiver
+			boundTo, implementation, one = receiver, receiver, true
 		}
 	}
+	var owner reflect.Value
 	if name, t, ok := interfaceMethod(method, f.Type(), boundTo); ok {
 		if implementation == nil {
 			return target{}, fmt.Errorf("mock: %s is a method of an interface, which has no body; name the method of the type that is meant, or give the option Implementation or ForReceiver", shown(method))
 		}
-		m, ok := reflect.TypeOf(implementation).MethodByName(name)
-		if !ok || t != nil && !reflect.TypeOf(implementation).Implements(t) {
+		v := reflect.ValueOf(implementation)
+		if owner = provider(v, name); !owner.IsValid() || t != nil && !v.Type().Implements(t) {
 			return target{}, fmt.Errorf("mock: %T has no method %s of %s", implementation, name, shown(method))
 		}
-		method = runtime.FuncForPC(m.Func.Pointer()).Name()
+		if !one && base(owner.Type()) != base(v.Type()) {
+			return target{}, fmt.Errorf("mock: %s of %T %s, or give ForReceiver one %[2]T", name, implementation, embeds(owner, name))
+		}
+		method = methodSymbol(owner.Type(), name)
 	}
 	found, err := find(method, shown(method))
 	if err != nil {
-		if owner := promoted(f, method); owner != nil && !bound {
-			return target{}, fmt.Errorf("%w so that it can be replaced: %s is promoted from the embedded %v, which does not know what it is embedded in; replace (%[3]v).%[4]s",
-				ErrNotHooked, shown(method), owner, method[strings.LastIndexByte(method, '.')+1:])
+		if owner := promoted(f, method); owner.IsValid() && !bound {
+			return target{}, fmt.Errorf("%w so that it can be replaced: %s %s", ErrNotHooked, shown(method), embeds(owner, method[strings.LastIndexByte(method, '.')+1:]))
 		}
 		return target{}, err
 	}
-	found.value, found.bound, found.closure, found.boundTo = f, bound, closure, boundTo
+	found.value, found.bound, found.closure = f, bound, closure
+	if owner.IsValid() && one {
+		if found.receiver, err = found.received(owner); err != nil {
+			return target{}, err
+		}
+		if base(owner.Type()) != base(reflect.TypeOf(implementation)) {
+			found.outer = implementation
+		}
+	}
 	return found, nil
+}
+
+// received returns v as the method gets it.
+func (t *target) received(v reflect.Value) (any, error) {
+	_, pointer, _ := t.method()
+	if v.Kind() == reflect.Pointer && !pointer {
+		if v.IsNil() {
+			return nil, fmt.Errorf("mock: %s has a value as its receiver, but this is a nil pointer", t.name)
+		}
+		v = v.Elem()
+	}
+	if !v.Comparable() {
+		return nil, fmt.Errorf("mock: %s can't be replaced for one receiver: values of type %v can't be compared", t.name, v.Type())
+	}
+	return v.Interface(), nil
+}
+
+// method takes the target's name apart: the type of which it is a method, and whether its receiver
+// is a pointer.
+func (t *target) method() (typ string, pointer, ok bool) {
+	name := t.symbol[len(packagePath(t.symbol))+1:]
+	if rest, found := strings.CutPrefix(name, "(*"); found {
+		typ, name, ok = strings.Cut(rest, ").")
+		pointer = true
+	} else {
+		dot := strings.IndexByte(strings.ReplaceAll(name, "[...]", "     "), '.')
+		if dot < 0 || literal.MatchString(name) {
+			return "", false, false
+		}
+		typ, name, ok = name[:dot], name[dot+1:], true
+	}
+	typ, _, _ = strings.Cut(typ, "[")
+	return typ, pointer, ok && !strings.Contains(name, ".") && typ != "init"
+}
+
+// checkReceiver returns what is wrong with ForReceiver, and notes which receiver it means.
+func (d *double) checkReceiver() error {
+	if d.receiver == nil {
+		return nil
+	}
+	t := &d.target
+	if t.bound {
+		return fmt.Errorf("mock: %s is a method value, which already has a receiver; ForReceiver is for a method expression", t.name)
+	}
+	if t.receiver != nil {
+		d.receiver = t.receiver
+		return nil
+	}
+	typ, pointer, ok := t.method()
+	if !ok {
+		return fmt.Errorf("mock: ForReceiver is for methods, and %s is none", t.name)
+	}
+	r := reflect.TypeOf(d.receiver)
+	name, _, _ := strings.Cut(base(r).Name(), "[")
+	if name != typ || base(r).PkgPath() != t.pkg || pointer != (r.Kind() == reflect.Pointer) {
+		return fmt.Errorf("mock: ForReceiver: the receiver of %s is of type %s, never %v", t.name, map[bool]string{true: "*", false: ""}[pointer]+typ, r)
+	}
+	return nil
+}
+
+// base returns what t points to, or t.
+func base(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+// methodSymbol returns the symbol of a method of t, with a pointer as its receiver.
+func methodSymbol(t reflect.Type, method string) string {
+	name := base(t).Name()
+	if generic, _, ok := strings.Cut(name, "["); ok {
+		name = generic + "[...]"
+	}
+	return base(t).PkgPath() + ".(*" + name + ")." + method
+}
+
+// provider returns the value whose method a call of v's method runs: v, or what is embedded in it.
+// What lies in memory is returned as a pointer to it. An embedded interface stands for what is in
+// it, or for itself if it is nil. If there is no such method, the value is not valid.
+func provider(v reflect.Value, method string) reflect.Value {
+	seen := map[reflect.Type]bool{}
+	for level := []reflect.Value{v}; len(level) > 0; {
+		var next []reflect.Value
+		for _, v := range level {
+			if v.Kind() == reflect.Interface && !v.IsNil() {
+				v = v.Elem()
+			}
+			if v.Kind() == reflect.Interface {
+				if _, ok := v.Type().MethodByName(method); ok {
+					return v
+				}
+				continue
+			}
+			if declaresMethod(base(v.Type()), method) {
+				return v
+			}
+			if seen[base(v.Type())] {
+				continue
+			}
+			seen[base(v.Type())] = true
+			next = append(next, embedded(v)...)
+		}
+		level = next
+	}
+	return reflect.Value{}
+}
+
+// declaresMethod reports whether the method was written for t or *t, and not promoted to it.
+func declaresMethod(t reflect.Type, method string) bool {
+	for _, t := range []reflect.Type{t, reflect.PointerTo(t)} {
+		if m, ok := t.MethodByName(method); ok && t.Kind() != reflect.Interface {
+			if file, _ := runtime.FuncForPC(m.Func.Pointer()).FileLine(m.Func.Pointer()); file != "<autogenerated>" {
+				return true
+			}
+		}
+	}
+	symbol := methodSymbol(t, method)
+	pointer, _, _, _ := coreFind(symbol)
+	value, _, _, _ := coreFind(withoutPointer(symbol))
+	return pointer != nil || value != nil
+}
+
+// embedded returns the fields embedded in the struct that v is or points to.
+func embedded(v reflect.Value) (fields []reflect.Value) {
+	t := base(v.Type())
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	p := reflect.New(t) // so that fields have addresses, by which also those can be read that are not exported
+	if v.Kind() != reflect.Pointer {
+		p.Elem().Set(v)
+	} else if !v.IsNil() {
+		p = v
+	}
+	for i := range t.NumField() {
+		if !t.Field(i).Anonymous {
+			continue
+		}
+		field := reflect.NewAt(t.Field(i).Type, unsafe.Add(p.UnsafePointer(), t.Field(i).Offset))
+		if kind := t.Field(i).Type.Kind(); kind == reflect.Pointer || kind == reflect.Interface {
+			field = field.Elem()
+		}
+		fields = append(fields, field)
+	}
+	return fields
 }
 
 // interfaceMethod reports whether the function of this name and type is an interface's method. It
@@ -76,33 +238,32 @@ func interfaceMethod(symbol string, f reflect.Type, boundTo any) (name string, t
 	return name, t, ok && unescaped(symbol) == t.PkgPath()+"."+t.Name()+"."+name
 }
 
-// promoted returns the type of the embedded field that has the method of the method expression f,
-// or nil if it is the type's own.
-func promoted(f reflect.Value, method string) reflect.Type {
+// promoted returns the embedded value that has the method of the method expression f. It is not
+// valid if the method is the type's own.
+func promoted(f reflect.Value, method string) reflect.Value {
 	if file, _ := runtime.FuncForPC(f.Pointer()).FileLine(f.Pointer()); file != "<autogenerated>" || f.Type().NumIn() == 0 {
-		return nil
+		return reflect.Value{}
 	}
-	name := method[strings.LastIndexByte(method, '.')+1:]
-	var owner reflect.Type
-	for t := f.Type().In(0); t != nil; {
-		if t.Kind() == reflect.Pointer {
-			t = t.Elem()
-		}
-		outer := t
-		t = nil
-		for i := 0; outer.Kind() == reflect.Struct && i < outer.NumField(); i++ {
-			field := outer.Field(i)
-			if !field.Anonymous {
-				continue
-			}
-			for _, embedded := range []reflect.Type{field.Type, reflect.PointerTo(field.Type)} {
-				if _, ok := embedded.MethodByName(name); ok && t == nil {
-					t, owner = embedded, embedded
-				}
-			}
-		}
+	v := reflect.Zero(f.Type().In(0))
+	owner := provider(v, method[strings.LastIndexByte(method, '.')+1:])
+	if owner.IsValid() && base(owner.Type()) == base(v.Type()) {
+		return reflect.Value{}
 	}
 	return owner
+}
+
+// embeds writes from what a method is promoted, and what to replace.
+func embeds(owner reflect.Value, method string) string {
+	t := owner.Type()
+	if t.Kind() == reflect.Interface {
+		return fmt.Sprintf("is promoted from the embedded interface %v; replace (%[1]v).%s with the option Implementation", t, method)
+	}
+	if m, ok := base(t).MethodByName(method); ok && t.Kind() == reflect.Pointer {
+		if file, _ := runtime.FuncForPC(m.Func.Pointer()).FileLine(m.Func.Pointer()); file != "<autogenerated>" {
+			t = t.Elem()
+		}
+	}
+	return fmt.Sprintf("is promoted from the embedded %v, which does not know what it is embedded in; replace (%[1]v).%s", t, method)
 }
 
 // targets are the targets found so far, by symbol.
@@ -125,17 +286,14 @@ func look(symbol, name string) (target, error) {
 	for _, s := range []string{symbol, withoutPointer(symbol)} {
 		if fn, pkg, typ, _ := coreFind(s); fn != nil {
 			if typ == "!" {
-				return target{}, fmt.Errorf("%w so that it can be replaced: %s only returns a function literal, which the compiler must know; replace its caller", ErrNotHooked, name)
+				return target{}, fmt.Errorf("%w so that it can be replaced: %s only returns a function literal, and the compiler inlines that where it knows it, as in a loop over an iterator; replace the literal by mock.Unexported(t, %q, ...), or the function that calls %[2]s",
+					ErrNotHooked, name, returnedLiteral(s))
 			}
-			return target{fn: fn, name: name, pkg: pkg, symbol: functionSymbol(pkg, s), typ: typ}, nil
+			typ, converted := strings.CutPrefix(typ, "~")
+			return target{fn: fn, name: name, pkg: pkg, symbol: functionSymbol(pkg, s), typ: typ, converted: converted}, nil
 		}
 	}
-	path := packagePath(symbol)
-	if _, _, _, hooked := coreFind(symbol); hooked {
-		return target{}, fmt.Errorf("%w: package %s has hooks, but no function %s has one; ftrace-wrap list %s lists those there are, and says why others have none",
-			ErrNotHooked, path, name, path)
-	}
-	return target{}, fmt.Errorf("%w: %s: build with FTRACE_PACKAGES=%s,%s so that package %[4]s has hooks", ErrNotHooked, name, packages(), path)
+	return target{}, notFound(symbol, name)
 }
 
 // functionSymbol returns the symbol of a function of package pkg, given its name with the package's
@@ -148,12 +306,6 @@ func functionSymbol(pkg, name string) string {
 		return escaped + "." + rest
 	}
 	return escaped + name[len(packagePath(name)):]
-}
-
-// packages returns the setting of FTRACE_PACKAGES.
-func packages() string {
-	defer coreQuiet(coreQuiet(true))
-	return cmp.Or(os.Getenv("FTRACE_PACKAGES"), "main")
 }
 
 // withoutPointer turns "p.(*T).M" into "p.T.M": the method of the pointer type may be the
@@ -180,9 +332,6 @@ func shown(symbol string) string { return unescaped(symbol) }
 
 // packagePath returns the import path of a symbol's package, as far as it can be determined.
 func packagePath(symbol string) string {
-	slash := strings.LastIndexByte(symbol, '/') + 1
-	if dot := strings.IndexByte(symbol[slash:], '.'); dot >= 0 {
-		return symbol[:slash+dot]
-	}
-	return symbol
+	path, _ := funcname.Split(symbol)
+	return path
 }

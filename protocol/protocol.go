@@ -133,6 +133,33 @@ func (c *Conn) ID() uint64 {
 	return id
 }
 
+// Number returns the connection's number among those of the program that a plugin or static probes
+// have heard of, from 1 on. It has one from TracingStart on.
+func (c *Conn) Number() uint64 {
+	number, _, _, _ := coreFacts(c.core)
+	return number
+}
+
+// Address returns what the connection is connected to, as the program named it: host:port, or the
+// path of a socket. Redis's connections have it from CONNECTED on, as the system knows it.
+func (c *Conn) Address() string {
+	_, address, _, _ := coreFacts(c.core)
+	return address
+}
+
+// User returns whom the program connects as, and Database the database that it asked for. Both are
+// empty for Redis, whose library tells them with commands.
+func (c *Conn) User() string {
+	_, _, user, _ := coreFacts(c.core)
+	return user
+}
+
+// Database returns the database that the program asked for, see [Conn.User].
+func (c *Conn) Database() string {
+	_, _, _, database := coreFacts(c.core)
+	return database
+}
+
 // Query sends a statement on the connection and returns the rows. The plugin must close them before
 // TraceEvent returns.
 //
@@ -219,4 +246,5 @@ var (
 	coreUnload func()
 	coreDetach func(core unsafe.Pointer, report string)
 	coreConn   func(core unsafe.Pointer) (id uint64, driver any)
+	coreFacts  func(core unsafe.Pointer) (number uint64, address, user, database string)
 )

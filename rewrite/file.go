@@ -19,6 +19,8 @@ type file struct {
 	edits      editBuffer
 	hooked     int
 	decl       ast.Decl          // at work
+	typesOf    ast.Decl          // whose types localTypes are
+	localTypes map[string]bool   // the types that it declares
 	helpers    map[string]string // names of those with a meaning in this file alone, by what follows the name
 	helperText strings.Builder
 	reason     string // why literals of the function at work can't be hooked

@@ -97,15 +97,20 @@ func (p *pkg) register() []byte {
 			fmt.Fprintf(&b, "%d %d %s %s\n", fn.Line, fn.file, fn.Name, fn.Params)
 		}
 	}
+	for _, fn := range p.funcs { // for package mock: it tells why a function can't be replaced
+		if fn.How == Skipped && fn.Reason != keptInlinable && fn.Name != "_" {
+			fmt.Fprintf(&b, "! %s %s\n", fn.Name, fn.Reason)
+		}
+	}
 	fmt.Fprintf(&b, "`\n\nvar %st [%d]%s\n\nvar %sfiles = [...]string{\n", x, p.hooked, tableEntry, x)
 	for _, name := range p.fileNames {
 		fmt.Fprintf(&b, "\t%s,\n", strconv.Quote(name))
 	}
 	fmt.Fprintf(&b, `}
 
-var %[1]spackage = %[1]spkg{version: %[2]d, path: %[3]q, symbol: %[4]q, files: %[1]sfiles[:], funcs: %[1]sfuncs, nfuncs: %[5]d, hooks: unsafe.Pointer(&%[1]sf), table: unsafe.Pointer(&%[1]st)}
+var %[1]spackage = %[1]spkg{version: %[2]d, path: %[3]q, symbol: %[4]q, clause: %[7]q, files: %[1]sfiles[:], funcs: %[1]sfuncs, constants: %[6]q, nfuncs: %[5]d, hooks: unsafe.Pointer(&%[1]sf), table: unsafe.Pointer(&%[1]st)}
 
 var _ = %[1]sregister(&%[1]spackage)
-`, x, format.TableVersion, p.opt.ImportPath, p.opt.Symbol, p.hooked)
+`, x, format.TableVersion, p.opt.ImportPath, p.opt.Symbol, p.hooked, p.constants(), p.files[0].tree.Name.Name)
 	return []byte(b.String())
 }

@@ -20,6 +20,8 @@ var unhookable = map[string]string{
 	"//go:uintptrkeepalive":   "the compiler keeps its uintptr arguments alive (go:uintptrkeepalive)",
 }
 
+const keptInlinable = "the compiler would inline it (FTRACE_INLINE=keep)"
+
 // skipReason returns why a declared function with these directives can't be hooked, or "".
 func (p *pkg) skipReason(d *ast.FuncDecl, name string, directives []string) string {
 	if reason, ok := p.opt.Unhooked[name]; ok {
@@ -43,7 +45,7 @@ func (p *pkg) skipReason(d *ast.FuncDecl, name string, directives []string) stri
 		}
 	}
 	if p.opt.KeepInlinable && p.inlinable(d, directives) {
-		return "the compiler would inline it (FTRACE_INLINE=keep)"
+		return keptInlinable
 	}
 	return ""
 }

@@ -103,10 +103,9 @@ func (w *typeWriter) named(name string) string {
 	switch {
 	case w.typeParams[name] || p.aliases[name]:
 		return "_"
+	case w.local && w.file.declaresType(name):
+		return "_"
 	case p.types[name] != nil:
-		if w.local {
-			return "_"
-		}
 		return name
 	}
 	switch name {
@@ -116,9 +115,7 @@ func (w *typeWriter) named(name string) string {
 		return "int32"
 	case "any", "bool", "complex128", "complex64", "error", "float32", "float64", "int", "int16", "int32", "int64", "int8", "string", "uint", "uint16",
 		"uint32", "uint64", "uint8", "uintptr":
-		if !w.local || name == "error" && !w.file.declaresType(name) {
-			return name
-		}
+		return name
 	}
 	return "_"
 }
@@ -126,18 +123,21 @@ func (w *typeWriter) named(name string) string {
 // declaresType reports whether the declaration at work declares a type called name, which literals
 // in it may then mean.
 func (f *file) declaresType(name string) bool {
-	found := false
-	ast.Inspect(f.decl, func(n ast.Node) bool {
-		spec, ok := n.(*ast.TypeSpec)
-		found = found || ok && spec.Name.Name == name
-		return !found
-	})
-	return found
+	if f.decl != f.typesOf {
+		f.typesOf, f.localTypes = f.decl, map[string]bool{}
+		ast.Inspect(f.decl, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.TypeSpec); ok {
+				f.localTypes[spec.Name.Name] = true
+			}
+			return true
+		})
+	}
+	return f.localTypes[name]
 }
 
 // imported returns the text for a type of another package.
 func (w *typeWriter) imported(t *ast.SelectorExpr) string {
-	if x, ok := t.X.(*ast.Ident); ok && !w.local {
+	if x, ok := t.X.(*ast.Ident); ok {
 		for _, spec := range w.file.tree.Imports {
 			if name, path := importName(spec); name == x.Name && path != "C" && path != "unsafe" && token.IsExported(t.Sel.Name) {
 				return path + "." + t.Sel.Name

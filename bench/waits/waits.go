@@ -40,6 +40,33 @@ func (c *Counter) Add() {
 	c.mu.Unlock()
 }
 
+// A Table is guarded by an RWMutex.
+type Table struct {
+	mu sync.RWMutex
+	n  int
+}
+
+// Get reads. Nobody else holds the lock.
+func (t *Table) Get() int {
+	t.mu.RLock()
+	n := t.n
+	t.mu.RUnlock()
+	return n
+}
+
+// A Pool is counters, under a lock of its own.
+type Pool struct {
+	mu sync.Mutex
+	c  Counter
+}
+
+// Add counts, with one lock held while the other is taken.
+func (p *Pool) Add() {
+	p.mu.Lock()
+	p.c.Add()
+	p.mu.Unlock()
+}
+
 // A Queue has room for one number.
 type Queue chan int
 

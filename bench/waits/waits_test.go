@@ -1,6 +1,7 @@
 package waits
 
 import (
+	"os"
 	"runtime"
 	"testing"
 )
@@ -23,12 +24,62 @@ func BenchmarkStop(b *testing.B) {
 	}
 }
 
+// BenchmarkYield lets others run, of which there are none.
+func BenchmarkYield(b *testing.B) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	b.ReportAllocs()
+	for b.Loop() {
+		for range times {
+			runtime.Gosched()
+		}
+	}
+}
+
+// BenchmarkRead reads 100 bytes of a file.
+func BenchmarkRead(b *testing.B) {
+	f, err := os.Open(os.Args[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	data := make([]byte, 100)
+	b.ReportAllocs()
+	for b.Loop() {
+		for range times {
+			if _, err := f.ReadAt(data, 0); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
 func BenchmarkLock(b *testing.B) {
 	var c Counter
 	b.ReportAllocs()
 	for b.Loop() {
 		for range times {
 			c.Add()
+		}
+	}
+}
+
+func BenchmarkReadLock(b *testing.B) {
+	var t Table
+	b.ReportAllocs()
+	for b.Loop() {
+		for range times {
+			sink = t.Get()
+		}
+	}
+}
+
+// BenchmarkNested is two locks, one of which is taken while the other is held.
+func BenchmarkNested(b *testing.B) {
+	var p Pool
+	b.ReportAllocs()
+	for b.Loop() {
+		for range times {
+			p.Add()
 		}
 	}
 }

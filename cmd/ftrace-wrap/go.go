@@ -40,8 +40,10 @@ func runGo(args []string) (status int, err error) {
 		if args[0] == "test" {
 			targets.Select(args[1:])
 		}
-		args = gocmd.InsertFlags(args, flag)
-		gocmd.AnnounceFirst()
+		if err := gocmd.SelectVersioned(args); err != nil {
+			return 0, err
+		}
+		return gocmd.Build(gocmd.InsertFlags(args, flag))
 	}
 	return gocmd.Exec(args)
 }

@@ -44,7 +44,7 @@ func main() {
 // commands returns the front end's verbs.
 func commands() *cli.Command {
 	return command.New("ftrace-wrap", "make Go programs that can show every function call", begin, settings, stdout, stderr,
-		runVerb(), testVerb(), goVerb(), listVerb(), showVerb(), sweepVerb(), versionVerb())
+		runVerb(), testVerb(), goVerb(), listVerb(), showVerb(), sweepVerb(), flakeVerb(), reachVerb(), gentestVerb(), versionVerb())
 }
 
 const begin = `
@@ -81,6 +81,8 @@ and of a program when it runs, which rebuild nothing (docs/rules.md):
 	FTRACE_ON_ERROR  N: print the last N calls, when something goes wrong
 	FTRACE_CONSUMERS what is kept in memory of armed functions' calls
 	FTRACE_MEMORY    off: no one can look into the program; or how much is kept
+	FTRACE_LOCKS     notes who holds which lock, and potential deadlocks
 	FTRACE_TIMER     by what calls are timed: cycle, nanosecond, ...
+	FTRACE_SHAKE     a seed: calls let other goroutines run, at places that it chooses
 	FTRACE_PROTOCOL  test_trace: what is said to MySQL and Redis servers is written down
 `

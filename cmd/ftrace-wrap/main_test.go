@@ -24,22 +24,21 @@ import (
 // stdout and stderr, the trace in $WORK/same.trace.
 //
 // The condition [all] reports whether all tests are to run; a script that takes long is skipped
-// without. [cgo] reports whether there is a C compiler, [setuid] whether this is root and a program
-// in the temporary directory can be setuid. $TOOLEXEC is the flag that puts the wrapper, which is
-// in PATH, into a go command, $ROOT the root of this module. Compiled packages go to the user's
-// build cache and the wrapper's own store, where they are when FTRACE_CACHE is not set, so that
-// after a change of ftrace-wrap only what the change concerns is compiled anew.
+// without. [cgo] reports whether there is a C compiler, [race] whether the race detector is to be
+// used, [setuid] whether this is root and a program in the temporary directory can be setuid.
+// $TOOLEXEC is the flag that puts the wrapper, which is in PATH, into a go command, $ROOT the root
+// of this module, $REPLACED the selection of scripts that replace functions of the standard
+// library: one, because each compiles the library anew. go test does not vet, because it would vet
+// the library anew too; script variants has it do so. Compiled packages go to the user's build
+// cache and the wrapper's own store, where they are when FTRACE_CACHE is not set, so that after a
+// change of ftrace-wrap only what the change concerns is compiled anew.
 func TestScript(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")
 	}
 	goenv := goEnv(t, "GOCACHE", "GOMODCACHE", "GOPATH")
 	cgo := hasCgo(t)
-	root, bin := testenv.Root(t), testenv.Build(t, "ftrace-wrap")
-	goflags := ""
-	if !testenv.All() {
-		goflags = "-vet=off" // go test would vet the standard library once more, since it is another with the wrapper
-	}
+	root, bin := testenv.Root(t), testenv.Build(t, "ftrace-wrap", "ftrace")
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"same": same},
@@ -50,6 +49,8 @@ func TestScript(t *testing.T) {
 				return testenv.All(), nil
 			case "cgo":
 				return cgo, nil
+			case "race":
+				return cgo && testenv.Race(), nil
 			case "root":
 				return os.Geteuid() == 0, nil
 			case "setuid":
@@ -62,11 +63,12 @@ func TestScript(t *testing.T) {
 			env.Vars = append(env.Vars, goenv...)
 			env.Vars = append(env.Vars,
 				"HOME="+os.Getenv("HOME"),
-				"GOENV=off", "GOFLAGS="+goflags, "GOWORK=", "GOTOOLCHAIN=local", "GOPROXY=off", "GOSUMDB=off", "GO111MODULE=",
+				"GOENV=off", "GOFLAGS=-vet=off", "GOWORK=", "GOTOOLCHAIN=local", "GOPROXY=off", "GOSUMDB=off", "GO111MODULE=",
 				"FTRACE_PACKAGES=", "FTRACE_INLINE=", "FTRACE_CACHE=", "CI="+os.Getenv("CI"),
 				"FTRACE_WEAVE=off", // what scripts print is in their traces only where that is what they are about
 				"TOOLEXEC=-toolexec=ftrace-wrap",
 				"ROOT="+root,
+				"REPLACED=main,math,math/rand,math/rand/v2,net,net/http,os,strings,sync,time",
 			)
 			return nil
 		},
@@ -162,3 +164,6 @@ func outcome(ts *testscript.TestScript, neg bool, args []string) string {
 	out := ts.ReadFile("stdout") + "--- stderr\n" + ts.ReadFile("stderr") + "--- " + status + "\n"
 	return runningTime.ReplaceAllString(out, "TIME")
 }
+
+// TestPrograms: where tests are the gate, what scripts are skipped without is there.
+func TestPrograms(t *testing.T) { testenv.Programs(t, filepath.Join("testdata", "script")) }

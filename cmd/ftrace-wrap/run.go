@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,12 +15,13 @@ import (
 // runVerb is go run with tracing on.
 func runVerb() *cli.Command {
 	return command.Verb(&cli.Command{
-		Name: "run", ArgsUsage: "[BUILD FLAGS] PKG|FILES.go [ARGS]", Usage: "build a program and run it, tracing on",
+		Name: "run", ArgsUsage: "[BUILD FLAGS] PKG[@VERSION]|FILES.go [ARGS]", Usage: "build a program and run it, tracing on",
 		Description: `
 Run builds a program in a temporary directory and runs it with FTRACE=1, unless
 FTRACE is set. Arguments are those of go run: flags of go build come first, and
-what follows the package or the files is for the program. The exit status is the
-program's, or 128 and the signal's number if a signal ended it.`,
+what follows the package or the files is for the program. PKG may be PKG@VERSION: the
+packages of that module have hooks then, unless FTRACE_PACKAGES is set. The exit
+status is the program's, or 128 and the signal's number if a signal ended it.`,
 		UsageText: `
 	$ ftrace-wrap run ./examples/hello
 	$ FTRACE='main.*' FTRACE_OUT=hello.trace ftrace-wrap run -race ./examples/hello`,
@@ -27,7 +29,10 @@ program's, or 128 and the signal's number if a signal ended it.`,
 		if err := traceOn(); err != nil {
 			return 0, err
 		}
-		return gocmd.Run(a.Rest)
+		if status, err = gocmd.Run(a.Rest); errors.As(err, new(gocmd.ArgumentError)) {
+			err = command.UsageError{Err: err}
+		}
+		return status, err
 	})
 }
 

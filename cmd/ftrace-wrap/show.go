@@ -1,6 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"strings"
+
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
@@ -26,6 +29,12 @@ the compiler gets has your lines and comments where you put them.`,
 				`it is what list prints, or a part: "example.com/x.(*T).Get", "(*T).Get" or "Get"`,
 		}},
 	}, command.Foreign(gocmd.ValueFlags), func(a command.Args) (status int, err error) {
-		return 0, inspect.Show(stdout, name, a.Foreign, a.All())
+		switch targets := a.All(); {
+		case name == "" && len(targets) == 0:
+			return 0, command.Usagef("nothing given: name a package or a file of one, as in ftrace-wrap show ./cmd/app")
+		case len(targets) > 1:
+			return 0, command.Usagef("%s: one package or file at a time", strings.Join(targets, " "))
+		}
+		return 0, inspect.Show(stdout, name, a.Foreign, cmp.Or(strings.Join(a.All(), ""), "."))
 	})
 }

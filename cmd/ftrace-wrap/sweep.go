@@ -37,12 +37,14 @@ wrong: what was tried again, or may well fail, ends in the same way. Read those.
 
 PACKAGES are patterns of the go command, the one in the current directory if there
 are none. Functions are those of packages that FTRACE_PACKAGES selects, but not those
-of test files. A test that fails without a failure is left out, and named.
+of test files, nor those whose source shows that their error is always nil, or that
+they do nothing but make one, unless -func names them. A test that fails without a failure is left out, and named.
 
 Other flags are those of go test -c, such as -race and -tags. TEST FLAGS are for the
 test programs: -test.short, -update. An interrupt ends it as -time does.
 
-The exit status is 1 if there was a panic or a hang, 2 for wrong usage and for tests
+The exit status is 1 if there was a panic or a hang, or, with -baseline, any finding
+that FILE lacks; 2 for wrong usage and for tests
 that can't be built, else 0.`,
 		UsageText: `
 	$ ftrace-wrap sweep -time 10m -report sweep.jsonl ./...
@@ -51,6 +53,9 @@ that can't be built, else 0.`,
 	}, command.Foreign(gocmd.ValueFlags), func(a command.Args) (status int, err error) {
 		if err := checkBuildFlags(a.Foreign); err != nil {
 			return 2, err
+		}
+		if options.Update && options.Baseline == "" {
+			return 2, errors.New("-update is about a baseline: add -baseline FILE")
 		}
 		options.Build, options.Packages, options.Args = a.Foreign, a.Rest, a.After
 		bad, err := sweep.Run(stdout, stderr, options)
@@ -83,6 +88,12 @@ func sweepFlags() (*sweep.Options, []cli.Flag) {
 			Name: "report", Destination: &o.Report,
 			Usage: "append a line of JSON to `FILE` for each run; what is there already is not run again while the test program is the same",
 		},
+		&cli.StringFlag{
+			Name: "baseline", Destination: &o.Baseline,
+			Usage: "show only what `FILE` lacks, and exit with 1 if there is any; lines of FILE have no line numbers, so it stays good after edits",
+		},
+		&cli.BoolFlag{Name: "update", Destination: &o.Update, Usage: "write all that is found to the file that -baseline names"},
+		&cli.StringFlag{Name: "sarif", Destination: &o.SARIF, Usage: "write what is found to `FILE`, in the format of code hosts (SARIF 2.1.0)"},
 		&cli.StringFlag{
 			Name: "run", Value: ".", HideDefault: true, Destination: &o.Tests, Usage: "run the tests whose names `REGEXP` matches",
 			Validator: func(value string) error {

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -12,43 +15,104 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/targets"
 )
 
-// testVerb is go test with tracing on.
+// testVerb is go test that shows the calls of tests which fail.
 func testVerb() *cli.Command {
 	return command.Verb(&cli.Command{
-		Name: "test", ArgsUsage: "[GO TEST ARGUMENTS]", Usage: "run go test, tracing on",
+		Name: "test", ArgsUsage: "[-lines N] [-index] [GO TEST ARGUMENTS]", Usage: "run go test, and show the calls of tests that fail",
 		Description: `
-Test runs go test with FTRACE=1, unless FTRACE is set. Test files are traced like
-the rest of the main module. The packages of functions that they replace by package
-mock are added to FTRACE_PACKAGES, unless you exclude them there, and not traced.
+Test runs go test with hooks. Tests that pass print what they always do. A test that
+fails has the calls that led to it above "--- FAIL", folded to N lines, 60 if -lines
+does not say: the path to where it failed, and of the others those that matter most.
+Calls are kept in memory until then. FTRACE_ON_ERROR=N does the same with plain go test.
 
-The trace goes to the stderr of each test program. Of a test that passes, go test
-drops that, so without FTRACE_OUT the flag -v is added, unless you give -v or
--json yourself. Better send long traces to a file. A relative name is relative to
-the directory you are in, although go test runs each test in its package's; %p in
-it keeps the tests of several packages apart.`,
+FTRACE chooses what is traced, and then each call is shown when it is made, whether
+the test passes or not, unless you give -lines. FTRACE=1 shows all. If one of
+FTRACE_OUT, FTRACE_RECORD, FTRACE_STATS and FTRACE_SHOW is set, FTRACE is 1. The
+trace goes to the stderr of each test program. Of a test that passes, go test drops
+that, so without FTRACE_OUT the flag -v is added, unless you give -v or -json
+yourself. Better send long traces to a file. A relative name is relative to the
+directory you are in, although go test runs each test in its package's; %p in it
+keeps the tests of several packages apart.
+
+Test files are traced like the rest of the main module. The packages of functions
+that they replace by package mock are added to FTRACE_PACKAGES, unless you exclude
+them there, and not traced, unless FTRACE names them.
+
+With -index nothing is printed: what the tests reach goes into the index that
+ftrace-wrap reach looks into.`,
 		UsageText: `
+	$ ftrace-wrap test ./...
 	$ FTRACE='strconv_test.*' ftrace-wrap test -run TestAtoi .
-	$ FTRACE_OUT=trace.%p ftrace-wrap test ./...`,
+	$ FTRACE=1 FTRACE_OUT=trace.%p ftrace-wrap test ./...`,
 	}, command.Raw, func(a command.Args) (int, error) { return runTest(a.Rest) })
 }
 
+// testFlags are those of the verb that are not go test's.
+type testFlags struct {
+	index bool
+	lines int // 0: not given
+}
+
+const (
+	defaultLines = 60
+	maxLines     = 1000 // the limit of FTRACE_ON_ERROR
+)
+
+// parseTest takes the verb's own flags out of the arguments.
+func parseTest(args []string) (flags testFlags, rest []string, err error) {
+	for i := 0; i < len(args); i++ {
+		name, value, inline := gocmd.FlagName(args[i])
+		switch {
+		case name == "args":
+			return flags, append(rest, args[i:]...), nil
+		case name == "index" && !inline:
+			flags.index = true
+		case name == "lines":
+			if !inline {
+				if i++; i < len(args) {
+					value = args[i]
+				}
+			}
+			if flags.lines, err = strconv.Atoi(value); err != nil || flags.lines < 1 || flags.lines > maxLines {
+				return flags, nil, command.UsageError{Err: fmt.Errorf("-lines: %q is not a number of lines from 1 to %d", value, maxLines)}
+			}
+		default:
+			rest = append(rest, args[i])
+		}
+	}
+	return flags, rest, nil
+}
+
+// shows reports whether an environment variable says what is shown of tests that pass, too.
+func shows() bool {
+	return slices.ContainsFunc([]string{"FTRACE", "FTRACE_OUT", "FTRACE_RECORD", "FTRACE_STATS", "FTRACE_SHOW"}, func(name string) bool { return os.Getenv(name) != "" })
+}
+
 func runTest(args []string) (status int, err error) {
+	own, args, err := parseTest(args)
+	if err != nil {
+		return 0, err
+	}
 	flag, err := gocmd.ToolexecFlag("test", args)
 	if err != nil {
 		return 0, err
 	}
-	flags := []string{flag}
-	if os.Getenv("FTRACE_OUT") == "" && !slices.ContainsFunc(args, isVerbose) {
+	run, flags := gocmd.Build, []string{flag}
+	switch {
+	case own.index:
+		run = indexTests
+	case own.lines > 0 || os.Getenv("FTRACE_ON_ERROR") == "" && !shows():
+		os.Setenv("FTRACE_ON_ERROR", strconv.Itoa(cmp.Or(own.lines, defaultLines)))
+	case os.Getenv("FTRACE_ON_ERROR") == "" && os.Getenv("FTRACE_OUT") == "" && !slices.ContainsFunc(args, isVerbose):
 		flags = append(flags, "-v") // go test drops what a passing test prints to stderr otherwise
 	}
-	if added := targets.Select(args); len(added) > 0 && os.Getenv("FTRACE") == "" {
+	if added := targets.Select(args); len(added) > 0 && (os.Getenv("FTRACE") == "" || os.Getenv("FTRACE") == "1") {
 		os.Setenv("FTRACE", "1;!pkg:"+strings.Join(added, ";!pkg:")) // who replaces a function need not want its package's calls
 	}
 	if err := traceOn(); err != nil {
 		return 0, err
 	}
-	gocmd.AnnounceFirst()
-	return gocmd.Exec(gocmd.InsertFlags(append([]string{"test"}, args...), flags...))
+	return run(gocmd.InsertFlags(append([]string{"test"}, args...), flags...))
 }
 
 // isVerbose recognises the flags that settle how much go test shows.

@@ -18,7 +18,8 @@ func attachVerb() *cli.Command {
 		Name: "attach", ArgsUsage: "[FLAGS] PID|NAME", Usage: "look into a running program, arm it, record it",
 		Description: `
 Attach shows the calls of a program while it runs, until Ctrl-C, until it ends, or for
--for. Then all is as it was before, also if ftrace is killed. NAME is the name of an
+-for. Then what it asked for goes, also if ftrace is killed. Up to eight can be attached
+to a program, each with rules of its own, D programs included. NAME is the name of an
 executable of which one process runs. If nothing is armed in the program, and there is
 no -f, all its functions are.
 

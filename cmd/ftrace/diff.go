@@ -10,42 +10,49 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// diffVerb compares two recordings. Its exit status is that of diff(1): 1 if they differ, 2 if they
-// can't be compared.
+// diffVerb compares a recording with others. Its exit status is that of diff(1): 1 if they differ,
+// 2 if they can't be compared.
 func diffVerb() *cli.Command {
 	o := options{verb: "diff", within: named}
 	var d diff.Options
 	return command.Verb(&cli.Command{
-		Name: "diff", ArgsUsage: "[FLAGS] A B", Usage: "find where two recordings differ first",
+		Name: "diff", ArgsUsage: "[FLAGS] GOOD... BAD", Usage: "find where a recording first differs from good ones",
 		Description: `
-Diff finds out why one run did not do what another did. It puts the goroutines of two
-recordings together that were started by the same functions, and compares their calls
-by function, parameters and results; addresses are taken to be the same. It writes the
-first divergence with the calls around it, and which functions were not called as
-often, or returned not as many errors, or panicked. The exit status is 0 if there is
-no difference, 1 if there is, 2 for trouble.`,
+Diff finds out why one run did not do what others did. It puts the goroutines of the
+recordings together that were started in the same way, and compares their calls by
+function, parameters and results. It takes to be the same what differs from run to run:
+addresses, times, random identifiers, ports, the order in which a map is ranged over, and
+which of several workers did what. With several good recordings, what differs among those
+is left out.
+
+It writes the first divergence with the calls around it and the values side by side, the
+first one of each other goroutine, and which functions were not called as often, or
+returned not as many errors, or panicked. Where good runs differ near it, a divergence
+comes after others. The exit status is 0 if there is no difference, 1 if there is, 2 for
+trouble.`,
 		UsageText: `
 	$ ftrace diff good.data bad.data
+	$ ftrace diff good1.data good2.data good3.data bad.data
 	$ ftrace diff -json good.data bad.data | jq .divergence.path
 	$ ftrace diff -f 'main.*' ftrace.data.old ftrace.data`,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.IntFlag{Name: "context", Value: 5, Destination: &d.Context, Usage: "show `N` lines before and after the divergence"},
-			&cli.IntFlag{Name: "n", Value: 20, Destination: &d.Rows, Usage: "show `N` functions in the summary; 0: all"},
+			&cli.IntFlag{Name: "n", Value: 20, Destination: &d.Rows, Usage: "show `N` goroutines and functions; 0: all"},
 		}, o.sourceFlags(), o.outputFlags()),
 	}, command.Mixed, func(a command.Args) (status int, err error) {
 		args := a.All()
-		if len(args) != 2 {
-			return 2, command.Usagef("two recordings are compared, not %d: name both", len(args))
+		if len(args) < 2 {
+			return 2, command.Usagef("recordings are compared, not %d: name good ones, and last the bad one", len(args))
 		}
 		d.JSON = o.json
-		var sides [2]walk.Source
+		sources := make([]walk.Source, len(args))
 		for i, dir := range args {
-			if sides[i], err = o.openSource(dir); err != nil {
+			if sources[i], err = o.openSource(dir); err != nil {
 				return 2, err
 			}
 		}
-		found, err := diff.Compare(sides[0], sides[1], d)
-		complain(sides[:]...)
+		found, err := diff.Compare(sources, d)
+		complain(sources...)
 		if err != nil {
 			return 2, err
 		}

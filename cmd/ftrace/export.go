@@ -84,12 +84,12 @@ What min= in -f would leave out for being short is exported.`,
 func exportTo(format export.Format, from walk.Source, file string) error {
 	to, end := stdout.As(format.Form), func() error { return nil }
 	if file != "" {
-		f, err := ownfile.Create(file) // what programs were given may be secret
+		f, err := ownfile.Replace(file) // what programs were given may be secret
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		to, end = screen.New(f, format.Form), f.Close
+		to, end = screen.New(f, format.Form), f.Commit
 	}
 	b := bufio.NewWriterSize(to, 1<<16)
 	if err := format.Write(from, b); err != nil {

@@ -40,13 +40,13 @@ func TestHelp(t *testing.T) {
 	if err := os.Symlink(self, filepath.Join(bin, "ftrace")); err != nil { // by that name the test is ftrace
 		t.Fatal(err)
 	}
-	for _, name := range []string{"ftrace.data", "ftrace.data.old", "old.data", "slow.data", "good.data", "bad.data"} {
+	for _, name := range []string{"ftrace.data", "ftrace.data.old", "old.data", "slow.data", "good.data", "good1.data", "good2.data", "good3.data", "bad.data"} {
 		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS("../../testdata/recordings/parser")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ran := 0
-	for _, verb := range []string{"replay", "report", "graph", "waits", "diff", "info", "export", "compact"} {
+	for _, verb := range []string{"replay", "report", "graph", "show", "waits", "diff", "info", "export", "compact"} {
 		help, err := exec.Command(filepath.Join(bin, "ftrace"), "help", verb).Output()
 		if err != nil {
 			t.Fatal(err)

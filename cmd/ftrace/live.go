@@ -15,7 +15,9 @@ func liveVerb() *cli.Command {
 		Name: "live", ArgsUsage: "[FLAGS] CMD [ARGS]", Usage: "run a program and show its calls as it runs; the default",
 		Description: `
 Live runs a program and shows on stderr, as it runs, what it records to a temporary
-directory. The exit status is the program's. It is what ftrace does if no command is
+directory. The exit status is the program's. If stdout and stderr are the same terminal
+or file, what the program writes is there once, and not in the trace too, unless
+FTRACE_WEAVE says so. It is what ftrace does if no command is
 named, but a program by its path.`,
 		UsageText: `
 	$ ftrace ./app

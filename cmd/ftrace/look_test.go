@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -20,6 +21,10 @@ import (
 //	lost, timers
 //	NAME=on|off|timed|untimed
 //	consumers=N, clear=N
+//	watch=N RULES       records to seenN, in a session, what the program does on run N
+//	count=N CONSUMERS   wants these, in a session, during run N
+//	sessions            how many there are
+//	sessions=N          begins so many, and ends them
 func look() {
 	p, err := view.Named(os.Args[1])
 	if err != nil {
@@ -84,7 +89,17 @@ func lookAt(p *live.Process, what string) error {
 			fmt.Printf("%s frequency %v resolution %v overhead %v used %v\n", t.Name, t.Frequency > 0, t.Resolution > 0, t.Overhead > 0, t.Used)
 		}
 	case "consumers":
-		p.SetConsumers(live.Consumers(n))
+		_, waits := p.Consumers()
+		return p.SetConsumers(live.Consumers(n), waits)
+	case "watch":
+		n, rules, _ := strings.Cut(value, " ")
+		return during(p, "run"+n, func() error { return errors.Join(p.SetRules(rules), p.Record("seen"+n)) })
+	case "count":
+		run, kept := "", live.Consumers(0)
+		fmt.Sscan(value, &run, &kept)
+		return during(p, "run"+run, func() error { return p.Want(kept, 0) })
+	case "sessions":
+		return sessions(p, int(n))
 	case "clear":
 		return p.Clear(live.Consumers(n), live.Consumers(n))
 	default:
@@ -94,6 +109,38 @@ func lookAt(p *live.Process, what string) error {
 			}
 		}
 		return fmt.Errorf("no function is called %s", what)
+	}
+	return nil
+}
+
+// during begins a session, lets the program do what a file asks for, and ends the session.
+func during(p *live.Process, run string, ask func() error) error {
+	if err := errors.Join(p.Begin(), ask(), os.WriteFile(run, nil, 0o644)); err != nil {
+		return err
+	}
+	for range 1000 {
+		if _, err := os.Stat(run); err != nil {
+			return p.Detach()
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return fmt.Errorf("%s is still there", run)
+}
+
+// sessions prints how many sessions the process has, or begins n of them.
+func sessions(p *live.Process, n int) error {
+	if n == 0 {
+		fmt.Println(p.Sessions())
+	}
+	for range n {
+		one, err := live.Attach(p.PID)
+		if err != nil {
+			return err
+		}
+		defer one.Close()
+		if err := one.Begin(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func run(args []string) (status int) {
 // commands returns the verbs. What is none of them, but a path or a flag, is for live.
 func commands() *cli.Command {
 	root := command.New("ftrace", "record what programs do that were built with ftrace-wrap, and show it", begin, settings, stdout, stderr,
-		recordVerb(), liveVerb(), replayVerb(), reportVerb(), graphVerb(), waitsVerb(), diffVerb(), infoVerb(), exportVerb(), compactVerb(),
+		recordVerb(), liveVerb(), replayVerb(), reportVerb(), graphVerb(), showVerb(), waitsVerb(), diffVerb(), infoVerb(), exportVerb(), compactVerb(),
 		listVerb(), attachVerb(), topVerb(), probesVerb(), sqlVerb(), serveVerb(), versionVerb())
 	root.DefaultCommand = "live"
 	return root

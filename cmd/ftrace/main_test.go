@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,14 +74,7 @@ func TestScript(t *testing.T) {
 
 // TestPrograms: where tests are the gate, what scripts are skipped without is there.
 func TestPrograms(t *testing.T) {
-	if os.Getenv("CI") == "" || runtime.GOOS != "linux" {
-		t.Skip("scripts are skipped without them")
-	}
-	for _, name := range []string{"mariadb", "tmux"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Errorf("%v: .ci/run installs it", err)
-		}
-	}
+	testenv.Programs(t, filepath.Join("testdata", "script"))
 	if err := errors.Join(haveAdminer(), haveReaders()); err != nil {
 		t.Errorf("%v: .ci/run installs it", err)
 	}

@@ -27,7 +27,7 @@ type options struct {
 	within     string // what the user can do about recordings within the one that is read; "": it is shown
 	rules      string
 	goroutines string
-	from, to   time.Duration
+	from, to   moment
 	colour     string
 	pager      bool
 	json       bool
@@ -43,8 +43,8 @@ const (
 func (o *options) sourceFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "f", Destination: &o.rules, Usage: "show what FTRACE=`RULES` would have shown (docs/rules.md)"},
-		&cli.DurationFlag{Name: "from", Destination: &o.from, Usage: "leave out what was before this `TIME` since the start: 1.5s, 20ms"},
-		&cli.DurationFlag{Name: "to", Destination: &o.to, Usage: "leave out what was after this `TIME`"},
+		&momentFlag{cli.StringFlag{Name: "from", Usage: "leave out what was before this `TIME`, since the recording began (1.5s, 20ms) or of the clock (16:04:05)"}, &o.from},
+		&momentFlag{cli.StringFlag{Name: "to", Usage: "leave out what was after this `TIME`"}, &o.to},
 		&cli.StringFlag{Name: "g", Destination: &o.goroutines, Usage: "show only the goroutines with the numbers `N,N...`"},
 	}
 }
@@ -93,10 +93,11 @@ func (o *options) open(args []string) (*recording.Recording, error) {
 
 // source returns what of a recording the options ask for.
 func (o *options) source(r *recording.Recording) (walk.Source, error) {
-	if err := o.checkTimes(); err != nil {
+	window, err := o.window(r)
+	if err != nil {
 		return walk.Source{}, err
 	}
-	from := walk.Source{Recording: r, Window: o.window(r), Progress: bar(o.verb)}
+	from := walk.Source{Recording: r, Window: window, Progress: bar(o.verb)}
 	if o.rules != "" {
 		rules, err := walk.NewRules(o.rules, r, "the recording")
 		if err != nil {
@@ -123,15 +124,19 @@ func (o *options) source(r *recording.Recording) (walk.Source, error) {
 	return from, nil
 }
 
-// checkTimes returns an error if -from and -to leave nothing.
-func (o *options) checkTimes() error {
-	switch {
-	case o.from < 0 || o.to < 0:
-		return command.Usagef("-from %v -to %v: times are since the start: give none that is less than 0", o.from, o.to)
-	case o.to != 0 && o.to < o.from:
-		return command.Usagef("-from %v is after -to %v: leave one out, or change it", o.from, o.to)
+// times returns the part of a recording that is wanted, as times since it began. 0: no limit. An
+// error says that -from and -to leave nothing.
+func (o *options) times(r *recording.Recording) (from, to time.Duration, err error) {
+	c := r.Converter()
+	began := c.Wall(c.Ticks(0))
+	from = o.from.after(began)
+	if o.to != (moment{}) {
+		to = max(o.to.after(began), 1)
+		if to < from {
+			err = command.Usagef("-from %s is after -to %s: leave one out, or change it", o.from.text, o.to.text)
+		}
 	}
-	return nil
+	return from, to, err
 }
 
 // openSource opens the recording that the arguments name.
@@ -177,14 +182,17 @@ func (o *options) openFamily(args []string) (list []walk.Source, err error) {
 
 // window returns the part of a recording that is wanted. It says so on stderr if there are no
 // events in it.
-func (o *options) window(r *recording.Recording) recording.Window {
-	var window recording.Window
-	c := r.Converter()
-	if o.from > 0 {
-		window.From = c.Ticks(o.from)
+func (o *options) window(r *recording.Recording) (window recording.Window, err error) {
+	from, to, err := o.times(r)
+	if err != nil {
+		return window, err
 	}
-	if o.to > 0 {
-		window.To = c.Ticks(o.to)
+	c := r.Converter()
+	if from > 0 {
+		window.From = c.Ticks(from)
+	}
+	if to > 0 {
+		window.To = c.Ticks(to)
 	}
 	if window != (recording.Window{}) {
 		s := r.Events(window)
@@ -193,7 +201,7 @@ func (o *options) window(r *recording.Recording) recording.Window {
 		}
 		s.Close()
 	}
-	return window
+	return window, nil
 }
 
 // coloured reports whether output that goes to f is to have colours.

@@ -42,7 +42,7 @@ type probeOptions struct {
 func probesVerb() *cli.Command {
 	var p probeOptions
 	return command.Verb(&cli.Command{
-		Name: "probes", ArgsUsage: "-n 'PROGRAM'|-s FILE|-l [FLAGS] [-c 'CMD ARGS'|-p PID|NAME|RECORDING]",
+		Name: "probes", ArgsUsage: "-n 'PROGRAM'|-s FILE|-l [FLAGS] [-c 'CMD ARGS'|-p PID|NAME|DIR]",
 		Usage: "run a program in D, the language of DTrace: ftrace -n PROGRAM",
 		Description: `
 Probes runs a program in D, the language of DTrace, over what a program built with
@@ -76,7 +76,7 @@ docs/probes.md has the language, and examples.`,
 			}},
 			&cli.BoolFlag{Name: "l", Destination: &p.list, Usage: "list probes with their arguments and results; -n names those wanted"},
 			&cli.StringFlag{Name: "c", Destination: &p.command, Usage: "run a command, and watch it: `'CMD ARGS'`"},
-			&cli.StringFlag{Name: "p", Destination: &p.Process, Usage: "watch a process that runs: `PID|NAME`"},
+			&cli.StringFlag{Name: "p", Destination: &p.Process, Usage: "watch a process that runs, or read a recording: `PID|NAME|DIR`"},
 			&cli.BoolFlag{Name: "q", Destination: &p.Quiet, Usage: "print only what the program prints: no columns"},
 			&cli.BoolFlag{Name: "json", Destination: &p.JSON, Usage: "print the maps as JSON, a line each"},
 			&cli.StringFlag{Name: "o", Destination: &p.file, Usage: "print to `FILE`"},
@@ -128,6 +128,9 @@ func (p *probeOptions) check(args []string) error {
 	p.Recording = defaultDir
 	if len(args) > 0 {
 		p.Recording = args[0]
+	}
+	if len(args) == 0 && p.Command == nil && recording.Is(p.Process) {
+		p.Recording, p.Process = p.Process, ""
 	}
 	switch {
 	case p.Command != nil && p.Process != "":

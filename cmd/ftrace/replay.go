@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -37,20 +36,25 @@ of day. Each line begins with the process's number.`,
 			o.childrenFlag(),
 		}, o.sourceFlags(), o.outputFlags()),
 	}, command.Mixed, func(a command.Args) (status int, err error) {
-		err = cmp.Or(t.parse(), o.checkTimes())
+		err = t.parse()
 		if err == nil && t.Repeats && t.Group {
 			err = command.Usagef("-repeats groups by goroutine itself, where it must: leave -group out")
 		}
 		if err != nil {
 			return 0, err
 		}
-		if o.children {
-			t.From, t.To = o.from, o.to // since the first recording began
-			o.from, o.to = 0, 0
+		all := o
+		if o.children { // times are since the first recording began
+			all.from, all.to = moment{}, moment{}
 		}
-		family, err := o.openFamily(a.All())
+		family, err := all.openFamily(a.All())
 		if err != nil {
 			return 0, err
+		}
+		if o.children {
+			if t.From, t.To, err = o.times(family[0].Recording); err != nil {
+				return 0, err
+			}
 		}
 		out := o.output()
 		defer out.close()

@@ -15,20 +15,23 @@ import (
 
 // topVerb shows the functions of a running program.
 func topVerb() *cli.Command {
-	o := top.Options{Sort: "total"}
+	o := top.Options{Sort: "total", Budget: 1e6}
 	var kept schema.RecordingOptions
 	return command.Verb(&cli.Command{
 		Name: "top", ArgsUsage: "[FLAGS] [PID|NAME|RECORDING]", Usage: "the functions of a running program as a live table",
 		Description: `
 Top shows the functions of a running program, how often they were called and how long
-they took, and goes on showing it. Functions are turned on and off by key; what is
-turned on stays so when top ends. ? lists the keys.`,
+they took, and goes on showing it. If the program traces nothing, the functions that
+are shown are counted while top is open: but for those that are called most, if all
+together are called more than -budget times a second. Functions are turned on and off
+by key; what is turned on stays so when top ends. ? lists the keys.`,
 		UsageText: `
 	$ ftrace top server
 	$ ftrace top -sort rate -filter http. 4242`,
 		Flags: append([]cli.Flag{
 			&cli.DurationFlag{Name: "every", Value: time.Second, Destination: &o.Every, Usage: "look once in this `TIME`"},
 			command.Choice(&o.Sort, "sort", "sort by `COLUMN`", top.Columns()...),
+			&cli.FloatFlag{Name: "budget", Value: o.Budget, Destination: &o.Budget, Usage: "count at most `N` calls a second of functions that nobody turned on, 0: none"},
 			&cli.StringFlag{Name: "filter", Destination: &o.Filter, Usage: "show functions with this `TEXT` in their names"},
 		}, recordingFlags(&kept)...),
 	}, command.Mixed, func(a command.Args) (status int, err error) {

@@ -439,3 +439,21 @@ func TestRefused(t *testing.T) {
 		t.Errorf("events: %s, want %s", got, want)
 	}
 }
+
+// TestFacts asks a connection at its beginning what it is.
+func TestFacts(t *testing.T) {
+	var facts []string
+	load(t, &plugin{
+		start: func(c *protocol.Conn) any {
+			facts = append(facts, fmt.Sprintf("%t %t %s %s %d", c.Number() > 0, c.Address() == os.Getenv("MYSQL_ADDR"), c.User(), c.Database(), c.ID()))
+			return nil
+		},
+		event: func(*protocol.Conn, any, protocol.Stage, protocol.Event, *protocol.Args) bool { return false },
+	})
+	if err := open(t, "mysql").Ping(); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"true true root mysql 0"}; !slices.Equal(facts, want) {
+		t.Errorf("at TracingStart: %q, want %q", facts, want)
+	}
+}

@@ -2,6 +2,7 @@
 package shop
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -54,6 +55,20 @@ func BuyAll(accounts []*Account, price int) (receipts []string) {
 	}
 	wg.Wait()
 	return receipts
+}
+
+// Await asks each minute whether a payment is confirmed, for an hour.
+func Await(ctx context.Context, confirmed func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Hour)
+	defer cancel()
+	for !confirmed() {
+		select {
+		case <-time.After(time.Minute):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // Motto reads the shop's motto.

@@ -1,10 +1,17 @@
 package shop
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -58,9 +65,8 @@ func TestRetry(t *testing.T) {
 
 func TestOriginal(t *testing.T) {
 	mock.SkipUnlessHooked(t)
-	var d *mock.Double[func(*Account, int) error]
-	d = mock.Replace(t, (*Account).withdraw, func(a *Account, amount int) error {
-		return d.Original()(a, amount*2)
+	mock.Around(t, (*Account).withdraw, func(original func(*Account, int) error) func(*Account, int) error {
+		return func(a *Account, amount int) error { return original(a, amount*2) }
 	})
 	ada := &Account{"Ada", 10}
 	Buy(ada, 3)
@@ -100,11 +106,47 @@ func TestWhen(t *testing.T) {
 
 func TestStandardLibrary(t *testing.T) {
 	mock.SkipUnlessHooked(t)
-	mock.Replace(t, os.ReadFile,
-		func(string) ([]byte, error) { return []byte("Do buy."), nil },
-		mock.Sequence(func(string) ([]byte, error) { return nil, fs.ErrNotExist }))
+	mock.Return(t, os.ReadFile, []byte("Do buy."), nil, mock.Then(nil, fs.ErrNotExist))
 	if first, then := Motto(), Motto(); first != "Do buy." || then != "Buy!" {
 		t.Error(first, then)
+	}
+}
+
+func TestEvery(t *testing.T) {
+	mock.SkipUnlessHooked(t)
+	source, err := os.Open("shop.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	broken := errors.New("broken")
+	mock.Every(t, io.Reader.Read, func(io.Reader, []byte) (int, error) { return 0, broken })
+	if _, err := io.ReadAll(source); err != broken { // source is an *os.File
+		t.Error(err)
+	}
+}
+
+func TestSet(t *testing.T) {
+	mock.Set(t, &errFunds, errors.New("no money"))
+	if _, err := Buy(&Account{"Ada", 0}, 1); err == nil || !strings.HasSuffix(err.Error(), "no money") {
+		t.Error(err)
+	}
+}
+
+func TestIntercept(t *testing.T) {
+	mock.SkipUnlessHooked(t)
+	var calls []string
+	mock.Intercept(t, "shop.(*Account).*", func(c *mock.Intercepted) {
+		if c.Args[1] == 13 {
+			c.Return(errFunds)
+		}
+	}, func(c *mock.Intercepted) {
+		calls = append(calls, fmt.Sprint(c.Args[1], " ", c.Results[0]))
+	})
+	Buy(&Account{"Ada", 100}, 3)
+	Buy(&Account{"Ada", 100}, 13)
+	if !slices.Equal(calls, []string{"3 <nil>", "13 insufficient funds"}) {
+		t.Error(calls)
 	}
 }
 
@@ -145,6 +187,57 @@ func TestErrors(t *testing.T) {
 	}
 	if _, err := Buy(&Account{"Ada", 10}, 3); err != nil || f.Count() != 3 {
 		t.Error(err, f.Functions())
+	}
+}
+
+func TestAwait(t *testing.T) {
+	mock.SkipUnlessHooked(t)
+	mock.Clock(t).Run()
+	begin := time.Now()
+	err := Await(t.Context(), func() bool { return false })
+	if err != context.DeadlineExceeded || time.Since(begin) != time.Hour {
+		t.Error(err, time.Since(begin))
+	}
+}
+
+func TestAwaitByHand(t *testing.T) {
+	mock.SkipUnlessHooked(t)
+	c := mock.Clock(t)
+	asked := 0
+	go Await(t.Context(), func() bool { asked++; return false })
+	c.Wait()
+	if asked != 1 {
+		t.Error(asked)
+	}
+	c.Advance(3 * time.Minute)
+	if asked != 4 {
+		t.Error(asked)
+	}
+}
+
+func TestDice(t *testing.T) {
+	mock.SkipUnlessHooked(t)
+	mock.Seed(t, 1)
+	if a, b := rand.IntN(6), rand.IntN(6); a != 5 || b != 0 {
+		t.Error(a, b)
+	}
+}
+
+func TestNoMotto(t *testing.T) {
+	mock.SkipUnlessHooked(t)
+	f := mock.Fault(t, os.ReadFile).Path("motto").Fails(fs.ErrPermission)
+	if m := Motto(); m != "Buy!" || f.Calls() != 1 {
+		t.Error(m, f.Calls())
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	mock.SkipUnlessHooked(t)
+	mock.Fault(t, (*os.File).Write).Short(4).Fails(syscall.ENOSPC)
+	file, _ := os.Create(filepath.Join(t.TempDir(), "receipt"))
+	defer file.Close()
+	if n, err := file.WriteString("Ada paid"); n != 4 || !errors.Is(err, syscall.ENOSPC) {
+		t.Error(n, err) // the error is an *fs.PathError
 	}
 }
 

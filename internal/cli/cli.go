@@ -43,6 +43,7 @@ func New(name, short, long, settings string, stdout, stderr io.Writer, verbs ...
 			c.Hidden = false
 			c.ArgsUsage = "SHELL"
 			c.ShellComplete = completeNames
+			c.SkipFlagParsing, c.HideHelp = true, true
 			c.Usage = "print a script that lets a shell complete commands and flags"
 			c.Description = strings.ReplaceAll(completion, "NAME", name)
 			var shells []string
@@ -51,7 +52,7 @@ func New(name, short, long, settings string, stdout, stderr io.Writer, verbs ...
 				shells = append(shells, shell.Name)
 			}
 			c.Action = func(_ context.Context, c *cli.Command) error {
-				if c.NArg() > 0 {
+				if c.NArg() > 0 && !isHelp(c.Args().First()) {
 					return &exit{verb: c.Name, err: Usagef("%s: there is no script for this shell: those are for %s", c.Args().First(), words.Or(shells))}
 				}
 				writeHelp(c.Root().Writer, c)
@@ -84,6 +85,10 @@ func Verb(c *cli.Command, style Style, run func(a Args) (status int, err error))
 		}
 		a, err := style.Parse(c.Flags, args)
 		if unknown := (unknownFlag{}); errors.As(err, &unknown) {
+			if isHelp(unknown.arg) {
+				writeHelp(c.Root().Writer, c)
+				return nil
+			}
 			err = UsageError{fmt.Errorf("%s%s", unknown.arg, unknown.meant(c))}
 		}
 		status := 0
@@ -135,8 +140,11 @@ func Run(root *cli.Command, args []string) int {
 		writeHelp(root.ErrWriter, root)
 		return 2
 	}
-	if isHelp(args[0]) {
+	switch {
+	case isHelp(args[0]):
 		args = append([]string{"help"}, args[1:]...)
+	case args[0] == "-version" || args[0] == "--version":
+		args = append([]string{"version"}, args[1:]...)
 	}
 	if first := args[0]; root.DefaultCommand != "" && first != completing && (strings.HasPrefix(first, "-") || strings.ContainsAny(first, `/\`)) {
 		args = append([]string{root.DefaultCommand}, args...)
@@ -163,6 +171,9 @@ func Run(root *cli.Command, args []string) int {
 		return max(e.status, 1)
 	}
 	switch {
+	case e.verb == "help":
+		fmt.Fprintln(root.ErrWriter, message)
+		return 2
 	case strings.Contains(message, "\n"): // it shows a place in rules
 		message += "\n"
 	case strings.HasSuffix(message, "?"):

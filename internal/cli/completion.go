@@ -32,7 +32,13 @@ func useScript(shell *cli.Command, program string) bool {
 		return false
 	}
 	shell.Usage = "print the script for " + shell.Name
+	shell.SkipFlagParsing, shell.HideHelp = true, true
+	shell.Description = "It prints the script for " + shell.Name + "."
 	shell.Action = func(_ context.Context, c *cli.Command) error {
+		if isHelp(c.Args().First()) {
+			writeHelp(c.Root().Writer, c)
+			return nil
+		}
 		_, err := fmt.Fprint(c.Root().Writer, strings.ReplaceAll(string(text), "PROGRAM", program))
 		return err
 	}

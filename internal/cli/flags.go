@@ -73,7 +73,7 @@ func (s Style) Parse(flags []cli.Flag, args []string) (Args, error) {
 			}
 			continue
 		}
-		if flag == nil && s.foreign == nil {
+		if flag == nil && (s.foreign == nil || isHelp(arg)) {
 			return a, unknownFlag{arg, name}
 		}
 		needsValue := flag != nil && takesValue(flag) || flag == nil && slices.Contains(s.foreign, name)

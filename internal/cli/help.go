@@ -70,7 +70,7 @@ func help(root *cli.Command) *cli.Command {
 		about := root
 		if len(a.Rest) > 0 {
 			if about = find(root, a.Rest[0]); about == nil {
-				return 1, fmt.Errorf("%s: there is no such command%s", a.Rest[0], meant(root, a.Rest[0]))
+				return 0, Usagef("%s: there is no such command%s", a.Rest[0], meant(root, a.Rest[0]))
 			}
 		}
 		writeHelp(root.Writer, about)

@@ -11,7 +11,6 @@ var builtins map[string]func(c *compiler, n *node) expr
 
 // unknown are variables of D and of bpftrace that do not exist here, and why.
 var unknown = map[string]string{
-	"vtimestamp":  "how long a goroutine ran on a processor is not measured; timestamp and elapsed are times by the clock",
 	"errno":       "in Go it is an error: err, at a return",
 	"tid":         "goroutines move between threads: goid is the goroutine",
 	"curthread":   "goid is the goroutine",
@@ -83,6 +82,7 @@ func init() {
 		"timestamp":     always(timestamp),
 		"nsecs":         always(timestamp),
 		"walltimestamp": always(func(m *Machine) value { return number(m.first.Wall + int64(m.clock.Since(m.now))) }),
+		"vtimestamp":    vtimestamp,
 		"elapsed":       elapsed,
 		"caller":        onCalls(caller),
 		"depth":         onCalls(func(m *Machine) value { return number(int64(m.depth())) }),
@@ -116,6 +116,19 @@ func processor(m *Machine) int64 {
 		return 0
 	}
 	return int64(m.event.Processor)
+}
+
+// vtimestamp is how long the goroutine has run since the program began: all the time in which it
+// waited neither for a processor nor for something else.
+func vtimestamp(c *compiler, n *node) expr {
+	c.p.needs.waits = true
+	return func(m *Machine) value {
+		if m.event == nil {
+			return value{} // of which goroutine?
+		}
+		waited := m.clock.Between(0, m.waited[m.event.Goroutine].sum)
+		return number(int64(max(m.clock.Since(m.now)-m.clock.Since(m.start)-waited, 0)))
+	}
 }
 
 // elapsed is how long the call lasted, when it returns. Elsewhere it is the time since the program

@@ -170,7 +170,7 @@ func TestErrors(t *testing.T) {
 		{"nonsense { }", "1:1: nonsense is not a probe"},
 		{"tick-1x { }", "1:1: tick-1x: an interval is"},
 		{"profile-97 { }", "there are no profile probes"},
-		{"BEGIN { trace(vtimestamp) }", "1:15: vtimestamp does not exist here: how long a goroutine ran on a processor is not measured"},
+		{"BEGIN { trace(errno) }", "1:15: errno does not exist here: in Go it is an error"},
 		{"BEGIN { trace(n) }", "1:15: n is neither set in the program nor known to D"},
 		{"call:::entry { trace(ret) }", "1:22: results are only known when a call returns"},
 		{"call:::entry { trace(err) }", "1:22: err is only known when a call returns"},
@@ -268,6 +268,7 @@ func TestRules(t *testing.T) {
 		{`BEGIN { exit(0) } tick-1s {}`, "*=off"},
 		{`myapp:::start { trace(at.x) }`, "probe/myapp/start=args"},
 		{`*:::send {trace(x)}`, "probe/*/send=args"},
+		{`f:entry { trace(vtimestamp) }`, "wait/*=call; func:*.f=call"},
 		{`wait:::return { @a = count() } wait::synch/m*: { @b[ustack()] = sum(elapsed) }`, "*=call; wait/*=call; wait/synch/m*=call"},
 	} {
 		p, err := Compile(test.source)

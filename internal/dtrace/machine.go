@@ -32,6 +32,7 @@ type Machine struct {
 
 	functions []*function // by key
 	stacks    recording.Stacks[goroutine, saved]
+	waited    map[uint64]waited // by goroutine, if the program needs waits
 	begins    []*clause
 	ends      []*clause
 	ticks     []*ticking
@@ -59,6 +60,7 @@ type Machine struct {
 	lineOpen bool
 	headed   bool
 
+	sawWait  bool
 	done     bool
 	status   int
 	dropped  uint64
@@ -84,6 +86,9 @@ type goroutine struct {
 	data   []byte // parameters of the calls under way
 }
 
+// waited is how long a goroutine has waited since the program began, and until when. In ticks.
+type waited struct{ sum, end uint64 }
+
 // saved is where a call's parameters are.
 type saved struct {
 	from, n int
@@ -102,7 +107,7 @@ type ticking struct {
 func NewMachine(p *Program, r *recording.Recording, out, errors io.Writer) *Machine {
 	format := recording.DefaultFormat
 	m := &Machine{Quiet: p.Quiet, program: p, r: r, out: out, errors: errors, printer: r.Printer(format), nextTick: math.MaxUint64,
-		globals: make([]value, p.globals), locals: make([]value, p.locals), arrays: make([]map[string]*value, p.arrays)}
+		globals: make([]value, p.globals), locals: make([]value, p.locals), arrays: make([]map[string]*value, p.arrays), waited: map[uint64]waited{}}
 	for i := range m.globals {
 		m.globals[i] = number(0)
 	}
@@ -264,8 +269,12 @@ func (m *Machine) Event(e *recording.Event) {
 			m.fire(fn.fires)
 		}
 	case recording.Wait:
+		if m.program.needs.waits {
+			m.waits(e)
+		}
 		m.wait(m.function(e.Function), *e)
 	case recording.GoroutineEnd:
+		delete(m.waited, e.Goroutine)
 		if m.program.needs.calls {
 			m.stacks.Forget(e.Goroutine)
 		}
@@ -287,6 +296,9 @@ func (m *Machine) function(key uint32) *function {
 	}
 	if f.Wait {
 		fn.prov, fn.module = waitProvider, ""
+	}
+	if f.Span {
+		fn.prov, fn.module = f.Package, ""
 	}
 	for _, c := range m.program.clauses {
 		var at moment
@@ -311,6 +323,18 @@ func (m *Machine) function(key uint32) *function {
 	}
 	return fn
 }
+
+// waits adds a wait to those of its goroutine.
+func (m *Machine) waits(e *recording.Event) {
+	m.sawWait = true
+	w := m.waited[e.Goroutine]
+	if begin := max(e.Wait().Begin, w.end, m.start); e.Call != 0 && begin < e.Ticks {
+		m.waited[e.Goroutine] = waited{w.sum + e.Ticks - begin, e.Ticks}
+	}
+}
+
+// LacksWaits reports whether the program needs waits, and none has been seen.
+func (m *Machine) LacksWaits() bool { return m.program.needs.waits && !m.sawWait }
 
 // wait runs the clauses of a wait, which is a call that begins and returns at once.
 func (m *Machine) wait(fn *function, e recording.Event) {

@@ -1,6 +1,7 @@
 package dtrace
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -28,14 +29,22 @@ type description struct {
 	provider, module, function, name string
 	moments                          moment
 	every                            time.Duration // of a tick
+	instrument                       bool          // the function is named as in tables: T.M for (*T).M too
 }
 
-// The providers of functions, and of kinds of waits. A wait is a call of its kind, which
-// has one probe: return.
+// The providers of functions, and of kinds of waits, statements and stages. All of these are calls
+// of their kinds. A wait has one probe: return.
 const (
-	callProvider = "call"
-	waitProvider = "wait"
+	callProvider      = "call"
+	waitProvider      = "wait"
+	statementProvider = "statement"
+	stageProvider     = "stage"
 )
+
+// ofSpans reports whether a description is for statements or stages.
+func (d *description) ofSpans() bool {
+	return d.provider == statementProvider || d.provider == stageProvider
+}
 
 // newDescription parses a description.
 func (s *scanner) newDescription(at int, text string) *description {
@@ -53,6 +62,7 @@ func (s *scanner) newDescription(at int, text string) *description {
 			*to = parts[len(parts)-1-i]
 		}
 	}
+	d.named()
 	own := d.provider == "" || d.provider == "dtrace" || d.provider == "ftrace"
 	nothing := d.module == "" && d.function == ""
 	unit, tick := strings.CutPrefix(d.name, "tick-")
@@ -74,6 +84,27 @@ func (s *scanner) newDescription(at int, text string) *description {
 	return d
 }
 
+// named takes names as rules and tables have them, such as wait/synch/mutex:return, and
+// call:main.run:entry for call::main.run:entry.
+func (d *description) named() {
+	if d.provider == "" && d.module == callProvider && strings.Contains(d.function, ".") {
+		d.provider, d.module = d.module, ""
+	}
+	if d.provider != "" || d.module != "" {
+		return
+	}
+	provider, rest, ok := strings.Cut(d.function, "/")
+	switch {
+	case !ok:
+	case provider == callProvider:
+		slash := strings.LastIndexByte(rest, '/')
+		d.provider, d.module, d.function = provider, rest[:max(0, slash)], rest[slash+1:]
+		d.instrument = true
+	case provider == waitProvider || provider == statementProvider || provider == stageProvider:
+		d.provider, d.function = provider, rest
+	}
+}
+
 // calls sets the moments of a description of functions or static probes.
 func (d *description) calls(s *scanner) {
 	if d.provider == waitProvider {
@@ -83,7 +114,10 @@ func (d *description) calls(s *scanner) {
 		d.moments = atReturn
 		return
 	}
-	if d.provider == "" || glob(d.provider, callProvider) {
+	if d.ofSpans() && !anyPart(d.module) {
+		s.fault(d.at, "statements and stages have no module: statement::sql/*:return, or stage:::entry for all")
+	}
+	if d.provider == "" || glob(d.provider, callProvider) || d.ofSpans() {
 		if d.name == "" || glob(d.name, "entry") {
 			d.moments |= atEntry
 		}
@@ -91,7 +125,7 @@ func (d *description) calls(s *scanner) {
 			d.moments |= atReturn
 		}
 	}
-	if d.provider != callProvider && anyPart(d.module) && anyPart(d.function) {
+	if d.provider != callProvider && !d.ofSpans() && anyPart(d.module) && anyPart(d.function) {
 		d.moments |= atProbe
 	}
 	switch {
@@ -100,6 +134,8 @@ func (d *description) calls(s *scanner) {
 	case d.moments != 0:
 	case d.provider == callProvider:
 		s.fault(d.at, "the probes of functions are called entry and return, not %s", d.name)
+	case d.ofSpans():
+		s.fault(d.at, "the probes of statements and stages are called entry and return, not %s", d.name)
 	default:
 		s.fault(d.at, "static probes have no module and function: %s:::%s", d.provider, d.name)
 	}
@@ -150,13 +186,25 @@ func glob(pattern, name string) bool {
 
 // subject returns a function or a static probe as rules see it.
 func subject(f *recording.Function) *rule.Func {
-	return &rule.Func{Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line}
+	return &rule.Func{Package: f.Package, ImportPath: f.ImportPath, PackageName: f.Clause, Name: f.Name, File: f.File, Line: f.Line}
 }
 
-// pattern returns the GLOB of rules for the functions that a description names.
+// patterns returns the GLOBs of rules for the functions that a description names.
+func (d *description) patterns() []string {
+	first := d.pattern()
+	receiver, method, ok := strings.Cut(d.function, ".")
+	if !d.instrument || !ok || strings.HasPrefix(receiver, "(") {
+		return []string{first}
+	}
+	return []string{first, d.module + ".(*" + receiver + ")." + method}
+}
+
 func (d *description) pattern() string {
 	module, function := d.module, d.function
 	if module == "" {
+		if strings.Contains(function, ".") {
+			return function // with its package, as lines show it
+		}
 		module = "*"
 	}
 	if function == "" {
@@ -170,7 +218,7 @@ func (d *description) pattern() string {
 
 // exact reports whether a description names one function.
 func (d *description) exact() bool {
-	return d.module != "" && d.function != "" && !strings.ContainsAny(d.module+d.function, "*?")
+	return d.module != "" && d.function != "" && !strings.ContainsAny(strings.ReplaceAll(d.module+d.function, "(*", "("), "*?")
 }
 
 // matches returns the moments of a function, or of a static probe, at which a description has
@@ -182,13 +230,19 @@ func (d *description) matches(f *recording.Function) moment {
 		}
 		return 0
 	}
+	if f.Span || d.ofSpans() {
+		if f.Span && d.provider == f.Package && (anyPart(d.function) || glob(d.function, f.Name)) {
+			return d.moments
+		}
+		return 0
+	}
 	if f.Wait || d.provider == waitProvider {
 		if f.Wait && d.provider == waitProvider && (anyPart(d.function) || glob(d.function, f.Name)) {
 			return atReturn
 		}
 		return 0
 	}
-	if d.moments&(atEntry|atReturn) == 0 || !rule.MatchFunc(d.pattern(), subject(f)) {
+	if d.moments&(atEntry|atReturn) == 0 || !slices.ContainsFunc(d.patterns(), func(glob string) bool { return rule.MatchFunc(glob, subject(f)) }) {
 		return 0
 	}
 	return d.moments & (atEntry | atReturn)
@@ -196,5 +250,5 @@ func (d *description) matches(f *recording.Function) moment {
 
 // inModule reports whether a function belongs to the description's module.
 func (d *description) inModule(f *recording.Function) bool {
-	return !f.Probe && !f.Wait && rule.MatchFunc(d.module+".*", subject(f))
+	return !f.Probe && !f.Wait && !f.Span && rule.MatchFunc(d.module+".*", subject(f))
 }

@@ -41,6 +41,7 @@ type needs struct {
 	entries bool // parameters when the call returns
 	calls   bool // the calls under way on each goroutine
 	others  bool // of all calls, not only its own: caller, stack(), depth
+	waits   bool // of all kinds
 	paths   []string
 	fields  []string // of static probes' arguments
 	whole   bool     // static probes' arguments are needed as they are
@@ -74,10 +75,14 @@ func (p *Program) Rules() string {
 	if p.needs.others {
 		clauses = append(clauses, "*=call")
 	}
+	if p.needs.waits {
+		clauses = append(clauses, "wait/*=call")
+	}
 	detail := "call"
 	if p.needs.values {
 		detail = "args"
 	}
+	spans := detail
 	if len(p.needs.paths) > 0 {
 		detail += ",capture=" + strings.Join(p.needs.paths, "+")
 	}
@@ -86,8 +91,12 @@ func (p *Program) Rules() string {
 			switch {
 			case d.provider == waitProvider:
 				clauses = append(clauses, "wait/"+ruleText(orAny(d.function))+"=call")
+			case d.ofSpans():
+				clauses = append(clauses, d.provider+"/"+ruleText(orAny(d.function))+"="+spans)
 			case d.moments&(atEntry|atReturn) != 0:
-				clauses = append(clauses, "func:"+ruleText(d.pattern())+"="+detail)
+				for _, glob := range d.patterns() {
+					clauses = append(clauses, "func:"+ruleText(glob)+"="+detail)
+				}
 			}
 			if d.moments&atProbe != 0 {
 				clauses = append(clauses, "probe/"+ruleText(orAny(d.provider))+"/"+ruleText(orAny(d.name))+"="+p.probeDetail(d.provider))
@@ -208,18 +217,22 @@ func List(pattern string, functions []*recording.Function) (list []Listed, err e
 			at |= d.matches(f)
 		}
 		params, results := signature(f)
+		provider, in := callProvider, module(f)
+		if f.Span {
+			provider, in = f.Package, ""
+		}
 		if at&atProbe != 0 {
 			list = append(list, Listed{f.Package, "", "", f.Name, params})
 		}
 		if at&atEntry != 0 {
-			list = append(list, Listed{callProvider, module(f), f.Name, "entry", params})
+			list = append(list, Listed{provider, in, f.Name, "entry", params})
 		}
 		if f.Wait && at != 0 {
 			list = append(list, Listed{waitProvider, "", f.Name, "return", nil})
 			continue
 		}
 		if at&atReturn != 0 {
-			list = append(list, Listed{callProvider, module(f), f.Name, "return", results})
+			list = append(list, Listed{provider, in, f.Name, "return", results})
 		}
 	}
 	if len(list) == 0 && pattern != "" {
@@ -308,11 +321,13 @@ func countResults(f *recording.Function) int {
 	return max(len(results), len(f.Results))
 }
 
-// fails reports whether the last result of a function is an error, or may be one.
+// fails reports whether the last result of a function is an error. If the tables do not have its
+// type, its name tells.
 func fails(f *recording.Function) bool {
 	_, results := splitSignature(f.Type)
 	if n := len(results); n > 0 && results[n-1] != "" && results[n-1] != "_" {
 		return results[n-1] == "error"
 	}
-	return countResults(f) > 0
+	n := len(f.Results)
+	return n > 0 && (f.Results[n-1].Name == "err" || f.Type == "")
 }

@@ -87,6 +87,7 @@ const (
 	KindLine                      // level int32, size uint32; text that the program printed or logged
 	KindProbe                     // call uint64; values: the arguments, layout 0: none are wanted
 	KindWait                      // what follows is a Wait: the goroutine went on after it had stopped
+	KindAfter                     // values: the parameters when the call ends, in the order of the entry; its exit follows
 	KindEnd                       // one more than the last kind
 )
 
@@ -101,7 +102,7 @@ type TableRecord struct {
 const (
 	TableProcess  = 1 + iota // pid, start, arguments, release, system, architecture, executable, arguments
 	TableClock               // ticks, monotonic ns, ns since 1970: of the same moment
-	TableFunc                // key, line, import path, symbol of the package, name, file, names of parameters and results
+	TableFunc                // key, line, import path, symbol of the package, name, file, names of parameters and results, name in the package clause
 	TableType                // number, kind, flags, size, length, number of the element, name, fields
 	TableLayout              // number, flags, numbers of the types
 	TableLost                // processor, records lost on it by the end
@@ -111,6 +112,8 @@ const (
 	TableTimer               // number of the timer in use from here on; earlier clocks are of another
 	TableWait                // as TableFunc; the names of a kind of waits
 	TableSite                // number, line, name of a function, file: where goroutines stop
+	TableSpan                // as TableFunc; the names of a kind of spans: the package is statement or stage
+	TableFile                // number, name: a path, or the addresses of a connection
 	TableEnd                 // one more than the last kind
 )
 
@@ -120,18 +123,47 @@ type Wait struct {
 	Number    uint64 // of the wait among those of its kind
 	Begin     uint64 // ticks when the goroutine stopped
 	Ready     uint64 // ticks when it was made runnable, 0: not known
-	Object    uint64 // address of what it waited for, or a file descriptor; 0: none
+	Object    uint64 // address of what it waited for, or a file, see ObjectFile; 0: none
 	Goroutine uint64 // which one made it runnable; 0: none did, but a timer, the network or the collector
 	Call      uint64 // in which call, 0: in none that was seen
 	Function  uint32 // of which function
 	Site      uint32 // where it stopped, 0: unknown
+	Operation uint64 // what was done with the file, and from bit OperationBytes on with how many bytes; 0: it waited until that was ready
 }
+
+// An object that is a file has its descriptor in the lower half, all ones if it was not open, and
+// from bit ObjectFile on its number in the tables, 0: it has none.
+const (
+	ObjectFile       = 32
+	ObjectDescriptor = 1<<ObjectFile - 1
+	OperationBytes   = 8
+)
+
+// The operations on files and sockets, and their names.
+const (
+	OperationRead = 1 + iota
+	OperationWrite
+	OperationOpen
+	OperationClose
+	OperationSync
+	OperationSeek
+	OperationResize
+	OperationReceive
+	OperationSend
+	OperationConnect
+	OperationAccept
+	OperationEnd // one more than the last operation
+
+	OperationNames = "poll read write open close sync seek chsize recv send connect accept"
+)
 
 // The flags of a type.
 const (
 	TypeNamed  = 1 << iota
 	TypeError  // its values are errors
 	TypeSecret // its values are hidden: nothing is recorded of them
+	TypeText   // its values are recorded as the text that a trace shows
+	TypeWraps  // its values are errors that wrap others
 )
 
 // The flags of a layout.
@@ -139,6 +171,7 @@ const (
 	LayoutDeep    = 1 << iota // what pointers to structs point to is there
 	LayoutPanic               // the value is that of a panic
 	LayoutDynamic             // each value has the number of its type in front, as in an interface
+	LayoutNested              // of what pointers lead to, what is nested is there too, and of all pointers
 	LayoutOwn                 // this and higher flags are the core's own, and not in recordings
 )
 
@@ -202,25 +235,29 @@ event { name = "note"; id = 11; stream_id = 0; fields := struct { uint32_t zero;
 event { name = "line"; id = 12; stream_id = 0; fields := struct { int32_t level; uint32_t size; char_t text[size]; }; };
 event { name = "probe"; id = 13; stream_id = 0; fields := struct { uint64_t call; struct values args; }; };
 event { name = "wait"; id = 14; stream_id = 0; fields := struct { uint64_t call; uint64_t begin; uint64_t ready; uint64_t object;
-	uint64_t by; uint64_t by_call; func_t by_func; uint32_t site; }; };
+	uint64_t by; uint64_t by_call; func_t by_func; uint32_t site; uint64_t operation; }; };
+event { name = "after"; id = 15; stream_id = 0; fields := struct { struct values args; }; };
 
 event { name = "process"; id = 1; stream_id = 1; fields := struct { uint64_t pid; int64_t start; uint64_t nargs;
 	string release; string os; string arch; string executable; string args[nargs]; }; };
 event { name = "clock"; id = 2; stream_id = 1; fields := struct { uint64_t ticks; int64_t monotonic; int64_t wall; }; };
 event { name = "func"; id = 3; stream_id = 1; fields := struct { uint64_t key; uint64_t line;
-	string import_path; string symbol; string name; string file; string params; }; };
+	string import_path; string symbol; string name; string file; string params; string clause; }; };
 event { name = "type"; id = 4; stream_id = 1; fields := struct { uint64_t number; uint64_t kind; uint64_t flags; uint64_t size; uint64_t length;
 	uint64_t elem; uint64_t nfields; string name; struct { uint64_t type; string name; } fields[nfields]; }; };
 event { name = "layout"; id = 5; stream_id = 1; fields := struct { uint64_t number; uint64_t flags; uint64_t ntypes; uint64_t types[ntypes]; }; };
 event { name = "lost"; id = 6; stream_id = 1; fields := struct { uint64_t processor; uint64_t records; }; };
 event { name = "code"; id = 7; stream_id = 1; fields := struct { uint64_t address; string name; }; };
 event { name = "probe"; id = 8; stream_id = 1; fields := struct { uint64_t key; uint64_t line;
-	string import_path; string symbol; string name; string file; string params; }; };
+	string import_path; string symbol; string name; string file; string params; string clause; }; };
 event { name = "captured"; id = 9; stream_id = 1; fields := struct { uint64_t layout; uint64_t npaths; string paths[npaths]; }; };
 event { name = "timer"; id = 10; stream_id = 1; fields := struct { uint64_t number; }; };
 event { name = "wait"; id = 11; stream_id = 1; fields := struct { uint64_t key; uint64_t line;
-	string import_path; string symbol; string name; string file; string params; }; };
+	string import_path; string symbol; string name; string file; string params; string clause; }; };
 event { name = "site"; id = 12; stream_id = 1; fields := struct { uint64_t number; uint64_t line; string name; string file; }; };
+event { name = "span"; id = 13; stream_id = 1; fields := struct { uint64_t key; uint64_t line;
+	string import_path; string symbol; string name; string file; string params; string clause; }; };
+event { name = "file"; id = 14; stream_id = 1; fields := struct { uint64_t number; string name; }; };
 `
 
 // The timers.
@@ -242,7 +279,7 @@ type Timer struct {
 
 // The memory file.
 const (
-	MemoryVersion = 5                  // of the head and of all that follows here
+	MemoryVersion = 9                  // of the head and of all that follows here
 	MemoryMagic   = 0x6576696C72746601 // "\x01ftrlive"
 
 	Page       = 4096
@@ -251,9 +288,12 @@ const (
 	RequestMax = 16 * Page
 	HeadSize   = 33 * Page
 
-	ProcessorsMax = 1024 // nothing is kept of more
-	HistoryMax    = 1000 // calls of a goroutine's history, whatever FTRACE_MEMORY says
-	Crossings     = 4096 // calls that a cut was made in, of each processor
+	ProcessorsMax = 1024  // nothing is kept of more
+	SessionsMax   = 8     // sessions at once
+	HistoryMax    = 1000  // calls of a goroutine's history, whatever FTRACE_MEMORY says
+	Crossings     = 4096  // calls that a cut was made in, of each processor
+	SpansMax      = 10000 // the last spans
+	SpanKindsMax  = 1000  // kinds of them; what is of no other is of the kind other
 )
 
 // A Head is what the memory file begins with.
@@ -266,7 +306,7 @@ type Head struct {
 	Begun     Clock    // when the sections were made
 	Now       Clock    // when the last request was answered
 	Armed     uint32   // the sections are there; atomic
-	Consumers uint32   // Consumer...: what is kept; anyone may write it; atomic
+	Consumers uint32   // Consumer...: what is kept, since anyone wants it; atomic
 	Functions uint32   // that are registered; their flags follow one another, by key
 	Timer     uint32   // the one in use, Timer...
 	Cuts      uint32   // how many were made: the lowest bit tells which half is written to; atomic
@@ -281,8 +321,10 @@ type Head struct {
 	Asked     uint32 // bytes of the request, and of the reply
 	Answered  uint32
 	Recording uint32 // To...
-	Session   uint32 // someone stays attached, and makes the beats
-	Beats     uint64
+	Observer  uint32 // whose request it is: 0 the program's own settings, or the number of a session
+	Sessions  uint32 // bit n-1: session n is there, and its reader makes the beats; atomic
+	Directory int32  // descriptor of the directory that the program's own recording is in, 0: there is none
+	Beats     [SessionsMax]uint64
 
 	Tables, Flags, Goroutines, Frames, Processors Section
 
@@ -296,6 +338,12 @@ type Head struct {
 	CrossingsAt, CrossingsMax, HalfSize uint64
 
 	WaitsAt uint64 // the last waits, as LongAt, and as many
+
+	Own [2]uint32 // what of Consumers and Waits the program's own settings want
+
+	Spans Section // the last spans of all goroutines, each a Span; Used is how many there were
+
+	Running uint64 // how many goroutines there were at the last look
 }
 
 // A Clock is one moment by three clocks.
@@ -306,7 +354,7 @@ type Clock struct {
 
 // Losses count what there was no room for; atomic.
 type Losses struct {
-	Functions  uint64 // calls of functions that have no summary
+	Functions  uint64 // functions for which there is no room
 	Goroutines uint64 // goroutines that are not in the section
 	Frames     uint64 // stacks and histories that are not
 	Tables     uint64 // records of the tables
@@ -321,22 +369,41 @@ type Section struct {
 
 // The kinds of requests.
 const (
-	AskLook    = 1 + iota // begin the tables, make a cut
-	AskRules              // rules: put them in force
-	AskSwitch             // pairs of key and Switch...
-	AskRecord             // directory: record there
-	AskRing               // record to rings
-	AskStop               // record no more
-	AskClear              // consumers of calls, of waits: forget what they have; summaries by something have both
-	AskTimers             // measure the timers
-	AskSession            // what is set from now on ends with the session
-	AskDetach             // end the session
-	AskDump               // directory: write what the rings have there
-	AskTimer              // number: another timer
-	AskMute               // goroutines, and whether to look at them
-	AskActors             // rules: which goroutines to look at
-	AskObjects            // rules: which functions stay off
-	AskStates             // number: list the goroutines of the program from that one on
+	AskLook      = 1 + iota // begin the tables, make a cut
+	AskRules                // rules: put them in force
+	AskSwitch               // pairs of key and Switch...; of a session SwitchOn looks, anything else does not
+	AskRecord               // directory: record there
+	AskRing                 // record to rings
+	AskStop                 // record no more
+	AskClear                // consumers of calls, of waits: forget what they have; summaries by something have both
+	AskTimers               // measure the timers
+	AskSession              // begin the session
+	AskDetach               // end it, with its rules and its recording
+	AskDump                 // directory: write what the rings have there
+	AskTimer                // number: another timer
+	AskMute                 // goroutines, and whether to look at them
+	AskActors               // rules: which goroutines to look at
+	AskObjects              // rules: which functions stay off
+	AskStates               // number: list the goroutines of the program from that one on
+	AskConsumers            // consumers of calls, of waits: keep these
+	AskStuck                // nanoseconds: find the goroutines that nothing can wake, with the world stopped that long at most
+	AskWhat                 // addresses of locks and channels: what they are, and what leads there
+	AskLocks                // number: list who holds locks, and findings, from that one on
+)
+
+// What a list of locks says first of each entry.
+const (
+	LockHeld         = 1 + iota // a goroutine holds a lock
+	FindingOrder                // two goroutines took two locks in opposite orders
+	FindingRecursion            // one took a lock for reading twice
+	FindingLong                 // one held a lock for long
+)
+
+// How a lock is held.
+const (
+	HoldMutex = 1 + iota // or a writer of an RWMutex that waits for its readers
+	HoldWrite
+	HoldRead
 )
 
 // What a function can be switched to.
@@ -364,6 +431,17 @@ const (
 	ConsumerReceivers
 	ConsumerCurrent // calls under way, which are there too while another is on
 	ConsumersAll    = 1<<iota - 1
+	// ConsumerLocks is who holds which lock. It is among the consumers of waits that someone wants,
+	// but neither in ConsumersAll nor in Head.Waits.
+	ConsumerLocks = 1 << 31
+)
+
+// What else can be forgotten of calls.
+const (
+	ClearStatements    = (ConsumersAll + 1) << iota // the last ones that have ended
+	ClearStages                                     // likewise
+	ClearStatementSums                              // summaries by kind
+	ClearStageSums
 )
 
 // The flags of a function in the section for these.
@@ -474,7 +552,8 @@ const (
 )
 
 // Of a wait, the Flags of a Call have the number of its site from bit CallSite on. Count is the
-// number of the call in which the wait was ended. Entry.Where is the goroutine that ended it.
+// number of the call in which the wait was ended. Entry.Where is the goroutine that ended it, and
+// Entry.Ticks the Operation of a Wait.
 // Exit.Where has how long the goroutine was runnable then, in ticks, and the key of the function
 // that ended it from bit WaitFunction on.
 const (
@@ -483,12 +562,39 @@ const (
 	WaitRunnable = 1<<WaitFunction - 1 // the longest such time; also if it is not known
 )
 
+// A Span is a statement or stage that has begun: a call that has text.
+type Span struct {
+	Number    uint64 // 1 + how many began before; 0 while the rest is written
+	Key       uint32 // of its kind
+	Flags     uint32 // Call..., SpanStage
+	Goroutine uint64
+	Start     uint64 // ticks; 0: it is not timed
+	End       uint64 // ticks; 0: it is under way
+	Event     uint64 // as of a Call
+	Nesting   uint64
+	Last      uint64
+	Depth     uint32
+	Status    int32  // that the other side answered with, 0: none
+	Text      uint32 // bytes of what it is about
+	Message   uint32 // bytes of its error, after the text
+	Bytes     [SpanText + SpanMessage]byte
+}
+
+const (
+	SpanText    = 320     // bytes of text that are kept
+	SpanMessage = 112     // bytes of the error's message
+	SpanStage   = 1 << 16 // flag: it is a stage, not a statement
+)
+
+var _ = [1]int{}[unsafe.Sizeof(Span{})-512] // it lies within a page
+
 // A Summary is the summary of all calls of a function on a processor.
 type Summary struct {
 	Count          uint64
 	Sum, Min, Max  uint64 // ticks, of those that were timed
 	Self           uint64 // ticks, without the calls within it of functions that are armed too
 	Errors, Panics uint64
+	Bytes          uint64       // of operations
 	Log2           [Log2]uint64 // by the number of bits of the ticks; the last one also has what is longer
 }
 
@@ -511,29 +617,33 @@ type Tally struct {
 	Sum, Min, Max  uint64 // ticks, of those that were timed
 	Self           uint64
 	Errors, Panics uint64
-	_              [6]uint64 // rows lie within pages
+	Bytes          uint64
+	_              [5]uint64 // rows lie within pages
 }
 
 // TableVersion is that of Package and of the room that is left for the core. The core refuses
 // tables of another version.
-const TableVersion = 7
+const TableVersion = 8
 
 // A Package is what the rewriter writes of an instrumented package.
 type Package struct {
 	Version uintptr
 	Path    string // import path
 	Symbol  string // what precedes the function's name in symbols: the import path, or "main"
+	Clause  string // the name in the package clause
 	Files   []string
-	Funcs   string // a line each: line, file, name, params
-	Nfuncs  uintptr
-	Hooks   unsafe.Pointer // Nfuncs hooks
-	Table   unsafe.Pointer // room for as many entries
-	Next    unsafe.Pointer // the core's: what was registered after it, which may be on the heap
+	Funcs   string // a line each: line, file, name, params; then, of those without a hook: !, name, reason
+	// The constants of integer types, a line each: type VALUE NAME,VALUE NAME
+	Constants string
+	Nfuncs    uintptr
+	Hooks     unsafe.Pointer // Nfuncs hooks
+	Table     unsafe.Pointer // room for as many entries
+	Next      unsafe.Pointer // the core's: what was registered after it, which may be on the heap
 }
 
 // The words of 8 bytes that are left, empty, for the core to use: after a Package, and after the
 // pointer that each entry of its table begins with. The garbage collector does not look at them.
 const (
-	PackageWords = 1
+	PackageWords = 2
 	EntryWords   = 17
 )

@@ -122,8 +122,8 @@ func TestKinds(t *testing.T) {
 func TestRequests(t *testing.T) {
 	page := docs(t)
 	asks := map[string]int{"look": AskLook, "rules": AskRules, "switch": AskSwitch, "record": AskRecord, "ring": AskRing, "stop": AskStop,
-		"clear": AskClear, "timers": AskTimers, "session": AskSession, "detach": AskDetach, "dump": AskDump, "timer": AskTimer,
-		"goroutines": AskMute, "actors": AskActors, "objects": AskObjects, "states": AskStates}
+		"clear": AskClear, "timers": AskTimers, "session": AskSession, "detach": AskDetach, "dump": AskDump, "consumers": AskConsumers, "timer": AskTimer,
+		"goroutines": AskMute, "actors": AskActors, "objects": AskObjects, "states": AskStates, "stuck": AskStuck, "what": AskWhat, "locks": AskLocks}
 	described := tables(page, "| request |")
 	if len(described) != 1 {
 		t.Fatalf("the page has %d tables of requests, want 1", len(described))

@@ -15,24 +15,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
-
-// AnnounceFirst says on a terminal why the first build takes long. A plain -toolexec can't say so.
-// What tools print with their version, the go command does not show. What they print when they
-// compile, it repeats with each build.
-func AnnounceFirst() {
-	info, err := os.Stderr.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return
-	}
-	objects, err := toolexec.OpenStore()
-	if err == nil && objects != nil && objects.First(inject.Hash()) {
-		fmt.Fprintln(os.Stderr, "ftrace-wrap: the first build compiles the standard library with the tracer in it; this happens once")
-	}
-}
 
 // Exec becomes the go command, so that signals and the exit status are its own.
 func Exec(args []string) (status int, err error) {

@@ -20,6 +20,9 @@ import (
 func Run(args []string) (status int, err error) {
 	r, err := parseRun(args)
 	if err != nil {
+		return 0, ArgumentError{err}
+	}
+	if err := SelectVersioned(append([]string{"run"}, r.packages...)); err != nil {
 		return 0, err
 	}
 	if r.dir != "" {
@@ -39,8 +42,12 @@ func Run(args []string) (status int, err error) {
 			signal.Notify(signals, s)
 		}
 	}
-	AnnounceFirst()
-	if status, err := r.build(temp, signals); status != 0 || err != nil || r.dry {
+	end := AnnounceFirst()
+	status, err = r.build(temp, signals)
+	if end != nil {
+		end()
+	}
+	if status != 0 || err != nil || r.dry {
 		return status, err
 	}
 	program, err := r.program(temp)
@@ -49,6 +56,9 @@ func Run(args []string) (status int, err error) {
 	}
 	return runForwarding(exec.Command(program, r.args...), signals)
 }
+
+// An ArgumentError says what is wrong with the arguments of a command.
+type ArgumentError struct{ error }
 
 // programRun is what is to be run.
 type programRun struct {

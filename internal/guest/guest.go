@@ -7,7 +7,7 @@
 //
 //	share    requests from outside: what they change
 //	arm      environment variables, rules laid on functions, setup tables, what rules matched
-//	probe    static probes and protocols
+//	probe    static probes, protocols, statements and stages
 //	wait     what goroutines stop for, and who ends that
 //	call     what hooks call: the fast path, the slow path, panics, goroutines
 //	mock     replacements and faults

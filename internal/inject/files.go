@@ -15,6 +15,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/redact"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/sqltext"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/testtree"
 )
 
 // guestFolder is where package guest has its files.
@@ -122,6 +124,8 @@ var additions = map[string][]addition{
 		{files: []string{"std/maps/maptype.go"}, but: "go1.25"},
 		{files: []string{"std/maps/maptype_go1.25.go"}, release: "go1.25"},
 	},
+	"internal/sync": {{files: []string{"std/isync/locks.go"}}},
+	"sync":          {{files: []string{"std/sync/locks.go"}}},
 	"syscall": {
 		{files: []string{"std/syscall/write.go"}, goos: []string{"linux", "darwin"}},
 		{files: []string{"std/syscall/streams_linux.go"}, goos: []string{"linux"}},
@@ -129,14 +133,31 @@ var additions = map[string][]addition{
 	},
 	"log":                       {{files: []string{"std/log/log.go"}}},
 	"log/slog":                  {{files: []string{"std/slog/slog.go"}}},
-	"net":                       {{files: []string{"std/net/probes.go", "std/net/args.go", "std/net/socket.go"}, goos: []string{"linux"}}},
-	"os":                        {{files: []string{"std/os/moved.go"}, goos: []string{"linux"}}},
+	"net":                       {{files: []string{"std/net/probes.go", "std/net/args.go", "std/net/socket.go"}, goos: []string{"linux"}}, {files: []string{"std/net/operation.go"}}},
+	"net/http":                  {{files: []string{"link/spanlinks.go", "std/http/spans.go"}}},
+	"database/sql":              {{files: []string{"link/spanlinks.go", "std/sql/spans.go"}}},
+	"os":                        {{files: []string{"std/os/moved.go"}, goos: []string{"linux"}}, {files: []string{"std/os/operation.go"}}},
+	"testing":                   {{files: []string{"std/testing/failed.go"}}},
 	"testing/internal/testdeps": {{files: []string{"std/testdeps/testdeps.go"}}},
 }
 
 // stdFiles returns the files that are added to one of Go's packages other than runtime.
-func stdFiles(importPath, version, goos string) ([]File, error) {
+func stdFiles(importPath, version, goos, pkg string) ([]File, error) {
 	var added []File
+	if importPath == "database/sql" {
+		f, err := sqlText(pkg)
+		if err != nil {
+			return nil, err
+		}
+		added = append(added, f)
+	}
+	if importPath == "testing" {
+		source, err := renamed(testtree.Source, pkg, "ftrace_tree_")
+		if err != nil {
+			return nil, err
+		}
+		added = append(added, File{Name: "ftrace_testtree.go", Origin: "internal/testtree/testtree.go", Source: source})
+	}
 	for _, a := range additions[importPath] {
 		r := release(version)
 		if a.goos != nil && !slices.Contains(a.goos, goos) || a.release != "" && a.release != r || a.but == r {
@@ -147,10 +168,22 @@ func stdFiles(importPath, version, goos string) ([]File, error) {
 			if err != nil {
 				return nil, err
 			}
+			f.Source = into(f.Source, pkg)
 			added = append(added, f)
 		}
 	}
 	return added, nil
+}
+
+// into returns a file that several packages get as one of pkg.
+func into(source []byte, pkg string) []byte {
+	return bytes.Replace(source, []byte("\npackage definition\n"), []byte("\npackage "+pkg+"\n"), 1)
+}
+
+// sqlText returns package sqltext as a file of pkg.
+func sqlText(pkg string) (File, error) {
+	source, err := renamed(sqltext.Source, pkg, "ftrace")
+	return File{Name: "ftrace_sqltext.go", Origin: "internal/sqltext/sqltext.go", Source: source}, err
 }
 
 // embedded returns a file of package guest, with the name that it has in other packages.

@@ -19,6 +19,8 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/guest"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/sqltext"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/testtree"
 )
 
 // A File is a source file by name and text.
@@ -51,6 +53,7 @@ const (
 	probePackage    = "github.com/ftrace-wrap/ftrace-wrap/probe"
 	rulePackage     = "github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	protocolPackage = "github.com/ftrace-wrap/ftrace-wrap/protocol"
+	namePackage     = "github.com/ftrace-wrap/ftrace-wrap/internal/funcname" // mockPackage and levelPackage import it
 
 	// By this one they steer it with their log's level.
 	levelPackage     = "github.com/ftrace-wrap/ftrace-wrap/loglevel"
@@ -69,7 +72,7 @@ var linked = map[string]struct{ name, guest string }{
 // which is not traced.
 func Own(importPath string) bool {
 	switch importPath {
-	case rulePackage, levelPackage, levelHTTPPackage:
+	case rulePackage, namePackage, levelPackage, levelHTTPPackage:
 		return true
 	}
 	return linked[importPath].name != ""
@@ -78,8 +81,7 @@ func Own(importPath string) bool {
 // Patched reports whether Patch changes the package with this import path; std reports whether it
 // is in the standard library.
 func Patched(importPath string, std bool) bool {
-	_, ok := splices[importPath]
-	return std && ok || linked[importPath].name != "" || !std && definitions[importPath] != nil
+	return std && (splices[importPath] != nil || insertions[importPath] != nil) || linked[importPath].name != "" || !std && definitions[importPath] != nil
 }
 
 // Patch returns the sources that replace files when importPath is compiled for goos and goarch by
@@ -91,7 +93,10 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 	if definitions[importPath] != nil {
 		return define(importPath, files)
 	}
-	changed = map[int][]byte{}
+	changed, err = insert(importPath, version, files)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, s := range splices[importPath] {
 		if r := release(version); s.from > r || s.to != "" && s.to < r || s.unix && goos == "windows" || s.goos != "" && s.goos != goos {
 			continue
@@ -110,7 +115,7 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 		f.Name = link.name
 		added = []File{f}
 	default:
-		added, err = stdFiles(importPath, version, goos)
+		added, err = stdFiles(importPath, version, goos, packageName(files))
 	}
 	if err != nil {
 		return nil, nil, err
@@ -133,7 +138,7 @@ var assembly = mustRead("os/cpu_amd64.s")
 // Hash returns a short text that changes when what is added to Go's packages changes.
 func Hash() string {
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%#v %#v %q %q", splices, definitions, pure, assembly)
+	fmt.Fprintf(hash, "%#v %#v %#v %q %q %q %q", splices, insertions, definitions, pure, sqltext.Source, testtree.Source, assembly)
 	fs.WalkDir(guest.Files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			fmt.Fprintf(hash, "%q %q", name, mustRead(name))
@@ -160,6 +165,9 @@ func Packages() (std, others []string) {
 	for importPath := range splices {
 		std = append(std, importPath)
 	}
+	for importPath := range insertions {
+		std = append(std, importPath)
+	}
 	for importPath := range linked {
 		others = append(others, importPath)
 	}
@@ -167,6 +175,7 @@ func Packages() (std, others []string) {
 		others = append(others, importPath)
 	}
 	slices.Sort(std)
+	std = slices.Compact(std)
 	slices.Sort(others)
 	return std, others
 }

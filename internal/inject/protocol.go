@@ -36,7 +36,7 @@ var definitions = map[string][]definition{
 			insertions: append([]rewrite.Insertion{
 				// A connection is made, and all of that is over at the return. A connection that
 				// the server did not accept is closed before that, and reported here.
-				{Func: "(*connector).Connect", Type: "func(context.Context) (driver.Conn, error)", Entry: "if ftraceProtocols!=0||ftraceProbed(){defer ftraceConnect().made(&{r1})};"},
+				{Func: "(*connector).Connect", Type: "func(context.Context) (driver.Conn, error)", Entry: "if ftraceProtocols!=0||ftraceProbed(){defer ftraceConnect({recv}.cfg.Addr,{recv}.cfg.User,{recv}.cfg.DBName).made(&{r1})};"},
 				// The first call for a connection that exists.
 				{Func: "(*mysqlConn).startWatcher", Type: "func()", Entry: "if ftraceProtocols!=0{ftraceDialed(&{recv}.ftrace,{recv})};"},
 				// Commands begin; nothing is in the buffers yet.
@@ -78,6 +78,14 @@ var definitions = map[string][]definition{
 			{Func: "(*Conn).Close", Type: "func() error", Exit: "if {recv}.ftrace!=nil{{recv}.ftrace.closed()};"},
 		},
 	}},
+	"github.com/redis/go-redis/v9": {{
+		files: []string{"link/spanlinks.go", "lib/redis/spans.go"},
+		insertions: []rewrite.Insertion{
+			{Func: "(*baseClient).process", Type: "func(context.Context, Cmder) error", Entry: "if ftraceSpans!=0{defer ftraceProcesses({p1}).end(&{r0})};"},
+			{Func: "(*baseClient).processPipeline", Type: "func(context.Context, []Cmder) error", Entry: "if ftraceSpans!=0{defer ftraceProcessesAll({p1}).end(&{r0})};"},
+			{Func: "(*baseClient).processTxPipeline", Type: "func(context.Context, []Cmder) error", Entry: "if ftraceSpans!=0{defer ftraceProcessesAll({p1}).end(&{r0})};"},
+		},
+	}},
 	"github.com/redis/go-redis/v9/internal/proto": {{
 		files:  []string{"lib/redis/session.go", "lib/redis/proto.go"},
 		fields: []rewrite.Field{{Type: "Writer", Has: "writer"}},
@@ -90,8 +98,7 @@ var definitions = map[string][]definition{
 }
 
 var (
-	mysqlFiles = []string{"lib/mysql/session.go", "lib/mysql/packets.go", "lib/mysql/text.go", "lib/mysql/statements.go",
-		"lib/mysql/digest.go"}
+	mysqlFiles  = []string{"lib/mysql/session.go", "lib/mysql/packets.go", "lib/mysql/text.go", "lib/mysql/statements.go"}
 	mysqlFields = []rewrite.Field{{Type: "mysqlConn", Text: "ftrace *ftraceSession"}}
 	mysqlWrite  = rewrite.Insertion{Func: "(*mysqlConn).writePacket", Type: "func([]byte) error",
 		Entry: "ftraced:={recv}.ftrace;if ftraced!=nil{ftraced=ftraced.writing({p0})};", Exit: "if ftraced!=nil{ftraced.wrote({r0})};"}
@@ -145,11 +152,11 @@ func define(importPath string, files []File) (changed map[int][]byte, added []Fi
 		define.Source = defining(pkg, "package "+importPath+version(importPath, files)+" is not one that this ftrace-wrap knows ("+reasons(missing)+"): what it says to its servers is not traced")
 		return changed, []File{define}, nil
 	}
-	text := ""
+	lacks := ""
 	if missing != nil {
-		text = "package " + importPath + version(importPath, files) + " is not quite one that this ftrace-wrap knows (" + reasons(missing) + "): what its packets tell is traced, and no more"
+		lacks = "package " + importPath + version(importPath, files) + " is not quite one that this ftrace-wrap knows (" + reasons(missing) + "): what its packets tell is traced, and no more"
 	}
-	define.Source = defining(pkg, text)
+	define.Source = defining(pkg, lacks)
 	args, err := renamed(protocolSource, pkg, "ftrace")
 	if err != nil {
 		return nil, nil, fmt.Errorf("package protocol: %v", err)
@@ -159,10 +166,14 @@ func define(importPath string, files []File) (changed map[int][]byte, added []Fi
 		if err != nil {
 			return nil, nil, err
 		}
-		f.Source = bytes.Replace(f.Source, []byte("\npackage definition\n"), []byte("\npackage "+pkg+"\n"), 1)
+		f.Source = into(f.Source, pkg)
 		added = append(added, f)
 	}
-	return changed, append(added, File{Name: "ftrace_args.go", Source: args}, define), nil
+	text, err := sqlText(pkg)
+	if err != nil {
+		return nil, nil, err
+	}
+	return changed, append(added, File{Name: "ftrace_args.go", Source: args}, text, define), nil
 }
 
 // defining returns a file that tells the core, when the package is initialised, what can't be

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -22,22 +21,14 @@ import (
 )
 
 // Show writes what the compiler gets in place of a package's sources: of the package or file that
-// targets name, at most one. If name is not empty, only the functions of that name are shown.
-func Show(w io.Writer, name string, buildFlags, targets []string) error {
+// target names. If name is not empty, only the functions of that name are shown.
+func Show(w io.Writer, name string, buildFlags []string, target string) error {
 	l, err := newLoader()
 	if err != nil {
 		return err
 	}
 	l.buildFlags = buildFlags
-	switch {
-	case name == "" && len(targets) == 0:
-		return errors.New("nothing given: name a package or a file of one, as in ftrace-wrap show ./cmd/app")
-	case len(targets) == 0:
-		targets = []string{"."}
-	case len(targets) > 1:
-		return fmt.Errorf("%s: one package or file at a time", strings.Join(targets, " "))
-	}
-	p, file, err := l.find(targets[0])
+	p, file, err := l.find(target)
 	if err != nil {
 		return err
 	}
@@ -240,7 +231,11 @@ func (v *view) matches(fn, name string) bool {
 	if fn == name || lastPart(fn) == name || fn == name+"[...]" || name == "init" && initName().MatchString(fn) {
 		return true
 	}
-	for _, path := range []string{v.symbol, v.importPath, v.importPath[strings.LastIndexByte(v.importPath, '/')+1:]} {
+	known := []string{v.symbol, v.importPath, v.importPath[strings.LastIndexByte(v.importPath, '/')+1:]}
+	if len(v.trees) > 0 {
+		known = append(known, v.trees[0].Name.Name)
+	}
+	for _, path := range known {
 		if rest, ok := strings.CutPrefix(name, path+"."); ok && (rest == fn || rest+"[...]" == fn) {
 			return true
 		}

@@ -5,11 +5,13 @@ package live
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/symbols"
 )
 
 var errStates = errors.New("its list of goroutines can't be read")
@@ -19,15 +21,20 @@ var errStates = errors.New("its list of goroutines can't be read")
 func (p *Process) States() (list []State, now uint64, err error) {
 	deadline := time.Now().Add(answerWithin)
 	for from := uint64(0); ; {
-		answer, err := p.request(format.AskStates, string(binary.LittleEndian.AppendUint64(nil, from)), deadline)
+		answer, err := p.request(0, format.AskStates, string(binary.LittleEndian.AppendUint64(nil, from)), deadline)
 		if err != nil {
 			return nil, 0, err
 		}
-		r := stateReader{rest: answer}
+		r := stateReader{rest: answer, objects: make([]uint64, 0, len(answer)/64)}
 		next := r.word()
 		now = r.word()
+		var stacks []State
+		const least = 40 // bytes of a goroutine
+		if n := len(answer) / least; cap(list)-len(list) < n {
+			list = slices.Grow(list, max(n, len(list)))
+		}
 		for r.rest != "" && !r.failed {
-			list = append(list, r.state())
+			list = append(list, r.state(&stacks))
 		}
 		if r.failed || next != 0 && next <= from {
 			return nil, 0, errStates
@@ -40,8 +47,9 @@ func (p *Process) States() (list []State, now uint64, err error) {
 
 // stateReader reads an answer.
 type stateReader struct {
-	rest   string
-	failed bool
+	rest    string
+	failed  bool
+	objects []uint64 // of all goroutines in the answer
 }
 
 func (r *stateReader) word() uint64 {
@@ -60,11 +68,126 @@ func (r *stateReader) text() string {
 	return escape.String(s)
 }
 
-func (r *stateReader) state() State {
-	s := State{ID: r.word(), Parent: r.word(), Status: Status(r.word()), Kind: uint32(r.word()), Since: r.word(), Object: r.word(),
-		Reason: r.text(), Start: r.text(), Creator: r.text()}
-	for n := r.word(); n > 0 && !r.failed; n-- {
-		s.Calls = append(s.Calls, Position{int(uint32(r.word())), r.text(), r.text()})
+// state reads a goroutine. What it has in common with others is in the list once.
+func (r *stateReader) state(stacks *[]State) State {
+	s := State{ID: r.word(), Parent: r.word()}
+	packed := r.word()
+	kind, since := uint32(r.word()), r.word()
+	from := len(r.objects)
+	for range packed >> 16 & 0xffff {
+		r.objects = append(r.objects, r.word())
+		if r.failed {
+			return s
+		}
+	}
+	objects := slices.Clip(r.objects[from:])
+	number := packed >> 32
+	if number == uint64(len(*stacks)) {
+		stack := State{Reason: r.text(), Start: r.text(), Creator: r.text()}
+		for n := r.word(); n > 0 && !r.failed; n-- {
+			stack.Calls = append(stack.Calls, Position{int(uint32(r.word())), r.text(), r.text()})
+		}
+		*stacks = append(*stacks, stack)
+	}
+	if number >= uint64(len(*stacks)) {
+		r.failed = true
+		return s
+	}
+	of := &(*stacks)[number]
+	s.Reason, s.Start, s.Creator, s.Calls = of.Reason, of.Start, of.Creator, of.Calls
+	s.Status, s.Stuck, s.Kind, s.Since, s.Objects = Status(packed&0xff), packed>>8&1 != 0, kind, since, objects
+	if len(objects) == 1 {
+		s.Object = objects[0]
 	}
 	return s
+}
+
+// Stuck has the program find the goroutines that nothing can wake any more, which States shows from
+// then on. For that it stops the program, for at most the time of limit.
+func (p *Process) Stuck(limit time.Duration) (Search, error) {
+	answer, err := p.request(0, format.AskStuck, string(binary.LittleEndian.AppendUint64(nil, uint64(limit))), time.Now().Add(answerWithin+limit))
+	if err != nil {
+		return Search{}, err
+	}
+	r := stateReader{rest: answer}
+	s := Search{Took: time.Duration(r.word()), Bytes: r.word(), Late: r.word() != 0, Found: int(r.word())}
+	if r.failed {
+		return Search{}, errStates
+	}
+	return s, nil
+}
+
+// Objects tells what the locks and channels are that goroutines wait for, by address, and their
+// names. It is about the first objectsMax, of the goroutines that come first. The program goes on
+// meanwhile.
+func (p *Process) Objects(states []State, names *symbols.Table) (map[uint64]*Object, error) {
+	var waiters []*State // the first for each object
+	var asked []uint64
+	objects := map[uint64]*Object{}
+	for i := range states {
+		s := &states[i]
+		if s.Status != Waiting || s.Reason == "IO wait" {
+			continue
+		}
+		for _, address := range s.Objects {
+			if objects[address] == nil && len(asked) < objectsMax {
+				objects[address] = &Object{}
+				waiters, asked = append(waiters, s), append(asked, address)
+			}
+		}
+	}
+	for at := 0; at < len(asked); {
+		n, err := p.askObjects(asked[at:], waiters[at:], objects, names)
+		if err != nil {
+			return nil, err
+		}
+		at += n
+	}
+	return objects, nil
+}
+
+const (
+	objectsMax  = 1024
+	askedAtOnce = 256
+)
+
+// askObjects is Objects for the first of these. It returns for how many.
+func (p *Process) askObjects(asked []uint64, waiters []*State, objects map[uint64]*Object, names *symbols.Table) (n int, err error) {
+	n = min(len(asked), askedAtOnce)
+	var request []byte
+	for i, address := range asked[:n] {
+		goroutine := waiters[i].ID
+		if waiters[i].chans() {
+			goroutine |= 1 << 63
+		}
+		request = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(request, address), goroutine)
+	}
+	answer, err := p.request(0, format.AskWhat, string(request), time.Now().Add(answerWithin))
+	if err != nil {
+		return 0, err
+	}
+	for r := (stateReader{rest: answer}); r.rest != ""; {
+		number := r.word()
+		o := Object{Len: r.word(), Cap: r.word(), Closed: r.word() != 0, Elem: r.text()}
+		var steps []symbols.Step
+		for n := r.word(); n > 0 && !r.failed; n-- {
+			word, value, base, size := r.word(), r.word(), r.word(), r.word()
+			if word == 0 { // it may point to a field of it
+				value = base
+			}
+			steps = append(steps, symbols.Step{Word: word, Value: value, Size: size})
+		}
+		if r.failed || number >= uint64(n) {
+			return 0, errStates
+		}
+		slices.Reverse(steps)
+		w := waiters[number]
+		of := symbols.Object{Address: asked[number], Chan: w.chans(), Elem: o.Elem, Steps: steps}
+		for _, c := range w.Calls {
+			of.Calls = append(of.Calls, c.Function)
+		}
+		o.Name = names.Object(&of)
+		*objects[asked[number]] = o
+	}
+	return n, nil
 }

@@ -116,7 +116,7 @@ func (p *Process) rows(to *[]Tally, at, end uint64) error {
 		for i := range list {
 			if r := &list[i]; r.Key != 0 && r.Count > 0 {
 				*to = append(*to, Tally{Function: r.Key, By: r.By, Timed: r.Timed,
-					Sums: Sums{Count: r.Count, Sum: r.Sum, Min: r.Min, Max: r.Max, Self: r.Self, Errors: r.Errors, Panics: r.Panics}})
+					Sums: Sums{Count: r.Count, Sum: r.Sum, Min: r.Min, Max: r.Max, Self: r.Self, Errors: r.Errors, Panics: r.Panics, Bytes: r.Bytes}})
 			}
 		}
 		at = uint64(hole)
@@ -134,6 +134,7 @@ func (c *Counts) add(s *format.Summary) {
 	c.Self += s.Self
 	c.Errors += s.Errors
 	c.Panics += s.Panics
+	c.Bytes += s.Bytes
 	for i, n := range s.Log2 {
 		c.Log2[i] += n
 	}

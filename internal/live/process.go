@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,7 +48,7 @@ func List() []Found {
 }
 
 func (p *Process) found() Found {
-	f := Found{PID: p.PID, Recording: p.Recording(), Session: atomic.LoadUint32(&p.head.Session) != 0}
+	f := Found{PID: p.PID, Recording: p.Recording(), Session: atomic.LoadUint32(&p.head.Sessions) != 0}
 	if atomic.LoadUint32(&p.head.Armed) != 0 && p.check() == nil {
 		h := p.seen.Load()
 		if flags, err := p.read(h.Flags.At, h.Flags.Max); err == nil {
@@ -130,7 +131,8 @@ type Process struct {
 	seen    atomic.Pointer[format.Head] // as it was when last checked: places and sizes are taken from it
 	taking  atomic.Pointer[budget]
 	mem     []byte
-	session sync.Mutex              // held while a session is begun or ended
+	begins  sync.Mutex              // held while a session is begun or ended
+	session uint32                  // the session's number, 0: there is none
 	ends    chan struct{}           // ends the session's beats, nil: there is no session
 	parts   [lockCut + 1]sync.Mutex // which parts of the file are locked, for the goroutines here
 }
@@ -190,11 +192,12 @@ func (p *Process) Alive() bool {
 	return ok && rest[0] != 'Z' && rest[0] != 'X'
 }
 
-// The parts of the file that readers lock: for a request, for the session, for a snapshot.
+// The parts of the file that readers lock: for a request, for a snapshot, and from lockSession on
+// for each session.
 const (
-	lockRequest = iota
-	lockSession
-	lockCut
+	lockRequest = 0
+	lockCut     = 2
+	lockSession = 3
 )
 
 // lock locks a part of the file for this reader, or unlocks it. The system unlocks it when the
@@ -233,9 +236,18 @@ func (p *Process) exclude(part int64, deadline time.Time) (done func(), err erro
 // and memory that lies may never hold still.
 const answerWithin = 4 * time.Second
 
-// ask makes a request whose only answer is an error.
-func (p *Process) ask(kind uint32, text string) error {
-	_, err := p.request(kind, text, time.Now().Add(answerWithin))
+// ask makes a request whose only answer is an error. It is about what the program itself has set,
+// which stays.
+func (p *Process) ask(kind uint32, text string) error { return p.askFor(0, kind, text) }
+
+// askOwn makes a request about what this reader wants to see: that of its session, if it has begun
+// one.
+func (p *Process) askOwn(kind uint32, text string) error {
+	return p.askFor(atomic.LoadUint32(&p.session), kind, text)
+}
+
+func (p *Process) askFor(observer, kind uint32, text string) error {
+	_, err := p.request(observer, kind, text, time.Now().Add(answerWithin))
 	return err
 }
 
@@ -249,8 +261,8 @@ func (p *Process) askBetweenCuts(kind uint32, text string) error {
 	return p.ask(kind, text)
 }
 
-// request makes a request and waits for the answer, until the deadline.
-func (p *Process) request(kind uint32, text string, deadline time.Time) (answer string, err error) {
+// request makes a request for an observer and waits for the answer, until the deadline.
+func (p *Process) request(observer, kind uint32, text string, deadline time.Time) (answer string, err error) {
 	if len(text) > format.RequestMax {
 		return "", fmt.Errorf("a request of %d bytes is too long", len(text))
 	}
@@ -277,7 +289,7 @@ func (p *Process) request(kind uint32, text string, deadline time.Time) (answer 
 		return "", err
 	}
 	copy(p.mem[format.RequestAt:], text)
-	h.Asked, h.Kind = uint32(len(text)), kind
+	h.Asked, h.Kind, h.Observer = uint32(len(text)), kind, observer
 	number := atomic.AddUint32(&h.Request, 1)
 	futex(&h.Request, futexWake, 1, 0, 0)
 	if err := waitFor(number); err != nil {
@@ -305,22 +317,25 @@ func futex(word *uint32, op int, v uint32, timeout time.Duration, wanted uint32)
 }
 
 // SetRules puts rules in force, in the grammar of FTRACE; "" disarms all functions. They are in
-// force when SetRules returns. An error says what is wrong with them.
-func (p *Process) SetRules(rules string) error { return p.ask(format.AskRules, rules) }
+// force when SetRules returns. An error says what is wrong with them. In a session they are its
+// own, beside those of the program and of other sessions. Otherwise they replace the program's.
+func (p *Process) SetRules(rules string) error { return p.askOwn(format.AskRules, rules) }
 
-// Record makes the program record to a directory, which is created, as FTRACE_RECORD does.
+// Record makes the program record to a directory, which is created, as FTRACE_RECORD does. In a
+// session it records what the session's rules say, or, if it has none yet, what the program's say.
 func (p *Process) Record(dir string) error {
 	full, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
-	return p.ask(format.AskRecord, strings.ReplaceAll(full, "%", "%%"))
+	return p.askOwn(format.AskRecord, strings.ReplaceAll(full, "%", "%%"))
 }
 
-// RecordRings makes the program record to rings in memory, which Dump writes out.
+// RecordRings makes the program record to rings in memory, which Dump writes out. It is no error if
+// it does already.
 func (p *Process) RecordRings() error { return p.ask(format.AskRing, "") }
 
-// StopRecording ends the recording.
+// StopRecording ends the program's own recording.
 func (p *Process) StopRecording() error { return p.ask(format.AskStop, "") }
 
 // Dump makes a recording of what the rings have, in a directory.
@@ -335,17 +350,30 @@ func (p *Process) Dump(dir string) error {
 // Recording returns where the program records, if a request made it record.
 func (p *Process) Recording() Recording { return Recording(atomic.LoadUint32(&p.head.Recording)) }
 
-// Consumers returns what is kept in memory.
-func (p *Process) Consumers() Consumers { return Consumers(atomic.LoadUint32(&p.head.Consumers)) }
+// ToFiles reports whether the program's own recording is in files, since its start or since a
+// request.
+func (p *Process) ToFiles() bool { return atomic.LoadInt32(&p.head.Directory) != 0 }
 
-// SetConsumers sets what is kept in memory from now on. What the others have kept stays as it is.
-func (p *Process) SetConsumers(c Consumers) { atomic.StoreUint32(&p.head.Consumers, uint32(c)) }
+// Sessions returns how many sessions there are.
+func (p *Process) Sessions() int { return bits.OnesCount32(atomic.LoadUint32(&p.head.Sessions)) }
 
-// WaitConsumers returns what the process keeps of waits.
-func (p *Process) WaitConsumers() Consumers { return Consumers(atomic.LoadUint32(&p.head.Waits)) }
+// Consumers returns what the program's own settings keep in memory, of calls and of waits.
+func (p *Process) Consumers() (calls, waits Consumers) {
+	return Consumers(atomic.LoadUint32(&p.head.Own[0])), Consumers(atomic.LoadUint32(&p.head.Own[1]))
+}
 
-// SetWaitConsumers changes it.
-func (p *Process) SetWaitConsumers(c Consumers) { atomic.StoreUint32(&p.head.Waits, uint32(c)) }
+// SetConsumers sets that. What consumers that are off from now on have kept stays as it is.
+func (p *Process) SetConsumers(calls, waits Consumers) error { return p.keep(0, calls, waits) }
+
+// Want has the process keep this too, as long as the session lasts.
+func (p *Process) Want(calls, waits Consumers) error {
+	return p.keep(atomic.LoadUint32(&p.session), calls, waits)
+}
+
+func (p *Process) keep(observer uint32, calls, waits Consumers) error {
+	request := binary.LittleEndian.AppendUint32(nil, uint32(calls))
+	return p.askFor(observer, format.AskConsumers, string(binary.LittleEndian.AppendUint32(request, uint32(waits))))
+}
 
 // Note returns a number that readers of the process leave for each other, 0 at first. It means
 // nothing to the process. Package schema keeps in it which consumers were requested.
@@ -362,13 +390,22 @@ func (p *Process) Clear(calls, waits Consumers) error {
 }
 
 // Switch switches functions, by their keys, whatever the rules say, until rules are set.
-func (p *Process) Switch(changes map[uint32]Switch) error {
+func (p *Process) Switch(changes map[uint32]Switch) error { return p.switchFor(0, changes) }
+
+// Look has the calls of functions, by their keys, kept while the session lasts (On), or no longer
+// (Off). The program's own rules and switches take precedence, and calls that are only looked at
+// are neither shown nor recorded. So a function of a program that records is not looked at.
+func (p *Process) Look(changes map[uint32]Switch) error {
+	return p.switchFor(atomic.LoadUint32(&p.session), changes)
+}
+
+func (p *Process) switchFor(observer uint32, changes map[uint32]Switch) error {
 	var text []byte
 	flush := func() error {
 		if len(text) == 0 {
 			return nil
 		}
-		err := p.ask(format.AskSwitch, string(text))
+		err := p.askFor(observer, format.AskSwitch, string(text))
 		text = text[:0]
 		return err
 	}
@@ -444,51 +481,57 @@ func (p *Process) SetObjects(rules []Rule) error { return p.ask(format.AskObject
 // SetActors sets which goroutines are traced, see Setup. It holds until it is set anew.
 func (p *Process) SetActors(rules []Rule) error { return p.ask(format.AskActors, formatRules(rules)) }
 
-// Begin begins a session: what is set from now on is undone by Detach, by Close, or some seconds
-// after this reader has died. A process has one session at a time.
+// Begin begins a session: the rules that are set and what is recorded from now on are its own. They
+// go with Detach, with Close, or some seconds after this reader has died. What others have set
+// stays. A process has at most [format.SessionsMax] sessions at a time.
 func (p *Process) Begin() error {
-	p.session.Lock()
-	defer p.session.Unlock()
-	if p.ends != nil {
+	p.begins.Lock()
+	defer p.begins.Unlock()
+	if p.session != 0 {
 		return fmt.Errorf("a session of process %d has begun already", p.PID)
 	}
-	if err := p.lock(lockSession, syscall.F_WRLCK); err != nil {
-		return fmt.Errorf("someone else is attached to process %d", p.PID)
+	session := uint32(1)
+	for p.lock(lockSession+int64(session), syscall.F_WRLCK) != nil {
+		if session++; session > format.SessionsMax {
+			return fmt.Errorf("%d are attached to process %d, and there can be no more: end one of them", format.SessionsMax, p.PID)
+		}
 	}
-	if err := p.ask(format.AskSession, ""); err != nil {
-		p.lock(lockSession, syscall.F_UNLCK)
+	if err := p.askFor(session, format.AskSession, ""); err != nil {
+		p.lock(lockSession+int64(session), syscall.F_UNLCK)
 		return err
 	}
+	atomic.StoreUint32(&p.session, session)
 	p.ends = make(chan struct{})
-	go func(ends chan struct{}) {
+	go func(ends chan struct{}, beats *uint64) {
 		tick := time.NewTicker(500 * time.Millisecond)
 		defer tick.Stop()
 		for {
 			select {
 			case <-tick.C:
-				atomic.AddUint64(&p.head.Beats, 1)
+				atomic.AddUint64(beats, 1)
 			case <-ends:
 				ends <- struct{}{}
 				return
 			}
 		}
-	}(p.ends)
+	}(p.ends, &p.head.Beats[session-1])
 	return nil
 }
 
 // Detach ends the session.
 func (p *Process) Detach() error {
-	p.session.Lock()
-	defer p.session.Unlock()
-	if p.ends == nil {
+	p.begins.Lock()
+	defer p.begins.Unlock()
+	session := p.session
+	if session == 0 {
 		return nil
 	}
 	p.ends <- struct{}{}
 	<-p.ends // the memory is not touched any more
-	p.ends = nil
-	defer p.lock(lockSession, syscall.F_UNLCK)
+	atomic.StoreUint32(&p.session, 0)
+	defer p.lock(lockSession+int64(session), syscall.F_UNLCK)
 	if !p.Alive() {
 		return nil
 	}
-	return p.ask(format.AskDetach, "")
+	return p.askFor(session, format.AskDetach, "")
 }

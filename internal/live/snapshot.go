@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -36,7 +38,7 @@ func (p *Process) Snapshot() (*Snapshot, error) {
 		if err := l.before(); err != nil {
 			return nil, err
 		}
-		setup, err := p.request(format.AskLook, "", deadline)
+		setup, err := p.request(0, format.AskLook, "", deadline)
 		if err != nil {
 			return nil, err
 		}
@@ -136,12 +138,13 @@ func (l *look) after() (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{Program: recording.FromTables(recording.Env{UUID: h.UUID, PID: p.PID}, tables), Consumers: p.Consumers(), Waits: p.WaitConsumers(), LongMax: int(h.LongMax), HistoryMax: int(h.HistoryMax)}
+	s := &Snapshot{Program: recording.FromTables(recording.Env{UUID: h.UUID, PID: p.PID}, tables), LongMax: int(h.LongMax), HistoryMax: int(h.HistoryMax),
+		Limits: Limits{int(h.SummariesMax) - 1, int(h.Goroutines.Max), int(h.TalliesMax)}}
 	s.Begun, s.Now = recording.Clock{Ticks: h.Begun.Ticks, Monotonic: h.Begun.Monotonic, Wall: h.Begun.Wall}, recording.Clock{Ticks: h.Now.Ticks, Monotonic: h.Now.Monotonic, Wall: h.Now.Wall}
 	s.Program.Env.Executable, s.Program.Env.Release = s.Program.Process.Executable, s.Program.Process.Release
 	s.Clock = recording.Through(int(h.Timer&0xFF), s.Begun, s.Now)
 	s.Lost = Losses{Functions: h.Lost.Functions, Goroutines: h.Lost.Goroutines, Frames: h.Lost.Frames, Tables: h.Lost.Tables, Tallies: h.Lost.Tallies, Records: l.kept.lost}
-	s.Timer = p.Timer()
+	s.Timer, s.Running = p.Timer(), h.Running
 	if err := p.functions(s, &l.kept); err != nil {
 		return nil, err
 	}
@@ -155,6 +158,10 @@ func (l *look) after() (*Snapshot, error) {
 			s.Goroutines = append(s.Goroutines, g)
 		}
 	}
+	if s.Spans, err = p.spans(); err != nil {
+		return nil, err
+	}
+	s.SpansMax = int(h.Spans.Max)
 	s.Latest = s.Now.Ticks
 	for i := range s.Goroutines {
 		for _, f := range s.Goroutines[i].Stack {
@@ -232,6 +239,45 @@ func (p *Process) keys() uint64 {
 	return min(uint64(h.Functions)+1, h.Flags.Max)
 }
 
+// eventInFile is Event for a recording in files. directory is the program's descriptor of theirs.
+func (p *Process) eventInFile(directory int32, at Place, e *recording.Event) bool {
+	if at.offset >= format.FileChunk {
+		return false
+	}
+	f, err := os.Open(fmt.Sprintf("/proc/%d/fd/%d/calls_%d", p.PID, directory, at.processor))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	b, chunk := make([]byte, min(format.RecordMax, format.FileChunk-at.offset)), int64(at.number)*format.FileChunk
+	if _, err := f.ReadAt(b, chunk+int64(at.offset)); err != nil {
+		return false
+	}
+	return e.Decode(b) && e.Ticks == at.ticks
+}
+
+// spans returns the last spans.
+func (p *Process) spans() ([]Span, error) {
+	h := p.seen.Load()
+	list, err := readAs[format.Span](p, h.Spans.At, min(h.Spans.Used, h.Spans.Max))
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(list, func(a, b format.Span) int { return cmp.Compare(a.Number, b.Number) })
+	var spans []Span
+	for i := range list {
+		s := &list[i]
+		text, message := min(int(s.Text), format.SpanText), min(int(s.Message), format.SpanMessage)
+		if s.Number == 0 {
+			continue // it is being written
+		}
+		spans = append(spans, Span{Function: s.Key, Goroutine: s.Goroutine, Event: s.Event, Nesting: s.Nesting, Last: s.Last, Depth: int(s.Depth), Start: s.Start, End: s.End,
+			Panicked: s.Flags&format.CallPanicked != 0, Failed: s.Flags&format.CallFailed != 0, Status: int(s.Status),
+			Text: string(s.Bytes[:text]), Message: string(s.Bytes[text : text+message])})
+	}
+	return spans, nil
+}
+
 // callOf returns a call as readers of this package have it.
 func callOf(c *format.Call) Call {
 	call := Call{Function: c.Key, Panicked: c.Flags&format.CallPanicked != 0, Goexit: c.Flags&format.CallGoexit != 0,
@@ -241,7 +287,7 @@ func callOf(c *format.Call) Call {
 	if c.Flags&format.CallWait != 0 {
 		runnable := c.Exit.Where & format.WaitRunnable
 		call.Wait = &Wait{Runnable: runnable, Known: runnable != format.WaitRunnable, Goroutine: c.Entry.Where,
-			Function: uint32(c.Exit.Where >> format.WaitFunction), Call: c.Count, Site: c.Flags >> format.CallSite}
+			Function: uint32(c.Exit.Where >> format.WaitFunction), Call: c.Count, Site: c.Flags >> format.CallSite, Operation: c.Entry.Ticks}
 		call.Count, call.Entry, call.Exit = 0, nowhere, nowhere
 	}
 	return call
@@ -256,11 +302,17 @@ func placeOf(p format.Place) Place {
 	return Place{p.Ticks, uint64(uint32(p.Where)), int(uint16(p.Where >> format.PlaceProcessor)), int(p.Where>>format.PlaceOffset) * 8}
 }
 
-// Event reads a record from the rings. It returns false if there is none, or if another has
-// replaced it.
+// Event reads a record of the program's own recording, from the rings or the files. It returns
+// false if there is none, or if another has replaced it.
 func (p *Process) Event(at Place, e *recording.Event) bool {
 	h := p.seen.Load()
-	if h == nil || at.processor < 0 || uint64(at.processor) >= h.Processors.Max || h.RingChunks == 0 || h.RingChunk != format.RingChunk || at.offset < format.PacketSize || uint64(at.offset) >= h.RingChunk {
+	if h == nil || at.processor < 0 || uint64(at.processor) >= h.Processors.Max || at.offset < format.PacketSize {
+		return false
+	}
+	if directory := atomic.LoadInt32(&p.head.Directory); directory != 0 {
+		return p.eventInFile(directory, at, e)
+	}
+	if h.RingChunks == 0 || h.RingChunk != format.RingChunk || uint64(at.offset) >= h.RingChunk {
 		return false
 	}
 	chunk := h.Processors.At + uint64(at.processor)*h.Processors.Size + h.RingAt + at.number%h.RingChunks*h.RingChunk

@@ -126,7 +126,11 @@ func (p *Process) stacks(states []stateAt, crossings *crossings, cuts uint32) ([
 func (g *Goroutine) cross(calls []format.Call) {
 	for i := range calls {
 		c := &calls[i]
-		g.Stack = append(g.Stack, Frame{Function: c.Key, Start: c.Entry.Ticks, Event: c.Event, Count: c.Count, Entry: callOf(c).Entry, Timed: c.Start != 0, Receiver: c.Object})
+		frame := Frame{Function: c.Key, Start: c.Entry.Ticks, Event: c.Event, Count: c.Count, Entry: callOf(c).Entry, Timed: c.Start != 0, Receiver: c.Object}
+		if c.Flags&format.CallWait != 0 {
+			frame.Start, frame.Count = c.Start, c.Entry.Ticks
+		}
+		g.Stack = append(g.Stack, frame)
 	}
 	slices.SortFunc(g.Stack, func(a, b Frame) int { return cmp.Compare(a.Event, b.Event) })
 	g.Stack = slices.CompactFunc(g.Stack, func(a, b Frame) bool { return a.Event == b.Event })

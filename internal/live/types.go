@@ -3,9 +3,11 @@ package live
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unsafe"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/funcname"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
@@ -54,6 +56,14 @@ const (
 	Current     Consumers = format.ConsumerCurrent     // the calls under way, which are also there while another is on
 
 	AllConsumers Consumers = format.ConsumersAll
+
+	// What Clear can forget too.
+	Statements    Consumers = format.ClearStatements // the last ones that have ended
+	Stages        Consumers = format.ClearStages
+	StatementSums Consumers = format.ClearStatementSums
+	StageSums     Consumers = format.ClearStageSums
+
+	LockHolders Consumers = format.ConsumerLocks // of waits: who holds which lock
 )
 
 // A Switch says what a function is switched to; several can be combined.
@@ -105,14 +115,16 @@ type Snapshot struct {
 	Clock      recording.Converter
 	Begun, Now recording.Clock // when the program was first armed; when the snapshot was taken
 	Latest     uint64          // ticks of the latest moment in it
-	Consumers  Consumers
-	Waits      Consumers  // of waits
-	Functions  []Function // by key; the first is no function
+	Running    uint64          // how many goroutines there were, with those that called nothing armed
+	Functions  []Function      // by key; the first is no function
 	Goroutines []Goroutine
 	Long       []Call // the last calls of all, in the order in which they ended
 	LongWaits  []Call // the last waits of all, likewise
 	LongMax    int    // how many are kept
+	Spans      []Span // the last statements and stages of all, in the order in which they began
+	SpansMax   int    // how many are kept
 	HistoryMax int    // and how many of each goroutine
+	Limits     Limits
 	Lost       Losses
 	Timer      string // the timer by which calls are timed
 	Setup      Setup
@@ -121,6 +133,26 @@ type Snapshot struct {
 	ByCaller    []Tally
 	ByReceiver  []Tally
 }
+
+// A Span is a statement that the program sent to a server, or a stage: an HTTP request that it
+// served or made.
+type Span struct {
+	Function             uint32 // its kind
+	Goroutine            uint64
+	Event, Nesting, Last uint64 // as of a Call
+	Depth                int
+	Start, End           uint64 // ticks; 0: it is not timed, it is under way
+	Panicked, Failed     bool
+	Status               int    // that the other side answered with, 0: none
+	Text                 string // what it is about, at most format.SpanText bytes
+	Message              string // of its error
+}
+
+// Limits of what a program keeps of spans.
+const (
+	SpanKindsMax = format.SpanKindsMax
+	SpanTextMax  = format.SpanText // bytes of a text
+)
 
 // A Tally is a summary of a function's calls by something more. Several may be of the same function
 // and thing: each processor has its own.
@@ -145,6 +177,7 @@ func (t *Tally) Add(other *Tally) {
 	t.Self += other.Self
 	t.Errors += other.Errors
 	t.Panics += other.Panics
+	t.Bytes += other.Bytes
 }
 
 // A Function is a function of the program, and its counts.
@@ -165,6 +198,7 @@ type Sums struct {
 	Count, Sum, Min, Max uint64
 	Self                 uint64 // without armed functions called within it
 	Errors, Panics       uint64
+	Bytes                uint64 // that operations read or wrote
 }
 
 // Counts are the counts and times of a function's calls that have ended.
@@ -191,7 +225,7 @@ type Frame struct {
 	Function uint32
 	Start    uint64 // ticks
 	Event    uint64 // it is the nth call on its goroutine
-	Count    uint64 // it is the nth call of the function
+	Count    uint64 // it is the nth call of the function; of a wait what is done with a file, as in Wait
 	Entry    Place
 	Timed    bool
 	Receiver uint64 // its address, 0: there is none, or it is not a pointer
@@ -226,6 +260,7 @@ type Wait struct {
 	Function  uint32 // in which function, 0: in none that was seen
 	Call      uint64 // in its nth call
 	Site      uint32 // where it stopped, see recording.Recording.Site; 0: not known
+	Operation uint64 // what was done with a file, see recording.Operation; 0: it was waited for
 }
 
 // A Place is where a record is, in the rings; see Process.Event.
@@ -243,9 +278,13 @@ type Memory struct {
 	Count, Bytes, Most uint64
 }
 
+// Limits are how many there is room for: functions with kinds of waits and probes, goroutines, and
+// rows of each summary by something more than the function, on each processor.
+type Limits struct{ Functions, Goroutines, Rows int }
+
 // Losses count what there was no room for.
 type Losses struct {
-	Functions  uint64 // calls of functions that have no summary
+	Functions  uint64 // functions, kinds of waits and probes that have no summary
 	Goroutines uint64 // goroutines that are not shown
 	Frames     uint64 // stacks and histories that are not shown
 	Tables     uint64 // names of functions and types
@@ -258,12 +297,14 @@ type State struct {
 	ID      uint64
 	Parent  uint64 // the goroutine that started it
 	Status  Status
-	Kind    uint32 // of its wait: the key, 0: it does not wait, or for something of the runtime's
-	Since   uint64 // ticks when it stopped, 0: waits were not observed then
-	Object  uint64 // address of what it waits for, or a file descriptor; 0: unknown
-	Reason  string // why it waits, as stack traces have it
-	Start   string // the function that it was started with
-	Creator string // the function that started it
+	Kind    uint32   // of its wait: the key, 0: it does not wait, or for something of the runtime's
+	Since   uint64   // ticks when it stopped, 0: waits were not observed then
+	Stuck   bool     // nothing can wake it any more, as Stuck has found
+	Object  uint64   // address of what it waits for, or a file descriptor; 0: unknown, or several
+	Objects []uint64 // the channels of a select, or else Object; at most the first 16
+	Reason  string   // why it waits, as stack traces have it
+	Start   string   // the function that it was started with
+	Creator string   // the function that started it
 	Calls   []Position
 }
 
@@ -283,14 +324,33 @@ func (s *State) Place() (at Position) {
 
 // waitsFor reports whether a function belongs to a package by which programs wait.
 func waitsFor(function string) bool {
-	path, _, _ := strings.Cut(function, "[")
-	directory := path[:strings.LastIndexByte(path, '/')+1]
-	base, _, _ := strings.Cut(path[len(directory):], ".")
-	switch directory + base {
+	pkg, _ := funcname.Split(function)
+	switch pkg {
 	case "runtime", "sync", "time", "syscall", "os", "net", "io", "bufio":
 		return true
 	}
-	return strings.HasPrefix(directory, "internal/")
+	return strings.HasPrefix(pkg, "internal/")
+}
+
+// A Search for goroutines that nothing can wake any more.
+type Search struct {
+	Took  time.Duration // for which the program was stopped
+	Bytes uint64        // of memory that were looked at
+	Late  bool          // it was not finished, so nothing was found
+	Found int
+}
+
+// An Object is a lock or channel that goroutines wait for.
+type Object struct {
+	Name     string // as recordings have it, "" if it is not known
+	Len, Cap uint64 // of a channel
+	Closed   bool
+	Elem     string // type of its elements, "" if it is no channel
+}
+
+// chans reports whether it is channels that the goroutine waits for.
+func (s *State) chans() bool {
+	return strings.HasPrefix(s.Reason, "chan ") || strings.HasPrefix(s.Reason, "select")
 }
 
 // Status is what a goroutine does.
@@ -322,4 +382,64 @@ func (s Status) String() string {
 type Position struct {
 	Line           int
 	Function, File string
+}
+
+// Locks are what a program knows of its locks, of the time while locks were observed.
+type Locks struct {
+	On       bool   // locks are observed now
+	Now      uint64 // ticks
+	Lost     uint64 // locks, and orders of locks, for which there was no place
+	Holders  []Holder
+	Findings []Finding
+}
+
+// A Holder is a goroutine that holds a lock.
+type Holder struct {
+	Lock      uint64   // address of the sync.Mutex or sync.RWMutex
+	Goroutine uint64   // it may have ended: another may let the lock go
+	Mode      HoldMode // a goroutine that holds a lock for reading twice is there twice
+	Since     uint64   // ticks, to some 10 ms
+	Function  uint32   // key of the innermost armed function in which it took the lock, 0: none
+	Call      uint64   // in which call of that
+	At        Position // where it took it
+}
+
+// A HoldMode is how a lock is held.
+type HoldMode uint32
+
+// The ways to hold a lock.
+const (
+	HoldMutex HoldMode = format.HoldMutex // or a writer of an RWMutex that waits for its readers
+	HoldWrite HoldMode = format.HoldWrite
+	HoldRead  HoldMode = format.HoldRead
+)
+
+// A FindingKind is what is wrong with how locks are held.
+type FindingKind uint32
+
+// The kinds of findings.
+const (
+	FindingOrder     FindingKind = format.FindingOrder     // two goroutines took two locks in opposite orders
+	FindingRecursion FindingKind = format.FindingRecursion // a goroutine took a lock for reading while it held it for reading
+	FindingLong      FindingKind = format.FindingLong      // a goroutine held a lock for long
+)
+
+// A Finding is something that is wrong with how locks are held. What was done at the same places is
+// one finding.
+type Finding struct {
+	Kind   FindingKind
+	Count  uint64    // how often it was seen
+	Lasted uint64    // ticks, if it is long
+	Locks  [2]uint64 // the second act took the second while it held the first; the lowest bit is set if for reading
+	Acts   [2]Act    // the first took them in the other order; they are the same if it is no order
+}
+
+// An Act is what a goroutine did with two locks.
+type Act struct {
+	Goroutine uint64
+	Since     uint64   // ticks when it took the second; if it is long, when it took the lock
+	Function  uint32   // key of the armed function in which it did, 0: none
+	Call      uint64   // in which call of that
+	Held      Position // where it had taken the first
+	Took      Position // where it took the second; if it is long, where it let the lock go
 }

@@ -1,6 +1,7 @@
 package ownfile
 
 import (
+	"crypto/rand"
 	"errors"
 	"os"
 	"strings"
@@ -151,4 +152,50 @@ func open(path string, access int) (*os.File, error) {
 		}
 		return os.NewFile(uintptr(fd), path), nil
 	}
+}
+
+func replace(path string) (*Replacement, error) {
+	t, err := follow(path)
+	if err != nil {
+		return nil, err
+	}
+	var there unix.Stat_t
+	err = unix.Fstatat(t.dir, t.name, &there, unix.AT_SYMLINK_NOFOLLOW)
+	isFile := errors.Is(err, syscall.ENOENT) || err == nil && there.Mode&unix.S_IFMT == unix.S_IFREG && there.Nlink == 1
+	if err == nil && isFile && !t.kept { // is it to be written to?
+		f, err := open(path, os.O_WRONLY)
+		if err != nil {
+			unix.Close(t.dir)
+			return nil, err
+		}
+		f.Close()
+	}
+	if !isFile || t.kept {
+		unix.Close(t.dir)
+		f, err := Create(path)
+		if failed := (*os.PathError)(nil); errors.As(err, &failed) {
+			err = failed.Err
+		}
+		return &Replacement{File: f}, err
+	}
+	temp := "." + rand.Text()
+	fd, err := unix.Openat(t.dir, temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		unix.Close(t.dir)
+		return nil, err
+	}
+	if there.Mode != 0 {
+		unix.Fchmod(fd, there.Mode&0o777)
+	}
+	done := func() { unix.Close(t.dir) }
+	return &Replacement{os.NewFile(uintptr(fd), path), func() error {
+		if err := unix.Renameat(t.dir, temp, t.dir, t.name); err != nil {
+			return &os.PathError{Op: "can't write to", Path: path, Err: err}
+		}
+		done()
+		return nil
+	}, func() {
+		unix.Unlinkat(t.dir, temp, 0)
+		done()
+	}}, nil
 }

@@ -50,6 +50,11 @@ func TestCreate(t *testing.T) {
 			if err := c.make(name); err != nil {
 				t.Fatal(err)
 			}
+			if r, err := Replace(name); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+				t.Errorf("mode %v: %s: Replace: error %v, want %v", mode, c.what, err, c.want)
+			} else if err == nil {
+				r.Close()
+			}
 			f, err := Create(name)
 			if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 				t.Errorf("mode %v: %s: error %v, want %v", mode, c.what, err, c.want)
@@ -89,5 +94,40 @@ func TestOwners(t *testing.T) {
 	}
 	if text, err := os.ReadFile(name); err != nil || string(text) != "theirs" {
 		t.Errorf("it was changed: %q, %v", text, err)
+	}
+}
+
+// TestReplace: a file is there when it is complete, and not before.
+func TestReplace(t *testing.T) {
+	dir := t.TempDir()
+	name, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(name, []byte("before"), 0o640), os.Chmod(name, 0o640), os.Symlink("file", link)); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name, text string
+		commit     bool
+		want       string
+	}{{name, "half", false, "before"}, {name, "all", true, "all"}, {link, "again", true, "again"}, {filepath.Join(dir, "new"), "half", false, ""}} {
+		r, err := Replace(test.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.WriteString(test.text)
+		if test.commit {
+			err = r.Commit()
+		}
+		if err := errors.Join(err, r.Close()); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if got, _ := os.ReadFile(test.name); string(got) != test.want {
+			t.Errorf("%s: there is %q, want %q", test.name, got, test.want)
+		}
+	}
+	if info, err := os.Lstat(name); err != nil || info.Mode() != 0o640 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 2 {
+		t.Errorf("%v are left", left)
 	}
 }

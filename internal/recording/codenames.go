@@ -1,12 +1,20 @@
 package recording
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/funcname"
+)
 
 // codeName returns the name of the function whose code begins at an address, as a trace shows it,
 // or "" if the recording does not have it.
 func (r *Recording) codeName(address uint64) string {
 	name, types, generic := strings.Cut(r.codes[address], "[")
-	name = name[strings.LastIndexByte(name, '/')+1:]
+	if pkg, function := funcname.Split(name); r.packages[pkg] != nil && function != "" {
+		name = r.packages[pkg].label + "." + function
+	} else {
+		name = funcname.Short(name)
+	}
 	if generic {
 		name += "[..." + types[max(0, strings.LastIndexByte(types, ']')):]
 	}

@@ -35,6 +35,7 @@ type message struct {
 	text  []byte // known
 	n     uint64 // the length of the part
 	parts int
+	chain []string // types of the errors that it wraps, from the outside in
 }
 
 func (m *message) add(s []byte, n uint64) {
@@ -57,6 +58,12 @@ func (p *Printer) err(t *Type, has int, pointee bool) bool {
 			p.byte('(')
 			if p.quiet == 0 {
 				p.quote(m.text, m.n)
+			}
+			for _, typ := range m.chain {
+				if typ != "*errors.errorString" && typ != "syscall.Errno" && !p.full() { // those are only messages
+					p.str(" -> ")
+					p.str(typ)
+				}
 			}
 			p.byte(')')
 			return true
@@ -109,11 +116,13 @@ func (p *Printer) message(m *message, t *Type, has int, pointee bool) bool {
 	wasDeep := p.deep
 	p.deep = false
 	defer func() { p.deep = wasDeep }()
-	return p.form(m, form, elem)
+	return p.form(m, form, elem, max(p.r.behind(wasDeep, p.nested), 1)-1)
 }
 
-// form makes a message from the fields of a struct. form has them in their order.
-func (p *Printer) form(m *message, form string, t *Type) bool {
+// form makes a message from the fields of a struct, each of which has that many levels. form has
+// them in their order.
+func (p *Printer) form(m *message, form string, t *Type, has int) bool {
+	chained := false
 	for i := range t.Fields {
 		f := &t.Fields[i]
 		ft := p.r.typ(f.Type)
@@ -123,9 +132,7 @@ func (p *Printer) form(m *message, form string, t *Type) bool {
 		before, after, found := cutField(form, f.Name)
 		switch {
 		case !found:
-			p.quiet++
-			p.value(ft, 0, 0)
-			p.quiet--
+			chained = p.link(m, ft, has, chained)
 			continue
 		case ft.Kind == reflect.String:
 			quoted := strings.HasSuffix(before, `%"`)
@@ -150,6 +157,7 @@ func (p *Printer) form(m *message, form string, t *Type) bool {
 				return false
 			}
 			m.str(strings.TrimSuffix(before, "%"))
+			m.chain = append(m.chain, et.Name)
 			if !p.message(m, et, -1, et.Kind == reflect.Pointer && et.Error) {
 				return false
 			}
@@ -161,6 +169,48 @@ func (p *Printer) form(m *message, form string, t *Type) bool {
 	}
 	m.str(form)
 	return !p.cut
+}
+
+// link reads a field of an error that is in no message. If it is the first of type error, which
+// chained says, the error in it and those that it wraps are noted.
+func (p *Printer) link(m *message, t *Type, has int, chained bool) (now bool) {
+	if chained || t.Kind != reflect.Interface || t.Name != "error" {
+		p.quiet++
+		p.value(t, has, 0)
+		p.quiet--
+		return chained
+	}
+	n := p.uint32()
+	if n == 0 || p.cut {
+		return true
+	}
+	present, et := p.uint32(), p.r.typ(n)
+	if et == nil || present == 0 {
+		p.cut = p.cut || et == nil
+		return true
+	}
+	m.chain = append(m.chain, et.Name)
+	elem := p.r.typ(et.Elem)
+	if et.Kind != reflect.Pointer || !et.Error || elem == nil {
+		p.quiet++
+		p.typed(et, -1, 0, true, false, false)
+		p.quiet--
+		return true
+	}
+	p.uint64()
+	if p.uint32() != 1 || p.cut {
+		return true
+	}
+	inner := !et.Wraps
+	for _, f := range elem.Fields {
+		ft := p.r.typ(f.Type)
+		if ft == nil {
+			p.cut = true
+			return true
+		}
+		inner = p.link(m, ft, 0, inner)
+	}
+	return true
 }
 
 // cutField splits a form around %NAME or %"NAME". before ends in % or %".

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"fmt"
+	"strings"
 	"unsafe"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
@@ -25,6 +26,7 @@ const (
 	Line           Kind = format.KindLine  // the program printed or logged a line
 	Probe          Kind = format.KindProbe // a static probe fired: the function is the probe, the values its arguments; layout 0: none were wanted
 	Wait           Kind = format.KindWait  // the goroutine went on after it had stopped, or the recording ended before that; see Event.Wait
+	After          Kind = format.KindAfter // the parameters when a call ends; its exit follows
 
 	Lost Kind = 255 // records were lost on a processor; files have no such record, but their packets say so
 )
@@ -32,7 +34,7 @@ const (
 var kindNames = [format.KindEnd]string{
 	Entry: "entry", EntryArgs: "entry", Exit: "exit", ExitResults: "exit", ExitPanic: "panic", ExitGoexit: "goexit",
 	Recovered: "recovered", Mock: "mock", GoroutineStart: "goroutine_start", GoroutineEnd: "goroutine_end",
-	Note: "note", Line: "line", Probe: "probe", Wait: "wait",
+	Note: "note", Line: "line", Probe: "probe", Wait: "wait", After: "after",
 }
 
 func (k Kind) String() string {
@@ -71,14 +73,44 @@ func (e *Event) Wait() format.Wait {
 		Number: le64(b), Begin: min(le64(b[8:]), e.Ticks), Ready: le64(b[16:]), Object: le64(b[24:]),
 		Goroutine: le64(b[32:]), Call: le64(b[40:]), Function: le32(b[48:]), Site: le32(b[52:]),
 	}
+	if len(b) >= waitSize {
+		w.Operation = le64(b[56:])
+	}
 	if w.Ready != 0 {
 		w.Ready = min(max(w.Ready, w.Begin), e.Ticks)
 	}
 	return w
 }
 
-// waitSize is that of a format.Wait.
-const waitSize = int(unsafe.Sizeof(format.Wait{}))
+// An Operation is what was done with a file, and with how many bytes. 0: it was waited for.
+type Operation uint64
+
+var operationNames = strings.Fields(format.OperationNames)
+
+// Name returns what was done: read, write, open, ...
+func (o Operation) Name() string {
+	if kind := int(o & (1<<format.OperationBytes - 1)); kind < len(operationNames) {
+		return operationNames[kind]
+	}
+	return "?"
+}
+
+// Bytes returns how many bytes were read or written. It returns false if the operation is another,
+// such as one that opens a file.
+func (o Operation) Bytes() (n uint64, ok bool) {
+	switch o & (1<<format.OperationBytes - 1) {
+	case format.OperationRead, format.OperationWrite, format.OperationReceive, format.OperationSend:
+		return uint64(o >> format.OperationBytes), true
+	}
+	return 0, false
+}
+
+// waitSize is that of a format.Wait, waitLeast that of one without its Operation, which records of
+// earlier versions do not have.
+const (
+	waitSize  = int(unsafe.Sizeof(format.Wait{}))
+	waitLeast = int(unsafe.Offsetof(format.Wait{}.Operation))
+)
 
 // UnknownLevel is the level of a line that was printed, not logged.
 const UnknownLevel = format.LevelUnknown
@@ -118,7 +150,7 @@ func (e *Event) decode(b []byte) int {
 		}
 		e.Call, e.Untimed = le64(rest)&^format.Untimed, le64(rest)&format.Untimed != 0
 		return e.values(rest[8:], size)
-	case ExitResults, ExitPanic, Recovered:
+	case ExitResults, ExitPanic, Recovered, After:
 		return e.values(rest, size)
 	case GoroutineStart:
 		if len(rest) < 16 {
@@ -126,10 +158,10 @@ func (e *Event) decode(b []byte) int {
 		}
 		e.Parent, e.Call = le64(rest), le64(rest[8:])
 	case Wait:
-		if len(rest) < waitSize {
+		if len(rest) < waitLeast {
 			return 0
 		}
-		e.Call, e.Data = le64(rest), rest[:waitSize]
+		e.Call, e.Data = le64(rest), rest[:min(len(rest), waitSize)]
 	case Note:
 		if len(rest) < 8 {
 			return 0

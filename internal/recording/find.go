@@ -216,7 +216,7 @@ func (r *Recording) planTop(to *plan, l *Layout, f *Function, path *Path) {
 	case t == nil:
 		to.why = "the tables do not have its type"
 	default:
-		r.planInto(to, planned{t, r.Env.nestLimit, t.Kind == reflect.Pointer && t.Error && !l.Deep}, l.Deep, fields)
+		r.planInto(to, planned{t, r.Env.nestLimit, t.Kind == reflect.Pointer && t.Error && !l.Deep}, r.behind(l.Deep, l.Nested), fields)
 	}
 }
 
@@ -240,6 +240,9 @@ func numbered(n int, result bool) string {
 
 // fixed returns how many bytes each value of a type takes, if that is always the same.
 func (r *Recording) fixed(t *Type, has int) (n int, ok bool) {
+	if t.Text {
+		return 0, false
+	}
 	switch t.Kind {
 	case reflect.Bool, reflect.Int8, reflect.Uint8:
 		return 1, true
@@ -295,8 +298,9 @@ func (r *Recording) planSkip(to *plan, t *Type, has int) {
 	to.steps = append(to.steps, step)
 }
 
-// planInto goes into a value, to the field of it that is wanted.
-func (r *Recording) planInto(to *plan, v planned, deep bool, fields []string) {
+// planInto goes into a value, to the field of it that is wanted. behind is the number of levels
+// that were recorded of what a pointer leads to.
+func (r *Recording) planInto(to *plan, v planned, behind int, fields []string) {
 	t := v.t
 	switch {
 	case t.Name == noField:
@@ -307,12 +311,12 @@ func (r *Recording) planInto(to *plan, v planned, deep bool, fields []string) {
 		to.steps = append(to.steps, planStep{kind: planDynamic, fields: fields, n: v.has - 1})
 	case len(fields) == 0:
 		to.last = v
-	case t.Kind == reflect.Pointer && r.typ(t.Elem) != nil && r.typ(t.Elem).Kind == reflect.Struct && (v.pointee || deep && v.has == r.Env.nestLimit):
+	case t.Kind == reflect.Pointer && r.typ(t.Elem) != nil && r.typ(t.Elem).Kind == reflect.Struct && (v.pointee || behind > 0 && v.has == r.Env.nestLimit):
 		to.steps = append(to.steps, planStep{kind: planFollow})
-		r.planInto(to, planned{t: r.typ(t.Elem), has: 1}, false, fields)
+		r.planInto(to, planned{t: r.typ(t.Elem), has: max(behind, 1)}, 0, fields)
 	case t.Kind == reflect.Pointer:
 		to.why = fmt.Sprintf("what the pointer (%s) leads to was not recorded", t.Name)
-	case t.Kind != reflect.Struct:
+	case t.Kind != reflect.Struct || t.Text:
 		to.why = fmt.Sprintf("%s has no fields", t.Name)
 	default:
 		var names []string
@@ -328,7 +332,7 @@ func (r *Recording) planInto(to *plan, v planned, deep bool, fields []string) {
 					}
 				}
 				if ft := r.typ(f.Type); ft != nil {
-					r.planInto(to, planned{t: ft, has: v.has - 1}, false, fields[1:])
+					r.planInto(to, planned{t: ft, has: v.has - 1}, 0, fields[1:])
 				} else {
 					to.why = "the tables do not have the type of " + f.Name
 				}

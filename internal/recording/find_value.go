@@ -82,7 +82,7 @@ func (p *Printer) dynamic(l *Layout, s *planStep) Found {
 			return Found{Len: -1}
 		}
 		to = &plan{}
-		p.r.planInto(to, planned{t, s.n, t.Kind == reflect.Pointer && t.Error && !p.deep}, p.deep, s.fields)
+		p.r.planInto(to, planned{t, s.n, t.Kind == reflect.Pointer && t.Error && !p.deep}, p.r.behind(p.deep, p.nested), s.fields)
 		if s.dynamic == nil {
 			s.dynamic = map[uint32]*plan{}
 		}
@@ -98,9 +98,12 @@ func (p *Printer) dynamic(l *Layout, s *planStep) Found {
 func (p *Printer) found(v planned) Found {
 	f := Found{Len: -1}
 	t := v.t
-	if t.Error {
+	switch {
+	case t.Error:
 		p.foundError(v, &f)
-	} else {
+	case t.Text && !p.follows(t, v.has):
+		p.foundKnown(t, &f)
+	default:
 		switch t.Kind {
 		case reflect.Bool:
 			f.Kind, f.Number = Bool, uint64(p.uint8())
@@ -135,6 +138,19 @@ func (p *Printer) foundText(f *Found) {
 		return
 	}
 	f.Kind, f.Text, f.Len = Text, p.bytes(n), int64(n)
+}
+
+// foundKnown reads a value that was recorded as text. A pointer has it if it leads to something.
+func (p *Printer) foundKnown(t *Type, f *Found) {
+	f.Kind = Text
+	if t.Kind == reflect.Pointer {
+		if f.Kind, f.Number = Address, p.uint64(); f.Number == 0 {
+			f.Kind = Nil
+		}
+	}
+	if text := p.knownText(); len(text) > 0 || f.Kind == Text {
+		f.Kind, f.Number, f.Text, f.Len = Text, 0, text, int64(len(text))
+	}
 }
 
 // foundOther reads a value in the form that a trace shows.

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -145,13 +146,31 @@ func printAll(t *testing.T, r *Recording, e *Event) {
 		if out := p.Append(nil, 0, e, names); len(out) > 1<<16 {
 			t.Fatalf("%d bytes of text", len(out))
 		}
-		p.Values(e, names)
+		list, structured := p.Values(e, names), p.Structured(e, names)
+		for i := range max(len(list), len(structured)) {
+			if i >= len(structured) || i >= len(list) || list[i].Text != structured[i].Text || list[i].Name != structured[i].Name {
+				t.Fatalf("with parts %+v, without %+v", structured, list)
+			}
+		}
+		if b, err := json.Marshal(structured); err != nil {
+			t.Fatalf("%v: %s", err, b)
+		}
 	}
-	findAll(r, e)
 	p.AppendPanic(nil, 0, e)
 	p.AppendPanicType(nil, e)
 	p.Fails(e, &Function{Results: make([]Param, 3)})
 	p.Fails(e, f)
+	findAll(r, e)
+
+	// What is taken apart ends where it does when it is printed.
+	p.Append(nil, 0, e, f.Params)
+	rest, cut := len(p.data), p.cut
+	if l := r.layout(e.Layout); l == nil || len(l.Captured) > 0 {
+		return
+	}
+	if p.Data(e); !cut && !p.cut && len(p.data) != rest {
+		t.Fatalf("taken apart, values leave %d bytes of %d, printed %d", len(p.data), len(e.Data), rest)
+	}
 }
 
 func write(t testing.TB, dir, name string, data []byte) {

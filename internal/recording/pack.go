@@ -131,7 +131,7 @@ func recordShape(k Kind) (call, values, text, start bool) {
 		return true, false, false, false
 	case EntryArgs, Probe:
 		return true, true, false, false
-	case ExitResults, ExitPanic, Recovered:
+	case ExitResults, ExitPanic, Recovered, After:
 		return false, true, false, false
 	case Note, Line:
 		return false, false, true, false

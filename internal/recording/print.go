@@ -104,7 +104,7 @@ func appendHex(b []byte, v uint64) []byte { return strconv.AppendUint(append(b, 
 // it is complete and shown, and the line has room. If it returns false it has read nothing.
 func (p *Printer) simple(t *Type) bool {
 	data, dst := p.data, p.dst
-	if len(data) < 8 || p.quiet != 0 || len(dst)-p.line >= p.format.Line {
+	if len(data) < 8 || t.Text || t.Names != nil || p.quiet != 0 || p.parts != nil || len(dst)-p.line >= p.format.Line {
 		return false
 	}
 	switch t.Kind {
@@ -189,6 +189,7 @@ func (p *Printer) text(n uint32) {
 		return
 	}
 	if p.quiet == 0 {
+		p.parts.string(s, uint64(n), p.format.String)
 		p.quote(s, uint64(n))
 	}
 }

@@ -40,12 +40,14 @@ type Recording struct {
 	Process Process // zero if the tables do not have it
 	Timer   int     // the timer whose ticks it has: 0 cycle, 1 nanosecond, 2 microsecond, 3 millisecond, 4 tick
 
-	funcs    []*Function    // by key
-	types    []*Type        // by number
-	layouts  []*Layout      // by number
-	sites    []*Site        // likewise
-	clocks   []Clock        // moments, in ticks of that timer
-	lost     map[int]uint64 // number of lost records by processor, as the program knew it at its end
+	packages map[string]*shownPackage // of the functions, by what precedes these in stack traces
+	funcs    []*Function              // by key
+	types    []*Type                  // by number
+	layouts  []*Layout                // by number
+	sites    []*Site                  // likewise
+	files    []*string                // likewise
+	clocks   []Clock                  // moments, in ticks of that timer
+	lost     map[int]uint64           // number of lost records by processor, as the program knew it at its end
 	tables   tableReader
 	damages  sync.Mutex // guards the next three
 	damage   []Damage

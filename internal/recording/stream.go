@@ -230,7 +230,7 @@ func (s *Stream) Next(e *Event) bool {
 			e.Data = slices.Clone(e.Data) // what follows may be read into the same memory, if there are packets without records
 			s.advance(c)
 		}
-		if wanted && e.Kind <= Wait && e.Kind != 0 { // other kinds are of later versions
+		if wanted && e.Kind < format.KindEnd && e.Kind != 0 { // other kinds are of later versions
 			return true
 		}
 	}

@@ -22,34 +22,87 @@ type Function struct {
 	Key        uint32
 	Probe      bool // it is a probe: Package is its provider, File and Line are where it was declared
 	Wait       bool // it is a kind of waits: Name is what follows wait/
+	Span       bool // it is a kind of spans: Package is statement or stage, Name what follows
 	Line       int
 	ImportPath string
 	Package    string // what precedes the name in stack traces: the import path, or main
+	Clause     string // the name in the package clause, "" if it is not known
 	Name       string
 	File       string
 	Params     []Param
 	Results    []Param
 	Type       string // as far as the source shows it: func(*T,net/http.Header)(int,error); "" if it is not known
+	pkg        *shownPackage
+}
+
+// A shownPackage is a package with the name by which traces show it.
+type shownPackage struct {
+	path, clause, label string
+}
+
+// showPackage returns the package of a function. Packages whose clauses have the same name are
+// shown by as much of their paths as tells them apart.
+func (r *Recording) showPackage(f *Function) *shownPackage {
+	if p := r.packages[f.Package]; p != nil {
+		return p
+	}
+	p := &shownPackage{path: f.ImportPath, clause: f.Clause, label: f.Clause}
+	if f.Clause == "" || f.Package == "main" {
+		p.clause, p.label = "", f.Package[strings.LastIndexByte(f.Package, '/')+1:]
+	}
+	for _, other := range r.packages {
+		if p.clause != "" && other.clause == p.clause {
+			p.lengthen(other)
+			other.lengthen(p)
+		}
+	}
+	if r.packages == nil {
+		r.packages = map[string]*shownPackage{}
+	}
+	r.packages[f.Package] = p
+	return p
+}
+
+// lengthen has p shown by an end of its path that other's does not have.
+func (p *shownPackage) lengthen(other *shownPackage) {
+	end := p.path
+	for from := len(p.path); from > 0; {
+		from = strings.LastIndexByte(p.path[:from], '/')
+		if end = p.path[from+1:]; !strings.HasSuffix("/"+other.path, "/"+end) {
+			break
+		}
+	}
+	if p.label == p.clause || len(end) > len(p.label) {
+		p.label = end
+	}
 }
 
 // FullName returns the name as stack traces have it. That of a probe is provider:::name, that of a
-// kind of waits wait/NAME.
+// kind of waits wait/NAME, that of a kind of spans statement/NAME or stage/NAME.
 func (f *Function) FullName() string {
 	switch {
 	case f.Probe:
 		return f.Package + ":::" + f.Name
-	case f.Wait:
+	case f.Wait, f.Span:
 		return f.Package + "/" + f.Name
 	}
 	return f.Package + "." + f.Name
 }
 
-// ShortName returns the name as traces have it: with only the last element of the package's path.
+// ShortName returns the name as traces have it: with the package's name in place of its path.
 func (f *Function) ShortName() string {
-	if f.Probe || f.Wait {
+	if f.Probe || f.Wait || f.Span {
 		return f.FullName()
 	}
-	return f.Package[strings.LastIndexByte(f.Package, '/')+1:] + "." + f.Name
+	return f.PackageName() + "." + f.Name
+}
+
+// PackageName returns the package's name as traces have it.
+func (f *Function) PackageName() string {
+	if f.pkg != nil {
+		return f.pkg.label
+	}
+	return f.Package[strings.LastIndexByte(f.Package, '/')+1:]
 }
 
 // A Site is a place in the program where goroutines stop.
@@ -65,6 +118,15 @@ func (r *Recording) Site(number uint32) *Site {
 		return r.sites[number]
 	}
 	return nil
+}
+
+// File returns the name of the file that is the object of a wait, a path or what the ends of a
+// socket are, or "".
+func (r *Recording) File(object uint64) string {
+	if number := object >> format.ObjectFile; number < uint64(len(r.files)) && r.files[number] != nil {
+		return *r.files[number]
+	}
+	return ""
 }
 
 // A Param is a parameter or result.
@@ -84,13 +146,16 @@ type Type struct {
 	Kind   reflect.Kind
 	Named  bool
 	Error  bool // its values are errors
+	Wraps  bool // it has the method Unwrap
 	Secret bool // its values are hidden: nothing was recorded of them
+	Text   bool // its values were recorded as text, after the address if they are pointers
 	Size   uint64
 	Len    uint64 // of an array
 	Elem   uint32 // number of the type of elements, or of the struct that it points to; 0: there is none
 	Name   string
 	Fields []Field
-	short  string // the name without package and type arguments
+	Names  map[int64]string // of an integer type: the names of constants
+	short  string           // the name without package and type arguments
 }
 
 // A Field is a field of a struct.
@@ -102,6 +167,7 @@ type Field struct {
 // A Layout has the types of the values in a record.
 type Layout struct {
 	Deep    bool // what pointers to structs point to is recorded too
+	Nested  bool // and what is nested in that, and what other pointers point to
 	Panic   bool // the value is that of a panic
 	Dynamic bool // each value has its type in front
 	Types   []uint32
@@ -155,6 +221,7 @@ const (
 	processorsMax = 1 << 16
 	codesMax      = 1 << 16
 	sitesMax      = 1 << 16
+	filesMax      = 1 << 16
 )
 
 // tableReader reads the tables, and later what was added to them.
@@ -274,18 +341,32 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		if !d.failed {
 			r.addClock(c)
 		}
-	case format.TableFunc, format.TableProbe, format.TableWait:
+	case format.TableFunc, format.TableProbe, format.TableWait, format.TableSpan:
 		key := d.word()
-		f := &Function{Key: uint32(key), Probe: kind == format.TableProbe, Wait: kind == format.TableWait, Line: int(uint32(d.word())), ImportPath: d.text(), Package: d.text(), Name: d.text(), File: d.text()}
+		f := &Function{Key: uint32(key), Probe: kind == format.TableProbe, Wait: kind == format.TableWait, Span: kind == format.TableSpan, Line: int(uint32(d.word())), ImportPath: d.text(), Package: d.text(), Name: d.text(), File: d.text()}
 		f.Params, f.Results, f.Type = parseNames(d.text())
+		if len(d.data) > 0 { // those of earlier versions do not have it
+			f.Clause = d.text()
+		}
+		if kind == format.TableFunc && !d.failed {
+			f.pkg = r.showPackage(f)
+		}
 		put(&r.funcs, key, functionsMax, f, d)
 	case format.TableType:
 		n, kind, flags := d.word(), d.word(), d.word()
-		t := &Type{Kind: reflect.Kind(min(kind, 31)), Named: flags&format.TypeNamed != 0, Error: flags&format.TypeError != 0, Secret: flags&format.TypeSecret != 0, Size: d.word(), Len: d.word(), Elem: uint32(d.word())}
+		t := &Type{Kind: reflect.Kind(min(kind, 31)), Named: flags&format.TypeNamed != 0, Error: flags&format.TypeError != 0, Wraps: flags&format.TypeWraps != 0, Secret: flags&format.TypeSecret != 0, Text: flags&format.TypeText != 0, Size: d.word(), Len: d.word(), Elem: uint32(d.word())}
 		fields := d.word()
 		t.Name = d.text()
 		for ; fields > 0 && !d.failed; fields-- {
-			t.Fields = append(t.Fields, Field{uint32(d.word()), d.text()})
+			value, name := d.word(), d.text()
+			if t.Kind >= reflect.Int && t.Kind <= reflect.Uintptr {
+				if t.Names == nil {
+					t.Names = map[int64]string{}
+				}
+				t.Names[int64(value)] = name
+			} else {
+				t.Fields = append(t.Fields, Field{uint32(value), name})
+			}
 		}
 		if t.Secret { // its values have no bytes, whatever else the record says
 			t.Kind, t.Len, t.Elem, t.Fields = reflect.Struct, 0, 0, nil
@@ -294,7 +375,7 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		put(&r.types, n, typesMax, t, d)
 	case format.TableLayout:
 		n, flags, values := d.word(), d.word(), d.word()
-		l := &Layout{Deep: flags&format.LayoutDeep != 0, Panic: flags&format.LayoutPanic != 0, Dynamic: flags&format.LayoutDynamic != 0}
+		l := &Layout{Deep: flags&format.LayoutDeep != 0, Nested: flags&format.LayoutNested != 0, Panic: flags&format.LayoutPanic != 0, Dynamic: flags&format.LayoutDynamic != 0}
 		for ; values > 0 && !d.failed; values-- {
 			l.Types = append(l.Types, uint32(d.word()))
 		}
@@ -321,6 +402,9 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 	case format.TableSite:
 		n := d.word()
 		put(&r.sites, n, sitesMax, &Site{Line: int(uint32(d.word())), Function: d.symbol(), File: d.text()}, d)
+	case format.TableFile:
+		n, name := d.word(), d.text()
+		put(&r.files, n, filesMax, &name, d)
 	case format.TableCode:
 		address, name := d.word(), d.symbol()
 		if !d.failed && len(r.codes) < codesMax {

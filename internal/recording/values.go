@@ -3,6 +3,8 @@ package recording
 import (
 	"math"
 	"reflect"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 )
 
 // A ValueFormat says how values look; see docs/reference.md, FTRACE_FORMAT.
@@ -28,7 +30,9 @@ type Printer struct {
 	cut    bool   // the data ended early
 	quiet  int    // what is read is not shown
 	deep   bool
-	steps  int // number of values read, against bad layouts
+	nested bool     // see Layout
+	parts  *partsOf // of the value that is being appended; nil: nobody wants to know them
+	steps  int      // number of values read, against bad layouts
 }
 
 const stepsMax = 1 << 16
@@ -43,10 +47,10 @@ func (r *Recording) Printer(f ValueFormat) *Printer { return &Printer{r: r, form
 // begin prepares for the values of e, which are appended to a line that begins at dst[line].
 func (p *Printer) begin(dst []byte, line int, e *Event) *Layout {
 	p.dst, p.line, p.data = dst, line, e.Data
-	p.cut, p.quiet, p.deep, p.steps = false, 0, false, 0
+	p.cut, p.quiet, p.deep, p.nested, p.steps = false, 0, false, false, 0
 	l := p.r.layout(e.Layout)
 	if l != nil {
-		p.deep = l.Deep
+		p.deep, p.nested = l.Deep, l.Nested
 	}
 	return l
 }
@@ -172,34 +176,39 @@ func (p *Printer) Address(e *Event) (address uint64, ok bool) {
 	return address, !p.cut
 }
 
-// A Value is one of the values of an event.
-type Value struct {
-	Name string `json:"name,omitempty"`
-	Type string `json:"type"`
-	Text string `json:"value"`
-}
-
 // Values returns the values of an event: name, type and text.
 func (p *Printer) Values(e *Event, names []Param) []Value {
-	l := p.begin(nil, 0, e)
-	if l == nil {
-		return nil
-	}
 	var list []Value
+	p.Each(e, names, func(name, typ string, text []byte) {
+		list = append(list, Value{Name: name, Type: typ, Text: string(text)})
+	})
+	return list
+}
+
+// Each calls f with name, type and text of each of the values of an event. The text is valid until
+// f returns.
+func (p *Printer) Each(e *Event, names []Param, f func(name, typ string, text []byte)) {
+	l := p.begin(p.dst[:0], 0, e)
+	if l == nil {
+		return
+	}
 	for i, n := range l.Types {
-		var v Value
 		name := p.param(l, i, names)
-		v.Name = name.Name
-		if t := p.r.typ(n); t != nil {
-			v.Type = t.Name
-		}
 		from := len(p.dst)
 		p.line = from
+		t := p.r.typ(n)
+		typ := ""
+		if t != nil {
+			typ = t.Name
+		}
+		within := p.open(name.Name)
 		p.top(l, n, name)
-		v.Text = string(p.dst[from:])
-		list = append(list, v)
+		if name.dynamic(t) {
+			t = nil // the text has its type
+		}
+		p.close(within, t, from)
+		f(name.Name, typ, p.dst[from:])
 	}
-	return list
 }
 
 // top appends a value itself, of the type with number n unless the layout is dynamic.
@@ -273,7 +282,7 @@ func (p *Printer) typed(t *Type, has, show int, dynamic, pointee, top bool) {
 	case !dynamic, t.Kind == reflect.String && t.Name == "string", t.Kind == reflect.Func:
 		p.value(t, has, show)
 		p.behindQuiet(t, pointee)
-	case t.Kind == reflect.Struct:
+	case t.Kind == reflect.Struct && !t.Text:
 		p.str(t.Name)
 		p.value(t, has, show)
 	default:
@@ -301,8 +310,20 @@ func (p *Printer) behindQuiet(t *Type, pointee bool) {
 func (p *Printer) shallow(t *Type, show int) {
 	deep := p.deep
 	p.deep = false
-	p.value(t, 1, show)
+	p.value(t, max(p.r.behind(deep, p.nested), 1), show)
 	p.deep = deep
+}
+
+// behind returns how many levels were recorded of what a pointer leads to that is no error, given
+// what the layout says.
+func (r *Recording) behind(deep, nested bool) int {
+	switch {
+	case !deep:
+		return 0
+	case nested:
+		return r.Env.nestLimit
+	}
+	return 1
 }
 
 // value appends a value of type t. has is the number of levels of nesting that were recorded, show
@@ -328,6 +349,10 @@ func (p *Printer) value(t *Type, has, show int) {
 
 // shown is value without the limits.
 func (p *Printer) shown(t *Type, has, show int) {
+	if t.Text {
+		p.known(t, has)
+		return
+	}
 	switch t.Kind {
 	case reflect.Bool:
 		if p.uint8() != 0 {
@@ -337,6 +362,10 @@ func (p *Printer) shown(t *Type, has, show int) {
 		}
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		v := p.signed(t.Kind)
+		if name := t.Names[v]; name != "" {
+			p.str(name)
+			return
+		}
 		if t.Named && t.Name == "time.Duration" {
 			if p.quiet == 0 {
 				p.dst = AppendDuration(p.dst, v)
@@ -345,7 +374,12 @@ func (p *Printer) shown(t *Type, has, show int) {
 		}
 		p.int(v)
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		p.uint(p.unsigned(t.Kind))
+		v := p.unsigned(t.Kind)
+		if name := t.Names[int64(v)]; name != "" {
+			p.str(name)
+			return
+		}
+		p.uint(v)
 	case reflect.Uintptr:
 		p.hex(p.uint64())
 	case reflect.Float32:
@@ -380,4 +414,43 @@ func (p *Printer) shown(t *Type, has, show int) {
 		p.str("?")
 		p.cut = true
 	}
+}
+
+// known appends a value that was recorded as text.
+func (p *Printer) known(t *Type, has int) {
+	if p.follows(t, has) {
+		p.pointer(t, has)
+		return
+	}
+	address := uint64(1)
+	if t.Kind == reflect.Pointer {
+		address = p.uint64()
+	}
+	text := p.knownText()
+	switch {
+	case p.cut:
+		p.str("...")
+	case len(text) > 0 || t.Kind != reflect.Pointer:
+		p.str(string(text))
+	case address == 0:
+		p.str("nil")
+	default:
+		p.hex(address)
+	}
+}
+
+// knownText returns the text that comes next. It was escaped when it was recorded; a damaged
+// recording may have anything.
+func (p *Printer) knownText() []byte {
+	n := int(p.uint32())
+	if n > len(p.data) {
+		p.cut, p.data = true, nil
+		return nil
+	}
+	text := p.data[:n]
+	p.data = p.data[n:]
+	if s := string(text); escape.String(s) != s {
+		return []byte(escape.String(s))
+	}
+	return text
 }

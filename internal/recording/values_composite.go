@@ -10,7 +10,15 @@ import (
 func (p *Printer) pointer(t *Type, has int) {
 	v := p.uint64()
 	if p.follows(t, has) {
-		if elem := p.r.typ(t.Elem); elem != nil && p.uint32() == 1 && !p.cut {
+		elem := p.r.typ(t.Elem)
+		n := uint32(0)
+		if elem != nil || p.nested {
+			n = p.uint32()
+		}
+		if elem == nil {
+			elem = p.r.typ(n)
+		}
+		if elem != nil && n != 0 && !p.cut {
 			p.byte('&')
 			p.shallow(elem, p.format.Nest)
 			return
@@ -101,7 +109,9 @@ func (p *Printer) elements(t *Type, n uint64, has, show int) {
 			p.str("...")
 			p.quiet++
 		}
+		from, within := len(p.dst), p.openElement(i)
 		p.value(elem, has-1, show-1)
+		p.close(within, elem, from)
 	}
 	p.quiet = before
 	if uint64(visible) < n {
@@ -131,6 +141,7 @@ func (p *Printer) fields(t *Type, has, show int) {
 	for i := range t.Fields {
 		if p.cut {
 			p.str("...")
+			p.parts.cut()
 			break
 		}
 		if i > 0 {
@@ -138,6 +149,7 @@ func (p *Printer) fields(t *Type, has, show int) {
 		}
 		if p.full() && p.quiet == 0 {
 			p.str("...")
+			p.parts.cut()
 			p.quiet++
 		}
 		f := &t.Fields[i]
@@ -146,7 +158,9 @@ func (p *Printer) fields(t *Type, has, show int) {
 		}
 		if ft := p.r.typ(f.Type); ft != nil {
 			if !p.simple(ft) {
+				from, within := len(p.dst), p.open(f.Name)
 				p.value(ft, has-1, show-1)
+				p.close(within, ft, from)
 			}
 		} else {
 			p.str("?")

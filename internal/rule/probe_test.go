@@ -50,3 +50,19 @@ func TestParts(t *testing.T) {
 		}
 	}
 }
+
+// The name of a kind of waits stands for the kinds below it, too.
+func TestWaits(t *testing.T) {
+	wait := rule.Func{Wait: true, Package: "wait", Name: "io/file/read"}
+	for text, want := range map[string]bool{
+		"wait/io/file/read": true, "wait/io/file": true, "wait/io": true, "wait/*/read": true, "wait/i?": true, "wait/*": true,
+		"wait/io/fil": false, "wait/file": false, "wait/read": false, "wait/io/file/*/x": false, "wait/io/": false, "*": false,
+	} {
+		clauses, err, ok := rule.Parse(text)
+		if !ok {
+			t.Errorf("%s: %v", text, err)
+		} else if got := rule.Decide(clauses, &wait) >= 0; got != want {
+			t.Errorf("%s: matches %v, want %v", text, got, want)
+		}
+	}
+}

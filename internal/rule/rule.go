@@ -10,8 +10,8 @@
 //	clause   = [ selector { "&" selector } [ "=" item { "," item } ] ]
 //	selector = [ "!" ] [ kind ":" ] pattern
 //	kind     = "func" | "pkg" | "file" | "bin" | "probe" | "wait"
-//	item     = "off" | "count" | "call" | "args" | "deep" | "tree" | "untimed"
-//	         | "first=" N | "depth=" N | "in=" GLOB | "after=" GLOB
+//	item     = "off" | "count" | "call" | "args" | "deep" | "changes"
+//	         | "tree" | "untimed" | "first=" N | "depth=" N | "in=" GLOB | "after=" GLOB
 //	         | "min=" DURATION | "rate=" N ( "/s" | "/m" )
 //	         | "fields=" NAME { "+" NAME } | "capture=" PATH { "+" PATH }
 //	         | "redact=" ( "off" | NAME { "+" NAME } )
@@ -34,15 +34,17 @@
 // of a generic function), else a function. Patterns that begin with "./" or "../" are refused,
 // because a running program does not know where its user stands.
 //
-// In a GLOB "*" is any run of characters, none and "/" included, and "?" any one character.
-// Everything else stands for itself, so that a function's name as traces print it,
-// net/http.(*Client).Do, matches that function.
+// In a GLOB "*" is any run of characters, none and "/" included, and "?" any one character. But the
+// "*" of "(*" is just that, unless ")" follows: (*Client).Do is no method of *HTTPClient, and
+// (*).Do is a method of any pointer. Everything else stands for itself, so that a function's name
+// as traces print it, net/http.(*Client).Do, matches that function.
 //
-//   - func:GLOB matches a function's full name (package path, ".", name); its
-//     full name without the directories of the package path; and, if the GLOB
-//     has no "." outside brackets, the name after the package or the last dotted
-//     part of it (Do matches (*Client).Do). A main package goes both by "main"
-//     and by its import path. Where the GLOB has no "[", the type parameters of
+//   - func:GLOB matches a function's full name (package path, ".", name); any
+//     end of that which begins after a slash of the package path; the name in
+//     the package clause, ".", name; and, if the GLOB has no "." outside
+//     brackets, the name after the package or the last dotted part of it (Do
+//     matches (*Client).Do). A main package goes both by "main" and by its
+//     import path. Where the GLOB has no "[", the type parameters of
 //     the name count as absent: main.Map matches main.Map[...].
 //   - pkg:PATTERN matches import paths as the go command does: "..." is any
 //     string, "net/..." also matches net, no "..." means exactly this package.
@@ -55,7 +57,8 @@
 //     for functions, or, if it has such a selector that is not negated, for
 //     probes.
 //   - wait/GLOB, or wait:GLOB, matches kinds of waits by name, such as
-//     synch/mutex. As with probes, such a clause is for nothing else.
+//     synch/mutex, and all kinds below a name, such as io/file. As with probes,
+//     such a clause is for nothing else.
 //   - bin:GLOB matches the base name of the executable, or its whole path if the
 //     GLOB has a slash.
 //
@@ -65,7 +68,8 @@
 // item may be given twice, a clause has one detail, off goes with no other item, and count, which
 // prints nothing, not with first, depth, min, rate, fields, capture, redact or untimed. A clause
 // for probes cannot have tree, min or capture, which are about calls, and no other can have fields.
-// A clause for waits cannot have tree, capture, redact, untimed or deep.
+// A clause for waits cannot have tree, capture, redact, untimed, deep or changes, and one for
+// probes or spans no changes.
 //
 // # Limits on the code
 //
@@ -79,16 +83,17 @@ package rule
 type Detail uint8
 
 const (
-	Off   Detail = iota // nothing
-	Count               // counted, not printed
-	Call                // entry and exit
-	Args                // entry and exit with parameters and results
-	Deep                // as Args, and pointers to structs are followed one level
+	Off     Detail = iota // nothing
+	Count                 // counted, not printed
+	Call                  // entry and exit
+	Args                  // entry and exit with parameters and results
+	Deep                  // as Args, and pointers to structs are followed one level
+	Changes               // as Deep, and parameters are recorded again when the call ends
 )
 
 // String returns the word that the grammar uses for d.
 func (d Detail) String() string {
-	if d > Deep {
+	if d > Changes {
 		return "invalid"
 	}
 	return vocabulary[d].word
@@ -96,20 +101,22 @@ func (d Detail) String() string {
 
 // A Func is what clauses are matched with: one function of one program.
 type Func struct {
-	Probe      bool   // it is a static probe: Package is the provider, ImportPath, File and Line mean nothing
-	Wait       bool   // it is an instrument of waits: Name is what follows "wait/", the rest means nothing
-	Package    string // as in symbol names: "main" for every main package
-	ImportPath string
-	Name       string // after the package: "(*Client).Do"
-	File       string // path as compiled
-	Line       int    // where the function starts
-	Binary     string // path of the executable
+	Probe       bool   // it is a static probe: Package is the provider, ImportPath, File and Line mean nothing
+	Span        bool   // it is a kind of spans: Package is "statement" or "stage", the rest but Name means nothing
+	Wait        bool   // it is an instrument of waits: Name is what follows "wait/", the rest means nothing
+	Package     string // as in symbol names: "main" for every main package
+	ImportPath  string
+	PackageName string // in the package clause, "" if it is not known
+	Name        string // after the package: "(*Client).Do"
+	File        string // path as compiled
+	Line        int    // where the function starts
+	Binary      string // path of the executable
 }
 
 // A Selector is one condition of a clause.
 type Selector struct {
 	Negated  bool
-	Kind     string // "func", "pkg", "file", "bin", "probe" or "wait"
+	Kind     string // "func", "pkg", "file", "bin", "probe", "wait", "statement" or "stage"
 	Pattern  string
 	From, To int // lines, for files; To is 0 if any line will do
 }
@@ -191,7 +198,7 @@ func (c *Clause) Match(f *Func) bool {
 			return false
 		}
 	}
-	return c.Probes() == f.Probe && c.Waits() == f.Wait
+	return c.Probes() == f.Probe && c.Waits() == f.Wait && c.Spans() == f.Span
 }
 
 // Probes reports whether c is for static probes, not for functions.
@@ -199,6 +206,9 @@ func (c *Clause) Probes() bool { return c.has("probe") }
 
 // Waits reports whether c is for waits, not for functions.
 func (c *Clause) Waits() bool { return c.has("wait") }
+
+// Spans reports whether c is for statements or stages, not for functions.
+func (c *Clause) Spans() bool { return c.has("statement") || c.has("stage") }
 
 // has reports whether a selector of that kind has to match.
 func (c *Clause) has(kind string) bool {
@@ -252,7 +262,9 @@ func (s *Selector) matches(f *Func) bool {
 	case "probe":
 		return f.Probe && match(s.Pattern, joined{f.Package, "/", f.Name}, "*")
 	case "wait":
-		return f.Wait && match(s.Pattern, whole(f.Name), "*")
+		return f.Wait && matchWait(s.Pattern, f.Name)
+	case "statement", "stage":
+		return f.Span && f.Package == s.Kind && match(s.Pattern, whole(f.Name), "*")
 	case "func":
 		return MatchFunc(s.Pattern, f)
 	case "pkg":
@@ -266,9 +278,23 @@ func (s *Selector) matches(f *Func) bool {
 	return false
 }
 
+// matchWait reports whether a wait GLOB matches the name of a kind of waits, or what that begins
+// with up to a slash.
+func matchWait(glob, name string) bool {
+	if match(glob, whole(name), "*") {
+		return true
+	}
+	for i := len(name) - 1; i > 0; i-- {
+		if name[i] == '/' && match(glob, whole(name[:i]), "*") {
+			return true
+		}
+	}
+	return false
+}
+
 // MatchFunc reports whether a func GLOB matches f.
 func MatchFunc(glob string, f *Func) bool {
-	if f.Probe || f.Wait {
+	if f.Probe || f.Wait || f.Span {
 		return false
 	}
 	if glob == "*" || matchName(glob, f, f.Name) {
@@ -288,6 +314,9 @@ func matchName(glob string, f *Func, name string) bool {
 	if f.ImportPath != f.Package && matchFullName(glob, f.ImportPath, name) {
 		return true
 	}
+	if f.PackageName != "" && match(glob, joined{f.PackageName, ".", name}, "*") {
+		return true
+	}
 	switch {
 	case len(glob) > 0 && glob[0] == '(': // a method
 		return match(glob, whole(name), "*")
@@ -299,9 +328,15 @@ func matchName(glob string, f *Func, name string) bool {
 }
 
 func matchFullName(glob, path, name string) bool {
-	base := path[lastSlash(path)+1:]
-	return match(glob, joined{path, ".", name}, "*") ||
-		len(base) != len(path) && match(glob, joined{base, ".", name}, "*")
+	if match(glob, joined{path, ".", name}, "*") {
+		return true
+	}
+	for i := 0; i < len(path); i++ {
+		if path[i] == '/' && match(glob, joined{path[i+1:], ".", name}, "*") {
+			return true
+		}
+	}
+	return false
 }
 
 // MatchPackage reports whether a package pattern matches an import path, by the
@@ -371,7 +406,7 @@ func match(pattern string, name joined, star string) bool {
 	starP, starN := -1, 0 // after the last star; where it stops in name
 	for n < size {
 		switch {
-		case startsAt(pattern, p, star):
+		case startsAt(pattern, p, star) && !ofPointer(pattern, p):
 			p += len(star)
 			starP, starN = p, n
 		case p < len(pattern) && pattern[p] == '?' && star == "*":
@@ -385,10 +420,15 @@ func match(pattern string, name joined, star string) bool {
 			return false
 		}
 	}
-	for startsAt(pattern, p, star) {
+	for startsAt(pattern, p, star) && !ofPointer(pattern, p) {
 		p += len(star)
 	}
 	return p == len(pattern)
+}
+
+// ofPointer reports whether the star at p belongs to the type of a receiver, as in (*Client).Do.
+func ofPointer(pattern string, p int) bool {
+	return p > 0 && pattern[p-1] == '(' && pattern[p] == '*' && p+1 < len(pattern) && pattern[p+1] != ')'
 }
 
 // withoutTypes returns a function's name without its bracketed parts.
@@ -581,6 +621,12 @@ func (p *parser) selector(s span) Selector {
 	case sel.Kind == "" && startsAt(sel.Pattern, 0, waitPrefix):
 		pattern.from += len(waitPrefix)
 		sel.Kind, sel.Pattern = "wait", p.get(pattern)
+	case sel.Kind == "" && startsAt(sel.Pattern, 0, statementPrefix):
+		pattern.from += len(statementPrefix)
+		sel.Kind, sel.Pattern = "statement", p.get(pattern)
+	case sel.Kind == "" && startsAt(sel.Pattern, 0, stagePrefix):
+		pattern.from += len(stagePrefix)
+		sel.Kind, sel.Pattern = "stage", p.get(pattern)
 	case sel.Kind == "" && meansOff(sel.Pattern):
 		p.failOff(bare)
 	case sel.Kind == "":
@@ -612,6 +658,12 @@ const probePrefix = "probe/"
 
 // waitPrefix is what a bare pattern for waits begins with.
 const waitPrefix = "wait/"
+
+// What bare patterns for statements and stages begin with.
+const (
+	statementPrefix = "statement/"
+	stagePrefix     = "stage/"
+)
 
 func meansAll(text string) bool {
 	return text == "*" || text == "1" || text == "on" || text == "all" || text == "true"
@@ -661,6 +713,10 @@ func (p *parser) checkPattern(sel *Selector, s span) {
 		p.checkProbe(s)
 	case "wait":
 		p.checkWait(s)
+	case "statement", "stage":
+		if s.from == s.to {
+			p.fail(s, "missing name after "+quote(sel.Kind+"/")+" (such as \"statement/sql/select\", or \"stage/*\" for all)")
+		}
 	}
 }
 
@@ -709,8 +765,12 @@ func (p *parser) checkProbes(c *Clause, s span) {
 		p.fail(s, "\"tree\" is for functions: a probe calls nothing")
 	case c.Probes() && c.Min != 0:
 		p.fail(s, "\"min\" is for functions: a probe does not last")
-	case c.Waits() && (c.Tree || c.Capture != "" || c.Redact != "" || c.Detail == Deep):
-		p.fail(s, "\"tree\", \"capture\", \"redact\" and \"deep\" are for functions: a wait has no parameters and calls nothing")
+	case c.Waits() && (c.Tree || c.Capture != "" || c.Redact != "" || c.Detail >= Deep):
+		p.fail(s, "\"tree\", \"capture\", \"redact\", \"deep\" and \"changes\" are for functions: a wait has no parameters and calls nothing")
+	case (c.Probes() || c.Spans()) && c.Detail == Changes:
+		p.fail(s, "\"changes\" is for functions: nothing else has parameters that it could change")
+	case c.Spans() && c.Capture != "":
+		p.fail(s, "\"capture\" is for functions: a statement or stage has no other values")
 	case c.Waits() && c.Untimed:
 		p.fail(s, "\"untimed\" is for functions: a wait is nothing but time")
 	}
@@ -825,6 +885,7 @@ var vocabulary = [...]term{
 	{"call", "call"},
 	{"args", "args"},
 	{"deep", "deep"},
+	{"changes", "changes"},
 	{"tree", "tree"},
 	{"untimed", "untimed"},
 	{"first", "first=N"},
@@ -991,7 +1052,7 @@ func (p *parser) checkClash(seen []bool, w int, s span) {
 			continue
 		}
 		why := ""
-		if i <= int(Deep) && w <= int(Deep) {
+		if i <= int(Changes) && w <= int(Changes) {
 			why = ": a clause has one detail"
 		} else if i == int(Count) || w == int(Count) {
 			why = ": count prints nothing"
@@ -1002,7 +1063,7 @@ func (p *parser) checkClash(seen []bool, w int, s span) {
 
 func clash(i, w int) bool {
 	switch {
-	case i == int(Off) || i <= int(Deep) && w <= int(Deep):
+	case i == int(Off) || i <= int(Changes) && w <= int(Changes):
 		return true
 	case i != int(Count):
 		return false
@@ -1120,6 +1181,34 @@ func suggest(terms []term, word string) string {
 		list += terms[i].usage
 	}
 	return " (one of " + list + ")"
+}
+
+// Misspells returns how many letters the only name in the clause is away from that of f, without
+// packages and types, or -1 if it is too far away to be a misspelling of it.
+func (c *Clause) Misspells(f *Func) int {
+	if len(c.Selectors) != 1 || c.Selectors[0].Kind != "func" || f.Probe || f.Wait || f.Span {
+		return -1
+	}
+	name, of := lastPart(c.Selectors[0].Pattern), lastPart(f.Name)
+	for i := range len(name) {
+		if name[i] == '*' || name[i] == '?' || name[i] == '[' {
+			return -1
+		}
+	}
+	if d := Distance(name, of); d <= max(min(2, len(name)-1), len(name)/3) {
+		return d
+	}
+	return -1
+}
+
+// lastPart returns what follows the last dot.
+func lastPart(name string) string {
+	for i := len(name) - 1; i >= 0; i-- {
+		if name[i] == '.' {
+			return name[i+1:]
+		}
+	}
+	return name
 }
 
 // maxWord is the length of words that Distance compares, without what they begin and end with

@@ -161,7 +161,11 @@ func TestParseErrors(t *testing.T) {
 		// Waits.
 		{"wait/", "", 5, `missing name after "wait/" (such as "wait/synch/mutex", or "wait/*" for all)`},
 		{"wait/Synch", "S", 5, `"S" cannot be in a wait's name (such as "wait/synch/mutex", or "wait/*" for all)`},
-		{"wait/*=tree", "tree", 7, `"tree", "capture", "redact" and "deep" are for functions: a wait has no parameters and calls nothing`},
+		{"wait/*=tree", "tree", 7, `"tree", "capture", "redact", "deep" and "changes" are for functions: a wait has no parameters and calls nothing`},
+		{"wait/*=changes", "changes", 7, `"tree", "capture", "redact", "deep" and "changes" are for functions: a wait has no parameters and calls nothing`},
+		{"probe/*=changes", "changes", 8, `"changes" is for functions: nothing else has parameters that it could change`},
+		{"stage/*=changes", "changes", 8, `"changes" is for functions: nothing else has parameters that it could change`},
+		{"f=changes,deep", "deep", 10, `"deep" conflicts with "changes": a clause has one detail`},
 		{"wait/*=untimed", "untimed", 7, `"untimed" is for functions: a wait is nothing but time`},
 		{"f=capture=req", "req", 10, `"req" is not a list of paths with "+" between (such as req.URL.Path+req.Method, ret0.Status)`},
 		{"f=capture=a.b+", "a.b+", 10, `"a.b+" is not a list of paths with "+" between (such as req.URL.Path+req.Method, ret0.Status)`},
@@ -215,7 +219,7 @@ func TestParseErrors(t *testing.T) {
 		// Settings.
 		{"main.*=agrs", "agrs", 7, `unknown setting "agrs" (did you mean "args"?)`},
 		{"a;b = args , frist=2", "frist", 13, `unknown setting "frist" (did you mean "first"?)`},
-		{"a=verbose", "verbose", 2, `unknown setting "verbose" (one of off, count, call, args, deep, tree, ` +
+		{"a=verbose", "verbose", 2, `unknown setting "verbose" (one of off, count, call, args, deep, changes, tree, ` +
 			`untimed, first=N, depth=N, in=GLOB, after=GLOB, min=DURATION, rate=N/s, fields=NAME+NAME, capture=NAME.FIELD+NAME.FIELD, redact=NAME+NAME)`},
 		{"a=", "", 2, `missing setting`},
 		{"a=args,", "", 7, `missing setting`},
@@ -273,6 +277,7 @@ func TestMin(t *testing.T) {
 }
 
 var (
+	inV2   = rule.Func{Package: "example.com/replacer/v2", ImportPath: "example.com/replacer/v2", PackageName: "replacer", Name: "New"}
 	client = rule.Func{Package: "net/http", ImportPath: "net/http", Name: "(*Client).Do",
 		File: "/go/src/net/http/client.go", Line: 585, Binary: "/home/u/bin/server"}
 	program = rule.Func{Package: "main", ImportPath: "example.com/cmd/tool", Name: "run.func1",
@@ -297,6 +302,15 @@ func TestMatch(t *testing.T) {
 		{"(*C*t).D?", client, true},
 		{"(*Client)", client, false},
 		{"*Client).Do", client, true},
+		{"(*lient).Do", client, false}, // the star is that of the pointer
+		{"http.(*lient).Do", client, false},
+		{"(*C*t).Do", client, true},
+		{"http.(*).Do", client, true},
+		{"replacer.New", inV2, true},
+		{"v2.New", inV2, true},
+		{"replacer/v2.New", inV2, true},
+		{"placer/v2.New", inV2, false},
+		{"replacer.*", inV2, true},
 		{"Client).Do", client, false},
 		{"Do", client, true},
 		{"D?", client, true},
@@ -417,10 +431,10 @@ func TestDecide(t *testing.T) {
 
 func TestDetailString(t *testing.T) {
 	var got []string
-	for d := rule.Off; d <= rule.Deep+1; d++ {
+	for d := rule.Off; d <= rule.Changes+1; d++ {
 		got = append(got, d.String())
 	}
-	if diff := diff([]string{"off", "count", "call", "args", "deep", "invalid"}, got); diff != "" {
+	if diff := diff([]string{"off", "count", "call", "args", "deep", "changes", "invalid"}, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -456,5 +470,32 @@ func TestMatchAllocatesNothing(t *testing.T) {
 	})
 	if allocs != 0 {
 		t.Errorf("%v allocations", allocs)
+	}
+}
+
+// TestMisspells: a name that is nearly that of a function, whatever precedes it.
+func TestMisspells(t *testing.T) {
+	for _, test := range []struct {
+		clause, name string
+		want         int
+	}{
+		{"main.sow", "show", 1},
+		{"v2.Replce=call,first=3", "(*Replacer).Replace", 1},
+		{"hsow", "show", 1},
+		{"Show", "show", 0},
+		{"main.nothing", "show", -1},
+		{"main.s*", "sow", -1},
+		{"main.x", "y", -1},
+		{"func:sow & pkg:main", "show", -1},
+		{"pkg:sow", "show", -1},
+		{"probe/tcp/sow", "show", -1},
+	} {
+		clauses, err, ok := rule.Parse(test.clause)
+		if !ok {
+			t.Fatalf("%s: %v", test.clause, err)
+		}
+		if got := clauses[0].Misspells(&rule.Func{Package: "main", Name: test.name}); got != test.want {
+			t.Errorf("%s misspells %s by %d, want %d", test.clause, test.name, got, test.want)
+		}
 	}
 }

@@ -52,6 +52,7 @@ const (
 	erDBExists      = 1007
 	erDBDenied      = 1044
 	erWrongValue    = 1231
+	erNotView       = 1347
 )
 
 var states = map[uint16]string{

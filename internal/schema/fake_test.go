@@ -16,6 +16,10 @@ type fake struct {
 	functions []Function
 	waits     []Function // with keys from 101 on
 	longWaits []Wait
+	kinds     []Function // with keys from 201 on
+	spans     []Span
+	fileName  func(uint64) string
+	byObject  []Summary
 	threads   map[uint64]*Thread
 	long      []Call
 	global    map[uint32]*Summary
@@ -33,11 +37,11 @@ type fake struct {
 func newFake(name string) *fake {
 	return &fake{name: name, consumers: EveryConsumer, timer: "CYCLE", threads: map[uint64]*Thread{}, global: map[uint32]*Summary{}, actors: []Rule{everyActor}, objects: []Rule{everyObject},
 		functions: []Function{
-			{1, false, false, "main", "main", "/src/main.go", 10, Flags{}},
-			{2, false, false, "main", "(*Pool).Get", "/src/pool.go", 20, Flags{}},
-			{3, false, false, "net/http", "(*Client).Do", "/go/http.go", 30, Flags{}},
-			{4, false, false, "example.com/mutex", "Lock", "/src/mutex.go", 40, Flags{}},
-			{5, false, false, "example.com/mutex", "Lock.func1", "/src/mutex.go", 41, Flags{}},
+			{1, false, false, false, "main", "main", "/src/main.go", 10, Flags{}},
+			{2, false, false, false, "main", "(*Pool).Get", "/src/pool.go", 20, Flags{}},
+			{3, false, false, false, "net/http", "(*Client).Do", "/go/http.go", 30, Flags{}},
+			{4, false, false, false, "example.com/mutex", "Lock", "/src/mutex.go", 40, Flags{}},
+			{5, false, false, false, "example.com/mutex", "Lock.func1", "/src/mutex.go", 41, Flags{}},
 		}}
 }
 
@@ -99,8 +103,8 @@ func (f *fake) Snapshot() (*Snapshot, error) {
 		return nil, ErrGone
 	}
 	s := &Snapshot{Process: Process{PID: 42, Executable: "/bin/" + f.name, Args: []string{f.name}, Release: "go1.26", Start: time.Unix(0, 0), State: "RUNNING"},
-		Functions: slices.Clone(f.functions), Waits: slices.Clone(f.waits), LongWaits: f.longWaits, Now: f.clock, Long: slices.Clone(f.long), Consumers: f.consumers, Timer: f.timer, Actors: f.actors, Objects: f.objects, Lost: f.lost,
-		ByThread: func() []Summary { return nil }, ByCaller: func() []Summary { return nil }, ByInstance: func() []Summary { return nil }}
+		Functions: slices.Clone(f.functions), Waits: slices.Clone(f.waits), LongWaits: f.longWaits, Kinds: slices.Clone(f.kinds), Spans: f.spans, Now: f.clock, Long: slices.Clone(f.long), Consumers: f.consumers, Timer: f.timer, Actors: f.actors, Objects: f.objects, Lost: f.lost, History: 10,
+		ByThread: func() []Summary { return nil }, ByCaller: func() []Summary { return nil }, ByInstance: func() []Summary { return f.byObject }, FileName: f.fileName}
 	for i := range s.Buckets {
 		s.Buckets[i] = int64(i) * 1000
 	}
@@ -148,6 +152,8 @@ func (f *fake) SetThreads(changes map[uint64]bool) error {
 }
 
 func (f *fake) SetConsumers(c Consumers) error { f.consumers = c; return nil }
+func (f *fake) Want(Consumers) error           { return nil }
+func (f *fake) Look(map[uint32]bool) error     { return nil }
 func (f *fake) SetTimer(name string) error     { f.timer = name; return nil }
 func (f *fake) Close() error                   { return nil }
 

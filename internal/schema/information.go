@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"context"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,7 @@ var informationTables = func() map[string]*table {
 			text("TABLE_SCHEMA", wordKind, func(_ *view, t *tableInfo) string { return t.schema }),
 			text("TABLE_NAME", wordKind, func(_ *view, t *tableInfo) string { return t.name }),
 			text("TABLE_TYPE", wordKind, func(_ *view, t *tableInfo) string { return t.kind }),
-			text("ENGINE", wordKind, func(_ *view, t *tableInfo) string { return t.engine }),
+			optional("ENGINE", wordKind, func(_ *view, t *tableInfo) (string, bool) { return t.engine, t.engine != "" }),
 			number("VERSION", func(*tableInfo) int64 { return 10 }),
 			constant[tableInfo]("ROW_FORMAT", "Dynamic"),
 			null[tableInfo]("TABLE_ROWS", "bigint unsigned"), null[tableInfo]("AVG_ROW_LENGTH", "bigint unsigned"), null[tableInfo]("DATA_LENGTH", "bigint unsigned"),
@@ -36,7 +37,12 @@ var informationTables = func() map[string]*table {
 			constant[tableInfo]("TABLE_COLLATION", "utf8mb4_general_ci"),
 			null[tableInfo]("CHECKSUM", "bigint unsigned"),
 			constant[tableInfo]("CREATE_OPTIONS", ""),
-			constant[tableInfo]("TABLE_COMMENT", ""),
+			text("TABLE_COMMENT", wordKind, func(_ *view, t *tableInfo) string {
+				if t.kind == viewType {
+					return viewType
+				}
+				return ""
+			}),
 		),
 		newTable("columns", func(v *view) []columnInfo { return v.session.columns() },
 			def[columnInfo]("TABLE_CATALOG"),
@@ -146,7 +152,20 @@ var informationTables = func() map[string]*table {
 		empty("schema_privileges", "GRANTEE TABLE_CATALOG TABLE_SCHEMA PRIVILEGE_TYPE IS_GRANTABLE"),
 		empty("table_privileges", "GRANTEE TABLE_CATALOG TABLE_SCHEMA TABLE_NAME PRIVILEGE_TYPE IS_GRANTABLE"),
 		empty("column_privileges", "GRANTEE TABLE_CATALOG TABLE_SCHEMA TABLE_NAME COLUMN_NAME PRIVILEGE_TYPE IS_GRANTABLE"),
-		empty("views", "TABLE_CATALOG TABLE_SCHEMA TABLE_NAME VIEW_DEFINITION CHECK_OPTION IS_UPDATABLE DEFINER SECURITY_TYPE CHARACTER_SET_CLIENT COLLATION_CONNECTION"),
+		newTable("views", func(v *view) []tableInfo {
+			return slices.DeleteFunc(v.session.tables(), func(t tableInfo) bool { return t.kind != viewType })
+		},
+			def[tableInfo]("TABLE_CATALOG"),
+			text("TABLE_SCHEMA", wordKind, func(_ *view, t *tableInfo) string { return t.schema }),
+			text("TABLE_NAME", wordKind, func(_ *view, t *tableInfo) string { return t.name }),
+			text("VIEW_DEFINITION", textKind, func(_ *view, t *tableInfo) string { return t.definition }),
+			constant[tableInfo]("CHECK_OPTION", "NONE"),
+			constant[tableInfo]("IS_UPDATABLE", "NO"),
+			text("DEFINER", wordKind, func(v *view, _ *tableInfo) string { return v.session.who.Load().String() }),
+			constant[tableInfo]("SECURITY_TYPE", "INVOKER"),
+			constant[tableInfo]("CHARACTER_SET_CLIENT", "utf8mb4"),
+			constant[tableInfo]("COLLATION_CONNECTION", "utf8mb4_general_ci"),
+		),
 		empty("statistics", `TABLE_CATALOG TABLE_SCHEMA TABLE_NAME NON_UNIQUE INDEX_SCHEMA INDEX_NAME SEQ_IN_INDEX COLUMN_NAME COLLATION CARDINALITY SUB_PART PACKED NULLABLE INDEX_TYPE COMMENT
 			INDEX_COMMENT IS_VISIBLE EXPRESSION`),
 		empty("table_constraints", "CONSTRAINT_CATALOG CONSTRAINT_SCHEMA CONSTRAINT_NAME TABLE_SCHEMA TABLE_NAME CONSTRAINT_TYPE ENFORCED"),
@@ -195,7 +214,14 @@ func empty(name, columns string) *table {
 	return newTable(name, func(*view) []struct{} { return nil }, list...)
 }
 
-type tableInfo struct{ schema, name, kind, engine string }
+// viewType is the TABLE_TYPE of a view.
+const viewType = "VIEW"
+
+type tableInfo struct {
+	schema, name, kind string
+	engine             string // "" of a view
+	definition         string // of a view
+}
 
 type columnInfo struct {
 	schema, table string
@@ -254,11 +280,14 @@ func (s *Session) tables() []tableInfo {
 	var list []tableInfo
 	for _, sc := range s.catalog.schemas {
 		for name := range sc.tables {
-			kind := "BASE TABLE"
-			if sc.information {
-				kind = "SYSTEM VIEW"
+			info := tableInfo{schema: sc.name, name: name, kind: "BASE TABLE", engine: "PERFORMANCE_SCHEMA"}
+			switch {
+			case sc.information:
+				info.kind = "SYSTEM VIEW"
+			case sc.name == sysSchema:
+				info.kind, info.engine, info.definition = viewType, "", "/* computed from performance_schema */"
 			}
-			list = append(list, tableInfo{sc.name, name, kind, "PERFORMANCE_SCHEMA"})
+			list = append(list, info)
 		}
 	}
 	for _, t := range s.statement.test {
@@ -290,6 +319,9 @@ func (s *Session) columns() []columnInfo {
 	return list
 }
 
+// beginsView matches what SQLite has before the query of a view.
+var beginsView = regexp.MustCompile(`(?is)^create\s.*?\sas\s+`)
+
 // A testTable is a table that the user made.
 type testTable struct {
 	tableInfo
@@ -298,22 +330,22 @@ type testTable struct {
 
 // readTest reads which tables there are in test, for a statement that queries information_schema.
 func (s *Session) readTest(ctx context.Context) error {
-	rows, err := s.conn.QueryContext(ctx, `SELECT m.name, m.type, c.name, c.type, c."notnull", c.cid FROM test.sqlite_master m, pragma_table_info(m.name, 'test') c
+	rows, err := s.conn.QueryContext(ctx, `SELECT m.name, m.type, m.sql, c.name, c.type, c."notnull", c.cid FROM test.sqlite_master m, pragma_table_info(m.name, 'test') c
 		WHERE m.type IN ('table', 'view') ORDER BY m.name, c.cid`)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var table, kind, column, columnKind string
+		var table, kind, sql, column, columnKind string
 		var notNull, position int
-		if err := rows.Scan(&table, &kind, &column, &columnKind, &notNull, &position); err != nil {
+		if err := rows.Scan(&table, &kind, &sql, &column, &columnKind, &notNull, &position); err != nil {
 			return err
 		}
 		if n := len(s.statement.test); n == 0 || s.statement.test[n-1].name != table {
-			info := tableInfo{"test", table, "BASE TABLE", "SQLite"}
+			info := tableInfo{schema: "test", name: table, kind: "BASE TABLE", engine: "SQLite"}
 			if kind == "view" {
-				info.kind = "VIEW"
+				info.kind, info.engine, info.definition = viewType, "", sql[len(beginsView.FindString(sql)):]
 			}
 			s.statement.test = append(s.statement.test, testTable{tableInfo: info})
 		}

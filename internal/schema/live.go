@@ -27,6 +27,7 @@ type liveProcess struct {
 	closed bool
 
 	mu     sync.Mutex
+	wants  bool                    // a session has begun
 	frozen map[Consumers]*Snapshot // what consumers had that the process can't stop keeping
 }
 
@@ -72,7 +73,7 @@ func (s *liveProcess) use(f func() error) error {
 var inProcess = map[Consumers]live.Consumers{Current: live.Current, History: live.History, HistoryLong: live.HistoryLong, SummaryGlobal: live.Summary,
 	SummaryByThread: live.ByGoroutine, SummaryByCaller: live.ByCaller, SummaryByInstance: live.ByReceiver}
 var waitsInProcess = map[Consumers]live.Consumers{WaitCurrent: live.Current, WaitHistory: live.History, WaitHistoryLong: live.HistoryLong, WaitSummaryGlobal: live.Summary,
-	WaitSummaryByThread: live.ByGoroutine, WaitSummaryByCaller: live.ByCaller, WaitSummaryByInstance: live.ByReceiver}
+	WaitSummaryByThread: live.ByGoroutine, WaitSummaryByCaller: live.ByCaller, WaitSummaryByInstance: live.ByReceiver, LockHolders: live.LockHolders}
 
 // noted marks a process's note as the set of consumers that were requested.
 const noted = 1 << 63
@@ -90,14 +91,16 @@ func (s *liveProcess) consumers() Consumers {
 			asked ^= bit
 		}
 	}
-	calls, waits := s.p.Consumers(), s.p.WaitConsumers()
+	calls, waits := s.p.Consumers()
 	for bit, mask := range inProcess {
 		compare(bit, calls&mask != 0)
 	}
 	for bit, mask := range waitsInProcess {
 		compare(bit, waits&mask != 0)
 	}
-	compare(ValuesConsumer, s.p.Recording() == live.ToRings)
+	if !s.p.ToFiles() { // else the values are there anyway
+		compare(ValuesConsumer, s.p.Recording() == live.ToRings)
+	}
 	return asked
 }
 
@@ -120,7 +123,7 @@ func (s *liveProcess) SetConsumers(c Consumers) error {
 	on := c.InForce()
 	return s.use(func() error {
 		switch recording := s.p.Recording(); {
-		case on&ValuesConsumer != 0 && recording == live.NotRecording:
+		case on&ValuesConsumer != 0 && recording == live.NotRecording && !s.p.ToFiles():
 			if err := s.p.RecordRings(); err != nil {
 				return err
 			}
@@ -129,10 +132,44 @@ func (s *liveProcess) SetConsumers(c Consumers) error {
 				return err
 			}
 		}
-		s.p.SetConsumers(kept(on, inProcess))
-		s.p.SetWaitConsumers(kept(on, waitsInProcess))
+		if err := s.p.SetConsumers(kept(on, inProcess), kept(on, waitsInProcess)); err != nil {
+			return err
+		}
 		s.p.SetNote(noted | uint64(c))
 		return nil
+	})
+}
+
+func (s *liveProcess) Want(c Consumers) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.inSession(func() error { return s.p.Want(kept(c, inProcess), kept(c, waitsInProcess)) })
+}
+
+func (s *liveProcess) Look(changes map[uint32]bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switches := map[uint32]live.Switch{}
+	for key, on := range changes {
+		switches[key] = live.Off
+		if on {
+			switches[key] = live.On
+		}
+	}
+	return s.inSession(func() error { return s.p.Look(switches) })
+}
+
+// inSession calls f, which requests something for a session. The session begins with the first
+// request, and ends when the source is closed.
+func (s *liveProcess) inSession(f func() error) error {
+	return s.use(func() error {
+		if !s.wants {
+			if err := s.p.Begin(); err != nil {
+				return err
+			}
+			s.wants = true
+		}
+		return f()
 	})
 }
 
@@ -270,7 +307,8 @@ func (s *liveProcess) Truncate(part Part) error {
 	defer s.mu.Unlock()
 	delete(s.frozen, Histograms)
 	calls := map[Part]live.Consumers{HistoryPart: live.History, HistoryLongPart: live.HistoryLong, GlobalPart: live.Summary, HistogramPart: live.Summary,
-		ByThreadPart: live.ByGoroutine, ByCallerPart: live.ByCaller, ByInstancePart: live.ByReceiver}[part]
+		ByThreadPart: live.ByGoroutine, ByCallerPart: live.ByCaller, ByInstancePart: live.ByReceiver,
+		StatementPart: live.Statements, StagePart: live.Stages, StatementGlobalPart: live.StatementSums, StageGlobalPart: live.StageSums}[part]
 	waits := map[Part]live.Consumers{WaitHistoryPart: live.History, WaitHistoryLongPart: live.HistoryLong, WaitGlobalPart: live.Summary}[part]
 	return s.use(func() error { return s.p.Clear(calls, waits) })
 }

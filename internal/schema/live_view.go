@@ -9,6 +9,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/symbols"
 )
 
 // liveView turns a snapshot of package live into one of this package.
@@ -29,9 +30,29 @@ func (v *liveView) snapshot() *Snapshot {
 		ByInstance: v.summaries(l.ByReceiver, func(s *Summary, by uint64) { s.Object = by }),
 		Lost: []Counter{{"call_classes_lost", int64(l.Lost.Functions)}, {"thread_instances_lost", int64(l.Lost.Goroutines)}, {"nested_calls_lost", int64(l.Lost.Frames)},
 			{"tables_lost", int64(l.Lost.Tables)}, {"summary_instances_lost", int64(l.Lost.Tallies)}, {"records_lost", int64(l.Lost.Records)}},
-		Limits: []Counter{{"events_calls_history_size", int64(l.HistoryMax)}, {"events_calls_history_long_size", int64(l.LongMax)}},
+		Limits: []Counter{{"max_call_classes", int64(l.Limits.Functions)}, {"max_thread_instances", int64(l.Limits.Goroutines)}, {"max_summary_instances", int64(l.Limits.Rows)},
+			{"events_calls_history_size", int64(l.HistoryMax)}, {"events_calls_history_long_size", int64(l.LongMax)},
+			{"events_waits_history_size", int64(l.HistoryMax)}, {"events_waits_history_long_size", int64(l.LongMax)},
+			{"events_statements_history_size", int64(l.HistoryMax)}, {"events_statements_history_long_size", int64(l.SpansMax)},
+			{"events_stages_history_size", int64(l.HistoryMax)}, {"events_stages_history_long_size", int64(l.SpansMax)},
+			{"max_statement_classes", live.SpanKindsMax}, {"max_stage_classes", live.SpanKindsMax}, {"max_sql_text_length", live.SpanTextMax}},
 	}
-	s.Name, s.File, s.States = v.s.names.Variable, v.s.p.Files(), v.states
+	s.History, s.FileName, s.File = l.HistoryMax, program.File, v.s.p.Files()
+	all := sync.OnceValues(v.goroutines)
+	s.States = func() ([]State, error) {
+		g, err := all()
+		return g.states, err
+	}
+	s.Name = func(address uint64) string {
+		if name := v.s.names.Object(&symbols.Object{Address: address}); name != "" {
+			return name
+		}
+		if g, err := all(); err == nil && g.objects[address] != nil {
+			return g.objects[address].Name
+		}
+		return ""
+	}
+	s.Locks = sync.OnceValues(v.locks)
 	s.Statements = sync.OnceValues(func() (Statements, error) { return v.s.statements(s.Probes) })
 	for _, m := range v.s.p.Memory() {
 		s.Memory = append(s.Memory, Memory{m.Name, int64(m.Count), int64(m.Bytes), int64(m.Most)})
@@ -47,15 +68,18 @@ func (v *liveView) snapshot() *Snapshot {
 			continue
 		}
 		now := &l.Functions[f.Key]
-		row := Function{f.Key, f.Probe, f.Wait, f.Package, f.Name, f.File, f.Line, Flags{now.On, !now.Untimed}}
+		row := Function{f.Key, f.Probe, f.Wait, f.Span, f.Package, f.Name, f.File, f.Line, Flags{now.On, !now.Untimed}}
 		if f.Probe {
 			row.Timed = false
 			s.Probes = append(s.Probes, row)
 			continue
 		}
-		if f.Wait {
+		switch {
+		case f.Wait:
 			s.Waits = append(s.Waits, row)
-		} else {
+		case f.Span:
+			s.Kinds = append(s.Kinds, row)
+		default:
 			s.Functions = append(s.Functions, row)
 		}
 		if now.Summary.Count > 0 {
@@ -65,6 +89,9 @@ func (v *liveView) snapshot() *Snapshot {
 	for i := range l.Goroutines {
 		s.Threads = append(s.Threads, v.thread(&l.Goroutines[i]))
 	}
+	for i := range l.Spans {
+		s.Spans = append(s.Spans, v.span(&l.Spans[i]))
+	}
 	for i := range l.Long {
 		s.Long = append(s.Long, v.call(&l.Long[i]))
 	}
@@ -73,7 +100,7 @@ func (v *liveView) snapshot() *Snapshot {
 			s.LongWaits = append(s.LongWaits, v.wait(&l.LongWaits[i]))
 		}
 	}
-	s.Now = v.at(l.Latest)
+	s.Now, s.Running = v.at(l.Latest), int(l.Running)
 	return s
 }
 
@@ -87,7 +114,7 @@ func (v *liveView) global(key uint32, c *live.Counts) Summary {
 		timed += n
 	}
 	return Summary{Function: key, Count: c.Count, Timed: timed, Sum: v.since(c.Sum), Min: v.since(c.Min), Max: v.since(c.Max), Self: v.since(c.Self),
-		Errors: c.Errors, Panics: c.Panics, Buckets: buckets}
+		Errors: c.Errors, Panics: c.Panics, Bytes: c.Bytes, Buckets: buckets}
 }
 
 // thread returns the row of a goroutine.
@@ -97,7 +124,10 @@ func (v *liveView) thread(g *live.Goroutine) Thread {
 	for level, frame := range g.Stack {
 		if f := v.l.Program.Function(frame.Function); f != nil && f.Wait {
 			t.Waiting = &Wait{Thread: g.ID, ID: frame.Event, Nesting: nesting, Level: level, Function: frame.Function, Inside: true, Timed: frame.Timed,
-				Start: v.at(frame.Start), Runnable: -1, Object: frame.Receiver}
+				Start: v.at(frame.Start), Runnable: -1, Object: frame.Receiver, Operation: recording.Operation(frame.Count)}
+			continue
+		} else if f != nil && f.Span {
+			nesting = frame.Event // the row is among those of spans
 			continue
 		}
 		t.Current = append(t.Current, Call{Thread: g.ID, ID: frame.Event, Nesting: nesting, Level: level, Function: frame.Function, Inside: true,
@@ -121,22 +151,59 @@ func (v *liveView) thread(g *live.Goroutine) Thread {
 	return t
 }
 
-// states returns what all goroutines of the process do.
-func (v *liveView) states() ([]State, error) {
-	var list []State
-	err := v.s.use(func() error {
-		states, _, err := v.s.p.States()
-		for i := range states {
-			list = append(list, v.state(&states[i]))
+// locks returns what the process knows of its locks.
+func (v *liveView) locks() (to Locks, err error) {
+	err = v.s.use(func() error {
+		from, err := v.s.p.Locks()
+		source := func(at live.Position) string {
+			if at.File == "" {
+				return ""
+			}
+			return at.File + ":" + strconv.Itoa(at.Line)
+		}
+		modes := map[live.HoldMode]string{live.HoldMutex: "LOCK", live.HoldWrite: "WRITE", live.HoldRead: "READ"}
+		for _, h := range from.Holders {
+			to.Holders = append(to.Holders, Holder{h.Lock, modes[h.Mode], h.Goroutine, v.since(from.Now - min(h.Since, from.Now)), h.Function, h.Call, source(h.At)})
+		}
+		kinds := map[live.FindingKind]string{live.FindingOrder: "ORDER", live.FindingRecursion: "RECURSION", live.FindingLong: "LONG"}
+		for _, f := range from.Findings {
+			row := Finding{Kind: kinds[f.Kind], Count: f.Count, Lasted: v.since(f.Lasted), Objects: [2]uint64{f.Locks[0] &^ 1, f.Locks[1] &^ 1}}
+			for i, a := range f.Acts {
+				if i == 1 || f.Kind == live.FindingOrder {
+					row.Acts[i] = Act{a.Goroutine, a.Function, a.Call, source(a.Held), source(a.Took)}
+				}
+			}
+			to.Findings = append(to.Findings, row)
 		}
 		return err
 	})
-	slices.SortFunc(list, func(a, b State) int { return cmp.Compare(a.Thread, b.Thread) })
-	return list, err
+	return to, err
+}
+
+// goroutines are all of the process, and what they wait for.
+type goroutines struct {
+	states  []State
+	objects map[uint64]*live.Object
+}
+
+func (v *liveView) goroutines() (all goroutines, err error) {
+	err = v.s.use(func() error {
+		states, _, err := v.s.p.States()
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(states, func(a, b live.State) int { return cmp.Compare(a.ID, b.ID) })
+		for i := range states {
+			all.states = append(all.states, v.state(&states[i]))
+		}
+		all.objects, err = v.s.p.Objects(states, v.s.names)
+		return err
+	})
+	return all, err
 }
 
 func (v *liveView) state(g *live.State) State {
-	s := State{Thread: g.ID, Started: g.Start, Wait: g.Kind, Object: g.Object, Since: -1, Does: g.Status.String()}
+	s := State{Thread: g.ID, Started: g.Start, Wait: g.Kind, Object: g.Object, Objects: g.Objects, Stuck: g.Stuck, Parent: g.Parent, Since: -1, Does: g.Status.String()}
 	if g.Status == live.Waiting {
 		s.Does = g.Reason
 	}
@@ -149,10 +216,23 @@ func (v *liveView) state(g *live.State) State {
 	return s
 }
 
+// span returns the row of a statement or stage.
+func (v *liveView) span(s *live.Span) Span {
+	row := Span{Thread: s.Goroutine, ID: s.Event, EndID: s.Last, Nesting: s.Nesting, Level: s.Depth, Function: s.Function, Timed: s.Start != 0, Inside: s.End == 0,
+		Failed: s.Failed, Panicked: s.Panicked, Status: s.Status, Text: s.Text, Message: s.Message}
+	if row.Timed {
+		row.Start = v.at(s.Start)
+		if !row.Inside {
+			row.End = v.at(s.End)
+		}
+	}
+	return row
+}
+
 // wait returns the row of a wait that has ended.
 func (v *liveView) wait(c *live.Call) Wait {
 	row := Wait{Thread: c.Goroutine, ID: c.Event, EndID: c.Last, Nesting: c.Nesting, Level: c.Depth, Function: c.Function, Timed: c.Start != 0, Runnable: -1,
-		Object: c.Receiver, Source: sourceOf(v.l.Program, c.Wait.Site), Ender: Ender{c.Wait.Goroutine, c.Wait.Function, c.Wait.Call}}
+		Object: c.Receiver, Source: sourceOf(v.l.Program, c.Wait.Site), Ender: Ender{c.Wait.Goroutine, c.Wait.Function, c.Wait.Call}, Operation: recording.Operation(c.Wait.Operation)}
 	if row.Timed {
 		row.Start, row.End = v.at(c.Start), v.at(c.End)
 		if c.Wait.Known {
@@ -203,6 +283,9 @@ func (v *liveView) values(function uint32, object uint64, entry, exit live.Place
 func (v *liveView) read(function uint32, entry, exit live.Place, fails bool) Values {
 	f := v.l.Program.Function(function)
 	var values Values
+	if v.s.p.ToFiles() && v.s.consumers().InForce()&ValuesConsumer == 0 {
+		return values
+	}
 	var e recording.Event
 	if v.s.p.Event(exit, &e) && e.Exits() {
 		values = *outcome(v.printer, f, &e, fails)
@@ -235,7 +318,7 @@ func (v *liveView) summaries(list []live.Tally, set func(s *Summary, by uint64))
 		var rows []Summary
 		for _, k := range slices.SortedFunc(maps.Keys(sums), func(a, b key) int { return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.function, b.function)) }) {
 			t := sums[k]
-			row := Summary{Function: k.function, Count: t.Count, Timed: t.Timed, Sum: v.since(t.Sum), Min: v.since(t.Min), Max: v.since(t.Max), Self: v.since(t.Self), Errors: t.Errors, Panics: t.Panics}
+			row := Summary{Function: k.function, Count: t.Count, Timed: t.Timed, Sum: v.since(t.Sum), Min: v.since(t.Min), Max: v.since(t.Max), Self: v.since(t.Self), Errors: t.Errors, Panics: t.Panics, Bytes: t.Bytes}
 			set(&row, k.by)
 			rows = append(rows, row)
 		}

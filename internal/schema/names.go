@@ -4,16 +4,18 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/funcname"
 )
 
 // Instrument returns a function's name as an instrument: call/net/http/Client.Do for
 // net/http.(*Client).Do, probe/mysql/query-start for a static probe, wait/synch/mutex for a kind of
-// waits.
+// waits, statement/sql/select and stage/http/server/GET / for kinds of statements and stages.
 func (f *Function) Instrument() string {
 	if f.Probe {
 		return "probe/" + f.Package + "/" + f.Name
 	}
-	if f.Wait {
+	if f.Wait || f.Span {
 		return f.Package + "/" + f.Name
 	}
 	return "call/" + f.Package + "/" + plainReceiver(f.Name)
@@ -101,13 +103,11 @@ func (f *Function) Source() string {
 
 // instrumentOf returns the name of a function as an instrument, given its full name.
 func instrumentOf(full string) string {
-	plain, _, _ := strings.Cut(full, "[")
-	slash := strings.LastIndexByte(plain, '/') + 1
-	dot := strings.IndexByte(plain[slash:], '.')
-	if dot < 0 {
+	pkg, name := funcname.Split(full)
+	if name == "" {
 		return "call/" + full
 	}
-	f := Function{Package: full[:slash+dot], Name: full[slash+dot+1:]}
+	f := Function{Package: pkg, Name: name}
 	return f.Instrument()
 }
 
@@ -134,6 +134,7 @@ var consumerNames = []struct {
 	{"events_waits_summary_by_thread_by_event_name", WaitSummaryByThread, GlobalInstrumentation | ThreadInstrumentation},
 	{"events_waits_summary_by_caller_by_event_name", WaitSummaryByCaller, GlobalInstrumentation | ThreadInstrumentation},
 	{"events_waits_summary_by_instance", WaitSummaryByInstance, GlobalInstrumentation},
+	{"locks", LockHolders, GlobalInstrumentation},
 	{"global_instrumentation", GlobalInstrumentation, 0},
 	{"thread_instrumentation", ThreadInstrumentation, GlobalInstrumentation},
 }

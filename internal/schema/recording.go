@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
@@ -76,6 +77,8 @@ func (s *recorded) Timers() ([]Timer, error) {
 func (s *recorded) SetInstruments(map[uint32]Flags) error { return ErrReadOnly }
 func (s *recorded) SetThreads(map[uint64]bool) error      { return ErrReadOnly }
 func (s *recorded) SetConsumers(Consumers) error          { return ErrReadOnly }
+func (s *recorded) Want(Consumers) error                  { return ErrReadOnly }
+func (s *recorded) Look(map[uint32]bool) error            { return ErrReadOnly }
 func (s *recorded) SetTimer(string) error                 { return ErrReadOnly }
 func (s *recorded) SetRules(RuleKind, []Rule) error       { return ErrReadOnly }
 func (s *recorded) Truncate(Part) error                   { return ErrReadOnly }
@@ -96,6 +99,7 @@ type pass struct {
 	ended    []uint64 // threads that have ended, the oldest first
 	long     ring[endedCall]
 	waits    ring[Wait]
+	spans    ring[Span]
 	global   map[uint32]*tally
 	fired    map[uint32]bool // static probes
 	ticks    uint64          // of the last event
@@ -119,7 +123,8 @@ type passThread struct {
 	history ring[endedCall]
 	waits   ring[Wait]
 	tallies map[uint32]*tally
-	args    []byte // of the calls under way
+	args    []byte            // of the calls under way
+	texts   map[uint64]string // of spans under way whose text is a note, by ID
 }
 
 // argsMax is the number of bytes that the parameters of a goroutine's calls under way may take.
@@ -210,26 +215,34 @@ func (r *ring[T]) all() iter.Seq[*T] {
 
 // tally is a Summary in ticks.
 type tally struct {
-	count, sum, least, most, self, errors, panics uint64
-	buckets                                       *[64]uint64
+	count, sum, least, most, self, errors, panics, bytes uint64
+	buckets                                              *[64]uint64
 }
 
-func (t *tally) add(lasted, self uint64, fails, panics bool) {
-	if t.count == 0 || lasted < t.least {
-		t.least = lasted
+// counted is what a tally has of a call or wait.
+type counted struct {
+	lasted, self  uint64
+	fails, panics bool
+	bytes         uint64
+}
+
+func (t *tally) add(c counted) {
+	if t.count == 0 || c.lasted < t.least {
+		t.least = c.lasted
 	}
 	t.count++
-	t.sum += lasted
-	t.self += self
-	t.most = max(t.most, lasted)
-	if fails {
+	t.sum += c.lasted
+	t.self += c.self
+	t.most = max(t.most, c.lasted)
+	t.bytes += c.bytes
+	if c.fails {
 		t.errors++
 	}
-	if panics {
+	if c.panics {
 		t.panics++
 	}
 	if t.buckets != nil {
-		t.buckets[min(bits.Len64(lasted), 63)]++
+		t.buckets[min(bits.Len64(c.lasted), 63)]++
 	}
 }
 
@@ -296,11 +309,18 @@ func (p *pass) event(e *recording.Event) {
 		p.ended = append(p.ended, t.ID)
 	case e.Kind == recording.Probe:
 		p.fired[e.Function] = true
-		p.statement(e)
+		p.statement(st, t, e)
 	case e.Kind == recording.Wait:
 		p.wait(st, t, e)
 	case e.Enters():
 		p.enter(st, t, e)
+	case e.Kind == recording.Note && len(st.Calls) > 0:
+		if c := &st.Calls[len(st.Calls)-1]; p.r.Function(c.Function).Span {
+			if t.texts == nil {
+				t.texts = map[uint64]string{}
+			}
+			t.texts[c.Data.id] = string(e.Data)
+		}
 	case e.Exits():
 		if c := st.Ends(e); c != nil {
 			p.exit(st, t, c, e)
@@ -343,8 +363,21 @@ func (p *pass) exit(st *recording.Stack[*passThread, passCall], t *passThread, c
 		st.Calls[n-2].Data.inner += lasted
 		caller = st.Calls[n-2].Function
 	}
-	p.count(t, e.Function, caller, c.Data.object, lasted, self, fails, panics)
+	p.count(t, e.Function, caller, c.Data.object, counted{lasted: lasted, self: self, fails: fails, panics: panics})
 	entry := t.entry(&c.Data)
+	if f := p.r.Function(e.Function); f != nil && f.Span {
+		row := p.span(t, c, f)
+		row.Inside, row.EndID, row.End, row.Failed, row.Panicked = false, t.calls, p.at(e.Ticks), fails, panics
+		for _, v := range p.printer.Values(e, f.Results) {
+			if v.Name == "status" {
+				row.Status, _ = strconv.Atoi(v.Text)
+			}
+		}
+		row.Message = plainError(outcome(p.printer, f, e, fails).Error.String)
+		delete(t.texts, c.Data.id)
+		*p.spans.add(p.options.HistoryLong) = row
+		return
+	}
 	for _, slot := range []*endedCall{t.history.add(p.options.History), p.long.add(p.options.HistoryLong)} {
 		slot.call = c.Data
 		slot.args.set(&entry)
@@ -353,22 +386,35 @@ func (p *pass) exit(st *recording.Stack[*passThread, passCall], t *passThread, c
 	}
 }
 
+// span returns the row of a span under way.
+func (p *pass) span(t *passThread, c *recording.Call[passCall], f *recording.Function) Span {
+	row := Span{Thread: t.ID, ID: c.Data.id, Nesting: c.Data.nesting, Level: int(c.Depth), Function: c.Function, Timed: true, Inside: true, Start: p.at(c.Start)}
+	entry := t.entry(&c.Data)
+	if list := p.printer.Values(&entry, f.Params); len(list) > 0 {
+		row.Text = plainText(list[0].Text)
+	}
+	if text := t.texts[c.Data.id]; text != "" {
+		row.Text = text
+	}
+	return row
+}
+
 // count adds a call or wait to the tallies.
-func (p *pass) count(t *passThread, function, caller uint32, object, lasted, self uint64, fails, panics bool) {
+func (p *pass) count(t *passThread, function, caller uint32, object uint64, c counted) {
 	g := p.global[function]
 	if g == nil {
 		g = &tally{buckets: new([64]uint64)}
 		p.global[function] = g
 	}
-	g.add(lasted, self, fails, panics)
-	count(p, p.byCaller, len(p.byCaller), [2]uint32{function, caller}, lasted, self, fails, panics)
+	g.add(c)
+	count(p, p.byCaller, len(p.byCaller), [2]uint32{function, caller}, c)
 	if object != 0 {
-		count(p, p.byObject, len(p.byObject), objectKey{function, object}, lasted, self, fails, panics)
+		count(p, p.byObject, len(p.byObject), objectKey{function, object}, c)
 	}
 	if t.tallies == nil {
 		t.tallies = map[uint32]*tally{}
 	}
-	if count(p, t.tallies, p.inThread, function, lasted, self, fails, panics) && p.threads[t.ID] == t {
+	if count(p, t.tallies, p.inThread, function, c) && p.threads[t.ID] == t {
 		p.inThread++
 	}
 }
@@ -378,7 +424,7 @@ func (p *pass) wait(st *recording.Stack[*passThread, passCall], t *passThread, e
 	w := e.Wait()
 	t.calls++
 	row := Wait{Thread: t.ID, ID: t.calls, Level: int(e.Depth), Function: e.Function, Timed: true, Start: p.at(w.Begin), Runnable: -1, Object: w.Object,
-		Source: sourceOf(p.r, w.Site), Ender: Ender{w.Goroutine, w.Function, w.Call}}
+		Source: sourceOf(p.r, w.Site), Ender: Ender{w.Goroutine, w.Function, w.Call}, Operation: recording.Operation(w.Operation)}
 	caller, lasted := uint32(0), e.Ticks-min(w.Begin, e.Ticks)
 	if n := len(st.Calls); n > 0 {
 		around := &st.Calls[n-1]
@@ -401,13 +447,14 @@ func (p *pass) wait(st *recording.Stack[*passThread, passCall], t *passThread, e
 	if w.Ready != 0 {
 		row.Runnable = p.since(e.Ticks - min(w.Ready, e.Ticks))
 	}
-	p.count(t, e.Function, caller, w.Object, lasted, lasted, false, false)
+	bytes, _ := row.Operation.Bytes()
+	p.count(t, e.Function, caller, w.Object, counted{lasted: lasted, self: lasted, bytes: bytes})
 	*t.waits.add(p.options.History), *p.waits.add(p.options.HistoryLong) = row, row
 }
 
 // count adds a call to the tally of a key. If there is none it makes one and reports that, unless
 // there are as many as there may be.
-func count[K comparable](p *pass, tallies map[K]*tally, there int, key K, lasted, self uint64, fails, panics bool) bool {
+func count[K comparable](p *pass, tallies map[K]*tally, there int, key K, c counted) bool {
 	t := tallies[key]
 	isNew := t == nil
 	if isNew {
@@ -418,7 +465,7 @@ func count[K comparable](p *pass, tallies map[K]*tally, there int, key K, lasted
 		t = new(tally)
 		tallies[key] = t
 	}
-	t.add(lasted, self, fails, panics)
+	t.add(c)
 	return isNew
 }
 
@@ -433,15 +480,20 @@ func (p *pass) fails(e *recording.Event) bool {
 func (p *pass) snapshot() *Snapshot {
 	s := &Snapshot{
 		Process:   Process{p.r.Process.PID, p.r.Process.Executable, p.r.Process.Args, p.r.Process.Release, p.r.Process.Start, "RECORDED"},
-		Consumers: EveryConsumer, Timer: timerOf(p.r), Actors: []Rule{everyActor}, Objects: []Rule{everyObject},
+		Consumers: EveryConsumer &^ LockHolders, Timer: timerOf(p.r), Actors: []Rule{everyActor}, Objects: []Rule{everyObject},
 		Lost: []Counter{{"thread_instances_lost", p.lost.threads}, {"summary_instances_lost", p.lost.instances + p.statements.lost}, {"records_lost", p.lost.records}},
 		Limits: []Counter{{"events_calls_history_size", int64(p.options.History)}, {"events_calls_history_long_size", int64(p.options.HistoryLong)},
+			{"events_waits_history_size", int64(p.options.History)}, {"events_waits_history_long_size", int64(p.options.HistoryLong)},
+			{"events_statements_history_size", int64(p.options.History)}, {"events_statements_history_long_size", int64(p.options.HistoryLong)},
+			{"events_stages_history_size", int64(p.options.History)}, {"events_stages_history_long_size", int64(p.options.HistoryLong)},
 			{"max_thread_instances", int64(p.options.Threads)}, {"max_summary_instances", int64(p.options.Instances)}},
 	}
+	s.History = p.options.History
 	statements := p.statements.snapshot()
 	s.Statements = func() (Statements, error) { return statements, nil }
 	variables := symbols.OfExecutable(p.r.Process.Executable, p.r.Process.Start)
 	s.Name = func(address uint64) string { return cmp.Or(p.objects.Name(address), variables.Variable(address)) }
+	s.FileName = p.r.File
 	var byThread, byCaller, byInstance []Summary
 	s.ByThread, s.ByCaller, s.ByInstance = func() []Summary { return byThread }, func() []Summary { return byCaller }, func() []Summary { return byInstance }
 	for i := range s.Buckets {
@@ -449,13 +501,15 @@ func (p *pass) snapshot() *Snapshot {
 	}
 	s.Buckets[63] = 1<<63 - 1
 	for _, f := range p.r.Functions() {
-		row := Function{f.Key, f.Probe, f.Wait, f.Package, f.Name, f.File, f.Line, Flags{p.global[f.Key] != nil, true}}
+		row := Function{f.Key, f.Probe, f.Wait, f.Span, f.Package, f.Name, f.File, f.Line, Flags{p.global[f.Key] != nil, true}}
 		switch {
 		case f.Probe:
 			row.Flags = Flags{Enabled: p.fired[f.Key]}
 			s.Probes = append(s.Probes, row)
 		case f.Wait:
 			s.Waits = append(s.Waits, row)
+		case f.Span:
+			s.Kinds = append(s.Kinds, row)
 		default:
 			s.Functions = append(s.Functions, row)
 		}
@@ -463,6 +517,10 @@ func (p *pass) snapshot() *Snapshot {
 	current := map[uint64][]Call{}
 	for _, st := range p.stacks.Every() {
 		for i := range st.Calls { // of a very deep stack only the inner ones
+			if f := p.r.Function(st.Calls[i].Function); f != nil && f.Span {
+				s.Spans = append(s.Spans, p.span(st.Data, &st.Calls[i], f))
+				continue
+			}
 			current[st.Goroutine] = append(current[st.Goroutine], p.inside(st.Data, &st.Calls[i]))
 		}
 	}
@@ -476,6 +534,10 @@ func (p *pass) snapshot() *Snapshot {
 			byThread = append(byThread, p.summary(t.tallies[key], Summary{Function: key, Thread: id}))
 		}
 	}
+	for row := range p.spans.all() {
+		s.Spans = append(s.Spans, *row)
+	}
+	slices.SortStableFunc(s.Spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 	s.Long, s.LongWaits, s.Now = p.calls(&p.long), waitsOf(&p.waits), p.at(p.ticks)
 	for _, key := range slices.Sorted(maps.Keys(p.global)) {
 		s.Global = append(s.Global, p.summary(p.global[key], Summary{Function: key}))
@@ -504,7 +566,7 @@ func (p *pass) since(ticks uint64) int64 { return Picoseconds(p.clock.Between(0,
 func (p *pass) at(ticks uint64) int64 { return Picoseconds(p.clock.Since(ticks)) }
 
 func (p *pass) summary(t *tally, s Summary) Summary {
-	s.Count, s.Timed, s.Errors, s.Panics, s.Buckets = t.count, t.count, t.errors, t.panics, t.buckets
+	s.Count, s.Timed, s.Errors, s.Panics, s.Bytes, s.Buckets = t.count, t.count, t.errors, t.panics, t.bytes, t.buckets
 	s.Sum, s.Min, s.Max, s.Self = p.since(t.sum), p.since(t.least), p.since(t.most), p.since(t.self)
 	return s
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// Statements are what a program sent to its servers, as the probes mysql:::query-start, query-done,
-// redis:::command-start and command-done show. A recording has them if these were armed
+// Statements are what a program sent to its servers: the statements that the core knows of, or else
+// what the probes mysql:::query-start, query-done,
+// redis:::command-start and command-done show. A recording has the latter if the probes were armed
 // (probe/mysql/query-*;probe/redis/command-*). So has a running process as long as it records to
 // rings.
 type Statements struct {
@@ -25,7 +26,13 @@ type Statements struct {
 // A Statement is one that was sent to a server.
 type Statement struct {
 	Thread     uint64
-	ID         uint64 // it is the nth of the connection
+	ID         uint64 // among the thread's events
+	EndID      uint64 // ID of the thread's last event that began before it ended; 0 while inside
+	Nesting    uint64 // ID of the call or span around it, 0: there is none
+	Level      int    // number of calls and spans around it
+	Name       string // of its instrument, "": see Instrument
+	Untimed    bool
+	Failed     bool
 	Protocol   string // mysql, redis
 	Connection uint64
 	Text       string // as much as was recorded
@@ -43,6 +50,9 @@ type Statement struct {
 // Instrument returns statement/sql/select and the like: the class of a statement by its first word.
 // For Redis that is statement/redis/get.
 func (s *Statement) Instrument() string {
+	if s.Name != "" {
+		return s.Name
+	}
 	kind := "statement/" + s.Protocol + "/"
 	if s.Protocol == "mysql" {
 		kind = "statement/sql/"
@@ -55,7 +65,7 @@ func (s *Statement) Instrument() string {
 	return kind + cmp.Or(strings.ToLower(word), "error")
 }
 
-func (s *Statement) failed() bool { return s.Code != 0 || s.Message != "" }
+func (s *Statement) failed() bool { return s.Failed || s.Code != 0 || s.Message != "" }
 
 // A StatementSummary covers all ended statements that have the same digest, or the same instrument.
 type StatementSummary struct {
@@ -107,7 +117,6 @@ type connectionKey struct {
 
 // connectionStatements are the statements of a connection. Redis can have several at once.
 type connectionStatements struct {
-	count   uint64
 	running []Statement
 	history []Statement
 }
@@ -124,7 +133,7 @@ func tellsOfStatements(provider, name string) bool {
 }
 
 // statement handles a probe that fired.
-func (p *pass) statement(e *recording.Event) {
+func (p *pass) statement(st *recording.Stack[*passThread, passCall], t *passThread, e *recording.Event) {
 	f := p.r.Function(e.Function)
 	if f == nil || e.Layout == 0 {
 		return
@@ -146,8 +155,12 @@ func (p *pass) statement(e *recording.Event) {
 		p.statements.connections[key] = c
 	}
 	if starts {
-		c.count++
-		c.running = append(c.running, Statement{Thread: e.Goroutine, ID: c.count, Protocol: protocol, Connection: key.number, Text: cmp.Or(args["query"], args["text"]),
+		t.calls++
+		nesting, level := uint64(0), len(st.Calls)
+		if level > 0 {
+			nesting = st.Calls[level-1].Data.id
+		}
+		c.running = append(c.running, Statement{Thread: e.Goroutine, ID: t.calls, Nesting: nesting, Level: level, Protocol: protocol, Connection: key.number, Text: cmp.Or(args["query"], args["text"]),
 			Normal: args["command"], Inside: true, Start: p.at(e.Ticks)})
 		return
 	}
@@ -157,6 +170,9 @@ func (p *pass) statement(e *recording.Event) {
 	s := c.running[0]
 	c.running = c.running[1:]
 	s.Inside, s.End = false, p.at(e.Ticks)
+	if s.Thread == e.Goroutine {
+		s.EndID = t.calls
+	}
 	s.Normal = cmp.Or(args["normal"], s.Normal)
 	s.Digest = cmp.Or(args["digest"], s.Normal)
 	if code, err := strconv.ParseInt(args["error"], 10, 64); err == nil {

@@ -55,6 +55,10 @@ type Schema struct {
 	information bool // it is information_schema, which belongs to no process
 }
 
+// sysSchema is the schema that tells who waits for whom, of the sources of performance_schema. It
+// is not there if SQLite has no room for it.
+const sysSchema = "sys"
+
 // maxSchemas is the number of schemas of recordings that there can be: SQLite attaches 10
 // databases.
 const maxSchemas = 7
@@ -79,7 +83,7 @@ func (c *Catalog) Remove(s Source) {
 func (c *Catalog) Recorded() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.ContainsFunc(c.schemas, func(s *Schema) bool { return !s.information && s.name != "performance_schema" })
+	return slices.ContainsFunc(c.schemas, func(s *Schema) bool { return !s.information && s.name != "performance_schema" && s.name != sysSchema })
 }
 
 // Sources returns the sources of performance_schema.
@@ -91,7 +95,7 @@ func (c *Catalog) Sources() []Source {
 
 // sourcesOf returns the sources of a schema. It looks for new ones first.
 func (c *Catalog) sourcesOf(sc *Schema) []Source {
-	if c.Find != nil && sc.name == "performance_schema" {
+	if c.Find != nil && (sc.name == "performance_schema" || sc.name == sysSchema) {
 		c.Find()
 	}
 	return sc.sources()
@@ -113,7 +117,7 @@ func (c *Catalog) AddSchema(name string, s Source) (string, error) {
 	}
 	taken := func(name string) bool {
 		switch strings.ToLower(name) {
-		case "performance_schema", "information_schema", "test", "main", "temp", "":
+		case "performance_schema", "information_schema", sysSchema, "test", "main", "temp", "":
 			return true
 		}
 		return slices.ContainsFunc(c.schemas, func(s *Schema) bool { return strings.EqualFold(s.name, name) })
@@ -134,10 +138,14 @@ func (c *Catalog) start() {
 		if c.Timeout > 0 {
 			c.globals = map[string]string{"max_statement_time": strconv.FormatFloat(c.Timeout.Seconds(), 'f', -1, 64)}
 		}
-		c.schemas = append([]*Schema{
+		own := []*Schema{
 			{name: "performance_schema", tables: performanceTables, sources: c.Sources, several: c.Several},
 			{name: "information_schema", tables: informationTables, information: true},
-		}, c.schemas...)
+		}
+		if len(c.schemas) < maxSchemas {
+			own = append(own, &Schema{name: sysSchema, tables: sysTables, sources: c.Sources, several: c.Several})
+		}
+		c.schemas = append(own, c.schemas...)
 	})
 }
 
@@ -165,7 +173,7 @@ func (c *Catalog) Close() error {
 		errs = append(errs, s.Close())
 	}
 	for _, sc := range c.schemas {
-		if sc.name != "performance_schema" && sc.sources != nil {
+		if sc.name != "performance_schema" && sc.name != sysSchema && sc.sources != nil {
 			for _, s := range sc.sources() {
 				errs = append(errs, s.Close())
 			}

@@ -59,7 +59,7 @@ func TestSpelling(t *testing.T) {
 		"SELECT COUNT(*) FROM processes HAVING STDDEV(1) = 0": "1\n",
 		"((SELECT 1 AS x))":            "1\n",
 		"SHOW TABLES LIKE 'setup%'":    "setup_actors\nsetup_consumers\nsetup_instruments\nsetup_objects\nsetup_timers\n",
-		"SHOW DATABASES":               "information_schema\nperformance_schema\ntest\n",
+		"SHOW DATABASES":               "information_schema\nperformance_schema\nsys\ntest\n",
 		"DESC setup_timers TIMER_NAME": "TIMER_NAME|enum('CYCLE','NANOSECOND','MICROSECOND','MILLISECOND','TICK')|NO||NULL|\n",
 		"SHOW COLUMNS FROM setup_consumers IN performance_schema":                             "NAME|varchar(64)|NO||NULL|\nENABLED|enum('YES','NO')|NO||NULL|\n",
 		"SHOW VARIABLES WHERE Variable_name = 'performance_schema'":                           "performance_schema|ON\n",
@@ -81,6 +81,29 @@ func TestSpelling(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("%s: got %q %v, want %q", query, got, err, want)
 		}
+	}
+}
+
+// TestViews: clients list views apart from tables, and show how they are made.
+func TestViews(t *testing.T) {
+	s := open(t, newFake("app"))
+	ask(t, s, "CREATE VIEW test.v AS SELECT 1 AS n")
+	for query, want := range map[string]string{
+		"SHOW FULL TABLES FROM sys":                                "blocked|VIEW\nlock_waits|VIEW\nwait_chains|VIEW\n",
+		"SHOW FULL TABLES FROM sys WHERE Table_type <> 'VIEW'":     "",
+		"SHOW FULL TABLES FROM performance_schema LIKE 'setup_a%'": "setup_actors|BASE TABLE\n",
+		"SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION, IS_UPDATABLE, DEFINER FROM information_schema.views WHERE TABLE_NAME IN ('v', 'blocked')": "sys|blocked|/* computed from performance_schema */|NO|ftrace@localhost\ntest|v|SELECT 1 AS n|NO|ftrace@localhost\n",
+		"SELECT TABLE_NAME, ENGINE, TABLE_COMMENT FROM information_schema.tables WHERE TABLE_TYPE = 'VIEW' AND TABLE_SCHEMA = 'sys' LIMIT 1":         "blocked|NULL|VIEW\n",
+		"SHOW CREATE VIEW test.v":  "v|CREATE VIEW `v` (`n`) AS SELECT 1 AS n|utf8mb4|utf8mb4_general_ci\n",
+		"SHOW CREATE TABLE test.v": "v|CREATE VIEW `v` (`n`) AS SELECT 1 AS n|utf8mb4|utf8mb4_general_ci\n",
+	} {
+		got, _, err := try(t, s, query)
+		if err != nil || got != want {
+			t.Errorf("%s: got %q %v, want %q", query, got, err, want)
+		}
+	}
+	if _, _, err := try(t, s, "SHOW CREATE VIEW setup_timers"); err == nil || err.Error() != "ERROR 1347 (HY000): 'performance_schema.setup_timers' is not VIEW" {
+		t.Error(err)
 	}
 }
 

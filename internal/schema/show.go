@@ -178,7 +178,7 @@ func (s *Session) exists(ctx context.Context, t target) error {
 	return t.missing()
 }
 
-// showCreate is SHOW CREATE TABLE.
+// showCreate is SHOW CREATE TABLE, and SHOW CREATE VIEW.
 func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, error) {
 	if st.at(i).is("DATABASE") || st.at(i).is("SCHEMA") {
 		name := st.at(len(st.tokens) - 1).text
@@ -200,9 +200,10 @@ func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, err
 	if err := s.readTest(ctx); err != nil {
 		return nil, err
 	}
-	var lines []string
+	var lines, names []string
 	for _, c := range s.columns() {
 		if strings.EqualFold(c.schema, t.schema) && strings.EqualFold(c.table, t.name) {
+			names = append(names, "`"+c.name+"`")
 			line := fmt.Sprintf("  `%s` %s", c.name, c.kind)
 			if !c.null {
 				line += " NOT NULL"
@@ -211,6 +212,16 @@ func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, err
 			}
 			lines = append(lines, line)
 		}
+	}
+	for _, info := range s.tables() {
+		if info.kind == viewType && strings.EqualFold(info.schema, t.schema) && strings.EqualFold(info.name, t.name) {
+			text := fmt.Sprintf("CREATE VIEW `%s` (%s) AS %s", info.name, strings.Join(names, ","), info.definition)
+			return &Result{Columns: []Column{{"View", String}, {"Create View", String}, {"character_set_client", String}, {"collation_connection", String}},
+				ahead: [][]any{{info.name, text, "utf8mb4", "utf8mb4_general_ci"}}}, nil
+		}
+	}
+	if st.at(i).is("VIEW") {
+		return nil, NewError(erNotView, "'%s.%s' is not VIEW", t.schema, t.name)
 	}
 	text := fmt.Sprintf("CREATE TABLE `%s` (\n%s\n) ENGINE=PERFORMANCE_SCHEMA DEFAULT CHARSET=utf8mb4", t.name, strings.Join(lines, ",\n"))
 	return &Result{Columns: []Column{{"Table", String}, {"Create Table", String}}, ahead: [][]any{{t.name, text}}}, nil

@@ -3,8 +3,11 @@ package schema
 import (
 	"errors"
 	"math"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // A Source is one process: a running one, or a recording. Its methods may be called by several
@@ -25,6 +28,11 @@ type Source interface {
 	SetInstruments(map[uint32]Flags) error // by key
 	SetThreads(map[uint64]bool) error      // whether they are instrumented, by ID
 	SetConsumers(Consumers) error
+	Want(Consumers) error // have these on too, until the source is closed; others do not see that
+	// Look has the calls of functions, by key, kept or no longer, until the source is closed. The
+	// process's own settings take precedence, and others see no change of them. A process that
+	// prints or records is not looked at so.
+	Look(map[uint32]bool) error
 	SetTimer(name string) error
 	SetRules(kind RuleKind, rules []Rule) error // all rules of that kind; they replace the ones before
 	Truncate(Part) error
@@ -45,7 +53,9 @@ type Snapshot struct {
 	Functions  []Function // in the order of their keys
 	Probes     []Function // static probes, likewise
 	Waits      []Function // kinds of waits, likewise
+	Kinds      []Function // kinds of statements and stages, likewise
 	Threads    []Thread   // in the order of their IDs
+	Spans      []Span     // the last statements and stages, in the order in which they began
 	Long       []Call     // the last calls, in the order in which they ended
 	LongWaits  []Wait     // the last waits, likewise
 	Global     []Summary  // by function, and by kind of waits; the other summaries likewise
@@ -54,6 +64,7 @@ type Snapshot struct {
 	ByInstance func() []Summary // by receiver
 	Buckets    [64]int64        // where bucket i of histograms ends: its calls were shorter
 	Now        int64            // when the snapshot was taken
+	Running    int              // how many goroutines there were then, with those that called nothing armed
 	Consumers  Consumers
 	Timer      string // the timer that is used
 	Actors     []Rule
@@ -61,19 +72,28 @@ type Snapshot struct {
 	Memory     []Memory
 	Lost       []Counter                  // what was lost because the tables for it were full
 	Limits     []Counter                  // how large the tables are
+	History    int                        // how many events of a thread a history has
 	Statements func() (Statements, error) // nil: there are none
 	// States returns all goroutines of the process, as they are now. nil: those in Threads are all
 	// that are known.
 	States func() ([]State, error)
+	// Locks returns who holds locks while consumer locks is on, and findings. nil: there are none.
+	Locks func() (Locks, error)
 	// Name returns the name of what is at an address: that of a package variable in full, or, in
 	// recordings, that of a lock which is a field of a struct. It returns "" if it is not known.
 	// nil: no name is.
 	Name func(address uint64) string
+	// FileName returns the name by which a file was opened that was waited for, or what the ends of
+	// a socket are, or "". nil: none is known.
+	FileName func(object uint64) string
 	// File says what a descriptor of the process is now, or "". nil: it is not known.
 	File func(descriptor uint64) string
 
 	once  sync.Once
 	byKey map[uint32]*Function
+	named sync.Once
+	spans map[[2]uint64]uint32 // the kinds of Spans, by thread and ID
+	under map[uint64]*Span     // the innermost that is under way, by thread
 }
 
 // A Process is what a source shows.
@@ -94,6 +114,7 @@ type Function struct {
 	Key     uint32
 	Probe   bool   // it is a static probe: Package is the provider
 	Wait    bool   // it is a kind of waits: Package is wait, Name what follows it
+	Span    bool   // it is a kind of statements or stages: Package is statement or stage
 	Package string // as in stack traces: main, or the import path
 	Name    string // in the package: Get, (*Client).Do
 	File    string
@@ -116,16 +137,63 @@ type Thread struct {
 	Waits    []Wait // the last waits, in the order in which they ended
 }
 
+// Locks are who holds locks, and what is wrong with how they are held.
+type Locks struct {
+	Holders  []Holder
+	Findings []Finding
+}
+
+// A Holder is a thread that holds a lock.
+type Holder struct {
+	Object   uint64
+	Mode     string // LOCK of a mutex, WRITE or READ
+	Thread   uint64 // it may have ended
+	Held     int64  // so far, to some 10 ms
+	Function uint32 // the one in which it took the lock, 0: it is not known
+	Call     uint64
+	Source   string
+}
+
+// A Finding is something that is wrong: ORDER of two locks, RECURSION of a read lock, or LONG.
+type Finding struct {
+	Kind    string
+	Count   uint64
+	Lasted  int64 // of LONG
+	Objects [2]uint64
+	// Of an order the first thread took the second object before the first; otherwise there is only
+	// the second.
+	Acts [2]Act
+}
+
+// An Act is what a thread did with two locks.
+type Act struct {
+	Thread     uint64 // 0: there is none
+	Function   uint32
+	Call       uint64
+	Held, Took string // where it took the first; where it took the second, or let the first go
+}
+
 // A State is what a goroutine does.
 type State struct {
 	Thread  uint64
-	Started string // the full name of the function that it was started with
-	Does    string // running, runnable, or why it waits; "" if Wait says it
-	Wait    uint32 // the kind of its wait, 0: none
-	Object  uint64 // what it waits for, as of a Wait
-	Since   int64  // when it stopped, -1: not known
-	Within  string // the innermost function that is not of the runtime, "" if it is not known
-	Source  string // where that is, file:line
+	Started string   // the full name of the function that it was started with
+	Does    string   // running, runnable, or why it waits; "" if Wait says it
+	Wait    uint32   // the kind of its wait, 0: none
+	Object  uint64   // what it waits for, as of a Wait
+	Objects []uint64 // the channels of a select, or else Object
+	Stuck   bool     // nothing can wake it any more
+	Parent  uint64   // the thread that started it
+	Since   int64    // when it stopped, -1: not known
+	Within  string   // the innermost function that is not of the runtime, "" if it is not known
+	Source  string   // where that is, file:line
+}
+
+// awaits returns the objects that a goroutine waits for, at least one, which may be 0.
+func (s *State) awaits() []uint64 {
+	if len(s.Objects) > 0 {
+		return s.Objects
+	}
+	return []uint64{s.Object}
 }
 
 // A Call is one call of a function.
@@ -158,9 +226,31 @@ type Wait struct {
 	Start    int64
 	End      int64  // 0 while inside
 	Runnable int64  // from when the goroutine could go on until it did; -1: not known
-	Object   uint64 // address of what it waited for, or a descriptor; 0: not known
+	Object   uint64 // address of what it waited for, or a file, see format.ObjectFile; 0: not known
 	Source   string // where it stopped, file:line; "": not known
 	Ender    Ender
+
+	Operation recording.Operation // what was done with the file; 0: it was waited for
+}
+
+// A Span is a statement that the program sent to a server, or a stage: an HTTP request that it
+// served or made.
+type Span struct {
+	Thread   uint64
+	ID       uint64 // among the thread's events
+	EndID    uint64 // ID of the thread's last event that began before it ended; 0 while inside
+	Nesting  uint64 // ID of the call or span around it, 0: there is none
+	Level    int    // number of calls and spans around it
+	Function uint32 // its kind
+	Timed    bool
+	Inside   bool
+	Start    int64
+	End      int64 // 0 while inside
+	Failed   bool  // it ended by an error
+	Panicked bool
+	Status   int    // that the other side answered with, 0: none
+	Text     string // as much as was kept
+	Message  string // of its error
 }
 
 // An Ender is who ended a wait.
@@ -209,6 +299,7 @@ type Summary struct {
 	Self     int64 // without the calls that they made
 	Errors   uint64
 	Panics   uint64
+	Bytes    uint64      // that were read or written
 	Buckets  *[64]uint64 // number of calls by their length, see Snapshot.Buckets; nil: not known
 }
 
@@ -276,6 +367,7 @@ const (
 	WaitSummaryByThread
 	WaitSummaryByCaller
 	WaitSummaryByInstance
+	LockHolders
 
 	EveryConsumer Consumers = 1<<iota - 1
 )
@@ -294,6 +386,10 @@ const (
 	WaitHistoryPart
 	WaitHistoryLongPart
 	WaitGlobalPart
+	StatementPart // the history and the long history
+	StagePart     // likewise
+	StatementGlobalPart
+	StageGlobalPart
 )
 
 // Picoseconds returns a duration in picoseconds. Durations above 106 days become the largest
@@ -312,7 +408,7 @@ func Picoseconds(d time.Duration) int64 {
 func (s *Snapshot) Function(key uint32) *Function {
 	s.once.Do(func() {
 		s.byKey = make(map[uint32]*Function, len(s.Functions))
-		for _, list := range [][]Function{s.Functions, s.Waits} {
+		for _, list := range [][]Function{s.Functions, s.Waits, s.Kinds} {
 			for i := range list {
 				s.byKey[list[i].Key] = &list[i]
 			}
@@ -322,4 +418,51 @@ func (s *Snapshot) Function(key uint32) *Function {
 		return f
 	}
 	return &Function{Key: key, Package: "?", Name: "?"}
+}
+
+// The classes of events.
+const (
+	callClass      = "call"
+	waitClass      = "wait"
+	statementClass = "statement"
+	stageClass     = "stage"
+)
+
+// class returns the class of the events of f.
+func (f *Function) class() string {
+	switch {
+	case f.Wait:
+		return waitClass
+	case f.Span:
+		return f.Package
+	}
+	return callClass
+}
+
+// nameSpans makes spans and under.
+func (s *Snapshot) nameSpans() {
+	s.spans, s.under = make(map[[2]uint64]uint32, len(s.Spans)), map[uint64]*Span{}
+	for i := range s.Spans {
+		p := &s.Spans[i]
+		s.spans[[2]uint64{p.Thread, p.ID}] = p.Function
+		if p.Inside && (s.under[p.Thread] == nil || p.ID > s.under[p.Thread].ID) {
+			s.under[p.Thread] = p
+		}
+	}
+}
+
+// inside returns the innermost statement or stage that a thread is in, or nil.
+func (s *Snapshot) inside(thread uint64) *Span {
+	s.named.Do(s.nameSpans)
+	return s.under[thread]
+}
+
+// nestingType returns the class of the event of a thread that has that ID, as NESTING_EVENT_TYPE
+// shows it.
+func (s *Snapshot) nestingType(thread, id uint64) string {
+	s.named.Do(s.nameSpans)
+	if kind, ok := s.spans[[2]uint64{thread, id}]; ok {
+		return strings.ToUpper(s.Function(kind).class())
+	}
+	return "CALL"
 }

@@ -101,8 +101,10 @@ func optional[T any](name, kind string, f func(*view, *T) (string, bool)) column
 	}}
 }
 
+const yesNoKind = "enum('YES','NO')"
+
 func yesNo[T any](name string, f func(*T) bool) column[T] {
-	return column[T]{columnHead{name: name, kind: "enum('YES','NO')"}, func(_ *view, r *T) value { return yes(f(r)) }}
+	return column[T]{columnHead{name: name, kind: yesNoKind}, func(_ *view, r *T) value { return yes(f(r)) }}
 }
 
 // updatable marks a column.
@@ -177,7 +179,7 @@ const (
 // performanceTables are the tables of performance_schema, and of the schema of each recording.
 var performanceTables = func() map[string]*table {
 	byName := map[string]*table{}
-	for _, list := range [][]*table{setupTables, eventTables, summaryTables, waitTables, statementTables, statusTables} {
+	for _, list := range [][]*table{setupTables, eventTables, summaryTables, waitTables, lockTables, fileTables, statementTables, stageTables, statusTables} {
 		for _, t := range list {
 			byName[t.name] = t
 		}

@@ -53,6 +53,7 @@ var callColumns = []column[Call]{
 	}),
 	unsigned("OBJECT_INSTANCE_BEGIN", func(c *Call) uint64 { return c.values().Object }),
 	unsigned("NESTING_EVENT_ID", func(c *Call) uint64 { return c.Nesting }),
+	optional("NESTING_EVENT_TYPE", wordKind, func(v *view, c *Call) (string, bool) { return v.nestingType(c.Thread, c.Nesting), c.Nesting != 0 }),
 	number("NESTING_LEVEL", func(c *Call) int64 { return int64(c.Level) }),
 	optional("ARGS", textKind, func(_ *view, c *Call) (string, bool) { return c.values().Args.get() }),
 	optional("RESULTS", textKind, func(_ *view, c *Call) (string, bool) { return c.values().Results.get() }),

@@ -3,15 +3,16 @@ package schema
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // setupTables are the tables that choose what is collected.
 var setupTables = []*table{setupInstruments, setupConsumers, setupTimers, performanceTimers, setupActors, setupObjects}
 
-var setupInstruments = withUpdate(newTable("setup_instruments", func(v *view) []Function { return slices.Concat(v.Functions, v.Waits, v.Probes) },
+var setupInstruments = withUpdate(newTable("setup_instruments", func(v *view) []Function { return slices.Concat(v.Functions, v.Waits, v.Kinds, v.Probes) },
 	text("NAME", nameKind, func(_ *view, f *Function) string { return f.Instrument() }),
 	updatable(yesNo("ENABLED", func(f *Function) bool { return f.Enabled })),
-	updatable(yesNo("TIMED", func(f *Function) bool { return f.Timed })),
+	updatable(optional("TIMED", yesNoKind, func(_ *view, f *Function) (string, bool) { return yes(f.Timed), !f.Probe })),
 	hidden(optional("WAIT_NAME", nameKind, func(_ *view, f *Function) (string, bool) { return f.family(), f.Wait })),
 ), func(p *pending, row any, column int, v value) error {
 	f := row.(*Function)
@@ -23,9 +24,12 @@ var setupInstruments = withUpdate(newTable("setup_instruments", func(v *view) []
 	if !ok {
 		flags = f.Flags
 	}
-	if column == 1 {
+	switch {
+	case column == 1:
 		flags.Enabled = on
-	} else {
+	case f.Probe:
+		return nil // a probe is a moment, and TIMED stays NULL, as in MySQL for what takes no time
+	default:
 		flags.Timed = on
 	}
 	if p.instruments == nil {
@@ -73,7 +77,7 @@ type timerRow struct{ name, timer string }
 
 const timerKind = "enum('CYCLE','NANOSECOND','MICROSECOND','MILLISECOND','TICK')"
 
-var setupTimers = withUpdate(newTable("setup_timers", func(v *view) []timerRow { return []timerRow{{"call", v.Timer}, {"wait", v.Timer}} },
+var setupTimers = withUpdate(newTable("setup_timers", func(v *view) []timerRow { return []timerRow{{"call", v.Timer}, {"wait", v.Timer}} }, // of statements and stages too: they are timed as calls are
 	text("NAME", wordKind, func(_ *view, r *timerRow) string { return r.name }),
 	updatable(text("TIMER_NAME", timerKind, func(_ *view, r *timerRow) string { return r.timer })),
 ), func(p *pending, _ any, _ int, v value) error {
@@ -150,8 +154,8 @@ func (t *table) rule(values []value) (Rule, error) {
 	r := Rule{Pattern: [3]string{"%", "%", "%"}, Flags: Flags{true, true}}
 	patterns := t.column("ENABLED")
 	for i, v := range values {
-		if v == nil {
-			continue
+		if v == nil || *t.rules == ActorRules && strings.EqualFold(fmt.Sprint(v), "ALL") {
+			continue // ALL is WL#2360's
 		}
 		if i < patterns {
 			r.Pattern[i] = fmt.Sprint(v)

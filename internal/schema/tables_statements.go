@@ -1,7 +1,12 @@
 package schema
 
+import "slices"
+
 // statements returns the program's statements. If that fails so does the SQL statement.
 func (v *view) statements() Statements {
+	if own, some := v.ownStatements(); some {
+		return own
+	}
 	if v.Statements == nil {
 		return Statements{}
 	}
@@ -14,10 +19,10 @@ func (v *view) statements() Statements {
 
 // statementTables have a row for each statement that the program sent to a server, and sums of
 // them.
-var statementTables = []*table{
+var statementTables = slices.Concat([]*table{
 	newTable("events_statements_current", func(v *view) []Statement { return v.statements().Current }, statementColumns...),
-	newTable("events_statements_history", func(v *view) []Statement { return v.statements().History }, statementColumns...),
-	newTable("events_statements_history_long", func(v *view) []Statement { return v.statements().Long }, statementColumns...),
+	withParts(newTable("events_statements_history", func(v *view) []Statement { return v.statements().History }, statementColumns...), StatementPart),
+	withParts(newTable("events_statements_history_long", func(v *view) []Statement { return v.statements().Long }, statementColumns...), StatementPart),
 	newTable("events_statements_summary_by_digest", func(v *view) []StatementSummary { return v.statements().Digests },
 		append([]column[StatementSummary]{
 			text("DIGEST", wordKind, func(_ *view, s *StatementSummary) string { return s.Digest }),
@@ -27,21 +32,22 @@ var statementTables = []*table{
 			number("LAST_SEEN", func(s *StatementSummary) int64 { return s.Last }),
 			text("QUERY_SAMPLE_TEXT", textKind, func(_ *view, s *StatementSummary) string { return s.Sample }),
 		)...)...),
-	newTable("events_statements_summary_global_by_event_name", func(v *view) []StatementSummary { return v.statements().Events },
-		append([]column[StatementSummary]{text("EVENT_NAME", nameKind, func(_ *view, s *StatementSummary) string { return s.Event })}, statementSums...)...),
-}
+	withParts(newTable("events_statements_summary_global_by_event_name", func(v *view) []StatementSummary { return v.statements().Events },
+		append([]column[StatementSummary]{text("EVENT_NAME", nameKind, func(_ *view, s *StatementSummary) string { return s.Event })}, statementSums...)...), StatementGlobalPart),
+}, spanSummaries(statementClass))
 
 var statementColumns = []column[Statement]{
 	id("THREAD_ID", func(s *Statement) uint64 { return s.Thread }),
 	id("EVENT_ID", func(s *Statement) uint64 { return s.ID }),
+	unsigned("END_EVENT_ID", func(s *Statement) uint64 { return s.EndID }),
 	text("EVENT_NAME", nameKind, func(_ *view, s *Statement) string { return s.Instrument() }),
-	id("CONNECTION_ID", func(s *Statement) uint64 { return s.Connection }),
-	moment("TIMER_START", func(s *Statement) (int64, bool) { return s.Start, true }),
-	moment("TIMER_END", func(s *Statement) (int64, bool) { return s.End, !s.Inside }),
-	moment("TIMER_WAIT", func(s *Statement) (int64, bool) { return s.End - s.Start, !s.Inside }),
+	unsigned("CONNECTION_ID", func(s *Statement) uint64 { return s.Connection }),
+	moment("TIMER_START", func(s *Statement) (int64, bool) { return s.Start, !s.Untimed }),
+	moment("TIMER_END", func(s *Statement) (int64, bool) { return s.End, !s.Untimed && !s.Inside }),
+	moment("TIMER_WAIT", func(s *Statement) (int64, bool) { return s.End - s.Start, !s.Untimed && !s.Inside }),
 	text("SQL_TEXT", textKind, func(_ *view, s *Statement) string { return s.Text }),
-	optional("DIGEST", wordKind, func(_ *view, s *Statement) (string, bool) { return s.Digest, !s.Inside }),
-	optional("DIGEST_TEXT", textKind, func(_ *view, s *Statement) (string, bool) { return s.Normal, !s.Inside }),
+	optional("DIGEST", wordKind, func(_ *view, s *Statement) (string, bool) { return s.Digest, s.Digest != "" }),
+	optional("DIGEST_TEXT", textKind, func(_ *view, s *Statement) (string, bool) { return s.Normal, s.Digest != "" }),
 	number("MYSQL_ERRNO", func(s *Statement) int64 { return s.Code }),
 	optional("MESSAGE_TEXT", textKind, func(_ *view, s *Statement) (string, bool) { return s.Message, s.Message != "" }),
 	number("ERRORS", func(s *Statement) int64 {
@@ -52,6 +58,9 @@ var statementColumns = []column[Statement]{
 	}),
 	id("ROWS_AFFECTED", func(s *Statement) uint64 { return s.Affected }),
 	id("ROWS_SENT", func(s *Statement) uint64 { return s.Rows }),
+	unsigned("NESTING_EVENT_ID", func(s *Statement) uint64 { return s.Nesting }),
+	optional("NESTING_EVENT_TYPE", wordKind, func(v *view, s *Statement) (string, bool) { return v.nestingType(s.Thread, s.Nesting), s.Nesting != 0 }),
+	number("NESTING_LEVEL", func(s *Statement) int64 { return int64(s.Level) }),
 }
 
 var statementSums = []column[StatementSummary]{

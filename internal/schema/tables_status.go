@@ -2,13 +2,14 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
 
 // statusTables show what exists, and its state.
 var statusTables = []*table{
-	withUpdate(newTable("threads", func(v *view) []Thread { return v.Threads },
+	withUpdate(newTable("threads", threads,
 		id("THREAD_ID", func(t *Thread) uint64 { return t.ID }),
 		text("NAME", nameKind, func(v *view, t *Thread) string {
 			return "goroutine/" + strings.TrimPrefix(v.entry(t), "call/")
@@ -17,13 +18,13 @@ var statusTables = []*table{
 		unsigned("PARENT_THREAD_ID", func(t *Thread) uint64 { return t.Parent }),
 		optional("CREATED_BY", nameKind, func(v *view, t *Thread) (string, bool) { return v.functionOr(t.Creator, ""), t.Creator != 0 }),
 		optional("ENTRY_FUNCTION", nameKind, func(v *view, t *Thread) (string, bool) { return v.entry(t), v.entry(t) != "?" }),
-		text("STATE", "varchar(10)", func(_ *view, t *Thread) string {
+		text("STATE", "varchar(10)", func(v *view, t *Thread) string {
 			switch {
 			case t.Ended:
 				return "ENDED"
 			case t.Waiting != nil:
 				return "WAITING"
-			case len(t.Current) > 0:
+			case len(t.Current) > 0 || v.inside(t.ID) != nil:
 				return "INSIDE"
 			}
 			return "OUTSIDE"
@@ -85,6 +86,34 @@ var statusTables = []*table{
 	newTable("global_variables", variables, variableColumns...),
 }
 
+// threads returns all goroutines. Those that have called no armed function come after the others.
+func threads(v *view) []Thread {
+	if v.States == nil {
+		return v.Threads
+	}
+	states, err := v.States()
+	if err != nil {
+		v.session.fail(err)
+	}
+	list := slices.Clone(v.Threads)
+	known := map[uint64]int{}
+	for i := range list {
+		known[list[i].ID] = i
+	}
+	for i := range states {
+		s := &states[i]
+		at, ok := known[s.Thread]
+		if !ok {
+			at = len(list)
+			list = append(list, Thread{ID: s.Thread, Parent: s.Parent, Started: s.Started})
+		}
+		if t := &list[at]; t.Waiting == nil && s.Wait != 0 {
+			t.Waiting = &Wait{Thread: s.Thread, Function: s.Wait, Inside: true, Object: s.Object, Runnable: -1}
+		}
+	}
+	return list
+}
+
 // processlist returns what all goroutines do, as far as that is known.
 func processlist(v *view) []State {
 	if v.States != nil {
@@ -129,7 +158,11 @@ func (v *view) waitsFor(t *Thread) (string, bool) {
 
 // innermost returns the innermost call under way.
 func (v *view) innermost(t *Thread) (string, bool) {
-	if n := len(t.Current); n > 0 {
+	n, span := len(t.Current), v.inside(t.ID)
+	switch {
+	case span != nil && (n == 0 || span.ID > t.Current[n-1].ID):
+		return v.Function(span.Function).Instrument(), true
+	case n > 0:
 		return v.Function(t.Current[n-1].Function).Instrument(), true
 	}
 	return "", false

@@ -19,15 +19,15 @@ var summaryTables = []*table{
 }
 
 // ofCalls returns the summaries of calls among those of a list.
-func (s *Snapshot) ofCalls(list []Summary) []Summary { return s.only(list, false) }
+func (s *Snapshot) ofCalls(list []Summary) []Summary { return s.only(list, callClass) }
 
 // ofWaits returns the summaries of waits.
-func (s *Snapshot) ofWaits(list []Summary) []Summary { return s.only(list, true) }
+func (s *Snapshot) ofWaits(list []Summary) []Summary { return s.only(list, waitClass) }
 
-func (s *Snapshot) only(list []Summary, waits bool) []Summary {
+func (s *Snapshot) only(list []Summary, class string) []Summary {
 	var rows []Summary
 	for i := range list {
-		if s.Function(list[i].Function).Wait == waits {
+		if s.Function(list[i].Function).class() == class {
 			rows = append(rows, list[i])
 		}
 	}
@@ -92,7 +92,7 @@ var bucketColumns = []column[bucket]{
 func buckets(v *view) []bucket {
 	var rows []bucket
 	for i := range v.Global {
-		if s := &v.Global[i]; s.Buckets != nil && !v.Function(s.Function).Wait {
+		if s := &v.Global[i]; s.Buckets != nil && v.Function(s.Function).class() == callClass {
 			rows = appendBuckets(rows, v, s.Function, s.Buckets)
 		}
 	}
@@ -103,7 +103,7 @@ func buckets(v *view) []bucket {
 func globalBuckets(v *view) []bucket {
 	var all [64]uint64
 	for i := range v.Global {
-		if b := v.Global[i].Buckets; b != nil && !v.Function(v.Global[i].Function).Wait {
+		if b := v.Global[i].Buckets; b != nil && v.Function(v.Global[i].Function).class() == callClass {
 			for j, n := range b {
 				all[j] += n
 			}

@@ -1,10 +1,13 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // waitTables have a row for each wait, sums of them, and what was waited for.
@@ -27,17 +30,18 @@ var waitTables = []*table{
 				name := v.nameOf(s.Function, s.Object, false)
 				return name, name != ""
 			}))...), ByInstancePart),
-	instanceTable("mutex_instances", null[instance]("LOCKED_BY_THREAD_ID", "bigint unsigned")),
-	instanceTable("rwlock_instances", null[instance]("WRITE_LOCKED_BY_THREAD_ID", "bigint unsigned"), null[instance]("READ_LOCKED_BY_COUNT", "bigint unsigned")),
+	instanceTable("mutex_instances", unsigned("LOCKED_BY_THREAD_ID", func(i *instance) uint64 { return i.holder })),
+	instanceTable("rwlock_instances", unsigned("WRITE_LOCKED_BY_THREAD_ID", func(i *instance) uint64 { return i.holder }),
+		id("READ_LOCKED_BY_COUNT", func(i *instance) uint64 { return i.readers })),
 	instanceTable("cond_instances"),
 	instanceTable("chan_instances"),
-	instanceTable("file_instances"),
-	instanceTable("socket_instances"),
 }
+
+type waitKind struct{ operation, object, table, name string }
 
 // waitKinds has, of each kind of waits, what OPERATION and OBJECT_TYPE say, the table of its
 // objects, and what NAME says there.
-var waitKinds = map[string]struct{ operation, object, table, name string }{
+var waitKinds = map[string]waitKind{
 	"synch/mutex":        {"lock", "MUTEX", "mutex_instances", "wait/synch/mutex"},
 	"synch/rwlock/read":  {"read_lock", "RWLOCK", "rwlock_instances", "wait/synch/rwlock"},
 	"synch/rwlock/write": {"write_lock", "RWLOCK", "rwlock_instances", "wait/synch/rwlock"},
@@ -54,6 +58,20 @@ var waitKinds = map[string]struct{ operation, object, table, name string }{
 	"io/socket":          {"poll", "SOCKET", "socket_instances", "wait/io/socket"},
 	"gc/assist":          {"assist", "", "", ""},
 	"gc/cycle":           {"wait", "", "", ""},
+	"syscall":            {"call", "", "", ""},
+	"gc/scan":            {"wait", "", "", ""},
+	"gc/stw":             {"wait", "", "", ""},
+	"cpu":                {"run", "", "", ""},
+}
+
+// waitKind has what waitKinds has of a kind of waits. Of files it has reads, writes and other
+// operations as one.
+func (v *view) waitKind(function uint32) waitKind {
+	name := v.Function(function).Name
+	if what, _, ok := strings.Cut(strings.TrimPrefix(name, "io/"), "/"); ok && strings.HasPrefix(name, "io/") {
+		name = "io/" + what
+	}
+	return waitKinds[name]
 }
 
 // currentWaits returns each thread's wait under way, or its last one if there is none.
@@ -98,14 +116,24 @@ var waitColumns = []column[Wait]{
 	}),
 	null[Wait]("INDEX_NAME", nameKind),
 	optional("OBJECT_TYPE", wordKind, func(v *view, w *Wait) (string, bool) {
-		kind := waitKinds[v.Function(w.Function).Name].object
+		kind := v.waitKind(w.Function).object
 		return kind, kind != ""
 	}),
 	unsigned("OBJECT_INSTANCE_BEGIN", func(w *Wait) uint64 { return w.Object }),
 	unsigned("NESTING_EVENT_ID", func(w *Wait) uint64 { return w.Nesting }),
-	optional("NESTING_EVENT_TYPE", wordKind, func(_ *view, w *Wait) (string, bool) { return "CALL", w.Nesting != 0 }),
-	text("OPERATION", wordKind, func(v *view, w *Wait) string { return waitKinds[v.Function(w.Function).Name].operation }),
-	null[Wait]("NUMBER_OF_BYTES", "bigint"),
+	optional("NESTING_EVENT_TYPE", wordKind, func(v *view, w *Wait) (string, bool) { return v.nestingType(w.Thread, w.Nesting), w.Nesting != 0 }),
+	text("OPERATION", wordKind, func(v *view, w *Wait) string {
+		if w.Operation != 0 {
+			return w.Operation.Name()
+		}
+		return v.waitKind(w.Function).operation
+	}),
+	{columnHead{name: "NUMBER_OF_BYTES", kind: "bigint", null: true}, func(_ *view, w *Wait) value {
+		if n, ok := w.Operation.Bytes(); ok && !w.Inside {
+			return int64(n)
+		}
+		return nil
+	}},
 	null[Wait]("FLAGS", "int unsigned"),
 	moment("TIMER_RUNNABLE", func(w *Wait) (int64, bool) { return w.Runnable, w.Timed && !w.Inside && w.Runnable >= 0 }),
 	unsigned("ENDED_BY_THREAD_ID", func(w *Wait) uint64 { return w.Ender.Thread }),
@@ -144,19 +172,25 @@ func (v *view) object(w *Wait) (schema, name string) {
 	return full[:dot], full[dot+1:]
 }
 
-// nameOf returns the name of what is waited for: of a lock, or of a file; "" if it is
-// not known. A file has the name that it has now if now is set, or else fd 3: the descriptor may
-// have been of another then.
+// nameOf returns the name of what is waited for: of a lock, or of a file; "" if it is not known. A
+// file without a name has that which its descriptor has now if now is set, or else fd 3: the
+// descriptor may have been of another then.
 func (v *view) nameOf(kind uint32, object uint64, now bool) string {
 	switch {
 	case object == 0:
 	case strings.HasPrefix(v.Function(kind).Name, "io/"):
-		if now && v.File != nil {
-			if name := v.File(object); name != "" {
+		if v.FileName != nil {
+			if name := v.FileName(object); name != "" {
 				return name
 			}
 		}
-		return fmt.Sprintf("fd %d", object)
+		descriptor := object & format.ObjectDescriptor
+		if now && v.File != nil {
+			if name := v.File(descriptor); name != "" {
+				return name
+			}
+		}
+		return fmt.Sprintf("fd %d", descriptor)
 	case v.Name != nil:
 		return v.Name(object)
 	}
@@ -169,9 +203,13 @@ type instance struct {
 	object  uint64
 	called  string // "" if it is not known
 	waiting int    // goroutines that wait for it
+	thread  uint64 // which waited for it last, 0: that is not known
+	open    int    // of a running program: 1 if the descriptor is still that file
+	holder  uint64 // the thread that holds it, and not for reading; 0: none does, or it is not known
+	readers uint64 // how often it is held for reading
 }
 
-// instanceTable returns a table of objects of which some wait is known.
+// instanceTable returns a table of objects of which some wait is known, or that someone holds.
 func instanceTable(name string, more ...column[instance]) *table {
 	columns := append([]column[instance]{
 		text("NAME", nameKind, func(v *view, i *instance) string { return i.name }),
@@ -183,34 +221,42 @@ func instanceTable(name string, more ...column[instance]) *table {
 	)...)
 }
 
-// instances returns the objects of a table, of which some wait is in the snapshot.
+// instances returns the objects of a table, of which some wait is in the snapshot, or a holder is
+// known.
 func (v *view) instances(table string) []instance {
 	seen := map[uint64]*instance{}
-	add := func(kind uint32, object uint64, waiting int) {
-		of := waitKinds[v.Function(kind).Name]
+	add := func(kind uint32, object, thread uint64, waiting int) {
+		of := v.waitKind(kind)
 		if object == 0 || of.table != table {
 			return
 		}
 		if seen[object] == nil {
-			seen[object] = &instance{of.name, object, v.nameOf(kind, object, true), 0}
+			seen[object] = &instance{name: of.name, object: object, called: v.nameOf(kind, object, true)}
+			if i := seen[object]; v.File != nil && strings.HasPrefix(of.name, "wait/io/") && v.File(object&format.ObjectDescriptor) == i.called {
+				i.open = 1
+			}
 		}
 		seen[object].waiting += waiting
+		seen[object].thread = cmp.Or(thread, seen[object].thread)
+	}
+	for i := range v.LongWaits {
+		add(v.LongWaits[i].Function, v.LongWaits[i].Object, v.LongWaits[i].Thread, 0)
 	}
 	for i := range v.Threads {
 		t := &v.Threads[i]
-		if t.Waiting != nil {
-			add(t.Waiting.Function, t.Waiting.Object, 1)
-		}
 		for j := range t.Waits {
-			add(t.Waits[j].Function, t.Waits[j].Object, 0)
+			add(t.Waits[j].Function, t.Waits[j].Object, t.ID, 0)
 		}
 	}
-	for i := range v.LongWaits {
-		add(v.LongWaits[i].Function, v.LongWaits[i].Object, 0)
+	for _, s := range processlist(v) {
+		for _, object := range s.awaits() {
+			add(s.Wait, object, s.Thread, 1)
+		}
 	}
 	for _, s := range v.ofWaits(v.ByInstance()) {
-		add(s.Function, s.Object, 0)
+		add(s.Function, s.Object, 0, 0)
 	}
+	v.addHolders(table, seen)
 	rows := make([]instance, 0, len(seen))
 	for _, address := range slices.Sorted(maps.Keys(seen)) {
 		rows = append(rows, *seen[address])

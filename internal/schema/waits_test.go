@@ -1,6 +1,11 @@
 package schema
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+)
 
 // newWaiting returns a process with kinds of waits, and with three threads. Thread 1 waits in a
 // call, thread 2 has waited twice, thread 3 has never waited.
@@ -92,5 +97,51 @@ func TestSeedWaits(t *testing.T) {
 	ask(t, s, "CREATE TABLE t AS SELECT * FROM PERFORMANCE_SCHEMA.EVENTS_WAITS_CURRENT;")
 	if got := ask(t, s, "SELECT COUNT(*) FROM t"); got != "1\n" {
 		t.Errorf("the copy: %s", got)
+	}
+}
+
+// TestFiles: the tables of files and sockets have operations, with bytes.
+func TestFiles(t *testing.T) {
+	f := newFake("app")
+	for i, name := range []string{"synch/mutex", "io/file/read", "io/file/write", "io/file/misc", "io/pipe/read", "io/socket/read", "io/socket/write", "io/socket/misc"} {
+		f.waits = append(f.waits, Function{Key: uint32(101 + i), Wait: true, Package: "wait", Name: name, Flags: Flags{Enabled: true, Timed: true}})
+	}
+	const file, socket, listener = 1<<format.ObjectFile | 5, 2<<format.ObjectFile | 6, 3<<format.ObjectFile | 7
+	f.fileName = func(object uint64) string {
+		return map[uint64]string{1: "/tmp/x", 2: "tcp 127.0.0.1:80->[::1]:4000", 3: "tcp [::]:80"}[object>>format.ObjectFile]
+	}
+	done := func(operation, bytes uint64) recording.Operation {
+		return recording.Operation(operation | bytes<<format.OperationBytes)
+	}
+	f.longWaits = []Wait{
+		{Thread: 2, ID: 2, EndID: 2, Function: 102, Timed: true, Start: 10, End: 30, Runnable: -1, Object: file, Operation: done(format.OperationRead, 100)},
+		{Thread: 2, ID: 3, EndID: 3, Function: 104, Timed: true, Start: 40, End: 41, Runnable: -1, Object: file, Operation: done(format.OperationSync, 0)},
+		{Thread: 3, ID: 4, EndID: 4, Function: 107, Timed: true, Start: 50, End: 57, Runnable: -1, Object: socket, Operation: done(format.OperationSend, 0)},
+		{Thread: 3, ID: 5, EndID: 5, Function: 106, Timed: true, Start: 60, End: 61, Runnable: -1, Object: 9},
+	}
+	f.threads[1] = &Thread{ID: 1, Waiting: &Wait{Thread: 1, ID: 2, Function: 108, Timed: true, Inside: true, Start: 2, Object: listener, Operation: done(format.OperationAccept, 0)}}
+	sum := func(function uint32, object, count, bytes uint64, least, most int64) Summary {
+		return Summary{Function: function, Object: object, Count: count, Timed: count, Sum: least + most, Min: least, Max: most, Bytes: bytes}
+	}
+	for _, s := range []Summary{sum(102, 0, 2, 300, 5, 9), sum(103, 0, 2, 7, 3, 4), sum(104, 0, 2, 0, 1, 2), sum(106, 0, 2, 40, 6, 8)} {
+		f.global[s.Function] = &s
+	}
+	f.byObject = []Summary{sum(101, 0x5000, 2, 0, 1, 1), sum(102, file, 2, 300, 5, 9), sum(103, file+1, 2, 7, 3, 4), sum(106, socket, 2, 40, 6, 8)}
+	s := open(t, f)
+	for query, want := range map[string]string{
+		"SELECT EVENT_NAME, OBJECT_TYPE, OBJECT_NAME, OPERATION, NUMBER_OF_BYTES FROM events_waits_history_long":                                              "wait/io/file/read|FILE|/tmp/x|read|100\nwait/io/file/misc|FILE|/tmp/x|sync|NULL\nwait/io/socket/write|SOCKET|tcp 127.0.0.1:80->[::1]:4000|send|0\nwait/io/socket/read|SOCKET|fd 9|poll|NULL\n",
+		"SELECT OPERATION, OBJECT_NAME FROM events_waits_current":                                                                                             "accept|tcp [::]:80\n",
+		"SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT, MIN_TIMER_WAIT, AVG_TIMER_WAIT, MAX_TIMER_WAIT FROM file_summary_by_event_name":                       "wait/io/file|6|24|1|4|9\nwait/io/pipe|0|0|0|0|0\n",
+		"SELECT COUNT_READ, SUM_TIMER_READ, MIN_TIMER_READ, AVG_TIMER_READ, MAX_TIMER_READ, SUM_NUMBER_OF_BYTES_READ FROM file_summary_by_event_name LIMIT 1": "2|14|5|7|9|300\n",
+		"SELECT COUNT_WRITE, SUM_NUMBER_OF_BYTES_WRITE, COUNT_MISC, SUM_TIMER_MISC, MAX_TIMER_MISC FROM file_summary_by_event_name LIMIT 1":                   "2|7|2|3|2\n",
+		"SELECT FILE_NAME, EVENT_NAME, OBJECT_INSTANCE_BEGIN, COUNT_STAR, SUM_NUMBER_OF_BYTES_READ, SUM_NUMBER_OF_BYTES_WRITE FROM file_summary_by_instance":  "/tmp/x|wait/io/file|4294967301|4|300|7\n",
+		"SELECT EVENT_NAME, COUNT_READ, SUM_NUMBER_OF_BYTES_READ, COUNT_WRITE FROM socket_summary_by_event_name":                                              "wait/io/socket|2|40|0\n",
+		"SELECT EVENT_NAME, OBJECT_INSTANCE_BEGIN, OBJECT_NAME, SUM_NUMBER_OF_BYTES_READ FROM socket_summary_by_instance":                                     "wait/io/socket|8589934598|tcp 127.0.0.1:80->[::1]:4000|40\n",
+		"SELECT FILE_NAME, EVENT_NAME FROM file_instances":                                                                                                    "/tmp/x|wait/io/file\n/tmp/x|wait/io/file\n",
+		"SELECT EVENT_NAME, THREAD_ID, SOCKET_ID, IP, PORT, STATE FROM socket_instances":                                                                      "wait/io/socket|3|9|NULL|NULL|IDLE\nwait/io/socket|3|6|::1|4000|IDLE\nwait/io/socket|1|7|::|80|ACTIVE\n",
+	} {
+		if got := ask(t, s, query); got != want {
+			t.Errorf("%s: got\n%swant\n%s", query, got, want)
+		}
 	}
 }

@@ -6,13 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // result is a line of the report: one run of a test.
@@ -120,123 +116,3 @@ func (p *report) close() error {
 	}
 	return p.err
 }
-
-// findings are what is written at the end.
-type findings struct {
-	several bool // packages
-	jobs    int
-	done    int
-	unknown int // tests that there was no time to run as they are
-	left    []string
-	count   map[string]int
-	by      map[string]map[string][]finding // outcome, function
-}
-
-type finding struct {
-	test   string
-	record result
-}
-
-// leaveOut notes a test that does not pass as it is; "": what runs before the tests.
-func (f *findings) leaveOut(p *testPackage, test string, r result) {
-	name := f.name(p, test)
-	if test == "" {
-		name = "all tests of " + p.path
-	}
-	f.left = append(f.left, name+": as it is: "+r.Detail)
-}
-
-// name is that of a test in the summary, where the package's path would be in the way of reading.
-func (f *findings) name(p *testPackage, test string) string {
-	if f.several {
-		return path.Base(p.path) + "." + test
-	}
-	return test
-}
-
-func (f *findings) add(j job, r result) {
-	if f.count == nil {
-		f.count, f.by = map[string]int{}, map[string]map[string][]finding{}
-	}
-	f.done++
-	f.count[r.Outcome]++
-	if f.by[r.Outcome] == nil {
-		f.by[r.Outcome] = map[string][]finding{}
-	}
-	f.by[r.Outcome][j.fn] = append(f.by[r.Outcome][j.fn], finding{f.name(j.pkg, j.test), r})
-}
-
-// counts says how far it is.
-func (f *findings) counts() string {
-	text := fmt.Sprintf("%d of %s", f.done, words.Count(f.jobs, "run"))
-	for _, outcome := range []string{panicked, hung, lost, handled, testPanic, testHang, notReached} {
-		if n := f.count[outcome]; n > 0 {
-			text += fmt.Sprintf(", %d %s", n, outcome)
-		}
-	}
-	return text
-}
-
-// write writes the summary. why says why not all was done, if it was not.
-func (f *findings) write(w io.Writer, why, reportName string) {
-	for _, outcome := range []string{panicked, hung, lost} {
-		functions := f.by[outcome]
-		names := make([]string, 0, len(functions))
-		for name := range functions {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
-			fmt.Fprintf(w, "%-6s %s\n", outcome, name)
-			f.writeTests(w, functions[name])
-		}
-	}
-	for _, line := range f.left {
-		fmt.Fprintf(w, "left out: %s\n", line)
-	}
-	if f.jobs+f.unknown+len(f.left) == 0 {
-		fmt.Fprintln(w, "no test reaches a function that could fail: one with a hook, which ftrace-wrap list tells, whose last result is an error")
-	}
-	fmt.Fprintln(w, f.counts())
-	if f.done < f.jobs || f.unknown > 0 {
-		fmt.Fprintf(w, "%s: %s left", why, words.Count(f.jobs-f.done, "run"))
-		if f.unknown > 0 {
-			fmt.Fprintf(w, ", and what is reached by %s", words.Count(f.unknown, "test"))
-		}
-		if reportName != "" {
-			fmt.Fprintf(w, "; the same command goes on there, with what %s has", reportName)
-		}
-		fmt.Fprintln(w)
-	}
-}
-
-// writeTests writes the tests with which a function has the same outcome, those in one line that
-// end in the same way.
-func (f *findings) writeTests(w io.Writer, found []finding) {
-	slices.SortFunc(found, func(a, b finding) int { return strings.Compare(a.test, b.test) })
-	var ways []string
-	tests := map[string][]string{}
-	for _, x := range found {
-		way := x.record.Detail
-		if x.record.At != "" {
-			way += "\n           in " + x.record.At
-		}
-		if tests[way] == nil {
-			ways = append(ways, way)
-		}
-		tests[way] = append(tests[way], x.test)
-	}
-	for _, way := range ways {
-		line := strings.Join(tests[way], ", ")
-		if n := len(tests[way]); n > maxTests {
-			line = fmt.Sprintf("%s and %d more", strings.Join(tests[way][:maxTests], ", "), n-maxTests)
-		}
-		if way != "" {
-			line += ": " + way
-		}
-		fmt.Fprintf(w, "       %s\n", line)
-	}
-}
-
-// maxTests is how many tests are named that end in the same way.
-const maxTests = 5

@@ -1,10 +1,11 @@
 // Package sweep runs tests with each function failing that can, and tells what comes of it.
 //
 // In come flags, packages and flags of tests. Their tests are built with hooks, and run once as
-// they are, which shows what each reaches (sweep.go). Then each runs once for each of these
-// functions, with FTRACE_FAIL; how it ends is judged (run.go), kept in a report and summed up
-// (report.go). Command ftrace-wrap calls it for its verb sweep. It instruments nothing itself: that
-// is done by -toolexec.
+// they are, which shows what each reaches (sweep.go). Functions whose source shows that they need
+// not fail are left out (source.go). Each test runs once for each of the others, with FTRACE_FAIL;
+// how it ends is judged (run.go), kept in a report (report.go), and summed up by the place at fault
+// (findings.go, sarif.go). Command ftrace-wrap calls it for its verb sweep. It instruments nothing
+// itself: that is done by -toolexec.
 package sweep
 
 import (
@@ -38,6 +39,9 @@ type Options struct {
 	Tests    string        // regular expression for their names
 	Funcs    string        // rules that name the functions; "": all
 	Report   string        // a file for results; "": none
+	Baseline string        // a file of known findings; "": none
+	Update   bool          // write that file, instead of reading it
+	SARIF    string        // a file for findings; "": none
 	Parallel int           // runs at a time
 	Always   bool          // all calls of the function fail, not one
 	Build    []string      // flags of go test -c
@@ -46,7 +50,7 @@ type Options struct {
 }
 
 // Run runs each test once for each function that it reaches and that returns an error, with that
-// function failing. It reports whether there were panics or hangs.
+// function failing. It reports whether there were panics or hangs; with a baseline, new findings.
 func Run(stdout, stderr io.Writer, o *Options) (bad bool, err error) {
 	s := &sweeper{Options: *o, stderr: stderr, progress: progress.New(os.Stderr, screen.Terminal(os.Stderr))}
 	if len(s.Packages) == 0 {
@@ -66,6 +70,11 @@ func Run(stdout, stderr io.Writer, o *Options) (bad bool, err error) {
 			fmt.Fprintf(stderr, "ftrace-wrap: sweep: -report: %v: it is not complete\n", err)
 		}
 	}()
+	if s.Baseline != "" && !s.Update {
+		if s.known, err = readBaseline(s.Baseline); err != nil {
+			return false, err
+		}
+	}
 	if s.temp, err = os.MkdirTemp(os.Getenv("GOTMPDIR"), "ftrace-wrap-sweep-"); err != nil {
 		return false, fmt.Errorf("making a directory for the tests: %v: set TMPDIR or GOTMPDIR to a writable one", err)
 	}
@@ -74,8 +83,11 @@ func Run(stdout, stderr io.Writer, o *Options) (bad bool, err error) {
 		return false, err
 	}
 	s.selectFuncs()
-	gocmd.AnnounceFirst()
+	first := gocmd.AnnounceFirst()
 	packages, err := s.prepare(ctx, toolexec)
+	if first != nil {
+		first()
+	}
 	if err != nil {
 		return false, err
 	}
@@ -100,8 +112,32 @@ func Run(stdout, stderr io.Writer, o *Options) (bad bool, err error) {
 	if ctx.Err() != nil {
 		why = "it was interrupted"
 	}
-	s.found.write(stdout, why, s.Report)
-	return s.found.count[panicked]+s.found.count[hung] > 0, nil
+	return s.summarize(stdout, why)
+}
+
+// summarize writes what was found, and reports whether any of it is bad: panics and hangs, or, with
+// a baseline, all that this lacks.
+func (s *sweeper) summarize(stdout io.Writer, why string) (bad bool, err error) {
+	f, known := &s.found, 0
+	bad = f.count[panicked]+f.count[hung] > 0
+	switch {
+	case s.Update:
+		if err := f.writeBaseline(s.Baseline); err != nil {
+			return false, err
+		}
+		bad = false
+	case s.Baseline != "":
+		known = f.forget(s.known)
+		bad = len(f.places) > 0
+	}
+	f.write(stdout, why, s.Report)
+	if known > 0 {
+		fmt.Fprintf(stdout, "%s known to %s\n", words.Count(known, "finding"), s.Baseline)
+	}
+	if s.SARIF != "" {
+		err = f.writeSARIF(s.SARIF)
+	}
+	return bad, err
 }
 
 // sweeper is one run of the command.
@@ -111,6 +147,9 @@ type sweeper struct {
 	goroot   string
 	temp     string
 	report   *report
+	known    map[string]bool // findings of the baseline
+	named    bool            // the user says which functions fail
+	source   *source
 	progress *progress.Display
 
 	mu    sync.Mutex
@@ -121,7 +160,7 @@ type sweeper struct {
 // selectFuncs gives hooks to what the tests replace, as "ftrace-wrap test" does.
 func (s *sweeper) selectFuncs() {
 	added := targets.Select(slices.Concat(s.Build, s.Packages))
-	if s.Funcs == "" {
+	if s.named = s.Funcs != ""; !s.named {
 		s.Funcs = strings.Join(append([]string{"*"}, added...), ";!pkg:")
 	}
 }
@@ -184,6 +223,11 @@ func (s *sweeper) prepare(ctx context.Context, toolexec string) ([]*testPackage,
 		p.tests = testName().FindAllString(r.output, -1)
 	}
 	s.found.several = len(found) > 1
+	s.source = &source{list: func(importPath string) (dir string) {
+		cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"list", "-f", "{{.Dir}}"}, s.Build, []string{importPath})...)
+		out, _ := cmd.Output() // of what is not found, source knows nothing
+		return strings.TrimSpace(string(out))
+	}}
 	return found, nil
 }
 
@@ -237,7 +281,7 @@ func (s *sweeper) survey(ctx context.Context, p *testPackage) (jobs []job) {
 			continue
 		}
 		for fn, calls := range r.Reached {
-			if first := before.Reached[fn] + 1; calls >= first {
+			if first := before.Reached[fn] + 1; calls >= first && s.mayFail(fn) {
 				fail := fmt.Sprintf("func:%s#%d", strings.ReplaceAll(fn, "*", "?"), first) // in a rule * is any text
 				if s.Always {
 					fail += "+"
@@ -247,6 +291,23 @@ func (s *sweeper) survey(ctx context.Context, p *testPackage) (jobs []job) {
 		}
 	}
 	return jobs
+}
+
+// mayFail reports whether a function is to fail. Those are left out whose error can't happen, or is
+// what they make, unless the user names functions.
+func (s *sweeper) mayFail(fn string) bool {
+	if s.named {
+		return true
+	}
+	why := s.source.why(fn)
+	if why == "" {
+		return true
+	}
+	if s.found.beside == nil {
+		s.found.beside = map[string]string{}
+	}
+	s.found.beside[fn] = why
+	return false
 }
 
 // orderJobs puts first what tells most in little time: each function in the shortest of its tests,

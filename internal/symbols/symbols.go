@@ -29,6 +29,7 @@ type Table struct {
 
 	functions lazy[*gosym.Table]
 	variables lazy[[]variable] // by address
+	types     lazy[types]
 }
 
 // lazy is a table that is read when it is first needed, and how far the program is from where the
@@ -82,6 +83,16 @@ func (t *Table) Function(address uint64) string {
 // Variable returns the full name of the package variable that an address is in, with the distance
 // from its beginning: main.mu, main.server+8. It returns "" if it is in none.
 func (t *Table) Variable(address uint64) string {
+	v, within := t.variable(address)
+	if within > 0 {
+		return v.name + "+" + strconv.FormatUint(within, 10)
+	}
+	return v.name
+}
+
+// variable returns the package variable that an address is in, and where in it. Its name is "" if
+// there is none.
+func (t *Table) variable(address uint64) (v variable, within uint64) {
 	l := &t.variables
 	l.once.Do(func() { l.moved = t.read(func(f *elf.File) { l.table = variables(f) }) })
 	address -= l.moved
@@ -90,13 +101,9 @@ func (t *Table) Variable(address uint64) string {
 		i--
 	}
 	if i < 0 || address-l.table[i].at >= l.table[i].size {
-		return ""
+		return variable{}, 0
 	}
-	v := &l.table[i]
-	if within := address - v.at; within > 0 {
-		return v.name + "+" + strconv.FormatUint(within, 10)
-	}
-	return v.name
+	return l.table[i], address - l.table[i].at
 }
 
 // Plain returns a symbol's name without the escapes of the compiler, which stand for dots and the

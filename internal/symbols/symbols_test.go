@@ -51,34 +51,7 @@ func TestNames(t *testing.T) {
 			if out, err := exec.Command("go", "build", "-buildmode="+mode, "-o", app, source).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			cmd := exec.Command(app)
-			in, err := cmd.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			defer cmd.Wait()
-			defer in.Close()
-			line := make([]byte, 200)
-			n, err := out.Read(line)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var at []uint64
-			for word := range strings.FieldsSeq(string(line[:n])) {
-				address, err := strconv.ParseUint(word, 10, 64)
-				if err != nil {
-					t.Fatal(err)
-				}
-				at = append(at, address)
-			}
-			names := OfProcess(cmd.Process.Pid)
+			names, at := started(t, app)
 			for i, want := range []string{"main.first", "main.second+8", ""} {
 				if got := names.Variable(at[i]); got != want {
 					t.Errorf("%#x is %q, not %q", at[i], got, want)
@@ -97,6 +70,39 @@ func TestNames(t *testing.T) {
 			}
 		})
 	}
+}
+
+// started starts a program that prints addresses, until the test ends.
+func started(t *testing.T, app string) (names *Table, at []uint64) {
+	cmd := exec.Command(app)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		cmd.Wait()
+	})
+	line := make([]byte, 1000)
+	n, err := out.Read(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for word := range strings.FieldsSeq(string(line[:n])) {
+		address, err := strconv.ParseUint(word, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = append(at, address)
+	}
+	return OfProcess(cmd.Process.Pid), at
 }
 
 // TestNoNames: what can't be read has none.

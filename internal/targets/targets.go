@@ -24,6 +24,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/paths"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/selection"
 )
 
@@ -166,7 +167,7 @@ func (a testArgs) loadTargets() (goroot string, found []*packages.Package) {
 		users:   map[*packages.Package]bool{},
 		types:   map[*packages.Package]*types.Package{},
 		sources: map[*types.Package]*packages.Package{},
-		targets: map[*types.Func]int{},
+		targets: map[*types.Func]parameter{},
 		found:   map[string]*packages.Package{},
 	}
 	packages.Visit(all, nil, f.visit)
@@ -188,8 +189,19 @@ type targetFinder struct {
 	types   map[*packages.Package]*types.Package
 	sources map[*types.Package]*packages.Package
 	calls   []targetCall
-	targets map[*types.Func]int          // functions that replace others, and which parameter says what
+	targets map[*types.Func]parameter    // functions that replace others, and which parameter says what
 	found   map[string]*packages.Package // by import path
+}
+
+// replaced has the packages whose functions are replaced by functions of package mock that name no
+// target.
+var replaced = map[string][]string{"Clock": {"time"}, "Seed": {"math/rand", "math/rand/v2"}}
+
+// A parameter of a function says what is replaced: it is a function, or a function's name, or a
+// pattern of names.
+type parameter struct {
+	index   int
+	pattern bool
 }
 
 // A targetCall is a call in a package that may replace functions.
@@ -221,8 +233,13 @@ func (f *targetFinder) findAll() {
 	for n := -1; n != len(f.targets); {
 		n = len(f.targets)
 		for _, c := range f.calls {
-			if at, ok := f.targets[c.callee]; ok && at < len(c.Args) {
-				f.target(c, c.Args[at])
+			if pkg := c.callee.Pkg(); pkg != nil && pkg.Path() == mockPackage {
+				for _, path := range replaced[c.callee.Name()] {
+					f.named(path + ".")
+				}
+			}
+			if p, ok := f.targets[c.callee]; ok && p.index < len(c.Args) {
+				f.target(c, c.Args[p.index], p.pattern)
 			}
 		}
 	}
@@ -283,7 +300,7 @@ func (f *targetFinder) parse(names []string) []*ast.File {
 }
 
 // replacers notes the functions of package mock that replace others: they have a parameter target,
-// or name for a function's name.
+// or name for a function's name, or pattern.
 func (f *targetFinder) replacers(mock *types.Package) {
 	for _, name := range mock.Scope().Names() {
 		fn, ok := mock.Scope().Lookup(name).(*types.Func)
@@ -292,8 +309,8 @@ func (f *targetFinder) replacers(mock *types.Package) {
 		}
 		params := fn.Signature().Params()
 		for i := range params.Len() {
-			if name := params.At(i).Name(); name == "target" || name == "name" {
-				f.targets[fn] = i
+			if name := params.At(i).Name(); name == "target" || name == "name" || name == "pattern" {
+				f.targets[fn] = parameter{i, name == "pattern"}
 			}
 		}
 	}
@@ -335,9 +352,13 @@ func function(e ast.Expr, info *types.Info) *types.Func {
 }
 
 // target notes what arg stands for, which says what the call c replaces.
-func (f *targetFinder) target(c targetCall, arg ast.Expr) {
+func (f *targetFinder) target(c targetCall, arg ast.Expr, pattern bool) {
 	if value := c.info.Types[arg].Value; value != nil && value.Kind() == constant.String {
-		f.named(constant.StringVal(value))
+		if pattern {
+			f.matching(constant.StringVal(value))
+		} else {
+			f.named(constant.StringVal(value))
+		}
 		return
 	}
 	if fn := function(arg, c.info); fn != nil {
@@ -356,7 +377,7 @@ func (f *targetFinder) target(c targetCall, arg ast.Expr) {
 	params := c.caller.Signature().Params()
 	for i := range params.Len() {
 		if params.At(i) == c.info.Uses[id] {
-			f.targets[c.caller] = i
+			f.targets[c.caller] = parameter{i, pattern}
 		}
 	}
 }
@@ -392,6 +413,35 @@ func (f *targetFinder) named(name string) {
 		}
 	}
 	f.add(longest)
+}
+
+// matching adds the packages that a pattern of functions names. One that names none, such as
+// "*.Close", is about packages that have hooks anyway.
+func (f *targetFinder) matching(pattern string) {
+	clauses, _, _ := rule.Parse(pattern)
+	for _, clause := range clauses {
+		for _, s := range clause.Selectors {
+			for _, p := range f.all {
+				if clause.Detail != rule.Off && !s.Negated && namesPackage(s, p.PkgPath) {
+					f.add(p)
+				}
+			}
+		}
+	}
+}
+
+// namesPackage reports whether a selector names the package with this path.
+func namesPackage(s rule.Selector, path string) bool {
+	switch s.Kind {
+	case "pkg":
+		return !strings.HasPrefix(s.Pattern, "...") && rule.MatchPackage(s.Pattern, path)
+	case "func":
+		slash := strings.LastIndexByte(s.Pattern, '/') + 1
+		pkg, _, ok := strings.Cut(s.Pattern[slash:], ".")
+		pkg = s.Pattern[:slash] + pkg
+		return ok && strings.Trim(pkg, "*?(") != "" && rule.MatchFunc(pkg+".x", &rule.Func{Package: path, ImportPath: path, Name: "x"})
+	}
+	return false
 }
 
 // add notes a package that has a target.

@@ -1,9 +1,45 @@
 package targets
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/tools/go/packages"
 )
+
+func TestNamesPackage(t *testing.T) {
+	for pattern, want := range map[string]string{
+		"os.ReadFile":            "os",
+		"os.(*File).Close":       "os",
+		"json.*":                 "encoding/json",
+		"encoding/json.*":        "encoding/json",
+		"net/...":                "net/http",
+		"pkg:net/http":           "net/http",
+		"example.com/*.Get":      "example.com/store",
+		"*.Close":                "",
+		"(*File).Close":          "",
+		"Close":                  "",
+		"*":                      "",
+		"...":                    "",
+		"!os.ReadFile":           "",
+		"os.ReadFile=off":        "",
+		"!os.*;json.Marshal":     "encoding/json",
+		"pkg:net/http&*.Get":     "net/http",
+		"file:os/file.go":        "",
+		"encoding/json.*&!*.New": "encoding/json",
+	} {
+		f := targetFinder{found: map[string]*packages.Package{}}
+		for _, path := range []string{"os", "encoding/json", "net/http", "example.com/store"} {
+			f.all = append(f.all, &packages.Package{PkgPath: path})
+		}
+		f.matching(pattern)
+		if got := strings.Join(slices.Sorted(maps.Keys(f.found)), " "); got != want {
+			t.Errorf("%q: got %q, want %q", pattern, got, want)
+		}
+	}
+}
 
 func TestParseTest(t *testing.T) {
 	for args, want := range map[string]string{

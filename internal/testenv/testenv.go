@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -17,6 +18,10 @@ import (
 // All reports whether all tests are to run. Without ALL_TESTS=1 in the environment go test ./...
 // takes a few minutes, and what takes longer is skipped; .ci/run sets it.
 func All() bool { return os.Getenv("ALL_TESTS") != "" }
+
+// Race reports whether scripts are to build with the race detector too, which compiles the standard
+// library anew. ALL_TESTS=norace runs all tests but for that.
+func Race() bool { return All() && os.Getenv("ALL_TESTS") != "norace" }
 
 // NeedAll skips the test unless all tests are to run.
 func NeedAll(t testing.TB) {
@@ -39,6 +44,36 @@ func Need(t testing.TB, programs ...string) {
 		}
 	}
 }
+
+// Programs fails the test, where CI is in the environment and the system is Linux, for each program
+// without which a script in a directory leaves something out.
+func Programs(t testing.TB, scripts string) {
+	t.Helper()
+	if os.Getenv("CI") == "" || runtime.GOOS != "linux" {
+		t.Skip("scripts are skipped without them")
+	}
+	files, err := filepath.Glob(filepath.Join(scripts, "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: %d scripts, %v", scripts, len(files), err)
+	}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range condition.FindAllSubmatch(source, -1) {
+			name := string(m[1])
+			if name == "dlv-works" { // the script makes it
+				continue
+			}
+			if _, err := exec.LookPath(name); err != nil {
+				t.Errorf("%s: %v: .ci/run installs it", filepath.Base(file), err)
+			}
+		}
+	}
+}
+
+var condition = regexp.MustCompile(`(?m)^\[!?exec:([^]]+)\]`)
 
 // debian has the packages of programs.
 var debian = map[string]string{

@@ -16,6 +16,9 @@ import (
 // toolVersion answers the go command's question for a tool's version, which goes into the key of
 // everything that the tool makes.
 func toolVersion(tool string, t transform) (status int, err error) {
+	if underGoTool() {
+		return 0, errGoTool
+	}
 	out, err := exec.Command(tool, "-V=full").Output()
 	if err != nil {
 		return ExitStatus(err)

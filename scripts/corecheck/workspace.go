@@ -103,11 +103,22 @@ func (w *workspace) check(ctx context.Context, toolchain, target string, package
 		return err
 	}
 	run := all.run(release+" "+target, w.module, files)
+	crossvet, err := w.tool(ctx, toolchain, "crossvet", w.root, "./scripts/crossvet")
+	if err != nil {
+		return err
+	}
 	// Package runtime does what vet calls a possible misuse of unsafe.Pointer all over.
-	vetted, err := output(ctx, w.module, env, "go", append([]string{"vet", "-unsafeptr=false"}, packages...)...)
+	args := []string{"-tests=false", "-without", "unsafeptr"}
+	for _, p := range packages {
+		args = append(args, "-p", p)
+	}
+	vetted, err := output(ctx, w.module, env, crossvet, append(args, target)...)
 	run.add(vetted, err)
 	if static {
-		staticcheck, err := w.staticcheck(ctx, toolchain)
+		if strings.HasPrefix(toolchain, "go1.25") {
+			toolchain = "auto" // the tool needs Go 1.26
+		}
+		staticcheck, err := w.tool(ctx, toolchain, "staticcheck", w.dir, "honnef.co/go/tools/cmd/staticcheck@"+staticcheckVersion)
 		if err != nil {
 			return err
 		}
@@ -213,19 +224,15 @@ func sourceOf(p checkedPackage, f inject.File) string {
 	return p.ImportPath + "/" + f.Name
 }
 
-// staticcheck returns the path of the tool, built for the toolchain: one that a release compiled
-// does not read the sources of later ones.
-func (w *workspace) staticcheck(ctx context.Context, toolchain string) (string, error) {
+// tool returns the path of a tool, installed from dir and built for the toolchain: one that a
+// release compiled does not read the sources of later ones.
+func (w *workspace) tool(ctx context.Context, toolchain, command, dir, path string) (string, error) {
 	bin := filepath.Join(w.dir, "bin-"+toolchain)
-	name := filepath.Join(bin, "staticcheck")
+	name := filepath.Join(bin, command)
 	if _, err := os.Stat(name); err == nil {
 		return name, nil
 	}
-	env := []string{"GOTOOLCHAIN=" + toolchain, "GOBIN=" + bin}
-	if strings.HasPrefix(toolchain, "go1.25") {
-		env[0] = "GOTOOLCHAIN=auto" // the tool needs Go 1.26
-	}
-	_, err := output(ctx, w.dir, env, "go", "install", "honnef.co/go/tools/cmd/staticcheck@"+staticcheckVersion)
+	_, err := output(ctx, dir, []string{"GOTOOLCHAIN=" + toolchain, "GOBIN=" + bin}, "go", "install", path)
 	return name, err
 }
 

@@ -24,15 +24,14 @@ func ftrace_api_rules() string {
 //
 //go:linkname ftrace_api_setRules
 func ftrace_api_setRules(rules string) (message string, offset, length int) {
-	c, err, ok := ftraceNewConfig(rules)
+	r, err, ok := ftraceNewRules(rules, !ftraceRecording.wanted)
 	if !ok {
 		return err.Message, err.Offset, err.Length
 	}
 	if !ftraceShowFromNow() {
 		return "FTRACE_OUT can't be opened", 0, 0
 	}
-	ftraceArm(c)
-	return "", 0, 0
+	return ftraceArm(0, r, false), 0, 0
 }
 
 // ftraceShowFromNow has calls written as lines, unless an environment variable has said what to do
@@ -41,7 +40,7 @@ func ftraceShowFromNow() bool {
 	semacquire(&ftracePreparing)
 	defer semrelease(&ftracePreparing)
 	if ftraceOut.fd == 0 || ftraceOut.spare {
-		ftracePrepare(0, ftraceParseConsumers(gogetenv("FTRACE_CONSUMERS"), ftrace_format_ConsumersAll))
+		ftracePrepare(0, ftraceConsumersOr(ftrace_format_ConsumersAll))
 		if !ftraceOut.spare && !ftraceOpen(gogetenv("FTRACE_OUT")) {
 			return false
 		}
@@ -97,19 +96,65 @@ func ftrace_api_unwoven(delta int32) { getg().ftraceWeave.unwoven += delta }
 //
 //go:linkname ftrace_api_logged
 func ftrace_api_logged(level int, line []byte) {
+	if gp := getg(); ftraceTakesLines(gp, sys.GetCallerSP()) {
+		ftraceConsumeLines(gp, line, int32(max(level, ftrace_format_LevelUnknown)))
+	}
+}
+
+// ftrace_api_testing is called when a test begins. It returns FTRACE_ON_ERROR.
+//
+//go:linkname ftrace_api_testing
+func ftrace_api_testing() int {
+	ftraceTesting = true
+	return ftraceOnError
+}
+
+// ftrace_api_failed is called when a test fails, which is an error of the goroutine. If take is not
+// nil it gets the goroutine's last calls, and those under way. ftrace_api_failed returns
+// FTRACE_ON_ERROR.
+//
+//go:linkname ftrace_api_failed
+func ftrace_api_failed(what string, take ftraceTakesLine) int {
 	gp := getg()
-	if !ftraceRecording.on || !ftraceMayWeave(gp) {
-		return
+	if !ftraceTakesLines(gp, sys.GetCallerSP()) {
+		return 0
+	}
+	ftraceRecordLine(gp, ftraceLevelError, what)
+	if t := gp.ftrace; take != nil && ftraceOnError != 0 && t != nil && t.recorded && t.busy == 0 && ftraceMayTrace(gp) {
+		t.busy++
+		ftraceContext(gp, t, ftraceOnErrorMax, take)
+		t.busy--
+	}
+	return ftraceOnError
+}
+
+// ftrace_api_calls gives another goroutine's last calls to take, as far as they are still in the
+// rings.
+//
+//go:linkname ftrace_api_calls
+func ftrace_api_calls(goid uint64, take ftraceTakesLine) {
+	if ftraceOnError != 0 && ftraceMayTrace(getg()) {
+		gp := new(g) // as good as the goroutine's: only its number is read
+		gp.goid = goid
+		ftraceContext(gp, nil, ftraceOnErrorMax, take)
+	}
+}
+
+// ftraceTakesLines reports whether what the goroutine logs is recorded, and prepares for that. sp
+// is the stack pointer of the function that called the core.
+func ftraceTakesLines(gp *g, sp uintptr) bool {
+	if !ftraceRecords() || !ftraceMayWeave(gp) {
+		return false
 	}
 	if r := gp.ftraceWeave.log; r != nil {
 		r.observed = true
 	}
 	if t := gp.ftrace; t != nil {
 		t.busy++
-		t.sweep(gp, gp.stack.hi-sys.GetCallerSP())
+		t.sweep(gp, gp.stack.hi-sp)
 		t.busy--
 	}
-	ftraceConsumeLines(gp, line, int32(max(level, ftrace_format_LevelUnknown)))
+	return true
 }
 
 // ftrace_api_enabled reports whether the call that called its caller, a function of package ftrace,
@@ -137,7 +182,7 @@ func ftraceShownAt(pc, sp uintptr) *ftraceFrame {
 		return nil
 	}
 	frame := t.frame(t.depth - 1)
-	if frame.sp != gp.stack.hi-caller || frame.clause == 0 {
+	if frame.sp != gp.stack.hi-caller || frame.clause == 0 && frame.Flags&ftraceFrameSessions == 0 {
 		return nil
 	}
 	return frame
@@ -151,10 +196,11 @@ func ftrace_api_note(text string) {
 	if frame == nil {
 		return
 	}
-	if ftraceRecording.on {
-		ftraceRecordNote(getg(), frame, text)
-	}
 	t := getg().ftrace
+	ftraceRecordNote(getg(), t, frame, text)
+	if frame.clause == 0 {
+		return
+	}
 	if t.notes == nil {
 		t.notes = ftraceNewText()
 	}

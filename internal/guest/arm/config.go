@@ -24,46 +24,61 @@ func ftraceUnlockRegistry() {
 	semrelease(&ftraceRegistry.lock)
 }
 
-// ftraceNewConfig parses rules.
-func ftraceNewConfig(text string) (*ftraceConfig, ftrace_rule_Error, bool) {
+// ftraceNewRules parses rules. Where nobody reads calls line by line, limits are only those that
+// the rules name.
+func ftraceNewRules(text string, lines bool) (*ftraceRules, ftrace_rule_Error, bool) {
 	clauses, err, ok := ftrace_rule_Parse(text)
 	if !ok {
 		return nil, err, false
 	}
-	c := new(ftraceConfig)
-	c.text = text
-	c.clauses = clauses
-	c.all.Detail = ftrace_rule_Args
-	c.in = make([]uint32, len(clauses))
-	c.after = make([]uint32, len(clauses))
-	c.tree = make([]uint32, len(clauses))
-	c.matches = make([]uint32, len(clauses))
-	bit := uint32(1)
+	n := len(clauses)
+	r := &ftraceRules{text: text, clauses: clauses, in: make([]uint32, n), after: make([]uint32, n), tree: make([]uint32, n), matches: make([]uint32, n), limited: make([]uint32, n)}
+	r.all.Detail = ftrace_rule_Args
+	bits := 0
 	for i := range clauses {
-		if ftraceRecording.wanted && !clauses[i].FirstSet {
-			clauses[i].First = 0 // First is a limit for lines that someone reads, which these are not
+		clause := &clauses[i]
+		if !lines && !clause.FirstSet {
+			clause.First = 0
 		}
-		for _, use := range [...]struct {
-			wanted bool
-			bits   []uint32
-		}{{clauses[i].In != "", c.in}, {clauses[i].After != "", c.after}, {clauses[i].Tree, c.tree}} {
-			if !use.wanted {
-				continue
+		for _, needs := range [...]bool{clause.In != "", clause.After != "", clause.Tree} {
+			if needs {
+				bits++
 			}
-			if bit == 0 {
-				err.Message = "more than 32 clauses with tree, in= or after="
-				return nil, err, false
-			}
-			use.bits[i] = bit
-			bit <<= 1
 		}
-		c.trees |= c.tree[i]
 	}
-	if !c.redact() {
+	if bits > 32 {
+		err.Message = "more than 32 clauses with tree, in= or after="
+		return nil, err, false
+	}
+	if !r.redact() {
 		err.Message = "more than 254 different values of redact= since the program started"
 		return nil, err, false
 	}
-	return c, err, true
+	return r, err, true
+}
+
+// number gives the clauses their marks and triggers, of those that are not taken. It returns false
+// if there are too few.
+func (r *ftraceRules) number(taken uint32) bool {
+	for i := range r.clauses {
+		clause := &r.clauses[i]
+		for _, use := range [...]struct {
+			wanted bool
+			bits   []uint32
+		}{{clause.In != "", r.in}, {clause.After != "", r.after}, {clause.Tree, r.tree}} {
+			if !use.wanted {
+				continue
+			}
+			if taken == ^uint32(0) {
+				return false
+			}
+			use.bits[i] = ^taken & (taken + 1)
+			taken |= use.bits[i]
+			r.bits |= use.bits[i]
+		}
+		r.trees |= r.tree[i]
+	}
+	return true
 }
 
 // ftrace_register is called by each instrumented package before any other initialisation of the
@@ -94,7 +109,7 @@ func ftrace_register(p *ftracePkg) uintptr {
 		}
 	}
 	if c := ftraceLoadConfig(); c != nil {
-		c.apply(p)
+		c.apply(p, true)
 		if atomic.Load(&ftraceWeaves) == 0 {
 			ftraceSetWeaves()
 		}
@@ -108,95 +123,179 @@ func ftrace_register(p *ftracePkg) uintptr {
 	return p.Nfuncs
 }
 
-// ftraceArm puts c in force for all functions.
-func ftraceArm(c *ftraceConfig) {
+// ftraceArm puts the rules of an observer in force, beside those of all others. A session without
+// rules sees nothing, or, if it follows, what the program's own rules let it see. ftraceArm returns
+// why it can't.
+func ftraceArm(observer uint32, r *ftraceRules, follows bool) string {
 	semacquire(&ftraceRegistry.lock)
-	if c.number == 0 { // else it was in force before, and is again
-		c.number = 1
-		if ftraceConfigs != nil {
-			c.number += ftraceConfigs.number
-		}
-		c.prev, ftraceConfigs = ftraceConfigs, c
+	before, c := ftraceLoadConfig(), new(ftraceConfig)
+	c.number = 1
+	if before != nil {
+		c.number += before.number
+		c.ftraceRules, c.sessions, c.follow, c.since = before.ftraceRules, before.sessions, before.follow, before.since
 	}
-	clear(c.matches)
+	if c.ftraceRules == nil {
+		c.ftraceRules, _, _ = ftraceNewRules("", true)
+	}
+	if observer == 0 {
+		c.ftraceRules = r
+	} else {
+		c.sessions[observer-1] = r
+		if c.follow &^= 1 << (observer - 1); follows {
+			c.follow |= 1 << (observer - 1)
+		}
+	}
+	taken := uint32(0)
+	for i := range uint32(ftrace_format_SessionsMax + 1) {
+		if other := c.of(i); i != observer && other != nil {
+			taken |= other.bits
+		}
+	}
+	if r != nil {
+		if !r.number(taken) {
+			semrelease(&ftraceRegistry.lock)
+			return "all who observe the program have more than 32 clauses with tree, in= or after= together"
+		}
+		for i := range c.since {
+			if r.bits>>i&1 != 0 {
+				c.since[i] = c.number
+			}
+		}
+	}
+	if before != nil {
+		c.triggered.Store(before.triggered.Load() & taken)
+	}
+	c.prev, ftraceConfigs = ftraceConfigs, c
 	atomicstorep(unsafe.Pointer(&ftraceCurrent), unsafe.Pointer(c))
 	for p := ftraceRegistry.first; p != nil; p = p.next() {
-		c.apply(p)
+		c.apply(p, observer == 0)
 	}
+	if before != nil { // what was hit meanwhile
+		c.triggered.Or(before.triggered.Load() & taken)
+	}
+	ftraceCountSpans()
 	ftraceSetWeaves()
 	ftraceUnlockRegistry()
+	return ""
 }
 
-// apply lays the rules on the functions of a package.
-func (c *ftraceConfig) apply(p *ftracePkg) {
+// apply lays the rules on the functions of a package. afresh: the program's own are new to it, and
+// put an end to what was switched.
+func (c *ftraceConfig) apply(p *ftracePkg, afresh bool) {
 	p.read()
 	p.define()
 	for i := range p.Nfuncs {
 		f := p.fn(i)
-		subject := f.subject()
-		clause := ftrace_rule_Decide(c.clauses, &subject)
-		key := ftraceLaidKey{number: uint32(clause + 1)}
-		if clause >= 0 {
-			c.matches[clause]++
-			key.marks |= c.tree[clause]
-		}
-		for i := range c.clauses {
-			if c.in[i] != 0 && ftrace_rule_MatchFunc(c.clauses[i].In, &subject) {
-				key.marks |= c.in[i]
-			}
-			if c.after[i] != 0 && ftrace_rule_MatchFunc(c.clauses[i].After, &subject) {
-				key.triggers |= c.after[i]
-			}
-		}
-		f.flags &^= ftraceAskedUntimed | ftraceSwitchedOn | ftraceSwitchedOff
-		if clause >= 0 && c.clauses[clause].Untimed {
-			f.flags |= ftraceAskedUntimed
-		}
-		c.note(key.marks | key.triggers)
 		c.markSecrets(f)
-		c.lay(f, key)
+		if afresh {
+			f.flags &^= ftraceAskedUntimed | ftraceSwitchedOn | ftraceSwitchedOff
+		}
+		key := c.lay(f)
+		if clause := key.number; clause != 0 && afresh {
+			c.matches[clause-1]++
+		}
 	}
 }
 
-// lay lays on f what the rules, its switch and setup_objects say of it. The registry is locked.
-func (c *ftraceConfig) lay(f *ftraceFunc, key ftraceLaidKey) {
+// decide returns what an observer's rules say of a function.
+func (c *ftraceConfig) decide(observer uint32, f *ftraceFunc, subject *ftrace_rule_Func) ftraceLaidKey {
+	r := c.of(observer)
+	clause := ftrace_rule_Decide(r.clauses, subject)
+	key := ftraceLaidKey{observer: observer, number: uint32(clause + 1), flags: f.flags & ftraceMaskedOff}
+	if clause >= 0 {
+		key.marks |= r.tree[clause]
+	}
+	for i := range r.clauses {
+		if r.in[i] != 0 && ftrace_rule_MatchFunc(r.clauses[i].In, subject) {
+			key.marks |= r.in[i]
+		}
+		if r.after[i] != 0 && ftrace_rule_MatchFunc(r.clauses[i].After, subject) {
+			key.triggers |= r.after[i]
+		}
+	}
+	c.note(key.marks | key.triggers)
+	return key
+}
+
+// lay lays on f what the rules of all observers, its switch and setup_objects say of it. It returns
+// what the program's own rules say. The registry is locked.
+func (c *ftraceConfig) lay(f *ftraceFunc) ftraceLaidKey {
+	subject := f.subject()
+	own := c.decide(0, f, &subject)
+	if old := f.loadLaid(); (old == nil || old.rules != c.ftraceRules) && own.number != 0 && c.clauses[own.number-1].Untimed {
+		f.flags |= ftraceAskedUntimed
+	}
 	f.mask()
-	key.flags = f.flags & (ftraceSwitchedOn | ftraceSwitchedOff | ftraceMaskedOff)
+	own.flags = f.flags & (ftraceSwitchedOn | ftraceSwitchedOff | ftraceMaskedOff)
+	key := own
+	if f.looks != 0 && own.number|own.flags|c.trees == 0 && !ftraceOut.on && !ftraceRecording.on {
+		key.flags |= ftraceLookedAt
+	}
+	for i := len(c.sessions) - 1; i >= 0; i-- {
+		var wants ftraceLaidKey
+		switch {
+		case c.follow>>i&1 != 0:
+			wants = own
+		case c.sessions[i] == nil:
+			continue
+		default:
+			wants = c.decide(uint32(i+1), f, &subject)
+		}
+		if l := c.says(wants); l.flags&ftraceMaskedOff == 0 && l.wants(f) {
+			key.others = c.list(i, l, key.others)
+		}
+		key.marks |= wants.marks
+		key.triggers |= wants.triggers
+	}
 	l := c.says(key)
 	l.tell(f)
 	atomicstorep(unsafe.Pointer(&f.laid), unsafe.Pointer(l))
 	l.arm(f)
 	l.showFlags(f)
+	return own
+}
+
+// list returns the list that begins with what a session wants and goes on with next. There is one
+// of each. The registry is locked.
+func (c *ftraceConfig) list(session int, l *ftraceLaid, next *ftraceOther) *ftraceOther {
+	for o := c.other; o != nil; o = o.made {
+		if o.session == session && o.laid == l && o.next == next {
+			return o
+		}
+	}
+	c.other = &ftraceOther{session, l, next, c.other}
+	return c.other
 }
 
 // layAgain is lay after something other than the rules has changed. The registry is locked.
-func (f *ftraceFunc) layAgain() {
-	l := f.loadLaid()
-	l.config.lay(f, l.ftraceLaidKey)
-}
+func (f *ftraceFunc) layAgain() { ftraceLoadConfig().lay(f) }
 
 // says returns the ftraceLaid with that key, and makes it if there is none. The registry is locked.
 func (c *ftraceConfig) says(key ftraceLaidKey) *ftraceLaid {
-	first := &c.laid[(key.number*31+key.marks*7+key.triggers*3+key.flags>>8)%uint32(len(c.laid))]
+	first := &c.laid[(key.number*31+key.marks*7+key.triggers*3+key.flags>>8+key.observer)%uint32(len(c.laid))]
 	for l := *first; l != nil; l = l.next {
 		if l.ftraceLaidKey == key {
 			return l
 		}
 	}
-	l := &ftraceLaid{config: c, ftraceLaidKey: key, next: *first}
+	r := c.of(key.observer)
+	l := &ftraceLaid{config: c, rules: r, ftraceLaidKey: key, next: *first}
 	if i := key.number; i != 0 {
-		l.clause, l.in, l.after = &c.clauses[i-1], c.in[i-1], c.after[i-1]
-	} else if key.flags&ftraceSwitchedOn != 0 {
-		l.clause = &c.all
+		l.clause, l.in, l.after = &r.clauses[i-1], r.in[i-1], r.after[i-1]
+	} else if key.flags&(ftraceSwitchedOn|ftraceLookedAt) != 0 {
+		l.clause = &r.all
 	}
 	l.until = l.last()
+	if o := l.others; o != nil && o.next == nil && l.clause == nil && r.trees == 0 && ftraceIsPlain(o.laid.clause) && l.marks|l.triggers|o.laid.in|o.laid.after == 0 {
+		l.sole = o
+	}
 	*first = l
 	return l
 }
 
 // arms reports whether the hook of f, on which l is laid, is to be on.
 func (l *ftraceLaid) arms(f *ftraceFunc) bool {
-	return f.mocks != nil || l != nil && (l.marks|l.triggers != 0 || l.flags&ftraceMaskedOff == 0 && l.wants(f))
+	return f.mocks != nil || l != nil && (l.marks|l.triggers != 0 || l.others != nil || l.flags&ftraceMaskedOff == 0 && l.wants(f))
 }
 
 // wants reports whether the hook of f is to be on for its own sake, if setup_objects allows it.
@@ -207,7 +306,7 @@ func (l *ftraceLaid) wants(f *ftraceFunc) bool {
 	case l.clause != nil:
 		return l.clause.Detail != ftrace_rule_Off
 	}
-	return l.config.trees != 0 && f.flags&(ftraceIsProbe|ftraceIsWait) == 0
+	return l.rules.trees != 0 && f.flags&(ftraceIsProbe|ftraceIsWait|ftraceIsSpan) == 0
 }
 
 // last returns the number of calls after which calls are only counted. The first call that is no
@@ -215,7 +314,7 @@ func (l *ftraceLaid) wants(f *ftraceFunc) bool {
 func (l *ftraceLaid) last() uintptr {
 	clause := l.clause
 	switch {
-	case clause == nil, l.marks|l.triggers != 0:
+	case clause == nil, l.marks|l.triggers != 0, l.others != nil:
 	case clause.Detail <= ftrace_rule_Count:
 		return 0
 	case clause.First != 0 && clause.First < uint64(^uintptr(0)) && clause.Depth == 0 && clause.In == "" && clause.After == "":
@@ -256,6 +355,9 @@ func (f *ftraceFunc) arm(on bool) {
 	if f.flags&ftraceIsWait != 0 {
 		ftraceCountWaits()
 	}
+	if f.flags&ftraceIsSpan != 0 {
+		ftraceCountSpans()
+	}
 }
 
 // ftraceInstrumented returns how many functions have hooks.
@@ -271,7 +373,7 @@ func ftraceInstrumented() (n uintptr) {
 // ftraceSomeConfig puts empty rules in force if there are none.
 func ftraceSomeConfig() {
 	if ftraceLoadConfig() == nil {
-		c, _, _ := ftraceNewConfig("")
-		ftraceArm(c)
+		r, _, _ := ftraceNewRules("", true)
+		ftraceArm(0, r, false)
 	}
 }

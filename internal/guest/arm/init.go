@@ -7,24 +7,33 @@ package runtime
 import "internal/runtime/atomic"
 
 // ftraceVariables are the environment variables that this file or the build knows.
-var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_WEAVE", "FTRACE_GROUP", "FTRACE_CONSUMERS", "FTRACE_MEMORY", "FTRACE_TIMER", "FTRACE_PROTOCOL", "FTRACE_REDACT", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
+var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_WEAVE", "FTRACE_GROUP", "FTRACE_CONSUMERS", "FTRACE_LOCKS", "FTRACE_MEMORY", "FTRACE_TIMER", "FTRACE_PROTOCOL", "FTRACE_REDACT", "FTRACE_SHAKE", "FTRACE_PACKAGES", "FTRACE_INLINE", "FTRACE_CACHE"}
 
 // ftraceActivating are those of them that make a program do something. The others only say how.
-var ftraceActivating = [...]string{"FTRACE", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_PROTOCOL"}
+var ftraceActivating = [...]string{"FTRACE", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_LOCKS", "FTRACE_PROTOCOL"}
 
 // ftraceInit is called by main before the first package is initialised. Without any FTRACE variable
 // it only lets others find the program.
 func ftraceInit() {
 	lockInit(&ftraceTables.lock, lockRankItab)
 	ftraceMakeWaits()
-	if isSecureMode() {
+	if ftraceMayBePrivileged() {
 		ftraceRefuseCaller()
 		return
 	}
 	ftraceParseRedact(gogetenv("FTRACE_REDACT"))
 	ftraceParseMemory(gogetenv("FTRACE_MEMORY"))
 	ftraceParseTimer(gogetenv("FTRACE_TIMER"))
+	ftraceParseShake(gogetenv("FTRACE_SHAKE"))
 	ftraceMakeMemory()
+	if ftraceParseLocks(gogetenv("FTRACE_LOCKS")) {
+		ftraceObserveLocks(true)
+		ftraceLocks.reports = true
+		if h := ftraceMemory.head; h != nil {
+			h.Own[1] = ftrace_format_ConsumerLocks
+		}
+	}
+	ftraceParseConsumers(gogetenv("FTRACE_CONSUMERS"))
 	rules, format, out, stats, show := gogetenv("FTRACE"), gogetenv("FTRACE_FORMAT"), gogetenv("FTRACE_OUT"), gogetenv("FTRACE_STATS"), gogetenv("FTRACE_SHOW")
 	ftraceCheckVariables()
 	ftraceParseFormat(format)
@@ -51,12 +60,12 @@ func ftraceInit() {
 	if rules == "" && !ftraceShow && fail == "" && protocol == nil {
 		return
 	}
-	c, err, ok := ftraceNewConfig(rules)
+	r, err, ok := ftraceNewRules(rules, !ftraceRecording.wanted)
 	if !ok {
 		ftraceComplainRules("FTRACE", rules, "the program runs untraced", &err)
 		return
 	}
-	traces, failing := len(c.clauses) > 0 || ftraceStats != 0 || ftraceShow, ftraceParseFail(fail)
+	traces, failing := len(r.clauses) > 0 || ftraceStats != 0 || ftraceShow, ftraceParseFail(fail)
 	if !traces && !failing && protocol == nil || !ftraceOpen(out) {
 		ftraceFailing.text = ""
 		return
@@ -74,20 +83,22 @@ func ftraceInit() {
 	if record != "" && chunks == 0 {
 		wanted = 0 // all is in the files
 	}
-	ftracePrepare(chunks, ftraceParseConsumers(gogetenv("FTRACE_CONSUMERS"), wanted))
+	ftracePrepare(chunks, ftraceConsumersOr(wanted))
 	recorded := ok && record != ""
 	if recorded {
-		if failed := ftraceRecordTo(record, chunks); failed != "" {
+		ftraceRecording.asked = ftraceAskedAtStart
+		if failed := ftraceRecording.begin(record, chunks); failed != "" {
 			ftraceComplain("FTRACE_RECORD: " + failed + "; nothing is recorded")
 			recorded = false
 		}
+		ftraceShowRecording()
 	}
 	if record != "" && !recorded && out == "" {
 		return
 	}
 	ftraceOut.on = out != "off" && (record == "" || out != "" && ftraceOnError == 0)
 	if traces {
-		ftraceArm(c)
+		ftraceArm(0, r, false)
 	}
 }
 
@@ -144,6 +155,7 @@ func ftracePrepare(chunks uint64, consumers uint32) {
 	}
 	ftraceArmMemory(chunks)
 	if h := ftraceArmed(); h != nil {
+		h.Own = [2]uint32{consumers, consumers | h.Own[1]}
 		atomic.Store(&h.Consumers, consumers)
 		atomic.Store(&h.Waits, consumers)
 	}

@@ -5,6 +5,7 @@
 package runtime
 
 import (
+	"internal/bytealg"
 	"internal/runtime/atomic"
 	"unsafe"
 )
@@ -14,7 +15,7 @@ import (
 func ftraceReport() {
 	ftraceReportFailing()
 	if ftraceRecording.on && ftraceRecording.chunks == 0 {
-		ftraceWriteMetadata() // with the functions' names
+		ftraceRecording.writeMetadata() // with the functions' names
 	}
 	c := ftraceLoadConfig()
 	if c == nil {
@@ -31,12 +32,12 @@ func ftraceReport() {
 		case clause.Waits():
 			what = "wait"
 		}
-		if c.matches[i] == 0 {
+		if c.matches[i] == 0 && !clause.Spans() { // one that is named may be seen later
 			overridden = ftraceOverridden(clause)
 			var digits [20]byte
 			switch overridden {
 			case 0:
-				ftraceComplain(`FTRACE: "` + clause.Text + `" matches no ` + what + ` (FTRACE_SHOW=1 lists them)`)
+				ftraceComplain(`FTRACE: "` + clause.Text + `" matches no ` + what + ftraceAdvice(clause))
 			case 1:
 				ftraceComplain(`FTRACE: "` + clause.Text + `" matches 1 ` + what + `, but a later clause decides for it (the last one that matches does)`)
 			default:
@@ -72,6 +73,9 @@ func ftraceReport() {
 		case clause.Waits():
 			b.uint(ftraceWaitKinds)
 			b.str(" kinds of waits (")
+		case clause.Spans():
+			b.uint(uint64(ftraceSpanKinds.n))
+			b.str(" kinds of statements and stages (")
 		default:
 			b.uint(uint64(all))
 			b.str(" functions (")
@@ -88,6 +92,73 @@ func ftraceReport() {
 	if ftraceShow {
 		ftraceShowAll(c)
 	}
+}
+
+// ftraceAdvice tells what can be done about a clause that matches nothing.
+func ftraceAdvice(clause *ftrace_rule_Clause) string {
+	if ftraceInstrumented() == 0 {
+		return ": no package of the program has hooks: FTRACE_PACKAGES chooses them when it is built (ftrace-wrap go install PKG@VERSION does so)"
+	}
+	if pkg := ftraceUnhooked(clause); pkg != "" {
+		return " with a hook: build with FTRACE_PACKAGES=main," + pkg + " so that package " + pkg + " has hooks"
+	}
+	least, name := -1, ""
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
+		for i := range p.Nfuncs {
+			subject := p.fn(i).subject()
+			if d := clause.Misspells(&subject); d >= 0 && (least < 0 || d < least) {
+				least, name = d, p.label()+"."+subject.Name
+			}
+		}
+	}
+	if name != "" {
+		return ": did you mean " + name + "?"
+	}
+	return " (FTRACE_SHOW=1 lists them)"
+}
+
+// ftraceUnhooked returns the package of a function in the program that a clause matches or names,
+// if no function of that package has a hook, though it could; otherwise "".
+func ftraceUnhooked(clause *ftrace_rule_Clause) string {
+	pattern := clause.Selectors[0].Pattern
+	for _, m := range activeModules() {
+		for i := range max(len(m.ftab)-1, 0) {
+			name := funcname(funcInfo{(*_func)(unsafe.Pointer(&m.pclntable[m.ftab[i].funcoff])), m})
+			path := name
+			if generic := bytealg.IndexByteString(name, '['); generic >= 0 {
+				path = name[:generic]
+			}
+			slash := bytealg.LastIndexByteString(path, '/')
+			dot := bytealg.IndexByteString(path[slash+1:], '.')
+			if dot < 0 || bytealg.IndexByteString(path, ':') >= 0 { // it is what the compiler makes for a type
+				continue
+			}
+			pkg := path[:slash+1+dot]
+			subject := ftrace_rule_Func{Package: pkg, ImportPath: pkg, Name: name[len(pkg)+1:], Binary: ftraceBinary}
+			// A function that is inlined wherever it is called is not in the table, but others of
+			// its package are.
+			named := ftraceHasPrefix(pattern, path[:slash+1+dot+1]) || ftraceHasPrefix(pattern, path[slash+1:slash+1+dot+1])
+			if (named || clause.Match(&subject)) && !ftraceHasHooks(pkg) && !ftraceIsHookless(pkg) {
+				return pkg
+			}
+		}
+	}
+	return ""
+}
+
+// ftraceIsHookless reports whether a package is runtime, or may be one that it depends on. These
+// have no hooks.
+func ftraceIsHookless(pkg string) bool {
+	return pkg == "runtime" || ftraceHasPrefix(pkg, "runtime/") || ftraceHasPrefix(pkg, "internal/")
+}
+
+func ftraceHasHooks(pkg string) bool {
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
+		if p.functions() && p.Symbol == pkg {
+			return true
+		}
+	}
+	return false
 }
 
 // ftraceOverridden returns how many functions, or probes, a clause matches that decides for none:
@@ -123,7 +194,7 @@ func ftraceShowAll(c *ftraceConfig) {
 			b.str("# ")
 			from := b.n
 			clause := f.clauseOf(c)
-			if f.flags&ftraceIsWait != 0 && clause == nil {
+			if f.flags&(ftraceIsWait|ftraceIsSpan) != 0 && clause == nil {
 				b.n = 0
 				continue // the kinds are the same in all programs
 			}
@@ -134,7 +205,7 @@ func ftraceShowAll(c *ftraceConfig) {
 			}
 			b.pad(from, 6)
 			b.fullName(f)
-			if f.flags&ftraceIsWait == 0 {
+			if f.flags&(ftraceIsWait|ftraceIsSpan) == 0 {
 				b.byte(' ')
 				b.shown(p.Files[f.file])
 				b.byte(':')
@@ -170,8 +241,9 @@ func ftraceFinish() {
 	ftraceEndGroups()
 	ftraceReportRates()
 	ftraceReportFailed()
+	ftraceReportLocks()
 	ftraceFinishTestTrace()
-	ftraceFinishRecording()
+	ftraceFinishRecordings()
 	if ftraceStats != 0 && atomic.Cas(&ftraceFinished, 0, 1) {
 		ftraceWriteStats()
 	}
@@ -206,7 +278,7 @@ func ftraceReportRates() {
 
 // ftraceWriteStats lists the functions by calls, most called first, and the probes among them.
 func ftraceWriteStats() {
-	var of [3]struct{ calls, called, all uint64 } // functions, probes, waits
+	var of [4]struct{ calls, called, all uint64 } // functions, probes, waits, spans
 	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		sum := &of[0]
 		switch {
@@ -214,6 +286,8 @@ func ftraceWriteStats() {
 			sum = &of[1]
 		case p.waits():
 			sum = &of[2]
+		case p.spans():
+			sum = &of[3]
 		}
 		for i := range p.Nfuncs {
 			sum.all++
@@ -223,7 +297,7 @@ func ftraceWriteStats() {
 			}
 		}
 	}
-	called := int(of[0].called + of[1].called + of[2].called)
+	called := int(of[0].called + of[1].called + of[2].called + of[3].called)
 	list := make([]*ftraceFunc, 0, called)
 	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		for i := range p.Nfuncs {
@@ -234,7 +308,7 @@ func ftraceWriteStats() {
 	}
 	ftraceSort(list)
 	b := ftraceNewText()
-	for i, words := range [...][2]string{{" calls to ", " functions instrumented\n"}, {" firings of ", " probes\n"}, {" waits of ", " kinds\n"}} {
+	for i, words := range [...][2]string{{" calls to ", " functions instrumented\n"}, {" firings of ", " probes\n"}, {" waits of ", " kinds\n"}, {" statements and stages of ", " kinds\n"}} {
 		if i > 0 && of[i].called == 0 {
 			continue
 		}
@@ -268,7 +342,7 @@ func ftraceWriteStats() {
 
 // fullName appends the name of a function or probe, whatever FTRACE_FORMAT says.
 func (b *ftraceText) fullName(f *ftraceFunc) {
-	if f.flags&(ftraceIsProbe|ftraceIsWait) != 0 {
+	if f.flags&(ftraceIsProbe|ftraceIsWait|ftraceIsSpan) != 0 {
 		b.name(f)
 		return
 	}

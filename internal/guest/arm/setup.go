@@ -125,10 +125,9 @@ func ftraceActorOf(gp *g) *ftraceG {
 		if s == nil {
 			return nil
 		}
-		if t = ftraceNewG(); t == nil {
+		if t = ftraceStateOf(gp); t == nil {
 			return nil
 		}
-		gp.ftrace = t
 	}
 	first := t.labels == ftraceNotJudged
 	if t.goroutine == 0 {
@@ -210,19 +209,18 @@ func ftraceLabelled(gp *g, pattern string) bool {
 func ftraceMute(list [][2]uint64) {
 	stw := stopTheWorld(stwUnknown)
 	forEachG(func(gp *g) {
-		t := gp.ftrace
-		if t == nil || t.goroutine == 0 {
-			return
-		}
 		lo, hi := 0, len(list)
 		for lo < hi {
-			if mid := (lo + hi) / 2; list[mid][0] < t.goroutine {
+			if mid := (lo + hi) / 2; list[mid][0] < gp.goid {
 				lo = mid + 1
 			} else {
 				hi = mid
 			}
 		}
-		if lo < len(list) && list[lo][0] == t.goroutine {
+		if lo == len(list) || list[lo][0] != gp.goid || isSystemGoroutine(gp, false) {
+			return
+		}
+		if t := ftraceStateOf(gp); t != nil {
 			t.muted = list[lo][1] == 0
 		}
 	})

@@ -22,10 +22,20 @@ func ftraceSetWeavesNow() {
 func ftraceSetWeaves() {
 	weaves := uint32(0)
 	c := ftraceLoadConfig()
-	if c != nil && (ftraceOut.on || ftraceRecording.on) && (ftraceWeaveMode != ftraceWeaveOff || ftraceOnError != 0) && GOOS != "windows" {
+	if c != nil && (ftraceWeaveMode != ftraceWeaveOff || ftraceOnError != 0) && GOOS != "windows" {
 		for i := range c.clauses {
-			if c.clauses[i].Detail >= ftrace_rule_Call && (!ftraceOut.on || c.mayShow(i)) {
+			if c.clauses[i].Detail >= ftrace_rule_Call && (ftraceRecording.on && !ftraceOut.on || ftraceOut.on && c.mayShow(i)) {
 				weaves = 1
+			}
+		}
+		for i, r := range c.sessions {
+			if c.follow>>i&1 != 0 {
+				r = c.ftraceRules
+			}
+			for j := 0; r != nil && j < len(r.clauses) && ftraceSessions[i].on; j++ {
+				if r.clauses[j].Detail >= ftrace_rule_Call {
+					weaves = 1
+				}
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func ftrace_enter(hook any, args ...any) int {
 
 func ftraceEnter(hook any, offset uintptr, args []any) int {
 	token := ftraceEntryFast(ftraceHooked(&hook), offset, unsafe.SliceData(args), len(args), nil)
-	if token > 0 {
+	if token > 0 && int32(token) != 0 {
 		getg().ftrace.frame(int32(token) - 1).Flags &^= ftrace_format_FrameAtReturns
 	}
 	return token
@@ -77,6 +77,9 @@ func ftraceBeginCall(f *ftraceFunc, offset uintptr, args []any, flags uint32) in
 		return 0
 	}
 	count := atomic.Xadduintptr(&f.count, 1)
+	if ftraceShaking != 0 {
+		ftraceShake(f.key, count)
+	}
 	laid := f.loadLaid()
 	if laid == nil {
 		return 0 // it is armed only to be replaced
@@ -88,12 +91,16 @@ func ftraceBeginCall(f *ftraceFunc, offset uintptr, args []any, flags uint32) in
 	if count > laid.until {
 		return 0
 	}
+	if laid.sole != nil && t != nil && t.asUsual(gp) {
+		if token := t.soleEntry(gp, f, laid.sole, offset, args, count, flags); token != 0 {
+			return token
+		}
+	}
 	if t == nil {
-		if t = ftraceNewG(); t == nil {
+		if t = ftraceStateOf(gp); t == nil {
 			return 0
 		}
-		t.goroutine, t.start, t.labels = gp.goid, uint64(gp.startpc), uintptr(gp.labels)
-		gp.ftrace = t
+		t.labels = uintptr(gp.labels)
 	}
 	if t.config != laid.config.number {
 		t.remark(laid.config)
@@ -101,7 +108,7 @@ func ftraceBeginCall(f *ftraceFunc, offset uintptr, args []any, flags uint32) in
 	laid.trigger()
 	mask := t.mask | laid.marks
 	clause := laid.shows(f, mask, t.shown, count)
-	if clause == nil && laid.marks == 0 {
+	if clause == nil && laid.marks == 0 && laid.others == nil {
 		return 0 // no later call needs to know of this one
 	}
 	frame := t.push()
@@ -126,7 +133,32 @@ func ftraceBeginCall(f *ftraceFunc, offset uintptr, args []any, flags uint32) in
 		}
 		t.busy--
 	}
+	if laid.others != nil {
+		t.shareEntry(gp, laid, frame, args)
+		if clause == nil && laid.marks == 0 && frame.Flags&ftraceFrameSessions == 0 {
+			t.pop(frame) // nobody wants to see this call
+			return 0
+		}
+	}
+	if len(args) > 0 && f.wantsChanges(frame, laid) {
+		ftraceKeepParams(gp, t.depth, args)
+	}
 	return int(t.depth)
+}
+
+// wantsChanges reports whether anybody who sees the call of frame wants to know what it changes.
+func (f *ftraceFunc) wantsChanges(frame *ftraceFrame, laid *ftraceLaid) bool {
+	if frame.clause != 0 && frame.clause.ptr().Detail == ftrace_rule_Changes {
+		return true
+	}
+	for o := laid.others; o != nil; o = o.next {
+		if frame.saw(o.session) {
+			if clause := f.clauseFor(o.session, frame.Mask); clause != nil && clause.Detail == ftrace_rule_Changes {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // ftrace_exit is called when a function ends for which ftrace_enter returned token: it returns,
@@ -137,6 +169,10 @@ func ftrace_exit(token int, results ...any) {
 	if token < 0 {
 		ftraceExitReplace(results)
 		token = -token - 1
+	}
+	if token&ftraceEndNoted != 0 {
+		token &^= ftraceEndNoted
+		ftraceEndDeferred(results)
 	}
 	if token == 0 {
 		return
@@ -164,6 +200,7 @@ func (t *ftraceG) endCalls(gp *g, token int32, results []any) {
 	for t.depth > token {
 		t.endCall(gp, nil, p)
 	}
+	gp.ftraceKept.end(t.depth)
 	t.endCall(gp, results, p)
 }
 
@@ -173,13 +210,24 @@ func ftraceExitSlow(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 	gp := getg()
 	t := gp.ftrace
 	if how == 0 {
+		if t.depth > 0 && t.soleExit(gp, f, offset, 0, first, n) {
+			return
+		}
 		t.endCalls(gp, t.depth, unsafe.Slice(first, n)) // it is the topmost
 		return
+	}
+	if gp.ftraceMock.noted != nil {
+		ftraceEndReturn(f, offset, unsafe.Slice(first, n))
+		t = gp.ftrace
 	}
 	if t == nil || t.depth == 0 || t.frame(t.depth-1).sp < offset || t.busy != 0 || !ftraceMayTrace(gp) {
 		return
 	}
+	if t.soleExit(gp, f, offset, how, first, n) {
+		return
+	}
 	if top := t.frame(t.depth - 1); top.fn == ftraceFuncPtr(unsafe.Pointer(f)) && top.sp == offset && t.settled(gp, offset) || t.settle(gp, f, offset) != nil {
+		gp.ftraceKept.end(t.depth)
 		t.endCall(gp, unsafe.Slice(first, n), nil)
 	}
 }
@@ -226,8 +274,14 @@ func (t *ftraceG) endCall(gp *g, results []any, p *_panic) {
 		}
 		t.busy--
 	}
+	if frame.Flags&ftraceFrameSessions != 0 {
+		t.shareExit(gp, frame, results, p)
+	}
 	if frame.Flags&ftrace_format_FrameRecovered != 0 {
 		gp.ftraceRecovered = nil
+	}
+	if k := gp.ftraceKept; k != nil && k.depth == t.depth {
+		gp.ftraceKept = k.next
 	}
 	t.pop(frame)
 }
@@ -318,6 +372,7 @@ func (t *ftraceG) alive(gp *g, entering *ftraceFunc, offset uintptr) (alive int3
 			calls, call := newInlineUnwinder(u.frame.fn, u.symPC())
 			for ; call.valid() && next >= 0 && t.frame(next).sp == at; call = calls.next(call) {
 				fn := calls.srcFunc(call)
+				next = t.belowSpans(next, at)
 				if entering != nil && at == offset && entering.is(fn) {
 					entering = nil
 					continue
@@ -332,13 +387,21 @@ func (t *ftraceG) alive(gp *g, entering *ftraceFunc, offset uintptr) (alive int3
 					}
 				}
 			}
-			for next >= 0 && t.frame(next).sp == at {
+			for next = t.belowSpans(next, at); next >= 0 && t.frame(next).sp == at; next = t.belowSpans(next-1, at) {
 				alive = next
-				next--
 			}
 		}
 	})
 	return alive
+}
+
+// belowSpans returns the number of the first frame, from number i down, that is not of a span in
+// the stack frame at offset: such a span ends with the function that is there.
+func (t *ftraceG) belowSpans(i int32, offset uintptr) int32 {
+	for i >= 0 && t.frame(i).sp == offset && t.frame(i).fn.ptr().flags&ftraceIsSpan != 0 {
+		i--
+	}
+	return i
 }
 
 // is reports whether fn is the function f. A literal can have another name where the function

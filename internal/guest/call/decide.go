@@ -23,7 +23,7 @@ func (l *ftraceLaid) shows(f *ftraceFunc, mask uint32, shown int32, count uintpt
 	case l.flags&(ftraceSwitchedOff|ftraceMaskedOff) != 0:
 		return nil // it is armed only to set marks
 	case clause == nil:
-		if clause = l.config.treeAround(mask); clause == nil {
+		if clause = l.treeAround(mask); clause == nil {
 			return nil
 		}
 	case l.number == 0:
@@ -36,8 +36,8 @@ func (l *ftraceLaid) shows(f *ftraceFunc, mask uint32, shown int32, count uintpt
 		clause.Depth != 0 && uint32(shown) >= clause.Depth:
 		return nil
 	case clause.First != 0 && uint64(count) > clause.First:
-		if atomic.Load(&f.said) == 0 {
-			ftraceSayFirst(f, clause.First)
+		if l.observer == 0 && atomic.Load(&f.said) == 0 {
+			l.sayFirst(f, clause)
 		}
 		return nil
 	case clause.Rate != 0 && !f.withinRate(clause):
@@ -48,13 +48,14 @@ func (l *ftraceLaid) shows(f *ftraceFunc, mask uint32, shown int32, count uintpt
 
 // treeAround returns the clause, the last in the text of the rules, within whose tree the marks say
 // we are.
-func (c *ftraceConfig) treeAround(mask uint32) *ftrace_rule_Clause {
-	if mask&c.trees == 0 {
+func (l *ftraceLaid) treeAround(mask uint32) *ftrace_rule_Clause {
+	r := l.rules
+	if mask&r.trees == 0 {
 		return nil
 	}
-	for i := len(c.tree) - 1; i >= 0; i-- {
-		if c.tree[i]&mask != 0 && c.after[i]&^c.triggered.Load() == 0 && c.in[i]&^mask == 0 {
-			return &c.clauses[i]
+	for i := len(r.tree) - 1; i >= 0; i-- {
+		if r.tree[i]&mask != 0 && r.after[i]&^l.config.triggered.Load() == 0 && r.in[i]&^mask == 0 {
+			return &r.clauses[i]
 		}
 	}
 	return nil
@@ -73,17 +74,37 @@ func (f *ftraceFunc) withinRate(clause *ftrace_rule_Clause) bool {
 	return false
 }
 
-// ftraceSayFirst says once that calls of f are no longer shown.
-func ftraceSayFirst(f *ftraceFunc, first uint64) {
-	if !atomic.Cas(&f.said, 0, 1) {
+// sayFirst says once that calls of f are no longer shown: of a limit that a clause names, once for
+// all functions that it concerns. The scheduler, which notes waits on its own stack, can't wait for
+// others that print; no line shows those.
+func (l *ftraceLaid) sayFirst(f *ftraceFunc, clause *ftrace_rule_Clause) {
+	if gp := getg(); gp != gp.m.curg || !atomic.Cas(&f.said, 0, 1) {
 		return
+	}
+	if clause.FirstSet {
+		i := 0
+		for i < len(l.rules.clauses)-1 && &l.rules.clauses[i] != clause {
+			i++
+		}
+		if !atomic.Cas(&l.rules.limited[i], 0, 1) {
+			return
+		}
 	}
 	b := ftraceNewText()
 	b.str("# ftrace: ")
 	b.name(f)
 	b.str(" was shown ")
-	b.uint(first)
-	b.str(" times; further calls are only counted (first=N sets how many are shown)\n")
+	b.uint(clause.First)
+	if clause.First == 1 {
+		b.str(" time")
+	} else {
+		b.str(" times")
+	}
+	if clause.FirstSet {
+		b.str("; further calls are only counted, also of other functions (first=)\n")
+	} else {
+		b.str("; further calls are only counted (first=N sets how many are shown)\n")
+	}
 	b.flush()
 	ftraceFreeText(b)
 }

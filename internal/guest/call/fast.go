@@ -20,17 +20,16 @@ import (
 // fastClause returns the clause by which all calls of f are noted without being shown, if its hook
 // is on for no other reason; otherwise nil.
 func (l *ftraceLaid) fastClause(f *ftraceFunc) *ftrace_rule_Clause {
-	if l == nil || l.clause == nil || ftraceOut.on || f.mocks != nil || f.flags&(ftraceIsProbe|ftraceHasSecrets) != 0 {
+	if l == nil || l.clause == nil || ftraceOut.on || ftraceShaking != 0 || f.mocks != nil || f.flags&(ftraceIsProbe|ftraceIsSpan|ftraceHasSecrets) != 0 {
 		return nil
 	}
-	if l.marks|l.triggers|l.in|l.after|l.flags&(ftraceSwitchedOff|ftraceMaskedOff) != 0 {
+	if l.others != nil || l.marks|l.triggers|l.in|l.after|l.flags&(ftraceSwitchedOff|ftraceMaskedOff) != 0 {
 		return nil
 	}
-	clause := l.clause
-	if clause.Detail < ftrace_rule_Call || clause.Detail >= ftrace_rule_Deep || clause.Capture != "" || clause.First != 0 || clause.Depth != 0 || clause.Rate != 0 {
+	if !ftraceIsPlain(l.clause) {
 		return nil
 	}
-	return clause
+	return l.clause
 }
 
 // ftraceEntryFast is called at the entry of an armed function, whose stack frame is at offset below
@@ -110,7 +109,7 @@ func ftraceEntryFast(f *ftraceFunc, offset uintptr, first *any, n int, result *a
 		now = t.last + 1
 	} else {
 		if now = ftraceCycles(); ftraceTimer != ftrace_format_TimerCycle {
-			now = ftraceOtherTicks()
+			now = ftraceReadTimer(ftraceTimer)
 		}
 		t, w = getg().ftrace, getg().m.p.ptr().ftrace
 		frame = t.top.below()
@@ -184,7 +183,7 @@ func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 		now = t.last + 1
 	} else {
 		if now = ftraceCycles(); ftraceTimer != ftrace_format_TimerCycle {
-			now = ftraceOtherTicks()
+			now = ftraceReadTimer(ftraceTimer)
 		}
 		t, w = getg().ftrace, getg().m.p.ptr().ftrace
 		frame = t.top.below()
@@ -239,16 +238,6 @@ func (w *ftraceWriter) complete(t *ftraceG, now uint64, size uintptr) uint64 {
 		ftraceStore64(&chunk.Content, uint64(pos+size)*8)
 		w.pos = pos + (size+7)&^7
 	}
-	return now
-}
-
-// ftraceOtherTicks is ftraceTicks for callers that must not leave the processor.
-//
-//go:nosplit
-func ftraceOtherTicks() uint64 {
-	mp := acquirem()
-	now := ftraceTicks()
-	releasem(mp)
 	return now
 }
 

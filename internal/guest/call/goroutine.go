@@ -38,34 +38,49 @@ func ftraceGoroutineEnd(gp *g) {
 	gp.ftraceMock.clear()
 	gp.ftraceWeave = ftraceWeaveG{}
 	gp.ftraceProtocol = ftraceProtocolG{}
+	gp.ftraceWait.whose = 0 // another goroutine may get this g
 	if t := gp.ftrace; t != nil {
-		if t.recorded {
-			ftraceRecordEnd(gp)
+		if t.recorded || t.recordedIn != 0 {
+			ftraceRecordEnd(gp, t)
 		}
 		gp.ftrace = nil
-		gp.ftraceRecovered = nil
+		gp.ftraceRecovered, gp.ftraceKept = nil, nil
 		t.free()
 	}
 }
 
-// free gives the state back, empty, with all that it holds.
+// free gives the state back, empty. It keeps the histories, and the frames if they are few, for the
+// next goroutine that gets it: many goroutines live for a moment only.
 func (t *ftraceG) free() {
-	held, notes, frames, size, histories := t.held, t.notes, t.frame(0), t.size, [...]unsafe.Pointer{t.history, t.waits}
+	held, notes := t.held, t.notes
 	if t.group != nil {
 		t.group.orphan()
 	}
-	*t = ftraceG{}
+	if t.depth != 0 || t.size != ftraceSmallest {
+		ftraceFreeFrames(t.frame(0), t.size)
+		t.top, t.depth, t.size, t.full, t.framesAt = nil, 0, 0, nil, 0
+	}
+	ftraceEmptyHistory(t.history, t.calls)
+	ftraceEmptyHistory(t.waits, t.waited)
+	*t = ftraceG{
+		top: t.top, full: t.full, size: t.size, framesAt: t.framesAt,
+		history: t.history, historyAt: t.historyAt, waits: t.waits, waitsAt: t.waitsAt,
+	}
 	ftraceFreeText(held)
 	ftraceFreeText(notes)
-	ftraceFreeFrames(frames, size)
 	lock(&ftraceFreeLists.lock)
-	for _, history := range histories {
-		if history != nil {
-			*(*unsafe.Pointer)(history) = ftraceFreeLists.history
-			ftraceFreeLists.history = history
-		}
-	}
 	*(**ftraceG)(unsafe.Pointer(t)) = ftraceFreeLists.gs
 	ftraceFreeLists.gs = t
 	unlock(&ftraceFreeLists.lock)
+}
+
+// ftraceEmptyHistory clears a history, or nil, into which n calls were put.
+func ftraceEmptyHistory(history unsafe.Pointer, n uint64) {
+	if history == nil {
+		return
+	}
+	most := uint64(ftraceMemory.head.HistoryMax)
+	used := uintptr(min(n, most)) * unsafe.Sizeof(ftraceCall{})
+	memclrNoHeapPointers(history, used)
+	memclrNoHeapPointers(add(history, uintptr(most)*unsafe.Sizeof(ftraceCall{})), used)
 }

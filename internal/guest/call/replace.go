@@ -29,7 +29,7 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) 
 		return true
 	}
 	f.mark(gp, offset, true) // a panic or Goexit may end it
-	results, n := ftraceReplace(gp, f, m, params, want)
+	results, n := ftraceReplace(gp, f, offset, m, params, want)
 	frame := f.mark(gp, offset, n >= 0)
 	if n < 0 {
 		return false
@@ -43,7 +43,7 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) 
 	}
 	if frame != nil {
 		var values []any
-		if frame.clause != 0 {
+		if frame.clause != 0 || frame.Flags&ftraceFrameSessions != 0 {
 			values = ftraceUnpack(typ, at, n)
 		}
 		gp.ftrace.endCall(gp, values, nil)
@@ -56,7 +56,22 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) 
 		}
 		typedmemmove(want, to, at)
 	})
+	if gp.ftraceMock.isNoted(f, offset) {
+		ftraceEndReplaced(f, offset, want, to, n)
+	}
 	return true
+}
+
+// ftraceEndReplaced is called when a call that is noted was replaced. Its n results, of type want,
+// are at to.
+func ftraceEndReplaced(f *ftraceFunc, offset uintptr, want *_type, to unsafe.Pointer, n int) {
+	var room [16]any
+	values := (*[16]any)(noescape(unsafe.Pointer(&room)))[:min(n, len(room))]
+	for i := range values {
+		typ, at := ftraceResult(want, to, n, i)
+		values[i] = ftraceResultValue(typ, at)
+	}
+	ftraceEndReturn(f, offset, values)
 }
 
 // mark marks the call of f under way, with its frame at offset, as a replacement's or not. It
@@ -85,7 +100,7 @@ func ftraceEnterReplace(f *ftraceFunc, offset uintptr, params []any) int {
 	n := -1
 	if m := ftraceReplacement(gp, f); m != nil {
 		f.mark(gp, offset, true) // a panic or Goexit may end it
-		results, n = ftraceReplace(gp, f, m, params, nil)
+		results, n = ftraceReplace(gp, f, offset, m, params, nil)
 	}
 	if token > 0 {
 		token = 0
@@ -93,6 +108,9 @@ func ftraceEnterReplace(f *ftraceFunc, offset uintptr, params []any) int {
 			frame.Flags &^= ftrace_format_FrameAtReturns
 			token = int(gp.ftrace.depth)
 		}
+	}
+	if gp.ftraceMock.isNoted(f, offset) {
+		token |= ftraceEndNoted
 	}
 	if n == -1 {
 		return token

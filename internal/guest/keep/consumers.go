@@ -26,24 +26,34 @@ const (
 
 var ftraceConsumerNames = [...]string{"history", "history_long", "summary", "by_goroutine", "by_caller", "by_receiver", "current"}
 
-// ftraceParseConsumers reads FTRACE_CONSUMERS: all, none, or some.
-func ftraceParseConsumers(s string, wanted uint32) uint32 {
-	switch s {
-	case "":
-		return wanted
-	case "all":
-		return ftrace_format_ConsumersAll
-	case "none":
-		return 0
+// ftraceAskedConsumers is FTRACE_CONSUMERS.
+var ftraceAskedConsumers struct {
+	set    bool
+	wanted uint32
+}
+
+// ftraceConsumersOr returns what FTRACE_CONSUMERS wants, or the usual if it is not set.
+func ftraceConsumersOr(usual uint32) uint32 {
+	if ftraceAskedConsumers.set {
+		return ftraceAskedConsumers.wanted
 	}
-	wanted = 0
-	for s != "" {
+	return usual
+}
+
+// ftraceParseConsumers reads FTRACE_CONSUMERS: all, none, or some.
+func ftraceParseConsumers(s string) {
+	ftraceAskedConsumers.set = s != ""
+	wanted := &ftraceAskedConsumers.wanted
+	if s == "all" {
+		*wanted = ftrace_format_ConsumersAll
+	}
+	for s != "" && s != "all" && s != "none" {
 		var item string
 		item, s = ftraceItem(s)
 		known := false
 		for i, name := range ftraceConsumerNames {
 			if item == name {
-				wanted |= 1 << i
+				*wanted |= 1 << i
 				known = true
 			}
 		}
@@ -51,7 +61,6 @@ func ftraceParseConsumers(s string, wanted uint32) uint32 {
 			ftraceComplain("FTRACE_CONSUMERS: " + item + " is none of current, history, history_long, summary, by_goroutine, by_caller, by_receiver, all, none")
 		}
 	}
-	return wanted
 }
 
 // ftraceCall is a call that has ended, in a history.
@@ -80,7 +89,7 @@ func ftraceConsumers() uint32 {
 	return 0
 }
 
-// ftraceConsumeEntry notes that the call of frame, the topmost, begins.
+// ftraceConsumeEntry notes that the call of the topmost frame begins.
 func ftraceConsumeEntry(gp *g, t *ftraceG, frame *ftraceFrame, args []any) {
 	f := frame.fn.ptr()
 	records := ftraceRecording.on
@@ -125,10 +134,9 @@ func ftraceRecordEntry(gp *g, t *ftraceG, frame *ftraceFrame, layout *ftraceLayo
 		}
 		frame.Place = ftrace_format_Place{w.now(t, frame.Flags), ftrace_format_Nowhere}
 		if records && w.room(mp) {
-			if !t.recorded {
-				w.goroutine(gp, t)
-			}
-			w.entry(gp, mp, frame, layout, args)
+			w.first(gp, t)
+			frame.Place = w.place()
+			w.entry(gp, frame, frame.shown, frame.Flags&ftrace_format_FrameNotTimed != 0, layout, args)
 			t.last = w.last // which is later if a chunk was begun
 		}
 	}
@@ -151,11 +159,14 @@ func (w *ftraceWriter) now(t *ftraceG, flags uint32) uint64 {
 	return w.last
 }
 
-// ftraceConsumeExit notes that the call of frame, the topmost, ends: by p, by the panic that was
+// ftraceConsumeExit notes that the call of the topmost frame ends: by p, by the panic that was
 // recovered, or with results.
 func ftraceConsumeExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_panic) {
 	f := frame.fn.ptr()
 	records, on := ftraceRecording.on, ftraceConsumers()
+	if f.flags&ftraceIsSpan != 0 {
+		on &^= ftrace_format_ConsumerHistory | ftrace_format_ConsumerHistoryLong // it is among the spans
+	}
 	switch {
 	case frame.Place.Ticks == 0:
 		return // nothing was kept when the call began
@@ -171,7 +182,7 @@ func ftraceConsumeExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *
 	now := w.now(t, frame.Flags)
 	exit := ftrace_format_Place{0, ftrace_format_Nowhere}
 	if records && w.room(mp) {
-		exit = w.exit(gp, mp, frame, results, p)
+		exit = w.exit(gp, mp, frame, frame.clause.ptr(), frame.shown, results, p)
 		t.last = w.last
 	}
 	if on != 0 {
@@ -255,8 +266,7 @@ func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outco
 //go:nosplit
 func (w *ftraceWriter) summarize(frame *ftraceFrame, outcome, cut uint32, lasted uint64) {
 	if frame.Key >= w.summariesMax {
-		atomic.Xadd64(&ftraceMemory.head.Lost.Functions, 1)
-		return
+		return // head.Lost.Functions counts such functions
 	}
 	s := (*ftraceSummary)(add(w.summaries, uintptr(cut&1)*w.halfSize+uintptr(frame.Key)*unsafe.Sizeof(ftraceSummary{})))
 	s.Count++
@@ -277,6 +287,9 @@ func (w *ftraceWriter) summarize(frame *ftraceFrame, outcome, cut uint32, lasted
 		} else if outcome&ftrace_format_CallPanicked != 0 {
 			s.Panics++
 		}
+		if outcome&ftrace_format_CallWait != 0 {
+			s.Bytes += w.bytes
+		}
 	}
 }
 
@@ -289,7 +302,7 @@ func ftraceConsumeMore(gp *g, t *ftraceG, w *ftraceWriter, frame, around *ftrace
 		ftraceTallies(t, w, frame, around, outcome, on, exit.Ticks-frame.Place.Ticks)
 	}
 	if on&ftrace_format_ConsumerHistory != 0 && t.history == nil && !t.lost && w.ownEnd != 0 {
-		t.history, t.historyAt = ftraceNewHistory(2 * uintptr(w.ownEnd))
+		t.history, t.historyAt = ftraceShared(2 * uintptr(w.ownEnd))
 		t.lost = t.history == nil
 	}
 	if frame.Cut != cut && w.crossings != nil {

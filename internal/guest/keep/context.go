@@ -1,7 +1,8 @@
 //go:build ftrace_core
 
 // FTRACE_ON_ERROR: nothing is printed until something goes wrong. Then the last calls of the
-// goroutine are printed from the recording, and those under way.
+// goroutine are printed from the recording, and those under way. While tests run, package testing
+// gets those of a test that fails, and prints them.
 
 package runtime
 
@@ -13,7 +14,22 @@ import (
 // ftraceOnError is FTRACE_ON_ERROR: the number of calls to show, 0 if it is not set.
 var ftraceOnError int
 
+// ftraceTesting reports whether package testing runs tests. Of these, only failures are errors: a
+// panic that is recovered and a line in the log are not.
+var ftraceTesting bool
+
 const ftraceOnErrorMax = 1000
+
+// ftraceTakesLine is called with each line of a context: what it is, how many calls that are shown
+// are around it, and its text, which is overwritten later.
+type ftraceTakesLine func(kind byte, depth int, line string)
+
+const (
+	ftraceLineBegins = '+' // a call begins
+	ftraceLineEnds   = '}' // it ends
+	ftraceLinePanics = '!' // it ends by a panic
+	ftraceLineOther  = '-'
+)
 
 // ftraceParseOnError reads FTRACE_ON_ERROR.
 func ftraceParseOnError(s, record string) {
@@ -31,8 +47,16 @@ func ftraceParseOnError(s, record string) {
 
 // ftracePanicking is called when a panic begins.
 func ftracePanicking(e any) {
-	if ftraceOnError != 0 {
+	if ftraceOnError != 0 && !ftraceTesting {
 		ftraceShowContext("panic", e)
+	}
+}
+
+// ftraceUnrecovered is called when a panic ends the program. If the goroutine is one of a test that
+// has failed by it, its calls are shown already.
+func ftraceUnrecovered(p *_panic) {
+	if t := getg().ftrace; ftraceTesting && t != nil && t.contextShown == 0 {
+		ftraceShowContext("panic", p.arg)
 	}
 }
 
@@ -191,8 +215,7 @@ func ftraceShowContext(why string, value any) {
 		return
 	}
 	t.busy++
-	places, b, record := ftracePlaces{text: ftraceNewText()}, ftraceNewText(), ftraceNewText()
-	since := places.collect(gp.goid, ftraceOnError, t.contextShown)
+	b := ftraceNewText()
 	b.str("# ftrace: ")
 	b.str(why)
 	b.number(" on G", gp.goid)
@@ -203,17 +226,33 @@ func ftraceShowContext(why string, value any) {
 	}
 	b.byte('\n')
 	b.flush()
-	// First the calls under way that began before that, or whose records were overwritten.
-	depth := int32(0)
-	for i := range t.depth {
-		frame := t.frame(i)
-		r := frame.Place.read(record)
-		if frame.clause == 0 || r != nil && r.Ticks >= since {
-			continue
+	ftraceFreeText(b)
+	ftraceContext(gp, t, ftraceOnError, nil)
+	t.busy--
+}
+
+// ftraceContext puts out the last n calls of a goroutine, except for what it has put out before.
+// For the current one t is its state, and calls under way are put out too, whenever they began. For
+// others it is nil. If take is nil, lines are printed.
+func ftraceContext(gp *g, t *ftraceG, n int, take ftraceTakesLine) {
+	places, b, record := ftracePlaces{text: ftraceNewText()}, ftraceNewText(), ftraceNewText()
+	shown, depth := uint64(0), int32(0)
+	if t != nil {
+		shown = t.contextShown
+	}
+	since := places.collect(gp.goid, n, shown)
+	if t != nil {
+		// First the calls under way that began before that, or whose records were overwritten.
+		for i := range t.depth {
+			frame := t.frame(i)
+			r := frame.Place.read(record)
+			if frame.clause == 0 || r != nil && r.Ticks >= since {
+				continue
+			}
+			b.recordedEntry(gp, frame.shown, frame.fn.ptr(), uintptr(frame.Count), r)
+			b.put(take, ftraceLineBegins, frame.shown)
+			depth = frame.shown + 1
 		}
-		b.recordedEntry(gp, frame.shown, frame.fn.ptr(), uintptr(frame.Count), r)
-		b.flush()
-		depth = frame.shown + 1
 	}
 	for i := range places.n {
 		p := places.at(i)
@@ -221,26 +260,40 @@ func ftraceShowContext(why string, value any) {
 			continue
 		}
 		r := p.read(record)
-		if r == nil || int32(r.Depth) > depth && since == t.contextShown {
+		if r == nil || int32(r.Depth) > depth && since == shown && t != nil {
 			continue // it is within a call that was printed before
 		}
-		depth = b.recorded(gp, r, depth)
+		depth = b.recorded(gp, r, depth, take)
 	}
-	t.contextShown = ftraceTicks()
+	if t != nil {
+		t.contextShown = ftraceTicks()
+	}
 	ftraceFreeText(places.text)
 	ftraceFreeText(b)
 	ftraceFreeText(record)
-	t.busy--
+}
+
+// put prints the buffer's line, or gives it to take.
+func (b *ftraceText) put(take ftraceTakesLine, kind byte, depth int32) {
+	if take == nil {
+		b.flush()
+		return
+	}
+	b.convert()
+	take(kind, int(depth), unsafe.String(&b.data[0], b.n))
+	b.n = 0
 }
 
 // recorded prints a record. depth is how many of the printed calls have not ended; recorded returns
 // that number after the record.
-func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32) int32 {
+func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32, take ftraceTakesLine) int32 {
 	f := ftraceFuncOf(r.Function)
 	at := int32(r.Depth)
+	kind := byte(ftraceLineOther)
 	switch r.Kind {
 	case ftrace_format_KindEntry, ftrace_format_KindEntryArgs:
-		if at > depth && !ftraceFormat.json { // the call around it began before those to be shown
+		kind = ftraceLineBegins
+		if at > depth && !ftraceFormat.json && take == nil { // the call around it began before those to be shown
 			b.prefix(gp, depth)
 			b.str("...\n")
 		}
@@ -249,6 +302,10 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32) int32 {
 	case ftrace_format_KindExit, ftrace_format_KindExitResults, ftrace_format_KindExitPanic, ftrace_format_KindExitGoexit:
 		if at >= depth {
 			return depth // its entry was not printed
+		}
+		kind = ftraceLineEnds
+		if r.Kind == ftrace_format_KindExitPanic {
+			kind = ftraceLinePanics
 		}
 		if ftraceFormat.json {
 			b.jsonRecordedExit(gp, at, f, r)
@@ -274,7 +331,9 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32) int32 {
 		var unknown ftracePosition
 		b.wait(gp, at, f, (*ftrace_format_Wait)(add(unsafe.Pointer(r), ftraceRecordSize)), r.Ticks, &unknown, 0)
 	}
-	b.flush()
+	if b.n != 0 {
+		b.put(take, kind, at)
+	}
 	return depth
 }
 

@@ -15,6 +15,7 @@ type ftraceValueReader struct {
 	ftracePrinter
 	at, end uintptr // what is still to be read
 	deep    bool
+	nested  bool
 }
 
 // ftraceRecordedValues finds the values recorded at p, given the layouts that they can have. It
@@ -26,7 +27,7 @@ func ftraceRecordedValues(b *ftraceText, p unsafe.Pointer, known *ftraceKnownLay
 		l = l.next
 	}
 	if l != nil {
-		c = ftraceValueReader{ftracePrinter{b: b, limit: ftraceFormat.line, redaction: l.redaction()}, uintptr(p) + 8, uintptr(p) + 8 + uintptr(head[1]), l.flags&ftrace_format_LayoutDeep != 0}
+		c = ftraceValueReader{ftracePrinter{b: b, limit: ftraceFormat.line, redaction: l.redaction()}, uintptr(p) + 8, uintptr(p) + 8 + uintptr(head[1]), l.flags&ftrace_format_LayoutDeep != 0, l.flags&ftrace_format_LayoutNested != 0}
 	}
 	return c, l
 }
@@ -85,15 +86,13 @@ func (b *ftraceText) jsonRecorded(member string, p unsafe.Pointer, names ftraceN
 		name, kind, typ := names.next()
 		b.jsonMember(name, int(i))
 		t := l.value(i)
+		at := b.n
+		c.limit = at + min(ftraceFormat.line, ftraceJSONLine)
 		if t == nil || l.flags&ftrace_format_LayoutDynamic != 0 || l.typed(t, kind, typ) {
 			t = nil
-		} else if t.Kind() == abi.String && !ftraceHidesAll(t, c.redaction) && c.at+4 <= c.end {
-			s, n := c.bytes()
-			b.jsonCut(s, int(n))
+		} else if c.json(t, ftraceCaptureNest) {
 			continue
 		}
-		at := b.n
-		c.limit = at + ftraceFormat.line
 		c.next(l, i, kind, typ)
 		if (t == nil || t.Kind() == abi.Interface) && b.from(at) == "nil" {
 			b.n = at
@@ -103,6 +102,76 @@ func (b *ftraceText) jsonRecorded(member string, p unsafe.Pointer, names ftraceN
 		}
 	}
 	b.byte('}')
+}
+
+// json appends the next value if it is a string or a struct, as JSON.
+func (c *ftraceValueReader) json(t *_type, nest int) bool {
+	if ftraceHidesAll(t, c.redaction) {
+		return false
+	}
+	switch t.Kind() {
+	case abi.String:
+		if c.at+4 > c.end {
+			return false
+		}
+		s, n := c.bytes()
+		c.b.jsonCut(s, int(n))
+		return true
+	case abi.Pointer:
+		if !c.deep || nest != ftraceCaptureNest || (*ptrtype)(unsafe.Pointer(t)).Elem.Kind() != abi.Struct || c.at+12 > c.end || *(*uint32)(unsafe.Pointer(c.at + 8)) != 1 {
+			return false
+		}
+		c.at += 12
+		c.deep = false
+		c.jsonFields((*ptrtype)(unsafe.Pointer(t)).Elem, c.nestBehind())
+		c.deep = true
+		return true
+	case abi.Struct:
+		if form, _ := ftraceFormOf(t); form != ftraceNoForm || nest <= 0 {
+			return false
+		}
+		c.jsonFields(t, nest)
+		return true
+	}
+	return false
+}
+
+// jsonFields appends the fields of a struct, which come next, as an object.
+func (c *ftraceValueReader) jsonFields(t *_type, nest int) {
+	s := (*structtype)(unsafe.Pointer(t))
+	_, secret := ftraceHidingOf(t, c.redaction)
+	c.b.byte('{')
+	unseen := 0 // as in fields
+	for i := range s.Fields {
+		if i > 0 {
+			c.b.byte(',')
+		}
+		if i == ftraceCaptureFields || unseen == 0 && c.full() {
+			c.b.jsonRest()
+			if i == ftraceCaptureFields {
+				break
+			}
+			unseen = c.b.n
+		}
+		f := &s.Fields[i]
+		if unseen == 0 {
+			c.b.jsonString(f.Name.Name())
+			c.b.byte(':')
+		}
+		at := c.b.n
+		switch {
+		case secret != 0 && ftraceHidesField(s, secret, i, c.redaction):
+			c.b.str(ftraceStars)
+			c.b.jsonQuote(at)
+		case !c.json(f.Typ, nest-1):
+			c.value(f.Typ, nest-1)
+			c.b.jsonShown(f.Typ, at)
+		}
+	}
+	if unseen > 0 {
+		c.b.n = unseen
+	}
+	c.b.byte('}')
 }
 
 // take returns where the next n bytes are, or nil if they did not fit into the record.
@@ -165,15 +234,48 @@ func (c *ftraceValueReader) failure(t *_type) {
 	if !ftraceHides(elem, c.redaction, 1) && len(s.Fields) > 0 && s.Fields[0].Typ.Kind() == abi.String && (len(s.Fields) == 1 || ftraceMessageFirst(toRType(elem).string())) {
 		c.b.byte('(')
 		c.value(s.Fields[0].Typ, 0)
+		c.links(s.Fields[1:], true)
 		c.b.byte(')')
-		for i := 1; i < len(s.Fields); i++ {
-			n := c.b.n
-			c.value(s.Fields[i].Typ, 0)
-			c.b.n = n
-		}
 		return
 	}
 	c.value(elem, 1)
+}
+
+// links reads fields of an error, and appends the types of the errors that it wraps, if it does.
+func (c *ftraceValueReader) links(fields []abi.StructField, wraps bool) {
+	for i := range fields {
+		if t := fields[i].Typ; wraps && ftraceIsError(t) {
+			wraps = false
+			c.link()
+		} else {
+			n := c.b.n
+			c.value(t, 0)
+			c.b.n = n
+		}
+	}
+}
+
+// link reads the error that another one wraps, and appends its type and those of the errors that it
+// wraps.
+func (c *ftraceValueReader) link() {
+	number := c.uint32()
+	if number == 0 || number >= ftraceTypesMax {
+		return
+	}
+	t := ftraceTables.types.byNumber[number]
+	if c.uint32() != 1 {
+		return
+	}
+	c.b.link(toRType(t).string())
+	if t.Kind() == abi.Pointer && ftraceTables.types.errors[number] {
+		if elem := (*ptrtype)(unsafe.Pointer(t)).Elem; c.take(8) != nil && elem.Kind() == abi.Struct && c.uint32() == 1 {
+			c.links((*structtype)(unsafe.Pointer(elem)).Fields, ftraceUnwraps(t))
+		}
+		return
+	}
+	n := c.b.n
+	c.typed(t, -1, false)
+	c.b.n = n
 }
 
 // ftraceMessageFirst reports whether an error of this type has its message in its first field.
@@ -190,6 +292,11 @@ func (c *ftraceValueReader) value(t *_type, nest int) {
 	if c.at >= c.end && t.Size_ != 0 && t.Kind() != abi.Struct && t.Kind() != abi.Array {
 		c.b.str("...")
 		return
+	}
+	if ftraceFormKinds>>t.Kind()&1 != 0 {
+		if form, _ := ftraceFormOf(t); form != ftraceNoForm && c.known(t, nest) {
+			return
+		}
 	}
 	switch t.Kind() {
 	case abi.String:
@@ -245,6 +352,33 @@ func (c *ftraceValueReader) value(t *_type, nest int) {
 	}
 }
 
+// known appends a value that has a form. If the layout has what a pointer leads to, known returns
+// false.
+func (c *ftraceValueReader) known(t *_type, nest int) bool {
+	address := uint64(0)
+	if t.Kind() == abi.Pointer {
+		if c.deep && nest == ftraceCaptureNest {
+			return false
+		}
+		if p := c.take(8); p != nil {
+			address = *(*uint64)(p)
+		}
+	}
+	n := c.uint32()
+	switch text := c.take(uintptr(n)); {
+	case text == nil:
+		c.b.str("...")
+	case n > 0:
+		c.b.str(unsafe.String((*byte)(text), n))
+	case t.Kind() != abi.Pointer:
+	case address == 0:
+		c.b.str("nil")
+	default:
+		c.b.hex(address)
+	}
+	return true
+}
+
 // text appends a string, or a slice of bytes.
 func (c *ftraceValueReader) text(bytes bool) {
 	s, n := c.bytes()
@@ -281,7 +415,11 @@ func (c *ftraceValueReader) pointer(t *_type, nest int) {
 	var elem *_type
 	if t.Kind() == abi.Pointer && c.deep && nest == ftraceCaptureNest {
 		elem = (*ptrtype)(unsafe.Pointer(t)).Elem
-		behind = elem.Kind() == abi.Struct && c.uint32() == 1
+		if elem.Kind() == abi.Struct {
+			behind = c.uint32() == 1
+		} else if c.nested {
+			behind = c.uint32()+1 > 1 // neither 0 nor missing
+		}
 	}
 	switch {
 	case address == 0:
@@ -289,11 +427,19 @@ func (c *ftraceValueReader) pointer(t *_type, nest int) {
 	case behind:
 		c.b.byte('&')
 		c.deep = false
-		c.value(elem, 1)
+		c.value(elem, c.nestBehind())
 		c.deep = true
 	default:
 		c.b.hex(address)
 	}
+}
+
+// nestBehind returns how many levels were recorded of what a pointer leads to.
+func (c *ftraceValueReader) nestBehind() int {
+	if c.nested {
+		return ftraceCaptureNest
+	}
+	return 1
 }
 
 func (c *ftraceValueReader) code() {

@@ -50,6 +50,9 @@ func (w *ftraceWriter) tally(table int, by uint64, t *ftraceG, frame *ftraceFram
 	case outcome&ftrace_format_CallPanicked != 0:
 		r.Panics++
 	}
+	if outcome&ftrace_format_CallWait != 0 {
+		r.Bytes += w.bytes
+	}
 }
 
 // row returns the row of a function's calls by something, and makes it if it is new. It returns nil
@@ -123,6 +126,7 @@ func (r *ftraceTally) add(other *ftraceTally) {
 	r.Self += other.Self
 	r.Errors += other.Errors
 	r.Panics += other.Panics
+	r.Bytes += other.Bytes
 }
 
 // place returns 1 + the goroutine's place among those in the memory file, or 0 if it is not there.

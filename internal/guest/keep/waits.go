@@ -7,6 +7,7 @@ package runtime
 
 import (
 	"internal/runtime/atomic"
+	"internal/runtime/sys"
 	"unsafe"
 )
 
@@ -38,31 +39,42 @@ func (w *ftraceWaitG) consume(gp *g, t *ftraceG, writer *ftraceWriter, frame *ft
 		runnable |= uint64(w.byKey) << ftrace_format_WaitFunction
 	}
 	frame.Count, frame.Place.Where = w.byCall, w.by
+	writer.bytes = w.operation >> ftrace_format_OperationBytes
 	outcome, exit := ftrace_format_CallWait|site<<ftrace_format_CallSite, ftrace_format_Place{now, runnable}
 	if on&ftraceConsumersTallies != 0 {
 		writer.half = uintptr(cut&1) * writer.halfSize
 		ftraceTallies(t, writer, frame, around, outcome, on, lasted)
 	}
 	if on&ftrace_format_ConsumerHistory != 0 && t.waits == nil && !t.lost && writer.ownEnd != 0 {
-		t.waits, t.waitsAt = ftraceNewHistory(2 * uintptr(writer.ownEnd))
+		t.waits, t.waitsAt = ftraceShared(2 * uintptr(writer.ownEnd))
 		t.lost = t.waits == nil
 	}
 	if end := uintptr(writer.ownEnd); on&ftrace_format_ConsumerHistory != 0 && t.waits != nil && end != 0 {
-		at := uintptr(t.waited) * unsafe.Sizeof(ftraceCall{}) % end
-		c := (*ftraceCall)(add(t.waits, uintptr(cut&1)*end+at))
+		c := (*ftraceCall)(add(t.waits, uintptr(cut&1)*end+uintptr(t.nextWait)))
 		c.fill(gp, t, frame, outcome, nesting, exit)
+		c.Entry.Ticks = w.operation
+		if t.nextWait += uint32(unsafe.Sizeof(*c)); uintptr(t.nextWait) == end {
+			t.nextWait = 0
+		}
 		t.waited++
 		c.Number = t.waited
 	}
 	if end := writer.historyEnd; on&ftrace_format_ConsumerHistoryLong != 0 && writer.waits != nil && end != 0 {
-		at := uintptr(writer.waited) * unsafe.Sizeof(ftraceCall{}) % end
-		c := (*ftraceCall)(add(writer.waits, uintptr(cut&1)*writer.halfSize+at))
+		c := (*ftraceCall)(add(writer.waits, uintptr(cut&1)*writer.halfSize+writer.nextWait))
+		sys.Prefetch(uintptr(unsafe.Pointer(c)) + ftraceHistoryAhead)
+		sys.Prefetch(uintptr(unsafe.Pointer(c)) + ftraceHistoryAhead + 64)
 		c.fill(gp, t, frame, outcome, nesting, exit)
+		c.Entry.Ticks = w.operation
+		if writer.nextWait += unsafe.Sizeof(*c); writer.nextWait == end {
+			writer.nextWait = 0
+		}
 		writer.waited++
 		c.Number = writer.waited
 	}
 	if frame.Cut != cut && writer.crossings != nil {
-		writer.cross(cut).fill(gp, t, frame, outcome, nesting, exit)
+		c := writer.cross(cut)
+		c.fill(gp, t, frame, outcome, nesting, exit)
+		c.Entry.Ticks = w.operation
 		ftraceStore64(&writer.crossed, writer.crossed+1)
 	}
 	if on&ftrace_format_ConsumerSummary != 0 && writer.summaries != nil {

@@ -18,7 +18,7 @@ const (
 var ftraceProtocols uint32
 
 //go:linkname ftraceBegin runtime.ftrace_protocol_begin
-func ftraceBegin(protocol string, probed bool) (conn unsafe.Pointer, wants uint32)
+func ftraceBegin(protocol string, probed bool, address, user, database string) (conn unsafe.Pointer, wants uint32)
 
 //go:linkname ftracePend runtime.ftrace_protocol_pend
 func ftracePend(protocol string, pending unsafe.Pointer) (outerProtocol string, outer unsafe.Pointer)
@@ -43,6 +43,9 @@ func ftraceStage(conn unsafe.Pointer, stage string)
 
 //go:linkname ftraceIdentify runtime.ftrace_protocol_identify
 func ftraceIdentify(conn unsafe.Pointer, id uint64)
+
+//go:linkname ftraceAddress runtime.ftrace_protocol_address
+func ftraceAddress(conn unsafe.Pointer, address string)
 
 //go:linkname ftraceDriver runtime.ftrace_protocol_driver
 func ftraceDriver(conn unsafe.Pointer, driver any)

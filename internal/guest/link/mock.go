@@ -8,13 +8,16 @@ package mock
 import "unsafe"
 
 //go:linkname linkStart runtime.ftrace_mock_start
-func linkStart(dispatcher func(data any, params []any, want any) (results any, n int), run uintptr)
+func linkStart(dispatcher func(data any, params []any, want any) (results any, n int), ended func(call any, results []any, panicked bool), run uintptr)
 
 //go:linkname linkFind runtime.ftrace_mock_find
 func linkFind(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool)
 
 //go:linkname linkAdd runtime.ftrace_mock_add
-func linkAdd(fn unsafe.Pointer, data any, everywhere bool, plan unsafe.Pointer) unsafe.Pointer
+func linkAdd(fn unsafe.Pointer, data any, everywhere bool, plan unsafe.Pointer, handle *unsafe.Pointer)
+
+//go:linkname linkTables runtime.ftrace_mock_tables
+func linkTables() [][3]string
 
 //go:linkname linkRemove runtime.ftrace_mock_remove
 func linkRemove(mock unsafe.Pointer)
@@ -37,12 +40,32 @@ func linkFail(pattern string, err error, first, last uint64, everywhere bool) (f
 //go:linkname linkFailed runtime.ftrace_mock_failed
 func linkFailed(fault unsafe.Pointer) (name string, n uint64)
 
+//go:linkname linkMatching runtime.ftrace_mock_matching
+func linkMatching(pattern string) (names []string, message string)
+
+//go:linkname linkGoroutine runtime.ftrace_api_goroutine
+func linkGoroutine() uint64
+
+//go:linkname linkScope runtime.ftrace_mock_scope
+func linkScope() unsafe.Pointer
+
+//go:linkname linkBubbled runtime.ftrace_mock_bubbled
+func linkBubbled() bool
+
+//go:linkname linkTicks runtime.ftrace_mock_ticks
+func linkTicks(on bool) (before bool)
+
+//go:linkname linkBusy runtime.ftrace_mock_busy
+func linkBusy(scope unsafe.Pointer) int
+
 // The links are there before package mock's init function.
 var _ = connect()
 
 func connect() bool {
 	coreStart, coreFind, coreAdd, coreRemove = linkStart, linkFind, linkAdd, linkRemove
 	coreQuiet, coreBypass, coreCode, coreReceiver = linkQuiet, linkBypass, linkCode, linkReceiver
-	coreFail, coreFailed = linkFail, linkFailed
+	coreFail, coreFailed, coreTables, coreGoroutine = linkFail, linkFailed, linkTables, linkGoroutine
+	coreMatching = linkMatching
+	coreScope, coreBubbled, coreTicks, coreBusy = linkScope, linkBubbled, linkTicks, linkBusy
 	return true
 }

@@ -20,6 +20,10 @@ func linkDetach(core unsafe.Pointer, report string)
 //go:linkname linkConn runtime.ftrace_protocol_conn
 func linkConn(core unsafe.Pointer) (id uint64, driver any)
 
+//go:linkname linkFacts runtime.ftrace_protocol_facts
+func linkFacts(core unsafe.Pointer) (number uint64, address, user, database string)
+
 func init() {
+	coreFacts = linkFacts
 	coreLoad, coreUnload, coreDetach, coreConn = linkLoad, linkUnload, linkDetach, linkConn
 }

@@ -10,8 +10,8 @@ import "unsafe"
 // testing.(*T).Run begins.
 //
 //go:linkname ftrace_mock_start
-func ftrace_mock_start(dispatcher func(data any, params []any, want any) (results any, n int), run uintptr) {
-	ftraceDispatcher = dispatcher
+func ftrace_mock_start(dispatcher func(data any, params []any, want any) (results any, n int), ended func(call any, results []any, panicked bool), run uintptr) {
+	ftraceDispatcher, ftraceToldEnd = dispatcher, ended
 	if f := findfunc(run); f.valid() {
 		_, end, _ := ftraceFuncRange(f)
 		ftraceTestRun = [2]uintptr{f.entry(), end}
@@ -37,12 +37,13 @@ func ftraceFuncRange(f funcInfo) (start, end uintptr, ok bool) {
 //go:linkname ftrace_mock_find
 func ftrace_mock_find(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool) {
 	semacquire(&ftraceRegistry.lock)
-	for p := ftraceRegistry.first; p != nil; p = p.next() {
+	ftraceMakeShims()
+	found := func(p *ftracePkg) (ofPackage bool) {
 		for _, path := range [...]string{p.Symbol, p.Path} {
 			if !p.functions() || len(name) <= len(path) || name[:len(path)] != path || name[len(path)] != '.' {
 				continue
 			}
-			hooked = true
+			ofPackage = true
 			p.read()
 			for i := range p.Nfuncs {
 				if f := p.fn(i); f.name == name[len(path)+1:] {
@@ -50,17 +51,65 @@ func ftrace_mock_find(name string) (fn unsafe.Pointer, pkg, typ string, hooked b
 				}
 			}
 		}
+		return ofPackage
+	}
+	for i := range ftraceShims.pkgs {
+		found(&ftraceShims.pkgs[i])
+	}
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
+		hooked = found(p) || hooked
 	}
 	semrelease(&ftraceRegistry.lock)
 	return fn, pkg, typ, hooked
 }
 
+// ftrace_mock_tables returns of each package with hooks its import path, what stands for that in
+// symbols, and the text of its functions.
+//
+//go:linkname ftrace_mock_tables
+func ftrace_mock_tables() (tables [][3]string) {
+	semacquire(&ftraceRegistry.lock)
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
+		if p.functions() {
+			tables = append(tables, [3]string{p.Path, p.Symbol, p.Funcs})
+		}
+	}
+	semrelease(&ftraceRegistry.lock)
+	return tables
+}
+
+// ftrace_mock_matching returns the functions that a pattern names, or what is wrong with it.
+//
+//go:linkname ftrace_mock_matching
+func ftrace_mock_matching(pattern string) (names []string, message string) {
+	clauses, fault, ok := ftraceParsePattern(pattern)
+	if !ok {
+		return nil, fault.Message
+	}
+	semacquire(&ftraceRegistry.lock)
+	if ftraceBinary == "" {
+		ftraceBinary = ftraceExecutable()
+	}
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
+		p.read()
+		for i := range p.Nfuncs {
+			if f := p.fn(i); p.functions() && ftraceSelects(clauses, f) {
+				names = append(names, p.Symbol+"."+f.name)
+			}
+		}
+	}
+	semrelease(&ftraceRegistry.lock)
+	return names, ""
+}
+
 // ftrace_mock_add puts a replacement of fn in force, everywhere or in the goroutine's scope. plan
-// is an *ftracePlan or nil.
+// is an *ftracePlan or nil. Before that it stores the replacement in handle, because a goroutine
+// that is calling fn may need it at once.
 //
 //go:linkname ftrace_mock_add
-func ftrace_mock_add(fn unsafe.Pointer, data any, everywhere bool, plan unsafe.Pointer) unsafe.Pointer {
+func ftrace_mock_add(fn unsafe.Pointer, data any, everywhere bool, plan unsafe.Pointer, handle *unsafe.Pointer) {
 	m := &ftraceMock{fn: (*ftraceFunc)(fn), data: data, plan: (*ftracePlan)(plan)}
+	*handle = unsafe.Pointer(m)
 	if !everywhere {
 		m.scope = getg().ftraceMock.own()
 	}
@@ -69,7 +118,6 @@ func ftrace_mock_add(fn unsafe.Pointer, data any, everywhere bool, plan unsafe.P
 	m.seq = ftraceMockSeq
 	m.fn.setMocks(m, nil)
 	ftraceUnlockRegistry()
-	return unsafe.Pointer(m)
 }
 
 // ftrace_mock_remove ends a replacement.

@@ -150,18 +150,19 @@ func ftraceParsePattern(s string) (clauses []ftrace_rule_Clause, err ftrace_rule
 		return nil, err, false
 	}
 	if i := bytealg.IndexByteString(s, '='); i >= 0 {
-		err.Message, err.Offset, err.Length = "functions that fail are named without settings", i, len(s)-i
+		err.Message, err.Offset, err.Length = "functions are named without settings here", i, len(s)-i
 	} else if len(clauses) == 0 {
 		err.Message, err.Length = "no function is named", len(s)
 	}
 	return clauses, err, err.Message == ""
 }
 
-// ftraceSelects reports whether clauses without settings name f.
+// ftraceSelects reports whether clauses without settings name f, which is a function and not a kind
+// of something else.
 func ftraceSelects(clauses []ftrace_rule_Clause, f *ftraceFunc) bool {
 	subject := f.subject()
 	i := ftrace_rule_Decide(clauses, &subject)
-	return i >= 0 && clauses[i].Detail != ftrace_rule_Off
+	return i >= 0 && clauses[i].Detail != ftrace_rule_Off && f.pkg.functions()
 }
 
 // ftraceFail puts FTRACE_FAIL in force for the functions of a package. The registry is locked.

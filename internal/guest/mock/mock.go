@@ -21,6 +21,7 @@ import (
 type ftraceScope struct {
 	parent *ftraceScope
 	depth  int
+	clock  bool // a clock waits for what its goroutines do
 }
 
 // ftraceMock is one replacement in force. It does not change.
@@ -43,12 +44,14 @@ type ftraceMocks struct {
 // ftraceMockG is the state of a goroutine.
 type ftraceMockG struct {
 	scope    *ftraceScope
-	ownScope bool        // the scope is this goroutine's, not that of the goroutine that started it
-	quiet    bool        // package mock itself is at work: what it calls is neither replaced nor traced
-	bypass   *ftraceMock // the next call of its function skips it
-	results  any         // what ftrace_exit is to store: a pointer to the result, or to a struct of the results; or an *ftraceFault
-	n        int         // number of results
-	lift     *ftraceLift // the copies that these results may point to, or nil
+	ownScope bool         // the scope is this goroutine's, not that of the goroutine that started it
+	quiet    bool         // package mock itself is at work: what it calls is neither replaced nor traced
+	ticks    bool         // it is at work for a clock, see clock.go
+	bypass   *ftraceMock  // the next call of its function skips it
+	results  any          // what ftrace_exit is to store: a pointer to the result, or to a struct of the results; or an *ftraceFault
+	n        int          // number of results
+	lift     *ftraceLift  // the copies that these results may point to, or nil
+	noted    *ftraceNoted // the innermost call of whose end package mock wants to hear, or nil
 }
 
 // ftraceDispatcher belongs to package mock. It calls what data stands for, with the parameters. It
@@ -125,8 +128,8 @@ func ftraceReplacement(gp *g, f *ftraceFunc) *ftraceMock {
 }
 
 // ftraceReplace calls m, and if that declines the ones after it. It returns what ftraceDispatcher
-// does, or, if the call is to fail, the *ftraceFault and 0.
-func ftraceReplace(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_type) (results any, n int) {
+// does, or, if the call is to fail, the *ftraceFault and 0. The call's frame is at offset.
+func ftraceReplace(gp *g, f *ftraceFunc, offset uintptr, m *ftraceMock, params []any, want *_type) (results any, n int) {
 	for m != nil && m.fault != nil { // which has no use for the parameters
 		if m.fault.fails(want) {
 			return m.fault, 0
@@ -145,7 +148,7 @@ func ftraceReplace(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_typ
 		panic(plainError("mock: " + f.pkg.Symbol + "." + f.name + " can't be replaced in this call: a parameter " + l.failed))
 	}
 	if l.changes() {
-		results, n = l.dispatch(f, m, want)
+		results, n = l.dispatch(f, offset, m, want)
 		if n != 0 && n != -1 {
 			lift := new(ftraceLift)
 			*lift = l
@@ -153,18 +156,19 @@ func ftraceReplace(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_typ
 		}
 		return results, n
 	}
-	return ftraceDispatch(gp, f, m, l.values, want)
+	return ftraceDispatch(gp, f, offset, m, l.values, want)
 }
 
 // dispatch is ftraceDispatch with copies. They are given back even if the replacement panics.
-func (l *ftraceLift) dispatch(f *ftraceFunc, m *ftraceMock, want *_type) (results any, n int) {
+func (l *ftraceLift) dispatch(f *ftraceFunc, offset uintptr, m *ftraceMock, want *_type) (results any, n int) {
 	defer l.giveBack()
-	return ftraceDispatch(l.gp, f, m, l.values, want)
+	return ftraceDispatch(l.gp, f, offset, m, l.values, want)
 }
 
 // ftraceDispatch calls m, and if that declines the ones after it.
-func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_type) (results any, n int) {
+func ftraceDispatch(gp *g, f *ftraceFunc, offset uintptr, m *ftraceMock, params []any, want *_type) (results any, n int) {
 	state := &gp.ftraceMock
+	state.sweepNoted(offset)
 	var wanted any
 	efaceOf(&wanted)._type = want
 	for n = -1; m != nil; m = f.mock(state.scope, m) {
@@ -179,7 +183,11 @@ func ftraceDispatch(gp *g, f *ftraceFunc, m *ftraceMock, params []any, want *_ty
 		}
 		state.quiet = true
 		results, n = ftraceDispatcher(m.data, params, wanted) // resets quiet
-		if n != -1 {
+		switch n {
+		case -1:
+		case ftraceContinues:
+			state.note(f, offset, want == nil, results)
+		default:
 			return results, n
 		}
 	}
@@ -256,21 +264,27 @@ func ftraceUnpack(t *_type, p unsafe.Pointer, n int) []any {
 	values := make([]any, n)
 	for i := range values {
 		typ, at := ftraceResult(t, p, n, i)
-		v := efaceOf(&values[i])
-		switch {
-		case typ.Kind() == abi.Interface && len((*interfacetype)(unsafe.Pointer(typ)).Methods) == 0:
-			*v = *(*eface)(at)
-		case typ.Kind() == abi.Interface:
-			if i := (*iface)(at); i.tab != nil {
-				v._type, v.data = i.tab.Type, i.data
-			}
-		case typ.IsDirectIface():
-			v._type, v.data = typ, *(*unsafe.Pointer)(at)
-		default:
-			v._type, v.data = typ, at
-		}
+		values[i] = ftraceResultValue(typ, at)
 	}
 	return values
+}
+
+// ftraceResultValue returns the result of type t at p.
+func ftraceResultValue(t *_type, p unsafe.Pointer) (value any) {
+	v := efaceOf(&value)
+	switch {
+	case t.Kind() == abi.Interface && len((*interfacetype)(unsafe.Pointer(t)).Methods) == 0:
+		*v = *(*eface)(p)
+	case t.Kind() == abi.Interface:
+		if i := (*iface)(p); i.tab != nil {
+			v._type, v.data = i.tab.Type, i.data
+		}
+	case t.IsDirectIface():
+		v._type, v.data = t, *(*unsafe.Pointer)(p)
+	default:
+		v._type, v.data = t, p
+	}
+	return value
 }
 
 // ftraceScopeStart is called for each new goroutine, on the system stack. The goroutine is in the
@@ -284,7 +298,7 @@ func ftraceScopeStart(newg, callergp *g) {
 
 // clear forgets what a goroutine had. Most have had nothing.
 func (state *ftraceMockG) clear() {
-	if state.scope != nil || state.quiet || state.bypass != nil || state.results != nil || state.lift != nil {
+	if state.scope != nil || state.quiet || state.bypass != nil || state.results != nil || state.lift != nil || state.noted != nil {
 		*state = ftraceMockG{}
 	}
 }

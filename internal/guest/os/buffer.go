@@ -26,7 +26,6 @@ var ftraceFreeLists struct {
 	texts   *ftraceText
 	records *ftraceRecord
 	frames  [ftraceClasses]*ftraceFrame // by size class; the first frame of a free block links to the next block
-	history unsafe.Pointer              // likewise
 }
 
 func ftraceAlloc(size uintptr) unsafe.Pointer {
@@ -117,6 +116,10 @@ func (b *ftraceText) int(v int64) {
 
 func (b *ftraceText) hex(v uint64) {
 	b.str("0x")
+	b.hexDigits(v)
+}
+
+func (b *ftraceText) hexDigits(v uint64) {
 	shift := 60
 	for shift > 0 && v>>shift == 0 {
 		shift -= 4

@@ -228,6 +228,8 @@ func ftraceWake(p *uint32) int {
 }
 
 // ftraceSystemTicks reads the system's ticks.
+//
+//go:nosplit
 func ftraceSystemTicks() uint64 {
 	ticks, _, _ := syscall.Syscall6(ftraceSysTimes, 0, 0, 0, 0, 0, 0)
 	return uint64(ticks)
@@ -245,9 +247,11 @@ func ftraceUnmap(p unsafe.Pointer, size uintptr) {
 //
 //go:nosplit
 func ftraceWriteFD(fd int32, data unsafe.Pointer, n int32) int32 {
+	getg().ftraceWait.own = true
 	entersyscall()
 	written := ftraceWriteNow(fd, data, n)
 	exitsyscall()
+	getg().ftraceWait.own = false
 	return written
 }
 
@@ -458,3 +462,9 @@ func ftraceExecutable() string {
 }
 
 func ftraceClose(fd int32) { closefd(fd) }
+
+// ftraceMayBePrivileged reports whether the program may have privileges that its caller lacks. The
+// C library tells by AT_SECURE. From such a program it takes TMPDIR and the like out of the
+// environment, and then package runtime does not find what it tells after that. Nor can it read
+// /proc/self/auxv, as an ordinary program can.
+func ftraceMayBePrivileged() bool { return isSecureMode() || len(auxv) == 0 }

@@ -60,6 +60,7 @@ func ftraceWait(p *uint32, v uint32, ns int64) bool { return false }
 
 func ftraceWake(p *uint32) int { return 0 }
 
+//go:nosplit
 func ftraceSystemTicks() uint64 { return 0 }
 
 const ftraceSystemTicksPerSecond = 0
@@ -122,3 +123,5 @@ func ftraceProbe(p uintptr, n uintptr) bool { return false }
 func ftraceExecutable() string { return ftraceArg0() }
 
 func ftraceClose(fd int32) {}
+
+func ftraceMayBePrivileged() bool { return isSecureMode() }

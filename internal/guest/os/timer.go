@@ -38,7 +38,10 @@ func ftraceParseTimer(s string) {
 	ftraceComplain("FTRACE_TIMER: " + s + " is none of" + known + "; the processor's cycles are used")
 }
 
-// ftraceTicks reads the timer in use.
+// ftraceTicks reads the timer in use. It is called where goroutines may not be preempted, and where
+// a system call begins: there a stack may not be split.
+//
+//go:nosplit
 func ftraceTicks() uint64 {
 	if ftraceTimer == ftrace_format_TimerCycle {
 		return ftraceCycles()
@@ -56,6 +59,7 @@ func ftraceNanoseconds(n uint64) uint64 {
 	return uint64(float64(n) * 1e9 / float64(frequency))
 }
 
+//go:nosplit
 func ftraceReadTimer(timer int) uint64 {
 	switch timer {
 	case ftrace_format_TimerCycle:

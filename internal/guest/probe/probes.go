@@ -74,11 +74,10 @@ func ftraceFire(f *ftraceFunc, offset uintptr, args []any) {
 		return
 	}
 	if t == nil {
-		if t = ftraceNewG(); t == nil {
+		if t = ftraceStateOf(gp); t == nil {
 			atomic.Xadd(&ftraceLost, 1)
 			return
 		}
-		gp.ftrace = t
 	}
 	if t.goroutine == 0 {
 		t.goroutine, t.start = gp.goid, uint64(gp.startpc)
@@ -89,23 +88,37 @@ func ftraceFire(f *ftraceFunc, offset uintptr, args []any) {
 	if t.config != laid.config.number {
 		t.remark(laid.config)
 	}
-	clause := laid.shows(f, t.mask, t.shown, count)
-	if clause == nil {
-		return
+	if clause := laid.shows(f, t.mask, t.shown, count); clause != nil {
+		ftraceFireFor(gp, t, -1, laid, clause, f, count, args)
 	}
+	for o := laid.others; o != nil; o = o.next {
+		if clause := o.laid.shows(f, t.mask, t.seen[o.session], count); clause != nil {
+			ftraceFireFor(gp, t, o.session, laid, clause, f, count, args)
+		}
+	}
+}
+
+// ftraceFireFor records and prints that f fires, with what an observer wants of its arguments: a
+// session, or, for -1, the program's own rules.
+func ftraceFireFor(gp *g, t *ftraceG, session int, laid *ftraceLaid, clause *ftrace_rule_Clause, f *ftraceFunc, count uintptr, args []any) {
 	if clause.Detail < ftrace_rule_Args {
 		args = nil
 	}
-	if p := (*ftraceProvider)(unsafe.Pointer(f.pkg)); p.whole && clause.Fields != "" {
-		ftraceFireSelected(gp, t, f, clause, count, args, atomic.Load64(p.wantedOf(f)))
+	p := (*ftraceProvider)(unsafe.Pointer(f.pkg))
+	if !p.whole || clause.Fields == "" {
+		ftraceFireArgs(gp, t, session, f, clause, count, args)
 		return
 	}
-	ftraceFireArgs(gp, t, f, clause, count, args)
+	wanted := atomic.Load64(p.wantedOf(f))
+	if laid.others != nil {
+		wanted = p.wants(clause) // others want other parts
+	}
+	ftraceFireSelected(gp, t, session, f, clause, count, args, wanted)
 }
 
 // ftraceFireSelected is ftraceFireArgs with those of the first 64 arguments that are wanted. The
 // caller's slice stays as it is.
-func ftraceFireSelected(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any, wanted uint64) {
+func ftraceFireSelected(gp *g, t *ftraceG, session int, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any, wanted uint64) {
 	var some [64]any
 	n := min(len(args), len(some))
 	for i := range n {
@@ -113,44 +126,39 @@ func ftraceFireSelected(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Cl
 			some[i] = args[i]
 		}
 	}
-	ftraceFireArgs(gp, t, f, clause, count, unsafe.Slice((*any)(noescape(unsafe.Pointer(&some))), n))
+	ftraceFireArgs(gp, t, session, f, clause, count, unsafe.Slice((*any)(noescape(unsafe.Pointer(&some))), n))
 }
 
 // ftraceFireArgs records and prints that f fires.
-func ftraceFireArgs(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
+func ftraceFireArgs(gp *g, t *ftraceG, session int, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
 	if f.flags&ftraceHasSecrets != 0 {
-		ftraceFireHiding(gp, t, f, clause, count, args)
+		ftraceFireHiding(gp, t, session, f, clause, count, args)
 		return
 	}
-	ftraceShowProbe(gp, t, f, clause, count, args)
+	ftraceShowProbe(gp, t, session, f, clause, count, args)
 }
 
 // ftraceShowProbe is ftraceFireArgs with values that may be seen.
-func ftraceShowProbe(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
+func ftraceShowProbe(gp *g, t *ftraceG, session int, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
 	t.busy++
-	if ftraceRecording.on {
-		ftraceRecordProbe(gp, t, f, clause, count, args)
+	if session >= 0 || ftraceRecording.on {
+		ftraceRecordProbe(gp, t, session, f, clause, count, args)
 	}
-	if ftraceOut.on {
+	if session < 0 && ftraceOut.on {
 		ftracePrintProbe(gp, t, f, clause, count, args)
 	}
 	t.busy--
 }
 
 // ftraceRecordProbe records that f fires.
-func ftraceRecordProbe(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
+func ftraceRecordProbe(gp *g, t *ftraceG, session int, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
 	var layout *ftraceLayout
 	if len(args) > 0 {
 		layout = f.entryLayouts.find(args, ftraceLayoutFlags(clause), nil, len(args))
 	}
 	mp := acquirem()
-	if w := ftraceWriterOf(mp); w != nil && w.room(mp) {
-		w.last = max(w.last, ftraceTicks())
-		t.last = w.last
-		if !t.recorded {
-			w.goroutine(gp, t)
-		}
-		r := w.begin(gp, ftrace_format_KindProbe, f, t.shown)
+	if w, depth := ftraceRecorderFor(gp, mp, t, session); w != nil {
+		r := w.begin(gp, ftrace_format_KindProbe, f, depth)
 		p := add(unsafe.Pointer(r), ftraceRecordSize)
 		*(*uint64)(p) = uint64(count)
 		size := ftraceRecordSize + 8
@@ -177,7 +185,7 @@ func ftracePrintProbe(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clau
 		b.number(`,"call":`, uint64(count))
 		if len(args) > 0 {
 			b.str(`,"args":`)
-			b.jsonValues(f.names(false), args, false, clause)
+			b.jsonValues(f, false, args, false, clause)
 		}
 		if suppressed != 0 {
 			b.number(`,"suppressed":`, uint64(suppressed))
@@ -208,18 +216,26 @@ var ftraceNetMoved func(pfd unsafe.Pointer, n int64, sent bool)
 
 // tell stores which parts of its arguments are wanted, for the code that fires f.
 func (l *ftraceLaid) tell(f *ftraceFunc) {
-	if f.flags&ftraceIsProbe == 0 || l.clause == nil {
+	if f.flags&ftraceIsProbe == 0 || l.clause == nil && l.others == nil {
 		return
 	}
-	p, clause := (*ftraceProvider)(unsafe.Pointer(f.pkg)), l.clause
-	wanted := ^uint64(0)
-	switch {
-	case clause.Detail < ftrace_rule_Args:
-		wanted = 0
-	case clause.Fields != "":
-		wanted = ftrace_rule_Parts(clause.Fields, p.parts)
+	p := (*ftraceProvider)(unsafe.Pointer(f.pkg))
+	wanted := p.wants(l.clause)
+	for o := l.others; o != nil; o = o.next {
+		wanted |= p.wants(o.laid.clause)
 	}
 	atomic.Store64(p.wantedOf(f), wanted)
+}
+
+// wants returns which parts of the arguments of its probes a clause wants.
+func (p *ftraceProvider) wants(clause *ftrace_rule_Clause) uint64 {
+	switch {
+	case clause == nil, clause.Detail < ftrace_rule_Args:
+		return 0
+	case clause.Fields != "":
+		return ftrace_rule_Parts(clause.Fields, p.parts)
+	}
+	return ^uint64(0)
 }
 
 // wantedOf returns where it is stored what is wanted of the arguments of f.
@@ -267,7 +283,7 @@ func ftraceProbes() (n uintptr) {
 // ftraceFireHiding is ftraceFireArgs without the secrets of f.
 //
 //go:noinline
-func ftraceFireHiding(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
+func ftraceFireHiding(gp *g, t *ftraceG, session int, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
 	var room [ftraceValuesMax]any
-	ftraceShowProbe(gp, t, f, clause, count, f.hide((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), args, clause.Own, false, false))
+	ftraceShowProbe(gp, t, session, f, clause, count, f.hide((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), args, clause.Own, false, false))
 }

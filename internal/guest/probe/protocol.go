@@ -54,6 +54,10 @@ type ftraceConn struct {
 	protocol string
 	driver   any    // the library's connection, on which commands can be sent
 	id       uint64 // its number on the server
+	number   uint64 // among the connections of the program that are or were traced
+	address  string // what it is connected to, and as whom
+	user     string
+	database string
 	stage    string
 	state    uint32 // atomic: ftraceConnBusy...
 }
@@ -75,7 +79,7 @@ type ftraceProtocolG struct {
 // probed says that the protocol's static probes do.
 //
 //go:linkname ftrace_protocol_begin
-func ftrace_protocol_begin(protocol string, probed bool) (c *ftraceConn, wants uint32) {
+func ftrace_protocol_begin(protocol string, probed bool, address, user, database string) (c *ftraceConn, wants uint32) {
 	gp := getg()
 	p := (*ftracePlugin)(atomic.Loadp(unsafe.Pointer(&ftracePlugins.loaded)))
 	if p == nil && !probed || gp.ftraceProtocol.quiet != 0 {
@@ -83,6 +87,7 @@ func ftrace_protocol_begin(protocol string, probed bool) (c *ftraceConn, wants u
 	}
 	c = new(ftraceConn)
 	c.plugin, c.probed, c.protocol, c.stage, c.state = p, probed, protocol, "CONNECTING", ftraceConnBusy
+	c.number, c.address, c.user, c.database = atomic.Xadd64(&ftraceConnectionsTraced, 1), address, user, database
 	atomic.Store(&ftraceProtocols, 1)
 	if p == nil {
 		return c, 0
@@ -192,6 +197,14 @@ func ftrace_protocol_number() uint64 { return atomic.Xadd64(&ftraceConnections, 
 
 var ftraceConnections uint64
 
+// ftraceConnectionsTraced counts the connections that are or were traced; atomic.
+var ftraceConnectionsTraced uint64
+
+// ftrace_protocol_address sets what the connection is connected to, where that is known late.
+//
+//go:linkname ftrace_protocol_address
+func ftrace_protocol_address(c *ftraceConn, address string) { c.address = address }
+
 // ftrace_protocol_driver sets which of the library's values is the connection.
 //
 //go:linkname ftrace_protocol_driver
@@ -298,6 +311,13 @@ func ftrace_protocol_detach(c *ftraceConn, report string) {
 //
 //go:linkname ftrace_protocol_conn
 func ftrace_protocol_conn(c *ftraceConn) (id uint64, driver any) { return c.id, c.driver }
+
+// ftrace_protocol_facts returns what package protocol shows of a connection from its beginning on.
+//
+//go:linkname ftrace_protocol_facts
+func ftrace_protocol_facts(c *ftraceConn) (number uint64, address, user, database string) {
+	return c.number, c.address, c.user, c.database
+}
 
 // ftraceDefinition is a protocol that one of the program's libraries has.
 type ftraceDefinition struct {

@@ -44,8 +44,11 @@ const (
 
 func ftraceLayoutFlags(clause *ftrace_rule_Clause) uint32 {
 	flags := clause.Own << ftraceOfRedaction
-	if clause.Detail == ftrace_rule_Deep {
+	if clause.Detail >= ftrace_rule_Deep {
 		flags |= ftrace_format_LayoutDeep
+	}
+	if clause.Detail == ftrace_rule_Changes {
+		flags |= ftrace_format_LayoutNested
 	}
 	return flags
 }
@@ -121,6 +124,7 @@ func (l *ftraceLayout) capture(p unsafe.Pointer, r *ftraceEvent, values []any) u
 	var c ftraceValueWriter // not a literal, which the compiler would build elsewhere and copy: the copy waits for the stores
 	c.at, c.end = uintptr(p)+8, uintptr(unsafe.Pointer(r))+ftrace_format_RecordMax
 	c.deep, c.redaction, c.hides = l.flags&ftrace_format_LayoutDeep != 0, l.redaction(), l.hides
+	c.nested = l.flags&ftrace_format_LayoutNested != 0
 	for i := range values {
 		e := efaceOf(&values[i])
 		switch {
@@ -151,6 +155,7 @@ const (
 	ftraceCaptureElements = 8   // elements of slices and arrays
 	ftraceCaptureFields   = 256 // of a struct
 	ftraceCaptureNest     = 2   // levels of structs and arrays
+	ftraceCaptureErrors   = 20  // errors that lead to one another
 )
 
 // ftraceValueWriter writes values.
@@ -158,9 +163,11 @@ type ftraceValueWriter struct {
 	at, end uintptr // where the next goes: in a chunk, which does not move
 	full    bool    // a value did not fit: it and those after it are missing
 	deep    bool
+	nested  bool // so is what pointers of the function lead to, whatever that is
 
 	redaction uint32
 	hides     bool // something in the value may be secret
+	errors    int  // that lead to one another
 }
 
 // room reports whether n more bytes fit.
@@ -195,6 +202,11 @@ func (c *ftraceValueWriter) bytes(v unsafe.Pointer, n uintptr) {
 func (c *ftraceValueWriter) value(t *_type, v unsafe.Pointer, nest int) {
 	if c.hides && ftraceHidesAll(t, c.redaction) {
 		return
+	}
+	if ftraceFormKinds>>t.Kind()&1 != 0 {
+		if form, _ := ftraceFormOf(t); form != ftraceNoForm && c.known(t, v, nest) {
+			return
+		}
 	}
 	switch t.Kind() {
 	case abi.Int, abi.Int64, abi.Uint, abi.Uint64, abi.Uintptr, abi.Float64:
@@ -241,6 +253,26 @@ func (c *ftraceValueWriter) value(t *_type, v unsafe.Pointer, nest int) {
 	case abi.Interface:
 		c.iface((*interfacetype)(unsafe.Pointer(t)), v, nest)
 	}
+}
+
+// known writes a value that has a form: its text. That of a pointer follows the address, and is
+// empty if the pointer leads nowhere. If the layout has what the pointer leads to, known returns
+// false.
+func (c *ftraceValueWriter) known(t *_type, v unsafe.Pointer, nest int) bool {
+	if t.Kind() == abi.Pointer {
+		if c.deep && nest == ftraceCaptureNest {
+			return false
+		}
+		c.uint64(uint64(*(*uintptr)(v)))
+	}
+	text := ftraceNewText()
+	p := ftracePrinter{b: text, limit: ftraceFormMax, redaction: c.redaction}
+	p.known(t, v)
+	n := min(text.n, ftraceFormRecord)
+	c.uint32(uint32(n))
+	c.bytes(unsafe.Pointer(&text.data), uintptr(n))
+	ftraceFreeText(text)
+	return true
 }
 
 // text writes a string's length and its beginning, or no bytes if it can't be read.
@@ -311,24 +343,35 @@ func (c *ftraceValueWriter) elements(elem *_type, v unsafe.Pointer, n, nest int)
 	}
 }
 
-// behind writes whether a pointer leads to a struct, and that struct.
+// behind writes whether a pointer leads to a struct, and that struct. If what is nested is wanted,
+// other types follow too, each as in an interface.
 func (c *ftraceValueWriter) behind(t *_type, v unsafe.Pointer) {
 	if t.Kind() != abi.Pointer {
 		return
 	}
-	elem := (*ptrtype)(unsafe.Pointer(t)).Elem
-	if elem.Kind() != abi.Struct {
+	elem, nest := (*ptrtype)(unsafe.Pointer(t)).Elem, 1
+	nested := c.nested && c.deep
+	if elem.Kind() != abi.Struct && !nested {
 		return
 	}
 	if v == nil || !ftraceReadable(v, elem.Size_) {
 		c.uint32(0)
 		return
 	}
-	c.uint32(1)
+	number := uint32(1)
+	hides := c.hides
+	if elem.Kind() != abi.Struct {
+		number = ftraceTypeNumber(elem, c.redaction)
+		c.hides = ftraceTables.types.hides[number]
+	}
+	c.uint32(number)
+	if nested {
+		nest = ftraceCaptureNest
+	}
 	deep := c.deep
 	c.deep = false
-	c.value(elem, v, 1)
-	c.deep = deep
+	c.value(elem, v, nest)
+	c.deep, c.hides = deep, hides
 }
 
 // iface writes what is in an interface.
@@ -373,7 +416,13 @@ func (c *ftraceValueWriter) dynamic(e eface, nest int) {
 // pointee writes the struct that v, of type t, points to if it is an error. The error's message is
 // made of its fields.
 func (c *ftraceValueWriter) pointee(t *_type, v unsafe.Pointer) {
-	if t.Kind() == abi.Pointer && !c.deep && ftraceTables.types.errors[ftraceTypeNumber(t, c.redaction)] {
-		c.behind(t, v)
+	if t.Kind() != abi.Pointer || c.deep || !ftraceTables.types.errors[ftraceTypeNumber(t, c.redaction)] {
+		return
 	}
+	if c.errors == ftraceCaptureErrors {
+		v = nil // they may lead back to themselves
+	}
+	c.errors++
+	c.behind(t, v)
+	c.errors--
 }

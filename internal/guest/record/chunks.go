@@ -33,20 +33,18 @@ func ftraceParseRecord(setting string) (chunks uint64, ok bool) {
 	return 0, true
 }
 
-// ftraceRecordTo has records go to rings of that many chunks, or to files in a directory if chunks
-// is
-// 0. It returns what is wrong; then nothing is recorded.
-func ftraceRecordTo(directory string, chunks uint64) string {
-	r := &ftraceRecording
+// begin has records go to rings of that many chunks, or to files in a directory if chunks is 0. It
+// returns what is wrong; then nothing is recorded.
+func (s *ftraceStream) begin(directory string, chunks uint64) string {
 	ftraceStartTables()
-	r.chunkSize, r.chunks = ftrace_format_RingChunk, chunks
+	s.chunkSize, s.chunks, s.failed = ftrace_format_RingChunk, chunks, 0
 	if chunks == 0 {
-		if failed := ftraceMakeRecording(directory); failed != "" {
+		if failed := s.make(directory); failed != "" {
 			return failed
 		}
-		r.chunkSize = ftrace_format_FileChunk
+		s.chunkSize = ftrace_format_FileChunk
 	}
-	r.on = true
+	s.turn(true)
 	return ""
 }
 
@@ -101,6 +99,7 @@ func ftraceNewWriter(id int32) *ftraceWriter {
 	if w == nil {
 		w = (*ftraceWriter)(ftraceAlloc(unsafe.Sizeof(ftraceWriter{})))
 	}
+	w.of = &ftraceRecording.ftraceStream
 	if w.ring == nil && ftraceRecording.chunks != 0 {
 		// Only what is written to takes memory.
 		if w.ring = sysAlloc(uintptr(ftraceRecording.chunks)*ftrace_format_RingChunk, &memstats.other_sys, "ftrace ring"); w.ring == nil {
@@ -118,8 +117,8 @@ func (w *ftraceWriter) advance(id int32) bool {
 		return false
 	}
 	var c *ftraceChunk
-	if ftraceRecording.chunks != 0 {
-		c = (*ftraceChunk)(add(w.ring, uintptr(w.number%ftraceRecording.chunks)*ftrace_format_RingChunk))
+	if w.of.chunks != 0 {
+		c = (*ftraceChunk)(add(w.ring, uintptr(w.number%w.of.chunks)*ftrace_format_RingChunk))
 		atomic.Store64(&c.Content, 0) // a reader sees that what was there is gone before it is
 	} else {
 		c = w.nextInFile(id)
@@ -130,9 +129,9 @@ func (w *ftraceWriter) advance(id int32) bool {
 	size := uint64(unsafe.Sizeof(ftraceChunk{}))
 	c.Magic, c.Stream, c.UUID = ftrace_format_PacketMagic, ftrace_format_CallsStream, ftraceRecording.uuid
 	w.last = max(w.last, ftraceTicks())
-	c.Begin, c.Size, c.Lost, c.Number, c.Processor = w.last, uint64(ftraceRecording.chunkSize)*8, w.lost, w.number, uint64(id)
+	c.Begin, c.Size, c.Lost, c.Number, c.Processor = w.last, uint64(w.of.chunkSize)*8, w.lost, w.number, uint64(id)
 	w.number++
-	w.chunk, w.pos, w.limit = c, uintptr(size), ftraceRecording.chunkSize-ftraceRecordRoom
+	w.chunk, w.pos, w.limit = c, uintptr(size), w.of.chunkSize-ftraceRecordRoom
 	w.where = ftracePlaceAt(0, c.Number, id, 0).Where
 	atomic.StoreRel64(&c.Content, size*8)
 	return true
@@ -145,7 +144,7 @@ func (w *ftraceWriter) nextInFile(id int32) *ftraceChunk {
 		w.chunk, w.limit = nil, 0
 	}
 	if w.fd == 0 {
-		fd := ftraceNewCalls(id)
+		fd := w.of.newCalls(id)
 		if fd < 0 {
 			w.fail(-fd)
 			return nil
@@ -160,12 +159,12 @@ func (w *ftraceWriter) nextInFile(id int32) *ftraceChunk {
 	return (*ftraceChunk)(p)
 }
 
-// ftraceNewCalls makes the file of a processor. It returns the descriptor or a negative errno.
-func ftraceNewCalls(id int32) int32 {
+// newCalls makes the file of a processor. It returns the descriptor or a negative errno.
+func (s *ftraceStream) newCalls(id int32) int32 {
 	b := ftraceNewText()
 	b.str("calls_")
 	b.uint(uint64(id))
-	fd := ftraceOpenAt(ftraceRecording.dir, unsafe.String(&b.data[0], b.n), ftraceCreate)
+	fd := ftraceOpenAt(s.dir, unsafe.String(&b.data[0], b.n), ftraceCreate)
 	ftraceFreeText(b)
 	return fd
 }
@@ -173,13 +172,13 @@ func ftraceNewCalls(id int32) int32 {
 // fail ends this writer.
 func (w *ftraceWriter) fail(errno int32) {
 	w.failed = errno
-	ftraceRecordingFailed(errno)
+	w.of.fail(errno)
 }
 
-// ftraceRecordingFailed says once why the recording is not complete. The tables may be locked: it
+// fail says once why the recording is not complete. The tables may be locked: it
 // allocates nothing, and takes no lock.
-func ftraceRecordingFailed(errno int32) {
-	if !atomic.Cas(&ftraceRecording.failed, 0, 1) {
+func (s *ftraceStream) fail(errno int32) {
+	if !atomic.Cas(&s.failed, 0, 1) {
 		return
 	}
 	var digits [20]byte
@@ -190,24 +189,33 @@ func ftraceRecordingFailed(errno int32) {
 		}
 	}
 	var line [256]byte
-	n := copy(line[:], "ftrace: FTRACE_RECORD: ")
+	n := copy(line[:], "ftrace: ")
+	n += copy(line[n:], s.whose())
 	n += copy(line[n:], what)
 	n += copy(line[n:], unknown)
 	n += copy(line[n:], "; the program runs on, its recording is not complete\n")
 	write(2, unsafe.Pointer(&line), int32(n))
 }
 
-// ftraceMakeRecording makes the directory of a recording. If there is one already it makes one for
+// whose says in messages which recording this is.
+func (s *ftraceStream) whose() string {
+	if s == &ftraceRecording.ftraceStream {
+		return "FTRACE_RECORD: "
+	}
+	return "recording for who is attached: "
+}
+
+// make makes the directory of a recording. If there is one already it makes one for
 // this process within that. It returns what is wrong.
-func ftraceMakeRecording(setting string) string {
+func (s *ftraceStream) make(setting string) string {
 	name := ftraceExpand(setting)
-	dir, errno := ftraceMakeOwnDir(name)
+	errno := s.makeDir(name)
 	if errno == ftraceEEXIST {
 		var digits [20]byte
 		inside := name + "/" + string(ftraceItoa(digits[:], uint64(ftracePid())))
 		name = inside
 		for i := uint64(1); ; i++ {
-			if dir, errno = ftraceMakeOwnDir(name); errno != ftraceEEXIST || i == 1000 {
+			if errno = s.makeDir(name); errno != ftraceEEXIST || i == 1000 {
 				break
 			}
 			name = inside + "." + string(ftraceItoa(digits[:], i))
@@ -216,59 +224,104 @@ func ftraceMakeRecording(setting string) string {
 	if errno != 0 {
 		return "can't record to " + name + ": " + ftraceErrno(errno)
 	}
-	ftraceRecording.dir = dir
-	fd := ftraceOpenAt(dir, "tables", ftraceCreate)
+	fd := ftraceOpenAt(s.dir, "tables", ftraceCreate)
 	if fd < 0 {
 		return "can't record to " + name + ": " + ftraceErrno(-fd)
 	}
-	ftraceFileTables(fd)
-	ftraceWriteMetadata()
+	s.fileTables(fd)
+	s.writeMetadata()
 	return ""
 }
 
-// ftraceMakeOwnDir makes a directory, or takes one that holds no recording, and returns its
-// descriptor. Whoever makes the metadata owns it.
-func ftraceMakeOwnDir(name string) (dir, errno int32) {
-	if dir = ftraceOpenOwnDir(name); dir < 0 {
-		return 0, -dir
+// makeDir makes a directory, or takes one that holds no recording. Whoever makes the metadata owns
+// it.
+func (s *ftraceStream) makeDir(name string) (errno int32) {
+	dir := ftraceOpenOwnDir(name)
+	if dir < 0 {
+		return -dir
 	}
 	fd := ftraceOpenAt(dir, "metadata", ftraceCreate)
 	if fd < 0 {
 		ftraceClose(dir)
-		return 0, -fd
+		return -fd
 	}
-	ftraceRecording.metadata = fd
-	return dir, 0
+	s.dir, s.metadata = dir, fd
+	return 0
 }
 
-// ftraceCloseRecording closes the files that belong to no processor.
-func ftraceCloseRecording() {
+// restart makes the next record the first. The world is stopped.
+func (s *ftraceStream) restart() {
+	for _, w := range s.writers {
+		if w != nil {
+			if s != &ftraceRecording.ftraceStream {
+				w.last, w.lost = 0, 0 // of another session
+			}
+			w.chunk, w.pos, w.limit, w.number, w.fd, w.failed = nil, 0, 0, 0, 0, 0
+		}
+	}
+}
+
+// end ends the recording. One in files is then complete.
+func (s *ftraceStream) end() {
+	ftraceRecordWaits(s)
+	stw := stopTheWorld(stwUnknown)
+	s.turn(false)
+	for _, w := range s.writers {
+		if w == nil {
+			continue
+		}
+		if s.chunks == 0 && w.chunk != nil {
+			ftraceUnmap(unsafe.Pointer(w.chunk), ftrace_format_FileChunk)
+		}
+		if w.fd != 0 {
+			ftraceClose(w.fd)
+		}
+		w.chunk, w.pos, w.limit, w.fd = nil, 0, 0, 0
+	}
+	startTheWorld(stw)
+	if s.chunks == 0 {
+		ftraceDefineClock()
+		s.writeMetadata()
+		s.close()
+	}
+}
+
+// close closes the files that belong to no processor.
+func (s *ftraceStream) close() {
 	lock(&ftraceTables.lock)
-	ftraceClose(ftraceTables.fd)
-	ftraceTables.fd = 0
+	ftraceClose(s.tables)
+	s.tables = 0
 	unlock(&ftraceTables.lock)
-	ftraceClose(ftraceRecording.metadata)
-	ftraceClose(ftraceRecording.dir)
+	ftraceClose(s.metadata)
+	ftraceClose(s.dir)
+	s.dir, s.metadata = 0, 0
 }
 
-// ftraceFinishRecording is called before the program ends in an orderly way.
-func ftraceFinishRecording() {
-	r := &ftraceRecording
-	if !r.on || r.chunks != 0 {
+// ftraceFinishRecordings is called before the program ends in an orderly way.
+func ftraceFinishRecordings() {
+	ftraceRecording.finish()
+	for i := range ftraceSessions {
+		ftraceSessions[i].finish()
+	}
+}
+
+// finish completes a recording in files, to which others may still write.
+func (s *ftraceStream) finish() {
+	if !s.on || s.chunks != 0 {
 		return
 	}
-	ftraceRecordWaits()
+	ftraceRecordWaits(s)
 	lost := uint64(0)
-	for id, w := range r.writers {
+	for id, w := range s.writers {
 		if w != nil && w.lost != 0 {
 			lost += w.lost
 			ftraceDefineLost(uint64(id), w.lost)
 		}
 	}
 	ftraceDefineClock()
-	ftraceWriteMetadata()
+	s.writeMetadata()
 	if lost != 0 {
 		var digits [20]byte
-		ftraceComplain("FTRACE_RECORD: " + string(ftraceItoa(digits[:], lost)) + " records were lost")
+		ftraceComplain(s.whose() + string(ftraceItoa(digits[:], lost)) + " records were lost")
 	}
 }

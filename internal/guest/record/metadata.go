@@ -8,14 +8,14 @@ package runtime
 
 import "unsafe"
 
-// ftraceWriteMetadata writes the metadata over what is there. It only gets longer, as more
+// writeMetadata writes the metadata over what is there. It only gets longer, as more
 // functions and more of the clock are known.
-func ftraceWriteMetadata() {
+func (s *ftraceStream) writeMetadata() {
 	b := ftraceNewText()
 	offset := int64(0)
 	flush := func() {
-		if errno := ftraceWriteAt(ftraceRecording.metadata, unsafe.Pointer(&b.data), b.n, offset); errno != 0 {
-			ftraceRecordingFailed(errno)
+		if errno := ftraceWriteAt(s.metadata, unsafe.Pointer(&b.data), b.n, offset); errno != 0 {
+			s.fail(errno)
 		}
 		offset += int64(b.n)
 		b.n = 0
@@ -39,7 +39,7 @@ func ftraceWriteMetadata() {
 			switch {
 			case p.probes():
 				b.str(":::")
-			case p.waits():
+			case p.waits(), p.spans():
 				b.byte('/')
 			default:
 				b.byte('.')

@@ -66,11 +66,14 @@ type ftraceWriter struct {
 	crossed   uint64         // number of calls put into crossings so far
 	waited    uint64         // number of waits put into their long history so far
 	waits     unsafe.Pointer // the last waits, nil: there is no memory for them
+	nextWait  uintptr        // where the next one goes there
 	crossings unsafe.Pointer // calls under way at a cut, see keep/cut.go
 	tallies   [ftrace_format_Tallies]unsafe.Pointer
 	half      uintptr // where the half of the tallies begins that is written to
+	bytes     uint64  // of the wait that is being added to sums
 	fd        int32
 	failed    int32 // errno of the error that ended this writer
+	of        *ftraceStream
 	_         cpu.CacheLinePad
 }
 
@@ -82,19 +85,82 @@ var (
 	_ = [1]int{}[unsafe.Offsetof(ftraceWriter{}.waited)-unsafe.Offsetof(ftrace_format_Processor{}.Waits)]
 )
 
-// ftraceRecording is FTRACE_RECORD and FTRACE_ON_ERROR.
-var ftraceRecording struct {
-	wanted    bool // an environment variable requests it
+// ftraceStream is a recording: an observer's, or a copy of the rings.
+type ftraceStream struct {
 	on        bool
 	dir       int32  // descriptor
 	metadata  int32  // descriptor
+	tables    int32  // descriptor of the file tables, 0: there is none; the tables are locked
+	broken    int32  // errno of what could not be written there
 	failed    uint32 // it was reported that the recording is not complete; atomic
 	chunkSize uintptr
-	chunks    uint64 // of each ring, 0: the recording is in files
-	uuid      [16]byte
+	chunks    uint64                                     // of each ring, 0: the recording is in files
 	writers   [ftrace_format_ProcessorsMax]*ftraceWriter // by the processor's id; made at first use
-	panics    ftraceKnownLayouts                         // of panics' values
 }
+
+// ftraceRecording is the program's own: FTRACE_RECORD, FTRACE_ON_ERROR, and what was requested. Its
+// writers also keep what the consumers have.
+var ftraceRecording struct {
+	ftraceStream
+	wanted bool   // an environment variable requests it
+	asked  uint32 // who wants rings: ftraceAskedAtStart, ftraceAskedLater
+	uuid   [16]byte
+	panics ftraceKnownLayouts // of panics' values
+}
+
+const (
+	ftraceAskedAtStart = 1 << iota // FTRACE_RECORD or FTRACE_ON_ERROR
+	ftraceAskedLater               // a request
+)
+
+// ftraceSessions are the recordings of the sessions, all to files.
+var ftraceSessions [ftrace_format_SessionsMax]ftraceStream
+
+// ftraceSessionsOn is how many of them are on. It changes where they do.
+var ftraceSessionsOn uint32
+
+// ftraceRecords reports whether there is any recording.
+func ftraceRecords() bool { return ftraceRecording.on || ftraceSessionsRecord() }
+
+// ftraceSessionsRecord reports whether there is a session that records. A wait asks this, so there
+// is a word for it: the sessions themselves are pages apart.
+func ftraceSessionsRecord() bool { return ftraceSessionsOn != 0 }
+
+// turn has the stream begin or end to take records.
+func (s *ftraceStream) turn(on bool) {
+	s.on = on
+	n := uint32(0)
+	for i := range ftraceSessions {
+		if ftraceSessions[i].on {
+			n++
+		}
+	}
+	ftraceSessionsOn = n
+}
+
+// ftraceShowRecording shows other processes where the program records.
+func ftraceShowRecording() {
+	h, r := ftraceMemory.head, &ftraceRecording
+	if h == nil {
+		return
+	}
+	h.Recording, h.Directory = ftrace_format_ToNothing, 0
+	if !r.on {
+		return
+	}
+	if r.chunks == 0 {
+		h.Directory = r.dir
+	}
+	if r.asked&ftraceAskedLater != 0 {
+		h.Recording = ftrace_format_ToRings
+		if r.chunks == 0 {
+			h.Recording = ftrace_format_ToFiles
+		}
+	}
+}
+
+// ftraceCopied is the recording that is made of the rings.
+var ftraceCopied ftraceStream
 
 // ftraceWriterOf returns the writer of the processor on which this goroutine is held, or nil if
 // there are too many.
@@ -116,7 +182,7 @@ func (w *ftraceWriter) room(mp *m) bool {
 	if w.pos < w.limit {
 		return true
 	}
-	if !ftraceRecording.on {
+	if !w.of.on {
 		return false // no longer: the world was stopped to end the recording
 	}
 	if w.advance(mp.p.ptr().id) {
@@ -134,6 +200,56 @@ func ftraceRecorder(mp *m) *ftraceWriter {
 		return w
 	}
 	return nil
+}
+
+// recorder returns the writer for a session of the processor on which this goroutine is held, with
+// room for a record, or nil. It makes the goroutine's first record there.
+func (s *ftraceStream) recorder(gp *g, mp *m, t *ftraceG) *ftraceWriter {
+	id := mp.p.ptr().id
+	if !s.on || id >= ftrace_format_ProcessorsMax {
+		return nil
+	}
+	w := s.writers[id]
+	if w == nil {
+		if w = (*ftraceWriter)(ftraceAlloc(unsafe.Sizeof(ftraceWriter{}))); w == nil {
+			return nil
+		}
+		w.of = s
+		atomic.StorepNoWB(unsafe.Pointer(&s.writers[id]), unsafe.Pointer(w))
+	}
+	if !w.room(mp) {
+		return nil
+	}
+	w.last = max(w.last, ftraceTicks())
+	if t == nil {
+		return w
+	}
+	w.last = max(w.last, t.last)
+	t.last = w.last
+	if bit := uint32(1) << s.session(); t.recordedIn&bit == 0 {
+		t.recordedIn |= bit
+		w.goroutine(gp, t)
+	}
+	return w
+}
+
+// ftraceRecorderFor returns the writer for a session, or for the program's own recording if that is
+// -1, with room for a record, and how many of its calls are under way. It returns nil if there is
+// none.
+func ftraceRecorderFor(gp *g, mp *m, t *ftraceG, session int) (w *ftraceWriter, depth int32) {
+	if session >= 0 {
+		return ftraceSessions[session].recorder(gp, mp, t), t.seen[session]
+	}
+	if w = ftraceRecorder(mp); w != nil {
+		t.last = w.last
+		w.first(gp, t)
+	}
+	return w, t.shown
+}
+
+// session returns the number of the session whose recording this is, from 0 on.
+func (s *ftraceStream) session() int {
+	return int((uintptr(unsafe.Pointer(s)) - uintptr(unsafe.Pointer(&ftraceSessions))) / unsafe.Sizeof(*s))
 }
 
 // begin begins a record of what was last noted. ftraceWriter.end completes it. Its size is not set
@@ -165,14 +281,13 @@ func (w *ftraceWriter) place() ftrace_format_Place {
 	return ftrace_format_Place{w.last, w.where | uint64(w.pos/8)<<ftrace_format_PlaceOffset}
 }
 
-// entry records that the call of frame, the topmost, begins, with its parameters if there is a
-// layout.
-func (w *ftraceWriter) entry(gp *g, mp *m, frame *ftraceFrame, layout *ftraceLayout, args []any) {
-	frame.Place = w.place()
-	r := w.begin(gp, ftrace_format_KindEntry, frame.fn.ptr(), frame.shown)
+// entry records that the call of the topmost frame begins, with its parameters if there is a
+// layout. depth is how many of the recording's calls are around it.
+func (w *ftraceWriter) entry(gp *g, frame *ftraceFrame, depth int32, untimed bool, layout *ftraceLayout, args []any) {
+	r := w.begin(gp, ftrace_format_KindEntry, frame.fn.ptr(), depth)
 	p := add(unsafe.Pointer(r), ftraceRecordSize)
 	*(*uint64)(p) = frame.Count
-	if frame.Flags&ftrace_format_FrameNotTimed != 0 {
+	if untimed {
 		*(*uint64)(p) |= ftrace_format_Untimed
 	}
 	size := ftraceRecordSize + 8
@@ -183,22 +298,32 @@ func (w *ftraceWriter) entry(gp *g, mp *m, frame *ftraceFrame, layout *ftraceLay
 	w.end(r, size)
 }
 
+// first makes the goroutine's first record in the program's own recording, unless it was made.
+func (w *ftraceWriter) first(gp *g, t *ftraceG) {
+	if !t.recorded {
+		t.recorded = true
+		w.goroutine(gp, t)
+	}
+}
+
 // goroutine records which call started the goroutine, before its first record.
 func (w *ftraceWriter) goroutine(gp *g, t *ftraceG) {
-	t.recorded = true
 	r := w.begin(gp, ftrace_format_KindGoroutineStart, t.parentFn.ptr(), 0)
 	*(*[2]uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = [2]uint64{t.parent, uint64(t.parentCount)}
 	w.end(r, ftraceRecordSize+16)
 }
 
-// exit records that the call of frame, the topmost, ends: by p, by the panic that was recovered, or
-// with results. It returns where that record is.
-func (w *ftraceWriter) exit(gp *g, mp *m, frame *ftraceFrame, results []any, p *_panic) (place ftrace_format_Place) {
+// exit records that the call of the topmost frame ends: by p, by the panic that was recovered, or
+// with results. clause says which values are wanted; nil: none. It returns where that record is.
+func (w *ftraceWriter) exit(gp *g, mp *m, frame *ftraceFrame, clause *ftrace_rule_Clause, depth int32, results []any, p *_panic) (place ftrace_format_Place) {
 	switch {
 	case frame.Flags&ftrace_format_FrameReplaced != 0:
-		w.values(gp, ftrace_format_KindMock, frame, nil)
+		w.values(gp, ftrace_format_KindMock, frame, clause, depth, nil)
 	case frame.Flags&ftrace_format_FrameRecovered != 0:
-		w.panic(gp, ftrace_format_KindRecovered, frame, gp.ftraceRecovered)
+		w.panic(gp, ftrace_format_KindRecovered, frame, clause, depth, gp.ftraceRecovered)
+	}
+	if clause != nil && clause.Detail == ftrace_rule_Changes && w.room(mp) {
+		w.after(gp, frame, clause, depth)
 	}
 	if !w.room(mp) {
 		return ftrace_format_Place{0, ftrace_format_Nowhere}
@@ -206,38 +331,38 @@ func (w *ftraceWriter) exit(gp *g, mp *m, frame *ftraceFrame, results []any, p *
 	place = w.place()
 	switch {
 	case p != nil && p.goexit:
-		w.values(gp, ftrace_format_KindExitGoexit, frame, nil)
+		w.values(gp, ftrace_format_KindExitGoexit, frame, clause, depth, nil)
 	case p != nil:
-		w.panic(gp, ftrace_format_KindExitPanic, frame, p.arg)
+		w.panic(gp, ftrace_format_KindExitPanic, frame, clause, depth, p.arg)
 	case frame.Flags&ftrace_format_FramePanicked != 0:
-		w.panic(gp, ftrace_format_KindExitPanic, frame, gp.ftraceRecovered)
-	case len(results) > 0 && frame.clause.ptr().Detail >= ftrace_rule_Args:
-		if frame.clause.ptr().Capture != "" {
-			w.valuesAndPaths(gp, frame, results)
+		w.panic(gp, ftrace_format_KindExitPanic, frame, clause, depth, gp.ftraceRecovered)
+	case len(results) > 0 && clause != nil && clause.Detail >= ftrace_rule_Args:
+		if clause.Capture != "" {
+			w.valuesAndPaths(gp, frame, clause, depth, results)
 		} else {
-			w.values(gp, ftrace_format_KindExitResults, frame, results)
+			w.values(gp, ftrace_format_KindExitResults, frame, clause, depth, results)
 		}
 	default:
-		w.end(w.begin(gp, ftrace_format_KindExit, frame.fn.ptr(), frame.shown), ftraceRecordSize)
+		w.end(w.begin(gp, ftrace_format_KindExit, frame.fn.ptr(), depth), ftraceRecordSize)
 	}
 	return place
 }
 
 // panic records a panic's value, or none where parameters are not wanted.
-func (w *ftraceWriter) panic(gp *g, kind uint8, frame *ftraceFrame, value any) {
+func (w *ftraceWriter) panic(gp *g, kind uint8, frame *ftraceFrame, clause *ftrace_rule_Clause, depth int32, value any) {
 	values := [...]any{value}
 	n := 1
-	if frame.clause.ptr().Detail < ftrace_rule_Args {
+	if clause == nil || clause.Detail < ftrace_rule_Args {
 		n = 0
 	}
-	w.values(gp, kind, frame, ftraceValues(&values[0], n))
+	w.values(gp, kind, frame, clause, depth, ftraceValues(&values[0], n))
 }
 
 // values records something of the call of frame, with values.
-func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, values []any) {
+func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, clause *ftrace_rule_Clause, depth int32, values []any) {
 	var layout *ftraceLayout
 	if len(values) > 0 {
-		flags := ftraceLayoutFlags(frame.clause.ptr())
+		flags := ftraceLayoutFlags(clause)
 		if kind == ftrace_format_KindExitResults && frame.Flags&ftrace_format_FrameAtReturns == 0 {
 			flags |= ftraceLayoutPointers
 		}
@@ -248,7 +373,7 @@ func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, values []an
 		}
 		layout = layouts.find(values, flags, nil, len(values))
 	}
-	r := w.begin(gp, kind, frame.fn.ptr(), frame.shown)
+	r := w.begin(gp, kind, frame.fn.ptr(), depth)
 	size := ftraceRecordSize
 	switch {
 	case layout != nil:
@@ -265,16 +390,16 @@ func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, values []an
 // valuesAndPaths records results, and what paths lead to.
 //
 //go:noinline
-func (w *ftraceWriter) valuesAndPaths(gp *g, frame *ftraceFrame, results []any) {
+func (w *ftraceWriter) valuesAndPaths(gp *g, frame *ftraceFrame, clause *ftrace_rule_Clause, depth int32, results []any) {
 	var room [ftraceValuesMax]any
-	paths := ftracePaths{f: frame.fn.ptr(), text: frame.clause.ptr().Capture, results: true, redaction: frame.clause.ptr().Own}
+	paths := ftracePaths{f: frame.fn.ptr(), text: clause.Capture, results: true, redaction: clause.Own}
 	values := paths.follow((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), results, frame.Flags&ftrace_format_FrameAtReturns == 0)
-	layout := frame.fn.ptr().exitLayouts.find(values, ftraceLayoutFlags(frame.clause.ptr()), &paths, min(len(results), len(room)))
+	layout := frame.fn.ptr().exitLayouts.find(values, ftraceLayoutFlags(clause), &paths, min(len(results), len(room)))
 	kind := uint8(ftrace_format_KindExit)
 	if layout != nil {
 		kind = ftrace_format_KindExitResults
 	}
-	r := w.begin(gp, kind, frame.fn.ptr(), frame.shown)
+	r := w.begin(gp, kind, frame.fn.ptr(), depth)
 	size := ftraceRecordSize
 	if layout != nil {
 		size += layout.capture(add(unsafe.Pointer(r), size), r, values)
@@ -283,22 +408,45 @@ func (w *ftraceWriter) valuesAndPaths(gp *g, frame *ftraceFrame, results []any) 
 }
 
 // ftraceRecordEnd records that the goroutine, the last to run on this processor, has ended.
-func ftraceRecordEnd(gp *g) {
+func ftraceRecordEnd(gp *g, t *ftraceG) {
 	mp := acquirem()
-	if w := ftraceRecorder(mp); w != nil {
-		w.end(w.begin(gp, ftrace_format_KindGoroutineEnd, nil, 0), ftraceRecordSize)
+	if t.recorded {
+		ftraceRecorder(mp).one(gp, ftrace_format_KindGoroutineEnd)
+	}
+	for i := range ftraceSessions {
+		if t.recordedIn>>i&1 != 0 {
+			ftraceSessions[i].recorder(gp, mp, nil).one(gp, ftrace_format_KindGoroutineEnd)
+		}
 	}
 	releasem(mp)
 }
 
-// ftraceRecordNote records text that the program adds to the call of frame.
-func ftraceRecordNote(gp *g, frame *ftraceFrame, text string) {
+// one makes a record of no call, without values.
+func (w *ftraceWriter) one(gp *g, kind uint8) {
+	if w != nil {
+		w.end(w.begin(gp, kind, nil, 0), ftraceRecordSize)
+	}
+}
+
+// ftraceRecordNote records text that the program adds to the call of frame, for all who see it.
+func ftraceRecordNote(gp *g, t *ftraceG, frame *ftraceFrame, text string) {
 	mp := acquirem()
-	if w := ftraceRecorder(mp); w != nil {
-		r := w.begin(gp, ftrace_format_KindNote, frame.fn.ptr(), frame.shown)
-		w.end(r, w.text(r, 0, text))
+	if ftraceRecording.on && frame.clause != 0 {
+		ftraceRecorder(mp).note(gp, frame, frame.shown, text)
+	}
+	for i := range ftraceSessions {
+		if frame.saw(i) {
+			ftraceSessions[i].recorder(gp, mp, t).note(gp, frame, t.seen[i]-1, text)
+		}
 	}
 	releasem(mp)
+}
+
+func (w *ftraceWriter) note(gp *g, frame *ftraceFrame, depth int32, text string) {
+	if w != nil {
+		r := w.begin(gp, ftrace_format_KindNote, frame.fn.ptr(), depth)
+		w.end(r, w.text(r, 0, text))
+	}
 }
 
 // text writes a number, the size of a text, and as much of the text as there is room for, after the

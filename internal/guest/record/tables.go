@@ -20,8 +20,6 @@ import (
 // types.
 var ftraceTables struct {
 	lock    mutex
-	fd      int32 // of the file, 0: there is none
-	failed  int32 // errno
 	text    *ftraceText
 	record  int // where the record under construction begins in text
 	number  uint64
@@ -138,6 +136,9 @@ func ftraceTypeRecord(n uint32, t *_type) {
 	}
 	if types.errors[n] {
 		flags |= ftrace_format_TypeError
+		if ftraceUnwraps(t) {
+			flags |= ftrace_format_TypeWraps
+		}
 	}
 	redaction := uint32(types.redactions[n])
 	kind, size, name := t.Kind(), uint64(t.Size_), toRType(t).string()
@@ -148,6 +149,10 @@ func ftraceTypeRecord(n uint32, t *_type) {
 	if whole { // a reader that does not know secrets takes it for a struct without fields
 		kind, size, name = abi.Struct, 0, ftraceStars
 		flags = ftrace_format_TypeNamed | ftrace_format_TypeSecret
+	}
+	form, constants := ftraceFormOf(t)
+	if form != ftraceNoForm && !whole {
+		flags |= ftrace_format_TypeText
 	}
 	length, elem := uint64(0), uint32(0)
 	var fields []abi.StructField
@@ -175,7 +180,11 @@ func ftraceTypeRecord(n uint32, t *_type) {
 		}
 		return
 	}
-	for _, v := range [...]uint64{uint64(n), uint64(kind), flags, size, length, uint64(elem), uint64(len(fields))} {
+	count := len(fields)
+	for rest := constants; rest != ""; count++ {
+		_, _, rest = ftraceNextConstant(rest)
+	}
+	for _, v := range [...]uint64{uint64(n), uint64(kind), flags, size, length, uint64(elem), uint64(count)} {
 		b.word(v)
 	}
 	b.cString(name)
@@ -186,6 +195,13 @@ func ftraceTypeRecord(n uint32, t *_type) {
 		}
 		b.word(uint64(types.add(typ, redaction)))
 		b.cString(fields[i].Name.Name())
+	}
+	for constants != "" {
+		var v int64
+		if v, name, constants = ftraceNextConstant(constants); name != "" {
+			b.word(uint64(v))
+			b.cString(name)
+		}
 	}
 	ftraceTableEnd()
 }
@@ -234,6 +250,9 @@ func (l *ftraceLayout) sort() {
 		case abi.Pointer:
 			// What an error points to is recorded after it.
 			words = words && !ftraceTables.types.errors[ftraceTables.types.add(t, l.redaction())]
+			if form, _ := ftraceFormOf(t); form != ftraceNoForm {
+				words = false
+			}
 		default:
 			words = false
 		}
@@ -284,13 +303,13 @@ func ftraceStartTables() {
 	semrelease(&ftraceRegistry.lock)
 }
 
-// ftraceFileTables has the tables go to a file, from their beginning. If no memory has them, they
-// have not been begun.
-func ftraceFileTables(fd int32) {
+// fileTables has the tables go to a file, from their beginning. If no memory has them, they have
+// not been begun.
+func (s *ftraceStream) fileTables(fd int32) {
 	lock(&ftraceTables.lock)
-	ftraceTables.fd, ftraceTables.failed = fd, 0
+	s.tables, s.broken = fd, 0
 	if h := ftraceArmed(); h != nil {
-		ftraceWriteTables(ftraceMemory.tables, int(h.Tables.Used))
+		s.writeTables(ftraceMemory.tables, int(h.Tables.Used))
 		unlock(&ftraceTables.lock)
 		return
 	}
@@ -316,6 +335,8 @@ func ftraceDefineFuncs(p *ftracePkg) {
 		kind = ftrace_format_TableProbe
 	} else if p.waits() {
 		kind = ftrace_format_TableWait
+	} else if p.spans() {
+		kind = ftrace_format_TableSpan
 	}
 	for i := range p.Nfuncs {
 		b := ftraceTableBegin(kind)
@@ -330,6 +351,7 @@ func ftraceDefineFuncs(p *ftracePkg) {
 		b.cString(f.name)
 		b.cString(p.Files[f.file])
 		b.cString(f.params)
+		b.cString(p.Clause)
 		ftraceTableEnd()
 	}
 	ftraceFlushTables()
@@ -437,19 +459,22 @@ func ftraceFlushTables() {
 	head.Content, head.Size, head.Lost, head.Number, head.Processor = uint64(b.n)*8, uint64(b.n)*8, 0, tables.number, 0
 	tables.number++
 	ftraceKeepTables(unsafe.Pointer(&b.data), b.n)
-	ftraceWriteTables(unsafe.Pointer(&b.data), b.n)
+	ftraceRecording.writeTables(unsafe.Pointer(&b.data), b.n)
+	ftraceCopied.writeTables(unsafe.Pointer(&b.data), b.n)
+	for i := range ftraceSessions {
+		ftraceSessions[i].writeTables(unsafe.Pointer(&b.data), b.n)
+	}
 	b.n = 0
 }
 
-// ftraceWriteTables writes packets to the recording's file, if there is one. The tables are locked.
-func ftraceWriteTables(p unsafe.Pointer, n int) {
-	tables := &ftraceTables
-	if tables.fd == 0 || tables.failed != 0 {
+// writeTables writes packets to the recording's file, if there is one. The tables are locked.
+func (s *ftraceStream) writeTables(p unsafe.Pointer, n int) {
+	if s.tables == 0 || s.broken != 0 {
 		return
 	}
-	if errno := ftraceWriteAt(tables.fd, p, n, -1); errno != 0 {
-		tables.failed = errno
-		ftraceRecordingFailed(errno)
+	if errno := ftraceWriteAt(s.tables, p, n, -1); errno != 0 {
+		s.broken = errno
+		s.fail(errno)
 	}
 }
 

@@ -18,14 +18,9 @@ const ftraceBeatsMissed = 5 // seconds without a beat, after which a session has
 
 // ftraceAttach is the state of requests.
 var ftraceAttach struct {
-	wanted    uint32 // the goroutine is to answer; atomic
-	abandoned uint32 // the session's other side is gone; atomic
-
-	// When the session began.
-	before    *ftraceConfig
-	consumers [2]uint32
-	recording bool // there was a recording, which stays
-	began     bool // the session began a recording
+	wanted    uint32                               // the goroutine is to answer; atomic
+	abandoned uint32                               // bits of the sessions whose other side is gone; atomic
+	consumers [ftrace_format_SessionsMax][2]uint32 // that the sessions want, of calls and of waits
 }
 
 // ftraceListen is what the thread runs.
@@ -37,31 +32,36 @@ func ftraceListen() {
 	checkdead()
 	unlock(&sched.lock)
 	h := ftraceMemory.head
-	beats, missed := uint64(0), int64(0) // nanoseconds without a beat
+	var beats [ftrace_format_SessionsMax]uint64
+	var missed [ftrace_format_SessionsMax]int64 // nanoseconds without a beat
+	before := nanotime()
 	for {
 		reply := atomic.Load(&h.Reply)
 		timeout := int64(3600e9)
-		if atomic.Load(&h.Session) != 0 {
+		if atomic.Load(&h.Sessions) != 0 {
 			timeout = 1e9
 		}
-		passed := int64(0)
-		if atomic.Load(&h.Request) == reply && ftraceWait(&h.Request, reply, timeout) {
-			passed = min(timeout, 1e9)
+		if atomic.Load(&h.Request) == reply {
+			ftraceWait(&h.Request, reply, timeout)
 		}
-		if atomic.Load(&h.Session) != 0 && atomic.Load(&h.Request) == reply {
-			missed += passed
-			if now := atomic.Load64(&h.Beats); now != beats {
-				beats, missed = now, 0
+		// If more has passed, all may have been stopped, and a reader makes its next beat later.
+		passed := min(nanotime()-before, 1e9)
+		before = nanotime()
+		abandoned := uint32(0)
+		for i := range missed {
+			missed[i] += passed
+			if now := atomic.Load64(&h.Beats[i]); now != beats[i] || atomic.Load(&h.Sessions)>>i&1 == 0 {
+				beats[i], missed[i] = now, 0
 			}
-			if missed <= ftraceBeatsMissed*1e9 {
-				continue
+			if missed[i] > ftraceBeatsMissed*1e9 {
+				abandoned |= 1 << i
+				missed[i] = 0
 			}
-			atomic.Store(&ftraceAttach.abandoned, 1)
 		}
-		missed = 0
-		if atomic.Load(&h.Request) == reply && atomic.Load(&ftraceAttach.abandoned) == 0 {
+		if atomic.Load(&h.Request) == reply && abandoned == 0 {
 			continue
 		}
+		atomic.Store(&ftraceAttach.abandoned, abandoned)
 		atomic.Store(&ftraceAttach.wanted, 1)
 		for !ftraceCallHelper() {
 			usleep(500)
@@ -93,13 +93,15 @@ func ftraceHandlerResumed() bool {
 		return false
 	}
 	h := ftraceMemory.head
-	if atomic.Load(&ftraceAttach.abandoned) != 0 {
-		ftraceDetach()
-		atomic.Store(&ftraceAttach.abandoned, 0)
+	for i := range uint32(ftrace_format_SessionsMax) {
+		if atomic.Load(&ftraceAttach.abandoned)>>i&1 != 0 {
+			ftraceDetach(h, i+1)
+		}
 	}
+	atomic.Store(&ftraceAttach.abandoned, 0)
 	if request := atomic.Load(&h.Request); request != h.Reply {
 		text := string(unsafe.Slice((*byte)(add(unsafe.Pointer(h), ftrace_format_RequestAt)), min(h.Asked, ftrace_format_RequestMax)))
-		reply := ftraceAnswer(h, h.Kind, text)
+		reply := ftraceAnswer(h, h.Kind, h.Observer, text)
 		h.Failed = 0
 		if reply != "" {
 			h.Failed = 1
@@ -107,6 +109,12 @@ func ftraceHandlerResumed() bool {
 			reply = ftraceSetup()
 		} else if h.Kind == ftrace_format_AskStates {
 			reply = ftraceListStates(*(*uint64)(unsafe.Pointer(unsafe.StringData(text))))
+		} else if h.Kind == ftrace_format_AskStuck {
+			reply = ftraceFindStuck(int64(*(*uint64)(unsafe.Pointer(unsafe.StringData(text)))))
+		} else if h.Kind == ftrace_format_AskWhat {
+			reply = ftraceTellObjects(unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.StringData(text))), len(text)/8))
+		} else if h.Kind == ftrace_format_AskLocks {
+			reply = ftraceListLocks(*(*uint64)(unsafe.Pointer(unsafe.StringData(text))))
 		}
 		h.Answered = uint32(min(len(reply), ftrace_format_RequestMax))
 		memmove(add(unsafe.Pointer(h), ftrace_format_ReplyAt), unsafe.Pointer(unsafe.StringData(reply)), uintptr(h.Answered))
@@ -120,10 +128,10 @@ func ftraceHandlerResumed() bool {
 	return true
 }
 
-// ftraceAnswer carries out the request, and returns why it can't.
-func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
+// ftraceAnswer carries out the request of an observer, and returns why it can't.
+func ftraceAnswer(h *ftraceHead, kind, observer uint32, text string) string {
 	semacquire(&ftracePreparing)
-	ftracePrepare(0, ftraceConsumersUsual)
+	ftracePrepare(0, ftraceConsumersOr(ftraceConsumersUsual))
 	semrelease(&ftracePreparing)
 	if ftraceArmed() == nil {
 		return "the program has no memory for it"
@@ -131,41 +139,80 @@ func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
 	if !ftraceOut.on {
 		ftraceRecording.wanted = true // first= is no limit for calls that nobody reads line by line
 	}
+	recording := &ftraceRecording.ftraceStream
+	switch {
+	case observer > ftrace_format_SessionsMax:
+		return "there is no such session"
+	case observer != 0:
+		recording = &ftraceSessions[observer-1]
+		if kind != ftrace_format_AskSession && h.Sessions>>(observer-1)&1 == 0 {
+			return "the session has ended: no beat was seen for 5 seconds"
+		}
+		ftraceStartTables() // calls that a session's rules name have values, recorded or not
+	}
 	switch kind {
 	case ftrace_format_AskLook:
 		ftraceStartTables()
 		h.Functions = ftraceRegistry.funcs
+		h.Lost.Functions = uint64(h.Functions+1) - min(uint64(h.Functions+1), h.SummariesMax)
+		h.Running = ftraceCountGoroutines()
 		ftraceMakeCut(h)
-	case ftrace_format_AskStates:
+	case ftrace_format_AskWhat:
+		if len(text)%8 != 0 {
+			return "these are not numbers of 8 bytes"
+		}
+	case ftrace_format_AskStates, ftrace_format_AskStuck, ftrace_format_AskLocks:
 		if len(text) != 8 {
 			return "this is not a number of 8 bytes"
 		}
 	case ftrace_format_AskRules:
-		c, err, ok := ftraceNewConfig(text)
+		r, err, ok := ftraceNewRules(text, observer == 0 && !ftraceRecording.wanted)
 		if !ok {
 			var digits [20]byte
 			return err.Message + " (at byte " + string(ftraceItoa(digits[:], uint64(err.Offset))) + ")"
 		}
-		ftraceArm(c)
+		return ftraceArm(observer, r, false)
 	case ftrace_format_AskSwitch:
-		return ftraceSwitch(unsafe.Slice((*[2]uint32)(unsafe.Pointer(unsafe.StringData(text))), len(text)/8))
+		return ftraceSwitch(observer, unsafe.Slice((*[2]uint32)(unsafe.Pointer(unsafe.StringData(text))), len(text)/8))
 	case ftrace_format_AskRecord, ftrace_format_AskRing:
-		if ftraceRecording.on {
-			return "the program records already"
-		}
 		chunks := uint64(0)
 		if kind == ftrace_format_AskRing {
 			chunks = h.RingChunks
 		}
-		return ftraceRecordFromNow(text, chunks)
+		switch {
+		case chunks != 0 && observer != 0:
+			return "a session records to files"
+		case chunks != 0 && recording.on && recording.chunks != 0:
+			ftraceRecording.asked |= ftraceAskedLater
+			ftraceShowRecording()
+			return ""
+		case recording.on:
+			return "the program records already"
+		}
+		if observer == 0 {
+			ftraceRecording.asked = ftraceAskedLater
+		} else if c := ftraceLoadConfig(); c == nil || c.of(observer) == nil {
+			if failed := ftraceArm(observer, nil, true); failed != "" {
+				return failed
+			}
+		}
+		return ftraceRecordFromNow(recording, observer, text, chunks)
 	case ftrace_format_AskStop:
-		if !ftraceRecording.on {
+		if !recording.on {
 			return "the program does not record"
 		}
-		if ftraceOnError != 0 {
-			return "the recording is for FTRACE_ON_ERROR"
+		if observer == 0 {
+			if ftraceRecording.asked&^ftraceAskedLater != 0 {
+				if ftraceRecording.asked&ftraceAskedLater == 0 {
+					return "the recording is for FTRACE_RECORD or FTRACE_ON_ERROR"
+				}
+				ftraceRecording.asked &^= ftraceAskedLater
+				ftraceShowRecording()
+				return ""
+			}
+			ftraceRecording.asked = 0
 		}
-		ftraceStopRecording()
+		ftraceStopRecording(recording)
 	case ftrace_format_AskDump:
 		if !ftraceRecording.on || ftraceRecording.chunks == 0 {
 			return "the program does not record to rings"
@@ -178,7 +225,18 @@ func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
 		which := *(*[2]uint32)(unsafe.Pointer(unsafe.StringData(text)))
 		stw := stopTheWorld(stwUnknown)
 		ftraceForgetCalls(h, which[0], which[1])
+		ftraceForgetSpans(h, which[0])
 		startTheWorld(stw)
+	case ftrace_format_AskConsumers:
+		if len(text) != 8 {
+			return "these are not two numbers of 4 bytes"
+		}
+		wants := &h.Own
+		if observer != 0 {
+			wants = &ftraceAttach.consumers[observer-1]
+		}
+		*wants = *(*[2]uint32)(unsafe.Pointer(unsafe.StringData(text)))
+		ftraceKeep(h)
 	case ftrace_format_AskTimers:
 		ftraceMeasureTimers(&h.Timers)
 	case ftrace_format_AskTimer:
@@ -197,40 +255,64 @@ func ftraceAnswer(h *ftraceHead, kind uint32, text string) string {
 		}
 		return ftraceSetObjects(text)
 	case ftrace_format_AskSession:
-		if h.Session != 0 {
-			ftraceDetach()
+		if observer == 0 {
+			return "there is no such session"
 		}
-		a := &ftraceAttach
-		a.before, a.consumers, a.recording, a.began = ftraceLoadConfig(), [2]uint32{h.Consumers, h.Waits}, ftraceRecording.on, false
-		atomic.Store(&h.Session, 1)
+		ftraceDetach(h, observer) // of one that ended without a word
+		atomic.Or(&h.Sessions, 1<<(observer-1))
 	case ftrace_format_AskDetach:
-		ftraceDetach()
+		ftraceDetach(h, observer)
 	default:
 		return "the program does not know this request"
 	}
 	return ""
 }
 
-// ftraceDetach ends the session: what was in force before it is in force again.
-func ftraceDetach() {
-	h, a := ftraceMemory.head, &ftraceAttach
-	if atomic.Xchg(&h.Session, 0) == 0 {
+// ftraceDetach ends a session. What it asked for goes, and nothing else.
+func ftraceDetach(h *ftraceHead, session uint32) {
+	bit := uint32(1) << (session - 1)
+	if h.Sessions&bit == 0 {
 		return
 	}
-	if a.began && ftraceRecording.on {
-		ftraceStopRecording()
+	atomic.And(&h.Sessions, ^bit)
+	ftraceAttach.consumers[session-1] = [2]uint32{}
+	ftraceKeep(h)
+	if s := &ftraceSessions[session-1]; s.on {
+		ftraceStopRecording(s)
 	}
-	c := a.before
-	if c == nil {
-		c, _, _ = ftraceNewConfig("")
+	ftraceLayLooks(bit, bit)
+	if c := ftraceLoadConfig(); c != nil && (c.of(session) != nil || c.follow&bit != 0) {
+		ftraceArm(session, nil, false)
 	}
-	ftraceArm(c)
-	atomic.Store(&h.Consumers, a.consumers[0])
-	atomic.Store(&h.Waits, a.consumers[1])
 }
 
-// ftraceSwitch switches functions.
-func ftraceSwitch(list [][2]uint32) string {
+// ftraceKeep has the consumers on that anyone wants.
+func ftraceKeep(h *ftraceHead) {
+	keep := h.Own
+	for _, wants := range ftraceAttach.consumers {
+		keep[0] |= wants[0]
+		keep[1] |= wants[1]
+	}
+	atomic.Store(&h.Consumers, keep[0])
+	atomic.Store(&h.Waits, keep[1]&^ftrace_format_ConsumerLocks)
+	ftraceObserveLocks(keep[1]&ftrace_format_ConsumerLocks != 0)
+}
+
+// ftraceStopRecording ends a recording while the program runs.
+func ftraceStopRecording(s *ftraceStream) {
+	s.end()
+	ftraceShowRecording()
+	ftraceLayLooks(^uint32(0), 0)
+	ftraceSetWeavesNow()
+}
+
+// ftraceSwitch switches functions. Those that a session switches on are only looked at: their calls
+// are kept in memory while it lasts, if nobody else says anything of them, and are neither shown
+// nor recorded.
+func ftraceSwitch(observer uint32, list [][2]uint32) string {
+	if observer != 0 && (ftraceOut.on || ftraceRecording.on) {
+		return "the program prints or records calls itself, so only those are counted"
+	}
 	ftraceSomeConfig()
 	semacquire(&ftraceRegistry.lock)
 	unknown := 0
@@ -241,6 +323,12 @@ func ftraceSwitch(list [][2]uint32) string {
 			continue
 		}
 		what := list[i][1]
+		if observer != 0 {
+			f.looks &^= 1 << (observer - 1)
+			f.looks |= what & ftrace_format_SwitchOn << (observer - 1)
+			f.layAgain()
+			continue
+		}
 		if what&ftrace_format_SwitchOn != 0 {
 			f.flags = f.flags&^ftraceSwitchedOff | ftraceSwitchedOn
 		}
@@ -262,82 +350,71 @@ func ftraceSwitch(list [][2]uint32) string {
 	return ""
 }
 
-// ftraceRecordFromNow begins a recording while the program runs.
-func ftraceRecordFromNow(directory string, chunks uint64) string {
+// ftraceLayLooks lays anew what sessions look at. Those that have ended look at nothing any more.
+func ftraceLayLooks(sessions, ended uint32) {
+	semacquire(&ftraceRegistry.lock)
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
+		for i := range p.Nfuncs {
+			if f := p.fn(i); f.looks&sessions != 0 {
+				f.looks &^= ended
+				f.layAgain()
+			}
+		}
+	}
+	ftraceUnlockRegistry()
+}
+
+// ftraceRecordFromNow begins the program's own recording, or that of a session, while the program
+// runs.
+func ftraceRecordFromNow(s *ftraceStream, session uint32, directory string, chunks uint64) string {
 	stw := stopTheWorld(stwUnknown)
-	ftraceRestartWriters()
-	ftraceRecording.failed = 0
+	s.restart()
+	forEachG(func(gp *g) {
+		if t := gp.ftrace; t != nil {
+			t.forget(session)
+		}
+	})
 	startTheWorld(stw)
-	if failed := ftraceRecordTo(directory, chunks); failed != "" {
+	if failed := s.begin(directory, chunks); failed != "" {
 		return failed
 	}
-	ftraceAttach.began = true
-	ftraceMemory.head.Recording = ftrace_format_ToRings
-	if chunks == 0 {
-		ftraceMemory.head.Recording = ftrace_format_ToFiles
-	}
+	ftraceShowRecording()
+	ftraceLayLooks(^uint32(0), 0)
 	ftraceSetWeavesNow()
 	return ""
 }
 
-// ftraceRestartWriters makes the next record the first. The world is stopped.
-func ftraceRestartWriters() {
-	for _, w := range ftraceRecording.writers {
-		if w != nil {
-			w.chunk, w.pos, w.limit, w.number, w.fd, w.failed = nil, 0, 0, 0, 0, 0
-		}
+// forget makes nothing of what the goroutine does known to a recording: the program's own, or that
+// of a session. The world is stopped.
+func (t *ftraceG) forget(session uint32) {
+	if session == 0 {
+		t.recorded = false
+		return
 	}
-	forEachG(func(gp *g) {
-		if gp.ftrace != nil {
-			gp.ftrace.recorded = false
-		}
-	})
-}
-
-// ftraceStopRecording ends the recording. One in files is then complete.
-func ftraceStopRecording() {
-	ftraceRecordWaits()
-	r := &ftraceRecording
-	stw := stopTheWorld(stwUnknown)
-	r.on = false
-	for _, w := range r.writers {
-		if w == nil {
-			continue
-		}
-		if r.chunks == 0 && w.chunk != nil {
-			ftraceUnmap(unsafe.Pointer(w.chunk), ftrace_format_FileChunk)
-		}
-		if w.fd != 0 {
-			ftraceClose(w.fd)
-		}
-		w.chunk, w.pos, w.limit, w.fd = nil, 0, 0, 0
+	t.seen[session-1] = 0
+	t.recordedIn &^= 1 << (session - 1)
+	for i := range t.depth {
+		t.frame(i).Flags &^= ftraceFrameSession << (session - 1)
 	}
-	startTheWorld(stw)
-	if r.chunks == 0 {
-		ftraceDefineClock()
-		ftraceWriteMetadata()
-		ftraceCloseRecording()
-	}
-	ftraceMemory.head.Recording = ftrace_format_ToNothing
-	ftraceSetWeavesNow()
 }
 
 // ftraceDumpRings makes a recording of what the rings have while the program goes on writing to
 // them.
 func ftraceDumpRings(directory string) string {
-	if failed := ftraceMakeRecording(directory); failed != "" {
+	to := &ftraceCopied
+	if failed := to.make(directory); failed != "" {
 		return failed
 	}
-	defer ftraceCloseRecording()
-	ftraceRecordWaits()
+	defer to.close()
+	ftraceRecordWaits(&ftraceRecording.ftraceStream)
 	ftraceDefineClock()
 	buffer := make([]byte, ftrace_format_RingChunk)
-	to := unsafe.Pointer(&buffer[0])
+	chunk := unsafe.Pointer(&buffer[0])
 	for id, w := range ftraceRecording.writers {
 		if w == nil {
 			continue
 		}
-		fd := ftraceNewCalls(int32(id))
+		fd := to.newCalls(int32(id))
 		if fd < 0 {
 			return ftraceErrno(-fd)
 		}
@@ -348,13 +425,13 @@ func ftraceDumpRings(directory string) string {
 				continue
 			}
 			content := atomic.Load64(&c.Content)
-			memmove(to, unsafe.Pointer(c), ftrace_format_RingChunk)
-			copied := (*ftraceChunk)(to)
+			memmove(chunk, unsafe.Pointer(c), ftrace_format_RingChunk)
+			copied := (*ftraceChunk)(chunk)
 			if content == 0 || atomic.Load64(&c.Content) < content || atomic.Load64(&c.Number) != number || copied.Number != number {
 				continue // it was overwritten, or is being: emptying it is the first step of that
 			}
 			copied.Content = content
-			if errno := ftraceWriteAt(fd, to, ftrace_format_RingChunk, -1); errno != 0 {
+			if errno := ftraceWriteAt(fd, chunk, ftrace_format_RingChunk, -1); errno != 0 {
 				ftraceClose(fd)
 				return ftraceErrno(errno)
 			}
@@ -416,13 +493,15 @@ func ftraceChangeTimer(h *ftraceHead, timer uint32) string {
 		return "there is no such timer on this system"
 	case int(timer) == ftraceTimer:
 		return ""
-	case ftraceRecording.on && ftraceRecording.chunks == 0:
+	case ftraceRecording.on && ftraceRecording.chunks == 0, ftraceSessionsRecord():
 		return "the program records to files, whose times are all by one timer"
 	}
 	stw := stopTheWorld(stwUnknown)
 	ftraceTimer = int(timer)
+	ftraceCountWaits()
+	ftraceTimeLocks()
 	h.Timer, h.Begun.Ticks = timer, ftraceEpoch[timer]
-	ftraceRestartWriters()
+	ftraceRecording.restart()
 	ftraceForgetCalls(h, ftrace_format_ConsumersAll, ftrace_format_ConsumersAll)
 	now := ftraceTicks()
 	for _, w := range ftraceRecording.writers {
@@ -432,13 +511,16 @@ func ftraceChangeTimer(h *ftraceHead, timer uint32) string {
 	}
 	forEachG(func(gp *g) {
 		if w := &gp.ftraceWait; w.begin != 0 {
-			w.begin, w.ready = now, 0 // it was by the other timer
+			w.begin = now // it was by the other timer
+			if w.ready != 0 {
+				w.ready = now
+			}
 		}
 		t := gp.ftrace
 		if t == nil {
 			return
 		}
-		t.last, t.contextShown = now, 0
+		t.last, t.contextShown, t.recorded = now, 0, false
 		for i := range t.depth {
 			if frame := t.frame(i); frame.Place.Ticks != 0 {
 				frame.Place, frame.within = ftrace_format_Place{now, ftrace_format_Nowhere}, 0

@@ -5,22 +5,42 @@
 
 package runtime
 
-import "internal/goarch"
+import (
+	"internal/goarch"
+	"internal/runtime/sys"
+	"unsafe"
+)
 
 const (
-	ftraceListedFrames = 24      // calls listed of a goroutine, the innermost first
-	ftraceListedRoom   = 8 << 10 // bytes that one may take
+	ftraceListedFrames  = 40       // calls listed of a goroutine, the innermost first
+	ftraceListedObjects = 16       // objects listed of those that it waits for
+	ftraceListedRoom    = 16 << 10 // bytes that one may take
+	ftraceListedStacks  = 1 << 10  // different stacks in one list, a power of two
 )
+
+// ftraceLeaked is the status of a goroutine that waits, and that the garbage collector has found to
+// be leaked. It is _Gleaked, which Go 1.25 doesn't have.
+const ftraceLeaked = 10
+
+// ftraceListed are the stacks in a list, so that each is in it once. A program with very many
+// goroutines has few.
+type ftraceListed struct {
+	hashes [ftraceListedStacks]uint64 // 0: there is none
+	number [ftraceListedStacks]uint32
+	count  uint32
+}
 
 // ftraceListStates returns goroutines from number from on, in the order in which the runtime
 // has them, as many as fit into a reply. docs/format.md has every byte.
 func ftraceListStates(from uint64) string {
 	b := ftraceNewText()
+	stacks := new(ftraceListed)
 	b.word(0) // where the next list begins, 0: there is none
 	b.word(ftraceTicks())
 	all, n := atomicAllG()
 	i := uintptr(from)
-	for ; i < n && b.n < len(b.data)-ftraceListedRoom; i++ {
+	for ; i < n && b.n < len(b.data)-ftraceListedRoom && stacks.count < ftraceListedStacks/2; i++ {
+		ftraceFetchG(all, i, n)
 		gp := atomicAllGIndex(all, i)
 		if isSystemGoroutine(gp, false) {
 			continue
@@ -28,22 +48,26 @@ func ftraceListStates(from uint64) string {
 		status := readgstatus(gp) &^ _Gscan
 		switch status {
 		case _Grunning, _Gcopystack, _Gpreempted:
-		case _Grunnable, _Gwaiting, _Gsyscall:
+		case _Grunnable, _Gwaiting, _Gsyscall, ftraceLeaked:
 			mp := acquirem() // others spin until it is let go
 			held := castogscanstatus(gp, status, status|_Gscan)
+			var s ftraceListedG
 			if held {
-				b.goroutine(gp, status, true)
+				s.look(gp, status)
 				casfrom_Gscanstatus(gp, status|_Gscan, status)
 			}
 			releasem(mp)
 			if held {
+				b.goroutine(&s, stacks)
 				continue
 			}
 			status = readgstatus(gp) &^ _Gscan
 		default: // it is none, or no longer
 			continue
 		}
-		b.goroutine(gp, status, false)
+		s := ftraceListedG{status: status}
+		s.of(gp)
+		b.goroutine(&s, stacks)
 	}
 	if i < n {
 		at := b.n
@@ -56,51 +80,193 @@ func ftraceListStates(from uint64) string {
 	return list
 }
 
-// goroutine appends a goroutine. If it is held it neither runs nor ends meanwhile, so its calls can
-// be looked at.
-func (b *ftraceText) goroutine(gp *g, status uint32, held bool) {
-	b.word(gp.goid)
-	b.word(gp.parentGoid)
-	b.word(uint64(status))
-	key, begin, object := uint32(0), uint64(0), uintptr(0)
-	reason := waitReasonZero
-	if held && status == _Gwaiting {
-		reason = gp.waitreason
-		if kind := ftraceWaits.kinds[reason]; kind < ftraceWaitKinds && kind != ftraceWaitSocket { // or what its file is
-			key = ftraceWaitKind(kind).key
+// ftraceCountGoroutines returns how many goroutines a list of all would have.
+func ftraceCountGoroutines() (count uint64) {
+	const ahead = 16 // as in ftraceFetchG
+	all, n := atomicAllG()
+	for i := range n {
+		if i+ahead < n {
+			gp := atomicAllGIndex(all, i+ahead)
+			sys.Prefetch(uintptr(unsafe.Pointer(&gp.atomicstatus)))
+			sys.Prefetch(uintptr(unsafe.Pointer(&gp.startpc)))
 		}
-		switch w := &gp.ftraceWait; {
-		case w.begin != 0:
-			key, begin, object = ftraceWaitKind(w.kind).key, w.begin, w.object
-		case gp.waiting != nil && gp.waiting.waitlink == nil: // of a select there are several
-			object = ftraceChanOf(gp.waiting)
-		}
-	}
-	b.word(uint64(key))
-	b.word(begin)
-	b.word(uint64(object))
-	b.cString(reason.String())
-	b.codeName(gp.startpc + goarch.PCQuantum) // it is where a function begins, not where a call returns to
-	b.codeName(gp.gopc)
-	counted := b.n
-	b.word(0)
-	if !held {
-		return
-	}
-	n := 0
-	systemstack(func() {
-		var u unwinder
-		for u.init(gp, unwindSilentErrors); u.valid() && n < ftraceListedFrames; u.next() {
-			calls, call := newInlineUnwinder(u.frame.fn, u.symPC())
-			for ; call.valid() && n < ftraceListedFrames; call = calls.next(call) {
-				file, line := calls.fileLine(call)
-				b.word(uint64(line))
-				b.cString(calls.srcFunc(call).name())
-				b.cString(file)
-				n++
+		gp := atomicAllGIndex(all, i)
+		switch readgstatus(gp) &^ _Gscan {
+		case _Grunning, _Gcopystack, _Gpreempted, _Grunnable, _Gwaiting, _Gsyscall, ftraceLeaked:
+			if !isSystemGoroutine(gp, false) {
+				count++
 			}
 		}
+	}
+	return count
+}
+
+// ftraceFetchG tells the processor to fetch what the list is about to need. Where very many
+// goroutines wait, none of it is in a cache: neither what the runtime has of them nor their stacks.
+func ftraceFetchG(all **g, i, n uintptr) {
+	const (
+		stacksAhead = 8
+		ahead       = 2 * stacksAhead
+		line        = 64
+	)
+	if i+ahead < n {
+		gp := uintptr(unsafe.Pointer(atomicAllGIndex(all, i+ahead)))
+		for at := uintptr(0); at < unsafe.Sizeof(g{}); at += line {
+			sys.Prefetch(gp + at)
+		}
+	}
+	if i+stacksAhead < n {
+		sp := atomicAllGIndex(all, i+stacksAhead).sched.sp // it may be changing, and then is of no use
+		for at := uintptr(0); at < 5*line; at += line {
+			sys.Prefetch(sp + at)
+		}
+	}
+}
+
+// ftraceListedG is what the list has of a goroutine.
+type ftraceListedG struct {
+	goid, parent uint64
+	begin        uint64
+	status, key  uint32
+	reason       waitReason
+	stuck        bool
+	start, gopc  uintptr
+	objects, pcs int
+	object       [ftraceListedObjects]uint64
+	pc           [ftraceListedFrames]uintptr
+	fns          [ftraceListedFrames]funcInfo
+}
+
+func (s *ftraceListedG) of(gp *g) {
+	s.goid, s.parent, s.start, s.gopc = gp.goid, gp.parentGoid, gp.startpc, gp.gopc
+}
+
+// look notes where a goroutine is. It is held: it neither runs nor ends meanwhile, so its calls can
+// be looked at.
+func (s *ftraceListedG) look(gp *g, status uint32) {
+	s.of(gp)
+	s.status = status
+	switch w := &gp.ftraceWait; {
+	case status == _Grunnable && w.begin != 0:
+		s.begin = w.ready
+	case status == _Gsyscall && w.begin != 0:
+		s.key, s.begin = ftraceWaitKind(w.kind).key, w.begin
+		if w.object != 0 {
+			s.object[0], s.objects = w.object, 1
+		}
+	case status == _Gwaiting, status == ftraceLeaked:
+		s.status = _Gwaiting
+		s.reason, s.stuck = gp.waitreason, w.stuck || status == ftraceLeaked
+		kind := ftraceWaits.kinds[s.reason]
+		if kind < ftraceWaitKinds && kind != ftraceWaitSocketRead { // or what its file is
+			s.key = ftraceWaitKind(kind).key
+		}
+		if w.begin != 0 {
+			s.key, s.begin = ftraceWaitKind(w.kind).key, w.begin
+		}
+		for a := ftraceAwaited(gp); a.object != 0; a.next() {
+			if s.objects < ftraceListedObjects {
+				s.object[s.objects] = uint64(a.object)
+				s.objects++
+			}
+		}
+		if s.objects == 0 && w.begin != 0 && w.object != 0 {
+			s.object[0], s.objects = w.object, 1
+		}
+	}
+	systemstack(func() {
+		var u unwinder
+		for u.init(gp, unwindSilentErrors); u.valid() && s.pcs < ftraceListedFrames; u.next() {
+			s.fns[s.pcs], s.pc[s.pcs] = u.frame.fn, u.symPC()
+			s.pcs++
+		}
 	})
+}
+
+// ftraceAwaits are the objects that a goroutine waits for, one after the other: several channels of
+// a select, or one object of another kind.
+type ftraceAwaits struct {
+	object uintptr // 0: there are no more
+	s      *sudog
+}
+
+// ftraceAwaited returns the first object of those that a goroutine waits for: of locks, channels
+// and the like. The goroutine waits, and is held.
+func ftraceAwaited(gp *g) (a ftraceAwaits) {
+	switch kind := ftraceWaits.kinds[gp.waitreason]; {
+	case kind <= ftraceWaitSemaphore:
+		a.object = gp.ftraceWait.at - min(gp.ftraceWait.at, uintptr(ftraceWaits.within[gp.waitreason]))
+	case kind <= ftraceWaitSelect && gp.waiting != nil:
+		a.s = gp.waiting
+		a.object = ftraceChanOf(a.s)
+	}
+	return a
+}
+
+func (a *ftraceAwaits) next() {
+	a.object = 0
+	if a.s == nil {
+		return
+	}
+	if a.s = a.s.waitlink; a.s != nil {
+		a.object = ftraceChanOf(a.s)
+	}
+}
+
+// hash returns what goroutines have in common that do the same at the same place.
+func (s *ftraceListedG) hash() uint64 {
+	h := uint64(s.reason) + 1
+	mix := func(v uintptr) { h = (h ^ uint64(v)) * 0x9e3779b97f4a7c15; h ^= h >> 29 }
+	mix(s.start)
+	mix(s.gopc)
+	for _, pc := range s.pc[:s.pcs] {
+		mix(pc)
+	}
+	return max(h, 1)
+}
+
+// goroutine appends a goroutine.
+func (b *ftraceText) goroutine(s *ftraceListedG, stacks *ftraceListed) {
+	hash := s.hash()
+	slot := hash % ftraceListedStacks
+	for stacks.hashes[slot] != 0 && stacks.hashes[slot] != hash {
+		slot = (slot + 1) % ftraceListedStacks
+	}
+	known := stacks.hashes[slot] != 0
+	if !known {
+		stacks.hashes[slot], stacks.number[slot] = hash, stacks.count
+		stacks.count++
+	}
+	stuck := uint64(0)
+	if s.stuck {
+		stuck = 1
+	}
+	b.word(s.goid)
+	b.word(s.parent)
+	b.word(uint64(s.status) | stuck<<8 | uint64(s.objects)<<16 | uint64(stacks.number[slot])<<32)
+	b.word(uint64(s.key))
+	b.word(s.begin)
+	for _, object := range s.object[:s.objects] {
+		b.word(object)
+	}
+	if known {
+		return
+	}
+	b.cString(s.reason.String())
+	b.codeName(s.start + goarch.PCQuantum) // it is where a function begins, not where a call returns to
+	b.codeName(s.gopc)
+	counted, n := b.n, 0
+	b.word(0)
+	for i, pc := range s.pc[:s.pcs] {
+		calls, call := newInlineUnwinder(s.fns[i], pc)
+		for ; call.valid() && n < ftraceListedFrames; call = calls.next(call) {
+			file, line := calls.fileLine(call)
+			b.word(uint64(line))
+			b.cString(calls.srcFunc(call).name())
+			b.cString(file)
+			n++
+		}
+	}
 	at := b.n
 	b.n = counted
 	b.word(uint64(n))

@@ -26,6 +26,23 @@ type ftraceFrame struct {
 	note   int32           // 1 + where its notes begin in the goroutine's notes, 0 if it has none
 }
 
+// The highest flags of a frame have a bit for each session that the call was recorded for. A
+// function has no such flags, so these calls do not end on the fast path.
+const (
+	ftraceFrameSession  = 1 << (32 - ftrace_format_SessionsMax)
+	ftraceFrameSessions = (1<<ftrace_format_SessionsMax - 1) * ftraceFrameSession
+)
+
+// saw reports whether the call was recorded for a session.
+func (frame *ftraceFrame) saw(session int) bool {
+	return frame.Flags>>session&ftraceFrameSession != 0
+}
+
+// ftraceSessionOf returns the first of the sessions that these flags of a frame name.
+func ftraceSessionOf(flags uint32) int {
+	return sys.TrailingZeros32(flags) - (32 - ftrace_format_SessionsMax)
+}
+
 // ftraceFuncPtr and ftraceClausePtr are pointers that the garbage collector need not see, as
 // guintptr is: what they point to is never freed. So storing them needs no write barrier. Frames
 // are not in the collector's memory, where a barrier has no business, and where

@@ -36,6 +36,7 @@ type ftraceFunc struct {
 	inWindow   uint32         // calls printed in it; atomic
 	suppressed uint32         // calls not printed since the last one that was; atomic
 	said       uint32         // it was reported that its calls are no longer printed; atomic
+	looks      uint32         // bits of the sessions that look at it, see ftraceLook; under the registry's lock
 }
 
 // The flags of a function. The lowest bits are flags of its calls' frames, if the calls take the
@@ -51,7 +52,9 @@ const (
 	ftraceMaskedUntimed // setup_objects keeps it untimed
 	ftraceIsProbe       // it is a probe, not a function: see probe/probes.go
 	ftraceIsWait        // it is a kind of waits: see wait/instruments.go
+	ftraceIsSpan        // it is a kind of spans: see span/span.go
 	ftraceHasSecrets    // some of its names may be secret: see value/redact.go
+	ftraceLookedAt      // of what is laid on it: sessions look at it, and nobody else wants it
 )
 
 const ftraceTableEntry = goarch.PtrSize + ftrace_format_EntryWords*8
@@ -64,6 +67,7 @@ type ftracePkg struct {
 	ftrace_format_Package
 	before  uint32 // functions registered before its own
 	defined bool   // its functions are in the recording's tables
+	from    uint32 // 1 + where the end of the path begins by which it is shown; 0: by its clause; atomic
 }
 
 var _ [unsafe.Sizeof(ftrace_format_Package{}) + ftrace_format_PackageWords*8 - unsafe.Sizeof(ftracePkg{})]byte // it fits
@@ -82,6 +86,11 @@ func (p *ftracePkg) read() {
 	if p.fn(0).pkg != nil {
 		return
 	}
+	if p.spans() {
+		(*ftraceSpan)(unsafe.Pointer(p)).read()
+		return
+	}
+	p.distinguish()
 	text := p.Funcs
 	word := func(end byte) string {
 		i := bytealg.IndexByteString(text, end)
@@ -109,6 +118,60 @@ func (p *ftracePkg) read() {
 			f.flags |= ftraceReceives
 		}
 	}
+}
+
+// distinguish has p, and those registered before it whose clauses have the same name, shown by as
+// much of their paths as tells them apart.
+func (p *ftracePkg) distinguish() {
+	for other := ftraceRegistry.first; other != nil && other != p; other = other.next() {
+		if other.Clause == p.Clause && p.Clause != "" && p.Symbol != "main" && other.Symbol != "main" {
+			p.lengthen(other)
+			other.lengthen(p)
+		}
+	}
+}
+
+// lengthen has p shown by an end of its path that other's does not have.
+func (p *ftracePkg) lengthen(other *ftracePkg) {
+	a, b := p.Path, other.Path
+	from := len(a)
+	for from > 0 {
+		from = bytealg.LastIndexByteString(a[:from], '/')
+		if !ftraceEndsInElements(b, a[from+1:]) {
+			break
+		}
+	}
+	if from = max(from, -1) + 2; p.from == 0 || uint32(from) < p.from {
+		atomic.Store(&p.from, uint32(from))
+	}
+}
+
+// ftraceEndsInElements reports whether a path ends in these elements.
+func ftraceEndsInElements(path, elements string) bool {
+	n := len(path) - len(elements)
+	return n >= 0 && path[n:] == elements && (n == 0 || path[n-1] == '/')
+}
+
+// label returns the package's name as lines show it.
+func (p *ftracePkg) label() string {
+	switch from := atomic.Load(&p.from); {
+	case from != 0:
+		return p.Path[from-1:]
+	case p.Clause != "" && p.Symbol != "main":
+		return p.Clause
+	}
+	return p.Symbol[bytealg.LastIndexByteString(p.Symbol, '/')+1:]
+}
+
+// ftraceLabelOf returns the name by which lines show a package, given what precedes the names of
+// its functions in symbols.
+func ftraceLabelOf(symbol string) string {
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
+		if p.Symbol == symbol {
+			return p.label()
+		}
+	}
+	return symbol[bytealg.LastIndexByteString(symbol, '/')+1:]
 }
 
 // object cuts the function's name into the type of which it is a method, and the rest: T and M of
@@ -173,8 +236,13 @@ func (p *ftracePkg) probes() bool { return p.fn(0).flags&ftraceIsProbe != 0 }
 // waits reports whether these are kinds of waits and not functions.
 func (p *ftracePkg) waits() bool { return p.fn(0).flags&ftraceIsWait != 0 }
 
+// spans reports whether this is a kind of spans and not functions.
+func (p *ftracePkg) spans() bool { return p.fn(0).flags&ftraceIsSpan != 0 }
+
 // functions reports whether these are functions.
-func (p *ftracePkg) functions() bool { return p.fn(0).flags&(ftraceIsProbe|ftraceIsWait) == 0 }
+func (p *ftracePkg) functions() bool {
+	return p.fn(0).flags&(ftraceIsProbe|ftraceIsWait|ftraceIsSpan) == 0
+}
 
 // loadLaid returns what the rules say of f, nil if there are none.
 func (f *ftraceFunc) loadLaid() *ftraceLaid {
@@ -236,5 +304,5 @@ func (f *ftraceFunc) typeText() string {
 // subject returns the function as the rules see it.
 func (f *ftraceFunc) subject() ftrace_rule_Func {
 	p := f.pkg
-	return ftrace_rule_Func{Probe: f.flags&ftraceIsProbe != 0, Wait: f.flags&ftraceIsWait != 0, Package: p.Symbol, ImportPath: p.Path, Name: f.name, File: p.Files[f.file], Line: int(f.line), Binary: ftraceBinary}
+	return ftrace_rule_Func{Probe: f.flags&ftraceIsProbe != 0, Wait: f.flags&ftraceIsWait != 0, Span: f.flags&ftraceIsSpan != 0, Package: p.Symbol, ImportPath: p.Path, PackageName: p.Clause, Name: f.name, File: p.Files[f.file], Line: int(f.line), Binary: ftraceBinary}
 }

@@ -63,7 +63,10 @@ type ftraceG struct {
 	waited  uint64         // number of waits put into their history so far
 	waitsAt uint64         // where that is in the memory file, 0: not there
 	waits   unsafe.Pointer // the last waits that have ended
-	_       [40]byte
+	// By session.
+	seen       [ftrace_format_SessionsMax]int32 // its calls under way that were recorded for the session
+	recordedIn uint32                           // bits: its first record was made there
+	nextWait   uint32                           // where the next one goes in the history of waits
 }
 
 var _ = [1]int{}[4*64-unsafe.Sizeof(ftraceG{})] // it has four lines of the cache
@@ -94,7 +97,8 @@ const (
 // ftraceLost counts the calls that were not noted because there was no memory for them; atomic.
 var ftraceLost uint32
 
-// ftraceNewG returns an empty state, or nil if there is no memory.
+// ftraceNewG returns an empty state, or nil if there is no memory. It may have frames and histories
+// already.
 func ftraceNewG() *ftraceG {
 	lock(&ftraceFreeLists.lock)
 	t := ftraceFreeLists.gs
@@ -112,6 +116,22 @@ func ftraceNewG() *ftraceG {
 	if t != nil {
 		t.labels = ftraceNotJudged
 	}
+	return t
+}
+
+// ftraceStateOf returns the goroutine's state, or nil if there is no memory. If the goroutine has
+// none it gets one. It is not preempted meanwhile: then the scheduler may give it one, see
+// wait/yield.go.
+func ftraceStateOf(gp *g) *ftraceG {
+	mp := acquirem()
+	t := gp.ftrace
+	if t == nil {
+		if t = ftraceNewG(); t != nil {
+			t.goroutine, t.start = gp.goid, uint64(gp.startpc)
+			gp.ftrace = t
+		}
+	}
+	releasem(mp)
 	return t
 }
 
@@ -169,6 +189,9 @@ func (t *ftraceG) pop(frame *ftraceFrame) {
 	t.shown = frame.shown
 	t.mask = t.inherited()
 	frame.Object, frame.within = 0, 0
+	if frame.Flags&ftraceFrameSessions != 0 {
+		t.unsee(frame)
+	}
 	if frame.Flags&ftrace_format_FrameHasText != 0 {
 		if frame.note != 0 {
 			t.notes.n = int(frame.note) - 1
@@ -177,7 +200,21 @@ func (t *ftraceG) pop(frame *ftraceFrame) {
 	}
 }
 
-// inherited returns the marks of the calls under way.
+// unsee takes a frame off those that sessions see. Within pop, which calls it, a goroutine is not
+// preempted.
+//
+//go:nosplit
+func (t *ftraceG) unsee(frame *ftraceFrame) {
+	for seen := frame.Flags & ftraceFrameSessions; seen != 0; seen &= seen - 1 {
+		t.seen[ftraceSessionOf(seen)]--
+	}
+	frame.Flags &^= ftraceFrameSessions
+}
+
+// inherited returns the marks of the calls under way. Within pop, which calls it, a goroutine is
+// not preempted: the frame is still looked at, and the scheduler may put a wait there.
+//
+//go:nosplit
 func (t *ftraceG) inherited() uint32 {
 	if t.depth == 0 {
 		return t.startMarks()
@@ -186,6 +223,8 @@ func (t *ftraceG) inherited() uint32 {
 }
 
 // startMarks returns the marks that the goroutine began with, if they are of its configuration.
+//
+//go:nosplit
 func (t *ftraceG) startMarks() uint32 {
 	if t.startConfig != t.config {
 		return 0
@@ -197,7 +236,8 @@ func (t *ftraceG) startMarks() uint32 {
 // affects: a bit of another configuration means something else.
 func (t *ftraceG) remark(c *ftraceConfig) {
 	t.config = c.number
-	t.mask = t.startMarks()
+	t.startMask, t.startConfig = c.still(t.startMask, t.startConfig), c.number
+	t.mask = t.startMask
 	for i := range t.depth {
 		frame := t.frame(i)
 		if l := frame.fn.ptr().loadLaid(); l != nil && l.config == c {
@@ -214,14 +254,16 @@ func (t *ftraceG) grow() bool {
 	if frames == nil {
 		return false
 	}
-	before := t.frame(0)
+	mp := acquirem() // the scheduler may put a wait on top, see wait/yield.go
+	before, room := t.frame(0), t.size
 	if t.depth > 0 {
 		memmove(unsafe.Pointer(frames), unsafe.Pointer(before), uintptr(t.depth)*unsafe.Sizeof(ftraceFrame{}))
 	}
-	ftraceFreeFrames(before, t.size)
 	t.framesAt, t.size = ftraceSharedAt(unsafe.Pointer(frames)), size
 	t.top = (*ftraceFrame)(add(unsafe.Pointer(frames), uintptr(t.depth)*unsafe.Sizeof(ftraceFrame{})))
 	t.full = t.frame(min(size, ftrace_format_DepthMax))
+	ftraceFreeFrames(before, room)
+	releasem(mp)
 	return true
 }
 
@@ -254,22 +296,6 @@ func ftraceNewFrames(size int32) *ftraceFrame {
 		frames = (*ftraceFrame)(ftraceAlloc(uintptr(size) * unsafe.Sizeof(ftraceFrame{})))
 	}
 	return frames
-}
-
-// ftraceNewHistory returns n bytes, empty, for a goroutine's history, and where they are in the
-// memory file; or nil. n is always the same.
-func ftraceNewHistory(n uintptr) (unsafe.Pointer, uint64) {
-	lock(&ftraceFreeLists.lock)
-	p := ftraceFreeLists.history
-	if p != nil {
-		ftraceFreeLists.history = *(*unsafe.Pointer)(p)
-	}
-	unlock(&ftraceFreeLists.lock)
-	if p == nil {
-		return ftraceShared(n)
-	}
-	memclrNoHeapPointers(p, n)
-	return p, ftraceSharedAt(p)
 }
 
 func ftraceFreeFrames(frames *ftraceFrame, size int32) {

@@ -38,6 +38,7 @@ var ftraceMemory struct {
 	tables unsafe.Pointer
 	flags  unsafe.Pointer
 	gs     unsafe.Pointer
+	spans  unsafe.Pointer
 	frames unsafe.Pointer
 }
 
@@ -139,6 +140,7 @@ func ftraceArmMemory(chunks uint64) {
 	h.RingAt, h.RingChunks = part(ftrace_format_RingChunk, int(chunks))
 	h.RingChunk, h.HistoryMax, h.FrameSize = ftrace_format_RingChunk, uint64(ftraceLimits.history), uint64(unsafe.Sizeof(ftraceFrame{}))
 	h.Processors = section(uintptr(own), ftrace_format_ProcessorsMax)
+	h.Spans = section(unsafe.Sizeof(ftrace_format_Span{}), ftrace_format_SpansMax)
 	m := &ftraceMemory
 	if m.fd != 0 && ftraceResize(m.fd, at) != 0 {
 		return
@@ -146,7 +148,7 @@ func ftraceArmMemory(chunks uint64) {
 	for _, s := range [...]struct {
 		to *unsafe.Pointer
 		of *ftrace_format_Section
-	}{{&m.tables, &h.Tables}, {&m.flags, &h.Flags}, {&m.gs, &h.Goroutines}, {&m.frames, &h.Frames}} {
+	}{{&m.tables, &h.Tables}, {&m.flags, &h.Flags}, {&m.gs, &h.Goroutines}, {&m.frames, &h.Frames}, {&m.spans, &h.Spans}} {
 		if *s.to = ftraceMapMemory(s.of.At, ftracePages(s.of.Size*s.of.Max)); *s.to == nil {
 			m.gs, m.frames = nil, nil
 			return
@@ -207,7 +209,7 @@ func (l *ftraceLaid) showFlags(f *ftraceFunc) {
 		return
 	}
 	flags := uint8(0)
-	if l.wants(f) && (l.clause == nil || l.clause.Detail >= ftrace_rule_Call) {
+	if l.flags&ftraceLookedAt == 0 && l.wants(f) && (l.clause == nil || l.clause.Detail >= ftrace_rule_Call) {
 		flags |= ftrace_format_FunctionMeant
 		if l.flags&ftraceMaskedOff == 0 {
 			flags |= ftrace_format_FunctionOn

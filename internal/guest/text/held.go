@@ -91,11 +91,13 @@ func (h *ftraceHeldCopies) try() bool {
 
 //go:nosplit
 func (h *ftraceHeldCopies) wait() {
+	getg().ftraceWait.own = true
 	entersyscall()
 	for atomic.Xchg(&h.lock, 2) != 0 {
 		ftraceSleepOn(&h.lock, 2)
 	}
 	exitsyscall()
+	getg().ftraceWait.own = false
 	h.holder = guintptr(unsafe.Pointer(getg()))
 }
 
@@ -170,9 +172,11 @@ func (h *ftraceHeldCopies) empty() {
 //
 //go:nosplit
 func ftraceWriteHeldOnce() int32 {
+	getg().ftraceWait.own = true
 	entersyscall()
 	wrote := ftraceHeld.write(ftraceHeld.text.n, true)
 	exitsyscall()
+	getg().ftraceWait.own = false
 	return wrote
 }
 

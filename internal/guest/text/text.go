@@ -12,13 +12,11 @@
 package runtime
 
 import (
-	"internal/bytealg"
 	"internal/runtime/atomic"
 	"unsafe"
 )
 
-// name appends a function's name as a trace shows it: the last element of its package's path, a
-// dot, the name.
+// name appends a function's name as a trace shows it: its package's name, a dot, the name.
 func (b *ftraceText) name(f *ftraceFunc) {
 	symbol := f.pkg.Symbol
 	if f.flags&ftraceIsProbe != 0 {
@@ -32,8 +30,14 @@ func (b *ftraceText) name(f *ftraceFunc) {
 		b.str(f.name)
 		return
 	}
+	if f.flags&ftraceIsSpan != 0 {
+		b.str(symbol)
+		b.byte('/')
+		b.shown(f.name)
+		return
+	}
 	if !ftraceFormat.paths {
-		symbol = symbol[bytealg.LastIndexByteString(symbol, '/')+1:]
+		symbol = f.pkg.label()
 	}
 	b.shown(symbol)
 	b.byte('.')
@@ -136,6 +140,9 @@ func (b *ftraceText) entry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace
 	if clause.Detail >= ftrace_rule_Args {
 		p := b.printer(clause)
 		p.list(f.names(false), args, false)
+		if clause.Capture != "" {
+			p.captured(&ftracePaths{f: f, text: clause.Capture, redaction: clause.Own}, args, false)
+		}
 	}
 	b.str(") {")
 	brace = b.n
@@ -243,7 +250,7 @@ func (t *ftraceG) keep(i int32, from, to int) {
 	}
 }
 
-// ftracePrintExit shows that the call of frame, the topmost, ends.
+// ftracePrintExit shows that the call of the topmost frame ends.
 func ftracePrintExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *_panic) {
 	var lasted int64
 	if frame.start != 0 {
@@ -328,7 +335,11 @@ func (b *ftraceText) ending(gp *g, frame *ftraceFrame, results []any, p *_panic)
 	}
 	if len(results) > 0 && frame.clause.ptr().Detail >= ftrace_rule_Args {
 		b.str(" = ")
-		printer.list(frame.fn.ptr().names(true), results, frame.Flags&ftrace_format_FrameAtReturns == 0)
+		pointers := frame.Flags&ftrace_format_FrameAtReturns == 0
+		printer.list(frame.fn.ptr().names(true), results, pointers)
+		if clause := frame.clause.ptr(); clause.Capture != "" {
+			printer.captured(&ftracePaths{f: frame.fn.ptr(), text: clause.Capture, results: true, redaction: clause.Own}, results, pointers)
+		}
 	}
 	if frame.Flags&ftrace_format_FrameRecovered != 0 {
 		printer.panicked(" recovered ", gp.ftraceRecovered, frame)

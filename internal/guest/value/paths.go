@@ -1,8 +1,8 @@
 //go:build ftrace_core
 
-// What capture= names is recorded after the parameters or results: fields of these, through the
-// pointers and interfaces on the way. Each of those is looked up before it is followed. A field
-// that a nil pointer makes unreachable is recorded as nil.
+// What capture= names is shown and recorded after the parameters or results: fields of these,
+// through the pointers and interfaces on the way. Each of those is looked up before it is followed.
+// A field that a nil pointer makes unreachable is nil.
 
 package runtime
 
@@ -82,18 +82,33 @@ func (paths *ftracePaths) follow(room *[ftraceValuesMax]any, values []any, point
 	}
 	all := n
 	for rest := paths.text; all < len(room); all++ {
-		var value int
-		var fields string
-		if value, _, fields, rest = paths.next(rest, n); value < 0 {
+		path, e := paths.take(&rest, room[:n], false)
+		if path == "" {
 			break
 		}
-		*efaceOf(&room[all]) = ftraceFollow(efaceOf(&room[value]), fields, paths.redaction)
+		*efaceOf(&room[all]) = e
 	}
 	return room[:all]
 }
 
+// take takes the first path off rest, and returns it with what it leads to, or "" if there is none.
+func (paths *ftracePaths) take(rest *string, values []any, pointers bool) (path string, e eface) {
+	value, path, fields, behind := paths.next(*rest, len(values))
+	if *rest = behind; value < 0 {
+		return "", eface{}
+	}
+	e = *efaceOf(&values[value])
+	if pointers {
+		e = ftraceBox((*ptrtype)(unsafe.Pointer(e._type)).Elem, e.data)
+	}
+	return path, ftraceFollow((*eface)(noescape(unsafe.Pointer(&e))), fields, paths.redaction)
+}
+
 // ftraceNoField is what a path leads to if a type does not have the field.
 type ftraceNoField struct{}
+
+// ftraceMissing reports whether a path led to no field.
+func ftraceMissing(e eface) bool { return e._type == ftraceNoSuchField()._type }
 
 func ftraceNoSuchField() (e eface) {
 	var none any = ftraceNoField{}

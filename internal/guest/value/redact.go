@@ -93,13 +93,13 @@ func ftraceIsSecret(name string, redaction uint32) bool {
 }
 
 // redact gives the clauses the numbers of their redactions. It returns false if there are too many.
-func (c *ftraceConfig) redact() (ok bool) {
-	for i := range c.clauses {
-		if c.clauses[i].Own, ok = ftraceRedactionOf(c.clauses[i].Redact); !ok {
+func (r *ftraceRules) redact() (ok bool) {
+	for i := range r.clauses {
+		if r.clauses[i].Own, ok = ftraceRedactionOf(r.clauses[i].Redact); !ok {
 			return false
 		}
 	}
-	c.all.Own = ftraceRedactions.usual
+	r.all.Own = ftraceRedactions.usual
 	return true
 }
 
@@ -107,9 +107,15 @@ func (c *ftraceConfig) redact() (ok bool) {
 // secret. The mark stays: it only says where to look.
 func (c *ftraceConfig) markSecrets(f *ftraceFunc) {
 	secret := f.namesSecret(c.all.Own)
-	for i := range c.clauses {
-		if n := c.clauses[i].Own; n != c.all.Own && !secret {
-			secret = f.namesSecret(n)
+	for observer := range uint32(ftrace_format_SessionsMax + 1) {
+		r := c.of(observer)
+		if r == nil {
+			continue
+		}
+		for i := range r.clauses {
+			if n := r.clauses[i].Own; n != c.all.Own && !secret {
+				secret = f.namesSecret(n)
+			}
 		}
 	}
 	if secret {

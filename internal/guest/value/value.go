@@ -28,7 +28,7 @@ type ftracePrinter struct {
 
 // printer returns what appends values as a clause wants them.
 func (b *ftraceText) printer(clause *ftrace_rule_Clause) ftracePrinter {
-	return ftracePrinter{b: b, limit: ftraceFormat.line, deep: clause.Detail == ftrace_rule_Deep, redaction: clause.Own}
+	return ftracePrinter{b: b, limit: ftraceFormat.line, deep: clause.Detail >= ftrace_rule_Deep, redaction: clause.Own}
 }
 
 func (p *ftracePrinter) full() bool { return p.b.n >= p.limit }
@@ -92,6 +92,28 @@ func (p *ftracePrinter) list(names ftraceNames, values []any, pointers bool) {
 	}
 }
 
+// captured appends what paths lead to in values, or in what these point to.
+func (p *ftracePrinter) captured(paths *ftracePaths, values []any, pointers bool) {
+	for rest := paths.text; ; {
+		path, e := paths.take(&rest, values, pointers)
+		switch {
+		case path == "":
+			return
+		case p.full():
+			p.b.str(", ...")
+			return
+		}
+		p.b.str(", ")
+		p.b.shown(path)
+		p.b.byte('=')
+		if ftraceMissing(e) {
+			p.b.byte('?')
+		} else {
+			p.eface(&e, ftraceFormat.nest)
+		}
+	}
+}
+
 // ftraceTypeName returns a type's name without its package and type arguments.
 func ftraceTypeName(t *_type) string {
 	s := toRType(t).string()
@@ -149,7 +171,9 @@ func (p *ftracePrinter) typ(t *_type) (after string) {
 	}
 	p.b.shown(toRType(t).string())
 	if t.Kind() == abi.Struct {
-		return ""
+		if form, _ := ftraceFormOf(t); form == ftraceNoForm {
+			return ""
+		}
 	}
 	p.b.byte('(')
 	return ")"
@@ -176,6 +200,7 @@ func (p *ftracePrinter) error(v any, e *eface) bool {
 			p.b.shown(toRType(e._type).string())
 			p.b.byte('(')
 			p.quote(text, len(text))
+			p.chain(*e)
 			p.b.byte(')')
 			return true
 		}
@@ -191,6 +216,65 @@ func (p *ftracePrinter) error(v any, e *eface) bool {
 	shallow := ftracePrinter{b: p.b, limit: p.limit, redaction: p.redaction}
 	shallow.still(elem, e.data, 1, 1)
 	return true
+}
+
+// ftraceChainMax is how many errors of a chain are looked at: one may lead back to itself.
+const ftraceChainMax = 20
+
+// chain appends the types of the errors that one wraps, from the outside in: those that errors.As
+// finds. They are found in fields, since methods are the program's code.
+func (p *ftracePrinter) chain(e eface) {
+	for range ftraceChainMax {
+		if e = ftraceWrapped(e); e._type == nil || p.full() {
+			return
+		}
+		p.b.link(toRType(e._type).string())
+	}
+}
+
+// link appends the type of an error that another one wraps, unless it is only a message.
+func (b *ftraceText) link(typ string) {
+	if typ != "*errors.errorString" && typ != "syscall.Errno" {
+		b.str(" -> ")
+		b.shown(typ)
+	}
+}
+
+// ftraceWrapped returns the error that one wraps: of a struct with the method Unwrap, to which a
+// pointer leads, that in the first field of type error.
+func ftraceWrapped(e eface) (inner eface) {
+	t := e._type
+	if t.Kind() != abi.Pointer || !ftraceUnwraps(t) {
+		return eface{}
+	}
+	elem := (*ptrtype)(unsafe.Pointer(t)).Elem
+	if elem.Kind() != abi.Struct || e.data == nil || !ftraceReadable(e.data, elem.Size_) {
+		return eface{}
+	}
+	s := (*structtype)(unsafe.Pointer(elem))
+	for i := range s.Fields {
+		if f := &s.Fields[i]; ftraceIsError(f.Typ) {
+			return ftraceDynamic(f.Typ, add(e.data, f.Offset))
+		}
+	}
+	return eface{}
+}
+
+// ftraceIsError reports whether t is the type error.
+func ftraceIsError(t *_type) bool { return t.Kind() == abi.Interface && toRType(t).string() == "error" }
+
+// ftraceUnwraps reports whether a type has a method Unwrap.
+func ftraceUnwraps(t *_type) bool {
+	u := t.Uncommon()
+	if u == nil {
+		return false
+	}
+	for _, m := range u.ExportedMethods() {
+		if toRType(t).nameOff(m.Name).Name() == "Unwrap" {
+			return true
+		}
+	}
+	return false
 }
 
 // ftraceCallError calls err.Error, taking a panic in it as "no message".
@@ -214,6 +298,9 @@ func (p *ftracePrinter) value(t *_type, v unsafe.Pointer, nest int, own bool) {
 		p.b.str(ftraceStars)
 		return
 	}
+	if ftraceFormKinds>>t.Kind()&1 != 0 && p.known(t, v) {
+		return
+	}
 	switch t.Kind() {
 	case abi.Bool:
 		if *(*byte)(v) != 0 {
@@ -226,9 +313,13 @@ func (p *ftracePrinter) value(t *_type, v unsafe.Pointer, nest int, own bool) {
 			p.b.duration(*(*int64)(v))
 			return
 		}
-		p.b.int(ftraceInt(t.Size_, v))
+		if n := ftraceInt(t.Size_, v); !p.b.constant(t, n) {
+			p.b.int(n)
+		}
 	case abi.Uint, abi.Uint8, abi.Uint16, abi.Uint32, abi.Uint64:
-		p.b.uint(ftraceUint(t.Size_, v))
+		if n := ftraceUint(t.Size_, v); !p.b.constant(t, int64(n)) {
+			p.b.uint(n)
+		}
 	case abi.Uintptr:
 		p.b.hex(ftraceUint(t.Size_, v))
 	case abi.Float32, abi.Float64:
@@ -388,7 +479,10 @@ func (p *ftracePrinter) funcName(v unsafe.Pointer) {
 		return
 	}
 	name, args, generic := stringslite.Cut(funcname(f), "[") // the arguments hold the paths of packages
-	p.b.shown(name[bytealg.LastIndexByteString(name, '/')+1:])
+	base := name[bytealg.LastIndexByteString(name, '/')+1:]
+	dot := max(0, bytealg.IndexByteString(base, '.'))
+	p.b.shown(ftraceLabelOf(name[:len(name)-len(base)+dot]))
+	p.b.shown(base[dot:])
 	if generic {
 		p.b.str("[...")
 		p.b.shown(args[max(0, bytealg.LastIndexByteString(args, ']')):])

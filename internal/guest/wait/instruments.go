@@ -2,9 +2,10 @@
 
 // Waits: what goroutines stop for, for how long, and who ends that.
 //
-// Every goroutine that stops passes gopark. While some kind of wait is observed, ftraceStops notes
-// there when and for what it stops, ftraceReadied notes who makes it runnable, and ftraceGoesOn
-// makes the event when it runs again. Otherwise gopark reads one word more.
+// A goroutine that has to await something passes gopark. While some kind of wait is observed,
+// ftraceStops notes there when and for what it stops, ftraceReadied notes who makes it runnable,
+// and ftraceGoesOn makes the event when it runs again. Otherwise gopark reads one word more.
+// Likewise where a goroutine stops without gopark: see syscall.go and yield.go.
 //
 // Each kind is an instrument. Rules name it wait/synch/mutex and so on. In the registry the kinds
 // are a package of their own, and a wait is a call of one: it has a frame while it lasts, is
@@ -30,11 +31,21 @@ const (
 	ftraceWaitSend
 	ftraceWaitSelect
 	ftraceWaitSleep
-	ftraceWaitFile
-	ftraceWaitPipe
-	ftraceWaitSocket
+	ftraceWaitFileRead // see ftraceWaitOf for these and the next eight
+	ftraceWaitFileWrite
+	ftraceWaitFileMisc
+	ftraceWaitPipeRead
+	ftraceWaitPipeWrite
+	ftraceWaitPipeMisc
+	ftraceWaitSocketRead
+	ftraceWaitSocketWrite
+	ftraceWaitSocketMisc
 	ftraceWaitAssist
 	ftraceWaitCollector
+	ftraceWaitSyscall
+	ftraceWaitScan // from here on the scheduler sees the wait begin and end, see yield.go
+	ftraceWaitStopped
+	ftraceWaitCPU
 	ftraceWaitKinds
 	ftraceNoWait = ftraceWaitKinds // a goroutine of the runtime stops, or it is not clear why
 )
@@ -52,11 +63,21 @@ const ftraceWaitText = "0 0 synch/mutex object;;\n" +
 	"0 0 synch/chan/send object;;\n" +
 	"0 0 synch/select object;;\n" +
 	"0 0 sleep ;;\n" +
-	"0 0 io/file fd;;\n" +
-	"0 0 io/pipe fd;;\n" +
-	"0 0 io/socket fd;;\n" +
+	"0 0 io/file/read fd;;\n" +
+	"0 0 io/file/write fd;;\n" +
+	"0 0 io/file/misc fd;;\n" +
+	"0 0 io/pipe/read fd;;\n" +
+	"0 0 io/pipe/write fd;;\n" +
+	"0 0 io/pipe/misc fd;;\n" +
+	"0 0 io/socket/read fd;;\n" +
+	"0 0 io/socket/write fd;;\n" +
+	"0 0 io/socket/misc fd;;\n" +
 	"0 0 gc/assist ;;\n" +
-	"0 0 gc/cycle ;;\n"
+	"0 0 gc/cycle ;;\n" +
+	"0 0 syscall ;;\n" +
+	"0 0 gc/scan ;;\n" +
+	"0 0 gc/stw ;;\n" +
+	"0 0 cpu ;;\n"
 
 // ftraceWaitReasons has the kind of what the runtime calls a reason to wait, and how far the
 // address that it waits at lies behind the beginning of the object: a sync.Mutex has its semaphore
@@ -83,7 +104,7 @@ var ftraceWaitReasons = [...]struct {
 	{"select (durable)", ftraceWaitSelect, 0},
 	{"select (no cases)", ftraceWaitSelect, 0},
 	{"sleep", ftraceWaitSleep, 0},
-	{"IO wait", ftraceWaitSocket, 0}, // or what its descriptor is of
+	{"IO wait", ftraceWaitSocketRead, 0}, // or what its descriptor is of
 	{"GC assist wait", ftraceWaitAssist, 0},
 	{"wait for GC cycle", ftraceWaitCollector, 0},
 }
@@ -96,8 +117,14 @@ var ftraceWaits struct {
 	files  [1]string
 	kinds  [256]uint8 // by reason
 	within [256]uint8
-	on     uint32 // how many kinds are observed; atomic
+	on     uint32      // how many kinds are observed; atomic
+	long   uint64      // ticks of the shortest system call that is a wait, 0: none is observed; atomic
+	began  uint64      // ticks when the world was last started; under sched.lock
+	starts [32]uintptr // functions that goroutines of the program were started with; atomic
 }
+
+// ftraceLongSyscall is how long the shortest system call takes that is a wait.
+const ftraceLongSyscall = 20e3 // ns; after as long sysmon may take its processor from it
 
 // ftraceMakeWaits registers the kinds, before all packages.
 func ftraceMakeWaits() {
@@ -126,7 +153,8 @@ func ftraceMakeWaits() {
 //go:nosplit
 func ftraceWaitKind(kind uint8) *ftraceFunc { return ftraceWaits.pkg.fn(uintptr(kind)) }
 
-// ftraceCountWaits counts how many kinds are observed. The registry is locked.
+// ftraceCountWaits counts how many kinds are observed. The registry is locked, or the world is
+// stopped because the timer changes.
 func ftraceCountWaits() {
 	n := uint32(0)
 	for i := range ftraceWaits.hooks {
@@ -135,4 +163,17 @@ func ftraceCountWaits() {
 		}
 	}
 	atomic.Store(&ftraceWaits.on, n)
+	operations := uint32(0)
+	for kind := uint8(ftraceWaitFileRead); kind <= ftraceWaitSocketMisc; kind++ {
+		if ftraceWaitKind(kind).hook._type != nil {
+			operations = 1
+		}
+	}
+	atomic.Store(&ftraceOperations, operations)
+	long := uint64(0)
+	if ftraceWaitKind(ftraceWaitSyscall).hook._type != nil {
+		const some = 1 << 30
+		long = max(ftraceLongSyscall*some/max(ftraceNanoseconds(some), 1), 1)
+	}
+	atomic.Store64(&ftraceWaits.long, long)
 }

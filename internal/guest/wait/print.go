@@ -15,7 +15,7 @@ import (
 func (w *ftraceWaitG) print(gp *g, t *ftraceG, f *ftraceFunc, began, ended uint64, n uintptr) {
 	t.release(t.depth)
 	b := ftraceNewText()
-	record := ftrace_format_Wait{uint64(n), began, w.ready, uint64(w.object), w.by, w.byCall, w.byKey, 0}
+	record := ftrace_format_Wait{uint64(n), began, w.ready, w.object, w.by, w.byCall, w.byKey, 0, w.operation}
 	var pcs ftracePCs
 	pcs.read(gp, getfp())
 	var at ftracePosition
@@ -49,6 +49,15 @@ func (b *ftraceText) wait(gp *g, depth int32, f *ftraceFunc, w *ftrace_format_Wa
 		}{{`,"call":`, w.Number}, {`,"duration_ns":`, uint64(lasted)}, {`,"runnable_ns":`, uint64(ready)}, {`,"object":`, w.Object}, {`,"by":`, w.Goroutine}} {
 			b.number(v.name, v.value)
 		}
+		if w.Operation != 0 {
+			b.str(`,"operation":`)
+			b.jsonString(ftraceOperationName(uint8(w.Operation)))
+			b.number(`,"bytes":`, w.Operation>>ftrace_format_OperationBytes)
+		}
+		if name := ftraceFileName(uint32(w.Object >> ftrace_format_ObjectFile)); name != "" && ftraceIsOfFile(f) {
+			b.str(`,"name":`)
+			b.jsonString(name)
+		}
 		if by != nil {
 			b.str(`,"by_func":`)
 			b.jsonName(by)
@@ -68,7 +77,7 @@ func (b *ftraceText) wait(gp *g, depth int32, f *ftraceFunc, w *ftrace_format_Wa
 		return
 	}
 	b.open(gp, depth, "- ", f)
-	b.waitObject(f, w.Object)
+	b.waitObject(f, w)
 	b.str(") ")
 	b.duration(lasted)
 	if at.function != "" {
@@ -91,13 +100,29 @@ func (b *ftraceText) wait(gp *g, depth int32, f *ftraceFunc, w *ftrace_format_Wa
 	b.byte('\n')
 }
 
-// waitObject appends what a goroutine waited for: the descriptor of a file, or an address.
-func (b *ftraceText) waitObject(f *ftraceFunc, object uint64) {
-	kind := f.key - ftraceWaitKind(0).key
-	switch {
-	case ftraceWaitFile <= kind && kind <= ftraceWaitSocket:
-		b.number("fd ", object)
-	case object != 0:
-		b.hex(object)
+// waitObject appends what a goroutine waited for: an address, or what it did with which file.
+func (b *ftraceText) waitObject(f *ftraceFunc, w *ftrace_format_Wait) {
+	if !ftraceIsOfFile(f) {
+		if w.Object != 0 {
+			b.hex(w.Object)
+		}
+		return
+	}
+	class := (f.key - ftraceWaitKind(ftraceWaitFileRead).key) % ftraceClassesOfIO
+	if class == ftraceMisc {
+		b.str(ftraceOperationName(uint8(w.Operation)))
+		b.byte(' ')
+	}
+	fd, name := w.Object&ftrace_format_ObjectDescriptor, ftraceFileName(uint32(w.Object>>ftrace_format_ObjectFile))
+	if fd != ftrace_format_ObjectDescriptor {
+		b.number("fd ", fd)
+		if name != "" {
+			b.byte(' ')
+		}
+	}
+	b.shown(name)
+	if class != ftraceMisc && w.Operation != 0 {
+		b.number(", ", w.Operation>>ftrace_format_OperationBytes)
+		b.str(" bytes")
 	}
 }

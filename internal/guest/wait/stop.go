@@ -5,6 +5,7 @@
 package runtime
 
 import (
+	"internal/abi"
 	"internal/runtime/atomic"
 	"unsafe"
 )
@@ -14,15 +15,31 @@ import (
 type ftraceWaitG struct {
 	begin    uint64 // ticks when it stopped, 0: the wait is not observed
 	ready    uint64 // ticks when it was made runnable
-	object   uintptr
+	object   uint64
 	by       uint64 // the goroutine that made it runnable, 0: none did
 	byCall   uint64 // in which call of which function
 	byKey    uint32
 	kind     uint8
-	hasFrame bool // it has a frame while it lasts
-	notes    bool // the object is what the code before gopark noted
-	prints   bool // gopark has not returned yet, so the goroutine must not call it
+	how      uint8
+	whose    uint8   // ftraceOfProgram and so on
+	hasFrame bool    // it has a frame while it lasts
+	notes    bool    // the object is the descriptor that the code before gopark noted
+	own      bool    // the tracer's own system call, which is no wait of the program
+	prints   bool    // it may print, but gopark has not returned yet, so it must not be called
+	stuck    bool    // nothing can wake it any more, see share/stuck.go
+	at       uintptr // the semaphore or list of a sync.Cond that it waits at, or did last
+	// Of an operation, see operation.go.
+	operating bool   // it is under way
+	operation uint64 // what is recorded of it, 0: the wait is none
+	runnable  uint64 // ticks that it was runnable so far
 }
+
+// How a goroutine stopped.
+const (
+	ftraceParked = iota // or it yields, or is in a system call: it is where it has called that
+	ftracePreempted
+	ftraceCreated
+)
 
 // ftraceStops is called by gopark before the goroutine stops. The runtime holds locks there, such
 // as that of a channel. So nothing here may allocate, take a lock or split the stack.
@@ -31,13 +48,16 @@ type ftraceWaitG struct {
 func ftraceStops(lock unsafe.Pointer, reason waitReason) {
 	gp := getg()
 	w, mp, t := &gp.ftraceWait, gp.m, gp.ftrace
+	if w.operating {
+		return
+	}
 	object, noted := w.object, w.notes
 	w.object, w.notes = 0, false
 	kind := ftraceWaits.kinds[reason]
 	if kind >= ftraceWaitKinds {
 		return
 	}
-	if kind == ftraceWaitSocket && noted {
+	if kind == ftraceWaitSocketRead && noted {
 		kind = w.kind
 	}
 	f := ftraceWaitKind(kind)
@@ -51,48 +71,69 @@ func ftraceStops(lock unsafe.Pointer, reason waitReason) {
 	}
 	switch {
 	case noted:
-		w.object = object - uintptr(ftraceWaits.within[reason])
-	case lock == nil:
-	case kind == ftraceWaitReceive || kind == ftraceWaitSend:
-		w.object = uintptr(lock) - unsafe.Offsetof(hchan{}.lock)
-	case kind == ftraceWaitCond:
-		w.object = uintptr(lock) - unsafe.Offsetof(notifyList{}.lock) - uintptr(ftraceWaits.within[reason])
+		w.object = object
+	case kind <= ftraceWaitSemaphore:
+		w.object = uint64(w.at - uintptr(ftraceWaits.within[reason]))
+	case lock != nil && (kind == ftraceWaitReceive || kind == ftraceWaitSend):
+		w.object = uint64(uintptr(lock) - unsafe.Offsetof(hchan{}.lock))
 	}
-	w.kind, w.ready, w.by, w.byCall, w.byKey, w.hasFrame = kind, 0, 0, 0, 0, false
-	w.begin = max(ftraceOtherTicks(), 1)
-	if t != nil && t.depth < t.size {
+	w.starts(kind, ftraceParked)
+	own := f.wantedBy(-1) || kind == ftraceWaitMutex && ftraceWaitKind(ftraceWaitOnce).wantedBy(-1)
+	if own && t != nil && t.depth < t.size {
 		w.push(t, f, w.begin)
 	}
 }
 
-// ftracePolls is called before a goroutine stops until the file of pd is ready. It notes the
-// descriptor, and of what kind the file is, which pd keeps.
-func ftracePolls(pd *pollDesc) {
-	if pd.ftraceKind == 0 {
-		pd.ftraceKind = 1 + ftracePollKind(int32(pd.fd))
-	}
-	w := &getg().ftraceWait
-	w.object, w.kind, w.notes = pd.fd, pd.ftraceKind-1, true
-}
-
-// ftracePollKind returns the kind of waits for a file.
-func ftracePollKind(fd int32) uint8 {
-	stat, ok := ftraceStatus(fd)
-	switch {
-	case ok && stat.Mode&0o170000 == 0o010000:
-		return ftraceWaitPipe
-	case ok && stat.Mode&0o170000 != 0o140000:
-		return ftraceWaitFile
-	}
-	return ftraceWaitSocket
-}
-
-// ftraceAcquires is called before a goroutine stops until the semaphore at addr is released.
+// starts notes that a wait begins now.
 //
 //go:nosplit
-func ftraceAcquires(addr *uint32) {
+func (w *ftraceWaitG) starts(kind, how uint8) {
+	w.kind, w.how, w.ready, w.by, w.byCall, w.byKey, w.hasFrame, w.operation = kind, how, 0, 0, 0, 0, false, 0
+	w.begin = max(ftraceTicks(), 1)
+}
+
+// ftracePolls is called before a goroutine stops until the file of pd is ready to be read, or if
+// mode is 'w' to be written. It notes the descriptor, and of what kind the file is, which pd keeps.
+func ftracePolls(pd *pollDesc, mode int32) {
 	w := &getg().ftraceWait
-	w.object, w.notes = uintptr(unsafe.Pointer(addr)), true
+	if w.operating {
+		return
+	}
+	if pd.ftraceKind == 0 {
+		pd.ftraceKind = 1 + ftraceWhatIs(int32(pd.fd), ftraceSocket)
+	}
+	class := uint8(ftraceReads)
+	if mode == 'w' {
+		class = ftraceWrites
+	}
+	w.object, w.kind, w.notes = uint64(pd.fd), ftraceWaitOf(pd.ftraceKind-1, class), true
+}
+
+// Whose a goroutine is.
+const (
+	ftraceOfUnknown = iota
+	ftraceOfProgram
+	ftraceOfRuntime
+)
+
+// ofProgram reports whether gp is a goroutine of the program, and not of the runtime. To find out
+// takes a while, so it is noted, but not of one that runs finalizers or cleanups now and then.
+func (w *ftraceWaitG) ofProgram(gp *g) bool {
+	if w.whose == ftraceOfUnknown {
+		known := &ftraceWaits.starts[gp.startpc/16%uintptr(len(ftraceWaits.starts))]
+		switch {
+		case atomic.Loaduintptr(known) == gp.startpc:
+			w.whose = ftraceOfProgram
+		case !isSystemGoroutine(gp, false):
+			w.whose = ftraceOfProgram
+			if f := findfunc(gp.startpc); f.valid() && (f.funcID == abi.FuncIDNormal || f.funcID == abi.FuncIDWrapper) {
+				atomic.Storeuintptr(known, gp.startpc)
+			}
+		case isSystemGoroutine(gp, true):
+			w.whose = ftraceOfRuntime
+		}
+	}
+	return w.whose == ftraceOfProgram
 }
 
 // push gives the wait a frame, which shows to those who look at the goroutine meanwhile that it
@@ -104,7 +145,7 @@ func (w *ftraceWaitG) push(t *ftraceG, f *ftraceFunc, began uint64) {
 	frame.begin()
 	t.events++
 	frame.fn, frame.clause, frame.Key, frame.Flags = ftraceFuncPtr(unsafe.Pointer(f)), 0, f.key, f.flags&ftrace_format_FrameNotTimed
-	frame.Event, frame.Count, frame.Object = t.events, 0, uint64(w.object)
+	frame.Event, frame.Count, frame.Object = t.events, w.operation, w.object
 	frame.sp, frame.Mask, frame.shown = 0, t.mask, t.shown
 	frame.Place = ftrace_format_Place{max(began, t.last), ftrace_format_Nowhere}
 	t.top = frame.above()
@@ -112,14 +153,26 @@ func (w *ftraceWaitG) push(t *ftraceG, f *ftraceFunc, began uint64) {
 	w.hasFrame = true
 }
 
+// pop takes the wait's frame off.
+//
+//go:nosplit
+func (w *ftraceWaitG) pop(t *ftraceG) {
+	t.top = t.top.below()
+	t.depth--
+	t.top.Object = 0
+}
+
 // ftraceReadied is called when gp, whose wait is observed, is about to be made runnable.
 //
 //go:nosplit
 func ftraceReadied(gp *g) {
 	w := &gp.ftraceWait
-	w.ready = ftraceOtherTicks()
+	if w.ready != 0 {
+		return // its wait is over, and it was preempted before that was recorded
+	}
+	w.ready = ftraceTicks()
 	by := getg().m.curg // nil where the scheduler runs timers, or looks at the network
-	if by == nil || by == gp {
+	if by == nil || by == gp || w.kind == ftraceWaitScan {
 		return
 	}
 	w.by = by.goid
@@ -130,39 +183,50 @@ func ftraceReadied(gp *g) {
 	}
 }
 
-// ftraceGoesOn is called by gopark when a goroutine goes on whose wait is observed.
+// ftraceGoesOn is called by gopark when a goroutine goes on whose wait is observed, and at the end
+// of a system call. Until it is done the wait is under way: to be preempted here is part of it.
 func ftraceGoesOn() {
 	gp := getg()
 	w, t := &gp.ftraceWait, gp.ftrace
-	began := w.begin
-	w.begin = 0
+	if w.operating {
+		return // that is part of the operation
+	}
 	if w.hasFrame {
-		// Whatever comes: the goroutine waits no longer.
-		t.top = t.top.below()
-		t.depth--
-		t.top.Object = 0
+		w.pop(t) // whatever comes: the goroutine waits no longer
 	}
-	if !ftraceMayTrace(gp) || t != nil && (t.busy != 0 || t.muted) {
-		return
-	}
-	if w.kind == ftraceWaitSelect && gp.param != nil {
-		w.object = ftraceChanOf((*sudog)(gp.param))
-	}
-	var site ftraceSite
-	kept := ftraceRecording.on || ftraceWaitConsumers()&(ftrace_format_ConsumerHistory|ftrace_format_ConsumerHistoryLong) != 0
-	if kept || w.kind == ftraceWaitMutex {
-		if site = ftraceSiteOf(gp, getfp(), kept); site.once && w.kind == ftraceWaitMutex {
-			w.kind = ftraceWaitOnce
-			w.object -= unsafe.Sizeof(uint32(0)) // its mutex follows a word
+	if ftraceMayTrace(gp) && (t == nil || t.busy == 0 && !t.muted) && w.ofProgram(gp) {
+		if w.kind == ftraceWaitSelect && gp.param != nil {
+			w.object = uint64(ftraceChanOf((*sudog)(gp.param)))
 		}
+		var site ftraceSite
+		if kept := ftraceKeepsWaits(); kept || w.kind == ftraceWaitMutex {
+			if site = ftraceSiteOf(gp, getfp(), kept); site.once && w.kind == ftraceWaitMutex {
+				w.kind = ftraceWaitOnce
+				w.object -= uint64(unsafe.Sizeof(uint32(0))) // its mutex follows a word
+			}
+		}
+		w.prints = true
+		w.ended(gp, site)
+		w.prints = false
 	}
-	f := ftraceWaitKind(w.kind)
+	w.begin = 0
+}
+
+// ftraceKeepsWaits reports whether waits are recorded or kept one by one, with their sites.
+func ftraceKeepsWaits() bool {
+	return ftraceRecords() || ftraceWaitConsumers()&(ftrace_format_ConsumerHistory|ftrace_format_ConsumerHistoryLong) != 0
+}
+
+// ended decides by the rules what becomes of a wait of gp that is over. gp calls it, or else the
+// scheduler does, on its own stack, before it lets gp run. A line is printed by gp only.
+func (w *ftraceWaitG) ended(gp *g, site ftraceSite) {
+	t, f := gp.ftrace, ftraceWaitKind(w.kind)
 	if f.hook._type == nil {
 		return
 	}
 	count := atomic.Xadduintptr(&f.count, 1)
 	if clause := (*ftrace_rule_Clause)(atomic.Loadp(unsafe.Pointer(&f.fast))); clause != nil && clause.Min == 0 && t != nil && t.labels == uintptr(gp.labels) {
-		w.keep(gp, t, f, began, count, site)
+		w.keep(gp, t, f, count, site)
 		return
 	}
 	if t == nil || t.labels != uintptr(gp.labels) {
@@ -175,32 +239,42 @@ func ftraceGoesOn() {
 		return
 	}
 	if t == nil {
-		if t = ftraceNewG(); t == nil {
+		if t = ftraceStateOf(gp); t == nil {
 			atomic.Xadd(&ftraceLost, 1)
 			return
 		}
-		t.goroutine, t.start, t.labels = gp.goid, uint64(gp.startpc), uintptr(gp.labels)
-		gp.ftrace = t
+		t.labels = uintptr(gp.labels)
 	}
 	if t.config != laid.config.number {
 		t.remark(laid.config)
 	}
-	clause := laid.shows(f, t.mask, t.shown, count)
-	if clause == nil || clause.Min > 0 && int64(ftraceNanoseconds(ftraceTicks()-began)) < clause.Min {
+	for o := laid.others; o != nil; o = o.next {
+		if w.counts(o.laid.shows(f, t.mask, t.seen[o.session], count)) {
+			mp := acquirem()
+			if writer, depth := ftraceRecorderFor(gp, mp, t, o.session); writer != nil {
+				w.record(gp, writer, f, depth, uint64(count), site)
+			}
+			releasem(mp)
+		}
+	}
+	if !w.counts(laid.shows(f, t.mask, t.shown, count)) {
 		return
 	}
-	now := w.keep(gp, t, f, began, count, site)
-	if ftraceOut.on {
+	now := w.keep(gp, t, f, count, site)
+	if ftraceOut.on && getg() == gp {
 		t.busy++
-		w.prints = true
-		w.print(gp, t, f, began, now, count)
-		w.prints = false
+		w.print(gp, t, f, w.begin, now, count)
 		t.busy--
 	}
 }
 
+// counts reports whether the wait, which is over, is long enough for a clause, or nil.
+func (w *ftraceWaitG) counts(clause *ftrace_rule_Clause) bool {
+	return clause != nil && (clause.Min <= 0 || int64(ftraceNanoseconds(ftraceTicks()-w.begin)) >= clause.Min)
+}
+
 // keep records the wait, and passes it to the consumers. It returns the ticks of its end.
-func (w *ftraceWaitG) keep(gp *g, t *ftraceG, f *ftraceFunc, began uint64, count uintptr, site ftraceSite) (now uint64) {
+func (w *ftraceWaitG) keep(gp *g, t *ftraceG, f *ftraceFunc, count uintptr, site ftraceSite) (now uint64) {
 	records, on := ftraceRecording.on, ftraceWaitConsumers()
 	if !records && on == 0 {
 		return ftraceTicks()
@@ -216,22 +290,20 @@ func (w *ftraceWaitG) keep(gp *g, t *ftraceG, f *ftraceFunc, began uint64, count
 		return ftraceTicks()
 	}
 	if !w.hasFrame {
-		w.push(t, f, began)
+		w.push(t, f, w.begin)
 	} else { // it is still as it was, above the top
 		t.top = t.top.above()
 		t.depth++
 	}
 	frame := t.top.below()
 	frame.fn, frame.Key = ftraceFuncPtr(unsafe.Pointer(f)), f.key
-	frame.Count, frame.Object = uint64(count), uint64(w.object)
+	frame.Count, frame.Object = uint64(count), w.object
 	now = writer.now(t, 0)
 	if records && writer.room(mp) {
-		if !t.recorded {
-			writer.goroutine(gp, t)
-		}
+		writer.first(gp, t)
 		now = writer.last // which is later if a chunk was begun
 		t.last = now
-		w.record(gp, writer, f, began, t.shown, uint64(count), site)
+		w.record(gp, writer, f, t.shown, uint64(count), site)
 	}
 	if on != 0 {
 		w.consume(gp, t, writer, frame, site.number, on, now)
@@ -244,47 +316,64 @@ func (w *ftraceWaitG) keep(gp *g, t *ftraceG, f *ftraceFunc, began uint64, count
 }
 
 // record records the wait. The writer has room.
-func (w *ftraceWaitG) record(gp *g, writer *ftraceWriter, f *ftraceFunc, began uint64, depth int32, count uint64, site ftraceSite) {
+func (w *ftraceWaitG) record(gp *g, writer *ftraceWriter, f *ftraceFunc, depth int32, count uint64, site ftraceSite) {
 	r := writer.begin(gp, ftrace_format_KindWait, f, depth)
 	*(*ftrace_format_Wait)(add(unsafe.Pointer(r), ftraceRecordSize)) = ftrace_format_Wait{
-		count, began, min(w.ready, r.Ticks), uint64(w.object), w.by, w.byCall, w.byKey, site.number,
+		count, w.begin, min(w.ready, r.Ticks), w.object, w.by, w.byCall, w.byKey, site.number, w.operation,
 	}
 	writer.end(r, ftraceRecordSize+unsafe.Sizeof(ftrace_format_Wait{}))
 }
 
-// ftraceRecordWaits records the waits under way, when the recording is about to end.
-func ftraceRecordWaits() {
-	if atomic.Load(&ftraceWaits.on) == 0 {
+// ftraceRecordWaits records the waits under way, when a recording is about to end.
+func ftraceRecordWaits(s *ftraceStream) {
+	if atomic.Load(&ftraceWaits.on) == 0 || !s.on {
 		return
 	}
+	session := -1
+	if s != &ftraceRecording.ftraceStream {
+		session = s.session()
+	}
 	forEachGRace(func(gp *g) {
-		if readgstatus(gp) != _Gwaiting || gp.ftraceWait.begin == 0 {
+		status := readgstatus(gp)
+		if status != _Gwaiting && status != _Gsyscall || gp.ftraceWait.begin == 0 || isSystemGoroutine(gp, false) {
 			return
 		}
 		mp := acquirem() // others spin until it is let go
-		if !castogscanstatus(gp, _Gwaiting, _Gscanwaiting) {
+		if !castogscanstatus(gp, status, status|_Gscan) {
 			releasem(mp)
 			return
 		}
 		// It stays where it is meanwhile, and its stack does.
 		w, depth := gp.ftraceWait, int32(0)
 		if t := gp.ftrace; t != nil {
-			depth = t.shown
+			if depth = t.shown; session >= 0 {
+				depth = t.seen[session]
+			}
 		}
 		var pcs ftracePCs
-		pcs.read(gp, gp.sched.bp)
-		casfrom_Gscanstatus(gp, _Gscanwaiting, _Gwaiting)
+		w.where(gp, &pcs)
+		casfrom_Gscanstatus(gp, status|_Gscan, status)
 		releasem(mp)
-		if w.begin == 0 {
+		if w.begin == 0 || status == _Gsyscall && !w.long() {
 			return
 		}
 		site := pcs.site(true)
 		if site.once && w.kind == ftraceWaitMutex {
 			w.kind = ftraceWaitOnce
 		}
+		f := ftraceWaitKind(w.kind)
+		if !f.wantedBy(session) {
+			return
+		}
 		mp = acquirem()
-		if writer := ftraceRecorder(mp); writer != nil {
-			w.record(gp, writer, ftraceWaitKind(w.kind), w.begin, depth, 0, site)
+		writer := (*ftraceWriter)(nil)
+		if session < 0 {
+			writer = ftraceRecorder(mp)
+		} else {
+			writer = s.recorder(gp, mp, nil)
+		}
+		if writer != nil {
+			w.record(gp, writer, f, depth, 0, site)
 		}
 		releasem(mp)
 	})

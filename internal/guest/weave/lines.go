@@ -16,7 +16,7 @@ const (
 // goroutine's last calls if one of the lines is an error. known is the level of the first line, or
 // ftrace_format_LevelUnknown if it is to be found there.
 func ftraceConsumeLines(gp *g, text []byte, known int32) {
-	if !ftraceRecording.on {
+	if !ftraceRecords() {
 		return
 	}
 	for len(text) > 0 {
@@ -32,7 +32,7 @@ func ftraceConsumeLines(gp *g, text []byte, known int32) {
 		}
 		known = ftrace_format_LevelUnknown
 		ftraceRecordLine(gp, level, unsafe.String(unsafe.SliceData(line), len(line)))
-		if level >= ftraceLevelError {
+		if level >= ftraceLevelError && !ftraceTesting {
 			ftraceShowContext("error logged", nil)
 		}
 	}
@@ -40,16 +40,30 @@ func ftraceConsumeLines(gp *g, text []byte, known int32) {
 
 // ftraceRecordLine records a line, if it was written within a recorded call.
 func ftraceRecordLine(gp *g, level int32, line string) {
-	depth := int32(0)
-	if t := gp.ftrace; t != nil {
+	depth, t := int32(0), gp.ftrace
+	if t != nil {
 		depth = t.shown
 	}
 	mp := acquirem()
-	if w := ftraceRecorder(mp); w != nil {
+	if ftraceRecording.on {
+		ftraceRecorder(mp).line(gp, depth, level, line)
+	}
+	for i := range ftraceSessions {
+		if s := &ftraceSessions[i]; s.on {
+			if t != nil {
+				depth = t.seen[i]
+			}
+			s.recorder(gp, mp, nil).line(gp, depth, level, line)
+		}
+	}
+	releasem(mp)
+}
+
+func (w *ftraceWriter) line(gp *g, depth, level int32, line string) {
+	if w != nil {
 		r := w.begin(gp, ftrace_format_KindLine, nil, depth)
 		w.end(r, w.text(r, uint32(level), line))
 	}
-	releasem(mp)
 }
 
 // ftraceLevels are the words for levels.

@@ -56,6 +56,8 @@ func (p *process) SetInstruments(changes map[uint32]schema.Flags) error {
 func (p *process) Timers() ([]schema.Timer, error)               { return nil, nil }
 func (p *process) SetThreads(map[uint64]bool) error              { return schema.ErrReadOnly }
 func (p *process) SetConsumers(schema.Consumers) error           { return schema.ErrReadOnly }
+func (p *process) Want(schema.Consumers) error                   { return schema.ErrReadOnly }
+func (p *process) Look(map[uint32]bool) error                    { return schema.ErrReadOnly }
 func (p *process) SetTimer(string) error                         { return schema.ErrReadOnly }
 func (p *process) SetRules(schema.RuleKind, []schema.Rule) error { return schema.ErrReadOnly }
 func (p *process) Truncate(schema.Part) error                    { return schema.ErrReadOnly }

@@ -20,6 +20,7 @@ type Environment struct {
 	GOWORK      string
 	GOFLAGS     string // only -modfile matters; one given on the command line may be appended
 	GO111MODULE string
+	GOMOD       string // the null device: there is no main module, whatever Dir has; the front end sets it
 	Patterns    string // FTRACE_PACKAGES
 }
 
@@ -41,6 +42,7 @@ func FromOS(goroot string) Environment {
 		GOWORK:      get("GOWORK"),
 		GOFLAGS:     get("GOFLAGS"),
 		GO111MODULE: get("GO111MODULE"),
+		GOMOD:       os.Getenv("GOMOD"),
 		Patterns:    os.Getenv("FTRACE_PACKAGES"),
 	}
 	if env.GOPATH == "" {

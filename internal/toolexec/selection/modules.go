@@ -27,7 +27,7 @@ type moduleFile struct {
 // findModules reads the module files of the build. What can't be read is left
 // out: the go command itself has something to say about that.
 func findModules(env *Environment) modules {
-	if env.Dir == "" || env.GO111MODULE == "off" {
+	if env.Dir == "" || env.GO111MODULE == "off" || env.GOMOD == os.DevNull {
 		return modules{}
 	}
 	if name := findWork(env); name != "" {

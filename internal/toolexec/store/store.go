@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -110,6 +111,18 @@ func (s *Store) First(name string) bool {
 	}
 	f.Close()
 	return true
+}
+
+// Count returns how many entries there are.
+func (s *Store) Count() (n int) {
+	dirs, _ := fs.ReadDir(s.dir.FS(), ".")
+	for _, dir := range dirs {
+		if dir.IsDir() {
+			entries, _ := fs.ReadDir(s.dir.FS(), dir.Name())
+			n += len(entries)
+		}
+	}
+	return n
 }
 
 // name returns the name of the file of an entry, in the store.

@@ -1,8 +1,10 @@
 package diff
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
@@ -21,14 +23,19 @@ func open(t *testing.T, name string) walk.Source {
 func TestCompare(t *testing.T) {
 	o := Options{Context: 2}
 	for _, c := range []struct {
-		a, b string
-		same bool
-		want string
+		recordings string
+		same       bool
+		want       string
 	}{
-		{"workers", "workers", true, "Goroutines: 4 do the same, 0 differ"},
-		{"workers", "parser", false, "First divergence: event 2 of G1 and of G1"},
+		{"workers workers", true, "Goroutines: 4 do the same, 0 differ"},
+		{"parser workers workers", true, "Goroutines: 4 do the same, 0 differ"},
+		{"workers parser", false, "  event 2 of G1 of "},
 	} {
-		d, err := Compare(open(t, c.a), open(t, c.b), o)
+		var sources []walk.Source
+		for name := range strings.FieldsSeq(c.recordings) {
+			sources = append(sources, open(t, name))
+		}
+		d, err := Compare(sources, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,22 +44,145 @@ func TestCompare(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d.Same() != c.same || !strings.Contains(out.String(), c.want) {
-			t.Errorf("%s and %s: same %v:\n%s", c.a, c.b, d.Same(), out.String())
+			t.Errorf("%s: same %v:\n%s", c.recordings, d.Same(), out.String())
 		}
 	}
 }
 
-func TestWithoutAddresses(t *testing.T) {
-	for line, want := range map[string]string{
-		"":                         "",
-		"f(x)":                     "f(x)",
-		"f(0x12, 0xc000012345)":    "f(0x12, 0x...)",
-		"0xc00001234 0x":           "0x... 0x",
-		"0x0x123456":               "0x0x...",
-		"0xc000012345,0xc00001234": "0x...,0x...",
+// run is a recording of goroutines, each of which is written as its calls: f(values){calls}results,
+// or f(values){calls}! for one that does not end.
+func (f *forest) run(goroutines ...string) *side {
+	s := &side{forest: f, goroutines: map[uint64]*goroutine{}}
+	for i, text := range goroutines {
+		g := s.goroutine(uint64(i + 1))
+		if i > 0 {
+			g.parent, g.creator = 1, "main"
+		}
+		made, _ := f.parse(text)
+		for _, c := range made {
+			s.add(g.root, c)
+		}
+		g.root = f.same(*g.root)
+	}
+	return s
+}
+
+func (f *forest) parse(text string) (made []*call, rest string) {
+	until := func(stop string) (before string) {
+		i := strings.IndexAny(text, stop)
+		if i < 0 {
+			i = len(text)
+		}
+		before, text = text[:i], text[i:]
+		return before
+	}
+	values := func(text string) (list []uint64) {
+		for v := range strings.FieldsSeq(strings.ReplaceAll(text, ",", " ")) {
+			list = append(list, hashText([]byte(v)))
+		}
+		return list
+	}
+	for text = strings.TrimSpace(text); text != "" && text[0] != '}'; text = strings.TrimSpace(text) {
+		c := call{function: f.number(until("(")), ends: returned, events: 2}
+		text = text[1:]
+		c.entry = values(until(")"))
+		c.calls, text = f.parse(text[len("){"):])
+		for _, inner := range c.calls {
+			c.events += inner.events
+		}
+		text = text[1:]
+		if c.exit = values(until(" }!")); strings.HasPrefix(text, "!") {
+			c.ends, c.events, text = unended, c.events-1, text[1:]
+		}
+		made = append(made, f.same(c))
+	}
+	return made, text
+}
+
+// TestDivergences: what runs have in common is found whatever their goroutines, maps and workers
+// made of the order; what good runs do not have in common is left out.
+func TestDivergences(t *testing.T) {
+	list := func(goroutines ...string) []string { return goroutines }
+	for _, c := range []struct {
+		name string
+		runs [][]string
+		want []string
+	}{
+		{"equal", [][]string{{"main(){f(1){}2}"}, {"main(){f(1){}2}"}}, nil},
+		{"parameter", [][]string{{"main(){f(1){}2}"}, {"main(){f(3){}2}"}}, list("another parameter of f at 1")},
+		{"result", [][]string{{"main(){f(1){}2}"}, {"main(){f(1){}2,3}"}}, list("another result of f at 2")},
+		{"the cause, not what it leads to", [][]string{{"main(){f(1){g(){}1}2 h(2){}}"}, {"main(){f(1){g(){}0}3 h(3){}}"}}, list("another result of g at 3")},
+		{"missing", [][]string{{"main(){f(1){} g(){} h(){}}"}, {"main(){f(1){} h(){}}"}}, list("g is not called at 3")},
+		{"more", [][]string{{"main(){f(1){} h(){}}"}, {"main(){f(1){} f(1){} h(){}}"}}, list("f is called at 3")},
+		{"a map's order", [][]string{{"main(){f(1){} g(){} f(2){}}"}, {"main(){f(2){} g(){} f(1){}}"}}, nil},
+		{"a map's order, and a result", [][]string{{"main(){f(1){}1 f(2){}2 f(3){}3}"}, {"main(){f(3){}3 f(2){}0 f(1){}1}"}}, list("another result of f at 4")},
+		{"order", [][]string{{"main(){f(){} g(){}}"}, {"main(){g(){} f(){}}"}}, list("g is called in another order at 1, where good runs differ too")},
+		{"a lost update", [][]string{{"main(){f(){}1 f(){}2 f(){}3}"}, {"main(){f(){}1 f(){}1 f(){}2}"}}, list("another result of f at 4")},
+		{"noise", [][]string{{"main(){f(1){}2}"}, {"main(){f(3){}2}"}, {"main(){f(4){}2}"}}, nil},
+		{"noise and not", [][]string{{"main(){f(1){}2}"}, {"main(){f(3){}2}"}, {"main(){f(4){}0}"}}, list("another result of f at 2")},
+		{"noise elsewhere", [][]string{{"main(){f(1){} g(){f(1){}}}"}, {"main(){f(1){} g(){f(2){}}}"}, {"main(){f(0){} g(){f(1){}}}"}}, list("another parameter of f at 1, where good runs differ too")},
+		{"as one of the good ones", [][]string{{"main(){f(1){}}"}, {"main(){g(){}}"}, {"main(){g(){}}"}}, nil},
+		{"goroutines in another order", [][]string{{"main(){}", "w(1){f(){}}", "w(2){}"}, {"main(){}", "w(2){}", "w(1){f(){}}"}}, nil},
+		{"the second goroutine", [][]string{{"main(){}", "w(1){}", "w(2){f(){}}"}, {"main(){}", "w(1){}", "w(2){g(){}}"}}, list("f is not called at 1")},
+		{"workers", [][]string{{"main(){}", "w(){j(1){}1 j(2){}2}", "w(){j(3){}3}"}, {"main(){}", "w(){j(3){}3 j(2){}2}", "w(){j(1){}1}"}}, nil},
+		{"workers and a result", [][]string{{"main(){}", "w(){j(1){}1 j(2){}2}", "w(){j(3){}3}"}, {"main(){}", "w(){j(3){}3 j(2){}0}", "w(){j(1){}1}"}}, list("another result of j at 4")},
+		{"no goroutine", [][]string{{"main(){}", "w(1){}"}, {"main(){}"}}, list("no goroutine that begins with w at 0")},
+		{"interrupted", [][]string{{"main(){}", "w(){f(){} f(){}!}!"}, {"main(){}", "w(){f(){}!}!"}}, nil},
+		{"hangs", [][]string{{"main(){f(){}}"}, {"main(){f(){}!}"}}, list("f ends in another way, or does not end at 2")},
 	} {
-		if got := string(withoutAddresses([]byte(line))); got != want {
-			t.Errorf("%s: %s, not %s", line, got, want)
+		f := newForest()
+		d := &Comparison{}
+		for _, r := range c.runs {
+			d.good = append(d.good, f.run(r...))
+		}
+		last := len(d.good) - 1
+		d.good, d.b = d.good[:last], d.good[last]
+		d.found = d.first(d.differences())
+		var got []string
+		for i := range d.found {
+			x := &d.found[i]
+			what := d.what(x) + " at " + string(rune('0'+x.event()))
+			if x.usual {
+				what += ", where good runs differ too"
+			}
+			got = append(got, what)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, not %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestMask(t *testing.T) {
+	now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
+	m := &masker{from: now.Add(-time.Hour), to: now.Add(time.Hour)}
+	for _, c := range []struct{ typ, text, want string }{
+		{"string", `""`, `""`},
+		{"*T", "0xc000012345", "_"},
+		{"T", "{p:0xc000012345 n:17}", "{p:_ n:17}"},
+		{"int", "0x12", "0x12"},
+		{"int64", "1778051289", "_"},        // a time
+		{"int64", "1778051289123", "_"},     // in ms
+		{"int", "1234567890", "1234567890"}, // in 2009
+		{"int", "123456789", "123456789"},
+		{"string", `"at 2026-05-06T07:08:09.123Z ok"`, `"at _ ok"`},
+		{"string", `"2026/05"`, `"2026/05"`},
+		{"time.Duration", "1.234ms", "_"},
+		{"time.Duration", "5.000s", "5.000s"},
+		{"time.Duration", "987ns", "_"},
+		{"time.Duration", "500ns", "500ns"},
+		{"string", `"took 1.234ms"`, `"took _"`},
+		{"string", `"/tmp/TestOpen123456789/001/db"`, `"/tmp/TestOpen_/001/db"`},
+		{"string", `"/tmp/TestOpen1234567890/001/data"...(7 more)`, `"/tmp/TestOpen_/001/"...`},
+		{"string", `"127.0.0.1:43210"`, `"127.0.0._"`},
+		{"string", `"127.0.0.1:80"`, `"127.0.0.1:80"`},
+		{"string", `"550e8400-e29b-41d4-a716-446655440000"`, `"_"`},
+		{"string", `"7f3a9c0e5b1d2846aa"`, `"_"`},
+		{"string", `"TestAVeryLongNameOfATest2"`, `"TestAVeryLongNameOfATest2"`},
+		{"chan int", "chan(len=3 cap=8)", "_ cap=8)"},
+	} {
+		if got := string(m.mask(c.typ, []byte(c.text))); got != c.want {
+			t.Errorf("%s %s: %s, not %s", c.typ, c.text, got, c.want)
 		}
 	}
 }

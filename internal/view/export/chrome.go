@@ -13,7 +13,7 @@ import (
 
 // exportChrome writes trace events, which chrome://tracing, Perfetto and others read: a pair of
 // events for each call, a thread for each goroutine.
-func exportChrome(from walk.Source, out io.Writer) error {
+func exportChrome(from walk.Source, out *output) error {
 	w := walk.New[struct{}, struct{}](from)
 	clock := w.Recording.Converter()
 	format := recording.DefaultFormat
@@ -87,7 +87,7 @@ func exportChrome(from walk.Source, out io.Writer) error {
 		begin("E", st.Goroutine, e.Ticks)
 		fmt.Fprintf(out, `,"name":%s,"cat":"wait"}`, jsonText(f.FullName()))
 	}
-	failed := w.Run(nil)
+	failed := w.Run(out.fits)
 	if _, err := io.WriteString(out, "\n]}\n"); err != nil {
 		return err
 	}

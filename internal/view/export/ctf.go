@@ -44,6 +44,12 @@ func exportCTF(from walk.Source, dir string) error {
 		}
 		x.write(st, &e)
 	}
+	w.After = func(st *stack, c *frame, in *recording.Event) {
+		if e = *in; c.Data.Clause.Detail >= rule.Args {
+			e.Depth = depthOf(c)
+			x.write(st, &e)
+		}
+	}
 	w.More = func(st *stack, c *frame, in *recording.Event) {
 		e = *in
 		switch {

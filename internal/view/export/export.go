@@ -7,10 +7,12 @@
 package export
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
@@ -28,13 +30,13 @@ var Names = []string{"perfetto", "chrome", "pprof", "folded", "speedscope", "jso
 
 // A Format is that of another tool.
 type Format struct {
-	Form  screen.Form                                 // of what is written; of a directory nothing
-	write func(from walk.Source, out io.Writer) error // nil: it is a directory
+	Form  screen.Form                               // of what is written; of a directory nothing
+	write func(from walk.Source, out *output) error // nil: it is a directory
 	dir   func(from walk.Source, dir string) error
 }
 
 var formats = map[string]Format{
-	"json":       {Form: screen.JSON, write: text.JSON},
+	"json":       {Form: screen.JSON, write: func(from walk.Source, out *output) error { return text.JSON(from, out) }},
 	"chrome":     {Form: screen.JSON, write: exportChrome},
 	"perfetto":   {Form: screen.Binary, write: exportPerfetto},
 	"folded":     {Form: screen.Text, write: exportFolded},
@@ -52,14 +54,44 @@ func Named(name string) Format { return formats[name] }
 func (f Format) IsDir() bool { return f.dir != nil }
 
 // Write writes a recording to out, which lets pass what the format's Form is.
-func (f Format) Write(from walk.Source, out io.Writer) error { return f.write(from, out) }
+func (f Format) Write(from walk.Source, out io.Writer) error {
+	to := &output{to: out}
+	return cmp.Or(f.write(from, to), to.err)
+}
 
-// WriteDir writes a recording to a directory that is not there yet.
+// An output is what a format is written to. It keeps the first error, after which nothing is
+// written, and which ends a walk: a full disk is noticed when it is full.
+type output struct {
+	to  io.Writer
+	err error
+}
+
+func (o *output) Write(b []byte) (n int, err error) {
+	if o.err == nil {
+		n, o.err = o.to.Write(b)
+	}
+	return n, o.err
+}
+
+// fits reports whether all was written so far.
+func (o *output) fits() bool { return o.err == nil }
+
+// WriteDir writes a recording to a directory that is not there yet, and is there when it is
+// complete.
 func (f Format) WriteDir(from walk.Source, dir string) error {
 	if _, err := os.Lstat(dir); err == nil {
 		return fmt.Errorf("%s is there already: -o names a new directory", dir)
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return f.dir(from, dir)
+	temp, err := os.MkdirTemp(filepath.Dir(dir), ".export-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	made := filepath.Join(temp, "made")
+	if err := f.dir(from, made); err != nil {
+		return err
+	}
+	return os.Rename(made, dir)
 }

@@ -3,7 +3,6 @@ package export
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -111,7 +110,7 @@ func (p *path) functions() []uint32 {
 
 // exportFolded writes a line for each path: its functions and its own time in ns, for flamegraph.pl
 // and others.
-func exportFolded(from walk.Source, out io.Writer) error {
+func exportFolded(from walk.Source, out *output) error {
 	root, err := paths(from)
 	if err != nil {
 		return err

@@ -97,7 +97,7 @@ type perfetto struct {
 // each goroutine, a slice for each call, with values as debug annotations, an arrow from where a
 // goroutine was started to its first call, and lines as instants. A wait is a slice too, with one
 // within for the time when the goroutine could have run, to which an arrow leads from who woke it.
-func exportPerfetto(from walk.Source, out io.Writer) error {
+func exportPerfetto(from walk.Source, out *output) error {
 	w := walk.New[struct{}, struct{}](from)
 	first, _ := w.Recording.Clocks()
 	p := &perfetto{r: w.Recording, out: out, clock: w.Recording.Converter(), start: first.Monotonic, tracks: map[uint64]bool{}, flows: map[uint64]bool{}}

@@ -15,7 +15,7 @@ import (
 )
 
 // exportPprof writes a profile for go tool pprof: the calls of each path, and its own time.
-func exportPprof(from walk.Source, out io.Writer) error {
+func exportPprof(from walk.Source, out *output) error {
 	root, err := paths(from)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func exportPprof(from walk.Source, out io.Writer) error {
 
 // exportSpeedscope writes a file for https://www.speedscope.app: a profile in the order of time for
 // each goroutine.
-func exportSpeedscope(from walk.Source, out io.Writer) error {
+func exportSpeedscope(from walk.Source, out *output) error {
 	w := walk.New[struct{}, struct{}](from)
 	clock := w.Recording.Converter()
 	frames := map[uint32]int{}
@@ -132,7 +132,7 @@ const mermaidMax = 500
 
 // exportMermaid writes a sequence diagram: participants are packages, or types where a function is
 // a method, messages are calls.
-func exportMermaid(from walk.Source, out io.Writer) error {
+func exportMermaid(from walk.Source, out *output) error {
 	w := walk.New[struct{}, struct{}](from)
 	var body strings.Builder
 	participants := map[string]string{}
@@ -206,7 +206,7 @@ func exportMermaid(from walk.Source, out io.Writer) error {
 
 // owner returns what a function belongs to: its type, or its package.
 func owner(f *recording.Function) string {
-	name := f.Package[strings.LastIndexByte(f.Package, '/')+1:]
+	name := f.PackageName()
 	if recv, ok := strings.CutPrefix(f.Name, "(*"); ok {
 		if recv, _, ok = strings.Cut(recv, ")"); ok {
 			return name + "." + recv

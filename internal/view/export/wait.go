@@ -14,8 +14,14 @@ func waitValues(r *recording.Recording, clock recording.Converter, e *recording.
 	w := e.Wait()
 	add := func(name, text string) { list = append(list, recording.Value{Name: name, Text: text}) }
 	add("wait", fmt.Sprint(e.Call))
-	if object := text.AppendObject(nil, r.Function(e.Function), w.Object); len(object) > 0 {
+	if object := text.AppendObject(nil, r, e.Function, w.Object, 0); len(object) > 0 {
 		add("object", string(object))
+	}
+	if done := recording.Operation(w.Operation); done != 0 {
+		add("operation", done.Name())
+		if n, ok := done.Bytes(); ok {
+			add("bytes", fmt.Sprint(n))
+		}
 	}
 	if site := r.Site(w.Site); site != nil {
 		add("at", fmt.Sprintf("%s (%s:%d)", site.Function, filepath.Base(site.File), site.Line))

@@ -12,10 +12,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
@@ -54,7 +52,7 @@ type Graph struct {
 // names.
 func Find(from walk.Source, glob string) (*Graph, error) {
 	r := from.Recording
-	wanted, err := functionsNamed(r, glob)
+	wanted, err := walk.Named(r, glob)
 	if err != nil {
 		return nil, err
 	}
@@ -83,26 +81,6 @@ func (g *Graph) Write(out io.Writer, asJSON bool) error {
 		fmt.Fprintf(b, "no function that %s names was called\n", g.glob)
 	}
 	return b.Flush()
-}
-
-// functionsNamed returns the functions that a GLOB of rules names, or, if it begins with wait/, the
-// kinds of waits.
-func functionsNamed(r *recording.Recording, glob string) ([]*recording.Function, error) {
-	var list []*recording.Function
-	var waits []rule.Clause
-	if strings.HasPrefix(glob, "wait/") {
-		waits, _, _ = rule.Parse(glob)
-	}
-	for _, f := range r.Functions() {
-		of := &rule.Func{Probe: f.Probe, Wait: f.Wait, Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line}
-		if rule.MatchFunc(glob, of) || f.Wait && rule.Decide(waits, of) >= 0 {
-			list = append(list, f)
-		}
-	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("%s names no function of the recording (ftrace report lists those that were called)", glob)
-	}
-	return list, nil
 }
 
 func findNeighbours(from walk.Source, found map[uint32]*neighbours) error {

@@ -28,7 +28,8 @@ type info struct {
 	Go         string            `json:"go"`
 	System     string            `json:"system"`
 	Start      time.Time         `json:"start"`
-	Span       int64             `json:"span"` // ns between the first and the last event
+	First      time.Time         `json:"first"` // when the first event was
+	Span       int64             `json:"span"`  // ns between the first and the last event
 	Ended      bool              `json:"ended"`
 	Functions  int               `json:"functions"`
 	Called     int               `json:"called"`
@@ -106,7 +107,7 @@ func gather(from walk.Source) (*info, error) {
 		}
 	}
 	for _, f := range r.Functions() {
-		if !f.Probe && !f.Wait {
+		if !f.Probe && !f.Wait && !f.Span {
 			i.Functions++
 		}
 	}
@@ -118,7 +119,7 @@ func gather(from walk.Source) (*info, error) {
 	i.Goroutines = len(goroutines)
 	i.Calls = kinds[recording.Entry] + kinds[recording.EntryArgs]
 	c := r.Converter()
-	i.Span = int64(c.Between(begun, to))
+	i.First, i.Span = c.Wall(begun), int64(c.Between(begun, to))
 	entries, err := os.ReadDir(r.Dir)
 	if err != nil {
 		return nil, err
@@ -146,17 +147,19 @@ func (i *info) write(out io.Writer) error {
 	row("program", "%s", i.Executable)
 	row("arguments", "%s", strings.Join(i.Args[min(1, len(i.Args)):], " "))
 	row("process", "%d, %s, %s", i.PID, i.Go, i.System)
-	row("started", "%s", i.Start.UTC().Format("2006-01-02 15:04:05.000000Z"))
+	const clock = "2006-01-02 15:04:05.000000Z07:00"
+	row("started", "%s", i.Start.Local().Format(clock))
 	ended := ""
 	if !i.Ended {
 		ended = "; the program still runs, or was killed: times are by the clock's frequency alone"
 	}
+	row("recorded", "from %s on", i.First.Local().Format(clock))
 	row("lasted", "%s from the first event to the last%s", recording.AppendDuration(nil, i.Span), ended)
 	row("functions", "%d, of which %d were called", i.Functions, i.Called)
 	row("goroutines", "%d", i.Goroutines)
 	row("calls", "%d", i.Calls)
 	var kinds []string
-	for k := recording.Entry; k <= recording.Wait; k++ {
+	for k := recording.Entry; k <= recording.After; k++ {
 		if n := i.Kinds[k.String()]; n > 0 && k.String() != (k-1).String() {
 			kinds = append(kinds, fmt.Sprintf("%d %s", n, k))
 		}

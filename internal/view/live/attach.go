@@ -59,19 +59,22 @@ func armProcess(p *live.Process, rules string, warn io.Writer) error {
 	if rules == "" {
 		rules = "1"
 	}
-	if err := setRules(p, rules, warn); err != nil {
+	if err := checkRules(p, rules, warn); err != nil {
 		return err
 	}
-	if p.Recording() != live.NotRecording {
+	if err := p.SetRules(rules); err != nil {
+		return err
+	}
+	if p.Recording() != live.NotRecording || p.ToFiles() {
 		return nil
 	}
 	return p.RecordRings()
 }
 
-// setRules puts rules in force, and says on stderr which of their clauses decide for no function of
-// the process.
-func setRules(p *live.Process, text string, warn io.Writer) error {
-	s, err := p.Snapshot() // first, so that calls are not seen for longer than was wanted
+// checkRules returns what is wrong with rules for the process, and says on stderr which of their
+// clauses decide for no function of it.
+func checkRules(p *live.Process, text string, warn io.Writer) error {
+	s, err := p.Snapshot()
 	if err != nil {
 		return err
 	}
@@ -82,7 +85,10 @@ func setRules(p *live.Process, text string, warn io.Writer) error {
 	for _, c := range rules.Idle() {
 		fmt.Fprintln(warn, "ftrace: -f:", c)
 	}
-	return p.SetRules(text)
+	if rules.Nothing() {
+		return errors.New("-f shows nothing of this program: ftrace -l lists its functions")
+	}
+	return nil
 }
 
 // disarmProcess lets the program do nothing more than it does without any rules: those of the setup
@@ -139,11 +145,19 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 			rules = "1"
 		}
 	}
+	if rules != "" {
+		if err := checkRules(p, rules, warn); err != nil {
+			return err
+		}
+		if err := p.SetRules(""); err != nil { // none yet, rather than the program's own
+			return err
+		}
+	}
 	if err := p.Record(dir); err != nil {
 		return err
 	}
-	if rules != "" {
-		if err := setRules(p, rules, warn); err != nil {
+	if rules != "" { // now that it records, so that the first call of each function is seen
+		if err := p.SetRules(rules); err != nil {
 			return err
 		}
 	}

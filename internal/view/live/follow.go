@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"time"
 
@@ -18,12 +19,28 @@ func Show(cmd *exec.Cmd, rules string, o text.Options, out, warn io.Writer) (sta
 		return 1, err
 	}
 	defer remove()
+	if _, set := os.LookupEnv("FTRACE_WEAVE"); !set && sameFile(cmd.Stdout, cmd.Stderr) {
+		// What the program writes stands beside the trace; in the trace it would stand there twice.
+		cmd.Env = append(cmd.Environ(), "FTRACE_WEAVE=off")
+	}
 	p, err := Start(cmd, dir, rules)
 	if err != nil {
 		return 1, err
 	}
 	err = Tail(dir, p.Done, ErrNothing(cmd.Path), &textView{options: o, out: out}, warn)
 	return p.Wait(), err
+}
+
+// sameFile reports whether both are files, and the same one, such as a terminal.
+func sameFile(a, b io.Writer) bool {
+	f, ok := a.(*os.File)
+	g, also := b.(*os.File)
+	if !ok || !also {
+		return false
+	}
+	x, err := f.Stat()
+	y, err2 := g.Stat()
+	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
 // pollEvery is how often a recording that is being written is looked at.

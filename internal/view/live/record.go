@@ -33,6 +33,10 @@ func Record(cmd *exec.Cmd, dir, rules string, warn io.Writer) (status int, err e
 	if err := moveAway(full); err != nil {
 		return 1, err
 	}
+	if err := os.Mkdir(full, 0o700); err != nil { // the program makes it, but where it can't, it is not to run
+		return 1, fmt.Errorf("making a directory for the recording: %w: -o names one that can be made", err)
+	}
+	os.Remove(full)
 	program := cmd.Args[0]
 	p, err := Start(cmd, full, rules)
 	if err != nil {

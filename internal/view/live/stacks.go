@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/funcname"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
@@ -27,11 +28,16 @@ func showStacks(p *live.Process, f text.Format, out, warn io.Writer) error {
 	if err != nil {
 		return err
 	}
+	who, err := whoWaits(p, s, states)
+	if err != nil {
+		return err
+	}
 	if len(s.Goroutines) == 0 {
-		fmt.Fprintln(warn, "ftrace: attach: no goroutine has called an armed function: ftrace attach -arm arms functions")
+		fmt.Fprintln(warn, "ftrace: attach: no goroutine has called an armed function, so no parameters are known: ftrace attach -arm arms functions")
 	}
 	w := bufio.NewWriter(out)
-	v := &stackView{p: p, s: s, printer: s.Program.Printer(f.Values), out: w, states: map[uint64]*live.State{}}
+	v := &stackView{p: p, s: s, printer: s.Program.Printer(f.Values), out: w, states: map[uint64]*live.State{},
+		who: who}
 	for i := range states {
 		v.states[states[i].ID] = &states[i]
 	}
@@ -71,20 +77,21 @@ type stackView struct {
 	out     *bufio.Writer
 	b       []byte
 	states  map[uint64]*live.State // by goroutine
+	who     *waiters
 }
 
 // state writes a goroutine that has called no armed function.
 func (v *stackView) state(g *live.State) {
 	fmt.Fprintf(v.out, "G%d", g.ID)
 	if g.Parent != 0 {
-		fmt.Fprintf(v.out, ", started by G%d in %s", g.Parent, shortName(g.Creator))
+		fmt.Fprintf(v.out, ", started by G%d in %s", g.Parent, funcname.Short(g.Creator))
 	}
 	fmt.Fprintf(v.out, ", %s\n", v.does(g))
 	left := stateCalls
 	for _, c := range g.Calls {
 		if !strings.HasPrefix(c.Function, "runtime.") && left > 0 {
 			left--
-			fmt.Fprintf(v.out, "    %s %s:%d\n", shortName(c.Function), path.Base(c.File), c.Line)
+			fmt.Fprintf(v.out, "    %s %s:%d\n", funcname.Short(c.Function), path.Base(c.File), c.Line)
 		}
 	}
 }
@@ -94,33 +101,11 @@ const stateCalls = 8
 
 // does says what a goroutine does, and for how long it has waited.
 func (v *stackView) does(g *live.State) string {
-	what := does(v.s.Program, g)
+	what := v.who.does(g)
 	if g.Since != 0 {
 		what += " for " + v.lasted(g.Since, v.s.Latest)
 	}
 	return what
-}
-
-// does says what a goroutine does, or waits for.
-func does(program *recording.Recording, g *live.State) string {
-	switch {
-	case g.Status != live.Waiting:
-		return g.Status.String()
-	case g.Kind == 0:
-		return "waiting: " + g.Reason
-	}
-	kind := program.Function(g.Kind)
-	what := "waiting: " + kind.FullName()
-	if g.Object != 0 {
-		what += fmt.Sprintf("(%s)", text.AppendObject(nil, kind, g.Object))
-	}
-	return what
-}
-
-// shortName cuts the directories of the package's path off a function's name.
-func shortName(name string) string {
-	path, _, _ := strings.Cut(name, "[")
-	return name[strings.LastIndexByte(path, '/')+1:]
 }
 
 func (v *stackView) goroutine(g *live.Goroutine) {

@@ -8,7 +8,9 @@ import (
 	"io"
 	"path"
 	"slices"
+	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/funcname"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
@@ -16,8 +18,11 @@ import (
 
 // WaitsOptions are how the goroutines of a program are listed.
 type WaitsOptions struct {
-	Rows int // the first groups; 0: all
-	JSON bool
+	Rows  int // the first groups; 0: all
+	JSON  bool
+	Stuck time.Duration // how long the program may be stopped to find what nothing can wake; 0: it is not
+	Locks time.Duration // how long locks are observed before; 0: only if others have that done
+	Warn  io.Writer
 }
 
 // Waits writes what the goroutines of the process of that number or name do, whether it was armed
@@ -28,75 +33,183 @@ func Waits(name string, o WaitsOptions, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	groups, err := waitGroups(p)
+	if o.Locks > 0 {
+		err = observeLocks(p, o.Locks)
+	}
+	if err == nil && o.Stuck > 0 {
+		err = findStuck(p, o.Stuck, o.Warn)
+	}
+	var groups []*waitGroup
+	var w *waiters
+	if err == nil {
+		groups, w, err = waitGroups(p)
+	}
 	if closed := p.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriter(out)
+	b := bufio.NewWriter(out)
 	if o.JSON {
-		enc := json.NewEncoder(w)
+		enc := json.NewEncoder(b)
 		enc.SetEscapeHTML(false)
+		for _, c := range w.cycles() {
+			enc.Encode(c)
+		}
 		for _, g := range text.Rows(groups, o.Rows) {
 			enc.Encode(g)
 		}
+		w.locks.json(enc)
 	} else {
-		writeWaitGroups(w, groups, o.Rows)
+		writeCycles(b, w.cycles())
+		writeWaitGroups(b, groups, o.Rows)
+		w.locks.write(b, o.Rows)
 	}
-	return w.Flush()
+	return b.Flush()
+}
+
+// observeLocks has the program note who holds which lock from now on until p is closed, and waits.
+func observeLocks(p *live.Process, long time.Duration) error {
+	if err := p.Begin(); err != nil {
+		return err
+	}
+	if err := p.Want(0, live.LockHolders); err != nil {
+		return err
+	}
+	time.Sleep(long)
+	return nil
+}
+
+// findStuck has the program find the goroutines that nothing can wake any more.
+func findStuck(p *live.Process, limit time.Duration, warn io.Writer) error {
+	search, err := p.Stuck(limit)
+	if err != nil {
+		return err
+	}
+	took := recording.AppendDuration(nil, int64(search.Took))
+	if search.Late {
+		fmt.Fprintf(warn, "ftrace: waits: the search for goroutines that nothing can wake was given up after %s: allow more with -stuck\n", took)
+	} else {
+		fmt.Fprintf(warn, "ftrace: waits: the program was stopped for %s to find goroutines that nothing can wake\n", took)
+	}
+	return nil
 }
 
 // waitGroup is goroutines that do the same at the same place.
 type waitGroup struct {
 	Does       string   `json:"does"`              // as for ftrace attach -stack, without the time
+	Stuck      bool     `json:"stuck,omitempty"`   // nothing can wake them any more
+	HeldBy     []string `json:"held_by,omitempty"` // who holds the lock that they wait for, and what those wait for
+	Other      string   `json:"other,omitempty"`   // what there is to say of the other side of the channel that they wait for
 	At         string   `json:"at,omitempty"`      // function
 	File       string   `json:"file,omitempty"`    // and where it is
 	Line       int      `json:"line,omitempty"`    //
+	Within     string   `json:"within,omitempty"`  // the innermost call of the program's own, unless that is where it is
 	Longest    int64    `json:"longest,omitempty"` // ns that one of them has waited; 0: waits were not observed when they stopped
 	Goroutines []uint64 `json:"goroutines"`
 	Started    string   `json:"started,omitempty"` // the function that started the first of them
 }
 
-func waitGroups(p *live.Process) ([]*waitGroup, error) {
+func waitGroups(p *live.Process) ([]*waitGroup, *waiters, error) {
 	s, err := p.Snapshot()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	states, now, err := p.States()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	slices.SortFunc(states, func(a, b live.State) int { return cmp.Compare(a.ID, b.ID) })
-	type key struct {
-		does string
-		at   live.Position
+	w, err := whoWaits(p, s, states)
+	if err != nil {
+		return nil, nil, err
 	}
+	type key struct {
+		does   string
+		at     live.Position
+		within string
+	}
+	own := ownPackages(s.Program)
 	byKey := map[key]*waitGroup{}
 	var groups []*waitGroup
-	for i := range states {
-		g := &states[i]
+	groupOf := func(g *live.State) *waitGroup {
 		at := g.Place()
-		k := key{does(s.Program, g), at}
+		k := key{w.does(g), at, own.within(g, at)}
 		group := byKey[k]
 		if group == nil {
-			group = &waitGroup{Does: k.does, At: at.Function, File: at.File, Line: at.Line, Started: g.Creator}
+			group = &waitGroup{Does: k.does, Stuck: g.Stuck, HeldBy: w.heldBy(g), Other: w.other(g), At: at.Function, File: at.File, Line: at.Line, Within: k.within, Started: g.Creator}
 			if g.Parent == 0 {
 				group.Started = ""
 			}
 			byKey[k] = group
 			groups = append(groups, group)
 		}
+		return group
+	}
+	// Goroutines that have all this in common are in one group: no texts are made for each of them.
+	type alike struct {
+		calls  *live.Position
+		status live.Status
+		kind   uint32
+		stuck  bool
+		object uint64
+	}
+	byAlike := map[alike]*waitGroup{}
+	for i := range states {
+		g := &states[i]
+		var group *waitGroup
+		if len(g.Calls) == 0 || len(g.Objects) > 1 {
+			group = groupOf(g)
+		} else {
+			k := alike{&g.Calls[0], g.Status, g.Kind, g.Stuck, g.Object}
+			if group = byAlike[k]; group == nil {
+				group = groupOf(g)
+				byAlike[k] = group
+			}
+		}
 		group.Goroutines = append(group.Goroutines, g.ID)
 		if g.Since != 0 {
 			group.Longest = max(group.Longest, int64(s.Clock.Between(g.Since, now)))
 		}
 	}
+	first := func(g *waitGroup) int {
+		if g.Stuck {
+			return 0
+		}
+		return 1
+	}
 	slices.SortStableFunc(groups, func(a, b *waitGroup) int {
-		return cmp.Or(cmp.Compare(len(b.Goroutines), len(a.Goroutines)), cmp.Compare(b.Longest, a.Longest))
+		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(len(b.Goroutines), len(a.Goroutines)), cmp.Compare(b.Longest, a.Longest))
 	})
-	return groups, nil
+	return groups, w, nil
+}
+
+// packages are those whose functions have hooks: the program's own, unless more were chosen.
+type packages map[string]bool
+
+func ownPackages(program *recording.Recording) packages {
+	own := packages{}
+	for _, f := range program.Functions() {
+		if !f.Probe && !f.Wait && !f.Span {
+			own[f.Package] = true
+		}
+	}
+	return own
+}
+
+// within returns the innermost call of one of the packages, "" if there is none, or it is at.
+func (own packages) within(g *live.State, at live.Position) string {
+	for _, c := range g.Calls {
+		if pkg, _ := funcname.Split(c.Function); !own[pkg] {
+			continue
+		}
+		if c == at {
+			break
+		}
+		return where(c)
+	}
+	return ""
 }
 
 // writeWaitGroups writes a line for each group, and one that says which goroutines are in it.
@@ -113,7 +226,10 @@ func writeWaitGroups(out io.Writer, groups []*waitGroup, rows int) {
 		}
 		fmt.Fprintf(out, "%10d %9s  %s", len(g.Goroutines), longest, g.Does)
 		if g.At != "" {
-			fmt.Fprintf(out, " at %s (%s:%d)", shortName(g.At), path.Base(g.File), g.Line)
+			fmt.Fprintf(out, " at %s (%s:%d)", funcname.Short(g.At), path.Base(g.File), g.Line)
+		}
+		if g.Within != "" {
+			fmt.Fprint(out, ", in ", g.Within)
 		}
 		fmt.Fprintf(out, "\n%22s", "")
 		for i, id := range g.Goroutines {
@@ -124,9 +240,14 @@ func writeWaitGroups(out io.Writer, groups []*waitGroup, rows int) {
 			fmt.Fprintf(out, " G%d", id)
 		}
 		if g.Started != "" {
-			fmt.Fprintf(out, ", started by %s", shortName(g.Started))
+			fmt.Fprintf(out, ", started by %s", funcname.Short(g.Started))
 		}
 		fmt.Fprintln(out)
+		for _, by := range append(g.HeldBy, g.Other) {
+			if by != "" {
+				fmt.Fprintf(out, "%22s %s\n", "", by)
+			}
+		}
 	}
 	if n := len(groups); rows > 0 && n > rows {
 		fmt.Fprintf(out, "... and %d more (-n 0 shows all)\n", n-rows)

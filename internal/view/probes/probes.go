@@ -159,6 +159,9 @@ func (v *view) read(dir string) error {
 	}
 	v.Finish()
 	walk.Complain(v.out.Warn, r)
+	if v.machine.LacksWaits() {
+		v.err = errors.Join(v.err, fmt.Errorf("%s has no waits, which vtimestamp needs: FTRACE='...; wait/*' records them", dir))
+	}
 	return errors.Join(v.err, s.Err())
 }
 
@@ -220,7 +223,7 @@ func (v *view) end(p *live.Program) {
 func (v *view) machineDone() bool { return v.machine != nil && v.machine.Done() }
 
 // attach runs the program over what a running process does, until Ctrl-C, exit(), or its end. Then
-// all is as it was before.
+// what it asked for goes.
 func (v *view) attach(name string) error {
 	p, err := live.Named(name)
 	if err != nil {
@@ -250,11 +253,11 @@ func (v *view) stay(p *running.Process) error {
 	if err := p.Begin(); err != nil {
 		return err
 	}
-	v.since = time.Now()
-	if err := p.Record(dir); err != nil {
+	if err := p.SetRules(rules); err != nil {
 		return err
 	}
-	if err := p.SetRules(rules); err != nil {
+	v.since = time.Now()
+	if err := p.Record(dir); err != nil {
 		return err
 	}
 	enough, done := make(chan os.Signal, 1), make(chan struct{})

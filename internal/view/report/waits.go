@@ -21,7 +21,9 @@ func (w *waited) add(kind string, waiting, runnable uint64) {
 	if w.by == nil {
 		w.by = map[string]uint64{}
 	}
-	w.by[kind] += waiting
+	if waiting > 0 {
+		w.by[kind] += waiting
+	}
 	w.runnable += runnable
 	w.sum += waiting + runnable
 }

@@ -39,8 +39,11 @@ type jsonEvent struct {
 // jsonWait is what there is of a wait.
 type jsonWait struct {
 	Runnable int64  `json:"runnable"`         // between being made runnable and going on
-	Object   uint64 `json:"object,omitempty"` // address, or descriptor of a file
-	By       uint64 `json:"by,omitempty"`     // the goroutine that ended it
+	Object   uint64 `json:"object,omitempty"` // address, or the number of a file
+	Name     string `json:"name,omitempty"`   // of a file
+	Done     string `json:"operation,omitempty"`
+	Bytes    uint64 `json:"bytes,omitempty"`
+	By       uint64 `json:"by,omitempty"` // the goroutine that ended it
 	Function string `json:"by_function,omitempty"`
 	Call     uint64 `json:"by_call,omitempty"`
 	At       string `json:"at,omitempty"` // function
@@ -52,6 +55,13 @@ type jsonWait struct {
 func newJSONWait(r *recording.Recording, clock recording.Converter, e *recording.Event) *jsonWait {
 	w := e.Wait()
 	j := &jsonWait{Object: w.Object, By: w.Goroutine, Call: w.Call}
+	if done := recording.Operation(w.Operation); done != 0 {
+		j.Done = done.Name()
+		j.Bytes, _ = done.Bytes()
+	}
+	if OfFile(r.Function(e.Function)) {
+		j.Name = FileName(r, w.Object)
+	}
 	if w.Ready != 0 {
 		j.Runnable = int64(clock.Between(w.Ready, e.Ticks))
 	}
@@ -87,12 +97,12 @@ func writeJSON(w *plainWalker, out io.Writer, err *error, pid int, later int64) 
 			e.Layout = 0
 		}
 		switch e.Kind {
-		case recording.EntryArgs:
-			j.Values = printer.Values(e, f.Params)
+		case recording.EntryArgs, recording.After:
+			j.Values = printer.Structured(e, f.Params)
 		case recording.ExitResults:
-			j.Values = printer.Values(e, f.Results)
+			j.Values = printer.Structured(e, f.Results)
 		case recording.ExitPanic, recording.Recovered:
-			j.Values = printer.Values(e, []recording.Param{{Interface: true}})
+			j.Values = printer.Structured(e, []recording.Param{{Interface: true}})
 		case recording.GoroutineStart:
 			j.Parent, j.Call = e.Parent, e.Call
 		case recording.Wait:
@@ -107,7 +117,7 @@ func writeJSON(w *plainWalker, out io.Writer, err *error, pid int, later int64) 
 				j.Depth = int(st.Data.Shown)
 			}
 			if e.Layout != 0 {
-				j.Values = printer.Values(e, f.Params)
+				j.Values = printer.Structured(e, f.Params)
 			}
 		case recording.Line:
 			level := e.Level
@@ -123,7 +133,7 @@ func writeJSON(w *plainWalker, out io.Writer, err *error, pid int, later int64) 
 			*err = enc.Encode(j)
 		}
 	}
-	w.Begin = write
+	w.Begin, w.After = write, write
 	w.End = func(st *plainStack, c *plainFrame, e *recording.Event) {
 		if e != nil {
 			write(st, c, e)

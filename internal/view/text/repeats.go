@@ -55,7 +55,7 @@ func newRepeats(t *tree) *repeats {
 	p := &repeats{t}
 	t.w.Begin, t.w.End, t.w.Keep = p.begin, p.end, true
 	t.w.Wait = func(st *Stack, e *recording.Event) {
-		p.flush(st, p.of(st))
+		p.flushAll(st)
 		t.wait(st, e)
 	}
 	more := t.more
@@ -63,7 +63,7 @@ func newRepeats(t *tree) *repeats {
 		switch e.Kind {
 		case recording.GoroutineStart:
 		case recording.Line, recording.Probe:
-			p.flush(st, p.of(st))
+			p.flushAll(st)
 			more(st, c, e)
 		default:
 			more(st, c, e)
@@ -226,6 +226,17 @@ func (p *repeats) flush(st *Stack, g *repeatsOf) {
 	}
 }
 
+// flushAll prints all that waits of a goroutine: what comes next is printed at once.
+func (p *repeats) flushAll(st *Stack) {
+	g := p.of(st)
+	p.flush(st, g)
+	for _, n := range g.open {
+		p.printAll(st, n.children)
+		n.children, n.size = nil, 1
+	}
+	g.nodes = len(g.open)
+}
+
 func (p *repeats) printAll(st *Stack, list []*node) {
 	for _, n := range list {
 		p.print(st, n)
@@ -257,11 +268,6 @@ func (p *repeats) finish() {
 		if st.Data.View == nil || st.Data.View.repeats == nil {
 			continue
 		}
-		g := st.Data.View.repeats
-		p.flush(st, g)
-		for _, n := range g.open {
-			p.printAll(st, n.children)
-			n.children = nil
-		}
+		p.flushAll(st)
 	}
 }

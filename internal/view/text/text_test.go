@@ -201,3 +201,31 @@ G1     + main.main() { // #2
 G1       + main.evaluate() { // #40000
 `)
 }
+
+// TestRepeatsAndLines: a line comes after the calls that ended before it.
+func TestRepeatsAndLines(t *testing.T) {
+	m := newMade(t)
+	m.record(recording.Entry, 0, keyMain, 1, word(1)...)
+	calls := uint64(0)
+	for _, n := range []int{1, 3, 0} {
+		for range n {
+			calls++
+			m.record(recording.Entry, 1, keyEvaluate, 1, word(calls)...)
+			m.record(recording.Exit, 1, keyEvaluate, 1)
+		}
+		m.record(recording.Line, 1, 0, 1, line(0, "a line")...)
+	}
+	m.record(recording.Exit, 0, keyMain, 1)
+	m.record(recording.Line, 0, 0, 1, line(0, "the end")...)
+	m.want("", true, `
+G1   + main.main() { // #1
+G1     + main.evaluate() { // #1
+G1       } // main.evaluate
+G1     - a line
+G1     + main.evaluate() {} x3 // #2
+G1     - a line
+G1     - a line
+G1     } // main.main
+G1   - the end
+`)
+}

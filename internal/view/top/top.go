@@ -2,7 +2,8 @@
 // changing.
 //
 // It takes snapshots of a source of package schema, without SQL, and keys from the terminal, and
-// draws on that terminal; by key it turns functions on and off in the program. cmd/ftrace calls it.
+// draws on that terminal; by key it turns functions on and off in the program. Where nothing is on,
+// it looks at what it shows, within a budget, and no longer than it is open. cmd/ftrace calls it.
 // Each line that it draws passes package escape, since the terminal is written by a library. It
 // leaves the program's consumers as they were.
 package top
@@ -13,8 +14,9 @@ import (
 	"io"
 	"slices"
 	"time"
+	"unicode"
 
-	tea "github.com/charmbracelet/bubbletea"
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
@@ -24,6 +26,7 @@ type Options struct {
 	Every  time.Duration // how often it looks
 	Sort   string        // a column; see [Columns]
 	Filter string        // functions with this in their names
+	Budget float64       // calls a second that it may cause to be counted
 }
 
 // Columns returns the names of the columns.
@@ -40,12 +43,9 @@ func columnNamed(name string) int {
 
 // Run shows a source on a terminal until the user leaves.
 func Run(source schema.Source, o Options, terminal io.Writer) error {
-	m := &model{source: source, every: o.Every, sort: columnNamed(o.Sort), filter: o.Filter}
-	if _, err := tea.NewProgram(m, tea.WithAltScreen(), tea.WithOutput(terminal)).Run(); err != nil {
+	m := &model{source: source, every: o.Every, sort: columnNamed(o.Sort), filter: o.Filter, look: looks{budget: o.Budget}}
+	if _, err := tea.NewProgram(m, tea.WithOutput(terminal)).Run(); err != nil {
 		return err
-	}
-	if m.err == nil {
-		m.err = m.leave()
 	}
 	if errors.Is(m.err, schema.ErrGone) {
 		return nil
@@ -69,9 +69,10 @@ type model struct {
 	filter   string
 	typing   bool   // the filter is being typed
 	callers  uint32 // the function whose callers are shown, 0: all functions are
-	counting bool   // by caller, which the process did not do before
 	paused   bool
 	help     bool
+	look     looks
+	wants    schema.Consumers // that the process did not have on before
 
 	width, height int
 	cursor, top   int
@@ -91,10 +92,10 @@ type (
 	}
 )
 
-func (m *model) Init() tea.Cmd { return m.look() }
+func (m *model) Init() tea.Cmd { return m.snapshot() }
 
-// look takes a snapshot.
-func (m *model) look() tea.Cmd {
+// snapshot takes a snapshot.
+func (m *model) snapshot() tea.Cmd {
 	return func() tea.Msg {
 		snap, err := m.source.Snapshot()
 		return looked{snap, err, time.Now()}
@@ -111,17 +112,25 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 	case ticked:
-		if m.paused {
-			return m, m.tick()
-		}
-		return m, m.look()
+		return m, m.snapshot()
 	case looked:
+		var looks tea.Cmd
 		if m.err = msg.err; msg.err == nil {
-			m.before, m.beforeAt = m.now, m.nowAt
-			m.now, m.nowAt = msg.snap, msg.at
-			m.rebuild()
+			if looks = m.lookAt(msg.snap, msg.at); !m.paused || m.now == nil {
+				m.before, m.beforeAt = m.now, m.nowAt
+				m.now, m.nowAt = msg.snap, msg.at
+				m.rebuild()
+			}
+		}
+		if looks != nil {
+			return m, tea.Sequence(looks, tea.Tick(min(m.every, soon), func(t time.Time) tea.Msg { return ticked(t) }))
 		}
 		return m, m.tick()
+	case lookedAt:
+		if msg.err != nil {
+			m.look.on, m.message = false, msg.err.Error()
+		}
+		return m, nil
 	case done:
 		m.message = msg.what
 		if msg.err != nil {
@@ -131,8 +140,13 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			}
 		}
 		return m, nil
-	case tea.KeyMsg:
-		return m, m.keys(msg)
+	case tea.PasteMsg: // what is pasted is for the filter alone
+		if m.typing {
+			m.filter += msg.Content
+			m.rebuild()
+		}
+	case tea.KeyPressMsg:
+		return m, m.press(tea.Key(msg))
 	}
 	return m, nil
 }
@@ -141,27 +155,20 @@ func (m *model) tick() tea.Cmd {
 	return tea.Tick(m.every, func(t time.Time) tea.Msg { return ticked(t) })
 }
 
-// keys does what keys are for that came together: what is typed fast, and Escape with what is
-// pressed behind it, which looks like that with Alt. What is pasted is for the filter alone.
-func (m *model) keys(k tea.KeyMsg) tea.Cmd {
-	var all []tea.Cmd
-	if k.Alt {
-		all = append(all, m.key(tea.KeyMsg{Type: tea.KeyEsc}))
-		k.Alt = false
-	}
-	switch {
-	case k.Type != tea.KeyRunes:
-		all = append(all, m.key(k))
-	case m.typing || !k.Paste:
-		for _, r := range k.Runes {
-			all = append(all, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}))
+// press does what a key is for. Escape with what is pressed after it looks like that with Alt.
+func (m *model) press(k tea.Key) tea.Cmd {
+	if k.Mod.Contains(tea.ModAlt) {
+		k.Mod &^= tea.ModAlt
+		if k.Text == "" && unicode.IsPrint(k.Code) {
+			k.Text = string(k.Code)
 		}
+		return tea.Sequence(m.key(tea.Key{Code: tea.KeyEscape}), m.key(k))
 	}
-	return tea.Sequence(all...)
+	return m.key(k)
 }
 
 // key does what a key is for.
-func (m *model) key(k tea.KeyMsg) tea.Cmd {
+func (m *model) key(k tea.Key) tea.Cmd {
 	if m.typing {
 		m.typed(k)
 		return nil
@@ -178,7 +185,7 @@ func (m *model) key(k tea.KeyMsg) tea.Cmd {
 		m.choose(m.cursor + 1)
 	case "pgup":
 		m.choose(m.cursor - m.lines())
-	case "pgdown", " ":
+	case "pgdown", "space":
 		m.choose(m.cursor + m.lines())
 	case "home", "g":
 		m.cursor, m.chosen = 0, 0
@@ -224,39 +231,27 @@ func (m *model) key(k tea.KeyMsg) tea.Cmd {
 
 // countCallers lets the process count by caller, unless it does, until top ends.
 func (m *model) countCallers() tea.Cmd {
-	on := m.now.Consumers | schema.SummaryByCaller
-	if on == m.now.Consumers {
+	if (m.wants|m.now.Consumers)&schema.SummaryByCaller != 0 {
 		return nil
 	}
-	m.counting = true
-	return m.do("calls are counted by caller from now on", func() error { return m.source.SetConsumers(on) })
-}
-
-// leave undoes that.
-func (m *model) leave() error {
-	if !m.counting {
-		return nil
-	}
-	snap, err := m.source.Snapshot()
-	if err == nil {
-		err = m.source.SetConsumers(snap.Consumers &^ schema.SummaryByCaller)
-	}
-	return err
+	m.wants |= schema.SummaryByCaller
+	wants := m.wants
+	return m.do("calls are counted by caller from now on", func() error { return m.source.Want(wants) })
 }
 
 // typed takes a key of the filter.
-func (m *model) typed(k tea.KeyMsg) {
-	switch k.Type {
-	case tea.KeyEnter:
+func (m *model) typed(k tea.Key) {
+	switch k.String() {
+	case "enter":
 		m.typing = false
-	case tea.KeyEsc, tea.KeyCtrlC:
+	case "esc", "ctrl+c":
 		m.typing, m.filter = false, ""
-	case tea.KeyBackspace:
+	case "backspace":
 		if r := []rune(m.filter); len(r) > 0 {
 			m.filter = string(r[:len(r)-1])
 		}
-	case tea.KeyRunes, tea.KeySpace:
-		m.filter += string(k.Runes)
+	default:
+		m.filter += k.Text
 	}
 	m.rebuild()
 }
@@ -301,6 +296,11 @@ func (m *model) enableAll(on bool) tea.Cmd {
 	for _, row := range m.rows {
 		if f := m.now.Function(row.function); row.function != 0 && f.Enabled != on {
 			changes[f.Key] = schema.Flags{Enabled: on, Timed: f.Timed}
+		}
+	}
+	if !on {
+		for _, row := range m.rows {
+			m.look.leave(row.function)
 		}
 	}
 	return m.set(fmt.Sprintf("%d functions: %s", len(changes), onOff(on)), changes)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
@@ -107,19 +107,49 @@ func TestTopNarrow(t *testing.T) {
 	}
 }
 
-// TestTopKeys: keys that a slow connection brings together.
+// TestTopKeys: keys that are typed and pasted, and two that a slow connection brings together.
 func TestTopKeys(t *testing.T) {
 	m := &model{height: 20, now: &schema.Snapshot{Functions: []schema.Function{{Key: 1, Package: "main", Name: "a"}}}}
-	press := func(k tea.KeyMsg) { m.Update(k) }
-	press(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("main"), Paste: true})
-	press(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("/loa")})
-	press(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("d e"), Paste: true})
-	press(tea.KeyMsg{Type: tea.KeyEnter})
+	press := func(text string, mod tea.KeyMod) {
+		for _, r := range text {
+			k := tea.KeyPressMsg{Code: r, Mod: mod}
+			if mod == 0 && r != tea.KeyEnter {
+				k.Text = string(r)
+			}
+			m.Update(k)
+		}
+	}
+	m.Update(tea.PasteMsg{Content: "main"})
+	press("/loa", 0)
+	m.Update(tea.PasteMsg{Content: "d e"})
+	press(string(tea.KeyEnter), 0)
 	if m.typing || m.filter != "load e" {
 		t.Errorf("the filter is %q", m.filter)
 	}
-	press(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("/x"), Alt: true}) // Escape, / and x
+	press("/", tea.ModAlt) // Escape, and /
+	press("x", 0)
 	if !m.typing || m.filter != "x" {
 		t.Errorf("the filter is %q", m.filter)
+	}
+}
+
+// TestSpare: functions that are called most are left alone until the others are within the budget.
+func TestSpare(t *testing.T) {
+	now := time.Now()
+	l := looks{budget: 100, at: map[uint32]bool{1: true, 2: true, 3: true}, left: map[uint32]bool{}, hot: map[uint32]bool{}}
+	look := func(after time.Duration, counts ...uint64) {
+		snap := &schema.Snapshot{}
+		for i, n := range counts {
+			snap.Global = append(snap.Global, schema.Summary{Function: uint32(i + 1), Count: n})
+		}
+		l.spare(snap, now.Add(after))
+	}
+	look(0, 1e9, 1e9, 1e9, 1e9) // what was counted before it looked
+	if len(l.hot) != 0 {
+		t.Errorf("%v are hot before anything is known", l.hot)
+	}
+	look(time.Second, 1e9+50, 1e9+40, 1e9+500, 2e9) // nobody looks at the last
+	if len(l.hot) != 1 || !l.hot[3] || !l.left[3] {
+		t.Errorf("%v are hot, not 3", l.hot)
 	}
 }

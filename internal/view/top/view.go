@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/lipgloss"
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 	"github.com/mattn/go-runewidth"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // A entry is a function, or one that calls the function whose callers are shown.
@@ -153,7 +155,13 @@ func (m *model) add(key uint32, s schema.Summary, before uint64) {
 	if key != 0 {
 		f := m.now.Function(key)
 		row.name = strings.TrimPrefix(f.Instrument(), "call/")
-		row.flags = flagMark(f.Enabled, "E") + flagMark(f.Timed && f.Enabled, "T")
+		looks := m.look.at[key] && !f.Enabled
+		row.flags = flagMark(f.Enabled, "E") + flagMark(f.Timed && (f.Enabled || looks), "T")
+		if looks {
+			row.flags = "e" + row.flags[1:]
+		} else if m.look.hot[key] && !f.Enabled {
+			row.flags = "!-"
+		}
 	}
 	if m.callers != 0 || strings.Contains(strings.ToLower(row.name), strings.ToLower(m.filter)) {
 		m.rows = append(m.rows, row)
@@ -184,13 +192,20 @@ var (
   c                      forget what was counted        p   stop, go on
   q                      leave
 
+  If nothing is on, what is shown is counted while this is open, and marked e: but for
+  what is called so often that it would slow the program, marked !.
   Times are since the counts were begun. A function's total has the time of the calls
   within it, self has not, as far as these functions are enabled. A wider window has
   room for more columns and longer names.
 `
 )
 
-func (m *model) View() string {
+func (m *model) View() tea.View {
+	return tea.View{Content: m.text(), AltScreen: true}
+}
+
+// text returns what the window shows.
+func (m *model) text() string {
 	if m.width == 0 {
 		return ""
 	}
@@ -212,6 +227,8 @@ func (m *model) View() string {
 		line(nil, m.message)
 	case m.filter != "":
 		line(nil, "filter: "+m.filter)
+	case len(m.look.hot) > 0:
+		line(nil, "called too often to be counted: "+words.Count(len(m.look.hot), "function")+", marked !; e turns one on, ? for help")
 	default:
 		line(nil, "? for help")
 	}
@@ -259,17 +276,20 @@ func (m *model) title() string {
 	if m.now == nil {
 		return "ftrace top: " + m.source.Name() + ": reading"
 	}
-	enabled := 0
+	enabled, until := 0, ""
 	for i := range m.now.Functions {
-		if m.now.Functions[i].Enabled {
+		if f := &m.now.Functions[i]; f.Enabled || m.look.at[f.Key] {
 			enabled++
 		}
+	}
+	if len(m.look.at) > 0 {
+		until = " while this is open"
 	}
 	lost := int64(0)
 	for _, c := range m.now.Lost {
 		lost += c.Value
 	}
-	text := fmt.Sprintf("%s  %d of %d functions enabled  %d goroutines", m.source.Name(), enabled, len(m.now.Functions), len(m.now.Threads))
+	text := fmt.Sprintf("%s  %d of %d functions enabled%s  %d goroutines", m.source.Name(), enabled, len(m.now.Functions), until, max(m.now.Running, len(m.now.Threads)))
 	if lost > 0 {
 		text += fmt.Sprintf("  %d LOST", lost)
 	}

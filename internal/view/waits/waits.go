@@ -51,12 +51,17 @@ type wait struct {
 	open              bool
 }
 
+// waited returns how long it lasted until the goroutine could go on: 0 if it could all the time,
+// had there been a processor.
+func (w *wait) waited() uint64 { return w.ready - w.begin }
+
 // A goroutine is what the recording has of one.
 type goroutine struct {
 	id          uint64
 	parent      uint64 // which started it at first, in startedBy; 0: not known
 	startedBy   call
 	first, last uint64 // ticks of what was recorded of it
+	started     bool   // only its start was recorded so far
 	ended       bool
 	waits       []wait
 	under       []call // that were under way at the end, the outermost first
@@ -75,7 +80,9 @@ func (t *times) add(w *wait) {
 	if t.waiting == nil {
 		t.waiting = map[uint32]uint64{}
 	}
-	t.waiting[w.kind] += w.ready - w.begin
+	if w.waited() > 0 {
+		t.waiting[w.kind] += w.waited()
+	}
 	t.runnable += w.end - w.ready
 }
 
@@ -111,6 +118,7 @@ type Waits struct {
 	named       *recording.Objects        // locks that are fields
 	variables   *symbols.Table            // what is a package variable
 	first, last uint64                    // ticks of all events
+	any         bool                      // there are waits
 	target      target
 	wanted      func(st *stack, c *frame) bool // it may be the target
 }
@@ -158,7 +166,7 @@ func (ws *Waits) want(name string) error {
 	}
 	keys := map[uint32]bool{}
 	for _, f := range ws.r.Functions() {
-		if rule.MatchFunc(glob, &rule.Func{Probe: f.Probe, Wait: f.Wait, Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line}) {
+		if rule.MatchFunc(glob, &rule.Func{Probe: f.Probe, Wait: f.Wait, Span: f.Span, Package: f.Package, ImportPath: f.ImportPath, PackageName: f.Clause, Name: f.Name, File: f.File, Line: f.Line}) {
 			keys[f.Key] = true
 		}
 	}
@@ -170,14 +178,15 @@ func (ws *Waits) want(name string) error {
 func (ws *Waits) saw(e *recording.Event, from uint64) {
 	g := ws.goroutines[e.Goroutine]
 	if g == nil {
-		g = &goroutine{id: e.Goroutine, first: e.Ticks}
-		if e.Kind == recording.Wait {
-			g.first = max(e.Wait().Begin, from)
-		}
+		g = &goroutine{id: e.Goroutine, first: e.Ticks, started: true}
 		ws.goroutines[e.Goroutine] = g
-		if ws.last == 0 || g.first < ws.first {
-			ws.first = g.first
-		}
+	}
+	if g.started && e.Kind == recording.Wait {
+		g.first = min(g.first, max(e.Wait().Begin, from)) // its start was recorded when the wait ended
+	}
+	g.started = g.started && e.Kind == recording.GoroutineStart
+	if ws.last == 0 || g.first < ws.first {
+		ws.first = g.first
 	}
 	g.last, ws.last = e.Ticks, e.Ticks
 	switch e.Kind {
@@ -212,6 +221,7 @@ func (ws *Waits) wait(st *stack, e *recording.Event) {
 		ws.lastIn[w.in.function], ws.lastBy[w.byCall.function] = &w, &w
 		ws.lastFor[object{w.kind, w.object}] = &w
 	}
+	ws.any = true
 	g.times.add(&w)
 	g.waits = append(g.waits, w)
 }
@@ -363,6 +373,9 @@ func (ws *Waits) objects() []*objectWaits {
 	for _, g := range ws.goroutines {
 		for i := range g.waits {
 			w := &g.waits[i]
+			if w.waited() == 0 {
+				continue
+			}
 			key := name{object: object{w.kind, w.object}}
 			if w.object == 0 {
 				key.site = w.site
@@ -408,8 +421,8 @@ func counted[K comparable](m map[K]*tally, key K) *tally {
 
 func (t *tally) count(w *wait) {
 	t.n++
-	t.total += w.ready - w.begin
-	t.longest = max(t.longest, w.ready-w.begin)
+	t.total += w.waited()
+	t.longest = max(t.longest, w.waited())
 }
 
 // most returns tallies, those with the most waits first.

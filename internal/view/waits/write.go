@@ -42,15 +42,18 @@ func (ws *Waits) callName(c call) string {
 // objectName returns what was waited for, as replay has it, and after that its name if it is known.
 func (ws *Waits) objectName(kind uint32, object uint64) string {
 	f := ws.r.Function(kind)
-	name := text.AppendObject(append([]byte(f.FullName()), '('), f, object)
-	if called := ws.called(object); called != "" {
+	name := text.AppendObject(append([]byte(f.FullName()), '('), ws.r, kind, object, 0)
+	if called := ws.called(kind, object); called != "" {
 		name = append(append(name, ' '), called...)
 	}
 	return string(append(name, ')'))
 }
 
-// called returns the name of an object, or "" if it is not known.
-func (ws *Waits) called(object uint64) string {
+// called returns the name of an object that is no file, or "" if it is not known.
+func (ws *Waits) called(kind uint32, object uint64) string {
+	if text.OfFile(ws.r.Function(kind)) {
+		return ""
+	}
 	return cmp.Or(ws.named.Name(object), ws.variables.Variable(object))
 }
 
@@ -70,7 +73,7 @@ func (ws *Waits) kindName(kind uint32) string {
 // write writes text.
 func (ws *Waits) write(out io.Writer, o Options) {
 	objects := ws.objects()
-	if len(objects) == 0 {
+	if !ws.any {
 		fmt.Fprintln(out, "No waits were recorded: FTRACE='main.*;wait/*' records those of all kinds (docs/waits.md)")
 		return
 	}
@@ -192,6 +195,11 @@ func (ws *Waits) who(id uint64, in call) string {
 	return name + became
 }
 
+// nameOf is called, with the names of files.
+func (ws *Waits) nameOf(kind uint32, object uint64) string {
+	return cmp.Or(ws.called(kind, object), ws.r.File(object))
+}
+
 // endedBy returns who ended a wait; "" if none did.
 func (ws *Waits) endedBy(w *wait) string {
 	if w.by == 0 {
@@ -254,6 +262,9 @@ func (ws *Waits) stretchLine(s *stretch) string {
 		line = ws.placeName(s.wait)
 	case runnable:
 		line = "runnable after " + ws.placeName(s.wait)
+		if s.wait.waited() == 0 {
+			line = "runnable at " + ws.siteName(s.wait.site)
+		}
 	default:
 		line = running
 		if s.in.function != 0 {
@@ -396,7 +407,7 @@ func (ws *Waits) writeJSON(out io.Writer, o Options) {
 	}
 	place := func(w *wait) map[string]any {
 		to := map[string]any{"goroutine": w.goroutine, "wait": ws.r.Function(w.kind).FullName(), "object": w.object, "at": ws.siteName(w.site)}
-		if called := ws.called(w.object); called != "" {
+		if called := ws.nameOf(w.kind, w.object); called != "" {
 			to["name"] = called
 		}
 		if w.by != 0 {
@@ -443,7 +454,7 @@ func (ws *Waits) writeJSON(out io.Writer, o Options) {
 	for _, object := range text.Rows(ws.objects(), o.Rows) {
 		line := map[string]any{"wait": ws.r.Function(object.kind).FullName(), "object": object.id, "waits": object.n, "total": ns(object.total),
 			"longest": ns(object.longest), "at": tallies(most(object.sites)), "ended_by": tallies(most(object.by))}
-		if called := ws.called(object.id); called != "" {
+		if called := ws.nameOf(object.kind, object.id); called != "" {
 			line["name"] = called
 		}
 		write("object", line)

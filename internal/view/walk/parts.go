@@ -73,7 +73,7 @@ func (w *Walker[G, C]) later(st *Stack[G, C], e *recording.Event) bool {
 		if e.Enters() {
 			g.base++
 		}
-	case e.Kind == recording.Note, e.Kind == recording.Mock, e.Kind == recording.Recovered:
+	case e.Kind == recording.Note, e.Kind == recording.Mock, e.Kind == recording.Recovered, e.Kind == recording.After:
 		if len(st.Calls) > 0 || g.known && int(e.Depth) >= g.base && e.Depth < math.MaxUint16 {
 			return false
 		}

@@ -16,6 +16,7 @@ import (
 type Rules struct {
 	clauses []rule.Clause
 	idle    []string
+	nothing bool     // no clause decides for a function, and all are for functions
 	in      []uint32 // by clause: the mark that must be set around a call; 0 if the clause does not ask for one
 	after   []uint32 // by clause: the trigger that must be set
 	tree    []uint32 // by clause: the mark that its own functions set
@@ -48,8 +49,10 @@ type ruledFunction struct {
 
 // An idleClause decides for no function, which its author hardly meant.
 type idleClause struct {
-	clause  *rule.Clause
-	matches int // functions, for which later clauses decide
+	clause   *rule.Clause
+	matches  int    // functions, for which later clauses decide
+	unhooked string // package that it names, of which no function has a hook
+	meant    string // the function that it may mean, "" if there is none
 }
 
 // message says what is wrong with it. where is what the functions are of.
@@ -63,11 +66,69 @@ func (c idleClause) message(where string) string {
 	}
 	switch c.matches {
 	case 0:
-		return fmt.Sprintf("%q matches no %s of %s", c.clause.Text, what, where)
+		message := fmt.Sprintf("%q matches no %s of %s", c.clause.Text, what, where)
+		switch {
+		case c.meant != "":
+			message += ": did you mean " + c.meant + "?"
+		case c.unhooked != "":
+			message += fmt.Sprintf(": no function of package %s has a hook: FTRACE_PACKAGES=main,%[1]s, when the program is built, gives it hooks", c.unhooked)
+		}
+		return message
 	case 1:
 		return fmt.Sprintf("%q matches 1 %s of %s, but a later clause decides for it (the last one that matches does)", c.clause.Text, what, where)
 	}
 	return fmt.Sprintf("%q matches %d %ss of %s, but later clauses decide for them (the last one that matches does)", c.clause.Text, c.matches, what, where)
+}
+
+// meant returns the function that a clause may misspell, "" if there is none.
+func meant(clause *rule.Clause, r *recording.Recording) (name string) {
+	least := -1
+	for _, f := range r.Functions() {
+		subject := rule.Func{Probe: f.Probe, Wait: f.Wait, Span: f.Span, Name: f.Name}
+		if d := clause.Misspells(&subject); d >= 0 && (least < 0 || d < least) {
+			least, name = d, f.ShortName()
+		}
+	}
+	return name
+}
+
+// unhooked returns the package that a clause names, as in net/http.Get, if no function of it has a
+// hook; otherwise "".
+func unhooked(clause *rule.Clause, r *recording.Recording) string {
+	s := clause.Selectors[0]
+	slash := strings.LastIndexByte(s.Pattern, '/') + 1
+	name, _, ok := strings.Cut(s.Pattern[slash:], ".")
+	if s.Kind != "func" || !ok || name == "" || strings.ContainsAny(s.Pattern[:slash]+name, "*?(") {
+		return ""
+	}
+	path := s.Pattern[:slash] + name
+	for _, f := range r.Functions() {
+		of := rule.Func{Package: f.Package, ImportPath: f.ImportPath, PackageName: f.Clause, Name: "x"}
+		if !f.Probe && !f.Wait && !f.Span && rule.MatchFunc(path+".x", &of) {
+			return ""
+		}
+	}
+	return path
+}
+
+// Named returns the functions that a GLOB of rules names, or, if it begins with wait/,
+// statement/ or stage/, the kinds of these.
+func Named(r *recording.Recording, glob string) ([]*recording.Function, error) {
+	var list []*recording.Function
+	var events []rule.Clause
+	if strings.HasPrefix(glob, "wait/") || strings.HasPrefix(glob, "statement/") || strings.HasPrefix(glob, "stage/") {
+		events, _, _ = rule.Parse(glob)
+	}
+	for _, f := range r.Functions() {
+		of := &rule.Func{Probe: f.Probe, Wait: f.Wait, Span: f.Span, Package: f.Package, ImportPath: f.ImportPath, PackageName: f.Clause, Name: f.Name, File: f.File, Line: f.Line}
+		if rule.MatchFunc(glob, of) || (f.Wait || f.Span) && rule.Decide(events, of) >= 0 {
+			list = append(list, f)
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s names no function of the recording (ftrace report lists those that were called)", glob)
+	}
+	return list, nil
 }
 
 // NewRules lays rules on the functions of a recording. where is what these are of, in Idle.
@@ -102,7 +163,7 @@ func NewRules(text string, r *recording.Recording, where string) (*Rules, error)
 	matches, decides := make([]int, n), make([]bool, n)
 	s.functions = make([]ruledFunction, r.Keys())
 	for _, f := range r.Functions() {
-		subject := rule.Func{Probe: f.Probe, Wait: f.Wait, Package: f.Package, ImportPath: f.ImportPath, Name: f.Name, File: f.File, Line: f.Line, Binary: r.Env.Executable}
+		subject := rule.Func{Probe: f.Probe, Wait: f.Wait, Span: f.Span, Package: f.Package, ImportPath: f.ImportPath, PackageName: f.Clause, Name: f.Name, File: f.File, Line: f.Line, Binary: r.Env.Executable}
 		to := &s.functions[f.Key]
 		if i := rule.Decide(clauses, &subject); i >= 0 {
 			to.clause = int32(i + 1)
@@ -121,9 +182,14 @@ func NewRules(text string, r *recording.Recording, where string) (*Rules, error)
 			}
 		}
 	}
+	s.nothing = n > 0 && !slices.Contains(decides, true) && !slices.ContainsFunc(clauses, func(c rule.Clause) bool { return c.Probes() || c.Waits() || c.Spans() })
 	for i, n := range matches {
 		if !decides[i] {
-			s.idle = append(s.idle, idleClause{&clauses[i], n}.message(where))
+			c := idleClause{clause: &clauses[i], matches: n}
+			if n == 0 {
+				c.meant, c.unhooked = meant(c.clause, r), unhooked(c.clause, r)
+			}
+			s.idle = append(s.idle, c.message(where))
 		}
 	}
 	return s, nil
@@ -243,6 +309,10 @@ func CheckRules(text string) error {
 
 // Idle says of clauses that decide for no function, which their author hardly meant.
 func (s *Rules) Idle() []string { return s.idle }
+
+// Nothing reports whether the rules show nothing: all clauses are for functions, and none decides
+// for one.
+func (s *Rules) Nothing() bool { return s.nothing }
 
 // Redacts reports whether a clause has values hidden.
 func (s *Rules) Redacts() bool {

@@ -54,6 +54,8 @@ type Walker[G, C any] struct {
 	// More is called with a panic that was recovered, and with records that are of no call: a
 	// goroutine's start, lines, probes that fired, lost ones (st is nil).
 	More func(st *Stack[G, C], c *Frame[C], e *recording.Event)
+	// After is called with the parameters of a call that ends. nil: they are of no interest.
+	After func(st *Stack[G, C], c *Frame[C], e *recording.Event)
 	// Wait is called with a wait that has ended. nil: a wait is a call to the view, which hears of
 	// its beginning and its end at once.
 	Wait func(st *Stack[G, C], e *recording.Event)
@@ -132,12 +134,17 @@ func (w *Walker[G, C]) Walk(more func() bool) error {
 // Run goes through all events. Then it ends what is under way, without events.
 func (w *Walker[G, C]) Run(more func() bool) error {
 	err := w.Walk(more)
+	w.EndAll()
+	return err
+}
+
+// EndAll ends the calls that are under way, without events.
+func (w *Walker[G, C]) EndAll() {
 	for _, st := range w.Stacks.Every() {
 		for len(st.Calls) > 0 {
 			w.ended(st, &st.Calls[len(st.Calls)-1], nil)
 		}
 	}
-	return err
 }
 
 // Complain says what of a recording could not be read, and what is not in it.
@@ -199,6 +206,10 @@ func (w *Walker[G, C]) Event(e *recording.Event) {
 	case e.Kind == recording.Mock:
 		if c := st.Ends(e); c != nil {
 			c.Mock = true
+		}
+	case e.Kind == recording.After:
+		if c := st.Ends(e); c != nil && c.Data.Clause.Shown && w.After != nil && !hidden {
+			w.After(st, c, e)
 		}
 	case e.Kind == recording.Wait && w.Wait == nil:
 		w.waited(st, e)

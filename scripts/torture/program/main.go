@@ -186,6 +186,8 @@ var rules = []string{
 	"main.*=args,redact=n+text",
 	"main.add=args,redact=a; main.value=args,redact=off; main.(*point).sum=args,redact=x",
 	"main.*=deep,redact=more+y; main.same=tree,redact=off",
+	"wait/*",
+	"main.*=call; wait/*=call,min=10us; !wait/cpu",
 	"probe/*=args",
 	"probe/torture*/made=count; probe/torture_round/*=args,fields=text; main.add=call",
 	"probe/torture1*/*=deep; !probe/torture11/made; probe/torture/*=args,redact=n",

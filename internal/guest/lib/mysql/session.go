@@ -65,10 +65,11 @@ type ftraceMaking struct {
 	outer         unsafe.Pointer
 }
 
-// ftraceConnect is called when Connect begins; made is called when it ends.
-func ftraceConnect() *ftraceMaking {
+// ftraceConnect is called when Connect begins, with what it connects to; made is called when it
+// ends.
+func ftraceConnect(address, user, database string) *ftraceMaking {
 	m := new(ftraceMaking)
-	if conn, wants := ftraceBegin("mysql", ftraceProbed()); conn != nil {
+	if conn, wants := ftraceBegin("mysql", ftraceProbed(), address, user, database); conn != nil {
 		m.session = &ftraceSession{conn: conn, wants: wants, stage: ftraceConnecting, making: true}
 		m.session.event("CONNECTING", ftraceArgs{})
 	}
@@ -130,7 +131,7 @@ func ftraceGreeted(to **ftraceSession, packet []byte, err error) {
 	if _, _, ok := ftraceGreeting(packet); !ok || err != nil {
 		return
 	}
-	conn, wants := ftraceBegin("mysql", ftraceProbed())
+	conn, wants := ftraceBegin("mysql", ftraceProbed(), "", "", "")
 	if conn == nil {
 		return
 	}

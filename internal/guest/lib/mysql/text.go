@@ -132,45 +132,6 @@ func ftraceParameters(args *ftraceArgs, bytes string) string {
 	return text
 }
 
-// ftraceWithoutPasswords returns a statement. If it sets a password all its strings are
-// overwritten.
-func ftraceWithoutPasswords(statement []byte) (shown []byte, redacted bool) {
-	if !ftraceMentions(statement, "password") && !ftraceMentions(statement, "identified") {
-		return statement, false
-	}
-	for i := 0; i < len(statement); i++ {
-		quote := statement[i]
-		shown = append(shown, quote)
-		if quote != '\'' && quote != '"' {
-			continue
-		}
-		for i++; i < len(statement) && statement[i] != quote; i++ {
-			if statement[i] == '\\' {
-				i++
-			}
-		}
-		shown = append(shown, "***"...)
-		shown = append(shown, quote)
-		redacted = true
-	}
-	return shown, redacted
-}
-
-// ftraceMentions reports whether a word, given in small letters, is part of a statement, in any
-// case.
-func ftraceMentions(statement []byte, word string) bool {
-	for i := 0; i+len(word) <= len(statement); i++ {
-		j := 0
-		for j < len(word) && statement[i+j]|0x20 == word[j] {
-			j++
-		}
-		if j == len(word) {
-			return true
-		}
-	}
-	return false
-}
-
 func (s *ftraceSession) note(note, of string) {
 	if s.wants&ftraceWantsNotes != 0 {
 		ftraceNote(s.conn, note+of)

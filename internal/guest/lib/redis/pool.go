@@ -38,7 +38,7 @@ type ftraceMaking struct {
 // ftraceDial is called when dialConn begins, ftraceDialed when it ends.
 func ftraceDial() *ftraceMaking {
 	m := new(ftraceMaking)
-	if conn, wants := ftraceBegin("redis", ftraceProbed()); conn != nil {
+	if conn, wants := ftraceBegin("redis", ftraceProbed(), "", "", ""); conn != nil {
 		m.session = &ftraceSession{conn: conn, wants: wants, stage: ftraceConnecting, id: ftraceNumber(), hooks: &ftraceHooks}
 		ftraceIdentify(conn, m.session.id)
 		m.session.event("CONNECTING", ftraceArgs{})
@@ -54,6 +54,9 @@ func ftraceDialed(m *ftraceMaking, cn **Conn, err *error) {
 		return
 	}
 	if *err == nil && *cn != nil {
+		if at := (*cn).RemoteAddr(); at != nil {
+			ftraceAddress(s.conn, at.String())
+		}
 		s.event("CONNECTED", ftraceArgs{})
 		s.to(ftraceReady)
 		(*cn).ftrace = s

@@ -1,0 +1,296 @@
+// Package flake runs a test until it has passed and failed, and finds out what differed.
+//
+// In come flags and a package. Its tests are built with hooks and run again and again, each time
+// recorded, most times with the scheduler shaken. Once a run has failed, more are made that pass
+// with the same number of processors. The command ftrace then compares the recordings. Command
+// ftrace-wrap calls it for its verb flake. It reads no recordings itself.
+package flake
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/progress"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
+)
+
+// Options say what is run.
+type Options struct {
+	Count   int           // runs at most
+	Good    int           // recordings of passing runs to compare with
+	Tests   string        // regular expression for their names
+	Funcs   string        // FTRACE: what is recorded; "": as the environment says, or all
+	Dir     string        // for the recordings
+	Calm    bool          // the scheduler is not shaken
+	CPU     int           // GOMAXPROCS of all runs; 0: it varies
+	Seed    int           // of the first run that is shaken
+	Timeout time.Duration // of a run
+	Build   []string      // flags of go test -c
+	Package string
+	Args    []string // flags of the tests
+}
+
+// Run runs the tests, and writes what it finds. It reports whether a run failed.
+func Run(stdout, stderr io.Writer, o *Options) (failed bool, err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	f := &flaker{Options: *o, out: stdout, progress: progress.New(os.Stderr, screen.Terminal(os.Stderr))}
+	if f.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return false, err
+	}
+	if err := f.makeDir(); err != nil {
+		return false, err
+	}
+	if err := f.build(ctx, stderr); err != nil {
+		return false, err
+	}
+	defer f.progress.End()
+	if err := f.search(ctx); err != nil {
+		return false, err
+	}
+	f.progress.End()
+	return f.tell(stdout, stderr)
+}
+
+// flaker is one run of the command.
+type flaker struct {
+	Options
+	out            io.Writer
+	progress       *progress.Display
+	program        string // the tests
+	in             string // the package's directory
+	good           []run  // that passed, of which the recordings are kept
+	bad            *run   // the first that failed
+	passed, failed int
+}
+
+// A run is one of the program, with the settings that shake it.
+type run struct {
+	n          int
+	processors int // GOMAXPROCS; 0: as it is
+	seed       int // FTRACE_SHAKE; 0: none
+	output     []byte
+	recording  string
+}
+
+// marker is the file by which the directory of an earlier run is known, which may be removed.
+const marker = "ftrace-flake"
+
+// makeDir makes an empty directory for the recordings.
+func (f *flaker) makeDir() error {
+	entries, err := os.ReadDir(f.Dir)
+	if err == nil && len(entries) > 0 {
+		if _, err := os.Stat(filepath.Join(f.Dir, marker)); err != nil {
+			return fmt.Errorf("%s is not of an earlier run of ftrace-wrap flake: name another directory with -o", f.Dir)
+		}
+		if err := os.RemoveAll(f.Dir); err != nil {
+			return fmt.Errorf("removing the recordings of an earlier run: %v", err)
+		}
+	}
+	if err := os.MkdirAll(f.Dir, 0o700); err != nil {
+		return fmt.Errorf("making a directory for recordings: %v: name another one with -o", err)
+	}
+	return os.WriteFile(filepath.Join(f.Dir, marker), nil, 0o600)
+}
+
+// build builds the tests.
+func (f *flaker) build(ctx context.Context, stderr io.Writer) error {
+	toolexec, err := gocmd.ToolexecFlag("test", f.Build)
+	if err != nil {
+		return err
+	}
+	goCommand, err := gocmd.Path()
+	if err != nil {
+		return err
+	}
+	gocmd.AnnounceFirst()
+	f.progress.Say("flake: building the tests of %s", f.Package)
+	list := exec.CommandContext(ctx, goCommand, slices.Concat([]string{"list", "-f", "{{.ImportPath}}\t{{.Dir}}"}, f.Build, []string{f.Package})...)
+	list.Stderr = stderr
+	out, err := list.Output()
+	if err != nil {
+		return fmt.Errorf("go list %s: %v", f.Package, err)
+	}
+	name, in, _ := strings.Cut(strings.TrimSpace(string(out)), "\t")
+	if strings.Contains(in, "\n") {
+		return fmt.Errorf("%s is more than one package: name the one with the test", f.Package)
+	}
+	f.in, f.program = in, filepath.Join(f.Dir, path.Base(name)+".test")
+	if runtime.GOOS == "windows" {
+		f.program += ".exe"
+	}
+	cmd := exec.CommandContext(ctx, goCommand, slices.Concat([]string{"test", "-c", toolexec, "-o", f.program}, f.Build, []string{f.Package})...)
+	var printed bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &printed, &printed
+	if err := cmd.Run(); err != nil {
+		f.progress.End()
+		stderr.Write(printed.Bytes())
+		return fmt.Errorf("building the tests of %s: %v", f.Package, err)
+	}
+	if _, err := os.Stat(f.program); err != nil {
+		return fmt.Errorf("%s has no tests", f.Package)
+	}
+	return nil
+}
+
+// search runs the tests until there are recordings of both kinds.
+func (f *flaker) search(ctx context.Context) error {
+	for n := 1; n <= f.Count && ctx.Err() == nil; n++ {
+		r := f.settings(n)
+		f.progress.Show("flake: run %d: %d passed, %d failed", n, f.passed, f.failed)
+		ok, err := f.run(ctx, r)
+		switch {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return f.remove(r)
+		case ok:
+			f.passed++
+			err = f.keep(r)
+		default:
+			if f.failed++; f.bad == nil {
+				f.bad = r
+			} else {
+				err = f.remove(r)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if f.bad != nil && (f.like() >= f.Good || n >= f.bad.n+20*f.Good) {
+			break
+		}
+	}
+	return f.choose()
+}
+
+// like returns how many of the runs that passed had as many processors as the one that failed.
+func (f *flaker) like() (n int) {
+	for _, r := range f.good {
+		if r.processors == f.bad.processors {
+			n++
+		}
+	}
+	return n
+}
+
+// choose chooses the passing runs to compare with, first those with as many processors, and removes
+// the recordings of the others.
+func (f *flaker) choose() error {
+	if f.bad == nil {
+		return nil
+	}
+	unlike := func(r run) int {
+		if r.processors == f.bad.processors {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(f.good, func(a, b run) int { return unlike(a) - unlike(b) })
+	for len(f.good) > f.Good {
+		last := len(f.good) - 1
+		if err := f.remove(&f.good[last]); err != nil {
+			return err
+		}
+		f.good = f.good[:last]
+	}
+	return nil
+}
+
+// settings returns the settings of the nth run. Runs take turns: one leaves the scheduler alone,
+// one shakes it on one processor, one on all, and one has more processors than the machine. With
+// one processor, the same seed gives almost the same run again.
+func (f *flaker) settings(n int) *run {
+	r := &run{n: n, processors: f.CPU}
+	switch turn := n % 4; {
+	case f.Calm:
+	case f.bad != nil:
+		r.processors = f.bad.processors
+		if f.bad.seed > 0 {
+			r.seed = f.Seed + n
+		}
+	case f.CPU > 0:
+		r.seed = f.Seed + n
+	case turn == 2:
+		r.processors, r.seed = 1, f.Seed+n
+	case turn == 3:
+		r.processors, r.seed = max(2, runtime.NumCPU()), f.Seed+n
+	case turn == 0:
+		r.processors = 4 * runtime.NumCPU()
+	}
+	return r
+}
+
+// env returns the settings as variables of the environment.
+func (r *run) env() (list []string) {
+	if r.processors > 0 {
+		list = append(list, fmt.Sprintf("GOMAXPROCS=%d", r.processors))
+	}
+	if r.seed > 0 {
+		list = append(list, fmt.Sprintf("FTRACE_SHAKE=%d", r.seed))
+	}
+	return list
+}
+
+// args returns the program's.
+func (f *flaker) args() []string {
+	return append([]string{"-test.run=" + f.Tests, "-test.timeout=" + f.Timeout.String()}, f.Args...)
+}
+
+// run runs the tests, and reports whether they pass.
+func (f *flaker) run(ctx context.Context, r *run) (ok bool, err error) {
+	r.recording = filepath.Join(f.Dir, fmt.Sprintf("run%d", r.n))
+	limited, cancel := context.WithTimeout(ctx, f.Timeout+10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(limited, f.program, f.args()...)
+	cmd.Dir = f.in
+	cmd.Env = append(os.Environ(), append(r.env(), "PWD="+f.in, "FTRACE_RECORD="+r.recording)...)
+	if f.Funcs != "" {
+		cmd.Env = append(cmd.Env, "FTRACE="+f.Funcs)
+	}
+	cmd.WaitDelay = 2 * time.Second // for processes that it started
+	var exit *exec.ExitError
+	r.output, err = cmd.CombinedOutput()
+	switch {
+	case err == nil && bytes.Contains(r.output, []byte("testing: warning: no tests to run")):
+		return false, fmt.Errorf("no test of %s is matched by -run %s", f.Package, f.Tests)
+	case err == nil:
+		return true, nil
+	case errors.As(err, &exit), cmd.ProcessState != nil:
+		return false, nil
+	}
+	return false, fmt.Errorf("running the tests: %v", err)
+}
+
+// keep keeps the recording of a run that passed, and removes the oldest if there are enough.
+func (f *flaker) keep(r *run) error {
+	f.good = append(f.good, *r)
+	// Of each of the settings in turn as many are kept as are wanted.
+	if f.bad == nil && len(f.good) > 4*f.Good {
+		oldest := f.good[0]
+		f.good = f.good[1:]
+		return f.remove(&oldest)
+	}
+	return nil
+}
+
+func (f *flaker) remove(r *run) error {
+	if err := os.RemoveAll(r.recording); err != nil {
+		return fmt.Errorf("removing a recording that is not needed: %v", err)
+	}
+	return nil
+}

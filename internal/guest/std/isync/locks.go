@@ -1,0 +1,23 @@
+//go:build ftrace_core
+
+// This file is added to package internal/sync. It says which locks are taken and let go. See
+// wait/locks.go in package runtime.
+
+package sync
+
+import "unsafe" // for go:linkname too
+
+//go:linkname ftraceLocksOff runtime.ftraceLocksOff
+var ftraceLocksOff bool
+
+//go:linkname ftraceLocksNever runtime.ftraceLocksNever
+var ftraceLocksNever int32
+
+//go:linkname ftraceLocked runtime.ftrace_locked
+func ftraceLocked(m unsafe.Pointer)
+
+//go:linkname ftraceTried runtime.ftrace_tried
+func ftraceTried(m unsafe.Pointer)
+
+//go:linkname ftraceUnlocks runtime.ftrace_unlocks
+func ftraceUnlocks(m unsafe.Pointer)

@@ -1,0 +1,168 @@
+package schema
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/sqltext"
+)
+
+// Statements and stages, as the core sees them.
+
+// spansOf returns the spans of a class, in the order in which they began.
+func (v *view) spansOf(class string) []Span {
+	var rows []Span
+	for i := range v.Spans {
+		if v.Function(v.Spans[i].Function).class() == class {
+			rows = append(rows, v.Spans[i])
+		}
+	}
+	return rows
+}
+
+// currentSpans returns those that are under way, and the last one of each thread that has none.
+func currentSpans(spans []Span) []Span {
+	busy, last := map[uint64]bool{}, map[uint64]int{}
+	for i := range spans {
+		last[spans[i].Thread] = i
+		busy[spans[i].Thread] = busy[spans[i].Thread] || spans[i].Inside
+	}
+	var rows []Span
+	for i := range spans {
+		if t := spans[i].Thread; spans[i].Inside || !busy[t] && last[t] == i {
+			rows = append(rows, spans[i])
+		}
+	}
+	return rows
+}
+
+// historySpans returns the last of each thread that have ended, in the order of the threads.
+func (v *view) historySpans(spans []Span) []Span {
+	n := map[uint64]int{}
+	var rows []Span
+	for _, s := range slices.Backward(spans) {
+		if !s.Inside && n[s.Thread] < v.History {
+			n[s.Thread]++
+			rows = append(rows, s)
+		}
+	}
+	slices.Reverse(rows)
+	slices.SortStableFunc(rows, func(a, b Span) int { return cmp.Compare(a.Thread, b.Thread) })
+	return rows
+}
+
+// endedSpans returns those that have ended.
+func endedSpans(spans []Span) []Span {
+	return slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return s.Inside })
+}
+
+// statementsOf returns statements as rows of their tables.
+func (v *view) statementsOf(spans []Span) []Statement {
+	rows := make([]Statement, 0, len(spans))
+	for i := range spans {
+		s := &spans[i]
+		row := Statement{Thread: s.Thread, ID: s.ID, EndID: s.EndID, Nesting: s.Nesting, Level: s.Level, Name: v.Function(s.Function).Instrument(), Untimed: !s.Timed,
+			Text: s.Text, Inside: s.Inside, Start: s.Start, End: s.End, Message: s.Message, Failed: s.Failed || s.Panicked}
+		if s.Text != "" {
+			row.Normal = sqltext.Normal(s.Text)
+			row.Digest = sqltext.Digest(row.Normal)
+		}
+		if m := mysqlError.FindStringSubmatch(s.Message); m != nil {
+			row.Code, _ = strconv.ParseInt(m[1], 10, 64)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// mysqlError matches the text of an error of MySQL's driver.
+var mysqlError = regexp.MustCompile(`^Error (\d+)\b`)
+
+// ownStatements returns the tables of statements by what the core knows, if it knows any.
+func (v *view) ownStatements() (s Statements, some bool) {
+	spans := v.spansOf(statementClass)
+	sums := v.only(v.Global, statementClass)
+	if len(spans) == 0 && len(sums) == 0 {
+		return s, false
+	}
+	s.Current, s.History, s.Long = v.statementsOf(currentSpans(spans)), v.statementsOf(v.historySpans(spans)), v.statementsOf(endedSpans(spans))
+	digests := map[string]int{}
+	for i := range s.Long {
+		key := s.Long[i].Name + " " + s.Long[i].Digest
+		at, known := digests[key]
+		if !known {
+			at = len(s.Digests)
+			digests[key] = at
+			s.Digests = append(s.Digests, StatementSummary{})
+		}
+		s.Digests[at].add(&s.Long[i])
+	}
+	for i := range sums {
+		t := &sums[i]
+		s.Events = append(s.Events, StatementSummary{Event: v.Function(t.Function).Instrument(), Count: t.Count, Sum: t.Sum, Min: t.Min, Max: t.Max, Errors: t.Errors + t.Panics})
+	}
+	slices.SortFunc(s.Events, func(a, b StatementSummary) int { return strings.Compare(a.Event, b.Event) })
+	return s, true
+}
+
+// plainError returns the message in an error as recordings show it: *errors.errorString("text").
+func plainError(printed string) string {
+	if open := strings.Index(printed, `("`); open >= 0 && strings.HasSuffix(printed, ")") {
+		return plainText(printed[open+1 : len(printed)-1])
+	}
+	return printed
+}
+
+// stageTables have a row for each HTTP request that the program served or made, and sums of them.
+var stageTables = slices.Concat([]*table{
+	newTable("events_stages_current", func(v *view) []Span { return currentSpans(v.spansOf(stageClass)) }, stageColumns...),
+	withParts(newTable("events_stages_history", func(v *view) []Span { return v.historySpans(v.spansOf(stageClass)) }, stageColumns...), StagePart),
+	withParts(newTable("events_stages_history_long", func(v *view) []Span { return endedSpans(v.spansOf(stageClass)) }, stageColumns...), StagePart),
+	withParts(newTable("events_stages_summary_global_by_event_name", func(v *view) []Summary { return every(v.only(v.Global, stageClass), v.kindsOf(stageClass)) }, summaryColumns()...), StageGlobalPart),
+}, spanSummaries(stageClass))
+
+// spanSummaries are the summaries of a class by something more.
+func spanSummaries(class string) []*table {
+	name := "events_" + class + "s_summary_by_"
+	return []*table{
+		newTable(name+"thread_by_event_name", func(v *view) []Summary { return v.only(v.ByThread(), class) },
+			summaryColumns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...),
+		newTable(name+"caller_by_event_name", func(v *view) []Summary { return v.only(v.ByCaller(), class) },
+			summaryColumns(optional("CALLER_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
+				return v.Function(s.Caller).Instrument(), s.Caller != 0
+			}))...),
+	}
+}
+
+// kindsOf returns the instruments of a class.
+func (v *view) kindsOf(class string) []Function {
+	return slices.DeleteFunc(slices.Clone(v.Kinds), func(f Function) bool { return f.class() != class })
+}
+
+var stageColumns = []column[Span]{
+	id("THREAD_ID", func(s *Span) uint64 { return s.Thread }),
+	id("EVENT_ID", func(s *Span) uint64 { return s.ID }),
+	unsigned("END_EVENT_ID", func(s *Span) uint64 { return s.EndID }),
+	text("EVENT_NAME", nameKind, func(v *view, s *Span) string { return v.Function(s.Function).Instrument() }),
+	null[Span]("SOURCE", nameKind),
+	moment("TIMER_START", func(s *Span) (int64, bool) { return s.Start, s.Timed }),
+	moment("TIMER_END", func(s *Span) (int64, bool) { return s.End, s.Timed && !s.Inside }),
+	moment("TIMER_WAIT", func(s *Span) (int64, bool) { return s.End - s.Start, s.Timed && !s.Inside }),
+	null[Span]("WORK_COMPLETED", "bigint unsigned"),
+	null[Span]("WORK_ESTIMATED", "bigint unsigned"),
+	unsigned("NESTING_EVENT_ID", func(s *Span) uint64 { return s.Nesting }),
+	optional("NESTING_EVENT_TYPE", wordKind, func(v *view, s *Span) (string, bool) { return v.nestingType(s.Thread, s.Nesting), s.Nesting != 0 }),
+	number("NESTING_LEVEL", func(s *Span) int64 { return int64(s.Level) }),
+	text("REQUEST", textKind, func(_ *view, s *Span) string { return s.Text }),
+	unsigned("STATUS", func(s *Span) uint64 { return uint64(max(s.Status, 0)) }),
+	optional("MESSAGE_TEXT", textKind, func(_ *view, s *Span) (string, bool) { return s.Message, s.Message != "" }),
+	number("ERRORS", func(s *Span) int64 {
+		if s.Failed || s.Panicked {
+			return 1
+		}
+		return 0
+	}),
+}

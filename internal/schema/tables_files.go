@@ -1,0 +1,170 @@
+package schema
+
+import (
+	"cmp"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+)
+
+// fileTables have the files, pipes and sockets that were read and written, and sums of that. They
+// are made of the summaries of waits.
+var fileTables = []*table{
+	withParts(newTable("file_summary_by_event_name", func(v *view) []fileSummary { return v.filesByName("file_instances") },
+		fileColumns(fileEvent)...), WaitGlobalPart),
+	withParts(newTable("file_summary_by_instance", func(v *view) []fileSummary { return v.filesByInstance("file_instances") },
+		fileColumns(text("FILE_NAME", nameKind, func(_ *view, s *fileSummary) string { return s.called }), fileEvent, fileObject)...), ByInstancePart),
+	withParts(newTable("socket_summary_by_event_name", func(v *view) []fileSummary { return v.filesByName("socket_instances") },
+		fileColumns(fileEvent)...), WaitGlobalPart),
+	withParts(newTable("socket_summary_by_instance", func(v *view) []fileSummary { return v.filesByInstance("socket_instances") },
+		fileColumns(fileEvent, fileObject, text("OBJECT_NAME", nameKind, func(_ *view, s *fileSummary) string { return s.called }))...), ByInstancePart),
+	instanceTable("file_instances",
+		optional("FILE_NAME", nameKind, func(_ *view, i *instance) (string, bool) { return i.called, i.called != "" }),
+		text("EVENT_NAME", nameKind, func(_ *view, i *instance) string { return i.name }),
+		number("OPEN_COUNT", func(i *instance) int64 { return int64(i.open) })),
+	instanceTable("socket_instances",
+		text("EVENT_NAME", nameKind, func(_ *view, i *instance) string { return i.name }),
+		unsigned("THREAD_ID", func(i *instance) uint64 { return i.thread }),
+		id("SOCKET_ID", func(i *instance) uint64 { return i.object & format.ObjectDescriptor }),
+		optional("IP", "varchar(64)", func(_ *view, i *instance) (string, bool) {
+			host, _, ok := i.address()
+			return host, ok
+		}),
+		optional("PORT", wordKind, func(_ *view, i *instance) (string, bool) {
+			_, port, ok := i.address()
+			return port, ok
+		}),
+		text("STATE", "enum('IDLE','ACTIVE')", func(_ *view, i *instance) string {
+			if i.waiting > 0 {
+				return "ACTIVE"
+			}
+			return "IDLE"
+		})),
+}
+
+// address returns the address of a socket's other end, or its own if there is no other.
+func (i *instance) address() (host, port string, ok bool) {
+	name := i.called[strings.IndexByte(i.called, ' ')+1:]
+	if at := strings.LastIndex(name, "->"); at >= 0 {
+		name = name[at+2:]
+	}
+	host, port, err := net.SplitHostPort(name)
+	return host, port, err == nil
+}
+
+// A fileSummary sums up the operations on files of a kind, or on one.
+type fileSummary struct {
+	name                   string // wait/io/file
+	called                 string
+	object                 uint64
+	all, read, write, misc Summary
+}
+
+var (
+	fileEvent  = text("EVENT_NAME", nameKind, func(_ *view, s *fileSummary) string { return s.name })
+	fileObject = id("OBJECT_INSTANCE_BEGIN", func(s *fileSummary) uint64 { return s.object })
+)
+
+// add adds the operations of a kind of waits.
+func (s *fileSummary) add(kind string, of *Summary) {
+	s.all.merge(of)
+	switch kind[strings.LastIndexByte(kind, '/')+1:] {
+	case "read":
+		s.read.merge(of)
+	case "write":
+		s.write.merge(of)
+	default:
+		s.misc.merge(of)
+	}
+}
+
+// merge adds another summary.
+func (s *Summary) merge(of *Summary) {
+	if of.Timed > 0 && (s.Timed == 0 || of.Min < s.Min) {
+		s.Min = of.Min
+	}
+	s.Count += of.Count
+	s.Timed += of.Timed
+	s.Sum = saturated(s.Sum, of.Sum)
+	s.Max = max(s.Max, of.Max)
+	s.Bytes += of.Bytes
+}
+
+// filesByName returns a row for each of the kinds of files in a table of instances.
+func (v *view) filesByName(table string) []fileSummary {
+	var rows []fileSummary
+	for _, s := range every(v.ofWaits(v.Global), v.Waits) {
+		of := v.waitKind(s.Function)
+		if of.table != table {
+			continue
+		}
+		at := slices.IndexFunc(rows, func(r fileSummary) bool { return r.name == of.name })
+		if at < 0 {
+			at = len(rows)
+			rows = append(rows, fileSummary{name: of.name})
+		}
+		rows[at].add(v.Function(s.Function).Name, &s)
+	}
+	slices.SortFunc(rows, func(a, b fileSummary) int { return cmp.Compare(a.name, b.name) })
+	return rows
+}
+
+// filesByInstance returns a row for each file, by its name, or for each socket.
+func (v *view) filesByInstance(table string) []fileSummary {
+	type key struct {
+		name, called string
+		object       uint64
+	}
+	found := map[key]*fileSummary{}
+	for _, s := range v.ofWaits(v.ByInstance()) {
+		of := v.waitKind(s.Function)
+		if of.table != table {
+			continue
+		}
+		called := v.nameOf(s.Function, s.Object, false)
+		k := key{name: of.name, called: called}
+		if table == "socket_instances" {
+			k.object = s.Object
+		}
+		if found[k] == nil {
+			found[k] = &fileSummary{name: of.name, called: called, object: s.Object}
+		}
+		found[k].add(v.Function(s.Function).Name, &s)
+	}
+	rows := make([]fileSummary, 0, len(found))
+	for _, s := range slices.SortedFunc(maps.Values(found), func(a, b *fileSummary) int {
+		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.called, b.called), cmp.Compare(a.object, b.object))
+	}) {
+		rows = append(rows, *s)
+	}
+	return rows
+}
+
+// fileColumns are those of MySQL, after what the rows are by.
+func fileColumns(by ...column[fileSummary]) []column[fileSummary] {
+	list := by
+	for _, part := range []struct {
+		count, name string
+		bytes       bool
+		of          func(*fileSummary) *Summary
+	}{
+		{"STAR", "WAIT", false, func(s *fileSummary) *Summary { return &s.all }},
+		{"READ", "READ", true, func(s *fileSummary) *Summary { return &s.read }},
+		{"WRITE", "WRITE", true, func(s *fileSummary) *Summary { return &s.write }},
+		{"MISC", "MISC", false, func(s *fileSummary) *Summary { return &s.misc }},
+	} {
+		list = append(list,
+			id("COUNT_"+part.count, func(s *fileSummary) uint64 { return part.of(s).Count }),
+			number("SUM_TIMER_"+part.name, func(s *fileSummary) int64 { return part.of(s).Sum }),
+			number("MIN_TIMER_"+part.name, func(s *fileSummary) int64 { return part.of(s).Min }),
+			number("AVG_TIMER_"+part.name, func(s *fileSummary) int64 { return part.of(s).Sum / int64(max(part.of(s).Timed, 1)) }),
+			number("MAX_TIMER_"+part.name, func(s *fileSummary) int64 { return part.of(s).Max }))
+		if part.bytes {
+			list = append(list, number("SUM_NUMBER_OF_BYTES_"+part.name, func(s *fileSummary) int64 { return int64(part.of(s).Bytes) }))
+		}
+	}
+	return list
+}

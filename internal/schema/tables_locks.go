@@ -1,0 +1,74 @@
+package schema
+
+// lockTables have who holds which lock, and what is wrong with how locks are held.
+var lockTables = []*table{
+	newTable("lock_holders", func(v *view) []Holder { return v.locks().Holders },
+		id("OBJECT_INSTANCE_BEGIN", func(h *Holder) uint64 { return h.Object }),
+		optional("OBJECT_NAME", nameKind, func(v *view, h *Holder) (string, bool) { return v.lockName(h.Object) }),
+		text("LOCK_MODE", wordKind, func(_ *view, h *Holder) string { return h.Mode }),
+		id("OWNER_THREAD_ID", func(h *Holder) uint64 { return h.Thread }),
+		moment("TIMER_HELD", func(h *Holder) (int64, bool) { return h.Held, true }),
+		optional("OWNER_EVENT_NAME", nameKind, func(v *view, h *Holder) (string, bool) { return v.functionOr(h.Function, ""), h.Function != 0 }),
+		unsigned("OWNER_CALL", func(h *Holder) uint64 { return h.Call }),
+		optional("SOURCE", nameKind, func(_ *view, h *Holder) (string, bool) { return h.Source, h.Source != "" })),
+	newTable("lock_findings", func(v *view) []Finding { return v.locks().Findings }, append([]column[Finding]{
+		text("FINDING", wordKind, func(_ *view, f *Finding) string { return f.Kind }),
+		id("COUNT_STAR", func(f *Finding) uint64 { return f.Count }),
+		moment("MAX_TIMER_WAIT", func(f *Finding) (int64, bool) { return f.Lasted, f.Kind == "LONG" }),
+		id("OBJECT_INSTANCE_BEGIN", func(f *Finding) uint64 { return f.Objects[0] }),
+		optional("OBJECT_NAME", nameKind, func(v *view, f *Finding) (string, bool) { return v.lockName(f.Objects[0]) }),
+		id("OTHER_INSTANCE_BEGIN", func(f *Finding) uint64 { return f.Objects[1] }),
+		optional("OTHER_NAME", nameKind, func(v *view, f *Finding) (string, bool) { return v.lockName(f.Objects[1]) }),
+	}, append(actColumns("", 1), actColumns("OTHER_", 0)...)...)...),
+}
+
+// actColumns are those of the nth act of a finding.
+func actColumns(prefix string, n int) []column[Finding] {
+	return []column[Finding]{
+		unsigned(prefix+"THREAD_ID", func(f *Finding) uint64 { return f.Acts[n].Thread }),
+		optional(prefix+"EVENT_NAME", nameKind, func(v *view, f *Finding) (string, bool) {
+			return v.functionOr(f.Acts[n].Function, ""), f.Acts[n].Function != 0
+		}),
+		unsigned(prefix+"CALL", func(f *Finding) uint64 { return f.Acts[n].Call }),
+		optional(prefix+"SOURCE", nameKind, func(_ *view, f *Finding) (string, bool) { return f.Acts[n].Held, f.Acts[n].Held != "" }),
+		optional(prefix+"THEN_SOURCE", nameKind, func(_ *view, f *Finding) (string, bool) { return f.Acts[n].Took, f.Acts[n].Took != "" }),
+	}
+}
+
+// locks returns who holds locks, and findings.
+func (v *view) locks() (l Locks) {
+	if v.Locks == nil {
+		return l
+	}
+	l, err := v.Locks()
+	if err != nil {
+		v.session.fail(err)
+	}
+	return l
+}
+
+func (v *view) lockName(object uint64) (name string, known bool) {
+	if v.Name != nil {
+		name = v.Name(object)
+	}
+	return name, name != ""
+}
+
+// addHolders adds who holds the objects of a table, and those that someone holds.
+func (v *view) addHolders(table string, to map[uint64]*instance) {
+	for _, h := range v.locks().Holders {
+		i := to[h.Object]
+		if name := map[bool]string{true: "mutex", false: "rwlock"}[h.Mode == "LOCK"]; i == nil && table == name+"_instances" {
+			called, _ := v.lockName(h.Object)
+			i = &instance{name: "wait/synch/" + name, object: h.Object, called: called}
+			to[h.Object] = i
+		}
+		switch {
+		case i == nil:
+		case h.Mode == "READ":
+			i.readers++
+		default:
+			i.holder = h.Thread
+		}
+	}
+}

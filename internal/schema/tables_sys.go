@@ -1,0 +1,139 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+)
+
+// sysTables are the tables of schema sys: who waits for what, and for whom.
+var sysTables = func() map[string]*table {
+	byName := map[string]*table{}
+	for _, t := range []*table{
+		newTable("blocked", blocked, slices.Concat(blockedColumns("THREAD_ID"), []column[blockedRow]{
+			yesNo("STUCK", func(r *blockedRow) bool { return r.state.Stuck }),
+			number("WAITING_THREADS", func(r *blockedRow) int64 { return int64(r.together) }),
+		})...),
+		newTable("lock_waits", func(v *view) []blockedRow {
+			return slices.DeleteFunc(blocked(v), func(r blockedRow) bool { return lockOf(v, r.state) == 0 })
+		}, slices.Concat(blockedColumns("WAITING_THREAD_ID"), []column[blockedRow]{
+			unsigned("BLOCKING_THREAD_ID", func(r *blockedRow) uint64 { return r.by }),
+			number("WAITING_THREADS", func(r *blockedRow) int64 { return int64(r.together) }),
+		})...),
+		newTable("wait_chains", waitChains, slices.Concat([]column[blockedRow]{
+			id("FIRST_THREAD_ID", func(r *blockedRow) uint64 { return r.first }),
+			number("STEP", func(r *blockedRow) int64 { return int64(r.step) }),
+		}, blockedColumns("THREAD_ID"), []column[blockedRow]{
+			unsigned("BLOCKING_THREAD_ID", func(r *blockedRow) uint64 { return r.by }),
+			yesNo("CYCLE", func(r *blockedRow) bool { return r.cycle }),
+		})...),
+	} {
+		byName[t.name] = t
+	}
+	return byName
+}()
+
+// blockedRow is a goroutine that waits for an object. One in a select has a row for each channel.
+type blockedRow struct {
+	state    *State
+	object   uint64
+	together int    // goroutines that wait for the object
+	by       uint64 // the thread that holds the lock, 0: it is none, or that is not known
+
+	// Of wait_chains:
+	first uint64 // the thread with which the chain begins
+	step  int    // from 1 on
+	cycle bool   // by is in the chain already
+}
+
+// blocked returns goroutines that wait for others, and for what.
+func blocked(v *view) (rows []blockedRow) {
+	states := processlist(v)
+	waiting, holders := map[uint64]int{}, v.lockedBy()
+	for i := range states {
+		s := &states[i]
+		if !strings.HasPrefix(v.Function(s.Wait).Name, "synch/") || s.Wait == 0 {
+			continue
+		}
+		for _, object := range s.awaits() {
+			waiting[object]++
+			rows = append(rows, blockedRow{state: s, object: object, together: 1, by: holders[object]})
+		}
+	}
+	for i := range rows {
+		if rows[i].object != 0 {
+			rows[i].together = waiting[rows[i].object]
+		}
+	}
+	return rows
+}
+
+// lockedBy returns by lock a thread that holds it, one that reads only if no other does.
+func (v *view) lockedBy() map[uint64]uint64 {
+	by := map[uint64]uint64{}
+	for _, h := range v.locks().Holders {
+		if h.Mode != "READ" || by[h.Object] == 0 {
+			by[h.Object] = h.Thread
+		}
+	}
+	return by
+}
+
+// waitChains returns, for each goroutine that waits for a lock whose holder is known, that
+// goroutine, the holder, the one that this waits for, and so on.
+func waitChains(v *view) (rows []blockedRow) {
+	states, holders := processlist(v), v.lockedBy()
+	byThread := map[uint64]*State{}
+	for i := range states {
+		byThread[states[i].Thread] = &states[i]
+	}
+	for i := range states {
+		first := &states[i]
+		if holders[lockOf(v, first)] == 0 {
+			continue
+		}
+		told := map[uint64]bool{}
+		for s := first; s != nil; {
+			r := blockedRow{state: s, first: first.Thread, step: len(told) + 1, object: s.Object}
+			told[s.Thread] = true
+			r.by = holders[lockOf(v, s)]
+			r.cycle = told[r.by]
+			rows = append(rows, r)
+			if s = byThread[r.by]; r.cycle {
+				break
+			}
+		}
+	}
+	return rows
+}
+
+// lockOf returns the lock that a goroutine waits for, or 0.
+func lockOf(v *view, s *State) uint64 {
+	if kind := v.Function(s.Wait).Name; s.Wait == 0 || kind != "synch/mutex" && !strings.HasPrefix(kind, "synch/rwlock/") {
+		return 0
+	}
+	return s.Object
+}
+
+// blockedColumns are those that all tables about blocked goroutines have.
+func blockedColumns(thread string) []column[blockedRow] {
+	return []column[blockedRow]{
+		id(thread, func(r *blockedRow) uint64 { return r.state.Thread }),
+		text("NAME", nameKind, func(_ *view, r *blockedRow) string {
+			return "goroutine/" + strings.TrimPrefix(entryOf(r.state.Started), "call/")
+		}),
+		optional("EVENT_NAME", nameKind, func(v *view, r *blockedRow) (string, bool) {
+			return v.Function(r.state.Wait).Instrument(), r.state.Wait != 0
+		}),
+		unsigned("OBJECT_INSTANCE_BEGIN", func(r *blockedRow) uint64 { return r.object }),
+		optional("OBJECT_NAME", nameKind, func(v *view, r *blockedRow) (string, bool) {
+			if r.object == 0 {
+				return "", false
+			}
+			name := v.nameOf(r.state.Wait, r.object, true)
+			return name, name != ""
+		}),
+		moment("TIMER_START", func(r *blockedRow) (int64, bool) { return r.state.Since, r.state.Since >= 0 }),
+		optional("FUNCTION", nameKind, func(_ *view, r *blockedRow) (string, bool) { return instrumentOf(r.state.Within), r.state.Within != "" }),
+		optional("SOURCE", nameKind, func(_ *view, r *blockedRow) (string, bool) { return r.state.Source, r.state.Source != "" }),
+	}
+}

@@ -1,0 +1,122 @@
+package sweep
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// found returns findings of 67 tests that panic at one line, and of an error that is lost.
+func found() *findings {
+	f := &findings{jobs: 69}
+	p := &testPackage{path: "example.com/m"}
+	for i := range 67 {
+		test := "Test" + string(rune('A'+i%26)) + strings.Repeat("x", i/26)
+		f.add(job{pkg: p, test: test, fn: "example.com/m.open"}, result{Outcome: panicked, Detail: "panic: nil", At: "example.com/m.use (m.go:18), called in m_test.go:12"})
+	}
+	f.add(job{pkg: p, test: "TestLost", fn: "example.com/m.flush"}, result{Outcome: lost})
+	f.add(job{pkg: p, test: "TestSave", fn: "example.com/m.flush"}, result{Outcome: handled})
+	return f
+}
+
+// TestFindingsByPlace: what 67 tests find in one line is one finding.
+func TestFindingsByPlace(t *testing.T) {
+	const want = `panic    example.com/m.use (m.go:18): nil
+         if example.com/m.open fails: TestA at m_test.go:12, TestAx at m_test.go:12, TestAxx at m_test.go:12, TestB at m_test.go:12, TestBx at m_test.go:12 and 62 more
+lost     example.com/m.flush: TestLost
+69 of 69 runs, 67 panic, 1 lost, 1 handled
+`
+	var b strings.Builder
+	found().write(&b, "", "")
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// TestBaseline: what a baseline has is no news, at whatever line it is.
+func TestBaseline(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "baseline")
+	if known, err := readBaseline(name); err != nil || known != nil {
+		t.Error(known, err)
+	}
+	if err := found().writeBaseline(name); err != nil {
+		t.Fatal(err)
+	}
+	const want = "lost\texample.com/m.flush\texample.com/m.flush\npanic\texample.com/m.use\texample.com/m.open\n"
+	if text, _ := os.ReadFile(name); string(text) != want {
+		t.Errorf("%q", text)
+	}
+	known, err := readBaseline(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := found()
+	f.add(job{pkg: &testPackage{}, test: "TestNew", fn: "example.com/m.sync"}, result{Outcome: lost})
+	if n := f.forget(known); n != 2 || len(f.places) != 1 || f.sorted()[0].place != "example.com/m.sync" {
+		t.Error(n, f.places)
+	}
+	os.WriteFile(name, []byte("panic\n"), 0o666)
+	if _, err := readBaseline(name); err == nil || !strings.Contains(err.Error(), "baseline:1 is no line of a baseline") {
+		t.Error(err)
+	}
+}
+
+// TestSARIF: testdata/findings.sarif is valid by the schema of SARIF 2.1.0.
+func TestSARIF(t *testing.T) {
+	f := found()
+	f.add(job{pkg: &testPackage{}, test: "TestOther", fn: "os.Open"}, result{Outcome: hung, Detail: "no end after 5s", At: "net/http.Get (/go/src/net/http/client.go:7)"})
+	f.add(job{pkg: &testPackage{}, test: "TestOther", fn: "os.Open"}, result{Outcome: panicked, Detail: "signal: killed", At: "a/b.F (dir x/m.go:7)"})
+	text, err := json.MarshalIndent(f.sarif(), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile("testdata/findings.sarif")
+	if err != nil || string(want) != string(text)+"\n" {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// TestSource: which functions need not fail.
+func TestSource(t *testing.T) {
+	dir := t.TempDir()
+	os.WriteFile(filepath.Join(dir, "m.go"), []byte(`package m
+
+import ("errors"; "fmt"; "os")
+
+func (c *conf) Close() error { return nil }
+func through() (int, error) { return 1, nil }
+func calls() (int, error) { if x { return 0, nil }; return through() }
+func recursive() error { if x { return recursive() }; return nil }
+func named() (err error) { return nil }
+func opens() (*os.File, error) { return os.Open("x") }
+func variable() error { err := opens(); return err }
+func shadows() error { through := opens; return through() }
+func (badRequest) make(s string) error { if s == "" { return errors.New("x") }; return fmt.Errorf("%s", s) }
+func makes() error { return &badRequest{} }
+func both() error { if x { return nil }; return &badRequest{} }
+func (e *badRequest) Unwrap() error { return e.err }
+func Unwrap() error { return x }
+func literal() (f func() error, err error) { return func() error { return nil }, nil }
+func assembly() error
+`), 0o666)
+	asked := 0
+	s := &source{list: func(path string) string { asked++; return map[string]string{"example.com/m": dir}[path] }}
+	got := map[string]string{}
+	for _, name := range strings.Fields("(*conf).Close through calls recursive named opens variable shadows badRequest.make makes both (*badRequest).Unwrap Unwrap literal assembly nope") {
+		got[name] = s.why("example.com/m." + name)
+	}
+	const none, made, unwraps = "their error is always nil", "they always return an error", "they return an error that they are about"
+	for name, want := range map[string]string{
+		"(*conf).Close": none, "through": none, "calls": none, "recursive": none, "named": "", "opens": "", "variable": "", "shadows": "",
+		"badRequest.make": made, "makes": made, "both": "", "(*badRequest).Unwrap": unwraps, "Unwrap": "", "literal": "", "assembly": "", "nope": "",
+	} {
+		if got[name] != want {
+			t.Errorf("%s: %q, want %q", name, got[name], want)
+		}
+	}
+	if asked != 1 {
+		t.Error(asked)
+	}
+}

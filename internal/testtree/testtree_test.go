@@ -1,0 +1,158 @@
+package testtree
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// lines reads a trace.
+func lines(trace string) (list []Line) {
+	for text := range strings.Lines(strings.TrimPrefix(trace, "\n")) {
+		rest := strings.TrimPrefix(text, "G7   ")
+		depth := (len(rest) - len(strings.TrimLeft(rest, " "))) / 2
+		l := Line{rest[2*depth], depth, text}
+		if l.Kind == Ends {
+			l.Depth--
+		}
+		if strings.HasPrefix(rest[2*depth:], "} panic ") {
+			l.Kind = Panics
+		}
+		list = append(list, l)
+	}
+	return list
+}
+
+const parser = `
+G7   + p.Test() { // #1
+G7     + p.eval(text="7") { // #1
+G7       + p.sum(text="7") { // #1
+G7         } = 7 // p.sum
+G7       } = value=7 // p.eval
+G7     + p.eval(text="3*5") { // #2
+G7       + p.sum(text="3*5") { // #2
+G7         + p.(*lexer).next() { // #1
+G7           } = 3 // p.(*lexer).next
+G7         + p.(*lexer).next() { // #2
+G7           } = 5 // p.(*lexer).next
+G7         } = 8 // p.sum
+G7       } = value=8 // p.eval
+G7     + p.check(got=8, want=15) { // #1
+`
+
+func TestFold(t *testing.T) {
+	for _, c := range []struct {
+		trace, message string
+		most           int
+		want           string
+	}{
+		// The last calls are the nearest. What is folded is counted.
+		{parser, "", 100, parser[:strings.Index(parser, "G7       + p.sum")] + `G7       + p.sum(text="7") {} = 7 // #1
+G7       } = value=7 // p.eval
+G7     + p.eval(text="3*5") { // #2
+G7       + p.sum(text="3*5") { // #2
+G7         + p.(*lexer).next() {} = 3 // #1
+G7         + p.(*lexer).next() {} = 5 // #2
+G7         } = 8 // p.sum
+G7       } = value=8 // p.eval
+G7     + p.check(got=8, want=15) { // #1
+`},
+		{parser, "", 4, `
+G7   + p.Test() { // #1
+G7     + p.eval(text="7") {...} = value=7 // #1, 1 call within
+G7     + p.eval(text="3*5") {...} = value=8 // #2, 3 calls within
+G7     + p.check(got=8, want=15) { // #1
+`},
+		{parser, "", 3, `
+G7   + p.Test() { // #1
+G7     ... 6 calls: p.eval 2 times
+G7     + p.check(got=8, want=15) { // #1
+`},
+		// A value of the message goes first.
+		{parser, "want 7", 6, `
+G7   + p.Test() { // #1
+G7     + p.eval(text="7") { // #1
+G7       + p.sum(text="7") {} = 7 // #1
+G7       } = value=7 // p.eval
+G7     + p.eval(text="3*5") {...} = value=8 // #2, 3 calls within
+G7     + p.check(got=8, want=15) { // #1
+`},
+		// A panic's path, of calls that it ended.
+		{`
+G7   + p.Test() { // #1
+G7     + p.a() { // #1
+G7       } = 1 // p.a
+G7     + p.b(n=1) { // #1
+G7       + p.c(n=2) { // #1
+G7         } panic "no" // p.c
+G7       } panic "no" // p.b
+G7     } panic "no" // p.Test
+`, "", 7, `
+G7   + p.Test() { // #1
+G7     + p.a() {} = 1 // #1
+G7     + p.b(n=1) { // #1
+G7       + p.c(n=2) { // #1
+G7         } panic "no" // p.c
+G7       } panic "no" // p.b
+G7     } panic "no" // p.Test
+`},
+	} {
+		want := strings.TrimPrefix(c.want, "\n")
+		if got := Fold(lines(c.trace), c.message, c.most); got != want {
+			t.Errorf("%d lines, %q:\n%swant\n%s", c.most, c.message, got, want)
+		}
+	}
+}
+
+// TestFoldValue: of a thousand calls the one is shown that has the value of the message.
+func TestFoldValue(t *testing.T) {
+	var trace strings.Builder
+	trace.WriteString("G7   + p.Test() { // #1\n")
+	for i := range 1000 {
+		fmt.Fprintf(&trace, "G7     + p.double(n=%d) { // #%d\nG7       } = %d // p.double\n", i, i+1, 3*i)
+	}
+	const want = `G7   + p.Test() { // #1
+G7     ... 42 calls: p.double 42 times
+G7     + p.double(n=42) {} = 126 // #43
+G7     ... 957 calls: p.double 957 times
+`
+	if got := Fold(lines(trace.String()), "double(42) = 126, want 84", 4); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// TestFoldDeep: of a path that is too long the middle is left out.
+func TestFoldDeep(t *testing.T) {
+	var trace strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&trace, "G7   %s+ p.f(n=%d) { // #%d\n", strings.Repeat("  ", i), i, i+1)
+	}
+	got := Fold(lines(trace.String()), "", 5)
+	if strings.Count(got, "\n") != 5 || !strings.Contains(got, "... 96 lines\n") || !strings.HasSuffix(got, "+ p.f(n=99) { // #100\n") {
+		t.Error(got)
+	}
+}
+
+// TestFoldLimit checks that Fold never returns more lines than it may.
+func TestFoldLimit(t *testing.T) {
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		var list []Line
+		depth := 0
+		for n := range r.IntN(200) {
+			if depth > 0 && r.IntN(2) == 0 {
+				depth--
+				list = append(list, Line{Ends, depth, fmt.Sprintf("G7   %s} = %d // p.f\n", strings.Repeat("  ", depth+1), r.IntN(9))})
+				continue
+			}
+			list = append(list, Line{Begins, depth, fmt.Sprintf("G7   %s+ p.f%d(n=%d) { // #%d\n", strings.Repeat("  ", depth), r.IntN(3), r.IntN(9), n)})
+			depth++
+		}
+		for _, most := range []int{1, 2, 5, 20, 60} {
+			if got := Fold(list, "want 3", most); strings.Count(got, "\n") > most {
+				t.Fatalf("seed %d: more than %d lines:\n%s", seed, most, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package live
+
+import (
+	"bufio"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
+)
+
+// waiters knows who waits for whom. Who can end a wait for a lock is who holds it. Who can end one
+// for a channel may be anyone that has it, so there it ends.
+type waiters struct {
+	program *recording.Recording
+	byID    map[uint64]*live.State
+	objects map[uint64]*live.Object
+	locks   *locks
+}
+
+// whoWaits asks a process who holds its locks, and what its goroutines wait for.
+func whoWaits(p *live.Process, s *live.Snapshot, states []live.State) (*waiters, error) {
+	locks, err := locksOf(p, s)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := p.Objects(states, locks.names)
+	if err != nil {
+		return nil, err
+	}
+	return newWaiters(s.Program, states, objects, locks), nil
+}
+
+func newWaiters(program *recording.Recording, states []live.State, objects map[uint64]*live.Object, locks *locks) *waiters {
+	w := &waiters{program, make(map[uint64]*live.State, len(states)), objects, locks}
+	for i := range states {
+		w.byID[states[i].ID] = &states[i]
+	}
+	return w
+}
+
+// does says what a goroutine does, or waits for.
+func (w *waiters) does(g *live.State) string {
+	if g.Status != live.Waiting {
+		return g.Status.String()
+	}
+	what := "waiting: "
+	if g.Stuck {
+		what = "stuck: "
+	}
+	return what + w.wait(g)
+}
+
+const selectShown = 6 // channels of a select
+
+// wait returns the kind of a goroutine's wait, and for what it is.
+func (w *waiters) wait(g *live.State) string {
+	if g.Kind == 0 {
+		return g.Reason
+	}
+	kind := w.program.Function(g.Kind)
+	var of []string
+	for i, address := range g.Objects {
+		if i == selectShown {
+			of = append(of, fmt.Sprintf("and %d more", len(g.Objects)-i))
+			break
+		}
+		object := string(text.AppendObject(nil, w.program, g.Kind, address, 0))
+		if o := w.objects[address]; o != nil && o.Name != "" {
+			object += " " + o.Name
+		} else if o != nil && o.Elem != "" {
+			object += " chan " + o.Elem
+		}
+		of = append(of, object)
+	}
+	if len(of) == 0 {
+		return kind.FullName()
+	}
+	return kind.FullName() + "(" + strings.Join(of, ", ") + ")"
+}
+
+// isLock reports whether a goroutine waits for a lock that others hold.
+func (w *waiters) isLock(g *live.State) bool {
+	return g.Status == live.Waiting && (strings.HasPrefix(g.Reason, "sync.Mutex.") || strings.HasPrefix(g.Reason, "sync.RWMutex."))
+}
+
+// holders returns who holds the lock that a goroutine waits for, the one that has held it longest
+// first. There are none if that is not known.
+func (w *waiters) holders(g *live.State) (holders []*live.Holder) {
+	if !w.isLock(g) {
+		return nil
+	}
+	for i := range w.locks.Holders {
+		if h := &w.locks.Holders[i]; h.Lock == g.Object {
+			holders = append(holders, h)
+		}
+	}
+	return holders
+}
+
+// heldShown is how many holders of a lock are listed.
+const heldShown = 4
+
+// heldBy returns a line for each goroutine that holds the lock for which a goroutine waits, with
+// what that one waits for.
+func (w *waiters) heldBy(g *live.State) (lines []string) {
+	if !w.isLock(g) {
+		return nil
+	}
+	holders := w.holders(g)
+	if len(holders) == 0 {
+		return []string{heldByUnknown}
+	}
+	for i, h := range holders {
+		if i == heldShown {
+			return append(lines, fmt.Sprintf("held by %d more", len(holders)-i))
+		}
+		lines = append(lines, w.holder(h, map[uint64]bool{g.ID: true}))
+	}
+	return lines
+}
+
+const heldByUnknown = "held by an unknown goroutine"
+
+// holder tells of a goroutine that holds a lock, and of those that it waits for: held by G7 in
+// main.flush #2 for 3s, locked at main.flush (main.go:12), which waits for ... The goroutines in
+// told are known already.
+func (w *waiters) holder(h *live.Holder, told map[uint64]bool) string {
+	if told[h.Goroutine] {
+		return fmt.Sprintf("held by G%d", h.Goroutine)
+	}
+	told[h.Goroutine] = true
+	said, g := "held by "+w.locks.holder(h), w.byID[h.Goroutine]
+	switch {
+	case g == nil:
+		return said + ", which has ended"
+	case g.Status != live.Waiting:
+		return said + ", " + g.Status.String()
+	}
+	said += ", which waits for " + w.waitAt(g)
+	by := w.holders(g)
+	switch {
+	case len(by) > 0:
+		return said + ", " + w.holder(by[0], told)
+	case w.isLock(g):
+		return said + ", " + heldByUnknown
+	}
+	if other := w.other(g); other != "" {
+		said += ", " + other
+	}
+	return said
+}
+
+// other says who is on the other side of a channel: nobody waits there, or the goroutine would not
+// wait.
+func (w *waiters) other(g *live.State) string {
+	o := w.objects[g.Object]
+	switch {
+	case o == nil || o.Elem == "":
+		return ""
+	case strings.HasPrefix(g.Reason, "chan send") && o.Cap > 0:
+		return fmt.Sprintf("from which nobody receives, and whose buffer of %d is full", o.Cap)
+	case strings.HasPrefix(g.Reason, "chan send"):
+		return "from which nobody receives"
+	case strings.HasPrefix(g.Reason, "chan receive"):
+		return "to which nobody sends"
+	}
+	return ""
+}
+
+// cycle is goroutines each of which waits for a lock that the next one holds, the last for one of
+// the first.
+type cycle struct {
+	Cycle []uint64 `json:"cycle"`
+	Waits []string `json:"waits"` // what each waits for
+}
+
+// cycles returns those of all goroutines. One goroutine is in one at most. All of them hold locks.
+func (w *waiters) cycles() (found []cycle) {
+	const inPath, done = 1, 2
+	state := map[uint64]int{}
+	var path []uint64
+	var visit func(id uint64)
+	visit = func(id uint64) {
+		state[id] = inPath
+		path = append(path, id)
+		for _, h := range w.holders(w.byID[id]) {
+			by := h.Goroutine
+			switch {
+			case w.byID[by] == nil:
+			case state[by] == 0:
+				visit(by)
+			case state[by] == inPath:
+				c := cycle{Cycle: slices.Clone(path[slices.Index(path, by):])}
+				for _, id := range c.Cycle {
+					c.Waits = append(c.Waits, w.waitAt(w.byID[id]))
+				}
+				found = append(found, c)
+			}
+		}
+		path = path[:len(path)-1]
+		state[id] = done
+	}
+	var holders []uint64
+	for _, h := range w.locks.Holders {
+		holders = append(holders, h.Goroutine)
+	}
+	slices.Sort(holders)
+	for _, id := range holders {
+		if state[id] == 0 && w.byID[id] != nil {
+			visit(id)
+		}
+	}
+	return found
+}
+
+// waitAt returns what a goroutine waits for, and where.
+func (w *waiters) waitAt(g *live.State) string {
+	if at := g.Place(); at.Function != "" {
+		return w.wait(g) + " at " + where(at)
+	}
+	return w.wait(g)
+}
+
+func writeCycles(out *bufio.Writer, cycles []cycle) {
+	for _, c := range cycles {
+		fmt.Fprintf(out, "Each of these %d goroutines waits for a lock that the next one holds, the last for one of the first:\n", len(c.Cycle))
+		for i, id := range c.Cycle {
+			fmt.Fprintf(out, "  G%d: %s\n", id, c.Waits[i])
+		}
+		fmt.Fprintln(out)
+	}
+}

@@ -1,0 +1,48 @@
+package live
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+)
+
+// TestWho: goroutines wait for those that hold locks, and cycles of them are found, each once.
+func TestWho(t *testing.T) {
+	lock := func(id, address uint64) live.State {
+		return live.State{ID: id, Status: live.Waiting, Reason: "sync.Mutex.Lock", Object: address, Objects: []uint64{address}, Calls: []live.Position{{Line: int(id), Function: "main.f", File: "/m/main.go"}}}
+	}
+	sends := live.State{ID: 7, Status: live.Waiting, Reason: "chan send", Object: 100, Objects: []uint64{100}}
+	states := []live.State{lock(1, 10), lock(2, 20), lock(3, 30), lock(4, 10), lock(5, 50), lock(6, 60), sends, lock(8, 70), {ID: 9, Status: live.Running}, lock(10, 80)}
+	var l locks
+	for _, h := range [][2]uint64{{10, 2}, {20, 3}, {30, 1}, {50, 7}, {70, 9}, {80, 99}} {
+		l.Holders = append(l.Holders, live.Holder{Lock: h[0], Goroutine: h[1], At: live.Position{Line: 5, Function: "main.g", File: "/m/main.go"}})
+	}
+	w := newWaiters(nil, states, map[uint64]*live.Object{100: {Elem: "int", Cap: 4}}, &l)
+	var found [][]uint64
+	for _, c := range w.cycles() {
+		found = append(found, c.Cycle)
+	}
+	if want := [][]uint64{{1, 2, 3}}; !reflect.DeepEqual(found, want) {
+		t.Errorf("cycles %v, want %v", found, want)
+	}
+	const at = " for 0ns, locked at main.g (main.go:5)"
+	for id, want := range map[uint64][]string{
+		5:  {"held by G7" + at + ", which waits for chan send, from which nobody receives, and whose buffer of 4 is full"},
+		6:  {"held by an unknown goroutine"},
+		7:  nil,
+		8:  {"held by G9" + at + ", running"},
+		9:  nil,
+		10: {"held by G99" + at + ", which has ended"},
+		2: {"held by G3" + at + ", which waits for sync.Mutex.Lock at main.f (main.go:3), held by G1" + at +
+			", which waits for sync.Mutex.Lock at main.f (main.go:1), held by G2"},
+	} {
+		if got := w.heldBy(w.byID[id]); !slices.Equal(got, want) {
+			t.Errorf("G%d: %q, want %q", id, got, want)
+		}
+	}
+	if got, want := w.other(w.byID[7]), "from which nobody receives, and whose buffer of 4 is full"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
