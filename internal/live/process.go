@@ -331,6 +331,22 @@ func (p *Process) Record(dir string) error {
 	return p.askOwn(format.AskRecord, strings.ReplaceAll(full, "%", "%%"))
 }
 
+// RecordRules makes the program record to a directory what rules say. The rules are in force once it
+// records, so no function has been called by them before. It is for a session that has no rules
+// yet.
+func (p *Process) RecordRules(dir, rules string) error {
+	for _, step := range []func() error{
+		func() error { return p.SetRules("") }, // rather than the program's own
+		func() error { return p.Record(dir) },
+		func() error { return p.SetRules(rules) },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // RecordRings makes the program record to rings in memory, which Dump writes out. It is no error if
 // it does already.
 func (p *Process) RecordRings() error { return p.ask(format.AskRing, "") }

@@ -145,21 +145,15 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 			rules = "1"
 		}
 	}
+	record := func() error { return p.Record(dir) }
 	if rules != "" {
 		if err := checkRules(p, rules, warn); err != nil {
 			return err
 		}
-		if err := p.SetRules(""); err != nil { // none yet, rather than the program's own
-			return err
-		}
+		record = func() error { return p.RecordRules(dir, rules) }
 	}
-	if err := p.Record(dir); err != nil {
+	if err := record(); err != nil {
 		return err
-	}
-	if rules != "" { // now that it records, so that the first call of each function is seen
-		if err := p.SetRules(rules); err != nil {
-			return err
-		}
 	}
 	leave, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(leave, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

@@ -54,13 +54,19 @@ func ErrNothing(program string) error {
 	return fmt.Errorf("nothing was recorded: was %s built with ftrace-wrap (go build -toolexec=ftrace-wrap)?", program)
 }
 
-// Temporary returns a directory that is not there yet, for a recording that is removed in the end.
+// Temporary returns a directory that is not there yet, for a recording that is removed in the end. It
+// is, too, where whoever reads the output has gone: writing fails then, and ends the process no more.
 func Temporary() (dir string, remove func(), err error) {
 	temp, err := os.MkdirTemp("", "ftrace-")
 	if err != nil {
 		return "", nil, fmt.Errorf("making a directory for what is recorded: %w: set TMPDIR to a writable one", err)
 	}
-	return filepath.Join(temp, "recording"), func() { os.RemoveAll(temp) }, nil
+	closed := make(chan os.Signal, 1)
+	signal.Notify(closed, syscall.SIGPIPE)
+	return filepath.Join(temp, "recording"), func() {
+		os.RemoveAll(temp)
+		signal.Stop(closed)
+	}, nil
 }
 
 // moveAway renames the recording that is at dir to dir.old, in place of the one that is there.

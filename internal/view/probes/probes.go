@@ -253,11 +253,8 @@ func (v *view) stay(p *running.Process) error {
 	if err := p.Begin(); err != nil {
 		return err
 	}
-	if err := p.SetRules(rules); err != nil {
-		return err
-	}
 	v.since = time.Now()
-	if err := p.Record(dir); err != nil {
+	if err := p.RecordRules(dir, rules); err != nil {
 		return err
 	}
 	enough, done := make(chan os.Signal, 1), make(chan struct{})
