@@ -46,7 +46,7 @@ type Options struct {
 
 // Run runs the tests, and writes what it finds. It reports whether a run failed.
 func Run(stdout, stderr io.Writer, o *Options) (failed bool, err error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
 	defer stop()
 	f := &flaker{Options: *o, out: stdout, progress: progress.New(os.Stderr, screen.Terminal(os.Stderr))}
 	if f.Dir, err = filepath.Abs(o.Dir); err != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"runtime"
 	"syscall"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/progress"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/signals"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/store"
 )
@@ -32,9 +32,9 @@ func Child(args []string) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM) // Ctrl-C reaches the go command as well
-	return runForwarding(exec.Command(path, args...), signals)
+	ends := make(chan os.Signal, 1)
+	signals.Notify(ends, os.Interrupt, syscall.SIGTERM) // Ctrl-C reaches the go command as well
+	return runForwarding(exec.Command(path, args...), ends)
 }
 
 // AnnounceFirst says on a terminal why the first build takes long, and how long, and shows how many

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/signals"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec"
 )
 
@@ -36,14 +36,10 @@ func Run(args []string) (status int, err error) {
 	}
 	defer os.RemoveAll(temp)
 	// Ctrl-C reaches the go command and the program as well, and we have to tidy up after them.
-	signals := make(chan os.Signal, 1)
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		if !signal.Ignored(s) { // by nohup: the program inherits that
-			signal.Notify(signals, s)
-		}
-	}
+	ends := make(chan os.Signal, 1)
+	signals.Notify(ends, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	end := AnnounceFirst()
-	status, err = r.build(temp, signals)
+	status, err = r.build(temp, ends)
 	if end != nil {
 		end()
 	}
@@ -54,7 +50,7 @@ func Run(args []string) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return runForwarding(exec.Command(program, r.args...), signals)
+	return runForwarding(exec.Command(program, r.args...), ends)
 }
 
 // An ArgumentError says what is wrong with the arguments of a command.
@@ -119,7 +115,7 @@ func parseRun(args []string) (*programRun, error) {
 // build puts the program into dir, under the name that go build would give it. Like go run it
 // leaves out the version control stamp, which needs a clean checkout and tells the program nothing
 // here.
-func (r *programRun) build(dir string, signals <-chan os.Signal) (status int, err error) {
+func (r *programRun) build(dir string, ends <-chan os.Signal) (status int, err error) {
 	path, err := Path()
 	if err != nil {
 		return 0, err
@@ -134,7 +130,7 @@ func (r *programRun) build(dir string, signals <-chan os.Signal) (status int, er
 	}
 	cmd := exec.Command(path, append(args, r.packages...)...)
 	cmd.Env = env
-	return runForwarding(cmd, signals)
+	return runForwarding(cmd, ends)
 }
 
 // program returns the one program in dir.
@@ -152,7 +148,7 @@ func (r *programRun) program(dir string) (string, error) {
 // runForwarding runs a command with our standard files and returns its exit status. What the
 // terminal sends reaches the command by itself; SIGTERM, which others send to us alone, is passed
 // on.
-func runForwarding(cmd *exec.Cmd, signals <-chan os.Signal) (status int, err error) {
+func runForwarding(cmd *exec.Cmd, ends <-chan os.Signal) (status int, err error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := cmd.Start(); err != nil {
 		return 0, err
@@ -161,7 +157,7 @@ func runForwarding(cmd *exec.Cmd, signals <-chan os.Signal) (status int, err err
 	go func() {
 		for {
 			select {
-			case s := <-signals:
+			case s := <-ends:
 				if s == syscall.SIGTERM {
 					cmd.Process.Signal(s)
 				}

@@ -60,7 +60,7 @@ func Run(stdout, stderr io.Writer, o *Options) (bad bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
 	defer stop()
 	if s.report, err = openReport(s.Report); err != nil {
 		return false, err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/signals"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
@@ -107,6 +108,9 @@ func disarmProcess(p *live.Process) error {
 
 // stay shows or records the process until it is time to leave.
 func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
+	leave := make(chan os.Signal, 1)
+	signals.Notify(leave, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(leave)
 	dir, rules := o.Dir, o.Rules
 	user, group := writer(p)
 	if user != os.Geteuid() && dir != "" {
@@ -155,9 +159,7 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 	if err := record(); err != nil {
 		return err
 	}
-	leave, done := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(leave, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(leave)
+	done := make(chan struct{})
 	var detached error
 	var left time.Time
 	late := make(chan struct{})

@@ -21,6 +21,7 @@ import (
 	"syscall"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/signals"
 )
 
 // Record runs a command and has it record to dir, from where a recording that is there is moved
@@ -111,11 +112,7 @@ func Start(cmd *exec.Cmd, dir, rules string) (*Program, error) {
 		p.cmd.Env = append(p.cmd.Env, "FTRACE="+rules)
 	}
 	// Ctrl-C reaches the program as well; ftrace ends after it.
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		if !signal.Ignored(s) {
-			signal.Notify(p.signals, s)
-		}
-	}
+	signals.Notify(p.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w: give the path of an executable program", cmd.Args[0], cmp.Or(errors.Unwrap(err), err))
 	}

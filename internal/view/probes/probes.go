@@ -20,6 +20,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/dtrace"
 	running "github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/signals"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
@@ -41,7 +42,7 @@ type Output struct{ Text, JSON, Warn io.Writer }
 func Run(program *dtrace.Program, o Options, out Output) (status int, err error) {
 	v := &view{program: program, options: o, out: out}
 	v.leave = make(chan os.Signal, 2)
-	signal.Notify(v.leave, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signals.Notify(v.leave, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(v.leave)
 	switch {
 	case o.Command != nil:
