@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
 )
 
 // caseTime is how long a case may take.
@@ -25,11 +22,11 @@ const caseTime = 10 * time.Second
 // function that any of them reaches. The sources stay as they are: the go command is given the test
 // as an overlay.
 func choose(f *function, file *testFile, w *writer, cases []*testCase, left *leftOut, o *Options) ([]*testCase, error) {
-	temp, err := os.MkdirTemp("", "ftrace-wrap-gentest-")
+	temp, remove, err := temporary()
 	if err != nil {
-		return nil, fmt.Errorf("making a directory to build the test in: %v: set TMPDIR to a writable one", err)
+		return nil, err
 	}
-	defer os.RemoveAll(temp)
+	defer remove()
 	program, err := build(f, file, w, cases, temp, o.Build)
 	if err != nil {
 		return nil, err
@@ -104,27 +101,13 @@ func build(f *function, file *testFile, w *writer, cases []*testCase, temp strin
 	if err != nil {
 		return "", err
 	}
-	made := filepath.Join(temp, "made_test.go")
-	if err := os.WriteFile(made, src, 0o600); err != nil {
-		return "", err
-	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {file.name: made}})
-	if err != nil {
-		return "", err
-	}
-	list := filepath.Join(temp, "overlay.json")
-	if err := os.WriteFile(list, overlay, 0o600); err != nil {
-		return "", err
-	}
-	goCommand, err := gocmd.Path()
+	overlay, err := file.overlay(src, temp)
 	if err != nil {
 		return "", err
 	}
 	program = filepath.Join(temp, "tests.exe")
-	cmd := exec.CommandContext(context.Background(), goCommand, slices.Concat([]string{"test", "-c", "-cover", "-coverpkg=.", "-overlay=" + list, "-o", program}, flags, []string{"."})...)
-	cmd.Dir = filepath.Dir(f.file)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building the test of %s: %v\n%s", f.shown, err, bytes.TrimSpace(out))
+	if out, err := file.goTest(slices.Concat([]string{"-c", "-cover", "-coverpkg=.", overlay, "-o", program}, flags)); err != nil {
+		return "", fmt.Errorf("building the test of %s: %v\n%s", f.shown, err, out)
 	}
 	return program, nil
 }

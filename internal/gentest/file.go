@@ -2,7 +2,7 @@ package gentest
 
 import (
 	"bytes"
-	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -358,29 +358,62 @@ func (w *writer) label(c column) string {
 	return w.f.decl.Name.Name
 }
 
-// write writes the file and runs the test. If that fails the file is as it was before.
+// write writes the file if the test in it passes. Until then the go command is given it as an
+// overlay.
 func (t *testFile) write(w *writer, cases []*testCase, build []string) error {
 	src, err := t.merged(w, cases)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(t.name, src, 0o644); err != nil {
-		return fmt.Errorf("writing the test: %v", err)
-	}
-	goCommand, err := gocmd.Path()
+	temp, remove, err := temporary()
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(context.Background(), goCommand, slices.Concat([]string{"test"}, build, []string{"-run", "^" + t.test + "$", "."})...)
+	defer remove()
+	overlay, err := t.overlay(src, temp)
+	if err != nil {
+		return err
+	}
+	if out, err := t.goTest(slices.Concat([]string{overlay}, build, []string{"-run", "^" + t.test + "$"})); err != nil {
+		return fmt.Errorf("go test -run '^%s$' fails, and so %s is as it was before: %v\n%s", t.test, t.name, err, out)
+	}
+	if err := os.WriteFile(t.name, src, 0o644); err != nil {
+		return fmt.Errorf("writing the test: %v", err)
+	}
+	return nil
+}
+
+// overlay returns the flag by which the go command takes src for what the file has.
+func (t *testFile) overlay(src []byte, temp string) (flag string, err error) {
+	made := filepath.Join(temp, "made_test.go")
+	if err := os.WriteFile(made, src, 0o600); err != nil {
+		return "", err
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {t.name: made}})
+	if err != nil {
+		return "", err
+	}
+	list := filepath.Join(temp, "overlay.json")
+	return "-overlay=" + list, os.WriteFile(list, overlay, 0o600)
+}
+
+// goTest runs go test in the file's package, and returns what it prints.
+func (t *testFile) goTest(flags []string) (out []byte, err error) {
+	goCommand, err := gocmd.Path()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(goCommand, slices.Concat([]string{"test"}, flags, []string{"."})...)
 	cmd.Dir = filepath.Dir(t.name)
-	out, failed := cmd.CombinedOutput()
-	if failed == nil {
-		return nil
+	out, err = cmd.CombinedOutput()
+	return bytes.TrimSpace(out), err
+}
+
+// temporary makes a directory for what is built.
+func temporary() (dir string, remove func(), err error) {
+	dir, err = os.MkdirTemp("", "ftrace-wrap-gentest-")
+	if err != nil {
+		return "", nil, fmt.Errorf("making a directory to build the test in: %v: set TMPDIR to a writable one", err)
 	}
-	if t.src == nil {
-		err = os.Remove(t.name)
-	} else {
-		err = os.WriteFile(t.name, t.src, 0o644)
-	}
-	return errors.Join(fmt.Errorf("go test -run '^%s$' fails, and so %s is as it was before: %v\n%s", t.test, t.name, failed, bytes.TrimSpace(out)), err)
+	return dir, func() { os.RemoveAll(dir) }, nil
 }

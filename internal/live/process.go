@@ -331,8 +331,8 @@ func (p *Process) Record(dir string) error {
 	return p.askOwn(format.AskRecord, strings.ReplaceAll(full, "%", "%%"))
 }
 
-// RecordRules makes the program record to a directory what rules say. The rules are in force once it
-// records, so no function has been called by them before. It is for a session that has no rules
+// RecordRules makes the program record to a directory what rules say. The rules are in force once
+// it records, so no function has been called by them before. It is for a session that has no rules
 // yet.
 func (p *Process) RecordRules(dir, rules string) error {
 	for _, step := range []func() error{

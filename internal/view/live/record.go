@@ -55,8 +55,9 @@ func ErrNothing(program string) error {
 	return fmt.Errorf("nothing was recorded: was %s built with ftrace-wrap (go build -toolexec=ftrace-wrap)?", program)
 }
 
-// Temporary returns a directory that is not there yet, for a recording that is removed in the end. It
-// is, too, where whoever reads the output has gone: writing fails then, and ends the process no more.
+// Temporary returns a directory that is not there yet, for a recording that is removed in the end.
+// It is, too, where whoever reads the output has gone: writing fails then, and ends the process no
+// more.
 func Temporary() (dir string, remove func(), err error) {
 	temp, err := os.MkdirTemp("", "ftrace-")
 	if err != nil {
