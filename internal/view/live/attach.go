@@ -109,7 +109,8 @@ func disarmProcess(p *live.Process) error {
 // stay shows or records the process until it is time to leave.
 func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 	leave := make(chan os.Signal, 1)
-	signals.Notify(leave, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(leave, os.Interrupt, syscall.SIGTERM) // a shell has its jobs ignore Ctrl-C, but not kill -INT
+	signals.Notify(leave, syscall.SIGHUP)
 	defer signal.Stop(leave)
 	dir, rules := o.Dir, o.Rules
 	user, group := writer(p)

@@ -42,7 +42,8 @@ type Output struct{ Text, JSON, Warn io.Writer }
 func Run(program *dtrace.Program, o Options, out Output) (status int, err error) {
 	v := &view{program: program, options: o, out: out}
 	v.leave = make(chan os.Signal, 2)
-	signals.Notify(v.leave, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(v.leave, os.Interrupt, syscall.SIGTERM) // as in package live
+	signals.Notify(v.leave, syscall.SIGHUP)
 	defer signal.Stop(v.leave)
 	switch {
 	case o.Command != nil:
