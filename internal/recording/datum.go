@@ -92,7 +92,7 @@ func (p *Printer) datum(t *Type, has int, own, null bool) *Datum {
 func (p *Printer) ahead(t *Type, has int) (string, bool) {
 	data, cut := p.data, p.cut
 	var m message
-	ok := p.message(&m, t, has, t.Kind == reflect.Pointer && !p.deep) && !p.cut && uint64(len(m.text)) == m.n
+	ok := p.message(&m, t, has, p.pointee(t, has)) && !p.cut && uint64(len(m.text)) == m.n
 	p.data, p.cut = data, cut
 	return string(m.text), ok
 }
@@ -203,10 +203,11 @@ func (p *Printer) led(d *Datum, has int, own bool) {
 	d.Number = p.uint64()
 	d.Nil = d.Number == 0
 	elem, n := p.r.typ(d.Type.Elem), uint32(0)
+	follows := p.follows(d.Type, has)
 	switch {
-	case p.follows(d.Type, has) && (elem != nil || p.nested):
+	case follows && (elem != nil || p.nested):
 		n = p.uint32()
-	case own && d.Type.Error && !p.deep && elem != nil:
+	case own && p.pointee(d.Type, has) && elem != nil:
 		if n = p.uint32(); n > 1 {
 			p.cut = true // no recorder writes that
 		}
@@ -220,6 +221,6 @@ func (p *Printer) led(d *Datum, has int, own bool) {
 	}
 	deep := p.deep
 	p.deep = false
-	d.Parts = []*Datum{p.datum(elem, max(p.r.behind(deep, p.nested), 1), false, false)}
+	d.Parts = []*Datum{p.datum(elem, max(p.r.behind(follows, p.nested), 1), false, false)}
 	p.deep = deep
 }

@@ -113,10 +113,10 @@ func (p *Printer) message(m *message, t *Type, has int, pointee bool) bool {
 	if p.uint64() == 0 || p.uint32() != 1 {
 		return false
 	}
-	wasDeep := p.deep
+	deep := p.deep
 	p.deep = false
-	defer func() { p.deep = wasDeep }()
-	return p.form(m, form, elem, max(p.r.behind(wasDeep, p.nested), 1)-1)
+	defer func() { p.deep = deep }()
+	return p.form(m, form, elem, max(p.r.behind(deep && !pointee, p.nested), 1)-1)
 }
 
 // form makes a message from the fields of a struct, each of which has that many levels. form has

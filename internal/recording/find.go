@@ -64,6 +64,8 @@ type plan struct {
 	why   string  // why the value can't be there
 	never bool    // a pointer on the way is nil
 
+	pointee bool // where it begins is an error, in an interface, that is recorded as without deep
+
 	offset int          // where it is, if it is an integer and at the same place in all records of the layout
 	kind   reflect.Kind // of that integer; else Invalid
 }

@@ -81,8 +81,8 @@ func (p *Printer) dynamic(l *Layout, s *planStep) Found {
 		if t == nil || t.Kind == reflect.Interface {
 			return Found{Len: -1}
 		}
-		to = &plan{}
-		p.r.planInto(to, planned{t, s.n, t.Kind == reflect.Pointer && t.Error && !p.deep}, p.r.behind(p.deep, p.nested), s.fields)
+		to = &plan{pointee: p.pointee(t, s.n)}
+		p.r.planInto(to, planned{t, s.n, to.pointee}, p.r.behind(p.deep && !to.pointee, p.nested), s.fields)
 		if s.dynamic == nil {
 			s.dynamic = map[uint32]*plan{}
 		}
@@ -91,6 +91,7 @@ func (p *Printer) dynamic(l *Layout, s *planStep) Found {
 	if to.why != "" {
 		return Found{Why: to.why, Len: -1}
 	}
+	p.deep = p.deep && !to.pointee
 	return p.follow(l, to)
 }
 

@@ -237,8 +237,7 @@ func (p *Printer) top(l *Layout, n uint32, name *Param) {
 		p.iface(p.r.Env.nestLimit, p.format.Nest, true)
 	case !name.Interface && name.Unless == "" && !t.Error && p.simple(t):
 	default:
-		pointee := t.Kind == reflect.Pointer && t.Error && !p.deep
-		p.typed(t, p.r.Env.nestLimit, p.format.Nest, name.dynamic(t), pointee, true)
+		p.typed(t, p.r.Env.nestLimit, p.format.Nest, name.dynamic(t), p.pointee(t, p.r.Env.nestLimit), true)
 	}
 }
 
@@ -266,10 +265,19 @@ func (p *Printer) iface(has, show int, own bool) {
 		p.str("...")
 		p.quiet++
 	}
-	p.typed(t, has-1, p.format.Nest, true, t.Kind == reflect.Pointer && t.Error && !p.deep, own)
+	pointee, deep := p.pointee(t, has-1), p.deep
+	p.deep = deep && !pointee // which is recorded as without deep
+	p.typed(t, has-1, p.format.Nest, true, pointee, own)
+	p.deep = deep
 	if hidden {
 		p.quiet--
 	}
+}
+
+// pointee reports whether a value itself, or one in an interface, is an error, and what it points
+// to comes next.
+func (p *Printer) pointee(t *Type, has int) bool {
+	return t.Kind == reflect.Pointer && t.Error && !p.follows(t, has)
 }
 
 // typed appends a value, with its type if that is wanted. pointee means that it is an error, and

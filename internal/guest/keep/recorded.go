@@ -200,8 +200,11 @@ func (c *ftraceValueReader) typed(t *_type, nest int, show bool) {
 		c.b.str(ftraceStars)
 		return
 	}
-	if t.Kind() == abi.Pointer && !c.deep && ftraceTables.types.errors[ftraceTypeNumber(t, c.redaction)] {
+	if t.Kind() == abi.Pointer && !(c.deep && nest == ftraceCaptureNest) && ftraceTables.types.errors[ftraceTypeNumber(t, c.redaction)] {
+		deep := c.deep
+		c.deep = false
 		c.failure(t)
+		c.deep = deep
 		return
 	}
 	after := ""

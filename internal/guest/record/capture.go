@@ -133,13 +133,13 @@ func (l *ftraceLayout) capture(p unsafe.Pointer, r *ftraceEvent, values []any) u
 			t := (*ptrtype)(unsafe.Pointer(e._type)).Elem
 			c.value(t, e.data, ftraceCaptureNest)
 			if t.Kind() == abi.Pointer { // else there may be less than a word
-				c.pointee(t, *(*unsafe.Pointer)(e.data))
+				c.pointee(t, *(*unsafe.Pointer)(e.data), ftraceCaptureNest)
 			}
 		case l.flags&ftrace_format_LayoutDynamic != 0:
 			c.dynamic(*e, ftraceCaptureNest)
 		case e._type.IsDirectIface():
 			c.value(e._type, unsafe.Pointer(&e.data), ftraceCaptureNest)
-			c.pointee(e._type, e.data)
+			c.pointee(e._type, e.data, ftraceCaptureNest)
 		default:
 			c.value(e._type, e.data, ftraceCaptureNest)
 		}
@@ -403,7 +403,7 @@ func (c *ftraceValueWriter) dynamic(e eface, nest int) {
 	case e._type.IsDirectIface():
 		c.uint32(1)
 		c.value(e._type, unsafe.Pointer(&e.data), nest)
-		c.pointee(e._type, e.data)
+		c.pointee(e._type, e.data, nest)
 	case ftraceReadable(e.data, e._type.Size_):
 		c.uint32(1)
 		c.value(e._type, e.data, nest)
@@ -413,16 +413,19 @@ func (c *ftraceValueWriter) dynamic(e eface, nest int) {
 	c.hides = hides
 }
 
-// pointee writes the struct that v, of type t, points to if it is an error. The error's message is
-// made of its fields.
-func (c *ftraceValueWriter) pointee(t *_type, v unsafe.Pointer) {
-	if t.Kind() != abi.Pointer || c.deep || !ftraceTables.types.errors[ftraceTypeNumber(t, c.redaction)] {
+// pointee writes the struct that v, of type t, points to if it is an error, unless that was written
+// with v. The error's message is made of its fields.
+func (c *ftraceValueWriter) pointee(t *_type, v unsafe.Pointer, nest int) {
+	if t.Kind() != abi.Pointer || c.deep && nest == ftraceCaptureNest || !ftraceTables.types.errors[ftraceTypeNumber(t, c.redaction)] {
 		return
 	}
 	if c.errors == ftraceCaptureErrors {
 		v = nil // they may lead back to themselves
 	}
+	deep := c.deep
+	c.deep = false
 	c.errors++
 	c.behind(t, v)
 	c.errors--
+	c.deep = deep
 }
