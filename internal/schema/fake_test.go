@@ -19,6 +19,7 @@ type fake struct {
 	kinds     []Function // with keys from 201 on
 	spans     []Span
 	fileName  func(uint64) string
+	states    func() ([]State, error)
 	byObject  []Summary
 	threads   map[uint64]*Thread
 	long      []Call
@@ -104,7 +105,7 @@ func (f *fake) Snapshot() (*Snapshot, error) {
 	}
 	s := &Snapshot{Process: Process{PID: 42, Executable: "/bin/" + f.name, Args: []string{f.name}, Release: "go1.26", Start: time.Unix(0, 0), State: "RUNNING"},
 		Functions: slices.Clone(f.functions), Waits: slices.Clone(f.waits), LongWaits: f.longWaits, Kinds: slices.Clone(f.kinds), Spans: f.spans, Now: f.clock, Long: slices.Clone(f.long), Consumers: f.consumers, Timer: f.timer, Actors: f.actors, Objects: f.objects, Lost: f.lost, History: 10,
-		ByThread: func() []Summary { return nil }, ByCaller: func() []Summary { return nil }, ByInstance: func() []Summary { return f.byObject }, FileName: f.fileName}
+		ByThread: func() []Summary { return nil }, ByCaller: func() []Summary { return nil }, ByInstance: func() []Summary { return f.byObject }, FileName: f.fileName, States: f.states}
 	for i := range s.Buckets {
 		s.Buckets[i] = int64(i) * 1000
 	}

@@ -242,13 +242,21 @@ func (v *view) instances(table string) []instance {
 	for i := range v.LongWaits {
 		add(v.LongWaits[i].Function, v.LongWaits[i].Object, v.LongWaits[i].Thread, 0)
 	}
+	current := map[uint64]bool{} // threads whose wait under way is in the snapshot
 	for i := range v.Threads {
 		t := &v.Threads[i]
 		for j := range t.Waits {
 			add(t.Waits[j].Function, t.Waits[j].Object, t.ID, 0)
 		}
+		if w := t.Waiting; w != nil && w.Object != 0 {
+			current[t.ID] = true
+			add(w.Function, w.Object, t.ID, 1)
+		}
 	}
 	for _, s := range processlist(v) {
+		if current[s.Thread] {
+			continue // it may have gone on since then, but the tables of events have its wait
+		}
 		for _, object := range s.awaits() {
 			add(s.Wait, object, s.Thread, 1)
 		}

@@ -100,6 +100,19 @@ func TestSeedWaits(t *testing.T) {
 	}
 }
 
+// TestInstancesOfSnapshot: an object that a thread waits for is waited for in the tables of instances
+// too, though the thread has gone on since the snapshot.
+func TestInstancesOfSnapshot(t *testing.T) {
+	f := newWaiting()
+	f.states = func() ([]State, error) {
+		return []State{{Thread: 1, Since: -1}, {Thread: 3, Wait: 101, Object: 0x5000, Since: -1}}, nil
+	}
+	query := "SELECT i.WAITING_THREADS FROM events_waits_current w JOIN mutex_instances i USING (OBJECT_INSTANCE_BEGIN) WHERE w.THREAD_ID = 1"
+	if got := ask(t, open(t, f), query); got != "2\n" {
+		t.Errorf("got %s, want 2", got)
+	}
+}
+
 // TestFiles: the tables of files and sockets have operations, with bytes.
 func TestFiles(t *testing.T) {
 	f := newFake("app")
