@@ -100,8 +100,8 @@ func TestSeedWaits(t *testing.T) {
 	}
 }
 
-// TestInstancesOfSnapshot: an object that a thread waits for is waited for in the tables of instances
-// too, though the thread has gone on since the snapshot.
+// TestInstancesOfSnapshot: an object that a thread waits for in the snapshot has it among its
+// waiting threads, though the thread has gone on since.
 func TestInstancesOfSnapshot(t *testing.T) {
 	f := newWaiting()
 	f.states = func() ([]State, error) {
