@@ -25,6 +25,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/progress"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rundir"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 )
 
@@ -52,7 +53,7 @@ func Run(stdout, stderr io.Writer, o *Options) (failed bool, err error) {
 	if f.Dir, err = filepath.Abs(o.Dir); err != nil {
 		return false, err
 	}
-	if err := f.makeDir(); err != nil {
+	if err := rundir.Make(f.Dir, "flake", "-o"); err != nil {
 		return false, err
 	}
 	if err := f.build(ctx, stderr); err != nil {
@@ -85,26 +86,6 @@ type run struct {
 	seed       int // FTRACE_SHAKE; 0: none
 	output     []byte
 	recording  string
-}
-
-// marker is the file by which the directory of an earlier run is known, which may be removed.
-const marker = "ftrace-flake"
-
-// makeDir makes an empty directory for the recordings.
-func (f *flaker) makeDir() error {
-	entries, err := os.ReadDir(f.Dir)
-	if err == nil && len(entries) > 0 {
-		if _, err := os.Stat(filepath.Join(f.Dir, marker)); err != nil {
-			return fmt.Errorf("%s is not of an earlier run of ftrace-wrap flake: name another directory with -o", f.Dir)
-		}
-		if err := os.RemoveAll(f.Dir); err != nil {
-			return fmt.Errorf("removing the recordings of an earlier run: %v", err)
-		}
-	}
-	if err := os.MkdirAll(f.Dir, 0o700); err != nil {
-		return fmt.Errorf("making a directory for recordings: %v: name another one with -o", err)
-	}
-	return os.WriteFile(filepath.Join(f.Dir, marker), nil, 0o600)
 }
 
 // build builds the tests.
