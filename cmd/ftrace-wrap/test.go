@@ -2,8 +2,10 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,18 +14,21 @@ import (
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rundir"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/targets"
 )
 
 // testVerb is go test that shows the calls of tests which fail.
 func testVerb() *cli.Command {
 	return command.Verb(&cli.Command{
-		Name: "test", ArgsUsage: "[-lines N] [-index] [GO TEST ARGUMENTS]", Usage: "run go test, and show the calls of tests that fail",
+		Name: "test", ArgsUsage: "[-lines N] [-keep DIR] [-index] [GO TEST ARGUMENTS]", Usage: "run go test, and show the calls of tests that fail",
 		Description: `
 Test runs go test with hooks. Tests that pass print what they always do. A test that
 fails has the calls that led to it above "--- FAIL", folded to N lines, 60 if -lines
 does not say: the path to where it failed, and of the others those that matter most.
 Calls are kept in memory until then. FTRACE_ON_ERROR=N does the same with plain go test.
+With -keep DIR a recording of the last calls is kept of each test that fails, named
+after its package and itself, for command ftrace. The next run replaces DIR.
 
 FTRACE chooses what is traced, and then each call is shown when it is made, whether
 the test passes or not, unless you give -lines. FTRACE=1 shows all. If one of
@@ -42,6 +47,7 @@ With -index nothing is printed: what the tests reach goes into the index that
 ftrace-wrap reach looks into.`,
 		UsageText: `
 	$ ftrace-wrap test ./...
+	$ ftrace-wrap test -keep failed ./...
 	$ FTRACE='strconv_test.*' ftrace-wrap test -run TestAtoi .
 	$ FTRACE=1 FTRACE_OUT=trace.%p ftrace-wrap test ./...`,
 	}, command.Raw, func(a command.Args) (int, error) { return runTest(a.Rest) })
@@ -50,7 +56,8 @@ ftrace-wrap reach looks into.`,
 // testFlags are those of the verb that are not go test's.
 type testFlags struct {
 	index bool
-	lines int // 0: not given
+	lines int    // 0: not given
+	keep  string // directory for recordings of tests that fail; "": none is kept
 }
 
 const (
@@ -62,19 +69,23 @@ const (
 func parseTest(args []string) (flags testFlags, rest []string, err error) {
 	for i := 0; i < len(args); i++ {
 		name, value, inline := gocmd.FlagName(args[i])
+		if !inline && (name == "lines" || name == "keep") {
+			if i++; i < len(args) {
+				value = args[i]
+			}
+		}
 		switch {
 		case name == "args":
 			return flags, append(rest, args[i:]...), nil
 		case name == "index" && !inline:
 			flags.index = true
 		case name == "lines":
-			if !inline {
-				if i++; i < len(args) {
-					value = args[i]
-				}
-			}
 			if flags.lines, err = strconv.Atoi(value); err != nil || flags.lines < 1 || flags.lines > maxLines {
 				return flags, nil, command.UsageError{Err: fmt.Errorf("-lines: %q is not a number of lines from 1 to %d", value, maxLines)}
+			}
+		case name == "keep":
+			if flags.keep = value; value == "" {
+				return flags, nil, command.UsageError{Err: errors.New("-keep: which directory?")}
 			}
 		default:
 			rest = append(rest, args[i])
@@ -97,14 +108,27 @@ func runTest(args []string) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if own.index && own.keep != "" {
+		return 0, command.UsageError{Err: errors.New("-keep: with -index no recordings are made")}
+	}
 	run, flags := gocmd.Build, []string{flag}
 	switch {
 	case own.index:
 		run = indexTests
-	case own.lines > 0 || os.Getenv("FTRACE_ON_ERROR") == "" && !shows():
+	case own.lines > 0 || own.keep != "" || os.Getenv("FTRACE_ON_ERROR") == "" && !shows():
 		os.Setenv("FTRACE_ON_ERROR", strconv.Itoa(cmp.Or(own.lines, defaultLines)))
 	case os.Getenv("FTRACE_ON_ERROR") == "" && os.Getenv("FTRACE_OUT") == "" && !slices.ContainsFunc(args, isVerbose):
 		flags = append(flags, "-v") // go test drops what a passing test prints to stderr otherwise
+	}
+	if own.keep != "" {
+		dir, err := filepath.Abs(own.keep) // go test runs each test in its package's directory
+		if err == nil {
+			err = rundir.Make(dir, "test", "-keep")
+		}
+		if err != nil {
+			return 0, err
+		}
+		os.Setenv("FTRACE_KEEP", dir)
 	}
 	if added := targets.Select(args); len(added) > 0 && (os.Getenv("FTRACE") == "" || os.Getenv("FTRACE") == "1") {
 		os.Setenv("FTRACE", "1;!pkg:"+strings.Join(added, ";!pkg:")) // who replaces a function need not want its package's calls

@@ -63,7 +63,7 @@ var splices = map[string][]splice{
 		{file: "proc.go", behind: "\nfunc newproc(fn *funcval) {", text: "ftraceBeforeGo();"},
 		{file: "proc.go", behind: "\nfunc goexit1() {", text: "ftraceDropFrames();"},
 		{file: "proc.go", behind: "\nfunc gdestroy(gp *g) {", text: "ftraceGoroutineEnd(gp); ftraceLocksEnd(gp);"},
-		{file: "proc.go", behind: "\nfunc runExitHooks(code int) {", text: "ftraceFinish();"},
+		{file: "proc.go", behind: "\nfunc runExitHooks(code int) {", text: "ftraceExits(code); ftraceFinish();"},
 		{file: "proc.go", behind: "\t\t// this goroutine is explicitly resumed by sysmon\n", text: "if ftraceHandlerResumed() { continue };"},
 		// sysmon writes what is held of the trace.
 		{file: "proc.go", behind: "\t\t// most of their time sleeping.\n\t\tnow := nanotime()\n", text: "ftraceSysmonTick(now); if !ftraceLocksOff { ftraceLocksTick() };"},
@@ -116,7 +116,7 @@ var splices = map[string][]splice{
 	// The go command keeps test results by the environment variables that the test has read. What
 	// is traced is such a dependency.
 	"testing/internal/testdeps": {
-		{file: "deps.go", behind: "// known to cmd/go/internal/test/test.go\n", text: `log.w.WriteString("getenv FTRACE\ngetenv FTRACE_OUT\ngetenv FTRACE_FORMAT\ngetenv FTRACE_STATS\ngetenv FTRACE_SHOW\ngetenv FTRACE_FAIL\ngetenv FTRACE_RECORD\ngetenv FTRACE_ON_ERROR\ngetenv FTRACE_WEAVE\ngetenv FTRACE_GROUP\ngetenv FTRACE_CONSUMERS\ngetenv FTRACE_LOCKS\ngetenv FTRACE_MEMORY\ngetenv FTRACE_TIMER\ngetenv FTRACE_PROTOCOL\ngetenv FTRACE_SHAKE\n");`},
+		{file: "deps.go", behind: "// known to cmd/go/internal/test/test.go\n", text: `log.w.WriteString("getenv FTRACE\ngetenv FTRACE_OUT\ngetenv FTRACE_FORMAT\ngetenv FTRACE_STATS\ngetenv FTRACE_SHOW\ngetenv FTRACE_FAIL\ngetenv FTRACE_RECORD\ngetenv FTRACE_ON_ERROR\ngetenv FTRACE_KEEP\ngetenv FTRACE_REDACT\ngetenv FTRACE_WEAVE\ngetenv FTRACE_GROUP\ngetenv FTRACE_CONSUMERS\ngetenv FTRACE_LOCKS\ngetenv FTRACE_MEMORY\ngetenv FTRACE_TIMER\ngetenv FTRACE_PROTOCOL\ngetenv FTRACE_SHAKE\n");`},
 	},
 	// A test that fails, or takes too long, is an error, of which FTRACE_ON_ERROR shows the calls
 	// that led to it.
@@ -127,6 +127,9 @@ var splices = map[string][]splice{
 		{file: "testing.go", behind: "\nfunc (c *common) log(s string) {", text: "c.ftraceLog(s);", to: "go1.26"},
 		{file: "testing.go", behind: "\nfunc (c *common) log(s string, isErr bool) {", text: "c.ftraceLog(s);", from: "go1.27"},
 		{file: "testing.go", behind: "\tif len(c.output) > 0 {\n\t\t// Add the current c.output to the print,\n", before: true, text: "c.ftraceFlush(p, testName);"},
+		{file: "testing.go", behind: "\nfunc MainStart(deps testDeps, tests []InternalTest, benchmarks []InternalBenchmark, fuzzTargets []InternalFuzzTarget, examples []InternalExample) *M {", text: "ftraceStart(deps);"},
+		{file: "testing.go", behind: "\nfunc (t *T) report() {\n\tif t.parent == nil {\n\t\treturn\n\t}\n", text: "t.ftraceKeeps();"},
+		{file: "fuzz.go", behind: "\nfunc (f *F) report() {\n\tif *isFuzzWorker || f.parent == nil {\n\t\treturn\n\t}\n", text: "f.ftraceKeeps();"},
 		{file: "testing.go", behind: "\nfunc tRunner(t *T, fn func(t *T)) {", text: "t.ftraceBegins();"},
 		{file: "testing.go", behind: "\t\tpanic(fmt.Sprintf(\"test timed out after", before: true, text: "ftraceTimedOut();"},
 	},

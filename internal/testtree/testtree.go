@@ -26,6 +26,7 @@ const (
 	Ends   = '}' // it ends
 	Panics = '!' // it ends by a panic
 	Other  = '-' // a wait, a probe
+	Switch = 'G' // it is no line: what follows is of another goroutine, the failure's at last
 )
 
 // A node is a call, or a line of another kind.
@@ -92,6 +93,10 @@ func tree(lines []Line) (root *node, all []*node) {
 	root = &node{depth: -1, path: true}
 	at := root
 	for _, l := range lines {
+		if l.Kind == Switch {
+			at = root
+			continue
+		}
 		for at.depth > l.Depth || at.depth == l.Depth && (l.Kind == Begins || l.Kind == Other) {
 			at = at.parent
 		}

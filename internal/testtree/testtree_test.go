@@ -156,3 +156,24 @@ func TestFoldLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestFoldGoroutines: calls of another goroutine are none of the calls before, which had not ended.
+func TestFoldGoroutines(t *testing.T) {
+	other := lines(`
+G9   + p.worker() { // #1
+`)
+	other = append(other, Line{Kind: Switch})
+	other = append(other, lines(`
+G8     } = 1 // p.lost
+G8     + p.half(n=3) { // #1
+G8       } = 1 // p.half
+`)...)
+	other = append(other, Line{Kind: Switch})
+	const want = `G9   + p.worker() { // #1
+G8     + p.half(n=3) {} = 1 // #1
+G7   + p.Test() { // #1
+`
+	if got := Fold(append(other, lines("G7   + p.Test() { // #1\n")...), "", 10); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}

@@ -101,12 +101,33 @@ func ftrace_api_logged(level int, line []byte) {
 	}
 }
 
-// ftrace_api_testing is called when a test begins. It returns FTRACE_ON_ERROR.
+// ftrace_api_tests is called when a program of tests begins, before TestMain, with the import path
+// of their package. If they are to show nothing, quiet is true.
+//
+//go:linkname ftrace_api_tests
+func ftrace_api_tests(importPath string, quiet bool) {
+	ftraceTesting, ftraceTestRings.tests = true, importPath
+	if quiet {
+		ftraceOnError, ftraceTestRings.directory = 0, ""
+	}
+}
+
+// ftrace_api_testing is called when a test begins. It returns FTRACE_ON_ERROR, and the time.
 //
 //go:linkname ftrace_api_testing
-func ftrace_api_testing() int {
-	ftraceTesting = true
-	return ftraceOnError
+func ftrace_api_testing() (onError int, now uint64) {
+	if ftraceOnError == 0 {
+		return 0, 0
+	}
+	return ftraceOnError, ftraceTicks()
+}
+
+// ftrace_api_keep makes a recording of what the rings have, if FTRACE_KEEP names a directory for
+// it. It returns what is wrong.
+//
+//go:linkname ftrace_api_keep
+func ftrace_api_keep(test string) string {
+	return ftraceKeepRings(test)
 }
 
 // ftrace_api_failed is called when a test fails, which is an error of the goroutine. If take is not
@@ -122,21 +143,31 @@ func ftrace_api_failed(what string, take ftraceTakesLine) int {
 	ftraceRecordLine(gp, ftraceLevelError, what)
 	if t := gp.ftrace; take != nil && ftraceOnError != 0 && t != nil && t.recorded && t.busy == 0 && ftraceMayTrace(gp) {
 		t.busy++
-		ftraceContext(gp, t, ftraceOnErrorMax, take)
+		ftraceContext(gp, t, ftraceOnErrorMax, t.contextShown, take)
 		t.busy--
 	}
 	return ftraceOnError
 }
 
-// ftrace_api_calls gives another goroutine's last calls to take, as far as they are still in the
-// rings.
+// ftrace_api_calls gives the last calls of another goroutine since then to take, at most so many,
+// as far as they are still in the rings.
 //
 //go:linkname ftrace_api_calls
-func ftrace_api_calls(goid uint64, take ftraceTakesLine) {
+func ftrace_api_calls(goid uint64, most int, since uint64, take ftraceTakesLine) {
 	if ftraceOnError != 0 && ftraceMayTrace(getg()) {
 		gp := new(g) // as good as the goroutine's: only its number is read
 		gp.goid = goid
-		ftraceContext(gp, nil, ftraceOnErrorMax, take)
+		ftraceContext(gp, nil, min(most, ftraceOnErrorMax), since, take)
+	}
+}
+
+// ftrace_api_started gives the goroutines to take that calls have started since then, each with the
+// one that started it and the time of its first record, as far as that is still in the rings.
+//
+//go:linkname ftrace_api_started
+func ftrace_api_started(since uint64, take func(goid, by, at uint64)) {
+	if ftraceOnError != 0 && ftraceMayTrace(getg()) {
+		ftraceStartedSince(since, take)
 	}
 }
 

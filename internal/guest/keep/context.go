@@ -14,7 +14,7 @@ import (
 // ftraceOnError is FTRACE_ON_ERROR: the number of calls to show, 0 if it is not set.
 var ftraceOnError int
 
-// ftraceTesting reports whether package testing runs tests. Of these, only failures are errors: a
+// ftraceTesting reports whether the program is one of tests. Of these, only failures are errors: a
 // panic that is recovered and a line in the log are not.
 var ftraceTesting bool
 
@@ -57,6 +57,18 @@ func ftracePanicking(e any) {
 func ftraceUnrecovered(p *_panic) {
 	if t := getg().ftrace; ftraceTesting && t != nil && t.contextShown == 0 {
 		ftraceShowContext("panic", p.arg)
+		ftraceKeepRings("panic")
+	}
+}
+
+// ftraceExits is called when the program ends by os.Exit, or because main returns. Goroutines other
+// than the main one do not end tests so.
+func ftraceExits(code int) {
+	gp := getg()
+	if t := gp.ftrace; ftraceTesting && code != 0 && gp.goid != 1 && t != nil && t.contextShown == 0 {
+		var digits [20]byte
+		ftraceShowContext("os.Exit("+string(ftraceItoa(digits[:], uint64(code)))+")", nil)
+		ftraceKeepRings("exit")
 	}
 }
 
@@ -194,6 +206,39 @@ func (s *ftracePlaces) scan(c *ftraceChunk, number uint64, writer int, goid, sin
 	}
 }
 
+// ftraceStartedSince calls take for each goroutine whose first record is in the rings, and not
+// before since.
+func ftraceStartedSince(since uint64, take func(goid, by, at uint64)) {
+	for _, w := range ftraceRecording.writers {
+		if w == nil {
+			continue
+		}
+		for number := atomic.Load64(&w.number); number > 0; number-- {
+			c := w.chunkAt(number - 1)
+			if c == nil {
+				break
+			}
+			for offset := unsafe.Sizeof(*c); offset+ftraceRecordSize <= uintptr(atomic.Load64(&c.Content)/8); {
+				r := c.record(offset)
+				goid, at, words, by := r.Goroutine, r.Ticks, r.Words, uint64(0)
+				starts := r.Kind == ftrace_format_KindGoroutineStart && at >= since
+				if offset += uintptr(words) * 8; starts && offset <= ftrace_format_RingChunk {
+					by = *(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize))
+				}
+				if words == 0 || w.chunkAt(number-1) != c {
+					break // it is being overwritten
+				}
+				if starts {
+					take(goid, by, at)
+				}
+			}
+			if c.Begin < since {
+				break
+			}
+		}
+	}
+}
+
 // beginning returns when the nth last entry was, or 0 if there are fewer.
 func (s *ftracePlaces) beginning(n int) uint64 {
 	for i := s.n - 1; i >= 0; i-- {
@@ -227,19 +272,16 @@ func ftraceShowContext(why string, value any) {
 	b.byte('\n')
 	b.flush()
 	ftraceFreeText(b)
-	ftraceContext(gp, t, ftraceOnError, nil)
+	ftraceContext(gp, t, ftraceOnError, t.contextShown, nil)
 	t.busy--
 }
 
-// ftraceContext puts out the last n calls of a goroutine, except for what it has put out before.
+// ftraceContext puts out the last n calls of a goroutine, of those that began or ended after shown.
 // For the current one t is its state, and calls under way are put out too, whenever they began. For
 // others it is nil. If take is nil, lines are printed.
-func ftraceContext(gp *g, t *ftraceG, n int, take ftraceTakesLine) {
+func ftraceContext(gp *g, t *ftraceG, n int, shown uint64, take ftraceTakesLine) {
 	places, b, record := ftracePlaces{text: ftraceNewText()}, ftraceNewText(), ftraceNewText()
-	shown, depth := uint64(0), int32(0)
-	if t != nil {
-		shown = t.contextShown
-	}
+	depth := int32(0)
 	since := places.collect(gp.goid, n, shown)
 	if t != nil {
 		// First the calls under way that began before that, or whose records were overwritten.

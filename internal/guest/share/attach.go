@@ -398,49 +398,6 @@ func (t *ftraceG) forget(session uint32) {
 	}
 }
 
-// ftraceDumpRings makes a recording of what the rings have while the program goes on writing to
-// them.
-func ftraceDumpRings(directory string) string {
-	to := &ftraceCopied
-	if failed := to.make(directory); failed != "" {
-		return failed
-	}
-	defer to.close()
-	ftraceRecordWaits(&ftraceRecording.ftraceStream)
-	ftraceDefineClock()
-	buffer := make([]byte, ftrace_format_RingChunk)
-	chunk := unsafe.Pointer(&buffer[0])
-	for id, w := range ftraceRecording.writers {
-		if w == nil {
-			continue
-		}
-		fd := to.newCalls(int32(id))
-		if fd < 0 {
-			return ftraceErrno(-fd)
-		}
-		begun := atomic.Load64(&w.number)
-		for number := begun - min(begun, ftraceRecording.chunks); number < begun; number++ {
-			c := w.chunkAt(number)
-			if c == nil {
-				continue
-			}
-			content := atomic.Load64(&c.Content)
-			memmove(chunk, unsafe.Pointer(c), ftrace_format_RingChunk)
-			copied := (*ftraceChunk)(chunk)
-			if content == 0 || atomic.Load64(&c.Content) < content || atomic.Load64(&c.Number) != number || copied.Number != number {
-				continue // it was overwritten, or is being: emptying it is the first step of that
-			}
-			copied.Content = content
-			if errno := ftraceWriteAt(fd, chunk, ftrace_format_RingChunk, -1); errno != 0 {
-				ftraceClose(fd)
-				return ftraceErrno(errno)
-			}
-		}
-		ftraceClose(fd)
-	}
-	return ""
-}
-
 // ftraceForgetCalls forgets what these consumers have of calls and of waits. The tables of tallies
 // have both. The world is stopped.
 func ftraceForgetCalls(h *ftraceHead, calls, waits uint32) {

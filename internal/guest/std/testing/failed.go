@@ -1,8 +1,9 @@
 //go:build ftrace_core
 
 // This file is added to package testing. It tells the core that a test fails: that is an error of
-// the goroutine which calls Error, Fatal or Fail. The calls that the core returns are folded by
-// package testtree, and kept until the result of the test is printed.
+// the goroutine which calls Error, Fatal or Fail. The calls that the core returns, of this
+// goroutine and the others of the test, are folded by package testtree, and kept until the result
+// of the test is printed.
 
 package testing
 
@@ -16,36 +17,80 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
+//go:linkname ftraceTests runtime.ftrace_api_tests
+func ftraceTests(importPath string, quiet bool)
+
 //go:linkname ftraceTesting runtime.ftrace_api_testing
-func ftraceTesting() int
+func ftraceTesting() (onError int, now uint64)
 
 //go:linkname ftraceFailed runtime.ftrace_api_failed
 func ftraceFailed(what string, take func(kind byte, depth int, line string)) int
 
 //go:linkname ftraceCalls runtime.ftrace_api_calls
-func ftraceCalls(goid uint64, take func(kind byte, depth int, line string))
+func ftraceCalls(goid uint64, most int, since uint64, take func(kind byte, depth int, line string))
+
+//go:linkname ftraceStarted runtime.ftrace_api_started
+func ftraceStarted(since uint64, take func(goid, by, at uint64))
+
+//go:linkname ftraceKeep runtime.ftrace_api_keep
+func ftraceKeep(test string) string
 
 //go:linkname ftraceGoroutine runtime.ftrace_api_goroutine
 func ftraceGoroutine() uint64
 
+// An ftraceTest is a test that has begun; of a benchmark all is zero.
+type ftraceTest struct {
+	goroutine uint64
+	at        uint64 // ticks
+	top       bool   // it is no subtest
+}
+
 // ftraceFailure is what a test keeps of its failures until they are printed. The test's mu guards
-// it.
+// what follows test.
 type ftraceFailure struct {
+	test    ftraceTest
 	message string // what was logged last
 	text    string
 	lines   int // in text
 	more    int // failures for which there is no room
 }
 
-const ftraceLeast = 4 // lines, for a failure after the first
+const (
+	ftraceLeast = 4    // lines, for a failure after the first
+	ftraceAll   = 1000 // calls, as many as the core gives
+)
 
-// ftraceGoroutines are those of the tests that have begun, by name. FTRACE_ON_ERROR is set.
-var ftraceGoroutines sync.Map
+// ftraceBegun are the tests that have begun, by name. FTRACE_ON_ERROR is set.
+var ftraceBegun sync.Map
+
+// ftraceStart is called before TestMain.
+func ftraceStart(deps testDeps) {
+	if onError, _ := ftraceTesting(); onError > 0 {
+		ftraceTests(deps.ImportPath(), ftraceStartedByTest())
+	}
+}
+
+// ftraceStartedByTest reports whether a process of the same executable started this one. Then it is
+// a test that looks at what this one prints, but for the workers of a fuzz test.
+func ftraceStartedByTest() bool {
+	for _, arg := range os.Args {
+		if arg == "-test.fuzzworker" {
+			return false
+		}
+	}
+	own, err := os.Readlink("/proc/self/exe")
+	if err != nil {
+		return false
+	}
+	parent, err := os.Readlink("/proc/" + strconv.Itoa(os.Getppid()) + "/exe")
+	return err == nil && parent == own
+}
 
 // ftraceBegins is called by the test's goroutine before the test.
 func (t *T) ftraceBegins() {
-	if ftraceTesting() > 0 {
-		ftraceGoroutines.Store(t.name, ftraceGoroutine())
+	if onError, now := ftraceTesting(); onError > 0 {
+		t.ftrace.test = ftraceTest{ftraceGoroutine(), now, t.level == 1}
+		ftraceBegun.Store(t.name, t.ftrace.test)
 	}
 }
 
@@ -76,8 +121,12 @@ func (c *common) ftraceFails() {
 		return
 	}
 	var lines []ftrace_tree_Line
+	if used == 0 {
+		lines = c.ftrace.test.others(ftraceGoroutine())
+	}
+	before := len(lines)
 	most := ftraceFailed(what, ftraceCollect(&lines))
-	if len(lines) == 0 {
+	if len(lines) == before {
 		return
 	}
 	c.mu.Lock()
@@ -99,6 +148,68 @@ func (c *common) ftraceFails() {
 func ftraceCollect(lines *[]ftrace_tree_Line) func(kind byte, depth int, line string) {
 	return func(kind byte, depth int, line string) {
 		*lines = append(*lines, ftrace_tree_Line{Kind: kind, Depth: depth, Text: strings.Clone(line)})
+	}
+}
+
+// The limits of what is shown of the other goroutines of a test.
+const (
+	ftraceOthersMost = 32 // goroutines, those that were started last
+	ftraceOthersEach = 30 // calls of each
+)
+
+// others returns the last calls of the goroutines of a test, other than this one: its own, and
+// those that were started by it, but not by other tests.
+func (t ftraceTest) others(this uint64) (lines []ftrace_tree_Line) {
+	type goroutine struct{ goid, by, at uint64 }
+	var started []goroutine
+	by := map[uint64]uint64{}
+	ftraceStarted(t.at, func(goid, parent, at uint64) {
+		started = append(started, goroutine{goid, parent, at})
+		by[goid] = parent
+	})
+	tests := map[uint64]bool{}
+	ftraceBegun.Range(func(_, test any) bool {
+		tests[test.(ftraceTest).goroutine] = true
+		return true
+	})
+	own := t.goroutine
+	if own == 0 {
+		own = this
+	}
+	started = slices.DeleteFunc(started, func(g goroutine) bool {
+		goid := g.goid
+		for n := 0; n < len(by) && goid != 0 && goid != own && !tests[goid]; n++ {
+			goid = by[goid]
+		}
+		return goid != own || g.goid == own || g.goid == this
+	})
+	slices.SortFunc(started, func(a, b goroutine) int { return int(a.at - b.at) })
+	started = started[max(len(started)-ftraceOthersMost, 0):]
+	if own != this {
+		started = append(started, goroutine{goid: own, at: t.at})
+	}
+	for _, g := range started {
+		ftraceCalls(g.goid, ftraceOthersEach, g.at, ftraceCollect(&lines))
+		lines = append(lines, ftrace_tree_Line{Kind: ftrace_tree_Switch})
+	}
+	return lines
+}
+
+// ftraceKeeps is called when a test, or a fuzz test, has ended.
+func (c *common) ftraceKeeps() {
+	if c.level == 1 && c.Failed() { // it is no subtest
+		ftraceKeepTest(c.name)
+	}
+}
+
+var ftraceKeepMu sync.Mutex
+
+// ftraceKeepTest keeps a recording of a test that failed, if FTRACE_KEEP says so.
+func ftraceKeepTest(name string) {
+	ftraceKeepMu.Lock()
+	defer ftraceKeepMu.Unlock()
+	if wrong := ftraceKeep(name); wrong != "" {
+		fmt.Fprintf(os.Stderr, "# ftrace: FTRACE_KEEP: %s: %s\n", name, wrong)
 	}
 }
 
@@ -140,7 +251,7 @@ func (c *common) ftraceFlush(p *common, testName string) {
 
 // ftraceTimedOut prints the calls of the tests that run when the time is up.
 func ftraceTimedOut() {
-	most := ftraceTesting()
+	most, _ := ftraceTesting()
 	if most == 0 {
 		return
 	}
@@ -151,12 +262,16 @@ func ftraceTimedOut() {
 	})
 	slices.Sort(names)
 	for _, name := range names {
-		goid, ok := ftraceGoroutines.Load(name)
+		begun, ok := ftraceBegun.Load(name)
 		if !ok {
 			continue
 		}
-		var lines []ftrace_tree_Line
-		ftraceCalls(goid.(uint64), ftraceCollect(&lines))
-		fmt.Fprint(os.Stderr, ftraceTree(name+" had not ended in time", goid.(uint64), lines, "", most))
+		test := begun.(ftraceTest)
+		lines := test.others(test.goroutine)
+		ftraceCalls(test.goroutine, ftraceAll, test.at, ftraceCollect(&lines))
+		fmt.Fprint(os.Stderr, ftraceTree(name+" had not ended in time", test.goroutine, lines, "", most))
+		if test.top {
+			ftraceKeepTest(name)
+		}
 	}
 }
