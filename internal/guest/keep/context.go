@@ -41,7 +41,7 @@ func ftraceParseOnError(s, record string) {
 	case record != "" && record != "ring" && (len(record) < 5 || record[:5] != "ring:"):
 		ftraceComplain("FTRACE_ON_ERROR: the calls are found in rings, not in files: with FTRACE_RECORD=" + record + " nothing is shown when something goes wrong")
 	default:
-		ftraceOnError = n
+		ftraceOnError, ftraceDeadlocked = n, ftraceShowDeadlock
 	}
 }
 
@@ -70,6 +70,52 @@ func ftraceExits(code int) {
 		ftraceShowContext("os.Exit("+string(ftraceItoa(digits[:], uint64(code)))+")", nil)
 		ftraceKeepRings("exit")
 	}
+}
+
+const ftraceDeadlockedMax = 100 // goroutines whose calls are shown
+
+// ftraceDeadlocked is called when all goroutines wait for one another; nil: nothing is shown then.
+// It is a variable because its callers may have no write barriers, which the compiler checks in
+// what they call directly. The collector does not run while all goroutines are asleep.
+var ftraceDeadlocked func()
+
+// ftraceShowDeadlock shows the calls of the goroutines that are in one. It is on a system stack,
+// without a processor: it allocates nothing, and takes no lock that a goroutine may hold.
+func ftraceShowDeadlock() {
+	if ftraceOnError == 0 || !ftraceRecording.on {
+		return
+	}
+	ftraceDying()
+	n := uint64(0)
+	forEachGRace(func(gp *g) {
+		t := gp.ftrace
+		if t == nil || !t.recorded || t.depth == 0 || t.busy != 0 || isSystemGoroutine(gp, false) {
+			return
+		}
+		if n++; n > ftraceDeadlockedMax {
+			return
+		}
+		ftraceWriteDeadlock("G", gp.goid)
+		ftraceContext(gp, t, ftraceOnError, t.contextShown, ftraceWriteLine)
+	})
+	if n > ftraceDeadlockedMax {
+		ftraceWriteDeadlock("so many more goroutines: ", n-ftraceDeadlockedMax)
+	}
+}
+
+// ftraceWriteDeadlock writes the line before the calls of a goroutine.
+func ftraceWriteDeadlock(who string, n uint64) {
+	b := ftraceNewText()
+	b.str("# ftrace: deadlock on ")
+	b.number(who, n)
+	b.byte('\n')
+	b.put(ftraceWriteLine, ftraceLineOther, 0)
+	ftraceFreeText(b)
+}
+
+// ftraceWriteLine writes a line on any stack, unless nobody reads what was written before.
+func ftraceWriteLine(_ byte, _ int, line string) {
+	ftraceWriteDying(unsafe.Pointer(unsafe.StringData(line)), len(line))
 }
 
 // chunk returns the chunk, or nil if another has taken its place.
