@@ -70,20 +70,21 @@ func ftraceStart(deps testDeps) {
 	}
 }
 
-// ftraceStartedByTest reports whether a process of the same executable started this one. Then it is
-// a test that looks at what this one prints, but for the workers of a fuzz test.
+// ftraceStartedByTest reports whether a test, of the same executable, started this process. The
+// test looks at what this one prints. Workers of a fuzz test are no such process, nor is one with
+// the same arguments: the tests themselves run there, as in a container that TestMain makes.
 func ftraceStartedByTest() bool {
-	for _, arg := range os.Args {
-		if arg == "-test.fuzzworker" {
-			return false
-		}
-	}
-	own, err := os.Readlink("/proc/self/exe")
-	if err != nil {
+	if slices.Contains(os.Args, "-test.fuzzworker") {
 		return false
 	}
-	parent, err := os.Readlink("/proc/" + strconv.Itoa(os.Getppid()) + "/exe")
-	return err == nil && parent == own
+	parent := "/proc/" + strconv.Itoa(os.Getppid())
+	own, err := os.Readlink("/proc/self/exe")
+	if other, failed := os.Readlink(parent + "/exe"); err != nil || failed != nil || other != own {
+		return false
+	}
+	line, err := os.ReadFile(parent + "/cmdline")
+	_, args, _ := strings.Cut(string(line), "\x00")
+	return err == nil && args != strings.Join(append(slices.Clone(os.Args[1:]), ""), "\x00")
 }
 
 // ftraceBegins is called by the test's goroutine before the test.
