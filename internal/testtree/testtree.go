@@ -38,10 +38,16 @@ type node struct {
 	panics      bool
 	path        bool // it leads to the failure
 	shown       bool
-	within      int // calls within it
-	cost        int // how far it is from the failure
+	picked      bool // not only for what is within it
+	within      int  // calls within it
+	worth       int  // by what it has of the failure's message
+	around      int  // the most that it or a call around it is worth
+	far         int  // how far it is from the failure
 	rank        int
 }
+
+// tries limits how many of the calls for which there may be no room are tried.
+const tries = 20
 
 // Fold returns the calls on at most limit lines. If the path to the failure alone is longer, its
 // middle is left out. Lines of JSON are not folded: the last are returned.
@@ -56,31 +62,41 @@ func Fold(lines []Line, message string, limit int) string {
 	root, all := tree(lines)
 	path(root)
 	for _, n := range all {
-		n.shown = n.path
+		n.shown, n.picked = n.path, n.path
 	}
+	rank(root, all, message)
 	others := slices.DeleteFunc(all, func(n *node) bool { return n.path })
-	rank(root, values(message))
-	slices.SortStableFunc(others, func(a, b *node) int { return a.rank - b.rank })
-	show := func(k int) []string {
-		for i, n := range others {
-			n.shown = i < k
+	show := func(picked []*node) []string {
+		for _, n := range others {
+			n.shown, n.picked = false, false
 		}
-		for _, n := range others[:k] {
-			for p := n.parent; p != nil && !p.shown; p = p.parent {
+		for _, n := range picked {
+			n.shown, n.picked = true, true
+			for p := n.parent; !p.shown; p = p.parent {
 				p.shown = true
 			}
 		}
-		return root.render(nil)
+		return root.folded(nil)
 	}
-	low, high := 0, len(others)
-	for low < high {
-		if middle := (low + high + 1) / 2; len(show(middle)) <= limit {
-			low = middle
-		} else {
-			high = middle - 1
+	text := root.whole(nil)
+	if len(text) > limit {
+		low, high := 0, len(others)
+		for low < high {
+			if middle := (low + high + 1) / 2; len(show(others[:middle])) <= limit {
+				low = middle
+			} else {
+				high = middle - 1
+			}
 		}
+		// The next may need more lines than are left, and one of those after it fewer.
+		picked := slices.Clone(others[:low])
+		for _, n := range others[low:min(low+tries, len(others))] {
+			if more := append(picked, n); len(show(more)) <= limit {
+				picked = more
+			}
+		}
+		text = show(picked)
 	}
-	text := show(low)
 	if left := len(text) - limit; left > 0 {
 		prefix, _ := cutMark(text[limit/2])
 		text = slices.Replace(text, limit/2, limit/2+left+1, prefix+"... "+strconv.Itoa(left+1)+" lines\n")
@@ -90,7 +106,7 @@ func Fold(lines []Line, message string, limit int) string {
 
 // tree puts the lines together to calls. all has them in order.
 func tree(lines []Line) (root *node, all []*node) {
-	root = &node{depth: -1, path: true}
+	root = &node{depth: -1, path: true, shown: true}
 	at := root
 	for _, l := range lines {
 		if l.Kind == Switch {
@@ -134,104 +150,223 @@ func path(at *node) {
 	}
 }
 
-// The steps that values of the message make up for.
+// What makes a call worth showing, in steps that it is nearer to the failure.
 const (
-	mentioned = 20 // the first
-	further   = 3  // each further one: long messages mention much
+	made    = 2 // times what a value of the message is worth, for the call that the trace first has it from
+	fails   = 4 // a call that returns an error or panics
+	last    = 4 // what the call that failed called last: most tests check what they just called
+	special = 2 // for each time that the number of calls of the function halves, in a call worth something
+	again   = 2 // less, for each time that the number of calls of the function that come before doubles
 )
 
-// rank says which calls matter most: those that have a value that the failure's message has, too,
-// and then those near the failure.
-func rank(n *node, values []string) {
-	for i, c := range n.children {
-		if !c.path {
-			c.cost = n.cost + 1
-			for age := len(n.children) - 1 - i; age > 0; age /= 2 {
-				c.cost++
-			}
+// rank sorts calls by what they have to do with the failure, the most first. Those that it ended
+// with are near. So are those that have a value of the message which few calls have, most of all
+// those that made it, and what they called. One call of each function goes before a second one.
+func rank(root *node, all []*node, message string) {
+	measure(all, message)
+	calls := map[string]int{}
+	for _, n := range all { // the call around it comes first
+		n.around = max(n.worth, n.parent.around)
+		calls[n.name()]++
+	}
+	near(root)
+	for _, n := range all {
+		n.rank = n.far - n.around - n.worth/2
+		if n.around > 0 {
+			n.rank -= min(special*bits(len(all)/calls[n.name()]), n.around)
 		}
-		c.rank = c.cost
-		for _, v := range values {
-			if !mentions(c.entry, v) && !mentions(c.exit, v) {
-				continue
+	}
+	byRank := func(a, b *node) int { return a.rank - b.rank }
+	slices.SortStableFunc(all, byRank)
+	clear(calls)
+	for _, n := range all {
+		n.rank += again * bits(calls[n.name()])
+		calls[n.name()]++
+	}
+	slices.SortStableFunc(all, byRank)
+}
+
+// measure finds out what calls are worth by themselves. A value that half of the calls have says
+// little, one that a single call has says most. The best counts, others less and less: a long
+// message mentions much.
+func measure(all []*node, message string) {
+	wanted := map[string]bool{}
+	words(message, func(w string) { wanted[w] = true })
+	found := map[*node][]string{}
+	having := map[string]int{} // how many calls have it
+	maker := map[string]*node{}
+	look := func(n *node, text string, result bool) {
+		words(uncommented(text), func(w string) {
+			if !wanted[w] || slices.Contains(found[n], w) {
+				return
 			}
-			if c.rank >= c.cost {
-				c.rank -= mentioned
+			if having[w] == 0 && result {
+				maker[w] = n
 			}
-			c.rank -= further
+			found[n] = append(found[n], w)
+			having[w]++
+		})
+	}
+	// As the trace has the lines: a result follows what the call called.
+	var walk func(n *node)
+	walk = func(n *node) {
+		_, rest := cutMark(n.entry)
+		look(n, strings.TrimPrefix(rest, n.name()), false)
+		for _, c := range n.children {
+			walk(c)
 		}
-		rank(c, values)
+		_, rest, _ = strings.Cut(n.exit, "}")
+		look(n, rest, true)
+	}
+	for _, n := range all {
+		if n.parent.parent == nil {
+			walk(n)
+		}
+	}
+	for _, n := range all {
+		var values []int
+		for _, w := range found[n] {
+			value := bits(len(all)/having[w]) - 1
+			if maker[w] == n {
+				value *= made
+			}
+			values = append(values, value)
+		}
+		slices.Sort(values)
+		for _, value := range values {
+			n.worth = value + n.worth/2
+		}
+		if n.panics || strings.Contains(uncommented(n.exit), "rror") {
+			n.worth += fails
+		}
+		if siblings := n.parent.children; n.parent.path && !n.path && n == siblings[len(siblings)-1] {
+			n.worth += last
+		}
 	}
 }
 
-// maxValues limits how many values of a message are looked for.
-const maxValues = 20
-
-// values returns what a message may have of a call's values: numbers, longer words, and what is in
-// quotes.
-func values(message string) (found []string) {
-	add := func(v string) {
-		if len(found) < maxValues && !slices.Contains(found, v) {
-			found = append(found, v)
+// near says how far from the failure what a call called is. What it called later is nearer. In a
+// call that is worth something the order says less: each call may have made the value.
+func near(n *node) {
+	for i, c := range n.children {
+		c.far = n.far
+		if later := bits(len(n.children) - 1 - i); n.around > 0 {
+			c.far += later / 2
+		} else if !c.path {
+			c.far += later + 1
 		}
+		near(c)
 	}
-	for i, part := range strings.Split(message, `"`) {
-		if i%2 == 1 && len(part) > 1 {
-			add(part)
-			continue
-		}
-		for _, word := range strings.FieldsFunc(part, func(r rune) bool { return !inWord(r) }) {
-			if word = strings.Trim(word, ".-"); strings.ContainsAny(word, "0123456789") || len(word) > 4 {
-				add(word)
+}
+
+// bits returns how many binary digits a number has: about its logarithm.
+func bits(n int) (digits int) {
+	for ; n > 0; n /= 2 {
+		digits++
+	}
+	return digits
+}
+
+// uncommented returns a line without the comment at its end.
+func uncommented(line string) string {
+	if i := strings.LastIndex(line, " // "); i >= 0 {
+		line = line[:i]
+	}
+	return line
+}
+
+// words calls f with each number and word of a text, but not names of parameters and addresses. What
+// follows a backslash is part of none: messages have quoted text as it is, or with escapes.
+func words(text string, f func(string)) {
+	begin := 0
+	end := func(at int, next rune) {
+		if begin < at && next != '=' {
+			w := strings.Trim(text[begin:at], ".-")
+			if w != "" && (len(w) < len("0x1234567") || w[:2] != "0x") {
+				f(w)
 			}
 		}
 	}
-	return found
+	for i, r := range text {
+		if !inWord(r) && i >= begin {
+			end(i, r)
+			begin = i + 1
+			if r == '\\' {
+				begin++
+			}
+		}
+	}
+	end(len(text), 0)
 }
 
 func inWord(r rune) bool {
 	return r == '_' || r == '.' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r > 127
 }
 
-// mentions reports whether a value stands in a line, not as a part of another.
-func mentions(line, value string) bool {
-	if i := strings.LastIndex(line, " // "); i >= 0 {
-		line = line[:i]
-	}
-	line = line[max(strings.IndexAny(line, "(}"), 0):]
-	for from := 0; ; {
-		i := strings.Index(line[from:], value)
-		if i < 0 {
-			return false
+// whole appends the lines of all that is within a call.
+func (n *node) whole(to []string) []string {
+	for _, c := range n.children {
+		if !c.path && len(c.children) == 0 {
+			to = append(to, c.line())
+			continue
 		}
-		i += from
-		end := i + len(value)
-		if (i == 0 || !inWord(rune(line[i-1]))) && (end == len(line) || !inWord(rune(line[end]))) {
-			return true
+		to = c.whole(append(to, c.entry))
+		if c.exit != "" {
+			to = append(to, c.exit)
 		}
-		from = i + 1
 	}
+	return to
 }
 
-// render appends the lines of what is within a call.
-func (n *node) render(to []string) []string {
+// folded appends the lines of those calls within a call that are shown. On the path, a line counts
+// those that are not. Other calls are on one line, which counts what is within, and calls that are
+// only the way to one that is shown share a line.
+func (n *node) folded(to []string) []string {
 	var hidden []*node
 	for _, c := range n.children {
 		if !c.shown {
 			hidden = append(hidden, c)
 			continue
 		}
-		to, hidden = folded(to, hidden), nil
-		if !c.path && !slices.ContainsFunc(c.children, func(c *node) bool { return c.shown }) {
-			to = append(to, c.line())
-			continue
+		if n.path {
+			to = counted(to, hidden)
 		}
-		to = c.render(append(to, c.entry))
-		if c.exit != "" {
-			to = append(to, c.exit)
+		hidden = nil
+		switch {
+		case c.path:
+			to = c.folded(append(to, c.entry))
+			if c.exit != "" {
+				to = append(to, c.exit)
+			}
+		case c.picked:
+			to = c.folded(append(to, c.line()))
+		default:
+			to = c.passed(to)
 		}
 	}
-	return folded(to, hidden)
+	if n.path {
+		to = counted(to, hidden)
+	}
+	return to
+}
+
+// passed appends a line for a call, and those within it, that are only the way to one that is shown.
+func (n *node) passed(to []string) []string {
+	prefix, _ := cutMark(n.entry)
+	text := prefix + "... in " + n.name()
+	for {
+		var next *node
+		for _, c := range n.children {
+			if c.shown && (next != nil || c.picked) {
+				return n.folded(append(to, text+":\n"))
+			}
+			if c.shown {
+				next = c
+			}
+		}
+		n = next
+		text += ", " + n.name()
+	}
 }
 
 // line returns a call on one line, as the format fold has it.
@@ -241,9 +376,7 @@ func (n *node) line() string {
 	if !ok || !ends {
 		return n.entry
 	}
-	if i := strings.LastIndex(end, " // "); i >= 0 {
-		end = end[:i]
-	}
+	end = uncommented(end)
 	number = strings.TrimSuffix(number, "\n")
 	if n.within == 0 {
 		return head + " {}" + end + " // " + number + "\n"
@@ -251,8 +384,8 @@ func (n *node) line() string {
 	return head + " {...}" + end + " // " + number + ", " + count(n.within) + " within\n"
 }
 
-// folded appends the line that stands for calls which are not shown.
-func folded(to []string, hidden []*node) []string {
+// counted appends the line that stands for calls which are not shown.
+func counted(to []string, hidden []*node) []string {
 	if len(hidden) == 0 {
 		return to
 	}

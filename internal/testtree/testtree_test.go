@@ -72,10 +72,10 @@ G7     + p.check(got=8, want=15) { // #1
 		// A value of the message goes first.
 		{parser, "want 7", 6, `
 G7   + p.Test() { // #1
-G7     + p.eval(text="7") { // #1
+G7     + p.eval(text="7") {...} = value=7 // #1, 1 call within
 G7       + p.sum(text="7") {} = 7 // #1
-G7       } = value=7 // p.eval
 G7     + p.eval(text="3*5") {...} = value=8 // #2, 3 calls within
+G7       + p.sum(text="3*5") {...} = 8 // #2, 2 calls within
 G7     + p.check(got=8, want=15) { // #1
 `},
 		// A panic's path, of calls that it ended.
@@ -118,6 +118,78 @@ G7     + p.double(n=42) {} = 126 // #43
 G7     ... 957 calls: p.double 957 times
 `
 	if got := Fold(lines(trace.String()), "double(42) = 126, want 84", 4); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// TestFoldRank has a case for each thing that makes a call worth a line. Each trace has calls of
+// noise before and after the one that is to be shown.
+func TestFoldRank(t *testing.T) {
+	call := func(depth int, entry, result string) string {
+		indent := strings.Repeat("  ", depth)
+		return fmt.Sprintf("G7   %s+ p.%s { // #1\nG7   %s  }%s // p.f\n", indent, entry, indent, result)
+	}
+	noise := func(format string) (s string) {
+		for i := range 50 {
+			s += call(1, fmt.Sprintf(format, i), "")
+		}
+		return s
+	}
+	const test = "G7   + p.Test() { // #1\n"
+	within := func(entry, result, calls string) string {
+		return "G7     + p." + entry + " { // #1\n" + calls + "G7       }" + result + " // p.f\n"
+	}
+	for _, c := range []struct {
+		name, trace, message string
+		most                 int
+		want                 string // a line that is shown
+	}{
+		// What all calls have says nothing, although the message has it first and twice.
+		{"rare", test + noise("f(db=main n=%d)") + call(1, "g(db=main, key=alpha)", "") + noise("f(db=main n=%d)"),
+			"main: main: alpha not found", 4, "p.g(db=main, key=alpha)"},
+		// A value that two calls have is worth most where it was made.
+		{"made", test + noise("f(n=%d)") + call(1, "load()", " = 7777") + noise("f(n=%d)") + call(1, "use(n=7777)", "") + noise("f(n=%d)"),
+			"got 7777", 4, "p.load() {} = 7777"},
+		// A long message does not make a call that has much of it worth more than one that has the
+		// value which no other has.
+		{"long", test + noise("f(text=alpha beta gamma delta, n=%d)") + call(1, "g(n=4711)", "") + noise("f(text=alpha beta gamma delta, n=%d)"),
+			"alpha\nbeta\ngamma\ndelta\nalpha beta gamma delta\n-4711\n+4712", 4, "p.g(n=4711)"},
+		// A text is the same with escapes.
+		{"escapes", test + noise("f(n=%d)") + call(1, `render()`, ` = "<p>\nalpha</p>\n"`) + noise("f(n=%d)"),
+			"got:\n<p>\nalpha</p>\n", 4, "p.render()"},
+		// An error, although the message has other words for it.
+		{"error", test + noise("f(n=%d)") + call(1, "open()", ` = *errors.errorString("gone")`) + noise("f(n=%d)"),
+			"it failed", 5, "p.open()"},
+		// What a call that has the value called, deep below.
+		{"within", test + noise("f(n=%d)") + within("parse(text=alpha)", " = 1", "G7       + p.a() { // #1\nG7         + p.b() { // #1\n"+call(4, "c()", " = true")+"G7           } // p.b\nG7         } // p.a\n") + noise("f(n=%d)"),
+			"alpha", 8, "p.c() {} = true"},
+		// One call of each function before the second of the same.
+		{"distinct", test + within("parse(text=alpha)", " = 1", strings.Repeat(call(2, "next()", ""), 20)+call(2, "bad()", " = 3")+strings.Repeat(call(2, "next()", ""), 20)) + call(1, "f()", ""),
+			"alpha", 5, "p.bad() {} = 3"},
+		// The call before the failure.
+		{"last", test + noise("f(n=%d)") + call(1, "equal(a=1, b=2)", " = false"),
+			"not equal", 3, "p.equal(a=1, b=2)"},
+	} {
+		if got := Fold(lines(c.trace), c.message, c.most); !strings.Contains(got, c.want) {
+			t.Errorf("%s: without %s:\n%s", c.name, c.want, got)
+		}
+	}
+}
+
+// TestFoldWay: calls that are only the way to one that is shown have one line.
+func TestFoldWay(t *testing.T) {
+	var trace strings.Builder
+	trace.WriteString("G7   + p.Test() { // #1\n")
+	for i := range 10 {
+		fmt.Fprintf(&trace, "G7     + p.a() { // #%d\nG7       + p.b() { // #%[1]d\nG7         + p.c(n=4%[1]d) { // #%[1]d\nG7           } = 5%[1]d // p.c\nG7         } // p.b\nG7       } // p.a\n", i)
+	}
+	const want = `G7   + p.Test() { // #1
+G7     ... 9 calls: p.a 3 times
+G7     ... in p.a, p.b:
+G7         + p.c(n=43) {} = 53 // #3
+G7     ... 18 calls: p.a 6 times
+`
+	if got := Fold(lines(trace.String()), "got 53", 5); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
