@@ -156,7 +156,7 @@ const (
 	fails   = 4 // a call that returns an error or panics
 	last    = 4 // what the call that failed called last: most tests check what they just called
 	special = 2 // for each time that the number of calls of the function halves, in a call worth something
-	again   = 2 // less, for each time that the number of calls of the function that come before doubles
+	again   = 2 // less, for each call of the same function that comes before
 )
 
 // rank sorts calls by what they have to do with the failure, the most first. Those that it ended
@@ -180,7 +180,7 @@ func rank(root *node, all []*node, message string) {
 	slices.SortStableFunc(all, byRank)
 	clear(calls)
 	for _, n := range all {
-		n.rank += again * bits(calls[n.name()])
+		n.rank += again * calls[n.name()]
 		calls[n.name()]++
 	}
 	slices.SortStableFunc(all, byRank)
@@ -275,8 +275,8 @@ func uncommented(line string) string {
 	return line
 }
 
-// words calls f with each number and word of a text, but not names of parameters and addresses. What
-// follows a backslash is part of none: messages have quoted text as it is, or with escapes.
+// words calls f with each number and word of a text, but not names of parameters and addresses.
+// What follows a backslash is part of none: messages have quoted text as it is, or with escapes.
 func words(text string, f func(string)) {
 	begin := 0
 	end := func(at int, next rune) {
@@ -350,7 +350,7 @@ func (n *node) folded(to []string) []string {
 	return to
 }
 
-// passed appends a line for a call, and those within it, that are only the way to one that is shown.
+// passed appends a line for a call, and those within it, that are only the way to one shown.
 func (n *node) passed(to []string) []string {
 	prefix, _ := cutMark(n.entry)
 	text := prefix + "... in " + n.name()
