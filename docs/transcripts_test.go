@@ -3,10 +3,12 @@ package docs
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -96,7 +98,7 @@ func run(t *testing.T, root string, env []string, b []byte) []byte {
 			}
 			shown = append(shown, line)
 		}
-		cmd := exec.Command("sh", "-c", command)
+		cmd := exec.Command("sh", "-c", patient(command))
 		cmd.Dir, cmd.Env = root, env
 		printed, err := cmd.CombinedOutput()
 		if _, failed := err.(*exec.ExitError); err != nil && !failed {
@@ -106,6 +108,23 @@ func run(t *testing.T, root string, env []string, b []byte) []byte {
 	}
 	out.WriteString(lines[len(lines)-1])
 	return out.Bytes()
+}
+
+var sleep = regexp.MustCompile(`\bsleep [0-9.]+`)
+
+// patient returns a command that sleeps three times as long: what it waits for may have to share the
+// machine with other tests. The pages are written at their own pace.
+func patient(command string) string {
+	if *update {
+		return command
+	}
+	return sleep.ReplaceAllStringFunc(command, func(s string) string {
+		seconds, err := strconv.ParseFloat(strings.TrimPrefix(s, "sleep "), 64)
+		if err != nil {
+			return s
+		}
+		return fmt.Sprintf("sleep %g", 3*seconds)
+	})
 }
 
 // progress is what the go command prints besides, once on each machine.
