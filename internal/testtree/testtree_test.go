@@ -10,7 +10,7 @@ import (
 // lines reads a trace.
 func lines(trace string) (list []Line) {
 	for text := range strings.Lines(strings.TrimPrefix(trace, "\n")) {
-		rest := strings.TrimPrefix(text, "G7   ")
+		rest := text[len("G7   "):]
 		depth := (len(rest) - len(strings.TrimLeft(rest, " "))) / 2
 		l := Line{rest[2*depth], depth, text}
 		if l.Kind == Ends {

@@ -432,12 +432,12 @@ func ftraceProbe(p uintptr, n uintptr) bool {
 		base uintptr
 		size uintptr
 	}
-	pid := uintptr(ftracePid())
+	self := uintptr(getg().m.procid) // any thread of the process stands for it
 	for n > 0 {
 		size := min(n, unsafe.Sizeof(buf))
 		local := iovec{uintptr(unsafe.Pointer(&buf)), size}
 		remote := iovec{p, size}
-		read, _, errno := syscall.Syscall6(ftraceSysProcessVMReadv, pid, uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
+		read, _, errno := syscall.Syscall6(ftraceSysProcessVMReadv, self, uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
 		if errno != 0 || read != size {
 			return false
 		}
