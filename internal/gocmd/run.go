@@ -168,10 +168,15 @@ func runForwarding(cmd *exec.Cmd, ends <-chan os.Signal) (status int, err error)
 	}()
 	err = cmd.Wait()
 	close(done)
+	return exitStatus(err)
+}
+
+// exitStatus returns the exit status of a command that has ended, as shells have it.
+func exitStatus(err error) (int, error) {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-			return 128 + int(status.Signal()), nil // as shells have it
+			return 128 + int(status.Signal()), nil
 		}
 	}
 	return toolexec.ExitStatus(err)
