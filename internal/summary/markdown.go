@@ -94,18 +94,17 @@ func (p *pkg) tests() (n int) {
 // heading says in a line how the tests went.
 func (c *counts) heading(status int) string {
 	var said []string
-	all := number(c.packages, "package")
-	switch {
+	switch bad := c.of[failed] + c.of[unknown]; {
 	case c.tests > 0:
-		said = append(said, fmt.Sprintf("%d failed in %d of %s", c.tests, c.of[failed]+c.of[unknown], all))
+		said = append(said, fmt.Sprintf("%d failed in %s", c.tests, c.share(bad)))
 	case c.of[failed] > 0:
-		said = append(said, fmt.Sprintf("%d of %s failed", c.of[failed], all))
+		said = append(said, c.share(c.of[failed])+" failed")
 	}
 	switch {
 	case c.of[unbuilt] > 0 && len(said) > 0:
 		said = append(said, fmt.Sprintf("%d did not build", c.of[unbuilt]))
 	case c.of[unbuilt] > 0:
-		said = append(said, fmt.Sprintf("%d of %s did not build", c.of[unbuilt], all))
+		said = append(said, c.share(c.of[unbuilt])+" did not build")
 	}
 	switch {
 	case status > 128:
@@ -118,6 +117,15 @@ func (c *counts) heading(status int) string {
 		return number(c.of[passed], "package") + " passed"
 	}
 	return strings.Join(said, ", ")
+}
+
+// share says how many of the packages n are.
+func (c *counts) share(n int) string {
+	all := number(c.packages, "package")
+	if n == c.packages {
+		return all
+	}
+	return fmt.Sprintf("%d of %s", n, all)
 }
 
 // rest says in a line what became of the packages that the heading does not speak of.

@@ -121,12 +121,12 @@ func TestHeading(t *testing.T) {
 		{"", 0, "there were none"},
 		{"?   \ta\t[no test files]\n\tb\t\tcoverage: 0.0% of statements\n", 0, "there were none\n\n2 packages without tests."},
 		{"ok  \ta\t0.1s\nok  \tb\t(cached)\tcoverage: 1.0% of statements\nok  \tc\t0.1s [no tests to run]\n", 0, "3 packages passed"},
-		{fails, 1, "1 failed in 1 of 1 package"},
+		{fails, 1, "1 failed in 1 package"},
 		{fails + "ok  \tb\t0.1s\n", 1, "1 failed in 1 of 2 packages\n\n1 package passed."},
-		{"exit status 3\nFAIL\ta\t0.1s\n", 1, "1 of 1 package failed"},
-		{"FAIL\ta [build failed]\n", 1, "1 of 1 package did not build"},
+		{"exit status 3\nFAIL\ta\t0.1s\n", 1, "1 package failed"},
+		{"FAIL\ta [build failed]\n", 1, "1 package did not build"},
 		{"", 1, "go test ended with exit status 1"},
-		{fails + "=== RUN   TestB\nsome\n", 143, "1 failed in 2 of 2 packages, go test was ended by signal 15\n\n1 package without a result."},
+		{fails + "=== RUN   TestB\nsome\n", 143, "1 failed in 2 packages, go test was ended by signal 15\n\n1 package without a result."},
 	} {
 		r := New(false)
 		r.Stdout().Write([]byte(test.out))
