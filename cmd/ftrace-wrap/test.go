@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,7 +20,7 @@ import (
 // testVerb is go test that shows the calls of tests which fail.
 func testVerb() *cli.Command {
 	return command.Verb(&cli.Command{
-		Name: "test", ArgsUsage: "[-lines N] [-keep DIR] [-index] [GO TEST ARGUMENTS]", Usage: "run go test, and show the calls of tests that fail",
+		Name: "test", ArgsUsage: "[-lines N] [-keep DIR] [-summary FILE] [-index] [GO TEST ARGUMENTS]", Usage: "run go test, and show the calls of tests that fail",
 		Description: `
 Test runs go test with hooks. Tests that pass print what they always do. A test that
 fails has the calls that led to it above "--- FAIL", folded to N lines, 60 if -lines
@@ -43,21 +42,27 @@ Test files are traced like the rest of the main module. The packages of function
 that they replace by package mock are added to FTRACE_PACKAGES, unless you exclude
 them there, and not traced, unless FTRACE names them.
 
+With -summary a summary of the run in Markdown is appended to FILE, as GitHub Actions
+shows it: -summary "$GITHUB_STEP_SUMMARY". It has the packages that failed, and each
+test that failed with its message and its calls. What go test prints stays as it is.
+
 With -index nothing is printed: what the tests reach goes into the index that
 ftrace-wrap reach looks into.`,
 		UsageText: `
 	$ ftrace-wrap test ./...
 	$ ftrace-wrap test -keep failed ./...
 	$ FTRACE='strconv_test.*' ftrace-wrap test -run TestAtoi .
-	$ FTRACE=1 FTRACE_OUT=trace.%p ftrace-wrap test ./...`,
+	$ FTRACE=1 FTRACE_OUT=trace.%p ftrace-wrap test ./...
+	$ ftrace-wrap test -summary "$GITHUB_STEP_SUMMARY" ./...`,
 	}, command.Raw, func(a command.Args) (int, error) { return runTest(a.Rest) })
 }
 
 // testFlags are those of the verb that are not go test's.
 type testFlags struct {
-	index bool
-	lines int    // 0: not given
-	keep  string // directory for recordings of tests that fail; "": none is kept
+	index   bool
+	lines   int    // 0: not given
+	keep    string // directory for recordings of tests that fail; "": none is kept
+	summary string // a file, or ""
 }
 
 const (
@@ -69,7 +74,7 @@ const (
 func parseTest(args []string) (flags testFlags, rest []string, err error) {
 	for i := 0; i < len(args); i++ {
 		name, value, inline := gocmd.FlagName(args[i])
-		if !inline && (name == "lines" || name == "keep") {
+		if (name == "lines" || name == "keep" || name == "summary") && !inline {
 			if i++; i < len(args) {
 				value = args[i]
 			}
@@ -85,7 +90,11 @@ func parseTest(args []string) (flags testFlags, rest []string, err error) {
 			}
 		case name == "keep":
 			if flags.keep = value; value == "" {
-				return flags, nil, command.UsageError{Err: errors.New("-keep: which directory?")}
+				return flags, nil, command.Usagef("-keep: no directory is named")
+			}
+		case name == "summary":
+			if flags.summary = value; value == "" {
+				return flags, nil, command.Usagef("-summary: no file is named")
 			}
 		default:
 			rest = append(rest, args[i])
@@ -108,14 +117,18 @@ func runTest(args []string) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if own.index && own.keep != "" {
-		return 0, command.UsageError{Err: errors.New("-keep: with -index no recordings are made")}
-	}
 	run, flags := gocmd.Build, []string{flag}
+	if own.summary != "" {
+		run = func(args []string) (int, error) { return sumUp(own.summary, args) }
+	}
 	switch {
+	case own.index && own.keep != "":
+		return 0, command.Usagef("-keep: with -index no recordings are made: leave one out")
+	case own.index && own.summary != "":
+		return 0, command.Usagef("-summary: with -index nothing is printed that could be summed up: leave one out")
 	case own.index:
 		run = indexTests
-	case own.lines > 0 || own.keep != "" || os.Getenv("FTRACE_ON_ERROR") == "" && !shows():
+	case own.lines > 0 || os.Getenv("FTRACE_ON_ERROR") == "" && (own.keep != "" || !shows()):
 		os.Setenv("FTRACE_ON_ERROR", strconv.Itoa(cmp.Or(own.lines, defaultLines)))
 	case os.Getenv("FTRACE_ON_ERROR") == "" && os.Getenv("FTRACE_OUT") == "" && !slices.ContainsFunc(args, isVerbose):
 		flags = append(flags, "-v") // go test drops what a passing test prints to stderr otherwise

@@ -31,7 +31,7 @@ type output struct {
 
 var (
 	testCalls  = regexp.MustCompile(`^ *# ftrace: (\S+) (failed|had not ended in time) on G\d+$`)
-	panicCalls = regexp.MustCompile(`^# ftrace: panic on G\d+: `)
+	endCalls   = regexp.MustCompile(`^# ftrace: (panic|os\.Exit\(-?\d+\)|deadlock) on G\d+`)
 	crashLine  = regexp.MustCompile(`^(panic|fatal error|SIG[A-Z]+): `)
 )
 
@@ -91,7 +91,7 @@ func (o *output) line(s string) {
 	case o.at == race:
 	case crashLine.MatchString(s):
 		o.at, o.cause = crash, s
-	case testCalls.MatchString(s) || panicCalls.MatchString(s):
+	case testCalls.MatchString(s) || endCalls.MatchString(s):
 		o.at = calls
 	}
 	o.parts[o.at].add(s)
