@@ -112,8 +112,8 @@ func run(t *testing.T, root string, env []string, b []byte) []byte {
 
 var sleep = regexp.MustCompile(`\bsleep [0-9.]+`)
 
-// patient returns a command that sleeps three times as long: what it waits for may have to share the
-// machine with other tests. The pages are written at their own pace.
+// patient returns a command that sleeps three times as long: what it waits for may have to share
+// the machine with other tests. The pages are written at their own pace.
 func patient(command string) string {
 	if *update {
 		return command

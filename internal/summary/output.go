@@ -30,9 +30,9 @@ type output struct {
 }
 
 var (
-	testCalls  = regexp.MustCompile(`^ *# ftrace: (\S+) (failed|had not ended in time) on G\d+$`)
-	endCalls   = regexp.MustCompile(`^# ftrace: (panic|os\.Exit\(-?\d+\)|deadlock) on G\d+`)
-	crashLine  = regexp.MustCompile(`^(panic|fatal error|SIG[A-Z]+): `)
+	testCalls = regexp.MustCompile(`^ *# ftrace: (\S+) (failed|had not ended in time) on G\d+$`)
+	endCalls  = regexp.MustCompile(`^# ftrace: (panic|os\.Exit\(-?\d+\)|deadlock) on G\d+`)
+	crashLine = regexp.MustCompile(`^(panic|fatal error|SIG[A-Z]+): `)
 )
 
 const (
