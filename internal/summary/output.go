@@ -68,7 +68,7 @@ func (o *output) flush() {
 
 // line takes a line, without its end.
 func (o *output) line(s string) {
-	switch {
+	switch { // a race stands between bars, and a bar alone is no race
 	case o.bar:
 		o.bar = false
 		if s == raceLine {
@@ -85,7 +85,7 @@ func (o *output) line(s string) {
 		o.bar = true
 		return
 	}
-	switch {
+	switch { // after a crash nothing else comes
 	case o.at == crash:
 		o.stacks = o.stacks || strings.HasPrefix(s, "goroutine ")
 	case o.at == race:

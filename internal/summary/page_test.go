@@ -130,7 +130,7 @@ func checkPage(t *testing.T, text string) {
 // be.
 func FuzzSummary(f *testing.F) {
 	for _, name := range []string{"go1.26/plain", "go1.27/v", "go1.25/json", "go1.26/race-v", "more/plain", "more/json"} {
-		json, stdout, stderr := recorded(&testing.T{}, name)
+		json, stdout, stderr := recorded(f, name)
 		f.Add(json, stdout, stderr, 1, 0)
 	}
 	f.Add(false, "--- FAIL: Test<b>`` (0.00s)\n    ```\n</details>\x1b[2J\nFAIL\t<i>\t&\n", "# m\n````\n", 143, 100)

@@ -22,7 +22,7 @@ func sum(json bool, stdout, stderr string) string {
 }
 
 // recorded returns what go test printed: testdata/GO/FORM, and FORM.err if there is that.
-func recorded(t *testing.T, name string) (json bool, stdout, stderr string) {
+func recorded(t testing.TB, name string) (json bool, stdout, stderr string) {
 	out, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
@@ -31,8 +31,8 @@ func recorded(t *testing.T, name string) (json bool, stdout, stderr string) {
 	return strings.Contains(name, "json"), string(out), string(errs)
 }
 
-// TestGolden compares summaries of real runs with those in testdata. All of them were made by
-// ftrace-wrap test, those in more by go test -count=3.
+// TestGolden compares summaries of real runs with those in testdata, where tests.txtar says how
+// they were made.
 func TestGolden(t *testing.T) {
 	for _, name := range []string{"go1.26/plain", "go1.26/json", "go1.26/race-plain", "go1.26/race-v", "go1.26/race-json", "more/plain", "more/json"} {
 		got := sum(recorded(t, name))
