@@ -5,6 +5,7 @@
 package runtime
 
 import (
+	"internal/runtime/atomic"
 	syscall "internal/runtime/syscall/linux"
 	"unsafe"
 )
@@ -425,26 +426,42 @@ func ftraceTerminal(fd int32) bool {
 	return errno == 0
 }
 
-// ftraceProbe reports whether n bytes at p, which is not Go's memory, can be read.
+// ftraceProbed are pages that could be read when the system was asked, each at a place of its own
+// among them, or 0.
+var ftraceProbed [256]uintptr
+
+// ftraceProbe reports whether n bytes at p, which is not Go's memory, can be read. The system is
+// asked about each page once: it also knows those of devices, which must not be read. From then on
+// it is tried, since the page may be gone.
 func ftraceProbe(p uintptr, n uintptr) bool {
-	var buf [256]byte
+	const size = 4096 // of a page, at least
+	gp := getg()
+	tries := gp == gp.m.curg // a fault on another stack may come while signals are blocked
+	for at := p; at < p+n; at = at&^(size-1) + size {
+		page := at &^ (size - 1)
+		place := &ftraceProbed[page/size%uintptr(len(ftraceProbed))]
+		if tries && atomic.Loaduintptr(place) == page && ftraceTouch(at) {
+			continue
+		}
+		if !ftraceAskReadable(at) {
+			return false
+		}
+		atomic.Storeuintptr(place, page)
+	}
+	return true
+}
+
+// ftraceAskReadable asks the system whether the byte at p can be read.
+func ftraceAskReadable(p uintptr) bool {
 	type iovec struct {
 		base uintptr
 		size uintptr
 	}
+	var b byte
+	local, remote := iovec{uintptr(unsafe.Pointer(&b)), 1}, iovec{p, 1}
 	self := uintptr(getg().m.procid) // any thread of the process stands for it
-	for n > 0 {
-		size := min(n, unsafe.Sizeof(buf))
-		local := iovec{uintptr(unsafe.Pointer(&buf)), size}
-		remote := iovec{p, size}
-		read, _, errno := syscall.Syscall6(ftraceSysProcessVMReadv, self, uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
-		if errno != 0 || read != size {
-			return false
-		}
-		p += size
-		n -= size
-	}
-	return true
+	read, _, errno := syscall.Syscall6(ftraceSysProcessVMReadv, self, uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
+	return errno == 0 && read == 1
 }
 
 // ftraceExecutable returns the path of the program.
