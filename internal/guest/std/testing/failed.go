@@ -154,8 +154,8 @@ func ftraceCollect(lines *[]ftrace_tree_Line) func(kind byte, depth int, line st
 
 // The limits of what is shown of the other goroutines of a test.
 const (
-	ftraceOthersMost = 32 // goroutines, those that were started last
-	ftraceOthersEach = 30 // calls of each
+	ftraceMaxOthers = 32 // goroutines: those that were started last
+	ftraceMaxCalls  = 30 // of each
 )
 
 // others returns the last calls of the goroutines of a test, other than this one: its own, and
@@ -185,12 +185,12 @@ func (t ftraceTest) others(this uint64) (lines []ftrace_tree_Line) {
 		return goid != own || g.goid == own || g.goid == this
 	})
 	slices.SortFunc(started, func(a, b goroutine) int { return int(a.at - b.at) })
-	started = started[max(len(started)-ftraceOthersMost, 0):]
+	started = started[max(len(started)-ftraceMaxOthers, 0):]
 	if own != this {
 		started = append(started, goroutine{goid: own, at: t.at})
 	}
 	for _, g := range started {
-		ftraceCalls(g.goid, ftraceOthersEach, g.at, ftraceCollect(&lines))
+		ftraceCalls(g.goid, ftraceMaxCalls, g.at, ftraceCollect(&lines))
 		lines = append(lines, ftrace_tree_Line{Kind: ftrace_tree_Switch})
 	}
 	return lines
