@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -88,6 +89,9 @@ func TestTeeLeft(t *testing.T) {
 
 // TestTeeSignal: signals are passed on, and the exit status is the go command's.
 func TestTeeSignal(t *testing.T) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT) // though we run in nohup
+	defer signal.Stop(c)
 	for _, name := range []string{"INT", "TERM", "HUP", "QUIT"} {
 		out, printed := file(t)
 		errs, _ := file(t)
