@@ -171,7 +171,8 @@ func (p *Printer) takeApart(d *Datum, has int, own bool) {
 // chars reads a string, or bytes.
 func (p *Printer) chars(d *Datum, what string) {
 	n := p.uint32()
-	if d.Nil = n == format.Nil; d.Nil || p.cut {
+	d.Nil = n == format.Nil && d.Type.Kind == reflect.Slice // there is no nil string
+	if d.Nil || p.cut {
 		return
 	}
 	d.Text = string(p.bytes(n))

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -162,7 +163,11 @@ func printAll(t *testing.T, r *Recording, e *Event) {
 	p.Fails(e, f)
 	findAll(r, e)
 
-	// What is taken apart ends where it does when it is printed.
+	// What is taken apart ends where it does when it is printed, in a line that has room for it: what
+	// comes after the end of a line is not read.
+	endless := DefaultFormat
+	endless.Line = math.MaxInt
+	p = r.Printer(endless)
 	p.Append(nil, 0, e, f.Params)
 	rest, cut := len(p.data), p.cut
 	if l := r.layout(e.Layout); l == nil || len(l.Captured) > 0 {
