@@ -153,6 +153,70 @@ func (b build) compileMemory(tmp, dir string) (float64, error) {
 	return peakMemory(cmd.ProcessState), nil
 }
 
+// measureManyFunctions prints what it takes to compile one package of so many functions: processor
+// time, and the most memory of a process.
+func measureManyFunctions(w io.Writer, tmp, wrap string, sizes []int, rounds int) error {
+	fmt.Fprint(w, "\n| functions of one package | plain CPU s | peak MB | main module CPU s | peak MB |\n|--:|--:|--:|--:|--:|\n")
+	dir := filepath.Join(tmp, "many")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module many\n\ngo 1.25\n"), 0o666); err != nil {
+		return err
+	}
+	builds := []build{{"plain", "", nil}, {"main module", wrap, []string{"FTRACE_CACHE=off"}}}
+	for _, b := range builds { // what it imports is compiled before
+		if _, _, err := b.compileMany(dir, 1, 0); err != nil {
+			return err
+		}
+	}
+	for _, n := range sizes {
+		times, memory := make([][]float64, len(builds)), make([][]float64, len(builds))
+		for round := range rounds {
+			for i, b := range builds {
+				seconds, kB, err := b.compileMany(dir, n, round)
+				if err != nil {
+					return fmt.Errorf("%s, %d functions: %v", b.name, n, err)
+				}
+				times[i], memory[i] = append(times[i], seconds), append(memory[i], kB)
+			}
+		}
+		fmt.Fprintf(w, "| %d |", n)
+		for i := range builds {
+			cell(w, median(times[i]), median(times[0]), 1)
+			cell(w, median(memory[i]), median(memory[0]), 1e3)
+		}
+		fmt.Fprintln(w)
+	}
+	return nil
+}
+
+// compileMany compiles a package of n functions, which differs from round to round so that no cache
+// has it.
+func (b build) compileMany(dir string, n, round int) (seconds, kB float64, err error) {
+	var text strings.Builder
+	fmt.Fprintf(&text, "package main\n\nimport \"fmt\"\n\nconst made = \"%s %d %d\"\n\ntype T struct{ s string }\n", b.name, round, time.Now().UnixNano())
+	for i := range n {
+		switch i % 3 {
+		case 0:
+			fmt.Fprintf(&text, "\nfunc F%d(a, b int) int {\n\tif a > b {\n\t\treturn a - %d\n\t}\n\treturn F%[1]d(a, b-1)\n}\n", i, i)
+		case 1:
+			fmt.Fprintf(&text, "\nfunc (t *T) F%d(s string) (string, error) {\n\tif s == \"\" {\n\t\treturn \"\", fmt.Errorf(\"empty %[1]d\")\n\t}\n\treturn t.s + s, nil\n}\n", i)
+		case 2:
+			fmt.Fprintf(&text, "\nfunc F%d(m map[string]int, k string) (n int, ok bool) {\n\tfor x := range m {\n\t\tif x > k {\n\t\t\tn++\n\t\t}\n\t}\n\treturn n, n > %[1]d\n}\n", i)
+		}
+	}
+	text.WriteString("\nfunc main() { fmt.Println(made, F0(2, 1)) }\n")
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(text.String()), 0o666); err != nil {
+		return 0, 0, err
+	}
+	cmd := b.command(dir, "-o", os.DevNull, ".")
+	if err := cmd.Run(); err != nil {
+		return 0, 0, err
+	}
+	return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), peakMemory(cmd.ProcessState), nil
+}
+
 // measureIdle prints the resident memory of a program that does nothing, plainly, with everything
 // instrumented and off, and with everything armed.
 func measureIdle(w io.Writer, tmp, wrap string) error {

@@ -75,7 +75,7 @@ func run(opt options) error {
 		{"tracers", func(w io.Writer) error { return measureTracers(w, dir, opt) }},
 		{"mocks", func(w io.Writer) error { return measureMocks(w, dir, opt.wrap, opt.rounds, opt.short) }},
 		{"programs", func(w io.Writer) error { return measurePrograms(w, dir, opt.wrap, opt.programs(), opt.rounds) }},
-		{"builds", func(w io.Writer) error { return measureEsbuild(w, dir, opt) }},
+		{"builds", func(w io.Writer) error { return measureAllBuilds(w, dir, opt) }},
 		{"frames", func(w io.Writer) error { return measureFrames(w, dir, opt) }},
 		{"memory", func(w io.Writer) error { return measureIdle(w, dir, opt.wrap) }},
 		{"probes", func(w io.Writer) error {
@@ -160,10 +160,11 @@ func (opt options) programs() []program {
 	return programs
 }
 
-// measureEsbuild measures builds of esbuild; a smoke run leaves them out.
-func measureEsbuild(w io.Writer, tmp string, opt options) error {
+// measureAllBuilds measures builds of esbuild, which a smoke run leaves out, and of packages with
+// many functions.
+func measureAllBuilds(w io.Writer, tmp string, opt options) error {
 	if opt.short {
-		return nil
+		return measureManyFunctions(w, tmp, opt.wrap, []int{100}, 1)
 	}
 	dir, err := benchDir()
 	if err != nil {
@@ -174,7 +175,10 @@ func measureEsbuild(w io.Writer, tmp string, opt options) error {
 	if err != nil {
 		return err
 	}
-	return measureBuilds(w, tmp, opt.wrap, strings.TrimSpace(string(src)), "cmd/esbuild", opt.rounds)
+	if err := measureBuilds(w, tmp, opt.wrap, strings.TrimSpace(string(src)), "cmd/esbuild", opt.rounds); err != nil {
+		return err
+	}
+	return measureManyFunctions(w, tmp, opt.wrap, []int{1_000, 3_000, 10_000}, opt.rounds)
 }
 
 // command prepares a command with more environment, whose messages go to stderr.

@@ -16,8 +16,8 @@
 // Every function has a hook: a variable that is nil while the function is not traced, and which it
 // looks at when it is entered and when it returns. Unnamed parameters and results are given names.
 //
-//	func (p *T) Get(k string) (_ftrace_r0 int) {if _ftrace_f.h3!=nil{if _ftrace_v0,_ftrace_is:=_ftrace_h0(&_ftrace_f.h3,p,k);_ftrace_is{return _ftrace_v0}};
-//		_ftrace_r0=p.x[k];if _ftrace_f.h3!=nil{_ftrace_r0=_ftrace_h1(&_ftrace_f.h3,_ftrace_r0)};return
+//	func (p *T) Get(k string) (_ftrace_r0 int) {if _ftrace_f[3]!=nil{if _ftrace_v0,_ftrace_is:=_ftrace_h0(&_ftrace_f[3],p,k);_ftrace_is{return _ftrace_v0}};
+//		_ftrace_r0=p.x[k];if _ftrace_f[3]!=nil{_ftrace_r0=_ftrace_h1(&_ftrace_f[3],_ftrace_r0)};return
 //	}
 //
 // h0 and h1 are helpers for the types of these parameters and results (see helper.go); they call
@@ -32,7 +32,7 @@
 // A function in which something runs after the return, because it has a deferred call, has a hook
 // at its entry alone:
 //
-//	func F(a int, s string) (_ftrace_r0 int, err error) {if _ftrace_f.h7!=nil{_ftrace_c:=_ftrace_h2(_ftrace_f.h7,a,s);defer _ftrace_h3(_ftrace_c,&_ftrace_r0,&err);if _ftrace_c<0{return}};
+//	func F(a int, s string) (_ftrace_r0 int, err error) {if _ftrace_f[7]!=nil{_ftrace_c:=_ftrace_h2(_ftrace_f[7],a,s);defer _ftrace_h3(_ftrace_c,&_ftrace_r0,&err);if _ftrace_c<0{return}};
 //		... the body as it was ...
 //	}
 //

@@ -485,4 +485,4 @@ func (p *pkg) declared(name string) bool {
 }
 
 // hookName returns the expression for a function's hook.
-func (p *pkg) hookName(index int) string { return fmt.Sprintf("%sf.h%d", p.prefix, index) }
+func (p *pkg) hookName(index int) string { return fmt.Sprintf("%sf[%d]", p.prefix, index) }

@@ -86,11 +86,8 @@ func (p *pkg) register() []byte {
 		}
 		fmt.Fprintf(&b, "//go:linkname %[1]s%[2]s runtime.ftrace_%[2]s\n//go:noescape\nfunc %[1]s%[2]s(%[3]s)%[4]s\n\n", x, call, params, result)
 	}
-	fmt.Fprintf(&b, "// The hooks: nil, or what the core is to be called with.\nvar %sf struct {\n", x)
-	for i := range p.hooked {
-		fmt.Fprintf(&b, "\th%d interface{}\n", i)
-	}
-	b.WriteString("}\n\n")
+	// They are an array, since the compiler looks a struct's fields up one after another.
+	fmt.Fprintf(&b, "// The hooks: nil, or what the core is to be called with.\nvar %sf [%d]interface{}\n\n", x, p.hooked)
 	fmt.Fprintf(&b, "// The functions: line, file, name, parameters and results.\nconst %sfuncs = `", x)
 	for _, fn := range p.funcs {
 		if fn.How != Skipped {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
@@ -317,12 +318,13 @@ func (v *view) hooks(body *ast.BlockStmt, slot int) bool {
 	if !ok {
 		return false
 	}
-	hook, ok := check.X.(*ast.SelectorExpr)
+	hook, ok := check.X.(*ast.IndexExpr)
 	if !ok {
 		return false
 	}
 	hooks, ok := hook.X.(*ast.Ident)
-	return ok && hooks.Name == v.prefix+"f" && hook.Sel.Name == fmt.Sprintf("h%d", slot)
+	index, literal := hook.Index.(*ast.BasicLit)
+	return ok && literal && hooks.Name == v.prefix+"f" && index.Value == strconv.Itoa(slot)
 }
 
 // write formats a node of a file, or the file.

@@ -163,8 +163,8 @@ func printAll(t *testing.T, r *Recording, e *Event) {
 	p.Fails(e, f)
 	findAll(r, e)
 
-	// What is taken apart ends where it does when it is printed, in a line that has room for it: what
-	// comes after the end of a line is not read.
+	// What is taken apart ends where it does when it is printed in a line that has room for it.
+	// What comes after the end of a line is not read.
 	endless := DefaultFormat
 	endless.Line = math.MaxInt
 	p = r.Printer(endless)
