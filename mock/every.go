@@ -46,7 +46,7 @@ func (d *double) implementations(f reflect.Value) error {
 		if l.reason != "" || !strings.HasSuffix(l.name, "."+name) {
 			continue
 		}
-		m, err := find(l.pkg+"."+l.name, "")
+		m, err := find(l.pkg + "." + l.name)
 		if err != nil {
 			continue
 		}
@@ -72,7 +72,7 @@ func (d *double) member(args []reflect.Value) *member {
 		return &d.members[0]
 	}
 	if owner := provider(args[0], d.method); owner.IsValid() {
-		if t, err := find(methodSymbol(owner.Type(), d.method), ""); err == nil {
+		if t, err := find(methodSymbol(owner.Type(), d.method)); err == nil {
 			for i := range d.members {
 				if d.members[i].fn == t.fn {
 					return &d.members[i]

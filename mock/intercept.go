@@ -96,7 +96,7 @@ func intercept(pattern string, by *interceptor, opts []Option) (*Interception, e
 	}
 	i := new(Interception)
 	for _, name := range names {
-		t, err := find(name, name)
+		t, err := find(name)
 		if err != nil {
 			continue // it only returns a function literal
 		}

@@ -31,11 +31,11 @@ func list() (all []listed) {
 }
 
 // notFound returns the error for a function without a hook.
-func notFound(symbol, name string) error {
+func notFound(symbol string) error {
 	path, all := packagePath(symbol), list()
 	for _, f := range all {
 		if s := f.pkg + "." + f.name; f.reason != "" && (s == symbol || s == withoutPointer(symbol)) {
-			return fmt.Errorf("%w: %s can't have a hook: %s", ErrNotHooked, name, f.reason)
+			return fmt.Errorf("%w: %s can't have a hook: %s", ErrNotHooked, symbol, f.reason)
 		}
 	}
 	hint := ""
@@ -43,19 +43,19 @@ func notFound(symbol, name string) error {
 		hint = "; did you mean " + strings.Join(names, " or ") + "?"
 	}
 	if _, _, _, hooked := coreFind(symbol); hooked {
-		return fmt.Errorf("%w: package %s has hooks, but no function %s%s; ftrace-wrap list %[2]s lists its functions", ErrNotHooked, path, name, hint)
+		return fmt.Errorf("%w: package %s has hooks, but no function %s%s; ftrace-wrap list %[2]s lists its functions", ErrNotHooked, path, symbol, hint)
 	}
 	switch {
 	case path == "runtime" || path == "unsafe" || strings.HasPrefix(path, "internal/"):
-		return fmt.Errorf("%w: %s can't have a hook: the tracer is part of package runtime, and what that depends on has none; replace the function that calls it", ErrNotHooked, name)
+		return fmt.Errorf("%w: %s can't have a hook: the tracer is part of package runtime, and what that depends on has none; replace the function that calls it", ErrNotHooked, symbol)
 	case !strings.Contains(symbol, "."):
-		return fmt.Errorf("mock: %q has no package; a function's name begins with its import path, as in stack traces%s", name, hint)
+		return fmt.Errorf("mock: %q has no package; a function's name begins with its import path, as in stack traces%s", symbol, hint)
 	case hint != "":
-		return fmt.Errorf("%w: %s: no package %s has hooks%s", ErrNotHooked, name, path, hint)
+		return fmt.Errorf("%w: %s: no package %s has hooks%s", ErrNotHooked, symbol, path, hint)
 	case slices.Contains(strings.Split(packages(), ","), path):
-		return fmt.Errorf("%w: %s: FTRACE_PACKAGES has package %s, but it is not in the program, or no function of it can have a hook; ftrace-wrap list %[3]s tells", ErrNotHooked, name, path)
+		return fmt.Errorf("%w: %s: FTRACE_PACKAGES has package %s, but it is not in the program, or no function of it can have a hook; ftrace-wrap list %[3]s tells", ErrNotHooked, symbol, path)
 	}
-	return fmt.Errorf("%w: %s: build with FTRACE_PACKAGES=%s,%s so that package %[4]s has hooks", ErrNotHooked, name, packages(), path)
+	return fmt.Errorf("%w: %s: build with FTRACE_PACKAGES=%s,%s so that package %[4]s has hooks", ErrNotHooked, symbol, packages(), path)
 }
 
 // packages returns the setting of FTRACE_PACKAGES.

@@ -151,7 +151,7 @@ func unexported[F any](name string, opts []Option, everywhere bool) (*Double[F],
 		return d, err
 	}
 	defer coreQuiet(coreQuiet(true))
-	if d.target, err = find(name, name); err != nil {
+	if d.target, err = find(name); err != nil {
 		return d, err
 	}
 	if d.generic = d.typ == reflect.TypeFor[Generic](); !d.generic {
@@ -284,7 +284,7 @@ func (d *double) addElapsed() {
 // substitute makes a double for a function that is named by text, whose calls nobody will read.
 // with has its type. It is not in force yet.
 func substitute(name string, with any, everywhere bool) (*double, error) {
-	target, err := find(name, name)
+	target, err := find(name)
 	if err != nil {
 		return nil, err
 	}

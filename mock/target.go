@@ -58,7 +58,7 @@ func resolve(f reflect.Value, implementation any, one bool) (target, error) {
 		}
 		method = methodSymbol(owner.Type(), name)
 	}
-	found, err := find(method, shown(method))
+	found, err := find(method)
 	if err != nil {
 		if owner := promoted(f, method); owner.IsValid() && !bound {
 			return target{}, fmt.Errorf("%w so that it can be replaced: %s %s", ErrNotHooked, shown(method), embeds(owner, method[strings.LastIndexByte(method, '.')+1:]))
@@ -270,11 +270,11 @@ func embeds(owner reflect.Value, method string) string {
 var targets sync.Map
 
 // find finds a function by its symbol.
-func find(symbol, name string) (target, error) {
+func find(symbol string) (target, error) {
 	if t, ok := targets.Load(symbol); ok {
 		return t.(target), nil
 	}
-	t, err := look(unescaped(symbol), name)
+	t, err := look(unescaped(symbol))
 	if err == nil {
 		targets.Store(symbol, t)
 	}
@@ -282,18 +282,18 @@ func find(symbol, name string) (target, error) {
 }
 
 // look is find for symbols that are not in targets yet.
-func look(symbol, name string) (target, error) {
+func look(symbol string) (target, error) {
 	for _, s := range []string{symbol, withoutPointer(symbol)} {
 		if fn, pkg, typ, _ := coreFind(s); fn != nil {
 			if typ == "!" {
 				return target{}, fmt.Errorf("%w so that it can be replaced: %s only returns a function literal, and the compiler inlines that where it knows it, as in a loop over an iterator; replace the literal by mock.Unexported(t, %q, ...), or the function that calls %[2]s",
-					ErrNotHooked, name, returnedLiteral(s))
+					ErrNotHooked, symbol, returnedLiteral(s))
 			}
 			typ, converted := strings.CutPrefix(typ, "~")
-			return target{fn: fn, name: name, pkg: pkg, symbol: functionSymbol(pkg, s), typ: typ, converted: converted}, nil
+			return target{fn: fn, name: symbol, pkg: pkg, symbol: functionSymbol(pkg, s), typ: typ, converted: converted}, nil
 		}
 	}
-	return target{}, notFound(symbol, name)
+	return target{}, notFound(symbol)
 }
 
 // functionSymbol returns the symbol of a function of package pkg, given its name with the package's
