@@ -7,6 +7,7 @@ require (
 	github.com/agiledragon/gomonkey/v2 v2.13.0
 	github.com/bytedance/mockey v1.4.6
 	github.com/ftrace-wrap/ftrace-wrap v0.0.0
+	github.com/xhd2015/xgo/runtime v1.1.0
 )
 
 require (
