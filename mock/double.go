@@ -73,6 +73,7 @@ type double struct {
 
 	companions  []*double    // that end with it
 	interceptor *interceptor // if not nil, it is a function that Intercept watches
+	replay      *replay      // if not nil, it answers calls from recorded ones
 
 	// Options.
 	everywhere     bool

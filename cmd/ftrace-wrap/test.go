@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/doubles"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rundir"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/targets"
@@ -20,7 +21,7 @@ import (
 // testVerb is go test that shows the calls of tests which fail.
 func testVerb() *cli.Command {
 	return command.Verb(&cli.Command{
-		Name: "test", ArgsUsage: "[-lines N] [-keep DIR] [-summary FILE] [-index] [GO TEST ARGUMENTS]", Usage: "run go test, and show the calls of tests that fail",
+		Name: "test", ArgsUsage: "[-lines N] [-keep DIR] [-summary FILE] [-index] [-record-doubles DIR -border BORDER] [GO TEST ARGUMENTS]", Usage: "run go test, and show the calls of tests that fail",
 		Description: `
 Test runs go test with hooks. Tests that pass print what they always do. A test that
 fails has the calls that led to it above "--- FAIL", folded to N lines, 60 if -lines
@@ -47,10 +48,18 @@ shows it: -summary "$GITHUB_STEP_SUMMARY". It has the packages that failed, and 
 test that failed with its message and its calls. What go test prints stays as it is.
 
 With -index nothing is printed: what the tests reach goes into the index that
-ftrace-wrap reach looks into.`,
+ftrace-wrap reach looks into.
+
+With -record-doubles DIR the calls are recorded that the tests of the package in DIR make
+across a border, and written as Go to DIR/doubles_test.go. DIR may also be a file in the
+package, whose name ends in _test.go. Tests that call useDoubles(t) then replay these
+calls without what is beyond the border. Each -border names a package, an interface, a
+type or a function: store, store.Cache, net/http.(*Client).Do. The file is written if all
+tests pass. One that -record-doubles has not made is never replaced.`,
 		UsageText: `
 	$ ftrace-wrap test ./...
 	$ ftrace-wrap test -keep failed ./...
+	$ ftrace-wrap test -record-doubles shop -border example.com/app/store ./...
 	$ FTRACE='strconv_test.*' ftrace-wrap test -run TestAtoi .
 	$ FTRACE=1 FTRACE_OUT=trace.%p ftrace-wrap test ./...
 	$ ftrace-wrap test -summary "$GITHUB_STEP_SUMMARY" ./...`,
@@ -63,6 +72,7 @@ type testFlags struct {
 	lines   int    // 0: not given
 	keep    string // directory for recordings of tests that fail; "": none is kept
 	summary string // a file, or ""
+	doubles doubles.Options
 }
 
 const (
@@ -74,7 +84,7 @@ const (
 func parseTest(args []string) (flags testFlags, rest []string, err error) {
 	for i := 0; i < len(args); i++ {
 		name, value, inline := gocmd.FlagName(args[i])
-		if (name == "lines" || name == "keep" || name == "summary") && !inline {
+		if slices.Contains([]string{"lines", "keep", "summary", "record-doubles", "border"}, name) && !inline {
 			if i++; i < len(args) {
 				value = args[i]
 			}
@@ -96,9 +106,21 @@ func parseTest(args []string) (flags testFlags, rest []string, err error) {
 			if flags.summary = value; value == "" {
 				return flags, nil, command.Usagef("-summary: no file is named")
 			}
+		case name == "record-doubles":
+			if flags.doubles.To = value; value == "" {
+				return flags, nil, command.Usagef("-record-doubles: no directory is named")
+			}
+		case name == "border":
+			if value == "" {
+				return flags, nil, command.Usagef("-border: no package, interface, type or function is named")
+			}
+			flags.doubles.Borders = append(flags.doubles.Borders, value)
 		default:
 			rest = append(rest, args[i])
 		}
+	}
+	if (flags.doubles.To == "") != (len(flags.doubles.Borders) == 0) {
+		return flags, nil, command.Usagef("-record-doubles and -border go together: one says where to, the other what is recorded")
 	}
 	return flags, rest, nil
 }
@@ -121,7 +143,22 @@ func runTest(args []string) (status int, err error) {
 	if own.summary != "" {
 		run = func(args []string) (int, error) { return sumUp(own.summary, args) }
 	}
+	if own.doubles.To != "" {
+		r, more, err := prepareDoubles(&own, args)
+		if err != nil {
+			return 0, err
+		}
+		defer r.Close()
+		flags = append(flags, more...)
+		tests := run
+		if own.summary == "" {
+			tests = gocmd.Child // Build does not always come back
+		}
+		run = func(args []string) (int, error) { return writeDoubles(r, tests, args) }
+	}
 	switch {
+	case own.index && own.doubles.To != "":
+		return 0, command.Usagef("-record-doubles: with -index nothing is recorded: leave one out")
 	case own.index && own.keep != "":
 		return 0, command.Usagef("-keep: with -index no recordings are made: leave one out")
 	case own.index && own.summary != "":
@@ -150,6 +187,38 @@ func runTest(args []string) (status int, err error) {
 		return 0, err
 	}
 	return run(gocmd.InsertFlags(append([]string{"test"}, args...), flags...))
+}
+
+// prepareDoubles makes what the tests need to record calls across a border: flags, and packages with
+// hooks.
+func prepareDoubles(own *testFlags, args []string) (r *doubles.Run, flags []string, err error) {
+	for _, arg := range args {
+		if name, _, _ := gocmd.FlagName(arg); name == "overlay" || name == "C" {
+			return nil, nil, command.Usagef("-%s: it does not go with -record-doubles", name)
+		}
+	}
+	own.doubles.Build = targets.LoadFlags(args)
+	if r, err = doubles.Prepare(&own.doubles); err != nil {
+		return nil, nil, err
+	}
+	patterns := cmp.Or(os.Getenv("FTRACE_PACKAGES"), "main")
+	if strings.HasPrefix(patterns, "!") {
+		patterns = "main," + patterns // as it is understood there
+	}
+	os.Setenv("FTRACE_PACKAGES", strings.Join(append(r.Packages(), patterns), ",")) // a later pattern overrides an earlier one: the user has the last word
+	return r, r.Flags(), nil
+}
+
+// writeDoubles runs the tests, and writes what they recorded.
+func writeDoubles(r *doubles.Run, tests func(args []string) (int, error), args []string) (status int, err error) {
+	if status, err = tests(args); err != nil || status != 0 {
+		return status, err
+	}
+	written, err := r.Write(stdout)
+	if err == nil && !written {
+		status = 1
+	}
+	return status, err
 }
 
 // isVerbose recognises the flags that settle how much go test shows.

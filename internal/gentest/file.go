@@ -169,7 +169,7 @@ func (t *testFile) merged(w *writer, cases []*testCase) ([]byte, error) {
 		}
 		return true
 	})
-	for p, name := range w.names {
+	for p, name := range w.Names {
 		if !used[name] {
 			continue
 		}
@@ -272,7 +272,7 @@ func (w *writer) source(test string, cases []*testCase) string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	p("// %s compares what recorded calls returned with what they return now, see %s.", test, mark)
-	p("func %s(t *%s.T) {", test, w.need("testing", "testing"))
+	p("func %s(t *%s.T) {", test, w.Need("testing", "testing"))
 	p("\ttests := []struct {\n\t\t%s string", w.name)
 	for _, c := range w.table {
 		p("\t\t%s %s", c.name, c.typ)
@@ -291,7 +291,7 @@ func (w *writer) source(test string, cases []*testCase) string {
 			p("\t\t{\n\t\t\t%s,\n\t\t},", strings.Join(fields, ",\n\t\t\t"))
 		}
 	}
-	p("\t}\n\tfor _, tt := range tests {\n\t\tt.Run(tt.%s, func(t *%s.T) {", w.name, w.need("testing", "testing"))
+	p("\t}\n\tfor _, tt := range tests {\n\t\tt.Run(tt.%s, func(t *%s.T) {", w.name, w.Need("testing", "testing"))
 	w.body(p)
 	p("\t\t})\n\t}\n}")
 	return b.String()
@@ -331,7 +331,7 @@ func (w *writer) body(p func(format string, args ...any)) {
 				compare = append(compare, [2]string{got + " != " + want, fmt.Sprintf("%q, %s, %s", w.label(c)+" = "+verb+", want "+verb, got, want)})
 			default:
 				compare = append(compare, [2]string{
-					fmt.Sprintf("!%s.DeepEqual(%s, %s)", w.need("reflect", "reflect"), got, want),
+					fmt.Sprintf("!%s.DeepEqual(%s, %s)", w.Need("reflect", "reflect"), got, want),
 					fmt.Sprintf("%q, %s, %s", w.label(c)+" = %+v, want %+v", got, want),
 				})
 			}

@@ -1,7 +1,7 @@
 // Package gentest makes a table test of a function from its recorded calls.
 //
 // In come a function's name and a recording. Its calls are read (calls.go), their values become Go
-// literals by the types that the function has now (literal.go), the test is merged into a file of
+// literals by the types that the function has now (package literal), the test is merged into a file of
 // the function's package (file.go), and of the calls those stay that pass and that together reach
 // the most statements (choose.go). Command ftrace-wrap calls it for its verb gentest. It writes
 // that one file, and only when the test in it passes.
@@ -20,6 +20,8 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/literal"
 )
 
 // Options say what is made.
@@ -49,7 +51,7 @@ func Run(stdout io.Writer, o *Options) (written bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	w := &writer{f: f, imports: file.imports, names: map[string]string{}}
+	w := &writer{f: f, Writer: literal.Writer{Pkg: f.pkg.Types, Imports: file.imports, Names: map[string]string{}}}
 	if err := w.columns(); err != nil {
 		return false, err
 	}
@@ -209,11 +211,10 @@ type column struct {
 
 // writer writes the test.
 type writer struct {
-	f       *function
-	imports map[string]string // names by paths, as the file has them
-	names   map[string]string // what the test needs: names by paths
-	table   []column
-	name    string // of the field that has a case's name
+	literal.Writer
+	f     *function
+	table []column
+	name  string // of the field that has a case's name
 }
 
 // columns decides what fields the table has.
@@ -231,7 +232,7 @@ func (w *writer) columns() error {
 		if c.err = result && types.Identical(v.Type(), types.Universe.Lookup("error").Type()); c.err {
 			c.typ = "string"
 		} else {
-			typ, err := w.typeName(v.Type())
+			typ, err := w.TypeName(v.Type())
 			if err != nil {
 				return fmt.Errorf("%s: %s: %v", w.f.shown, name, err)
 			}
@@ -322,9 +323,9 @@ const casesMax = 100
 // cell returns a value as a field of the table.
 func (w *writer) cell(c *column, d *datum) (string, error) {
 	if c.err {
-		return w.message(d)
+		return w.Message(d)
 	}
-	text, zero, err := w.literal(c.of.Type(), d, true)
+	text, zero, err := w.Literal(c.of.Type(), d, true)
 	if zero {
 		text = ""
 	}

@@ -19,6 +19,7 @@ type Datum struct {
 	Text       string     // a string, bytes, a function's name, or what was recorded as text
 	Parts      []*Datum   // fields; elements; what a pointer leads to; what is in an interface
 	Message    string     // of an error, if HasMessage
+	Variable   string     // that holds it, by import path and name; not in recordings
 	HasMessage bool
 }
 

@@ -68,6 +68,9 @@ func Select(args []string) (added []string) {
 	return added
 }
 
+// LoadFlags returns those of the arguments of go test that decide which files belong to packages.
+func LoadFlags(args []string) []string { return parseTest(args).flags }
+
 // testArgs are the arguments of go test that say which packages are tested.
 type testArgs struct {
 	dir      string   // -C

@@ -1,4 +1,8 @@
-package gentest
+// Package literal writes recorded values as Go expressions.
+//
+// In comes a [recording.Datum] and the type that it has in the sources. Out comes text for a file of
+// a package, or the reason why there is none. Packages gentest and doubles call it.
+package literal
 
 import (
 	"errors"
@@ -13,6 +17,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 var (
@@ -20,22 +27,39 @@ var (
 	errIdentity = errors.New("it has fields that only its package can set")
 )
 
-// literal returns a value as an expression of a type. zero reports whether it is the zero value.
+// A Writer writes values for one file of a package. It notes which packages the file needs. It is not
+// for several goroutines at once.
+type Writer struct {
+	Pkg     *types.Package
+	Imports map[string]string // names by paths, as the file has them
+	Names   map[string]string // what the text needs: names by paths
+
+	// Hidden is called for a secret, and StandIn for a struct with fields that only its package can
+	// set. They report whether "***" or a zero value, or the struct without these fields, is to be
+	// written. If they are nil, there is no such literal.
+	Hidden  func() bool
+	StandIn func(t types.Type) bool
+}
+
+// Literal returns a value as an expression of a type. zero reports whether it is the zero value.
 // typed means that what is around it gives it the type. It fails if the value is not known as a
 // whole.
-func (w *writer) literal(t types.Type, d *datum, typed bool) (text string, zero bool, err error) {
+func (w *Writer) Literal(t types.Type, d *recording.Datum, typed bool) (text string, zero bool, err error) {
 	if types.IsInterface(t) {
 		return w.dynamic(t, d)
 	}
 	if d.Type == nil {
 		return "", false, errStale
 	}
-	if d.Lack != "" {
+	if d.Lack != "" && !(d.Type.Secret && w.Hidden != nil && w.Hidden()) {
 		return "", false, errors.New(d.Lack)
 	}
-	name, err := w.typeName(t)
+	name, err := w.TypeName(t)
 	if err != nil {
 		return "", false, err
+	}
+	if d.Type.Secret {
+		return w.hidden(name, t)
 	}
 	convert := func(text string) string {
 		if typed {
@@ -62,7 +86,11 @@ func (w *writer) literal(t types.Type, d *datum, typed bool) (text string, zero 
 		case len(d.Parts) != 1:
 			return "", false, errors.New("what the pointer leads to was not recorded")
 		}
-		text, _, err = w.literal(u.Elem(), d.Parts[0], false)
+		text, _, err = w.Literal(u.Elem(), d.Parts[0], false)
+		if err == nil && !strings.HasSuffix(text, "}") { // no composite literal
+			elem, err := w.TypeName(u.Elem())
+			return "func(v " + elem + ") *" + elem + " { return &v }(" + text + ")", false, err
+		}
 		return "&" + text, false, err
 	case *types.Slice:
 		switch {
@@ -70,7 +98,7 @@ func (w *writer) literal(t types.Type, d *datum, typed bool) (text string, zero 
 			return "", false, errStale
 		case d.Nil:
 			return convert("nil"), true, nil
-		case isByte(u.Elem()):
+		case isByte(u.Elem()) && len(d.Parts) == 0:
 			return name + "(" + strconv.Quote(d.Text) + ")", false, nil
 		}
 		text, err = w.list(name, u.Elem(), d.Parts)
@@ -88,8 +116,12 @@ func (w *writer) literal(t types.Type, d *datum, typed bool) (text string, zero 
 		case d.Nil:
 			return convert("nil"), true, nil
 		}
-		return name + "{}", false, nil
+		text, err = w.entries(name, u, d.Parts)
+		return text, false, err
 	case *types.Struct:
+		if name == "time.Time" && d.Text != "" {
+			return w.time(d.Text)
+		}
 		return w.structure(name, t, u, d)
 	case *types.Signature, *types.Chan:
 		if !d.Nil {
@@ -106,7 +138,7 @@ func isByte(t types.Type) bool {
 }
 
 // basic returns a boolean, a number or a string.
-func (w *writer) basic(t types.Type, b *types.Basic, d *datum) (text string, zero bool, err error) {
+func (w *Writer) basic(t types.Type, b *types.Basic, d *recording.Datum) (text string, zero bool, err error) {
 	if strings.ToLower(b.Name()) != d.Type.Kind.String() && !(b.Name() == "byte" && d.Type.Kind == reflect.Uint8 || b.Name() == "rune" && d.Type.Kind == reflect.Int32) {
 		return "", false, errStale
 	}
@@ -141,7 +173,7 @@ func (w *writer) basic(t types.Type, b *types.Basic, d *datum) (text string, zer
 }
 
 // constant returns the name of the constant of a type with that value, or else the number.
-func (w *writer) constant(t types.Type, v constant.Value, number string) string {
+func (w *Writer) constant(t types.Type, v constant.Value, number string) string {
 	named, ok := types.Unalias(t).(*types.Named)
 	if !ok || named.Obj().Pkg() == nil {
 		return number
@@ -152,7 +184,7 @@ func (w *writer) constant(t types.Type, v constant.Value, number string) string 
 		if !ok || name == "_" || !types.Identical(c.Type(), t) || !constant.Compare(constant.ToInt(c.Val()), token.EQL, v) {
 			continue
 		}
-		if pkg == w.f.pkg.Types {
+		if pkg == w.Pkg {
 			return name
 		}
 		if c.Exported() {
@@ -163,14 +195,14 @@ func (w *writer) constant(t types.Type, v constant.Value, number string) string 
 }
 
 // list returns a composite literal with elements.
-func (w *writer) list(name string, elem types.Type, parts []*datum) (string, error) {
+func (w *Writer) list(name string, elem types.Type, parts []*recording.Datum) (string, error) {
 	var b strings.Builder
 	b.WriteString(name + "{")
 	for i, part := range parts {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		text, _, err := w.literal(elem, part, true)
+		text, _, err := w.Literal(elem, part, true)
 		if err != nil {
 			return "", fmt.Errorf("[%d]: %v", i, err)
 		}
@@ -179,13 +211,66 @@ func (w *writer) list(name string, elem types.Type, parts []*datum) (string, err
 	return b.String() + "}", nil
 }
 
+// entries returns a composite literal with the entries of a map, whose parts are keys and values in
+// turn.
+func (w *Writer) entries(name string, m *types.Map, parts []*recording.Datum) (string, error) {
+	var list []string
+	for i := 0; i+1 < len(parts); i += 2 {
+		key, _, err := w.Literal(m.Key(), parts[i], true)
+		if err != nil {
+			return "", fmt.Errorf("a key: %w", err)
+		}
+		value, _, err := w.Literal(m.Elem(), parts[i+1], true)
+		if err != nil {
+			return "", fmt.Errorf("[%s]: %w", key, err)
+		}
+		list = append(list, w.elide(m.Key(), key)+": "+w.elide(m.Elem(), value))
+	}
+	return name + "{" + strings.Join(list, ", ") + "}", nil
+}
+
+// time returns an instant, given the arguments of time.Date.
+func (w *Writer) time(text string) (string, bool, error) {
+	pkg := w.Need("time", "time")
+	if text == "0" {
+		return pkg + ".Time{}", true, nil
+	}
+	fields := strings.SplitN(text, ", ", 8)
+	month, err := strconv.Atoi(fields[1])
+	if err != nil || len(fields) != 8 {
+		return "", false, errStale
+	}
+	fields[1] = pkg + "." + time.Month(month).String()
+	fields[7] = pkg + "." + fields[7]
+	return pkg + ".Date(" + strings.Join(fields, ", ") + ")", false, nil
+}
+
+// hidden returns what stands for a secret.
+func (w *Writer) hidden(name string, t types.Type) (text string, zero bool, err error) {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		switch {
+		case u.Info()&types.IsString != 0 && name == "string":
+			return strconv.Quote(recording.Hidden), false, nil
+		case u.Info()&types.IsString != 0:
+			return name + "(" + strconv.Quote(recording.Hidden) + ")", false, nil
+		case u.Info()&types.IsNumeric != 0:
+			return "0", true, nil
+		}
+		return "false", true, nil
+	case *types.Struct, *types.Array:
+		return name + "{}", true, nil
+	}
+	return "nil", true, nil
+}
+
 // elide leaves out the type of an element of a composite literal, as gofmt -s does.
-func (w *writer) elide(elem types.Type, text string) string {
+func (w *Writer) elide(elem types.Type, text string) string {
 	prefix := ""
 	if p, ok := elem.(*types.Pointer); ok {
 		elem, prefix = p.Elem(), "&"
 	}
-	if name, err := w.typeName(elem); err == nil {
+	if name, err := w.TypeName(elem); err == nil {
 		if rest, ok := strings.CutPrefix(text, prefix+name+"{"); ok {
 			return "{" + rest
 		}
@@ -194,7 +279,7 @@ func (w *writer) elide(elem types.Type, text string) string {
 }
 
 // structure returns a composite literal with the fields that are not zero.
-func (w *writer) structure(name string, t types.Type, s *types.Struct, d *datum) (string, bool, error) {
+func (w *Writer) structure(name string, t types.Type, s *types.Struct, d *recording.Datum) (string, bool, error) {
 	if d.Type.Kind != reflect.Struct || len(d.Parts) != s.NumFields() {
 		return "", false, errStale
 	}
@@ -207,12 +292,18 @@ func (w *writer) structure(name string, t types.Type, s *types.Struct, d *datum)
 		if f.Name() == "_" {
 			continue
 		}
-		text, zero, err := w.literal(f.Type(), part, true)
+		if part.Type != nil && part.Type.Kind == reflect.Invalid { // only whether it is zero is known
+			if !part.Nil && (w.StandIn == nil || !w.StandIn(t)) {
+				return "", false, fmt.Errorf("%s: %w", f.Name(), errIdentity)
+			}
+			continue
+		}
+		text, zero, err := w.Literal(f.Type(), part, true)
 		switch {
 		case err != nil:
 			return "", false, fmt.Errorf("%s: %w", f.Name(), err)
 		case zero && !types.IsInterface(f.Type()) || text == "nil":
-		case !f.Exported() && f.Pkg() != w.f.pkg.Types:
+		case !f.Exported() && f.Pkg() != w.Pkg:
 			return "", false, fmt.Errorf("%s: %w", f.Name(), errIdentity)
 		default:
 			fields = append(fields, f.Name()+": "+text)
@@ -225,7 +316,7 @@ func (w *writer) structure(name string, t types.Type, s *types.Struct, d *datum)
 var contexts = map[string]string{"context.backgroundCtx": "Background()", "context.todoCtx": "TODO()"}
 
 // dynamic returns what is in an interface.
-func (w *writer) dynamic(t types.Type, d *datum) (text string, zero bool, err error) {
+func (w *Writer) dynamic(t types.Type, d *recording.Datum) (text string, zero bool, err error) {
 	if d.Type != nil && d.Type.Kind == reflect.Interface && len(d.Parts) == 1 {
 		d = d.Parts[0]
 	}
@@ -235,9 +326,15 @@ func (w *writer) dynamic(t types.Type, d *datum) (text string, zero bool, err er
 	case d.Type == nil:
 		return "", false, errors.New(d.Lack)
 	case contexts[d.Type.Name] != "" && d.Text == "":
-		return w.need("context", "context") + "." + contexts[d.Type.Name], false, nil
+		return w.Need("context", "context") + "." + contexts[d.Type.Name], false, nil
 	case d.Lack != "":
 		return "", false, errors.New(d.Lack)
+	}
+	if d.Variable != "" {
+		return w.variable(d.Variable)
+	}
+	if d.HasMessage && w.wraps(d) {
+		return w.made(d)
 	}
 	expr, err := parser.ParseExpr(d.Type.Name)
 	if err != nil {
@@ -250,15 +347,48 @@ func (w *writer) dynamic(t types.Type, d *datum) (text string, zero bool, err er
 	if !types.AssignableTo(of, t) {
 		return "", false, errStale
 	}
-	text, _, err = w.literal(of, d, false)
+	text, _, err = w.Literal(of, d, false)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", d.Type.Name, err)
 	}
 	return text, false, err
 }
 
+// variable returns a variable, named by import path and name.
+func (w *Writer) variable(of string) (string, bool, error) {
+	dot := strings.LastIndexByte(of, '.')
+	path, name := of[:dot], of[dot+1:]
+	if path == w.Pkg.Path() {
+		return name, false, nil
+	}
+	for _, p := range w.Pkg.Imports() {
+		if p.Path() == path {
+			return w.qualify(p) + "." + name, false, nil
+		}
+	}
+	return w.Need(path, path[strings.LastIndexByte(path, '/')+1:]) + "." + name, false, nil
+}
+
+// wraps reports whether a datum is an error that package errors or fmt makes of a message.
+func (w *Writer) wraps(d *recording.Datum) bool {
+	return slices.Contains([]string{"*errors.errorString", "*fmt.errorString", "*fmt.wrapError"}, d.Type.Name)
+}
+
+// made returns a call that makes an error, which perhaps wraps another.
+func (w *Writer) made(d *recording.Datum) (string, bool, error) {
+	message := strconv.Quote(d.Message)
+	if d.Type.Name != "*fmt.wrapError" {
+		return w.Need("errors", "errors") + ".New(" + message + ")", false, nil
+	}
+	if len(d.Parts) != 1 || d.Text == "" {
+		return "", false, errors.New("what the error wraps was not recorded")
+	}
+	inner, _, err := w.dynamic(types.Universe.Lookup("error").Type(), d.Parts[0])
+	return w.Need("fmt", "fmt") + ".Errorf(" + strconv.Quote(d.Text) + ", " + inner + ")", false, err
+}
+
 // resolve returns the type that a recording calls so.
-func (w *writer) resolve(e ast.Expr) (types.Type, error) {
+func (w *Writer) resolve(e ast.Expr) (types.Type, error) {
 	elem := func(e ast.Expr, make func(types.Type) types.Type) (types.Type, error) {
 		t, err := w.resolve(e)
 		if err != nil {
@@ -293,8 +423,8 @@ func (w *writer) resolve(e ast.Expr) (types.Type, error) {
 
 // lookup returns the type of a package with that name: the function's, or one that it imports. The
 // recording does not tell packages of the same name apart.
-func (w *writer) lookup(pkg, name string) (types.Type, error) {
-	candidates := append([]*types.Package{w.f.pkg.Types}, w.f.pkg.Types.Imports()...)
+func (w *Writer) lookup(pkg, name string) (types.Type, error) {
+	candidates := append([]*types.Package{w.Pkg}, w.Pkg.Imports()...)
 	var found types.Type
 	for _, p := range candidates {
 		o, ok := p.Scope().Lookup(name).(*types.TypeName)
@@ -315,8 +445,8 @@ func (w *writer) lookup(pkg, name string) (types.Type, error) {
 	return found, nil
 }
 
-// message returns the message of an error, as an expression.
-func (w *writer) message(d *datum) (string, error) {
+// Message returns the message of an error, as an expression.
+func (w *Writer) Message(d *recording.Datum) (string, error) {
 	if d.Type != nil && d.Type.Kind == reflect.Interface && len(d.Parts) == 1 {
 		d = d.Parts[0]
 	}
@@ -336,11 +466,11 @@ func (w *writer) message(d *datum) (string, error) {
 	return text + ".Error()", nil
 }
 
-// typeName returns a type as the test writes it.
-func (w *writer) typeName(t types.Type) (string, error) {
+// TypeName returns a type as the test writes it.
+func (w *Writer) TypeName(t types.Type) (string, error) {
 	hidden := ""
 	name := types.TypeString(t, func(p *types.Package) string {
-		if p == w.f.pkg.Types {
+		if p == w.Pkg {
 			return ""
 		}
 		return w.qualify(p)
@@ -356,16 +486,16 @@ func (w *writer) typeName(t types.Type) (string, error) {
 	return name, nil
 }
 
-func (w *writer) qualify(p *types.Package) string { return w.need(p.Path(), p.Name()) }
+func (w *Writer) qualify(p *types.Package) string { return w.Need(p.Path(), p.Name()) }
 
-// need notes that the test needs a package, and returns its name in the file.
-func (w *writer) need(path, name string) string {
-	if known := w.imports[path]; known != "" && known != "_" && known != "." {
+// Need notes that the test needs a package, and returns its name in the file.
+func (w *Writer) Need(path, name string) string {
+	if known := w.Imports[path]; known != "" && known != "_" && known != "." {
 		return known
 	}
-	if w.f.pkg.Types.Scope().Lookup(name) != nil {
+	if w.Pkg.Scope().Lookup(name) != nil {
 		name += "pkg"
 	}
-	w.names[path] = name
+	w.Names[path] = name
 	return name
 }
