@@ -46,7 +46,7 @@ type Any struct{}
 func Replay[F, C any](t testing.TB, target F, calls func() []C, opts ...Option) *Double[F] {
 	t.Helper()
 	r := &replay{t: t, typ: reflect.TypeFor[F](), calls: func() reflect.Value { return reflect.ValueOf(calls()) }, made: map[int]int{}}
-	if kept.Recording.Load() {
+	if Recording() {
 		return &Double[F]{double: &double{typ: r.typ}}
 	}
 	mine := func(d *double) error { d.replay = r; return nil }
@@ -57,6 +57,10 @@ func Replay[F, C any](t testing.TB, target F, calls func() []C, opts ...Option) 
 	d.inForce(t, err, func() (F, error) { return reflect.MakeFunc(r.typ, r.answer).Interface().(F), nil })
 	return d
 }
+
+// Recording reports whether doubles are being recorded: what is beyond the border must be the real
+// thing then.
+func Recording() bool { return kept.Recording.Load() }
 
 // Lenient lets [Replay] log a call that was not recorded, and leave it to the function.
 func Lenient() Option {
@@ -69,19 +73,19 @@ func Lenient() Option {
 	}
 }
 
-// Never makes each call of a function that pattern names an error of the test, until it ends: a call
-// returns zero values, but an error that says so if its last result is one. With the option
+// Never makes each call of a function that pattern names an error of the test, until it ends: a
+// call returns zero values, but an error that says so if its last result is one. With the option
 // [Lenient] it is logged, and the function runs. pattern and other options are as for [Intercept].
 // While doubles are being recorded, Never does nothing.
 func Never(t testing.TB, pattern string, opts ...Option) *Interception {
 	t.Helper()
-	if kept.Recording.Load() {
+	if Recording() {
 		return new(Interception)
 	}
 	r := &replay{t: t}
 	mine := func(d *double) error { d.replay = r; return nil }
 	return Intercept(t, pattern, func(c *Intercepted) {
-		message := fmt.Sprintf("mock: Never: no call of %s was recorded%s", shown(c.Function), caller())
+		message := fmt.Sprintf("mock: no call of %s was recorded%s", brief(shown(c.Function)), caller())
 		if r.lenient {
 			t.Log(message)
 			return
@@ -176,7 +180,8 @@ func (r *replay) answer(args []reflect.Value) []reflect.Value {
 	same, message := r.find(calls, args)
 	if len(same) == 0 {
 		r.t.Error(message)
-		return r.zeros(message)
+		first, _, _ := strings.Cut(message, "\n")
+		return r.zeros(first)
 	}
 	r.mu.Lock()
 	n := same[min(r.made[same[0]], len(same)-1)]
@@ -235,12 +240,15 @@ func (r *replay) find(calls reflect.Value, args []reflect.Value) (same []int, me
 	if len(same) > 0 {
 		return same, ""
 	}
-	message = fmt.Sprintf("mock: Replay: no such call of %s was recorded%s", r.name, caller())
+	message = fmt.Sprintf("mock: no such call of %s was recorded%s", brief(r.name), caller())
 	if nearest != nil {
 		message += fmt.Sprintf("\nof the %d that were, the nearest differs in\n\t%s", calls.Len(), strings.Join(nearest, "\n\t"))
 	}
 	return nil, message
 }
+
+// brief returns a function's name without the directories of its package.
+func brief(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
 // caller returns who calls the function that was replaced, for a message.
 func caller() string {
@@ -253,9 +261,9 @@ func caller() string {
 		switch {
 		case !more:
 			return ""
-		case ours:
+		case ours, strings.HasPrefix(f.File, "ftrace-wrap/"): // what the wrapper adds to packages
 		case replaced:
-			return fmt.Sprintf(": %s called it at %s:%d", shown(f.Function), filepath.Base(f.File), f.Line)
+			return fmt.Sprintf(", which %s makes at %s:%d", brief(shown(f.Function)), filepath.Base(f.File), f.Line)
 		default:
 			replaced = true
 		}

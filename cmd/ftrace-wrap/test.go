@@ -189,8 +189,8 @@ func runTest(args []string) (status int, err error) {
 	return run(gocmd.InsertFlags(append([]string{"test"}, args...), flags...))
 }
 
-// prepareDoubles makes what the tests need to record calls across a border: flags, and packages with
-// hooks.
+// prepareDoubles makes what the tests need to record calls across a border: flags, and packages
+// with hooks.
 func prepareDoubles(own *testFlags, args []string) (r *doubles.Run, flags []string, err error) {
 	for _, arg := range args {
 		if name, _, _ := gocmd.FlagName(arg); name == "overlay" || name == "C" {
@@ -212,6 +212,9 @@ func prepareDoubles(own *testFlags, args []string) (r *doubles.Run, flags []stri
 // writeDoubles runs the tests, and writes what they recorded.
 func writeDoubles(r *doubles.Run, tests func(args []string) (int, error), args []string) (status int, err error) {
 	if status, err = tests(args); err != nil || status != 0 {
+		if err == nil {
+			fmt.Fprintln(os.Stderr, "ftrace-wrap: test: no doubles were written, since go test failed")
+		}
 		return status, err
 	}
 	written, err := r.Write(stdout)

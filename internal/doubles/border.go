@@ -3,7 +3,7 @@ package doubles
 import (
 	"fmt"
 	"go/types"
-	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -40,21 +40,27 @@ type standIn struct {
 // border adds the functions that a user's name for a border stands for.
 func (r *Run) border(name string) error {
 	before := len(r.targets) + len(r.skipped)
-	for _, p := range r.seen {
-		if p.PkgPath == name || p.PkgPath == path.Join(path.Dir(r.pkg.PkgPath), name) {
-			if p == r.pkg {
-				return fmt.Errorf("-border %s: it is the package under test itself: name what it calls", name)
-			}
-			if imports(p, r.pkg, map[*packages.Package]bool{}) {
-				return fmt.Errorf("-border %s: it imports %s, whose tests so can't name its types: name an interface", name, r.pkg.PkgPath)
-			}
-			r.borders[p.PkgPath] = true
-			r.packageBorder(p)
-			if len(r.targets)+len(r.skipped) == before {
-				return fmt.Errorf("-border %s: the package exports no functions and no methods", name)
-			}
-			return nil
+	switch pkgs := r.named(name); {
+	case len(pkgs) > 1:
+		var paths []string
+		for _, p := range pkgs {
+			paths = append(paths, p.PkgPath)
 		}
+		return fmt.Errorf("-border %s: it may be %s", name, words.Or(paths))
+	case len(pkgs) == 1:
+		p := pkgs[0]
+		if p == r.pkg {
+			return fmt.Errorf("-border %s: it is the package under test itself: name what it calls", name)
+		}
+		if imports(p, r.pkg, map[*packages.Package]bool{}) {
+			return fmt.Errorf("-border %s: it imports %s, whose tests so can't name its types: name an interface", name, r.pkg.PkgPath)
+		}
+		r.borders[p.PkgPath] = true
+		r.packageBorder(p)
+		if len(r.targets)+len(r.skipped) == before {
+			return fmt.Errorf("-border %s: the package exports no functions and no methods", name)
+		}
+		return nil
 	}
 	found := map[types.Object]*packages.Package{}
 	method := map[types.Object]string{}
@@ -121,6 +127,21 @@ func within(p *packages.Package, name string) (rest string, ok bool) {
 		from = after
 	}
 	return strings.CutPrefix(name, p.Name+".")
+}
+
+// named returns the packages that the tests use and that a name may mean: a directory, an import
+// path, or its last elements.
+func (r *Run) named(name string) (list []*packages.Package) {
+	dir, _ := filepath.Abs(name)
+	for _, p := range r.seen {
+		switch {
+		case p.PkgPath == name, strings.HasPrefix(name, ".") && p.Dir == dir:
+			return []*packages.Package{p}
+		case strings.HasSuffix(p.PkgPath, "/"+name):
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // imports reports whether a package needs another one.

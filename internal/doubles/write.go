@@ -3,7 +3,10 @@ package doubles
 import (
 	"cmp"
 	"fmt"
+	"go/ast"
 	"go/format"
+	"go/parser"
+	"go/token"
 	"go/types"
 	"io"
 	"os"
@@ -49,7 +52,7 @@ func (r *Run) Write(stdout io.Writer) (written bool, err error) {
 	w.Pkg, w.Imports, w.Names = r.pkg.Types, map[string]string{}, map[string]string{}
 	w.Hidden = func() bool { w.hidden = true; return true }
 	w.StandIn = w.standsIn
-	src, n, err := w.file(calls)
+	src, n, functions, err := w.file(calls)
 	switch {
 	case err != nil:
 		return false, err
@@ -63,7 +66,7 @@ func (r *Run) Write(stdout io.Writer) (written bool, err error) {
 	if err := os.WriteFile(r.file, src, 0o644); err != nil {
 		return false, fmt.Errorf("writing the doubles: %v", err)
 	}
-	fmt.Fprintf(stdout, "%s: %s of %s: tests that call %s(t) replay them\n", relative(r.file), words.Count(n, "call"), words.Count(len(calls), "function"), r.use())
+	fmt.Fprintf(stdout, "%s: %s of %s: tests that call %s(t) replay them\n", relative(r.file), words.Count(n, "call"), words.Count(functions, "function"), r.use())
 	return true, nil
 }
 
@@ -92,8 +95,8 @@ func (r *Run) check(src []byte) error {
 	return nil
 }
 
-// standsIn reports whether a struct may lack what only its package can set: it is beyond the border,
-// where all functions are replaced.
+// standsIn reports whether a struct may lack what only its package can set: it is beyond the
+// border, where all functions are replaced.
 func (w *writer) standsIn(t types.Type) bool {
 	named, ok := types.Unalias(t).(*types.Named)
 	if !ok || named.Obj().Pkg() == nil || !w.r.borders[named.Obj().Pkg().Path()] {
@@ -105,8 +108,8 @@ func (w *writer) standsIn(t types.Type) bool {
 
 func (w *writer) p(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
 
-// file returns the file, and how many calls it has.
-func (w *writer) file(calls map[*target][]*call) (src []byte, n int, err error) {
+// file returns the file, and how many calls of how many functions it has.
+func (w *writer) file(calls map[*target][]*call) (src []byte, n, functions int, err error) {
 	var replays, never []string
 	w.left = map[*target][]string{}
 	mock := w.Need(mockPackage, "mock")
@@ -116,7 +119,7 @@ func (w *writer) file(calls map[*target][]*call) (src []byte, n int, err error) 
 		name, made := "", 0
 		if len(calls[t]) > 0 {
 			if name, made, err = w.list(t, calls[t]); err != nil {
-				return nil, 0, err
+				return nil, 0, 0, err
 			}
 		}
 		if made == 0 {
@@ -131,7 +134,7 @@ func (w *writer) file(calls map[*target][]*call) (src []byte, n int, err error) 
 		fmt.Fprintf(w.out, "left out: %s\n", why)
 	}
 	if n == 0 {
-		return nil, 0, nil
+		return nil, 0, 0, nil
 	}
 	w.b.Reset()
 	testing := w.Need("testing", "testing")
@@ -156,16 +159,22 @@ func (w *writer) file(calls map[*target][]*call) (src []byte, n int, err error) 
 	w.p("}\n\n%s", lists.String())
 	for _, s := range w.r.ifaces {
 		if err := w.standIn(s); err != nil {
-			return nil, 0, err
+			return nil, 0, 0, err
 		}
 	}
 	body := w.b.String()
 	w.b.Reset()
 	w.p("// Doubles that %s made. Recording again replaces this file.\n", mark)
 	w.p("package %s\n\nimport (", w.r.pkg.Name)
-	paths := []string{}
-	for p := range w.Names {
-		paths = append(paths, p)
+	used, err := qualifiers(body)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	var paths []string
+	for p, name := range w.Names { // more than the file needs, if calls were left out
+		if used[name] {
+			paths = append(paths, p)
+		}
 	}
 	std := func(p string) int { return min(strings.IndexByte(strings.Split(p, "/")[0], '.'), 0) } // -1 if it is
 	slices.SortFunc(paths, func(a, b string) int { return cmp.Or(cmp.Compare(std(a), std(b)), cmp.Compare(a, b)) })
@@ -182,9 +191,27 @@ func (w *writer) file(calls map[*target][]*call) (src []byte, n int, err error) 
 	w.p(")\n\n%s", body)
 	src, err = format.Source([]byte(w.b.String()))
 	if err != nil {
-		return nil, 0, fmt.Errorf("the doubles are no Go: %v\n%s", err, w.b.String())
+		return nil, 0, 0, fmt.Errorf("the doubles are no Go: %v\n%s", err, w.b.String())
 	}
-	return src, n, nil
+	return src, n, len(replays), nil
+}
+
+// qualifiers returns the names by which declarations qualify others.
+func qualifiers(declarations string) (names map[string]bool, err error) {
+	file, err := parser.ParseFile(token.NewFileSet(), "", "package p\n"+declarations, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, fmt.Errorf("the doubles are no Go: %v\n%s", err, declarations)
+	}
+	names = map[string]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if id, ok := s.X.(*ast.Ident); ok {
+				names[id.Name] = true
+			}
+		}
+		return true
+	})
+	return names, nil
 }
 
 // expression returns a target as the file names it.
@@ -320,8 +347,8 @@ func (w *writer) compared(t *target, calls []*call) {
 	}
 }
 
-// isUsed reports whether a function would use an argument of this type, in place of looking at it. A
-// double would not.
+// isUsed reports whether a function would use an argument of this type, in place of looking at it.
+// A double would not.
 func isUsed(t types.Type) bool {
 	switch t.Underlying().(type) {
 	case *types.Signature, *types.Chan:

@@ -1,10 +1,10 @@
 // Package gentest makes a table test of a function from its recorded calls.
 //
 // In come a function's name and a recording. Its calls are read (calls.go), their values become Go
-// literals by the types that the function has now (package literal), the test is merged into a file of
-// the function's package (file.go), and of the calls those stay that pass and that together reach
-// the most statements (choose.go). Command ftrace-wrap calls it for its verb gentest. It writes
-// that one file, and only when the test in it passes.
+// literals by the types that the function has now (package literal), the test is merged into a file
+// of the function's package (file.go), and of the calls those stay that pass and that together
+// reach the most statements (choose.go). Command ftrace-wrap calls it for its verb gentest. It
+// writes that one file, and only when the test in it passes.
 package gentest
 
 import (

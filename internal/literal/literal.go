@@ -1,7 +1,7 @@
 // Package literal writes recorded values as Go expressions.
 //
-// In comes a [recording.Datum] and the type that it has in the sources. Out comes text for a file of
-// a package, or the reason why there is none. Packages gentest and doubles call it.
+// In comes a [recording.Datum] and the type that it has in the sources. Out comes text for a file
+// of a package, or the reason why there is none. Packages gentest and doubles call it.
 package literal
 
 import (
@@ -27,8 +27,8 @@ var (
 	errIdentity = errors.New("it has fields that only its package can set")
 )
 
-// A Writer writes values for one file of a package. It notes which packages the file needs. It is not
-// for several goroutines at once.
+// A Writer writes values for one file of a package. It notes which packages the file needs. It is
+// not for several goroutines at once.
 type Writer struct {
 	Pkg     *types.Package
 	Imports map[string]string // names by paths, as the file has them

@@ -407,7 +407,7 @@ func (t *taker) time(d *kept.Value, v reflect.Value) {
 	if at.Location() == time.Local {
 		at = at.UTC()
 	}
-	d.Text = at.Format("2006, 1, 2, 15, 4, 5, ") + fmt.Sprint(at.Nanosecond())
+	d.Text = fmt.Sprintf("%d, %d, %d, %d, %d, %d, %d", at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond())
 	name, offset := at.Zone()
 	switch {
 	case at == time.Time{}:
