@@ -1,8 +1,11 @@
 package mock
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -307,6 +310,9 @@ func (d *difference) same(path string, want, got reflect.Value) bool {
 		}
 		return want.Pointer() == got.Pointer() || d.same(path, want.Elem(), got.Elem())
 	case reflect.Struct:
+		if want.Type().String() == "http.Request" {
+			return d.request(path, want, got)
+		}
 		for i := range want.NumField() {
 			if !d.same(path+"."+want.Type().Field(i).Name, want.Field(i), got.Field(i)) {
 				return false
@@ -337,6 +343,35 @@ func (d *difference) same(path string, want, got reflect.Value) bool {
 		return want.Pointer() == got.Pointer() || differs()
 	}
 	return want.Equal(got) || differs()
+}
+
+// request reports whether two HTTP requests have the same method, URL and body.
+func (d *difference) request(path string, want, got reflect.Value) bool {
+	parts := func(v reflect.Value) []string {
+		method := v.FieldByName("Method").String()
+		return []string{cmp.Or(method, "GET"), fmt.Sprint(v.FieldByName("URL")), content(v.FieldByName("Body"))}
+	}
+	w, g := parts(want), parts(got)
+	for i, name := range []string{"Method", "URL", "Body"} {
+		if !d.same(path+"."+name, reflect.ValueOf(w[i]), reflect.ValueOf(g[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// content returns what can be read from a body, and puts one with the same content in its place.
+func content(body reflect.Value) string {
+	r, _ := body.Interface().(io.ReadCloser)
+	if r == nil {
+		return ""
+	}
+	data, _ := io.ReadAll(r)
+	body.Set(reflect.ValueOf(struct {
+		io.Reader
+		io.Closer
+	}{bytes.NewReader(data), r}))
+	return string(data)
 }
 
 // written returns a value for a message.

@@ -21,6 +21,11 @@ type target struct {
 	params []*column
 }
 
+// inputs returns how many arguments there are.
+func (t *target) inputs() int {
+	return len(t.params) - t.fn.Signature().Results().Len()
+}
+
 // A column is an argument or a result: a field of recorded calls.
 type column struct {
 	of     *types.Var

@@ -245,36 +245,49 @@ func (w *writer) list(t *target, calls []*call) (name string, n int, err error) 
 			reasons = append(reasons, why)
 		}
 	}
-	complete := calls[:0:0]
+	calls = slices.DeleteFunc(calls, func(c *call) bool {
+		lacks := len(c.Args) != t.inputs() || c.Lack == "" && len(c.Args)+len(c.Results) != len(t.params)
+		if lacks {
+			leave("it was not recorded as a whole")
+		}
+		return lacks
+	})
+	w.compared(t, calls)
+	type row struct {
+		args, all       string
+		secret, partial bool
+	}
+	var all, rows []row
+	broken := map[string]bool{} // arguments with which a call is left out, so that the others' order is not known
 	for _, c := range calls {
+		w.hidden, w.partial = false, false
+		args, text, why := w.row(t, c)
+		if why == "" {
+			all = append(all, row{args, text, w.hidden, w.partial})
+			continue
+		}
+		leave(why)
+		broken[args] = true
+	}
+	last, repeated := map[string]row{}, map[string]int{}
+	for _, r := range all {
+		before, again := last[r.args]
 		switch {
-		case c.Lack != "":
-			leave(c.Lack)
-		case len(c.Args)+len(c.Results) != len(t.params):
-			leave("its end was not recorded")
+		case broken[r.args]:
+			leave("another one with the same arguments is left out")
+		case again && before.all == r.all: // as all that follow the last one are
+			repeated[r.args]++
 		default:
-			complete = append(complete, c)
+			for range repeated[r.args] {
+				rows = append(rows, before)
+			}
+			rows = append(rows, r)
+			last[r.args], repeated[r.args] = r, 0
 		}
 	}
-	w.compared(t, complete)
-	var rows []string
-	last := map[string]string{} // the latest call by arguments
-	secret, partial := false, false
-	for _, c := range complete {
-		w.hidden, w.partial = false, false
-		args, all, why := w.row(t, c)
-		switch {
-		case why != "":
-			leave(why)
-		case last[args] == "="+all:
-			// answered by the one before
-		case len(rows) == callsMax:
-			leave(fmt.Sprintf("only the first %d that differ are kept", callsMax))
-		default:
-			last[args] = "=" + all
-			rows = append(rows, all)
-			secret, partial = secret || w.hidden, partial || w.partial
-		}
+	if len(rows) > callsMax {
+		leave(fmt.Sprintf("%d of them differ, and at most %d are kept", len(rows), callsMax))
+		rows = nil
 	}
 	for _, why := range reasons {
 		fmt.Fprintf(w.out, "left out: %s of %s: %s\n", words.Count(left[why], "call"), t.shown, why)
@@ -283,6 +296,8 @@ func (w *writer) list(t *target, calls []*call) (name string, n int, err error) 
 	if len(rows) == 0 {
 		return "", 0, nil
 	}
+	secret := slices.ContainsFunc(rows, func(r row) bool { return r.secret })
+	partial := slices.ContainsFunc(rows, func(r row) bool { return r.partial })
 	name = w.name(t)
 	w.p("// A %s is a call of %s: its arguments, then its results.", strings.TrimSuffix(name, "s"), t.shown)
 	w.p("type %s struct {", strings.TrimSuffix(name, "s"))
@@ -308,11 +323,11 @@ func (w *writer) list(t *target, calls []*call) (name string, n int, err error) 
 		w.p("// Structs lack the fields that only their package can set.")
 	}
 	w.p("func %s() []%s {\n\treturn []%s{", name, strings.TrimSuffix(name, "s"), strings.TrimSuffix(name, "s"))
-	for _, row := range rows {
-		if len(row) <= lineMax && !strings.Contains(row, "\n") {
-			w.p("\t\t{%s},", strings.ReplaceAll(row, "\x00", ", "))
+	for _, r := range rows {
+		if len(r.all) <= lineMax && !strings.Contains(r.all, "\n") {
+			w.p("\t\t{%s},", strings.ReplaceAll(r.all, "\x00", ", "))
 		} else {
-			w.p("\t\t{\n\t\t\t%s,\n\t\t},", strings.ReplaceAll(row, "\x00", ",\n\t\t\t"))
+			w.p("\t\t{\n\t\t\t%s,\n\t\t},", strings.ReplaceAll(r.all, "\x00", ",\n\t\t\t"))
 		}
 	}
 	w.p("\t}\n}\n")
@@ -358,26 +373,31 @@ func isUsed(t types.Type) bool {
 }
 
 // row returns a call as fields of a composite literal, separated by NUL, its arguments also alone;
-// or why it can't be one.
+// or why it can't be one. Arguments that can't be written are "?".
 func (w *writer) row(t *target, c *call) (args, all, why string) {
 	var fields []string
-	values := slices.Concat(c.Args, c.Results)
-	for i, col := range t.params {
+	for i, d := range slices.Concat(c.Args, c.Results) {
+		col := t.params[i]
 		if i == len(c.Args) {
 			args = strings.Join(fields, "\x00")
 		}
 		if col.any != "" {
 			continue
 		}
-		text, zero, err := w.value(col, values[i])
-		if err != nil {
-			return "", "", fmt.Sprintf("%s: %v", col.name, err)
-		}
-		if !zero {
+		text, zero, err := w.value(col, d)
+		switch {
+		case err == nil && !zero:
 			fields = append(fields, col.name+": "+text)
+		case err != nil && col.result:
+			return args, "", fmt.Sprintf("%s: %v", col.name, err)
+		case err != nil:
+			return "?", "", fmt.Sprintf("%s: %v", col.name, err)
 		}
 	}
-	return args, strings.Join(fields, "\x00"), ""
+	if len(c.Results) == 0 {
+		args = strings.Join(fields, "\x00")
+	}
+	return args, strings.Join(fields, "\x00"), c.Lack
 }
 
 // value returns an argument or a result. A result that is an interface of the border becomes its

@@ -43,5 +43,8 @@ type Type struct {
 	Fields []Field
 }
 
+// Stream is the name of the type of a stream, whose Text is all that can be read from it.
+const Stream = "stream"
+
 // A Field is a field of a struct.
 type Field struct{ Name string }

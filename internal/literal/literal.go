@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/kept"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
@@ -164,12 +165,17 @@ func (w *Writer) basic(t types.Type, b *types.Basic, d *recording.Datum) (text s
 		}
 		return strconv.FormatFloat(v, 'g', -1, bits), v == 0, nil
 	case info&types.IsString != 0:
-		if strings.Contains(d.Text, "\n") && strconv.CanBackquote(strings.ReplaceAll(d.Text, "\n", "")) {
-			return "`" + d.Text + "`", false, nil
-		}
-		return strconv.Quote(d.Text), d.Text == "", nil
+		return quote(d.Text), d.Text == "", nil
 	}
 	return "", false, fmt.Errorf("values of %s can't be built", b)
+}
+
+// quote returns a string as a literal, of several lines if it has these.
+func quote(s string) string {
+	if strings.Contains(s, "\n") && strconv.CanBackquote(strings.ReplaceAll(s, "\n", "")) {
+		return "`" + s + "`"
+	}
+	return strconv.Quote(s)
 }
 
 // constant returns the name of the constant of a type with that value, or else the number.
@@ -329,6 +335,9 @@ func (w *Writer) dynamic(t types.Type, d *recording.Datum) (text string, zero bo
 		return w.Need("context", "context") + "." + contexts[d.Type.Name], false, nil
 	case d.Lack != "":
 		return "", false, errors.New(d.Lack)
+	}
+	if d.Type.Name == kept.Stream {
+		return w.Need("io", "io") + ".NopCloser(" + w.Need("strings", "strings") + ".NewReader(" + quote(d.Text) + "))", false, nil
 	}
 	if d.Variable != "" {
 		return w.variable(d.Variable)
