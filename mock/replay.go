@@ -222,8 +222,10 @@ func (r *replay) recorded(args []reflect.Value) []reflect.Value {
 // find returns the numbers of the recorded calls with these arguments, or else what is said.
 func (r *replay) find(calls reflect.Value, args []reflect.Value) (same []int, message string) {
 	var nearest []string
+	equal := 0 // of the nearest
 	for i := range calls.Len() {
 		var differ []string
+		alike := 0
 		for j, arg := range args {
 			f := calls.Type().Elem().Field(j)
 			if f.Type == reflect.TypeFor[Any]() {
@@ -233,11 +235,12 @@ func (r *replay) find(calls reflect.Value, args []reflect.Value) (same []int, me
 			if !d.same(f.Name, calls.Index(i).Field(j), arg) {
 				differ = append(differ, d.text)
 			}
+			alike += d.equal
 		}
 		if len(differ) == 0 {
 			same = append(same, i)
-		} else if nearest == nil || len(differ) < len(nearest) {
-			nearest = differ
+		} else if nearest == nil || len(differ) < len(nearest) || len(differ) == len(nearest) && alike > equal {
+			nearest, equal = differ, alike
 		}
 	}
 	if len(same) > 0 {
@@ -277,6 +280,7 @@ func caller() string {
 type difference struct {
 	text  string
 	depth int
+	equal int // simple values that are the same, until there
 }
 
 // depthMax is how deep values are compared: those that lead back to themselves would have no end.
@@ -342,7 +346,11 @@ func (d *difference) same(path string, want, got reflect.Value) bool {
 	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
 		return want.Pointer() == got.Pointer() || differs()
 	}
-	return want.Equal(got) || differs()
+	if !want.Equal(got) {
+		return differs()
+	}
+	d.equal++
+	return true
 }
 
 // request reports whether two HTTP requests have the same method, URL and body.

@@ -205,6 +205,7 @@ func (r *Run) object(o types.Object, method string) error {
 // methods adds the methods that a type declares: one, or those that are exported, or can be called
 // in the package under test.
 func (r *Run) methods(o *types.TypeName, only string) {
+	r.handles[o] = r.handles[o] || only == ""
 	named, ok := o.Type().(*types.Named)
 	if !ok {
 		return

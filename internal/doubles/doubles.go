@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/types"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -46,8 +47,9 @@ type Run struct {
 	seen    []*packages.Package // that the tests consist of
 	targets []*target
 	ifaces  []*standIn
-	borders map[string]bool // import paths of packages that are beyond the border
-	skipped []string        // what of the border can't be recorded, and why
+	borders map[string]bool       // import paths of packages that are beyond the border
+	handles map[types.Object]bool // types of which all methods are replaced
+	skipped []string              // what of the border can't be recorded, and why
 	redact  string
 
 	temp string
@@ -55,7 +57,7 @@ type Run struct {
 
 // Prepare checks what can be checked before the tests run, and has all made that they need.
 func Prepare(o *Options) (r *Run, err error) {
-	r = &Run{o: o, borders: map[string]bool{}}
+	r = &Run{o: o, borders: map[string]bool{}, handles: map[types.Object]bool{}}
 	r.redact, _ = redact.Parse(os.Getenv("FTRACE_REDACT"))
 	if err := r.open(); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"go/types"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -155,7 +156,7 @@ func (r *Run) overlay() error {
 		}
 	}
 	p("\t\t},\n\t\tErrors: map[string]*error{")
-	for _, of := range r.withErrors() {
+	for _, of := range r.importable() {
 		for _, name := range of.Scope().Names() {
 			v, ok := of.Scope().Lookup(name).(*types.Var)
 			if !ok || !types.Identical(v.Type(), types.Universe.Lookup("error").Type()) || !v.Exported() && of != r.pkg.Types {
@@ -166,8 +167,8 @@ func (r *Run) overlay() error {
 	}
 	p("\t\t},\n\t})\n}")
 	head := "package " + r.pkg.Name + "\n\nimport (\n\tftraceDoubles \"" + doublesPackage + "\"\n"
-	for path, name := range imports {
-		head += "\t" + name + " " + strconv.Quote(path) + "\n"
+	for p, name := range imports {
+		head += "\t" + name + " " + strconv.Quote(p) + "\n"
 	}
 	src, err := format.Source([]byte(head + ")\n\n" + b.String()))
 	if err != nil {
@@ -186,7 +187,7 @@ func (r *Run) overlay() error {
 
 // expression returns a function as the package names it, or "" if it can't.
 func (r *Run) expression(fn *types.Func, qualify types.Qualifier) string {
-	if fn.Pkg() != r.pkg.Types && (!fn.Exported() || !slices.Contains(r.withErrors(), fn.Pkg())) {
+	if fn.Pkg() != r.pkg.Types && (!fn.Exported() || !slices.Contains(r.importable(), fn.Pkg())) {
 		return ""
 	}
 	recv := fn.Signature().Recv()
@@ -203,12 +204,13 @@ func (r *Run) expression(fn *types.Func, qualify types.Qualifier) string {
 	return "(" + types.TypeString(recv.Type(), qualify) + ")." + fn.Name()
 }
 
-// withErrors returns the packages whose variables an error may be: the package under test, those
-// that it imports, and those beyond the border.
-func (r *Run) withErrors() []*types.Package {
+// importable returns the packages that the package under test may name: itself, those that it
+// imports, those beyond the border, and of other modules what is known by its path's last element.
+func (r *Run) importable() []*types.Package {
 	list := append([]*types.Package{r.pkg.Types}, r.pkg.Types.Imports()...)
 	for _, p := range r.seen {
-		if r.borders[p.PkgPath] && !slices.Contains(list, p.Types) {
+		foreign := (p.Module == nil || !p.Module.Main) && !strings.Contains("/"+p.PkgPath+"/", "/internal/") && !strings.HasPrefix(p.PkgPath, "vendor/")
+		if (foreign && p.ID == p.PkgPath || r.borders[p.PkgPath]) && p.Name == path.Base(p.PkgPath) && !slices.Contains(list, p.Types) {
 			list = append(list, p.Types)
 		}
 	}

@@ -50,6 +50,7 @@ func (r *Run) Write(stdout io.Writer) (written bool, err error) {
 	}
 	w := &writer{r: r, out: stdout, taken: map[string]bool{}}
 	w.Pkg, w.Imports, w.Names = r.pkg.Types, map[string]string{}, map[string]string{}
+	w.Others = r.importable()
 	w.Hidden = func() bool { w.hidden = true; return true }
 	w.StandIn = w.standsIn
 	src, n, functions, err := w.file(calls)
@@ -95,11 +96,11 @@ func (r *Run) check(src []byte) error {
 	return nil
 }
 
-// standsIn reports whether a struct may lack what only its package can set: it is beyond the
-// border, where all functions are replaced.
+// standsIn reports whether a struct may lack what only its package can set: all its methods are
+// replaced.
 func (w *writer) standsIn(t types.Type) bool {
 	named, ok := types.Unalias(t).(*types.Named)
-	if !ok || named.Obj().Pkg() == nil || !w.r.borders[named.Obj().Pkg().Path()] {
+	if !ok || !w.r.handles[named.Obj()] {
 		return false
 	}
 	w.partial = true

@@ -34,6 +34,7 @@ type Writer struct {
 	Pkg     *types.Package
 	Imports map[string]string // names by paths, as the file has them
 	Names   map[string]string // what the text needs: names by paths
+	Others  []*types.Package  // that the file may import, beside those that the package imports
 
 	// Hidden is called for a secret, and StandIn for a struct with fields that only its package can
 	// set. They report whether "***" or a zero value, or the struct without these fields, is to be
@@ -337,7 +338,11 @@ func (w *Writer) dynamic(t types.Type, d *recording.Datum) (text string, zero bo
 		return "", false, errors.New(d.Lack)
 	}
 	if d.Type.Name == kept.Stream {
-		return w.Need("io", "io") + ".NopCloser(" + w.Need("strings", "strings") + ".NewReader(" + quote(d.Text) + "))", false, nil
+		quoted := quote
+		if strings.Contains(d.Text, `"`) && strconv.CanBackquote(d.Text) { // such as JSON
+			quoted = func(s string) string { return "`" + s + "`" }
+		}
+		return w.Need("io", "io") + ".NopCloser(" + w.Need("strings", "strings") + ".NewReader(" + quoted(d.Text) + "))", false, nil
 	}
 	if d.Variable != "" {
 		return w.variable(d.Variable)
@@ -433,11 +438,14 @@ func (w *Writer) resolve(e ast.Expr) (types.Type, error) {
 // lookup returns the type of a package with that name: the function's, or one that it imports. The
 // recording does not tell packages of the same name apart.
 func (w *Writer) lookup(pkg, name string) (types.Type, error) {
-	candidates := append([]*types.Package{w.Pkg}, w.Pkg.Imports()...)
+	near := append([]*types.Package{w.Pkg}, w.Pkg.Imports()...)
 	var found types.Type
-	for _, p := range candidates {
+	for i, p := range slices.Concat(near, w.Others) {
+		if i == len(near) && found != nil {
+			break
+		}
 		o, ok := p.Scope().Lookup(name).(*types.TypeName)
-		if p.Name() != pkg || !ok {
+		if p.Name() != pkg || !ok || found != nil && types.Identical(found, o.Type()) {
 			continue
 		}
 		if found != nil {

@@ -53,10 +53,13 @@ func (t *taker) body(message reflect.Value) *kept.Value {
 	f := message.FieldByName("Body")
 	d := &kept.Value{Type: &kept.Type{Kind: reflect.Interface}, Parts: []*kept.Value{{Nil: true}}}
 	body, _ := f.Interface().(io.ReadCloser)
-	if body == nil || f.Elem().Type().String() == "http.noBody" {
+	if body == nil {
 		return d
 	}
 	d.Parts[0] = &kept.Value{Type: &kept.Type{Kind: reflect.Struct, Name: kept.Stream}}
+	if f.Elem().Type().String() == "http.noBody" {
+		return d
+	}
 	if status := message.FieldByName("StatusCode"); status.IsValid() {
 		header := fmt.Sprint(message.FieldByName("Header").MapIndex(reflect.ValueOf("Content-Type")))
 		if status.Int() == 101 || strings.Contains(header, "event-stream") {
