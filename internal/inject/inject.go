@@ -55,6 +55,11 @@ const (
 	protocolPackage = "github.com/ftrace-wrap/ftrace-wrap/protocol"
 	namePackage     = "github.com/ftrace-wrap/ftrace-wrap/internal/funcname" // mockPackage and levelPackage import it
 
+	// By these a program records calls for doubles.
+	doublesPackage = mockPackage + "/doubles"
+	keptPackage    = "github.com/ftrace-wrap/ftrace-wrap/internal/kept" // mockPackage imports it
+	redactPackage  = "github.com/ftrace-wrap/ftrace-wrap/internal/redact"
+
 	// By this one they steer it with their log's level.
 	levelPackage     = "github.com/ftrace-wrap/ftrace-wrap/loglevel"
 	levelHTTPPackage = levelPackage + "/levelhttp"
@@ -72,7 +77,7 @@ var linked = map[string]struct{ name, guest string }{
 // which is not traced.
 func Own(importPath string) bool {
 	switch importPath {
-	case rulePackage, namePackage, levelPackage, levelHTTPPackage:
+	case rulePackage, namePackage, levelPackage, levelHTTPPackage, doublesPackage, keptPackage, redactPackage:
 		return true
 	}
 	return linked[importPath].name != ""
