@@ -2,6 +2,8 @@ package rewrite
 
 import (
 	"fmt"
+	"go/ast"
+	"go/token"
 	"maps"
 	"reflect"
 	"slices"
@@ -103,11 +105,61 @@ func (p *pkg) register() []byte {
 	for _, name := range p.fileNames {
 		fmt.Fprintf(&b, "\t%s,\n", strconv.Quote(name))
 	}
-	fmt.Fprintf(&b, `}
-
-var %[1]spackage = %[1]spkg{version: %[2]d, path: %[3]q, symbol: %[4]q, clause: %[7]q, files: %[1]sfiles[:], funcs: %[1]sfuncs, constants: %[6]q, nfuncs: %[5]d, hooks: unsafe.Pointer(&%[1]sf), table: unsafe.Pointer(&%[1]st)}
+	b.WriteString("}\n\n")
+	errorTable := "nil"
+	if errors := p.errors(); len(errors) > 0 {
+		errorTable = x + "errors{}"
+		fmt.Fprintf(&b, "type %[1]serrors struct{}\n\nfunc (%[1]serrors) Errors() []interface{} {\n\treturn []interface{}{\n%[2]s\t}\n}\n\n", x, strings.Join(errors, ""))
+	}
+	fmt.Fprintf(&b, `var %[1]spackage = %[1]spkg{version: %[2]d, path: %[3]q, symbol: %[4]q, clause: %[7]q, files: %[1]sfiles[:], funcs: %[1]sfuncs, constants: %[6]q, errors: %[8]s, nfuncs: %[5]d, hooks: unsafe.Pointer(&%[1]sf), table: unsafe.Pointer(&%[1]st)}
 
 var _ = %[1]sregister(&%[1]spackage)
-`, x, format.TableVersion, p.opt.ImportPath, p.opt.Symbol, p.hooked, p.constants(), p.files[0].tree.Name.Name)
+`, x, format.TableVersion, p.opt.ImportPath, p.opt.Symbol, p.hooked, p.constants(), p.files[0].tree.Name.Name, errorTable)
 	return []byte(b.String())
+}
+
+// errors returns lines of the table of errors: package-level variables that are errors by their
+// type, by what makes them or by their name, and types with a method Error. The core sees whether
+// they are errors in truth.
+func (p *pkg) errors() (lines []string) {
+	for _, f := range p.files {
+		for _, d := range f.tree.Decls {
+			d, ok := d.(*ast.GenDecl)
+			if !ok || d.Tok != token.VAR {
+				continue
+			}
+			for _, s := range d.Specs {
+				s := s.(*ast.ValueSpec)
+				for i, n := range s.Names {
+					if n.Name != "_" && (isError(s.Type) || len(s.Values) == len(s.Names) && makesError(s.Values[i]) || strings.HasPrefix(strings.ToLower(n.Name), "err")) {
+						lines = append(lines, fmt.Sprintf("\t\t%q, &%s,\n", n.Name, n.Name))
+					}
+				}
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.methods["Error"])) {
+		if p.types[name] != nil && p.typeParams[name] == nil && !p.aliases[name] {
+			lines = append(lines, fmt.Sprintf("\t\t%q, (*%s)(nil),\n", name, name))
+		}
+	}
+	return lines
+}
+
+// isError reports whether a type is error, by the word.
+func isError(t ast.Expr) bool { return isIdent(t, "error") }
+
+// makesError reports whether an expression is a call such as errors.New or fmt.Errorf.
+func makesError(x ast.Expr) bool {
+	call, ok := x.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && (f.Sel.Name == "Errorf" || isIdent(f.X, "errors") && f.Sel.Name == "New")
+}
+
+func isIdent(x ast.Expr, name string) bool {
+	id, ok := x.(*ast.Ident)
+	return ok && id.Name == name
 }

@@ -623,7 +623,7 @@ type Tally struct {
 
 // TableVersion is that of Package and of the room that is left for the core. The core refuses
 // tables of another version.
-const TableVersion = 8
+const TableVersion = 9
 
 // A Package is what the rewriter writes of an instrumented package.
 type Package struct {
@@ -635,10 +635,14 @@ type Package struct {
 	Funcs   string // a line each: line, file, name, params; then, of those without a hook: !, name, reason
 	// The constants of integer types, a line each: type VALUE NAME,VALUE NAME
 	Constants string
-	Nfuncs    uintptr
-	Hooks     unsafe.Pointer // Nfuncs hooks
-	Table     unsafe.Pointer // room for as many entries
-	Next      unsafe.Pointer // the core's: what was registered after it, which may be on the heap
+	// Its error variables and error types, or nil: name, pointer to the variable or nil pointer to
+	// the type, name, and so on. A method is called, and no function or table, since the order in
+	// which variables are initialised does not depend on what a method mentions.
+	Errors interface{ Errors() []any }
+	Nfuncs uintptr
+	Hooks  unsafe.Pointer // Nfuncs hooks
+	Table  unsafe.Pointer // room for as many entries
+	Next   unsafe.Pointer // the core's: what was registered after it, which may be on the heap
 }
 
 // The words of 8 bytes that are left, empty, for the core to use: after a Package, and after the

@@ -86,7 +86,7 @@ func Own(importPath string) bool {
 // Patched reports whether Patch changes the package with this import path; std reports whether it
 // is in the standard library.
 func Patched(importPath string, std bool) bool {
-	return std && (splices[importPath] != nil || insertions[importPath] != nil) || linked[importPath].name != "" || !std && definitions[importPath] != nil
+	return std && (splices[importPath] != nil || insertions[importPath] != nil || additions[importPath] != nil) || linked[importPath].name != "" || !std && definitions[importPath] != nil
 }
 
 // Patch returns the sources that replace files when importPath is compiled for goos and goarch by

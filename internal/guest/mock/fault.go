@@ -24,6 +24,9 @@ type ftraceFault struct {
 	several     bool   // it has other results before that
 	calls       uint64 // calls that could fail; atomic
 	failed      uint64 // calls that failed; atomic
+
+	named   *ftraceNamed   // which error FTRACE_FAIL wants; nil if package mock gave err
+	callers unsafe.Pointer // *[ftraceFaultCallers]uintptr: of the first call that FTRACE_FAIL let fail; atomic
 }
 
 // ftraceNewFault returns a fault for f, or nil if f returns no error.
@@ -43,6 +46,8 @@ func ftraceNewFault(f *ftraceFunc, err error, first, last uint64) *ftraceFault {
 // ftraceDispatcher, or nil if that is not known.
 func (x *ftraceFault) fails(want *_type) bool {
 	switch {
+	case x.named != nil && !x.named.found():
+		return false
 	case want == nil && x.certain:
 	case want == nil:
 		return false
@@ -56,6 +61,31 @@ func (x *ftraceFault) fails(want *_type) bool {
 	atomic.Xadd64(&x.failed, 1)
 	return true
 }
+
+// of returns the fault for a call of f that fails, with the error that this call returns.
+func (x *ftraceFault) of(f *ftraceFunc, params []any) *ftraceFault {
+	if x.named == nil {
+		return x
+	}
+	if atomic.Loadp(unsafe.Pointer(&x.callers)) == nil {
+		pcs := new([ftraceFaultCallers]uintptr)
+		callers(0, pcs[:])
+		atomicstorep(unsafe.Pointer(&x.callers), unsafe.Pointer(pcs))
+	}
+	own := new(ftraceFault)
+	own.certain, own.several, own.err = x.certain, x.several, x.named.error(x.err)
+	if wrap := ftraceWrapOS; wrap != nil && f.pkg.Symbol == "os" && x.named.name != "" {
+		own.err = wrap(f.name, params, own.err)
+	}
+	if wrap := ftraceWrapNet; wrap != nil && f.pkg.Symbol == "net" && x.named.name != "" {
+		own.err = wrap(f.name, params, own.err)
+	}
+	return own
+}
+
+// ftraceFaultCallers is how many callers are shown of a call that FTRACE_FAIL lets fail, and what
+// hooks call.
+const ftraceFaultCallers = 64
 
 // place returns where the error is in results of type want, or -1 if the last of them is not an
 // error.
@@ -98,6 +128,7 @@ func (x *ftraceFault) store(results []any) {
 var ftraceFailing struct {
 	text        string // "" if none do
 	clauses     []ftrace_rule_Clause
+	named       []*ftraceNamed // by Clause.Own
 	first, last uint64
 	matches     uint64
 	faults      []*ftraceMock
@@ -112,7 +143,8 @@ type ftraceInjected struct {
 func (e *ftraceInjected) Error() string { return "ftrace-wrap: injected failure of " + e.name }
 
 // ftraceParseFail reads FTRACE_FAIL: RULES; RULES#N for the Nth call of each function; RULES#N+ for
-// that and all later ones; RULES#0 for none. It reports whether any function is to fail.
+// that and all later ones; RULES#0 for none. A clause of the rules may end in =ERROR. It reports
+// whether any function is to fail.
 func ftraceParseFail(s string) bool {
 	if s == "" || s == "0" || s == "off" || s == "false" {
 		return false
@@ -133,14 +165,72 @@ func ftraceParseFail(s string) bool {
 			last = first
 		}
 	}
-	clauses, err, ok := ftraceParsePattern(rules)
+	selecting, named := ftraceCutErrors(rules)
+	clauses, err, ok := ftraceParsePattern(selecting)
+	for i := 0; ok && i < len(clauses); i++ {
+		clauses[i].Own = uint32(i)
+		if n := named[i].name; n != "" && clauses[i].Detail == ftrace_rule_Off {
+			err.Message, ok = "a clause with ! lets nothing fail, so it names no error such as "+n, false
+			err.Length = len(rules)
+		}
+	}
 	if !ok {
 		ftraceComplainRules("FTRACE_FAIL", rules, "nothing fails", &err)
 		return false
 	}
+	for _, e := range named {
+		e.lookStd()
+	}
 	f := &ftraceFailing
+	f.named = named
 	f.text, f.clauses, f.first, f.last = s, clauses, first, last
 	return true
+}
+
+// ftraceCutErrors takes =ERROR off each clause, and puts spaces there. It returns an error for each
+// clause that is not empty.
+func ftraceCutErrors(rules string) (selecting string, named []*ftraceNamed) {
+	text := []byte(rules)
+	for from := 0; from <= len(text); {
+		to, end := from, -1 // end is where a comment begins
+		for to < len(text) && text[to] != '\n' && (text[to] != ';' || end >= 0) {
+			if text[to] == '#' && end < 0 {
+				end = to
+			}
+			to++
+		}
+		if end < 0 {
+			end = to
+		}
+		e, empty := new(ftraceNamed), true
+		for i := from; i < end; i++ {
+			empty = empty && (text[i] == ' ' || text[i] == '\t' || text[i] == '\r')
+			if text[i] == '=' {
+				e.name = ftraceTrimmed(rules[i+1 : end])
+				if e.name == "" {
+					break // the rules complain
+				}
+				for ; i < end; i++ {
+					text[i] = ' '
+				}
+			}
+		}
+		if !empty {
+			named = append(named, e)
+		}
+		from = to + 1
+	}
+	return string(text), named
+}
+
+func ftraceTrimmed(s string) string {
+	for len(s) > 0 && s[0] <= ' ' {
+		s = s[1:]
+	}
+	for len(s) > 0 && s[len(s)-1] <= ' ' {
+		s = s[:len(s)-1]
+	}
+	return s
 }
 
 // ftraceParsePattern reads a pattern of functions that are to fail: rules that only select.
@@ -160,22 +250,35 @@ func ftraceParsePattern(s string) (clauses []ftrace_rule_Clause, err ftrace_rule
 // ftraceSelects reports whether clauses without settings name f, which is a function and not a kind
 // of something else.
 func ftraceSelects(clauses []ftrace_rule_Clause, f *ftraceFunc) bool {
+	return ftraceSelecting(clauses, f) != nil
+}
+
+// ftraceSelecting returns the clause that does so, or nil.
+func ftraceSelecting(clauses []ftrace_rule_Clause, f *ftraceFunc) *ftrace_rule_Clause {
 	subject := f.subject()
 	i := ftrace_rule_Decide(clauses, &subject)
-	return i >= 0 && clauses[i].Detail != ftrace_rule_Off && f.pkg.functions()
+	if i < 0 || clauses[i].Detail == ftrace_rule_Off || !f.pkg.functions() {
+		return nil
+	}
+	return &clauses[i]
 }
 
 // ftraceFail puts FTRACE_FAIL in force for the functions of a package. The registry is locked.
 func ftraceFail(p *ftracePkg) {
 	p.read()
+	for _, e := range ftraceFailing.named {
+		e.lookIn(p)
+	}
 	for i := range p.Nfuncs {
 		f := p.fn(i)
-		if !ftraceSelects(ftraceFailing.clauses, f) {
+		clause := ftraceSelecting(ftraceFailing.clauses, f)
+		if clause == nil {
 			continue
 		}
 		err := new(ftraceInjected)
 		err.name = p.Symbol + "." + f.name
 		if x := ftraceNewFault(f, err, ftraceFailing.first, ftraceFailing.last); x != nil {
+			x.named = ftraceFailing.named[clause.Own]
 			m := new(ftraceMock)
 			m.fn, m.fault = f, x
 			f.setMocks(m, nil)
@@ -185,10 +288,20 @@ func ftraceFail(p *ftracePkg) {
 	}
 }
 
-// ftraceReportFailing says what FTRACE_FAIL matches.
+// ftraceReportFailing says what FTRACE_FAIL matches, and which errors it names that there are not.
 func ftraceReportFailing() {
 	if ftraceFailing.text == "" {
 		return
+	}
+	for _, e := range ftraceFailing.named {
+		if e.lookStd(); e.found() {
+			continue
+		}
+		hint := "known are error variables and error types of the packages with hooks, and those of Go's packages that docs/mock.md lists"
+		if similar := e.similar(); similar != "" {
+			hint = "did you mean " + similar + "?"
+		}
+		ftraceComplain("FTRACE_FAIL: this program has no error " + e.name + ", so nothing fails with it; " + hint)
 	}
 	if ftraceFailing.matches == 0 {
 		ftraceComplain(`FTRACE_FAIL: "` + ftraceFailing.text + `" matches no function with a hook that returns an error (ftrace-wrap list lists those with hooks)`)
@@ -209,6 +322,11 @@ func ftraceReportFailed() {
 	if ftraceFailing.text == "" || !atomic.Cas(&ftraceFailing.reported, 0, 1) {
 		return
 	}
+	for _, e := range ftraceFailing.named {
+		if atomic.Load(&e.empty) != 0 {
+			ftraceComplain("FTRACE_FAIL: " + e.name + " was nil, so another error was made up")
+		}
+	}
 	b := ftraceNewText()
 	for _, m := range ftraceFailing.faults {
 		calls := atomic.Load64(&m.fault.calls)
@@ -225,8 +343,49 @@ func ftraceReportFailed() {
 		b.uint(calls)
 		b.str(" calls\n")
 		b.flush()
+		m.reportCallers(b)
 	}
 	ftraceFreeText(b)
+}
+
+// reportCallers says who called the function when FTRACE_FAIL first let it fail, the innermost
+// first.
+func (m *ftraceMock) reportCallers(b *ftraceText) {
+	pcs := (*[ftraceFaultCallers]uintptr)(atomic.Loadp(unsafe.Pointer(&m.fault.callers)))
+	if pcs == nil {
+		return
+	}
+	n := 0
+	for n < len(pcs) && pcs[n] != 0 {
+		n++
+	}
+	own, before := m.fn.pkg.Symbol+"."+m.fn.name, ""
+	frames := CallersFrames(pcs[:n])
+	for more := true; more; {
+		var frame Frame
+		frame, more = frames.Next()
+		switch {
+		case before != "" && frame.Function != "runtime.goexit" && frame.Function != "runtime.main":
+			b.str(before)
+			b.str(frame.Function)
+			b.str(" (")
+			b.str(frame.File[bytealg.LastIndexByteString(frame.File, '/')+1:])
+			b.byte(':')
+			b.uint(uint64(frame.Line))
+			b.byte(')')
+			before = ", "
+		case frame.Function == own:
+			b.str("# ftrace: ")
+			b.str(own)
+			before = " was called by "
+		}
+	}
+	if before == ", " {
+		b.byte('\n')
+		b.flush()
+	} else {
+		b.n = 0
+	}
 }
 
 // ftrace_mock_fail makes the functions that pattern names fail with err: the calls first to last of

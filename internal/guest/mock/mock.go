@@ -130,9 +130,9 @@ func ftraceReplacement(gp *g, f *ftraceFunc) *ftraceMock {
 // ftraceReplace calls m, and if that declines the ones after it. It returns what ftraceDispatcher
 // does, or, if the call is to fail, the *ftraceFault and 0. The call's frame is at offset.
 func ftraceReplace(gp *g, f *ftraceFunc, offset uintptr, m *ftraceMock, params []any, want *_type) (results any, n int) {
-	for m != nil && m.fault != nil { // which has no use for the parameters
+	for m != nil && m.fault != nil { // which keeps nothing of the parameters
 		if m.fault.fails(want) {
-			return m.fault, 0
+			return m.fault.of(f, params), 0
 		}
 		m = f.mock(gp.ftraceMock.scope, m)
 	}
@@ -174,7 +174,7 @@ func ftraceDispatch(gp *g, f *ftraceFunc, offset uintptr, m *ftraceMock, params 
 	for n = -1; m != nil; m = f.mock(state.scope, m) {
 		if m.fault != nil {
 			if m.fault.fails(want) {
-				return m.fault, 0
+				return m.fault.of(f, params), 0
 			}
 			continue
 		}
