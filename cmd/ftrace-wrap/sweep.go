@@ -30,10 +30,18 @@ one handled:
 	        code that panics is in a test file
 	hang    the test did not end in ten times its time, and in 5 seconds; but not
 	        where the test has failed and waits in its cleanup
-	lost    the test passes all the same
+	swallowed  the test passes: a function of the program got the error, and
+	        returned none
+	reached the test passes, though the error came up to its own code
+	lost    the test passes: where the error went is not known, as from a goroutine
 
-A test that fails or is skipped is as it should be. One that is lost need not be
-wrong: what was tried again, or may well fail, ends in the same way. Read those.
+A test that fails or is skipped is as it should be. One that passes need not be
+wrong: what was tried again, may well fail, or was expected ends in the same way.
+Read those. Where the call returns an error in the test as it is, it is only counted.
+
+A function fails with an error that its source returns: a variable or a type of
+errors, of its own or of a function that it calls. Where there is none that the
+program has, the error is made up.
 
 PACKAGES are patterns of the go command, the one in the current directory if there
 are none. Functions are those of packages that FTRACE_PACKAGES selects, but not those
@@ -114,6 +122,16 @@ func sweepFlags() (*sweep.Options, []cli.Flag) {
 					return fmt.Errorf("%q does not just name functions: leave settings out", value)
 				}
 				o.Funcs = value
+				return nil
+			},
+		},
+		&cli.StringFlag{
+			Name: "errors", Value: sweep.One, Destination: &o.Errors,
+			Usage: "let each function fail with the first error that its source returns (`WHICH`: one), with each of them (all), or with one that is made up (none)",
+			Validator: func(value string) error {
+				if !slices.Contains([]string{sweep.One, sweep.All, sweep.None}, value) {
+					return fmt.Errorf("%q is neither one, all nor none", value)
+				}
 				return nil
 			},
 		},

@@ -25,7 +25,7 @@ type findings struct {
 	left    []string
 	beside  map[string]string // functions that are not made to fail, and why
 	count   map[string]int
-	places  map[finding]map[string][]string // the tests, by the function that failed
+	places  map[finding]map[failure][]string // the tests, by what failed
 }
 
 // finding is what one place in the program does wrong: with the error of a function, or of several.
@@ -34,8 +34,28 @@ type finding struct {
 	place           string // function and line; the function that failed if the error is lost
 }
 
+// failure is a function that failed, and the error with which it did; "": one that was made up.
+type failure struct{ fn, err string }
+
+func (x failure) with() string {
+	switch {
+	case x.err == "":
+		return ""
+	case x.err[0] == '*':
+		return " with *" + path.Base(x.err[1:])
+	}
+	return " with " + path.Base(x.err)
+}
+
+// condition says when a finding is seen.
+func (x failure) condition() string { return "if " + x.fn + " fails" + x.with() }
+
+func compareFailures(a, b failure) int {
+	return cmp.Or(cmp.Compare(a.fn, b.fn), cmp.Compare(a.err, b.err))
+}
+
 // reported are the outcomes that are findings, the worst first.
-var reported = [...]string{panicked, hung, lost}
+var reported = [...]string{panicked, hung, swallowed, lost, reached}
 
 // leaveOut notes a test that does not pass as it is; "": what runs before the tests.
 func (f *findings) leaveOut(p *testPackage, test string, r result) {
@@ -56,7 +76,7 @@ func (f *findings) name(p *testPackage, test string) string {
 
 func (f *findings) add(j job, r result) {
 	if f.count == nil {
-		f.count, f.places = map[string]int{}, map[finding]map[string][]string{}
+		f.count, f.places = map[string]int{}, map[finding]map[failure][]string{}
 	}
 	f.done++
 	f.count[r.Outcome]++
@@ -75,15 +95,16 @@ func (f *findings) add(j job, r result) {
 		test = " at " + test
 	}
 	if f.places[x] == nil {
-		f.places[x] = map[string][]string{}
+		f.places[x] = map[failure][]string{}
 	}
-	f.places[x][j.fn] = append(f.places[x][j.fn], f.name(j.pkg, j.test)+test)
+	failed := failure{j.fn, j.err}
+	f.places[x][failed] = append(f.places[x][failed], f.name(j.pkg, j.test)+test)
 }
 
 // counts says how far it is.
 func (f *findings) counts() string {
 	text := fmt.Sprintf("%d of %s", f.done, words.Count(f.jobs, "run"))
-	for _, outcome := range []string{panicked, hung, lost, handled, testPanic, testHang, notReached} {
+	for _, outcome := range []string{panicked, hung, swallowed, lost, reached, expected, handled, testPanic, testHang, notReached} {
 		if n := f.count[outcome]; n > 0 {
 			text += fmt.Sprintf(", %d %s", n, outcome)
 		}
@@ -107,8 +128,8 @@ func (x finding) function() string {
 
 // keys are lines of a baseline: what the finding is, for each function whose error it is.
 func (f *findings) keys(x finding) (keys []string) {
-	for _, fn := range slices.Sorted(maps.Keys(f.places[x])) {
-		keys = append(keys, x.outcome+"\t"+x.function()+"\t"+fn)
+	for failed := range f.places[x] {
+		keys = append(keys, x.outcome+"\t"+x.function()+"\t"+failed.fn)
 	}
 	return keys
 }
@@ -116,9 +137,9 @@ func (f *findings) keys(x finding) (keys []string) {
 // forget removes the findings that a baseline has, and returns how many it has.
 func (f *findings) forget(baseline map[string]bool) (known int) {
 	for x, functions := range f.places {
-		for fn := range functions {
-			if baseline[x.outcome+"\t"+x.function()+"\t"+fn] {
-				delete(functions, fn)
+		for failed := range functions {
+			if baseline[x.outcome+"\t"+x.function()+"\t"+failed.fn] {
+				delete(functions, failed)
 				known++
 			}
 		}
@@ -169,21 +190,23 @@ func (f *findings) writeBaseline(name string) error {
 // write writes the summary. why says why not all was done, if it was not.
 func (f *findings) write(w io.Writer, why, reportName string) {
 	for _, x := range f.sorted() {
-		line := fmt.Sprintf("%-8s %s", x.outcome, x.place)
+		functions := slices.SortedFunc(maps.Keys(f.places[x]), compareFailures)
 		if x.outcome == lost {
-			fmt.Fprintf(w, "%s: %s\n", line, some(f.places[x][x.place]))
+			for _, failed := range functions {
+				fmt.Fprintf(w, "%-9s %s%s: %s\n", x.outcome, failed.fn, failed.with(), some(f.places[x][failed]))
+			}
 			continue
 		}
+		line := fmt.Sprintf("%-9s %s", x.outcome, x.place)
 		if x.detail != "" {
 			line += ": " + x.detail
 		}
 		fmt.Fprintln(w, line)
-		functions := slices.Sorted(maps.Keys(f.places[x]))
-		for _, fn := range functions[:min(len(functions), maxNames)] {
-			fmt.Fprintf(w, "         if %s fails: %s\n", fn, some(f.places[x][fn]))
+		for _, failed := range functions[:min(len(functions), maxNames)] {
+			fmt.Fprintf(w, "          %s: %s\n", failed.condition(), some(f.places[x][failed]))
 		}
 		if n := len(functions) - maxNames; n > 0 {
-			fmt.Fprintf(w, "         and %d more\n", n)
+			fmt.Fprintf(w, "          and %d more\n", n)
 		}
 	}
 	for _, line := range f.left {

@@ -15,12 +15,13 @@ import (
 type result struct {
 	Binary  string         `json:"binary"` // hash of the test program and its arguments
 	Package string         `json:"package"`
-	Test    string         `json:"test"`           // "": none, what runs before them
-	Func    string         `json:"func,omitempty"` // that fails; "": none
-	Fail    string         `json:"fail"`           // FTRACE_FAIL
+	Test    string         `json:"test"`            // "": none, what runs before them
+	Func    string         `json:"func,omitempty"`  // that fails; "": none
+	Error   string         `json:"error,omitempty"` // with which it fails; "": one that is made up
+	Fail    string         `json:"fail"`            // FTRACE_FAIL
 	Outcome string         `json:"outcome"`
 	Detail  string         `json:"detail,omitempty"` // of a panic, its line
-	At      string         `json:"at,omitempty"`     // function and line that panics or hangs
+	At      string         `json:"at,omitempty"`     // function and line that panics, hangs, swallows the error, or to which it came
 	Seconds float64        `json:"seconds"`
 	Reached map[string]int `json:"reached,omitempty"` // functions that could fail, and their calls, if none does
 }

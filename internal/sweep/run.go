@@ -1,9 +1,12 @@
 package sweep
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,9 +30,9 @@ type execution struct {
 	lasted   time.Duration
 }
 
-// execute runs a package's tests with FTRACE_FAIL set, for limit at most, and removes what they
-// leave in the directory for temporary files.
-func (s *sweeper) execute(ctx context.Context, p *testPackage, fail string, args []string, limit time.Duration) execution {
+// execute runs a package's tests with FTRACE_FAIL and other settings, for limit at most, and
+// removes what they leave in the directory for temporary files.
+func (s *sweeper) execute(ctx context.Context, p *testPackage, fail string, args []string, limit time.Duration, settings ...string) execution {
 	s.mu.Lock()
 	s.runs++
 	dir := filepath.Join(s.temp, fmt.Sprint("run", s.runs))
@@ -52,6 +55,7 @@ func (s *sweeper) execute(ctx context.Context, p *testPackage, fail string, args
 		}
 	}
 	cmd.Env = append(cmd.Env, "PWD="+p.dir, "TMPDIR="+dir, "FTRACE_FAIL="+fail, "FTRACE_OUT="+trace)
+	cmd.Env = append(cmd.Env, settings...)
 	var out tail
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = 2 * time.Second // for processes that it started
@@ -98,21 +102,27 @@ const (
 	testPanic  = "test panic" // the code that panics is in a test file
 	hung       = "hang"
 	testHang   = "test hang" // what the test does when it has failed
-	lost       = "lost"      // it passes
+	swallowed  = "swallowed" // it passes: a function of the program got the error, and returned none
+	reached    = "reached"   // it passes: the error reached the test's code
+	expected   = "expected"  // it passes: the call returns an error without us, too
+	lost       = "lost"      // it passes: where the error went is not known
+	unusable   = "unusable"  // the program has no such error, or can't say what it is
 	notReached = "unreached" // the call that was to fail was not made this time
 )
 
 // judge sets what became of the run, and how. goroot is where Go's own packages are.
 func (r *result) judge(e execution, limit time.Duration, goroot string) {
 	r.Seconds = float64(e.lasted.Milliseconds()) / 1000
-	reached := failedCalls(e.trace)
+	counts := failedCalls(e.trace)
 	panics := crash().FindStringIndex(e.output)
 	timedOut := e.timedOut || e.status == 2 && strings.Contains(e.output, "panic: test timed out after ")
 	switch {
+	case r.Error != "" && unknownError().MatchString(e.output):
+		r.Outcome = unusable
 	case e.status == 0 && r.Func == "":
 		r.Outcome = passed
 		r.Reached = map[string]int{}
-		for fn, n := range reached {
+		for fn, n := range counts {
 			r.Reached[fn] = n.calls
 		}
 	case r.Func == "" && !timedOut:
@@ -129,6 +139,9 @@ func (r *result) judge(e execution, limit time.Duration, goroot string) {
 		r.Detail, _, _ = strings.Cut(message, " [recovered")
 		at, _ := where(firstGoroutine(e.output[panics[1]:]), goroot)
 		r.Outcome, r.At = panicked, at
+		if strings.HasPrefix(r.Error, "*") && strings.Contains(at, ").Error (") { // a new one has not all that its methods need
+			r.Outcome = unusable
+		}
 		if place, ok := strings.CutSuffix(at, ")"); ok && testFile().MatchString(place) {
 			r.Outcome = testPanic
 		}
@@ -136,7 +149,7 @@ func (r *result) judge(e execution, limit time.Duration, goroot string) {
 		r.Outcome, r.Detail = panicked, "signal: "+e.signal.String()
 	case e.status != 0, strings.Contains(e.output, "--- SKIP: "+r.Test+" "):
 		r.Outcome = handled
-	case reached[r.Func].failed == 0:
+	case counts[r.Func].failed == 0:
 		r.Outcome = notReached
 	default:
 		r.Outcome = lost
@@ -144,9 +157,10 @@ func (r *result) judge(e execution, limit time.Duration, goroot string) {
 }
 
 var (
-	crash    = words.Regexp(`(?m)^(panic|fatal error): .*$`)
-	testFile = words.Regexp(`_test\.go:\d+$`)
-	calls    = words.Regexp(`(?m)^# ftrace: (.+) failed in (\d+) of (\d+) calls$`)
+	crash        = words.Regexp(`(?m)^(panic|fatal error): .*$`)
+	testFile     = words.Regexp(`_test\.go:\d+$`)
+	unknownError = words.Regexp(`(?m)^ftrace: FTRACE_FAIL: (this program has no error |\S+ was nil)`)
+	calls        = words.Regexp(`(?m)^# ftrace: (.+) failed in (\d+) of (\d+) calls$`)
 )
 
 type callCounts struct{ failed, calls int }
@@ -217,3 +231,126 @@ func where(stack, goroot string) (at, state string) {
 	}
 	return at, state
 }
+
+// A caller is a function that was on the stack when a function failed.
+type caller struct{ fn, file, line string }
+
+var (
+	calledBy = words.Regexp(`(?m)^# ftrace: (\S+) was called by (.+)$`)
+	aCaller  = words.Regexp(`(\S+) \((.+?):(\d+)\)(?:, |$)`)
+)
+
+// callersOf reads who called the function that failed, the innermost first.
+func callersOf(trace, fn string) (chain []caller) {
+	for _, m := range calledBy().FindAllStringSubmatch(trace, -1) {
+		if m[1] == fn && chain == nil {
+			for _, c := range aCaller().FindAllStringSubmatch(m[2], -1) {
+				chain = append(chain, caller{c[1], c[2], c[3]})
+			}
+		}
+	}
+	return chain
+}
+
+// program returns the callers that are before the first of test code or of package testing, and
+// what that is: nil if there is none, as on a goroutine of the program.
+func program(chain []caller) (within []caller, outside *caller) {
+	for i, c := range chain {
+		if strings.HasSuffix(c.file, "_test.go") || strings.HasPrefix(c.fn, "testing.") {
+			return chain[:i], &chain[i]
+		}
+	}
+	return chain, nil
+}
+
+// An event is the end of a call in a trace in JSON.
+type event struct {
+	Event, Func            string
+	Goroutine, Depth, Call int
+	Results                json.RawMessage
+	Mock, Goexit           bool
+	Panic                  any
+}
+
+func returns(trace string) iter.Seq[event] {
+	return func(yield func(event) bool) {
+		for line := range strings.Lines(trace) {
+			var e event
+			if json.Unmarshal([]byte(line), &e) == nil && e.Event == "return" && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// failsAnyway reports whether the call that was to fail returns an error in a trace of the test as
+// it is.
+func (s *sweeper) failsAnyway(trace string, j job) bool {
+	for e := range returns(trace) {
+		if e.Func == j.fn && e.Call == j.call {
+			return s.isError(e.Func, e.Results)
+		}
+	}
+	return false
+}
+
+// follow tells by a trace of the callers, in JSON, how far up the injected error came: to the
+// test's code, or to a function that returned without one.
+func (s *sweeper) follow(r *result, trace string, within []caller, outside *caller) {
+	goroutine, depth, left := 0, 0, len(within)
+	for e := range returns(trace) {
+		switch {
+		case goroutine == 0:
+			if e.Func == r.Func && e.Mock {
+				goroutine, depth = e.Goroutine, e.Depth
+			}
+			continue
+		case e.Goroutine != goroutine || e.Depth >= depth:
+			continue
+		}
+		depth = e.Depth
+		if e.Panic == nil && !e.Goexit && !s.isError(e.Func, e.Results) {
+			r.Outcome = swallowed
+			for _, c := range within {
+				if c.fn == e.Func {
+					r.At = s.place(c)
+					break
+				}
+			}
+			if r.At == "" {
+				r.At = e.Func
+			}
+			return
+		}
+		if left = depth; left == 0 {
+			break
+		}
+	}
+	if goroutine != 0 && left == 0 && outside != nil {
+		r.Outcome, r.At = reached, s.place(*outside)
+	}
+}
+
+// place returns a caller with the place of its call.
+func (s *sweeper) place(c caller) string {
+	return fmt.Sprintf("%s (%s:%s)", c.fn, paths.Short(s.source.file(c.fn, c.file)), c.line)
+}
+
+// isError reports whether the last of a function's results, in JSON, is an error that is not nil.
+func (s *sweeper) isError(fn string, results []byte) bool {
+	if _, known := s.source.find(fn); known != nil && known.noError {
+		return false
+	}
+	d := json.NewDecoder(bytes.NewReader(results))
+	d.Token()
+	var last json.RawMessage
+	for d.More() {
+		if d.Token(); d.Decode(&last) != nil {
+			return false
+		}
+	}
+	return errorForm().Match(last)
+}
+
+// errorForm matches what a trace has for errors: their type and message, or the type alone.
+var errorForm = words.Regexp(`^"\*?[\pL_][^ "]*[({]`)

@@ -73,7 +73,9 @@ type (
 var sarifRules = [...]struct{ outcome, level, text string }{
 	{panicked, "error", "The program panics when a function fails."},
 	{hung, "error", "The program hangs when a function fails."},
+	{swallowed, "warning", "A function gets an error and returns none: the test passes."},
 	{lost, "warning", "The error of a function is lost: the test passes."},
+	{reached, "note", "The error of a function reaches the test, which passes."},
 }
 
 // writeSARIF writes the findings as other tools read them.
@@ -99,8 +101,8 @@ func (f *findings) sarif() sarifLog {
 	}
 	for _, x := range f.sorted() {
 		var failing []string
-		for _, fn := range slices.Sorted(maps.Keys(f.places[x])) {
-			failing = append(failing, fmt.Sprintf("if %s fails: %s", fn, some(f.places[x][fn])))
+		for _, failed := range slices.SortedFunc(maps.Keys(f.places[x]), compareFailures) {
+			failing = append(failing, failed.condition()+": "+some(f.places[x][failed]))
 		}
 		message := x.outcome
 		if x.detail != "" {

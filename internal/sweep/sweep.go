@@ -44,10 +44,18 @@ type Options struct {
 	SARIF    string        // a file for findings; "": none
 	Parallel int           // runs at a time
 	Always   bool          // all calls of the function fail, not one
+	Errors   string        // with which errors: One, All, None
 	Build    []string      // flags of go test -c
 	Packages []string      // patterns; none: that of the current directory
 	Args     []string      // flags of the tests
 }
+
+// The errors with which a function fails.
+const (
+	One  = "one"  // the first of those that its source returns
+	All  = "all"  // each of them
+	None = "none" // one that is made up, as where the source tells none
+)
 
 // Run runs each test once for each function that it reaches and that returns an error, with that
 // function failing. It reports whether there were panics or hangs; with a baseline, new findings.
@@ -70,6 +78,9 @@ func Run(stdout, stderr io.Writer, o *Options) (bad bool, err error) {
 			fmt.Fprintf(stderr, "ftrace-wrap: sweep: -report: %v: it is not complete\n", err)
 		}
 	}()
+	if s.Errors == "" {
+		s.Errors = One
+	}
 	if s.Baseline != "" && !s.Update {
 		if s.known, err = readBaseline(s.Baseline); err != nil {
 			return false, err
@@ -248,12 +259,15 @@ func hashFile(name string, args []string) (string, error) {
 
 // job is one test with one function failing.
 type job struct {
-	pkg   *testPackage
-	test  string
-	fn    string
-	fail  string        // FTRACE_FAIL
-	plain time.Duration // what the test takes without
-	rank  int           // how many tests of the function are shorter
+	pkg    *testPackage
+	test   string
+	fn     string
+	err    string        // with which it fails, as FTRACE_FAIL names it; "": one that is made up
+	fail   string        // FTRACE_FAIL
+	call   int           // which call fails
+	always bool          // and all later ones
+	plain  time.Duration // what the test takes without
+	rank   int           // how many tests of the function are shorter
 }
 
 // survey runs the tests of a package as they are, and returns what is to be run of them. Calls
@@ -282,11 +296,10 @@ func (s *sweeper) survey(ctx context.Context, p *testPackage) (jobs []job) {
 		}
 		for fn, calls := range r.Reached {
 			if first := before.Reached[fn] + 1; calls >= first && s.mayFail(fn) {
-				fail := fmt.Sprintf("func:%s#%d", strings.ReplaceAll(fn, "*", "?"), first) // in a rule * is any text
-				if s.Always {
-					fail += "+"
+				j := job{pkg: p, test: test, fn: fn, call: first, always: s.Always, plain: time.Duration(r.Seconds * float64(time.Second))}
+				for _, err := range s.errorsOf(fn) {
+					jobs = append(jobs, j.with(err))
 				}
-				jobs = append(jobs, job{pkg: p, test: test, fn: fn, fail: fail, plain: time.Duration(r.Seconds * float64(time.Second))})
 			}
 		}
 	}
@@ -310,14 +323,43 @@ func (s *sweeper) mayFail(fn string) bool {
 	return false
 }
 
+// with returns the job with the function failing with an error.
+func (j job) with(err string) job {
+	j.err = err
+	j.fail = "func:" + pattern(j.fn)
+	if err != "" {
+		j.fail += "=" + err
+	}
+	j.fail += fmt.Sprintf("#%d", j.call)
+	if j.always {
+		j.fail += "+"
+	}
+	return j
+}
+
+// pattern returns a function's name as one in a rule, where * is any text.
+func pattern(fn string) string { return strings.ReplaceAll(fn, "*", "?") }
+
+// errorsOf returns the errors with which a function is to fail.
+func (s *sweeper) errorsOf(fn string) []string {
+	errs := s.source.errors(fn)
+	switch {
+	case len(errs) == 0 || s.Errors == None:
+		return []string{""}
+	case s.Errors == All:
+		return errs
+	}
+	return errs[:1]
+}
+
 // orderJobs puts first what tells most in little time: each function in the shortest of its tests,
 // then in the next.
 func orderJobs(jobs []job) {
 	slices.SortFunc(jobs, func(a, b job) int {
-		return cmp.Or(cmp.Compare(a.fn, b.fn), cmp.Compare(a.plain, b.plain), cmp.Compare(a.pkg.path, b.pkg.path), cmp.Compare(a.test, b.test))
+		return cmp.Or(cmp.Compare(a.fn, b.fn), cmp.Compare(a.err, b.err), cmp.Compare(a.plain, b.plain), cmp.Compare(a.pkg.path, b.pkg.path), cmp.Compare(a.test, b.test))
 	})
 	for i := range jobs {
-		if i > 0 && jobs[i].fn == jobs[i-1].fn {
+		if i > 0 && jobs[i].fn == jobs[i-1].fn && jobs[i].err == jobs[i-1].err {
 			jobs[i].rank = jobs[i-1].rank + 1
 		}
 	}
@@ -332,7 +374,12 @@ func (s *sweeper) runAll(ctx context.Context, jobs []job) {
 	for range s.Parallel {
 		wg.Go(func() {
 			for j := range queue {
-				if r, ok := s.record(ctx, j.pkg, j); ok {
+				r, ok := s.record(ctx, j.pkg, j)
+				if ok && r.Outcome == unusable {
+					j = j.with("")
+					r, ok = s.record(ctx, j.pkg, j)
+				}
+				if ok {
 					s.mu.Lock()
 					s.found.add(j, r)
 					s.progress.Show("sweep: %s: %s, %s failing", s.found.counts(), j.test, j.fn)
@@ -351,7 +398,7 @@ func (s *sweeper) runAll(ctx context.Context, jobs []job) {
 // record returns what the report has of a job, or runs it and adds that to the report. It returns
 // false if there was no time for it.
 func (s *sweeper) record(ctx context.Context, p *testPackage, j job) (result, bool) {
-	r := result{Binary: p.content, Package: p.path, Test: j.test, Func: j.fn, Fail: j.fail}
+	r := result{Binary: p.content, Package: p.path, Test: j.test, Func: j.fn, Error: j.err, Fail: j.fail}
 	limit := plainLimit
 	switch {
 	case j.fn != "":
@@ -369,7 +416,8 @@ func (s *sweeper) record(ctx context.Context, p *testPackage, j job) (result, bo
 	if j.test != "" {
 		name = "^" + j.test + "$"
 	}
-	e := s.execute(ctx, p, j.fail, []string{"-test.run", name, "-test.v", "-test.timeout", limit.String()}, limit+5*time.Second)
+	args := []string{"-test.run", name, "-test.v", "-test.timeout", limit.String()}
+	e := s.execute(ctx, p, j.fail, args, limit+5*time.Second)
 	if e.signal == os.Interrupt { // which the terminal sends to the tests as well as to us
 		select {
 		case <-ctx.Done():
@@ -380,8 +428,37 @@ func (s *sweeper) record(ctx context.Context, p *testPackage, j job) (result, bo
 		return r, false
 	}
 	r.judge(e, limit, s.goroot)
+	if r.Outcome == lost {
+		s.explain(ctx, p, j, &r, e, args, 2*limit+5*time.Second)
+		if ctx.Err() != nil {
+			return r, false
+		}
+	}
 	s.report.add(r)
 	return r, true
+}
+
+// explain tells why a test passes: the call fails without us as well, or where its error went. It
+// runs the test again, tracing what that takes.
+func (s *sweeper) explain(ctx context.Context, p *testPackage, j job, r *result, e execution, args []string, limit time.Duration) {
+	traced := func(fail string, functions ...caller) string {
+		var rules []string
+		for _, c := range functions {
+			rules = append(rules, "func:"+pattern(c.fn)+"=first=0")
+		}
+		return s.execute(ctx, p, fail, args, limit, "FTRACE="+strings.Join(rules, ";"), "FTRACE_FORMAT=json,path").trace
+	}
+	own := caller{fn: j.fn}
+	if s.failsAnyway(traced("", own), j) {
+		r.Outcome = expected
+		return
+	}
+	within, outside := program(callersOf(e.trace, j.fn))
+	if len(within) > 0 {
+		s.follow(r, traced(j.fail, append(slices.Clone(within), own)...), within, outside)
+	} else if outside != nil {
+		r.Outcome, r.At = reached, s.place(*outside)
+	}
 }
 
 const (

@@ -93,10 +93,14 @@ func TestJudge(t *testing.T) {
 			"test hang|no end after 5s [sync.Cond.Wait]|example.com/m.Wait (/src/m.go:31), called in /src/m_test.go:16"},
 		{execution{status: -1, signal: os.Kill, timedOut: true}, "f", "hang|no end after 5s|"},
 		{execution{status: -1, signal: os.Kill}, "f", "panic|signal: killed|"},
+		{execution{status: 1, trace: once, output: "ftrace: FTRACE_FAIL: this program has no error x.E, so nothing fails with it\n"}, "f", "unusable||"},
+		{execution{status: 0, trace: once, output: "ftrace: FTRACE_FAIL: x.E was nil, so another error was made up\n"}, "f", "unusable||"},
+		{execution{status: 2, output: strings.NewReplacer("FILE", "m.go", ").use(", ").Error(").Replace(nilPanic)}, "f",
+			"unusable|panic: runtime error: invalid memory address or nil pointer dereference|example.com/m.(*T).Error (/src/m.go:18), called in /src/m_test.go:13"},
 		{execution{status: 0, trace: once}, "", "passed||"},
 		{execution{status: 1}, "", "failed|exit status 1|"},
 	} {
-		r := result{Test: "TestX"}
+		r := result{Test: "TestX", Error: "*example.com/m.T"}
 		if c.fn != "" {
 			r.Func = "example.com/m." + c.fn
 		}
@@ -109,6 +113,57 @@ func TestJudge(t *testing.T) {
 	r.judge(execution{trace: never + once + "# ftrace: example.com/m.(*T).g failed in 0 of 2 calls\n# ftrace: \"x\" matches\n"}, 0, "/go")
 	if fmt.Sprint(r.Reached) != "map[example.com/m.(*T).g:2 example.com/m.f:4]" {
 		t.Error(r.Reached)
+	}
+}
+
+// TestFollow: where an error ends is told by the callers of what failed, and by a trace of them.
+func TestFollow(t *testing.T) {
+	const (
+		calls  = "# ftrace: m.f was called by m.g (m.go:3), m.(*T).h (h.go:4), m.F[...].func1 (m.go:5), "
+		inTest = "m.TestX (m_test.go:9), testing.tRunner (testing.go:1)\n"
+		start  = `{"event":"return","func":"m.h","goroutine":7,"depth":0,"results":{"0":null}}` + "\n" +
+			`{"event":"return","func":"m.f","goroutine":8,"depth":3,"results":{"n":1,"err":"*runtime.ftraceInjected(\"x\")"},"mock":true}` + "\n" +
+			`{"event":"return","func":"m.x","goroutine":7,"depth":0,"results":{"err":null}}` + "\n" +
+			`{"event":"return","func":"m.later","goroutine":8,"depth":3,"results":{"err":null}}` + "\n"
+		g  = `{"event":"return","func":"m.g","goroutine":8,"depth":2,"results":{"0":0,"err":"*fmt.wrapError(\"g: x\" -> *errors.errorString)"}}` + "\n"
+		h  = `{"event":"return","func":"m.(*T).h","goroutine":8,"depth":1,"panic":"*errors.errorString(\"x\")"}` + "\n"
+		f1 = `{"event":"return","func":"m.F[...].func1","goroutine":8,"depth":0,"results":{"0":"m.E{n:1}"}}` + "\n"
+	)
+	for _, c := range []struct{ calls, trace, want string }{
+		{calls + inTest, start + g + h + f1, "reached|m.TestX (/src/m_test.go:9)"},
+		{calls + inTest, start + g + h, "lost|"},                   // it ended before that
+		{calls + inTest, g + h + f1, "lost|"},                      // nothing failed this time
+		{calls[:len(calls)-2] + "\n", start + g + h + f1, "lost|"}, // of another goroutine
+		{calls + inTest, start + strings.Replace(g, `"*fmt.wrapError(\"g: x\" -> *errors.errorString)"`, `"*(text)"`, 1) + h + f1, "swallowed|m.g (/src/m.go:3)"},
+		{calls + inTest, start + strings.Replace(g, `"*fmt.wrapError(\"g: x\" -> *errors.errorString)"`, "null", 1) + h + f1, "swallowed|m.g (/src/m.go:3)"},
+		{calls + inTest, start + g + strings.Replace(h, `,"panic":"*errors.errorString(\"x\")"`, "", 1) + f1, "swallowed|m.(*T).h (/src/h.go:4)"},
+		{calls + inTest, start + g + h + strings.Replace(f1, `"m.E{n:1}"`, "false", 1), "swallowed|m.F[...].func1 (/src/m.go:5)"},
+	} {
+		s := &sweeper{source: &source{list: func(string) string { return "/src" }}}
+		r := result{Func: "m.f", Outcome: lost}
+		within, outside := program(callersOf("# ftrace: m.f failed in 1 of 1 calls\n"+c.calls, "m.f"))
+		if len(within) != 3 {
+			t.Fatal(within)
+		}
+		s.follow(&r, c.trace, within, outside)
+		if got := r.Outcome + "|" + r.At; got != c.want {
+			t.Errorf("%s%s\n got %s\nwant %s", c.calls, c.trace, got, c.want)
+		}
+	}
+}
+
+// TestFailsAnyway: a call that fails in the test as it is tells nothing.
+func TestFailsAnyway(t *testing.T) {
+	const trace = `{"event":"return","func":"m.f","call":1,"results":{"err":null}}
+{"event":"call","func":"m.f","call":2}
+{"event":"return","func":"m.g","call":2,"results":{"err":null}}
+{"event":"return","func":"m.f","call":2,"results":{"err":"*fs.PathError(\"x\")"}}
+`
+	s := &sweeper{source: &source{list: func(string) string { return "" }}}
+	for call, want := range map[int]bool{1: false, 2: true, 3: false} {
+		if got := s.failsAnyway(trace, job{fn: "m.f", call: call}); got != want {
+			t.Error(call, got)
+		}
 	}
 }
 
