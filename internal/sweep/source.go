@@ -104,7 +104,7 @@ func (s *source) errors(fn string) (names []string) {
 		}
 	}
 	benign := func(name string) int {
-		if name == "io.EOF" || strings.Contains(name, ".Skip") || strings.Contains(name, ".ErrSkip") {
+		if name == "io.EOF" || benignName().MatchString(name) {
 			return 1
 		}
 		return 0
@@ -118,6 +118,8 @@ func (s *source) errors(fn string) (names []string) {
 	}
 	return unique
 }
+
+var benignName = words.Regexp(`\.(Err)?(Skip|Help)[^.]*$`)
 
 // all returns what r returns by itself and by the functions that it calls for that.
 func (r *returned) all(functions map[string]*returned, seen map[*returned]bool) returned {

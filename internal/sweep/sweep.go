@@ -2,10 +2,11 @@
 //
 // In come flags, packages and flags of tests. Their tests are built with hooks, and run once as
 // they are, which shows what each reaches (sweep.go). Functions whose source shows that they need
-// not fail are left out (source.go). Each test runs once for each of the others, with FTRACE_FAIL;
-// how it ends is judged (run.go), kept in a report (report.go), and summed up by the place at fault
-// (findings.go, sarif.go). Command ftrace-wrap calls it for its verb sweep. It instruments nothing
-// itself: that is done by -toolexec.
+// not fail are left out, and errors are taken from that of the others (source.go). Each test runs
+// once for each of these, with FTRACE_FAIL; how it ends is judged, and where the error went is told
+// by another run (run.go). That is kept in a report (report.go), and summed up by the place at
+// fault (findings.go, sarif.go). Command ftrace-wrap calls it for its verb sweep. It instruments
+// nothing itself: that is done by -toolexec.
 package sweep
 
 import (
@@ -416,7 +417,7 @@ func (s *sweeper) record(ctx context.Context, p *testPackage, j job) (result, bo
 	if j.test != "" {
 		name = "^" + j.test + "$"
 	}
-	args := []string{"-test.run", name, "-test.v", "-test.timeout", limit.String()}
+	args := []string{"-test.run", name, "-test.v", "-test.paniconexit0", "-test.timeout", limit.String()}
 	e := s.execute(ctx, p, j.fail, args, limit+5*time.Second)
 	if e.signal == os.Interrupt { // which the terminal sends to the tests as well as to us
 		select {
