@@ -202,8 +202,15 @@ func (f *findings) write(w io.Writer, why, reportName string) {
 			line += ": " + x.detail
 		}
 		fmt.Fprintln(w, line)
+		before := ""
 		for _, failed := range functions[:min(len(functions), maxNames)] {
-			fmt.Fprintf(w, "          %s: %s\n", failed.condition(), some(f.places[x][failed]))
+			tests := some(f.places[x][failed])
+			if tests == before && strings.Contains(tests, ", ") {
+				fmt.Fprintf(w, "          %s: the same\n", failed.condition())
+				continue
+			}
+			fmt.Fprintf(w, "          %s: %s\n", failed.condition(), tests)
+			before = tests
 		}
 		if n := len(functions) - maxNames; n > 0 {
 			fmt.Fprintf(w, "          and %d more\n", n)

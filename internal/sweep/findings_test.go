@@ -27,15 +27,16 @@ func TestFindingsByPlace(t *testing.T) {
           if example.com/m.open fails: TestA at m_test.go:12, TestAx at m_test.go:12, TestAxx at m_test.go:12, TestB at m_test.go:12, TestBx at m_test.go:12 and 62 more
 swallowed example.com/m.Save (m.go:30)
           if example.com/m.flush fails: TestA
-          if example.com/m.flush fails with *fs.PathError: TestA
+          if example.com/m.flush fails with *fs.PathError: TestA, TestC
+          if example.com/m.flush fails with io.EOF: the same
 lost      example.com/m.flush: TestLost
 reached   example.com/m.TestB (m_test.go:40)
           if example.com/m.flush fails with io.EOF: TestB
-72 of 72 runs, 67 panic, 2 swallowed, 1 lost, 1 reached, 1 handled
+75 of 75 runs, 67 panic, 5 swallowed, 1 lost, 1 reached, 1 handled
 `
 	var b strings.Builder
 	f := found()
-	f.jobs = 72
+	f.jobs = 75
 	addPassing(f)
 	f.write(&b, "", "")
 	if b.String() != want {
@@ -48,6 +49,9 @@ func addPassing(f *findings) {
 	p, at := &testPackage{path: "example.com/m"}, "example.com/m.Save (m.go:30)"
 	f.add(job{pkg: p, test: "TestA", fn: "example.com/m.flush", err: "*io/fs.PathError"}, result{Outcome: swallowed, At: at})
 	f.add(job{pkg: p, test: "TestA", fn: "example.com/m.flush"}, result{Outcome: swallowed, At: at})
+	f.add(job{pkg: p, test: "TestC", fn: "example.com/m.flush", err: "*io/fs.PathError"}, result{Outcome: swallowed, At: at})
+	f.add(job{pkg: p, test: "TestC", fn: "example.com/m.flush", err: "io.EOF"}, result{Outcome: swallowed, At: at})
+	f.add(job{pkg: p, test: "TestA", fn: "example.com/m.flush", err: "io.EOF"}, result{Outcome: swallowed, At: at})
 	f.add(job{pkg: p, test: "TestB", fn: "example.com/m.flush", err: "io.EOF"}, result{Outcome: reached, At: "example.com/m.TestB (m_test.go:40)"})
 }
 
@@ -73,7 +77,7 @@ func TestBaseline(t *testing.T) {
 	f := found()
 	addPassing(f)
 	f.add(job{pkg: &testPackage{}, test: "TestNew", fn: "example.com/m.sync"}, result{Outcome: lost})
-	if n := f.forget(known); n != 5 || len(f.places) != 1 || f.sorted()[0].place != "example.com/m.sync" {
+	if n := f.forget(known); n != 6 || len(f.places) != 1 || f.sorted()[0].place != "example.com/m.sync" {
 		t.Error(n, f.places)
 	}
 	os.WriteFile(name, []byte("panic\n"), 0o666)

@@ -312,7 +312,7 @@ func (s *sweeper) follow(r *result, trace string, within []caller, outside *call
 		if e.Panic == nil && !e.Goexit && !s.isError(e.Func, e.Results) {
 			r.Outcome = swallowed
 			for _, c := range within {
-				if c.fn == e.Func {
+				if family(c.fn) == family(e.Func) {
 					r.At = s.place(c)
 					break
 				}

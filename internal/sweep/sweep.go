@@ -27,6 +27,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/funcname"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/progress"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
@@ -341,6 +342,19 @@ func (j job) with(err string) job {
 // pattern returns a function's name as one in a rule, where * is any text.
 func pattern(fn string) string { return strings.ReplaceAll(fn, "*", "?") }
 
+// family returns a pattern for a function, or for all literals of the function that one is in: where
+// that is inlined, its literals have other names on the stack than in the table of functions.
+func family(fn string) string {
+	at := literal().FindStringIndex(fn)
+	if at == nil {
+		return pattern(fn)
+	}
+	importPath, name := funcname.Split(fn[:at[0]])
+	return importPath + ".*" + name[strings.LastIndexByte(name, '.')+1:] + ".func*"
+}
+
+var literal = words.Regexp(`\.func\d`)
+
 // errorsOf returns the errors with which a function is to fail.
 func (s *sweeper) errorsOf(fn string) []string {
 	errs := s.source.errors(fn)
@@ -445,7 +459,7 @@ func (s *sweeper) explain(ctx context.Context, p *testPackage, j job, r *result,
 	traced := func(fail string, functions ...caller) string {
 		var rules []string
 		for _, c := range functions {
-			rules = append(rules, "func:"+pattern(c.fn)+"=first=0")
+			rules = append(rules, "func:"+family(c.fn)+"=first=0")
 		}
 		return s.execute(ctx, p, fail, args, limit, "FTRACE="+strings.Join(rules, ";"), "FTRACE_FORMAT=json,path").trace
 	}

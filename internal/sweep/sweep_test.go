@@ -167,6 +167,18 @@ func TestFailsAnyway(t *testing.T) {
 	}
 }
 
+// TestFamily: literals have several names.
+func TestFamily(t *testing.T) {
+	for fn, want := range map[string]string{
+		"example.com/m.(*T).f": "example.com/m.(?T).f", "example.com/m.f.func1": "example.com/m.*f.func*", "example.com/m.TestX.f.func2.1": "example.com/m.*f.func*",
+		"example.com/m.(*T).f.func1": "example.com/m.*f.func*",
+	} {
+		if got := family(fn); got != want {
+			t.Errorf("%s: %s, want %s", fn, got, want)
+		}
+	}
+}
+
 // TestOrderJobs: each function fails once, in its shortest test, before any fails twice.
 func TestOrderJobs(t *testing.T) {
 	p := &testPackage{}
