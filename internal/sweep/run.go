@@ -104,7 +104,7 @@ const (
 	testHang   = "test hang" // what the test does when it has failed
 	swallowed  = "swallowed" // it passes: a function of the program got the error, and returned none
 	reached    = "reached"   // it passes: the error reached the test's code
-	expected   = "expected"  // it passes: the call returns an error without us, too
+	expected   = "expected"  // it passes: the call, or the one that the test makes, returns an error without us, too
 	lost       = "lost"      // it passes: where the error went is not known
 	unusable   = "unusable"  // the program has no such error, or can't say what it is
 	notReached = "unreached" // the call that was to fail was not made this time
@@ -283,11 +283,11 @@ func returns(trace string) iter.Seq[event] {
 	}
 }
 
-// failsAnyway reports whether the call that was to fail returns an error in a trace of the test as
-// it is.
-func (s *sweeper) failsAnyway(trace string, j job) bool {
+// failsAnyway reports whether a call of a function returns an error in a trace of the test as it
+// is.
+func (s *sweeper) failsAnyway(trace, fn string, call int) bool {
 	for e := range returns(trace) {
-		if e.Func == j.fn && e.Call == j.call {
+		if e.Func == fn && e.Call == call {
 			return s.isError(e.Func, e.Results)
 		}
 	}
@@ -295,20 +295,21 @@ func (s *sweeper) failsAnyway(trace string, j job) bool {
 }
 
 // follow tells by a trace of the callers, in JSON, how far up the injected error came: to the
-// test's code, or to a function that returned without one.
-func (s *sweeper) follow(r *result, trace string, within []caller, outside *caller) {
+// test's code, or to a function that returned without one. It returns the end of the outermost call
+// that it knows of.
+func (s *sweeper) follow(r *result, trace string, within []caller, outside *caller) (top event) {
 	goroutine, depth, left := 0, 0, len(within)
 	for e := range returns(trace) {
 		switch {
 		case goroutine == 0:
 			if e.Func == r.Func && e.Mock {
-				goroutine, depth = e.Goroutine, e.Depth
+				goroutine, depth, top = e.Goroutine, e.Depth, e
 			}
 			continue
 		case e.Goroutine != goroutine || e.Depth >= depth:
 			continue
 		}
-		depth = e.Depth
+		depth, top = e.Depth, e
 		if e.Panic == nil && !e.Goexit && !s.isError(e.Func, e.Results) {
 			r.Outcome = swallowed
 			for _, c := range within {
@@ -320,7 +321,7 @@ func (s *sweeper) follow(r *result, trace string, within []caller, outside *call
 			if r.At == "" {
 				r.At = e.Func
 			}
-			return
+			return top
 		}
 		if left = depth; left == 0 {
 			break
@@ -329,6 +330,7 @@ func (s *sweeper) follow(r *result, trace string, within []caller, outside *call
 	if goroutine != 0 && left == 0 && outside != nil {
 		r.Outcome, r.At = reached, s.place(*outside)
 	}
+	return top
 }
 
 // place returns a caller with the place of its call.

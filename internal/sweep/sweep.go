@@ -342,8 +342,8 @@ func (j job) with(err string) job {
 // pattern returns a function's name as one in a rule, where * is any text.
 func pattern(fn string) string { return strings.ReplaceAll(fn, "*", "?") }
 
-// family returns a pattern for a function, or for all literals of the function that one is in: where
-// that is inlined, its literals have other names on the stack than in the table of functions.
+// family returns a pattern for a function, or for all literals of the function that one is in:
+// where that is inlined, its literals have other names on the stack than in the table of functions.
 func family(fn string) string {
 	at := literal().FindStringIndex(fn)
 	if at == nil {
@@ -453,8 +453,9 @@ func (s *sweeper) record(ctx context.Context, p *testPackage, j job) (result, bo
 	return r, true
 }
 
-// explain tells why a test passes: the call fails without us as well, or where its error went. It
-// runs the test again, tracing what that takes.
+// explain tells why a test passes: where the error went, or that the call, or the one by which the
+// error reached the test, fails without us as well. It runs the test again, tracing what that
+// takes.
 func (s *sweeper) explain(ctx context.Context, p *testPackage, j job, r *result, e execution, args []string, limit time.Duration) {
 	traced := func(fail string, functions ...caller) string {
 		var rules []string
@@ -463,16 +464,18 @@ func (s *sweeper) explain(ctx context.Context, p *testPackage, j job, r *result,
 		}
 		return s.execute(ctx, p, fail, args, limit, "FTRACE="+strings.Join(rules, ";"), "FTRACE_FORMAT=json,path").trace
 	}
-	own := caller{fn: j.fn}
-	if s.failsAnyway(traced("", own), j) {
-		r.Outcome = expected
-		return
-	}
+	own, top := caller{fn: j.fn}, event{Func: j.fn, Call: j.call}
 	within, outside := program(callersOf(e.trace, j.fn))
 	if len(within) > 0 {
-		s.follow(r, traced(j.fail, append(slices.Clone(within), own)...), within, outside)
+		if end := s.follow(r, traced(j.fail, append(slices.Clone(within), own)...), within, outside); end.Func != "" {
+			top = end
+		}
 	} else if outside != nil {
 		r.Outcome, r.At = reached, s.place(*outside)
+	}
+	plain := traced("", own, caller{fn: top.Func})
+	if s.failsAnyway(plain, j.fn, j.call) || r.Outcome == reached && s.failsAnyway(plain, top.Func, top.Call) {
+		r.Outcome, r.At = expected, ""
 	}
 }
 

@@ -145,7 +145,10 @@ func TestFollow(t *testing.T) {
 		if len(within) != 3 {
 			t.Fatal(within)
 		}
-		s.follow(&r, c.trace, within, outside)
+		top := s.follow(&r, c.trace, within, outside)
+		if r.Outcome == reached && top.Func != "m.F[...].func1" {
+			t.Error(top)
+		}
 		if got := r.Outcome + "|" + r.At; got != c.want {
 			t.Errorf("%s%s\n got %s\nwant %s", c.calls, c.trace, got, c.want)
 		}
@@ -161,7 +164,7 @@ func TestFailsAnyway(t *testing.T) {
 `
 	s := &sweeper{source: &source{list: func(string) string { return "" }}}
 	for call, want := range map[int]bool{1: false, 2: true, 3: false} {
-		if got := s.failsAnyway(trace, job{fn: "m.f", call: call}); got != want {
+		if got := s.failsAnyway(trace, "m.f", call); got != want {
 			t.Error(call, got)
 		}
 	}
