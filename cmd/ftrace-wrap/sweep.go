@@ -135,6 +135,10 @@ func sweepFlags() (*sweep.Options, []cli.Flag) {
 				return nil
 			},
 		},
+		&cli.StringFlag{
+			Name: "from", Destination: &o.From,
+			Usage: "let functions fail with errors that they returned in the recording `DIR`, in place of those that their source returns",
+		},
 		&cli.BoolFlag{Name: "always", Destination: &o.Always, Usage: "let all calls of the function fail, not only the first"},
 		&cli.IntFlag{
 			Name: "p", Value: 1, Destination: &o.Parallel, Usage: "run `N` tests at a time; tests may share a port",

@@ -2,8 +2,6 @@ package gentest
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,18 +28,9 @@ type recorded struct {
 // readCalls reads the calls of the function with that name from a recording, and from those of
 // child processes in it.
 func readCalls(dir, name string) (*recorded, error) {
-	dirs := []string{dir}
-	entries, err := os.ReadDir(dir)
+	dirs, err := recording.Dirs(dir)
 	if err != nil {
-		return nil, fmt.Errorf("reading the recording: %v", err)
-	}
-	for _, e := range entries {
-		if inner := filepath.Join(dir, e.Name()); e.IsDir() && recording.Is(inner) {
-			dirs = append(dirs, inner)
-		}
-	}
-	if len(dirs) > 1 && !recording.Is(dir) {
-		dirs = dirs[1:] // a directory of recordings
+		return nil, err
 	}
 	found := &recorded{}
 	var others []string

@@ -21,6 +21,7 @@ type source struct {
 	list     func(importPath string) (dir string)
 	packages map[string]map[string]*returned // by import path and function
 	dirs     map[string]string               // of those packages
+	messages map[string]string               // their error variables, by the text that makes them
 	mu       sync.Mutex
 }
 
@@ -66,10 +67,10 @@ func (s *source) find(fn string) (functions map[string]*returned, r *returned) {
 	functions, ok := s.packages[importPath]
 	if !ok {
 		if s.packages == nil {
-			s.packages, s.dirs = map[string]map[string]*returned{}, map[string]string{}
+			s.packages, s.dirs, s.messages = map[string]map[string]*returned{}, map[string]string{}, map[string]string{}
 		}
 		dir := s.list(importPath)
-		functions = parseReturns(importPath, dir)
+		functions = s.parseReturns(importPath, dir)
 		s.packages[importPath], s.dirs[importPath] = functions, dir
 	}
 	return functions, functions[name]
@@ -140,7 +141,7 @@ func (r *returned) all(functions map[string]*returned, seen map[*returned]bool) 
 
 // parseReturns parses the package in dir, and returns what its functions return, by the names that
 // they have in stack traces.
-func parseReturns(importPath, dir string) map[string]*returned {
+func (s *source) parseReturns(importPath, dir string) map[string]*returned {
 	found := map[string]*returned{}
 	if dir == "" {
 		return found
@@ -162,6 +163,9 @@ func parseReturns(importPath, dir string) map[string]*returned {
 			known.imports[name] = path
 		}
 		for _, decl := range file.Decls {
+			if d, ok := decl.(*ast.GenDecl); ok && d.Tok == token.VAR {
+				s.addMessages(importPath, d)
+			}
 			d, ok := decl.(*ast.FuncDecl)
 			if !ok {
 				continue
@@ -181,6 +185,21 @@ func parseReturns(importPath, dir string) map[string]*returned {
 		}
 	}
 	return found
+}
+
+// addMessages notes variables that are made of a text: by errors.New, say.
+func (s *source) addMessages(importPath string, d *ast.GenDecl) {
+	for _, spec := range d.Specs {
+		v := spec.(*ast.ValueSpec)
+		for i := range min(len(v.Names), len(v.Values)) {
+			if call, ok := v.Values[i].(*ast.CallExpr); ok && len(call.Args) == 1 {
+				if lit, ok := call.Args[0].(*ast.BasicLit); ok && lit.Kind == token.STRING {
+					text, _ := strconv.Unquote(lit.Value)
+					s.messages[text] = importPath + "." + v.Names[i].Name
+				}
+			}
+		}
+	}
 }
 
 // versioned matches the end of an import path that is not in the package's name.

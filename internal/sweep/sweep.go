@@ -47,6 +47,7 @@ type Options struct {
 	Parallel int           // runs at a time
 	Always   bool          // all calls of the function fail, not one
 	Errors   string        // with which errors: One, All, None
+	From     string        // a recording that has the errors; "": they are those of the source
 	Build    []string      // flags of go test -c
 	Packages []string      // patterns; none: that of the current directory
 	Args     []string      // flags of the tests
@@ -82,6 +83,11 @@ func Run(stdout, stderr io.Writer, o *Options) (bad bool, err error) {
 	}()
 	if s.Errors == "" {
 		s.Errors = One
+	}
+	if s.From != "" {
+		if s.seen, err = readSeen(s.From); err != nil {
+			return false, fmt.Errorf("-from: %v", err)
+		}
 	}
 	if s.Baseline != "" && !s.Update {
 		if s.known, err = readBaseline(s.Baseline); err != nil {
@@ -163,6 +169,7 @@ type sweeper struct {
 	known    map[string]bool // findings of the baseline
 	named    bool            // the user says which functions fail
 	source   *source
+	seen     map[string][]seenError // in the recording
 	progress *progress.Display
 
 	mu    sync.Mutex
@@ -358,6 +365,9 @@ var literal = words.Regexp(`\.func\d`)
 // errorsOf returns the errors with which a function is to fail.
 func (s *sweeper) errorsOf(fn string) []string {
 	errs := s.source.errors(fn)
+	if s.From != "" {
+		errs = s.source.seenNames(fn, s.seen[strings.ReplaceAll(fn, "%2e", ".")])
+	}
 	switch {
 	case len(errs) == 0 || s.Errors == None:
 		return []string{""}
