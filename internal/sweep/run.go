@@ -188,14 +188,24 @@ func firstGoroutine(output string) string {
 	return ""
 }
 
-// goroutineOf returns the stack of the goroutine that runs a test, in a traceback of all.
-func goroutineOf(output, test string) string {
-	for _, block := range strings.Split(output, "\n\n") {
-		if strings.HasPrefix(block, "goroutine ") && strings.Contains(block, "."+test+"(") {
-			return block
+// goroutineOf returns the stack of the goroutine that runs a test, in a traceback of all; or that of
+// the innermost subtest for which it waits.
+func goroutineOf(output, test string) (stack string) {
+	blocks := strings.Split(output, "\n\n")
+	find := func(text string) bool {
+		for _, block := range blocks {
+			if strings.HasPrefix(block, "goroutine ") && strings.Contains(block+"\n", text) {
+				stack = block
+				return true
+			}
 		}
+		return false
 	}
-	return ""
+	for found := find("." + test + "("); found && strings.Contains(stack, "]:\ntesting.(*T).Run("); {
+		number, _, _ := strings.Cut(strings.TrimPrefix(stack, "goroutine "), " ")
+		found = find("created by testing.(*T).Run in goroutine " + number + "\n")
+	}
+	return stack
 }
 
 var (

@@ -360,7 +360,7 @@ func family(fn string) string {
 	return importPath + ".*" + name[strings.LastIndexByte(name, '.')+1:] + ".func*"
 }
 
-var literal = words.Regexp(`\.func\d`)
+var literal = words.Regexp(`([.-](func|gowrap|deferwrap|range)?\d+)+$`)
 
 // errorsOf returns the errors with which a function is to fail.
 func (s *sweeper) errorsOf(fn string) []string {

@@ -116,6 +116,17 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestSubtestOf: a test that waits for its subtest is not what hangs.
+func TestSubtestOf(t *testing.T) {
+	const output = "goroutine 7 [chan receive]:\ntesting.(*T).Run(0xc)\n\t/go/src/testing/testing.go:1\nexample.com/suite.Run()\n\t/src/suite.go:3\n" +
+		"example.com/m.TestX(0xc)\n\t/src/m_test.go:4\ncreated by testing.(*T).Run in goroutine 1\n\n" +
+		"goroutine 8 [select]:\nexample.com/m.Lock()\n\t/src/m.go:9\nexample.com/m.TestX.func1(0xc)\n\t/src/m_test.go:5\ncreated by testing.(*T).Run in goroutine 7\n\n" +
+		"goroutine 77 [select]:\nexample.com/m.other()\n\t/src/m.go:1\n"
+	if got := goroutineOf(output, "TestX"); !strings.HasPrefix(got, "goroutine 8 ") {
+		t.Error(got)
+	}
+}
+
 // TestFollow: where an error ends is told by the callers of what failed, and by a trace of them.
 func TestFollow(t *testing.T) {
 	const (
@@ -174,7 +185,8 @@ func TestFailsAnyway(t *testing.T) {
 func TestFamily(t *testing.T) {
 	for fn, want := range map[string]string{
 		"example.com/m.(*T).f": "example.com/m.(?T).f", "example.com/m.f.func1": "example.com/m.*f.func*", "example.com/m.TestX.f.func2.1": "example.com/m.*f.func*",
-		"example.com/m.(*T).f.func1": "example.com/m.*f.func*",
+		"example.com/m.(*T).f.func1": "example.com/m.*f.func*", "example.com/m.TestX.func7.f.1.2": "example.com/m.*f.func*", "example.com/m.f.gowrap1": "example.com/m.*f.func*",
+		"example.com/m.f.func1-range2": "example.com/m.*f.func*", "example.com/m2.f1": "example.com/m2.f1",
 	} {
 		if got := family(fn); got != want {
 			t.Errorf("%s: %s, want %s", fn, got, want)

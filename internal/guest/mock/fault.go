@@ -367,9 +367,9 @@ func (m *ftraceMock) reportCallers(b *ftraceText) {
 		switch {
 		case before != "" && frame.Function != "runtime.goexit" && frame.Function != "runtime.main":
 			b.str(before)
-			b.str(frame.Function)
+			b.shown(frame.Function)
 			b.str(" (")
-			b.str(frame.File[bytealg.LastIndexByteString(frame.File, '/')+1:])
+			b.shown(frame.File[bytealg.LastIndexByteString(frame.File, '/')+1:])
 			b.byte(':')
 			b.uint(uint64(frame.Line))
 			b.byte(')')
