@@ -143,6 +143,12 @@ func assembly() error
 	if asked != 1 {
 		t.Error(asked)
 	}
+	dotted := &source{list: func(path string) string { return map[string]string{"gopkg.in/m.v2": dir}[path] }}
+	for name, want := range map[string]string{"gopkg.in/m.v2.(*conf).Close": none, "gopkg.in/m.v2.makes": made, "gopkg.in/m.v3.makes": ""} {
+		if got := dotted.why(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
 }
 
 // TestSourceErrors: which errors functions return.

@@ -20,7 +20,7 @@ import (
 type source struct {
 	list     func(importPath string) (dir string)
 	packages map[string]map[string]*returned // by import path and function
-	dirs     map[string]string               // of those packages
+	dirs     map[string]string               // of those packages; "": there is none with this path
 	messages map[string]string               // their error variables, by the text that makes them
 	mu       sync.Mutex
 }
@@ -60,29 +60,45 @@ func (s *source) why(fn string) string {
 // find returns what a function returns, or nil if its source is not there, and the same of its
 // package.
 func (s *source) find(fn string) (functions map[string]*returned, r *returned) {
-	importPath, name := funcname.Split(fn)
-	importPath = strings.ReplaceAll(importPath, "%2e", ".")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	functions, ok := s.packages[importPath]
-	if !ok {
-		if s.packages == nil {
-			s.packages, s.dirs, s.messages = map[string]map[string]*returned{}, map[string]string{}, map[string]string{}
-		}
-		dir := s.list(importPath)
-		functions = s.parseReturns(importPath, dir)
-		s.packages[importPath], s.dirs[importPath] = functions, dir
+	importPath := s.packageOf(fn)
+	functions = s.packages[importPath]
+	return functions, functions[strings.TrimPrefix(fn[len(importPath):], ".")]
+}
+
+// packageOf returns the import path of a function's package, which is parsed then; "" if there is
+// none. The last element of the path may have dots.
+func (s *source) packageOf(fn string) string {
+	if s.packages == nil {
+		s.packages, s.dirs, s.messages = map[string]map[string]*returned{}, map[string]string{}, map[string]string{}
 	}
-	return functions, functions[name]
+	for i := strings.LastIndexByte(fn[:strings.IndexAny(fn+"([", "([")], '/') + 1; i < len(fn) && fn[i] != '(' && fn[i] != '['; i++ {
+		if fn[i] != '.' {
+			continue
+		}
+		importPath := fn[:i]
+		dir, asked := s.dirs[importPath]
+		if !asked {
+			dir = s.list(importPath)
+			s.dirs[importPath] = dir
+		}
+		if dir == "" {
+			continue
+		}
+		if s.packages[importPath] == nil {
+			s.packages[importPath] = s.parseReturns(importPath, dir)
+		}
+		return importPath
+	}
+	return ""
 }
 
 // file returns the path of a source file of a function's package.
 func (s *source) file(fn, base string) string {
-	importPath, _ := funcname.Split(fn)
-	s.find(fn)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return filepath.Join(s.dirs[strings.ReplaceAll(importPath, "%2e", ".")], base)
+	return filepath.Join(s.dirs[s.packageOf(fn)], base)
 }
 
 // errors returns the errors that a function returns, by the names that FTRACE_FAIL has for them:

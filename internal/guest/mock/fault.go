@@ -364,17 +364,18 @@ func (m *ftraceMock) reportCallers(b *ftraceText) {
 	for more := true; more; {
 		var frame Frame
 		frame, more = frames.Next()
+		name := ftracePlainName(frame.Function)
 		switch {
-		case before != "" && frame.Function != "runtime.goexit" && frame.Function != "runtime.main":
+		case before != "" && name != "runtime.goexit" && name != "runtime.main":
 			b.str(before)
-			b.shown(frame.Function)
+			b.shown(name)
 			b.str(" (")
 			b.shown(frame.File[bytealg.LastIndexByteString(frame.File, '/')+1:])
 			b.byte(':')
 			b.uint(uint64(frame.Line))
 			b.byte(')')
 			before = ", "
-		case frame.Function == own:
+		case name == own:
 			b.str("# ftrace: ")
 			b.str(own)
 			before = " was called by "
@@ -386,6 +387,17 @@ func (m *ftraceMock) reportCallers(b *ftraceText) {
 	} else {
 		b.n = 0
 	}
+}
+
+// ftracePlainName returns a function's name as tables have it: in the stack's names, dots of the last
+// element of an import path are %2e.
+func ftracePlainName(name string) string {
+	for i := 0; i+3 <= len(name); i++ {
+		if name[i:i+3] == "%2e" {
+			name = name[:i] + "." + name[i+3:]
+		}
+	}
+	return name
 }
 
 // ftrace_mock_fail makes the functions that pattern names fail with err: the calls first to last of
