@@ -149,10 +149,11 @@ var claims = map[string]map[string]string{
 		"no, panics":              "by value: panics: func not instrumented by xgo...",
 	},
 	"generic functions": {
-		"an instantiation, or all":                          "int replaced, of its shape real, string real; or all: int replaced, of its shape replaced, string replaced",
-		"no; the real one is called, without a message":     "int real, of its shape real, string real",
-		"an instantiation":                                  "int replaced, of its shape real, string real",
-		"an instantiation; calls of one of its shape panic": "int replaced, of its shape panics: ..., string real",
+		"an instantiation, told by its parameters and results; or all": "int replaced, of its shape real, string real, without parameters int replaced, string replaced; " +
+			"or all: int replaced, of its shape replaced, string replaced, ...",
+		"no; the real one is called, without a message": "int real, of its shape real, string real, without parameters int real, string real",
+		"an instantiation": "int replaced, of its shape real, string real, without parameters int replaced, string real",
+		"an instantiation; calls of one of its shape panic": "int replaced, of its shape panics: ..., string real, without parameters int replaced, string real",
 	},
 	"interfaces' methods": {
 		"of a named implementation, a value, or all implementations at once": "named: this replaced, its like replaced, another type's real; " +

@@ -64,7 +64,8 @@ func SkipUnlessHooked(t testing.TB) {
 //   - a function;
 //   - a method expression such as (*T).M, whose first parameter is the receiver;
 //   - a method value such as x.M: the method is replaced for this receiver only;
-//   - an instantiation of a generic function, such as largest[int]: no other is replaced.
+//   - an instantiation of a generic function, such as largest[int]: none with other parameters or
+//     results is replaced.
 //
 // If target has no hook, or an option is wrong, Replace fails the test at once.
 func Replace[F any](t testing.TB, target, with F, opts ...Option) *Double[F] {

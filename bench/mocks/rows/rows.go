@@ -71,8 +71,8 @@ func Literal(replace func(f func() string)) string {
 
 // Pick tells which instantiations are replaced.
 func Pick() string {
-	return fmt.Sprintf("int %s, of its shape %s, string %s", target.Pick(1),
-		Try(func() string { return target.Pick(target.Number(1)) }), target.Pick(""))
+	return fmt.Sprintf("int %s, of its shape %s, string %s, without parameters int %s, string %s", target.Pick(1),
+		Try(func() string { return target.Pick(target.Number(1)) }), target.Pick(""), target.Zero[int](), target.Zero[string]())
 }
 
 // PickWith replaces the one of int.

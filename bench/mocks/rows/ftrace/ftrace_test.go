@@ -55,9 +55,10 @@ func TestLiterals(t *testing.T) {
 }
 
 func TestGeneric(t *testing.T) {
-	d := mock.Replace(t, target.Pick[int], rows.PickWith)
+	d, z := mock.Replace(t, target.Pick[int], rows.PickWith), mock.Replace(t, target.Zero[int], rows.With)
 	one := rows.Pick()
 	d.Restore()
+	z.Restore()
 	mock.Unexported(t, path+"Pick[...]", mock.Generic(func([]any) []any { return []any{rows.Replaced} }))
 	rows.Saw("generic functions", one+"; or all: "+rows.Pick())
 }

@@ -24,6 +24,7 @@ func TestLiterals(t *testing.T) {
 
 func TestGeneric(t *testing.T) {
 	t.Cleanup(gomonkey.ApplyFunc(target.Pick[int], rows.PickWith).Reset)
+	replace(t, target.Zero[int], rows.With)
 	rows.Saw("generic functions", rows.Pick())
 }
 

@@ -27,6 +27,7 @@ func TestLiterals(t *testing.T) {
 
 func TestGeneric(t *testing.T) {
 	patch(t, target.Pick[int], rows.PickWith)
+	replace(t, target.Zero[int], rows.With)
 	rows.Saw("generic functions", rows.Pick())
 }
 

@@ -36,6 +36,7 @@ func TestLiterals(t *testing.T) {
 
 func TestGeneric(t *testing.T) {
 	t.Cleanup(mock.Patch(target.Pick[int], rows.PickWith))
+	replace(t, target.Zero[int], rows.With)
 	rows.Saw("generic functions", rows.Pick())
 }
 
