@@ -17,10 +17,24 @@ import (
 // of the cells. XGO names the command xgo, which takes minutes the first time.
 func TestPeers(t *testing.T) {
 	tools, table := peers(t)
+	used := map[[2]string]bool{}
 	for _, row := range table {
+		run := false
 		for i, cell := range row[1:] {
-			if _, ok := claims[row[0]][cell]; !ok && unrun[row[0]] == "" {
+			claim, ok := claims[row[0]][cell]
+			if !ok && unrun[row[0]] == "" {
 				t.Errorf("row %q, %s: claims does not say what %q means", row[0], tools[i], cell)
+			}
+			used[[2]string{row[0], cell}], run = true, run || claim != ""
+		}
+		if run == (unrun[row[0]] != "") {
+			t.Errorf("row %q has neither a case nor a reason in unrun, or both", row[0])
+		}
+	}
+	for row := range claims {
+		for cell := range claims[row] {
+			if !used[[2]string{row, cell}] {
+				t.Errorf("claims has row %q with %q, the table does not", row, cell)
 			}
 		}
 	}
@@ -31,10 +45,18 @@ func TestPeers(t *testing.T) {
 	if runtime.GOOS+runtime.GOARCH != "linuxamd64" || !strings.HasPrefix(runtime.Version(), "go1.26") {
 		t.Skip("the table is of Go 1.26 on Linux, amd64")
 	}
+	dir := t.TempDir() // xgo writes there
+	if err := os.CopyFS(dir, os.DirFS(filepath.FromSlash("../bench/mocks"))); err != nil {
+		t.Fatal(err)
+	}
+	edit := exec.Command("go", "mod", "edit", "-replace=github.com/ftrace-wrap/ftrace-wrap="+testenv.Root(t))
+	if edit.Dir = dir; edit.Run() != nil {
+		t.Fatal(edit)
+	}
 	for i, tool := range tools {
 		t.Run(tool, func(t *testing.T) {
 			var flags []string
-			command, pkg, dir, env := "go", tool, filepath.FromSlash("../bench/mocks"), testenv.Environ()
+			command, pkg, env := "go", tool, testenv.Environ()
 			switch tool {
 			case "package mock":
 				pkg = "ftrace"
@@ -45,15 +67,6 @@ func TestPeers(t *testing.T) {
 					t.Skip("building Go takes it minutes: XGO names the command")
 				}
 				env = append(env, "GOFLAGS=-mod=mod")
-				copied := t.TempDir() // it writes there
-				if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
-					t.Fatal(err)
-				}
-				dir = copied
-				edit := exec.Command("go", "mod", "edit", "-replace=github.com/ftrace-wrap/ftrace-wrap="+testenv.Root(t))
-				if edit.Dir = dir; edit.Run() != nil {
-					t.Fatal(edit)
-				}
 			}
 			run := func(flags ...string) string {
 				cmd := exec.Command(command, append([]string{"test", "-count=1", "-v", "-parallel=2"}, append(flags, "./rows/"+pkg)...)...)
