@@ -188,8 +188,8 @@ func firstGoroutine(output string) string {
 	return ""
 }
 
-// goroutineOf returns the stack of the goroutine that runs a test, in a traceback of all; or that of
-// the innermost subtest for which it waits.
+// goroutineOf returns the stack of the goroutine that runs a test, in a traceback of all; or that
+// of the innermost subtest for which it waits.
 func goroutineOf(output, test string) (stack string) {
 	blocks := strings.Split(output, "\n\n")
 	find := func(text string) bool {

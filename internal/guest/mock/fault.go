@@ -389,8 +389,8 @@ func (m *ftraceMock) reportCallers(b *ftraceText) {
 	}
 }
 
-// ftracePlainName returns a function's name as tables have it: in the stack's names, dots of the last
-// element of an import path are %2e.
+// ftracePlainName returns a function's name as tables have it: in the stack's names, dots of the
+// last element of an import path are %2e.
 func ftracePlainName(name string) string {
 	for i := 0; i+3 <= len(name); i++ {
 		if name[i:i+3] == "%2e" {
