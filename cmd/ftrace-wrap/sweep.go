@@ -33,7 +33,8 @@ one handled:
 	swallowed  the test passes: a function of the program got the error, and
 	        returned none
 	reached the test passes, though the error came up to its own code
-	lost    the test passes: where the error went is not known, as from a goroutine
+	lost    the test passes: the error left a goroutine, or came to a function that
+	        had not returned when the program ended
 
 A test that fails or is skipped is as it should be. One that passes need not be
 wrong: what was tried again, may well fail, or was expected ends in the same way.

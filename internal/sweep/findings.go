@@ -85,7 +85,7 @@ func (f *findings) add(j job, r result) {
 	}
 	place, test, _ := strings.Cut(r.At, ", called in ")
 	switch {
-	case r.Outcome == lost:
+	case r.Outcome == lost && place == "":
 		place = j.fn
 	case place == "":
 		place = "(unknown place)"
@@ -191,7 +191,7 @@ func (f *findings) writeBaseline(name string) error {
 func (f *findings) write(w io.Writer, why, reportName string) {
 	for _, x := range f.sorted() {
 		functions := slices.SortedFunc(maps.Keys(f.places[x]), compareFailures)
-		if x.outcome == lost {
+		if x.outcome == lost && x.place == x.function() {
 			for _, failed := range functions {
 				fmt.Fprintf(w, "%-9s %s%s: %s\n", x.outcome, failed.fn, failed.with(), some(f.places[x][failed]))
 			}

@@ -309,6 +309,7 @@ func (s *sweeper) failsAnyway(trace, fn string, call int) bool {
 // that it knows of.
 func (s *sweeper) follow(r *result, trace string, within []caller, outside *caller) (top event) {
 	goroutine, depth, left := 0, 0, len(within)
+	under := within // those that have not returned
 	for e := range returns(trace) {
 		switch {
 		case goroutine == 0:
@@ -333,12 +334,22 @@ func (s *sweeper) follow(r *result, trace string, within []caller, outside *call
 			}
 			return top
 		}
+		for i, c := range under {
+			if family(c.fn) == family(e.Func) {
+				under = under[i+1:]
+				break
+			}
+		}
 		if left = depth; left == 0 {
 			break
 		}
 	}
-	if goroutine != 0 && left == 0 && outside != nil {
+	switch {
+	case goroutine == 0:
+	case left == 0 && outside != nil:
 		r.Outcome, r.At = reached, s.place(*outside)
+	case len(under) > 0:
+		r.At = s.place(under[0])
 	}
 	return top
 }

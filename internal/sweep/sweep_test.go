@@ -142,7 +142,8 @@ func TestFollow(t *testing.T) {
 	)
 	for _, c := range []struct{ calls, trace, want string }{
 		{calls + inTest, start + g + h + f1, "reached|m.TestX (/src/m_test.go:9)"},
-		{calls + inTest, start + g + h, "lost|"},                   // it ended before that
+		{calls + inTest, start + g + h, "lost|m.F[...].func1 (/src/m.go:5)"}, // which had not returned
+		{calls + inTest, start, "lost|m.g (/src/m.go:3)"},
 		{calls + inTest, g + h + f1, "lost|"},                      // nothing failed this time
 		{calls[:len(calls)-2] + "\n", start + g + h + f1, "lost|"}, // of another goroutine
 		{calls + inTest, start + strings.Replace(g, `"*fmt.wrapError(\"g: x\" -> *errors.errorString)"`, `"*(text)"`, 1) + h + f1, "swallowed|m.g (/src/m.go:3)"},
