@@ -26,15 +26,15 @@ Sweep runs each test once for each function that it reaches and whose last resul
 an error, with the first call of that function failing, and says which failures no
 one handled:
 
-	panic   the program panicked, or the runtime ended it; but not where the
-	        code that panics is in a test file
-	hang    the test did not end in ten times its time, and in 5 seconds; but not
-	        where the test has failed and waits in its cleanup
-	swallowed  the test passes: a function of the program got the error, and
-	        returned none
-	reached the test passes, though the error came up to its own code
-	lost    the test passes: the error left a goroutine, or came to a function that
-	        had not returned when the program ended
+	panic     the program panicked, or the runtime ended it; but not where the
+	          code that panics is in a test file
+	hang      the test did not end in ten times its time, and in 5 seconds; but not
+	          where the test has failed and waits in its cleanup
+	swallowed the test passes: a function of the program got the error, and
+	          returned none
+	lost      the test passes: the error left a goroutine, or came to a function that
+	          had not returned when the program ended
+	reached   the test passes, though the error came up to its own code
 
 A test that fails or is skipped is as it should be. One that passes need not be
 wrong: what was tried again, may well fail, or was expected ends in the same way.
