@@ -15,9 +15,9 @@ import (
 // A target is a function of the border, or a method of an interface.
 type target struct {
 	fn     *types.Func
-	shown  string        // as messages name it
-	fns    []*types.Func // that are recorded
-	names  []string      // of these, and of its stand-in's method, as stack traces have them
+	shown  string   // as messages name it
+	iface  bool     // it is a method of an interface
+	names  []string // of the functions that it stands for, as stack traces have them
 	params []*column
 }
 
@@ -58,7 +58,7 @@ func (r *Run) border(name string) error {
 			return fmt.Errorf("-border %s: it is the package under test itself: name what it calls", name)
 		}
 		if imports(p, r.pkg, map[*packages.Package]bool{}) {
-			return fmt.Errorf("-border %s: it imports %s, whose tests so can't name its types: name an interface", name, r.pkg.PkgPath)
+			return imported(name, r.pkg)
 		}
 		r.borders[p.PkgPath] = true
 		r.packageBorder(p)
@@ -107,6 +107,9 @@ func (r *Run) border(name string) error {
 	}
 	for o, p := range found {
 		if p != r.pkg {
+			if imports(p, r.pkg, map[*packages.Package]bool{}) {
+				return imported(name, r.pkg)
+			}
 			r.borders[p.PkgPath] = true
 		}
 		if err := r.object(o, method[o]); err != nil {
@@ -147,6 +150,10 @@ func (r *Run) named(name string) (list []*packages.Package) {
 		}
 	}
 	return list
+}
+
+func imported(name string, by *packages.Package) error {
+	return fmt.Errorf("-border %s: its package imports %s, whose tests so can't name it: name an interface that these know", name, by.PkgPath)
 }
 
 // imports reports whether a package needs another one.
@@ -221,11 +228,15 @@ func (r *Run) methods(o *types.TypeName, only string) {
 func (r *Run) function(fn *types.Func) {
 	s := fn.Signature()
 	generic := s.TypeParams() != nil || s.RecvTypeParams() != nil
-	if generic {
+	switch {
+	case generic:
 		r.skipped = append(r.skipped, fn.FullName()+" is generic")
 		return
+	case fn.Pkg() != r.pkg.Types && !fn.Exported():
+		r.skipped = append(r.skipped, fn.FullName()+" is not exported")
+		return
 	}
-	r.add(&target{fn: fn, shown: shortName(fn), fns: []*types.Func{fn}, names: []string{coreName(fn)}}, s.Recv())
+	r.add(&target{fn: fn, shown: shortName(fn), names: []string{coreName(fn)}}, s.Recv())
 }
 
 // iface adds the methods of an interface, which are recorded in all types of the main module that
@@ -235,6 +246,7 @@ func (r *Run) iface(named *types.Named, only string) error {
 		return fmt.Errorf("%s is generic: name a type that implements it", named.Obj().Name())
 	}
 	iface := named.Underlying().(*types.Interface)
+	si := &standIn{name: strings.ToLower(named.Obj().Name()[:1]) + named.Obj().Name()[1:] + "Double", iface: named}
 	var implementations []*types.Named
 	for _, p := range r.seen {
 		if (p.Module == nil || !p.Module.Main) && p.Types != named.Obj().Pkg() {
@@ -242,7 +254,7 @@ func (r *Run) iface(named *types.Named, only string) error {
 		}
 		for _, name := range p.Types.Scope().Names() {
 			o, ok := p.Types.Scope().Lookup(name).(*types.TypeName)
-			if !ok || o.IsAlias() || types.IsInterface(o.Type()) {
+			if !ok || o.IsAlias() || types.IsInterface(o.Type()) || p == r.pkg && name == si.name {
 				continue
 			}
 			if n, ok := o.Type().(*types.Named); ok && n.TypeParams() == nil && types.Implements(types.NewPointer(n), iface) {
@@ -253,7 +265,6 @@ func (r *Run) iface(named *types.Named, only string) error {
 	if len(implementations) == 0 {
 		return fmt.Errorf("no type of the main module that is used by the tests implements %s: name the package beyond it", named.Obj().Name())
 	}
-	si := &standIn{name: strings.ToLower(named.Obj().Name()[:1]) + named.Obj().Name()[1:] + "Double", iface: named}
 	for m := range iface.Methods() {
 		if !m.Exported() && m.Pkg() != r.pkg.Types {
 			return fmt.Errorf("%s has the method %s, which is not exported: name a type that implements it", named.Obj().Name(), m.Name())
@@ -261,7 +272,7 @@ func (r *Run) iface(named *types.Named, only string) error {
 		if only != "" && m.Name() != only {
 			continue
 		}
-		t := &target{fn: m, shown: shortPackage(named.Obj().Pkg()) + named.Obj().Name() + "." + m.Name()}
+		t := &target{fn: m, iface: true, shown: shortPackage(named.Obj().Pkg()) + named.Obj().Name() + "." + m.Name()}
 		for _, n := range implementations {
 			o, _, _ := types.LookupFieldOrMethod(types.NewPointer(n), true, m.Pkg(), m.Name())
 			fn, ok := o.(*types.Func)
@@ -269,7 +280,7 @@ func (r *Run) iface(named *types.Named, only string) error {
 				continue
 			}
 			if name := coreName(fn); !slices.Contains(t.names, name) {
-				t.fns, t.names = append(t.fns, fn), append(t.names, name)
+				t.names = append(t.names, name)
 			}
 		}
 		t.names = append(t.names, r.pkg.PkgPath+"."+si.name+"."+m.Name())

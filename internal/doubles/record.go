@@ -147,13 +147,11 @@ func (r *Run) overlay() error {
 				skip = append(skip, c.any != "")
 			}
 		}
-		for _, fn := range t.fns {
-			watch := fmt.Sprintf("ByName(%q)", coreName(fn))
-			if name := r.expression(fn, qualify); name != "" {
-				watch = "Around(" + name + ")"
-			}
-			p("\t\t\t{Watch: ftraceDoubles.%s, Secret: %#v, Skip: %#v},", watch, secret, skip)
+		watch := "Around"
+		if t.iface {
+			watch = "Every"
 		}
+		p("\t\t\t{Watch: ftraceDoubles.%s(%s), Secret: %#v, Skip: %#v},", watch, t.expression(qualify), secret, skip)
 	}
 	p("\t\t},\n\t\tErrors: map[string]*error{")
 	for _, of := range r.importable() {
@@ -185,23 +183,16 @@ func (r *Run) overlay() error {
 	return os.WriteFile(filepath.Join(r.temp, "overlay.json"), list, 0o600)
 }
 
-// expression returns a function as the package names it, or "" if it can't.
-func (r *Run) expression(fn *types.Func, qualify types.Qualifier) string {
-	if fn.Pkg() != r.pkg.Types && (!fn.Exported() || !slices.Contains(r.importable(), fn.Pkg())) {
-		return ""
+// expression returns a target as the package names it.
+func (t *target) expression(qualify types.Qualifier) string {
+	if t.fn.Signature().Recv() == nil {
+		return strings.TrimPrefix(qualify(t.fn.Pkg())+"."+t.fn.Name(), ".")
 	}
-	recv := fn.Signature().Recv()
-	if recv == nil {
-		return strings.TrimPrefix(qualify(fn.Pkg())+"."+fn.Name(), ".")
+	name := types.TypeString(t.params[0].typ, qualify)
+	if strings.HasPrefix(name, "*") {
+		name = "(" + name + ")"
 	}
-	t := recv.Type()
-	if p, ok := t.(*types.Pointer); ok {
-		t = p.Elem()
-	}
-	if named, ok := types.Unalias(t).(*types.Named); !ok || fn.Pkg() != r.pkg.Types && !named.Obj().Exported() {
-		return ""
-	}
-	return "(" + types.TypeString(recv.Type(), qualify) + ")." + fn.Name()
+	return name + "." + t.fn.Name()
 }
 
 // importable returns the packages that the package under test may name: itself, those that it
@@ -224,12 +215,6 @@ func (r *Run) calls() (map[*target][]*call, error) {
 		return nil, fmt.Errorf("no call was recorded: the tests of %s were not among those that ran", r.pkg.PkgPath)
 	}
 	defer f.Close()
-	var of []*target // by number
-	for _, t := range r.targets {
-		for range t.fns {
-			of = append(of, t)
-		}
-	}
 	found := map[*target][]*call{}
 	for from := gob.NewDecoder(f); ; {
 		c := &call{}
@@ -238,7 +223,7 @@ func (r *Run) calls() (map[*target][]*call, error) {
 		} else if err != nil {
 			return nil, fmt.Errorf("reading what was recorded: %v", err)
 		}
-		t := of[c.Function]
+		t := r.targets[c.Function]
 		found[t] = append(found[t], c)
 	}
 }

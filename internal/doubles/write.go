@@ -129,7 +129,7 @@ func (w *writer) file(calls map[*target][]*call) (src []byte, n, functions int, 
 		}
 		n += made
 		lists.WriteString(w.b.String())
-		replays = append(replays, fmt.Sprintf("%s.Replay(t, %s, %s, opts...)", mock, w.expression(t), name))
+		replays = append(replays, fmt.Sprintf("%s.Replay(t, %s, %s, opts...)", mock, t.expression(w.qualify), name))
 	}
 	for _, why := range w.r.skipped {
 		fmt.Fprintf(w.out, "left out: %s\n", why)
@@ -215,26 +215,12 @@ func qualifiers(declarations string) (names map[string]bool, err error) {
 	return names, nil
 }
 
-// expression returns a target as the file names it.
-func (w *writer) expression(t *target) string {
-	qualify := func(p *types.Package) string {
-		if p == w.Pkg {
-			return ""
-		}
-		return w.Need(p.Path(), p.Name())
+// qualify returns the name by which the file knows a package.
+func (w *writer) qualify(p *types.Package) string {
+	if p == w.Pkg {
+		return ""
 	}
-	recv := t.params[0]
-	if t.fn.Signature().Recv() == nil {
-		if q := qualify(t.fn.Pkg()); q != "" {
-			return q + "." + t.fn.Name()
-		}
-		return t.fn.Name()
-	}
-	name := types.TypeString(recv.typ, qualify)
-	if strings.HasPrefix(name, "*") {
-		name = "(" + name + ")"
-	}
-	return name + "." + t.fn.Name()
+	return w.Need(p.Path(), p.Name())
 }
 
 // list writes the type of a function's recorded calls, and the function that returns them.

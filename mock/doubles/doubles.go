@@ -32,7 +32,7 @@ type Border struct {
 
 // A Function is a function whose calls are recorded.
 type Function struct {
-	Watch  func(r *Recorder, number int) // made by Around or ByName
+	Watch  func(r *Recorder, number int) // made by Around or Every
 	Secret []bool                        // of its arguments, then its results: which are hidden
 	Skip   []bool                        // of its arguments: which are not looked at
 }
@@ -91,42 +91,41 @@ func tolerate() {
 func Around[F any](target F) func(r *Recorder, number int) {
 	return func(r *Recorder, number int) {
 		defer tolerate()
-		mock.Around(program{}, target, func(original F) F {
-			function := reflect.ValueOf(original)
-			record := func(args []reflect.Value) (results []reflect.Value) {
-				call := r.begin(number, interfaces(args))
-				returned := false
-				defer func() { r.end(call, interfaces(args), interfaces(results), !returned) }()
-				if function.Type().IsVariadic() {
-					results = function.CallSlice(args)
-				} else {
-					results = function.Call(args)
-				}
-				returned = true
-				return results
-			}
-			return reflect.MakeFunc(function.Type(), record).Interface().(F)
-		}, mock.AllGoroutines(), mock.Unrecorded())
+		mock.Around(program{}, target, func(original F) F { return around(r, number, original) }, mock.AllGoroutines(), mock.Unrecorded())
 	}
 }
 
-// ByName records the calls of a function that can't be named in Go. Those with pointers among their
-// arguments can't become doubles: what is changed behind them is not seen.
-func ByName(name string) func(r *Recorder, number int) {
+// Every records the calls of an interface's method.
+func Every[F any](target F) func(r *Recorder, number int) {
 	return func(r *Recorder, number int) {
 		defer tolerate()
-		mock.Intercept(program{}, name, func(c *mock.Intercepted) {
-			call := r.begin(number, c.Args)
-			for i, v := range c.Args {
-				if call != nil && i > 0 && v != nil && reflect.TypeOf(v).Kind() == reflect.Pointer {
-					call.Lack = fmt.Sprintf("it may change what its argument %d leads to", i+1)
-				}
-			}
-			c.Data = call
-		}, func(c *mock.Intercepted) {
-			r.end(c.Data.(*call), c.Args, c.Results, c.Panicked)
-		}, mock.AllGoroutines())
+		in := make([]reflect.Type, reflect.TypeFor[F]().NumIn())
+		for i := range in {
+			in[i] = reflect.TypeFor[F]().In(i)
+		}
+		predicate := reflect.FuncOf(in, []reflect.Type{reflect.TypeFor[bool]()}, reflect.TypeFor[F]().IsVariadic())
+		outside := reflect.MakeFunc(predicate, func([]reflect.Value) []reflect.Value { return []reflect.Value{reflect.ValueOf(!r.within())} })
+		// The replacement calls the method again, within a call then, and so the method itself.
+		mock.Every(program{}, target, around(r, number, target), mock.When(outside.Interface()), mock.AllGoroutines(), mock.Unrecorded())
 	}
+}
+
+// around returns a function that records a call and makes it.
+func around[F any](r *Recorder, number int, original F) F {
+	function := reflect.ValueOf(original)
+	record := func(args []reflect.Value) (results []reflect.Value) {
+		call := r.begin(number, interfaces(args))
+		returned := false
+		defer func() { r.end(call, interfaces(args), interfaces(results), !returned) }()
+		if function.Type().IsVariadic() {
+			results = function.CallSlice(args)
+		} else {
+			results = function.Call(args)
+		}
+		returned = true
+		return results
+	}
+	return reflect.MakeFunc(function.Type(), record).Interface().(F)
 }
 
 func interfaces(values []reflect.Value) []any {
@@ -150,6 +149,13 @@ func (r *Recorder) begin(number int, args []any) *call {
 		return nil
 	}
 	return &call{Function: number, Args: r.arguments(number, args)}
+}
+
+// within reports whether the goroutine is in a call.
+func (r *Recorder) within() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.inside[ftrace.Goroutine()] > 0
 }
 
 // end writes a call that ends.
