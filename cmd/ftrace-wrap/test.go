@@ -91,7 +91,7 @@ func parseTest(args []string) (flags testFlags, rest []string, err error) {
 		}
 		switch {
 		case name == "args":
-			return flags, append(rest, args[i:]...), nil
+			rest, i = append(rest, args[i:]...), len(args)
 		case name == "index" && !inline:
 			flags.index = true
 		case name == "lines":
@@ -143,13 +143,14 @@ func runTest(args []string) (status int, err error) {
 	if own.summary != "" {
 		run = func(args []string) (int, error) { return sumUp(own.summary, args) }
 	}
-	if own.doubles.To != "" {
+	var beyond []string // packages beyond a border
+	if own.doubles.To != "" && !own.index {
 		r, more, err := prepareDoubles(&own, args)
 		if err != nil {
 			return 0, err
 		}
 		defer r.Close()
-		flags = append(flags, more...)
+		flags, beyond = append(flags, more...), r.Packages()
 		tests := run
 		if own.summary == "" {
 			tests = gocmd.Child // Build does not always come back
@@ -180,7 +181,7 @@ func runTest(args []string) (status int, err error) {
 		}
 		os.Setenv("FTRACE_KEEP", dir)
 	}
-	if added := targets.Select(args); len(added) > 0 && (os.Getenv("FTRACE") == "" || os.Getenv("FTRACE") == "1") {
+	if added := append(targets.Select(args), beyond...); len(added) > 0 && (os.Getenv("FTRACE") == "" || os.Getenv("FTRACE") == "1") {
 		os.Setenv("FTRACE", "1;!pkg:"+strings.Join(added, ";!pkg:")) // who replaces a function need not want its package's calls
 	}
 	if err := traceOn(); err != nil {

@@ -2,6 +2,7 @@ package doubles
 
 import (
 	"fmt"
+	"go/ast"
 	"go/types"
 	"path/filepath"
 	"slices"
@@ -83,7 +84,9 @@ func (r *Run) border(name string) error {
 			found[o], method[o] = p, m
 		}
 		for _, n := range p.Types.Scope().Names() {
-			near = append(near, p.Name+"."+n)
+			if p == r.pkg || ast.IsExported(n) {
+				near = append(near, p.Name+"."+n)
+			}
 		}
 	}
 	switch len(found) {
