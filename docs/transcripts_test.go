@@ -178,6 +178,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\| \d{6,} `), "| NUMBER "},
 	{regexp.MustCompile(`test_trace: \d{3}:`), "test_trace: NNN:"}, // connections, by the server's count
 	{regexp.MustCompile(`connection=\d+`), "connection=N"},
+	{regexp.MustCompile(`\breplay\.go:\d+`), "replay.go:N"}, // package mock's own
 }
 
 // normal makes the same what differs from run to run: addresses, goroutines, times, ports,
