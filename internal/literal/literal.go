@@ -75,7 +75,8 @@ func (w *Writer) Literal(t types.Type, d *recording.Datum, typed bool) (text str
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
 		text, zero, err = w.basic(t, u, d)
-		if !typed && !slices.Contains([]string{"int", "string", "bool"}, name) {
+		constant := err == nil && u.Info()&types.IsInteger != 0 && !strings.ContainsAny(text[:1], "-0123456789") // it has the type
+		if !typed && !constant && !slices.Contains([]string{"int", "string", "bool"}, name) {
 			text = convert(text)
 		}
 		return text, zero, err
@@ -148,7 +149,11 @@ func (w *Writer) basic(t types.Type, b *types.Basic, d *recording.Datum) (text s
 	case info&types.IsBoolean != 0:
 		return strconv.FormatBool(d.Number != 0), d.Number == 0, nil
 	case b.Kind() == types.Uintptr:
-		return "", false, errors.New("a uintptr may be an address")
+		text = w.constant(t, constant.MakeUint64(d.Number), "")
+		if text == "" {
+			return "", false, errors.New("a uintptr may be an address")
+		}
+		return text, d.Number == 0, nil
 	case info&types.IsUnsigned != 0:
 		text = strconv.FormatUint(d.Number, 10)
 		return w.constant(t, constant.MakeUint64(d.Number), text), d.Number == 0, nil
