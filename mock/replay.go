@@ -222,10 +222,10 @@ func (r *replay) recorded(args []reflect.Value) []reflect.Value {
 // find returns the numbers of the recorded calls with these arguments, or else what is said.
 func (r *replay) find(calls reflect.Value, args []reflect.Value) (same []int, message string) {
 	var nearest []string
-	equal := 0 // of the nearest
+	equal, common := 0, 0 // of the nearest
 	for i := range calls.Len() {
 		var differ []string
-		alike := 0
+		alike, begins := 0, 0
 		for j, arg := range args {
 			f := calls.Type().Elem().Field(j)
 			if f.Type == reflect.TypeFor[Any]() {
@@ -235,12 +235,12 @@ func (r *replay) find(calls reflect.Value, args []reflect.Value) (same []int, me
 			if !d.same(f.Name, calls.Index(i).Field(j), arg) {
 				differ = append(differ, d.text)
 			}
-			alike += d.equal
+			alike, begins = alike+d.equal, begins+d.common
 		}
 		if len(differ) == 0 {
 			same = append(same, i)
-		} else if nearest == nil || len(differ) < len(nearest) || len(differ) == len(nearest) && alike > equal {
-			nearest, equal = differ, alike
+		} else if nearest == nil || cmp.Or(cmp.Compare(len(nearest), len(differ)), cmp.Compare(alike, equal), cmp.Compare(begins, common)) > 0 {
+			nearest, equal, common = differ, alike, begins
 		}
 	}
 	if len(same) > 0 {
@@ -278,9 +278,10 @@ func caller() string {
 
 // A difference is the first one between two values.
 type difference struct {
-	text  string
-	depth int
-	equal int // simple values that are the same, until there
+	text   string
+	depth  int
+	equal  int // simple values that are the same, until there
+	common int // bytes with which both texts begin, of the last two that were compared
 }
 
 // depthMax is how deep values are compared: those that lead back to themselves would have no end.
@@ -345,6 +346,11 @@ func (d *difference) same(path string, want, got reflect.Value) bool {
 		return true
 	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
 		return want.Pointer() == got.Pointer() || differs()
+	case reflect.String:
+		d.common = 0
+		for w, g := want.String(), got.String(); d.common < min(len(w), len(g)) && w[d.common] == g[d.common]; {
+			d.common++
+		}
 	}
 	if !want.Equal(got) {
 		return differs()
