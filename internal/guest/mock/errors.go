@@ -177,8 +177,11 @@ func (e *ftraceNamed) similar() string {
 				continue
 			}
 			d := ftrace_rule_Distance(e.name, full)
-			if last := e.name[bytealg.LastIndexByteString(e.name, '.')+1:]; last == own {
-				d = min(d, 1) // of another package
+			switch last := e.name[bytealg.LastIndexByteString(e.name, '.')+1:]; {
+			case last == own: // of another package
+				d = min(d, 1)
+			case last == e.name: // without a package
+				d = min(d, ftrace_rule_Distance(last, own)+1)
 			}
 			if d < least {
 				best, least = full, d

@@ -312,7 +312,11 @@ func ftraceReportFailing() {
 	b.str(ftraceFailing.text)
 	b.str("\" matches ")
 	b.uint(ftraceFailing.matches)
-	b.str(" functions that return an error\n")
+	if ftraceFailing.matches == 1 {
+		b.str(" function that returns an error\n")
+	} else {
+		b.str(" functions that return an error\n")
+	}
 	b.flush()
 	ftraceFreeText(b)
 }
