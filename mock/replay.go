@@ -160,7 +160,7 @@ func (r *replay) check(recorded reflect.Type) error {
 	}
 	for i := range in + out {
 		f := recorded.Field(i)
-		want := f.Type
+		var want reflect.Type
 		if i < in {
 			want = r.typ.In(i)
 		} else {
