@@ -226,5 +226,5 @@ func (t *target) receives(receiver any) bool {
 		}
 		bound = reflect.NewAt(reflect.TypeOf(receiver), unsafe.Add(t.closure, unsafe.Sizeof(uintptr(0)))).Elem().Interface()
 	}
-	return reflect.TypeOf(bound).Comparable() && bound == receiver
+	return reflect.ValueOf(bound).Comparable() && bound == receiver
 }

@@ -47,8 +47,8 @@ func ForReceiver(x any) Option {
 		if d.typ == nil {
 			return notForErrors("ForReceiver")
 		}
-		if t := reflect.TypeOf(x); t == nil || !t.Comparable() {
-			return fmt.Errorf("mock: ForReceiver: values of type %v can't be compared", t)
+		if x == nil || !reflect.ValueOf(x).Comparable() {
+			return fmt.Errorf("mock: ForReceiver: this value of type %T can't be compared", x)
 		}
 		d.receiver, d.implementation = x, x
 		return nil
