@@ -188,8 +188,8 @@ func firstGoroutine(output string) string {
 	return ""
 }
 
-// goroutineOf returns the stack of the goroutine that runs a test, in a traceback of all; or that
-// of the innermost subtest for which it waits.
+// goroutineOf returns the stack of the goroutine that runs a test, from a traceback of all. If the
+// test waits for a subtest, it is the subtest's stack.
 func goroutineOf(output, test string) (stack string) {
 	blocks := strings.Split(output, "\n\n")
 	find := func(text string) bool {
@@ -250,7 +250,7 @@ var (
 	aCaller  = words.Regexp(`(\S+) \((.+?):(\d+)\)(?:, |$)`)
 )
 
-// callersOf reads who called the function that failed, the innermost first.
+// callersOf returns the callers of the function that failed, the direct one first.
 func callersOf(trace, fn string) (chain []caller) {
 	for _, m := range calledBy().FindAllStringSubmatch(trace, -1) {
 		if m[1] == fn && chain == nil {
@@ -305,8 +305,8 @@ func (s *sweeper) failsAnyway(trace, fn string, call int) bool {
 }
 
 // follow tells by a trace of the callers, in JSON, how far up the injected error came: to the
-// test's code, or to a function that returned without one. It returns the end of the outermost call
-// that it knows of.
+// test's code, or to a function that returned without one. It returns the return of the last caller
+// that it saw.
 func (s *sweeper) follow(r *result, trace string, within []caller, outside *caller) (top event) {
 	goroutine, depth, left := 0, 0, len(within)
 	under := within // those that have not returned

@@ -352,8 +352,8 @@ func ftraceReportFailed() {
 	ftraceFreeText(b)
 }
 
-// reportCallers says who called the function when FTRACE_FAIL first let it fail, the innermost
-// first.
+// reportCallers prints the call stack of the first call that FTRACE_FAIL let fail, the direct
+// caller first.
 func (m *ftraceMock) reportCallers(b *ftraceText) {
 	pcs := (*[ftraceFaultCallers]uintptr)(atomic.Loadp(unsafe.Pointer(&m.fault.callers)))
 	if pcs == nil {
