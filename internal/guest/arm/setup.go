@@ -217,7 +217,7 @@ func ftraceMute(list [][2]uint64) {
 				hi = mid
 			}
 		}
-		if lo == len(list) || list[lo][0] != gp.goid || isSystemGoroutine(gp, false) {
+		if lo == len(list) || list[lo][0] != gp.goid || !ftraceLives(gp) || isSystemGoroutine(gp, false) {
 			return
 		}
 		if t := ftraceStateOf(gp); t != nil {

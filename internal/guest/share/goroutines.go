@@ -18,10 +18,6 @@ const (
 	ftraceListedStacks  = 1 << 10  // different stacks in one list, a power of two
 )
 
-// ftraceLeaked is the status of a goroutine that waits, and that the garbage collector has found to
-// be leaked. It is _Gleaked, which Go 1.25 doesn't have.
-const ftraceLeaked = 10
-
 // ftraceListed are the stacks in a list, so that each is in it once. A program with very many
 // goroutines has few.
 type ftraceListed struct {
@@ -91,11 +87,8 @@ func ftraceCountGoroutines() (count uint64) {
 			sys.Prefetch(uintptr(unsafe.Pointer(&gp.startpc)))
 		}
 		gp := atomicAllGIndex(all, i)
-		switch readgstatus(gp) &^ _Gscan {
-		case _Grunning, _Gcopystack, _Gpreempted, _Grunnable, _Gwaiting, _Gsyscall, ftraceLeaked:
-			if !isSystemGoroutine(gp, false) {
-				count++
-			}
+		if ftraceLives(gp) && !isSystemGoroutine(gp, false) {
+			count++
 		}
 	}
 	return count

@@ -316,3 +316,17 @@ func ftraceMayTrace(gp *g) bool {
 	mp := gp.m
 	return mp.curg == gp && mp.locks == 0 && mp.mallocing == 0 && mp.dying == 0 && mp.preemptoff == "" && !gp.throwsplit && !gp.ftraceMock.quiet
 }
+
+// ftraceLeaked is the status of a goroutine that waits, and that the garbage collector has found to
+// be leaked. It is _Gleaked, which Go 1.25 doesn't have.
+const ftraceLeaked = 10
+
+// ftraceLives reports whether gp is a goroutine that has not ended. The g of one that has keeps its
+// id and all else until another goroutine gets it.
+func ftraceLives(gp *g) bool {
+	switch readgstatus(gp) &^ _Gscan {
+	case _Grunning, _Gcopystack, _Gpreempted, _Grunnable, _Gwaiting, _Gsyscall, ftraceLeaked:
+		return true
+	}
+	return false
+}
