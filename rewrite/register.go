@@ -13,19 +13,16 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
-// tableEntry is room for the core's ftraceFunc: a pointer, and words that Go's garbage collector
-// does not see as pointers.
-var tableEntry = fmt.Sprintf("struct{mocks unsafe.Pointer; core [%d]uint64}", format.EntryWords)
-
-// tablePackage has the fields of format.Package, and room for what the core adds to them.
-var tablePackage = func() string {
+// tablePackage returns the fields of format.Package, and room for what the core adds to them. Names
+// begin with x, as all in the registering file do: the package may declare something called unsafe.
+func tablePackage(x string) string {
 	var b strings.Builder
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[format.Package]()) {
-		fmt.Fprintf(&b, "\t%-7s %s\n", strings.ToLower(f.Name), f.Type)
+		fmt.Fprintf(&b, "\t%-7s %s\n", strings.ToLower(f.Name), strings.Replace(f.Type.String(), "unsafe.", x+"unsafe.", 1))
 	}
 	fmt.Fprintf(&b, "\t%-7s [%d]uint64\n", "core", format.PackageWords)
 	return b.String()
-}()
+}
 
 // registerText is the file that gives a package its table of functions. The compiler sees it first.
 // Its last variable is the first whose initialiser runs, so that calls made by the package's own
@@ -37,7 +34,7 @@ var tablePackage = func() string {
 const registerText = `//line ftrace-wrap/register.go:1
 package %[2]s
 
-import "unsafe"
+import %[1]sunsafe "unsafe"
 
 //go:linkname %[1]sregister runtime.ftrace_register
 func %[1]sregister(p *%[1]spkg) uintptr
@@ -73,7 +70,7 @@ var %[1]snever bool
 func (p *pkg) register() []byte {
 	var b strings.Builder
 	x := p.prefix
-	fmt.Fprintf(&b, registerText, x, p.files[0].tree.Name.Name, tablePackage)
+	fmt.Fprintf(&b, registerText, x, p.files[0].tree.Name.Name, tablePackage(x))
 	for _, call := range slices.Sorted(maps.Keys(p.calls)) {
 		params, result := "hook *interface{}", ""
 		if call[0] == 'e' {
@@ -101,7 +98,8 @@ func (p *pkg) register() []byte {
 			fmt.Fprintf(&b, "! %s %s\n", fn.Name, fn.Reason)
 		}
 	}
-	fmt.Fprintf(&b, "`\n\nvar %st [%d]%s\n\nvar %sfiles = [...]string{\n", x, p.hooked, tableEntry, x)
+	b.WriteString("`\n\n// Room for the core's table: in each entry a pointer, and words that the garbage collector does not see as pointers.\n")
+	fmt.Fprintf(&b, "var %[1]st [%[2]d]struct{mocks %[1]sunsafe.Pointer; core [%[3]d]uint64}\n\nvar %[1]sfiles = [...]string{\n", x, p.hooked, format.EntryWords)
 	for _, name := range p.fileNames {
 		fmt.Fprintf(&b, "\t%s,\n", strconv.Quote(name))
 	}
@@ -111,7 +109,7 @@ func (p *pkg) register() []byte {
 		errorTable = x + "errors{}"
 		fmt.Fprintf(&b, "type %[1]serrors struct{}\n\nfunc (%[1]serrors) Errors() []interface{} {\n\treturn []interface{}{\n%[2]s\t}\n}\n\n", x, strings.Join(errors, ""))
 	}
-	fmt.Fprintf(&b, `var %[1]spackage = %[1]spkg{version: %[2]d, path: %[3]q, symbol: %[4]q, clause: %[7]q, files: %[1]sfiles[:], funcs: %[1]sfuncs, constants: %[6]q, errors: %[8]s, nfuncs: %[5]d, hooks: unsafe.Pointer(&%[1]sf), table: unsafe.Pointer(&%[1]st)}
+	fmt.Fprintf(&b, `var %[1]spackage = %[1]spkg{version: %[2]d, path: %[3]q, symbol: %[4]q, clause: %[7]q, files: %[1]sfiles[:], funcs: %[1]sfuncs, constants: %[6]q, errors: %[8]s, nfuncs: %[5]d, hooks: %[1]sunsafe.Pointer(&%[1]sf), table: %[1]sunsafe.Pointer(&%[1]st)}
 
 var _ = %[1]sregister(&%[1]spackage)
 `, x, format.TableVersion, p.opt.ImportPath, p.opt.Symbol, p.hooked, p.constants(), p.files[0].tree.Name.Name, errorTable)
