@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 )
@@ -52,8 +53,8 @@ func notFound(symbol string) error {
 		return fmt.Errorf("mock: %q has no package; a function's name begins with its import path, as in stack traces%s", symbol, hint)
 	case hint != "":
 		return fmt.Errorf("%w: %s: no package %s has hooks%s", ErrNotHooked, symbol, path, hint)
-	case slices.Contains(strings.Split(packages(), ","), path):
-		return fmt.Errorf("%w: %s: FTRACE_PACKAGES has package %s, but it is not in the program, or no function of it can have a hook; ftrace-wrap list %[3]s tells", ErrNotHooked, symbol, path)
+	case selected(path):
+		return fmt.Errorf("%w: %s: FTRACE_PACKAGES, now %s, has package %s, but it is not in the program, or no function of it can have a hook; ftrace-wrap list %[4]s tells", ErrNotHooked, symbol, packages(), path)
 	}
 	return fmt.Errorf("%w: %s: build with FTRACE_PACKAGES=%s,%s so that package %[4]s has hooks", ErrNotHooked, symbol, packages(), path)
 }
@@ -62,6 +63,16 @@ func notFound(symbol string) error {
 func packages() string {
 	defer coreQuiet(coreQuiet(true))
 	return cmp.Or(os.Getenv("FTRACE_PACKAGES"), "main")
+}
+
+// selected reports whether FTRACE_PACKAGES names the package, itself or as one of the main module.
+func selected(path string) bool {
+	names := strings.Split(packages(), ",")
+	if slices.Contains(names, path) {
+		return true
+	}
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(names, "main") && (path == info.Main.Path || strings.HasPrefix(path, info.Main.Path+"/"))
 }
 
 // returnedLiteral returns the name of the function literal that the function only returns: the last
