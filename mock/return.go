@@ -13,8 +13,8 @@ import (
 //	mock.Return(t, os.ReadFile, []byte("x"), nil, mock.Then(nil, fs.ErrNotExist), mock.MustCall(2))
 //
 // nil is the zero value of a type that has nil. A number, string or bool such as a constant gives
-// becomes what the result is, if that loses nothing. If the number of results or a type is wrong,
-// Return fails the test at once.
+// becomes what the result is, if that loses nothing but the rounding of a float32. If the number of
+// results or a type is wrong, Return fails the test at once.
 func Return[F any](t testing.TB, target F, results ...any) *Double[F] {
 	t.Helper()
 	results, opts := withoutOptions(results)
@@ -93,6 +93,16 @@ func fitting(t reflect.Type, v any) (reflect.Value, bool) {
 		return reflect.Value{}, false
 	}
 	c := r.Convert(t)
+	switch t.Kind() {
+	case reflect.Float32:
+		if r.CanFloat() {
+			return c, !c.OverflowFloat(r.Float())
+		}
+	case reflect.Complex64:
+		if r.CanComplex() {
+			return c, !c.OverflowComplex(r.Complex())
+		}
+	}
 	back := c.Convert(r.Type())
 	negative := r.CanInt() && r.Int() < 0 && c.CanUint()
 	return c, back.Equal(r) && !negative

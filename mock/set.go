@@ -5,6 +5,7 @@ import "testing"
 // Set gives a package variable a value until the test ends.
 //
 //	mock.Set(t, &maxRetries, 1)
+//	mock.Set(t, &output, io.Writer(&buf)) // output is an io.Writer
 //
 // A variable is the whole process's. So Set fails a test that is parallel, or has a parallel test
 // around it; a later call of its method Parallel panics. Goroutines that read the variable
