@@ -27,7 +27,8 @@
 // [time.AfterFunc] calls, finalizers. [AllGoroutines] includes them.
 //
 // If a function has several replacements, the innermost one is called: that of the subtest before
-// that of the test, and of those in one test the latest. Options such as [Times] and [When] limit a
+// that of the test, and of those in one test the latest. Those that other tests put in force for
+// all goroutines come last, the latest of them first. Options such as [Times] and [When] limit a
 // replacement; the calls that it does not get go to the next one, and in the end to the function.
 //
 // # What a replacement gets

@@ -162,7 +162,7 @@ func (d *double) original() (reflect.Value, error) {
 		target = reflect.NewAt(d.typ, unsafe.Pointer(&closure)).Elem()
 	}
 	return reflect.MakeFunc(d.typ, func(args []reflect.Value) []reflect.Value {
-		if m := d.member(args); m != nil && !d.restored.Load() {
+		if m := d.member(args); m != nil {
 			previous := coreBypass(m.handle)
 			defer coreBypass(previous)
 		}

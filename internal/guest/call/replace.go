@@ -65,8 +65,8 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) 
 // ftraceEndReplaced is called when a call that is noted was replaced. Its n results, of type want,
 // are at to.
 func ftraceEndReplaced(f *ftraceFunc, offset uintptr, want *_type, to unsafe.Pointer, n int) {
-	var room [16]any
-	values := (*[16]any)(noescape(unsafe.Pointer(&room)))[:min(n, len(room))]
+	var room [ftraceValuesMax]any // on the stack, like what they point to
+	values := (*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room)))[:min(n, len(room))]
 	for i := range values {
 		typ, at := ftraceResult(want, to, n, i)
 		values[i] = ftraceResultValue(typ, at)

@@ -36,10 +36,10 @@ func (state *ftraceMockG) note(f *ftraceFunc, offset uintptr, deferred bool, cal
 	state.noted = n
 }
 
-// sweepNoted ends the calls whose frames are below that of a call that has just begun. They
-// panicked.
-func (state *ftraceMockG) sweepNoted(offset uintptr) {
-	for state.noted != nil && state.noted.offset > offset {
+// sweepNoted ends the calls that have panicked, now that a call of f has begun whose frame is at
+// offset: those whose frames are below that, and earlier ones of f in its place.
+func (state *ftraceMockG) sweepNoted(f *ftraceFunc, offset uintptr) {
+	for state.noted != nil && (state.noted.offset > offset || state.isNoted(f, offset)) {
 		state.end(nil, true)
 	}
 }
@@ -88,8 +88,8 @@ func ftraceEndDeferred(results []any) {
 		}
 		return
 	}
-	var room [16]any
-	values := (*[16]any)(noescape(unsafe.Pointer(&room)))[:min(len(results), len(room))]
+	var room [ftraceValuesMax]any // on the stack, like what they point to
+	values := (*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room)))[:min(len(results), len(room))]
 	for i := range values {
 		typ, at := ftracePointed(&results[i])
 		values[i] = ftraceResultValue(typ, at)

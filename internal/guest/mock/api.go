@@ -110,14 +110,22 @@ func ftrace_mock_matching(pattern string) (names []string, message string) {
 func ftrace_mock_add(fn unsafe.Pointer, data any, everywhere bool, plan unsafe.Pointer, handle *unsafe.Pointer) {
 	m := &ftraceMock{fn: (*ftraceFunc)(fn), data: data, plan: (*ftracePlan)(plan)}
 	*handle = unsafe.Pointer(m)
-	if !everywhere {
-		m.scope = getg().ftraceMock.own()
-	}
+	m.limit(everywhere)
 	semacquire(&ftraceRegistry.lock)
 	ftraceMockSeq++
 	m.seq = ftraceMockSeq
 	m.fn.setMocks(m, nil)
 	ftraceUnlockRegistry()
+}
+
+// limit says for which goroutines m is.
+func (m *ftraceMock) limit(everywhere bool) {
+	state := &getg().ftraceMock
+	if m.everywhere = everywhere; everywhere {
+		m.scope = state.scope
+	} else {
+		m.scope = state.own()
+	}
 }
 
 // ftrace_mock_remove ends a replacement.
@@ -137,7 +145,7 @@ func (f *ftraceFunc) setMocks(add, remove *ftraceMock) {
 		old.fast.seen()
 		list = make([]*ftraceMock, 0, len(old.list)+1)
 		for _, m := range old.list {
-			if add != nil && add.before(m) {
+			if add != nil && add.depth() >= m.depth() { // it is the latest
 				list = append(list, add)
 				add = nil
 			}
@@ -152,7 +160,7 @@ func (f *ftraceFunc) setMocks(add, remove *ftraceMock) {
 	var mocks *ftraceMocks
 	if len(list) > 0 {
 		mocks = &ftraceMocks{list: list}
-		mocks.fast.prepare(list[0])
+		mocks.fast.prepare(list[0], len(list) == 1)
 		mocks.fast.published()
 	}
 	atomicstorep(unsafe.Pointer(&f.mocks), unsafe.Pointer(mocks))

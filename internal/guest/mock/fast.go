@@ -20,8 +20,8 @@ type ftraceFastMock struct {
 	out     uint8  // and of results
 	small   uint8  // size of the only result if that is less than a word
 	fn      unsafe.Pointer
-	calls   *uint64 // belongs to the plan
-	scope   *ftraceScope
+	calls   *uint64        // belongs to the plan
+	scope   *ftraceScope   // whose goroutines it is for, or nil
 	results unsafe.Pointer // the type of a pointer to the function's results; nil if there are none
 	words   [4]ftraceFastMockWord
 	plan    *ftracePlan // nil if there is no fast path
@@ -36,8 +36,8 @@ type ftraceFastMockWord struct {
 }
 
 // prepare makes q lead to m if that is possible: every parameter has a word by which its type is
-// checked, and words are whole.
-func (q *ftraceFastMock) prepare(m *ftraceMock) {
+// checked, and words are whole. alone reports whether m is the function's only replacement.
+func (q *ftraceFastMock) prepare(m *ftraceMock, alone bool) {
 	if m.plan == nil || !m.plan.shape.few || m.plan.records != nil {
 		return
 	}
@@ -57,7 +57,10 @@ func (q *ftraceFastMock) prepare(m *ftraceMock) {
 		return
 	}
 	q.in, q.out, q.small = uint8(len(s.in)), uint8(len(s.out)), uint8(s.small)
-	q.plan, q.fn, q.calls, q.scope = m.plan, m.plan.fn, m.plan.calls, m.scope
+	q.plan, q.fn, q.calls = m.plan, m.plan.fn, m.plan.calls
+	if !m.everywhere || !alone {
+		q.scope = m.scope
+	}
 }
 
 // learn opens the fast path after a call by the plan. results is the type of a pointer to the

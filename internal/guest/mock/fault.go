@@ -280,7 +280,7 @@ func ftraceFail(p *ftracePkg) {
 		if x := ftraceNewFault(f, err, ftraceFailing.first, ftraceFailing.last); x != nil {
 			x.named = ftraceFailing.named[clause.Own]
 			m := new(ftraceMock)
-			m.fn, m.fault = f, x
+			m.fn, m.fault, m.everywhere = f, x, true
 			f.setMocks(m, nil)
 			ftraceFailing.matches++
 			ftraceFailing.faults = append(ftraceFailing.faults, m)
@@ -418,7 +418,6 @@ func ftrace_mock_fail(pattern string, err error, first, last uint64, everywhere 
 	if ftraceBinary == "" {
 		ftraceBinary = ftraceExecutable()
 	}
-	var scope *ftraceScope
 	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		p.read()
 		for i := range p.Nfuncs {
@@ -431,11 +430,9 @@ func ftrace_mock_fail(pattern string, err error, first, last uint64, everywhere 
 			if x == nil {
 				continue
 			}
-			if scope == nil && !everywhere {
-				scope = getg().ftraceMock.own()
-			}
 			m := new(ftraceMock)
-			m.fn, m.scope, m.fault = f, scope, x
+			m.fn, m.fault = f, x
+			m.limit(everywhere)
 			ftraceMockSeq++
 			m.seq = ftraceMockSeq
 			f.setMocks(m, nil)

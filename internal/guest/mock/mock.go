@@ -26,16 +26,17 @@ type ftraceScope struct {
 
 // ftraceMock is one replacement in force. It does not change.
 type ftraceMock struct {
-	fn    *ftraceFunc
-	scope *ftraceScope // nil: all goroutines
-	seq   uint64       // later ones have higher numbers
-	data  any          // belongs to package mock
-	plan  *ftracePlan  // how to call it without package mock, or nil
-	fault *ftraceFault // if not nil it is not package mock's: calls fail
+	fn         *ftraceFunc
+	scope      *ftraceScope // in which it was made, or nil
+	everywhere bool         // it is for goroutines outside of that, too
+	seq        uint64       // later ones have higher numbers
+	data       any          // belongs to package mock
+	plan       *ftracePlan  // how to call it without package mock, or nil
+	fault      *ftraceFault // if not nil it is not package mock's: calls fail
 }
 
-// ftraceMocks are the replacements of one function, in the order in which they are tried: those of
-// inner scopes first, then later ones first. It does not change.
+// ftraceMocks are the replacements of one function: those of inner scopes first, then later ones
+// first. It does not change.
 type ftraceMocks struct {
 	list []*ftraceMock
 	fast ftraceFastMock
@@ -77,6 +78,7 @@ const ftraceAny = -2
 
 var ftraceMockSeq uint64
 
+// depth returns how far in m's scope is.
 func (m *ftraceMock) depth() int {
 	if m.scope == nil {
 		return 0
@@ -84,9 +86,18 @@ func (m *ftraceMock) depth() int {
 	return m.scope.depth
 }
 
-// before reports whether m is tried before o.
-func (m *ftraceMock) before(o *ftraceMock) bool {
-	return m.depth() > o.depth() || m.depth() == o.depth() && m.seq > o.seq
+// depthFor returns how far in m's scope is for a goroutine in scope, or 0 if that is outside of it.
+func (m *ftraceMock) depthFor(scope *ftraceScope) int {
+	if m.scope == nil || !m.scope.contains(scope) {
+		return 0
+	}
+	return m.scope.depth
+}
+
+// before reports whether m is tried before o in scope.
+func (m *ftraceMock) before(o *ftraceMock, scope *ftraceScope) bool {
+	depth, other := m.depthFor(scope), o.depthFor(scope)
+	return depth > other || depth == other && m.seq > o.seq
 }
 
 // contains reports whether o is this scope or one below it.
@@ -97,19 +108,25 @@ func (s *ftraceScope) contains(o *ftraceScope) bool {
 	return s == o
 }
 
-// mock returns the replacement of f in force in scope; if after is not nil, of those after it.
+// mock returns the replacement of f that is tried first in scope; if after is not nil, of those
+// that are tried after it. Replacements from outside of scope come last.
 func (f *ftraceFunc) mock(scope *ftraceScope, after *ftraceMock) *ftraceMock {
 	mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks)))
 	if mocks == nil {
 		return nil
 	}
 	mocks.fast.seen()
+	var outer *ftraceMock
 	for _, m := range mocks.list {
-		if (m.scope == nil || m.scope.contains(scope)) && (after == nil || after.before(m)) {
+		switch depth := m.depthFor(scope); {
+		case depth == 0 && !m.everywhere || after != nil && !after.before(m, scope):
+		case depth > 0:
 			return m
+		case outer == nil || m.seq > outer.seq:
+			outer = m
 		}
 	}
-	return nil
+	return outer
 }
 
 // ftraceReplacement returns the replacement of f that is in force for this call, or nil.
@@ -168,7 +185,7 @@ func (l *ftraceLift) dispatch(f *ftraceFunc, offset uintptr, m *ftraceMock, want
 // ftraceDispatch calls m, and if that declines the ones after it.
 func ftraceDispatch(gp *g, f *ftraceFunc, offset uintptr, m *ftraceMock, params []any, want *_type) (results any, n int) {
 	state := &gp.ftraceMock
-	state.sweepNoted(offset)
+	state.sweepNoted(f, offset)
 	var wanted any
 	efaceOf(&wanted)._type = want
 	for n = -1; m != nil; m = f.mock(state.scope, m) {
