@@ -14,10 +14,10 @@
 // [Replace] names the function itself; [Unexported] names it by text, for functions of other
 // packages that are not exported. [Errors] lets all functions fail that a pattern names. [Swap]
 // does without a test. [Around] gives the replacement the original, [Return] does with results
-// alone. [Every] replaces an interface's method in all types, [Set] a variable's value. [Intercept]
-// watches all functions that a pattern names. [Replay] answers calls as a real run did. [Clock]
-// gives a test a time of its own, [Seed] random numbers. [Fault] lets files and connections go
-// wrong.
+// alone. [Every] replaces an interface's method in all types. [Set] and [SetUnexported] replace a
+// variable's value. [Intercept] watches all functions that a pattern names. [Replay] answers calls
+// as a real run did. [Clock] gives a test a time of its own, [Seed] random numbers. [Fault] lets
+// files and connections go wrong.
 //
 // # Which calls are replaced
 //

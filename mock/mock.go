@@ -16,6 +16,7 @@ var (
 	coreMatching  func(pattern string) (names []string, message string)
 	coreFind      func(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool)
 	coreTables    func() (tables [][3]string)
+	coreLists     func(path string) (lists any, hooked bool)
 	coreAdd       func(fn unsafe.Pointer, data any, everywhere bool, plan unsafe.Pointer, handle *unsafe.Pointer)
 	coreRemove    func(mock unsafe.Pointer)
 	coreQuiet     func(quiet bool) (before bool)

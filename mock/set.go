@@ -1,6 +1,10 @@
 package mock
 
-import "testing"
+import (
+	"fmt"
+	"reflect"
+	"testing"
+)
 
 // Set gives a package variable a value until the test ends.
 //
@@ -18,6 +22,67 @@ func Set[T any](t testing.TB, variable *T, value T) {
 	before := *variable
 	*variable = value
 	t.Cleanup(func() { *variable = before })
+}
+
+// SetUnexported is [Set] for a package variable that the test can't name in Go. Its name begins
+// with the whole import path:
+//
+//	mock.SetUnexported(t, "example.com/store.maxRetries", 1)
+//
+// value is as a result is for [Return]. If there is no such variable, or value is not of its type,
+// SetUnexported fails the test at once.
+//
+// The package needs hooks, and a list of its variables. By ftrace-wrap test it has both if variable
+// is a constant. Otherwise the setting FTRACE_VARIABLES of the build names packages.
+func SetUnexported(t testing.TB, variable string, value any) {
+	t.Helper()
+	if isParallel(t) {
+		t.Fatal("mock: SetUnexported: a variable is the whole process's, and this test is parallel")
+	}
+	at, err := findVariable(variable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, ok := fitting(at.Type(), value)
+	if !ok {
+		t.Fatalf("mock: SetUnexported: %s has type %v, which %#v of type %[3]T does not fit", variable, at.Type(), value)
+	}
+	before := reflect.New(at.Type()).Elem()
+	before.Set(at)
+	at.Set(v)
+	t.Cleanup(func() { at.Set(before) })
+}
+
+// findVariable returns the package variable with this name.
+func findVariable(name string) (variable reflect.Value, err error) {
+	if !Hooked() {
+		return variable, errPlain
+	}
+	defer coreQuiet(coreQuiet(true))
+	path := packagePath(name)
+	lists, hooked := coreLists(path)
+	if !hooked {
+		return variable, notFound(name)
+	}
+	list, ok := lists.(interface{ Variables() []any })
+	if !ok {
+		return variable, fmt.Errorf("mock: SetUnexported: this build has no list of the variables of package %s: ftrace-wrap test makes it for a name that is a constant, else build with FTRACE_VARIABLES=%[1]s", path)
+	}
+	best, least := "", 3
+	for all := list.Variables(); len(all) > 0; all = all[2:] {
+		full := path + "." + all[0].(string)
+		if full == name {
+			return reflect.ValueOf(all[1]).Elem(), nil
+		}
+		if n := edits(full, name); n < least {
+			best, least = full, n
+		}
+	}
+	hint := ""
+	if best != "" {
+		hint = "; did you mean " + best + "?"
+	}
+	return variable, fmt.Errorf("mock: SetUnexported: package %s has no variable %s%s", path, name, hint)
 }
 
 // isParallel reports whether a test or one around it is parallel. If not, it keeps the test from

@@ -19,7 +19,7 @@ import (
 var update = flag.Bool("update", false, "write what the rewriter does into testdata/golden")
 
 // A golden is a package in testdata/golden with what becomes of it. The archive's comment may set
-// options: "keep" on a line by itself, "path IMPORT/PATH".
+// options: "keep" or "variables" on a line by itself, "path IMPORT/PATH".
 type golden struct {
 	file  string
 	name  string
@@ -49,6 +49,7 @@ func goldens(t testing.TB) []*golden {
 				g.opt.ImportPath = path
 			}
 			g.opt.KeepInlinable = g.opt.KeepInlinable || line == "keep"
+			g.opt.Variables = g.opt.Variables || line == "variables"
 		}
 		g.opt.Symbol = g.opt.ImportPath
 		for _, f := range archive.Files {

@@ -18,6 +18,8 @@ type Options struct {
 	Symbol string
 	// KeepInlinable leaves functions alone that the compiler would inline.
 	KeepInlinable bool
+	// Variables has the package list its variables, for tests that set them by name.
+	Variables bool
 	// Shown returns the name of a file as traces show it (the compiler's -trimpath); nil leaves
 	// names as they are.
 	Shown func(name string) string

@@ -104,22 +104,44 @@ func (p *pkg) register() []byte {
 		fmt.Fprintf(&b, "\t%s,\n", strconv.Quote(name))
 	}
 	b.WriteString("}\n\n")
-	errorTable := "nil"
-	if errors := p.errors(); len(errors) > 0 {
-		errorTable = x + "errors{}"
-		fmt.Fprintf(&b, "type %[1]serrors struct{}\n\nfunc (%[1]serrors) Errors() []interface{} {\n\treturn []interface{}{\n%[2]s\t}\n}\n\n", x, strings.Join(errors, ""))
+	lists := "nil"
+	list := func(method string, lines []string) {
+		if lists == "nil" {
+			lists = x + "lists{}"
+			fmt.Fprintf(&b, "type %slists struct{}\n\n", x)
+		}
+		fmt.Fprintf(&b, "func (%slists) %s() []interface{} {\n\treturn []interface{}{\n%s\t}\n}\n\n", x, method, strings.Join(lines, ""))
 	}
-	fmt.Fprintf(&b, `var %[1]spackage = %[1]spkg{version: %[2]d, path: %[3]q, symbol: %[4]q, clause: %[7]q, files: %[1]sfiles[:], funcs: %[1]sfuncs, constants: %[6]q, errors: %[8]s, nfuncs: %[5]d, hooks: %[1]sunsafe.Pointer(&%[1]sf), table: %[1]sunsafe.Pointer(&%[1]st)}
+	if errors := p.errors(); len(errors) > 0 || p.opt.Variables {
+		list("Errors", errors)
+	}
+	if p.opt.Variables {
+		list("Variables", p.variables(func(*ast.ValueSpec, int) bool { return true }))
+	}
+	fmt.Fprintf(&b, `var %[1]spackage = %[1]spkg{version: %[2]d, path: %[3]q, symbol: %[4]q, clause: %[7]q, files: %[1]sfiles[:], funcs: %[1]sfuncs, constants: %[6]q, lists: %[8]s, nfuncs: %[5]d, hooks: %[1]sunsafe.Pointer(&%[1]sf), table: %[1]sunsafe.Pointer(&%[1]st)}
 
 var _ = %[1]sregister(&%[1]spackage)
-`, x, format.TableVersion, p.opt.ImportPath, p.opt.Symbol, p.hooked, p.constants(), p.files[0].tree.Name.Name, errorTable)
+`, x, format.TableVersion, p.opt.ImportPath, p.opt.Symbol, p.hooked, p.constants(), p.files[0].tree.Name.Name, lists)
 	return []byte(b.String())
 }
 
 // errors returns lines of the table of errors: package-level variables that are errors by their
 // type, by what makes them or by their name, and types with a method Error. The core sees whether
 // they are errors in truth.
-func (p *pkg) errors() (lines []string) {
+func (p *pkg) errors() []string {
+	lines := p.variables(func(s *ast.ValueSpec, i int) bool {
+		return isError(s.Type) || len(s.Values) == len(s.Names) && makesError(s.Values[i]) || strings.HasPrefix(strings.ToLower(s.Names[i].Name), "err")
+	})
+	for _, name := range slices.Sorted(maps.Keys(p.methods["Error"])) {
+		if p.types[name] != nil && p.typeParams[name] == nil && !p.aliases[name] {
+			lines = append(lines, fmt.Sprintf("\t\t%q, (*%s)(nil),\n", name, name))
+		}
+	}
+	return lines
+}
+
+// variables returns a line for each package-level variable that is wanted: name i of a declaration.
+func (p *pkg) variables(wanted func(s *ast.ValueSpec, i int) bool) (lines []string) {
 	for _, f := range p.files {
 		for _, d := range f.tree.Decls {
 			d, ok := d.(*ast.GenDecl)
@@ -129,16 +151,11 @@ func (p *pkg) errors() (lines []string) {
 			for _, s := range d.Specs {
 				s := s.(*ast.ValueSpec)
 				for i, n := range s.Names {
-					if n.Name != "_" && (isError(s.Type) || len(s.Values) == len(s.Names) && makesError(s.Values[i]) || strings.HasPrefix(strings.ToLower(n.Name), "err")) {
+					if n.Name != "_" && wanted(s, i) {
 						lines = append(lines, fmt.Sprintf("\t\t%q, &%s,\n", n.Name, n.Name))
 					}
 				}
 			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.methods["Error"])) {
-		if p.types[name] != nil && p.typeParams[name] == nil && !p.aliases[name] {
-			lines = append(lines, fmt.Sprintf("\t\t%q, (*%s)(nil),\n", name, name))
 		}
 	}
 	return lines

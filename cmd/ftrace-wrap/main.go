@@ -65,6 +65,7 @@ Settings, from the environment, of a build:
 
 	FTRACE_PACKAGES  what is instrumented; not set, the main module and workspace
 	FTRACE_INLINE    keep: leave functions alone that the compiler would inline
+	FTRACE_VARIABLES packages whose variables tests set by name (docs/mock.md)
 	FTRACE_CACHE     directory for compiled packages, or off
 
 and of a program when it runs, which rebuild nothing (docs/rules.md):

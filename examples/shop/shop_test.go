@@ -133,6 +133,14 @@ func TestSet(t *testing.T) {
 	}
 }
 
+func TestSetUnexported(t *testing.T) {
+	mock.SkipUnlessHooked(t)
+	mock.SetUnexported(t, "time.unitMap", map[string]uint64{"fortnight": 14 * 24 * uint64(time.Hour)})
+	if d, err := time.ParseDuration("2fortnight"); d != 4*7*24*time.Hour || err != nil {
+		t.Error(d, err)
+	}
+}
+
 func TestIntercept(t *testing.T) {
 	mock.SkipUnlessHooked(t)
 	var calls []string

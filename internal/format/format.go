@@ -637,8 +637,9 @@ type Package struct {
 	Constants string
 	// Its error variables and error types, or nil: name, pointer to the variable or nil pointer to
 	// the type, name, and so on. A method is called, and no function or table, since the order in
-	// which variables are initialised does not depend on what a method mentions.
-	Errors interface{ Errors() []any }
+	// which variables are initialised does not depend on what a method mentions. If the build wants
+	// them (FTRACE_VARIABLES), all variables are returned by another method, Variables.
+	Lists  interface{ Errors() []any }
 	Nfuncs uintptr
 	Hooks  unsafe.Pointer // Nfuncs hooks
 	Table  unsafe.Pointer // room for as many entries

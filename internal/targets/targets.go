@@ -15,6 +15,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,11 +36,15 @@ const (
 
 // Select adds the packages of the functions that tests replace to FTRACE_PACKAGES, given the
 // arguments of go test, and returns those that were not there. What the user excludes stays out.
+// Those whose variables tests set by name it adds to FTRACE_VARIABLES, too.
 func Select(args []string) (added []string) {
 	a := parseTest(args)
-	goroot, found := a.loadTargets()
+	goroot, found, variables := a.loadTargets()
 	if len(found) == 0 {
 		return nil
+	}
+	if len(variables) > 0 {
+		os.Setenv("FTRACE_VARIABLES", strings.Join(append(variables, os.Getenv("FTRACE_VARIABLES")), ","))
 	}
 	env := a.environment(goroot)
 	selected, err := selection.Resolve(env)
@@ -147,14 +152,15 @@ func (a testArgs) environment(goroot string) selection.Environment {
 	return env
 }
 
-// loadTargets returns GOROOT and the packages of the functions that the tests replace.
-func (a testArgs) loadTargets() (goroot string, found []*packages.Package) {
+// loadTargets returns GOROOT, the packages of what the tests replace, and the import paths of those
+// whose variables they set by name.
+func (a testArgs) loadTargets() (goroot string, found []*packages.Package, variables []string) {
 	if s, err := selection.Resolve(a.environment("")); err != nil || !s.MayImport(ownModule) {
-		return "", nil // as for most, who are not to wait for it
+		return "", nil, nil // as for most, who are not to wait for it
 	}
 	goroot, err := gocmd.Goroot(context.Background())
 	if err != nil {
-		return "", nil
+		return "", nil, nil
 	}
 	all, err := packages.Load(&packages.Config{
 		Mode:       packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps,
@@ -163,48 +169,49 @@ func (a testArgs) loadTargets() (goroot string, found []*packages.Package) {
 		Tests:      true,
 	}, a.packages...)
 	if err != nil {
-		return goroot, nil
+		return goroot, nil, nil
 	}
 	f := &targetFinder{
-		fset:    token.NewFileSet(),
-		users:   map[*packages.Package]bool{},
-		types:   map[*packages.Package]*types.Package{},
-		sources: map[*types.Package]*packages.Package{},
-		targets: map[*types.Func]parameter{},
-		found:   map[string]*packages.Package{},
+		fset:      token.NewFileSet(),
+		users:     map[*packages.Package]bool{},
+		types:     map[*packages.Package]*types.Package{},
+		sources:   map[*types.Package]*packages.Package{},
+		targets:   map[*types.Func]parameter{},
+		found:     map[string]*packages.Package{},
+		variables: map[string]bool{},
 	}
 	packages.Visit(all, nil, f.visit)
 	if len(f.users) == 0 {
-		return goroot, nil
+		return goroot, nil, nil
 	}
 	f.findAll()
 	for _, p := range f.found {
 		found = append(found, p)
 	}
-	return goroot, found
+	return goroot, found, slices.Sorted(maps.Keys(f.variables))
 }
 
 // A targetFinder looks for functions that are given to package mock.
 type targetFinder struct {
-	fset    *token.FileSet
-	all     []*packages.Package
-	users   map[*packages.Package]bool // those that import package mock, directly or not
-	types   map[*packages.Package]*types.Package
-	sources map[*types.Package]*packages.Package
-	calls   []targetCall
-	targets map[*types.Func]parameter    // functions that replace others, and which parameter says what
-	found   map[string]*packages.Package // by import path
+	fset      *token.FileSet
+	all       []*packages.Package
+	users     map[*packages.Package]bool // those that import package mock, directly or not
+	types     map[*packages.Package]*types.Package
+	sources   map[*types.Package]*packages.Package
+	calls     []targetCall
+	targets   map[*types.Func]parameter    // functions that replace others, and which parameter says what
+	found     map[string]*packages.Package // by import path
+	variables map[string]bool              // import paths of packages whose variables are set by name
 }
 
 // replaced has the packages whose functions are replaced by functions of package mock that name no
 // target.
 var replaced = map[string][]string{"Clock": {"time"}, "Seed": {"math/rand", "math/rand/v2"}}
 
-// A parameter of a function says what is replaced: it is a function, or a function's name, or a
-// pattern of names.
+// A parameter of a function says what is replaced.
 type parameter struct {
-	index   int
-	pattern bool
+	index int
+	kind  string // target: a function or its name; pattern: of functions' names; variable: its name
 }
 
 // A targetCall is a call in a package that may replace functions.
@@ -242,7 +249,7 @@ func (f *targetFinder) findAll() {
 				}
 			}
 			if p, ok := f.targets[c.callee]; ok && p.index < len(c.Args) {
-				f.target(c, c.Args[p.index], p.pattern)
+				f.target(c, c.Args[p.index], p.kind)
 			}
 		}
 	}
@@ -302,8 +309,8 @@ func (f *targetFinder) parse(names []string) []*ast.File {
 	return files
 }
 
-// replacers notes the functions of package mock that replace others: they have a parameter target,
-// or name for a function's name, or pattern.
+// replacers notes the functions of package mock that replace something: they have a parameter
+// target, or name for a function's name, or pattern, or variable for a variable's name.
 func (f *targetFinder) replacers(mock *types.Package) {
 	for _, name := range mock.Scope().Names() {
 		fn, ok := mock.Scope().Lookup(name).(*types.Func)
@@ -312,8 +319,11 @@ func (f *targetFinder) replacers(mock *types.Package) {
 		}
 		params := fn.Signature().Params()
 		for i := range params.Len() {
-			if name := params.At(i).Name(); name == "target" || name == "name" || name == "pattern" {
-				f.targets[fn] = parameter{i, name == "pattern"}
+			switch name := params.At(i).Name(); {
+			case name == "target", name == "name":
+				f.targets[fn] = parameter{i, "target"}
+			case name == "pattern", name == "variable" && types.Identical(params.At(i).Type(), types.Typ[types.String]):
+				f.targets[fn] = parameter{i, name}
 			}
 		}
 	}
@@ -355,12 +365,12 @@ func function(e ast.Expr, info *types.Info) *types.Func {
 }
 
 // target notes what arg stands for, which says what the call c replaces.
-func (f *targetFinder) target(c targetCall, arg ast.Expr, pattern bool) {
+func (f *targetFinder) target(c targetCall, arg ast.Expr, kind string) {
 	if value := c.info.Types[arg].Value; value != nil && value.Kind() == constant.String {
-		if pattern {
+		if kind == "pattern" {
 			f.matching(constant.StringVal(value))
-		} else {
-			f.named(constant.StringVal(value))
+		} else if p := f.named(constant.StringVal(value)); p != nil && kind == "variable" {
+			f.variables[p.PkgPath] = true
 		}
 		return
 	}
@@ -380,7 +390,7 @@ func (f *targetFinder) target(c targetCall, arg ast.Expr, pattern bool) {
 	params := c.caller.Signature().Params()
 	for i := range params.Len() {
 		if params.At(i) == c.info.Uses[id] {
-			f.targets[c.caller] = parameter{i, pattern}
+			f.targets[c.caller] = parameter{i, kind}
 		}
 	}
 }
@@ -407,8 +417,9 @@ func implementation(c targetCall, method *types.Func) *types.Func {
 	return nil
 }
 
-// named adds the package of the function with this name, if it is in the program.
-func (f *targetFinder) named(name string) {
+// named adds the package of the function or variable with this name, and returns it, if it is in
+// the program.
+func (f *targetFinder) named(name string) *packages.Package {
 	var longest *packages.Package
 	for _, p := range f.all {
 		if strings.HasPrefix(name, p.PkgPath+".") && (longest == nil || len(p.PkgPath) > len(longest.PkgPath)) {
@@ -416,6 +427,7 @@ func (f *targetFinder) named(name string) {
 		}
 	}
 	f.add(longest)
+	return longest
 }
 
 // matching adds the packages that a pattern of functions names. One that names none, such as

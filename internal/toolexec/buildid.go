@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
@@ -75,7 +76,8 @@ func addKey(line, key string) string {
 // Settings are the build-time settings.
 type Settings struct {
 	Selection *selection.Selection
-	Keep      bool // FTRACE_INLINE=keep
+	Keep      bool     // FTRACE_INLINE=keep
+	Variables []string // FTRACE_VARIABLES: import paths, sorted
 	Goroot    string
 }
 
@@ -89,6 +91,8 @@ func ReadSettings(tool string) (*Settings, error) {
 	default:
 		return nil, fmt.Errorf("FTRACE_INLINE: %q is neither hook nor keep", inline)
 	}
+	s.Variables = strings.FieldsFunc(os.Getenv("FTRACE_VARIABLES"), func(r rune) bool { return r == ',' || r == ' ' })
+	slices.Sort(s.Variables)
 	var err error
 	s.Selection, err = selection.Resolve(selection.FromOS(s.Goroot))
 	return s, err
@@ -100,7 +104,7 @@ func (s *Settings) key() (string, error) {
 	if err := hashSelf(h); err != nil {
 		return "", err
 	}
-	fmt.Fprintf(h, "keep %t\n%s\n", s.Keep, s.Selection.Key())
+	fmt.Fprintf(h, "keep %t\n%s\n%q\n", s.Keep, s.Selection.Key(), s.Variables)
 	return hex.EncodeToString(h.Sum(nil)[:15]), nil
 }
 

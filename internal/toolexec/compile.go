@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
@@ -247,7 +248,7 @@ func (c *compileStep) rewrite(out *output, sources []inject.File, s *Settings) (
 	if err != nil {
 		return false, err
 	}
-	opt := rewrite.Options{Profile: users, ImportPath: c.importPath, Symbol: c.symbol, KeepInlinable: s.Keep, Shown: c.shown, Unhooked: inject.Unhooked(c.importPath)}
+	opt := rewrite.Options{Profile: users, ImportPath: c.importPath, Symbol: c.symbol, KeepInlinable: s.Keep, Variables: slices.Contains(s.Variables, c.importPath), Shown: c.shown, Unhooked: inject.Unhooked(c.importPath)}
 	result, err := rewrite.Package(opt, files)
 	if err != nil || result.Register == nil {
 		return false, err

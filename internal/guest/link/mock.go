@@ -19,6 +19,9 @@ func linkAdd(fn unsafe.Pointer, data any, everywhere bool, plan unsafe.Pointer, 
 //go:linkname linkTables runtime.ftrace_mock_tables
 func linkTables() [][3]string
 
+//go:linkname linkLists runtime.ftrace_mock_lists
+func linkLists(path string) (lists any, hooked bool)
+
 //go:linkname linkRemove runtime.ftrace_mock_remove
 func linkRemove(mock unsafe.Pointer)
 
@@ -65,7 +68,7 @@ func connect() bool {
 	coreStart, coreFind, coreAdd, coreRemove = linkStart, linkFind, linkAdd, linkRemove
 	coreQuiet, coreBypass, coreCode, coreReceiver = linkQuiet, linkBypass, linkCode, linkReceiver
 	coreFail, coreFailed, coreTables, coreGoroutine = linkFail, linkFailed, linkTables, linkGoroutine
-	coreMatching = linkMatching
+	coreMatching, coreLists = linkMatching, linkLists
 	coreScope, coreBubbled, coreTicks, coreBusy = linkScope, linkBubbled, linkTicks, linkBusy
 	return true
 }

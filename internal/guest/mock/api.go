@@ -78,6 +78,21 @@ func ftrace_mock_tables() (tables [][3]string) {
 	return tables
 }
 
+// ftrace_mock_lists returns the lists of the package with this import path, or nil, and reports
+// whether any function of it has hooks.
+//
+//go:linkname ftrace_mock_lists
+func ftrace_mock_lists(path string) (lists any, hooked bool) {
+	semacquire(&ftraceRegistry.lock)
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
+		if p.Path == path && p.functions() {
+			lists, hooked = p.Lists, true
+		}
+	}
+	semrelease(&ftraceRegistry.lock)
+	return lists, hooked
+}
+
 // ftrace_mock_matching returns the functions that a pattern names, or what is wrong with it.
 //
 //go:linkname ftrace_mock_matching

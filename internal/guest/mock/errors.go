@@ -155,8 +155,8 @@ func (e *ftraceNamed) lookStd() {
 
 // lookIn looks for the error in a package with hooks.
 func (e *ftraceNamed) lookIn(p *ftracePkg) {
-	if p.Errors != nil && !e.found() {
-		e.look(p.Errors.Errors(), p.Path, p.Symbol, p.Clause)
+	if p.Lists != nil && !e.found() {
+		e.look(p.Lists.Errors(), p.Path, p.Symbol, p.Clause)
 	}
 }
 
@@ -193,8 +193,8 @@ func (e *ftraceNamed) similar() string {
 	}
 	semacquire(&ftraceRegistry.lock)
 	for p := ftraceRegistry.first; p != nil; p = p.next() {
-		if p.Errors != nil {
-			consider(p.Errors.Errors(), p.Path, p.Clause)
+		if p.Lists != nil {
+			consider(p.Lists.Errors(), p.Path, p.Clause)
 		}
 	}
 	semrelease(&ftraceRegistry.lock)
