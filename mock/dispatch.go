@@ -10,18 +10,23 @@ import (
 
 // dispatch is called by the core, in quiet, for a call of a function that the double in data
 // replaces. params are the function's parameters, the receiver first. want is of the type of the
-// result or of the struct of the results, if the core knows that; its value has no meaning.
+// result or of the struct of the results, if the core knows that; its value has no meaning. Nor has
+// that of instance, which is nil, or a func of a generic function's type arguments that returns the
+// function.
 //
 // It returns a pointer to the result or the struct, and the number of results; or -1 if the double
 // is not for this call; or what packAny returns; or, if an interceptor wants to hear of the call's
 // end, what stands for the call, and continues.
-func dispatch(data any, params []any, want any) (results any, n int) {
+func dispatch(data any, params []any, want, instance any) (results any, n int) {
 	defer coreQuiet(false) // even if the replacement panics
 	d := data.(*double)
 	if d.interceptor != nil {
 		return d.intercept(params, want)
 	}
-	args, why := d.arguments(params, want)
+	if d.asks {
+		d.target.instance = reflect.TypeOf(instance)
+	}
+	args, why := d.arguments(params, want, instance)
 	if why == "" {
 		why = d.declines(args)
 	}
@@ -48,7 +53,7 @@ func dispatch(data any, params []any, want any) (results any, n int) {
 
 // arguments makes the replacement's arguments from the function's parameters, or returns why the
 // call is not for it.
-func (d *double) arguments(params []any, want any) (args []reflect.Value, why string) {
+func (d *double) arguments(params []any, want, instance any) (args []reflect.Value, why string) {
 	first := 0
 	if d.except != 0 && d.except == coreGoroutine() {
 		return nil, "the goroutine is left out"
@@ -67,6 +72,9 @@ func (d *double) arguments(params []any, want any) (args []reflect.Value, why st
 	}
 	if d.generic {
 		return []reflect.Value{reflect.ValueOf(slices.Clone(params))}, ""
+	}
+	if of := d.instance(); of != nil && of != reflect.TypeOf(instance) && of != reflect.TypeOf(instance).Out(0) {
+		return nil, "another instantiation"
 	}
 	if len(params)-first != d.typ.NumIn() || !d.fits(want) {
 		return nil, d.misfit(params)
@@ -87,6 +95,19 @@ func (d *double) arguments(params []any, want any) (args []reflect.Value, why st
 		args[i] = arg
 	}
 	return args, ""
+}
+
+// instance returns what instantiation of a generic function is replaced, as the function's hook
+// tells it: the function's type, or, if others are of this type too, a func of the type arguments
+// that returns it. It returns nil if the hook does not tell, or all are replaced.
+func (d *double) instance() reflect.Type {
+	switch {
+	case !d.target.tells || d.generic:
+		return nil
+	case d.target.instance != nil:
+		return d.target.instance
+	}
+	return d.typ
 }
 
 // argument turns a parameter into the replacement's argument of type t. A method that has a value

@@ -90,6 +90,7 @@ type double struct {
 	uncounted      bool // nor their number
 
 	generic bool // with is a Generic
+	asks    bool // it is there for one call, to learn target.instance
 
 	restored atomic.Bool
 	planned  atomic.Int64           // calls made by the core itself, by a callPlan

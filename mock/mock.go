@@ -12,7 +12,7 @@ import (
 // The links into the core: nil in a program built without the wrapper. When the wrapper compiles
 // this package it adds a file that sets them (see internal/inject).
 var (
-	coreStart     func(dispatcher func(data any, params []any, want any) (results any, n int), ended func(call any, results []any, panicked bool), run uintptr)
+	coreStart     func(dispatcher func(data any, params []any, want, instance any) (results any, n int), ended func(call any, results []any, panicked bool), run uintptr)
 	coreMatching  func(pattern string) (names []string, message string)
 	coreFind      func(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool)
 	coreTables    func() (tables [][3]string)
@@ -65,8 +65,7 @@ func SkipUnlessHooked(t testing.TB) {
 //   - a function;
 //   - a method expression such as (*T).M, whose first parameter is the receiver;
 //   - a method value such as x.M: the method is replaced for this receiver only;
-//   - an instantiation of a generic function, such as largest[int]: none with other parameters or
-//     results is replaced.
+//   - an instantiation of a generic function, such as largest[int]: no other is replaced.
 //
 // If target has no hook, or an option is wrong, Replace fails the test at once.
 func Replace[F any](t testing.TB, target, with F, opts ...Option) *Double[F] {

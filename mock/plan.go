@@ -14,6 +14,7 @@ import (
 // in registers. The core has the same type, ftracePlan.
 type callPlan struct {
 	fn      unsafe.Pointer          // the func
+	of      unsafe.Pointer          // the type that tells the instantiation that is replaced, or nil
 	calls   *atomic.Int64           // number of calls so far; nil if nobody will read it
 	records *atomic.Pointer[record] // the calls, the latest first; nil if they are not kept
 	shape   *callShape
@@ -176,6 +177,9 @@ func (d *double) plan() *callPlan {
 		return nil
 	}
 	p := &callPlan{fn: *(*unsafe.Pointer)(d.with.Addr().UnsafePointer()), shape: shape}
+	if of := d.instance(); of != nil {
+		p.of = descriptor(of)
+	}
 	if !d.uncounted {
 		p.calls = &d.planned
 	}

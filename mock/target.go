@@ -21,6 +21,9 @@ type target struct {
 	typ       string         // its type in the table of functions
 	value     reflect.Value  // the function, unless it was named
 	converted bool           // parameters have the types that those of package runtime are made of
+	tells     bool           // its hook tells which instantiation of it is called
+	alike     bool           // several instantiations are of the same type
+	instance  reflect.Type   // the one that is meant, if they are alike and it is known
 	bound     bool           // it is a method value
 	closure   unsafe.Pointer // the method value's code and receiver
 
@@ -66,6 +69,9 @@ func resolve(f reflect.Value, implementation any, one bool) (target, error) {
 		return target{}, err
 	}
 	found.value, found.bound, found.closure = f, bound, closure
+	if found.alike {
+		found.instance = found.ask()
+	}
 	if owner.IsValid() && one {
 		if found.receiver, err = found.received(owner); err != nil {
 			return target{}, err
@@ -75,6 +81,30 @@ func resolve(f reflect.Value, implementation any, one bool) (target, error) {
 		}
 	}
 	return found, nil
+}
+
+// ask calls the generic function in the value, whose hook tells which instantiation that is. The
+// function itself does not run.
+func (t *target) ask() reflect.Type {
+	typ := t.value.Type()
+	with := reflect.New(typ).Elem()
+	with.Set(reflect.MakeFunc(typ, func([]reflect.Value) (results []reflect.Value) {
+		for i := range typ.NumOut() {
+			results = append(results, reflect.Zero(typ.Out(i)))
+		}
+		return results
+	}))
+	d := &double{typ: typ, target: *t, with: with, unrecorded: true, asks: true}
+	var handle, args = unsafe.Pointer(nil), make([]reflect.Value, typ.NumIn())
+	for i := range args {
+		args[i] = reflect.Zero(typ.In(i))
+	}
+	coreAdd(t.fn, d, false, nil, &handle)
+	coreQuiet(false)
+	call(t.value, args)
+	coreQuiet(true)
+	coreRemove(handle)
+	return d.target.instance
 }
 
 // received returns v as the method gets it.
@@ -290,7 +320,9 @@ func look(symbol string) (target, error) {
 					ErrNotHooked, symbol, returnedLiteral(s))
 			}
 			typ, converted := strings.CutPrefix(typ, "~")
-			return target{fn: fn, name: symbol, pkg: pkg, symbol: functionSymbol(pkg, s), typ: typ, converted: converted}, nil
+			typ, tells := strings.CutPrefix(typ, "+")
+			typ, alike := strings.CutPrefix(typ, "+")
+			return target{fn: fn, name: symbol, pkg: pkg, symbol: functionSymbol(pkg, s), typ: typ, converted: converted, tells: tells, alike: alike}, nil
 		}
 	}
 	return target{}, notFound(symbol)

@@ -32,11 +32,15 @@ func (s *signature) helper(what help) string {
 	x := s.file.pkg.prefix
 	params, results := s.handed(s.params, "p", ""), s.handed(s.results, "r", "")
 	hook := x + "h *interface{}"
+	entered, instance := params.names(), s.instance()
+	if instance != "" {
+		entered = fmt.Sprintf(",[]interface{}{%s}[:%d]...", strings.TrimPrefix(entered+","+instance, ","), len(params))
+	}
 	var text string
 	switch what {
 	case helpEntry:
 		is := x + "is"
-		call := fmt.Sprintf("%s=%she(%sh,%%s%s)", is, x, x, params.names())
+		call := fmt.Sprintf("%s=%she(%sh,%%s%s)", is, x, x, entered)
 		switch len(results) {
 		case 0:
 			text = fmt.Sprintf("(%s%s) (%s bool) {%s;return}", hook, params, is, fmt.Sprintf(call, "nil"))
@@ -64,14 +68,37 @@ func (s *signature) helper(what help) string {
 		ret := strings.Replace(back.names(), ",", ";return ", 1)
 		text = fmt.Sprintf("(%s%s) (%s) {%shx(%sh%s)%s}", hook, results, strings.Join(types, ","), x, x, results.names(), ret)
 	case helpEnter:
-		text = fmt.Sprintf("(%sh interface{}%s) int {return %shenter(%sh%s)}", x, params, x, x, params.names())
+		text = fmt.Sprintf("(%sh interface{}%s) int {return %shenter(%sh%s)}", x, params, x, x, entered)
 	case helpLeave:
 		text = fmt.Sprintf("(%sc int%s) {%sexit(%sc%s)}", x, s.handed(s.results, "r", "*"), x, x, results.names())
 	}
 	declared, args, _ := s.file.spellTypeParams()
 	// What another file imports may have another meaning there.
-	local := strings.Contains(params.String()+results.String()+declared, ".") || s.file.importsDot()
+	local := strings.Contains(params.String()+results.String()+declared+instance, ".") || s.file.importsDot()
 	return s.file.helper(declared+text, local) + args
+}
+
+// instance returns the expression by which helpers at the entry of a generic function, or of a
+// literal in one, tell which instantiation is called. Its type is a function of the type arguments
+// that returns the function. It is "" for other functions, and for methods, whose receivers tell.
+//
+// It lies after the values, where only package mock's part of the core looks for it.
+func (s *signature) instance() string {
+	d, ok := s.file.decl.(*ast.FuncDecl)
+	if !ok || d.Type.TypeParams == nil {
+		return ""
+	}
+	_, args, _ := s.file.spellTypeParams()
+	return fmt.Sprintf("(func(%s) func(%s) (%s))(nil)", strings.Trim(args, "[]"), spell(s.params), spell(s.results))
+}
+
+// spell writes the types of variables as those of parameters or results.
+func spell(values []*variable) string {
+	var all []string
+	for _, v := range values {
+		all = append(all, v.typ)
+	}
+	return strings.Join(all, ",")
 }
 
 // helper returns the name of the function whose text, after its name, is this. local means that the

@@ -63,7 +63,7 @@ func (h hook) entry(how How) string {
 	if how == Outline {
 		ret = "if " + h.pkg.prefix + "never{recover()};" + ret // what calls recover is not inlined
 	}
-	if !h.helped || len(h.sig.params)+len(h.sig.results) == 0 {
+	if !h.helped || len(h.sig.params)+len(h.sig.results) == 0 && h.sig.instance() == "" {
 		return fmt.Sprintf("if %s!=nil{%sif %s{%s}};", h.name, declare, h.call("e", ","+result, h.sig.params), ret)
 	}
 	if values != "" {
@@ -128,15 +128,19 @@ func (f *file) hook(fn *Func, d *ast.FuncDecl, typeParams map[string]bool) {
 	if fn.How != Inline {
 		literal = nil
 	}
+	helped := f.helped(d, typeParams)
 	fn.Params = sig.names() + ";"
 	if literal != nil {
 		fn.Params += "!" // it can't be replaced
 	} else {
+		if helped && sig.instance() != "" {
+			fn.Params += f.told(d, typeParams)
+		}
 		fn.Params += f.typeText(d, typeParams)
 	}
 	*fn = f.pkg.add(*fn)
 	f.hooked++
-	h := hook{f.pkg, f.pkg.hookName(fn.index), sig, f.helped(d, typeParams)}
+	h := hook{f.pkg, f.pkg.hookName(fn.index), sig, helped}
 	open := f.offset(d.Body.Lbrace) + 1
 	if literal != nil {
 		sig.nameParams()

@@ -9,7 +9,26 @@ import (
 // The type of a function, in the form in which package mock compares it with a replacement's:
 // func(*T,[]uint8,net/http.Header)(int,error), the receiver first. Types of other packages begin
 // with the import path, and those of this package with nothing. _ is a type that only the compiler
-// can determine.
+// can determine. Before it stands what told returns.
+
+// told returns what the text of a function's type begins with if its hook tells the instantiation:
+// +, or ++ if the type is the same for several.
+func (f *file) told(d *ast.FuncDecl, typeParams map[string]bool) string {
+	named := map[string]bool{}
+	ast.Inspect(d.Type, func(n ast.Node) bool {
+		if n == d.Type.TypeParams {
+			return false
+		}
+		if id, ok := n.(*ast.Ident); ok && typeParams[id.Name] {
+			named[id.Name] = true
+		}
+		return true
+	})
+	if len(named) < len(typeParams) && d.Name.Name != "_" {
+		return "++"
+	}
+	return "+"
+}
 
 // typeText returns the text of a function's type.
 func (f *file) typeText(d *ast.FuncDecl, typeParams map[string]bool) string {

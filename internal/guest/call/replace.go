@@ -22,7 +22,7 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) 
 		result = (*struct{})(nil)
 	}
 	want, to := ftracePointed(&result)
-	if m.plan != nil && ftraceLoadConfig() == nil && m.plan.shape.returns(want) && m.plan.call(gp, params, to) {
+	if m.plan != nil && ftraceLoadConfig() == nil && m.plan.is(f.instance(params)) && m.plan.shape.returns(want) && m.plan.call(gp, params, to) {
 		if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.list[0] == m {
 			mocks.fast.learn(efaceOf(&result)._type)
 		}

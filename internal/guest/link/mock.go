@@ -8,7 +8,7 @@ package mock
 import "unsafe"
 
 //go:linkname linkStart runtime.ftrace_mock_start
-func linkStart(dispatcher func(data any, params []any, want any) (results any, n int), ended func(call any, results []any, panicked bool), run uintptr)
+func linkStart(dispatcher func(data any, params []any, want, instance any) (results any, n int), ended func(call any, results []any, panicked bool), run uintptr)
 
 //go:linkname linkFind runtime.ftrace_mock_find
 func linkFind(name string) (fn unsafe.Pointer, pkg, typ string, hooked bool)

@@ -10,7 +10,7 @@ import "unsafe"
 // testing.(*T).Run begins.
 //
 //go:linkname ftrace_mock_start
-func ftrace_mock_start(dispatcher func(data any, params []any, want any) (results any, n int), ended func(call any, results []any, panicked bool), run uintptr) {
+func ftrace_mock_start(dispatcher func(data any, params []any, want, instance any) (results any, n int), ended func(call any, results []any, panicked bool), run uintptr) {
 	ftraceDispatcher, ftraceToldEnd = dispatcher, ended
 	if f := findfunc(run); f.valid() {
 		_, end, _ := ftraceFuncRange(f)

@@ -38,7 +38,7 @@ type ftraceFastMockWord struct {
 // prepare makes q lead to m if that is possible: every parameter has a word by which its type is
 // checked, and words are whole. alone reports whether m is the function's only replacement.
 func (q *ftraceFastMock) prepare(m *ftraceMock, alone bool) {
-	if m.plan == nil || !m.plan.shape.few || m.plan.records != nil {
+	if m.plan == nil || m.plan.of != nil || !m.plan.shape.few || m.plan.records != nil {
 		return
 	}
 	s := m.plan.shape

@@ -60,8 +60,9 @@ type ftraceMockG struct {
 // declines.
 //
 // want is of the type of the result or of that struct, if that is known. If it is not, the results
-// can also be a pointer to ftraceAnyResults, and the number ftraceAny.
-var ftraceDispatcher func(data any, params []any, want any) (results any, n int)
+// can also be a pointer to ftraceAnyResults, and the number ftraceAny. instance is what
+// ftraceFunc.instance returns.
+var ftraceDispatcher func(data any, params []any, want, instance any) (results any, n int)
 
 // ftraceTestRun has the bounds of the code of testing.(*T).Run, which starts goroutines that are
 // scopes of their own.
@@ -144,6 +145,16 @@ func ftraceReplacement(gp *g, f *ftraceFunc) *ftraceMock {
 	return f.mock(state.scope, after)
 }
 
+// instance returns what a generic function's hook tells of the instantiation that is called, which
+// lies after the parameters: a func of the type arguments that returns the function. It returns nil
+// if the hook does not tell, or the function is not generic.
+func (f *ftraceFunc) instance(params []any) any {
+	if f.flags&ftraceTellsInstance == 0 {
+		return nil
+	}
+	return *(*any)(add(unsafe.Pointer(unsafe.SliceData(params)), uintptr(len(params))*unsafe.Sizeof(eface{})))
+}
+
 // ftraceReplace calls m, and if that declines the ones after it. It returns what ftraceDispatcher
 // does, or, if the call is to fail, the *ftraceFault and 0. The call's frame is at offset.
 func ftraceReplace(gp *g, f *ftraceFunc, offset uintptr, m *ftraceMock, params []any, want *_type) (results any, n int) {
@@ -156,7 +167,8 @@ func ftraceReplace(gp *g, f *ftraceFunc, offset uintptr, m *ftraceMock, params [
 	if m == nil {
 		return nil, -1
 	}
-	if results, n = m.plan.results(gp, params, want); n >= 0 {
+	instance := f.instance(params)
+	if results, n = m.plan.results(gp, params, want, instance); n >= 0 {
 		return results, n
 	}
 	var l ftraceLift
@@ -165,7 +177,7 @@ func ftraceReplace(gp *g, f *ftraceFunc, offset uintptr, m *ftraceMock, params [
 		panic(plainError("mock: " + f.pkg.Symbol + "." + f.name + " can't be replaced in this call: a parameter " + l.failed))
 	}
 	if l.changes() {
-		results, n = l.dispatch(f, offset, m, want)
+		results, n = l.dispatch(f, offset, m, want, instance)
 		if n != 0 && n != -1 {
 			lift := new(ftraceLift)
 			*lift = l
@@ -173,17 +185,17 @@ func ftraceReplace(gp *g, f *ftraceFunc, offset uintptr, m *ftraceMock, params [
 		}
 		return results, n
 	}
-	return ftraceDispatch(gp, f, offset, m, l.values, want)
+	return ftraceDispatch(gp, f, offset, m, l.values, want, instance)
 }
 
 // dispatch is ftraceDispatch with copies. They are given back even if the replacement panics.
-func (l *ftraceLift) dispatch(f *ftraceFunc, offset uintptr, m *ftraceMock, want *_type) (results any, n int) {
+func (l *ftraceLift) dispatch(f *ftraceFunc, offset uintptr, m *ftraceMock, want *_type, instance any) (results any, n int) {
 	defer l.giveBack()
-	return ftraceDispatch(l.gp, f, offset, m, l.values, want)
+	return ftraceDispatch(l.gp, f, offset, m, l.values, want, instance)
 }
 
 // ftraceDispatch calls m, and if that declines the ones after it.
-func ftraceDispatch(gp *g, f *ftraceFunc, offset uintptr, m *ftraceMock, params []any, want *_type) (results any, n int) {
+func ftraceDispatch(gp *g, f *ftraceFunc, offset uintptr, m *ftraceMock, params []any, want *_type, instance any) (results any, n int) {
 	state := &gp.ftraceMock
 	state.sweepNoted(f, offset)
 	var wanted any
@@ -195,11 +207,11 @@ func ftraceDispatch(gp *g, f *ftraceFunc, offset uintptr, m *ftraceMock, params 
 			}
 			continue
 		}
-		if results, n = m.plan.results(gp, params, want); n >= 0 {
+		if results, n = m.plan.results(gp, params, want, instance); n >= 0 {
 			return results, n
 		}
 		state.quiet = true
-		results, n = ftraceDispatcher(m.data, params, wanted) // resets quiet
+		results, n = ftraceDispatcher(m.data, params, wanted, instance) // resets quiet
 		switch n {
 		case -1:
 		case ftraceContinues:

@@ -21,6 +21,7 @@ import (
 // ftracePlan and the types below it are mock.callPlan, callShape, paramPlan, word and record.
 type ftracePlan struct {
 	fn      unsafe.Pointer
+	of      *_type          // what tells the instantiation that is replaced, or its result; nil: the parameters tell
 	calls   *uint64         // number of calls so far; nil if it is of no interest
 	records *unsafe.Pointer // *ftraceCallRecord: the calls, the latest first; nil if they are not kept
 	shape   *ftraceShape
@@ -94,10 +95,16 @@ func (p *ftracePlan) call(gp *g, params []any, to unsafe.Pointer) bool {
 	return true
 }
 
+// is reports whether the plan is for this instantiation, see ftraceFunc.instance.
+func (p *ftracePlan) is(instance any) bool {
+	t := efaceOf(&instance)._type
+	return p.of == nil || p.of == t || t != nil && p.of == (*functype)(unsafe.Pointer(t)).OutSlice()[0]
+}
+
 // results calls the replacement and returns what ftraceDispatcher would. The number is -1 if there
 // is no plan or the call can't be made by it.
-func (p *ftracePlan) results(gp *g, params []any, want *_type) (results any, n int) {
-	if p == nil || want != nil && !p.shape.returns(want) {
+func (p *ftracePlan) results(gp *g, params []any, want *_type, instance any) (results any, n int) {
+	if p == nil || !p.is(instance) || want != nil && !p.shape.returns(want) {
 		return nil, -1
 	}
 	e := efaceOf(&results)

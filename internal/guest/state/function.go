@@ -54,6 +54,7 @@ const (
 	ftraceIsWait        // it is a kind of waits: see wait/instruments.go
 	ftraceIsSpan        // it is a kind of spans: see span/span.go
 	ftraceHasSecrets    // some of its names may be secret: see value/redact.go
+	ftraceTellsInstance // its hook tells the instantiation: see ftraceFunc.instance
 	ftraceLookedAt      // of what is laid on it: sessions look at it, and nobody else wants it
 )
 
@@ -116,6 +117,9 @@ func (p *ftracePkg) read() {
 		}
 		if typ, method := f.object(); typ != "" && f.name[0] == '(' && bytealg.IndexByteString(method, '.') < 0 {
 			f.flags |= ftraceReceives
+		}
+		if text := f.typeText(); text != "" && text[0] == '+' {
+			f.flags |= ftraceTellsInstance
 		}
 	}
 }
@@ -287,7 +291,7 @@ func ftraceCompilers(name string) bool {
 	return false
 }
 
-// typeText returns the text of the function's type, as rewrite.typeText writes it.
+// typeText returns the text of the function's type, as package rewrite writes it.
 func (f *ftraceFunc) typeText() string {
 	semicolons := 0
 	for i := range len(f.params) {
