@@ -67,7 +67,7 @@ func (d *double) arguments(params []any, want, instance any) (args []reflect.Val
 			return nil, "another receiver"
 		}
 	}
-	if d.receiver != nil && (len(params) == 0 || params[0] != d.receiver) {
+	if d.receiver != nil && (len(params) == 0 || !same(params[0], d.receiver)) {
 		return nil, "another receiver"
 	}
 	if d.generic {
@@ -247,5 +247,45 @@ func (t *target) receives(receiver any) bool {
 		}
 		bound = reflect.NewAt(reflect.TypeOf(receiver), unsafe.Add(t.closure, unsafe.Sizeof(uintptr(0)))).Elem().Interface()
 	}
-	return reflect.ValueOf(bound).Comparable() && bound == receiver
+	return same(bound, receiver)
+}
+
+// same reports whether a and b are equal. Maps and funcs, which can't be compared, are if they are
+// the same, and slices if they have the same place and length.
+func same(a, b any) bool {
+	if a == nil || reflect.ValueOf(a).Comparable() || reflect.TypeOf(a) != reflect.TypeOf(b) {
+		return a == b
+	}
+	x, y := reflect.New(reflect.TypeOf(a)).Elem(), reflect.New(reflect.TypeOf(a)).Elem()
+	x.Set(reflect.ValueOf(a))
+	y.Set(reflect.ValueOf(b))
+	return sameValues(x, y)
+}
+
+// sameValues is same for values of one type that have addresses.
+func sameValues(a, b reflect.Value) bool {
+	p, q := unsafe.Pointer(a.UnsafeAddr()), unsafe.Pointer(b.UnsafeAddr())
+	switch a.Kind() {
+	case reflect.Map, reflect.Func:
+		return *(*unsafe.Pointer)(p) == *(*unsafe.Pointer)(q)
+	case reflect.Slice:
+		return a.UnsafePointer() == b.UnsafePointer() && a.Len() == b.Len()
+	case reflect.Interface: // which may be in a field that is not exported
+		return same(reflect.NewAt(a.Type(), p).Elem().Interface(), reflect.NewAt(a.Type(), q).Elem().Interface())
+	case reflect.Array:
+		for i := range a.Len() {
+			if !sameValues(a.Index(i), b.Index(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if a.Type().Field(i).Name != "_" && !sameValues(a.Field(i), b.Field(i)) {
+				return false
+			}
+		}
+		return true
+	}
+	return a.Equal(b)
 }

@@ -1,6 +1,7 @@
 package mock
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 )
@@ -40,15 +41,16 @@ func NotThisGoroutine() Option {
 }
 
 // ForReceiver gives the replacement of a method only the calls of one receiver: of this pointer, or
-// of values equal to x. x is what the method is declared for: a pointer or a value. If the target
-// is a method of an interface, such as io.Reader.Read, the method of x's type is replaced.
+// of values equal to x. Maps and funcs are equal if they are the same, slices if they have the same
+// place and length. x is what the method is declared for: a pointer or a value. If the target is a
+// method of an interface, such as io.Reader.Read, the method of x's type is replaced.
 func ForReceiver(x any) Option {
 	return func(d *double) error {
 		if d.typ == nil {
 			return notForErrors("ForReceiver")
 		}
-		if x == nil || !reflect.ValueOf(x).Comparable() {
-			return fmt.Errorf("mock: ForReceiver: this value of type %T can't be compared", x)
+		if x == nil {
+			return errors.New("mock: ForReceiver(nil): there is no receiver")
 		}
 		d.receiver, d.implementation = x, x
 		return nil

@@ -1,25 +1,33 @@
 package mock
 
 import (
-	"reflect"
-	"strings"
+	"net/http"
 	"testing"
 )
 
-// TestIncomparable: a receiver of a type whose values can be compared may hold one that can't.
-func TestIncomparable(t *testing.T) {
-	type option struct{ value any }
-	slices, number := option{[]int{1}}, option{1}
-	if bound := (&target{receiver: slices}); bound.receives(slices) || bound.receives(number) {
-		t.Error("a receiver that can't be compared is found")
+// TestSame: what == does not compare, or panics at, is compared by what it is.
+func TestSame(t *testing.T) {
+	type option struct {
+		value any
+		_     int
+		list  [2][]int
 	}
-	if bound := (&target{receiver: number}); bound.receives(slices) || !bound.receives(number) {
-		t.Error("a receiver that can be compared is not found, or another one is")
+	list, more := []int{1, 2}, []int{1, 2}
+	m, f, g := map[string]int{}, func() {}, func() { println(len(list)) }
+	all := []any{
+		option{value: list}, option{value: more}, option{value: list[:1]}, option{value: 1}, option{value: m}, option{value: g},
+		option{value: option{value: f}}, option{list: [2][]int{nil, list}}, option{},
+		m, map[string]int{}, map[string]int(nil), http.Header(nil), http.Header{}, f, g, http.HandlerFunc(nil), list, more, list[1:], list[:1], []int(nil),
+		1, "", &list, &more, nil,
 	}
-	for _, x := range []any{slices, map[string]int{}, nil} {
-		err := ForReceiver(x)(&double{typ: reflect.TypeFor[func()]()})
-		if err == nil || !strings.Contains(err.Error(), "can't be compared") {
-			t.Errorf("%v: %v", x, err)
+	for i, a := range all {
+		for j, b := range all {
+			if same(a, b) != (i == j) {
+				t.Errorf("%d %#v, %d %#v: %v", i, a, j, b, same(a, b))
+			}
+		}
+		if bound := (&target{receiver: a}); a != nil && !bound.receives(a) {
+			t.Errorf("%d %#v is not found", i, a)
 		}
 	}
 }

@@ -116,9 +116,6 @@ func (t *target) received(v reflect.Value) (any, error) {
 		}
 		v = v.Elem()
 	}
-	if !v.Comparable() {
-		return nil, fmt.Errorf("mock: %s can't be replaced for one receiver: values of type %v can't be compared", t.name, v.Type())
-	}
 	return v.Interface(), nil
 }
 
