@@ -33,7 +33,7 @@ func (d *double) implementations(f reflect.Value) error {
 		return fmt.Errorf("mock: Every: the target is a nil %v", f.Type())
 	}
 	symbol := runtime.FuncForPC(f.Pointer()).Name()
-	name, t, ok := interfaceMethod(symbol, f.Type(), nil)
+	name, t, ok := interfaceMethod(symbol, f, nil)
 	switch {
 	case !ok:
 		return fmt.Errorf("mock: Every is for a method of an interface, such as io.Reader.Read, and %s is none", shown(symbol))

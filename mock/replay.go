@@ -117,12 +117,13 @@ type replay struct {
 // replays finds what the double of a replay replaces, and checks the type of recorded calls.
 func (d *double) replays(target reflect.Value, recorded reflect.Type) (err error) {
 	r := d.replay
-	symbol := "nil"
+	symbol, ofInterface := "nil", false
 	if !target.IsNil() {
 		symbol = runtime.FuncForPC(target.Pointer()).Name()
+		_, _, ofInterface = interfaceMethod(symbol, target, nil)
 	}
 	r.name = shown(symbol)
-	if _, _, ok := interfaceMethod(symbol, r.typ, nil); ok && d.implementation == nil {
+	if ofInterface && d.implementation == nil {
 		err = d.implementations(target)
 	} else if d.target, err = resolveQuietly(target, d); err == nil {
 		err = d.checkReceiver()
