@@ -13,18 +13,19 @@ import (
 
 // A listed is a function in the table of a package: one with a hook, or with the reason why it has
 // none.
-type listed struct{ pkg, name, reason string }
+type listed struct{ pkg, symbol, line, name, reason string }
 
-// list returns the functions of the packages with hooks. Packages have their import paths.
+// list returns the functions of the packages with hooks. Packages have their import paths, and what
+// stands for these in symbols.
 func list() (all []listed) {
 	for _, table := range coreTables() {
 		for line := range strings.Lines(table[2]) {
 			line = strings.TrimSuffix(line, "\n")
 			if rest, ok := strings.CutPrefix(line, "! "); ok {
 				name, reason, _ := strings.Cut(rest, " ")
-				all = append(all, listed{table[0], name, reason})
+				all = append(all, listed{table[0], table[1], "", name, reason})
 			} else if fields := strings.SplitN(line, " ", 4); len(fields) == 4 {
-				all = append(all, listed{table[0], fields[2], ""})
+				all = append(all, listed{table[0], table[1], fields[0], fields[2], ""})
 			}
 		}
 	}

@@ -22,6 +22,7 @@ var (
 	coreQuiet     func(quiet bool) (before bool)
 	coreBypass    func(mock unsafe.Pointer) (previous unsafe.Pointer)
 	coreCode      func(symbol string) uintptr
+	coreWrapper   func(code uintptr) bool
 	coreReceiver  func(closure unsafe.Pointer) (receiver any, ok bool)
 	coreFail      func(pattern string, err error, first, last uint64, everywhere bool) (faults []unsafe.Pointer, named int, message string)
 	coreGoroutine func() uint64

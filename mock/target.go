@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"reflect"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"unsafe"
@@ -61,6 +62,12 @@ func resolve(f reflect.Value, implementation any, one bool) (target, error) {
 		}
 		method = methodSymbol(owner.Type(), name)
 	}
+	if literal.MatchString(method) {
+		if coreWrapper(f.Pointer()) {
+			return target{}, dependent(method)
+		}
+		method = literalAt(method, f.Pointer())
+	}
 	found, err := find(method)
 	if err != nil {
 		if owner := promoted(f, method); owner.IsValid() && !bound {
@@ -81,6 +88,35 @@ func resolve(f reflect.Value, implementation any, one bool) (target, error) {
 		}
 	}
 	return found, nil
+}
+
+// dependent returns the error for a target that depends on the type parameters of a function around
+// it. The compiler makes a function with this symbol, which calls the target.
+func dependent(symbol string) error {
+	around := shown(literal.ReplaceAllString(symbol, ""))
+	return fmt.Errorf("mock: the target depends on the type parameters of %s, and what the compiler makes of it there can't be replaced: have the target as a parameter of %[1]s, so that the caller names it, such as largest[int]; or replace it by its name, such as mock.Unexported(t, \"%s.largest[...]\", ...)",
+		around, packagePath(around))
+}
+
+// literalAt returns the name in the table of functions of the literal with this symbol and code.
+// The compiler numbers the functions that it makes in generic ones among the literals; the table
+// does not have these. So the literal goes by its line, if it is the only one there.
+func literalAt(symbol string, code uintptr) string {
+	around := literal.ReplaceAllString(unescaped(symbol), "")
+	if !strings.Contains(around, "[...]") {
+		return symbol
+	}
+	_, line := runtime.FuncForPC(code).FileLine(code)
+	var there []string
+	for _, f := range list() {
+		if name := f.symbol + "." + f.name; f.line == strconv.Itoa(line) && literal.ReplaceAllString(name, "") == around {
+			there = append(there, name)
+		}
+	}
+	if len(there) == 1 {
+		return there[0]
+	}
+	return symbol
 }
 
 // ask calls the generic function in the value, whose hook tells which instantiation that is. The

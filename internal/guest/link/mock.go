@@ -34,6 +34,9 @@ func linkBypass(mock unsafe.Pointer) (previous unsafe.Pointer)
 //go:linkname linkCode runtime.ftrace_mock_code
 func linkCode(symbol string) uintptr
 
+//go:linkname linkWrapper runtime.ftrace_mock_wrapper
+func linkWrapper(code uintptr) bool
+
 //go:linkname linkReceiver runtime.ftrace_mock_receiver
 func linkReceiver(closure unsafe.Pointer) (receiver any, ok bool)
 
@@ -68,7 +71,7 @@ func connect() bool {
 	coreStart, coreFind, coreAdd, coreRemove = linkStart, linkFind, linkAdd, linkRemove
 	coreQuiet, coreBypass, coreCode, coreReceiver = linkQuiet, linkBypass, linkCode, linkReceiver
 	coreFail, coreFailed, coreTables, coreGoroutine = linkFail, linkFailed, linkTables, linkGoroutine
-	coreMatching, coreLists = linkMatching, linkLists
+	coreMatching, coreLists, coreWrapper = linkMatching, linkLists, linkWrapper
 	coreScope, coreBubbled, coreTicks, coreBusy = linkScope, linkBubbled, linkTicks, linkBusy
 	return true
 }

@@ -4,7 +4,10 @@
 
 package runtime
 
-import "unsafe"
+import (
+	"internal/abi"
+	"unsafe"
+)
 
 // ftrace_mock_start is called when package mock is initialised. run is where the code of
 // testing.(*T).Run begins.
@@ -218,6 +221,15 @@ func ftrace_mock_code(symbol string) uintptr {
 		}
 	}
 	return 0
+}
+
+// ftrace_mock_wrapper reports whether the compiler made the function whose code begins there, to
+// call another.
+//
+//go:linkname ftrace_mock_wrapper
+func ftrace_mock_wrapper(code uintptr) bool {
+	f := findfunc(code)
+	return f.valid() && f.funcID == abi.FuncIDWrapper
 }
 
 // ftrace_mock_receiver returns the receiver of the method value with this closure if it was made of
