@@ -176,6 +176,7 @@ func (a testArgs) loadTargets() (goroot string, found []*packages.Package, varia
 		users:     map[*packages.Package]bool{},
 		types:     map[*packages.Package]*types.Package{},
 		sources:   map[*types.Package]*packages.Package{},
+		values:    map[types.Object][]value{},
 		targets:   map[*types.Func]parameter{},
 		found:     map[string]*packages.Package{},
 		variables: map[string]bool{},
@@ -199,6 +200,7 @@ type targetFinder struct {
 	types     map[*packages.Package]*types.Package
 	sources   map[*types.Package]*packages.Package
 	calls     []targetCall
+	values    map[types.Object][]value     // what variables of these packages get
 	targets   map[*types.Func]parameter    // functions that replace others, and which parameter says what
 	found     map[string]*packages.Package // by import path
 	variables map[string]bool              // import paths of packages whose variables are set by name
@@ -220,6 +222,13 @@ type targetCall struct {
 	info   *types.Info
 	callee *types.Func
 	caller *types.Func // the function whose declaration has the call, or nil
+}
+
+// A value is what a variable gets: an expression, or one of the results of a call.
+type value struct {
+	ast.Expr
+	info   *types.Info
+	result int
 }
 
 // visit notes a package, after those that it imports.
@@ -329,7 +338,7 @@ func (f *targetFinder) replacers(mock *types.Package) {
 	}
 }
 
-// collect notes the calls in a file.
+// collect notes the calls in a file, and what its variables get.
 func (f *targetFinder) collect(file *ast.File, info *types.Info) {
 	for _, d := range file.Decls {
 		var caller *types.Func
@@ -337,13 +346,82 @@ func (f *targetFinder) collect(file *ast.File, info *types.Info) {
 			caller, _ = info.Defs[d.Name].(*types.Func)
 		}
 		ast.Inspect(d, func(n ast.Node) bool {
-			if call, ok := n.(*ast.CallExpr); ok {
-				if callee := function(call.Fun, info); callee != nil {
-					f.calls = append(f.calls, targetCall{call, info, callee, caller})
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				if callee := function(n.Fun, info); callee != nil {
+					f.calls = append(f.calls, targetCall{n, info, callee, caller})
+					params := callee.Signature().Params()
+					for i := range min(params.Len(), len(n.Args)) {
+						f.gets(params.At(i), value{n.Args[i], info, 0})
+					}
 				}
+			case *ast.AssignStmt:
+				f.assigned(n.Lhs, n.Rhs, info)
+			case *ast.ValueSpec:
+				var names []ast.Expr
+				for _, name := range n.Names {
+					names = append(names, name)
+				}
+				f.assigned(names, n.Values, info)
+			case *ast.KeyValueExpr:
+				f.gets(variable(n.Key, info), value{n.Value, info, 0})
 			}
 			return true
 		})
+	}
+}
+
+// assigned notes what the variables on the left get.
+func (f *targetFinder) assigned(left, right []ast.Expr, info *types.Info) {
+	for i, x := range left {
+		switch {
+		case len(right) == len(left):
+			f.gets(variable(x, info), value{right[i], info, 0})
+		case len(right) == 1:
+			f.gets(variable(x, info), value{right[0], info, i})
+		}
+	}
+}
+
+// gets notes what a variable gets. Only interfaces are of interest.
+func (f *targetFinder) gets(v types.Object, x value) {
+	if v != nil && v.Type() != nil && types.IsInterface(v.Type()) {
+		f.values[v] = append(f.values[v], x)
+	}
+}
+
+// variable returns the variable, the parameter or the field that an expression names, or nil.
+func variable(e ast.Expr, info *types.Info) types.Object {
+	switch x := ast.Unparen(e).(type) {
+	case *ast.SelectorExpr:
+		return variable(x.Sel, info)
+	case *ast.Ident:
+		if v, ok := info.ObjectOf(x).(*types.Var); ok {
+			return v.Origin()
+		}
+	}
+	return nil
+}
+
+// dynamic calls found with each type, not an interface, that a value has as far as the sources show
+// it.
+func (f *targetFinder) dynamic(x value, seen map[types.Object]bool, found func(types.Type)) {
+	t := x.info.TypeOf(x.Expr)
+	if results, ok := t.(*types.Tuple); ok && x.result < results.Len() {
+		t = results.At(x.result).Type()
+	}
+	if t != nil && !types.IsInterface(t) {
+		found(t)
+		return
+	}
+	if call, ok := ast.Unparen(x.Expr).(*ast.CallExpr); ok && x.info.Types[call.Fun].IsType() && len(call.Args) == 1 {
+		f.dynamic(value{call.Args[0], x.info, 0}, seen, found)
+	}
+	if v := variable(x.Expr, x.info); v != nil && !seen[v] {
+		seen[v] = true
+		for _, x := range f.values[v] {
+			f.dynamic(x, seen, found)
+		}
 	}
 }
 
@@ -375,11 +453,21 @@ func (f *targetFinder) target(c targetCall, arg ast.Expr, kind string) {
 		return
 	}
 	if fn := function(arg, c.info); fn != nil {
-		if recv := fn.Signature().Recv(); recv != nil && types.IsInterface(recv.Type()) {
-			fn = implementation(c, fn)
-		}
-		if fn != nil {
+		if recv := fn.Signature().Recv(); recv == nil || !types.IsInterface(recv.Type()) {
 			f.add(f.sources[fn.Pkg()])
+			return
+		}
+		implements := func(t types.Type) {
+			method, _, _ := types.LookupFieldOrMethod(t, true, fn.Pkg(), fn.Name())
+			if method, ok := method.(*types.Func); ok {
+				f.add(f.sources[method.Pkg()])
+			}
+		}
+		if x, ok := ast.Unparen(arg).(*ast.SelectorExpr); ok && !c.info.Types[x.X].IsType() {
+			f.dynamic(value{x.X, c.info, 0}, map[types.Object]bool{}, implements)
+		}
+		for _, x := range chosen(c) {
+			f.dynamic(x, map[types.Object]bool{}, implements)
 		}
 		return
 	}
@@ -395,26 +483,20 @@ func (f *targetFinder) target(c targetCall, arg ast.Expr, kind string) {
 	}
 }
 
-// implementation returns the method that an option of the call names in place of an interface's, or
-// nil.
-func implementation(c targetCall, method *types.Func) *types.Func {
+// chosen returns the values in a call's options that say which implementation of an interface is
+// meant.
+func chosen(c targetCall) (values []value) {
 	for _, arg := range c.Args {
 		option, ok := ast.Unparen(arg).(*ast.CallExpr)
 		if !ok || len(option.Args) != 1 {
 			continue
 		}
 		fn := function(option.Fun, c.info)
-		if fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != mockPackage || fn.Name() != "Implementation" && fn.Name() != "ForReceiver" {
-			continue
-		}
-		if t := c.info.TypeOf(option.Args[0]); t != nil && !types.IsInterface(t) {
-			found, _, _ := types.LookupFieldOrMethod(t, true, method.Pkg(), method.Name())
-			if fn, ok := found.(*types.Func); ok {
-				return fn.Origin()
-			}
+		if fn != nil && fn.Pkg() != nil && fn.Pkg().Path() == mockPackage && (fn.Name() == "Implementation" || fn.Name() == "ForReceiver") {
+			values = append(values, value{option.Args[0], c.info, 0})
 		}
 	}
-	return nil
+	return values
 }
 
 // named adds the package of the function or variable with this name, and returns it, if it is in
