@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -106,7 +107,8 @@ func (l *loader) load(patterns ...string) ([]*loadedPackage, error) {
 		}
 		one, err := l.rewrite(p)
 		if errors.Is(err, rewrite.ErrSyntax) {
-			problems = append(problems, fmt.Errorf("loading %s: %s: make it build first", p.PkgPath, strings.TrimPrefix(err.Error(), rewrite.ErrSyntax.Error()+": ")))
+			problems = append(problems, fmt.Errorf("loading %s: %s: make it build first; if it does, build ftrace-wrap by the Go release that you use, not by %s",
+				p.PkgPath, strings.TrimPrefix(err.Error(), rewrite.ErrSyntax.Error()+": "), runtime.Version()))
 			continue
 		}
 		if err != nil {

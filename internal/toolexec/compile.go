@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -28,8 +29,8 @@ func compile(tool string, args []string) (status int, err error) {
 	}
 	replaced, err := c.replace()
 	switch {
-	case errors.Is(err, rewrite.ErrSyntax): // the compiler words it best
-		return Exec(tool, args)
+	case errors.Is(err, rewrite.ErrSyntax):
+		return c.unread(err)
 	case err != nil:
 		return 0, err
 	}
@@ -38,6 +39,17 @@ func compile(tool string, args []string) (status int, err error) {
 		return 0, err
 	}
 	return c.run(replaced, objects)
+}
+
+// unread compiles a package that does not parse. The compiler words best what is wrong, unless it
+// is of a later Go release than this program, and nothing is wrong.
+func (c *compileStep) unread(err error) (status int, _ error) {
+	if status, err := runTool(c.tool, c.args); status != 0 || err != nil {
+		return status, err
+	}
+	fmt.Fprintf(os.Stderr, "ftrace-wrap: package %s has no hooks: %s. This ftrace-wrap was built by %s; build it by the Go release that you use.\n",
+		c.importPath, strings.TrimPrefix(err.Error(), rewrite.ErrSyntax.Error()+": "), runtime.Version())
+	return 0, nil
 }
 
 // compileStep is one run of the compiler.
