@@ -342,3 +342,10 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+func TestParseNames(t *testing.T) {
+	params, results, typ := parseNames("x,y!,z:Time;err!;++func(_,any,time.Time)(error)")
+	if len(params) != 3 || !params[1].Interface || params[2].Unless != "Time" || len(results) != 1 || typ != "func(_,any,time.Time)(error)" {
+		t.Error(params, results, typ)
+	}
+}

@@ -435,11 +435,12 @@ func shortTypeName(s string) string {
 	return s[strings.LastIndexByte(s, '.')+1:]
 }
 
-// parseNames reads the names of parameters and results: "p1,p2;r1,r2;TYPE".
+// parseNames reads the names of parameters and results: "p1,p2;r1,r2;TYPE". The type of a generic
+// function may begin with what package mock needs to know of it: "+" or "++".
 func parseNames(s string) (params, results []Param, typ string) {
 	p, rest, _ := strings.Cut(s, ";")
 	q, typ, _ := strings.Cut(rest, ";")
-	return parseParams(p), parseParams(q), typ
+	return parseParams(p), parseParams(q), strings.TrimLeft(typ, "+")
 }
 
 func parseParams(s string) []Param {
