@@ -162,7 +162,7 @@ var claims = map[string]map[string]string{
 		"no, panics":              "by value: panics: func not instrumented by xgo...",
 	},
 	"generic functions": {
-		"an instantiation, told by its parameters and results; or all": "int replaced, of its shape real, string real, without parameters int replaced, string replaced; " +
+		"an instantiation, or all": "int replaced, of its shape real, string real, without parameters int replaced, string real; " +
 			"or all: int replaced, of its shape replaced, string replaced, ...",
 		"no; the real one is called, without a message": "int real, of its shape real, string real, without parameters int real, string real",
 		"an instantiation": "int replaced, of its shape real, string real, without parameters int replaced, string real",
