@@ -65,6 +65,21 @@ func Replay[F, C any](t testing.TB, target F, calls func() []C, opts ...Option) 
 // thing then.
 func Recording() bool { return kept.Recording.Load() }
 
+func init() {
+	kept.Lenient = func(option any) bool {
+		o, ok := option.(Option)
+		d := &double{typ: reflect.TypeFor[func()](), replay: new(replay)}
+		return ok && o(d) == nil && d.replay.lenient
+	}
+	kept.Quiet = func() (end func()) {
+		if !Hooked() {
+			return func() {}
+		}
+		before := coreQuiet(true)
+		return func() { coreQuiet(before) }
+	}
+}
+
 // Lenient lets [Replay] log a call that was not recorded, and leave it to the function.
 func Lenient() Option {
 	return func(d *double) error {

@@ -54,8 +54,9 @@ With -record-doubles DIR the calls are recorded that the tests of the package in
 across a border, and written as Go to DIR/doubles_test.go. DIR may also be a file in the
 package, whose name ends in _test.go. Tests that call useDoubles(t) then replay these
 calls without what is beyond the border. Each -border names a package, an interface, a
-type or a function: store, store.Cache, net/http.(*Client).Do. The file is written if all
-tests pass. One that -record-doubles has not made is never replaced.`,
+type or a function: store, store.Cache, net/http.(*Client).Do. With database/sql it is
+what is said to databases. The file is written if all tests pass. One that
+-record-doubles has not made is never replaced.`,
 		UsageText: `
 	$ ftrace-wrap test ./...
 	$ ftrace-wrap test -keep failed ./...

@@ -61,6 +61,10 @@ func (r *Run) border(name string) error {
 		if imports(p, r.pkg, map[*packages.Package]bool{}) {
 			return imported(name, r.pkg)
 		}
+		if p.PkgPath == sqlPackage {
+			r.sql = true
+			return nil
+		}
 		r.borders[p.PkgPath] = true
 		r.packageBorder(p)
 		if len(r.targets)+len(r.skipped) == before {
@@ -109,6 +113,9 @@ func (r *Run) border(name string) error {
 		return fmt.Errorf("-border %s: it may be %s", name, words.Or(paths))
 	}
 	for o, p := range found {
+		if p.PkgPath == sqlPackage {
+			return fmt.Errorf("-border %s: its methods give rows to variables: name the package, %s", name, sqlPackage)
+		}
 		if p != r.pkg {
 			if imports(p, r.pkg, map[*packages.Package]bool{}) {
 				return imported(name, r.pkg)

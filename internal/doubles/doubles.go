@@ -3,7 +3,7 @@
 // In come the package's directory and the border: a package, an interface, a type or a function.
 // The border's functions are looked up in the sources (border.go). The go command is given one more
 // file of the package's tests, which has package mock/doubles record their calls (record.go). What
-// was recorded becomes a file of Go, by package literal (file.go, write.go). The verb test of
+// was recorded becomes a file of Go, by package literal (write.go, sql.go). The verb test of
 // command ftrace-wrap calls it. It writes that one file, and only if it compiles.
 package doubles
 
@@ -27,6 +27,10 @@ const (
 	ownModule      = "github.com/ftrace-wrap/ftrace-wrap"
 	mockPackage    = ownModule + "/mock"
 	doublesPackage = mockPackage + "/doubles"
+
+	sqlPackage       = "database/sql" // a border of its own kind, see sql.go
+	sqlRecordPackage = doublesPackage + "/sqlrecord"
+	sqlDoublePackage = mockPackage + "/sqldouble"
 )
 
 // mark is in the first line of files that were made here: those may be replaced.
@@ -50,6 +54,7 @@ type Run struct {
 	borders map[string]bool       // import paths of packages that are beyond the border
 	handles map[types.Object]bool // types of which all methods are replaced
 	skipped []string              // what of the border can't be recorded, and why
+	sql     bool                  // package database/sql is a border
 	redact  string
 
 	temp string

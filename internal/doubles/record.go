@@ -9,6 +9,7 @@ import (
 	"go/format"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -116,8 +117,11 @@ func (r *Run) Packages() (list []string) {
 			}
 		}
 	}
+	if r.sql {
+		list = append(list, sqlPackage, "testing") // by which statements are known by their tests
+	}
 	slices.Sort(list)
-	return list
+	return slices.Compact(list)
 }
 
 // Flags returns the flag by which the tests record.
@@ -163,7 +167,12 @@ func (r *Run) overlay() error {
 			p("\t\t\t%q: &%s,", of.Path()+"."+name, strings.TrimPrefix(qualify(of)+"."+name, "."))
 		}
 	}
-	p("\t\t},\n\t})\n}")
+	p("\t\t},")
+	if r.sql {
+		p("\t\tWatch: []func(*ftraceDoubles.Recorder){ftraceSQL.Watch},")
+		imports[sqlRecordPackage] = "ftraceSQL"
+	}
+	p("\t})\n}")
 	head := "package " + r.pkg.Name + "\n\nimport (\n\tftraceDoubles \"" + doublesPackage + "\"\n"
 	for p, name := range imports {
 		head += "\t" + name + " " + strconv.Quote(p) + "\n"
@@ -208,22 +217,31 @@ func (r *Run) importable() []*types.Package {
 	return list
 }
 
-// calls reads what was recorded, by target.
-func (r *Run) calls() (map[*target][]*call, error) {
+// calls reads what was recorded: calls by target, and what was said to databases.
+func (r *Run) calls() (found map[*target][]*call, said []*statement, err error) {
 	f, err := os.Open(r.recorded())
 	if err != nil {
-		return nil, fmt.Errorf("no call was recorded: the tests of %s were not among those that ran", r.pkg.PkgPath)
+		return nil, nil, fmt.Errorf("no call was recorded: the tests of %s were not among those that ran", r.pkg.PkgPath)
 	}
 	defer f.Close()
-	found := map[*target][]*call{}
+	found = map[*target][]*call{}
+	last := map[int]*statement{}
 	for from := gob.NewDecoder(f); ; {
 		c := &call{}
 		if err := from.Decode(c); errors.Is(err, io.EOF) {
-			return found, nil
+			break
 		} else if err != nil {
-			return nil, fmt.Errorf("reading what was recorded: %v", err)
+			return nil, nil, fmt.Errorf("reading what was recorded: %v", err)
+		}
+		if c.Statement != nil {
+			last[c.Statement.Number] = c.Statement
+			continue
 		}
 		t := r.targets[c.Function]
 		found[t] = append(found[t], c)
 	}
+	for _, n := range slices.Sorted(maps.Keys(last)) {
+		said = append(said, last[n])
+	}
+	return found, said, nil
 }

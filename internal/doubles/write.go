@@ -44,7 +44,7 @@ type writer struct {
 // Write makes the file of what was recorded, and says what is in it and what is not. It reports
 // whether the file was written.
 func (r *Run) Write(stdout io.Writer) (written bool, err error) {
-	calls, err := r.calls()
+	calls, said, err := r.calls()
 	if err != nil {
 		return false, err
 	}
@@ -53,11 +53,15 @@ func (r *Run) Write(stdout io.Writer) (written bool, err error) {
 	w.Others = r.importable()
 	w.Hidden = func() bool { w.hidden = true; return true }
 	w.StandIn = w.standsIn
-	src, n, functions, err := w.file(calls)
+	statements, sent, err := w.statements(said)
+	if err != nil {
+		return false, err
+	}
+	src, n, functions, err := w.file(calls, statements)
 	switch {
 	case err != nil:
 		return false, err
-	case n == 0:
+	case src == nil:
 		fmt.Fprintf(stdout, "No doubles: none of the calls across %s can be one\n", words.Or(r.o.Borders))
 		return false, nil
 	}
@@ -67,7 +71,14 @@ func (r *Run) Write(stdout io.Writer) (written bool, err error) {
 	if err := os.WriteFile(r.file, src, 0o644); err != nil {
 		return false, fmt.Errorf("writing the doubles: %v", err)
 	}
-	fmt.Fprintf(stdout, "%s: %s of %s: tests that call %s(t) replay them\n", relative(r.file), words.Count(n, "call"), words.Count(functions, "function"), r.use())
+	var what []string
+	if n > 0 {
+		what = append(what, words.Count(n, "call")+" of "+words.Count(functions, "function"))
+	}
+	if sent > 0 {
+		what = append(what, words.Count(sent, "statement"))
+	}
+	fmt.Fprintf(stdout, "%s: %s: tests that call %s(t) replay them\n", relative(r.file), strings.Join(what, " and "), r.use())
 	return true, nil
 }
 
@@ -109,8 +120,10 @@ func (w *writer) standsIn(t types.Type) bool {
 
 func (w *writer) p(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
 
-// file returns the file, and how many calls of how many functions it has.
-func (w *writer) file(calls map[*target][]*call) (src []byte, n, functions int, err error) {
+// file returns the file, and how many calls of how many functions it has. statements is the
+// function that returns what was said to databases, or "". The file is nil if there would be
+// nothing in it.
+func (w *writer) file(calls map[*target][]*call, statements string) (src []byte, n, functions int, err error) {
 	var replays, never []string
 	w.left = map[*target][]string{}
 	mock := w.Need(mockPackage, "mock")
@@ -134,7 +147,11 @@ func (w *writer) file(calls map[*target][]*call) (src []byte, n, functions int, 
 	for _, why := range w.r.skipped {
 		fmt.Fprintf(w.out, "left out: %s\n", why)
 	}
-	if n == 0 {
+	functions = len(replays)
+	if statements != "" {
+		replays = append(replays, fmt.Sprintf("%s.Replay(t, %s, opts...)", w.Need(sqlDoublePackage, "sqldouble"), w.r.statementsName()))
+	}
+	if len(replays) == 0 {
 		return nil, 0, 0, nil
 	}
 	w.b.Reset()
@@ -157,7 +174,7 @@ func (w *writer) file(calls map[*target][]*call) (src []byte, n, functions int, 
 		}
 		w.p("\t%s.Never(t, %s, opts...)", mock, strings.ReplaceAll(strconv.Quote(strings.Join(never, ";")), ";", "\"+\n\t\t\";"))
 	}
-	w.p("}\n\n%s", lists.String())
+	w.p("}\n\n%s%s", lists.String(), statements)
 	for _, s := range w.r.ifaces {
 		if err := w.standIn(s); err != nil {
 			return nil, 0, 0, err
@@ -194,7 +211,7 @@ func (w *writer) file(calls map[*target][]*call) (src []byte, n, functions int, 
 	if err != nil {
 		return nil, 0, 0, fmt.Errorf("the doubles are no Go: %v\n%s", err, w.b.String())
 	}
-	return src, n, len(replays), nil
+	return src, n, functions, nil
 }
 
 // qualifiers returns the names by which declarations qualify others.

@@ -60,6 +60,12 @@ const (
 	keptPackage    = "github.com/ftrace-wrap/ftrace-wrap/internal/kept" // mockPackage imports it
 	redactPackage  = "github.com/ftrace-wrap/ftrace-wrap/internal/redact"
 
+	// By these, what it says to databases.
+	sqlRecordPackage = doublesPackage + "/sqlrecord"
+	sqlDoublePackage = mockPackage + "/sqldouble"
+	sqlSecretPackage = "github.com/ftrace-wrap/ftrace-wrap/internal/sqlsecret"
+	sqlValuePackage  = "github.com/ftrace-wrap/ftrace-wrap/internal/sqlvalue"
+
 	// By this one they steer it with their log's level.
 	levelPackage     = "github.com/ftrace-wrap/ftrace-wrap/loglevel"
 	levelHTTPPackage = levelPackage + "/levelhttp"
@@ -77,7 +83,8 @@ var linked = map[string]struct{ name, guest string }{
 // which is not traced.
 func Own(importPath string) bool {
 	switch importPath {
-	case rulePackage, namePackage, levelPackage, levelHTTPPackage, doublesPackage, keptPackage, redactPackage:
+	case rulePackage, namePackage, levelPackage, levelHTTPPackage, doublesPackage, keptPackage, redactPackage,
+		sqlRecordPackage, sqlDoublePackage, sqlSecretPackage, sqlValuePackage:
 		return true
 	}
 	return linked[importPath].name != ""

@@ -406,6 +406,19 @@ func (w *Writer) made(d *recording.Datum) (string, bool, error) {
 	return w.Need("fmt", "fmt") + ".Errorf(" + strconv.Quote(d.Text) + ", " + inner + ")", false, err
 }
 
+// Type returns the type that a recording calls name, as the file writes it.
+func (w *Writer) Type(name string) (string, error) {
+	expr, err := parser.ParseExpr(name)
+	if err != nil {
+		return "", fmt.Errorf("the type %s can't be written", name)
+	}
+	t, err := w.resolve(expr)
+	if err != nil {
+		return "", err
+	}
+	return w.TypeName(t)
+}
+
 // resolve returns the type that a recording calls so.
 func (w *Writer) resolve(e ast.Expr) (types.Type, error) {
 	elem := func(e ast.Expr, make func(types.Type) types.Type) (types.Type, error) {

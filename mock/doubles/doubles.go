@@ -28,6 +28,7 @@ type Border struct {
 	Redact    string            // which names are secret, as package redact has them
 	Errors    map[string]*error // variables with errors, by their import path and name
 	Functions []Function
+	Watch     []func(r *Recorder) // what else records; package mock/doubles/sqlrecord has one such
 }
 
 // A Function is a function whose calls are recorded.
@@ -59,6 +60,44 @@ func Record(file string, border Border) {
 	for i, function := range border.Functions {
 		function.Watch(r, i)
 	}
+	for _, watch := range border.Watch {
+		watch(r)
+	}
+}
+
+// Program stands for a test: what it has replaced stays so to the program's end. It is for those
+// that Watch has.
+func Program() testing.TB { return program{} }
+
+// Tolerate is deferred around a replacement that is made for [Program]: it reports functions
+// without hooks, which are not recorded.
+func Tolerate() {
+	switch p := recover().(type) {
+	case nil:
+	case noHook:
+		fmt.Fprintf(os.Stderr, "ftrace-wrap: not recorded: %s\n", p.why)
+	default:
+		panic(p)
+	}
+}
+
+// Value takes a value apart.
+func (r *Recorder) Value(v any, secret bool) *kept.Value { return r.value(v, secret) }
+
+// Secret reports whether all values of v's type are hidden, by its name.
+func (r *Recorder) Secret(v any) bool {
+	return v != nil && (&taker{Border: &r.Border}).secretType(reflect.TypeOf(v))
+}
+
+// Statement writes what was said to a database.
+func (r *Recorder) Statement(s *kept.Statement[*kept.Value]) { r.encode(&call{Statement: s}) }
+
+func (r *Recorder) encode(c *call) {
+	r.out.Lock()
+	defer r.out.Unlock()
+	if err := r.to.Encode(c); err != nil {
+		fail(err)
+	}
 }
 
 func fail(err error) {
@@ -77,20 +116,10 @@ func (program) Fatal(args ...any) { panic(noHook{fmt.Sprint(args...)}) }
 
 type noHook struct{ why string }
 
-func tolerate() {
-	switch p := recover().(type) {
-	case nil:
-	case noHook:
-		fmt.Fprintf(os.Stderr, "ftrace-wrap: not recorded: %s\n", p.why)
-	default:
-		panic(p)
-	}
-}
-
 // Around records the calls of a function.
 func Around[F any](target F) func(r *Recorder, number int) {
 	return func(r *Recorder, number int) {
-		defer tolerate()
+		defer Tolerate()
 		mock.Around(program{}, target, func(original F) F { return around(r, number, original) }, mock.AllGoroutines(), mock.Unrecorded())
 	}
 }
@@ -98,7 +127,7 @@ func Around[F any](target F) func(r *Recorder, number int) {
 // Every records the calls of an interface's method.
 func Every[F any](target F) func(r *Recorder, number int) {
 	return func(r *Recorder, number int) {
-		defer tolerate()
+		defer Tolerate()
 		in := make([]reflect.Type, reflect.TypeFor[F]().NumIn())
 		for i := range in {
 			in[i] = reflect.TypeFor[F]().In(i)
@@ -184,11 +213,7 @@ func (r *Recorder) write(c *call, args, results []any, panicked bool) {
 			c.Results = append(c.Results, r.value(v, r.Functions[c.Function].Secret[len(args)+i]))
 		}
 	}
-	r.out.Lock()
-	defer r.out.Unlock()
-	if err := r.to.Encode(c); err != nil {
-		fail(err)
-	}
+	r.encode(c)
 }
 
 func (r *Recorder) arguments(function int, args []any) (values []*kept.Value) {
@@ -227,6 +252,13 @@ const hidden = "it is hidden, since its name says that it is a secret"
 func (t *taker) dynamic(v reflect.Value, secret bool) *kept.Value {
 	if !v.IsValid() {
 		return &kept.Value{Nil: true}
+	}
+	if err, ok := v.Interface().(error); ok && v.Kind() != reflect.Pointer && v.Comparable() && !secret {
+		for name, variable := range t.Errors {
+			if *variable == err && v.Type().Size() == 0 { // others may be equal without being meant
+				return &kept.Value{Type: &kept.Type{Kind: v.Kind(), Name: v.Type().String()}, Variable: name}
+			}
+		}
 	}
 	known := reflect.New(v.Type()).Elem() // has an address, by which fields that are not exported are read
 	known.Set(v)
