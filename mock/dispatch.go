@@ -23,7 +23,10 @@ func dispatch(data any, params []any, want, instance any) (results any, n int) {
 	if d.interceptor != nil {
 		return d.intercept(params, want)
 	}
-	if d.asks {
+	if d.asks != 0 {
+		if d.asks != coreGoroutine() {
+			return nil, -1
+		}
 		d.target.instance = reflect.TypeOf(instance)
 	}
 	args, why := d.arguments(params, want, instance)

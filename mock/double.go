@@ -89,8 +89,8 @@ type double struct {
 	unrecorded     bool // nobody will read the calls
 	uncounted      bool // nor their number
 
-	generic bool // with is a Generic
-	asks    bool // it is there for one call, to learn target.instance
+	generic bool   // with is a Generic
+	asks    uint64 // goroutine whose call tells target.instance, or 0
 
 	restored atomic.Bool
 	planned  atomic.Int64           // calls made by the core itself, by a callPlan

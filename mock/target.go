@@ -130,7 +130,7 @@ func (t *target) ask() reflect.Type {
 		}
 		return results
 	}))
-	d := &double{typ: typ, target: *t, with: with, unrecorded: true, asks: true}
+	d := &double{typ: typ, target: *t, with: with, unrecorded: true, asks: coreGoroutine()}
 	var handle, args = unsafe.Pointer(nil), make([]reflect.Value, typ.NumIn())
 	for i := range args {
 		args[i] = reflect.Zero(typ.In(i))
