@@ -164,7 +164,7 @@ type group struct {
 	secret  bool     // this column has a secret name in it
 
 	list   bool // it is INSERT's list of columns
-	row    bool // it is a row of values of INSERT
+	row    bool // it is a row of values of INSERT, or what that selects
 	column int  // of that list or row
 }
 
@@ -292,6 +292,12 @@ func (p *parser) word(g *group, text string) {
 			g.selects = false
 		}
 		g.selects = g.selects || key == "select" || key == "returning"
+		switch {
+		case key == "select" && len(p.groups) == 1: // as of INSERT ... SELECT
+			g.row, g.column = true, 0
+		case slices.Contains([]string{"from", "where", "union", "returning", "on", "set"}, key):
+			g.row = false
+		}
 		p.into = p.into || key == "into"
 		p.values = (p.values || key == "values" || key == "value") && key != "on" && key != "returning"
 		return
