@@ -51,7 +51,7 @@ type Intercepted struct {
 	Results []any
 	// Panicked reports whether the function ended by a panic, or by ending its goroutine. If it has
 	// no deferred calls, after is called only when a function that is intercepted, or replaced, is
-	// next called or ends on the goroutine.
+	// next called or ends on the goroutine, no deeper in the stack.
 	Panicked bool
 	// Data is for before to leave something to after.
 	Data any
