@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"reflect"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -62,11 +63,11 @@ func resolve(f reflect.Value, implementation any, one bool) (target, error) {
 		}
 		method = methodSymbol(owner.Type(), name)
 	}
-	if literal.MatchString(method) {
+	if around, ok := within(method); ok {
 		if coreWrapper(f.Pointer()) {
-			return target{}, dependent(method)
+			return target{}, dependent(around)
 		}
-		method = literalAt(method, f.Pointer())
+		method = literalAt(method, around, f.Pointer())
 	}
 	found, err := find(method)
 	if err != nil {
@@ -90,10 +91,18 @@ func resolve(f reflect.Value, implementation any, one bool) (target, error) {
 	return found, nil
 }
 
-// dependent returns the error for a target that depends on the type parameters of a function around
-// it. The compiler makes a function with this symbol, which calls the target.
-func dependent(symbol string) error {
-	around := shown(literal.ReplaceAllString(symbol, ""))
+// within returns the generic function in which there is the literal with this symbol. It reports
+// whether there is one: a method may be called func1.
+func within(symbol string) (around string, ok bool) {
+	symbol = unescaped(symbol)
+	around = literal.ReplaceAllString(symbol, "")
+	return around, around != symbol && strings.Contains(around, "[...]") && slices.ContainsFunc(list(), func(f listed) bool { return f.symbol+"."+f.name == around })
+}
+
+// dependent returns the error for a target that depends on the type parameters of the function
+// around it. The compiler makes a literal there, which calls the target.
+func dependent(around string) error {
+	around = shown(around)
 	return fmt.Errorf("mock: the target depends on the type parameters of %s, and what the compiler makes of it there can't be replaced: have the target as a parameter of %[1]s, so that the caller names it, such as largest[int]; or replace it by its name, such as mock.Unexported(t, \"%s.largest[...]\", ...)",
 		around, packagePath(around))
 }
@@ -101,11 +110,7 @@ func dependent(symbol string) error {
 // literalAt returns the name in the table of functions of the literal with this symbol and code.
 // The compiler numbers the functions that it makes in generic ones among the literals; the table
 // does not have these. So the literal goes by its line, if it is the only one there.
-func literalAt(symbol string, code uintptr) string {
-	around := literal.ReplaceAllString(unescaped(symbol), "")
-	if !strings.Contains(around, "[...]") {
-		return symbol
-	}
+func literalAt(symbol, around string, code uintptr) string {
 	_, line := runtime.FuncForPC(code).FileLine(code)
 	var there []string
 	for _, f := range list() {
