@@ -3,6 +3,7 @@ package mock
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -59,9 +60,8 @@ func findVariable(name string) (variable reflect.Value, err error) {
 		return variable, errPlain
 	}
 	defer coreQuiet(coreQuiet(true))
-	path := packagePath(name)
-	lists, hooked := coreLists(path)
-	if !hooked {
+	path, lists := listsOf(name)
+	if path == "" {
 		return variable, notFound(name)
 	}
 	list, ok := lists.(interface{ Variables() []any })
@@ -83,6 +83,17 @@ func findVariable(name string) (variable reflect.Value, err error) {
 		hint = "; did you mean " + best + "?"
 	}
 	return variable, fmt.Errorf("mock: SetUnexported: package %s has no variable %s%s", path, name, hint)
+}
+
+// listsOf returns the package with hooks whose variable this may be, and its lists. The last element
+// of an import path may have dots.
+func listsOf(variable string) (path string, lists any) {
+	for dot := len(variable); dot > strings.LastIndexByte(variable, '/'); dot = strings.LastIndexByte(variable[:dot], '.') {
+		if lists, hooked := coreLists(variable[:dot]); hooked {
+			return variable[:dot], lists
+		}
+	}
+	return "", nil
 }
 
 // isParallel reports whether a test or one around it is parallel. If not, it keeps the test from
