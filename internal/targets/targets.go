@@ -55,9 +55,10 @@ func Select(args []string) (added []string) {
 	if strings.HasPrefix(patterns, "!") {
 		patterns = "main," + patterns // as it is understood there
 	}
+	below, _ := selection.RuntimeDeps(goroot) // what package mock replaces of these needs no hooks
 	for _, p := range found {
 		pkg := selection.Package{ImportPath: p.ID, Dir: p.Dir, Std: paths.Within(p.Dir, filepath.Join(goroot, "src"))}
-		if selected.Contains(pkg) {
+		if selected.Contains(pkg) || pkg.Std && below[p.PkgPath] {
 			continue
 		}
 		env.Patterns = p.PkgPath + "," + patterns // a later pattern overrides an earlier one, and the user is to have the last word
