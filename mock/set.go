@@ -85,8 +85,8 @@ func findVariable(name string) (variable reflect.Value, err error) {
 	return variable, fmt.Errorf("mock: SetUnexported: package %s has no variable %s%s", path, name, hint)
 }
 
-// listsOf returns the package with hooks whose variable this may be, and its lists. The last element
-// of an import path may have dots.
+// listsOf returns the package with hooks whose variable this may be, and its lists. The last
+// element of an import path may have dots.
 func listsOf(variable string) (path string, lists any) {
 	for dot := len(variable); dot > strings.LastIndexByte(variable, '/'); dot = strings.LastIndexByte(variable[:dot], '.') {
 		if lists, hooked := coreLists(variable[:dot]); hooked {
