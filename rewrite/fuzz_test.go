@@ -11,6 +11,7 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -69,20 +70,34 @@ func rewritten(files []File, r *Result) [][]byte {
 // FuzzPackage rewrites any file. The result must parse, with each comment where it was, and it must
 // type-check if the file did. Most interesting files import nothing or little.
 func FuzzPackage(f *testing.F) {
+	imports := importer.Default()
+	imported := map[string]bool{}
+	add := func(source string, keep bool) {
+		f.Add(source, keep)
+		tree, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ImportsOnly)
+		if err != nil {
+			return
+		}
+		for _, spec := range tree.Imports { // that may compile it, for which an input has no time
+			if path, err := strconv.Unquote(spec.Path.Value); err == nil && !imported[path] {
+				imported[path] = true
+				imports.Import(path)
+			}
+		}
+	}
 	for _, g := range goldens(f) {
 		for _, file := range g.files {
-			f.Add(string(file.Source), false)
+			add(string(file.Source), false)
 		}
 	}
 	for _, dir := range []string{"internal/types/testdata/check", "internal/types/testdata/fixedbugs", "internal/types/testdata/spec", "sort", "unicode/utf8"} {
 		names, _ := filepath.Glob(filepath.Join(build.Default.GOROOT, "src", dir, "*.go"))
 		for _, name := range names {
 			if source, err := os.ReadFile(name); err == nil && len(source) < 20000 {
-				f.Add(string(source), true)
+				add(string(source), true)
 			}
 		}
 	}
-	imports := importer.Default()
 	f.Fuzz(func(t *testing.T, source string, keep bool) {
 		files := []File{{"/src/p/a.go", []byte(source)}}
 		r, err := Package(Options{ImportPath: "p", Symbol: "p", KeepInlinable: keep}, files)
