@@ -94,9 +94,12 @@ func resolve(f reflect.Value, implementation any, one bool) (target, error) {
 // within returns the generic function in which there is the literal with this symbol. It reports
 // whether there is one: a method may be called func1.
 func within(symbol string) (around string, ok bool) {
+	if !strings.Contains(symbol, "[...]") {
+		return "", false
+	}
 	symbol = unescaped(symbol)
 	around = literal.ReplaceAllString(symbol, "")
-	return around, around != symbol && strings.Contains(around, "[...]") && slices.ContainsFunc(list(), func(f listed) bool { return f.symbol+"."+f.name == around })
+	return around, around != symbol && slices.ContainsFunc(list(), func(f listed) bool { return f.symbol+"."+f.name == around })
 }
 
 // dependent returns the error for a target that depends on the type parameters of the function
