@@ -47,4 +47,70 @@ func (p *Process) Locks() (locks Locks, err error) {
 	}
 }
 
+// StatesAndLocks returns what States and Locks do. Of the holders, it returns those that have held
+// their lock all the while that the goroutines were listed. So a goroutine that waits for a lock
+// waits for those that are said to hold it, and goroutines that wait for each other in a circle do
+// so for ever.
+func (p *Process) StatesAndLocks() (list []State, now uint64, locks Locks, err error) {
+	before, err := p.Locks()
+	if err != nil {
+		return nil, 0, Locks{}, err
+	}
+	seen := map[uint64]bool{}
+	for try := range locksTries {
+		if list, now, err = p.States(); err != nil {
+			return nil, 0, Locks{}, err
+		}
+		if !before.On && try == 0 {
+			return list, now, before, nil
+		}
+		after, err := p.Locks()
+		if err != nil {
+			return nil, 0, Locks{}, err
+		}
+		var all bool
+		if locks, all = heldWhile(list, before, after, seen); all {
+			break
+		}
+		before = after
+	}
+	return list, now, locks, nil
+}
+
+// locksTries is how often goroutines and locks are listed until each lock that is waited for had
+// one holder meanwhile.
+const locksTries = 4
+
+// heldWhile returns after with the holders alone that held their locks from before on, and reports
+// whether all locks that goroutines wait for have holders. Those that have none, but are in seen,
+// have changed. It adds to seen the locks that someone held before or after.
+func heldWhile(list []State, before, after Locks, seen map[uint64]bool) (locks Locks, all bool) {
+	type hold struct{ lock, goroutine, since uint64 }
+	once, held := map[hold]bool{}, map[uint64]bool{}
+	for _, h := range before.Holders {
+		seen[h.Lock] = true
+		if h.Since < before.Now { // else it may have been taken again in the same tick
+			once[hold{h.Lock, h.Goroutine, h.Since}] = true
+		}
+	}
+	locks, all = after, true
+	locks.Holders, locks.Changed = nil, map[uint64]bool{}
+	for _, h := range after.Holders {
+		seen[h.Lock] = true
+		if once[hold{h.Lock, h.Goroutine, h.Since}] {
+			locks.Holders = append(locks.Holders, h)
+			held[h.Lock] = true
+		}
+	}
+	for i := range list {
+		if g := &list[i]; g.ForLock() && !held[g.Object] {
+			all = false
+			if seen[g.Object] {
+				locks.Changed[g.Object] = true
+			}
+		}
+	}
+	return locks, all
+}
+
 func (r *stateReader) position() Position { return Position{int(uint32(r.word())), r.text(), r.text()} }

@@ -54,6 +54,9 @@ func (p *Process) Snapshot() (*Snapshot, error)           { return nil, errSyste
 func (p *Process) States() ([]State, uint64, error)       { return nil, 0, errSystem }
 func (p *Process) Stuck(time.Duration) (Search, error)    { return Search{}, errSystem }
 func (p *Process) Locks() (Locks, error)                  { return Locks{}, errSystem }
+func (p *Process) StatesAndLocks() ([]State, uint64, Locks, error) {
+	return nil, 0, Locks{}, errSystem
+}
 func (p *Process) Objects([]State, *symbols.Table) (map[uint64]*Object, error) {
 	return nil, errSystem
 }

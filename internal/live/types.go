@@ -349,6 +349,11 @@ type Object struct {
 }
 
 // chans reports whether it is channels that the goroutine waits for.
+// ForLock reports whether a goroutine waits for a lock that others hold.
+func (s *State) ForLock() bool {
+	return s.Status == Waiting && (strings.HasPrefix(s.Reason, "sync.Mutex.") || strings.HasPrefix(s.Reason, "sync.RWMutex."))
+}
+
 func (s *State) chans() bool {
 	return strings.HasPrefix(s.Reason, "chan ") || strings.HasPrefix(s.Reason, "select")
 }
@@ -391,6 +396,7 @@ type Locks struct {
 	Lost     uint64 // locks, and orders of locks, for which there was no place
 	Holders  []Holder
 	Findings []Finding
+	Changed  map[uint64]bool // of StatesAndLocks: the locks that no goroutine held all the while
 }
 
 // A Holder is a goroutine that holds a lock.

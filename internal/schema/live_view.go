@@ -52,6 +52,10 @@ func (v *liveView) snapshot() *Snapshot {
 		}
 		return ""
 	}
+	s.Held = func() ([]Holder, error) {
+		g, err := all()
+		return g.held, err
+	}
 	s.Locks = sync.OnceValues(v.locks)
 	s.Statements = sync.OnceValues(func() (Statements, error) { return v.s.statements(s.Probes) })
 	for _, m := range v.s.p.Memory() {
@@ -155,16 +159,7 @@ func (v *liveView) thread(g *live.Goroutine) Thread {
 func (v *liveView) locks() (to Locks, err error) {
 	err = v.s.use(func() error {
 		from, err := v.s.p.Locks()
-		source := func(at live.Position) string {
-			if at.File == "" {
-				return ""
-			}
-			return at.File + ":" + strconv.Itoa(at.Line)
-		}
-		modes := map[live.HoldMode]string{live.HoldMutex: "LOCK", live.HoldWrite: "WRITE", live.HoldRead: "READ"}
-		for _, h := range from.Holders {
-			to.Holders = append(to.Holders, Holder{h.Lock, modes[h.Mode], h.Goroutine, v.since(from.Now - min(h.Since, from.Now)), h.Function, h.Call, source(h.At)})
-		}
+		to.Holders = v.holders(&from)
 		kinds := map[live.FindingKind]string{live.FindingOrder: "ORDER", live.FindingRecursion: "RECURSION", live.FindingLong: "LONG"}
 		for _, f := range from.Findings {
 			row := Finding{Kind: kinds[f.Kind], Count: f.Count, Lasted: v.since(f.Lasted), Objects: [2]uint64{f.Locks[0] &^ 1, f.Locks[1] &^ 1}}
@@ -180,18 +175,36 @@ func (v *liveView) locks() (to Locks, err error) {
 	return to, err
 }
 
-// goroutines are all of the process, and what they wait for.
+// holders returns the rows of those who hold locks.
+func (v *liveView) holders(l *live.Locks) (rows []Holder) {
+	modes := map[live.HoldMode]string{live.HoldMutex: "LOCK", live.HoldWrite: "WRITE", live.HoldRead: "READ"}
+	for _, h := range l.Holders {
+		rows = append(rows, Holder{h.Lock, modes[h.Mode], h.Goroutine, v.since(l.Now - min(h.Since, l.Now)), h.Function, h.Call, source(h.At)})
+	}
+	return rows
+}
+
+func source(at live.Position) string {
+	if at.File == "" {
+		return ""
+	}
+	return at.File + ":" + strconv.Itoa(at.Line)
+}
+
+// goroutines are all of the process, what they wait for, and who holds that.
 type goroutines struct {
 	states  []State
 	objects map[uint64]*live.Object
+	held    []Holder
 }
 
 func (v *liveView) goroutines() (all goroutines, err error) {
 	err = v.s.use(func() error {
-		states, _, err := v.s.p.States()
+		states, _, locks, err := v.s.p.StatesAndLocks()
 		if err != nil {
 			return err
 		}
+		all.held = v.holders(&locks)
 		slices.SortFunc(states, func(a, b live.State) int { return cmp.Compare(a.ID, b.ID) })
 		for i := range states {
 			all.states = append(all.states, v.state(&states[i]))

@@ -79,6 +79,9 @@ type Snapshot struct {
 	States func() ([]State, error)
 	// Locks returns who holds locks while consumer locks is on, and findings. nil: there are none.
 	Locks func() (Locks, error)
+	// Held returns those of the holders that have held their lock all the while that States listed
+	// the goroutines. nil: there are none.
+	Held func() ([]Holder, error)
 	// Name returns the name of what is at an address: that of a package variable in full, or, in
 	// recordings, that of a lock which is a field of a struct. It returns "" if it is not known.
 	// nil: no name is.

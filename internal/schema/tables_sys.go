@@ -70,7 +70,14 @@ func blocked(v *view) (rows []blockedRow) {
 // lockedBy returns by lock a thread that holds it, one that reads only if no other does.
 func (v *view) lockedBy() map[uint64]uint64 {
 	by := map[uint64]uint64{}
-	for _, h := range v.locks().Holders {
+	if v.Held == nil {
+		return by
+	}
+	held, err := v.Held()
+	if err != nil {
+		v.session.fail(err)
+	}
+	for _, h := range held {
 		if h.Mode != "READ" || by[h.Object] == 0 {
 			by[h.Object] = h.Thread
 		}

@@ -17,7 +17,7 @@ const ftraceLockRoom = 4 << 10 // bytes that an entry may take
 func ftraceListLocks(from uint64) string {
 	b := ftraceNewText()
 	b.word(0) // where the next list begins, 0: there is none
-	b.word(ftraceTicks())
+	b.word(ftraceLocksNow())
 	b.word(atomic.Load64(&ftraceLocks.lost) + ftraceOrders.lost)
 	on := uint64(0)
 	if !ftraceLocksOff {

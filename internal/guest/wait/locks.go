@@ -143,7 +143,20 @@ func ftraceParseLocks(s string) (on bool) {
 // last time at most while any goroutine runs.
 //
 //go:nowritebarrierrec
-func ftraceLocksTick() { atomic.Store64(&ftraceLocks.now, ftraceTicks()) }
+func ftraceLocksTick() {
+	was := atomic.Load64(&ftraceLocks.now)
+	atomic.Cas64(&ftraceLocks.now, was, ftraceTicks())
+}
+
+// ftraceLocksNow returns the ticks. A lock that is taken from now on is held since then or later.
+func ftraceLocksNow() uint64 {
+	for {
+		was, now := atomic.Load64(&ftraceLocks.now), ftraceTicks()
+		if was == 0 || atomic.Cas64(&ftraceLocks.now, was, now) {
+			return now
+		}
+	}
+}
 
 // ftraceLocksIdle is called by sysmon before it sleeps for long.
 //

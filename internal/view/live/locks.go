@@ -23,17 +23,12 @@ type locks struct {
 	names   *symbols.Table
 }
 
-// locksOf asks a process for its locks.
-func locksOf(p *live.Process, s *live.Snapshot) (*locks, error) {
-	l, err := p.Locks()
-	if err != nil {
-		return nil, err
-	}
+func newLocks(p *live.Process, s *live.Snapshot, l live.Locks) *locks {
 	slices.SortStableFunc(l.Holders, func(a, b live.Holder) int { return cmp.Compare(a.Since, b.Since) })
 	slices.SortStableFunc(l.Findings, func(a, b live.Finding) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b.Lasted, a.Lasted), cmp.Compare(b.Count, a.Count))
 	})
-	return &locks{l, s.Program, s.Clock, symbols.OfProcess(p.PID)}, nil
+	return &locks{l, s.Program, s.Clock, symbols.OfProcess(p.PID)}
 }
 
 // holder returns who holds a lock, since when, and where it was locked.

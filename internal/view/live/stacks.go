@@ -24,11 +24,7 @@ func showStacks(p *live.Process, f text.Format, out, warn io.Writer) error {
 	if err != nil {
 		return err
 	}
-	states, _, err := p.States()
-	if err != nil {
-		return err
-	}
-	who, err := whoWaits(p, s, states)
+	states, _, who, err := whoWaits(p, s)
 	if err != nil {
 		return err
 	}
@@ -48,7 +44,6 @@ func showStacks(p *live.Process, f text.Format, out, warn io.Writer) error {
 			delete(v.states, g.ID)
 		}
 	}
-	slices.SortFunc(states, func(a, b live.State) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range states {
 		if g := &states[i]; v.states[g.ID] != nil {
 			v.state(g)

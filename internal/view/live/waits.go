@@ -116,12 +116,7 @@ func waitGroups(p *live.Process) ([]*waitGroup, *waiters, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	states, now, err := p.States()
-	if err != nil {
-		return nil, nil, err
-	}
-	slices.SortFunc(states, func(a, b live.State) int { return cmp.Compare(a.ID, b.ID) })
-	w, err := whoWaits(p, s, states)
+	states, now, w, err := whoWaits(p, s)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,6 +2,7 @@ package live
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,17 +21,20 @@ type waiters struct {
 	locks   *locks
 }
 
-// whoWaits asks a process who holds its locks, and what its goroutines wait for.
-func whoWaits(p *live.Process, s *live.Snapshot, states []live.State) (*waiters, error) {
-	locks, err := locksOf(p, s)
+// whoWaits asks a process what its goroutines do, who holds its locks, and what they wait for. It
+// returns the goroutines by number, and the ticks when they were listed.
+func whoWaits(p *live.Process, s *live.Snapshot) (states []live.State, now uint64, w *waiters, err error) {
+	states, now, held, err := p.StatesAndLocks()
 	if err != nil {
-		return nil, err
+		return nil, 0, nil, err
 	}
+	slices.SortFunc(states, func(a, b live.State) int { return cmp.Compare(a.ID, b.ID) })
+	locks := newLocks(p, s, held)
 	objects, err := p.Objects(states, locks.names)
 	if err != nil {
-		return nil, err
+		return nil, 0, nil, err
 	}
-	return newWaiters(s.Program, states, objects, locks), nil
+	return states, now, newWaiters(s.Program, states, objects, locks), nil
 }
 
 func newWaiters(program *recording.Recording, states []live.State, objects map[uint64]*live.Object, locks *locks) *waiters {
@@ -81,15 +85,10 @@ func (w *waiters) wait(g *live.State) string {
 	return kind.FullName() + "(" + strings.Join(of, ", ") + ")"
 }
 
-// isLock reports whether a goroutine waits for a lock that others hold.
-func (w *waiters) isLock(g *live.State) bool {
-	return g.Status == live.Waiting && (strings.HasPrefix(g.Reason, "sync.Mutex.") || strings.HasPrefix(g.Reason, "sync.RWMutex."))
-}
-
 // holders returns who holds the lock that a goroutine waits for, the one that has held it longest
 // first. There are none if that is not known.
 func (w *waiters) holders(g *live.State) (holders []*live.Holder) {
-	if !w.isLock(g) {
+	if !g.ForLock() {
 		return nil
 	}
 	for i := range w.locks.Holders {
@@ -106,12 +105,12 @@ const heldShown = 4
 // heldBy returns a line for each goroutine that holds the lock for which a goroutine waits, with
 // what that one waits for.
 func (w *waiters) heldBy(g *live.State) (lines []string) {
-	if !w.isLock(g) {
+	if !g.ForLock() {
 		return nil
 	}
 	holders := w.holders(g)
 	if len(holders) == 0 {
-		return []string{heldByUnknown}
+		return []string{w.heldByNone(g)}
 	}
 	for i, h := range holders {
 		if i == heldShown {
@@ -122,7 +121,13 @@ func (w *waiters) heldBy(g *live.State) (lines []string) {
 	return lines
 }
 
-const heldByUnknown = "held by an unknown goroutine"
+// heldByNone says why there is nobody to name as the holder of the lock that a goroutine waits for.
+func (w *waiters) heldByNone(g *live.State) string {
+	if w.locks.Changed[g.Object] {
+		return "held by one goroutine after the other, none for long"
+	}
+	return "held by an unknown goroutine"
+}
 
 // holder tells of a goroutine that holds a lock, and of those that it waits for: held by G7 in
 // main.flush #2 for 3s, locked at main.flush (main.go:12), which waits for ... The goroutines in
@@ -144,8 +149,8 @@ func (w *waiters) holder(h *live.Holder, told map[uint64]bool) string {
 	switch {
 	case len(by) > 0:
 		return said + ", " + w.holder(by[0], told)
-	case w.isLock(g):
-		return said + ", " + heldByUnknown
+	case g.ForLock():
+		return said + ", " + w.heldByNone(g)
 	}
 	if other := w.other(g); other != "" {
 		said += ", " + other

@@ -14,8 +14,8 @@ func TestWho(t *testing.T) {
 		return live.State{ID: id, Status: live.Waiting, Reason: "sync.Mutex.Lock", Object: address, Objects: []uint64{address}, Calls: []live.Position{{Line: int(id), Function: "main.f", File: "/m/main.go"}}}
 	}
 	sends := live.State{ID: 7, Status: live.Waiting, Reason: "chan send", Object: 100, Objects: []uint64{100}}
-	states := []live.State{lock(1, 10), lock(2, 20), lock(3, 30), lock(4, 10), lock(5, 50), lock(6, 60), sends, lock(8, 70), {ID: 9, Status: live.Running}, lock(10, 80)}
-	var l locks
+	states := []live.State{lock(1, 10), lock(2, 20), lock(3, 30), lock(4, 10), lock(5, 50), lock(6, 60), sends, lock(8, 70), {ID: 9, Status: live.Running}, lock(10, 80), lock(11, 90)}
+	l := locks{Locks: live.Locks{Changed: map[uint64]bool{90: true}}}
 	for _, h := range [][2]uint64{{10, 2}, {20, 3}, {30, 1}, {50, 7}, {70, 9}, {80, 99}} {
 		l.Holders = append(l.Holders, live.Holder{Lock: h[0], Goroutine: h[1], At: live.Position{Line: 5, Function: "main.g", File: "/m/main.go"}})
 	}
@@ -35,6 +35,7 @@ func TestWho(t *testing.T) {
 		8:  {"held by G9" + at + ", running"},
 		9:  nil,
 		10: {"held by G99" + at + ", which has ended"},
+		11: {"held by one goroutine after the other, none for long"},
 		2: {"held by G3" + at + ", which waits for sync.Mutex.Lock at main.f (main.go:3), held by G1" + at +
 			", which waits for sync.Mutex.Lock at main.f (main.go:1), held by G2"},
 	} {
