@@ -74,8 +74,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	var clients sync.WaitGroup
 	defer clients.Wait()
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	closed := make(chan struct{})
+	defer func() {
+		cancel()
+		<-closed // Accept may return before the port is free
+	}()
 	go func() {
+		defer close(closed)
 		<-ctx.Done()
 		l.Close()
 		s.mu.Lock()
