@@ -22,9 +22,9 @@ func ftraceReplaceCall(f *ftraceFunc, offset uintptr, params []any, result any) 
 		result = (*struct{})(nil)
 	}
 	want, to := ftracePointed(&result)
-	if m.plan != nil && ftraceLoadConfig() == nil && m.plan.is(f.instance(params)) && m.plan.shape.returns(want) && m.plan.call(gp, params, to) {
+	if instance := f.instance(params); m.plan != nil && ftraceLoadConfig() == nil && m.plan.is(instance) && m.plan.shape.returns(want) && m.plan.call(gp, params, to) {
 		if mocks := (*ftraceMocks)(atomic.Loadp(unsafe.Pointer(&f.mocks))); mocks != nil && mocks.list[0] == m {
-			mocks.fast.learn(efaceOf(&result)._type)
+			mocks.fast.learn(efaceOf(&result)._type, instance)
 		}
 		return true
 	}

@@ -23,6 +23,7 @@ type ftraceFastMock struct {
 	calls   *uint64        // belongs to the plan
 	scope   *ftraceScope   // whose goroutines it is for, or nil
 	results unsafe.Pointer // the type of a pointer to the function's results; nil if there are none
+	of      unsafe.Pointer // the type that tells the instantiation, see ftraceFunc.instance; nil if the parameters do
 	words   [4]ftraceFastMockWord
 	plan    *ftracePlan // nil if there is no fast path
 }
@@ -38,7 +39,7 @@ type ftraceFastMockWord struct {
 // prepare makes q lead to m if that is possible: every parameter has a word by which its type is
 // checked, and words are whole. alone reports whether m is the function's only replacement.
 func (q *ftraceFastMock) prepare(m *ftraceMock, alone bool) {
-	if m.plan == nil || m.plan.of != nil || !m.plan.shape.few || m.plan.records != nil {
+	if m.plan == nil || !m.plan.shape.few || m.plan.records != nil {
 		return
 	}
 	s := m.plan.shape
@@ -64,10 +65,13 @@ func (q *ftraceFastMock) prepare(m *ftraceMock, alone bool) {
 }
 
 // learn opens the fast path after a call by the plan. results is the type of a pointer to the
-// results.
-func (q *ftraceFastMock) learn(results *_type) {
+// results, instance what ftraceFunc.instance returned.
+func (q *ftraceFastMock) learn(results *_type, instance any) {
 	if q.plan == nil {
 		return
+	}
+	if q.plan.of != nil {
+		atomic.StorepNoWB(unsafe.Pointer(&q.of), unsafe.Pointer(efaceOf(&instance)._type)) // static data
 	}
 	if q.out > 0 {
 		atomic.StorepNoWB(unsafe.Pointer(&q.results), unsafe.Pointer(results)) // static data
@@ -118,6 +122,9 @@ func (q *ftraceFastMock) call(params []any, result any) bool {
 		return false
 	}
 	all := unsafe.Pointer(unsafe.SliceData(params))
+	if of := atomic.Loadp(unsafe.Pointer(&q.of)); of != nil && of != unsafe.Pointer((*eface)(add(all, uintptr(len(params))*unsafe.Sizeof(eface{})))._type) {
+		return false
+	}
 	var a, b, c, d uintptr
 	ok := true
 	switch q.in {
