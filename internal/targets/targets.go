@@ -405,7 +405,8 @@ func variable(e ast.Expr, info *types.Info) types.Object {
 }
 
 // dynamic calls found with each type, not an interface, that a value has as far as the sources show
-// it.
+// it. What a function returns as an interface may be of each type of its package that implements
+// that.
 func (f *targetFinder) dynamic(x value, seen map[types.Object]bool, found func(types.Type)) {
 	t := x.info.TypeOf(x.Expr)
 	if results, ok := t.(*types.Tuple); ok && x.result < results.Len() {
@@ -417,11 +418,31 @@ func (f *targetFinder) dynamic(x value, seen map[types.Object]bool, found func(t
 	}
 	if call, ok := ast.Unparen(x.Expr).(*ast.CallExpr); ok && x.info.Types[call.Fun].IsType() && len(call.Args) == 1 {
 		f.dynamic(value{call.Args[0], x.info, 0}, seen, found)
+	} else if ok && t != nil {
+		returned(function(call.Fun, x.info), t, found)
 	}
 	if v := variable(x.Expr, x.info); v != nil && !seen[v] {
 		seen[v] = true
 		for _, x := range f.values[v] {
 			f.dynamic(x, seen, found)
+		}
+	}
+}
+
+// returned calls found with the types that a function may return as the interface t.
+func returned(fn *types.Func, t types.Type, found func(types.Type)) {
+	iface, ok := t.Underlying().(*types.Interface)
+	if !ok || fn == nil || fn.Pkg() == nil {
+		return
+	}
+	for _, name := range fn.Pkg().Scope().Names() {
+		made, ok := fn.Pkg().Scope().Lookup(name).(*types.TypeName)
+		if !ok {
+			continue
+		}
+		pointer := types.NewPointer(made.Type())
+		if !types.IsInterface(made.Type()) && types.Implements(pointer, iface) { // as all do whose values do
+			found(pointer)
 		}
 	}
 }
