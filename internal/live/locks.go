@@ -56,13 +56,14 @@ func (p *Process) StatesAndLocks() (list []State, now uint64, locks Locks, err e
 	if err != nil {
 		return nil, 0, Locks{}, err
 	}
+	if !before.On { // nobody is known to hold any
+		list, now, err = p.States()
+		return list, now, before, err
+	}
 	seen := map[uint64]bool{}
-	for try := range locksTries {
+	for range locksTries {
 		if list, now, err = p.States(); err != nil {
 			return nil, 0, Locks{}, err
-		}
-		if !before.On && try == 0 {
-			return list, now, before, nil
 		}
 		after, err := p.Locks()
 		if err != nil {

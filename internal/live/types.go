@@ -348,12 +348,12 @@ type Object struct {
 	Elem     string // type of its elements, "" if it is no channel
 }
 
-// chans reports whether it is channels that the goroutine waits for.
-// ForLock reports whether a goroutine waits for a lock that others hold.
+// ForLock reports whether the goroutine waits for a lock that others hold.
 func (s *State) ForLock() bool {
 	return s.Status == Waiting && (strings.HasPrefix(s.Reason, "sync.Mutex.") || strings.HasPrefix(s.Reason, "sync.RWMutex."))
 }
 
+// chans reports whether it is channels that the goroutine waits for.
 func (s *State) chans() bool {
 	return strings.HasPrefix(s.Reason, "chan ") || strings.HasPrefix(s.Reason, "select")
 }

@@ -29,7 +29,7 @@ var (
 
 // ftraceLocks is the state of consumer locks.
 var ftraceLocks struct {
-	now     uint64 // ticks, to some 10 ms, 0: read the timer; atomic
+	now     uint64 // ticks, to some 10 ms; if even, read the timer; atomic
 	most    uint64 // ticks for which a lock may be held before that is noted
 	long    uint64 // the same in ns
 	reports bool   // what is wrong is written at the end
@@ -145,14 +145,16 @@ func ftraceParseLocks(s string) (on bool) {
 //go:nowritebarrierrec
 func ftraceLocksTick() {
 	was := atomic.Load64(&ftraceLocks.now)
-	atomic.Cas64(&ftraceLocks.now, was, ftraceTicks())
+	atomic.Cas64(&ftraceLocks.now, was, ftraceTicks()|1)
 }
 
-// ftraceLocksNow returns the ticks. A lock that is taken from now on is held since then or later.
+// ftraceLocksNow returns the ticks. A lock that is taken from now on is held since then or later:
+// if sysmon has read the timer before, and is about to store that, it finds that now has changed.
 func ftraceLocksNow() uint64 {
 	for {
-		was, now := atomic.Load64(&ftraceLocks.now), ftraceTicks()
-		if was == 0 || atomic.Cas64(&ftraceLocks.now, was, now) {
+		was := atomic.Load64(&ftraceLocks.now)
+		now := ftraceTicks()&^1 | was&1
+		if atomic.Cas64(&ftraceLocks.now, was, now) {
 			return now
 		}
 	}
@@ -161,14 +163,14 @@ func ftraceLocksNow() uint64 {
 // ftraceLocksIdle is called by sysmon before it sleeps for long.
 //
 //go:nowritebarrierrec
-func ftraceLocksIdle() { atomic.Store64(&ftraceLocks.now, 0) }
+func ftraceLocksIdle() { atomic.Store64(&ftraceLocks.now, ftraceTicks()&^1) }
 
 // ftraceCoarseTicks returns the ticks to some 10 ms. To read the timer takes longer than all the
 // rest that is done for a lock.
 //
 //go:nosplit
 func ftraceCoarseTicks() uint64 {
-	if now := atomic.Load64(&ftraceLocks.now); now != 0 {
+	if now := atomic.Load64(&ftraceLocks.now); now&1 != 0 {
 		return now
 	}
 	return ftraceTicks()

@@ -23,6 +23,7 @@ type locks struct {
 	names   *symbols.Table
 }
 
+// newLocks returns what a process knows of its locks, in the order in which it is written.
 func newLocks(p *live.Process, s *live.Snapshot, l live.Locks) *locks {
 	slices.SortStableFunc(l.Holders, func(a, b live.Holder) int { return cmp.Compare(a.Since, b.Since) })
 	slices.SortStableFunc(l.Findings, func(a, b live.Finding) int {
