@@ -82,6 +82,7 @@ and of a program when it runs, which rebuild nothing (docs/rules.md):
 	FTRACE_ON_ERROR  N: print the last N calls, when something goes wrong
 	FTRACE_CONSUMERS what is kept in memory of armed functions' calls
 	FTRACE_MEMORY    off: no one can look into the program; or how much is kept
+	FTRACE_BUDGET    limits what recording costs, such as 3% of the processor time
 	FTRACE_LOCKS     notes who holds which lock, and potential deadlocks
 	FTRACE_TIMER     by what calls are timed: cycle, nanosecond, ...
 	FTRACE_SHAKE     a seed: calls let other goroutines run, at places that it chooses

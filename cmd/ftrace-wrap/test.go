@@ -79,6 +79,8 @@ type testFlags struct {
 const (
 	defaultLines = 60
 	maxLines     = 1000 // the limit of FTRACE_ON_ERROR
+
+	defaultBudget = "10%"
 )
 
 // parseTest takes the verb's own flags out of the arguments.
@@ -169,6 +171,9 @@ func runTest(args []string) (status int, err error) {
 		run = indexTests
 	case own.lines > 0 || os.Getenv("FTRACE_ON_ERROR") == "" && (own.keep != "" || !shows()):
 		os.Setenv("FTRACE_ON_ERROR", strconv.Itoa(cmp.Or(own.lines, defaultLines)))
+		if os.Getenv("FTRACE_BUDGET") == "" {
+			os.Setenv("FTRACE_BUDGET", defaultBudget)
+		}
 	case os.Getenv("FTRACE_ON_ERROR") == "" && os.Getenv("FTRACE_OUT") == "" && !slices.ContainsFunc(args, isVerbose):
 		flags = append(flags, "-v") // go test drops what a passing test prints to stderr otherwise
 	}

@@ -88,6 +88,8 @@ const (
 	KindProbe                     // call uint64; values: the arguments, layout 0: none are wanted
 	KindWait                      // what follows is a Wait: the goroutine went on after it had stopped
 	KindAfter                     // values: the parameters when the call ends, in the order of the entry; its exit follows
+	KindOff                       // ticks, call uint64: calls of the function are not noted since then, to keep within the budget; so many were so far
+	KindOn                        // ticks, call uint64: they are noted again, after they were not since then
 	KindEnd                       // one more than the last kind
 )
 
@@ -237,6 +239,8 @@ event { name = "probe"; id = 13; stream_id = 0; fields := struct { uint64_t call
 event { name = "wait"; id = 14; stream_id = 0; fields := struct { uint64_t call; uint64_t begin; uint64_t ready; uint64_t object;
 	uint64_t by; uint64_t by_call; func_t by_func; uint32_t site; uint64_t operation; }; };
 event { name = "after"; id = 15; stream_id = 0; fields := struct { struct values args; }; };
+event { name = "off"; id = 16; stream_id = 0; fields := struct { uint64_t since; uint64_t calls; }; };
+event { name = "on"; id = 17; stream_id = 0; fields := struct { uint64_t since; uint64_t calls; }; };
 
 event { name = "process"; id = 1; stream_id = 1; fields := struct { uint64_t pid; int64_t start; uint64_t nargs;
 	string release; string os; string arch; string executable; string args[nargs]; }; };
@@ -279,7 +283,7 @@ type Timer struct {
 
 // The memory file.
 const (
-	MemoryVersion = 9                  // of the head and of all that follows here
+	MemoryVersion = 10                 // of the head and of all that follows here
 	MemoryMagic   = 0x6576696C72746601 // "\x01ftrlive"
 
 	Page       = 4096
@@ -344,6 +348,7 @@ type Head struct {
 	Spans Section // the last spans of all goroutines, each a Span; Used is how many there were
 
 	Running uint64 // how many goroutines there were at the last look
+	LeftOut uint64 // functions of which calls were left out to keep within the budget; atomic
 }
 
 // A Clock is one moment by three clocks.
@@ -623,7 +628,7 @@ type Tally struct {
 
 // TableVersion is that of Package and of the room that is left for the core. The core refuses
 // tables of another version.
-const TableVersion = 9
+const TableVersion = 10
 
 // A Package is what the rewriter writes of an instrumented package.
 type Package struct {
@@ -650,5 +655,5 @@ type Package struct {
 // pointer that each entry of its table begins with. The garbage collector does not look at them.
 const (
 	PackageWords = 2
-	EntryWords   = 17
+	EntryWords   = 20
 )

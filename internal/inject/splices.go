@@ -68,7 +68,7 @@ var splices = map[string][]splice{
 		{file: "proc.go", behind: "\tfatal(\"all goroutines are asleep - deadlock!\")\n", before: true, text: "if ftraceDeadlocked != nil { ftraceDeadlocked() };"},
 		{file: "signal_unix.go", behind: "\n\tgsignal := getg()\n\tmp := gsignal.m\n\tc := &sigctxt{info, ctxt}\n", text: "if ftraceTouchFaulted(sig, c) { return };", goos: "linux"},
 		// sysmon writes what is held of the trace.
-		{file: "proc.go", behind: "\t\t// most of their time sleeping.\n\t\tnow := nanotime()\n", text: "ftraceSysmonTick(now); if !ftraceLocksOff { ftraceLocksTick() };"},
+		{file: "proc.go", behind: "\t\t// most of their time sleeping.\n\t\tnow := nanotime()\n", text: "ftraceSysmonTick(now); if ftraceBudget.share != 0 { ftraceBudgetTick(now) }; if !ftraceLocksOff { ftraceLocksTick() };"},
 		{file: "proc.go", behind: "\t\t\t\t\tsleep := forcegcperiod / 2\n", text: "sleep = ftraceSysmonIdle(sleep); ftraceLocksIdle();"},
 		{file: "cgocall.go", behind: "\n\tmp := getg().m\n\tmp.ncgocall++\n", text: "if ftraceWeaves != 0 { ftraceWriteHeldFirst(-1) };"},
 		{file: "cgocall.go", behind: "\t// wired this M to a P.\n", text: "if ftraceWeaves != 0 { ftraceForgetStreams() };"},
@@ -118,7 +118,7 @@ var splices = map[string][]splice{
 	// The go command keeps test results by the environment variables that the test has read. What
 	// is traced is such a dependency.
 	"testing/internal/testdeps": {
-		{file: "deps.go", behind: "// known to cmd/go/internal/test/test.go\n", text: `log.w.WriteString("getenv FTRACE\ngetenv FTRACE_OUT\ngetenv FTRACE_FORMAT\ngetenv FTRACE_STATS\ngetenv FTRACE_SHOW\ngetenv FTRACE_FAIL\ngetenv FTRACE_RECORD\ngetenv FTRACE_ON_ERROR\ngetenv FTRACE_KEEP\ngetenv FTRACE_REDACT\ngetenv FTRACE_WEAVE\ngetenv FTRACE_GROUP\ngetenv FTRACE_CONSUMERS\ngetenv FTRACE_LOCKS\ngetenv FTRACE_MEMORY\ngetenv FTRACE_TIMER\ngetenv FTRACE_PROTOCOL\ngetenv FTRACE_SHAKE\n");`},
+		{file: "deps.go", behind: "// known to cmd/go/internal/test/test.go\n", text: `log.w.WriteString("getenv FTRACE\ngetenv FTRACE_OUT\ngetenv FTRACE_FORMAT\ngetenv FTRACE_STATS\ngetenv FTRACE_SHOW\ngetenv FTRACE_FAIL\ngetenv FTRACE_RECORD\ngetenv FTRACE_ON_ERROR\ngetenv FTRACE_KEEP\ngetenv FTRACE_REDACT\ngetenv FTRACE_WEAVE\ngetenv FTRACE_GROUP\ngetenv FTRACE_CONSUMERS\ngetenv FTRACE_LOCKS\ngetenv FTRACE_BUDGET\ngetenv FTRACE_MEMORY\ngetenv FTRACE_TIMER\ngetenv FTRACE_PROTOCOL\ngetenv FTRACE_SHAKE\n");`},
 	},
 	// A test that fails, or takes too long, is an error, of which FTRACE_ON_ERROR shows the calls
 	// that led to it.

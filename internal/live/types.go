@@ -290,6 +290,7 @@ type Losses struct {
 	Tables     uint64 // names of functions and types
 	Records    uint64 // of recordings
 	Tallies    uint64 // calls for which the summaries by something more had no row
+	LeftOut    uint64 // functions of which calls were left out to keep within FTRACE_BUDGET
 }
 
 // A State is where a goroutine of the program is, whether it has called an armed function or not.

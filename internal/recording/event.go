@@ -27,6 +27,8 @@ const (
 	Probe          Kind = format.KindProbe // a static probe fired: the function is the probe, the values its arguments; layout 0: none were wanted
 	Wait           Kind = format.KindWait  // the goroutine went on after it had stopped, or the recording ended before that; see Event.Wait
 	After          Kind = format.KindAfter // the parameters when a call ends; its exit follows
+	Off            Kind = format.KindOff   // calls of the function are not recorded from here on, see Recording.LeftOut
+	On             Kind = format.KindOn    // they are again
 
 	Lost Kind = 255 // records were lost on a processor; files have no such record, but their packets say so
 )
@@ -34,7 +36,7 @@ const (
 var kindNames = [format.KindEnd]string{
 	Entry: "entry", EntryArgs: "entry", Exit: "exit", ExitResults: "exit", ExitPanic: "panic", ExitGoexit: "goexit",
 	Recovered: "recovered", Mock: "mock", GoroutineStart: "goroutine_start", GoroutineEnd: "goroutine_end",
-	Note: "note", Line: "line", Probe: "probe", Wait: "wait", After: "after",
+	Note: "note", Line: "line", Probe: "probe", Wait: "wait", After: "after", Off: "off", On: "on",
 }
 
 func (k Kind) String() string {
@@ -52,9 +54,11 @@ type Event struct {
 	Ticks     uint64 // see Converter
 	Goroutine uint64
 	// of an entry, Probe or Wait: it is the nth call of the function; of a GoroutineStart: the call
-	// that started it; of Lost: how many
-	Call      uint64
-	Parent    uint64 // of a GoroutineStart: the goroutine that started it, 0 if that is not known
+	// that started it; of Lost: how many; of Off and On: how many were recorded before
+	Call uint64
+	// of a GoroutineStart: the goroutine that started it, 0 if that is not known; of Off and
+	// On: the ticks since which the function is or was off
+	Parent    uint64
 	Function  uint32 // key, 0: none; of a Wait: of its kind
 	Layout    uint32 // of Data, 0: there is no Data
 	Kind      Kind
@@ -152,7 +156,7 @@ func (e *Event) decode(b []byte) int {
 		return e.values(rest[8:], size)
 	case ExitResults, ExitPanic, Recovered, After:
 		return e.values(rest, size)
-	case GoroutineStart:
+	case GoroutineStart, Off, On:
 		if len(rest) < 16 {
 			return 0
 		}

@@ -135,7 +135,7 @@ func recordShape(k Kind) (call, values, text, start bool) {
 		return false, true, false, false
 	case Note, Line:
 		return false, false, true, false
-	case GoroutineStart:
+	case GoroutineStart, Off, On:
 		return false, false, false, true
 	}
 	return false, false, false, false

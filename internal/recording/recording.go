@@ -49,10 +49,11 @@ type Recording struct {
 	clocks   []Clock                  // moments, in ticks of that timer
 	lost     map[int]uint64           // number of lost records by processor, as the program knew it at its end
 	tables   tableReader
-	damages  sync.Mutex // guards the next three
+	damages  sync.Mutex // guards the next four
 	damage   []Damage
 	seen     map[string]bool   // known damage, by place
 	lostRead map[int]uint64    // number of lost records by processor, as the files say
+	offs     map[offKey]uint64 // when functions were off, with the ticks when they were on again, 0: that is not known
 	codes    map[uint64]string // names of functions by the addresses of their code
 }
 

@@ -230,6 +230,9 @@ func (s *Stream) Next(e *Event) bool {
 			e.Data = slices.Clone(e.Data) // what follows may be read into the same memory, if there are packets without records
 			s.advance(c)
 		}
+		if wanted && (e.Kind == Off || e.Kind == On) {
+			s.r.noteSwitch(e)
+		}
 		if wanted && e.Kind < format.KindEnd && e.Kind != 0 { // other kinds are of later versions
 			return true
 		}

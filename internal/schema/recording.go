@@ -489,6 +489,8 @@ func (p *pass) snapshot() *Snapshot {
 			{"max_thread_instances", int64(p.options.Threads)}, {"max_summary_instances", int64(p.options.Instances)}},
 	}
 	s.History = p.options.History
+	_, last := p.r.Clocks()
+	s.Lost = append(s.Lost, Counter{LeftOut, int64(len(p.r.LeftOut(last.Ticks)))})
 	statements := p.statements.snapshot()
 	s.Statements = func() (Statements, error) { return statements, nil }
 	variables := symbols.OfExecutable(p.r.Process.Executable, p.r.Process.Start)

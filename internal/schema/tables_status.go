@@ -202,8 +202,12 @@ var variableColumns = []column[variable]{
 	text("VARIABLE_VALUE", "varchar(1024)", func(_ *view, r *variable) string { return r.value }),
 }
 
+// LeftOut is the name of what counts the functions of which calls were left out, to keep within the
+// program's FTRACE_BUDGET.
+const LeftOut = "call_classes_left_out"
+
 // lostNames are what can be lost, after MySQL's names. A source has those numbers that are not 0.
-var lostNames = []string{"call_classes_lost", "thread_instances_lost", "thread_classes_lost", "nested_calls_lost", "records_lost", "summary_instances_lost"}
+var lostNames = []string{"call_classes_lost", LeftOut, "thread_instances_lost", "thread_classes_lost", "nested_calls_lost", "records_lost", "summary_instances_lost"}
 
 func status(v *view) []variable {
 	var rows []variable

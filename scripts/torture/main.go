@@ -14,7 +14,7 @@
 //
 // The ways are: plain; race, by the race detector; cgocheck2 and staticlockranking, experiments of
 // Go's runtime that check its own rules; gccheckmark, clobberfree, asyncpreemptoff and gogc1, which
-// check the garbage collector.
+// check the garbage collector; budget, within a small FTRACE_BUDGET.
 package main
 
 import (
@@ -58,6 +58,7 @@ var ways = []way{
 	{name: "clobberfree", run: []string{"GODEBUG=clobberfree=1"}},
 	{name: "asyncpreemptoff", run: []string{"GODEBUG=asyncpreemptoff=1"}},
 	{name: "gogc1", run: []string{"GOGC=1"}},
+	{name: "budget", run: []string{"FTRACE_BUDGET=1%"}},
 }
 
 func main() {

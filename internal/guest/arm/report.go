@@ -321,6 +321,16 @@ func ftraceWriteStats() {
 		b.str(words[1])
 		b.flush()
 	}
+	if n := ftrace_api_left_out(nil); n > 0 {
+		b.str("# ftrace: FTRACE_BUDGET left out calls of ")
+		b.uint(uint64(n))
+		if n == 1 {
+			b.str(" function: the count of it, marked *, is without them\n")
+		} else {
+			b.str(" functions: the counts of these, marked *, are without them\n")
+		}
+		b.flush()
+	}
 	for i, f := range list {
 		if i >= ftraceStats {
 			break
@@ -332,7 +342,11 @@ func ftraceWriteStats() {
 			b.byte(' ')
 		}
 		b.str(unsafe.String(&n[0], len(n)))
-		b.byte(' ')
+		if atomic.Load(&f.offs) != 0 {
+			b.byte('*')
+		} else {
+			b.byte(' ')
+		}
 		b.fullName(f)
 		b.byte('\n')
 		b.flush()

@@ -105,6 +105,7 @@ func ftraceBeginCall(f *ftraceFunc, offset uintptr, args []any, flags uint32) in
 	if t.config != laid.config.number {
 		t.remark(laid.config)
 	}
+	f.recordOn()
 	laid.trigger()
 	mask := t.mask | laid.marks
 	clause := laid.shows(f, mask, t.shown, count)

@@ -64,7 +64,7 @@ func (l *ftraceLaid) treeAround(mask uint32) *ftrace_rule_Clause {
 // withinRate reports whether one more call of f may be shown in the current window.
 func (f *ftraceFunc) withinRate(clause *ftrace_rule_Clause) bool {
 	now := nanotime()
-	if start := atomic.Loadint64(&f.window); now-start >= clause.Per && atomic.Casint64(&f.window, start, now) {
+	if start := atomic.Loadint64(&f.rated); now-start >= clause.Per && atomic.Casint64(&f.rated, start, now) {
 		atomic.Store(&f.inWindow, 0)
 	}
 	if atomic.Xadd(&f.inWindow, 1) <= clause.Rate {

@@ -70,7 +70,11 @@ func ftraceEntryFast(f *ftraceFunc, offset uintptr, first *any, n int, result *a
 	} else if ftraceConsumers() == 0 {
 		return ftraceEntrySlow(f, offset, first, n, result)
 	}
+	if f.count >= atomic.Loaduintptr(&f.limit) {
+		return ftraceEntryAtLimit(f, offset, first, n, result)
+	}
 	count := atomic.Xadduintptr(&f.count, 1)
+	w.noted++
 	frame.begin()
 	frame.fn = ftraceFuncPtr(unsafe.Pointer(f))
 	frame.clause = ftraceClausePtr(unsafe.Pointer(clause))

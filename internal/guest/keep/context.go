@@ -415,6 +415,20 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32, take ftraceTak
 		b.open(gp, at, "- ", f)
 		b.values(args, f.names(false), &f.entryLayouts)
 		b.str(")\n")
+	case ftrace_format_KindOff, ftrace_format_KindOn:
+		if take != nil || ftraceFormat.json {
+			break // the end says so
+		}
+		b.prefix(gp, 0)
+		b.str("# ftrace: ")
+		b.str(f.pkg.label())
+		b.str(".")
+		b.str(f.name)
+		if r.Kind == ftrace_format_KindOff {
+			b.str(": calls are left out from here on\n")
+		} else {
+			b.str(": calls are shown again\n")
+		}
 	case ftrace_format_KindWait:
 		var unknown ftracePosition
 		b.wait(gp, at, f, (*ftrace_format_Wait)(add(unsafe.Pointer(r), ftraceRecordSize)), r.Ticks, &unknown, 0)

@@ -485,3 +485,13 @@ func ftraceClose(fd int32) { closefd(fd) }
 // environment, and then package runtime does not find what it tells after that. Nor can it read
 // /proc/self/auxv, as an ordinary program can.
 func ftraceMayBePrivileged() bool { return isSecureMode() || len(auxv) == 0 }
+
+// ftraceProcessTime returns the processor time that the process has used, in ns.
+//
+//go:nosplit
+func ftraceProcessTime() int64 {
+	const clockProcess = 2
+	var t [2]int64
+	syscall.Syscall6(ftraceSysClockGettime, clockProcess, uintptr(noescape(unsafe.Pointer(&t))), 0, 0, 0, 0)
+	return t[0]*1e9 + t[1]
+}

@@ -23,6 +23,7 @@ const (
 	ftraceSysGettid         = 186
 	ftraceSysFutex          = 202
 	ftraceSysOpenat         = 257
+	ftraceSysClockGettime   = 228
 	ftraceSysMkdirat        = 258
 	ftraceSysReadlinkat     = 267
 	ftraceSysPpoll          = 271

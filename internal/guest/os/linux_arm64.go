@@ -11,6 +11,7 @@ const (
 	ftraceSysFallocate      = 47
 	ftraceSysFchmod         = 52
 	ftraceSysOpenat         = 56
+	ftraceSysClockGettime   = 113
 	ftraceSysPwrite         = 68
 	ftraceSysPpoll          = 73
 	ftraceSysReadlinkat     = 78

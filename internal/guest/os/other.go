@@ -125,3 +125,6 @@ func ftraceExecutable() string { return ftraceArg0() }
 func ftraceClose(fd int32) {}
 
 func ftraceMayBePrivileged() bool { return isSecureMode() }
+
+// ftraceProcessTime is not known here.
+func ftraceProcessTime() int64 { return 0 }

@@ -74,6 +74,7 @@ type ftraceWriter struct {
 	fd        int32
 	failed    int32 // errno of the error that ended this writer
 	of        *ftraceStream
+	noted     uint64 // calls noted by the fast path
 	_         cpu.CacheLinePad
 }
 

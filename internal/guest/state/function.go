@@ -19,6 +19,7 @@ type ftraceFunc struct {
 
 	// What the fast path reads.
 	count        uintptr        // calls while armed; atomic
+	limit        uintptr        // the count from which on the budget is asked; atomic
 	fast         unsafe.Pointer // *ftrace_rule_Clause by which its calls take the fast path, or nil, see call/fast.go; atomic
 	key          uint32         // its number, from 1 on
 	flags        uint32
@@ -32,10 +33,14 @@ type ftraceFunc struct {
 
 	pkg        *ftracePkg
 	laid       unsafe.Pointer // *ftraceLaid: what the rules say of it, nil if they say nothing; atomic
-	window     int64          // start of the rate limit's current window, in ns; atomic
+	rated      int64          // start of the rate limit's current window, in ns; atomic
 	inWindow   uint32         // calls printed in it; atomic
 	suppressed uint32         // calls not printed since the last one that was; atomic
 	said       uint32         // it was reported that its calls are no longer printed; atomic
+	window     uint32         // the budget's window in which limit was set; atomic
+	back       uint32         // the window in which the budget turns the hook on again; 0: it has not turned it off; atomic
+	wasOff     uint64         // ticks since which the budget had it off, until its next call; atomic
+	offs       uint32         // how often the budget turned it off; atomic
 	looks      uint32         // bits of the sessions that look at it, see ftraceLook; under the registry's lock
 }
 

@@ -185,6 +185,16 @@ func (t *tree) more(st *Stack, c *Frame, e *recording.Event) {
 			b = append(b, ')')
 		}
 		t.put(st.Goroutine, append(b, '\n'))
+	case recording.Off, recording.On:
+		b := append(t.prefix(t.b[:0], st.Goroutine, 0), "# ftrace: "...)
+		b = append(b, t.r.Function(e.Function).ShortName()...)
+		if e.Kind == recording.Off {
+			b = append(b, ": calls are left out from here on\n"...)
+		} else {
+			b = append(b, ": calls were left out for "...)
+			b = append(recording.AppendDuration(b, int64(t.clock.Between(e.Parent, e.Ticks))), '\n')
+		}
+		t.put(st.Goroutine, b)
 	case recording.Lost:
 		b := append(t.b[:0], "# ftrace: "...)
 		b = strconv.AppendUint(b, e.Call, 10)

@@ -122,6 +122,12 @@ func writeJSON(w *plainWalker, out io.Writer, err *error, pid int, later int64) 
 		case recording.Line:
 			level := e.Level
 			j.Text, j.Level = string(e.Data), &level
+		case recording.Off, recording.On:
+			j.Call = e.Call
+			if e.Kind == recording.On {
+				lasted := int64(clock.Between(e.Parent, e.Ticks))
+				j.Duration = &lasted
+			}
 		case recording.Lost:
 			j.Lost, j.Call = e.Call, 0
 		}

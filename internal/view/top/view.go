@@ -285,13 +285,20 @@ func (m *model) title() string {
 	if len(m.look.at) > 0 {
 		until = " while this is open"
 	}
-	lost := int64(0)
+	lost, leftOut := int64(0), int64(0)
 	for _, c := range m.now.Lost {
-		lost += c.Value
+		if c.Name == schema.LeftOut {
+			leftOut = c.Value
+		} else {
+			lost += c.Value
+		}
 	}
 	text := fmt.Sprintf("%s  %d of %d functions enabled%s  %d goroutines", m.source.Name(), enabled, len(m.now.Functions), until, max(m.now.Running, len(m.now.Threads)))
 	if lost > 0 {
 		text += fmt.Sprintf("  %d LOST", lost)
+	}
+	if leftOut > 0 {
+		text += fmt.Sprintf("  calls of %d left out", leftOut)
 	}
 	if m.paused {
 		text += "  stopped"

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
@@ -152,6 +153,7 @@ func Complain(to io.Writer, r *recording.Recording) {
 	if n := r.Lost(); n > 0 {
 		fmt.Fprintf(to, "ftrace: %s: %d records were lost when it was made: counts and times are without them (ftrace replay shows where)\n", r.Dir, n)
 	}
+	complainLeftOut(to, r)
 	damage := r.Damage()
 	for i, d := range damage {
 		if i == 5 {
@@ -160,6 +162,28 @@ func Complain(to io.Writer, r *recording.Recording) {
 		}
 		fmt.Fprintf(to, "ftrace: %s: damaged: %v\n", r.Dir, d)
 	}
+}
+
+// leftOutNamed is how many functions are named whose calls were left out.
+const leftOutNamed = 5
+
+// complainLeftOut says of which functions calls were left out to keep within a budget.
+func complainLeftOut(to io.Writer, r *recording.Recording) {
+	_, last := r.Clocks()
+	left := r.LeftOut(last.Ticks)
+	if len(left) == 0 {
+		return
+	}
+	clock := r.Converter()
+	var names []string
+	for i, l := range left {
+		if i == leftOutNamed {
+			names = append(names, fmt.Sprintf("and %d more", len(left)-i))
+			break
+		}
+		names = append(names, fmt.Sprintf("%s for %s", r.Function(l.Function).ShortName(), recording.AppendDuration(nil, int64(clock.Between(0, l.Ticks)))))
+	}
+	fmt.Fprintf(to, "ftrace: %s: calls were left out at times, to keep within FTRACE_BUDGET: %s; counts and times are without them\n", r.Dir, strings.Join(names, ", "))
 }
 
 // Event takes in an event.
@@ -219,6 +243,10 @@ func (w *Walker[G, C]) Event(e *recording.Event) {
 		}
 	case e.Kind == recording.Probe:
 		if !hidden && w.fires(st, e) {
+			w.More(st, nil, e)
+		}
+	case e.Kind == recording.Off, e.Kind == recording.On:
+		if !hidden && (w.rules == nil || w.rules.function(e.Function).clause != 0) {
 			w.More(st, nil, e)
 		}
 	case e.Kind == recording.Recovered, e.Kind == recording.Line:

@@ -35,6 +35,9 @@ func ftraceStarted(since uint64, take func(goid, by, at uint64))
 //go:linkname ftraceKeep runtime.ftrace_api_keep
 func ftraceKeep(test string) string
 
+//go:linkname ftraceLeftOut runtime.ftrace_api_left_out
+func ftraceLeftOut(names []string) (n int)
+
 //go:linkname ftraceGoroutine runtime.ftrace_api_goroutine
 func ftraceGoroutine() uint64
 
@@ -216,7 +219,17 @@ func ftraceKeepTest(name string) {
 
 // ftraceTree returns the folded lines, after one that says what happened.
 func ftraceTree(what string, goid uint64, lines []ftrace_tree_Line, message string, most int) string {
-	return "# ftrace: " + what + " on G" + strconv.FormatUint(goid, 10) + "\n" + ftrace_tree_Fold(lines, message, most)
+	text := "# ftrace: " + what + " on G" + strconv.FormatUint(goid, 10) + "\n" + ftrace_tree_Fold(lines, message, most)
+	names := make([]string, 3)
+	n := ftraceLeftOut(names)
+	if n == 0 {
+		return text
+	}
+	text += "# ftrace: FTRACE_BUDGET=off shows all calls; some were left out of " + strings.Join(names[:min(n, len(names))], ", ")
+	if n > len(names) {
+		text += " and " + strconv.Itoa(n-len(names)) + " more"
+	}
+	return text + "\n"
 }
 
 // ftraceFail is Fail for the tests around one that fails.

@@ -1,0 +1,252 @@
+//go:build ftrace_core
+
+// The budget: what tracing may cost, as a share of the processor time that the program itself uses.
+//
+// A few functions have nearly all calls. So each function has a quota: so many calls in a window of
+// 10 ms. The call that finds it used up turns the function's hook off, and 100 ms later sysmon
+// turns it on again. What is off costs nothing. What is rare is never turned off, and of what is
+// frequent some calls are noted in each turn. Sysmon, which is awake anyway, adds up what the calls
+// of a turn cost, and sets the quota by that.
+//
+// Only what a recording says can be left out, so there must be one.
+//
+// A call looks only at the limit that stands beside its function's count. Functions whose calls
+// need other decisions than to be noted (lines, marks, replacements, several observers) are never
+// turned off.
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+const (
+	ftraceWindow     = 10e6 // ns
+	ftraceTurn       = 10   // windows
+	ftraceQuotaLeast = 16
+	ftraceQuotaMost  = 1 << 30
+	ftraceOffMost    = 4096 // functions that are off at once
+)
+
+// ftraceBudget is the state of the budget. Sysmon writes it, unless it says otherwise.
+var ftraceBudget struct {
+	share  uint32         // of the processor time, in millionths; 0: there is no budget
+	window uint32         // number of the current window, from 1 on; atomic
+	quota  uintptr        // calls that a function may have in a window; atomic
+	opened int64          // when the window began
+	hook   unsafe.Pointer // the type of a hook that is on
+
+	// Since the turn began.
+	begun int64  // when that was
+	ticks uint64 // then
+	cpu   int64  // processor time used until then, in ns
+	noted uint64 // calls noted until then
+
+	entry uint64                         // ticks that the entry of a call takes; calls write it, atomic
+	off   *[ftraceOffMost]unsafe.Pointer // the functions that are off, *ftraceFunc; calls add to it, atomic
+	next  uint32                         // where the next one may go; atomic
+}
+
+// ftraceParseBudget reads FTRACE_BUDGET: off, or so many percent, such as 3%.
+func ftraceParseBudget(s string) {
+	if s == "" || s == "off" {
+		return
+	}
+	share, digits := uint32(0), 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9' && digits < 3:
+			share, digits = share*10+uint32(c-'0'), digits+1
+			continue
+		case c == '%' && i == len(s)-1 && digits > 0:
+			continue
+		}
+		share = 0
+		break
+	}
+	b := &ftraceBudget
+	switch {
+	case share == 0:
+		ftraceComplain("FTRACE_BUDGET: " + s + " is neither off nor a percentage from 1% to 999%")
+		return
+	case ftraceProcessTime() == 0:
+		ftraceComplain("FTRACE_BUDGET: there is none on this system")
+		return
+	}
+	if b.off = (*[ftraceOffMost]unsafe.Pointer)(ftraceAlloc(unsafe.Sizeof(*b.off))); b.off == nil {
+		return
+	}
+	var hook any = (*ftraceFunc)(nil)
+	b.hook = unsafe.Pointer(efaceOf(&hook)._type)
+	b.share, b.window, b.entry = share*1e4, 1, 100
+	b.quota = ftraceQuotaLeast + uintptr(share)*1000
+	b.opened, b.begun, b.ticks, b.cpu = nanotime(), nanotime(), ftraceCycles(), ftraceProcessTime()
+}
+
+// ftraceEntryAtLimit is ftraceEntryFast for a call that finds its function's limit reached.
+func ftraceEntryAtLimit(f *ftraceFunc, offset uintptr, first *any, n int, result *any) (token int) {
+	b := &ftraceBudget
+	window := atomic.Load(&b.window)
+	switch {
+	case b.share == 0:
+		atomic.Storeuintptr(&f.limit, ^uintptr(0))
+		return ftraceEntryFast(f, offset, first, n, result)
+	case ftraceRecording.on && atomic.Load(&f.window) == window && f.turnOff(window):
+		return 0
+	}
+	atomic.Store(&f.window, window)
+	atomic.Storeuintptr(&f.limit, atomic.Loaduintptr(&f.count)+atomic.Loaduintptr(&b.quota))
+	f.recordOn()
+	from := ftraceCycles()
+	token = ftraceEntryFast(f, offset, first, n, result)
+	if took, usual := ftraceCycles()-from, atomic.Load64(&b.entry); took < 4*usual {
+		atomic.Store64(&b.entry, usual-usual/16+took/16)
+	}
+	return token
+}
+
+// recordOn records that calls of f are noted again, if this is the first.
+func (f *ftraceFunc) recordOn() {
+	if since := atomic.Load64(&f.wasOff); since != 0 && atomic.Load(&f.back) == 0 && atomic.Cas64(&f.wasOff, since, 0) {
+		ftraceRecordSwitch(f, ftrace_format_KindOn, since)
+	}
+}
+
+// turnOff turns the hook of f off, in a window. It returns false if it can't.
+func (f *ftraceFunc) turnOff(window uint32) bool {
+	b := &ftraceBudget
+	if !atomic.Cas(&f.back, 0, window+ftraceTurn) {
+		return false // another call did
+	}
+	for range ftraceOffMost {
+		at := &b.off[atomic.Xadd(&b.next, 1)%ftraceOffMost]
+		if atomic.Loadp(unsafe.Pointer(at)) == nil && atomic.Casp1(at, nil, unsafe.Pointer(f)) {
+			now := ftraceTicks()
+			atomic.Store64(&f.wasOff, now)
+			if atomic.Xadd(&f.offs, 1) == 1 && ftraceMemory.head != nil {
+				atomic.Xadd64(&ftraceMemory.head.LeftOut, 1)
+			}
+			ftraceRecordSwitch(f, ftrace_format_KindOff, now)
+			atomic.StorepNoWB(unsafe.Pointer(&f.hook._type), nil)
+			ftraceDoubt()
+			return true
+		}
+	}
+	atomic.Store(&f.back, 0)
+	return false
+}
+
+// ftraceBudgetTick is called by sysmon each time it looks after the processors.
+//
+//go:nowritebarrierrec
+func ftraceBudgetTick(now int64) {
+	b := &ftraceBudget
+	if now-b.opened < ftraceWindow {
+		return
+	}
+	b.opened = now
+	window := b.window + 1
+	if window%ftraceTurn == 0 {
+		ftraceBudgetTurn(now)
+	}
+	atomic.Store(&b.window, window)
+	switched := false
+	for i := range b.off {
+		f := (*ftraceFunc)(atomic.Loadp(unsafe.Pointer(&b.off[i])))
+		if f == nil || int32(window-f.back) < 0 {
+			continue
+		}
+		atomic.StorepNoWB(unsafe.Pointer(&b.off[i]), nil)
+		atomic.Storeuintptr(&f.limit, 0) // its next call gives it another
+		atomic.Store(&f.window, 0)
+		atomic.Store(&f.back, 0)
+		if f.loadLaid().arms(f) {
+			atomic.StorepNoWB(unsafe.Pointer(&f.hook._type), b.hook)
+			switched = true
+		}
+	}
+	if switched {
+		ftraceDoubt()
+	}
+}
+
+// ftraceBudgetTurn sets the quota by what the last turn cost.
+//
+//go:nowritebarrierrec
+func ftraceBudgetTurn(now int64) {
+	b := &ftraceBudget
+	noted, cpu, ticks := ftraceNotedCalls(), ftraceProcessTime(), ftraceCycles()
+	tick := float64(now-b.begun) / float64(max(1, ticks-b.ticks))                                // ns
+	cost := float64(noted-b.noted) * float64(atomic.Load64(&b.entry)) * ftraceCallEntries * tick // ns
+	allowed := max(0, float64(cpu-b.cpu)-cost) * float64(b.share) / 1e6
+	quota := float64(b.quota)
+	switch {
+	case cost > allowed:
+		quota *= max(0.1, 0.9*allowed/cost)
+	case cost < 0.8*allowed:
+		quota = quota*1.25 + 1
+	}
+	atomic.Storeuintptr(&b.quota, uintptr(min(max(quota, ftraceQuotaLeast), ftraceQuotaMost)))
+	b.begun, b.ticks, b.cpu, b.noted = now, ticks, cpu, noted
+}
+
+// ftraceCallEntries is how much more a call costs than what is measured of its entry: its exit, and
+// what the function does to call the core.
+const ftraceCallEntries = 2.5
+
+// ftraceNotedCalls returns how many calls the fast path has noted.
+//
+//go:nowritebarrierrec
+func ftraceNotedCalls() (calls uint64) {
+	for i := range ftraceRecording.writers {
+		if w := (*ftraceWriter)(atomic.Loadp(unsafe.Pointer(&ftraceRecording.writers[i]))); w != nil {
+			calls += w.noted
+		}
+	}
+	return calls
+}
+
+// ftraceRecordSwitch records that calls of f are no longer noted since then, or that they are noted
+// again, which they were not since then.
+func ftraceRecordSwitch(f *ftraceFunc, kind uint8, since uint64) {
+	gp := getg()
+	t := gp.ftrace
+	if !ftraceRecording.on || t == nil {
+		return
+	}
+	mp := acquirem()
+	if w := ftraceRecorder(mp); w != nil {
+		t.last = w.last
+		w.first(gp, t)
+		if w.room(mp) {
+			r := w.begin(gp, kind, f, t.shown)
+			*(*[2]uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = [2]uint64{since, uint64(atomic.Loaduintptr(&f.count))}
+			w.end(r, ftraceRecordSize+16)
+		}
+	}
+	releasem(mp)
+}
+
+// ftrace_api_left_out returns the names of the functions of which calls were left out to keep
+// within the budget: of the first few, and how many there are.
+//
+//go:linkname ftrace_api_left_out
+func ftrace_api_left_out(names []string) (n int) {
+	if ftraceBudget.share == 0 {
+		return 0
+	}
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
+		for i := range p.Nfuncs {
+			f := p.fn(i)
+			if atomic.Load(&f.offs) == 0 {
+				continue
+			}
+			if n < len(names) {
+				names[n] = p.label() + "." + f.name
+			}
+			n++
+		}
+	}
+	return n
+}
