@@ -22,11 +22,11 @@ import (
 )
 
 const (
-	ftraceWindow     = 10e6 // ns
-	ftraceTurn       = 10   // windows
-	ftraceQuotaLeast = 16
-	ftraceQuotaMost  = 1 << 30
-	ftraceOffMost    = 4096 // functions that are off at once
+	ftraceWindow   = 10e6 // ns
+	ftraceTurn     = 10   // windows
+	ftraceMinQuota = 16
+	ftraceMaxQuota = 1 << 30
+	ftraceMaxOff   = 4096 // at most so many functions are off at once
 )
 
 // ftraceBudget is the state of the budget. Sysmon writes it, unless it says otherwise.
@@ -43,9 +43,9 @@ var ftraceBudget struct {
 	cpu   int64  // processor time used until then, in ns
 	noted uint64 // calls noted until then
 
-	entry uint64                         // ticks that the entry of a call takes; calls write it, atomic
-	off   *[ftraceOffMost]unsafe.Pointer // the functions that are off, *ftraceFunc; calls add to it, atomic
-	next  uint32                         // where the next one may go; atomic
+	entry uint64                        // ticks that the entry of a call takes; calls write it, atomic
+	off   *[ftraceMaxOff]unsafe.Pointer // the functions that are off, *ftraceFunc; calls add to it, atomic
+	next  uint32                        // where the next one may go; atomic
 }
 
 // ftraceParseBudget reads FTRACE_BUDGET: off, or so many percent, such as 3%.
@@ -74,17 +74,17 @@ func ftraceParseBudget(s string) {
 		ftraceComplain("FTRACE_BUDGET: there is none on this system")
 		return
 	}
-	if b.off = (*[ftraceOffMost]unsafe.Pointer)(ftraceAlloc(unsafe.Sizeof(*b.off))); b.off == nil {
+	if b.off = (*[ftraceMaxOff]unsafe.Pointer)(ftraceAlloc(unsafe.Sizeof(*b.off))); b.off == nil {
 		return
 	}
 	var hook any = (*ftraceFunc)(nil)
 	b.hook = unsafe.Pointer(efaceOf(&hook)._type)
 	b.share, b.window, b.entry = share*1e4, 1, 100
-	b.quota = ftraceQuotaLeast + uintptr(share)*1000
+	b.quota = ftraceMinQuota + uintptr(share)*1000
 	b.opened, b.begun, b.ticks, b.cpu = nanotime(), nanotime(), ftraceCycles(), ftraceProcessTime()
 }
 
-// ftraceEntryAtLimit is ftraceEntryFast for a call that finds its function's limit reached.
+// ftraceEntryAtLimit is ftraceEntryFast for a call of a function that has reached its limit.
 func ftraceEntryAtLimit(f *ftraceFunc, offset uintptr, first *any, n int, result *any) (token int) {
 	b := &ftraceBudget
 	window := atomic.Load(&b.window)
@@ -113,14 +113,14 @@ func (f *ftraceFunc) recordOn() {
 	}
 }
 
-// turnOff turns the hook of f off, in a window. It returns false if it can't.
+// turnOff turns the hook of f off until ftraceTurn windows after window. It reports whether it did.
 func (f *ftraceFunc) turnOff(window uint32) bool {
 	b := &ftraceBudget
 	if !atomic.Cas(&f.back, 0, window+ftraceTurn) {
 		return false // another call did
 	}
-	for range ftraceOffMost {
-		at := &b.off[atomic.Xadd(&b.next, 1)%ftraceOffMost]
+	for range ftraceMaxOff {
+		at := &b.off[atomic.Xadd(&b.next, 1)%ftraceMaxOff]
 		if atomic.Loadp(unsafe.Pointer(at)) == nil && atomic.Casp1(at, nil, unsafe.Pointer(f)) {
 			now := ftraceTicks()
 			atomic.Store64(&f.wasOff, now)
@@ -187,7 +187,7 @@ func ftraceBudgetTurn(now int64) {
 	case cost < 0.8*allowed:
 		quota = quota*1.25 + 1
 	}
-	atomic.Storeuintptr(&b.quota, uintptr(min(max(quota, ftraceQuotaLeast), ftraceQuotaMost)))
+	atomic.Storeuintptr(&b.quota, uintptr(min(max(quota, ftraceMinQuota), ftraceMaxQuota)))
 	b.begun, b.ticks, b.cpu, b.noted = now, ticks, cpu, noted
 }
 
