@@ -143,7 +143,8 @@ func (l *look) after() (*Snapshot, error) {
 	s.Begun, s.Now = recording.Clock{Ticks: h.Begun.Ticks, Monotonic: h.Begun.Monotonic, Wall: h.Begun.Wall}, recording.Clock{Ticks: h.Now.Ticks, Monotonic: h.Now.Monotonic, Wall: h.Now.Wall}
 	s.Program.Env.Executable, s.Program.Env.Release = s.Program.Process.Executable, s.Program.Process.Release
 	s.Clock = recording.Through(int(h.Timer&0xFF), s.Begun, s.Now)
-	s.Lost = Losses{Functions: h.Lost.Functions, Goroutines: h.Lost.Goroutines, Frames: h.Lost.Frames, Tables: h.Lost.Tables, Tallies: h.Lost.Tallies, LeftOut: h.LeftOut, Records: l.kept.lost}
+	s.Lost = Losses{Functions: h.Lost.Functions, Goroutines: h.Lost.Goroutines, Frames: h.Lost.Frames, Tables: h.Lost.Tables, Tallies: h.Lost.Tallies, Records: l.kept.lost}
+	s.LeftOut = h.LeftOut
 	s.Timer, s.Running = p.Timer(), h.Running
 	if err := p.functions(s, &l.kept); err != nil {
 		return nil, err

@@ -126,6 +126,7 @@ type Snapshot struct {
 	HistoryMax int    // and how many of each goroutine
 	Limits     Limits
 	Lost       Losses
+	LeftOut    uint64 // functions of which calls were left out to keep within FTRACE_BUDGET
 	Timer      string // the timer by which calls are timed
 	Setup      Setup
 	// What was counted while these consumers were on.
@@ -290,7 +291,6 @@ type Losses struct {
 	Tables     uint64 // names of functions and types
 	Records    uint64 // of recordings
 	Tallies    uint64 // calls for which the summaries by something more had no row
-	LeftOut    uint64 // functions of which calls were left out to keep within FTRACE_BUDGET
 }
 
 // A State is where a goroutine of the program is, whether it has called an armed function or not.

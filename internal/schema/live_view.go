@@ -28,7 +28,7 @@ func (v *liveView) snapshot() *Snapshot {
 		ByThread:   v.summaries(l.ByGoroutine, func(s *Summary, by uint64) { s.Thread = by }),
 		ByCaller:   v.summaries(l.ByCaller, func(s *Summary, by uint64) { s.Caller = uint32(by) }),
 		ByInstance: v.summaries(l.ByReceiver, func(s *Summary, by uint64) { s.Object = by }),
-		Lost: []Counter{{"call_classes_lost", int64(l.Lost.Functions)}, {LeftOut, int64(l.Lost.LeftOut)}, {"thread_instances_lost", int64(l.Lost.Goroutines)}, {"nested_calls_lost", int64(l.Lost.Frames)},
+		Lost: []Counter{{"call_classes_lost", int64(l.Lost.Functions)}, {LeftOut, int64(l.LeftOut)}, {"thread_instances_lost", int64(l.Lost.Goroutines)}, {"nested_calls_lost", int64(l.Lost.Frames)},
 			{"tables_lost", int64(l.Lost.Tables)}, {"summary_instances_lost", int64(l.Lost.Tallies)}, {"records_lost", int64(l.Lost.Records)}},
 		Limits: []Counter{{"max_call_classes", int64(l.Limits.Functions)}, {"max_thread_instances", int64(l.Limits.Goroutines)}, {"max_summary_instances", int64(l.Limits.Rows)},
 			{"events_calls_history_size", int64(l.HistoryMax)}, {"events_calls_history_long_size", int64(l.LongMax)},
