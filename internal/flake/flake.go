@@ -27,6 +27,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/progress"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rundir"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/targets"
 )
 
 // Options say what is run.
@@ -77,6 +78,7 @@ type flaker struct {
 	good           []run  // that passed, of which the recordings are kept
 	bad            *run   // the first that failed
 	passed, failed int
+	spent          time.Duration // in runs that passed
 }
 
 // A run is one of the program, with the settings that shake it.
@@ -100,7 +102,7 @@ func (f *flaker) build(ctx context.Context, stderr io.Writer) error {
 	}
 	gocmd.AnnounceFirst()
 	f.progress.Say("flake: building the tests of %s", f.Package)
-	list := exec.CommandContext(ctx, goCommand, slices.Concat([]string{"list", "-f", "{{.ImportPath}}\t{{.Dir}}"}, f.Build, []string{f.Package})...)
+	list := exec.CommandContext(ctx, goCommand, slices.Concat([]string{"list", "-f", "{{.ImportPath}}\t{{.Dir}}"}, targets.LoadFlags(f.Build), []string{f.Package})...)
 	list.Stderr = stderr
 	out, err := list.Output()
 	if err != nil {
@@ -245,11 +247,13 @@ func (f *flaker) run(ctx context.Context, r *run) (ok bool, err error) {
 	}
 	cmd.WaitDelay = 2 * time.Second // for processes that it started
 	var exit *exec.ExitError
+	start := time.Now()
 	r.output, err = cmd.CombinedOutput()
 	switch {
 	case err == nil && bytes.Contains(r.output, []byte("testing: warning: no tests to run")):
 		return false, fmt.Errorf("no test of %s is matched by -run %s", f.Package, f.Tests)
 	case err == nil:
+		f.spent += time.Since(start)
 		return true, nil
 	case errors.As(err, &exit), cmd.ProcessState != nil:
 		return false, nil

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/paths"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
@@ -20,7 +21,8 @@ import (
 func (f *flaker) tell(stdout, stderr io.Writer) (failed bool, err error) {
 	fmt.Fprintf(stdout, "%d runs: %d passed, %d failed\n", f.passed+f.failed, f.passed, f.failed)
 	if f.bad == nil {
-		return false, errors.Join(os.RemoveAll(f.Dir))
+		f.advise(stdout)
+		return false, os.RemoveAll(f.Dir)
 	}
 	fmt.Fprintf(stdout, "\nRun %d failed:\n", f.bad.n)
 	for line := range strings.Lines(string(excerpt(f.bad.output))) {
@@ -59,6 +61,15 @@ func (f *flaker) tell(stdout, stderr io.Writer) (failed bool, err error) {
 		return true, fmt.Errorf("%s diff: %v", command, err)
 	}
 	return true, nil
+}
+
+// advise says how more of the time goes into a test that is much shorter than the run of it, if it
+// never failed.
+func (f *flaker) advise(w io.Writer) {
+	mean := f.spent / time.Duration(max(1, f.passed))
+	if mean < 50*time.Millisecond && !slices.ContainsFunc(f.Args, func(arg string) bool { return strings.Contains(arg, "test.count") }) {
+		fmt.Fprintf(w, "A run took %v. A test that is that short fails sooner if each run repeats it: -- -test.count=50\n", mean.Round(time.Millisecond))
+	}
 }
 
 // again returns the command that runs the tests as they failed.

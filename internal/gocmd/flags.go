@@ -28,10 +28,10 @@ func FlagName(arg string) (name, value string, inline bool) {
 	return strings.Cut(strings.TrimPrefix(rest, "-"), "=")
 }
 
-// ValueFlags are the build flags whose value may be the next argument.
+// ValueFlags are the build flags, with those of go test -c, whose value may be the next argument.
 var ValueFlags = []string{
 	"C", "asmflags", "buildmode", "compiler", "covermode", "coverpkg", "debug-actiongraph", "debug-runtime-trace", "debug-trace", "exec",
-	"gccgoflags", "gcflags", "installsuffix", "ldflags", "mod", "modfile", "o", "overlay", "p", "pgo", "pkgdir", "tags", "toolexec",
+	"gccgoflags", "gcflags", "installsuffix", "ldflags", "mod", "modfile", "o", "overlay", "p", "pgo", "pkgdir", "tags", "toolexec", "vet",
 }
 
 // SplitFlags splits the build flags off that come first.

@@ -207,7 +207,7 @@ func (s *sweeper) prepare(ctx context.Context, toolexec string) ([]*testPackage,
 	if runtime.GOOS == "windows" {
 		exe = ".exe"
 	}
-	list := exec.CommandContext(ctx, path, slices.Concat([]string{"list", "-f", form}, s.Build, s.Packages)...)
+	list := exec.CommandContext(ctx, path, slices.Concat([]string{"list", "-f", form}, targets.LoadFlags(s.Build), s.Packages)...)
 	list.Stderr = s.stderr
 	out, err := list.Output()
 	if err != nil {
@@ -244,7 +244,7 @@ func (s *sweeper) prepare(ctx context.Context, toolexec string) ([]*testPackage,
 	}
 	s.found.several = len(found) > 1
 	s.source = &source{list: func(importPath string) (dir string) {
-		cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"list", "-f", "{{.Dir}}"}, s.Build, []string{importPath})...)
+		cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"list", "-f", "{{.Dir}}"}, targets.LoadFlags(s.Build), []string{importPath})...)
 		out, _ := cmd.Output() // of what is not found, source knows nothing
 		return strings.TrimSpace(string(out))
 	}}

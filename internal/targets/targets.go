@@ -89,7 +89,7 @@ type testArgs struct {
 // gocmd.ValueFlags.
 var testValueFlags = []string{
 	"bench", "benchtime", "blockprofile", "blockprofilerate", "count", "coverprofile", "cpu", "cpuprofile", "fuzz", "fuzzminimizetime", "fuzztime", "list",
-	"memprofile", "memprofilerate", "mutexprofile", "mutexprofilefraction", "outputdir", "parallel", "run", "shuffle", "skip", "timeout", "trace", "vet",
+	"memprofile", "memprofilerate", "mutexprofile", "mutexprofilefraction", "outputdir", "parallel", "run", "shuffle", "skip", "timeout", "trace",
 }
 
 // loadFlags are the flags of go test that decide which files belong to the packages.
