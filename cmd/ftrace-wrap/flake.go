@@ -31,11 +31,12 @@ hooks and runs them again and again, each time recorded, until a run has failed 
 have passed. Then ftrace diff tells where the run that failed first parts from all those
 that passed. What differs among these is left out.
 
-So that a failure comes sooner, the scheduler is shaken. Of four runs one is as it is, one
+So that a failure comes sooner, the scheduler is shaken. Of five runs one is as it is, one
 has GOMAXPROCS=1 and one all processors, both with FTRACE_SHAKE and a seed by which calls
-let other goroutines run, and one has four times as many as there are. After the first
-failure the others are as that one was, with other seeds. With one processor, the same
-seed does nearly the same again. The command for that is printed.
+let other goroutines run, one has four times as many as there are, and during one others
+keep the machine busy. After the first failure the others are as that one was, with other
+seeds. With one processor, the same seed does nearly the same again. The command for that
+is printed.
 
 The recordings stay in the directory -o names, which is emptied if an earlier run of this
 made it. PACKAGE is the one in the current directory if none is named. Other flags are

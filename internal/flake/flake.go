@@ -20,6 +20,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -84,8 +86,9 @@ type flaker struct {
 // A run is one of the program, with the settings that shake it.
 type run struct {
 	n          int
-	processors int // GOMAXPROCS; 0: as it is
-	seed       int // FTRACE_SHAKE; 0: none
+	processors int  // GOMAXPROCS; 0: as it is
+	seed       int  // FTRACE_SHAKE; 0: none
+	busy       bool // others use the processors meanwhile
 	output     []byte
 	recording  string
 }
@@ -154,31 +157,38 @@ func (f *flaker) search(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if f.bad != nil && (f.like() >= f.Good || n >= f.bad.n+20*f.Good) {
+		if f.bad != nil && (f.enough() || n >= f.bad.n+20*f.Good) {
 			break
 		}
 	}
 	return f.choose()
 }
 
-// like returns how many of the runs that passed had as many processors as the one that failed.
-func (f *flaker) like() (n int) {
+// like reports whether a run had as many processors as the one that failed, and was as busy.
+func (f *flaker) like(r run) bool {
+	return r.processors == f.bad.processors && r.busy == f.bad.busy
+}
+
+// enough reports whether as many passing runs that were like the one that failed are there as are
+// wanted.
+func (f *flaker) enough() bool {
+	n := 0
 	for _, r := range f.good {
-		if r.processors == f.bad.processors {
+		if f.like(r) {
 			n++
 		}
 	}
-	return n
+	return n >= f.Good
 }
 
-// choose chooses the passing runs to compare with, first those with as many processors, and removes
-// the recordings of the others.
+// choose chooses the passing runs to compare with, first those that were like the one that failed,
+// and removes the recordings of the others.
 func (f *flaker) choose() error {
 	if f.bad == nil {
 		return nil
 	}
 	unlike := func(r run) int {
-		if r.processors == f.bad.processors {
+		if f.like(r) {
 			return 0
 		}
 		return 1
@@ -195,14 +205,14 @@ func (f *flaker) choose() error {
 }
 
 // settings returns the settings of the nth run. Runs take turns: one leaves the scheduler alone,
-// one shakes it on one processor, one on all, and one has more processors than the machine. With
-// one processor, the same seed gives almost the same run again.
+// one shakes it on one processor, one on all, one has more processors than the machine, and one has
+// a busy machine. With one processor, the same seed gives almost the same run again.
 func (f *flaker) settings(n int) *run {
 	r := &run{n: n, processors: f.CPU}
-	switch turn := n % 4; {
+	switch turn := n % 5; {
 	case f.Calm:
 	case f.bad != nil:
-		r.processors = f.bad.processors
+		r.processors, r.busy = f.bad.processors, f.bad.busy
 		if f.bad.seed > 0 {
 			r.seed = f.Seed + n
 		}
@@ -212,8 +222,10 @@ func (f *flaker) settings(n int) *run {
 		r.processors, r.seed = 1, f.Seed+n
 	case turn == 3:
 		r.processors, r.seed = max(2, runtime.NumCPU()), f.Seed+n
-	case turn == 0:
+	case turn == 4:
 		r.processors = 4 * runtime.NumCPU()
+	case turn == 0:
+		r.busy = true
 	}
 	return r
 }
@@ -247,6 +259,9 @@ func (f *flaker) run(ctx context.Context, r *run) (ok bool, err error) {
 	}
 	cmd.WaitDelay = 2 * time.Second // for processes that it started
 	var exit *exec.ExitError
+	if r.busy {
+		defer keepBusy(spinners())()
+	}
 	start := time.Now()
 	r.output, err = cmd.CombinedOutput()
 	switch {
@@ -265,7 +280,7 @@ func (f *flaker) run(ctx context.Context, r *run) (ok bool, err error) {
 func (f *flaker) keep(r *run) error {
 	f.good = append(f.good, *r)
 	// Of each of the settings in turn as many are kept as are wanted.
-	if f.bad == nil && len(f.good) > 4*f.Good {
+	if f.bad == nil && len(f.good) > 5*f.Good {
 		oldest := f.good[0]
 		f.good = f.good[1:]
 		return f.remove(&oldest)
@@ -278,4 +293,27 @@ func (f *flaker) remove(r *run) error {
 		return fmt.Errorf("removing a recording that is not needed: %v", err)
 	}
 	return nil
+}
+
+// spinners returns how many threads make the machine busy: a test gets a third of the time.
+func spinners() int { return 2 * runtime.NumCPU() }
+
+// keepBusy keeps n threads busy until stop is called. A timer of another program then fires late,
+// and what happens a millisecond apart on an idle machine may happen at once.
+func keepBusy(n int) (stop func()) {
+	before := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(before + n)
+	var done atomic.Bool
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			for !done.Load() {
+			}
+		})
+	}
+	return func() {
+		done.Store(true)
+		all.Wait()
+		runtime.GOMAXPROCS(before)
+	}
 }

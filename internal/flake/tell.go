@@ -29,6 +29,9 @@ func (f *flaker) tell(stdout, stderr io.Writer) (failed bool, err error) {
 		fmt.Fprint(stdout, "  ", strings.TrimRight(line, "\n"), "\n")
 	}
 	fmt.Fprintf(stdout, "\nThe same again, in %s:\n  %s\n", paths.Short(f.in), f.again())
+	if f.bad.busy {
+		fmt.Fprintf(stdout, "while %d others, such as yes >/dev/null, keep the processors busy.\n", spinners())
+	}
 	var names []string
 	for i, g := range f.good {
 		name := fmt.Sprintf("good%d", i+1)
