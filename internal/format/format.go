@@ -66,6 +66,7 @@ const (
 
 	DepthMax     = 65535      // a record of a deeper call has this depth
 	Untimed      = 1 << 63    // in an entry's number of the call: the call is not timed
+	Uncounted    = 1 << 63    // in the number of calls that were left out: there may have been more
 	Nil          = 0xFFFFFFFF // stands for the length of a nil slice, map or chan
 	LevelUnknown = -1 << 31   // of a line that was printed, not logged
 )
@@ -89,7 +90,7 @@ const (
 	KindWait                      // what follows is a Wait: the goroutine went on after it had stopped
 	KindAfter                     // values: the parameters when the call ends, in the order of the entry; its exit follows
 	KindOff                       // ticks, call uint64: calls of the function are not noted since then, to keep within the budget; so many were so far
-	KindOn                        // ticks, call uint64: they are noted again, after they were not since then
+	KindOn                        // ticks, calls uint64: they are noted again, after they were not since then; so many were counted meanwhile, see Uncounted
 	KindEnd                       // one more than the last kind
 )
 

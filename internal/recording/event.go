@@ -54,7 +54,8 @@ type Event struct {
 	Ticks     uint64 // see Converter
 	Goroutine uint64
 	// of an entry, Probe or Wait: it is the nth call of the function; of a GoroutineStart: the call
-	// that started it; of Lost: how many; of Off and On: how many were recorded before
+	// that started it; of Lost: how many; of Off: how many there were before; of On: how many were
+	// left out and counted
 	Call uint64
 	// of a GoroutineStart: the goroutine that started it, 0 if that is not known; of Off and
 	// On: the ticks since which the function is or was off
@@ -64,6 +65,7 @@ type Event struct {
 	Kind      Kind
 	Depth     uint16 // number of recorded calls around it on the goroutine; 65535: that or more
 	Untimed   bool   // of an entry: the call was not timed, and the ticks of its events only tell their order
+	Uncounted bool   // of On: other calls were left out that were not counted
 	Level     int32  // of a Line: the level as in log/slog, or UnknownLevel
 	Processor int32  // on which it happened
 	Data      []byte // the recorded values, see Recording.Values; of a Note or Line: the text; of a Wait: see Wait
@@ -140,7 +142,7 @@ func (e *Event) decode(b []byte) int {
 	e.Depth = le16(b[depthAt:])
 	e.Function = le32(b[functionAt:])
 	e.Goroutine = le64(b[goroutineAt:])
-	e.Call, e.Parent, e.Level, e.Untimed, e.Layout, e.Data = 0, 0, 0, false, 0, nil
+	e.Call, e.Parent, e.Level, e.Untimed, e.Uncounted, e.Layout, e.Data = 0, 0, 0, false, false, 0, nil
 	rest := b[recordHead:size]
 	switch e.Kind {
 	case Entry:
@@ -161,6 +163,9 @@ func (e *Event) decode(b []byte) int {
 			return 0
 		}
 		e.Parent, e.Call = le64(rest), le64(rest[8:])
+		if e.Kind == On {
+			e.Call, e.Uncounted = e.Call&^format.Uncounted, e.Call&format.Uncounted != 0
+		}
 	case Wait:
 		if len(rest) < waitLeast {
 			return 0

@@ -6,11 +6,13 @@ import (
 )
 
 // A LeftOut says for how long calls of a function were not recorded, because tracing was to cost no
-// more than its budget.
+// more than its budget, and how many they were.
 type LeftOut struct {
 	Function uint32 // key
 	Times    int    // how often it was turned off
 	Ticks    uint64 // for which it was off, together
+	Calls    uint64 // that were counted meanwhile
+	More     bool   // others were not, or it can't be known
 }
 
 // noteSwitch takes in when a function was turned off or on.
@@ -18,20 +20,27 @@ func (r *Recording) noteSwitch(e *Event) {
 	r.damages.Lock()
 	defer r.damages.Unlock()
 	if r.offs == nil {
-		r.offs = map[offKey]uint64{}
+		r.offs = map[offKey]offSpan{}
 	}
 	k := offKey{e.Function, e.Parent}
-	if until := r.offs[k]; e.Kind == On {
-		r.offs[k] = max(until, e.Ticks)
-	} else {
-		r.offs[k] = until
+	o := r.offs[k]
+	if e.Kind == On {
+		o = offSpan{e.Ticks, e.Call, e.Uncounted}
 	}
+	r.offs[k] = o
 }
 
 // offKey is a time when a function was off.
 type offKey struct {
 	function uint32
 	since    uint64
+}
+
+// offSpan is how long that was, and how many calls were left out.
+type offSpan struct {
+	until uint64 // ticks; 0: not known
+	calls uint64
+	more  bool
 }
 
 // LeftOut returns of which functions calls were left out to keep within a budget, as far as what
@@ -41,9 +50,9 @@ func (r *Recording) LeftOut(end uint64) []LeftOut {
 	r.damages.Lock()
 	defer r.damages.Unlock()
 	by := map[uint32]*LeftOut{}
-	for k, until := range r.offs {
-		if until == 0 {
-			until = end
+	for k, span := range r.offs {
+		if span.until == 0 {
+			span.until, span.more = end, true
 		}
 		o := by[k.function]
 		if o == nil {
@@ -51,7 +60,9 @@ func (r *Recording) LeftOut(end uint64) []LeftOut {
 			by[k.function] = o
 		}
 		o.Times++
-		o.Ticks += max(until, k.since) - k.since
+		o.Ticks += max(span.until, k.since) - k.since
+		o.Calls += span.calls
+		o.More = o.More || span.more
 	}
 	var list []LeftOut
 	for _, o := range by {

@@ -51,10 +51,10 @@ type Recording struct {
 	tables   tableReader
 	damages  sync.Mutex // guards the next four
 	damage   []Damage
-	seen     map[string]bool   // known damage, by place
-	lostRead map[int]uint64    // number of lost records by processor, as the files say
-	offs     map[offKey]uint64 // when functions were off, with the ticks when they were on again, 0: that is not known
-	codes    map[uint64]string // names of functions by the addresses of their code
+	seen     map[string]bool    // known damage, by place
+	lostRead map[int]uint64     // number of lost records by processor, as the files say
+	offs     map[offKey]offSpan // when calls of functions were left out
+	codes    map[uint64]string  // names of functions by the addresses of their code
 }
 
 // Env is what the metadata says of the recording.

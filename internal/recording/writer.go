@@ -115,7 +115,11 @@ func (e *Event) encode(b []byte) []byte {
 	call, values, text, start := recordShape(e.Kind)
 	switch {
 	case start:
-		b = order.AppendUint64(order.AppendUint64(b, e.Parent), e.Call)
+		number := e.Call
+		if e.Uncounted {
+			number |= format.Uncounted
+		}
+		b = order.AppendUint64(order.AppendUint64(b, e.Parent), number)
 	case text:
 		level := uint32(0)
 		if e.Kind == Line {

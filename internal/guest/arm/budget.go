@@ -3,16 +3,18 @@
 // The budget: what tracing may cost, as a share of the processor time that the program itself uses.
 //
 // A few functions have nearly all calls. So each function has a quota: so many calls in a window of
-// 10 ms. The call that finds it used up turns the function's hook off, and 100 ms later sysmon
-// turns it on again. What is off costs nothing. What is rare is never turned off, and of what is
-// frequent some calls are noted in each turn. Sysmon, which is awake anyway, adds up what the calls
-// of a turn cost, and sets the quota by that.
+// 10 ms. The call that finds it used up is left out, as are the next ones, until sysmon lets them
+// be noted again 100 ms later. They are only counted, for an eighth of what it costs to note one.
+// Once eight quotas are counted, the hook is turned off, and the rest of them costs nothing. From
+// then on the function's calls are no longer counted. So what is rare is always noted, what is
+// frequent is counted, and of what is very frequent there are some calls in each turn. Sysmon,
+// which is awake anyway, adds up what the calls of a turn cost, and sets the quota by that.
 //
 // Only what a recording says can be left out, so there must be one.
 //
-// A call looks only at the limit that stands beside its function's count. Functions whose calls
+// A call looks only at the limit that stands beside its function's count. Calls of functions that
 // need other decisions than to be noted (lines, marks, replacements, several observers) are never
-// turned off.
+// left out.
 
 package runtime
 
@@ -26,7 +28,10 @@ const (
 	ftraceTurn     = 10   // windows
 	ftraceMinQuota = 16
 	ftraceMaxQuota = 1 << 30
-	ftraceMaxOff   = 4096 // at most so many functions are off at once
+	ftraceMaxOff   = 4096 // at most calls of so many functions are left out at once
+
+	ftraceCountedCalls = 8       // so many calls are counted for what it costs to note one
+	ftraceUncounted    = 1 << 31 // in ftraceFunc.counted and leftOut
 )
 
 // ftraceBudget is the state of the budget. Sysmon writes it, unless it says otherwise.
@@ -44,7 +49,7 @@ var ftraceBudget struct {
 	noted uint64 // calls noted until then
 
 	entry uint64                        // ticks that the entry of a call takes; calls write it, atomic
-	off   *[ftraceMaxOff]unsafe.Pointer // the functions that are off, *ftraceFunc; calls add to it, atomic
+	off   *[ftraceMaxOff]unsafe.Pointer // the functions of which calls are left out, *ftraceFunc; calls add to it, atomic
 	next  uint32                        // where the next one may go; atomic
 }
 
@@ -85,14 +90,19 @@ func ftraceParseBudget(s string) {
 }
 
 // ftraceEntryAtLimit is ftraceEntryFast for a call of a function that has reached its limit.
-func ftraceEntryAtLimit(f *ftraceFunc, offset uintptr, first *any, n int, result *any) (token int) {
+func ftraceEntryAtLimit(f *ftraceFunc, w *ftraceWriter, offset uintptr, first *any, n int, result *any) (token int) {
 	b := &ftraceBudget
+	if atomic.Load(&f.back) != 0 {
+		f.onlyCount(w)
+		return 0
+	}
 	window := atomic.Load(&b.window)
 	switch {
 	case b.share == 0:
 		atomic.Storeuintptr(&f.limit, ^uintptr(0))
 		return ftraceEntryFast(f, offset, first, n, result)
-	case ftraceRecording.on && atomic.Load(&f.window) == window && f.turnOff(window):
+	case ftraceRecording.on && atomic.Load(&f.window) == window && f.leaveOut(window):
+		f.onlyCount(w)
 		return 0
 	}
 	atomic.Store(&f.window, window)
@@ -106,35 +116,84 @@ func ftraceEntryAtLimit(f *ftraceFunc, offset uintptr, first *any, n int, result
 	return token
 }
 
-// recordOn records that calls of f are noted again, if this is the first.
-func (f *ftraceFunc) recordOn() {
-	if since := atomic.Load64(&f.wasOff); since != 0 && atomic.Load(&f.back) == 0 && atomic.Cas64(&f.wasOff, since, 0) {
-		ftraceRecordSwitch(f, ftrace_format_KindOn, since)
+// onlyCount counts a call of f that is left out. After as many as the budget allows it turns the
+// hook of f off. It also does where calls of f were left out before that were not counted: how many
+// there are in all will not be known, so no more time is spent on it.
+func (f *ftraceFunc) onlyCount(w *ftraceWriter) {
+	w.counted++
+	n := atomic.Xadd(&f.counted, 1)
+	if n&ftraceUncounted == 0 && (atomic.Load(&f.leftOut)&ftraceUncounted != 0 || uintptr(n) >= ftraceCountedCalls*atomic.Loaduintptr(&ftraceBudget.quota)) {
+		atomic.Or(&f.counted, ftraceUncounted)
+		atomic.Or(&f.leftOut, ftraceUncounted)
+		atomic.StorepNoWB(unsafe.Pointer(&f.hook._type), nil)
+		if atomic.Load(&f.back) == 0 { // sysmon came first
+			f.hookOn()
+		}
+		ftraceDoubt()
 	}
 }
 
-// turnOff turns the hook of f off until ftraceTurn windows after window. It reports whether it did.
-func (f *ftraceFunc) turnOff(window uint32) bool {
+// hookOn turns the hook of f on if it is off and to be on. It reports whether it did.
+//
+//go:nowritebarrierrec
+func (f *ftraceFunc) hookOn() bool {
+	if f.hook._type != nil || !f.loadLaid().arms(f) {
+		return false
+	}
+	atomic.StorepNoWB(unsafe.Pointer(&f.hook._type), ftraceBudget.hook)
+	return true
+}
+
+// recordOn records that calls of f are noted again, if this is the first, and counts those that
+// were counted meanwhile.
+func (f *ftraceFunc) recordOn() {
+	since := atomic.Load64(&f.wasOff)
+	if since == 0 || !atomic.Cas64(&f.wasOff, since, 0) {
+		return
+	}
+	counted := atomic.Xchg(&f.counted, 0)
+	calls := uint64(counted &^ ftraceUncounted)
+	atomic.Xadduintptr(&f.count, uintptr(calls))
+	if counted&ftraceUncounted != 0 {
+		calls |= ftrace_format_Uncounted
+	}
+	ftraceRecordSwitch(f, ftrace_format_KindOn, since, calls)
+}
+
+// leaveOut leaves out the calls of f until ftraceTurn windows after window. It reports whether they
+// are.
+func (f *ftraceFunc) leaveOut(window uint32) bool {
 	b := &ftraceBudget
 	if !atomic.Cas(&f.back, 0, window+ftraceTurn) {
-		return false // another call did
+		return true // another call did
 	}
 	for range ftraceMaxOff {
 		at := &b.off[atomic.Xadd(&b.next, 1)%ftraceMaxOff]
 		if atomic.Loadp(unsafe.Pointer(at)) == nil && atomic.Casp1(at, nil, unsafe.Pointer(f)) {
 			now := ftraceTicks()
 			atomic.Store64(&f.wasOff, now)
-			if atomic.Xadd(&f.offs, 1) == 1 && ftraceMemory.head != nil {
+			if atomic.Cas(&f.leftOut, 0, 1) && ftraceMemory.head != nil {
 				atomic.Xadd64(&ftraceMemory.head.LeftOut, 1)
 			}
-			ftraceRecordSwitch(f, ftrace_format_KindOff, now)
-			atomic.StorepNoWB(unsafe.Pointer(&f.hook._type), nil)
-			ftraceDoubt()
+			ftraceRecordSwitch(f, ftrace_format_KindOff, now, uint64(atomic.Loaduintptr(&f.count)))
 			return true
 		}
 	}
 	atomic.Store(&f.back, 0)
 	return false
+}
+
+// ftraceFinishBudget records what was left out until the end of the program, as far as it was
+// counted.
+func ftraceFinishBudget() {
+	if ftraceBudget.share == 0 {
+		return
+	}
+	for i := range ftraceBudget.off {
+		if f := (*ftraceFunc)(atomic.Loadp(unsafe.Pointer(&ftraceBudget.off[i]))); f != nil {
+			f.recordOn()
+		}
+	}
 }
 
 // ftraceBudgetTick is called by sysmon each time it looks after the processors.
@@ -161,10 +220,7 @@ func ftraceBudgetTick(now int64) {
 		atomic.Storeuintptr(&f.limit, 0) // its next call gives it another
 		atomic.Store(&f.window, 0)
 		atomic.Store(&f.back, 0)
-		if f.loadLaid().arms(f) {
-			atomic.StorepNoWB(unsafe.Pointer(&f.hook._type), b.hook)
-			switched = true
-		}
+		switched = f.hookOn() || switched
 	}
 	if switched {
 		ftraceDoubt()
@@ -195,21 +251,22 @@ func ftraceBudgetTurn(now int64) {
 // what the function does to call the core.
 const ftraceCallEntries = 2.5
 
-// ftraceNotedCalls returns how many calls the fast path has noted.
+// ftraceNotedCalls returns how many calls the fast path has noted, and adds those that were only
+// counted, by what they cost.
 //
 //go:nowritebarrierrec
 func ftraceNotedCalls() (calls uint64) {
 	for i := range ftraceRecording.writers {
 		if w := (*ftraceWriter)(atomic.Loadp(unsafe.Pointer(&ftraceRecording.writers[i]))); w != nil {
-			calls += w.noted
+			calls += w.noted + w.counted/ftraceCountedCalls
 		}
 	}
 	return calls
 }
 
-// ftraceRecordSwitch records that calls of f are no longer noted since then, or that they are noted
-// again, which they were not since then.
-func ftraceRecordSwitch(f *ftraceFunc, kind uint8, since uint64) {
+// ftraceRecordSwitch records that calls of f are no longer noted since then, after so many, or that
+// they are noted again, which so many were not since then.
+func ftraceRecordSwitch(f *ftraceFunc, kind uint8, since, calls uint64) {
 	gp := getg()
 	t := gp.ftrace
 	if !ftraceRecording.on || t == nil {
@@ -221,7 +278,7 @@ func ftraceRecordSwitch(f *ftraceFunc, kind uint8, since uint64) {
 		w.first(gp, t)
 		if w.room(mp) {
 			r := w.begin(gp, kind, f, t.shown)
-			*(*[2]uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = [2]uint64{since, uint64(atomic.Loaduintptr(&f.count))}
+			*(*[2]uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = [2]uint64{since, calls}
 			w.end(r, ftraceRecordSize+16)
 		}
 	}
@@ -239,7 +296,7 @@ func ftrace_api_left_out(names []string) (n int) {
 	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		for i := range p.Nfuncs {
 			f := p.fn(i)
-			if atomic.Load(&f.offs) == 0 {
+			if atomic.Load(&f.leftOut) == 0 {
 				continue
 			}
 			if n < len(names) {

@@ -243,6 +243,7 @@ func ftraceFinish() {
 	ftraceReportFailed()
 	ftraceReportLocks()
 	ftraceFinishTestTrace()
+	ftraceFinishBudget()
 	ftraceFinishRecordings()
 	if ftraceStats != 0 && atomic.Cas(&ftraceFinished, 0, 1) {
 		ftraceWriteStats()
@@ -321,13 +322,19 @@ func ftraceWriteStats() {
 		b.str(words[1])
 		b.flush()
 	}
-	if n := ftrace_api_left_out(nil); n > 0 {
+	uncounted := 0
+	for _, f := range list {
+		if atomic.Load(&f.leftOut)&ftraceUncounted != 0 {
+			uncounted++
+		}
+	}
+	if uncounted > 0 {
 		b.str("# ftrace: FTRACE_BUDGET left out calls of ")
-		b.uint(uint64(n))
-		if n == 1 {
-			b.str(" function: the count of it, marked *, is without them\n")
+		b.uint(uint64(uncounted))
+		if uncounted == 1 {
+			b.str(" function that were not counted: there were more than the count marked * says\n")
 		} else {
-			b.str(" functions: the counts of these, marked *, are without them\n")
+			b.str(" functions that were not counted: there were more than the counts marked * say\n")
 		}
 		b.flush()
 	}
@@ -342,7 +349,7 @@ func ftraceWriteStats() {
 			b.byte(' ')
 		}
 		b.str(unsafe.String(&n[0], len(n)))
-		if atomic.Load(&f.offs) != 0 {
+		if atomic.Load(&f.leftOut)&ftraceUncounted != 0 {
 			b.byte('*')
 		} else {
 			b.byte(' ')

@@ -71,7 +71,7 @@ func ftraceEntryFast(f *ftraceFunc, offset uintptr, first *any, n int, result *a
 		return ftraceEntrySlow(f, offset, first, n, result)
 	}
 	if f.count >= atomic.Loaduintptr(&f.limit) {
-		return ftraceEntryAtLimit(f, offset, first, n, result)
+		return ftraceEntryAtLimit(f, w, offset, first, n, result)
 	}
 	count := atomic.Xadduintptr(&f.count, 1)
 	w.noted++

@@ -427,7 +427,14 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32, take ftraceTak
 		if r.Kind == ftrace_format_KindOff {
 			b.str(": calls are left out from here on\n")
 		} else {
-			b.str(": calls are shown again\n")
+			calls := *(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize+8))
+			b.str(": ")
+			b.uint(calls &^ ftrace_format_Uncounted)
+			if calls&ftrace_format_Uncounted != 0 {
+				b.str(" calls and more were left out\n")
+			} else {
+				b.str(" calls were left out\n")
+			}
 		}
 	case ftrace_format_KindWait:
 		var unknown ftracePosition

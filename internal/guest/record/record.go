@@ -75,6 +75,7 @@ type ftraceWriter struct {
 	failed    int32 // errno of the error that ended this writer
 	of        *ftraceStream
 	noted     uint64 // calls noted by the fast path
+	counted   uint64 // calls that were only counted, to keep within the budget
 	_         cpu.CacheLinePad
 }
 

@@ -38,9 +38,10 @@ type ftraceFunc struct {
 	suppressed uint32         // calls not printed since the last one that was; atomic
 	said       uint32         // it was reported that its calls are no longer printed; atomic
 	window     uint32         // the budget's window in which limit was set; atomic
-	back       uint32         // the window in which the budget turns the hook on again; 0: it has not turned it off; atomic
-	wasOff     uint64         // ticks since which the budget had it off, until its next call; atomic
-	offs       uint32         // how often the budget turned it off; atomic
+	back       uint32         // the window from which on the budget notes its calls again; 0: it notes them; atomic
+	counted    uint32         // calls since wasOff that were only counted; with ftraceUncounted others were not; atomic
+	wasOff     uint64         // ticks since which the budget left calls out, until its next call that is noted; atomic
+	leftOut    uint32         // 0: the budget left no calls out; with ftraceUncounted it left out some that were not counted; atomic
 	looks      uint32         // bits of the sessions that look at it, see ftraceLook; under the registry's lock
 }
 

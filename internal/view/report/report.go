@@ -43,6 +43,8 @@ type stat struct {
 	most    uint64
 	errors  uint64 // calls whose last result was an error that is not nil
 	panics  uint64
+	leftOut uint64 // calls that were left out to keep within a budget, and counted
+	more    bool   // others were not counted
 	lengths histogram
 	place   int32 // in totals of a part
 	waited  waited
@@ -172,7 +174,35 @@ func summarize(from walk.Source, o Options) (*Summary, error) {
 			}
 		}
 	}
+	s.noteLeftOut()
 	return s, err
+}
+
+// noteLeftOut notes how many calls were left out to keep within a budget. On which goroutines is
+// not known.
+func (s *Summary) noteLeftOut() {
+	if s.by == "goroutine" {
+		return
+	}
+	byName := map[string]*stat{}
+	for _, t := range s.stats {
+		byName[t.name] = t
+	}
+	_, last := s.r.Clocks()
+	for _, l := range s.r.LeftOut(last.Ticks) {
+		if t := byName[s.nameOf(s.r.Function(l.Function))]; t != nil {
+			t.leftOut += l.Calls
+			t.more = t.more || l.More
+		}
+	}
+}
+
+// nameOf returns the name of the stat that the calls of f count for.
+func (s *Summary) nameOf(f *recording.Function) string {
+	if s.by == "package" {
+		return f.Package
+	}
+	return f.FullName()
 }
 
 // inParts goes through a recording in parts. It returns false if it did nothing.
@@ -228,11 +258,7 @@ func (s *Summary) of(goroutine uint64, key uint32) int32 {
 		return s.group[key]
 	}
 	f := s.r.Function(key)
-	name := f.FullName()
-	if s.by == "package" {
-		name = f.Package
-	}
-	i := s.named(name, f)
+	i := s.named(s.nameOf(f), f)
 	if int(key) < len(s.group) {
 		s.group[key] = i
 	}
@@ -374,6 +400,15 @@ var columns = []column{
 	countColumn("panics", "panics", func(t *stat) uint64 { return t.panics }),
 }
 
+// leftOutColumn is shown if calls were left out.
+var leftOutColumn = column{"left_out", "left out", func(_ *Summary, t *stat) (string, float64) {
+	text := fmt.Sprint(t.leftOut)
+	if t.more {
+		text += "+"
+	}
+	return text, float64(t.leftOut)
+}}
+
 func columnNamed(name string) *column {
 	for i := range columns {
 		if columns[i].name == name {
@@ -436,6 +471,8 @@ func (t *stat) add(o *stat) {
 	t.sum += o.sum
 	t.errors += o.errors
 	t.panics += o.panics
+	t.leftOut += o.leftOut
+	t.more = t.more || o.more
 	t.waited.addAll(&o.waited)
 	all := t.lengths.counts()
 	for i, n := range o.lengths.counts() {

@@ -104,6 +104,9 @@ func (s *Summary) writeJSON(out io.Writer, rows int) {
 			_, v := c.value(s, t)
 			row[c.name] = int64(v)
 		}
+		if t.more {
+			row["uncounted"] = true
+		}
 		enc.Encode(row)
 	}
 }

@@ -89,6 +89,9 @@ func (s *Summary) unfinished(st *stack, c *frame) {
 // each kind of waits that there were, those with the most time first.
 func (s *Summary) columns() []column {
 	if !s.waits {
+		if slices.ContainsFunc(s.stats, func(t *stat) bool { return t.leftOut > 0 || t.more }) {
+			return slices.Insert(slices.Clone(columns), 1, leftOutColumn)
+		}
 		return columns
 	}
 	ticks := func(name, title string, of func(*stat) uint64) column {

@@ -191,7 +191,13 @@ func (t *tree) more(st *Stack, c *Frame, e *recording.Event) {
 		if e.Kind == recording.Off {
 			b = append(b, ": calls are left out from here on\n"...)
 		} else {
-			b = append(b, ": calls were left out for "...)
+			b = append(b, ": "...)
+			if b = strconv.AppendUint(b, e.Call, 10); e.Uncounted {
+				b = append(b, " calls and more"...)
+			} else {
+				b = append(b, " calls"...)
+			}
+			b = append(b, " were left out for "...)
 			b = append(recording.AppendDuration(b, int64(t.clock.Between(e.Parent, e.Ticks))), '\n')
 		}
 		t.put(st.Goroutine, b)

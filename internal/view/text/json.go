@@ -33,6 +33,8 @@ type jsonEvent struct {
 	Text      string            `json:"text,omitempty"`
 	Level     *int32            `json:"level,omitempty"`
 	Lost      uint64            `json:"lost,omitempty"`
+	LeftOut   uint64            `json:"left_out,omitempty"`  // calls that were counted
+	Uncounted bool              `json:"uncounted,omitempty"` // others were not
 	Wait      *jsonWait         `json:"wait,omitempty"`
 }
 
@@ -122,12 +124,11 @@ func writeJSON(w *plainWalker, out io.Writer, err *error, pid int, later int64) 
 		case recording.Line:
 			level := e.Level
 			j.Text, j.Level = string(e.Data), &level
-		case recording.Off, recording.On:
+		case recording.Off:
 			j.Call = e.Call
-			if e.Kind == recording.On {
-				lasted := int64(clock.Between(e.Parent, e.Ticks))
-				j.Duration = &lasted
-			}
+		case recording.On:
+			lasted := int64(clock.Between(e.Parent, e.Ticks))
+			j.Duration, j.LeftOut, j.Uncounted = &lasted, e.Call, e.Uncounted
 		case recording.Lost:
 			j.Lost, j.Call = e.Call, 0
 		}

@@ -181,9 +181,13 @@ func complainLeftOut(to io.Writer, r *recording.Recording) {
 			names = append(names, fmt.Sprintf("and %d more", len(left)-i))
 			break
 		}
-		names = append(names, fmt.Sprintf("%s for %s", r.Function(l.Function).ShortName(), recording.AppendDuration(nil, int64(clock.Between(0, l.Ticks)))))
+		calls := fmt.Sprintf("%d calls", l.Calls)
+		if l.More {
+			calls += " and more"
+		}
+		names = append(names, fmt.Sprintf("%s of %s in %s", calls, r.Function(l.Function).ShortName(), recording.AppendDuration(nil, int64(clock.Between(0, l.Ticks)))))
 	}
-	fmt.Fprintf(to, "ftrace: %s: calls were left out at times, to keep within FTRACE_BUDGET: %s; counts and times are without them\n", r.Dir, strings.Join(names, ", "))
+	fmt.Fprintf(to, "ftrace: %s: left out to keep within FTRACE_BUDGET: %s; counts and times are without them\n", r.Dir, strings.Join(names, ", "))
 }
 
 // Event takes in an event.
