@@ -308,6 +308,13 @@ func TestList(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "call:nothing::entry matches no probe") {
 		t.Error(err)
 	}
+	p, err = Compile("call::mian:return {}")
+	if err == nil {
+		err = p.Check(newMade().r.Functions())
+	}
+	if err == nil || !strings.Contains(err.Error(), "matches no probe: did you mean main.main?") {
+		t.Error(err)
+	}
 }
 
 // TestMaps: maps for JSON.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
 // A Program is a compiled program. It is run once, by a Machine.
@@ -169,8 +170,30 @@ func (p *Program) unmatched(d *description, functions []*recording.Function) err
 		message = "the program has no functions with hooks: build it with go build -toolexec=ftrace-wrap"
 	case d.module != "" && !slices.ContainsFunc(functions, d.inModule):
 		message = d.text + " matches no probe: no function of " + d.module + " has a hook; FTRACE_PACKAGES, when the program is built, says which packages' have"
+	default:
+		if meant := d.meant(functions); meant != "" {
+			message = d.text + " matches no probe: did you mean " + meant + "?"
+		}
 	}
 	return &Error{Offset: d.at, Message: message, source: p.source}
+}
+
+// meant returns the function that a description may misspell, "" if there is none.
+func (d *description) meant(functions []*recording.Function) (name string) {
+	clauses, _, ok := rule.Parse(ruleText(d.function))
+	if !ok || len(clauses) != 1 {
+		return ""
+	}
+	least := -1
+	for _, f := range functions {
+		if d.module != "" && !d.inModule(f) {
+			continue
+		}
+		if n := clauses[0].Misspells(subject(f)); n >= 0 && (least < 0 || n < least) {
+			least, name = n, f.ShortName()
+		}
+	}
+	return name
 }
 
 // count returns the number of probes that a description has.

@@ -131,6 +131,10 @@ func (l *ftraceLayout) capture(p unsafe.Pointer, r *ftraceEvent, values []any) u
 		case e._type == nil && l.flags&ftrace_format_LayoutDynamic == 0:
 		case l.flags&ftraceLayoutPointers != 0:
 			t := (*ptrtype)(unsafe.Pointer(e._type)).Elem
+			if l.flags&ftrace_format_LayoutDynamic != 0 {
+				c.dynamic(ftraceBox(t, e.data), ftraceCaptureNest)
+				continue
+			}
 			c.value(t, e.data, ftraceCaptureNest)
 			if t.Kind() == abi.Pointer { // else there may be less than a word
 				c.pointee(t, *(*unsafe.Pointer)(e.data), ftraceCaptureNest)

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,18 +67,22 @@ func (c idleClause) message(where string) string {
 	}
 	switch c.matches {
 	case 0:
-		message := fmt.Sprintf("%q matches no %s of %s", c.clause.Text, what, where)
-		switch {
-		case c.meant != "":
-			message += ": did you mean " + c.meant + "?"
-		case c.unhooked != "":
-			message += fmt.Sprintf(": no function of package %s has a hook: FTRACE_PACKAGES=main,%[1]s, when the program is built, gives it hooks", c.unhooked)
-		}
-		return message
+		return fmt.Sprintf("%q matches no %s of %s", c.clause.Text, what, where) + c.hint()
 	case 1:
 		return fmt.Sprintf("%q matches 1 %s of %s, but a later clause decides for it (the last one that matches does)", c.clause.Text, what, where)
 	}
 	return fmt.Sprintf("%q matches %d %ss of %s, but later clauses decide for them (the last one that matches does)", c.clause.Text, c.matches, what, where)
+}
+
+// hint says why the clause matches nothing, as far as that is known.
+func (c idleClause) hint() string {
+	switch {
+	case c.meant != "":
+		return ": did you mean " + c.meant + "?"
+	case c.unhooked != "":
+		return fmt.Sprintf(": no function of package %s has a hook: FTRACE_PACKAGES=main,%[1]s, when the program is built, gives it hooks", c.unhooked)
+	}
+	return ""
 }
 
 // meant returns the function that a clause may misspell, "" if there is none.
@@ -126,7 +131,14 @@ func Named(r *recording.Recording, glob string) ([]*recording.Function, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("%s names no function of the recording (ftrace report lists those that were called)", glob)
+		hint := ""
+		if clauses, _, ok := rule.Parse(glob); ok && len(clauses) == 1 {
+			hint = idleClause{meant: meant(&clauses[0], r), unhooked: unhooked(&clauses[0], r)}.hint()
+		}
+		if hint == "" {
+			hint = " (ftrace report lists those that were called)"
+		}
+		return nil, errors.New(glob + " names no function of the recording" + hint)
 	}
 	return list, nil
 }

@@ -220,6 +220,9 @@ func ftraceKeepTest(name string) {
 // ftraceTree returns the folded lines, after one that says what happened.
 func ftraceTree(what string, goid uint64, lines []ftrace_tree_Line, message string, most int) string {
 	text := "# ftrace: " + what + " on G" + strconv.FormatUint(goid, 10) + "\n" + ftrace_tree_Fold(lines, message, most)
+	if strings.Contains(text, "=***") || strings.Contains(text, "= ***") || strings.Contains(text, ", ***") || strings.Contains(text, ":***") {
+		text += "# ftrace: *** hides what may be secret by its name: FTRACE_REDACT=off shows it\n"
+	}
 	names := make([]string, 3)
 	n := ftraceLeftOut(names)
 	if n == 0 {
