@@ -56,6 +56,15 @@ func (n node) asked() uint64 {
 	return h
 }
 
+// answered returns a hash of the function and the parameters, how the call ended, and the results.
+func (n node) answered() uint64 {
+	h := hashPair(n.asked(), uint64(n.ends))
+	for _, v := range n.exit {
+		h = hashPair(h, v)
+	}
+	return h
+}
+
 // within returns the calls that a call made.
 func (n node) within() []node {
 	list := make([]node, len(n.calls))
@@ -73,7 +82,33 @@ func (n node) within() []node {
 // A comparer finds the places at which two recordings differ.
 type comparer struct {
 	found []difference
+	tries int // ways to put calls together that were tried after another one
 }
+
+// best compares in the way that finds the fewest differences: what is put together wrongly differs
+// in more.
+func (c *comparer) best(ways ...func()) {
+	before := len(c.found)
+	var least []difference
+	for i, way := range ways {
+		if i > 0 {
+			if len(least) == 0 || c.tries >= triesMax {
+				break
+			}
+			c.tries++
+		}
+		c.found = c.found[:before]
+		way()
+		if found := c.found[before:]; i == 0 || len(found) < len(least) {
+			least = slices.Clone(found)
+		}
+	}
+	c.found = append(c.found[:before], least...)
+}
+
+// triesMax limits the time that is spent on calls within calls that can be put together in several
+// ways.
+const triesMax = 1 << 12
 
 // foundMax is how many differences are of interest: after so many, no one looks at more.
 const foundMax = 1 << 18
@@ -247,12 +282,22 @@ func (c *comparer) values(k kind, a, b []uint64, function uint32, path uint64, a
 }
 
 // several compares calls of a function whose order says nothing, such as those of the workers of a
-// pool: what one of them did may have been done by another one.
+// pool, or subtests in the order of a map. Either each does what one in the other recording does,
+// or what one of them did may have been done by another one.
 func (c *comparer) several(as, bs []node, path uint64) {
 	if len(as) == 1 && len(bs) == 1 {
 		c.calls(as[0], bs[0], path)
 		return
 	}
+	if len(as) != len(bs) {
+		c.together(as, bs, path)
+		return
+	}
+	c.best(func() { c.together(as, bs, path) }, func() { c.alike(as, bs, path) })
+}
+
+// together compares all that several calls did.
+func (c *comparer) together(as, bs []node, path uint64) {
 	inner := hashPair(path, uint64(as[0].function))
 	var within [2][]node
 	for i, list := range [][]node{as, bs} {
@@ -260,14 +305,69 @@ func (c *comparer) several(as, bs []node, path uint64) {
 			within[i] = append(within[i], n.within()...)
 		}
 	}
-	for i := range min(len(as), len(bs)) {
-		a, b := as[i], bs[i]
+	pairs(as, bs, func(a, b node) {
 		c.values(parameter, a.entry, b.entry, a.function, inner, a.begins(), b.begins())
-	}
+	}, node.asked)
 	c.lists(within[0], within[1], inner, as[0], bs[0], true)
-	for i := range min(len(as), len(bs)) {
-		c.endings(as[i], bs[i], inner)
+	pairs(as, bs, func(a, b node) { c.endings(a, b, inner) }, node.answered, node.asked)
+}
+
+// pairs calls do for pairs of two lists: of those with the same first key, of the others with the
+// same second one, and so on, and then of the others in order.
+func pairs(as, bs []node, do func(a, b node), keys ...func(node) uint64) {
+	for _, key := range append(keys, func(node) uint64 { return 0 }) {
+		waiting := map[uint64][]int{}
+		for j, b := range bs {
+			k := key(b)
+			waiting[k] = append(waiting[k], j)
+		}
+		matched := make([]bool, len(bs))
+		var restA, restB []node
+		for _, a := range as {
+			k := key(a)
+			if list := waiting[k]; len(list) > 0 {
+				waiting[k], matched[list[0]] = list[1:], true
+				do(a, bs[list[0]])
+			} else {
+				restA = append(restA, a)
+			}
+		}
+		for j, b := range bs {
+			if !matched[j] {
+				restB = append(restB, b)
+			}
+		}
+		as, bs = restA, restB
 	}
+}
+
+// alike compares each of several calls with one that begins with the same calls, the longer the
+// better.
+func (c *comparer) alike(as, bs []node, path uint64) {
+	begins := func(most int) func(node) uint64 {
+		return func(n node) uint64 { return beginning(n.call, most) }
+	}
+	pairs(as, bs, func(a, b node) { c.calls(a, b, path) }, begins(256), begins(32), begins(8), node.asked)
+}
+
+// beginning returns the hash of a call, its parameters and those of the first calls within, at most
+// so many.
+func beginning(of *call, most int) uint64 {
+	h := uint64(0)
+	var visit func(*call)
+	visit = func(of *call) {
+		if most == 0 {
+			return
+		}
+		most--
+		h = hashPair(h, node{call: of}.asked())
+		for _, inner := range of.calls {
+			visit(inner)
+		}
+		h++
+	}
+	visit(of)
+	return h
 }
 
 // lists compares the calls that two calls made. Those that are the same are put together first,
@@ -308,7 +408,20 @@ func (c *comparer) lists(as, bs []node, path uint64, a, b node, unordered bool) 
 		c.pool(as[from:toA], bs[from:toB], matchA[from:], matchB[from:], path)
 		return
 	}
-	pair(node.asked, func(a, b node) { c.calls(a, b, path) })
+	asked := map[uint32]*[2][]node{}
+	var order []uint32
+	pair(node.asked, func(a, b node) {
+		p := asked[a.function]
+		if p == nil {
+			p = &[2][]node{}
+			asked[a.function] = p
+			order = append(order, a.function)
+		}
+		p[0], p[1] = append(p[0], a), append(p[1], b)
+	})
+	for _, f := range order {
+		c.asked(asked[f][0], asked[f][1], path)
+	}
 	pair(func(n node) uint64 { return uint64(n.function) }, func(a, b node) { c.calls(a, b, path) })
 
 	// What is left was made by one of them alone. Its place in the other is after the call before.
@@ -323,6 +436,22 @@ func (c *comparer) lists(as, bs []node, path uint64, a, b node, unordered bool) 
 			return
 		}
 	}
+}
+
+// asked compares calls of a function, each with the one that has the same parameters. If they come in
+// another order, as rounds of a loop over a map do, what the first one found to do may have been
+// done by another one.
+func (c *comparer) asked(as, bs []node, path uint64) {
+	each := func() {
+		for i := range as {
+			c.calls(as[i], bs[i], path)
+		}
+	}
+	if slices.IsSortedFunc(as, func(x, y node) int { return cmp.Compare(x.at, y.at) }) {
+		each()
+		return
+	}
+	c.best(each, func() { c.together(as, bs, path) })
 }
 
 // alone adds the calls that have no match in the list of those that another call made.
@@ -356,28 +485,27 @@ func (c *comparer) pool(as, bs []node, matchA, matchB []int, path uint64) {
 			rest[1] = append(rest[1], n)
 		}
 	}
-	byFunction := map[uint32]*[2][]node{}
+	groups := map[uint32]*[2][]node{}
 	var order []uint32
 	for i, list := range rest {
 		for _, n := range list {
-			if byFunction[n.function] == nil {
-				byFunction[n.function] = &[2][]node{}
+			if groups[n.function] == nil {
+				groups[n.function] = &[2][]node{}
 				order = append(order, n.function)
 			}
-			byFunction[n.function][i] = append(byFunction[n.function][i], n)
+			groups[n.function][i] = append(groups[n.function][i], n)
 		}
 	}
 	for _, f := range order {
-		p := byFunction[f]
-		if n := min(len(p[0]), len(p[1])); n > 0 {
-			c.several(p[0], p[1], path)
-			p[0], p[1] = p[0][n:], p[1][n:]
+		p := groups[f]
+		n := min(len(p[0]), len(p[1]))
+		if n > 0 {
+			c.several(p[0][:n:n], p[1][:n:n], path)
 		}
-		for _, n := range p[0] {
-			c.add(onlyGood, f, 0, path, n.begins(), place{})
-		}
-		for _, n := range p[1] {
-			c.add(onlyBad, f, 0, path, n.begins(), place{})
+		for i := range p {
+			for _, n := range p[i][n:] {
+				c.add(onlyGood+kind(i), f, 0, path, n.begins(), place{})
+			}
 		}
 	}
 }
