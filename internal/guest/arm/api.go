@@ -112,13 +112,15 @@ func ftrace_api_tests(importPath string, quiet bool) {
 	}
 }
 
-// ftrace_api_testing is called when a test begins. It returns FTRACE_ON_ERROR, and the time.
+// ftrace_api_testing is called when a test begins. It returns FTRACE_ON_ERROR, and the time. Within
+// a budget the first calls of the test are noted.
 //
 //go:linkname ftrace_api_testing
 func ftrace_api_testing() (onError int, now uint64) {
 	if ftraceOnError == 0 {
 		return 0, 0
 	}
+	ftraceBudgetAnew()
 	return ftraceOnError, ftraceTicks()
 }
 

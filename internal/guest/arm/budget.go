@@ -24,11 +24,12 @@ import (
 )
 
 const (
-	ftraceWindow   = 10e6 // ns
-	ftraceTurn     = 10   // windows
-	ftraceMinQuota = 16
-	ftraceMaxQuota = 1 << 30
-	ftraceMaxOff   = 4096 // at most calls of so many functions are left out at once
+	ftraceWindow    = 10e6 // ns
+	ftraceTurn      = 10   // windows
+	ftraceMinQuota  = 16
+	ftraceMaxQuota  = 1 << 30
+	ftraceAnewQuota = 64
+	ftraceMaxOff    = 4096 // at most calls of so many functions are left out at once
 
 	ftraceCountedCalls = 8       // so many calls are counted for what it costs to note one
 	ftraceUncounted    = 1 << 31 // in ftraceFunc.counted and leftOut
@@ -37,7 +38,7 @@ const (
 // ftraceBudget is the state of the budget. Sysmon writes it, unless it says otherwise.
 var ftraceBudget struct {
 	share  uint32         // of the processor time, in millionths; 0: there is no budget
-	window uint32         // number of the current window, from 1 on; atomic
+	window uint32         // number of the current window, from 1 on; calls of ftraceBudgetAnew begin others; atomic
 	quota  uintptr        // calls that a function may have in a window; atomic
 	opened int64          // when the window began
 	hook   unsafe.Pointer // the type of a hook that is on
@@ -105,9 +106,9 @@ func ftraceEntryAtLimit(f *ftraceFunc, w *ftraceWriter, offset uintptr, first *a
 		f.onlyCount(w)
 		return 0
 	}
+	f.recordOn()
 	atomic.Store(&f.window, window)
 	atomic.Storeuintptr(&f.limit, atomic.Loaduintptr(&f.count)+atomic.Loaduintptr(&b.quota))
-	f.recordOn()
 	from := ftraceCycles()
 	token = ftraceEntryFast(f, offset, first, n, result)
 	if took, usual := ftraceCycles()-from, atomic.Load64(&b.entry); took < 4*usual {
@@ -205,18 +206,25 @@ func ftraceBudgetTick(now int64) {
 		return
 	}
 	b.opened = now
-	window := b.window + 1
-	if window%ftraceTurn == 0 {
+	window := atomic.Xadd(&b.window, 1)
+	if now-b.begun >= ftraceTurn*ftraceWindow {
 		ftraceBudgetTurn(now)
 	}
-	atomic.Store(&b.window, window)
+	ftraceBudgetReturn(window)
+}
+
+// ftraceBudgetReturn lets the calls of functions be noted again that are to be left out until a
+// window.
+//
+//go:nowritebarrierrec
+func ftraceBudgetReturn(window uint32) {
 	switched := false
-	for i := range b.off {
-		f := (*ftraceFunc)(atomic.Loadp(unsafe.Pointer(&b.off[i])))
-		if f == nil || int32(window-f.back) < 0 {
+	for i := range ftraceBudget.off {
+		at := &ftraceBudget.off[i]
+		f := (*ftraceFunc)(atomic.Loadp(unsafe.Pointer(at)))
+		if f == nil || int32(window-atomic.Load(&f.back)) < 0 || !atomic.Casp1(at, unsafe.Pointer(f), nil) {
 			continue
 		}
-		atomic.StorepNoWB(unsafe.Pointer(&b.off[i]), nil)
 		atomic.Storeuintptr(&f.limit, 0) // its next call gives it another
 		atomic.Store(&f.window, 0)
 		atomic.Store(&f.back, 0)
@@ -224,6 +232,16 @@ func ftraceBudgetTick(now int64) {
 	}
 	if switched {
 		ftraceDoubt()
+	}
+}
+
+// ftraceBudgetAnew gives each function a new quota: a test begins, and the first calls in it are
+// wanted. Where the quota is small there are many tests, each of which takes no time, and nothing
+// changes.
+func ftraceBudgetAnew() {
+	b := &ftraceBudget
+	if b.share != 0 && atomic.Loaduintptr(&b.quota) >= ftraceAnewQuota {
+		ftraceBudgetReturn(atomic.Xadd(&b.window, 1) + ftraceTurn)
 	}
 }
 
