@@ -126,12 +126,15 @@ func (c *common) ftraceFails() {
 	}
 	var lines []ftrace_tree_Line
 	if used == 0 {
-		lines = c.ftrace.test.others(ftraceGoroutine())
+		lines, _ = c.ftrace.test.others(ftraceGoroutine(), ftraceMaxCalls)
 	}
 	before := len(lines)
 	most := ftraceFailed(what, ftraceCollect(&lines))
 	if len(lines) == before {
 		return
+	}
+	if used == 0 && ftraceCount(lines) <= ftraceFew {
+		lines = append(c.ftraceAround(), lines...)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,12 +161,13 @@ func ftraceCollect(lines *[]ftrace_tree_Line) func(kind byte, depth int, line st
 // The limits of what is shown of the other goroutines of a test.
 const (
 	ftraceMaxOthers = 32 // goroutines: those that were started last
-	ftraceMaxCalls  = 30 // of each
+	ftraceMaxCalls  = 30 // of each, of a test around a subtest ftraceAll
 )
 
-// others returns the last calls of the goroutines of a test, other than this one: its own, and
-// those that were started by it, but not by other tests.
-func (t ftraceTest) others(this uint64) (lines []ftrace_tree_Line) {
+// others returns the last calls, at most so many of each, of the goroutines of a test, other than
+// this one: its own, and those that were started by it, but not by other tests. It reports whether
+// there are no more goroutines than it looks at.
+func (t ftraceTest) others(this uint64, most int) (lines []ftrace_tree_Line, whole bool) {
 	type goroutine struct{ goid, by, at uint64 }
 	var started []goroutine
 	by := map[uint64]uint64{}
@@ -188,15 +192,43 @@ func (t ftraceTest) others(this uint64) (lines []ftrace_tree_Line) {
 		return goid != own || g.goid == own || g.goid == this
 	})
 	slices.SortFunc(started, func(a, b goroutine) int { return int(a.at - b.at) })
+	whole = len(started) <= ftraceMaxOthers
 	started = started[max(len(started)-ftraceMaxOthers, 0):]
 	if own != this {
 		started = append(started, goroutine{goid: own, at: t.at})
 	}
 	for _, g := range started {
-		ftraceCalls(g.goid, ftraceMaxCalls, g.at, ftraceCollect(&lines))
+		ftraceCalls(g.goid, most, g.at, ftraceCollect(&lines))
 		lines = append(lines, ftrace_tree_Line{Kind: ftrace_tree_Switch})
 	}
-	return lines
+	return lines, whole
+}
+
+// ftraceFew is how many calls, itself included, a subtest makes at most that only looks at what the
+// test around it has done: a table of results, say.
+const ftraceFew = 2
+
+// ftraceCount returns how many calls begin in lines.
+func ftraceCount(lines []ftrace_tree_Line) (n int) {
+	for _, l := range lines {
+		if l.Kind == ftrace_tree_Begins {
+			n++
+		}
+	}
+	return n
+}
+
+// ftraceAround returns the last calls of the innermost test around a subtest that called anything.
+// Where that has started many goroutines most have to do with other subtests.
+func (c *common) ftraceAround() []ftrace_tree_Line {
+	for p := c.parent; p != nil && p.ftrace.test.goroutine != 0; p = p.parent {
+		if lines, whole := p.ftrace.test.others(ftraceGoroutine(), ftraceAll); !whole {
+			return nil
+		} else if ftraceCount(lines) > 1 {
+			return lines
+		}
+	}
+	return nil
 }
 
 // ftraceKeeps is called when a test, or a fuzz test, has ended.
@@ -284,7 +316,7 @@ func ftraceTimedOut() {
 			continue
 		}
 		test := begun.(ftraceTest)
-		lines := test.others(test.goroutine)
+		lines, _ := test.others(test.goroutine, ftraceMaxCalls)
 		ftraceCalls(test.goroutine, ftraceAll, test.at, ftraceCollect(&lines))
 		fmt.Fprint(os.Stderr, ftraceTree(name+" had not ended in time", test.goroutine, lines, "", most))
 		if test.top {
