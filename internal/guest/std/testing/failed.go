@@ -133,8 +133,13 @@ func (c *common) ftraceFails() {
 	if len(lines) == before {
 		return
 	}
+	hint := ""
 	if used == 0 && ftraceCount(lines) <= ftraceFew {
-		lines = append(c.ftraceAround(), lines...)
+		around, whole := c.ftraceAround()
+		lines = append(around, lines...)
+		if !whole {
+			hint = "# ftrace: run by itself, with -run, it shows what the test around it did for it\n"
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,7 +147,7 @@ func (c *common) ftraceFails() {
 		c.ftrace.more++
 		return
 	}
-	text := ftraceTree(what, ftraceGoroutine(), lines, message, most-used)
+	text := ftraceTree(what, ftraceGoroutine(), lines, message, most-used) + hint
 	c.ftrace.lines += strings.Count(text, "\n")
 	if c.bench { // of which only the result is printed
 		fmt.Fprint(os.Stderr, text)
@@ -219,16 +224,17 @@ func ftraceCount(lines []ftrace_tree_Line) (n int) {
 }
 
 // ftraceAround returns the last calls of the innermost test around a subtest that called anything.
-// Where that has started many goroutines most have to do with other subtests.
-func (c *common) ftraceAround() []ftrace_tree_Line {
+// Where that has started many goroutines most have to do with other subtests: then it returns none,
+// and that this is not the whole.
+func (c *common) ftraceAround() (lines []ftrace_tree_Line, whole bool) {
 	for p := c.parent; p != nil && p.ftrace.test.goroutine != 0; p = p.parent {
-		if lines, whole := p.ftrace.test.others(ftraceGoroutine(), ftraceAll); !whole {
-			return nil
+		if lines, whole = p.ftrace.test.others(ftraceGoroutine(), ftraceAll); !whole {
+			return nil, false
 		} else if ftraceCount(lines) > 1 {
-			return lines
+			return lines, true
 		}
 	}
-	return nil
+	return nil, true
 }
 
 // ftraceKeeps is called when a test, or a fuzz test, has ended.
