@@ -14,7 +14,7 @@ import (
 func recordVerb() *cli.Command {
 	dir, rules, budget := defaultDir, "", ""
 	return command.Verb(&cli.Command{
-		Name: "record", ArgsUsage: "[-o DIR] [-f RULES] CMD [ARGS]", Usage: "run a program and record its calls in ftrace.data",
+		Name: "record", ArgsUsage: "[-o DIR] [-f RULES] [-budget N%] CMD [ARGS]", Usage: "run a program and record its calls in ftrace.data",
 		Description: `
 Record runs a program with FTRACE_RECORD set to DIR. A recording that is there already
 is renamed to DIR.old. Children of the program that were built with ftrace-wrap record

@@ -35,6 +35,7 @@ const (
 	ftraceFormURL
 	ftraceFormRequest
 	ftraceFormContext
+	ftraceFormBounds
 )
 
 const (
@@ -75,6 +76,7 @@ var ftraceFormTypes = [...]ftraceFormType{
 	{"context", "afterFuncCtx", "cancelCtx", ftraceFormContext},
 	{"context", "stopCtx", "Context", ftraceFormContext},
 	{"context", "withoutCancelCtx", "c", ftraceFormContext},
+	{"runtime", "boundsError", "x y signed code", ftraceFormBounds},
 }
 
 const (
@@ -317,7 +319,37 @@ func (p *ftracePrinter) formed(form ftraceForm, t *_type, v unsafe.Pointer) {
 		p.value(url, ftraceField(t, v, 1), 0, false)
 	case ftraceFormContext:
 		p.context(t, v)
+	case ftraceFormBounds:
+		p.bounds((*boundsError)(v))
 	}
+}
+
+// bounds appends the message of an index out of range, as its method Error makes it.
+func (p *ftracePrinter) bounds(e *boundsError) {
+	if int(e.code) >= len(boundsErrorFmts) {
+		p.b.byte('?')
+		return
+	}
+	form, negative := boundsErrorFmts[e.code], e.signed && e.x < 0
+	if negative && int(e.code) < len(boundsNegErrorFmts) {
+		form = boundsNegErrorFmts[e.code]
+	}
+	p.b.str("\"runtime error: ")
+	for i := 0; i < len(form); i++ {
+		switch {
+		case form[i] != '%':
+			p.b.byte(form[i])
+			continue
+		case form[i+1] == 'y':
+			p.b.int(int64(e.y))
+		case negative:
+			p.b.int(e.x)
+		default:
+			p.b.uint(uint64(e.x))
+		}
+		i++
+	}
+	p.b.byte('"')
 }
 
 // plain appends text without quotes, cut at the limit for strings.

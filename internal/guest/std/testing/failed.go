@@ -126,12 +126,20 @@ func (c *common) ftraceFails() {
 	}
 	var lines []ftrace_tree_Line
 	if used == 0 {
-		lines = c.ftrace.test.others(ftraceGoroutine())
+		lines, _ = c.ftrace.test.others(ftraceGoroutine(), ftraceMaxCalls)
 	}
 	before := len(lines)
 	most := ftraceFailed(what, ftraceCollect(&lines))
 	if len(lines) == before {
 		return
+	}
+	hint := ""
+	if used == 0 && ftraceCount(lines) <= ftraceFew {
+		around, whole := c.ftraceAround()
+		lines = append(around, lines...)
+		if !whole {
+			hint = "# ftrace: run by itself, with -run, it shows what the test around it did for it\n"
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,7 +147,7 @@ func (c *common) ftraceFails() {
 		c.ftrace.more++
 		return
 	}
-	text := ftraceTree(what, ftraceGoroutine(), lines, message, most-used)
+	text := ftraceTree(what, ftraceGoroutine(), lines, message, most-used) + hint
 	c.ftrace.lines += strings.Count(text, "\n")
 	if c.bench { // of which only the result is printed
 		fmt.Fprint(os.Stderr, text)
@@ -158,12 +166,13 @@ func ftraceCollect(lines *[]ftrace_tree_Line) func(kind byte, depth int, line st
 // The limits of what is shown of the other goroutines of a test.
 const (
 	ftraceMaxOthers = 32 // goroutines: those that were started last
-	ftraceMaxCalls  = 30 // of each
+	ftraceMaxCalls  = 30 // of each, of a test around a subtest ftraceAll
 )
 
-// others returns the last calls of the goroutines of a test, other than this one: its own, and
-// those that were started by it, but not by other tests.
-func (t ftraceTest) others(this uint64) (lines []ftrace_tree_Line) {
+// others returns the last calls, at most so many of each, of the goroutines of a test, other than
+// this one: its own, and those that were started by it, but not by other tests. It reports whether
+// there are no more goroutines than it looks at.
+func (t ftraceTest) others(this uint64, most int) (lines []ftrace_tree_Line, whole bool) {
 	type goroutine struct{ goid, by, at uint64 }
 	var started []goroutine
 	by := map[uint64]uint64{}
@@ -188,15 +197,44 @@ func (t ftraceTest) others(this uint64) (lines []ftrace_tree_Line) {
 		return goid != own || g.goid == own || g.goid == this
 	})
 	slices.SortFunc(started, func(a, b goroutine) int { return int(a.at - b.at) })
+	whole = len(started) <= ftraceMaxOthers
 	started = started[max(len(started)-ftraceMaxOthers, 0):]
 	if own != this {
 		started = append(started, goroutine{goid: own, at: t.at})
 	}
 	for _, g := range started {
-		ftraceCalls(g.goid, ftraceMaxCalls, g.at, ftraceCollect(&lines))
+		ftraceCalls(g.goid, most, g.at, ftraceCollect(&lines))
 		lines = append(lines, ftrace_tree_Line{Kind: ftrace_tree_Switch})
 	}
-	return lines
+	return lines, whole
+}
+
+// ftraceFew is how many calls, itself included, a subtest makes at most that only looks at what the
+// test around it has done: a table of results, say.
+const ftraceFew = 2
+
+// ftraceCount returns how many calls begin in lines.
+func ftraceCount(lines []ftrace_tree_Line) (n int) {
+	for _, l := range lines {
+		if l.Kind == ftrace_tree_Begins {
+			n++
+		}
+	}
+	return n
+}
+
+// ftraceAround returns the last calls of the innermost test around a subtest that called anything.
+// Where that has started many goroutines most have to do with other subtests: then it returns none,
+// and that this is not the whole.
+func (c *common) ftraceAround() (lines []ftrace_tree_Line, whole bool) {
+	for p := c.parent; p != nil && p.ftrace.test.goroutine != 0; p = p.parent {
+		if lines, whole = p.ftrace.test.others(ftraceGoroutine(), ftraceAll); !whole {
+			return nil, false
+		} else if ftraceCount(lines) > 1 {
+			return lines, true
+		}
+	}
+	return nil, true
 }
 
 // ftraceKeeps is called when a test, or a fuzz test, has ended.
@@ -284,7 +322,7 @@ func ftraceTimedOut() {
 			continue
 		}
 		test := begun.(ftraceTest)
-		lines := test.others(test.goroutine)
+		lines, _ := test.others(test.goroutine, ftraceMaxCalls)
 		ftraceCalls(test.goroutine, ftraceAll, test.at, ftraceCollect(&lines))
 		fmt.Fprint(os.Stderr, ftraceTree(name+" had not ended in time", test.goroutine, lines, "", most))
 		if test.top {
