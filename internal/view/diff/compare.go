@@ -81,6 +81,7 @@ func (n node) within() []node {
 
 // A comparer finds the places at which two recordings differ.
 type comparer struct {
+	names []string // of functions
 	found []difference
 	tries int // ways to put calls together that were tried after another one
 }
@@ -404,6 +405,7 @@ func (c *comparer) lists(as, bs []node, path uint64, a, b node, unordered bool) 
 		}
 	}
 	pair(func(n node) uint64 { return n.hash }, func(node, node) {})
+	c.sorts(as, bs, matchA, matchB, from)
 	if unordered {
 		c.pool(as[from:toA], bs[from:toB], matchA[from:], matchB[from:], path)
 		return
@@ -430,16 +432,20 @@ func (c *comparer) lists(as, bs []node, path uint64, a, b node, unordered bool) 
 	if len(c.found) > before {
 		return
 	}
-	for j := from; j < min(toA, toB); j++ {
-		if as[j].function != bs[j].function {
-			c.add(reordered, bs[j].function, 0, path, as[j].begins(), bs[j].begins())
+	turnsA, turnsB := turns(as, bs, matchA, matchB, from)
+	for i := range min(len(turnsA), len(turnsB)) {
+		a, b := turnsA[i], turnsB[i]
+		if a.function != b.function {
+			if !sameRounds(turnsA, turnsB, len(turnsA)-(len(as)-toA)) {
+				c.add(reordered, b.function, 0, path, a.begins(), b.begins())
+			}
 			return
 		}
 	}
 }
 
-// asked compares calls of a function, each with the one that has the same parameters. If they come in
-// another order, as rounds of a loop over a map do, what the first one found to do may have been
+// asked compares calls of a function, each with the one that has the same parameters. If they come
+// in another order, as rounds of a loop over a map do, what the first one found to do may have been
 // done by another one.
 func (c *comparer) asked(as, bs []node, path uint64) {
 	each := func() {
@@ -464,7 +470,11 @@ func (c *comparer) alone(k kind, list, other []node, from int, match []int, by n
 		at = other[from-1].at + other[from-1].events
 	}
 	for i := from; i < len(list); i++ {
-		if m := match[i]; m > 0 {
+		m := match[i]
+		if m == explained {
+			continue
+		}
+		if m > 0 {
 			at = other[m-1].at + other[m-1].events
 			continue
 		}
@@ -528,7 +538,7 @@ func (s *side) started() map[*goroutine][]*goroutine {
 
 // compare returns the differences of two recordings.
 func compare(a, b *side) []difference {
-	c := comparer{}
+	c := comparer{names: a.forest.names}
 	c.goroutines(a.started(), b.started(), []*goroutine{nil}, []*goroutine{nil}, 0)
 	return c.found
 }
