@@ -14,6 +14,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/signals"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec/store"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // Build is Exec for a command that compiles. The first shows how far it is.
@@ -81,7 +82,7 @@ func showCompiled(objects *store.Store, stop <-chan bool) {
 		}
 		if n := objects.Count() - before; n != last {
 			last, changed = n, time.Now()
-			d.Show("ftrace-wrap: %d packages compiled in %v", n, time.Since(begun).Round(time.Second))
+			d.Show("ftrace-wrap: %s compiled in %v", words.Count(n, "package"), time.Since(begun).Round(time.Second))
 		}
 	}
 }

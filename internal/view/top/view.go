@@ -293,7 +293,7 @@ func (m *model) title() string {
 			lost += c.Value
 		}
 	}
-	text := fmt.Sprintf("%s  %d of %d functions enabled%s  %d goroutines", m.source.Name(), enabled, len(m.now.Functions), until, max(m.now.Running, len(m.now.Threads)))
+	text := fmt.Sprintf("%s  %d of %d functions enabled%s  %s", m.source.Name(), enabled, len(m.now.Functions), until, words.Count(int(max(m.now.Running, len(m.now.Threads))), "goroutine"))
 	if lost > 0 {
 		text += fmt.Sprintf("  %d LOST", lost)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // Write writes what there is to tell.
@@ -82,7 +83,7 @@ func (ws *Waits) write(out io.Writer, o Options) {
 		all.n += object.n
 		all.total += object.total
 	}
-	fmt.Fprintf(out, "%d waits of %d goroutines, %s in all, within %s\n", all.n, len(ws.goroutines), ws.lasted(all.total), ws.lasted(ws.last-ws.first))
+	fmt.Fprintf(out, "%s of %s, %s in all, within %s\n", words.Count(int(all.n), "wait"), words.Count(len(ws.goroutines), "goroutine"), ws.lasted(all.total), ws.lasted(ws.last-ws.first))
 	ws.writeStill(out, o.Rows)
 	ws.writeObjects(out, objects, o.Rows)
 	ws.writeChain(out, o.Rows)
