@@ -405,7 +405,7 @@ func (c *comparer) lists(as, bs []node, path uint64, a, b node, unordered bool) 
 		}
 	}
 	pair(func(n node) uint64 { return n.hash }, func(node, node) {})
-	c.sorts(as, bs, matchA, matchB, from)
+	sorting := c.sorts(as, bs, matchA, matchB, from)
 	if unordered {
 		c.pool(as[from:toA], bs[from:toB], matchA[from:], matchB[from:], path)
 		return
@@ -432,11 +432,11 @@ func (c *comparer) lists(as, bs []node, path uint64, a, b node, unordered bool) 
 	if len(c.found) > before {
 		return
 	}
-	turnsA, turnsB := turns(as, bs, matchA, matchB, from)
+	turnsA, turnsB := turns(as, bs, matchA, matchB, from, sorting)
 	for i := range min(len(turnsA), len(turnsB)) {
 		a, b := turnsA[i], turnsB[i]
 		if a.function != b.function {
-			if !sameRounds(turnsA, turnsB, len(turnsA)-(len(as)-toA)) {
+			if !sameRounds(turnsA, turnsB, max(0, len(turnsA)-(len(as)-toA))) {
 				c.add(reordered, b.function, 0, path, a.begins(), b.begins())
 			}
 			return

@@ -2,7 +2,7 @@
 //
 // It takes events from package walk, and makes trees of the calls of each (tree.go), without what
 // differs from run to run (mask.go), puts the goroutines together that were started in the same
-// way, and compares their calls (compare.go), in whatever order a map or a sort made them
+// way, and compares their calls (compare.go), in whatever order a map or a sort has them
 // (order.go). What differs among the good runs is left out. Of each goroutine it keeps the first
 // difference, reads the recordings once more around these (locate.go), and writes them, those first
 // that are the most surprising and the earliest (write.go), as text or as an object of JSON.

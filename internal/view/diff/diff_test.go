@@ -203,6 +203,8 @@ func TestMask(t *testing.T) {
 		{"string", `"550e8400-e29b-41d4-a716-446655440000"`, `"_"`},
 		{"string", `"7f3a9c0e5b1d2846aa"`, `"_"`},
 		{"string", `"TestAVeryLongNameOfATest2"`, `"TestAVeryLongNameOfATest2"`},
+		{"string", `"KZJ2HYXGYIIOIUBEGPROSRBJL6"`, `"_"`}, // of crypto/rand.Text
+		{"string", `"ABCDEFGHIJKLMNOPQRSTUVWXYZ"`, `"ABCDEFGHIJKLMNOPQRSTUVWXYZ"`},
 		{"chan int", "chan(len=3 cap=8)", "_ cap=8)"},
 	} {
 		if got := string(m.mask(c.typ, []byte(c.text))); got != c.want {

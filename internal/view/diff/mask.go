@@ -144,8 +144,12 @@ func isWord(text []byte) bool {
 	return true
 }
 
-// random reports whether a long word looks random: digits and letters take turns in it often.
+// random reports whether a long word looks random: digits and letters take turns in it often, or it
+// is as crypto/rand.Text and ULIDs are.
 func random(word []byte) bool {
+	if len(word) == 26 && bytes.ContainsAny(word, "0123456789") && bytes.IndexFunc(word, notUpper) < 0 {
+		return true
+	}
 	turns := 0
 	for i := 1; i < len(word); i++ {
 		if (word[i-1]-'0' < 10) != (word[i]-'0' < 10) {
@@ -154,3 +158,5 @@ func random(word []byte) bool {
 	}
 	return turns >= 4
 }
+
+func notUpper(r rune) bool { return !(r-'A' < 26 && r >= 'A' || r-'0' < 10 && r >= '0') }

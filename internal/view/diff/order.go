@@ -13,45 +13,41 @@ const explained = -1
 // sorts finds the functions whose calls compare the elements of a list that is sorted. What comes
 // from a map is sorted from another order each time, and other elements are compared with each
 // other. So what counts is the order that the comparisons establish.
-func (c *comparer) sorts(as, bs []node, matchA, matchB []int, from int) {
-	explain := func(function uint32) {
-		for i := from; i < len(matchA); i++ {
-			if matchA[i] == 0 && as[i].function == function {
-				matchA[i] = explained
-			}
-		}
-		for j := from; j < len(matchB); j++ {
-			if matchB[j] == 0 && bs[j].function == function {
-				matchB[j] = explained
-			}
-		}
-	}
+func (c *comparer) sorts(as, bs []node, matchA, matchB []int, from int) (sorting map[uint32]bool) {
+	sorting = map[uint32]bool{}
 	tried := map[uint32]bool{}
-	try := func(n node) {
-		if tried[n.function] || len(n.exit) != 1 {
-			return
+	for _, n := range slices.Concat(as[from:len(matchA)], bs[from:len(matchB)]) {
+		if tried[n.function] || !n.compares() {
+			continue
 		}
 		tried[n.function] = true
 		if !sameOrder(calls(as, n.function), calls(bs, n.function)) {
-			return
+			continue
 		}
-		explain(n.function)
+		sorting[n.function] = true
 		if of, ok := strings.CutSuffix(c.names[n.function], ".Less"); ok { // sort.Interface
 			if swap := slices.Index(c.names, of+".Swap"); swap >= 0 {
-				explain(uint32(swap))
+				sorting[uint32(swap)] = true
 			}
 		}
 	}
-	for i := from; i < len(matchA); i++ {
-		if matchA[i] == 0 {
-			try(as[i])
+	explain := func(list []node, match []int) {
+		for i := from; i < len(match); i++ {
+			if match[i] == 0 && sorting[list[i].function] {
+				match[i] = explained
+			}
 		}
 	}
-	for j := from; j < len(matchB); j++ {
-		if matchB[j] == 0 {
-			try(bs[j])
-		}
+	if len(sorting) > 0 {
+		explain(as, matchA)
+		explain(bs, matchB)
 	}
+	return sorting
+}
+
+// compares reports whether a call has the result of a comparison.
+func (n node) compares() bool {
+	return len(n.exit) == 1 && slices.Contains([]uint64{isTrue, isFalse, isLess, isEqual, isMore}, n.exit[0])
 }
 
 // calls returns the calls of a function.
@@ -312,11 +308,12 @@ type turn struct {
 }
 
 // turns returns those of two lists of calls, which are the same before from and where the lists of
-// matches end. What has no match is left out.
-func turns(as, bs []node, matchA, matchB []int, from int) (a, b []turn) {
+// matches end. What has no match is left out, and so is what sorts.
+func turns(as, bs []node, matchA, matchB []int, from int, sorting map[uint32]bool) (a, b []turn) {
 	of := func(list []node, match []int, id func(n node, match int) uint64) (turns []turn) {
 		for i, n := range list {
 			switch {
+			case sorting[n.function]:
 			case i < from || i >= len(match):
 				turns = append(turns, turn{n, n.hash})
 			case match[i] > 0:
