@@ -168,6 +168,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\bT\d+ *`), "T "},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
 	{regexp.MustCompile(`\bfd \d+`), "fd N"},
+	{regexp.MustCompile(`\b\d+ calls and more\b`), "N calls and more"}, // which a budget left out
 	{regexp.MustCompile(`/\S*/(examples|bench|src)/`), "/.../$1/"},
 	{regexp.MustCompile(`\(cached\)`), "TIME"},
 	{regexp.MustCompile(`go1\.\d+\.\d+`), "GO"},

@@ -28,8 +28,8 @@ is left out.
 It writes the first divergence with the calls around it and the values side by side, the
 first one of each other goroutine, and which functions were not called as often, or
 returned not as many errors, or panicked. Where good runs differ near it, a divergence
-comes after others. The exit status is 0 if there is no difference, 1 if there is, 2 for
-trouble.`,
+comes after others. The exit status is 0 if there is no difference, or none but such
+divergences, 1 if there is, 2 for trouble.`,
 		UsageText: `
 	$ ftrace diff good.data bad.data
 	$ ftrace diff good1.data good2.data good3.data bad.data

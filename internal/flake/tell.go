@@ -59,7 +59,7 @@ func (f *flaker) tell(stdout, stderr io.Writer) (failed bool, err error) {
 	var exit *exec.ExitError
 	switch err := cmd.Run(); {
 	case err == nil:
-		fmt.Fprintln(stdout, "\nThe calls are the same: record more of them, such as with FTRACE_PACKAGES, or read its output.")
+		fmt.Fprintln(stdout, "\nNo call differs that is the same in all runs that passed: record more of them, such as with FTRACE_PACKAGES, or read the output.")
 	case !errors.As(err, &exit) || exit.ExitCode() != 1:
 		return true, fmt.Errorf("%s diff: %v", command, err)
 	}

@@ -84,8 +84,11 @@ func each[T any](list []T, f func(T) error) (err error) {
 	return err
 }
 
-// Same reports whether the recordings do not differ.
-func (d *Comparison) Same() bool { return len(d.found) == 0 }
+// Same reports whether the last recording does not differ, or only near where the good ones differ
+// among themselves.
+func (d *Comparison) Same() bool {
+	return !slices.ContainsFunc(d.found, func(x divergence) bool { return !x.usual })
+}
 
 // A place at which recordings may differ is noise if good ones do there.
 type noise struct{ sites, near map[uint64]bool }
@@ -118,7 +121,7 @@ func (d *Comparison) differences() (least []divergence) {
 		for _, x := range compare(good, d.b) {
 			if !usual.sites[x.site] {
 				here[x.site] = true
-				list = append(list, divergence{difference: x, usual: usual.near[x.near] || x.kind == reordered})
+				list = append(list, divergence{difference: x, usual: usual.near[x.near]})
 			}
 		}
 		if sites == nil {
@@ -149,7 +152,11 @@ func (x *difference) event() int {
 	return x.at[0].event
 }
 
-// first returns the first of each goroutine, with those near which good runs differ after others.
+// dull reports whether a divergence comes after others: good runs differ near it, or only the order
+// of calls differs.
+func (x *divergence) dull() bool { return x.usual || x.kind == reordered }
+
+// first returns the first of each goroutine, with those that are dull after others.
 func (d *Comparison) first(all []divergence) (list []divergence) {
 	first := map[*goroutine]int{}
 	for _, x := range all {
@@ -158,12 +165,12 @@ func (d *Comparison) first(all []divergence) (list []divergence) {
 		if !ok {
 			first[g] = len(list)
 			list = append(list, x)
-		} else if y := &list[i]; before(x.usual, y.usual) < 0 || x.usual == y.usual && x.event() < y.event() {
+		} else if y := &list[i]; before(x.dull(), y.dull()) < 0 || x.dull() == y.dull() && x.event() < y.event() {
 			*y = x
 		}
 	}
 	slices.SortStableFunc(list, func(x, y divergence) int {
-		return cmp.Or(before(x.usual, y.usual), cmp.Compare(x.event(), y.event()))
+		return cmp.Or(before(x.dull(), y.dull()), cmp.Compare(x.event(), y.event()))
 	})
 	return list[:min(len(list), locatedMax)]
 }

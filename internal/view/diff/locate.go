@@ -38,7 +38,7 @@ func (d *Comparison) locate(context int) error {
 		return []*side{d.a, d.b}[i].locate(at, i, context)
 	})
 	slices.SortStableFunc(d.found, func(x, y divergence) int {
-		return cmp.Or(before(x.usual, y.usual), cmp.Compare(x.spot().since, y.spot().since))
+		return cmp.Or(before(x.dull(), y.dull()), cmp.Compare(x.spot().since, y.spot().since))
 	})
 	return err
 }

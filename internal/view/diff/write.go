@@ -29,6 +29,9 @@ func (d *Comparison) Write(out io.Writer, o Options) error {
 func (d *Comparison) sides() [2]*side { return [2]*side{d.a, d.b} }
 
 func (d *Comparison) write(out io.Writer, rows int) {
+	if len(d.found) > 0 && d.Same() {
+		fmt.Fprint(out, "The runs differ only where the good ones differ too.\n\n")
+	}
 	if len(d.found) > 0 {
 		d.writeFirst(out, &d.found[0])
 	}
