@@ -145,9 +145,17 @@ func (f *ftraceFunc) hookOn() bool {
 	return true
 }
 
-// recordOn records that calls of f are noted again, if this is the first, and counts those that
-// were counted meanwhile.
+// recordOn records that calls of f are noted again, if this is the first and they are: the slow
+// path also notes calls that are to be left out.
 func (f *ftraceFunc) recordOn() {
+	if atomic.Load(&f.back) == 0 {
+		f.recordReturn()
+	}
+}
+
+// recordReturn records that calls of f are no longer left out, if they were, and adds those to its
+// calls that were counted meanwhile.
+func (f *ftraceFunc) recordReturn() {
 	since := atomic.Load64(&f.wasOff)
 	if since == 0 || !atomic.Cas64(&f.wasOff, since, 0) {
 		return
@@ -192,7 +200,7 @@ func ftraceFinishBudget() {
 	}
 	for i := range ftraceBudget.off {
 		if f := (*ftraceFunc)(atomic.Loadp(unsafe.Pointer(&ftraceBudget.off[i]))); f != nil {
-			f.recordOn()
+			f.recordReturn()
 		}
 	}
 }
