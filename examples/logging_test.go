@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestLogging does the same with the programs in logging, which log by several loggers and on several goroutines: what they log is to stand in the trace where
-// it stands in expected.txt.
+// TestLogging does the same with the programs in logging, which log by several loggers and on several
+// goroutines: what they log is to stand in the trace where it stands in expected.txt.
 func TestLogging(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")

@@ -206,7 +206,7 @@ func (f *flaker) choose() error {
 
 // settings returns the settings of the nth run. Runs take turns: one leaves the scheduler alone,
 // one shakes it on one processor, one on all, one has more processors than the machine, and one has
-// a busy machine. With one processor, the same seed gives almost the same run again.
+// a busy machine. On one processor a run is nearly repeated by its seed.
 func (f *flaker) settings(n int) *run {
 	r := &run{n: n, processors: f.CPU}
 	switch turn := n % 5; {

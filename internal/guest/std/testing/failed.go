@@ -223,9 +223,9 @@ func ftraceCount(lines []ftrace_tree_Line) (n int) {
 	return n
 }
 
-// ftraceAround returns the last calls of the innermost test around a subtest that called anything.
-// Where that has started many goroutines most have to do with other subtests: then it returns none,
-// and that this is not the whole.
+// ftraceAround returns the last calls of a test around c: the innermost that made any. It reports
+// whether they are whole. If that test started many goroutines, it returns no calls and false,
+// since most of them belong to other subtests.
 func (c *common) ftraceAround() (lines []ftrace_tree_Line, whole bool) {
 	for p := c.parent; p != nil && p.ftrace.test.goroutine != 0; p = p.parent {
 		if lines, whole = p.ftrace.test.others(ftraceGoroutine(), ftraceAll); !whole {
