@@ -12,6 +12,7 @@ type difference struct {
 	value    int    // which of them
 	site     uint64 // hash of the calls around it, the kind, the function and the value
 	near     uint64 // the same without the calls around it
+	slight   bool   // it comes to nothing, see slight.go
 	at       [2]place
 }
 
@@ -81,9 +82,10 @@ func (n node) within() []node {
 
 // A comparer finds the places at which two recordings differ.
 type comparer struct {
-	names []string // of functions
-	found []difference
-	tries int // ways to put calls together that were tried after another one
+	forest *forest
+	passed bool // the tests of both passed: some differences are slight
+	found  []difference
+	tries  int // ways to put calls together that were tried after another one
 }
 
 // best compares in the way that finds the fewest differences: what is put together wrongly differs
@@ -100,7 +102,8 @@ func (c *comparer) best(ways ...func()) {
 		}
 		c.found = c.found[:before]
 		way()
-		if found := c.found[before:]; i == 0 || len(found) < len(least) {
+		found := c.found[before:]
+		if i == 0 || cmp.Or(cmp.Compare(heavy(found), heavy(least)), cmp.Compare(len(found), len(least))) < 0 {
 			least = slices.Clone(found)
 		}
 	}
@@ -125,7 +128,7 @@ func (c *comparer) add(k kind, function uint32, value int, path uint64, a, b pla
 		a, b = b, a
 	}
 	near := hashPair(hashPair(uint64(what), uint64(function)), uint64(value))
-	c.found = append(c.found, difference{k, function, value, hashPair(path, near), near, [2]place{a, b}})
+	c.found = append(c.found, difference{k, function, value, hashPair(path, near), near, false, [2]place{a, b}})
 }
 
 // goroutines compares those that goroutines which correspond to each other started: by what started
@@ -227,6 +230,7 @@ func (c *comparer) calls(a, b node, path uint64) {
 	if a.rest != b.rest && len(c.found) == before {
 		c.add(further, a.function, 0, path, after(a), after(b))
 	}
+	c.asking(before, a, b)
 }
 
 // asFar leaves out what a call made after another one was interrupted by the recording's end: that
@@ -276,8 +280,13 @@ func (c *comparer) endings(a, b node, path uint64) {
 // values compares parameters or results.
 func (c *comparer) values(k kind, a, b []uint64, function uint32, path uint64, at, bt place) {
 	for i := range max(len(a), len(b)) {
-		if i >= len(a) || i >= len(b) || a[i] != b[i] {
-			c.add(k, function, i, path, at, bt)
+		if i < len(a) && i < len(b) && a[i] == b[i] {
+			continue
+		}
+		before := len(c.found)
+		c.add(k, function, i, path, at, bt)
+		if i < len(a) && i < len(b) && c.forest.sameElements(a[i], b[i]) {
+			c.slight(before)
 		}
 	}
 }
@@ -307,10 +316,20 @@ func (c *comparer) together(as, bs []node, path uint64) {
 		}
 	}
 	pairs(as, bs, func(a, b node) {
+		before := len(c.found)
 		c.values(parameter, a.entry, b.entry, a.function, inner, a.begins(), b.begins())
+		c.asking(before, a, b)
 	}, node.asked)
+	before := len(c.found)
 	c.lists(within[0], within[1], inner, as[0], bs[0], true)
-	pairs(as, bs, func(a, b node) { c.endings(a, b, inner) }, node.answered, node.asked)
+	if c.asks(as...) && c.asks(bs...) {
+		c.slight(before)
+	}
+	pairs(as, bs, func(a, b node) {
+		before := len(c.found)
+		c.endings(a, b, inner)
+		c.asking(before, a, b)
+	}, node.answered, node.asked)
 }
 
 // pairs calls do for pairs of two lists: of those with the same first key, of the others with the
@@ -429,10 +448,11 @@ func (c *comparer) lists(as, bs []node, path uint64, a, b node, unordered bool) 
 	// What is left was made by one of them alone. Its place in the other is after the call before.
 	c.alone(onlyGood, as[:toA], bs, from, matchA, b, path)
 	c.alone(onlyBad, bs[:toB], as, from, matchB, a, path)
-	if len(c.found) > before {
+	if heavy(c.found[before:]) > 0 {
 		return
 	}
 	turnsA, turnsB := turns(as, bs, matchA, matchB, from, sorting)
+	turnsA, turnsB = c.withoutAsking(turnsA), c.withoutAsking(turnsB)
 	for i := range min(len(turnsA), len(turnsB)) {
 		a, b := turnsA[i], turnsB[i]
 		if a.function != b.function {
@@ -478,7 +498,7 @@ func (c *comparer) alone(k kind, list, other []node, from int, match []int, by n
 			at = other[m-1].at + other[m-1].events
 			continue
 		}
-		c.add(k, list[i].function, 0, path, list[i].begins(), place{by.g, at, -1})
+		c.onlyIn(k, list[i], path, place{by.g, at, -1})
 	}
 }
 
@@ -514,7 +534,7 @@ func (c *comparer) pool(as, bs []node, matchA, matchB []int, path uint64) {
 		}
 		for i := range p {
 			for _, n := range p[i][n:] {
-				c.add(onlyGood+kind(i), f, 0, path, n.begins(), place{})
+				c.onlyIn(onlyGood+kind(i), n, path, place{})
 			}
 		}
 	}
@@ -536,9 +556,9 @@ func (s *side) started() map[*goroutine][]*goroutine {
 	return m
 }
 
-// compare returns the differences of two recordings.
-func compare(a, b *side) []difference {
-	c := comparer{names: a.forest.names}
+// compare returns the differences of two recordings. passed is whether the tests of both passed.
+func compare(a, b *side, passed bool) []difference {
+	c := comparer{forest: a.forest, passed: passed}
 	c.goroutines(a.started(), b.started(), []*goroutine{nil}, []*goroutine{nil}, 0)
 	return c.found
 }

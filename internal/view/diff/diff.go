@@ -85,9 +85,9 @@ func each[T any](list []T, f func(T) error) (err error) {
 }
 
 // Same reports whether the last recording does not differ, or only near where the good ones differ
-// among themselves.
+// among themselves, or only in what comes to nothing.
 func (d *Comparison) Same() bool {
-	return !slices.ContainsFunc(d.found, func(x divergence) bool { return !x.usual })
+	return !slices.ContainsFunc(d.found, func(x divergence) bool { return x.excuse() == "" })
 }
 
 // A place at which recordings may differ is noise if good ones do there.
@@ -101,7 +101,7 @@ func (d *Comparison) goodDifferences() noise {
 		if i == next || i > next && len(d.good) == 2 {
 			break
 		}
-		for _, x := range compare(d.good[i], d.good[next]) {
+		for _, x := range compare(d.good[i], d.good[next], false) {
 			n.sites[x.site] = true
 			n.near[x.near] = true
 		}
@@ -118,7 +118,7 @@ func (d *Comparison) differences() (least []divergence) {
 	for _, good := range d.good {
 		here := map[uint64]bool{}
 		var list []divergence
-		for _, x := range compare(good, d.b) {
+		for _, x := range compare(good, d.b, d.b.passed) {
 			if !usual.sites[x.site] {
 				here[x.site] = true
 				list = append(list, divergence{difference: x, usual: usual.near[x.near]})
@@ -152,9 +152,17 @@ func (x *difference) event() int {
 	return x.at[0].event
 }
 
-// dull reports whether a divergence comes after others: good runs differ near it, or only the order
-// of calls differs.
-func (x *divergence) dull() bool { return x.usual || x.kind == reordered }
+// dull says which divergences come after others, those with more: only the order of calls differs;
+// good runs differ near it, or it comes to nothing.
+func (x *divergence) dull() int {
+	switch {
+	case x.usual || x.slight:
+		return 2
+	case x.kind == reordered:
+		return 1
+	}
+	return 0
+}
 
 // first returns the first of each goroutine, with those that are dull after others.
 func (d *Comparison) first(all []divergence) (list []divergence) {
@@ -165,29 +173,18 @@ func (d *Comparison) first(all []divergence) (list []divergence) {
 		if !ok {
 			first[g] = len(list)
 			list = append(list, x)
-		} else if y := &list[i]; before(x.dull(), y.dull()) < 0 || x.dull() == y.dull() && x.event() < y.event() {
+		} else if y := &list[i]; cmp.Or(cmp.Compare(x.dull(), y.dull()), cmp.Compare(x.event(), y.event())) < 0 {
 			*y = x
 		}
 	}
 	slices.SortStableFunc(list, func(x, y divergence) int {
-		return cmp.Or(before(x.dull(), y.dull()), cmp.Compare(x.event(), y.event()))
+		return cmp.Or(cmp.Compare(x.dull(), y.dull()), cmp.Compare(x.event(), y.event()))
 	})
 	return list[:min(len(list), locatedMax)]
 }
 
 // locatedMax is how many differences are looked at, of a goroutine each.
 const locatedMax = 1000
-
-// before orders false before true.
-func before(x, y bool) int {
-	switch {
-	case x == y:
-		return 0
-	case y:
-		return -1
-	}
-	return 1
-}
 
 // count counts the goroutines.
 func (d *Comparison) count(differences []divergence) {

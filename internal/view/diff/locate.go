@@ -38,7 +38,7 @@ func (d *Comparison) locate(context int) error {
 		return []*side{d.a, d.b}[i].locate(at, i, context)
 	})
 	slices.SortStableFunc(d.found, func(x, y divergence) int {
-		return cmp.Or(before(x.dull(), y.dull()), cmp.Compare(x.spot().since, y.spot().since))
+		return cmp.Or(cmp.Compare(x.dull(), y.dull()), cmp.Compare(x.spot().since, y.spot().since))
 	})
 	return err
 }
@@ -102,7 +102,7 @@ func (s *side) locate(at map[uint64][]*divergence, which, context int) error {
 			}
 		}
 	})
-	return run(w, func(uint64) {})
+	return run(w, func(uint64) {}, func(*recording.Event) {})
 }
 
 // pathShown is how many of the calls around an event are named, the inner ones.

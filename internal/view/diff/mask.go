@@ -12,6 +12,7 @@ import (
 // A masker takes out of values what differs from run to run of the same program: addresses, times,
 // measured durations, random identifiers, ports, and lengths of channels.
 type masker struct {
+	forest   *forest           // is told of values with lists
 	from, to time.Time         // an integer that is a time between these is one
 	hashes   map[uint64]uint64 // of what was masked before, by the hash of the text
 }
@@ -19,11 +20,11 @@ type masker struct {
 // hashesMax is how many hashes are kept.
 const hashesMax = 1 << 20
 
-func newMasker(r *recording.Recording) *masker {
+func newMasker(r *recording.Recording, f *forest) *masker {
 	const day = 24 * time.Hour
 	clock := r.Converter()
 	first, last := r.Clocks()
-	return &masker{clock.Wall(first.Ticks).Add(-day), clock.Wall(last.Ticks).Add(day), map[uint64]uint64{}}
+	return &masker{f, clock.Wall(first.Ticks).Add(-day), clock.Wall(last.Ticks).Add(day), map[uint64]uint64{}}
 }
 
 // hash returns the hash of a value without what varies.
@@ -39,8 +40,10 @@ func (m *masker) hash(typ string, text []byte) uint64 {
 		if len(m.hashes) >= hashesMax {
 			clear(m.hashes)
 		}
-		h = hashText(m.mask(typ, text))
+		text = m.mask(typ, text)
+		h = hashText(text)
 		m.hashes[key] = h
+		m.forest.list(h, text)
 	}
 	return h
 }

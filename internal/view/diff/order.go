@@ -25,8 +25,8 @@ func (c *comparer) sorts(as, bs []node, matchA, matchB []int, from int) (sorting
 			continue
 		}
 		sorting[n.function] = true
-		if of, ok := strings.CutSuffix(c.names[n.function], ".Less"); ok { // sort.Interface
-			if swap := slices.Index(c.names, of+".Swap"); swap >= 0 {
+		if of, ok := strings.CutSuffix(c.forest.names[n.function], ".Less"); ok { // sort.Interface
+			if swap := slices.Index(c.forest.names, of+".Swap"); swap >= 0 {
 				sorting[uint32(swap)] = true
 			}
 		}

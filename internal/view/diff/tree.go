@@ -39,13 +39,15 @@ type forest struct {
 		sync.Mutex
 		calls map[uint64]*call
 	}
-	mu      sync.Mutex
-	names   []string // of functions
-	numbers map[string]uint32
+	mu        sync.Mutex
+	names     []string        // of functions
+	indexed   map[uint32]bool // functions whose last two parameters may be indexes, as those of a Less
+	numbers   map[string]uint32
+	unordered map[uint64]uint64 // hashes of values with lists in them, see sameElements
 }
 
 func newForest() *forest {
-	f := &forest{names: []string{""}, numbers: map[string]uint32{}} // 0: of no function
+	f := &forest{names: []string{""}, indexed: map[uint32]bool{}, numbers: map[string]uint32{}, unordered: map[uint64]uint64{}} // 0: of no function
 	for i := range f.shards {
 		f.shards[i].calls = map[uint64]*call{}
 	}
@@ -63,6 +65,13 @@ func (f *forest) number(name string) uint32 {
 		f.numbers[name] = n
 	}
 	return n
+}
+
+// index notes that the last two parameters of a function may be indexes.
+func (f *forest) index(function uint32) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.indexed[function] = true
 }
 
 // same returns the call that is the same as c.
@@ -108,7 +117,8 @@ type side struct {
 	goroutines map[uint64]*goroutine
 	order      []*goroutine
 	calls      map[string]*tally
-	kept       int // calls in lists
+	kept       int  // calls in lists
+	passed     bool // the program's last line says so
 }
 
 // keptMax is how many calls are kept of a recording, in lists of the calls that made them. Of those
@@ -139,7 +149,7 @@ type openCall struct {
 type tally struct{ calls, errors, panics uint64 }
 
 func newSide(from walk.Source, f *forest) *side {
-	return &side{from: from, r: from.Recording, forest: f, masker: newMasker(from.Recording), goroutines: map[uint64]*goroutine{}, calls: map[string]*tally{}}
+	return &side{from: from, r: from.Recording, forest: f, masker: newMasker(from.Recording, f), goroutines: map[uint64]*goroutine{}, calls: map[string]*tally{}}
 }
 
 // read makes the trees of a recording's calls.
@@ -165,12 +175,17 @@ func (s *side) read() error {
 		}
 		return k
 	}
+	indexes := 0 // of the values last read, how many at the end may be indexes
 	values := func(of *walk.Frame[struct{}], e *recording.Event, names []recording.Param) (hashes []uint64) {
+		indexes = 0
 		if of.Data.Clause.Detail < rule.Args {
 			return nil // the rules want calls alone
 		}
 		printer.Each(e, names, func(_, typ string, text []byte) {
 			hashes = append(hashes, s.masker.hash(typ, text))
+			if indexes++; typ != "int" {
+				indexes = 0
+			}
 		})
 		return hashes
 	}
@@ -181,6 +196,9 @@ func (s *side) read() error {
 		c := &call{function: f.number, events: 1}
 		if e.Kind == recording.EntryArgs {
 			c.entry = values(of, e, f.Params)
+			if indexes >= 2 && f.calls == 1 {
+				s.forest.index(f.number)
+			}
 		}
 		g := s.goroutine(st.Goroutine)
 		g.open = append(g.open, openCall{c, e.Function, e.Call})
@@ -224,7 +242,8 @@ func (s *side) read() error {
 			}
 		}
 	}
-	if err := run(w, func(id uint64) { s.goroutine(id).ended = true }); err != nil {
+	ends := func(id uint64) { s.goroutine(id).ended = true }
+	if err := run(w, ends, func(line *recording.Event) { s.passed = passed(line) }); err != nil {
 		return err
 	}
 	for _, g := range s.order {
@@ -237,13 +256,16 @@ func (s *side) read() error {
 }
 
 // run lets a walker see the recording's calls and goroutines. Waits are left out, which depend on
-// who came first, and so are probes and the program's lines.
-func run[G, C any](w *walk.Walker[G, C], ended func(goroutine uint64)) error {
+// who came first, and so are probes. The program's lines are for wrote alone.
+func run[G, C any](w *walk.Walker[G, C], ended func(goroutine uint64), wrote func(line *recording.Event)) error {
 	stream := w.Events()
 	defer stream.Close()
 	for e := stream.Next(); e != nil; e = stream.Next() {
 		switch e.Kind {
-		case recording.Line, recording.Probe, recording.Wait:
+		case recording.Line:
+			wrote(e)
+			continue
+		case recording.Probe, recording.Wait:
 			continue
 		case recording.GoroutineEnd:
 			ended(e.Goroutine)

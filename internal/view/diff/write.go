@@ -30,7 +30,7 @@ func (d *Comparison) sides() [2]*side { return [2]*side{d.a, d.b} }
 
 func (d *Comparison) write(out io.Writer, rows int) {
 	if len(d.found) > 0 && d.Same() {
-		fmt.Fprint(out, "The runs differ only where the good ones differ too.\n\n")
+		fmt.Fprint(out, d.quiet()+"\n\n")
 	}
 	if len(d.found) > 0 {
 		d.writeFirst(out, &d.found[0])
@@ -40,11 +40,7 @@ func (d *Comparison) write(out io.Writer, rows int) {
 		table := [][]string{{"after", "goroutine", ""}}
 		for i := range more {
 			x := &more[i]
-			what := d.what(x)
-			if x.usual {
-				what += ", where good runs differ too"
-			}
-			table = append(table, []string{string(recording.AppendDuration(nil, int64(x.spot().since))), fmt.Sprintf("G%d", x.goroutine().id), what})
+			table = append(table, []string{string(recording.AppendDuration(nil, int64(x.spot().since))), fmt.Sprintf("G%d", x.goroutine().id), d.what(x) + x.excuse()})
 		}
 		text.Table(out, table)
 		if left := len(d.found) - len(table); left > 0 {
@@ -53,6 +49,30 @@ func (d *Comparison) write(out io.Writer, rows int) {
 		fmt.Fprintln(out)
 	}
 	d.writeSummary(out, rows)
+}
+
+// excuse says why a divergence comes to nothing, "" if it may matter.
+func (x *divergence) excuse() string {
+	switch {
+	case x.usual:
+		return ", where good runs differ too"
+	case x.slight:
+		return ", and the tests pass"
+	}
+	return ""
+}
+
+// quiet says why runs that differ are taken to be the same.
+func (d *Comparison) quiet() string {
+	usual := slices.ContainsFunc(d.found, func(x divergence) bool { return x.usual })
+	slight := slices.ContainsFunc(d.found, func(x divergence) bool { return !x.usual })
+	switch {
+	case !slight:
+		return "The runs differ only where the good ones differ too."
+	case !usual:
+		return "The tests passed, and the runs differ only in the order of lists and in questions asked."
+	}
+	return "The tests passed, and the runs differ only in the order of lists, in questions asked, and where the good ones differ too."
 }
 
 // what says what differs.
@@ -255,6 +275,7 @@ func (d *Comparison) writeJSON(out io.Writer, rows int) {
 		What       string               `json:"what"`
 		Function   string               `json:"function"`
 		Usual      bool                 `json:"usual"`      // good runs differ near it
+		Slight     bool                 `json:"slight"`     // it comes to nothing: the tests passed
 		Event      [2]int               `json:"event"`      // from 1
 		Goroutines [2]uint64            `json:"goroutines"` // 0: none
 		Time       int64                `json:"time"`       // ns since the recording began
@@ -282,7 +303,7 @@ func (d *Comparison) writeJSON(out io.Writer, rows int) {
 	}{Recordings: [2]string{d.a.r.Dir, d.b.r.Dir}, Noise: d.noise, Same: d.same, Differ: d.differ, Only: d.only}
 	for i := range text.Rows(d.found, rows) {
 		x := &d.found[i]
-		v := divergence{What: d.what(x), Function: d.b.forest.names[x.function], Usual: x.usual, Time: int64(x.spot().since), Path: x.spot().path, Before: x.spot().before}
+		v := divergence{What: d.what(x), Function: d.b.forest.names[x.function], Usual: x.usual, Slight: x.slight, Time: int64(x.spot().since), Path: x.spot().path, Before: x.spot().before}
 		for i, p := range x.at {
 			if p.g != nil {
 				v.Event[i], v.Goroutines[i] = p.event+1, p.g.id
