@@ -41,7 +41,8 @@ func ftraceKeepRings(test string) string {
 }
 
 // ftraceDumpRings makes a recording of what the rings have while the program goes on writing to
-// them.
+// them. It ends at one moment: one ring is copied after the other, and a goroutine that meanwhile
+// goes to another processor would come from nowhere.
 func ftraceDumpRings(directory string) string {
 	to := &ftraceCopied
 	if !atomic.Cas(&ftraceTestRings.busy, 0, 1) {
@@ -54,6 +55,7 @@ func ftraceDumpRings(directory string) string {
 	defer to.close()
 	ftraceRecordWaits(&ftraceRecording.ftraceStream)
 	ftraceDefineClock()
+	end := ftraceTicks()
 	buffer := make([]byte, ftrace_format_RingChunk)
 	chunk := unsafe.Pointer(&buffer[0])
 	for id, w := range ftraceRecording.writers {
@@ -76,7 +78,7 @@ func ftraceDumpRings(directory string) string {
 			if content == 0 || atomic.Load64(&c.Content) < content || atomic.Load64(&c.Number) != number || copied.Number != number {
 				continue // it was overwritten, or is being: emptying it is the first step of that
 			}
-			copied.Content = content
+			copied.Content = copied.until(end, content)
 			if errno := ftraceWriteAt(fd, chunk, ftrace_format_RingChunk, -1); errno != 0 {
 				ftraceClose(fd)
 				return ftraceErrno(errno)
@@ -85,4 +87,16 @@ func ftraceDumpRings(directory string) string {
 		ftraceClose(fd)
 	}
 	return ""
+}
+
+// until returns how many bits of a chunk's content are of records up to some ticks.
+func (c *ftraceChunk) until(end, content uint64) uint64 {
+	for at := uint64(ftrace_format_PacketSize); at < content/8; {
+		r := (*ftrace_format_Record)(add(unsafe.Pointer(c), uintptr(at)))
+		if r.Ticks > end || r.Words == 0 {
+			return at * 8
+		}
+		at += uint64(r.Words) * 8
+	}
+	return content
 }
