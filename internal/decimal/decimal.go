@@ -25,7 +25,8 @@ func (t *Text) Fixed(v int64, decimals int) []byte {
 	return t[t.fixed(len(t), v, magnitude(v), decimals):]
 }
 
-// Duration writes a duration in ns in the unit that suits it, with three decimals.
+// Duration writes a duration in ns in the unit that suits it, with three decimals. From a minute on
+// it is as package time writes it, without what is shorter than a millisecond: 1h0m0s.
 func (t *Text) Duration(ns int64) []byte {
 	v, unit, decimals := magnitude(ns), "s", 3
 	switch {
@@ -35,12 +36,40 @@ func (t *Text) Duration(ns int64) []byte {
 		unit = "us"
 	case v < 1e9:
 		v, unit = v/1e3, "ms"
-	default:
+	case v < 60e9:
 		v /= 1e6
+	default:
+		return t.clock(ns, v/1e6)
 	}
 	end := len(t) - len(unit)
 	copy(t[end:], unit)
 	return t[t.fixed(end, ns, v, decimals):]
+}
+
+// clock writes hours, minutes and seconds with the sign of a duration in ns.
+func (t *Text) clock(ns int64, ms uint64) []byte {
+	minutes, v, decimals := ms/60e3, ms%60e3, 3
+	if v%1e3 == 0 {
+		v, decimals = v/1e3, 0
+	}
+	sign := func(v uint64) int64 { // that of the duration belongs to the first number
+		if v > 0 {
+			return 0
+		}
+		return ns
+	}
+	end := len(t) - 1
+	t[end] = 's'
+	end = t.fixed(end, 0, v, decimals) - 1
+	t[end] = 'm'
+	hours := minutes / 60
+	end = t.fixed(end, sign(hours), minutes%60, 0)
+	if hours > 0 {
+		end--
+		t[end] = 'h'
+		end = t.fixed(end, ns, hours, 0)
+	}
+	return t[end:]
 }
 
 // magnitude returns v without its sign.

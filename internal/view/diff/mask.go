@@ -54,7 +54,7 @@ const masksLeast = 5 // bytes: what is shorter is not masked
 var varying = words.Regexp(`0x[0-9a-f]{5,}` + // an address
 	`|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z| ?[+-][0-9]{2}:?[0-9]{2})?` +
 	`|\b[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?` +
-	`|\b[0-9]+\.[0-9]+(ns|us|µs|ms|s)\b` +
+	`|\b([0-9]+h)?([0-9]+m)?[0-9]+\.[0-9]+(ns|us|µs|ms|s)\b` +
 	`|\bm=[+-][0-9.]+` + // the monotonic clock in a time's text
 	`|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}` +
 	`|(?:[0-9\]]|localhost):(3[2-9]|[4-6][0-9])[0-9]{3}\b` + // a port that the system chose
@@ -123,7 +123,7 @@ func (m *masker) isTime(n int64) bool {
 // 00.
 func maskDuration(text []byte) []byte {
 	dot := bytes.IndexByte(text, '.')
-	if dot < 0 && bytes.HasSuffix(text, []byte("00ns")) || dot >= 0 && len(bytes.Trim(text[dot+1:], "0nµums")) == 0 {
+	if dot < 0 && (bytes.HasSuffix(text, []byte("00ns")) || !bytes.HasSuffix(text, []byte("ns"))) || dot >= 0 && len(bytes.Trim(text[dot+1:], "0nµums")) == 0 {
 		return text
 	}
 	return masked
