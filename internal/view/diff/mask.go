@@ -65,8 +65,9 @@ var varying = words.Regexp(`0x[0-9a-f]{5,}` + // an address
 // Within a path, long numbers are names of temporary files.
 var pathNumber = words.Regexp(`[0-9]{6,}`)
 
-// missing matches how a text ends that was cut.
-var missing = words.Regexp(`.{0,4}"\.\.\.\([0-9]+ more\)`)
+// missing matches how a text ends that was cut, from what was masked shortly before on: that has
+// not the same length everywhere, and a number may have been cut.
+var missing = words.Regexp(`(?:_[^_]{0,5}|[^0-9_]{1,4}|[0-9]+)?"\.\.\.\([0-9]+ more\)`)
 
 // mask returns the text of a value of a type without what varies. The result is valid until text is
 // changed.
@@ -86,21 +87,19 @@ func (m *masker) mask(typ string, text []byte) []byte {
 		}
 		return text
 	}
-	masks := 0
+	varies := false
 	out := varying().ReplaceAllFunc(text, func(found []byte) []byte {
 		if len(found) >= 16 && isWord(found) && !random(found) {
 			return found
 		}
-		masks++
+		varies = true
 		return masked
 	})
 	if bytes.IndexByte(out, '/') >= 0 {
-		out = pathNumber().ReplaceAllFunc(out, func([]byte) []byte {
-			masks++
-			return masked
-		})
+		out = pathNumber().ReplaceAll(out, masked)
+		varies = true
 	}
-	if masks > 0 { // what is masked has not the same length everywhere
+	if varies {
 		out = missing().ReplaceAll(out, []byte(`"...`))
 	}
 	return out
