@@ -234,7 +234,7 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	reply(w, d)
 }
 
-// tableCache has the tables that were asked for last.
+// tableCache has the tables of the last questions.
 type tableCache struct {
 	mu    sync.Mutex
 	known map[string][]byte

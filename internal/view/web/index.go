@@ -314,7 +314,7 @@ func (x *index) take(goroutine uint64, at rowKind, s slice) {
 // A found slice is one on a row of a lane.
 type found struct {
 	slice
-	lane int // in the list of those that were asked for
+	lane int // in the list of those that the page named
 	row  rowKind
 }
 

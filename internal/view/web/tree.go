@@ -31,8 +31,11 @@ type place struct {
 
 func (p place) String() string { return fmt.Sprintf("%d.%d", p.ticks, p.lines) }
 
-// parsePlace reads a place, or a time in ns since the recording began.
+// parsePlace reads a place, or a time in ns since the recording began. Nothing is the beginning.
 func parsePlace(s string, clock *recording.Converter) (place, error) {
+	if s == "" {
+		return place{}, nil
+	}
 	ticksText, lines, ok := strings.Cut(s, ".")
 	n, err := strconv.ParseUint(ticksText, 10, 63)
 	if err != nil {

@@ -49,7 +49,7 @@ type Server struct {
 	hosts    []string // as the browser may call this server
 	readers  chan *recording.Recording
 	dir      string
-	first    *recording.Recording // for what is asked of tables
+	first    *recording.Recording // whose tables name functions
 	index    *index
 	tables   tableCache
 }

@@ -182,9 +182,12 @@ func TestLines(t *testing.T) {
 		for l := range strings.Lines(want.String()) {
 			bare.WriteString(strings.TrimSpace(remark.ReplaceAllString(l, "")) + "\n")
 		}
-		// A page does not know when a call began that began before it, nor which goroutine started its own.
-		duration := regexp.MustCompile(`(// \S+) [0-9.]+[num]?s|( from G\d+.*)$`)
-		same := func(s string) string { return regexp.MustCompile(`(?m)`+duration.String()).ReplaceAllString(s, "$1") }
+		// Of a call that began before it a page does not know when, nor what it recovered.
+		recovered := regexp.MustCompile(` recovered .*?( // )`)
+		duration := regexp.MustCompile(`(?m)(// \S+) [0-9.]+[num]?s| from G\d+.*$`)
+		same := func(s string) string {
+			return duration.ReplaceAllString(recovered.ReplaceAllString(s, "$1"), "$1")
+		}
 		if diff := cmp.Diff(strings.Split(same(bare.String()), "\n"), strings.Split(same(have.String()), "\n")); pages < 2 || diff != "" {
 			t.Errorf("%s, %d pages:\n%s", name, pages, diff)
 		}

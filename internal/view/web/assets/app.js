@@ -111,7 +111,7 @@ const app = {
 		if (["function", "package", "goroutine"].includes(q.get("by"))) this.table.by = q.get("by");
 		if (q.get("sort")) this.table.sort = q.get("sort");
 		$("waits").checked = q.has("waits");
-		if (q.has("line")) this.tree.show(q.get("line"), q.get("g") || "");
+		if (/^\d{1,20}(\.\d{1,9})?$/.test(q.get("line") || "")) this.tree.show(q.get("line"), /^\d{1,20}$/.test(q.get("g") || "") ? q.get("g") : "");
 		this.show(views.includes(q.get("view")) ? q.get("view") : "timeline");
 		this.restoring = false;
 		if (q.get("q")) this.search.start(q.get("q"));
