@@ -29,7 +29,7 @@ func browser(t *testing.T) context.Context {
 	t.Cleanup(end)
 	ctx, end = chromedp.NewContext(ctx)
 	t.Cleanup(end)
-	ctx, end = context.WithTimeout(ctx, time.Minute)
+	ctx, end = context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(end)
 	chromedp.ListenTarget(ctx, func(event any) {
 		switch e := event.(type) {
