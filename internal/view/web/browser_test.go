@@ -240,6 +240,7 @@ func TestPage(t *testing.T) {
 		t.Errorf("the table of a call has %d calls, not %d", some, selected)
 	}
 	do(t, ctx, chromedp.KeyEvent("?"))
+	becomes(t, ctx, `document.getElementById("help").open`)
 	shots(t, ctx, "help")
 }
 

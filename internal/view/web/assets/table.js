@@ -25,7 +25,7 @@ export class Table {
 		$("by").value = this.by;
 		this.app.save();
 		const sel = this.app.selection;
-		$("table-range").textContent = sel ? `from ${time(sel[0], 6)} to ${time(sel[1], 6)}: calls that ended in it` : "";
+		$("table-range").textContent = sel ? `from ${time(sel[0], 6)} to ${time(sel[1], 6)}: calls that began in it` : "";
 		$("table-all").hidden = !sel;
 		$("table-note").textContent = "Reading …";
 		const rows = [];

@@ -89,7 +89,7 @@ export class Tree {
 export class Search {
 	constructor(app) {
 		this.app = app;
-		$("search").onsubmit = e => { e.preventDefault(); this.start($("query").value); };
+		$("search").onsubmit = e => { e.preventDefault(); $("query").blur(); this.start($("query").value); };
 		$("results-close").onclick = () => this.close();
 		$("results-more").onclick = () => this.look(this.more);
 	}
