@@ -5,6 +5,7 @@
 //	ftrace replay              internal/recording -> internal/view/walk -> internal/view/text
 //	ftrace report              internal/recording -> internal/view/walk -> internal/view/report
 //	ftrace waits               internal/recording -> internal/view/walk -> internal/view/waits
+//	ftrace web                 internal/recording -> internal/view/walk -> internal/view/web
 //	ftrace attach, waits PID   internal/live -> internal/view/live
 //	ftrace -n PROGRAM          internal/dtrace -> internal/view/probes
 //
@@ -37,7 +38,7 @@ func run(args []string) (status int) {
 func commands() *cli.Command {
 	root := command.New("ftrace", "record what programs do that were built with ftrace-wrap, and show it", begin, settings, stdout, stderr,
 		recordVerb(), liveVerb(), replayVerb(), reportVerb(), graphVerb(), showVerb(), waitsVerb(), diffVerb(), infoVerb(), exportVerb(), compactVerb(),
-		listVerb(), attachVerb(), topVerb(), probesVerb(), sqlVerb(), serveVerb(), versionVerb())
+		listVerb(), attachVerb(), topVerb(), probesVerb(), sqlVerb(), serveVerb(), webVerb(), versionVerb())
 	root.DefaultCommand = "live"
 	return root
 }

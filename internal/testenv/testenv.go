@@ -79,7 +79,7 @@ var condition = regexp.MustCompile(`(?m)^\[!?exec:([^]]+)\]`)
 var debian = map[string]string{
 	"mariadb": "mariadb-client", "mariadbd": "mariadb-server-core", "mariadb-install-db": "mariadb-server-core",
 	"bash": "bash", "zsh": "zsh", "fish": "fish", "tmux": "tmux",
-	"redis-server": "redis-server", "openssl": "openssl",
+	"chromium": "chromium", "redis-server": "redis-server", "openssl": "openssl",
 }
 
 // Build builds commands of this module, ftrace-wrap or ftrace, and returns the directory with them.

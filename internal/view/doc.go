@@ -1,6 +1,7 @@
 // Package view holds, in its folders, what shows recordings and running programs: a package a view.
 //
 //	cmd/ftrace -> report, graph, show, waits, diff, export, info, compact   a recording, once through
+//	           -> web                                                 a recording, as a page asks for it
 //	           -> live, probes                                        a program that runs, and what it records
 //	           -> sql, top, serve                                     tables, by package schema
 //	all of them may use -> walk, text                                 calls put together, and the lines of a trace

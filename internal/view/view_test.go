@@ -20,6 +20,7 @@ var shared = []string{"walk", "text"}
 // uses are the views that use another one, and why.
 var uses = map[string]string{
 	"probes": "live", // a D program runs over what Start and Tail record, as text does
+	"web":    "report", // the page has its tables
 }
 
 // files calls f with each file of the views, but for tests.

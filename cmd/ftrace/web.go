@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"os/exec"
+	"runtime"
+
+	"github.com/urfave/cli/v3"
+
+	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/web"
+)
+
+// webVerb shows a recording as a page in a browser.
+func webVerb() *cli.Command {
+	o := options{verb: "web", within: "ftrace web shows one of them at a time: name its directory"}
+	var w web.Options
+	var browser bool
+	return command.Verb(&cli.Command{
+		Name: "web", ArgsUsage: "[FLAGS] [DIR]", Usage: "show a recording as a page in a browser: a timeline, the trace, tables",
+		Description: `
+Web serves a page that shows a recording: a timeline of each goroutine's calls, the
+text of the trace with a search, and tables of functions, also of a part of the time.
+It writes the page's URL, and opens it. Nobody gets the page who does not have all of
+the URL, and no other machine does. It ends by Ctrl-C or SIGTERM.`,
+		UsageText: `
+	$ ftrace web
+	$ ftrace web -open=false -addr 127.0.0.1:8080 old.data`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "addr", Value: "127.0.0.1:0", Destination: &w.Address, Usage: "listen at `ADDR` of this machine: HOST:PORT or :PORT; port 0 is a free one"},
+			&cli.BoolFlag{Name: "open", Value: true, Destination: &browser, Usage: "open the page in a browser; -open=false: write its URL alone"},
+		},
+	}, command.Mixed, func(a command.Args) (status int, err error) {
+		r, err := o.open(a.All())
+		if err != nil {
+			return 0, err
+		}
+		if browser {
+			w.Open = openPage
+		}
+		w.Progress = bar(o.verb)
+		server, err := web.Listen(r.Dir, w)
+		if err != nil {
+			if errors.As(err, new(web.UsageError)) {
+				err = command.UsageError{Err: err}
+			}
+			return 0, err
+		}
+		return 0, server.Run(stdout, stderr)
+	})
+}
+
+// openPage opens a page in the user's browser.
+func openPage(url string) error {
+	var cmd *exec.Cmd
+	switch runtime.GOOS {
+	case "darwin":
+		cmd = exec.Command("open", url)
+	case "windows":
+		cmd = exec.Command("rundll32", "url.dll,FileProtocolHandler", url)
+	default:
+		cmd = exec.Command("xdg-open", url)
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go cmd.Wait()
+	return nil
+}

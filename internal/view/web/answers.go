@@ -1,0 +1,298 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/report"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
+)
+
+// answers are to what the page asks.
+var answers = map[string]func(*Server, http.ResponseWriter, *http.Request){
+	"status":    (*Server).status,
+	"functions": (*Server).functions,
+	"lanes":     (*Server).lanes,
+	"slices":    (*Server).slices,
+	"call":      (*Server).call,
+	"table":     (*Server).table,
+	"tree":      (*Server).tree,
+	"search":    (*Server).search,
+}
+
+func reply(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(v)
+}
+
+func refuse(w http.ResponseWriter, err error) {
+	http.Error(w, err.Error(), http.StatusBadRequest)
+}
+
+// number reads a number of a question. What is missing is 0.
+func number(q url.Values, name string, err *error) int64 {
+	text := q.Get(name)
+	if text == "" {
+		return 0
+	}
+	n, wrong := strconv.ParseInt(text, 10, 64)
+	if wrong != nil || n < 0 || n > math.MaxInt64/4 {
+		*err = fmt.Errorf("%s=%q is not a number that it can be", name, text)
+		return 0
+	}
+	return n
+}
+
+// reader returns a recording that nobody else uses until done is called, or nil if nobody waits for
+// it any more.
+func (s *Server) reader(ctx context.Context) (r *recording.Recording, done func()) {
+	select {
+	case r = <-s.readers:
+		return r, func() { s.readers <- r }
+	case <-ctx.Done():
+		return nil, nil
+	}
+}
+
+// status says what the recording is, and how far its index is.
+func (s *Server) status(w http.ResponseWriter, _ *http.Request) {
+	x := s.index
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	first, last := x.r.Clocks()
+	end := max(x.now, int64(x.clock.Since(last.Ticks)))
+	if last == first {
+		end = x.now // the program was killed
+	}
+	if x.finished {
+		end = x.now
+	}
+	answer := map[string]any{
+		"name": filepath.Base(s.dir), "program": x.r.Env.Executable, "pid": x.r.Env.PID, "release": x.r.Env.Release,
+		"start": x.clock.Wall(first.Ticks).Format("2006-01-02T15:04:05.000Z"), "end": end, "now": x.now, "finished": x.finished,
+		"calls": x.calls, "deep": x.deep, "beyond": x.beyond, "lanes": len(x.lanes), "rows": rowsMax, "finest": span(x.finest),
+	}
+	if x.err != nil {
+		answer["error"] = x.err.Error()
+	}
+	if x.finished {
+		var said bytes.Buffer
+		walk.Complain(&said, x.r)
+		answer["notes"] = said.String()
+	}
+	reply(w, answer)
+}
+
+// functions returns the names of functions, by key.
+func (s *Server) functions(w http.ResponseWriter, _ *http.Request) {
+	type function struct {
+		Name    string `json:"name"`
+		Package string `json:"package"`
+		Wait    bool   `json:"wait,omitempty"`
+	}
+	list := []function{}
+	for key := range s.first.Keys() {
+		f := s.first.Function(uint32(key))
+		list = append(list, function{f.ShortName(), f.Package, f.Wait})
+	}
+	reply(w, list)
+}
+
+// lanes returns goroutines, those with the most calls first.
+func (s *Server) lanes(w http.ResponseWriter, r *http.Request) {
+	var err error
+	q := r.URL.Query()
+	from, n := number(q, "from", &err), number(q, "n", &err)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	type answer struct {
+		G      uint64 `json:"g"`
+		Calls  uint64 `json:"calls"`
+		Failed uint64 `json:"failed"`
+		Rows   int    `json:"rows"`
+		Begin  int64  `json:"begin"`
+		End    int64  `json:"end"`
+	}
+	x := s.index
+	x.mu.Lock()
+	list := make([]answer, 0, len(x.lanes))
+	for _, l := range x.lanes {
+		list = append(list, answer{l.goroutine, l.calls, l.failed, len(l.rows), l.begin, l.end})
+	}
+	x.mu.Unlock()
+	slices.SortFunc(list, func(a, b answer) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.G, b.G)) })
+	all := len(list)
+	list = list[min(from, int64(all)):]
+	list = list[:min(int64(len(list)), cmp.Or(n, 500))]
+	reply(w, map[string]any{"all": all, "lanes": list})
+}
+
+// slices returns what goroutines did in a stretch of time, as arrays.
+func (s *Server) slices(w http.ResponseWriter, r *http.Request) {
+	var err error
+	q := r.URL.Query()
+	from, to, pixels := number(q, "from", &err), number(q, "to", &err), number(q, "pixels", &err)
+	var goroutines []uint64
+	for text := range strings.SplitSeq(q.Get("lanes"), ",") {
+		g, wrong := strconv.ParseUint(text, 10, 64)
+		if wrong != nil {
+			err = fmt.Errorf("lanes: %q is no goroutine", text)
+			break
+		}
+		goroutines = append(goroutines, g)
+	}
+	if err == nil && (to <= from || pixels < 1 || pixels > 20_000 || len(goroutines) > 1000) {
+		err = fmt.Errorf("from %d to %d in %d pixels of %d lanes is nothing to draw", from, to, pixels, len(goroutines))
+	}
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	reader, done := s.reader(r.Context())
+	if reader == nil {
+		return
+	}
+	p, err := s.index.picture(reader, goroutines, from, to, max(1, (to-from)/pixels))
+	done()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Write(p.encode())
+}
+
+// encode makes arrays for the page, little-endian: the number of slices, whether merged ones are
+// smaller than a pixel, the span of those in ns (8 bytes), then columns of all slices.
+func (p *picture) encode() []byte {
+	n := len(p.list)
+	b := make([]byte, 0, 16+n*29)
+	b = binary.LittleEndian.AppendUint32(b, uint32(n))
+	exact := uint32(0)
+	if p.exact {
+		exact = 1
+	}
+	b = binary.LittleEndian.AppendUint32(b, exact)
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(float64(p.span)))
+	for _, f := range p.list {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(float64(f.begin)))
+	}
+	for _, f := range p.list {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(float64(f.end)))
+	}
+	for _, f := range p.list {
+		b = binary.LittleEndian.AppendUint32(b, f.what&(1<<firstShift-1))
+	}
+	for _, f := range p.list {
+		b = binary.LittleEndian.AppendUint32(b, f.calls)
+	}
+	for _, f := range p.list {
+		b = binary.LittleEndian.AppendUint16(b, uint16(f.lane))
+	}
+	for _, f := range p.list {
+		b = binary.LittleEndian.AppendUint16(b, uint16(f.row))
+	}
+	return b
+}
+
+// call returns what was recorded of a call.
+func (s *Server) call(w http.ResponseWriter, r *http.Request) {
+	var err error
+	q := r.URL.Query()
+	g, wrong := strconv.ParseUint(q.Get("g"), 10, 64)
+	depth, begin, end := number(q, "depth", &err), number(q, "begin", &err), number(q, "end", &err)
+	if err = cmp.Or(err, wrong); err != nil {
+		refuse(w, err)
+		return
+	}
+	reader, done := s.reader(r.Context())
+	if reader == nil {
+		return
+	}
+	defer done()
+	d, err := call(reader, g, int(depth), begin, end)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	reply(w, d)
+}
+
+// tableCache has the tables of the last questions.
+type tableCache struct {
+	mu    sync.Mutex
+	known map[string][]byte
+	order []string
+}
+
+const tablesMax = 8
+
+// table returns a table of functions, packages or goroutines, as JSON lines.
+func (s *Server) table(w http.ResponseWriter, r *http.Request) {
+	var err error
+	q := r.URL.Query()
+	from, to := number(q, "from", &err), number(q, "to", &err)
+	o := report.Options{By: cmp.Or(q.Get("by"), "function"), Sort: cmp.Or(q.Get("sort"), "total"), Rows: 1000, JSON: true, Waits: q.Get("waits") != ""}
+	if !slices.Contains([]string{"function", "package", "goroutine"}, o.By) || !slices.Contains(report.SortBy(), o.Sort) {
+		err = fmt.Errorf("there is no table by %q, sorted by %q", o.By, o.Sort)
+	}
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	key := fmt.Sprint(from, to, o)
+	s.tables.mu.Lock()
+	defer s.tables.mu.Unlock() // one at a time: each may read all of the recording
+	if known := s.tables.known[key]; known != nil {
+		w.Write(known)
+		return
+	}
+	reader, done := s.reader(r.Context())
+	if reader == nil {
+		return
+	}
+	defer done()
+	window := recording.Window{}
+	if from > 0 {
+		window.From = ticks(&s.index.clock, from)
+	}
+	if to > 0 {
+		window.To = ticks(&s.index.clock, to) + 2
+	}
+	var b bytes.Buffer
+	summary, err := report.Summarize([]walk.Source{{Recording: reader, Window: window}}, o)
+	if err == nil {
+		err = summary.Write(&b, o)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	if len(s.tables.order) == tablesMax {
+		delete(s.tables.known, s.tables.order[0])
+		s.tables.order = s.tables.order[1:]
+	}
+	if s.tables.known == nil {
+		s.tables.known = map[string][]byte{}
+	}
+	s.tables.known[key] = b.Bytes()
+	s.tables.order = append(s.tables.order, key)
+	io.Copy(w, &b)
+}

@@ -1,0 +1,173 @@
+// The page: which view is shown, what is kept in the URL, and keys.
+import { $, ask, count, time } from "./ask.js";
+import { Timeline } from "./timeline.js";
+import { Search, Tree } from "./tree.js";
+import { Table } from "./table.js";
+
+const views = ["timeline", "tree", "table"];
+
+const app = {
+	status: { end: 0, now: 0, finished: false },
+	view: "timeline",
+	selection: null,
+	functions: [],
+	restoring: true,
+
+	function(key) { return this.functions[key] || { name: "#" + key, package: "" }; },
+
+	// say shows what went wrong, or takes it away.
+	say(e) {
+		this.problem = e ? e.message : "";
+		this.showStatus();
+	},
+
+	showStatus() {
+		const s = this.status, parts = [];
+		if (s.name !== undefined) {
+			parts.push(`${count(s.calls, "call")} of ${count(s.lanes, "goroutine")} in ${time(s.end)}`);
+			if (!s.finished) parts.push("being read");
+			if (s.deep) parts.push(`${count(s.deep, "call")} deeper than ${s.rows} are not on the timeline`);
+			if (s.beyond) parts.push(`${count(s.beyond, "call")} of further goroutines are not on the timeline`);
+		}
+		$("status").textContent = [parts.join(", ") + (parts.length ? "." : ""), (s.notes || "").trim(), s.error, this.problem].filter(Boolean).join("\n");
+		$("status").classList.toggle("bad", !!(this.problem || s.error));
+		$("progress").hidden = s.finished;
+		$("progress-bar").style.width = s.end ? 100 * s.now / s.end + "%" : "0";
+	},
+
+	show(view) {
+		this.view = view;
+		for (const v of views) {
+			$(v).hidden = v !== view;
+			$("tab-" + v).setAttribute("aria-selected", v === view);
+		}
+		$("tip").hidden = true;
+		this.save();
+		if (view === "timeline") this.timeline.changed();
+		if (view === "tree" && !this.tree.shown) this.tree.show("0");
+		if (view === "table") this.table.load();
+	},
+
+	// select restricts the table to a stretch of time, or no longer.
+	select(range) {
+		this.selection = range;
+		$("selection").hidden = !range;
+		if (range) $("selection-text").textContent = `${time(range[1] - range[0])} selected`;
+		this.timeline.draw();
+		this.save();
+	},
+
+	// trace shows the text from a call on.
+	trace(at, g) {
+		this.tree.show(String(Math.floor(at)), String(g));
+		this.show("tree");
+	},
+
+	// showAt shows a moment on the timeline.
+	showAt(at, g) {
+		const t = this.timeline, w = Math.min(t.end - t.from, Math.max(20, this.status.end / 50));
+		this.show("timeline");
+		t.show(at - w / 2, at + w / 2);
+		if (g) t.showLane(g);
+	},
+
+	showFound(l) {
+		if (this.view === "tree") this.tree.show(String(Math.floor(l.at)), this.tree.g && String(l.g));
+		else this.showAt(l.at, l.g);
+		if (innerWidth <= 640) $("results").hidden = true;
+	},
+
+	// save puts what is shown into the URL.
+	save() {
+		if (this.restoring) return;
+		clearTimeout(this.saving);
+		this.saving = setTimeout(() => {
+			const t = this.timeline, q = new URLSearchParams({ view: this.view });
+			if (t.to) { q.set("from", Math.round(t.from)); q.set("to", Math.round(t.to)); }
+			const y = Math.round(t.wantY || t.scroll.scrollTop);
+			if (y) q.set("y", y);
+			if (this.selection) q.set("selection", this.selection.join("-"));
+			if (this.tree.shown) q.set("line", this.tree.from);
+			if (this.tree.g) q.set("g", this.tree.g);
+			if (this.table.by !== "function") q.set("by", this.table.by);
+			if (this.table.sort !== "total") q.set("sort", this.table.sort);
+			if ($("waits").checked) q.set("waits", 1);
+			if (this.search.q) q.set("q", this.search.q);
+			history.replaceState(null, "", "#" + q);
+		}, 100);
+	},
+
+	// restore shows what the URL says.
+	restore() {
+		const q = new URLSearchParams(location.hash.slice(1)), t = this.timeline;
+		const whole = s => /^\d{1,16}$/.test(s || "") ? +s : 0;
+		this.restoring = true;
+		t.from = whole(q.get("from"));
+		t.to = whole(q.get("to"));
+		if (t.to <= t.from) t.from = t.to = 0;
+		t.wantY = whole(q.get("y"));
+		const sel = (q.get("selection") || "").split("-").map(whole);
+		this.select(sel.length === 2 && sel[1] > sel[0] ? sel : null);
+		if (["function", "package", "goroutine"].includes(q.get("by"))) this.table.by = q.get("by");
+		if (q.get("sort")) this.table.sort = q.get("sort");
+		$("waits").checked = q.has("waits");
+		if (/^\d{1,20}(\.\d{1,9})?$/.test(q.get("line") || "")) this.tree.show(q.get("line"), /^\d{1,20}$/.test(q.get("g") || "") ? q.get("g") : "");
+		this.show(views.includes(q.get("view")) ? q.get("view") : "timeline");
+		this.restoring = false;
+		if (q.get("q")) this.search.start(q.get("q"));
+	},
+
+	// follow asks how far the index is until it is finished.
+	async follow() {
+		for (;;) {
+			try {
+				this.status = await ask("status");
+				this.problem = "";
+				$("name").textContent = this.status.name;
+				$("name").title = this.status.program;
+				document.title = this.status.name + " - ftrace web";
+				if (!this.functions.length) this.functions = await ask("functions");
+				this.showStatus();
+				await this.timeline.loadLanes();
+			} catch (e) {
+				this.say(e);
+			}
+			if (this.status.finished) break;
+			await new Promise(r => setTimeout(r, 400));
+		}
+		document.body.dataset.ready = "yes";
+	},
+};
+
+app.timeline = new Timeline(app);
+app.tree = new Tree(app);
+app.table = new Table(app);
+app.search = new Search(app);
+window.ftrace = app; // for whoever looks from the browser's console
+
+for (const v of views) $("tab-" + v).onclick = () => app.show(v);
+$("selection-table").onclick = () => app.show("table");
+$("selection-zoom").onclick = () => app.timeline.show(...app.selection);
+$("selection-clear").onclick = () => app.select(null);
+$("help-button").onclick = () => $("help").showModal();
+addEventListener("hashchange", () => app.restore());
+addEventListener("keydown", e => {
+	if ($("help").open) return;
+	if (e.key === "Escape") {
+		if (document.activeElement === $("query")) $("query").blur();
+		else if (!$("results").hidden) app.search.close();
+		else if (app.selection) app.select(null);
+		else app.timeline.pick(null);
+		return;
+	}
+	if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
+	const k = e.key.length === 1 ? e.key.toLowerCase() : e.key;
+	if (k === "/") $("query").focus();
+	else if (k === "?") $("help").showModal();
+	else if (k === "1" || k === "2" || k === "3") app.show(views[k - 1]);
+	else if (app.view !== "timeline" || !app.timeline.key(k)) return;
+	e.preventDefault();
+});
+
+app.restore();
+app.follow();

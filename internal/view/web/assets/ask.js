@@ -1,0 +1,60 @@
+// What the page asks the server, and how times and numbers are written.
+
+async function response(what, query, signal) {
+	const q = new URLSearchParams(query);
+	const r = await fetch(what + (q.size ? "?" + q : ""), { signal });
+	if (!r.ok) throw new Error((await r.text()).trim() || r.statusText);
+	return r;
+}
+
+export const ask = async (what, query = {}, signal) => (await response(what, query, signal)).json();
+
+export const askBytes = async (what, query, signal) => (await response(what, query, signal)).arrayBuffer();
+
+// askLines calls f with each line of JSON, as they come.
+export async function askLines(what, query, f, signal) {
+	const reader = (await response(what, query, signal)).body.pipeThrough(new TextDecoderStream()).getReader();
+	let rest = "";
+	for (;;) {
+		const { value, done } = await reader.read();
+		if (done) break;
+		const lines = (rest + value).split("\n");
+		rest = lines.pop();
+		for (const l of lines) if (l) f(JSON.parse(l));
+	}
+	if (rest) f(JSON.parse(rest));
+}
+
+// time writes ns in the unit that suits them.
+export function time(ns, digits = 3) {
+	const a = Math.abs(ns);
+	for (const [unit, n] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]]) if (a >= n) return +(ns / n).toFixed(digits) + unit;
+	return Math.round(ns) + "ns";
+}
+
+// moment writes a time since the recording began, so exactly that neighbours differ.
+export function moment(ns, step) {
+	const unit = step >= 1e9 ? ["s", 1e9] : step >= 1e6 ? ["ms", 1e6] : step >= 1e3 ? ["µs", 1e3] : ["ns", 1];
+	const digits = Math.max(0, Math.ceil(-Math.log10(step / unit[1]) - 1e-9));
+	return (ns / unit[1]).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }) + unit[0];
+}
+
+// parseTime reads 1.5ms and the like as ns, or returns null.
+export function parseTime(s) {
+	const m = /^\s*([0-9.,]+)\s*(s|ms|us|µs|ns)?\s*$/.exec(s);
+	if (!m) return null;
+	const n = +m[1].replaceAll(",", "") * { s: 1e9, ms: 1e6, us: 1e3, "µs": 1e3, ns: 1 }[m[2] || "s"];
+	return Number.isFinite(n) ? Math.round(n) : null;
+}
+
+export const count = (n, one, many) => n.toLocaleString("en") + " " + (n === 1 ? one : many || one + "s");
+
+// element makes an element. What it shows is text, whatever is in it.
+export function element(name, text, props = {}) {
+	const e = document.createElement(name);
+	if (text !== undefined) e.textContent = text;
+	Object.assign(e, props);
+	return e;
+}
+
+export const $ = id => document.getElementById(id);

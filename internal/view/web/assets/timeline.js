@@ -1,0 +1,453 @@
+// The timeline: a lane a goroutine, with what it did in the stretch of time that is shown.
+import { $, ask, askBytes, count, element, moment, time } from "./ask.js";
+
+const rowHeight = 17, headHeight = 18, waitsHeight = 7, gap = 8, firstLanes = 500;
+const failed = 1 << 24, unfinished = 1 << 25, keyMask = failed - 1;
+const marksRow = 0, waitsRow = 1, callsRow = 2;
+
+export class Timeline {
+	constructor(app) {
+		this.app = app;
+		this.from = 0;
+		this.to = 0; // 0: all that is known
+		this.lanes = [];
+		this.data = null; // what is drawn
+		this.all = 0;
+		this.picked = null;
+		this.scroll = $("scroll");
+		this.canvas = $("canvas");
+		this.ruler = $("ruler");
+		this.wantY = 0;
+		this.frames = [];
+		this.listen();
+		new ResizeObserver(() => this.changed()).observe(this.scroll);
+		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+	}
+
+	get end() { return this.to || Math.max(this.app.status.end, 1); }
+	get width() { return this.scroll.clientWidth; }
+	x(ns) { return (ns - this.from) / (this.end - this.from) * this.width; }
+	ns(x) { return this.from + x / this.width * (this.end - this.from); }
+
+	// loadLanes takes in which goroutines there are.
+	async loadLanes(more) {
+		if (this.loading) return;
+		this.loading = true;
+		try {
+			const from = more ? this.lanes.length : 0;
+			const { all, lanes } = await ask("lanes", { from, n: more ? firstLanes : Math.max(firstLanes, this.lanes.length) });
+			this.lanes = more ? this.lanes.concat(lanes) : lanes;
+			this.all = all;
+			let y = 0;
+			for (const l of this.lanes) {
+				l.y = y;
+				l.height = headHeight + waitsHeight + l.rows * rowHeight + gap;
+				y += l.height;
+			}
+			$("tall").style.height = y + "px";
+			if (this.wantY) {
+				this.scroll.scrollTop = this.wantY;
+				if (Math.abs(this.scroll.scrollTop - this.wantY) < 2 || this.app.status.finished) this.wantY = 0;
+			}
+			if (this.wantG !== undefined) this.showLane(this.wantG);
+		} finally {
+			this.loading = false;
+		}
+		this.data = this.data && !this.app.status.finished ? this.data : null;
+		this.changed();
+	}
+
+	visible() {
+		const top = this.scroll.scrollTop, bottom = top + this.scroll.clientHeight;
+		return this.lanes.filter(l => l.y + l.height >= top && l.y <= bottom);
+	}
+
+	// changed draws, and asks for what is not there.
+	changed() {
+		this.app.save();
+		this.draw();
+		this.fetch();
+	}
+
+	covers(d, lanes) {
+		const pixel = (this.end - this.from) / this.width;
+		return d && d.from <= this.from && d.to >= this.end && (d.pixel <= pixel * 1.01 || d.pixel <= 1) && d.pixel > pixel / 8
+			&& d.now === (this.app.status.finished ? -1 : d.now) && lanes.every(l => d.index.has(l.g));
+	}
+
+	async fetch() {
+		const lanes = this.visible();
+		if (!lanes.length || this.width < 1 || this.covers(this.data, lanes)) return;
+		if (this.asking) {
+			this.again = true;
+			return;
+		}
+		this.asking = true;
+		try {
+			const w = this.end - this.from;
+			const from = Math.max(0, Math.floor(this.from - w / 2)), to = Math.ceil(this.end + w / 2);
+			const ratio = Math.min(2, window.devicePixelRatio || 1);
+			const pixels = Math.min(20000, Math.ceil(this.width * ratio * (to - from) / w));
+			const now = this.app.status.finished ? -1 : this.app.status.now;
+			const asked = performance.now();
+			const b = await askBytes("slices", { from, to, pixels, lanes: lanes.map(l => l.g).join(",") });
+			const view = new DataView(b), n = view.getUint32(0, true);
+			let at = 16;
+			const array = (T, size) => { const a = new T(b, at, n); at += n * size; return a; };
+			this.data = {
+				from, to, now, n, pixel: (to - from) / pixels, exact: view.getUint32(4, true) === 1, span: view.getFloat64(8, true),
+				begin: array(Float64Array, 8), end: array(Float64Array, 8), what: array(Uint32Array, 4), calls: array(Uint32Array, 4),
+				lane: array(Uint16Array, 2), row: array(Uint16Array, 2), goroutines: lanes.map(l => l.g), index: new Map(lanes.map((l, i) => [l.g, i])),
+			};
+			this.answered = performance.now() - asked;
+			this.canvas.dataset.slices = n;
+			this.canvas.dataset.exact = this.data.exact;
+		} catch (e) {
+			this.app.say(e);
+			await new Promise(r => setTimeout(r, 1000));
+		} finally {
+			this.asking = false;
+		}
+		this.draw();
+		if (this.again) {
+			this.again = false;
+			this.fetch();
+		}
+	}
+
+	draw() {
+		if (this.drawing) return;
+		this.drawing = true;
+		requestAnimationFrame(() => { this.drawing = false; this.paint(); });
+	}
+
+	context(canvas, w, h) {
+		const ratio = window.devicePixelRatio || 1;
+		canvas.style.width = w + "px";
+		canvas.style.height = h + "px";
+		if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {
+			canvas.width = Math.round(w * ratio);
+			canvas.height = Math.round(h * ratio);
+		}
+		const c = canvas.getContext("2d");
+		c.setTransform(ratio, 0, 0, ratio, 0, 0);
+		c.clearRect(0, 0, w, h);
+		return c;
+	}
+
+	colours() {
+		const css = getComputedStyle(document.documentElement), v = n => css.getPropertyValue(n).trim();
+		this.dark = matchMedia("(prefers-color-scheme: dark)").matches;
+		if (this.wasDark !== this.dark) this.fills = new Map();
+		this.wasDark = this.dark;
+		return { front: v("--front"), soft: v("--soft"), line: v("--line"), back: v("--back"), bad: v("--bad"), accent: v("--accent") };
+	}
+
+	// fill returns the colour of a function, which is that of its package, or of a kind of waits.
+	fill(key) {
+		let c = this.fills.get(key);
+		if (!c) {
+			const f = this.app.function(key);
+			let h = 2166136261;
+			for (const ch of f.wait ? f.name : f.package) h = Math.imul(h ^ ch.codePointAt(0), 16777619) >>> 0;
+			let shade = 0;
+			for (const ch of f.name) shade = (shade * 31 + ch.codePointAt(0)) % 7;
+			c = this.dark ? `hsl(${h % 360} 45% ${30 + shade * 1.6}%)` : `hsl(${h % 360} 62% ${70 + shade * 1.8}%)`;
+			this.fills.set(key, c);
+		}
+		return c;
+	}
+
+	paint() {
+		const began = performance.now();
+		const s = this.scroll, w = this.width, h = s.clientHeight;
+		if (w < 1 || h < 1) return;
+		const colours = this.colours();
+		this.canvas.style.top = s.offsetTop + "px";
+		const c = this.context(this.canvas, w, h);
+		this.paintRuler(colours, w);
+		c.font = "12px system-ui, sans-serif";
+		c.textBaseline = "middle";
+		const top = s.scrollTop, d = this.data;
+		const at = new Map();
+		for (const l of this.visible()) {
+			at.set(l.g, l);
+			const y = l.y - top;
+			c.fillStyle = colours.line;
+			c.fillRect(0, y, w, 1);
+			c.fillStyle = colours.soft;
+			c.fillText(`G${l.g}   ${count(l.calls, "call")}${l.failed ? ", " + l.failed.toLocaleString("en") + " failed" : ""}`, 6, y + headHeight / 2 + 1);
+		}
+		if (d) {
+			const from = this.from, k = w / (this.end - from);
+			let text = [];
+			for (let i = 0; i < d.n; i++) {
+				let x1 = (d.begin[i] - from) * k, x2 = (d.end[i] - from) * k;
+				if (x2 < 0 || x1 > w) continue;
+				const l = at.get(d.goroutines[d.lane[i]]);
+				if (!l) continue;
+				const row = d.row[i], bad = d.what[i] & failed;
+				if (row === marksRow) {
+					c.fillStyle = colours.accent;
+					const y = l.y - top + 3;
+					c.beginPath();
+					c.moveTo(x1 - 4, y); c.lineTo(x1 + 4, y); c.lineTo(x1, y + 9);
+					c.fill();
+					continue;
+				}
+				const y = l.y - top + headHeight + (row === waitsRow ? 0 : waitsHeight + (row - callsRow) * rowHeight);
+				const height = row === waitsRow ? waitsHeight - 2 : rowHeight - 1;
+				if (y > h || y + height < 0) continue;
+				x1 = Math.max(x1, -2); x2 = Math.min(x2, w + 2);
+				const width = Math.max(x2 - x1 - (x2 - x1 > 3 ? 1 : 0), 1);
+				c.globalAlpha = d.calls[i] > 1 ? 0.7 : 1;
+				c.fillStyle = this.fill(d.what[i] & keyMask);
+				c.fillRect(x1, y, width, height);
+				c.globalAlpha = 1;
+				if (bad) {
+					c.fillStyle = colours.bad;
+					c.fillRect(x1, y + height - 2, width, 2);
+				}
+				if (row >= callsRow && width > 24) text.push(i, Math.max(x1, 0), y, Math.min(x2, w) - Math.max(x1, 0));
+			}
+			c.fillStyle = colours.front;
+			for (let j = 0; j < text.length; j += 4) {
+				const i = text[j], room = text[j + 3] - 6;
+				let name = this.app.function(d.what[i] & keyMask).name;
+				if (d.calls[i] > 1) name = count(d.calls[i], "call") + ": " + name;
+				const fits = Math.floor(room / 6.2);
+				if (fits < 2) continue;
+				if (name.length > fits) name = name.slice(0, fits - 1) + "…";
+				c.fillText(name, text[j + 1] + 3, text[j + 2] + rowHeight / 2, room);
+			}
+			const p = this.picked;
+			if (p && at.get(p.g)) {
+				const y = at.get(p.g).y - top + headHeight + (p.row === waitsRow ? 0 : waitsHeight + (p.row - callsRow) * rowHeight);
+				c.strokeStyle = colours.front;
+				c.lineWidth = 2;
+				const x1 = Math.max(-4, this.x(p.begin)), x2 = Math.min(w + 4, this.x(p.end));
+				c.strokeRect(x1, y, Math.max(x2 - x1, 2), p.row === waitsRow ? waitsHeight - 2 : rowHeight - 1);
+			}
+		}
+		const sel = this.app.selection;
+		if (sel) {
+			c.fillStyle = colours.accent;
+			c.globalAlpha = 0.16;
+			c.fillRect(this.x(sel[0]), 0, this.x(sel[1]) - this.x(sel[0]), h);
+			c.globalAlpha = 1;
+		}
+		if (!this.lanes.length) {
+			c.fillStyle = colours.soft;
+			c.fillText(this.app.status.finished ? "There are no calls in the recording." : "Reading …", 10, 20);
+		}
+		$("range").textContent = `${moment(this.from, (this.end - this.from) / 1000)} + ${time(this.end - this.from)}`;
+		$("hint").textContent = d && !d.exact ? `calls within ${time(d.span)} are merged` : "";
+		this.frames.push(performance.now() - began);
+		if (this.frames.length > 200) this.frames.shift();
+		this.canvas.dataset.painted = this.from + "-" + this.end;
+	}
+
+	paintRuler(colours, w) {
+		const c = this.context(this.ruler, w, 22), span = this.end - this.from;
+		let step = 10 ** Math.floor(Math.log10(span * 110 / w));
+		for (const f of [1, 2, 5, 10]) if (step * f * w / span >= 110) { step *= f; break; }
+		step = Math.max(1, step);
+		c.font = "11px system-ui, sans-serif";
+		for (let t = Math.ceil(this.from / step) * step; t <= this.end; t += step) {
+			const x = this.x(t);
+			c.fillStyle = colours.line;
+			c.fillRect(x, 12, 1, 10);
+			c.fillStyle = colours.soft;
+			c.fillText(moment(t, step), x + 3, 14);
+		}
+	}
+
+	// show shows a stretch of time.
+	show(from, to) {
+		const most = Math.max(this.app.status.end, 1);
+		const w = Math.min(Math.max(to - from, 20), most);
+		from = Math.max(0, Math.min(from, most - w));
+		this.from = from;
+		this.to = from === 0 && w >= most ? 0 : from + w;
+		this.changed();
+	}
+
+	zoom(factor, x = this.width / 2) {
+		const at = this.ns(x), from = this.from, end = this.end;
+		this.show(at - (at - from) * factor, at + (end - at) * factor);
+	}
+
+	pan(part) {
+		const by = (this.end - this.from) * part;
+		this.show(this.from + by, this.end + by);
+	}
+
+	// showLane brings a goroutine's lane onto the screen, once it is known.
+	showLane(g) {
+		const l = this.lanes.find(l => l.g === g);
+		this.wantG = l || this.lanes.length >= this.all && this.app.status.finished ? undefined : g;
+		if (l && (l.y < this.scroll.scrollTop || l.y + headHeight + 40 > this.scroll.scrollTop + this.scroll.clientHeight)) this.scroll.scrollTop = l.y;
+		if (!l && this.lanes.length < this.all) this.loadLanes(true);
+	}
+
+	// hit returns the slice at a place of the canvas.
+	hit(x, y) {
+		const d = this.data;
+		if (!d) return null;
+		y += this.scroll.scrollTop;
+		const l = this.lanes.find(l => y >= l.y && y < l.y + l.height), lane = l && d.index.get(l.g);
+		if (lane === undefined) return null;
+		const within = y - l.y;
+		const row = within < headHeight ? marksRow : within < headHeight + waitsHeight ? waitsRow : callsRow + Math.floor((within - headHeight - waitsHeight) / rowHeight);
+		let best = null, near = row === marksRow ? 5 : 2;
+		for (let i = 0; i < d.n; i++) {
+			if (d.lane[i] !== lane || d.row[i] !== row) continue;
+			const x1 = this.x(d.begin[i]), x2 = this.x(d.end[i]);
+			const far = x < x1 ? x1 - x : x > x2 ? x - x2 : 0;
+			if (far < near) { near = far; best = i; if (!far) break; }
+		}
+		if (best === null) return null;
+		return { g: l.g, row, begin: d.begin[best], end: d.end[best], what: d.what[best], calls: d.calls[best], key: d.what[best] & keyMask };
+	}
+
+	name(s) {
+		if (s.row === marksRow && s.key === 0) return count(s.calls, "line") + " of the program";
+		const f = this.app.function(s.key);
+		return s.calls > 1 ? count(s.calls, s.row === waitsRow ? "wait" : s.row === marksRow ? "mark" : "call") + ", the longest of them " + f.name : f.name;
+	}
+
+	tip(e, s) {
+		const tip = $("tip");
+		if (!s) {
+			tip.hidden = true;
+			this.tipped = null;
+			return;
+		}
+		const same = this.tipped && this.tipped.begin === s.begin && this.tipped.row === s.row && this.tipped.g === s.g;
+		if (!same) {
+			this.tipped = s;
+			tip.textContent = `${this.name(s)}\n${time(s.end - s.begin)}${s.calls > 1 ? " together" : ""} from ${moment(s.begin, Math.max(1, (s.end - s.begin) / 100))}${s.what & failed ? ", failed" : ""}${s.what & unfinished ? ", end not recorded" : ""}`;
+			clearTimeout(this.tipTimer);
+			if (s.calls === 1 && s.row >= callsRow) {
+				this.tipTimer = setTimeout(async () => {
+					try {
+						const d = await this.call(s);
+						if (this.tipped === s) tip.textContent += `\n(${d.params})${d.results ? " = " + d.results : ""}`;
+					} catch { /* the details say it, if it is clicked */ }
+				}, 120);
+			}
+		}
+		tip.hidden = false;
+		tip.style.left = Math.min(e.clientX + 14, innerWidth - tip.offsetWidth - 6) + "px";
+		tip.style.top = (e.clientY + 18 + tip.offsetHeight > innerHeight ? e.clientY - tip.offsetHeight - 8 : e.clientY + 18) + "px";
+	}
+
+	call(s) {
+		return ask("call", { g: s.g, depth: s.row - callsRow, begin: s.begin, end: s.end });
+	}
+
+	// pick shows what there is to say of a slice below the lanes.
+	async pick(s) {
+		this.picked = s;
+		this.draw();
+		const to = $("details");
+		to.replaceChildren();
+		if (!s) return;
+		const list = element("dl");
+		const say = (name, text) => list.append(element("dt", name), element("dd", text));
+		to.append(element("h2", this.name(s)), list);
+		say("goroutine", "G" + s.g);
+		say("began", moment(s.begin, 1));
+		say("lasted", time(s.end - s.begin, 6) + (s.what & unfinished ? " at least: its end is not in the recording" : ""));
+		if (s.what & failed) say("failed", s.calls > 1 ? "one of them at least" : "with an error, a panic or Goexit");
+		const buttons = element("p");
+		buttons.append(element("button", "zoom to it (F)", { onclick: () => this.zoomTo(s) }), " ", element("button", "trace from here (T)", { onclick: () => this.app.trace(s.begin, s.g) }));
+		to.append(buttons);
+		if (s.calls > 1 || s.row < callsRow) return;
+		try {
+			const d = await this.call(s);
+			if (this.picked !== s) return;
+			say("function", d.function);
+			say("call", "#" + d.number.toLocaleString("en"));
+			say("parameters", d.params || "none were recorded");
+			if (d.ended) say("results", d.results || "none");
+			if (d.file) say("source", d.file + ":" + d.line);
+		} catch (e) {
+			say("parameters", e.message);
+		}
+	}
+
+	zoomTo(s) {
+		const w = Math.max(s.end - s.begin, 20);
+		this.show(s.begin - w * 0.1, s.end + w * 0.1);
+		this.showLane(s.g);
+	}
+
+	listen() {
+		const s = this.scroll;
+		let drag = null;
+		const place = e => { const r = s.getBoundingClientRect(); return [e.clientX - r.left, e.clientY - r.top]; };
+		s.addEventListener("scroll", () => {
+			if (this.lanes.length < this.all && s.scrollTop + 2 * s.clientHeight > s.scrollHeight) this.loadLanes(true);
+			this.changed();
+		});
+		s.addEventListener("wheel", e => {
+			if (e.ctrlKey || e.metaKey) this.zoom(Math.exp(Math.max(-100, Math.min(100, e.deltaY)) * 0.004), place(e)[0]);
+			else if (e.shiftKey) this.pan((e.deltaY || e.deltaX) / 1000);
+			else if (Math.abs(e.deltaX) > Math.abs(e.deltaY)) this.pan(e.deltaX / this.width);
+			else return;
+			e.preventDefault();
+		}, { passive: false });
+		s.addEventListener("pointerdown", e => {
+			const [x, y] = place(e);
+			if (e.button !== 0 || x >= this.width) return; // the bar beside it
+			drag = { x, y, from: this.from, end: this.end, top: s.scrollTop, select: e.shiftKey, moved: false };
+			s.setPointerCapture(e.pointerId);
+		});
+		s.addEventListener("pointermove", e => {
+			const [x, y] = place(e);
+			this.mouse = x;
+			if (!drag) {
+				const hit = this.hit(x, y);
+				s.style.cursor = hit ? "pointer" : "";
+				this.tip(e, hit);
+				return;
+			}
+			this.tip(e, null);
+			if (Math.abs(x - drag.x) + Math.abs(y - drag.y) > 3) drag.moved = true;
+			if (!drag.moved) return;
+			if (drag.select) {
+				const a = this.ns(drag.x), b = this.ns(x);
+				this.app.select([Math.max(0, Math.floor(Math.min(a, b))), Math.ceil(Math.max(a, b))]);
+			} else {
+				const by = (drag.x - x) / this.width * (drag.end - drag.from);
+				s.scrollTop = drag.top + drag.y - y;
+				if (Math.abs(x - drag.x) > 3) this.show(drag.from + by, drag.end + by);
+			}
+		});
+		const up = e => {
+			if (drag && !drag.moved) this.pick(this.hit(...place(e)));
+			drag = null;
+		};
+		s.addEventListener("pointerup", up);
+		s.addEventListener("pointercancel", () => { drag = null; });
+		s.addEventListener("pointerleave", e => { this.mouse = undefined; this.tip(e, null); });
+		s.addEventListener("dblclick", e => { const hit = this.hit(...place(e)); if (hit) this.zoomTo(hit); });
+		$("zoom-in").onclick = () => this.zoom(0.5);
+		$("zoom-out").onclick = () => this.zoom(2);
+		$("whole").onclick = () => this.show(0, this.app.status.end);
+	}
+
+	key(k) {
+		switch (k) {
+		case "w": this.zoom(0.7, this.mouse); return true;
+		case "s": this.zoom(1 / 0.7, this.mouse); return true;
+		case "a": this.pan(-0.15); return true;
+		case "d": this.pan(0.15); return true;
+		case "0": this.show(0, this.app.status.end); return true;
+		case "f": if (this.picked) this.zoomTo(this.picked); return true;
+		case "t": if (this.picked) this.app.trace(this.picked.begin, this.picked.g); return true;
+		}
+		return false;
+	}
+}

@@ -1,0 +1,279 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/viewtest"
+)
+
+// browser returns a page of Chromium for the test, which fails if the page reports an error.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	testenv.Need(t, "chromium")
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.WindowSize(1280, 800))
+	ctx, end := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(end)
+	ctx, end = chromedp.NewContext(ctx)
+	t.Cleanup(end)
+	ctx, end = context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(end)
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			t.Errorf("the page failed: %v", e.ExceptionDetails)
+		case *log.EventEntryAdded: // among these is what its policy refuses
+			if e.Entry.Level == log.LevelError {
+				t.Errorf("the page says: %s %s", e.Entry.Text, e.Entry.URL)
+			}
+		}
+	})
+	return ctx
+}
+
+// do runs actions in the page.
+func do(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
+	t.Helper()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// value returns what an expression in the page is.
+func value[T any](t *testing.T, ctx context.Context, expression string) (v T) {
+	t.Helper()
+	do(t, ctx, chromedp.Evaluate(expression, &v, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	return v
+}
+
+// becomes waits until an expression in the page is true.
+func becomes(t *testing.T, ctx context.Context, expression string) {
+	t.Helper()
+	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if value[bool](t, ctx, "!!("+expression+")") {
+			return
+		}
+	}
+	shot(t, ctx, "failed")
+	t.Fatalf("it is never true that %s; the page says %q", expression, value[string](t, ctx, "document.body.innerText"))
+}
+
+// click clicks what a selector finds.
+func click(selector string) chromedp.Action {
+	return chromedp.Evaluate(fmt.Sprintf("document.querySelector(%q).click()", selector), nil)
+}
+
+// shot writes a picture of the page into the directory that SCREENSHOTS names.
+func shot(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	dir := os.Getenv("SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	var picture []byte
+	do(t, ctx, chromedp.Sleep(300*time.Millisecond), chromedp.CaptureScreenshot(&picture))
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shots writes pictures at two widths, light and dark.
+func shots(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	if os.Getenv("SCREENSHOTS") == "" {
+		return
+	}
+	for _, width := range []int64{1280, 400} {
+		for _, scheme := range []string{"light", "dark"} {
+			do(t, ctx, chromedp.EmulateViewport(width, 800), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+			shot(t, ctx, fmt.Sprintf("%s-%d-%s", name, width, scheme))
+		}
+	}
+	do(t, ctx, chromedp.EmulateViewport(1280, 800), emulation.SetEmulatedMedia())
+}
+
+const ready = `document.body.dataset.ready === "yes" && ftrace.timeline.data && !ftrace.timeline.asking`
+
+// TestPage uses the page as people do, and compares what it shows with the recording.
+func TestPage(t *testing.T) {
+	ctx := browser(t)
+	s := serving(t, recorded(t, "parser"))
+	do(t, ctx, chromedp.Navigate(s.URL()))
+	becomes(t, ctx, ready)
+
+	// All calls are on the timeline.
+	r, err := recording.Open(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := plain(t, r)
+	var calls, deepest uint64
+	for of, list := range all.by {
+		if of.row >= callsRow {
+			calls += uint64(len(list))
+			deepest = max(deepest, uint64(of.row))
+		}
+	}
+	sum := value[float64](t, ctx, `(() => { const d = ftrace.timeline.data; let n = 0; for (let i = 0; i < d.n; i++) if (d.row[i] >= 2) n += d.calls[i]; return n; })()`)
+	if uint64(sum) != calls || deepest < 4 {
+		t.Errorf("%v calls are drawn, not %d, %d deep", sum, calls, deepest)
+	}
+	if inked := value[bool](t, ctx, `(() => { const c = ftrace.timeline.canvas; return c.getContext("2d").getImageData(0, 0, c.width, c.height).data.some(b => b); })()`); !inked {
+		t.Error("nothing is drawn")
+	}
+	shots(t, ctx, "timeline")
+
+	// A call that is zoomed to and clicked has the values that the trace has.
+	type slice struct {
+		G, Row, Begin, End float64
+	}
+	target := value[slice](t, ctx, `(() => { const t = ftrace.timeline, d = t.data; let best = -1;
+		for (let i = 0; i < d.n; i++) if (d.calls[i] === 1 && ftrace.function(d.what[i] & 0xffffff).name === "main.evaluate" && best < 0) best = i;
+		const s = { g: d.goroutines[d.lane[best]], row: d.row[best], begin: d.begin[best], end: d.end[best] };
+		t.zoomTo(s); return s; })()`)
+	becomes(t, ctx, `ftrace.timeline.to > 0 && ftrace.timeline.data.to - ftrace.timeline.data.from < 1e9 && !ftrace.timeline.asking`)
+	var line1 string
+	if err := lines(r, place{}, nil, nil, func(l line) bool {
+		if float64(l.At) == target.Begin && strings.Contains(l.Text, "+ main.evaluate(") {
+			line1 = l.Text
+		}
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	params := line1[strings.Index(line1, "(")+1 : strings.Index(line1, ") {")]
+	at := value[[]float64](t, ctx, fmt.Sprintf(`(() => { const t = ftrace.timeline, l = t.lanes.find(l => l.g === %v), b = t.scroll.getBoundingClientRect();
+		return [b.left + t.x(%v), b.top + l.y - t.scroll.scrollTop + 18 + 7 + (%v - 2) * 17 + 8]; })()`, target.G, (target.Begin+target.End)/2, target.Row))
+	do(t, ctx, chromedp.MouseClickXY(at[0], at[1]))
+	becomes(t, ctx, `document.getElementById("details").innerText.includes("parameters")`)
+	if details := value[string](t, ctx, `document.getElementById("details").innerText`); params == "" || !strings.Contains(details, params) || !strings.Contains(details, "main.evaluate") {
+		t.Errorf("the details have no %s:\n%s", params, details)
+	}
+	shots(t, ctx, "details")
+
+	// Keys move and zoom, and the URL reopens what is shown.
+	width := `(ftrace.timeline.end - ftrace.timeline.from)`
+	before := value[float64](t, ctx, width)
+	do(t, ctx, chromedp.KeyEvent("s"))
+	if wider := value[float64](t, ctx, width); wider < before*1.3 {
+		t.Errorf("s zooms from %v to %v", before, wider)
+	}
+	do(t, ctx, chromedp.KeyEvent("w"), chromedp.KeyEvent("d"))
+	becomes(t, ctx, `location.hash.includes("from=" + Math.round(ftrace.timeline.from))`)
+	shown := value[string](t, ctx, `document.getElementById("range").textContent`)
+	do(t, ctx, chromedp.Reload())
+	becomes(t, ctx, ready)
+	becomes(t, ctx, fmt.Sprintf(`document.getElementById("range").textContent === %q`, shown))
+
+	// A search finds what the trace has, and opens it.
+	do(t, ctx, chromedp.KeyEvent("/"))
+	becomes(t, ctx, `document.activeElement.id === "query"`)
+	do(t, ctx, chromedp.Evaluate(`document.getElementById("query").value = ""`, nil), chromedp.SendKeys("#query", "division by zero\r", chromedp.ByQuery))
+	becomes(t, ctx, `document.getElementById("results").dataset.state === "done"`)
+	want := 0
+	if err := lines(r, place{}, nil, nil, func(l line) bool {
+		if strings.Contains(l.Text, "division by zero") {
+			want++
+		}
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if n := value[int](t, ctx, `document.querySelectorAll("#matches li").length`); n != want || n == 0 {
+		t.Errorf("%d lines are found, not %d", n, want)
+	}
+	shots(t, ctx, "search")
+	do(t, ctx, click("#matches li:first-child button"), click("#results-close"))
+
+	// The trace is text, which folds.
+	do(t, ctx, click("#tab-tree"))
+	becomes(t, ctx, `document.querySelectorAll("#lines .l").length > 20`)
+	visible := `[...document.querySelectorAll("#lines .l")].filter(e => !e.hidden).length`
+	many := value[int](t, ctx, visible)
+	do(t, ctx, click("#lines button.fold"))
+	if few := value[int](t, ctx, visible); few >= many {
+		t.Errorf("%d lines of %d are left", few, many)
+	}
+	do(t, ctx, click("#lines button.fold"))
+	shots(t, ctx, "trace")
+
+	// The table has all calls, and those of a selection.
+	do(t, ctx, click("#tab-table"))
+	cells := `[...document.querySelectorAll("#table tbody tr")].map(r => +r.cells[1].textContent.replaceAll(",", ""))`
+	becomes(t, ctx, cells+`.length > 0`)
+	var inTable uint64
+	for _, n := range value[[]uint64](t, ctx, cells) {
+		inTable += n
+	}
+	if inTable != calls {
+		t.Errorf("the table has %d calls, not %d", inTable, calls)
+	}
+	shots(t, ctx, "table")
+	do(t, ctx, chromedp.Evaluate(fmt.Sprintf(`ftrace.select([%v, %v]); ftrace.table.load()`, target.Begin, target.End), nil))
+	becomes(t, ctx, cells+fmt.Sprintf(`.reduce((a, b) => a + b, 0) < %d`, calls))
+	var some uint64
+	for _, n := range value[[]uint64](t, ctx, cells) {
+		some += n
+	}
+	selected := uint64(0)
+	for of, list := range all.by {
+		for _, c := range list {
+			if of.row >= callsRow && float64(c.begin) >= target.Begin && float64(c.begin) <= target.End {
+				selected++
+			}
+		}
+	}
+	if some != selected || selected == 0 {
+		t.Errorf("the table of a call has %d calls, not %d", some, selected)
+	}
+	do(t, ctx, chromedp.KeyEvent("?"))
+	becomes(t, ctx, `document.getElementById("help").open`)
+	shots(t, ctx, "help")
+}
+
+// TestHostile: what the program made up is text, whatever it looks like.
+func TestHostile(t *testing.T) {
+	ctx := browser(t)
+	const markup = `<img src=x onerror=window.pwned=1>`
+	dir := filepath.Join(t.TempDir(), markup[:4]+"hostile")
+	viewtest.Copy(t, "parser", dir)
+	name := filepath.Join(dir, "tables")
+	tables, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Of the same length, so that the tables stay whole.
+	evil := strings.NewReplacer("evaluate", "<b>x</b>", "product", "<script", "factor", "<br/>\n")
+	if err := os.WriteFile(name, []byte(evil.Replace(string(tables))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := serving(t, dir)
+	tree, err := json.Marshal("<b>x</b>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(t, ctx, chromedp.Navigate(s.URL()+"#view=tree&line=0"))
+	becomes(t, ctx, fmt.Sprintf(`document.getElementById("lines").innerText.includes(%s)`, tree))
+	do(t, ctx, chromedp.Navigate(s.URL()+"#view=table"), chromedp.Reload())
+	becomes(t, ctx, fmt.Sprintf(`document.getElementById("table").innerText.includes(%s)`, tree))
+	do(t, ctx, chromedp.Evaluate(`ftrace.search.start("x</b")`, nil))
+	becomes(t, ctx, `document.getElementById("results").dataset.state === "done" && document.querySelectorAll("#matches li").length > 0`)
+	do(t, ctx, chromedp.Navigate(s.URL()+"#view=<img src=x onerror=window.pwned=1>&line=<b>&y=x&from=-1&to=1e9&selection=a-b&by=<b>&sort=<b>&q="+"%3Cb%3E"), chromedp.Reload())
+	becomes(t, ctx, ready)
+	if made := value[int](t, ctx, `document.querySelectorAll("main b, main img, main br, main script").length`); made != 0 || value[bool](t, ctx, `"pwned" in window`) {
+		t.Errorf("names became %d elements", made)
+	}
+}

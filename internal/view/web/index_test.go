@@ -1,0 +1,145 @@
+package web
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/viewtest"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
+)
+
+// plain goes through a recording and returns all that the timeline has, by goroutine and row.
+func plain(t *testing.T, r *recording.Recording) *rows {
+	t.Helper()
+	all := newRows()
+	w := &walker{Source: walk.Source{Recording: r}}
+	x := newIndex(r)
+	h := hears{x: x, w: w, take: all.add}
+	h.listen()
+	if err := w.Run(nil); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func built(r *recording.Recording) *index {
+	x := newIndex(r)
+	x.build(nil, func() bool { return true })
+	return x
+}
+
+// TestLevels: each level has each call once, also after finer ones were given up, its slices are
+// where the calls are, and what is longer than its span is there as it is.
+func TestLevels(t *testing.T) {
+	r := viewtest.MadeUp(t)
+	all := plain(t, r)
+	for given := range 4 {
+		x := built(r)
+		for range given {
+			x.giveUp()
+		}
+		if x.stored == 0 || x.deep > 0 || x.beyond > 0 || x.err != nil {
+			t.Fatalf("stored %d, deep %d, beyond %d: %v", x.stored, x.deep, x.beyond, x.err)
+		}
+		for level := x.finest; level < levels; level++ {
+			have := newRows()
+			goroutines := []uint64{}
+			for g := range x.lanes {
+				goroutines = append(goroutines, g)
+			}
+			list, taken := x.at(goroutines, 0, 1<<60, level, 1<<30)
+			if taken != level {
+				t.Fatalf("level %d, not %d", taken, level)
+			}
+			for _, f := range list {
+				have.add(goroutines[f.lane], f.row, f.slice)
+			}
+			long := 0
+			for of, calls := range all.by {
+				var n uint32
+				within := func(c slice) bool {
+					for _, s := range have.by[of] {
+						if s.begin <= c.begin && c.end <= s.end && (c.end-c.begin <= span(level) || s.calls == 1 && s.key() == c.key()) {
+							return true
+						}
+					}
+					return false
+				}
+				for _, s := range have.by[of] {
+					n += s.calls
+					if s.calls > 1 && s.end-s.begin > span(level) {
+						t.Fatalf("level %d merged %v", level, s)
+					}
+				}
+				if int(n) != len(calls) {
+					t.Fatalf("level %d of %v has %d calls, not %d", level, of, n, len(calls))
+				}
+				for i, c := range calls {
+					if c.end-c.begin > span(level) {
+						long++
+					}
+					if i%50 == 0 && !within(c) {
+						t.Fatalf("level %d of %v does not have %v", level, of, c)
+					}
+				}
+			}
+			if level == 0 && long == 0 {
+				t.Fatal("no call is longer than the first span")
+			}
+		}
+	}
+}
+
+// TestPicture: what is read of a stretch of time is what all events have of it, call by call.
+func TestPicture(t *testing.T) {
+	r := viewtest.MadeUp(t)
+	all := plain(t, r)
+	x := built(r)
+	for x.finest < 5 {
+		x.giveUp()
+	}
+	var goroutines []uint64
+	for g := range x.lanes {
+		goroutines = append(goroutines, g)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	compared := 0
+	for range 40 {
+		from := random.Int64N(x.now)
+		to := from + 1 + random.Int64N(x.now/100)
+		p, err := x.picture(r, goroutines, from, to, 0)
+		if err != nil || !p.exact || p.span != 0 {
+			t.Fatalf("exact %v, span %d: %v", p.exact, p.span, err)
+		}
+		have, want := map[string]int{}, map[string]int{}
+		name := func(g uint64, at rowKind, s slice) string {
+			return fmt.Sprint(g, at, s.begin, s.end, s.what&(1<<firstShift-1))
+		}
+		for _, f := range p.list {
+			have[name(goroutines[f.lane], f.row, f.slice)] += int(f.calls)
+		}
+		for of, list := range all.by {
+			for _, s := range list {
+				if s.end >= from && s.begin <= to && x.lanes[of.goroutine] != nil {
+					want[name(of.goroutine, of.row, s)]++
+				}
+			}
+		}
+		for s, n := range want {
+			if have[s] != n {
+				t.Fatalf("from %d to %d: %d of %s, not %d", from, to, have[s], s, n)
+			}
+			compared += n
+		}
+		for s, n := range have {
+			if want[s] != n {
+				t.Fatalf("from %d to %d: %d of %s, not %d", from, to, n, s, want[s])
+			}
+		}
+	}
+	if compared < 1000 {
+		t.Fatalf("only %d calls were compared", compared)
+	}
+}

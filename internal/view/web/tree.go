@@ -1,0 +1,225 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
+)
+
+// A line is one of the trace, as ftrace replay writes it.
+type line struct {
+	At   int64  `json:"at"`   // ns since the recording began
+	G    uint64 `json:"g"`    // goroutine; 0: none
+	Text string `json:"text"` // without the goroutine in front
+	Next string `json:"next"` // the place after it
+}
+
+// A place is one between lines: after so many of those at a moment.
+type place struct {
+	ticks uint64
+	lines int
+}
+
+func (p place) String() string { return fmt.Sprintf("%d.%d", p.ticks, p.lines) }
+
+// parsePlace reads a place, or a time in ns since the recording began. Nothing is the beginning.
+func parsePlace(s string, clock *recording.Converter) (place, error) {
+	if s == "" {
+		return place{}, nil
+	}
+	ticksText, lines, ok := strings.Cut(s, ".")
+	n, err := strconv.ParseUint(ticksText, 10, 63)
+	if err != nil {
+		return place{}, fmt.Errorf("%q is no place in the trace", s)
+	}
+	if !ok {
+		if n == 0 {
+			return place{}, nil
+		}
+		return place{ticks: ticks(clock, int64(n))}, nil
+	}
+	skip, err := strconv.ParseUint(lines, 10, 31)
+	if err != nil {
+		return place{}, fmt.Errorf("%q is no place in the trace", s)
+	}
+	return place{n, int(skip)}, nil
+}
+
+// lines gives the lines of the trace from a place on, until yield or, every now and then, more
+// returns false.
+func lines(r *recording.Recording, from place, only map[uint64]bool, more func(s *walk.Stream) bool, yield func(line) bool) error {
+	format, err := text.ParseFormat("duration")
+	if err != nil {
+		return err
+	}
+	source := walk.Source{Recording: r, Window: recording.Window{From: from.ticks}, Only: only}
+	var b bytes.Buffer
+	view := text.NewView(source, text.Options{Format: format}, &b)
+	clock := r.Converter()
+	at := place{ticks: from.ticks}
+	give := func(e uint64) bool {
+		if e != at.ticks {
+			at = place{ticks: e}
+		}
+		for l := range bytes.Lines(b.Bytes()) {
+			at.lines++
+			if at.ticks == from.ticks && at.lines <= from.lines {
+				continue
+			}
+			if !yield(parseLine(string(bytes.TrimSuffix(l, []byte("\n"))), int64(clock.Since(at.ticks)), at)) {
+				return false
+			}
+		}
+		b.Reset()
+		return true
+	}
+	s := source.Events()
+	defer s.Close()
+	n := 0
+	for e := s.Next(); e != nil; e = s.Next() {
+		if n++; n%4096 == 0 && !more(s) {
+			return nil
+		}
+		if err := view.Event(e); err != nil {
+			return err
+		}
+		if err := view.Flush(); err != nil {
+			return err
+		}
+		if !give(e.Ticks) {
+			return nil
+		}
+	}
+	if err := view.Close(); err != nil {
+		return err
+	}
+	give(at.ticks)
+	return s.Err()
+}
+
+// parseLine takes the goroutine off a line.
+func parseLine(s string, at int64, next place) line {
+	l := line{At: max(0, at), Text: s, Next: next.String()}
+	if name, rest, ok := strings.Cut(s, " "); ok && strings.HasPrefix(name, "G") {
+		if g, err := strconv.ParseUint(name[1:], 10, 64); err == nil {
+			l.G = g
+			l.Text = rest[min(len(rest), max(0, 4-len(name))):]
+		}
+	}
+	return l
+}
+
+// goroutine reads the goroutine that is wanted alone.
+func goroutine(r *http.Request) (map[uint64]bool, error) {
+	q := r.URL.Query().Get("g")
+	if q == "" {
+		return nil, nil
+	}
+	g, err := strconv.ParseUint(strings.TrimPrefix(q, "G"), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no goroutine (such as G7)", q)
+	}
+	return map[uint64]bool{g: true}, nil
+}
+
+const pageLines = 500
+
+// tree returns a page of the trace's text.
+func (s *Server) tree(w http.ResponseWriter, r *http.Request) {
+	from, err := parsePlace(r.URL.Query().Get("from"), &s.index.clock)
+	only, wrong := goroutine(r)
+	if err == nil {
+		err = wrong
+	}
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	reader, done := s.reader(r.Context())
+	if reader == nil {
+		return
+	}
+	defer done()
+	list := []line{}
+	err = lines(reader, from, only, func(*walk.Stream) bool { return r.Context().Err() == nil }, func(l line) bool {
+		list = append(list, l)
+		return len(list) < pageLines
+	})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	reply(w, map[string]any{"lines": list, "more": len(list) == pageLines})
+}
+
+const matchesMax = 500
+
+// search looks for lines from a place on. It writes them as it finds them, as JSON lines, and
+// between them how far it is, from 0 to 1.
+func (s *Server) search(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	from, err := parsePlace(q.Get("from"), &s.index.clock)
+	only, wrong := goroutine(r)
+	if err == nil {
+		err = wrong
+	}
+	wanted := q.Get("q")
+	matches := func(s string) bool { return strings.Contains(strings.ToLower(s), wanted) }
+	if pattern, ok := strings.CutPrefix(wanted, "/"); ok {
+		re, wrong := regexp.Compile(strings.TrimSuffix(pattern, "/"))
+		if wrong != nil {
+			err = wrong
+		} else {
+			matches = re.MatchString
+		}
+	}
+	wanted = strings.ToLower(wanted)
+	if err == nil && wanted == "" {
+		err = fmt.Errorf("there is nothing to look for")
+	}
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	reader, done := s.reader(r.Context())
+	if reader == nil {
+		return
+	}
+	defer done()
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	enc := json.NewEncoder(w)
+	shown := time.Now()
+	n, last := 0, line{}
+	err = lines(reader, from, only, func(s *walk.Stream) bool {
+		if time.Since(shown) > 100*time.Millisecond {
+			shown = time.Now()
+			enc.Encode(map[string]any{"done": float64(s.Done()) / float64(max(1, s.Size()))})
+			http.NewResponseController(w).Flush()
+		}
+		return r.Context().Err() == nil
+	}, func(l line) bool {
+		if matches(l.Text) {
+			enc.Encode(l)
+			n++
+			last = l
+		}
+		return n < matchesMax
+	})
+	end := map[string]any{"end": true, "found": n}
+	if err != nil {
+		end["error"] = err.Error()
+	}
+	if n == matchesMax {
+		end["more"] = last.Next
+	}
+	enc.Encode(end)
+}

@@ -1,0 +1,221 @@
+// Package web shows a recording as a page in a browser.
+//
+// It takes a recording, of which it makes an index in levels of detail in memory, and serves a page
+// with a timeline, the text of the trace and tables of functions. The page asks for what is on the
+// screen: slices as binary arrays, all else as JSON. cmd/ftrace calls it. It uses package text for
+// the lines of the trace and package report for the tables.
+//
+// It listens on addresses of this machine alone, and answers only those who know the token in the
+// URL. What the program made up reaches the page as text, never as markup.
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"embed"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+)
+
+// Options are where the page is, and who opens it.
+type Options struct {
+	Address  string                 // HOST:PORT
+	Open     func(url string) error // opens the page in a browser; nil: nothing does
+	Progress func(size int64, done func() int64) (end func())
+}
+
+// A UsageError says that options do not mean anything.
+type UsageError struct{ Err error }
+
+func (e UsageError) Error() string { return e.Err.Error() }
+
+// A Server serves the page of a recording.
+type Server struct {
+	o        Options
+	listener net.Listener
+	token    string
+	hosts    []string // as the browser may call this server
+	readers  chan *recording.Recording
+	dir      string
+	first    *recording.Recording // whose tables name functions
+	index    *index
+	tables   tableCache
+}
+
+// readersMax is how many questions may read the recording at once.
+const readersMax = 3
+
+// Listen returns a server of the recording in a directory, which listens.
+func Listen(dir string, o Options) (*Server, error) {
+	s := &Server{o: o, dir: dir, token: rand.Text(), readers: make(chan *recording.Recording, readersMax)}
+	for range readersMax {
+		r, err := recording.Open(dir)
+		if err != nil {
+			return nil, err
+		}
+		s.readers <- r
+	}
+	r, err := recording.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if s.first, err = recording.Open(dir); err != nil {
+		return nil, err
+	}
+	s.index = newIndex(r)
+	s.listener, err = listen(o.Address)
+	if err != nil {
+		return nil, err
+	}
+	address := s.listener.Addr().String()
+	_, port, _ := net.SplitHostPort(address)
+	s.hosts = []string{address, "localhost:" + port}
+	return s, nil
+}
+
+// listen listens at an address of this machine.
+func listen(address string) (net.Listener, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, UsageError{fmt.Errorf("-addr: %v: want HOST:PORT", err)}
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	ips, err := net.LookupIP(host)
+	if err != nil {
+		return nil, fmt.Errorf("-addr %s: %v: give the address of this machine, or none: :PORT", address, err)
+	}
+	for _, ip := range ips {
+		if !ip.IsLoopback() {
+			return nil, UsageError{fmt.Errorf("-addr %s is reached from other machines, and the page is for this one: use 127.0.0.1, and ssh -L from elsewhere", address)}
+		}
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(ips[0].String(), port))
+	if err != nil {
+		return nil, fmt.Errorf("-addr %s: %w: give another address; port 0 is a free one", address, err)
+	}
+	return l, nil
+}
+
+// URL returns where the page is.
+func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/" + s.token + "/" }
+
+// Close ends the listening of a server that does not run.
+func (s *Server) Close() { s.listener.Close() }
+
+// Recording returns the recording that is shown, once Run has returned.
+func (s *Server) Recording() *recording.Recording { return s.index.r }
+
+// Run writes where the page is, and serves it until a signal comes.
+func (s *Server) Run(out, warn io.Writer) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	fmt.Fprintf(out, "serving on %s\n", s.URL())
+	if s.o.Open != nil {
+		if err := s.o.Open(s.URL()); err != nil {
+			fmt.Fprintf(warn, "ftrace: web: no browser could be started: %v: open the page yourself\n", err)
+		}
+	}
+	return s.serve(ctx)
+}
+
+// serve serves until the context ends.
+func (s *Server) serve(ctx context.Context) error {
+	built := make(chan bool)
+	go func() {
+		s.index.build(s.o.Progress, func() bool { return ctx.Err() == nil })
+		close(built)
+	}()
+	server := http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(s.listener) }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		server.Close()
+	}
+	<-built
+	return err
+}
+
+//go:embed assets
+var embedded embed.FS
+
+var assets, _ = fs.Sub(embedded, "assets")
+
+// policy keeps the page from loading or running anything that is not of this server.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// ServeHTTP answers those who know the token, and came by an address of this machine.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	head := w.Header()
+	head.Set("Content-Security-Policy", policy)
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("Referrer-Policy", "no-referrer")
+	head.Set("Cross-Origin-Resource-Policy", "same-origin")
+	head.Set("Cross-Origin-Opener-Policy", "same-origin")
+	head.Set("Cache-Control", "no-store")
+	if problem := s.refuses(r); problem != "" {
+		http.Error(w, problem, http.StatusForbidden)
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		http.Error(w, "this page only reads", http.StatusMethodNotAllowed)
+		return
+	}
+	_, what, _ := strings.Cut(r.URL.Path[1:], "/")
+	if answer := answers[what]; answer != nil {
+		answer(s, w, r)
+		return
+	}
+	if what == "" {
+		what = "index.html"
+	}
+	text, err := fs.ReadFile(assets, what)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	head.Set("Content-Type", contentTypes[path.Ext(what)])
+	w.Write(text)
+}
+
+var contentTypes = map[string]string{".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+
+// refuses says why a request is not answered, or nothing. A page of somebody else has another
+// origin, and by a name that it lets point to this machine it comes for another host.
+func (s *Server) refuses(r *http.Request) string {
+	known := false
+	for _, host := range s.hosts {
+		known = known || r.Host == host
+	}
+	if !known {
+		return "this is not the address that ftrace web has written"
+	}
+	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host {
+		return "the request is of another page"
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" && r.URL.Path != "/"+s.token+"/" {
+		return "the request is of another page"
+	}
+	token, _, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if !ok || subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1 {
+		return "the URL is not the one that ftrace web has written: take all of it"
+	}
+	return ""
+}
