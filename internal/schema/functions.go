@@ -69,6 +69,7 @@ var functions = map[string]function{
 	"round":            between(1, 2, rounded),
 	"mod":              {2, func(a []driver.Value) driver.Value { return divided(a, true) }},
 	"whole_division":   {2, func(a []driver.Value) driver.Value { return divided(a, false) }},
+	"bits_of_one":      {2, func(a []driver.Value) driver.Value { return bitsOf(a[0]) ^ bitsOf(a[1]) }},
 	"signed":           {1, signed},
 	"date_of":          {1, func(a []driver.Value) driver.Value { return timeAs(a[0], time.DateOnly) }},
 	"datetime_of":      {1, func(a []driver.Value) driver.Value { return timeAs(a[0], time.DateTime) }},
@@ -312,6 +313,12 @@ func divided(a []driver.Value, rest bool) driver.Value {
 		}
 		return f
 	}
+}
+
+// bitsOf returns a number as an operand of ^.
+func bitsOf(v driver.Value) int64 {
+	n, _ := signed([]driver.Value{v}).(int64)
+	return n
 }
 
 // signed is CAST(x AS SIGNED). It rounds numbers and cuts text.

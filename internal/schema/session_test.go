@@ -92,10 +92,10 @@ func TestViews(t *testing.T) {
 		"SHOW FULL TABLES FROM sys":                                "blocked|VIEW\nlock_waits|VIEW\nwait_chains|VIEW\n",
 		"SHOW FULL TABLES FROM sys WHERE Table_type <> 'VIEW'":     "",
 		"SHOW FULL TABLES FROM performance_schema LIKE 'setup_a%'": "setup_actors|BASE TABLE\n",
-		"SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION, IS_UPDATABLE, DEFINER FROM information_schema.views WHERE TABLE_NAME IN ('v', 'blocked')": "sys|blocked|/* computed from performance_schema */|NO|ftrace@localhost\ntest|v|SELECT 1 AS n|NO|ftrace@localhost\n",
+		"SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION, IS_UPDATABLE, DEFINER FROM information_schema.views WHERE TABLE_NAME IN ('v', 'blocked')": "sys|blocked|/* computed from performance_schema */|NO|ftrace@localhost\ntest|v|SELECT 1 AS `n`|NO|ftrace@localhost\n",
 		"SELECT TABLE_NAME, ENGINE, TABLE_COMMENT FROM information_schema.tables WHERE TABLE_TYPE = 'VIEW' AND TABLE_SCHEMA = 'sys' LIMIT 1":         "blocked|NULL|VIEW\n",
-		"SHOW CREATE VIEW test.v":  "v|CREATE VIEW `v` (`n`) AS SELECT 1 AS n|utf8mb4|utf8mb4_general_ci\n",
-		"SHOW CREATE TABLE test.v": "v|CREATE VIEW `v` (`n`) AS SELECT 1 AS n|utf8mb4|utf8mb4_general_ci\n",
+		"SHOW CREATE VIEW test.v":  "v|CREATE VIEW `v` (`n`) AS SELECT 1 AS `n`|utf8mb4|utf8mb4_general_ci\n",
+		"SHOW CREATE TABLE test.v": "v|CREATE VIEW `v` (`n`) AS SELECT 1 AS `n`|utf8mb4|utf8mb4_general_ci\n",
 	} {
 		got, _, err := try(t, s, query)
 		if err != nil || got != want {
@@ -846,10 +846,13 @@ func TestAssigned(t *testing.T) {
 		t.Errorf("@a is %q", got)
 	}
 	for _, query := range []string{"SELECT @a := @a + 1", "SELECT @a := x, @a FROM test.v", "SELECT x FROM test.v WHERE @a := x", "SELECT 1 + (@a := 1)", "SELECT @a := 1 UNION SELECT 2", "SELECT *, @a := 1 FROM test.v",
-		"SELECT * FROM (SELECT @a := 1) y", "SELECT @a := @b := 1", "SET @a = @b := 1", "INSERT INTO test.v SELECT @a := 1, 2", "UPDATE test.v SET x = @a := 1", "SELECT @a :="} {
+		"SELECT * FROM (SELECT @a := 1) y", "SELECT @a := @b := 1", "SET @a = @b := 1", "INSERT INTO test.v SELECT @a := 1, 2", "UPDATE test.v SET x = @a := 1"} {
 		if got, _, err := try(t, s, query); err == nil || err.Number != erUnsupported {
 			t.Errorf("%s: %q %v", query, got, err)
 		}
+	}
+	if got, _, err := try(t, s, "SELECT @a :="); err == nil || err.Number != erSyntax {
+		t.Errorf("without a value: %q %v", got, err)
 	}
 }
 
