@@ -16,7 +16,6 @@ type restorer struct {
 	within   int      // expressions that are around
 	literals int      // bytes of variables' values
 	params   int      // the highest number of a parameter
-	level    int      // rollups that are written
 	spares   bool     // it is an UPDATE of setup_consumers
 }
 
@@ -483,10 +482,10 @@ func (r *restorer) function(e *expr) {
 	r.write(")")
 }
 
-// groupConcat writes GROUP_CONCAT([DISTINCT] x, y ORDER BY z SEPARATOR s) as concatenated([DISTINCT]
-// ('1:s' || (x) || (y)) COLLATE NOCASE ORDER BY z). SQLite's own function takes one value and the
-// separator, and with DISTINCT only one argument. So the separator, with its length, goes before
-// each value.
+// groupConcat writes GROUP_CONCAT([DISTINCT] x, y ORDER BY z SEPARATOR s) as
+// concatenated([DISTINCT] ('1:s' || (x) || (y)) COLLATE NOCASE ORDER BY z). SQLite's own function
+// takes one value and the separator, and with DISTINCT only one argument. So the separator, with
+// its length, goes before each value.
 func (r *restorer) groupConcat(e *expr) {
 	separator := ","
 	if e.separator != nil {
@@ -543,7 +542,9 @@ func (r *restorer) orderBy(list []ordered) {
 
 // quoteName returns a name as SQL. In double quotes, a name that SQLite does not know would be a
 // string. SQLite reads a statement only up to the first zero byte.
-func quoteName(s string) string { return "`" + strings.NewReplacer("`", "``", "\x00", "").Replace(s) + "`" }
+func quoteName(s string) string {
+	return "`" + strings.NewReplacer("`", "``", "\x00", "").Replace(s) + "`"
+}
 
 // quoteString returns a string as SQL. SQLite reads a statement only up to the first zero byte.
 func quoteString(s string) string {
