@@ -156,8 +156,11 @@ func (p *parser) selection() *selection {
 		first := p.i
 		i := item{of: p.expr()}
 		i.text = p.text[p.at(first).start:p.at(p.i-1).end]
-		if i.of.form == stringForm {
+		switch i.of.form {
+		case stringForm:
 			i.text = i.of.text
+		case numberForm, wordForm: // without the parentheses around it
+			i.text = p.text[p.at(i.of.first).start:p.at(i.of.last).end]
 		}
 		i.alias, i.named = p.alias(true)
 		s.items = append(s.items, i)

@@ -215,26 +215,65 @@ func collates(e *expr) (is bool) {
 	return is
 }
 
-// uncollated reports whether an expression may be text that has no collation to SQLite.
-func uncollated(e *expr) bool {
+// noText reports whether an expression is no text for certain, or a list.
+func noText(e *expr) bool {
 	switch e.form {
-	case stringForm, callForm, castForm, caseForm, queryForm, userForm, sysForm, shiftForm, binaryForm:
+	case wordForm:
+		return e.text != "NULL"
+	case numberForm, paramForm, isForm, likeForm, betweenForm, inForm, existsForm, rowForm:
 		return true
+	case binaryForm:
+		return e.text != "->" && e.text != "->>"
+	case prefixForm:
+		return e.text != "BINARY" && e.text != "+"
+	case callForm:
+		return counts[e.text]
 	}
 	return false
 }
 
-// folded writes what is compared with others without regard to the case of text.
-func (r *restorer) folded(e *expr, others ...*expr) {
-	if !uncollated(e) || collates(e) {
-		r.operand(e)
+// counts are functions that return numbers.
+var counts = map[string]bool{"COUNT": true, "SUM": true, "AVG": true, "ABS": true, "LENGTH": true, "CHAR_LENGTH": true, "LOCATE": true, "INSTR": true, "FIELD": true, "ROUND": true, "FLOOR": true, "CEILING": true, "SIGN": true}
+
+// folds reports whether values are compared without regard to the case of text. To SQLite, text
+// that functions return has no collation.
+func folds(list ...*expr) bool {
+	for _, e := range list {
+		if collates(e) || noText(e) {
+			return false
+		}
+	}
+	return true
+}
+
+// number writes an operand that is compared with another: text that is compared with a number
+// counts as a number.
+func (r *restorer) number(e, other *expr) {
+	if isText := e.form == stringForm || e.form == callForm && textResults[e.text]; isText && isNumber(other) {
+		r.call("number", e)
 		return
 	}
-	for _, o := range others {
-		if collates(o) {
-			r.operand(e)
-			return
-		}
+	r.operand(e)
+}
+
+// isNumber reports whether an expression is a number for certain.
+func isNumber(e *expr) bool {
+	switch e.form {
+	case numberForm, callForm, prefixForm, binaryForm:
+		return noText(e)
+	}
+	return false
+}
+
+// textResults are functions that return text.
+var textResults = map[string]bool{"CONCAT": true, "CONCAT_WS": true, "UPPER": true, "LOWER": true, "LEFT": true, "RIGHT": true, "SUBSTRING": true, "SUBSTR": true, "SUBSTRING_INDEX": true, "TRIM": true, "LTRIM": true,
+	"RTRIM": true, "REVERSE": true, "REPLACE": true, "LPAD": true, "RPAD": true, "GROUP_CONCAT": true}
+
+// folded writes what is compared with others.
+func (r *restorer) folded(e *expr, others ...*expr) {
+	if !folds(append(others, e)...) {
+		r.operand(e)
+		return
 	}
 	r.write("(")
 	r.operand(e)
@@ -298,14 +337,14 @@ func (r *restorer) binary(e *expr) {
 		r.operand(b)
 		return
 	}
-	r.operand(a)
+	r.number(a, b)
 	op, ok := renamed[e.text]
 	if !ok {
 		op = e.text
 	}
 	r.write(" ", op, " ")
-	r.operand(b)
-	if (uncollated(a) || uncollated(b)) && !collates(a) && !collates(b) && a.form != rowForm && b.form != rowForm {
+	r.number(b, a)
+	if folds(a, b) {
 		r.write(" COLLATE NOCASE")
 	}
 }
@@ -468,6 +507,11 @@ func (r *restorer) function(e *expr) {
 		return
 	case e.text == "TRIM" && e.path != nil:
 		name += "_" + strings.ToLower(e.path[0])
+	case e.text == "COUNT" && e.distinct && len(e.args) > 1:
+		r.write("COUNT(DISTINCT ")
+		r.call("row_key", e.args...)
+		r.write(")")
+		return
 	case e.text == "NULLIF" && len(e.args) == 2:
 		r.write("NULLIF(")
 		r.folded(e.args[0], e.args[1])

@@ -52,9 +52,6 @@ func rolledUp(st *stmt, q *query, s *selection) (*selection, []ordered) {
 				aliases = append(aliases, i.alias)
 			}
 		}
-		if by.form == numberForm {
-			fail(rollupError("by a number")) // in ORDER BY it would be the number of a column
-		}
 		by.each(func(e *expr) bool {
 			if e.form == paramForm {
 				fail(rollupError("by a ?"))
@@ -111,7 +108,8 @@ func (l *levels) level(e *expr, i int) *expr {
 // find returns the index of what is grouped by and is the same as an expression; -1: there is none.
 func (l *levels) find(e *expr) int {
 	for i, by := range l.by {
-		if alike(by, e) || e.form == columnForm && len(e.path) == 1 && slices.ContainsFunc(l.aliases[i], func(a string) bool { return strings.EqualFold(a, e.path[0]) }) {
+		literal := by.form == stringForm || by.form == numberForm || by.form == wordForm // another one of the same value is not grouped by
+		if by == e || !literal && alike(by, e) || e.form == columnForm && len(e.path) == 1 && slices.ContainsFunc(l.aliases[i], func(a string) bool { return strings.EqualFold(a, e.path[0]) }) {
 			return i
 		}
 	}

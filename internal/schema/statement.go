@@ -437,23 +437,45 @@ func (p *parser) closing(i int) int {
 	return -1
 }
 
-// plain writes tokens that mean the same to SQLite: the definitions of columns.
+// texts are the types of text.
+var texts = map[string]bool{"CHAR": true, "VARCHAR": true, "TEXT": true, "TINYTEXT": true, "MEDIUMTEXT": true, "LONGTEXT": true, "NCHAR": true, "NVARCHAR": true}
+
+// plain writes tokens that mean the same to SQLite: the definitions of columns. Text gets MySQL's
+// collation.
 func (r *restorer) plain(from, to int) {
+	st, text := r.stmt, -1 // the last token of the type of a column that is text
 	for i := from; i < to; i++ {
-		t := r.stmt.at(i)
+		t := st.at(i)
 		switch {
 		case t.identifier() && engines(t.text):
 			fail(NewError(erUnsupported, "This version of ftrace doesn't yet support '%s': it is a name of the engine's own", t.text))
+		case t.is("CHARACTER") && st.at(i+1).is("SET"):
+			i += 2
+			continue
+		case t.is("CHARSET"):
+			i++
+			continue
+		case t.is("COLLATE") && (st.at(i+1).identifier() || st.at(i+1).kind == str):
+			i++
+			r.write("COLLATE ", collation(st.at(i).text))
 		case t.kind == name, t.kind == word && (t.text[0] == '$' || t.text[0] <= '9'): // SQLite would not take it for a name
 			r.write(quoteName(t.text))
 		case t.kind == str:
 			r.write(quoteString(t.text))
 		case t.kind == sysVar, t.kind == usrVar:
-			fail(syntaxError(r.stmt.rest(i)))
+			fail(syntaxError(st.rest(i)))
 		default:
 			r.write(t.text)
 		}
 		r.write(" ")
+		if t.kind == word && texts[strings.ToUpper(t.text)] && st.at(i-1).identifier() && (st.at(i-2).is(",") || st.at(i-2).is("(") || st.at(i-2).is("ADD") || st.at(i-2).is("COLUMN")) {
+			if text = i; st.at(i + 1).is("(") {
+				text = i + 3
+			}
+		}
+		if next := st.at(i + 1); i == text && !next.is("CHARACTER") && !next.is("CHARSET") && !next.is("COLLATE") {
+			r.write("COLLATE NOCASE ")
+		}
 	}
 }
 

@@ -279,8 +279,10 @@ func (q *query) deeply(f func(*expr)) {
 // alike reports whether two expressions are the same. A column is, with a qualifier or without.
 func alike(a, b *expr) bool {
 	switch {
+	case a == b:
+		return true
 	case a == nil || b == nil:
-		return a == b
+		return false
 	case a.form != b.form || a.not != b.not || a.distinct != b.distinct || a.query != nil || b.query != nil || len(a.args) != len(b.args) || len(a.order)+len(b.order) > 0 || a.window != nil || b.window != nil:
 		return false
 	case a.form == columnForm:
