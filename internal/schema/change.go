@@ -180,7 +180,7 @@ func (s *Session) changing(st *stmt, c *change) (string, error) {
 		r.columns(columns)
 		if c.rows != nil {
 			r.write(" ")
-			r.selection(&selection{values: c.rows})
+			r.selection(&selection{values: c.rows}, false)
 		}
 		if c.query != nil {
 			r.write(" ")

@@ -147,7 +147,9 @@ func (g generator) query() string {
 	if strings.Contains(from, "u") {
 		depth, where = 0, ""
 	}
-	switch g.IntN(6) {
+	switch g.IntN(7) {
+	case 6:
+		return "SELECT COUNT(*), SUM(x), MIN(x), COUNT(DISTINCT " + g.text(depth) + ") " + from + where + " GROUP BY " + g.text(depth)
 	case 0:
 		by := g.number(depth - 1)
 		if _, err := strconv.Atoi(by); err == nil || by == "NULL" {
@@ -156,6 +158,9 @@ func (g generator) query() string {
 		having := g.pick("", " HAVING COUNT(*) > 1", " HAVING SUM(x) > 0")
 		return "SELECT " + by + " AS k, COUNT(*), SUM(x), MIN(y), MAX(x + 1), COUNT(DISTINCT y), AVG(x) " + from + where + " GROUP BY k" + g.pick("", " WITH ROLLUP") + having
 	case 1:
+		if g.IntN(2) == 0 {
+			return "SELECT " + g.pick("", "DISTINCT ") + "LOWER(" + g.text(depth) + "), 1 " + from + where + g.pick("", " UNION SELECT LOWER(n), 1 FROM u")
+		}
 		return "SELECT DISTINCT " + g.number(depth) + ", " + g.pick("x", "y", "1") + " " + from + where + " UNION " + g.pick("", "ALL ") + "SELECT z, 2 FROM u"
 	case 2:
 		return "WITH c AS (SELECT " + g.number(depth) + " AS x, " + g.number(depth) + " AS y, " + g.text(depth) + " AS n " + from + where + ") SELECT " + g.any(1) + ", x FROM c AS t"

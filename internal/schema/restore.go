@@ -280,6 +280,16 @@ func (r *restorer) folded(e *expr, others ...*expr) {
 	r.write(" COLLATE NOCASE)")
 }
 
+// sorted writes an expression by which rows are sorted, or put into one group.
+func (r *restorer) sorted(e *expr) {
+	if e.form == columnForm || e.form == levelForm || e.form == rawForm || !folds(e) {
+		r.expr(e)
+		return
+	}
+	r.operand(e)
+	r.write(" COLLATE NOCASE")
+}
+
 func (r *restorer) prefix(e *expr) {
 	switch of := e.args[0]; e.text {
 	case "!", "NOT":
@@ -521,7 +531,11 @@ func (r *restorer) function(e *expr) {
 		return
 	}
 	r.write(name, "(", map[bool]string{true: "DISTINCT "}[e.distinct])
-	r.list(e.args)
+	if compares := e.distinct || e.text == "MIN" || e.text == "MAX"; compares && len(e.args) == 1 {
+		r.sorted(e.args[0])
+	} else {
+		r.list(e.args)
+	}
 	r.orderBy(e.order)
 	r.write(")")
 }
@@ -577,7 +591,7 @@ func (r *restorer) window(w *window) {
 func (r *restorer) orderBy(list []ordered) {
 	for i, o := range list {
 		r.write(map[bool]string{true: " ORDER BY ", false: ", "}[i == 0])
-		r.expr(o.of)
+		r.sorted(o.of)
 		if o.desc {
 			r.write(" DESC")
 		}

@@ -57,7 +57,7 @@ func (r *restorer) query(q *query) {
 		if s.rollup {
 			s, order = rolledUp(r.stmt, q, s)
 		}
-		r.selection(s)
+		r.selection(s, len(q.terms) > 1)
 	}
 	r.orderBy(order)
 	r.limit(q)
@@ -87,7 +87,8 @@ func (r *restorer) columns(names []string) {
 // maxName is the length up to which the text of an expression names its column.
 const maxName = 4096
 
-func (r *restorer) selection(s *selection) {
+// selection writes a SELECT. Rows of united ones are compared with those of others.
+func (r *restorer) selection(s *selection, united bool) {
 	if s.values != nil {
 		for i, row := range s.values {
 			r.write(map[bool]string{true: "VALUES ", false: ", "}[i == 0], "(")
@@ -104,7 +105,11 @@ func (r *restorer) selection(s *selection) {
 		if i > 0 {
 			r.write(", ")
 		}
-		r.expr(item.of)
+		if (s.distinct || united) && item.of.form != starForm {
+			r.sorted(item.of)
+		} else {
+			r.expr(item.of)
+		}
 		switch {
 		case item.named:
 			r.write(" AS ", quoteName(item.alias))
@@ -129,7 +134,12 @@ func (r *restorer) selection(s *selection) {
 	}
 	if s.group != nil {
 		r.write(" GROUP BY ")
-		r.list(s.group)
+		for i, g := range s.group {
+			if i > 0 {
+				r.write(", ")
+			}
+			r.sorted(g)
+		}
 	}
 	if having != nil {
 		r.write(" HAVING ")
