@@ -281,7 +281,7 @@ func (a answer) difference(b answer) string {
 	return ""
 }
 
-// TestOracle asks a MariaDB server and a session the same random queries: 3,000, or as many as
+// TestOracle asks a MariaDB server and a session the same random queries: 1,000, or as many as
 // ORACLE_QUERIES says. ORACLE_SEED chooses others.
 func TestOracle(t *testing.T) {
 	number := func(name string, otherwise int) int {
@@ -311,7 +311,7 @@ func TestOracle(t *testing.T) {
 		}
 	}
 	g := generator{rand.New(rand.NewPCG(uint64(number("ORACLE_SEED", 1)), 2))}
-	queries, differ := number("ORACLE_QUERIES", 3000), 0
+	queries, differ := number("ORACLE_QUERIES", 1000), 0
 	for range queries {
 		q := g.query()
 		if d := oracleAsks(t, db, q).difference(oracleAsked(t, s, q)); d != "" {
