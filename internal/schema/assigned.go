@@ -1,6 +1,6 @@
 package schema
 
-import "strings"
+import "slices"
 
 // SELECT @a := x, y FROM t becomes SELECT x, y FROM t, and @a then has the value of the last row.
 // It is refused where that is not certain, or where something may read @a earlier: anywhere but in
@@ -14,47 +14,39 @@ type assigned struct {
 	name     string // of the column
 }
 
-// assigned returns the assigned columns of a SELECT, and the statement's tokens without the
-// assignments.
-func (st *stmt) assigned() (list []token, columns []assigned) {
-	first, from := len(st.tokens), len(st.tokens)
-	for i, t := range st.outer(0) {
-		switch {
-		case t.unites():
-			return st.tokens, nil
-		case i > first && (t.is("FROM") || t.is("WHERE") || t.is("HAVING") || t.is("ORDER") || t.is("LIMIT")):
-			from = min(from, i)
-		case t.is("SELECT"):
-			first = i + 1
-		case i == first && (t.is("DISTINCT") || t.is("ALL")):
-			first++
+// assigned takes the assignments out of a query's list, and returns their columns.
+func (q *query) assigned() (columns []assigned) {
+	s := q.plain()
+	if s == nil {
+		return nil
+	}
+	uses := map[string]int{} // of the variables, other than to assign to them here
+	q.deeply(func(e *expr) {
+		if e.form == userForm || e.form == assignForm {
+			uses[e.text]++
+		}
+	})
+	list := s.items
+	if star := slices.IndexFunc(list, func(i item) bool { return i.of.form == starForm }); star >= 0 {
+		list = list[:star]
+	}
+	for _, i := range list {
+		if i.of.form == assignForm {
+			uses[i.of.text]--
 		}
 	}
-	r := &rewriter{source: st.text, tokens: st.tokens}
-	without, variables := map[int]bool{}, map[string]bool{}
-	for n, item := range r.split(first, from) {
-		if r.at(item.last).is("*") {
-			break
-		}
-		if t := r.at(item.first); t.kind == usrVar && r.at(item.first+1).is(":=") && item.last > item.first+1 {
-			a := assigned{n, strings.ToLower(t.text), st.text[t.start:r.at(item.last).end]}
-			if r.aliased(item.first, item.last+1) {
-				a.name = r.at(item.last).text
-			}
-			columns = append(columns, a)
-			without[item.first], without[item.first+1], variables[a.variable] = true, true, true
-		}
-	}
-	for i, t := range st.tokens {
-		switch {
-		case without[i]:
+	for n := range list {
+		i := &list[n]
+		if i.of.form != assignForm || uses[i.of.text] > 0 {
 			continue
-		case t.kind == usrVar && variables[strings.ToLower(t.text)]:
-			return st.tokens, nil
 		}
-		list = append(list, t)
+		if !i.named {
+			i.alias, i.named = i.text, true
+		}
+		columns = append(columns, assigned{n, i.of.text, i.alias})
+		i.of = i.of.args[0]
 	}
-	return list, columns
+	return columns
 }
 
 // assign assigns the values of columns to variables as rows are returned.

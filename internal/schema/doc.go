@@ -16,7 +16,8 @@
 //	token.go               the statement is split into tokens
 //	statement.go           its first word chooses what handles it; some are not allowed
 //	show.go                SHOW and DESCRIBE become queries
-//	rewrite.go             MySQL's spelling becomes SQLite's
+//	parse.go, tree.go      a tree is made of it
+//	restore.go             the tree is written in SQLite's spelling
 //	vtab.go                SQLite asks for rows of
 //	table.go, tables_*.go, the tables, those of information_schema too, which
 //	information.go         are functions of

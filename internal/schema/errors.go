@@ -119,7 +119,7 @@ func (s *Session) asError(err error) *Error {
 	switch {
 	case has("incomplete input"): // MySQL reports it near the statement's end
 		return NewError(erSyntax, "You have an error in your SQL syntax; check the manual for the right syntax to use near ''")
-	case has("missing argument with index"): // nothing was prepared
+	case has("missing argument with index"), has("missing named argument"): // nothing was prepared
 		return NewError(erSyntax, "You have an error in your SQL syntax; check the manual for the right syntax to use near '?'")
 	case has("unrecognized token"):
 		return NewError(erSyntax, "You have an error in your SQL syntax; %s", text)

@@ -45,6 +45,7 @@ func between(least, most int, call func(args []driver.Value) driver.Value) funct
 var functions = map[string]function{
 	"version":          {0, func([]driver.Value) driver.Value { return serverVersion }},
 	"concat":           {-1, concat},
+	"concat_ws":        {-1, concatWith},
 	"char_length":      {1, func(a []driver.Value) driver.Value { return int64(utf8.RuneCountInString(asText(a[0]))) }},
 	"character_length": {1, func(a []driver.Value) driver.Value { return int64(utf8.RuneCountInString(asText(a[0]))) }},
 	"length":           {1, func(a []driver.Value) driver.Value { return int64(len(asText(a[0]))) }},
@@ -69,6 +70,9 @@ var functions = map[string]function{
 	"round":            between(1, 2, rounded),
 	"mod":              {2, func(a []driver.Value) driver.Value { return divided(a, true) }},
 	"whole_division":   {2, func(a []driver.Value) driver.Value { return divided(a, false) }},
+	"number":           {1, func(a []driver.Value) driver.Value { return asNumber(a[0]) }},
+	"row_key":          {-1, rowKey},
+	"bits_of_one":      {2, func(a []driver.Value) driver.Value { return bitsOf(a[0]) ^ bitsOf(a[1]) }},
 	"signed":           {1, signed},
 	"date_of":          {1, func(a []driver.Value) driver.Value { return timeAs(a[0], time.DateOnly) }},
 	"datetime_of":      {1, func(a []driver.Value) driver.Value { return timeAs(a[0], time.DateTime) }},
@@ -169,6 +173,27 @@ func concat(a []driver.Value) driver.Value {
 		}
 	}
 	return joined("concat", texts...)
+}
+
+// concatWith is CONCAT_WS(separator, ...), which leaves NULLs out.
+func concatWith(a []driver.Value) driver.Value {
+	if len(a) < 2 {
+		return fmt.Errorf("wrong number of arguments to function: %d", len(a))
+	}
+	separator, ok := Format(a[0])
+	if !ok {
+		return nil
+	}
+	var texts []string
+	for _, v := range a[1:] {
+		if text, ok := Format(v); ok {
+			if texts != nil {
+				texts = append(texts, separator)
+			}
+			texts = append(texts, text)
+		}
+	}
+	return joined("concat_ws", texts...)
 }
 
 // extreme returns the largest or the smallest of the values. They are compared as numbers if one is
@@ -291,9 +316,9 @@ func divided(a []driver.Value, rest bool) driver.Value {
 	switch f, g := asNumber(a[0]), asNumber(a[1]); {
 	case g == 0:
 		return nil
-	case ok1 && ok2 && y != -1 && rest:
+	case ok1 && ok2 && rest:
 		return x % y
-	case ok1 && ok2 && y != -1:
+	case ok1 && ok2 && (y != -1 || x != math.MinInt64):
 		return x / y
 	case rest:
 		var x, y, n big.Rat // as they are written: 1 % 0.1 is 0
@@ -312,6 +337,26 @@ func divided(a []driver.Value, rest bool) driver.Value {
 		}
 		return f
 	}
+}
+
+// rowKey returns a text that is the same for the same values, as COUNT(DISTINCT a, b) counts them;
+// NULL if one is NULL.
+func rowKey(a []driver.Value) driver.Value {
+	texts := make([]string, 0, 2*len(a))
+	for _, v := range a {
+		text, ok := Format(v)
+		if !ok {
+			return nil
+		}
+		texts = append(texts, fmt.Sprint(len(text), ":"), strings.ToLower(text))
+	}
+	return joined("count", texts...)
+}
+
+// bitsOf returns a number as an operand of ^.
+func bitsOf(v driver.Value) int64 {
+	n, _ := signed([]driver.Value{v}).(int64)
+	return n
 }
 
 // signed is CAST(x AS SIGNED). It rounds numbers and cuts text.

@@ -10,56 +10,7 @@ import (
 	"modernc.org/sqlite"
 )
 
-// GROUP_CONCAT([DISTINCT] x, y ORDER BY z SEPARATOR s) becomes concatenated([DISTINCT] ('1:s' ||
-// (x) || (y)) COLLATE NOCASE ORDER BY z). SQLite's own function takes one value and the separator,
-// and with DISTINCT only one argument. So the separator, with its length, goes before each value.
-
-// groupConcats rewrites all GROUP_CONCATs.
-func (r *rewriter) groupConcats() {
-	for i := range r.tokens {
-		if r.at(i).is("GROUP_CONCAT") && r.at(i+1).is("(") {
-			r.groupConcat(i)
-		}
-	}
-}
-
-func (r *rewriter) groupConcat(i int) {
-	first, end, depth, separator := i+2, -1, 0, ","
-	if r.at(first).is("DISTINCT") {
-		first++
-	}
-	for j := first; j < len(r.tokens); j++ {
-		t := r.at(j)
-		switch {
-		case t.is("("):
-			depth++
-		case depth > 0 && t.is(")"):
-			depth--
-		case depth > 0:
-		case t.is(",") && end < 0:
-			r.out[j] = ") || ("
-		case t.is("ORDER"):
-			end = j
-		case t.is("SEPARATOR") && r.at(j+1).kind == str:
-			if end < 0 {
-				end = j
-			}
-			separator = r.at(j + 1).text
-			r.out[j], r.out[j+1] = "", ""
-		case t.is(")"):
-			if end < 0 {
-				end = j
-			}
-			if end > first {
-				r.out[i] = "concatenated"
-				r.enclose(first, end-1, "("+quoteString(fmt.Sprint(len(separator), ":", separator))+" || (", ")) COLLATE NOCASE")
-			}
-			return
-		}
-	}
-}
-
-// concatenation is the aggregate function.
+// concatenation is the aggregate function concatenated, as restorer.groupConcat calls it.
 type concatenation struct {
 	text strings.Builder
 	any  bool

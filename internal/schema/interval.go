@@ -9,19 +9,12 @@ import (
 	"time"
 )
 
-// Adding to times, and taking from them, becomes a call. t - INTERVAL n MINUTE and DATE_SUB(t,
-// INTERVAL n MINUTE) become time_shift(t, n, 'MINUTE', -1). INTERVAL n MINUTE + t becomes
-// shift_of_time(n, 'MINUTE', 1, t).
-
 // units are the units of intervals, in microseconds. Those of months have no fixed length.
 var units = map[string]float64{
 	"MICROSECOND": 1, "SECOND": 1e6, "MINUTE": 60e6, "HOUR": 3600e6, "DAY": 86400e6, "WEEK": 7 * 86400e6, "MONTH": 0, "QUARTER": 0, "YEAR": 0,
 }
 
 var months = map[string]int{"MONTH": 1, "QUARTER": 3, "YEAR": 12}
-
-// shifting are the functions that take an interval, and the direction in which they shift.
-var shifting = map[string]int{"DATE_ADD": 1, "ADDDATE": 1, "DATE_SUB": -1, "SUBDATE": -1}
 
 // composites are the units of intervals with several numbers, such as '1 2:30' DAY_MINUTE, each
 // with the units of these.
@@ -32,121 +25,10 @@ var composites = map[string][]string{
 	"SECOND_MICROSECOND": {"SECOND", "MICROSECOND"},
 }
 
-// intervals rewrites all INTERVALs.
-func (r *rewriter) intervals() error {
-	begins := map[int]int{} // by the last token of a sum with an interval: its first token, to which another interval may be added
-	for i := range r.tokens {
-		if !r.at(i).is("INTERVAL") || r.at(i-1).is(".") || r.at(i+1).is(".") || r.at(i-1).is("AS") {
-			continue
-		}
-		refused := intervalError(r.source[r.at(i).start:])
-		unit := r.unit(i)
-		if unit == 0 {
-			return refused
-		}
-		sign := 1
-		switch before := r.at(i - 1); {
-		case before.is("+"), before.is("-"):
-			first, ok := r.operand(i-2, begins)
-			if !ok {
-				return refused
-			}
-			r.enclose(first, unit, "time_shift(", ")")
-			r.out[i-1] = ","
-			begins[unit] = first
-			if before.is("-") {
-				sign = -1
-			}
-		case r.at(unit+1).is("+") && (i == 0 || r.around(i-1) || beforeInterval[strings.ToUpper(before.text)]):
-			// More than one operand means different things in MySQL and MariaDB.
-			last := r.operandEnd(unit + 2)
-			if last < 0 || !r.ends(last+1) && !(r.at(last+1).identifier() && r.ends(last+2)) {
-				return refused
-			}
-			r.enclose(i, last, "shift_of_time(", ")")
-			r.out[unit+1] = ","
-		case before.is(","):
-			first := r.opening(i - 1)
-			if sign = shifting[strings.ToUpper(r.at(first-1).text)]; sign == 0 || !r.at(unit+1).is(")") {
-				return refused
-			}
-			r.out[first-1] = "time_shift"
-		default:
-			return refused
-		}
-		name := strings.ToUpper(r.at(unit).text)
-		r.out[i], r.out[unit] = "", fmt.Sprintf(", '%s', %d", name, sign)
-		if n := r.at(unit - 1); composites[name] != nil && n.kind == num && strings.Trim(n.text, "0123456789.") == "" {
-			switch { // 1.30 MINUTE_SECOND has 30 seconds
-			case unit == i+2:
-				r.out[unit-1] = quoteString(n.text)
-			case unit == i+3 && r.at(i+1).is("-"):
-				r.out[i+1], r.out[unit-1] = "", quoteString("-"+n.text)
-			}
-		}
-	}
-	return nil
-}
-
-// beforeInterval are tokens that may come before an interval to which something is added.
-var beforeInterval = map[string]bool{"(": true, "=": true, "<=>": true, "<": true, ">": true, "<=": true, ">=": true, "<>": true, "!=": true, "AND": true, "BETWEEN": true}
-
 func intervalError(rest string) *Error {
 	return NewError(erUnsupported, "This version of ftrace doesn't yet support '%s': intervals are added to times, or taken from them, by t + INTERVAL n UNIT, INTERVAL n UNIT + (t) or DATE_ADD(t, INTERVAL n UNIT)",
 		rest[:min(len(rest), 40)])
 }
-
-// unit returns the index of an interval's unit, 0 if there is none.
-func (r *rewriter) unit(interval int) int {
-	depth := 0
-	for i := interval + 1; i < len(r.tokens) && depth >= 0; i++ {
-		t := r.at(i)
-		name := strings.ToUpper(t.text)
-		_, known := units[name]
-		switch {
-		case t.is("("):
-			depth++
-		case t.is(")"):
-			depth--
-		case depth == 0 && i > interval+1 && t.kind == word && (known || composites[name] != nil) && !r.at(i+1).is("("):
-			return i
-		}
-	}
-	return 0
-}
-
-// operand returns the first token of the value that ends with token last: a name, a literal, a
-// call, something in parentheses, or one of these with an interval. It is not ok if the value is
-// more than that.
-func (r *rewriter) operand(last int, begins map[int]int) (first int, ok bool) {
-	first, chained := begins[last]
-	switch t := r.at(last); {
-	case chained:
-		return first, true
-	case t.is(")"):
-		first = r.opening(last - 1)
-		if before := r.at(first - 1); before.kind == name || before.kind == word && !beforeParenthesis[strings.ToUpper(before.text)] {
-			first--
-		}
-	case t.is("END"), t.kind == op:
-		return 0, false
-	default:
-		for first = last; r.at(first - 1).is("."); first -= 2 {
-		}
-	}
-	before := r.at(first - 1)
-	for _, other := range []string{"+", "-", "*", "/", "%", "DIV", "MOD", "INTERVAL", "!"} {
-		if before.is(other) {
-			return 0, false
-		}
-	}
-	return first, true
-}
-
-// beforeParenthesis are the words that may come before a value in parentheses and are not
-// functions.
-var beforeParenthesis = map[string]bool{"SELECT": true, "DISTINCT": true, "WHERE": true, "AND": true, "OR": true, "NOT": true, "ON": true, "IN": true, "BETWEEN": true, "CASE": true, "WHEN": true, "THEN": true,
-	"ELSE": true, "HAVING": true, "BY": true, "LIKE": true, "SET": true, "IS": true}
 
 // parseTime reads a time as text. day means that it has no time of day.
 func parseTime(v driver.Value) (t time.Time, day, ok bool) {

@@ -93,7 +93,10 @@ func BenchmarkNesting(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					(&Session{}).rewrite(text, list)
+					st := &stmt{text, list, nil}
+					if q, err := st.query(0); err == nil {
+						(&Session{}).restore(st, func(r *restorer) { r.query(q) })
+					}
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/repeat")
 			})

@@ -47,8 +47,8 @@ const (
 	lookaheadBytes = 1 << 20
 )
 
-// result makes a result of SQLite's rows. names are those of columns whose text was rewritten.
-func (s *Session) result(rows *sql.Rows, names map[string]string) (*Result, error) {
+// result makes a result of SQLite's rows.
+func (s *Session) result(rows *sql.Rows) (*Result, error) {
 	types, err := rows.ColumnTypes()
 	if err != nil {
 		rows.Close()
@@ -58,9 +58,6 @@ func (s *Session) result(rows *sql.Rows, names map[string]string) (*Result, erro
 	known := make([]bool, len(types))
 	for i, t := range types {
 		c := Column{Name: t.Name()}
-		if name, ok := names[c.Name]; ok {
-			c.Name = name
-		}
 		kind := strings.ToUpper(t.DatabaseTypeName())
 		known[i] = kind != ""
 		switch {

@@ -118,7 +118,11 @@ func (s *Session) timeOf(st *stmt) time.Duration {
 		return most
 	}
 	ms, _ := strconv.ParseInt(s.variables["max_execution_time"], 10, 64)
-	for i, t := range st.outer(0) {
+	first := 0
+	for st.at(first).is("(") {
+		first++
+	}
+	for i, t := range st.outer(first) {
 		if t.is("SELECT") && i+1 < len(st.tokens) {
 			if m := timeHint.FindStringSubmatch(st.text[t.end:st.at(i+1).start]); m != nil {
 				ms, _ = strconv.ParseInt(m[1], 10, 64)

@@ -92,10 +92,10 @@ func TestViews(t *testing.T) {
 		"SHOW FULL TABLES FROM sys":                                "blocked|VIEW\nlock_waits|VIEW\nwait_chains|VIEW\n",
 		"SHOW FULL TABLES FROM sys WHERE Table_type <> 'VIEW'":     "",
 		"SHOW FULL TABLES FROM performance_schema LIKE 'setup_a%'": "setup_actors|BASE TABLE\n",
-		"SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION, IS_UPDATABLE, DEFINER FROM information_schema.views WHERE TABLE_NAME IN ('v', 'blocked')": "sys|blocked|/* computed from performance_schema */|NO|ftrace@localhost\ntest|v|SELECT 1 AS n|NO|ftrace@localhost\n",
+		"SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION, IS_UPDATABLE, DEFINER FROM information_schema.views WHERE TABLE_NAME IN ('v', 'blocked')": "sys|blocked|/* computed from performance_schema */|NO|ftrace@localhost\ntest|v|SELECT 1 AS `n`|NO|ftrace@localhost\n",
 		"SELECT TABLE_NAME, ENGINE, TABLE_COMMENT FROM information_schema.tables WHERE TABLE_TYPE = 'VIEW' AND TABLE_SCHEMA = 'sys' LIMIT 1":         "blocked|NULL|VIEW\n",
-		"SHOW CREATE VIEW test.v":  "v|CREATE VIEW `v` (`n`) AS SELECT 1 AS n|utf8mb4|utf8mb4_general_ci\n",
-		"SHOW CREATE TABLE test.v": "v|CREATE VIEW `v` (`n`) AS SELECT 1 AS n|utf8mb4|utf8mb4_general_ci\n",
+		"SHOW CREATE VIEW test.v":  "v|CREATE VIEW `v` (`n`) AS SELECT 1 AS `n`|utf8mb4|utf8mb4_general_ci\n",
+		"SHOW CREATE TABLE test.v": "v|CREATE VIEW `v` (`n`) AS SELECT 1 AS `n`|utf8mb4|utf8mb4_general_ci\n",
 	} {
 		got, _, err := try(t, s, query)
 		if err != nil || got != want {
@@ -335,6 +335,7 @@ var expressions = map[string]string{
 	"JSON_ARRAYAGG(x) FROM (SELECT 1 x UNION SELECT 2) y":                                                  "[1,2]",
 	"2 = ANY (SELECT 1 UNION SELECT 2), 2 <> ALL (SELECT 1), 'A' = SOME (SELECT 'a'), 2 != ALL (SELECT 2)": "1|1|1|0",
 	"UPPER('a') = LOWER('A'), UPPER('a') < 'B', BINARY 'a' = UPPER('a'), UPPER('a') = BINARY LOWER('A'), UPPER('a') COLLATE utf8mb4_bin = LOWER('A'), UPPER('a') NOT IN ('a'), 'b' NOT BETWEEN 'A' AND 'C'": "1|1|0|0|0|0|0",
+	"5 ^ 3, -1 ^ 1 = ~0 - 1, 1 = '1', '1x' = 1, 2 < CONCAT('1', '0'), '10' < '9', COUNT(DISTINCT 1, 'a'), COUNT(DISTINCT 1, NULL)":                                                                          "6|1|1|1|1|1|1|0",
 	"(1, 2) IN ((1, 2), (3, 4)), (1, 2) = (1, 2), CASE UPPER('x') WHEN 'x' THEN 1 END, CASE 'A' WHEN 'a' THEN 1 END, NULLIF(UPPER('A'), 'a'), NULLIF('A', 'a'), 'A' IN (SELECT 'a')":                        "1|1|1|1|NULL|NULL|1",
 }
 
@@ -411,6 +412,7 @@ NULL|NULL|NULL|7535
 	"SELECT year, SUM(profit) FROM sales GROUP BY year WITH ROLLUP UNION ALL SELECT 1, 2 ORDER BY 2":                                            "NULL|1\n1|2\n2001|3010\n2000|4525\nNULL|7536\n",
 	"SELECT year > 2000 XOR country = 'India', COUNT(*) FROM sales WHERE year > 0 GROUP BY year > 2000 XOR country = 'India' WITH ROLLUP":       "0|4\n1|7\nNULL|11\n",
 	"SELECT MAX(total) FROM (SELECT SUM(profit) AS total FROM sales GROUP BY year WITH ROLLUP) q GROUP BY total > 4000 WITH ROLLUP":             "3010\n7536\n7536\n",
+	"SELECT 1, COUNT(*) FROM sales GROUP BY 1 WITH ROLLUP":                                                                                      "1|12\nNULL|12\n",
 }
 
 // rollupsOfMySQL: MariaDB has no GROUPING and no ORDER BY there, and expressions of what is grouped
@@ -449,7 +451,6 @@ func TestRollup(t *testing.T) {
 	for query, number := range map[string]uint16{
 		"SELECT * FROM sales GROUP BY year WITH ROLLUP":                                                              erUnsupported,
 		"SELECT COUNT(*) FROM sales GROUP BY year = ? WITH ROLLUP":                                                   erUnsupported,
-		"SELECT 1, COUNT(*) FROM sales GROUP BY 1 WITH ROLLUP":                                                       erUnsupported,
 		"SELECT year, (SELECT COUNT(*) FROM sales s WHERE s.year = sales.year) FROM sales GROUP BY year WITH ROLLUP": erUnsupported,
 		"SELECT year FROM sales GROUP BY 2 WITH ROLLUP":                                                              erUnknownColumn,
 		"SELECT years FROM sales GROUP BY years WITH ROLLUP":                                                         erUnknownColumn,
@@ -846,10 +847,13 @@ func TestAssigned(t *testing.T) {
 		t.Errorf("@a is %q", got)
 	}
 	for _, query := range []string{"SELECT @a := @a + 1", "SELECT @a := x, @a FROM test.v", "SELECT x FROM test.v WHERE @a := x", "SELECT 1 + (@a := 1)", "SELECT @a := 1 UNION SELECT 2", "SELECT *, @a := 1 FROM test.v",
-		"SELECT * FROM (SELECT @a := 1) y", "SELECT @a := @b := 1", "SET @a = @b := 1", "INSERT INTO test.v SELECT @a := 1, 2", "UPDATE test.v SET x = @a := 1", "SELECT @a :="} {
+		"SELECT * FROM (SELECT @a := 1) y", "SELECT @a := @b := 1", "SET @a = @b := 1", "INSERT INTO test.v SELECT @a := 1, 2", "UPDATE test.v SET x = @a := 1"} {
 		if got, _, err := try(t, s, query); err == nil || err.Number != erUnsupported {
 			t.Errorf("%s: %q %v", query, got, err)
 		}
+	}
+	if got, _, err := try(t, s, "SELECT @a :="); err == nil || err.Number != erSyntax {
+		t.Errorf("without a value: %q %v", got, err)
 	}
 }
 

@@ -27,7 +27,7 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 	case "STORAGE":
 		what, i = "ENGINES", i+1
 	case "COUNT": // SHOW COUNT(*) WARNINGS
-		return s.read(ctx, "SELECT 0 AS "+quoteName("@@session."+strings.ToLower(strings.TrimSuffix(st.at(i+3).text, "S"))+"_count"), nil, nil)
+		return s.read(ctx, "SELECT 0 AS "+quoteName("@@session."+strings.ToLower(strings.TrimSuffix(st.at(i+3).text, "S"))+"_count"), nil)
 	}
 	t := target{schema: s.database}
 	ofTable := what == "COLUMNS" || what == "FIELDS" || what == "INDEX" || what == "INDEXES" || what == "KEYS"
@@ -124,18 +124,35 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 	case st.at(i).is("LIKE"):
 		q += " WHERE " + quoteName(name) + " LIKE " + literal(st.at(i+1).text) + ` ESCAPE '\'`
 	case st.at(i).is("WHERE"), st.at(i).is("LIMIT"):
-		where, _, err := s.rewrite(st.text, st.tokens[i:])
+		which := &query{}
+		var where *expr
+		if _, err := st.parse(i, func(p *parser) {
+			if p.accept("WHERE") {
+				where = p.expr()
+			}
+			p.ends(which)
+			p.end()
+		}); err != nil {
+			return nil, err
+		}
+		text, err := s.restore(st, func(r *restorer) {
+			if where != nil {
+				r.write(" WHERE ")
+				r.expr(where)
+			}
+			r.limit(which)
+		})
 		if err != nil {
 			return nil, err
 		}
-		q += " " + where
+		q += text
 	default:
 		return nil, syntaxError(st.rest(i))
 	}
 	if err := s.readTest(ctx); err != nil {
 		return nil, err
 	}
-	return s.read(ctx, q, nil, st.args)
+	return s.read(ctx, q, st.args)
 }
 
 // shownEmpty are the columns of what SHOW can list and never exists here.
@@ -161,7 +178,7 @@ func (s *Session) showEngine(ctx context.Context, st *stmt, i int) (*Result, err
 		return nil, NewError(1286, "Unknown storage engine '%s'", st.at(i).text)
 	}
 	return s.read(ctx, `SELECT 'performance_schema' AS "Type", REPLACE(EVENT_NAME, 'memory/ftrace/', '') || '.memory' AS "Name", SUM(CURRENT_NUMBER_OF_BYTES_USED) AS "Status"
-		FROM performance_schema.memory_summary_global_by_event_name GROUP BY 2`, nil, nil)
+		FROM performance_schema.memory_summary_global_by_event_name GROUP BY 2`, nil)
 }
 
 // exists returns an error if a table does not exist.
@@ -231,11 +248,11 @@ func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, err
 func (s *Session) describe(ctx context.Context, st *stmt) (*Result, error) {
 	i := 1
 	if handlers[strings.ToUpper(st.at(1).text)] != nil && st.at(1).kind != name {
-		q, _, err := s.rewrite(st.text, st.tokens[1:])
+		q, err := s.explained(st)
 		if err != nil {
 			return nil, err
 		}
-		return s.read(ctx, "EXPLAIN QUERY PLAN "+q, nil, st.args)
+		return s.read(ctx, "EXPLAIN QUERY PLAN "+q, st.args)
 	}
 	t, err := s.target(st, i)
 	if err != nil {
@@ -250,4 +267,27 @@ func (s *Session) describe(ctx context.Context, st *stmt) (*Result, error) {
 		return nil, err
 	}
 	return s.show(ctx, &stmt{text, list, nil})
+}
+
+// explained returns SQLite's spelling of the statement after EXPLAIN.
+func (s *Session) explained(st *stmt) (string, error) {
+	var q *query
+	var c *change
+	if _, err := st.parse(1, func(p *parser) {
+		if p.among("UPDATE", "INSERT", "REPLACE", "DELETE") {
+			c = p.change()
+		} else {
+			q = p.query()
+		}
+		p.end()
+	}); err != nil {
+		return "", err
+	}
+	switch {
+	case q != nil:
+		return s.restore(st, func(r *restorer) { r.query(q) })
+	case len(c.tables) > 1:
+		return "", unsupported("EXPLAIN of an UPDATE of several tables")
+	}
+	return s.changing(st, c)
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,15 +121,9 @@ func (s *Session) query(ctx context.Context, text string, args []any) (*Result, 
 			return nil, syntaxError(text[list[i].start:])
 		}
 	}
-	nested, around := nestingOf(list), 0
-	if nested.deep > maxDepth {
-		return nil, tooDeep()
-	}
-	for n := len(list); n-2*around > 2 && list[around].is("(") && (list[around+1].is("SELECT") || list[around+1].is("WITH") || list[around+1].is("(")) && int(nested.other[around]) == n-1-around; {
-		around++
-	}
-	list = list[around : len(list)-around]
-	return s.dispatch(ctx, &stmt{text, list, args})
+	st := &stmt{text, list, args}
+	st.oldConsumers()
+	return s.dispatch(ctx, st)
 }
 
 // dispatch runs a statement, within its time limit.
@@ -148,30 +143,25 @@ func (s *Session) dispatch(ctx context.Context, st *stmt) (*Result, error) {
 
 // selectRows runs a statement that reads.
 func (s *Session) selectRows(ctx context.Context, st *stmt) (*Result, error) {
-	if st.at(0).is("WITH") {
-		for i := range st.tokens {
-			switch {
-			case !st.at(i - 1).is(")"):
-			case st.at(i).is("UPDATE"), st.at(i).is("INSERT"), st.at(i).is("DELETE"), st.at(i).is("REPLACE"):
-				return nil, NewError(erUnsupported, "This version of ftrace doesn't yet support 'WITH ... %s'", strings.ToUpper(st.at(i).text))
-			}
-		}
-	}
-	list, columns := st.assigned()
-	q, names, err := s.rewrite(st.text, list)
+	q, err := st.query(0)
 	if err != nil {
 		return nil, err
 	}
-	if strings.EqualFold(s.database, "information_schema") || strings.Contains(strings.ToLower(q), "information_schema") {
+	columns := q.assigned()
+	text, err := s.restore(st, func(r *restorer) { r.query(q) })
+	if err != nil {
+		return nil, err
+	}
+	if strings.EqualFold(s.database, "information_schema") || strings.Contains(strings.ToLower(text), "information_schema") {
 		if err := s.readTest(ctx); err != nil {
 			return nil, err
 		}
 	}
-	found, err := s.found(ctx, st)
+	found, err := s.found(ctx, st, q)
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.read(ctx, q, names, st.args)
+	r, err := s.read(ctx, text, st.args)
 	if err != nil {
 		return nil, err
 	}
@@ -180,39 +170,40 @@ func (s *Session) selectRows(ctx context.Context, st *stmt) (*Result, error) {
 	return r, nil
 }
 
+// query reads the query that a statement is from a token on.
+func (st *stmt) query(i int) (q *query, err error) {
+	_, err = st.parse(i, func(p *parser) { q = p.query(); p.end() })
+	return q, err
+}
+
 // found counts the rows that SELECT SQL_CALC_FOUND_ROWS ... LIMIT would have without the limit; 0
 // for other statements.
-func (s *Session) found(ctx context.Context, st *stmt) (n int64, err error) {
-	counts := false
-	for i, t := range st.outer(0) {
-		switch {
-		case t.is("SQL_CALC_FOUND_ROWS"):
-			counts = true
-		case counts && t.is("LIMIT"):
-			q, _, err := s.rewrite(st.text, st.tokens[:i])
-			if err != nil {
-				return 0, err
-			}
-			params := 0
-			for _, t := range st.tokens[:i] {
-				if t.kind == param {
-					params++
-				}
-			}
-			err = s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM ("+q+")", st.args[:min(params, len(st.args))]...).Scan(&n)
-			return n, err
-		}
+func (s *Session) found(ctx context.Context, st *stmt, q *query) (n int64, err error) {
+	if first := q.terms[0].only; first == nil || !first.found || q.limit == nil {
+		return 0, nil
 	}
-	return 0, nil
+	all := *q
+	all.limit, all.offset = nil, nil
+	params := 0
+	text, err := s.restore(st, func(r *restorer) {
+		r.write("SELECT COUNT(*) FROM ")
+		r.enclosed(&all)
+		params = r.params
+	})
+	if err != nil {
+		return 0, err
+	}
+	err = s.conn.QueryRowContext(ctx, text, st.args[:min(params, len(st.args))]...).Scan(&n)
+	return n, err
 }
 
 // read runs one of SQLite's queries.
-func (s *Session) read(ctx context.Context, q string, names map[string]string, args []any) (*Result, error) {
+func (s *Session) read(ctx context.Context, q string, args []any) (*Result, error) {
 	rows, err := s.conn.QueryContext(ctx, q, args...)
 	if err != nil {
 		return nil, err
 	}
-	return s.result(rows, names)
+	return s.result(rows)
 }
 
 // exec runs one of SQLite's statements, and makes its changes in sources.
@@ -268,13 +259,19 @@ type target struct {
 
 // target reads the name of a table at a token.
 func (s *Session) target(st *stmt, i int) (target, error) {
-	if !st.at(i).identifier() {
-		return target{}, syntaxError(st.rest(i))
+	name := &tableRef{}
+	next, err := st.parse(i, func(p *parser) { p.tableName(name) })
+	if err != nil {
+		return target{}, err
 	}
-	t := target{schema: s.database, name: st.at(i).text, next: i + 1}
-	if st.at(i+1).is(".") && st.at(i+2).identifier() {
-		t.schema, t.name, t.next = st.at(i).text, st.at(i+2).text, i+3
-	}
+	t, err := s.targetOf(name.schema, name.name)
+	t.next = next
+	return t, err
+}
+
+// targetOf returns the table of a name. Without a schema it is in the default one.
+func (s *Session) targetOf(schema, name string) (target, error) {
+	t := target{schema: cmp.Or(schema, s.database), name: name}
 	if sc := s.catalog.schema(t.schema); sc != nil {
 		t.ours, t.schema = true, sc.name
 		t.table = sc.tables[strings.ToLower(t.name)]
@@ -286,114 +283,6 @@ func (s *Session) target(st *stmt, i int) (target, error) {
 
 func (t *target) missing() error {
 	return NewError(erNoSuchTable, "Table '%s.%s' doesn't exist", t.schema, t.name)
-}
-
-// write is UPDATE, INSERT, REPLACE and DELETE.
-func (s *Session) write(ctx context.Context, st *stmt) (*Result, error) {
-	command := strings.ToUpper(st.at(0).text)
-	i := 1
-	for st.at(i).is("INTO") || st.at(i).is("FROM") || st.at(i).is("IGNORE") || st.at(i).is("LOW_PRIORITY") {
-		i++
-	}
-	if set := st.several(i); command == "UPDATE" && set > 0 {
-		return s.updateJoined(ctx, st, i, set)
-	}
-	t, err := s.target(st, i)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case command == "UPDATE":
-		set := t.next
-		for set < len(st.tokens) && !st.at(set).is("SET") {
-			set++
-		}
-		list, _, err := st.assignments(set)
-		if err != nil {
-			return nil, err
-		}
-		for _, a := range list {
-			if err := s.mayUpdate(&t, a.column); err != nil {
-				return nil, err
-			}
-		}
-	case !t.ours:
-	case t.table == nil:
-		return nil, t.missing()
-	case command == "REPLACE":
-		return nil, s.denied("INSERT", t.name)
-	case t.table.rules == nil:
-		return nil, s.denied(command, t.name)
-	}
-	q, err := s.limited(st, &t)
-	if err != nil {
-		return nil, err
-	}
-	if t.ours && command == "INSERT" && !st.at(t.next).is("(") && t.next < len(st.tokens) {
-		// Without a list of columns, all of them except the process.
-		rest, _, err := s.rewrite(st.text, st.tokens[t.next:])
-		if err != nil {
-			return nil, err
-		}
-		q = "INSERT INTO " + quoteName(t.schema) + "." + quoteName(t.name) + " (" + strings.Join(t.table.columnNames(), ", ") + ") " + rest
-	}
-	return s.exec(ctx, q, st.args...)
-}
-
-// limited rewrites a statement that changes rows. SQLite has no LIMIT for UPDATE and DELETE, so
-// WHERE ... LIMIT n becomes a subquery for those rows.
-func (s *Session) limited(st *stmt, t *target) (string, error) {
-	where, limit := 0, 0
-	for i, t := range st.outer(0) {
-		if t.is("LIMIT") {
-			limit = i
-		}
-		if where == 0 && (t.is("WHERE") || t.is("ORDER") || t.is("LIMIT")) {
-			where = i
-		}
-	}
-	if limit == 0 || st.at(0).is("INSERT") || st.at(0).is("REPLACE") {
-		q, _, err := s.rewrite(st.text, st.tokens)
-		return q, err
-	}
-	head, _, err := s.rewrite(st.text, st.tokens[:where])
-	if err != nil {
-		return "", err
-	}
-	rows, _, err := s.rewrite(st.text, st.tokens[where:])
-	if err != nil {
-		return "", err
-	}
-	from := quoteName(t.schema) + "." + quoteName(t.name)
-	alias := st.at(t.next)
-	if alias.is("AS") {
-		alias = st.at(t.next + 1)
-	}
-	if st.at(0).is("UPDATE") && alias.identifier() && !alias.is("SET") {
-		from += " AS " + quoteName(alias.text)
-	}
-	return head + " WHERE rowid IN (SELECT rowid FROM " + from + " " + rows + ")", nil
-}
-
-// mayUpdate returns what is wrong with an UPDATE of a table's column whatever the rows are: that
-// one or the other can't be changed.
-func (s *Session) mayUpdate(t *target, name string) error {
-	switch {
-	case !t.ours:
-		return nil
-	case t.table == nil:
-		return t.missing()
-	case t.table.update == nil:
-		return s.denied("UPDATE", t.name)
-	}
-	column := t.table.column(name)
-	if column < 0 && !strings.EqualFold(name, processColumn) {
-		return NewError(erUnknownColumn, "Unknown column '%s' in 'field list'", name)
-	}
-	if column < 0 || !t.table.columns[column].updatable {
-		return NewError(erUsage, "Invalid performance_schema usage.")
-	}
-	return nil
 }
 
 // truncate is TRUNCATE [TABLE] t.
@@ -485,19 +374,109 @@ func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 		}
 		return s.exec(ctx, "CREATE INDEX test."+quoteName(st.at(index).text)+" ON "+quoteName(t.name)+" "+st.rest(t.next))
 	}
-	q, _, err := s.rewrite(st.text, st.tokens)
+	q, err := s.defining(st, t, i)
 	if err != nil {
 		return nil, err
-	}
-	if command == "CREATE" && what == "TABLE" && !st.at(t.next).is("(") && !st.at(t.next).is("AS") && st.at(t.next).is("SELECT") {
-		// MySQL allows AS to be left out.
-		q = strings.Replace(q, " "+st.at(t.next).text+" ", " AS SELECT ", 1)
 	}
 	r, err := s.exec(ctx, q, st.args...)
 	if err == nil && command == "CREATE" && what == "TABLE" {
 		s.index(ctx, t.name)
 	}
 	return r, err
+}
+
+// defining returns SQLite's spelling of a statement that defines the table that is named at a
+// token.
+func (s *Session) defining(st *stmt, t target, named int) (text string, err error) {
+	defer caught(&err)
+	next, end := t.next, len(st.tokens)
+	create := st.at(0).is("CREATE")
+	var q *query
+	if p := (&parser{stmt: st, i: next}); create {
+		if p.is("(") && !p.beginsQuery(next) { // columns
+			if next = p.closing(next); next < 0 {
+				return "", syntaxError("")
+			}
+			next++
+		}
+		for end = next; end < len(st.tokens) && !st.at(end).is("AS") && !st.at(end).is("SELECT") && !st.at(end).is("WITH") && !p.beginsQuery(end); end++ {
+		}
+		if p.i = end; end < len(st.tokens) {
+			p.accept("AS")
+			q = p.query()
+			p.end()
+		}
+		end = next // without the options of the table, such as its ENGINE
+	}
+	return s.restore(st, func(r *restorer) {
+		r.plain(0, named)
+		r.write(" ", quoteName(t.schema), ".", quoteName(t.name), " ")
+		r.plain(t.next, end)
+		if q != nil {
+			r.write(" AS ")
+			r.query(q)
+		}
+	})
+}
+
+// closing returns the parenthesis that closes the one at a token; -1: there is none.
+func (p *parser) closing(i int) int {
+	depth := 0
+	for ; i < len(p.tokens); i++ {
+		switch t := p.at(i); {
+		case t.is("("):
+			if depth++; depth > maxDepth {
+				fail(tooDeep())
+			}
+		case t.is(")"):
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// texts are the types of text.
+var texts = map[string]bool{"CHAR": true, "VARCHAR": true, "TEXT": true, "TINYTEXT": true, "MEDIUMTEXT": true, "LONGTEXT": true, "NCHAR": true, "NVARCHAR": true}
+
+// plain writes tokens that mean the same to SQLite: the definitions of columns. Text gets MySQL's
+// collation.
+func (r *restorer) plain(from, to int) {
+	st, text := r.stmt, -1 // the last token of the type of a column that is text
+	for i := from; i < to; i++ {
+		t := st.at(i)
+		switch {
+		case t.identifier() && engines(t.text):
+			fail(NewError(erUnsupported, "This version of ftrace doesn't yet support '%s': it is a name of the engine's own", t.text))
+		case t.is("CHARACTER") && st.at(i+1).is("SET"):
+			i += 2
+			continue
+		case t.is("CHARSET"):
+			i++
+			continue
+		case t.is("COLLATE") && (st.at(i+1).identifier() || st.at(i+1).kind == str):
+			i++
+			r.write("COLLATE ", collation(st.at(i).text))
+		case t.kind == name, t.kind == word && (t.text[0] == '$' || t.text[0] <= '9'): // SQLite would not take it for a name
+			r.write(quoteName(t.text))
+		case t.kind == str:
+			r.write(quoteString(t.text))
+		case t.kind == sysVar, t.kind == usrVar:
+			fail(syntaxError(st.rest(i)))
+		default:
+			r.write(t.text)
+		}
+		r.write(" ")
+		if t.kind == word && texts[strings.ToUpper(t.text)] && st.at(i-1).identifier() && (st.at(i-2).is(",") || st.at(i-2).is("(") || st.at(i-2).is("ADD") || st.at(i-2).is("COLUMN")) {
+			if text = i; st.at(i + 1).is("(") {
+				text = i + 3
+			}
+		}
+		if next := st.at(i + 1); i == text && !next.is("CHARACTER") && !next.is("CHARSET") && !next.is("COLLATE") {
+			r.write("COLLATE NOCASE ")
+		}
+	}
 }
 
 // index makes an index by NAME or EVENT_NAME of one of the user's tables. Saved settings are
@@ -544,7 +523,10 @@ func (s *Session) lock(_ context.Context, st *stmt) (*Result, error) {
 
 // do is DO, which evaluates expressions and returns nothing.
 func (s *Session) do(ctx context.Context, st *stmt) (*Result, error) {
-	_, err := s.evaluate(ctx, st, 1, len(st.tokens))
+	_, next, err := s.evaluate(ctx, st, 1)
+	if err == nil && next < len(st.tokens) {
+		err = syntaxError(st.rest(next))
+	}
 	if err == nil {
 		err = s.interrupted()
 	}

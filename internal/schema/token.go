@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/hex"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,7 +19,7 @@ const (
 	op                 // an operator or a punctuation mark
 	sysVar             // @@name
 	usrVar             // @name
-	param              // ?
+	param              // ?, with its number: ?1
 )
 
 // A token of a statement in MySQL's spelling.
@@ -36,14 +37,12 @@ func (t *token) is(s string) bool {
 // identifier reports whether a token may be a name.
 func (t *token) identifier() bool { return t.kind == word || t.kind == name }
 
-// unites reports whether a token joins two queries to one.
-func (t *token) unites() bool { return t.is("UNION") || t.is("EXCEPT") || t.is("INTERSECT") }
-
 // tokens splits a statement. Comments are left out, except for /*! */, whose content counts.
 func tokens(s string) ([]token, error) {
 	var list []token
 	conditional := false // within /*! */
-	var parts []string   // of the string that is the last token, if it has several parts
+	params := 0
+	var parts []string // of the string that is the last token, if it has several parts
 	add := func(t token) {
 		if last := len(list) - 1; parts != nil {
 			list[last].text, parts = strings.Join(parts, ""), nil
@@ -162,7 +161,8 @@ func tokens(s string) ([]token, error) {
 			continue
 		case c == '?':
 			i++
-			add(token{param, "?", start, i})
+			params++
+			add(token{param, fmt.Sprint("?", params), start, i})
 			continue
 		case c < ' ', c == '[', c == ']', c == ':' && !strings.HasPrefix(rest, ":="): // they mean something to SQLite
 			return nil, syntaxError(rest)

@@ -116,18 +116,7 @@ func (s *Session) setAll(ctx context.Context, st *stmt, i int) error {
 		if !st.at(eq).is("=") && !st.at(eq).is(":=") || name.kind == num || name.kind == str {
 			return syntaxError(st.rest(min(eq, len(st.tokens)-1)))
 		}
-		end, depth := eq+1, 0
-		for ; end < len(st.tokens) && !(depth == 0 && st.at(end).is(",")); end++ {
-			if st.at(end).is("(") {
-				depth++
-			} else if st.at(end).is(")") {
-				depth--
-			}
-		}
-		if end == eq+1 {
-			return syntaxError(st.rest(eq))
-		}
-		v, err := s.evaluate(ctx, st, eq+1, end)
+		v, next, err := s.assignedValue(ctx, st, eq+1)
 		if err != nil {
 			return err
 		}
@@ -138,30 +127,54 @@ func (s *Session) setAll(ctx context.Context, st *stmt, i int) error {
 		} else if err := s.setVariable(plainVariable(name.text), v, global || name.kind == sysVar && isGlobal(name.text)); err != nil {
 			return err
 		}
-		i = end + 1
+		if i = next; i < len(st.tokens) {
+			if !st.at(i).is(",") {
+				return syntaxError(st.rest(i))
+			}
+			i++
+		}
 	}
 	return nil
 }
 
-// evaluate returns the value of an expression: the tokens from from to to, without to.
-func (s *Session) evaluate(ctx context.Context, st *stmt, from, to int) (value, error) {
-	if t := st.at(from); to == from+1 && t.kind == word {
-		return t.text, nil // ON, DEFAULT, utf8
+// assignedValue returns the value that SET has at a token, and the token after it.
+func (s *Session) assignedValue(ctx context.Context, st *stmt, i int) (value, int, error) {
+	if t := st.at(i); t.kind == word && (i+1 == len(st.tokens) || st.at(i+1).is(",")) {
+		return t.text, i + 1, nil // ON, DEFAULT, utf8
 	}
-	q, _, err := s.rewrite(st.text, st.tokens[from:to])
+	return s.evaluate(ctx, st, i)
+}
+
+// evaluate returns the value of the expression at a token, and the token after it. Of several with
+// commas between them it is the value of the first.
+func (s *Session) evaluate(ctx context.Context, st *stmt, i int) (v value, next int, err error) {
+	do := st.at(0).is("DO")
+	var list []*expr
+	next, err = st.parse(i, func(p *parser) {
+		if list = append(list, p.expr()); do && p.accept(",") {
+			list = append(list, p.exprs()...)
+		}
+	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	r, err := s.read(ctx, "SELECT "+q, nil, st.args)
+	q, err := s.restore(st, func(r *restorer) {
+		r.write("SELECT ")
+		r.list(list)
+	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
+	}
+	r, err := s.read(ctx, q, st.args)
+	if err != nil {
+		return nil, 0, err
 	}
 	defer r.Close()
 	row, err := r.Next()
 	if err != nil || row == nil {
-		return nil, err
+		return nil, next, err
 	}
-	return row[0], nil
+	return row[0], next, nil
 }
 
 func (s *Session) setVariable(name string, v value, global bool) error {

@@ -1,0 +1,627 @@
+package schema
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A restorer writes trees in SQLite's spelling. What SQLite has under another name, or lacks,
+// becomes calls of this package's functions. What is left is refused by name.
+type restorer struct {
+	session  *Session
+	stmt     *stmt
+	b        strings.Builder
+	with     []string // names of the WITH clauses around
+	within   int      // expressions that are around
+	literals int      // bytes of variables' values
+	params   int      // the highest number of a parameter
+	spares   bool     // it is an UPDATE of setup_consumers
+}
+
+// restore calls f with a restorer, and returns what f wrote.
+func (s *Session) restore(st *stmt, f func(*restorer)) (text string, err error) {
+	defer caught(&err)
+	r := &restorer{session: s, stmt: st}
+	f(r)
+	return r.b.String(), nil
+}
+
+func (r *restorer) write(parts ...string) {
+	for _, part := range parts {
+		r.b.WriteString(part)
+	}
+	if r.b.Len() > 4*maxText {
+		fail(NewError(erTooLong, "A statement is larger than max_allowed_packet (%d)", maxText))
+	}
+}
+
+// list writes expressions with commas between them.
+func (r *restorer) list(list []*expr) {
+	for i, e := range list {
+		if i > 0 {
+			r.write(", ")
+		}
+		r.expr(e)
+	}
+}
+
+// call writes a call of a function.
+func (r *restorer) call(function string, args ...*expr) {
+	r.write(function, "(")
+	r.list(args)
+	r.write(")")
+}
+
+// raw is text in SQLite's spelling as an argument.
+func raw(text string) *expr { return &expr{form: rawForm, text: text} }
+
+// operand writes an expression that is part of another.
+func (r *restorer) operand(e *expr) {
+	switch e.form {
+	case prefixForm, binaryForm, isForm, likeForm, betweenForm, inForm, collateForm, existsForm, userForm, sysForm:
+		r.write("(")
+		r.expr(e)
+		r.write(")")
+	default:
+		r.expr(e)
+	}
+}
+
+// expr writes an expression.
+func (r *restorer) expr(e *expr) {
+	if r.within++; r.within > 2*maxDepth {
+		fail(tooDeep())
+	}
+	defer func() { r.within-- }()
+	switch e.form {
+	case stringForm:
+		r.write(quoteString(e.text))
+	case numberForm, rawForm:
+		r.write(e.text)
+	case wordForm:
+		switch e.text {
+		case "TRUE":
+			r.write("1")
+		case "FALSE":
+			r.write("0")
+		case "DEFAULT":
+			fail(unsupported("DEFAULT"))
+		default:
+			r.write(e.text)
+		}
+	case columnForm:
+		r.path(e.path)
+	case starForm:
+		if len(e.path) > 0 {
+			r.path(e.path)
+			r.write(".")
+		}
+		r.write("*")
+	case paramForm:
+		n, _ := strconv.Atoi(e.text[1:])
+		r.params = max(r.params, n)
+		r.write(e.text)
+	case sysForm:
+		v, err := r.session.variable(e.text)
+		if err != nil {
+			fail(err)
+		}
+		r.write(literal(v))
+	case userForm:
+		text := literal(r.session.user[e.text])
+		if r.literals += len(text); r.literals > maxText {
+			fail(NewError(erTooLong, "A statement with the values of its @variables is larger than max_allowed_packet (%d)", maxText))
+		}
+		r.write(text)
+	case assignForm:
+		fail(NewError(erUnsupported, "This version of ftrace doesn't yet support '@%s :=' except in the statement's own SELECT, without UNION and *, of a variable that is nowhere else in it", e.text))
+	case prefixForm:
+		r.prefix(e)
+	case binaryForm:
+		r.binary(e)
+	case isForm:
+		r.operand(e.args[0])
+		r.write(" IS ", map[bool]string{true: "NOT "}[e.not], map[string]string{"UNKNOWN": "NULL", "NULL": "NULL", "TRUE": "TRUE", "FALSE": "FALSE"}[e.text])
+	case likeForm:
+		r.operand(e.args[0])
+		r.not(e, "LIKE")
+		r.operand(e.args[1])
+		if pattern := e.args[1]; len(e.args) > 2 {
+			r.write(" ESCAPE ")
+			r.operand(e.args[2])
+		} else if pattern.form == stringForm && strings.Contains(pattern.text, `\`) { // a backslash escapes even without ESCAPE
+			r.write(` ESCAPE '\'`)
+		}
+	case betweenForm:
+		r.folded(e.args[0], e.args[1:]...)
+		r.not(e, "BETWEEN")
+		r.operand(e.args[1])
+		r.write(" AND ")
+		r.operand(e.args[2])
+	case inForm:
+		r.folded(e.args[0], e.args[1:]...)
+		r.not(e, "IN")
+		if e.query != nil {
+			r.enclosed(e.query)
+			return
+		}
+		r.write("(")
+		r.list(e.args[1:])
+		r.write(")")
+	case existsForm:
+		r.write("EXISTS ")
+		r.enclosed(e.query)
+	case queryForm:
+		r.enclosed(e.query)
+	case rowForm:
+		r.write("(")
+		r.list(e.args)
+		r.write(")")
+	case collateForm:
+		r.operand(e.args[0])
+		r.write(" COLLATE ", collation(e.text))
+	case callForm:
+		r.function(e)
+		r.over(e.window)
+	case castForm:
+		r.cast(e)
+	case caseForm:
+		r.caseOf(e)
+	case shiftForm:
+		r.shift(e)
+	case levelForm:
+		r.write("(CASE WHEN ftrace_level >= ", strconv.Itoa(e.level), " THEN ")
+		r.expr(e.args[0])
+		r.write(" END COLLATE ", collationOf(e.args[0]), ")")
+	case intervalForm:
+		fail(intervalError(r.stmt.rest(e.first)))
+	case anyForm:
+		fail(unsupported("ANY, SOME and ALL except = ANY and <> ALL"))
+	}
+}
+
+func (r *restorer) not(e *expr, operator string) {
+	if e.not {
+		r.write(" NOT")
+	}
+	r.write(" ", operator, " ")
+}
+
+// path writes a name with what qualifies it.
+func (r *restorer) path(path []string) {
+	for i, name := range path {
+		if i > 0 {
+			r.write(".")
+		}
+		r.write(quoteName(name))
+	}
+}
+
+// collationOf returns the collation of an expression.
+func collationOf(e *expr) string {
+	if e.form == collateForm {
+		return collation(e.text)
+	}
+	return "NOCASE"
+}
+
+// collates reports whether an expression says itself how its text is compared.
+func collates(e *expr) (is bool) {
+	e.each(func(e *expr) bool {
+		is = is || e.form == collateForm || e.form == prefixForm && e.text == "BINARY"
+		return !is
+	})
+	return is
+}
+
+// noText reports whether an expression is no text for certain, or a list.
+func noText(e *expr) bool {
+	switch e.form {
+	case wordForm:
+		return e.text != "NULL"
+	case numberForm, paramForm, isForm, likeForm, betweenForm, inForm, existsForm, rowForm:
+		return true
+	case binaryForm:
+		return e.text != "->" && e.text != "->>"
+	case prefixForm:
+		return e.text != "BINARY" && e.text != "+"
+	case callForm:
+		return counts[e.text]
+	}
+	return false
+}
+
+// counts are functions that return numbers.
+var counts = map[string]bool{"COUNT": true, "SUM": true, "AVG": true, "ABS": true, "LENGTH": true, "CHAR_LENGTH": true, "LOCATE": true, "INSTR": true, "FIELD": true, "ROUND": true, "FLOOR": true, "CEILING": true, "SIGN": true}
+
+// folds reports whether values are compared without regard to the case of text. To SQLite, text
+// that functions return has no collation.
+func folds(list ...*expr) bool {
+	for _, e := range list {
+		if collates(e) || noText(e) {
+			return false
+		}
+	}
+	return true
+}
+
+// number writes an operand that is compared with another: text that is compared with a number
+// counts as a number.
+func (r *restorer) number(e, other *expr) {
+	if isText := e.form == stringForm || e.form == callForm && textResults[e.text]; isText && isNumber(other) {
+		r.call("number", e)
+		return
+	}
+	r.operand(e)
+}
+
+// isNumber reports whether an expression is a number for certain.
+func isNumber(e *expr) bool {
+	switch e.form {
+	case numberForm, callForm, prefixForm, binaryForm:
+		return noText(e)
+	}
+	return false
+}
+
+// textResults are functions that return text.
+var textResults = map[string]bool{"CONCAT": true, "CONCAT_WS": true, "UPPER": true, "LOWER": true, "LEFT": true, "RIGHT": true, "SUBSTRING": true, "SUBSTR": true, "SUBSTRING_INDEX": true, "TRIM": true, "LTRIM": true,
+	"RTRIM": true, "REVERSE": true, "REPLACE": true, "LPAD": true, "RPAD": true, "GROUP_CONCAT": true}
+
+// folded writes what is compared with others.
+func (r *restorer) folded(e *expr, others ...*expr) {
+	if !folds(append(others, e)...) {
+		r.operand(e)
+		return
+	}
+	r.write("(")
+	r.operand(e)
+	r.write(" COLLATE NOCASE)")
+}
+
+// sorted writes an expression by which rows are sorted, or put into one group.
+func (r *restorer) sorted(e *expr) {
+	if e.form == columnForm || e.form == levelForm || e.form == rawForm || !folds(e) {
+		r.expr(e)
+		return
+	}
+	r.operand(e)
+	r.write(" COLLATE NOCASE")
+}
+
+func (r *restorer) prefix(e *expr) {
+	switch of := e.args[0]; e.text {
+	case "!", "NOT":
+		r.write("NOT ")
+		r.operand(of)
+	case "BINARY":
+		r.operand(of)
+		r.write(" COLLATE BINARY")
+	case "+":
+		r.write("+ ")
+		r.operand(of)
+	default:
+		r.write(e.text, " ") // -- would begin a comment
+		r.operand(of)
+	}
+}
+
+// renamed are operators that SQLite has under another name.
+var renamed = map[string]string{"<=>": "IS", "!=": "<>"}
+
+// functionsOf are functions for operators that SQLite lacks, or has for other values only.
+var functionsOf = map[string]string{"DIV": "whole_division", "%": "mod", "MOD": "mod", "^": "bits_of_one"}
+
+func (r *restorer) binary(e *expr) {
+	a, b := e.args[0], e.args[1]
+	switch function := functionsOf[e.text]; {
+	case function != "":
+		r.call(function, a, b)
+		return
+	case e.text == "XOR": // NULL if one of them is
+		r.write("(NOT ")
+		r.operand(a)
+		r.write(") <> (NOT ")
+		r.operand(b)
+		r.write(")")
+		return
+	case e.text == "/":
+		r.operand(a)
+		r.write(" * 1.0 / ")
+		r.operand(b)
+		return
+	case e.text == "*" && a.form == numberForm && a.text == "1" && b.form == columnForm && b.quoted && enums[strings.ToUpper(b.path[len(b.path)-1])]:
+		r.call("enum_index", b) // this is how clients read the number of its value
+		return
+	case b.form == anyForm && (e.text == "=" && !b.not || (e.text == "<>" || e.text == "!=") && b.not):
+		r.folded(a)
+		r.write(map[bool]string{true: " NOT IN ", false: " IN "}[b.not])
+		r.enclosed(b.query)
+		return
+	case r.spares && (e.text == "<>" || e.text == "!=") && r.spared(a, b):
+		return
+	case !compares[e.text]:
+		r.operand(a)
+		r.not(e, e.text)
+		r.operand(b)
+		return
+	}
+	r.number(a, b)
+	op, ok := renamed[e.text]
+	if !ok {
+		op = e.text
+	}
+	r.write(" ", op, " ")
+	r.number(b, a)
+	if folds(a, b) {
+		r.write(" COLLATE NOCASE")
+	}
+}
+
+// spared writes NAME <> 'c' in an UPDATE of setup_consumers: it spares what the consumer c needs
+// too, without which c would be off as well.
+func (r *restorer) spared(a, b *expr) bool {
+	if a.form != columnForm || !strings.EqualFold(a.path[len(a.path)-1], "NAME") || b.form != stringForm {
+		return false
+	}
+	for _, c := range consumerNames {
+		if !strings.EqualFold(c.name, b.text) {
+			continue
+		}
+		r.path(a.path)
+		r.write(" NOT IN (", quoteString(c.name))
+		for _, other := range consumerNames {
+			if c.dependsOn&other.bit != 0 {
+				r.write(", ", quoteString(other.name))
+			}
+		}
+		r.write(")")
+		return true
+	}
+	return false
+}
+
+// enums are the columns that are enumerations.
+var enums = map[string]bool{"ENABLED": true, "TIMED": true, "INSTRUMENTED": true, "PANICKED": true, "TIMER_NAME": true}
+
+// engines reports whether a name is one of SQLite's own tables, through which limits or pages can
+// be changed.
+func engines(name string) bool {
+	const pragma = "pragma_"
+	return len(name) > len(pragma) && strings.EqualFold(name[:len(pragma)], pragma) || strings.EqualFold(name, "sqlite_dbpage")
+}
+
+// collation returns the collation of SQLite that is closest to one of MySQL's.
+func collation(name string) string {
+	if strings.HasSuffix(strings.ToLower(name), "_bin") || strings.EqualFold(name, "binary") {
+		return "BINARY"
+	}
+	return "NOCASE"
+}
+
+// shift writes t - INTERVAL n MINUTE as time_shift(t, n, 'MINUTE', -1), and INTERVAL n MINUTE + t
+// as shift_of_time(n, 'MINUTE', 1, t).
+func (r *restorer) shift(e *expr) {
+	a, b := e.args[0], e.args[1]
+	if a.form == intervalForm {
+		r.call("shift_of_time", intervalNumber(a), raw("'"+a.text+"'"), raw("1"), b)
+		return
+	}
+	r.timeShift(a, b, map[string]int{"+": 1, "-": -1}[e.text])
+}
+
+func (r *restorer) timeShift(t, interval *expr, sign int) {
+	r.call("time_shift", t, intervalNumber(interval), raw("'"+interval.text+"'"), raw(strconv.Itoa(sign)))
+}
+
+// intervalNumber returns the value of an interval. 1.30 MINUTE_SECOND has 30 seconds.
+func intervalNumber(e *expr) *expr {
+	n, sign := e.args[0], ""
+	if n.form == prefixForm && n.text == "-" {
+		n, sign = n.args[0], "-"
+	}
+	if composites[e.text] == nil || n.form != numberForm || strings.Trim(n.text, "0123456789.") != "" {
+		return e.args[0]
+	}
+	return &expr{form: stringForm, text: sign + n.text}
+}
+
+func (r *restorer) caseOf(e *expr) {
+	r.write("CASE")
+	if base := e.args[0]; base != nil {
+		r.write(" ")
+		var whens []*expr
+		for i := 1; i+1 < len(e.args); i += 2 {
+			whens = append(whens, e.args[i])
+		}
+		r.folded(base, whens...)
+	}
+	last := len(e.args) - 1
+	for i := 1; i < last; i += 2 {
+		r.write(" WHEN ")
+		r.expr(e.args[i])
+		r.write(" THEN ")
+		r.expr(e.args[i+1])
+	}
+	if e.args[last] != nil {
+		r.write(" ELSE ")
+		r.expr(e.args[last])
+	}
+	r.write(" END")
+}
+
+// converted are the functions for CAST and CONVERT to types. For other types SQLite's CAST is used.
+var converted = map[string]string{"SIGNED": "signed", "UNSIGNED": "signed", "DATE": "date_of", "DATETIME": "datetime_of", "TIME": "time", "DECIMAL": "round", "TIMESTAMP": "datetime_of"}
+
+func (r *restorer) cast(e *expr) {
+	of := e.args[0]
+	switch function := converted[e.text]; {
+	case e.text == "DECIMAL" && len(e.path) == 2:
+		r.call("round", of, raw(e.path[1]))
+	case function != "":
+		r.call(function, of)
+	case (e.text == "CHAR" || e.text == "NCHAR") && len(e.path) > 0:
+		r.call("left", of, raw(e.path[0]))
+	case e.text == "CHAR", e.text == "NCHAR", e.text == "BINARY", e.text == "DOUBLE", e.text == "FLOAT", e.text == "REAL":
+		r.write("CAST(")
+		r.expr(of)
+		r.write(" AS ", map[string]string{"CHAR": "TEXT", "NCHAR": "TEXT", "BINARY": "TEXT"}[e.text], map[bool]string{true: "REAL"}[strings.Contains("DOUBLE FLOAT REAL", e.text)], ")")
+	default:
+		fail(unsupported("CAST(... AS " + e.text + ")"))
+	}
+}
+
+// shifting are the functions that take an interval, and the direction in which they shift.
+var shifting = map[string]int{"DATE_ADD": 1, "ADDDATE": 1, "DATE_SUB": -1, "SUBDATE": -1}
+
+// otherNames are functions that have another name here.
+var otherNames = map[string]string{"DATE": "date_of", "TIMESTAMP": "datetime_of", "ISNULL": "is_null", "JSON_ARRAYAGG": "json_group_array", "JSON_OBJECTAGG": "json_group_object", "SCHEMA": "database", "CURRENT_USER": "user", "SESSION_USER": "user", "SYSTEM_USER": "user"}
+
+// function writes a call that a statement has.
+func (r *restorer) function(e *expr) {
+	name := strings.ToLower(e.text)
+	if other := otherNames[e.text]; other != "" {
+		name = other
+	} else if other := clocks[e.text]; other != "" {
+		name = other
+	}
+	if len(e.args) == 0 {
+		switch s := r.session; name {
+		case "database":
+			r.write(quoteString(s.database))
+			return
+		case "user":
+			r.write(quoteString(s.who.Load().String()))
+			return
+		case "connection_id":
+			r.write(fmt.Sprint(s.who.Load().id))
+			return
+		case "found_rows":
+			r.write(fmt.Sprint(s.last.rowsFound()))
+			return
+		case "row_count":
+			r.write(fmt.Sprint(s.last.rowsChanged()))
+			return
+		case "last_insert_id":
+			r.write("0") // no table numbers its rows
+			return
+		}
+	}
+	switch sign := shifting[e.text]; {
+	case sign != 0 && len(e.args) == 2 && e.args[1].form == intervalForm:
+		r.timeShift(e.args[0], e.args[1], sign)
+		return
+	case e.text == "GROUP_CONCAT" && len(e.args) > 0:
+		r.groupConcat(e)
+		return
+	case e.text == "TRIM" && e.path != nil:
+		name += "_" + strings.ToLower(e.path[0])
+	case e.text == "COUNT" && e.distinct && len(e.args) > 1:
+		r.write("COUNT(DISTINCT ")
+		r.call("row_key", e.args...)
+		r.write(")")
+		return
+	case e.text == "NULLIF" && len(e.args) == 2:
+		r.write("NULLIF(")
+		r.folded(e.args[0], e.args[1])
+		r.write(", ")
+		r.expr(e.args[1])
+		r.write(")")
+		return
+	}
+	r.write(name, "(", map[bool]string{true: "DISTINCT "}[e.distinct])
+	if compares := e.distinct || e.text == "MIN" || e.text == "MAX"; compares && len(e.args) == 1 {
+		r.sorted(e.args[0])
+	} else {
+		r.list(e.args)
+	}
+	r.orderBy(e.order)
+	r.write(")")
+}
+
+// groupConcat writes GROUP_CONCAT([DISTINCT] x, y ORDER BY z SEPARATOR s) as
+// concatenated([DISTINCT] ('1:s' || (x) || (y)) COLLATE NOCASE ORDER BY z). SQLite's own function
+// takes one value and the separator, and with DISTINCT only one argument. So the separator, with
+// its length, goes before each value.
+func (r *restorer) groupConcat(e *expr) {
+	separator := ","
+	if e.separator != nil {
+		separator = *e.separator
+	}
+	r.write("concatenated(", map[bool]string{true: "DISTINCT "}[e.distinct], "(", quoteString(fmt.Sprint(len(separator), ":", separator)))
+	for _, a := range e.args {
+		r.write(" || (")
+		r.expr(a)
+		r.write(")")
+	}
+	r.write(") COLLATE NOCASE")
+	r.orderBy(e.order)
+	r.write(")")
+}
+
+func (r *restorer) over(w *window) {
+	if w == nil {
+		return
+	}
+	r.write(" OVER ")
+	if !w.defined {
+		r.write(quoteName(w.name))
+		return
+	}
+	r.window(w)
+}
+
+func (r *restorer) window(w *window) {
+	r.write("(")
+	if w.name != "" {
+		r.write(quoteName(w.name))
+	}
+	if w.partition != nil {
+		r.write(" PARTITION BY ")
+		r.list(w.partition)
+	}
+	r.orderBy(w.order)
+	if w.frame != "" {
+		r.write(" ", w.frame)
+	}
+	r.write(")")
+}
+
+func (r *restorer) orderBy(list []ordered) {
+	for i, o := range list {
+		r.write(map[bool]string{true: " ORDER BY ", false: ", "}[i == 0])
+		r.sorted(o.of)
+		if o.desc {
+			r.write(" DESC")
+		}
+	}
+}
+
+// quoteName returns a name as SQL. In double quotes, a name that SQLite does not know would be a
+// string. SQLite reads a statement only up to the first zero byte.
+func quoteName(s string) string {
+	return "`" + strings.NewReplacer("`", "``", "\x00", "").Replace(s) + "`"
+}
+
+// quoteString returns a string as SQL. SQLite reads a statement only up to the first zero byte.
+func quoteString(s string) string {
+	q := "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	if strings.Contains(s, "\x00") {
+		return "(" + strings.ReplaceAll(q, "\x00", "'||char(0)||'") + ")"
+	}
+	return q
+}
+
+// literal returns a value as SQL.
+func literal(v value) string {
+	switch v := v.(type) {
+	case nil:
+		return "NULL"
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return quoteString(fmt.Sprint(v))
+}

@@ -1,0 +1,199 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+)
+
+// enclosed writes a query in parentheses.
+func (r *restorer) enclosed(q *query) {
+	r.write("(")
+	r.query(q)
+	r.write(")")
+}
+
+// query writes a query.
+func (r *restorer) query(q *query) {
+	if r.within++; r.within > 2*maxDepth {
+		fail(tooDeep())
+	}
+	with := len(r.with)
+	defer func() {
+		r.within--
+		r.with = r.with[:with]
+	}()
+	for i, c := range q.with {
+		if i == 0 {
+			r.write("WITH ")
+			if q.recursive {
+				r.write("RECURSIVE ")
+			}
+		} else {
+			r.write(", ")
+		}
+		if q.recursive {
+			r.with = append(r.with, strings.ToLower(c.name))
+		}
+		r.write(quoteName(c.name))
+		r.columns(c.columns)
+		r.write(" AS ")
+		r.enclosed(c.query)
+		if !q.recursive {
+			r.with = append(r.with, strings.ToLower(c.name))
+		}
+		r.write(" ")
+	}
+	order := q.order
+	for i, t := range q.terms {
+		if i > 0 {
+			r.write(" ", t.union, " ")
+		}
+		if t.nested != nil {
+			r.write("SELECT * FROM ") // SQLite allows parentheses only around subqueries
+			r.enclosed(t.nested)
+			continue
+		}
+		s := t.only
+		if s.rollup {
+			s, order = rolledUp(r.stmt, q, s)
+		}
+		r.selection(s, len(q.terms) > 1)
+	}
+	r.orderBy(order)
+	r.limit(q)
+}
+
+func (r *restorer) limit(q *query) {
+	if q.limit != nil {
+		r.write(" LIMIT ")
+		r.expr(q.limit)
+	}
+	if q.offset != nil {
+		r.write(" OFFSET ")
+		r.expr(q.offset)
+	}
+}
+
+// columns writes a list of columns, if there is one.
+func (r *restorer) columns(names []string) {
+	for i, name := range names {
+		r.write(map[bool]string{true: " (", false: ", "}[i == 0], quoteName(name))
+	}
+	if names != nil {
+		r.write(")")
+	}
+}
+
+// maxName is the length up to which the text of an expression names its column.
+const maxName = 4096
+
+// selection writes a SELECT. Rows of united ones are compared with those of others.
+func (r *restorer) selection(s *selection, united bool) {
+	if s.values != nil {
+		for i, row := range s.values {
+			r.write(map[bool]string{true: "VALUES ", false: ", "}[i == 0], "(")
+			r.list(row)
+			r.write(")")
+		}
+		return
+	}
+	r.write("SELECT ")
+	if s.distinct {
+		r.write("DISTINCT ")
+	}
+	for i, item := range s.items {
+		if i > 0 {
+			r.write(", ")
+		}
+		if (s.distinct || united) && item.of.form != starForm {
+			r.sorted(item.of)
+		} else {
+			r.expr(item.of)
+		}
+		switch {
+		case item.named:
+			r.write(" AS ", quoteName(item.alias))
+		case item.of.form != columnForm && item.of.form != starForm && len(item.text) <= maxName: // SQLite would name it after its own spelling
+			r.write(" AS ", quoteName(item.text))
+		}
+	}
+	if s.from != nil {
+		r.write(" FROM ")
+		r.tables(s.from)
+	}
+	where, having := s.where, s.having
+	if having != nil && s.group == nil && !s.grouped() {
+		// MySQL applies it to the rows, and SQLite can't.
+		if where, having = having, nil; s.where != nil {
+			where = &expr{form: binaryForm, text: "AND", args: []*expr{s.where, where}}
+		}
+	}
+	if where != nil {
+		r.write(" WHERE ")
+		r.expr(where)
+	}
+	if s.group != nil {
+		r.write(" GROUP BY ")
+		for i, g := range s.group {
+			if i > 0 {
+				r.write(", ")
+			}
+			r.sorted(g)
+		}
+	}
+	if having != nil {
+		r.write(" HAVING ")
+		r.expr(having)
+	}
+	for i, w := range s.windows {
+		r.write(map[bool]string{true: " WINDOW ", false: ", "}[i == 0], quoteName(w.name), " AS ")
+		r.window(&w.window)
+	}
+}
+
+// grouped reports whether a SELECT without GROUP BY makes one group of all rows.
+func (s *selection) grouped() bool {
+	return s.having.aggregate() || slices.ContainsFunc(s.items, func(i item) bool { return i.of.aggregate() })
+}
+
+func (r *restorer) tables(list []*tableRef) {
+	for _, t := range list {
+		if t.join != "" {
+			r.write(map[bool]string{true: ", ", false: " " + t.join + " "}[t.join == ","])
+		}
+		r.table(t)
+		if t.on != nil {
+			r.write(" ON ")
+			r.expr(t.on)
+		}
+		if t.using != nil {
+			r.write(" USING")
+			r.columns(t.using)
+		}
+	}
+}
+
+func (r *restorer) table(t *tableRef) {
+	if r.within++; r.within > 2*maxDepth {
+		fail(tooDeep())
+	}
+	defer func() { r.within-- }()
+	switch {
+	case t.inner != nil:
+		r.write("(")
+		r.tables(t.inner)
+		r.write(")")
+		return
+	case t.query != nil:
+		r.enclosed(t.query)
+	case t.schema != "":
+		r.path([]string{t.schema, t.name})
+	case slices.Contains(r.with, strings.ToLower(t.name)):
+		r.write(quoteName(t.name))
+	default:
+		r.path([]string{r.session.database, t.name})
+	}
+	if t.alias != "" {
+		r.write(" AS ", quoteName(t.alias))
+	}
+}
