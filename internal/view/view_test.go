@@ -19,7 +19,7 @@ var shared = []string{"walk", "text"}
 
 // uses are the views that use another one, and why.
 var uses = map[string]string{
-	"probes": "live", // a D program runs over what Start and Tail record, as text does
+	"probes": "live",   // a D program runs over what Start and Tail record, as text does
 	"web":    "report", // the page has its tables
 }
 
