@@ -185,6 +185,9 @@ func complainLeftOut(to io.Writer, r *recording.Recording) {
 		if l.More {
 			calls += " and more"
 		}
+		if l.Failed > 0 {
+			calls += fmt.Sprintf(" (%d failed)", l.Failed)
+		}
 		names = append(names, fmt.Sprintf("%s of %s in %s", calls, r.Function(l.Function).ShortName(), recording.AppendDuration(nil, int64(clock.Between(0, l.Ticks)))))
 	}
 	fmt.Fprintf(to, "ftrace: %s: left out to keep within FTRACE_BUDGET: %s; counts and times are without them\n", r.Dir, strings.Join(names, ", "))
