@@ -54,8 +54,8 @@ func (f *ftraceFunc) fails(how uint32, first *any, n int) bool {
 	return how != 0 && last._type != nil || how == 0 && *(*unsafe.Pointer)(last.data) != nil
 }
 
-// leftOutToken returns what ftraceEntryFast returns for a call of f that is left out. A function with
-// deferred calls tells its exit by that.
+// leftOutToken returns what ftraceEntryFast returns for a call of f that is left out. A function
+// with deferred calls tells its exit by that.
 func (f *ftraceFunc) leftOutToken(result *any) int {
 	if result != nil || f.flags&ftraceMayFail == 0 {
 		return 0
@@ -64,7 +64,8 @@ func (f *ftraceFunc) leftOutToken(result *any) int {
 }
 
 // ftraceExitLeftOut is ftrace_exit for a call that was left out, whose last result is an error that
-// is not nil. If a panic ends it, that was noted already. A call that the panic's deferred calls make can't be told from that one.
+// is not nil. If a panic ends it, that was noted already. A call that the panic's deferred calls
+// make can't be told from that one.
 //
 //go:noinline
 func ftraceExitLeftOut(key uint32, offset uintptr, results []any) {

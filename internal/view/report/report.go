@@ -471,7 +471,7 @@ func (s *Summary) add(other *Summary) {
 	}
 }
 
-// timed returns how many of the calls that ended it is known of how long they took.
+// timed returns how many calls ended that were timed.
 func (t *stat) timed() uint64 { return t.calls - t.atEnd }
 
 // add takes other calls in. They are of the same machine, whose ticks are the same.
