@@ -66,6 +66,7 @@ const (
 
 	DepthMax     = 65535      // a record of a deeper call has this depth
 	Untimed      = 1 << 63    // in an entry's number of the call: the call is not timed
+	AtEnd        = 1 << 62    // likewise: the entry was noted when the call ended, since it had been left out and failed
 	Uncounted    = 1 << 63    // in the number of calls that were left out: there may have been more
 	Nil          = 0xFFFFFFFF // stands for the length of a nil slice, map or chan
 	LevelUnknown = -1 << 31   // of a line that was printed, not logged
@@ -90,7 +91,7 @@ const (
 	KindWait                      // what follows is a Wait: the goroutine went on after it had stopped
 	KindAfter                     // values: the parameters when the call ends, in the order of the entry; its exit follows
 	KindOff                       // ticks, call uint64: calls of the function are not noted since then, to keep within the budget; so many were so far
-	KindOn                        // ticks, calls uint64: they are noted again, after they were not since then; so many were counted meanwhile, see Uncounted
+	KindOn                        // ticks, calls uint64: they are noted again, after they were not since then; so many were counted meanwhile, see Uncounted; failed uint64: so many of these failed
 	KindEnd                       // one more than the last kind
 )
 
@@ -504,6 +505,7 @@ const (
 	FramePrinted               // its entry line was printed
 	FrameNotTimed              // it was not when it began
 	FrameHasText               // there is text that belongs to it
+	FrameAtEnd                 // it was noted when it ended
 	FrameFlags     = 1<<iota - 1
 )
 
@@ -629,7 +631,7 @@ type Tally struct {
 
 // TableVersion is that of Package and of the room that is left for the core. The core refuses
 // tables of another version.
-const TableVersion = 10
+const TableVersion = 11
 
 // A Package is what the rewriter writes of an instrumented package.
 type Package struct {
@@ -656,5 +658,5 @@ type Package struct {
 // pointer that each entry of its table begins with. The garbage collector does not look at them.
 const (
 	PackageWords = 2
-	EntryWords   = 20
+	EntryWords   = 21
 )

@@ -60,11 +60,13 @@ type Event struct {
 	// of a GoroutineStart: the goroutine that started it, 0 if that is not known; of Off and
 	// On: the ticks since which the function is or was off
 	Parent    uint64
+	Failed    uint64 // of On: how many of those failed
 	Function  uint32 // key, 0: none; of a Wait: of its kind
 	Layout    uint32 // of Data, 0: there is no Data
 	Kind      Kind
 	Depth     uint16 // number of recorded calls around it on the goroutine; 65535: that or more
 	Untimed   bool   // of an entry: the call was not timed, and the ticks of its events only tell their order
+	AtEnd     bool   // of an entry: it was noted when the call ended, and failed; else it would have been left out
 	Uncounted bool   // of On: other calls were left out that were not counted
 	Level     int32  // of a Line: the level as in log/slog, or UnknownLevel
 	Processor int32  // on which it happened
@@ -142,19 +144,19 @@ func (e *Event) decode(b []byte) int {
 	e.Depth = le16(b[depthAt:])
 	e.Function = le32(b[functionAt:])
 	e.Goroutine = le64(b[goroutineAt:])
-	e.Call, e.Parent, e.Level, e.Untimed, e.Uncounted, e.Layout, e.Data = 0, 0, 0, false, false, 0, nil
+	e.Call, e.Parent, e.Level, e.Failed, e.Untimed, e.AtEnd, e.Uncounted, e.Layout, e.Data = 0, 0, 0, 0, false, false, false, 0, nil
 	rest := b[recordHead:size]
 	switch e.Kind {
 	case Entry:
 		if len(rest) < 8 {
 			return 0
 		}
-		e.Call, e.Untimed = le64(rest)&^format.Untimed, le64(rest)&format.Untimed != 0
+		e.number(le64(rest))
 	case EntryArgs, Probe:
 		if len(rest) < 8 {
 			return 0
 		}
-		e.Call, e.Untimed = le64(rest)&^format.Untimed, le64(rest)&format.Untimed != 0
+		e.number(le64(rest))
 		return e.values(rest[8:], size)
 	case ExitResults, ExitPanic, Recovered, After:
 		return e.values(rest, size)
@@ -165,6 +167,9 @@ func (e *Event) decode(b []byte) int {
 		e.Parent, e.Call = le64(rest), le64(rest[8:])
 		if e.Kind == On {
 			e.Call, e.Uncounted = e.Call&^format.Uncounted, e.Call&format.Uncounted != 0
+			if len(rest) >= 24 {
+				e.Failed = le64(rest[16:])
+			}
 		}
 	case Wait:
 		if len(rest) < waitLeast {
@@ -184,6 +189,11 @@ func (e *Event) decode(b []byte) int {
 		e.Data = rest[8 : 8+min(uint64(le32(rest[4:])), uint64(len(rest)-8))]
 	}
 	return size
+}
+
+// number takes in the number of a call, with what its highest bits say.
+func (e *Event) number(n uint64) {
+	e.Call, e.Untimed, e.AtEnd = n&^(format.Untimed|format.AtEnd), n&format.Untimed != 0, n&format.AtEnd != 0
 }
 
 func (e *Event) values(b []byte, size int) int {

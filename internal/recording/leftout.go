@@ -12,6 +12,7 @@ type LeftOut struct {
 	Times    int    // how often it was turned off
 	Ticks    uint64 // for which it was off, together
 	Calls    uint64 // that were counted meanwhile
+	Failed   uint64 // of these, so many failed
 	More     bool   // others were not, or it can't be known
 }
 
@@ -25,7 +26,7 @@ func (r *Recording) noteSwitch(e *Event) {
 	k := offKey{e.Function, e.Parent}
 	o := r.offs[k]
 	if e.Kind == On {
-		o = offSpan{e.Ticks, e.Call, e.Uncounted}
+		o = offSpan{e.Ticks, e.Call, e.Failed, e.Uncounted}
 	}
 	r.offs[k] = o
 }
@@ -38,9 +39,10 @@ type offKey struct {
 
 // offSpan is how long that was, and how many calls were left out.
 type offSpan struct {
-	until uint64 // ticks; 0: not known
-	calls uint64
-	more  bool
+	until  uint64 // ticks; 0: not known
+	calls  uint64
+	failed uint64
+	more   bool
 }
 
 // LeftOut returns of which functions calls were left out to keep within a budget, as far as what
@@ -62,6 +64,7 @@ func (r *Recording) LeftOut(end uint64) []LeftOut {
 		o.Times++
 		o.Ticks += max(span.until, k.since) - k.since
 		o.Calls += span.calls
+		o.Failed += span.failed
 		o.More = o.More || span.more
 	}
 	var list []LeftOut

@@ -68,6 +68,7 @@ type Call[C any] struct {
 	Depth    uint16
 	Mock     bool // a replacement was called instead
 	Untimed  bool
+	AtEnd    bool   // its entry was noted when it ended, see Event
 	Number   uint64 // it is the nth call of the function
 	Start    uint64 // ticks; if it was not timed, when it ended
 	Data     C
@@ -146,7 +147,7 @@ func (c *Call[C]) goesOn(e *Event) bool {
 
 // Push begins the call with the entry e.
 func (st *Stack[G, C]) Push(e *Event) *Call[C] {
-	return st.Add(Call[C]{Function: e.Function, Depth: e.Depth, Number: e.Call, Start: e.Ticks, Untimed: e.Untimed})
+	return st.Add(Call[C]{Function: e.Function, Depth: e.Depth, Number: e.Call, Start: e.Ticks, Untimed: e.Untimed, AtEnd: e.AtEnd})
 }
 
 // Add adds a call within all others.

@@ -120,6 +120,9 @@ func (e *Event) encode(b []byte) []byte {
 			number |= format.Uncounted
 		}
 		b = order.AppendUint64(order.AppendUint64(b, e.Parent), number)
+		if e.Kind == On {
+			b = order.AppendUint64(b, e.Failed)
+		}
 	case text:
 		level := uint32(0)
 		if e.Kind == Line {
@@ -132,6 +135,9 @@ func (e *Event) encode(b []byte) []byte {
 		number := e.Call
 		if e.Untimed {
 			number |= format.Untimed
+		}
+		if e.AtEnd {
+			number |= format.AtEnd
 		}
 		b = order.AppendUint64(b, number)
 	}

@@ -4,7 +4,8 @@
 //
 // A few functions have nearly all calls. So each function has a quota: so many calls in a window of
 // 10 ms. The call that finds it used up is left out, as are the next ones, until sysmon lets them
-// be noted again 100 ms later. They are only counted, for an eighth of what it costs to note one.
+// be noted again 100 ms later. They are only counted, for half of what it costs to note one in a
+// ring, and a tenth of what it costs in a file, whose pages are new.
 // Once eight quotas are counted, the hook is turned off, and the rest of them costs nothing. From
 // then on the function's calls are no longer counted. So what is rare is always noted, what is
 // frequent is counted, and of what is very frequent there are some calls in each turn. Sysmon,
@@ -31,15 +32,18 @@ const (
 	ftraceAnewQuota = 64
 	ftraceMaxOff    = 4096 // at most calls of so many functions are left out at once
 
-	ftraceCountedCalls = 8       // so many calls are counted for what it costs to note one
+	ftraceEntries      = 64
+	ftraceCountedCalls = 8       // for each call noted so many are counted
+	ftraceCountedCheck = 64      // whether these are enough is asked after so many
 	ftraceUncounted    = 1 << 31 // in ftraceFunc.counted and leftOut
 )
 
-// ftraceBudget is the state of the budget. Sysmon writes it, unless it says otherwise.
-var ftraceBudget struct {
+// ftraceBudgetState is the state of the budget. Sysmon writes it, unless it says otherwise.
+type ftraceBudgetState struct {
 	share  uint32         // of the processor time, in millionths; 0: there is no budget
 	window uint32         // number of the current window, from 1 on; calls of ftraceBudgetAnew begin others; atomic
 	quota  uintptr        // calls that a function may have in a window; atomic
+	watch  uintptr        // calls of a function that may fail of which in a turn the ends are watched while they are left out; atomic
 	opened int64          // when the window began
 	hook   unsafe.Pointer // the type of a hook that is on
 
@@ -48,11 +52,19 @@ var ftraceBudget struct {
 	ticks uint64 // then
 	cpu   int64  // processor time used until then, in ns
 	noted uint64 // calls noted until then
+	only  uint64 // calls that were only counted until then
 
-	entry uint64                        // ticks that the entry of a call takes; calls write it, atomic
+	entry uint64                        // ticks that ftraceEntries entries of calls take; calls write it, atomic
+	usual uint64                        // ticks that one takes that need not wait for memory; likewise
 	off   *[ftraceMaxOff]unsafe.Pointer // the functions of which calls are left out, *ftraceFunc; calls add to it, atomic
 	next  uint32                        // where the next one may go; atomic
+	live  uint32                        // how many there are; atomic
+
+	panics uint32                         // recovered ones since the turn began; recovery adds to it, atomic
+	passed *[ftracePassedMax]ftracePassed // see call/leftout.go
 }
+
+var ftraceBudget ftraceBudgetState
 
 // ftraceParseBudget reads FTRACE_BUDGET: off, or so many percent, such as 3%.
 func ftraceParseBudget(s string) {
@@ -80,13 +92,16 @@ func ftraceParseBudget(s string) {
 		ftraceComplain("FTRACE_BUDGET: there is none on this system")
 		return
 	}
-	if b.off = (*[ftraceMaxOff]unsafe.Pointer)(ftraceAlloc(unsafe.Sizeof(*b.off))); b.off == nil {
+	b.off = (*[ftraceMaxOff]unsafe.Pointer)(ftraceAlloc(unsafe.Sizeof(*b.off)))
+	b.passed = (*[ftracePassedMax]ftracePassed)(ftraceAlloc(unsafe.Sizeof(*b.passed)))
+	if b.off == nil || b.passed == nil {
 		return
 	}
 	var hook any = (*ftraceFunc)(nil)
 	b.hook = unsafe.Pointer(efaceOf(&hook)._type)
-	b.share, b.window, b.entry = share*1e4, 1, 100
+	b.share, b.window, b.entry, b.usual = share*1e4, 1, 100*ftraceEntries, 100
 	b.quota = ftraceMinQuota + uintptr(share)*1000
+	b.watch = ftraceCountedCalls * b.quota
 	b.opened, b.begun, b.ticks, b.cpu = nanotime(), nanotime(), ftraceCycles(), ftraceProcessTime()
 }
 
@@ -95,7 +110,7 @@ func ftraceEntryAtLimit(f *ftraceFunc, w *ftraceWriter, offset uintptr, first *a
 	b := &ftraceBudget
 	if atomic.Load(&f.back) != 0 {
 		f.onlyCount(w)
-		return 0
+		return f.leftOutToken(result)
 	}
 	window := atomic.Load(&b.window)
 	switch {
@@ -104,26 +119,35 @@ func ftraceEntryAtLimit(f *ftraceFunc, w *ftraceWriter, offset uintptr, first *a
 		return ftraceEntryFast(f, offset, first, n, result)
 	case ftraceRecording.on && atomic.Load(&f.window) == window && f.leaveOut(window):
 		f.onlyCount(w)
-		return 0
+		return f.leftOutToken(result)
 	}
 	f.recordOn()
 	atomic.Store(&f.window, window)
 	atomic.Storeuintptr(&f.limit, atomic.Loaduintptr(&f.count)+atomic.Loaduintptr(&b.quota))
 	from := ftraceCycles()
 	token = ftraceEntryFast(f, offset, first, n, result)
-	if took, usual := ftraceCycles()-from, atomic.Load64(&b.entry); took < 4*usual {
-		atomic.Store64(&b.entry, usual-usual/16+took/16)
-	}
+	b.measured(ftraceCycles() - from)
 	return token
 }
 
+// measured takes in how long the entry of a call took, in ticks. One in some hundred takes a
+// hundred times as long as the others: it is the first to write to a page of a file. If the thread
+// lost its processor it took longer still.
+func (b *ftraceBudgetState) measured(took uint64) {
+	entry, usual := atomic.Load64(&b.entry), atomic.Load64(&b.usual)
+	took = min(took, 1000*usual)
+	if took < 4*usual {
+		atomic.Store64(&b.usual, usual-usual/16+took/16)
+	}
+	atomic.Store64(&b.entry, entry-entry/ftraceEntries+took)
+}
+
 // onlyCount counts a call of f that is left out. After as many as the budget allows it turns the
-// hook of f off. It also does where calls of f were left out before that were not counted: how many
-// there are in all will not be known, so no more time is spent on it.
+// hook of f off.
 func (f *ftraceFunc) onlyCount(w *ftraceWriter) {
 	w.counted++
 	n := atomic.Xadd(&f.counted, 1)
-	if n&ftraceUncounted == 0 && (atomic.Load(&f.leftOut)&ftraceUncounted != 0 || uintptr(n) >= ftraceCountedCalls*atomic.Loaduintptr(&ftraceBudget.quota)) {
+	if n%ftraceCountedCheck == 0 && n&ftraceUncounted == 0 && uintptr(n) >= f.mostCounted() {
 		atomic.Or(&f.counted, ftraceUncounted)
 		atomic.Or(&f.leftOut, ftraceUncounted)
 		atomic.StorepNoWB(unsafe.Pointer(&f.hook._type), nil)
@@ -132,6 +156,20 @@ func (f *ftraceFunc) onlyCount(w *ftraceWriter) {
 		}
 		ftraceDoubt()
 	}
+}
+
+// mostCounted returns how many calls of f may be counted in a turn. Where calls of f were left out
+// before that were not counted, how many there are in all will not be known, so no more time is
+// spent on it, unless calls of f may fail.
+func (f *ftraceFunc) mostCounted() uintptr {
+	n := ftraceCountedCalls * atomic.Loaduintptr(&ftraceBudget.quota)
+	switch {
+	case f.flags&ftraceMayFail != 0:
+		return max(n, atomic.Loaduintptr(&ftraceBudget.watch))
+	case atomic.Load(&f.leftOut)&ftraceUncounted != 0:
+		return 0
+	}
+	return n
 }
 
 // hookOn turns the hook of f on if it is off and to be on. It reports whether it did.
@@ -154,19 +192,24 @@ func (f *ftraceFunc) recordOn() {
 }
 
 // recordReturn records that calls of f are no longer left out, if they were, and adds those to its
-// calls that were counted meanwhile.
+// calls that were counted meanwhile. Those that were noted at their end are not left out. Some of
+// them may have been counted before: they were under way when calls were noted again.
 func (f *ftraceFunc) recordReturn() {
 	since := atomic.Load64(&f.wasOff)
 	if since == 0 || !atomic.Cas64(&f.wasOff, since, 0) {
 		return
 	}
 	counted := atomic.Xchg(&f.counted, 0)
-	calls := uint64(counted &^ ftraceUncounted)
+	calls, kept := counted&^ftraceUncounted, atomic.Xchg(&f.keeping, 0)
 	atomic.Xadduintptr(&f.count, uintptr(calls))
-	if counted&ftraceUncounted != 0 {
-		calls |= ftrace_format_Uncounted
+	if counted&ftraceUncounted == 0 && kept > calls {
+		atomic.Xadd(&f.keeping, int32(kept-calls))
 	}
-	ftraceRecordSwitch(f, ftrace_format_KindOn, since, calls)
+	left := uint64(calls - min(kept, calls))
+	if counted&ftraceUncounted != 0 {
+		left |= ftrace_format_Uncounted
+	}
+	ftraceRecordSwitch(f, ftrace_format_KindOn, since, left, uint64(atomic.Xchg(&f.failed, 0)))
 }
 
 // leaveOut leaves out the calls of f until ftraceTurn windows after window. It reports whether they
@@ -184,7 +227,8 @@ func (f *ftraceFunc) leaveOut(window uint32) bool {
 			if atomic.Cas(&f.leftOut, 0, 1) && ftraceMemory.head != nil {
 				atomic.Xadd64(&ftraceMemory.head.LeftOut, 1)
 			}
-			ftraceRecordSwitch(f, ftrace_format_KindOff, now, uint64(atomic.Loaduintptr(&f.count)))
+			atomic.Xadd(&b.live, 1)
+			ftraceRecordSwitch(f, ftrace_format_KindOff, now, uint64(atomic.Loaduintptr(&f.count)), 0)
 			return true
 		}
 	}
@@ -233,6 +277,7 @@ func ftraceBudgetReturn(window uint32) {
 		if f == nil || int32(window-atomic.Load(&f.back)) < 0 || !atomic.Casp1(at, unsafe.Pointer(f), nil) {
 			continue
 		}
+		atomic.Xadd(&ftraceBudget.live, -1)
 		atomic.Storeuintptr(&f.limit, 0) // its next call gives it another
 		atomic.Store(&f.window, 0)
 		atomic.Store(&f.back, 0)
@@ -253,46 +298,59 @@ func ftraceBudgetAnew() {
 	}
 }
 
-// ftraceBudgetTurn sets the quota by what the last turn cost.
+// ftraceBudgetTurn sets the quotas by what the last turn cost. Of what is allowed at most a half
+// goes into calls that are only counted, and the rest into those that are noted.
 //
 //go:nowritebarrierrec
 func ftraceBudgetTurn(now int64) {
 	b := &ftraceBudget
-	noted, cpu, ticks := ftraceNotedCalls(), ftraceProcessTime(), ftraceCycles()
-	tick := float64(now-b.begun) / float64(max(1, ticks-b.ticks))                                // ns
-	cost := float64(noted-b.noted) * float64(atomic.Load64(&b.entry)) * ftraceCallEntries * tick // ns
-	allowed := max(0, float64(cpu-b.cpu)-cost) * float64(b.share) / 1e6
-	quota := float64(b.quota)
+	noted, only := ftraceNotedCalls()
+	cpu, ticks := ftraceProcessTime(), ftraceCycles()
+	perTick := float64(now-b.begun) / float64(max(1, ticks-b.ticks)) * ftraceCallEntries // ns that a call costs for each of its entry's
+	cost := float64(noted-b.noted) * float64(atomic.Load64(&b.entry)/ftraceEntries) * perTick
+	counting := float64(only-b.only) / 2 * float64(atomic.Load64(&b.usual)) * perTick
+	allowed := max(0, float64(cpu-b.cpu)-cost-counting) * float64(b.share) / 1e6 // ns
+	quota := ftraceAdjust(atomic.Loaduintptr(&b.quota), cost, max(allowed-counting, allowed/2))
+	atomic.Storeuintptr(&b.quota, quota)
+	atomic.Storeuintptr(&b.watch, max(ftraceAdjust(atomic.Loaduintptr(&b.watch), counting, allowed/2), ftraceCountedCalls*ftraceMinQuota))
+	b.begun, b.ticks, b.cpu, b.noted, b.only = now, ticks, cpu, noted, only
+	atomic.Store(&b.panics, 0)
+}
+
+// ftraceAdjust returns a quota that is to cost at most so much, given another and what that cost.
+//
+//go:nowritebarrierrec
+func ftraceAdjust(was uintptr, cost, allowed float64) uintptr {
+	quota := float64(was)
 	switch {
 	case cost > allowed:
 		quota *= max(0.1, 0.9*allowed/cost)
 	case cost < 0.8*allowed:
 		quota = quota*1.25 + 1
 	}
-	atomic.Storeuintptr(&b.quota, uintptr(min(max(quota, ftraceMinQuota), ftraceMaxQuota)))
-	b.begun, b.ticks, b.cpu, b.noted = now, ticks, cpu, noted
+	return uintptr(min(max(quota, ftraceMinQuota), ftraceMaxQuota))
 }
 
 // ftraceCallEntries is how much more a call costs than what is measured of its entry: its exit, and
 // what the function does to call the core.
 const ftraceCallEntries = 2.5
 
-// ftraceNotedCalls returns how many calls the fast path has noted, and adds those that were only
-// counted, by what they cost.
+// ftraceNotedCalls returns how many calls the fast path has noted, and how many were only counted.
 //
 //go:nowritebarrierrec
-func ftraceNotedCalls() (calls uint64) {
+func ftraceNotedCalls() (calls, only uint64) {
 	for i := range ftraceRecording.writers {
 		if w := (*ftraceWriter)(atomic.Loadp(unsafe.Pointer(&ftraceRecording.writers[i]))); w != nil {
-			calls += w.noted + w.counted/ftraceCountedCalls
+			calls += w.noted
+			only += w.counted
 		}
 	}
-	return calls
+	return calls, only
 }
 
 // ftraceRecordSwitch records that calls of f are no longer noted since then, after so many, or that
-// they are noted again, which so many were not since then.
-func ftraceRecordSwitch(f *ftraceFunc, kind uint8, since, calls uint64) {
+// they are noted again, which so many were not since then, of which so many failed.
+func ftraceRecordSwitch(f *ftraceFunc, kind uint8, since, calls, failed uint64) {
 	gp := getg()
 	t := gp.ftrace
 	if !ftraceRecording.on || t == nil {
@@ -304,8 +362,13 @@ func ftraceRecordSwitch(f *ftraceFunc, kind uint8, since, calls uint64) {
 		w.first(gp, t)
 		if w.room(mp) {
 			r := w.begin(gp, kind, f, t.shown)
+			size := ftraceRecordSize + 16
 			*(*[2]uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = [2]uint64{since, calls}
-			w.end(r, ftraceRecordSize+16)
+			if kind == ftrace_format_KindOn {
+				*(*uint64)(add(unsafe.Pointer(r), size)) = failed
+				size += 8
+			}
+			w.end(r, size)
 		}
 	}
 	releasem(mp)

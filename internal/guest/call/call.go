@@ -34,7 +34,7 @@ func ftrace_enter(hook any, args ...any) int {
 
 func ftraceEnter(hook any, offset uintptr, args []any) int {
 	token := ftraceEntryFast(ftraceHooked(&hook), offset, unsafe.SliceData(args), len(args), nil)
-	if token > 0 && int32(token) != 0 {
+	if token > 0 && int32(token) != 0 && token&ftraceEndLeftOut == 0 {
 		getg().ftrace.frame(int32(token) - 1).Flags &^= ftrace_format_FrameAtReturns
 	}
 	return token
@@ -84,7 +84,7 @@ func ftraceBeginCall(f *ftraceFunc, offset uintptr, args []any, flags uint32) in
 	if laid == nil {
 		return 0 // it is armed only to be replaced
 	}
-	if t != nil && t.depth > 0 && !t.settled(gp, offset) {
+	if t != nil && (t.depth > 0 && !t.settled(gp, offset) || t.passed != 0) {
 		t.verify(gp, f, offset)
 		t.sweep(gp, offset)
 	}
@@ -178,6 +178,12 @@ func ftrace_exit(token int, results ...any) {
 	if token == 0 {
 		return
 	}
+	if token&ftraceEndLeftOut != 0 {
+		if n := len(results); n > 0 && *(*unsafe.Pointer)(efaceOf(&results[n-1]).data) != nil {
+			ftraceExitLeftOut(uint32(token), getg().stack.hi-sys.GetCallerSP(), results)
+		}
+		return
+	}
 	gp := getg()
 	t := gp.ftrace
 	if t == nil || token > int(t.depth) {
@@ -221,7 +227,16 @@ func ftraceExitSlow(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 		ftraceEndReturn(f, offset, unsafe.Slice(first, n))
 		t = gp.ftrace
 	}
-	if t == nil || t.depth == 0 || t.frame(t.depth-1).sp < offset || t.busy != 0 || !ftraceMayTrace(gp) {
+	if t == nil {
+		return
+	}
+	if t.depth == 0 || t.frame(t.depth-1).sp < offset {
+		if f.flags&ftraceMayFail != 0 && f.fails(how, first, n) {
+			t.noteAtEnd(gp, f, offset, how, unsafe.Slice(first, n))
+		}
+		return
+	}
+	if t.busy != 0 || !ftraceMayTrace(gp) {
 		return
 	}
 	if t.soleExit(gp, f, offset, how, first, n) {
@@ -230,6 +245,8 @@ func ftraceExitSlow(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 	if top := t.frame(t.depth - 1); top.fn == ftraceFuncPtr(unsafe.Pointer(f)) && top.sp == offset && t.settled(gp, offset) || t.settle(gp, f, offset) != nil {
 		gp.ftraceKept.end(t.depth)
 		t.endCall(gp, unsafe.Slice(first, n), nil)
+	} else if f.flags&ftraceMayFail != 0 && f.fails(how, first, n) {
+		t.noteAtEnd(gp, f, offset, how, unsafe.Slice(first, n))
 	}
 }
 
@@ -262,6 +279,9 @@ func (t *ftraceG) settle(gp *g, f *ftraceFunc, offset uintptr) *ftraceFrame {
 // endCall takes off the topmost frame, whose call has ended: by p, by the panic that was recovered
 // (ftrace_format_FramePanicked), or with results.
 func (t *ftraceG) endCall(gp *g, results []any, p *_panic) {
+	if t.passed != 0 {
+		t.endPassed(gp)
+	}
 	frame := t.frame(t.depth - 1)
 	if frame.clause != 0 {
 		t.busy++
@@ -298,6 +318,9 @@ func (t *ftraceG) sweep(gp *g, offset uintptr) {
 			break
 		}
 		t.endCall(gp, nil, p)
+	}
+	if t.passed != 0 {
+		t.endPassed(gp)
 	}
 	t.unwound = false
 }
@@ -408,9 +431,11 @@ func (t *ftraceG) belowSpans(i int32, offset uintptr) int32 {
 // is reports whether fn is the function f. A literal can have another name where the function
 // around it was inlined.
 func (f *ftraceFunc) is(fn srcFunc) bool {
-	if fn.startLine == int32(f.line) {
-		return true
-	}
+	return fn.startLine == int32(f.line) || f.named(fn)
+}
+
+// named reports whether fn has the name of f.
+func (f *ftraceFunc) named(fn srcFunc) bool {
 	name, n := fn.name(), len(f.pkg.Symbol)
 	return len(name) == n+1+len(f.name) && name[:n] == f.pkg.Symbol && name[n] == '.' && name[n+1:] == f.name
 }
@@ -445,6 +470,7 @@ func ftraceRecovery(gp *g) {
 		return
 	}
 	at := gp.stack.hi - uintptr(p.sp)
+	t.pass(gp, p, at)
 	for i := t.depth - 1; i >= 0; i-- {
 		frame := t.frame(i)
 		switch {
@@ -468,7 +494,13 @@ func ftraceDropFrames() {
 	if t == nil || t.busy != 0 || !ftraceMayTrace(gp) {
 		return
 	}
+	if p := gp._panic; p != nil && !p.goexit {
+		t.passAll(gp, p)
+	}
 	for t.depth > 0 {
 		t.endCall(gp, nil, gp._panic)
+	}
+	if t.passed != 0 {
+		t.endPassed(gp)
 	}
 }

@@ -53,6 +53,7 @@ func ftraceGoroutineEnd(gp *g) {
 // next goroutine that gets it: many goroutines live for a moment only.
 func (t *ftraceG) free() {
 	held, notes := t.held, t.notes
+	t.leavePassed()
 	if t.group != nil {
 		t.group.orphan()
 	}

@@ -292,6 +292,9 @@ func (w *ftraceWriter) entry(gp *g, frame *ftraceFrame, depth int32, untimed boo
 	if untimed {
 		*(*uint64)(p) |= ftrace_format_Untimed
 	}
+	if frame.Flags&ftrace_format_FrameAtEnd != 0 {
+		*(*uint64)(p) |= ftrace_format_AtEnd
+	}
 	size := ftraceRecordSize + 8
 	if layout != nil {
 		r.Kind = ftrace_format_KindEntryArgs

@@ -37,6 +37,7 @@ type ftraceG struct {
 	recorded bool         // its first record was made
 	headed   bool         // the goroutine's first line was printed
 	lost     bool         // there was no memory for its history
+	passed   uint8        // 1 + which of ftraceBudget.passed has calls that a panic has ended, 0: none
 	calls    uint64       // number of calls put into the history so far
 
 	last        uint64         // ticks of what was last noted; calls are faster if this is in another cache line

@@ -22,6 +22,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/signals"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
 // Record runs a command and has it record to dir, from where a recording that is there is moved
@@ -46,8 +47,35 @@ func Record(cmd *exec.Cmd, dir, rules string, warn io.Writer) (status int, err e
 	status = p.Wait()
 	if !recording.Is(full) {
 		fmt.Fprintf(warn, "ftrace: record: %v\n", ErrNothing(program))
+		return status, nil
+	}
+	if left := leftOut(full); left != "" {
+		fmt.Fprintf(warn, "ftrace: record: %s; -budget off records all\n", left)
 	}
 	return status, nil
+}
+
+// leftOutMax is up to how many bytes of a recording are read for what was left out.
+const leftOutMax = 1 << 30
+
+// leftOut says of which functions calls were left out of the recording at dir to keep within a
+// budget, or returns "".
+func leftOut(dir string) string {
+	if os.Getenv("FTRACE_BUDGET") == "off" {
+		return ""
+	}
+	r, err := recording.Open(dir)
+	if err != nil {
+		return "" // who reads it hears of that
+	}
+	s := r.Events(recording.Window{})
+	defer s.Close()
+	if s.Size() > leftOutMax {
+		return "calls may have been left out to keep within FTRACE_BUDGET, as ftrace report says"
+	}
+	for e := (recording.Event{}); s.Next(&e); {
+	}
+	return walk.LeftOut(r)
 }
 
 // ErrNothing is that a program recorded nothing.

@@ -43,7 +43,9 @@ type stat struct {
 	most    uint64
 	errors  uint64 // calls whose last result was an error that is not nil
 	panics  uint64
+	atEnd   uint64 // calls that were noted at their end: how long they took is not known
 	leftOut uint64 // calls that were left out to keep within a budget, and counted
+	failed  uint64 // of these, so many failed
 	more    bool   // others were not counted
 	lengths histogram
 	place   int32 // in totals of a part
@@ -192,6 +194,7 @@ func (s *Summary) noteLeftOut() {
 	for _, l := range s.r.LeftOut(last.Ticks) {
 		if t := byName[s.nameOf(s.r.Function(l.Function))]; t != nil {
 			t.leftOut += l.Calls
+			t.failed += l.Failed
 			t.more = t.more || l.More
 		}
 	}
@@ -333,10 +336,15 @@ func (s *Summary) end(st *stack, c *frame, e *recording.Event) {
 	if min := c.Data.Clause.Min; min > 0 && int64(s.clock.Between(c.Start, e.Ticks)) < min {
 		return
 	}
-	if t.calls == 0 || lasted < t.least {
+	t.calls++
+	if c.AtEnd {
+		t.atEnd++
+		s.outcome(t, e)
+		return
+	}
+	if t.timed() == 1 || lasted < t.least {
 		t.least = lasted
 	}
-	t.calls++
 	t.sum += lasted
 	t.self += lasted - min(lasted, c.Data.Inner)
 	t.most = max(t.most, lasted)
@@ -348,6 +356,11 @@ func (s *Summary) end(st *stack, c *frame, e *recording.Event) {
 	default:
 		t.total += lasted
 	}
+	s.outcome(t, e)
+}
+
+// outcome counts how a call ended.
+func (s *Summary) outcome(t *stat, e *recording.Event) {
 	switch e.Kind {
 	case recording.ExitPanic:
 		t.panics++
@@ -375,7 +388,7 @@ type column struct {
 func timeColumn(name, title string, ticks func(*stat) uint64) column {
 	return column{name, title, func(s *Summary, t *stat) (string, float64) {
 		d := int64(s.clock.Between(0, ticks(t)))
-		if t.calls == 0 {
+		if t.timed() == 0 {
 			return "-", 0
 		}
 		return string(recording.AppendDuration(nil, d)), float64(d)
@@ -390,7 +403,7 @@ var columns = []column{
 	countColumn("calls", "calls", func(t *stat) uint64 { return t.calls + t.open }),
 	timeColumn("total", "total", func(t *stat) uint64 { return t.total }),
 	timeColumn("self", "self", func(t *stat) uint64 { return t.self }),
-	timeColumn("avg", "average", func(t *stat) uint64 { return t.sum / max(t.calls, 1) }),
+	timeColumn("avg", "average", func(t *stat) uint64 { return t.sum / max(t.timed(), 1) }),
 	timeColumn("min", "min", func(t *stat) uint64 { return t.least }),
 	timeColumn("max", "max", func(t *stat) uint64 { return t.most }),
 	timeColumn("p50", "p50", func(t *stat) uint64 { return t.percentile(.50) }),
@@ -405,6 +418,9 @@ var leftOutColumn = column{"left_out", "left out", func(_ *Summary, t *stat) (st
 	text := fmt.Sprint(t.leftOut)
 	if t.more {
 		text += "+"
+	}
+	if t.failed > 0 {
+		text += fmt.Sprintf(" (%d failed)", t.failed)
 	}
 	return text, float64(t.leftOut)
 }}
@@ -455,16 +471,20 @@ func (s *Summary) add(other *Summary) {
 	}
 }
 
+// timed returns how many calls ended that were timed.
+func (t *stat) timed() uint64 { return t.calls - t.atEnd }
+
 // add takes other calls in. They are of the same machine, whose ticks are the same.
 func (t *stat) add(o *stat) {
 	switch {
-	case o.calls == 0:
-	case t.calls == 0:
+	case o.timed() == 0:
+	case t.timed() == 0:
 		t.least, t.most = o.least, o.most
 	default:
 		t.least, t.most = min(t.least, o.least), max(t.most, o.most)
 	}
 	t.calls += o.calls
+	t.atEnd += o.atEnd
 	t.open += o.open
 	t.total += o.total
 	t.self += o.self
@@ -472,6 +492,7 @@ func (t *stat) add(o *stat) {
 	t.errors += o.errors
 	t.panics += o.panics
 	t.leftOut += o.leftOut
+	t.failed += o.failed
 	t.more = t.more || o.more
 	t.waited.addAll(&o.waited)
 	all := t.lengths.counts()

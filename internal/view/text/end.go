@@ -71,7 +71,7 @@ func (t *tree) remarks(b []byte, c *Frame, lasted int64) []byte {
 	if c.Mock {
 		b = append(b, " mock"...)
 	}
-	if t.format.duration {
+	if t.format.duration && !c.AtEnd {
 		b = append(b, ' ')
 		b = recording.AppendDuration(b, lasted)
 	}
@@ -197,7 +197,11 @@ func (t *tree) more(st *Stack, c *Frame, e *recording.Event) {
 			} else {
 				b = append(b, " calls"...)
 			}
-			b = append(b, " were left out for "...)
+			b = append(b, " were left out"...)
+			if e.Failed > 0 {
+				b = append(strconv.AppendUint(append(b, ", of which "...), e.Failed, 10), " failed,"...)
+			}
+			b = append(b, " for "...)
 			b = append(recording.AppendDuration(b, int64(t.clock.Between(e.Parent, e.Ticks))), '\n')
 		}
 		t.put(st.Goroutine, b)

@@ -33,7 +33,9 @@ type jsonEvent struct {
 	Text      string            `json:"text,omitempty"`
 	Level     *int32            `json:"level,omitempty"`
 	Lost      uint64            `json:"lost,omitempty"`
+	AtEnd     bool              `json:"at_end,omitempty"`    // the entry was noted when the call ended
 	LeftOut   uint64            `json:"left_out,omitempty"`  // calls that were counted
+	Failed    uint64            `json:"failed,omitempty"`    // of these, so many failed
 	Uncounted bool              `json:"uncounted,omitempty"` // others were not
 	Wait      *jsonWait         `json:"wait,omitempty"`
 }
@@ -128,13 +130,17 @@ func writeJSON(w *plainWalker, out io.Writer, err *error, pid int, later int64) 
 			j.Call = e.Call
 		case recording.On:
 			lasted := int64(clock.Between(e.Parent, e.Ticks))
-			j.Duration, j.LeftOut, j.Uncounted = &lasted, e.Call, e.Uncounted
+			j.Duration, j.LeftOut, j.Failed, j.Uncounted = &lasted, e.Call, e.Failed, e.Uncounted
 		case recording.Lost:
 			j.Lost, j.Call = e.Call, 0
 		}
+		j.AtEnd = e.AtEnd
 		if e.Exits() && c != nil {
-			lasted := int64(clock.Between(c.Start, e.Ticks))
-			j.Duration, j.Mock, j.Note = &lasted, c.Mock, c.Note
+			j.Mock, j.Note = c.Mock, c.Note
+			if !c.AtEnd {
+				lasted := int64(clock.Between(c.Start, e.Ticks))
+				j.Duration = &lasted
+			}
 		}
 		if *err == nil {
 			*err = enc.Encode(j)

@@ -193,12 +193,17 @@ func (t *tree) entry(st *Stack, c *Frame, e *recording.Event) (line []byte, brac
 	b = append(b, name.entry...)
 	if e.Kind == recording.EntryArgs && d.Clause.Detail >= rule.Args {
 		b = t.printer.Append(b, 0, e, name.f.Params)
+	} else if c.AtEnd && len(name.f.Params) > 0 && d.Clause.Detail >= rule.Args {
+		b = append(b, "..."...)
 	}
 	b = append(b, ") {"...)
 	brace = len(b)
 	b = t.colour(b, "\x1b[2m")
 	b = append(b, " // #"...)
 	b = strconv.AppendUint(b, c.Number, 10)
+	if c.AtEnd {
+		b = append(b, " at its end"...)
+	}
 	if from := &st.Data.Inherited; from.Function != 0 {
 		b = append(b, " from G"...)
 		b = strconv.AppendUint(b, st.Data.Parent, 10)

@@ -153,7 +153,9 @@ func Complain(to io.Writer, r *recording.Recording) {
 	if n := r.Lost(); n > 0 {
 		fmt.Fprintf(to, "ftrace: %s: %d records were lost when it was made: counts and times are without them (ftrace replay shows where)\n", r.Dir, n)
 	}
-	complainLeftOut(to, r)
+	if left := LeftOut(r); left != "" {
+		fmt.Fprintf(to, "ftrace: %s: %s; counts and times are without them\n", r.Dir, left)
+	}
 	damage := r.Damage()
 	for i, d := range damage {
 		if i == 5 {
@@ -167,12 +169,13 @@ func Complain(to io.Writer, r *recording.Recording) {
 // leftOutNamed is how many functions are named whose calls were left out.
 const leftOutNamed = 5
 
-// complainLeftOut says of which functions calls were left out to keep within a budget.
-func complainLeftOut(to io.Writer, r *recording.Recording) {
+// LeftOut says of which functions calls were left out to keep within a budget, as far as what was
+// read of r says, or returns "".
+func LeftOut(r *recording.Recording) string {
 	_, last := r.Clocks()
 	left := r.LeftOut(last.Ticks)
 	if len(left) == 0 {
-		return
+		return ""
 	}
 	clock := r.Converter()
 	var names []string
@@ -185,9 +188,12 @@ func complainLeftOut(to io.Writer, r *recording.Recording) {
 		if l.More {
 			calls += " and more"
 		}
+		if l.Failed > 0 {
+			calls += fmt.Sprintf(" (%d failed)", l.Failed)
+		}
 		names = append(names, fmt.Sprintf("%s of %s in %s", calls, r.Function(l.Function).ShortName(), recording.AppendDuration(nil, int64(clock.Between(0, l.Ticks)))))
 	}
-	fmt.Fprintf(to, "ftrace: %s: left out to keep within FTRACE_BUDGET: %s; counts and times are without them\n", r.Dir, strings.Join(names, ", "))
+	return "left out to keep within FTRACE_BUDGET: " + strings.Join(names, ", ")
 }
 
 // Event takes in an event.

@@ -1,0 +1,236 @@
+//go:build ftrace_core
+
+// Calls that the budget left out, and that fail: what is failing is noted nevertheless, when it
+// ends. There is no frame of such a call, nor a time or parameters of its beginning. So its entry
+// is noted just before its exit, untimed and without parameters, and says so.
+//
+// A function that always fails must not break the budget. So of each function's calls as many are
+// noted at their end as the budget lets begin in a window. The others are counted.
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+const (
+	// ftraceEndLeftOut is the bit of a token that stands for a call without a frame: the lower half
+	// is the function's key.
+	ftraceEndLeftOut = 1 << 33
+
+	// ftraceAtEndCalls is for how many calls one counts that is noted at its end, by what it costs.
+	ftraceAtEndCalls = 4
+
+	ftracePassedMax   = 64  // goroutines that have recovered a panic, and have not gone on yet
+	ftracePassedCalls = 16  // calls that were left out and that one panic ends
+	ftracePassedStack = 100 // frames of a stack that are looked at for them
+	ftracePanicsMax   = 16  // recovered panics in a turn for which stacks are looked at
+)
+
+// ftracePassed has the calls that were left out, and that a panic has ended, from the innermost
+// one. They are noted at the goroutine's next event, as the ends of other calls that a panic ended
+// are.
+type ftracePassed struct {
+	_     sys.NotInHeap
+	taken uint32 // atomic
+	n     int
+	next  int // the first that is not noted yet
+	calls [ftracePassedCalls]struct {
+		fn    ftraceFuncPtr
+		sp    uintptr
+		depth int32 // frames around it
+	}
+}
+
+// fails reports whether the last of the n results of f, which may fail, is an error that is not
+// nil. how and first are as in ftraceExitFast.
+func (f *ftraceFunc) fails(how uint32, first *any, n int) bool {
+	if n == 0 {
+		return false
+	}
+	last := (*eface)(add(unsafe.Pointer(first), uintptr(n-1)*unsafe.Sizeof(*first)))
+	return how != 0 && last._type != nil || how == 0 && *(*unsafe.Pointer)(last.data) != nil
+}
+
+// leftOutToken returns what ftraceEntryFast returns for a call of f that is left out. A function
+// with deferred calls tells its exit by that.
+func (f *ftraceFunc) leftOutToken(result *any) int {
+	if result != nil || f.flags&ftraceMayFail == 0 {
+		return 0
+	}
+	return ftraceEndLeftOut | int(f.key)
+}
+
+// ftraceExitLeftOut is ftrace_exit for a call that was left out, whose last result is an error that
+// is not nil. If a panic ends it, that was noted already. A call that the panic's deferred calls
+// make can't be told from that one.
+//
+//go:noinline
+func ftraceExitLeftOut(key uint32, offset uintptr, results []any) {
+	gp := getg()
+	if f := ftraceFuncOf(key); f != nil && gp.ftrace != nil && gp._panic == nil {
+		gp.ftrace.noteAtEnd(gp, f, offset, 0, results)
+	}
+}
+
+// noteAtEnd notes a call of f that ends, if it was left out. flags are those of its frame.
+//
+//go:noinline
+func (t *ftraceG) noteAtEnd(gp *g, f *ftraceFunc, offset uintptr, flags uint32, results []any) {
+	clause := (*ftrace_rule_Clause)(atomic.Loadp(unsafe.Pointer(&f.fast)))
+	if clause == nil || atomic.Load(&f.leftOut) == 0 || !ftraceRecording.on || t.busy != 0 || t.muted || !ftraceMayTrace(gp) {
+		return
+	}
+	if t.depth > 0 && flags&ftrace_format_FramePanicked == 0 && !t.settled(gp, offset) {
+		t.sweep(gp, offset)
+	}
+	if uintptr(atomic.Load(&f.keeping)) >= atomic.Loaduintptr(&ftraceBudget.quota) {
+		atomic.Xadd(&f.failed, 1)
+		return
+	}
+	frame := t.push()
+	if frame == nil {
+		atomic.Xadd(&f.failed, 1)
+		return
+	}
+	atomic.Xadd(&f.keeping, 1)
+	frame.fn, frame.clause, frame.Key = ftraceFuncPtr(unsafe.Pointer(f)), ftraceClausePtr(unsafe.Pointer(clause)), f.key
+	frame.Flags = flags | ftrace_format_FrameNotTimed | ftrace_format_FrameAtEnd
+	frame.sp, frame.Mask, frame.shown = offset, t.mask, t.shown
+	frame.Count = uint64(atomic.Loaduintptr(&f.count)) + uint64(atomic.Load(&f.counted)&^ftraceUncounted)
+	t.shown++
+	mp := acquirem()
+	if w := ftraceWriterOf(mp); w != nil {
+		w.noted += ftraceAtEndCalls
+		t.last = max(t.last, ftraceTicks())
+	}
+	releasem(mp)
+	t.busy++
+	ftraceRecordEntry(gp, t, frame, nil, nil)
+	t.busy--
+	t.endCall(gp, results, nil)
+}
+
+// pass notes which calls that were left out the panic p ends that is recovered by the
+// function whose frame is at offset. It runs on the system stack.
+func (t *ftraceG) pass(gp *g, p *_panic, offset uintptr) {
+	b := &ftraceBudget
+	if b.share == 0 || atomic.Load(&b.live) == 0 || t.passed != 0 || t.busy != 0 || t.muted || atomic.Load(&b.panics) >= ftracePanicsMax {
+		return
+	}
+	atomic.Xadd(&b.panics, 1)
+	var u unwinder
+	u.init(gp, unwindSilentErrors)
+	t.passOn(gp, &u, p, offset)
+}
+
+// passAll notes which calls that were left out a panic ends that nobody recovers.
+func (t *ftraceG) passAll(gp *g, p *_panic) {
+	b := &ftraceBudget
+	if b.share == 0 || atomic.Load(&b.live) == 0 || t.passed != 0 || t.muted {
+		return
+	}
+	pc, sp := sys.GetCallerPC(), sys.GetCallerSP()
+	systemstack(func() {
+		var u unwinder
+		u.initAt(pc, sp, 0, gp, unwindSilentErrors)
+		t.passOn(gp, &u, p, 0)
+	})
+}
+
+// passOn notes the calls that were left out of the frames of the stack down to the one at offset.
+func (t *ftraceG) passOn(gp *g, u *unwinder, p *_panic, offset uintptr) {
+	calls := t.takePassed()
+	if calls == nil {
+		return
+	}
+	next := t.depth - 1 // all above were looked for
+	for range ftracePassedStack {
+		if !u.valid() {
+			break
+		}
+		at := gp.stack.hi - u.frame.sp
+		if at < offset {
+			break
+		}
+		for next >= 0 && t.frame(next).sp > at {
+			next--
+		}
+		inlined, call := newInlineUnwinder(u.frame.fn, u.symPC())
+		for ; call.valid() && calls.n < ftracePassedCalls; call = inlined.next(call) {
+			if at == offset && !inlined.isInlined(call) {
+				break // it recovers
+			}
+			fn := inlined.srcFunc(call)
+			if next >= 0 && t.frame(next).sp == at && t.frame(next).fn.ptr().is(fn) {
+				next--
+				continue
+			}
+			if f := ftraceLeftOutNamed(fn); f != nil {
+				to := &calls.calls[calls.n]
+				to.fn, to.sp, to.depth = ftraceFuncPtr(unsafe.Pointer(f)), at, next+1
+				calls.n++
+			}
+		}
+		u.next()
+	}
+	if calls.n == 0 {
+		t.leavePassed()
+		return
+	}
+	t.unwound = true
+	gp.ftraceRecovered = p.arg
+}
+
+// takePassed gives the goroutine room for calls that a panic has ended, or returns nil.
+func (t *ftraceG) takePassed() *ftracePassed {
+	for i := range ftraceBudget.passed {
+		if p := &ftraceBudget.passed[i]; atomic.Load(&p.taken) == 0 && atomic.Cas(&p.taken, 0, 1) {
+			p.n, p.next = 0, 0
+			t.passed = uint8(i) + 1
+			return p
+		}
+	}
+	return nil
+}
+
+// leavePassed gives it back.
+func (t *ftraceG) leavePassed() {
+	if t.passed != 0 {
+		atomic.Store(&ftraceBudget.passed[t.passed-1].taken, 0)
+		t.passed = 0
+	}
+}
+
+// endPassed notes the calls that were left out, that a panic has ended, and that are within the
+// topmost frame.
+func (t *ftraceG) endPassed(gp *g) {
+	p := &ftraceBudget.passed[t.passed-1]
+	for p.next < p.n && p.calls[p.next].depth >= t.depth {
+		c := &p.calls[p.next]
+		p.next++
+		t.noteAtEnd(gp, c.fn.ptr(), c.sp, ftrace_format_FrameAtReturns|ftrace_format_FramePanicked, nil)
+	}
+	if p.next == p.n {
+		t.leavePassed()
+	}
+}
+
+// ftraceLeftOutNamed returns the function fn if its calls are being left out, otherwise nil.
+func ftraceLeftOutNamed(fn srcFunc) *ftraceFunc {
+	b := &ftraceBudget
+	at, live := atomic.Load(&b.next), atomic.Load(&b.live)
+	for i := uint32(0); i < ftraceMaxOff && live > 0; i++ {
+		f := (*ftraceFunc)(atomic.Loadp(unsafe.Pointer(&b.off[(at-i)%ftraceMaxOff])))
+		if f == nil {
+			continue
+		}
+		live--
+		if fn.startLine == int32(f.line) && f.named(fn) {
+			return f
+		}
+	}
+	return nil
+}
