@@ -23,12 +23,13 @@ recordings together that were started in the same way, and compares their calls 
 function, parameters and results. It takes to be the same what differs from run to run:
 addresses, times, random identifiers, ports, the order in which a map is ranged over, and
 which of several workers did what. With several good recordings, what differs among those
-is left out.
+is left out. Functions of which a budget left out calls are not compared.
 
 It writes the first divergence with the calls around it and the values side by side, the
 first one of each other goroutine, and which functions were not called as often, or
 returned not as many errors, or panicked. Where good runs differ near it, a divergence
-comes after others. The exit status is 0 if there is no difference, or none but such
+comes after others. So does the order of a list, or what a search asked for, if the tests
+of BAD passed as well. The exit status is 0 if there is no difference, or none but such
 divergences, 1 if there is, 2 for trouble.`,
 		UsageText: `
 	$ ftrace diff good.data bad.data

@@ -27,6 +27,7 @@ type Options struct {
 
 // A Comparison is what came of recordings.
 type Comparison struct {
+	forest *forest
 	good   []*side
 	a, b   *side        // the good one that b, the bad one, is most like
 	found  []divergence // one of each goroutine, the first one first
@@ -46,23 +47,47 @@ type divergence struct {
 // Compare finds where the last of several recordings differs from all others, which are of good
 // runs.
 func Compare(sources []walk.Source, o Options) (*Comparison, error) {
-	forest := newForest()
+	forest, sides, err := read(sources, nil)
+	if err != nil {
+		return nil, err
+	}
+	if without := leftOut(sides); len(without) > 0 {
+		if forest, sides, err = read(sources, without); err != nil {
+			return nil, err
+		}
+	}
+	last := len(sides) - 1
+	d := &Comparison{forest: forest, good: sides[:last], b: sides[last]}
+	differences := d.differences()
+	d.count(differences)
+	d.found = d.first(differences)
+	return d, d.locate(o.Context)
+}
+
+// read reads recordings without the calls of some functions.
+func read(sources []walk.Source, without map[string]bool) (*forest, []*side, error) {
+	f := newForest()
+	f.without = without
 	var sides []*side
 	for i, from := range sources {
 		if i > 0 {
 			from.Progress = nil // one is enough
 		}
-		sides = append(sides, newSide(from, forest))
+		sides = append(sides, newSide(from, f))
 	}
-	if err := each(sides, (*side).read); err != nil {
-		return nil, err
+	return f, sides, each(sides, (*side).read)
+}
+
+// leftOut returns the functions of which calls are not in the recordings that were read, to keep
+// within a budget: which ones these are differs from run to run.
+func leftOut(sides []*side) map[string]bool {
+	names := map[string]bool{}
+	for _, s := range sides {
+		for _, l := range s.r.LeftOut(0) {
+			names[s.r.Function(l.Function).FullName()] = true
+		}
 	}
-	last := len(sides) - 1
-	d := &Comparison{good: sides[:last], b: sides[last]}
-	differences := d.differences()
-	d.count(differences)
-	d.found = d.first(differences)
-	return d, d.locate(o.Context)
+	return names
 }
 
 // each calls f for each of a list, two at a time, and returns the first error.

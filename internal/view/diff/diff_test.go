@@ -170,7 +170,7 @@ func TestDivergences(t *testing.T) {
 func testDivergences(t *testing.T, name string, passed bool, runs [][]string, want []string) {
 	t.Helper()
 	f := newForest()
-	d := &Comparison{}
+	d := &Comparison{forest: f}
 	for _, r := range runs {
 		d.good = append(d.good, f.run(r...))
 	}

@@ -65,7 +65,7 @@ func (s *side) locate(at map[uint64][]*divergence, which, context int) error {
 	w := walk.New[*text.Goroutine, text.Call](from)
 	text.Bare(w, func(st *text.Stack, e *recording.Event, line []byte) {
 		list := at[st.Goroutine]
-		if list == nil {
+		if list == nil || s.skips(e.Function) {
 			return
 		}
 		i := seen[st.Goroutine]

@@ -40,6 +40,7 @@ type forest struct {
 		calls map[uint64]*call
 	}
 	mu        sync.Mutex
+	without   map[string]bool // functions whose calls are not compared
 	names     []string        // of functions
 	indexed   map[uint32]bool // functions whose last two parameters may be indexes, as those of a Less
 	numbers   map[string]uint32
@@ -117,8 +118,9 @@ type side struct {
 	goroutines map[uint64]*goroutine
 	order      []*goroutine
 	calls      map[string]*tally
-	kept       int  // calls in lists
-	passed     bool // the program's last line says so
+	without    map[uint32]bool // functions by key: forest.without, as far as they were met
+	kept       int             // calls in lists
+	passed     bool            // the program's last line says so
 }
 
 // keptMax is how many calls are kept of a recording, in lists of the calls that made them. Of those
@@ -149,7 +151,20 @@ type openCall struct {
 type tally struct{ calls, errors, panics uint64 }
 
 func newSide(from walk.Source, f *forest) *side {
-	return &side{from: from, r: from.Recording, forest: f, masker: newMasker(from.Recording, f), goroutines: map[uint64]*goroutine{}, calls: map[string]*tally{}}
+	return &side{from: from, r: from.Recording, forest: f, masker: newMasker(from.Recording, f), goroutines: map[uint64]*goroutine{}, calls: map[string]*tally{}, without: map[uint32]bool{}}
+}
+
+// skips reports whether calls of a function are not compared.
+func (s *side) skips(key uint32) bool {
+	if len(s.forest.without) == 0 {
+		return false
+	}
+	skips, ok := s.without[key]
+	if !ok {
+		skips = s.forest.without[s.r.Function(key).FullName()]
+		s.without[key] = skips
+	}
+	return skips
 }
 
 // read makes the trees of a recording's calls.
@@ -191,6 +206,9 @@ func (s *side) read() error {
 	}
 	w := walk.New[struct{}, struct{}](s.from)
 	w.Begin = func(st *walk.Stack[struct{}, struct{}], of *walk.Frame[struct{}], e *recording.Event) {
+		if s.skips(e.Function) {
+			return
+		}
 		f := function(e.Function)
 		f.calls++
 		c := &call{function: f.number, events: 1}
@@ -205,7 +223,7 @@ func (s *side) read() error {
 	}
 	w.End = func(st *walk.Stack[struct{}, struct{}], of *walk.Frame[struct{}], e *recording.Event) {
 		g := s.goroutine(st.Goroutine)
-		if of == nil {
+		if of == nil || s.skips(of.Function) {
 			return // its entry was not seen: it is no call to compare
 		}
 		c := g.open[len(g.open)-1].call
@@ -238,7 +256,7 @@ func (s *side) read() error {
 			g.parent, g.call = e.Parent, e.Call
 			if e.Function != 0 {
 				g.creator = s.r.Function(e.Function).FullName()
-				g.late = !slices.ContainsFunc(s.goroutine(e.Parent).open, func(c openCall) bool { return c.key == e.Function && c.n == e.Call })
+				g.late = !s.skips(e.Function) && !slices.ContainsFunc(s.goroutine(e.Parent).open, func(c openCall) bool { return c.key == e.Function && c.n == e.Call })
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -77,7 +78,7 @@ func (d *Comparison) quiet() string {
 
 // what says what differs.
 func (d *Comparison) what(x *divergence) string {
-	name := d.b.forest.names[x.function]
+	name := d.forest.names[x.function]
 	switch x.kind {
 	case parameter, result:
 		for _, s := range x.spots {
@@ -179,7 +180,7 @@ func (d *Comparison) writeValues(out io.Writer, x *divergence) {
 			width[i] = max(width[i], utf8.RuneCountInString(cells[i]))
 		}
 	}
-	fmt.Fprintf(out, "values of %s:\n", d.b.forest.names[x.function])
+	fmt.Fprintf(out, "values of %s:\n", d.forest.names[x.function])
 	for _, c := range table {
 		fmt.Fprintf(out, "%s %-*s  %-*s  %s\n", c[0], width[1], c[1], width[2], c[2], c[3])
 	}
@@ -202,10 +203,26 @@ func shorten(s string) string {
 	return string([]rune(s)[:most-3]) + "..."
 }
 
+// withoutNamed is how many functions are named that are not compared.
+const withoutNamed = 5
+
+// writeWithout says of which functions the calls are not compared.
+func (d *Comparison) writeWithout(out io.Writer) {
+	names := slices.Sorted(maps.Keys(d.forest.without))
+	if len(names) == 0 {
+		return
+	}
+	if more := len(names) - withoutNamed; more > 0 {
+		names = append(names[:withoutNamed], fmt.Sprintf("%d more", more))
+	}
+	fmt.Fprintf(out, "Not compared: calls of %s, some of which were left out to keep within FTRACE_BUDGET (-budget off records all)\n", strings.Join(names, ", "))
+}
+
 func (d *Comparison) writeSummary(out io.Writer, rows int) {
 	if d.noise > 0 {
 		fmt.Fprintf(out, "Left out: %d places at which the good runs differ among themselves\n", d.noise)
 	}
+	d.writeWithout(out)
 	fmt.Fprintf(out, "Goroutines: %d do the same, %d differ, %d only in %s, %d only in %s\n", d.same, d.differ,
 		d.only[0], d.a.r.Dir, d.only[1], d.b.r.Dir)
 	changes, called := d.changes()
@@ -294,16 +311,17 @@ func (d *Comparison) writeJSON(out io.Writer, rows int) {
 		Recordings  [2]string    `json:"recordings"`
 		Divergence  *divergence  `json:"divergence"`
 		Divergences []divergence `json:"divergences"`
-		Noise       int          `json:"noise"` // places at which the good ones differ
+		Without     []string     `json:"without"` // functions that are not compared: a budget left out calls
+		Noise       int          `json:"noise"`   // places at which the good ones differ
 		Same        int          `json:"same"`
 		Differ      int          `json:"differ"`
 		Only        [2]int       `json:"only"`
 		Called      int          `json:"called"`
 		Functions   []function   `json:"functions"`
-	}{Recordings: [2]string{d.a.r.Dir, d.b.r.Dir}, Noise: d.noise, Same: d.same, Differ: d.differ, Only: d.only}
+	}{Recordings: [2]string{d.a.r.Dir, d.b.r.Dir}, Without: slices.Sorted(maps.Keys(d.forest.without)), Noise: d.noise, Same: d.same, Differ: d.differ, Only: d.only}
 	for i := range text.Rows(d.found, rows) {
 		x := &d.found[i]
-		v := divergence{What: d.what(x), Function: d.b.forest.names[x.function], Usual: x.usual, Slight: x.slight, Time: int64(x.spot().since), Path: x.spot().path, Before: x.spot().before}
+		v := divergence{What: d.what(x), Function: d.forest.names[x.function], Usual: x.usual, Slight: x.slight, Time: int64(x.spot().since), Path: x.spot().path, Before: x.spot().before}
 		for i, p := range x.at {
 			if p.g != nil {
 				v.Event[i], v.Goroutines[i] = p.event+1, p.g.id
