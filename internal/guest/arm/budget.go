@@ -5,11 +5,11 @@
 // A few functions have nearly all calls. So each function has a quota: so many calls in a window of
 // 10 ms. The call that finds it used up is left out, as are the next ones, until sysmon lets them
 // be noted again 100 ms later. They are only counted, for half of what it costs to note one in a
-// ring, and a tenth of what it costs in a file, whose pages are new.
-// Once eight quotas are counted, the hook is turned off, and the rest of them costs nothing. From
-// then on the function's calls are no longer counted. So what is rare is always noted, what is
-// frequent is counted, and of what is very frequent there are some calls in each turn. Sysmon,
-// which is awake anyway, adds up what the calls of a turn cost, and sets the quota by that.
+// ring, and a tenth of what it costs in a file, whose pages are new. Once eight quotas are counted,
+// the hook is turned off, and the rest of them costs nothing. From then on the function's calls are
+// no longer counted. So what is rare is always noted, what is frequent is counted, and of what is
+// very frequent there are some calls in each turn. Sysmon, which is awake anyway, adds up what the
+// calls of a turn cost, and sets the quota by that.
 //
 // Only what a recording says can be left out, so there must be one.
 //
@@ -131,11 +131,13 @@ func ftraceEntryAtLimit(f *ftraceFunc, w *ftraceWriter, offset uintptr, first *a
 }
 
 // measured takes in how long the entry of a call took, in ticks. One in some hundred takes a
-// hundred times as long as the others: it is the first to write to a page of a file. If the thread
-// lost its processor it took longer still.
+// hundred times as long as the others: it is the first to write to a page of a file. If it took
+// longer still the thread had lost its processor.
 func (b *ftraceBudgetState) measured(took uint64) {
 	entry, usual := atomic.Load64(&b.entry), atomic.Load64(&b.usual)
-	took = min(took, 1000*usual)
+	if took > 500*usual {
+		return
+	}
 	if took < 4*usual {
 		atomic.Store64(&b.usual, usual-usual/16+took/16)
 	}
