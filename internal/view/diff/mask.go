@@ -2,6 +2,7 @@ package diff
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"time"
 
@@ -65,9 +66,8 @@ var varying = words.Regexp(`0x[0-9a-f]{5,}` + // an address
 // Within a path, long numbers are names of temporary files.
 var pathNumber = words.Regexp(`[0-9]{6,}`)
 
-// missing matches how a text ends that was cut, from what was masked shortly before on: that has
-// not the same length everywhere, and a number may have been cut.
-var missing = words.Regexp(`(?:_[^_]{0,5}|[^0-9_]{1,4}|[0-9]+)?"\.\.\.\([0-9]+ more\)`)
+// cut matches a text that was cut.
+var cut = words.Regexp(`"((?:[^"\\]|\\.)*)"\.\.\.\([0-9]+ more\)`)
 
 // mask returns the text of a value of a type without what varies. The result is valid until text is
 // changed.
@@ -87,22 +87,42 @@ func (m *masker) mask(typ string, text []byte) []byte {
 		}
 		return text
 	}
-	varies := false
+	if bytes.Contains(text, []byte(`"...(`)) {
+		text = cut().ReplaceAllFunc(text, m.maskCut)
+	}
+	return m.maskText(text, func([]byte, int) {})
+}
+
+// maskText masks what varies in a text, and calls f with each and how many bytes it may have.
+func (m *masker) maskText(text []byte, f func(found []byte, most int)) []byte {
 	out := varying().ReplaceAllFunc(text, func(found []byte) []byte {
 		if len(found) >= 16 && isWord(found) && !random(found) {
 			return found
 		}
-		varies = true
+		f(found, (len(found)+3)/4*4)
 		return masked
 	})
 	if bytes.IndexByte(out, '/') >= 0 {
-		out = pathNumber().ReplaceAll(out, masked)
-		varies = true
-	}
-	if varies {
-		out = missing().ReplaceAll(out, []byte(`"...`))
+		out = pathNumber().ReplaceAllFunc(out, func(found []byte) []byte {
+			f(found, max(10, len(found)))
+			return masked
+		})
 	}
 	return out
+}
+
+// maskCut masks what varies in a text that was cut. Where it was cut depends on how long that was:
+// it is cut again where it would be if that had all the bytes it may have, and before a number.
+func (m *masker) maskCut(text []byte) []byte {
+	const numbers = "0123456789_"
+	less := 0
+	body := m.maskText(text[1:bytes.LastIndexByte(text, '"')], func(found []byte, most int) { less += most - len(found) })
+	if end := bytes.TrimRight(body, numbers); len(end) < len(body) {
+		body = end
+	} else {
+		body = bytes.TrimRight(body[:max(0, len(body)-less)], numbers)
+	}
+	return slices.Concat([]byte(`"`), body, []byte(`"...`))
 }
 
 var masked = []byte("_")
