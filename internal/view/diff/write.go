@@ -311,13 +311,13 @@ func (d *Comparison) writeJSON(out io.Writer, rows int) {
 		Recordings  [2]string    `json:"recordings"`
 		Divergence  *divergence  `json:"divergence"`
 		Divergences []divergence `json:"divergences"`
-		Without     []string     `json:"without"` // functions that are not compared: a budget left out calls
-		Noise       int          `json:"noise"`   // places at which the good ones differ
+		Noise       int          `json:"noise"` // places at which the good ones differ
 		Same        int          `json:"same"`
 		Differ      int          `json:"differ"`
 		Only        [2]int       `json:"only"`
 		Called      int          `json:"called"`
 		Functions   []function   `json:"functions"`
+		Without     []string     `json:"without"` // functions that are not compared: a budget left out calls
 	}{Recordings: [2]string{d.a.r.Dir, d.b.r.Dir}, Without: slices.Sorted(maps.Keys(d.forest.without)), Noise: d.noise, Same: d.same, Differ: d.differ, Only: d.only}
 	for i := range text.Rows(d.found, rows) {
 		x := &d.found[i]
