@@ -12,18 +12,25 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 )
 
-// TestMariaDB asks a MariaDB server what the other tests expect because MariaDB has it so.
-func TestMariaDB(t *testing.T) {
-	server, err := sql.Open("mysql", "root@tcp("+testenv.MariaDB(t)+")/?interpolateParams=true&charset=utf8mb4&time_zone='%2B00:00'&sql_mode=''")
+// mariaDB returns a connection to a server of the test's own.
+func mariaDB(t *testing.T, settings string) *sql.Conn {
+	t.Helper()
+	server, err := sql.Open("mysql", "root@tcp("+testenv.MariaDB(t)+")/?sql_mode=''&"+settings)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	t.Cleanup(func() { server.Close() })
 	db, err := server.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// TestMariaDB asks a MariaDB server what the other tests expect because MariaDB has it so.
+func TestMariaDB(t *testing.T) {
+	db := mariaDB(t, "interpolateParams=true&charset=utf8mb4&time_zone='%2B00:00'")
 	change := func(query string) (changed int64) {
 		t.Helper()
 		r, err := db.ExecContext(t.Context(), query)

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 	"github.com/go-sql-driver/mysql"
 )
 
@@ -290,16 +289,7 @@ func TestOracle(t *testing.T) {
 		}
 		return otherwise
 	}
-	server, err := sql.Open("mysql", "root@tcp("+testenv.MariaDB(t)+")/?charset=utf8mb4&collation=utf8mb4_general_ci&sql_mode=''")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-	db, err := server.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := mariaDB(t, "charset=utf8mb4&collation=utf8mb4_general_ci")
 	s := open(t, newFake("app"))
 	ask(t, s, "USE test")
 	for _, q := range append([]string{"CREATE DATABASE test CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", "USE test"}, oracleTables...) {
