@@ -68,6 +68,19 @@ func (s *Server) reader(ctx context.Context) (r *recording.Recording, done func(
 	}
 }
 
+// reading calls f with a recording that nobody else uses meanwhile, unless there is an error in
+// what was asked, which it answers, or nobody waits any more.
+func (s *Server) reading(w http.ResponseWriter, r *http.Request, err error, f func(*recording.Recording)) {
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	if reader, done := s.reader(r.Context()); reader != nil {
+		defer done()
+		f(reader)
+	}
+}
+
 // status says what the recording is, and how far its index is.
 func (s *Server) status(w http.ResponseWriter, _ *http.Request) {
 	x := s.index
@@ -160,22 +173,15 @@ func (s *Server) slices(w http.ResponseWriter, r *http.Request) {
 	if err == nil && (to <= from || pixels < 1 || pixels > 20_000 || len(goroutines) > 1000) {
 		err = fmt.Errorf("from %d to %d in %d pixels of %d lanes is nothing to draw", from, to, pixels, len(goroutines))
 	}
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	reader, done := s.reader(r.Context())
-	if reader == nil {
-		return
-	}
-	p, err := s.index.picture(reader, goroutines, from, to, max(1, (to-from)/pixels))
-	done()
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Write(p.encode())
+	s.reading(w, r, err, func(reader *recording.Recording) {
+		p, err := s.index.picture(reader, goroutines, from, to, max(1, (to-from)/pixels))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Write(p.encode())
+	})
 }
 
 // encode makes arrays for the page, little-endian: the number of slices, whether merged ones are
@@ -217,21 +223,14 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	g, wrong := strconv.ParseUint(q.Get("g"), 10, 64)
 	depth, begin, end := number(q, "depth", &err), number(q, "begin", &err), number(q, "end", &err)
-	if err = cmp.Or(err, wrong); err != nil {
-		refuse(w, err)
-		return
-	}
-	reader, done := s.reader(r.Context())
-	if reader == nil {
-		return
-	}
-	defer done()
-	d, err := call(reader, g, int(depth), begin, end)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusNotFound)
-		return
-	}
-	reply(w, d)
+	s.reading(w, r, cmp.Or(err, wrong), func(reader *recording.Recording) {
+		d, err := call(reader, g, int(depth), begin, end)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusNotFound)
+			return
+		}
+		reply(w, d)
+	})
 }
 
 // tableCache has the tables of the last questions.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -118,47 +119,38 @@ func parseLine(s string, at int64, next place) line {
 	return l
 }
 
-// goroutine reads the goroutine that is wanted alone.
-func goroutine(r *http.Request) (map[uint64]bool, error) {
-	q := r.URL.Query().Get("g")
-	if q == "" {
-		return nil, nil
+// begins reads from where on lines are wanted, and of which goroutine alone, nil: of all.
+func (s *Server) begins(q url.Values) (from place, only map[uint64]bool, err error) {
+	if from, err = parsePlace(q.Get("from"), &s.index.clock); err != nil {
+		return place{}, nil, err
 	}
-	g, err := strconv.ParseUint(strings.TrimPrefix(q, "G"), 10, 64)
-	if err != nil {
-		return nil, fmt.Errorf("%q is no goroutine (such as G7)", q)
+	if name := q.Get("g"); name != "" {
+		g, err := strconv.ParseUint(strings.TrimPrefix(name, "G"), 10, 64)
+		if err != nil {
+			return place{}, nil, fmt.Errorf("%q is no goroutine (such as G7)", name)
+		}
+		only = map[uint64]bool{g: true}
 	}
-	return map[uint64]bool{g: true}, nil
+	return from, only, nil
 }
 
 const pageLines = 500
 
 // tree returns a page of the trace's text.
 func (s *Server) tree(w http.ResponseWriter, r *http.Request) {
-	from, err := parsePlace(r.URL.Query().Get("from"), &s.index.clock)
-	only, wrong := goroutine(r)
-	if err == nil {
-		err = wrong
-	}
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	reader, done := s.reader(r.Context())
-	if reader == nil {
-		return
-	}
-	defer done()
-	list := []line{}
-	err = lines(reader, from, only, func(*walk.Stream) bool { return r.Context().Err() == nil }, func(l line) bool {
-		list = append(list, l)
-		return len(list) < pageLines
+	from, only, err := s.begins(r.URL.Query())
+	s.reading(w, r, err, func(reader *recording.Recording) {
+		list := []line{}
+		err := lines(reader, from, only, func(*walk.Stream) bool { return r.Context().Err() == nil }, func(l line) bool {
+			list = append(list, l)
+			return len(list) < pageLines
+		})
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		reply(w, map[string]any{"lines": list, "more": len(list) == pageLines})
 	})
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	reply(w, map[string]any{"lines": list, "more": len(list) == pageLines})
 }
 
 const matchesMax = 500
@@ -167,11 +159,7 @@ const matchesMax = 500
 // between them how far it is, from 0 to 1.
 func (s *Server) search(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	from, err := parsePlace(q.Get("from"), &s.index.clock)
-	only, wrong := goroutine(r)
-	if err == nil {
-		err = wrong
-	}
+	from, only, err := s.begins(q)
 	wanted := q.Get("q")
 	matches := func(s string) bool { return strings.Contains(strings.ToLower(s), wanted) }
 	if pattern, ok := strings.CutPrefix(wanted, "/"); ok {
@@ -186,20 +174,16 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) {
 	if err == nil && wanted == "" {
 		err = fmt.Errorf("there is nothing to look for")
 	}
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	reader, done := s.reader(r.Context())
-	if reader == nil {
-		return
-	}
-	defer done()
+	s.reading(w, r, err, func(reader *recording.Recording) { find(w, r, reader, from, only, matches) })
+}
+
+// find writes the lines that match.
+func find(w http.ResponseWriter, r *http.Request, reader *recording.Recording, from place, only map[uint64]bool, matches func(string) bool) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	enc := json.NewEncoder(w)
 	shown := time.Now()
 	n, last := 0, line{}
-	err = lines(reader, from, only, func(s *walk.Stream) bool {
+	err := lines(reader, from, only, func(s *walk.Stream) bool {
 		if time.Since(shown) > 100*time.Millisecond {
 			shown = time.Now()
 			enc.Encode(map[string]any{"done": float64(s.Done()) / float64(max(1, s.Size()))})

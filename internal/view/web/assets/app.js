@@ -77,11 +77,12 @@ const app = {
 		if (innerWidth <= 640) $("results").hidden = true;
 	},
 
-	// save puts what is shown into the URL.
+	// save puts what is shown into the URL, unless that has been changed, which restore is to hear of.
 	save() {
 		if (this.restoring) return;
 		clearTimeout(this.saving);
 		this.saving = setTimeout(() => {
+			if (location.hash !== this.hash) return;
 			const t = this.timeline, q = new URLSearchParams({ view: this.view });
 			if (t.to) { q.set("from", Math.round(t.from)); q.set("to", Math.round(t.to)); }
 			const y = Math.round(t.wantY || t.scroll.scrollTop);
@@ -94,6 +95,7 @@ const app = {
 			if ($("waits").checked) q.set("waits", 1);
 			if (this.search.q) q.set("q", this.search.q);
 			history.replaceState(null, "", "#" + q);
+			this.hash = location.hash;
 		}, 100);
 	},
 
@@ -102,6 +104,7 @@ const app = {
 		const q = new URLSearchParams(location.hash.slice(1)), t = this.timeline;
 		const whole = s => /^\d{1,16}$/.test(s || "") ? +s : 0;
 		this.restoring = true;
+		this.hash = location.hash;
 		t.from = whole(q.get("from"));
 		t.to = whole(q.get("to"));
 		if (t.to <= t.from) t.from = t.to = 0;
