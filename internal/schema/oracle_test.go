@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 	"github.com/go-sql-driver/mysql"
 )
 
@@ -280,8 +281,8 @@ func (a answer) difference(b answer) string {
 	return ""
 }
 
-// TestOracle asks a MariaDB server and a session the same random queries: 1,000, or as many as
-// ORACLE_QUERIES says. ORACLE_SEED chooses others.
+// TestOracle asks a MariaDB server and a session the same random queries: 1,000, or 100 in a quick
+// run, or as many as ORACLE_QUERIES says. ORACLE_SEED chooses others.
 func TestOracle(t *testing.T) {
 	number := func(name string, otherwise int) int {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
@@ -301,7 +302,11 @@ func TestOracle(t *testing.T) {
 		}
 	}
 	g := generator{rand.New(rand.NewPCG(uint64(number("ORACLE_SEED", 1)), 2))}
-	queries, differ := number("ORACLE_QUERIES", 1000), 0
+	most := 1000
+	if testing.Short() || !testenv.All() {
+		most = 100
+	}
+	queries, differ := number("ORACLE_QUERIES", most), 0
 	for range queries {
 		q := g.query()
 		if d := oracleAsks(t, db, q).difference(oracleAsked(t, s, q)); d != "" {
