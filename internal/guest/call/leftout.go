@@ -29,9 +29,8 @@ const (
 	ftracePanicsMax   = 16  // recovered panics in a turn for which stacks are looked at
 )
 
-// ftracePassed has the calls that were left out, and that a panic has ended, from the innermost
-// one. They are noted at the goroutine's next event, as the ends of other calls that a panic ended
-// are.
+// ftracePassed has calls that were left out and that a panic has ended, the innermost one first.
+// They are noted at the goroutine's next event. So are other calls that a panic has ended.
 type ftracePassed struct {
 	_     sys.NotInHeap
 	taken uint32 // atomic
