@@ -73,7 +73,7 @@ func TestTranscripts(t *testing.T) {
 }
 
 // long has the pages whose commands take long.
-var long = map[string]bool{"log.md": true, "mock.md": true, "protocol.md": true}
+var long = map[string]bool{"doubles.md": true, "log.md": true, "mock.md": true, "protocol.md": true}
 
 // needs says which pages show a program that not every machine has. .ci/run installs it.
 var needs = map[string]string{"performance-schema.md": "mariadb", "protocol.md": "mariadbd"}
