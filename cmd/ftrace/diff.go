@@ -29,8 +29,9 @@ It writes the first divergence with the calls around it and the values side by s
 first one of each other goroutine, and which functions were not called as often, or
 returned not as many errors, or panicked. Where good runs differ near it, a divergence
 comes after others. So does the order of a list, or what a search asked for, if the tests
-of BAD passed as well. The exit status is 0 if there is no difference, or none but such
-divergences, 1 if there is, 2 for trouble.`,
+of BAD passed as well. The exit status is 0 if there is no difference, none but such
+divergences, or, if the tests of BAD passed, no more than three good recordings or more
+have from each other by chance; 1 if there is; 2 for trouble.`,
 		UsageText: `
 	$ ftrace diff good.data bad.data
 	$ ftrace diff good1.data good2.data good3.data bad.data

@@ -27,14 +27,15 @@ type Options struct {
 
 // A Comparison is what came of recordings.
 type Comparison struct {
-	forest *forest
-	good   []*side
-	a, b   *side        // the good one that b, the bad one, is most like
-	found  []divergence // one of each goroutine, the first one first
-	noise  int          // places at which the good ones differ
-	same   int          // goroutines of b that do the same
-	differ int
-	only   [2]int // goroutines that have no other one
+	forest   *forest
+	good     []*side
+	a, b     *side        // the good one that b, the bad one, is most like
+	found    []divergence // one of each goroutine, the first one first
+	noise    int          // places at which the good ones differ
+	expected int          // divergences of a good run from the other good ones, at most
+	same     int          // goroutines of b that do the same
+	differ   int
+	only     [2]int // goroutines that have no other one
 }
 
 // A divergence is the first difference of a goroutine.
@@ -58,9 +59,7 @@ func Compare(sources []walk.Source, o Options) (*Comparison, error) {
 	}
 	last := len(sides) - 1
 	d := &Comparison{forest: forest, good: sides[:last], b: sides[last]}
-	differences := d.differences()
-	d.count(differences)
-	d.found = d.first(differences)
+	d.compare()
 	return d, d.locate(o.Context)
 }
 
@@ -110,55 +109,102 @@ func each[T any](list []T, f func(T) error) (err error) {
 }
 
 // Same reports whether the last recording does not differ, or only near where the good ones differ
-// among themselves, or only in what comes to nothing.
-func (d *Comparison) Same() bool {
-	return !slices.ContainsFunc(d.found, func(x divergence) bool { return x.excuse() == "" })
-}
+// among themselves, or only in what comes to nothing, or no more than by chance.
+func (d *Comparison) Same() bool { return odd(d.found) <= chance*d.expected }
 
-// A place at which recordings may differ is noise if good ones do there.
-type noise struct{ sites, near map[uint64]bool }
+// chance is how many times as many goroutines of a run may differ as of the good run that differs
+// most from the others. Which one differs most is chance: of six equal runs it is the bad one in
+// one of six comparisons.
+const chance = 2
 
-// noise returns the places at which good runs differ.
-func (d *Comparison) goodDifferences() noise {
-	n := noise{map[uint64]bool{}, map[uint64]bool{}}
-	for i := range d.good {
-		next := (i + 1) % len(d.good)
-		if i == next || i > next && len(d.good) == 2 {
-			break
-		}
-		for _, x := range compare(d.good[i], d.good[next], false) {
-			n.sites[x.site] = true
-			n.near[x.near] = true
+// odd returns how many divergences may matter.
+func odd(list []divergence) (n int) {
+	for i := range list {
+		if list[i].excuse() == "" {
+			n++
 		}
 	}
 	return n
 }
 
-// differences returns those from the good recording that is most like the bad one, without those at
-// places at which good runs differ, or at which the bad one is like another good one.
-func (d *Comparison) differences() (least []divergence) {
-	usual := d.goodDifferences()
-	d.noise = len(usual.sites)
-	var sites map[uint64]bool
-	for _, good := range d.good {
-		here := map[uint64]bool{}
-		var list []divergence
-		for _, x := range compare(good, d.b, d.b.passed) {
-			if !usual.sites[x.site] {
-				here[x.site] = true
-				list = append(list, divergence{difference: x, usual: usual.near[x.near]})
-			}
-		}
-		if sites == nil {
-			sites = here
-		} else {
-			maps.DeleteFunc(sites, func(site uint64, _ bool) bool { return !here[site] })
-		}
-		if d.a == nil || len(list) < len(least) {
-			d.a, least = good, list
+// between has the differences of each two recordings, of which the first one is the earlier one.
+type between map[[2]*side][]difference
+
+// compareAll compares each two recordings.
+func (d *Comparison) compareAll() between {
+	all := append(slices.Clone(d.good), d.b)
+	var pairs [][2]*side
+	for j, b := range all {
+		for _, a := range all[:j] {
+			pairs = append(pairs, [2]*side{a, b})
 		}
 	}
-	return slices.DeleteFunc(least, func(x divergence) bool { return !sites[x.site] })
+	list := between{}
+	var mu sync.Mutex
+	each(pairs, func(p [2]*side) error {
+		found := compare(p[0], p[1], d.b.passed)
+		mu.Lock()
+		defer mu.Unlock()
+		list[p] = found
+		return nil
+	})
+	return list
+}
+
+// of returns the differences of two recordings, whichever is the earlier one.
+func (b between) of(x, y *side) []difference {
+	return append(slices.Clip(b[[2]*side{x, y}]), b[[2]*side{y, x}]...)
+}
+
+// from returns the differences of a recording from the good one that is most like it, without those
+// at places at which good ones differ, or at which it is like another good one. It returns that
+// good one too, and at how many places good ones differ.
+func (b between) from(good []*side, bad *side) (like *side, least []divergence, noise int) {
+	sites, near := map[uint64]bool{}, map[uint64]bool{} // where good ones differ
+	for j := range good {
+		for i := range j {
+			for _, x := range b.of(good[i], good[j]) {
+				sites[x.site], near[x.near] = true, true
+			}
+		}
+	}
+	var always map[uint64]bool // where it differs from all of them
+	for _, g := range good {
+		here := map[uint64]bool{}
+		var list []divergence
+		for _, x := range b.of(g, bad) {
+			if !sites[x.site] {
+				here[x.site] = true
+				list = append(list, divergence{difference: x, usual: near[x.near]})
+			}
+		}
+		if always == nil {
+			always = here
+		} else {
+			maps.DeleteFunc(always, func(site uint64, _ bool) bool { return !here[site] })
+		}
+		if like == nil || len(list) < len(least) {
+			like, least = g, list
+		}
+	}
+	return like, slices.DeleteFunc(least, func(x divergence) bool { return !always[x.site] }), len(sites)
+}
+
+// compare finds the divergences. If the tests of the last recording passed, it also counts how many
+// there are of a good one from the other good ones, if those can tell what is usual.
+func (d *Comparison) compare() {
+	all := d.compareAll()
+	var differences []divergence
+	d.a, differences, d.noise = all.from(d.good, d.b)
+	d.count(differences)
+	d.found = first(differences)
+	if !d.b.passed || len(d.good) < 3 || odd(d.found) == 0 {
+		return
+	}
+	for i, g := range d.good {
+		_, differences, _ := all.from(slices.Delete(slices.Clone(d.good), i, i+1), g)
+		d.expected = max(d.expected, odd(first(differences)))
+	}
 }
 
 // goroutine returns that of the bad recording, or, if there is none, that of the good one.
@@ -190,7 +236,7 @@ func (x *divergence) dull() int {
 }
 
 // first returns the first of each goroutine, with those that are dull after others.
-func (d *Comparison) first(all []divergence) (list []divergence) {
+func first(all []divergence) (list []divergence) {
 	first := map[*goroutine]int{}
 	for _, x := range all {
 		g := x.goroutine()

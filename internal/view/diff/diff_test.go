@@ -177,7 +177,7 @@ func testDivergences(t *testing.T, name string, passed bool, runs [][]string, wa
 	last := len(d.good) - 1
 	d.good, d.b = d.good[:last], d.good[last]
 	d.b.passed = passed
-	d.found = d.first(d.differences())
+	d.compare()
 	var got []string
 	for i := range d.found {
 		x := &d.found[i]
@@ -220,6 +220,43 @@ func TestSlight(t *testing.T) {
 		runs := [][]string{{"main(){" + c.good + "}"}, {"main(){" + c.bad + "}"}}
 		testDivergences(t, c.name, false, runs, c.want)
 		testDivergences(t, c.name+", and the tests pass", true, runs, c.passed)
+	}
+}
+
+// TestExpected: a run that passed and differs from the good ones no more than these may differ from
+// each other by chance is taken for the same.
+func TestExpected(t *testing.T) {
+	good := [][]string{
+		{"main(){}", "u(){f(1){}}", "v(){g(1){}}"},
+		{"main(){}", "u(){f(2){}}", "v(){g(1){}}"},
+		{"main(){}", "u(){f(1){}}", "v(){g(1){} h(){}}"},
+		{"main(){}", "u(){f(1){}}", "v(){g(1){}}"},
+	}
+	same := [][]string{good[0], good[0], good[0]}
+	for _, c := range []struct {
+		name   string
+		good   [][]string
+		bad    []string
+		passed bool
+		want   bool
+		odd    int
+	}{
+		{"one goroutine, as good ones", good, []string{"main(){}", "u(){f(1){} i(){}}", "v(){g(1){}}"}, true, true, 1},
+		{"two goroutines", good, []string{"main(){}", "u(){f(1){} i(){}}", "v(){g(1){} j(){}}"}, true, true, 2},
+		{"three", good, []string{"main(){i(){}}", "u(){f(1){} i(){}}", "v(){g(1){} j(){}}"}, true, false, 3},
+		{"a test failed", good, []string{"main(){}", "u(){f(1){} i(){}}", "v(){g(1){}}"}, false, false, 1},
+		{"two good ones", good[:2], []string{"main(){}", "u(){f(1){} i(){}}", "v(){g(1){}}"}, true, false, 1},
+		{"good ones that do the same", same, []string{"main(){}", "u(){f(1){} i(){}}", "v(){g(1){}}"}, true, false, 1},
+	} {
+		f := newForest()
+		d := &Comparison{forest: f, b: f.run(c.bad...)}
+		d.b.passed = c.passed
+		for _, r := range c.good {
+			d.good = append(d.good, f.run(r...))
+		}
+		if d.compare(); d.Same() != c.want || odd(d.found) != c.odd {
+			t.Errorf("%s: Same is %v, %d goroutines differ, up to %d are expected to", c.name, d.Same(), odd(d.found), d.expected)
+		}
 	}
 }
 

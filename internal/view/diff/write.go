@@ -13,6 +13,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // Write writes the divergences and the summary.
@@ -65,6 +66,9 @@ func (x *divergence) excuse() string {
 
 // quiet says why runs that differ are taken to be the same.
 func (d *Comparison) quiet() string {
+	if n := odd(d.found); n > 0 {
+		return fmt.Sprintf("The tests passed, and the runs differ no more than by chance: in %s, good ones from each other in up to %d.", words.Count(n, "goroutine"), d.expected)
+	}
 	usual := slices.ContainsFunc(d.found, func(x divergence) bool { return x.usual })
 	slight := slices.ContainsFunc(d.found, func(x divergence) bool { return !x.usual })
 	switch {
@@ -317,8 +321,9 @@ func (d *Comparison) writeJSON(out io.Writer, rows int) {
 		Only        [2]int       `json:"only"`
 		Called      int          `json:"called"`
 		Functions   []function   `json:"functions"`
-		Without     []string     `json:"without"` // functions that are not compared: a budget left out calls
-	}{Recordings: [2]string{d.a.r.Dir, d.b.r.Dir}, Without: slices.Sorted(maps.Keys(d.forest.without)), Noise: d.noise, Same: d.same, Differ: d.differ, Only: d.only}
+		Without     []string     `json:"without"`  // functions that are not compared: a budget left out calls
+		Expected    int          `json:"expected"` // divergences of a good run from the other good ones, at most; 0: not counted
+	}{Recordings: [2]string{d.a.r.Dir, d.b.r.Dir}, Without: slices.Sorted(maps.Keys(d.forest.without)), Noise: d.noise, Same: d.same, Differ: d.differ, Only: d.only, Expected: d.expected}
 	for i := range text.Rows(d.found, rows) {
 		x := &d.found[i]
 		v := divergence{What: d.what(x), Function: d.forest.names[x.function], Usual: x.usual, Slight: x.slight, Time: int64(x.spot().since), Path: x.spot().path, Before: x.spot().before}
