@@ -429,12 +429,17 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32, take ftraceTak
 		} else {
 			calls := *(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize+8))
 			b.str(": ")
-			b.uint(calls &^ ftrace_format_Uncounted)
-			if calls&ftrace_format_Uncounted != 0 {
-				b.str(" calls and more were left out\n")
-			} else {
-				b.str(" calls were left out\n")
+			switch {
+			case calls == ftrace_format_Uncounted:
+				b.str("uncounted calls")
+			case calls&ftrace_format_Uncounted != 0:
+				b.uint(calls &^ ftrace_format_Uncounted)
+				b.str(" calls and more")
+			default:
+				b.uint(calls)
+				b.str(" calls")
 			}
+			b.str(" were left out\n")
 		}
 	case ftrace_format_KindWait:
 		var unknown ftracePosition

@@ -192,10 +192,13 @@ func (t *tree) more(st *Stack, c *Frame, e *recording.Event) {
 			b = append(b, ": calls are left out from here on\n"...)
 		} else {
 			b = append(b, ": "...)
-			if b = strconv.AppendUint(b, e.Call, 10); e.Uncounted {
-				b = append(b, " calls and more"...)
-			} else {
-				b = append(b, " calls"...)
+			switch {
+			case e.Uncounted && e.Call == 0:
+				b = append(b, "uncounted calls"...)
+			case e.Uncounted:
+				b = append(strconv.AppendUint(b, e.Call, 10), " calls and more"...)
+			default:
+				b = append(strconv.AppendUint(b, e.Call, 10), " calls"...)
 			}
 			b = append(b, " were left out"...)
 			if e.Failed > 0 {

@@ -185,7 +185,10 @@ func LeftOut(r *recording.Recording) string {
 			break
 		}
 		calls := fmt.Sprintf("%d calls", l.Calls)
-		if l.More {
+		switch {
+		case l.More && l.Calls == 0:
+			calls = "uncounted calls"
+		case l.More:
 			calls += " and more"
 		}
 		if l.Failed > 0 {
