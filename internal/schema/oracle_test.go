@@ -143,7 +143,7 @@ func (g generator) query() string {
 	if g.IntN(2) == 0 {
 		where = " WHERE " + g.truth(depth)
 	}
-	from := "FROM t" + g.pick("", "", "", " JOIN u USING (n)", " LEFT JOIN u ON x = z", ", u")
+	from := "FROM t" + g.pick("", "", "", " JOIN u USING (n)", " LEFT JOIN u ON x = z", ", u", " LEFT JOIN u JOIN u AS w ON u.z = w.z ON x = w.z", " JOIN u LEFT JOIN u AS w USING (z) ON x = u.z + 1")
 	if strings.Contains(from, "u") {
 		depth, where = 0, ""
 	}

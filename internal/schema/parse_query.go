@@ -1,6 +1,9 @@
 package schema
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // enclosedQuery reads a query in parentheses.
 func (p *parser) enclosedQuery() *query {
@@ -191,7 +194,8 @@ func (p *parser) selection() *selection {
 	return s
 }
 
-// tables reads tables and how they are joined.
+// tables reads tables and how they are joined. In a JOIN b JOIN c ON x ON y, b and c are joined
+// first.
 func (p *parser) tables() (list []*tableRef) {
 	list = append(list, p.table(""))
 	for {
@@ -200,14 +204,34 @@ func (p *parser) tables() (list []*tableRef) {
 			return list
 		}
 		t := p.table(join)
-		switch {
-		case p.accept("ON"):
-			t.on = p.expr()
-		case p.accept("USING"):
-			t.using = p.names()
-		}
 		list = append(list, t)
+		for p.among("ON", "USING") {
+			if t.on != nil || t.using != nil {
+				if list, t = nestJoin(list); t == nil {
+					p.syntax()
+				}
+			}
+			if p.accept("ON") {
+				t.on = p.expr()
+			} else {
+				p.expect("USING")
+				t.using = p.names()
+			}
+		}
 	}
+}
+
+// nestJoin puts the last join that lacks its ON, and what comes after it, into parentheses, and
+// returns the list with them, and them; nil if there is none.
+func nestJoin(list []*tableRef) ([]*tableRef, *tableRef) {
+	for i, t := range slices.Backward(list) {
+		if on := t.on != nil || t.using != nil; !on && (t.join == "JOIN" || t.join == "LEFT JOIN" || t.join == "RIGHT JOIN") {
+			both := &tableRef{join: t.join, inner: slices.Clone(list[i:])}
+			t.join = ""
+			return append(list[:i], both), both
+		}
+	}
+	return list, nil
 }
 
 // join reads how the next table is joined; "": there is none.
