@@ -279,13 +279,14 @@ func (s *Session) schemas() []string {
 func (s *Session) tables() []tableInfo {
 	var list []tableInfo
 	for _, sc := range s.catalog.schemas {
-		for name := range sc.tables {
+		for name, t := range sc.tables {
 			info := tableInfo{schema: sc.name, name: name, kind: "BASE TABLE", engine: "PERFORMANCE_SCHEMA"}
 			switch {
 			case sc.information:
 				info.kind = "SYSTEM VIEW"
 			case sc.name == sysSchema:
-				info.kind, info.engine, info.definition = viewType, "", "/* computed from performance_schema */"
+				info.kind, info.engine = viewType, ""
+				info.definition = cmp.Or(t.definition, "/* computed from performance_schema */")
 			}
 			list = append(list, info)
 		}
@@ -302,7 +303,7 @@ func (s *Session) columns() []columnInfo {
 	for _, sc := range s.catalog.schemas {
 		for name, t := range sc.tables {
 			heads := t.columns
-			if sc.several {
+			if sc.several && t.query == nil {
 				heads = append([]columnHead{{name: processColumn, kind: wordKind}}, heads...)
 			}
 			for i, c := range heads {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -186,14 +187,26 @@ func (r *restorer) table(t *tableRef) {
 		return
 	case t.query != nil:
 		r.enclosed(t.query)
-	case t.schema != "":
-		r.path([]string{t.schema, t.name})
-	case slices.Contains(r.with, strings.ToLower(t.name)):
+	case t.schema == "" && slices.Contains(r.with, strings.ToLower(t.name)):
 		r.write(quoteName(t.name))
 	default:
-		r.path([]string{r.session.database, t.name})
+		schema := cmp.Or(t.schema, r.session.database)
+		if view := r.session.viewOf(schema, t.name); view != nil {
+			r.enclosed(view)
+			r.write(" AS ", quoteName(t.known()))
+			return
+		}
+		r.path([]string{schema, t.name})
 	}
 	if t.alias != "" {
 		r.write(" AS ", quoteName(t.alias))
 	}
+}
+
+// viewOf returns the query of a view of ours, or nil.
+func (s *Session) viewOf(schema, name string) *query {
+	if sc := s.catalog.schema(schema); sc != nil && sc.tables[strings.ToLower(name)] != nil {
+		return sc.tables[strings.ToLower(name)].query
+	}
+	return nil
 }

@@ -55,8 +55,8 @@ type Schema struct {
 	information bool // it is information_schema, which belongs to no process
 }
 
-// sysSchema is the schema that tells who waits for whom, of the sources of performance_schema. It
-// is not there if SQLite has no room for it.
+// sysSchema is the schema of views of performance_schema, and of who waits for whom there. It is not
+// there if SQLite has no room for it.
 const sysSchema = "sys"
 
 // maxSchemas is the number of schemas of recordings that there can be: SQLite attaches 10
@@ -270,6 +270,9 @@ func (s *Session) attach(ctx context.Context) (err error) {
 	for _, sc := range s.catalog.schemas {
 		run(`ATTACH ':memory:' AS %q`, sc.name)
 		for _, name := range slices.Sorted(maps.Keys(sc.tables)) {
+			if sc.tables[name].query != nil {
+				continue
+			}
 			run(`CREATE VIRTUAL TABLE %q.%q USING ftrace(%s, '%s', '%s')`, sc.name, name, s.number, sc.name, name)
 		}
 	}

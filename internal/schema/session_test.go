@@ -84,12 +84,61 @@ func TestSpelling(t *testing.T) {
 	}
 }
 
+// TestSysViews: the views of schema sys can be read by themselves, under another name, and beside
+// other tables, also of several processes. They cannot be changed.
+func TestSysViews(t *testing.T) {
+	var sources []Source
+	for _, name := range []string{"app", "other"} {
+		f := newFake(name)
+		for i := range f.functions {
+			f.functions[i].Flags = Flags{Enabled: true, Timed: true}
+		}
+		f.call(1, 1, 5_000_000, "")
+		f.call(1, 2, 2_000_000, "")
+		f.call(1, 2, 4_000_000, "no")
+		sources = append(sources, f)
+	}
+	s := open(t, sources...)
+	for query, want := range map[string]string{
+		"SELECT * FROM sys.top_functions":           "call/main/Pool.Get|4|12.00 us|12.00 us|3.00 us|4.00 us|2|0\ncall/main/main|2|10.00 us|10.00 us|5.00 us|5.00 us|0|0\n",
+		"SELECT * FROM sys.functions_with_errors f": "call/main/Pool.Get|4|2|0|50\n",
+		"SELECT t.calls, u.errors, f.calls FROM sys.top_functions t JOIN sys.functions_with_errors u USING (`function`), (SELECT calls FROM SYS.Top_Functions LIMIT 1) f": "4|2|4\n",
+		"SELECT functions_with_errors.error_pct FROM sys.functions_with_errors":                                                                                           "50\n",
+		"WITH top_functions AS (SELECT 1 AS n) SELECT n, calls FROM top_functions, sys.top_functions ORDER BY calls":                                                      "1|2\n1|4\n",
+		"DESCRIBE sys.functions_with_errors":                         "function|varchar(512)|YES||NULL|\ncalls|bigint|YES||NULL|\nerrors|bigint|YES||NULL|\npanics|bigint|YES||NULL|\nerror_pct|double|YES||NULL|\n",
+		"SHOW COLUMNS FROM sys.waits_global_by_latency LIKE 'total'": "total|bigint|YES||NULL|\n",
+		"SELECT VIEW_DEFINITION LIKE 'SELECT EVENT_NAME AS `function`%DESC' FROM information_schema.views WHERE TABLE_NAME = 'top_functions'": "1\n",
+	} {
+		if got := ask(t, s, query); got != want {
+			t.Errorf("%s: got %q, want %q", query, got, want)
+		}
+	}
+	for name, view := range sysTables {
+		if view.query == nil {
+			continue
+		}
+		_, r, err := try(t, s, "SELECT * FROM sys."+name)
+		if err != nil || !slices.EqualFunc(r.Columns, view.columns, func(c Column, head columnHead) bool { return c.Name == head.name }) {
+			t.Errorf("sys.%s: %v", name, err)
+		}
+	}
+	for _, query := range []string{"UPDATE sys.top_functions SET calls = 1", "DELETE FROM sys.top_functions", "INSERT INTO sys.top_functions (calls) VALUES (1)", "TRUNCATE sys.top_functions"} {
+		if _, _, err := try(t, s, query); err == nil || err.Number != erDenied {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+	ask(t, s, "USE sys")
+	if got := ask(t, s, "SELECT COUNT(*) FROM top_functions"); got != "2\n" {
+		t.Errorf("by its name alone: %q", got)
+	}
+}
+
 // TestViews: clients list views apart from tables, and show how they are made.
 func TestViews(t *testing.T) {
 	s := open(t, newFake("app"))
 	ask(t, s, "CREATE VIEW test.v AS SELECT 1 AS n")
 	for query, want := range map[string]string{
-		"SHOW FULL TABLES FROM sys":                                "blocked|VIEW\nlock_waits|VIEW\nwait_chains|VIEW\n",
+		"SHOW FULL TABLES FROM sys":                                "blocked|VIEW\nfunctions_with_errors|VIEW\nio_global_by_file_by_latency|VIEW\nlock_waits|VIEW\nstatement_analysis|VIEW\nstatements_with_errors|VIEW\ntop_functions|VIEW\nwait_chains|VIEW\nwaits_global_by_latency|VIEW\n",
 		"SHOW FULL TABLES FROM sys WHERE Table_type <> 'VIEW'":     "",
 		"SHOW FULL TABLES FROM performance_schema LIKE 'setup_a%'": "setup_actors|BASE TABLE\n",
 		"SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION, IS_UPDATABLE, DEFINER FROM information_schema.views WHERE TABLE_NAME IN ('v', 'blocked')": "sys|blocked|/* computed from performance_schema */|NO|ftrace@localhost\ntest|v|SELECT 1 AS `n`|NO|ftrace@localhost\n",

@@ -9,7 +9,7 @@ import (
 // A value is one in a row: nil, int64, float64 or string.
 type value = driver.Value
 
-// A table is one of a schema. Its rows are a function of a snapshot.
+// A table is one of a schema. Its rows are a function of a snapshot, or those of a query.
 type table struct {
 	name    string
 	columns []columnHead
@@ -17,6 +17,10 @@ type table struct {
 	update  func(p *pending, row any, column int, v value) error // of an updatable column
 	rules   *RuleKind                                            // INSERT and DELETE are allowed: the rows are rules
 	parts   []Part                                               // what TRUNCATE empties; nil: it is refused
+
+	// Of a view, which has no rows of its own:
+	query      *query
+	definition string // as a user would write it
 }
 
 type columnHead struct {

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// sysTables are the tables of schema sys: who waits for what, and for whom.
+// sysTables are the tables of schema sys: views of those of performance_schema, and who waits for
+// what, and for whom, which no query can tell.
 var sysTables = func() map[string]*table {
 	byName := map[string]*table{}
-	for _, t := range []*table{
+	for _, t := range append(sysViews(), []*table{
 		newTable("blocked", blocked, slices.Concat(blockedColumns("THREAD_ID"), []column[blockedRow]{
 			yesNo("STUCK", func(r *blockedRow) bool { return r.state.Stuck }),
 			number("WAITING_THREADS", func(r *blockedRow) int64 { return int64(r.together) }),
@@ -26,7 +27,7 @@ var sysTables = func() map[string]*table {
 			unsigned("BLOCKING_THREAD_ID", func(r *blockedRow) uint64 { return r.by }),
 			yesNo("CYCLE", func(r *blockedRow) bool { return r.cycle }),
 		})...),
-	} {
+	}...) {
 		byName[t.name] = t
 	}
 	return byName
