@@ -116,11 +116,12 @@ func (s *Server) functions(w http.ResponseWriter, _ *http.Request) {
 		Name    string `json:"name"`
 		Package string `json:"package"`
 		Wait    bool   `json:"wait,omitempty"`
+		Source  bool   `json:"source,omitempty"` // it is a function, and its file is known
 	}
 	list := []function{}
 	for key := range s.first.Keys() {
 		f := s.first.Function(uint32(key))
-		list = append(list, function{f.ShortName(), f.Package, f.Wait})
+		list = append(list, function{f.ShortName(), f.Package, f.Wait, f.File != "" && !f.Wait && !f.Probe && !f.Span})
 	}
 	reply(w, list)
 }

@@ -66,6 +66,7 @@ const app = {
 	// showAt shows a moment on the timeline.
 	showAt(at, g) {
 		const t = this.timeline, w = Math.min(t.end - t.from, Math.max(20, this.status.end / 50));
+		this.mark = at;
 		this.show("timeline");
 		t.show(at - w / 2, at + w / 2);
 		if (g) t.showLane(g);
@@ -129,7 +130,10 @@ const app = {
 				$("name").textContent = this.status.name;
 				$("name").title = this.status.program;
 				document.title = this.status.name + " - ftrace web";
-				if (!this.functions.length) this.functions = await ask("functions");
+				if (!this.functions.length) {
+					this.functions = await ask("functions");
+					this.onePackage = new Set(this.functions.filter(f => f.source).map(f => f.package)).size < 2;
+				}
 				this.showStatus();
 				await this.timeline.loadLanes();
 			} catch (e) {
@@ -160,7 +164,10 @@ addEventListener("keydown", e => {
 		if (document.activeElement === $("query")) $("query").blur();
 		else if (!$("results").hidden) app.search.close();
 		else if (app.selection) app.select(null);
-		else app.timeline.pick(null);
+		else {
+			app.mark = undefined;
+			app.timeline.pick(null);
+		}
 		return;
 	}
 	if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;

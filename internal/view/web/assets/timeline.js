@@ -143,13 +143,14 @@ export class Timeline {
 		return { front: v("--front"), soft: v("--soft"), line: v("--line"), back: v("--back"), bad: v("--bad"), accent: v("--accent") };
 	}
 
-	// fill returns the colour of a function, which is that of its package, or of a kind of waits.
+	// fill returns the colour of a function, which is that of its package unless there is only one, or
+	// of a kind of waits.
 	fill(key) {
 		let c = this.fills.get(key);
 		if (!c) {
 			const f = this.app.function(key);
 			let h = 2166136261;
-			for (const ch of f.wait ? f.name : f.package) h = Math.imul(h ^ ch.codePointAt(0), 16777619) >>> 0;
+			for (const ch of f.wait || this.app.onePackage ? f.name : f.package) h = Math.imul(h ^ ch.codePointAt(0), 16777619) >>> 0;
 			let shade = 0;
 			for (const ch of f.name) shade = (shade * 31 + ch.codePointAt(0)) % 7;
 			c = this.dark ? `hsl(${h % 360} 45% ${30 + shade * 1.6}%)` : `hsl(${h % 360} 62% ${70 + shade * 1.8}%)`;
@@ -240,8 +241,13 @@ export class Timeline {
 			c.fillStyle = colours.soft;
 			c.fillText(this.app.status.finished ? "There are no calls in the recording." : "Reading …", 10, 20);
 		}
-		$("range").textContent = `${moment(this.from, (this.end - this.from) / 1000)} + ${time(this.end - this.from)}`;
-		$("hint").textContent = d && !d.exact ? `calls within ${time(d.span)} are merged` : "";
+		const mark = this.app.mark;
+		if (mark !== undefined && mark >= this.from && mark <= this.end) {
+			c.fillStyle = colours.accent;
+			c.fillRect(this.x(mark) - 1, 0, 2, h);
+		}
+		$("range").textContent = `${time(this.end - this.from)} from ${this.from ? moment(this.from, (this.end - this.from) / 1000) : "the start"}`;
+		$("hint").textContent = d && !d.exact ? `calls within ${time(d.span)} are merged` : !this.picked && !sel && w > 640 ? "Click a call to see its values. Drag with Shift to select a stretch of time." : "";
 		this.frames.push(performance.now() - began);
 		if (this.frames.length > 200) this.frames.shift();
 		this.canvas.dataset.painted = this.from + "-" + this.end;
@@ -258,7 +264,7 @@ export class Timeline {
 			c.fillStyle = colours.line;
 			c.fillRect(x, 12, 1, 10);
 			c.fillStyle = colours.soft;
-			c.fillText(moment(t, step), x + 3, 14);
+			c.fillText(moment(t, step, this.end), x + 3, 14);
 		}
 	}
 
@@ -355,14 +361,13 @@ export class Timeline {
 		if (!s) return;
 		const list = element("dl");
 		const say = (name, text) => list.append(element("dt", name), element("dd", text));
-		to.append(element("h2", this.name(s)), list);
+		const head = element("p");
+		head.append(element("h2", this.name(s)), element("button", "zoom to it (F)", { onclick: () => this.zoomTo(s) }), element("button", "trace from here (T)", { onclick: () => this.app.trace(s.begin, s.g) }), element("button", "close (Esc)", { onclick: () => this.pick(null) }));
+		to.append(head, list);
 		say("goroutine", "G" + s.g);
 		say("began", moment(s.begin, 1));
 		say("lasted", time(s.end - s.begin, 6) + (s.what & unfinished ? " at least: its end is not in the recording" : ""));
 		if (s.what & failed) say("failed", s.calls > 1 ? "one of them at least" : "with an error, a panic or Goexit");
-		const buttons = element("p");
-		buttons.append(element("button", "zoom to it (F)", { onclick: () => this.zoomTo(s) }), " ", element("button", "trace from here (T)", { onclick: () => this.app.trace(s.begin, s.g) }));
-		to.append(buttons);
 		if (s.calls > 1 || s.row < callsRow) return;
 		try {
 			const d = await this.call(s);
