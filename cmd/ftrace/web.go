@@ -28,6 +28,7 @@ the URL, and no other machine does. It ends by Ctrl-C or SIGTERM.`,
 	$ ftrace web -open=false -addr 127.0.0.1:8080 old.data`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "addr", Value: "127.0.0.1:0", Destination: &w.Address, Usage: "listen at `ADDR` of this machine: HOST:PORT or :PORT; port 0 is a free one"},
+			&cli.StringFlag{Name: "src", Value: ".", Destination: &w.Source, Usage: "look in `DIR`, that of the program's module, for source that is not where it was when the program was built"},
 			&cli.BoolFlag{Name: "open", Value: true, Destination: &browser, Usage: "open the page in a browser; -open=false: write its URL alone"},
 		},
 	}, command.Mixed, func(a command.Args) (status int, err error) {

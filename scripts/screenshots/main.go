@@ -52,8 +52,9 @@ func pick(function string) string {
 const recordings = "testdata/recordings/"
 
 var pictures = []picture{
-	{"web", recordings + "parser", 1280, 480, "light", "from=460000&to=550000", pick("main.product"), `document.getElementById("details").innerText.includes("parameters")`},
-	{"web-trace", recordings + "parser", 1280, 420, "light", "view=tree&line=0&q=division by zero", "", `document.querySelector("#results[data-state=done]") && document.querySelectorAll("#lines .l").length`},
+	{"web", recordings + "parser", 1280, 560, "light", "from=460000&to=550000", pick("main.evaluate") + `; ftrace.timeline.source(ftrace.timeline.picked)`,
+		`document.getElementById("details").innerText.includes("source") && document.getElementById("source").dataset.state === "done"`},
+	{"web-search", recordings + "parser", 1280, 360, "light", "view=tree&line=0&q=division by zero", "", `document.querySelector("#results[data-state=done]") && document.querySelectorAll("#lines .l").length`},
 	{"web-table", recordings + "convoy", 1280, 300, "dark", "view=table&waits=1&sort=self", "", `document.querySelectorAll("#table tbody tr").length`},
 }
 
@@ -106,7 +107,7 @@ func run(out string, list []picture) error {
 		s := servers[p.recording]
 		if s == nil {
 			var err error
-			if s, err = web.Listen(p.recording, web.Options{Address: "127.0.0.1:0"}); err != nil {
+			if s, err = web.Listen(p.recording, web.Options{Address: "127.0.0.1:0", Source: "."}); err != nil {
 				return err
 			}
 			servers[p.recording] = s

@@ -32,6 +32,7 @@ var answers = map[string]func(*Server, http.ResponseWriter, *http.Request){
 	"table":     (*Server).table,
 	"tree":      (*Server).tree,
 	"search":    (*Server).search,
+	"source":    (*Server).source,
 }
 
 func reply(w http.ResponseWriter, v any) {

@@ -117,6 +117,7 @@ const ready = `document.body.dataset.ready === "yes" && ftrace.timeline.data && 
 func TestPage(t *testing.T) {
 	ctx := browser(t)
 	s := serving(t, recorded(t, "parser"))
+	s.o.Source = testenv.Root(t)
 	do(t, ctx, chromedp.Navigate(s.URL()))
 	becomes(t, ctx, ready)
 
@@ -170,6 +171,15 @@ func TestPage(t *testing.T) {
 	}
 	shots(t, ctx, "details")
 
+	// Its source is beside it, with the values at its lines.
+	do(t, ctx, chromedp.KeyEvent("c"))
+	becomes(t, ctx, `document.getElementById("source").dataset.state === "done"`)
+	if source := value[string](t, ctx, `[...document.querySelectorAll(".s")].find(e => e.querySelector(".t").textContent.startsWith("func evaluate(text string)")).querySelector(".v").textContent`); source != params {
+		t.Errorf("the source has %q at its beginning, not %q", source, params)
+	}
+	shots(t, ctx, "source")
+	do(t, ctx, click("#source-close"))
+
 	// Keys move and zoom, and the URL reopens what is shown.
 	width := `(ftrace.timeline.end - ftrace.timeline.from)`
 	before := value[float64](t, ctx, width)
@@ -214,7 +224,13 @@ func TestPage(t *testing.T) {
 		t.Errorf("%d lines of %d are left", few, many)
 	}
 	do(t, ctx, click("#lines button.fold"))
+	do(t, ctx, click("#lines button.t"))
+	becomes(t, ctx, `document.getElementById("source").dataset.state === "done" && location.hash.includes("source=")`)
+	opened := value[string](t, ctx, `document.getElementById("source").innerText`)
+	do(t, ctx, chromedp.Reload())
+	becomes(t, ctx, fmt.Sprintf(`document.body.dataset.ready === "yes" && document.getElementById("source").innerText === %q && document.querySelectorAll(".s").length > 5`, opened))
 	shots(t, ctx, "trace")
+	do(t, ctx, click("#source-close"))
 
 	// The table has all calls, and those of a selection.
 	do(t, ctx, click("#tab-table"))
@@ -275,6 +291,8 @@ func TestHostile(t *testing.T) {
 	becomes(t, ctx, fmt.Sprintf(`document.getElementById("lines").innerText.includes(%s)`, tree))
 	do(t, ctx, anew(s.URL()+"#view=table")...)
 	becomes(t, ctx, fmt.Sprintf(`document.getElementById("table").innerText.includes(%s)`, tree))
+	do(t, ctx, anew(s.URL()+"#view=tree&line=0&source=g%3D1%26at%3D"+strings.TrimPrefix(called(t, dir, "main.<b>x</b>"), "source?g=1&at="))...)
+	becomes(t, ctx, fmt.Sprintf(`document.getElementById("source").innerText.includes(%s)`, tree))
 	do(t, ctx, chromedp.Evaluate(`ftrace.search.start("x</b")`, nil))
 	becomes(t, ctx, `document.getElementById("results").dataset.state === "done" && document.querySelectorAll("#matches li").length > 0`)
 	do(t, ctx, anew(s.URL()+"#view=<img src=x onerror=window.pwned=1>&line=<b>&y=x&from=-1&to=1e9&selection=a-b&by=<b>&sort=<b>&q="+"%3Cb%3E")...)

@@ -32,6 +32,7 @@ import (
 // Options are where the page is, and who opens it.
 type Options struct {
 	Address  string                 // HOST:PORT
+	Source   string                 // the directory of the module whose functions were recorded
 	Open     func(url string) error // opens the page in a browser; nil: nothing does
 	Progress func(size int64, done func() int64) (end func())
 }

@@ -3,6 +3,7 @@ import { $, ask, count, time } from "./ask.js";
 import { Timeline } from "./timeline.js";
 import { Search, Tree } from "./tree.js";
 import { Table } from "./table.js";
+import { Source } from "./source.js";
 
 const views = ["timeline", "tree", "table"];
 
@@ -94,6 +95,7 @@ const app = {
 			if (this.table.by !== "function") q.set("by", this.table.by);
 			if (this.table.sort !== "total") q.set("sort", this.table.sort);
 			if ($("waits").checked) q.set("waits", 1);
+			if (this.source.query) q.set("source", new URLSearchParams(this.source.query));
 			if (this.search.q) q.set("q", this.search.q);
 			history.replaceState(null, "", "#" + q);
 			this.hash = location.hash;
@@ -118,6 +120,7 @@ const app = {
 		if (/^\d{1,20}(\.\d{1,9})?$/.test(q.get("line") || "")) this.tree.show(q.get("line"), /^\d{1,20}$/.test(q.get("g") || "") ? q.get("g") : "");
 		this.show(views.includes(q.get("view")) ? q.get("view") : "timeline");
 		this.restoring = false;
+		if (q.get("source")) this.source.show(Object.fromEntries(new URLSearchParams(q.get("source"))));
 		if (q.get("q")) this.search.start(q.get("q"));
 	},
 
@@ -149,6 +152,7 @@ const app = {
 app.timeline = new Timeline(app);
 app.tree = new Tree(app);
 app.table = new Table(app);
+app.source = new Source(app);
 app.search = new Search(app);
 window.ftrace = app; // for whoever looks from the browser's console
 
@@ -163,6 +167,7 @@ addEventListener("keydown", e => {
 	if (e.key === "Escape") {
 		if (document.activeElement === $("query")) $("query").blur();
 		else if (!$("results").hidden) app.search.close();
+		else if (!$("source").hidden) app.source.close();
 		else if (app.selection) app.select(null);
 		else {
 			app.mark = undefined;

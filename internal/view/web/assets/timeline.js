@@ -349,7 +349,13 @@ export class Timeline {
 	}
 
 	call(s) {
-		return ask("call", { g: s.g, depth: s.row - callsRow, begin: s.begin, end: s.end });
+		return ask("call", this.query(s));
+	}
+
+	query(s) { return { g: s.g, depth: s.row - callsRow, begin: s.begin, end: s.end }; }
+
+	source(s) {
+		if (s.calls === 1 && s.row >= callsRow) this.app.source.show(this.query(s));
 	}
 
 	// pick shows what there is to say of a slice below the lanes.
@@ -362,13 +368,14 @@ export class Timeline {
 		const list = element("dl");
 		const say = (name, text) => list.append(element("dt", name), element("dd", text));
 		const head = element("p");
-		head.append(element("h2", this.name(s)), element("button", "zoom to it (F)", { onclick: () => this.zoomTo(s) }), element("button", "trace from here (T)", { onclick: () => this.app.trace(s.begin, s.g) }), element("button", "close (Esc)", { onclick: () => this.pick(null) }));
+		head.append(element("h2", this.name(s)), element("button", "zoom to it (F)", { onclick: () => this.zoomTo(s) }), element("button", "trace from here (T)", { onclick: () => this.app.trace(s.begin, s.g) }), element("button", "source (C)", { onclick: () => this.source(s), hidden: s.calls > 1 || s.row < callsRow || !this.app.function(s.key).source }), element("button", "close (Esc)", { onclick: () => this.pick(null) }));
 		to.append(head, list);
 		say("goroutine", "G" + s.g);
 		say("began", moment(s.begin, 1));
 		say("lasted", time(s.end - s.begin, 6) + (s.what & unfinished ? " at least: its end is not in the recording" : ""));
 		if (s.what & failed) say("failed", s.calls > 1 ? "one of them at least" : "with an error, a panic or Goexit");
 		if (s.calls > 1 || s.row < callsRow) return;
+		if (this.app.source.query) this.source(s);
 		try {
 			const d = await this.call(s);
 			if (this.picked !== s) return;
@@ -451,6 +458,7 @@ export class Timeline {
 		case "d": this.pan(0.15); return true;
 		case "0": this.show(0, this.app.status.end); return true;
 		case "f": if (this.picked) this.zoomTo(this.picked); return true;
+		case "c": if (this.picked) this.source(this.picked); return true;
 		case "t": if (this.picked) this.app.trace(this.picked.begin, this.picked.g); return true;
 		}
 		return false;
