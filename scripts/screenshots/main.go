@@ -56,6 +56,7 @@ var pictures = []picture{
 		`document.getElementById("details").innerText.includes("source") && document.getElementById("source").dataset.state === "done"`},
 	{"web-search", recordings + "parser", 1280, 360, "light", "view=tree&line=0&q=division by zero", "", `document.querySelector("#results[data-state=done]") && document.querySelectorAll("#lines .l").length`},
 	{"web-table", recordings + "convoy", 1280, 300, "dark", "view=table&waits=1&sort=self", "", `document.querySelectorAll("#table tbody tr").length`},
+	{"web-flame", recordings + "convoy", 1280, 250, "light", "view=flame", "", `document.getElementById("flame").dataset.state === "done"`},
 }
 
 func main() {
@@ -77,6 +78,7 @@ func views(recording string) (list []picture) {
 	for _, one := range []picture{
 		{name: "timeline"},
 		{name: "trace", view: "view=tree&line=0", until: `document.querySelectorAll("#lines .l").length`},
+		{name: "flame", view: "view=flame", until: `document.getElementById("flame").dataset.state === "done"`},
 		{name: "table", view: "view=table", until: `document.querySelectorAll("#table tbody tr").length`},
 	} {
 		for _, one.width = range []int64{1280, 400} {

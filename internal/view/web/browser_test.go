@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -261,6 +262,22 @@ func TestPage(t *testing.T) {
 	if some != selected || selected == 0 {
 		t.Errorf("the table of a call has %d calls, not %d", some, selected)
 	}
+
+	// So has the flame graph, in which a click shows one path, and the URL reopens that.
+	done := `document.getElementById("flame").dataset.state === "done" && ftrace.flame.boxes`
+	boxed := `ftrace.flame.boxes.filter(b => b.n).reduce((sum, b) => sum + ftrace.flame.data.calls[b.n], 0)`
+	do(t, ctx, chromedp.KeyEvent("4"))
+	becomes(t, ctx, done+` && `+fmt.Sprintf(`%s === %d`, boxed, selected))
+	do(t, ctx, click("#flame-all"))
+	becomes(t, ctx, done+` && ftrace.flame.data.calls.reduce((a, b) => a + b) === `+fmt.Sprint(calls))
+	shots(t, ctx, "flame")
+	at = value[[]float64](t, ctx, `(() => { const f = ftrace.flame, b = f.boxes.find(b => f.name(b.n) === "main.evaluate"), r = f.canvas.getBoundingClientRect(); return [r.left + b.x + b.w / 2, r.top + b.y + 8]; })()`)
+	do(t, ctx, chromedp.MouseEvent(input.MouseMoved, at[0], at[1]))
+	becomes(t, ctx, `document.getElementById("tip").textContent.includes("main.evaluate\n3 calls\ntotal ")`)
+	do(t, ctx, chromedp.MouseClickXY(at[0], at[1]))
+	becomes(t, ctx, `ftrace.flame.name(ftrace.flame.root) === "main.evaluate" && location.hash.includes("path=")`)
+	do(t, ctx, chromedp.Reload())
+	becomes(t, ctx, done+` && ftrace.flame.name(ftrace.flame.root) === "main.evaluate" && ftrace.flame.boxes.find(b => b.n === ftrace.flame.root).w > 1000`)
 	do(t, ctx, chromedp.KeyEvent("?"))
 	becomes(t, ctx, `document.getElementById("help").open`)
 	shots(t, ctx, "help")
@@ -293,6 +310,10 @@ func TestHostile(t *testing.T) {
 	becomes(t, ctx, fmt.Sprintf(`document.getElementById("table").innerText.includes(%s)`, tree))
 	do(t, ctx, anew(s.URL()+"#view=tree&line=0&source=g%3D1%26at%3D"+strings.TrimPrefix(called(t, dir, "main.<b>x</b>"), "source?g=1&at="))...)
 	becomes(t, ctx, fmt.Sprintf(`document.getElementById("source").innerText.includes(%s)`, tree))
+	do(t, ctx, anew(s.URL()+"#view=flame&path=<b>.1&kind=<b>")...)
+	becomes(t, ctx, `document.body.dataset.ready === "yes" && ftrace.flame.boxes.length > 2`)
+	do(t, ctx, chromedp.Evaluate(`(() => { const f = ftrace.flame, b = f.boxes.find(b => f.name(b.n) === "main.<b>x</b>"); f.tip({ clientX: 9, clientY: 9 }, b.n); })()`, nil))
+	becomes(t, ctx, fmt.Sprintf(`document.getElementById("tip").textContent.includes(%s) && !document.querySelector("#tip *")`, tree))
 	do(t, ctx, chromedp.Evaluate(`ftrace.search.start("x</b")`, nil))
 	becomes(t, ctx, `document.getElementById("results").dataset.state === "done" && document.querySelectorAll("#matches li").length > 0`)
 	do(t, ctx, anew(s.URL()+"#view=<img src=x onerror=window.pwned=1>&line=<b>&y=x&from=-1&to=1e9&selection=a-b&by=<b>&sort=<b>&q="+"%3Cb%3E")...)

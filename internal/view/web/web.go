@@ -52,7 +52,7 @@ type Server struct {
 	dir      string
 	first    *recording.Recording // whose tables name functions
 	index    *index
-	tables   tableCache
+	made     cache
 }
 
 // readersMax is how many questions may read the recording at once.

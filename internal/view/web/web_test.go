@@ -129,7 +129,7 @@ func TestAddress(t *testing.T) {
 // TestAssets: the page has no inline script or style, and nothing of other hosts.
 func TestAssets(t *testing.T) {
 	inline := regexp.MustCompile(`(?i)<script>|<style|\son\w+=|style=|https?://|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function`)
-	for _, name := range []string{"index.html", "app.js", "ask.js", "timeline.js", "tree.js", "table.js", "source.js", "style.css"} {
+	for _, name := range []string{"index.html", "app.js", "ask.js", "timeline.js", "tree.js", "table.js", "source.js", "flame.js", "style.css"} {
 		b, err := embedded.ReadFile("assets/" + name)
 		if err != nil {
 			t.Fatal(err)
