@@ -154,7 +154,7 @@ func TestPage(t *testing.T) {
 		t.zoomTo(s); return s; })()`)
 	becomes(t, ctx, `ftrace.timeline.to > 0 && ftrace.timeline.data.to - ftrace.timeline.data.from < 1e9 && !ftrace.timeline.asking`)
 	var line1 string
-	if err := lines(r, place{}, nil, nil, func(l line) bool {
+	if err := lines(r, place{}, nil, nil, nil, func(l line) bool {
 		if float64(l.At) == target.Begin && strings.Contains(l.Text, "+ main.evaluate(") {
 			line1 = l.Text
 		}
@@ -201,7 +201,7 @@ func TestPage(t *testing.T) {
 	do(t, ctx, chromedp.Evaluate(`document.getElementById("query").value = ""`, nil), chromedp.SendKeys("#query", "division by zero\r", chromedp.ByQuery))
 	becomes(t, ctx, `document.getElementById("results").dataset.state === "done"`)
 	want := 0
-	if err := lines(r, place{}, nil, nil, func(l line) bool {
+	if err := lines(r, place{}, nil, nil, nil, func(l line) bool {
 		if strings.Contains(l.Text, "division by zero") {
 			want++
 		}

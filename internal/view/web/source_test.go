@@ -19,7 +19,7 @@ func called(t *testing.T, dir, name string) (query string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := lines(r, place{}, nil, nil, func(l line) bool {
+	if err := lines(r, place{}, nil, nil, nil, func(l line) bool {
 		if query == "" && strings.Contains(l.Text, "+ "+name+"(") {
 			query = fmt.Sprintf("source?g=%d&at=%s", l.G, l.Next)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/viewtest"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
@@ -160,7 +161,7 @@ func TestLines(t *testing.T) {
 		clock := r.Converter()
 		for {
 			n, next := 0, ""
-			err := lines(r, at, nil, func(*walk.Stream) bool { return true }, func(l line) bool {
+			err := lines(r, at, nil, nil, func(*walk.Stream) bool { return true }, func(l line) bool {
 				have.WriteString(strings.TrimSpace(l.Text) + "\n")
 				next = l.Next
 				n++
@@ -194,6 +195,38 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestContains: upper and lower case are the same, also of letters that are not ASCII.
+func TestContains(t *testing.T) {
+	for _, c := range []struct {
+		word, line string
+		want       bool
+	}{
+		{"main.SUM", "+ main.sum(a=1) {", true},
+		{"sum(b", "+ main.sum(a=1) {", false},
+		{"STRASSE über", `"Strasse ÜBER"`, true},
+		{"k", "\u212a", true}, // the Kelvin sign, whose lower case is k
+		{"\xff", "\xff", true},
+		{"", "", true},
+	} {
+		if have := contains(c.word)([]byte(c.line)); have != c.want || have != strings.Contains(strings.ToLower(c.line), strings.ToLower(c.word)) {
+			t.Errorf("%q in %q: %v", c.word, c.line, have)
+		}
+	}
+}
+
+// BenchmarkSearch looks for what is in no line.
+func BenchmarkSearch(b *testing.B) {
+	r := viewtest.MadeUp(b)
+	for b.Loop() {
+		if err := lines(r, place{}, nil, contains("nosuchthing"), func(*walk.Stream) bool { return true }, func(l line) bool {
+			b.Fatalf("found %q", l.Text)
+			return false
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // TestSearch: a search finds each line of the trace that has the word, or that the expression
 // matches.
 func TestSearch(t *testing.T) {
@@ -208,7 +241,7 @@ func TestSearch(t *testing.T) {
 		"no such":    func(string) bool { return false },
 	} {
 		want := 0
-		if err := lines(r, place{}, nil, func(*walk.Stream) bool { return true }, func(l line) bool {
+		if err := lines(r, place{}, nil, nil, func(*walk.Stream) bool { return true }, func(l line) bool {
 			if matches(l.Text) {
 				want++
 			}
