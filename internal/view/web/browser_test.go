@@ -1,15 +1,20 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
@@ -110,6 +115,37 @@ func shots(t *testing.T, ctx context.Context, name string) {
 		}
 	}
 	do(t, ctx, chromedp.EmulateViewport(1280, 800), emulation.SetEmulatedMedia())
+}
+
+// drawn waits for an SVG file, and returns what its elements have as text, by their names.
+func drawn(t *testing.T, name string) map[string][]string {
+	t.Helper()
+	var b []byte
+	for end := time.Now().Add(time.Minute); len(b) == 0 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		b, _ = os.ReadFile(name)
+	}
+	texts := map[string][]string{}
+	d := xml.NewDecoder(bytes.NewReader(b))
+	var at []string
+	for {
+		token, err := d.Token()
+		if err == io.EOF && len(b) > 0 {
+			return texts
+		}
+		if err != nil {
+			t.Fatalf("%s: %v: %s", name, err, b)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			at = append(at, token.Name.Local)
+			texts[token.Name.Local] = append(texts[token.Name.Local], "")
+		case xml.EndElement:
+			at = at[:len(at)-1]
+		case xml.CharData:
+			list := texts[at[len(at)-1]]
+			list[len(list)-1] += string(token)
+		}
+	}
 }
 
 const ready = `document.body.dataset.ready === "yes" && ftrace.timeline.data && !ftrace.timeline.asking`
@@ -271,6 +307,12 @@ func TestPage(t *testing.T) {
 	do(t, ctx, click("#flame-all"))
 	becomes(t, ctx, done+` && ftrace.flame.data.calls.reduce((a, b) => a + b) === `+fmt.Sprint(calls))
 	shots(t, ctx, "flame")
+	saved := filepath.Join(t.TempDir(), "saved")
+	do(t, ctx, cdpbrowser.SetDownloadBehavior(cdpbrowser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(saved), click("#flame-save"))
+	svg := drawn(t, filepath.Join(saved, "parser-flame.svg"))
+	if n := value[int](t, ctx, `ftrace.flame.boxes.length`); strings.Join(svg["title"], "") == "" || len(svg["rect"]) != n+1 || !slices.Contains(svg["text"], "main.evaluate") {
+		t.Errorf("the file does not have %d boxes: %v", n, svg)
+	}
 	at = value[[]float64](t, ctx, `(() => { const f = ftrace.flame, b = f.boxes.find(b => f.name(b.n) === "main.evaluate"), r = f.canvas.getBoundingClientRect(); return [r.left + b.x + b.w / 2, r.top + b.y + 8]; })()`)
 	do(t, ctx, chromedp.MouseEvent(input.MouseMoved, at[0], at[1]))
 	becomes(t, ctx, `document.getElementById("tip").textContent.includes("main.evaluate\n3 calls\ntotal ")`)
@@ -314,6 +356,16 @@ func TestHostile(t *testing.T) {
 	becomes(t, ctx, `document.body.dataset.ready === "yes" && ftrace.flame.boxes.length > 2`)
 	do(t, ctx, chromedp.Evaluate(`(() => { const f = ftrace.flame, b = f.boxes.find(b => f.name(b.n) === "main.<b>x</b>"); f.tip({ clientX: 9, clientY: 9 }, b.n); })()`, nil))
 	becomes(t, ctx, fmt.Sprintf(`document.getElementById("tip").textContent.includes(%s) && !document.querySelector("#tip *")`, tree))
+	saved := filepath.Join(t.TempDir(), "saved")
+	do(t, ctx, cdpbrowser.SetDownloadBehavior(cdpbrowser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(saved), click("#flame-save"), click("#tab-timeline"))
+	becomes(t, ctx, ready)
+	do(t, ctx, click("#timeline-save"))
+	for _, view := range []string{"flame", "timeline"} {
+		svg := drawn(t, filepath.Join(saved, "_imghostile-"+view+".svg"))
+		if !slices.Contains(svg["text"], "main.<b>x</b>") || len(svg["b"])+len(svg["script"])+len(svg["img"]) > 0 {
+			t.Errorf("the %s has other elements, or not the name: %v", view, svg)
+		}
+	}
 	do(t, ctx, chromedp.Evaluate(`ftrace.search.start("x</b")`, nil))
 	becomes(t, ctx, `document.getElementById("results").dataset.state === "done" && document.querySelectorAll("#matches li").length > 0`)
 	do(t, ctx, anew(s.URL()+"#view=<img src=x onerror=window.pwned=1>&line=<b>&y=x&from=-1&to=1e9&selection=a-b&by=<b>&sort=<b>&q="+"%3Cb%3E")...)

@@ -1,6 +1,7 @@
 // The flame graph: call paths, each as wide as the time in it, of all of the recording or of a
 // stretch of time.
 import { $, ask, count, element, time } from "./ask.js";
+import { Drawing } from "./svg.js";
 
 const rowHeight = 18, kinds = ["time", "running", "runnable", "waiting"];
 
@@ -13,6 +14,7 @@ export class Flame {
 		this.canvas = $("flame-canvas");
 		$("flame-kind").onchange = () => { this.layOut(); this.app.save(); };
 		$("flame-all").onclick = () => { this.app.select(null); this.load(); };
+		$("flame-save").onclick = () => { if (this.data) this.picture().save(`${this.app.status.name}-flame`); };
 		$("flame-root").onclick = () => this.zoom(0);
 		new ResizeObserver(() => this.draw()).observe(this.scroll);
 		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
@@ -86,8 +88,17 @@ export class Flame {
 		requestAnimationFrame(() => { this.drawing = false; this.paint(); });
 	}
 
-	// paint draws the paths around the one that was zoomed to, and below it those that can be seen.
-	paint() {
+	// picture returns the graph as SVG.
+	picture() {
+		this.paint();
+		const h = Math.max(...this.boxes.map(b => b.y)) + rowHeight;
+		const to = new Drawing(this.scroll.clientWidth, h, this.app.timeline.colours().back, `${this.app.status.name}: ${$("flame-note").textContent}`);
+		this.paint(to);
+		return to;
+	}
+
+	// paint draws, on the canvas or on what is like one, the paths around the one that was zoomed to, and below it those that can be seen.
+	paint(to) {
 		const d = this.data, w = this.scroll.clientWidth;
 		if (!d || w < 1) return;
 		this.boxes = [];
@@ -107,7 +118,7 @@ export class Flame {
 		};
 		if (d.total[this.root]) visit(this.root, 0, around.length, w / d.total[this.root]);
 		const h = Math.max(...this.boxes.map(b => b.y)) + rowHeight;
-		const t = this.app.timeline, colours = t.colours(), c = t.context(this.canvas, w, h);
+		const t = this.app.timeline, colours = t.colours(), c = to || t.context(this.canvas, w, h);
 		c.font = "12px system-ui, sans-serif";
 		c.textBaseline = "middle";
 		for (const b of this.boxes) {

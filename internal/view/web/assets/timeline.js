@@ -1,5 +1,6 @@
 // The timeline: a lane a goroutine, with what it did in the stretch of time that is shown.
 import { $, ask, askBytes, count, element, moment, time } from "./ask.js";
+import { Drawing } from "./svg.js";
 
 const rowHeight = 17, headHeight = 18, waitsHeight = 7, gap = 8, firstLanes = 500;
 const failed = 1 << 24, unfinished = 1 << 25, keyMask = failed - 1;
@@ -159,14 +160,28 @@ export class Timeline {
 		return c;
 	}
 
-	paint() {
+	// picture returns what is on the screen as SVG.
+	picture() {
+		const w = this.width, h = this.scroll.clientHeight, colours = this.colours();
+		const to = new Drawing(w, h + 22, colours.back, `${this.app.status.name}: ${$("range").textContent}`);
+		to.dy = 22;
+		this.paint(to);
+		to.dy = 0;
+		to.fillStyle = colours.back;
+		to.fillRect(0, 0, w, 22); // over lanes that begin above
+		this.paintRuler(colours, w, to);
+		return to;
+	}
+
+	// paint draws on the canvas, or on what is like one.
+	paint(to) {
 		const began = performance.now();
 		const s = this.scroll, w = this.width, h = s.clientHeight;
 		if (w < 1 || h < 1) return;
 		const colours = this.colours();
 		this.canvas.style.top = s.offsetTop + "px";
-		const c = this.context(this.canvas, w, h);
-		this.paintRuler(colours, w);
+		const c = to || this.context(this.canvas, w, h);
+		if (!to) this.paintRuler(colours, w);
 		c.font = "12px system-ui, sans-serif";
 		c.textBaseline = "middle";
 		const top = s.scrollTop, d = this.data;
@@ -253,8 +268,8 @@ export class Timeline {
 		this.canvas.dataset.painted = this.from + "-" + this.end;
 	}
 
-	paintRuler(colours, w) {
-		const c = this.context(this.ruler, w, 22), span = this.end - this.from;
+	paintRuler(colours, w, to) {
+		const c = to || this.context(this.ruler, w, 22), span = this.end - this.from;
 		let step = 10 ** Math.floor(Math.log10(span * 110 / w));
 		for (const f of [1, 2, 5, 10]) if (step * f * w / span >= 110) { step *= f; break; }
 		step = Math.max(1, step);
@@ -447,6 +462,7 @@ export class Timeline {
 		s.addEventListener("dblclick", e => { const hit = this.hit(...place(e)); if (hit) this.zoomTo(hit); });
 		$("zoom-in").onclick = () => this.zoom(0.5);
 		$("zoom-out").onclick = () => this.zoom(2);
+		$("timeline-save").onclick = () => this.picture().save(`${this.app.status.name}-timeline`);
 		$("whole").onclick = () => this.show(0, this.app.status.end);
 	}
 
