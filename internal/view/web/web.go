@@ -1,12 +1,14 @@
 // Package web shows a recording as a page in a browser.
 //
 // It takes a recording, of which it makes an index in levels of detail in memory, and serves a page
-// with a timeline, the text of the trace and tables of functions. The page asks for what is on the
-// screen: slices as binary arrays, all else as JSON. cmd/ftrace calls it. It uses package text for
-// the lines of the trace and package report for the tables.
+// with a timeline, the text of the trace, the source of calls, tables and flame graphs. The page
+// asks for what is on the screen: slices as binary arrays, all else as JSON. cmd/ftrace calls it.
+// It uses package text for the lines of the trace and package report for the tables.
 //
 // It listens on addresses of this machine alone, and answers only those who know the token in the
-// URL. What the program made up reaches the page as text, never as markup.
+// URL. What the program made up reaches the page as text, never as markup. Of files it reads,
+// besides the recording, only those that the recording names as files of functions, and that are
+// Go.
 package web
 
 import (

@@ -69,7 +69,7 @@ export class Flame {
 			this.root = n;
 		}
 		const merged = d.merged ? ` ${count(d.merged, "call")} count for the calls around them: there are too many paths.` : "";
-		const waits = d.keys.some(k => this.app.function(k).wait) ? "" : " It has no waits, so they count as running: record them with ftrace record -f 'RULES;wait/*'.";
+		const waits = d.keys.some(k => this.app.function(k).wait) ? "" : " No waits were recorded here, so they count as running: record them with ftrace record -f 'RULES;wait/*'.";
 		$("flame-note").textContent = `${time(d.total[0])} ${this.kind === "time" ? "in calls of all goroutines" : this.kind}.` + waits + merged;
 		this.draw();
 	}
