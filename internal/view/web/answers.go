@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"net/url"
@@ -30,8 +29,10 @@ var answers = map[string]func(*Server, http.ResponseWriter, *http.Request){
 	"slices":    (*Server).slices,
 	"call":      (*Server).call,
 	"table":     (*Server).table,
+	"flame":     (*Server).flame,
 	"tree":      (*Server).tree,
 	"search":    (*Server).search,
+	"source":    (*Server).source,
 }
 
 func reply(w http.ResponseWriter, v any) {
@@ -116,11 +117,12 @@ func (s *Server) functions(w http.ResponseWriter, _ *http.Request) {
 		Name    string `json:"name"`
 		Package string `json:"package"`
 		Wait    bool   `json:"wait,omitempty"`
+		Source  bool   `json:"source,omitempty"` // it is a function, and its file is known
 	}
 	list := []function{}
 	for key := range s.first.Keys() {
 		f := s.first.Function(uint32(key))
-		list = append(list, function{f.ShortName(), f.Package, f.Wait})
+		list = append(list, function{f.ShortName(), f.Package, f.Wait, f.File != "" && !f.Wait && !f.Probe && !f.Span})
 	}
 	reply(w, list)
 }
@@ -233,14 +235,26 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// tableCache has the tables of the last questions.
-type tableCache struct {
+// A cache has the last answers that took all of a recording to make.
+type cache struct {
 	mu    sync.Mutex
 	known map[string][]byte
 	order []string
 }
 
-const tablesMax = 8
+const cacheMax = 8
+
+func (c *cache) keep(key string, b []byte) {
+	if len(c.order) == cacheMax {
+		delete(c.known, c.order[0])
+		c.order = c.order[1:]
+	}
+	if c.known == nil {
+		c.known = map[string][]byte{}
+	}
+	c.known[key] = b
+	c.order = append(c.order, key)
+}
 
 // table returns a table of functions, packages or goroutines, as JSON lines.
 func (s *Server) table(w http.ResponseWriter, r *http.Request) {
@@ -255,43 +269,45 @@ func (s *Server) table(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	key := fmt.Sprint(from, to, o)
-	s.tables.mu.Lock()
-	defer s.tables.mu.Unlock() // one at a time: each may read all of the recording
-	if known := s.tables.known[key]; known != nil {
-		w.Write(known)
-		return
-	}
-	reader, done := s.reader(r.Context())
-	if reader == nil {
-		return
-	}
-	defer done()
-	window := recording.Window{}
+	s.cached(w, r, fmt.Sprint("table ", from, to, o), "application/x-ndjson", func(reader *recording.Recording) ([]byte, error) {
+		var b bytes.Buffer
+		summary, err := report.Summarize([]walk.Source{{Recording: reader, Window: s.window(from, to)}}, o)
+		if err == nil {
+			err = summary.Write(&b, o)
+		}
+		return b.Bytes(), err
+	})
+}
+
+// window returns a stretch of time, in ns since the recording began. 0 is no limit.
+func (s *Server) window(from, to int64) (window recording.Window) {
 	if from > 0 {
 		window.From = ticks(&s.index.clock, from)
 	}
 	if to > 0 {
 		window.To = ticks(&s.index.clock, to) + 2
 	}
-	var b bytes.Buffer
-	summary, err := report.Summarize([]walk.Source{{Recording: reader, Window: window}}, o)
-	if err == nil {
-		err = summary.Write(&b, o)
+	return window
+}
+
+// cached answers what make makes of the recording, or has made of it for the same key.
+func (s *Server) cached(w http.ResponseWriter, r *http.Request, key, contentType string, make func(*recording.Recording) ([]byte, error)) {
+	s.made.mu.Lock()
+	defer s.made.mu.Unlock() // one at a time: each may read all of the recording
+	b := s.made.known[key]
+	if b == nil {
+		reader, done := s.reader(r.Context())
+		if reader == nil {
+			return
+		}
+		defer done()
+		var err error
+		if b, err = make(reader); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		s.made.keep(key, b)
 	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	if len(s.tables.order) == tablesMax {
-		delete(s.tables.known, s.tables.order[0])
-		s.tables.order = s.tables.order[1:]
-	}
-	if s.tables.known == nil {
-		s.tables.known = map[string][]byte{}
-	}
-	s.tables.known[key] = b.Bytes()
-	s.tables.order = append(s.tables.order, key)
-	io.Copy(w, &b)
+	w.Header().Set("Content-Type", contentType)
+	w.Write(b)
 }

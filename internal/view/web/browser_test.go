@@ -1,16 +1,22 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -111,12 +117,44 @@ func shots(t *testing.T, ctx context.Context, name string) {
 	do(t, ctx, chromedp.EmulateViewport(1280, 800), emulation.SetEmulatedMedia())
 }
 
+// drawn waits for an SVG file, and returns what its elements have as text, by their names.
+func drawn(t *testing.T, name string) map[string][]string {
+	t.Helper()
+	var b []byte
+	for end := time.Now().Add(time.Minute); len(b) == 0 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		b, _ = os.ReadFile(name)
+	}
+	texts := map[string][]string{}
+	d := xml.NewDecoder(bytes.NewReader(b))
+	var at []string
+	for {
+		token, err := d.Token()
+		if err == io.EOF && len(b) > 0 {
+			return texts
+		}
+		if err != nil {
+			t.Fatalf("%s: %v: %s", name, err, b)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			at = append(at, token.Name.Local)
+			texts[token.Name.Local] = append(texts[token.Name.Local], "")
+		case xml.EndElement:
+			at = at[:len(at)-1]
+		case xml.CharData:
+			list := texts[at[len(at)-1]]
+			list[len(list)-1] += string(token)
+		}
+	}
+}
+
 const ready = `document.body.dataset.ready === "yes" && ftrace.timeline.data && !ftrace.timeline.asking`
 
 // TestPage uses the page as people do, and compares what it shows with the recording.
 func TestPage(t *testing.T) {
 	ctx := browser(t)
 	s := serving(t, recorded(t, "parser"))
+	s.o.Source = testenv.Root(t)
 	do(t, ctx, chromedp.Navigate(s.URL()))
 	becomes(t, ctx, ready)
 
@@ -152,7 +190,7 @@ func TestPage(t *testing.T) {
 		t.zoomTo(s); return s; })()`)
 	becomes(t, ctx, `ftrace.timeline.to > 0 && ftrace.timeline.data.to - ftrace.timeline.data.from < 1e9 && !ftrace.timeline.asking`)
 	var line1 string
-	if err := lines(r, place{}, nil, nil, func(l line) bool {
+	if err := lines(r, place{}, nil, nil, nil, func(l line) bool {
 		if float64(l.At) == target.Begin && strings.Contains(l.Text, "+ main.evaluate(") {
 			line1 = l.Text
 		}
@@ -169,6 +207,15 @@ func TestPage(t *testing.T) {
 		t.Errorf("the details have no %s:\n%s", params, details)
 	}
 	shots(t, ctx, "details")
+
+	// Its source is beside it, with the values at its lines.
+	do(t, ctx, chromedp.KeyEvent("c"))
+	becomes(t, ctx, `document.getElementById("source").dataset.state === "done"`)
+	if source := value[string](t, ctx, `[...document.querySelectorAll(".s")].find(e => e.querySelector(".t").textContent.startsWith("func evaluate(text string)")).querySelector(".v").textContent`); source != params {
+		t.Errorf("the source has %q at its beginning, not %q", source, params)
+	}
+	shots(t, ctx, "source")
+	do(t, ctx, click("#source-close"))
 
 	// Keys move and zoom, and the URL reopens what is shown.
 	width := `(ftrace.timeline.end - ftrace.timeline.from)`
@@ -190,7 +237,7 @@ func TestPage(t *testing.T) {
 	do(t, ctx, chromedp.Evaluate(`document.getElementById("query").value = ""`, nil), chromedp.SendKeys("#query", "division by zero\r", chromedp.ByQuery))
 	becomes(t, ctx, `document.getElementById("results").dataset.state === "done"`)
 	want := 0
-	if err := lines(r, place{}, nil, nil, func(l line) bool {
+	if err := lines(r, place{}, nil, nil, nil, func(l line) bool {
 		if strings.Contains(l.Text, "division by zero") {
 			want++
 		}
@@ -214,7 +261,13 @@ func TestPage(t *testing.T) {
 		t.Errorf("%d lines of %d are left", few, many)
 	}
 	do(t, ctx, click("#lines button.fold"))
+	do(t, ctx, click("#lines button.t"))
+	becomes(t, ctx, `document.getElementById("source").dataset.state === "done" && location.hash.includes("source=")`)
+	opened := value[string](t, ctx, `document.getElementById("source").innerText`)
+	do(t, ctx, chromedp.Reload())
+	becomes(t, ctx, fmt.Sprintf(`document.body.dataset.ready === "yes" && document.getElementById("source").innerText === %q && document.querySelectorAll(".s").length > 5`, opened))
 	shots(t, ctx, "trace")
+	do(t, ctx, click("#source-close"))
 
 	// The table has all calls, and those of a selection.
 	do(t, ctx, click("#tab-table"))
@@ -245,6 +298,28 @@ func TestPage(t *testing.T) {
 	if some != selected || selected == 0 {
 		t.Errorf("the table of a call has %d calls, not %d", some, selected)
 	}
+
+	// So has the flame graph, in which a click shows one path, and the URL reopens that.
+	done := `document.getElementById("flame").dataset.state === "done" && ftrace.flame.boxes`
+	boxed := `ftrace.flame.boxes.filter(b => b.n).reduce((sum, b) => sum + ftrace.flame.data.calls[b.n], 0)`
+	do(t, ctx, chromedp.KeyEvent("4"))
+	becomes(t, ctx, done+` && `+fmt.Sprintf(`%s === %d`, boxed, selected))
+	do(t, ctx, click("#flame-all"))
+	becomes(t, ctx, done+` && ftrace.flame.data.calls.reduce((a, b) => a + b) === `+fmt.Sprint(calls))
+	shots(t, ctx, "flame")
+	saved := filepath.Join(t.TempDir(), "saved")
+	do(t, ctx, cdpbrowser.SetDownloadBehavior(cdpbrowser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(saved), click("#flame-save"))
+	svg := drawn(t, filepath.Join(saved, "parser-flame.svg"))
+	if n := value[int](t, ctx, `ftrace.flame.boxes.length`); strings.Join(svg["title"], "") == "" || len(svg["rect"]) != n+1 || !slices.Contains(svg["text"], "main.evaluate") {
+		t.Errorf("the file does not have %d boxes: %v", n, svg)
+	}
+	at = value[[]float64](t, ctx, `(() => { const f = ftrace.flame, b = f.boxes.find(b => f.name(b.n) === "main.evaluate"), r = f.canvas.getBoundingClientRect(); return [r.left + b.x + b.w / 2, r.top + b.y + 8]; })()`)
+	do(t, ctx, chromedp.MouseEvent(input.MouseMoved, at[0], at[1]))
+	becomes(t, ctx, `document.getElementById("tip").textContent.includes("main.evaluate\n3 calls\ntotal ")`)
+	do(t, ctx, chromedp.MouseClickXY(at[0], at[1]))
+	becomes(t, ctx, `ftrace.flame.name(ftrace.flame.root) === "main.evaluate" && location.hash.includes("path=")`)
+	do(t, ctx, chromedp.Reload())
+	becomes(t, ctx, done+` && ftrace.flame.name(ftrace.flame.root) === "main.evaluate" && ftrace.flame.boxes.find(b => b.n === ftrace.flame.root).w > 1000`)
 	do(t, ctx, chromedp.KeyEvent("?"))
 	becomes(t, ctx, `document.getElementById("help").open`)
 	shots(t, ctx, "help")
@@ -275,6 +350,22 @@ func TestHostile(t *testing.T) {
 	becomes(t, ctx, fmt.Sprintf(`document.getElementById("lines").innerText.includes(%s)`, tree))
 	do(t, ctx, anew(s.URL()+"#view=table")...)
 	becomes(t, ctx, fmt.Sprintf(`document.getElementById("table").innerText.includes(%s)`, tree))
+	do(t, ctx, anew(s.URL()+"#view=tree&line=0&source=g%3D1%26at%3D"+strings.TrimPrefix(called(t, dir, "main.<b>x</b>"), "source?g=1&at="))...)
+	becomes(t, ctx, fmt.Sprintf(`document.getElementById("source").innerText.includes(%s)`, tree))
+	do(t, ctx, anew(s.URL()+"#view=flame&path=<b>.1&kind=<b>")...)
+	becomes(t, ctx, `document.body.dataset.ready === "yes" && ftrace.flame.boxes.length > 2`)
+	do(t, ctx, chromedp.Evaluate(`(() => { const f = ftrace.flame, b = f.boxes.find(b => f.name(b.n) === "main.<b>x</b>"); f.tip({ clientX: 9, clientY: 9 }, b.n); })()`, nil))
+	becomes(t, ctx, fmt.Sprintf(`document.getElementById("tip").textContent.includes(%s) && !document.querySelector("#tip *")`, tree))
+	saved := filepath.Join(t.TempDir(), "saved")
+	do(t, ctx, cdpbrowser.SetDownloadBehavior(cdpbrowser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(saved), click("#flame-save"), click("#tab-timeline"))
+	becomes(t, ctx, ready)
+	do(t, ctx, click("#timeline-save"))
+	for _, view := range []string{"flame", "timeline"} {
+		svg := drawn(t, filepath.Join(saved, "_imghostile-"+view+".svg"))
+		if !slices.Contains(svg["text"], "main.<b>x</b>") || len(svg["b"])+len(svg["script"])+len(svg["img"]) > 0 {
+			t.Errorf("the %s has other elements, or not the name: %v", view, svg)
+		}
+	}
 	do(t, ctx, chromedp.Evaluate(`ftrace.search.start("x</b")`, nil))
 	becomes(t, ctx, `document.getElementById("results").dataset.state === "done" && document.querySelectorAll("#matches li").length > 0`)
 	do(t, ctx, anew(s.URL()+"#view=<img src=x onerror=window.pwned=1>&line=<b>&y=x&from=-1&to=1e9&selection=a-b&by=<b>&sort=<b>&q="+"%3Cb%3E")...)

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
@@ -55,9 +57,9 @@ func parsePlace(s string, clock *recording.Converter) (place, error) {
 	return place{n, int(skip)}, nil
 }
 
-// lines gives the lines of the trace from a place on, until yield or, every now and then, more
-// returns false.
-func lines(r *recording.Recording, from place, only map[uint64]bool, more func(s *walk.Stream) bool, yield func(line) bool) error {
+// lines gives the lines of the trace from a place on, all or those whose text matches, until yield
+// or, every now and then, more returns false.
+func lines(r *recording.Recording, from place, only map[uint64]bool, matches func([]byte) bool, more func(s *walk.Stream) bool, yield func(line) bool) error {
 	format, err := text.ParseFormat("duration")
 	if err != nil {
 		return err
@@ -76,7 +78,11 @@ func lines(r *recording.Recording, from place, only map[uint64]bool, more func(s
 			if at.ticks == from.ticks && at.lines <= from.lines {
 				continue
 			}
-			if !yield(parseLine(string(bytes.TrimSuffix(l, []byte("\n"))), int64(clock.Since(at.ticks)), at)) {
+			g, l := splitLine(bytes.TrimSuffix(l, []byte("\n")))
+			if matches != nil && !matches(l) {
+				continue
+			}
+			if !yield(line{max(0, int64(clock.Since(at.ticks))), g, string(l), at.String()}) {
 				return false
 			}
 		}
@@ -107,16 +113,17 @@ func lines(r *recording.Recording, from place, only map[uint64]bool, more func(s
 	return s.Err()
 }
 
-// parseLine takes the goroutine off a line.
-func parseLine(s string, at int64, next place) line {
-	l := line{At: max(0, at), Text: s, Next: next.String()}
-	if name, rest, ok := strings.Cut(s, " "); ok && strings.HasPrefix(name, "G") {
-		if g, err := strconv.ParseUint(name[1:], 10, 64); err == nil {
-			l.G = g
-			l.Text = rest[min(len(rest), max(0, 4-len(name))):]
-		}
+// splitLine takes the goroutine off a line. 0: it has none.
+func splitLine(l []byte) (goroutine uint64, text []byte) {
+	name, rest, ok := bytes.Cut(l, []byte(" "))
+	if !ok || len(name) == 0 || name[0] != 'G' {
+		return 0, l
 	}
-	return l
+	g, err := strconv.ParseUint(string(name[1:]), 10, 64)
+	if err != nil {
+		return 0, l
+	}
+	return g, rest[min(len(rest), max(0, 4-len(name))):]
 }
 
 // begins reads from where on lines are wanted, and of which goroutine alone, nil: of all.
@@ -141,7 +148,7 @@ func (s *Server) tree(w http.ResponseWriter, r *http.Request) {
 	from, only, err := s.begins(r.URL.Query())
 	s.reading(w, r, err, func(reader *recording.Recording) {
 		list := []line{}
-		err := lines(reader, from, only, func(*walk.Stream) bool { return r.Context().Err() == nil }, func(l line) bool {
+		err := lines(reader, from, only, nil, func(*walk.Stream) bool { return r.Context().Err() == nil }, func(l line) bool {
 			list = append(list, l)
 			return len(list) < pageLines
 		})
@@ -161,29 +168,48 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	from, only, err := s.begins(q)
 	wanted := q.Get("q")
-	matches := func(s string) bool { return strings.Contains(strings.ToLower(s), wanted) }
+	matches := contains(wanted)
 	if pattern, ok := strings.CutPrefix(wanted, "/"); ok {
 		re, wrong := regexp.Compile(strings.TrimSuffix(pattern, "/"))
 		if wrong != nil {
 			err = wrong
 		} else {
-			matches = re.MatchString
+			matches = re.Match
 		}
 	}
-	wanted = strings.ToLower(wanted)
 	if err == nil && wanted == "" {
 		err = fmt.Errorf("there is nothing to look for")
 	}
 	s.reading(w, r, err, func(reader *recording.Recording) { find(w, r, reader, from, only, matches) })
 }
 
+// contains returns a function that reports whether a line has a word, in upper or lower case.
+func contains(word string) func(line []byte) bool {
+	wanted := []byte(strings.ToLower(word))
+	var lower [256]byte
+	for i := range lower {
+		lower[i] = byte(unicode.ToLower(rune(i)))
+	}
+	var folded []byte
+	return func(line []byte) bool {
+		folded = folded[:0]
+		for _, b := range line {
+			if b >= utf8.RuneSelf {
+				return bytes.Contains(bytes.ToLower(line), wanted)
+			}
+			folded = append(folded, lower[b])
+		}
+		return bytes.Contains(folded, wanted)
+	}
+}
+
 // find writes the lines that match.
-func find(w http.ResponseWriter, r *http.Request, reader *recording.Recording, from place, only map[uint64]bool, matches func(string) bool) {
+func find(w http.ResponseWriter, r *http.Request, reader *recording.Recording, from place, only map[uint64]bool, matches func([]byte) bool) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	enc := json.NewEncoder(w)
 	shown := time.Now()
 	n, last := 0, line{}
-	err := lines(reader, from, only, func(s *walk.Stream) bool {
+	err := lines(reader, from, only, matches, func(s *walk.Stream) bool {
 		if time.Since(shown) > 100*time.Millisecond {
 			shown = time.Now()
 			enc.Encode(map[string]any{"done": float64(s.Done()) / float64(max(1, s.Size()))})
@@ -191,11 +217,9 @@ func find(w http.ResponseWriter, r *http.Request, reader *recording.Recording, f
 		}
 		return r.Context().Err() == nil
 	}, func(l line) bool {
-		if matches(l.Text) {
-			enc.Encode(l)
-			n++
-			last = l
-		}
+		enc.Encode(l)
+		n++
+		last = l
 		return n < matchesMax
 	})
 	end := map[string]any{"end": true, "found": n}

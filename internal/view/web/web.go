@@ -1,12 +1,14 @@
 // Package web shows a recording as a page in a browser.
 //
 // It takes a recording, of which it makes an index in levels of detail in memory, and serves a page
-// with a timeline, the text of the trace and tables of functions. The page asks for what is on the
-// screen: slices as binary arrays, all else as JSON. cmd/ftrace calls it. It uses package text for
-// the lines of the trace and package report for the tables.
+// with a timeline, the text of the trace, the source of calls, tables and flame graphs. The page
+// asks for what is on the screen: slices as binary arrays, all else as JSON. cmd/ftrace calls it.
+// It uses package text for the lines of the trace and package report for the tables.
 //
 // It listens on addresses of this machine alone, and answers only those who know the token in the
-// URL. What the program made up reaches the page as text, never as markup.
+// URL. What the program made up reaches the page as text, never as markup. Of files it reads,
+// besides the recording, only those that the recording names as files of functions, and that are
+// Go.
 package web
 
 import (
@@ -32,6 +34,7 @@ import (
 // Options are where the page is, and who opens it.
 type Options struct {
 	Address  string                 // HOST:PORT
+	Source   string                 // the directory of the module whose functions were recorded
 	Open     func(url string) error // opens the page in a browser; nil: nothing does
 	Progress func(size int64, done func() int64) (end func())
 }
@@ -51,7 +54,7 @@ type Server struct {
 	dir      string
 	first    *recording.Recording // whose tables name functions
 	index    *index
-	tables   tableCache
+	made     cache
 }
 
 // readersMax is how many questions may read the recording at once.

@@ -17,6 +17,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/viewtest"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
@@ -129,11 +130,12 @@ func TestAddress(t *testing.T) {
 // TestAssets: the page has no inline script or style, and nothing of other hosts.
 func TestAssets(t *testing.T) {
 	inline := regexp.MustCompile(`(?i)<script>|<style|\son\w+=|style=|https?://|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function`)
-	for _, name := range []string{"index.html", "app.js", "ask.js", "timeline.js", "tree.js", "table.js", "style.css"} {
+	for _, name := range []string{"index.html", "app.js", "ask.js", "timeline.js", "tree.js", "table.js", "source.js", "flame.js", "svg.js", "style.css"} {
 		b, err := embedded.ReadFile("assets/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
+		b = bytes.ReplaceAll(b, []byte(`"http://www.w3.org/2000/svg"`), nil) // a namespace, which nothing loads
 		if found := inline.Find(b); found != nil {
 			t.Errorf("%s has %q", name, found)
 		}
@@ -160,7 +162,7 @@ func TestLines(t *testing.T) {
 		clock := r.Converter()
 		for {
 			n, next := 0, ""
-			err := lines(r, at, nil, func(*walk.Stream) bool { return true }, func(l line) bool {
+			err := lines(r, at, nil, nil, func(*walk.Stream) bool { return true }, func(l line) bool {
 				have.WriteString(strings.TrimSpace(l.Text) + "\n")
 				next = l.Next
 				n++
@@ -194,6 +196,38 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestContains: upper and lower case are the same, also of letters that are not ASCII.
+func TestContains(t *testing.T) {
+	for _, c := range []struct {
+		word, line string
+		want       bool
+	}{
+		{"main.SUM", "+ main.sum(a=1) {", true},
+		{"sum(b", "+ main.sum(a=1) {", false},
+		{"STRASSE über", `"Strasse ÜBER"`, true},
+		{"k", "\u212a", true}, // the Kelvin sign, whose lower case is k
+		{"\xff", "\xff", true},
+		{"", "", true},
+	} {
+		if have := contains(c.word)([]byte(c.line)); have != c.want || have != strings.Contains(strings.ToLower(c.line), strings.ToLower(c.word)) {
+			t.Errorf("%q in %q: %v", c.word, c.line, have)
+		}
+	}
+}
+
+// BenchmarkSearch looks for what is in no line.
+func BenchmarkSearch(b *testing.B) {
+	r := viewtest.MadeUp(b)
+	for b.Loop() {
+		if err := lines(r, place{}, nil, contains("nosuchthing"), func(*walk.Stream) bool { return true }, func(l line) bool {
+			b.Fatalf("found %q", l.Text)
+			return false
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // TestSearch: a search finds each line of the trace that has the word, or that the expression
 // matches.
 func TestSearch(t *testing.T) {
@@ -208,7 +242,7 @@ func TestSearch(t *testing.T) {
 		"no such":    func(string) bool { return false },
 	} {
 		want := 0
-		if err := lines(r, place{}, nil, func(*walk.Stream) bool { return true }, func(l line) bool {
+		if err := lines(r, place{}, nil, nil, func(*walk.Stream) bool { return true }, func(l line) bool {
 			if matches(l.Text) {
 				want++
 			}

@@ -134,6 +134,66 @@ type details struct {
 	Number   uint64 `json:"number"`
 	Began    bool   `json:"began"` // its beginning was found
 	Ended    bool   `json:"ended"`
+	Exit     string `json:"exit"` // panic or Goexit, if one of them ended it
+
+	key    uint32
+	params []recording.Value
+}
+
+// enter takes in the beginning of a call.
+func (d *details) enter(r *recording.Recording, p *recording.Printer, e *recording.Event) {
+	f := r.Function(e.Function)
+	d.key, d.Began, d.Number = e.Function, true, e.Call
+	d.Function, d.File, d.Line = f.FullName(), f.File, f.Line
+	if e.Kind == recording.EntryArgs {
+		d.Params = string(p.Append(nil, 0, e, f.Params))
+		d.params = p.Values(e, f.Params)
+	}
+}
+
+// exit takes in the end of a call.
+func (d *details) exit(r *recording.Recording, p *recording.Printer, e *recording.Event) {
+	d.Ended = true
+	switch e.Kind {
+	case recording.ExitResults:
+		d.Results = string(p.Append(nil, 0, e, r.Function(d.key).Results))
+	case recording.ExitPanic:
+		d.Exit, d.Results = "panic", "panic"
+		if e.Layout != 0 {
+			d.Results = string(p.AppendPanic([]byte("panic "), 0, e))
+		}
+	case recording.ExitGoexit:
+		d.Exit, d.Results = "Goexit", "Goexit"
+	}
+}
+
+// callAt returns the call that a goroutine began at a time. Its end is there unless that is too far
+// away.
+func callAt(r *recording.Recording, goroutine, ticks uint64) (d details, err error) {
+	p := r.Printer(recording.DefaultFormat)
+	s := r.Events(recording.Window{From: ticks})
+	defer s.Close()
+	var depth uint16
+	var e recording.Event
+	for n := 0; n < readMax && s.Next(&e); n++ {
+		if e.Goroutine != goroutine {
+			continue
+		}
+		switch {
+		case !d.Began && e.Ticks > ticks:
+			return d, errNoCall
+		case !d.Began && e.Ticks == ticks && e.Enters():
+			depth = e.Depth
+			d.enter(r, p, &e)
+		case d.Began && e.Exits() && e.Depth == depth && e.Function == d.key:
+			d.exit(r, p, &e)
+			return d, nil
+		}
+	}
+	if !d.Began && s.Err() == nil {
+		return d, errNoCall
+	}
+	return d, s.Err()
 }
 
 var errNoCall = errors.New("there is no such call in the recording")
@@ -153,17 +213,11 @@ func call(r *recording.Recording, goroutine uint64, depth int, begin, end int64)
 		}
 		return s.Err()
 	}
-	var key uint32
 	err = find(begin, func(e *recording.Event) bool {
 		if !e.Enters() {
 			return false
 		}
-		f := r.Function(e.Function)
-		key, d.Began, d.Number = e.Function, true, e.Call
-		d.Function, d.File, d.Line = f.FullName(), f.File, f.Line
-		if e.Kind == recording.EntryArgs {
-			d.Params = string(p.Append(nil, 0, e, f.Params))
-		}
+		d.enter(r, p, e)
 		return true
 	})
 	if err == nil && !d.Began {
@@ -173,21 +227,10 @@ func call(r *recording.Recording, goroutine uint64, depth int, begin, end int64)
 		return d, err
 	}
 	err = find(end, func(e *recording.Event) bool {
-		if !e.Exits() || e.Function != key {
+		if !e.Exits() || e.Function != d.key {
 			return false
 		}
-		d.Ended = true
-		switch e.Kind {
-		case recording.ExitResults:
-			d.Results = string(p.Append(nil, 0, e, r.Function(key).Results))
-		case recording.ExitPanic:
-			d.Results = "panic"
-			if e.Layout != 0 {
-				d.Results = string(p.AppendPanic([]byte("panic "), 0, e))
-			}
-		case recording.ExitGoexit:
-			d.Results = "Goexit"
-		}
+		d.exit(r, p, e)
 		return true
 	})
 	return d, err

@@ -3,8 +3,10 @@ import { $, ask, count, time } from "./ask.js";
 import { Timeline } from "./timeline.js";
 import { Search, Tree } from "./tree.js";
 import { Table } from "./table.js";
+import { Flame } from "./flame.js";
+import { Source } from "./source.js";
 
-const views = ["timeline", "tree", "table"];
+const views = ["timeline", "tree", "table", "flame"];
 
 const app = {
 	status: { end: 0, now: 0, finished: false },
@@ -46,6 +48,7 @@ const app = {
 		if (view === "timeline") this.timeline.changed();
 		if (view === "tree" && !this.tree.shown) this.tree.show("0");
 		if (view === "table") this.table.load();
+		if (view === "flame") this.flame.load();
 	},
 
 	// select restricts the table to a stretch of time, or no longer.
@@ -66,6 +69,7 @@ const app = {
 	// showAt shows a moment on the timeline.
 	showAt(at, g) {
 		const t = this.timeline, w = Math.min(t.end - t.from, Math.max(20, this.status.end / 50));
+		this.mark = at;
 		this.show("timeline");
 		t.show(at - w / 2, at + w / 2);
 		if (g) t.showLane(g);
@@ -93,6 +97,9 @@ const app = {
 			if (this.table.by !== "function") q.set("by", this.table.by);
 			if (this.table.sort !== "total") q.set("sort", this.table.sort);
 			if ($("waits").checked) q.set("waits", 1);
+			if (this.flame.kind !== "time") q.set("kind", this.flame.kind);
+			if (this.flame.path.length) q.set("path", this.flame.path.join("."));
+			if (this.source.query) q.set("source", new URLSearchParams(this.source.query));
 			if (this.search.q) q.set("q", this.search.q);
 			history.replaceState(null, "", "#" + q);
 			this.hash = location.hash;
@@ -114,9 +121,12 @@ const app = {
 		if (["function", "package", "goroutine"].includes(q.get("by"))) this.table.by = q.get("by");
 		if (q.get("sort")) this.table.sort = q.get("sort");
 		$("waits").checked = q.has("waits");
+		this.flame.kind = q.get("kind");
+		this.flame.path = (q.get("path") || "").split(".").filter(Boolean).map(Number);
 		if (/^\d{1,20}(\.\d{1,9})?$/.test(q.get("line") || "")) this.tree.show(q.get("line"), /^\d{1,20}$/.test(q.get("g") || "") ? q.get("g") : "");
 		this.show(views.includes(q.get("view")) ? q.get("view") : "timeline");
 		this.restoring = false;
+		if (q.get("source")) this.source.show(Object.fromEntries(new URLSearchParams(q.get("source"))));
 		if (q.get("q")) this.search.start(q.get("q"));
 	},
 
@@ -129,7 +139,12 @@ const app = {
 				$("name").textContent = this.status.name;
 				$("name").title = this.status.program;
 				document.title = this.status.name + " - ftrace web";
-				if (!this.functions.length) this.functions = await ask("functions");
+				if (!this.functions.length) {
+					this.functions = await ask("functions");
+					this.onePackage = new Set(this.functions.filter(f => f.source).map(f => f.package)).size < 2;
+					this.timeline.wasDark = undefined; // colours are made anew
+					this.flame.layOut();
+				}
 				this.showStatus();
 				await this.timeline.loadLanes();
 			} catch (e) {
@@ -145,11 +160,14 @@ const app = {
 app.timeline = new Timeline(app);
 app.tree = new Tree(app);
 app.table = new Table(app);
+app.flame = new Flame(app);
+app.source = new Source(app);
 app.search = new Search(app);
 window.ftrace = app; // for whoever looks from the browser's console
 
 for (const v of views) $("tab-" + v).onclick = () => app.show(v);
 $("selection-table").onclick = () => app.show("table");
+$("selection-flame").onclick = () => app.show("flame");
 $("selection-zoom").onclick = () => app.timeline.show(...app.selection);
 $("selection-clear").onclick = () => app.select(null);
 $("help-button").onclick = () => $("help").showModal();
@@ -159,15 +177,19 @@ addEventListener("keydown", e => {
 	if (e.key === "Escape") {
 		if (document.activeElement === $("query")) $("query").blur();
 		else if (!$("results").hidden) app.search.close();
+		else if (!$("source").hidden) app.source.close();
 		else if (app.selection) app.select(null);
-		else app.timeline.pick(null);
+		else {
+			app.mark = undefined;
+			app.timeline.pick(null);
+		}
 		return;
 	}
 	if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
 	const k = e.key.length === 1 ? e.key.toLowerCase() : e.key;
 	if (k === "/") $("query").focus();
 	else if (k === "?") $("help").showModal();
-	else if (k === "1" || k === "2" || k === "3") app.show(views[k - 1]);
+	else if (/^[1-4]$/.test(k)) app.show(views[k - 1]);
 	else if (app.view !== "timeline" || !app.timeline.key(k)) return;
 	e.preventDefault();
 });

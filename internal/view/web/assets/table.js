@@ -7,6 +7,9 @@ const order = ["calls", "errors", "panics", "self", "total", "avg", "min", "p50"
 const counts = new Set(["calls", "errors", "panics", "unfinished", "left_out"]);
 const most = 1000;
 
+// short returns a function's name as the trace has it, without the folders of its package.
+const short = name => name.replace(/^(?:[\w.~%-]+\/)+/, "");
+
 export class Table {
 	constructor(app) {
 		this.app = app;
@@ -47,13 +50,14 @@ export class Table {
 		const by = this.rowsBy;
 		const columns = [];
 		for (const r of this.rows) for (const c in r) if (c !== by && c !== "uncounted" && !columns.includes(c)) columns.push(c);
+		for (const c of ["unfinished", "left_out"]) if (columns.includes(c) && this.rows.every(r => !r[c])) columns.splice(columns.indexOf(c), 1);
 		const place = c => { const i = order.indexOf(c); return i < 0 ? order.length : i; };
 		columns.sort((a, b) => place(a) - place(b));
 		const head = element("tr");
 		for (const c of [by, ...columns]) {
 			const name = c === by ? "name" : c, th = element("th");
 			if (this.sort === name) th.ariaSort = name === "name" ? "ascending" : "descending";
-			th.append(element("button", (titles[c] || c) + (this.sort === name ? (name === "name" ? " ▴" : " ▾") : ""), { onclick: () => this.sortBy(name) }));
+			th.append(element("button", (titles[c] || c.replace(/^wait\/(synch\/)?/, "")) + (this.sort === name ? (name === "name" ? " ▴" : " ▾") : ""), { onclick: () => this.sortBy(name) }));
 			head.append(th);
 		}
 		$("table").querySelector("thead").replaceChildren(head);
@@ -63,12 +67,12 @@ export class Table {
 		for (const r of rows) {
 			const row = element("tr"), first = element("td");
 			first.title = r[by];
-			if (by === "function") first.append(element("button", r[by], { onclick: () => this.app.search.start(r[by].split("/").at(-1)) }));
+			if (by === "function") first.append(element("button", short(r[by]), { onclick: () => this.app.search.start(short(r[by])) }));
 			else first.textContent = r[by];
 			row.append(first);
 			for (const c of columns) {
 				const v = r[c] || 0;
-				row.append(element("td", counts.has(c) ? v.toLocaleString("en") + (c === "left_out" && r.uncounted ? "+" : "") : times.has(c) && !r.calls ? "-" : time(v), { className: (c === "errors" || c === "panics") && v ? "bad" : "" }));
+				row.append(element("td", counts.has(c) ? v.toLocaleString("en") + (c === "left_out" && r.uncounted ? "+" : "") : times.has(c) && !r.calls || !times.has(c) && !v ? "-" : time(v), { className: (c === "errors" || c === "panics") && v ? "bad" : "" }));
 			}
 			body.append(row);
 		}

@@ -1,5 +1,6 @@
 // The timeline: a lane a goroutine, with what it did in the stretch of time that is shown.
 import { $, ask, askBytes, count, element, moment, time } from "./ask.js";
+import { Drawing } from "./svg.js";
 
 const rowHeight = 17, headHeight = 18, waitsHeight = 7, gap = 8, firstLanes = 500;
 const failed = 1 << 24, unfinished = 1 << 25, keyMask = failed - 1;
@@ -143,13 +144,14 @@ export class Timeline {
 		return { front: v("--front"), soft: v("--soft"), line: v("--line"), back: v("--back"), bad: v("--bad"), accent: v("--accent") };
 	}
 
-	// fill returns the colour of a function, which is that of its package, or of a kind of waits.
+	// fill returns the colour of a function, which is that of its package unless there is only one, or
+	// of a kind of waits.
 	fill(key) {
 		let c = this.fills.get(key);
 		if (!c) {
 			const f = this.app.function(key);
 			let h = 2166136261;
-			for (const ch of f.wait ? f.name : f.package) h = Math.imul(h ^ ch.codePointAt(0), 16777619) >>> 0;
+			for (const ch of f.wait || this.app.onePackage ? f.name : f.package) h = Math.imul(h ^ ch.codePointAt(0), 16777619) >>> 0;
 			let shade = 0;
 			for (const ch of f.name) shade = (shade * 31 + ch.codePointAt(0)) % 7;
 			c = this.dark ? `hsl(${h % 360} 45% ${30 + shade * 1.6}%)` : `hsl(${h % 360} 62% ${70 + shade * 1.8}%)`;
@@ -158,14 +160,28 @@ export class Timeline {
 		return c;
 	}
 
-	paint() {
+	// picture returns what is on the screen as SVG.
+	picture() {
+		const w = this.width, h = this.scroll.clientHeight, colours = this.colours();
+		const to = new Drawing(w, h + 22, colours.back, `${this.app.status.name}: ${$("range").textContent}`);
+		to.dy = 22;
+		this.paint(to);
+		to.dy = 0;
+		to.fillStyle = colours.back;
+		to.fillRect(0, 0, w, 22); // over lanes that begin above
+		this.paintRuler(colours, w, to);
+		return to;
+	}
+
+	// paint draws on the canvas, or on what is like one.
+	paint(to) {
 		const began = performance.now();
 		const s = this.scroll, w = this.width, h = s.clientHeight;
 		if (w < 1 || h < 1) return;
 		const colours = this.colours();
 		this.canvas.style.top = s.offsetTop + "px";
-		const c = this.context(this.canvas, w, h);
-		this.paintRuler(colours, w);
+		const c = to || this.context(this.canvas, w, h);
+		if (!to) this.paintRuler(colours, w);
 		c.font = "12px system-ui, sans-serif";
 		c.textBaseline = "middle";
 		const top = s.scrollTop, d = this.data;
@@ -240,15 +256,20 @@ export class Timeline {
 			c.fillStyle = colours.soft;
 			c.fillText(this.app.status.finished ? "There are no calls in the recording." : "Reading …", 10, 20);
 		}
-		$("range").textContent = `${moment(this.from, (this.end - this.from) / 1000)} + ${time(this.end - this.from)}`;
-		$("hint").textContent = d && !d.exact ? `calls within ${time(d.span)} are merged` : "";
+		const mark = this.app.mark;
+		if (mark !== undefined && mark >= this.from && mark <= this.end) {
+			c.fillStyle = colours.accent;
+			c.fillRect(this.x(mark) - 1, 0, 2, h);
+		}
+		$("range").textContent = `${time(this.end - this.from)} from ${this.from ? moment(this.from, (this.end - this.from) / 1000) : "the start"}`;
+		$("hint").textContent = d && !d.exact ? `calls within ${time(d.span)} are merged` : !this.picked && !sel && w > 640 ? "Click a call to see its values. Drag with Shift to select a stretch of time." : "";
 		this.frames.push(performance.now() - began);
 		if (this.frames.length > 200) this.frames.shift();
 		this.canvas.dataset.painted = this.from + "-" + this.end;
 	}
 
-	paintRuler(colours, w) {
-		const c = this.context(this.ruler, w, 22), span = this.end - this.from;
+	paintRuler(colours, w, to) {
+		const c = to || this.context(this.ruler, w, 22), span = this.end - this.from;
 		let step = 10 ** Math.floor(Math.log10(span * 110 / w));
 		for (const f of [1, 2, 5, 10]) if (step * f * w / span >= 110) { step *= f; break; }
 		step = Math.max(1, step);
@@ -258,7 +279,7 @@ export class Timeline {
 			c.fillStyle = colours.line;
 			c.fillRect(x, 12, 1, 10);
 			c.fillStyle = colours.soft;
-			c.fillText(moment(t, step), x + 3, 14);
+			c.fillText(moment(t, step, this.end), x + 3, 14);
 		}
 	}
 
@@ -343,7 +364,13 @@ export class Timeline {
 	}
 
 	call(s) {
-		return ask("call", { g: s.g, depth: s.row - callsRow, begin: s.begin, end: s.end });
+		return ask("call", this.query(s));
+	}
+
+	query(s) { return { g: s.g, depth: s.row - callsRow, begin: s.begin, end: s.end }; }
+
+	source(s) {
+		if (s.calls === 1 && s.row >= callsRow) this.app.source.show(this.query(s));
 	}
 
 	// pick shows what there is to say of a slice below the lanes.
@@ -355,15 +382,15 @@ export class Timeline {
 		if (!s) return;
 		const list = element("dl");
 		const say = (name, text) => list.append(element("dt", name), element("dd", text));
-		to.append(element("h2", this.name(s)), list);
+		const head = element("p");
+		head.append(element("h2", this.name(s)), element("button", "zoom to it (F)", { onclick: () => this.zoomTo(s) }), element("button", "trace from here (T)", { onclick: () => this.app.trace(s.begin, s.g) }), element("button", "source (C)", { onclick: () => this.source(s), hidden: s.calls > 1 || s.row < callsRow || !this.app.function(s.key).source }), element("button", "close (Esc)", { onclick: () => this.pick(null) }));
+		to.append(head, list);
 		say("goroutine", "G" + s.g);
 		say("began", moment(s.begin, 1));
 		say("lasted", time(s.end - s.begin, 6) + (s.what & unfinished ? " at least: its end is not in the recording" : ""));
 		if (s.what & failed) say("failed", s.calls > 1 ? "one of them at least" : "with an error, a panic or Goexit");
-		const buttons = element("p");
-		buttons.append(element("button", "zoom to it (F)", { onclick: () => this.zoomTo(s) }), " ", element("button", "trace from here (T)", { onclick: () => this.app.trace(s.begin, s.g) }));
-		to.append(buttons);
 		if (s.calls > 1 || s.row < callsRow) return;
+		if (this.app.source.query) this.source(s);
 		try {
 			const d = await this.call(s);
 			if (this.picked !== s) return;
@@ -435,6 +462,7 @@ export class Timeline {
 		s.addEventListener("dblclick", e => { const hit = this.hit(...place(e)); if (hit) this.zoomTo(hit); });
 		$("zoom-in").onclick = () => this.zoom(0.5);
 		$("zoom-out").onclick = () => this.zoom(2);
+		$("timeline-save").onclick = () => this.picture().save(`${this.app.status.name}-timeline`);
 		$("whole").onclick = () => this.show(0, this.app.status.end);
 	}
 
@@ -446,6 +474,7 @@ export class Timeline {
 		case "d": this.pan(0.15); return true;
 		case "0": this.show(0, this.app.status.end); return true;
 		case "f": if (this.picked) this.zoomTo(this.picked); return true;
+		case "c": if (this.picked) this.source(this.picked); return true;
 		case "t": if (this.picked) this.app.trace(this.picked.begin, this.picked.g); return true;
 		}
 		return false;

@@ -63,8 +63,16 @@ export class Tree {
 			element("button", moment(l.at, 1), { className: "at", title: "on the timeline", onclick: () => this.app.showAt(l.at, l.g) }),
 			element("span", l.g ? "G" + l.g : "", { className: "g" }),
 			opens ? element("button", "▾", { className: "fold", ariaLabel: "fold", onclick: e => this.fold(row, e.currentTarget) }) : element("span", "", { className: "fold" }),
-			element("span", l.text, { className: "t" + (/^\s*\} panic/.test(l.text) ? " bad" : "") }));
+			/^\s*\+ /.test(l.text) ? element("button", l.text, { className: "t", title: "source, with the values of this call", onclick: () => this.source(row, l) })
+				: element("span", l.text, { className: "t" + (/^\s*\} panic/.test(l.text) ? " bad" : "") }));
 		return row;
+	}
+
+	// source shows the function of a call beside the trace.
+	source(row, l) {
+		for (const e of $("lines").querySelectorAll(".here")) e.classList.remove("here");
+		row.classList.add("here");
+		this.app.source.show({ g: l.g, at: l.next });
 	}
 
 	// fold hides or shows the lines within a call.

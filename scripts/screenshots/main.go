@@ -1,0 +1,183 @@
+// Screenshots makes the pictures of ftrace web that are in README.md and docs/web.md anew, from the
+// recordings in testdata/recordings. Chromium must be installed.
+//
+// Usage, from the repository of ftrace-wrap:
+//
+//	go run ./scripts/screenshots [-o DIR] [-all RECORDING]
+//
+// With -all it takes pictures of each view of a recording, at 1,280 and 400 pixels, light and dark,
+// to look at.
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/web"
+)
+
+// A picture is one of a page.
+type picture struct {
+	name, recording string
+	width, height   int64
+	scheme          string // light or dark
+	view            string // what follows # in the page's URL
+	do              string // JavaScript that is run then
+	until           string // JavaScript that is true when all is there
+}
+
+// pick clicks the longest call of a function on the timeline.
+func pick(function string) string {
+	return fmt.Sprintf(`{ const t = ftrace.timeline, d = t.data; let best = -1;
+		for (let i = 0; i < d.n; i++) if (d.row[i] >= 2 && d.calls[i] === 1 && ftrace.function(d.what[i] & 0xffffff).name === %q
+			&& (best < 0 || d.end[i] - d.begin[i] > d.end[best] - d.begin[best])) best = i;
+		t.pick({ g: d.goroutines[d.lane[best]], row: d.row[best], begin: d.begin[best], end: d.end[best], what: d.what[best], calls: 1, key: d.what[best] & 0xffffff }); }`, function)
+}
+
+const recordings = "testdata/recordings/"
+
+var pictures = []picture{
+	{"web", recordings + "parser", 1280, 560, "light", "from=460000&to=550000", pick("main.evaluate") + `; ftrace.timeline.source(ftrace.timeline.picked)`,
+		`document.getElementById("details").innerText.includes("source") && document.getElementById("source").dataset.state === "done"`},
+	{"web-search", recordings + "parser", 1280, 360, "light", "view=tree&line=0&q=division by zero", "", `document.querySelector("#results[data-state=done]") && document.querySelectorAll("#lines .l").length`},
+	{"web-table", recordings + "convoy", 1280, 300, "dark", "view=table&waits=1&sort=self", "", `document.querySelectorAll("#table tbody tr").length`},
+	{"web-flame", recordings + "convoy", 1280, 250, "light", "view=flame", "", `document.getElementById("flame").dataset.state === "done"`},
+}
+
+func main() {
+	out := flag.String("o", filepath.Join("docs", "images"), "write into `DIR`")
+	all := flag.String("all", "", "take pictures of each view of `RECORDING`")
+	flag.Parse()
+	list := pictures
+	if *all != "" {
+		list = views(*all)
+	}
+	if err := run(*out, list); err != nil {
+		fmt.Fprintln(os.Stderr, "screenshots:", err)
+		os.Exit(1)
+	}
+}
+
+// views returns a picture of each view at each width and in each scheme.
+func views(recording string) (list []picture) {
+	for _, one := range []picture{
+		{name: "timeline"},
+		{name: "trace", view: "view=tree&line=0", until: `document.querySelectorAll("#lines .l").length`},
+		{name: "flame", view: "view=flame", until: `document.getElementById("flame").dataset.state === "done"`},
+		{name: "table", view: "view=table", until: `document.querySelectorAll("#table tbody tr").length`},
+	} {
+		for _, one.width = range []int64{1280, 400} {
+			for _, one.scheme = range []string{"light", "dark"} {
+				p := one
+				p.name, p.recording, p.height = fmt.Sprintf("%s-%d-%s", one.name, one.width, one.scheme), recording, 800
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}
+
+func run(out string, list []picture) error {
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox)
+	ctx, end := chromedp.NewExecAllocator(context.Background(), options...)
+	defer end()
+	ctx, end = chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {})) // of events that it does not know
+	defer end()
+	if err := chromedp.Run(ctx); err != nil { // the browser is there for all
+		return err
+	}
+	servers := map[string]*web.Server{}
+	for _, p := range list {
+		s := servers[p.recording]
+		if s == nil {
+			var err error
+			if s, err = web.Listen(p.recording, web.Options{Address: "127.0.0.1:0", Source: "."}); err != nil {
+				return err
+			}
+			servers[p.recording] = s
+			go s.Run(io.Discard, os.Stderr)
+		}
+		b, err := take(ctx, s.URL(), p)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		name := filepath.Join(out, p.name+".png")
+		if err := os.WriteFile(name, b, 0o644); err != nil {
+			return err
+		}
+		fmt.Printf("%s\t%d bytes\n", name, len(b))
+	}
+	return nil
+}
+
+// take takes a picture, which has few colours, so that it is small.
+func take(ctx context.Context, url string, p picture) ([]byte, error) {
+	ctx, end := context.WithTimeout(ctx, time.Minute)
+	defer end()
+	var b []byte
+	err := chromedp.Run(ctx,
+		chromedp.EmulateViewport(p.width, p.height),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: p.scheme}}),
+		chromedp.Navigate("about:blank"), chromedp.Navigate(url+"#"+p.view),
+		chromedp.Poll(`document.body.dataset.ready === "yes" && (document.getElementById("timeline").hidden || ftrace.timeline.data && !ftrace.timeline.asking)`, nil),
+		chromedp.Evaluate(cmp.Or(p.do, "0"), nil),
+		chromedp.Poll(cmp.Or(p.until, "true"), nil),
+		chromedp.Sleep(300*time.Millisecond), // until it is painted
+		chromedp.CaptureScreenshot(&b))
+	if err != nil {
+		return nil, err
+	}
+	full, err := png.Decode(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	var small bytes.Buffer
+	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&small, paletted(full))
+	return small.Bytes(), err
+}
+
+// paletted returns a picture with its 64 most frequent colours, and for others the nearest of them.
+func paletted(full image.Image) image.Image {
+	seen := map[color.Color]int{}
+	bounds := full.Bounds()
+	for y := range bounds.Dy() {
+		for x := range bounds.Dx() {
+			seen[full.At(x, y)]++
+		}
+	}
+	colours := slices.SortedFunc(maps.Keys(seen), func(a, b color.Color) int {
+		r, g, bl, _ := a.RGBA()
+		r2, g2, bl2, _ := b.RGBA()
+		return cmp.Or(cmp.Compare(seen[b], seen[a]), cmp.Compare(r, r2), cmp.Compare(g, g2), cmp.Compare(bl, bl2))
+	})
+	palette := color.Palette(colours[:min(64, len(colours))])
+	index := map[color.Color]uint8{}
+	for c := range seen {
+		index[c] = uint8(palette.Index(c))
+	}
+	small := image.NewPaletted(bounds, palette)
+	for y := range bounds.Dy() {
+		for x := range bounds.Dx() {
+			small.SetColorIndex(x, y, index[full.At(x, y)])
+		}
+	}
+	return small
+}
