@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -14,6 +16,7 @@ import (
 func attachVerb() *cli.Command {
 	var o live.AttachOptions
 	var t textOptions
+	budget := ""
 	return command.Verb(&cli.Command{
 		Name: "attach", ArgsUsage: "[FLAGS] PID|NAME", Usage: "look into a running program, arm it, record it",
 		Description: `
@@ -23,16 +26,23 @@ to a program, each with rules of its own, D programs included. NAME is the name 
 executable of which one process runs. If nothing is armed in the program, and there is
 no -f, all its functions are.
 
+What attach arms costs at most 10% of the processor time that the program uses itself,
+or as much as -budget says. Calls of the functions that are called most are left out for
+that, and counted. Attach says of which at its end. Calls that others see too, who have
+asked for no budget, are not left out.
+
 With -stack, -arm, -disarm or -dump it does one thing and ends.`,
 		UsageText: `
 	$ ftrace attach 4242
 	$ ftrace attach -f 'net/http.*=call' -for 10s -o slow.data server
+	$ ftrace attach -budget 3% -for 10m -o all.data server
 	$ ftrace attach -arm -f 'main.*' server; sleep 60; ftrace attach -dump last.data server
 	$ ftrace attach -stack server`,
 		Flags: slices.Concat([]cli.Flag{
 			rulesFlag(&o.Rules, "put these `RULES` in force, as FTRACE=RULES"),
 			&cli.DurationFlag{Name: "for", Destination: &o.For, Usage: "stay attached for `TIME`: 10s, 1m; calls that could not be shown in the time are not"},
 			&cli.StringFlag{Name: "o", Destination: &o.Dir, Usage: "record to `DIR`, and show nothing"},
+			&cli.StringFlag{Name: "budget", Destination: &budget, Usage: "leave out calls of the functions that are called most, so that recording costs at most `N%` of the program's own processor time; off leaves out none; without, 10%, and none with -arm (docs/record.md)"},
 		}, t.flags(), []cli.Flag{
 			&cli.BoolFlag{Name: "stack", Destination: &o.Stack, Usage: "show each goroutine's last calls, and those that it is in, with how long; " +
 				"values are there if the program records to rings"},
@@ -45,6 +55,11 @@ With -stack, -arm, -disarm or -dump it does one thing and ends.`,
 			return 0, err
 		}
 		o.Text = t.Options
+		if !o.Arm {
+			o.Budget, _ = strconv.Atoi(strings.TrimSuffix(cmp.Or(budget, defaultBudget), "%"))
+		} else if o.Budget = -1; budget != "" {
+			o.Budget, _ = strconv.Atoi(strings.TrimSuffix(budget, "%"))
+		}
 		once := 0
 		for _, wanted := range []bool{o.Stack, o.Arm, o.Disarm, o.Dump != ""} {
 			if wanted {
@@ -63,6 +78,10 @@ With -stack, -arm, -disarm or -dump it does one thing and ends.`,
 			err = command.Usagef("-o and -for do not go with -stack, -arm, -disarm and -dump: leave them out")
 		case o.Rules != "" && (o.Stack || o.Disarm || o.Dump != ""):
 			err = command.Usagef("-f does not go with -stack, -disarm and -dump: leave it out")
+		case budget != "" && (o.Stack || o.Disarm || o.Dump != ""):
+			err = command.Usagef("-budget does not go with -stack, -disarm and -dump: leave it out")
+		case budget != "" && !isBudget.MatchString(budget):
+			err = command.Usagef("-budget: %s is neither off nor a percentage from 1%% to 999%%", budget)
 		}
 		if err != nil {
 			return 0, err

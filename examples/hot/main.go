@@ -1,9 +1,20 @@
-// Hot has a function that is called millions of times: docs/record.md records it within a budget.
+// Hot has a function that is called millions of times: docs/record.md records it within a budget,
+// and docs/live.md attaches to it.
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"os"
+	"strconv"
+)
 
-func main() { fmt.Println(fib(40)) }
+func main() {
+	n := 40
+	if len(os.Args) > 1 {
+		n, _ = strconv.Atoi(os.Args[1])
+	}
+	fmt.Println(fib(n))
+}
 
 func fib(n int) int {
 	if n < 2 {

@@ -396,6 +396,7 @@ const (
 	AskStuck                // nanoseconds: find the goroutines that nothing can wake, with the world stopped that long at most
 	AskWhat                 // addresses of locks and channels: what they are, and what leads there
 	AskLocks                // number: list who holds locks, and findings, from that one on
+	AskBudget               // millionths of the processor time, 0: none: what the observer's recording may cost; all bits of the program's own: what FTRACE_BUDGET says
 )
 
 // What a list of locks says first of each entry.

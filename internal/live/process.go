@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"math/bits"
 	"os"
 	"path/filepath"
@@ -345,6 +346,18 @@ func (p *Process) RecordRules(dir, rules string) error {
 		}
 	}
 	return nil
+}
+
+// SetBudget limits what recording may cost to so many percent of the processor time that the
+// program uses itself; 0 is no limit. In a session it is wanted as long as the session lasts.
+// Otherwise it holds for the program's own recording, and -1 is what its FTRACE_BUDGET says. The
+// smallest that anyone wants holds for all who want one. Who wants none sees every call.
+func (p *Process) SetBudget(percent int) error {
+	share := uint32(math.MaxUint32)
+	if percent >= 0 {
+		share = uint32(percent) * 1e4
+	}
+	return p.askOwn(format.AskBudget, string(binary.LittleEndian.AppendUint32(nil, share)))
 }
 
 // RecordRings makes the program record to rings in memory, which Dump writes out. It is no error if

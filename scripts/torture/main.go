@@ -505,6 +505,9 @@ var changes = []change{
 				return err
 			}
 		}
+		if err := o.SetBudget(rand.IntN(3)); err != nil { // or none
+			return err
+		}
 		if err := o.Record(dir); err != nil {
 			return err
 		}

@@ -11,16 +11,18 @@
 // very frequent there are some calls in each turn. Sysmon, which is awake anyway, adds up what the
 // calls of a turn cost, and sets the quota by that.
 //
-// Only what a recording says can be left out, so there must be one.
+// Only what a recording says can be left out, so there must be one. Each observer may ask for a
+// budget: the program by FTRACE_BUDGET, a session by a request. The smallest holds. A call is left
+// out only if all who see it have asked for one: who has not sees every call.
 //
 // A call looks only at the limit that stands beside its function's count. Calls of functions that
-// need other decisions than to be noted (lines, marks, replacements, several observers) are never
-// left out.
+// need other decisions than to be noted (lines, marks, replacements) are never left out.
 
 package runtime
 
 import (
 	"internal/runtime/atomic"
+	"internal/runtime/sys"
 	"unsafe"
 )
 
@@ -36,16 +38,19 @@ const (
 	ftraceCountedCalls = 8       // for each call noted so many are counted
 	ftraceCountedCheck = 64      // whether these are enough is asked after so many
 	ftraceUncounted    = 1 << 31 // in ftraceFunc.counted and leftOut
+	ftraceSaid         = 1 << 1  // in leftOut
 )
 
 // ftraceBudgetState is the state of the budget. Sysmon writes it, unless it says otherwise.
 type ftraceBudgetState struct {
-	share  uint32         // of the processor time, in millionths; 0: there is no budget
-	window uint32         // number of the current window, from 1 on; calls of ftraceBudgetAnew begin others; atomic
-	quota  uintptr        // calls that a function may have in a window; atomic
-	watch  uintptr        // calls of a function that may fail of which in a turn the ends are watched while they are left out; atomic
-	opened int64          // when the window began
-	hook   unsafe.Pointer // the type of a hook that is on
+	asked  [1 + ftrace_format_SessionsMax]uint32 // by observer, what it asked for, as share; requests write it; atomic
+	start  uint32                                // what FTRACE_BUDGET asks for
+	share  uint32                                // of the processor time, in millionths: the smallest that anyone asks for; 0: there is no budget; requests write it; atomic
+	window uint32                                // number of the current window, from 1 on; calls of ftraceBudgetAnew begin others; atomic
+	quota  uintptr                               // calls that a function may have in a window; atomic
+	watch  uintptr                               // calls of a function that may fail of which in a turn the ends are watched while they are left out; atomic
+	opened int64                                 // when the window began
+	hook   unsafe.Pointer                        // the type of a hook that is on
 
 	// Since the turn began.
 	begun int64  // when that was
@@ -83,51 +88,152 @@ func ftraceParseBudget(s string) {
 		share = 0
 		break
 	}
-	b := &ftraceBudget
-	switch {
-	case share == 0:
+	if share == 0 {
 		ftraceComplain("FTRACE_BUDGET: " + s + " is neither off nor a percentage from 1% to 999%")
 		return
-	case ftraceProcessTime() == 0:
-		ftraceComplain("FTRACE_BUDGET: there is none on this system")
+	}
+	if failed := ftraceAskBudget(0, share*1e4); failed != "" {
+		ftraceComplain("FTRACE_BUDGET: " + failed)
 		return
 	}
+	ftraceBudget.start = share * 1e4
+}
+
+// ftraceAskBudget has an observer ask for a budget, in millionths of the processor time, or for
+// none, 0. It returns why there can be none. Requests come one after another.
+func ftraceAskBudget(observer, share uint32) string {
+	b := &ftraceBudget
+	switch {
+	case share > 999e4:
+		return "it is more than 999%"
+	case share != 0 && ftraceProcessTime() == 0:
+		return "there is none on this system"
+	case share != 0 && b.window == 0 && !b.prepare():
+		return "there is no memory for it"
+	}
+	atomic.Store(&b.asked[observer], share)
+	share = 0
+	for i := range b.asked {
+		if asked := b.asked[i]; asked != 0 && (share == 0 || asked < share) {
+			share = asked
+		}
+	}
+	if was := b.share; share != 0 && was != share {
+		quota := ftraceMinQuota + uintptr(share)/10
+		if was != 0 {
+			quota = min(quota, b.quota)
+		} else {
+			b.opened, b.begun, b.ticks, b.cpu = nanotime(), nanotime(), ftraceCycles(), ftraceProcessTime()
+			b.noted, b.only = ftraceNotedCalls()
+		}
+		atomic.Storeuintptr(&b.quota, quota)
+		atomic.Storeuintptr(&b.watch, ftraceCountedCalls*quota)
+	}
+	atomic.Store(&b.share, share)
+	ftraceBudgetAgain()
+	return ""
+}
+
+// prepare makes what a budget needs, once.
+func (b *ftraceBudgetState) prepare() bool {
 	b.off = (*[ftraceMaxOff]unsafe.Pointer)(ftraceAlloc(unsafe.Sizeof(*b.off)))
 	b.passed = (*[ftracePassedMax]ftracePassed)(ftraceAlloc(unsafe.Sizeof(*b.passed)))
 	if b.off == nil || b.passed == nil {
-		return
+		return false
 	}
 	var hook any = (*ftraceFunc)(nil)
 	b.hook = unsafe.Pointer(efaceOf(&hook)._type)
-	b.share, b.window, b.entry, b.usual = share*1e4, 1, 100*ftraceEntries, 100
-	b.quota = ftraceMinQuota + uintptr(share)*1000
-	b.watch = ftraceCountedCalls * b.quota
-	b.opened, b.begun, b.ticks, b.cpu = nanotime(), nanotime(), ftraceCycles(), ftraceProcessTime()
+	b.window, b.entry, b.usual = 1, 100*ftraceEntries, 100
+	return true
+}
+
+// ftraceBudgetAgain has each function ask anew whether its calls may be left out, and ends that
+// they are: who sees them has changed, or which budget they want.
+func ftraceBudgetAgain() {
+	b := &ftraceBudget
+	if b.window == 0 {
+		return // there never was a budget
+	}
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
+		for i := range p.Nfuncs {
+			atomic.Storeuintptr(&p.fn(i).limit, 0)
+		}
+	}
+	ftraceBudgetReturn(atomic.Xadd(&b.window, 1) + ftraceTurn)
+}
+
+// governed reports whether calls of f may be left out: all who see them have asked for a budget,
+// and want no more than that they are recorded.
+func (f *ftraceFunc) governed() bool {
+	b, l := &ftraceBudget, f.loadLaid()
+	if atomic.Load(&b.share) == 0 || l == nil || ftraceShaking != 0 || f.replaced() || f.flags&(ftraceIsProbe|ftraceIsSpan|ftraceHasSecrets) != 0 || l.marks|l.triggers != 0 {
+		return false
+	}
+	own := l.flags&ftraceMaskedOff == 0 && l.wants(f)
+	if own && (atomic.Load(&b.asked[0]) == 0 || !ftraceRecording.on || ftraceOut.on || l.in|l.after != 0 || !ftraceIsPlain(l.clause)) {
+		return false
+	}
+	for o := l.others; o != nil; o = o.next {
+		if atomic.Load(&b.asked[o.session+1]) == 0 || o.laid.in|o.laid.after != 0 || !ftraceIsPlain(o.laid.clause) {
+			return false
+		}
+	}
+	return own || l.others != nil
 }
 
 // ftraceEntryAtLimit is ftraceEntryFast for a call of a function that has reached its limit.
 func ftraceEntryAtLimit(f *ftraceFunc, w *ftraceWriter, offset uintptr, first *any, n int, result *any) (token int) {
-	b := &ftraceBudget
-	if atomic.Load(&f.back) != 0 {
+	if f.atLimit() {
 		f.onlyCount(w)
-		return f.leftOutToken(result)
+		return f.leftOutToken(result == nil)
+	}
+	from := ftraceCycles()
+	token = ftraceEntryFast(f, offset, first, n, result)
+	ftraceBudget.measured(ftraceCycles() - from)
+	return token
+}
+
+// beginAtLimit is ftraceBeginCall for a call of a function that has reached its limit.
+//
+//go:noinline
+func (f *ftraceFunc) beginAtLimit(offset uintptr, args []any, flags uint32) (token int) {
+	if f.atLimit() {
+		mp := acquirem()
+		if w := ftraceWriterOf(mp); w != nil {
+			f.onlyCount(w)
+		}
+		releasem(mp)
+		return f.leftOutToken(flags&ftrace_format_FrameAtReturns == 0)
+	}
+	from := ftraceCycles()
+	token = ftraceBeginCall(f, offset, args, flags)
+	ftraceBudget.measured(ftraceCycles() - from)
+	return token
+}
+
+// atLimit reports whether a call of f, which has reached its limit, is left out. If not, f has
+// another limit.
+func (f *ftraceFunc) atLimit() bool {
+	b := &ftraceBudget
+	if atomic.Load(&f.back) != 0 && !f.replaced() {
+		return true
+	}
+	if !f.governed() {
+		f.recordOn()
+		atomic.Storeuintptr(&f.limit, ^uintptr(0))
+		if f.governed() { // since then
+			atomic.Storeuintptr(&f.limit, 0)
+		}
+		return false
 	}
 	window := atomic.Load(&b.window)
-	switch {
-	case b.share == 0:
-		atomic.Storeuintptr(&f.limit, ^uintptr(0))
-		return ftraceEntryFast(f, offset, first, n, result)
-	case ftraceRecording.on && atomic.Load(&f.window) == window && f.leaveOut(window):
-		f.onlyCount(w)
-		return f.leftOutToken(result)
+	if atomic.Load(&f.window) == window && f.leaveOut(window) {
+		return true
 	}
 	f.recordOn()
 	atomic.Store(&f.window, window)
 	atomic.Storeuintptr(&f.limit, atomic.Loaduintptr(&f.count)+atomic.Loaduintptr(&b.quota))
-	from := ftraceCycles()
-	token = ftraceEntryFast(f, offset, first, n, result)
-	b.measured(ftraceCycles() - from)
-	return token
+	return false
 }
 
 // measured takes in how long the entry of a call took, in ticks. One in some hundred takes a
@@ -224,12 +330,16 @@ func (f *ftraceFunc) leaveOut(window uint32) bool {
 	for range ftraceMaxOff {
 		at := &b.off[atomic.Xadd(&b.next, 1)%ftraceMaxOff]
 		if atomic.Loadp(unsafe.Pointer(at)) == nil && atomic.Casp1(at, nil, unsafe.Pointer(f)) {
+			atomic.Xadd(&b.live, 1)
+			if !f.governed() && atomic.Casp1(at, unsafe.Pointer(f), nil) { // no longer
+				atomic.Xadd(&b.live, -1)
+				break
+			}
 			now := ftraceTicks()
 			atomic.Store64(&f.wasOff, now)
 			if atomic.Cas(&f.leftOut, 0, 1) && ftraceMemory.head != nil {
 				atomic.Xadd64(&ftraceMemory.head.LeftOut, 1)
 			}
-			atomic.Xadd(&b.live, 1)
 			ftraceRecordSwitch(f, ftrace_format_KindOff, now, uint64(atomic.Loaduintptr(&f.count)), 0)
 			return true
 		}
@@ -238,15 +348,15 @@ func (f *ftraceFunc) leaveOut(window uint32) bool {
 	return false
 }
 
-// ftraceFinishBudget records what was left out until the end of the program, as far as it was
-// counted.
+// ftraceFinishBudget records what was left out until now, as far as it was counted: a recording
+// ends.
 func ftraceFinishBudget() {
-	if ftraceBudget.share == 0 {
+	if ftraceBudget.window == 0 {
 		return
 	}
-	for i := range ftraceBudget.off {
-		if f := (*ftraceFunc)(atomic.Loadp(unsafe.Pointer(&ftraceBudget.off[i]))); f != nil {
-			f.recordReturn()
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
+		for i := range p.Nfuncs {
+			p.fn(i).recordReturn()
 		}
 	}
 }
@@ -307,6 +417,9 @@ func ftraceBudgetAnew() {
 func ftraceBudgetTurn(now int64) {
 	b := &ftraceBudget
 	noted, only := ftraceNotedCalls()
+	if noted < b.noted { // the calls for an observer that has left are no longer among them
+		b.noted = noted
+	}
 	cpu, ticks := ftraceProcessTime(), ftraceCycles()
 	perTick := float64(now-b.begun) / float64(max(1, ticks-b.ticks)) * ftraceCallEntries // ns that a call costs for each of its entry's
 	cost := float64(noted-b.noted) * float64(atomic.Load64(&b.entry)/ftraceEntries) * perTick
@@ -337,14 +450,26 @@ func ftraceAdjust(was uintptr, cost, allowed float64) uintptr {
 // what the function does to call the core.
 const ftraceCallEntries = 2.5
 
-// ftraceNotedCalls returns how many calls the fast path has noted, and how many were only counted.
+// ftraceNotedCalls returns how many calls were noted for those who have asked for a budget, and how
+// many were only counted.
 //
 //go:nowritebarrierrec
 func ftraceNotedCalls() (calls, only uint64) {
-	for i := range ftraceRecording.writers {
-		if w := (*ftraceWriter)(atomic.Loadp(unsafe.Pointer(&ftraceRecording.writers[i]))); w != nil {
-			calls += w.noted
-			only += w.counted
+	for i := range ftraceBudget.asked {
+		s, asked := &ftraceRecording.ftraceStream, atomic.Load(&ftraceBudget.asked[i]) != 0
+		if i > 0 {
+			s = &ftraceSessions[i-1]
+		}
+		if i > 0 && !asked {
+			continue
+		}
+		for id := range s.writers {
+			if w := (*ftraceWriter)(atomic.Loadp(unsafe.Pointer(&s.writers[id]))); w != nil {
+				if asked {
+					calls += w.noted
+				}
+				only += w.counted
+			}
 		}
 	}
 	return calls, only
@@ -353,27 +478,56 @@ func ftraceNotedCalls() (calls, only uint64) {
 // ftraceRecordSwitch records that calls of f are no longer noted since then, after so many, or that
 // they are noted again, which so many were not since then, of which so many failed.
 func ftraceRecordSwitch(f *ftraceFunc, kind uint8, since, calls, failed uint64) {
-	gp := getg()
-	t := gp.ftrace
-	if !ftraceRecording.on || t == nil {
+	gp, l := getg(), f.loadLaid()
+	if l == nil {
 		return
 	}
-	mp := acquirem()
-	if w := ftraceRecorder(mp); w != nil {
-		t.last = w.last
-		w.first(gp, t)
-		if w.room(mp) {
-			r := w.begin(gp, kind, f, t.shown)
-			size := ftraceRecordSize + 16
-			*(*[2]uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = [2]uint64{since, calls}
-			if kind == ftrace_format_KindOn {
-				*(*uint64)(add(unsafe.Pointer(r), size)) = failed
-				size += 8
-			}
-			w.end(r, size)
+	sees := uint32(0) // by observer
+	if kind == ftrace_format_KindOn {
+		sees = atomic.Load(&f.leftOut) / ftraceSaid & (1<<(1+ftrace_format_SessionsMax) - 1)
+		atomic.And(&f.leftOut, ^(sees * ftraceSaid))
+	} else {
+		if ftraceRecording.on && l.flags&ftraceMaskedOff == 0 && l.wants(f) {
+			sees = 1
+		}
+		for o := l.others; o != nil; o = o.next {
+			sees |= 2 << o.session
 		}
 	}
+	mp := acquirem()
+	for ; sees != 0; sees &= sees - 1 {
+		w, depth := ftraceSwitchRecorder(gp, mp, sys.TrailingZeros32(sees)-1)
+		if w == nil {
+			continue
+		}
+		r := w.begin(gp, kind, f, depth)
+		size := ftraceRecordSize + 16
+		*(*[2]uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = [2]uint64{since, calls}
+		if kind == ftrace_format_KindOn {
+			*(*uint64)(add(unsafe.Pointer(r), size)) = failed
+			size += 8
+		} else {
+			atomic.Or(&f.leftOut, sees&-sees*ftraceSaid)
+		}
+		w.end(r, size)
+	}
 	releasem(mp)
+}
+
+// ftraceSwitchRecorder is ftraceRecorderFor, also for a goroutine that has called nothing.
+func ftraceSwitchRecorder(gp *g, mp *m, session int) (w *ftraceWriter, depth int32) {
+	switch t := gp.ftrace; {
+	case session < 0 && !ftraceRecording.on:
+		return nil, 0
+	case t != nil:
+		if w, depth = ftraceRecorderFor(gp, mp, t, session); w == nil || !w.room(mp) {
+			return nil, 0
+		}
+		return w, depth
+	case session < 0:
+		return ftraceRecorder(mp), 0
+	}
+	return ftraceSessions[session].recorder(gp, mp, nil), 0
 }
 
 // ftrace_api_left_out returns the names of the functions of which calls were left out to keep

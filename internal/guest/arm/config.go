@@ -175,6 +175,7 @@ func ftraceArm(observer uint32, r *ftraceRules, follows bool) string {
 	}
 	ftraceCountSpans()
 	ftraceSetWeaves()
+	ftraceBudgetAgain()
 	ftraceUnlockRegistry()
 	return ""
 }
@@ -336,6 +337,7 @@ func (c *ftraceConfig) note(bits uint32) {
 // arm switches the function's hook, after l was laid on it or its replacements have changed.
 func (l *ftraceLaid) arm(f *ftraceFunc) {
 	atomicstorep(unsafe.Pointer(&f.fast), unsafe.Pointer(l.fastClause(f)))
+	atomic.Storeuintptr(&f.limit, 0)
 	f.arm(l.arms(f))
 }
 

@@ -76,6 +76,9 @@ func ftraceBeginCall(f *ftraceFunc, offset uintptr, args []any, flags uint32) in
 	if t != nil && (t.busy != 0 || t.muted) {
 		return 0
 	}
+	if atomic.Loaduintptr(&f.count) >= atomic.Loaduintptr(&f.limit) {
+		return f.beginAtLimit(offset, args, flags)
+	}
 	count := atomic.Xadduintptr(&f.count, 1)
 	if ftraceShaking != 0 {
 		ftraceShake(f.key, count)

@@ -55,8 +55,8 @@ func (f *ftraceFunc) fails(how uint32, first *any, n int) bool {
 
 // leftOutToken returns what ftraceEntryFast returns for a call of f that is left out. A function
 // with deferred calls tells its exit by that.
-func (f *ftraceFunc) leftOutToken(result *any) int {
-	if result != nil || f.flags&ftraceMayFail == 0 {
+func (f *ftraceFunc) leftOutToken(deferred bool) int {
+	if !deferred || f.flags&ftraceMayFail == 0 {
 		return 0
 	}
 	return ftraceEndLeftOut | int(f.key)
@@ -78,8 +78,7 @@ func ftraceExitLeftOut(key uint32, offset uintptr, results []any) {
 //
 //go:noinline
 func (t *ftraceG) noteAtEnd(gp *g, f *ftraceFunc, offset uintptr, flags uint32, results []any) {
-	clause := (*ftrace_rule_Clause)(atomic.Loadp(unsafe.Pointer(&f.fast)))
-	if clause == nil || atomic.Load(&f.leftOut) == 0 || !ftraceRecording.on || t.busy != 0 || t.muted || !ftraceMayTrace(gp) {
+	if atomic.Load(&f.leftOut) == 0 || t.busy != 0 || t.muted || !ftraceMayTrace(gp) || !f.governed() {
 		return
 	}
 	if t.depth > 0 && flags&ftrace_format_FramePanicked == 0 && !t.settled(gp, offset) {
@@ -95,11 +94,11 @@ func (t *ftraceG) noteAtEnd(gp *g, f *ftraceFunc, offset uintptr, flags uint32, 
 		return
 	}
 	atomic.Xadd(&f.keeping, 1)
-	frame.fn, frame.clause, frame.Key = ftraceFuncPtr(unsafe.Pointer(f)), ftraceClausePtr(unsafe.Pointer(clause)), f.key
+	frame.fn, frame.Key = ftraceFuncPtr(unsafe.Pointer(f)), f.key
 	frame.Flags = flags | ftrace_format_FrameNotTimed | ftrace_format_FrameAtEnd
 	frame.sp, frame.Mask, frame.shown = offset, t.mask, t.shown
 	frame.Count = uint64(atomic.Loaduintptr(&f.count)) + uint64(atomic.Load(&f.counted)&^ftraceUncounted)
-	t.shown++
+	laid := f.loadLaid()
 	mp := acquirem()
 	if w := ftraceWriterOf(mp); w != nil {
 		w.noted += ftraceAtEndCalls
@@ -107,7 +106,14 @@ func (t *ftraceG) noteAtEnd(gp *g, f *ftraceFunc, offset uintptr, flags uint32, 
 	}
 	releasem(mp)
 	t.busy++
-	ftraceRecordEntry(gp, t, frame, nil, nil)
+	if laid.flags&ftraceMaskedOff == 0 && laid.wants(f) {
+		frame.clause = ftraceClausePtr(unsafe.Pointer(laid.clause))
+		t.shown++
+		ftraceRecordEntry(gp, t, frame, nil, nil)
+	}
+	for o := laid.others; o != nil; o = o.next {
+		t.shareRecord(gp, o.session, o.laid.clause, frame, nil, nil)
+	}
 	t.busy--
 	t.endCall(gp, results, nil)
 }

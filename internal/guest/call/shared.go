@@ -36,6 +36,7 @@ func (t *ftraceG) soleEntry(gp *g, f *ftraceFunc, o *ftraceOther, offset uintptr
 		}
 		w.sole(t, r, clause, kind, t.seen[o.session], f.key, size)
 		t.seen[o.session]++
+		w.noted++
 		token = int(t.depth)
 	}
 	releasem(mp)
@@ -165,8 +166,9 @@ func (t *ftraceG) sharePaths(gp *g, session int, clause *ftrace_rule_Clause, fra
 func (t *ftraceG) shareRecord(gp *g, session int, clause *ftrace_rule_Clause, frame *ftraceFrame, layout *ftraceLayout, values []any) {
 	mp := acquirem()
 	if w := ftraceSessions[session].recorder(gp, mp, t); w != nil {
-		w.entry(gp, frame, t.seen[session], clause.Untimed, layout, values)
+		w.entry(gp, frame, t.seen[session], clause.Untimed || frame.Flags&ftrace_format_FrameAtEnd != 0, layout, values)
 		t.seen[session]++
+		w.noted++
 		frame.Flags |= ftraceFrameSession << session
 	}
 	releasem(mp)

@@ -262,6 +262,17 @@ func ftraceAnswer(h *ftraceHead, kind, observer uint32, text string) string {
 		atomic.Or(&h.Sessions, 1<<(observer-1))
 	case ftrace_format_AskDetach:
 		ftraceDetach(h, observer)
+	case ftrace_format_AskBudget:
+		if len(text) != 4 {
+			return "this is not a number of 4 bytes"
+		}
+		share := *(*uint32)(unsafe.Pointer(unsafe.StringData(text)))
+		if observer == 0 && share == ^uint32(0) {
+			share = ftraceBudget.start
+		}
+		if failed := ftraceAskBudget(observer, share); failed != "" {
+			return "a budget: " + failed
+		}
 	default:
 		return "the program does not know this request"
 	}
@@ -281,6 +292,9 @@ func ftraceDetach(h *ftraceHead, session uint32) {
 		ftraceStopRecording(s)
 	}
 	ftraceLayLooks(bit, bit)
+	if ftraceBudget.asked[session] != 0 {
+		ftraceAskBudget(session, 0)
+	}
 	if c := ftraceLoadConfig(); c != nil && (c.of(session) != nil || c.follow&bit != 0) {
 		ftraceArm(session, nil, false)
 	}
@@ -300,7 +314,9 @@ func ftraceKeep(h *ftraceHead) {
 
 // ftraceStopRecording ends a recording while the program runs.
 func ftraceStopRecording(s *ftraceStream) {
+	ftraceFinishBudget()
 	s.end()
+	ftraceBudgetAgain()
 	ftraceShowRecording()
 	ftraceLayLooks(^uint32(0), 0)
 	ftraceSetWeavesNow()
@@ -343,6 +359,7 @@ func ftraceSwitch(observer uint32, list [][2]uint32) string {
 		}
 		f.layAgain()
 	}
+	ftraceBudgetAgain()
 	ftraceUnlockRegistry()
 	if unknown != 0 {
 		return "there is no such function"
@@ -380,6 +397,7 @@ func ftraceRecordFromNow(s *ftraceStream, session uint32, directory string, chun
 	}
 	ftraceShowRecording()
 	ftraceLayLooks(^uint32(0), 0)
+	ftraceBudgetAgain()
 	ftraceSetWeavesNow()
 	return ""
 }

@@ -41,7 +41,7 @@ type ftraceFunc struct {
 	back       uint32         // the window from which on the budget notes its calls again; 0: it notes them; atomic
 	counted    uint32         // calls since wasOff that were only counted; with ftraceUncounted others were not; atomic
 	wasOff     uint64         // ticks since which the budget left calls out, until its next call that is noted; atomic
-	leftOut    uint32         // 0: the budget left no calls out; with ftraceUncounted it left out some that were not counted; atomic
+	leftOut    uint32         // 0: the budget left no calls out; with ftraceUncounted it left out some that were not counted, with ftraceSaid << observer its recording says that they are; atomic
 	keeping    uint32         // calls since wasOff that failed and were noted at their end; atomic
 	failed     uint32         // calls since wasOff that failed and were only counted; atomic
 	looks      uint32         // bits of the sessions that look at it, see ftraceLook; under the registry's lock

@@ -28,6 +28,7 @@ type AttachOptions struct {
 	Dump   string        // a directory
 	Dir    string        // record there, and show nothing
 	For    time.Duration // 0: until Ctrl-C, or the end
+	Budget int           // percent of the process's own processor time that recording may cost; 0: any; -1: with Arm, as it is
 	Text   text.Options
 }
 
@@ -41,7 +42,7 @@ func Attach(name string, o AttachOptions, out, warn io.Writer) error {
 	case o.Stack:
 		err = showStacks(p, o.Text.Format, out, warn)
 	case o.Arm:
-		err = armProcess(p, o.Rules, warn)
+		err = armProcess(p, o.Rules, o.Budget, warn)
 	case o.Disarm:
 		err = disarmProcess(p)
 	case o.Dump != "":
@@ -56,12 +57,17 @@ func Attach(name string, o AttachOptions, out, warn io.Writer) error {
 }
 
 // armProcess puts rules in force that stay, and lets the program record to rings.
-func armProcess(p *live.Process, rules string, warn io.Writer) error {
+func armProcess(p *live.Process, rules string, budget int, warn io.Writer) error {
 	if rules == "" {
 		rules = "1"
 	}
 	if err := checkRules(p, rules, warn); err != nil {
 		return err
+	}
+	if budget >= 0 {
+		if err := p.SetBudget(budget); err != nil {
+			return err
+		}
 	}
 	if err := p.SetRules(rules); err != nil {
 		return err
@@ -95,7 +101,7 @@ func checkRules(p *live.Process, text string, warn io.Writer) error {
 // disarmProcess lets the program do nothing more than it does without any rules: those of the setup
 // tables go, too.
 func disarmProcess(p *live.Process) error {
-	for _, undo := range []func() error{func() error { return p.SetRules("") }, func() error { return p.SetObjects(nil) }, func() error { return p.SetActors(nil) }} {
+	for _, undo := range []func() error{func() error { return p.SetBudget(-1) }, func() error { return p.SetRules("") }, func() error { return p.SetObjects(nil) }, func() error { return p.SetActors(nil) }} {
 		if err := undo(); err != nil {
 			return err
 		}
@@ -157,6 +163,9 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 		}
 		record = func() error { return p.RecordRules(dir, rules) }
 	}
+	if err := p.SetBudget(o.Budget); err != nil {
+		return err
+	}
 	if err := record(); err != nil {
 		return err
 	}
@@ -188,6 +197,11 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 	if !v.behind.IsZero() {
 		fmt.Fprintf(warn, "ftrace: attach: what was called in the last %v is not shown, since showing it takes longer than that: -f chooses functions, -o DIR records all\n",
 			left.Sub(v.behind).Round(time.Millisecond))
+	}
+	if o.Budget > 0 {
+		if left := leftOut(dir); left != "" {
+			fmt.Fprintf(warn, "ftrace: attach: %s; -budget off records all\n", left)
+		}
 	}
 	return errors.Join(err, detached)
 }

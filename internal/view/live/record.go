@@ -49,6 +49,9 @@ func Record(cmd *exec.Cmd, dir, rules string, warn io.Writer) (status int, err e
 		fmt.Fprintf(warn, "ftrace: record: %v\n", ErrNothing(program))
 		return status, nil
 	}
+	if os.Getenv("FTRACE_BUDGET") == "off" {
+		return status, nil
+	}
 	if left := leftOut(full); left != "" {
 		fmt.Fprintf(warn, "ftrace: record: %s; -budget off records all\n", left)
 	}
@@ -61,9 +64,6 @@ const leftOutMax = 1 << 30
 // leftOut says of which functions calls were left out of the recording at dir to keep within a
 // budget, or returns "".
 func leftOut(dir string) string {
-	if os.Getenv("FTRACE_BUDGET") == "off" {
-		return ""
-	}
 	r, err := recording.Open(dir)
 	if err != nil {
 		return "" // who reads it hears of that
