@@ -55,8 +55,8 @@ type Schema struct {
 	information bool // it is information_schema, which belongs to no process
 }
 
-// sysSchema is the schema of views of performance_schema, and of who waits for whom there. It is not
-// there if SQLite has no room for it.
+// sysSchema is the schema of views of performance_schema, and of who waits for whom there. It is
+// not there if SQLite has no room for it.
 const sysSchema = "sys"
 
 // maxSchemas is the number of schemas of recordings that there can be: SQLite attaches 10
