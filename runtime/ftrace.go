@@ -11,12 +11,14 @@ import (
 // The links into the core: nil in a program built without the wrapper. When the wrapper compiles
 // this package it adds a file that sets them (see internal/inject).
 var (
-	coreRules    func() string
-	coreSetRules func(rules string) (message string, offset, length int)
-	coreMatches  func(clause int) int
-	coreDepth    func() int
-	coreEnabled  func() bool
-	coreNote     func(text string)
+	coreRules     func() string
+	coreSetRules  func(rules string) (message string, offset, length int)
+	coreMatches   func(clause int) int
+	coreBudget    func() int
+	coreSetBudget func(percent int) string
+	coreDepth     func() int
+	coreEnabled   func() bool
+	coreNote      func(text string)
 
 	coreGoroutine func() uint64
 	coreUnwoven   func(delta int32)
@@ -60,6 +62,40 @@ func SetRules(rules string) error {
 	rules = strings.Clone(rules)
 	if message, offset, length := coreSetRules(rules); message != "" {
 		return rulesError(rules, message, offset, length)
+	}
+	return nil
+}
+
+// Budget returns what recording may cost, in percent of the processor time that the program uses
+// itself: that of the last [SetBudget], or else of the environment variable FTRACE_BUDGET. It
+// returns 0 if there is no limit.
+func Budget() int {
+	if coreBudget == nil {
+		return 0
+	}
+	return coreBudget()
+}
+
+// SetBudget limits what recording may cost to so many percent of the processor time that the
+// program uses itself, from 1 to 999, at once. 0 is no limit.
+//
+// Within a budget, calls of the functions that are called most are left out of the recording at
+// times, and counted as far as that costs little. Only calls that the program records, by
+// FTRACE_RECORD, and does nothing else with, are left out. Who is attached to the program has a
+// budget of its own.
+//
+// SetBudget fails where there can be no budget: if percent is out of range, on systems where a
+// program's processor time is not known, and, with [ErrInactive], without the wrapper. Then the
+// budget stays as it was.
+func SetBudget(percent int) error {
+	if percent < 0 || percent > 999 {
+		return fmt.Errorf("ftrace: a budget of %d%%: it is neither 0 nor from 1 to 999", percent)
+	}
+	if coreSetBudget == nil {
+		return ErrInactive
+	}
+	if message := coreSetBudget(percent); message != "" {
+		return fmt.Errorf("ftrace: a budget of %d%%: %s", percent, message)
 	}
 	return nil
 }

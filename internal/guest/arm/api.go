@@ -6,6 +6,7 @@ package runtime
 
 import (
 	"internal/goarch"
+	"internal/runtime/atomic"
 	"internal/runtime/sys"
 	_ "unsafe" // for go:linkname
 )
@@ -51,6 +52,17 @@ func ftraceShowFromNow() bool {
 	}
 	return true
 }
+
+// ftrace_api_budget returns what the program's own recording may cost, in percent, 0: there is no
+// limit.
+//
+//go:linkname ftrace_api_budget
+func ftrace_api_budget() int { return int(atomic.Load(&ftraceBudget.asked[0]) / 1e4) }
+
+// ftrace_api_setBudget sets that. It returns "", or why it can't.
+//
+//go:linkname ftrace_api_setBudget
+func ftrace_api_setBudget(percent int) string { return ftraceAskBudget(0, uint32(percent)*1e4) }
 
 // ftrace_api_matches returns how many functions clause i of the rules in force decides for, or -1
 // if there is no such clause.

@@ -43,9 +43,9 @@ const (
 
 // ftraceBudgetState is the state of the budget. Sysmon writes it, unless it says otherwise.
 type ftraceBudgetState struct {
-	asked  [1 + ftrace_format_SessionsMax]uint32 // by observer, what it asked for, as share; requests write it; atomic
+	asked  [1 + ftrace_format_SessionsMax]uint32 // by observer, what it asked for, as share; under the registry's lock; atomic
 	start  uint32                                // what FTRACE_BUDGET asks for
-	share  uint32                                // of the processor time, in millionths: the smallest that anyone asks for; 0: there is no budget; requests write it; atomic
+	share  uint32                                // of the processor time, in millionths: the smallest that anyone asks for; 0: there is no budget; likewise
 	window uint32                                // number of the current window, from 1 on; calls of ftraceBudgetAnew begin others; atomic
 	quota  uintptr                               // calls that a function may have in a window; atomic
 	watch  uintptr                               // calls of a function that may fail of which in a turn the ends are watched while they are left out; atomic
@@ -100,9 +100,16 @@ func ftraceParseBudget(s string) {
 }
 
 // ftraceAskBudget has an observer ask for a budget, in millionths of the processor time, or for
-// none, 0. It returns why there can be none. Requests come one after another.
+// none, 0. It returns why there can be none.
 func ftraceAskBudget(observer, share uint32) string {
-	b := &ftraceBudget
+	semacquire(&ftraceRegistry.lock)
+	failed := ftraceBudget.ask(observer, share)
+	semrelease(&ftraceRegistry.lock)
+	return failed
+}
+
+// ask is ftraceAskBudget. The registry is locked.
+func (b *ftraceBudgetState) ask(observer, share uint32) string {
 	switch {
 	case share > 999e4:
 		return "it is more than 999%"

@@ -13,6 +13,12 @@ func linkRules() string
 //go:linkname linkSetRules runtime.ftrace_api_setRules
 func linkSetRules(rules string) (message string, offset, length int)
 
+//go:linkname linkBudget runtime.ftrace_api_budget
+func linkBudget() int
+
+//go:linkname linkSetBudget runtime.ftrace_api_setBudget
+func linkSetBudget(percent int) string
+
 //go:linkname linkMatches runtime.ftrace_api_matches
 func linkMatches(clause int) int
 
@@ -37,6 +43,7 @@ func linkLogged(level int, line []byte)
 
 func init() {
 	coreRules, coreSetRules, coreMatches = linkRules, linkSetRules, linkMatches
+	coreBudget, coreSetBudget = linkBudget, linkSetBudget
 	coreDepth, coreEnabled, coreNote = linkDepth, linkEnabled, linkNote
 	coreGoroutine, coreUnwoven, coreLogged = linkGoroutine, linkUnwoven, linkLogged
 }
