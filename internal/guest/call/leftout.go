@@ -29,7 +29,7 @@ const (
 	ftracePanicsMax   = 16  // recovered panics in a turn for which stacks are looked at
 )
 
-// ftracePassed has calls that were left out and that a panic has ended, the innermost one first.
+// ftracePassed lists calls that were left out and then ended by a panic, innermost first.
 // They are noted at the goroutine's next event. So are other calls that a panic has ended.
 type ftracePassed struct {
 	_     sys.NotInHeap
