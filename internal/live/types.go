@@ -126,7 +126,7 @@ type Snapshot struct {
 	HistoryMax int    // and how many of each goroutine
 	Limits     Limits
 	Lost       Losses
-	LeftOut    uint64 // functions of which calls were left out to keep within FTRACE_BUDGET
+	LeftOut    uint64 // functions of which calls were left out to keep within the budget
 	Timer      string // the timer by which calls are timed
 	Setup      Setup
 	// What was counted while these consumers were on.

@@ -56,7 +56,7 @@ func (r *Recording) Compact(dir string, progress func(int64)) error {
 
 // compactFile writes a file of records.
 func (r *Recording) compactFile(dir, name string, progress func(int64)) error {
-	c, err := r.newCursor(name)
+	c, err := r.newCursor(name, false)
 	if err != nil {
 		return err
 	}

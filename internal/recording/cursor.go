@@ -28,9 +28,11 @@ type cursor struct {
 	packed   *packing      // of a compact recording: src is read into its packets
 	in       bool          // it is in a packet
 	lost     uint64        // number of lost records that the last packet knew
-	reported uint64        // how many of these were reported
+	skipped  uint64        // number of records that were skipped
+	reported uint64        // how many of the lost and the skipped ones were reported
 	before   uint64        // number of lost records known to the packet before the one that seek found
 	alone    bool          // nothing is read ahead
+	frees    bool          // the space of packets is given back when they are left
 	done     *atomic.Int64 // bytes read so far, by all cursors of a stream
 	wrong    string        // why a packed packet is not complete
 
@@ -94,9 +96,17 @@ func (c *cursor) leave() {
 		}
 		c.r.damaged(Damage{c.name, at, rest, what})
 	}
-	c.offset += c.stored
+	c.pass(c.stored)
+}
+
+// pass goes beyond the packet, which takes so many bytes.
+func (c *cursor) pass(size int64) {
+	if c.frees {
+		free(c.file, c.offset, size)
+	}
+	c.offset += size
 	if c.done != nil {
-		c.done.Add(c.stored)
+		c.done.Add(size)
 	}
 	c.in = false
 }
@@ -330,12 +340,16 @@ func (c *cursor) close() {
 	c.file.Close()
 }
 
-func (r *Recording) newCursor(name string) (*cursor, error) {
-	f, err := os.Open(r.Dir + string(os.PathSeparator) + name)
+func (r *Recording) newCursor(name string, frees bool) (*cursor, error) {
+	mode := os.O_RDONLY
+	if frees {
+		mode = os.O_RDWR
+	}
+	f, err := os.OpenFile(r.Dir+string(os.PathSeparator)+name, mode, 0)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %v", r.Dir, err)
 	}
-	c := &cursor{r: r, name: name, file: f}
+	c := &cursor{r: r, name: name, file: f, frees: frees}
 	prefix, number, _ := strings.Cut(name, "_")
 	c.processor, _ = strconv.Atoi(number)
 	if prefix == packedFiles {

@@ -40,7 +40,7 @@ func (r *Recording) Parts(w Window, packets int) (*Parts, error) {
 		p.window.To = math.MaxUint64
 	}
 	for _, name := range names {
-		c, err := r.newCursor(name)
+		c, err := r.newCursor(name, false)
 		if err == nil && w.From != 0 {
 			err = c.seek(w.From)
 		}

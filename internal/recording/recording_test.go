@@ -1,12 +1,17 @@
 package recording
 
 import (
+	"bytes"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // copyOf returns a copy of a recording of testdata, whose files may be changed.
@@ -291,6 +296,100 @@ func TestFollow(t *testing.T) {
 	}
 	if d := r.Damage(); len(d) != 0 {
 		t.Errorf("damage %v", d)
+	}
+}
+
+// TestSkip gives up what is unread of two files, up to one moment. The space of what was read or
+// given up is given back.
+func TestSkip(t *testing.T) {
+	const packets, step = 40, 1 << 40
+	dir := copyOf(t, "workers")
+	for _, name := range []string{"calls_0", "calls_1"} {
+		change(t, dir, name, func(b []byte) (file []byte) {
+			for i := range uint64(packets) {
+				p := make([]byte, packetUsual)
+				copy(p, b)
+				add := func(at int) { binary.LittleEndian.PutUint64(p[at:], le64(p[at:])+i*step) }
+				head, _ := parsePacket(p, format.CallsStream, open(t, dir).Env.UUID)
+				for at := packetHead; at+recordHead <= int(head.content); at += int(p[at+wordsAt]) * 8 {
+					add(at)
+				}
+				for at := 0; at < packetHead; at += 8 {
+					if le64(p[at:]) == head.begin {
+						add(at)
+					}
+				}
+				file = append(file, p...)
+			}
+			return file
+		})
+	}
+	all := readAll(t, open(t, dir), Window{})
+	for _, limit := range []int64{200 * packetUsual, 20 * packetUsual, 2 * packetUsual} {
+		t.Run(fmt.Sprint(limit/packetUsual), func(t *testing.T) {
+			dir, from := t.TempDir(), dir
+			if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
+				t.Fatal(err)
+			}
+			r := open(t, dir)
+			s := r.Events(Window{Follow: true, Free: true})
+			defer s.Close()
+			s.Poll(false)
+			s.Poll(false)
+			var e Event
+			if !s.Next(&e) {
+				t.Fatal("no event")
+			}
+			first := e
+			first.Data = bytes.Clone(e.Data)
+			s.Skip(limit)
+			if !reflect.DeepEqual(e, first) {
+				t.Error("the event that was read has changed")
+			}
+			seen, lost, oldest := uint64(1), uint64(0), uint64(0)
+			s.Poll(true)
+			for s.Next(&e) {
+				switch {
+				case e.Kind == Lost:
+					lost += e.Call
+				case oldest == 0:
+					oldest = e.Ticks
+					fallthrough
+				default:
+					seen++
+				}
+			}
+			if seen+lost != uint64(len(all)) {
+				t.Errorf("%d events were seen and %d skipped, of %d", seen, lost, len(all))
+			}
+			after := 0 // events since the oldest that is left
+			for _, e := range all {
+				if e.Ticks >= oldest {
+					after++
+				}
+			}
+			least := 0
+			if lost > 0 {
+				least = int(limit/2/packetUsual-2) * len(all) / packets / 2
+			}
+			switch {
+			case limit > 2*packets*packetUsual && lost > 0:
+				t.Errorf("%d were skipped below the limit", lost)
+			case limit <= 2*packets*packetUsual && (lost == 0 || after != int(seen)-1):
+				t.Errorf("%d events since the oldest, of which %d are left", after, seen-1)
+			case after < least:
+				t.Errorf("%d events are left, not at least %d", after, least)
+			}
+			f, err := os.Open(filepath.Join(dir, "calls_0"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			b := make([]byte, (packets-1)*packetUsual)
+			if n, err := f.ReadAt(b, 0); n != len(b) || !zero(b) {
+				t.Errorf("the packets before the last take space: %v", err)
+			}
+		})
 	}
 }
 

@@ -14,6 +14,7 @@ type Window struct {
 	From   uint64 // ticks; earlier events are left out, and not read where files can be searched
 	To     uint64 // later events are left out; 0: none are
 	Follow bool   // the recording is being written: Next returns false when there are no more events for now, and may return more after Stream.Poll
+	Free   bool   // nobody else reads it: the space of what has been read is given back
 
 	part bool // one of several goroutines reads it: nothing is read ahead
 }
@@ -88,7 +89,7 @@ func (s *Stream) open() {
 			continue
 		}
 		s.opened[name] = true
-		c, err := s.r.newCursor(name)
+		c, err := s.r.newCursor(name, s.window.Free)
 		if err == nil {
 			c.alone = s.window.part
 		}
@@ -205,9 +206,8 @@ func (s *Stream) Next(e *Event) bool {
 			}
 			continue
 		}
-		if c.lost != c.reported {
-			lost := c.lost - c.reported
-			c.reported = c.lost
+		if lost := c.lost + c.skipped - c.reported; lost != 0 {
+			c.reported += lost
 			if c.ticks >= s.window.From {
 				*e = Event{Ticks: c.ticks, Kind: Lost, Call: lost, Processor: int32(c.processor)}
 				return true
@@ -250,7 +250,7 @@ func (s *Stream) lostAtEnd(e *Event) bool {
 		s.ends = maps.Clone(s.r.lost)
 		for _, c := range s.cursors {
 			s.ends[c.processor] = max(s.ends[c.processor], c.lost)
-			s.ends[c.processor] -= c.reported
+			s.ends[c.processor] += c.skipped - c.reported
 			s.seen = max(s.seen, c.ticks)
 		}
 	}

@@ -219,7 +219,7 @@ func (d *Comparison) writeWithout(out io.Writer) {
 	if more := len(names) - withoutNamed; more > 0 {
 		names = append(names[:withoutNamed], fmt.Sprintf("%d more", more))
 	}
-	fmt.Fprintf(out, "Not compared: calls of %s, some of which were left out to keep within FTRACE_BUDGET (-budget off records all)\n", strings.Join(names, ", "))
+	fmt.Fprintf(out, "Not compared: calls of %s, some of which were left out to keep within the budget (-budget off records all)\n", strings.Join(names, ", "))
 }
 
 func (d *Comparison) writeSummary(out io.Writer, rows int) {

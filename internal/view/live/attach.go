@@ -185,7 +185,7 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 	var err error
 	v := &textView{options: o.Text, out: out, late: late}
 	if o.Dir == "" {
-		err = Tail(dir, done, fmt.Errorf("process %d ended before it recorded anything", p.PID), v, warn)
+		err = Tail(dir, done, fmt.Errorf("process %d ended before it recorded anything", p.PID), v, AttachedBehind, warn)
 		if err != nil {
 			select {
 			case leave <- os.Interrupt: // whoever read the output has gone
@@ -199,7 +199,14 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 			left.Sub(v.behind).Round(time.Millisecond))
 	}
 	if o.Budget > 0 {
-		if left := leftOut(dir); left != "" {
+		left := ""
+		switch {
+		case o.Dir != "":
+			left = leftOut(dir)
+		case v.r != nil: // what was read is removed
+			left = walk.LeftOut(v.r)
+		}
+		if left != "" {
 			fmt.Fprintf(warn, "ftrace: attach: %s; -budget off records all\n", left)
 		}
 	}

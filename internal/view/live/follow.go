@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
@@ -27,7 +28,7 @@ func Show(cmd *exec.Cmd, rules string, o text.Options, out, warn io.Writer) (sta
 	if err != nil {
 		return 1, err
 	}
-	err = Tail(dir, p.Done, ErrNothing(cmd.Path), &textView{options: o, out: out}, warn)
+	err = Tail(dir, p.Done, ErrNothing(cmd.Path), &textView{options: o, out: out}, 0, warn)
 	return p.Wait(), err
 }
 
@@ -58,9 +59,14 @@ type View interface {
 	Finish() error
 }
 
-// Tail tells a view what a process records until it has ended, or the view has enough. It fails
-// with nothing if the process recorded nothing. warn gets what could not be read.
-func Tail(dir string, done <-chan struct{}, nothing error, v View, warn io.Writer) error {
+// AttachedBehind is how many bytes of what an attached process records may be unread.
+const AttachedBehind = 1 << 30
+
+// Tail tells a view what a process records to a temporary directory until it has ended, or the view
+// has enough. What has been read is removed. If the view is so slow that more than behind bytes are
+// unread, older events are lost to it, also while it is busy; 0 keeps all. Tail fails with nothing
+// if the process recorded nothing. warn gets what could not be read.
+func Tail(dir string, done <-chan struct{}, nothing error, v View, behind int64, warn io.Writer) error {
 	ended := false
 	poll := func() {
 		select {
@@ -82,20 +88,45 @@ func Tail(dir string, done <-chan struct{}, nothing error, v View, warn io.Write
 		}
 	}
 	v.Begin(r)
-	s := r.Events(recording.Window{Follow: true})
+	s := r.Events(recording.Window{Follow: true, Free: true})
 	defer s.Close()
+	var reading sync.Mutex
+	if behind > 0 {
+		over, gone := make(chan struct{}), make(chan struct{})
+		defer func() { close(over); <-gone }()
+		go func() {
+			defer close(gone)
+			for {
+				select {
+				case <-over:
+					return
+				case <-time.After(pollEvery):
+				}
+				reading.Lock()
+				s.Skip(behind)
+				reading.Unlock()
+			}
+		}()
+	}
+	next := func(e *recording.Event) bool {
+		reading.Lock()
+		defer reading.Unlock()
+		return s.Next(e)
+	}
 	var before, polled time.Time
 	for more := true; more; {
 		last := ended
 		before, polled = polled, time.Now()
+		reading.Lock()
 		s.Poll(last)
+		reading.Unlock()
 		// What records refer to is in the tables before them.
 		if err := r.Refresh(); err != nil {
 			return err
 		}
 		v.Refreshed()
 		var e recording.Event
-		for more && s.Next(&e) {
+		for more && next(&e) {
 			more = v.Event(&e)
 		}
 		if last {

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"errors"
 	"maps"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
@@ -219,7 +221,7 @@ func TestTail(t *testing.T) {
 			}
 			var warned strings.Builder
 			v := &c.view
-			err := Tail(dir, done, errors.New("nothing"), v, &warned)
+			err := Tail(dir, done, errors.New("nothing"), v, 0, &warned)
 			if err == nil || err.Error() != "from Finish" || warned.Len() > 0 {
 				t.Errorf("%v, warned of %q", err, warned.String())
 			}
@@ -230,12 +232,70 @@ func TestTail(t *testing.T) {
 	}
 }
 
+// TestTailBehind: a view that is busy for long loses the oldest events, which are counted, and what
+// it has not read does not grow beyond the limit meanwhile.
+func TestTailBehind(t *testing.T) {
+	const packet, packets = format.FileChunk, 40
+	from, dir, done := workers(t), filepath.Join(t.TempDir(), "r"), make(chan struct{})
+	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "calls_0")
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := strings.Count(viewtest.Events(t, from), "\n")
+	one := make([]byte, packet)
+	copy(one, b)
+	if err := os.WriteFile(name, bytes.Repeat(one, packets), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Count(viewtest.Events(t, dir), "\n")
+	each := (all - events) / (packets - 1)
+	if each < 10 {
+		t.Fatalf("%d events a packet", each)
+	}
+	v := &busy{long: 6 * pollEvery}
+	time.AfterFunc(8*pollEvery, func() { close(done) })
+	var warned strings.Builder
+	if err := Tail(dir, done, errors.New("nothing"), v, 10*packet, &warned); err != nil || warned.Len() > 0 {
+		t.Errorf("%v, warned of %q", err, warned.String())
+	}
+	if v.lost < uint64(25*each) || uint64(v.seen)+v.lost != uint64(all) {
+		t.Errorf("%d events were seen and %d lost, of %d", v.seen, v.lost, all)
+	}
+}
+
+// busy is a View that is busy with the first event for a time.
+type busy struct {
+	told
+	long time.Duration
+	seen int
+	lost uint64
+}
+
+func (v *busy) Finish() error { return nil }
+
+func (v *busy) Event(e *recording.Event) bool {
+	data := string(e.Data)
+	if v.seen == 0 {
+		time.Sleep(v.long)
+	}
+	if e.Kind == recording.Lost {
+		v.lost += e.Call
+	} else if v.seen++; string(e.Data) != data {
+		panic("what is skipped changes the event that was read before")
+	}
+	return true
+}
+
 // TestTailNothing: a program that has ended and recorded nothing is an error, which says so.
 func TestTailNothing(t *testing.T) {
 	nothing, done := errors.New("nothing"), make(chan struct{})
 	close(done)
 	var v told
-	if err := Tail(filepath.Join(t.TempDir(), "r"), done, nothing, &v, os.Stderr); err != nothing || v.what != "" {
+	if err := Tail(filepath.Join(t.TempDir(), "r"), done, nothing, &v, 0, os.Stderr); err != nothing || v.what != "" {
 		t.Errorf("%v, and the view was told %s", err, v.what)
 	}
 }

@@ -71,7 +71,7 @@ func leftOut(dir string) string {
 	s := r.Events(recording.Window{})
 	defer s.Close()
 	if s.Size() > leftOutMax {
-		return "calls may have been left out to keep within FTRACE_BUDGET, as ftrace report says"
+		return "calls may have been left out to keep within the budget, as ftrace report says"
 	}
 	for e := (recording.Event{}); s.Next(&e); {
 	}

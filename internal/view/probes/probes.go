@@ -120,7 +120,7 @@ func (v *view) Finish() error {
 		_, v.err = v.out.Text.Write(v.machine.AppendMaps(nil))
 	}
 	if n := v.machine.Dropped(); n > 0 {
-		fmt.Fprintf(v.out.Warn, "ftrace: %d events dropped: the traced program could not record them, and maps are without them\n", n)
+		fmt.Fprintf(v.out.Warn, "ftrace: %d events dropped: they could not be recorded, or not be read in time, and maps are without them\n", n)
 	}
 	return nil // Run returns the error of writing
 }
@@ -191,7 +191,7 @@ func (v *view) runCommand(command *exec.Cmd) (status int, err error) {
 		}
 		close(over)
 	}()
-	err = live.Tail(dir, over, live.ErrNothing(program), v, v.out.Warn)
+	err = live.Tail(dir, over, live.ErrNothing(program), v, 0, v.out.Warn)
 	v.end(p)
 	status = p.Wait()
 	if err == nil {
@@ -266,7 +266,7 @@ func (v *view) stay(p *running.Process) error {
 		detached = p.Detach()
 		close(done)
 	}()
-	err = live.Tail(dir, done, fmt.Errorf("process %d ended before it recorded anything", p.PID), v, v.out.Warn)
+	err = live.Tail(dir, done, fmt.Errorf("process %d ended before it recorded anything", p.PID), v, live.AttachedBehind, v.out.Warn)
 	select {
 	case enough <- os.Interrupt:
 	default:

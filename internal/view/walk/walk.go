@@ -196,7 +196,7 @@ func LeftOut(r *recording.Recording) string {
 		}
 		names = append(names, fmt.Sprintf("%s of %s in %s", calls, r.Function(l.Function).ShortName(), recording.AppendDuration(nil, int64(clock.Between(0, l.Ticks)))))
 	}
-	return "left out to keep within FTRACE_BUDGET: " + strings.Join(names, ", ")
+	return "left out to keep within the budget: " + strings.Join(names, ", ")
 }
 
 // Event takes in an event.
