@@ -36,5 +36,5 @@ import "embed"
 
 // Files are the sources, by folder.
 //
-//go:embed */*.go */*/*.go os/cpu_amd64.s
+//go:embed */*.go */*/*.go os/*.s
 var Files embed.FS

@@ -141,16 +141,18 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 	return changed, added, nil
 }
 
-// Assembly returns a function in assembly code and the name of the file of package runtime that it
-// is added to. Only amd64 needs one.
-func Assembly() (file, text string) { return "asm_amd64.s", assembly }
+// Assembly returns functions in assembly code that are added to a file of package runtime, or "".
+func Assembly(file string) string { return assembly[file] }
 
-var assembly = mustRead("os/cpu_amd64.s")
+var assembly = map[string]string{
+	"asm_amd64.s": mustRead("os/cpu_amd64.s"),
+	"asm_arm64.s": mustRead("os/cpu_arm64.s"),
+}
 
 // Hash returns a short text that changes when what is added to Go's packages changes.
 func Hash() string {
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%#v %#v %#v %q %q %q %q", splices, insertions, definitions, pure, sqltext.Source, testtree.Source, assembly)
+	fmt.Fprintf(hash, "%#v %#v %#v %q %q %q %#v", splices, insertions, definitions, pure, sqltext.Source, testtree.Source, assembly)
 	fs.WalkDir(guest.Files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			fmt.Fprintf(hash, "%q %q", name, mustRead(name))

@@ -188,8 +188,12 @@ func (w *workspace) patchPackage(p checkedPackage, release, goos, goarch string,
 			return err
 		}
 	}
-	if assembly, text := inject.Assembly(); p.ImportPath == "runtime" && slices.Contains(p.SFiles, assembly) {
-		name := filepath.Join(p.Dir, assembly)
+	for _, file := range p.SFiles {
+		text := inject.Assembly(file)
+		if p.ImportPath != "runtime" || text == "" {
+			continue
+		}
+		name := filepath.Join(p.Dir, file)
 		original, err := os.ReadFile(name)
 		if err != nil {
 			return err

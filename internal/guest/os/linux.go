@@ -5,6 +5,7 @@
 package runtime
 
 import (
+	"internal/abi"
 	"internal/runtime/atomic"
 	syscall "internal/runtime/syscall/linux"
 	"unsafe"
@@ -432,7 +433,8 @@ var ftraceProbed [256]uintptr
 
 // ftraceProbe reports whether n bytes at p, which is not Go's memory, can be read. The system is
 // asked about each page once: it also knows those of devices, which must not be read. From then on
-// it is tried, since the page may be gone.
+// it is tried, since the page may be gone. Where the system does not answer, as in some containers
+// and emulators, it is always tried.
 func ftraceProbe(p uintptr, n uintptr) bool {
 	const size = 4096 // of a page, at least
 	gp := getg()
@@ -443,7 +445,11 @@ func ftraceProbe(p uintptr, n uintptr) bool {
 		if tries && atomic.Loaduintptr(place) == page && ftraceTouch(at) {
 			continue
 		}
-		if !ftraceAskReadable(at) {
+		readable, known := ftraceAskReadable(at)
+		if !known {
+			readable = tries && ftraceTouch(at)
+		}
+		if !readable {
 			return false
 		}
 		atomic.Storeuintptr(place, page)
@@ -451,8 +457,22 @@ func ftraceProbe(p uintptr, n uintptr) bool {
 	return true
 }
 
-// ftraceAskReadable asks the system whether the byte at p can be read.
-func ftraceAskReadable(p uintptr) bool {
+// ftraceTouchFaulted is called when a signal comes. If it is the fault of ftraceTouch, which is its
+// first instruction, ftraceTouch returns false.
+//
+//go:nosplit
+func ftraceTouchFaulted(sig uint32, c *sigctxt) bool {
+	if sig != _SIGSEGV && sig != _SIGBUS || c.sigpc() != abi.FuncPCABIInternal(ftraceTouch) || c.sigFromUser() {
+		return false
+	}
+	c.setsigpc(uint64(abi.FuncPCABIInternal(ftraceUntouched)))
+	return true
+}
+
+// ftraceAskReadable asks the system whether the byte at p can be read. known is false if it does
+// not say.
+func ftraceAskReadable(p uintptr) (readable, known bool) {
+	const eperm, enosys = 1, 38
 	type iovec struct {
 		base uintptr
 		size uintptr
@@ -461,7 +481,7 @@ func ftraceAskReadable(p uintptr) bool {
 	local, remote := iovec{uintptr(unsafe.Pointer(&b)), 1}, iovec{p, 1}
 	self := uintptr(getg().m.procid) // any thread of the process stands for it
 	read, _, errno := syscall.Syscall6(ftraceSysProcessVMReadv, self, uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
-	return errno == 0 && read == 1
+	return errno == 0 && read == 1, errno != eperm && errno != enosys
 }
 
 // ftraceExecutable returns the path of the program.

@@ -2,8 +2,6 @@
 
 package runtime
 
-import "internal/abi"
-
 const (
 	ftraceSysFstat          = 5
 	ftraceSysMmap           = 9
@@ -43,15 +41,3 @@ const (
 	ftraceStatOwner = 28
 	ftraceStatRdev  = 40
 )
-
-// ftraceTouchFaulted is called when a signal comes. If it is the fault of ftraceTouch, which is its
-// first instruction, ftraceTouch returns false.
-//
-//go:nosplit
-func ftraceTouchFaulted(sig uint32, c *sigctxt) bool {
-	if sig != _SIGSEGV && sig != _SIGBUS || c.sigpc() != abi.FuncPCABIInternal(ftraceTouch) || c.sigFromUser() {
-		return false
-	}
-	c.set_rip(uint64(abi.FuncPCABIInternal(ftraceUntouched)))
-	return true
-}

@@ -41,9 +41,3 @@ const (
 	ftraceStatOwner = 24
 	ftraceStatRdev  = 32
 )
-
-// ftraceTouch has the system asked each time: what is read by a fault here was not tried.
-func ftraceTouch(p uintptr) bool { return false }
-
-// ftraceTouchFaulted knows of no such fault.
-func ftraceTouchFaulted(sig uint32, c *sigctxt) bool { return false }
