@@ -22,6 +22,7 @@ import (
 	"unsafe"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/symbols"
 )
 
 // List returns the processes that Attach can attach to, and those that it can't because of their
@@ -61,9 +62,7 @@ func (p *Process) found() Found {
 
 // runs adds what the process runs.
 func runs(f Found) Found {
-	f.Executable, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", f.PID))
-	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", f.PID))
-	f.Args = strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")
+	f.Executable, f.Args = symbols.Program(f.PID)
 	return f
 }
 

@@ -48,6 +48,9 @@ type variable struct {
 // OfProcess returns the names of a running process of this system.
 func OfProcess(pid int) *Table {
 	exe := fmt.Sprintf("/proc/%d/exe", pid)
+	if run, err := os.Readlink(exe); err == nil && emulates(run) {
+		exe, _ = Program(pid)
+	}
 	return &Table{executable: exe, base: func() (uint64, bool) { return firstMapping(pid, exe) }}
 }
 
@@ -183,8 +186,8 @@ func variables(f *elf.File) []variable {
 // firstMapping returns where the first part of the executable is in memory.
 func firstMapping(pid int, exe string) (begin uint64, ok bool) {
 	path, err := os.Readlink(exe)
-	if err != nil {
-		return 0, false
+	if err != nil { // it is no link: the program is emulated
+		path = exe
 	}
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {
