@@ -37,7 +37,7 @@ func TestScript(t *testing.T) {
 		t.Skip("compiles programs")
 	}
 	goenv := goEnv(t, "GOCACHE", "GOMODCACHE", "GOPATH")
-	cgo := hasCgo(t)
+	cgo := hasCgo(t) && testenv.Target() == nil
 	root, bin := testenv.Root(t), testenv.Build(t, "ftrace-wrap", "ftrace")
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
@@ -61,6 +61,7 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
 			env.Vars = append(env.Vars, goenv...)
+			env.Vars = append(env.Vars, testenv.Target()...)
 			env.Vars = append(env.Vars,
 				"HOME="+os.Getenv("HOME"),
 				"GOENV=off", "GOFLAGS=-vet=off", "GOWORK=", "GOTOOLCHAIN=local", "GOPROXY=off", "GOSUMDB=off", "GO111MODULE=",

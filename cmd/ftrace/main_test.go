@@ -60,6 +60,7 @@ func TestScript(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Setup: func(env *testscript.Env) error {
+			env.Vars = append(env.Vars, testenv.Target()...)
 			env.Vars = append(env.Vars,
 				"GOCACHE="+strings.TrimSpace(dirs[0]), "GOMODCACHE="+strings.TrimSpace(dirs[1]), "GOPATH="+strings.TrimSpace(dirs[2]),
 				"HOME="+os.Getenv("HOME"),

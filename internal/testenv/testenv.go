@@ -31,6 +31,17 @@ func NeedAll(t testing.TB) {
 	}
 }
 
+// Target returns settings of the go command, as NAME=VALUE, by which scripts build for another
+// processor, that TEST_GOARCH names. The system has to run such programs, as Linux does by
+// binfmt_misc and qemu-user-static: scripts/emulate sees to that. Without TEST_GOARCH there are
+// none.
+func Target() []string {
+	if arch := os.Getenv("TEST_GOARCH"); arch != "" {
+		return []string{"GOARCH=" + arch, "CGO_ENABLED=0"}
+	}
+	return nil
+}
+
 // Need returns if the programs are there. If not it skips the test; with CI in the environment it
 // fails.
 func Need(t testing.TB, programs ...string) {
