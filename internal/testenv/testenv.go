@@ -31,10 +31,9 @@ func NeedAll(t testing.TB) {
 	}
 }
 
-// Target returns settings of the go command, as NAME=VALUE, by which scripts build for another
-// processor, that TEST_GOARCH names. The system has to run such programs, as Linux does by
-// binfmt_misc and qemu-user-static: scripts/emulate sees to that. Without TEST_GOARCH there are
-// none.
+// Target returns settings of the go command, as NAME=VALUE, that let scripts build for the
+// processor that TEST_GOARCH names. The system must be able to run such programs; after
+// scripts/emulate Linux is. Without TEST_GOARCH there are no such settings.
 func Target() []string {
 	if arch := os.Getenv("TEST_GOARCH"); arch != "" {
 		return []string{"GOARCH=" + arch, "CGO_ENABLED=0"}
