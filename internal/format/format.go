@@ -285,7 +285,7 @@ type Timer struct {
 
 // The memory file.
 const (
-	MemoryVersion = 10                 // of the head and of all that follows here
+	MemoryVersion = 11                 // of the head and of all that follows here
 	MemoryMagic   = 0x6576696C72746601 // "\x01ftrlive"
 
 	Page       = 4096
@@ -299,6 +299,7 @@ const (
 	HistoryMax    = 1000  // calls of a goroutine's history, whatever FTRACE_MEMORY says
 	Crossings     = 4096  // calls that a cut was made in, of each processor
 	SpansMax      = 10000 // the last spans
+	ProbesMax     = 10000 // the last probes that fired
 	SpanKindsMax  = 1000  // kinds of them; what is of no other is of the kind other
 )
 
@@ -351,6 +352,8 @@ type Head struct {
 
 	Running uint64 // how many goroutines there were at the last look
 	LeftOut uint64 // functions of which calls were left out to keep within the budget; atomic
+
+	Probes Section // the last static probes that fired, each a Probe; Used is how many there were
 }
 
 // A Clock is one moment by three clocks.
@@ -450,6 +453,8 @@ const (
 	ClearStages                                     // likewise
 	ClearStatementSums                              // summaries by kind
 	ClearStageSums
+	ClearProbes    // the last ones that fired
+	ClearProbeSums // summaries by probe
 )
 
 // The flags of a function in the section for these.
@@ -596,6 +601,24 @@ const (
 )
 
 var _ = [1]int{}[unsafe.Sizeof(Span{})-512] // it lies within a page
+
+// A Probe is a static probe that fired.
+type Probe struct {
+	Number    uint64 // 1 + how many fired before; 0 while the rest is written
+	Key       uint32
+	Depth     uint32 // calls around it
+	Goroutine uint64
+	Ticks     uint64 // 0: it is not timed
+	Event     uint64 // as of a Call
+	Nesting   uint64
+	Count     uint64    // how many times the probe has fired
+	Values    [2]uint32 // its arguments: their layout, 0: none; their size
+	Bytes     [ProbeBytes]byte
+}
+
+const ProbeBytes = 960 // bytes of arguments that are kept
+
+var _ = [1]int{}[unsafe.Sizeof(Probe{})-1024] // it lies within a page
 
 // A Summary is the summary of all calls of a function on a processor.
 type Summary struct {

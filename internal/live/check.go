@@ -17,7 +17,7 @@ const (
 // wrong says what in the head of a file of that size can't be true. The memory is a program's,
 // which may have written anything there.
 func wrong(h *format.Head, fileSize uint64) string {
-	for _, s := range []format.Section{h.Tables, h.Flags, h.Goroutines, h.Frames, h.Processors, h.Spans} {
+	for _, s := range []format.Section{h.Tables, h.Flags, h.Goroutines, h.Frames, h.Processors, h.Spans, h.Probes} {
 		if s.At > fileSize || s.Max > 0 && s.Size > (fileSize-s.At)/s.Max {
 			return "the sections"
 		}
@@ -43,6 +43,8 @@ func wrong(h *format.Head, fileSize uint64) string {
 		return "the stacks"
 	case h.Spans.Max > entriesMax || h.Spans.Size != uint64(unsafe.Sizeof(format.Span{})) && h.Spans.Max > 0:
 		return "the statements and stages"
+	case h.Probes.Max > entriesMax || h.Probes.Size != uint64(unsafe.Sizeof(format.Probe{})) && h.Probes.Max > 0:
+		return "the probes"
 	case h.Processors.Max > format.ProcessorsMax || h.HistoryMax > format.HistoryMax:
 		return "the histories"
 	case h.RingChunk != format.RingChunk && h.RingChunks > 0:

@@ -28,6 +28,7 @@ func (p *Process) Memory() []Memory {
 		{"stacks_and_histories", &h.Frames, h.Frames.Used},
 		{"processors", &h.Processors, h.Processors.Used},
 		{"spans", &h.Spans, min(h.Spans.Used, h.Spans.Max)},
+		{"probes", &h.Probes, min(h.Probes.Used, h.Probes.Max)},
 	} {
 		most := part.Max * cmp.Or(part.Size, 1)
 		parts = append(parts, Memory{Name: part.name, Count: part.count, Bytes: p.touched(int64(part.At), int64(part.At+most)), Most: most})

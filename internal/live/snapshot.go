@@ -162,7 +162,10 @@ func (l *look) after() (*Snapshot, error) {
 	if s.Spans, err = p.spans(); err != nil {
 		return nil, err
 	}
-	s.SpansMax = int(h.Spans.Max)
+	if s.Fired, err = p.fired(); err != nil {
+		return nil, err
+	}
+	s.SpansMax, s.FiredMax = int(h.Spans.Max), int(h.Probes.Max)
 	s.Latest = s.Now.Ticks
 	for i := range s.Goroutines {
 		for _, f := range s.Goroutines[i].Stack {
@@ -277,6 +280,23 @@ func (p *Process) spans() ([]Span, error) {
 			Text: string(s.Bytes[:text]), Message: string(s.Bytes[text : text+message])})
 	}
 	return spans, nil
+}
+
+// fired returns the last static probes that fired.
+func (p *Process) fired() ([]Fired, error) {
+	h := p.seen.Load()
+	list, err := readAs[format.Probe](p, h.Probes.At, min(h.Probes.Used, h.Probes.Max))
+	if err != nil {
+		return nil, err
+	}
+	var fired []Fired
+	for i := range list {
+		if f := &list[(h.Probes.Used+uint64(i))%uint64(len(list))]; f.Number != 0 { // else it is being written
+			fired = append(fired, Fired{Function: f.Key, Goroutine: f.Goroutine, Event: f.Event, Nesting: f.Nesting, Depth: int(f.Depth), At: f.Ticks, Count: f.Count,
+				Layout: f.Values[0], Data: f.Bytes[:min(f.Values[1], format.ProbeBytes)]})
+		}
+	}
+	return fired, nil
 }
 
 // callOf returns a call as readers of this package have it.

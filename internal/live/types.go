@@ -62,6 +62,8 @@ const (
 	Stages        Consumers = format.ClearStages
 	StatementSums Consumers = format.ClearStatementSums
 	StageSums     Consumers = format.ClearStageSums
+	Probes        Consumers = format.ClearProbes
+	ProbeSums     Consumers = format.ClearProbeSums
 
 	LockHolders Consumers = format.ConsumerLocks // of waits: who holds which lock
 )
@@ -118,12 +120,14 @@ type Snapshot struct {
 	Running    uint64          // how many goroutines there were, with those that called nothing armed
 	Functions  []Function      // by key; the first is no function
 	Goroutines []Goroutine
-	Long       []Call // the last calls of all, in the order in which they ended
-	LongWaits  []Call // the last waits of all, likewise
-	LongMax    int    // how many are kept
-	Spans      []Span // the last statements and stages of all, in the order in which they began
-	SpansMax   int    // how many are kept
-	HistoryMax int    // and how many of each goroutine
+	Long       []Call  // the last calls of all, in the order in which they ended
+	LongWaits  []Call  // the last waits of all, likewise
+	LongMax    int     // how many are kept
+	Spans      []Span  // the last statements and stages of all, in the order in which they began
+	SpansMax   int     // how many are kept
+	Fired      []Fired // the last static probes of all, in the order in which they fired
+	FiredMax   int     // how many are kept
+	HistoryMax int     // and how many of each goroutine
 	Limits     Limits
 	Lost       Losses
 	LeftOut    uint64 // functions of which calls were left out to keep within the budget
@@ -147,6 +151,18 @@ type Span struct {
 	Status               int    // that the other side answered with, 0: none
 	Text                 string // what it is about, at most format.SpanText bytes
 	Message              string // of its error
+}
+
+// A Fired is a static probe that fired.
+type Fired struct {
+	Function       uint32 // the probe
+	Goroutine      uint64
+	Event, Nesting uint64 // as of a Call
+	Depth          int
+	At             uint64 // ticks; 0: it is not timed
+	Count          uint64 // how many times the probe has fired
+	Layout         uint32 // of its arguments, 0: there are none
+	Data           []byte
 }
 
 // Limits of what a program keeps of spans.

@@ -308,7 +308,7 @@ func (s *liveProcess) Truncate(part Part) error {
 	delete(s.frozen, Histograms)
 	calls := map[Part]live.Consumers{HistoryPart: live.History, HistoryLongPart: live.HistoryLong, GlobalPart: live.Summary, HistogramPart: live.Summary,
 		ByThreadPart: live.ByGoroutine, ByCallerPart: live.ByCaller, ByInstancePart: live.ByReceiver,
-		StatementPart: live.Statements, StagePart: live.Stages, StatementGlobalPart: live.StatementSums, StageGlobalPart: live.StageSums}[part]
+		StatementPart: live.Statements, StagePart: live.Stages, StatementGlobalPart: live.StatementSums, StageGlobalPart: live.StageSums, ProbePart: live.Probes, ProbeGlobalPart: live.ProbeSums}[part]
 	waits := map[Part]live.Consumers{WaitHistoryPart: live.History, WaitHistoryLongPart: live.HistoryLong, WaitGlobalPart: live.Summary}[part]
 	return s.use(func() error { return s.p.Clear(calls, waits) })
 }

@@ -35,6 +35,7 @@ func (v *liveView) snapshot() *Snapshot {
 			{"events_waits_history_size", int64(l.HistoryMax)}, {"events_waits_history_long_size", int64(l.LongMax)},
 			{"events_statements_history_size", int64(l.HistoryMax)}, {"events_statements_history_long_size", int64(l.SpansMax)},
 			{"events_stages_history_size", int64(l.HistoryMax)}, {"events_stages_history_long_size", int64(l.SpansMax)},
+			{"events_probes_history_size", int64(l.HistoryMax)}, {"events_probes_history_long_size", int64(l.FiredMax)},
 			{"max_statement_classes", live.SpanKindsMax}, {"max_stage_classes", live.SpanKindsMax}, {"max_sql_text_length", live.SpanTextMax}},
 	}
 	s.History, s.FileName, s.File = l.HistoryMax, program.File, v.s.p.Files()
@@ -73,12 +74,9 @@ func (v *liveView) snapshot() *Snapshot {
 		}
 		now := &l.Functions[f.Key]
 		row := Function{f.Key, f.Probe, f.Wait, f.Span, f.Package, f.Name, f.File, f.Line, Flags{now.On, !now.Untimed}}
-		if f.Probe {
-			row.Timed = false
-			s.Probes = append(s.Probes, row)
-			continue
-		}
 		switch {
+		case f.Probe:
+			s.Probes = append(s.Probes, row)
 		case f.Wait:
 			s.Waits = append(s.Waits, row)
 		case f.Span:
@@ -95,6 +93,9 @@ func (v *liveView) snapshot() *Snapshot {
 	}
 	for i := range l.Spans {
 		s.Spans = append(s.Spans, v.span(&l.Spans[i]))
+	}
+	for i := range l.Fired {
+		s.Fired = append(s.Fired, v.fired(&l.Fired[i]))
 	}
 	for i := range l.Long {
 		s.Long = append(s.Long, v.call(&l.Long[i]))
@@ -238,6 +239,21 @@ func (v *liveView) span(s *live.Span) Span {
 		if !row.Inside {
 			row.End = v.at(s.End)
 		}
+	}
+	return row
+}
+
+// fired returns the row of a static probe that fired.
+func (v *liveView) fired(f *live.Fired) Span {
+	row := Span{Thread: f.Goroutine, ID: f.Event, EndID: f.Event, Nesting: f.Nesting, Level: f.Depth, Function: f.Function, Timed: f.At != 0}
+	if row.Timed {
+		row.Start = v.at(f.At)
+		row.End = row.Start
+	}
+	row.Args = func() Text {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		return valuesOf(v.printer, &recording.Event{Kind: recording.Probe, Layout: f.Layout, Data: f.Data}, v.l.Program.Function(f.Function).Params)
 	}
 	return row
 }

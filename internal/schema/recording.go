@@ -100,9 +100,9 @@ type pass struct {
 	long     ring[endedCall]
 	waits    ring[Wait]
 	spans    ring[Span]
+	probes   ring[firedProbe]
 	global   map[uint32]*tally
-	fired    map[uint32]bool // static probes
-	ticks    uint64          // of the last event
+	ticks    uint64 // of the last event
 	byCaller map[[2]uint32]*tally
 	byObject map[objectKey]*tally
 	inThread int // tallies of all threads
@@ -185,6 +185,12 @@ type endedCall struct {
 	exit     eventCopy
 }
 
+// firedProbe is a static probe in a ring. Its arguments become text when the pass has ended.
+type firedProbe struct {
+	Span
+	args eventCopy
+}
+
 // ring keeps the last calls or waits. It reuses the memory of its entries.
 type ring[T any] struct {
 	list []*T
@@ -249,7 +255,7 @@ func (t *tally) add(c counted) {
 func newPass(r *recording.Recording, options RecordingOptions) *pass {
 	statements := statementPass{connections: map[connectionKey]*connectionStatements{}, digests: map[string]*StatementSummary{}, events: map[string]*StatementSummary{}}
 	return &pass{statements: statements, r: r, options: options, clock: r.Converter(), printer: r.Printer(recording.DefaultFormat), objects: r.Objects(), threads: map[uint64]*passThread{},
-		global: map[uint32]*tally{}, fired: map[uint32]bool{}, byCaller: map[[2]uint32]*tally{}, byObject: map[objectKey]*tally{}}
+		global: map[uint32]*tally{}, byCaller: map[[2]uint32]*tally{}, byObject: map[objectKey]*tally{}}
 }
 
 func (p *pass) run() (*Snapshot, error) {
@@ -308,7 +314,7 @@ func (p *pass) event(e *recording.Event) {
 		t.Ended, st.Keep = true, false
 		p.ended = append(p.ended, t.ID)
 	case e.Kind == recording.Probe:
-		p.fired[e.Function] = true
+		p.fired(st, t, e)
 		p.statement(st, t, e)
 	case e.Kind == recording.Wait:
 		p.wait(st, t, e)
@@ -399,6 +405,19 @@ func (p *pass) span(t *passThread, c *recording.Call[passCall], f *recording.Fun
 	return row
 }
 
+// fired is a static probe that fired.
+func (p *pass) fired(st *recording.Stack[*passThread, passCall], t *passThread, e *recording.Event) {
+	t.calls++
+	slot := p.probes.add(p.options.HistoryLong)
+	slot.Span = Span{Thread: t.ID, ID: t.calls, EndID: t.calls, Level: int(e.Depth), Function: e.Function, Timed: true, Start: p.at(e.Ticks), End: p.at(e.Ticks)}
+	slot.args.set(e)
+	caller := uint32(0)
+	if n := len(st.Calls); n > 0 {
+		slot.Nesting, caller = st.Calls[n-1].Data.id, st.Calls[n-1].Function
+	}
+	p.count(t, e.Function, caller, 0, counted{})
+}
+
 // count adds a call or wait to the tallies.
 func (p *pass) count(t *passThread, function, caller uint32, object uint64, c counted) {
 	g := p.global[function]
@@ -486,6 +505,7 @@ func (p *pass) snapshot() *Snapshot {
 			{"events_waits_history_size", int64(p.options.History)}, {"events_waits_history_long_size", int64(p.options.HistoryLong)},
 			{"events_statements_history_size", int64(p.options.History)}, {"events_statements_history_long_size", int64(p.options.HistoryLong)},
 			{"events_stages_history_size", int64(p.options.History)}, {"events_stages_history_long_size", int64(p.options.HistoryLong)},
+			{"events_probes_history_size", int64(p.options.History)}, {"events_probes_history_long_size", int64(p.options.HistoryLong)},
 			{"max_thread_instances", int64(p.options.Threads)}, {"max_summary_instances", int64(p.options.Instances)}},
 	}
 	s.History = p.options.History
@@ -506,7 +526,6 @@ func (p *pass) snapshot() *Snapshot {
 		row := Function{f.Key, f.Probe, f.Wait, f.Span, f.Package, f.Name, f.File, f.Line, Flags{p.global[f.Key] != nil, true}}
 		switch {
 		case f.Probe:
-			row.Flags = Flags{Enabled: p.fired[f.Key]}
 			s.Probes = append(s.Probes, row)
 		case f.Wait:
 			s.Waits = append(s.Waits, row)
@@ -540,6 +559,11 @@ func (p *pass) snapshot() *Snapshot {
 		s.Spans = append(s.Spans, *row)
 	}
 	slices.SortStableFunc(s.Spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
+	for f := range p.probes.all() {
+		args := p.values(&f.args.Event, p.r.Function(f.Function).Params)
+		f.Args = func() Text { return args }
+		s.Fired = append(s.Fired, f.Span)
+	}
 	s.Long, s.LongWaits, s.Now = p.calls(&p.long), waitsOf(&p.waits), p.at(p.ticks)
 	for _, key := range slices.Sorted(maps.Keys(p.global)) {
 		s.Global = append(s.Global, p.summary(p.global[key], Summary{Function: key}))
@@ -630,8 +654,13 @@ func outcome(printer *recording.Printer, f *recording.Function, exit *recording.
 }
 
 func (p *pass) values(e *recording.Event, names []recording.Param) Text {
+	return valuesOf(p.printer, e, names)
+}
+
+// valuesOf returns the values of an event as text.
+func valuesOf(printer *recording.Printer, e *recording.Event, names []recording.Param) Text {
 	if e.Layout == 0 {
 		return Text{}
 	}
-	return Text{string(p.printer.Append(nil, 0, e, names)), true}
+	return Text{string(printer.Append(nil, 0, e, names)), true}
 }

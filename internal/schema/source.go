@@ -56,6 +56,7 @@ type Snapshot struct {
 	Kinds      []Function // kinds of statements and stages, likewise
 	Threads    []Thread   // in the order of their IDs
 	Spans      []Span     // the last statements and stages, in the order in which they began
+	Fired      []Span     // the last probes that fired, in that order
 	Long       []Call     // the last calls, in the order in which they ended
 	LongWaits  []Wait     // the last waits, likewise
 	Global     []Summary  // by function, and by kind of waits; the other summaries likewise
@@ -237,7 +238,7 @@ type Wait struct {
 }
 
 // A Span is a statement that the program sent to a server, or a stage: an HTTP request that it
-// served or made.
+// served or made. A static probe that fired is one too, which ends when it begins, and has Args.
 type Span struct {
 	Thread   uint64
 	ID       uint64 // among the thread's events
@@ -254,6 +255,7 @@ type Span struct {
 	Status   int    // that the other side answered with, 0: none
 	Text     string // as much as was kept
 	Message  string // of its error
+	Args     func() Text
 }
 
 // An Ender is who ended a wait.
@@ -393,6 +395,8 @@ const (
 	StagePart     // likewise
 	StatementGlobalPart
 	StageGlobalPart
+	ProbePart
+	ProbeGlobalPart
 )
 
 // Picoseconds returns a duration in picoseconds. Durations above 106 days become the largest
@@ -411,7 +415,7 @@ func Picoseconds(d time.Duration) int64 {
 func (s *Snapshot) Function(key uint32) *Function {
 	s.once.Do(func() {
 		s.byKey = make(map[uint32]*Function, len(s.Functions))
-		for _, list := range [][]Function{s.Functions, s.Waits, s.Kinds} {
+		for _, list := range [][]Function{s.Functions, s.Waits, s.Kinds, s.Probes} {
 			for i := range list {
 				s.byKey[list[i].Key] = &list[i]
 			}
@@ -429,11 +433,14 @@ const (
 	waitClass      = "wait"
 	statementClass = "statement"
 	stageClass     = "stage"
+	probeClass     = "probe"
 )
 
 // class returns the class of the events of f.
 func (f *Function) class() string {
 	switch {
+	case f.Probe:
+		return probeClass
 	case f.Wait:
 		return waitClass
 	case f.Span:

@@ -124,14 +124,43 @@ var stageTables = slices.Concat([]*table{
 	withParts(newTable("events_stages_summary_global_by_event_name", func(v *view) []Summary { return every(v.only(v.Global, stageClass), v.kindsOf(stageClass)) }, summaryColumns()...), StageGlobalPart),
 }, spanSummaries(stageClass))
 
+// probeTables have a row for each time that a static probe fired, and how often each did.
+var probeTables = slices.Concat([]*table{
+	newTable("events_probes_current", func(v *view) []Span { return currentSpans(v.Fired) }, probeColumns...),
+	withParts(newTable("events_probes_history", func(v *view) []Span { return v.historySpans(v.Fired) }, probeColumns...), ProbePart),
+	withParts(newTable("events_probes_history_long", func(v *view) []Span { return v.Fired }, probeColumns...), ProbePart),
+	withParts(newTable("events_probes_summary_global_by_event_name", func(v *view) []Summary { return every(v.only(v.Global, probeClass), v.Probes) }, firedColumns()...), ProbeGlobalPart),
+}, summariesBy(probeClass, firedColumns))
+
+// firedColumns returns the columns of how often probes fired, beginning with what that is grouped
+// by.
+func firedColumns(by ...column[Summary]) []column[Summary] { return summaryColumns(by...)[:len(by)+2] }
+
+var probeColumns = []column[Span]{
+	id("THREAD_ID", func(s *Span) uint64 { return s.Thread }),
+	id("EVENT_ID", func(s *Span) uint64 { return s.ID }),
+	unsigned("END_EVENT_ID", func(s *Span) uint64 { return s.EndID }),
+	text("EVENT_NAME", nameKind, func(v *view, s *Span) string { return v.Function(s.Function).Instrument() }),
+	null[Span]("SOURCE", nameKind),
+	moment("TIMER_START", func(s *Span) (int64, bool) { return s.Start, s.Timed }),
+	moment("TIMER_END", func(s *Span) (int64, bool) { return s.End, s.Timed }),
+	moment("TIMER_WAIT", func(s *Span) (int64, bool) { return s.End - s.Start, s.Timed }),
+	unsigned("NESTING_EVENT_ID", func(s *Span) uint64 { return s.Nesting }),
+	optional("NESTING_EVENT_TYPE", wordKind, func(v *view, s *Span) (string, bool) { return v.nestingType(s.Thread, s.Nesting), s.Nesting != 0 }),
+	number("NESTING_LEVEL", func(s *Span) int64 { return int64(s.Level) }),
+	optional("ARGS", textKind, func(_ *view, s *Span) (string, bool) { return s.Args().get() }),
+}
+
 // spanSummaries are the summaries of a class by something more.
-func spanSummaries(class string) []*table {
+func spanSummaries(class string) []*table { return summariesBy(class, summaryColumns) }
+
+func summariesBy(class string, columns func(by ...column[Summary]) []column[Summary]) []*table {
 	name := "events_" + class + "s_summary_by_"
 	return []*table{
 		newTable(name+"thread_by_event_name", func(v *view) []Summary { return v.only(v.ByThread(), class) },
-			summaryColumns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...),
+			columns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...),
 		newTable(name+"caller_by_event_name", func(v *view) []Summary { return v.only(v.ByCaller(), class) },
-			summaryColumns(optional("CALLER_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
+			columns(optional("CALLER_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
 				return v.Function(s.Caller).Instrument(), s.Caller != 0
 			}))...),
 	}

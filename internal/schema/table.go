@@ -183,7 +183,7 @@ const (
 // performanceTables are the tables of performance_schema, and of the schema of each recording.
 var performanceTables = func() map[string]*table {
 	byName := map[string]*table{}
-	for _, list := range [][]*table{setupTables, eventTables, summaryTables, waitTables, lockTables, fileTables, statementTables, stageTables, statusTables} {
+	for _, list := range [][]*table{setupTables, eventTables, summaryTables, waitTables, lockTables, fileTables, statementTables, stageTables, probeTables, statusTables} {
 		for _, t := range list {
 			byName[t.name] = t
 		}

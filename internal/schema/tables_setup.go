@@ -12,7 +12,7 @@ var setupTables = []*table{setupInstruments, setupConsumers, setupTimers, perfor
 var setupInstruments = withUpdate(newTable("setup_instruments", func(v *view) []Function { return slices.Concat(v.Functions, v.Waits, v.Kinds, v.Probes) },
 	text("NAME", nameKind, func(_ *view, f *Function) string { return f.Instrument() }),
 	updatable(yesNo("ENABLED", func(f *Function) bool { return f.Enabled })),
-	updatable(optional("TIMED", yesNoKind, func(_ *view, f *Function) (string, bool) { return yes(f.Timed), !f.Probe })),
+	updatable(yesNo("TIMED", func(f *Function) bool { return f.Timed })),
 	hidden(optional("WAIT_NAME", nameKind, func(_ *view, f *Function) (string, bool) { return f.family(), f.Wait })),
 ), func(p *pending, row any, column int, v value) error {
 	f := row.(*Function)
@@ -24,12 +24,9 @@ var setupInstruments = withUpdate(newTable("setup_instruments", func(v *view) []
 	if !ok {
 		flags = f.Flags
 	}
-	switch {
-	case column == 1:
+	if column == 1 {
 		flags.Enabled = on
-	case f.Probe:
-		return nil // a probe is a moment, and TIMED stays NULL, as in MySQL for what takes no time
-	default:
+	} else {
 		flags.Timed = on
 	}
 	if p.instruments == nil {

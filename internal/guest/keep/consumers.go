@@ -331,8 +331,13 @@ func ftraceTallies(t *ftraceG, w *ftraceWriter, frame, around *ftraceFrame, outc
 // around returns the innermost noted call around the topmost, or nil.
 //
 //go:nosplit
-func (t *ftraceG) around() *ftraceFrame {
-	for i := t.depth - 2; i >= 0; i-- {
+func (t *ftraceG) around() *ftraceFrame { return t.notedFrom(t.depth - 2) }
+
+// notedFrom returns the innermost noted call from frame i outwards, or nil.
+//
+//go:nosplit
+func (t *ftraceG) notedFrom(i int32) *ftraceFrame {
+	for ; i >= 0; i-- {
 		if frame := t.frame(i); frame.Event != 0 {
 			return frame
 		}

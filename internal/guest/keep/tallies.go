@@ -26,15 +26,10 @@ const ftraceTallyPlaces = 16
 
 // tally adds a call to a table.
 func (w *ftraceWriter) tally(table int, by uint64, t *ftraceG, frame *ftraceFrame, outcome uint32, lasted uint64) {
-	if table != ftrace_format_ByGoroutine {
-		t = nil
-	}
-	r := w.row(table, by, frame.Key, t)
+	r := w.count(table, by, t, frame.Key)
 	if r == nil {
-		atomic.Xadd64(&ftraceMemory.head.Lost.Tallies, 1)
 		return
 	}
-	r.Count++
 	if frame.Flags&ftrace_format_FrameNotTimed == 0 {
 		if r.Timed == 0 || lasted < r.Min {
 			r.Min = lasted
@@ -53,6 +48,20 @@ func (w *ftraceWriter) tally(table int, by uint64, t *ftraceG, frame *ftraceFram
 	if outcome&ftrace_format_CallWait != 0 {
 		r.Bytes += w.bytes
 	}
+}
+
+// count counts a call in a table, and returns its row, or nil if there is no place for one.
+func (w *ftraceWriter) count(table int, by uint64, t *ftraceG, key uint32) *ftraceTally {
+	if table != ftrace_format_ByGoroutine {
+		t = nil
+	}
+	r := w.row(table, by, key, t)
+	if r == nil {
+		atomic.Xadd64(&ftraceMemory.head.Lost.Tallies, 1)
+		return nil
+	}
+	r.Count++
+	return r
 }
 
 // row returns the row of a function's calls by something, and makes it if it is new. It returns nil

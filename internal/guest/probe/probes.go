@@ -141,6 +141,9 @@ func ftraceFireArgs(gp *g, t *ftraceG, session int, f *ftraceFunc, clause *ftrac
 // ftraceShowProbe is ftraceFireArgs with values that may be seen.
 func ftraceShowProbe(gp *g, t *ftraceG, session int, f *ftraceFunc, clause *ftrace_rule_Clause, count uintptr, args []any) {
 	t.busy++
+	if session < 0 {
+		ftraceKeepProbe(gp, t, f, clause, count, args)
+	}
 	if session >= 0 || ftraceRecording.on {
 		ftraceRecordProbe(gp, t, session, f, clause, count, args)
 	}

@@ -121,8 +121,13 @@ func (l *ftraceLayout) holds(values []any) bool {
 // capture writes the layout's number, the size, and the values, at p in the record r. It returns
 // how many bytes that is.
 func (l *ftraceLayout) capture(p unsafe.Pointer, r *ftraceEvent, values []any) uintptr {
+	return l.captureTo(p, uintptr(unsafe.Pointer(r))+ftrace_format_RecordMax, values)
+}
+
+// captureTo is capture with room up to end.
+func (l *ftraceLayout) captureTo(p unsafe.Pointer, end uintptr, values []any) uintptr {
 	var c ftraceValueWriter // not a literal, which the compiler would build elsewhere and copy: the copy waits for the stores
-	c.at, c.end = uintptr(p)+8, uintptr(unsafe.Pointer(r))+ftrace_format_RecordMax
+	c.at, c.end = uintptr(p)+8, end
 	c.deep, c.redaction, c.hides = l.flags&ftrace_format_LayoutDeep != 0, l.redaction(), l.hides
 	c.nested = l.flags&ftrace_format_LayoutNested != 0
 	for i := range values {

@@ -226,6 +226,7 @@ func ftraceAnswer(h *ftraceHead, kind, observer uint32, text string) string {
 		stw := stopTheWorld(stwUnknown)
 		ftraceForgetCalls(h, which[0], which[1])
 		ftraceForgetSpans(h, which[0])
+		ftraceForgetProbes(h, which[0])
 		startTheWorld(stw)
 	case ftrace_format_AskConsumers:
 		if len(text) != 8 {
@@ -478,6 +479,8 @@ func ftraceChangeTimer(h *ftraceHead, timer uint32) string {
 	h.Timer, h.Begun.Ticks = timer, ftraceEpoch[timer]
 	ftraceRecording.restart()
 	ftraceForgetCalls(h, ftrace_format_ConsumersAll, ftrace_format_ConsumersAll)
+	ftraceForgetSpans(h, ftrace_format_ClearStatements|ftrace_format_ClearStages)
+	ftraceForgetProbes(h, ftrace_format_ClearProbes)
 	now := ftraceTicks()
 	for _, w := range ftraceRecording.writers {
 		if w != nil {

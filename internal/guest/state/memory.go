@@ -39,6 +39,7 @@ var ftraceMemory struct {
 	flags  unsafe.Pointer
 	gs     unsafe.Pointer
 	spans  unsafe.Pointer
+	probes unsafe.Pointer
 	frames unsafe.Pointer
 }
 
@@ -141,6 +142,7 @@ func ftraceArmMemory(chunks uint64) {
 	h.RingChunk, h.HistoryMax, h.FrameSize = ftrace_format_RingChunk, uint64(ftraceLimits.history), uint64(unsafe.Sizeof(ftraceFrame{}))
 	h.Processors = section(uintptr(own), ftrace_format_ProcessorsMax)
 	h.Spans = section(unsafe.Sizeof(ftrace_format_Span{}), ftrace_format_SpansMax)
+	h.Probes = section(unsafe.Sizeof(ftrace_format_Probe{}), ftrace_format_ProbesMax)
 	m := &ftraceMemory
 	if m.fd != 0 && ftraceResize(m.fd, at) != 0 {
 		return
@@ -148,7 +150,7 @@ func ftraceArmMemory(chunks uint64) {
 	for _, s := range [...]struct {
 		to *unsafe.Pointer
 		of *ftrace_format_Section
-	}{{&m.tables, &h.Tables}, {&m.flags, &h.Flags}, {&m.gs, &h.Goroutines}, {&m.frames, &h.Frames}, {&m.spans, &h.Spans}} {
+	}{{&m.tables, &h.Tables}, {&m.flags, &h.Flags}, {&m.gs, &h.Goroutines}, {&m.frames, &h.Frames}, {&m.spans, &h.Spans}, {&m.probes, &h.Probes}} {
 		if *s.to = ftraceMapMemory(s.of.At, ftracePages(s.of.Size*s.of.Max)); *s.to == nil {
 			m.gs, m.frames = nil, nil
 			return
