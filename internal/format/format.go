@@ -92,6 +92,7 @@ const (
 	KindAfter                     // values: the parameters when the call ends, in the order of the entry; its exit follows
 	KindOff                       // ticks, call uint64: calls of the function are not noted since then, to keep within the budget; so many were so far
 	KindOn                        // ticks, calls uint64: they are noted again, after they were not since then; so many were counted meanwhile, see Uncounted; failed uint64: so many of these failed
+	KindBlocked                   // what follows is a Blocked, of a wait under way whose record is the goroutine's next
 	KindEnd                       // one more than the last kind
 )
 
@@ -133,6 +134,17 @@ type Wait struct {
 	Function  uint32 // of which function
 	Site      uint32 // where it stopped, 0: unknown
 	Operation uint64 // what was done with the file, and from bit OperationBytes on with how many bytes; 0: it waited until that was ready
+}
+
+// A Blocked is more about a wait that is under way when the recording ends: a goroutine
+// that holds the lock, or, if there is none, another channel of the select.
+type Blocked struct {
+	Object    uint64 // address of the lock or channel
+	Goroutine uint64 // which holds the lock, 0: it is a channel
+	Call      uint64 // in which call it took it, 0: in none that was seen
+	Function  uint32 // of which function
+	Mode      uint32 // Hold...
+	Since     uint64 // ticks when it took it, to some 10 ms
 }
 
 // An object that is a file has its descriptor in the lower half, all ones if it was not open, and
@@ -243,6 +255,7 @@ event { name = "wait"; id = 14; stream_id = 0; fields := struct { uint64_t call;
 event { name = "after"; id = 15; stream_id = 0; fields := struct { struct values args; }; };
 event { name = "off"; id = 16; stream_id = 0; fields := struct { uint64_t since; uint64_t calls; }; };
 event { name = "on"; id = 17; stream_id = 0; fields := struct { uint64_t since; uint64_t calls; }; };
+event { name = "blocked"; id = 18; stream_id = 0; fields := struct { uint64_t object; uint64_t by; uint64_t by_call; func_t by_func; uint32_t mode; uint64_t since; }; };
 
 event { name = "process"; id = 1; stream_id = 1; fields := struct { uint64_t pid; int64_t start; uint64_t nargs;
 	string release; string os; string arch; string executable; string args[nargs]; }; };

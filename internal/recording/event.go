@@ -22,13 +22,14 @@ const (
 	Mock           Kind = format.KindMock           // a replacement was called instead of the function; its exit follows
 	GoroutineStart Kind = format.KindGoroutineStart // the goroutine's first record
 	GoroutineEnd   Kind = format.KindGoroutineEnd
-	Note           Kind = format.KindNote  // the program added text to the call
-	Line           Kind = format.KindLine  // the program printed or logged a line
-	Probe          Kind = format.KindProbe // a static probe fired: the function is the probe, the values its arguments; layout 0: none were wanted
-	Wait           Kind = format.KindWait  // the goroutine went on after it had stopped, or the recording ended before that; see Event.Wait
-	After          Kind = format.KindAfter // the parameters when a call ends; its exit follows
-	Off            Kind = format.KindOff   // calls of the function are not recorded from here on, see Recording.LeftOut
-	On             Kind = format.KindOn    // they are again
+	Note           Kind = format.KindNote    // the program added text to the call
+	Line           Kind = format.KindLine    // the program printed or logged a line
+	Probe          Kind = format.KindProbe   // a static probe fired: the function is the probe, the values its arguments; layout 0: none were wanted
+	Wait           Kind = format.KindWait    // the goroutine went on after it had stopped, or the recording ended before that; see Event.Wait
+	After          Kind = format.KindAfter   // the parameters when a call ends; its exit follows
+	Off            Kind = format.KindOff     // calls of the function are not recorded from here on, see Recording.LeftOut
+	On             Kind = format.KindOn      // they are again
+	Blocked        Kind = format.KindBlocked // who holds the lock, or what else is awaited, of a Wait that follows; see Event.Blocked
 
 	Lost Kind = 255 // records were lost on a processor; files have no such record, but their packets say so
 )
@@ -36,7 +37,7 @@ const (
 var kindNames = [format.KindEnd]string{
 	Entry: "entry", EntryArgs: "entry", Exit: "exit", ExitResults: "exit", ExitPanic: "panic", ExitGoexit: "goexit",
 	Recovered: "recovered", Mock: "mock", GoroutineStart: "goroutine_start", GoroutineEnd: "goroutine_end",
-	Note: "note", Line: "line", Probe: "probe", Wait: "wait", After: "after", Off: "off", On: "on",
+	Note: "note", Line: "line", Probe: "probe", Wait: "wait", After: "after", Off: "off", On: "on", Blocked: "blocked",
 }
 
 func (k Kind) String() string {
@@ -70,7 +71,7 @@ type Event struct {
 	Uncounted bool   // of On: other calls were left out that were not counted
 	Level     int32  // of a Line: the level as in log/slog, or UnknownLevel
 	Processor int32  // on which it happened
-	Data      []byte // the recorded values, see Recording.Values; of a Note or Line: the text; of a Wait: see Wait
+	Data      []byte // the recorded values, see Recording.Values; of a Note or Line: the text; of a Wait or Blocked: see these
 }
 
 // Wait returns what was recorded of a Wait. It begins before it ends, and is ready between,
@@ -89,6 +90,14 @@ func (e *Event) Wait() format.Wait {
 	}
 	return w
 }
+
+// Blocked returns what a Blocked says.
+func (e *Event) Blocked() format.Blocked {
+	b := e.Data
+	return format.Blocked{Object: le64(b), Goroutine: le64(b[8:]), Call: le64(b[16:]), Function: le32(b[24:]), Mode: le32(b[28:]), Since: min(le64(b[32:]), e.Ticks)}
+}
+
+const blockedSize = int(unsafe.Sizeof(format.Blocked{}))
 
 // An Operation is what was done with a file, and with how many bytes. 0: it was waited for.
 type Operation uint64
@@ -176,6 +185,11 @@ func (e *Event) decode(b []byte) int {
 			return 0
 		}
 		e.Call, e.Data = le64(rest), rest[:min(len(rest), waitSize)]
+	case Blocked:
+		if len(rest) < blockedSize {
+			return 0
+		}
+		e.Data = rest[:blockedSize]
 	case Note:
 		if len(rest) < 8 {
 			return 0

@@ -145,7 +145,10 @@ func (e *Event) encode(b []byte) []byte {
 		b = order.AppendUint32(order.AppendUint32(b, e.Layout), uint32(len(e.Data)))
 		b = append(b, e.Data...)
 	}
-	if e.Kind == Wait {
+	switch e.Kind {
+	case Blocked:
+		b = append(b, e.Data...)
+	case Wait:
 		b = append(b, e.Data[8:]...) // after the number
 	}
 	b[at+wordsAt] = byte((len(b) - at + 7) / 8)

@@ -178,9 +178,8 @@ func (v *liveView) locks() (to Locks, err error) {
 
 // holders returns the rows of those who hold locks.
 func (v *liveView) holders(l *live.Locks) (rows []Holder) {
-	modes := map[live.HoldMode]string{live.HoldMutex: "LOCK", live.HoldWrite: "WRITE", live.HoldRead: "READ"}
 	for _, h := range l.Holders {
-		rows = append(rows, Holder{h.Lock, modes[h.Mode], h.Goroutine, v.since(l.Now - min(h.Since, l.Now)), h.Function, h.Call, source(h.At)})
+		rows = append(rows, Holder{h.Lock, holdModes[uint32(h.Mode)], h.Goroutine, v.since(l.Now - min(h.Since, l.Now)), h.Function, h.Call, source(h.At)})
 	}
 	return rows
 }

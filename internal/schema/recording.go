@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/symbols"
 )
@@ -101,6 +102,7 @@ type pass struct {
 	waits    ring[Wait]
 	spans    ring[Span]
 	probes   ring[firedProbe]
+	holders  []Holder // as far as goroutines wait for them at the end
 	global   map[uint32]*tally
 	ticks    uint64 // of the last event
 	byCaller map[[2]uint32]*tally
@@ -125,6 +127,7 @@ type passThread struct {
 	tallies map[uint32]*tally
 	args    []byte            // of the calls under way
 	texts   map[uint64]string // of spans under way whose text is a note, by ID
+	others  []uint64          // channels of the select under way at the end, but for the first
 }
 
 // argsMax is the number of bytes that the parameters of a goroutine's calls under way may take.
@@ -318,6 +321,8 @@ func (p *pass) event(e *recording.Event) {
 		p.statement(st, t, e)
 	case e.Kind == recording.Wait:
 		p.wait(st, t, e)
+	case e.Kind == recording.Blocked:
+		p.blocked(t, e)
 	case e.Enters():
 		p.enter(st, t, e)
 	case e.Kind == recording.Note && len(st.Calls) > 0:
@@ -458,7 +463,7 @@ func (p *pass) wait(st *recording.Stack[*passThread, passCall], t *passThread, e
 		}
 	}
 	if e.Call == 0 {
-		row.Inside = true
+		row.Inside, row.Others = true, t.others
 		t.Waiting = &row
 		return
 	}
@@ -470,6 +475,24 @@ func (p *pass) wait(st *recording.Stack[*passThread, passCall], t *passThread, e
 	p.count(t, e.Function, caller, w.Object, counted{lasted: lasted, self: lasted, bytes: bytes})
 	*t.waits.add(p.options.History), *p.waits.add(p.options.HistoryLong) = row, row
 }
+
+// blocked takes in more about a wait that was under way when the recording ended.
+func (p *pass) blocked(t *passThread, e *recording.Event) {
+	b := e.Blocked()
+	if b.Goroutine == 0 {
+		t.others = append(t.others, b.Object)
+		return
+	}
+	h := Holder{Object: b.Object, Mode: holdModes[b.Mode], Thread: b.Goroutine, Held: p.since(e.Ticks - b.Since), Function: b.Function, Call: b.Call}
+	if !slices.ContainsFunc(p.holders, func(other Holder) bool {
+		return other.Object == h.Object && other.Thread == h.Thread && other.Mode == h.Mode
+	}) {
+		p.holders = append(p.holders, h)
+	}
+}
+
+// holdModes says how a lock is held.
+var holdModes = map[uint32]string{format.HoldMutex: "LOCK", format.HoldWrite: "WRITE", format.HoldRead: "READ"}
 
 // count adds a call to the tally of a key. If there is none it makes one and reports that, unless
 // there are as many as there may be.
@@ -516,6 +539,8 @@ func (p *pass) snapshot() *Snapshot {
 	variables := symbols.OfExecutable(p.r.Process.Executable, p.r.Process.Start)
 	s.Name = func(address uint64) string { return cmp.Or(p.objects.Name(address), variables.Variable(address)) }
 	s.FileName = p.r.File
+	s.Locks = func() (Locks, error) { return Locks{Holders: p.holders}, nil }
+	s.Held = func() ([]Holder, error) { return p.holders, nil }
 	var byThread, byCaller, byInstance []Summary
 	s.ByThread, s.ByCaller, s.ByInstance = func() []Summary { return byThread }, func() []Summary { return byCaller }, func() []Summary { return byInstance }
 	for i := range s.Buckets {

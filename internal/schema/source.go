@@ -78,7 +78,8 @@ type Snapshot struct {
 	// States returns all goroutines of the process, as they are now. nil: those in Threads are all
 	// that are known.
 	States func() ([]State, error)
-	// Locks returns who holds locks while consumer locks is on, and findings. nil: there are none.
+	// Locks returns who holds locks while consumer locks is on, and findings. Of a recording it
+	// returns who held those that were waited for at its end. nil: there are none.
 	Locks func() (Locks, error)
 	// Held returns those of the holders that have held their lock all the while that States listed
 	// the goroutines. nil: there are none.
@@ -228,10 +229,11 @@ type Wait struct {
 	Timed    bool
 	Inside   bool
 	Start    int64
-	End      int64  // 0 while inside
-	Runnable int64  // from when the goroutine could go on until it did; -1: not known
-	Object   uint64 // address of what it waited for, or a file, see format.ObjectFile; 0: not known
-	Source   string // where it stopped, file:line; "": not known
+	End      int64    // 0 while inside
+	Runnable int64    // from when the goroutine could go on until it did; -1: not known
+	Object   uint64   // address of what it waited for, or a file, see format.ObjectFile; 0: not known
+	Others   []uint64 // the other channels of a select under way when a recording ended
+	Source   string   // where it stopped, file:line; "": not known
 	Ender    Ender
 
 	Operation recording.Operation // what was done with the file; 0: it was waited for

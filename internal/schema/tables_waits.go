@@ -250,7 +250,9 @@ func (v *view) instances(table string) []instance {
 		}
 		if w := t.Waiting; w != nil && w.Object != 0 {
 			current[t.ID] = true
-			add(w.Function, w.Object, t.ID, 1)
+			for _, object := range append([]uint64{w.Object}, w.Others...) {
+				add(w.Function, object, t.ID, 1)
+			}
 		}
 	}
 	for _, s := range processlist(v) {

@@ -12,10 +12,9 @@ import (
 )
 
 const (
-	ftraceListedFrames  = 40       // calls listed of a goroutine, the innermost first
-	ftraceListedObjects = 16       // objects listed of those that it waits for
-	ftraceListedRoom    = 16 << 10 // bytes that one may take
-	ftraceListedStacks  = 1 << 10  // different stacks in one list, a power of two
+	ftraceListedFrames = 40       // calls listed of a goroutine, the innermost first
+	ftraceListedRoom   = 16 << 10 // bytes that one may take
+	ftraceListedStacks = 1 << 10  // different stacks in one list, a power of two
 )
 
 // ftraceListed are the stacks in a list, so that each is in it once. A program with very many
@@ -46,7 +45,7 @@ func ftraceListStates(from uint64) string {
 		case _Grunning, _Gcopystack, _Gpreempted:
 		case _Grunnable, _Gwaiting, _Gsyscall, ftraceLeaked:
 			mp := acquirem() // others spin until it is let go
-			held := castogscanstatus(gp, status, status|_Gscan)
+			held := ftraceHold(gp, status)
 			var s ftraceListedG
 			if held {
 				s.look(gp, status)
@@ -125,7 +124,7 @@ type ftraceListedG struct {
 	stuck        bool
 	start, gopc  uintptr
 	objects, pcs int
-	object       [ftraceListedObjects]uint64
+	object       [ftraceAwaitedMax]uint64
 	pc           [ftraceListedFrames]uintptr
 	fns          [ftraceListedFrames]funcInfo
 }
@@ -157,12 +156,7 @@ func (s *ftraceListedG) look(gp *g, status uint32) {
 		if w.begin != 0 {
 			s.key, s.begin = ftraceWaitKind(w.kind).key, w.begin
 		}
-		for a := ftraceAwaited(gp); a.object != 0; a.next() {
-			if s.objects < ftraceListedObjects {
-				s.object[s.objects] = uint64(a.object)
-				s.objects++
-			}
-		}
+		s.objects = ftraceAwaitedBy(gp, &s.object)
 		if s.objects == 0 && w.begin != 0 && w.object != 0 {
 			s.object[0], s.objects = w.object, 1
 		}
@@ -174,36 +168,6 @@ func (s *ftraceListedG) look(gp *g, status uint32) {
 			s.pcs++
 		}
 	})
-}
-
-// ftraceAwaits are the objects that a goroutine waits for, one after the other: several channels of
-// a select, or one object of another kind.
-type ftraceAwaits struct {
-	object uintptr // 0: there are no more
-	s      *sudog
-}
-
-// ftraceAwaited returns the first object of those that a goroutine waits for: of locks, channels
-// and the like. The goroutine waits, and is held.
-func ftraceAwaited(gp *g) (a ftraceAwaits) {
-	switch kind := ftraceWaits.kinds[gp.waitreason]; {
-	case kind <= ftraceWaitSemaphore:
-		a.object = gp.ftraceWait.at - min(gp.ftraceWait.at, uintptr(ftraceWaits.within[gp.waitreason]))
-	case kind <= ftraceWaitSelect && gp.waiting != nil:
-		a.s = gp.waiting
-		a.object = ftraceChanOf(a.s)
-	}
-	return a
-}
-
-func (a *ftraceAwaits) next() {
-	a.object = 0
-	if a.s == nil {
-		return
-	}
-	if a.s = a.s.waitlink; a.s != nil {
-		a.object = ftraceChanOf(a.s)
-	}
 }
 
 // hash returns what goroutines have in common that do the same at the same place.

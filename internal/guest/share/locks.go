@@ -65,17 +65,10 @@ func (b *ftraceText) heldLocks(l *ftraceHeldLocks) {
 		if lock == 0 || atomic.Load64(&h.lock) != lock {
 			continue
 		}
-		mode := uint64(ftrace_format_HoldMutex)
-		switch {
-		case lock&ftraceForReading != 0:
-			mode = ftrace_format_HoldRead
-		case was.write:
-			mode = ftrace_format_HoldWrite
-		}
 		b.word(ftrace_format_LockHeld)
 		b.word(lock &^ ftraceForReading)
 		b.word(l.goroutine)
-		b.word(mode)
+		b.word(uint64(was.mode(lock)))
 		b.word(was.since)
 		b.word(uint64(was.key))
 		b.word(was.call)

@@ -171,7 +171,7 @@ func (t *ftraceTelling) fromStack(o *ftraceTold) {
 			return
 		}
 		mp := acquirem() // others spin until it is let go
-		if castogscanstatus(gp, status, status|_Gscan) {
+		if ftraceHold(gp, status) {
 			if sp := gp.sched.sp; gp.stack.lo < sp && sp < gp.stack.hi {
 				t.follow(sp, min(gp.stack.hi, sp+4096), -1, 1, ftraceStackSteps, true)
 			}

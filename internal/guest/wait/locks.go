@@ -65,6 +65,17 @@ type ftraceHeldLock struct {
 	write bool // of an RWMutex
 }
 
+// mode returns how the lock is held that h.lock is, or was.
+func (h *ftraceHeldLock) mode(lock uint64) uint32 {
+	switch {
+	case lock&ftraceForReading != 0:
+		return ftrace_format_HoldRead
+	case h.write:
+		return ftrace_format_HoldWrite
+	}
+	return ftrace_format_HoldMutex
+}
+
 // ftraceForReading is a bit of a lock's address.
 const ftraceForReading = 1
 

@@ -334,17 +334,19 @@ func ftraceRecordWaits(s *ftraceStream) {
 		session = s.session()
 	}
 	forEachGRace(func(gp *g) {
-		status := readgstatus(gp)
+		status := readgstatus(gp) &^ _Gscan
 		if status != _Gwaiting && status != _Gsyscall || gp.ftraceWait.begin == 0 || isSystemGoroutine(gp, false) {
 			return
 		}
 		mp := acquirem() // others spin until it is let go
-		if !castogscanstatus(gp, status, status|_Gscan) {
+		if !ftraceHold(gp, status) {
 			releasem(mp)
 			return
 		}
 		// It stays where it is meanwhile, and its stack does.
 		w, depth := gp.ftraceWait, int32(0)
+		var channels [ftraceAwaitedMax]uint64
+		n := ftraceAwaitedBy(gp, &channels)
 		if t := gp.ftrace; t != nil {
 			if depth = t.shown; session >= 0 {
 				depth = t.seen[session]
@@ -373,10 +375,102 @@ func ftraceRecordWaits(s *ftraceStream) {
 			writer = s.recorder(gp, mp, nil)
 		}
 		if writer != nil {
+			if w.kind == ftraceWaitSelect && n > 0 {
+				w.object = channels[0]
+				for _, channel := range channels[1:n] {
+					writer.blocked(gp, f, depth, ftrace_format_Blocked{Object: channel})
+				}
+			}
+			if !ftraceLocksOff && (w.kind <= ftraceWaitWriteLock || w.kind == ftraceWaitOnce) {
+				writer.holders(gp, f, depth, w.object)
+			}
 			w.record(gp, writer, f, depth, 0, site)
 		}
 		releasem(mp)
 	})
+}
+
+// ftraceHold has gp, which has that status, stay where it is until casfrom_Gscanstatus lets it go.
+// It returns false if the status is another. It waits a while for the collector, which may be
+// looking at the stack.
+func ftraceHold(gp *g, status uint32) bool {
+	for range 1000 {
+		if castogscanstatus(gp, status, status|_Gscan) {
+			return true
+		}
+		if readgstatus(gp) != status|_Gscan {
+			return false
+		}
+		osyield()
+	}
+	return false
+}
+
+// blocked records something of the wait of gp, whose record follows. The writer has room.
+func (w *ftraceWriter) blocked(gp *g, f *ftraceFunc, depth int32, b ftrace_format_Blocked) {
+	r := w.begin(gp, ftrace_format_KindBlocked, f, depth)
+	*(*ftrace_format_Blocked)(add(unsafe.Pointer(r), ftraceRecordSize)) = b
+	w.end(r, ftraceRecordSize+unsafe.Sizeof(b))
+}
+
+// holders records who holds the lock that gp waits for. The writer has room.
+func (w *ftraceWriter) holders(gp *g, f *ftraceFunc, depth int32, lock uint64) {
+	n := 0
+	for b := (*ftraceHeldLocks)(atomic.Loadp(unsafe.Pointer(&ftraceLocks.all))); b != nil; b = b.next {
+		for i := range min(atomic.Load64(&b.n), ftraceLocksMax) {
+			h := &b.held[i]
+			which := atomic.Load64(&h.lock)
+			was := *h
+			if which&^ftraceForReading != lock || b.goroutine == gp.goid || atomic.Load64(&h.lock) != which || n == ftraceAwaitedMax {
+				continue
+			}
+			w.blocked(gp, f, depth, ftrace_format_Blocked{lock, b.goroutine, was.call, was.key, was.mode(which), min(was.since, w.last)})
+			n++
+		}
+	}
+}
+
+// ftraceAwaits are the objects that a goroutine waits for, one after the other: several channels of
+// a select, or one object of another kind.
+type ftraceAwaits struct {
+	object uintptr // 0: there are no more
+	s      *sudog
+}
+
+// ftraceAwaitedMax is of how many channels of a select is told, and of how many holders of a lock.
+const ftraceAwaitedMax = 16
+
+// ftraceAwaitedBy stores the first objects of those that a goroutine waits for, and returns how
+// many there are. The goroutine waits, and is held.
+func ftraceAwaitedBy(gp *g, objects *[ftraceAwaitedMax]uint64) (n int) {
+	for a := ftraceAwaited(gp); a.object != 0 && n < len(objects); a.next() {
+		objects[n] = uint64(a.object)
+		n++
+	}
+	return n
+}
+
+// ftraceAwaited returns the first object of those that a goroutine waits for: of locks, channels
+// and the like. The goroutine waits, and is held.
+func ftraceAwaited(gp *g) (a ftraceAwaits) {
+	switch kind := ftraceWaits.kinds[gp.waitreason]; {
+	case kind <= ftraceWaitSemaphore:
+		a.object = gp.ftraceWait.at - min(gp.ftraceWait.at, uintptr(ftraceWaits.within[gp.waitreason]))
+	case kind <= ftraceWaitSelect && gp.waiting != nil:
+		a.s = gp.waiting
+		a.object = ftraceChanOf(a.s)
+	}
+	return a
+}
+
+func (a *ftraceAwaits) next() {
+	a.object = 0
+	if a.s == nil {
+		return
+	}
+	if a.s = a.s.waitlink; a.s != nil {
+		a.object = ftraceChanOf(a.s)
+	}
 }
 
 // ftraceChanOf returns the address of the channel that a goroutine waited for.

@@ -159,7 +159,7 @@ func (i *info) write(out io.Writer) error {
 	row("goroutines", "%d", i.Goroutines)
 	row("calls", "%d", i.Calls)
 	var kinds []string
-	for k := recording.Entry; k <= recording.On; k++ {
+	for k := recording.Entry; k <= recording.Blocked; k++ {
 		if n := i.Kinds[k.String()]; n > 0 && k.String() != (k-1).String() {
 			kinds = append(kinds, fmt.Sprintf("%d %s", n, k))
 		}

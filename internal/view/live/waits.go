@@ -54,7 +54,11 @@ func Waits(name string, o WaitsOptions, out io.Writer) error {
 	if o.JSON {
 		enc := json.NewEncoder(b)
 		enc.SetEscapeHTML(false)
-		for _, c := range w.cycles() {
+		for _, ids := range w.cycles() {
+			c := cycle{Cycle: ids}
+			for _, id := range ids {
+				c.Waits = append(c.Waits, w.waitAt(w.byID[id]))
+			}
 			enc.Encode(c)
 		}
 		for _, g := range text.Rows(groups, o.Rows) {
@@ -62,7 +66,7 @@ func Waits(name string, o WaitsOptions, out io.Writer) error {
 		}
 		w.locks.json(enc)
 	} else {
-		writeCycles(b, w.cycles())
+		text.WriteCycles(b, w.cycles(), func(id uint64) string { return w.waitAt(w.byID[id]) })
 		writeWaitGroups(b, groups, o.Rows)
 		w.locks.write(b, o.Rows)
 	}

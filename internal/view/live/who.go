@@ -1,7 +1,6 @@
 package live
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"slices"
@@ -182,43 +181,24 @@ type cycle struct {
 	Waits []string `json:"waits"` // what each waits for
 }
 
-// cycles returns those of all goroutines. One goroutine is in one at most. All of them hold locks.
-func (w *waiters) cycles() (found []cycle) {
-	const inPath, done = 1, 2
-	state := map[uint64]int{}
-	var path []uint64
-	var visit func(id uint64)
-	visit = func(id uint64) {
-		state[id] = inPath
-		path = append(path, id)
-		for _, h := range w.holders(w.byID[id]) {
-			by := h.Goroutine
-			switch {
-			case w.byID[by] == nil:
-			case state[by] == 0:
-				visit(by)
-			case state[by] == inPath:
-				c := cycle{Cycle: slices.Clone(path[slices.Index(path, by):])}
-				for _, id := range c.Cycle {
-					c.Waits = append(c.Waits, w.waitAt(w.byID[id]))
-				}
-				found = append(found, c)
-			}
-		}
-		path = path[:len(path)-1]
-		state[id] = done
-	}
-	var holders []uint64
+// cycles returns those of all goroutines. All of them hold locks.
+func (w *waiters) cycles() [][]uint64 {
+	var all []uint64
 	for _, h := range w.locks.Holders {
-		holders = append(holders, h.Goroutine)
+		all = append(all, h.Goroutine)
 	}
-	slices.Sort(holders)
-	for _, id := range holders {
-		if state[id] == 0 && w.byID[id] != nil {
-			visit(id)
+	slices.Sort(all)
+	return text.Cycles(all, w.awaits)
+}
+
+// awaits returns the goroutines that hold the lock for which one waits.
+func (w *waiters) awaits(id uint64) (list []uint64) {
+	if g := w.byID[id]; g != nil {
+		for _, h := range w.holders(g) {
+			list = append(list, h.Goroutine)
 		}
 	}
-	return found
+	return list
 }
 
 // waitAt returns what a goroutine waits for, and where.
@@ -227,14 +207,4 @@ func (w *waiters) waitAt(g *live.State) string {
 		return w.wait(g) + " at " + where(at)
 	}
 	return w.wait(g)
-}
-
-func writeCycles(out *bufio.Writer, cycles []cycle) {
-	for _, c := range cycles {
-		fmt.Fprintf(out, "Each of these %d goroutines waits for a lock that the next one holds, the last for one of the first:\n", len(c.Cycle))
-		for i, id := range c.Cycle {
-			fmt.Fprintf(out, "  G%d: %s\n", id, c.Waits[i])
-		}
-		fmt.Fprintln(out)
-	}
 }

@@ -20,11 +20,7 @@ func TestWho(t *testing.T) {
 		l.Holders = append(l.Holders, live.Holder{Lock: h[0], Goroutine: h[1], At: live.Position{Line: 5, Function: "main.g", File: "/m/main.go"}})
 	}
 	w := newWaiters(nil, states, map[uint64]*live.Object{100: {Elem: "int", Cap: 4}}, &l)
-	var found [][]uint64
-	for _, c := range w.cycles() {
-		found = append(found, c.Cycle)
-	}
-	if want := [][]uint64{{1, 2, 3}}; !reflect.DeepEqual(found, want) {
+	if found, want := w.cycles(), [][]uint64{{1, 2, 3}}; !reflect.DeepEqual(found, want) {
 		t.Errorf("cycles %v, want %v", found, want)
 	}
 	const at = " for 0ns, locked at main.g (main.go:5)"

@@ -15,9 +15,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/symbols"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
@@ -64,7 +66,8 @@ type goroutine struct {
 	started     bool   // only its start was recorded so far
 	ended       bool
 	waits       []wait
-	under       []call // that were under way at the end, the outermost first
+	blocked     []format.Blocked // more about the wait that is under way at the end
+	under       []call           // that were under way at the end, the outermost first
 	times       times
 }
 
@@ -194,6 +197,8 @@ func (ws *Waits) saw(e *recording.Event, from uint64) {
 		g.parent, g.startedBy = e.Parent, call{e.Function, e.Call}
 	case recording.GoroutineEnd:
 		g.ended = true
+	case recording.Blocked:
+		g.blocked = append(g.blocked, e.Blocked())
 	}
 }
 
@@ -323,6 +328,41 @@ func (g *goroutine) open() *wait {
 		return &g.waits[n-1]
 	}
 	return nil
+}
+
+// holders returns who holds the lock that a goroutine waits for at the end, the one that has held
+// it longest first. There are none if that is not known.
+func (g *goroutine) holders() (list []format.Blocked) {
+	for _, b := range g.blocked {
+		if b.Goroutine != 0 {
+			list = append(list, b)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b format.Blocked) int { return cmp.Compare(a.Since, b.Since) })
+	return list
+}
+
+// channels returns the other channels of the select in which a goroutine waits at the end.
+func (g *goroutine) channels() (list []uint64) {
+	for _, b := range g.blocked {
+		if b.Goroutine == 0 {
+			list = append(list, b.Object)
+		}
+	}
+	return list
+}
+
+// cycles returns the goroutines each of which waits at the end for a lock that the next one holds,
+// the last for one of the first.
+func (ws *Waits) cycles() [][]uint64 {
+	return text.Cycles(slices.Sorted(maps.Keys(ws.goroutines)), func(id uint64) (list []uint64) {
+		if g := ws.goroutines[id]; g != nil && g.open() != nil {
+			for _, h := range g.holders() {
+				list = append(list, h.Goroutine)
+			}
+		}
+		return list
+	})
 }
 
 // before returns the last wait of each kind for the object that a goroutine waits for: who is, or

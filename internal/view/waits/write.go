@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
@@ -83,6 +84,7 @@ func (ws *Waits) write(out io.Writer, o Options) {
 		all.n += object.n
 		all.total += object.total
 	}
+	text.WriteCycles(out, ws.cycles(), func(id uint64) string { return ws.awaits(ws.goroutines[id]) })
 	fmt.Fprintf(out, "%s of %s, %s in all, within %s\n", words.Count(int(all.n), "wait"), words.Count(len(ws.goroutines), "goroutine"), ws.lasted(all.total), ws.lasted(ws.last-ws.first))
 	ws.writeStill(out, o.Rows)
 	ws.writeObjects(out, objects, o.Rows)
@@ -104,10 +106,11 @@ func (ws *Waits) writeStill(out io.Writer, rows int) {
 	waiting, silent := ws.still()
 	ws.writeGroups(out, "\nWaiting at the end:", waiting, rows, func(g *goroutine) (ticks uint64, line string, more []string) {
 		w := g.open()
+		more = ws.heldBy(g)
 		for _, before := range ws.before(w) {
 			more = append(more, "before, "+ws.who(before.goroutine, before.in)+" waited for it ("+ws.kindName(before.kind)+")"+ws.endedBy(before))
 		}
-		return w.end - w.begin, ws.stack(g) + ": " + ws.placeName(w), more
+		return w.end - w.begin, ws.stack(g) + ": " + ws.awaits(g), more
 	})
 	ws.writeGroups(out, "\nNot ended, and silent until the end: they run, or wait for what was not recorded.", silent, rows, func(g *goroutine) (ticks uint64, line string, more []string) {
 		in := g.under[len(g.under)-1]
@@ -119,6 +122,65 @@ func (ws *Waits) writeStill(out io.Writer, rows int) {
 		}
 		return ws.last - g.last, ws.stack(g), more
 	})
+}
+
+// awaits returns what a goroutine waits for at the end, and where.
+func (ws *Waits) awaits(g *goroutine) string {
+	w := g.open()
+	name := strings.TrimSuffix(ws.objectName(w.kind, w.object), ")")
+	for _, channel := range g.channels() {
+		name += fmt.Sprintf(", %#x", channel)
+		if called := ws.called(w.kind, channel); called != "" {
+			name += " " + called
+		}
+	}
+	return name + ") at " + ws.siteName(w.site)
+}
+
+// heldBy returns a line for each goroutine that holds the lock for which one waits at the end, with
+// what that one waits for.
+func (ws *Waits) heldBy(g *goroutine) (lines []string) {
+	holders := g.holders()
+	for i := range holders {
+		if i == heldShown {
+			return append(lines, fmt.Sprintf("held by %d more", len(holders)-i))
+		}
+		lines = append(lines, ws.holder(&holders[i], map[uint64]bool{g.id: true}))
+	}
+	return lines
+}
+
+const heldShown = 4 // holders of a lock that are listed
+
+// holder tells of a goroutine that holds a lock, and of those that it waits for. Those in told are
+// known already.
+func (ws *Waits) holder(h *format.Blocked, told map[uint64]bool) string {
+	said := fmt.Sprintf("held by G%d", h.Goroutine)
+	if told[h.Goroutine] {
+		return said
+	}
+	told[h.Goroutine] = true
+	if h.Function != 0 {
+		said += " in " + ws.callName(call{h.Function, h.Call})
+	}
+	said += " for " + ws.lasted(ws.last-min(h.Since, ws.last))
+	if h.Mode == format.HoldRead {
+		said += " for reading"
+	}
+	g := ws.goroutines[h.Goroutine]
+	switch {
+	case g == nil:
+		return said
+	case g.ended:
+		return said + ", which has ended"
+	case g.open() == nil:
+		return said
+	}
+	said += ", which waits for " + ws.awaits(g)
+	if by := g.holders(); len(by) > 0 {
+		said += ", " + ws.holder(&by[0], told)
+	}
+	return said
 }
 
 // writeGroups writes a row for goroutines that are in the same functions, and what say has of the
@@ -396,8 +458,9 @@ func (ws *Waits) writeTimes(out io.Writer, all, of string, list []*times, rows i
 	left(out, len(list), rows)
 }
 
-// writeJSON writes an object for each goroutine that waits or is silent at the end, each object
-// that was waited for, each stretch of the chain, each goroutine and function. Times are in ns.
+// writeJSON writes an object for each cycle, each goroutine that waits or is silent at the end,
+// each object that was waited for, each stretch of the chain, each goroutine and function. Times
+// are in ns.
 func (ws *Waits) writeJSON(out io.Writer, o Options) {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
@@ -433,10 +496,23 @@ func (ws *Waits) writeJSON(out io.Writer, o Options) {
 		}
 		return map[string]any{"goroutine": g.id, "calls": calls}
 	}
+	for _, cycle := range ws.cycles() {
+		var waits []string
+		for _, id := range cycle {
+			waits = append(waits, ws.awaits(ws.goroutines[id]))
+		}
+		write("cycle", map[string]any{"cycle": cycle, "waits": waits})
+	}
 	waiting, silent := ws.still()
 	for _, g := range text.Rows(waiting, o.Rows) {
 		line, w := still(g), g.open()
 		maps.Copy(line, place(w))
+		if by := ws.heldBy(g); by != nil {
+			line["held_by"] = by
+		}
+		if channels := g.channels(); channels != nil {
+			line["channels"] = append([]uint64{w.object}, channels...)
+		}
 		line["lasted"], line["before"] = ns(w.end-w.begin), waits(ws.before(w))
 		write("waiting", line)
 	}
