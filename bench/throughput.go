@@ -51,12 +51,13 @@ var serverWays = []serverWay{
 var waitServerWays = []serverWay{
 	{"out", "", "", false},
 	{"out, another process", "", "", false},
-	{"in and off", "main,net/http", "", false},
-	{"operations on files and sockets", "main,net/http", "wait/io", false},
-	{"all waits", "main,net/http", "wait/*", false},
-	{"all waits, the global summary alone", "main,net/http", "wait/*", true},
+	{"in and off", "main", "", false},
+	{"operations on files and sockets", "main", "wait/io", false},
+	{"all waits", "main", "wait/*", false},
+	{"all waits, the global summary alone", "main", "wait/*", true},
+	{"all waits and requests", "main", "stage/*;wait/*", false},
+	{"all waits and requests, the global summary alone", "main", "stage/*;wait/*", true},
 	{"all waits, and net/http's part in requests", "main,net/http", requestRules + ";wait/*", false},
-	{"the same, the global summary alone", "main,net/http", requestRules + ";wait/*", true},
 }
 
 const (

@@ -1,7 +1,7 @@
 // Blocked is a program with very many goroutines that wait for a channel. What it takes to list
 // them is measured with it.
 //
-//	blocked 100000   # writes a line when they all wait; then, for each line that it reads, the longest time for which the world was stopped
+//	blocked 100000   # writes a line when they all wait; then, for each line that it reads, the longest times for which the world was stopped: by the collector, and by others
 package main
 
 import (
@@ -30,7 +30,8 @@ func main() {
 	before := pauses()
 	fmt.Println("ready")
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
-		fmt.Println(longest(before, pauses()))
+		after := pauses()
+		fmt.Println(longest(&before[0], &after[0]), longest(&before[1], &after[1]))
 	}
 }
 
@@ -47,13 +48,11 @@ func pauses() []metrics.Sample {
 }
 
 // longest returns the longest time for which the world was stopped between the two.
-func longest(before, after []metrics.Sample) (most time.Duration) {
-	for i := range after {
-		was, is := before[i].Value.Float64Histogram(), after[i].Value.Float64Histogram()
-		for bucket, n := range is.Counts {
-			if n > was.Counts[bucket] {
-				most = max(most, time.Duration(is.Buckets[bucket+1]*1e9))
-			}
+func longest(before, after *metrics.Sample) (most time.Duration) {
+	was, is := before.Value.Float64Histogram(), after.Value.Float64Histogram()
+	for bucket, n := range is.Counts {
+		if n > was.Counts[bucket] {
+			most = max(most, time.Duration(is.Buckets[bucket+1]*1e9))
 		}
 	}
 	return most
