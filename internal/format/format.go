@@ -525,6 +525,7 @@ const (
 	FrameNotTimed              // it was not when it began
 	FrameHasText               // there is text that belongs to it
 	FrameAtEnd                 // it was noted when it ended
+	FrameEnded                 // the call has ended, and is where calls that have ended are kept
 	FrameFlags     = 1<<iota - 1
 )
 

@@ -171,7 +171,7 @@ func (p *Process) stack(of *stateAt, cuts uint32) ([]Frame, error) {
 		for i := uint64(0); i < uint64(len(frames)); i += size {
 			f, now := (*format.Frame)(unsafe.Pointer(&frames[i])), (*format.Frame)(unsafe.Pointer(&again[i]))
 			old := int32(f.Cut-cuts) <= 0 && int32(now.Cut-cuts) <= 0 // the frame of another call would have said so before anything else
-			if old && f.Place.Ticks != 0 && f.Flags&format.FramePanicked == 0 {
+			if old && f.Place.Ticks != 0 && f.Flags&(format.FramePanicked|format.FrameEnded) == 0 {
 				stack = append(stack, Frame{Function: f.Key, Start: f.Place.Ticks, Event: f.Event, Count: f.Count, Entry: placeOf(f.Place), Timed: f.Flags&format.FrameNotTimed == 0, Receiver: f.Object})
 			}
 		}

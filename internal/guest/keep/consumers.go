@@ -187,6 +187,7 @@ func ftraceConsumeExit(gp *g, t *ftraceG, frame *ftraceFrame, results []any, p *
 	}
 	if on != 0 {
 		ftraceConsume(gp, t, w, frame, ftraceOutcome(f, frame, results, p), on, now, exit.Where)
+		frame.Flags |= ftrace_format_FrameEnded // before a cut can be made: the frame is there until its line is written
 	}
 	releasem(mp)
 }
