@@ -341,11 +341,11 @@ func (c *cursor) close() {
 }
 
 func (r *Recording) newCursor(name string, frees bool) (*cursor, error) {
-	mode := os.O_RDONLY
+	open := os.Open
 	if frees {
-		mode = os.O_RDWR
+		open = openToFree
 	}
-	f, err := os.OpenFile(r.Dir+string(os.PathSeparator)+name, mode, 0)
+	f, err := open(r.Dir + string(os.PathSeparator) + name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %v", r.Dir, err)
 	}

@@ -6,3 +6,5 @@ import "os"
 
 // free does nothing: programs record on Linux alone.
 func free(*os.File, int64, int64) {}
+
+func openToFree(name string) (*os.File, error) { return os.OpenFile(name, os.O_RDWR, 0) }

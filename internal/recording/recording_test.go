@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -296,6 +297,26 @@ func TestFollow(t *testing.T) {
 	}
 	if d := r.Damage(); len(d) != 0 {
 		t.Errorf("damage %v", d)
+	}
+}
+
+// TestOpenToFree: a file that becomes a symbolic link, which may be to another user's, is not
+// opened to be emptied.
+func TestOpenToFree(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("parts of files are freed on Linux only")
+	}
+	dir := copyOf(t, "workers")
+	link := filepath.Join(t.TempDir(), "calls_0")
+	if err := os.Symlink(filepath.Join(dir, "calls_0"), link); err != nil {
+		t.Fatal(err)
+	}
+	for name, opens := range map[string]bool{link: false, filepath.Join(dir, "calls_0"): true} {
+		f, err := openToFree(name)
+		f.Close()
+		if (err == nil) != opens {
+			t.Errorf("%s: error %v", name, err)
+		}
 	}
 }
 
