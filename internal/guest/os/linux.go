@@ -97,7 +97,7 @@ func ftraceWriteAt(fd int32, data unsafe.Pointer, n int, offset int64) int32 {
 // reserved first, because on a full disk a write to a mapped hole ends the program. It returns nil
 // and an errno if that fails.
 func ftraceMapFile(fd int32, offset int64, size uintptr) (unsafe.Pointer, int32) {
-	const notSupported = 95
+	const notPermitted, noSuchCall, notSupported = 1, 38, 95
 	// A signal interrupts fallocate, and on tmpfs undoes what it did. While the world is being
 	// stopped, signals come to preempt this goroutine, which keeps its processor: it could start
 	// again for ever.
@@ -105,7 +105,7 @@ func ftraceMapFile(fd int32, offset int64, size uintptr) (unsafe.Pointer, int32)
 	sigprocmask(_SIG_SETMASK, &sigset_all, &mask)
 	_, _, errno := syscall.Syscall6(ftraceSysFallocate, uintptr(fd), 0, uintptr(offset), size, 0, 0)
 	sigprocmask(_SIG_SETMASK, &mask, nil)
-	if errno == notSupported {
+	if errno == notSupported || errno == noSuchCall || errno == notPermitted { // a sandbox may forbid it
 		if errno := ftraceFill(fd, offset, size); errno != 0 {
 			return nil, errno
 		}
@@ -120,7 +120,7 @@ func ftraceMapFile(fd int32, offset int64, size uintptr) (unsafe.Pointer, int32)
 	return unsafe.Pointer(p), 0
 }
 
-// ftraceFill writes zeros where a file system can't reserve space.
+// ftraceFill writes zeros where space can't be reserved.
 func ftraceFill(fd int32, offset int64, size uintptr) int32 {
 	b := ftraceNewText()
 	defer ftraceFreeText(b)
