@@ -102,7 +102,7 @@ type pass struct {
 	waits    ring[Wait]
 	spans    ring[Span]
 	probes   ring[firedProbe]
-	holders  []Holder // as far as goroutines wait for them at the end
+	holders  []heldAt
 	global   map[uint32]*tally
 	ticks    uint64 // of the last event
 	byCaller map[[2]uint32]*tally
@@ -128,6 +128,7 @@ type passThread struct {
 	args    []byte            // of the calls under way
 	texts   map[uint64]string // of spans under way whose text is a note, by ID
 	others  []uint64          // channels of the select under way at the end, but for the first
+	held    []heldAt          // who holds the lock that is waited for at the end
 }
 
 // argsMax is the number of bytes that the parameters of a goroutine's calls under way may take.
@@ -186,6 +187,12 @@ type endedCall struct {
 	endID    uint64
 	fails    bool
 	exit     eventCopy
+}
+
+// heldAt is who held a lock, and when that was recorded.
+type heldAt struct {
+	Holder
+	at int64
 }
 
 // firedProbe is a static probe in a ring. Its arguments become text when the pass has ended.
@@ -323,6 +330,7 @@ func (p *pass) event(e *recording.Event) {
 		p.wait(st, t, e)
 	case e.Kind == recording.Blocked:
 		p.blocked(t, e)
+		return
 	case e.Enters():
 		p.enter(st, t, e)
 	case e.Kind == recording.Note && len(st.Calls) > 0:
@@ -338,6 +346,7 @@ func (p *pass) event(e *recording.Event) {
 			t.pop(st)
 		}
 	}
+	t.others, t.held = nil, nil // if it did not wait on
 }
 
 func (p *pass) enter(st *recording.Stack[*passThread, passCall], t *passThread, e *recording.Event) {
@@ -464,7 +473,7 @@ func (p *pass) wait(st *recording.Stack[*passThread, passCall], t *passThread, e
 	}
 	if e.Call == 0 {
 		row.Inside, row.Others = true, t.others
-		t.Waiting = &row
+		t.Waiting, p.holders = &row, append(p.holders, t.held...)
 		return
 	}
 	row.EndID, row.End = t.calls, p.at(e.Ticks)
@@ -483,12 +492,23 @@ func (p *pass) blocked(t *passThread, e *recording.Event) {
 		t.others = append(t.others, b.Object)
 		return
 	}
-	h := Holder{Object: b.Object, Mode: holdModes[b.Mode], Thread: b.Goroutine, Held: p.since(e.Ticks - b.Since), Function: b.Function, Call: b.Call}
-	if !slices.ContainsFunc(p.holders, func(other Holder) bool {
-		return other.Object == h.Object && other.Thread == h.Thread && other.Mode == h.Mode
-	}) {
-		p.holders = append(p.holders, h)
+	t.held = append(t.held, heldAt{Holder{Object: b.Object, Mode: holdModes[b.Mode], Thread: b.Goroutine, Held: p.since(e.Ticks - b.Since), Function: b.Function, Call: b.Call}, p.at(e.Ticks)})
+}
+
+// holdersAtEnd returns who held the locks that were waited for when the recording ended, each once.
+// One that began to wait after that was recorded may have let go of the lock.
+func (p *pass) holdersAtEnd() (list []Holder) {
+	for _, h := range p.holders {
+		if t := p.threads[h.Thread]; t != nil && t.Waiting != nil && t.Waiting.Start > h.at {
+			continue
+		}
+		if !slices.ContainsFunc(list, func(other Holder) bool {
+			return other.Object == h.Object && other.Thread == h.Thread && other.Mode == h.Mode
+		}) {
+			list = append(list, h.Holder)
+		}
 	}
+	return list
 }
 
 // holdModes says how a lock is held.
@@ -539,8 +559,9 @@ func (p *pass) snapshot() *Snapshot {
 	variables := symbols.OfExecutable(p.r.Process.Executable, p.r.Process.Start)
 	s.Name = func(address uint64) string { return cmp.Or(p.objects.Name(address), variables.Variable(address)) }
 	s.FileName = p.r.File
-	s.Locks = func() (Locks, error) { return Locks{Holders: p.holders}, nil }
-	s.Held = func() ([]Holder, error) { return p.holders, nil }
+	holders := p.holdersAtEnd()
+	s.Locks = func() (Locks, error) { return Locks{Holders: holders}, nil }
+	s.Held = func() ([]Holder, error) { return holders, nil }
 	var byThread, byCaller, byInstance []Summary
 	s.ByThread, s.ByCaller, s.ByInstance = func() []Summary { return byThread }, func() []Summary { return byCaller }, func() []Summary { return byInstance }
 	for i := range s.Buckets {

@@ -324,7 +324,9 @@ func (w *ftraceWaitG) record(gp *g, writer *ftraceWriter, f *ftraceFunc, depth i
 	writer.end(r, ftraceRecordSize+unsafe.Sizeof(ftrace_format_Wait{}))
 }
 
-// ftraceRecordWaits records the waits under way, when a recording is about to end.
+// ftraceRecordWaits records the waits under way, when a recording is about to end. What is said of
+// the holders of locks comes first, of all goroutines, and then the waits. So a goroutine that is
+// said to hold a lock, and whose wait began before that, held it when the waits were recorded.
 func ftraceRecordWaits(s *ftraceStream) {
 	if atomic.Load(&ftraceWaits.on) == 0 || !s.on {
 		return
@@ -333,61 +335,69 @@ func ftraceRecordWaits(s *ftraceStream) {
 	if s != &ftraceRecording.ftraceStream {
 		session = s.session()
 	}
-	forEachGRace(func(gp *g) {
-		status := readgstatus(gp) &^ _Gscan
-		if status != _Gwaiting && status != _Gsyscall || gp.ftraceWait.begin == 0 || isSystemGoroutine(gp, false) {
-			return
-		}
-		mp := acquirem() // others spin until it is let go
-		if !ftraceHold(gp, status) {
-			releasem(mp)
-			return
-		}
-		// It stays where it is meanwhile, and its stack does.
-		w, depth := gp.ftraceWait, int32(0)
-		var channels [ftraceAwaitedMax]uint64
-		n := ftraceAwaitedBy(gp, &channels)
-		if t := gp.ftrace; t != nil {
-			if depth = t.shown; session >= 0 {
-				depth = t.seen[session]
-			}
-		}
-		var pcs ftracePCs
-		w.where(gp, &pcs)
-		casfrom_Gscanstatus(gp, status|_Gscan, status)
+	if !ftraceLocksOff {
+		forEachGRace(func(gp *g) { s.recordWaiting(gp, session, true) })
+	}
+	forEachGRace(func(gp *g) { s.recordWaiting(gp, session, false) })
+}
+
+// recordWaiting records the wait in which a goroutine is, if it is in one, or who holds the lock
+// that it waits for.
+func (s *ftraceStream) recordWaiting(gp *g, session int, holders bool) {
+	status := readgstatus(gp) &^ _Gscan
+	if status != _Gwaiting && status != _Gsyscall || gp.ftraceWait.begin == 0 || isSystemGoroutine(gp, false) {
+		return
+	}
+	mp := acquirem() // others spin until it is let go
+	if !ftraceHold(gp, status) {
 		releasem(mp)
-		if w.begin == 0 || status == _Gsyscall && !w.long() {
-			return
+		return
+	}
+	// It stays where it is meanwhile, and its stack does.
+	w, depth := gp.ftraceWait, int32(0)
+	var channels [ftraceAwaitedMax]uint64
+	n := ftraceAwaitedBy(gp, &channels)
+	if t := gp.ftrace; t != nil {
+		if depth = t.shown; session >= 0 {
+			depth = t.seen[session]
 		}
-		site := pcs.site(true)
-		if site.once && w.kind == ftraceWaitMutex {
-			w.kind = ftraceWaitOnce
-		}
-		f := ftraceWaitKind(w.kind)
-		if !f.wantedBy(session) {
-			return
-		}
-		mp = acquirem()
-		writer := (*ftraceWriter)(nil)
-		if session < 0 {
-			writer = ftraceRecorder(mp)
-		} else {
-			writer = s.recorder(gp, mp, nil)
-		}
-		if writer != nil {
-			if w.kind == ftraceWaitSelect && n > 0 {
-				w.object = channels[0]
-				for _, channel := range channels[1:n] {
-					writer.blocked(gp, f, depth, ftrace_format_Blocked{Object: channel})
-				}
+	}
+	var pcs ftracePCs
+	w.where(gp, &pcs)
+	casfrom_Gscanstatus(gp, status|_Gscan, status)
+	releasem(mp)
+	if w.begin == 0 || status == _Gsyscall && !w.long() || holders && w.kind > ftraceWaitWriteLock {
+		return
+	}
+	site := pcs.site(true)
+	if site.once && w.kind == ftraceWaitMutex {
+		w.kind = ftraceWaitOnce
+	}
+	f := ftraceWaitKind(w.kind)
+	if !f.wantedBy(session) {
+		return
+	}
+	mp = acquirem()
+	writer := (*ftraceWriter)(nil)
+	if session < 0 {
+		writer = ftraceRecorder(mp)
+	} else {
+		writer = s.recorder(gp, mp, nil)
+	}
+	switch {
+	case writer == nil:
+	case holders:
+		writer.holders(gp, f, depth, w.object)
+	default:
+		if w.kind == ftraceWaitSelect && n > 0 {
+			w.object = channels[0]
+			for _, channel := range channels[1:n] {
+				writer.blocked(gp, f, depth, ftrace_format_Blocked{Object: channel})
 			}
-			if !ftraceLocksOff && (w.kind <= ftraceWaitWriteLock || w.kind == ftraceWaitOnce) {
-				writer.holders(gp, f, depth, w.object)
-			}
-			w.record(gp, writer, f, depth, 0, site)
 		}
-		releasem(mp)
-	})
+		w.record(gp, writer, f, depth, 0, site)
+	}
+	releasem(mp)
 }
 
 // ftraceHold has gp, which has that status, stay where it is until casfrom_Gscanstatus lets it go.
@@ -406,7 +416,7 @@ func ftraceHold(gp *g, status uint32) bool {
 	return false
 }
 
-// blocked records something of the wait of gp, whose record follows. The writer has room.
+// blocked records more about the wait of gp, whose record follows. The writer has room.
 func (w *ftraceWriter) blocked(gp *g, f *ftraceFunc, depth int32, b ftrace_format_Blocked) {
 	r := w.begin(gp, ftrace_format_KindBlocked, f, depth)
 	*(*ftrace_format_Blocked)(add(unsafe.Pointer(r), ftraceRecordSize)) = b

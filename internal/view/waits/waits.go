@@ -66,9 +66,15 @@ type goroutine struct {
 	started     bool   // only its start was recorded so far
 	ended       bool
 	waits       []wait
-	blocked     []format.Blocked // more about the wait that is under way at the end
-	under       []call           // that were under way at the end, the outermost first
+	blocked     []blocked // more about the wait that is under way at the end
+	under       []call    // that were under way at the end, the outermost first
 	times       times
+}
+
+// blocked is what was recorded of a lock or channel that a goroutine waits for, and when.
+type blocked struct {
+	format.Blocked
+	at uint64
 }
 
 // times are how the time of a goroutine or function divides. What is in none of the others it ran.
@@ -197,8 +203,12 @@ func (ws *Waits) saw(e *recording.Event, from uint64) {
 		g.parent, g.startedBy = e.Parent, call{e.Function, e.Call}
 	case recording.GoroutineEnd:
 		g.ended = true
-	case recording.Blocked:
-		g.blocked = append(g.blocked, e.Blocked())
+	}
+	switch {
+	case e.Kind == recording.Blocked:
+		g.blocked = append(g.blocked, blocked{e.Blocked(), e.Ticks})
+	case e.Kind != recording.Wait || e.Call != 0:
+		g.blocked = nil // it went on
 	}
 }
 
@@ -332,13 +342,13 @@ func (g *goroutine) open() *wait {
 
 // holders returns who holds the lock that a goroutine waits for at the end, the one that has held
 // it longest first. There are none if that is not known.
-func (g *goroutine) holders() (list []format.Blocked) {
+func (g *goroutine) holders() (list []blocked) {
 	for _, b := range g.blocked {
 		if b.Goroutine != 0 {
 			list = append(list, b)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b format.Blocked) int { return cmp.Compare(a.Since, b.Since) })
+	slices.SortStableFunc(list, func(a, b blocked) int { return cmp.Compare(a.Since, b.Since) })
 	return list
 }
 
@@ -352,13 +362,24 @@ func (g *goroutine) channels() (list []uint64) {
 	return list
 }
 
+// waitsSince returns the wait in which a goroutine is at the end if it was in it then, or nil. A
+// lock that it held then it holds at the end.
+func (g *goroutine) waitsSince(then uint64) *wait {
+	if w := g.open(); w != nil && w.begin <= then {
+		return w
+	}
+	return nil
+}
+
 // cycles returns the goroutines each of which waits at the end for a lock that the next one holds,
 // the last for one of the first.
 func (ws *Waits) cycles() [][]uint64 {
 	return text.Cycles(slices.Sorted(maps.Keys(ws.goroutines)), func(id uint64) (list []uint64) {
 		if g := ws.goroutines[id]; g != nil && g.open() != nil {
 			for _, h := range g.holders() {
-				list = append(list, h.Goroutine)
+				if by := ws.goroutines[h.Goroutine]; by != nil && by.waitsSince(h.at) != nil {
+					list = append(list, h.Goroutine)
+				}
 			}
 		}
 		return list

@@ -154,7 +154,7 @@ const heldShown = 4 // holders of a lock that are listed
 
 // holder tells of a goroutine that holds a lock, and of those that it waits for. Those in told are
 // known already.
-func (ws *Waits) holder(h *format.Blocked, told map[uint64]bool) string {
+func (ws *Waits) holder(h *blocked, told map[uint64]bool) string {
 	said := fmt.Sprintf("held by G%d", h.Goroutine)
 	if told[h.Goroutine] {
 		return said
@@ -173,7 +173,7 @@ func (ws *Waits) holder(h *format.Blocked, told map[uint64]bool) string {
 		return said
 	case g.ended:
 		return said + ", which has ended"
-	case g.open() == nil:
+	case g.waitsSince(h.at) == nil:
 		return said
 	}
 	said += ", which waits for " + ws.awaits(g)
