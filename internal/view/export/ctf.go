@@ -73,6 +73,7 @@ func exportCTF(from walk.Source, dir string) error {
 		}
 		x.write(st, &e)
 	}
+	w.Blocked = w.Wait
 	s := w.Events()
 	defer s.Close()
 	for in := s.Next(); x.err == nil && in != nil; in = s.Next() {

@@ -63,7 +63,7 @@ type goroutine struct {
 	parent      uint64 // which started it at first, in startedBy; 0: not known
 	startedBy   call
 	first, last uint64 // ticks of what was recorded of it
-	started     bool   // only its start was recorded so far
+	started     bool   // nothing that it did was recorded so far
 	ended       bool
 	waits       []wait
 	blocked     []blocked // more about the wait that is under way at the end
@@ -193,7 +193,7 @@ func (ws *Waits) saw(e *recording.Event, from uint64) {
 	if g.started && e.Kind == recording.Wait {
 		g.first = min(g.first, max(e.Wait().Begin, from)) // its start was recorded when the wait ended
 	}
-	g.started = g.started && e.Kind == recording.GoroutineStart
+	g.started = g.started && (e.Kind == recording.GoroutineStart || e.Kind == recording.Blocked)
 	if ws.last == 0 || g.first < ws.first {
 		ws.first = g.first
 	}

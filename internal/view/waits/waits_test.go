@@ -1,11 +1,14 @@
 package waits
 
 import (
+	"bytes"
+	"encoding/binary"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
@@ -144,6 +147,61 @@ func TestDamaged(t *testing.T) {
 					t.Errorf("word %d: %s: %d of %d ticks:\n%s", place, times.name, sum, times.all, out)
 				}
 			}
+		}
+	}
+}
+
+// TestCycle: goroutines that wait at the end for locks that the others hold are a cycle, if each
+// has waited since before it was noted what it holds. If one has not, it may have let go of that.
+func TestCycle(t *testing.T) {
+	r := open(t, nil)
+	mutex := uint32(0)
+	for _, f := range r.Functions() {
+		if f.Wait && f.Name == "synch/mutex" {
+			mutex = f.Key
+		}
+	}
+	_, last := r.Clocks()
+	end := last.Ticks
+	event := func(kind recording.Kind, goroutine, ticks uint64, data any) *recording.Event {
+		var b bytes.Buffer
+		if err := binary.Write(&b, binary.LittleEndian, data); err != nil {
+			t.Fatal(err)
+		}
+		return &recording.Event{Kind: kind, Function: mutex, Goroutine: goroutine, Ticks: ticks, Data: b.Bytes()}
+	}
+	for _, began := range []struct {
+		at    uint64
+		cycle bool
+	}{{end - 50, true}, {end + 12, false}} {
+		dir := filepath.Join(t.TempDir(), "cycle")
+		w, err := r.NewWriter(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range []*recording.Event{
+			event(recording.Blocked, 101, end+10, format.Blocked{Object: 0x10, Goroutine: 102, Mode: format.HoldMutex, Since: end - 90}),
+			event(recording.Blocked, 102, end+20, format.Blocked{Object: 0x20, Goroutine: 101, Mode: format.HoldMutex, Since: end - 90}),
+			event(recording.Wait, 101, end+30, format.Wait{Begin: end - 60, Object: 0x10}),
+			event(recording.Wait, 102, end+30, format.Wait{Begin: began.at, Object: 0x20}),
+		} {
+			if err := w.Write(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		made, err := recording.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, out := find(t, walk.Source{Recording: made}, Options{})
+		if got := strings.HasPrefix(out, "Each of these 2 goroutines waits for a lock that the next one holds"); got != began.cycle {
+			t.Errorf("a cycle is %v, want %v:\n%s", got, began.cycle, out)
+		}
+		if !strings.Contains(out, "held by G102 for ") || !strings.Contains(out, "held by G101 for ") {
+			t.Errorf("not all holders are there:\n%s", out)
 		}
 	}
 }

@@ -60,6 +60,8 @@ type Walker[G, C any] struct {
 	// Wait is called with a wait that has ended. nil: a wait is a call to the view, which hears of
 	// its beginning and its end at once.
 	Wait func(st *Stack[G, C], e *recording.Event)
+	// Blocked is called with more about a wait under way, which follows. nil: it is of no interest.
+	Blocked func(st *Stack[G, C], e *recording.Event)
 
 	// Of a recording that is walked in parts; nil if the view does not want to hear it. Resume is
 	// told that the innermost call began in a part which another walker has walked. Aside returns
@@ -253,6 +255,10 @@ func (w *Walker[G, C]) Event(e *recording.Event) {
 	case e.Kind == recording.Wait:
 		if !hidden && w.fires(st, e) {
 			w.Wait(st, e)
+		}
+	case e.Kind == recording.Blocked:
+		if w.Blocked != nil && !hidden && w.fires(st, e) {
+			w.Blocked(st, e)
 		}
 	case e.Kind == recording.Probe:
 		if !hidden && w.fires(st, e) {
