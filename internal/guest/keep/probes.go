@@ -17,7 +17,7 @@ func ftraceKeepProbe(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Claus
 		return
 	}
 	var layout *ftraceLayout
-	if len(args) > 0 {
+	if len(args) > 0 && atomic.Load(&ftraceTables.begun) != 0 { // else nobody has looked or recorded so far
 		layout = f.entryLayouts.find(args, ftraceLayoutFlags(clause), nil, len(args))
 	}
 	t.events++

@@ -26,6 +26,7 @@ var ftraceTables struct {
 	layouts uint32           // numbers in use, from 1 on
 	lost    uint32           // calls whose values were not recorded because there were too many layouts; atomic
 	types   *ftraceTypeTable // nil until there is a recording
+	begun   uint32           // the process, and the functions so far, are defined; atomic
 }
 
 const (
@@ -299,6 +300,7 @@ func ftraceStartTables() {
 		for p := ftraceRegistry.first; p != nil; p = p.next() {
 			p.define()
 		}
+		atomic.Store(&ftraceTables.begun, 1)
 	}
 	semrelease(&ftraceRegistry.lock)
 }
