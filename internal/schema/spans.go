@@ -136,20 +136,9 @@ var probeTables = slices.Concat([]*table{
 // by.
 func firedColumns(by ...column[Summary]) []column[Summary] { return summaryColumns(by...)[:len(by)+2] }
 
-var probeColumns = []column[Span]{
-	id("THREAD_ID", func(s *Span) uint64 { return s.Thread }),
-	id("EVENT_ID", func(s *Span) uint64 { return s.ID }),
-	unsigned("END_EVENT_ID", func(s *Span) uint64 { return s.EndID }),
-	text("EVENT_NAME", nameKind, func(v *view, s *Span) string { return v.Function(s.Function).Instrument() }),
-	null[Span]("SOURCE", nameKind),
-	moment("TIMER_START", func(s *Span) (int64, bool) { return s.Start, s.Timed }),
-	moment("TIMER_END", func(s *Span) (int64, bool) { return s.End, s.Timed }),
-	moment("TIMER_WAIT", func(s *Span) (int64, bool) { return s.End - s.Start, s.Timed }),
-	unsigned("NESTING_EVENT_ID", func(s *Span) uint64 { return s.Nesting }),
-	optional("NESTING_EVENT_TYPE", wordKind, func(v *view, s *Span) (string, bool) { return v.nestingType(s.Thread, s.Nesting), s.Nesting != 0 }),
-	number("NESTING_LEVEL", func(s *Span) int64 { return int64(s.Level) }),
+var probeColumns = slices.Concat(spanColumns, nestingColumns, []column[Span]{
 	optional("ARGS", textKind, func(_ *view, s *Span) (string, bool) { return s.Args().get() }),
-}
+})
 
 // spanSummaries are the summaries of a class by something more.
 func spanSummaries(class string) []*table { return summariesBy(class, summaryColumns) }
@@ -171,7 +160,8 @@ func (v *view) kindsOf(class string) []Function {
 	return slices.DeleteFunc(slices.Clone(v.Kinds), func(f Function) bool { return f.class() != class })
 }
 
-var stageColumns = []column[Span]{
+// spanColumns and nestingColumns are what the tables of stages and of probes have in common.
+var spanColumns = []column[Span]{
 	id("THREAD_ID", func(s *Span) uint64 { return s.Thread }),
 	id("EVENT_ID", func(s *Span) uint64 { return s.ID }),
 	unsigned("END_EVENT_ID", func(s *Span) uint64 { return s.EndID }),
@@ -180,11 +170,18 @@ var stageColumns = []column[Span]{
 	moment("TIMER_START", func(s *Span) (int64, bool) { return s.Start, s.Timed }),
 	moment("TIMER_END", func(s *Span) (int64, bool) { return s.End, s.Timed && !s.Inside }),
 	moment("TIMER_WAIT", func(s *Span) (int64, bool) { return s.End - s.Start, s.Timed && !s.Inside }),
-	null[Span]("WORK_COMPLETED", "bigint unsigned"),
-	null[Span]("WORK_ESTIMATED", "bigint unsigned"),
+}
+
+var nestingColumns = []column[Span]{
 	unsigned("NESTING_EVENT_ID", func(s *Span) uint64 { return s.Nesting }),
 	optional("NESTING_EVENT_TYPE", wordKind, func(v *view, s *Span) (string, bool) { return v.nestingType(s.Thread, s.Nesting), s.Nesting != 0 }),
 	number("NESTING_LEVEL", func(s *Span) int64 { return int64(s.Level) }),
+}
+
+var stageColumns = slices.Concat(spanColumns, []column[Span]{
+	null[Span]("WORK_COMPLETED", "bigint unsigned"),
+	null[Span]("WORK_ESTIMATED", "bigint unsigned"),
+}, nestingColumns, []column[Span]{
 	text("REQUEST", textKind, func(_ *view, s *Span) string { return s.Text }),
 	unsigned("STATUS", func(s *Span) uint64 { return uint64(max(s.Status, 0)) }),
 	optional("MESSAGE_TEXT", textKind, func(_ *view, s *Span) (string, bool) { return s.Message, s.Message != "" }),
@@ -194,4 +191,4 @@ var stageColumns = []column[Span]{
 		}
 		return 0
 	}),
-}
+})
