@@ -334,7 +334,7 @@ func ftraceTallies(t *ftraceG, w *ftraceWriter, frame, around *ftraceFrame, outc
 //go:nosplit
 func (t *ftraceG) around() *ftraceFrame { return t.notedFrom(t.depth - 2) }
 
-// notedFrom returns the innermost noted call from frame i outwards, or nil.
+// notedFrom returns the first noted call of frame i and those below it, or nil if none is noted.
 //
 //go:nosplit
 func (t *ftraceG) notedFrom(i int32) *ftraceFrame {

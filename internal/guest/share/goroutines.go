@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	ftraceListedFrames = 40       // calls listed of a goroutine, the innermost first
+	ftraceListedFrames = 40       // how many calls of a goroutine are listed
 	ftraceListedRoom   = 16 << 10 // bytes that one may take
 	ftraceListedStacks = 1 << 10  // different stacks in one list, a power of two
 )

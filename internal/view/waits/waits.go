@@ -67,7 +67,7 @@ type goroutine struct {
 	ended       bool
 	waits       []wait
 	blocked     []blocked // more about the wait that is under way at the end
-	under       []call    // that were under way at the end, the outermost first
+	under       []call    // calls under way at the end, from the outermost to the innermost
 	times       times
 }
 
