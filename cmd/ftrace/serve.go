@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/listen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/serve"
 )
@@ -53,7 +54,7 @@ by number.`,
 		}
 		server, err := serve.Listen(o, stderr)
 		if err != nil {
-			if errors.As(err, new(serve.UsageError)) {
+			if errors.As(err, new(listen.UsageError)) {
 				err = command.UsageError{Err: err}
 			}
 			return 0, err

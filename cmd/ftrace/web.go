@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/listen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/web"
 )
 
@@ -44,7 +45,7 @@ ends by Ctrl-C or SIGTERM.`,
 		w.Progress = bar(o.verb)
 		server, err := web.Listen(r.Dir, w)
 		if err != nil {
-			if errors.As(err, new(web.UsageError)) {
+			if errors.As(err, new(listen.UsageError)) {
 				err = command.UsageError{Err: err}
 			}
 			return 0, err

@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/listen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/wire"
 )
@@ -57,7 +58,7 @@ func Listen(o Options, warn io.Writer) (*Server, error) {
 	if s.server.TLS, err = tlsConfig(o.TLS); err != nil {
 		return nil, err
 	}
-	s.listener, err = listen(o.Address, o.Anywhere)
+	s.listener, err = listen.On(listen.Options{Flag: "-mysql", Address: o.Address, Anywhere: o.Anywhere, Instead: ": -anywhere allows that"})
 	return s, err
 }
 
@@ -100,13 +101,6 @@ func (s *Server) Run(catalog *schema.Catalog, out io.Writer) (err error) {
 	return err
 }
 
-// A UsageError says that options do not mean anything.
-type UsageError struct{ Err error }
-
-func (e UsageError) Error() string { return e.Err.Error() }
-
-func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
-
 // endTime is how long the clients' statements may take to end.
 const endTime = 700 * time.Millisecond
 
@@ -130,33 +124,6 @@ func untilEnded(ctx context.Context, catalog *schema.Catalog, warn io.Writer) {
 	}
 }
 
-// listen listens at an address: of this machine alone, unless anyone may come.
-func listen(address string, anywhere bool) (net.Listener, error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, usagef("-mysql: %v: want HOST:PORT or :PORT", err)
-	}
-	if host == "" && !anywhere {
-		host = "127.0.0.1"
-	}
-	if !anywhere {
-		ips, err := net.LookupIP(host)
-		if err != nil {
-			return nil, fmt.Errorf("-mysql %s: %v: give the address of this machine, or none: :PORT", address, err)
-		}
-		for _, ip := range ips {
-			if !ip.IsLoopback() {
-				return nil, usagef("-mysql %s is reached from other machines: -anywhere allows that", address)
-			}
-		}
-	}
-	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
-	if err != nil {
-		return nil, fmt.Errorf("-mysql %s: %w: give another address; port 0 is a free one", address, err)
-	}
-	return l, nil
-}
-
 // tlsConfig returns what -tls asks for: nothing, a certificate made for this run (auto), or that in
 // the files CERT,KEY.
 func tlsConfig(s string) (*tls.Config, error) {
@@ -172,7 +139,7 @@ func tlsConfig(s string) (*tls.Config, error) {
 	}
 	cert, key, ok := strings.Cut(s, ",")
 	if !ok {
-		return nil, usagef("-tls is auto, or the files CERT,KEY, not %q", s)
+		return nil, listen.Usagef("-tls is auto, or the files CERT,KEY, not %q", s)
 	}
 	c, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {

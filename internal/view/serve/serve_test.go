@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/listen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/wire"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
@@ -54,7 +55,7 @@ func TestListen(t *testing.T) {
 			}
 			continue
 		}
-		var usage UsageError
+		var usage listen.UsageError
 		if c.want != "" || errors.As(err, &usage) != c.usage {
 			t.Errorf("%q, %v: %v", c.address, c.anywhere, err)
 		}
@@ -123,7 +124,7 @@ func TestTLS(t *testing.T) {
 		{tls: own + "," + filepath.Join(dir, "missing"), refused: true},
 	} {
 		config, err := tlsConfig(c.tls)
-		var usage UsageError
+		var usage listen.UsageError
 		switch {
 		case c.refused != (err != nil), c.usage != errors.As(err, &usage), (config == nil) != (c.none || c.refused):
 			t.Errorf("%q: %v, %v", c.tls, config, err)

@@ -28,6 +28,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/listen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
@@ -38,11 +39,6 @@ type Options struct {
 	Open     func(url string) error // opens the page in a browser; nil: nothing does
 	Progress func(size int64, done func() int64) (end func())
 }
-
-// A UsageError says that options do not mean anything.
-type UsageError struct{ Err error }
-
-func (e UsageError) Error() string { return e.Err.Error() }
 
 // A Server serves the page of a recording.
 type Server struct {
@@ -78,7 +74,7 @@ func Listen(dir string, o Options) (*Server, error) {
 		return nil, err
 	}
 	s.index = newIndex(r)
-	s.listener, err = listen(o.Address)
+	s.listener, err = listen.On(listen.Options{Flag: "-addr", Address: o.Address, Instead: ", and the page is for this one: use 127.0.0.1, and ssh -L from elsewhere"})
 	if err != nil {
 		return nil, err
 	}
@@ -86,31 +82,6 @@ func Listen(dir string, o Options) (*Server, error) {
 	_, port, _ := net.SplitHostPort(address)
 	s.hosts = []string{address, "localhost:" + port}
 	return s, nil
-}
-
-// listen listens at an address of this machine.
-func listen(address string) (net.Listener, error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, UsageError{fmt.Errorf("-addr: %v: want HOST:PORT", err)}
-	}
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	ips, err := net.LookupIP(host)
-	if err != nil {
-		return nil, fmt.Errorf("-addr %s: %v: give the address of this machine, or none: :PORT", address, err)
-	}
-	for _, ip := range ips {
-		if !ip.IsLoopback() {
-			return nil, UsageError{fmt.Errorf("-addr %s is reached from other machines, and the page is for this one: use 127.0.0.1, and ssh -L from elsewhere", address)}
-		}
-	}
-	l, err := net.Listen("tcp", net.JoinHostPort(ips[0].String(), port))
-	if err != nil {
-		return nil, fmt.Errorf("-addr %s: %w: give another address; port 0 is a free one", address, err)
-	}
-	return l, nil
 }
 
 // URL returns where the page is.
