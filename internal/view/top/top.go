@@ -43,7 +43,7 @@ func columnNamed(name string) int {
 
 // Run shows a source on a terminal until the user leaves.
 func Run(source schema.Source, o Options, terminal io.Writer) error {
-	m := &model{source: source, every: o.Every, sort: columnNamed(o.Sort), filter: o.Filter, look: looks{budget: o.Budget}}
+	m := &model{source: source, every: o.Every, sort: columnNamed(o.Sort), filter: o.Filter, look: looks{Looks: schema.Looks{Budget: o.Budget}}}
 	if _, err := tea.NewProgram(m, tea.WithOutput(terminal)).Run(); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			}
 		}
 		if looks != nil {
-			return m, tea.Sequence(looks, tea.Tick(min(m.every, soon), func(t time.Time) tea.Msg { return ticked(t) }))
+			return m, tea.Sequence(looks, tea.Tick(min(m.every, schema.Soon), func(t time.Time) tea.Msg { return ticked(t) }))
 		}
 		return m, m.tick()
 	case lookedAt:

@@ -132,24 +132,3 @@ func TestTopKeys(t *testing.T) {
 		t.Errorf("the filter is %q", m.filter)
 	}
 }
-
-// TestSpare: functions that are called most are left alone until the others are within the budget.
-func TestSpare(t *testing.T) {
-	now := time.Now()
-	l := looks{budget: 100, at: map[uint32]bool{1: true, 2: true, 3: true}, left: map[uint32]bool{}, hot: map[uint32]bool{}}
-	look := func(after time.Duration, counts ...uint64) {
-		snap := &schema.Snapshot{}
-		for i, n := range counts {
-			snap.Global = append(snap.Global, schema.Summary{Function: uint32(i + 1), Count: n})
-		}
-		l.spare(snap, now.Add(after))
-	}
-	look(0, 1e9, 1e9, 1e9, 1e9) // what was counted before it looked
-	if len(l.hot) != 0 {
-		t.Errorf("%v are hot before anything is known", l.hot)
-	}
-	look(time.Second, 1e9+50, 1e9+40, 1e9+500, 2e9) // nobody looks at the last
-	if len(l.hot) != 1 || !l.hot[3] || !l.left[3] {
-		t.Errorf("%v are hot, not 3", l.hot)
-	}
-}

@@ -155,11 +155,11 @@ func (m *model) add(key uint32, s schema.Summary, before uint64) {
 	if key != 0 {
 		f := m.now.Function(key)
 		row.name = strings.TrimPrefix(f.Instrument(), "call/")
-		looks := m.look.at[key] && !f.Enabled
+		looks := m.look.At(key) && !f.Enabled
 		row.flags = flagMark(f.Enabled, "E") + flagMark(f.Timed && (f.Enabled || looks), "T")
 		if looks {
 			row.flags = "e" + row.flags[1:]
-		} else if m.look.hot[key] && !f.Enabled {
+		} else if m.look.TooOften(key) && !f.Enabled {
 			row.flags = "!-"
 		}
 	}
@@ -227,8 +227,8 @@ func (m *model) text() string {
 		line(nil, m.message)
 	case m.filter != "":
 		line(nil, "filter: "+m.filter)
-	case len(m.look.hot) > 0:
-		line(nil, "called too often to be counted: "+words.Count(len(m.look.hot), "function")+", marked !; e turns one on, ? for help")
+	case len(m.look.AllTooOften()) > 0:
+		line(nil, "called too often to be counted: "+words.Count(len(m.look.AllTooOften()), "function")+", marked !; e turns one on, ? for help")
 	default:
 		line(nil, "? for help")
 	}
@@ -278,11 +278,11 @@ func (m *model) title() string {
 	}
 	enabled, until := 0, ""
 	for i := range m.now.Functions {
-		if f := &m.now.Functions[i]; f.Enabled || m.look.at[f.Key] {
+		if f := &m.now.Functions[i]; f.Enabled || m.look.At(f.Key) {
 			enabled++
 		}
 	}
-	if len(m.look.at) > 0 {
+	if m.look.Any() {
 		until = " while this is open"
 	}
 	lost, leftOut := int64(0), int64(0)
