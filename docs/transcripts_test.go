@@ -180,6 +180,8 @@ var volatile = []struct {
 	{regexp.MustCompile(`test_trace: \d{3}:`), "test_trace: NNN:"}, // connections, by the server's count
 	{regexp.MustCompile(`connection=\d+`), "connection=N"},
 	{regexp.MustCompile(`\breplay\.go:\d+`), "replay.go:N"}, // package mock's own
+	{regexp.MustCompile(`(process|pid)="\d+"`), `$1="N"`},   // metrics
+	{regexp.MustCompile(`(?m)^(ftrace_\w+\{.*\}) \S+$`), "$1 VALUE"},
 }
 
 // normal makes the same what differs from run to run: addresses, goroutines, times, ports,

@@ -8,6 +8,7 @@
 //	ftrace web                 internal/recording -> internal/view/walk -> internal/view/web
 //	ftrace attach, waits PID   internal/live -> internal/view/live
 //	ftrace -n PROGRAM          internal/dtrace -> internal/view/probes
+//	ftrace exporter            internal/schema -> internal/view/exporter
 //
 // Each verb has a file, which declares its flags and its help, and calls one view. What is printed
 // passes screen.go. This command is the reading side: nothing of it is linked into the programs
@@ -38,7 +39,7 @@ func run(args []string) (status int) {
 func commands() *cli.Command {
 	root := command.New("ftrace", "record what programs do that were built with ftrace-wrap, and show it", begin, settings, stdout, stderr,
 		recordVerb(), liveVerb(), replayVerb(), reportVerb(), graphVerb(), showVerb(), waitsVerb(), diffVerb(), infoVerb(), exportVerb(), compactVerb(),
-		listVerb(), attachVerb(), topVerb(), probesVerb(), sqlVerb(), serveVerb(), webVerb(), versionVerb())
+		listVerb(), attachVerb(), topVerb(), probesVerb(), sqlVerb(), serveVerb(), exporterVerb(), webVerb(), versionVerb())
 	root.DefaultCommand = "live"
 	return root
 }

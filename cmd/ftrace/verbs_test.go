@@ -37,6 +37,7 @@ var verbs = []string{
 	"-n wait:::{@[probefunc,ustack()]=sum(elapsed);} DIR", "-n call:::return/err!=nil/{trace(err);trace(arg0);print(args[0]);} DIR",
 	"sql DIR SELECT * FROM performance_schema.events_calls_history_long", "sql -json DIR SELECT * FROM performance_schema.setup_instruments, performance_schema.threads",
 	"sql -batch DIR SELECT * FROM performance_schema.events_calls_current", "sql DIR SELECT * FROM performance_schema.events_calls_summary_global_by_event_name",
+	"exporter -once 1ns DIR",
 }
 
 var errEnough = errors.New("that is enough output")

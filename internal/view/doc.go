@@ -3,7 +3,7 @@
 //	cmd/ftrace -> report, graph, show, waits, diff, export, info, compact   a recording, once through
 //	           -> web                                                 a recording, as a page asks for it
 //	           -> live, probes                                        a program that runs, and what it records
-//	           -> sql, top, serve                                     tables, by package schema
+//	           -> sql, top, serve, exporter                           tables, by package schema
 //	all of them may use -> walk, text                                 calls put together, and the lines of a trace
 //
 // What comes in is a recording, a process or a catalog, with a struct of plain options. What goes

@@ -1,0 +1,247 @@
+package exporter
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+)
+
+// A process in which nothing happens by itself.
+type fakeSource struct {
+	schema.Source
+	snap   *schema.Snapshot
+	fails  error
+	looked map[uint32]bool
+	wanted schema.Consumers
+}
+
+func (s *fakeSource) Name() string                        { return "42" }
+func (s *fakeSource) Alive() bool                         { return !errors.Is(s.fails, schema.ErrGone) }
+func (s *fakeSource) Close() error                        { return nil }
+func (s *fakeSource) Snapshot() (*schema.Snapshot, error) { return s.snap, s.fails }
+func (s *fakeSource) Want(c schema.Consumers) error       { s.wanted |= c; return nil }
+func (s *fakeSource) Look(changes map[uint32]bool) error {
+	maps.Copy(s.looked, changes)
+	return nil
+}
+
+// served returns a source of one moment, with a function of each kind.
+func served() *fakeSource {
+	snap := &schema.Snapshot{
+		Process:   schema.Process{PID: 42, Executable: "/usr/bin/shop", Release: "go1.26.8", Start: time.Unix(1e9, 0)},
+		Functions: []schema.Function{{Key: 1, Package: "main", Name: "(*Shop).price\xff"}, {Key: 2, Package: "main", Name: "hash"}, {Key: 3, Package: "main", Name: "never"}},
+		Waits:     []schema.Function{{Key: 4, Wait: true, Package: "wait", Name: "io/socket/read"}},
+		Kinds:     []schema.Function{{Key: 5, Span: true, Package: "stage", Name: "http/server/GET /"}, {Key: 6, Span: true, Package: "statement", Name: "sql/select"}},
+		Probes:    []schema.Function{{Key: 7, Probe: true, Package: "tcp", Name: "send"}},
+		Running:   3,
+		Lost:      []schema.Counter{{Name: "records_lost", Value: 5}},
+	}
+	const ns = 1000
+	for i := range snap.Buckets {
+		snap.Buckets[i] = ns << min(i, 50) // bucket i ends at 2^i ns
+	}
+	snap.Buckets[0] = 0 // shorter than the timer's tick
+	buckets := &[64]uint64{0: 2, 21: 6, 22: 1}
+	snap.Global = []schema.Summary{
+		{Function: 1, Count: 10, Timed: 9, Sum: 12e9, Self: 1e9, Errors: 3, Panics: 1, Buckets: buckets},
+		{Function: 2, Count: 1000, Timed: 0},
+		{Function: 3},
+		{Function: 4, Count: 1, Timed: 1, Sum: 1e6, Bytes: 17, Buckets: &[64]uint64{10: 1}},
+		{Function: 5, Count: 2, Timed: 1, Sum: 1e6, Errors: 1, Buckets: &[64]uint64{40: 1}},
+		{Function: 6, Count: 1, Timed: 1, Sum: 1e6, Buckets: &[64]uint64{10: 1}},
+		{Function: 7, Count: 8},
+	}
+	return &fakeSource{snap: snap, looked: map[uint32]bool{}}
+}
+
+func collectorOf(t *testing.T, s schema.Source, o Options) (*collector, *prometheus.Registry) {
+	t.Helper()
+	catalog := &schema.Catalog{}
+	catalog.Add(s)
+	c := newCollector(catalog, o, io.Discard)
+	registry := prometheus.NewPedanticRegistry()
+	if err := registry.Register(c); err != nil {
+		t.Fatal(err)
+	}
+	return c, registry
+}
+
+// TestText: what Prometheus's own parser reads is what the process has, and its linter has nothing
+// to say.
+func TestText(t *testing.T) {
+	_, registry := collectorOf(t, served(), Options{})
+	answer := httptest.NewRecorder()
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	text := answer.Body.String()
+	problems, err := promlint.New(strings.NewReader(text)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`ftrace_calls_total{function="(*Shop).price` + "\uFFFD" + `",package="main",process="42",program="shop"} 10`,
+		`ftrace_calls_total{function="hash",package="main",process="42",program="shop"} 1000`,
+		`ftrace_call_panics_total{function="(*Shop).price` + "\uFFFD" + `",package="main",process="42",program="shop"} 1`,
+		`ftrace_call_errors_total{function="(*Shop).price` + "\uFFFD" + `",package="main",process="42",program="shop"} 3`,
+		`ftrace_call_self_seconds_total{function="(*Shop).price` + "\uFFFD" + `",package="main",process="42",program="shop"} 0.001`,
+		`ftrace_waits_total{process="42",program="shop",wait="io/socket/read"} 1`,
+		`ftrace_wait_bytes_total{process="42",program="shop",wait="io/socket/read"} 17`,
+		`ftrace_stages_total{process="42",program="shop",stage="http/server/GET /"} 2`,
+		`ftrace_stage_errors_total{process="42",program="shop",stage="http/server/GET /"} 1`,
+		`ftrace_statements_total{process="42",program="shop",statement="sql/select"} 1`,
+		`ftrace_probes_total{probe="send",process="42",program="shop",provider="tcp"} 8`,
+		`ftrace_goroutines{process="42",program="shop"} 3`,
+		`ftrace_lost_total{process="42",program="shop",what="records_lost"} 5`,
+		`ftrace_process_info{pid="42",process="42",program="shop",release="go1.26.8"} 1`,
+		`ftrace_process_start_time_seconds{process="42",program="shop"} 1e+09`,
+	} {
+		if !strings.Contains(text, "\n"+line+"\n") {
+			t.Errorf("there is no %s", line)
+		}
+	}
+	if n := len(families["ftrace_calls_total"].Metric); n != 2 {
+		t.Errorf("%d functions have calls, not 2", n)
+	}
+	if n := len(families["ftrace_call_duration_seconds"].Metric); n != 1 {
+		t.Errorf("%d functions have times, not 1", n)
+	}
+	if n := len(families["ftrace_wait_errors_total"].GetMetric()); n != 0 {
+		t.Errorf("%d waits have errors", n)
+	}
+}
+
+// TestHistogram: both histograms have all timed calls, each within a factor of 1.42 of where it
+// belongs.
+func TestHistogram(t *testing.T) {
+	_, registry := collectorOf(t, served(), Options{})
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h *dto.Histogram
+	for _, f := range families {
+		if f.GetName() == "ftrace_call_duration_seconds" {
+			h = f.Metric[0].Histogram
+		}
+	}
+	if h.GetSampleCount() != 9 || h.GetSampleSum() != 0.012 || h.GetSchema() != 0 || h.GetZeroCount() != 2 {
+		t.Errorf("it is %v", h)
+	}
+	// Of 1.05 to 2.1 ms: the middle, 1.48 ms, is in the bucket to 2^-9 s.
+	if len(h.PositiveSpan) != 1 || h.PositiveSpan[0].GetOffset() != -9 || h.PositiveSpan[0].GetLength() != 2 ||
+		len(h.PositiveDelta) != 2 || h.PositiveDelta[0] != 6 || h.PositiveDelta[1] != -5 {
+		t.Errorf("native: %v", h)
+	}
+	for _, b := range h.Bucket {
+		want := uint64(2)
+		if b.GetUpperBound() > 0.00148 {
+			want = 9
+		}
+		if b.GetCumulativeCount() != want {
+			t.Errorf("%d calls of at most %v s, not %d", b.GetCumulativeCount(), b.GetUpperBound(), want)
+		}
+	}
+	if len(h.Bucket) != 14 {
+		t.Errorf("%d bounds", len(h.Bucket))
+	}
+}
+
+// TestLook: what rules match is counted, but for what is on anyway and what is called too often.
+func TestLook(t *testing.T) {
+	s := served()
+	s.snap.Functions[0].Enabled = true
+	c, registry := collectorOf(t, s, Options{Rules: "main.*;!main.never;wait/io/*", Budget: 100})
+	if pause := c.check(); pause != schema.Soon {
+		t.Errorf("after a change it checks again in %v", pause)
+	}
+	if want := map[uint32]bool{2: true, 4: true}; !maps.Equal(s.looked, want) {
+		t.Errorf("it looks at %v, not %v", s.looked, want)
+	}
+	if s.wanted != schema.SummaryGlobal|schema.WaitSummaryGlobal {
+		t.Errorf("it wants %b", s.wanted)
+	}
+	s.snap.Global[1].Count += 1e9
+	if c.check(); s.looked[2] || !s.looked[4] {
+		t.Errorf("it looks at %v", s.looked)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if n := len(f.Metric); f.GetName() == "ftrace_calls_total" && n != 1 || f.GetName() == "ftrace_left_alone" && (n != 1 || f.Metric[0].Label[0].GetValue() != "call/main/hash") {
+			t.Errorf("%v", f)
+		}
+	}
+	if pause := c.check(); pause != time.Second {
+		t.Errorf("without a change it checks again in %v", pause)
+	}
+}
+
+// TestGone: a process that fails is told of once, and has no metrics; the others have.
+func TestGone(t *testing.T) {
+	good, bad, ended := served(), served(), served()
+	bad.fails, ended.fails = errors.New("it does not answer"), schema.ErrGone
+	catalog, warn := &schema.Catalog{}, &bytes.Buffer{}
+	for _, s := range []schema.Source{bad, good, ended} {
+		catalog.Add(s)
+	}
+	c := newCollector(catalog, Options{}, warn)
+	for range 2 {
+		metrics := make(chan prometheus.Metric, 1000)
+		c.Collect(metrics)
+		if n := len(metrics); n == 0 || n > 60 {
+			t.Errorf("%d metrics", n)
+		}
+	}
+	if got := warn.String(); got != "ftrace: exporter: process 42: it does not answer\n" {
+		t.Errorf("it says %q", got)
+	}
+	if c.ended() {
+		t.Error("it has ended while processes run")
+	}
+	catalog.Remove(good)
+	catalog.Remove(bad)
+	if !c.ended() {
+		t.Error("it goes on without a process")
+	}
+}
+
+// TestOnce: the metrics as OpenMetrics has them.
+func TestOnce(t *testing.T) {
+	catalog, out := &schema.Catalog{}, &bytes.Buffer{}
+	catalog.Add(served())
+	if err := Once(catalog, Options{}, time.Millisecond, out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"# TYPE ftrace_calls counter\n", `ftrace_calls_total{function="hash",package="main",process="42",program="shop"} 1000.0` + "\n"} {
+		if !strings.Contains(out.String(), part) {
+			t.Errorf("there is no %s", part)
+		}
+	}
+	if !strings.HasSuffix(out.String(), "# EOF\n") {
+		t.Error("it does not end")
+	}
+}
