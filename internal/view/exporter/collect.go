@@ -38,12 +38,18 @@ func newCollector(catalog *schema.Catalog, o Options, warn io.Writer) *collector
 	return c
 }
 
-// sources returns the sources that there are now.
+// sources returns the sources that there are now: one of a process, though it may be in the catalog
+// by its number and by its name.
 func (c *collector) sources() []schema.Source {
 	if c.catalog.Find != nil {
 		c.catalog.Find()
 	}
-	return c.catalog.Sources()
+	known := map[string]bool{}
+	return slices.DeleteFunc(c.catalog.Sources(), func(s schema.Source) bool {
+		again := known[s.Name()] && s.Alive()
+		known[s.Name()] = true
+		return again
+	})
 }
 
 // ended reports whether there is nothing to be exported any more, nor may there be.
@@ -92,6 +98,8 @@ func (c *collector) look(s schema.Source, snap *schema.Snapshot) (changed bool) 
 	}
 	if err := s.Look(changes); err != nil {
 		c.tell(s, err)
+		delete(c.looks, s) // it may be possible later
+		return false
 	}
 	return true
 }

@@ -24,20 +24,24 @@ import (
 // A process in which nothing happens by itself.
 type fakeSource struct {
 	schema.Source
+	name   string
 	snap   *schema.Snapshot
 	fails  error
+	refuse error // what Look returns
 	looked map[uint32]bool
 	wanted schema.Consumers
 }
 
-func (s *fakeSource) Name() string                        { return "42" }
+func (s *fakeSource) Name() string                        { return s.name }
 func (s *fakeSource) Alive() bool                         { return !errors.Is(s.fails, schema.ErrGone) }
 func (s *fakeSource) Close() error                        { return nil }
 func (s *fakeSource) Snapshot() (*schema.Snapshot, error) { return s.snap, s.fails }
 func (s *fakeSource) Want(c schema.Consumers) error       { s.wanted |= c; return nil }
 func (s *fakeSource) Look(changes map[uint32]bool) error {
-	maps.Copy(s.looked, changes)
-	return nil
+	if s.refuse == nil {
+		maps.Copy(s.looked, changes)
+	}
+	return s.refuse
 }
 
 // served returns a source of one moment, with a function of each kind.
@@ -66,7 +70,7 @@ func served() *fakeSource {
 		{Function: 6, Count: 1, Timed: 1, Sum: 1e6, Buckets: &[64]uint64{10: 1}},
 		{Function: 7, Count: 8},
 	}
-	return &fakeSource{snap: snap, looked: map[uint32]bool{}}
+	return &fakeSource{name: "42", snap: snap, looked: map[uint32]bool{}}
 }
 
 func collectorOf(t *testing.T, s schema.Source, o Options) (*collector, *prometheus.Registry) {
@@ -200,9 +204,35 @@ func TestLook(t *testing.T) {
 	}
 }
 
+// TestRefused: a process that lets nobody look is asked again, and told of once. It is there once,
+// however often it was named.
+func TestRefused(t *testing.T) {
+	s, catalog, warn := served(), &schema.Catalog{}, &bytes.Buffer{}
+	catalog.Add(s)
+	catalog.Add(s)
+	c := newCollector(catalog, Options{Rules: "main.hash", Budget: 1e6}, warn)
+	s.refuse = errors.New("it records")
+	for range 3 {
+		if pause := c.check(); pause != time.Second {
+			t.Errorf("it is asked again in %v", pause)
+		}
+	}
+	if got := warn.String(); got != "ftrace: exporter: process 42: it records\n" {
+		t.Errorf("it says %q", got)
+	}
+	s.refuse = nil
+	if c.check(); !s.looked[2] {
+		t.Error("it is not looked at")
+	}
+	if n := len(c.sources()); n != 1 {
+		t.Errorf("there are %d sources of one process", n)
+	}
+}
+
 // TestGone: a process that fails is told of once, and has no metrics; the others have.
 func TestGone(t *testing.T) {
 	good, bad, ended := served(), served(), served()
+	good.name, ended.name = "43", "44"
 	bad.fails, ended.fails = errors.New("it does not answer"), schema.ErrGone
 	catalog, warn := &schema.Catalog{}, &bytes.Buffer{}
 	for _, s := range []schema.Source{bad, good, ended} {
