@@ -50,8 +50,9 @@ func Listen(o Options) (*Server, error) {
 // Close ends the listening of a server that does not run.
 func (s *Server) Close() { s.listener.Close() }
 
-// Run writes where the metrics are, and serves them until a signal comes, or the catalog's
-// processes have ended. It closes the catalog. What fails meanwhile is told to warn.
+// Run lets what the rules match be counted, writes where the metrics are, and serves them until a
+// signal comes, or the catalog's processes have ended. It closes the catalog. What fails meanwhile
+// is told to warn.
 func (s *Server) Run(catalog *schema.Catalog, out, warn io.Writer) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -67,10 +68,11 @@ func (s *Server) Run(catalog *schema.Catalog, out, warn io.Writer) (err error) {
 		io.WriteString(w, `<!doctype html><title>ftrace exporter</title><p>The metrics are at <a href="/metrics">/metrics</a>.`)
 	})
 	server := http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	pause := c.check()
 	fmt.Fprintf(out, "serving on http://%s/metrics\n", s.listener.Addr())
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(s.listener) }()
-	for pause := c.check(); err == nil && ctx.Err() == nil && !c.ended(); {
+	for err == nil && ctx.Err() == nil && !c.ended() {
 		select {
 		case err = <-served:
 		case <-ctx.Done():
