@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/listen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/exporter"
 )
@@ -48,10 +46,7 @@ processes have ended that were named by number.`,
 		var server *exporter.Server
 		if once == 0 {
 			if server, err = exporter.Listen(o); err != nil {
-				if errors.As(err, new(listen.UsageError)) {
-					err = command.UsageError{Err: err}
-				}
-				return 0, err
+				return 0, wronglyUsed(err)
 			}
 		}
 		args := a.All()

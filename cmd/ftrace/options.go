@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/listen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/progress"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
@@ -70,6 +72,15 @@ func (o *options) childrenFlag() cli.Flag {
 // rulesFlag declares -f of a program that runs.
 func rulesFlag(rules *string, usage string) cli.Flag {
 	return &cli.StringFlag{Name: "f", Destination: rules, Validator: walk.CheckRules, Usage: usage}
+}
+
+// wronglyUsed returns an error of listening so that it ends with the verb's help, if the options are
+// to blame.
+func wronglyUsed(err error) error {
+	if errors.As(err, new(listen.UsageError)) {
+		return command.UsageError{Err: err}
+	}
+	return err
 }
 
 // open opens the recording that the arguments name, at most one.

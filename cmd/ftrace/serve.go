@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/listen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/serve"
 )
@@ -54,10 +52,7 @@ by number.`,
 		}
 		server, err := serve.Listen(o, stderr)
 		if err != nil {
-			if errors.As(err, new(listen.UsageError)) {
-				err = command.UsageError{Err: err}
-			}
-			return 0, err
+			return 0, wronglyUsed(err)
 		}
 		args := a.All()
 		catalog, err := openCatalog(args, kept)

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
 	"os/exec"
 	"runtime"
 
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/listen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/web"
 )
 
@@ -45,10 +43,7 @@ ends by Ctrl-C or SIGTERM.`,
 		w.Progress = bar(o.verb)
 		server, err := web.Listen(r.Dir, w)
 		if err != nil {
-			if errors.As(err, new(listen.UsageError)) {
-				err = command.UsageError{Err: err}
-			}
-			return 0, err
+			return 0, wronglyUsed(err)
 		}
 		return 0, server.Run(stdout, stderr)
 	})
