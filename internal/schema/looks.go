@@ -16,8 +16,8 @@ type Looks struct {
 	left map[uint32]bool // what it leaves alone
 	hot  map[uint32]bool // what of that is called too often
 
-	counts  map[uint32]uint64 // at the last snapshot
-	counted time.Time
+	counts  map[uint32]uint64 // in the last snapshot by which calls were counted
+	counted int64             // when that was taken
 }
 
 // Soon is when to look again at how often functions are called after a change of what is looked at.
@@ -44,10 +44,12 @@ func (l *Looks) Leave(function uint32) {
 }
 
 // Choose returns how what is looked at changes, for [Source.Look], so that it is what is wanted,
-// but for what is called most, if all together is called more often than the budget allows. The
-// snapshot was taken at a time.
-func (l *Looks) Choose(snap *Snapshot, at time.Time, wanted func(*Function) bool) (changes map[uint32]bool) {
-	l.spare(snap, at)
+// but for what is called most, if all together is called more often than the budget allows. That is
+// counted between snapshots that are at least [Soon] apart.
+func (l *Looks) Choose(snap *Snapshot, wanted func(*Function) bool) (changes map[uint32]bool) {
+	if lasted := snap.Now - l.counted; l.counts == nil || lasted >= Picoseconds(Soon) {
+		l.spare(snap, float64(lasted)/1e12)
+	}
 	changes = map[uint32]bool{}
 	for _, list := range [][]Function{snap.Functions, snap.Waits, snap.Kinds} {
 		for i := range list {
@@ -68,11 +70,11 @@ func (l *Looks) Choose(snap *Snapshot, at time.Time, wanted func(*Function) bool
 	return changes
 }
 
-// spare leaves alone, of the functions that it looks at, those that are called most, until the
-// others are within the budget.
-func (l *Looks) spare(snap *Snapshot, at time.Time) {
+// spare leaves alone, of the functions that it looks at, those that were called most in the seconds
+// before a snapshot, until the others are within the budget.
+func (l *Looks) spare(snap *Snapshot, seconds float64) {
 	counts, calls := map[uint32]uint64{}, map[uint32]uint64{}
-	sum, allowed := 0.0, l.Budget*at.Sub(l.counted).Seconds()
+	sum, allowed := 0.0, l.Budget*seconds
 	for i := range snap.Global {
 		s := &snap.Global[i]
 		counts[s.Function] = s.Count
@@ -81,7 +83,7 @@ func (l *Looks) spare(snap *Snapshot, at time.Time) {
 			sum += float64(calls[s.Function])
 		}
 	}
-	l.counts, l.counted = counts, at
+	l.counts, l.counted = counts, snap.Now
 	most := make([]uint32, 0, len(calls))
 	for f := range calls {
 		most = append(most, f)

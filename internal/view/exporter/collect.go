@@ -92,7 +92,7 @@ func (c *collector) look(s schema.Source, snap *schema.Snapshot) (changed bool) 
 			c.tell(s, err)
 		}
 	}
-	changes := l.Choose(snap, time.Now(), c.wanted)
+	changes := l.Choose(snap, c.wanted)
 	if len(changes) == 0 {
 		return false
 	}
@@ -165,8 +165,8 @@ type family struct {
 	counter bool
 }
 
-// the returns a family. Its labels follow those of the process.
-func the(name, help string, labels ...string) family {
+// newFamily returns a family. Its labels follow those of the process.
+func newFamily(name, help string, labels ...string) family {
 	return family{prometheus.NewDesc("ftrace_"+name, help, append([]string{"process", "program"}, labels...), nil), strings.HasSuffix(name, "_total")}
 }
 
@@ -175,30 +175,30 @@ type class struct {
 	calls, times, self, errors, panics, bytes family
 }
 
-// of returns the families of a class.
-func of(name, what string, labels ...string) class {
+// newClass returns the families of a class.
+func newClass(name, what string, labels ...string) class {
 	return class{
-		the(name+"s_total", "How many "+what+" have ended.", labels...),
-		the(name+"_duration_seconds", "How long "+what+" took. Buckets are of powers of two of the process's timer: a bound may be off by up to 1.41 times.", labels...),
-		the(name+"_self_seconds_total", "How long "+what+" took without what they called.", labels...),
-		the(name+"_errors_total", "How many "+what+" returned an error.", labels...),
-		the(name+"_panics_total", "How many "+what+" ended in a panic.", labels...),
-		the(name+"_bytes_total", "How many bytes "+what+" have read or written.", labels...),
+		newFamily(name+"s_total", "How many "+what+" have ended.", labels...),
+		newFamily(name+"_duration_seconds", "How long "+what+" took. Buckets are of powers of two of the process's timer: a bound may be off by up to 1.41 times.", labels...),
+		newFamily(name+"_self_seconds_total", "How long "+what+" took without what they called.", labels...),
+		newFamily(name+"_errors_total", "How many "+what+" returned an error.", labels...),
+		newFamily(name+"_panics_total", "How many "+what+" ended in a panic.", labels...),
+		newFamily(name+"_bytes_total", "How many bytes "+what+" have read or written.", labels...),
 	}
 }
 
 var (
-	calls      = of("call", "calls of functions", "package", "function")
-	waits      = of("wait", "waits of goroutines", "wait")
-	statements = of("statement", "statements sent to servers", "statement")
-	stages     = of("stage", "requests served and made", "stage")
-	probes     = the("probes_total", "How often static probes have fired.", "provider", "probe")
+	calls      = newClass("call", "calls of functions", "package", "function")
+	waits      = newClass("wait", "waits of goroutines", "wait")
+	statements = newClass("statement", "statements sent to servers", "statement")
+	stages     = newClass("stage", "requests served and made", "stage")
+	probes     = newFamily("probes_total", "How often static probes have fired.", "provider", "probe")
 
-	info       = the("process_info", "1 for each process.", "pid", "release")
-	started    = the("process_start_time_seconds", "When the process started.")
-	goroutines = the("goroutines", "How many goroutines there are.")
-	leftAlone  = the("left_alone", "1 for what the rules of ftrace exporter match but is called too often to be counted.", "name")
-	lost       = the("lost_total", "What was lost because a table was full, or left out within a budget.", "what")
+	info       = newFamily("process_info", "1 for each process.", "pid", "release")
+	started    = newFamily("process_start_time_seconds", "When the process started.")
+	goroutines = newFamily("goroutines", "How many goroutines there are.")
+	leftAlone  = newFamily("left_alone", "1 for what the rules of ftrace exporter match but is called too often to be counted.", "name")
+	lost       = newFamily("lost_total", "What was lost because a table was full, or left out within a budget.", "what")
 )
 
 // process sends the metrics of a process.

@@ -187,6 +187,7 @@ func TestLook(t *testing.T) {
 		t.Errorf("it wants %b", s.wanted)
 	}
 	s.snap.Global[1].Count += 1e9
+	s.snap.Now += schema.Picoseconds(time.Second)
 	if c.check(); s.looked[2] || !s.looked[4] {
 		t.Errorf("it looks at %v", s.looked)
 	}

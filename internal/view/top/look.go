@@ -3,7 +3,6 @@ package top
 import (
 	"slices"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -28,7 +27,7 @@ func (l *looks) leave(function uint32) {
 
 // lookAt has the functions that are shown counted, within the budget. It returns nil if nothing
 // changes.
-func (m *model) lookAt(snap *schema.Snapshot, at time.Time) tea.Cmd {
+func (m *model) lookAt(snap *schema.Snapshot) tea.Cmd {
 	l := &m.look
 	if !l.begun {
 		l.begun = true
@@ -37,7 +36,7 @@ func (m *model) lookAt(snap *schema.Snapshot, at time.Time) tea.Cmd {
 	if !l.on {
 		return nil
 	}
-	changes := l.Choose(snap, at, func(f *schema.Function) bool {
+	changes := l.Choose(snap, func(f *schema.Function) bool {
 		return !f.Wait && !f.Span && (m.callers != 0 || strings.Contains(strings.ToLower(f.Instrument()), strings.ToLower(m.filter)))
 	})
 	if len(changes) == 0 {

@@ -116,7 +116,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case looked:
 		var looks tea.Cmd
 		if m.err = msg.err; msg.err == nil {
-			if looks = m.lookAt(msg.snap, msg.at); !m.paused || m.now == nil {
+			if looks = m.lookAt(msg.snap); !m.paused || m.now == nil {
 				m.before, m.beforeAt = m.now, m.nowAt
 				m.now, m.nowAt = msg.snap, msg.at
 				m.rebuild()
