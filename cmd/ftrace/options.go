@@ -74,8 +74,8 @@ func rulesFlag(rules *string, usage string) cli.Flag {
 	return &cli.StringFlag{Name: "f", Destination: rules, Validator: walk.CheckRules, Usage: usage}
 }
 
-// wronglyUsed returns an error of listening so that it ends with the verb's help, if the options are
-// to blame.
+// wronglyUsed returns an error of listening so that it ends with the verb's help, if the options
+// are to blame.
 func wronglyUsed(err error) error {
 	if errors.As(err, new(listen.UsageError)) {
 		return command.UsageError{Err: err}
