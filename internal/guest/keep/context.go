@@ -79,11 +79,20 @@ const ftraceDeadlockedMax = 100 // goroutines whose calls are shown
 // what they call directly. The collector does not run while all goroutines are asleep.
 var ftraceDeadlocked func()
 
+var ftraceDeadlockShown uint32 // 1: a thread shows it, or has
+
 // ftraceShowDeadlock shows the calls of the goroutines that are in one. It is on a system stack,
 // without a processor: it allocates nothing, and takes no lock that a goroutine may hold.
+//
+// Meanwhile another thread that goes idle may find the same deadlock. It waits for the first one to
+// end the program: if it went on, it would show the calls once more, or end the program in the
+// midst of them.
 func ftraceShowDeadlock() {
 	if ftraceOnError == 0 || !ftraceRecording.on {
 		return
+	}
+	for !atomic.Cas(&ftraceDeadlockShown, 0, 1) {
+		usleep(1000)
 	}
 	ftraceDying()
 	n := uint64(0)
