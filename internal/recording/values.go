@@ -128,11 +128,14 @@ func (p *Printer) AppendPanicType(dst []byte, e *Event) []byte {
 // Fails reports whether the last value of e, whose values are the results of f, is an error that is
 // not nil.
 func (p *Printer) Fails(e *Event, f *Function) bool {
-	l := p.r.layout(e.Layout)
-	if l == nil || len(l.Types) == 0 || l.own() != len(f.Results) {
+	last := len(f.Results) - 1
+	if last < 0 || !f.Results[last].Interface && f.Results[last].Unless == "" {
 		return false
 	}
-	last := l.own() - 1
+	l := p.r.layout(e.Layout)
+	if l == nil || l.own() != len(f.Results) {
+		return false
+	}
 	t := p.r.typ(l.Types[last])
 	switch {
 	case l.Dynamic:

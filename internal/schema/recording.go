@@ -532,11 +532,7 @@ func count[K comparable](p *pass, tallies map[K]*tally, there int, key K, c coun
 }
 
 // fails reports whether the last result is an error that is not nil.
-func (p *pass) fails(e *recording.Event) bool {
-	f := p.r.Function(e.Function)
-	n := len(f.Results)
-	return n > 0 && (f.Results[n-1].Interface || f.Results[n-1].Unless != "") && p.printer.Fails(e, f)
-}
+func (p *pass) fails(e *recording.Event) bool { return p.printer.Fails(e, p.r.Function(e.Function)) }
 
 // snapshot makes the tables from what was counted.
 func (p *pass) snapshot() *Snapshot {

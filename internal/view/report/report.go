@@ -372,11 +372,7 @@ func (s *Summary) outcome(t *stat, e *recording.Event) {
 }
 
 // fails reports whether the last result is an error that is not nil.
-func (s *Summary) fails(e *recording.Event) bool {
-	f := s.r.Function(e.Function)
-	n := len(f.Results)
-	return n > 0 && (f.Results[n-1].Interface || f.Results[n-1].Unless != "") && s.printer.Fails(e, f)
-}
+func (s *Summary) fails(e *recording.Event) bool { return s.printer.Fails(e, s.r.Function(e.Function)) }
 
 // A column is one of a report.
 type column struct {

@@ -260,9 +260,7 @@ func fails(e *recording.Event, r *recording.Recording, p *recording.Printer) boo
 	case recording.ExitPanic, recording.ExitGoexit:
 		return true
 	case recording.ExitResults:
-		f := r.Function(e.Function)
-		n := len(f.Results)
-		return n > 0 && (f.Results[n-1].Interface || f.Results[n-1].Unless != "") && p.Fails(e, f)
+		return p.Fails(e, r.Function(e.Function))
 	}
 	return false
 }
