@@ -32,6 +32,8 @@ Export writes a recording in the format of another tool, to stdout or to FILE:
 	json        a line of JSON for each event
 	mermaid     a sequence diagram between packages and types, of at most 500
 	            messages: choose by -f and the like
+	parquet     a directory, which -o names, of tables for DuckDB, ClickHouse, pandas and
+	            others: calls, waits, goroutines, functions, lines, probes
 	uftrace     a directory for uftrace -d DIR, which -o names; a goroutine is a task
 	ctf         a directory, which -o names, that is a recording again, of what the
 	            flags leave: for ftrace, babeltrace2, Trace Compass. Of a compact
@@ -40,6 +42,7 @@ Export writes a recording in the format of another tool, to stdout or to FILE:
 What min= in -f would leave out for being short is exported.`,
 		UsageText: `
 	$ ftrace export -format perfetto -from 2s -to 2.1s -o app.pftrace
+	$ ftrace export -format parquet -o app.parquet
 	$ ftrace export -format ctf -f 'main.handle=tree' -o handle.data
 	$ ftrace export -format pprof -o app.pprof && go tool pprof -top app.pprof
 	$ ftrace export -format folded | flamegraph.pl >app.svg`,

@@ -84,7 +84,7 @@ func TestPrograms(t *testing.T) {
 // haveReaders returns an error if there are no readers of exported formats from npm, in the
 // directory that $READERS names, or nothing that they run in.
 func haveReaders() (err error) {
-	for _, name := range []string{"argent/assets/trace-processor", "node_modules/@paulirish/trace_engine", "speedscope/dist"} {
+	for _, name := range []string{"argent/assets/trace-processor", "node_modules/@paulirish/trace_engine", "node_modules/@duckdb/node-api", "speedscope/dist"} {
 		_, missing := os.Stat(filepath.Join(os.Getenv("READERS"), name))
 		err = errors.Join(err, missing)
 	}

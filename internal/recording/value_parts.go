@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -51,6 +52,35 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	v.appendValue(&b)
 	b.WriteByte('}')
 	return b.Bytes(), nil
+}
+
+// AppendJSON appends values as JSON: an array if none of them has a name, else an object. A value
+// without a name is called by its place there, from 0 on, and of several with one name, such as _,
+// the later ones have their places behind it.
+func AppendJSON(dst []byte, values []Value) []byte {
+	b := bytes.NewBuffer(dst)
+	named := slices.ContainsFunc(values, func(v Value) bool { return v.Name != "" })
+	open, closed := byte('['), byte(']')
+	if named {
+		open, closed = '{', '}'
+	}
+	b.WriteByte(open)
+	for i := range values {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if named {
+			name := values[i].Name
+			if name == "" || slices.ContainsFunc(values[:i], func(v Value) bool { return v.Name == name }) {
+				name += strconv.Itoa(i)
+			}
+			appendJSON(b, name)
+			b.WriteByte(':')
+		}
+		values[i].appendValue(b)
+	}
+	b.WriteByte(closed)
+	return b.Bytes()
 }
 
 func (v *Value) appendValue(b *bytes.Buffer) {

@@ -26,7 +26,7 @@ type (
 )
 
 // Names are the formats' names.
-var Names = []string{"perfetto", "chrome", "pprof", "folded", "speedscope", "json", "mermaid", "uftrace", "ctf"}
+var Names = []string{"perfetto", "chrome", "pprof", "folded", "speedscope", "json", "mermaid", "parquet", "uftrace", "ctf"}
 
 // A Format is that of another tool.
 type Format struct {
@@ -43,6 +43,7 @@ var formats = map[string]Format{
 	"pprof":      {Form: screen.Binary, write: exportPprof},
 	"speedscope": {Form: screen.JSON, write: exportSpeedscope},
 	"mermaid":    {Form: screen.Text, write: exportMermaid},
+	"parquet":    {dir: exportParquet},
 	"uftrace":    {dir: exportUftrace},
 	"ctf":        {dir: exportCTF},
 }
