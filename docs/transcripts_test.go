@@ -58,30 +58,22 @@ func TestTranscripts(t *testing.T) {
 				t.Fatal(err)
 			}
 			env := append(testenv.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1", "GOFLAGS=-buildvcs=false")
-			var diff string
-			for range max(1, runs[page]) {
-				now := block.ReplaceAllFunc(source, func(b []byte) []byte { return run(t, root, env, b) })
-				if *update {
-					if err := os.WriteFile(page, now, 0o666); err != nil {
-						t.Fatal(err)
-					}
-					return
+			now := block.ReplaceAllFunc(source, func(b []byte) []byte { return run(t, root, env, b) })
+			if *update {
+				if err := os.WriteFile(page, now, 0o666); err != nil {
+					t.Fatal(err)
 				}
-				if diff = cmp.Diff(normal(string(source)), normal(string(now))); diff == "" {
-					return
-				}
+				return
 			}
-			t.Errorf("what the commands print differs (-page +now); go test ./docs -update changes the pages:\n%s", diff)
+			if diff := cmp.Diff(normal(string(source)), normal(string(now))); diff != "" {
+				t.Errorf("what the commands print differs (-page +now); go test ./docs -update changes the pages:\n%s", diff)
+			}
 		})
 	}
 }
 
 // long has the pages whose commands take long.
 var long = map[string]bool{"doubles.md": true, "log.md": true, "mock.md": true, "protocol.md": true}
-
-// runs says how many runs a page has, one of which must print what it shows: rows are in the order
-// of times there, which can be another where the machine has other work.
-var runs = map[string]int{"time.md": 3}
 
 // needs says which pages show a program that not every machine has. .ci/run installs it.
 var needs = map[string]string{"performance-schema.md": "mariadb", "protocol.md": "mariadbd"}

@@ -34,7 +34,7 @@ func author(id int) string {
 	return []string{"Austen", "Herbert", "Joyce"}[id-1]
 }
 
-// query takes as long as a database that is not far away.
+// query takes as long as a database that is some way off.
 func query(statement string) {
-	time.Sleep(2 * time.Millisecond)
+	time.Sleep(10 * time.Millisecond)
 }
