@@ -87,7 +87,7 @@ type goroutineRow struct {
 // A goroutine is what a walk knows of one that has calls under way.
 type goroutine struct {
 	row    *goroutineRow
-	values []callValues // of calls that have not ended, the innermost last
+	values []callValues // of calls under way, inner ones last
 }
 
 // calls are those of a goroutine.
@@ -190,7 +190,7 @@ func (x *columnar) goroutine(st *calls, number, ticks uint64) *goroutineRow {
 	return g
 }
 
-// of returns what is kept of the values of the innermost call, c.
+// of returns the values of c, the innermost call, to be added to.
 func (g *goroutine) of(c *frame) *callValues {
 	n := len(g.values)
 	if n == 0 || !g.values[n-1].are(c) {
@@ -200,7 +200,7 @@ func (g *goroutine) of(c *frame) *callValues {
 	return &g.values[n-1]
 }
 
-// take returns what was kept of the values of the innermost call, c, which ends.
+// take returns the values of c, the innermost call, and forgets them.
 func (g *goroutine) take(c *frame) (v callValues) {
 	if n := len(g.values); n > 0 && g.values[n-1].are(c) {
 		v, g.values[n-1] = g.values[n-1], v
@@ -322,7 +322,7 @@ func (x *columnar) message(e *recording.Event, f *recording.Function) []byte {
 	return []byte(x.printer.Structured(e, f.Results)[last].Text)
 }
 
-// around returns the innermost call under way that is shown, or nil.
+// around returns the nearest shown call under way, or nil.
 func around(st *calls) *frame {
 	n := len(st.Calls)
 	if n == 0 {
