@@ -322,24 +322,12 @@ func (x *columnar) message(e *recording.Event, f *recording.Function) []byte {
 	return []byte(x.printer.Structured(e, f.Results)[last].Text)
 }
 
-// around returns the nearest shown call under way, or nil.
-func around(st *calls) *frame {
-	n := len(st.Calls)
-	if n == 0 {
-		return nil
-	}
-	if c := &st.Calls[n-1]; c.Data.Clause.Shown {
-		return c
-	}
-	return walk.ShownCaller(st)
-}
-
 // happened adds cells for when and where something happened.
 func (x *columnar) happened(t *table, st *calls, e *recording.Event) {
 	x.goroutine(st, e.Goroutine, e.Ticks)
 	at := x.since(e.Ticks)
 	t.add(x.moment(at), at, int64(e.Goroutine))
-	x.call(t, around(st))
+	x.call(t, walk.Innermost(st))
 }
 
 func (x *columnar) more(st *calls, c *frame, e *recording.Event) {
@@ -389,7 +377,7 @@ func (x *columnar) wait(st *calls, e *recording.Event) {
 	} else {
 		t.add(none, none)
 	}
-	x.call(t, around(st))
+	x.call(t, walk.Innermost(st))
 	if site := x.r.Site(w.Site); site != nil {
 		t.textOf(site.Function)
 		t.textOf(site.File)

@@ -228,7 +228,7 @@ func (ws *Waits) wait(st *stack, e *recording.Event) {
 			break
 		}
 	}
-	if c := innermost(st); c != nil {
+	if c := walk.Innermost(st); c != nil {
 		w.in = call{c.Function, c.Number}
 		ws.function(c.Function).add(&w)
 	}
@@ -252,16 +252,6 @@ func (ws *Waits) site(number uint32) uint32 {
 	}
 	ws.sites[*site] = number
 	return number
-}
-
-// innermost returns the innermost shown call, or nil.
-func innermost(st *stack) *frame {
-	if n := len(st.Calls); n > 0 && st.Calls[n-1].Data.Clause.Shown {
-		return &st.Calls[n-1]
-	} else if n > 0 {
-		return walk.ShownCaller(st)
-	}
-	return nil
 }
 
 func (ws *Waits) function(key uint32) *times {

@@ -440,6 +440,18 @@ func Callers[G, C any](st *Stack[G, C]) iter.Seq[*Frame[C]] {
 	}
 }
 
+// Innermost returns the innermost shown call under way, or nil.
+func Innermost[G, C any](st *Stack[G, C]) *Frame[C] {
+	n := len(st.Calls)
+	if n == 0 {
+		return nil
+	}
+	if c := &st.Calls[n-1]; c.Data.Clause.Shown {
+		return c
+	}
+	return ShownCaller(st)
+}
+
 // ShownCaller returns the innermost shown call around the innermost one, or nil.
 func ShownCaller[G, C any](st *Stack[G, C]) *Frame[C] {
 	for c := range Callers(st) {
