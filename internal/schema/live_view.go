@@ -139,6 +139,7 @@ func (v *liveView) thread(g *live.Goroutine) Thread {
 			Timed: frame.Timed, Start: v.at(frame.Start), Values: v.values(frame.Function, frame.Receiver, frame.Entry, live.Place{}, false)})
 		nesting = frame.Event
 	}
+	t.Innermost, t.Level = nesting, len(g.Stack)
 	for i := range g.History {
 		t.History = append(t.History, v.call(&g.History[i]))
 	}

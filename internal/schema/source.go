@@ -129,17 +129,19 @@ type Function struct {
 
 // A Thread is a goroutine.
 type Thread struct {
-	ID       uint64
-	Parent   uint64 // the thread that started it, 0 if that is not known
-	Creator  uint32 // the function that started it
-	Started  string // the full name of the function that it was started with, "" if that is not known
-	Entry    uint32 // the first function seen on it
-	Ended    bool
-	Disabled bool   // its calls are ignored
-	Current  []Call // under way, the outermost first
-	History  []Call // the last calls, in the order in which they ended
-	Waiting  *Wait  // under way; nil: it does not wait, or that is not known
-	Waits    []Wait // the last waits, in the order in which they ended
+	ID        uint64
+	Parent    uint64 // the thread that started it, 0 if that is not known
+	Creator   uint32 // the function that started it
+	Started   string // the full name of the function that it was started with, "" if that is not known
+	Entry     uint32 // the first function seen on it
+	Ended     bool
+	Disabled  bool   // its calls are ignored
+	Current   []Call // under way, the outermost first
+	Innermost uint64 // ID of the innermost call, statement or stage under way, 0: there is none
+	Level     int    // how many are under way
+	History   []Call // the last calls, in the order in which they ended
+	Waiting   *Wait  // under way; nil: it does not wait, or that is not known
+	Waits     []Wait // the last waits, in the order in which they ended
 }
 
 // Locks are who holds locks, and what is wrong with how they are held.
@@ -221,7 +223,7 @@ type Call struct {
 // A Wait is a time for which a goroutine stopped.
 type Wait struct {
 	Thread   uint64
-	ID       uint64 // among the thread's calls and waits
+	ID       uint64 // among the thread's events, 0: it has none, since it began unobserved
 	EndID    uint64 // ID of the thread's last call or wait that began before it ended; 0 while inside
 	Nesting  uint64 // ID of the call around it, 0: there is none
 	Level    int    // number of calls around it

@@ -74,18 +74,47 @@ func (v *view) waitKind(function uint32) waitKind {
 	return waitKinds[name]
 }
 
-// currentWaits returns each thread's wait under way, or its last one if there is none.
+// currentWaits returns the wait that each thread is in, or its last one if it is in none. Of a
+// running program it also has those of goroutines that stopped before their kind was enabled.
 func currentWaits(v *view) []Wait {
+	stopped := map[uint64]*State{}
+	if v.States != nil && v.Consumers&WaitCurrent != 0 {
+		states := processlist(v)
+		for i := range states {
+			if s := &states[i]; s.Wait != 0 && v.Function(s.Wait).Enabled {
+				stopped[s.Thread] = s
+			}
+		}
+	}
 	var rows []Wait
 	for i := range v.Threads {
 		t := &v.Threads[i]
-		if t.Waiting != nil {
-			rows = append(rows, *t.Waiting)
-		} else if n := len(t.Waits); n > 0 {
+		s := stopped[t.ID]
+		delete(stopped, t.ID)
+		switch n := len(t.Waits); {
+		case t.Waiting != nil:
+			w := *t.Waiting
+			if s != nil && s.Wait == w.Function && s.Object == w.Object {
+				w.Source = s.Source
+			}
+			rows = append(rows, w)
+		case s != nil:
+			w := s.wait()
+			w.Nesting, w.Level = t.Innermost, t.Level
+			rows = append(rows, w)
+		case n > 0:
 			rows = append(rows, t.Waits[n-1])
 		}
 	}
+	for _, thread := range slices.Sorted(maps.Keys(stopped)) {
+		rows = append(rows, stopped[thread].wait())
+	}
 	return rows
+}
+
+// wait returns the wait that a goroutine is in. It has no number.
+func (s *State) wait() Wait {
+	return Wait{Thread: s.Thread, Function: s.Wait, Timed: s.Since >= 0, Inside: true, Start: s.Since, Runnable: -1, Object: s.Object, Source: s.Source}
 }
 
 func historyWaits(v *view) []Wait {
@@ -98,7 +127,7 @@ func historyWaits(v *view) []Wait {
 
 var waitColumns = []column[Wait]{
 	id("THREAD_ID", func(w *Wait) uint64 { return w.Thread }),
-	id("EVENT_ID", func(w *Wait) uint64 { return w.ID }),
+	unsigned("EVENT_ID", func(w *Wait) uint64 { return w.ID }),
 	unsigned("END_EVENT_ID", func(w *Wait) uint64 { return w.EndID }),
 	text("EVENT_NAME", nameKind, waitName),
 	optional("SOURCE", nameKind, func(_ *view, w *Wait) (string, bool) { return w.Source, w.Source != "" }),
@@ -142,7 +171,7 @@ var waitColumns = []column[Wait]{
 	}),
 	unsigned("ENDED_BY_CALL", func(w *Wait) uint64 { return w.Ender.Call }),
 	number("NESTING_LEVEL", func(w *Wait) int64 { return int64(w.Level) }),
-	alias("EVENTS_WAITS_ID", id("", func(w *Wait) uint64 { return w.ID })),
+	alias("EVENTS_WAITS_ID", unsigned("", func(w *Wait) uint64 { return w.ID })),
 	alias("EVENTS_WAITS_NAME", text("", nameKind, waitName)),
 	alias("WAIT_CONNECTION_ID", id("", func(w *Wait) uint64 { return w.Thread })),
 	alias("WAIT_TIME", moment("", waited)),

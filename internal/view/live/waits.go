@@ -8,6 +8,7 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/funcname"
@@ -67,6 +68,9 @@ func Waits(name string, o WaitsOptions, out io.Writer) error {
 		w.locks.json(enc)
 	} else {
 		text.WriteCycles(b, w.cycles(), func(id uint64) string { return w.waitAt(w.byID[id]) })
+		if o.Rows > 0 {
+			groups = fold(groups)
+		}
 		writeWaitGroups(b, groups, o.Rows)
 		w.locks.write(b, o.Rows)
 	}
@@ -172,6 +176,12 @@ func waitGroups(p *live.Process) ([]*waitGroup, *waiters, error) {
 			group.Longest = max(group.Longest, int64(s.Clock.Between(g.Since, now)))
 		}
 	}
+	sortGroups(groups)
+	return groups, w, nil
+}
+
+// sortGroups puts the groups that are stuck first, and then the largest.
+func sortGroups(groups []*waitGroup) {
 	first := func(g *waitGroup) int {
 		if g.Stuck {
 			return 0
@@ -181,7 +191,51 @@ func waitGroups(p *live.Process) ([]*waitGroup, *waiters, error) {
 	slices.SortStableFunc(groups, func(a, b *waitGroup) int {
 		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(len(b.Goroutines), len(a.Goroutines)), cmp.Compare(b.Longest, a.Longest))
 	})
-	return groups, w, nil
+}
+
+// foldedFrom is how many groups of one goroutine each, which differ in what they wait for alone,
+// become one.
+const foldedFrom = 4
+
+// fold makes one group of those that differ in what they wait for alone, such as connections: each
+// goroutine has its own. Those that wait for a lock stay, since its holder is told with them.
+func fold(groups []*waitGroup) []*waitGroup {
+	type key struct {
+		does, file, within, other string
+		line                      int
+		stuck                     bool
+	}
+	keyOf := func(g *waitGroup) (k key, ok bool) {
+		does, _, object := strings.Cut(g.Does, "(")
+		return key{does, g.File, g.Within, g.Other, g.Line, g.Stuck}, object && len(g.Goroutines) == 1 && len(g.HeldBy) == 0
+	}
+	alike := map[key][]*waitGroup{}
+	for _, g := range groups {
+		if k, ok := keyOf(g); ok {
+			alike[k] = append(alike[k], g)
+		}
+	}
+	var folded []*waitGroup
+	for _, g := range groups {
+		k, ok := keyOf(g)
+		of := alike[k]
+		switch {
+		case !ok || len(of) < foldedFrom:
+			folded = append(folded, g)
+		case g == of[0]:
+			one := *g
+			one.Does = fmt.Sprintf("%s, and %d more)", strings.TrimSuffix(g.Does, ")"), len(of)-1)
+			one.Goroutines = nil
+			for _, other := range of {
+				one.Goroutines = append(one.Goroutines, other.Goroutines...)
+				one.Longest = max(one.Longest, other.Longest)
+			}
+			slices.Sort(one.Goroutines)
+			folded = append(folded, &one)
+		}
+	}
+	sortGroups(folded)
+	return folded
 }
 
 // packages are those whose functions have hooks: the program's own, unless more were chosen.

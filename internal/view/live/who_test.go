@@ -1,8 +1,10 @@
 package live
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
@@ -41,5 +43,39 @@ func TestWho(t *testing.T) {
 	}
 	if got, want := w.other(w.byID[7]), "from which nobody receives, and whose buffer of 4 is full"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestFold: many that each wait for something else become one row. Those that wait for locks, for
+// the same thing, or elsewhere stay.
+func TestFold(t *testing.T) {
+	var groups []*waitGroup
+	add := func(does string, line int, longest int64, held []string, goroutines ...uint64) {
+		groups = append(groups, &waitGroup{Does: does, File: "a.go", Line: line, Longest: longest, HeldBy: held, Goroutines: goroutines})
+	}
+	add("waiting: wait/synch/chan/send(0x10 c)", 7, 0, nil, 11, 12)
+	for i := range uint64(foldedFrom) {
+		id := 20 - i
+		add(fmt.Sprintf("waiting: wait/io/socket/read(fd %d)", id), 1, int64(id), nil, id)
+		add(fmt.Sprintf("waiting: wait/synch/mutex(0x%d)", id), 2, 0, []string{"held by G1"}, 30+id)
+		add("waiting: IO wait", 3, 0, nil, 50+id)
+		if i > 0 {
+			add(fmt.Sprintf("waiting: wait/synch/chan/receive(0x%d)", id), 4, 0, nil, 70+id)
+		}
+	}
+	rows := map[string]int{}
+	for _, g := range fold(groups) {
+		does, _, _ := strings.Cut(g.Does, "(")
+		rows[does]++
+		if does == "waiting: wait/io/socket/read" && (g.Does != does+"(fd 20, and 3 more)" || g.Longest != 20 || !slices.Equal(g.Goroutines, []uint64{17, 18, 19, 20})) {
+			t.Errorf("folded: %+v", g)
+		}
+	}
+	want := map[string]int{"waiting: wait/synch/chan/send": 1, "waiting: wait/io/socket/read": 1, "waiting: wait/synch/mutex": foldedFrom, "waiting: IO wait": foldedFrom, "waiting: wait/synch/chan/receive": foldedFrom - 1}
+	if !reflect.DeepEqual(rows, want) {
+		t.Errorf("rows %v, want %v", rows, want)
+	}
+	if len(groups[1].Goroutines) != 1 {
+		t.Error("the groups themselves have changed")
 	}
 }
