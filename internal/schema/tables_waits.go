@@ -233,6 +233,7 @@ type instance struct {
 	called  string // "" if it is not known
 	waiting int    // goroutines that wait for it
 	thread  uint64 // which waited for it last, 0: that is not known
+	source  string // where that was, file:line; "": that is not known
 	open    int    // of a running program: 1 if the descriptor is still that file
 	holder  uint64 // the thread that holds it, and not for reading; 0: none does, or it is not known
 	readers uint64 // how often it is held for reading
@@ -247,6 +248,7 @@ func instanceTable(name string, more ...column[instance]) *table {
 	return newTable(name, func(v *view) []instance { return v.instances(name) }, append(columns,
 		optional("OBJECT_NAME", nameKind, func(_ *view, i *instance) (string, bool) { return i.called, i.called != "" }),
 		number("WAITING_THREADS", func(i *instance) int64 { return int64(i.waiting) }),
+		optional("SOURCE", nameKind, func(_ *view, i *instance) (string, bool) { return i.source, i.source != "" }),
 	)...)
 }
 
@@ -254,7 +256,7 @@ func instanceTable(name string, more ...column[instance]) *table {
 // known.
 func (v *view) instances(table string) []instance {
 	seen := map[uint64]*instance{}
-	add := func(kind uint32, object, thread uint64, waiting int) {
+	add := func(kind uint32, object, thread uint64, source string, waiting int) {
 		of := v.waitKind(kind)
 		if object == 0 || of.table != table {
 			return
@@ -267,20 +269,21 @@ func (v *view) instances(table string) []instance {
 		}
 		seen[object].waiting += waiting
 		seen[object].thread = cmp.Or(thread, seen[object].thread)
+		seen[object].source = cmp.Or(source, seen[object].source)
 	}
 	for i := range v.LongWaits {
-		add(v.LongWaits[i].Function, v.LongWaits[i].Object, v.LongWaits[i].Thread, 0)
+		add(v.LongWaits[i].Function, v.LongWaits[i].Object, v.LongWaits[i].Thread, v.LongWaits[i].Source, 0)
 	}
 	current := map[uint64]bool{} // threads whose wait under way is in the snapshot
 	for i := range v.Threads {
 		t := &v.Threads[i]
 		for j := range t.Waits {
-			add(t.Waits[j].Function, t.Waits[j].Object, t.ID, 0)
+			add(t.Waits[j].Function, t.Waits[j].Object, t.ID, t.Waits[j].Source, 0)
 		}
 		if w := t.Waiting; w != nil && w.Object != 0 {
 			current[t.ID] = true
 			for _, object := range append([]uint64{w.Object}, w.Others...) {
-				add(w.Function, object, t.ID, 1)
+				add(w.Function, object, t.ID, w.Source, 1)
 			}
 		}
 	}
@@ -289,11 +292,11 @@ func (v *view) instances(table string) []instance {
 			continue // it may have gone on since then, but the tables of events have its wait
 		}
 		for _, object := range s.awaits() {
-			add(s.Wait, object, s.Thread, 1)
+			add(s.Wait, object, s.Thread, s.Source, 1)
 		}
 	}
 	for _, s := range v.ofWaits(v.ByInstance()) {
-		add(s.Function, s.Object, 0, 0)
+		add(s.Function, s.Object, 0, "", 0)
 	}
 	v.addHolders(table, seen)
 	rows := make([]instance, 0, len(seen))

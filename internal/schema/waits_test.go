@@ -44,7 +44,7 @@ wait/io/socket|1|NULL|NULL|fd 7|SOCKET|7|NULL|NULL|NULL
 		"SELECT THREAD_ID, EVENT_ID FROM events_calls_current":                                                                                                       "1|1\n",
 		"SELECT COUNT(*), SUM(EVENT_NAME LIKE 'wait%') FROM events_calls_summary_global_by_event_name":                                                               "5|0\n",
 		"SELECT COUNT(*) FROM events_calls_histogram_global":                                                                                                         "0\n",
-		"SELECT NAME, OBJECT_INSTANCE_BEGIN, OBJECT_NAME, WAITING_THREADS FROM mutex_instances":                                                                      "wait/synch/mutex|20480|main.mu|1\n",
+		"SELECT NAME, OBJECT_INSTANCE_BEGIN, OBJECT_NAME, WAITING_THREADS, SOURCE FROM mutex_instances":                                                              "wait/synch/mutex|20480|main.mu|1|/src/a.go:7\n",
 		"SELECT NAME, OBJECT_INSTANCE_BEGIN FROM socket_instances":                                                                                                   "wait/io/socket|7\n",
 		"SELECT COUNT(*) FROM chan_instances":                                                                                                                        "0\n",
 		"SELECT THREAD_ID, STATE, PROCESSLIST_STATE, PROCESSLIST_INFO FROM threads":                                                                                  "1|WAITING|wait/synch/mutex main.mu|call/main/main\n2|OUTSIDE|NULL|NULL\n3|OUTSIDE|NULL|NULL\n",
