@@ -52,6 +52,8 @@ func TestScript(t *testing.T) {
 				return testenv.All(), nil
 			case "root":
 				return os.Geteuid() == 0, nil
+			case "namespaces":
+				return exec.Command("unshare", "--map-root-user", "--mount", "--pid", "--fork", "true").Run() == nil, nil
 			case "adminer":
 				return haveAdminer() == nil, nil
 			case "readers":

@@ -31,6 +31,8 @@ func (p *Process) SetBudget(percent int) error            { return errSystem }
 func (p *Process) RecordRings() error                     { return errSystem }
 func (p *Process) StopRecording() error                   { return errSystem }
 func (p *Process) Dump(dir string) error                  { return errSystem }
+func (p *Process) Foreign() bool                          { return false }
+func (p *Process) Scratch() (*Scratch, error)             { return nil, errSystem }
 func (p *Process) Recording() Recording                   { return NotRecording }
 func (p *Process) ToFiles() bool                          { return false }
 func (p *Process) Sessions() int                          { return 0 }

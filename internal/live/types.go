@@ -2,6 +2,8 @@ package live
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 	"unsafe"
@@ -350,6 +352,32 @@ func waitsFor(function string) bool {
 		return true
 	}
 	return strings.HasPrefix(pkg, "internal/")
+}
+
+// A Scratch is a directory for a recording that is removed in the end.
+type Scratch struct {
+	Inside string // its name for the process, which makes it
+	Here   string // its name for this process
+	Remove func() // removes it, with all that is beside it
+}
+
+// CopyTo copies the recording to a directory that is not there yet. It follows no link that leads
+// out of the recording: the process may have put it there.
+func (s *Scratch) CopyTo(dir string) error {
+	beside, err := os.OpenRoot(filepath.Dir(s.Here))
+	if err != nil {
+		return err
+	}
+	defer beside.Close()
+	from, err := beside.OpenRoot(filepath.Base(s.Here))
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	return os.CopyFS(dir, from.FS())
 }
 
 // A Search for goroutines that nothing can wake any more.

@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -338,16 +336,15 @@ func (s *liveProcess) statements(probes []Function) (Statements, error) {
 	if s.p.Recording() != live.ToRings || !slices.ContainsFunc(probes, tells) {
 		return Statements{}, nil
 	}
-	dir, err := os.MkdirTemp("", "ftrace-statements-*")
+	scratch, err := s.p.Scratch()
 	if err != nil {
 		return Statements{}, err
 	}
-	defer os.RemoveAll(dir)
-	dump := filepath.Join(dir, "rings")
-	if err := s.use(func() error { return s.p.Dump(dump) }); err != nil {
+	defer scratch.Remove()
+	if err := s.use(func() error { return s.p.Dump(scratch.Inside) }); err != nil {
 		return Statements{}, err
 	}
-	rings, err := OpenRecording(dump, RecordingOptions{})
+	rings, err := OpenRecording(scratch.Here, RecordingOptions{})
 	if err != nil {
 		return Statements{}, err
 	}

@@ -7,12 +7,11 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/signals"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
@@ -46,7 +45,7 @@ func Attach(name string, o AttachOptions, out, warn io.Writer) error {
 	case o.Disarm:
 		err = disarmProcess(p)
 	case o.Dump != "":
-		err = p.Dump(o.Dump)
+		err = dump(p, o.Dump)
 	default:
 		err = o.stay(p, out, warn)
 	}
@@ -54,6 +53,22 @@ func Attach(name string, o AttachOptions, out, warn io.Writer) error {
 		err = closed
 	}
 	return err
+}
+
+// dump has the process write what its rings have to dir.
+func dump(p *live.Process, dir string) error {
+	if !p.Foreign() {
+		return p.Dump(dir)
+	}
+	s, err := p.Scratch()
+	if err != nil {
+		return err
+	}
+	defer s.Remove()
+	if err := p.Dump(s.Inside); err != nil {
+		return err
+	}
+	return s.CopyTo(dir)
 }
 
 // armProcess puts rules in force that stay, and lets the program record to rings.
@@ -118,31 +133,25 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 	signal.Notify(leave, os.Interrupt, syscall.SIGTERM) // a shell has its jobs ignore Ctrl-C, but not kill -INT
 	signals.Notify(leave, syscall.SIGHUP)
 	defer signal.Stop(leave)
-	dir, rules := o.Dir, o.Rules
-	user, group := writer(p)
-	if user != os.Geteuid() && dir != "" {
-		return fmt.Errorf("-o %s: process %d is user %d's, who makes the recording: leave -o away to see it, or run ftrace as that user", dir, p.PID, user)
-	}
-	if dir == "" {
-		temp, remove, err := Temporary()
-		if err != nil {
-			return err
-		}
-		defer remove()
-		if user != os.Geteuid() { // we are root: the process is to write there
-			if err := os.Chown(filepath.Dir(temp), user, group); err != nil {
-				return err
-			}
-		}
-		dir = temp
-	} else {
-		full, err := filepath.Abs(dir)
+	rules, kept := o.Rules, ""
+	if o.Dir != "" {
+		full, err := filepath.Abs(o.Dir)
 		if err != nil {
 			return err
 		}
 		if err := moveAway(full); err != nil {
 			return err
 		}
+		kept = full
+	}
+	to := &live.Scratch{Inside: kept, Here: kept}
+	if kept == "" || p.Foreign() {
+		var err error
+		if to, err = p.Scratch(); err != nil {
+			return err
+		}
+		defer to.Remove()
+		defer KeepPipes()()
 	}
 	if err := p.Begin(); err != nil {
 		return err
@@ -156,12 +165,12 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 			rules = "1"
 		}
 	}
-	record := func() error { return p.Record(dir) }
+	record := func() error { return p.Record(to.Inside) }
 	if rules != "" {
 		if err := checkRules(p, rules, warn); err != nil {
 			return err
 		}
-		record = func() error { return p.RecordRules(dir, rules) }
+		record = func() error { return p.RecordRules(to.Inside, rules) }
 	}
 	if err := p.SetBudget(o.Budget); err != nil {
 		return err
@@ -185,7 +194,7 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 	var err error
 	v := &textView{options: o.Text, out: out, late: late}
 	if o.Dir == "" {
-		err = Tail(dir, done, fmt.Errorf("process %d ended before it recorded anything", p.PID), v, AttachedBehind, warn)
+		err = Tail(to.Here, done, fmt.Errorf("process %d ended before it recorded anything", p.PID), v, AttachedBehind, warn)
 		if err != nil {
 			select {
 			case leave <- os.Interrupt: // whoever read the output has gone
@@ -202,7 +211,7 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 		left := ""
 		switch {
 		case o.Dir != "":
-			left = leftOut(dir)
+			left = leftOut(to.Here)
 		case v.r != nil: // what was read is removed
 			left = walk.LeftOut(v.r)
 		}
@@ -210,28 +219,10 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 			fmt.Fprintf(warn, "ftrace: attach: %s; -budget off records all\n", left)
 		}
 	}
-	return errors.Join(err, detached)
-}
-
-// writer returns the user and the group that a process makes files as, and ours if these are
-// unknown.
-func writer(p *live.Process) (user, group int) {
-	user, group = os.Geteuid(), os.Getegid()
-	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
-	for line := range strings.Lines(string(status)) {
-		fields := strings.Fields(line)
-		if len(fields) != 5 {
-			continue
-		}
-		switch id, err := strconv.Atoi(fields[4]); { // of the file system
-		case err != nil:
-		case fields[0] == "Uid:":
-			user = id
-		case fields[0] == "Gid:":
-			group = id
-		}
+	if kept != "" && kept != to.Here && recording.Is(to.Here) {
+		err = errors.Join(err, to.CopyTo(kept))
 	}
-	return user, group
+	return errors.Join(err, detached)
 }
 
 // showWithin is how long what was recorded may still be shown when it is time to leave. Usually

@@ -84,19 +84,24 @@ func ErrNothing(program string) error {
 }
 
 // Temporary returns a directory that is not there yet, for a recording that is removed in the end.
-// It is, too, where whoever reads the output has gone: writing fails then, and ends the process no
-// more.
 func Temporary() (dir string, remove func(), err error) {
 	temp, err := os.MkdirTemp("", "ftrace-")
 	if err != nil {
 		return "", nil, fmt.Errorf("making a directory for what is recorded: %w: set TMPDIR to a writable one", err)
 	}
-	closed := make(chan os.Signal, 1)
-	signal.Notify(closed, syscall.SIGPIPE)
+	restore := KeepPipes()
 	return filepath.Join(temp, "recording"), func() {
 		os.RemoveAll(temp)
-		signal.Stop(closed)
+		restore()
 	}, nil
+}
+
+// KeepPipes lets what is temporary be removed also where whoever reads the output has gone: writing
+// fails then, and ends the process no more, until restore is called.
+func KeepPipes() (restore func()) {
+	closed := make(chan os.Signal, 1)
+	signal.Notify(closed, syscall.SIGPIPE)
+	return func() { signal.Stop(closed) }
 }
 
 // moveAway renames the recording that is at dir to dir.old, in place of the one that is there.

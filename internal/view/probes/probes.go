@@ -247,16 +247,17 @@ func (v *view) stay(p *running.Process) error {
 	if err := walk.CheckRules(rules); err != nil {
 		return err
 	}
-	dir, remove, err := live.Temporary()
+	scratch, err := p.Scratch()
 	if err != nil {
 		return err
 	}
-	defer remove()
+	defer scratch.Remove()
+	defer live.KeepPipes()()
 	if err := p.Begin(); err != nil {
 		return err
 	}
 	v.since = time.Now()
-	if err := p.RecordRules(dir, rules); err != nil {
+	if err := p.RecordRules(scratch.Inside, rules); err != nil {
 		return err
 	}
 	enough, done := make(chan os.Signal, 1), make(chan struct{})
@@ -266,7 +267,7 @@ func (v *view) stay(p *running.Process) error {
 		detached = p.Detach()
 		close(done)
 	}()
-	err = live.Tail(dir, done, fmt.Errorf("process %d ended before it recorded anything", p.PID), v, live.AttachedBehind, v.out.Warn)
+	err = live.Tail(scratch.Here, done, fmt.Errorf("process %d ended before it recorded anything", p.PID), v, live.AttachedBehind, v.out.Warn)
 	select {
 	case enough <- os.Interrupt:
 	default:
