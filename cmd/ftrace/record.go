@@ -12,9 +12,9 @@ import (
 
 // recordVerb runs a program and has it record.
 func recordVerb() *cli.Command {
-	dir, rules, budget := defaultDir, "", ""
+	dir, rules, budget, propagate := defaultDir, "", "", false
 	return command.Verb(&cli.Command{
-		Name: "record", ArgsUsage: "[-o DIR] [-f RULES] [-budget N%] CMD [ARGS]", Usage: "run a program and record its calls in ftrace.data",
+		Name: "record", ArgsUsage: "[-o DIR] [-f RULES] [-budget N%] [-propagate] CMD [ARGS]", Usage: "run a program and record its calls in ftrace.data",
 		Description: `
 Record runs a program with FTRACE_RECORD set to DIR. A recording that is there already
 is renamed to DIR.old. Children of the program that were built with ftrace-wrap record
@@ -32,6 +32,7 @@ left out for that, and counted. Record says of which when the program has ended.
 			&cli.StringFlag{Name: "o", Value: dir, Destination: &dir, Usage: "record to `DIR`"},
 			rulesFlag(&rules, "record what FTRACE=`RULES` would show; without, and without FTRACE in the environment, everything"),
 			&cli.StringFlag{Name: "budget", Destination: &budget, Usage: "leave out calls of the functions that are called most, so that recording costs at most `N%` of the program's own processor time; off leaves out none; without, and without FTRACE_BUDGET in the environment, 10% (docs/record.md)"},
+			&cli.BoolFlag{Name: "propagate", Destination: &propagate, Usage: "have HTTP requests carry the trace to other processes, as FTRACE_PROPAGATE=on does: what is recorded of requests has the ids of W3C Trace Context (docs/distributed.md)"},
 		},
 	}, command.Front, func(a command.Args) (status int, err error) {
 		cmd, err := program(a)
@@ -46,6 +47,9 @@ left out for that, and counted. Record says of which when the program has ended.
 			os.Setenv("FTRACE_BUDGET", budget)
 		case os.Getenv("FTRACE_BUDGET") == "":
 			os.Setenv("FTRACE_BUDGET", defaultBudget)
+		}
+		if propagate {
+			os.Setenv("FTRACE_PROPAGATE", "on")
 		}
 		return live.Record(cmd, dir, rules, stderr)
 	})

@@ -298,7 +298,7 @@ type Timer struct {
 
 // The memory file.
 const (
-	MemoryVersion = 11                 // of the head and of all that follows here
+	MemoryVersion = 12                 // of the head and of all that follows here
 	MemoryMagic   = 0x6576696C72746601 // "\x01ftrlive"
 
 	Page       = 4096
@@ -603,14 +603,17 @@ type Span struct {
 	Last      uint64
 	Depth     uint32
 	Status    int32  // that the other side answered with, 0: none
-	Text      uint32 // bytes of what it is about
-	Message   uint32 // bytes of its error, after the text
+	Text      uint16 // bytes of what it is about
+	Trace     uint16 // bytes of where a request is in its trace, after the text: 0, SpanTrace, or SpanTrace+SpanParent
+	Message   uint32 // bytes of its error, after that
 	Bytes     [SpanText + SpanMessage]byte
 }
 
 const (
 	SpanText    = 320     // bytes of text that are kept
-	SpanMessage = 112     // bytes of the error's message
+	SpanTrace   = 49      // 32 digits, a dash and 16 digits
+	SpanParent  = 16      // digits
+	SpanMessage = 112     // bytes of the error's message; fewer after a long text with a trace
 	SpanStage   = 1 << 16 // flag: it is a stage, not a statement
 )
 

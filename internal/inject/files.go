@@ -17,6 +17,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/sqltext"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testtree"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/tracecontext"
 )
 
 // guestFolder is where package guest has its files.
@@ -40,6 +41,7 @@ var pure = []struct {
 	{"redact", redact.Source},
 	{"escape", escape.Source},
 	{"format", format.Source},
+	{"tracecontext", tracecontext.Source},
 }
 
 // runtimeFiles returns the guest's files for a target, and those of pure packages, sorted by name.
@@ -135,9 +137,9 @@ var additions = map[string][]addition{
 	"log":                       {{files: []string{"std/log/log.go"}}},
 	"log/slog":                  {{files: []string{"std/slog/slog.go"}}},
 	"net":                       {{files: []string{"std/net/probes.go", "std/net/args.go", "std/net/socket.go"}, goos: []string{"linux"}}, {files: []string{"std/net/operation.go", "std/net/errors.go"}}},
-	"net/http":                  {{files: []string{"link/spanlinks.go", "std/http/spans.go", "std/http/errors.go"}}},
+	"net/http":                  {{files: []string{"link/spanlinks.go", "std/http/spans.go", "std/http/trace.go", "std/http/errors.go"}}},
 	"database/sql":              {{files: []string{"link/spanlinks.go", "std/sql/spans.go", "std/sql/errors.go"}}},
-	"os":                        {{files: []string{"std/os/moved.go"}, goos: []string{"linux"}}, {files: []string{"std/os/operation.go", "std/os/errors.go"}}},
+	"os":                        {{files: []string{"std/os/moved.go"}, goos: []string{"linux"}}, {files: []string{"std/os/operation.go", "std/os/trace.go", "std/os/errors.go"}}},
 	"testing":                   {{files: []string{"std/testing/failed.go"}}},
 	"testing/internal/testdeps": {{files: []string{"std/testdeps/testdeps.go"}}},
 }
@@ -145,19 +147,21 @@ var additions = map[string][]addition{
 // stdFiles returns the files that are added to one of Go's packages other than runtime.
 func stdFiles(importPath, version, goos, pkg string) ([]File, error) {
 	var added []File
-	if importPath == "database/sql" {
-		f, err := sqlText(pkg)
-		if err != nil {
-			return nil, err
-		}
-		added = append(added, f)
+	var own File
+	var err error
+	switch importPath {
+	case "database/sql":
+		own, err = sqlText(pkg)
+	case "net/http":
+		own, err = pureFile("tracecontext", tracecontext.Source, pkg, "ftrace_tracecontext_")
+	case "testing":
+		own, err = pureFile("testtree", testtree.Source, pkg, "ftrace_tree_")
 	}
-	if importPath == "testing" {
-		source, err := renamed(testtree.Source, pkg, "ftrace_tree_")
-		if err != nil {
-			return nil, err
-		}
-		added = append(added, File{Name: "ftrace_testtree.go", Origin: "internal/testtree/testtree.go", Source: source})
+	if err != nil {
+		return nil, err
+	}
+	if own.Source != nil {
+		added = append(added, own)
 	}
 	for _, a := range additions[importPath] {
 		r := release(version)
@@ -183,8 +187,13 @@ func into(source []byte, pkg string) []byte {
 
 // sqlText returns package sqltext as a file of pkg.
 func sqlText(pkg string) (File, error) {
-	source, err := renamed(sqltext.Source, pkg, "ftrace")
-	return File{Name: "ftrace_sqltext.go", Origin: "internal/sqltext/sqltext.go", Source: source}, err
+	return pureFile("sqltext", sqltext.Source, pkg, "ftrace")
+}
+
+// pureFile returns the pure package called name as a file of pkg.
+func pureFile(name string, source []byte, pkg, prefix string) (File, error) {
+	source, err := renamed(source, pkg, prefix)
+	return File{Name: "ftrace_" + name + ".go", Origin: "internal/" + name + "/" + name + ".go", Source: source}, err
 }
 
 // embedded returns a file of package guest, with the name that it has in other packages.

@@ -27,7 +27,7 @@ type splice struct {
 var splices = map[string][]splice{
 	"runtime": {
 		// The compiler and assembly code know where the first fields of a g are.
-		{file: "runtime2.go", behind: "// goid of goroutine that created this goroutine\n", text: "ftrace *ftraceG; ftraceRecovered any; ftraceKept *ftraceKept; ftraceMock ftraceMockG; ftraceWeave ftraceWeaveG; ftraceProtocol ftraceProtocolG; ftraceWait ftraceWaitG; ftraceLocks *ftraceHeldLocks;"},
+		{file: "runtime2.go", behind: "// goid of goroutine that created this goroutine\n", text: "ftrace *ftraceG; ftraceRecovered any; ftraceKept *ftraceKept; ftraceMock ftraceMockG; ftraceWeave ftraceWeaveG; ftraceProtocol ftraceProtocolG; ftraceWait ftraceWaitG; ftraceLocks *ftraceHeldLocks; ftraceTrace *ftrace_tracecontext_Context;"},
 		{file: "runtime2.go", behind: "// must not split stack\n", text: "ftraceInSyscall bool;"}, // exitsyscall has the line in its cache
 		{file: "runtime2.go", behind: "\tpcache      pageCache\n", text: "ftrace *ftraceWriter;"},
 		{file: "proc.go", behind: "\nfunc gopark(unlockf func(*g, unsafe.Pointer) bool, lock unsafe.Pointer, reason waitReason, traceReason traceBlockReason, traceskip int) {", text: "if ftraceWaits.on != 0 { ftraceStops(lock, reason) }; if raceenabled { ftraceRaceStops() };"},
@@ -118,7 +118,7 @@ var splices = map[string][]splice{
 	// The go command keeps test results by the environment variables that the test has read. What
 	// is traced is such a dependency.
 	"testing/internal/testdeps": {
-		{file: "deps.go", behind: "// known to cmd/go/internal/test/test.go\n", text: `log.w.WriteString("getenv FTRACE\ngetenv FTRACE_OUT\ngetenv FTRACE_FORMAT\ngetenv FTRACE_STATS\ngetenv FTRACE_SHOW\ngetenv FTRACE_FAIL\ngetenv FTRACE_RECORD\ngetenv FTRACE_ON_ERROR\ngetenv FTRACE_KEEP\ngetenv FTRACE_REDACT\ngetenv FTRACE_WEAVE\ngetenv FTRACE_GROUP\ngetenv FTRACE_CONSUMERS\ngetenv FTRACE_LOCKS\ngetenv FTRACE_BUDGET\ngetenv FTRACE_MEMORY\ngetenv FTRACE_TIMER\ngetenv FTRACE_PROTOCOL\ngetenv FTRACE_SHAKE\n");`},
+		{file: "deps.go", behind: "// known to cmd/go/internal/test/test.go\n", text: `log.w.WriteString("getenv FTRACE\ngetenv FTRACE_OUT\ngetenv FTRACE_FORMAT\ngetenv FTRACE_STATS\ngetenv FTRACE_SHOW\ngetenv FTRACE_FAIL\ngetenv FTRACE_RECORD\ngetenv FTRACE_ON_ERROR\ngetenv FTRACE_KEEP\ngetenv FTRACE_REDACT\ngetenv FTRACE_WEAVE\ngetenv FTRACE_GROUP\ngetenv FTRACE_CONSUMERS\ngetenv FTRACE_LOCKS\ngetenv FTRACE_BUDGET\ngetenv FTRACE_MEMORY\ngetenv FTRACE_TIMER\ngetenv FTRACE_PROTOCOL\ngetenv FTRACE_SHAKE\ngetenv FTRACE_PROPAGATE\n");`},
 	},
 	// A test that fails, or takes too long, is an error, of which FTRACE_ON_ERROR shows the calls
 	// that led to it.
@@ -163,6 +163,11 @@ var splices = map[string][]splice{
 	"net/http": {
 		{file: "server.go", behind: "\t\th, r.Pattern, r.pat, r.matches = mux.findHandler(r)\n\t}\n", text: "if ftraceSpans != 0 { defer ftraceServes(w, r).end() };"},
 		{file: "server.go", behind: "\t\thandler = globalOptionsHandler{}\n\t}\n", text: "if ftraceSpans != 0 { defer ftraceHandles(handler, rw, req).end() };"},
+		// With FTRACE_PROPAGATE the request that is sent is another one, which nobody else sees.
+		{file: "transport.go", behind: "altRT.RoundTrip(", cut: "req", text: "ftraceCarry(req)"},
+		{file: "transport.go", behind: "; err != ErrSkipAltProtocol {\n", text: "if ftracePropagate { ftraceCarried(resp, origReq) };"},
+		{file: "transport.go", behind: "pconn.alt.RoundTrip(", cut: "req", text: "ftraceCarry(req)"},
+		{file: "transport.go", behind: "resp, err = pconn.roundTrip(", before: true, text: "treq.Request = ftraceCarry(req);"},
 	},
 	"os": slices.Concat([]splice{
 		{file: "zero_copy_linux.go", behind: "written, err, handled = poll.SendFile(pfd, fd, 0)\n", text: "ftraceMoved(pfd, written, true);", goos: "linux"},
@@ -172,6 +177,7 @@ var splices = map[string][]splice{
 		{file: "file_windows.go", behind: "\n\tpfd        poll.FD\n", text: "ftraceFile uint64;", goos: "windows"},
 		{file: "file.go", behind: "f, err := openFileNolog(name, flag, perm)\n", before: true, text: "ftraced := ftraceOperations != 0 && ftraceOpens(name);"},
 		{file: "file.go", behind: "f, err := openFileNolog(name, flag, perm)\n", text: "if ftraced { ftraceOpened(f) };"},
+		{file: "exec_posix.go", behind: "\tsysattr.Files = make(", before: true, text: "if ftracePropagate { sysattr.Env = ftraceEnvironment(sysattr.Env) };"},
 	},
 		osOperation("file_posix.go", "n, err = ", "f.pfd.Read(b)", "Read", "n"),
 		osOperation("file_posix.go", "n, err = ", "f.pfd.Pread(b, off)", "Read", "n"),

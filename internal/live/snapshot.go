@@ -271,13 +271,15 @@ func (p *Process) spans() ([]Span, error) {
 	var spans []Span
 	for i := range list {
 		s := &list[i]
-		text, message := min(int(s.Text), format.SpanText), min(int(s.Message), format.SpanMessage)
+		text := min(int(s.Text), format.SpanText)
+		trace := text + min(int(s.Trace), format.SpanTrace+format.SpanParent)
+		message := min(trace+int(s.Message), len(s.Bytes))
 		if s.Number == 0 {
 			continue // it is being written
 		}
 		spans = append(spans, Span{Function: s.Key, Goroutine: s.Goroutine, Event: s.Event, Nesting: s.Nesting, Last: s.Last, Depth: int(s.Depth), Start: s.Start, End: s.End,
 			Panicked: s.Flags&format.CallPanicked != 0, Failed: s.Flags&format.CallFailed != 0, Status: int(s.Status),
-			Text: string(s.Bytes[:text]), Message: string(s.Bytes[text : text+message])})
+			Text: string(s.Bytes[:text]), Trace: string(s.Bytes[text:min(text+format.SpanTrace, trace)]), Parent: string(s.Bytes[min(text+format.SpanTrace, trace):trace]), Message: string(s.Bytes[trace:message])})
 	}
 	return spans, nil
 }

@@ -152,6 +152,7 @@ type Span struct {
 	Panicked, Failed     bool
 	Status               int    // that the other side answered with, 0: none
 	Text                 string // what it is about, at most format.SpanText bytes
+	Trace, Parent        string // of a request in a trace: 32 digits, a dash, and the 16 of its id; those of its parent's id; "": there is none
 	Message              string // of its error
 }
 

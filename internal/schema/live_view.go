@@ -233,7 +233,7 @@ func (v *liveView) state(g *live.State) State {
 // span returns the row of a statement or stage.
 func (v *liveView) span(s *live.Span) Span {
 	row := Span{Thread: s.Goroutine, ID: s.Event, EndID: s.Last, Nesting: s.Nesting, Level: s.Depth, Function: s.Function, Timed: s.Start != 0, Inside: s.End == 0,
-		Failed: s.Failed, Panicked: s.Panicked, Status: s.Status, Text: s.Text, Message: s.Message}
+		Failed: s.Failed, Panicked: s.Panicked, Status: s.Status, Text: s.Text, Trace: s.Trace, Parent: s.Parent, Message: s.Message}
 	if row.Timed {
 		row.Start = v.at(s.Start)
 		if !row.Inside {

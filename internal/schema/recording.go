@@ -410,8 +410,15 @@ func (p *pass) exit(st *recording.Stack[*passThread, passCall], t *passThread, c
 func (p *pass) span(t *passThread, c *recording.Call[passCall], f *recording.Function) Span {
 	row := Span{Thread: t.ID, ID: c.Data.id, Nesting: c.Data.nesting, Level: int(c.Depth), Function: c.Function, Timed: true, Inside: true, Start: p.at(c.Start)}
 	entry := t.entry(&c.Data)
-	if list := p.printer.Values(&entry, f.Params); len(list) > 0 {
-		row.Text = plainText(list[0].Text)
+	for i, v := range p.printer.Values(&entry, f.Params) {
+		switch {
+		case i == 0:
+			row.Text = plainText(v.Text)
+		case v.Name == "span":
+			row.Trace = plainText(v.Text)
+		case v.Name == "parent":
+			row.Parent = plainText(v.Text)
+		}
 	}
 	if text := t.texts[c.Data.id]; text != "" {
 		row.Text = text

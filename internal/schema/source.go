@@ -258,6 +258,8 @@ type Span struct {
 	Panicked bool
 	Status   int    // that the other side answered with, 0: none
 	Text     string // as much as was kept
+	Trace    string // of a request in a trace: 32 digits, a dash, and the 16 of its id; "": it is in none
+	Parent   string // the id of its parent in the trace, "": it has none
 	Message  string // of its error
 	Args     func() Text
 }

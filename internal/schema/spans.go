@@ -191,4 +191,7 @@ var stageColumns = slices.Concat(spanColumns, []column[Span]{
 		}
 		return 0
 	}),
+	optional("TRACE_ID", wordKind, func(_ *view, s *Span) (string, bool) { id, _, ok := strings.Cut(s.Trace, "-"); return id, ok }),
+	optional("SPAN_ID", wordKind, func(_ *view, s *Span) (string, bool) { _, id, ok := strings.Cut(s.Trace, "-"); return id, ok }),
+	optional("PARENT_SPAN_ID", wordKind, func(_ *view, s *Span) (string, bool) { return s.Parent, s.Parent != "" }),
 })

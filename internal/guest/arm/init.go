@@ -7,7 +7,7 @@ package runtime
 import "internal/runtime/atomic"
 
 // ftraceVariables are the environment variables that this file or the build knows.
-var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_KEEP", "FTRACE_WEAVE", "FTRACE_GROUP", "FTRACE_CONSUMERS", "FTRACE_LOCKS", "FTRACE_BUDGET", "FTRACE_MEMORY", "FTRACE_TIMER", "FTRACE_PROTOCOL", "FTRACE_REDACT", "FTRACE_SHAKE", "FTRACE_PACKAGES", "FTRACE_VARIABLES", "FTRACE_INLINE", "FTRACE_CACHE"}
+var ftraceVariables = [...]string{"FTRACE", "FTRACE_OUT", "FTRACE_FORMAT", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_KEEP", "FTRACE_WEAVE", "FTRACE_GROUP", "FTRACE_CONSUMERS", "FTRACE_LOCKS", "FTRACE_BUDGET", "FTRACE_MEMORY", "FTRACE_TIMER", "FTRACE_PROTOCOL", "FTRACE_REDACT", "FTRACE_SHAKE", "FTRACE_PROPAGATE", "FTRACE_PACKAGES", "FTRACE_VARIABLES", "FTRACE_INLINE", "FTRACE_CACHE"}
 
 // ftraceActivating are those of them that make a program do something. The others only say how.
 var ftraceActivating = [...]string{"FTRACE", "FTRACE_STATS", "FTRACE_SHOW", "FTRACE_FAIL", "FTRACE_RECORD", "FTRACE_ON_ERROR", "FTRACE_LOCKS", "FTRACE_PROTOCOL"}
@@ -25,6 +25,7 @@ func ftraceInit() {
 	ftraceParseMemory(gogetenv("FTRACE_MEMORY"))
 	ftraceParseTimer(gogetenv("FTRACE_TIMER"))
 	ftraceParseShake(gogetenv("FTRACE_SHAKE"))
+	ftraceParsePropagate(gogetenv("FTRACE_PROPAGATE"))
 	ftraceMakeMemory()
 	if ftraceParseLocks(gogetenv("FTRACE_LOCKS")) {
 		ftraceObserveLocks(true)

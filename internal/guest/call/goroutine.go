@@ -11,9 +11,12 @@ import (
 
 // ftraceGoroutineStart is called by newproc1, on the system stack, for each new goroutine. It notes
 // which armed function starts it. And it passes on the marks, so that "everything it calls"
-// includes the goroutines that it starts.
+// includes the goroutines that it starts, and the trace of the request that they are for.
 func ftraceGoroutineStart(newg, callergp *g) {
 	ftraceScopeStart(newg, callergp)
+	if callergp.ftraceTrace != nil {
+		newg.ftraceTrace = callergp.ftraceTrace
+	}
 	t := callergp.ftrace
 	if t == nil || t.depth == 0 || isSystemGoroutine(newg, false) {
 		return
@@ -38,6 +41,9 @@ func ftraceGoroutineEnd(gp *g) {
 	gp.ftraceMock.clear()
 	gp.ftraceWeave = ftraceWeaveG{}
 	gp.ftraceProtocol = ftraceProtocolG{}
+	if gp.ftraceTrace != nil {
+		gp.ftraceTrace = nil
+	}
 	gp.ftraceWait.whose = 0 // another goroutine may get this g
 	if t := gp.ftrace; t != nil {
 		if t.recorded || t.recordedIn != 0 {

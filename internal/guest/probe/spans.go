@@ -159,7 +159,7 @@ func (r *ftraceRules) wantsSpans() bool {
 }
 
 // ftrace_span_begin is called by a helper of the function in which a span begins, and ends. text is
-// what it is about, and is among the values of args. The result is for ftrace_span_end: token 0 if
+// what it is about, and is the first of args. The result is for ftrace_span_end: token 0 if
 // nobody wants the span.
 //
 //go:linkname ftrace_span_begin
@@ -181,15 +181,15 @@ func ftrace_span_begin(family, own, text string, args ...any) (token int, number
 		ftraceRecordNote(gp, t, frame, text)
 	}
 	if frame.Place.Ticks != 0 && ftraceConsumers()&(ftrace_format_ConsumerCurrent|ftrace_format_ConsumerHistory|ftrace_format_ConsumerHistoryLong) != 0 {
-		number = t.keepSpan(frame, text)
+		number = t.keepSpan(frame, text, args[1:])
 	}
 	t.busy--
 	return token, number
 }
 
 // keepSpan keeps the span of frame, the topmost, among the last ones. It returns its number, 0 if
-// there is no memory for it.
-func (t *ftraceG) keepSpan(frame *ftraceFrame, text string) (number uint64) {
+// there is no memory for it. trace are strings: where a request is in its trace, if it is in one.
+func (t *ftraceG) keepSpan(frame *ftraceFrame, text string, trace []any) (number uint64) {
 	h := ftraceArmed()
 	if h == nil || ftraceMemory.spans == nil {
 		return 0
@@ -205,7 +205,10 @@ func (t *ftraceG) keepSpan(frame *ftraceFrame, text string) (number uint64) {
 	if around := t.around(); around != nil {
 		s.Nesting = around.Event
 	}
-	s.Text = uint32(copy(s.Bytes[:ftrace_format_SpanText], text))
+	s.Text, s.Trace = uint16(copy(s.Bytes[:ftrace_format_SpanText], text)), 0
+	for i := range trace {
+		s.Trace += uint16(copy(s.Bytes[s.Text+s.Trace:], *(*string)(efaceOf(&trace[i]).data)))
+	}
 	atomic.Store64(&s.Number, number)
 	return number
 }
@@ -291,6 +294,6 @@ func ftrace_span_end(token int, number uint64, status int, err error, results ..
 		return // there were many others since
 	}
 	s.Flags, s.Last, s.Status = s.Flags|outcome, last, int32(status)
-	s.Message = uint32(copy(s.Bytes[s.Text:], message))
+	s.Message = uint32(copy(s.Bytes[s.Text+s.Trace:], message))
 	ftraceStore64(&s.End, max(t.last, 1))
 }

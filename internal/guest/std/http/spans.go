@@ -5,15 +5,26 @@
 package http
 
 var _ = func() bool {
-	ftraceDeclareSpan("stage/http/server", "other", "request;status;func(string)(int)")
-	ftraceDeclareSpan("stage/http/client", "other", "request;status,err!;func(string)(int,error)")
+	names, types := "request", "string"
+	if ftracePropagate {
+		names, types = "request,span,parent", "string,string,string"
+	}
+	ftraceDeclareSpan("stage/http/server", "other", names+";status;func("+types+")(int)")
+	ftraceDeclareSpan("stage/http/client", "other", names+";status,err!;func("+types+")(int,error)")
 	return true
 }()
 
 // ftraceServed is a request that is being served.
 type ftraceServed struct {
 	ftraceSpan
+	ftracePlace
 	w ResponseWriter
+}
+
+// ftraceMade is a request that is being made.
+type ftraceMade struct {
+	ftraceSpan
+	ftracePlace
 }
 
 // ftraceServes is called by the function in which a ServeMux serves a request. end is called when
@@ -21,7 +32,7 @@ type ftraceServed struct {
 //
 //go:noinline
 func ftraceServes(w ResponseWriter, r *Request) ftraceServed {
-	s := ftraceServed{w: w}
+	s := ftraceServed{ftracePlace: ftraceReceive(r), w: w}
 	text := r.Method + " " + r.URL.Path
 	own := r.Pattern
 	switch {
@@ -30,7 +41,9 @@ func ftraceServes(w ResponseWriter, r *Request) ftraceServed {
 	case own[0] == '/' && ftraceKnown(r.Method): // it is for all methods
 		own = r.Method + " " + own
 	}
-	s.token, s.number = ftraceBeginSpan("stage/http/server", own, text, text)
+	span, parent, n := s.recorded()
+	s.token, s.number = ftraceBeginSpan("stage/http/server", own, text, []any{text, span, parent}[:n]...)
+	s.enter(s.token != 0)
 	return s
 }
 
@@ -48,14 +61,21 @@ func ftraceKnown(method string) bool {
 //go:noinline
 func ftraceHandles(h Handler, w ResponseWriter, r *Request) ftraceServed {
 	s := ftraceServed{w: w}
+	if ftracePropagate {
+		ftraceSetTrace(nil) // that of the goroutine that started the server has nothing to do with it
+	}
 	if _, mux := h.(*ServeMux); !mux {
 		text := r.Method + " " + r.URL.Path
-		s.token, s.number = ftraceBeginSpan("stage/http/server", "other", text, text)
+		s.ftracePlace = ftraceReceive(r)
+		span, parent, n := s.recorded()
+		s.token, s.number = ftraceBeginSpan("stage/http/server", "other", text, []any{text, span, parent}[:n]...)
+		s.enter(s.token != 0)
 	}
 	return s
 }
 
 func (s ftraceServed) end() {
+	s.leave()
 	if s.token == 0 {
 		return
 	}
@@ -72,7 +92,7 @@ func (s ftraceServed) end() {
 // the head of the response is there.
 //
 //go:noinline
-func ftraceMakes(r *Request) (s ftraceSpan) {
+func ftraceMakes(r *Request) (s ftraceMade) {
 	if r.URL == nil {
 		return s
 	}
@@ -81,11 +101,15 @@ func ftraceMakes(r *Request) (s ftraceSpan) {
 		method = "GET"
 	}
 	text := method + " " + r.URL.Scheme + "://" + r.URL.Host + r.URL.Path
-	s.token, s.number = ftraceBeginSpan("stage/http/client", method+" "+r.URL.Host, text, text)
+	s.ftracePlace = ftraceSend(r)
+	span, parent, n := s.recorded()
+	s.token, s.number = ftraceBeginSpan("stage/http/client", method+" "+r.URL.Host, text, []any{text, span, parent}[:n]...)
+	s.enter(s.token != 0)
 	return s
 }
 
-func (s ftraceSpan) made(resp **Response, err *error) {
+func (s ftraceMade) made(resp **Response, err *error) {
+	s.leave()
 	status := 0
 	if *resp != nil {
 		status = (*resp).StatusCode

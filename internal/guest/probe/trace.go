@@ -1,0 +1,83 @@
+//go:build ftrace_core
+
+// Traces across processes, with FTRACE_PROPAGATE: a request's place in its trace is in the headers
+// of HTTP requests, and in the environment of programs that are started. What net/http does with it
+// is in std/http/trace.go.
+
+package runtime
+
+import _ "unsafe" // for linkname
+
+// ftracePropagate is FTRACE_PROPAGATE.
+//
+//go:linkname ftracePropagate
+var ftracePropagate bool
+
+// ftraceTraceStart is what the environment said when the program began. Header is "" if that is no
+// context. Received is TRACEPARENT nevertheless.
+var ftraceTraceStart ftrace_tracecontext_Context
+
+// ftraceParsePropagate reads FTRACE_PROPAGATE, and the context that the program is started in.
+func ftraceParsePropagate(s string) {
+	if ftracePropagate = ftraceParseSwitch("FTRACE_PROPAGATE", s); !ftracePropagate {
+		return
+	}
+	parent := gogetenv("TRACEPARENT")
+	ftraceTraceStart, _ = ftrace_tracecontext_Read([]string{parent}, []string{gogetenv("TRACESTATE")})
+	ftraceTraceStart.Received = parent
+}
+
+// ftrace_trace returns the context around what the goroutine does, or nil. It is that of the
+// innermost request, or what the goroutine had when it started this one, or the program's.
+//
+//go:linkname ftrace_trace
+func ftrace_trace() *ftrace_tracecontext_Context {
+	c := getg().ftraceTrace
+	if c == nil && ftraceTraceStart.Header != "" {
+		c = &ftraceTraceStart
+	}
+	return c
+}
+
+// ftrace_set_trace sets the goroutine's context. nil leaves it the program's.
+//
+//go:linkname ftrace_set_trace
+func ftrace_set_trace(c *ftrace_tracecontext_Context) { getg().ftraceTrace = c }
+
+// ftrace_trace_within returns the context of a new request within that of c, or in a new trace if c
+// is nil.
+//
+//go:linkname ftrace_trace_within
+func ftrace_trace_within(c *ftrace_tracecontext_Context) *ftrace_tracecontext_Context {
+	own := new(ftrace_tracecontext_Context)
+	if c != nil {
+		*own = *c
+	}
+	*own = own.Child(rand)
+	return own
+}
+
+// ftrace_trace_environment returns the environment of a program that the goroutine starts, given
+// what it would be: with the context, unless the program has set another TRACEPARENT.
+//
+//go:linkname ftrace_trace_environment
+func ftrace_trace_environment(env []string) []string {
+	c := ftrace_trace()
+	if c == nil {
+		return env
+	}
+	with := make([]string, 0, len(env)+2)
+	for _, entry := range env {
+		switch name := ftraceVariableName(entry); {
+		case name == "TRACEPARENT" && entry[min(len(entry), len(name)+1):] != ftraceTraceStart.Received:
+			return env
+		case name != "TRACEPARENT" && name != "TRACESTATE":
+			with = append(with, entry)
+		}
+	}
+	with = append(with, "TRACEPARENT="+c.Header)
+	if c.State != "" {
+		with = append(with, "TRACESTATE="+c.State)
+	}
+	return with
+}
