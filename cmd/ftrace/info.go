@@ -13,7 +13,7 @@ import (
 func infoVerb() *cli.Command {
 	o := options{verb: "info"}
 	return command.Verb(&cli.Command{
-		Name: "info", ArgsUsage: "[FLAGS] [DIR]", Usage: "what a recording is of, how large, and what is missing",
+		Name: "info", ArgsUsage: "[FLAGS] [DIR ...]", Usage: "what a recording is of, how large, and what is missing",
 		Description: `
 Info writes what a recording is of: program, process, times, functions, goroutines,
 calls, events, size, how many records were lost, and what is damaged. It reads all of

@@ -34,6 +34,7 @@ type options struct {
 	pager      bool
 	json       bool
 	children   bool
+	trace      string
 }
 
 const (
@@ -67,6 +68,10 @@ func (o *options) jsonFlag() cli.Flag {
 
 func (o *options) childrenFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "children", Destination: &o.children, Usage: "show also what child processes recorded within the recording"}
+}
+
+func (o *options) traceFlag() cli.Flag {
+	return &cli.StringFlag{Name: "trace", Destination: &o.trace, Usage: "show only what was done for the trace whose `ID` begins so (docs/distributed.md)"}
 }
 
 // rulesFlag declares -f of a program that runs.
@@ -159,24 +164,22 @@ func (o *options) openSource(args ...string) (walk.Source, error) {
 	return o.source(r)
 }
 
-// openFamily opens the recording that the arguments name and, if the options ask for children,
-// those within it.
+// openFamily opens the recordings that the arguments name and, if the options ask for children,
+// those within them.
 func (o *options) openFamily(args []string) (list []walk.Source, err error) {
-	r, err := o.open(args)
-	if err != nil {
-		return nil, err
+	if len(args) == 0 {
+		args = []string{defaultDir}
 	}
-	for family := []*recording.Recording{r}; len(list) < len(family); {
-		r := family[len(list)]
-		from, err := o.source(r)
+	var family []*recording.Recording
+	for _, dir := range args {
+		r, err := o.open([]string{dir})
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, from)
-		if !o.children {
-			break
-		}
-		dirs, err := r.Children()
+		family = append(family, r)
+	}
+	for i := 0; o.children && i < len(family); i++ {
+		dirs, err := family[i].Children()
 		if err != nil {
 			return nil, err
 		}
@@ -187,6 +190,27 @@ func (o *options) openFamily(args []string) (list []walk.Source, err error) {
 				fmt.Fprintf(stderr, "ftrace: a recording within it is left out: %v\n", err)
 			}
 		}
+	}
+	stretches := make([]map[uint64][]walk.Stretch, len(family))
+	if len(args) > 1 || o.trace != "" {
+		traces, err := walk.NewTraces(family)
+		if err != nil {
+			return nil, err
+		}
+		traces.Align(stderr)
+		if o.trace != "" {
+			if stretches, err = traces.Find(o.trace); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i, r := range family {
+		from, err := o.source(r)
+		if err != nil {
+			return nil, err
+		}
+		from.Stretches = stretches[i]
+		list = append(list, from)
 	}
 	return list, nil
 }

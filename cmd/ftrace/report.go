@@ -15,15 +15,15 @@ func reportVerb() *cli.Command {
 	p := report.Options{By: "function", Sort: "total"}
 	var diff bool
 	return command.Verb(&cli.Command{
-		Name: "report", ArgsUsage: "[FLAGS] [DIR], or ftrace report -diff [FLAGS] A B", Usage: "calls, times and errors of each function",
+		Name: "report", ArgsUsage: "[FLAGS] [DIR ...], or ftrace report -diff [FLAGS] A B", Usage: "calls, times and errors of each function",
 		Description: `
 Report writes a table of the functions that were called: calls, total time (of calls
 within others of the same function only the outer ones), self time (without the calls
 that they made and that are shown), average, shortest, longest, percentiles (within
 3 %), calls whose last result was an error that is not nil, and panics.
 
-With -children calls of child processes are in it. By goroutine these are named by
-process: 1234 G1.
+With -children calls of child processes are in it, and so are those of all recordings
+that are named. By goroutine these are named by process: 1234 G1.
 
 With -waits the columns are how self time divides into running, runnable (for want of a
 processor) and waiting, by kind. Of calls under way that is until the end.`,
@@ -38,7 +38,7 @@ processor) and waiting, by kind. Of calls under way that is until the end.`,
 			&cli.IntFlag{Name: "n", Destination: &p.Rows, Usage: "show the first `N` rows"},
 			&cli.BoolFlag{Name: "diff", Destination: &diff, Usage: "show what changed from A to B, the largest change first"},
 			&cli.BoolFlag{Name: "waits", Destination: &p.Waits, Usage: "divide self time into running, runnable and waiting"},
-			o.childrenFlag(),
+			o.childrenFlag(), o.traceFlag(),
 		}, o.sourceFlags(), o.outputFlags()),
 	}, command.Mixed, func(a command.Args) (status int, err error) {
 		args := a.All()

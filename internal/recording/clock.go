@@ -29,6 +29,13 @@ func (r *Recording) Clocks() (first, last Clock) {
 	return r.clocks[0], r.clocks[len(r.clocks)-1]
 }
 
+// Shift moves all times of day by so much. It is to be called before any converter is made.
+func (r *Recording) Shift(by time.Duration) {
+	for i := range r.clocks {
+		r.clocks[i].Wall += int64(by)
+	}
+}
+
 // A Converter turns ticks into time: by a line through the first and the last moment at which the
 // clocks were read. If the program was killed before the last, it uses the metadata's frequency.
 // Timers whose frequency is the same everywhere need neither. It may be used concurrently.

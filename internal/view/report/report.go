@@ -237,7 +237,7 @@ func (s *Summary) inParts(w *walker) (bool, error) {
 		return nil
 	})
 	for _, part := range all {
-		s.add(part)
+		s.add(part, "")
 	}
 	return done, err
 }
@@ -448,16 +448,16 @@ func (s *Summary) sort(by string) {
 	})
 }
 
-// add takes the stats of another recording in, or of parts of the same. -by goroutine keeps
-// processes apart.
-func (s *Summary) add(other *Summary) {
+// add takes the stats of another recording in, which -by goroutine tells apart by its label, or of
+// a part of the same, without one.
+func (s *Summary) add(other *Summary, label string) {
 	byName := map[string]*stat{}
 	for _, t := range s.stats {
 		byName[t.name] = t
 	}
 	for _, t := range other.stats {
-		if s.by == "goroutine" {
-			t.name = fmt.Sprintf("%d %s", other.r.Env.PID, t.name)
+		if s.by == "goroutine" && label != "" {
+			t.name = label + " " + t.name
 		}
 		if known := byName[t.name]; known != nil {
 			known.add(t)

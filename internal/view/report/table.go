@@ -36,7 +36,8 @@ func SortBy() []string {
 // Summarize goes through recordings, which are of one family, and puts what it finds together.
 func Summarize(family []walk.Source, o Options) (*Summary, error) {
 	var all *Summary
-	for _, from := range family {
+	labels := walk.Labels(family)
+	for i, from := range family {
 		s, err := summarize(from, o)
 		if err != nil {
 			return nil, err
@@ -44,7 +45,7 @@ func Summarize(family []walk.Source, o Options) (*Summary, error) {
 		if all == nil {
 			all = s
 		} else {
-			all.add(s)
+			all.add(s, labels[i])
 		}
 	}
 	if by := o.Sort; o.Waits && by == "total" {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"io"
-	"strconv"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
@@ -91,9 +90,9 @@ func (l *partLines) Pass(from, to int) bool {
 }
 
 // replayParts writes the text of a recording, made in parts. It returns false if it did nothing:
-// what is folded, grouped or numbered has to do with more than one call.
+// what is folded, grouped or numbered has to do with more than one call, and so has a trace.
 func replayParts(s walk.Source, o Options, out io.Writer) (bool, error) {
-	if o.Format.Fold || o.Format.seq || o.Group {
+	if o.Format.Fold || o.Format.seq || o.Group || s.Stretches != nil {
 		return false, nil
 	}
 	v := NewView(s, o, out)
@@ -108,7 +107,7 @@ func replayParts(s walk.Source, o Options, out io.Writer) (bool, error) {
 	return true, cmp.Or(v.Close(), err)
 }
 
-// ofProcess puts the number of a process in front of its lines.
+// ofProcess puts in front of a process's lines what they are told apart by.
 type ofProcess struct {
 	out    lineWriter
 	prefix []byte
@@ -130,8 +129,7 @@ func ReplayFamily(family []walk.Source, o Options, out io.Writer) error {
 	lines := NewLines(out, o.Group)
 	var finish []func()
 	for i, m := range members {
-		prefix := strconv.AppendInt(nil, int64(m.Recording.Env.PID), 10)
-		_, f := treeOf(m.Walker, o, &ofProcess{out: lines, prefix: append(prefix, ' '), group: uint64(i) << 48})
+		_, f := treeOf(m.Walker, o, &ofProcess{out: lines, prefix: []byte(m.Label + " "), group: uint64(i) << 48})
 		finish = append(finish, f)
 	}
 	err := walk.Together(members, func() bool { return lines.err == nil })

@@ -3,7 +3,9 @@ package walk
 import (
 	"cmp"
 	"errors"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
@@ -12,6 +14,7 @@ import (
 // A Member is one of the recordings that are shown as one, in the order of the time of day.
 type Member[G, C any] struct {
 	*Walker[G, C]
+	Label string        // what it is told apart by, see [Labels]
 	Later time.Duration // its recording began so long after the first
 	s     *Stream
 	e     *recording.Event
@@ -25,11 +28,12 @@ func Members[G, C any](family []Source, from, to time.Duration) []*Member[G, C] 
 	var list []*Member[G, C]
 	first := family[0].Recording.Converter()
 	start, _ := family[0].Recording.Clocks()
+	labels := Labels(family)
 	for i, s := range family {
 		if i > 0 {
 			s.Progress = nil // one is enough
 		}
-		m := &Member[G, C]{clock: s.Recording.Converter()}
+		m := &Member[G, C]{Label: labels[i], clock: s.Recording.Converter()}
 		own, _ := s.Recording.Clocks()
 		m.Later = m.clock.Wall(own.Ticks).Sub(first.Wall(start.Ticks))
 		s.Window = recording.Window{}
@@ -46,6 +50,24 @@ func Members[G, C any](family []Source, from, to time.Duration) []*Member[G, C] 
 		list = append(list, m)
 	}
 	return list
+}
+
+// Labels returns what the recordings are told apart by: the numbers of their processes, or, where
+// these are the same, as those of several machines can be, the names of the recordings.
+func Labels(family []Source) []string {
+	n := map[int]int{}
+	for _, s := range family {
+		n[s.Recording.Env.PID]++
+	}
+	var labels []string
+	for _, s := range family {
+		if pid := s.Recording.Env.PID; n[pid] > 1 {
+			labels = append(labels, filepath.Base(s.Recording.Dir))
+		} else {
+			labels = append(labels, strconv.Itoa(pid))
+		}
+	}
+	return labels
 }
 
 // Together gives the events of all members to their walkers, until more returns false.

@@ -26,6 +26,9 @@ type Source struct {
 	Rules     *Rules          // nil: all calls are shown
 	Only      map[uint64]bool // goroutines; nil: all
 
+	// Stretches are what is shown of each goroutine, in the order of time; nil: everything.
+	Stretches map[uint64][]Stretch
+
 	// Progress shows how far reading is, until end is called: done, called by another goroutine,
 	// says how many of size bytes were read. nil: nothing shows it.
 	Progress func(size int64, done func() int64) (end func())
@@ -80,8 +83,10 @@ type Goroutine[G any] struct {
 	View      G
 	Inherited Inherited // from the call that started it; until it has been said, and its mask for good
 	Parent    uint64
-	Shown     int32 // shown calls under way
-	Hidden    bool  // it is not wanted, but its calls are of interest to the rules
+	Shown     int32  // shown calls under way
+	Hidden    bool   // it is not wanted, but its calls are of interest to the rules
+	stretch   uint64 // where the stretch that it is in begins, 0: it is in none
+	outside   int32  // shown calls that were under way when that began, less those that are to be around it
 	parted    parted
 }
 
@@ -208,12 +213,23 @@ func (w *Walker[G, C]) Event(e *recording.Event) {
 		return
 	}
 	hidden := w.Only != nil && !w.Only[e.Goroutine]
+	var stretch *Stretch
+	if w.Stretches != nil {
+		stretch = stretchOf(w.Stretches[e.Goroutine], e.Ticks)
+		hidden = hidden || stretch == nil
+	}
 	if hidden && w.rules == nil {
 		return
 	}
 	w.Now = e.Ticks
 	st := w.Stacks.Of(e)
 	st.Data.Hidden = hidden
+	if stretch != nil && st.Data.stretch != stretch.From {
+		st.Data.stretch, st.Data.outside = stretch.From, st.Data.Shown-stretch.level
+		if w.rules == nil {
+			st.Data.outside = stretch.depth - stretch.level
+		}
+	}
 	if w.part != nil && w.later(st, e) {
 		return
 	}
@@ -320,7 +336,7 @@ func (w *Walker[G, C]) enter(st *Stack[G, C], e *recording.Event) {
 		c := st.Push(e)
 		w.around(st)
 		c.Data.Clause = everything
-		c.Data.Shown = int32(e.Depth)
+		c.Data.Shown = int32(e.Depth) - st.Data.outside
 		w.Begin(st, c, e)
 		st.Keep = w.Keep
 		return
@@ -339,12 +355,12 @@ func (w *Walker[G, C]) enter(st *Stack[G, C], e *recording.Event) {
 	w.around(st)
 	d := &c.Data
 	d.mask = mask | f.marks
-	d.Shown = st.Data.Shown
+	d.Shown = st.Data.Shown - st.Data.outside
 	if f.marks != 0 {
 		passes = caller{c.Function, c.Number}
 	}
 	d.passes = passes
-	if by := w.rules.shows(f, d.mask, d.Shown, e); by != nil {
+	if by := w.rules.shows(f, d.mask, st.Data.Shown, e); by != nil {
 		d.Clause = Clause{by.Min, by.Detail, true}
 		d.passes = caller{c.Function, c.Number}
 		st.Data.Shown++
