@@ -177,11 +177,11 @@ func (f *ftraceFunc) governed() bool {
 		return false
 	}
 	own := l.flags&ftraceMaskedOff == 0 && l.wants(f)
-	if own && (atomic.Load(&b.asked[0]) == 0 || !ftraceRecording.on || ftraceOut.on || l.in|l.after != 0 || !ftraceIsPlain(l.clause)) {
+	if own && (atomic.Load(&b.asked[0]) == 0 || !ftraceRecording.on || ftraceOut.on || l.in|l.after != 0 || !ftraceWantsAll(l.clause)) {
 		return false
 	}
 	for o := l.others; o != nil; o = o.next {
-		if atomic.Load(&b.asked[o.session+1]) == 0 || o.laid.in|o.laid.after != 0 || !ftraceIsPlain(o.laid.clause) {
+		if atomic.Load(&b.asked[o.session+1]) == 0 || o.laid.in|o.laid.after != 0 || !ftraceWantsAll(o.laid.clause) {
 			return false
 		}
 	}

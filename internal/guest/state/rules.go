@@ -136,8 +136,13 @@ func (f *ftraceFunc) clauseOf(c *ftraceConfig) *ftrace_rule_Clause {
 	return nil
 }
 
+// ftraceWantsAll reports whether a clause, which may be nil, wants all calls.
+func ftraceWantsAll(clause *ftrace_rule_Clause) bool {
+	return clause != nil && clause.Detail >= ftrace_rule_Call && clause.First == 0 && clause.Depth == 0 && clause.Rate == 0
+}
+
 // ftraceIsPlain reports whether a clause, which may be nil, wants all calls, and no more of them
 // than their parameters and results.
 func ftraceIsPlain(clause *ftrace_rule_Clause) bool {
-	return clause != nil && clause.Detail >= ftrace_rule_Call && clause.Detail < ftrace_rule_Deep && clause.Capture == "" && clause.First == 0 && clause.Depth == 0 && clause.Rate == 0
+	return ftraceWantsAll(clause) && clause.Detail < ftrace_rule_Deep && clause.Capture == ""
 }
