@@ -181,6 +181,8 @@ var volatile = []struct {
 	{regexp.MustCompile(`connection=\d+`), "connection=N"},
 	{regexp.MustCompile(`\breplay\.go:\d+`), "replay.go:N"}, // package mock's own
 	{regexp.MustCompile(`(process|pid)="\d+"`), `$1="N"`},   // metrics
+	{regexp.MustCompile(`\b[0-9a-f]{32}\b`), "TRACE"},
+	{regexp.MustCompile(`\b[0-9a-f]{16}\b`), "SPAN"},
 	{regexp.MustCompile(`(?m)^(ftrace_\w+\{.*\}) \S+$`), "$1 VALUE"},
 }
 

@@ -6,6 +6,7 @@
 //	workers   a pool of goroutines, each with a tree of its own
 //	httpecho  an HTTP server and its client, with notes from the developer
 //	books     a request, its function, its statement, its wait
+//	relay     a request that passes through two processes
 //	slow      a page that asks its database too often
 //	levels    a log level that is changed by HTTP, and with it what is traced
 //	stuck     two goroutines that wait for each other

@@ -11,6 +11,7 @@ type Context struct {
 	Header   string // its traceparent, of version 00, with its own id
 	State    string // its tracestate, "" if it has none
 	Received string // traceparent as it came into the process, "" if the trace began here
+	Foreign  bool   // the program itself has made Header
 }
 
 // Where the parts of a traceparent are: 00-<32 digits>-<16 digits>-<2 digits>.
@@ -30,8 +31,8 @@ func (c *Context) ID() string { return c.Header[idAt : flagsAt-1] }
 // Span returns both, as they are recorded.
 func (c *Context) Span() string { return c.Header[traceAt : flagsAt-1] }
 
-// Read reads the values of the headers traceparent and tracestate. A bad traceparent is as none, and
-// so is more than one. With it tracestate goes, too, and a bad tracestate goes alone.
+// Read reads the values of the headers traceparent and tracestate. A bad traceparent is as none,
+// and so is more than one. With it tracestate goes, too, and a bad tracestate goes alone.
 func Read(parents, states []string) (c Context, ok bool) {
 	if len(parents) != 1 || !isParent(parents[0]) {
 		return c, false
@@ -60,6 +61,7 @@ func Read(parents, states []string) (c Context, ok bool) {
 // Child returns the context of a new request within that of c, or in a new trace if c is the zero
 // Context. random returns random numbers.
 func (c Context) Child(random func() uint64) Context {
+	c.Foreign = false
 	if c.Header == "" {
 		c.Header = "00-" + digits(random) + digits(random) + "-" + digits(random) + "-01"
 	} else {
@@ -123,8 +125,8 @@ func isZero(s string) bool {
 	return true
 }
 
-// isState reports whether s is a valid tracestate: at most 32 members key=value with commas between,
-// each key once. Members may be empty.
+// isState reports whether s is a valid tracestate: at most 32 members key=value with commas
+// between, each key once. Members may be empty.
 func isState(s string) bool {
 	var keys [32]string
 	n := 0
@@ -180,8 +182,7 @@ func isKey(key string) bool {
 	return isName(key, 256, false)
 }
 
-// isName reports whether s is a name of at most that many bytes. digit says whether it may begin
-// with one.
+// isName reports whether s is a name of at most that many bytes. With digit it may begin with one.
 func isName(s string, most int, digit bool) bool {
 	if s == "" || len(s) > most {
 		return false

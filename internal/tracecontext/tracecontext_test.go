@@ -124,9 +124,9 @@ func TestMade(t *testing.T) {
 	if want := (Context{Header: "00-0000000000000001abcdef0123456789-fedcba9876543210-01"}); first != want {
 		t.Errorf("a new trace is %+v, want %+v", first, want)
 	}
-	c := Context{Header: known, State: "a=1", Received: known}
+	c := Context{Header: known, State: "a=1", Received: known, Foreign: true}
 	child := c.Child(random)
-	if want := (Context{"00-" + trace + "-0000000000000012-01", "a=1", known}); child != want {
+	if want := (Context{"00-" + trace + "-0000000000000012-01", "a=1", known, false}); child != want {
 		t.Errorf("the child is %+v, want %+v", child, want)
 	}
 	if child.Trace() != trace || child.ID() != "0000000000000012" || child.Span() != trace+"-0000000000000012" || c.ID() != id {

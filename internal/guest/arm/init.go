@@ -134,16 +134,6 @@ func ftraceRefuseCaller() {
 	}
 }
 
-// ftraceVariableName returns the name in an entry of the environment.
-func ftraceVariableName(entry string) string {
-	for i := range len(entry) {
-		if entry[i] == '=' {
-			return entry[:i]
-		}
-	}
-	return entry
-}
-
 // ftracePreparing is a semaphore for those who prepare while the program runs.
 var ftracePreparing uint32 = 1
 

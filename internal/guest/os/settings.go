@@ -70,6 +70,16 @@ func ftraceParseSwitch(variable, s string) bool {
 	return false
 }
 
+// ftraceVariableName returns the name in an entry of the environment.
+func ftraceVariableName(entry string) string {
+	for i := range len(entry) {
+		if entry[i] == '=' {
+			return entry[:i]
+		}
+	}
+	return entry
+}
+
 // ftraceArg0 returns the program's name as it was started.
 func ftraceArg0() string {
 	if len(argslice) > 0 {

@@ -23,7 +23,7 @@ func ftraceSetTrace(c *ftrace_tracecontext_Context)
 //go:linkname ftraceTraceWithin runtime.ftrace_trace_within
 func ftraceTraceWithin(c *ftrace_tracecontext_Context) *ftrace_tracecontext_Context
 
-// A ftracePlace is where a request is in its trace.
+// An ftracePlace is where a request is in its trace.
 type ftracePlace struct {
 	before *ftrace_tracecontext_Context // what the goroutine had
 	around *ftrace_tracecontext_Context // the request's parent, nil if it has none
@@ -42,8 +42,8 @@ func (p *ftracePlace) recorded() (span, parent string, n int) {
 	return p.own.Span(), p.around.ID(), 3
 }
 
-// enter has what is done for the request belong to it. A request that is not recorded has no id: all
-// belongs to its parent.
+// enter has what is done for the request belong to it. A request that is not recorded has no id:
+// all belongs to its parent.
 func (p *ftracePlace) enter(recorded bool) {
 	switch {
 	case p.own == nil:
@@ -87,11 +87,12 @@ func ftraceSend(r *Request) (p ftracePlace) {
 	p.around = p.before
 	values, _ := ftraceTraceparent(r.Header, p.before)
 	if c, ok := ftrace_tracecontext_Read(values, nil); ok { // the program has its own idea of the trace
-		c.Received = ""
-		if p.around != nil && p.around.Trace() == c.Trace() {
+		c.Received, c.Foreign = "", true
+		if p.around != nil {
 			c.Received = p.around.Received
-		} else {
-			p.around = nil
+			if p.around.Trace() != c.Trace() || p.around.ID() == c.ID() {
+				p.around = nil
+			}
 		}
 		p.own = &c
 		return p
@@ -100,11 +101,12 @@ func ftraceSend(r *Request) (p ftracePlace) {
 	return p
 }
 
-// ftraceTraceparent returns the header traceparent that the program itself has set, if it has. To
-// pass on what was received is not to set one. c is what is around the request.
+// ftraceTraceparent returns the header traceparent that the program itself has set, if it has. c is
+// what is around the request. To pass on what was received is not to set one, and neither is what
+// ftraceCarry has set, which another Transport gets from a RoundTripper.
 func ftraceTraceparent(h Header, c *ftrace_tracecontext_Context) (values []string, set bool) {
 	for name, values := range h {
-		if ascii.EqualFold(name, "Traceparent") && (c == nil || len(values) != 1 || values[0] != c.Received) {
+		if ascii.EqualFold(name, "Traceparent") && (c == nil || len(values) != 1 || values[0] != c.Received && (values[0] != c.Header || c.Foreign)) {
 			return values, true
 		}
 	}

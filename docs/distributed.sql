@@ -1,0 +1,5 @@
+SELECT s.REQUEST AS served, c.REQUEST AS made, b.REQUEST AS within
+FROM prices.events_stages_history_long s
+JOIN basket.events_stages_history_long c ON c.TRACE_ID = s.TRACE_ID AND c.SPAN_ID = s.PARENT_SPAN_ID
+JOIN basket.events_stages_history_long b ON b.TRACE_ID = c.TRACE_ID AND b.SPAN_ID = c.PARENT_SPAN_ID
+ORDER BY served;
