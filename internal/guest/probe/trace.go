@@ -58,7 +58,8 @@ func ftrace_trace_within(c *ftrace_tracecontext_Context) *ftrace_tracecontext_Co
 }
 
 // ftrace_trace_environment returns the environment of a program that the goroutine starts, given
-// what it would be: with the context, unless the program has set another TRACEPARENT.
+// what it would be: with the context, unless the program has set another one. What it had itself
+// from its start is not that.
 //
 //go:linkname ftrace_trace_environment
 func ftrace_trace_environment(env []string) []string {
@@ -66,18 +67,23 @@ func ftrace_trace_environment(env []string) []string {
 	if c == nil {
 		return env
 	}
-	with := make([]string, 0, len(env)+2)
+	with, state := make([]string, 0, len(env)+2), c.State
 	for _, entry := range env {
-		switch name := ftraceVariableName(entry); {
-		case name == "TRACEPARENT" && entry[min(len(entry), len(name)+1):] != ftraceTraceStart.Received:
-			return env
-		case name != "TRACEPARENT" && name != "TRACESTATE":
-			with = append(with, entry)
+		name := ftraceVariableName(entry)
+		if name == "TRACEPARENT" || name == "TRACESTATE" {
+			switch {
+			case entry[min(len(entry), len(name)+1):] == gogetenv(name):
+				continue
+			case name == "TRACEPARENT":
+				return env
+			}
+			state = ""
 		}
+		with = append(with, entry)
 	}
 	with = append(with, "TRACEPARENT="+c.Header)
-	if c.State != "" {
-		with = append(with, "TRACESTATE="+c.State)
+	if state != "" {
+		with = append(with, "TRACESTATE="+state)
 	}
 	return with
 }
