@@ -34,7 +34,7 @@ serves a request within the one that makes it.`,
 	$ ftrace replay -f 'main.handle=tree,min=1ms' -from 2s -to 2.5s
 	$ ftrace replay -g 1,7 -group old.data
 	$ ftrace replay -children -f 'main.*' -format wall
-	$ ftrace replay -trace 4bf92f35 front.data back.data`,
+	$ ftrace replay -format wall ftrace.data old.data`,
 		Flags: slices.Concat(t.flags(), []cli.Flag{
 			&cli.BoolFlag{Name: "group", Destination: &t.Group, Usage: "write goroutine by goroutine, not by time"},
 			o.childrenFlag(), o.traceFlag(),
