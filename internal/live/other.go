@@ -33,6 +33,8 @@ func (p *Process) StopRecording() error                   { return errSystem }
 func (p *Process) Dump(dir string) error                  { return errSystem }
 func (p *Process) Recording() Recording                   { return NotRecording }
 func (p *Process) ToFiles() bool                          { return false }
+func (p *Process) Directory() string                      { return "" }
+func (p *Process) Writes(string, [16]byte) bool           { return false }
 func (p *Process) Sessions() int                          { return 0 }
 func (p *Process) Consumers() (calls, waits Consumers)    { return 0, 0 }
 func (p *Process) SetConsumers(c, w Consumers) error      { return errSystem }
