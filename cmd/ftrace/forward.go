@@ -180,10 +180,9 @@ func environmentHeaders(to http.Header) error {
 				continue
 			}
 			one := http.Header{}
-			name, value, _ := strings.Cut(pair, "=")
-			decoded, err := url.PathUnescape(value)
+			decoded, err := url.PathUnescape(pair)
 			if err == nil {
-				err = addHeader(one, name+"="+decoded)
+				err = addHeader(one, decoded)
 			}
 			if err != nil {
 				return command.Usagef("%s: %s", variable, "it is NAME=VALUE,NAME=VALUE, with %2C for a comma in a value")

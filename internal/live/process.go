@@ -392,9 +392,15 @@ func (p *Process) Directory() string {
 	return dir
 }
 
-// Writes reports whether the process may still write to a recording, given its directory and UUID:
-// it is the process's own, or may be that of a session.
-func (p *Process) Writes(dir string, uuid [16]byte) bool {
+// Writes reports whether a process may still write to a recording, given its directory and UUID:
+// it is the process's own, or may be that of a session, or nobody can tell.
+func Writes(pid int, dir string, uuid [16]byte) bool {
+	p, err := Attach(pid)
+	if err != nil {
+		var version *VersionError
+		return errors.Is(err, errStarting) || errors.As(err, &version)
+	}
+	defer p.Close()
 	if !p.Alive() || p.head.UUID != uuid {
 		return false
 	}

@@ -55,8 +55,8 @@ func exportOTLP(from walk.Source, out *output) error {
 // otlpJSON has numbers in place of the names of constants, as OTLP has it.
 var otlpJSON = protojson.MarshalOptions{UseEnumNumbers: true}
 
-// inHex changes the ids of a span so that JSON has them in hex, as OTLP does, where protojson writes
-// bytes in base64: the ids become what the text in hex is the base64 of.
+// inHex changes the ids of a span so that JSON has them in hex, as OTLP does, where protojson
+// writes bytes in base64: the ids become what the text in hex is the base64 of.
 func inHex(s *tracepb.Span) {
 	ids := []*[]byte{&s.TraceId, &s.SpanId, &s.ParentSpanId}
 	for _, l := range s.Links {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,11 +49,9 @@ func (x *Spans) emit(s *span) {
 			add(textAttr("code.file.path", f.File), intAttr("code.line.number", int64(f.Line)))
 		}
 		if s.detailed {
-			add(x.values("ftrace.param.", &s.entry, f.Params)...)
-			add(x.values("ftrace.after.", &s.after, f.Params)...)
-			if s.exit.kind == recording.ExitResults {
-				add(x.values("ftrace.result.", &s.exit, f.Results)...)
-			}
+			add(attributes("ftrace.param.", x.structured(&s.entry, f.Params))...)
+			add(attributes("ftrace.after.", x.structured(&s.after, f.Params))...)
+			add(attributes("ftrace.result.", x.results(s))...)
 		}
 		if s.note != "" {
 			add(textAttr("ftrace.note", s.note))
@@ -70,7 +69,7 @@ func (x *Spans) emit(s *span) {
 	x.Emit(to)
 }
 
-// judge says whether a call failed.
+// judge has a span say that its call failed, if it did.
 func (x *Spans) judge(s *span, to *tracepb.Span) {
 	e := s.exit.event()
 	var failure *tracepb.Span_Event
@@ -95,20 +94,24 @@ func (x *Spans) judge(s *span, to *tracepb.Span) {
 func (x *Spans) describe(s *span, to *tracepb.Span) {
 	add := func(attributes ...*commonpb.KeyValue) { to.Attributes = append(to.Attributes, attributes...) }
 	family, kind, _ := strings.Cut(s.f.Name, "/") // sql, select; http, server/GET /
-	said := ""
-	for _, v := range x.structured(&s.entry, s.f.Params) {
-		switch v.Name {
-		case "request", "text":
+	said, note := "", s.note
+	for i, v := range x.structured(&s.entry, s.f.Params) {
+		switch {
+		case !s.detailed:
+		case v.Name == "request" || v.Name == "text":
 			said = plain(v)
-		case "span", "parent":
-		default:
+			if begins := x.datum(s.entry.event(), i).Text; strings.HasPrefix(note, begins) && note != "" {
+				said, note = note, "" // all of a long text
+			}
+		case v.Name != "span" && v.Name != "parent":
 			add(&commonpb.KeyValue{Key: valid("ftrace.param." + v.Name), Value: anyOf(v)})
 		}
 	}
-	if rest, longer := strings.CutPrefix(s.note, said); longer && rest != "" { // all of a long text is a note
-		said = s.note
+	if note != "" {
+		add(textAttr("ftrace.note", note))
 	}
-	if s.f.Package == "statement" {
+	switch {
+	case s.f.Package == "statement":
 		system, operation := family, strings.ToUpper(kind)
 		if family == "sql" {
 			system = "other_sql" // the recording does not tell which
@@ -118,38 +121,45 @@ func (x *Spans) describe(s *span, to *tracepb.Span) {
 		if said != "" {
 			add(textAttr("db.query.text", said))
 		}
-		return
+	case family == "http":
+		x.describeHTTP(s, to, kind, said)
 	}
+}
+
+// describeHTTP says what an HTTP request is: kind is its side and its pattern, or what it is made
+// to.
+func (x *Spans) describeHTTP(s *span, to *tracepb.Span, kind, said string) {
+	add := func(attributes ...*commonpb.KeyValue) { to.Attributes = append(to.Attributes, attributes...) }
 	side, named, _ := strings.Cut(kind, "/")
-	method, target, _ := strings.Cut(said, " ")
-	add(textAttr("http.request.method", method))
-	to.Name = valid(method)
-	status := int64(0)
-	if s.exit.kind == recording.ExitResults {
-		for _, v := range x.structured(&s.exit, s.f.Results) {
-			if v.Name == "status" {
-				status = anyOf(v).GetIntValue()
-			}
+	method, target, known := strings.Cut(said, " ")
+	if !known {
+		if method, _, known = strings.Cut(named, " "); !known {
+			method = "HTTP"
 		}
 	}
+	to.Name = valid(method)
+	add(textAttr("http.request.method", method))
 	fails := int64(400)
-	if side == "server" {
-		fails = 500
-		to.Kind = tracepb.Span_SPAN_KIND_SERVER
-		add(textAttr("url.path", target))
+	if to.Kind = tracepb.Span_SPAN_KIND_CLIENT; side == "server" {
+		to.Kind, fails = tracepb.Span_SPAN_KIND_SERVER, 500
 		if at := strings.IndexByte(named, '/'); at >= 0 {
 			to.Name = valid(method + " " + named[at:])
 			add(textAttr("http.route", named[at:]))
 		}
-	} else {
-		to.Kind = tracepb.Span_SPAN_KIND_CLIENT
-		add(textAttr("url.full", target))
-		if u, err := url.Parse(target); err == nil {
-			port, err := strconv.Atoi(u.Port())
-			if err != nil {
-				port = map[string]int{"http": 80, "https": 443}[u.Scheme]
-			}
-			add(textAttr("server.address", u.Hostname()), intAttr("server.port", int64(port)), textAttr("url.path", u.Path))
+		if target != "" {
+			add(textAttr("url.path", target))
+		}
+	} else if u, err := url.Parse(target); err == nil && u.Host != "" {
+		port, err := strconv.Atoi(u.Port())
+		if err != nil {
+			port = map[string]int{"http": 80, "https": 443}[u.Scheme]
+		}
+		add(textAttr("url.full", target), textAttr("server.address", u.Hostname()), intAttr("server.port", int64(port)), textAttr("url.path", u.Path))
+	}
+	status := int64(0)
+	for _, v := range x.results(s) {
+		if v.Name == "status" {
+			status = anyOf(v).GetIntValue()
 		}
 	}
 	if status != 0 {
@@ -161,6 +171,14 @@ func (x *Spans) describe(s *span, to *tracepb.Span) {
 	}
 }
 
+// datum returns a value of an event, taken apart; of a damaged recording it may lack.
+func (x *Spans) datum(e *recording.Event, i int) *recording.Datum {
+	if values := x.printer.Data(e); i < len(values) {
+		return values[i]
+	}
+	return &recording.Datum{}
+}
+
 // structured returns values, none if there are none.
 func (x *Spans) structured(v *recorded, names []recording.Param) []recording.Value {
 	if v.layout == 0 {
@@ -169,11 +187,17 @@ func (x *Spans) structured(v *recorded, names []recording.Param) []recording.Val
 	return x.printer.Structured(v.event(), names)
 }
 
-// values returns values as attributes. Of several with one name the later ones have their places
-// behind it.
-func (x *Spans) values(prefix string, v *recorded, names []recording.Param) []*commonpb.KeyValue {
-	var list []*commonpb.KeyValue
-	all := x.structured(v, names)
+// results returns the values that a call returned.
+func (x *Spans) results(s *span) []recording.Value {
+	if s.exit.kind != recording.ExitResults {
+		return nil
+	}
+	return x.structured(&s.exit, s.f.Results)
+}
+
+// attributes returns values as attributes. Of several with one name the later ones have their
+// places behind it.
+func attributes(prefix string, all []recording.Value) (list []*commonpb.KeyValue) {
 	for i, v := range all {
 		name := v.Name
 		if name == "" || slices.ContainsFunc(all[:i], func(v recording.Value) bool { return v.Name == name }) {
@@ -254,6 +278,12 @@ func (x *Spans) exception(s *span, e *recording.Event, at int64) *tracepb.Span_E
 	typ, message := "?", "?"
 	if e.Layout != 0 && s.detailed {
 		typ, message = string(x.printer.AppendPanicType(nil, e)), string(x.printer.AppendPanic(nil, 0, e))
+		switch d := within(x.datum(e, 0)); {
+		case d.HasMessage:
+			message = d.Message
+		case d.Type != nil && d.Type.Kind == reflect.String && d.Lack == "":
+			message = d.Text
+		}
 	}
 	return failed(at, typ, message)
 }

@@ -38,7 +38,7 @@ const (
 	spanEventsMax = 128  // of a span, as OpenTelemetry's own libraries have it
 )
 
-// A spanStack is what is known of a goroutine.
+// A spanStack has the spans of a goroutine.
 type spanStack struct {
 	spans   []*span // of calls under way, the innermost last
 	starter *span   // of the call that started it, or its goroutine; nil: it is not known
@@ -171,7 +171,11 @@ func (x *Spans) begin(st *spanCalls, c *spanFrame, e *recording.Event) {
 		}
 		s.parent = g.starter
 	}
-	x.identify(s)
+	var values []recording.Value
+	if f.Span {
+		values = x.structured(&s.entry, f.Params)
+	}
+	x.identify(s, values)
 	g.spans = append(g.spans, s)
 }
 
@@ -180,19 +184,17 @@ func served(f *recording.Function) bool {
 	return f.Span && strings.HasPrefix(f.FullName(), "stage/http/server/")
 }
 
-// identify finds out to which trace a span belongs.
-func (x *Spans) identify(s *span) {
+// identify finds out to which trace a span belongs, given the values of a request.
+func (x *Spans) identify(s *span, values []recording.Value) {
 	if s.parent != nil {
 		s.trace = s.parent.trace
 	}
-	if s.f.Span {
-		for _, v := range x.structured(&s.entry, s.f.Params) {
-			switch trace, id, ok := parseSpan(plain(v)); {
-			case v.Name == "span" && ok:
-				s.trace, s.given = trace, id
-			case v.Name == "parent" && !parseID(s.remote[:], plain(v)):
-				s.remote = spanID{}
-			}
+	for _, v := range values {
+		switch trace, id, ok := parseSpan(plain(v)); {
+		case v.Name == "span" && ok:
+			s.trace, s.given = trace, id
+		case v.Name == "parent" && !parseID(s.remote[:], plain(v)):
+			s.remote = spanID{}
 		}
 	}
 	if s.trace == (traceID{}) {
@@ -342,7 +344,7 @@ func (x *Spans) more(st *spanCalls, c *spanFrame, e *recording.Event) {
 		x.happened(st, "log", x.at(e.Ticks), attributes...)
 	case recording.Probe:
 		f := x.w.Recording.Function(e.Function)
-		x.happened(st, f.FullName(), x.at(e.Ticks), x.values("ftrace.arg.", &recorded{e.Kind, e.Layout, e.Data}, f.Params)...)
+		x.happened(st, f.FullName(), x.at(e.Ticks), attributes("ftrace.arg.", x.structured(&recorded{e.Kind, e.Layout, e.Data}, f.Params))...)
 	}
 }
 

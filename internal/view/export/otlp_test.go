@@ -234,7 +234,51 @@ func TestSpansGoroutines(t *testing.T) {
 	}
 }
 
-// TestSpansDeep: of a very deep recursion the outer calls are spans, and nothing is kept of the others.
+// TestSpansGiven: ids that a program told others are those of the request, and of what is in it.
+func TestSpansGiven(t *testing.T) {
+	r, err := recording.Open("../../../testdata/recordings/workers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const trace, id, remote = "0123456789abcdef0123456789abcdef", "0123456789abcdef", "fedcba9876543210"
+	x := NewSpans(walk.Source{Recording: r}, 0)
+	var got []*tracepb.Span
+	x.Emit = func(s *tracepb.Span) { got = append(got, s) }
+	f := r.Functions()[0]
+	begin := func(number uint64, parent *span, given, by string) *span {
+		s := &span{f: f, goroutine: 1, number: number, parent: parent}
+		x.identify(s, []recording.Value{{Name: "request", Text: trace + "-" + id}, {Name: "span", Text: given}, {Name: "parent", Text: by}})
+		x.emit(s)
+		return s
+	}
+	around := begin(1, nil, "", "")
+	request := begin(2, around, trace+"-"+id, remote)
+	within := begin(3, request, "", "")
+	begin(4, within, trace+"-1123456789abcdef", id)
+	for i, bad := range []string{"", "-", trace, trace + "-", trace + "-0000000000000000", "00000000000000000000000000000000-" + id, trace[1:] + "-" + id, strings.ToUpper(trace) + "-" + id, trace + "-" + id + "-0", trace + "-0123456789abcdeg"} {
+		if s := begin(uint64(10+i), around, bad, "no id"); s.trace != around.trace || s.given != (spanID{}) || s.remote != (spanID{}) {
+			t.Errorf("%q: %+v", bad, s)
+		}
+	}
+	own := hex.EncodeToString(got[0].TraceId)
+	for i, want := range []string{
+		own + " " + hex.EncodeToString(got[0].SpanId) + "  []",
+		trace + " " + id + " " + remote + " [" + own + " " + hex.EncodeToString(got[0].SpanId) + "]",
+		trace + " " + hex.EncodeToString(got[2].SpanId) + " " + id + " []",
+		trace + " 1123456789abcdef " + hex.EncodeToString(got[2].SpanId) + " []",
+	} {
+		var links []string
+		for _, l := range got[i].Links {
+			links = append(links, fmt.Sprintf("%x %x", l.TraceId, l.SpanId))
+		}
+		if got := fmt.Sprintf("%x %x %x %v", got[i].TraceId, got[i].SpanId, got[i].ParentSpanId, links); got != want {
+			t.Errorf("span %d: %s, want %s", i, got, want)
+		}
+	}
+}
+
+// TestSpansDeep: of a very deep recursion the outer calls are spans, and nothing is kept of the
+// others.
 func TestSpansDeep(t *testing.T) {
 	r := viewtest.Deep(t, filepath.Join(t.TempDir(), "deep"), 70_000, 2)
 	if list, _ := spansOf(t, r, 0); len(list) != spanDepth {

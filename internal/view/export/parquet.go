@@ -313,15 +313,23 @@ func (x *columnar) call(t *table, c *frame) {
 // that lines have.
 func errorOf(p *recording.Printer, e *recording.Event, f *recording.Function) (typ, message string) {
 	last := len(f.Results) - 1
-	d := p.Data(e)[last]
+	v, d := p.Structured(e, f.Results)[last], within(p.Data(e)[last])
+	typ, message = v.Type, v.Text
+	if d.Type != nil {
+		typ = d.Type.Name
+	}
+	if d.HasMessage {
+		message = d.Message
+	}
+	return typ, message
+}
+
+// within returns what is in a value that is an interface.
+func within(d *recording.Datum) *recording.Datum {
 	for d.Type != nil && d.Type.Kind == reflect.Interface && len(d.Parts) == 1 {
 		d = d.Parts[0]
 	}
-	if d.HasMessage {
-		return d.Type.Name, d.Message
-	}
-	v := p.Structured(e, f.Results)[last]
-	return v.Type, v.Text
+	return d
 }
 
 // happened adds cells for when and where something happened.

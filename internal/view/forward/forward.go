@@ -37,8 +37,9 @@ type Options struct {
 	Settings  string        // what chooses among the calls, for messages and for the next run
 	Positions string        // a directory for positions; "": they are beside the recordings
 
-	pause time.Duration
-	tell  func(format string, args ...any)
+	pause   time.Duration
+	tell    func(format string, args ...any)
+	writing func(*recording.Recording) bool
 }
 
 const (
@@ -58,6 +59,9 @@ func Recordings(ctx context.Context, list []walk.Source, o Options, out, warn io
 		fmt.Fprintf(to, format, args...)
 	}
 	o.pause = cmp.Or(o.pause, pauseFirst)
+	if o.writing == nil {
+		o.writing = writing
+	}
 	for i, from := range list {
 		for _, other := range list[:i] {
 			if os.SameFile(stat(from), stat(other)) {
@@ -125,9 +129,10 @@ func begin(ctx context.Context, from walk.Source, o Options) (*forwarding, error
 // more: for what is under way then, and what can only be read when it is complete.
 func (f *forwarding) run(warn io.Writer) error {
 	if f.position.Done {
+		f.options.tell("it was sent before, as %s says", f.position.file)
 		return nil
 	}
-	if writing(f.from.Recording) {
+	if f.options.writing(f.from.Recording) {
 		if f.from.Rules != nil {
 			return errors.New("it is still being written, and -f is for recordings that are complete: leave it out, or let rules choose what is recorded")
 		}
@@ -244,14 +249,7 @@ func (f *forwarding) flush() {
 }
 
 // writing reports whether a recording may still be written to.
-func writing(r *recording.Recording) bool {
-	p, err := live.Attach(r.Env.PID)
-	if err != nil {
-		return false
-	}
-	defer p.Close()
-	return p.Writes(r.Dir, r.Env.UUID)
-}
+func writing(r *recording.Recording) bool { return live.Writes(r.Env.PID, r.Dir, r.Env.UUID) }
 
 // follow sends what a process records until the recording is complete.
 func (f *forwarding) follow() error {
@@ -260,7 +258,7 @@ func (f *forwarding) follow() error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for writing(f.from.Recording) {
+		for f.options.writing(f.from.Recording) {
 			select {
 			case <-ctx.Done():
 				return

@@ -38,8 +38,8 @@ func positionFile(r *recording.Recording, dir string) (string, error) {
 	return full + ".forward", err
 }
 
-// openPosition reads how far a recording has been sent, or returns where that begins. It is an error
-// if other spans were sent, or to elsewhere.
+// openPosition reads how far a recording has been sent, or returns where that begins. It is an
+// error if other spans were sent, or to elsewhere.
 func openPosition(r *recording.Recording, dir, to, settings string, minTicks uint64) (*Position, error) {
 	file, err := positionFile(r, dir)
 	if err != nil {
