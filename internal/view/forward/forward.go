@@ -132,26 +132,23 @@ func (f *forwarding) run(warn io.Writer) error {
 		f.options.tell("it was sent before, as %s says", f.position.file)
 		return nil
 	}
-	if f.options.writing(f.from.Recording) {
-		if f.from.Rules != nil {
-			return errors.New("it is still being written, and -f is for recordings that are complete: leave it out, or let rules choose what is recorded")
+	for complete := false; !complete; complete = !f.options.writing(f.from.Recording) { // it may just have begun
+		if f.options.writing(f.from.Recording) {
+			if f.from.Rules != nil {
+				return errors.New("it is still being written, and -f is for recordings that are complete: leave it out, or let rules choose what is recorded")
+			}
+			if err := f.follow(); err != nil {
+				return err
+			}
+			r, err := recording.Open(f.from.Recording.Dir)
+			if err != nil {
+				return err
+			}
+			f.from.Recording = r
 		}
-		if err := f.follow(); err != nil {
+		if err := f.readAll(); err != nil {
 			return err
 		}
-		r, err := recording.Open(f.from.Recording.Dir)
-		if err != nil {
-			return err
-		}
-		f.from.Recording = r
-	}
-	f.read()
-	s := f.from.Events()
-	defer s.Close()
-	for e := s.Next(); e != nil && f.Event(e); e = s.Next() {
-	}
-	if err := cmp.Or(f.err, f.ctx.Err(), s.Err()); err != nil {
-		return err
 	}
 	f.atEnd = true
 	f.spans.Close()
@@ -167,6 +164,16 @@ func (f *forwarding) run(warn io.Writer) error {
 	walk.Complain(warn, f.from.Recording)
 	f.position.Done = true
 	return f.position.save()
+}
+
+// readAll reads the recording, but for what is under way at its end.
+func (f *forwarding) readAll() error {
+	f.read()
+	s := f.from.Events()
+	defer s.Close()
+	for e := s.Next(); e != nil && f.Event(e); e = s.Next() {
+	}
+	return cmp.Or(f.err, f.ctx.Err(), s.Err())
 }
 
 // words returns a number with what it is of.
@@ -255,10 +262,10 @@ func writing(r *recording.Recording) bool { return live.Writes(r.Env.PID, r.Dir,
 func (f *forwarding) follow() error {
 	ctx, stop := context.WithCancel(f.ctx)
 	defer stop()
-	done := make(chan struct{})
+	done, r := make(chan struct{}), f.from.Recording // which Begin changes
 	go func() {
 		defer close(done)
-		for f.options.writing(f.from.Recording) {
+		for f.options.writing(r) {
 			select {
 			case <-ctx.Done():
 				return
@@ -266,7 +273,7 @@ func (f *forwarding) follow() error {
 			}
 		}
 	}()
-	err := viewlive.Tail(f.from.Recording.Dir, done, errors.New("it has nothing"), f, viewlive.KeepAll, io.Discard)
+	err := viewlive.Tail(r.Dir, done, errors.New("it has nothing"), f, viewlive.KeepAll, io.Discard)
 	return cmp.Or(err, f.err, f.ctx.Err())
 }
 

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -134,11 +135,8 @@ func TestForward(t *testing.T) {
 		server := httptest.NewServer(v)
 		defer server.Close()
 		o := options(server.URL)
-		looks := 0
-		o.writing = func(*recording.Recording) bool {
-			looks++
-			return following && looks < 3
-		}
+		var looks atomic.Int32
+		o.writing = func(*recording.Recording) bool { return following && looks.Add(1) < 4 }
 		var out, warn bytes.Buffer
 		for range 2 {
 			if err := Recordings(t.Context(), []walk.Source{from}, o, &out, &warn); err != nil {
