@@ -111,6 +111,7 @@ type forwarding struct {
 	spans   *export.Spans
 	batch   []*tracepb.Span
 	bytes   int
+	first   uint64 // ticks of the first event
 	ticks   uint64 // of the last event
 	ending  int    // spans that were made at the end
 	atEnd   bool
@@ -120,8 +121,19 @@ type forwarding struct {
 
 func begin(ctx context.Context, from walk.Source, o Options) (*forwarding, error) {
 	f := &forwarding{ctx: ctx, from: from, options: o, sender: newSender(o)}
+	r := from.Recording
+	for first, _ := r.Clocks(); first == (recording.Clock{}) && o.writing(r); first, _ = r.Clocks() { // it has just begun
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(lookEvery):
+		}
+		if err := r.Refresh(); err != nil {
+			return nil, err
+		}
+	}
 	var err error
-	f.position, err = openPosition(from.Recording, o.Positions, f.sender.shown(), o.Settings, export.NewSpans(from, o.Least).MinTicks())
+	f.position, err = openPosition(r, o.Positions, f.sender.shown(), o.Settings, export.NewSpans(from, o.Least).MinTicks())
 	return f, err
 }
 
@@ -162,7 +174,7 @@ func (f *forwarding) run(warn io.Writer) error {
 		f.options.tell("%s not sent, since the recording does not have their beginnings", words(f.spans.Beginless, "call is", "calls are"))
 	}
 	walk.Complain(warn, f.from.Recording)
-	f.position.Done = true
+	f.position.First, f.position.Done = f.first, true
 	return f.position.save()
 }
 
@@ -199,7 +211,7 @@ func (f *forwarding) read() {
 	f.spans = export.NewSpans(f.from, f.options.Least)
 	f.spans.SetMinTicks(f.position.MinTicks)
 	f.spans.Emit = f.take
-	f.batch, f.bytes, f.ticks, f.ending = nil, 0, 0, 0
+	f.batch, f.bytes, f.first, f.ticks, f.ending = nil, 0, 0, 0, 0
 }
 
 // take takes a span, unless it has been sent before.
@@ -225,6 +237,7 @@ func (f *forwarding) Event(e *recording.Event) bool {
 	if e.Ticks > f.ticks && f.full() {
 		f.flush()
 	}
+	f.first = cmp.Or(f.first, e.Ticks)
 	f.ticks = max(f.ticks, e.Ticks)
 	if f.err == nil {
 		f.spans.Event(e)
@@ -243,6 +256,7 @@ func (f *forwarding) flush() {
 		return
 	}
 	p := f.position
+	p.First = f.first
 	p.Sent += uint64(n) - refused
 	p.Refused += refused
 	if f.atEnd {

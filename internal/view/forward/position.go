@@ -16,15 +16,16 @@ import (
 // whenever a recording is read, so it is a time, in ticks: all spans of calls that ended until then
 // have been answered for.
 type Position struct {
-	UUID     string `json:"recording"`
-	To       string `json:"to"`       // an address
-	Settings string `json:"settings"` // what chose the spans
-	MinTicks uint64 `json:"min_ticks"`
-	Ticks    uint64 `json:"ticks"`
-	Ended    int    `json:"ended"` // spans that were answered for of calls that were under way at the end
-	Done     bool   `json:"done"`
-	Sent     uint64 `json:"sent"`
-	Refused  uint64 `json:"refused"`
+	Recording string `json:"recording"` // its UUID
+	First     uint64 `json:"first"`     // ticks of its first event: a process can make several with its UUID
+	To        string `json:"to"`        // an address
+	Settings  string `json:"settings"`  // what chose the spans
+	MinTicks  uint64 `json:"min_ticks"`
+	Ticks     uint64 `json:"ticks"`
+	Ended     int    `json:"ended"` // spans that were answered for of calls that were under way at the end
+	Done      bool   `json:"done"`
+	Sent      uint64 `json:"sent"`
+	Refused   uint64 `json:"refused"`
 
 	file string
 }
@@ -45,7 +46,7 @@ func openPosition(r *recording.Recording, dir, to, settings string, minTicks uin
 	if err != nil {
 		return nil, err
 	}
-	begin := &Position{UUID: fmt.Sprintf("%x", r.Env.UUID), To: to, Settings: settings, MinTicks: minTicks, file: file}
+	begin := &Position{Recording: fmt.Sprintf("%x", r.Env.UUID), To: to, Settings: settings, MinTicks: minTicks, file: file}
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return begin, begin.save()
@@ -57,12 +58,21 @@ func openPosition(r *recording.Recording, dir, to, settings string, minTicks uin
 	switch err := json.Unmarshal(data, p); {
 	case err != nil:
 		return nil, fmt.Errorf("%s does not say how far the recording was sent: %v: remove it to send all", file, err)
-	case p.UUID != begin.UUID && dir == "": // of the recording that was there before
+	case p.Recording != begin.Recording || p.First != first(r): // the one that was there before
 		return begin, begin.save()
-	case p.UUID != begin.UUID || p.To != to || p.Settings != settings:
+	case p.To != to || p.Settings != settings:
 		return nil, fmt.Errorf("%s says that the recording was sent to %s, with %s: do the same, remove it to send all, or let -position name another directory", file, p.To, p.Settings)
 	}
 	return p, nil
+}
+
+// first returns the ticks of a recording's first event, 0 if there is none.
+func first(r *recording.Recording) uint64 {
+	s := r.Events(recording.Window{})
+	defer s.Close()
+	var e recording.Event
+	s.Next(&e)
+	return e.Ticks
 }
 
 // save writes the file. It is replaced at once, so it is never half of one.
