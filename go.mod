@@ -21,6 +21,7 @@ require (
 	github.com/prometheus/common v0.70.1
 	github.com/rogpeppe/go-internal v1.15.0
 	github.com/urfave/cli/v3 v3.14.0
+	go.opentelemetry.io/proto/otlp v1.10.0
 	golang.org/x/exp v0.0.0-20260709172345-9ea1abe57597
 	golang.org/x/mod v0.38.0
 	golang.org/x/sys v0.47.0

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -18,6 +19,7 @@ import (
 func exportVerb() *cli.Command {
 	o := options{verb: "export", within: named}
 	var name, file string
+	least := time.Millisecond
 	return command.Verb(&cli.Command{
 		Name: "export", ArgsUsage: "-format FORMAT [-o FILE] [FLAGS] [DIR]", Usage: "write a recording in the formats of other tools",
 		Description: `
@@ -32,6 +34,9 @@ Export writes a recording in the format of another tool, to stdout or to FILE:
 	json        a line of JSON for each event
 	mermaid     a sequence diagram between packages and types, of at most 500
 	            messages: choose by -f and the like
+	otlp        spans of OpenTelemetry, lines of JSON, as its collector's otlpjsonfile
+	            receiver reads them: requests, statements, and calls that lasted for
+	            -min, with those around them. ftrace forward sends them
 	parquet     a directory, which -o names, of tables for DuckDB, ClickHouse, pandas and
 	            others: calls, waits, goroutines, functions, lines, probes
 	uftrace     a directory for uftrace -d DIR, which -o names; a goroutine is a task
@@ -44,15 +49,20 @@ What min= in -f would leave out for being short is exported.`,
 	$ ftrace export -format perfetto -from 2s -to 2.1s -o app.pftrace
 	$ ftrace export -format parquet -o app.parquet
 	$ ftrace export -format ctf -f 'main.handle=tree' -o handle.data
+	$ ftrace export -format otlp -min 5ms -o app.jsonl
 	$ ftrace export -format pprof -o app.pprof && go tool pprof -top app.pprof
 	$ ftrace export -format folded | flamegraph.pl >app.svg`,
 		Flags: append([]cli.Flag{
 			command.Choice(&name, "format", "write this `FORMAT`", export.Names...),
 			&cli.StringFlag{Name: "o", Destination: &file, Usage: "write to `FILE`, or make this directory"},
+			leastFlag(&least),
 		}, o.sourceFlags()...),
 	}, command.Mixed, func(a command.Args) (status int, err error) {
 		if name == "" {
 			return 0, command.Usagef("no format given: -format is %s", words.Or(export.Names))
+		}
+		if least != time.Millisecond && name != "otlp" {
+			return 0, command.Usagef("-min is for -format otlp: -f chooses for others")
 		}
 		format := export.Named(name)
 		from, err := o.openSource(a.All()...)
@@ -70,7 +80,7 @@ What min= in -f would leave out for being short is exported.`,
 		}
 		switch {
 		case !format.IsDir():
-			err = exportTo(format, from, file)
+			err = exportTo(format, from, file, least)
 		case file == "":
 			err = command.Usagef("-format %s is a directory: -o names it", name)
 		default:
@@ -83,8 +93,18 @@ What min= in -f would leave out for being short is exported.`,
 	})
 }
 
+// leastFlag declares the flag that says which calls are spans of OpenTelemetry.
+func leastFlag(least *time.Duration) cli.Flag {
+	return &cli.DurationFlag{Name: "min", Value: time.Millisecond, Destination: least, Validator: func(d time.Duration) error {
+		if d < 0 {
+			return fmt.Errorf("%v is less than 0", d)
+		}
+		return nil
+	}, Usage: "make spans of calls that lasted for `TIME` or longer"}
+}
+
 // exportTo writes a recording to a file, or to stdout.
-func exportTo(format export.Format, from walk.Source, file string) error {
+func exportTo(format export.Format, from walk.Source, file string, least time.Duration) error {
 	to, end := stdout.As(format.Form), func() error { return nil }
 	if file != "" {
 		f, err := ownfile.Replace(file) // what programs were given may be secret
@@ -95,7 +115,7 @@ func exportTo(format export.Format, from walk.Source, file string) error {
 		to, end = screen.New(f, format.Form), f.Commit
 	}
 	b := bufio.NewWriterSize(to, 1<<16)
-	if err := format.Write(from, b); err != nil {
+	if err := format.Write(from, b, least); err != nil {
 		return err
 	}
 	if err := b.Flush(); err != nil {

@@ -9,6 +9,7 @@
 //	ftrace attach, waits PID   internal/live -> internal/view/live
 //	ftrace -n PROGRAM          internal/dtrace -> internal/view/probes
 //	ftrace exporter            internal/schema -> internal/view/exporter
+//	ftrace forward             internal/recording -> internal/view/export -> internal/view/forward
 //
 // Each verb has a file, which declares its flags and its help, and calls one view. What is printed
 // passes screen.go. This command is the reading side: nothing of it is linked into the programs
@@ -39,7 +40,7 @@ func run(args []string) (status int) {
 func commands() *cli.Command {
 	root := command.New("ftrace", "record what programs do that were built with ftrace-wrap, and show it", begin, settings, stdout, stderr,
 		recordVerb(), liveVerb(), replayVerb(), reportVerb(), graphVerb(), showVerb(), waitsVerb(), diffVerb(), infoVerb(), exportVerb(), compactVerb(),
-		listVerb(), attachVerb(), topVerb(), probesVerb(), sqlVerb(), serveVerb(), exporterVerb(), webVerb(), versionVerb())
+		listVerb(), attachVerb(), topVerb(), probesVerb(), sqlVerb(), serveVerb(), exporterVerb(), forwardVerb(), webVerb(), versionVerb())
 	root.DefaultCommand = "live"
 	return root
 }

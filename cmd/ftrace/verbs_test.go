@@ -31,7 +31,7 @@ var verbs = []string{
 	"replay -children DIR", "replay -children -json DIR", "replay -f *=args,min=1us;main.*=tree -from 1us DIR",
 	"report DIR", "report -json DIR", "report -by goroutine -children DIR", "report -by package -f main.*=depth=2 DIR", "report -diff DIR OTHER", "report -waits DIR", "report -waits -by goroutine -json -f main.*=depth=1;wait/* -children DIR",
 	"graph * DIR", "graph -json * DIR", "graph wait/* DIR", "show -n 0 * DIR", "show -json -changes * DIR", "waits DIR", "waits -json -n 0 DIR", "waits -call *.* -f main.*=args,min=1us;wait/* -g 1 DIR", "info DIR", "info -json -children DIR", "diff DIR OTHER", "diff OTHER DIR", "diff -json DIR OTHER", "compact -o NEW DIR",
-	"export -format json DIR", "export -format chrome DIR", "export -format folded DIR", "export -format speedscope DIR", "export -format mermaid DIR",
+	"export -format json DIR", "export -format chrome DIR", "export -format folded DIR", "export -format speedscope DIR", "export -format mermaid DIR", "export -format otlp DIR", "export -format otlp -min 0s -f main.*;wait/* -g 1 DIR",
 	"export -format pprof -o NEW DIR", "export -format perfetto -o NEW DIR", "export -format parquet -o NEW DIR", "export -format uftrace -o NEW DIR", "export -format ctf -o NEW DIR",
 	"-l DIR", "-n call:::entry{@[probefunc,caller,ustack()]=count();} DIR", "-n call:::return{printf(\"%s_%d_%s\",probefunc,depth,execname);@[elapsed]=quantize(elapsed);} DIR",
 	"-n wait:::{@[probefunc,ustack()]=sum(elapsed);} DIR", "-n call:::return/err!=nil/{trace(err);trace(arg0);print(args[0]);} DIR",
@@ -236,7 +236,7 @@ func TestVerbsHostile(t *testing.T) {
 			printed, made := runVerb(t, verb, hostile, dir)
 			safe(t, verb, printed)
 			switch {
-			case strings.Contains(verb, "json") || strings.Contains(verb, "chrome") || strings.Contains(verb, "speedscope"):
+			case strings.Contains(verb, "json") || strings.Contains(verb, "chrome") || strings.Contains(verb, "otlp") || strings.Contains(verb, "speedscope"):
 				var text strings.Builder
 				for line := range strings.Lines(printed) {
 					if !strings.HasPrefix(line, "ftrace: ") {

@@ -382,6 +382,39 @@ func (p *Process) Recording() Recording { return Recording(atomic.LoadUint32(&p.
 // request.
 func (p *Process) ToFiles() bool { return atomic.LoadInt32(&p.head.Directory) != 0 }
 
+// Directory returns the directory that this recording is in, or "".
+func (p *Process) Directory() string {
+	descriptor := atomic.LoadInt32(&p.head.Directory)
+	if descriptor == 0 {
+		return ""
+	}
+	dir, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", p.PID, descriptor))
+	return dir
+}
+
+// Writes reports whether a process may still write to a recording, given its directory and UUID:
+// it is the process's own, or may be that of a session, or nobody can tell.
+func Writes(pid int, dir string, uuid [16]byte) bool {
+	p, err := Attach(pid)
+	if err != nil {
+		var version *VersionError
+		return errors.Is(err, errStarting) || errors.As(err, &version)
+	}
+	defer p.Close()
+	if !p.Alive() || p.head.UUID != uuid {
+		return false
+	}
+	if p.Sessions() > 0 {
+		return true
+	}
+	own, err := os.Stat(p.Directory())
+	if err != nil {
+		return false
+	}
+	is, err := os.Stat(dir)
+	return err == nil && os.SameFile(own, is)
+}
+
 // Sessions returns how many sessions there are.
 func (p *Process) Sessions() int { return bits.OnesCount32(atomic.LoadUint32(&p.head.Sessions)) }
 

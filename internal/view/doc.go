@@ -4,6 +4,7 @@
 //	           -> web                                                 a recording, as a page asks for it
 //	           -> live, probes                                        a program that runs, and what it records
 //	           -> sql, top, serve, exporter                           tables, by package schema
+//	           -> forward                                             recordings, also unfinished ones, for others
 //	all of them may use -> walk, text                                 calls put together, and the lines of a trace
 //
 // What comes in is a recording, a process or a catalog, with a struct of plain options. What goes

@@ -17,10 +17,11 @@ const module = "github.com/ftrace-wrap/ftrace-wrap/"
 // shared are the packages that all views may use.
 var shared = []string{"walk", "text"}
 
-// uses are the views that use another one, and why.
-var uses = map[string]string{
-	"probes": "live",   // a D program runs over what Start and Tail record, as text does
-	"web":    "report", // the page has its tables
+// uses are the views that use others, and why.
+var uses = map[string][]string{
+	"probes":  {"live"},           // a D program runs over what Start and Tail record, as text does
+	"web":     {"report"},         // the page has its tables
+	"forward": {"export", "live"}, // it sends what is exported, also of what Tail follows
 }
 
 // files calls f with each file of the views, but for tests.
@@ -63,14 +64,16 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s imports %s: all views are above walk", name, own)
 			case isView && view == "text" && other != "walk":
 				t.Errorf("%s imports %s: the other views are above text", name, own)
-			case isView && !slices.Contains(shared, other) && uses[view] != other:
+			case isView && !slices.Contains(shared, other) && !slices.Contains(uses[view], other):
 				t.Errorf("%s imports %s: views share walk and text alone", name, own)
 			}
 		}
 	})
-	for view, other := range uses {
-		if !views[view] || !views[other] {
-			t.Errorf("%s uses %s: there is no such view", view, other)
+	for view, others := range uses {
+		for _, other := range others {
+			if !views[view] || !views[other] {
+				t.Errorf("%s uses %s: there is no such view", view, other)
+			}
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
@@ -26,7 +27,7 @@ type (
 )
 
 // Names are the formats' names.
-var Names = []string{"perfetto", "chrome", "pprof", "folded", "speedscope", "json", "mermaid", "parquet", "uftrace", "ctf"}
+var Names = []string{"perfetto", "chrome", "pprof", "folded", "speedscope", "json", "mermaid", "otlp", "parquet", "uftrace", "ctf"}
 
 // A Format is that of another tool.
 type Format struct {
@@ -43,6 +44,7 @@ var formats = map[string]Format{
 	"pprof":      {Form: screen.Binary, write: exportPprof},
 	"speedscope": {Form: screen.JSON, write: exportSpeedscope},
 	"mermaid":    {Form: screen.Text, write: exportMermaid},
+	"otlp":       {Form: screen.JSON, write: exportOTLP},
 	"parquet":    {dir: exportParquet},
 	"uftrace":    {dir: exportUftrace},
 	"ctf":        {dir: exportCTF},
@@ -54,17 +56,19 @@ func Named(name string) Format { return formats[name] }
 // IsDir reports whether a format is a directory.
 func (f Format) IsDir() bool { return f.dir != nil }
 
-// Write writes a recording to out, which lets pass what the format's Form is.
-func (f Format) Write(from walk.Source, out io.Writer) error {
-	to := &output{to: out}
+// Write writes a recording to out, which lets pass what the format's Form is. Calls are spans of
+// OpenTelemetry if they lasted for least.
+func (f Format) Write(from walk.Source, out io.Writer, least time.Duration) error {
+	to := &output{to: out, least: least}
 	return cmp.Or(f.write(from, to), to.err)
 }
 
 // An output is what a format is written to. It keeps the first error, after which nothing is
 // written, and which ends a walk: a full disk is noticed when it is full.
 type output struct {
-	to  io.Writer
-	err error
+	to    io.Writer
+	err   error
+	least time.Duration // how long calls must last
 }
 
 func (o *output) Write(b []byte) (n int, err error) {

@@ -279,7 +279,8 @@ func (x *columnar) end(st *calls, c *frame, e *recording.Event) {
 		case e.Kind == recording.ExitResults && detailed(c):
 			results = x.values(e, f.Results)
 			if x.printer.Fails(e, f) {
-				failure = x.message(e, f)
+				_, message := errorOf(x.printer, e, f)
+				failure = []byte(message)
 			}
 		case e.Kind == recording.ExitPanic:
 			panicking = x.panicked(c, e)
@@ -308,18 +309,27 @@ func (x *columnar) call(t *table, c *frame) {
 	t.add(x.function(c.Function).full, int64(c.Number))
 }
 
-// message returns the message of the error that is the last result, or the text of it that lines
-// have.
-func (x *columnar) message(e *recording.Event, f *recording.Function) []byte {
+// errorOf returns the type and the message of the error that is the last result, or the text of it
+// that lines have.
+func errorOf(p *recording.Printer, e *recording.Event, f *recording.Function) (typ, message string) {
 	last := len(f.Results) - 1
-	d := x.printer.Data(e)[last]
+	v, d := p.Structured(e, f.Results)[last], within(p.Data(e)[last])
+	typ, message = v.Type, v.Text
+	if d.Type != nil {
+		typ = d.Type.Name
+	}
+	if d.HasMessage {
+		message = d.Message
+	}
+	return typ, message
+}
+
+// within returns what is in a value that is an interface.
+func within(d *recording.Datum) *recording.Datum {
 	for d.Type != nil && d.Type.Kind == reflect.Interface && len(d.Parts) == 1 {
 		d = d.Parts[0]
 	}
-	if d.HasMessage {
-		return []byte(d.Message)
-	}
-	return []byte(x.printer.Structured(e, f.Results)[last].Text)
+	return d
 }
 
 // happened adds cells for when and where something happened.

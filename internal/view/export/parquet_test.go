@@ -119,7 +119,7 @@ func TestParquet(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			if err := Named("json").Write(walk.Source{Recording: r}, &out); err != nil {
+			if err := Named("json").Write(walk.Source{Recording: r}, &out, 0); err != nil {
 				t.Fatal(err)
 			}
 			var wantCalls, wantWaits, wantLines []string

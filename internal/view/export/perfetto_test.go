@@ -73,7 +73,7 @@ func TestPerfetto(t *testing.T) {
 	}
 	s.Close()
 	var out bytes.Buffer
-	if err := Named("perfetto").Write(walk.Source{Recording: r}, &out); err != nil {
+	if err := Named("perfetto").Write(walk.Source{Recording: r}, &out, 0); err != nil {
 		t.Fatal(err)
 	}
 	trace := decode(t, out.Bytes())

@@ -59,13 +59,16 @@ type View interface {
 	Finish() error
 }
 
-// AttachedBehind is how many bytes of what an attached process records may be unread.
-const AttachedBehind = 1 << 30
+const (
+	AttachedBehind = 1 << 30 // bytes of what an attached process records that may be unread
+	KeepAll        = -1      // nothing is lost or removed
+)
 
 // Tail tells a view what a process records to a temporary directory until it has ended, or the view
 // has enough. What has been read is removed. If the view is so slow that more than behind bytes are
-// unread, older events are lost to it, also while it is busy; 0 keeps all. Tail fails with nothing
-// if the process recorded nothing. warn gets what could not be read.
+// unread, older events are lost to it, also while it is busy; 0 keeps them until they are read, and
+// KeepAll for good. Tail fails with nothing if the process recorded nothing. warn gets what could
+// not be read.
 func Tail(dir string, done <-chan struct{}, nothing error, v View, behind int64, warn io.Writer) error {
 	ended := false
 	poll := func() {
@@ -88,7 +91,7 @@ func Tail(dir string, done <-chan struct{}, nothing error, v View, behind int64,
 		}
 	}
 	v.Begin(r)
-	s := r.Events(recording.Window{Follow: true, Free: true})
+	s := r.Events(recording.Window{Follow: true, Free: behind != KeepAll})
 	defer s.Close()
 	var reading sync.Mutex
 	if behind > 0 {
