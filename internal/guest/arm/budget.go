@@ -389,14 +389,19 @@ func ftraceBudgetTick(now int64) {
 //
 //go:nowritebarrierrec
 func ftraceBudgetReturn(window uint32) {
-	switched := false
-	for i := range ftraceBudget.off {
-		at := &ftraceBudget.off[i]
-		f := (*ftraceFunc)(atomic.Loadp(unsafe.Pointer(at)))
-		if f == nil || int32(window-atomic.Load(&f.back)) < 0 || !atomic.Casp1(at, unsafe.Pointer(f), nil) {
+	b, switched := &ftraceBudget, false
+	at, live := atomic.Load(&b.next), atomic.Load(&b.live)
+	for i := uint32(0); i < ftraceMaxOff && live > 0; i++ { // the last ones are near
+		slot := &b.off[(at-i)%ftraceMaxOff]
+		f := (*ftraceFunc)(atomic.Loadp(unsafe.Pointer(slot)))
+		if f == nil {
 			continue
 		}
-		atomic.Xadd(&ftraceBudget.live, -1)
+		live--
+		if int32(window-atomic.Load(&f.back)) < 0 || !atomic.Casp1(slot, unsafe.Pointer(f), nil) {
+			continue
+		}
+		atomic.Xadd(&b.live, -1)
 		atomic.Storeuintptr(&f.limit, 0) // its next call gives it another
 		atomic.Store(&f.window, 0)
 		atomic.Store(&f.back, 0)
