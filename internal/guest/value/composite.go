@@ -16,7 +16,7 @@ func (p *ftracePrinter) slice(elem *_type, s slice, nest int) {
 		p.b.str("nil")
 	case elem.Kind() == abi.Uint8:
 		p.b.byte('b')
-		p.string(unsafe.String((*byte)(s.array), s.len))
+		p.string(ftraceAsText(s))
 	default:
 		shown := min(s.len, ftraceFormat.slice)
 		if !ftraceReadable(s.array, uintptr(shown)*elem.Size_) {
@@ -153,7 +153,7 @@ func (p *ftracePrinter) mapping(t *_type, v unsafe.Pointer, nest int) {
 	var slots [ftraceMapMax]maps.FtraceSlot
 	most := min(ftraceFormat.slice, ftraceMapMax)
 	for range 3 {
-		w := maps.FtraceWalk(t, v, slots[:most])
+		w := maps.FtraceWalk(t, v, slots[:most], ftraceReadable)
 		if nest <= 0 {
 			w.Count = 0
 		}

@@ -20,7 +20,7 @@ func (p *ftracePrinter) json(t *_type, v unsafe.Pointer, nest int) {
 		p.b.str(ftraceStars)
 	case k == abi.String:
 		s := *(*string)(v)
-		if ftraceReadable(unsafe.Pointer(unsafe.StringData(s)), uintptr(min(len(s), ftraceFormat.str))) {
+		if ftraceShowable(s) {
 			p.b.jsonCut(s, len(s))
 			return
 		}

@@ -296,7 +296,7 @@ func (p *ftracePrinter) formed(form ftraceForm, t *_type, v unsafe.Pointer) {
 		if s.array == nil {
 			b.str("nil")
 		} else {
-			p.plain(unsafe.String((*byte)(s.array), s.len))
+			p.plain(ftraceAsText(s))
 		}
 	case ftraceFormUUID:
 		s := unsafe.String((*byte)(v), 16)
@@ -354,11 +354,11 @@ func (p *ftracePrinter) bounds(e *boundsError) {
 
 // plain appends text without quotes, cut at the limit for strings.
 func (p *ftracePrinter) plain(s string) {
-	shown := min(len(s), ftraceFormat.str)
-	if !ftraceReadable(unsafe.Pointer(unsafe.StringData(s)), uintptr(shown)) {
+	if !ftraceShowable(s) {
 		p.b.byte('?')
 		return
 	}
+	shown := min(len(s), ftraceFormat.str)
 	if shown < len(s) {
 		shown = ftrace_escape_Cut(s[:shown+min(len(s)-shown, 4)], shown)
 	}
@@ -379,8 +379,12 @@ func ftraceBytes(s slice) (text string, ok bool) {
 	if s.len < 0 || s.len > 32 || !ftraceReadable(s.array, uintptr(s.len)) {
 		return "", false
 	}
-	return unsafe.String((*byte)(s.array), s.len), true
+	return ftraceAsText(s), true
 }
+
+// ftraceAsText returns the bytes of a slice as a string. It may be half changed, as the slice may
+// be: unsafe.String would panic then.
+func ftraceAsText(s slice) string { return *(*string)(unsafe.Pointer(&s)) }
 
 // time appends a time.Time, given its words wall and ext.
 func (p *ftracePrinter) time(words [2]uint64) {

@@ -369,6 +369,6 @@ func ftraceKeyIsSecret(t *_type, v unsafe.Pointer, redaction uint32) bool {
 	}
 	const most = 256 // bytes of a key that are checked
 	s := *(*string)(v)
-	s = unsafe.String(unsafe.StringData(s), min(len(s), most))
-	return ftraceReadable(unsafe.Pointer(unsafe.StringData(s)), uintptr(len(s))) && ftraceIsSecret(s, redaction)
+	n := min(len(s), most)
+	return ftraceReadable(unsafe.Pointer(unsafe.StringData(s)), uintptr(n)) && ftraceIsSecret(s[:n], redaction)
 }

@@ -395,14 +395,19 @@ func (b *ftraceText) complex(size uintptr, v unsafe.Pointer) {
 
 // string appends a quoted string, cut at the limit for strings.
 func (p *ftracePrinter) string(s string) {
-	shown := min(len(s), ftraceFormat.str)
-	if !ftraceReadable(unsafe.Pointer(unsafe.StringData(s)), uintptr(shown)) {
+	if !ftraceShowable(s) {
 		p.b.str("?(len=")
 		p.b.int(int64(len(s)))
 		p.b.byte(')')
 		return
 	}
 	p.quote(s, len(s))
+}
+
+// ftraceShowable reports whether what is shown of s can be read, and the next byte, which says
+// whether a character is cut in two. It may not be, if s is half changed or its memory is not Go's.
+func ftraceShowable(s string) bool {
+	return ftraceReadable(unsafe.Pointer(unsafe.StringData(s)), uintptr(min(len(s), ftraceFormat.str+1)))
 }
 
 // quote appends s, the beginning of a string of n bytes, in quotes, cut at the limit for strings.

@@ -42,10 +42,10 @@ type FtraceWalked struct {
 	dirLen   int
 }
 
-// FtraceWalk finds entries of the map at v, of type t, until slots is full. The memory that it
-// reads is the map's own, which the garbage collector keeps. But while a map is being written,
-// slots may be half written: see FtraceUnchanged.
-func FtraceWalk(t *abi.Type, v unsafe.Pointer, slots []FtraceSlot) FtraceWalked {
+// FtraceWalk finds entries of the map at v, of type t, until slots is full. While the map is being
+// written, what says where its memory is may be half written: readable reports whether n bytes at p
+// can be read. So may be the entries: see FtraceUnchanged.
+func FtraceWalk(t *abi.Type, v unsafe.Pointer, slots []FtraceSlot, readable func(p unsafe.Pointer, n uintptr) bool) FtraceWalked {
 	typ := (*ftraceMapType)(unsafe.Pointer(t))
 	m := (*Map)(v)
 	w := FtraceWalked{Key: typ.Key, Elem: typ.Elem}
@@ -58,24 +58,30 @@ func FtraceWalk(t *abi.Type, v unsafe.Pointer, slots []FtraceSlot) FtraceWalked 
 		return w
 	}
 	if w.dirLen == 0 {
-		w.group(typ, groupReference{data: w.dirPtr}, slots)
+		w.group(typ, groupReference{data: w.dirPtr}, slots, readable)
+		return w
+	}
+	if w.dirLen < 0 || !readable(w.dirPtr, uintptr(w.dirLen)*unsafe.Sizeof(w.dirPtr)) {
 		return w
 	}
 	for i := 0; i < w.dirLen && w.Count < len(slots); i++ {
 		tab := *(**table)(unsafe.Pointer(uintptr(w.dirPtr) + uintptr(i)*unsafe.Sizeof(w.dirPtr)))
-		if tab == nil || tab.index != i { // the same table appears under several indices
+		if tab == nil || !readable(unsafe.Pointer(tab), unsafe.Sizeof(*tab)) || tab.index != i { // the same table appears under several indices
 			continue
 		}
 		groups := tab.groups
 		for g := uint64(0); g <= groups.lengthMask && w.Count < len(slots); g++ {
-			w.group(typ, groups.group(typ, g), slots)
+			w.group(typ, groups.group(typ, g), slots, readable)
 		}
 	}
 	return w
 }
 
 // group appends the entries of one group.
-func (w *FtraceWalked) group(typ *ftraceMapType, g groupReference, slots []FtraceSlot) {
+func (w *FtraceWalked) group(typ *ftraceMapType, g groupReference, slots []FtraceSlot, readable func(unsafe.Pointer, uintptr) bool) {
+	if !readable(g.data, typ.Group.Size_) {
+		return
+	}
 	for i := uintptr(0); i < ftraceGroupSlots && w.Count < len(slots); i++ {
 		if g.ctrls().get(i)&ctrlEmpty == ctrlEmpty { // empty or deleted
 			continue
@@ -87,7 +93,7 @@ func (w *FtraceWalked) group(typ *ftraceMapType, g groupReference, slots []Ftrac
 		if typ.IndirectElem() {
 			elem = *(*unsafe.Pointer)(elem)
 		}
-		if key != nil && elem != nil {
+		if readable(key, typ.Key.Size_) && readable(elem, typ.Elem.Size_) {
 			slots[w.Count] = FtraceSlot{key, elem}
 			w.Count++
 		}
