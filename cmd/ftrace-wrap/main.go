@@ -44,7 +44,7 @@ func main() {
 // commands returns the front end's verbs.
 func commands() *cli.Command {
 	return command.New("ftrace-wrap", "make Go programs that can show every function call", begin, settings, stdout, stderr,
-		runVerb(), testVerb(), goVerb(), listVerb(), showVerb(), sweepVerb(), flakeVerb(), reachVerb(), gentestVerb(), versionVerb())
+		runVerb(), testVerb(), goVerb(), listVerb(), showVerb(), sweepVerb(), flakeVerb(), reachVerb(), gentestVerb(), doctorVerb(), versionVerb())
 }
 
 const begin = `
