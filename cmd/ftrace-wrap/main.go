@@ -67,6 +67,7 @@ Settings, from the environment, of a build:
 	FTRACE_INLINE    keep: leave functions alone that the compiler would inline
 	FTRACE_VARIABLES packages whose variables tests set by name (docs/mock.md)
 	FTRACE_CACHE     directory for compiled packages, or off
+	FTRACE_GO        allow: try a Go release that came after this ftrace-wrap
 
 and of a program when it runs, which rebuild nothing (docs/rules.md):
 

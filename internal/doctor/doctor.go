@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/gocmd"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/version"
 )
 
@@ -131,7 +131,7 @@ func (p *patient) command(settings []string, name string, args ...string) *exec.
 	c := exec.CommandContext(p.ctx, name, args...)
 	c.Dir = p.dir
 	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "FTRACE") && !strings.HasPrefix(v, "FTRACE_CACHE=")
+		return strings.HasPrefix(v, "FTRACE") && !strings.HasPrefix(v, "FTRACE_CACHE=") && !strings.HasPrefix(v, "FTRACE_GO=")
 	})
 	c.Env = append(append(c.Env, "GOFLAGS=", "GOWORK=off"), settings...)
 	return c
@@ -144,7 +144,10 @@ func (p *patient) run(settings []string, name string, args ...string) (string, e
 	out, err := c.CombinedOutput()
 	fmt.Fprintf(&p.output, "$ %s\n%s(%.1fs)\n", strings.Join(append(slices.Clone(settings), c.Args...), " "), some(string(out)), time.Since(began).Seconds())
 	if err != nil {
-		return string(out), fmt.Errorf("%s: %s", filepath.Base(name), last(string(out), err))
+		if line := last(string(out)); line != "" {
+			err = errors.New(line)
+		}
+		return string(out), fmt.Errorf("%s: %w", filepath.Base(name), err)
 	}
 	return string(out), nil
 }
@@ -162,13 +165,10 @@ func some(out string) string {
 	return strings.Join(lines, "")
 }
 
-// last returns the last line of what a command printed, and how it ended.
-func last(out string, err error) string {
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if line := lines[len(lines)-1]; line != "" {
-		return line
-	}
-	return err.Error()
+// last returns the last line of what a command printed.
+func last(out string) string {
+	out = strings.TrimSpace(out)
+	return out[strings.LastIndexByte(out, '\n')+1:]
 }
 
 // find runs a command, and returns an error if what it prints does not match a pattern.
@@ -182,7 +182,7 @@ func (p *patient) find(pattern string, settings []string, name string, args ...s
 
 func has(text, pattern string) error {
 	if !regexp.MustCompile(pattern).MatchString(text) {
-		return fmt.Errorf("what it prints is not what it should be: no %s", pattern)
+		return fmt.Errorf("it prints %q; %s is expected", last(text), pattern)
 	}
 	return nil
 }
@@ -201,8 +201,8 @@ func (p *patient) goCommand() (string, error) {
 		return "", fmt.Errorf("go env printed %q", out)
 	}
 	release := fields[0]
-	if !inject.Supported(release) {
-		return "", fmt.Errorf("%s is not a supported Go release: %s are", release, strings.Join(inject.Releases, ", "))
+	if err := toolexec.CheckRelease(release); err != nil {
+		return "", err
 	}
 	if fields[1] != runtime.GOOS || fields[2] != runtime.GOARCH {
 		return "", fmt.Errorf("it builds for %s/%s, which can't be tried on %s/%s: unset GOOS and GOARCH", fields[1], fields[2], runtime.GOOS, runtime.GOARCH)

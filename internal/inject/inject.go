@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/guest"
@@ -34,9 +35,23 @@ type File struct {
 var Releases = []string{"go1.25", "go1.26", "go1.27"}
 
 // Supported reports whether version, such as "go1.26.8", belongs to a supported release.
-func Supported(version string) bool { return release(version) != "" }
+func Supported(version string) bool { return release(version) != "" && !Later(version) }
+
+// Later reports whether version belongs to a release after the supported ones. Patch treats it as
+// the newest of these.
+func Later(version string) bool {
+	minor := func(version string) int {
+		rest, _ := strings.CutPrefix(version, "go1.")
+		n, _ := strconv.Atoi(rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))])
+		return n
+	}
+	return strings.HasPrefix(version, "go1.") && minor(version) > minor(Releases[len(Releases)-1])
+}
 
 func release(version string) string {
+	if Later(version) {
+		return Releases[len(Releases)-1]
+	}
 	for _, r := range Releases {
 		if rest, ok := strings.CutPrefix(version, r); ok && (rest == "" || strings.IndexByte(".-rb X", rest[0]) >= 0) {
 			return r

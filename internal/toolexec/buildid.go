@@ -3,6 +3,7 @@ package toolexec
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,8 +37,8 @@ func toolVersion(tool string, t transform) (status int, err error) {
 // that the build cache keeps what we make apart from plain objects, and from ours of other
 // settings. This is also where settings are checked: it runs once in each go command.
 func compilerVersion(tool, line string) (string, error) {
-	if version := releaseIn(line); !inject.Supported(version) {
-		return "", fmt.Errorf("%s is not a supported Go release: %s are", version, strings.Join(inject.Releases, ", "))
+	if err := CheckRelease(releaseIn(strings.TrimPrefix(line, "compile version "))); err != nil {
+		return "", err
 	}
 	settings, err := ReadSettings(tool)
 	if err != nil {
@@ -56,12 +57,33 @@ func compilerVersion(tool, line string) (string, error) {
 	return addKey(line, key), nil
 }
 
-// releaseIn returns the release in "compile version go1.26.8 X:experiment".
-func releaseIn(line string) string {
-	if fields := strings.Fields(line); len(fields) > 2 {
-		return fields[2]
+// CheckRelease returns an error unless programs of a Go release, such as "go1.26.8", can be
+// instrumented. One that is later than the supported ones is tried if FTRACE_GO allows that.
+func CheckRelease(version string) error {
+	if inject.Supported(version) {
+		return nil
 	}
-	return line
+	unsupported := fmt.Sprintf("%s is not a supported Go release: %s are", version, strings.Join(inject.Releases, ", "))
+	newest := inject.Releases[len(inject.Releases)-1]
+	switch allow := os.Getenv("FTRACE_GO"); {
+	case allow != "" && allow != "allow":
+		return fmt.Errorf("FTRACE_GO: %q is not allow", allow)
+	case !inject.Later(version):
+		return errors.New(unsupported)
+	case allow == "":
+		return fmt.Errorf("%s. FTRACE_GO=allow tries it as if it were %s", unsupported, newest)
+	}
+	return nil
+}
+
+// releaseIn returns the release in a version as tools and a file VERSION have it: "go1.26.8",
+// "go1.26.8 X:experiment" or "devel go1.28-0123456789".
+func releaseIn(version string) string {
+	release, rest, _ := strings.Cut(strings.TrimSpace(version), " ")
+	if release == "devel" {
+		return releaseIn(rest)
+	}
+	return release
 }
 
 // addKey puts our key into the compiler's answer. The go command takes all of a release's line, but

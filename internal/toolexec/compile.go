@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -229,11 +230,14 @@ func (c *compileStep) lineDir(work string) string {
 // patch changes the package's files as the core needs them, and returns what it adds.
 func (c *compileStep) patch(out *output, files []inject.File) ([]inject.File, error) {
 	version, err := os.ReadFile(filepath.Join(goroot(c.tool), "VERSION"))
+	if errors.Is(err, fs.ErrNotExist) { // a tree of git
+		version, err = os.ReadFile(filepath.Join(goroot(c.tool), "VERSION.cache"))
+	}
 	if err != nil {
 		return nil, err
 	}
-	release, _, _ := strings.Cut(string(version), "\n")
-	changed, added, err := inject.Patch(c.importPath, release, os.Getenv("GOOS"), os.Getenv("GOARCH"), files)
+	line, _, _ := strings.Cut(string(version), "\n")
+	changed, added, err := inject.Patch(c.importPath, releaseIn(line), os.Getenv("GOOS"), os.Getenv("GOARCH"), files)
 	if err != nil {
 		return nil, err
 	}
