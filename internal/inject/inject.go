@@ -112,7 +112,8 @@ func Patched(importPath string, std bool) bool {
 }
 
 // Patch returns the sources that replace files when importPath is compiled for goos and goarch by
-// the Go release called version: the new text of those that change, by index, and files to add.
+// the Go release called version: the new text of those that change, by index, and files to add. An
+// error is a [*ReleaseError] if the files are not as they are in the supported releases.
 func Patch(importPath, version, goos, goarch string, files []File) (changed map[int][]byte, added []File, err error) {
 	if err := checkTarget(goos, goarch); err != nil {
 		return nil, nil, err
@@ -120,7 +121,7 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 	if definitions[importPath] != nil {
 		return define(importPath, files)
 	}
-	changed, err = insert(importPath, version, files)
+	changed, misfits, err := insert(importPath, files)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -128,10 +129,12 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 		if r := release(version); s.from > r || s.to != "" && s.to < r || s.unix && goos == "windows" || s.goos != "" && s.goos != goos {
 			continue
 		}
-		if err := s.apply(files, changed); err != nil {
-			return nil, nil, fmt.Errorf("%s is not a Go release that this ftrace-wrap can instrument (%s): package %s: %v",
-				version, strings.Join(Releases, ", "), importPath, err)
+		if problem := s.apply(files, changed); problem != "" {
+			misfits = append(misfits, Misfit{problem, s.file, s.behind + s.cut})
 		}
+	}
+	if misfits != nil {
+		return nil, nil, &ReleaseError{version, importPath, misfits}
 	}
 	switch link := linked[importPath]; {
 	case importPath == "runtime":
@@ -154,6 +157,29 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 		}
 	}
 	return changed, added, nil
+}
+
+// A ReleaseError says that a package is not as it is in the supported releases.
+type ReleaseError struct {
+	Version, ImportPath string
+	Misfits             []Misfit // one at least
+}
+
+// A Misfit is a change that can't be made in a package.
+type Misfit struct {
+	Problem string
+	File    string // base name of the file that is to be changed, "" where that is a function, wherever it is
+	Place   string // text that the file does not have once, "" of a function
+}
+
+// Error has the first misfit, and how many others there are.
+func (e *ReleaseError) Error() string {
+	more := ""
+	if n := len(e.Misfits) - 1; n > 0 {
+		more = fmt.Sprintf(", and %d more", n)
+	}
+	return fmt.Sprintf("%s is not a Go release that this ftrace-wrap can instrument (%s): package %s: %s%s",
+		e.Version, strings.Join(Releases, ", "), e.ImportPath, e.Misfits[0].Problem, more)
 }
 
 // Assembly returns functions in assembly code that are added to a file of package runtime, or "".

@@ -326,11 +326,11 @@ var insertions = map[string][]rewrite.Insertion{
 	},
 }
 
-// insert makes the insertions in a package.
-func insert(importPath, version string, files []File) (changed map[int][]byte, err error) {
+// insert makes the insertions in a package. If it can't make one, it makes none.
+func insert(importPath string, files []File) (changed map[int][]byte, misfits []Misfit, err error) {
 	changed = map[int][]byte{}
 	if insertions[importPath] == nil {
-		return changed, nil
+		return changed, nil, nil
 	}
 	var sources []rewrite.File
 	for _, f := range files {
@@ -338,17 +338,17 @@ func insert(importPath, version string, files []File) (changed map[int][]byte, e
 	}
 	texts, lacks, err := rewrite.Insert(sources, insertions[importPath], nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if lacks != nil {
-		return nil, fmt.Errorf("%s is not a Go release that this ftrace-wrap can instrument (%s): package %s: %s", version, strings.Join(Releases, ", "), importPath, reasons(lacks))
+	for _, problem := range lacks {
+		misfits = append(misfits, Misfit{Problem: problem})
 	}
 	for i, text := range texts {
 		if text != nil {
 			changed[i] = text
 		}
 	}
-	return changed, nil
+	return changed, misfits, nil
 }
 
 // netRead reports what was read, and from which address, after a call of package poll.
@@ -363,8 +363,8 @@ func netWrite(file, call, n, to string) splice {
 	return splice{file: file, behind: call + "\n", text: text, goos: "linux"}
 }
 
-// apply makes the splice in the file that it names.
-func (s splice) apply(files []File, changed map[int][]byte) error {
+// apply makes the splice in the file that it names, or returns why it can't be made.
+func (s splice) apply(files []File, changed map[int][]byte) (problem string) {
 	for i, f := range files {
 		if base(f) != s.file {
 			continue
@@ -375,14 +375,14 @@ func (s splice) apply(files []File, changed map[int][]byte) error {
 		}
 		place := []byte(s.behind + s.cut)
 		if n := bytes.Count(source, place); n != 1 {
-			return fmt.Errorf("%s has %q %d times, not once", s.file, bytes.TrimSpace(place), n)
+			return fmt.Sprintf("%s has %q %d times, not once", s.file, bytes.TrimSpace(place), n)
 		}
 		at := bytes.Index(source, place)
 		if !s.before {
 			at += len(s.behind)
 		}
 		changed[i] = append(source[:at:at], append([]byte(s.text), source[at+len(s.cut):]...)...)
-		return nil
+		return ""
 	}
-	return fmt.Errorf("there is no file %s", s.file)
+	return "there is no file " + s.file
 }

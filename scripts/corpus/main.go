@@ -44,10 +44,10 @@
 //	-v                 print the output of the tests that differ
 //	-keep DIR          keep the JSON streams, standard errors and program outputs in DIR/MODULE/
 //
-// FTRACE* variables of the environment are not passed on; all others are (TEST_FREELIST_TYPE=array,
-// PATH). Wall times include building; "in tests" is the sum of the packages' own times. Trace files
-// are counted and removed. Exit status: 0 no differences, 1 differences, 2 a module could not be
-// tested (go run turns both into 1).
+// FTRACE* variables of the environment but FTRACE_GO are not passed on; all others are
+// (TEST_FREELIST_TYPE=array, PATH). Wall times include building; "in tests" is the sum of the
+// packages' own times. Trace files are counted and removed. Exit status: 0 no differences, 1
+// differences, 2 a module could not be tested (go run turns both into 1).
 package main
 
 import (

@@ -62,7 +62,7 @@ func ways(o *options, scratch string) ([]*way, error) {
 func (w *way) environ() []string {
 	var env []string
 	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, "FTRACE") {
+		if !strings.HasPrefix(kv, "FTRACE") || strings.HasPrefix(kv, "FTRACE_GO=") {
 			env = append(env, kv)
 		}
 	}
