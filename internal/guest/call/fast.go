@@ -230,11 +230,11 @@ func (r *ftraceEvent) head(frame *ftraceFrame, kind uint8, words uintptr) (size 
 }
 
 // complete sets the time of the record of that size, if there is one. It returns that time: now, or
-// the last one noted if that is later.
+// later if what was noted last is.
 //
 //go:nosplit
 func (w *ftraceWriter) complete(t *ftraceG, now uint64, size uintptr) uint64 {
-	now = max(now, w.last)
+	now = t.after(max(now, w.last))
 	t.last, w.last = now, now
 	if size != 0 {
 		chunk, pos := w.chunk, w.pos

@@ -105,7 +105,7 @@ func (w *ftraceWriter) sole(t *ftraceG, r *ftraceEvent, clause *ftrace_rule_Clau
 	*(*uint64)(unsafe.Pointer(&r.Kind)) = kind | uint64((size+7)/8)<<8 | uint64(depth)<<16 | uint64(key)<<32
 	now := t.last + 1
 	if !clause.Untimed {
-		now = max(ftraceTicks(), t.last)
+		now = ftraceTicks()
 	}
 	w.complete(t, now, size)
 }

@@ -155,8 +155,7 @@ func (w *ftraceWriter) now(t *ftraceG, flags uint32) uint64 {
 	default:
 		w.last = max(w.last, ftraceReadTimer(ftraceTimer))
 	}
-	t.last = w.last
-	return w.last
+	return w.follow(t).last
 }
 
 // ftraceConsumeExit notes that the call of the topmost frame ends: by p, by the panic that was

@@ -204,6 +204,16 @@ func ftraceRecorder(mp *m) *ftraceWriter {
 	return nil
 }
 
+// follow has what is noted next follow what t's goroutine, which runs, did last. It returns w. Both
+// may be nil.
+func (w *ftraceWriter) follow(t *ftraceG) *ftraceWriter {
+	if w != nil && t != nil {
+		w.last = t.after(w.last)
+		t.last = w.last
+	}
+	return w
+}
+
 // recorder returns the writer for a session of the processor on which this goroutine is held, with
 // room for a record, or nil. It makes the goroutine's first record there.
 func (s *ftraceStream) recorder(gp *g, mp *m, t *ftraceG) *ftraceWriter {
@@ -226,8 +236,7 @@ func (s *ftraceStream) recorder(gp *g, mp *m, t *ftraceG) *ftraceWriter {
 	if t == nil {
 		return w
 	}
-	w.last = max(w.last, t.last)
-	t.last = w.last
+	w.follow(t)
 	if bit := uint32(1) << s.session(); t.recordedIn&bit == 0 {
 		t.recordedIn |= bit
 		w.goroutine(gp, t)
@@ -242,8 +251,7 @@ func ftraceRecorderFor(gp *g, mp *m, t *ftraceG, session int) (w *ftraceWriter, 
 	if session >= 0 {
 		return ftraceSessions[session].recorder(gp, mp, t), t.seen[session]
 	}
-	if w = ftraceRecorder(mp); w != nil {
-		t.last = w.last
+	if w = ftraceRecorder(mp).follow(t); w != nil {
 		w.first(gp, t)
 	}
 	return w, t.shown
@@ -416,11 +424,11 @@ func (w *ftraceWriter) valuesAndPaths(gp *g, frame *ftraceFrame, clause *ftrace_
 func ftraceRecordEnd(gp *g, t *ftraceG) {
 	mp := acquirem()
 	if t.recorded {
-		ftraceRecorder(mp).one(gp, ftrace_format_KindGoroutineEnd)
+		ftraceRecorder(mp).follow(t).one(gp, ftrace_format_KindGoroutineEnd)
 	}
 	for i := range ftraceSessions {
 		if t.recordedIn>>i&1 != 0 {
-			ftraceSessions[i].recorder(gp, mp, nil).one(gp, ftrace_format_KindGoroutineEnd)
+			ftraceSessions[i].recorder(gp, mp, t).one(gp, ftrace_format_KindGoroutineEnd)
 		}
 	}
 	releasem(mp)
@@ -437,7 +445,7 @@ func (w *ftraceWriter) one(gp *g, kind uint8) {
 func ftraceRecordNote(gp *g, t *ftraceG, frame *ftraceFrame, text string) {
 	mp := acquirem()
 	if ftraceRecording.on && frame.clause != 0 {
-		ftraceRecorder(mp).note(gp, frame, frame.shown, text)
+		ftraceRecorder(mp).follow(t).note(gp, frame, frame.shown, text)
 	}
 	for i := range ftraceSessions {
 		if frame.saw(i) {

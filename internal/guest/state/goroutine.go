@@ -56,6 +56,7 @@ type ftraceG struct {
 	parentFn     ftraceFuncPtr // the armed function in which it was started, if any
 	contextShown uint64        // ticks when its last calls were printed, see keep/context.go
 	size         int32         // frames that fit
+	processor    int32         // by timers other than cycles: on which something of it was noted last
 
 	group *ftraceGroup // lines that wait for the end of the outermost call, see text/group.go
 	held  *ftraceText  // entry lines that wait for the exit, see text/text.go
@@ -71,6 +72,31 @@ type ftraceG struct {
 }
 
 var _ = [1]int{}[4*64-unsafe.Sizeof(ftraceG{})] // it has four lines of the cache
+
+// after returns the ticks of what the goroutine does now: now, or later if what it did last is.
+//
+//go:nosplit
+func (t *ftraceG) after(now uint64) uint64 {
+	if now > t.last && ftraceTimer == ftrace_format_TimerCycle {
+		return now
+	}
+	return t.afterTick(now)
+}
+
+// afterTick is after where two things can be done in a tick. Each processor's records are in a file
+// of their own, and those of two files are read in the order of their ticks. So what a goroutine
+// does after it came to another processor is a tick later. On one processor the order is known.
+//
+//go:nosplit
+//go:noinline
+func (t *ftraceG) afterTick(now uint64) uint64 {
+	id := getg().m.p.ptr().id
+	if id == t.processor && ftraceTimer != ftrace_format_TimerCycle {
+		return max(now, t.last)
+	}
+	t.processor = id
+	return max(now, t.last+1)
+}
 
 // Readers find these fields where package format has them.
 var (

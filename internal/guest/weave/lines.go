@@ -46,14 +46,14 @@ func ftraceRecordLine(gp *g, level int32, line string) {
 	}
 	mp := acquirem()
 	if ftraceRecording.on {
-		ftraceRecorder(mp).line(gp, depth, level, line)
+		ftraceRecorder(mp).follow(t).line(gp, depth, level, line)
 	}
 	for i := range ftraceSessions {
 		if s := &ftraceSessions[i]; s.on {
 			if t != nil {
 				depth = t.seen[i]
 			}
-			s.recorder(gp, mp, nil).line(gp, depth, level, line)
+			s.recorder(gp, mp, nil).follow(t).line(gp, depth, level, line)
 		}
 	}
 	releasem(mp)
