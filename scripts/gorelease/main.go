@@ -179,7 +179,7 @@ func (t toolchain) runSteps(ctx context.Context, w io.Writer, std []string, keep
 		name string
 		args []string
 	}{
-		{"the core, vetted in the packages", []string{t.goFile(), "run", "./scripts/corecheck", "-vet", checked}},
+		{"the core in the packages", []string{t.goFile(), "run", "./scripts/corecheck", "-vet", checked}},
 		{"doctor", []string{wrapper, "doctor"}},
 		{"scripts of ftrace-wrap", []string{t.goFile(), "test", "-timeout", "30m", "./cmd/ftrace-wrap", "-run", "TestScript/(values|values_broken|rules|positions|panics|calls|allocs|out|mock|mock_(clock|errors|fail|generic|intercept|std)|record|onerror|weave|weave_(held|log))$"}},
 		{"scripts of ftrace", []string{t.goFile(), "test", "-timeout", "30m", "./cmd/ftrace", "-run", "TestScript/(attach|probes_sql|providers|waits_live|waits_held)$"}},
