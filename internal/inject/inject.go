@@ -34,6 +34,9 @@ type File struct {
 // Releases are the supported Go releases.
 var Releases = []string{"go1.25", "go1.26", "go1.27"}
 
+// Targets are the supported GOOS/GOARCH.
+var Targets = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
+
 // Supported reports whether version, such as "go1.26.8", belongs to a supported release.
 func Supported(version string) bool { return release(version) != "" && !Later(version) }
 
@@ -204,8 +207,7 @@ func Hash() string {
 }
 
 func checkTarget(goos, goarch string) error {
-	system := goos == "linux" || goos == "darwin" || goos == "windows"
-	if system && (goarch == "amd64" || goarch == "arm64") {
+	if slices.Contains(Targets, goos+"/"+goarch) {
 		return nil
 	}
 	return fmt.Errorf("GOOS=%s GOARCH=%s is not supported: linux, darwin and windows on amd64 and arm64 are", goos, goarch)

@@ -32,9 +32,6 @@ import (
 // staticcheckVersion is the one that .ci/run checks the rest with.
 const staticcheckVersion = "v0.8.2"
 
-// allTargets are the supported ones.
-var allTargets = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
-
 // listFlag is a repeatable string flag.
 type listFlag []string
 
@@ -68,7 +65,7 @@ func run(ctx context.Context, toolchains, targets, packages []string, vetOnly bo
 		toolchains = []string{"local"}
 	}
 	if len(targets) == 0 {
-		targets = allTargets
+		targets = inject.Targets
 	}
 	std, others := inject.Packages()
 	if len(packages) == 0 {

@@ -17,9 +17,6 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
-// targets are the supported ones.
-var targets = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
-
 // A misfit is a change that can't be made in a package of a release.
 type misfit struct {
 	inject.Misfit
@@ -40,7 +37,7 @@ func (m *misfit) write(w io.Writer) {
 // misfits tries all changes in the packages of a release, for all targets.
 func misfits(ctx context.Context, t, known toolchain) ([]*misfit, error) {
 	var found []*misfit
-	for _, target := range targets {
+	for _, target := range inject.Targets {
 		packages, err := t.sources(ctx, target)
 		if err != nil {
 			return nil, err
@@ -75,7 +72,7 @@ func misfits(ctx context.Context, t, known toolchain) ([]*misfit, error) {
 
 // know sets the text that the places have in a known release.
 func know(ctx context.Context, known toolchain, found []*misfit) error {
-	for _, target := range targets {
+	for _, target := range inject.Targets {
 		packages, err := known.sources(ctx, target)
 		if err != nil {
 			return err
