@@ -85,13 +85,14 @@ func (t *ftraceG) after(now uint64) uint64 {
 
 // afterTick is after where two things can be done in a tick. Each processor's records are in a file
 // of their own, and those of two files are read in the order of their ticks. So what a goroutine
-// does after it came to another processor is a tick later. On one processor the order is known.
+// does after it came to another processor is a tick later: going there takes a microsecond or so. A
+// timer that is coarser would run ahead of the time by that.
 //
 //go:nosplit
 //go:noinline
 func (t *ftraceG) afterTick(now uint64) uint64 {
 	id := getg().m.p.ptr().id
-	if id == t.processor && ftraceTimer != ftrace_format_TimerCycle {
+	if ftraceTimer > ftrace_format_TimerMicrosecond || ftraceTimer != ftrace_format_TimerCycle && id == t.processor {
 		return max(now, t.last)
 	}
 	t.processor = id
