@@ -192,22 +192,22 @@ func (p *patient) goCommand() (string, error) {
 	if p.goFile, err = gocmd.Path(); err != nil {
 		return "", err
 	}
-	out, err := p.run(nil, p.goFile, "env", "GOVERSION", "GOOS", "GOARCH", "CGO_ENABLED")
+	out, err := p.run(nil, p.goFile, "env", "GOVERSION", "GOOS", "GOARCH")
 	if err != nil {
 		return "", err
 	}
-	fields := strings.Fields(out)
-	if len(fields) != 4 {
+	lines := strings.Split(strings.ReplaceAll(out, "\r", ""), "\n")
+	if len(lines) < 3 {
 		return "", fmt.Errorf("go env printed %q", out)
 	}
-	release := fields[0]
+	release, goos, goarch := lines[0], lines[1], lines[2]
 	if err := toolexec.CheckRelease(release); err != nil {
 		return "", err
 	}
-	if fields[1] != runtime.GOOS || fields[2] != runtime.GOARCH {
-		return "", fmt.Errorf("it builds for %s/%s, which can't be tried on %s/%s: unset GOOS and GOARCH", fields[1], fields[2], runtime.GOOS, runtime.GOARCH)
+	if goos != runtime.GOOS || goarch != runtime.GOARCH {
+		return "", fmt.Errorf("it builds for %s/%s, which can't be tried on %s/%s: unset GOOS and GOARCH", goos, goarch, runtime.GOOS, runtime.GOARCH)
 	}
-	return fmt.Sprintf("%s for %s/%s, %s", release, fields[1], fields[2], p.goFile), nil
+	return fmt.Sprintf("%s for %s/%s, %s", release, goos, goarch, p.goFile), nil
 }
 
 // build builds the program to a file of this name.

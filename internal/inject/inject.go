@@ -133,7 +133,7 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 			continue
 		}
 		if problem := s.apply(files, changed); problem != "" {
-			misfits = append(misfits, Misfit{problem, s.file, s.behind + s.cut})
+			misfits = append(misfits, Misfit{problem, s.behind + s.cut})
 		}
 	}
 	if misfits != nil {
@@ -171,8 +171,7 @@ type ReleaseError struct {
 // A Misfit is a change that can't be made in a package.
 type Misfit struct {
 	Problem string
-	File    string // base name of the file that is to be changed, "" where that is a function, wherever it is
-	Place   string // text that the file does not have once, "" of a function
+	Place   string // text that a file does not have once, "" if the change is to a function
 }
 
 // Error has the first misfit, and how many others there are.

@@ -37,7 +37,7 @@ func toolVersion(tool string, t transform) (status int, err error) {
 // that the build cache keeps what we make apart from plain objects, and from ours of other
 // settings. This is also where settings are checked: it runs once in each go command.
 func compilerVersion(tool, line string) (string, error) {
-	if err := CheckRelease(releaseIn(strings.TrimPrefix(line, "compile version "))); err != nil {
+	if err := CheckRelease(strings.TrimPrefix(line, "compile version ")); err != nil {
 		return "", err
 	}
 	settings, err := ReadSettings(tool)
@@ -57,18 +57,18 @@ func compilerVersion(tool, line string) (string, error) {
 	return addKey(line, key), nil
 }
 
-// CheckRelease returns an error unless programs of a Go release, such as "go1.26.8", can be
-// instrumented. One that is later than the supported ones is tried if FTRACE_GO allows that.
+// CheckRelease returns an error unless programs of a Go release can be instrumented. version is as
+// go env GOVERSION has it. A release that is later than the supported ones is tried if FTRACE_GO
+// allows that.
 func CheckRelease(version string) error {
-	if inject.Supported(version) {
-		return nil
-	}
-	unsupported := fmt.Sprintf("%s is not a supported Go release: %s are", version, strings.Join(inject.Releases, ", "))
+	release := releaseIn(version)
+	unsupported := fmt.Sprintf("%s is not a supported Go release: %s are", release, strings.Join(inject.Releases, ", "))
 	newest := inject.Releases[len(inject.Releases)-1]
 	switch allow := os.Getenv("FTRACE_GO"); {
 	case allow != "" && allow != "allow":
 		return fmt.Errorf("FTRACE_GO: %q is not allow", allow)
-	case !inject.Later(version):
+	case inject.Supported(release):
+	case !inject.Later(release):
 		return errors.New(unsupported)
 	case allow == "":
 		return fmt.Errorf("%s. FTRACE_GO=allow tries it as if it were %s", unsupported, newest)

@@ -9,8 +9,8 @@
 // built. First each change to Go's sources is tried, for all targets. Of one that does not fit
 // gorelease shows the place in the release of -against, a known one (default: local), and what is
 // most like it in the new one. If all fit, gorelease checks the core within the new packages, tries
-// what ftrace-wrap doctor does, runs scripts of both commands, and compares tests of the standard
-// library. It ends with a table. What steps print is in files in the directory of -keep.
+// what ftrace-wrap doctor does, runs .ci/release, and compares tests of the standard library. It
+// ends with a table. What steps print is in files in the directory of -keep.
 //
 // The exit status is 0 if there is nothing to do, and 1 if there is.
 package main
@@ -56,18 +56,21 @@ func main() {
 type toolchain struct {
 	name          string   // what says it: a value of GOTOOLCHAIN, or a directory
 	env           []string // makes the go command that of the release
+	goFile        string   // the go command: that of the directory, or the one in PATH, which becomes it
 	root, version string
 }
 
 // find returns the toolchain of a name.
 func find(ctx context.Context, name string) (toolchain, error) {
-	t := toolchain{name: name, env: []string{"GOTOOLCHAIN=" + name}}
+	t := toolchain{name: name, env: []string{"GOTOOLCHAIN=" + name}, goFile: "go"}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		dir, err := filepath.Abs(name)
 		if err != nil {
 			return t, err
 		}
-		t.env = []string{"GOTOOLCHAIN=local", "GOROOT=" + dir, "PATH=" + filepath.Join(dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")}
+		bin := filepath.Join(dir, "bin")
+		t.env = []string{"GOTOOLCHAIN=local", "GOROOT=" + dir, "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")}
+		t.goFile = filepath.Join(bin, "go")
 	}
 	out, err := t.output(ctx, nil, "env", "GOROOT", "GOVERSION")
 	if err != nil {
@@ -77,20 +80,9 @@ func find(ctx context.Context, name string) (toolchain, error) {
 	return t, nil
 }
 
-// goFile returns the toolchain's go command: that of its directory, or the one in PATH, which
-// becomes it.
-func (t toolchain) goFile() string {
-	for _, v := range t.env {
-		if root, ok := strings.CutPrefix(v, "GOROOT="); ok {
-			return filepath.Join(root, "bin", "go")
-		}
-	}
-	return "go"
-}
-
 // output runs the go command with more of an environment, and returns what it prints on stdout.
 func (t toolchain) output(ctx context.Context, env []string, args ...string) (string, error) {
-	c := exec.CommandContext(ctx, t.goFile(), args...)
+	c := exec.CommandContext(ctx, t.goFile, args...)
 	c.Env = append(append(os.Environ(), t.env...), env...)
 	var complaint bytes.Buffer
 	c.Stderr = &complaint
@@ -166,10 +158,10 @@ func (t toolchain) runSteps(ctx context.Context, w io.Writer, std []string, keep
 	}
 	wrapper := filepath.Join(bin, "ftrace-wrap")
 	checked := t.name
-	if t.goFile() != "go" {
+	if t.goFile != "go" {
 		checked = "local"
 	}
-	compare := []string{t.goFile(), "run", "./scripts/corpus", "-wrap", wrapper, "-packages", "std", "-short", "-first", "50", "-repeat-flaky"}
+	compare := []string{t.goFile, "run", "./scripts/corpus", "-wrap", wrapper, "-packages", "std", "-short", "-first", "50", "-repeat-flaky"}
 	for _, p := range std {
 		compare = append(compare, "-n", p)
 	}
@@ -179,10 +171,9 @@ func (t toolchain) runSteps(ctx context.Context, w io.Writer, std []string, keep
 		name string
 		args []string
 	}{
-		{"the core in the packages", []string{t.goFile(), "run", "./scripts/corecheck", "-vet", checked}},
+		{"the core in the packages", []string{t.goFile, "run", "./scripts/corecheck", "-vet", checked}},
 		{"doctor", []string{wrapper, "doctor"}},
-		{"scripts of ftrace-wrap", []string{t.goFile(), "test", "-timeout", "30m", "./cmd/ftrace-wrap", "-run", "TestScript/(values|values_broken|rules|positions|panics|calls|allocs|out|mock|mock_(clock|errors|fail|generic|intercept|std)|record|onerror|weave|weave_(held|log))$"}},
-		{"scripts of ftrace", []string{t.goFile(), "test", "-timeout", "30m", "./cmd/ftrace", "-run", "TestScript/(attach|probes_sql|providers|waits_live|waits_held)$"}},
+		{"tests of this repository", []string{".ci/release"}},
 		{"tests of the standard library", compare},
 	} {
 		log := filepath.Join(keep, strings.ReplaceAll(s.name, " ", "-")+".txt")
