@@ -29,7 +29,7 @@ var schemaWays = []way{
 }
 
 func consumers(detail, list string) []string {
-	return []string{"FTRACE=calls.*=" + detail, "FTRACE_OUT=off", "FTRACE_CONSUMERS=" + list}
+	return []string{"FTRACE=calls.*=" + detail, "FTRACE_OUT=off", "FTRACE_BUDGET=off", "FTRACE_CONSUMERS=" + list}
 }
 
 // measureSchema prints what a call costs with each consumer, and what a server under load costs

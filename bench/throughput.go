@@ -190,7 +190,7 @@ type server struct {
 func (way serverWay) start(exe string) (*server, error) {
 	var env []string
 	if way.rules != "" {
-		env = []string{"FTRACE=" + way.rules, "FTRACE_OUT=off"}
+		env = []string{"FTRACE=" + way.rules, "FTRACE_OUT=off", "FTRACE_BUDGET=off"}
 	}
 	if way.sums {
 		env = append(env, "FTRACE_CONSUMERS=summary")

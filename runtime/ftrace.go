@@ -82,7 +82,7 @@ func Budget() int {
 // Within a budget, calls of the functions that are called most are left out of the recording at
 // times, and counted as far as that costs little. Only calls that the program records, by
 // FTRACE_RECORD, and does nothing else with, are left out. Who is attached to the program has a
-// budget of its own.
+// budget of its own, as has what SQL enables.
 //
 // SetBudget fails where there can be no budget: if percent is out of range, on systems where a
 // program's processor time is not known, and, with [ErrInactive], without the wrapper. Then the

@@ -365,6 +365,7 @@ type Head struct {
 
 	Running uint64 // how many goroutines there were at the last look
 	LeftOut uint64 // functions of which calls were left out to keep within the budget; atomic
+	Kept    uint32 // millionths of the processor time that calls may cost that only consumers see, 0: there is no limit
 
 	Probes Section // the last static probes that fired, each a Probe; Used is how many there were
 }
@@ -413,6 +414,7 @@ const (
 	AskWhat                 // addresses of locks and channels: what they are, and what leads there
 	AskLocks                // number: list who holds locks, and findings, from that one on
 	AskBudget               // millionths of the processor time, 0: none: what the observer's recording may cost; all bits of the program's own: what FTRACE_BUDGET says
+	AskKept                 // millionths of the processor time, 0: none: what calls may cost that only the consumers see
 )
 
 // What a list of locks says first of each entry.
@@ -644,6 +646,8 @@ type Summary struct {
 	Self           uint64 // ticks, without the calls within it of functions that are armed too
 	Errors, Panics uint64
 	Bytes          uint64       // of operations
+	LeftOut        uint64       // of Count, those that were left out to keep within the budget; a processor's may be negative
+	Uncounted      uint64       // 1: calls were left out that are not in Count
 	Log2           [Log2]uint64 // by the number of bits of the ticks; the last one also has what is longer
 }
 

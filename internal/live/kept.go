@@ -135,6 +135,8 @@ func (c *Counts) add(s *format.Summary) {
 	c.Errors += s.Errors
 	c.Panics += s.Panics
 	c.Bytes += s.Bytes
+	c.LeftOut += s.LeftOut
+	c.More = c.More || s.Uncounted != 0
 	for i, n := range s.Log2 {
 		c.Log2[i] += n
 	}

@@ -30,6 +30,7 @@ func (p *Process) SetRules(rules string) error            { return errSystem }
 func (p *Process) Record(dir string) error                { return errSystem }
 func (p *Process) RecordRules(dir, rules string) error    { return errSystem }
 func (p *Process) SetBudget(percent int) error            { return errSystem }
+func (p *Process) SetKept(percent int) error              { return errSystem }
 func (p *Process) RecordRings() error                     { return errSystem }
 func (p *Process) StopRecording() error                   { return errSystem }
 func (p *Process) Dump(dir string) error                  { return errSystem }

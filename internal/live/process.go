@@ -359,6 +359,12 @@ func (p *Process) SetBudget(percent int) error {
 	return p.askOwn(format.AskBudget, string(binary.LittleEndian.AppendUint32(nil, share)))
 }
 
+// SetKept limits what calls may cost that only the consumers see, as SetBudget does for calls that
+// are recorded.
+func (p *Process) SetKept(percent int) error {
+	return p.ask(format.AskKept, string(binary.LittleEndian.AppendUint32(nil, uint32(percent)*1e4)))
+}
+
 // RecordRings makes the program record to rings in memory, which Dump writes out. It is no error if
 // it does already.
 func (p *Process) RecordRings() error { return p.ask(format.AskRing, "") }

@@ -144,7 +144,7 @@ func (l *look) after() (*Snapshot, error) {
 	s.Program.Env.Executable, s.Program.Env.Release = s.Program.Process.Executable, s.Program.Process.Release
 	s.Clock = recording.Through(int(h.Timer&0xFF), s.Begun, s.Now)
 	s.Lost = Losses{Functions: h.Lost.Functions, Goroutines: h.Lost.Goroutines, Frames: h.Lost.Frames, Tables: h.Lost.Tables, Tallies: h.Lost.Tallies, Records: l.kept.lost}
-	s.LeftOut = h.LeftOut
+	s.LeftOut, s.Kept = h.LeftOut, int(h.Kept/1e4)
 	s.Timer, s.Running = p.Timer(), h.Running
 	if err := p.functions(s, &l.kept); err != nil {
 		return nil, err

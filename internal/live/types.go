@@ -132,6 +132,7 @@ type Snapshot struct {
 	HistoryMax int     // and how many of each goroutine
 	Limits     Limits
 	Lost       Losses
+	Kept       int    // what calls may cost that only the consumers see, in percent of the processor time; 0: there is no limit
 	LeftOut    uint64 // functions of which calls were left out to keep within the budget
 	Timer      string // the timer by which calls are timed
 	Setup      Setup
@@ -224,7 +225,9 @@ type Sums struct {
 // Counts are the counts and times of a function's calls that have ended.
 type Counts struct {
 	Sums
-	Log2 [Buckets]uint64
+	LeftOut uint64 // of Count, those that were left out to keep within a budget
+	More    bool   // calls were left out that Count does not have
+	Log2    [Buckets]uint64
 }
 
 // A Goroutine is one that has called an armed function.

@@ -26,6 +26,7 @@ type fake struct {
 	global    map[uint32]*Summary
 	consumers Consumers
 	timer     string
+	budget    int
 	actors    []Rule
 	objects   []Rule
 	lost      []Counter
@@ -156,6 +157,7 @@ func (f *fake) SetConsumers(c Consumers) error { f.consumers = c; return nil }
 func (f *fake) Want(Consumers) error           { return nil }
 func (f *fake) Look(map[uint32]bool) error     { return nil }
 func (f *fake) SetTimer(name string) error     { f.timer = name; return nil }
+func (f *fake) SetBudget(percent int) error    { f.budget = percent; return nil }
 func (f *fake) Close() error                   { return nil }
 
 func (f *fake) SetRules(kind RuleKind, rules []Rule) error {

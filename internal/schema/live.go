@@ -296,6 +296,10 @@ func rulesOf(rules []live.Rule, every Rule) []Rule {
 	return list
 }
 
+func (s *liveProcess) SetBudget(percent int) error {
+	return s.use(func() error { return s.p.SetKept(percent) })
+}
+
 func (s *liveProcess) SetTimer(name string) error {
 	return s.use(func() error { return s.p.SetTimer(name) })
 }

@@ -24,7 +24,7 @@ func (v *liveView) snapshot() *Snapshot {
 	l, program := v.l, v.l.Program
 	s := &Snapshot{
 		Process:   Process{v.s.p.PID, program.Process.Executable, program.Process.Args, program.Process.Release, program.Process.Start, "RUNNING"},
-		Consumers: v.s.consumers(), Timer: l.Timer, Actors: rulesOf(l.Setup.Actors, everyActor), Objects: rulesOf(l.Setup.Objects, everyObject),
+		Consumers: v.s.consumers(), Timer: l.Timer, Budget: l.Kept, Actors: rulesOf(l.Setup.Actors, everyActor), Objects: rulesOf(l.Setup.Objects, everyObject),
 		ByThread:   v.summaries(l.ByGoroutine, func(s *Summary, by uint64) { s.Thread = by }),
 		ByCaller:   v.summaries(l.ByCaller, func(s *Summary, by uint64) { s.Caller = uint32(by) }),
 		ByInstance: v.summaries(l.ByReceiver, func(s *Summary, by uint64) { s.Object = by }),
@@ -119,7 +119,7 @@ func (v *liveView) global(key uint32, c *live.Counts) Summary {
 		timed += n
 	}
 	return Summary{Function: key, Count: c.Count, Timed: timed, Sum: v.since(c.Sum), Min: v.since(c.Min), Max: v.since(c.Max), Self: v.since(c.Self),
-		Errors: c.Errors, Panics: c.Panics, Bytes: c.Bytes, Buckets: buckets}
+		Errors: c.Errors, Panics: c.Panics, Bytes: c.Bytes, LeftOut: uint64(max(0, int64(c.LeftOut))), More: c.More, Buckets: buckets}
 }
 
 // thread returns the row of a goroutine.

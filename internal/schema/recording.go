@@ -81,6 +81,7 @@ func (s *recorded) SetConsumers(Consumers) error          { return ErrReadOnly }
 func (s *recorded) Want(Consumers) error                  { return ErrReadOnly }
 func (s *recorded) Look(map[uint32]bool) error            { return ErrReadOnly }
 func (s *recorded) SetTimer(string) error                 { return ErrReadOnly }
+func (s *recorded) SetBudget(int) error                   { return ErrReadOnly }
 func (s *recorded) SetRules(RuleKind, []Rule) error       { return ErrReadOnly }
 func (s *recorded) Truncate(Part) error                   { return ErrReadOnly }
 func (s *recorded) Close() error                          { return nil }
@@ -556,7 +557,11 @@ func (p *pass) snapshot() *Snapshot {
 	}
 	s.History = p.options.History
 	_, last := p.r.Clocks()
-	s.Lost = append(s.Lost, Counter{LeftOut, int64(len(p.r.LeftOut(last.Ticks)))})
+	leftOut := map[uint32]recording.LeftOut{}
+	for _, l := range p.r.LeftOut(last.Ticks) {
+		leftOut[l.Function] = l
+	}
+	s.Lost = append(s.Lost, Counter{LeftOut, int64(len(leftOut))})
 	statements := p.statements.snapshot()
 	s.Statements = func() (Statements, error) { return statements, nil }
 	variables := symbols.OfExecutable(p.r.Process.Executable, p.r.Process.Start)
@@ -615,7 +620,7 @@ func (p *pass) snapshot() *Snapshot {
 	}
 	s.Long, s.LongWaits, s.Now = p.calls(&p.long), waitsOf(&p.waits), p.at(p.ticks)
 	for _, key := range slices.Sorted(maps.Keys(p.global)) {
-		s.Global = append(s.Global, p.summary(p.global[key], Summary{Function: key}))
+		s.Global = append(s.Global, p.summary(p.global[key], Summary{Function: key}).with(leftOut[key]))
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(p.byCaller), func(a, b [2]uint32) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }) {
 		byCaller = append(byCaller, p.summary(p.byCaller[key], Summary{Function: key[0], Caller: key[1]}))
@@ -643,6 +648,14 @@ func (p *pass) at(ticks uint64) int64 { return Picoseconds(p.clock.Since(ticks))
 func (p *pass) summary(t *tally, s Summary) Summary {
 	s.Count, s.Timed, s.Errors, s.Panics, s.Bytes, s.Buckets = t.count, t.count, t.errors, t.panics, t.bytes, t.buckets
 	s.Sum, s.Min, s.Max, s.Self = p.since(t.sum), p.since(t.least), p.since(t.most), p.since(t.self)
+	return s
+}
+
+// with returns the summary of a function with the calls of it that were left out.
+func (s Summary) with(l recording.LeftOut) Summary {
+	s.Count += l.Calls
+	s.Errors += l.Failed
+	s.LeftOut, s.More = l.Calls, l.More
 	return s
 }
 

@@ -34,6 +34,7 @@ type Source interface {
 	// prints or records is not looked at so.
 	Look(map[uint32]bool) error
 	SetTimer(name string) error
+	SetBudget(percent int) error                // what calls may cost that only the tables show, 0: there is no limit
 	SetRules(kind RuleKind, rules []Rule) error // all rules of that kind; they replace the ones before
 	Truncate(Part) error
 
@@ -68,6 +69,7 @@ type Snapshot struct {
 	Running    int              // how many goroutines there were then, with those that called nothing armed
 	Consumers  Consumers
 	Timer      string // the timer that is used
+	Budget     int    // what calls may cost that only the tables show, in percent of the processor time; 0: there is no limit
 	Actors     []Rule
 	Objects    []Rule
 	Memory     []Memory
@@ -304,6 +306,8 @@ type Summary struct {
 	Object   uint64
 	Count    uint64
 	Timed    uint64 // how many of the calls have times
+	LeftOut  uint64 // how many of the calls were left out to keep within a budget
+	More     bool   // calls were left out that Count does not have
 	Sum      int64
 	Min      int64
 	Max      int64

@@ -7,7 +7,7 @@ import (
 )
 
 // setupTables are the tables that choose what is collected.
-var setupTables = []*table{setupInstruments, setupConsumers, setupTimers, performanceTimers, setupActors, setupObjects}
+var setupTables = []*table{setupInstruments, setupConsumers, setupTimers, performanceTimers, setupBudget, setupActors, setupObjects}
 
 var setupInstruments = withUpdate(newTable("setup_instruments", func(v *view) []Function { return slices.Concat(v.Functions, v.Waits, v.Kinds, v.Probes) },
 	text("NAME", nameKind, func(_ *view, f *Function) string { return f.Instrument() }),
@@ -83,6 +83,21 @@ var setupTimers = withUpdate(newTable("setup_timers", func(v *view) []timerRow {
 		return err
 	}
 	p.timer = name
+	return nil
+})
+
+const mostBudget = 999 // percent
+
+// setupBudget has one row: what calls may cost that only these tables show.
+var setupBudget = withUpdate(newTable("setup_budget", func(v *view) []int { return []int{v.Budget} },
+	updatable(column[int]{columnHead{name: "BUDGET", kind: "int unsigned"}, func(_ *view, percent *int) value { return int64(*percent) }}),
+), func(p *pending, _ any, _ int, v value) error {
+	percent, ok := v.(int64)
+	if !ok || percent < 0 || percent > mostBudget {
+		return NewError(erWrongValue, "BUDGET is a whole number of percent from 0, for no limit, to %d", mostBudget)
+	}
+	budget := int(percent)
+	p.budget = &budget
 	return nil
 })
 
@@ -181,6 +196,7 @@ type pending struct {
 	threads     map[uint64]bool
 	consumers   *Consumers
 	timer       string
+	budget      *int
 	rules       map[RuleKind][]Rule
 }
 
@@ -219,6 +235,11 @@ func (p *pending) apply() error {
 	}
 	if p.timer != "" {
 		if err := source.SetTimer(p.timer); err != nil {
+			return err
+		}
+	}
+	if p.budget != nil {
+		if err := source.SetBudget(*p.budget); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,9 @@ import "math"
 
 // summaryTables have a row for all calls of a function, and of what else they are grouped by.
 var summaryTables = []*table{
-	withParts(newTable("events_calls_summary_global_by_event_name", everyFunction, summaryColumns()...), GlobalPart, HistogramPart),
+	withParts(newTable("events_calls_summary_global_by_event_name", everyFunction, append(summaryColumns(),
+		id("COUNT_LEFT_OUT", func(s *Summary) uint64 { return s.LeftOut }),
+		yesNo("COUNTED", func(s *Summary) bool { return !s.More }))...), GlobalPart, HistogramPart),
 	withParts(newTable("events_calls_summary_by_thread_by_event_name", func(v *view) []Summary { return v.ofCalls(v.ByThread()) },
 		summaryColumns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...), ByThreadPart),
 	withParts(newTable("events_calls_summary_by_caller_by_event_name", func(v *view) []Summary { return v.ofCalls(v.ByCaller()) },

@@ -485,6 +485,7 @@ var changes = []change{
 		some := func() live.Consumers { return live.Consumers(rand.Uint32()) & live.AllConsumers }
 		return p.SetConsumers(some(), some())
 	}},
+	{"budget", func(p *program, _ string) error { return p.SetKept(rand.IntN(3)) }}, // or none
 	{"timer", func(p *program, _ string) error { return p.SetTimer(pick("CYCLE", "NANOSECOND", "MICROSECOND")) }},
 	{"clear", func(p *program, _ string) error { return p.Clear(live.AllConsumers, live.AllConsumers) }},
 	{"snapshot", func(p *program, _ string) error { _, err := p.Snapshot(); return err }},

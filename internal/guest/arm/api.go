@@ -57,7 +57,7 @@ func ftraceShowFromNow() bool {
 // limit.
 //
 //go:linkname ftrace_api_budget
-func ftrace_api_budget() int { return int(atomic.Load(&ftraceBudget.asked[0]) / 1e4) }
+func ftrace_api_budget() int { return int(atomic.Load(&ftraceBudget.own) / 1e4) }
 
 // ftrace_api_setBudget sets that. It returns "", or why it can't.
 //

@@ -11,9 +11,10 @@
 // very frequent there are some calls in each turn. Sysmon, which is awake anyway, adds up what the
 // calls of a turn cost, and sets the quota by that.
 //
-// Only what a recording says can be left out, so there must be one. Each observer may ask for a
-// budget: the program by FTRACE_BUDGET, a session by a request. The smallest holds. A call is left
-// out only if all who see it have asked for one: who has not sees every call.
+// What is left out must be said, by a recording or by the summaries of functions. Each observer may
+// ask for a budget: the program by FTRACE_BUDGET, a session by a request. What only the consumers
+// see has one of its own, by default. The smallest holds. A call is left out only if all who see it
+// have asked for one: who has not sees every call.
 //
 // A call looks only at the limit that stands beside its function's count. Calls of functions that
 // need other decisions than to be noted (lines, marks, replacements) are never left out.
@@ -35,16 +36,17 @@ const (
 	ftraceMaxOff    = 4096 // at most calls of so many functions are left out at once
 
 	ftraceEntries      = 64
-	ftraceCountedCalls = 8       // for each call noted so many are counted
-	ftraceCountedCheck = 64      // whether these are enough is asked after so many
-	ftraceUncounted    = 1 << 31 // in ftraceFunc.counted and leftOut
-	ftraceSaid         = 1 << 1  // in leftOut
+	ftraceCountedCalls = 8  // for each call noted so many are counted
+	ftraceCountedCheck = 64 // whether these are enough is asked after so many
+
+	ftraceKeptUsual = 1e5 // of the processor time, in millionths, for calls that only the consumers see
 )
 
 // ftraceBudgetState is the state of the budget. Sysmon writes it, unless it says otherwise.
 type ftraceBudgetState struct {
-	asked  [1 + ftrace_format_SessionsMax]uint32 // by observer, what it asked for, as share; under the registry's lock; atomic
+	asked  [1 + ftrace_format_SessionsMax]uint32 // by observer, what it asks for, as share; under the registry's lock; atomic
 	start  uint32                                // what FTRACE_BUDGET asks for
+	own    uint32                                // what the program asks for its recording; under the registry's lock; atomic
 	share  uint32                                // of the processor time, in millionths: the smallest that anyone asks for; 0: there is no budget; likewise
 	window uint32                                // number of the current window, from 1 on; calls of ftraceBudgetAnew begin others; atomic
 	quota  uintptr                               // calls that a function may have in a window; atomic
@@ -73,6 +75,10 @@ var ftraceBudget ftraceBudgetState
 
 // ftraceParseBudget reads FTRACE_BUDGET: off, or so many percent, such as 3%.
 func ftraceParseBudget(s string) {
+	h := ftraceMemory.head // or nil
+	if h != nil && s != "off" {
+		h.Kept = ftraceKeptUsual
+	}
 	if s == "" || s == "off" {
 		return
 	}
@@ -97,6 +103,9 @@ func ftraceParseBudget(s string) {
 		return
 	}
 	ftraceBudget.start = share * 1e4
+	if h != nil {
+		h.Kept = share * 1e4
+	}
 }
 
 // ftraceAskBudget has an observer ask for a budget, in millionths of the processor time, or for
@@ -108,8 +117,21 @@ func ftraceAskBudget(observer, share uint32) string {
 	return failed
 }
 
-// ask is ftraceAskBudget. The registry is locked.
-func (b *ftraceBudgetState) ask(observer, share uint32) string {
+// ftraceAskKept asks for a budget for calls that only the consumers see. It returns why there can
+// be none.
+func ftraceAskKept(h *ftraceHead, share uint32) string {
+	semacquire(&ftraceRegistry.lock)
+	failed := ftraceBudget.can(share)
+	if failed == "" {
+		h.Kept = share
+		ftraceBudgetAgain()
+	}
+	semrelease(&ftraceRegistry.lock)
+	return failed
+}
+
+// can prepares for a budget. It returns why there can be none.
+func (b *ftraceBudgetState) can(share uint32) string {
 	switch {
 	case share > 999e4:
 		return "it is more than 999%"
@@ -118,8 +140,46 @@ func (b *ftraceBudgetState) ask(observer, share uint32) string {
 	case share != 0 && b.window == 0 && !b.prepare():
 		return "there is no memory for it"
 	}
-	atomic.Store(&b.asked[observer], share)
-	share = 0
+	return ""
+}
+
+// ask is ftraceAskBudget. The registry is locked.
+func (b *ftraceBudgetState) ask(observer, share uint32) string {
+	if failed := b.can(share); failed != "" {
+		return failed
+	}
+	if observer == 0 {
+		atomic.Store(&b.own, share)
+	} else {
+		atomic.Store(&b.asked[observer], share)
+	}
+	ftraceBudgetAgain()
+	return ""
+}
+
+// ofProgram returns what the program asks for: for its recording, or else for what the consumers
+// see, but what is counted for FTRACE_STATS is counted exactly. The registry is locked.
+func (b *ftraceBudgetState) ofProgram() uint32 {
+	h := ftraceMemory.head
+	if ftraceRecording.on || ftraceOut.on || ftraceStats != 0 || h == nil || h.Kept == 0 || ftraceConsumers() == 0 {
+		return b.own
+	}
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
+		for i := range p.Nfuncs {
+			f := p.fn(i)
+			l := f.loadLaid()
+			if f.flags&(ftraceIsProbe|ftraceIsWait|ftraceIsSpan) == 0 && l.wantsOwn(f) && l.flags&ftraceLookedAt == 0 && b.can(h.Kept) == "" {
+				return h.Kept
+			}
+		}
+	}
+	return b.own
+}
+
+// settle finds out which budget holds. The registry is locked.
+func (b *ftraceBudgetState) settle() {
+	atomic.Store(&b.asked[0], b.ofProgram())
+	share := uint32(0)
 	for i := range b.asked {
 		if asked := b.asked[i]; asked != 0 && (share == 0 || asked < share) {
 			share = asked
@@ -137,8 +197,6 @@ func (b *ftraceBudgetState) ask(observer, share uint32) string {
 		atomic.Storeuintptr(&b.watch, ftraceCountedCalls*quota)
 	}
 	atomic.Store(&b.share, share)
-	ftraceBudgetAgain()
-	return ""
 }
 
 // prepare makes what a budget needs, once.
@@ -155,9 +213,10 @@ func (b *ftraceBudgetState) prepare() bool {
 }
 
 // ftraceBudgetAgain has each function ask anew whether its calls may be left out, and ends that
-// they are: who sees them has changed, or which budget they want.
+// they are: who sees them has changed, or which budget they want. The registry is locked.
 func ftraceBudgetAgain() {
 	b := &ftraceBudget
+	b.settle()
 	if b.window == 0 {
 		return // there never was a budget
 	}
@@ -169,15 +228,23 @@ func ftraceBudgetAgain() {
 	ftraceBudgetReturn(atomic.Xadd(&b.window, 1) + ftraceTurn)
 }
 
+// ftraceBudgetAnother is ftraceBudgetAgain where the registry is not locked.
+func ftraceBudgetAnother() {
+	semacquire(&ftraceRegistry.lock)
+	ftraceBudgetAgain()
+	semrelease(&ftraceRegistry.lock)
+}
+
 // governed reports whether calls of f may be left out: all who see them have asked for a budget,
-// and want no more than that they are recorded.
+// and want no more than that they are recorded, or summed up. A session that looks at functions
+// sees to it itself that this does not cost much.
 func (f *ftraceFunc) governed() bool {
 	b, l := &ftraceBudget, f.loadLaid()
-	if atomic.Load(&b.share) == 0 || l == nil || ftraceShaking != 0 || f.replaced() || f.flags&(ftraceIsProbe|ftraceIsSpan|ftraceHasSecrets) != 0 || l.marks|l.triggers != 0 {
+	if atomic.Load(&b.share) == 0 || l == nil || ftraceShaking != 0 || f.replaced() || f.flags&(ftraceIsProbe|ftraceIsSpan|ftraceHasSecrets) != 0 || l.marks|l.triggers != 0 || l.flags&ftraceLookedAt != 0 {
 		return false
 	}
-	own := l.flags&ftraceMaskedOff == 0 && l.wants(f)
-	if own && (atomic.Load(&b.asked[0]) == 0 || !ftraceRecording.on || ftraceOut.on || l.in|l.after != 0 || !ftraceWantsAll(l.clause)) {
+	own := l.wantsOwn(f)
+	if own && (atomic.Load(&b.asked[0]) == 0 || ftraceOut.on || !ftraceRecording.on && ftraceConsumers()&ftrace_format_ConsumerSummary == 0 || l.in|l.after != 0 || !ftraceWantsAll(l.clause)) {
 		return false
 	}
 	for o := l.others; o != nil; o = o.next {
@@ -261,10 +328,12 @@ func (b *ftraceBudgetState) measured(took uint64) {
 // hook of f off.
 func (f *ftraceFunc) onlyCount(w *ftraceWriter) {
 	w.counted++
+	f.sumLeftOut(1)
 	n := atomic.Xadd(&f.counted, 1)
 	if n%ftraceCountedCheck == 0 && n&ftraceUncounted == 0 && uintptr(n) >= f.mostCounted() {
 		atomic.Or(&f.counted, ftraceUncounted)
 		atomic.Or(&f.leftOut, ftraceUncounted)
+		f.sumUncounted()
 		atomic.StorepNoWB(unsafe.Pointer(&f.hook._type), nil)
 		if atomic.Load(&f.back) == 0 { // sysmon came first
 			f.hookOn()
@@ -346,6 +415,9 @@ func (f *ftraceFunc) leaveOut(window uint32) bool {
 			atomic.Store64(&f.wasOff, now)
 			if atomic.Cas(&f.leftOut, 0, 1) && ftraceMemory.head != nil {
 				atomic.Xadd64(&ftraceMemory.head.LeftOut, 1)
+			}
+			if atomic.And(&f.leftOut, ^uint32(ftraceSummed)); f.loadLaid().wantsOwn(f) {
+				atomic.Or(&f.leftOut, ftraceSummed)
 			}
 			ftraceRecordSwitch(f, ftrace_format_KindOff, now, uint64(atomic.Loaduintptr(&f.count)), 0)
 			return true
@@ -499,7 +571,7 @@ func ftraceRecordSwitch(f *ftraceFunc, kind uint8, since, calls, failed uint64) 
 		sees = atomic.Load(&f.leftOut) / ftraceSaid & (1<<(1+ftrace_format_SessionsMax) - 1)
 		atomic.And(&f.leftOut, ^(sees * ftraceSaid))
 	} else {
-		if ftraceRecording.on && l.flags&ftraceMaskedOff == 0 && l.wants(f) {
+		if ftraceRecording.on && l.wantsOwn(f) {
 			sees = 1
 		}
 		for o := l.others; o != nil; o = o.next {

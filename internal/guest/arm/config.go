@@ -242,7 +242,7 @@ func (c *ftraceConfig) lay(f *ftraceFunc) ftraceLaidKey {
 		default:
 			wants = c.decide(uint32(i+1), f, &subject)
 		}
-		if l := c.says(wants); l.flags&ftraceMaskedOff == 0 && l.wants(f) {
+		if l := c.says(wants); l.wantsOwn(f) {
 			key.others = c.list(i, l, key.others)
 		}
 		key.marks |= wants.marks
@@ -296,7 +296,13 @@ func (c *ftraceConfig) says(key ftraceLaidKey) *ftraceLaid {
 
 // arms reports whether the hook of f, on which l is laid, is to be on.
 func (l *ftraceLaid) arms(f *ftraceFunc) bool {
-	return f.mocks != nil || l != nil && (l.marks|l.triggers != 0 || l.others != nil || l.flags&ftraceMaskedOff == 0 && l.wants(f))
+	return f.mocks != nil || l != nil && (l.marks|l.triggers != 0 || l.others != nil || l.wantsOwn(f))
+}
+
+// wantsOwn reports whether the program's own settings want calls of f, on which l is laid. l may be
+// nil.
+func (l *ftraceLaid) wantsOwn(f *ftraceFunc) bool {
+	return l != nil && l.flags&ftraceMaskedOff == 0 && l.wants(f)
 }
 
 // wants reports whether the hook of f is to be on for its own sake, if setup_objects allows it.

@@ -86,14 +86,19 @@ func (t *ftraceG) noteAtEnd(gp *g, f *ftraceFunc, offset uintptr, flags uint32, 
 	}
 	if uintptr(atomic.Load(&f.keeping)) >= atomic.Loaduintptr(&ftraceBudget.quota) {
 		atomic.Xadd(&f.failed, 1)
+		f.sumFailed()
 		return
 	}
 	frame := t.push()
 	if frame == nil {
 		atomic.Xadd(&f.failed, 1)
+		f.sumFailed()
 		return
 	}
 	atomic.Xadd(&f.keeping, 1)
+	if atomic.Load(&f.counted)&ftraceUncounted == 0 {
+		f.sumLeftOut(^uint64(0)) // it is summed up as others when it ends
+	}
 	frame.fn, frame.Key = ftraceFuncPtr(unsafe.Pointer(f)), f.key
 	frame.Flags = flags | ftrace_format_FrameNotTimed | ftrace_format_FrameAtEnd
 	frame.sp, frame.Mask, frame.shown = offset, t.mask, t.shown
@@ -106,7 +111,7 @@ func (t *ftraceG) noteAtEnd(gp *g, f *ftraceFunc, offset uintptr, flags uint32, 
 	}
 	releasem(mp)
 	t.busy++
-	if laid.flags&ftraceMaskedOff == 0 && laid.wants(f) {
+	if laid.wantsOwn(f) {
 		frame.clause = ftraceClausePtr(unsafe.Pointer(laid.clause))
 		t.shown++
 		ftraceRecordEntry(gp, t, frame, nil, nil)

@@ -293,6 +293,43 @@ func (w *ftraceWriter) summarize(frame *ftraceFrame, outcome, cut uint32, lasted
 	}
 }
 
+// sumLeftOut adds n calls that are left out to keep within the budget to the summary of f, if there
+// is one.
+//
+//go:nosplit
+func (f *ftraceFunc) sumLeftOut(n uint64) {
+	if s := f.leftOutSummary(); s != nil {
+		s.Count += n
+		s.LeftOut += n
+	}
+}
+
+// sumUncounted notes in the summary of f that calls of it are no longer counted.
+func (f *ftraceFunc) sumUncounted() {
+	if s := f.leftOutSummary(); s != nil {
+		s.Uncounted = 1
+	}
+}
+
+// sumFailed adds a call that failed to the summary of f, which has counted it as left out.
+func (f *ftraceFunc) sumFailed() {
+	if s := f.leftOutSummary(); s != nil {
+		s.Errors++
+	}
+}
+
+// leftOutSummary returns the summary of f to which calls belong that are left out, or nil. What is
+// done with it must be done at once.
+//
+//go:nosplit
+func (f *ftraceFunc) leftOutSummary() *ftraceSummary {
+	w := getg().m.p.ptr().ftrace
+	if w == nil || w.summaries == nil || f.key >= w.summariesMax || atomic.Load(&f.leftOut)&ftraceSummed == 0 || ftraceConsumers()&ftrace_format_ConsumerSummary == 0 {
+		return nil
+	}
+	return (*ftraceSummary)(add(w.summaries, uintptr(atomic.Load(&ftraceCuts)&1)*w.halfSize+uintptr(f.key)*unsafe.Sizeof(ftraceSummary{})))
+}
+
 // ftraceConsumeMore does what is rarely needed. It updates the summaries by something else than the
 // function, gives the goroutine a history, and keeps calls that were under way at a cut. around is
 // the frame of the call around it, or nil.

@@ -274,6 +274,13 @@ func ftraceAnswer(h *ftraceHead, kind, observer uint32, text string) string {
 		if failed := ftraceAskBudget(observer, share); failed != "" {
 			return "a budget: " + failed
 		}
+	case ftrace_format_AskKept:
+		if len(text) != 4 {
+			return "this is not a number of 4 bytes"
+		}
+		if failed := ftraceAskKept(h, *(*uint32)(unsafe.Pointer(unsafe.StringData(text)))); failed != "" {
+			return "a budget: " + failed
+		}
 	default:
 		return "the program does not know this request"
 	}
@@ -311,13 +318,14 @@ func ftraceKeep(h *ftraceHead) {
 	atomic.Store(&h.Consumers, keep[0])
 	atomic.Store(&h.Waits, keep[1]&^ftrace_format_ConsumerLocks)
 	ftraceObserveLocks(keep[1]&ftrace_format_ConsumerLocks != 0)
+	ftraceBudgetAnother()
 }
 
 // ftraceStopRecording ends a recording while the program runs.
 func ftraceStopRecording(s *ftraceStream) {
 	ftraceFinishBudget()
 	s.end()
-	ftraceBudgetAgain()
+	ftraceBudgetAnother()
 	ftraceShowRecording()
 	ftraceLayLooks(^uint32(0), 0)
 	ftraceSetWeavesNow()
@@ -398,7 +406,7 @@ func ftraceRecordFromNow(s *ftraceStream, session uint32, directory string, chun
 	}
 	ftraceShowRecording()
 	ftraceLayLooks(^uint32(0), 0)
-	ftraceBudgetAgain()
+	ftraceBudgetAnother()
 	ftraceSetWeavesNow()
 	return ""
 }

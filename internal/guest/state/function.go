@@ -41,7 +41,7 @@ type ftraceFunc struct {
 	back       uint32         // the window from which on the budget notes its calls again; 0: it notes them; atomic
 	counted    uint32         // calls since wasOff that were only counted; with ftraceUncounted others were not; atomic
 	wasOff     uint64         // ticks since which the budget left calls out, until its next call that is noted; atomic
-	leftOut    uint32         // 0: the budget left no calls out; with ftraceUncounted it left out some that were not counted, with ftraceSaid << observer its recording says that they are; atomic
+	leftOut    uint32         // 0: the budget left no calls out; otherwise bits, see ftraceUncounted; atomic
 	keeping    uint32         // calls since wasOff that failed and were noted at their end; atomic
 	failed     uint32         // calls since wasOff that failed and were only counted; atomic
 	looks      uint32         // bits of the sessions that look at it, see ftraceLook; under the registry's lock
@@ -64,6 +64,13 @@ const (
 	ftraceHasSecrets    // some of its names may be secret: see value/redact.go
 	ftraceTellsInstance // its hook tells the instantiation: see ftraceFunc.instance
 	ftraceLookedAt      // of what is laid on it: sessions look at it, and nobody else wants it
+)
+
+// Bits of what ftraceFunc says of calls that the budget left out.
+const (
+	ftraceUncounted = 1 << 31 // in counted: there are calls that were not counted; in leftOut: there were
+	ftraceSummed    = 1 << 30 // in leftOut: they count in the function's summary
+	ftraceSaid      = 1 << 1  // in leftOut: shifted by an observer, its recording says that they are left out
 )
 
 const ftraceTableEntry = goarch.PtrSize + ftrace_format_EntryWords*8

@@ -59,6 +59,7 @@ func (p *process) SetConsumers(schema.Consumers) error           { return schema
 func (p *process) Want(schema.Consumers) error                   { return schema.ErrReadOnly }
 func (p *process) Look(map[uint32]bool) error                    { return schema.ErrReadOnly }
 func (p *process) SetTimer(string) error                         { return schema.ErrReadOnly }
+func (p *process) SetBudget(int) error                           { return schema.ErrReadOnly }
 func (p *process) SetRules(schema.RuleKind, []schema.Rule) error { return schema.ErrReadOnly }
 func (p *process) Truncate(schema.Part) error                    { return schema.ErrReadOnly }
 func (p *process) Close() error                                  { return nil }
