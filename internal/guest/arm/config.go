@@ -37,9 +37,6 @@ func ftraceNewRules(text string, lines bool) (*ftraceRules, ftrace_rule_Error, b
 	bits := 0
 	for i := range clauses {
 		clause := &clauses[i]
-		if !lines && !clause.FirstSet {
-			clause.First = 0
-		}
 		for _, needs := range [...]bool{clause.In != "", clause.After != "", clause.Tree} {
 			if needs {
 				bits++
@@ -50,11 +47,24 @@ func ftraceNewRules(text string, lines bool) (*ftraceRules, ftrace_rule_Error, b
 		err.Message = "more than 32 clauses with tree, in= or after="
 		return nil, err, false
 	}
+	if !lines || ftraceFormat.lines != 0 {
+		r.noUsualFirst()
+	}
 	if !r.redact() {
 		err.Message = "more than 254 different values of redact= since the program started"
 		return nil, err, false
 	}
 	return r, err, true
+}
+
+// noUsualFirst takes away the limit of lines that functions have whose clause sets none: there is
+// another, or nobody reads line by line.
+func (r *ftraceRules) noUsualFirst() {
+	for i := range r.clauses {
+		if clause := &r.clauses[i]; !clause.FirstSet {
+			clause.First = 0
+		}
+	}
 }
 
 // number gives the clauses their marks and triggers, of those that are not taken. It returns false

@@ -83,7 +83,9 @@ func ftraceInit() {
 			return
 		}
 	}
-	ftraceFormat.terminal(ftraceOut.fd)
+	if ftraceFormat.terminal(ftraceOut.fd); ftraceFormat.lines != 0 {
+		r.noUsualFirst()
+	}
 	chunks, ok := ftraceParseRecord(record)
 	wanted := uint32(ftraceConsumersUsual)
 	if record != "" && chunks == 0 {
@@ -202,7 +204,7 @@ func ftraceParseFormat(s string) {
 		var item string
 		item, s = ftraceItem(s)
 		if item != "" && !f.option(item) {
-			ftraceComplain("FTRACE_FORMAT: unknown option " + item + "; known are seq, wall, elapsed, tid, duration, pos, fold, path, json, errors=on|off, color=auto|always|never, line=N, str=N, slice=N, nest=N")
+			ftraceComplain("FTRACE_FORMAT: unknown option " + item + "; known are seq, wall, elapsed, tid, duration, pos, fold, path, json, errors=on|off, color=auto|always|never, lines=N|all, line=N, str=N, slice=N, nest=N")
 		}
 	}
 }
@@ -228,11 +230,17 @@ func (f *ftraceFormatType) option(item string) bool {
 		f.colour, f.colourSet = value == "always", value != "auto"
 		return value == "always" || value == "never" || value == "auto"
 	}
+	if name == "lines" {
+		f.lines, f.linesSet = 0, true
+		if value == "all" {
+			return true
+		}
+	}
 	for _, o := range [...]struct {
 		name  string
 		value *int
 		most  int
-	}{{"line", &f.line, ftraceTextSize - 4096}, {"str", &f.str, ftraceTextSize}, {"slice", &f.slice, 1 << 20}, {"nest", &f.nest, 100}} {
+	}{{"lines", &f.lines, 1e9}, {"line", &f.line, ftraceTextSize - 4096}, {"str", &f.str, ftraceTextSize}, {"slice", &f.slice, 1 << 20}, {"nest", &f.nest, 100}} {
 		if n, ok := ftraceParseInt(value); ok && o.name == name {
 			*o.value = min(n, o.most)
 			return true
@@ -241,9 +249,16 @@ func (f *ftraceFormatType) option(item string) bool {
 	return false
 }
 
-// terminal switches colours on if fd is a terminal and the variable does not mention colours.
+// terminal switches colours and a limit of lines on if fd is a terminal, except what the variable
+// mentions.
 func (f *ftraceFormatType) terminal(fd int32) {
-	if !f.colourSet && !f.json {
-		f.colour = gogetenv("NO_COLOR") == "" && ftraceTerminal(fd)
+	if f.json || !ftraceTerminal(fd) {
+		return
+	}
+	if !f.colourSet {
+		f.colour = gogetenv("NO_COLOR") == ""
+	}
+	if !f.linesSet {
+		f.lines = ftraceLinesUsual
 	}
 }

@@ -269,7 +269,9 @@ func ftraceReportRates() {
 				b.name(f)
 				b.str(": ")
 				b.uint(uint64(n))
-				b.str(" calls not shown: rate=\n")
+				b.str(" calls not shown: ")
+				b.str(f.hiddenBy())
+				b.byte('\n')
 				b.flush()
 				ftraceFreeText(b)
 			}

@@ -42,6 +42,9 @@ func (l *ftraceLaid) shows(f *ftraceFunc, mask uint32, shown int32, count uintpt
 		return nil
 	case clause.Rate != 0 && !f.withinRate(clause):
 		return nil
+	case ftraceFormat.lines != 0 && clause.Rate == 0 && l.observer == 0 && ftraceOut.on && !ftraceRecording.on && !f.withinLines():
+		f.sumHidden()
+		return nil
 	}
 	return clause
 }

@@ -293,38 +293,55 @@ func (w *ftraceWriter) summarize(frame *ftraceFrame, outcome, cut uint32, lasted
 	}
 }
 
-// sumLeftOut adds n calls that are left out to keep within the budget to the summary of f, if there
-// is one.
+// sumLeftOut adds n calls that are left out to keep within the budget to the summary of f, if they
+// belong there.
 //
 //go:nosplit
 func (f *ftraceFunc) sumLeftOut(n uint64) {
-	if s := f.leftOutSummary(); s != nil {
+	if atomic.Load(&f.leftOut)&ftraceSummed == 0 {
+		return
+	}
+	if s := f.summary(); s != nil {
 		s.Count += n
 		s.LeftOut += n
 	}
 }
 
+// sumHidden adds a call that is not shown, to keep within the limit of lines, to the summary of f.
+//
+//go:nosplit
+func (f *ftraceFunc) sumHidden() {
+	if s := f.summary(); s != nil {
+		s.Count++
+		s.LeftOut++
+	}
+}
+
 // sumUncounted notes in the summary of f that calls of it are no longer counted.
+//
+//go:nosplit
 func (f *ftraceFunc) sumUncounted() {
-	if s := f.leftOutSummary(); s != nil {
+	if s := f.summary(); s != nil && atomic.Load(&f.leftOut)&ftraceSummed != 0 {
 		s.Uncounted = 1
 	}
 }
 
 // sumFailed adds a call that failed to the summary of f, which has counted it as left out.
+//
+//go:nosplit
 func (f *ftraceFunc) sumFailed() {
-	if s := f.leftOutSummary(); s != nil {
+	if s := f.summary(); s != nil && atomic.Load(&f.leftOut)&ftraceSummed != 0 {
 		s.Errors++
 	}
 }
 
-// leftOutSummary returns the summary of f to which calls belong that are left out, or nil. What is
-// done with it must be done at once.
+// summary returns the summary of f on this processor, or nil if there is none. The caller must not
+// leave the processor while it uses it.
 //
 //go:nosplit
-func (f *ftraceFunc) leftOutSummary() *ftraceSummary {
+func (f *ftraceFunc) summary() *ftraceSummary {
 	w := getg().m.p.ptr().ftrace
-	if w == nil || w.summaries == nil || f.key >= w.summariesMax || atomic.Load(&f.leftOut)&ftraceSummed == 0 || ftraceConsumers()&ftrace_format_ConsumerSummary == 0 {
+	if w == nil || w.summaries == nil || f.key >= w.summariesMax || ftraceConsumers()&ftrace_format_ConsumerSummary == 0 {
 		return nil
 	}
 	return (*ftraceSummary)(add(w.summaries, uintptr(atomic.Load(&ftraceCuts)&1)*w.halfSize+uintptr(f.key)*unsafe.Sizeof(ftraceSummary{})))

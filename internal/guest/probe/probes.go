@@ -201,7 +201,9 @@ func ftracePrintProbe(gp *g, t *ftraceG, f *ftraceFunc, clause *ftrace_rule_Clau
 		b.byte(')')
 		if suppressed != 0 {
 			b.number(" // (", uint64(suppressed))
-			b.str(" not shown: rate=)")
+			b.str(" not shown: ")
+			b.str(f.hiddenBy())
+			b.byte(')')
 		}
 		b.byte('\n')
 	}

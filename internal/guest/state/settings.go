@@ -11,6 +11,9 @@ type ftraceFormatType struct {
 	colour, colourSet bool
 
 	line, str, slice, nest int
+
+	lines    int // a second, 0: there is no limit
+	linesSet bool
 }
 
 var ftraceFormat = ftraceFormatType{errors: !raceenabled, line: 2000, str: 64, slice: 8, nest: 3}

@@ -156,7 +156,9 @@ func (b *ftraceText) entry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace
 	}
 	if suppressed != 0 {
 		b.number(" (", uint64(suppressed))
-		b.str(" calls not shown: rate=)")
+		b.str(" calls not shown: ")
+		b.str(f.hiddenBy())
+		b.byte(')')
 	}
 	if ftraceFormat.pos {
 		b.byte(' ')
@@ -167,6 +169,14 @@ func (b *ftraceText) entry(gp *g, t *ftraceG, frame *ftraceFrame, clause *ftrace
 	b.colour(0)
 	b.byte('\n')
 	return brace
+}
+
+// hiddenBy returns the setting by which some calls of f are not shown.
+func (f *ftraceFunc) hiddenBy() string {
+	if l := f.loadLaid(); l != nil && l.clause != nil && l.clause.Rate != 0 {
+		return "rate="
+	}
+	return "lines="
 }
 
 // entryLine prints or holds the entry line in b.

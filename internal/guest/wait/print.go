@@ -95,7 +95,9 @@ func (b *ftraceText) wait(gp *g, depth int32, f *ftraceFunc, w *ftrace_format_Wa
 	}
 	if suppressed != 0 {
 		b.number(" // (", uint64(suppressed))
-		b.str(" not shown: rate=)")
+		b.str(" not shown: ")
+		b.str(f.hiddenBy())
+		b.byte(')')
 	}
 	b.byte('\n')
 }

@@ -40,6 +40,10 @@ func (f *Format) option(item string) error {
 		if value == "always" || value == "never" || value == "auto" {
 			return nil
 		}
+	case "lines": // a limit while the program runs
+		if _, err := strconv.ParseUint(value, 10, 31); err == nil || value == "all" {
+			return nil
+		}
 	case "tid":
 		return fmt.Errorf("-format: tid: the operating system's threads are not recorded: leave it out")
 	}
