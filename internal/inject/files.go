@@ -137,7 +137,7 @@ var additions = map[string][]addition{
 	"log":                       {{files: []string{"std/log/log.go"}}},
 	"log/slog":                  {{files: []string{"std/slog/slog.go"}}},
 	"net":                       {{files: []string{"std/net/probes.go", "std/net/args.go", "std/net/socket.go"}, goos: []string{"linux"}}, {files: []string{"std/net/operation.go", "std/net/errors.go"}}},
-	"net/http":                  {{files: []string{"link/spanlinks.go", "std/http/spans.go", "std/http/trace.go", "std/http/errors.go"}}},
+	"net/http":                  {{files: []string{"link/spanlinks.go", placeFile, "std/http/spans.go", "std/http/trace.go", "std/http/errors.go"}}},
 	"database/sql":              {{files: []string{"link/spanlinks.go", "std/sql/spans.go", "std/sql/errors.go"}}},
 	"os":                        {{files: []string{"std/os/moved.go"}, goos: []string{"linux"}}, {files: []string{"std/os/operation.go", "std/os/trace.go", "std/os/errors.go"}}},
 	"testing":                   {{files: []string{"std/testing/failed.go"}}},
@@ -153,7 +153,7 @@ func stdFiles(importPath, version, goos, pkg string) ([]File, error) {
 	case "database/sql":
 		own, err = sqlText(pkg)
 	case "net/http":
-		own, err = pureFile("tracecontext", tracecontext.Source, pkg, "ftrace_tracecontext_")
+		own, err = traceContext(pkg)
 	case "testing":
 		own, err = pureFile("testtree", testtree.Source, pkg, "ftrace_tree_")
 	}
@@ -185,14 +185,21 @@ func into(source []byte, pkg string) []byte {
 	return bytes.Replace(source, []byte("\npackage definition\n"), []byte("\npackage "+pkg+"\n"), 1)
 }
 
+// traceContext returns package tracecontext as a file of pkg.
+func traceContext(pkg string) (File, error) {
+	return pureFile("tracecontext", tracecontext.Source, pkg, "ftrace_tracecontext_")
+}
+
 // sqlText returns package sqltext as a file of pkg.
 func sqlText(pkg string) (File, error) {
 	return pureFile("sqltext", sqltext.Source, pkg, "ftrace")
 }
 
-// pureFile returns the pure package called name as a file of pkg.
+// pureFile returns the pure package called name as a file of pkg. It is of a newer version of the
+// language than its package may be.
 func pureFile(name string, source []byte, pkg, prefix string) (File, error) {
 	source, err := renamed(source, pkg, prefix)
+	source = append([]byte("//go:build go1.22\n\n"), source...)
 	return File{Name: "ftrace_" + name + ".go", Origin: "internal/" + name + "/" + name + ".go", Source: source}, err
 }
 

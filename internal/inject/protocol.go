@@ -86,6 +86,20 @@ var definitions = map[string][]definition{
 			{Func: "(*baseClient).processTxPipeline", Type: "func(context.Context, []Cmder) error", Entry: "if ftraceSpans!=0{defer ftraceProcessesAll({p1}).end(&{r0})};"},
 		},
 	}},
+	// Of calls that are served, and made. The signatures are those of releases from 1.85 on, from
+	// 1.69, from 1.59, of 1.58, and before.
+	"google.golang.org/grpc": {
+		grpcDefinition("any",
+			rewrite.Insertion{Func: "(*Server).processRPC", Type: "func(context.Context, *transport.ServerStream, *serviceInfo, *StreamDesc, *traceInfo) error", Entry: "if ftraceSpans!=0{defer ftraceServes({p1}.Method(),{p0}).end(&{r0})};"}),
+		grpcDefinition("any",
+			rewrite.Insertion{Func: "(*Server).processUnaryRPC", Type: "func(context.Context, *transport.ServerStream, *serviceInfo, *MethodDesc, *traceInfo) error", Entry: "if ftraceSpans!=0{defer ftraceServes({p1}.Method(),{p0}).end(&{r0})};"},
+			rewrite.Insertion{Func: "(*Server).processStreamingRPC", Type: "func(context.Context, *transport.ServerStream, *serviceInfo, *StreamDesc, *traceInfo) error", Entry: "if ftraceSpans!=0{defer ftraceServes({p1}.Method(),{p0}).end(&{r0})};"}),
+		grpcDefinition("any",
+			rewrite.Insertion{Func: "(*Server).processUnaryRPC", Type: "func(context.Context, transport.ServerTransport, *transport.Stream, *serviceInfo, *MethodDesc, *traceInfo) error", Entry: "if ftraceSpans!=0{defer ftraceServes({p2}.Method(),{p0}).end(&{r0})};"},
+			rewrite.Insertion{Func: "(*Server).processStreamingRPC", Type: "func(context.Context, transport.ServerTransport, *transport.Stream, *serviceInfo, *StreamDesc, *traceInfo) error", Entry: "if ftraceSpans!=0{defer ftraceServes({p2}.Method(),{p0}).end(&{r0})};"}),
+		grpcDefinition("any", grpcFirst...),
+		grpcDefinition("interface{}", grpcFirst...),
+	},
 	"github.com/redis/go-redis/v9/internal/proto": {{
 		files:  []string{"lib/redis/session.go", "lib/redis/proto.go"},
 		fields: []rewrite.Field{{Type: "Writer", Has: "writer"}},
@@ -104,6 +118,25 @@ var (
 		Entry: "ftraced:={recv}.ftrace;if ftraced!=nil{ftraced=ftraced.writing({p0})};", Exit: "if ftraced!=nil{ftraced.wrote({r0})};"}
 )
 
+var grpcFirst = []rewrite.Insertion{
+	{Func: "(*Server).processUnaryRPC", Type: "func(transport.ServerTransport, *transport.Stream, *serviceInfo, *MethodDesc, *traceInfo) error", Entry: "if ftraceSpans!=0{defer ftraceServes({p1}.Method(),{p1}.Context()).end(&{r0})};"},
+	{Func: "(*Server).processStreamingRPC", Type: "func(transport.ServerTransport, *transport.Stream, *serviceInfo, *StreamDesc, *traceInfo) error", Entry: "if ftraceSpans!=0{defer ftraceServes({p1}.Method(),{p1}.Context()).end(&{r0})};"},
+}
+
+// grpcDefinition is that of a release of gRPC, given how it spells the empty interface and how it
+// serves calls. A call is made by a stream, too, so the context is given its headers there.
+func grpcDefinition(empty string, serves ...rewrite.Insertion) definition {
+	return definition{
+		files: []string{"link/spanlinks.go", placeFile, "lib/grpc/spans.go"},
+		insertions: append([]rewrite.Insertion{
+			{Func: "invoke", Type: "func(context.Context, string, " + empty + ", " + empty + ", *ClientConn, ...CallOption) error",
+				Entry: "if ftraceSpans!=0{defer ftraceMakes(ftraceClient,{p1},{p0}).end(&{r0})};"},
+			{Func: "newClientStream", Type: "func(context.Context, *StreamDesc, *ClientConn, string, ...CallOption) (ClientStream, error)",
+				Entry: "if ftraceSpans!=0{if {p1}!=unaryStreamDesc{defer ftraceMakes(ftraceStream,{p3},{p0}).end(&{r1})};{p0}=ftraceCarry({p0})};"},
+		}, serves...),
+	}
+}
+
 // protocolSource declares type Args of package protocol for the core and the libraries, which can't
 // import it.
 var protocolSource = func() []byte {
@@ -118,6 +151,9 @@ var protocolSource = func() []byte {
 
 // linksFile is in each package that follows a protocol: the links into the core.
 const linksFile = "link/libraries.go"
+
+// placeFile is in each package that has requests belong to a trace. It needs package tracecontext.
+const placeFile = "link/place.go"
 
 // define makes the package with this import path report its protocol's events, if it has the
 // functions for that.
@@ -168,6 +204,13 @@ func define(importPath string, files []File) (changed map[int][]byte, added []Fi
 		}
 		f.Source = into(f.Source, pkg)
 		added = append(added, f)
+	}
+	if slices.Contains(made.files, placeFile) {
+		context, err := traceContext(pkg)
+		if err != nil {
+			return nil, nil, err
+		}
+		added = append(added, context)
 	}
 	text, err := sqlText(pkg)
 	if err != nil {

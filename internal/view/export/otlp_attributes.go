@@ -123,7 +123,35 @@ func (x *Spans) describe(s *span, to *tracepb.Span) {
 		}
 	case family == "http":
 		x.describeHTTP(s, to, kind, said)
+	case family == "grpc":
+		x.describeGRPC(s, to, kind)
 	}
+}
+
+// describeGRPC says what a call by gRPC is: kind is its side and its method.
+func (x *Spans) describeGRPC(s *span, to *tracepb.Span, kind string) {
+	side, method, _ := strings.Cut(kind, "/")
+	if to.Kind = tracepb.Span_SPAN_KIND_CLIENT; side == "server" {
+		to.Kind = tracepb.Span_SPAN_KIND_SERVER
+	}
+	to.Name = valid(method)
+	to.Attributes = append(to.Attributes, textAttr("rpc.system", "grpc"))
+	if at := strings.LastIndexByte(method, '/'); at >= 0 {
+		to.Attributes = append(to.Attributes, textAttr("rpc.service", method[:at]), textAttr("rpc.method", method[at+1:]))
+	}
+	if status, ok := x.status(s); ok {
+		to.Attributes = append(to.Attributes, intAttr("rpc.grpc.status_code", status))
+	}
+}
+
+// status returns the status with which a request was answered, if that was recorded.
+func (x *Spans) status(s *span) (status int64, ok bool) {
+	for _, v := range x.results(s) {
+		if v.Name == "status" {
+			return anyOf(v).GetIntValue(), true
+		}
+	}
+	return 0, false
 }
 
 // describeHTTP says what an HTTP request is: kind is its side and its pattern, or what it is made
@@ -156,12 +184,7 @@ func (x *Spans) describeHTTP(s *span, to *tracepb.Span, kind, said string) {
 		}
 		add(textAttr("url.full", target), textAttr("server.address", u.Hostname()), intAttr("server.port", int64(port)), textAttr("url.path", u.Path))
 	}
-	status := int64(0)
-	for _, v := range x.results(s) {
-		if v.Name == "status" {
-			status = anyOf(v).GetIntValue()
-		}
-	}
+	status, _ := x.status(s)
 	if status != 0 {
 		add(intAttr("http.response.status_code", status))
 	}

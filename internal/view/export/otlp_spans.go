@@ -181,7 +181,7 @@ func (x *Spans) begin(st *spanCalls, c *spanFrame, e *recording.Event) {
 
 // served reports whether calls of f are requests that the program serves.
 func served(f *recording.Function) bool {
-	return f.Span && strings.HasPrefix(f.FullName(), "stage/http/server/")
+	return f.Span && (strings.HasPrefix(f.FullName(), "stage/http/server/") || strings.HasPrefix(f.FullName(), "stage/grpc/server/"))
 }
 
 // identify finds out to which trace a span belongs, given the values of a request.

@@ -49,6 +49,7 @@ type request struct {
 	from, to          uint64 // ticks; to is the largest number if its end was not recorded
 	depth             int32
 	trace, id, parent string
+	opens             bool // a stream: it ends before the other side has answered
 }
 
 type goroutineStart struct {
@@ -83,7 +84,7 @@ func (q *requests) read(r *recording.Recording) error {
 		if e.Kind != recording.EntryArgs || !traced(f) {
 			return
 		}
-		next := request{goroutine: e.Goroutine, from: e.Ticks, to: math.MaxUint64, depth: int32(e.Depth)}
+		next := request{goroutine: e.Goroutine, from: e.Ticks, to: math.MaxUint64, depth: int32(e.Depth), opens: strings.HasPrefix(f.Name, "grpc/stream/")}
 		for _, v := range printer.Values(e, f.Params) {
 			switch text := strings.Trim(v.Text, `"`); v.Name {
 			case "span":
@@ -145,7 +146,7 @@ func (t *Traces) between(a, b int) (d difference, ok bool) {
 		ok = true
 		begun := theirs.Wall(served.from)
 		d.least = max(d.least, int64(ours.Wall(by.from).Sub(begun)))
-		if by.to != math.MaxUint64 {
+		if by.to != math.MaxUint64 && !by.opens {
 			d.most = min(d.most, int64(ours.Wall(by.to).Sub(begun)))
 		}
 	}

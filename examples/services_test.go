@@ -1,0 +1,213 @@
+package examples
+
+import (
+	"bufio"
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
+	_ "github.com/go-sql-driver/mysql"
+)
+
+// A serviceSpan is a span as OTLP has it in JSON.
+type serviceSpan struct {
+	TraceID, SpanID, ParentSpanID, Name string
+	Kind                                int
+	Status                              struct{ Code int }
+	Attributes                          []struct {
+		Key   string
+		Value struct{ StringValue, IntValue string }
+	}
+	service string
+}
+
+// TestServices sends requests through three services, and follows each of them in what two of the
+// services have recorded. SERVICES_REQUESTS says how many, by default 1000.
+func TestServices(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles programs")
+	}
+	testenv.NeedAll(t)
+	requests := 1000
+	if n := os.Getenv("SERVICES_REQUESTS"); n != "" {
+		var err error
+		if requests, err = strconv.Atoi(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dsn := "root@tcp(" + testenv.MariaDB(t) + ")/"
+	items(t, dsn)
+	watch(t, "services", "../scripts")
+	bin := testenv.Build(t, "ftrace-wrap", "ftrace")
+	program := filepath.Join(bin, "services")
+	buildIn(t, "services", "-o", program, testenv.Toolexec(t, bin), ".")
+	dir := t.TempDir()
+	start := func(name string, args ...string) (address string, stop func() (recording string)) {
+		recording := filepath.Join(dir, name)
+		cmd := exec.Command(program, args...)
+		cmd.Env = append(testenv.Environ(), "FTRACE=stage/*;statement/*", "FTRACE_PROPAGATE=on", "FTRACE_OUT=off", "FTRACE_RECORD="+recording)
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { cmd.Process.Kill() })
+		line, err := bufio.NewReader(out).ReadString('\n')
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return line[:len(line)-1], func() string {
+			cmd.Process.Signal(os.Interrupt)
+			if err := cmd.Wait(); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			return recording
+		}
+	}
+	stock, stopStock := start("stock", "-dsn", dsn+"shop")
+	shop, stopShop := start("shop", "-stock", stock)
+
+	// Of three requests one is for an item that there is, one for one that there is not, and one for
+	// the list.
+	asked := make(chan int)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i := range asked {
+				path, want := [...]string{"items/bread", "items/none", "items"}[i%3], [...]int{200, 404, 200}[i%3]
+				resp, err := http.Get("http://" + shop + "/" + path)
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+				if resp.StatusCode != want {
+					t.Errorf("%s: %s", path, resp.Status)
+				}
+			}
+		})
+	}
+	for i := range requests {
+		asked <- i
+	}
+	close(asked)
+	wg.Wait()
+	spans := map[string]*serviceSpan{}
+	for service, recording := range map[string]string{"shop": stopShop(), "stock": stopStock()} {
+		for _, s := range exported(t, filepath.Join(bin, "ftrace"), recording) {
+			s.service = service
+			spans[s.SpanID] = s
+		}
+	}
+
+	// Each span is within that which asked for it, in the same trace, up to the request that the
+	// shop serves; and what one path of a request has there are as many of as there were requests.
+	traces, paths, broken := map[string]bool{}, map[string]int{}, 0
+	for _, s := range spans {
+		path := ""
+		for at := s; ; {
+			path = fmt.Sprintf("%s %d %s < ", at.service, at.Kind, at.Name) + path
+			if at.ParentSpanID == "" {
+				traces[at.TraceID] = true
+				break
+			}
+			around := spans[at.ParentSpanID]
+			if around == nil || around.TraceID != at.TraceID {
+				broken++
+				break
+			}
+			at = around
+		}
+		paths[path]++
+	}
+	if broken != 0 || len(traces) != requests {
+		t.Errorf("%d spans have no parent in their trace; %d requests are %d traces", broken, requests, len(traces))
+	}
+	shows, lists := requests-requests/3, requests/3
+	want := map[string]int{}
+	for path, n := range map[string]int{"shop 2 GET /items/{item}": shows, "shop 2 GET /items": lists} {
+		want[path+" < "] = n
+		method := map[int]string{shows: "shop.Stock/Count", lists: "shop.Stock/List"}[n]
+		for _, next := range []string{"shop 3 " + method, "stock 2 " + method, "stock 3 SELECT"} {
+			path += " < " + next
+			want[path+" < "] = n
+		}
+	}
+	for path, n := range want {
+		if paths[path] != n {
+			t.Errorf("%d spans %s, want %d", paths[path], path, n)
+		}
+	}
+	for path, n := range paths {
+		if want[path] == 0 {
+			t.Errorf("%d spans %s", n, path)
+		}
+	}
+	for _, s := range spans {
+		says := map[string]string{}
+		for _, a := range s.Attributes {
+			says[a.Key] = a.Value.StringValue + a.Value.IntValue
+		}
+		if s.Name == "shop.Stock/Count" && (says["rpc.system"] != "grpc" || says["rpc.service"] != "shop.Stock" || says["rpc.method"] != "Count" || (says["rpc.grpc.status_code"] == "5") != (s.Status.Code == 2)) {
+			t.Errorf("%s %s: %v, status %d", s.service, s.Name, says, s.Status.Code)
+			break
+		}
+	}
+	t.Logf("%d requests, %d spans", requests, len(spans))
+}
+
+// items makes the stock's table.
+func items(t *testing.T, dsn string) {
+	t.Helper()
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, statement := range []string{"CREATE DATABASE shop", "CREATE TABLE shop.items (name VARCHAR(20) PRIMARY KEY, n INT)", "INSERT INTO shop.items VALUES ('bread', 5), ('cheese', 6)"} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// exported returns the spans of a recording.
+func exported(t *testing.T, ftrace, recording string) (spans []*serviceSpan) {
+	t.Helper()
+	cmd := exec.Command(ftrace, "export", "-format", "otlp", recording)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var batch struct {
+			ResourceSpans []struct {
+				ScopeSpans []struct{ Spans []*serviceSpan }
+			}
+		}
+		if err := d.Decode(&batch); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range batch.ResourceSpans {
+			for _, s := range r.ScopeSpans {
+				spans = append(spans, s.Spans...)
+			}
+		}
+	}
+	return spans
+}

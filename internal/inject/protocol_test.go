@@ -1,0 +1,74 @@
+package inject
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"strings"
+	"testing"
+)
+
+// TestOldLanguage checks what packages of modules get that ask for an old Go.
+func TestOldLanguage(t *testing.T) {
+	for _, make := range []func(string) (File, error){sqlText, traceContext} {
+		f, err := make("p")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fset := token.NewFileSet()
+		tree, err := parser.ParseFile(fset, f.Name, f.Source, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := (&types.Config{GoVersion: "go1.10"}).Check("p", fset, []*ast.File{tree}, nil); err != nil {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+	}
+}
+
+// TestGRPC checks that each release's functions are known.
+func TestGRPC(t *testing.T) {
+	const client = `package grpc
+func invoke(ctx context.Context, method string, req, reply %[1]s, cc *ClientConn, opts ...CallOption) error { return nil }
+func newClientStream(ctx context.Context, desc *StreamDesc, cc *ClientConn, method string, opts ...CallOption) (_ ClientStream, err error) { return nil, nil }
+`
+	both := func(before string) string {
+		return fmt.Sprintf(`func (s *Server) processUnaryRPC(%[1]s, info *serviceInfo, md *MethodDesc, trInfo *traceInfo) (err error) { return nil }
+func (s *Server) processStreamingRPC(%[1]s, info *serviceInfo, sd *StreamDesc, trInfo *traceInfo) (err error) { return nil }
+`, before)
+	}
+	const (
+		first  = "t transport.ServerTransport, stream *transport.Stream"
+		second = "ctx context.Context, t transport.ServerTransport, stream *transport.Stream"
+		third  = "ctx context.Context, stream *transport.ServerStream"
+	)
+	for _, test := range []struct {
+		release, empty, server string
+		serves                 int // functions that do
+		want                   string
+	}{
+		{"v1.40.0", "interface{}", both(first), 2, "ftraceServes(stream.Method(),stream.Context())"},
+		{"v1.58.0", "any", both(first), 2, "ftraceServes(stream.Method(),stream.Context())"},
+		{"v1.65.0", "any", both(second), 2, "ftraceServes(stream.Method(),ctx)"},
+		{"v1.84.0", "any", both(third), 2, "ftraceServes(stream.Method(),ctx)"},
+		{"v1.85.0", "any", "func (s *Server) processRPC(" + third + ", info *serviceInfo, sd *StreamDesc, trInfo *traceInfo) (err error) { return nil }\n", 1, "ftraceServes(stream.Method(),ctx)"},
+	} {
+		changed, added, err := define("google.golang.org/grpc", []File{{Name: "grpc.go", Source: []byte(fmt.Sprintf(client, test.empty) + test.server)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(changed[0])
+		if n := strings.Count(text, test.want); n != test.serves || !strings.Contains(text, "ftraceMakes(ftraceClient,method,ctx)") || !strings.Contains(text, "ctx=ftraceCarry(ctx)") {
+			t.Errorf("%s: %d functions serve:\n%s", test.release, n, text)
+		}
+		if len(added) < 5 {
+			t.Errorf("%s: %d files are added", test.release, len(added))
+		}
+	}
+	changed, _, err := define("google.golang.org/grpc", []File{{Name: "grpc.go", Source: []byte(fmt.Sprintf(client, "any"))}})
+	if err != nil || len(changed) != 0 {
+		t.Errorf("a release without servers is changed: %v", err)
+	}
+}
