@@ -34,10 +34,7 @@ type serviceSpan struct {
 // TestServices sends requests through three services, and follows each of them in what two of the
 // services have recorded. SERVICES_REQUESTS says how many, by default 1000.
 func TestServices(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles programs")
-	}
-	testenv.NeedAll(t)
+	bin, _ := protocolPrograms(t)
 	requests := 1000
 	if n := os.Getenv("SERVICES_REQUESTS"); n != "" {
 		var err error
@@ -47,10 +44,7 @@ func TestServices(t *testing.T) {
 	}
 	dsn := "root@tcp(" + testenv.MariaDB(t) + ")/"
 	items(t, dsn)
-	watch(t, "services", "../scripts")
-	bin := testenv.Build(t, "ftrace-wrap", "ftrace")
 	program := filepath.Join(bin, "services")
-	buildIn(t, "services", "-o", program, testenv.Toolexec(t, bin), ".")
 	dir := t.TempDir()
 	start := func(name string, args ...string) (address string, stop func() (recording string)) {
 		recording := filepath.Join(dir, name)

@@ -138,7 +138,7 @@ var additions = map[string][]addition{
 	"log/slog":                  {{files: []string{"std/slog/slog.go"}}},
 	"net":                       {{files: []string{"std/net/probes.go", "std/net/args.go", "std/net/socket.go"}, goos: []string{"linux"}}, {files: []string{"std/net/operation.go", "std/net/errors.go"}}},
 	"net/http":                  {{files: []string{"link/spanlinks.go", placeFile, "std/http/spans.go", "std/http/trace.go", "std/http/errors.go"}}},
-	"database/sql":              {{files: []string{"link/spanlinks.go", "std/sql/spans.go", "std/sql/errors.go"}}},
+	"database/sql":              {{files: []string{"link/spanlinks.go", "std/sql/spans.go", "std/sql/comment.go", "std/sql/errors.go"}}},
 	"os":                        {{files: []string{"std/os/moved.go"}, goos: []string{"linux"}}, {files: []string{"std/os/operation.go", "std/os/trace.go", "std/os/errors.go"}}},
 	"testing":                   {{files: []string{"std/testing/failed.go"}}},
 	"testing/internal/testdeps": {{files: []string{"std/testdeps/testdeps.go"}}},

@@ -13,13 +13,25 @@ import _ "unsafe" // for linkname
 //go:linkname ftracePropagate
 var ftracePropagate bool
 
+// ftracePropagateSQL is FTRACE_PROPAGATE=sql: statements carry the trace, too.
+//
+//go:linkname ftracePropagateSQL
+var ftracePropagateSQL bool
+
 // ftraceTraceStart is what the environment said when the program began. Header is "" if that is no
 // context. Received is TRACEPARENT nevertheless.
 var ftraceTraceStart ftrace_tracecontext_Context
 
 // ftraceParsePropagate reads FTRACE_PROPAGATE, and the context that the program is started in.
 func ftraceParsePropagate(s string) {
-	if ftracePropagate = ftraceParseSwitch("FTRACE_PROPAGATE", s); !ftracePropagate {
+	ftracePropagateSQL = s == "sql"
+	switch s {
+	case "", "0", "off", "false":
+		return
+	case "1", "on", "true", "sql":
+		ftracePropagate = true
+	default:
+		ftraceComplain("FTRACE_PROPAGATE: " + s + " is none of on, sql and off")
 		return
 	}
 	parent := gogetenv("TRACEPARENT")
@@ -37,6 +49,17 @@ func ftrace_trace() *ftrace_tracecontext_Context {
 		c = &ftraceTraceStart
 	}
 	return c
+}
+
+// ftrace_trace_headers returns the headers traceparent and tracestate of that context, "" without
+// one.
+//
+//go:linkname ftrace_trace_headers
+func ftrace_trace_headers() (parent, state string) {
+	if c := ftrace_trace(); c != nil {
+		return c.Header, c.State
+	}
+	return "", ""
 }
 
 // ftrace_set_trace sets the goroutine's context. nil leaves it the program's.
