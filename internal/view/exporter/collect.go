@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
@@ -149,7 +150,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 				return
 			}
 			c.look(s, snap)
-			p := &process{to: to, snap: snap, left: c.tooOften(s, snap), labels: []string{s.Name(), valid(filepath.Base(snap.Process.Executable))}}
+			p := &process{to: to, snap: snap, left: c.tooOften(s, snap), labels: []string{s.Name(), valid(filepath.Base(snap.Process.Executable))}, alive: s.Alive()}
 			p.send()
 		})
 	}
@@ -207,6 +208,8 @@ type process struct {
 	snap   *schema.Snapshot
 	left   map[uint32]bool // what is not counted any more
 	labels []string
+	alive  bool
+	traced map[uint32]map[float64]*schema.Span // the last requests that are in a trace, by kind and bound
 }
 
 func (p *process) values(more []string) []string { return append(slices.Clip(p.labels), more...) }
@@ -223,6 +226,7 @@ func (p *process) value(f family, value float64, labels ...string) {
 // send sends all that there is of the process.
 func (p *process) send() {
 	snap := p.snap
+	p.findTraced()
 	p.value(info, 1, strconv.Itoa(snap.Process.PID), valid(snap.Process.Release))
 	p.value(started, float64(snap.Process.Start.UnixNano())/1e9)
 	p.value(goroutines, float64(snap.Running))
@@ -276,7 +280,10 @@ func seconds(picoseconds int64) float64 { return float64(picoseconds) / 1e12 }
 var bounds = prometheus.ExponentialBuckets(1e-6, 4, 14)
 
 // A histogram is a native and a classic one: which of them is used is for those who ask.
-type histogram struct{ native, classic prometheus.Metric }
+type histogram struct {
+	native, classic prometheus.Metric
+	exemplars       map[float64]*dto.Exemplar // by bound
+}
 
 func (h histogram) Desc() *prometheus.Desc { return h.native.Desc() }
 
@@ -286,7 +293,52 @@ func (h histogram) Write(to *dto.Metric) error {
 		return err
 	}
 	to.Histogram.Bucket = classic.Histogram.Bucket
+	for _, b := range to.Histogram.Bucket {
+		if b.Exemplar = h.exemplars[b.GetUpperBound()]; b.Exemplar != nil {
+			to.Histogram.Exemplars = append(to.Histogram.Exemplars, b.Exemplar)
+		}
+	}
 	return nil
+}
+
+// findTraced finds the last request in a trace of each kind, for each bucket of its histogram.
+func (p *process) findTraced() {
+	p.traced = map[uint32]map[float64]*schema.Span{}
+	for i := range p.snap.Spans {
+		s := &p.snap.Spans[i]
+		at, _ := slices.BinarySearch(bounds, seconds(s.End-s.Start))
+		if s.Trace == "" || s.Inside || !s.Timed || at == len(bounds) {
+			continue
+		}
+		of := p.traced[s.Function]
+		if of == nil {
+			of = map[float64]*schema.Span{}
+			p.traced[s.Function] = of
+		}
+		if last := of[bounds[at]]; last == nil || last.End < s.End {
+			of[bounds[at]] = s
+		}
+	}
+}
+
+// exemplars returns those of a kind of requests: each names the trace of one, and says how long it
+// took. Of a running process it says when that was.
+func (p *process) exemplars(kind uint32) map[float64]*dto.Exemplar {
+	now, all := time.Now(), map[float64]*dto.Exemplar{}
+	for bound, s := range p.traced[kind] {
+		trace, id, _ := strings.Cut(s.Trace, "-")
+		took := seconds(s.End - s.Start)
+		e := &dto.Exemplar{Value: &took}
+		for name, value := range map[string]string{"trace_id": trace, "span_id": id} {
+			e.Label = append(e.Label, &dto.LabelPair{Name: &name, Value: &value})
+		}
+		slices.SortFunc(e.Label, func(a, b *dto.LabelPair) int { return strings.Compare(a.GetName(), b.GetName()) })
+		if p.alive {
+			e.Timestamp = timestamppb.New(now.Add(-time.Duration((p.snap.Now - s.End) / 1000)))
+		}
+		all[bound] = e
+	}
+	return all
 }
 
 // histogram returns how long calls took. A bucket of the process's becomes one of a histogram as a
@@ -320,5 +372,5 @@ func (p *process) histogram(f family, s *schema.Summary, labels []string) promet
 	if err != nil {
 		return prometheus.NewInvalidMetric(f.desc, err)
 	}
-	return histogram{n, prometheus.MustNewConstHistogram(f.desc, count, seconds(s.Sum), classic, values...)}
+	return histogram{n, prometheus.MustNewConstHistogram(f.desc, count, seconds(s.Sum), classic, values...), p.exemplars(s.Function)}
 }

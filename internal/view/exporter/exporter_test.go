@@ -7,6 +7,8 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -169,6 +171,53 @@ func TestHistogram(t *testing.T) {
 	}
 	if len(h.Bucket) != 14 {
 		t.Errorf("%d bounds", len(h.Bucket))
+	}
+}
+
+// TestExemplars: the last request of each bucket that is in a trace stands by its bucket.
+func TestExemplars(t *testing.T) {
+	const trace, ms = "4bf92f3577b34da6a3ce929d0e0e4736", 1e9
+	s := served()
+	s.snap.Now = 2000 * ms
+	s.snap.Spans = []schema.Span{
+		{Function: 5, Timed: true, Start: 100 * ms, End: 1100 * ms, Trace: trace + "-00000000000000a1"},
+		{Function: 5, Timed: true, Start: 200 * ms, End: 1200 * ms, Trace: trace + "-00000000000000a2"},
+		{Function: 5, Timed: true, Start: 300 * ms, End: 301 * ms, Trace: trace + "-00000000000000a3"},
+		{Function: 5, Timed: true, Start: 300 * ms, End: 1300 * ms},
+		{Function: 5, Timed: true, Start: 400 * ms, Inside: true, Trace: trace + "-00000000000000a4"},
+		{Function: 5, Timed: true, Start: 1 * ms, End: 80000 * ms, Trace: trace + "-00000000000000a5"}, // above all bounds
+	}
+	_, registry := collectorOf(t, s, Options{})
+	answer := httptest.NewRecorder()
+	request := httptest.NewRequest(http.MethodGet, "/metrics", nil)
+	request.Header.Set("Accept", "application/openmetrics-text;version=1.0.0")
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}).ServeHTTP(answer, request)
+	var found []string
+	for line := range strings.Lines(answer.Body.String()) {
+		if bucket, exemplar, ok := strings.Cut(line, " # "); ok {
+			at := strings.Fields(exemplar)[2]
+			seconds, err := strconv.ParseFloat(at, 64)
+			if ago := time.Since(time.Unix(0, int64(seconds*1e9))); err != nil || ago < 700*time.Millisecond || ago > time.Minute {
+				t.Errorf("%s was %v ago: %v", exemplar, ago, err)
+			}
+			found = append(found, bucket[strings.Index(bucket, "le="):strings.Index(bucket, "}")]+" "+strings.TrimSuffix(exemplar, " "+at+"\n"))
+		}
+	}
+	want := []string{
+		`le="0.001024" {span_id="00000000000000a3",trace_id="` + trace + `"} 0.001`,
+		`le="1.048576" {span_id="00000000000000a2",trace_id="` + trace + `"} 1.0`,
+	}
+	if !slices.Equal(found, want) {
+		t.Errorf("exemplars are\n%s\nnot\n%s", strings.Join(found, "\n"), strings.Join(want, "\n"))
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "ftrace_stage_duration_seconds" && len(f.Metric[0].Histogram.Exemplars) != 2 {
+			t.Errorf("the native histogram has %v", f.Metric[0].Histogram.Exemplars)
+		}
 	}
 }
 
