@@ -26,6 +26,7 @@ const (
 	erUnknownDB     = 1049
 	erUsage         = 1683 // Invalid performance_schema usage.
 	erReadOnly      = 1036
+	erPrevented     = 1290 // by an option
 	erTruncated     = 1265
 	erNull          = 1048
 	erUnknownVar    = 1193

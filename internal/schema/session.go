@@ -24,6 +24,8 @@ type Catalog struct {
 	// Test is the file of the schema test. If it is "", the schema is kept in memory, for all
 	// sessions of the catalog, until the catalog is closed.
 	Test string
+	// ReadOnly means that statements that would change anything outside their session are refused.
+	ReadOnly bool
 	// Timeout is how long a statement may take, unless its session changes max_statement_time; 0:
 	// without limit.
 	Timeout time.Duration
@@ -464,20 +466,4 @@ func (s *Session) Reset() {
 	s.database = "performance_schema"
 	s.variables, s.user, s.userBytes = s.catalog.variables(), map[string]value{}, 0
 	s.setActivity("")
-}
-
-// Words returns the names of schemas, tables and columns, for completion.
-func (c *Catalog) Words() []string {
-	c.start()
-	words := []string{"test", processColumn}
-	for _, sc := range c.schemas {
-		words = append(words, sc.name)
-		for name, t := range sc.tables {
-			words = append(words, name)
-			for _, column := range t.columns {
-				words = append(words, column.name)
-			}
-		}
-	}
-	return words
 }

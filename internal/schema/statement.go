@@ -102,6 +102,18 @@ func init() {
 	}
 }
 
+// harmless has the statements that change nothing outside their session. Of SET that is so without
+// GLOBAL.
+var harmless = map[string]bool{
+	"SELECT": true, "WITH": true, "VALUES": true, "(": true, "SHOW": true, "DESCRIBE": true, "DESC": true, "EXPLAIN": true,
+	"USE": true, "SET": true, "DO": true,
+}
+
+// readOnly returns the error of what a read-only catalog refuses.
+func readOnly(what string) *Error {
+	return NewError(erPrevented, "This can only be read from, so it cannot execute '%s'", what)
+}
+
 func (s *Session) query(ctx context.Context, text string, args []any) (*Result, error) {
 	list, err := tokens(text)
 	if err != nil {
@@ -133,6 +145,9 @@ func (s *Session) dispatch(ctx context.Context, st *stmt) (*Result, error) {
 	h := handlers[first]
 	switch {
 	case h != nil && st.at(0).kind != name && st.at(0).kind != str:
+		if s.catalog.ReadOnly && !harmless[first] {
+			return nil, readOnly(first)
+		}
 		return h(s, ctx, st)
 	case first == "GRANT" || first == "REVOKE" || first == "CALL" || first == "PREPARE" || first == "EXECUTE" || first == "DEALLOCATE" || first == "LOAD" || first == "KILL" || first == "HANDLER" || first == "ANALYZE" ||
 		first == "CHECK" || first == "OPTIMIZE" || first == "REPAIR" || first == "CHECKSUM" || first == "HELP" || first == "INSTALL":

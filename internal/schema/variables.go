@@ -208,6 +208,9 @@ func (s *Session) setVariable(name string, v value, global bool) error {
 			return NewError(erWrongValue, "Variable '%s' can't be set to the value of '%s'", name, text)
 		}
 	}
+	if global && s.catalog.ReadOnly {
+		return readOnly("SET GLOBAL")
+	}
 	if global && isNumeric(name) {
 		s.catalog.mu.Lock()
 		defer s.catalog.mu.Unlock()

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -44,7 +43,7 @@ func (s *shell) interact() (status int, err error) {
 		line.Close()
 		s.Exit(128 + int(syscall.SIGTERM))
 	}()
-	words := s.words()
+	words := s.catalog.Words()
 	line.SetWordCompleter(func(text string, pos int) (head string, found []string, tail string) {
 		return complete(words, text, pos)
 	})
@@ -129,14 +128,6 @@ func historyFile() string {
 		return os.DevNull
 	}
 	return filepath.Join(dir, "sql_history")
-}
-
-var keywords = strings.Fields(`SELECT FROM WHERE GROUP BY ORDER LIMIT HAVING JOIN LEFT USING ON AS AND OR NOT IN LIKE BETWEEN IS NULL DESC DISTINCT COUNT(*) SUM( AVG( MIN( MAX(
-	UPDATE SET INSERT INTO VALUES DELETE TRUNCATE TABLE CREATE DROP SHOW TABLES DATABASES COLUMNS STATUS VARIABLES DESCRIBE EXPLAIN USE FORMAT_PICO_TIME( performance_schema`)
-
-// words returns what can be completed: keywords, tables and columns.
-func (s *shell) words() []string {
-	return slices.Compact(slices.Sorted(slices.Values(append(s.catalog.Words(), keywords...))))
 }
 
 // complete returns what the word in front of the cursor can become.

@@ -155,8 +155,7 @@ func TestComplete(t *testing.T) {
 
 // TestWords: what is completed is what the catalog has, and words of SQL, each once.
 func TestWords(t *testing.T) {
-	s := &shell{catalog: workers(t)}
-	words := s.words()
+	words := workers(t).Words()
 	for _, w := range []string{"SELECT", "events_calls_history_long", "EVENT_NAME", "performance_schema"} {
 		if !slices.Contains(words, w) {
 			t.Errorf("%s is missing", w)
