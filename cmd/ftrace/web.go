@@ -20,18 +20,19 @@ func webVerb() *cli.Command {
 		Description: `
 Web serves a page that shows a recording: a timeline of each goroutine's calls, the
 text of the trace with a search, the source of a call with its values, and tables and
-flame graphs, also of a part of the time. It writes the page's URL, and opens it.
+flame graphs, also of a part of the time. It has a console for SQL, which only reads. It
+writes the page's URL, and opens it.
 Nobody gets the page who does not have all of the URL, and no other machine does. It
 ends by Ctrl-C or SIGTERM.`,
 		UsageText: `
 	$ ftrace web
 	$ ftrace web -src ~/src/app app.data
 	$ ftrace web -open=false -addr 127.0.0.1:8080 old.data`,
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "addr", Value: "127.0.0.1:0", Destination: &w.Address, Usage: "listen at `ADDR` of this machine: HOST:PORT or :PORT; port 0 is a free one"},
 			&cli.StringFlag{Name: "src", Value: ".", Destination: &w.Source, Usage: "look in `DIR`, that of the program's module, for source that is not where it was when the program was built"},
 			&cli.BoolFlag{Name: "open", Value: true, Destination: &browser, Usage: "open the page in a browser; -open=false: write its URL alone"},
-		},
+		}, recordingFlags(&w.Kept)...),
 	}, command.Mixed, func(a command.Args) (status int, err error) {
 		r, err := o.open(a.All())
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 	"image/png"
 	"io"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,6 +57,9 @@ var pictures = []picture{
 		`document.getElementById("details").innerText.includes("source") && document.getElementById("source").dataset.state === "done"`},
 	{"web-search", recordings + "parser", 1280, 360, "light", "view=tree&line=0&q=division by zero", "", `document.querySelector("#results[data-state=done]") && document.querySelectorAll("#lines .l").length`},
 	{"web-table", recordings + "convoy", 1280, 300, "dark", "view=table&waits=1&sort=self", "", `document.querySelectorAll("#table tbody tr").length`},
+	{"web-sql", recordings + "convoy", 1280, 420, "light", "view=sql&chart=bars&of=SUM_TIMER_WAIT&over=EVENT_NAME&sql=" + url.QueryEscape(`SELECT EVENT_NAME, COUNT_STAR, FORMAT_PICO_TIME(SUM_TIMER_WAIT) AS total, SUM_TIMER_WAIT
+FROM events_calls_summary_global_by_event_name
+WHERE COUNT_STAR ORDER BY SUM_TIMER_WAIT DESC`), "", `document.getElementById("sql").dataset.state === "done"`},
 	{"web-flame", recordings + "convoy", 1280, 250, "light", "view=flame", "", `document.getElementById("flame").dataset.state === "done"`},
 }
 
@@ -80,6 +84,7 @@ func views(recording string) (list []picture) {
 		{name: "trace", view: "view=tree&line=0", until: `document.querySelectorAll("#lines .l").length`},
 		{name: "flame", view: "view=flame", until: `document.getElementById("flame").dataset.state === "done"`},
 		{name: "table", view: "view=table", until: `document.querySelectorAll("#table tbody tr").length`},
+		{name: "sql", view: "view=sql&sql=SHOW TABLES", until: `document.getElementById("sql").dataset.state === "done"`},
 	} {
 		for _, one.width = range []int64{1280, 400} {
 			for _, one.scheme = range []string{"light", "dark"} {

@@ -33,6 +33,8 @@ var answers = map[string]func(*Server, http.ResponseWriter, *http.Request){
 	"tree":      (*Server).tree,
 	"search":    (*Server).search,
 	"source":    (*Server).source,
+	"sql":       (*Server).sql,
+	"tables":    (*Server).tables,
 }
 
 func reply(w http.ResponseWriter, v any) {

@@ -1,9 +1,10 @@
 // Package web shows a recording as a page in a browser.
 //
 // It takes a recording, of which it makes an index in levels of detail in memory, and serves a page
-// with a timeline, the text of the trace, the source of calls, tables and flame graphs. The page
-// asks for what is on the screen: slices as binary arrays, all else as JSON. cmd/ftrace calls it.
-// It uses package text for the lines of the trace and package report for the tables.
+// with a timeline, the text of the trace, the source of calls, tables, flame graphs and a console
+// for SQL. The page asks for what is on the screen: slices as binary arrays, all else as JSON.
+// cmd/ftrace calls it. It uses package text for the lines of the trace, package report for the
+// tables, and package schema for SQL.
 //
 // It listens on addresses of this machine alone, and answers only those who know the token in the
 // URL. What the program made up reaches the page as text, never as markup. Of files it reads,
@@ -30,13 +31,15 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/listen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
 // Options are where the page is, and who opens it.
 type Options struct {
-	Address  string                 // HOST:PORT
-	Source   string                 // the directory of the module whose functions were recorded
-	Open     func(url string) error // opens the page in a browser; nil: nothing does
+	Address  string                  // HOST:PORT
+	Source   string                  // the directory of the module whose functions were recorded
+	Kept     schema.RecordingOptions // how much of it SQL sees
+	Open     func(url string) error  // opens the page in a browser; nil: nothing does
 	Progress func(size int64, done func() int64) (end func())
 }
 
@@ -50,6 +53,7 @@ type Server struct {
 	dir      string
 	first    *recording.Recording // whose tables name functions
 	index    *index
+	console  *console
 	made     cache
 }
 
@@ -74,6 +78,9 @@ func Listen(dir string, o Options) (*Server, error) {
 		return nil, err
 	}
 	s.index = newIndex(r)
+	if s.console, err = newConsole([]string{dir}, o.Kept); err != nil {
+		return nil, err
+	}
 	s.listener, err = listen.On(listen.Options{Flag: "-addr", Address: o.Address, Instead: ", and the page is for this one: use 127.0.0.1, and ssh -L from elsewhere"})
 	if err != nil {
 		return nil, err
@@ -88,7 +95,10 @@ func Listen(dir string, o Options) (*Server, error) {
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/" + s.token + "/" }
 
 // Close ends the listening of a server that does not run.
-func (s *Server) Close() { s.listener.Close() }
+func (s *Server) Close() {
+	s.listener.Close()
+	s.console.catalog.Close()
+}
 
 // Recording returns the recording that is shown, once Run has returned.
 func (s *Server) Recording() *recording.Recording { return s.index.r }
@@ -123,6 +133,7 @@ func (s *Server) serve(ctx context.Context) error {
 		server.Close()
 	}
 	<-built
+	s.console.catalog.Close()
 	return err
 }
 

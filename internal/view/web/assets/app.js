@@ -5,8 +5,9 @@ import { Search, Tree } from "./tree.js";
 import { Table } from "./table.js";
 import { Flame } from "./flame.js";
 import { Source } from "./source.js";
+import { Console } from "./sql.js";
 
-const views = ["timeline", "tree", "table", "flame"];
+const views = ["timeline", "tree", "table", "flame", "sql"];
 
 const app = {
 	status: { end: 0, now: 0, finished: false },
@@ -49,6 +50,7 @@ const app = {
 		if (view === "tree" && !this.tree.shown) this.tree.show("0");
 		if (view === "table") this.table.load();
 		if (view === "flame") this.flame.load();
+		if (view === "sql") this.sql.load();
 	},
 
 	// select restricts the table to a stretch of time, or no longer.
@@ -99,6 +101,9 @@ const app = {
 			if ($("waits").checked) q.set("waits", 1);
 			if (this.flame.kind !== "time") q.set("kind", this.flame.kind);
 			if (this.flame.path.length) q.set("path", this.flame.path.join("."));
+			if (this.sql.q) q.set("sql", this.sql.q);
+			const { kind, value, label } = this.sql.chart.wanted;
+			if (kind !== "none") { q.set("chart", kind); q.set("of", value); q.set("over", label); }
 			if (this.source.query) q.set("source", new URLSearchParams(this.source.query));
 			if (this.search.q) q.set("q", this.search.q);
 			history.replaceState(null, "", "#" + q);
@@ -124,6 +129,8 @@ const app = {
 		this.flame.kind = q.get("kind");
 		this.flame.path = (q.get("path") || "").split(".").filter(Boolean).map(Number);
 		if (/^\d{1,20}(\.\d{1,9})?$/.test(q.get("line") || "")) this.tree.show(q.get("line"), /^\d{1,20}$/.test(q.get("g") || "") ? q.get("g") : "");
+		this.sql.q = q.get("sql") || "";
+		this.sql.chart.want(q.get("chart"), q.get("of"), q.get("over"));
 		this.show(views.includes(q.get("view")) ? q.get("view") : "timeline");
 		this.restoring = false;
 		if (q.get("source")) this.source.show(Object.fromEntries(new URLSearchParams(q.get("source"))));
@@ -162,6 +169,7 @@ app.tree = new Tree(app);
 app.table = new Table(app);
 app.flame = new Flame(app);
 app.source = new Source(app);
+app.sql = new Console(app);
 app.search = new Search(app);
 window.ftrace = app; // for whoever looks from the browser's console
 
@@ -189,7 +197,7 @@ addEventListener("keydown", e => {
 	const k = e.key.length === 1 ? e.key.toLowerCase() : e.key;
 	if (k === "/") $("query").focus();
 	else if (k === "?") $("help").showModal();
-	else if (/^[1-4]$/.test(k)) app.show(views[k - 1]);
+	else if (k >= "1" && k <= String(views.length)) app.show(views[k - 1]);
 	else if (app.view !== "timeline" || !app.timeline.key(k)) return;
 	e.preventDefault();
 });

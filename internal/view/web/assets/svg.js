@@ -35,7 +35,11 @@ export class Drawing {
 
 	lineTo(x, y) { this.moveTo(x, y); }
 
-	fill() { this.put("polygon", { points: this.points.map(p => p.map(v => +v.toFixed(2)).join(",")).join(" "), fill: this.fillStyle }); }
+	fill() { this.put("polygon", { points: this.corners, fill: this.fillStyle }); }
+
+	stroke() { this.put("polyline", { points: this.corners, fill: "none", stroke: this.strokeStyle, "stroke-width": this.lineWidth }); }
+
+	get corners() { return this.points.map(p => p.map(v => +v.toFixed(2)).join(",")).join(" "); }
 
 	get text() { return new XMLSerializer().serializeToString(this.svg); }
 
