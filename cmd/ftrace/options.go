@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,11 +45,18 @@ const (
 
 // sourceFlags declares the flags that say what of a recording is read.
 func (o *options) sourceFlags() []cli.Flag {
-	return []cli.Flag{
+	return slices.Concat([]cli.Flag{
 		&cli.StringFlag{Name: "f", Destination: &o.rules, Usage: "show what FTRACE=`RULES` would have shown (docs/rules.md)"},
+	}, o.timeFlags(), []cli.Flag{
+		&cli.StringFlag{Name: "g", Destination: &o.goroutines, Usage: "show only the goroutines with the numbers `N,N...`"},
+	})
+}
+
+// timeFlags declares the flags that say which part of a recording is read.
+func (o *options) timeFlags() []cli.Flag {
+	return []cli.Flag{
 		&momentFlag{cli.StringFlag{Name: "from", Usage: "leave out what was before this `TIME`, since the recording began (1.5s, 20ms) or of the clock (16:04:05)"}, &o.from},
 		&momentFlag{cli.StringFlag{Name: "to", Usage: "leave out what was after this `TIME`"}, &o.to},
-		&cli.StringFlag{Name: "g", Destination: &o.goroutines, Usage: "show only the goroutines with the numbers `N,N...`"},
 	}
 }
 

@@ -3,10 +3,14 @@ package main
 import (
 	"os/exec"
 	"runtime"
+	"slices"
+	"time"
 
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/web"
 )
 
@@ -15,39 +19,67 @@ func webVerb() *cli.Command {
 	o := options{verb: "web", within: "ftrace web shows one of them at a time: name its directory"}
 	var w web.Options
 	var browser bool
+	var file string
 	return command.Verb(&cli.Command{
 		Name: "web", ArgsUsage: "[FLAGS] [DIR]", Usage: "show a recording as a page in a browser: a timeline, the trace, tables",
 		Description: `
 Web serves a page that shows a recording: a timeline of each goroutine's calls, the
 text of the trace with a search, the source of a call with its values, and tables and
 flame graphs, also of a part of the time. It has a console for SQL, which only reads. It
-writes the page's URL, and opens it.
+writes the page's URL, and opens it. With -o it writes the page as a file of HTML
+instead, which needs no server, of all of the recording or of a part of the time.
 Nobody gets the page who does not have all of the URL, and no other machine does. It
 ends by Ctrl-C or SIGTERM.`,
 		UsageText: `
 	$ ftrace web
 	$ ftrace web -src ~/src/app app.data
-	$ ftrace web -open=false -addr 127.0.0.1:8080 old.data`,
-		Flags: append([]cli.Flag{
+	$ ftrace web -open=false -addr 127.0.0.1:8080 old.data
+	$ ftrace web -o slow.html -from 1.2s -to 1.3s`,
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "addr", Value: "127.0.0.1:0", Destination: &w.Address, Usage: "listen at `ADDR` of this machine: HOST:PORT or :PORT; port 0 is a free one"},
 			&cli.StringFlag{Name: "src", Value: ".", Destination: &w.Source, Usage: "look in `DIR`, that of the program's module, for source that is not where it was when the program was built"},
 			&cli.BoolFlag{Name: "open", Value: true, Destination: &browser, Usage: "open the page in a browser; -open=false: write its URL alone"},
-		}, recordingFlags(&w.Kept)...),
+			&cli.StringFlag{Name: "o", Destination: &file, Usage: "write the page to `FILE`, which any browser opens, and serve nothing"},
+		}, recordingFlags(&w.Kept), o.timeFlags()),
 	}, command.Mixed, func(a command.Args) (status int, err error) {
 		r, err := o.open(a.All())
 		if err != nil {
 			return 0, err
 		}
+		w.Progress = bar(o.verb)
+		from, to, err := o.times(r)
+		switch {
+		case err != nil:
+			return 0, err
+		case file != "":
+			return 0, savePage(file, r.Dir, w, from, to)
+		case from != 0 || to != 0:
+			return 0, command.Usagef("-from and -to are for a file: -o names it; the page shows all of the recording")
+		}
 		if browser {
 			w.Open = openPage
 		}
-		w.Progress = bar(o.verb)
 		server, err := web.Listen(r.Dir, w)
 		if err != nil {
 			return 0, wronglyUsed(err)
 		}
 		return 0, server.Run(stdout, stderr)
 	})
+}
+
+// savePage writes the page of a recording to a file.
+func savePage(file, dir string, w web.Options, from, to time.Duration) error {
+	f, err := ownfile.Replace(file) // what programs were given may be secret
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r, err := web.Save(f, dir, w, int64(from), int64(to))
+	if err != nil {
+		return err
+	}
+	complain(walk.Source{Recording: r})
+	return f.Commit()
 }
 
 // openPage opens a page in the user's browser.

@@ -33,6 +33,7 @@ var answers = map[string]func(*Server, http.ResponseWriter, *http.Request){
 	"tree":      (*Server).tree,
 	"search":    (*Server).search,
 	"source":    (*Server).source,
+	"file":      (*Server).file,
 	"sql":       (*Server).sql,
 	"tables":    (*Server).tables,
 }
@@ -84,8 +85,28 @@ func (s *Server) reading(w http.ResponseWriter, r *http.Request, err error, f fu
 	}
 }
 
-// status says what the recording is, and how far its index is.
-func (s *Server) status(w http.ResponseWriter, _ *http.Request) {
+// status is what the recording is, and how far its index is. Times are in ns since it began.
+type status struct {
+	Name     string `json:"name"`
+	Program  string `json:"program"`
+	PID      int    `json:"pid"`
+	Release  string `json:"release"`
+	Start    string `json:"start"`
+	From     int64  `json:"from"` // what is shown begins there
+	End      int64  `json:"end"`
+	Now      int64  `json:"now"`
+	Finished bool   `json:"finished"`
+	Calls    uint64 `json:"calls"`
+	Deep     uint64 `json:"deep"`
+	Beyond   uint64 `json:"beyond"`
+	Lanes    int    `json:"lanes"`
+	Rows     int    `json:"rows"`
+	Finest   int64  `json:"finest"`
+	Error    string `json:"error,omitempty"`
+	Notes    string `json:"notes,omitempty"`
+}
+
+func (s *Server) now() *status {
 	x := s.index
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -97,39 +118,67 @@ func (s *Server) status(w http.ResponseWriter, _ *http.Request) {
 	if x.finished {
 		end = x.now
 	}
-	answer := map[string]any{
-		"name": filepath.Base(s.dir), "program": x.r.Env.Executable, "pid": x.r.Env.PID, "release": x.r.Env.Release,
-		"start": x.clock.Wall(first.Ticks).Format("2006-01-02T15:04:05.000Z"), "end": end, "now": x.now, "finished": x.finished,
-		"calls": x.calls, "deep": x.deep, "beyond": x.beyond, "lanes": len(x.lanes), "rows": rowsMax, "finest": span(x.finest),
+	a := &status{
+		Name: filepath.Base(s.dir), Program: x.r.Env.Executable, PID: x.r.Env.PID, Release: x.r.Env.Release,
+		Start: x.clock.Wall(first.Ticks).Format("2006-01-02T15:04:05.000Z"), End: end, Now: x.now, Finished: x.finished,
+		Calls: x.calls, Deep: x.deep, Beyond: x.beyond, Lanes: len(x.lanes), Rows: rowsMax, Finest: span(x.finest),
 	}
 	if x.err != nil {
-		answer["error"] = x.err.Error()
+		a.Error = x.err.Error()
 	}
 	if x.finished {
 		var said bytes.Buffer
 		walk.Complain(&said, x.r)
-		answer["notes"] = said.String()
+		a.Notes = said.String()
 	}
-	reply(w, answer)
+	return a
 }
 
-// functions returns the names of functions, by key.
-func (s *Server) functions(w http.ResponseWriter, _ *http.Request) {
-	type function struct {
-		Name    string `json:"name"`
-		Package string `json:"package"`
-		Wait    bool   `json:"wait,omitempty"`
-		Source  bool   `json:"source,omitempty"` // it is a function, and its file is known
-	}
+func (s *Server) status(w http.ResponseWriter, _ *http.Request) { reply(w, s.now()) }
+
+// A function is what the page knows of one, by its key.
+type function struct {
+	Name    string `json:"name"`
+	Package string `json:"package"`
+	Wait    bool   `json:"wait,omitempty"`
+	Source  bool   `json:"source,omitempty"` // it is a function, and its file is known
+}
+
+func (s *Server) functionList() []function {
 	list := []function{}
 	for key := range s.first.Keys() {
 		f := s.first.Function(uint32(key))
 		list = append(list, function{f.ShortName(), f.Package, f.Wait, f.File != "" && !f.Wait && !f.Probe && !f.Span})
 	}
-	reply(w, list)
+	return list
 }
 
-// lanes returns goroutines, those with the most calls first.
+func (s *Server) functions(w http.ResponseWriter, _ *http.Request) { reply(w, s.functionList()) }
+
+// A laneAnswer is what the page knows of a goroutine.
+type laneAnswer struct {
+	G      uint64 `json:"g"`
+	Calls  uint64 `json:"calls"`
+	Failed uint64 `json:"failed"`
+	Rows   int    `json:"rows"`
+	Begin  int64  `json:"begin"`
+	End    int64  `json:"end"`
+}
+
+// laneList returns goroutines, those with the most calls first.
+func (s *Server) laneList() []laneAnswer {
+	x := s.index
+	x.mu.Lock()
+	list := make([]laneAnswer, 0, len(x.lanes))
+	for _, l := range x.lanes {
+		list = append(list, laneAnswer{l.goroutine, l.calls, l.failed, len(l.rows), l.begin, l.end})
+	}
+	x.mu.Unlock()
+	slices.SortFunc(list, func(a, b laneAnswer) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.G, b.G)) })
+	return list
+}
+
+// lanes returns some of the goroutines.
 func (s *Server) lanes(w http.ResponseWriter, r *http.Request) {
 	var err error
 	q := r.URL.Query()
@@ -138,22 +187,7 @@ func (s *Server) lanes(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	type answer struct {
-		G      uint64 `json:"g"`
-		Calls  uint64 `json:"calls"`
-		Failed uint64 `json:"failed"`
-		Rows   int    `json:"rows"`
-		Begin  int64  `json:"begin"`
-		End    int64  `json:"end"`
-	}
-	x := s.index
-	x.mu.Lock()
-	list := make([]answer, 0, len(x.lanes))
-	for _, l := range x.lanes {
-		list = append(list, answer{l.goroutine, l.calls, l.failed, len(l.rows), l.begin, l.end})
-	}
-	x.mu.Unlock()
-	slices.SortFunc(list, func(a, b answer) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.G, b.G)) })
+	list := s.laneList()
 	all := len(list)
 	list = list[min(from, int64(all)):]
 	list = list[:min(int64(len(list)), cmp.Or(n, 500))]
@@ -258,13 +292,17 @@ func (c *cache) keep(key string, b []byte) {
 	c.order = append(c.order, key)
 }
 
+const tableRows = 1000
+
+var tablesBy = []string{"function", "package", "goroutine"}
+
 // table returns a table of functions, packages or goroutines, as JSON lines.
 func (s *Server) table(w http.ResponseWriter, r *http.Request) {
 	var err error
 	q := r.URL.Query()
 	from, to := number(q, "from", &err), number(q, "to", &err)
-	o := report.Options{By: cmp.Or(q.Get("by"), "function"), Sort: cmp.Or(q.Get("sort"), "total"), Rows: 1000, JSON: true, Waits: q.Get("waits") != ""}
-	if !slices.Contains([]string{"function", "package", "goroutine"}, o.By) || !slices.Contains(report.SortBy(), o.Sort) {
+	o := report.Options{By: cmp.Or(q.Get("by"), "function"), Sort: cmp.Or(q.Get("sort"), "total"), Rows: tableRows, JSON: true, Waits: q.Get("waits") != ""}
+	if !slices.Contains(tablesBy, o.By) || !slices.Contains(report.SortBy(), o.Sort) {
 		err = fmt.Errorf("there is no table by %q, sorted by %q", o.By, o.Sort)
 	}
 	if err != nil {
@@ -272,13 +310,17 @@ func (s *Server) table(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.cached(w, r, fmt.Sprint("table ", from, to, o), "application/x-ndjson", func(reader *recording.Recording) ([]byte, error) {
-		var b bytes.Buffer
-		summary, err := report.Summarize([]walk.Source{{Recording: reader, Window: s.window(from, to)}}, o)
-		if err == nil {
-			err = summary.Write(&b, o)
-		}
-		return b.Bytes(), err
+		return tableOf(reader, s.window(from, to), o)
 	})
+}
+
+func tableOf(r *recording.Recording, window recording.Window, o report.Options) ([]byte, error) {
+	var b bytes.Buffer
+	summary, err := report.Summarize([]walk.Source{{Recording: r, Window: window}}, o)
+	if err == nil {
+		err = summary.Write(&b, o)
+	}
+	return b.Bytes(), err
 }
 
 // window returns a stretch of time, in ns since the recording began. 0 is no limit.

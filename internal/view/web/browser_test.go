@@ -370,7 +370,26 @@ func TestHostile(t *testing.T) {
 	becomes(t, ctx, `document.getElementById("results").dataset.state === "done" && document.querySelectorAll("#matches li").length > 0`)
 	do(t, ctx, anew(s.URL()+"#view=<img src=x onerror=window.pwned=1>&line=<b>&y=x&from=-1&to=1e9&selection=a-b&by=<b>&sort=<b>&q="+"%3Cb%3E")...)
 	becomes(t, ctx, ready)
-	if made := value[int](t, ctx, `document.querySelectorAll("main b, main img, main br, main script").length`); made != 0 || value[bool](t, ctx, `"pwned" in window`) {
-		t.Errorf("names became %d elements", made)
+	none := func() {
+		t.Helper()
+		if made := value[int](t, ctx, `document.querySelectorAll("main b, main img, main br, main script").length`); made != 0 || value[bool](t, ctx, `"pwned" in window`) {
+			t.Errorf("names became %d elements", made)
+		}
 	}
+	none()
+
+	// So it is in a file.
+	html := filepath.Join(t.TempDir(), "hostile.html")
+	var file bytes.Buffer
+	if _, err := Save(&file, dir, Options{}, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(html, file.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	do(t, ctx, opened(t, html, "view=tree&line=0")...)
+	becomes(t, ctx, fmt.Sprintf(`document.getElementById("lines").innerText.includes(%s)`, tree))
+	do(t, ctx, opened(t, html, "view=table")...)
+	becomes(t, ctx, fmt.Sprintf(`document.getElementById("table").innerText.includes(%s) && document.title.startsWith("<imghostile")`, tree))
+	none()
 }

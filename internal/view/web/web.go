@@ -4,7 +4,8 @@
 // with a timeline, the text of the trace, the source of calls, tables, flame graphs and a console
 // for SQL. The page asks for what is on the screen: slices as binary arrays, all else as JSON.
 // cmd/ftrace calls it. It uses package text for the lines of the trace, package report for the
-// tables, and package schema for SQL.
+// tables, and package schema for SQL. The page can also be a file, which has the answers in it
+// (save.go) and no server.
 //
 // It listens on addresses of this machine alone, and answers only those who know the token in the
 // URL. What the program made up reaches the page as text, never as markup. Of files it reads,
@@ -62,6 +63,23 @@ const readersMax = 3
 
 // Listen returns a server of the recording in a directory, which listens.
 func Listen(dir string, o Options) (*Server, error) {
+	s, err := open(dir, o)
+	if err != nil {
+		return nil, err
+	}
+	s.listener, err = listen.On(listen.Options{Flag: "-addr", Address: o.Address, Instead: ", and the page is for this one: use 127.0.0.1, and ssh -L from elsewhere"})
+	if err != nil {
+		s.console.catalog.Close()
+		return nil, err
+	}
+	address := s.listener.Addr().String()
+	_, port, _ := net.SplitHostPort(address)
+	s.hosts = []string{address, "localhost:" + port}
+	return s, nil
+}
+
+// open returns a server that does not listen yet.
+func open(dir string, o Options) (*Server, error) {
 	s := &Server{o: o, dir: dir, token: rand.Text(), readers: make(chan *recording.Recording, readersMax)}
 	for range readersMax {
 		r, err := recording.Open(dir)
@@ -81,13 +99,6 @@ func Listen(dir string, o Options) (*Server, error) {
 	if s.console, err = newConsole([]string{dir}, o.Kept); err != nil {
 		return nil, err
 	}
-	s.listener, err = listen.On(listen.Options{Flag: "-addr", Address: o.Address, Instead: ", and the page is for this one: use 127.0.0.1, and ssh -L from elsewhere"})
-	if err != nil {
-		return nil, err
-	}
-	address := s.listener.Addr().String()
-	_, port, _ := net.SplitHostPort(address)
-	s.hosts = []string{address, "localhost:" + port}
 	return s, nil
 }
 

@@ -1,5 +1,6 @@
 // The page: which view is shown, what is kept in the URL, and keys.
 import { $, ask, count, time } from "./ask.js";
+import { saved } from "./saved.js";
 import { Timeline } from "./timeline.js";
 import { Search, Tree } from "./tree.js";
 import { Table } from "./table.js";
@@ -7,10 +8,10 @@ import { Flame } from "./flame.js";
 import { Source } from "./source.js";
 import { Console } from "./sql.js";
 
-const views = ["timeline", "tree", "table", "flame", "sql"];
+const views = ["timeline", "tree", "table", "flame", ...(saved ? [] : ["sql"])];
 
 const app = {
-	status: { end: 0, now: 0, finished: false },
+	status: { from: 0, end: 0, now: 0, finished: false },
 	view: "timeline",
 	selection: null,
 	functions: [],
@@ -27,7 +28,7 @@ const app = {
 	showStatus() {
 		const s = this.status, parts = [];
 		if (s.name !== undefined) {
-			parts.push(`${count(s.calls, "call")} of ${count(s.lanes, "goroutine")} in ${time(s.end)}`);
+			parts.push(`${count(s.calls, "call")} of ${count(s.lanes, "goroutine")} in ${time(s.end - s.from)}`);
 			if (!s.finished) parts.push("being read");
 			if (s.deep) parts.push(`${count(s.deep, "call")} deeper than ${s.rows} are not on the timeline`);
 			if (s.beyond) parts.push(`${count(s.beyond, "call")} of further goroutines are not on the timeline`);
@@ -35,6 +36,7 @@ const app = {
 		$("status").textContent = [parts.join(", ") + (parts.length ? "." : ""), (s.notes || "").trim(), s.error, this.problem].filter(Boolean).join("\n");
 		$("status").classList.toggle("bad", !!(this.problem || s.error));
 		$("progress").hidden = s.finished;
+		$("save-file").hidden = !s.finished;
 		$("progress-bar").style.width = s.end ? 100 * s.now / s.end + "%" : "0";
 	},
 
@@ -56,11 +58,15 @@ const app = {
 	// select restricts the table to a stretch of time, or no longer.
 	select(range) {
 		this.selection = range;
+		$("save-file").title = `Save ${range ? "the stretch that is selected" : "all of the recording"} as one HTML file that needs no server`;
 		$("selection").hidden = !range;
 		if (range) $("selection-text").textContent = `${time(range[1] - range[0])} selected`;
 		this.timeline.draw();
 		this.save();
 	},
+
+	// range is the stretch of time that tables and flame graphs are of. Those of a file are all of it.
+	get range() { return saved ? null : this.selection; },
 
 	// trace shows the text from a call on.
 	trace(at, g) {
@@ -143,6 +149,7 @@ const app = {
 			try {
 				this.status = await ask("status");
 				this.problem = "";
+				if (!this.timeline.to) this.timeline.from = this.status.from;
 				$("name").textContent = this.status.name;
 				$("name").title = this.status.program;
 				document.title = this.status.name + " - ftrace web";
@@ -202,5 +209,20 @@ addEventListener("keydown", e => {
 	e.preventDefault();
 });
 
-app.restore();
-app.follow();
+$("save-file").onclick = e => {
+	const q = new URLSearchParams({ hash: location.hash.slice(1) });
+	if (app.selection) { q.set("from", app.selection[0]); q.set("to", app.selection[1]); }
+	e.currentTarget.href = "file?" + q;
+};
+
+async function start() {
+	if (saved) {
+		document.body.classList.add("saved");
+		const { hash } = await saved;
+		if (hash && !location.hash) history.replaceState(null, "", "#" + hash);
+	}
+	app.restore();
+	app.follow();
+}
+
+start();

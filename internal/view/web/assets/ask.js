@@ -1,4 +1,5 @@
-// What the page asks the server, and how times and numbers are written.
+// What the page asks the server, or the file that it is, and how times and numbers are written.
+import { saved } from "./saved.js";
 
 async function response(what, query, signal) {
 	const q = new URLSearchParams(query);
@@ -7,12 +8,16 @@ async function response(what, query, signal) {
 	return r;
 }
 
-export const ask = async (what, query = {}, signal) => (await response(what, query, signal)).json();
+export const ask = async (what, query = {}, signal) => saved ? (await saved)[what](query) : (await response(what, query, signal)).json();
 
-export const askBytes = async (what, query, signal) => (await response(what, query, signal)).arrayBuffer();
+export const askBytes = async (what, query, signal) => saved ? (await saved)[what](query) : (await response(what, query, signal)).arrayBuffer();
 
 // askLines calls f with each line of JSON, as they come.
 export async function askLines(what, query, f, signal) {
+	if (saved) {
+		for (const line of (await saved)[what](query)) f(line);
+		return;
+	}
 	const reader = (await response(what, query, signal)).body.pipeThrough(new TextDecoderStream()).getReader();
 	let rest = "";
 	for (;;) {

@@ -79,8 +79,9 @@ export class Chart {
 
 	// bars draws a bar a row, with its label on the left and its value at its end.
 	bars(c, w, points, colours) {
-		const left = Math.min(w * 0.42, 300), right = 110, room = Math.max(10, w - left - right);
-		const shown = points.slice(0, barsMost), low = shown.reduce((a, p) => Math.min(a, p.y), 0), high = shown.reduce((a, p) => Math.max(a, p.y), 0);
+		const shown = points.slice(0, barsMost), longest = Math.max(0, ...shown.map(p => p.y.toLocaleString("en").length));
+		const left = Math.min(w * 0.42, 300), room = Math.max(10, w - left - 14 - longest * 7);
+		const low = shown.reduce((a, p) => Math.min(a, p.y), 0), high = shown.reduce((a, p) => Math.max(a, p.y), 0);
 		const k = high > low ? room / (high - low) : 0, zero = left - low * k, fits = Math.floor((left - 16) / 6.4);
 		shown.forEach((p, i) => {
 			const y = 5 + i * barHeight, x = Math.min(zero, zero + p.y * k), wide = Math.max(1, Math.abs(p.y * k));

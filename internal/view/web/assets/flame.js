@@ -32,7 +32,7 @@ export class Flame {
 		if (this.running) this.running.abort();
 		const mine = this.running = new AbortController();
 		this.app.save();
-		const sel = this.app.selection;
+		const sel = this.app.range;
 		$("flame-range").textContent = sel ? `from ${time(sel[0], 6)} to ${time(sel[1], 6)}: calls that began in it` : "";
 		$("flame-all").hidden = !sel;
 		$("flame-note").textContent = "Reading …";

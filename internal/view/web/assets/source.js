@@ -1,5 +1,6 @@
 // The source of a function, with the values of one call at its lines.
 import { $, ask, element } from "./ask.js";
+import { saved } from "./saved.js";
 
 export class Source {
 	constructor(app) {
@@ -17,6 +18,7 @@ export class Source {
 
 	// show shows the function of a call: that of a goroutine at a depth, or at a place in the trace.
 	async show(query) {
+		if (saved) return; // a file has no source
 		if (this.running) this.running.abort();
 		const mine = this.running = new AbortController();
 		this.query = query;

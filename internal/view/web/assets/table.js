@@ -27,7 +27,7 @@ export class Table {
 		const mine = this.running = new AbortController();
 		$("by").value = this.by;
 		this.app.save();
-		const sel = this.app.selection;
+		const sel = this.app.range;
 		$("table-range").textContent = sel ? `from ${time(sel[0], 6)} to ${time(sel[1], 6)}: calls that began in it` : "";
 		$("table-all").hidden = !sel;
 		$("table-note").textContent = "Reading …";
@@ -77,7 +77,7 @@ export class Table {
 			body.append(row);
 		}
 		$("table").querySelector("tbody").replaceChildren(body);
-		$("table-note").textContent = count(rows.length, "row") + (this.rows.length === most ? `: the first ${most} by ${this.sort}` : "") + (this.app.selection ? ". A call that began before the stretch is not in it." : "");
+		$("table-note").textContent = count(rows.length, "row") + (this.rows.length === most ? `: the first ${most} by ${this.sort}` : "") + (this.app.range ? ". A call that began before the stretch is not in it." : "");
 	}
 
 	sortBy(name) {

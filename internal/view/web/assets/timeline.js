@@ -285,11 +285,11 @@ export class Timeline {
 
 	// show shows a stretch of time.
 	show(from, to) {
-		const most = Math.max(this.app.status.end, 1);
+		const first = this.app.status.from, most = Math.max(this.app.status.end - first, 1);
 		const w = Math.min(Math.max(to - from, 20), most);
-		from = Math.max(0, Math.min(from, most - w));
+		from = Math.max(first, Math.min(from, first + most - w));
 		this.from = from;
-		this.to = from === 0 && w >= most ? 0 : from + w;
+		this.to = from === first && w >= most ? 0 : from + w;
 		this.changed();
 	}
 
@@ -463,7 +463,7 @@ export class Timeline {
 		$("zoom-in").onclick = () => this.zoom(0.5);
 		$("zoom-out").onclick = () => this.zoom(2);
 		$("timeline-save").onclick = () => this.picture().save(`${this.app.status.name}-timeline`);
-		$("whole").onclick = () => this.show(0, this.app.status.end);
+		$("whole").onclick = () => this.show(this.app.status.from, this.app.status.end);
 	}
 
 	key(k) {
@@ -472,7 +472,7 @@ export class Timeline {
 		case "s": this.zoom(1 / 0.7, this.mouse); return true;
 		case "a": this.pan(-0.15); return true;
 		case "d": this.pan(0.15); return true;
-		case "0": this.show(0, this.app.status.end); return true;
+		case "0": this.show(this.app.status.from, this.app.status.end); return true;
 		case "f": if (this.picked) this.zoomTo(this.picked); return true;
 		case "c": if (this.picked) this.source(this.picked); return true;
 		case "t": if (this.picked) this.app.trace(this.picked.begin, this.picked.g); return true;

@@ -1,5 +1,6 @@
 // The trace as text: pages of lines, which fold, and a search through all of it.
 import { $, ask, askLines, count, element, moment, parseTime } from "./ask.js";
+import { saved } from "./saved.js";
 
 const indent = s => s.length - s.trimStart().length;
 
@@ -63,7 +64,7 @@ export class Tree {
 			element("button", moment(l.at, 1), { className: "at", title: "on the timeline", onclick: () => this.app.showAt(l.at, l.g) }),
 			element("span", l.g ? "G" + l.g : "", { className: "g" }),
 			opens ? element("button", "▾", { className: "fold", ariaLabel: "fold", onclick: e => this.fold(row, e.currentTarget) }) : element("span", "", { className: "fold" }),
-			/^\s*\+ /.test(l.text) ? element("button", l.text, { className: "t", title: "source, with the values of this call", onclick: () => this.source(row, l) })
+			/^\s*\+ /.test(l.text) && !saved ? element("button", l.text, { className: "t", title: "source, with the values of this call", onclick: () => this.source(row, l) })
 				: element("span", l.text, { className: "t" + (/^\s*\} panic/.test(l.text) ? " bad" : "") }));
 		return row;
 	}
