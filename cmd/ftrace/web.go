@@ -4,7 +4,7 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -21,19 +21,22 @@ func webVerb() *cli.Command {
 	var browser bool
 	var file string
 	return command.Verb(&cli.Command{
-		Name: "web", ArgsUsage: "[FLAGS] [DIR]", Usage: "show a recording as a page in a browser: a timeline, the trace, tables",
+		Name: "web", ArgsUsage: "[FLAGS] [DIR [DIR]]", Usage: "show a recording as a page in a browser: a timeline, the trace, tables",
 		Description: `
 Web serves a page that shows a recording: a timeline of each goroutine's calls, the
 text of the trace with a search, the source of a call with its values, and tables and
-flame graphs, also of a part of the time. It has a console for SQL, which only reads. It
-writes the page's URL, and opens it. With -o it writes the page as a file of HTML
-instead, which needs no server, of all of the recording or of a part of the time.
-Nobody gets the page who does not have all of the URL, and no other machine does. It
+flame graphs, also of a part of the time. It has a console for SQL, which only reads.
+With two recordings it compares them: their functions, a flame graph of both, and where
+they part, as ftrace diff says it.
+
+It writes the page's URL, and opens it. With -o it writes the page as a file of HTML
+instead, which needs no server, of all of a recording or of a part of the time. Nobody gets the page who does not have all of the URL, and no other machine does. It
 ends by Ctrl-C or SIGTERM.`,
 		UsageText: `
 	$ ftrace web
 	$ ftrace web -src ~/src/app app.data
 	$ ftrace web -open=false -addr 127.0.0.1:8080 old.data
+	$ ftrace web good.data bad.data
 	$ ftrace web -o slow.html -from 1.2s -to 1.3s`,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "addr", Value: "127.0.0.1:0", Destination: &w.Address, Usage: "listen at `ADDR` of this machine: HOST:PORT or :PORT; port 0 is a free one"},
@@ -42,24 +45,30 @@ ends by Ctrl-C or SIGTERM.`,
 			&cli.StringFlag{Name: "o", Destination: &file, Usage: "write the page to `FILE`, which any browser opens, and serve nothing"},
 		}, recordingFlags(&w.Kept), o.timeFlags()),
 	}, command.Mixed, func(a command.Args) (status int, err error) {
-		r, err := o.open(a.All())
-		if err != nil {
-			return 0, err
+		dirs := a.All()
+		switch len(dirs) {
+		case 0:
+			dirs = []string{defaultDir}
+		case 1, 2:
+		default:
+			return 0, command.Usagef("there are %d recordings: %s: name one, or two to compare", len(dirs), strings.Join(dirs, " "))
 		}
 		w.Progress = bar(o.verb)
-		from, to, err := o.times(r)
-		switch {
-		case err != nil:
-			return 0, err
-		case file != "":
-			return 0, savePage(file, r.Dir, w, from, to)
-		case from != 0 || to != 0:
+		if file != "" {
+			return 0, savePage(&o, file, dirs, w)
+		}
+		if o.from != (moment{}) || o.to != (moment{}) {
 			return 0, command.Usagef("-from and -to are for a file: -o names it; the page shows all of the recording")
+		}
+		for _, dir := range dirs {
+			if _, err := o.open([]string{dir}); err != nil {
+				return 0, err
+			}
 		}
 		if browser {
 			w.Open = openPage
 		}
-		server, err := web.Listen(r.Dir, w)
+		server, err := web.Listen(dirs, w)
 		if err != nil {
 			return 0, wronglyUsed(err)
 		}
@@ -68,13 +77,21 @@ ends by Ctrl-C or SIGTERM.`,
 }
 
 // savePage writes the page of a recording to a file.
-func savePage(file, dir string, w web.Options, from, to time.Duration) error {
+func savePage(o *options, file string, dirs []string, w web.Options) error {
+	r, err := o.open(dirs)
+	if err != nil {
+		return err
+	}
+	from, to, err := o.times(r)
+	if err != nil {
+		return err
+	}
 	f, err := ownfile.Replace(file) // what programs were given may be secret
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	r, err := web.Save(f, dir, w, int64(from), int64(to))
+	r, err = web.Save(f, r.Dir, w, int64(from), int64(to))
 	if err != nil {
 		return err
 	}

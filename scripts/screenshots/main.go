@@ -114,7 +114,7 @@ func run(out string, list []picture) error {
 		s := servers[p.recording]
 		if s == nil {
 			var err error
-			if s, err = web.Listen(p.recording, web.Options{Address: "127.0.0.1:0", Source: "."}); err != nil {
+			if s, err = web.Listen([]string{p.recording}, web.Options{Address: "127.0.0.1:0", Source: "."}); err != nil {
 				return err
 			}
 			servers[p.recording] = s

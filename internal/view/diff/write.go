@@ -161,8 +161,8 @@ func (d *Comparison) writeValues(out io.Writer, x *divergence) {
 			if v != nil {
 				cells[1] = cmp.Or(cells[1], v.Name, v.Type)
 				cells[2+k] = shorten(v.Text)
-				compared[k] = string(d.sides()[k].masker.mask(v.Type, []byte(v.Text)))
 			}
+			compared[k] = d.masked(k, v)
 		}
 		if compared[0] != compared[1] {
 			cells[0] = "*"
@@ -188,6 +188,14 @@ func (d *Comparison) writeValues(out io.Writer, x *divergence) {
 	for _, c := range table {
 		fmt.Fprintf(out, "%s %-*s  %-*s  %s\n", c[0], width[1], c[1], width[2], c[2], c[3])
 	}
+}
+
+// masked returns a value of a recording without what differs from run to run, "" if there is none.
+func (d *Comparison) masked(side int, v *recording.Value) string {
+	if v == nil {
+		return ""
+	}
+	return string(d.sides()[side].masker.mask(v.Type, []byte(v.Text)))
 }
 
 // at returns an element, or nil if there is none.
@@ -300,10 +308,12 @@ func (d *Comparison) writeJSON(out io.Writer, rows int) {
 		Event      [2]int               `json:"event"`      // from 1
 		Goroutines [2]uint64            `json:"goroutines"` // 0: none
 		Time       int64                `json:"time"`       // ns since the recording began
+		Times      [2]int64             `json:"times"`      // in each recording; 0: it has no such place
 		Path       []string             `json:"path"`
 		Before     []string             `json:"before"`
 		Next       [2][]string          `json:"next"`
 		Values     [2][]recording.Value `json:"values"`
+		Differ     []int                `json:"differ"` // which of the values differ, from 0
 	}
 	type function struct {
 		Name   string    `json:"function"`
@@ -326,12 +336,17 @@ func (d *Comparison) writeJSON(out io.Writer, rows int) {
 	}{Recordings: [2]string{d.a.r.Dir, d.b.r.Dir}, Without: slices.Sorted(maps.Keys(d.forest.without)), Noise: d.noise, Same: d.same, Differ: d.differ, Only: d.only, Expected: d.expected}
 	for i := range text.Rows(d.found, rows) {
 		x := &d.found[i]
-		v := divergence{What: d.what(x), Function: d.forest.names[x.function], Usual: x.usual, Slight: x.slight, Time: int64(x.spot().since), Path: x.spot().path, Before: x.spot().before}
+		v := divergence{Differ: []int{}, What: d.what(x), Function: d.forest.names[x.function], Usual: x.usual, Slight: x.slight, Time: int64(x.spot().since), Path: x.spot().path, Before: x.spot().before}
 		for i, p := range x.at {
 			if p.g != nil {
 				v.Event[i], v.Goroutines[i] = p.event+1, p.g.id
 			}
-			v.Next[i], v.Values[i] = x.spots[i].next, x.spots[i].values
+			v.Times[i], v.Next[i], v.Values[i] = int64(x.spots[i].since), x.spots[i].next, x.spots[i].values
+		}
+		for j := range max(len(v.Values[0]), len(v.Values[1])) {
+			if d.masked(0, at(v.Values[0], j)) != d.masked(1, at(v.Values[1], j)) {
+				v.Differ = append(v.Differ, j)
+			}
 		}
 		object.Divergences = append(object.Divergences, v)
 	}

@@ -10,7 +10,6 @@ import (
 	"math"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,21 +20,27 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// answers are to what the page asks.
-var answers = map[string]func(*Server, http.ResponseWriter, *http.Request){
-	"status":    (*Server).status,
-	"functions": (*Server).functions,
-	"lanes":     (*Server).lanes,
-	"slices":    (*Server).slices,
-	"call":      (*Server).call,
-	"table":     (*Server).table,
-	"flame":     (*Server).flame,
-	"tree":      (*Server).tree,
-	"search":    (*Server).search,
-	"source":    (*Server).source,
-	"file":      (*Server).file,
-	"sql":       (*Server).sql,
-	"tables":    (*Server).tables,
+// answers are to what the page asks about one of the recordings.
+var answers = map[string]func(*shown, http.ResponseWriter, *http.Request){
+	"status":    (*shown).status,
+	"functions": (*shown).functions,
+	"lanes":     (*shown).lanes,
+	"slices":    (*shown).slices,
+	"call":      (*shown).call,
+	"table":     (*shown).table,
+	"flame":     (*shown).flame,
+	"tree":      (*shown).tree,
+	"search":    (*shown).search,
+	"source":    (*shown).source,
+	"file":      (*shown).file,
+}
+
+// answersOfAll are to what the page asks about all of them.
+var answersOfAll = map[string]func(*Server, http.ResponseWriter, *http.Request){
+	"sql":     (*Server).sql,
+	"tables":  (*Server).tables,
+	"parting": (*Server).parting,
+	"both":    (*Server).both,
 }
 
 func reply(w http.ResponseWriter, v any) {
@@ -63,7 +68,7 @@ func number(q url.Values, name string, err *error) int64 {
 
 // reader returns a recording that nobody else uses until done is called, or nil if nobody waits for
 // it any more.
-func (s *Server) reader(ctx context.Context) (r *recording.Recording, done func()) {
+func (s *shown) reader(ctx context.Context) (r *recording.Recording, done func()) {
 	select {
 	case r = <-s.readers:
 		return r, func() { s.readers <- r }
@@ -74,7 +79,7 @@ func (s *Server) reader(ctx context.Context) (r *recording.Recording, done func(
 
 // reading calls f with a recording that nobody else uses meanwhile, unless there is an error in
 // what was asked, which it answers, or nobody waits any more.
-func (s *Server) reading(w http.ResponseWriter, r *http.Request, err error, f func(*recording.Recording)) {
+func (s *shown) reading(w http.ResponseWriter, r *http.Request, err error, f func(*recording.Recording)) {
 	if err != nil {
 		refuse(w, err)
 		return
@@ -87,26 +92,27 @@ func (s *Server) reading(w http.ResponseWriter, r *http.Request, err error, f fu
 
 // status is what the recording is, and how far its index is. Times are in ns since it began.
 type status struct {
-	Name     string `json:"name"`
-	Program  string `json:"program"`
-	PID      int    `json:"pid"`
-	Release  string `json:"release"`
-	Start    string `json:"start"`
-	From     int64  `json:"from"` // what is shown begins there
-	End      int64  `json:"end"`
-	Now      int64  `json:"now"`
-	Finished bool   `json:"finished"`
-	Calls    uint64 `json:"calls"`
-	Deep     uint64 `json:"deep"`
-	Beyond   uint64 `json:"beyond"`
-	Lanes    int    `json:"lanes"`
-	Rows     int    `json:"rows"`
-	Finest   int64  `json:"finest"`
-	Error    string `json:"error,omitempty"`
-	Notes    string `json:"notes,omitempty"`
+	All      []string `json:"all"` // the names of all recordings
+	Name     string   `json:"name"`
+	Program  string   `json:"program"`
+	PID      int      `json:"pid"`
+	Release  string   `json:"release"`
+	Start    string   `json:"start"`
+	From     int64    `json:"from"` // what is shown begins there
+	End      int64    `json:"end"`
+	Now      int64    `json:"now"`
+	Finished bool     `json:"finished"`
+	Calls    uint64   `json:"calls"`
+	Deep     uint64   `json:"deep"`
+	Beyond   uint64   `json:"beyond"`
+	Lanes    int      `json:"lanes"`
+	Rows     int      `json:"rows"`
+	Finest   int64    `json:"finest"`
+	Error    string   `json:"error,omitempty"`
+	Notes    string   `json:"notes,omitempty"`
 }
 
-func (s *Server) now() *status {
+func (s *shown) now() *status {
 	x := s.index
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -119,7 +125,7 @@ func (s *Server) now() *status {
 		end = x.now
 	}
 	a := &status{
-		Name: filepath.Base(s.dir), Program: x.r.Env.Executable, PID: x.r.Env.PID, Release: x.r.Env.Release,
+		All: s.all, Name: s.name(), Program: x.r.Env.Executable, PID: x.r.Env.PID, Release: x.r.Env.Release,
 		Start: x.clock.Wall(first.Ticks).Format("2006-01-02T15:04:05.000Z"), End: end, Now: x.now, Finished: x.finished,
 		Calls: x.calls, Deep: x.deep, Beyond: x.beyond, Lanes: len(x.lanes), Rows: rowsMax, Finest: span(x.finest),
 	}
@@ -134,7 +140,7 @@ func (s *Server) now() *status {
 	return a
 }
 
-func (s *Server) status(w http.ResponseWriter, _ *http.Request) { reply(w, s.now()) }
+func (s *shown) status(w http.ResponseWriter, _ *http.Request) { reply(w, s.now()) }
 
 // A function is what the page knows of one, by its key.
 type function struct {
@@ -144,7 +150,7 @@ type function struct {
 	Source  bool   `json:"source,omitempty"` // it is a function, and its file is known
 }
 
-func (s *Server) functionList() []function {
+func (s *shown) functionList() []function {
 	list := []function{}
 	for key := range s.first.Keys() {
 		f := s.first.Function(uint32(key))
@@ -153,7 +159,7 @@ func (s *Server) functionList() []function {
 	return list
 }
 
-func (s *Server) functions(w http.ResponseWriter, _ *http.Request) { reply(w, s.functionList()) }
+func (s *shown) functions(w http.ResponseWriter, _ *http.Request) { reply(w, s.functionList()) }
 
 // A laneAnswer is what the page knows of a goroutine.
 type laneAnswer struct {
@@ -166,7 +172,7 @@ type laneAnswer struct {
 }
 
 // laneList returns goroutines, those with the most calls first.
-func (s *Server) laneList() []laneAnswer {
+func (s *shown) laneList() []laneAnswer {
 	x := s.index
 	x.mu.Lock()
 	list := make([]laneAnswer, 0, len(x.lanes))
@@ -179,7 +185,7 @@ func (s *Server) laneList() []laneAnswer {
 }
 
 // lanes returns some of the goroutines.
-func (s *Server) lanes(w http.ResponseWriter, r *http.Request) {
+func (s *shown) lanes(w http.ResponseWriter, r *http.Request) {
 	var err error
 	q := r.URL.Query()
 	from, n := number(q, "from", &err), number(q, "n", &err)
@@ -195,7 +201,7 @@ func (s *Server) lanes(w http.ResponseWriter, r *http.Request) {
 }
 
 // slices returns what goroutines did in a stretch of time, as arrays.
-func (s *Server) slices(w http.ResponseWriter, r *http.Request) {
+func (s *shown) slices(w http.ResponseWriter, r *http.Request) {
 	var err error
 	q := r.URL.Query()
 	from, to, pixels := number(q, "from", &err), number(q, "to", &err), number(q, "pixels", &err)
@@ -256,7 +262,7 @@ func (p *picture) encode() []byte {
 }
 
 // call returns what was recorded of a call.
-func (s *Server) call(w http.ResponseWriter, r *http.Request) {
+func (s *shown) call(w http.ResponseWriter, r *http.Request) {
 	var err error
 	q := r.URL.Query()
 	g, wrong := strconv.ParseUint(q.Get("g"), 10, 64)
@@ -280,6 +286,23 @@ type cache struct {
 
 const cacheMax = 8
 
+// answer answers what make makes, or has made for the same key.
+func (c *cache) answer(w http.ResponseWriter, key, contentType string, make func() ([]byte, error)) {
+	c.mu.Lock()
+	defer c.mu.Unlock() // one at a time: each may read all of the recording
+	b := c.known[key]
+	if b == nil {
+		var err error
+		if b, err = make(); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		c.keep(key, b)
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Write(b)
+}
+
 func (c *cache) keep(key string, b []byte) {
 	if len(c.order) == cacheMax {
 		delete(c.known, c.order[0])
@@ -297,7 +320,7 @@ const tableRows = 1000
 var tablesBy = []string{"function", "package", "goroutine"}
 
 // table returns a table of functions, packages or goroutines, as JSON lines.
-func (s *Server) table(w http.ResponseWriter, r *http.Request) {
+func (s *shown) table(w http.ResponseWriter, r *http.Request) {
 	var err error
 	q := r.URL.Query()
 	from, to := number(q, "from", &err), number(q, "to", &err)
@@ -324,7 +347,7 @@ func tableOf(r *recording.Recording, window recording.Window, o report.Options) 
 }
 
 // window returns a stretch of time, in ns since the recording began. 0 is no limit.
-func (s *Server) window(from, to int64) (window recording.Window) {
+func (s *shown) window(from, to int64) (window recording.Window) {
 	if from > 0 {
 		window.From = ticks(&s.index.clock, from)
 	}
@@ -335,23 +358,13 @@ func (s *Server) window(from, to int64) (window recording.Window) {
 }
 
 // cached answers what make makes of the recording, or has made of it for the same key.
-func (s *Server) cached(w http.ResponseWriter, r *http.Request, key, contentType string, make func(*recording.Recording) ([]byte, error)) {
-	s.made.mu.Lock()
-	defer s.made.mu.Unlock() // one at a time: each may read all of the recording
-	b := s.made.known[key]
-	if b == nil {
+func (s *shown) cached(w http.ResponseWriter, r *http.Request, key, contentType string, make func(*recording.Recording) ([]byte, error)) {
+	s.made.answer(w, key, contentType, func() ([]byte, error) {
 		reader, done := s.reader(r.Context())
 		if reader == nil {
-			return
+			return nil, r.Context().Err()
 		}
 		defer done()
-		var err error
-		if b, err = make(reader); err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		s.made.keep(key, b)
-	}
-	w.Header().Set("Content-Type", contentType)
-	w.Write(b)
+		return make(reader)
+	})
 }

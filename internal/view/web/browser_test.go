@@ -154,12 +154,12 @@ const ready = `document.body.dataset.ready === "yes" && ftrace.timeline.data && 
 func TestPage(t *testing.T) {
 	ctx := browser(t)
 	s := serving(t, recorded(t, "parser"))
-	s.o.Source = testenv.Root(t)
+	s.shown[0].o.Source = testenv.Root(t)
 	do(t, ctx, chromedp.Navigate(s.URL()))
 	becomes(t, ctx, ready)
 
 	// All calls are on the timeline.
-	r, err := recording.Open(s.dir)
+	r, err := recording.Open(s.shown[0].dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -377,6 +377,14 @@ func TestHostile(t *testing.T) {
 		}
 	}
 	none()
+
+	// So it is where recordings are compared.
+	two := serving(t, recorded(t, "parser"), dir)
+	for part, shown := range map[string]string{"functions": "main.<b>x</b>", "paths": "of <imghostile", "parting": "main.<b>x</b>"} {
+		do(t, ctx, anew(two.URL()+"#view=compare&paths=[<b>]&width=<b>&part="+part)...)
+		becomes(t, ctx, fmt.Sprintf(`%s && document.getElementById("compare").dataset.%s === "done" && document.getElementById("compare-%s").innerText.includes(%q)`, `document.body.dataset.ready === "yes"`, part, part, shown))
+		none()
+	}
 
 	// So it is in a file.
 	html := filepath.Join(t.TempDir(), "hostile.html")

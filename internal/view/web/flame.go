@@ -130,7 +130,7 @@ func newFlame(from walk.Source) (*flame, error) {
 }
 
 // flame returns the times of call paths, of all of the recording or of a stretch of time.
-func (s *Server) flame(w http.ResponseWriter, r *http.Request) {
+func (s *shown) flame(w http.ResponseWriter, r *http.Request) {
 	var err error
 	q := r.URL.Query()
 	from, to := number(q, "from", &err), number(q, "to", &err)

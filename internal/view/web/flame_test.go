@@ -20,7 +20,7 @@ func TestFlame(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &f); err != nil {
 			t.Fatalf("%v: %s", err, body)
 		}
-		r, err := recording.Open(s.dir)
+		r, err := recording.Open(s.shown[0].dir)
 		if err != nil {
 			t.Fatal(err)
 		}

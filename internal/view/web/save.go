@@ -8,7 +8,6 @@ import (
 	"math"
 	"mime"
 	"net/http"
-	"path/filepath"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
@@ -41,30 +40,29 @@ type saved struct {
 // Save writes a file of HTML that shows a recording, or a stretch of time of it, without a server.
 // Times are in ns since the recording began. 0 is no limit.
 func Save(w io.Writer, dir string, o Options, from, to int64) (*recording.Recording, error) {
-	s, err := open(dir, o)
+	s, err := newShown(dir, o)
 	if err != nil {
 		return nil, err
 	}
-	defer s.console.catalog.Close()
 	s.index.build(o.Progress, func() bool { return true })
 	if s.index.err != nil {
 		return nil, s.index.err
 	}
-	return s.Recording(), s.save(w, s.first, from, to, "")
+	return s.index.r, s.save(w, s.first, from, to, "")
 }
 
 // save writes the file. The index is finished.
-func (s *Server) save(w io.Writer, r *recording.Recording, from, to int64, hash string) error {
+func (s *shown) save(w io.Writer, r *recording.Recording, from, to int64, hash string) error {
 	a, err := s.saved(r, from, to)
 	if err != nil {
 		return err
 	}
 	a.Hash = hash
-	return writeFile(w, filepath.Base(s.dir), a)
+	return writeFile(w, s.name(), a)
 }
 
 // saved collects the answers for a stretch of time.
-func (s *Server) saved(r *recording.Recording, from, to int64) (*saved, error) {
+func (s *shown) saved(r *recording.Recording, from, to int64) (*saved, error) {
 	a := &saved{Status: s.now(), Functions: s.functionList(), Tables: map[string]string{}}
 	for i := range a.Functions {
 		a.Functions[i].Source = false // the file has none
@@ -76,6 +74,7 @@ func (s *Server) saved(r *recording.Recording, from, to int64) (*saved, error) {
 	if from >= to {
 		return nil, fmt.Errorf("the recording has nothing from %s on", duration(from))
 	}
+	a.Status.All = []string{s.name()}
 	whole := from == 0 && to == a.Status.End
 	a.Status.From, a.Status.End, a.Status.Now = from, to, to
 	var left []string
@@ -219,7 +218,7 @@ func callsOf(r *recording.Recording, window recording.Window) (calls map[string]
 }
 
 // file answers with the page as a file.
-func (s *Server) file(w http.ResponseWriter, r *http.Request) {
+func (s *shown) file(w http.ResponseWriter, r *http.Request) {
 	var err error
 	q := r.URL.Query()
 	from, to := number(q, "from", &err), number(q, "to", &err)
@@ -233,7 +232,7 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": filepath.Base(s.dir) + ".html"}))
+		w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": s.name() + ".html"}))
 		w.Write(b.Bytes())
 	})
 }

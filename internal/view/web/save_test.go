@@ -191,7 +191,7 @@ func TestSaveMuch(t *testing.T) {
 	if _, err := Save(&b, dir, Options{}, 1<<60, 0); err == nil || !strings.Contains(err.Error(), "the recording has nothing from ") {
 		t.Error(err)
 	}
-	s, err := open(dir, Options{})
+	s, err := newShown(dir, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

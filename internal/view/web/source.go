@@ -39,7 +39,7 @@ type note struct {
 
 // source returns the source of the function that was called. The question names a call, as that for
 // its details does, or the place of its beginning in the trace, but never a file.
-func (s *Server) source(w http.ResponseWriter, r *http.Request) {
+func (s *shown) source(w http.ResponseWriter, r *http.Request) {
 	var err error
 	q := r.URL.Query()
 	g, wrong := strconv.ParseUint(q.Get("g"), 10, 64)

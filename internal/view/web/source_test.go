@@ -45,12 +45,12 @@ func listed(t *testing.T, s *Server, query string) (l listing) {
 // TestSource: parameters are noted where they are declared, results at the only return.
 func TestSource(t *testing.T) {
 	s := serving(t, recorded(t, "parser"))
-	s.o.Source = testenv.Root(t)
+	s.shown[0].o.Source = testenv.Root(t)
 	for name, want := range map[string]map[string]string{
 		"main.evaluate": {`text="2*(3+4)"`: "func evaluate(text string)", "value=14, err=nil": "return value, err"},
 		"main.sum":      {`text="2*(3+4)"`: "func sum(text string)", `value=14, rest="", err=nil`: "return"},
 	} {
-		l := listed(t, s, called(t, s.dir, name))
+		l := listed(t, s, called(t, s.shown[0].dir, name))
 		if l.Error != "" || l.Function != name || len(l.Notes) != len(want) {
 			t.Errorf("%s: %+v", name, l)
 			continue
@@ -67,8 +67,8 @@ func TestSource(t *testing.T) {
 // TestSourceGone: source that is missing or has changed is refused, and says so.
 func TestSourceGone(t *testing.T) {
 	s := serving(t, recorded(t, "parser"))
-	query := called(t, s.dir, "main.sum")
-	s.o.Source = t.TempDir()
+	query := called(t, s.shown[0].dir, "main.sum")
+	s.shown[0].o.Source = t.TempDir()
 	if l := listed(t, s, query); !strings.Contains(l.Error, "is not on this machine") || l.Lines != nil || l.Function != "main.sum" {
 		t.Errorf("missing: %+v", l)
 	}
@@ -76,13 +76,13 @@ func TestSourceGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(s.o.Source, "examples", "parser")
+	dir := filepath.Join(s.shown[0].o.Source, "examples", "parser")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		filepath.Join(s.o.Source, "go.mod"): "module github.com/ftrace-wrap/ftrace-wrap\n",
-		filepath.Join(dir, "main.go"):       "\n" + string(text),
+		filepath.Join(s.shown[0].o.Source, "go.mod"): "module github.com/ftrace-wrap/ftrace-wrap\n",
+		filepath.Join(dir, "main.go"):                "\n" + string(text),
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -25,11 +25,11 @@ type console struct {
 	turns   chan bool
 }
 
-// newConsole returns a console of recordings. The first is performance_schema too, as in ftrace
-// sql.
+// newConsole returns a console of recordings. All of them are in performance_schema, and each is a
+// schema of its own, as in ftrace sql.
 func newConsole(dirs []string, kept schema.RecordingOptions) (*console, error) {
-	c := &console{&schema.Catalog{ReadOnly: true, Timeout: sqlTime}, make(chan bool, sqlAtOne)}
-	for i, dir := range dirs {
+	c := &console{&schema.Catalog{ReadOnly: true, Timeout: sqlTime, Several: len(dirs) > 1}, make(chan bool, sqlAtOne)}
+	for _, dir := range dirs {
 		source, err := schema.OpenRecording(dir, kept)
 		if err == nil {
 			_, err = c.catalog.AddSchema(filepath.Base(filepath.Clean(dir)), source)
@@ -38,9 +38,7 @@ func newConsole(dirs []string, kept schema.RecordingOptions) (*console, error) {
 			c.catalog.Close()
 			return nil, err
 		}
-		if i == 0 {
-			c.catalog.Add(source)
-		}
+		c.catalog.Add(source)
 	}
 	return c, nil
 }

@@ -111,7 +111,7 @@ func TestConsole(t *testing.T) {
 	becomes(t, ctx, done+` && `+text+`.includes("SUM_TIMER_WAIT")`)
 	cells := `[...document.querySelectorAll("#sql tbody tr")].map(r => [...r.cells].map(c => c.textContent))`
 	rows := value[[][]string](t, ctx, cells)
-	r, err := recording.Open(s.dir)
+	r, err := recording.Open(s.shown[0].dir)
 	if err != nil {
 		t.Fatal(err)
 	}

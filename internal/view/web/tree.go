@@ -127,7 +127,7 @@ func splitLine(l []byte) (goroutine uint64, text []byte) {
 }
 
 // begins reads from where on lines are wanted, and of which goroutine alone, nil: of all.
-func (s *Server) begins(q url.Values) (from place, only map[uint64]bool, err error) {
+func (s *shown) begins(q url.Values) (from place, only map[uint64]bool, err error) {
 	if from, err = parsePlace(q.Get("from"), &s.index.clock); err != nil {
 		return place{}, nil, err
 	}
@@ -144,7 +144,7 @@ func (s *Server) begins(q url.Values) (from place, only map[uint64]bool, err err
 const pageLines = 500
 
 // tree returns a page of the trace's text.
-func (s *Server) tree(w http.ResponseWriter, r *http.Request) {
+func (s *shown) tree(w http.ResponseWriter, r *http.Request) {
 	from, only, err := s.begins(r.URL.Query())
 	s.reading(w, r, err, func(reader *recording.Recording) {
 		list := []line{}
@@ -164,7 +164,7 @@ const matchesMax = 500
 
 // search looks for lines from a place on. It writes them as it finds them, as JSON lines, and
 // between them how far it is, from 0 to 1.
-func (s *Server) search(w http.ResponseWriter, r *http.Request) {
+func (s *shown) search(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	from, only, err := s.begins(q)
 	wanted := q.Get("q")

@@ -1,11 +1,11 @@
-// Package web shows a recording as a page in a browser.
+// Package web shows a recording as a page in a browser, or compares two.
 //
-// It takes a recording, of which it makes an index in levels of detail in memory, and serves a page
+// It takes recordings, of which it makes indexes in levels of detail in memory, and serves a page
 // with a timeline, the text of the trace, the source of calls, tables, flame graphs and a console
 // for SQL. The page asks for what is on the screen: slices as binary arrays, all else as JSON.
 // cmd/ftrace calls it. It uses package text for the lines of the trace, package report for the
-// tables, and package schema for SQL. The page can also be a file, which has the answers in it
-// (save.go) and no server.
+// tables, package diff for where recordings part, and package schema for SQL. The page can also be
+// a file, which has the answers in it (save.go) and no server.
 //
 // It listens on addresses of this machine alone, and answers only those who know the token in the
 // URL. What the program made up reaches the page as text, never as markup. Of files it reads,
@@ -31,7 +31,6 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/listen"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
@@ -44,61 +43,45 @@ type Options struct {
 	Progress func(size int64, done func() int64) (end func())
 }
 
-// A Server serves the page of a recording.
+// A Server serves the page of recordings.
 type Server struct {
 	o        Options
 	listener net.Listener
 	token    string
 	hosts    []string // as the browser may call this server
-	readers  chan *recording.Recording
-	dir      string
-	first    *recording.Recording // whose tables name functions
-	index    *index
+	shown    []*shown
 	console  *console
-	made     cache
+	compared cache // what was made of all recordings
 }
 
-// readersMax is how many questions may read the recording at once.
-const readersMax = 3
-
-// Listen returns a server of the recording in a directory, which listens.
-func Listen(dir string, o Options) (*Server, error) {
-	s, err := open(dir, o)
+// Listen returns a server, which listens, of the recordings in some directories: one that is shown,
+// or two that are compared too.
+func Listen(dirs []string, o Options) (*Server, error) {
+	s := &Server{o: o, token: rand.Text()}
+	var all []string
+	for _, dir := range dirs {
+		r, err := newShown(dir, o)
+		if err != nil {
+			return nil, err
+		}
+		s.shown = append(s.shown, r)
+		all = append(all, r.name())
+	}
+	for _, r := range s.shown {
+		r.all = all
+	}
+	var err error
+	s.listener, err = listen.On(listen.Options{Flag: "-addr", Address: o.Address, Instead: ", and the page is for this one: use 127.0.0.1, and ssh -L from elsewhere"})
 	if err != nil {
 		return nil, err
 	}
-	s.listener, err = listen.On(listen.Options{Flag: "-addr", Address: o.Address, Instead: ", and the page is for this one: use 127.0.0.1, and ssh -L from elsewhere"})
-	if err != nil {
-		s.console.catalog.Close()
+	if s.console, err = newConsole(dirs, o.Kept); err != nil {
+		s.listener.Close()
 		return nil, err
 	}
 	address := s.listener.Addr().String()
 	_, port, _ := net.SplitHostPort(address)
 	s.hosts = []string{address, "localhost:" + port}
-	return s, nil
-}
-
-// open returns a server that does not listen yet.
-func open(dir string, o Options) (*Server, error) {
-	s := &Server{o: o, dir: dir, token: rand.Text(), readers: make(chan *recording.Recording, readersMax)}
-	for range readersMax {
-		r, err := recording.Open(dir)
-		if err != nil {
-			return nil, err
-		}
-		s.readers <- r
-	}
-	r, err := recording.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	if s.first, err = recording.Open(dir); err != nil {
-		return nil, err
-	}
-	s.index = newIndex(r)
-	if s.console, err = newConsole([]string{dir}, o.Kept); err != nil {
-		return nil, err
-	}
 	return s, nil
 }
 
@@ -110,9 +93,6 @@ func (s *Server) Close() {
 	s.listener.Close()
 	s.console.catalog.Close()
 }
-
-// Recording returns the recording that is shown, once Run has returned.
-func (s *Server) Recording() *recording.Recording { return s.index.r }
 
 // Run writes where the page is, and serves it until a signal comes.
 func (s *Server) Run(out, warn io.Writer) error {
@@ -131,7 +111,9 @@ func (s *Server) Run(out, warn io.Writer) error {
 func (s *Server) serve(ctx context.Context) error {
 	built := make(chan bool)
 	go func() {
-		s.index.build(s.o.Progress, func() bool { return ctx.Err() == nil })
+		for _, r := range s.shown {
+			r.index.build(s.o.Progress, func() bool { return ctx.Err() == nil })
+		}
 		close(built)
 	}()
 	server := http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
@@ -176,6 +158,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	_, what, _ := strings.Cut(r.URL.Path[1:], "/")
 	if answer := answers[what]; answer != nil {
+		if shown, err := s.asked(r); err != nil {
+			refuse(w, err)
+		} else {
+			answer(shown, w, r)
+		}
+		return
+	}
+	if answer := answersOfAll[what]; answer != nil {
 		answer(s, w, r)
 		return
 	}
@@ -192,6 +182,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 var contentTypes = map[string]string{".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+
+// asked returns the recording that is asked about, the first one unless r names another.
+func (s *Server) asked(r *http.Request) (*shown, error) {
+	var err error
+	n := number(r.URL.Query(), "r", &err)
+	if err == nil && n >= int64(len(s.shown)) {
+		err = fmt.Errorf("there is no recording %d", n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.shown[n], nil
+}
 
 // refuses says why a request is not answered, or nothing. A page of somebody else has another
 // origin, and by a name that it lets point to this machine it comes for another host.

@@ -23,10 +23,10 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// serving serves a recording for the test.
-func serving(t *testing.T, dir string) *Server {
+// serving serves recordings for the test.
+func serving(t *testing.T, dirs ...string) *Server {
 	t.Helper()
-	s, err := Listen(dir, Options{Address: "127.0.0.1:0"})
+	s, err := Listen(dirs, Options{Address: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestWhoMay(t *testing.T) {
 // TestAddress: the page is for this machine.
 func TestAddress(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:0", "[::]:0", "192.0.2.1:0", "nonsense"} {
-		if s, err := Listen(recorded(t, "workers"), Options{Address: address}); err == nil {
+		if s, err := Listen([]string{recorded(t, "workers")}, Options{Address: address}); err == nil {
 			s.Close()
 			t.Errorf("%s: it listens", address)
 		}
@@ -242,7 +242,7 @@ func BenchmarkSearch(b *testing.B) {
 // matches.
 func TestSearch(t *testing.T) {
 	s := serving(t, recorded(t, "workers"))
-	r, err := recording.Open(s.dir)
+	r, err := recording.Open(s.shown[0].dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 // The page: which view is shown, what is kept in the URL, and keys.
-import { $, ask, count, time } from "./ask.js";
+import { $, ask, count, element, shown, time } from "./ask.js";
 import { saved } from "./saved.js";
 import { Timeline } from "./timeline.js";
 import { Search, Tree } from "./tree.js";
@@ -7,8 +7,9 @@ import { Table } from "./table.js";
 import { Flame } from "./flame.js";
 import { Source } from "./source.js";
 import { Console } from "./sql.js";
+import { Compare } from "./compare.js";
 
-const views = ["timeline", "tree", "table", "flame", ...(saved ? [] : ["sql"])];
+const views = ["timeline", "tree", "table", "flame", ...(saved ? [] : ["sql", "compare"])];
 
 const app = {
 	status: { from: 0, end: 0, now: 0, finished: false },
@@ -53,6 +54,7 @@ const app = {
 		if (view === "table") this.table.load();
 		if (view === "flame") this.flame.load();
 		if (view === "sql") this.sql.load();
+		if (view === "compare") this.compare.load();
 	},
 
 	// select restricts the table to a stretch of time, or no longer.
@@ -96,6 +98,7 @@ const app = {
 		this.saving = setTimeout(() => {
 			if (location.hash !== this.hash) return;
 			const t = this.timeline, q = new URLSearchParams({ view: this.view });
+			if (shown.r) q.set("r", shown.r);
 			if (t.to) { q.set("from", Math.round(t.from)); q.set("to", Math.round(t.to)); }
 			const y = Math.round(t.wantY || t.scroll.scrollTop);
 			if (y) q.set("y", y);
@@ -110,6 +113,9 @@ const app = {
 			if (this.sql.q) q.set("sql", this.sql.q);
 			const { kind, value, label } = this.sql.chart.wanted;
 			if (kind !== "none") { q.set("chart", kind); q.set("of", value); q.set("over", label); }
+			if (this.compare.part && this.compare.part !== "functions") q.set("part", this.compare.part);
+			if (this.compare.flame.kind !== "larger") q.set("width", this.compare.flame.kind);
+			if (this.compare.flame.path.length) q.set("paths", JSON.stringify(this.compare.flame.path));
 			if (this.source.query) q.set("source", new URLSearchParams(this.source.query));
 			if (this.search.q) q.set("q", this.search.q);
 			history.replaceState(null, "", "#" + q);
@@ -121,6 +127,9 @@ const app = {
 	restore() {
 		const q = new URLSearchParams(location.hash.slice(1)), t = this.timeline;
 		const whole = s => /^\d{1,16}$/.test(s || "") ? +s : 0;
+		const r = whole(q.get("r"));
+		if (this.status.all && r !== shown.r) return location.reload(); // another recording
+		shown.r = r;
 		this.restoring = true;
 		this.hash = location.hash;
 		t.from = whole(q.get("from"));
@@ -137,10 +146,37 @@ const app = {
 		if (/^\d{1,20}(\.\d{1,9})?$/.test(q.get("line") || "")) this.tree.show(q.get("line"), /^\d{1,20}$/.test(q.get("g") || "") ? q.get("g") : "");
 		this.sql.q = q.get("sql") || "";
 		this.sql.chart.want(q.get("chart"), q.get("of"), q.get("over"));
+		this.compare.part = q.get("part");
+		this.compare.flame.kind = q.get("width");
+		try {
+			this.compare.flame.path = JSON.parse(q.get("paths") || "[]").map(String);
+		} catch {
+			this.compare.flame.path = [];
+		}
+		if (q.get("mark")) this.mark = whole(q.get("mark"));
+		if (q.get("lane")) t.showLane(whole(q.get("lane")));
 		this.show(views.includes(q.get("view")) ? q.get("view") : "timeline");
 		this.restoring = false;
 		if (q.get("source")) this.source.show(Object.fromEntries(new URLSearchParams(q.get("source"))));
 		if (q.get("q")) this.search.start(q.get("q"));
+	},
+
+	// several lets people choose the recording, and compare, if there are two.
+	several() {
+		const { all } = this.status;
+		if (all.length < 2 || !$("recording").hidden) return;
+		all.forEach((name, r) => $("recording").append(element("option", name, { value: r, selected: r === shown.r })));
+		$("recording").hidden = $("tab-compare").hidden = false;
+		$("name").hidden = true;
+		if (this.fresh || this.view === "compare") this.show("compare");
+	},
+
+	// turn shows another recording, in the same view. Times and calls are of one.
+	turn(r) {
+		const q = new URLSearchParams(location.hash.slice(1));
+		for (const name of ["from", "to", "y", "selection", "line", "g", "path", "source", "mark", "lane", "r"]) q.delete(name);
+		if (r) q.set("r", r);
+		location.hash = q;
 	},
 
 	// follow asks how far the index is until it is finished.
@@ -153,6 +189,7 @@ const app = {
 				$("name").textContent = this.status.name;
 				$("name").title = this.status.program;
 				document.title = this.status.name + " - ftrace web";
+				this.several();
 				if (!this.functions.length) {
 					this.functions = await ask("functions");
 					this.onePackage = new Set(this.functions.filter(f => f.source).map(f => f.package)).size < 2;
@@ -177,9 +214,11 @@ app.table = new Table(app);
 app.flame = new Flame(app);
 app.source = new Source(app);
 app.sql = new Console(app);
+app.compare = new Compare(app);
 app.search = new Search(app);
 window.ftrace = app; // for whoever looks from the browser's console
 
+$("recording").onchange = e => app.turn(+e.target.value);
 for (const v of views) $("tab-" + v).onclick = () => app.show(v);
 $("selection-table").onclick = () => app.show("table");
 $("selection-flame").onclick = () => app.show("flame");
@@ -204,18 +243,19 @@ addEventListener("keydown", e => {
 	const k = e.key.length === 1 ? e.key.toLowerCase() : e.key;
 	if (k === "/") $("query").focus();
 	else if (k === "?") $("help").showModal();
-	else if (k >= "1" && k <= String(views.length)) app.show(views[k - 1]);
+	else if (k >= "1" && k <= String(views.length) && !$("tab-" + views[k - 1]).hidden) app.show(views[k - 1]);
 	else if (app.view !== "timeline" || !app.timeline.key(k)) return;
 	e.preventDefault();
 });
 
 $("save-file").onclick = e => {
-	const q = new URLSearchParams({ hash: location.hash.slice(1) });
+	const q = new URLSearchParams({ hash: location.hash.slice(1), r: shown.r });
 	if (app.selection) { q.set("from", app.selection[0]); q.set("to", app.selection[1]); }
 	e.currentTarget.href = "file?" + q;
 };
 
 async function start() {
+	app.fresh = !location.hash; // nobody has chosen a view
 	if (saved) {
 		document.body.classList.add("saved");
 		const { hash } = await saved;

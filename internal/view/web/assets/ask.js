@@ -1,8 +1,11 @@
 // What the page asks the server, or the file that it is, and how times and numbers are written.
 import { saved } from "./saved.js";
 
+// shown says which recording is asked about, unless a question says it.
+export const shown = { r: 0 };
+
 async function response(what, query, signal) {
-	const q = new URLSearchParams(query);
+	const q = new URLSearchParams({ ...(shown.r && { r: shown.r }), ...query });
 	const r = await fetch(what + (q.size ? "?" + q : ""), { signal });
 	if (!r.ok) throw new Error((await r.text()).trim() || r.statusText);
 	return r;

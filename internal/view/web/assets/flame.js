@@ -1,21 +1,24 @@
-// The flame graph: call paths, each as wide as the time in it, of all of the recording or of a
-// stretch of time.
-import { $, ask, count, element, time } from "./ask.js";
+// Flame graphs: call paths, each as wide as the time in it.
+import { $, ask, count, time } from "./ask.js";
 import { Drawing } from "./svg.js";
 
-const rowHeight = 18, kinds = ["time", "running", "runnable", "waiting"];
+const rowHeight = 18;
 
-export class Flame {
-	constructor(app) {
+// A FlameGraph draws a tree of nodes: data has their parents, each before its children, and below,
+// their children. What is made of it says of a node n what it is called (name), its own size (own)
+// and colour (fill), what there is to say of it (said), and what there is to say of all (note). Its
+// elements have identifiers that begin with id.
+export class FlameGraph {
+	constructor(app, id) {
 		this.app = app;
-		this.path = []; // keys of the functions down to the call path that is as wide as the page
+		this.id = id;
+		this.path = []; // labels of the nodes down to the one that is as wide as the page
 		this.data = null;
-		this.scroll = $("flame-scroll");
-		this.canvas = $("flame-canvas");
-		$("flame-kind").onchange = () => { this.layOut(); this.app.save(); };
-		$("flame-all").onclick = () => { this.app.select(null); this.load(); };
-		$("flame-save").onclick = () => { if (this.data) this.picture().save(`${this.app.status.name}-flame`); };
-		$("flame-root").onclick = () => this.zoom(0);
+		this.scroll = $(id + "-scroll");
+		this.canvas = $(id + "-canvas");
+		$(id + "-kind").onchange = () => { this.layOut(); app.save(); };
+		$(id + "-save").onclick = () => { if (this.data) this.picture().save(`${app.status.name}-${id}`); };
+		$(id + "-root").onclick = () => this.zoom(0);
 		new ResizeObserver(() => this.draw()).observe(this.scroll);
 		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
 		const hit = e => { const r = this.canvas.getBoundingClientRect(); return this.hit(e.clientX - r.left, e.clientY - r.top); };
@@ -24,53 +27,28 @@ export class Flame {
 		this.canvas.onclick = e => { const n = hit(e); if (n !== null) this.zoom(n); };
 	}
 
-	get kind() { return $("flame-kind").value; }
+	get kind() { return $(this.id + "-kind").value; }
 
-	set kind(k) { $("flame-kind").value = kinds.includes(k) ? k : "time"; }
-
-	async load() {
-		if (this.running) this.running.abort();
-		const mine = this.running = new AbortController();
-		this.app.save();
-		const sel = this.app.range;
-		$("flame-range").textContent = sel ? `from ${time(sel[0], 6)} to ${time(sel[1], 6)}: calls that began in it` : "";
-		$("flame-all").hidden = !sel;
-		$("flame-note").textContent = "Reading …";
-		$("flame").dataset.state = "reading";
-		try {
-			const d = await ask("flame", sel ? { from: Math.max(1, sel[0]), to: sel[1] } : {}, mine.signal);
-			d.below = d.keys.map(() => []);
-			for (let n = 1; n < d.keys.length; n++) d.below[d.parents[n]].push(n);
-			this.data = d;
-		} catch (e) {
-			if (e.name !== "AbortError") $("flame-note").textContent = e.message;
-			return;
-		}
-		this.layOut();
-		$("flame").dataset.state = "done";
-	}
-
-	own(n) {
-		const d = this.data, k = this.kind;
-		return k === "time" ? d.running[n] + d.runnable[n] + d.waiting[n] : d[k][n];
+	set kind(k) {
+		const select = $(this.id + "-kind");
+		select.value = k;
+		if (select.selectedIndex < 0) select.selectedIndex = 0;
 	}
 
 	// layOut adds up what is shown, and finds the path that was zoomed to.
 	layOut() {
 		const d = this.data;
 		if (!d) return;
-		d.total = d.keys.map((_, n) => this.own(n));
-		for (let n = d.keys.length - 1; n > 0; n--) d.total[d.parents[n]] += d.total[n];
+		d.total = d.parents.map((_, n) => this.own(n));
+		for (let n = d.parents.length - 1; n > 0; n--) d.total[d.parents[n]] += d.total[n];
 		for (const list of d.below) list.sort((a, b) => d.total[b] - d.total[a]);
 		this.root = 0;
-		for (const key of this.path) {
-			const n = d.below[this.root].find(n => d.keys[n] === key);
+		for (const label of this.path) {
+			const n = d.below[this.root].find(n => d.keys[n] === label);
 			if (n === undefined || !d.total[n]) break;
 			this.root = n;
 		}
-		const merged = d.merged ? ` ${count(d.merged, "call")} count for the calls around them: there are too many paths.` : "";
-		const waits = d.keys.some(k => this.app.function(k).wait) ? "" : " No waits were recorded here, so they count as running: record them with ftrace record -f 'RULES;wait/*'.";
-		$("flame-note").textContent = `${time(d.total[0])} ${this.kind === "time" ? "in calls of all goroutines" : this.kind}.` + waits + merged;
+		$(this.id + "-note").textContent = this.note();
 		this.draw();
 	}
 
@@ -92,7 +70,7 @@ export class Flame {
 	picture() {
 		this.paint();
 		const h = Math.max(...this.boxes.map(b => b.y)) + rowHeight;
-		const to = new Drawing(this.scroll.clientWidth, h, this.app.timeline.colours().back, `${this.app.status.name}: ${$("flame-note").textContent}`);
+		const to = new Drawing(this.scroll.clientWidth, h, this.app.timeline.colours().back, `${this.app.status.name}: ${$(this.id + "-note").textContent}`);
 		this.paint(to);
 		return to;
 	}
@@ -122,7 +100,7 @@ export class Flame {
 		c.font = "12px system-ui, sans-serif";
 		c.textBaseline = "middle";
 		for (const b of this.boxes) {
-			c.fillStyle = b.n ? t.fill(d.keys[b.n]) : colours.line;
+			c.fillStyle = b.n ? this.fill(b.n) : colours.line;
 			c.globalAlpha = b.y < (around.length - 1) * rowHeight ? 0.55 : 1;
 			c.fillRect(b.x, b.y, Math.max(b.w - (b.w > 3 ? 1 : 0), 0.7), rowHeight - 1);
 			c.globalAlpha = 1;
@@ -132,14 +110,9 @@ export class Flame {
 			c.fillStyle = colours.front;
 			c.fillText(name.length > fits ? name.slice(0, fits - 1) + "…" : name, b.x + 3, b.y + rowHeight / 2, b.w - 6);
 		}
-		$("flame-root").hidden = this.root === 0;
+		$(this.id + "-root").hidden = this.root === 0;
 		this.canvas.dataset.boxes = this.boxes.length;
-		this.canvas.ariaLabel = `Flame graph of ${count(this.boxes.length, "call path")}${tiny ? `; ${count(tiny, "path")} are too narrow to draw` : ""}. The view Table has the same times as text.`;
-	}
-
-	name(n) {
-		if (n === 0) return "all";
-		return this.app.function(this.data.keys[n]).name;
+		this.canvas.ariaLabel = `Flame graph of ${count(this.boxes.length, "call path")}${tiny ? `; ${count(tiny, "path")} are too narrow to draw` : ""}. ${this.instead}`;
 	}
 
 	hit(x, y) {
@@ -147,15 +120,78 @@ export class Flame {
 		return b ? b.n : null;
 	}
 
+	// part says how much of all something is.
+	part(x) {
+		const all = this.data.total[0];
+		return time(x) + (all ? ` (${(100 * x / all).toFixed(1)} %)` : "");
+	}
+
 	tip(e, n) {
-		const tip = $("tip"), d = this.data;
+		const tip = $("tip");
 		tip.hidden = n === null;
 		this.canvas.style.cursor = n === null ? "" : "pointer";
 		if (n === null) return;
-		const part = x => d.total[0] ? ` (${(100 * x / d.total[0]).toFixed(1)} %)` : "";
-		const wait = n > 0 && this.app.function(d.keys[n]).wait;
-		tip.textContent = [this.name(n), n ? count(d.calls[n], wait ? "wait" : "call") : "", `total ${time(d.total[n])}${part(d.total[n])}`, `self ${time(this.own(n))}${part(this.own(n))}`].filter(Boolean).join("\n");
+		tip.textContent = [this.name(n), ...this.said(n)].join("\n");
 		tip.style.left = Math.min(e.clientX + 14, innerWidth - tip.offsetWidth - 6) + "px";
 		tip.style.top = (e.clientY + 18 + tip.offsetHeight > innerHeight ? e.clientY - tip.offsetHeight - 8 : e.clientY + 18) + "px";
+	}
+}
+
+// children returns the children of each node.
+export function children(parents) {
+	const below = parents.map(() => []);
+	for (let n = 1; n < parents.length; n++) below[parents[n]].push(n);
+	return below;
+}
+
+// Flame is the flame graph of all of the recording, or of a stretch of time.
+export class Flame extends FlameGraph {
+	instead = "The view Table has the same times as text.";
+
+	constructor(app) {
+		super(app, "flame");
+		$("flame-all").onclick = () => { app.select(null); this.load(); };
+	}
+
+	async load() {
+		if (this.running) this.running.abort();
+		const mine = this.running = new AbortController();
+		this.app.save();
+		const sel = this.app.range;
+		$("flame-range").textContent = sel ? `from ${time(sel[0], 6)} to ${time(sel[1], 6)}: calls that began in it` : "";
+		$("flame-all").hidden = !sel;
+		$("flame-note").textContent = "Reading …";
+		$("flame").dataset.state = "reading";
+		try {
+			const d = await ask("flame", sel ? { from: Math.max(1, sel[0]), to: sel[1] } : {}, mine.signal);
+			d.below = children(d.parents);
+			this.data = d;
+		} catch (e) {
+			if (e.name !== "AbortError") $("flame-note").textContent = e.message;
+			return;
+		}
+		this.layOut();
+		$("flame").dataset.state = "done";
+	}
+
+	own(n) {
+		const d = this.data, k = this.kind;
+		return k === "time" ? d.running[n] + d.runnable[n] + d.waiting[n] : d[k][n];
+	}
+
+	name(n) { return n === 0 ? "all" : this.app.function(this.data.keys[n]).name; }
+
+	fill(n) { return this.app.timeline.fill(this.data.keys[n]); }
+
+	said(n) {
+		const d = this.data, wait = n > 0 && this.app.function(d.keys[n]).wait;
+		return [...(n ? [count(d.calls[n], wait ? "wait" : "call")] : []), `total ${this.part(d.total[n])}`, `self ${this.part(this.own(n))}`];
+	}
+
+	note() {
+		const d = this.data;
+		const merged = d.merged ? ` ${count(d.merged, "call")} count for the calls around them: there are too many paths.` : "";
+		const waits = d.keys.some(k => this.app.function(k).wait) ? "" : " No waits were recorded here, so they count as running: record them with ftrace record -f 'RULES;wait/*'.";
+		return `${time(d.total[0])} ${this.kind === "time" ? "in calls of all goroutines" : this.kind}.` + waits + merged;
 	}
 }
