@@ -57,7 +57,7 @@ var pictures = []picture{
 		`document.getElementById("details").innerText.includes("source") && document.getElementById("source").dataset.state === "done"`},
 	{"web-search", recordings + "parser", 1280, 360, "light", "view=tree&line=0&q=division by zero", "", `document.querySelector("#results[data-state=done]") && document.querySelectorAll("#lines .l").length`},
 	{"web-table", recordings + "convoy", 1280, 300, "dark", "view=table&waits=1&sort=self", "", `document.querySelectorAll("#table tbody tr").length`},
-	{"web-sql", recordings + "convoy", 1280, 420, "light", "view=sql&chart=bars&of=SUM_TIMER_WAIT&over=EVENT_NAME&sql=" + url.QueryEscape(`SELECT EVENT_NAME, COUNT_STAR, FORMAT_PICO_TIME(SUM_TIMER_WAIT) AS total, SUM_TIMER_WAIT
+	{"web-sql", recordings + "convoy", 1280, 570, "light", "view=sql&chart=bars&of=SUM_TIMER_WAIT&over=EVENT_NAME&sql=" + url.QueryEscape(`SELECT EVENT_NAME, COUNT_STAR, FORMAT_PICO_TIME(SUM_TIMER_WAIT) AS total, SUM_TIMER_WAIT
 FROM events_calls_summary_global_by_event_name
 WHERE COUNT_STAR ORDER BY SUM_TIMER_WAIT DESC`), "", `document.getElementById("sql").dataset.state === "done"`},
 	{"web-flame", recordings + "convoy", 1280, 250, "light", "view=flame", "", `document.getElementById("flame").dataset.state === "done"`},

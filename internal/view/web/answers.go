@@ -26,6 +26,7 @@ var answers = map[string]func(*shown, http.ResponseWriter, *http.Request){
 	"functions": (*shown).functions,
 	"lanes":     (*shown).lanes,
 	"slices":    (*shown).slices,
+	"arrows":    (*shown).arrows,
 	"call":      (*shown).call,
 	"table":     (*shown).table,
 	"flame":     (*shown).flame,
@@ -205,15 +206,7 @@ func (s *shown) slices(w http.ResponseWriter, r *http.Request) {
 	var err error
 	q := r.URL.Query()
 	from, to, pixels := number(q, "from", &err), number(q, "to", &err), number(q, "pixels", &err)
-	var goroutines []uint64
-	for text := range strings.SplitSeq(q.Get("lanes"), ",") {
-		g, wrong := strconv.ParseUint(text, 10, 64)
-		if wrong != nil {
-			err = fmt.Errorf("lanes: %q is no goroutine", text)
-			break
-		}
-		goroutines = append(goroutines, g)
-	}
+	goroutines := goroutinesOf(q, &err)
 	if err == nil && (to <= from || pixels < 1 || pixels > 20_000 || len(goroutines) > 1000) {
 		err = fmt.Errorf("from %d to %d in %d pixels of %d lanes is nothing to draw", from, to, pixels, len(goroutines))
 	}
@@ -226,6 +219,19 @@ func (s *shown) slices(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/octet-stream")
 		w.Write(p.encode())
 	})
+}
+
+// goroutinesOf reads the numbers of goroutines.
+func goroutinesOf(q url.Values, err *error) (list []uint64) {
+	for text := range strings.SplitSeq(q.Get("lanes"), ",") {
+		g, wrong := strconv.ParseUint(text, 10, 64)
+		if wrong != nil {
+			*err = fmt.Errorf("lanes: %q is no goroutine", text)
+			return nil
+		}
+		list = append(list, g)
+	}
+	return list
 }
 
 // encode makes arrays for the page, little-endian: the number of slices, whether merged ones are

@@ -18,10 +18,11 @@ import (
 
 // What a file has at most, besides the tables and the flame graph.
 const (
-	savedLanes = 500
-	savedLines = 20_000
-	savedCalls = 20_000
-	savedBytes = 8 << 20 // of the lines, and of the values
+	savedLanes  = 500
+	savedLines  = 20_000
+	savedCalls  = 20_000
+	savedArrows = 20_000
+	savedBytes  = 8 << 20 // of the lines, and of the values
 )
 
 // saved has the answers to what the page asks, for a file.
@@ -31,6 +32,7 @@ type saved struct {
 	Functions []function          `json:"functions"`
 	Lanes     []laneAnswer        `json:"lanes"`
 	Slices    []byte              `json:"slices"` // of all lanes, as for the page
+	Arrows    []arrow             `json:"arrows"`
 	Tables    map[string]string   `json:"tables"` // JSON lines, by what the page asks for
 	Flame     *flame              `json:"flame"`
 	Lines     []line              `json:"lines"`
@@ -78,6 +80,7 @@ func (s *shown) saved(r *recording.Recording, from, to int64) (*saved, error) {
 	whole := from == 0 && to == a.Status.End
 	a.Status.From, a.Status.End, a.Status.Now = from, to, to
 	var left []string
+	var more bool
 	lanes, all := s.laneList(), 0
 	if len(lanes) > savedLanes {
 		left = append(left, "the "+words.Count(savedLanes, "goroutine")+" with the most calls")
@@ -96,6 +99,12 @@ func (s *shown) saved(r *recording.Recording, from, to int64) (*saved, error) {
 	if !whole {
 		a.Status.Calls, a.Status.Lanes, a.Status.Deep, a.Status.Beyond = uint64(all), len(a.Lanes), 0, 0
 	}
+	if a.Arrows, more, err = arrowsOf(r, window, nil, savedArrows, math.MaxInt); err != nil {
+		return nil, err
+	}
+	if more {
+		left = append(left, "the first "+words.Count(len(a.Arrows), "arrow"))
+	}
 	for _, by := range tablesBy {
 		for _, waits := range []bool{false, true} {
 			o := report.Options{By: by, Sort: "total", Rows: tableRows, JSON: true, Waits: waits}
@@ -113,24 +122,7 @@ func (s *shown) saved(r *recording.Recording, from, to int64) (*saved, error) {
 	if a.Flame, err = newFlame(walk.Source{Recording: r, Window: window}); err != nil {
 		return nil, err
 	}
-	a.Lines = []line{}
-	size, more := 0, false
-	begin := place{}
-	if from > 0 {
-		begin.ticks = ticks(&s.index.clock, from)
-	}
-	err = lines(r, begin, nil, nil, func(*walk.Stream) bool { return true }, func(l line) bool {
-		if l.At > to {
-			return false
-		}
-		if more = len(a.Lines) == savedLines || size > savedBytes; more {
-			return false
-		}
-		size += len(l.Text)
-		a.Lines = append(a.Lines, l)
-		return true
-	})
-	if err != nil {
+	if a.Lines, more, err = s.firstLines(r, from, to); err != nil {
 		return nil, err
 	}
 	if more {
@@ -151,6 +143,27 @@ func (s *shown) saved(r *recording.Recording, from, to int64) (*saved, error) {
 	}
 	a.Status.Notes = strings.TrimSpace(said + "\n" + a.Status.Notes)
 	return a, nil
+}
+
+// firstLines returns lines of the trace in a stretch of time, and whether there are more.
+func (s *shown) firstLines(r *recording.Recording, from, to int64) (list []line, more bool, err error) {
+	list = []line{}
+	begin, size := place{}, 0
+	if from > 0 {
+		begin.ticks = ticks(&s.index.clock, from)
+	}
+	err = lines(r, begin, nil, nil, func(*walk.Stream) bool { return true }, func(l line) bool {
+		if l.At > to {
+			return false
+		}
+		if more = len(list) == savedLines || size > savedBytes; more {
+			return false
+		}
+		size += len(l.Text)
+		list = append(list, l)
+		return true
+	})
+	return list, more, err
 }
 
 func duration(ns int64) string { return string(recording.AppendDuration(nil, ns)) }

@@ -102,6 +102,7 @@ const app = {
 			if (t.to) { q.set("from", Math.round(t.from)); q.set("to", Math.round(t.to)); }
 			const y = Math.round(t.wantY || t.scroll.scrollTop);
 			if (y) q.set("y", y);
+			if (!$("arrows").checked) q.set("arrows", 0);
 			if (this.selection) q.set("selection", this.selection.join("-"));
 			if (this.tree.shown) q.set("line", this.tree.from);
 			if (this.tree.g) q.set("g", this.tree.g);
@@ -136,6 +137,7 @@ const app = {
 		t.to = whole(q.get("to"));
 		if (t.to <= t.from) t.from = t.to = 0;
 		t.wantY = whole(q.get("y"));
+		$("arrows").checked = q.get("arrows") !== "0";
 		const sel = (q.get("selection") || "").split("-").map(whole);
 		this.select(sel.length === 2 && sel[1] > sel[0] ? sel : null);
 		if (["function", "package", "goroutine"].includes(q.get("by"))) this.table.by = q.get("by");

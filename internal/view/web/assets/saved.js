@@ -16,7 +16,7 @@ function base64(text) {
 	return b;
 }
 
-const pageLines = 500, matchesMost = 500;
+const pageLines = 500, matchesMost = 500, arrowsMost = 1000;
 const flags = 3 << 24; // of a slice: failed, unfinished
 
 class Saved {
@@ -95,6 +95,12 @@ class Saved {
 		array(Uint16Array, 2, "lane");
 		array(Uint16Array, 2, "row");
 		return b;
+	}
+
+	arrows({ from, to, lanes }) {
+		const wanted = new Set(lanes.split(",").map(Number));
+		const list = this.answers.arrows.filter(a => a.end >= from && a.end <= to && (wanted.has(a.from) || wanted.has(a.to)));
+		return { arrows: list.slice(0, arrowsMost), more: list.length > arrowsMost };
 	}
 
 	// after returns the lines from a place or a time on, of a goroutine or of all.

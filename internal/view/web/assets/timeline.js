@@ -15,6 +15,7 @@ export class Timeline {
 		this.data = null; // what is drawn
 		this.all = 0;
 		this.picked = null;
+		this.arrows = null; // who started and woke whom, of a stretch of time and some lanes
 		this.scroll = $("scroll");
 		this.canvas = $("canvas");
 		this.ruler = $("ruler");
@@ -68,6 +69,54 @@ export class Timeline {
 		this.app.save();
 		this.draw();
 		this.fetch();
+		this.fetchArrows();
+	}
+
+	// fetchArrows asks who started and who woke whom, unless that is known.
+	async fetchArrows() {
+		const lanes = this.visible(), d = this.arrows, w = this.end - this.from;
+		if (!$("arrows").checked || !lanes.length || this.width < 1) return;
+		if (d && d.from <= this.from && d.to >= this.end && lanes.every(l => d.lanes.has(l.g)) && (!d.more || d.w < w * 1.5) && d.now === this.app.status.now) return;
+		if (this.askingArrows) {
+			this.arrowsAgain = true;
+			return;
+		}
+		this.askingArrows = true;
+		try {
+			const from = Math.max(0, Math.floor(this.from - w / 4)), to = Math.ceil(this.end + w / 4), now = this.app.status.now;
+			const { arrows, more } = await ask("arrows", { from, to, lanes: lanes.map(l => l.g).join(",") });
+			this.arrows = { from, to, w, now, more, list: more ? [] : arrows, lanes: new Set(lanes.map(l => l.g)) };
+		} catch (e) {
+			this.app.say(e);
+			await new Promise(r => setTimeout(r, 1000));
+		} finally {
+			this.askingArrows = false;
+		}
+		this.draw();
+		if (this.arrowsAgain) {
+			this.arrowsAgain = false;
+			this.fetchArrows();
+		}
+	}
+
+	// paintArrows draws an arrow from each goroutine to those that it started or woke.
+	paintArrows(c, colours, w, h, top) {
+		if (!this.arrows || !$("arrows").checked) return;
+		const at = new Map(this.lanes.map(l => [l.g, l.y - top + headHeight + waitsHeight / 2 - 1])), p = this.picked;
+		for (const a of this.arrows.list) {
+			const x1 = this.x(a.at), x2 = this.x(a.end), y1 = at.get(a.from), y2 = at.get(a.to);
+			if (y1 === undefined || y2 === undefined || Math.max(x1, x2) < 0 || Math.min(x1, x2) > w || Math.max(y1, y2) < 0 || Math.min(y1, y2) > h) continue;
+			const mine = p && (p.g === a.to && p.row === waitsRow && Math.abs(p.end - a.end) <= 1);
+			c.strokeStyle = c.fillStyle = a.starts ? colours.accent : mine ? colours.front : colours.soft;
+			c.lineWidth = mine ? 2.5 : 1;
+			c.beginPath();
+			c.moveTo(x1, y1); c.lineTo(x2, y2);
+			c.stroke();
+			const long = Math.hypot(x2 - x1, y2 - y1), dx = (x2 - x1) / long * 6, dy = (y2 - y1) / long * 6;
+			c.beginPath();
+			c.moveTo(x2, y2); c.lineTo(x2 - dx - dy / 2, y2 - dy + dx / 2); c.lineTo(x2 - dx + dy / 2, y2 - dy - dx / 2);
+			c.fill();
+		}
 	}
 
 	covers(d, lanes) {
@@ -236,6 +285,7 @@ export class Timeline {
 				if (name.length > fits) name = name.slice(0, fits - 1) + "…";
 				c.fillText(name, text[j + 1] + 3, text[j + 2] + rowHeight / 2, room);
 			}
+			this.paintArrows(c, colours, w, h, top);
 			const p = this.picked;
 			if (p && at.get(p.g)) {
 				const y = at.get(p.g).y - top + headHeight + (p.row === waitsRow ? 0 : waitsHeight + (p.row - callsRow) * rowHeight);
@@ -262,7 +312,8 @@ export class Timeline {
 			c.fillRect(this.x(mark) - 1, 0, 2, h);
 		}
 		$("range").textContent = `${time(this.end - this.from)} from ${this.from ? moment(this.from, (this.end - this.from) / 1000) : "the start"}`;
-		$("hint").textContent = d && !d.exact ? `calls within ${time(d.span)} are merged` : !this.picked && !sel && w > 640 ? "Click a call to see its values. Drag with Shift to select a stretch of time." : "";
+		const many = $("arrows").checked && this.arrows?.more ? "There are too many arrows here: zoom in to see them." : "";
+		$("hint").textContent = many ? many : d && !d.exact ? `calls within ${time(d.span)} are merged` : !this.picked && !sel && w > 640 ? "Click a call to see its values. Drag with Shift to select a stretch of time." : "";
 		this.frames.push(performance.now() - began);
 		if (this.frames.length > 200) this.frames.shift();
 		this.canvas.dataset.painted = this.from + "-" + this.end;
@@ -389,6 +440,7 @@ export class Timeline {
 		say("began", moment(s.begin, 1));
 		say("lasted", time(s.end - s.begin, 6) + (s.what & unfinished ? " at least: its end is not in the recording" : ""));
 		if (s.what & failed) say("failed", s.calls > 1 ? "one of them at least" : "with an error, a panic or Goexit");
+		this.sayWho(s, list);
 		if (s.calls > 1 || s.row < callsRow) return;
 		if (this.app.source.query) this.source(s);
 		try {
@@ -401,6 +453,16 @@ export class Timeline {
 			if (d.file) say("source", d.file + ":" + d.line);
 		} catch (e) {
 			say("parameters", e.message);
+		}
+	}
+
+	// sayWho says who started the goroutine, and who let it go on, as far as arrows say that.
+	sayWho(s, list) {
+		for (const a of this.arrows?.list || []) {
+			if (a.to !== s.g || !a.starts && (s.row !== waitsRow || s.calls > 1 || Math.abs(a.end - s.end) > 1)) continue;
+			const who = element("dd");
+			who.append(element("button", "G" + a.from, { title: "show it there", onclick: () => this.app.showAt(a.at, a.from) }), a.starts ? "" : ` ${time(a.end - a.at)} before it ran`);
+			list.append(element("dt", a.starts ? "started by" : "woken by"), who);
 		}
 	}
 
@@ -460,6 +522,7 @@ export class Timeline {
 		s.addEventListener("pointercancel", () => { drag = null; });
 		s.addEventListener("pointerleave", e => { this.mouse = undefined; this.tip(e, null); });
 		s.addEventListener("dblclick", e => { const hit = this.hit(...place(e)); if (hit) this.zoomTo(hit); });
+		$("arrows").onchange = () => this.changed();
 		$("zoom-in").onclick = () => this.zoom(0.5);
 		$("zoom-out").onclick = () => this.zoom(2);
 		$("timeline-save").onclick = () => this.picture().save(`${this.app.status.name}-timeline`);
