@@ -93,24 +93,25 @@ func (s *shown) reading(w http.ResponseWriter, r *http.Request, err error, f fun
 
 // status is what the recording is, and how far its index is. Times are in ns since it began.
 type status struct {
-	All      []string `json:"all"` // the names of all recordings
-	Name     string   `json:"name"`
-	Program  string   `json:"program"`
-	PID      int      `json:"pid"`
-	Release  string   `json:"release"`
-	Start    string   `json:"start"`
-	From     int64    `json:"from"` // what is shown begins there
-	End      int64    `json:"end"`
-	Now      int64    `json:"now"`
-	Finished bool     `json:"finished"`
-	Calls    uint64   `json:"calls"`
-	Deep     uint64   `json:"deep"`
-	Beyond   uint64   `json:"beyond"`
-	Lanes    int      `json:"lanes"`
-	Rows     int      `json:"rows"`
-	Finest   int64    `json:"finest"`
-	Error    string   `json:"error,omitempty"`
-	Notes    string   `json:"notes,omitempty"`
+	All        []string `json:"all"` // the names of all recordings
+	Name       string   `json:"name"`
+	Program    string   `json:"program"`
+	PID        int      `json:"pid"`
+	Release    string   `json:"release"`
+	Start      string   `json:"start"`
+	From       int64    `json:"from"` // what is shown begins there
+	End        int64    `json:"end"`
+	Now        int64    `json:"now"`
+	Finished   bool     `json:"finished"`
+	Calls      uint64   `json:"calls"`
+	Deep       uint64   `json:"deep"`
+	Beyond     uint64   `json:"beyond"`
+	Lanes      int      `json:"lanes"`
+	Processors int      `json:"processors"`
+	Rows       int      `json:"rows"`
+	Finest     int64    `json:"finest"`
+	Error      string   `json:"error,omitempty"`
+	Notes      string   `json:"notes,omitempty"`
 }
 
 func (s *shown) now() *status {
@@ -128,7 +129,7 @@ func (s *shown) now() *status {
 	a := &status{
 		All: s.all, Name: s.name(), Program: x.r.Env.Executable, PID: x.r.Env.PID, Release: x.r.Env.Release,
 		Start: x.clock.Wall(first.Ticks).Format("2006-01-02T15:04:05.000Z"), End: end, Now: x.now, Finished: x.finished,
-		Calls: x.calls, Deep: x.deep, Beyond: x.beyond, Lanes: len(x.lanes), Rows: rowsMax, Finest: span(x.finest),
+		Calls: x.calls, Deep: x.deep, Beyond: x.beyond, Lanes: len(x.lanes) - x.runners, Processors: x.runners, Rows: rowsMax, Finest: span(x.finest),
 	}
 	if x.err != nil {
 		a.Error = x.err.Error()
@@ -162,7 +163,8 @@ func (s *shown) functionList() []function {
 
 func (s *shown) functions(w http.ResponseWriter, _ *http.Request) { reply(w, s.functionList()) }
 
-// A laneAnswer is what the page knows of a goroutine.
+// A laneAnswer is what the page knows of a lane: of a goroutine, or of a processor, whose number G
+// is then, and whose calls are runs of goroutines.
 type laneAnswer struct {
 	G      uint64 `json:"g"`
 	Calls  uint64 `json:"calls"`
@@ -172,41 +174,63 @@ type laneAnswer struct {
 	End    int64  `json:"end"`
 }
 
-// laneList returns goroutines, those with the most calls first.
-func (s *shown) laneList() []laneAnswer {
+// laneList returns goroutines, those with the most calls first, or processors.
+func (s *shown) laneList(processors bool) []laneAnswer {
 	x := s.index
 	x.mu.Lock()
 	list := make([]laneAnswer, 0, len(x.lanes))
 	for _, l := range x.lanes {
-		list = append(list, laneAnswer{l.goroutine, l.calls, l.failed, len(l.rows), l.begin, l.end})
+		if l.goroutine&processorLane != 0 == processors {
+			list = append(list, laneAnswer{l.goroutine &^ processorLane, l.calls, l.failed, len(l.rows), l.begin, l.end})
+		}
 	}
 	x.mu.Unlock()
-	slices.SortFunc(list, func(a, b laneAnswer) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.G, b.G)) })
+	slices.SortFunc(list, func(a, b laneAnswer) int {
+		if processors {
+			return cmp.Compare(a.G, b.G)
+		}
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.G, b.G))
+	})
 	return list
 }
 
-// lanes returns some of the goroutines.
+// byProcessor reports whether lanes are those of processors.
+func byProcessor(q url.Values, err *error) bool {
+	by := q.Get("by")
+	if by != "" && by != "processor" {
+		*err = fmt.Errorf("there are no lanes by %q", by)
+	}
+	return by != ""
+}
+
+// lanes returns some of the goroutines, or of the processors.
 func (s *shown) lanes(w http.ResponseWriter, r *http.Request) {
 	var err error
 	q := r.URL.Query()
 	from, n := number(q, "from", &err), number(q, "n", &err)
+	processors := byProcessor(q, &err)
 	if err != nil {
 		refuse(w, err)
 		return
 	}
-	list := s.laneList()
+	list := s.laneList(processors)
 	all := len(list)
 	list = list[min(from, int64(all)):]
 	list = list[:min(int64(len(list)), cmp.Or(n, 500))]
 	reply(w, map[string]any{"all": all, "lanes": list})
 }
 
-// slices returns what goroutines did in a stretch of time, as arrays.
+// slices returns what goroutines did, or what processors ran, in a stretch of time, as arrays.
 func (s *shown) slices(w http.ResponseWriter, r *http.Request) {
 	var err error
 	q := r.URL.Query()
 	from, to, pixels := number(q, "from", &err), number(q, "to", &err), number(q, "pixels", &err)
 	goroutines := goroutinesOf(q, &err)
+	if byProcessor(q, &err) {
+		for i := range goroutines {
+			goroutines[i] |= processorLane
+		}
+	}
 	if err == nil && (to <= from || pixels < 1 || pixels > 20_000 || len(goroutines) > 1000) {
 		err = fmt.Errorf("from %d to %d in %d pixels of %d lanes is nothing to draw", from, to, pixels, len(goroutines))
 	}

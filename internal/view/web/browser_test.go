@@ -163,7 +163,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := plain(t, r)
+	all := plain(t, r, false)
 	var calls, deepest uint64
 	for of, list := range all.by {
 		if of.row >= callsRow {

@@ -21,11 +21,12 @@ type index struct {
 	clock recording.Converter
 	print *recording.Printer
 
-	mu       sync.Mutex // guards what follows, while the index is made
-	lanes    map[uint64]*lane
+	mu       sync.Mutex       // guards what follows, while the index is made
+	lanes    map[uint64]*lane // of goroutines, and of processors: processorLane and their numbers
 	last     *lane
 	finest   int   // the first level that is kept
 	stored   int   // slices in the lists of rows
+	runners  int   // lanes of processors
 	now      int64 // how far it is, in ns since the recording began
 	calls    uint64
 	deep     uint64 // calls deeper than rowsMax, which are on no row
@@ -44,7 +45,11 @@ const (
 // span returns how long merged slices of a level are at most, in ns.
 func span(level int) int64 { return 256 << (2 * level) }
 
-// A lane is what a goroutine did.
+// processorLane tells the numbers of processors' lanes from those of goroutines. The one row of
+// such a lane has slices whose keys are numbers of goroutines.
+const processorLane = 1 << 63
+
+// A lane is what a goroutine did, or which goroutines a processor ran.
 type lane struct {
 	goroutine     uint64
 	calls, failed uint64
@@ -188,8 +193,9 @@ func (x *index) build(progress func(size int64, done func() int64) (end func()),
 	w := &walker{Source: walk.Source{Recording: x.r, Progress: progress}}
 	h := hears{x: x, w: w, take: x.take}
 	h.listen()
+	h.follow(false)
 	x.mu.Lock()
-	err := w.Walk(func() bool {
+	err := h.walk(func() bool {
 		if n++; n%8192 == 0 {
 			x.mu.Unlock() // who waits for it gets it
 			x.mu.Lock()
@@ -198,6 +204,7 @@ func (x *index) build(progress func(size int64, done func() int64) (end func()),
 		return true
 	})
 	w.EndAll()
+	h.runs.finish(true)
 	x.err, x.finished = err, true
 	x.mu.Unlock()
 }
@@ -215,7 +222,48 @@ const (
 type hears struct {
 	x    *index
 	w    *walker
-	take func(goroutine uint64, at rowKind, s slice)
+	take func(lane uint64, at rowKind, s slice)
+	runs *runs // nil: those of processors are not wanted
+}
+
+// follow makes slices of which goroutine ran on which processor too.
+func (h *hears) follow(partial bool) {
+	h.runs = newRuns(func(processor int32, r *run) {
+		h.take(processorLane|uint64(processor), callsRow, slice{begin: h.ns(r.begin), end: h.ns(r.end), what: uint32(min(r.goroutine, keyMask)), calls: 1})
+	})
+	h.runs.partial = partial
+}
+
+// walk goes through the events until more returns false.
+func (h *hears) walk(more func() bool) error {
+	s := h.w.Events()
+	defer s.Close()
+	for e := s.Next(); e != nil && more(); e = s.Next() {
+		h.w.Event(e)
+		h.w.Last = e.Ticks
+		if h.runs != nil {
+			h.ran(e)
+		}
+	}
+	return s.Err()
+}
+
+// ran is told of all events.
+func (h *hears) ran(e *recording.Event) {
+	switch e.Kind {
+	case recording.Lost:
+		return
+	case recording.Wait:
+		w := e.Wait()
+		h.runs.stopped(e.Goroutine, w.Begin)
+		if w.Number == 0 { // it has not gone on
+			return
+		}
+	}
+	h.runs.event(e.Goroutine, e.Processor, e.Ticks)
+	if e.Kind == recording.GoroutineEnd {
+		h.runs.stopped(e.Goroutine, e.Ticks)
+	}
 }
 
 func (h *hears) ns(ticks uint64) int64 { return int64(h.x.clock.Since(ticks)) }
@@ -265,16 +313,19 @@ func fails(e *recording.Event, r *recording.Recording, p *recording.Printer) boo
 	return false
 }
 
-// take adds a slice to the lane of its goroutine.
+// take adds a slice to a lane.
 func (x *index) take(goroutine uint64, at rowKind, s slice) {
 	x.now = max(x.now, s.end)
-	if at >= callsRow {
+	runs := goroutine&processorLane != 0
+	if at >= callsRow && !runs {
 		x.calls++
 	}
 	l := x.last
 	if l == nil || l.goroutine != goroutine {
 		if l = x.lanes[goroutine]; l == nil {
-			if len(x.lanes) >= lanesMax {
+			if runs {
+				x.runners++
+			} else if len(x.lanes)-x.runners >= lanesMax {
 				if at >= callsRow {
 					x.beyond++
 				}

@@ -81,7 +81,7 @@ func (s *shown) saved(r *recording.Recording, from, to int64) (*saved, error) {
 	a.Status.From, a.Status.End, a.Status.Now = from, to, to
 	var left []string
 	var more bool
-	lanes, all := s.laneList(), 0
+	lanes, all := s.laneList(false), 0
 	if len(lanes) > savedLanes {
 		left = append(left, "the "+words.Count(savedLanes, "goroutine")+" with the most calls")
 		lanes = lanes[:savedLanes]

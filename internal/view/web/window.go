@@ -58,9 +58,14 @@ func (x *index) picture(r *recording.Recording, goroutines []uint64, from, to, p
 // read reads what is at most as long as the margin, and ended within a margin of the window. It
 // returns false if that is too much.
 func (x *index) read(r *recording.Recording, goroutines []uint64, from, to, margin int64, end bool, into *rows) (bool, error) {
-	only := map[uint64]bool{}
+	wanted, runs := map[uint64]bool{}, false
 	for _, g := range goroutines {
-		only[g] = true
+		wanted[g] = true
+		runs = runs || g&processorLane != 0
+	}
+	only := wanted
+	if runs {
+		only = nil // any goroutine may have run
 	}
 	window := recording.Window{From: ticks(&x.clock, max(0, from-margin)), To: ticks(&x.clock, to+margin) + 2}
 	if from <= margin {
@@ -68,15 +73,21 @@ func (x *index) read(r *recording.Recording, goroutines []uint64, from, to, marg
 	}
 	w := &walker{Source: walk.Source{Recording: r, Window: window, Only: only}}
 	h := hears{x: &index{clock: x.clock, print: r.Printer(recording.DefaultFormat)}, w: w, take: func(g uint64, at rowKind, s slice) {
-		if s.end-s.begin <= margin && s.end >= from && s.begin <= to && at < callsRow+rowsMax {
+		if wanted[g] && s.end-s.begin <= margin && s.end >= from && s.begin <= to && at < callsRow+rowsMax {
 			into.add(g, at, s)
 		}
 	}}
 	h.listen()
+	if runs {
+		h.follow(window.From > 0)
+	}
 	n := 0
-	err := w.Walk(func() bool { n++; return n < readMax })
+	err := h.walk(func() bool { n++; return n < readMax })
 	if end {
 		w.EndAll()
+	}
+	if runs {
+		h.runs.finish(end)
 	}
 	return n < readMax, err
 }

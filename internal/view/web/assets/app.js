@@ -102,6 +102,7 @@ const app = {
 			if (t.to) { q.set("from", Math.round(t.from)); q.set("to", Math.round(t.to)); }
 			const y = Math.round(t.wantY || t.scroll.scrollTop);
 			if (y) q.set("y", y);
+			if (t.by) q.set("lanes", t.by);
 			if (!$("arrows").checked) q.set("arrows", 0);
 			if (this.selection) q.set("selection", this.selection.join("-"));
 			if (this.tree.shown) q.set("line", this.tree.from);
@@ -136,6 +137,7 @@ const app = {
 		t.from = whole(q.get("from"));
 		t.to = whole(q.get("to"));
 		if (t.to <= t.from) t.from = t.to = 0;
+		if (t.by !== (q.get("lanes") || "") && !saved) t.setBy(q.get("lanes"));
 		t.wantY = whole(q.get("y"));
 		$("arrows").checked = q.get("arrows") !== "0";
 		const sel = (q.get("selection") || "").split("-").map(whole);

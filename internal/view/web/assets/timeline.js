@@ -6,11 +6,23 @@ const rowHeight = 17, headHeight = 18, waitsHeight = 7, gap = 8, firstLanes = 50
 const failed = 1 << 24, unfinished = 1 << 25, keyMask = failed - 1;
 const marksRow = 0, waitsRow = 1, callsRow = 2;
 
+// unpack returns the columns of slices that the server sends.
+function unpack(b) {
+	const view = new DataView(b), n = view.getUint32(0, true);
+	let at = 16;
+	const array = (T, size) => { const a = new T(b, at, n); at += n * size; return a; };
+	return {
+		n, exact: view.getUint32(4, true) === 1, span: view.getFloat64(8, true),
+		begin: array(Float64Array, 8), end: array(Float64Array, 8), what: array(Uint32Array, 4), calls: array(Uint32Array, 4), lane: array(Uint16Array, 2), row: array(Uint16Array, 2),
+	};
+}
+
 export class Timeline {
 	constructor(app) {
 		this.app = app;
 		this.from = 0;
 		this.to = 0; // 0: all that is known
+		this.by = ""; // lanes are of goroutines; or processor
 		this.lanes = [];
 		this.data = null; // what is drawn
 		this.all = 0;
@@ -31,13 +43,30 @@ export class Timeline {
 	x(ns) { return (ns - this.from) / (this.end - this.from) * this.width; }
 	ns(x) { return this.from + x / this.width * (this.end - this.from); }
 
-	// loadLanes takes in which goroutines there are.
+	// setBy shows lanes of goroutines, or of processors.
+	setBy(by) {
+		this.by = $("lanes-by").value = by === "processor" ? by : "";
+		this.lanes = [];
+		this.data = this.arrows = null;
+		this.wantY = 0;
+		$("arrows").parentNode.hidden = !!this.by;
+		this.pick(null);
+		this.loadLanes();
+	}
+
+	get which() { return this.by && { by: this.by }; }
+
+	// loadLanes takes in which goroutines there are, or processors.
 	async loadLanes(more) {
 		if (this.loading) return;
 		this.loading = true;
 		try {
-			const from = more ? this.lanes.length : 0;
-			const { all, lanes } = await ask("lanes", { from, n: more ? firstLanes : Math.max(firstLanes, this.lanes.length) });
+			const from = more ? this.lanes.length : 0, { by } = this;
+			const { all, lanes } = await ask("lanes", { from, n: more ? firstLanes : Math.max(firstLanes, this.lanes.length), ...this.which });
+			if (by !== this.by) {
+				this.loading = false;
+				return this.loadLanes();
+			}
 			this.lanes = more ? this.lanes.concat(lanes) : lanes;
 			this.all = all;
 			let y = 0;
@@ -75,7 +104,7 @@ export class Timeline {
 	// fetchArrows asks who started and who woke whom, unless that is known.
 	async fetchArrows() {
 		const lanes = this.visible(), d = this.arrows, w = this.end - this.from;
-		if (!$("arrows").checked || !lanes.length || this.width < 1) return;
+		if (this.by || !$("arrows").checked || !lanes.length || this.width < 1) return;
 		if (d && d.from <= this.from && d.to >= this.end && lanes.every(l => d.lanes.has(l.g)) && (!d.more || d.w < w * 1.5) && d.now === this.app.status.now) return;
 		if (this.askingArrows) {
 			this.arrowsAgain = true;
@@ -101,7 +130,7 @@ export class Timeline {
 
 	// paintArrows draws an arrow from each goroutine to those that it started or woke.
 	paintArrows(c, colours, w, h, top) {
-		if (!this.arrows || !$("arrows").checked) return;
+		if (this.by || !this.arrows || !$("arrows").checked) return;
 		const at = new Map(this.lanes.map(l => [l.g, l.y - top + headHeight + waitsHeight / 2 - 1])), p = this.picked;
 		for (const a of this.arrows.list) {
 			const x1 = this.x(a.at), x2 = this.x(a.end), y1 = at.get(a.from), y2 = at.get(a.to);
@@ -128,6 +157,7 @@ export class Timeline {
 	async fetch() {
 		const lanes = this.visible();
 		if (!lanes.length || this.width < 1 || this.covers(this.data, lanes)) return;
+		const { by } = this;
 		if (this.asking) {
 			this.again = true;
 			return;
@@ -140,18 +170,12 @@ export class Timeline {
 			const pixels = Math.min(20000, Math.ceil(this.width * ratio * (to - from) / w));
 			const now = this.app.status.finished ? -1 : this.app.status.now;
 			const asked = performance.now();
-			const b = await askBytes("slices", { from, to, pixels, lanes: lanes.map(l => l.g).join(",") });
-			const view = new DataView(b), n = view.getUint32(0, true);
-			let at = 16;
-			const array = (T, size) => { const a = new T(b, at, n); at += n * size; return a; };
-			this.data = {
-				from, to, now, n, pixel: (to - from) / pixels, exact: view.getUint32(4, true) === 1, span: view.getFloat64(8, true),
-				begin: array(Float64Array, 8), end: array(Float64Array, 8), what: array(Uint32Array, 4), calls: array(Uint32Array, 4),
-				lane: array(Uint16Array, 2), row: array(Uint16Array, 2), goroutines: lanes.map(l => l.g), index: new Map(lanes.map((l, i) => [l.g, i])),
-			};
+			const b = await askBytes("slices", { from, to, pixels, lanes: lanes.map(l => l.g).join(","), ...this.which });
+			if (by === this.by) this.data = { from, to, now, pixel: (to - from) / pixels, goroutines: lanes.map(l => l.g), index: new Map(lanes.map((l, i) => [l.g, i])), ...unpack(b) };
+			else this.again = true;
 			this.answered = performance.now() - asked;
-			this.canvas.dataset.slices = n;
-			this.canvas.dataset.exact = this.data.exact;
+			this.canvas.dataset.slices = this.data?.n;
+			this.canvas.dataset.exact = this.data?.exact;
 		} catch (e) {
 			this.app.say(e);
 			await new Promise(r => setTimeout(r, 1000));
@@ -209,6 +233,18 @@ export class Timeline {
 		return c;
 	}
 
+	// fillRun returns the colour of a goroutine that a processor runs.
+	fillRun(g) {
+		const h = Math.round(g * 137.5) % 360;
+		return this.dark ? `hsl(${h} 45% 34%)` : `hsl(${h} 62% 76%)`;
+	}
+
+	// label returns what the key of a slice stands for: a function, or a goroutine.
+	label(key) {
+		if (!this.by) return this.app.function(key).name;
+		return key === keyMask ? "a goroutine" : "G" + key;
+	}
+
 	// picture returns what is on the screen as SVG.
 	picture() {
 		const w = this.width, h = this.scroll.clientHeight, colours = this.colours();
@@ -241,7 +277,7 @@ export class Timeline {
 			c.fillStyle = colours.line;
 			c.fillRect(0, y, w, 1);
 			c.fillStyle = colours.soft;
-			c.fillText(`G${l.g}   ${count(l.calls, "call")}${l.failed ? ", " + l.failed.toLocaleString("en") + " failed" : ""}`, 6, y + headHeight / 2 + 1);
+			c.fillText(`${this.by ? "processor " : "G"}${l.g}   ${count(l.calls, this.by ? "run" : "call")}${l.failed ? ", " + l.failed.toLocaleString("en") + " failed" : ""}`, 6, y + headHeight / 2 + 1);
 		}
 		if (d) {
 			const from = this.from, k = w / (this.end - from);
@@ -266,7 +302,7 @@ export class Timeline {
 				x1 = Math.max(x1, -2); x2 = Math.min(x2, w + 2);
 				const width = Math.max(x2 - x1 - (x2 - x1 > 3 ? 1 : 0), 1);
 				c.globalAlpha = d.calls[i] > 1 ? 0.7 : 1;
-				c.fillStyle = this.fill(d.what[i] & keyMask);
+				c.fillStyle = this.by ? this.fillRun(d.what[i] & keyMask) : this.fill(d.what[i] & keyMask);
 				c.fillRect(x1, y, width, height);
 				c.globalAlpha = 1;
 				if (bad) {
@@ -278,8 +314,8 @@ export class Timeline {
 			c.fillStyle = colours.front;
 			for (let j = 0; j < text.length; j += 4) {
 				const i = text[j], room = text[j + 3] - 6;
-				let name = this.app.function(d.what[i] & keyMask).name;
-				if (d.calls[i] > 1) name = count(d.calls[i], "call") + ": " + name;
+				let name = this.label(d.what[i] & keyMask);
+				if (d.calls[i] > 1) name = count(d.calls[i], this.by ? "run" : "call") + ": " + name;
 				const fits = Math.floor(room / 6.2);
 				if (fits < 2) continue;
 				if (name.length > fits) name = name.slice(0, fits - 1) + "…";
@@ -356,6 +392,7 @@ export class Timeline {
 
 	// showLane brings a goroutine's lane onto the screen, once it is known.
 	showLane(g) {
+		if (this.by) this.setBy("");
 		const l = this.lanes.find(l => l.g === g);
 		this.wantG = l || this.lanes.length >= this.all && this.app.status.finished ? undefined : g;
 		if (l && (l.y < this.scroll.scrollTop || l.y + headHeight + 40 > this.scroll.scrollTop + this.scroll.clientHeight)) this.scroll.scrollTop = l.y;
@@ -383,6 +420,7 @@ export class Timeline {
 	}
 
 	name(s) {
+		if (this.by) return s.calls > 1 ? `${count(s.calls, "run")}, the longest of them of ${this.label(s.key)}` : this.label(s.key);
 		if (s.row === marksRow && s.key === 0) return count(s.calls, "line") + " of the program";
 		const f = this.app.function(s.key);
 		return s.calls > 1 ? count(s.calls, s.row === waitsRow ? "wait" : s.row === marksRow ? "mark" : "call") + ", the longest of them " + f.name : f.name;
@@ -400,7 +438,7 @@ export class Timeline {
 			this.tipped = s;
 			tip.textContent = `${this.name(s)}\n${time(s.end - s.begin)}${s.calls > 1 ? " together" : ""} from ${moment(s.begin, Math.max(1, (s.end - s.begin) / 100))}${s.what & failed ? ", failed" : ""}${s.what & unfinished ? ", end not recorded" : ""}`;
 			clearTimeout(this.tipTimer);
-			if (s.calls === 1 && s.row >= callsRow) {
+			if (s.calls === 1 && s.row >= callsRow && !this.by) {
 				this.tipTimer = setTimeout(async () => {
 					try {
 						const d = await this.call(s);
@@ -421,7 +459,7 @@ export class Timeline {
 	query(s) { return { g: s.g, depth: s.row - callsRow, begin: s.begin, end: s.end }; }
 
 	source(s) {
-		if (s.calls === 1 && s.row >= callsRow) this.app.source.show(this.query(s));
+		if (!this.by && s.calls === 1 && s.row >= callsRow) this.app.source.show(this.query(s));
 	}
 
 	// pick shows what there is to say of a slice below the lanes.
@@ -433,13 +471,16 @@ export class Timeline {
 		if (!s) return;
 		const list = element("dl");
 		const say = (name, text) => list.append(element("dt", name), element("dd", text));
-		const head = element("p");
-		head.append(element("h2", this.name(s)), element("button", "zoom to it (F)", { onclick: () => this.zoomTo(s) }), element("button", "trace from here (T)", { onclick: () => this.app.trace(s.begin, s.g) }), element("button", "source (C)", { onclick: () => this.source(s), hidden: s.calls > 1 || s.row < callsRow || !this.app.function(s.key).source }), element("button", "close (Esc)", { onclick: () => this.pick(null) }));
+		const head = element("p"), buttons = [element("button", "zoom to it (F)", { onclick: () => this.zoomTo(s) }), element("button", "trace from here (T)", { onclick: () => this.trace(s) })];
+		if (this.by) buttons.push(element("button", "its calls", { onclick: () => this.app.showAt(s.begin, s.key) }));
+		else buttons.push(element("button", "source (C)", { onclick: () => this.source(s), hidden: s.calls > 1 || s.row < callsRow || !this.app.function(s.key).source }));
+		head.append(element("h2", this.name(s)), ...buttons, element("button", "close (Esc)", { onclick: () => this.pick(null) }));
 		to.append(head, list);
-		say("goroutine", "G" + s.g);
+		say(this.by || "goroutine", this.by ? s.g : "G" + s.g);
 		say("began", moment(s.begin, 1));
 		say("lasted", time(s.end - s.begin, 6) + (s.what & unfinished ? " at least: its end is not in the recording" : ""));
 		if (s.what & failed) say("failed", s.calls > 1 ? "one of them at least" : "with an error, a panic or Goexit");
+		if (this.by) return;
 		this.sayWho(s, list);
 		if (s.calls > 1 || s.row < callsRow) return;
 		if (this.app.source.query) this.source(s);
@@ -466,10 +507,13 @@ export class Timeline {
 		}
 	}
 
+	// trace shows the trace of a slice's goroutine.
+	trace(s) { this.app.trace(s.begin, this.by ? s.key : s.g); }
+
 	zoomTo(s) {
 		const w = Math.max(s.end - s.begin, 20);
 		this.show(s.begin - w * 0.1, s.end + w * 0.1);
-		this.showLane(s.g);
+		if (!this.by) this.showLane(s.g);
 	}
 
 	listen() {
@@ -522,6 +566,7 @@ export class Timeline {
 		s.addEventListener("pointercancel", () => { drag = null; });
 		s.addEventListener("pointerleave", e => { this.mouse = undefined; this.tip(e, null); });
 		s.addEventListener("dblclick", e => { const hit = this.hit(...place(e)); if (hit) this.zoomTo(hit); });
+		$("lanes-by").onchange = e => this.setBy(e.target.value);
 		$("arrows").onchange = () => this.changed();
 		$("zoom-in").onclick = () => this.zoom(0.5);
 		$("zoom-out").onclick = () => this.zoom(2);
@@ -538,7 +583,7 @@ export class Timeline {
 		case "0": this.show(this.app.status.from, this.app.status.end); return true;
 		case "f": if (this.picked) this.zoomTo(this.picked); return true;
 		case "c": if (this.picked) this.source(this.picked); return true;
-		case "t": if (this.picked) this.app.trace(this.picked.begin, this.picked.g); return true;
+		case "t": if (this.picked) this.trace(this.picked); return true;
 		}
 		return false;
 	}
