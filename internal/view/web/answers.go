@@ -93,25 +93,24 @@ func (s *shown) reading(w http.ResponseWriter, r *http.Request, err error, f fun
 
 // status is what the recording is, and how far its index is. Times are in ns since it began.
 type status struct {
-	All        []string `json:"all"` // the names of all recordings
-	Name       string   `json:"name"`
-	Program    string   `json:"program"`
-	PID        int      `json:"pid"`
-	Release    string   `json:"release"`
-	Start      string   `json:"start"`
-	From       int64    `json:"from"` // what is shown begins there
-	End        int64    `json:"end"`
-	Now        int64    `json:"now"`
-	Finished   bool     `json:"finished"`
-	Calls      uint64   `json:"calls"`
-	Deep       uint64   `json:"deep"`
-	Beyond     uint64   `json:"beyond"`
-	Lanes      int      `json:"lanes"`
-	Processors int      `json:"processors"`
-	Rows       int      `json:"rows"`
-	Finest     int64    `json:"finest"`
-	Error      string   `json:"error,omitempty"`
-	Notes      string   `json:"notes,omitempty"`
+	All      []string `json:"all"` // the names of all recordings
+	Name     string   `json:"name"`
+	Program  string   `json:"program"`
+	PID      int      `json:"pid"`
+	Release  string   `json:"release"`
+	Start    string   `json:"start"`
+	From     int64    `json:"from"` // what is shown begins there
+	End      int64    `json:"end"`
+	Now      int64    `json:"now"`
+	Finished bool     `json:"finished"`
+	Calls    uint64   `json:"calls"`
+	Deep     uint64   `json:"deep"`
+	Beyond   uint64   `json:"beyond"`
+	Lanes    int      `json:"lanes"`
+	Rows     int      `json:"rows"`
+	Finest   int64    `json:"finest"`
+	Error    string   `json:"error,omitempty"`
+	Notes    string   `json:"notes,omitempty"`
 }
 
 func (s *shown) now() *status {
@@ -129,7 +128,7 @@ func (s *shown) now() *status {
 	a := &status{
 		All: s.all, Name: s.name(), Program: x.r.Env.Executable, PID: x.r.Env.PID, Release: x.r.Env.Release,
 		Start: x.clock.Wall(first.Ticks).Format("2006-01-02T15:04:05.000Z"), End: end, Now: x.now, Finished: x.finished,
-		Calls: x.calls, Deep: x.deep, Beyond: x.beyond, Lanes: len(x.lanes) - x.runners, Processors: x.runners, Rows: rowsMax, Finest: span(x.finest),
+		Calls: x.calls, Deep: x.deep, Beyond: x.beyond, Lanes: len(x.lanes) - x.runners, Rows: rowsMax, Finest: span(x.finest),
 	}
 	if x.err != nil {
 		a.Error = x.err.Error()

@@ -73,6 +73,9 @@ func (s *shown) saved(r *recording.Recording, from, to int64) (*saved, error) {
 	if to == 0 || to > a.Status.End {
 		to = a.Status.End
 	}
+	if a.Status.End == 0 {
+		return nil, errors.New("there is nothing in the recording")
+	}
 	if from >= to {
 		return nil, fmt.Errorf("the recording has nothing from %s on", duration(from))
 	}
@@ -134,7 +137,7 @@ func (s *shown) saved(r *recording.Recording, from, to int64) (*saved, error) {
 	if more {
 		left = append(left, "the values of the first "+words.Count(len(a.Calls), "call"))
 	}
-	said := "This is a file, without sources of functions and SQL."
+	said := "This is a file: it has no sources of functions, and no SQL."
 	if !whole {
 		said += fmt.Sprintf(" It has the recording from %s to %s.", duration(from), duration(to))
 	}

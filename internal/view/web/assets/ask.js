@@ -56,6 +56,10 @@ export function parseTime(s) {
 	return Number.isFinite(n) ? Math.round(n) : null;
 }
 
+// short returns a function's name as the trace has it, without the folders of its package. Kinds of
+// waits, stages and statements have their whole name.
+export const short = name => /^(wait|stage|statement)\//.test(name) ? name : name.replace(/^(?:[\w.~%-]+\/)+/, "");
+
 export const count = (n, one, many) => n.toLocaleString("en") + " " + (n === 1 ? one : many || one + "s");
 
 // element makes an element. What it shows is text, whatever is in it.

@@ -110,9 +110,9 @@ export class Chart {
 			c.fillStyle = colours.soft;
 			c.fillText(v.toLocaleString("en"), left + 2, y(v) - 8);
 		}
-		const first = points[0].label, last = points.at(-1).label, fits = Math.floor(w / 2 / 6.6) - 3, short = s => s.length > fits ? s.slice(0, fits - 1) + "…" : s;
+		const first = points[0].label, last = points.at(-1).label, fits = Math.floor(w / 2 / 7.2) - 3, short = s => s.length > fits ? s.slice(0, fits - 1) + "…" : s;
 		c.fillText(short(first), left, bottom + 13);
-		if (points.length > 1) c.fillText(short(last), Math.max(w / 2, right - short(last).length * 6.6), bottom + 13);
+		if (points.length > 1) c.fillText(short(last), Math.max(w / 2, right - short(last).length * 7.2), bottom + 13);
 		c.strokeStyle = c.fillStyle = colours.accent;
 		c.lineWidth = 1.5;
 		c.beginPath();

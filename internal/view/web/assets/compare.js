@@ -1,5 +1,5 @@
 // Two recordings: where they part, what their functions took, and the call paths of both.
-import { $, ask, askLines, count, element, moment, time } from "./ask.js";
+import { $, ask, askLines, count, element, moment, short, time } from "./ask.js";
 import { FlameGraph, children } from "./flame.js";
 import { Grid } from "./grid.js";
 
@@ -61,7 +61,7 @@ export class Compare {
 		const wanted = $("compare-filter").value.toLowerCase(), differ = $("compare-differ").checked;
 		const changed = r => ["calls", "errors", "panics"].some(c => r[c][0] !== r[c][1]);
 		const rows = this.rows.filter(r => r.function.toLowerCase().includes(wanted) && (!differ || changed(r)));
-		const [a, b] = this.names, columns = [{ title: "function", value: r => r.function, cell: r => element("span", r.function.replace(/^(?:[\w.~%-]+\/)+/, ""), { title: r.function }) }];
+		const [a, b] = this.names, columns = [{ title: "function", value: r => r.function, cell: r => element("span", short(r.function), { title: r.function }) }];
 		for (const [name, isTime] of [["total", true], ["self", true], ["calls"], ["errors"], ["panics"]]) {
 			if ((name === "errors" || name === "panics") && this.rows.every(r => r[name][0] === r[name][1])) continue; // there is nothing to see
 			const text = v => isTime ? v ? time(v) : "-" : v.toLocaleString("en");

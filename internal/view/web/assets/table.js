@@ -1,14 +1,11 @@
 // The table of functions, packages or goroutines, of all of the recording or of a stretch of time.
-import { $, askLines, count, element, time } from "./ask.js";
+import { $, askLines, count, element, short, time } from "./ask.js";
 
 const times = new Set(["total", "self", "avg", "min", "max", "p50", "p95", "p99"]);
 const titles = { avg: "average", left_out: "left out" };
 const order = ["calls", "errors", "panics", "self", "total", "avg", "min", "p50", "p95", "p99", "max", "unfinished"];
 const counts = new Set(["calls", "errors", "panics", "unfinished", "left_out"]);
 const most = 1000;
-
-// short returns a function's name as the trace has it, without the folders of its package.
-const short = name => name.replace(/^(?:[\w.~%-]+\/)+/, "");
 
 export class Table {
 	constructor(app) {

@@ -348,8 +348,10 @@ export class Timeline {
 			c.fillRect(this.x(mark) - 1, 0, 2, h);
 		}
 		$("range").textContent = `${time(this.end - this.from)} from ${this.from ? moment(this.from, (this.end - this.from) / 1000) : "the start"}`;
-		const many = $("arrows").checked && this.arrows?.more ? "There are too many arrows here: zoom in to see them." : "";
-		$("hint").textContent = many ? many : d && !d.exact ? `calls within ${time(d.span)} are merged` : !this.picked && !sel && w > 640 ? "Click a call to see its values. Drag with Shift to select a stretch of time." : "";
+		const limits = [];
+		if (d && !d.exact) limits.push(`calls within ${time(d.span)} are merged`);
+		if (!this.by && $("arrows").checked && this.arrows?.more) limits.push("there are too many arrows: zoom in to see them");
+		$("hint").textContent = limits.length ? limits.join(", ") : !this.picked && !sel && w > 640 ? `Click a ${this.by ? "run to see whose it is" : "call to see its values"}. Drag with Shift to select a stretch of time.` : "";
 		this.frames.push(performance.now() - began);
 		if (this.frames.length > 200) this.frames.shift();
 		this.canvas.dataset.painted = this.from + "-" + this.end;
