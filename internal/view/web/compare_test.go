@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -13,38 +14,26 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// changed writes a recording like parser, in which main.evaluate.func1 is called once less, and the
-// third call of main.evaluate lasts 100 µs longer.
-func changed(t *testing.T) (dir string) {
+// rewritten writes a recording with the events of parser that change keeps, as it changes them. It
+// gets the name of the function that is entered or left.
+func rewritten(t *testing.T, change func(e *recording.Event, name string, clock *recording.Converter) bool) (dir string) {
 	t.Helper()
-	r, err := recording.Open(recorded(t, "parser"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := opens(t, "parser")
 	dir = filepath.Join(t.TempDir(), "changed")
 	w, err := r.NewWriter(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	clock := r.Converter()
-	later := clock.Ticks(100_000) - clock.Ticks(0)
 	s := r.Events(recording.Window{})
 	defer s.Close()
-	ended, left := 0, 0
 	for e := (recording.Event{}); s.Next(&e); {
 		name := ""
 		if e.Enters() || e.Exits() {
 			name = r.Function(e.Function).Name
 		}
-		if name == "evaluate.func1" && left < 2 {
-			left++
+		if !change(&e, name, &clock) {
 			continue
-		}
-		if name == "evaluate" && e.Exits() {
-			ended++
-		}
-		if ended == 3 {
-			e.Ticks += later
 		}
 		if err := w.Write(&e); err != nil {
 			t.Fatal(err)
@@ -54,6 +43,48 @@ func changed(t *testing.T) (dir string) {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// changed writes a recording like parser, in which main.evaluate.func1 is called once less, and the
+// third call of main.evaluate lasts 100 µs longer.
+func changed(t *testing.T) (dir string) {
+	ended, left := 0, 0
+	return rewritten(t, func(e *recording.Event, name string, clock *recording.Converter) bool {
+		if name == "evaluate.func1" && left < 2 {
+			left++
+			return false
+		}
+		if name == "evaluate" && e.Exits() {
+			ended++
+		}
+		if ended == 3 {
+			e.Ticks += clock.Ticks(100_000) - clock.Ticks(0)
+		}
+		return true
+	})
+}
+
+// TestValues: where values differ, they are side by side.
+func TestValues(t *testing.T) {
+	ctx := browser(t)
+	var before []byte // the parameters of the call before
+	s := serving(t, recorded(t, "parser"), rewritten(t, func(e *recording.Event, name string, _ *recording.Converter) bool {
+		if name == "factor" && e.Enters() {
+			data := bytes.Clone(e.Data)
+			if e.Call == 6 {
+				e.Data = before
+			}
+			before = data
+		}
+		return true
+	}))
+	do(t, ctx, chromedp.Navigate(s.URL()+"#view=compare&part=parting"))
+	becomes(t, ctx, `document.body.dataset.ready === "yes" && document.getElementById("compare").dataset.parting === "done"`)
+	rows := value[[]string](t, ctx, `[...document.querySelectorAll("#compare-parting tr")].map(r => r.className + ": " + [...r.cells].map(c => c.textContent).join(" "))`)
+	if !slices.Equal(rows, []string{": value parser changed", `differs: text "0" "1/0"`}) {
+		t.Errorf("%q", rows)
+	}
+	shots(t, ctx, "compare-values")
 }
 
 // TestBoth: what differs between two recordings is what was changed, and each question is about the

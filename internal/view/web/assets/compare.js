@@ -130,9 +130,9 @@ export class Compare {
 			row.append(element("th", "value"), ...this.names.map(n => element("th", n)));
 			head.append(row);
 			for (let i = 0; i < Math.max(a.length, b.length); i++) {
-				const v = a[i] || b[i], texts = [a[i], b[i]].map(v => v ? v.Text : "-");
+				const v = a[i] || b[i], texts = [a[i], b[i]].map(v => v ? JSON.stringify(v.value) ?? "" : "-");
 				const tr = element("tr", undefined, { className: x.differ.includes(i) ? "differs" : "" });
-				tr.append(element("td", v.Name || v.Type), ...texts.map(t => element("td", t)));
+				tr.append(element("td", v.name || v.type), ...texts.map(t => element("td", t)));
 				body.append(tr);
 			}
 			table.append(head, body);
