@@ -29,9 +29,10 @@ flame graphs, also of a part of the time. It has a console for SQL, which only r
 With two recordings it compares them: their functions, a flame graph of both, and where
 they part, as ftrace diff says it.
 
-It writes the page's URL, and opens it. With -o it writes the page as a file of HTML
-instead, which needs no server, of all of a recording or of a part of the time. Nobody gets the page who does not have all of the URL, and no other machine does. It
-ends by Ctrl-C or SIGTERM.`,
+It writes the page's URL, and opens it. Nobody gets the page who does not have all of
+the URL, and no other machine does. It ends by Ctrl-C or SIGTERM. With -o it writes the
+page as a file of HTML instead, which needs no server, of all of a recording or of a
+part of the time.`,
 		UsageText: `
 	$ ftrace web
 	$ ftrace web -src ~/src/app app.data
