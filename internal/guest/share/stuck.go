@@ -199,6 +199,7 @@ func (r *ftraceReach) scan(from, to uintptr) {
 
 // drain looks at all objects that were reached.
 func (r *ftraceReach) drain() {
+	r.late = r.late || nanotime() > r.deadline
 	for r.n > 0 && !r.late {
 		r.n--
 		base := *(*uintptr)(add(r.found, r.n*goarch.PtrSize))
@@ -298,7 +299,7 @@ func (r *ftraceReach) findStuck() (stuck uint64) {
 		}
 		w.stuck = true
 		r.skip(unsafe.Pointer(gp))
-		for s := gp.waiting; s != nil; s = s.waitlink {
+		for s := ftraceAwaited(gp).s; s != nil; s = s.waitlink { // that of a semaphore leads to all who wait for it
 			r.skip(unsafe.Pointer(s))
 		}
 	})
@@ -311,7 +312,7 @@ func (r *ftraceReach) findStuck() (stuck uint64) {
 	for again := true; again && !r.late; {
 		again = false
 		forEachGRace(func(gp *g) {
-			if !gp.ftraceWait.stuck {
+			if r.late || !gp.ftraceWait.stuck {
 				return
 			}
 			for a := ftraceAwaited(gp); a.object != 0; a.next() {
@@ -392,7 +393,7 @@ func (r *ftraceReach) roots() {
 		}
 	}
 	forEachGRace(func(gp *g) {
-		if status := readgstatus(gp) &^ _Gscan; status != _Gdead && status != _Gidle && !gp.ftraceWait.stuck {
+		if status := readgstatus(gp) &^ _Gscan; !r.late && status != _Gdead && status != _Gidle && !gp.ftraceWait.stuck {
 			r.goroutine(gp)
 			r.drain()
 		}
