@@ -30,6 +30,7 @@ type ftraceStep struct {
 type ftraceTold struct {
 	address, base uintptr
 	goid          uint64
+	gp            guintptr // of goid
 	chanOf        bool
 	step          int32 // 0: nothing leads there, or else one more than the step that does
 }
@@ -71,6 +72,7 @@ func ftraceTellObjects(asked []uint64) string {
 				t.tell(b, o, i)
 			}
 		}
+		t.findGoroutines()
 		for i := range t.told[:t.count] {
 			if o := &t.told[i]; o.base != 0 && o.step == 0 {
 				t.fromStack(o)
@@ -153,6 +155,31 @@ func (t *ftraceTelling) fromVariables() {
 	t.drain(0, ftraceStepsMax)
 }
 
+// findGoroutines finds the goroutines that wait for what no package variable leads to, in one pass:
+// there may be very many.
+func (t *ftraceTelling) findGoroutines() {
+	var slots [2 * ftraceToldMax]uint16 // by the goroutine, as slots in t by the object
+	for i := range t.told[:t.count] {
+		o := &t.told[i]
+		if o.base == 0 || o.step != 0 {
+			continue
+		}
+		slot := o.goid % uint64(len(slots))
+		for slots[slot] != 0 {
+			slot = (slot + 1) % uint64(len(slots))
+		}
+		slots[slot] = uint16(i + 1)
+	}
+	forEachGRace(func(gp *g) {
+		goid := gp.goid
+		for slot := goid % uint64(len(slots)); slots[slot] != 0; slot = (slot + 1) % uint64(len(slots)) {
+			if o := &t.told[slots[slot]-1]; o.goid == goid {
+				o.gp.set(gp)
+			}
+		}
+	})
+}
+
 // fromStack searches for one object from the stack of a goroutine. It forgets the steps to others.
 func (t *ftraceTelling) fromStack(o *ftraceTold) {
 	for i := range int32(t.n) { // that it was seen before does not count
@@ -162,24 +189,26 @@ func (t *ftraceTelling) fromStack(o *ftraceTold) {
 		}
 	}
 	t.n, t.left, t.only = 0, 1, uint64(o.address)
-	forEachGRace(func(gp *g) {
-		if gp.goid != o.goid {
-			return
-		}
-		status := readgstatus(gp) &^ _Gscan
-		if status != _Gwaiting && status != ftraceLeaked {
-			return
-		}
-		mp := acquirem() // others spin until it is let go
-		if ftraceHold(gp, status) {
-			if sp := gp.sched.sp; gp.stack.lo < sp && sp < gp.stack.hi {
-				t.follow(sp, min(gp.stack.hi, sp+4096), -1, 1, ftraceStackSteps, true)
-			}
-			casfrom_Gscanstatus(gp, status|_Gscan, status)
-		}
-		releasem(mp)
-	})
+	if gp := o.gp.ptr(); gp != nil {
+		t.followStack(gp, o.goid)
+	}
 	t.drain(0, ftraceStackSteps)
+}
+
+// followStack looks at the last calls of a goroutine, if it waits.
+func (t *ftraceTelling) followStack(gp *g, goid uint64) {
+	status := readgstatus(gp) &^ _Gscan
+	if status != _Gwaiting && status != ftraceLeaked {
+		return
+	}
+	mp := acquirem() // others spin until it is let go
+	if ftraceHold(gp, status) {
+		if sp := gp.sched.sp; gp.goid == goid && gp.stack.lo < sp && sp < gp.stack.hi {
+			t.follow(sp, min(gp.stack.hi, sp+4096), -1, 1, ftraceStackSteps, true)
+		}
+		casfrom_Gscanstatus(gp, status|_Gscan, status)
+	}
+	releasem(mp)
 }
 
 // tell appends what there is to tell about an object.
