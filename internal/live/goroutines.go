@@ -136,29 +136,49 @@ func (p *Process) Objects(states []State, names *symbols.Table) (map[uint64]*Obj
 			}
 		}
 	}
+	if err := p.askAllObjects(asked, waiters, 0, objects, names); err != nil {
+		return nil, err
+	}
+	// Ways from package variables may have no names, as those through maps. Then the calls of the
+	// goroutine may know one.
+	var hidden []*State
+	var again []uint64
+	for i, address := range asked {
+		if objects[address].hidden {
+			hidden, again = append(hidden, waiters[i]), append(again, address)
+		}
+	}
+	err := p.askAllObjects(again, hidden, askLocal, objects, names)
+	return objects, err
+}
+
+func (p *Process) askAllObjects(asked []uint64, waiters []*State, how uint64, objects map[uint64]*Object, names *symbols.Table) error {
 	for at := 0; at < len(asked); {
-		n, err := p.askObjects(asked[at:], waiters[at:], objects, names)
+		n, err := p.askObjects(asked[at:], waiters[at:], how, objects, names)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		at += n
 	}
-	return objects, nil
+	return nil
 }
 
 const (
 	objectsMax  = 1024
 	askedAtOnce = 256
+
+	askChan  = 1 << 63 // it is a channel
+	askLocal = 1 << 62 // what package variables lead to does not count
 )
 
 // askObjects is Objects for the first of these. It returns for how many.
-func (p *Process) askObjects(asked []uint64, waiters []*State, objects map[uint64]*Object, names *symbols.Table) (n int, err error) {
+func (p *Process) askObjects(asked []uint64, waiters []*State, how uint64, objects map[uint64]*Object, names *symbols.Table) (n int, err error) {
 	n = min(len(asked), askedAtOnce)
 	var request []byte
 	for i, address := range asked[:n] {
-		goroutine := waiters[i].ID
+		goroutine := waiters[i].ID | how
 		if waiters[i].chans() {
-			goroutine |= 1 << 63
+			goroutine |= askChan
 		}
 		request = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(request, address), goroutine)
 	}
@@ -187,6 +207,7 @@ func (p *Process) askObjects(asked []uint64, waiters []*State, objects map[uint6
 			of.Calls = append(of.Calls, c.Function)
 		}
 		o.Name = names.Object(&of)
+		o.hidden = o.Name == "" && len(steps) > 0 && steps[0].Word != 0
 		*objects[asked[number]] = o
 	}
 	return n, nil

@@ -398,6 +398,8 @@ type Object struct {
 	Len, Cap uint64 // of a channel
 	Closed   bool
 	Elem     string // type of its elements, "" if it is no channel
+
+	hidden bool // package variables lead there, by ways that have no name
 }
 
 // ForLock reports whether the goroutine waits for a lock that others hold.

@@ -32,6 +32,7 @@ type ftraceTold struct {
 	goid          uint64
 	gp            guintptr // of goid
 	chanOf        bool
+	local         bool  // only the goroutine's stack is to be searched
 	step          int32 // 0: nothing leads there, or else one more than the step that does
 }
 
@@ -46,18 +47,22 @@ type ftraceTelling struct {
 }
 
 // ftraceTellObjects answers the request: pairs of an address, and the id of a goroutine that waits
-// for it, with bit 63 set if it is a channel. docs/format.md has every byte of the reply.
+// for it, with bit 63 set if it is a channel, and bit 62 if package variables are not to be
+// searched. docs/format.md has every byte of the reply.
 func ftraceTellObjects(asked []uint64) string {
 	var t ftraceTelling // on the stack, since no garbage of this may lead anywhere
 	b := ftraceNewText()
 	ok := t.begin(ftraceStepsMax * unsafe.Sizeof(ftraceStep{}))
 	for i := 0; ok && i+1 < len(asked) && t.count < len(t.told); i += 2 {
 		o := &t.told[t.count]
-		o.address, o.goid, o.chanOf = uintptr(asked[i]), asked[i+1]&^(1<<63), asked[i+1]>>63 != 0
+		o.address, o.goid, o.chanOf = uintptr(asked[i]), asked[i+1]&^(3<<62), asked[i+1]>>63 != 0
+		o.local = asked[i+1]>>62&1 != 0
 		o.base, _ = t.object(o.address)
 		t.count++
 		if o.base != 0 {
-			t.left++
+			if !o.local {
+				t.left++
+			}
 			slot := o.base / goarch.PtrSize % uintptr(len(t.slots))
 			for t.slots[slot] != 0 {
 				slot = (slot + 1) % uintptr(len(t.slots))
@@ -112,7 +117,7 @@ func (t *ftraceTelling) follow(from, to uintptr, by, depth int32, most uintptr, 
 		}
 		slot := base / goarch.PtrSize % uintptr(len(t.slots))
 		for ; t.slots[slot] != 0; slot = (slot + 1) % uintptr(len(t.slots)) {
-			if o := &t.told[t.slots[slot]-1]; o.base == base && o.step == 0 && (t.only == 0 || t.only == uint64(o.address)) {
+			if o := &t.told[t.slots[slot]-1]; o.base == base && o.step == 0 && (t.only == 0 && !o.local || t.only == uint64(o.address)) {
 				o.step = int32(t.n)
 				t.left--
 			}
