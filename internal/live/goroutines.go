@@ -188,7 +188,7 @@ func (p *Process) askObjects(asked []uint64, waiters []*State, how uint64, objec
 	}
 	for r := (stateReader{rest: answer}); r.rest != ""; {
 		number := r.word()
-		o := Object{Len: r.word(), Cap: r.word(), Closed: r.word() != 0, Elem: r.text()}
+		o := Object{Len: r.word(), Cap: r.word(), Timer: r.word()&2 != 0, Elem: r.text()}
 		var steps []symbols.Step
 		for n := r.word(); n > 0 && !r.failed; n-- {
 			word, value, base, size := r.word(), r.word(), r.word(), r.word()

@@ -396,7 +396,7 @@ type Search struct {
 type Object struct {
 	Name     string // as recordings have it, "" if it is not known
 	Len, Cap uint64 // of a channel
-	Closed   bool
+	Timer    bool   // it is a timer that sends
 	Elem     string // type of its elements, "" if it is no channel
 
 	hidden bool // package variables lead there, by ways that have no name

@@ -227,7 +227,11 @@ func (t *ftraceTelling) tell(b *ftraceText, o *ftraceTold, number int) {
 		c := (*hchan)(unsafe.Pointer(o.address))
 		b.word(uint64(c.qcount))
 		b.word(uint64(c.dataqsiz))
-		b.word(uint64(c.closed))
+		state := uint64(c.closed)
+		if c.timer != nil {
+			state |= 2
+		}
+		b.word(state)
 		name := ""
 		for _, m := range activeModules() {
 			if p := uintptr(unsafe.Pointer(c.elemtype)); m.types <= p && p < m.etypes {

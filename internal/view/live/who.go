@@ -158,11 +158,11 @@ func (w *waiters) holder(h *live.Holder, told map[uint64]bool) string {
 }
 
 // other says who is on the other side of a channel: nobody waits there, or the goroutine would not
-// wait.
+// wait. It says nothing of the channel of a timer, which needs nobody there.
 func (w *waiters) other(g *live.State) string {
 	o := w.objects[g.Object]
 	switch {
-	case o == nil || o.Elem == "":
+	case o == nil || o.Elem == "" || o.Timer:
 		return ""
 	case strings.HasPrefix(g.Reason, "chan send") && o.Cap > 0:
 		return fmt.Sprintf("from which nobody receives, and whose buffer of %d is full", o.Cap)
