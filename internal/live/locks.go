@@ -88,7 +88,21 @@ const locksTries = 4
 func heldWhile(list []State, before, after Locks, seen map[uint64]bool) (locks Locks, all bool) {
 	type hold struct{ lock, goroutine, since uint64 }
 	once, held := map[hold]bool{}, map[uint64]bool{}
+	writers := map[hold]bool{}
+	for i := range list {
+		if g := &list[i]; g.Reason == "sync.RWMutex.Lock" {
+			writers[hold{lock: g.Object, goroutine: g.ID}] = true
+		}
+	}
+	// A writer has the mutex in the RWMutex while it waits for readers. It does not wait for
+	// itself.
+	pending := func(h Holder) bool {
+		return h.Mode == HoldMutex && writers[hold{lock: h.Lock, goroutine: h.Goroutine}]
+	}
 	for _, h := range before.Holders {
+		if pending(h) {
+			continue
+		}
 		seen[h.Lock] = true
 		if h.Since < before.Now { // else it may have been taken again in the same tick
 			once[hold{h.Lock, h.Goroutine, h.Since}] = true
@@ -97,6 +111,9 @@ func heldWhile(list []State, before, after Locks, seen map[uint64]bool) (locks L
 	locks, all = after, true
 	locks.Holders, locks.Changed = nil, map[uint64]bool{}
 	for _, h := range after.Holders {
+		if pending(h) {
+			continue
+		}
 		seen[h.Lock] = true
 		if once[hold{h.Lock, h.Goroutine, h.Since}] {
 			locks.Holders = append(locks.Holders, h)

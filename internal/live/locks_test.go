@@ -33,3 +33,22 @@ func TestHeldWhile(t *testing.T) {
 		t.Errorf("changed %v, want %v", changed, want)
 	}
 }
+
+// TestPendingWriter: a writer that waits for the readers of an RWMutex does not wait for itself.
+// One that locks a mutex twice does.
+func TestPendingWriter(t *testing.T) {
+	locks := Locks{Now: 100, Holders: []Holder{{Lock: 1, Goroutine: 1, Mode: HoldRead, Since: 50}, {Lock: 1, Goroutine: 2, Mode: HoldMutex, Since: 60},
+		{Lock: 2, Goroutine: 3, Mode: HoldMutex, Since: 60}, {Lock: 4, Goroutine: 5, Mode: HoldMutex, Since: 60}}}
+	list := []State{
+		{ID: 2, Status: Waiting, Reason: "sync.RWMutex.Lock", Object: 1},
+		{ID: 3, Status: Waiting, Reason: "sync.Mutex.Lock", Object: 2},
+		{ID: 5, Status: Waiting, Reason: "sync.RWMutex.Lock", Object: 4}, // for readers that nobody saw
+	}
+	got, _ := heldWhile(list, locks, locks, map[uint64]bool{})
+	if want := []Holder{locks.Holders[0], locks.Holders[2]}; !reflect.DeepEqual(got.Holders, want) {
+		t.Errorf("holders %v, want %v", got.Holders, want)
+	}
+	if len(got.Changed) != 0 {
+		t.Errorf("changed %v", got.Changed)
+	}
+}

@@ -67,6 +67,7 @@ func (v *view) addHolders(table string, to map[uint64]*instance) {
 		case i == nil:
 		case h.Mode == "READ":
 			i.readers++
+		case h.Mode == "LOCK" && table == "rwlock_instances": // it waits for readers
 		default:
 			i.holder = h.Thread
 		}
