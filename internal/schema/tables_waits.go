@@ -193,6 +193,16 @@ func (v *view) object(w *Wait) (schema, name string) {
 	if strings.HasPrefix(v.Function(w.Function).Name, "io/") {
 		return "", full
 	}
+	variable, of, local := strings.Cut(full, " in ") // jobs in main.work
+	if local {
+		schema, name = packageOf(of)
+		return schema, variable + " in " + name
+	}
+	return packageOf(full)
+}
+
+// packageOf takes the name of a variable or function apart.
+func packageOf(full string) (pkg, name string) {
 	dot := strings.IndexByte(full[strings.LastIndexByte(full, '/')+1:], '.')
 	if dot < 0 {
 		return "", full
