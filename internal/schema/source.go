@@ -143,6 +143,7 @@ type Thread struct {
 	Level     int    // how many are under way
 	History   []Call // the last calls, in the order in which they ended
 	Waiting   *Wait  // under way; nil: it does not wait, or that is not known
+	Stopped   string // why it waits if Waiting does not say it, ""
 	Waits     []Wait // the last waits, in the order in which they ended
 }
 
@@ -190,6 +191,7 @@ type State struct {
 	Wait    uint32   // the kind of its wait, 0: none
 	Object  uint64   // what it waits for, as of a Wait
 	Objects []uint64 // the channels of a select, or else Object
+	Waits   bool     // it is neither running nor runnable
 	Stuck   bool     // nothing can wake it any more
 	Parent  uint64   // the thread that started it
 	Since   int64    // when it stopped, -1: not known

@@ -22,7 +22,7 @@ var statusTables = []*table{
 			switch {
 			case t.Ended:
 				return "ENDED"
-			case t.Waiting != nil:
+			case t.Waiting != nil || t.Stopped != "":
 				return "WAITING"
 			case len(t.Current) > 0 || v.inside(t.ID) != nil:
 				return "INSIDE"
@@ -105,10 +105,18 @@ func threads(v *view) []Thread {
 		at, ok := known[s.Thread]
 		if !ok {
 			at = len(list)
-			list = append(list, Thread{ID: s.Thread, Parent: s.Parent, Started: s.Started})
+			list = append(list, Thread{ID: s.Thread, Started: s.Started})
 		}
-		if t := &list[at]; t.Waiting == nil && s.Wait != 0 {
+		t := &list[at]
+		if t.Parent == 0 {
+			t.Parent = s.Parent
+		}
+		switch {
+		case t.Waiting != nil:
+		case s.Wait != 0:
 			t.Waiting = &Wait{Thread: s.Thread, Function: s.Wait, Inside: true, Object: s.Object, Runnable: -1}
+		case s.Waits:
+			t.Stopped = s.Does
 		}
 	}
 	return list
@@ -151,7 +159,7 @@ func (v *view) waitFor(kind uint32, object uint64) string {
 // waitsFor returns what a goroutine waits for.
 func (v *view) waitsFor(t *Thread) (string, bool) {
 	if t.Waiting == nil {
-		return "", false
+		return t.Stopped, t.Stopped != ""
 	}
 	return v.waitFor(t.Waiting.Function, t.Waiting.Object), true
 }
