@@ -83,6 +83,8 @@ func init() {
 		"nsecs":         always(timestamp),
 		"walltimestamp": always(func(m *Machine) value { return number(m.first.Wall + int64(m.clock.Since(m.now))) }),
 		"vtimestamp":    vtimestamp,
+		"offcpu":        notRunning(func(w waited) uint64 { return w.sum }),
+		"runnable":      notRunning(func(w waited) uint64 { return w.ready }),
 		"elapsed":       elapsed,
 		"caller":        onCalls(caller),
 		"depth":         onCalls(func(m *Machine) value { return number(int64(m.depth())) }),
@@ -128,6 +130,31 @@ func vtimestamp(c *compiler, n *node) expr {
 		}
 		waited := m.clock.Between(0, m.waited[m.event.Goroutine].sum)
 		return number(int64(max(m.clock.Since(m.now)-m.clock.Since(m.start)-waited, 0)))
+	}
+}
+
+// notRunning is how long the goroutine did not run: at a return within the call, elsewhere since
+// the program began. of says for what.
+func notRunning(of func(waited) uint64) func(*compiler, *node) expr {
+	return func(c *compiler, n *node) expr {
+		c.p.needs.waits = true
+		if c.moments&atReturn != 0 {
+			c.p.needs.calls = true
+		}
+		return func(m *Machine) value {
+			if m.event == nil {
+				return value{} // of which goroutine?
+			}
+			ticks := of(m.waited[m.event.Goroutine])
+			if m.at == atReturn {
+				call := m.call()
+				if call == nil || call.Untimed {
+					return value{} // its entry was not seen
+				}
+				ticks -= of(call.Data.before)
+			}
+			return number(int64(m.clock.Between(0, ticks)))
+		}
 	}
 }
 

@@ -86,13 +86,15 @@ type goroutine struct {
 	data   []byte // parameters of the calls under way
 }
 
-// waited is how long a goroutine has waited since the program began, and until when. In ticks.
-type waited struct{ sum, end uint64 }
+// waited is how long a goroutine has waited since the program began, how much of that it was ready
+// to run, and until when. In ticks.
+type waited struct{ sum, ready, end uint64 }
 
-// saved is where a call's parameters are.
+// saved is where a call's parameters are, and how long its goroutine had waited when it began.
 type saved struct {
 	from, n int
 	layout  uint32
+	before  waited
 }
 
 // ticking is a tick probe.
@@ -269,9 +271,7 @@ func (m *Machine) Event(e *recording.Event) {
 			m.fire(fn.fires)
 		}
 	case recording.Wait:
-		if m.program.needs.waits {
-			m.waits(e)
-		}
+		m.sawWait = true
 		m.wait(m.function(e.Function), *e)
 	case recording.GoroutineEnd:
 		delete(m.waited, e.Goroutine)
@@ -326,11 +326,15 @@ func (m *Machine) function(key uint32) *function {
 
 // waits adds a wait to those of its goroutine.
 func (m *Machine) waits(e *recording.Event) {
-	m.sawWait = true
-	w := m.waited[e.Goroutine]
-	if begin := max(e.Wait().Begin, w.end, m.start); e.Call != 0 && begin < e.Ticks {
-		m.waited[e.Goroutine] = waited{w.sum + e.Ticks - begin, e.Ticks}
+	w, wait := m.waited[e.Goroutine], e.Wait()
+	begin := max(wait.Begin, w.end, m.start)
+	if begin >= e.Ticks {
+		return
 	}
+	if wait.Ready != 0 {
+		w.ready += e.Ticks - max(wait.Ready, begin)
+	}
+	m.waited[e.Goroutine] = waited{w.sum + e.Ticks - begin, w.ready, e.Ticks}
 }
 
 // LacksWaits reports whether the program needs waits, and none has been seen.
@@ -341,14 +345,15 @@ func (m *Machine) wait(fn *function, e recording.Event) {
 	if e.Call == 0 {
 		return // it is under way
 	}
-	begin := e.Wait().Begin
-	e.Data = nil
 	if m.program.needs.calls {
 		entry := e
-		entry.Kind, entry.Ticks = recording.Entry, begin
+		entry.Kind, entry.Ticks, entry.Data = recording.Entry, e.Wait().Begin, nil
 		m.enter(fn, &entry)
 	}
-	e.Kind = recording.Exit
+	if m.program.needs.waits {
+		m.waits(&e)
+	}
+	e.Kind, e.Data = recording.Exit, nil
 	m.exit(fn, &e)
 }
 
@@ -356,10 +361,10 @@ func (m *Machine) wait(fn *function, e recording.Event) {
 func (m *Machine) enter(fn *function, e *recording.Event) {
 	st := m.unseen(e)
 	c := st.Push(e)
-	c.Data = saved{}
+	c.Data = saved{before: m.waited[e.Goroutine]}
 	g := &st.Data
 	if m.program.needs.entries && len(fn.leave) > 0 && e.Layout != 0 && len(g.data)+len(e.Data) <= entriesMax {
-		c.Data = saved{len(g.data), len(e.Data), e.Layout}
+		c.Data.from, c.Data.n, c.Data.layout = len(g.data), len(e.Data), e.Layout
 		g.data = append(g.data, e.Data...)
 	}
 	m.stack, m.outer = st, len(st.Calls)-1

@@ -162,7 +162,7 @@ func (v *view) read(dir string) error {
 	v.Finish()
 	walk.Complain(v.out.Warn, r)
 	if v.machine.LacksWaits() {
-		v.err = errors.Join(v.err, fmt.Errorf("%s has no waits, which vtimestamp needs: FTRACE='...; wait/*' records them", dir))
+		v.err = errors.Join(v.err, fmt.Errorf("%s has no waits, which vtimestamp, offcpu and runnable need: FTRACE='...; wait/*' records them", dir))
 	}
 	return errors.Join(v.err, s.Err())
 }
