@@ -40,6 +40,7 @@ const pathMax = 1000
 // paths returns the root of the paths of all calls.
 func paths(from walk.Source) (*path, error) {
 	w := walk.New[struct{}, struct{}](from)
+	w.Divide = true
 	root := &path{}
 	type place struct {
 		*path

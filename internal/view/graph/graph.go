@@ -85,6 +85,7 @@ func (g *Graph) Write(out io.Writer, asJSON bool) error {
 
 func findNeighbours(from walk.Source, found map[uint32]*neighbours) error {
 	w := walk.New[underWay, struct{}](from)
+	w.Divide = true
 	w.Begin = func(st *stack, c *frame, _ *recording.Event) {
 		if st.Data.View == nil {
 			st.Data.View = underWay{}

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
@@ -63,6 +64,9 @@ type Walker[G, C any] struct {
 	// Wait is called with a wait that has ended. nil: a wait is a call to the view, which hears of
 	// its beginning and its end at once.
 	Wait func(st *Stack[G, C], e *recording.Event)
+	// Divide has a wait that is a call contain another, of wait/cpu: while the goroutine could run,
+	// and had no processor.
+	Divide bool
 	// Blocked is called with more about a wait under way, which follows. nil: it is of no interest.
 	Blocked func(st *Stack[G, C], e *recording.Event)
 
@@ -73,6 +77,9 @@ type Walker[G, C any] struct {
 	Resume func(st *Stack[G, C])
 	Aside  func(st *Stack[G, C], end bool) any
 	Taken  func(st *Stack[G, C], said any)
+
+	cpuKey    uint32
+	soughtCPU bool
 
 	rules *state          // nil: all is shown
 	part  *partWalk[G, C] // it walks a part of the recording; nil: all of it
@@ -300,8 +307,27 @@ func (w *Walker[G, C]) waited(st *Stack[G, C], e *recording.Event) {
 	if e.Call == 0 {
 		return // it is under way
 	}
+	if ready := e.Wait().Ready; w.Divide && ready != 0 && ready < e.Ticks && e.Function != w.cpu() && w.cpu() != 0 {
+		inner := part
+		inner.Function, inner.Ticks, inner.Depth = w.cpu(), ready, e.Depth+1
+		w.enter(st, &inner)
+		inner.Kind, inner.Ticks = recording.Exit, e.Ticks
+		w.ended(st, &st.Calls[len(st.Calls)-1], &inner)
+	}
 	part.Kind, part.Ticks = recording.Exit, e.Ticks
 	w.ended(st, &st.Calls[len(st.Calls)-1], &part)
+}
+
+// cpu returns the key of wait/cpu, 0 if the recording does not have it.
+func (w *Walker[G, C]) cpu() uint32 {
+	if !w.soughtCPU {
+		w.soughtCPU = true
+		list := w.Recording.Functions()
+		if i := slices.IndexFunc(list, func(f *recording.Function) bool { return f.Wait && f.Name == "cpu" }); i >= 0 {
+			w.cpuKey = list[i].Key
+		}
+	}
+	return w.cpuKey
 }
 
 // fires reports whether a probe that fired, or a wait, is shown. If a probe's arguments are not,
