@@ -294,7 +294,7 @@ func (s *server) calls() (float64, error) {
 		return 0, err
 	}
 	defer p.Close()
-	look, err := p.Snapshot()
+	look, err := p.Snapshot(live.SumsByFunction)
 	if err != nil {
 		return 0, err
 	}

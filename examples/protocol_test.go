@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 	"github.com/google/go-cmp/cmp"
@@ -239,7 +240,7 @@ func recordedStatements(t *testing.T, tour, server string) {
 		t.Fatal(err)
 	}
 	defer source.Close()
-	snapshot, err := source.Snapshot()
+	snapshot, err := source.Snapshot(live.AllContents)
 	if err != nil {
 		t.Fatal(err)
 	}

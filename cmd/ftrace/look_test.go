@@ -40,7 +40,7 @@ func look() {
 }
 
 func lookAt(p *live.Process, what string) error {
-	s, err := p.Snapshot()
+	s, err := p.Snapshot(live.AllContents)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func lookAt(p *live.Process, what string) error {
 			if key == 0 {
 				continue
 			}
-			c := &f.Summary
+			c := f.Summary
 			sum := uint64(0)
 			for _, n := range c.Log2 {
 				sum += n

@@ -6,7 +6,7 @@
 //	for _, found := range live.List() { ... }
 //	p, err := live.Attach(pid)
 //	p.SetRules("main.*")
-//	s, err := p.Snapshot()
+//	s, err := p.Snapshot(live.AllContents)
 //
 // It reads the memory file of the program (docs/format.md). Only the user that the program runs as
 // can open that file, and only on Linux. Reading never stops or delays the program.

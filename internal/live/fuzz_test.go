@@ -45,7 +45,7 @@ func FuzzLook(f *testing.F) {
 			return
 		}
 		defer p.Close()
-		l := &look{p: p}
+		l := &look{p: p, of: AllContents}
 		if l.before() != nil {
 			return
 		}

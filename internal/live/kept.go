@@ -3,10 +3,12 @@
 package live
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"syscall"
+	"unsafe"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
@@ -15,18 +17,18 @@ import (
 type kept struct {
 	functions []Counts // by key
 	tallies   [format.Tallies][]Tally
-	long      []format.Call
-	longWaits []format.Call
-	histories map[uint64][]format.Call // by goroutine
-	waits     map[uint64][]format.Call // likewise
-	lost      uint64                   // records, so far
+	long      [][]format.Call // of each half of each processor, in any order
+	longWaits [][]format.Call
+	histories map[uint64][][]format.Call // of each half, by goroutine
+	waits     map[uint64][][]format.Call // likewise
+	lost      uint64                     // records, so far
 }
 
 // half adds what is in a half that nobody writes to. Goroutines that end meanwhile may leave
 // anything.
-func (p *Process) half(k *kept, half uint64, states []stateAt) error {
+func (p *Process) half(k *kept, of Contents, half uint64, states []stateAt) error {
 	h := p.seen.Load()
-	if n := int(p.keys()); n > len(k.functions) {
+	if n := int(p.keys()); of&SumsByFunction != 0 && n > len(k.functions) {
 		k.functions = append(k.functions, make([]Counts, n-len(k.functions))...)
 	}
 	k.lost = 0
@@ -38,31 +40,33 @@ func (p *Process) half(k *kept, half uint64, states []stateAt) error {
 		}
 		k.lost += w[0].Lost
 		at += half * h.HalfSize
-		sums, err := readAs[format.Summary](p, at+h.SummariesAt, min(uint64(len(k.functions)), h.SummariesMax))
-		if err != nil {
-			return err
-		}
-		for key := range sums {
-			k.functions[key].add(&sums[key])
-		}
-		for i := range k.tallies {
-			if err := p.rows(&k.tallies[i], at+h.TalliesAt[i], at+h.TalliesAt[i]+h.TalliesMax*tallySize); err != nil {
+		if of&SumsByFunction != 0 {
+			err := written(p, at+h.SummariesAt, min(uint64(len(k.functions)), h.SummariesMax), func(key uint64, s *format.Summary) { k.functions[key].add(s) })
+			if err != nil {
 				return err
 			}
 		}
-		calls, err := readAs[format.Call](p, at+h.LongAt, min(w[0].Calls, h.LongMax))
-		if err != nil {
-			return err
+		for i := range k.tallies {
+			if of&(SumsByGoroutine<<i) == 0 {
+				continue
+			}
+			if err := p.rows(&k.tallies[i], at+h.TalliesAt[i]); err != nil {
+				return err
+			}
 		}
-		k.long = append(k.long, calls...)
-		waits, err := readAs[format.Call](p, at+h.WaitsAt, min(w[0].Waits, h.LongMax))
-		if err != nil {
-			return err
+		if of&LongCalls != 0 {
+			if err := p.ring(&k.long, at+h.LongAt, w[0].Calls, h.LongMax); err != nil {
+				return err
+			}
 		}
-		k.longWaits = append(k.longWaits, waits...)
+		if of&LongWaits != 0 {
+			if err := p.ring(&k.longWaits, at+h.WaitsAt, w[0].Waits, h.LongMax); err != nil {
+				return err
+			}
+		}
 	}
 	if k.histories == nil {
-		k.histories, k.waits = map[uint64][]format.Call{}, map[uint64][]format.Call{}
+		k.histories, k.waits = map[uint64][][]format.Call{}, map[uint64][][]format.Call{}
 	}
 	for i := range states {
 		g := &states[i]
@@ -77,13 +81,20 @@ func (p *Process) half(k *kept, half uint64, states []stateAt) error {
 }
 
 // history adds a half of a goroutine's history, of which n entries were made so far.
-func (p *Process) history(to map[uint64][]format.Call, id, at, n, half uint64) error {
+func (p *Process) history(to map[uint64][][]format.Call, id, at, n, half uint64) error {
 	if at == 0 {
 		return nil
 	}
-	most := p.seen.Load().HistoryMax
-	calls, err := readAs[format.Call](p, at+half*most*callSize, min(n, most))
-	to[id] = append(to[id], calls...)
+	most, halves := p.seen.Load().HistoryMax, to[id]
+	err := p.ring(&halves, at+half*most*callSize, n, most)
+	to[id] = halves
+	return err
+}
+
+// ring adds a ring with room for that many calls, into which n calls were put so far.
+func (p *Process) ring(to *[][]format.Call, at, n, most uint64) error {
+	calls, err := readAs[format.Call](p, at, min(n, most))
+	*to = append(*to, calls)
 	return err
 }
 
@@ -93,33 +104,43 @@ func (p *Process) processors() uint64 {
 	return min(h.Processors.Used, h.Processors.Max)
 }
 
-// rows adds the rows in a part of the file. It leaves out pages that were never written: nearly
-// all.
-func (p *Process) rows(to *[]Tally, at, end uint64) error {
-	const seekData, seekHole = 3, 4
-	for at < end {
-		from, err := p.file.Seek(int64(at), seekData)
-		if errors.Is(err, syscall.ENXIO) || err == nil && uint64(from) >= end {
+// rows adds the rows of a table.
+func (p *Process) rows(to *[]Tally, at uint64) error {
+	return written(p, at, p.seen.Load().TalliesMax, func(_ uint64, r *format.Tally) {
+		if r.Key != 0 && r.Count > 0 {
+			*to = append(*to, Tally{Function: r.Key, By: r.By, Timed: r.Timed,
+				Sums: Sums{Count: r.Count, Sum: r.Sum, Min: r.Min, Max: r.Max, Self: r.Self, Errors: r.Errors, Panics: r.Panics, Bytes: r.Bytes}})
+		}
+	})
+}
+
+// written calls f with the n values of type T at a place in the file, and their indexes. It leaves
+// out most pages that were never written, and does not ask of each whether it was.
+func written[T any](p *Process, at, n uint64, f func(i uint64, v *T)) error {
+	const seekData, atOnce = 3, 64 << 10
+	var one T
+	size := uint64(unsafe.Sizeof(one))
+	buffer := make([]T, max(atOnce/size, 1))
+	for i := uint64(0); i < n; {
+		from, err := p.file.Seek(int64(at+i*size), seekData)
+		if errors.Is(err, syscall.ENXIO) || err == nil && uint64(from) >= at+n*size {
 			break
 		}
 		if err != nil {
 			return fmt.Errorf("process %d: %v", p.PID, err)
 		}
-		hole, err := p.file.Seek(from, seekHole)
-		if err != nil {
-			return fmt.Errorf("process %d: %v", p.PID, err)
+		i = max(i, (uint64(from)-at)/size)
+		some := buffer[:min(uint64(len(buffer)), n-i)]
+		if err := p.taking.Load().take(uint64(len(some)) * size); err != nil {
+			return fmt.Errorf("process %d: %w", p.PID, err)
 		}
-		list, err := readAs[format.Tally](p, uint64(from), (min(uint64(hole), end)-uint64(from))/tallySize)
-		if err != nil {
+		if err := fill(p, some, at+i*size); err != nil {
 			return err
 		}
-		for i := range list {
-			if r := &list[i]; r.Key != 0 && r.Count > 0 {
-				*to = append(*to, Tally{Function: r.Key, By: r.By, Timed: r.Timed,
-					Sums: Sums{Count: r.Count, Sum: r.Sum, Min: r.Min, Max: r.Max, Self: r.Self, Errors: r.Errors, Panics: r.Panics, Bytes: r.Bytes}})
-			}
+		for j := range some {
+			f(i+uint64(j), &some[j])
 		}
-		at = uint64(hole)
+		i += uint64(len(some))
 	}
 	return nil
 }
@@ -142,19 +163,44 @@ func (c *Counts) add(s *format.Summary) {
 	}
 }
 
-// last returns the last calls of a history, in order.
-func last(calls []format.Call, most int, order func(a, b *format.Call) int) []Call {
-	sorted := make([]*format.Call, 0, len(calls))
-	for i := range calls {
-		if calls[i].Number != 0 {
-			sorted = append(sorted, &calls[i])
-		}
+// last returns the last calls of a history, given the rings that it is in. order returns the two
+// numbers by which they are ordered.
+func last(rings [][]format.Call, most int, order func(c *format.Call) (by, then uint64)) []Call {
+	type entry struct {
+		by, then uint64
+		call     *format.Call
 	}
-	slices.SortFunc(sorted, order)
-	sorted = sorted[max(0, len(sorted)-most):]
-	list := make([]Call, len(sorted))
-	for i, c := range sorted {
-		list[i] = callOf(c)
+	compare := func(a, b entry) int { return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.then, b.then)) }
+	n := 0
+	sorted := make([][]entry, len(rings))
+	for i, ring := range rings {
+		oldest := 0 // the calls are nearly in order from there on
+		for j := range ring {
+			if ring[j].Number < ring[oldest].Number {
+				oldest = j
+			}
+		}
+		sorted[i] = make([]entry, 0, len(ring))
+		for j := range ring {
+			if c := &ring[(oldest+j)%len(ring)]; c.Number != 0 {
+				by, then := order(c)
+				sorted[i] = append(sorted[i], entry{by, then, c})
+			}
+		}
+		slices.SortFunc(sorted[i], compare)
+		n += len(sorted[i])
+	}
+	list := make([]Call, min(n, most))
+	for i := len(list) - 1; i >= 0; i-- {
+		latest := -1
+		for j, s := range sorted {
+			if len(s) > 0 && (latest < 0 || compare(s[len(s)-1], sorted[latest][len(sorted[latest])-1]) > 0) {
+				latest = j
+			}
+		}
+		s := sorted[latest]
+		list[i] = callOf(s[len(s)-1].call)
+		sorted[latest] = s[:len(s)-1]
 	}
 	return list
 }

@@ -57,7 +57,7 @@ func (p *Process) SetObjects(rules []Rule) error          { return errSystem }
 func (p *Process) SetActors(rules []Rule) error           { return errSystem }
 func (p *Process) Begin() error                           { return errSystem }
 func (p *Process) Detach() error                          { return errSystem }
-func (p *Process) Snapshot() (*Snapshot, error)           { return nil, errSystem }
+func (p *Process) Snapshot(Contents) (*Snapshot, error)   { return nil, errSystem }
 func (p *Process) States() ([]State, uint64, error)       { return nil, 0, errSystem }
 func (p *Process) Stuck(time.Duration) (Search, error)    { return Search{}, errSystem }
 func (p *Process) Locks() (Locks, error)                  { return Locks{}, errSystem }

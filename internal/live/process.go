@@ -22,6 +22,7 @@ import (
 	"unsafe"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/symbols"
 )
 
@@ -125,16 +126,18 @@ func ownMemory(f *os.File, pid int) bool {
 // A Process is a running program. Its methods may be called concurrently. Several readers of the
 // same program may be at work at once.
 type Process struct {
-	PID     int
-	file    *os.File
-	head    *format.Head                // in the memory, which may change at any moment
-	seen    atomic.Pointer[format.Head] // as it was when last checked: places and sizes are taken from it
-	taking  atomic.Pointer[budget]
-	mem     []byte
-	begins  sync.Mutex              // held while a session is begun or ended
-	session uint32                  // the session's number, 0: there is none
-	ends    chan struct{}           // ends the session's beats, nil: there is no session
-	parts   [lockCut + 1]sync.Mutex // which parts of the file are locked, for the goroutines here
+	PID         int
+	file        *os.File
+	head        *format.Head                // in the memory, which may change at any moment
+	seen        atomic.Pointer[format.Head] // as it was when last checked: places and sizes are taken from it
+	taking      atomic.Pointer[budget]
+	program     *recording.Recording // what the tables say as far as they were read, nil: they were not
+	programSize uint64               // how many bytes of them
+	mem         []byte
+	begins      sync.Mutex              // held while a session is begun or ended
+	session     uint32                  // the session's number, 0: there is none
+	ends        chan struct{}           // ends the session's beats, nil: there is no session
+	parts       [lockCut + 1]sync.Mutex // which parts of the file are locked, for the goroutines here
 }
 
 var errStarting = errors.New("its memory file is not one of ftrace-wrap's, or it is just starting")

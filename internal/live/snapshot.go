@@ -17,9 +17,9 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// Snapshot returns the state of the program. All that it has of calls is of the same moment, see
-// internal/guest/keep/cut.go.
-func (p *Process) Snapshot() (*Snapshot, error) {
+// Snapshot returns the state of the program, with those of the large parts that of has. All that it
+// has of calls is of the same moment, see internal/guest/keep/cut.go.
+func (p *Process) Snapshot(of Contents) (*Snapshot, error) {
 	deadline := time.Now().Add(answerWithin)
 	done, err := p.exclude(lockCut, deadline)
 	if err != nil {
@@ -34,7 +34,7 @@ func (p *Process) Snapshot() (*Snapshot, error) {
 		if time.Now().After(deadline) {
 			return nil, fmt.Errorf("process %d: taking a snapshot: what its memory says of requests is inconsistent", p.PID)
 		}
-		l := &look{p: p}
+		l := &look{p: p, of: of}
 		if err := l.before(); err != nil {
 			return nil, err
 		}
@@ -86,6 +86,7 @@ func (b *budget) take(bytes uint64) error {
 // look is a snapshot being taken.
 type look struct {
 	p         *Process
+	of        Contents
 	cuts      uint32 // number of cuts before it
 	kept      kept
 	known     map[uint64]bool // the goroutines that existed before
@@ -109,10 +110,10 @@ func (l *look) before() error {
 	for i := range states {
 		l.known[states[i].ID] = true
 	}
-	if err := p.half(&l.kept, uint64(l.cuts+1)&1, states); err != nil {
+	if err := p.half(&l.kept, l.of, uint64(l.cuts+1)&1, states); err != nil {
 		return err
 	}
-	return p.crossings(&l.crossings, l.cuts)
+	return p.passCrossings(&l.crossings)
 }
 
 // after reads the rest, after the cut.
@@ -131,17 +132,16 @@ func (l *look) after() (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.half(&l.kept, uint64(l.cuts)&1, states); err != nil {
+	if err := p.half(&l.kept, l.of, uint64(l.cuts)&1, states); err != nil {
 		return nil, err
 	}
-	tables, err := p.read(h.Tables.At, min(h.Tables.Used, h.Tables.Max))
+	program, err := p.tables()
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{Program: recording.FromTables(recording.Env{UUID: h.UUID, PID: p.PID}, tables), LongMax: int(h.LongMax), HistoryMax: int(h.HistoryMax),
+	s := &Snapshot{Program: program, LongMax: int(h.LongMax), HistoryMax: int(h.HistoryMax),
 		Limits: Limits{int(h.SummariesMax) - 1, int(h.Goroutines.Max), int(h.TalliesMax)}}
 	s.Begun, s.Now = recording.Clock{Ticks: h.Begun.Ticks, Monotonic: h.Begun.Monotonic, Wall: h.Begun.Wall}, recording.Clock{Ticks: h.Now.Ticks, Monotonic: h.Now.Monotonic, Wall: h.Now.Wall}
-	s.Program.Env.Executable, s.Program.Env.Release = s.Program.Process.Executable, s.Program.Process.Release
 	s.Clock = recording.Through(int(h.Timer&0xFF), s.Begun, s.Now)
 	s.Lost = Losses{Functions: h.Lost.Functions, Goroutines: h.Lost.Goroutines, Frames: h.Lost.Frames, Tables: h.Lost.Tables, Tallies: h.Lost.Tallies, Records: l.kept.lost}
 	s.LeftOut, s.Kept = h.LeftOut, int(h.Kept/1e4)
@@ -150,8 +150,8 @@ func (l *look) after() (*Snapshot, error) {
 		return nil, err
 	}
 	s.ByGoroutine, s.ByCaller, s.ByReceiver = l.kept.tallies[format.ByGoroutine], l.kept.tallies[format.ByCaller], l.kept.tallies[format.ByReceiver]
-	byEnd := func(a, b *format.Call) int { return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Event, b.Event)) }
-	byNumber := func(a, b *format.Call) int { return cmp.Compare(a.Number, b.Number) }
+	byEnd := func(c *format.Call) (by, then uint64) { return c.End, c.Event }
+	byNumber := func(c *format.Call) (by, then uint64) { return c.Number, 0 }
 	s.Long, s.LongWaits = last(l.kept.long, s.LongMax, byEnd), last(l.kept.longWaits, s.LongMax, byEnd)
 	for _, g := range goroutines {
 		g.History, g.Waits = last(l.kept.histories[g.ID], s.HistoryMax, byNumber), last(l.kept.waits[g.ID], s.HistoryMax, byNumber)
@@ -173,6 +173,24 @@ func (l *look) after() (*Snapshot, error) {
 		}
 	}
 	return s, nil
+}
+
+// tables returns what the tables say. They are read again only if something was added to them,
+// which is all that happens to them.
+func (p *Process) tables() (*recording.Recording, error) {
+	h := p.seen.Load()
+	used := min(h.Tables.Used, h.Tables.Max)
+	if p.program != nil && p.programSize == used {
+		return p.program, nil
+	}
+	tables, err := p.read(h.Tables.At, used)
+	if err != nil {
+		return nil, err
+	}
+	r := recording.FromTables(recording.Env{UUID: h.UUID, PID: p.PID}, tables)
+	r.Env.Executable, r.Env.Release = r.Process.Executable, r.Process.Release
+	p.program, p.programSize = r, used
+	return r, nil
 }
 
 // check reports whether the memory is consistent. Later reads use the places and sizes of the head
@@ -216,11 +234,18 @@ func readAs[T any](p *Process, at, n uint64) ([]T, error) {
 		return nil, fmt.Errorf("process %d: %w", p.PID, err)
 	}
 	list := make([]T, n)
-	b := unsafe.Slice((*byte)(unsafe.Pointer(&list[0])), size)
-	if _, err := p.file.ReadAt(b, int64(at)); err != nil && err != io.EOF {
-		return nil, fmt.Errorf("process %d: %v", p.PID, err)
+	return list, fill(p, list, at)
+}
+
+// fill reads a list, which is not empty, from a place in the file.
+func fill[T any](p *Process, list []T, at uint64) error {
+	b := unsafe.Slice((*byte)(unsafe.Pointer(&list[0])), uintptr(len(list))*unsafe.Sizeof(list[0]))
+	n, err := p.file.ReadAt(b, int64(at))
+	if err != nil && err != io.EOF {
+		return fmt.Errorf("process %d: %v", p.PID, err)
 	}
-	return list, nil
+	clear(b[n:])
+	return nil
 }
 
 // functions puts the functions' flags and summaries together.
@@ -230,12 +255,15 @@ func (p *Process) functions(s *Snapshot, k *kept) error {
 	for key := range flags {
 		s.Functions[key] = Function{Enabled: flags[key]&format.FunctionOn != 0, Timed: flags[key]&format.FunctionUntimed == 0,
 			On: flags[key]&format.FunctionMeant != 0, Untimed: flags[key]&format.FunctionCoarse != 0}
-		if key < len(k.functions) {
-			s.Functions[key].Summary = k.functions[key]
+		if s.Functions[key].Summary = noCalls; key < len(k.functions) {
+			s.Functions[key].Summary = &k.functions[key]
 		}
 	}
 	return err
 }
+
+// noCalls is the summary of functions that have none.
+var noCalls = new(Counts)
 
 // keys returns the number of keys that functions have, 0 included.
 func (p *Process) keys() uint64 {

@@ -39,6 +39,19 @@ type crossings struct {
 	calls map[uint64][]format.Call // by goroutine
 }
 
+// passCrossings leaves out the crossings that have come so far.
+func (p *Process) passCrossings(to *crossings) error {
+	h := p.seen.Load()
+	for id := range p.processors() {
+		w, err := readAs[format.Processor](p, h.Processors.At+id*h.Processors.Size, 1)
+		if err != nil {
+			return err
+		}
+		to.next = append(to.next, w[0].Crossed)
+	}
+	return nil
+}
+
 // crossings adds those that have come since its last call, of calls that began under that number of
 // cuts or fewer.
 func (p *Process) crossings(to *crossings, cuts uint32) error {

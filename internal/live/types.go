@@ -70,6 +70,21 @@ const (
 	LockHolders Consumers = format.ConsumerLocks // of waits: who holds which lock
 )
 
+// Contents is a set of the parts of a snapshot that are large. Who does not need one need not read
+// it.
+type Contents uint32
+
+const (
+	SumsByFunction  Contents = 1 << iota // Summary of each function
+	SumsByGoroutine                      // ByGoroutine
+	SumsByCaller                         // ByCaller
+	SumsByReceiver                       // ByReceiver
+	LongCalls                            // Long
+	LongWaits                            // LongWaits
+
+	AllContents Contents = 1<<iota - 1
+)
+
 // A Switch says what a function is switched to; several can be combined.
 type Switch uint32
 
@@ -203,11 +218,11 @@ func (t *Tally) Add(other *Tally) {
 
 // A Function is a function of the program, and its counts.
 type Function struct {
-	Enabled bool // its calls are traced
-	Timed   bool // and timed
-	On      bool // they would be traced if Setup.Objects allowed it
-	Untimed bool // they would not be timed even if that allowed it
-	Summary Counts
+	Enabled bool    // its calls are traced
+	Timed   bool    // and timed
+	On      bool    // they would be traced if Setup.Objects allowed it
+	Untimed bool    // they would not be timed even if that allowed it
+	Summary *Counts // without calls where the snapshot has no SumsByFunction
 }
 
 // Buckets is the number of buckets in the histogram of a function's times. The nth has the calls

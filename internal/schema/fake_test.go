@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 )
 
 // fake is a process that lives in the test. It collects what call is told, as a real one does: by
@@ -79,7 +81,7 @@ func (f *fake) call(thread uint64, key uint32, lasts int64, err string) {
 	if on&SummaryGlobal != 0 {
 		s := f.global[key]
 		if s == nil {
-			s = &Summary{Function: key, Min: lasts, Buckets: new([64]uint64)}
+			s = &Summary{Function: key, Min: lasts, Buckets: make([]uint64, 64)}
 			f.global[key] = s
 		}
 		s.Count++
@@ -97,7 +99,7 @@ func (f *fake) call(thread uint64, key uint32, lasts int64, err string) {
 func (f *fake) Name() string { return f.name }
 func (f *fake) Alive() bool  { return !f.gone }
 
-func (f *fake) Snapshot() (*Snapshot, error) {
+func (f *fake) Snapshot(of live.Contents) (*Snapshot, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.snapshots++
@@ -119,7 +121,31 @@ func (f *fake) Snapshot() (*Snapshot, error) {
 		s.Global = append(s.Global, *f.global[key])
 	}
 	s.Name = func(address uint64) string { return map[uint64]string{0x5000: "main.mu"}[address] }
+	leaveOut(s, of)
 	return s, nil
+}
+
+// leaveOut empties the large parts of a snapshot that were not asked for.
+func leaveOut(s *Snapshot, of live.Contents) {
+	none := func() []Summary { return nil }
+	if of&live.SumsByFunction == 0 {
+		s.Global = nil
+	}
+	if of&live.SumsByGoroutine == 0 {
+		s.ByThread = none
+	}
+	if of&live.SumsByCaller == 0 {
+		s.ByCaller = none
+	}
+	if of&live.SumsByReceiver == 0 {
+		s.ByInstance = none
+	}
+	if of&live.LongCalls == 0 {
+		s.Long = nil
+	}
+	if of&live.LongWaits == 0 {
+		s.LongWaits = nil
+	}
 }
 
 func (f *fake) Timers() ([]Timer, error) {

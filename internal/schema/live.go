@@ -115,7 +115,7 @@ func kept(on Consumers, inProcess map[Consumers]live.Consumers) (keep live.Consu
 func (s *liveProcess) SetConsumers(c Consumers) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, err := s.freeze(); err != nil { // what will be off has had its last change
+	if _, err := s.freeze(0); err != nil { // what will be off has had its last change
 		return err
 	}
 	on := c.InForce()
@@ -173,8 +173,11 @@ func (s *liveProcess) inSession(f func() error) error {
 
 // freeze returns a snapshot in which the consumers that are off and are kept here show what they
 // had.
-func (s *liveProcess) freeze() (*Snapshot, error) {
-	snap, err := s.look()
+func (s *liveProcess) freeze(of live.Contents) (*Snapshot, error) {
+	if s.consumers().InForce()&Histograms == 0 && s.frozen[Histograms] == nil {
+		of |= live.SumsByFunction
+	}
+	snap, err := s.look(of)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +211,7 @@ func (s *liveProcess) freeze() (*Snapshot, error) {
 		for i := range snap.Global {
 			snap.Global[i].Buckets = old.buckets(snap.Global[i].Function)
 		}
-	} else {
+	} else if of&live.SumsByFunction != 0 {
 		s.frozen[Histograms] = snap
 	}
 	return snap, nil
@@ -235,7 +238,7 @@ func (s *Snapshot) waiting(thread uint64) *Wait {
 }
 
 // buckets returns the histogram of a function.
-func (s *Snapshot) buckets(function uint32) *[64]uint64 {
+func (s *Snapshot) buckets(function uint32) []uint64 {
 	for i := range s.Global {
 		if s.Global[i].Function == function {
 			return s.Global[i].Buckets
@@ -327,10 +330,10 @@ func (s *liveProcess) Timers() ([]Timer, error) {
 	return timers, err
 }
 
-func (s *liveProcess) Snapshot() (*Snapshot, error) {
+func (s *liveProcess) Snapshot(of live.Contents) (*Snapshot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.freeze()
+	return s.freeze(of)
 }
 
 // statements returns the statements whose probes the process's rings have. There are none if no
@@ -352,7 +355,7 @@ func (s *liveProcess) statements(probes []Function) (Statements, error) {
 	if err != nil {
 		return Statements{}, err
 	}
-	snap, err := rings.Snapshot()
+	snap, err := rings.Snapshot(live.AllContents)
 	if err != nil {
 		return Statements{}, err
 	}
@@ -360,10 +363,10 @@ func (s *liveProcess) statements(probes []Function) (Statements, error) {
 }
 
 // look makes a snapshot of the process.
-func (s *liveProcess) look() (*Snapshot, error) {
+func (s *liveProcess) look(of live.Contents) (*Snapshot, error) {
 	var snap *Snapshot
 	err := s.use(func() error {
-		l, err := s.p.Snapshot()
+		l, err := s.p.Snapshot(of)
 		if err != nil {
 			return err
 		}

@@ -59,16 +59,16 @@ func (v *liveView) snapshot() *Snapshot {
 	}
 	s.Locks = sync.OnceValues(v.locks)
 	s.Statements = sync.OnceValues(func() (Statements, error) { return v.s.statements(s.Probes) })
-	for _, m := range v.s.p.Memory() {
-		s.Memory = append(s.Memory, Memory{m.Name, int64(m.Count), int64(m.Bytes), int64(m.Most)})
-	}
+	s.Memory = sync.OnceValue(v.memory)
 	for i := range s.Buckets {
 		s.Buckets[i] = v.since(1 << i)
 	}
 	for i := live.Buckets - 1; i < len(s.Buckets); i++ {
 		s.Buckets[i] = 1<<63 - 1
 	}
-	for _, f := range program.Functions() {
+	functions := program.Functions()
+	s.Functions, s.Global = make([]Function, 0, len(functions)), make([]Summary, 0, len(functions))
+	for _, f := range functions {
 		if int(f.Key) >= len(l.Functions) {
 			continue
 		}
@@ -85,9 +85,10 @@ func (v *liveView) snapshot() *Snapshot {
 			s.Functions = append(s.Functions, row)
 		}
 		if now.Summary.Count > 0 {
-			s.Global = append(s.Global, v.global(f.Key, &now.Summary))
+			s.Global = append(s.Global, v.global(f.Key, now.Summary))
 		}
 	}
+	s.Threads = make([]Thread, 0, len(l.Goroutines))
 	for i := range l.Goroutines {
 		s.Threads = append(s.Threads, v.thread(&l.Goroutines[i]))
 	}
@@ -97,9 +98,11 @@ func (v *liveView) snapshot() *Snapshot {
 	for i := range l.Fired {
 		s.Fired = append(s.Fired, v.fired(&l.Fired[i]))
 	}
+	s.Long = make([]Call, 0, len(l.Long))
 	for i := range l.Long {
 		s.Long = append(s.Long, v.call(&l.Long[i]))
 	}
+	s.LongWaits = make([]Wait, 0, len(l.LongWaits))
 	for i := range l.LongWaits {
 		if l.LongWaits[i].Wait != nil {
 			s.LongWaits = append(s.LongWaits, v.wait(&l.LongWaits[i]))
@@ -113,13 +116,12 @@ func (v *liveView) since(ticks uint64) int64 { return Picoseconds(v.l.Clock.Betw
 func (v *liveView) at(ticks uint64) int64    { return Picoseconds(v.l.Clock.Since(ticks)) }
 
 func (v *liveView) global(key uint32, c *live.Counts) Summary {
-	buckets, timed := new([64]uint64), uint64(0)
-	copy(buckets[:], c.Log2[:])
+	timed := uint64(0)
 	for _, n := range c.Log2 {
 		timed += n
 	}
 	return Summary{Function: key, Count: c.Count, Timed: timed, Sum: v.since(c.Sum), Min: v.since(c.Min), Max: v.since(c.Max), Self: v.since(c.Self),
-		Errors: c.Errors, Panics: c.Panics, Bytes: c.Bytes, LeftOut: uint64(max(0, int64(c.LeftOut))), More: c.More, Buckets: buckets}
+		Errors: c.Errors, Panics: c.Panics, Bytes: c.Bytes, LeftOut: uint64(max(0, int64(c.LeftOut))), More: c.More, Buckets: c.Log2[:]}
 }
 
 // thread returns the row of a goroutine.
@@ -155,6 +157,17 @@ func (v *liveView) thread(g *live.Goroutine) Thread {
 		t.Entry = t.History[len(t.History)-1].Function
 	}
 	return t
+}
+
+// memory returns what the tracer's memory in the process is used for.
+func (v *liveView) memory() (rows []Memory) {
+	v.s.use(func() error {
+		for _, m := range v.s.p.Memory() {
+			rows = append(rows, Memory{m.Name, int64(m.Count), int64(m.Bytes), int64(m.Most)})
+		}
+		return nil
+	})
+	return rows
 }
 
 // locks returns what the process knows of its locks.
@@ -344,7 +357,7 @@ func (v *liveView) summaries(list []live.Tally, set func(s *Summary, by uint64))
 				sum.Add(t)
 			}
 		}
-		var rows []Summary
+		rows := make([]Summary, 0, len(sums))
 		for _, k := range slices.SortedFunc(maps.Keys(sums), func(a, b key) int { return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.function, b.function)) }) {
 			t := sums[k]
 			row := Summary{Function: k.function, Count: t.Count, Timed: t.Timed, Sum: v.since(t.Sum), Min: v.since(t.Min), Max: v.since(t.Max), Self: v.since(t.Self), Errors: t.Errors, Panics: t.Panics, Bytes: t.Bytes}

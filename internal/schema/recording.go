@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/symbols"
 )
@@ -52,7 +53,7 @@ func (s *recorded) Name() string { return s.name }
 
 func (s *recorded) Alive() bool { return false }
 
-func (s *recorded) Snapshot() (*Snapshot, error) {
+func (s *recorded) Snapshot(live.Contents) (*Snapshot, error) {
 	s.once.Do(func() { s.snap, s.err = newPass(s.r, s.options).run() })
 	return s.snap, s.err
 }
@@ -646,7 +647,10 @@ func (p *pass) since(ticks uint64) int64 { return Picoseconds(p.clock.Between(0,
 func (p *pass) at(ticks uint64) int64 { return Picoseconds(p.clock.Since(ticks)) }
 
 func (p *pass) summary(t *tally, s Summary) Summary {
-	s.Count, s.Timed, s.Errors, s.Panics, s.Bytes, s.Buckets = t.count, t.count, t.errors, t.panics, t.bytes, t.buckets
+	s.Count, s.Timed, s.Errors, s.Panics, s.Bytes = t.count, t.count, t.errors, t.panics, t.bytes
+	if t.buckets != nil {
+		s.Buckets = t.buckets[:]
+	}
 	s.Sum, s.Min, s.Max, s.Self = p.since(t.sum), p.since(t.least), p.since(t.most), p.since(t.self)
 	return s
 }

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 )
 
 // A Catalog is what sessions query: performance_schema, a schema for each recording, and test, in
@@ -208,13 +210,14 @@ type Session struct {
 
 // statementState is the state of the statement under way.
 type statementState struct {
-	views    map[*Schema][]*view
-	bySource map[Source]*view
-	rows     map[tableKey]*rows
-	pending  map[*view]*pending
-	test     []testTable // the user's tables, for information_schema
-	changed  int64
-	matched  int64
+	reads   live.Contents // what the tables are made of that it reads
+	sources map[*Schema][]Source
+	views   map[Source]*view
+	rows    map[tableKey]*rows
+	pending map[*view]*pending
+	test    []testTable // the user's tables, for information_schema
+	changed int64
+	matched int64
 
 	recursions map[int64]int64 // rows that each recursion went on from
 }
@@ -380,38 +383,43 @@ func (s *Session) denied(command, table string) *Error {
 	return NewError(erDenied, "%s command denied to user '%s'@'%s' for table '%s'", command, who.user, who.host, table)
 }
 
-// views returns the snapshots of a schema's sources. They stay the same during a statement.
+// views returns the snapshots of a schema's sources. They stay the same during a statement, unless
+// it is several of SQLite's, of which a later one reads what the others did not.
 func (s *Session) views(sc *Schema) ([]*view, error) {
 	st := &s.statement
-	if views, ok := st.views[sc]; ok {
-		return views, nil
-	}
 	if sc.information {
 		return []*view{{Snapshot: &Snapshot{}, session: s}}, nil
 	}
+	sources, ok := st.sources[sc]
+	if !ok {
+		sources = s.catalog.sourcesOf(sc)
+		if st.sources == nil {
+			st.sources = map[*Schema][]Source{}
+		}
+		st.sources[sc] = sources
+	}
 	views := []*view{}
-	for _, source := range s.catalog.sourcesOf(sc) {
-		v := st.bySource[source]
-		if v == nil {
-			snap, err := source.Snapshot()
+	for _, source := range sources {
+		v := st.views[source]
+		if v == nil || st.reads&^v.has != 0 {
+			snap, err := source.Snapshot(st.reads)
 			if errors.Is(err, ErrGone) && sc.several {
 				continue
 			}
 			if err != nil {
 				return nil, sourceError(source, err)
 			}
-			v = &view{source, snap, s}
-			if st.bySource == nil {
-				st.bySource = map[Source]*view{}
+			if v == nil {
+				v = &view{source: source, session: s}
 			}
-			st.bySource[source] = v
+			v.Snapshot, v.has = snap, st.reads
+			if st.views == nil {
+				st.views = map[Source]*view{}
+			}
+			st.views[source] = v
 		}
 		views = append(views, v)
 	}
-	if st.views == nil {
-		st.views = map[*Schema][]*view{}
-	}
-	st.views[sc] = views
 	return views, nil
 }
 

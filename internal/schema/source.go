@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
@@ -18,8 +19,9 @@ type Source interface {
 	Name() string
 	// Alive reports whether the next snapshot may have something new.
 	Alive() bool
-	// Snapshot returns the current state. The caller does not change it.
-	Snapshot() (*Snapshot, error)
+	// Snapshot returns the current state, with those of the large parts that are requested; it may
+	// have others too. The caller does not change it.
+	Snapshot(live.Contents) (*Snapshot, error)
 	// Timers measures the five timers.
 	Timers() ([]Timer, error)
 
@@ -72,7 +74,7 @@ type Snapshot struct {
 	Budget     int    // what calls may cost that only the tables show, in percent of the processor time; 0: there is no limit
 	Actors     []Rule
 	Objects    []Rule
-	Memory     []Memory
+	Memory     func() []Memory            // nil: there is none
 	Lost       []Counter                  // what was lost because the tables for it were full
 	Limits     []Counter                  // how large the tables are
 	History    int                        // how many events of a thread a history has
@@ -97,7 +99,7 @@ type Snapshot struct {
 	File func(descriptor uint64) string
 
 	once  sync.Once
-	byKey map[uint32]*Function
+	byKey []*Function
 	named sync.Once
 	spans map[[2]uint64]uint32 // the kinds of Spans, by thread and ID
 	under map[uint64]*Span     // the innermost that is under way, by thread
@@ -316,8 +318,8 @@ type Summary struct {
 	Self     int64 // without the calls that they made
 	Errors   uint64
 	Panics   uint64
-	Bytes    uint64      // that were read or written
-	Buckets  *[64]uint64 // number of calls by their length, see Snapshot.Buckets; nil: not known
+	Bytes    uint64   // that were read or written
+	Buckets  []uint64 // number of calls by their length, see Snapshot.Buckets; nil: not known
 }
 
 // A Timer is one of the five timers of WL#2360.
@@ -426,15 +428,22 @@ func Picoseconds(d time.Duration) int64 {
 // Function returns the function with a key, or a stand-in if the snapshot does not have it.
 func (s *Snapshot) Function(key uint32) *Function {
 	s.once.Do(func() {
-		s.byKey = make(map[uint32]*Function, len(s.Functions))
-		for _, list := range [][]Function{s.Functions, s.Waits, s.Kinds, s.Probes} {
+		lists := [][]Function{s.Functions, s.Waits, s.Kinds, s.Probes}
+		largest := uint32(0)
+		for _, list := range lists {
+			for i := range list {
+				largest = max(largest, list[i].Key)
+			}
+		}
+		s.byKey = make([]*Function, largest+1)
+		for _, list := range lists {
 			for i := range list {
 				s.byKey[list[i].Key] = &list[i]
 			}
 		}
 	})
-	if f := s.byKey[key]; f != nil {
-		return f
+	if key < uint32(len(s.byKey)) && s.byKey[key] != nil {
+		return s.byKey[key]
 	}
 	return &Function{Key: key, Package: "?", Name: "?"}
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/sqltext"
 )
 
@@ -121,7 +122,7 @@ var stageTables = slices.Concat([]*table{
 	newTable("events_stages_current", func(v *view) []Span { return currentSpans(v.spansOf(stageClass)) }, stageColumns...),
 	withParts(newTable("events_stages_history", func(v *view) []Span { return v.historySpans(v.spansOf(stageClass)) }, stageColumns...), StagePart),
 	withParts(newTable("events_stages_history_long", func(v *view) []Span { return endedSpans(v.spansOf(stageClass)) }, stageColumns...), StagePart),
-	withParts(newTable("events_stages_summary_global_by_event_name", func(v *view) []Summary { return every(v.only(v.Global, stageClass), v.kindsOf(stageClass)) }, summaryColumns()...), StageGlobalPart),
+	withParts(reading(live.SumsByFunction, newTable("events_stages_summary_global_by_event_name", func(v *view) []Summary { return every(v.only(v.Global, stageClass), v.kindsOf(stageClass)) }, summaryColumns()...)), StageGlobalPart),
 }, spanSummaries(stageClass))
 
 // probeTables have a row for each time that a static probe fired, and how often each did.
@@ -129,7 +130,7 @@ var probeTables = slices.Concat([]*table{
 	newTable("events_probes_current", func(v *view) []Span { return currentSpans(v.Fired) }, probeColumns...),
 	withParts(newTable("events_probes_history", func(v *view) []Span { return v.historySpans(v.Fired) }, probeColumns...), ProbePart),
 	withParts(newTable("events_probes_history_long", func(v *view) []Span { return v.Fired }, probeColumns...), ProbePart),
-	withParts(newTable("events_probes_summary_global_by_event_name", func(v *view) []Summary { return every(v.only(v.Global, probeClass), v.Probes) }, firedColumns()...), ProbeGlobalPart),
+	withParts(reading(live.SumsByFunction, newTable("events_probes_summary_global_by_event_name", func(v *view) []Summary { return every(v.only(v.Global, probeClass), v.Probes) }, firedColumns()...)), ProbeGlobalPart),
 }, summariesBy(probeClass, firedColumns))
 
 // firedColumns returns the columns of how often probes fired, beginning with what that is grouped
@@ -146,12 +147,12 @@ func spanSummaries(class string) []*table { return summariesBy(class, summaryCol
 func summariesBy(class string, columns func(by ...column[Summary]) []column[Summary]) []*table {
 	name := "events_" + class + "s_summary_by_"
 	return []*table{
-		newTable(name+"thread_by_event_name", func(v *view) []Summary { return v.only(v.ByThread(), class) },
-			columns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...),
-		newTable(name+"caller_by_event_name", func(v *view) []Summary { return v.only(v.ByCaller(), class) },
+		reading(live.SumsByGoroutine, newTable(name+"thread_by_event_name", func(v *view) []Summary { return v.only(v.ByThread(), class) },
+			columns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...)),
+		reading(live.SumsByCaller, newTable(name+"caller_by_event_name", func(v *view) []Summary { return v.only(v.ByCaller(), class) },
 			columns(optional("CALLER_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
 				return v.Function(s.Caller).Instrument(), s.Caller != 0
-			}))...),
+			}))...)),
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"database/sql/driver"
 	"strconv"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 )
 
 // A value is one in a row: nil, int64, float64 or string.
@@ -17,6 +19,7 @@ type table struct {
 	update  func(p *pending, row any, column int, v value) error // of an updatable column
 	rules   *RuleKind                                            // INSERT and DELETE are allowed: the rows are rules
 	parts   []Part                                               // what TRUNCATE empties; nil: it is refused
+	reads   live.Contents                                        // what its rows are made of, beside what each snapshot has
 
 	// Of a view, which has no rows of its own:
 	query      *query
@@ -34,6 +37,7 @@ type columnHead struct {
 // A view is a source's snapshot, for one statement.
 type view struct {
 	source Source
+	has    live.Contents
 	*Snapshot
 	session *Session
 }
@@ -67,6 +71,12 @@ func newTable[T any](name string, rows func(*view) []T, columns ...column[T]) *t
 	for _, c := range columns {
 		t.columns = append(t.columns, c.columnHead)
 	}
+	return t
+}
+
+// reading says which parts of a snapshot a table's rows are made of.
+func reading(of live.Contents, t *table) *table {
+	t.reads = of
 	return t
 }
 

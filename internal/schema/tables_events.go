@@ -1,10 +1,12 @@
 package schema
 
+import "github.com/ftrace-wrap/ftrace-wrap/internal/live"
+
 // eventTables have a row for each call.
 var eventTables = []*table{
 	withParts(newTable("events_calls_current", currentCalls, callColumns...)),
 	withParts(newTable("events_calls_history", historyCalls, callColumns...), HistoryPart),
-	withParts(newTable("events_calls_history_long", func(v *view) []Call { return v.Long }, callColumns...), HistoryLongPart),
+	withParts(reading(live.LongCalls, newTable("events_calls_history_long", func(v *view) []Call { return v.Long }, callColumns...)), HistoryLongPart),
 }
 
 func withParts(t *table, parts ...Part) *table {

@@ -8,19 +8,20 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 )
 
 // fileTables have the files, pipes and sockets that were read and written, and sums of that. They
 // are made of the summaries of waits.
 var fileTables = []*table{
-	withParts(newTable("file_summary_by_event_name", func(v *view) []fileSummary { return v.filesByName("file_instances") },
-		fileColumns(fileEvent)...), WaitGlobalPart),
-	withParts(newTable("file_summary_by_instance", func(v *view) []fileSummary { return v.filesByInstance("file_instances") },
-		fileColumns(text("FILE_NAME", nameKind, func(_ *view, s *fileSummary) string { return s.called }), fileEvent, fileObject)...), ByInstancePart),
-	withParts(newTable("socket_summary_by_event_name", func(v *view) []fileSummary { return v.filesByName("socket_instances") },
-		fileColumns(fileEvent)...), WaitGlobalPart),
-	withParts(newTable("socket_summary_by_instance", func(v *view) []fileSummary { return v.filesByInstance("socket_instances") },
-		fileColumns(fileEvent, fileObject, text("OBJECT_NAME", nameKind, func(_ *view, s *fileSummary) string { return s.called }))...), ByInstancePart),
+	withParts(reading(live.SumsByFunction, newTable("file_summary_by_event_name", func(v *view) []fileSummary { return v.filesByName("file_instances") },
+		fileColumns(fileEvent)...)), WaitGlobalPart),
+	withParts(reading(live.SumsByReceiver, newTable("file_summary_by_instance", func(v *view) []fileSummary { return v.filesByInstance("file_instances") },
+		fileColumns(text("FILE_NAME", nameKind, func(_ *view, s *fileSummary) string { return s.called }), fileEvent, fileObject)...)), ByInstancePart),
+	withParts(reading(live.SumsByFunction, newTable("socket_summary_by_event_name", func(v *view) []fileSummary { return v.filesByName("socket_instances") },
+		fileColumns(fileEvent)...)), WaitGlobalPart),
+	withParts(reading(live.SumsByReceiver, newTable("socket_summary_by_instance", func(v *view) []fileSummary { return v.filesByInstance("socket_instances") },
+		fileColumns(fileEvent, fileObject, text("OBJECT_NAME", nameKind, func(_ *view, s *fileSummary) string { return s.called }))...)), ByInstancePart),
 	instanceTable("file_instances",
 		optional("FILE_NAME", nameKind, func(_ *view, i *instance) (string, bool) { return i.called, i.called != "" }),
 		text("EVENT_NAME", nameKind, func(_ *view, i *instance) string { return i.name }),

@@ -1,6 +1,10 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+)
 
 // statements returns the program's statements. If that fails so does the SQL statement.
 func (v *view) statements() Statements {
@@ -20,10 +24,10 @@ func (v *view) statements() Statements {
 // statementTables have a row for each statement that the program sent to a server, and sums of
 // them.
 var statementTables = slices.Concat([]*table{
-	newTable("events_statements_current", func(v *view) []Statement { return v.statements().Current }, statementColumns...),
-	withParts(newTable("events_statements_history", func(v *view) []Statement { return v.statements().History }, statementColumns...), StatementPart),
-	withParts(newTable("events_statements_history_long", func(v *view) []Statement { return v.statements().Long }, statementColumns...), StatementPart),
-	newTable("events_statements_summary_by_digest", func(v *view) []StatementSummary { return v.statements().Digests },
+	reading(live.SumsByFunction, newTable("events_statements_current", func(v *view) []Statement { return v.statements().Current }, statementColumns...)),
+	withParts(reading(live.SumsByFunction, newTable("events_statements_history", func(v *view) []Statement { return v.statements().History }, statementColumns...)), StatementPart),
+	withParts(reading(live.SumsByFunction, newTable("events_statements_history_long", func(v *view) []Statement { return v.statements().Long }, statementColumns...)), StatementPart),
+	reading(live.SumsByFunction, newTable("events_statements_summary_by_digest", func(v *view) []StatementSummary { return v.statements().Digests },
 		append([]column[StatementSummary]{
 			text("DIGEST", wordKind, func(_ *view, s *StatementSummary) string { return s.Digest }),
 			text("DIGEST_TEXT", textKind, func(_ *view, s *StatementSummary) string { return s.Normal }),
@@ -31,9 +35,9 @@ var statementTables = slices.Concat([]*table{
 			number("FIRST_SEEN", func(s *StatementSummary) int64 { return s.First }),
 			number("LAST_SEEN", func(s *StatementSummary) int64 { return s.Last }),
 			text("QUERY_SAMPLE_TEXT", textKind, func(_ *view, s *StatementSummary) string { return s.Sample }),
-		)...)...),
-	withParts(newTable("events_statements_summary_global_by_event_name", func(v *view) []StatementSummary { return v.statements().Events },
-		append([]column[StatementSummary]{text("EVENT_NAME", nameKind, func(_ *view, s *StatementSummary) string { return s.Event })}, statementSums...)...), StatementGlobalPart),
+		)...)...)),
+	withParts(reading(live.SumsByFunction, newTable("events_statements_summary_global_by_event_name", func(v *view) []StatementSummary { return v.statements().Events },
+		append([]column[StatementSummary]{text("EVENT_NAME", nameKind, func(_ *view, s *StatementSummary) string { return s.Event })}, statementSums...)...)), StatementGlobalPart),
 }, spanSummaries(statementClass))
 
 var statementColumns = []column[Statement]{

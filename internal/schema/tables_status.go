@@ -64,7 +64,7 @@ var statusTables = []*table{
 		optional("INFO", nameKind, func(_ *view, s *State) (string, bool) { return instrumentOf(s.Within), s.Within != "" }),
 		optional("SOURCE", nameKind, func(_ *view, s *State) (string, bool) { return s.Source, s.Source != "" }),
 	),
-	newTable("memory_summary_global_by_event_name", func(v *view) []Memory { return v.Memory },
+	newTable("memory_summary_global_by_event_name", (*view).memory,
 		text("EVENT_NAME", nameKind, func(_ *view, m *Memory) string { return "memory/ftrace/" + m.Name }),
 		number("CURRENT_COUNT_USED", func(m *Memory) int64 { return m.Count }),
 		number("CURRENT_NUMBER_OF_BYTES_USED", func(m *Memory) int64 { return m.Bytes }),
@@ -84,6 +84,14 @@ var statusTables = []*table{
 	newTable("global_status", status, variableColumns...),
 	newTable("session_variables", variables, variableColumns...),
 	newTable("global_variables", variables, variableColumns...),
+}
+
+// memory returns what the tracer uses memory for.
+func (v *view) memory() []Memory {
+	if v.Memory == nil {
+		return nil
+	}
+	return v.Memory()
 }
 
 // threads returns all goroutines. Those that have called no armed function come after the others.

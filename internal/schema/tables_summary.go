@@ -1,23 +1,27 @@
 package schema
 
-import "math"
+import (
+	"math"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+)
 
 // summaryTables have a row for all calls of a function, and of what else they are grouped by.
 var summaryTables = []*table{
-	withParts(newTable("events_calls_summary_global_by_event_name", everyFunction, append(summaryColumns(),
+	withParts(reading(live.SumsByFunction, newTable("events_calls_summary_global_by_event_name", everyFunction, append(summaryColumns(),
 		id("COUNT_LEFT_OUT", func(s *Summary) uint64 { return s.LeftOut }),
-		yesNo("COUNTED", func(s *Summary) bool { return !s.More }))...), GlobalPart, HistogramPart),
-	withParts(newTable("events_calls_summary_by_thread_by_event_name", func(v *view) []Summary { return v.ofCalls(v.ByThread()) },
-		summaryColumns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...), ByThreadPart),
-	withParts(newTable("events_calls_summary_by_caller_by_event_name", func(v *view) []Summary { return v.ofCalls(v.ByCaller()) },
+		yesNo("COUNTED", func(s *Summary) bool { return !s.More }))...)), GlobalPart, HistogramPart),
+	withParts(reading(live.SumsByGoroutine, newTable("events_calls_summary_by_thread_by_event_name", func(v *view) []Summary { return v.ofCalls(v.ByThread()) },
+		summaryColumns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...)), ByThreadPart),
+	withParts(reading(live.SumsByCaller, newTable("events_calls_summary_by_caller_by_event_name", func(v *view) []Summary { return v.ofCalls(v.ByCaller()) },
 		summaryColumns(optional("CALLER_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
 			return v.Function(s.Caller).Instrument(), s.Caller != 0
-		}))...), ByCallerPart),
-	withParts(newTable("events_calls_summary_by_instance", func(v *view) []Summary { return v.ofCalls(v.ByInstance()) },
-		summaryColumns(id("OBJECT_INSTANCE_BEGIN", func(s *Summary) uint64 { return s.Object }))...), ByInstancePart),
-	withParts(newTable("events_calls_histogram_by_event_name", buckets,
-		append([]column[bucket]{text("EVENT_NAME", nameKind, func(v *view, b *bucket) string { return v.Function(b.function).Instrument() })}, bucketColumns...)...), HistogramPart),
-	withParts(newTable("events_calls_histogram_global", globalBuckets, bucketColumns...), HistogramPart),
+		}))...)), ByCallerPart),
+	withParts(reading(live.SumsByReceiver, newTable("events_calls_summary_by_instance", func(v *view) []Summary { return v.ofCalls(v.ByInstance()) },
+		summaryColumns(id("OBJECT_INSTANCE_BEGIN", func(s *Summary) uint64 { return s.Object }))...)), ByInstancePart),
+	withParts(reading(live.SumsByFunction, newTable("events_calls_histogram_by_event_name", buckets,
+		append([]column[bucket]{text("EVENT_NAME", nameKind, func(v *view, b *bucket) string { return v.Function(b.function).Instrument() })}, bucketColumns...)...)), HistogramPart),
+	withParts(reading(live.SumsByFunction, newTable("events_calls_histogram_global", globalBuckets, bucketColumns...)), HistogramPart),
 }
 
 // ofCalls returns the summaries of calls among those of a list.
@@ -27,7 +31,7 @@ func (s *Snapshot) ofCalls(list []Summary) []Summary { return s.only(list, callC
 func (s *Snapshot) ofWaits(list []Summary) []Summary { return s.only(list, waitClass) }
 
 func (s *Snapshot) only(list []Summary, class string) []Summary {
-	var rows []Summary
+	rows := make([]Summary, 0, len(list))
 	for i := range list {
 		if s.Function(list[i].Function).class() == class {
 			rows = append(rows, list[i])
@@ -111,10 +115,10 @@ func globalBuckets(v *view) []bucket {
 			}
 		}
 	}
-	return appendBuckets(nil, v, 0, &all)
+	return appendBuckets(nil, v, 0, all[:])
 }
 
-func appendBuckets(rows []bucket, v *view, function uint32, counts *[64]uint64) []bucket {
+func appendBuckets(rows []bucket, v *view, function uint32, counts []uint64) []bucket {
 	first, last, total := -1, -1, uint64(0)
 	for i, n := range counts {
 		if n == 0 {

@@ -8,28 +8,29 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 )
 
 // waitTables have a row for each wait, sums of them, and what was waited for.
 var waitTables = []*table{
 	withParts(newTable("events_waits_current", currentWaits, waitColumns...)),
 	withParts(newTable("events_waits_history", historyWaits, waitColumns...), WaitHistoryPart),
-	withParts(newTable("events_waits_history_long", func(v *view) []Wait { return v.LongWaits }, waitColumns...), WaitHistoryLongPart),
-	withParts(newTable("events_waits_summary_global_by_event_name", func(v *view) []Summary { return every(v.ofWaits(v.Global), v.Waits) },
-		waitSummaryColumns()...), WaitGlobalPart),
-	withParts(newTable("events_waits_summary_by_thread_by_event_name", func(v *view) []Summary { return v.ofWaits(v.ByThread()) },
-		waitSummaryColumns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...), ByThreadPart),
-	withParts(newTable("events_waits_summary_by_caller_by_event_name", func(v *view) []Summary { return v.ofWaits(v.ByCaller()) },
+	withParts(reading(live.LongWaits, newTable("events_waits_history_long", func(v *view) []Wait { return v.LongWaits }, waitColumns...)), WaitHistoryLongPart),
+	withParts(reading(live.SumsByFunction, newTable("events_waits_summary_global_by_event_name", func(v *view) []Summary { return every(v.ofWaits(v.Global), v.Waits) },
+		waitSummaryColumns()...)), WaitGlobalPart),
+	withParts(reading(live.SumsByGoroutine, newTable("events_waits_summary_by_thread_by_event_name", func(v *view) []Summary { return v.ofWaits(v.ByThread()) },
+		waitSummaryColumns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...)), ByThreadPart),
+	withParts(reading(live.SumsByCaller, newTable("events_waits_summary_by_caller_by_event_name", func(v *view) []Summary { return v.ofWaits(v.ByCaller()) },
 		waitSummaryColumns(optional("CALLER_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
 			return v.Function(s.Caller).Instrument(), s.Caller != 0
-		}))...), ByCallerPart),
-	withParts(newTable("events_waits_summary_by_instance", func(v *view) []Summary { return v.ofWaits(v.ByInstance()) },
+		}))...)), ByCallerPart),
+	withParts(reading(live.SumsByReceiver, newTable("events_waits_summary_by_instance", func(v *view) []Summary { return v.ofWaits(v.ByInstance()) },
 		waitSummaryColumns(
 			id("OBJECT_INSTANCE_BEGIN", func(s *Summary) uint64 { return s.Object }),
 			optional("OBJECT_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
 				name := v.nameOf(s.Function, s.Object, false)
 				return name, name != ""
-			}))...), ByInstancePart),
+			}))...)), ByInstancePart),
 	instanceTable("mutex_instances", unsigned("LOCKED_BY_THREAD_ID", func(i *instance) uint64 { return i.holder })),
 	instanceTable("rwlock_instances", unsigned("WRITE_LOCKED_BY_THREAD_ID", func(i *instance) uint64 { return i.holder }),
 		id("READ_LOCKED_BY_COUNT", func(i *instance) uint64 { return i.readers })),
@@ -255,11 +256,11 @@ func instanceTable(name string, more ...column[instance]) *table {
 		text("NAME", nameKind, func(v *view, i *instance) string { return i.name }),
 		id("OBJECT_INSTANCE_BEGIN", func(i *instance) uint64 { return i.object }),
 	}, more...)
-	return newTable(name, func(v *view) []instance { return v.instances(name) }, append(columns,
+	return reading(live.LongWaits|live.SumsByReceiver, newTable(name, func(v *view) []instance { return v.instances(name) }, append(columns,
 		optional("OBJECT_NAME", nameKind, func(_ *view, i *instance) (string, bool) { return i.called, i.called != "" }),
 		number("WAITING_THREADS", func(i *instance) int64 { return int64(i.waiting) }),
 		optional("SOURCE", nameKind, func(_ *view, i *instance) (string, bool) { return i.source, i.source != "" }),
-	)...)
+	)...))
 }
 
 // instances returns the objects of a table, of which some wait is in the snapshot, or a holder is

@@ -97,7 +97,10 @@ func (t *virtual) Destroy() error    { return nil }
 
 // BestIndex chooses a column that has to equal something, if there is one: joins look up rows by
 // it.
+//
+// SQLite calls it for each table that a statement reads, before the first row of any.
 func (t *virtual) BestIndex(info *vtab.IndexInfo) error {
+	t.session.statement.reads |= t.table.reads
 	info.EstimatedCost, info.EstimatedRows = 1e6, 1e6
 	best := -1
 	for i, c := range info.Constraints {

@@ -24,7 +24,7 @@ func newWaiting() *fake {
 		Waiting: &Wait{Thread: 1, ID: 2, Nesting: 1, Level: 1, Function: 101, Timed: true, Inside: true, Start: 2e12, Runnable: -1, Object: 0x5000}}
 	f.threads[2] = &Thread{ID: 2, Waits: long}
 	f.threads[3] = &Thread{ID: 3}
-	f.global[101] = &Summary{Function: 101, Count: 1, Timed: 1, Sum: 20, Min: 20, Max: 20, Self: 20, Buckets: new([64]uint64)}
+	f.global[101] = &Summary{Function: 101, Count: 1, Timed: 1, Sum: 20, Min: 20, Max: 20, Self: 20, Buckets: make([]uint64, 64)}
 	f.global[101].Buckets[5] = 1
 	return f
 }

@@ -395,7 +395,7 @@ func (p *program) call() (n uint64, err error) {
 
 // counted returns how many calls of main.counted have ended, and which probe was fired with each.
 func (p *program) counted() (key, probe uint32, n uint64, err error) {
-	s, err := p.Snapshot()
+	s, err := p.Snapshot(live.AllContents)
 	if err != nil {
 		return 0, 0, 0, err
 	}
@@ -488,7 +488,7 @@ var changes = []change{
 	{"budget", func(p *program, _ string) error { return p.SetKept(rand.IntN(3)) }}, // or none
 	{"timer", func(p *program, _ string) error { return p.SetTimer(pick("CYCLE", "NANOSECOND", "MICROSECOND")) }},
 	{"clear", func(p *program, _ string) error { return p.Clear(live.AllConsumers, live.AllConsumers) }},
-	{"snapshot", func(p *program, _ string) error { _, err := p.Snapshot(); return err }},
+	{"snapshot", func(p *program, _ string) error { _, err := p.Snapshot(live.AllContents); return err }},
 	{"mute", func(p *program, _ string) error {
 		return p.Mute(map[uint64]bool{rand.Uint64N(50): rand.IntN(2) == 0, 1: false})
 	}},

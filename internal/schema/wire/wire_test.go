@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
@@ -37,7 +38,7 @@ func newProcess(n int) *process {
 func (p *process) Name() string { return "1" }
 func (p *process) Alive() bool  { return true }
 
-func (p *process) Snapshot() (*schema.Snapshot, error) {
+func (p *process) Snapshot(live.Contents) (*schema.Snapshot, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	none := func() []schema.Summary { return nil }

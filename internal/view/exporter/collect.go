@@ -17,6 +17,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
@@ -70,7 +71,7 @@ func (c *collector) check() (pause time.Duration) {
 	maps.DeleteFunc(c.looks, func(s schema.Source, _ *schema.Looks) bool { return !slices.Contains(sources, s) })
 	c.mu.Unlock()
 	for _, s := range sources {
-		if snap, err := s.Snapshot(); err == nil && c.look(s, snap) {
+		if snap, err := s.Snapshot(live.SumsByFunction); err == nil && c.look(s, snap) {
 			pause = schema.Soon
 		}
 	}
@@ -142,7 +143,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	var all sync.WaitGroup
 	for _, s := range c.sources() {
 		all.Go(func() {
-			snap, err := s.Snapshot()
+			snap, err := s.Snapshot(live.SumsByFunction)
 			if err != nil {
 				c.mu.Lock()
 				c.tell(s, err)

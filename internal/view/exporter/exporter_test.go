@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
@@ -34,11 +35,11 @@ type fakeSource struct {
 	wanted schema.Consumers
 }
 
-func (s *fakeSource) Name() string                        { return s.name }
-func (s *fakeSource) Alive() bool                         { return !errors.Is(s.fails, schema.ErrGone) }
-func (s *fakeSource) Close() error                        { return nil }
-func (s *fakeSource) Snapshot() (*schema.Snapshot, error) { return s.snap, s.fails }
-func (s *fakeSource) Want(c schema.Consumers) error       { s.wanted |= c; return nil }
+func (s *fakeSource) Name() string                                     { return s.name }
+func (s *fakeSource) Alive() bool                                      { return !errors.Is(s.fails, schema.ErrGone) }
+func (s *fakeSource) Close() error                                     { return nil }
+func (s *fakeSource) Snapshot(live.Contents) (*schema.Snapshot, error) { return s.snap, s.fails }
+func (s *fakeSource) Want(c schema.Consumers) error                    { s.wanted |= c; return nil }
 func (s *fakeSource) Look(changes map[uint32]bool) error {
 	if s.refuse == nil {
 		maps.Copy(s.looked, changes)
@@ -62,14 +63,14 @@ func served() *fakeSource {
 		snap.Buckets[i] = ns << min(i, 50) // bucket i ends at 2^i ns
 	}
 	snap.Buckets[0] = 0 // shorter than the timer's tick
-	buckets := &[64]uint64{0: 2, 21: 6, 22: 1}
+	buckets := []uint64{0: 2, 21: 6, 22: 1}
 	snap.Global = []schema.Summary{
 		{Function: 1, Count: 10, Timed: 9, Sum: 12e9, Self: 1e9, Errors: 3, Panics: 1, Buckets: buckets},
 		{Function: 2, Count: 1000, Timed: 0},
 		{Function: 3},
-		{Function: 4, Count: 1, Timed: 1, Sum: 1e6, Bytes: 17, Buckets: &[64]uint64{10: 1}},
-		{Function: 5, Count: 2, Timed: 1, Sum: 1e6, Errors: 1, Buckets: &[64]uint64{40: 1}},
-		{Function: 6, Count: 1, Timed: 1, Sum: 1e6, Buckets: &[64]uint64{10: 1}},
+		{Function: 4, Count: 1, Timed: 1, Sum: 1e6, Bytes: 17, Buckets: []uint64{10: 1}},
+		{Function: 5, Count: 2, Timed: 1, Sum: 1e6, Errors: 1, Buckets: []uint64{40: 1}},
+		{Function: 6, Count: 1, Timed: 1, Sum: 1e6, Buckets: []uint64{10: 1}},
 		{Function: 7, Count: 8},
 	}
 	return &fakeSource{name: "42", snap: snap, looked: map[uint32]bool{}}

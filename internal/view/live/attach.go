@@ -96,7 +96,7 @@ func armProcess(p *live.Process, rules string, budget int, warn io.Writer) error
 // checkRules returns what is wrong with rules for the process, and says on stderr which of their
 // clauses decide for no function of it.
 func checkRules(p *live.Process, text string, warn io.Writer) error {
-	s, err := p.Snapshot()
+	s, err := p.Snapshot(0)
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func Wait(p *live.Process, within time.Duration, leave <-chan os.Signal) {
 
 // anyEnabled reports whether calls of some function are seen.
 func anyEnabled(p *live.Process) (bool, error) {
-	s, err := p.Snapshot()
+	s, err := p.Snapshot(0)
 	if err != nil {
 		return false, err
 	}

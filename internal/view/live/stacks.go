@@ -20,7 +20,7 @@ import (
 // first comes first: goroutines' numbers do not say that. Those that have called no armed function
 // follow, with the calls that are on their stacks.
 func showStacks(p *live.Process, f text.Format, out, warn io.Writer) error {
-	s, err := p.Snapshot()
+	s, err := p.Snapshot(0)
 	if err != nil {
 		return err
 	}

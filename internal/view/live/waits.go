@@ -120,7 +120,7 @@ type waitGroup struct {
 }
 
 func waitGroups(p *live.Process) ([]*waitGroup, *waiters, error) {
-	s, err := p.Snapshot()
+	s, err := p.Snapshot(0)
 	if err != nil {
 		return nil, nil, err
 	}

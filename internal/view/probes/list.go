@@ -60,7 +60,7 @@ func (o Options) functions() ([]*recording.Function, error) {
 		return nil, err
 	}
 	defer process.Close()
-	s, err := process.Snapshot()
+	s, err := process.Snapshot(0)
 	if err != nil {
 		return nil, err
 	}

@@ -236,7 +236,7 @@ func (v *view) attach(name string) error {
 }
 
 func (v *view) stay(p *running.Process) error {
-	s, err := p.Snapshot()
+	s, err := p.Snapshot(0)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
@@ -97,7 +98,7 @@ func (m *model) Init() tea.Cmd { return m.snapshot() }
 // snapshot takes a snapshot.
 func (m *model) snapshot() tea.Cmd {
 	return func() tea.Msg {
-		snap, err := m.source.Snapshot()
+		snap, err := m.source.Snapshot(live.SumsByFunction | live.SumsByCaller)
 		return looked{snap, err, time.Now()}
 	}
 }

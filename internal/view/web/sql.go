@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
@@ -68,7 +69,7 @@ func (c *console) run(ctx context.Context, text string) (*table, error) {
 		return nil, ctx.Err()
 	}
 	for _, source := range c.catalog.Sources() {
-		if _, err := source.Snapshot(); err != nil { // outside of the time that the statement may take
+		if _, err := source.Snapshot(live.AllContents); err != nil { // outside of the time that the statement may take
 			return nil, err
 		}
 	}

@@ -1,0 +1,64 @@
+package schema
+
+import (
+	"maps"
+	"reflect"
+	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+)
+
+// TestReading: a table has the same rows where the snapshot has no more than the table reads.
+func TestReading(t *testing.T) {
+	kinds := []Function{{Key: 1, Package: "main", Name: "f"}}
+	waits := []Function{{Key: 2, Wait: true, Package: "wait", Name: "synch/mutex"}, {Key: 3, Wait: true, Package: "wait", Name: "io/file/read"}, {Key: 4, Wait: true, Package: "wait", Name: "io/socket/read"},
+		{Key: 8, Wait: true, Package: "wait", Name: "synch/rwlock/read"}, {Key: 9, Wait: true, Package: "wait", Name: "synch/cond"}, {Key: 10, Wait: true, Package: "wait", Name: "synch/chan/send"}}
+	spans := []Function{{Key: 5, Span: true, Package: "statement", Name: "sql/query"}, {Key: 6, Span: true, Package: "stage", Name: "http/server"}}
+	probes := []Function{{Key: 7, Probe: true, Package: "tcp", Name: "send"}}
+	whole := func(of live.Contents) *Snapshot {
+		var sums []Summary
+		for key := uint32(1); key <= 10; key++ {
+			sums = append(sums, Summary{Function: key, Thread: 1, Caller: 1, Object: uint64(key) << 8, Count: 3, Buckets: []uint64{1, 2}})
+		}
+		all := func() []Summary { return sums }
+		s := &Snapshot{Functions: kinds, Waits: waits, Kinds: spans, Probes: probes, Global: sums, ByThread: all, ByCaller: all, ByInstance: all, History: 10,
+			Long: []Call{{Thread: 1, ID: 1, Function: 1}}, LongWaits: []Wait{{Thread: 1, ID: 2, Function: 2, Object: 0x900}, {Thread: 1, ID: 3, Function: 10, Object: 0x901}}}
+		s.Statements = func() (Statements, error) { // what the rings have, which is not shown if the core knows of any statement
+			one := []Statement{{Thread: 1, ID: 4}}
+			return Statements{Current: one, History: one, Long: one, Digests: []StatementSummary{{}}}, nil
+		}
+		leaveOut(s, of)
+		return s
+	}
+	session := open(t, newFake("p"))
+	rows := func(table *table, of live.Contents) (list [][]value) {
+		set := table.rows(&view{source: newFake("p"), session: session, Snapshot: whole(of)})
+		for i := range set.len() {
+			var row []value
+			for c := range table.columns {
+				row = append(row, set.at(i, c))
+			}
+			list = append(list, row)
+		}
+		return list
+	}
+	read := live.Contents(0)
+	for _, tables := range []map[string]*table{performanceTables, sysTables} {
+		for name, table := range maps.All(tables) {
+			if table.query != nil {
+				continue
+			}
+			got, want := rows(table, table.reads), rows(table, live.AllContents)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %v, and with all of the snapshot %v", name, got, want)
+			}
+			if table.reads != 0 && reflect.DeepEqual(want, rows(table, 0)) {
+				t.Errorf("%s reads %b, and has the same rows without: %v", name, table.reads, want)
+			}
+			read |= table.reads
+		}
+	}
+	if read != live.AllContents {
+		t.Errorf("the tables read %b", read)
+	}
+}
