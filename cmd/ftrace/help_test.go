@@ -12,6 +12,7 @@ import (
 // TestHelpOfVerbs: each verb explains itself, in two ways the same, and tells no password.
 func TestHelpOfVerbs(t *testing.T) {
 	t.Setenv("FTRACE_PASSWORD", "open sesame")
+	t.Setenv("FTRACE_READER_PASSWORD", "open sesame")
 	for _, c := range commands().Commands {
 		help, _ := runVerb(t, "help "+c.Name, "", "")
 		same, _ := runVerb(t, c.Name+" -h", "", "")

@@ -71,7 +71,7 @@ Settings, from the environment:
 
 	FTRACE           what record and live trace, if -f does not say it
 	FTRACE_FORMAT    how lines look, if -format does not say it
-	FTRACE_PASSWORD  of ftrace serve
+	FTRACE_PASSWORD  of ftrace serve; FTRACE_READER_PASSWORD is that of its reader
 	PAGER            shows what goes to a terminal; not set, less does
 	NO_COLOR         if it is set, there are no colours
 `

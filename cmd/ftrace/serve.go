@@ -22,7 +22,8 @@ func serveVerb() *cli.Command {
 		Name: "serve", ArgsUsage: "[FLAGS] [PID|NAME|RECORDING ...]", Usage: "the same for MySQL's clients",
 		Description: `
 Serve lets MySQL's clients, drivers and tools ask what ftrace sql asks. It writes how to
-connect. It ends by Ctrl-C or SIGTERM, or when the processes have ended that were named
+connect: as a user who may do everything, and as one who may only read. CREATE USER and
+GRANT make more accounts, which last as long as serve runs. It ends by Ctrl-C or SIGTERM, or when the processes have ended that were named
 by number.`,
 		UsageText: `
 	$ ftrace serve server
@@ -34,6 +35,9 @@ by number.`,
 			&cli.StringFlag{Name: "user", Value: "ftrace", Destination: &o.User, Usage: "let `NAME` log in"},
 			&cli.StringFlag{Name: "password", Value: os.Getenv("FTRACE_PASSWORD"), HideDefault: true, Destination: &o.Password,
 				Usage: "let the user log in with this `TEXT`; better in FTRACE_PASSWORD. If there is none one is made up and written to stdout"},
+			&cli.StringFlag{Name: "reader", Value: "reader", Destination: &o.Reader, Usage: "let `NAME` log in to see everything and change nothing; \"\": nobody"},
+			&cli.StringFlag{Name: "reader-password", Value: os.Getenv("FTRACE_READER_PASSWORD"), HideDefault: true, Destination: &o.ReaderPassword,
+				Usage: "let the reader log in with this `TEXT`; better in FTRACE_READER_PASSWORD. If there is none one is made up and written to stdout"},
 			&cli.BoolFlag{Name: "no-auth", Destination: &o.Open, Usage: "let anyone log in"},
 			&cli.StringFlag{Name: "tls", Destination: &o.TLS, Usage: "offer TLS, with a certificate made for this run if `FILES` is auto, or with CERT,KEY"},
 			&cli.DurationFlag{Name: "timeout", Value: time.Minute, Destination: &timeout,
@@ -45,6 +49,10 @@ by number.`,
 		switch {
 		case timeout < 0:
 			return 0, command.Usagef("-timeout %v is less than 0, which is no limit", timeout)
+		case o.Open && o.ReaderPassword != "":
+			return 0, command.Usagef("-no-auth and a password, of -reader-password or FTRACE_READER_PASSWORD, do not go together: leave one out")
+		case o.Reader == o.User && !o.Open:
+			return 0, command.Usagef("-reader and -user are both %q: name another, or \"\" for no reader", o.User)
 		case o.Open && o.Password != "":
 			return 0, command.Usagef("-no-auth and a password, of -password or FTRACE_PASSWORD, do not go together: leave one out")
 		case !o.Open && o.User == "":

@@ -139,6 +139,17 @@ func (s *Session) changing(st *stmt, c *change) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	switch p := map[string]privileges{"INSERT": mayInsert, "REPLACE": mayInsert | mayDelete, "DELETE": mayDelete}[c.command]; {
+	case p != 0:
+		err = s.mayUse(p, t.schema, t.name)
+	default:
+		for _, a := range c.set {
+			err = cmp.Or(err, s.maySetColumn(t.schema, t.name, a.column))
+		}
+	}
+	if err = cmp.Or(err, s.mayReadIn(c, &t)); err != nil {
+		return "", err
+	}
 	switch {
 	case c.command == "UPDATE":
 		for _, a := range c.set {
@@ -279,6 +290,9 @@ func (s *Session) updateJoined(ctx context.Context, st *stmt, c *change) (*Resul
 			rows.items = append(rows.items, item{of: &expr{form: columnForm, path: []string{all[at].known(), "rowid"}}, alias: fmt.Sprint("r", n), named: true})
 		}
 		t := &changed[n]
+		if err := s.maySetColumn(t.schema, t.name, a.column); err != nil {
+			return nil, err
+		}
 		if err := s.mayUpdate(&t.target, a.column); err != nil {
 			return nil, err
 		}

@@ -54,11 +54,18 @@ const (
 	erDBDenied      = 1044
 	erWrongValue    = 1231
 	erNotView       = 1347
+	erColumnDenied  = 1143
+	erNeeds         = 1227 // a privilege
+	erAccount       = 1396
+	erGrantsNobody  = 1410
+	erNoGrant       = 1141
+	erNoAccounts    = 1290
 )
 
 var states = map[uint16]string{
 	erDenied: "42000", erNoSuchTable: "42S02", erSyntax: "42000", erUnknownColumn: "42S22", erUnknownDB: "42000", erTruncated: "01000",
 	erNull: "23000", erUnsupported: "42000", erInterrupted: "70100", erVariableType: "42000", erTableExists: "42S01", erNoFunction: "42000", erAmbiguous: "23000", erColumnCount: "21S01",
+	erColumnDenied: "42000", erNeeds: "42000", erGrantsNobody: "42000", erNoGrant: "42000", 1144: "42000", 1147: "42000",
 	erBadTable: "42S02", erDBDenied: "42000", erWrongValue: "42000",
 	1040: "08004", 1043: "08S01", 1045: "28000", 1047: "08S01", 1065: "42000", 1139: "42000",
 }

@@ -123,7 +123,7 @@ var informationTables = func() map[string]*table {
 			text("COLLATION_NAME", wordKind, func(_ *view, c *string) string { return *c }),
 			constant[string]("CHARACTER_SET_NAME", "utf8mb4"),
 		),
-		newTable("processlist", func(v *view) []client { return v.session.catalog.clients() },
+		newTable("processlist", func(v *view) []client { return v.session.clients() },
 			number("ID", func(c *client) int64 { return int64(c.id) }),
 			text("USER", wordKind, func(_ *view, c *client) string { return c.user }),
 			text("HOST", wordKind, func(_ *view, c *client) string { return c.host }),
@@ -143,7 +143,7 @@ var informationTables = func() map[string]*table {
 			}),
 			optional("INFO", textKind, func(_ *view, c *client) (string, bool) { return c.statement, c.statement != "" }),
 		),
-		newTable("user_privileges", func(v *view) []string { return []string{"SELECT", "INSERT", "UPDATE", "DELETE"} },
+		newTable("user_privileges", func(v *view) []string { return v.session.account().global() },
 			text("GRANTEE", wordKind, func(v *view, _ *string) string { return v.session.who.Load().grantee() }),
 			def[string]("TABLE_CATALOG"),
 			text("PRIVILEGE_TYPE", wordKind, func(_ *view, p *string) string { return *p }),
@@ -251,12 +251,15 @@ type client struct {
 	*activity
 }
 
-// clients returns the sessions of the catalog, ordered by their connections.
-func (c *Catalog) clients() []client {
+// clients returns the sessions of the catalog that the user may see, ordered by their connections.
+func (s *Session) clients() []client {
 	var list []client
-	sessions.Range(func(_, s any) bool {
-		if s := s.(*Session); s.catalog == c {
-			list = append(list, client{s.who.Load(), s.doing.Load()})
+	user, all := s.who.Load().user, s.account().may(mayProcess, "", "")
+	sessions.Range(func(_, other any) bool {
+		if other := other.(*Session); other.catalog == s.catalog {
+			if who := other.who.Load(); all || who.user == user {
+				list = append(list, client{who, other.doing.Load()})
+			}
 		}
 		return true
 	})
@@ -270,6 +273,8 @@ func (s *Session) schemas() []string {
 	for _, sc := range s.catalog.schemas {
 		names = append(names, sc.name)
 	}
+	may := s.account()
+	names = slices.DeleteFunc(names, func(name string) bool { return !may.sees(name, "") })
 	slices.Sort(names)
 	return names
 }
@@ -294,6 +299,8 @@ func (s *Session) tables() []tableInfo {
 	for _, t := range s.statement.test {
 		list = append(list, t.tableInfo)
 	}
+	may := s.account()
+	list = slices.DeleteFunc(list, func(t tableInfo) bool { return !may.sees(t.schema, t.name) })
 	slices.SortFunc(list, func(a, b tableInfo) int { return strings.Compare(a.schema+"."+a.name, b.schema+"."+b.name) })
 	return list
 }
@@ -316,6 +323,8 @@ func (s *Session) columns() []columnInfo {
 	for _, t := range s.statement.test {
 		list = append(list, t.columns...)
 	}
+	may := s.account()
+	list = slices.DeleteFunc(list, func(c columnInfo) bool { return !may.sees(c.schema, c.table) })
 	slices.SortStableFunc(list, func(a, b columnInfo) int { return strings.Compare(a.schema+"."+a.table, b.schema+"."+b.table) })
 	return list
 }

@@ -191,6 +191,9 @@ func (r *restorer) table(t *tableRef) {
 		r.write(quoteName(t.name))
 	default:
 		schema := cmp.Or(t.schema, r.session.database)
+		if err := r.session.mayUse(maySelect, schema, t.name); err != nil {
+			fail(err)
+		}
 		if view := r.session.viewOf(schema, t.name); view != nil {
 			r.enclosed(view)
 			r.write(" AS ", quoteName(t.known()))

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/sqltext"
 )
 
 // A Catalog is what sessions query: performance_schema, a schema for each recording, and test, in
@@ -31,6 +32,8 @@ type Catalog struct {
 	// Timeout is how long a statement may take, unless its session changes max_statement_time; 0:
 	// without limit.
 	Timeout time.Duration
+	// Accounts are who may use the catalog, and for what. nil: there are none, and all is allowed.
+	Accounts *Accounts
 	// Find is called before a statement takes snapshots. It may add and remove sources, and it may
 	// be nil.
 	Find func()
@@ -315,6 +318,10 @@ type activity struct {
 
 // setActivity shows others what the session is doing from now on.
 func (s *Session) setActivity(statement string) {
+	if word := sqltext.Word(statement); word == "create" || word == "alter" {
+		shown, _ := sqltext.WithoutPasswords([]byte(statement))
+		statement = string(shown)
+	}
 	s.doing.Store(&activity{s.database, statement, time.Now()})
 }
 
@@ -359,6 +366,9 @@ func (s *Session) Database() string { return s.database }
 
 // Use changes the default schema.
 func (s *Session) Use(name string) error {
+	if !s.account().sees(name, "") && (s.catalog.schema(name) != nil || strings.EqualFold(name, "test")) {
+		return s.schemaDenied(name)
+	}
 	if strings.EqualFold(name, "test") {
 		s.database = "test"
 	} else if sc := s.catalog.schema(name); sc != nil {

@@ -1091,10 +1091,12 @@ func FuzzQuery(f *testing.F) {
 		"SELECT a, b.c x, SUM(a), GROUPING(a, b.c) FROM (SELECT 1 a) z GROUP BY a, x, LEFT(a, 1), 2 WITH ROLLUP HAVING a ORDER BY 1 LIMIT 1", "SELECT DISTINCT @a := (1), @b := 2 x, @c FROM a", "UPDATE test.a x, setup_consumers y SET x.b = 1, y.ENABLED = (x.c), z = ? ORDER",
 		"((SELECT 1) UNION (SELECT a LIMIT 1) ORDER BY 1)", "SELECT TRIM(LEADING FROM a), SUBSTR(a FROM 1 FOR 2) IN (b), UPPER(a) = ANY (SELECT 1), NULLIF(CASE 'a' WHEN b THEN 1 END, c), DATE '2026-01-01', a MOD (b), MOD(a, 2)", "SELECT STDDEV(a), VAR_SAMP(b) OVER (ORDER BY c ROWS 1 PRECEDING)",
 		"SELECT a DIV (b) % c MOD -d, CAST(a AS DECIMAL(1, 2)), CONVERT(b, CHAR(3)), EXTRACT(DAY FROM c), BINARY 'a' 'b' = 'c', FORMAT(1, 2), ROUND(1.5, 9), SUBSTR('a', 2, 3), SEC_TO_TIME(5)",
-		"SELECT x'4d', b'1', N'a', 0b1, 1--1, 'a\\0b', 1 [x, @b:=1], 2x, $y"} {
+		"SELECT x'4d', b'1', N'a', 0b1, 1--1, 'a\\0b', 1 [x, @b:=1], 2x, $y",
+		"CREATE USER IF NOT EXISTS a@localhost IDENTIFIED WITH mysql_native_password BY 'b', 'c'@'%' IDENTIFIED BY \"d\"", "ALTER USER USER() IDENTIFIED BY 'a'", "SHOW GRANTS FOR a",
+		"GRANT SELECT, UPDATE (NAME, a), CREATE VIEW ON TABLE performance_schema.threads TO a, 'c'@'%' WITH GRANT OPTION", "REVOKE ALL PRIVILEGES, GRANT OPTION FROM a", "REVOKE UPDATE (a), GRANT OPTION ON *.* FROM a"} {
 		f.Add(q)
 	}
-	c := &Catalog{}
+	c := &Catalog{Accounts: NewAccounts("ftrace", "")}
 	c.Add(newFake("app"))
 	s, err := c.Session(context.Background())
 	if err != nil {

@@ -49,7 +49,7 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 		i += 2
 	}
 	if ofTable {
-		if err := s.exists(ctx, t); err != nil {
+		if err := s.shows(ctx, t); err != nil {
 			return nil, err
 		}
 	}
@@ -100,10 +100,7 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 	case "COLLATION":
 		name, from = "Collation", `SELECT COLLATION_NAME AS Collation, CHARACTER_SET_NAME AS Charset, ID AS Id, IS_DEFAULT AS "Default", IS_COMPILED AS Compiled, SORTLEN AS Sortlen FROM information_schema.collations`
 	case "GRANTS":
-		who := s.who.Load()
-		grant := fmt.Sprintf("GRANT SELECT, UPDATE ON performance_schema.* TO '%s'@'%s'", who.user, who.host)
-		name, from = "Grants", fmt.Sprintf("SELECT %s AS %s", quoteString(grant), quoteName("Grants for "+who.String()))
-		i = len(st.tokens)
+		return s.showGrants(st, i)
 	default:
 		columns, ok := shownEmpty[what]
 		if !ok {
@@ -174,11 +171,22 @@ var shownEmpty = func() map[string]string {
 
 // showEngine is SHOW ENGINE PERFORMANCE_SCHEMA STATUS: the tracer's memory.
 func (s *Session) showEngine(ctx context.Context, st *stmt, i int) (*Result, error) {
+	if err := s.needs(mayProcess); err != nil {
+		return nil, err
+	}
 	if !strings.EqualFold(st.at(i).text, "performance_schema") {
 		return nil, NewError(1286, "Unknown storage engine '%s'", st.at(i).text)
 	}
 	return s.read(ctx, `SELECT 'performance_schema' AS "Type", REPLACE(EVENT_NAME, 'memory/ftrace/', '') || '.memory' AS "Name", SUM(CURRENT_NUMBER_OF_BYTES_USED) AS "Status"
 		FROM performance_schema.memory_summary_global_by_event_name GROUP BY 2`, nil)
+}
+
+// shows returns an error if a table does not exist, or nothing of it is for the user.
+func (s *Session) shows(ctx context.Context, t target) error {
+	if !s.account().sees(t.schema, t.name) {
+		return s.denied("SELECT", t.name)
+	}
+	return s.exists(ctx, t)
 }
 
 // exists returns an error if a table does not exist.
@@ -211,7 +219,7 @@ func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	if err := s.exists(ctx, t); err != nil {
+	if err := s.shows(ctx, t); err != nil {
 		return nil, err
 	}
 	if err := s.readTest(ctx); err != nil {

@@ -99,6 +99,7 @@ func init() {
 		"BEGIN": (*Session).transaction, "START": (*Session).transaction, "COMMIT": (*Session).transaction, "ROLLBACK": (*Session).transaction,
 		"SAVEPOINT": (*Session).transaction, "RELEASE": (*Session).transaction,
 		"LOCK": (*Session).lock, "UNLOCK": (*Session).ignore, "DO": (*Session).do, "FLUSH": (*Session).ignore,
+		"GRANT": (*Session).grantOrRevoke, "REVOKE": (*Session).grantOrRevoke,
 	}
 }
 
@@ -149,7 +150,7 @@ func (s *Session) dispatch(ctx context.Context, st *stmt) (*Result, error) {
 			return nil, readOnly(first)
 		}
 		return h(s, ctx, st)
-	case first == "GRANT" || first == "REVOKE" || first == "CALL" || first == "PREPARE" || first == "EXECUTE" || first == "DEALLOCATE" || first == "LOAD" || first == "KILL" || first == "HANDLER" || first == "ANALYZE" ||
+	case first == "CALL" || first == "PREPARE" || first == "EXECUTE" || first == "DEALLOCATE" || first == "LOAD" || first == "KILL" || first == "HANDLER" || first == "ANALYZE" ||
 		first == "CHECK" || first == "OPTIMIZE" || first == "REPAIR" || first == "CHECKSUM" || first == "HELP" || first == "INSTALL":
 		return nil, NewError(erUnsupported, "This version of ftrace doesn't yet support '%s'", first)
 	}
@@ -312,6 +313,11 @@ func (s *Session) truncate(ctx context.Context, st *stmt) (*Result, error) {
 		return nil, err
 	case t.next < len(st.tokens):
 		return nil, syntaxError(st.rest(t.next))
+	}
+	if err := s.mayUse(mayDrop, t.schema, t.name); err != nil {
+		return nil, err
+	}
+	switch {
 	case !t.ours:
 		return s.exec(ctx, "DELETE FROM test."+quoteName(t.name))
 	case t.table == nil:
@@ -341,6 +347,9 @@ func (s *Session) truncate(ctx context.Context, st *stmt) (*Result, error) {
 // define is CREATE, DROP, ALTER and RENAME, for tables and views in test.
 func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 	command := strings.ToUpper(st.at(0).text)
+	if st.at(1).is("USER") {
+		return s.users(st, command)
+	}
 	i := 1
 	for st.at(i).is("OR") || st.at(i).is("REPLACE") || st.at(i).is("TEMPORARY") || st.at(i).is("UNIQUE") {
 		i++
@@ -358,8 +367,7 @@ func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 				return nil, NewError(erDBExists, "Can't create database '%s'; database exists", name)
 			}
 		}
-		who := s.who.Load()
-		return nil, NewError(erDBDenied, "Access denied for user '%s'@'%s' to database '%s'", who.user, who.host, name)
+		return nil, s.schemaDenied(name)
 	case "TABLE", "VIEW", "INDEX":
 	default:
 		return nil, NewError(erUnsupported, "This version of ftrace doesn't yet support '%s %s'", command, what)
@@ -383,6 +391,9 @@ func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 		}
 		return nil, s.denied(command, t.name)
 	}
+	if err := s.mayUse(definingNeeds(st, what), t.schema, t.name); err != nil {
+		return nil, err
+	}
 	if what == "INDEX" {
 		if command != "CREATE" {
 			return s.exec(ctx, "DROP INDEX test."+quoteName(st.at(index).text))
@@ -398,6 +409,25 @@ func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 		s.index(ctx, t.name)
 	}
 	return r, err
+}
+
+// definingNeeds returns the privileges for a statement that defines something in test.
+func definingNeeds(st *stmt, what string) privileges {
+	switch {
+	case what == "INDEX":
+		return mayIndex
+	case what == "VIEW" && st.at(1).is("OR"), what == "VIEW" && st.at(0).is("ALTER"):
+		return mayCreateView | mayDrop
+	case st.at(0).is("DROP"):
+		return mayDrop
+	case what == "VIEW":
+		return mayCreateView
+	case st.at(0).is("CREATE"):
+		return mayCreate
+	case st.at(0).is("RENAME"):
+		return mayAlter | mayDrop
+	}
+	return mayAlter
 }
 
 // defining returns SQLite's spelling of a statement that defines the table that is named at a

@@ -208,8 +208,13 @@ func (s *Session) setVariable(name string, v value, global bool) error {
 			return NewError(erWrongValue, "Variable '%s' can't be set to the value of '%s'", name, text)
 		}
 	}
-	if global && s.catalog.ReadOnly {
-		return readOnly("SET GLOBAL")
+	if global {
+		if s.catalog.ReadOnly {
+			return readOnly("SET GLOBAL")
+		}
+		if err := s.needs(maySetVariables); err != nil {
+			return err
+		}
 	}
 	if global && isNumeric(name) {
 		s.catalog.mu.Lock()

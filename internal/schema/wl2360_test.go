@@ -20,7 +20,10 @@ func TestWL2360(t *testing.T) {
 	section, _, _ = strings.Cut(section, "\n## ")
 	f := newWaiting()
 	f.threads[2].Current = nil
-	s := open(t, f)
+	c := &Catalog{Accounts: NewAccounts("ftrace", "secret")}
+	c.Add(f)
+	s := openIn(t, c)
+	ask(t, s, "CREATE USER user IDENTIFIED BY 'x'")
 	row := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (.*) \\|$")
 	refused := regexp.MustCompile(`^error (\d+)`)
 	kinds := map[string]int{}

@@ -5,6 +5,9 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/subtle"
+	"slices"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
 // Ways in which a client shows that it knows the password without sending it.
@@ -27,26 +30,24 @@ func newSalt() []byte {
 }
 
 // proves reports whether a client's answer shows that it knows the password.
-func proves(plugin, password string, salt, answer []byte) bool {
-	if password == "" {
-		return len(answer) == 0
-	}
-	var want []byte
+func proves(plugin string, secret schema.Secret, salt, answer []byte) bool {
 	switch plugin {
 	case nativePassword: // SHA1(password) XOR SHA1(salt, SHA1(SHA1(password)))
-		once := sha1.Sum([]byte(password))
-		twice := sha1.Sum(once[:])
-		mask := sha1.Sum(append(append([]byte{}, salt...), twice[:]...))
-		want = make([]byte, len(once))
-		subtle.XORBytes(want, once[:], mask[:])
+		mask := sha1.Sum(slices.Concat(salt, secret.SHA1[:]))
+		if len(answer) != len(mask) {
+			return false
+		}
+		subtle.XORBytes(mask[:], mask[:], answer)
+		known := sha1.Sum(mask[:])
+		return subtle.ConstantTimeCompare(known[:], secret.SHA1[:]) == 1
 	case sha2Password: // SHA256(password) XOR SHA256(SHA256(SHA256(password)), salt)
-		once := sha256.Sum256([]byte(password))
-		twice := sha256.Sum256(once[:])
-		mask := sha256.Sum256(append(append([]byte{}, twice[:]...), salt...))
-		want = make([]byte, len(once))
-		subtle.XORBytes(want, once[:], mask[:])
-	default:
-		return false
+		mask := sha256.Sum256(slices.Concat(secret.SHA256[:], salt))
+		if len(answer) != len(mask) {
+			return false
+		}
+		subtle.XORBytes(mask[:], mask[:], answer)
+		known := sha256.Sum256(mask[:])
+		return subtle.ConstantTimeCompare(known[:], secret.SHA256[:]) == 1
 	}
-	return subtle.ConstantTimeCompare(want, answer) == 1
+	return false
 }

@@ -41,7 +41,7 @@ type conn struct {
 	raw          net.Conn // without TLS
 	server       *Server
 	id           uint32
-	session      *schema.Session
+	session      *schema.Session // set under mu; nil: it has not logged in
 	capabilities uint32
 	secure       *tls.ConnectionState // nil: without TLS
 	statements   map[uint32]*prepared
@@ -282,10 +282,14 @@ func (c *conn) kill(id uint32, query bool) error {
 		return c.fail(schema.NewError(1094, "Unknown thread id: %d", id))
 	}
 	other.mu.Lock()
-	if other.cancel != nil {
+	err := c.session.MayKill(other.session)
+	if err == nil && other.cancel != nil {
 		other.cancel()
 	}
 	other.mu.Unlock()
+	if err != nil {
+		return c.fail(err)
+	}
 	if !query {
 		other.raw.Close()
 	}

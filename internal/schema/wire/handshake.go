@@ -133,8 +133,7 @@ func (c *conn) login(ctx context.Context, user, database, plugin, asked string, 
 	if len(proof) == 1 && proof[0] == 0 {
 		proof = nil
 	}
-	password, known := c.server.password(user)
-	if c.server.User != "" && (!proves(plugin, password, salt, proof) || !known) {
+	if !c.server.knows(user, plugin, salt, proof) {
 		using := "NO"
 		if len(proof) > 0 {
 			using = "YES"

@@ -3,7 +3,6 @@ package wire
 import (
 	"cmp"
 	"context"
-	"crypto/subtle"
 	"crypto/tls"
 	"errors"
 	"maps"
@@ -18,9 +17,7 @@ import (
 
 // A Server serves a catalog.
 type Server struct {
-	Catalog *schema.Catalog
-	// User may log in with Password. If User is empty anyone may log in.
-	User, Password string
+	Catalog *schema.Catalog // if it has no accounts anyone may log in
 	// TLS, if it is not nil, is for clients that want it. TLSOnly refuses those that do not.
 	TLS     *tls.Config
 	TLSOnly bool
@@ -64,8 +61,10 @@ func (c *conn) admit(ctx context.Context) error {
 	if full {
 		return schema.NewError(1040, "Too many connections")
 	}
-	var err error
-	c.session, err = s.Catalog.Session(ctx)
+	session, err := s.Catalog.Session(ctx)
+	c.mu.Lock()
+	c.session = session
+	c.mu.Unlock()
 	return err
 }
 
@@ -174,9 +173,13 @@ func (s *Server) log(format string, args ...any) {
 	}
 }
 
-// password returns the password of a user, and whether there is such a user.
-func (s *Server) password(user string) (string, bool) {
-	return s.Password, subtle.ConstantTimeCompare([]byte(user), []byte(s.User)) == 1
+// knows reports whether there is such a user, whose password the client knows.
+func (s *Server) knows(user, plugin string, salt, answer []byte) bool {
+	if s.Catalog.Accounts == nil {
+		return true
+	}
+	secret, ok := s.Catalog.Accounts.Secret(user)
+	return proves(plugin, secret, salt, answer) && ok
 }
 
 func (s *Server) conn(id uint32) *conn {

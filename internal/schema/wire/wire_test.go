@@ -80,9 +80,10 @@ func deep(t *testing.T, c *schema.Catalog) {
 // serve serves a process with some functions and returns the address.
 func serve(t *testing.T, functions int, change func(*Server)) string {
 	t.Helper()
-	catalog := &schema.Catalog{}
+	catalog := &schema.Catalog{Accounts: schema.NewAccounts("ftrace", "secret")}
+	catalog.Accounts.AddReader("reader", "readers")
 	catalog.Add(newProcess(functions))
-	s := &Server{Catalog: catalog, User: "ftrace", Password: "secret"}
+	s := &Server{Catalog: catalog}
 	if change != nil {
 		change(s)
 	}
@@ -205,7 +206,7 @@ func TestLogin(t *testing.T) {
 	}
 	plain := serve(t, 1, nil)
 	secure := serve(t, 1, func(s *Server) { s.TLS, s.TLSOnly = &tls.Config{Certificates: []tls.Certificate{certificate}}, true })
-	open := serve(t, 1, func(s *Server) { s.User, s.Password = "", "" })
+	open := serve(t, 1, func(s *Server) { s.Catalog.Accounts = nil })
 	for _, c := range []struct {
 		dsn    string
 		number uint16

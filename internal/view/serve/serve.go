@@ -31,28 +31,32 @@ type Options struct {
 	Anywhere bool   // addresses are allowed that are reached from other machines
 	User     string
 	Password string // "": one is made up and written
-	Open     bool   // anyone may log in
-	TLS      string // auto, the files CERT,KEY, or none
+	// Reader may log in too, to see everything and change nothing; "": nobody does.
+	Reader         string
+	ReaderPassword string // "": one is made up and written
+	Open           bool   // anyone may log in
+	TLS            string // auto, the files CERT,KEY, or none
 }
 
 // A Server has its address and waits for clients that it can serve.
 type Server struct {
-	options   Options
-	server    wire.Server
-	listener  net.Listener
-	generated bool // the password was made up
-	warn      io.Writer
+	options  Options // with the passwords that were made up
+	server   wire.Server
+	accounts *schema.Accounts // nil: anyone may log in
+	made     map[string]bool  // users whose passwords were made up
+	listener net.Listener
+	warn     io.Writer
 }
 
 // Listen returns a server that listens. What is to be said meanwhile goes to warn.
 func Listen(o Options, warn io.Writer) (*Server, error) {
-	s := &Server{options: o, warn: warn}
-	s.server = wire.Server{User: o.User, Password: o.Password, Log: func(format string, args ...any) { fmt.Fprintf(warn, "ftrace: serve: "+format+"\n", args...) }}
-	switch {
-	case o.Open:
-		s.server.User = ""
-	case o.Password == "":
-		s.server.Password, s.generated = rand.Text()[:16], true
+	s := &Server{options: o, warn: warn, made: map[string]bool{}}
+	s.server = wire.Server{Log: func(format string, args ...any) { fmt.Fprintf(warn, "ftrace: serve: "+format+"\n", args...) }}
+	if !o.Open {
+		s.accounts = schema.NewAccounts(o.User, s.password(o.User, &s.options.Password))
+		if o.Reader != "" {
+			s.accounts.AddReader(o.Reader, s.password(o.Reader, &s.options.ReaderPassword))
+		}
 	}
 	var err error
 	if s.server.TLS, err = tlsConfig(o.TLS); err != nil {
@@ -62,22 +66,33 @@ func Listen(o Options, warn io.Writer) (*Server, error) {
 	return s, err
 }
 
+// password returns the password of a user, which it makes up if there is none.
+func (s *Server) password(user string, password *string) string {
+	if *password == "" {
+		*password, s.made[user] = rand.Text()[:16], true
+	}
+	return *password
+}
+
 // Close ends the listening of a server that does not run.
 func (s *Server) Close() { s.listener.Close() }
 
 // Run writes how to connect and serves a catalog, which it closes, until a signal comes, or the
 // catalog's processes have ended.
 func (s *Server) Run(catalog *schema.Catalog, out io.Writer) (err error) {
-	s.server.Catalog = catalog
+	s.server.Catalog, catalog.Accounts = catalog, s.accounts
 	host, port, _ := net.SplitHostPort(s.listener.Addr().String())
 	fmt.Fprintf(out, "serving on %s\n", s.listener.Addr())
-	switch {
-	case s.options.Open:
+	how := func(user, password string) {
+		if !s.made[user] {
+			password = ""
+		}
+		fmt.Fprintf(out, "mysql -h %s -P %s -u %s -p%s\n", host, port, user, password)
+	}
+	if s.options.Open {
 		fmt.Fprintf(out, "mysql -h %s -P %s\n", host, port)
-	case s.generated:
-		fmt.Fprintf(out, "mysql -h %s -P %s -u %s -p%s\n", host, port, s.options.User, s.server.Password)
-	default:
-		fmt.Fprintf(out, "mysql -h %s -P %s -u %s -p\n", host, port, s.options.User)
+	} else if how(s.options.User, s.options.Password); s.options.Reader != "" {
+		how(s.options.Reader, s.options.ReaderPassword)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

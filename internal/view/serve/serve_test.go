@@ -67,29 +67,35 @@ func TestListen(t *testing.T) {
 func TestPassword(t *testing.T) {
 	seen := map[string]bool{}
 	for range 20 {
-		s, err := Listen(Options{Address: ":0", User: "ftrace"}, io.Discard)
+		s, err := Listen(Options{Address: ":0", User: "ftrace", Reader: "reader"}, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Close()
-		p := s.server.Password
-		if len(p) < 16 || seen[p] || s.server.User != "ftrace" {
-			t.Errorf("user %q, password %q", s.server.User, p)
+		for _, p := range []string{s.options.Password, s.options.ReaderPassword} {
+			if len(p) < 16 || seen[p] {
+				t.Errorf("password %q", p)
+			}
+			seen[p] = true
 		}
-		seen[p] = true
 	}
-	for _, c := range []struct{ o, want Options }{
-		{Options{User: "u", Password: "p"}, Options{User: "u", Password: "p"}},
-		{Options{User: "u", Open: true}, Options{}},
-	} {
-		c.o.Address = ":0"
-		s, err := Listen(c.o, io.Discard)
+	for _, o := range []Options{{User: "u", Password: "p"}, {User: "u", Password: "p", Reader: "r", ReaderPassword: "q"}, {User: "u", Open: true}} {
+		o.Address = ":0"
+		s, err := Listen(o, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Close()
-		if s.server.User != c.want.User || s.server.Password != c.want.Password {
-			t.Errorf("%+v: user %q, password %q", c.o, s.server.User, s.server.Password)
+		if s.options != o || (s.accounts == nil) != o.Open {
+			t.Errorf("%+v: %+v, accounts %v", o, s.options, s.accounts)
+		}
+		for _, user := range []string{"u", "r"} {
+			if s.accounts == nil {
+				continue
+			}
+			if _, known := s.accounts.Secret(user); known != (user == "u" || o.Reader != "") {
+				t.Errorf("%+v: %s is known: %v", o, user, known)
+			}
 		}
 	}
 }
@@ -208,7 +214,7 @@ func TestRun(t *testing.T) {
 		catalog.Add(process{ended: ended})
 		s := start(t, c.o, catalog)
 		host, port, _ := net.SplitHostPort(s.listener.Addr().String())
-		want := strings.TrimSpace(fmt.Sprintf("mysql -h %s -P %s %s", host, port, strings.Replace(c.want, "PASSWORD", s.server.Password, 1)))
+		want := strings.TrimSpace(fmt.Sprintf("mysql -h %s -P %s %s", host, port, strings.Replace(c.want, "PASSWORD", s.options.Password, 1)))
 		for _, want := range []string{"serving on " + s.listener.Addr().String(), want} {
 			if line, err := s.said.ReadString('\n'); strings.TrimSuffix(line, "\n") != want {
 				t.Errorf("it said %q, not %q, %v", line, want, err)
