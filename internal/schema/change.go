@@ -147,7 +147,7 @@ func (s *Session) changing(st *stmt, c *change) (string, error) {
 			err = cmp.Or(err, s.maySetColumn(t.schema, t.name, a.column))
 		}
 	}
-	if err = cmp.Or(err, s.mayReadIn(c, &t)); err != nil {
+	if err = cmp.Or(err, s.mayReadIn(c, &t), s.notView(&t, c.command)); err != nil {
 		return "", err
 	}
 	switch {
@@ -293,7 +293,7 @@ func (s *Session) updateJoined(ctx context.Context, st *stmt, c *change) (*Resul
 		if err := s.maySetColumn(t.schema, t.name, a.column); err != nil {
 			return nil, err
 		}
-		if err := s.mayUpdate(&t.target, a.column); err != nil {
+		if err := cmp.Or(s.notView(&t.target, c.command), s.mayUpdate(&t.target, a.column)); err != nil {
 			return nil, err
 		}
 		rows.items = append(rows.items, item{of: a.value, alias: fmt.Sprint("v", i), named: true})

@@ -167,6 +167,8 @@ func (s *Session) asError(err error) *Error {
 		return NewError(erLock, "Lock wait timeout exceeded; try restarting transaction")
 	case has("Expression tree is too large"), has("parser stack overflow"), has("too many terms in compound"):
 		return tooDeep()
+	case has("tables in a join"):
+		return NewError(1116, "Too many tables; %s", text)
 	case has("pattern too complex"):
 		return NewError(erUnsupported, "This version of ftrace doesn't yet support a pattern of LIKE of more than %d bytes", maxPattern)
 	case has("interrupted"):

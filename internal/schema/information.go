@@ -341,7 +341,7 @@ type testTable struct {
 // readTest reads which tables there are in test, for a statement that queries information_schema.
 func (s *Session) readTest(ctx context.Context) error {
 	rows, err := s.conn.QueryContext(ctx, `SELECT m.name, m.type, m.sql, c.name, c.type, c."notnull", c.cid FROM test.sqlite_master m, pragma_table_info(m.name, 'test') c
-		WHERE m.type IN ('table', 'view') ORDER BY m.name, c.cid`)
+		WHERE m.type IN ('table', 'view') AND m.name <> '`+viewsTable+`' ORDER BY m.name, c.cid`)
 	if err != nil {
 		return err
 	}
@@ -362,5 +362,16 @@ func (s *Session) readTest(ctx context.Context) error {
 		t := &s.statement.test[len(s.statement.test)-1]
 		t.columns = append(t.columns, columnInfo{"test", table, position + 1, true, columnHead{name: column, kind: strings.ToLower(columnKind), updatable: true, null: notNull == 0}})
 	}
-	return rows.Err()
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	views, err := s.userViews(ctx, "")
+	for _, v := range views {
+		t := testTable{tableInfo: tableInfo{schema: "test", name: v.name, kind: viewType, definition: v.definition}}
+		for i, c := range v.columns {
+			t.columns = append(t.columns, columnInfo{"test", v.name, i + 1, false, columnHead{name: c.Name, kind: c.Kind, null: true}})
+		}
+		s.statement.test = append(s.statement.test, t)
+	}
+	return err
 }

@@ -17,6 +17,9 @@ type restorer struct {
 	literals int      // bytes of variables' values
 	params   int      // the highest number of a parameter
 	spares   bool     // it is an UPDATE of setup_consumers
+	database string   // the default schema of the view whose query is written, "": it is none's
+	viewing  []string // names of the views around
+	views    int      // that were written
 }
 
 // restore calls f with a restorer, and returns what f wrote.
@@ -389,7 +392,7 @@ var enums = map[string]bool{"ENABLED": true, "TIMED": true, "INSTRUMENTED": true
 // be changed.
 func engines(name string) bool {
 	const pragma = "pragma_"
-	return len(name) > len(pragma) && strings.EqualFold(name[:len(pragma)], pragma) || strings.EqualFold(name, "sqlite_dbpage")
+	return len(name) > len(pragma) && strings.EqualFold(name[:len(pragma)], pragma) || strings.EqualFold(name, "sqlite_dbpage") || strings.EqualFold(name, viewsTable)
 }
 
 // collation returns the collation of SQLite that is closest to one of MySQL's.

@@ -190,13 +190,16 @@ func (r *restorer) table(t *tableRef) {
 	case t.schema == "" && slices.Contains(r.with, strings.ToLower(t.name)):
 		r.write(quoteName(t.name))
 	default:
-		schema := cmp.Or(t.schema, r.session.database)
+		schema := cmp.Or(t.schema, r.database, r.session.database)
 		if err := r.session.mayUse(maySelect, schema, t.name); err != nil {
 			fail(err)
 		}
 		if view := r.session.viewOf(schema, t.name); view != nil {
 			r.enclosed(view)
 			r.write(" AS ", quoteName(t.known()))
+			return
+		}
+		if r.userView(schema, t) {
 			return
 		}
 		r.path([]string{schema, t.name})

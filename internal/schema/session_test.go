@@ -141,10 +141,10 @@ func TestViews(t *testing.T) {
 		"SHOW FULL TABLES FROM sys":                                "blocked|VIEW\nfunctions_with_errors|VIEW\nio_global_by_file_by_latency|VIEW\nlock_waits|VIEW\nstatement_analysis|VIEW\nstatements_with_errors|VIEW\ntop_functions|VIEW\nwait_chains|VIEW\nwaits_global_by_latency|VIEW\n",
 		"SHOW FULL TABLES FROM sys WHERE Table_type <> 'VIEW'":     "",
 		"SHOW FULL TABLES FROM performance_schema LIKE 'setup_a%'": "setup_actors|BASE TABLE\n",
-		"SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION, IS_UPDATABLE, DEFINER FROM information_schema.views WHERE TABLE_NAME IN ('v', 'blocked')": "sys|blocked|/* computed from performance_schema */|NO|ftrace@localhost\ntest|v|SELECT 1 AS `n`|NO|ftrace@localhost\n",
+		"SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION, IS_UPDATABLE, DEFINER FROM information_schema.views WHERE TABLE_NAME IN ('v', 'blocked')": "sys|blocked|/* computed from performance_schema */|NO|ftrace@localhost\ntest|v|SELECT 1 AS n|NO|ftrace@localhost\n",
 		"SELECT TABLE_NAME, ENGINE, TABLE_COMMENT FROM information_schema.tables WHERE TABLE_TYPE = 'VIEW' AND TABLE_SCHEMA = 'sys' LIMIT 1":         "blocked|NULL|VIEW\n",
-		"SHOW CREATE VIEW test.v":  "v|CREATE VIEW `v` (`n`) AS SELECT 1 AS `n`|utf8mb4|utf8mb4_general_ci\n",
-		"SHOW CREATE TABLE test.v": "v|CREATE VIEW `v` (`n`) AS SELECT 1 AS `n`|utf8mb4|utf8mb4_general_ci\n",
+		"SHOW CREATE VIEW test.v":  "v|CREATE VIEW `v` (`n`) AS SELECT 1 AS n|utf8mb4|utf8mb4_general_ci\n",
+		"SHOW CREATE TABLE test.v": "v|CREATE VIEW `v` (`n`) AS SELECT 1 AS n|utf8mb4|utf8mb4_general_ci\n",
 	} {
 		got, _, err := try(t, s, query)
 		if err != nil || got != want {
@@ -1093,7 +1093,8 @@ func FuzzQuery(f *testing.F) {
 		"SELECT a DIV (b) % c MOD -d, CAST(a AS DECIMAL(1, 2)), CONVERT(b, CHAR(3)), EXTRACT(DAY FROM c), BINARY 'a' 'b' = 'c', FORMAT(1, 2), ROUND(1.5, 9), SUBSTR('a', 2, 3), SEC_TO_TIME(5)",
 		"SELECT x'4d', b'1', N'a', 0b1, 1--1, 'a\\0b', 1 [x, @b:=1], 2x, $y",
 		"CREATE USER IF NOT EXISTS a@localhost IDENTIFIED WITH mysql_native_password BY 'b', 'c'@'%' IDENTIFIED BY \"d\"", "ALTER USER USER() IDENTIFIED BY 'a'", "SHOW GRANTS FOR a",
-		"GRANT SELECT, UPDATE (NAME, a), CREATE VIEW ON TABLE performance_schema.threads TO a, 'c'@'%' WITH GRANT OPTION", "REVOKE ALL PRIVILEGES, GRANT OPTION FROM a", "REVOKE UPDATE (a), GRANT OPTION ON *.* FROM a"} {
+		"GRANT SELECT, UPDATE (NAME, a), CREATE VIEW ON TABLE performance_schema.threads TO a, 'c'@'%' WITH GRANT OPTION", "REVOKE ALL PRIVILEGES, GRANT OPTION FROM a", "REVOKE UPDATE (a), GRANT OPTION ON *.* FROM a",
+		"CREATE OR REPLACE VIEW test.v (a, b) AS SELECT 1, NAME FROM threads x WITH", "DROP VIEW IF EXISTS test.v, test.w CASCADE", "SELECT * FROM test.v a JOIN test.v b"} {
 		f.Add(q)
 	}
 	c := &Catalog{Accounts: NewAccounts("ftrace", "")}

@@ -196,6 +196,9 @@ func (s *Session) exists(ctx context.Context, t target) error {
 	}
 	if strings.EqualFold(t.schema, "test") {
 		var n int
+		if v, err := s.userView(ctx, t.schema, t.name); err != nil || v != nil {
+			return err
+		}
 		if s.conn.QueryRowContext(ctx, "SELECT count(*) FROM test.sqlite_master WHERE name = ? COLLATE NOCASE", t.name).Scan(&n); n > 0 {
 			return nil
 		}

@@ -319,6 +319,9 @@ func (s *Session) truncate(ctx context.Context, st *stmt) (*Result, error) {
 	}
 	switch {
 	case !t.ours:
+		if err := s.notView(&t, "TRUNCATE"); err != nil {
+			return nil, err
+		}
 		return s.exec(ctx, "DELETE FROM test."+quoteName(t.name))
 	case t.table == nil:
 		return nil, t.missing()
@@ -368,7 +371,9 @@ func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 			}
 		}
 		return nil, s.schemaDenied(name)
-	case "TABLE", "VIEW", "INDEX":
+	case "VIEW":
+		return s.defineView(ctx, st)
+	case "TABLE", "INDEX":
 	default:
 		return nil, NewError(erUnsupported, "This version of ftrace doesn't yet support '%s %s'", command, what)
 	}
@@ -400,12 +405,17 @@ func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 		}
 		return s.exec(ctx, "CREATE INDEX test."+quoteName(st.at(index).text)+" ON "+quoteName(t.name)+" "+st.rest(t.next))
 	}
+	if v, err := s.userView(ctx, t.schema, t.name); err != nil {
+		return nil, err
+	} else if v != nil && command == "CREATE" {
+		return nil, NewError(erTableExists, "Table '%s' already exists", t.name)
+	}
 	q, err := s.defining(st, t, i)
 	if err != nil {
 		return nil, err
 	}
 	r, err := s.exec(ctx, q, st.args...)
-	if err == nil && command == "CREATE" && what == "TABLE" {
+	if err == nil && command == "CREATE" {
 		s.index(ctx, t.name)
 	}
 	return r, err
