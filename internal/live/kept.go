@@ -163,44 +163,31 @@ func (c *Counts) add(s *format.Summary) {
 	}
 }
 
-// last returns the last calls of a history, given the rings that it is in. order returns the two
-// numbers by which they are ordered.
+// last returns the last calls of a history, in order, given the rings that it is in. order returns
+// the two numbers by which they are ordered.
 func last(rings [][]format.Call, most int, order func(c *format.Call) (by, then uint64)) []Call {
-	type entry struct {
+	type entry struct { // beside each other, unlike the calls
 		by, then uint64
 		call     *format.Call
 	}
-	compare := func(a, b entry) int { return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.then, b.then)) }
 	n := 0
-	sorted := make([][]entry, len(rings))
-	for i, ring := range rings {
-		oldest := 0 // the calls are nearly in order from there on
-		for j := range ring {
-			if ring[j].Number < ring[oldest].Number {
-				oldest = j
-			}
-		}
-		sorted[i] = make([]entry, 0, len(ring))
-		for j := range ring {
-			if c := &ring[(oldest+j)%len(ring)]; c.Number != 0 {
-				by, then := order(c)
-				sorted[i] = append(sorted[i], entry{by, then, c})
-			}
-		}
-		slices.SortFunc(sorted[i], compare)
-		n += len(sorted[i])
+	for _, ring := range rings {
+		n += len(ring)
 	}
-	list := make([]Call, min(n, most))
-	for i := len(list) - 1; i >= 0; i-- {
-		latest := -1
-		for j, s := range sorted {
-			if len(s) > 0 && (latest < 0 || compare(s[len(s)-1], sorted[latest][len(sorted[latest])-1]) > 0) {
-				latest = j
+	sorted := make([]entry, 0, n)
+	for _, ring := range rings {
+		for i := range ring {
+			if c := &ring[i]; c.Number != 0 {
+				by, then := order(c)
+				sorted = append(sorted, entry{by, then, c})
 			}
 		}
-		s := sorted[latest]
-		list[i] = callOf(s[len(s)-1].call)
-		sorted[latest] = s[:len(s)-1]
+	}
+	slices.SortFunc(sorted, func(a, b entry) int { return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.then, b.then)) })
+	sorted = sorted[max(0, len(sorted)-most):]
+	list := make([]Call, len(sorted))
+	for i, e := range sorted {
+		list[i] = callOf(e.call)
 	}
 	return list
 }

@@ -27,6 +27,7 @@ type liveProcess struct {
 	mu     sync.Mutex
 	wants  bool                    // a session has begun
 	frozen map[Consumers]*Snapshot // what consumers had that the process can't stop keeping
+	rows   *functionRows           // of the last snapshot
 }
 
 // Attach opens a running process of this user as a source.
@@ -370,7 +371,7 @@ func (s *liveProcess) look(of live.Contents) (*Snapshot, error) {
 		if err != nil {
 			return err
 		}
-		v := &liveView{s: s, l: l, printer: l.Program.Printer(recording.DefaultFormat)}
+		v := &liveView{s: s, l: l, printer: l.Program.Printer(recording.DefaultFormat), sites: map[uint32]string{}}
 		snap = v.snapshot()
 		return nil
 	})

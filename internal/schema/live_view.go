@@ -17,7 +17,8 @@ type liveView struct {
 	s       *liveProcess
 	l       *live.Snapshot
 	printer *recording.Printer
-	mu      sync.Mutex // guards the printer and values
+	sites   map[uint32]string // where those are that were needed
+	mu      sync.Mutex        // guards the printer and values
 }
 
 func (v *liveView) snapshot() *Snapshot {
@@ -66,26 +67,12 @@ func (v *liveView) snapshot() *Snapshot {
 	for i := live.Buckets - 1; i < len(s.Buckets); i++ {
 		s.Buckets[i] = 1<<63 - 1
 	}
-	functions := program.Functions()
-	s.Functions, s.Global = make([]Function, 0, len(functions)), make([]Summary, 0, len(functions))
-	for _, f := range functions {
-		if int(f.Key) >= len(l.Functions) {
-			continue
-		}
-		now := &l.Functions[f.Key]
-		row := Function{f.Key, f.Probe, f.Wait, f.Span, f.Package, f.Name, f.File, f.Line, Flags{now.On, !now.Untimed}}
-		switch {
-		case f.Probe:
-			s.Probes = append(s.Probes, row)
-		case f.Wait:
-			s.Waits = append(s.Waits, row)
-		case f.Span:
-			s.Kinds = append(s.Kinds, row)
-		default:
-			s.Functions = append(s.Functions, row)
-		}
-		if now.Summary.Count > 0 {
-			s.Global = append(s.Global, v.global(f.Key, now.Summary))
+	rows := v.s.functionsOf(l)
+	s.Functions, s.Probes, s.Waits, s.Kinds = rows.functions, rows.probes, rows.waits, rows.kinds
+	s.Global = make([]Summary, 0, len(l.Functions))
+	for key := range l.Functions {
+		if c := l.Functions[key].Summary; c.Count > 0 && rows.known[key] {
+			s.Global = append(s.Global, v.global(uint32(key), c))
 		}
 	}
 	s.Threads = make([]Thread, 0, len(l.Goroutines))
@@ -110,6 +97,50 @@ func (v *liveView) snapshot() *Snapshot {
 	}
 	s.Now, s.Running = v.at(l.Latest), int(l.Running)
 	return s
+}
+
+// functionRows are a process's functions as rows of a snapshot.
+type functionRows struct {
+	program                         *recording.Recording
+	flags                           []Flags // by key
+	known                           []bool  // by key: there is a row
+	functions, probes, waits, kinds []Function
+}
+
+// functionsOf returns the rows of the functions in a snapshot: those of the one before if they are
+// the same.
+func (s *liveProcess) functionsOf(l *live.Snapshot) *functionRows {
+	now := func(key int) Flags { return Flags{l.Functions[key].On, !l.Functions[key].Untimed} }
+	same := s.rows != nil && s.rows.program == l.Program && len(s.rows.flags) == len(l.Functions)
+	for key := 0; same && key < len(l.Functions); key++ {
+		same = s.rows.flags[key] == now(key)
+	}
+	if same {
+		return s.rows
+	}
+	r := &functionRows{program: l.Program, flags: make([]Flags, len(l.Functions)), known: make([]bool, len(l.Functions))}
+	for key := range l.Functions {
+		r.flags[key] = now(key)
+	}
+	for _, f := range l.Program.Functions() {
+		if int(f.Key) >= len(l.Functions) {
+			continue
+		}
+		row := Function{f.Key, f.Probe, f.Wait, f.Span, f.Package, f.Name, f.File, f.Line, r.flags[f.Key]}
+		to := &r.functions
+		switch {
+		case f.Probe:
+			to = &r.probes
+		case f.Wait:
+			to = &r.waits
+		case f.Span:
+			to = &r.kinds
+		}
+		*to = append(*to, row)
+		r.known[f.Key] = true
+	}
+	s.rows = r
+	return r
 }
 
 func (v *liveView) since(ticks uint64) int64 { return Picoseconds(v.l.Clock.Between(0, ticks)) }
@@ -274,7 +305,7 @@ func (v *liveView) fired(f *live.Fired) Span {
 // wait returns the row of a wait that has ended.
 func (v *liveView) wait(c *live.Call) Wait {
 	row := Wait{Thread: c.Goroutine, ID: c.Event, EndID: c.Last, Nesting: c.Nesting, Level: c.Depth, Function: c.Function, Timed: c.Start != 0, Runnable: -1,
-		Object: c.Receiver, Source: sourceOf(v.l.Program, c.Wait.Site), Ender: Ender{c.Wait.Goroutine, c.Wait.Function, c.Wait.Call}, Operation: recording.Operation(c.Wait.Operation)}
+		Object: c.Receiver, Source: v.siteOf(c.Wait.Site), Ender: Ender{c.Wait.Goroutine, c.Wait.Function, c.Wait.Call}, Operation: recording.Operation(c.Wait.Operation)}
 	if row.Timed {
 		row.Start, row.End = v.at(c.Start), v.at(c.End)
 		if c.Wait.Known {
@@ -282,6 +313,16 @@ func (v *liveView) wait(c *live.Call) Wait {
 		}
 	}
 	return row
+}
+
+// siteOf returns where a site is. Many waits are at the same ones.
+func (v *liveView) siteOf(site uint32) string {
+	text, known := v.sites[site]
+	if !known {
+		text = sourceOf(v.l.Program, site)
+		v.sites[site] = text
+	}
+	return text
 }
 
 // sourceOf returns where a site is, file:line.

@@ -7,10 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 )
 
@@ -56,11 +57,13 @@ func BenchmarkPoll(b *testing.B) {
 		r.Close()
 	}
 	b.Run("all", func(b *testing.B) {
+		before := processorTime(b)
 		for b.Loop() {
 			for _, query := range poll {
 				ask(b, query)
 			}
 		}
+		b.ReportMetric(float64(processorTime(b)-before)/float64(b.N)/1e6, "cpu-ms/op") // machines are shared
 	})
 	for i, query := range append(poll, "SELECT COUNT(*) FROM events_calls_summary_by_thread_by_event_name") {
 		b.Run(fmt.Sprint(i), func(b *testing.B) {
@@ -112,9 +115,6 @@ func main() {
 // attach builds a program with ftrace-wrap, starts it, waits for what it prints first, and attaches
 // to it.
 func attach(b *testing.B, program func() string, env ...string) Source {
-	if runtime.GOOS != "linux" {
-		b.Skip("running programs are looked into on Linux only")
-	}
 	dir := b.TempDir()
 	for name, text := range map[string]string{"main.go": program(), "go.mod": "module poll\n\ngo 1.25\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -148,4 +148,31 @@ func attach(b *testing.B, program func() string, env ...string) Source {
 		b.Fatal(err)
 	}
 	return source
+}
+
+// processorTime returns how long this process has run on a processor, in nanoseconds.
+func processorTime(b *testing.B) int64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return u.Utime.Nano() + u.Stime.Nano()
+}
+
+// BenchmarkRecording reads the recording in $FTRACE_BENCH through, as the first query of it does.
+func BenchmarkRecording(b *testing.B) {
+	dir := os.Getenv("FTRACE_BENCH")
+	if dir == "" {
+		b.Skip("FTRACE_BENCH names no recording")
+	}
+	for b.Loop() {
+		s, err := OpenRecording(dir, RecordingOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := s.Snapshot(live.AllContents); err != nil {
+			b.Fatal(err)
+		}
+		s.Close()
+	}
 }
