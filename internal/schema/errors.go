@@ -65,7 +65,7 @@ const (
 var states = map[uint16]string{
 	erDenied: "42000", erNoSuchTable: "42S02", erSyntax: "42000", erUnknownColumn: "42S22", erUnknownDB: "42000", erTruncated: "01000",
 	erNull: "23000", erUnsupported: "42000", erInterrupted: "70100", erVariableType: "42000", erTableExists: "42S01", erNoFunction: "42000", erAmbiguous: "23000", erColumnCount: "21S01",
-	erColumnDenied: "42000", erNeeds: "42000", erGrantsNobody: "42000", erNoGrant: "42000", 1144: "42000", 1147: "42000",
+	erColumnDenied: "42000", erNeeds: "42000", erGrantsNobody: "42000", erNoGrant: "42000", 1062: "23000", 1144: "42000", 1147: "42000",
 	erBadTable: "42S02", erDBDenied: "42000", erWrongValue: "42000",
 	1040: "08004", 1043: "08S01", 1045: "28000", 1047: "08S01", 1065: "42000", 1139: "42000",
 }
@@ -167,6 +167,10 @@ func (s *Session) asError(err error) *Error {
 		return NewError(erLock, "Lock wait timeout exceeded; try restarting transaction")
 	case has("Expression tree is too large"), has("parser stack overflow"), has("too many terms in compound"):
 		return tooDeep()
+	case has("NOT NULL constraint failed"):
+		return NewError(erNull, "Column '%s' cannot be null", name[strings.LastIndexByte(name, '.')+1:])
+	case has("UNIQUE constraint failed"):
+		return NewError(1062, "Duplicate entry for key '%s'", name)
 	case has("tables in a join"):
 		return NewError(1116, "Too many tables; %s", text)
 	case has("pattern too complex"):

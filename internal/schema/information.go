@@ -332,6 +332,9 @@ func (s *Session) columns() []columnInfo {
 // beginsView matches what SQLite has before the query of a view.
 var beginsView = regexp.MustCompile(`(?is)^create\s.*?\sas\s+`)
 
+// plainKind takes the spaces out of a type that SQLite has as tokens.
+var plainKind = strings.NewReplacer(" ( ", "(", " , ", ",", " )", ")")
+
 // A testTable is a table that the user made.
 type testTable struct {
 	tableInfo
@@ -360,7 +363,7 @@ func (s *Session) readTest(ctx context.Context) error {
 			s.statement.test = append(s.statement.test, testTable{tableInfo: info})
 		}
 		t := &s.statement.test[len(s.statement.test)-1]
-		t.columns = append(t.columns, columnInfo{"test", table, position + 1, true, columnHead{name: column, kind: strings.ToLower(columnKind), updatable: true, null: notNull == 0}})
+		t.columns = append(t.columns, columnInfo{"test", table, position + 1, true, columnHead{name: column, kind: plainKind.Replace(strings.ToLower(columnKind)), updatable: true, null: notNull == 0}})
 	}
 	if err := rows.Err(); err != nil {
 		return err

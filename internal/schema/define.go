@@ -1,0 +1,264 @@
+package schema
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+)
+
+// define is CREATE, DROP, ALTER and RENAME, for tables and views in test.
+func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
+	command := strings.ToUpper(st.at(0).text)
+	if st.at(1).is("USER") {
+		return s.users(st, command)
+	}
+	i := 1
+	for st.at(i).is("OR") || st.at(i).is("REPLACE") || st.at(i).is("TEMPORARY") || st.at(i).is("UNIQUE") {
+		i++
+	}
+	what := strings.ToUpper(st.at(i).text)
+	i++
+	for st.at(i).is("IF") || st.at(i).is("NOT") || st.at(i).is("EXISTS") {
+		i++
+	}
+	switch what {
+	case "DATABASE", "SCHEMA":
+		name := st.at(i).text
+		if s.catalog.schema(name) != nil || strings.EqualFold(name, "test") {
+			if command == "CREATE" {
+				return nil, NewError(erDBExists, "Can't create database '%s'; database exists", name)
+			}
+		}
+		return nil, s.schemaDenied(name)
+	case "VIEW":
+		return s.defineView(ctx, st)
+	case "TABLE", "INDEX":
+	default:
+		return nil, NewError(erUnsupported, "This version of ftrace doesn't yet support '%s %s'", command, what)
+	}
+	index := i
+	if what == "INDEX" {
+		for i < len(st.tokens) && !st.at(i).is("ON") {
+			i++
+		}
+		if i++; command == "DROP" {
+			command = "INDEX"
+		}
+	}
+	t, err := s.target(st, i)
+	if err != nil {
+		return nil, err
+	}
+	if t.ours {
+		if what == "INDEX" {
+			command = "INDEX"
+		}
+		return nil, s.denied(command, t.name)
+	}
+	if err := s.mayUse(definingNeeds(st, what), t.schema, t.name); err != nil {
+		return nil, err
+	}
+	if what == "INDEX" {
+		if command != "CREATE" {
+			return s.exec(ctx, "DROP INDEX test."+quoteName(st.at(index).text))
+		}
+		return s.exec(ctx, "CREATE INDEX test."+quoteName(st.at(index).text)+" ON "+quoteName(t.name)+" "+st.rest(t.next))
+	}
+	if v, err := s.userView(ctx, t.schema, t.name); err != nil {
+		return nil, err
+	} else if v != nil && command == "CREATE" {
+		return nil, NewError(erTableExists, "Table '%s' already exists", t.name)
+	}
+	if command == "CREATE" && (st.at(t.next).is("LIKE") || st.at(t.next).is("(") && st.at(t.next+1).is("LIKE")) {
+		at := t.next + 1
+		if st.at(t.next).is("(") {
+			at++
+		}
+		return s.createLike(ctx, st, t, at)
+	}
+	q, err := s.defining(st, t, i)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.exec(ctx, q, st.args...)
+	if err == nil && command == "CREATE" {
+		s.index(ctx, t.name)
+	}
+	return r, err
+}
+
+// createLike is CREATE TABLE t LIKE other, of which the name is at a token: the same columns, and
+// no rows.
+func (s *Session) createLike(ctx context.Context, st *stmt, t target, i int) (*Result, error) {
+	enclosed := st.at(i - 2).is("(")
+	of, err := s.target(st, i)
+	if err != nil {
+		return nil, err
+	}
+	if rest := st.tokens[of.next:]; enclosed && (len(rest) != 1 || !rest[0].is(")")) || !enclosed && len(rest) > 0 {
+		return nil, syntaxError(st.rest(of.next))
+	}
+	if err := cmp.Or(s.mayUse(maySelect, of.schema, of.name), s.exists(ctx, of), s.readTest(ctx)); err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(s.tables(), func(t tableInfo) bool {
+		return t.kind == viewType && strings.EqualFold(t.schema, of.schema) && strings.EqualFold(t.name, of.name)
+	}) {
+		return nil, NewError(erNotView, "'%s.%s' is not BASE TABLE", of.schema, of.name)
+	}
+	var columns []string
+	for _, c := range s.columns() {
+		if !strings.EqualFold(c.schema, of.schema) || !strings.EqualFold(c.table, of.name) {
+			continue
+		}
+		text := quoteName(c.name) + " "
+		switch {
+		case numeric(c.kind):
+			text += c.kind
+		case strings.HasPrefix(c.kind, "enum"):
+			text += "varchar(16) COLLATE NOCASE"
+		case c.kind != "":
+			text += c.kind + " COLLATE NOCASE"
+		}
+		if !c.null {
+			text += " NOT NULL"
+		}
+		columns = append(columns, text)
+	}
+	q := "CREATE TABLE "
+	if st.at(2).is("IF") {
+		q += "IF NOT EXISTS "
+	}
+	r, err := s.exec(ctx, q+quoteName(t.schema)+"."+quoteName(t.name)+" ("+strings.Join(columns, ", ")+")")
+	if err == nil {
+		s.index(ctx, t.name)
+	}
+	return r, err
+}
+
+// definingNeeds returns the privileges for a statement that defines something in test.
+func definingNeeds(st *stmt, what string) privileges {
+	switch {
+	case what == "INDEX":
+		return mayIndex
+	case what == "VIEW" && st.at(1).is("OR"), what == "VIEW" && st.at(0).is("ALTER"):
+		return mayCreateView | mayDrop
+	case st.at(0).is("DROP"):
+		return mayDrop
+	case what == "VIEW":
+		return mayCreateView
+	case st.at(0).is("CREATE"):
+		return mayCreate
+	case st.at(0).is("RENAME"):
+		return mayAlter | mayDrop
+	}
+	return mayAlter
+}
+
+// defining returns SQLite's spelling of a statement that defines the table that is named at a
+// token.
+func (s *Session) defining(st *stmt, t target, named int) (text string, err error) {
+	defer caught(&err)
+	next, end := t.next, len(st.tokens)
+	create := st.at(0).is("CREATE")
+	var q *query
+	if p := (&parser{stmt: st, i: next}); create {
+		if p.is("(") && !p.beginsQuery(next) { // columns
+			if next = p.closing(next); next < 0 {
+				return "", syntaxError("")
+			}
+			next++
+		}
+		for end = next; end < len(st.tokens) && !st.at(end).is("AS") && !st.at(end).is("SELECT") && !st.at(end).is("WITH") && !p.beginsQuery(end); end++ {
+		}
+		if p.i = end; end < len(st.tokens) {
+			p.accept("AS")
+			q = p.query()
+			p.end()
+		}
+		end = next // without the options of the table, such as its ENGINE
+	}
+	return s.restore(st, func(r *restorer) {
+		r.plain(0, named)
+		r.write(" ", quoteName(t.schema), ".", quoteName(t.name), " ")
+		r.plain(t.next, end)
+		if q != nil {
+			r.write(" AS ")
+			r.query(q)
+		}
+	})
+}
+
+// closing returns the parenthesis that closes the one at a token; -1: there is none.
+func (p *parser) closing(i int) int {
+	depth := 0
+	for ; i < len(p.tokens); i++ {
+		switch t := p.at(i); {
+		case t.is("("):
+			if depth++; depth > maxDepth {
+				fail(tooDeep())
+			}
+		case t.is(")"):
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// texts are the types of text.
+var texts = map[string]bool{"CHAR": true, "VARCHAR": true, "TEXT": true, "TINYTEXT": true, "MEDIUMTEXT": true, "LONGTEXT": true, "NCHAR": true, "NVARCHAR": true}
+
+// plain writes tokens that mean the same to SQLite: the definitions of columns. Text gets MySQL's
+// collation.
+func (r *restorer) plain(from, to int) {
+	st, text := r.stmt, -1 // the last token of the type of a column that is text
+	for i := from; i < to; i++ {
+		t := st.at(i)
+		switch {
+		case t.identifier() && engines(t.text):
+			fail(NewError(erUnsupported, "This version of ftrace doesn't yet support '%s': it is a name of the engine's own", t.text))
+		case t.is("CHARACTER") && st.at(i+1).is("SET"):
+			i += 2
+			continue
+		case t.is("CHARSET"):
+			i++
+			continue
+		case t.is("COLLATE") && (st.at(i+1).identifier() || st.at(i+1).kind == str):
+			i++
+			r.write("COLLATE ", collation(st.at(i).text))
+		case t.kind == name, t.kind == word && (t.text[0] == '$' || t.text[0] <= '9'): // SQLite would not take it for a name
+			r.write(quoteName(t.text))
+		case t.kind == str:
+			r.write(quoteString(t.text))
+		case t.kind == sysVar, t.kind == usrVar:
+			fail(syntaxError(st.rest(i)))
+		default:
+			r.write(t.text)
+		}
+		r.write(" ")
+		if t.kind == word && texts[strings.ToUpper(t.text)] && st.at(i-1).identifier() && (st.at(i-2).is(",") || st.at(i-2).is("(") || st.at(i-2).is("ADD") || st.at(i-2).is("COLUMN")) {
+			if text = i; st.at(i + 1).is("(") {
+				text = i + 3
+			}
+		}
+		if next := st.at(i + 1); i == text && !next.is("CHARACTER") && !next.is("CHARSET") && !next.is("COLLATE") {
+			r.write("COLLATE NOCASE ")
+		}
+	}
+}
+
+// index makes an index by NAME or EVENT_NAME of one of the user's tables. Saved settings are
+// restored through it, one row of the setup table after the other.
+func (s *Session) index(ctx context.Context, table string) {
+	for _, column := range []string{"NAME", "EVENT_NAME"} {
+		var n int
+		if s.conn.QueryRowContext(ctx, "SELECT count(*) FROM test.pragma_table_info(?) WHERE name = ?", table, column).Scan(&n); n == 0 {
+			continue
+		}
+		// Names are compared without regard to case.
+		s.conn.ExecContext(ctx, "CREATE INDEX IF NOT EXISTS test."+quoteName("by_"+column+"_of_"+table)+" ON "+quoteName(table)+" ("+column+" COLLATE NOCASE)")
+	}
+}
