@@ -23,8 +23,8 @@ func serveVerb() *cli.Command {
 		Description: `
 Serve lets MySQL's clients, drivers and tools ask what ftrace sql asks. It writes how to
 connect: as a user who may do everything, and as one who may only read. CREATE USER and
-GRANT make more accounts, which last as long as serve runs. It ends by Ctrl-C or SIGTERM, or when the processes have ended that were named
-by number.`,
+GRANT make more accounts, which last as long as serve runs. It ends by Ctrl-C or
+SIGTERM, or when the processes have ended that were named by number.`,
 		UsageText: `
 	$ ftrace serve server
 	$ FTRACE_PASSWORD=secret ftrace serve -mysql :3306 4242 4243 old.data`,
