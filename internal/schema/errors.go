@@ -59,7 +59,6 @@ const (
 	erAccount       = 1396
 	erGrantsNobody  = 1410
 	erNoGrant       = 1141
-	erNoAccounts    = 1290
 )
 
 var states = map[uint16]string{

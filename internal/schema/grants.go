@@ -11,7 +11,7 @@ import (
 // accounts returns the server's accounts, or why there are none.
 func (s *Session) accounts(command string) (*Accounts, error) {
 	if s.catalog.Accounts == nil {
-		return nil, NewError(erNoAccounts, "ftrace is running without accounts, as ftrace sql and ftrace serve -no-auth do, so it cannot execute %s", command)
+		return nil, NewError(erPrevented, "ftrace is running without accounts, as ftrace sql and ftrace serve -no-auth do, so it cannot execute %s", command)
 	}
 	return s.catalog.Accounts, nil
 }
