@@ -136,6 +136,7 @@ type Thread struct {
 	ID        uint64
 	Parent    uint64 // the thread that started it, 0 if that is not known
 	Creator   uint32 // the function that started it
+	Made      string // its full name, if Creator is 0; "" if it is not known
 	Started   string // the full name of the function that it was started with, "" if that is not known
 	Entry     uint32 // the first function seen on it
 	Ended     bool
@@ -196,6 +197,7 @@ type State struct {
 	Waits   bool     // it is neither running nor runnable
 	Stuck   bool     // nothing can wake it any more
 	Parent  uint64   // the thread that started it
+	Creator string   // the full name of the function that did, "" if it is not known
 	Since   int64    // when it stopped, -1: not known
 	Within  string   // the innermost function that is not of the runtime, "" if it is not known
 	Source  string   // where that is, file:line

@@ -16,7 +16,12 @@ var statusTables = []*table{
 		}),
 		text("TYPE", "varchar(10)", func(_ *view, t *Thread) string { return "GOROUTINE" }),
 		unsigned("PARENT_THREAD_ID", func(t *Thread) uint64 { return t.Parent }),
-		optional("CREATED_BY", nameKind, func(v *view, t *Thread) (string, bool) { return v.functionOr(t.Creator, ""), t.Creator != 0 }),
+		optional("CREATED_BY", nameKind, func(v *view, t *Thread) (string, bool) {
+			if t.Creator == 0 {
+				return instrumentOf(t.Made), t.Made != ""
+			}
+			return v.functionOr(t.Creator, ""), true
+		}),
 		optional("ENTRY_FUNCTION", nameKind, func(v *view, t *Thread) (string, bool) { return v.entry(t), v.entry(t) != "?" }),
 		text("STATE", "varchar(10)", func(v *view, t *Thread) string {
 			switch {
@@ -119,6 +124,7 @@ func threads(v *view) []Thread {
 		if t.Parent == 0 {
 			t.Parent = s.Parent
 		}
+		t.Made = s.Creator
 		switch {
 		case t.Waiting != nil:
 		case s.Wait != 0:
