@@ -90,7 +90,7 @@ func runtimeFiles(version, goos, goarch string) ([]File, error) {
 }
 
 // forTarget reports whether a file's name is for this system and processor, by the go command's
-// rules. What is for systems other than Linux is in other.go.
+// rules. What is for all systems but Linux is in other.go.
 func forTarget(name, goos, goarch string) bool {
 	for _, part := range strings.Split(strings.TrimSuffix(name, ".go"), "_") {
 		switch part {

@@ -42,7 +42,7 @@ func ftraceShowFromNow() bool {
 	defer semrelease(&ftracePreparing)
 	if ftraceOut.fd == 0 || ftraceOut.spare {
 		ftracePrepare(0, ftraceConsumersOr(ftrace_format_ConsumersAll))
-		if !ftraceOut.spare && !ftraceOpen(gogetenv("FTRACE_OUT")) {
+		if !ftraceOut.spare && !ftraceOpen(ftraceGetenv("FTRACE_OUT")) {
 			return false
 		}
 		ftraceFormat.terminal(ftraceOut.fd)

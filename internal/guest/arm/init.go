@@ -21,36 +21,36 @@ func ftraceInit() {
 		ftraceRefuseCaller()
 		return
 	}
-	ftraceParseRedact(gogetenv("FTRACE_REDACT"))
-	ftraceParseMemory(gogetenv("FTRACE_MEMORY"))
-	ftraceParseTimer(gogetenv("FTRACE_TIMER"))
-	ftraceParseShake(gogetenv("FTRACE_SHAKE"))
-	ftraceParsePropagate(gogetenv("FTRACE_PROPAGATE"))
+	ftraceParseRedact(ftraceGetenv("FTRACE_REDACT"))
+	ftraceParseMemory(ftraceGetenv("FTRACE_MEMORY"))
+	ftraceParseTimer(ftraceGetenv("FTRACE_TIMER"))
+	ftraceParseShake(ftraceGetenv("FTRACE_SHAKE"))
+	ftraceParsePropagate(ftraceGetenv("FTRACE_PROPAGATE"))
 	ftraceMakeMemory()
-	if ftraceParseLocks(gogetenv("FTRACE_LOCKS")) {
+	if ftraceParseLocks(ftraceGetenv("FTRACE_LOCKS")) {
 		ftraceObserveLocks(true)
 		ftraceLocks.reports = true
 		if h := ftraceMemory.head; h != nil {
 			h.Own[1] = ftrace_format_ConsumerLocks
 		}
 	}
-	ftraceParseConsumers(gogetenv("FTRACE_CONSUMERS"))
-	ftraceParseBudget(gogetenv("FTRACE_BUDGET"))
-	rules, format, out, stats, show := gogetenv("FTRACE"), gogetenv("FTRACE_FORMAT"), gogetenv("FTRACE_OUT"), gogetenv("FTRACE_STATS"), gogetenv("FTRACE_SHOW")
+	ftraceParseConsumers(ftraceGetenv("FTRACE_CONSUMERS"))
+	ftraceParseBudget(ftraceGetenv("FTRACE_BUDGET"))
+	rules, format, out, stats, show := ftraceGetenv("FTRACE"), ftraceGetenv("FTRACE_FORMAT"), ftraceGetenv("FTRACE_OUT"), ftraceGetenv("FTRACE_STATS"), ftraceGetenv("FTRACE_SHOW")
 	ftraceCheckVariables()
 	ftraceParseFormat(format)
-	ftraceParseWeave(gogetenv("FTRACE_WEAVE"))
-	if ftraceParseSwitch("FTRACE_GROUP", gogetenv("FTRACE_GROUP")) {
+	ftraceParseWeave(ftraceGetenv("FTRACE_WEAVE"))
+	if ftraceParseSwitch("FTRACE_GROUP", ftraceGetenv("FTRACE_GROUP")) {
 		ftraceGroups.on = 1
 	}
 	ftraceShow = ftraceParseSwitch("FTRACE_SHOW", show)
 	ftraceStats = ftraceParseStats(stats)
-	fail, record := gogetenv("FTRACE_FAIL"), gogetenv("FTRACE_RECORD")
-	ftraceParseOnError(gogetenv("FTRACE_ON_ERROR"), record)
+	fail, record := ftraceGetenv("FTRACE_FAIL"), ftraceGetenv("FTRACE_RECORD")
+	ftraceParseOnError(ftraceGetenv("FTRACE_ON_ERROR"), record)
 	if ftraceOnError != 0 && record == "" {
 		record = "ring"
 	}
-	if ftraceTestRings.directory = gogetenv("FTRACE_KEEP"); ftraceTestRings.directory != "" && ftraceOnError == 0 {
+	if ftraceTestRings.directory = ftraceGetenv("FTRACE_KEEP"); ftraceTestRings.directory != "" && ftraceOnError == 0 {
 		ftraceComplain("FTRACE_KEEP: recordings are kept of tests for which FTRACE_ON_ERROR is set, and it is not; none are kept")
 		ftraceTestRings.directory = ""
 	}
@@ -62,7 +62,7 @@ func ftraceInit() {
 	case ftraceStats != 0:
 		rules = "*=count"
 	}
-	protocol := ftraceParseProtocol(gogetenv("FTRACE_PROTOCOL"), out)
+	protocol := ftraceParseProtocol(ftraceGetenv("FTRACE_PROTOCOL"), out)
 	if rules == "" && !ftraceShow && fail == "" && protocol == nil {
 		return
 	}
@@ -256,7 +256,7 @@ func (f *ftraceFormatType) terminal(fd int32) {
 		return
 	}
 	if !f.colourSet {
-		f.colour = gogetenv("NO_COLOR") == ""
+		f.colour = ftraceGetenv("NO_COLOR") == ""
 	}
 	if !f.linesSet {
 		f.lines = ftraceLinesUsual

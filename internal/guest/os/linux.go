@@ -25,6 +25,9 @@ var ftraceErrors = [...]ftraceError{
 	{122, "disk quota exceeded"},
 }
 
+// ftraceNotInNames are the characters that the name of a file may not have.
+const ftraceNotInNames = "/"
+
 const (
 	ftraceWorkingDir = -100 // AT_FDCWD
 	ftraceENOENT     = 2
@@ -118,19 +121,6 @@ func ftraceMapFile(fd int32, offset int64, size uintptr) (unsafe.Pointer, int32)
 		return nil, int32(errno)
 	}
 	return unsafe.Pointer(p), 0
-}
-
-// ftraceFill writes zeros where space can't be reserved.
-func ftraceFill(fd int32, offset int64, size uintptr) int32 {
-	b := ftraceNewText()
-	defer ftraceFreeText(b)
-	memclrNoHeapPointers(unsafe.Pointer(&b.data), 4096)
-	for at := uintptr(0); at < size; at += 4096 {
-		if errno := ftraceWriteAt(fd, unsafe.Pointer(&b.data), 4096, offset+int64(at)); errno != 0 {
-			return errno
-		}
-	}
-	return 0
 }
 
 // ftraceMemoryFile makes a file of size bytes that is in memory alone. It returns its descriptor,
@@ -498,7 +488,17 @@ func ftraceExecutable() string {
 	return string(buf[:n])
 }
 
+// ftraceCreateAt makes a file in a directory, for this user only. It returns the descriptor, by
+// which it is read and written, or a negative errno.
+func ftraceCreateAt(dir int32, name string) int32 { return ftraceOpenAt(dir, name, ftraceCreate) }
+
 func ftraceClose(fd int32) { closefd(fd) }
+
+// ftraceArguments returns the program's name as it was started, and its arguments.
+func ftraceArguments() []string { return argslice }
+
+// ftraceGetenv returns a variable of the environment, "" if it is not set.
+func ftraceGetenv(name string) string { return gogetenv(name) }
 
 // ftraceMayBePrivileged reports whether the program may have privileges that its caller lacks. The
 // C library tells by AT_SECURE. From such a program it takes TMPDIR and the like out of the

@@ -1,50 +1,10 @@
 //go:build ftrace_core
 
-// The tracer on systems other than Linux: text to stderr or stdout.
+// What the tracer has on Linux alone: memory that others look into, and output that is held back.
 
 package runtime
 
 import "unsafe"
-
-type ftraceError struct {
-	errno int32
-	text  string
-}
-
-var ftraceErrors = [...]ftraceError{{78, "trace files and recordings in files are supported on linux only; use stderr, stdout or ring"}}
-
-// Recordings in files are for Linux; those in memory do without these.
-
-const (
-	ftraceWorkingDir = 0
-	ftraceENOENT     = 2
-	ftraceEEXIST     = 17
-	ftraceELOOP      = 40
-	ftraceAppend     = 0
-	ftraceAppendNew  = 0
-	ftraceCreate     = 0
-	ftraceDirectory  = 0
-	ftracePlain      = 0
-	ftraceNoLink     = 0
-)
-
-func ftraceOpenAt(dir int32, name string, flags uintptr) int32 { return -78 }
-
-func ftraceStatus(fd int32) (ftrace_ownfile_Stat, bool) { return ftrace_ownfile_Stat{}, false }
-
-func ftraceIsProc(fd int32) bool { return false }
-
-func ftraceReadLink(dir int32, name string) string { return "" }
-
-func ftraceLetWait(fd int32) {}
-
-func ftraceUser() uint32 { return 0 }
-
-func ftraceMakeDir(dir int32, name string) int32 { return 78 }
-
-func ftraceWriteAt(fd int32, data unsafe.Pointer, n int, offset int64) int32 { return 78 }
-
-func ftraceMapFile(fd int32, offset int64, size uintptr) (unsafe.Pointer, int32) { return nil, 78 }
 
 // There is no memory that others can see, nor any in its place.
 
@@ -64,10 +24,6 @@ func ftraceWake(p *uint32) int { return 0 }
 func ftraceSystemTicks() uint64 { return 0 }
 
 const ftraceSystemTicksPerSecond = 0
-
-func ftraceUnmap(p unsafe.Pointer, size uintptr) {}
-
-func ftraceWriteFD(fd int32, data unsafe.Pointer, n int32) int32 { return write(uintptr(fd), data, n) }
 
 // Nothing is held, so nothing is left to be written in haste.
 
@@ -110,19 +66,14 @@ func ftraceStat(fd int32) (id ftraceFileID, ok bool) {
 	return id, ok
 }
 
-func ftraceTryAgain(errno int32) bool { return false }
-
-func ftracePid() int32 { return 0 }
+// ftraceStatus says nothing: who may do what with a file is looked at on Linux.
+func ftraceStatus(fd int32) (ftrace_ownfile_Stat, bool) { return ftrace_ownfile_Stat{}, false }
 
 func ftraceTid() uint64 { return getg().m.procid }
 
 func ftraceTerminal(fd int32) bool { return false }
 
 func ftraceProbe(p uintptr, n uintptr) bool { return false }
-
-func ftraceExecutable() string { return ftraceArg0() }
-
-func ftraceClose(fd int32) {}
 
 func ftraceMayBePrivileged() bool { return isSecureMode() }
 

@@ -164,7 +164,7 @@ func (s *ftraceStream) newCalls(id int32) int32 {
 	b := ftraceNewText()
 	b.str("calls_")
 	b.uint(uint64(id))
-	fd := ftraceOpenAt(s.dir, unsafe.String(&b.data[0], b.n), ftraceCreate)
+	fd := ftraceCreateAt(s.dir, unsafe.String(&b.data[0], b.n))
 	ftraceFreeText(b)
 	return fd
 }
@@ -224,7 +224,7 @@ func (s *ftraceStream) make(setting string) string {
 	if errno != 0 {
 		return "can't record to " + name + ": " + ftraceErrno(errno)
 	}
-	fd := ftraceOpenAt(s.dir, "tables", ftraceCreate)
+	fd := ftraceCreateAt(s.dir, "tables")
 	if fd < 0 {
 		return "can't record to " + name + ": " + ftraceErrno(-fd)
 	}
@@ -240,7 +240,7 @@ func (s *ftraceStream) makeDir(name string) (errno int32) {
 	if dir < 0 {
 		return -dir
 	}
-	fd := ftraceOpenAt(dir, "metadata", ftraceCreate)
+	fd := ftraceCreateAt(dir, "metadata")
 	if fd < 0 {
 		ftraceClose(dir)
 		return -fd

@@ -5,6 +5,7 @@
 package runtime
 
 import (
+	"internal/bytealg"
 	"internal/runtime/atomic"
 	"unsafe"
 )
@@ -25,7 +26,7 @@ func ftraceKeepRings(test string) string {
 	}
 	name := []byte(ftraceTestRings.tests + "." + test)
 	for i, c := range name {
-		if c == '/' {
+		if bytealg.IndexByteString(ftraceNotInNames, c) >= 0 {
 			name[i] = '_'
 		}
 	}

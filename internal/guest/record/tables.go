@@ -362,6 +362,7 @@ func ftraceDefineFuncs(p *ftracePkg) {
 
 // ftraceDefineProcess says which program this is.
 func ftraceDefineProcess() {
+	args := ftraceArguments()
 	lock(&ftraceTables.lock)
 	if b := ftraceTableBegin(ftrace_format_TableProcess); b != nil {
 		sec, nsec, now := time_now()
@@ -371,12 +372,12 @@ func ftraceDefineProcess() {
 			since = now - runtimeInitTime
 		}
 		b.word(uint64(sec*1e9 + int64(nsec) - since))
-		b.word(uint64(len(argslice)))
+		b.word(uint64(len(args)))
 		b.cString(buildVersion)
 		b.cString(GOOS)
 		b.cString(GOARCH)
 		b.cString(ftraceBinary)
-		for _, arg := range argslice {
+		for _, arg := range args {
 			b.cString(arg)
 		}
 		ftraceTableEnd()
