@@ -51,3 +51,8 @@ func ftraceExecutable() string { return ftraceArg0() }
 func ftraceGetenv(name string) string { return gogetenv(name) }
 
 func ftraceArguments() []string { return argslice }
+
+func ftraceProbe(p uintptr, n uintptr) bool { return false }
+
+// ftraceProcessTime is not known here.
+func ftraceProcessTime() int64 { return 0 }

@@ -73,9 +73,4 @@ func ftraceTid() uint64 { return getg().m.procid }
 
 func ftraceTerminal(fd int32) bool { return false }
 
-func ftraceProbe(p uintptr, n uintptr) bool { return false }
-
 func ftraceMayBePrivileged() bool { return isSecureMode() }
-
-// ftraceProcessTime is not known here.
-func ftraceProcessTime() int64 { return 0 }

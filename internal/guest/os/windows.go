@@ -19,6 +19,7 @@ import (
 //go:cgo_import_dynamic runtime._ftraceGetEnvironmentVariable GetEnvironmentVariableW%3 "kernel32.dll"
 //go:cgo_import_dynamic runtime._ftraceGetFileInformation GetFileInformationByHandle%2 "kernel32.dll"
 //go:cgo_import_dynamic runtime._ftraceGetModuleFileName GetModuleFileNameW%3 "kernel32.dll"
+//go:cgo_import_dynamic runtime._ftraceGetProcessTimes GetProcessTimes%5 "kernel32.dll"
 //go:cgo_import_dynamic runtime._ftraceMapViewOfFile MapViewOfFile%5 "kernel32.dll"
 //go:cgo_import_dynamic runtime._ftraceUnmapViewOfFile UnmapViewOfFile%1 "kernel32.dll"
 
@@ -32,6 +33,7 @@ var (
 	_ftraceGetEnvironmentVariable,
 	_ftraceGetFileInformation,
 	_ftraceGetModuleFileName,
+	_ftraceGetProcessTimes,
 	_ftraceMapViewOfFile,
 	_ftraceUnmapViewOfFile stdFunction
 )
@@ -42,10 +44,10 @@ type ftraceError struct {
 }
 
 var ftraceErrors = [...]ftraceError{
-	{2, "there is no such file or directory"}, {3, "there is no such directory on the way"}, {4, "too many open files"},
-	{5, "access is denied, or it is a directory"}, {6, "the handle is not valid"}, {8, "there is not enough memory"}, {15, "there is no such drive"},
+	{2, "no such file or directory"}, {3, "no such file or directory"}, {4, "too many open files"},
+	{5, "permission denied, or it is a directory"}, {6, "bad handle"}, {8, "not enough memory"}, {15, "no such drive"},
 	{19, "the medium is write-protected"}, {21, "the drive is not ready"}, {29, "it can't be written to"},
-	{32, "another process has it open, and shares it with none"}, {39, "no space left on device"}, {53, "there is no such network path"},
+	{32, "another process has it open, and shares it with none"}, {39, "no space left on device"}, {53, "no such network path"},
 	{80, "it exists"}, {87, "it can't be used so"}, {109, "broken pipe"}, {112, "no space left on device"}, {123, "this can't be the name of a file"},
 	{161, "this can't be the path of a file"}, {183, "it exists"}, {206, "file name too long"}, {223, "file too large"}, {232, "broken pipe"},
 	{267, "not a directory"}, {1295, "disk quota exceeded"}, {1816, "disk quota exceeded"},
@@ -408,4 +410,30 @@ func ftraceTryAgain(errno int32) bool {
 func ftracePid() int32 {
 	pid, _ := ftraceSystemCall(_ftraceGetCurrentProcessId)
 	return int32(pid)
+}
+
+// ftraceProbe reports whether n bytes at p, which is not Go's memory, can be read.
+func ftraceProbe(p uintptr, n uintptr) bool {
+	const committed, noAccess, guard = 0x1000, 0x1, 0x100
+	for at := p; at < p+n; {
+		var region struct { // MEMORY_BASIC_INFORMATION
+			base, allocation          uintptr
+			allocationProtect, filler uint32
+			size                      uintptr
+			state, protect, kind      uint32
+		}
+		if known, _ := ftraceSystemCall(_VirtualQuery, at, uintptr(unsafe.Pointer(&region)), unsafe.Sizeof(region)); known == 0 || region.state != committed || region.protect&(noAccess|guard) != 0 {
+			return false
+		}
+		at = region.base + region.size
+	}
+	return true
+}
+
+// ftraceProcessTime returns the processor time that the process has used, in ns: at least 1, though
+// Windows counts in steps of some 16 ms.
+func ftraceProcessTime() int64 {
+	var created, exited, kernel, user int64 // the latter in units of 100 ns
+	ftraceSystemCall(_ftraceGetProcessTimes, ^uintptr(0), uintptr(unsafe.Pointer(&created)), uintptr(unsafe.Pointer(&exited)), uintptr(unsafe.Pointer(&kernel)), uintptr(unsafe.Pointer(&user)))
+	return max(1, (kernel+user)*100)
 }
