@@ -305,19 +305,17 @@ func ftraceStartTables() {
 	semrelease(&ftraceRegistry.lock)
 }
 
-// fileTables has the tables go to a file, from their beginning. If no memory has them, they have
-// not been begun.
+// fileTables has the tables go to a file, from their beginning.
 func (s *ftraceStream) fileTables(fd int32) {
 	lock(&ftraceTables.lock)
 	s.tables, s.broken = fd, 0
+	for p := ftraceTablesKept.first; p != nil; p = p.next {
+		s.writeTables(p.bytes(), p.n)
+	}
 	if h := ftraceArmed(); h != nil {
 		s.writeTables(ftraceMemory.tables, int(h.Tables.Used))
-		unlock(&ftraceTables.lock)
-		return
 	}
 	unlock(&ftraceTables.lock)
-	ftraceDefineProcess()
-	ftraceDefineTimer()
 }
 
 // define defines the functions of a package, unless it has been done or the tables have not begun.

@@ -113,7 +113,7 @@ func ftraceArmMemory(chunks uint64) {
 		at += ftracePages(s.Size * s.Max)
 		return s
 	}
-	h.Tables = section(1, 256<<20)
+	h.Tables = section(1, ftraceTablesMax)
 	h.Flags = section(1, ftraceLimits.functions+1)
 	h.Goroutines = section(unsafe.Sizeof(ftraceG{}), ftraceLimits.goroutines)
 	h.Frames = section(1, 1<<30)
@@ -241,10 +241,28 @@ func ftraceSharedG() *ftraceG {
 	return (*ftraceG)(add(ftraceMemory.gs, uintptr(n-1)*unsafe.Sizeof(ftraceG{})))
 }
 
+// ftraceTablesMax is how many bytes of tables are kept.
+const ftraceTablesMax = 256 << 20
+
+// ftraceTablesKept has the packets of the tables that came while there was no section for them.
+var ftraceTablesKept struct {
+	first, last *ftraceTablesPacket
+	size        int
+}
+
+type ftraceTablesPacket struct {
+	_    sys.NotInHeap
+	next *ftraceTablesPacket
+	n    int // bytes, which follow
+}
+
+func (p *ftraceTablesPacket) bytes() unsafe.Pointer { return add(unsafe.Pointer(p), unsafe.Sizeof(*p)) }
+
 // ftraceKeepTables adds a packet of the tables to those in memory. The tables are locked.
 func ftraceKeepTables(p unsafe.Pointer, n int) {
 	h := ftraceArmed()
 	if h == nil {
+		ftraceKeepTablesApart(p, n)
 		return
 	}
 	if h.Tables.Used+uint64(n) > h.Tables.Max {
@@ -253,4 +271,21 @@ func ftraceKeepTables(p unsafe.Pointer, n int) {
 	}
 	memmove(add(ftraceMemory.tables, uintptr(h.Tables.Used)), p, uintptr(n))
 	atomic.Store64(&h.Tables.Used, h.Tables.Used+uint64(n))
+}
+
+func ftraceKeepTablesApart(p unsafe.Pointer, n int) {
+	kept := &ftraceTablesKept
+	if kept.size+n > ftraceTablesMax {
+		return
+	}
+	packet := (*ftraceTablesPacket)(ftraceAlloc(unsafe.Sizeof(ftraceTablesPacket{}) + uintptr(n)))
+	packet.n = n
+	memmove(packet.bytes(), p, uintptr(n))
+	if kept.last != nil {
+		kept.last.next = packet
+	} else {
+		kept.first = packet
+	}
+	kept.last = packet
+	kept.size += n
 }
