@@ -54,23 +54,27 @@ type Trial struct {
 type trial struct {
 	name  string
 	needs []string // the names of the trials without which it can't be made
-	linux bool     // other platforms don't have it
+	where []string // the systems that have it, nil for all
 	try   func(*patient) (found string, err error)
 }
 
+// The systems that have files of traces and recordings, and those on which a running program is
+// looked into.
+var files, views = []string{"linux", "windows"}, []string{"linux"}
+
 // trials are in the order in which they are made.
 var trials = []trial{
-	{"go command", nil, false, (*patient).goCommand},
-	{"build", []string{"go command"}, false, (*patient).plain},
-	{"build with hooks", []string{"build"}, false, (*patient).hooked},
-	{"trace", []string{"build with hooks"}, false, (*patient).trace},
-	{"trace file", []string{"build with hooks"}, true, (*patient).traceFile},
-	{"failing call", []string{"build with hooks"}, false, (*patient).failing},
-	{"recording", []string{"build with hooks"}, true, (*patient).record},
-	{"command ftrace", nil, false, (*patient).ftraceCommand},
-	{"replay", []string{"recording", "command ftrace"}, true, (*patient).replay},
-	{"attach", []string{"build with hooks", "command ftrace"}, true, (*patient).attach},
-	{"SQL", []string{"build with hooks", "command ftrace"}, true, (*patient).sql},
+	{"go command", nil, nil, (*patient).goCommand},
+	{"build", []string{"go command"}, nil, (*patient).plain},
+	{"build with hooks", []string{"build"}, nil, (*patient).hooked},
+	{"trace", []string{"build with hooks"}, nil, (*patient).trace},
+	{"trace file", []string{"build with hooks"}, files, (*patient).traceFile},
+	{"failing call", []string{"build with hooks"}, nil, (*patient).failing},
+	{"recording", []string{"build with hooks"}, files, (*patient).record},
+	{"command ftrace", nil, nil, (*patient).ftraceCommand},
+	{"replay", []string{"recording", "command ftrace"}, files, (*patient).replay},
+	{"attach", []string{"build with hooks", "command ftrace"}, views, (*patient).attach},
+	{"SQL", []string{"build with hooks", "command ftrace"}, views, (*patient).sql},
 }
 
 // Examine makes all trials, and calls each with every one as it ends. self is the file of
@@ -100,7 +104,7 @@ func Examine(ctx context.Context, self, toolexec string, each func(Trial)) error
 			switch {
 			case err == nil:
 				made.Outcome = Works
-			case t.linux && runtime.GOOS != "linux":
+			case t.where != nil && !slices.Contains(t.where, runtime.GOOS):
 				made.Outcome, made.Found = Absent, err.Error()
 			default:
 				made.Outcome, made.Found = Fails, err.Error()
