@@ -36,6 +36,7 @@ func TestScript(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")
 	}
+	testenv.NeedTarget(t)
 	toolexec, root := testenv.Toolexec(t, testenv.Build(t, "ftrace-wrap")), testenv.Root(t)
 	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOPATH").Output()
 	if err != nil {
@@ -52,6 +53,8 @@ func TestScript(t *testing.T) {
 				return testenv.All(), nil
 			case "root":
 				return os.Geteuid() == 0, nil
+			case "for_windows":
+				return testenv.ForWindows(), nil
 			case "namespaces":
 				return exec.Command("unshare", "--map-root-user", "--mount", "--pid", "--fork", "true").Run() == nil, nil
 			case "adminer":

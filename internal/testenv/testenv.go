@@ -31,14 +31,65 @@ func NeedAll(t testing.TB) {
 	}
 }
 
-// Target returns settings of the go command, as NAME=VALUE, that let scripts build for the
-// processor that TEST_GOARCH names. The system must be able to run such programs; after
-// scripts/emulate Linux is. Without TEST_GOARCH there are no such settings.
+// Target returns settings of the go command, as NAME=VALUE, that let scripts build for the system
+// that TEST_GOOS names, and the processor that TEST_GOARCH names. Without these there are none. See
+// [NeedTarget] for what runs such programs.
 func Target() []string {
-	if arch := os.Getenv("TEST_GOARCH"); arch != "" {
-		return []string{"GOARCH=" + arch, "CGO_ENABLED=0"}
+	goos, arch := os.Getenv("TEST_GOOS"), os.Getenv("TEST_GOARCH")
+	if goos == "" && arch == "" {
+		return nil
 	}
-	return nil
+	settings := []string{"CGO_ENABLED=0"}
+	if arch != "" {
+		settings = append(settings, "GOARCH="+arch)
+	}
+	if goos != "" {
+		settings = append(settings, "GOOS="+goos)
+	}
+	if goos == "windows" {
+		settings = append(settings, wine()...)
+	}
+	return settings
+}
+
+// ForWindows reports whether scripts build for Windows.
+func ForWindows() bool { return os.Getenv("TEST_GOOS") == "windows" || runtime.GOOS == "windows" }
+
+// NeedTarget returns if this system runs programs for the target. If not it skips the test; with CI
+// in the environment it fails. After scripts/emulate Linux runs programs for arm64, after
+// scripts/wine those for Windows. Until the test ends one of these waits for input: the services
+// that wine begins for the first one take ten times as long as a program that finds them.
+func NeedTarget(t testing.TB) {
+	t.Helper()
+	if os.Getenv("TEST_GOOS") != "windows" || runtime.GOOS == "windows" {
+		return
+	}
+	const interpreter = "/proc/sys/fs/binfmt_misc/wine"
+	if _, err := os.Stat(interpreter); err != nil || os.Getenv("WINEPREFIX") == "" {
+		const lacks = "this system does not run programs for Windows: WINEPREFIX=DIRECTORY scripts/wine has it do so"
+		if os.Getenv("CI") != "" {
+			t.Fatal(lacks)
+		}
+		t.Skip(lacks)
+	}
+	first := exec.Command(filepath.Join(os.Getenv("WINEPREFIX"), "drive_c/windows/system32/cmd.exe"))
+	first.Env = append(os.Environ(), wine()...)
+	input, err := first.StdinPipe()
+	if err == nil {
+		err = first.Start()
+	}
+	if err != nil {
+		t.Fatalf("a program for Windows: %v", err)
+	}
+	t.Cleanup(func() {
+		input.Close()
+		first.Wait()
+	})
+}
+
+// wine returns wine's settings. It looks for its server in TMPDIR, which is to be the same for all.
+func wine() []string {
+	return []string{"WINEPREFIX=" + os.Getenv("WINEPREFIX"), "WINEDEBUG=-all", "LC_ALL=C.UTF-8", "TMPDIR=" + os.TempDir()}
 }
 
 // Need returns if the programs are there. If not it skips the test; with CI in the environment it
