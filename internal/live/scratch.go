@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/scratch"
 )
 
 // Scratch makes a directory in which the process can write a recording for this one. Where the two
@@ -23,11 +25,11 @@ func (p *Process) Scratch() (*Scratch, error) {
 		return nil, err
 	}
 	if p.sameFiles() {
-		dir, err := os.MkdirTemp("", "ftrace-")
+		dir, remove, err := scratch.New()
 		if err != nil {
-			return nil, fmt.Errorf("making a directory for what is recorded: %w: set TMPDIR to a writable one", err)
+			return nil, err
 		}
-		s := &Scratch{Inside: filepath.Join(dir, scratchName), Here: filepath.Join(dir, scratchName), Remove: func() { os.RemoveAll(dir) }}
+		s := &Scratch{Inside: filepath.Join(dir, scratchName), Here: filepath.Join(dir, scratchName), Remove: remove}
 		if uid != os.Geteuid() { // we are root
 			if err := os.Chown(dir, uid, gid); err != nil {
 				s.Remove()

@@ -21,6 +21,7 @@ import (
 	"syscall"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/scratch"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/signals"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
@@ -85,13 +86,13 @@ func ErrNothing(program string) error {
 
 // Temporary returns a directory that is not there yet, for a recording that is removed in the end.
 func Temporary() (dir string, remove func(), err error) {
-	temp, err := os.MkdirTemp("", "ftrace-")
+	temp, removeTemp, err := scratch.New()
 	if err != nil {
-		return "", nil, fmt.Errorf("making a directory for what is recorded: %w: set TMPDIR to a writable one", err)
+		return "", nil, err
 	}
 	restore := KeepPipes()
 	return filepath.Join(temp, "recording"), func() {
-		os.RemoveAll(temp)
+		removeTemp()
 		restore()
 	}, nil
 }
