@@ -643,7 +643,7 @@ var _ = [1]int{}[unsafe.Sizeof(Probe{})-1024] // it lies within a page
 type Summary struct {
 	Count          uint64
 	Sum, Min, Max  uint64 // ticks, of those that were timed
-	Self           uint64 // ticks, without the calls within it of functions that are armed too
+	Self           uint64 // ticks, without the calls within it of functions that are armed too; of a wait, without the time in which its goroutine could run
 	Errors, Panics uint64
 	Bytes          uint64       // of operations
 	LeftOut        uint64       // of Count, those that were left out to keep within the budget; a processor's may be negative

@@ -486,11 +486,14 @@ func (p *pass) wait(st *recording.Stack[*passThread, passCall], t *passThread, e
 		return
 	}
 	row.EndID, row.End = t.calls, p.at(e.Ticks)
+	waited := lasted
 	if w.Ready != 0 {
-		row.Runnable = p.since(e.Ticks - min(w.Ready, e.Ticks))
+		runnable := e.Ticks - min(w.Ready, e.Ticks)
+		row.Runnable = p.since(runnable)
+		waited -= min(runnable, lasted)
 	}
 	bytes, _ := row.Operation.Bytes()
-	p.count(t, e.Function, caller, w.Object, counted{lasted: lasted, self: lasted, bytes: bytes})
+	p.count(t, e.Function, caller, w.Object, counted{lasted: lasted, self: waited, bytes: bytes})
 	*t.waits.add(p.options.History), *p.waits.add(p.options.HistoryLong) = row, row
 }
 

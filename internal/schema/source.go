@@ -317,7 +317,7 @@ type Summary struct {
 	Sum      int64
 	Min      int64
 	Max      int64
-	Self     int64 // without the calls that they made
+	Self     int64 // without the calls that they made; of waits, without the time in which goroutines could run
 	Errors   uint64
 	Panics   uint64
 	Bytes    uint64   // that were read or written

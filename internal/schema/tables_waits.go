@@ -182,10 +182,11 @@ func waitName(v *view, w *Wait) string { return v.Function(w.Function).Instrumen
 
 func waited(w *Wait) (int64, bool) { return w.End - w.Start, w.Timed && !w.Inside }
 
-// waitSummaryColumns are those of MySQL.
+// waitSummaryColumns are those of MySQL, and how much of the time goroutines could run.
 func waitSummaryColumns(by ...column[Summary]) []column[Summary] {
 	all := summaryColumns(by...)
-	return all[:slices.IndexFunc(all, func(c column[Summary]) bool { return c.name == "MAX_TIMER_WAIT" })+1]
+	return append(all[:slices.IndexFunc(all, func(c column[Summary]) bool { return c.name == "MAX_TIMER_WAIT" })+1],
+		number("SUM_TIMER_RUNNABLE", func(s *Summary) int64 { return s.Sum - s.Self }))
 }
 
 // object returns the package and the name of what a wait was for, "" if they are not known.

@@ -34,6 +34,7 @@ func (w *ftraceWaitG) consume(gp *g, t *ftraceG, writer *ftraceWriter, frame *ft
 	runnable := uint64(ftrace_format_WaitRunnable)
 	if w.ready != 0 {
 		runnable = min(runnable, now-min(w.ready, now))
+		frame.within = runnable // so what it has itself is the time in which it waited
 	}
 	if w.byKey < 1<<(64-ftrace_format_WaitFunction) {
 		runnable |= uint64(w.byKey) << ftrace_format_WaitFunction
@@ -80,4 +81,5 @@ func (w *ftraceWaitG) consume(gp *g, t *ftraceG, writer *ftraceWriter, frame *ft
 	if on&ftrace_format_ConsumerSummary != 0 && writer.summaries != nil {
 		writer.summarize(frame, outcome, cut, lasted)
 	}
+	frame.within = 0
 }
