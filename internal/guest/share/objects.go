@@ -41,8 +41,9 @@ type ftraceTelling struct {
 	ftraceReach
 	told  [ftraceToldMax]ftraceTold
 	count int
-	left  int    // those to which nothing leads yet
-	only  uint64 // address of the only one that is searched for; 0: all are
+	left  int     // those to which nothing leads yet
+	only  uint64  // address of the only one that is searched for; 0: all are
+	past  uintptr // an object to which words on a stack do not count: what leads there has the name
 	slots [2 * ftraceToldMax]uint16
 }
 
@@ -101,7 +102,7 @@ func (t *ftraceTelling) follow(from, to uintptr, by, depth int32, most uintptr, 
 	for from = alignUp(from, goarch.PtrSize); from+goarch.PtrSize <= to && t.n < most && t.left > 0; from += goarch.PtrSize {
 		p := *(*uintptr)(unsafe.Pointer(from))
 		base, s := t.object(p)
-		if s == nil {
+		if s == nil || stack && base == t.past {
 			continue
 		}
 		b, bit := t.bit(base)
@@ -186,6 +187,8 @@ func (t *ftraceTelling) findGoroutines() {
 }
 
 // fromStack searches for one object from the stack of a goroutine. It forgets the steps to others.
+// A channel itself is on the stack, since the goroutine waits for it: what else leads there counts,
+// such as the receiver in whose field it is.
 func (t *ftraceTelling) fromStack(o *ftraceTold) {
 	for i := range int32(t.n) { // that it was seen before does not count
 		if base, s := t.object(t.step(i).value); s != nil {
@@ -193,7 +196,10 @@ func (t *ftraceTelling) fromStack(o *ftraceTold) {
 			*b &^= bit
 		}
 	}
-	t.n, t.left, t.only = 0, 1, uint64(o.address)
+	t.n, t.left, t.only, t.past = 0, 1, uint64(o.address), 0
+	if o.chanOf {
+		t.past = o.base
+	}
 	if gp := o.gp.ptr(); gp != nil {
 		t.followStack(gp, o.goid)
 	}
@@ -208,6 +214,9 @@ func (t *ftraceTelling) followStack(gp *g, goid uint64) {
 	}
 	mp := acquirem() // others spin until it is let go
 	if ftraceHold(gp, status) {
+		for s := gp.waiting; s != nil; s = s.waitlink {
+			t.skip(unsafe.Pointer(s)) // it leads to the channel, and has no name
+		}
 		if sp := gp.sched.sp; gp.goid == goid && gp.stack.lo < sp && sp < gp.stack.hi {
 			t.follow(sp, min(gp.stack.hi, sp+4096), -1, 1, ftraceStackSteps, true)
 		}
