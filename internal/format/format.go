@@ -365,7 +365,7 @@ type Head struct {
 
 	Running uint64 // how many goroutines there were at the last look
 	LeftOut uint64 // functions of which calls were left out to keep within the budget; atomic
-	Kept    uint32 // millionths of the processor time that calls may cost that only consumers see, 0: there is no limit
+	Kept    uint64 // millionths of the processor time that calls may cost that only consumers see, 0: there is no limit
 
 	Probes Section // the last static probes that fired, each a Probe; Used is how many there were
 }

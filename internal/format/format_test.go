@@ -123,7 +123,7 @@ func TestRequests(t *testing.T) {
 	page := docs(t)
 	asks := map[string]int{"look": AskLook, "rules": AskRules, "switch": AskSwitch, "record": AskRecord, "ring": AskRing, "stop": AskStop,
 		"clear": AskClear, "timers": AskTimers, "session": AskSession, "detach": AskDetach, "dump": AskDump, "consumers": AskConsumers, "timer": AskTimer,
-		"goroutines": AskMute, "actors": AskActors, "objects": AskObjects, "states": AskStates, "stuck": AskStuck, "what": AskWhat, "locks": AskLocks, "budget": AskBudget}
+		"goroutines": AskMute, "actors": AskActors, "objects": AskObjects, "states": AskStates, "stuck": AskStuck, "what": AskWhat, "locks": AskLocks, "budget": AskBudget, "kept": AskKept}
 	described := tables(page, "| request |")
 	if len(described) != 1 {
 		t.Fatalf("the page has %d tables of requests, want 1", len(described))

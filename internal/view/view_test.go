@@ -20,7 +20,7 @@ var shared = []string{"walk", "text"}
 // uses are the views that use others, and why.
 var uses = map[string][]string{
 	"probes":  {"live"},           // a D program runs over what Start and Tail record, as text does
-	"web":     {"report"},         // the page has its tables
+	"web":     {"diff", "report"}, // the page has its tables, and says where two recordings part
 	"forward": {"export", "live"}, // it sends what is exported, also of what Tail follows
 }
 

@@ -104,7 +104,7 @@ func ftraceParseBudget(s string) {
 	}
 	ftraceBudget.start = share * 1e4
 	if h != nil {
-		h.Kept = share * 1e4
+		h.Kept = uint64(share) * 1e4
 	}
 }
 
@@ -123,7 +123,7 @@ func ftraceAskKept(h *ftraceHead, share uint32) string {
 	semacquire(&ftraceRegistry.lock)
 	failed := ftraceBudget.can(share)
 	if failed == "" {
-		h.Kept = share
+		h.Kept = uint64(share)
 		ftraceBudgetAgain()
 	}
 	semrelease(&ftraceRegistry.lock)
@@ -168,8 +168,8 @@ func (b *ftraceBudgetState) ofProgram() uint32 {
 		for i := range p.Nfuncs {
 			f := p.fn(i)
 			l := f.loadLaid()
-			if f.flags&(ftraceIsProbe|ftraceIsWait|ftraceIsSpan) == 0 && l.wantsOwn(f) && l.flags&ftraceLookedAt == 0 && b.can(h.Kept) == "" {
-				return h.Kept
+			if f.flags&(ftraceIsProbe|ftraceIsWait|ftraceIsSpan) == 0 && l.wantsOwn(f) && l.flags&ftraceLookedAt == 0 && b.can(uint32(h.Kept)) == "" {
+				return uint32(h.Kept)
 			}
 		}
 	}
