@@ -34,6 +34,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
@@ -170,7 +171,8 @@ func (w way) torture(dir, wrap string, long time.Duration) (did string, err erro
 	if err == nil {
 		_, err = fmt.Fprintln(p.in, "end")
 	} else if ctx.Err() == nil && p.Process != nil && p.Alive() {
-		cmd.Process.Kill()
+		cmd.Process.Signal(syscall.SIGQUIT) // it says where its goroutines are, if it can
+		defer time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() }).Stop()
 	}
 	for p.lines.Scan() { // Wait may not be called before all is read
 	}
