@@ -268,10 +268,10 @@ func (p *patient) record() (string, error) {
 		return "", err
 	}
 	files, err := os.ReadDir(p.path("recording"))
-	if err != nil {
-		return "", err
+	if err == nil && len(files) == 0 {
+		err = errors.New("its directory is empty")
 	}
-	return fmt.Sprintf("%d files", len(files)), nil
+	return "calls in a directory of files", err
 }
 
 // ftraceCommand looks for command ftrace beside ftrace-wrap, and then in PATH. It is to be of the
