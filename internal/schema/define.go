@@ -77,11 +77,22 @@ func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 		}
 		return s.createLike(ctx, st, t, at)
 	}
-	q, err := s.defining(st, t, i)
+	q, filling, err := s.defining(ctx, st, t, i)
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.exec(ctx, q, st.args...)
+	var r *Result
+	if filling == "" {
+		r, err = s.exec(ctx, q, st.args...)
+	} else {
+		err = s.whole(ctx, func() error {
+			if _, err := s.run(ctx, q); err != nil {
+				return err
+			}
+			r, err = s.exec(ctx, filling, st.args...)
+			return err
+		})
+	}
 	if err == nil && command == "CREATE" {
 		s.index(ctx, t.name)
 	}
@@ -157,8 +168,8 @@ func definingNeeds(st *stmt, what string) privileges {
 }
 
 // defining returns SQLite's spelling of a statement that defines the table that is named at a
-// token.
-func (s *Session) defining(st *stmt, t target, named int) (text string, err error) {
+// token, and of one that then fills the table, if it takes two.
+func (s *Session) defining(ctx context.Context, st *stmt, t target, named int) (text, filling string, err error) {
 	defer caught(&err)
 	next, end := t.next, len(st.tokens)
 	create := st.at(0).is("CREATE")
@@ -166,7 +177,7 @@ func (s *Session) defining(st *stmt, t target, named int) (text string, err erro
 	if p := (&parser{stmt: st, i: next}); create {
 		if p.is("(") && !p.beginsQuery(next) { // columns
 			if next = p.closing(next); next < 0 {
-				return "", syntaxError("")
+				return "", "", syntaxError("")
 			}
 			next++
 		}
@@ -179,15 +190,47 @@ func (s *Session) defining(st *stmt, t target, named int) (text string, err erro
 		}
 		end = next // without the options of the table, such as its ENGINE
 	}
-	return s.restore(st, func(r *restorer) {
+	columns := ""
+	text, err = s.restore(st, func(r *restorer) {
 		r.plain(0, named)
 		r.write(" ", quoteName(t.schema), ".", quoteName(t.name), " ")
 		r.plain(t.next, end)
-		if q != nil {
+		if q != nil && end == t.next && s.exists(ctx, t) != nil {
+			columns = definitions(r.columnsOf(q))
+		}
+		if r.write(columns); q != nil && columns == "" {
 			r.write(" AS ")
 			r.query(q)
 		}
 	})
+	if err == nil && columns != "" {
+		filling, err = s.restore(st, func(r *restorer) {
+			r.write("INSERT INTO ", quoteName(t.schema), ".", quoteName(t.name), " ")
+			r.query(q)
+		})
+	}
+	return text, filling, err
+}
+
+// definitions returns the definitions of columns for a table with the rows of a query. It is "" if
+// the types are not all known. The engine would have made columns of text that are compared with
+// regard to case.
+func definitions(columns []typedColumn) string {
+	var list []string
+	for i, c := range columns {
+		kind := c.kind.columnType()
+		if kind == "" || slices.ContainsFunc(columns[:i], func(other typedColumn) bool { return strings.EqualFold(other.name, c.name) }) {
+			return ""
+		}
+		if c.kind.text() {
+			kind += " COLLATE NOCASE"
+		}
+		list = append(list, quoteName(c.name)+" "+kind)
+	}
+	if list == nil {
+		return ""
+	}
+	return "(" + strings.Join(list, ", ") + ")"
 }
 
 // closing returns the parenthesis that closes the one at a token; -1: there is none.

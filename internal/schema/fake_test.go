@@ -267,7 +267,7 @@ func try(t *testing.T, s *Session, query string, args ...any) (string, *Result, 
 			if i > 0 {
 				text += "|"
 			}
-			if cell, ok := Format(v); ok {
+			if cell, ok := r.Columns[i].Format(v); ok {
 				text += cell
 			} else {
 				text += "NULL"

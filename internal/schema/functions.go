@@ -71,6 +71,9 @@ var functions = map[string]function{
 	"mod":              {2, func(a []driver.Value) driver.Value { return divided(a, true) }},
 	"whole_division":   {2, func(a []driver.Value) driver.Value { return divided(a, false) }},
 	"number":           {1, func(a []driver.Value) driver.Value { return asNumber(a[0]) }},
+	"number_text":      {2, func(a []driver.Value) driver.Value { return numberText(a[0], int(asNumber(a[1]))) }},
+	"places":           {2, func(a []driver.Value) driver.Value { return places(a[0], int(asNumber(a[1]))) }},
+	"quotient":         {3, quotientOf},
 	"row_key":          {-1, rowKey},
 	"bits_of_one":      {2, func(a []driver.Value) driver.Value { return bitsOf(a[0]) ^ bitsOf(a[1]) }},
 	"signed":           {1, signed},
@@ -135,7 +138,7 @@ func asText(v driver.Value) string {
 	if b, ok := v.([]byte); ok {
 		return string(b)
 	}
-	text, _ := Format(v)
+	text, _ := formatted(v)
 	return text
 }
 
@@ -168,7 +171,7 @@ func concat(a []driver.Value) driver.Value {
 	texts := make([]string, len(a))
 	for i, v := range a {
 		var ok bool
-		if texts[i], ok = Format(v); !ok {
+		if texts[i], ok = formatted(v); !ok {
 			return nil
 		}
 	}
@@ -180,13 +183,13 @@ func concatWith(a []driver.Value) driver.Value {
 	if len(a) < 2 {
 		return fmt.Errorf("wrong number of arguments to function: %d", len(a))
 	}
-	separator, ok := Format(a[0])
+	separator, ok := formatted(a[0])
 	if !ok {
 		return nil
 	}
 	var texts []string
 	for _, v := range a[1:] {
-		if text, ok := Format(v); ok {
+		if text, ok := formatted(v); ok {
 			if texts != nil {
 				texts = append(texts, separator)
 			}
@@ -274,6 +277,52 @@ func decimals(v driver.Value, places float64, round bool) driver.Value {
 	return f
 }
 
+// places rounds a decimal number to so many places.
+func places(v driver.Value, n int) driver.Value {
+	f, ok := v.(float64)
+	if !ok {
+		return v
+	}
+	unit := math.Pow10(n)
+	if scaled := math.Round(f * unit); math.Abs(scaled) < 1<<53 {
+		return scaled / unit
+	}
+	return f
+}
+
+// quotientOf is a / b with so many places, NULL if b is 0. Further ones are dropped, as MySQL does.
+func quotientOf(a []driver.Value) driver.Value {
+	x, y, n := asNumber(a[0]), asNumber(a[1]), asNumber(a[2])
+	if y == 0 {
+		return nil
+	}
+	f := x / y
+	unit := math.Pow10(int(n))
+	scaled := f * unit
+	if math.Abs(scaled) >= 1<<50 { // so many digits it does not have
+		f, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'g', precise, 64), 64)
+		return f
+	}
+	whole := math.Round(scaled)
+	if math.Abs(scaled-whole) > 1e-3 {
+		whole = math.Trunc(scaled)
+	}
+	return whole / unit
+}
+
+// numberText returns a number as text, with so many places; -1: with those that it has.
+func numberText(v driver.Value, places int) driver.Value {
+	c := Column{Type: Integer}
+	if places >= 0 {
+		c = Column{Type: Decimal, Places: places}
+	}
+	text, ok := c.Format(v)
+	if !ok {
+		return nil
+	}
+	return text
+}
+
 // grouped is FORMAT(x, places): 1,234.50.
 func grouped(a []driver.Value) driver.Value {
 	places, text := min(max(asNumber(a[1]), 0), 30), ""
@@ -344,7 +393,7 @@ func divided(a []driver.Value, rest bool) driver.Value {
 func rowKey(a []driver.Value) driver.Value {
 	texts := make([]string, 0, 2*len(a))
 	for _, v := range a {
-		text, ok := Format(v)
+		text, ok := formatted(v)
 		if !ok {
 			return nil
 		}

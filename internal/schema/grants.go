@@ -390,7 +390,7 @@ func (s *Session) showGrants(st *stmt, i int) (*Result, error) {
 	if a == nil || s.catalog.Accounts == nil && name != self.user {
 		return nil, NewError(erNoGrant, "There is no such grant defined for user '%s' on host '%%'", name)
 	}
-	r := &Result{Columns: []Column{{"Grants for " + name + "@%", String}}}
+	r := &Result{Columns: textColumns("Grants for " + name + "@%")}
 	for _, text := range a.shown() {
 		r.ahead = append(r.ahead, []any{text})
 	}

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -35,7 +36,12 @@ func (g generator) number(depth int) string {
 	}
 	n := func() string { return g.number(depth - 1 - g.IntN(2)) }
 	s := func() string { return g.text(depth - 1) }
-	switch g.IntN(16) {
+	d := func() string { return g.fraction(depth - 1) }
+	switch g.IntN(18) {
+	case 16:
+		return g.pick("SIGN", "CEILING", "FLOOR", "ROUND", "ISNULL") + "(" + d() + ")"
+	case 17:
+		return d() + " DIV " + n()
 	case 0, 1, 2:
 		return n() + " " + g.pick("+", "-", "*") + " " + n()
 	case 3:
@@ -66,13 +72,44 @@ func (g generator) number(depth int) string {
 	return "(" + g.truth(depth-1) + ")"
 }
 
+// fraction writes an expression that is a decimal number, or an integer.
+func (g generator) fraction(depth int) string {
+	if depth <= 0 {
+		return g.pick("0.5", "1.25", "-2.5", "0.1", "0.2", "10.0", "x", "y", "NULL", "3")
+	}
+	d := func() string { return g.fraction(depth - 1 - g.IntN(2)) }
+	switch g.IntN(12) {
+	case 0, 1, 2:
+		return d() + " " + g.pick("+", "-", "*") + " " + d()
+	case 3, 4:
+		return d() + " / " + d()
+	case 5:
+		return "-" + d()
+	case 6:
+		return "(" + d() + ")"
+	case 7:
+		return g.pick("ROUND", "TRUNCATE") + "(" + d() + ", " + g.pick("0", "1", "2") + ")"
+	case 8:
+		return g.pick("IFNULL", "COALESCE", "GREATEST", "LEAST", "MOD") + "(" + d() + ", " + d() + ")"
+	case 9:
+		return "IF(" + g.truth(depth-1) + ", " + d() + ", " + d() + ")"
+	case 10:
+		return "CASE WHEN " + g.truth(depth-1) + " THEN " + d() + " ELSE " + d() + " END"
+	}
+	return "CAST(" + d() + " AS DECIMAL(10,2))"
+}
+
 func (g generator) text(depth int) string {
 	if depth <= 0 {
 		return g.pick("'a'", "'B'", "'ab'", "''", "NULL", "n", "n", "t.n", "'x y'")
 	}
 	n := func() string { return g.number(depth - 1) }
 	s := func() string { return g.text(depth - 1 - g.IntN(2)) }
-	switch g.IntN(9) {
+	switch g.IntN(11) {
+	case 9:
+		return g.pick("CONCAT", "LOWER", "TRIM") + "(" + g.any(depth-1) + ")"
+	case 10:
+		return g.pick("IFNULL", "COALESCE") + "(" + s() + ", " + g.pick(n(), g.fraction(depth-1)) + ")"
 	case 0, 1:
 		return g.pick("UPPER", "LOWER", "REVERSE", "TRIM", "LTRIM") + "(" + s() + ")"
 	case 2:
@@ -99,7 +136,16 @@ func (g generator) truth(depth int) string {
 	if depth <= 0 {
 		return g.pick("x", "y", "n", "x") + g.pick(" IS NULL", " IS NOT NULL")
 	}
-	switch g.IntN(14) {
+	d := func() string { return g.fraction(depth - 1) }
+	switch g.IntN(18) {
+	case 14:
+		return d() + " " + compare + " " + d()
+	case 15:
+		return g.pick(n(), d()) + " " + compare + " " + s()
+	case 16:
+		return s() + " " + compare + " " + g.pick(n(), d())
+	case 17:
+		return d() + g.pick(" ", " NOT ") + "BETWEEN " + d() + " AND " + d()
 	case 0, 1:
 		return n() + " " + compare + " " + n()
 	case 2:
@@ -127,11 +173,13 @@ func (g generator) truth(depth int) string {
 }
 
 func (g generator) any(depth int) string {
-	switch g.IntN(3) {
+	switch g.IntN(4) {
 	case 0:
 		return g.number(depth)
 	case 1:
 		return g.text(depth)
+	case 2:
+		return g.fraction(depth)
 	}
 	return g.truth(depth)
 }
@@ -165,17 +213,31 @@ func (g generator) query() string {
 	case 2:
 		return "WITH c AS (SELECT " + g.number(depth) + " AS x, " + g.number(depth) + " AS y, " + g.text(depth) + " AS n " + from + where + ") SELECT " + g.any(1) + ", x FROM c AS t"
 	case 3:
-		return "SELECT SUM(" + g.number(depth) + "), COUNT(" + g.any(depth) + "), MAX(" + g.number(depth) + ") " + from + where
+		return "SELECT SUM(" + g.number(depth) + "), COUNT(" + g.any(depth) + "), MAX(" + g.number(depth) + "), AVG(" + g.fraction(depth) + "), MIN(" + g.fraction(depth) + ") " + from + where
 	}
 	return "SELECT " + g.any(depth) + ", " + g.any(depth) + " AS z, x " + from + where
 }
 
-// answer is what a server gives for a query: the names of the columns and the rows, or the number
-// of an error.
+// answer is what a server gives for a query: the names and types of the columns and the rows, or
+// the number of an error.
 type answer struct {
 	columns []string
+	types   []Type
 	rows    [][]string
 	failed  uint16
+}
+
+// typeOfMariaDB returns our type for one of the driver's names. What has only NULLs is text.
+func typeOfMariaDB(name string) Type {
+	switch name = strings.TrimPrefix(name, "UNSIGNED "); {
+	case strings.HasSuffix(name, "INT"):
+		return Integer
+	case name == "DECIMAL":
+		return Decimal
+	case name == "DOUBLE" || name == "FLOAT":
+		return Float
+	}
+	return String
 }
 
 func oracleAsks(t *testing.T, db *sql.Conn, query string) (a answer) {
@@ -187,7 +249,13 @@ func oracleAsks(t *testing.T, db *sql.Conn, query string) (a answer) {
 		t.Fatal(err)
 	}
 	defer rows.Close()
-	a.columns, _ = rows.Columns()
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range types {
+		a.columns, a.types = append(a.columns, c.Name()), append(a.types, typeOfMariaDB(c.DatabaseTypeName()))
+	}
 	for rows.Next() {
 		cells, to := make([]sql.NullString, len(a.columns)), make([]any, len(a.columns))
 		for i := range cells {
@@ -217,7 +285,7 @@ func oracleAsked(t *testing.T, s *Session, query string) (a answer) {
 	}
 	defer r.Close()
 	for _, c := range r.Columns {
-		a.columns = append(a.columns, c.Name)
+		a.columns, a.types = append(a.columns, c.Name), append(a.types, c.Type)
 	}
 	for {
 		values, err := r.Next()
@@ -230,7 +298,7 @@ func oracleAsked(t *testing.T, s *Session, query string) (a answer) {
 		row := make([]string, len(values))
 		for i, v := range values {
 			var ok bool
-			if row[i], ok = Format(v); !ok {
+			if row[i], ok = r.Columns[i].Format(v); !ok {
 				row[i] = "NULL"
 			}
 		}
@@ -238,8 +306,8 @@ func oracleAsked(t *testing.T, s *Session, query string) (a answer) {
 	}
 }
 
-// difference says in what two answers differ; "": in nothing. Rows may come in any order, and a
-// decimal number has as many digits as MariaDB gives it.
+// difference says in what two answers differ; "": in nothing. Rows may come in any order. Of
+// floating-point numbers 15 digits are compared.
 func (a answer) difference(b answer) string {
 	order := func(x, y []string) int {
 		for i := range x {
@@ -247,10 +315,7 @@ func (a answer) difference(b answer) string {
 			m, err2 := strconv.ParseFloat(y[i], 64)
 			c := strings.Compare(x[i], y[i])
 			if err1 == nil && err2 == nil {
-				c = int(math.Copysign(1, n-m))
-				if n == m {
-					c = 0
-				}
+				c = cmp.Or(cmp.Compare(n, m), c)
 			}
 			if c != 0 {
 				return c
@@ -258,22 +323,30 @@ func (a answer) difference(b answer) string {
 		}
 		return 0
 	}
-	slices.SortFunc(a.rows, order)
-	slices.SortFunc(b.rows, order)
+	for _, x := range []answer{a, b} {
+		for _, row := range x.rows {
+			for i, cell := range row {
+				if n, err := strconv.ParseFloat(cell, 64); err == nil && n == 0 && x.types[i] != String {
+					row[i] = strings.TrimPrefix(cell, "-") // MariaDB has a decimal zero below zero
+				}
+			}
+		}
+		slices.SortFunc(x.rows, order)
+	}
 	switch {
 	case a.failed != b.failed:
 		return fmt.Sprintf("error %d, here %d", a.failed, b.failed)
 	case !slices.Equal(a.columns, b.columns):
 		return fmt.Sprintf("columns %q, here %q", a.columns, b.columns)
+	case !a.sameTypes(b):
+		return fmt.Sprintf("types %v, here %v", a.types, b.types)
 	case len(a.rows) != len(b.rows):
 		return fmt.Sprintf("%d rows, here %d", len(a.rows), len(b.rows))
 	}
 	for i := range a.rows {
 		for j, x := range a.rows[i] {
 			y := b.rows[i][j]
-			n, err1 := strconv.ParseFloat(x, 64)
-			m, err2 := strconv.ParseFloat(y, 64)
-			if x != y && (err1 != nil || err2 != nil || math.Abs(n-m) > 1e-4*max(1, math.Abs(n))) {
+			if !sameNumber(a.types[j], x, y) {
 				return fmt.Sprintf("%q, here %q", a.rows[i], b.rows[i])
 			}
 		}
@@ -281,7 +354,44 @@ func (a answer) difference(b answer) string {
 	return ""
 }
 
-// TestOracle asks a MariaDB server and a session the same random queries: 1,000, or 100 in a quick
+// sameNumber reports whether two numbers of a column are the same, as far as they can be.
+// Floating-point numbers, and decimal ones of more than 15 digits, have 15 of them here. MariaDB
+// shows some floating-point numbers with so many places, and computes so many places of a quotient
+// as its values have, which can make one of difference in the ninth.
+func sameNumber(of Type, x, y string) bool {
+	_, places, _ := strings.Cut(x, ".")
+	n, err1 := strconv.ParseFloat(x, 64)
+	m, err2 := strconv.ParseFloat(y, 64)
+	switch {
+	case x == y:
+		return true
+	case err1 != nil || err2 != nil || of == String:
+		return false
+	case equalNumbers(x, y):
+		return of == Float || len(x) > 16
+	case of == Float:
+		return strconv.FormatFloat(m, 'f', len(places), 64) == x
+	}
+	return len(places) >= 9 && math.Abs(n-m) < 1.01e-9
+}
+
+// sameTypes reports whether columns have the same types. Some integers are decimal numbers without
+// places to MariaDB, such as -FLOOR(x).
+func (a answer) sameTypes(b answer) bool {
+	for i, of := range a.types {
+		if of != b.types[i] && !(of == Decimal && b.types[i] == Integer && !slices.ContainsFunc(a.rows, func(row []string) bool { return strings.Contains(row[i], ".") })) {
+			return false
+		}
+	}
+	return true
+}
+
+// mistakes are queries that MariaDB answers wrongly, and how that is seen.
+var mistakes = map[string]string{
+	"WITH c AS (SELECT (t.y) AS x, (x IS NOT NULL) AS y, CONCAT_WS('-', 'B', 3) AS n FROM t) SELECT t.n NOT IN (n, n), x FROM c AS t": "t.n = n, and t.n IN (n, n) is 0",
+}
+
+// TestOracle asks a MariaDB server and a session the same random queries: 10,000, or 500 in a quick
 // run, or as many as ORACLE_QUERIES says. ORACLE_SEED chooses others.
 func TestOracle(t *testing.T) {
 	number := func(name string, otherwise int) int {
@@ -302,15 +412,17 @@ func TestOracle(t *testing.T) {
 		}
 	}
 	g := generator{rand.New(rand.NewPCG(uint64(number("ORACLE_SEED", 1)), 2))}
-	most := 1000
+	most := 10_000
 	if testing.Short() || !testenv.All() {
-		most = 100
+		most = 500
 	}
 	queries, differ := number("ORACLE_QUERIES", most), 0
 	for range queries {
 		q := g.query()
 		if d := oracleAsks(t, db, q).difference(oracleAsked(t, s, q)); d != "" {
-			if differ++; differ <= 40 {
+			if differ++; mistakes[q] != "" {
+				t.Logf("%s: MariaDB gives %s, though %s", q, d, mistakes[q])
+			} else if differ <= 40 {
 				t.Errorf("%s: MariaDB gives %s", q, d)
 			}
 		}

@@ -12,7 +12,10 @@ type restorer struct {
 	session  *Session
 	stmt     *stmt
 	b        strings.Builder
-	with     []string // names of the WITH clauses around
+	with     []withName   // of the WITH clauses around
+	scopes   []*nameScope // of the SELECTs around
+	kinds    map[*expr]exprKind
+	results  map[*query][]typedColumn
 	within   int      // expressions that are around
 	literals int      // bytes of variables' values
 	params   int      // the highest number of a parameter
@@ -127,9 +130,9 @@ func (r *restorer) expr(e *expr) {
 		r.operand(e.args[0])
 		r.write(" IS ", map[bool]string{true: "NOT "}[e.not], map[string]string{"UNKNOWN": "NULL", "NULL": "NULL", "TRUE": "TRUE", "FALSE": "FALSE"}[e.text])
 	case likeForm:
-		r.operand(e.args[0])
+		r.textOperand(e.args[0])
 		r.not(e, "LIKE")
-		r.operand(e.args[1])
+		r.textOperand(e.args[1])
 		if pattern := e.args[1]; len(e.args) > 2 {
 			r.write(" ESCAPE ")
 			r.operand(e.args[2])
@@ -137,18 +140,24 @@ func (r *restorer) expr(e *expr) {
 			r.write(` ESCAPE '\'`)
 		}
 	case betweenForm:
+		e = r.comparable(e)
 		r.folded(e.args[0], e.args[1:]...)
 		r.not(e, "BETWEEN")
 		r.operand(e.args[1])
 		r.write(" AND ")
 		r.operand(e.args[2])
 	case inForm:
-		r.folded(e.args[0], e.args[1:]...)
-		r.not(e, "IN")
 		if e.query != nil {
-			r.enclosed(e.query)
+			r.inQuery(e.args[0], e.not, e.query)
 			return
 		}
+		if r.kind(e.args[0]).text() && r.mixed(e.args[1:]) {
+			r.inMixed(e)
+			return
+		}
+		e = r.comparable(e)
+		r.folded(e.args[0], e.args[1:]...)
+		r.not(e, "IN")
 		r.write("(")
 		r.list(e.args[1:])
 		r.write(")")
@@ -166,7 +175,6 @@ func (r *restorer) expr(e *expr) {
 		r.write(" COLLATE ", collation(e.text))
 	case callForm:
 		r.function(e)
-		r.over(e.window)
 	case castForm:
 		r.cast(e)
 	case caseForm:
@@ -199,98 +207,6 @@ func (r *restorer) path(path []string) {
 		}
 		r.write(quoteName(name))
 	}
-}
-
-// collationOf returns the collation of an expression.
-func collationOf(e *expr) string {
-	if e.form == collateForm {
-		return collation(e.text)
-	}
-	return "NOCASE"
-}
-
-// collates reports whether an expression says itself how its text is compared.
-func collates(e *expr) (is bool) {
-	e.each(func(e *expr) bool {
-		is = is || e.form == collateForm || e.form == prefixForm && e.text == "BINARY"
-		return !is
-	})
-	return is
-}
-
-// noText reports whether an expression is no text for certain, or a list.
-func noText(e *expr) bool {
-	switch e.form {
-	case wordForm:
-		return e.text != "NULL"
-	case numberForm, paramForm, isForm, likeForm, betweenForm, inForm, existsForm, rowForm:
-		return true
-	case binaryForm:
-		return e.text != "->" && e.text != "->>"
-	case prefixForm:
-		return e.text != "BINARY" && e.text != "+"
-	case callForm:
-		return counts[e.text]
-	}
-	return false
-}
-
-// counts are functions that return numbers.
-var counts = map[string]bool{"COUNT": true, "SUM": true, "AVG": true, "ABS": true, "LENGTH": true, "CHAR_LENGTH": true, "LOCATE": true, "INSTR": true, "FIELD": true, "ROUND": true, "FLOOR": true, "CEILING": true, "SIGN": true}
-
-// folds reports whether values are compared without regard to the case of text. To SQLite, text
-// that functions return has no collation.
-func folds(list ...*expr) bool {
-	for _, e := range list {
-		if collates(e) || noText(e) {
-			return false
-		}
-	}
-	return true
-}
-
-// number writes an operand that is compared with another: text that is compared with a number
-// counts as a number.
-func (r *restorer) number(e, other *expr) {
-	if isText := e.form == stringForm || e.form == callForm && textResults[e.text]; isText && isNumber(other) {
-		r.call("number", e)
-		return
-	}
-	r.operand(e)
-}
-
-// isNumber reports whether an expression is a number for certain.
-func isNumber(e *expr) bool {
-	switch e.form {
-	case numberForm, callForm, prefixForm, binaryForm:
-		return noText(e)
-	}
-	return false
-}
-
-// textResults are functions that return text.
-var textResults = map[string]bool{"CONCAT": true, "CONCAT_WS": true, "UPPER": true, "LOWER": true, "LEFT": true, "RIGHT": true, "SUBSTRING": true, "SUBSTR": true, "SUBSTRING_INDEX": true, "TRIM": true, "LTRIM": true,
-	"RTRIM": true, "REVERSE": true, "REPLACE": true, "LPAD": true, "RPAD": true, "GROUP_CONCAT": true}
-
-// folded writes what is compared with others.
-func (r *restorer) folded(e *expr, others ...*expr) {
-	if !folds(append(others, e)...) {
-		r.operand(e)
-		return
-	}
-	r.write("(")
-	r.operand(e)
-	r.write(" COLLATE NOCASE)")
-}
-
-// sorted writes an expression by which rows are sorted, or put into one group.
-func (r *restorer) sorted(e *expr) {
-	if e.form == columnForm || e.form == levelForm || e.form == rawForm || !folds(e) {
-		r.expr(e)
-		return
-	}
-	r.operand(e)
-	r.write(" COLLATE NOCASE")
 }
 
 func (r *restorer) prefix(e *expr) {
@@ -330,19 +246,18 @@ func (r *restorer) binary(e *expr) {
 		r.write(")")
 		return
 	case e.text == "/":
-		r.operand(a)
-		r.write(" * 1.0 / ")
-		r.operand(b)
+		r.quotient(e)
 		return
 	case e.text == "*" && a.form == numberForm && a.text == "1" && b.form == columnForm && b.quoted && enums[strings.ToUpper(b.path[len(b.path)-1])]:
 		r.call("enum_index", b) // this is how clients read the number of its value
 		return
 	case b.form == anyForm && (e.text == "=" && !b.not || (e.text == "<>" || e.text == "!=") && b.not):
-		r.folded(a)
-		r.write(map[bool]string{true: " NOT IN ", false: " IN "}[b.not])
-		r.enclosed(b.query)
+		r.inQuery(a, b.not, b.query)
 		return
 	case r.spares && (e.text == "<>" || e.text == "!=") && r.spared(a, b):
+		return
+	case e.text == "+" || e.text == "-" || e.text == "*":
+		r.sum(e)
 		return
 	case !compares[e.text]:
 		r.operand(a)
@@ -360,6 +275,32 @@ func (r *restorer) binary(e *expr) {
 	if folds(a, b) {
 		r.write(" COLLATE NOCASE")
 	}
+}
+
+// sum writes a sum, a difference or a product. Those of decimal numbers have so many places: 0.1 +
+// 0.2 is 0.3.
+func (r *restorer) sum(e *expr) {
+	k := r.kind(e)
+	rounded := k.class == decimalClass && k.digits > 0 && k.digits <= precise
+	if rounded {
+		r.write("places(")
+	}
+	r.operand(e.args[0])
+	r.not(e, e.text)
+	r.operand(e.args[1])
+	if rounded {
+		r.write(", ", strconv.Itoa(k.digits), ")")
+	}
+}
+
+func (r *restorer) quotient(e *expr) {
+	if k := r.kind(e); k.class == decimalClass {
+		r.call("quotient", e.args[0], e.args[1], raw(strconv.Itoa(k.digits)))
+		return
+	}
+	r.operand(e.args[0])
+	r.write(" * 1.0 / ")
+	r.operand(e.args[1])
 }
 
 // spared writes NAME <> 'c' in an UPDATE of setup_consumers: it spares what the consumer c needs
@@ -431,25 +372,34 @@ func intervalNumber(e *expr) *expr {
 }
 
 func (r *restorer) caseOf(e *expr) {
-	r.write("CASE")
-	if base := e.args[0]; base != nil {
-		r.write(" ")
-		var whens []*expr
-		for i := 1; i+1 < len(e.args); i += 2 {
-			whens = append(whens, e.args[i])
+	base, last := e.args[0], len(e.args)-1
+	var whens []*expr
+	for i := 1; i < last; i += 2 {
+		whens = append(whens, e.args[i])
+	}
+	if base != nil && r.mixed(append(whens, base)) {
+		// Each is compared with it as what both are.
+		c := e.clone()
+		for i := 1; i < last; i += 2 {
+			c.args[i] = &expr{form: binaryForm, text: "=", args: []*expr{base, e.args[i]}}
 		}
+		c.args[0] = nil
+		e, base = c, nil
+	}
+	r.write("CASE")
+	if base != nil {
+		r.write(" ")
 		r.folded(base, whens...)
 	}
-	last := len(e.args) - 1
 	for i := 1; i < last; i += 2 {
 		r.write(" WHEN ")
 		r.expr(e.args[i])
 		r.write(" THEN ")
-		r.expr(e.args[i+1])
+		r.as(r.kind(e), e.args[i+1])
 	}
 	if e.args[last] != nil {
 		r.write(" ELSE ")
-		r.expr(e.args[last])
+		r.as(r.kind(e), e.args[last])
 	}
 	r.write(" END")
 }
@@ -520,10 +470,18 @@ func (r *restorer) function(e *expr) {
 		return
 	case e.text == "TRIM" && e.path != nil:
 		name += "_" + strings.ToLower(e.path[0])
+	case (e.text == "SUM" || e.text == "AVG") && len(e.args) == 1 && r.kind(e).class == decimalClass:
+		r.total(e)
+		return
+	case e.text == "FIELD":
+		e = r.comparable(e)
 	case e.text == "COUNT" && e.distinct && len(e.args) > 1:
 		r.write("COUNT(DISTINCT ")
 		r.call("row_key", e.args...)
 		r.write(")")
+		return
+	case e.text == "NULLIF" && len(e.args) == 2 && r.mixed(e.args):
+		r.caseOf(&expr{form: caseForm, args: []*expr{nil, {form: binaryForm, text: "=", args: e.args}, {form: wordForm, text: "NULL"}, e.args[0]}})
 		return
 	case e.text == "NULLIF" && len(e.args) == 2:
 		r.write("NULLIF(")
@@ -534,13 +492,61 @@ func (r *restorer) function(e *expr) {
 		return
 	}
 	r.write(name, "(", map[bool]string{true: "DISTINCT "}[e.distinct])
-	if compares := e.distinct || e.text == "MIN" || e.text == "MAX"; compares && len(e.args) == 1 {
+	switch compares := e.distinct || e.text == "MIN" || e.text == "MAX"; {
+	case compares && len(e.args) == 1:
 		r.sorted(e.args[0])
-	} else {
+	case textResults[e.text] || textArguments[e.text]:
+		r.arguments(e.args, exprKind{class: textClass})
+	case e.text == "IF" && len(e.args) == 3:
+		r.expr(e.args[0])
+		r.write(", ")
+		r.arguments(e.args[1:], r.kind(e))
+	case eitherResults[e.text]:
+		r.arguments(e.args, r.kind(e))
+	default:
 		r.list(e.args)
 	}
 	r.orderBy(e.order)
 	r.write(")")
+	r.over(e.window)
+}
+
+// total writes SUM and AVG of decimal numbers.
+func (r *restorer) total(e *expr) {
+	digits := r.kind(e).digits
+	part := func(function string) {
+		r.write(function, "(", map[bool]string{true: "DISTINCT "}[e.distinct])
+		r.expr(e.args[0])
+		r.write(")")
+		r.over(e.window)
+	}
+	switch {
+	case e.text == "AVG":
+		r.write("quotient(")
+		part("sum")
+		r.write(", ")
+		part("count")
+		r.write(", ", strconv.Itoa(digits), ")")
+	case digits > 0 && digits <= precise:
+		r.write("places(")
+		part("sum")
+		r.write(", ", strconv.Itoa(digits), ")")
+	default:
+		part("sum")
+	}
+}
+
+// textArguments are functions that take numbers as text.
+var textArguments = map[string]bool{"LENGTH": true, "OCTET_LENGTH": true, "CHAR_LENGTH": true, "CHARACTER_LENGTH": true, "STRCMP": true, "ASCII": true, "ORD": true, "FIND_IN_SET": true, "LOCATE": true, "INSTR": true}
+
+// arguments writes the arguments of a function that takes or returns values of a kind.
+func (r *restorer) arguments(list []*expr, k exprKind) {
+	for i, e := range list {
+		if i > 0 {
+			r.write(", ")
+		}
+		r.as(k, e)
+	}
 }
 
 // groupConcat writes GROUP_CONCAT([DISTINCT] x, y ORDER BY z SEPARATOR s) as
@@ -555,7 +561,7 @@ func (r *restorer) groupConcat(e *expr) {
 	r.write("concatenated(", map[bool]string{true: "DISTINCT "}[e.distinct], "(", quoteString(fmt.Sprint(len(separator), ":", separator)))
 	for _, a := range e.args {
 		r.write(" || (")
-		r.expr(a)
+		r.text(a)
 		r.write(")")
 	}
 	r.write(") COLLATE NOCASE")

@@ -33,14 +33,14 @@ func (r *restorer) query(q *query) {
 			r.write(", ")
 		}
 		if q.recursive {
-			r.with = append(r.with, strings.ToLower(c.name))
+			r.pushWith(q, c)
 		}
 		r.write(quoteName(c.name))
 		r.columns(c.columns)
 		r.write(" AS ")
 		r.enclosed(c.query)
 		if !q.recursive {
-			r.with = append(r.with, strings.ToLower(c.name))
+			r.pushWith(q, c)
 		}
 		r.write(" ")
 	}
@@ -60,7 +60,11 @@ func (r *restorer) query(q *query) {
 		}
 		r.selection(s, len(q.terms) > 1)
 	}
-	r.orderBy(order)
+	if s := q.plain(); s != nil {
+		r.inScope(s, func() { r.orderBy(order) })
+	} else {
+		r.orderBy(order)
+	}
 	r.limit(q)
 }
 
@@ -85,11 +89,15 @@ func (r *restorer) columns(names []string) {
 	}
 }
 
-// maxName is the length up to which the text of an expression names its column.
-const maxName = 4096
+// maxName is how many characters of an expression name its column.
+const maxName = 255
 
 // selection writes a SELECT. Rows of united ones are compared with those of others.
 func (r *restorer) selection(s *selection, united bool) {
+	r.inScope(s, func() { r.selectionInScope(s, united) })
+}
+
+func (r *restorer) selectionInScope(s *selection, united bool) {
 	if s.values != nil {
 		for i, row := range s.values {
 			r.write(map[bool]string{true: "VALUES ", false: ", "}[i == 0], "(")
@@ -114,8 +122,8 @@ func (r *restorer) selection(s *selection, united bool) {
 		switch {
 		case item.named:
 			r.write(" AS ", quoteName(item.alias))
-		case item.of.form != columnForm && item.of.form != starForm && len(item.text) <= maxName: // SQLite would name it after its own spelling
-			r.write(" AS ", quoteName(item.text))
+		case item.of.form != columnForm && item.of.form != starForm: // SQLite would name it after its own spelling
+			r.write(" AS ", quoteName(item.text[:characters(item.text, maxName)]))
 		}
 	}
 	if s.from != nil {
@@ -187,7 +195,7 @@ func (r *restorer) table(t *tableRef) {
 		return
 	case t.query != nil:
 		r.enclosed(t.query)
-	case t.schema == "" && slices.Contains(r.with, strings.ToLower(t.name)):
+	case t.schema == "" && slices.ContainsFunc(r.with, func(w withName) bool { return w.name == strings.ToLower(t.name) }):
 		r.write(quoteName(t.name))
 	default:
 		schema := cmp.Or(t.schema, r.database, r.session.database)

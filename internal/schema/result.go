@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"database/sql"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -16,12 +17,22 @@ const (
 	String Type = iota
 	Integer
 	Float
+	Decimal
 )
 
 // A Column is one column of a result.
 type Column struct {
-	Name string
-	Type Type
+	Name   string
+	Type   Type
+	Places int // of a decimal number
+}
+
+// textColumns returns columns of text.
+func textColumns(names ...string) (columns []Column) {
+	for _, name := range names {
+		columns = append(columns, Column{Name: name})
+	}
+	return columns
 }
 
 // A Result is what a statement returned. If it has no columns it says how many rows were changed.
@@ -47,8 +58,8 @@ const (
 	lookaheadBytes = 1 << 20
 )
 
-// result makes a result of SQLite's rows.
-func (s *Session) result(rows *sql.Rows) (*Result, error) {
+// result makes a result of SQLite's rows, whose columns are these; nil: they are not known.
+func (s *Session) result(rows *sql.Rows, columns []typedColumn) (*Result, error) {
 	types, err := rows.ColumnTypes()
 	if err != nil {
 		rows.Close()
@@ -57,18 +68,20 @@ func (s *Session) result(rows *sql.Rows) (*Result, error) {
 	r := &Result{session: s, rows: rows}
 	known := make([]bool, len(types))
 	for i, t := range types {
-		c := Column{Name: t.Name()}
-		kind := strings.ToUpper(t.DatabaseTypeName())
-		known[i] = kind != ""
-		switch {
-		case strings.Contains(kind, "INT"):
-			c.Type = Integer
-		case strings.Contains(kind, "DOUBLE"), strings.Contains(kind, "FLOAT"), strings.Contains(kind, "REAL"):
-			c.Type = Float
-		case strings.Contains(kind, "CHAR"), strings.Contains(kind, "TEXT"):
-		default:
-			known[i] = false
+		of := kindOfColumn(t.DatabaseTypeName())
+		if len(columns) == len(types) && columns[i].kind.class != unknownClass {
+			of = columns[i].kind
 		}
+		c := Column{Name: t.Name()}
+		switch of.class {
+		case integerClass:
+			c.Type = Integer
+		case decimalClass:
+			c.Type, c.Places = Decimal, of.scale
+		case doubleClass:
+			c.Type = Float
+		}
+		known[i] = of.class != unknownClass && of.class != nullClass
 		r.Columns = append(r.Columns, c)
 	}
 	for bytes := 0; len(r.ahead) < lookahead && bytes < lookaheadBytes; {
@@ -232,8 +245,36 @@ func (r *Result) end() {
 	}
 }
 
-// Format returns a value as MySQL's clients show it. It is not ok if it is NULL.
-func Format(v any) (text string, ok bool) {
+// Format returns a value of the column as MySQL's clients show it. It is not ok if it is NULL.
+func (c Column) Format(v any) (text string, ok bool) {
+	if f, ok := v.(float64); ok && c.Type == Integer && f == math.Trunc(f) && math.Abs(f) < 1<<63 {
+		v = int64(f)
+	}
+	if c.Type != Decimal {
+		return formatted(v)
+	}
+	switch v := v.(type) {
+	case int64:
+		text = strconv.FormatInt(v, 10)
+		if c.Places > 0 {
+			text += "." + strings.Repeat("0", c.Places)
+		}
+		return text, true
+	case float64:
+		v = asNumber(decimals(v, float64(c.Places), true))
+		text = strconv.FormatFloat(v+0, 'f', -1, 64) // no digits but those that it has
+		whole, places, _ := strings.Cut(text, ".")
+		if c.Places == 0 || len(places) > c.Places {
+			return whole, true
+		}
+		return whole + "." + places + strings.Repeat("0", c.Places-len(places)), true
+	}
+	return formatted(v)
+}
+
+// formatted returns a value as clients show it, whatever its column is. It is not ok if it is
+// NULL.
+func formatted(v any) (text string, ok bool) {
 	switch v := v.(type) {
 	case nil:
 		return "", false

@@ -27,7 +27,7 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 	case "STORAGE":
 		what, i = "ENGINES", i+1
 	case "COUNT": // SHOW COUNT(*) WARNINGS
-		return s.read(ctx, "SELECT 0 AS "+quoteName("@@session."+strings.ToLower(strings.TrimSuffix(st.at(i+3).text, "S"))+"_count"), nil)
+		return s.read(ctx, "SELECT 0 AS "+quoteName("@@session."+strings.ToLower(strings.TrimSuffix(st.at(i+3).text, "S"))+"_count"), nil, nil)
 	}
 	t := target{schema: s.database}
 	ofTable := what == "COLUMNS" || what == "FIELDS" || what == "INDEX" || what == "INDEXES" || what == "KEYS"
@@ -149,7 +149,7 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 	if err := s.readTest(ctx); err != nil {
 		return nil, err
 	}
-	return s.read(ctx, q, st.args)
+	return s.read(ctx, q, st.args, nil)
 }
 
 // shownEmpty are the columns of what SHOW can list and never exists here.
@@ -178,7 +178,7 @@ func (s *Session) showEngine(ctx context.Context, st *stmt, i int) (*Result, err
 		return nil, NewError(1286, "Unknown storage engine '%s'", st.at(i).text)
 	}
 	return s.read(ctx, `SELECT 'performance_schema' AS "Type", REPLACE(EVENT_NAME, 'memory/ftrace/', '') || '.memory' AS "Name", SUM(CURRENT_NUMBER_OF_BYTES_USED) AS "Status"
-		FROM performance_schema.memory_summary_global_by_event_name GROUP BY 2`, nil)
+		FROM performance_schema.memory_summary_global_by_event_name GROUP BY 2`, nil, nil)
 }
 
 // shows returns an error if a table does not exist, or nothing of it is for the user.
@@ -213,7 +213,7 @@ func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, err
 		if s.catalog.schema(name) == nil && !strings.EqualFold(name, "test") {
 			return nil, NewError(erUnknownDB, "Unknown database '%s'", name)
 		}
-		return &Result{Columns: []Column{{"Database", String}, {"Create Database", String}}, ahead: [][]any{{name, fmt.Sprintf("CREATE DATABASE `%s` /*!40100 DEFAULT CHARACTER SET utf8mb4 */", name)}}}, nil
+		return &Result{Columns: textColumns("Database", "Create Database"), ahead: [][]any{{name, fmt.Sprintf("CREATE DATABASE `%s` /*!40100 DEFAULT CHARACTER SET utf8mb4 */", name)}}}, nil
 	}
 	if !st.at(i).is("TABLE") && !st.at(i).is("VIEW") {
 		return nil, NewError(erUnsupported, "This version of ftrace doesn't yet support 'SHOW CREATE %s'", strings.ToUpper(st.at(i).text))
@@ -244,7 +244,7 @@ func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, err
 	for _, info := range s.tables() {
 		if info.kind == viewType && strings.EqualFold(info.schema, t.schema) && strings.EqualFold(info.name, t.name) {
 			text := fmt.Sprintf("CREATE VIEW `%s` (%s) AS %s", info.name, strings.Join(names, ","), info.definition)
-			return &Result{Columns: []Column{{"View", String}, {"Create View", String}, {"character_set_client", String}, {"collation_connection", String}},
+			return &Result{Columns: textColumns("View", "Create View", "character_set_client", "collation_connection"),
 				ahead: [][]any{{info.name, text, "utf8mb4", "utf8mb4_general_ci"}}}, nil
 		}
 	}
@@ -252,7 +252,7 @@ func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, err
 		return nil, NewError(erNotView, "'%s.%s' is not VIEW", t.schema, t.name)
 	}
 	text := fmt.Sprintf("CREATE TABLE `%s` (\n%s\n) ENGINE=PERFORMANCE_SCHEMA DEFAULT CHARSET=utf8mb4", t.name, strings.Join(lines, ",\n"))
-	return &Result{Columns: []Column{{"Table", String}, {"Create Table", String}}, ahead: [][]any{{t.name, text}}}, nil
+	return &Result{Columns: textColumns("Table", "Create Table"), ahead: [][]any{{t.name, text}}}, nil
 }
 
 // describe is DESCRIBE t, and EXPLAIN of a query, which shows what SQLite does.
@@ -263,7 +263,7 @@ func (s *Session) describe(ctx context.Context, st *stmt) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.read(ctx, "EXPLAIN QUERY PLAN "+q, st.args)
+		return s.read(ctx, "EXPLAIN QUERY PLAN "+q, st.args, nil)
 	}
 	t, err := s.target(st, i)
 	if err != nil {

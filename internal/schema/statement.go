@@ -163,8 +163,12 @@ func (s *Session) selectRows(ctx context.Context, st *stmt) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	columns := q.assigned()
-	text, err := s.restore(st, func(r *restorer) { r.query(q) })
+	assigned := q.assigned()
+	var columns []typedColumn
+	text, err := s.restore(st, func(r *restorer) {
+		r.query(q)
+		columns = r.columnsOf(q)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -177,12 +181,12 @@ func (s *Session) selectRows(ctx context.Context, st *stmt) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.read(ctx, text, st.args)
+	r, err := s.read(ctx, text, st.args, columns)
 	if err != nil {
 		return nil, err
 	}
 	r.found = found
-	r.assign(columns)
+	r.assign(assigned)
 	return r, nil
 }
 
@@ -213,13 +217,13 @@ func (s *Session) found(ctx context.Context, st *stmt, q *query) (n int64, err e
 	return n, err
 }
 
-// read runs one of SQLite's queries.
-func (s *Session) read(ctx context.Context, q string, args []any) (*Result, error) {
+// read runs one of SQLite's queries, whose columns are these; nil: they are not known.
+func (s *Session) read(ctx context.Context, q string, args []any, columns []typedColumn) (*Result, error) {
 	rows, err := s.conn.QueryContext(ctx, q, args...)
 	if err != nil {
 		return nil, err
 	}
-	return s.result(rows)
+	return s.result(rows, columns)
 }
 
 // exec runs one of SQLite's statements, and makes its changes in sources.

@@ -165,7 +165,7 @@ func (s *Session) evaluate(ctx context.Context, st *stmt, i int) (v value, next 
 	if err != nil {
 		return nil, 0, err
 	}
-	r, err := s.read(ctx, q, st.args)
+	r, err := s.read(ctx, q, st.args, nil)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -185,7 +185,7 @@ func (s *Session) setVariable(name string, v value, global bool) error {
 	case !known:
 		return NewError(erUnknownVar, "Unknown system variable '%s'", name)
 	}
-	text, _ := Format(v)
+	text, _ := formatted(v)
 	switch {
 	case strings.EqualFold(text, "DEFAULT"):
 		if text = variableDefaults[name]; !global {

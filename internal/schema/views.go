@@ -3,7 +3,6 @@ package schema
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -292,10 +291,16 @@ func (s *Session) makeView(ctx context.Context, d *viewDefinition, name string) 
 
 // columnsOf returns the columns of a view's query, which it checks.
 func (s *Session) columnsOf(ctx context.Context, v *userView) (columns []viewColumn, err error) {
+	q, _, err := v.query()
+	if err != nil {
+		return nil, err
+	}
+	var known []typedColumn
 	text, err := s.restore(&stmt{}, func(r *restorer) {
 		r.write("SELECT * FROM ")
 		r.expand(v)
 		r.write(" LIMIT 0")
+		known = r.columnsOf(q)
 	})
 	if err != nil {
 		return nil, err
@@ -306,14 +311,13 @@ func (s *Session) columnsOf(ctx context.Context, v *userView) (columns []viewCol
 	}
 	defer func() { err = cmp.Or(err, errors.Join(rows.Close(), rows.Err())) }()
 	types, err := rows.ColumnTypes()
-	for _, t := range types {
-		columns = append(columns, viewColumn{t.Name(), kindOfResult(t)})
+	for i, t := range types {
+		c := viewColumn{t.Name(), strings.TrimSuffix(strings.ToLower(t.DatabaseTypeName()), " hidden")}
+		if c.Kind == "" && len(known) == len(types) {
+			c.Kind = known[i].kind.columnType()
+		}
+		c.Kind = cmp.Or(c.Kind, textKind)
+		columns = append(columns, c)
 	}
 	return columns, err
-}
-
-// kindOfResult returns MySQL's type of a column of a result, text if SQLite does not know it.
-func kindOfResult(t *sql.ColumnType) string {
-	kind := strings.TrimSuffix(strings.ToLower(t.DatabaseTypeName()), " hidden")
-	return cmp.Or(kind, textKind)
 }

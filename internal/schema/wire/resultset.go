@@ -9,9 +9,10 @@ import (
 
 // Types of columns.
 const (
-	typeDouble    = 5
-	typeLongLong  = 8
-	typeVarString = 253
+	typeDouble     = 5
+	typeLongLong   = 8
+	typeNewDecimal = 246
+	typeVarString  = 253
 )
 
 // ok answers that a command is done.
@@ -77,7 +78,7 @@ func (c *conn) result(r *schema.Result, binaryRows bool, status uint16) error {
 		if binaryRows {
 			b = appendBinary(b[:0], row, r.Columns)
 		} else {
-			b = appendText(b[:0], row)
+			b = appendText(b[:0], row, r.Columns)
 		}
 		if err := c.write(b); err != nil {
 			return err
@@ -119,6 +120,8 @@ func (c *conn) columnPacket(column schema.Column) []byte {
 		charset, length, kind = textCollation, 4096, typeVarString
 	case schema.Float:
 		length, kind, decimals = 22, typeDouble, 31
+	case schema.Decimal:
+		length, kind, decimals = 67, typeNewDecimal, byte(column.Places)
 	}
 	b = appendUint16(b, charset)
 	b = appendUint32(b, length)
@@ -127,9 +130,9 @@ func (c *conn) columnPacket(column schema.Column) []byte {
 	return append(b, decimals, 0, 0)
 }
 
-func appendText(b []byte, row []any) []byte {
-	for _, v := range row {
-		if text, ok := schema.Format(v); ok {
+func appendText(b []byte, row []any, columns []schema.Column) []byte {
+	for i, v := range row {
+		if text, ok := columns[i].Format(v); ok {
 			b = appendString(b, text)
 		} else {
 			b = append(b, 0xFB)
@@ -168,7 +171,7 @@ func appendBinary(b []byte, row []any, columns []schema.Column) []byte {
 			}
 			b = appendUint64(b, math.Float64bits(f))
 		default:
-			text, _ := schema.Format(v)
+			text, _ := columns[i].Format(v)
 			b = appendString(b, text)
 		}
 	}

@@ -44,18 +44,18 @@ func writeResult(w io.Writer, r *schema.Result, as style) (n int, err error) {
 		n++
 		switch as {
 		case tableStyle:
-			table = append(table, tableRow(row))
+			table = append(table, tableRow(row, r.Columns))
 		case batchStyle:
 			if n == 1 {
 				writeBatch(b, names(r.Columns))
 			}
-			writeBatch(b, tableRow(row))
+			writeBatch(b, tableRow(row, r.Columns))
 		case jsonStyle:
 			if err := writeObject(b, r.Columns, row); err != nil {
 				return n, err
 			}
 		case verticalStyle:
-			writeVertical(b, r.Columns, tableRow(row), n)
+			writeVertical(b, r.Columns, tableRow(row, r.Columns), n)
 		}
 		if as != tableStyle && b.Buffered() > 4000 {
 			if err := b.Flush(); err != nil {
@@ -79,10 +79,10 @@ func names(columns []schema.Column) []string {
 
 // tableRow returns a row as text, without control characters: values come from the program that is
 // looked at.
-func tableRow(row []any) []string {
+func tableRow(row []any, columns []schema.Column) []string {
 	list := make([]string, len(row))
 	for i, v := range row {
-		text, ok := schema.Format(v)
+		text, ok := columns[i].Format(v)
 		if !ok {
 			text = "NULL"
 		}

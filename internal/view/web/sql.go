@@ -119,7 +119,7 @@ func newTable(r *schema.Result) (*table, error) {
 		}
 		row := make([]*string, len(values))
 		for i, v := range values {
-			text, ok := schema.Format(v)
+			text, ok := r.Columns[i].Format(v)
 			if !ok {
 				continue
 			}

@@ -1,0 +1,193 @@
+package schema
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// How values are compared: text without regard to case, and as a number with a number.
+
+// collationOf returns the collation of an expression.
+func collationOf(e *expr) string {
+	if e.form == collateForm {
+		return collation(e.text)
+	}
+	return "NOCASE"
+}
+
+// collates reports whether an expression says itself how its text is compared.
+func collates(e *expr) (is bool) {
+	e.each(func(e *expr) bool {
+		is = is || e.form == collateForm || e.form == prefixForm && e.text == "BINARY"
+		return !is
+	})
+	return is
+}
+
+// noText reports whether an expression is no text for certain, or a list.
+func noText(e *expr) bool {
+	switch e.form {
+	case wordForm:
+		return e.text != "NULL"
+	case numberForm, paramForm, isForm, likeForm, betweenForm, inForm, existsForm, rowForm:
+		return true
+	case binaryForm:
+		return e.text != "->" && e.text != "->>"
+	case prefixForm:
+		return e.text != "BINARY" && e.text != "+"
+	case callForm:
+		return counts[e.text]
+	}
+	return false
+}
+
+// counts are functions that return numbers.
+var counts = map[string]bool{"COUNT": true, "SUM": true, "AVG": true, "ABS": true, "LENGTH": true, "CHAR_LENGTH": true, "LOCATE": true, "INSTR": true, "FIELD": true, "ROUND": true, "FLOOR": true, "CEILING": true, "SIGN": true}
+
+// folds reports whether values are compared without regard to the case of text. To SQLite, text
+// that functions return has no collation.
+func folds(list ...*expr) bool {
+	for _, e := range list {
+		if collates(e) || noText(e) {
+			return false
+		}
+	}
+	return true
+}
+
+// number writes an operand that is compared with another: text that is compared with a number
+// counts as a number.
+func (r *restorer) number(e, other *expr) {
+	if r.countsAsNumber(e, r.kind(other), other.form == columnForm) {
+		r.call("number", e)
+		return
+	}
+	r.operand(e)
+}
+
+// countsAsNumber reports whether an expression is text, and is compared with a number. Where a
+// column is compared with an integer in quotes, the engine itself makes it one, and finds rows by
+// it.
+func (r *restorer) countsAsNumber(e *expr, other exprKind, column bool) bool {
+	if r.kind(e).class != textClass || !other.numeric() {
+		return false
+	}
+	return !column || e.form != stringForm || !plainNumber.MatchString(e.text)
+}
+
+// plainNumber matches an integer as the engine itself reads it.
+var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,17})$`)
+
+// inQuery writes e IN (q).
+func (r *restorer) inQuery(e *expr, not bool, q *query) {
+	columns := r.columnsOf(q)
+	one := len(columns) == 1 && e.form != rowForm
+	if one && r.kind(e).class == textClass && columns[0].kind.numeric() {
+		r.call("number", e)
+	} else {
+		r.folded(e)
+	}
+	r.write(map[bool]string{true: " NOT IN ", false: " IN "}[not])
+	if one && r.kind(e).numeric() && columns[0].kind.class == textClass {
+		r.write("(SELECT number(", quoteName(columns[0].name), ") FROM ")
+		r.enclosed(q)
+		r.write(")")
+		return
+	}
+	r.enclosed(q)
+}
+
+// mixed reports whether of some expressions one is text and one is a number.
+func (r *restorer) mixed(list []*expr) bool {
+	text := func(e *expr) bool { return r.kind(e).text() }
+	number := func(e *expr) bool { return r.kind(e).numeric() }
+	return slices.ContainsFunc(list, text) && slices.ContainsFunc(list, number)
+}
+
+// inMixed writes text IN (...) with texts and numbers: each is compared as what it is.
+func (r *restorer) inMixed(e *expr) {
+	r.write(map[bool]string{true: "NOT "}[e.not], "(")
+	for i, a := range e.args[1:] {
+		if i > 0 {
+			r.write(" OR ")
+		}
+		r.operand(&expr{form: binaryForm, text: "=", args: []*expr{e.args[0], a}})
+	}
+	r.write(")")
+}
+
+// comparable returns a comparison with several values in which text counts as a number if the
+// others are numbers.
+func (r *restorer) comparable(e *expr) *expr {
+	var numbers exprKind
+	for _, a := range e.args {
+		if k := r.kind(a); k.numeric() {
+			numbers = k
+		}
+	}
+	if !numbers.numeric() {
+		return e
+	}
+	c := e.clone()
+	for i, a := range c.args {
+		if r.countsAsNumber(a, numbers, e.args[0].form == columnForm) {
+			c.args[i] = &expr{form: callForm, text: "NUMBER", args: []*expr{a}}
+		}
+	}
+	return c
+}
+
+// text writes an expression as text. A decimal number has all of its places then.
+func (r *restorer) text(e *expr) {
+	switch k := r.kind(e); k.class {
+	case decimalClass:
+		r.call("number_text", e, raw(strconv.Itoa(k.scale)))
+	case doubleClass, integerClass:
+		r.call("number_text", e, raw("-1"))
+	default:
+		r.expr(e)
+	}
+}
+
+func (r *restorer) textOperand(e *expr) {
+	if r.kind(e).numeric() {
+		r.text(e)
+		return
+	}
+	r.operand(e)
+}
+
+// as writes what an expression may be that is of a kind: IF(a, 1, 'x') is text.
+func (r *restorer) as(k exprKind, e *expr) {
+	if k.text() {
+		r.text(e)
+		return
+	}
+	r.expr(e)
+}
+
+// textResults are functions that return text.
+var textResults = map[string]bool{"CONCAT": true, "CONCAT_WS": true, "UPPER": true, "LOWER": true, "LEFT": true, "RIGHT": true, "SUBSTRING": true, "SUBSTR": true, "SUBSTRING_INDEX": true, "TRIM": true, "LTRIM": true,
+	"RTRIM": true, "REVERSE": true, "REPLACE": true, "LPAD": true, "RPAD": true, "GROUP_CONCAT": true}
+
+// folded writes what is compared with others.
+func (r *restorer) folded(e *expr, others ...*expr) {
+	if !folds(append(others, e)...) {
+		r.operand(e)
+		return
+	}
+	r.write("(")
+	r.operand(e)
+	r.write(" COLLATE NOCASE)")
+}
+
+// sorted writes an expression by which rows are sorted, or put into one group.
+func (r *restorer) sorted(e *expr) {
+	if e.form == columnForm || e.form == levelForm || e.form == rawForm || !folds(e) {
+		r.expr(e)
+		return
+	}
+	r.operand(e)
+	r.write(" COLLATE NOCASE")
+}

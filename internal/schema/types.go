@@ -1,0 +1,618 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// MySQL knows what an expression is before it computes anything: an integer, a decimal number with
+// so many places, text. SQLite does not. So the restorer finds it out, from the types of columns
+// on. The answer's columns get their types from it, 7/2 is 3.5000, and text that is compared with a
+// number is made one.
+
+// A class is what all values of an expression are, if they are not NULL.
+type class uint8
+
+const (
+	unknownClass class = iota // the values say it
+	nullClass                 // there are none
+	integerClass
+	decimalClass
+	doubleClass
+	textClass
+	enumClass // text that is a number too
+)
+
+// An exprKind says what an expression's values are.
+type exprKind struct {
+	class
+	scale  int // the places of a decimal number that are shown
+	digits int // the places that are computed, at least as many
+}
+
+// precise is how many digits a decimal number can have: SQLite's numbers are floating-point ones.
+const precise = 15
+
+// placesOfQuotient is how many places more than its dividend a quotient has: MySQL's
+// div_precision_increment.
+const placesOfQuotient = 4
+
+// maxScale is how many places a decimal number can have.
+const maxScale = 38
+
+func decimal(scale, digits int) exprKind {
+	return exprKind{decimalClass, min(scale, maxScale), max(scale, digits)}
+}
+
+func (k exprKind) numeric() bool {
+	return k.class == integerClass || k.class == decimalClass || k.class == doubleClass
+}
+
+func (k exprKind) text() bool { return k.class == textClass || k.class == enumClass }
+
+// asNumber returns the kind of what a number is made of. Of text, and of NULL, that is a
+// floating-point one.
+func (k exprKind) asNumber() exprKind {
+	if k.text() || k.class == nullClass {
+		return exprKind{class: doubleClass}
+	}
+	return k
+}
+
+// kindOfColumn returns the kind of a column's values by its type. Types of columns that the engine
+// computes are not known.
+func kindOfColumn(columnType string) exprKind {
+	name, size, _ := strings.Cut(strings.ToLower(columnType), "(")
+	switch name, _, _ = strings.Cut(name, " "); name {
+	case "enum":
+		return exprKind{class: enumClass}
+	case "bigint", "int", "integer", "smallint", "tinyint", "mediumint", "bool", "boolean", "year":
+		return exprKind{class: integerClass}
+	case "decimal", "numeric", "dec":
+		_, places, _ := strings.Cut(strings.TrimRight(size, " )"), ",")
+		scale, _ := strconv.Atoi(strings.TrimSpace(places))
+		return decimal(scale, 0)
+	case "double", "float", "real":
+		return exprKind{class: doubleClass}
+	}
+	if strings.Contains(name, "char") || strings.Contains(name, "text") || strings.Contains(name, "time") || name == "date" {
+		return exprKind{class: textClass}
+	}
+	return exprKind{}
+}
+
+// columnType returns the type of a column with such values; "": it is not known.
+func (k exprKind) columnType() string {
+	switch k.class {
+	case integerClass:
+		return "bigint"
+	case decimalClass:
+		return fmt.Sprintf("decimal(65,%d)", k.scale)
+	case doubleClass:
+		return "double"
+	case textClass, enumClass:
+		return textKind
+	}
+	return ""
+}
+
+// kindOfValue returns the kind of a value that is given to a statement.
+func kindOfValue(v any) exprKind {
+	switch v.(type) {
+	case nil:
+		return exprKind{class: nullClass}
+	case int64, int, uint64, bool:
+		return exprKind{class: integerClass}
+	case float64:
+		return exprKind{class: doubleClass}
+	case string, []byte:
+		return exprKind{class: textClass}
+	}
+	return exprKind{}
+}
+
+// kindOfNumber returns the kind of a number as it is written.
+func kindOfNumber(text string) exprKind {
+	whole, places, point := strings.Cut(text, ".")
+	switch {
+	case strings.HasPrefix(text, "0x"), strings.HasPrefix(text, "0X"):
+		return exprKind{class: integerClass}
+	case strings.ContainsAny(text, "eE"):
+		return exprKind{class: doubleClass}
+	case point:
+		return decimal(len(places), 0)
+	}
+	if _, err := strconv.ParseInt(whole, 10, 64); err != nil {
+		return decimal(0, 0)
+	}
+	return exprKind{class: integerClass}
+}
+
+// either returns the kind of what is one of several expressions, as IFNULL returns it.
+func either(kinds ...exprKind) (k exprKind) {
+	k.class = nullClass
+	for _, other := range kinds {
+		switch {
+		case other.class == nullClass:
+		case other.class == unknownClass:
+			return exprKind{}
+		case k.class == nullClass:
+			k = other
+		case k.class == other.class && k.class != decimalClass:
+		case k.text() || other.text():
+			k = exprKind{class: textClass}
+		case k.class == doubleClass || other.class == doubleClass:
+			k = exprKind{class: doubleClass}
+		default:
+			k = decimal(max(k.scale, other.scale), max(k.digits, other.digits))
+		}
+	}
+	return k
+}
+
+// computed returns the kind of a sum, a difference, a product or a remainder.
+func computed(operator string, a, b exprKind) exprKind {
+	a, b = a.asNumber(), b.asNumber()
+	switch {
+	case a.class == unknownClass || b.class == unknownClass:
+		return exprKind{}
+	case a.class == doubleClass || b.class == doubleClass:
+		return exprKind{class: doubleClass}
+	case a.class == decimalClass || b.class == decimalClass:
+		if operator == "*" {
+			return decimal(a.scale+b.scale, a.digits+b.digits)
+		}
+		return decimal(max(a.scale, b.scale), max(a.digits, b.digits))
+	}
+	return exprKind{class: integerClass}
+}
+
+// quotient returns the kind of a / b.
+func quotient(a, b exprKind) exprKind {
+	a, b = a.asNumber(), b.asNumber()
+	switch {
+	case a.class == unknownClass || b.class == unknownClass:
+		return exprKind{}
+	case a.class == doubleClass || b.class == doubleClass:
+		return exprKind{class: doubleClass}
+	}
+	// MySQL computes with groups of nine digits.
+	groups := func(digits int) int { return (digits + 8) / 9 * 9 }
+	x, y := groups(a.digits), groups(b.digits)
+	more := max(0, placesOfQuotient-(x-a.digits)-(y-b.digits))
+	return decimal(a.scale+placesOfQuotient, groups(x+y+more))
+}
+
+// A typedColumn is a column of a table or of a query.
+type typedColumn struct {
+	name   string
+	kind   exprKind
+	hidden bool // * does not include it
+}
+
+// A nameScope is what names in a SELECT may mean.
+type nameScope struct {
+	tables []scopeTable
+	items  []item // which give names
+}
+
+type scopeTable struct {
+	name    string
+	columns []typedColumn
+}
+
+// A withName is a query of WITH.
+type withName struct {
+	name    string
+	columns []typedColumn
+}
+
+// kind returns the kind of an expression, in the scopes of what is being written.
+func (r *restorer) kind(e *expr) exprKind {
+	if e == nil {
+		return exprKind{class: nullClass}
+	}
+	k, ok := r.kinds[e]
+	if !ok {
+		if r.kinds == nil {
+			r.kinds = map[*expr]exprKind{}
+		}
+		r.kinds[e] = exprKind{} // should it be found within itself, by names
+		k = r.findKind(e)
+		r.kinds[e] = k
+	}
+	return k
+}
+
+func (r *restorer) kindsOf(list []*expr) (kinds []exprKind) {
+	for _, e := range list {
+		kinds = append(kinds, r.kind(e))
+	}
+	return kinds
+}
+
+func (r *restorer) findKind(e *expr) exprKind {
+	integer, text := exprKind{class: integerClass}, exprKind{class: textClass}
+	switch e.form {
+	case stringForm:
+		return text
+	case numberForm:
+		return kindOfNumber(e.text)
+	case wordForm:
+		if e.text == "NULL" {
+			return exprKind{class: nullClass}
+		}
+		return integer
+	case columnForm:
+		return r.kindOfName(e.path)
+	case paramForm:
+		if n, _ := strconv.Atoi(e.text[1:]); n > 0 && n <= len(r.stmt.args) {
+			return kindOfValue(r.stmt.args[n-1])
+		}
+	case userForm:
+		return kindOfValue(r.session.user[e.text])
+	case sysForm:
+		if v, err := r.session.variable(e.text); err == nil {
+			return kindOfValue(v)
+		}
+	case assignForm, levelForm:
+		return r.kind(e.args[0])
+	case collateForm:
+		return text
+	case isForm, likeForm, betweenForm, inForm, anyForm, existsForm:
+		return integer
+	case prefixForm:
+		return r.kindOfPrefix(e)
+	case binaryForm:
+		switch e.text {
+		case "+", "-", "*", "%", "MOD":
+			return computed(e.text, r.kind(e.args[0]), r.kind(e.args[1]))
+		case "/":
+			return quotient(r.kind(e.args[0]), r.kind(e.args[1]))
+		case "->", "->>":
+			return text
+		}
+		return integer
+	case queryForm:
+		if columns := r.columnsOf(e.query); len(columns) == 1 {
+			return columns[0].kind
+		}
+	case castForm:
+		return kindOfCast(e)
+	case caseForm:
+		var kinds []exprKind
+		for i := 2; i < len(e.args); i += 2 {
+			kinds = append(kinds, r.kind(e.args[i]))
+		}
+		return either(append(kinds, r.kind(e.args[len(e.args)-1]))...)
+	case callForm:
+		return r.kindOfCall(e)
+	}
+	return exprKind{}
+}
+
+func (r *restorer) kindOfPrefix(e *expr) exprKind {
+	k := r.kind(e.args[0])
+	switch {
+	case e.text == "BINARY":
+		return exprKind{class: textClass}
+	case e.text == "-":
+		return k.asNumber()
+	case e.text == "+":
+		return k
+	}
+	return exprKind{class: integerClass}
+}
+
+func kindOfCast(e *expr) exprKind {
+	switch e.text {
+	case "SIGNED", "UNSIGNED":
+		return exprKind{class: integerClass}
+	case "DECIMAL":
+		scale := 0
+		if len(e.path) == 2 {
+			scale, _ = strconv.Atoi(e.path[1])
+		}
+		return decimal(scale, 0)
+	case "DOUBLE", "FLOAT", "REAL":
+		return exprKind{class: doubleClass}
+	}
+	return exprKind{class: textClass}
+}
+
+// integerResults are functions that return integers, beside those of counts.
+var integerResults = map[string]bool{"COUNT": true, "SIGN": true, "ISNULL": true, "LENGTH": true, "OCTET_LENGTH": true, "CHAR_LENGTH": true, "CHARACTER_LENGTH": true, "BIT_LENGTH": true, "ASCII": true, "ORD": true,
+	"LOCATE": true, "INSTR": true, "POSITION": true, "STRCMP": true, "FIELD": true, "FIND_IN_SET": true, "BIT_COUNT": true, "CRC32": true, "CONNECTION_ID": true, "FOUND_ROWS": true, "ROW_COUNT": true, "LAST_INSERT_ID": true,
+	"ROW_NUMBER": true, "RANK": true, "DENSE_RANK": true, "NTILE": true, "GROUPING": true, "YEAR": true, "MONTH": true, "DAY": true, "DAYOFMONTH": true, "HOUR": true, "MINUTE": true, "SECOND": true, "MICROSECOND": true,
+	"QUARTER": true, "DAYOFYEAR": true, "DAYOFWEEK": true, "WEEKDAY": true, "WEEKOFYEAR": true, "TO_DAYS": true, "EXTRACT": true, "DATEDIFF": true, "TIMESTAMPDIFF": true, "TIME_TO_SEC": true, "SLEEP": true}
+
+// doubleResults are functions that return floating-point numbers.
+var doubleResults = map[string]bool{"SQRT": true, "POW": true, "POWER": true, "EXP": true, "LN": true, "LOG": true, "LOG2": true, "LOG10": true, "RAND": true, "PI": true, "SIN": true, "COS": true, "TAN": true, "ASIN": true, "ACOS": true,
+	"ATAN": true, "ATAN2": true, "DEGREES": true, "RADIANS": true, "STD": true, "STDDEV": true, "STDDEV_POP": true, "STDDEV_SAMP": true, "VARIANCE": true, "VAR_POP": true, "VAR_SAMP": true}
+
+// sameResults are functions that return what their first argument is.
+var sameResults = map[string]bool{"MIN": true, "MAX": true, "NULLIF": true, "ANY_VALUE": true, "FIRST_VALUE": true, "LAST_VALUE": true, "NTH_VALUE": true}
+
+// eitherResults are functions that return one of their arguments.
+var eitherResults = map[string]bool{"IFNULL": true, "COALESCE": true, "GREATEST": true, "LEAST": true}
+
+func (r *restorer) kindOfCall(e *expr) exprKind {
+	first := exprKind{}
+	if len(e.args) > 0 {
+		first = r.kind(e.args[0])
+	}
+	number := first.asNumber()
+	switch {
+	case integerResults[e.text]:
+		return exprKind{class: integerClass}
+	case doubleResults[e.text]:
+		return exprKind{class: doubleClass}
+	case textResults[e.text]:
+		return exprKind{class: textClass}
+	case sameResults[e.text]:
+		return first
+	case eitherResults[e.text]:
+		kinds := r.kindsOf(e.args)
+		k := either(kinds...)
+		if (e.text == "GREATEST" || e.text == "LEAST") && k.numeric() && slices.Contains(kinds, exprKind{class: nullClass}) {
+			k = exprKind{class: doubleClass}
+		}
+		return k
+	}
+	switch e.text {
+	case "IF":
+		if len(e.args) == 3 {
+			if k := either(r.kindsOf(e.args[1:])...); k.class != nullClass {
+				return k
+			}
+			return exprKind{class: textClass}
+		}
+	case "LAG", "LEAD":
+		if len(e.args) == 3 {
+			return either(first, r.kind(e.args[2]))
+		}
+		return first
+	case "ABS":
+		return number
+	case "MOD":
+		if len(e.args) == 2 {
+			return computed("%", first, r.kind(e.args[1]))
+		}
+	case "SUM", "AVG":
+		if first.class == integerClass {
+			number = decimal(0, 0)
+		}
+		if number.class == decimalClass && e.text == "AVG" {
+			number = quotient(number, exprKind{class: integerClass})
+		}
+		return number
+	case "CEILING", "CEIL", "FLOOR":
+		if number.class == decimalClass {
+			return exprKind{class: integerClass}
+		}
+		return number
+	case "ROUND", "TRUNCATE":
+		if number.class != decimalClass {
+			return number
+		}
+		places := 0
+		if len(e.args) == 2 {
+			if e.args[1].form != numberForm {
+				return number
+			}
+			places, _ = strconv.Atoi(e.args[1].text)
+		}
+		return decimal(max(places, 0), 0)
+	}
+	return exprKind{}
+}
+
+// kindOfName returns the kind of what a name means in the scopes around.
+func (r *restorer) kindOfName(path []string) exprKind {
+	name := path[len(path)-1]
+	for _, s := range slices.Backward(r.scopes) {
+		for _, t := range s.tables {
+			if len(path) > 1 && !strings.EqualFold(path[len(path)-2], t.name) {
+				continue
+			}
+			for _, c := range t.columns {
+				if strings.EqualFold(c.name, name) {
+					return c.kind
+				}
+			}
+		}
+		for _, i := range s.items {
+			if len(path) == 1 && i.named && strings.EqualFold(i.alias, name) {
+				return r.kind(i.of)
+			}
+		}
+	}
+	return exprKind{}
+}
+
+// scopeOf returns the scope of a SELECT.
+func (r *restorer) scopeOf(s *selection) *nameScope {
+	sc := &nameScope{items: s.items}
+	var add func([]*tableRef)
+	add = func(list []*tableRef) {
+		for _, t := range list {
+			if t.inner != nil {
+				add(t.inner)
+				continue
+			}
+			sc.tables = append(sc.tables, scopeTable{t.known(), r.columnsOfTable(t)})
+		}
+	}
+	add(s.from)
+	return sc
+}
+
+// inScope calls f while names mean what they mean in a SELECT.
+func (r *restorer) inScope(s *selection, f func()) {
+	n := len(r.scopes)
+	r.scopes = append(r.scopes, r.scopeOf(s))
+	f()
+	r.scopes = r.scopes[:n]
+}
+
+// columnsOfTable returns the columns of a table, nil if there is no such table.
+func (r *restorer) columnsOfTable(t *tableRef) (columns []typedColumn) {
+	if t.query != nil {
+		return r.columnsOf(t.query)
+	}
+	if t.schema == "" {
+		for _, w := range slices.Backward(r.with) {
+			if strings.EqualFold(w.name, t.name) {
+				return w.columns
+			}
+		}
+	}
+	schema := t.schema
+	if schema == "" {
+		if schema = r.database; schema == "" {
+			schema = r.session.database
+		}
+	}
+	for _, c := range r.session.headsOf(schema, t.name) {
+		columns = append(columns, typedColumn{c.name, kindOfColumn(c.kind), c.hidden})
+	}
+	return columns
+}
+
+// headsOf returns the columns of a table of any schema, nil if there is no such table.
+func (s *Session) headsOf(schema, name string) (heads []columnHead) {
+	if sc := s.catalog.schema(schema); sc != nil {
+		t := sc.tables[strings.ToLower(name)]
+		if t == nil {
+			return nil
+		}
+		if !sc.information && t.query == nil {
+			heads = append(heads, columnHead{name: processColumn, kind: wordKind, hidden: !sc.several})
+		}
+		return append(heads, t.columns...)
+	}
+	ctx := context.Background()
+	if v, err := s.userView(ctx, schema, name); err == nil && v != nil {
+		for _, c := range v.columns {
+			heads = append(heads, columnHead{name: c.Name, kind: c.Kind})
+		}
+		return heads
+	}
+	if !strings.EqualFold(schema, "test") {
+		return nil
+	}
+	rows, err := s.conn.QueryContext(ctx, "SELECT name, type FROM pragma_table_info(?, 'test')", name)
+	if err != nil {
+		return nil // the statement itself will say so
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var c columnHead
+		if rows.Scan(&c.name, &c.kind) == nil {
+			heads = append(heads, c)
+		}
+	}
+	return heads
+}
+
+// pushWith lets the names of WITH be known.
+func (r *restorer) pushWith(q *query, c common) {
+	name := strings.ToLower(c.name)
+	rename := func(columns []typedColumn) []typedColumn {
+		if len(columns) != len(c.columns) {
+			return columns
+		}
+		columns = slices.Clone(columns)
+		for i := range columns {
+			columns[i].name = c.columns[i]
+		}
+		return columns
+	}
+	if q.recursive { // the first of its queries says what its columns are
+		r.with = append(r.with, withName{name: name})
+		first := &query{with: c.query.with, recursive: c.query.recursive, terms: c.query.terms[:1]}
+		r.with[len(r.with)-1].columns = rename(r.columnsOf(first))
+		return
+	}
+	r.with = append(r.with, withName{name, rename(r.columnsOf(c.query))})
+}
+
+// columnsOf returns the columns of a query; nil: they are not known.
+func (r *restorer) columnsOf(q *query) (columns []typedColumn) {
+	if known, ok := r.results[q]; ok {
+		return known
+	}
+	if r.results == nil {
+		r.results = map[*query][]typedColumn{}
+	}
+	if r.within++; r.within > 2*maxDepth {
+		fail(tooDeep())
+	}
+	with := len(r.with)
+	defer func() {
+		r.within--
+		r.with = r.with[:with]
+		r.results[q] = columns
+	}()
+	for _, c := range q.with {
+		r.pushWith(q, c)
+	}
+	for i, t := range q.terms {
+		var more []typedColumn
+		if t.nested != nil {
+			more = r.columnsOf(t.nested)
+		} else {
+			more = r.columnsOfSelection(t.only)
+		}
+		if i == 0 {
+			columns = slices.Clone(more)
+			continue
+		}
+		if len(more) != len(columns) {
+			return nil
+		}
+		for i := range columns {
+			columns[i].kind = either(columns[i].kind, more[i].kind)
+		}
+	}
+	return columns
+}
+
+func (r *restorer) columnsOfSelection(s *selection) (columns []typedColumn) {
+	if s.values != nil {
+		for i, e := range s.values[0] {
+			columns = append(columns, typedColumn{name: fmt.Sprintf("column_%d", i), kind: r.kind(e)})
+		}
+		return columns
+	}
+	r.inScope(s, func() {
+		sc := r.scopes[len(r.scopes)-1]
+		for _, i := range s.items {
+			if i.of.form != starForm {
+				name := i.text[:characters(i.text, maxName)]
+				switch {
+				case i.named:
+					name = i.alias
+				case i.of.form == columnForm:
+					name = i.of.path[len(i.of.path)-1]
+				}
+				columns = append(columns, typedColumn{name: name, kind: r.kind(i.of)})
+				continue
+			}
+			for _, t := range sc.tables {
+				if len(i.of.path) > 0 && !strings.EqualFold(i.of.path[len(i.of.path)-1], t.name) {
+					continue
+				}
+				for _, c := range t.columns {
+					if !c.hidden {
+						columns = append(columns, c)
+					}
+				}
+			}
+		}
+	})
+	return columns
+}
