@@ -25,7 +25,7 @@ var variableDefaults = map[string]string{
 	"version_comment": "ftrace: the Performance Schema of Go programs", "version_compile_machine": "", "version_compile_os": "", "wait_timeout": "28800",
 	"hostname": "localhost", "port": "3306", "profiling": "OFF", "net_retry_count": "10", "sql_quote_show_create": "ON", "read_only": "OFF",
 	"super_read_only": "OFF", "skip_networking": "OFF", "big_tables": "OFF", "group_concat_max_len": "1048576", "lock_wait_timeout": "31536000",
-	"optimizer_switch": "", "lc_messages": "en_US", "lc_time_names": "en_US", "default_week_format": "0", "event_scheduler": "OFF",
+	"optimizer_switch": "", "disabled_storage_engines": "", "lc_messages": "en_US", "lc_time_names": "en_US", "default_week_format": "0", "event_scheduler": "OFF",
 	"offline_mode": "OFF", "have_profiling": "NO", "have_openssl": "DISABLED", "innodb_version": "", "log_bin": "OFF", "basedir": "", "datadir": "",
 	"socket": "", "tmpdir": "", "max_connections": "151", "max_user_connections": "0", "table_open_cache": "2000", "key_buffer_size": "8388608",
 	"sql_big_selects": "ON", "div_precision_increment": "4", "timestamp": "0", "server_id": "0", "server_uuid": "", "local_infile": "OFF",
