@@ -20,6 +20,7 @@ type change struct {
 	where   *expr
 	order   []ordered
 	limit   *expr
+	same    []assignment // what is done to a row that has the same key already
 }
 
 // assignment is one assignment of SET.
@@ -80,8 +81,10 @@ func (p *parser) change() *change {
 		default:
 			c.query = p.query()
 		}
-		if p.is("ON", "DUPLICATE") {
-			fail(unsupported("ON DUPLICATE KEY UPDATE"))
+		if c.command == "INSERT" && p.accept("ON", "DUPLICATE") {
+			p.expect("KEY")
+			p.expect("UPDATE")
+			c.same = p.assignments()
 		}
 	}
 	return c
@@ -142,10 +145,9 @@ func (s *Session) changing(st *stmt, c *change) (string, error) {
 	switch p := map[string]privileges{"INSERT": mayInsert, "REPLACE": mayInsert | mayDelete, "DELETE": mayDelete}[c.command]; {
 	case p != 0:
 		err = s.mayUse(p, t.schema, t.name)
-	default:
-		for _, a := range c.set {
-			err = cmp.Or(err, s.maySetColumn(t.schema, t.name, a.column))
-		}
+	}
+	for _, a := range append(c.same, c.set...) {
+		err = cmp.Or(err, s.maySetColumn(t.schema, t.name, a.column))
 	}
 	if err = cmp.Or(err, s.mayReadIn(c, &t), s.notView(&t, c.command)); err != nil {
 		return "", err
@@ -164,41 +166,57 @@ func (s *Session) changing(st *stmt, c *change) (string, error) {
 		return "", s.denied("INSERT", t.name)
 	case t.table.rules == nil:
 		return "", s.denied(c.command, t.name)
+	case c.same != nil:
+		return "", s.denied("UPDATE", t.name)
 	}
 	return s.restore(st, func(r *restorer) {
-		r.spares = c.command == "UPDATE" && st.setsConsumers()
-		r.write(c.command)
-		if c.ignore && c.command != "DELETE" {
-			r.write(" OR IGNORE")
-		}
-		if c.command == "DELETE" {
-			r.write(" FROM")
-		} else if c.command != "UPDATE" {
-			r.write(" INTO")
-		}
-		r.write(" ", quoteName(t.schema), ".", quoteName(t.name))
-		if alias := c.tables[0].alias; alias != "" {
-			r.write(" AS ", quoteName(alias))
-		}
-		for i, a := range c.set {
-			r.write(map[bool]string{true: " SET ", false: ", "}[i == 0], quoteName(a.column), " = ")
-			r.expr(a.value)
-		}
-		columns := c.columns
-		if t.ours && columns == nil && c.command == "INSERT" {
-			columns = t.table.columnNames() // all of them except the process
-		}
-		r.columns(columns)
-		if c.rows != nil {
-			r.write(" ")
-			r.selection(&selection{values: c.rows}, false)
-		}
-		if c.query != nil {
-			r.write(" ")
-			r.query(c.query)
-		}
-		r.changed(c, &t)
+		r.inScope(&selection{from: c.tables}, func() { r.change(c, &t) })
 	})
+}
+
+// change writes a change of one table.
+func (r *restorer) change(c *change, t *target) {
+	r.spares = c.command == "UPDATE" && r.stmt.setsConsumers()
+	r.write(c.command)
+	if c.ignore && c.command != "DELETE" {
+		r.write(" OR IGNORE")
+	}
+	if c.command == "DELETE" {
+		r.write(" FROM")
+	} else if c.command != "UPDATE" {
+		r.write(" INTO")
+	}
+	r.write(" ", quoteName(t.schema), ".", quoteName(t.name))
+	if alias := c.tables[0].alias; alias != "" {
+		r.write(" AS ", quoteName(alias))
+	}
+	for i, a := range c.set {
+		r.write(map[bool]string{true: " SET ", false: ", "}[i == 0], quoteName(a.column), " = ")
+		r.expr(a.value)
+	}
+	columns := c.columns
+	if t.ours && columns == nil && c.command == "INSERT" {
+		columns = t.table.columnNames() // all of them except the process
+	}
+	r.columns(columns)
+	if c.rows != nil {
+		r.write(" ")
+		r.selection(&selection{values: c.rows}, false)
+	}
+	switch {
+	case c.query != nil && c.same != nil: // SQLite would take ON for that of a join
+		r.write(" SELECT * FROM ")
+		r.enclosed(c.query)
+		r.write(" WHERE TRUE")
+	case c.query != nil:
+		r.write(" ")
+		r.query(c.query)
+	}
+	for i, a := range c.same {
+		r.write(map[bool]string{true: " ON CONFLICT DO UPDATE SET ", false: ", "}[i == 0], quoteName(a.column), " = ")
+		r.expr(a.value)
+	}
+	r.changed(c, t)
 }
 
 // changed writes which rows are changed. SQLite has no LIMIT for UPDATE and DELETE, so WHERE ...

@@ -92,6 +92,12 @@ func TestMariaDB(t *testing.T) {
 		compare(updatedB, c.b+"\n")
 		change("DROP TABLE a, b")
 	}
+	for _, query := range upserts {
+		change(query)
+	}
+	for query, want := range upserted {
+		compare(query, want)
+	}
 	change(createV)
 	change(insertV)
 	for _, c := range assignments {

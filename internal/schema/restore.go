@@ -475,6 +475,9 @@ func (r *restorer) function(e *expr) {
 		return
 	case e.text == "FIELD":
 		e = r.comparable(e)
+	case e.text == "VALUES" && len(e.args) == 1 && e.args[0].form == columnForm: // in ON DUPLICATE KEY UPDATE
+		r.write("excluded.", quoteName(e.args[0].path[len(e.args[0].path)-1]))
+		return
 	case e.text == "COUNT" && e.distinct && len(e.args) > 1:
 		r.write("COUNT(DISTINCT ")
 		r.call("row_key", e.args...)

@@ -1122,3 +1122,37 @@ func FuzzQuery(f *testing.F) {
 		r.Close()
 	})
 }
+
+// upserts change a table whose rows have keys; upserted has it then. MariaDB does the same.
+var (
+	upserts = []string{
+		"CREATE TABLE hits (name VARCHAR(10) PRIMARY KEY, n INT, last VARCHAR(10))",
+		"INSERT INTO hits VALUES ('a', 1, 'x'), ('b', 2, NULL)",
+		"INSERT INTO hits (name, n) VALUES ('a', 10), ('c', 5) ON DUPLICATE KEY UPDATE n = n + VALUES(n), last = 'again'",
+		"INSERT INTO hits (name, n) SELECT name, n * 100 FROM (SELECT name, n FROM hits WHERE name <> 'a') AS h ON DUPLICATE KEY UPDATE n = VALUES(n) + 1",
+		"INSERT INTO hits SET name = 'A', n = 0 ON DUPLICATE KEY UPDATE last = CONCAT(last, '!')",
+	}
+	upserted = map[string]string{"SELECT * FROM hits ORDER BY name": "a|11|again!\nb|201|NULL\nc|501|NULL\n"}
+)
+
+func TestUpserts(t *testing.T) {
+	s := open(t, newFake("app"))
+	ask(t, s, "USE test")
+	for _, query := range upserts {
+		ask(t, s, query)
+	}
+	for query, want := range upserted {
+		if got := ask(t, s, query); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+	for query, want := range map[string]uint16{
+		"INSERT INTO performance_schema.setup_actors VALUES ('a') ON DUPLICATE KEY UPDATE ENABLED = 'NO'": 1142,
+		"REPLACE INTO hits VALUES ('a', 1, 'x') ON DUPLICATE KEY UPDATE n = 1":                            1064,
+		"INSERT INTO hits VALUES ('a', 1, 'x') ON DUPLICATE KEY UPDATE nothing = 1":                       1054,
+	} {
+		if _, _, err := try(t, s, query); err == nil || err.Number != want {
+			t.Errorf("%s: %v, want error %d", query, err, want)
+		}
+	}
+}
