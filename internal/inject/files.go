@@ -72,8 +72,7 @@ func runtimeFiles(version, goos, goarch string) ([]File, error) {
 				f.Name = "ftrace_" + e.Name()
 			}
 			if release(version) == "go1.25" {
-				// Go 1.26 moved the package that makes system calls.
-				f.Source = bytes.Replace(f.Source, []byte("internal/runtime/syscall/linux"), []byte("internal/runtime/syscall"), 1)
+				f.Source = []byte(before126.Replace(string(f.Source)))
 			}
 			added = append(added, f)
 		}
@@ -89,8 +88,15 @@ func runtimeFiles(version, goos, goarch string) ([]File, error) {
 	return added, nil
 }
 
+// before126 gives what makes system calls, and calls libSystem, the names from before Go 1.26.
+var before126 = strings.NewReplacer(
+	"internal/runtime/syscall/linux", "internal/runtime/syscall",
+	"syscall_rawsyscalln(", "syscall_rawSyscall6(",
+)
+
 // forTarget reports whether a file's name is for this system and processor, by the go command's
-// rules. What is for all systems but Linux is in other.go.
+// rules. What is for Linux and macOS is in files of unix, and what is for all systems but Linux in
+// other.go.
 func forTarget(name, goos, goarch string) bool {
 	for _, part := range strings.Split(strings.TrimSuffix(name, ".go"), "_") {
 		switch part {
@@ -100,6 +106,10 @@ func forTarget(name, goos, goarch string) bool {
 			}
 		case "amd64", "arm64":
 			if part != goarch {
+				return false
+			}
+		case "unix":
+			if goos == "windows" {
 				return false
 			}
 		case "other":
@@ -131,7 +141,6 @@ var additions = map[string][]addition{
 	"syscall": {
 		{files: []string{"std/syscall/write.go"}, goos: []string{"linux", "darwin"}},
 		{files: []string{"std/syscall/streams_linux.go"}, goos: []string{"linux"}},
-		{files: []string{"std/syscall/stat_darwin.go"}, goos: []string{"darwin"}},
 	},
 	"context":                   {{files: []string{"std/context/errors.go"}}},
 	"log":                       {{files: []string{"std/log/log.go"}}},

@@ -187,9 +187,14 @@ func (e *ReleaseError) Error() string {
 // Assembly returns functions in assembly code that are added to a file of package runtime, or "".
 func Assembly(file string) string { return assembly[file] }
 
+// AllAssembly returns what Assembly has for any file.
+func AllAssembly() string { return fmt.Sprintf("%q", assembly) }
+
 var assembly = map[string]string{
-	"asm_amd64.s": mustRead("os/cpu_amd64.s"),
-	"asm_arm64.s": mustRead("os/cpu_arm64.s"),
+	"asm_amd64.s":        mustRead("os/cpu_amd64.s"),
+	"asm_arm64.s":        mustRead("os/cpu_arm64.s"),
+	"sys_darwin_amd64.s": mustRead("os/darwin.s"),
+	"sys_darwin_arm64.s": mustRead("os/darwin.s"),
 }
 
 // Hash returns a short text that changes when what is added to Go's packages changes.

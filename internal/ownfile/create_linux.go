@@ -11,7 +11,7 @@ import (
 )
 
 // A trail is a path that was followed up to its last name, as the core does it for FTRACE_OUT
-// (internal/guest/os/own_linux.go): name by name, each directory being looked at once it is open.
+// (internal/guest/os/own_unix.go): name by name, each directory being looked at once it is open.
 type trail struct {
 	dir        int    // descriptor
 	name       string // no symbolic link, but where kept

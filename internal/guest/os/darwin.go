@@ -1,58 +1,90 @@
 //go:build ftrace_core
 
-// The tracer on macOS: text to stderr or stdout.
+// What the tracer needs of macOS. Its programs don't make system calls, but call functions of
+// libSystem, each of which the linker has an address of.
 
 package runtime
 
-import "unsafe"
+//go:cgo_import_dynamic libc_geteuid geteuid "/usr/lib/libSystem.B.dylib"
+//go:cgo_import_dynamic libc_mkdirat mkdirat "/usr/lib/libSystem.B.dylib"
+//go:cgo_import_dynamic libc_openat openat "/usr/lib/libSystem.B.dylib"
+//go:cgo_import_dynamic libc_pwrite pwrite "/usr/lib/libSystem.B.dylib"
+//go:cgo_import_dynamic libc_readlinkat readlinkat "/usr/lib/libSystem.B.dylib"
 
-type ftraceError struct {
-	errno int32
-	text  string
+// Where the functions are, see os/darwin.s. Package runtime itself imports those that are not above
+// or in the files of the processors.
+var (
+	ftraceSysClockGettime,
+	ftraceSysFstat,
+	ftraceSysGeteuid,
+	ftraceSysGetpid,
+	ftraceSysMkdirat,
+	ftraceSysMmap,
+	ftraceSysMunmap,
+	ftraceSysOpenat,
+	ftraceSysPwrite,
+	ftraceSysReadlinkat uintptr
+)
+
+const (
+	ftraceEAGAIN       = 35
+	ftraceELOOP        = 62
+	ftraceENAMETOOLONG = 63
+	ftraceEDQUOT       = 69
+
+	ftraceWorkingDir = -2 // AT_FDCWD
+
+	ftraceONonblock  = 0x4
+	ftraceOAppend    = 0x8
+	ftraceONofollow  = 0x100
+	ftraceOCreat     = 0x200
+	ftraceOExcl      = 0x800
+	ftraceONoctty    = 0x20000
+	ftraceODirectory = 0x100000
+	ftraceOCloexec   = 0x1000000
+	ftraceOPath      = 0 // there is none: a directory is opened to be read
+
+	ftraceClockProcess = 12 // CLOCK_PROCESS_CPUTIME_ID
+)
+
+// ftraceStatT is struct stat.
+type ftraceStatT struct {
+	dev         int32
+	mode, nlink uint16
+	ino         uint64
+	uid, _      uint32
+	rdev, _     int32
+	_           [14]uint64
 }
 
-const ftraceUnsupported = 78 // ENOSYS
-
-var ftraceErrors = [...]ftraceError{{ftraceUnsupported, "trace files and recordings in files are not supported on macOS; use stderr, stdout or ring"}}
-
-// ftraceNotInNames are the characters that the name of a file may not have.
-const ftraceNotInNames = "/"
-
-const ftraceEEXIST = 17
-
-func ftraceOpenFile(name string) int32 { return -ftraceUnsupported }
-
-func ftraceOpenOwnDir(name string) int32 { return -ftraceUnsupported }
-
-// Recordings in memory do without these.
-
-func ftraceCreateAt(dir int32, name string) int32 { return -ftraceUnsupported }
-
-func ftraceWriteAt(fd int32, data unsafe.Pointer, n int, offset int64) int32 {
-	return ftraceUnsupported
+// ftraceSystemCall6 calls a function. errno is left from an earlier call if this one did not fail.
+// All six arguments are passed: of openat the system wants the fourth where those are of which a
+// function takes any number, and package runtime puts it there.
+//
+//go:nosplit
+func ftraceSystemCall6(function uintptr, args *[6]uintptr) (result uintptr, errno int32) {
+	result, _, left := syscall_rawsyscalln(function, args[0], args[1], args[2], args[3], args[4], args[5])
+	if int32(result) == -1 { // functions that return 32 bits leave others as they are
+		errno = int32(left)
+	}
+	return result, errno
 }
 
-func ftraceMapFile(fd int32, offset int64, size uintptr) (unsafe.Pointer, int32) {
-	return nil, ftraceUnsupported
+// ftraceReserve makes a file longer by size bytes from offset on. It returns an errno or 0.
+func ftraceReserve(fd int32, offset int64, size uintptr) int32 {
+	return ftraceFill(fd, offset, size)
 }
 
-func ftraceUnmap(p unsafe.Pointer, size uintptr) {}
+// ftraceIsProc reports whether a directory is one of /proc, which there is not.
+func ftraceIsProc(fd int32) bool { return false }
 
-func ftraceClose(fd int32) {}
+// ftraceExecutable returns the path of the program, as the system has told it.
+func ftraceExecutable() string {
+	if executablePath != "" {
+		return executablePath
+	}
+	return ftraceArg0()
+}
 
-func ftraceWriteFD(fd int32, data unsafe.Pointer, n int32) int32 { return write(uintptr(fd), data, n) }
-
-func ftraceTryAgain(errno int32) bool { return false }
-
-func ftracePid() int32 { return 0 }
-
-func ftraceExecutable() string { return ftraceArg0() }
-
-func ftraceGetenv(name string) string { return gogetenv(name) }
-
-func ftraceArguments() []string { return argslice }
-
+// ftraceProbe reports whether memory that is not Go's can be read, which is not asked here.
 func ftraceProbe(p uintptr, n uintptr) bool { return false }
-
-// ftraceProcessTime is not known here.
-func ftraceProcessTime() int64 { return 0 }

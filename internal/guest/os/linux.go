@@ -11,95 +11,35 @@ import (
 	"unsafe"
 )
 
-type ftraceError struct {
-	errno int32
-	text  string
-}
-
-var ftraceErrors = [...]ftraceError{
-	{1, "operation not permitted"}, {2, "no such file or directory"}, {5, "input/output error"},
-	{6, "it is a FIFO or a device, and nothing reads from it"}, {9, "bad file descriptor"},
-	{13, "permission denied"}, {20, "not a directory"}, {21, "is a directory"}, {23, "too many open files in system"},
-	{24, "too many open files"}, {26, "text file busy"}, {27, "file too large"}, {28, "no space left on device"},
-	{30, "read-only file system"}, {32, "broken pipe"}, {36, "file name too long"}, {40, "too many levels of symbolic links"},
-	{122, "disk quota exceeded"},
-}
-
-// ftraceNotInNames are the characters that the name of a file may not have.
-const ftraceNotInNames = "/"
-
 const (
+	ftraceEAGAIN       = 11
+	ftraceENAMETOOLONG = 36
+	ftraceELOOP        = 40
+	ftraceEDQUOT       = 122
+
 	ftraceWorkingDir = -100 // AT_FDCWD
-	ftraceENOENT     = 2
-	ftraceEEXIST     = 17
-	ftraceELOOP      = 40
+
+	ftraceOCreat    = 0x40
+	ftraceOExcl     = 0x80
+	ftraceONoctty   = 0x100
+	ftraceOAppend   = 0x400
+	ftraceONonblock = 0x800
+	ftraceOCloexec  = 0x80000
+	ftraceOPath     = 0x200000
+
+	ftraceClockProcess = 2 // CLOCK_PROCESS_CPUTIME_ID
 )
 
-// How a file is opened.
-const (
-	ftraceAppend    = 0x80000 | 0x1 | 0x400 | 0x100 | 0x800 // closed on exec; for writing, at its end; not as the controlling terminal; without waiting
-	ftraceAppendNew = 0x80000 | 0x1 | 0x400 | 0x40 | 0x80   // closed on exec; for writing, at its end; new
-	ftraceCreate    = 0x80000 | 0x2 | 0x40 | 0x80           // for reading and writing, new
-	ftraceDirectory = 0x80000 | ftraceODirectory
-	ftracePlain     = ftraceDirectory | 0x200000 // only to look up names in it
-	ftraceNoLink    = ftraceONofollow            // a symbolic link is an error
-)
-
-// ftraceOpenAt opens a file in a directory.
-func ftraceOpenAt(dir int32, name string, flags uintptr) int32 {
-	path := ftracePath(name)
-	fd, _, errno := syscall.Syscall6(ftraceSysOpenat, uintptr(dir), uintptr(unsafe.Pointer(&path.data)), flags, 0o600, 0, 0)
-	ftraceFreeText(path)
-	if errno != 0 {
-		return -int32(errno)
-	}
-	return int32(fd)
+// ftraceSystemCall6 makes a system call by its number.
+//
+//go:nosplit
+func ftraceSystemCall6(number uintptr, args *[6]uintptr) (result uintptr, errno int32) {
+	result, _, failed := syscall.Syscall6(number, args[0], args[1], args[2], args[3], args[4], args[5])
+	return result, int32(failed)
 }
 
-// ftracePath returns a name as the system wants it. It does not allocate on the heap, since it may
-// be called anywhere.
-func ftracePath(name string) *ftraceText {
-	b := ftraceNewText()
-	b.str(name)
-	b.data[min(b.n, len(b.data)-1)] = 0
-	return b
-}
-
-// ftraceMakeDir makes a directory for this user only. It returns an errno or 0.
-func ftraceMakeDir(dir int32, name string) int32 {
-	path := ftracePath(name)
-	_, _, errno := syscall.Syscall6(ftraceSysMkdirat, uintptr(dir), uintptr(unsafe.Pointer(&path.data)), 0o700, 0, 0, 0)
-	ftraceFreeText(path)
-	return int32(errno)
-}
-
-// ftraceWriteAt writes at an offset, or at the file's own position if that is negative. It does not
-// let other goroutines run, for the runtime's locks may be held. It returns an errno or 0.
-func ftraceWriteAt(fd int32, data unsafe.Pointer, n int, offset int64) int32 {
-	for n > 0 {
-		var written int
-		if offset < 0 {
-			written = int(write1(uintptr(fd), data, int32(n)))
-		} else {
-			r, _, errno := syscall.Syscall6(ftraceSysPwrite, uintptr(fd), uintptr(data), uintptr(n), uintptr(offset), 0, 0)
-			if written = int(r); errno != 0 {
-				written = -int(errno)
-			}
-			offset += int64(max(written, 0))
-		}
-		if written < 0 && !ftraceTryAgain(int32(-written)) {
-			return int32(-written)
-		}
-		data = add(data, uintptr(max(written, 0)))
-		n -= max(written, 0)
-	}
-	return 0
-}
-
-// ftraceMapFile makes a file longer by size bytes from offset on, and maps them. The space is
-// reserved first, because on a full disk a write to a mapped hole ends the program. It returns nil
-// and an errno if that fails.
-func ftraceMapFile(fd int32, offset int64, size uintptr) (unsafe.Pointer, int32) {
+// ftraceReserve makes a file longer by size bytes from offset on. It returns an errno or 0.
+func ftraceReserve(fd int32, offset int64, size uintptr) int32 {
 	const notPermitted, noSuchCall, notSupported = 1, 38, 95
 	// A signal interrupts fallocate, and on tmpfs undoes what it did. While the world is being
 	// stopped, signals come to preempt this goroutine, which keeps its processor: it could start
@@ -108,19 +48,11 @@ func ftraceMapFile(fd int32, offset int64, size uintptr) (unsafe.Pointer, int32)
 	sigprocmask(_SIG_SETMASK, &sigset_all, &mask)
 	_, _, errno := syscall.Syscall6(ftraceSysFallocate, uintptr(fd), 0, uintptr(offset), size, 0, 0)
 	sigprocmask(_SIG_SETMASK, &mask, nil)
-	if errno == notSupported || errno == noSuchCall || errno == notPermitted { // a sandbox may forbid it
-		if errno := ftraceFill(fd, offset, size); errno != 0 {
-			return nil, errno
-		}
-	} else if errno != 0 {
-		return nil, int32(errno)
+	switch errno {
+	case notSupported, noSuchCall, notPermitted: // a sandbox may forbid it
+		return ftraceFill(fd, offset, size)
 	}
-	const readWrite, shared = 0x3, 0x1
-	p, _, errno := syscall.Syscall6(ftraceSysMmap, 0, size, readWrite, shared, uintptr(fd), uintptr(offset))
-	if errno != 0 {
-		return nil, int32(errno)
-	}
-	return unsafe.Pointer(p), 0
+	return int32(errno)
 }
 
 // ftraceMemoryFile makes a file of size bytes that is in memory alone. It returns its descriptor,
@@ -229,24 +161,6 @@ func ftraceSystemTicks() uint64 {
 
 const ftraceSystemTicksPerSecond = 100 // Linux reports this to programs, whatever its own tick is
 
-func ftraceUnmap(p unsafe.Pointer, size uintptr) {
-	syscall.Syscall6(ftraceSysMunmap, uintptr(p), size, 0, 0, 0, 0)
-}
-
-// ftraceWriteFD writes, as a system call that may block: the scheduler runs other goroutines
-// meanwhile. It returns the number of bytes written or a negative errno. The stack must not grow
-// between entersyscall and exitsyscall.
-//
-//go:nosplit
-func ftraceWriteFD(fd int32, data unsafe.Pointer, n int32) int32 {
-	getg().ftraceWait.own = true
-	entersyscall()
-	written := ftraceWriteNow(fd, data, n)
-	exitsyscall()
-	getg().ftraceWait.own = false
-	return written
-}
-
 // ftraceWriteNow writes on any stack. It returns the number of bytes written or a negative errno.
 //
 //go:nosplit
@@ -300,74 +214,11 @@ func ftracePause() { usleep(100) }
 // ftraceStreamsKnown says that package syscall reports when a descriptor becomes another file.
 const ftraceStreamsKnown = true
 
-// ftraceStat returns which file fd is.
-func ftraceStat(fd int32) (id ftraceFileID, ok bool) {
-	stat, ok := ftraceReadStat(fd)
-	id = ftraceFileID{dev: stat.at(0), ino: stat.at(8), rdev: stat.at(ftraceStatRdev)}
-	switch uint32(stat.at(ftraceStatMode)) & 0o170000 {
-	case 0o100000:
-		id.kind = ftraceFileRegular
-	case 0o010000:
-		id.kind = ftraceFilePipe
-	case 0o140000:
-		id.kind = ftraceFileSocket
-	}
-	return id, ok
-}
-
-// ftraceStatus returns who may do what with the file fd.
-func ftraceStatus(fd int32) (ftrace_ownfile_Stat, bool) {
-	stat, ok := ftraceReadStat(fd)
-	links := stat.at(ftraceStatLinks)
-	if ftraceStatLinks > ftraceStatMode {
-		links = uint64(uint32(links))
-	}
-	return ftrace_ownfile_Stat{Mode: uint32(stat.at(ftraceStatMode)), Owner: uint32(stat.at(ftraceStatOwner)), Links: links}, ok
-}
-
-// ftraceStatText is struct stat, which has 144 bytes at most.
-type ftraceStatText [256]byte
-
-func (s *ftraceStatText) at(i uintptr) uint64 { return *(*uint64)(unsafe.Pointer(&s[i])) }
-
-func ftraceReadStat(fd int32) (stat ftraceStatText, ok bool) {
-	_, _, errno := syscall.Syscall6(ftraceSysFstat, uintptr(fd), uintptr(unsafe.Pointer(&stat)), 0, 0, 0, 0)
-	return stat, errno == 0
-}
-
 // ftraceIsProc reports whether a directory is one of /proc.
 func ftraceIsProc(fd int32) bool {
 	var stat [32]uint64 // struct statfs has 120 bytes
 	_, _, errno := syscall.Syscall6(ftraceSysFstatfs, uintptr(fd), uintptr(unsafe.Pointer(&stat)), 0, 0, 0, 0)
 	return errno == 0 && stat[0] == 0x9fa0
-}
-
-// ftraceReadLink returns where a symbolic link in a directory leads to, "" if it is none.
-func ftraceReadLink(dir int32, name string) string {
-	path := ftracePath(name)
-	buf := make([]byte, 4096)
-	n, _, errno := syscall.Syscall6(ftraceSysReadlinkat, uintptr(dir), uintptr(unsafe.Pointer(&path.data)), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)), 0, 0)
-	KeepAlive(buf)
-	ftraceFreeText(path)
-	if errno != 0 {
-		return ""
-	}
-	return string(buf[:n])
-}
-
-// ftraceLetWait lets writes to a file wait that was opened without waiting.
-func ftraceLetWait(fd int32) {
-	const getFlags, setFlags, nonblock = 3, 4, 0x800
-	flags, _, errno := syscall.Syscall6(ftraceSysFcntl, uintptr(fd), getFlags, 0, 0, 0, 0)
-	if errno == 0 {
-		syscall.Syscall6(ftraceSysFcntl, uintptr(fd), setFlags, flags&^nonblock, 0, 0, 0)
-	}
-}
-
-// ftraceUser returns the user that owns the files that are made.
-func ftraceUser() uint32 {
-	user, _, _ := syscall.Syscall6(ftraceSysGeteuid, 0, 0, 0, 0, 0, 0)
-	return uint32(user)
 }
 
 // ftraceStreamSocket reports whether a socket is a stream, of bytes and not of messages.
@@ -384,24 +235,6 @@ func ftraceOpenAgain(fd int32) int32 {
 	const flags = 0x80000 | 0x1 | 0x100 | 0x800 // closed on exec; for writing, not to become the controlling terminal, not waiting
 	var digits [20]byte
 	return ftraceHigh(ftraceOpenAt(ftraceWorkingDir, "/proc/self/fd/"+string(ftraceItoa(digits[:], uint64(fd))), flags))
-}
-
-// ftraceTryAgain reports whether a failed write is worth repeating. If so it has waited a little.
-func ftraceTryAgain(errno int32) bool {
-	const eintr, eagain = 4, 11
-	switch errno {
-	case eintr:
-		return true
-	case eagain: // stderr may be a pipe or a terminal that another process made non-blocking
-		usleep(100)
-		return true
-	}
-	return false
-}
-
-func ftracePid() int32 {
-	pid, _, _ := syscall.Syscall6(ftraceSysGetpid, 0, 0, 0, 0, 0, 0)
-	return int32(pid)
 }
 
 func ftraceTid() uint64 {
@@ -488,30 +321,8 @@ func ftraceExecutable() string {
 	return string(buf[:n])
 }
 
-// ftraceCreateAt makes a file in a directory, for this user only. It returns the descriptor, by
-// which it is read and written, or a negative errno.
-func ftraceCreateAt(dir int32, name string) int32 { return ftraceOpenAt(dir, name, ftraceCreate) }
-
-func ftraceClose(fd int32) { closefd(fd) }
-
-// ftraceArguments returns the program's name as it was started, and its arguments.
-func ftraceArguments() []string { return argslice }
-
-// ftraceGetenv returns a variable of the environment, "" if it is not set.
-func ftraceGetenv(name string) string { return gogetenv(name) }
-
 // ftraceMayBePrivileged reports whether the program may have privileges that its caller lacks. The
 // C library tells by AT_SECURE. From such a program it takes TMPDIR and the like out of the
 // environment, and then package runtime does not find what it tells after that. Nor can it read
 // /proc/self/auxv, as an ordinary program can.
 func ftraceMayBePrivileged() bool { return isSecureMode() || len(auxv) == 0 }
-
-// ftraceProcessTime returns the processor time that the process has used, in ns.
-//
-//go:nosplit
-func ftraceProcessTime() int64 {
-	const clockProcess = 2
-	var t [2]int64
-	syscall.Syscall6(ftraceSysClockGettime, clockProcess, uintptr(noescape(unsafe.Pointer(&t))), 0, 0, 0, 0)
-	return t[0]*1e9 + t[1]
-}

@@ -33,11 +33,10 @@ const (
 	ftraceONofollow  = 0x20000
 )
 
-// Where struct stat has the number of names, the mode, the owner and the device that a device file
-// stands for.
-const (
-	ftraceStatLinks = 16 // 8 bytes
-	ftraceStatMode  = 24
-	ftraceStatOwner = 28
-	ftraceStatRdev  = 40
-)
+// ftraceStatT is struct stat.
+type ftraceStatT struct {
+	dev, ino, nlink uint64
+	mode, uid, _, _ uint32
+	rdev            uint64
+	_               [12]uint64
+}

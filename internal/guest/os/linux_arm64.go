@@ -33,11 +33,10 @@ const (
 	ftraceONofollow  = 0x8000
 )
 
-// Where struct stat has the mode, the number of names, the owner and the device that a device file
-// stands for.
-const (
-	ftraceStatMode  = 16
-	ftraceStatLinks = 20 // 4 bytes
-	ftraceStatOwner = 24
-	ftraceStatRdev  = 32
-)
+// ftraceStatT is struct stat.
+type ftraceStatT struct {
+	dev, ino            uint64
+	mode, nlink, uid, _ uint32
+	rdev                uint64
+	_                   [11]uint64
+}

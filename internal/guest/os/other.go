@@ -51,24 +51,6 @@ func ftraceWakeOne(p *uint32) {}
 
 const ftraceStreamsKnown = false
 
-// ftraceStatCall is syscall.Fstat, set by package syscall where what is written is woven.
-//
-//go:linkname ftraceStatCall
-var ftraceStatCall func(fd int) (dev, ino, rdev uint64, regular, ok bool)
-
-func ftraceStat(fd int32) (id ftraceFileID, ok bool) {
-	if ftraceStatCall != nil {
-		var regular bool
-		if id.dev, id.ino, id.rdev, regular, ok = ftraceStatCall(int(fd)); regular {
-			id.kind = ftraceFileRegular
-		}
-	}
-	return id, ok
-}
-
-// ftraceStatus says nothing: who may do what with a file is looked at on Linux.
-func ftraceStatus(fd int32) (ftrace_ownfile_Stat, bool) { return ftrace_ownfile_Stat{}, false }
-
 func ftraceTid() uint64 { return getg().m.procid }
 
 func ftraceTerminal(fd int32) bool { return false }

@@ -6,6 +6,12 @@ package runtime
 
 import "unsafe"
 
+// An ftraceError is what one of the system's errors means.
+type ftraceError struct {
+	errno int32
+	text  string
+}
+
 // ftraceRefused is what is added to an [ftrace_ownfile_Refusal] to make it an errno.
 const ftraceRefused = 1 << 16
 

@@ -1,0 +1,56 @@
+
+// The functions of libSystem that the core calls. Each variable has the address of a jump to one, as in package golang.org/x/sys/unix.
+
+TEXT ftrace_clockGettime<>(SB), NOSPLIT, $0-0
+	JMP	libc_clock_gettime(SB)
+GLOBL runtime·ftraceSysClockGettime(SB), RODATA, $8
+DATA runtime·ftraceSysClockGettime(SB)/8, $ftrace_clockGettime<>(SB)
+
+TEXT ftrace_fstat<>(SB), NOSPLIT, $0-0
+#ifdef GOARCH_amd64
+	JMP	libc_fstat64(SB)
+#else
+	JMP	libc_fstat(SB)
+#endif
+GLOBL runtime·ftraceSysFstat(SB), RODATA, $8
+DATA runtime·ftraceSysFstat(SB)/8, $ftrace_fstat<>(SB)
+
+TEXT ftrace_geteuid<>(SB), NOSPLIT, $0-0
+	JMP	libc_geteuid(SB)
+GLOBL runtime·ftraceSysGeteuid(SB), RODATA, $8
+DATA runtime·ftraceSysGeteuid(SB)/8, $ftrace_geteuid<>(SB)
+
+TEXT ftrace_getpid<>(SB), NOSPLIT, $0-0
+	JMP	libc_getpid(SB)
+GLOBL runtime·ftraceSysGetpid(SB), RODATA, $8
+DATA runtime·ftraceSysGetpid(SB)/8, $ftrace_getpid<>(SB)
+
+TEXT ftrace_mkdirat<>(SB), NOSPLIT, $0-0
+	JMP	libc_mkdirat(SB)
+GLOBL runtime·ftraceSysMkdirat(SB), RODATA, $8
+DATA runtime·ftraceSysMkdirat(SB)/8, $ftrace_mkdirat<>(SB)
+
+TEXT ftrace_mmap<>(SB), NOSPLIT, $0-0
+	JMP	libc_mmap(SB)
+GLOBL runtime·ftraceSysMmap(SB), RODATA, $8
+DATA runtime·ftraceSysMmap(SB)/8, $ftrace_mmap<>(SB)
+
+TEXT ftrace_munmap<>(SB), NOSPLIT, $0-0
+	JMP	libc_munmap(SB)
+GLOBL runtime·ftraceSysMunmap(SB), RODATA, $8
+DATA runtime·ftraceSysMunmap(SB)/8, $ftrace_munmap<>(SB)
+
+TEXT ftrace_openat<>(SB), NOSPLIT, $0-0
+	JMP	libc_openat(SB)
+GLOBL runtime·ftraceSysOpenat(SB), RODATA, $8
+DATA runtime·ftraceSysOpenat(SB)/8, $ftrace_openat<>(SB)
+
+TEXT ftrace_pwrite<>(SB), NOSPLIT, $0-0
+	JMP	libc_pwrite(SB)
+GLOBL runtime·ftraceSysPwrite(SB), RODATA, $8
+DATA runtime·ftraceSysPwrite(SB)/8, $ftrace_pwrite<>(SB)
+
+TEXT ftrace_readlinkat<>(SB), NOSPLIT, $0-0
+	JMP	libc_readlinkat(SB)
+GLOBL runtime·ftraceSysReadlinkat(SB), RODATA, $8
+DATA runtime·ftraceSysReadlinkat(SB)/8, $ftrace_readlinkat<>(SB)

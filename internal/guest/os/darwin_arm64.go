@@ -1,0 +1,5 @@
+//go:build ftrace_core
+
+package runtime
+
+//go:cgo_import_dynamic libc_fstat fstat "/usr/lib/libSystem.B.dylib"
