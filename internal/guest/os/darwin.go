@@ -5,6 +5,8 @@
 
 package runtime
 
+import "unsafe"
+
 //go:cgo_import_dynamic libc_geteuid geteuid "/usr/lib/libSystem.B.dylib"
 //go:cgo_import_dynamic libc_mkdirat mkdirat "/usr/lib/libSystem.B.dylib"
 //go:cgo_import_dynamic libc_openat openat "/usr/lib/libSystem.B.dylib"
@@ -16,6 +18,7 @@ package runtime
 var (
 	ftraceSysClockGettime,
 	ftraceSysFstat,
+	ftraceSysFstatfs,
 	ftraceSysGeteuid,
 	ftraceSysGetpid,
 	ftraceSysMkdirat,
@@ -57,6 +60,13 @@ type ftraceStatT struct {
 	_           [14]uint64
 }
 
+// ftraceStatfsT is struct statfs.
+type ftraceStatfsT struct {
+	_          [9]uint64
+	fstypename [16]byte
+	_          [260]uint64
+}
+
 // ftraceSystemCall6 calls a function. errno is left from an earlier call if this one did not fail.
 // All six arguments are passed: of openat the system wants the fourth where those are of which a
 // function takes any number, and package runtime puts it there.
@@ -75,8 +85,12 @@ func ftraceReserve(fd int32, offset int64, size uintptr) int32 {
 	return ftraceFill(fd, offset, size)
 }
 
-// ftraceIsProc reports whether a directory is one of /proc, which there is not.
-func ftraceIsProc(fd int32) bool { return false }
+// ftraceLeadsToOpen reports whether a directory is /dev or one in it, such as /dev/fd.
+func ftraceLeadsToOpen(fd int32) bool {
+	var stat ftraceStatfsT
+	_, errno := ftraceSystemCall(ftraceSysFstatfs, uintptr(fd), uintptr(unsafe.Pointer(&stat)))
+	return errno == 0 && stat.fstypename == [16]byte{'d', 'e', 'v', 'f', 's'}
+}
 
 // ftraceExecutable returns the path of the program, as the system has told it.
 func ftraceExecutable() string {

@@ -15,6 +15,15 @@ TEXT ftrace_fstat<>(SB), NOSPLIT, $0-0
 GLOBL runtime·ftraceSysFstat(SB), RODATA, $8
 DATA runtime·ftraceSysFstat(SB)/8, $ftrace_fstat<>(SB)
 
+TEXT ftrace_fstatfs<>(SB), NOSPLIT, $0-0
+#ifdef GOARCH_amd64
+	JMP	libc_fstatfs64(SB)
+#else
+	JMP	libc_fstatfs(SB)
+#endif
+GLOBL runtime·ftraceSysFstatfs(SB), RODATA, $8
+DATA runtime·ftraceSysFstatfs(SB)/8, $ftrace_fstatfs<>(SB)
+
 TEXT ftrace_geteuid<>(SB), NOSPLIT, $0-0
 	JMP	libc_geteuid(SB)
 GLOBL runtime·ftraceSysGeteuid(SB), RODATA, $8

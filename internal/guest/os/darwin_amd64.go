@@ -2,6 +2,7 @@
 
 package runtime
 
-// Without 64, this function is for struct stat as it was in the first releases for this processor.
+// Without 64, these functions are for structures with inodes of 32 bits.
 //
 //go:cgo_import_dynamic libc_fstat64 fstat64 "/usr/lib/libSystem.B.dylib"
+//go:cgo_import_dynamic libc_fstatfs64 fstatfs64 "/usr/lib/libSystem.B.dylib"

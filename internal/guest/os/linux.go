@@ -214,8 +214,8 @@ func ftracePause() { usleep(100) }
 // ftraceStreamsKnown says that package syscall reports when a descriptor becomes another file.
 const ftraceStreamsKnown = true
 
-// ftraceIsProc reports whether a directory is one of /proc.
-func ftraceIsProc(fd int32) bool {
+// ftraceLeadsToOpen reports whether a directory is one of /proc.
+func ftraceLeadsToOpen(fd int32) bool {
 	var stat [32]uint64 // struct statfs has 120 bytes
 	_, _, errno := syscall.Syscall6(ftraceSysFstatfs, uintptr(fd), uintptr(unsafe.Pointer(&stat)), 0, 0, 0, 0)
 	return errno == 0 && stat[0] == 0x9fa0

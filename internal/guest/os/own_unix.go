@@ -14,7 +14,7 @@ type ftraceTrail struct {
 	dir    int32  // descriptor of the directory that it is in
 	name   string // not a symbolic link, unless kept
 	shared bool   // others may write to the directory
-	kept   bool   // the directory is one of /proc, whose links lead to what is already open
+	kept   bool   // the directory is one of /proc, or on macOS of /dev, whose names lead to what is already open
 	user   uint32
 	root   uint32
 }
@@ -44,7 +44,7 @@ func ftraceTrailOf(path string) (t ftraceTrail, errno int32) {
 	for links := 0; ; {
 		stat, ok := ftraceStatus(t.dir)
 		t.shared = !ok || stat.Shared(t.user, t.root)
-		t.kept = ftraceIsProc(t.dir)
+		t.kept = ftraceLeadsToOpen(t.dir)
 		path = ftraceWithoutSlashes(path)
 		rest := ""
 		t.name = path
