@@ -1,3 +1,5 @@
+//go:build linux || darwin
+
 package ownfile
 
 import (
@@ -16,11 +18,9 @@ type trail struct {
 	dir        int    // descriptor
 	name       string // no symbolic link, but where kept
 	shared     bool   // others may write to the directory
-	kept       bool   // the directory is one of /proc, whose links lead to what is open already
+	kept       bool   // the directory is one of /proc, or on macOS of /dev, whose names lead to what is open already
 	user, root uint32
 }
-
-const plain = unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC
 
 // follow follows a path. Who calls it closes dir.
 func follow(path string) (*trail, error) {
@@ -85,8 +85,7 @@ func (t *trail) walk(path string) error {
 // look finds out what is to know of the directory.
 func (t *trail) look() error {
 	stat, err := status(t.dir)
-	var system unix.Statfs_t
-	t.kept = unix.Fstatfs(t.dir, &system) == nil && system.Type == unix.PROC_SUPER_MAGIC
+	t.kept = leadsToOpen(t.dir)
 	t.shared = stat.Shared(t.user, t.root)
 	return err
 }
@@ -115,7 +114,7 @@ func (t *trail) noLink() int {
 func status(fd int) (Stat, error) {
 	var s unix.Stat_t
 	err := unix.Fstat(fd, &s)
-	return Stat{Mode: s.Mode, Owner: s.Uid, Links: uint64(s.Nlink)}, err
+	return Stat{Mode: uint32(s.Mode), Owner: s.Uid, Links: uint64(s.Nlink)}, err
 }
 
 func open(path string, access int) (*os.File, error) {
@@ -185,7 +184,7 @@ func replace(path string) (*Replacement, error) {
 		return nil, err
 	}
 	if there.Mode != 0 {
-		unix.Fchmod(fd, there.Mode&0o777)
+		unix.Fchmod(fd, uint32(there.Mode&0o777))
 	}
 	done := func() { unix.Close(t.dir) }
 	return &Replacement{os.NewFile(uintptr(fd), path), func() error {
