@@ -5,9 +5,14 @@
 
 package runtime
 
-import "unsafe"
+import (
+	"internal/stringslite"
+	"unsafe"
+)
 
+//go:cgo_import_dynamic libc_getcwd getcwd "/usr/lib/libSystem.B.dylib"
 //go:cgo_import_dynamic libc_geteuid geteuid "/usr/lib/libSystem.B.dylib"
+//go:cgo_import_dynamic libc_mach_vm_read_overwrite mach_vm_read_overwrite "/usr/lib/libSystem.B.dylib"
 //go:cgo_import_dynamic libc_mkdirat mkdirat "/usr/lib/libSystem.B.dylib"
 //go:cgo_import_dynamic libc_openat openat "/usr/lib/libSystem.B.dylib"
 //go:cgo_import_dynamic libc_pwrite pwrite "/usr/lib/libSystem.B.dylib"
@@ -19,8 +24,10 @@ var (
 	ftraceSysClockGettime,
 	ftraceSysFstat,
 	ftraceSysFstatfs,
+	ftraceSysGetcwd,
 	ftraceSysGeteuid,
 	ftraceSysGetpid,
+	ftraceSysMachVMRead,
 	ftraceSysMkdirat,
 	ftraceSysMmap,
 	ftraceSysMunmap,
@@ -92,13 +99,36 @@ func ftraceLeadsToOpen(fd int32) bool {
 	return errno == 0 && stat.fstypename == [16]byte{'d', 'e', 'v', 'f', 's'}
 }
 
-// ftraceExecutable returns the path of the program, as the system has told it.
+// ftraceExecutable returns the path of the program. The system has told it as the program was
+// started, perhaps from the working directory on.
 func ftraceExecutable() string {
-	if executablePath != "" {
-		return executablePath
+	path := executablePath
+	if path == "" {
+		return ftraceArg0()
 	}
-	return ftraceArg0()
+	if path[0] == '/' {
+		return path
+	}
+	buf := make([]byte, 1024) // PATH_MAX
+	there, _ := ftraceSystemCall(ftraceSysGetcwd, uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)))
+	KeepAlive(buf)
+	if there == 0 {
+		return path
+	}
+	return gostringnocopy(&buf[0]) + "/" + stringslite.TrimPrefix(path, "./")
 }
 
-// ftraceProbe reports whether memory that is not Go's can be read, which is not asked here.
-func ftraceProbe(p uintptr, n uintptr) bool { return false }
+// ftraceProbe reports whether n bytes at p, which is not Go's memory, can be read. The system is to
+// copy a byte of each page.
+func ftraceProbe(p uintptr, n uintptr) bool {
+	const size, task = 4096, 0 // of a page, at least; the function puts this one there
+	for at := p; at < p+n; at = at&^(size-1) + size {
+		var b byte
+		var copied uint64
+		failed, _ := ftraceSystemCall(ftraceSysMachVMRead, task, at, 1, uintptr(unsafe.Pointer(&b)), uintptr(unsafe.Pointer(&copied)))
+		if int32(failed) != 0 {
+			return false
+		}
+	}
+	return true
+}

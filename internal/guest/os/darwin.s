@@ -24,6 +24,11 @@ TEXT ftrace_fstatfs<>(SB), NOSPLIT, $0-0
 GLOBL runtime·ftraceSysFstatfs(SB), RODATA, $8
 DATA runtime·ftraceSysFstatfs(SB)/8, $ftrace_fstatfs<>(SB)
 
+TEXT ftrace_getcwd<>(SB), NOSPLIT, $0-0
+	JMP	libc_getcwd(SB)
+GLOBL runtime·ftraceSysGetcwd(SB), RODATA, $8
+DATA runtime·ftraceSysGetcwd(SB)/8, $ftrace_getcwd<>(SB)
+
 TEXT ftrace_geteuid<>(SB), NOSPLIT, $0-0
 	JMP	libc_geteuid(SB)
 GLOBL runtime·ftraceSysGeteuid(SB), RODATA, $8
@@ -33,6 +38,19 @@ TEXT ftrace_getpid<>(SB), NOSPLIT, $0-0
 	JMP	libc_getpid(SB)
 GLOBL runtime·ftraceSysGetpid(SB), RODATA, $8
 DATA runtime·ftraceSysGetpid(SB)/8, $ftrace_getpid<>(SB)
+
+// Its first argument is the task that the memory is of: this one.
+TEXT ftrace_machVMRead<>(SB), NOSPLIT, $0-0
+#ifdef GOARCH_amd64
+	MOVQ	$libc_mach_task_self_(SB), DI
+	MOVL	(DI), DI
+#else
+	MOVD	$libc_mach_task_self_(SB), R0
+	MOVW	(R0), R0
+#endif
+	JMP	libc_mach_vm_read_overwrite(SB)
+GLOBL runtime·ftraceSysMachVMRead(SB), RODATA, $8
+DATA runtime·ftraceSysMachVMRead(SB)/8, $ftrace_machVMRead<>(SB)
 
 TEXT ftrace_mkdirat<>(SB), NOSPLIT, $0-0
 	JMP	libc_mkdirat(SB)
