@@ -19,7 +19,7 @@ var capabilities = []capability{
 	{"calls as text, by rules, with values", []string{"ftrace-wrap/allocs", "ftrace-wrap/asm", "ftrace-wrap/calls", "ftrace-wrap/capture", "ftrace-wrap/format", "ftrace-wrap/frames_*",
 		"ftrace-wrap/out", "ftrace-wrap/panics", "ftrace-wrap/positions", "ftrace-wrap/probes", "ftrace-wrap/rules*", "ftrace-wrap/values*"}},
 	{"mocks", []string{"ftrace-wrap/mock*"}},
-	{"recordings", []string{"ftrace-wrap/record", "ftrace-wrap/record_order", "ftrace-wrap/windows", "ftrace/compact", "ftrace/record", "ftrace/replay", "ftrace/report"}},
+	{"recordings", []string{"ftrace-wrap/record", "ftrace-wrap/record_order", "ftrace-wrap/windows", "ftrace-wrap/macos", "ftrace/compact", "ftrace/record", "ftrace/replay", "ftrace/report"}},
 	{"lines of the program's log in the trace", []string{"ftrace-wrap/weave*"}},
 	{"views of a running program: attach, SQL, D, waits", []string{"ftrace/attach*", "ftrace/budget_sql", "ftrace/d", "ftrace/dseed", "ftrace/exporter", "ftrace/locks", "ftrace/names", "ftrace/observers",
 		"ftrace/probes_sql", "ftrace/providers", "ftrace/serve*", "ftrace/setup", "ftrace/snapshot", "ftrace/statements", "ftrace/top*", "ftrace/waits_live", "ftrace/waits_sql", "ftrace/waits_who"}},
@@ -30,10 +30,10 @@ var platforms = []struct {
 	name, target string
 	skips        *regexp.Regexp
 }{
-	{"Linux, amd64", "", regexp.MustCompile(`^\[for_windows\] skip|^\[!for_windows\] skip`)},
-	{"Linux, arm64", "arm64", regexp.MustCompile(`^\[!for_windows\] skip`)},
-	{"Windows, amd64", "windows", regexp.MustCompile(`^\[(!linux|!unix|windows|for_windows)\] (skip|stop)`)},
-	{"macOS", "darwin", regexp.MustCompile(`^\[(!linux|darwin|!for_windows)\] (skip|stop)`)},
+	{"Linux, amd64", "", regexp.MustCompile(`^\[!for_(windows|macos)\] skip`)},
+	{"Linux, arm64", "arm64", regexp.MustCompile(`^\[!for_(windows|macos)\] skip`)},
+	{"Windows, amd64", "windows", regexp.MustCompile(`^\[(!linux|!unix|windows|for_windows|!for_macos)\] (skip|stop)`)},
+	{"macOS, amd64", "darwin", regexp.MustCompile(`^\[(!linux|darwin|for_macos|!for_windows)\] (skip|stop)`)},
 }
 
 // TestPlatforms compares README's table of platforms with what .ci/run has scripts run on, and with
@@ -110,15 +110,17 @@ func inCI(t *testing.T) map[string]*regexp.Regexp {
 			target = ""
 		}
 		at := target
-		if strings.Contains(line, "TEST_GOOS=windows") {
-			at = "windows"
+		for _, goos := range []string{"windows", "darwin"} {
+			if strings.Contains(line, "TEST_GOOS="+goos) {
+				at = goos
+			}
 		}
 		if m := tests.FindStringSubmatch(line); m != nil && at != "" {
 			run[at+" "+m[1]] = regexp.MustCompile("^" + m[2] + "$")
 		}
 	}
-	if len(run) != 3 {
-		t.Fatalf(".ci/run runs scripts for %d targets and commands, not 3", len(run))
+	if len(run) != 5 {
+		t.Fatalf(".ci/run runs scripts for %d targets and commands, not 5", len(run))
 	}
 	return run
 }

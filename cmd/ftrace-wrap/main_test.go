@@ -25,14 +25,14 @@ import (
 //
 // The condition [all] reports whether all tests are to run; a script that takes long is skipped
 // without. [cgo] reports whether there is a C compiler, [race] whether the race detector is to be
-// used, [for_windows] whether programs are built for Windows, [setuid] whether this is root and a
-// program in the temporary directory can be setuid. $TOOLEXEC is the flag that puts the wrapper,
-// which is in PATH, into a go command, $ROOT the root of this module, $REPLACED the selection of
-// scripts that replace functions of the standard library: one, because each compiles the library
-// anew. go test does not vet, because it would vet the library anew too; script variants has it do
-// so. Compiled packages go to the user's build cache and the wrapper's own store, where they are
-// when FTRACE_CACHE is not set, so that after a change of ftrace-wrap only what the change concerns
-// is compiled anew.
+// used, [for_windows] and [for_macos] whether programs are built for Windows and macOS, [setuid]
+// whether this is root and a program in the temporary directory can be setuid. $TOOLEXEC is the
+// flag that puts the wrapper, which is in PATH, into a go command, $ROOT the root of this module,
+// $REPLACED the selection of scripts that replace functions of the standard library: one, because
+// each compiles the library anew. go test does not vet, because it would vet the library anew too;
+// script variants has it do so. Compiled packages go to the user's build cache and the wrapper's
+// own store, where they are when FTRACE_CACHE is not set, so that after a change of ftrace-wrap
+// only what the change concerns is compiled anew.
 func TestScript(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")
@@ -57,6 +57,8 @@ func TestScript(t *testing.T) {
 				return os.Geteuid() == 0, nil
 			case "for_windows":
 				return testenv.ForWindows(), nil
+			case "for_macos":
+				return testenv.ForMacOS(), nil
 			case "setuid":
 				return canSetuid(t), nil
 			}

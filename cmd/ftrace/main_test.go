@@ -55,6 +55,8 @@ func TestScript(t *testing.T) {
 				return os.Geteuid() == 0, nil
 			case "for_windows":
 				return testenv.ForWindows(), nil
+			case "for_macos":
+				return testenv.ForMacOS(), nil
 			case "namespaces":
 				return exec.Command("unshare", "--map-root-user", "--mount", "--pid", "--fork", "true").Run() == nil, nil
 			case "adminer":

@@ -46,8 +46,11 @@ func Target() []string {
 	if goos != "" {
 		settings = append(settings, "GOOS="+goos)
 	}
-	if goos == "windows" {
+	switch goos {
+	case "windows":
 		settings = append(settings, wine()...)
+	case "darwin":
+		settings = append(settings, "GOARCH=amd64") // for scripts/macos
 	}
 	return settings
 }
@@ -55,22 +58,28 @@ func Target() []string {
 // ForWindows reports whether scripts build for Windows.
 func ForWindows() bool { return os.Getenv("TEST_GOOS") == "windows" || runtime.GOOS == "windows" }
 
+// ForMacOS reports whether scripts build for macOS.
+func ForMacOS() bool { return os.Getenv("TEST_GOOS") == "darwin" || runtime.GOOS == "darwin" }
+
 // NeedTarget returns if this system runs programs for the target. If not it skips the test; with CI
 // in the environment it fails. After scripts/emulate Linux runs programs for arm64, after
-// scripts/wine those for Windows. Until the test ends one of these waits for input: the services
-// that wine begins for the first one take ten times as long as a program that finds them.
+// scripts/wine those for Windows, after scripts/macos those for macOS. Until the test ends one for
+// Windows waits for input: the services that wine begins for the first one take ten times as long
+// as a program that finds them.
 func NeedTarget(t testing.TB) {
 	t.Helper()
-	if os.Getenv("TEST_GOOS") != "windows" || runtime.GOOS == "windows" {
+	goos := os.Getenv("TEST_GOOS")
+	if goos == runtime.GOOS {
 		return
 	}
-	const interpreter = "/proc/sys/fs/binfmt_misc/wine"
-	if _, err := os.Stat(interpreter); err != nil || os.Getenv("WINEPREFIX") == "" {
-		const lacks = "this system does not run programs for Windows: WINEPREFIX=DIRECTORY scripts/wine has it do so"
-		if os.Getenv("CI") != "" {
-			t.Fatal(lacks)
-		}
-		t.Skip(lacks)
+	switch goos {
+	case "darwin":
+		needInterpreter(t, "macos", true, "macOS: scripts/macos has it do so")
+		return
+	case "windows":
+		needInterpreter(t, "wine", os.Getenv("WINEPREFIX") != "", "Windows: WINEPREFIX=DIRECTORY scripts/wine has it do so")
+	default:
+		return
 	}
 	first := exec.Command(filepath.Join(os.Getenv("WINEPREFIX"), "drive_c/windows/system32/cmd.exe"))
 	first.Env = append(os.Environ(), wine()...)
@@ -85,6 +94,20 @@ func NeedTarget(t testing.TB) {
 		input.Close()
 		first.Wait()
 	})
+}
+
+// needInterpreter is for programs that Linux runs by an interpreter with this name, if that is set
+// up.
+func needInterpreter(t testing.TB, name string, set bool, lacks string) {
+	t.Helper()
+	if _, err := os.Stat("/proc/sys/fs/binfmt_misc/" + name); err == nil && set {
+		return
+	}
+	lacks = "this system does not run programs for " + lacks
+	if os.Getenv("CI") != "" {
+		t.Fatal(lacks)
+	}
+	t.Skip(lacks)
 }
 
 // wine returns wine's settings. It looks for its server in TMPDIR, which is to be the same for all.
