@@ -4,6 +4,7 @@
 //
 //	macos PROGRAM [ARGS]
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -83,6 +85,7 @@ static long mac_close(int fd) { return result(close(fd)); }
 static long mac_read(int fd, void *b, size_t n) { return result(read(fd, b, n)); }
 static long mac_write(int fd, const void *b, size_t n) { return result(write(fd, b, n)); }
 static long mac_pwrite(int fd, const void *b, size_t n, off_t at) { return result(pwrite(fd, b, n, at)); }
+static long mac_pread(int fd, void *b, size_t n, off_t at) { return result(pread(fd, b, n, at)); }
 static long mac_lseek(int fd, off_t at, int how) { return result(lseek(fd, at, how)); }
 static long mac_getcwd(char *b, size_t n) { return getcwd(b, n) ? (long)b : result(-1); }
 
@@ -98,6 +101,14 @@ static long mac_ftruncate(int fd, off_t n) { return result(ftruncate(fd, n)); }
 static long mac_execve(const char *name, char **a, char **e) { return result(execve(name, a, e)); }
 static long mac_fork(void) { return result(fork()); }
 static long mac_wait4(int pid, int *status, int options, struct rusage *usage) { return result(wait4(pid, status, options, usage)); }
+
+static long mac_access(const char *name, int mode) { return result(access(name, mode)); }
+static long mac_fsync(int fd) { return result(fsync(fd)); }
+static long mac_flock(int fd, int how) { return result(flock(fd, how)); } // the ways are the same
+static long mac_fchmod(int fd, int mode) { return result(fchmod(fd, mode)); }
+static long mac_renameat(int d, const char *from, int e, const char *to) { return result(renameat(directory(d), from, directory(e), to)); }
+static long mac_unlinkat(int dir, const char *name, int flags) { return result(unlinkat(directory(dir), name, flags & 0x80 ? AT_REMOVEDIR : 0)); }
+static long mac_ioctl(int fd) { return result((errno = ENOTTY, -1)); } // as if there were no terminal
 
 static long mac_fcntl(int fd, int command, long argument) {
 	switch (command) {
@@ -146,6 +157,11 @@ static long mac_fstat64(int fd, struct mac_stat *to) { struct stat s; return sta
 static long mac_stat64(const char *name, struct mac_stat *to) { struct stat s; return stats(stat(name, &s), &s, to); }
 static long mac_lstat64(const char *name, struct mac_stat *to) { struct stat s; return stats(lstat(name, &s), &s, to); }
 
+static long mac_fstatat64(int dir, const char *name, struct mac_stat *to, int flags) {
+	struct stat s;
+	return stats(fstatat(directory(dir), name, &s, flags & 0x20 ? AT_SYMLINK_NOFOLLOW : 0), &s, to);
+}
+
 // fstatfs64 calls devfs what has descriptors in it, which is /proc on Linux.
 static long mac_fstatfs64(int fd, char *to) {
 	struct statfs s;
@@ -155,6 +171,24 @@ static long mac_fstatfs64(int fd, char *to) {
 		strcpy(to + 72, s.f_type == 0x9fa0 ? "devfs" : "apfs");
 	}
 	return result(r);
+}
+
+struct mac_dirent {
+	uint64_t ino, seek;
+	uint16_t size, length;
+	uint8_t type;
+	char name[1024];
+};
+static long mac_fdopendir(int fd) { DIR *d = fdopendir(fd); return d ? (long)d : (result(-1), 0); }
+static int mac_closedir(DIR *d) { return result(closedir(d)); }
+static int mac_readdir_r(DIR *d, struct mac_dirent *to, struct mac_dirent **read) {
+	struct dirent *e = readdir(d);
+	*read = e ? to : 0;
+	if (e) {
+		*to = (struct mac_dirent){.ino = e->d_ino, .size = sizeof *to, .length = strlen(e->d_name), .type = e->d_type};
+		strcpy(to->name, e->d_name);
+	}
+	return 0;
 }
 
 static long mac_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset) {
@@ -298,24 +332,27 @@ static int mac_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct tim
 }
 
 static const struct function { const char *name; void *is; } functions[] = {
-	{"__error", mac_error}, {"_exit", _exit}, {"arc4random_buf", mac_random}, {"chdir", mac_chdir}, {"chmod", mac_chmod},
-	{"clock_gettime", mac_clock_gettime}, {"close", mac_close}, {"dup2", mac_dup2}, {"execve", mac_execve}, {"exit", _exit},
-	{"fcntl", mac_fcntl}, {"fork", mac_fork}, {"fstat64", mac_fstat64}, {"fstatfs64", mac_fstatfs64},
-	{"ftruncate", mac_ftruncate}, {"getcwd", mac_getcwd}, {"getegid", getegid}, {"geteuid", geteuid}, {"getgid", getgid},
-	{"getpid", getpid}, {"getppid", getppid}, {"getrlimit", fails}, {"getuid", getuid}, {"issetugid", none},
+	{"__error", mac_error}, {"_exit", _exit}, {"access", mac_access}, {"arc4random_buf", mac_random}, {"chdir", mac_chdir},
+	{"chmod", mac_chmod}, {"clock_gettime", mac_clock_gettime}, {"close", mac_close}, {"closedir", mac_closedir},
+	{"dup2", mac_dup2}, {"execve", mac_execve}, {"exit", _exit}, {"fchmod", mac_fchmod}, {"fcntl", mac_fcntl},
+	{"fdopendir$INODE64", mac_fdopendir}, {"flock", mac_flock}, {"fork", mac_fork}, {"fstat64", mac_fstat64},
+	{"fstatat64", mac_fstatat64}, {"fstatfs64", mac_fstatfs64}, {"fsync", mac_fsync}, {"ftruncate", mac_ftruncate},
+	{"getcwd", mac_getcwd}, {"getegid", getegid}, {"geteuid", geteuid}, {"getgid", getgid}, {"getpid", getpid},
+	{"getppid", getppid}, {"getrlimit", fails}, {"getuid", getuid}, {"ioctl", mac_ioctl}, {"issetugid", none},
 	{"kevent", mac_kevent}, {"kill", kill}, {"kqueue", mac_kqueue}, {"lseek", mac_lseek}, {"lstat64", mac_lstat64},
 	{"mach_absolute_time", mac_absolute_time}, {"mach_task_self_", &task}, {"mach_timebase_info", mac_timebase_info},
 	{"mach_vm_read_overwrite", mac_vm_read}, {"madvise", none}, {"mkdir", mac_mkdir}, {"mkdirat", mac_mkdirat}, {"mlock", none},
 	{"mmap", mac_mmap}, {"munmap", mac_munmap}, {"notify_is_valid_token", none}, {"open", mac_open}, {"openat", mac_openat},
-	{"pipe", mac_pipe}, {"pthread_attr_getstacksize", pthread_attr_getstacksize}, {"pthread_attr_init", pthread_attr_init},
-	{"pthread_attr_setdetachstate", none}, {"pthread_cond_init", pthread_cond_init},
+	{"pipe", mac_pipe}, {"pread", mac_pread}, {"pthread_attr_getstacksize", pthread_attr_getstacksize},
+	{"pthread_attr_init", pthread_attr_init}, {"pthread_attr_setdetachstate", none}, {"pthread_cond_init", pthread_cond_init},
 	{"pthread_cond_signal", pthread_cond_signal}, {"pthread_cond_timedwait_relative_np", mac_timedwait},
 	{"pthread_cond_wait", pthread_cond_wait}, {"pthread_create", mac_create}, {"pthread_kill", none},
 	{"pthread_mutex_init", pthread_mutex_init}, {"pthread_mutex_lock", pthread_mutex_lock},
 	{"pthread_mutex_unlock", pthread_mutex_unlock}, {"pthread_self", pthread_self}, {"pthread_sigmask", none},
-	{"pwrite", mac_pwrite}, {"read", mac_read}, {"readlinkat", mac_readlinkat}, {"rename", mac_rename}, {"rmdir", mac_rmdir},
-	{"setrlimit", fails}, {"sigaction", none}, {"sigaltstack", none}, {"stat64", mac_stat64}, {"sysctl", mac_sysctl},
-	{"sysctlbyname", fails}, {"unlink", mac_unlink}, {"usleep", usleep}, {"wait4", mac_wait4}, {"write", mac_write},
+	{"pwrite", mac_pwrite}, {"read", mac_read}, {"readdir_r$INODE64", mac_readdir_r}, {"readlinkat", mac_readlinkat},
+	{"rename", mac_rename}, {"renameat", mac_renameat}, {"rmdir", mac_rmdir}, {"setrlimit", fails}, {"sigaction", none},
+	{"sigaltstack", none}, {"stat64", mac_stat64}, {"sysctl", mac_sysctl}, {"sysctlbyname", fails}, {"unlink", mac_unlink},
+	{"unlinkat", mac_unlinkat}, {"usleep", usleep}, {"wait4", mac_wait4}, {"write", mac_write},
 	{"xpc_date_create_from_current", none},
 	{0, 0},
 };
