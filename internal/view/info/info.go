@@ -125,6 +125,9 @@ func gather(from walk.Source) (*info, error) {
 		return nil, err
 	}
 	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), ".") {
+			continue // ftrace web has put it there
+		}
 		if stat, err := entry.Info(); err == nil && stat.Mode().IsRegular() {
 			i.Size += stat.Size()
 			i.Files++

@@ -128,15 +128,10 @@ func (s *shown) now() *status {
 	a := &status{
 		All: s.all, Name: s.name(), Program: x.r.Env.Executable, PID: x.r.Env.PID, Release: x.r.Env.Release,
 		Start: x.clock.Wall(first.Ticks).Format("2006-01-02T15:04:05.000Z"), End: end, Now: x.now, Finished: x.finished,
-		Calls: x.calls, Deep: x.deep, Beyond: x.beyond, Lanes: len(x.lanes) - x.runners, Rows: rowsMax, Finest: span(x.finest),
+		Calls: x.calls, Deep: x.deep, Beyond: x.beyond, Lanes: len(x.lanes) - x.runners, Rows: rowsMax, Finest: span(x.finest), Notes: x.notes,
 	}
 	if x.err != nil {
 		a.Error = x.err.Error()
-	}
-	if x.finished {
-		var said bytes.Buffer
-		walk.Complain(&said, x.r)
-		a.Notes = said.String()
 	}
 	return a
 }
@@ -219,7 +214,8 @@ func (s *shown) lanes(w http.ResponseWriter, r *http.Request) {
 	reply(w, map[string]any{"all": all, "lanes": list})
 }
 
-// slices returns what goroutines did, or what processors ran, in a stretch of time, as arrays.
+// slices returns what goroutines did, or what processors ran, in a stretch of time, as arrays. A
+// sketch is what is known without reading the recording.
 func (s *shown) slices(w http.ResponseWriter, r *http.Request) {
 	var err error
 	q := r.URL.Query()
@@ -233,14 +229,23 @@ func (s *shown) slices(w http.ResponseWriter, r *http.Request) {
 	if err == nil && (to <= from || pixels < 1 || pixels > 20_000 || len(goroutines) > 1000) {
 		err = fmt.Errorf("from %d to %d in %d pixels of %d lanes is nothing to draw", from, to, pixels, len(goroutines))
 	}
+	pixel := max(1, (to-from)/max(1, pixels))
+	give := func(p picture) {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Write(p.encode())
+	}
+	if err == nil && q.Get("sketch") != "" {
+		p, _ := s.index.sketch(goroutines, from, to, pixel)
+		give(p)
+		return
+	}
 	s.reading(w, r, err, func(reader *recording.Recording) {
-		p, err := s.index.picture(reader, goroutines, from, to, max(1, (to-from)/pixels))
+		p, err := s.index.picture(r.Context(), reader, goroutines, from, to, pixel)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		w.Header().Set("Content-Type", "application/octet-stream")
-		w.Write(p.encode())
+		give(p)
 	})
 }
 

@@ -27,7 +27,7 @@ import (
 )
 
 // browser returns a page of Chromium for the test, which fails if the page reports an error.
-func browser(t *testing.T) context.Context {
+func browser(t testing.TB) context.Context {
 	t.Helper()
 	testenv.NeedAll(t)
 	testenv.Need(t, "chromium")
@@ -52,7 +52,7 @@ func browser(t *testing.T) context.Context {
 }
 
 // do runs actions in the page.
-func do(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
+func do(t testing.TB, ctx context.Context, actions ...chromedp.Action) {
 	t.Helper()
 	if err := chromedp.Run(ctx, actions...); err != nil {
 		t.Fatal(err)
@@ -60,14 +60,14 @@ func do(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
 }
 
 // value returns what an expression in the page is.
-func value[T any](t *testing.T, ctx context.Context, expression string) (v T) {
+func value[T any](t testing.TB, ctx context.Context, expression string) (v T) {
 	t.Helper()
 	do(t, ctx, chromedp.Evaluate(expression, &v, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 	return v
 }
 
 // becomes waits until an expression in the page is true. While the page is loaded, it may fail.
-func becomes(t *testing.T, ctx context.Context, expression string) {
+func becomes(t testing.TB, ctx context.Context, expression string) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if value[bool](t, ctx, "(() => { try { return !!("+expression+"); } catch { return false; } })()") {
@@ -89,7 +89,7 @@ func anew(url string) []chromedp.Action {
 }
 
 // shot writes a picture of the page into the directory that SCREENSHOTS names.
-func shot(t *testing.T, ctx context.Context, name string) {
+func shot(t testing.TB, ctx context.Context, name string) {
 	t.Helper()
 	dir := os.Getenv("SCREENSHOTS")
 	if dir == "" {
@@ -103,7 +103,7 @@ func shot(t *testing.T, ctx context.Context, name string) {
 }
 
 // shots writes pictures at two widths, light and dark.
-func shots(t *testing.T, ctx context.Context, name string) {
+func shots(t testing.TB, ctx context.Context, name string) {
 	t.Helper()
 	if os.Getenv("SCREENSHOTS") == "" {
 		return
@@ -118,7 +118,7 @@ func shots(t *testing.T, ctx context.Context, name string) {
 }
 
 // drawn waits for an SVG file, and returns what its elements have as text, by their names.
-func drawn(t *testing.T, name string) map[string][]string {
+func drawn(t testing.TB, name string) map[string][]string {
 	t.Helper()
 	var b []byte
 	for end := time.Now().Add(time.Minute); len(b) == 0 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -323,6 +323,40 @@ func TestPage(t *testing.T) {
 	do(t, ctx, chromedp.KeyEvent("?"))
 	becomes(t, ctx, `document.getElementById("help").open`)
 	shots(t, ctx, "help")
+}
+
+// TestZoom: what the index does not have as exactly as it can be drawn is read of the recording.
+func TestZoom(t *testing.T) {
+	ctx := browser(t)
+	s := serving(t, viewtest.MadeUp(t).Dir)
+	do(t, ctx, chromedp.Navigate(s.URL()))
+	becomes(t, ctx, ready+` && ftrace.status.finished`)
+	x := s.shown[0].index
+	x.mu.Lock()
+	for x.finest < 8 {
+		x.giveUp()
+	}
+	x.mu.Unlock()
+	do(t, ctx, chromedp.Evaluate(`{ const l = ftrace.timeline.lanes[0], at = (l.begin + l.end) / 2; ftrace.timeline.show(at - 10_000, at + 10_000); }`, nil))
+	becomes(t, ctx, `!ftrace.timeline.asking && ftrace.timeline.data.to - ftrace.timeline.data.from < 50_000`)
+	type data struct {
+		N, From, To, Pixel float64
+		Exact, Sketch      bool
+		Goroutines         []uint64
+	}
+	have := value[data](t, ctx, `(({ n, from, to, pixel, exact, sketch, goroutines }) => ({ n, from, to, pixel, exact, sketch, goroutines }))(ftrace.timeline.data)`)
+	rough, finer := x.sketch(have.Goroutines, int64(have.From), int64(have.To), int64(have.Pixel))
+	r, err := recording.Open(s.shown[0].dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := x.picture(t.Context(), r, have.Goroutines, int64(have.From), int64(have.To), max(1, int64(have.Pixel)))
+	if err != nil || !finer || len(rough.list) >= len(want.list) {
+		t.Fatalf("the index has %d of %d: %v", len(rough.list), len(want.list), err)
+	}
+	if !have.Exact || have.Sketch || int(have.N) != len(want.list) {
+		t.Errorf("the page has %+v, not %d slices", have, len(want.list))
+	}
 }
 
 // TestHostile: what the program made up is text, whatever it looks like.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"sync"
@@ -32,6 +33,7 @@ type index struct {
 	deep     uint64 // calls deeper than rowsMax, which are on no row
 	beyond   uint64 // calls of goroutines beyond lanesMax, which have no lane
 	finished bool
+	notes    string // what is said of the recording, once it has been read
 	err      error
 }
 
@@ -205,7 +207,9 @@ func (x *index) build(progress func(size int64, done func() int64) (end func()),
 	})
 	w.EndAll()
 	h.runs.finish(true)
-	x.err, x.finished = err, true
+	var said bytes.Buffer
+	walk.Complain(&said, x.r)
+	x.err, x.notes, x.finished = err, said.String(), true
 	x.mu.Unlock()
 }
 

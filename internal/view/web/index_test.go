@@ -117,7 +117,7 @@ func TestPicture(t *testing.T) {
 	for range 40 {
 		from := random.Int64N(x.now)
 		to := from + 1 + random.Int64N(x.now/100)
-		p, err := x.picture(r, goroutines, from, to, 0)
+		p, err := x.picture(t.Context(), r, goroutines, from, to, 0)
 		if err != nil || !p.exact || p.span != 0 {
 			t.Fatalf("exact %v, span %d: %v", p.exact, p.span, err)
 		}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -93,7 +94,7 @@ func (s *shown) saved(r *recording.Recording, from, to int64) (*saved, error) {
 	for _, l := range lanes {
 		goroutines = append(goroutines, l.G)
 	}
-	p, err := s.index.picture(r, goroutines, from, to, 1)
+	p, err := s.index.picture(context.Background(), r, goroutines, from, to, 1)
 	if err != nil {
 		return nil, err
 	}

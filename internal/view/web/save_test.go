@@ -92,7 +92,7 @@ func TestSave(t *testing.T) {
 	s := serving(t, recorded(t, "parser"))
 	do(t, ctx, network.Enable(), chromedp.Navigate(s.URL()))
 	becomes(t, ctx, ready)
-	const drawn = `[...Array(ftrace.timeline.data.n).keys()].map(i => { const d = ftrace.timeline.data; return [d.goroutines[d.lane[i]], d.row[i], d.begin[i], d.end[i], d.what[i], d.calls[i]].join(" "); }).sort().join("\n")`
+	const drawn = `[...Array(ftrace.timeline.data.n).keys()].filter(i => { const t = ftrace.timeline; return t.data.end[i] >= t.from && t.data.begin[i] <= t.end; }).map(i => { const d = ftrace.timeline.data; return [d.goroutines[d.lane[i]], d.row[i], d.begin[i], d.end[i], d.what[i], d.calls[i]].join(" "); }).sort().join("\n")`
 	type view struct{ hash, until, shown string }
 	views := []view{
 		{"view=timeline", ready, drawn},

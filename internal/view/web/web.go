@@ -112,7 +112,7 @@ func (s *Server) serve(ctx context.Context) error {
 	built := make(chan bool)
 	go func() {
 		for _, r := range s.shown {
-			r.index.build(s.o.Progress, func() bool { return ctx.Err() == nil })
+			r.index.open(s.o.Progress, func() bool { return ctx.Err() == nil })
 		}
 		close(built)
 	}()

@@ -24,7 +24,7 @@ import (
 )
 
 // serving serves recordings for the test.
-func serving(t *testing.T, dirs ...string) *Server {
+func serving(t testing.TB, dirs ...string) *Server {
 	t.Helper()
 	s, err := Listen(dirs, Options{Address: "127.0.0.1:0"})
 	if err != nil {
@@ -42,7 +42,7 @@ func serving(t *testing.T, dirs ...string) *Server {
 	return s
 }
 
-func recorded(t *testing.T, name string) string {
+func recorded(t testing.TB, name string) string {
 	return filepath.Join(testenv.Root(t), "testdata", "recordings", name)
 }
 

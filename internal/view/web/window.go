@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 	"time"
@@ -22,27 +23,32 @@ type picture struct {
 	exact bool  // what is merged is smaller than a pixel
 }
 
-// picture returns what goroutines did in a stretch of time. Merged are only calls that are within a
-// pixel, unless too much would have to be read. r is not used by others meanwhile.
-func (x *index) picture(r *recording.Recording, goroutines []uint64, from, to, pixel int64) (picture, error) {
+// sketch returns what goroutines did in a stretch of time as the index has it, and whether the
+// recording itself has it finer.
+func (x *index) sketch(goroutines []uint64, from, to, pixel int64) (p picture, finer bool) {
 	x.mu.Lock()
+	defer x.mu.Unlock()
 	level, fine := x.level(pixel)
 	list, taken := x.at(goroutines, from, to, level, foundMax)
-	finished, last := x.finished, x.now
-	x.mu.Unlock()
-	p := picture{list, span(taken), fine && taken == level}
-	if fine || taken != level {
+	return picture{list, span(taken), fine && taken == level}, !fine && taken == level
+}
+
+// picture is like sketch, but only calls that are within a pixel are merged, unless too much would
+// have to be read, or nobody waits any more. r is not used by others meanwhile.
+func (x *index) picture(ctx context.Context, r *recording.Recording, goroutines []uint64, from, to, pixel int64) (picture, error) {
+	p, finer := x.sketch(goroutines, from, to, pixel)
+	if !finer {
 		return p, nil
 	}
 	// What is longer than the level's span is not merged. What is shorter and in the window began
 	// and ended less than a span from it.
-	margin := span(level)
+	margin := p.span
 	read := newRows()
-	more, err := x.read(r, goroutines, from, to, margin, finished && to+margin >= last, read)
+	more, err := x.read(ctx, r, goroutines, from, to, margin, read)
 	if err != nil || !more {
 		return p, err
 	}
-	for _, f := range list {
+	for _, f := range p.list {
 		if f.end-f.begin > margin {
 			read.add(goroutines[f.lane], f.row, f.slice)
 		}
@@ -57,7 +63,10 @@ func (x *index) picture(r *recording.Recording, goroutines []uint64, from, to, p
 
 // read reads what is at most as long as the margin, and ended within a margin of the window. It
 // returns false if that is too much.
-func (x *index) read(r *recording.Recording, goroutines []uint64, from, to, margin int64, end bool, into *rows) (bool, error) {
+func (x *index) read(ctx context.Context, r *recording.Recording, goroutines []uint64, from, to, margin int64, into *rows) (bool, error) {
+	x.mu.Lock()
+	end := x.finished && to+margin >= x.now
+	x.mu.Unlock()
 	wanted, runs := map[uint64]bool{}, false
 	for _, g := range goroutines {
 		wanted[g] = true
@@ -82,7 +91,10 @@ func (x *index) read(r *recording.Recording, goroutines []uint64, from, to, marg
 		h.follow(window.From > 0)
 	}
 	n := 0
-	err := h.walk(func() bool { n++; return n < readMax })
+	err := h.walk(func() bool { n++; return n < readMax && (n%4096 != 0 || ctx.Err() == nil) })
+	if err == nil {
+		err = ctx.Err()
+	}
 	if end {
 		w.EndAll()
 	}

@@ -1,8 +1,9 @@
 // The timeline: a lane a goroutine, with what it did in the stretch of time that is shown.
 import { $, ask, askBytes, count, element, moment, time } from "./ask.js";
+import { Raster } from "./raster.js";
 import { Drawing } from "./svg.js";
 
-const rowHeight = 17, headHeight = 18, waitsHeight = 7, gap = 8, firstLanes = 500;
+const rowHeight = 17, headHeight = 18, waitsHeight = 7, gap = 8, firstLanes = 500, patience = 50; // ms
 const failed = 1 << 24, unfinished = 1 << 25, keyMask = failed - 1;
 const marksRow = 0, waitsRow = 1, callsRow = 2;
 
@@ -30,6 +31,7 @@ export class Timeline {
 		this.arrows = null; // who started and woke whom, of a stretch of time and some lanes
 		this.scroll = $("scroll");
 		this.canvas = $("canvas");
+		this.raster = new Raster();
 		this.ruler = $("ruler");
 		this.wantY = 0;
 		this.frames = [];
@@ -150,7 +152,7 @@ export class Timeline {
 
 	covers(d, lanes) {
 		const pixel = (this.end - this.from) / this.width;
-		return d && d.from <= this.from && d.to >= this.end && (d.pixel <= pixel * 1.01 || d.pixel <= 1) && d.pixel > pixel / 8
+		return d && !d.sketch && d.from <= this.from && d.to >= this.end && (d.pixel <= pixel * 1.01 || d.pixel <= 1) && d.pixel > pixel / 8
 			&& d.now === (this.app.status.finished ? -1 : d.now) && lanes.every(l => d.index.has(l.g));
 	}
 
@@ -160,6 +162,7 @@ export class Timeline {
 		const { by } = this;
 		if (this.asking) {
 			this.again = true;
+			this.finer?.abort();
 			return;
 		}
 		this.asking = true;
@@ -170,9 +173,18 @@ export class Timeline {
 			const pixels = Math.min(20000, Math.ceil(this.width * ratio * (to - from) / w));
 			const now = this.app.status.finished ? -1 : this.app.status.now;
 			const asked = performance.now();
-			const b = await askBytes("slices", { from, to, pixels, lanes: lanes.map(l => l.g).join(","), ...this.which });
-			if (by === this.by) this.data = { from, to, now, pixel: (to - from) / pixels, goroutines: lanes.map(l => l.g), index: new Map(lanes.map((l, i) => [l.g, i])), ...unpack(b) };
-			else this.again = true;
+			const question = { from, to, pixels, lanes: lanes.map(l => l.g).join(","), ...this.which };
+			const take = (d, { from, to, pixels }, sketch) => {
+				if (by === this.by) this.data = { from, to, now, sketch, pixel: (to - from) / pixels, goroutines: lanes.map(l => l.g), index: new Map(lanes.map((l, i) => [l.g, i])), ...d };
+				else this.again = true;
+			};
+			const sketch = unpack(await askBytes("slices", { ...question, sketch: 1 }));
+			if (sketch.exact || this.again) take(sketch, question, !sketch.exact);
+			else {
+				const less = { ...question, from: Math.floor((from + this.from) / 2), to: Math.ceil((to + this.end) / 2) };
+				less.pixels = Math.ceil(pixels * (less.to - less.from) / (to - from));
+				await this.refine(less, () => take(sketch, question, true), d => take(d, less, false));
+			}
 			this.answered = performance.now() - asked;
 			this.canvas.dataset.slices = this.data?.n;
 			this.canvas.dataset.exact = this.data?.exact;
@@ -186,6 +198,22 @@ export class Timeline {
 		if (this.again) {
 			this.again = false;
 			this.fetch();
+		}
+	}
+
+	// refine asks for what the recording has finer than the sketch. The sketch is drawn if that takes
+	// long, or is not wanted any more.
+	async refine(question, sketch, take) {
+		this.finer = new AbortController();
+		const late = setTimeout(() => { sketch(); this.draw(); }, patience);
+		try {
+			take(unpack(await askBytes("slices", question, this.finer.signal)));
+		} catch (e) {
+			if (e.name !== "AbortError") throw e;
+			sketch();
+		} finally {
+			clearTimeout(late);
+			this.finer = null;
 		}
 	}
 
@@ -270,9 +298,9 @@ export class Timeline {
 		c.font = "12px system-ui, sans-serif";
 		c.textBaseline = "middle";
 		const top = s.scrollTop, d = this.data;
-		const at = new Map();
-		for (const l of this.visible()) {
-			at.set(l.g, l);
+		const at = new Map(this.visible().map(l => [l.g, l]));
+		const { text, marks } = this.paintSlices(c, at, w, h, top, colours, to);
+		for (const l of at.values()) {
 			const y = l.y - top;
 			c.fillStyle = colours.line;
 			c.fillRect(0, y, w, 1);
@@ -280,36 +308,11 @@ export class Timeline {
 			c.fillText(`${this.by ? "processor " : "G"}${l.g}   ${count(l.calls, this.by ? "run" : "call")}${l.failed ? ", " + l.failed.toLocaleString("en") + " failed" : ""}`, 6, y + headHeight / 2 + 1);
 		}
 		if (d) {
-			const from = this.from, k = w / (this.end - from);
-			let text = [];
-			for (let i = 0; i < d.n; i++) {
-				let x1 = (d.begin[i] - from) * k, x2 = (d.end[i] - from) * k;
-				if (x2 < 0 || x1 > w) continue;
-				const l = at.get(d.goroutines[d.lane[i]]);
-				if (!l) continue;
-				const row = d.row[i], bad = d.what[i] & failed;
-				if (row === marksRow) {
-					c.fillStyle = colours.accent;
-					const y = l.y - top + 3;
-					c.beginPath();
-					c.moveTo(x1 - 4, y); c.lineTo(x1 + 4, y); c.lineTo(x1, y + 9);
-					c.fill();
-					continue;
-				}
-				const y = l.y - top + headHeight + (row === waitsRow ? 0 : waitsHeight + (row - callsRow) * rowHeight);
-				const height = row === waitsRow ? waitsHeight - 2 : rowHeight - 1;
-				if (y > h || y + height < 0) continue;
-				x1 = Math.max(x1, -2); x2 = Math.min(x2, w + 2);
-				const width = Math.max(x2 - x1 - (x2 - x1 > 3 ? 1 : 0), 1);
-				c.globalAlpha = d.calls[i] > 1 ? 0.7 : 1;
-				c.fillStyle = this.by ? this.fillRun(d.what[i] & keyMask) : this.fill(d.what[i] & keyMask);
-				c.fillRect(x1, y, width, height);
-				c.globalAlpha = 1;
-				if (bad) {
-					c.fillStyle = colours.bad;
-					c.fillRect(x1, y + height - 2, width, 2);
-				}
-				if (row >= callsRow && width > 24) text.push(i, Math.max(x1, 0), y, Math.min(x2, w) - Math.max(x1, 0));
+			c.fillStyle = colours.accent;
+			for (const [x, y] of marks) {
+				c.beginPath();
+				c.moveTo(x - 4, y); c.lineTo(x + 4, y); c.lineTo(x, y + 9);
+				c.fill();
 			}
 			c.fillStyle = colours.front;
 			for (let j = 0; j < text.length; j += 4) {
@@ -349,12 +352,48 @@ export class Timeline {
 		}
 		$("range").textContent = `${time(this.end - this.from)} from ${this.from ? moment(this.from, (this.end - this.from) / 1000) : "the start"}`;
 		const limits = [];
-		if (d && !d.exact) limits.push(`calls within ${time(d.span)} are merged`);
+		if (d && !d.exact && !d.sketch) limits.push(`calls within ${time(d.span)} are merged`);
 		if (!this.by && $("arrows").checked && this.arrows?.more) limits.push("there are too many arrows: zoom in to see them");
 		$("hint").textContent = limits.length ? limits.join(", ") : !this.picked && !sel && w > 640 ? `Click a ${this.by ? "run to see whose it is" : "call to see its values"}. Drag with Shift to select a stretch of time.` : "";
 		this.frames.push(performance.now() - began);
 		if (this.frames.length > 200) this.frames.shift();
 		this.canvas.dataset.painted = this.from + "-" + this.end;
+	}
+
+	// paintSlices draws slices as rectangles. It returns where there is room for a text, and marks.
+	paintSlices(c, at, w, h, top, colours, to) {
+		const text = [], marks = [], d = this.data, { from } = this, k = w / (this.end - from);
+		if (!d) return { text, marks };
+		let rect = (x, y, width, height, colour, faint) => {
+			c.globalAlpha = faint || 1;
+			c.fillStyle = colour;
+			c.fillRect(x, y, width, height);
+			c.globalAlpha = 1;
+		};
+		if (!to) {
+			this.raster.clear(this.canvas, window.devicePixelRatio || 1);
+			rect = (...of) => this.raster.rect(...of);
+		}
+		const tops = d.goroutines.map(g => at.has(g) ? at.get(g).y - top : Infinity);
+		for (let i = 0; i < d.n; i++) {
+			let x1 = (d.begin[i] - from) * k, x2 = (d.end[i] - from) * k;
+			if (x2 < 0 || x1 > w) continue;
+			const row = d.row[i], lane = tops[d.lane[i]];
+			const y = lane + headHeight + (row === waitsRow ? 0 : waitsHeight + (row - callsRow) * rowHeight);
+			const height = row === waitsRow ? waitsHeight - 2 : rowHeight - 1;
+			if (row === marksRow) {
+				if (lane < h) marks.push([x1, lane + 3]);
+				continue;
+			}
+			if (y > h || y + height < 0) continue;
+			x1 = Math.max(x1, -2); x2 = Math.min(x2, w + 2);
+			const width = Math.max(x2 - x1 - (x2 - x1 > 3 ? 1 : 0), 1), key = d.what[i] & keyMask;
+			rect(x1, y, width, height, this.by ? this.fillRun(key) : this.fill(key), d.calls[i] > 1 && 0.7);
+			if (d.what[i] & failed) rect(x1, y + height - 2, width, 2, colours.bad);
+			if (row >= callsRow && width > 24) text.push(i, Math.max(x1, 0), y, Math.min(x2, w) - Math.max(x1, 0));
+		}
+		if (!to) this.raster.put(c);
+		return { text, marks };
 	}
 
 	paintRuler(colours, w, to) {
