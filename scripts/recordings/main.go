@@ -1,6 +1,5 @@
-// Recordings makes the recordings in testdata/recordings anew: of examples/parser, examples/workers
-// and examples/convoy, or of those that it is given. No path of the machine on which it runs is in
-// them.
+// Recordings makes the recordings in testdata/recordings anew: of examples/parser, workers, convoy
+// and books, or of those that it is given. No path of the machine on which it runs is in them.
 //
 // Usage, from the repository of ftrace-wrap:
 //
@@ -61,6 +60,7 @@ func run(wrap string, names []string) error {
 		{"parser", "1", 1, []string{"calls_0"}},
 		{"workers", "1", 4, []string{"calls_0", "calls_1"}},
 		{"convoy", "main.*;wait/*", 6, []string{"calls_0", "calls_1"}},
+		{"books", "main.(*shelf).*;stage/*;statement/*;wait/sleep", 2, []string{"calls_0"}},
 	} {
 		if len(names) > 0 && !slices.Contains(names, one.name) {
 			continue

@@ -26,6 +26,7 @@ var answers = map[string]func(*shown, http.ResponseWriter, *http.Request){
 	"functions": (*shown).functions,
 	"lanes":     (*shown).lanes,
 	"slices":    (*shown).slices,
+	"spans":     (*shown).spans,
 	"arrows":    (*shown).arrows,
 	"call":      (*shown).call,
 	"table":     (*shown).table,
@@ -111,6 +112,9 @@ type status struct {
 	Finest   int64    `json:"finest"`
 	Error    string   `json:"error,omitempty"`
 	Notes    string   `json:"notes,omitempty"`
+
+	Families    []familyAnswer `json:"families"` // of requests, stages and statements
+	BeyondSpans uint64         `json:"beyondSpans"`
 }
 
 func (s *shown) now() *status {
@@ -129,6 +133,7 @@ func (s *shown) now() *status {
 		All: s.all, Name: s.name(), Program: x.r.Env.Executable, PID: x.r.Env.PID, Release: x.r.Env.Release,
 		Start: x.clock.Wall(first.Ticks).Format("2006-01-02T15:04:05.000Z"), End: end, Now: x.now, Finished: x.finished,
 		Calls: x.calls, Deep: x.deep, Beyond: x.beyond, Lanes: len(x.lanes) - x.runners, Rows: rowsMax, Finest: span(x.finest), Notes: x.notes,
+		Families: x.spans.answer(), BeyondSpans: x.spans.beyond,
 	}
 	if x.err != nil {
 		a.Error = x.err.Error()
@@ -143,6 +148,7 @@ type function struct {
 	Name    string `json:"name"`
 	Package string `json:"package"`
 	Wait    bool   `json:"wait,omitempty"`
+	Span    bool   `json:"span,omitempty"`   // it is a kind of requests, stages or statements
 	Source  bool   `json:"source,omitempty"` // it is a function, and its file is known
 }
 
@@ -150,7 +156,7 @@ func (s *shown) functionList() []function {
 	list := []function{}
 	for key := range s.first.Keys() {
 		f := s.first.Function(uint32(key))
-		list = append(list, function{f.ShortName(), f.Package, f.Wait, f.File != "" && !f.Wait && !f.Probe && !f.Span})
+		list = append(list, function{f.ShortName(), f.Package, f.Wait, f.Span, f.File != "" && !f.Wait && !f.Probe && !f.Span})
 	}
 	return list
 }

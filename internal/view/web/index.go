@@ -25,6 +25,7 @@ type index struct {
 	mu       sync.Mutex       // guards what follows, while the index is made
 	lanes    map[uint64]*lane // of goroutines, and of processors: processorLane and their numbers
 	last     *lane
+	spans    *spans
 	finest   int   // the first level that is kept
 	stored   int   // slices in the lists of rows
 	runners  int   // lanes of processors
@@ -186,14 +187,14 @@ type (
 
 // newIndex returns an index of nothing yet. The recording is its own.
 func newIndex(r *recording.Recording) *index {
-	return &index{r: r, clock: r.Converter(), print: r.Printer(recording.DefaultFormat), lanes: map[uint64]*lane{}}
+	return &index{r: r, clock: r.Converter(), print: r.Printer(recording.DefaultFormat), lanes: map[uint64]*lane{}, spans: newSpans()}
 }
 
 // build goes through the recording until more returns false. Others may ask meanwhile.
 func (x *index) build(progress func(size int64, done func() int64) (end func()), more func() bool) {
 	n := 0
 	w := &walker{Source: walk.Source{Recording: x.r, Progress: progress}}
-	h := hears{x: x, w: w, take: x.take}
+	h := hears{x: x, w: w, take: x.take, spans: x.spans}
 	h.listen()
 	h.follow(false)
 	x.mu.Lock()
@@ -224,10 +225,11 @@ const (
 
 // hears makes slices of what a walker tells.
 type hears struct {
-	x    *index
-	w    *walker
-	take func(lane uint64, at rowKind, s slice)
-	runs *runs // nil: those of processors are not wanted
+	x     *index
+	w     *walker
+	take  func(lane uint64, at rowKind, s slice)
+	runs  *runs  // nil: those of processors are not wanted
+	spans *spans // nil: requests and statements are not wanted by themselves
 }
 
 // follow makes slices of which goroutine ran on which processor too.
@@ -273,7 +275,14 @@ func (h *hears) ran(e *recording.Event) {
 func (h *hears) ns(ticks uint64) int64 { return int64(h.x.clock.Since(ticks)) }
 
 func (h *hears) listen() {
-	h.w.Begin = func(*stack, *frame, *recording.Event) {}
+	h.w.Begin = func(st *stack, c *frame, _ *recording.Event) {
+		if h.spans == nil {
+			return
+		}
+		if f := h.w.Recording.Function(c.Function); f.Span {
+			h.spans.begin(f, spanAt{st.Goroutine, int(c.Depth)})
+		}
+	}
 	h.w.End = func(st *stack, c *frame, e *recording.Event) {
 		if c == nil {
 			return
@@ -286,6 +295,9 @@ func (h *hears) listen() {
 			s.what |= failed
 		}
 		h.take(st.Goroutine, callsRow+rowKind(c.Depth), s)
+		if h.spans != nil && len(h.spans.open) > 0 {
+			h.spans.end(spanAt{st.Goroutine, int(c.Depth)}, s)
+		}
 	}
 	h.w.Wait = func(st *stack, e *recording.Event) {
 		wait := e.Wait()

@@ -26,9 +26,11 @@ import (
 const (
 	indexFile  = ".web-index"
 	indexMagic = "ftrace web index 1\n"
-	indexPart  = 20      // the file has at most the recording's size divided by that
-	notesMax   = 1 << 16 // bytes
-	headBytes  = 4096    // of each file of the recording, in its print
+	keptLeast  = 100 << 20 // smaller recordings are read in a moment
+	indexPart  = 20        // the file has at most the recording's size divided by that
+	notesMax   = 1 << 16   // bytes
+	nameMax    = 1 << 16
+	headBytes  = 4096 // of each file of the recording, in its print
 )
 
 // A footprint tells recordings apart, and what a recording was from what it is.
@@ -73,6 +75,9 @@ func (x *index) open(progress func(size int64, done func() int64) (end func()), 
 		return
 	}
 	x.build(progress, more)
+	if size < keptLeast {
+		return
+	}
 	if now, _, wrong := footprintOf(x.r.Dir); err == nil && wrong == nil && now == of && x.err == nil && more() {
 		x.keep(name, of, size/indexPart) // who can't write there only waits longer the next time
 	}
@@ -134,6 +139,7 @@ func (w *indexWriter) index(x *index) {
 	notes := x.notes[:min(len(x.notes), notesMax)]
 	w.numbers(uint64(x.now), x.calls, x.deep, x.beyond, uint64(x.finest), uint64(len(notes)), uint64(len(x.lanes)))
 	w.bytes([]byte(notes))
+	w.spans(x.spans)
 	for _, l := range x.lanes {
 		w.numbers(l.goroutine, l.calls, l.failed, uint64(l.begin), uint64(l.end), uint64(len(l.rows)))
 		for r := range l.all() {
@@ -147,6 +153,20 @@ func (w *indexWriter) index(x *index) {
 }
 
 const sliceBytes = 24
+
+func (w *indexWriter) spans(s *spans) {
+	w.numbers(uint64(s.n), s.beyond, uint64(len(s.families)))
+	for _, f := range s.families {
+		w.numbers(uint64(len(f.name)), f.calls, f.failed, uint64(len(f.rows)))
+		w.bytes([]byte(f.name))
+		for _, row := range f.rows {
+			w.numbers(uint64(len(row)))
+			for _, c := range row {
+				w.numbers(uint64(c.begin), uint64(c.end), uint64(c.what)<<32|uint64(c.calls), c.goroutine, uint64(c.depth))
+			}
+		}
+	}
+}
 
 func (w *indexWriter) slices(list []slice) {
 	w.numbers(uint64(len(list)))
@@ -194,7 +214,7 @@ func (x *index) decode(from io.Reader, size int64, of footprint) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.lanes, x.runners, x.finest, x.stored = read.lanes, read.runners, read.finest, read.stored
+	x.lanes, x.spans, x.runners, x.finest, x.stored = read.lanes, read.spans, read.runners, read.finest, read.stored
 	x.now, x.calls, x.deep, x.beyond, x.notes, x.finished = read.now, read.calls, read.deep, read.beyond, read.notes, true
 	return nil
 }
@@ -247,6 +267,7 @@ func (r *indexReader) index(x *index) {
 	x.finest = r.count(1, levels-1)
 	notes, lanes := r.count(1, notesMax), r.count(6*8, lanesMax+processorsMax)
 	x.notes = string(r.bytes(notes))
+	r.spans(x.spans)
 	for range lanes {
 		l := &lane{goroutine: r.number(), calls: r.number(), failed: r.number(), begin: int64(r.number()), end: int64(r.number())}
 		l.rows = make([]row, r.count(2*8, rowsMax))
@@ -266,6 +287,24 @@ func (r *indexReader) index(x *index) {
 		if l.goroutine&processorLane != 0 {
 			x.runners++
 		}
+	}
+}
+
+func (r *indexReader) spans(s *spans) {
+	const each = 5 * 8
+	s.n, s.beyond = r.count(each, spansMax), r.number()
+	for range r.count(4*8, familiesMax) {
+		name := r.count(1, nameMax)
+		f := &family{calls: r.number(), failed: r.number()}
+		f.rows = make([][]spanSlice, r.count(8, spanRows))
+		f.name = string(r.bytes(name))
+		for i := range f.rows {
+			for range r.count(each, spansMax) {
+				begin, end, what, goroutine, depth := r.number(), r.number(), r.number(), r.number(), r.number()
+				f.rows[i] = append(f.rows[i], spanSlice{slice{int64(begin), int64(end), uint32(what >> 32), uint32(what)}, goroutine, uint16(depth)})
+			}
+		}
+		s.families = append(s.families, f)
 	}
 }
 

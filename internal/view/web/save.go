@@ -23,6 +23,7 @@ const (
 	savedLines  = 20_000
 	savedCalls  = 20_000
 	savedArrows = 20_000
+	savedSpans  = 20_000
 	savedBytes  = 8 << 20 // of the lines, and of the values
 )
 
@@ -33,6 +34,7 @@ type saved struct {
 	Functions []function          `json:"functions"`
 	Lanes     []laneAnswer        `json:"lanes"`
 	Slices    []byte              `json:"slices"` // of all lanes, as for the page
+	Spans     []byte              `json:"spans"`  // likewise
 	Arrows    []arrow             `json:"arrows"`
 	Tables    map[string]string   `json:"tables"` // JSON lines, by what the page asks for
 	Flame     *flame              `json:"flame"`
@@ -99,8 +101,14 @@ func (s *shown) saved(r *recording.Recording, from, to int64) (*saved, error) {
 		return nil, err
 	}
 	a.Slices = p.encode()
+	for pixel := int64(1); a.Spans == nil; pixel *= 4 {
+		if list := s.index.spans.in(from, to, pixel); len(list) <= savedSpans {
+			a.Spans = encodeSpans(list, pixel)
+		}
+	}
 	a.Lanes, all = lanesOf(lanes, p, whole)
 	if !whole {
+		a.Status.Families, a.Status.BeyondSpans = familiesIn(a.Status.Families, s.index.spans.in(from, to, 0)), 0
 		a.Status.Calls, a.Status.Lanes, a.Status.Deep, a.Status.Beyond = uint64(all), len(a.Lanes), 0, 0
 	}
 	if a.Arrows, more, err = arrowsOf(r, window, nil, savedArrows, math.MaxInt); err != nil {

@@ -2,6 +2,7 @@
 import { $, ask, count, element, shown, time } from "./ask.js";
 import { saved } from "./saved.js";
 import { Timeline } from "./timeline.js";
+import { Spans } from "./spans.js";
 import { Search, Tree } from "./tree.js";
 import { Table } from "./table.js";
 import { Flame } from "./flame.js";
@@ -32,6 +33,7 @@ const app = {
 			parts.push(`${count(s.calls, "call")} of ${count(s.lanes, "goroutine")} in ${time(s.end - s.from)}`);
 			if (!s.finished) parts.push("being read");
 			if (s.deep) parts.push(`${count(s.deep, "call")} deeper than ${s.rows} are not on the timeline`);
+			if (s.beyondSpans) parts.push(`${count(s.beyondSpans, "request or statement", "requests and statements")} more than are shown by themselves`);
 			if (s.beyond) parts.push(`${count(s.beyond, "call")} of further goroutines are not on the timeline`);
 		}
 		$("status").textContent = [parts.join(", ") + (parts.length ? "." : ""), (s.notes || "").trim(), s.error, this.problem].filter(Boolean).join("\n");
@@ -104,6 +106,7 @@ const app = {
 			if (y) q.set("y", y);
 			if (t.by) q.set("lanes", t.by);
 			if (!$("arrows").checked) q.set("arrows", 0);
+			if (!$("spans-shown").checked) q.set("spans", 0);
 			if (this.selection) q.set("selection", this.selection.join("-"));
 			if (this.tree.shown) q.set("line", this.tree.from);
 			if (this.tree.g) q.set("g", this.tree.g);
@@ -140,6 +143,7 @@ const app = {
 		if (t.by !== (q.get("lanes") || "") && !saved) t.setBy(q.get("lanes"));
 		t.wantY = whole(q.get("y"));
 		$("arrows").checked = q.get("arrows") !== "0";
+		$("spans-shown").checked = q.get("spans") !== "0";
 		const sel = (q.get("selection") || "").split("-").map(whole);
 		this.select(sel.length === 2 && sel[1] > sel[0] ? sel : null);
 		if (["function", "package", "goroutine"].includes(q.get("by"))) this.table.by = q.get("by");
@@ -201,6 +205,7 @@ const app = {
 					this.flame.layOut();
 				}
 				this.showStatus();
+				this.spans.lay();
 				await this.timeline.loadLanes();
 			} catch (e) {
 				this.say(e);
@@ -212,6 +217,7 @@ const app = {
 	},
 };
 
+app.spans = new Spans(app);
 app.timeline = new Timeline(app);
 app.tree = new Tree(app);
 app.table = new Table(app);

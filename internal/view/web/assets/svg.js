@@ -25,6 +25,14 @@ export class Drawing {
 
 	fillRect(x, y, width, height) { this.put("rect", { x, y: y + this.dy, width, height, fill: this.fillStyle, ...(this.globalAlpha < 1 && { opacity: this.globalAlpha }) }); }
 
+	// rect is like that of a Raster.
+	rect(x, y, width, height, colour, faint) {
+		this.globalAlpha = faint || 1;
+		this.fillStyle = colour;
+		this.fillRect(x, y, width, height);
+		this.globalAlpha = 1;
+	}
+
 	strokeRect(x, y, width, height) { this.put("rect", { x, y: y + this.dy, width, height, fill: "none", stroke: this.strokeStyle, "stroke-width": this.lineWidth }); }
 
 	fillText(text, x, y) { this.put("text", { x, y: y + this.dy, fill: this.fillStyle, "dominant-baseline": "central" }, text); }

@@ -1,22 +1,10 @@
 // The timeline: a lane a goroutine, with what it did in the stretch of time that is shown.
 import { $, ask, askBytes, count, element, moment, time } from "./ask.js";
+import { callsRow, failed, keyMask, marksRow, unfinished, unpack, waitsRow } from "./slices.js";
 import { Raster } from "./raster.js";
 import { Drawing } from "./svg.js";
 
 const rowHeight = 17, headHeight = 18, waitsHeight = 7, gap = 8, firstLanes = 500, patience = 50; // ms
-const failed = 1 << 24, unfinished = 1 << 25, keyMask = failed - 1;
-const marksRow = 0, waitsRow = 1, callsRow = 2;
-
-// unpack returns the columns of slices that the server sends.
-function unpack(b) {
-	const view = new DataView(b), n = view.getUint32(0, true);
-	let at = 16;
-	const array = (T, size) => { const a = new T(b, at, n); at += n * size; return a; };
-	return {
-		n, exact: view.getUint32(4, true) === 1, span: view.getFloat64(8, true),
-		begin: array(Float64Array, 8), end: array(Float64Array, 8), what: array(Uint32Array, 4), calls: array(Uint32Array, 4), lane: array(Uint16Array, 2), row: array(Uint16Array, 2),
-	};
-}
 
 export class Timeline {
 	constructor(app) {
@@ -37,7 +25,7 @@ export class Timeline {
 		this.frames = [];
 		this.listen();
 		new ResizeObserver(() => this.changed()).observe(this.scroll);
-		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.draw(); this.app.spans.draw(); });
 	}
 
 	get end() { return this.to || Math.max(this.app.status.end, 1); }
@@ -101,6 +89,7 @@ export class Timeline {
 		this.draw();
 		this.fetch();
 		this.fetchArrows();
+		this.app.spans.changed();
 	}
 
 	// fetchArrows asks who started and who woke whom, unless that is known.
@@ -174,17 +163,15 @@ export class Timeline {
 			const now = this.app.status.finished ? -1 : this.app.status.now;
 			const asked = performance.now();
 			const question = { from, to, pixels, lanes: lanes.map(l => l.g).join(","), ...this.which };
+			const less = { ...question, from: Math.floor((from + this.from) / 2), to: Math.ceil((to + this.end) / 2) }; // it may be long in coming
+			less.pixels = Math.ceil(pixels * (less.to - less.from) / (to - from));
 			const take = (d, { from, to, pixels }, sketch) => {
 				if (by === this.by) this.data = { from, to, now, sketch, pixel: (to - from) / pixels, goroutines: lanes.map(l => l.g), index: new Map(lanes.map((l, i) => [l.g, i])), ...d };
 				else this.again = true;
 			};
 			const sketch = unpack(await askBytes("slices", { ...question, sketch: 1 }));
 			if (sketch.exact || this.again) take(sketch, question, !sketch.exact);
-			else {
-				const less = { ...question, from: Math.floor((from + this.from) / 2), to: Math.ceil((to + this.end) / 2) };
-				less.pixels = Math.ceil(pixels * (less.to - less.from) / (to - from));
-				await this.refine(less, () => take(sketch, question, true), d => take(d, less, false));
-			}
+			else await this.refine(less, () => take(sketch, question, true), d => take(d, less, false));
 			this.answered = performance.now() - asked;
 			this.canvas.dataset.slices = this.data?.n;
 			this.canvas.dataset.exact = this.data?.exact;
@@ -246,13 +233,13 @@ export class Timeline {
 	}
 
 	// fill returns the colour of a function, which is that of its package unless there is only one, or
-	// of a kind of waits.
+	// of a kind of waits, requests or statements.
 	fill(key) {
 		let c = this.fills.get(key);
 		if (!c) {
 			const f = this.app.function(key);
 			let h = 2166136261;
-			for (const ch of f.wait || this.app.onePackage ? f.name : f.package) h = Math.imul(h ^ ch.codePointAt(0), 16777619) >>> 0;
+			for (const ch of f.wait || f.span || this.app.onePackage ? f.name : f.package) h = Math.imul(h ^ ch.codePointAt(0), 16777619) >>> 0;
 			let shade = 0;
 			for (const ch of f.name) shade = (shade * 31 + ch.codePointAt(0)) % 7;
 			c = this.dark ? `hsl(${h % 360} 45% ${30 + shade * 1.6}%)` : `hsl(${h % 360} 62% ${70 + shade * 1.8}%)`;
@@ -275,13 +262,18 @@ export class Timeline {
 
 	// picture returns what is on the screen as SVG.
 	picture() {
-		const w = this.width, h = this.scroll.clientHeight, colours = this.colours();
-		const to = new Drawing(w, h + 22, colours.back, `${this.app.status.name}: ${$("range").textContent}`);
-		to.dy = 22;
+		const w = this.width, h = this.scroll.clientHeight, colours = this.colours(), { spans } = this.app, above = 22 + (spans.box.hidden ? 0 : spans.height);
+		const to = new Drawing(w, h + above, colours.back, `${this.app.status.name}: ${$("range").textContent}`);
+		to.dy = above;
 		this.paint(to);
 		to.dy = 0;
 		to.fillStyle = colours.back;
-		to.fillRect(0, 0, w, 22); // over lanes that begin above
+		to.fillRect(0, 0, w, above); // over lanes that begin above
+		if (above > 22) {
+			to.dy = 22;
+			spans.paint(to);
+			to.dy = 0;
+		}
 		this.paintRuler(colours, w, to);
 		return to;
 	}
@@ -364,16 +356,8 @@ export class Timeline {
 	paintSlices(c, at, w, h, top, colours, to) {
 		const text = [], marks = [], d = this.data, { from } = this, k = w / (this.end - from);
 		if (!d) return { text, marks };
-		let rect = (x, y, width, height, colour, faint) => {
-			c.globalAlpha = faint || 1;
-			c.fillStyle = colour;
-			c.fillRect(x, y, width, height);
-			c.globalAlpha = 1;
-		};
-		if (!to) {
-			this.raster.clear(this.canvas, window.devicePixelRatio || 1);
-			rect = (...of) => this.raster.rect(...of);
-		}
+		if (!to) this.raster.clear(this.canvas, window.devicePixelRatio || 1);
+		const rect = (...of) => (to || this.raster).rect(...of);
 		const tops = d.goroutines.map(g => at.has(g) ? at.get(g).y - top : Infinity);
 		for (let i = 0; i < d.n; i++) {
 			let x1 = (d.begin[i] - from) * k, x2 = (d.end[i] - from) * k;
@@ -565,7 +549,7 @@ export class Timeline {
 			if (this.lanes.length < this.all && s.scrollTop + 2 * s.clientHeight > s.scrollHeight) this.loadLanes(true);
 			this.changed();
 		});
-		s.addEventListener("wheel", e => {
+		for (const on of [s, $("spans")]) on.addEventListener("wheel", e => {
 			if (e.ctrlKey || e.metaKey) this.zoom(Math.exp(Math.max(-100, Math.min(100, e.deltaY)) * 0.004), place(e)[0]);
 			else if (e.shiftKey) this.pan((e.deltaY || e.deltaX) / 1000);
 			else if (Math.abs(e.deltaX) > Math.abs(e.deltaY)) this.pan(e.deltaX / this.width);
