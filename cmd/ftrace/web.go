@@ -25,7 +25,7 @@ func webVerb() *cli.Command {
 		Description: `
 Web serves a page that shows a recording: a timeline of each goroutine's calls, the
 text of the trace with a search, the source of a call with its values, and tables and
-flame graphs, also of a part of the time. It has a console for SQL, which only reads.
+flame graphs, also of a part of the time. It has consoles for SQL and D, which only read.
 With two recordings it compares them: their functions, a flame graph of both, and where
 they part, as ftrace diff says it.
 

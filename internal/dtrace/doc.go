@@ -1,6 +1,6 @@
 // Package dtrace is D, the language of DTrace, for the events of Go programs: probes, predicates,
 // actions, aggregations, and bpftrace's spellings where users know these. docs/probes.md describes
-// the language. Only cmd/ftrace imports this package; it has the flags.
+// the language. The views probes and web run programs; cmd/ftrace has the flags.
 //
 //	program, err := dtrace.Compile(`call:main:*:entry /arg.n > 3/ { @[probefunc] = count(); }`)
 //	r, err := recording.Open("ftrace.data")

@@ -34,6 +34,8 @@ var answers = map[string]func(*shown, http.ResponseWriter, *http.Request){
 	"tree":      (*shown).tree,
 	"search":    (*shown).search,
 	"source":    (*shown).source,
+	"d":         (*shown).d,
+	"probes":    (*shown).probes,
 	"file":      (*shown).file,
 }
 

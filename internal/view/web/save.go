@@ -146,7 +146,7 @@ func (s *shown) saved(r *recording.Recording, from, to int64) (*saved, error) {
 	if more {
 		left = append(left, "the values of the first "+words.Count(len(a.Calls), "call"))
 	}
-	said := "This is a file: it has no sources of functions, and no SQL."
+	said := "This is a file: it has no sources of functions, no SQL and no D."
 	if !whole {
 		said += fmt.Sprintf(" It has the recording from %s to %s.", duration(from), duration(to))
 	}

@@ -15,13 +15,15 @@ type shown struct {
 	first   *recording.Recording // whose tables name functions
 	index   *index
 	made    cache
+
+	programs chan bool // a D program runs
 }
 
 // readersMax is how many questions may read the recording at once.
 const readersMax = 3
 
 func newShown(dir string, o Options) (*shown, error) {
-	s := &shown{o: o, dir: dir, readers: make(chan *recording.Recording, readersMax)}
+	s := &shown{o: o, dir: dir, readers: make(chan *recording.Recording, readersMax), programs: make(chan bool, 1)}
 	s.all = []string{s.name()}
 	for range readersMax {
 		r, err := recording.Open(dir)

@@ -1,11 +1,11 @@
 // Package web shows a recording as a page in a browser, or compares two.
 //
-// It takes recordings, of which it makes indexes in levels of detail in memory, and serves a page
-// with a timeline, the text of the trace, the source of calls, tables, flame graphs and a console
-// for SQL. The page asks for what is on the screen: slices as binary arrays, all else as JSON.
+// It takes recordings, of which it makes indexes in levels of detail, and serves a page with a
+// timeline, the text of the trace, the source of calls, tables, flame graphs and consoles for SQL
+// and D. The page asks for what is on the screen: slices as binary arrays, all else as JSON.
 // cmd/ftrace calls it. It uses package text for the lines of the trace, package report for the
-// tables, package diff for where recordings part, and package schema for SQL. The page can also be
-// a file, which has the answers in it (save.go) and no server.
+// tables, package diff for where recordings part, package schema for SQL, and package dtrace for D.
+// The page can also be a file, which has the answers in it (save.go) and no server.
 //
 // It listens on addresses of this machine alone, and answers only those who know the token in the
 // URL. What the program made up reaches the page as text, never as markup. Of files it reads,

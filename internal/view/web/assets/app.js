@@ -8,9 +8,10 @@ import { Table } from "./table.js";
 import { Flame } from "./flame.js";
 import { Source } from "./source.js";
 import { Console } from "./sql.js";
+import { Programs } from "./d.js";
 import { Compare } from "./compare.js";
 
-const views = ["timeline", "tree", "table", "flame", ...(saved ? [] : ["sql", "compare"])];
+const views = ["timeline", "tree", "table", "flame", ...(saved ? [] : ["sql", "d", "compare"])];
 
 const app = {
 	status: { from: 0, end: 0, now: 0, finished: false },
@@ -56,6 +57,7 @@ const app = {
 		if (view === "table") this.table.load();
 		if (view === "flame") this.flame.load();
 		if (view === "sql") this.sql.load();
+		if (view === "d") this.d.load();
 		if (view === "compare") this.compare.load();
 	},
 
@@ -116,8 +118,12 @@ const app = {
 			if (this.flame.kind !== "time") q.set("kind", this.flame.kind);
 			if (this.flame.path.length) q.set("path", this.flame.path.join("."));
 			if (this.sql.q) q.set("sql", this.sql.q);
-			const { kind, value, label } = this.sql.chart.wanted;
-			if (kind !== "none") { q.set("chart", kind); q.set("of", value); q.set("over", label); }
+			if (this.d.q) q.set("d", this.d.q);
+			if (this.d.map) q.set("map", this.d.map);
+			for (const [console, before] of [[this.sql, ""], [this.d, "d"]]) {
+				const { kind, value, label } = console.chart.wanted;
+				if (kind !== "none") { q.set(before + "chart", kind); q.set(before + "of", value); q.set(before + "over", label); }
+			}
 			if (this.compare.part && this.compare.part !== "functions") q.set("part", this.compare.part);
 			if (this.compare.flame.kind !== "larger") q.set("width", this.compare.flame.kind);
 			if (this.compare.flame.path.length) q.set("paths", JSON.stringify(this.compare.flame.path));
@@ -154,6 +160,9 @@ const app = {
 		if (/^\d{1,20}(\.\d{1,9})?$/.test(q.get("line") || "")) this.tree.show(q.get("line"), /^\d{1,20}$/.test(q.get("g") || "") ? q.get("g") : "");
 		this.sql.q = q.get("sql") || "";
 		this.sql.chart.want(q.get("chart"), q.get("of"), q.get("over"));
+		this.d.q = q.get("d") || "";
+		this.d.map = q.get("map") || "";
+		this.d.chart.want(q.get("dchart"), q.get("dof"), q.get("dover"));
 		this.compare.part = q.get("part");
 		this.compare.flame.kind = q.get("width");
 		try {
@@ -224,6 +233,7 @@ app.table = new Table(app);
 app.flame = new Flame(app);
 app.source = new Source(app);
 app.sql = new Console(app);
+app.d = new Programs(app);
 app.compare = new Compare(app);
 app.search = new Search(app);
 window.ftrace = app; // for whoever looks from the browser's console

@@ -5,19 +5,23 @@ import { Drawing } from "./svg.js";
 const barHeight = 20, barsMost = 200, lineHeight = 260, kinds = ["none", "bars", "line"];
 
 export class Chart {
-	constructor(app) {
+	// The elements of a chart have ids that begin with a name.
+	constructor(app, name) {
 		this.app = app;
-		this.canvas = $("sql-canvas");
+		this.name = name;
+		this.canvas = this.$("canvas");
 		this.wanted = { kind: "none", value: "", label: "" }; // as the URL has it
-		for (const id of ["sql-chart", "sql-of", "sql-by"]) $(id).onchange = () => {
-			this.wanted = { kind: $("sql-chart").value, value: $("sql-of").selectedOptions[0]?.text ?? "", label: $("sql-by").selectedOptions[0]?.text ?? "" };
+		for (const id of ["chart", "of", "by"]) this.$(id).onchange = () => {
+			this.wanted = { kind: this.$("chart").value, value: this.$("of").selectedOptions[0]?.text ?? "", label: this.$("by").selectedOptions[0]?.text ?? "" };
 			this.draw();
 			app.save();
 		};
-		$("sql-save").onclick = () => this.picture().save(`${app.status.name}-chart`);
-		new ResizeObserver(() => this.draw()).observe($("sql-rows"));
+		this.$("save").onclick = () => this.picture().save(`${app.status.name}-chart`);
+		new ResizeObserver(() => this.draw()).observe(this.$("rows"));
 		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
 	}
+
+	$(id) { return $(`${this.name}-${id}`); }
 
 	// want takes in what the URL has.
 	want(kind, value, label) {
@@ -32,38 +36,38 @@ export class Chart {
 			select.replaceChildren(...columns.map(([title, i]) => element("option", title, { value: i, selected: title === wanted })));
 		};
 		const all = grid.columns.map((c, i) => [c.title, i]), numbers = all.filter(([, i]) => grid.columns[i].number);
-		$("sql-chart-bar").hidden = !numbers.length || !grid.rows.length;
-		$("sql-chart").value = this.wanted.kind;
-		options($("sql-of"), numbers, this.wanted.value || numbers.at(-1)?.[0]);
-		options($("sql-by"), [["row", -1], ...all], this.wanted.label || all.find(([, i]) => !grid.columns[i].number)?.[0]);
+		this.$("chart-bar").hidden = !numbers.length || !grid.rows.length;
+		this.$("chart").value = this.wanted.kind;
+		options(this.$("of"), numbers, this.wanted.value || numbers.at(-1)?.[0]);
+		options(this.$("by"), [["row", -1], ...all], this.wanted.label || all.find(([, i]) => !grid.columns[i].number)?.[0]);
 		this.draw();
 	}
 
 	// points returns what is charted, in the order of the rows.
 	points() {
-		const value = this.grid.columns[$("sql-of").value], label = this.grid.columns[$("sql-by").value];
-		return this.grid.order.map((row, i) => ({ y: value.value(row), label: label ? String(label.value(row) ?? "NULL") : String(i + 1), x: label?.number ? label.value(row) : i }))
+		const value = this.grid.columns[this.$("of").value], label = this.grid.columns[this.$("by").value];
+		return this.grid.order.map((row, i) => ({ y: value.value(row), label: label ? label.label?.(row) ?? String(label.value(row) ?? "NULL") : String(i + 1), x: label?.number ? label.value(row) : i }))
 			.filter(p => Number.isFinite(p.y) && Number.isFinite(p.x));
 	}
 
 	draw() {
-		const shown = this.grid && !$("sql-chart-bar").hidden && $("sql-chart").value !== "none";
+		const shown = this.grid && !this.$("chart-bar").hidden && this.$("chart").value !== "none";
 		this.canvas.hidden = !shown;
-		$("sql-save").hidden = $("sql-of").parentNode.hidden = $("sql-by").parentNode.hidden = !shown;
+		this.$("save").hidden = this.$("of").parentNode.hidden = this.$("by").parentNode.hidden = !shown;
 		if (!shown) return;
-		const w = $("sql-rows").clientWidth, points = this.points(), bars = $("sql-chart").value === "bars";
+		const w = this.$("rows").clientWidth, points = this.points(), bars = this.$("chart").value === "bars";
 		if (w < 1) return;
 		const c = this.app.timeline.context(this.canvas, w, this.height(points, bars));
 		this.paint(c, w, points, bars);
 		const left = bars && points.length > barsMost ? `, of which the first ${barsMost} are drawn` : "";
-		this.canvas.ariaLabel = `${bars ? "Bar" : "Line"} chart of ${$("sql-of").selectedOptions[0].text}, ${count(points.length, "value")}${left}. The table below it has them as text.`;
+		this.canvas.ariaLabel = `${bars ? "Bar" : "Line"} chart of ${this.$("of").selectedOptions[0].text}, ${count(points.length, "value")}${left}. The table below it has them as text.`;
 		this.canvas.dataset.points = bars ? Math.min(points.length, barsMost) : points.length;
 	}
 
 	height(points, bars) { return bars ? Math.min(points.length, barsMost) * barHeight + (points.length > barsMost ? barHeight : 0) + 10 : lineHeight; }
 
 	picture() {
-		const w = $("sql-rows").clientWidth, points = this.points(), bars = $("sql-chart").value === "bars";
+		const w = this.$("rows").clientWidth, points = this.points(), bars = this.$("chart").value === "bars";
 		const to = new Drawing(w, this.height(points, bars), this.app.timeline.colours().back, this.canvas.ariaLabel);
 		this.paint(to, w, points, bars);
 		return to;

@@ -4,7 +4,8 @@ import { element } from "./ask.js";
 const natural = new Intl.Collator("en", { numeric: true });
 
 // A Grid shows rows in a table. A column has a title, and number says that its values are numbers.
-// What a column has of a row is a value, to sort by, and a cell, what is shown.
+// What a column has of a row is a value, to sort by, and a cell, what is shown; perhaps also a label
+// for charts.
 export class Grid {
 	constructor(table) {
 		this.head = table.querySelector("thead");

@@ -2,6 +2,7 @@
 import { $, ask, count, element, time } from "./ask.js";
 import { Chart } from "./chart.js";
 import { completions } from "./complete.js";
+import { Editor } from "./editor.js";
 import { Grid } from "./grid.js";
 
 const examples = [
@@ -28,19 +29,18 @@ export class Console {
 		this.app = app;
 		this.q = ""; // what was run last
 		this.text = $("sql-text");
-		this.list = $("sql-words");
 		this.grid = new Grid($("sql").querySelector("table"));
-		this.chart = new Chart(app);
+		this.chart = new Chart(app, "sql");
 		this.grid.sorted = () => this.chart.draw();
 		for (const [title, q] of examples) $("sql-examples").append(element("option", title, { value: q }));
 		$("sql-examples").onchange = e => this.choose(e.target);
 		$("sql-tables").onchange = e => this.choose(e.target);
 		$("sql-form").onsubmit = e => { e.preventDefault(); this.run(this.text.value); };
-		this.text.oninput = () => this.complete();
-		this.text.onblur = () => this.offer([]);
-		this.text.onkeydown = e => this.key(e);
-		this.list.onpointerdown = e => { e.preventDefault(); const i = [...this.list.children].indexOf(e.target.closest("li")); if (i >= 0) this.accept(i); };
-		this.offered = [];
+		this.editor = new Editor(this.text, $("sql-words"), {
+			completions: (text, pos) => this.known ? completions(text, pos, this.known) : { from: pos, list: [] },
+			begins: /(\.|\b(from|join)\s)$/i,
+			run: text => this.run(text),
+		});
 	}
 
 	// load asks which tables there are, and runs what the URL has.
@@ -73,10 +73,10 @@ export class Console {
 		if (this.running) this.running.abort();
 		const mine = this.running = new AbortController();
 		this.q = this.ran = this.text.value = q;
-		this.offer([]);
+		this.editor.offer([]);
 		this.app.save();
 		$("sql").dataset.state = "running";
-		$("sql-note").className = "";
+		$("sql-note").classList.remove("bad");
 		$("sql-note").textContent = this.result ? "Running …" : "Running … The first statement reads all of the recording.";
 		let result;
 		try {
@@ -115,71 +115,7 @@ export class Console {
 		})), rows);
 		this.chart.of(this.grid);
 		$("sql-note").textContent = this.said();
-		$("sql-note").className = this.result.error ? "bad" : "";
+		$("sql-note").classList.toggle("bad", !!this.result.error);
 		$("sql-rows").scrollTop = 0;
-	}
-
-	// complete offers what the word in front of the cursor can become.
-	complete(always) {
-		const { selectionStart: pos, selectionEnd: end, value } = this.text;
-		if (!this.known || pos !== end) return this.offer([]);
-		const { from, list } = completions(value, pos, this.known);
-		this.from = from;
-		this.offer(always || from < pos || /(\.|\b(from|join)\s)$/i.test(value.slice(0, pos)) ? list : []);
-	}
-
-	offer(list) {
-		this.offered = list;
-		this.at = 0;
-		this.moved = false;
-		this.list.hidden = !list.length;
-		this.list.replaceChildren(...list.map(({ name, what }, i) => {
-			const item = element("li", name, { id: "sql-word-" + i, role: "option" });
-			if (what) item.append(element("small", what));
-			return item;
-		}));
-		if (list.length) {
-			// The text is monospaced and its lines do not wrap.
-			const css = getComputedStyle(this.text), lines = this.text.value.slice(0, this.from).split("\n");
-			const c = document.createElement("canvas").getContext("2d");
-			c.font = css.font;
-			const x = c.measureText(lines.at(-1).replaceAll("\t", "    ")).width, y = lines.length * parseFloat(css.lineHeight);
-			this.list.style.left = Math.max(0, Math.min(this.text.offsetLeft + 7 + x - this.text.scrollLeft, $("sql-edit").clientWidth - this.list.offsetWidth - 10)) + "px";
-			this.list.style.top = this.text.offsetTop + 7 + y - this.text.scrollTop + "px";
-		}
-		this.mark();
-	}
-
-	// mark marks the completion that would be accepted.
-	mark() {
-		[...this.list.children].forEach((e, i) => e.setAttribute("aria-selected", i === this.at));
-		if (this.offered.length) {
-			this.text.setAttribute("aria-activedescendant", "sql-word-" + this.at);
-			this.list.children[this.at].scrollIntoView({ block: "nearest" });
-		} else this.text.removeAttribute("aria-activedescendant");
-	}
-
-	accept(i) {
-		const { name } = this.offered[i];
-		this.text.setRangeText(name, this.from, this.text.selectionStart, "end");
-		this.text.focus();
-		this.offer([]);
-	}
-
-	key(e) {
-		const n = this.offered.length;
-		if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) this.run(this.text.value);
-		else if (e.key === " " && e.ctrlKey) this.complete(true);
-		else if (e.key === "Escape" && !n) this.text.blur();
-		else if (!n) return;
-		else if (e.key === "Escape") this.offer([]);
-		else if (e.key === "ArrowDown" || e.key === "ArrowUp") {
-			this.at = (this.at + (e.key === "ArrowDown" ? 1 : n - 1)) % n;
-			this.moved = true;
-			this.mark();
-		} else if (e.key === "Tab" && !e.shiftKey || e.key === "Enter" && this.moved) this.accept(this.at);
-		else return;
-		e.preventDefault();
-		e.stopPropagation();
 	}
 }
