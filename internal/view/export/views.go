@@ -14,11 +14,20 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// exportPprof writes a profile for go tool pprof: the calls of each path, and its own time.
+// exportPprof writes a profile for go tool pprof.
 func exportPprof(from walk.Source, out *output) error {
-	root, err := paths(from)
+	p, err := Profile(from)
 	if err != nil {
 		return err
+	}
+	return p.Write(out)
+}
+
+// Profile returns a profile for pprof: the calls of each path, and its own time.
+func Profile(from walk.Source) (*profile.Profile, error) {
+	root, err := paths(from)
+	if err != nil {
+		return nil, err
 	}
 	r := from.Recording
 	clock := r.Converter()
@@ -50,10 +59,7 @@ func exportPprof(from walk.Source, out *output) error {
 		}
 		p.Sample = append(p.Sample, s)
 	})
-	if err := p.CheckValid(); err != nil {
-		return err
-	}
-	return p.Write(out)
+	return p, p.CheckValid()
 }
 
 // exportSpeedscope writes a file for https://www.speedscope.app: a profile in the order of time for

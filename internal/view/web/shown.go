@@ -17,6 +17,7 @@ type shown struct {
 	made    cache
 
 	programs chan bool // a D program runs
+	profiles profiles
 }
 
 // readersMax is how many questions may read the recording at once.

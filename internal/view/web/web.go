@@ -4,7 +4,8 @@
 // timeline, the text of the trace, the source of calls, tables, flame graphs and consoles for SQL
 // and D. The page asks for what is on the screen: slices as binary arrays, all else as JSON.
 // cmd/ftrace calls it. It uses package text for the lines of the trace, package report for the
-// tables, package diff for where recordings part, package schema for SQL, and package dtrace for D.
+// tables, package diff for where recordings part, package export for the profile of which it serves
+// pprof's pages, package schema for SQL, and package dtrace for D.
 // The page can also be a file, which has the answers in it (save.go) and no server.
 //
 // It listens on addresses of this machine alone, and answers only those who know the token in the
@@ -167,6 +168,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if answer := answersOfAll[what]; answer != nil {
 		answer(s, w, r)
+		return
+	}
+	if under, ok := strings.CutPrefix(what, "pprof/"); ok {
+		s.pprof(w, r, under)
 		return
 	}
 	if what == "" {

@@ -66,6 +66,7 @@ const app = {
 		this.selection = range;
 		$("save-file").title = `Save ${range ? "the stretch that is selected" : "all of the recording"} as one HTML file that needs no server`;
 		$("selection").hidden = !range;
+		$("flame-pprof").href = `pprof/${shown.r}/${range ? range.join("-") : "0-0"}/`;
 		if (range) $("selection-text").textContent = `${time(range[1] - range[0])} selected`;
 		this.timeline.draw();
 		this.save();
