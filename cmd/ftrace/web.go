@@ -23,11 +23,15 @@ func webVerb() *cli.Command {
 	return command.Verb(&cli.Command{
 		Name: "web", ArgsUsage: "[FLAGS] [DIR [DIR]]", Usage: "show a recording as a page in a browser: a timeline, the trace, tables",
 		Description: `
-Web serves a page that shows a recording: a timeline of each goroutine's calls, the
-text of the trace with a search, the source of a call with its values, and tables and
-flame graphs, also of a part of the time. It has consoles for SQL and D, which only read.
-With two recordings it compares them: their functions, a flame graph of both, and where
-they part, as ftrace diff says it.
+Web serves a page that shows a recording: a timeline of each goroutine's calls, with
+requests and statements above them, the text of the trace with a search, the source of a
+call with its values, and tables and flame graphs, also of a part of the time and in
+pprof's pages. It has consoles for SQL and D, which only read. With two recordings it
+compares them: their functions, a flame graph of both, and where they part, as ftrace
+diff says it.
+
+Of a large recording it keeps what it has found out in the recording's directory, in
+.web-index, for the next start.
 
 It writes the page's URL, and opens it. Nobody gets the page who does not have all of
 the URL, and no other machine does. It ends by Ctrl-C or SIGTERM. With -o it writes the

@@ -60,6 +60,10 @@ var pictures = []picture{
 	{"web-sql", recordings + "convoy", 1280, 570, "light", "view=sql&chart=bars&of=SUM_TIMER_WAIT&over=EVENT_NAME&sql=" + url.QueryEscape(`SELECT EVENT_NAME, COUNT_STAR, FORMAT_PICO_TIME(SUM_TIMER_WAIT) AS total, SUM_TIMER_WAIT
 FROM events_calls_summary_global_by_event_name
 WHERE COUNT_STAR ORDER BY SUM_TIMER_WAIT DESC`), "", `document.getElementById("sql").dataset.state === "done"`},
+	{"web-requests", recordings + "books", 1280, 620, "light", "", `{ const s = ftrace.spans, i = [...Array(s.data.n).keys()].findLast(i => ftrace.function(s.data.what[i] & 0xffffff).name.startsWith("statement/")), d = s.data;
+		ftrace.timeline.pick({ g: d.goroutine(i), row: 2 + d.depth[i], begin: d.begin[i], end: d.end[i], what: d.what[i], calls: 1, key: d.what[i] & 0xffffff }); }`,
+		`document.getElementById("details").innerText.includes("results")`},
+	{"web-d", recordings + "parser", 1280, 480, "light", "view=d&dchart=bars&d=" + url.QueryEscape("call:main::return /err == nil/ { @[probefunc] = quantize(elapsed); }"), "", `document.getElementById("d").dataset.state === "done"`},
 	{"web-flame", recordings + "convoy", 1280, 250, "light", "view=flame", "", `document.getElementById("flame").dataset.state === "done"`},
 }
 
@@ -84,6 +88,7 @@ func views(recording string) (list []picture) {
 		{name: "trace", view: "view=tree&line=0", until: `document.querySelectorAll("#lines .l").length`},
 		{name: "flame", view: "view=flame", until: `document.getElementById("flame").dataset.state === "done"`},
 		{name: "table", view: "view=table", until: `document.querySelectorAll("#table tbody tr").length`},
+		{name: "d", view: "view=d&d=" + url.QueryEscape("call:::return { @[probefunc] = quantize(elapsed); }"), until: `document.getElementById("d").dataset.state === "done"`},
 		{name: "sql", view: "view=sql&sql=SHOW TABLES", until: `document.getElementById("sql").dataset.state === "done"`},
 	} {
 		for _, one.width = range []int64{1280, 400} {
