@@ -28,14 +28,28 @@ export class Raster {
 		} else this.pixels.fill(0);
 	}
 
-	// rect fills a rectangle; faint is its opacity if it isn't opaque.
+	// rect fills a rectangle; faint is its opacity if it isn't opaque. Pixels that it covers in part
+	// are shared with its neighbours, so that many narrow ones look like as much as they are.
 	rect(x, y, w, h, colour, faint) {
-		const { ratio, pixels, image: { width, height } } = this, p = pixel(colour, faint);
-		const left = Math.max(0, Math.round(x * ratio)), right = Math.min(width, Math.max(Math.round((x + w) * ratio), left + 1));
-		const bottom = Math.min(height, Math.round((y + h) * ratio));
-		for (let row = Math.max(0, Math.round(y * ratio)); row < bottom; row++) {
-			for (let i = row * width + left, end = row * width + right; i < end; i++) pixels[i] = p;
-		}
+		const { ratio, image: { width, height } } = this, p = pixel(colour, faint);
+		const left = Math.max(0, x * ratio), right = Math.min(width, (x + w) * ratio), top = Math.max(0, Math.round(y * ratio)), bottom = Math.min(height, Math.round((y + h) * ratio));
+		if (left >= right || top >= bottom) return;
+		const first = Math.floor(left), last = Math.ceil(right) - 1;
+		if (first === last) return this.column(first, top, bottom, p, right - left);
+		this.column(first, top, bottom, p, first + 1 - left);
+		if (last > first + 1) for (let row = top; row < bottom; row++) this.pixels.fill(p, row * width + first + 1, row * width + last);
+		this.column(last, top, bottom, p, right - last);
+	}
+
+	// column fills a column of pixels that is covered in part, with one colour for all of them.
+	column(x, top, bottom, p, part) {
+		const { pixels, image: { width } } = this, from = top * width + x, under = pixels[from], a = (p >>> 24) * part, b = under >>> 24;
+		let q = p;
+		if (b) {
+			const k = a / (a + b), l = 1 - k;
+			q = Math.min(255, a + b) << 24 | ((p >>> 16 & 255) * k + (under >>> 16 & 255) * l) << 16 | ((p >>> 8 & 255) * k + (under >>> 8 & 255) * l) << 8 | (p & 255) * k + (under & 255) * l;
+		} else if (part < 1) q = a << 24 | p & 0xffffff;
+		for (let i = from, end = bottom * width; i < end; i += width) pixels[i] = q;
 	}
 
 	// put replaces what is on the canvas.

@@ -92,7 +92,7 @@ export class Spans {
 		const c = to || t.context(this.canvas, w, this.height);
 		c.font = "12px system-ui, sans-serif";
 		c.textBaseline = "middle";
-		const texts = [], at = [];
+		const texts = [], at = [], bad = [];
 		for (const f of this.families) at[f.lane] = f.y;
 		if (d) {
 			const rect = (...of) => (to || this.raster).rect(...of);
@@ -102,9 +102,10 @@ export class Spans {
 				if (x2 < 0 || x1 > w || at[d.lane[i]] === undefined) continue;
 				const y = at[d.lane[i]] + headHeight + d.row[i] * rowHeight, width = Math.max(x2 - x1 - (x2 - x1 > 3 ? 1 : 0), 1);
 				rect(x1, y, width, rowHeight - 1, t.fill(key), d.calls[i] > 1 && 0.7);
-				if (d.what[i] & failed) rect(x1, y + rowHeight - 3, width, 2, colours.bad);
+				if (d.what[i] & failed) bad.push([x1, y + rowHeight - 3, width]);
 				if (width > 24) texts.push([i, Math.max(x1, 0), y, Math.min(x2, w) - Math.max(x1, 0)]);
 			}
+			for (const [x, y, width] of bad) rect(x, y, width, 2, colours.bad);
 			if (!to) this.raster.put(c);
 		}
 		for (const f of this.families) {

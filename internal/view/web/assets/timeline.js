@@ -354,7 +354,7 @@ export class Timeline {
 
 	// paintSlices draws slices as rectangles. It returns where there is room for a text, and marks.
 	paintSlices(c, at, w, h, top, colours, to) {
-		const text = [], marks = [], d = this.data, { from } = this, k = w / (this.end - from);
+		const text = [], marks = [], bad = [], d = this.data, { from } = this, k = w / (this.end - from);
 		if (!d) return { text, marks };
 		if (!to) this.raster.clear(this.canvas, window.devicePixelRatio || 1);
 		const rect = (...of) => (to || this.raster).rect(...of);
@@ -373,9 +373,10 @@ export class Timeline {
 			x1 = Math.max(x1, -2); x2 = Math.min(x2, w + 2);
 			const width = Math.max(x2 - x1 - (x2 - x1 > 3 ? 1 : 0), 1), key = d.what[i] & keyMask;
 			rect(x1, y, width, height, this.by ? this.fillRun(key) : this.fill(key), d.calls[i] > 1 && 0.7);
-			if (d.what[i] & failed) rect(x1, y + height - 2, width, 2, colours.bad);
+			if (d.what[i] & failed) bad.push(x1, y + height - 2, width);
 			if (row >= callsRow && width > 24) text.push(i, Math.max(x1, 0), y, Math.min(x2, w) - Math.max(x1, 0));
 		}
+		for (let i = 0; i < bad.length; i += 3) rect(bad[i], bad[i + 1], bad[i + 2], 2, colours.bad);
 		if (!to) this.raster.put(c);
 		return { text, marks };
 	}
