@@ -75,7 +75,7 @@ func (x *index) open(progress func(size int64, done func() int64) (end func()), 
 		return
 	}
 	x.build(progress, more)
-	if size < keptLeast {
+	if size < keptLeast || x.stored > slicesMax {
 		return
 	}
 	if now, _, wrong := footprintOf(x.r.Dir); err == nil && wrong == nil && now == of && x.err == nil && more() {
@@ -206,7 +206,7 @@ func (x *index) decode(from io.Reader, size int64, of footprint) error {
 	read := newIndex(x.r)
 	r.index(read)
 	sum := r.sum
-	if stored := binary.LittleEndian.Uint32(r.bytes(4)); r.err == nil && (stored != sum || r.left != 0) {
+	if stored := binary.LittleEndian.Uint32(r.bytes(4)); r.err == nil && (stored != sum || r.left != 0 || read.stored > slicesMax) {
 		r.err = errIndex
 	}
 	if r.err != nil {
