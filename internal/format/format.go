@@ -298,7 +298,7 @@ type Timer struct {
 
 // The memory file.
 const (
-	MemoryVersion = 12                 // of the head and of all that follows here
+	MemoryVersion = 13                 // of the head and of all that follows here
 	MemoryMagic   = 0x6576696C72746601 // "\x01ftrlive"
 
 	Page       = 4096
@@ -514,6 +514,7 @@ type Frame struct {
 	Object uint64 // the receiver's address if it is a pointer
 	Cut    uint32 // cuts when it began; written before all else
 	Mask   uint32 // the core's own
+	Within uint64 // ticks of the calls and waits within it that were noted and have ended
 }
 
 // The flags of a frame.

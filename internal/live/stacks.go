@@ -139,7 +139,7 @@ func (p *Process) stacks(states []stateAt, crossings *crossings, cuts uint32) ([
 func (g *Goroutine) cross(calls []format.Call) {
 	for i := range calls {
 		c := &calls[i]
-		frame := Frame{Function: c.Key, Start: c.Entry.Ticks, Event: c.Event, Count: c.Count, Entry: callOf(c).Entry, Timed: c.Start != 0, Receiver: c.Object}
+		frame := Frame{Function: c.Key, Start: c.Entry.Ticks, Event: c.Event, Count: c.Count, Entry: callOf(c).Entry, Timed: c.Start != 0, Receiver: c.Object, Left: true}
 		if c.Flags&format.CallWait != 0 {
 			frame.Start, frame.Count = c.Start, c.Entry.Ticks
 		}
@@ -185,7 +185,7 @@ func (p *Process) stack(of *stateAt, cuts uint32) ([]Frame, error) {
 			f, now := (*format.Frame)(unsafe.Pointer(&frames[i])), (*format.Frame)(unsafe.Pointer(&again[i]))
 			old := int32(f.Cut-cuts) <= 0 && int32(now.Cut-cuts) <= 0 // the frame of another call would have said so before anything else
 			if old && f.Place.Ticks != 0 && f.Flags&(format.FramePanicked|format.FrameEnded) == 0 {
-				stack = append(stack, Frame{Function: f.Key, Start: f.Place.Ticks, Event: f.Event, Count: f.Count, Entry: placeOf(f.Place), Timed: f.Flags&format.FrameNotTimed == 0, Receiver: f.Object})
+				stack = append(stack, Frame{Function: f.Key, Start: f.Place.Ticks, Event: f.Event, Count: f.Count, Entry: placeOf(f.Place), Timed: f.Flags&format.FrameNotTimed == 0, Receiver: f.Object, Within: f.Within})
 			}
 		}
 		return stack, nil

@@ -267,6 +267,8 @@ type Frame struct {
 	Entry    Place
 	Timed    bool
 	Receiver uint64 // its address, 0: there is none, or it is not a pointer
+	Within   uint64 // ticks of the calls and waits within it that have ended
+	Left     bool   // it has ended since: Within is not known
 }
 
 // A Call is one that has ended.

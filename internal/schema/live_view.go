@@ -169,7 +169,7 @@ func (v *liveView) thread(g *live.Goroutine) Thread {
 			continue
 		}
 		t.Current = append(t.Current, Call{Thread: g.ID, ID: frame.Event, Nesting: nesting, Level: level, Function: frame.Function, Inside: true,
-			Timed: frame.Timed, Start: v.at(frame.Start), Values: v.values(frame.Function, frame.Receiver, frame.Entry, live.Place{}, false)})
+			Timed: frame.Timed, Start: v.at(frame.Start), Self: v.selfOf(g, level), Values: v.values(frame.Function, frame.Receiver, frame.Entry, live.Place{}, false)})
 		nesting = frame.Event
 	}
 	t.Innermost, t.Level = nesting, len(g.Stack)
@@ -188,6 +188,19 @@ func (v *liveView) thread(g *live.Goroutine) Thread {
 		t.Entry = t.History[len(t.History)-1].Function
 	}
 	return t
+}
+
+// selfOf returns how much time a call under way has spent by itself, 0 if that is not known.
+func (v *liveView) selfOf(g *live.Goroutine, level int) int64 {
+	frame, until := &g.Stack[level], v.l.Latest
+	if level+1 < len(g.Stack) {
+		until = g.Stack[level+1].Start
+	}
+	if frame.Left || !frame.Timed || until < frame.Start {
+		return 0
+	}
+	lasted := until - frame.Start
+	return v.since(lasted - min(lasted, frame.Within))
 }
 
 // memory returns what the tracer's memory in the process is used for.

@@ -127,6 +127,7 @@ type passThread struct {
 	history ring[endedCall]
 	waits   ring[Wait]
 	tallies map[uint32]*tally
+	seen    uint64            // ticks of the last of its events; of a wait under way at the end, when that began
 	args    []byte            // of the calls under way
 	texts   map[uint64]string // of spans under way whose text is a note, by ID
 	others  []uint64          // channels of the select under way at the end, but for the first
@@ -347,6 +348,10 @@ func (p *pass) event(e *recording.Event) {
 			p.exit(st, t, c, e)
 			t.pop(st)
 		}
+	}
+	t.seen = e.Ticks
+	if e.Kind == recording.Wait && e.Call == 0 {
+		t.seen = min(e.Wait().Begin, e.Ticks)
 	}
 	t.others, t.held = nil, nil // if it did not wait on
 }
@@ -600,7 +605,14 @@ func (p *pass) snapshot() *Snapshot {
 				s.Spans = append(s.Spans, p.span(st.Data, &st.Calls[i], f))
 				continue
 			}
-			current[st.Goroutine] = append(current[st.Goroutine], p.inside(st.Data, &st.Calls[i]))
+			call := p.inside(st.Data, &st.Calls[i])
+			until := st.Data.seen
+			if i+1 < len(st.Calls) {
+				until = st.Calls[i+1].Start
+			}
+			lasted := until - min(st.Calls[i].Start, until)
+			call.Self = p.since(lasted - min(lasted, st.Calls[i].Data.inner))
+			current[st.Goroutine] = append(current[st.Goroutine], call)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.threads)) {

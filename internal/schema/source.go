@@ -2,11 +2,13 @@ package schema
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
@@ -103,6 +105,31 @@ type Snapshot struct {
 	named sync.Once
 	spans map[[2]uint64]uint32 // the kinds of Spans, by thread and ID
 	under map[uint64]*Span     // the innermost that is under way, by thread
+}
+
+// ObjectName returns the name of what is waited for by a kind of waits: of a lock, or of a file; ""
+// if it is not known. A file without a name has that which its descriptor has now if now is set, or
+// else fd 3: the descriptor may have been of another then.
+func (s *Snapshot) ObjectName(kind uint32, object uint64, now bool) string {
+	switch {
+	case object == 0:
+	case strings.HasPrefix(s.Function(kind).Name, "io/"):
+		if s.FileName != nil {
+			if name := s.FileName(object); name != "" {
+				return name
+			}
+		}
+		descriptor := object & format.ObjectDescriptor
+		if now && s.File != nil {
+			if name := s.File(descriptor); name != "" {
+				return name
+			}
+		}
+		return fmt.Sprintf("fd %d", descriptor)
+	case s.Name != nil:
+		return s.Name(object)
+	}
+	return ""
 }
 
 // A Process is what a source shows.
@@ -223,6 +250,7 @@ type Call struct {
 	Inside   bool
 	Start    int64
 	End      int64 // 0 while inside
+	Self     int64 // so far, without the calls and waits within it; of one that has ended 0: summaries have that
 	Panicked bool
 	Failed   bool           // it returned an error
 	Values   func() *Values // as far as they were recorded; nil: they were not

@@ -125,7 +125,7 @@ func (v *view) filesByInstance(table string) []fileSummary {
 		if of.table != table {
 			continue
 		}
-		called := v.nameOf(s.Function, s.Object, false)
+		called := v.ObjectName(s.Function, s.Object, false)
 		k := key{name: of.name, called: called}
 		if table == "socket_instances" {
 			k.object = s.Object

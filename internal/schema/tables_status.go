@@ -167,7 +167,7 @@ func processlist(v *view) []State {
 
 // waitFor returns what is waited for: wait/synch/mutex main.mu.
 func (v *view) waitFor(kind uint32, object uint64) string {
-	return strings.TrimSuffix(v.Function(kind).Instrument()+" "+v.nameOf(kind, object, true), " ")
+	return strings.TrimSuffix(v.Function(kind).Instrument()+" "+v.ObjectName(kind, object, true), " ")
 }
 
 // waitsFor returns what a goroutine waits for.

@@ -137,7 +137,7 @@ func blockedColumns(thread string) []column[blockedRow] {
 			if r.object == 0 {
 				return "", false
 			}
-			name := v.nameOf(r.state.Wait, r.object, true)
+			name := v.ObjectName(r.state.Wait, r.object, true)
 			return name, name != ""
 		}),
 		moment("TIMER_START", func(r *blockedRow) (int64, bool) { return r.state.Since, r.state.Since >= 0 }),

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -28,7 +27,7 @@ var waitTables = []*table{
 		waitSummaryColumns(
 			id("OBJECT_INSTANCE_BEGIN", func(s *Summary) uint64 { return s.Object }),
 			optional("OBJECT_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
-				name := v.nameOf(s.Function, s.Object, false)
+				name := v.ObjectName(s.Function, s.Object, false)
 				return name, name != ""
 			}))...)), ByInstancePart),
 	instanceTable("mutex_instances", unsigned("LOCKED_BY_THREAD_ID", func(i *instance) uint64 { return i.holder })),
@@ -191,7 +190,7 @@ func waitSummaryColumns(by ...column[Summary]) []column[Summary] {
 
 // object returns the package and the name of what a wait was for, "" if they are not known.
 func (v *view) object(w *Wait) (schema, name string) {
-	full := v.nameOf(w.Function, w.Object, w.Inside)
+	full := v.ObjectName(w.Function, w.Object, w.Inside)
 	if strings.HasPrefix(v.Function(w.Function).Name, "io/") {
 		return "", full
 	}
@@ -211,31 +210,6 @@ func packageOf(full string) (pkg, name string) {
 	}
 	dot += strings.LastIndexByte(full, '/') + 1
 	return full[:dot], full[dot+1:]
-}
-
-// nameOf returns the name of what is waited for: of a lock, or of a file; "" if it is not known. A
-// file without a name has that which its descriptor has now if now is set, or else fd 3: the
-// descriptor may have been of another then.
-func (v *view) nameOf(kind uint32, object uint64, now bool) string {
-	switch {
-	case object == 0:
-	case strings.HasPrefix(v.Function(kind).Name, "io/"):
-		if v.FileName != nil {
-			if name := v.FileName(object); name != "" {
-				return name
-			}
-		}
-		descriptor := object & format.ObjectDescriptor
-		if now && v.File != nil {
-			if name := v.File(descriptor); name != "" {
-				return name
-			}
-		}
-		return fmt.Sprintf("fd %d", descriptor)
-	case v.Name != nil:
-		return v.Name(object)
-	}
-	return ""
 }
 
 // An instance is an object for which goroutines waited.
@@ -274,7 +248,7 @@ func (v *view) instances(table string) []instance {
 			return
 		}
 		if seen[object] == nil {
-			seen[object] = &instance{name: of.name, object: object, called: v.nameOf(kind, object, true)}
+			seen[object] = &instance{name: of.name, object: object, called: v.ObjectName(kind, object, true)}
 			if i := seen[object]; v.File != nil && strings.HasPrefix(of.name, "wait/io/") && v.File(object&format.ObjectDescriptor) == i.called {
 				i.open = 1
 			}

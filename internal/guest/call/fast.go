@@ -202,8 +202,8 @@ func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 		t = getg().ftrace
 		frame = t.top.below()
 	}
-	if frame.Object|frame.within != 0 {
-		frame.Object, frame.within = 0, 0 // as in frames that are not in use
+	if frame.Object|frame.Within != 0 {
+		frame.Object, frame.Within = 0, 0 // as in frames that are not in use
 	}
 	t.top = frame
 	t.depth--

@@ -223,7 +223,7 @@ func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outco
 	lasted := now - frame.Place.Ticks
 	around := t.around()
 	if around != nil && frame.Flags&ftrace_format_FrameNotTimed == 0 {
-		around.within += lasted
+		around.Within += lasted
 	}
 	if on&^(ftrace_format_ConsumerSummary|ftrace_format_ConsumerCurrent) != 0 || frame.Cut != cut {
 		nesting, exit := uint64(0), ftrace_format_Place{now, where}
@@ -278,7 +278,7 @@ func (w *ftraceWriter) summarize(frame *ftraceFrame, outcome, cut uint32, lasted
 		if lasted > s.Max {
 			s.Max = lasted
 		}
-		s.Self += lasted - min(lasted, frame.within)
+		s.Self += lasted - min(lasted, frame.Within)
 		s.Log2[min(sys.Len64(lasted), ftrace_format_Log2-1)]++
 	}
 	if outcome != 0 {

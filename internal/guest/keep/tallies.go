@@ -37,7 +37,7 @@ func (w *ftraceWriter) tally(table int, by uint64, t *ftraceG, frame *ftraceFram
 		r.Timed++
 		r.Sum += lasted
 		r.Max = max(r.Max, lasted)
-		r.Self += lasted - min(lasted, frame.within)
+		r.Self += lasted - min(lasted, frame.Within)
 	}
 	switch {
 	case outcome&ftrace_format_CallFailed != 0:

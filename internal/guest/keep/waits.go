@@ -28,13 +28,13 @@ func (w *ftraceWaitG) consume(gp *g, t *ftraceG, writer *ftraceWriter, frame *ft
 	if around != nil {
 		nesting = around.Event
 		if frame.Flags&ftrace_format_FrameNotTimed == 0 {
-			around.within += lasted
+			around.Within += lasted
 		}
 	}
 	runnable := uint64(ftrace_format_WaitRunnable)
 	if w.ready != 0 {
 		runnable = min(runnable, now-min(w.ready, now))
-		frame.within = runnable // so what it has itself is the time in which it waited
+		frame.Within = runnable // so what it has itself is the time in which it waited
 	}
 	if w.byKey < 1<<(64-ftrace_format_WaitFunction) {
 		runnable |= uint64(w.byKey) << ftrace_format_WaitFunction
@@ -81,5 +81,5 @@ func (w *ftraceWaitG) consume(gp *g, t *ftraceG, writer *ftraceWriter, frame *ft
 	if on&ftrace_format_ConsumerSummary != 0 && writer.summaries != nil {
 		writer.summarize(frame, outcome, cut, lasted)
 	}
-	frame.within = 0
+	frame.Within = 0
 }

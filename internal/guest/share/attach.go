@@ -509,7 +509,7 @@ func ftraceChangeTimer(h *ftraceHead, timer uint32) string {
 		t.last, t.contextShown, t.recorded = now, 0, false
 		for i := range t.depth {
 			if frame := t.frame(i); frame.Place.Ticks != 0 {
-				frame.Place, frame.within = ftrace_format_Place{now, ftrace_format_Nowhere}, 0
+				frame.Place, frame.Within = ftrace_format_Place{now, ftrace_format_Nowhere}, 0
 				frame.Flags |= ftrace_format_FrameNotTimed
 			}
 		}

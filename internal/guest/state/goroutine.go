@@ -216,7 +216,7 @@ func (t *ftraceG) pop(frame *ftraceFrame) {
 	t.depth--
 	t.shown = frame.shown
 	t.mask = t.inherited()
-	frame.Object, frame.within = 0, 0
+	frame.Object, frame.Within = 0, 0
 	if frame.Flags&ftraceFrameSessions != 0 {
 		t.unsee(frame)
 	}
