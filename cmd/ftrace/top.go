@@ -24,13 +24,19 @@ Top shows the functions of a running program, how often they were called and how
 they took, and goes on showing it. If the program traces nothing, the functions that
 are shown are counted while top is open: but for those that are called most, if all
 together are called more than -budget times a second. Functions are turned on and off
-by key; what is turned on stays so when top ends. ? lists the keys.`,
+by key; what is turned on stays so when top ends. ? lists the keys.
+
+With -waits, or by the key w, it shows how the time of each function divides into
+running, runnable and waiting by kind, and what most goroutines wait for now. Waits
+are observed as long as that is shown.`,
 		UsageText: `
 	$ ftrace top server
-	$ ftrace top -sort rate -filter http. 4242`,
+	$ ftrace top -sort rate -filter http. 4242
+	$ ftrace top -waits server`,
 		Flags: append([]cli.Flag{
 			&cli.DurationFlag{Name: "every", Value: time.Second, Destination: &o.Every, Usage: "look once in this `TIME`"},
-			command.Choice(&o.Sort, "sort", "sort by `COLUMN`", top.Columns()...),
+			command.Choice(&o.Sort, "sort", "sort by `COLUMN`, with -waits by self where there is none of that name", top.Columns()...),
+			&cli.BoolFlag{Name: "waits", Destination: &o.Waits, Usage: "show how times divide, and what goroutines wait for"},
 			&cli.FloatFlag{Name: "budget", Value: o.Budget, Destination: &o.Budget, Usage: "count at most `N` calls a second of functions that nobody turned on, 0: none"},
 			&cli.StringFlag{Name: "filter", Destination: &o.Filter, Usage: "show functions with this `TEXT` in their names"},
 		}, recordingFlags(&kept)...),

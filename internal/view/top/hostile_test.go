@@ -20,6 +20,8 @@ type named struct {
 
 func (n named) Name() string { return n.name }
 
+func (n named) Alive() bool { return true }
+
 // TestHostile: whatever names, arguments, errors and keys there are, no view has what may not reach
 // a terminal, and no more lines than the window.
 func TestHostile(t *testing.T) {
@@ -59,6 +61,11 @@ func TestHostile(t *testing.T) {
 	check("reading")
 	m.Update(looked{snap: snap})
 	check("functions")
+	m.waits = true
+	m.Update(looked{snap: snap, crowds: []string{hostile}})
+	check("waits")
+	m.waits = false
+	m.Update(looked{snap: snap})
 	m.Update(done{what: hostile, err: errors.New(hostile)})
 	check("a message")
 	m.Update(tea.KeyPressMsg{Code: '/', Text: "/"})

@@ -9,41 +9,54 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
 
-// looks are the functions that are counted because they are shown, where nothing is turned on.
+// looks are the functions that are counted because they are shown, where nothing is turned on, and
+// the kinds of waits while it is shown how times divide.
 type looks struct {
 	schema.Looks
-	on    bool // it looks, since nothing was turned on when top began
-	begun bool
+	may       bool // it may look at something
+	functions bool // it looks at functions, since nothing was turned on when top began
+	begun     bool
+	wants     schema.Consumers // that it asked for last
 }
 
 type lookedAt struct{ err error }
 
 // leave has a function left alone from now on.
 func (l *looks) leave(function uint32) {
-	if l.on {
+	if l.functions {
 		l.Leave(function)
 	}
 }
 
-// lookAt has the functions that are shown counted, within the budget. It returns nil if nothing
-// changes.
+// ofWaits are the consumers that know how times divide.
+const ofWaits = schema.SummaryGlobal | schema.Current | schema.WaitSummaryGlobal | schema.WaitSummaryByCaller | schema.WaitCurrent
+
+// lookAt has the functions that are shown counted, within the budget, and waits if they are shown.
+// It returns nil if nothing changes.
 func (m *model) lookAt(snap *schema.Snapshot) tea.Cmd {
 	l := &m.look
 	if !l.begun {
 		l.begun = true
-		l.on = l.Budget > 0 && m.source.Alive() && !slices.ContainsFunc(snap.Functions, func(f schema.Function) bool { return f.Enabled })
+		l.may = l.Budget > 0 && m.source.Alive()
+		l.functions = l.may && !slices.ContainsFunc(snap.Functions, func(f schema.Function) bool { return f.Enabled })
 	}
-	if !l.on {
+	if !l.may {
 		return nil
 	}
 	changes := l.Choose(snap, func(f *schema.Function) bool {
-		return !f.Wait && !f.Span && (m.callers != 0 || strings.Contains(strings.ToLower(f.Instrument()), strings.ToLower(m.filter)))
+		switch {
+		case f.Wait:
+			return m.waits
+		case f.Span:
+			return false
+		}
+		return l.functions && (m.callers != 0 || strings.Contains(strings.ToLower(f.Instrument()), strings.ToLower(m.filter)))
 	})
-	if len(changes) == 0 {
+	wants := m.wanted()
+	if len(changes) == 0 && wants == l.wants {
 		return nil
 	}
-	m.wants |= schema.SummaryGlobal
-	wants := m.wants
+	l.wants = wants
 	return func() tea.Msg {
 		err := m.source.Look(changes)
 		if err == nil {
@@ -51,4 +64,16 @@ func (m *model) lookAt(snap *schema.Snapshot) tea.Cmd {
 		}
 		return lookedAt{err}
 	}
+}
+
+// wanted returns the consumers that are needed.
+func (m *model) wanted() schema.Consumers {
+	wants := m.wants
+	if m.look.Any() {
+		wants |= schema.SummaryGlobal
+	}
+	if m.waits && m.look.may {
+		wants |= ofWaits
+	}
+	return wants
 }

@@ -26,25 +26,28 @@ import (
 type Options struct {
 	Every  time.Duration // how often it looks
 	Sort   string        // a column; see [Columns]
+	Waits  bool          // how times divide, instead of sums of calls
 	Filter string        // functions with this in their names
 	Budget float64       // calls a second that it may cause to be counted
 }
 
-// Columns returns the names of the columns.
+// Columns returns the names of the columns, but for those of kinds of waits.
 func Columns() (names []string) {
-	for _, c := range allColumns {
-		names = append(names, c.name)
+	for _, c := range slices.Concat(allColumns, timesOf(&schema.Snapshot{}, nil)) {
+		if !slices.Contains(names, c.name) {
+			names = append(names, c.name)
+		}
 	}
 	return names
 }
 
-func columnNamed(name string) int {
-	return slices.IndexFunc(allColumns, func(c column) bool { return c.name == name })
+func columnNamed(columns []column, name string) int {
+	return slices.IndexFunc(columns, func(c column) bool { return c.name == name })
 }
 
 // Run shows a source on a terminal until the user leaves.
 func Run(source schema.Source, o Options, terminal io.Writer) error {
-	m := &model{source: source, every: o.Every, sort: columnNamed(o.Sort), filter: o.Filter, look: looks{Looks: schema.Looks{Budget: o.Budget}}}
+	m := &model{source: source, every: o.Every, sort: o.Sort, waits: o.Waits, filter: o.Filter, look: looks{Looks: schema.Looks{Budget: o.Budget}}}
 	if _, err := tea.NewProgram(m, tea.WithOutput(terminal)).Run(); err != nil {
 		return err
 	}
@@ -65,15 +68,18 @@ type model struct {
 	err             error
 	message         string // of the last command
 
-	sort     int // of allColumns
+	sort     string // name of a column
 	reversed bool
+	waits    bool     // how times divide is shown
+	times    []column // of that
+	crowds   []string // what most goroutines wait for now
 	filter   string
 	typing   bool   // the filter is being typed
 	callers  uint32 // the function whose callers are shown, 0: all functions are
 	paused   bool
 	help     bool
 	look     looks
-	wants    schema.Consumers // that the process did not have on before
+	wants    schema.Consumers // that the keys asked for, and the process did not have on before
 
 	width, height int
 	cursor, top   int
@@ -83,9 +89,10 @@ type model struct {
 type (
 	ticked time.Time
 	looked struct {
-		snap *schema.Snapshot
-		err  error
-		at   time.Time
+		snap   *schema.Snapshot
+		crowds []string
+		err    error
+		at     time.Time
 	}
 	done struct {
 		what string
@@ -97,9 +104,13 @@ func (m *model) Init() tea.Cmd { return m.snapshot() }
 
 // snapshot takes a snapshot.
 func (m *model) snapshot() tea.Cmd {
+	waits := m.waits
 	return func() tea.Msg {
-		snap, err := m.source.Snapshot(live.SumsByFunction | live.SumsByCaller)
-		return looked{snap, err, time.Now()}
+		l := looked{at: time.Now()}
+		if l.snap, l.err = m.source.Snapshot(live.SumsByFunction | live.SumsByCaller); l.err == nil && waits {
+			l.crowds, l.err = crowds(l.snap)
+		}
+		return l
 	}
 }
 
@@ -119,7 +130,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if m.err = msg.err; msg.err == nil {
 			if looks = m.lookAt(msg.snap); !m.paused || m.now == nil {
 				m.before, m.beforeAt = m.now, m.nowAt
-				m.now, m.nowAt = msg.snap, msg.at
+				m.now, m.nowAt, m.crowds = msg.snap, msg.at, msg.crowds
 				m.rebuild()
 			}
 		}
@@ -129,7 +140,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.tick()
 	case lookedAt:
 		if msg.err != nil {
-			m.look.on, m.message = false, msg.err.Error()
+			m.look.may, m.message = false, msg.err.Error()
 		}
 		return m, nil
 	case done:
@@ -193,11 +204,13 @@ func (m *model) key(k tea.Key) tea.Cmd {
 	case "end", "G":
 		m.choose(len(m.rows))
 	case ">", "right", "tab":
-		m.sort = (m.sort + 1) % len(allColumns)
+		m.sortNext(1)
 	case "<", "left", "shift+tab":
-		m.sort = (m.sort + len(allColumns) - 1) % len(allColumns)
+		m.sortNext(-1)
 	case "r":
 		m.reversed = !m.reversed
+	case "w":
+		m.waits, m.crowds = !m.waits, nil
 	case "p":
 		m.paused = !m.paused
 	case "/":
@@ -230,13 +243,20 @@ func (m *model) key(k tea.Key) tea.Cmd {
 	return nil
 }
 
+// sortNext sorts by another column, that many to the right.
+func (m *model) sortNext(by int) {
+	columns := m.shown()
+	m.sort = columns[(m.sorted()+by+len(columns))%len(columns)].name
+}
+
 // countCallers lets the process count by caller, unless it does, until top ends.
 func (m *model) countCallers() tea.Cmd {
 	if (m.wants|m.now.Consumers)&schema.SummaryByCaller != 0 {
 		return nil
 	}
 	m.wants |= schema.SummaryByCaller
-	wants := m.wants
+	wants := m.wanted()
+	m.look.wants = wants
 	return m.do("calls are counted by caller from now on", func() error { return m.source.Want(wants) })
 }
 

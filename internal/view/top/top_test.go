@@ -1,6 +1,7 @@
 package top
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ func TestTopStays(t *testing.T) {
 		}
 		return s
 	}
-	m := &model{height: 20, now: snapshot(30, 20, 10)}
+	m := &model{height: 20, sort: "calls", now: snapshot(30, 20, 10)}
 	at := func(want string) {
 		t.Helper()
 		m.rebuild()
@@ -92,7 +93,7 @@ func TestTopNarrow(t *testing.T) {
 		{40, "calls", "calls name", "…/apis/loadAuthToken.func1"},
 		{5, "name", "name", "…"},
 	} {
-		m := &model{width: test.width, sort: slices.IndexFunc(allColumns, func(c column) bool { return c.name == test.sort })}
+		m := &model{width: test.width, sort: test.sort}
 		columns, room := m.columns()
 		var names []string
 		for _, c := range columns {
@@ -130,5 +131,64 @@ func TestTopKeys(t *testing.T) {
 	press("x", 0)
 	if !m.typing || m.filter != "x" {
 		t.Errorf("the filter is %q", m.filter)
+	}
+}
+
+// TestTopWaits: how the times of functions divide, with calls and waits under way, and what most
+// goroutines wait for.
+func TestTopWaits(t *testing.T) {
+	const ms = int64(time.Millisecond) * 1000
+	snap := &schema.Snapshot{
+		Functions: []schema.Function{{Key: 1, Package: "main", Name: "a"}, {Key: 2, Package: "main", Name: "b"}},
+		Waits:     []schema.Function{{Key: 3, Wait: true, Package: "wait", Name: "synch/mutex"}, {Key: 4, Wait: true, Package: "wait", Name: "cpu"}, {Key: 5, Wait: true, Package: "wait", Name: "sleep"}},
+		Global:    []schema.Summary{{Function: 1, Count: 7, Timed: 7, Self: 2 * ms}, {Function: 3, Count: 9, Sum: 9 * ms, Self: 9 * ms}},
+		ByCaller: func() []schema.Summary {
+			return []schema.Summary{{Function: 1, Caller: 2, Self: 2 * ms}, {Function: 3, Caller: 1, Sum: 4 * ms, Self: 3 * ms}, {Function: 4, Caller: 1, Sum: ms}, {Function: 3, Sum: 5 * ms, Self: 5 * ms}}
+		},
+		Threads: []schema.Thread{
+			{ID: 1, Current: []schema.Call{{ID: 1, Function: 1, Self: ms}, {ID: 2, Function: 2, Self: 2 * ms}}, Waiting: &schema.Wait{Timed: true, Nesting: 2, Function: 5, Start: 80 * ms}},
+			{ID: 2, Waiting: &schema.Wait{Function: 3}}, // since when it waits is not known
+		},
+		Now: 100 * ms,
+		States: func() ([]schema.State, error) {
+			return []schema.State{
+				{Wait: 3, Waits: true, Object: 16, Objects: []uint64{16}, Within: "main.a", Source: "/src/a.go:5"},
+				{Wait: 3, Waits: true, Object: 16, Objects: []uint64{16}, Within: "main.a", Source: "/src/a.go:5"},
+				{Wait: 3, Waits: true, Object: 32, Within: "main.b", Source: "/src/b.go:5"},
+				{Wait: 3, Waits: true, Object: 48, Within: "main.b", Source: "/src/b.go:5"},
+				{Wait: 3, Waits: true, Object: 64, Within: "main.b", Source: "/src/b.go:5"},
+				{Does: "running"},
+				{Does: "IO wait", Waits: true, Within: "net/http.(*Server).Serve", Source: "/src/server.go:9"},
+				{Does: "finalizer wait", Waits: true},
+			}, nil
+		},
+		Name: func(address uint64) string { return map[uint64]string{16: "main.mu"}[address] },
+	}
+	colour := regexp.MustCompile(`\x1b\[[0-9;]*m`)
+	m := &model{source: named{name: "1"}, waits: true, width: 120, height: 20}
+	lines, err := crowds(snap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Update(looked{snap: snap, crowds: lines})
+	var got []string
+	for _, line := range strings.Split(m.text(), "\n")[2:] {
+		got = append(got, strings.Join(strings.Fields(colour.ReplaceAllString(line, "")), " "))
+	}
+	want := []string{
+		"3 goroutines wait: wait/synch/mutex at main.b (b.go:5)",
+		"2 goroutines wait: wait/synch/mutex(main.mu) at main.a (a.go:5)",
+		"1 goroutine waits: finalizer wait",
+		"CALLS *SELF RUNNING RUNNABLE SLEEP MUTEX ET FUNCTION",
+		"0 22.000ms 2.000ms - 20.000ms - -- main/b",
+		"7 8.000ms 3.000ms 2.000ms - 3.000ms -- main/a",
+		"0 5.000ms - - - 5.000ms (no function that is seen)",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("it shows\n%s\nnot\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	m.Update(tea.KeyPressMsg{Code: 'w', Text: "w"})
+	if text := m.text(); strings.Contains(text, "RUNNABLE") || strings.Contains(text, "goroutine waits") {
+		t.Errorf("waits are shown still: %s", text)
 	}
 }

@@ -22,7 +22,8 @@ type entry struct {
 	name     string
 	flags    string
 	schema.Summary
-	rate float64 // calls a second
+	rate     float64   // calls a second
+	division *division // of the self time, where waits are shown; nil: there is none
 }
 
 // A column is one by which rows can be sorted.
@@ -38,9 +39,12 @@ func timeColumn(name, title string, f func(r *entry) int64) column {
 		if r.Timed == 0 {
 			return "-"
 		}
-		return string(recording.AppendDuration(nil, f(r)/1000))
+		return duration(f(r))
 	}, func(a, b *entry) int { return cmp.Compare(f(b), f(a)) }}
 }
+
+// duration returns a time in picoseconds as text.
+func duration(t int64) string { return string(recording.AppendDuration(nil, t/1000)) }
 
 func countColumn(name, title string, width int, f func(r *entry) uint64) column {
 	return column{name, title, width, func(r *entry) string { return fmt.Sprint(f(r)) }, func(a, b *entry) int { return cmp.Compare(f(b), f(a)) }}
@@ -58,9 +62,41 @@ var allColumns = []column{
 	{"name", "FUNCTION", 0, func(r *entry) string { return r.name }, func(a, b *entry) int { return cmp.Compare(a.name, b.name) }},
 }
 
-// leftOut are the columns that are left out, the first first, where there is not room for so much
-// of the names.
-var leftOut = []string{"panics", "max", "self", "errors", "avg", "rate", "calls", "total"}
+// shown returns the columns of what is shown.
+func (m *model) shown() []column {
+	if m.divides() {
+		return m.times
+	}
+	return allColumns
+}
+
+// divides reports whether it is shown how times divide, instead of sums of calls.
+func (m *model) divides() bool { return m.waits && m.callers == 0 && len(m.times) > 0 }
+
+// sorted returns the place of the column by which rows are sorted: of the one that was chosen last,
+// or of the total or self time if there is none of that name.
+func (m *model) sorted() int {
+	columns, standard := m.shown(), "total"
+	if at := columnNamed(columns, m.sort); at >= 0 {
+		return at
+	}
+	if m.divides() {
+		standard = "self"
+	}
+	return columnNamed(columns, standard)
+}
+
+// leftOut returns the columns that are left out, the first first, where there is not room for so
+// much of the names.
+func (m *model) leftOut() (names []string) {
+	if !m.divides() {
+		return []string{"panics", "max", "self", "errors", "avg", "rate", "calls", "total"}
+	}
+	for _, c := range slices.Backward(m.times[:len(m.times)-1]) {
+		names = append(names, c.name)
+	}
+	return names
+}
 
 const nameLeast = 30
 
@@ -68,16 +104,18 @@ const nameLeast = 30
 // sorted, and how much of a name there is.
 func (m *model) columns() (columns []*column, name int) {
 	name = m.width - len(" ET ")
-	for i := range allColumns {
-		columns = append(columns, &allColumns[i])
-		name -= allColumns[i].width
+	all := m.shown()
+	for i := range all {
+		columns = append(columns, &all[i])
+		name -= all[i].width
 	}
-	for _, dispensable := range leftOut {
+	sorted := &all[m.sorted()]
+	for _, dispensable := range m.leftOut() {
 		if name >= nameLeast {
 			break
 		}
 		i := slices.IndexFunc(columns, func(c *column) bool { return c.name == dispensable })
-		if columns[i] != &allColumns[m.sort] {
+		if columns[i] != sorted {
 			name += columns[i].width
 			columns = slices.Delete(columns, i, i+1)
 		}
@@ -98,19 +136,27 @@ func (m *model) rebuild() {
 	if m.now == nil {
 		return
 	}
-	m.rows = m.rows[:0]
+	m.rows, m.times = m.rows[:0], nil
+	divisions := map[uint32]*division{}
+	if m.waits {
+		divisions = divide(m.now)
+		m.times = timesOf(m.now, divisions)
+	}
 	called, before := m.called(m.now), m.called(m.before)
 	if m.callers != 0 {
 		for caller, s := range called {
-			m.add(caller, s, before[caller].Count)
+			m.add(caller, s, before[caller].Count, nil)
 		}
 	} else {
 		for i := range m.now.Functions {
 			key := m.now.Functions[i].Key
-			m.add(key, called[key], before[key].Count)
+			m.add(key, called[key], before[key].Count, divisions[key])
+		}
+		if d := divisions[0]; d != nil {
+			m.add(0, schema.Summary{}, 0, d)
 		}
 	}
-	c := allColumns[m.sort]
+	c := m.shown()[m.sorted()]
 	slices.SortStableFunc(m.rows, func(a, b entry) int {
 		order := cmp.Or(c.compare(&a, &b), cmp.Compare(a.name, b.name))
 		if m.reversed {
@@ -147,8 +193,8 @@ func (m *model) called(snap *schema.Snapshot) map[uint32]schema.Summary {
 
 // add adds the row of a function, which had been called so often before, unless the filter, which
 // is for functions and not for callers, leaves it out.
-func (m *model) add(key uint32, s schema.Summary, before uint64) {
-	row := entry{function: key, Summary: s, name: "(no function that is seen)", flags: "  "}
+func (m *model) add(key uint32, s schema.Summary, before uint64, d *division) {
+	row := entry{function: key, Summary: s, division: d, name: "(no function that is seen)", flags: "  "}
 	if d := m.nowAt.Sub(m.beforeAt).Seconds(); m.before != nil && d > 0 && s.Count > before {
 		row.rate = float64(s.Count-before) / d
 	}
@@ -176,7 +222,7 @@ func flagMark(on bool, mark string) string {
 }
 
 // lines returns how many rows there is room for.
-func (m *model) lines() int { return max(m.height-5, 1) }
+func (m *model) lines() int { return max(m.height-5-len(m.crowds), 1) }
 
 var (
 	headStyle    = lipgloss.NewStyle().Bold(true)
@@ -186,7 +232,8 @@ var (
   up, down, PgUp, PgDn   select a function
   < >                    sort by another column         r   the other way round
   /                      show names with this in them   Esc back, no filter
-  Enter                  what calls the function
+  Enter                  what calls the function       w   how times divide into
+                                                           waits, or calls
   e, t                   turn the function, or its timing, on or off
   E, D                   turn all that are shown on, off
   c                      forget what was counted        p   stop, go on
@@ -227,8 +274,12 @@ func (m *model) text() string {
 		line(nil, m.message)
 	case m.filter != "":
 		line(nil, "filter: "+m.filter)
-	case len(m.look.AllTooOften()) > 0:
-		line(nil, "called too often to be counted: "+words.Count(len(m.look.AllTooOften()), "function")+", marked !; e turns one on, ? for help")
+	case m.divides() && len(m.hotWaits()) > 0:
+		line(nil, "too often to be counted: "+strings.Join(m.hotWaits(), ", ")+"; -budget allows more")
+	case len(m.look.AllTooOften()) > len(m.hotWaits()):
+		line(nil, "called too often to be counted: "+words.Count(len(m.look.AllTooOften())-len(m.hotWaits()), "function")+", marked !; e turns one on, ? for help")
+	case m.divides() && len(m.times) == waitless && m.source.Alive():
+		line(nil, "no waits are seen yet; of a program that prints or records, those that its rules name")
 	default:
 		line(nil, "? for help")
 	}
@@ -239,11 +290,14 @@ func (m *model) text() string {
 	if m.callers != 0 {
 		line(nil, "callers of "+strings.TrimPrefix(m.now.Function(m.callers).Instrument(), "call/")+", Esc for all functions")
 	}
+	for _, crowd := range m.crowds {
+		line(nil, crowd)
+	}
 	columns, name := m.columns()
-	head := ""
+	head, sorted := "", &m.shown()[m.sorted()]
 	for _, c := range columns {
 		title := c.title
-		if c == &allColumns[m.sort] {
+		if c == sorted {
 			title = "*" + title
 		}
 		if c.width == 0 {
@@ -269,6 +323,16 @@ func (m *model) text() string {
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// hotWaits returns the kinds of waits that are left out because there were too many.
+func (m *model) hotWaits() (names []string) {
+	for _, key := range m.look.AllTooOften() {
+		if f := m.now.Function(key); f.Wait {
+			names = append(names, f.Instrument())
+		}
+	}
+	return names
 }
 
 // title says what is shown.
