@@ -136,11 +136,11 @@ var waitColumns = []column[Wait]{
 	moment("TIMER_WAIT", waited),
 	null[Wait]("SPINS", "int unsigned"),
 	optional("OBJECT_SCHEMA", nameKind, func(v *view, w *Wait) (string, bool) {
-		schema, _ := v.object(w)
-		return schema, schema != ""
+		pkg := v.objectPackage(w)
+		return pkg, pkg != ""
 	}),
 	optional("OBJECT_NAME", nameKind, func(v *view, w *Wait) (string, bool) {
-		_, name := v.object(w)
+		name := v.ObjectName(w.Function, w.Object, w.Inside)
 		return name, name != ""
 	}),
 	null[Wait]("INDEX_NAME", nameKind),
@@ -188,28 +188,26 @@ func waitSummaryColumns(by ...column[Summary]) []column[Summary] {
 		number("SUM_TIMER_RUNNABLE", func(s *Summary) int64 { return s.Sum - s.Self }))
 }
 
-// object returns the package and the name of what a wait was for, "" if they are not known.
-func (v *view) object(w *Wait) (schema, name string) {
-	full := v.ObjectName(w.Function, w.Object, w.Inside)
+// objectPackage returns the package of what a wait was for, "" if it is not known.
+func (v *view) objectPackage(w *Wait) string {
 	if strings.HasPrefix(v.Function(w.Function).Name, "io/") {
-		return "", full
+		return ""
 	}
-	variable, of, local := strings.Cut(full, " in ") // jobs in main.work
-	if local {
-		schema, name = packageOf(of)
-		return schema, variable + " in " + name
+	full := v.ObjectName(w.Function, w.Object, w.Inside)
+	if _, of, local := strings.Cut(full, " in "); local { // jobs in main.work
+		full = of
 	}
 	return packageOf(full)
 }
 
-// packageOf takes the name of a variable or function apart.
-func packageOf(full string) (pkg, name string) {
-	dot := strings.IndexByte(full[strings.LastIndexByte(full, '/')+1:], '.')
+// packageOf returns the package of a variable or function, "" if the name has none.
+func packageOf(full string) string {
+	path := strings.LastIndexByte(full, '/') + 1
+	dot := strings.IndexByte(full[path:], '.')
 	if dot < 0 {
-		return "", full
+		return ""
 	}
-	dot += strings.LastIndexByte(full, '/') + 1
-	return full[:dot], full[dot+1:]
+	return full[:path+dot]
 }
 
 // An instance is an object for which goroutines waited.

@@ -36,7 +36,7 @@ func TestWaits(t *testing.T) {
 		"SELECT THREAD_ID, EVENT_ID, END_EVENT_ID, EVENT_NAME, SOURCE, TIMER_START, TIMER_END, TIMER_WAIT, NESTING_EVENT_ID, NESTING_EVENT_TYPE, OPERATION FROM events_waits_current": `1|2|NULL|wait/synch/mutex|NULL|2000000000000|NULL|NULL|1|CALL|lock
 2|3|3|wait/io/socket|NULL|40|41|1|1|CALL|poll
 `,
-		"SELECT EVENT_NAME, TIMER_WAIT, TIMER_RUNNABLE, OBJECT_SCHEMA, OBJECT_NAME, OBJECT_TYPE, OBJECT_INSTANCE_BEGIN, ENDED_BY_THREAD_ID, ENDED_BY_EVENT_NAME, ENDED_BY_CALL FROM events_waits_history_long": `wait/synch/mutex|20|4|main|mu|MUTEX|20480|1|call/main/main|9
+		"SELECT EVENT_NAME, TIMER_WAIT, TIMER_RUNNABLE, OBJECT_SCHEMA, OBJECT_NAME, OBJECT_TYPE, OBJECT_INSTANCE_BEGIN, ENDED_BY_THREAD_ID, ENDED_BY_EVENT_NAME, ENDED_BY_CALL FROM events_waits_history_long": `wait/synch/mutex|20|4|main|main.mu|MUTEX|20480|1|call/main/main|9
 wait/io/socket|1|NULL|NULL|fd 7|SOCKET|7|NULL|NULL|NULL
 `,
 		"SELECT EVENTS_WAITS_ID, EVENTS_WAITS_NAME, WAIT_TIME, WAIT_CONNECTION_ID FROM events_waits_history":                                                         "2|wait/synch/mutex|20|2\n3|wait/io/socket|1|2\n",
