@@ -151,6 +151,7 @@ func newSummary(w *walker, by string) *Summary {
 	r := w.Recording
 	s := &Summary{r: r, clock: r.Converter(), by: by, group: make([]int32, r.Keys()), byName: map[string]int32{}, byG: map[uint64]int32{},
 		printer: r.Printer(recording.DefaultFormat)}
+	w.Divide = by == "function" // the sums by package and by goroutine are the same without that
 	w.Begin, w.End, w.More = s.begin, s.end, func(*stack, *frame, *recording.Event) {}
 	return s
 }
