@@ -24,8 +24,19 @@ func (v *view) spansOf(class string) []Span {
 	return rows
 }
 
+// ofThreads returns those of the threads that there are: the process keeps the last spans of all
+// goroutines, those that have ended included.
+func (v *view) ofThreads(spans []Span) []Span {
+	threads := map[uint64]bool{}
+	for i := range v.Threads {
+		threads[v.Threads[i].ID] = true
+	}
+	return slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return !threads[s.Thread] })
+}
+
 // currentSpans returns those that are under way, and the last one of each thread that has none.
-func currentSpans(spans []Span) []Span {
+func (v *view) currentSpans(spans []Span) []Span {
+	spans = v.ofThreads(spans)
 	busy, last := map[uint64]bool{}, map[uint64]int{}
 	for i := range spans {
 		last[spans[i].Thread] = i
@@ -44,7 +55,7 @@ func currentSpans(spans []Span) []Span {
 func (v *view) historySpans(spans []Span) []Span {
 	n := map[uint64]int{}
 	var rows []Span
-	for _, s := range slices.Backward(spans) {
+	for _, s := range slices.Backward(v.ofThreads(spans)) {
 		if !s.Inside && n[s.Thread] < v.History {
 			n[s.Thread]++
 			rows = append(rows, s)
@@ -89,7 +100,7 @@ func (v *view) ownStatements() (s Statements, some bool) {
 	if len(spans) == 0 && len(sums) == 0 {
 		return s, false
 	}
-	s.Current, s.History, s.Long = v.statementsOf(currentSpans(spans)), v.statementsOf(v.historySpans(spans)), v.statementsOf(endedSpans(spans))
+	s.Current, s.History, s.Long = v.statementsOf(v.currentSpans(spans)), v.statementsOf(v.historySpans(spans)), v.statementsOf(endedSpans(spans))
 	digests := map[string]int{}
 	for i := range s.Long {
 		key := s.Long[i].Name + " " + s.Long[i].Digest
@@ -119,7 +130,7 @@ func plainError(printed string) string {
 
 // stageTables have a row for each HTTP request that the program served or made, and sums of them.
 var stageTables = slices.Concat([]*table{
-	newTable("events_stages_current", func(v *view) []Span { return currentSpans(v.spansOf(stageClass)) }, stageColumns...),
+	newTable("events_stages_current", func(v *view) []Span { return v.currentSpans(v.spansOf(stageClass)) }, stageColumns...),
 	withParts(newTable("events_stages_history", func(v *view) []Span { return v.historySpans(v.spansOf(stageClass)) }, stageColumns...), StagePart),
 	withParts(newTable("events_stages_history_long", func(v *view) []Span { return endedSpans(v.spansOf(stageClass)) }, stageColumns...), StagePart),
 	withParts(reading(live.SumsByFunction, newTable("events_stages_summary_global_by_event_name", func(v *view) []Summary { return every(v.only(v.Global, stageClass), v.kindsOf(stageClass)) }, summaryColumns()...)), StageGlobalPart),
@@ -127,7 +138,7 @@ var stageTables = slices.Concat([]*table{
 
 // probeTables have a row for each time that a static probe fired, and how often each did.
 var probeTables = slices.Concat([]*table{
-	newTable("events_probes_current", func(v *view) []Span { return currentSpans(v.Fired) }, probeColumns...),
+	newTable("events_probes_current", func(v *view) []Span { return v.currentSpans(v.Fired) }, probeColumns...),
 	withParts(newTable("events_probes_history", func(v *view) []Span { return v.historySpans(v.Fired) }, probeColumns...), ProbePart),
 	withParts(newTable("events_probes_history_long", func(v *view) []Span { return v.Fired }, probeColumns...), ProbePart),
 	withParts(reading(live.SumsByFunction, newTable("events_probes_summary_global_by_event_name", func(v *view) []Summary { return every(v.only(v.Global, probeClass), v.Probes) }, firedColumns()...)), ProbeGlobalPart),
