@@ -117,6 +117,8 @@ type waitGroup struct {
 	Longest    int64    `json:"longest,omitempty"` // ns that one of them has waited; 0: waits were not observed when they stopped
 	Goroutines []uint64 `json:"goroutines"`
 	Started    string   `json:"started,omitempty"` // the function that started the first of them
+
+	unknown bool // what they wait for was not looked at, since it is not one of the first, see live.Objects
 }
 
 func waitGroups(p *live.Process) ([]*waitGroup, *waiters, error) {
@@ -141,7 +143,8 @@ func waitGroups(p *live.Process) ([]*waitGroup, *waiters, error) {
 		k := key{w.does(g), at, own.within(g, at)}
 		group := byKey[k]
 		if group == nil {
-			group = &waitGroup{Does: k.does, Stuck: g.Stuck, HeldBy: w.heldBy(g), Other: w.other(g), At: at.Function, File: at.File, Line: at.Line, Within: k.within, Started: g.Creator}
+			group = &waitGroup{Does: k.does, Stuck: g.Stuck, HeldBy: w.heldBy(g), Other: w.other(g), At: at.Function, File: at.File, Line: at.Line, Within: k.within, Started: g.Creator,
+				unknown: g.Object != 0 && w.objects[g.Object] == nil}
 			if g.Parent == 0 {
 				group.Started = ""
 			}
@@ -198,18 +201,33 @@ func sortGroups(groups []*waitGroup) {
 const foldedFrom = 4
 
 // fold makes one group of those that differ in what they wait for alone, such as connections: each
-// goroutine has its own. Those that wait for a lock stay, since its holder is told with them.
+// goroutine has its own. Those that wait for a lock stay, since its holder is told with them. Those
+// of which it is not known what there is to say of the other side join others.
 func fold(groups []*waitGroup) []*waitGroup {
 	type key struct {
-		does, file, within, other string
-		line                      int
-		stuck                     bool
+		does, file, within string
+		line               int
+		stuck              bool
 	}
-	keyOf := func(g *waitGroup) (k key, ok bool) {
+	type keyOther struct {
+		key
+		other string
+	}
+	others := map[key]string{} // what is said of the first of the others
+	keyOf := func(g *waitGroup) (k keyOther, ok bool) {
 		does, _, object := strings.Cut(g.Does, "(")
-		return key{does, g.File, g.Within, g.Other, g.Line, g.Stuck}, object && len(g.Goroutines) == 1 && len(g.HeldBy) == 0
+		k = keyOther{key{does, g.File, g.Within, g.Line, g.Stuck}, g.Other}
+		if g.unknown {
+			k.other = others[k.key]
+		}
+		return k, object && len(g.Goroutines) == 1 && len(g.HeldBy) == 0
 	}
-	alike := map[key][]*waitGroup{}
+	for _, g := range groups {
+		if k, ok := keyOf(g); ok && !g.unknown && others[k.key] == "" {
+			others[k.key] = g.Other
+		}
+	}
+	alike := map[keyOther][]*waitGroup{}
 	for _, g := range groups {
 		if k, ok := keyOf(g); ok {
 			alike[k] = append(alike[k], g)
@@ -225,10 +243,15 @@ func fold(groups []*waitGroup) []*waitGroup {
 		case g == of[0]:
 			one := *g
 			one.Does = fmt.Sprintf("%s, and %d more)", strings.TrimSuffix(g.Does, ")"), len(of)-1)
-			one.Goroutines = nil
+			one.Goroutines, one.Other = nil, k.other
+			some := false
 			for _, other := range of {
 				one.Goroutines = append(one.Goroutines, other.Goroutines...)
 				one.Longest = max(one.Longest, other.Longest)
+				some = some || other.unknown
+			}
+			if some && one.Other != "" {
+				one.Other += ", as far as they were looked at"
 			}
 			slices.Sort(one.Goroutines)
 			folded = append(folded, &one)

@@ -79,3 +79,26 @@ func TestFold(t *testing.T) {
 		t.Error("the groups themselves have changed")
 	}
 }
+
+// TestFoldUnknown: those of more channels than are looked at join the others.
+func TestFoldUnknown(t *testing.T) {
+	const nobody = "to which nobody sends"
+	var groups []*waitGroup
+	for i := range uint64(10) {
+		groups = append(groups, &waitGroup{Does: fmt.Sprintf("waiting: wait/synch/chan/receive(0x%x c)", i), File: "a.go", Other: nobody, Goroutines: []uint64{i}})
+	}
+	known := fold(groups)
+	if len(known) != 1 || known[0].Other != nobody {
+		t.Errorf("of known ones: %+v", known)
+	}
+	for i := range uint64(10) {
+		groups = append(groups, &waitGroup{Does: fmt.Sprintf("waiting: wait/synch/chan/receive(0x%x)", 10+i), File: "a.go", Goroutines: []uint64{10 + i}, unknown: true})
+	}
+	all := fold(groups)
+	if len(all) != 1 || len(all[0].Goroutines) != 20 || all[0].Other != nobody+", as far as they were looked at" || !strings.HasSuffix(all[0].Does, "(0x0 c, and 19 more)") {
+		t.Errorf("of all: %+v", all)
+	}
+	if alone := fold(groups[10:]); len(alone) != 1 || alone[0].Other != "" {
+		t.Errorf("of those that are not known: %+v", alone)
+	}
+}
