@@ -102,22 +102,27 @@ func ftraceHandlerResumed() bool {
 	if request := atomic.Load(&h.Request); request != h.Reply {
 		text := string(unsafe.Slice((*byte)(add(unsafe.Pointer(h), ftrace_format_RequestAt)), min(h.Asked, ftrace_format_RequestMax)))
 		reply := ftraceAnswer(h, h.Kind, h.Observer, text)
+		var list *ftraceText // not copied: garbage would have the collector stop the world the sooner
 		h.Failed = 0
 		if reply != "" {
 			h.Failed = 1
 		} else if h.Kind == ftrace_format_AskLook {
 			reply = ftraceSetup()
 		} else if h.Kind == ftrace_format_AskStates {
-			reply = ftraceListStates(*(*uint64)(unsafe.Pointer(unsafe.StringData(text))))
+			list = ftraceListStates(*(*uint64)(unsafe.Pointer(unsafe.StringData(text))))
 		} else if h.Kind == ftrace_format_AskStuck {
-			reply = ftraceFindStuck(int64(*(*uint64)(unsafe.Pointer(unsafe.StringData(text)))))
+			list = ftraceFindStuck(int64(*(*uint64)(unsafe.Pointer(unsafe.StringData(text)))))
 		} else if h.Kind == ftrace_format_AskWhat {
-			reply = ftraceTellObjects(unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.StringData(text))), len(text)/8))
+			list = ftraceTellObjects(unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.StringData(text))), len(text)/8))
 		} else if h.Kind == ftrace_format_AskLocks {
-			reply = ftraceListLocks(*(*uint64)(unsafe.Pointer(unsafe.StringData(text))))
+			list = ftraceListLocks(*(*uint64)(unsafe.Pointer(unsafe.StringData(text))))
+		}
+		if list != nil {
+			reply = list.string()
 		}
 		h.Answered = uint32(min(len(reply), ftrace_format_RequestMax))
 		memmove(add(unsafe.Pointer(h), ftrace_format_ReplyAt), unsafe.Pointer(unsafe.StringData(reply)), uintptr(h.Answered))
+		ftraceFreeText(list)
 		if h.Kind != ftrace_format_AskLook {
 			h.Now = ftraceReadClock()
 		}

@@ -25,11 +25,14 @@ type ftraceListed struct {
 	count  uint32
 }
 
+var ftraceListing ftraceListed
+
 // ftraceListStates returns goroutines from number from on, in the order in which the runtime
 // has them, as many as fit into a reply. docs/format.md has every byte.
-func ftraceListStates(from uint64) string {
+func ftraceListStates(from uint64) *ftraceText {
 	b := ftraceNewText()
-	stacks := new(ftraceListed)
+	stacks := &ftraceListing // only the handler of requests lists
+	*stacks = ftraceListed{}
 	b.word(0) // where the next list begins, 0: there is none
 	b.word(ftraceTicks())
 	all, n := atomicAllG()
@@ -70,9 +73,7 @@ func ftraceListStates(from uint64) string {
 		b.word(uint64(i))
 		b.n = at
 	}
-	list := string(b.data[:b.n])
-	ftraceFreeText(b)
-	return list
+	return b
 }
 
 // ftraceCountGoroutines returns how many goroutines a list of all would have.

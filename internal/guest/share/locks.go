@@ -14,7 +14,7 @@ const ftraceLockRoom = 4 << 10 // bytes that an entry may take
 
 // ftraceListLocks returns who holds locks, and findings, from entry number from on: first the lists
 // of goroutines, then the findings. docs/format.md has every byte.
-func ftraceListLocks(from uint64) string {
+func ftraceListLocks(from uint64) *ftraceText {
 	b := ftraceNewText()
 	b.word(0) // where the next list begins, 0: there is none
 	b.word(ftraceLocksNow())
@@ -51,9 +51,7 @@ func ftraceListLocks(from uint64) string {
 		b.word(i)
 		b.n = at
 	}
-	list := string(b.data[:b.n])
-	ftraceFreeText(b)
-	return list
+	return b
 }
 
 // heldLocks appends the locks that a goroutine holds, which goes on meanwhile.

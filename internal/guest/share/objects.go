@@ -50,7 +50,7 @@ type ftraceTelling struct {
 // ftraceTellObjects answers the request: pairs of an address, and the id of a goroutine that waits
 // for it, with bit 63 set if it is a channel, and bit 62 if package variables are not to be
 // searched. docs/format.md has every byte of the reply.
-func ftraceTellObjects(asked []uint64) string {
+func ftraceTellObjects(asked []uint64) *ftraceText {
 	var t ftraceTelling // on the stack, since no garbage of this may lead anywhere
 	b := ftraceNewText()
 	ok := t.begin(ftraceStepsMax * unsafe.Sizeof(ftraceStep{}))
@@ -87,9 +87,7 @@ func ftraceTellObjects(asked []uint64) string {
 		}
 	}
 	t.end()
-	answer := string(b.data[:b.n])
-	ftraceFreeText(b)
-	return answer
+	return b
 }
 
 func (t *ftraceTelling) step(i int32) *ftraceStep {

@@ -44,7 +44,7 @@ type ftraceReachedStack struct {
 // ftraceFindStuck marks the goroutines that nothing can wake any more. Meanwhile the world is
 // stopped, for at most the time of limit. It returns the nanoseconds that this took, the bytes that
 // were looked at, whether the time was too short, and the number of goroutines.
-func ftraceFindStuck(limit int64) string {
+func ftraceFindStuck(limit int64) *ftraceText {
 	var r ftraceReach
 	stw := stopTheWorld(stwUnknown)
 	begun := nanotime()
@@ -72,9 +72,7 @@ func ftraceFindStuck(limit int64) string {
 	}
 	b.word(late)
 	b.word(stuck)
-	answer := string(b.data[:b.n])
-	ftraceFreeText(b)
-	return answer
+	return b
 }
 
 // begin makes room for the walk, and for that many bytes at found.
