@@ -119,6 +119,7 @@ const (
 	TableSite                // number, line, name of a function, file: where goroutines stop
 	TableSpan                // as TableFunc; the names of a kind of spans: the package is statement or stage
 	TableFile                // number, name: a path, or the addresses of a connection
+	TableChannel             // address of a channel that a goroutine waited for, address of a word that leads to it
 	TableEnd                 // one more than the last kind
 )
 
@@ -277,6 +278,7 @@ event { name = "site"; id = 12; stream_id = 1; fields := struct { uint64_t numbe
 event { name = "span"; id = 13; stream_id = 1; fields := struct { uint64_t key; uint64_t line;
 	string import_path; string symbol; string name; string file; string params; string clause; }; };
 event { name = "file"; id = 14; stream_id = 1; fields := struct { uint64_t number; string name; }; };
+event { name = "channel"; id = 15; stream_id = 1; fields := struct { uint64_t channel; uint64_t word; }; };
 `
 
 // The timers.

@@ -10,7 +10,7 @@ import (
 func FromTables(env Env, packets []byte) *Recording {
 	env.Version = format.Version
 	env.stringLimit, env.elemLimit, env.fieldLimit, env.nestLimit = stringLimit, elemLimit, fieldLimit, nestLimit
-	r := &Recording{Dir: "memory", Env: env, seen: map[string]bool{}, lost: map[int]uint64{}, codes: map[uint64]string{}}
+	r := &Recording{Dir: "memory", Env: env, seen: map[string]bool{}, lost: map[int]uint64{}, codes: map[uint64]string{}, channels: map[uint64][]uint64{}}
 	r.tables.r = r
 	for at := int64(0); len(packets) >= packetHead; {
 		p, wrong := parsePacket(packets, format.TablesStream, env.UUID)

@@ -1,20 +1,22 @@
 package recording
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 )
 
-// Objects learns what the locks in a recording are called. A lock that is part of a struct has the
-// name of its field, such as main.cache.mu. The struct is one to which the receiver, or another
-// parameter, of a call pointed in which a goroutine waited for the lock.
+// Objects learns what the locks and channels in a recording are called. A lock that is part of a
+// struct has the name of its field, such as main.cache.mu, and so has a channel to which a field
+// leads. The struct is one to which the receiver, or another parameter, of a call pointed in which
+// a goroutine waited for the lock or channel.
 type Objects struct {
 	r      *Recording
 	p      *Printer
 	read   []int             // by number of a layout: one more than leading, 0: not known yet
-	locked map[uint32]bool   // by number of a type: it has locks in it
+	locked map[uint32]bool   // by number of a type: it has locks or channels in it
 	aligns map[uint32]uint64 // by number of a type
-	paths  map[part]string   // "" if there is no lock
+	paths  map[part]string   // "" if there is neither a lock nor a channel
 	names  map[uint64]string // by address
 }
 
@@ -24,8 +26,8 @@ type part struct {
 	at uint64
 }
 
-// Pointers are those among the values of a call that lead to structs with locks. It has no pointers
-// of its own, so it may be kept with a call of [Stacks].
+// Pointers are those among the values of a call that lead to structs with locks or channels. It has
+// no pointers of its own, so it may be kept with a call of [Stacks].
 type Pointers [2]struct {
 	address uint64
 	to      uint32 // number of the struct's type; 0: there are no more
@@ -84,7 +86,7 @@ func (o *Objects) leads(n uint32) uint32 {
 	if t == nil || t.Kind != reflect.Pointer || t.Secret {
 		return 0
 	}
-	if elem := o.r.typ(t.Elem); elem == nil || isLock(elem) || !o.hasLocks(t.Elem) {
+	if elem := o.r.typ(t.Elem); elem == nil || isLock(elem) || elem.Kind == reflect.Chan || !o.hasLocks(t.Elem) {
 		return 0
 	}
 	return t.Elem
@@ -95,7 +97,7 @@ func (o *Objects) hasLocks(n uint32) bool {
 	if !known {
 		o.locked[n] = false // a damaged table may have a struct that is part of itself
 		if t := o.r.typ(n); t != nil {
-			has = isLock(t) || t.Kind == reflect.Array && o.hasLocks(t.Elem)
+			has = isLock(t) || t.Kind == reflect.Chan || t.Kind == reflect.Array && o.hasLocks(t.Elem)
 			for i := 0; i < len(t.Fields) && !has; i++ {
 				has = o.hasLocks(t.Fields[i].Type)
 			}
@@ -112,6 +114,9 @@ func isLock(t *Type) bool { return t.Kind == reflect.Struct && strings.HasPrefix
 func (o *Objects) Learn(object uint64, pointers *Pointers) bool {
 	for _, p := range pointers {
 		name := o.name(part{p.to, object - p.address})
+		for _, word := range o.r.Keepers(object) {
+			name = cmp.Or(name, o.name(part{p.to, word - p.address}))
+		}
 		if name == "" {
 			continue
 		}
@@ -124,7 +129,7 @@ func (o *Objects) Learn(object uint64, pointers *Pointers) bool {
 	return false
 }
 
-// name returns the name of a lock that is part of a struct, or "".
+// name returns the name of a lock or channel that is part of a struct, or "".
 func (o *Objects) name(p part) string {
 	t := o.r.typ(p.of)
 	if t == nil || p.at >= t.Size {
@@ -139,18 +144,25 @@ func (o *Objects) name(p part) string {
 }
 
 // Name returns the name of an object, or "" if it is not known, or not the only one that was at
-// that address.
-func (o *Objects) Name(object uint64) string { return o.names[object] }
+// that address. One that is no field, and that package variables lead to, has their name. variable
+// returns the name of the variable that is at an address, or "".
+func (o *Objects) Name(object uint64, variable func(address uint64) string) string {
+	name := cmp.Or(o.names[object], variable(object))
+	for _, word := range o.r.Keepers(object) {
+		name = cmp.Or(name, variable(word))
+	}
+	return name
+}
 
-// field returns the name of the lock that is part of a value of type t, at an offset, or "". It
-// begins with the innermost type around the lock that has a name. So a lock has one name, whatever
+// field returns the name of the lock or channel that is part of a value of type t, at an offset, or
+// "". It begins with the innermost type around it that has a name. So a lock has one name, whatever
 // leads to it.
 func (o *Objects) field(t *Type, at uint64) string {
 	name := t.Name
 	for range nestMax {
 		elem := o.r.typ(t.Elem)
 		switch {
-		case isLock(t):
+		case isLock(t), t.Kind == reflect.Chan:
 			return name
 		case t.Kind == reflect.Array && elem != nil && elem.Size > 0:
 			name += "[]"
@@ -171,7 +183,7 @@ func (o *Objects) field(t *Type, at uint64) string {
 		default:
 			return ""
 		}
-		if t.Named && !isLock(t) {
+		if t.Named && !isLock(t) && t.Kind != reflect.Chan {
 			name = t.Name
 		}
 	}

@@ -76,6 +76,7 @@ func TestObjectNames(t *testing.T) {
 		inner struct {
 			_  bool
 			rw sync.RWMutex
+			c  chan<- int
 		}
 		outer struct {
 			name string
@@ -102,6 +103,7 @@ func TestObjectNames(t *testing.T) {
 		{reflect.TypeFor[outer](), unsafe.Offsetof(outer{}.n), ""},
 		{reflect.TypeFor[outer](), unsafe.Offsetof(outer{}.in) + 2*unsafe.Sizeof(inner{}) + unsafe.Offsetof(inner{}.rw), "recording.inner.rw"},
 		{reflect.TypeFor[outer](), unsafe.Offsetof(outer{}.in), ""},
+		{reflect.TypeFor[outer](), unsafe.Offsetof(outer{}.in) + unsafe.Sizeof(inner{}) + unsafe.Offsetof(inner{}.c), "recording.inner.c"},
 		{reflect.TypeFor[outer](), unsafe.Offsetof(outer{}.slots) + unsafe.Sizeof(outer{}.slots) - unsafe.Sizeof(sync.Mutex{}), "recording.outer.slots[].mu"},
 	} {
 		const address = 0x1000
@@ -114,10 +116,35 @@ func TestObjectNames(t *testing.T) {
 	}
 	first, second := Pointers{{0x1000, ts.number(reflect.TypeFor[alone]())}}, Pointers{{0x1000 - 8, ts.number(reflect.TypeFor[inner]())}}
 	o.Learn(0x1000, &first)
-	if o.Learn(0x1000, &second); o.Name(0x1000) != "" {
-		t.Errorf("two locks had the same address, and are both called %s", o.Name(0x1000))
+	if o.Learn(0x1000, &second); o.Name(0x1000, none) != "" {
+		t.Errorf("two locks had the same address, and are both called %s", o.Name(0x1000, none))
 	}
 }
+
+// TestChannelNames: a channel has the name of the field that leads to it, or else of the package
+// variable.
+func TestChannelNames(t *testing.T) {
+	type queue struct {
+		_    sync.Mutex
+		jobs chan int
+	}
+	const receiver, jobs, results = 0x1000, 0x8000, 0x9000
+	ts := &typesOf{&Recording{channels: map[uint64][]uint64{jobs: {0x50, receiver + uint64(unsafe.Offsetof(queue{}.jobs))}, results: {0x60}}}, map[reflect.Type]uint32{}}
+	o := ts.r.Objects()
+	pointers := Pointers{{receiver, ts.number(reflect.TypeFor[queue]())}}
+	variable := func(address uint64) string { return map[uint64]string{0x60: "main.results"}[address] }
+	for object, want := range map[uint64]string{jobs: "recording.queue.jobs", results: "main.results", 0xA000: ""} {
+		if known := o.Learn(object, &pointers); known != (object == jobs) {
+			t.Errorf("%#x: learnt %v", object, known)
+		}
+		if got := o.Name(object, variable); got != want {
+			t.Errorf("%#x: %q, not %q", object, got, want)
+		}
+	}
+}
+
+// none is called with addresses at which there is no variable.
+func none(uint64) string { return "" }
 
 // TestObjectsOfDamaged: types that are part of themselves are no trouble.
 func TestObjectsOfDamaged(t *testing.T) {

@@ -51,10 +51,11 @@ type Recording struct {
 	tables   tableReader
 	damages  sync.Mutex // guards the next four
 	damage   []Damage
-	seen     map[string]bool    // known damage, by place
-	lostRead map[int]uint64     // number of lost records by processor, as the files say
-	offs     map[offKey]offSpan // when calls of functions were left out
-	codes    map[uint64]string  // names of functions by the addresses of their code
+	seen     map[string]bool     // known damage, by place
+	lostRead map[int]uint64      // number of lost records by processor, as the files say
+	offs     map[offKey]offSpan  // when calls of functions were left out
+	codes    map[uint64]string   // names of functions by the addresses of their code
+	channels map[uint64][]uint64 // addresses of words that led to channels
 }
 
 // Env is what the metadata says of the recording.
@@ -100,7 +101,7 @@ func Is(dir string) bool {
 // Open opens the recording in a directory. It fails if there is none, or if it has another version
 // or byte order. It does not fail because of damage.
 func Open(dir string) (*Recording, error) {
-	r := &Recording{Dir: dir, seen: map[string]bool{}, lost: map[int]uint64{}, codes: map[uint64]string{}}
+	r := &Recording{Dir: dir, seen: map[string]bool{}, lost: map[int]uint64{}, codes: map[uint64]string{}, channels: map[uint64][]uint64{}}
 	text, err := os.ReadFile(filepath.Join(dir, "metadata"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,6 +130,9 @@ func (r *Recording) File(object uint64) string {
 	return ""
 }
 
+// Keepers returns the addresses of words that led to a channel for which goroutines waited.
+func (r *Recording) Keepers(channel uint64) []uint64 { return r.channels[channel] }
+
 // A Param is a parameter or result.
 type Param struct {
 	Name      string // "" if it has none
@@ -220,6 +224,7 @@ const (
 
 	processorsMax = 1 << 16
 	codesMax      = 1 << 16
+	channelsMax   = 1 << 16
 	sitesMax      = 1 << 16
 	filesMax      = 1 << 16
 )
@@ -405,6 +410,11 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 	case format.TableFile:
 		n, name := d.word(), d.text()
 		put(&r.files, n, filesMax, &name, d)
+	case format.TableChannel:
+		channel, word := d.word(), d.word()
+		if !d.failed && len(r.channels) < channelsMax && !slices.Contains(r.channels[channel], word) {
+			r.channels[channel] = append(r.channels[channel], word)
+		}
 	case format.TableCode:
 		address, name := d.word(), d.symbol()
 		if !d.failed && len(r.codes) < codesMax {

@@ -574,7 +574,7 @@ func (p *pass) snapshot() *Snapshot {
 	statements := p.statements.snapshot()
 	s.Statements = func() (Statements, error) { return statements, nil }
 	variables := symbols.OfExecutable(p.r.Process.Executable, p.r.Process.Start)
-	s.Name = func(address uint64) string { return cmp.Or(p.objects.Name(address), variables.Variable(address)) }
+	s.Name = func(address uint64) string { return p.objects.Name(address, variables.Variable) }
 	s.FileName = p.r.File
 	holders := p.holdersAtEnd()
 	s.Locks = func() (Locks, error) { return Locks{Holders: holders}, nil }

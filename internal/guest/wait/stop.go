@@ -205,6 +205,9 @@ func ftraceGoesOn() {
 				w.object -= uint64(unsafe.Sizeof(uint32(0))) // its mutex follows a word
 			}
 		}
+		if w.object != 0 && w.kind >= ftraceWaitReceive && w.kind <= ftraceWaitSelect && ftraceRecords() {
+			ftraceDefineChannel(uintptr(w.object), ftraceKeeperOf(t, uintptr(w.object)))
+		}
 		w.prints = true
 		w.ended(gp, site)
 		w.prints = false
@@ -339,6 +342,7 @@ func ftraceRecordWaits(s *ftraceStream) {
 		forEachGRace(func(gp *g) { s.recordWaiting(gp, session, true) })
 	}
 	forEachGRace(func(gp *g) { s.recordWaiting(gp, session, false) })
+	ftraceDefineVariables()
 }
 
 // recordWaiting records the wait in which a goroutine is, if it is in one, or who holds the lock
@@ -357,6 +361,12 @@ func (s *ftraceStream) recordWaiting(gp *g, session int, holders bool) {
 	w, depth := gp.ftraceWait, int32(0)
 	var channels [ftraceAwaitedMax]uint64
 	n := ftraceAwaitedBy(gp, &channels)
+	var keepers [ftraceAwaitedMax]uintptr
+	if !holders && w.kind >= ftraceWaitReceive && w.kind <= ftraceWaitSelect {
+		for i, channel := range channels[:n] {
+			keepers[i] = ftraceKeeperOf(gp.ftrace, uintptr(channel))
+		}
+	}
 	if t := gp.ftrace; t != nil {
 		if depth = t.shown; session >= 0 {
 			depth = t.seen[session]
@@ -376,6 +386,9 @@ func (s *ftraceStream) recordWaiting(gp *g, session int, holders bool) {
 	f := ftraceWaitKind(w.kind)
 	if !f.wantedBy(session) {
 		return
+	}
+	for i, channel := range channels[:n] {
+		ftraceDefineChannel(uintptr(channel), keepers[i])
 	}
 	mp = acquirem()
 	writer := (*ftraceWriter)(nil)

@@ -56,7 +56,7 @@ func (ws *Waits) called(kind uint32, object uint64) string {
 	if text.OfFile(ws.r.Function(kind)) {
 		return ""
 	}
-	return cmp.Or(ws.named.Name(object), ws.variables.Variable(object))
+	return ws.named.Name(object, ws.variables.Variable)
 }
 
 func (ws *Waits) siteName(number uint32) string {
