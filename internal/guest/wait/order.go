@@ -189,8 +189,21 @@ func (b *ftraceHeldLocks) enter(gp *g, i, before, taken uint64, took ftracePlace
 		if other := &wrong[j]; other.act.goroutine == gp.goid {
 			other.act.goroutine, other.act.key = other.other, 0
 		}
+		if act.ofTesting() && wrong[j].act.ofTesting() {
+			continue
+		}
 		ftraceNote(ftrace_format_FindingOrder, [2]uint64{before, taken}, 0, &wrong[j].act, &act)
 	}
+}
+
+// ofTesting reports whether package testing took both locks. It takes those of a test and of its
+// parent in the one order until the test is done, and in the other after that.
+func (a *ftraceAct) ofTesting() bool {
+	return a.held.ofTesting() && a.took.ofTesting()
+}
+
+func (p ftracePlace) ofTesting() bool {
+	return stringslite.HasPrefix(p.position().function, "testing.")
 }
 
 // conflicts reports whether two goroutines may be at the opposite orders o and p at once.
