@@ -45,8 +45,15 @@ type Converter struct {
 	nsPerTick float64
 }
 
+// HoldClock has Converter return c from now on, whatever the tables say later of the clocks: who
+// has shown times of a recording that is being written goes on to show the same.
+func (r *Recording) HoldClock(c Converter) { r.held = &c }
+
 // Converter returns the converter for the recording's ticks.
 func (r *Recording) Converter() Converter {
+	if r.held != nil {
+		return *r.held
+	}
 	first, last := r.Clocks()
 	c := Converter{ticks: first.Ticks, wall: first.Wall, nsPerTick: 1}
 	switch {

@@ -23,6 +23,7 @@ type cursor struct {
 	pos      int    // of the next record
 	ticks    uint64 // of the next record, or of the last if there is none left
 	offset   int64  // of the packet in the file
+	first    int64  // of the first packet that has not been given back
 	packet   packet
 	stored   int64         // bytes that it takes in the file
 	packed   *packing      // of a compact recording: src is read into its packets
@@ -299,7 +300,7 @@ func (c *cursor) seek(ticks uint64) error {
 		p, wrong := parsePacket(head[:], format.CallsStream, c.r.Env.UUID)
 		return p.begin, wrong == "" && p.size == packetUsual
 	}
-	low, high := int64(0), info.Size()/packetUsual // the packet is in [low, high)
+	low, high := c.first/packetUsual, info.Size()/packetUsual // the packet is in [low, high)
 	for high-low > 1 {
 		middle := (low + high) / 2
 		i := middle
@@ -315,7 +316,7 @@ func (c *cursor) seek(ticks uint64) error {
 		}
 	}
 	c.offset = low * packetUsual
-	for i := low - 1; i >= 0; i-- {
+	for i := low - 1; i >= c.first/packetUsual; i-- {
 		if _, ok := begin(i); ok {
 			c.before = le64(head[lostAt:])
 			break
@@ -354,6 +355,11 @@ func (r *Recording) newCursor(name string, frees bool) (*cursor, error) {
 	c.processor, _ = strconv.Atoi(number)
 	if prefix == packedFiles {
 		c.packed = &packing{}
+		return c, nil
+	}
+	if c.first = firstData(f) / packetUsual * packetUsual; c.first > 0 {
+		c.offset = c.first
+		r.damaged(Damage{name, 0, c.first, "its beginning has been given back"})
 	}
 	return c, nil
 }

@@ -17,3 +17,13 @@ func free(f *os.File, offset, size int64) {
 	const keepSize, punchHole = 1, 2 // of linux/falloc.h
 	syscall.Fallocate(int(f.Fd()), keepSize|punchHole, offset, size)
 }
+
+// firstData returns where the first part of a file begins that has not been given back.
+func firstData(f *os.File) int64 {
+	const seekData = 3
+	at, err := f.Seek(0, seekData)
+	if err != nil {
+		return 0 // there is none, or the file system can't tell
+	}
+	return at
+}

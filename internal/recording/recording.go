@@ -56,6 +56,8 @@ type Recording struct {
 	offs     map[offKey]offSpan  // when calls of functions were left out
 	codes    map[uint64]string   // names of functions by the addresses of their code
 	channels map[uint64][]uint64 // addresses of words that led to channels
+	held     *Converter          // what Converter returns, nil: what the clocks say
+	begins   uint64              // ticks before which packets were given back, see Trim
 }
 
 // Env is what the metadata says of the recording.

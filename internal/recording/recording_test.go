@@ -320,11 +320,12 @@ func TestOpenToFree(t *testing.T) {
 	}
 }
 
-// TestSkip gives up what is unread of two files, up to one moment. The space of what was read or
-// given up is given back.
-func TestSkip(t *testing.T) {
-	const packets, step = 40, 1 << 40
-	dir := copyOf(t, "workers")
+// repeated returns a recording with two files of so many packets, each of which is 1<<40 ticks
+// after the one before.
+func repeated(t *testing.T, packets int) (dir string) {
+	t.Helper()
+	const step = 1 << 40
+	dir = copyOf(t, "workers")
 	for _, name := range []string{"calls_0", "calls_1"} {
 		change(t, dir, name, func(b []byte) (file []byte) {
 			for i := range uint64(packets) {
@@ -345,6 +346,14 @@ func TestSkip(t *testing.T) {
 			return file
 		})
 	}
+	return dir
+}
+
+// TestSkip gives up what is unread of two files, up to one moment. The space of what was read or
+// given up is given back.
+func TestSkip(t *testing.T) {
+	const packets = 40
+	dir := repeated(t, packets)
 	all := readAll(t, open(t, dir), Window{})
 	for _, limit := range []int64{200 * packetUsual, 20 * packetUsual, 2 * packetUsual} {
 		t.Run(fmt.Sprint(limit/packetUsual), func(t *testing.T) {
