@@ -287,7 +287,7 @@ func (f *forwarding) follow() error {
 			}
 		}
 	}()
-	err := viewlive.Tail(r.Dir, done, errors.New("it has nothing"), f, viewlive.KeepAll, io.Discard)
+	err := viewlive.Tail(r.Dir, done, errors.New("it has nothing"), f, viewlive.Room{Read: viewlive.KeepAll}, io.Discard)
 	return cmp.Or(err, f.err, f.ctx.Err())
 }
 

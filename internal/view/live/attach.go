@@ -133,7 +133,7 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 	signal.Notify(leave, os.Interrupt, syscall.SIGTERM) // a shell has its jobs ignore Ctrl-C, but not kill -INT
 	signals.Notify(leave, syscall.SIGHUP)
 	defer signal.Stop(leave)
-	rules, kept := o.Rules, ""
+	kept := ""
 	if o.Dir != "" {
 		full, err := filepath.Abs(o.Dir)
 		if err != nil {
@@ -153,29 +153,7 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 		defer to.Remove()
 		defer KeepPipes()()
 	}
-	if err := p.Begin(); err != nil {
-		return err
-	}
-	if rules == "" {
-		armed, err := anyEnabled(p)
-		if err != nil {
-			return err
-		}
-		if !armed {
-			rules = "1"
-		}
-	}
-	record := func() error { return p.Record(to.Inside) }
-	if rules != "" {
-		if err := checkRules(p, rules, warn); err != nil {
-			return err
-		}
-		record = func() error { return p.RecordRules(to.Inside, rules) }
-	}
-	if err := p.SetBudget(o.Budget); err != nil {
-		return err
-	}
-	if err := record(); err != nil {
+	if err := o.begin(p, to.Inside, warn); err != nil {
 		return err
 	}
 	done := make(chan struct{})
@@ -194,7 +172,7 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 	var err error
 	v := &textView{options: o.Text, out: out, late: late}
 	if o.Dir == "" {
-		err = Tail(to.Here, done, fmt.Errorf("process %d ended before it recorded anything", p.PID), v, AttachedBehind, warn)
+		err = Tail(to.Here, done, fmt.Errorf("process %d ended before it recorded anything", p.PID), v, Room{Unread: AttachedBehind}, warn)
 		if err != nil {
 			select {
 			case leave <- os.Interrupt: // whoever read the output has gone
@@ -225,13 +203,42 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 	return errors.Join(err, detached)
 }
 
+// begin begins a session in which the process records to a directory what the rules say, or, if
+// there are none, what is armed, or else everything.
+func (o *AttachOptions) begin(p *live.Process, dir string, warn io.Writer) error {
+	rules := o.Rules
+	if err := p.Begin(); err != nil {
+		return err
+	}
+	if rules == "" {
+		armed, err := anyEnabled(p)
+		if err != nil {
+			return err
+		}
+		if !armed {
+			rules = "1"
+		}
+	}
+	record := func() error { return p.Record(dir) }
+	if rules != "" {
+		if err := checkRules(p, rules, warn); err != nil {
+			return err
+		}
+		record = func() error { return p.RecordRules(dir, rules) }
+	}
+	if err := p.SetBudget(o.Budget); err != nil {
+		return err
+	}
+	return record()
+}
+
 // showWithin is how long what was recorded may still be shown when it is time to leave. Usually
 // that is the time between two polls.
 const showWithin = 2 * pollEvery
 
-// Wait waits until it is time to leave: by a signal, after a time (0: never), or when the process
-// has ended.
-func Wait(p *live.Process, within time.Duration, leave <-chan os.Signal) {
+// Wait waits until it is time to leave: when leave says so, after a time (0: never), or when the
+// process has ended.
+func Wait[T any](p *live.Process, within time.Duration, leave <-chan T) {
 	var timeout <-chan time.Time
 	if within > 0 {
 		timeout = time.After(within)

@@ -28,7 +28,7 @@ func Show(cmd *exec.Cmd, rules string, o text.Options, out, warn io.Writer) (sta
 	if err != nil {
 		return 1, err
 	}
-	err = Tail(dir, p.Done, ErrNothing(cmd.Path), &textView{options: o, out: out}, 0, warn)
+	err = Tail(dir, p.Done, ErrNothing(cmd.Path), &textView{options: o, out: out}, Room{}, warn)
 	return p.Wait(), err
 }
 
@@ -59,17 +59,22 @@ type View interface {
 	Finish() error
 }
 
+// Room is how much of what a process records stays.
+type Room struct {
+	Unread int64 // bytes that the view may not have read yet: older events are lost to it; 0: any
+	Read   int64 // bytes that it has read; 0: none stay, KeepAll: all do
+}
+
 const (
 	AttachedBehind = 1 << 30 // bytes of what an attached process records that may be unread
-	KeepAll        = -1      // nothing is lost or removed
+	KeepAll        = -1
 )
 
-// Tail tells a view what a process records to a temporary directory until it has ended, or the view
-// has enough. What has been read is removed. If the view is so slow that more than behind bytes are
-// unread, older events are lost to it, also while it is busy; 0 keeps them until they are read, and
-// KeepAll for good. Tail fails with nothing if the process recorded nothing. warn gets what could
-// not be read.
-func Tail(dir string, done <-chan struct{}, nothing error, v View, behind int64, warn io.Writer) error {
+// Tail tells a view what a process records to a directory until it has ended, or the view has
+// enough. What there is no room for is removed. If the view is so slow that there is no room for
+// what it has not read, older events are lost to it, also while it is busy. Tail fails with nothing
+// if the process recorded nothing. warn gets what could not be read.
+func Tail(dir string, done <-chan struct{}, nothing error, v View, room Room, warn io.Writer) error {
 	ended := false
 	poll := func() {
 		select {
@@ -91,10 +96,10 @@ func Tail(dir string, done <-chan struct{}, nothing error, v View, behind int64,
 		}
 	}
 	v.Begin(r)
-	s := r.Events(recording.Window{Follow: true, Free: behind != KeepAll})
+	s := r.Events(recording.Window{Follow: true, Free: room.Read == 0})
 	defer s.Close()
 	var reading sync.Mutex
-	if behind > 0 {
+	if room.Unread > 0 {
 		over, gone := make(chan struct{}), make(chan struct{})
 		defer func() { close(over); <-gone }()
 		go func() {
@@ -106,7 +111,7 @@ func Tail(dir string, done <-chan struct{}, nothing error, v View, behind int64,
 				case <-time.After(pollEvery):
 				}
 				reading.Lock()
-				s.Skip(behind)
+				s.Skip(room.Unread)
 				reading.Unlock()
 			}
 		}()
@@ -134,6 +139,11 @@ func Tail(dir string, done <-chan struct{}, nothing error, v View, behind int64,
 		}
 		if last {
 			before = polled
+		}
+		if room.Read > 0 {
+			reading.Lock()
+			s.Trim(room.Read)
+			reading.Unlock()
 		}
 		if more = v.Settled(before) && more && !last; more {
 			poll()

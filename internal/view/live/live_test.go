@@ -221,7 +221,7 @@ func TestTail(t *testing.T) {
 			}
 			var warned strings.Builder
 			v := &c.view
-			err := Tail(dir, done, errors.New("nothing"), v, 0, &warned)
+			err := Tail(dir, done, errors.New("nothing"), v, Room{}, &warned)
 			if err == nil || err.Error() != "from Finish" || warned.Len() > 0 {
 				t.Errorf("%v, warned of %q", err, warned.String())
 			}
@@ -259,7 +259,7 @@ func TestTailBehind(t *testing.T) {
 	v := &busy{long: 6 * pollEvery}
 	time.AfterFunc(8*pollEvery, func() { close(done) })
 	var warned strings.Builder
-	if err := Tail(dir, done, errors.New("nothing"), v, 10*packet, &warned); err != nil || warned.Len() > 0 {
+	if err := Tail(dir, done, errors.New("nothing"), v, Room{Unread: 10 * packet}, &warned); err != nil || warned.Len() > 0 {
 		t.Errorf("%v, warned of %q", err, warned.String())
 	}
 	if v.lost < uint64(25*each) || uint64(v.seen)+v.lost != uint64(all) {
@@ -295,7 +295,7 @@ func TestTailNothing(t *testing.T) {
 	nothing, done := errors.New("nothing"), make(chan struct{})
 	close(done)
 	var v told
-	if err := Tail(filepath.Join(t.TempDir(), "r"), done, nothing, &v, 0, os.Stderr); err != nothing || v.what != "" {
+	if err := Tail(filepath.Join(t.TempDir(), "r"), done, nothing, &v, Room{}, os.Stderr); err != nothing || v.what != "" {
 		t.Errorf("%v, and the view was told %s", err, v.what)
 	}
 }

@@ -191,7 +191,7 @@ func (v *view) runCommand(command *exec.Cmd) (status int, err error) {
 		}
 		close(over)
 	}()
-	err = live.Tail(dir, over, live.ErrNothing(program), v, 0, v.out.Warn)
+	err = live.Tail(dir, over, live.ErrNothing(program), v, live.Room{}, v.out.Warn)
 	v.end(p)
 	status = p.Wait()
 	if err == nil {
@@ -267,7 +267,7 @@ func (v *view) stay(p *running.Process) error {
 		detached = p.Detach()
 		close(done)
 	}()
-	err = live.Tail(scratch.Here, done, fmt.Errorf("process %d ended before it recorded anything", p.PID), v, live.AttachedBehind, v.out.Warn)
+	err = live.Tail(scratch.Here, done, fmt.Errorf("process %d ended before it recorded anything", p.PID), v, live.Room{Unread: live.AttachedBehind}, v.out.Warn)
 	select {
 	case enough <- os.Interrupt:
 	default:
