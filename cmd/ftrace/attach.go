@@ -56,9 +56,9 @@ With -stack, -arm, -disarm or -dump it does one thing and ends.`,
 		}
 		o.Text = t.Options
 		if !o.Arm {
-			o.Budget, _ = strconv.Atoi(strings.TrimSuffix(cmp.Or(budget, defaultBudget), "%"))
+			o.Budget = percent(cmp.Or(budget, defaultBudget))
 		} else if o.Budget = -1; budget != "" {
-			o.Budget, _ = strconv.Atoi(strings.TrimSuffix(budget, "%"))
+			o.Budget = percent(budget)
 		}
 		once := 0
 		for _, wanted := range []bool{o.Stack, o.Arm, o.Disarm, o.Dump != ""} {
@@ -80,8 +80,8 @@ With -stack, -arm, -disarm or -dump it does one thing and ends.`,
 			err = command.Usagef("-f does not go with -stack, -disarm and -dump: leave it out")
 		case budget != "" && (o.Stack || o.Disarm || o.Dump != ""):
 			err = command.Usagef("-budget does not go with -stack, -disarm and -dump: leave it out")
-		case budget != "" && !isBudget.MatchString(budget):
-			err = command.Usagef("-budget: %s is neither off nor a percentage from 1%% to 999%%", budget)
+		default:
+			err = checkBudget(budget)
 		}
 		if err != nil {
 			return 0, err
@@ -92,4 +92,18 @@ With -stack, -arm, -disarm or -dump it does one thing and ends.`,
 		}
 		return 0, live.Attach(args[0], o, out, stderr)
 	})
+}
+
+// percent returns what a budget says, 0 if it is off.
+func percent(budget string) int {
+	n, _ := strconv.Atoi(strings.TrimSuffix(budget, "%"))
+	return n
+}
+
+// checkBudget returns what is wrong with a budget, which may be missing.
+func checkBudget(budget string) error {
+	if budget != "" && !isBudget.MatchString(budget) {
+		return command.Usagef("-budget: %s is neither off nor a percentage from 1%% to 999%%", budget)
+	}
+	return nil
 }

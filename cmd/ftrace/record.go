@@ -41,8 +41,8 @@ left out for that, and counted. Record says of which when the program has ended.
 		}
 		switch {
 		case budget != "":
-			if !isBudget.MatchString(budget) {
-				return 0, command.Usagef("-budget: %s is neither off nor a percentage from 1%% to 999%%", budget)
+			if err := checkBudget(budget); err != nil {
+				return 0, err
 			}
 			os.Setenv("FTRACE_BUDGET", budget)
 		case os.Getenv("FTRACE_BUDGET") == "":

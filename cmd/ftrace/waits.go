@@ -1,9 +1,7 @@
 package main
 
 import (
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -55,7 +53,7 @@ that -call names: the nth of a function, or its longest.`,
 		}, o.sourceFlags(), o.outputFlags()),
 	}, command.Mixed, func(a command.Args) (status int, err error) {
 		p.JSON = o.json
-		if args := a.All(); len(args) == 1 && !isDir(args[0]) && !strings.ContainsRune(args[0], filepath.Separator) {
+		if args := a.All(); len(args) == 1 && isProcess(args[0]) {
 			out := o.output()
 			defer out.close()
 			return 0, live.Waits(args[0], live.WaitsOptions{Rows: p.Rows, JSON: p.JSON, Stuck: stuck, Locks: locks, Warn: stderr}, out)

@@ -20,18 +20,26 @@ func webVerb() *cli.Command {
 	var w web.Options
 	var browser bool
 	var file string
+	var follows followed
 	return command.Verb(&cli.Command{
-		Name: "web", ArgsUsage: "[FLAGS] [DIR [DIR]]", Usage: "show a recording as a page in a browser: a timeline, the trace, tables",
+		Name: "web", ArgsUsage: "[FLAGS] [DIR [DIR]], or ftrace web [FLAGS] PID|NAME", Usage: "show a recording, or a running program, as a page in a browser: a timeline, the trace, tables",
 		Description: `
 Web serves a page that shows a recording: a timeline of each goroutine's calls, with
 requests and statements above them, the text of the trace with a search, the source of a
 call with its values, and tables and flame graphs, also of a part of the time and in
-pprof's pages. It has consoles for SQL and D, which only read. With two recordings it
+pprof's pages. It says who waits for whom, and has consoles for SQL and D, which only
+read. With two recordings it
 compares them: their functions, a flame graph of both, and where they part, as ftrace
 diff says it.
 
 Of a large recording it keeps what it has found out in the recording's directory, in
 .web-index, for the next start.
+
+Of a running program it shows what is called from then on, and goes on showing it. The
+program records to a temporary directory, as for ftrace attach, within a budget. What
+is older than the last -keep megabytes goes. The first Ctrl-C ends that the program
+records, and the page stays. With -control the page can change which functions are
+recorded.
 
 It writes the page's URL, and opens it. Nobody gets the page who does not have all of
 the URL, and no other machine does. It ends by Ctrl-C or SIGTERM. With -o it writes the
@@ -42,15 +50,28 @@ part of the time.`,
 	$ ftrace web -src ~/src/app app.data
 	$ ftrace web -open=false -addr 127.0.0.1:8080 old.data
 	$ ftrace web good.data bad.data
+	$ ftrace web -f 'main.*;wait/*' server
 	$ ftrace web -o slow.html -from 1.2s -to 1.3s`,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "addr", Value: "127.0.0.1:0", Destination: &w.Address, Usage: "listen at `ADDR` of this machine: HOST:PORT or :PORT; port 0 is a free one"},
 			&cli.StringFlag{Name: "src", Value: ".", Destination: &w.Source, Usage: "look in `DIR`, that of the program's module, for source that is not where it was when the program was built"},
 			&cli.BoolFlag{Name: "open", Value: true, Destination: &browser, Usage: "open the page in a browser; -open=false: write its URL alone"},
 			&cli.StringFlag{Name: "o", Destination: &file, Usage: "write the page to `FILE`, which any browser opens, and serve nothing"},
-		}, recordingFlags(&w.Kept), o.timeFlags()),
+		}, follows.flags(), recordingFlags(&w.Kept), o.timeFlags()),
 	}, command.Mixed, func(a command.Args) (status int, err error) {
 		dirs := a.All()
+		if len(dirs) == 1 && isProcess(dirs[0]) {
+			if file != "" || o.from != (moment{}) || o.to != (moment{}) {
+				return 0, command.Usagef("-o, -from and -to are for a recording: ftrace attach -o makes one of a running program")
+			}
+			if browser {
+				w.Open = openPage
+			}
+			return 0, follows.run(dirs[0], w)
+		}
+		if err := follows.none(); err != nil {
+			return 0, err
+		}
 		switch len(dirs) {
 		case 0:
 			dirs = []string{defaultDir}

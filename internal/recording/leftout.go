@@ -52,20 +52,14 @@ func (r *Recording) LeftOut(end uint64) []LeftOut {
 	r.damages.Lock()
 	defer r.damages.Unlock()
 	by := map[uint32]*LeftOut{}
+	for function, o := range r.offsBefore {
+		by[function] = &o
+	}
 	for k, span := range r.offs {
 		if span.until == 0 {
 			span.until, span.more = end, true
 		}
-		o := by[k.function]
-		if o == nil {
-			o = &LeftOut{Function: k.function}
-			by[k.function] = o
-		}
-		o.Times++
-		o.Ticks += max(span.until, k.since) - k.since
-		o.Calls += span.calls
-		o.Failed += span.failed
-		o.More = o.More || span.more
+		k.addTo(by, span)
 	}
 	var list []LeftOut
 	for _, o := range by {
@@ -75,4 +69,39 @@ func (r *Recording) LeftOut(end uint64) []LeftOut {
 		return cmp.Or(cmp.Compare(b.Ticks, a.Ticks), cmp.Compare(a.Function, b.Function))
 	})
 	return list
+}
+
+// addTo adds a time when a function was off to what is said of it.
+func (k offKey) addTo(by map[uint32]*LeftOut, span offSpan) {
+	o := by[k.function]
+	if o == nil {
+		o = &LeftOut{Function: k.function}
+		by[k.function] = o
+	}
+	o.Times++
+	o.Ticks += max(span.until, k.since) - k.since
+	o.Calls += span.calls
+	o.Failed += span.failed
+	o.More = o.More || span.more
+}
+
+// SumLeftOut keeps but the sums of times when functions were off that had ended by these ticks. It
+// is for who follows a recording for long, and does not read those again.
+func (r *Recording) SumLeftOut(until uint64) {
+	r.damages.Lock()
+	defer r.damages.Unlock()
+	by := map[uint32]*LeftOut{}
+	for function, o := range r.offsBefore {
+		by[function] = &o
+	}
+	for k, span := range r.offs {
+		if span.until != 0 && span.until <= until {
+			k.addTo(by, span)
+			delete(r.offs, k)
+		}
+	}
+	r.offsBefore = map[uint32]LeftOut{}
+	for function, o := range by {
+		r.offsBefore[function] = *o
+	}
 }

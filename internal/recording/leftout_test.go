@@ -25,6 +25,15 @@ func TestLeftOut(t *testing.T) {
 		if got := r.LeftOut(60); !slices.Equal(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
+		for _, until := range []uint64{0, 30, 100} {
+			r.SumLeftOut(until)
+			if got := r.LeftOut(60); !slices.Equal(got, want) {
+				t.Errorf("summed up until %d: %v, want %v", until, got, want)
+			}
+		}
+		if len(r.offs) != 2 {
+			t.Errorf("%d times are kept, and not those alone that have not ended", len(r.offs))
+		}
 		slices.Reverse(events)
 	}
 	if got := new(Recording).LeftOut(60); got != nil {

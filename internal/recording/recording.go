@@ -40,24 +40,25 @@ type Recording struct {
 	Process Process // zero if the tables do not have it
 	Timer   int     // the timer whose ticks it has: 0 cycle, 1 nanosecond, 2 microsecond, 3 millisecond, 4 tick
 
-	packages map[string]*shownPackage // of the functions, by what precedes these in stack traces
-	funcs    []*Function              // by key
-	types    []*Type                  // by number
-	layouts  []*Layout                // by number
-	sites    []*Site                  // likewise
-	files    []*string                // likewise
-	clocks   []Clock                  // moments, in ticks of that timer
-	lost     map[int]uint64           // number of lost records by processor, as the program knew it at its end
-	tables   tableReader
-	damages  sync.Mutex // guards the next four
-	damage   []Damage
-	seen     map[string]bool     // known damage, by place
-	lostRead map[int]uint64      // number of lost records by processor, as the files say
-	offs     map[offKey]offSpan  // when calls of functions were left out
-	codes    map[uint64]string   // names of functions by the addresses of their code
-	channels map[uint64][]uint64 // addresses of words that led to channels
-	held     *Converter          // what Converter returns, nil: what the clocks say
-	begins   uint64              // ticks before which packets were given back, see Trim
+	packages   map[string]*shownPackage // of the functions, by what precedes these in stack traces
+	funcs      []*Function              // by key
+	types      []*Type                  // by number
+	layouts    []*Layout                // by number
+	sites      []*Site                  // likewise
+	files      []*string                // likewise
+	clocks     []Clock                  // moments, in ticks of that timer
+	lost       map[int]uint64           // number of lost records by processor, as the program knew it at its end
+	tables     tableReader
+	damages    sync.Mutex // guards the next five
+	damage     []Damage
+	seen       map[string]bool     // known damage, by place
+	lostRead   map[int]uint64      // number of lost records by processor, as the files say
+	offs       map[offKey]offSpan  // when calls of functions were left out
+	offsBefore map[uint32]LeftOut  // by function, what SumLeftOut has summed up
+	codes      map[uint64]string   // names of functions by the addresses of their code
+	channels   map[uint64][]uint64 // addresses of words that led to channels
+	held       *Converter          // what Converter returns, nil: what the clocks say
+	begins     uint64              // ticks before which packets were given back, see Trim
 }
 
 // Env is what the metadata says of the recording.

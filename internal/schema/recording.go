@@ -16,13 +16,14 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/symbols"
 )
 
-// RecordingOptions limit how much of a recording is kept in memory. Where they are 0, that is as
-// much as a process keeps.
+// RecordingOptions limit how much of a recording is read, and kept in memory. Where they are 0,
+// that is all of it, and as much as a process keeps.
 type RecordingOptions struct {
 	History     int // calls of each thread
 	HistoryLong int // calls of all
 	Threads     int // threads; of those that have ended the oldest are left out
 	Instances   int // rows of the summaries by thread, by caller and by instance, each
+	Window      recording.Window
 }
 
 // recorded is a recording as a source. It is read-only.
@@ -272,7 +273,7 @@ func newPass(r *recording.Recording, options RecordingOptions) *pass {
 }
 
 func (p *pass) run() (*Snapshot, error) {
-	stream := p.r.Events(recording.Window{})
+	stream := p.r.Events(p.options.Window)
 	defer stream.Close()
 	var e recording.Event
 	for stream.Next(&e) {

@@ -1,7 +1,7 @@
 // Package view holds, in its folders, what shows recordings and running programs: a package a view.
 //
 //	cmd/ftrace -> report, graph, show, waits, diff, export, info, compact   a recording, once through
-//	           -> web                                                 a recording, as a page asks for it
+//	           -> web                                                 a recording, or what a program records, as a page asks for it
 //	           -> live, probes                                        a program that runs, and what it records
 //	           -> sql, top, serve, exporter                           tables, by package schema
 //	           -> forward                                             recordings, also unfinished ones, for others

@@ -19,9 +19,9 @@ var shared = []string{"walk", "text"}
 
 // uses are the views that use others, and why.
 var uses = map[string][]string{
-	"probes":  {"live"},                     // a D program runs over what Start and Tail record, as text does
-	"web":     {"diff", "export", "report"}, // the page has tables, profiles, and where two recordings part
-	"forward": {"export", "live"},           // it sends what is exported, also of what Tail follows
+	"probes":  {"live"},                                      // a D program runs over what Start and Tail record, as text does
+	"web":     {"diff", "export", "live", "report", "waits"}, // the page has tables, profiles, says where two recordings part and who waits for whom, and follows what Session records
+	"forward": {"export", "live"},                            // it sends what is exported, also of what Tail follows
 }
 
 // files calls f with each file of the views, but for tests.

@@ -153,7 +153,7 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 		defer to.Remove()
 		defer KeepPipes()()
 	}
-	if err := o.begin(p, to.Inside, warn); err != nil {
+	if _, err := o.begin(p, to.Inside, warn); err != nil {
 		return err
 	}
 	done := make(chan struct{})
@@ -204,16 +204,16 @@ func (o *AttachOptions) stay(p *live.Process, out, warn io.Writer) error {
 }
 
 // begin begins a session in which the process records to a directory what the rules say, or, if
-// there are none, what is armed, or else everything.
-func (o *AttachOptions) begin(p *live.Process, dir string, warn io.Writer) error {
-	rules := o.Rules
+// there are none, what is armed, or else everything. It returns the rules, "" for what is armed.
+func (o *AttachOptions) begin(p *live.Process, dir string, warn io.Writer) (rules string, err error) {
+	rules = o.Rules
 	if err := p.Begin(); err != nil {
-		return err
+		return "", err
 	}
 	if rules == "" {
 		armed, err := anyEnabled(p)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if !armed {
 			rules = "1"
@@ -222,14 +222,14 @@ func (o *AttachOptions) begin(p *live.Process, dir string, warn io.Writer) error
 	record := func() error { return p.Record(dir) }
 	if rules != "" {
 		if err := checkRules(p, rules, warn); err != nil {
-			return err
+			return "", err
 		}
 		record = func() error { return p.RecordRules(dir, rules) }
 	}
 	if err := p.SetBudget(o.Budget); err != nil {
-		return err
+		return "", err
 	}
-	return record()
+	return rules, record()
 }
 
 // showWithin is how long what was recorded may still be shown when it is time to leave. Usually

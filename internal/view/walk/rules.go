@@ -326,6 +326,14 @@ func (s *Rules) Idle() []string { return s.idle }
 // for one.
 func (s *Rules) Nothing() bool { return s.nothing }
 
+// Shows reports whether a clause shows calls of a function, by its key, if nothing else forbids it.
+func (s *Rules) Shows(key uint32) bool {
+	if int(key) >= len(s.functions) || s.functions[key].clause == 0 {
+		return false
+	}
+	return s.clauses[s.functions[key].clause-1].Detail >= rule.Call
+}
+
 // Redacts reports whether a clause has values hidden.
 func (s *Rules) Redacts() bool {
 	return slices.ContainsFunc(s.clauses, func(c rule.Clause) bool { return c.Redact != "" })

@@ -34,6 +34,7 @@ var answers = map[string]func(*shown, http.ResponseWriter, *http.Request){
 	"tree":      (*shown).tree,
 	"search":    (*shown).search,
 	"source":    (*shown).source,
+	"waiting":   (*shown).waiting,
 	"d":         (*shown).d,
 	"probes":    (*shown).probes,
 	"file":      (*shown).file,
@@ -75,6 +76,9 @@ func number(q url.Values, name string, err *error) int64 {
 func (s *shown) reader(ctx context.Context) (r *recording.Recording, done func()) {
 	select {
 	case r = <-s.readers:
+		if s.live != nil {
+			r.Refresh() // what it fails to read it notes as damage
+		}
 		return r, func() { s.readers <- r }
 	case <-ctx.Done():
 		return nil, nil
@@ -115,7 +119,9 @@ type status struct {
 	Error    string   `json:"error,omitempty"`
 	Notes    string   `json:"notes,omitempty"`
 
-	Families    []familyAnswer `json:"families"` // of requests, stages and statements
+	Functions   int            `json:"functions"`      // more than their keys
+	Live        *liveStatus    `json:"live,omitempty"` // of a process that is followed
+	Families    []familyAnswer `json:"families"`       // of requests, stages and statements
 	BeyondSpans uint64         `json:"beyondSpans"`
 }
 
@@ -123,22 +129,26 @@ func (s *shown) now() *status {
 	x := s.index
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	first, last := x.r.Clocks()
-	end := max(x.now, int64(x.clock.Since(last.Ticks)))
-	if last == first {
-		end = x.now // the program was killed
+	r, end := s.first, x.now
+	if s.live != nil && !s.settled {
+		r.Refresh() // what it fails to read it notes as damage
+		s.settled = x.finished
 	}
-	if x.finished {
-		end = x.now
+	if first, last := r.Clocks(); !x.finished && x.under == nil && last != first { // else the program was killed
+		end = max(end, int64(x.clock.Since(last.Ticks)))
 	}
 	a := &status{
-		All: s.all, Name: s.name(), Program: x.r.Env.Executable, PID: x.r.Env.PID, Release: x.r.Env.Release,
-		Start: x.clock.Wall(first.Ticks).Format("2006-01-02T15:04:05.000Z"), End: end, Now: x.now, Finished: x.finished,
+		All: s.all, Name: s.name(), Program: r.Env.Executable, PID: r.Env.PID, Release: r.Env.Release,
+		Start: x.clock.Wall(x.clock.Ticks(0)).Format("2006-01-02T15:04:05.000Z"), From: x.from, End: end, Now: x.now, Finished: x.finished,
 		Calls: x.calls, Deep: x.deep, Beyond: x.beyond, Lanes: len(x.lanes) - x.runners, Rows: rowsMax, Finest: span(x.finest), Notes: x.notes,
-		Families: x.spans.answer(), BeyondSpans: x.spans.beyond,
+		Functions: r.Keys(),
+		Families:  x.spans.answer(), BeyondSpans: x.spans.beyond,
 	}
 	if x.err != nil {
 		a.Error = x.err.Error()
+	}
+	if s.live != nil {
+		a.Live = s.live.status(x)
 	}
 	return a
 }
@@ -155,6 +165,8 @@ type function struct {
 }
 
 func (s *shown) functionList() []function {
+	s.index.mu.Lock()
+	defer s.index.mu.Unlock()
 	list := []function{}
 	for key := range s.first.Keys() {
 		f := s.first.Function(uint32(key))
@@ -176,13 +188,14 @@ type laneAnswer struct {
 	End    int64  `json:"end"`
 }
 
-// laneList returns goroutines, those with the most calls first, or processors.
-func (s *shown) laneList(processors bool) []laneAnswer {
+// laneList returns goroutines, those with the most calls first, or processors, if something of them
+// ended since a time, or is under way.
+func (s *shown) laneList(processors bool, since int64) []laneAnswer {
 	x := s.index
 	x.mu.Lock()
 	list := make([]laneAnswer, 0, len(x.lanes))
 	for _, l := range x.lanes {
-		if l.goroutine&processorLane != 0 == processors {
+		if l.goroutine&processorLane != 0 == processors && (l.end >= since || x.calling(l.goroutine)) {
 			list = append(list, laneAnswer{l.goroutine &^ processorLane, l.calls, l.failed, len(l.rows), l.begin, l.end})
 		}
 	}
@@ -209,13 +222,13 @@ func byProcessor(q url.Values, err *error) bool {
 func (s *shown) lanes(w http.ResponseWriter, r *http.Request) {
 	var err error
 	q := r.URL.Query()
-	from, n := number(q, "from", &err), number(q, "n", &err)
+	from, n, since := number(q, "from", &err), number(q, "n", &err), number(q, "since", &err)
 	processors := byProcessor(q, &err)
 	if err != nil {
 		refuse(w, err)
 		return
 	}
-	list := s.laneList(processors)
+	list := s.laneList(processors, since)
 	all := len(list)
 	list = list[min(from, int64(all)):]
 	list = list[:min(int64(len(list)), cmp.Or(n, 500))]
@@ -396,12 +409,12 @@ func (s *shown) window(from, to int64) (window recording.Window) {
 	if to > 0 {
 		window.To = ticks(&s.index.clock, to) + 2
 	}
-	return window
+	return s.index.known(window)
 }
 
 // cached answers what make makes of the recording, or has made of it for the same key.
 func (s *shown) cached(w http.ResponseWriter, r *http.Request, key, contentType string, make func(*recording.Recording) ([]byte, error)) {
-	s.made.answer(w, key, contentType, func() ([]byte, error) {
+	s.made.answer(w, key+s.index.age(), contentType, func() ([]byte, error) {
 		reader, done := s.reader(r.Context())
 		if reader == nil {
 			return nil, r.Context().Err()

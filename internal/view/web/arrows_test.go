@@ -53,7 +53,7 @@ func TestArrows(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	var goroutines string
-	for _, l := range s.shown[0].laneList(false) {
+	for _, l := range s.shown[0].laneList(false, 0) {
 		goroutines += "," + strconv.FormatUint(l.G, 10)
 	}
 	list := get1("lanes=" + goroutines[1:])

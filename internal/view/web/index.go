@@ -36,6 +36,18 @@ type index struct {
 	finished bool
 	notes    string // what is said of the recording, once it has been read
 	err      error
+
+	// Of a process that is followed: what is under way, what there is of the recording, and what
+	// there is to say of it.
+	under     *walker // nil: the index is made at once
+	first     int64   // when it began, in ns of the recording's clock
+	from      int64   // what was before has been given back
+	fromTicks uint64  // that in ticks
+	toTicks   uint64  // later events are not all known; 0: they are
+	lost      uint64  // records that are on no lane
+	left      string  // what was left out to keep within the budget
+	rates     *rates
+	ended     string // why nothing more is recorded
 }
 
 const (
@@ -165,8 +177,7 @@ func (l *lane) all() func(func(*row) bool) {
 func (r *row) each(level int, from, to int64, yield func(slice)) {
 	for k := level; k < len(r.lists); k++ {
 		list := r.lists[k]
-		i, _ := slices.BinarySearchFunc(list, from, func(s slice, at int64) int { return cmp.Compare(s.end, at) })
-		for ; i < len(list) && list[i].begin <= to; i++ {
+		for i := endsBy(list, from); i < len(list) && list[i].begin <= to; i++ {
 			if list[i].first() <= level {
 				yield(list[i])
 			}
@@ -177,6 +188,12 @@ func (r *row) each(level int, from, to int64, yield func(slice)) {
 			yield(s)
 		}
 	}
+}
+
+// endsBy returns how many slices end before a time.
+func endsBy(list []slice, before int64) int {
+	i, _ := slices.BinarySearchFunc(list, before, func(s slice, at int64) int { return cmp.Compare(s.end, at) })
+	return i
 }
 
 type (
@@ -336,21 +353,12 @@ func (x *index) take(goroutine uint64, at rowKind, s slice) {
 	if at >= callsRow && !runs {
 		x.calls++
 	}
-	l := x.last
-	if l == nil || l.goroutine != goroutine {
-		if l = x.lanes[goroutine]; l == nil {
-			if runs {
-				x.runners++
-			} else if len(x.lanes)-x.runners >= lanesMax {
-				if at >= callsRow {
-					x.beyond++
-				}
-				return
-			}
-			l = &lane{goroutine: goroutine, begin: s.begin}
-			x.lanes[goroutine] = l
+	l := x.lane(goroutine, s.begin)
+	if l == nil {
+		if at >= callsRow {
+			x.beyond++
 		}
-		x.last = l
+		return
 	}
 	l.begin, l.end = min(l.begin, s.begin), max(l.end, s.end)
 	switch at {
@@ -370,10 +378,34 @@ func (x *index) take(goroutine uint64, at rowKind, s slice) {
 		x.deep++
 		return
 	}
+	l.deepen(depth)
+	x.add(&l.rows[depth], s)
+}
+
+// lane returns a lane, which is made if there is none, or nil if there can be no more.
+func (x *index) lane(goroutine uint64, begin int64) *lane {
+	if l := x.last; l != nil && l.goroutine == goroutine {
+		return l
+	}
+	l := x.lanes[goroutine]
+	if l == nil {
+		if goroutine&processorLane != 0 {
+			x.runners++
+		} else if len(x.lanes)-x.runners >= lanesMax {
+			return nil
+		}
+		l = &lane{goroutine: goroutine, begin: begin}
+		x.lanes[goroutine] = l
+	}
+	x.last = l
+	return l
+}
+
+// deepen gives a lane a row for calls of a depth.
+func (l *lane) deepen(depth int) {
 	for len(l.rows) <= depth {
 		l.rows = append(l.rows, row{})
 	}
-	x.add(&l.rows[depth], s)
 }
 
 // A found slice is one on a row of a lane.
@@ -406,6 +438,7 @@ func (x *index) at(goroutines []uint64, from, to int64, level, most int) (list [
 				r.each(level, from, to, func(s slice) { list = append(list, found{s, i, at}) })
 				at++
 			}
+			list = x.underWay(list, g, i, from, to)
 		}
 		if len(list) <= most || level == levels-1 {
 			return list, level

@@ -152,7 +152,7 @@ func TestProcessors(t *testing.T) {
 	becomes(t, ctx, ready)
 	do(t, ctx, chromedp.Evaluate(`{ const e = document.getElementById("lanes-by"); e.value = "processor"; e.dispatchEvent(new Event("change")); }`, nil))
 	becomes(t, ctx, ready+` && ftrace.timeline.by === "processor" && location.hash.includes("lanes=processor")`)
-	lanes := s.shown[0].laneList(true)
+	lanes := s.shown[0].laneList(true, 0)
 	if n := value[int](t, ctx, `ftrace.timeline.lanes.length`); n != len(lanes) || n == 0 {
 		t.Errorf("%d lanes, not %d", n, len(lanes))
 	}

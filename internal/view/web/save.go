@@ -82,12 +82,12 @@ func (s *shown) saved(r *recording.Recording, from, to int64) (*saved, error) {
 	if from >= to {
 		return nil, fmt.Errorf("the recording has nothing from %s on", duration(from))
 	}
-	a.Status.All = []string{s.name()}
+	a.Status.All, a.Status.Live = []string{s.name()}, nil
 	whole := from == 0 && to == a.Status.End
 	a.Status.From, a.Status.End, a.Status.Now = from, to, to
 	var left []string
 	var more bool
-	lanes, all := s.laneList(false), 0
+	lanes, all := s.laneList(false, 0), 0
 	if len(lanes) > savedLanes {
 		left = append(left, "the "+words.Count(savedLanes, "goroutine")+" with the most calls")
 		lanes = lanes[:savedLanes]

@@ -15,6 +15,8 @@ type shown struct {
 	first   *recording.Recording // whose tables name functions
 	index   *index
 	made    cache
+	live    *following // the process that records it; nil: it is whole
+	settled bool       // first has all that the process has recorded
 
 	programs chan bool // a D program runs
 	profiles profiles
@@ -24,22 +26,37 @@ type shown struct {
 const readersMax = 3
 
 func newShown(dir string, o Options) (*shown, error) {
-	s := &shown{o: o, dir: dir, readers: make(chan *recording.Recording, readersMax), programs: make(chan bool, 1)}
+	first, err := recording.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &shown{o: o, dir: dir, readers: make(chan *recording.Recording, readersMax), first: first, programs: make(chan bool, 1)}
 	s.all = []string{s.name()}
-	for range readersMax {
+	another := func() (*recording.Recording, error) {
 		r, err := recording.Open(dir)
+		if err == nil {
+			r.HoldClock(first.Converter())
+		}
+		return r, err
+	}
+	for range readersMax {
+		r, err := another()
 		if err != nil {
 			return nil, err
 		}
 		s.readers <- r
 	}
-	r, err := recording.Open(dir)
+	r, err := another()
 	if err != nil {
 		return nil, err
 	}
 	s.index = newIndex(r)
-	s.first, err = recording.Open(dir)
-	return s, err
+	return s, nil
 }
 
-func (s *shown) name() string { return filepath.Base(filepath.Clean(s.dir)) }
+func (s *shown) name() string {
+	if s.live != nil {
+		return s.live.name
+	}
+	return filepath.Base(filepath.Clean(s.dir))
+}

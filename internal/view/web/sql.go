@@ -28,8 +28,8 @@ type console struct {
 
 // newConsole returns a console of recordings. All of them are in performance_schema, and each is a
 // schema of its own, as in ftrace sql.
-func newConsole(dirs []string, kept schema.RecordingOptions) (*console, error) {
-	c := &console{&schema.Catalog{ReadOnly: true, Timeout: sqlTime, Several: len(dirs) > 1}, make(chan bool, sqlAtOne)}
+func newConsole(dirs []string, kept schema.RecordingOptions, turns chan bool) (*console, error) {
+	c := &console{&schema.Catalog{ReadOnly: true, Timeout: sqlTime, Several: len(dirs) > 1}, turns}
 	for _, dir := range dirs {
 		source, err := schema.OpenRecording(dir, kept)
 		if err == nil {
@@ -141,7 +141,13 @@ func (s *Server) sql(w http.ResponseWriter, r *http.Request) {
 		refuse(w, fmt.Errorf("there is no statement"))
 		return
 	}
-	t, err := s.console.run(r.Context(), text)
+	c, done, err := s.asks()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	defer done()
+	t, err := c.run(r.Context(), text)
 	if err != nil {
 		t = &table{Error: err.Error()} // what the engine says is an answer
 	}
@@ -150,5 +156,19 @@ func (s *Server) sql(w http.ResponseWriter, r *http.Request) {
 
 // tables returns what can be completed.
 func (s *Server) tables(w http.ResponseWriter, _ *http.Request) {
-	reply(w, map[string]any{"tables": s.console.catalog.Tables(), "keywords": schema.Keywords()})
+	c, done, err := s.asks()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	defer done()
+	reply(w, map[string]any{"tables": c.catalog.Tables(), "keywords": schema.Keywords()})
+}
+
+// asks returns the console that is asked, until done is called.
+func (s *Server) asks() (c *console, done func(), err error) {
+	if f := s.following(); f != nil {
+		return s.consoleOf(f)
+	}
+	return s.console, func() {}, nil
 }

@@ -30,6 +30,7 @@ type line struct {
 type place struct {
 	ticks uint64
 	lines int
+	until uint64 // ticks, where a question is about no later lines; 0: it is
 }
 
 func (p place) String() string { return fmt.Sprintf("%d.%d", p.ticks, p.lines) }
@@ -54,7 +55,7 @@ func parsePlace(s string, clock *recording.Converter) (place, error) {
 	if err != nil {
 		return place{}, fmt.Errorf("%q is no place in the trace", s)
 	}
-	return place{n, int(skip)}, nil
+	return place{ticks: n, lines: int(skip)}, nil
 }
 
 // lines gives the lines of the trace from a place on, all or those whose text matches, until yield
@@ -64,7 +65,7 @@ func lines(r *recording.Recording, from place, only map[uint64]bool, matches fun
 	if err != nil {
 		return err
 	}
-	source := walk.Source{Recording: r, Window: recording.Window{From: from.ticks}, Only: only}
+	source := walk.Source{Recording: r, Window: recording.Window{From: from.ticks, To: from.until}, Only: only}
 	var b bytes.Buffer
 	view := text.NewView(source, text.Options{Format: format}, &b)
 	clock := r.Converter()
@@ -137,6 +138,11 @@ func (s *shown) begins(q url.Values) (from place, only map[uint64]bool, err erro
 			return place{}, nil, fmt.Errorf("%q is no goroutine (such as G7)", name)
 		}
 		only = map[uint64]bool{g: true}
+	}
+	if known := s.index.known(recording.Window{From: from.ticks}); known.From > from.ticks {
+		from = place{ticks: known.From, until: known.To}
+	} else {
+		from.until = known.To
 	}
 	return from, only, nil
 }

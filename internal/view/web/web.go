@@ -1,12 +1,13 @@
-// Package web shows a recording as a page in a browser, or compares two.
+// Package web shows a recording as a page in a browser, or compares two, or follows a program that
+// runs.
 //
-// It takes recordings, of which it makes indexes in levels of detail, and serves a page with a
-// timeline, the text of the trace, the source of calls, tables, flame graphs and consoles for SQL
-// and D. The page asks for what is on the screen: slices as binary arrays, all else as JSON.
-// cmd/ftrace calls it. It uses package text for the lines of the trace, package report for the
-// tables, package diff for where recordings part, package export for the profile of which it serves
-// pprof's pages, package schema for SQL, and package dtrace for D.
-// The page can also be a file, which has the answers in it (save.go) and no server.
+// It takes recordings, or what package live has a process record, of which it makes indexes in
+// levels of detail, and serves a page with a timeline, the text of the trace, the source of calls,
+// tables, flame graphs and consoles for SQL and D. The page asks for what is on the screen: slices
+// as binary arrays, all else as JSON. cmd/ftrace calls it. It uses package text for the lines of
+// the trace, package report for the tables, package diff for where recordings part, package export
+// for the profile of which it serves pprof's pages, package schema for SQL, and package dtrace for
+// D. The page can also be a file, which has the answers in it (save.go) and no server.
 //
 // It listens on addresses of this machine alone, and answers only those who know the token in the
 // URL. What the program made up reaches the page as text, never as markup. Of files it reads,
@@ -19,6 +20,7 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"embed"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -28,6 +30,7 @@ import (
 	"os/signal"
 	"path"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -51,14 +54,22 @@ type Server struct {
 	token    string
 	hosts    []string // as the browser may call this server
 	shown    []*shown
-	console  *console
-	compared cache // what was made of all recordings
+	turns    chan bool // of statements
+	compared cache     // what was made of all recordings
+
+	console    *console // nil: not made yet, of a process that is followed
+	consoleErr error    // why it could not be made
+	once       sync.Once
+}
+
+func newServer(o Options) *Server {
+	return &Server{o: o, token: rand.Text(), turns: make(chan bool, sqlAtOne)}
 }
 
 // Listen returns a server, which listens, of the recordings in some directories: one that is shown,
 // or two that are compared too.
 func Listen(dirs []string, o Options) (*Server, error) {
-	s := &Server{o: o, token: rand.Text()}
+	s := newServer(o)
 	var all []string
 	for _, dir := range dirs {
 		r, err := newShown(dir, o)
@@ -71,34 +82,64 @@ func Listen(dirs []string, o Options) (*Server, error) {
 	for _, r := range s.shown {
 		r.all = all
 	}
-	var err error
-	s.listener, err = listen.On(listen.Options{Flag: "-addr", Address: o.Address, Instead: ", and the page is for this one: use 127.0.0.1, and ssh -L from elsewhere"})
-	if err != nil {
+	if err := s.listen(); err != nil {
 		return nil, err
 	}
-	if s.console, err = newConsole(dirs, o.Kept); err != nil {
+	var err error
+	if s.console, err = newConsole(dirs, o.Kept, s.turns); err != nil {
 		s.listener.Close()
 		return nil, err
+	}
+	return s, nil
+}
+
+// listen begins to listen.
+func (s *Server) listen() (err error) {
+	s.listener, err = listen.On(listen.Options{Flag: "-addr", Address: s.o.Address, Instead: ", and the page is for this one: use 127.0.0.1, and ssh -L from elsewhere"})
+	if err != nil {
+		return err
 	}
 	address := s.listener.Addr().String()
 	_, port, _ := net.SplitHostPort(address)
 	s.hosts = []string{address, "localhost:" + port}
-	return s, nil
+	return nil
 }
 
 // URL returns where the page is.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/" + s.token + "/" }
 
-// Close ends the listening of a server that does not run.
-func (s *Server) Close() {
+// Close ends a server that does not run.
+func (s *Server) Close() error {
 	s.listener.Close()
-	s.console.catalog.Close()
+	return s.release()
 }
 
-// Run writes where the page is, and serves it until a signal comes.
+// release gives up what the server holds, besides the listener.
+func (s *Server) release() error {
+	if s.console != nil {
+		s.console.catalog.Close()
+	}
+	if f := s.following(); f != nil {
+		return f.session.Close()
+	}
+	return nil
+}
+
+// Run writes where the page is, and serves it until a signal comes. Of a process that is followed
+// the first Ctrl-C ends that it is.
 func (s *Server) Run(out, warn io.Writer) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	go func() {
+		if f := s.following(); f != nil {
+			f.until(ctx, interrupts, warn)
+		}
+		<-interrupts
+		stop()
+	}()
 	fmt.Fprintf(out, "serving on %s\n", s.URL())
 	if s.o.Open != nil {
 		if err := s.o.Open(s.URL()); err != nil {
@@ -110,12 +151,18 @@ func (s *Server) Run(out, warn io.Writer) error {
 
 // serve serves until the context ends.
 func (s *Server) serve(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	built := make(chan bool)
 	go func() {
+		defer close(built)
+		if f := s.following(); f != nil {
+			f.record(ctx, s.shown[0].index)
+			return
+		}
 		for _, r := range s.shown {
 			r.index.open(s.o.Progress, func() bool { return ctx.Err() == nil })
 		}
-		close(built)
 	}()
 	server := http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
 	ended := make(chan error, 1)
@@ -123,12 +170,12 @@ func (s *Server) serve(ctx context.Context) error {
 	var err error
 	select {
 	case err = <-ended:
+		stop()
 	case <-ctx.Done():
 		server.Close()
 	}
 	<-built
-	s.console.catalog.Close()
-	return err
+	return errors.Join(err, s.release())
 }
 
 //go:embed assets
@@ -153,11 +200,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, problem, http.StatusForbidden)
 		return
 	}
+	_, what, _ := strings.Cut(r.URL.Path[1:], "/")
+	if what == "armed" {
+		s.control(w, r)
+		return
+	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		http.Error(w, "this page only reads", http.StatusMethodNotAllowed)
 		return
 	}
-	_, what, _ := strings.Cut(r.URL.Path[1:], "/")
 	if answer := answers[what]; answer != nil {
 		if shown, err := s.asked(r); err != nil {
 			refuse(w, err)

@@ -65,7 +65,11 @@ func (x *index) picture(ctx context.Context, r *recording.Recording, goroutines 
 // returns false if that is too much.
 func (x *index) read(ctx context.Context, r *recording.Recording, goroutines []uint64, from, to, margin int64, into *rows) (bool, error) {
 	x.mu.Lock()
-	end := x.finished && to+margin >= x.now
+	until, following := to+margin, x.under != nil && !x.finished
+	if following { // later events are not all known
+		until = min(until, x.now)
+	}
+	end := (x.finished || following) && to+margin >= x.now
 	x.mu.Unlock()
 	wanted, runs := map[uint64]bool{}, false
 	for _, g := range goroutines {
@@ -76,7 +80,7 @@ func (x *index) read(ctx context.Context, r *recording.Recording, goroutines []u
 	if runs {
 		only = nil // any goroutine may have run
 	}
-	window := recording.Window{From: ticks(&x.clock, max(0, from-margin)), To: ticks(&x.clock, to+margin) + 2}
+	window := recording.Window{From: ticks(&x.clock, max(0, from-margin)), To: ticks(&x.clock, until) + 2}
 	if from <= margin {
 		window.From = 0
 	}
@@ -96,6 +100,7 @@ func (x *index) read(ctx context.Context, r *recording.Recording, goroutines []u
 		err = ctx.Err()
 	}
 	if end {
+		w.Now = max(w.Now, window.To-1)
 		w.EndAll()
 	}
 	if runs {

@@ -10,8 +10,11 @@ import { Source } from "./source.js";
 import { Console } from "./sql.js";
 import { Programs } from "./d.js";
 import { Compare } from "./compare.js";
+import { Live } from "./live.js";
+import { Control } from "./control.js";
+import { Waits } from "./waits.js";
 
-const views = ["timeline", "tree", "table", "flame", ...(saved ? [] : ["sql", "d", "compare"])];
+const views = ["timeline", "tree", "table", "flame", ...(saved ? [] : ["sql", "d", "compare", "waiting"])];
 
 const app = {
 	status: { from: 0, end: 0, now: 0, finished: false },
@@ -31,15 +34,16 @@ const app = {
 	showStatus() {
 		const s = this.status, parts = [];
 		if (s.name !== undefined) {
-			parts.push(`${count(s.calls, "call")} of ${count(s.lanes, "goroutine")} in ${time(s.end - s.from)}`);
-			if (!s.finished) parts.push("being read");
+			parts.push(`${count(s.calls, "call")} of ${count(s.lanes, "goroutine")} in ${time(s.end - s.from + (s.live?.gone || 0))}`);
+			if (!s.finished && !s.live) parts.push("being read");
+			parts.push(...this.live.said());
 			if (s.deep) parts.push(`${count(s.deep, "call")} deeper than ${s.rows} are not on the timeline`);
 			if (s.beyondSpans) parts.push(`${count(s.beyondSpans, "request or statement", "requests and statements")} more than are shown by themselves`);
 			if (s.beyond) parts.push(`${count(s.beyond, "call")} of further goroutines are not on the timeline`);
 		}
-		$("status").textContent = [parts.join(", ") + (parts.length ? "." : ""), (s.notes || "").trim(), s.error, this.problem].filter(Boolean).join("\n");
+		$("status").textContent = [parts.join(", ") + (parts.length ? "." : ""), this.live.cost(), (s.notes || "").trim(), s.error, this.problem].filter(Boolean).join("\n");
 		$("status").classList.toggle("bad", !!(this.problem || s.error));
-		$("progress").hidden = s.finished;
+		$("progress").hidden = s.finished || !!s.live;
 		$("save-file").hidden = !s.finished;
 		$("progress-bar").style.width = s.end ? 100 * s.now / s.end + "%" : "0";
 	},
@@ -59,6 +63,7 @@ const app = {
 		if (view === "sql") this.sql.load();
 		if (view === "d") this.d.load();
 		if (view === "compare") this.compare.load();
+		if (view === "waiting") this.waiting.load();
 	},
 
 	// select restricts the table to a stretch of time, or no longer.
@@ -104,7 +109,8 @@ const app = {
 			if (location.hash !== this.hash) return;
 			const t = this.timeline, q = new URLSearchParams({ view: this.view });
 			if (shown.r) q.set("r", shown.r);
-			if (t.to) { q.set("from", Math.round(t.from)); q.set("to", Math.round(t.to)); }
+			if (this.live.following) q.set("follow", Math.round(this.live.width));
+			else if (t.to) { q.set("from", Math.round(t.from)); q.set("to", Math.round(t.to)); }
 			const y = Math.round(t.wantY || t.scroll.scrollTop);
 			if (y) q.set("y", y);
 			if (t.by) q.set("lanes", t.by);
@@ -147,6 +153,7 @@ const app = {
 		t.from = whole(q.get("from"));
 		t.to = whole(q.get("to"));
 		if (t.to <= t.from) t.from = t.to = 0;
+		this.live.restore(q.get("follow"), !location.hash);
 		if (t.by !== (q.get("lanes") || "") && !saved) t.setBy(q.get("lanes"));
 		t.wantY = whole(q.get("y"));
 		$("arrows").checked = q.get("arrows") !== "0";
@@ -204,11 +211,12 @@ const app = {
 				this.status = await ask("status");
 				this.problem = "";
 				if (!this.timeline.to) this.timeline.from = this.status.from;
+				this.live.known();
 				$("name").textContent = this.status.name;
 				$("name").title = this.status.program;
 				document.title = this.status.name + " - ftrace web";
 				this.several();
-				if (!this.functions.length) {
+				if (this.functions.length < this.status.functions) {
 					this.functions = await ask("functions");
 					this.onePackage = new Set(this.functions.filter(f => f.source).map(f => f.package)).size < 2;
 					this.timeline.wasDark = undefined; // colours are made anew
@@ -218,10 +226,10 @@ const app = {
 				this.spans.lay();
 				await this.timeline.loadLanes();
 			} catch (e) {
-				this.say(e);
+				this.say(e instanceof TypeError && this.live.running ? new Error("ftrace web does not answer any more: what is on the page stays.") : e);
 			}
 			if (this.status.finished) break;
-			await new Promise(r => setTimeout(r, 400));
+			await new Promise(r => setTimeout(r, this.live.polls));
 		}
 		document.body.dataset.ready = "yes";
 	},
@@ -229,6 +237,9 @@ const app = {
 
 app.spans = new Spans(app);
 app.timeline = new Timeline(app);
+app.live = new Live(app);
+app.control = new Control(app);
+app.waiting = new Waits(app);
 app.tree = new Tree(app);
 app.table = new Table(app);
 app.flame = new Flame(app);
@@ -264,6 +275,7 @@ addEventListener("keydown", e => {
 	const k = e.key.length === 1 ? e.key.toLowerCase() : e.key;
 	if (k === "/") $("query").focus();
 	else if (k === "?") $("help").showModal();
+	else if (k === "l" && app.live.running) app.live.toggle();
 	else if (k >= "1" && k <= String(views.length) && !$("tab-" + views[k - 1]).hidden) app.show(views[k - 1]);
 	else if (app.view !== "timeline" || !app.timeline.key(k)) return;
 	e.preventDefault();

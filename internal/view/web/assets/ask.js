@@ -13,6 +13,13 @@ async function response(what, query, signal) {
 
 export const ask = async (what, query = {}, signal) => saved ? (await saved)[what](query) : (await response(what, query, signal)).json();
 
+// change asks the server to change something, and returns what it is then.
+export async function change(what, to) {
+	const r = await fetch(what, { method: "POST", body: JSON.stringify(to) });
+	if (!r.ok) throw new Error((await r.text()).trim() || r.statusText);
+	return r.json();
+}
+
 export const askBytes = async (what, query, signal) => saved ? (await saved)[what](query) : (await response(what, query, signal)).arrayBuffer();
 
 // askLines calls f with each line of JSON, as they come.

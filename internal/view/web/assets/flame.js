@@ -153,14 +153,15 @@ export class Flame extends FlameGraph {
 		$("flame-all").onclick = () => { app.select(null); this.load(); };
 	}
 
-	async load() {
+	// load asks for the graph, again if it is only to be newer.
+	async load(again) {
 		if (this.running) this.running.abort();
 		const mine = this.running = new AbortController();
 		this.app.save();
 		const sel = this.app.range;
 		$("flame-range").textContent = sel ? `from ${time(sel[0], 6)} to ${time(sel[1], 6)}: calls that began in it` : "";
 		$("flame-all").hidden = !sel;
-		$("flame-note").textContent = "Reading …";
+		if (!again) $("flame-note").textContent = "Reading …";
 		$("flame").dataset.state = "reading";
 		try {
 			const d = await ask("flame", sel ? { from: Math.max(1, sel[0]), to: sel[1] } : {}, mine.signal);

@@ -19,7 +19,8 @@ export class Table {
 		$("table-all").onclick = () => { this.app.select(null); this.load(); };
 	}
 
-	async load() {
+	// load asks for the table, again if it is only to be newer.
+	async load(again) {
 		if (this.running) this.running.abort();
 		const mine = this.running = new AbortController();
 		$("by").value = this.by;
@@ -27,7 +28,7 @@ export class Table {
 		const sel = this.app.range;
 		$("table-range").textContent = sel ? `from ${time(sel[0], 6)} to ${time(sel[1], 6)}: calls that began in it` : "";
 		$("table-all").hidden = !sel;
-		$("table-note").textContent = "Reading …";
+		if (!again) $("table-note").textContent = "Reading …";
 		const rows = [];
 		const waits = $("waits").checked;
 		const ranked = order.includes(this.sort) || this.sort === "name" ? this.sort : "total";
@@ -44,6 +45,7 @@ export class Table {
 	}
 
 	show() {
+		if (!this.loaded) return;
 		const by = this.rowsBy;
 		const columns = [];
 		for (const r of this.rows) for (const c in r) if (c !== by && c !== "uncounted" && !columns.includes(c)) columns.push(c);
@@ -51,30 +53,36 @@ export class Table {
 		const place = c => { const i = order.indexOf(c); return i < 0 ? order.length : i; };
 		columns.sort((a, b) => place(a) - place(b));
 		const head = element("tr");
+		const control = by === "function" && this.app.control.on && this.app.control;
 		for (const c of [by, ...columns]) {
 			const name = c === by ? "name" : c, th = element("th");
 			if (this.sort === name) th.ariaSort = name === "name" ? "ascending" : "descending";
 			th.append(element("button", (titles[c] || c.replace(/^wait\/(synch\/)?/, "")) + (this.sort === name ? (name === "name" ? " ▴" : " ▾") : ""), { onclick: () => this.sortBy(name) }));
 			head.append(th);
+			if (control && c === by) head.append(control.head());
 		}
 		$("table").querySelector("thead").replaceChildren(head);
 		const wanted = $("filter").value.toLowerCase(), body = document.createDocumentFragment();
-		const rows = this.rows.filter(r => String(r[by]).toLowerCase().includes(wanted));
+		const rows = (control ? control.rows(this.rows) : this.rows).filter(r => String(r[by]).toLowerCase().includes(wanted));
 		rows.sort((a, b) => this.sort === "name" ? String(a[by]).localeCompare(String(b[by]), "en", { numeric: true }) : (b[this.sort] || 0) - (a[this.sort] || 0));
-		for (const r of rows) {
+		const shown = rows.slice(0, most);
+		for (const r of shown) {
 			const row = element("tr"), first = element("td");
 			first.title = r[by];
 			if (by === "function") first.append(element("button", short(r[by]), { onclick: () => this.app.search.start(short(r[by])) }));
 			else first.textContent = r[by];
 			row.append(first);
+			if (control) row.append(control.cell(r[by]));
 			for (const c of columns) {
 				const v = r[c] || 0;
 				row.append(element("td", counts.has(c) ? v.toLocaleString("en") + (c === "left_out" && r.uncounted ? "+" : "") : times.has(c) && !r.calls || !times.has(c) && !v ? "-" : time(v), { className: (c === "errors" || c === "panics") && v ? "bad" : "" }));
 			}
 			body.append(row);
 		}
+		const focused = document.activeElement?.closest("#table-scroll") && document.activeElement.ariaLabel;
 		$("table").querySelector("tbody").replaceChildren(body);
-		$("table-note").textContent = count(rows.length, "row") + (this.rows.length === most ? `: the first ${most} by ${this.sort}` : "") + (this.app.range ? ". A call that began before the stretch is not in it." : "");
+		if (focused) [...$("table").querySelectorAll("tbody input")].find(e => e.ariaLabel === focused)?.focus();
+		$("table-note").textContent = count(rows.length, "row") + (shown.length < rows.length ? `, of which ${most.toLocaleString("en")} are shown: write a name to see others` : "") + (this.rows.length === most ? `: the first ${most} by ${this.sort}` : "") + (this.app.range ? ". A call that began before the stretch is not in it." : "");
 	}
 
 	sortBy(name) {

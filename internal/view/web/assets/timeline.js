@@ -52,12 +52,12 @@ export class Timeline {
 		this.loading = true;
 		try {
 			const from = more ? this.lanes.length : 0, { by } = this;
-			const { all, lanes } = await ask("lanes", { from, n: more ? firstLanes : Math.max(firstLanes, this.lanes.length), ...this.which });
+			const { all, lanes } = await ask("lanes", { from, n: more ? firstLanes : Math.max(firstLanes, this.lanes.length), ...(this.app.live.since && !more && { since: this.app.live.since }), ...this.which });
 			if (by !== this.by) {
 				this.loading = false;
 				return this.loadLanes();
 			}
-			this.lanes = more ? this.lanes.concat(lanes) : lanes;
+			this.lanes = more ? this.lanes.concat(lanes) : this.app.live.inOrder(lanes, this.lanes);
 			this.all = all;
 			let y = 0;
 			for (const l of this.lanes) {
@@ -95,7 +95,7 @@ export class Timeline {
 	// fetchArrows asks who started and who woke whom, unless that is known.
 	async fetchArrows() {
 		const lanes = this.visible(), d = this.arrows, w = this.end - this.from;
-		if (this.by || !$("arrows").checked || !lanes.length || this.width < 1) return;
+		if (this.by || !$("arrows").checked || this.app.live.following || !lanes.length || this.width < 1) return;
 		if (d && d.from <= this.from && d.to >= this.end && lanes.every(l => d.lanes.has(l.g)) && (!d.more || d.w < w * 1.5) && d.now === this.app.status.now) return;
 		if (this.askingArrows) {
 			this.arrowsAgain = true;
@@ -142,7 +142,7 @@ export class Timeline {
 	covers(d, lanes) {
 		const pixel = (this.end - this.from) / this.width;
 		return d && !d.sketch && d.from <= this.from && d.to >= this.end && (d.pixel <= pixel * 1.01 || d.pixel <= 1) && d.pixel > pixel / 8
-			&& d.now === (this.app.status.finished ? -1 : d.now) && lanes.every(l => d.index.has(l.g));
+			&& d.now === (this.app.status.finished ? -1 : d.now) && this.app.live.covers(d.until) && lanes.every(l => d.index.has(l.g));
 	}
 
 	async fetch() {
@@ -160,13 +160,13 @@ export class Timeline {
 			const from = Math.max(0, Math.floor(this.from - w / 2)), to = Math.ceil(this.end + w / 2);
 			const ratio = Math.min(2, window.devicePixelRatio || 1);
 			const pixels = Math.min(20000, Math.ceil(this.width * ratio * (to - from) / w));
-			const now = this.app.status.finished ? -1 : this.app.status.now;
+			const until = this.app.status.now, now = this.app.status.finished ? -1 : until;
 			const asked = performance.now();
 			const question = { from, to, pixels, lanes: lanes.map(l => l.g).join(","), ...this.which };
 			const less = { ...question, from: Math.floor((from + this.from) / 2), to: Math.ceil((to + this.end) / 2) }; // it may be long in coming
 			less.pixels = Math.ceil(pixels * (less.to - less.from) / (to - from));
 			const take = (d, { from, to, pixels }, sketch) => {
-				if (by === this.by) this.data = { from, to, now, sketch, pixel: (to - from) / pixels, goroutines: lanes.map(l => l.g), index: new Map(lanes.map((l, i) => [l.g, i])), ...d };
+				if (by === this.by) this.data = { from, to, now, until, sketch, pixel: (to - from) / pixels, goroutines: lanes.map(l => l.g), index: new Map(lanes.map((l, i) => [l.g, i])), ...d };
 				else this.again = true;
 			};
 			const sketch = unpack(await askBytes("slices", { ...question, sketch: 1 }));
@@ -335,15 +335,15 @@ export class Timeline {
 		}
 		if (!this.lanes.length) {
 			c.fillStyle = colours.soft;
-			c.fillText(this.app.status.finished ? "There are no calls in the recording." : "Reading …", 10, 20);
+			c.fillText(this.app.status.finished ? "There are no calls in the recording." : this.app.live.running ? "Nothing was called." : "Reading …", 10, 20);
 		}
 		const mark = this.app.mark;
 		if (mark !== undefined && mark >= this.from && mark <= this.end) {
 			c.fillStyle = colours.accent;
 			c.fillRect(this.x(mark) - 1, 0, 2, h);
 		}
-		$("range").textContent = `${time(this.end - this.from)} from ${this.from ? moment(this.from, (this.end - this.from) / 1000) : "the start"}`;
-		const limits = [];
+		$("range").textContent = this.app.live.following ? `the last ${time(this.app.live.width)}` : `${time(this.end - this.from)} from ${this.from ? moment(this.from, (this.end - this.from) / 1000) : "the start"}`;
+		const limits = this.app.live.following && w > 640 ? ["L or a drag stops it" + (this.by || !$("arrows").checked ? "" : ", and arrows are drawn then")] : [];
 		if (d && !d.exact && !d.sketch) limits.push(`calls within ${time(d.span)} are merged`);
 		if (!this.by && $("arrows").checked && this.arrows?.more) limits.push("there are too many arrows: zoom in to see them");
 		$("hint").textContent = limits.length ? limits.join(", ") : !this.picked && !sel && w > 640 ? `Click a ${this.by ? "run to see whose it is" : "call to see its values"}. Drag with Shift to select a stretch of time.` : "";
@@ -398,6 +398,7 @@ export class Timeline {
 
 	// show shows a stretch of time.
 	show(from, to) {
+		this.app.live.stop();
 		const first = this.app.status.from, most = Math.max(this.app.status.end - first, 1);
 		const w = Math.min(Math.max(to - from, 20), most);
 		from = Math.max(first, Math.min(from, first + most - w));
@@ -407,6 +408,7 @@ export class Timeline {
 	}
 
 	zoom(factor, x = this.width / 2) {
+		if (this.app.live.following) return this.app.live.widen(factor);
 		const at = this.ns(x), from = this.from, end = this.end;
 		this.show(at - (at - from) * factor, at + (end - at) * factor);
 	}
@@ -504,7 +506,7 @@ export class Timeline {
 		to.append(head, list);
 		say(this.by || "goroutine", this.by ? s.g : "G" + s.g);
 		say("began", moment(s.begin, 1));
-		say("lasted", time(s.end - s.begin, 6) + (s.what & unfinished ? " at least: its end is not in the recording" : ""));
+		say("lasted", time(s.end - s.begin, 6) + (!(s.what & unfinished) ? "" : this.app.live.running ? " at least: it was under way" : " at least: its end is not in the recording"));
 		if (s.what & failed) say("failed", s.calls > 1 ? "one of them at least" : "with an error, a panic or Goexit");
 		if (this.by) return;
 		this.sayWho(s, list);
@@ -576,6 +578,7 @@ export class Timeline {
 			if (Math.abs(x - drag.x) + Math.abs(y - drag.y) > 3) drag.moved = true;
 			if (!drag.moved) return;
 			if (drag.select) {
+				this.app.live.stop();
 				const a = this.ns(drag.x), b = this.ns(x);
 				this.app.select([Math.max(0, Math.floor(Math.min(a, b))), Math.ceil(Math.max(a, b))]);
 			} else {
