@@ -101,11 +101,12 @@ const app = {
 		if (innerWidth <= 640) $("results").hidden = true;
 	},
 
-	// save puts what is shown into the URL, unless that has been changed, which restore is to hear of.
+	// save puts what is shown into the URL a little later, unless that has been changed, which restore is to hear of. What moves saves
+	// all the time.
 	save() {
-		if (this.restoring) return;
-		clearTimeout(this.saving);
+		if (this.restoring || this.saving) return;
 		this.saving = setTimeout(() => {
+			this.saving = 0;
 			if (location.hash !== this.hash) return;
 			const t = this.timeline, q = new URLSearchParams({ view: this.view });
 			if (shown.r) q.set("r", shown.r);
@@ -136,6 +137,7 @@ const app = {
 			if (this.compare.flame.path.length) q.set("paths", JSON.stringify(this.compare.flame.path));
 			if (this.source.query) q.set("source", new URLSearchParams(this.source.query));
 			if (this.search.q) q.set("q", this.search.q);
+			if (location.hash === "#" + q) return;
 			history.replaceState(null, "", "#" + q);
 			this.hash = location.hash;
 		}, 100);
