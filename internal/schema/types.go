@@ -156,28 +156,18 @@ func either(kinds ...exprKind) (k exprKind) {
 // computed returns the kind of a sum, a difference, a product or a remainder.
 func computed(operator string, a, b exprKind) exprKind {
 	a, b = a.asNumber(), b.asNumber()
-	switch {
-	case a.class == unknownClass || b.class == unknownClass:
-		return exprKind{}
-	case a.class == doubleClass || b.class == doubleClass:
-		return exprKind{class: doubleClass}
-	case a.class == decimalClass || b.class == decimalClass:
-		if operator == "*" {
-			return decimal(a.scale+b.scale, a.digits+b.digits)
-		}
-		return decimal(max(a.scale, b.scale), max(a.digits, b.digits))
+	k := either(a, b)
+	if k.class == decimalClass && operator == "*" {
+		return decimal(a.scale+b.scale, a.digits+b.digits)
 	}
-	return exprKind{class: integerClass}
+	return k
 }
 
 // quotient returns the kind of a / b.
 func quotient(a, b exprKind) exprKind {
 	a, b = a.asNumber(), b.asNumber()
-	switch {
-	case a.class == unknownClass || b.class == unknownClass:
-		return exprKind{}
-	case a.class == doubleClass || b.class == doubleClass:
-		return exprKind{class: doubleClass}
+	if k := either(a, b); k.class == unknownClass || k.class == doubleClass {
+		return k
 	}
 	// MySQL computes with groups of nine digits.
 	groups := func(digits int) int { return (digits + 8) / 9 * 9 }

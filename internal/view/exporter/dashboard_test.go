@@ -2,13 +2,8 @@ package exporter
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"regexp"
 	"testing"
-
-	"github.com/grafana/grafana-foundation-sdk/go/cog/plugins"
-	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 )
@@ -16,19 +11,7 @@ import (
 // TestDashboard: Grafana's own library loads the dashboard, strictly, and what it asks for is what
 // the exporter has. Script exporter lets Prometheus answer it.
 func TestDashboard(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(testenv.Root(t), "docs", "grafana.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	plugins.RegisterDefaultPlugins()
-	//lint:ignore SA1019 this is the format that all releases of Grafana import
-	var d dashboard.Dashboard
-	if err := d.UnmarshalJSONStrict(text); err != nil && err.Error() != "" { // of nothing wrong it makes a list of errors without any
-		t.Fatal(err)
-	}
-	if err := d.Validate(); err != nil && err.Error() != "" {
-		t.Fatal(err)
-	}
+	text := testenv.Dashboard(t, "grafana.json")
 	_, registry := collectorOf(t, served(), Options{})
 	families, err := registry.Gather()
 	if err != nil {
