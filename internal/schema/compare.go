@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -30,7 +31,7 @@ func noText(e *expr) bool {
 	switch e.form {
 	case wordForm:
 		return e.text != "NULL"
-	case numberForm, paramForm, isForm, likeForm, betweenForm, inForm, existsForm, rowForm:
+	case numberForm, numberOfForm, paramForm, isForm, likeForm, betweenForm, inForm, existsForm, rowForm:
 		return true
 	case binaryForm:
 		return e.text != "->" && e.text != "->>"
@@ -60,10 +61,26 @@ func folds(list ...*expr) bool {
 // counts as a number.
 func (r *restorer) number(e, other *expr) {
 	if r.countsAsNumber(e, r.kind(other), other.form == columnForm) {
-		r.call("number", e)
+		r.asNumber(e)
 		return
 	}
 	r.operand(e)
+}
+
+// asNumber writes text as a number. Of a text that is written there it is known now.
+func (r *restorer) asNumber(e *expr) {
+	f := 0.0
+	if e.form == stringForm {
+		f = asNumber(e.text)
+	}
+	if e.form != stringForm || math.IsInf(f, 0) || math.IsNaN(f) {
+		r.call("number", e)
+		return
+	}
+	if !isNumeral(e.text) {
+		r.session.cut("DOUBLE", e.text)
+	}
+	r.write(strconv.FormatFloat(f, 'e', -1, 64))
 }
 
 // countsAsNumber reports whether an expression is text, and is compared with a number. Where a
@@ -84,7 +101,7 @@ func (r *restorer) inQuery(e *expr, not bool, q *query) {
 	columns := r.columnsOf(q)
 	one := len(columns) == 1 && e.form != rowForm
 	if one && r.kind(e).class == textClass && columns[0].kind.numeric() {
-		r.call("number", e)
+		r.asNumber(e)
 	} else {
 		r.folded(e)
 	}
@@ -132,7 +149,7 @@ func (r *restorer) comparable(e *expr) *expr {
 	c := e.clone()
 	for i, a := range c.args {
 		if r.countsAsNumber(a, numbers, e.args[0].form == columnForm) {
-			c.args[i] = &expr{form: callForm, text: "NUMBER", args: []*expr{a}}
+			c.args[i] = &expr{form: numberOfForm, args: []*expr{a}}
 		}
 	}
 	return c

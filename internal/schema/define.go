@@ -77,6 +77,13 @@ func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 		}
 		return s.createLike(ctx, st, t, at)
 	}
+	lenient := st.at(i - 1).is("EXISTS")
+	switch there := s.exists(ctx, t) == nil; {
+	case lenient && command == "DROP" && !there:
+		s.warn("Note", NewError(erBadTable, "Unknown table '%s.%s'", t.schema, t.name))
+	case lenient && command == "CREATE" && there:
+		s.warn("Note", NewError(erTableExists, "Table '%s' already exists", t.name))
+	}
 	q, filling, err := s.defining(ctx, st, t, i)
 	if err != nil {
 		return nil, err

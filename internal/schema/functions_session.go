@@ -21,6 +21,13 @@ var sessionFunctions = []struct {
 }{
 	{"sleep", 1, sleep},
 	{"recursion", 2, recursion},
+	{"number", 1, numberOf},
+	{"signed", 1, func(s *Session, a []driver.Value) driver.Value {
+		if text, ok := a[0].(string); ok && !isNumeral(text) {
+			s.cut("INTEGER", text)
+		}
+		return signed(a)
+	}},
 	{"like", 2, likeFunction},
 	{"like", 3, likeFunction},
 	{"regexp", 2, func(s *Session, a []driver.Value) driver.Value { return regexpLike(s, []driver.Value{a[1], a[0]}) }},
@@ -72,6 +79,8 @@ func sessionCalled(tls *libc.TLS, ctx uintptr, n int32, args uintptr) {
 	switch v := result.(type) {
 	case int64:
 		sqlite3.Xsqlite3_result_int64(tls, ctx, v)
+	case float64:
+		sqlite3.Xsqlite3_result_double(tls, ctx, v)
 	case string:
 		sqlite3.Xsqlite3_result_text(tls, ctx, textAt(v), int32(len(v)), ^uintptr(0)) // SQLite copies it
 	case error:

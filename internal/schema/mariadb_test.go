@@ -98,6 +98,16 @@ func TestMariaDB(t *testing.T) {
 	for query, want := range upserted {
 		compare(query, want)
 	}
+	for _, query := range oracleTables {
+		change(query)
+	}
+	for _, c := range warned {
+		oracleAsks(t, db, c.query)
+		got, _ := askMariaDB(t.Context(), db, "SHOW WARNINGS", c.warnings)
+		if got = strings.ReplaceAll(got, "DECIMAL", "DOUBLE"); got != c.warnings {
+			t.Errorf("%s: MariaDB warns of %q, want %q", c.query, got, c.warnings)
+		}
+	}
 	change(createV)
 	change(insertV)
 	for _, c := range assignments {

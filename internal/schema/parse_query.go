@@ -92,11 +92,8 @@ func (p *parser) united(q *query, first term) {
 	}
 }
 
-// ends reads ORDER BY, LIMIT, and what locks rows, which has no effect.
-func (p *parser) ends(q *query) *query {
-	if p.is("ORDER") {
-		q.order = p.orderBy()
-	}
+// limit reads LIMIT, if it is there.
+func (p *parser) limit(q *query) {
 	if p.accept("LIMIT") {
 		q.limit = p.number()
 		if p.accept(",") {
@@ -105,6 +102,14 @@ func (p *parser) ends(q *query) *query {
 			q.offset = p.number()
 		}
 	}
+}
+
+// ends reads ORDER BY, LIMIT, and what locks rows, which has no effect.
+func (p *parser) ends(q *query) *query {
+	if p.is("ORDER") {
+		q.order = p.orderBy()
+	}
+	p.limit(q)
 	if p.is("INTO") {
 		fail(unsupported("SELECT ... INTO"))
 	}

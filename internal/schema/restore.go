@@ -83,6 +83,8 @@ func (r *restorer) expr(e *expr) {
 	switch e.form {
 	case stringForm:
 		r.write(quoteString(e.text))
+	case numberOfForm:
+		r.asNumber(e.args[0])
 	case numberForm, rawForm:
 		r.write(e.text)
 	case wordForm:
@@ -220,8 +222,11 @@ func (r *restorer) prefix(e *expr) {
 	case "+":
 		r.write("+ ")
 		r.operand(of)
+	case "-":
+		r.write("- ") // -- would begin a comment
+		r.counted(of)
 	default:
-		r.write(e.text, " ") // -- would begin a comment
+		r.write(e.text, " ")
 		r.operand(of)
 	}
 }
@@ -285,9 +290,9 @@ func (r *restorer) sum(e *expr) {
 	if rounded {
 		r.write("places(")
 	}
-	r.operand(e.args[0])
+	r.counted(e.args[0])
 	r.not(e, e.text)
-	r.operand(e.args[1])
+	r.counted(e.args[1])
 	if rounded {
 		r.write(", ", strconv.Itoa(k.digits), ")")
 	}
@@ -298,9 +303,18 @@ func (r *restorer) quotient(e *expr) {
 		r.call("quotient", e.args[0], e.args[1], raw(strconv.Itoa(k.digits)))
 		return
 	}
-	r.operand(e.args[0])
+	r.counted(e.args[0])
 	r.write(" * 1.0 / ")
-	r.operand(e.args[1])
+	r.counted(e.args[1])
+}
+
+// counted writes an operand of which a number is computed.
+func (r *restorer) counted(e *expr) {
+	if r.kind(e).class == textClass {
+		r.asNumber(e)
+		return
+	}
+	r.operand(e)
 }
 
 // spared writes NAME <> 'c' in an UPDATE of setup_consumers: it spares what the consumer c needs

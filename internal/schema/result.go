@@ -188,7 +188,7 @@ func (r *Result) Next() ([]any, error) {
 	}
 	row, err := r.read()
 	if err != nil {
-		return nil, r.session.asError(err)
+		return nil, r.session.fails(err)
 	}
 	if row == nil {
 		return nil, nil

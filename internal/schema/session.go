@@ -209,6 +209,8 @@ type Session struct {
 	statement statementState
 	failed    error   // error of a table in this statement
 	last      *Result // of the statement before; nil if it failed
+	warned    diagnostics
+	before    diagnostics // of the statement before
 }
 
 // statementState is the state of the statement under way.

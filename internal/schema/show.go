@@ -26,8 +26,15 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 		what, i = "CHARSET", i+1
 	case "STORAGE":
 		what, i = "ENGINES", i+1
+	case "WARNINGS", "ERRORS":
+		return s.warnings(ctx, st, i, what == "ERRORS")
 	case "COUNT": // SHOW COUNT(*) WARNINGS
-		return s.read(ctx, "SELECT 0 AS "+quoteName("@@session."+strings.ToLower(strings.TrimSuffix(st.at(i+3).text, "S"))+"_count"), nil, nil)
+		name := strings.ToLower(strings.TrimSuffix(st.at(i+3).text, "S")) + "_count"
+		n, err := s.variable(name)
+		if err != nil || name != "warning_count" && name != "error_count" {
+			return nil, syntaxError(st.rest(i))
+		}
+		return s.read(ctx, "SELECT "+literal(n)+" AS "+quoteName("@@session."+name), nil, nil)
 	}
 	t := target{schema: s.database}
 	ofTable := what == "COLUMNS" || what == "FIELDS" || what == "INDEX" || what == "INDEXES" || what == "KEYS"
@@ -156,12 +163,11 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 var shownEmpty = func() map[string]string {
 	index := "Table,Non_unique,Key_name,Seq_in_index,Column_name,Collation,Cardinality,Sub_part,Packed,Null,Index_type,Comment,Index_comment"
 	routine := "Db,Name,Type,Definer,Modified,Created,Security_type,Comment,character_set_client,collation_connection,Database Collation"
-	warning := "Level,Code,Message"
 	log := "Log_name,File_size"
 	source := "File,Position,Binlog_Do_DB,Binlog_Ignore_DB,Executed_Gtid_Set"
 	replica := "Slave_IO_State,Master_Host,Master_User,Master_Port"
 	return map[string]string{
-		"INDEX": index, "INDEXES": index, "KEYS": index, "PROCEDURE STATUS": routine, "FUNCTION STATUS": routine, "WARNINGS": warning, "ERRORS": warning,
+		"INDEX": index, "INDEXES": index, "KEYS": index, "PROCEDURE STATUS": routine, "FUNCTION STATUS": routine,
 		"TRIGGERS":   "Trigger,Event,Table,Statement,Timing,Created,sql_mode,Definer,character_set_client,collation_connection,Database Collation",
 		"EVENTS":     "Db,Name,Definer,Time zone,Type,Execute at,Interval value,Interval field,Starts,Ends,Status,Originator,character_set_client,collation_connection,Database Collation",
 		"PRIVILEGES": "Privilege,Context,Comment", "PROFILES": "Query_ID,Duration,Query", "OPEN TABLES": "Database,Table,In_use,Name_locked",

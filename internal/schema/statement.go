@@ -13,6 +13,7 @@ import (
 // next statement is run. Errors are *Errors.
 func (s *Session) Query(ctx context.Context, text string, args []any) (*Result, error) {
 	s.statement, s.failed = statementState{}, nil
+	s.before, s.warned = s.warned, diagnostics{}
 	s.catalog.questions.Add(1)
 	s.setActivity(text)
 	s.begin(ctx)
@@ -31,15 +32,25 @@ func (s *Session) Query(ctx context.Context, text string, args []any) (*Result, 
 		err = s.failed
 	}
 	if err != nil {
-		r, err = nil, s.asError(err)
+		r, err = nil, s.fails(err)
 	}
 	s.over()
 	return r, err
 }
 
+// fails returns the error of the statement under way, which SHOW WARNINGS has then.
+func (s *Session) fails(err error) error {
+	failed := s.asError(err)
+	s.warn("Error", failed)
+	return failed
+}
+
 // over ends the statement that was run.
 func (s *Session) over() {
 	s.finish()
+	if s.warned.asked && s.warned.count == 0 {
+		s.warned = s.before
+	}
 	s.setActivity("")
 }
 
@@ -162,6 +173,9 @@ func (s *Session) selectRows(ctx context.Context, st *stmt) (*Result, error) {
 	q, err := st.query(0)
 	if err != nil {
 		return nil, err
+	}
+	if only := q.plain(); only != nil && only.from == nil {
+		s.warned.asked = true
 	}
 	assigned := q.assigned()
 	var columns []typedColumn

@@ -38,6 +38,7 @@ const (
 	shiftForm                // args[0] + args[1], of which one is an interval; text: + or -
 	levelForm                // of a rollup: args[0], which is NULL below the level of that number
 	rawForm                  // text: in SQLite's spelling
+	numberOfForm             // args[0], which is text, as a number
 )
 
 // An expr is an expression.

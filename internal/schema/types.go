@@ -252,6 +252,8 @@ func (r *restorer) findKind(e *expr) exprKind {
 		return r.kind(e.args[0])
 	case collateForm:
 		return text
+	case numberOfForm:
+		return exprKind{class: doubleClass}
 	case isForm, likeForm, betweenForm, inForm, anyForm, existsForm:
 		return integer
 	case prefixForm:

@@ -31,7 +31,7 @@ var variableDefaults = map[string]string{
 	"sql_big_selects": "ON", "div_precision_increment": "4", "timestamp": "0", "server_id": "0", "server_uuid": "", "local_infile": "OFF",
 	"plugin_dir": "", "default_authentication_plugin": "caching_sha2_password", "tls_version": "TLSv1.2,TLSv1.3",
 	"explicit_defaults_for_timestamp": "ON", "default_tmp_storage_engine": "PERFORMANCE_SCHEMA", "secure_file_priv": "", "slow_query_log": "OFF",
-	"general_log": "OFF", "pseudo_thread_id": "0", "identity": "0", "last_insert_id": "0", "warning_count": "0", "error_count": "0",
+	"general_log": "OFF", "pseudo_thread_id": "0", "identity": "0", "last_insert_id": "0", "warning_count": "0", "error_count": "0", "max_error_count": "64",
 }
 
 // fixedVariables can't be set.
@@ -71,6 +71,14 @@ func (s *Session) variable(name string) (value, error) {
 	from := s.variables
 	if isGlobal(name) && isNumeric(plainVariable(name)) {
 		from = s.catalog.variables()
+	}
+	switch plainVariable(name) {
+	case "warning_count":
+		s.warned.asked = true
+		return int64(s.before.count), nil
+	case "error_count":
+		s.warned.asked = true
+		return int64(s.before.errored), nil
 	}
 	v, ok := from[plainVariable(name)]
 	if !ok {

@@ -24,11 +24,19 @@ func (c *conn) okPacket(head byte, r *schema.Result, status uint16) []byte {
 	b := appendLength([]byte{head}, uint64(max(r.Affected, 0)))
 	b = appendLength(b, 0) // no last insert ID
 	b = appendUint16(b, statusAutocommit|status)
-	b = appendUint16(b, 0) // no warnings
+	b = appendUint16(b, c.warnings())
 	if r.Info == "" {
 		return b
 	}
 	return appendString(b, r.Info)
+}
+
+// warnings returns how many warnings there are of the statement that was run last.
+func (c *conn) warnings() uint16 {
+	if c.session == nil {
+		return 0
+	}
+	return uint16(min(c.session.Warnings(), 1<<16-1))
 }
 
 // fail answers with an error.
@@ -50,7 +58,7 @@ func (c *conn) refuse(err error) error {
 
 // end says that there are no more columns, or rows.
 func (c *conn) end(status uint16) error {
-	b := appendUint16([]byte{0xFE}, 0)
+	b := appendUint16([]byte{0xFE}, c.warnings())
 	return c.write(appendUint16(b, statusAutocommit|status))
 }
 

@@ -1,0 +1,84 @@
+package schema
+
+import (
+	"context"
+	"regexp"
+	"strings"
+)
+
+// A warning is what SHOW WARNINGS has of a statement: why it failed, what it did not do, or which
+// text it cut to make a number of it.
+type warning struct {
+	level   string // Error, Warning or Note
+	number  uint16
+	message string
+}
+
+// warningsMax is how many of them are kept for a statement: MySQL's max_error_count.
+const warningsMax = 64
+
+// diagnostics are the warnings of a statement.
+type diagnostics struct {
+	list           []warning
+	count, errored int  // with those that are not kept
+	asked          bool // the statement asks for them, or is of no table, so it leaves them as they are
+}
+
+// erCut is the number of the warning that text was cut to make a number of it.
+const erCut = 1292
+
+// warn adds a warning to those of the statement under way.
+func (s *Session) warn(level string, e *Error) {
+	d := &s.warned
+	if d.count++; level == "Error" {
+		d.errored++
+	}
+	if len(d.list) < warningsMax {
+		d.list = append(d.list, warning{level, e.Number, e.Message})
+	}
+}
+
+// cut warns of a text of which only the beginning is a number.
+func (s *Session) cut(kind, text string) {
+	const most = 128 // of the text
+	s.warn("Warning", NewError(erCut, "Truncated incorrect %s value: '%s'", kind, text[:characters(text, most)]))
+}
+
+// Warnings returns the number of warnings of the statement that was run last, and of those of which
+// rows are being read.
+func (s *Session) Warnings() int { return s.warned.count }
+
+// warnings is SHOW WARNINGS and SHOW ERRORS: of the statement before.
+func (s *Session) warnings(ctx context.Context, st *stmt, i int, errors bool) (*Result, error) {
+	q := &query{terms: []term{{only: &selection{}}}}
+	if _, err := st.parse(i, func(p *parser) { p.limit(q); p.end() }); err != nil {
+		return nil, err
+	}
+	s.warned.asked = true
+	text := "SELECT NULL AS `Level`, NULL AS `Code`, NULL AS `Message` WHERE FALSE"
+	for _, w := range s.before.list {
+		if !errors || w.level == "Error" {
+			text += " UNION ALL SELECT " + literal(w.level) + ", " + literal(int64(w.number)) + ", " + literal(w.message)
+		}
+	}
+	limit, err := s.restore(st, func(r *restorer) { r.limit(q) })
+	if err != nil {
+		return nil, err
+	}
+	kinds := []typedColumn{{kind: exprKind{class: textClass}}, {kind: exprKind{class: integerClass}}, {kind: exprKind{class: textClass}}}
+	return s.read(ctx, "SELECT * FROM ("+text+")"+limit, st.args, kinds)
+}
+
+// numberOf is a text as a number.
+func numberOf(s *Session, a []value) value {
+	text, ok := a[0].(string)
+	if ok && !isNumeral(text) {
+		s.cut("DOUBLE", text)
+	}
+	return asNumber(a[0])
+}
+
+// isNumeral reports whether all of a text is a number.
+func isNumeral(text string) bool { return numeral.MatchString(strings.TrimSpace(text)) }
+
+var numeral = regexp.MustCompile(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
