@@ -67,6 +67,7 @@ func isDir(name string) bool {
 
 // recordingFlags declares the flags that say how much of a recording is kept.
 func recordingFlags(o *schema.RecordingOptions) []cli.Flag {
+	o.Keep = true
 	return []cli.Flag{
 		&cli.IntFlag{Name: "history-long", Destination: &o.HistoryLong, Usage: "keep the last `N` calls of a recording, 10000 if not set"},
 		&cli.IntFlag{Name: "history", Destination: &o.History, Usage: "keep the last `N` calls of each goroutine of a recording, 10 if not set"},

@@ -40,6 +40,11 @@ func (r *Recording) Objects() *Objects {
 	return &Objects{r: r, p: r.Printer(DefaultFormat), locked: map[uint32]bool{}, aligns: map[uint32]uint64{}, paths: map[part]string{}, names: map[uint64]string{}}
 }
 
+// Names returns the names that were learnt, by address, and SetNames has these instead.
+func (o *Objects) Names() map[uint64]string { return o.names }
+
+func (o *Objects) SetNames(names map[uint64]string) { o.names = names }
+
 // Pointers returns those of a call's entry.
 func (o *Objects) Pointers(e *Event) (pointers Pointers) {
 	l := o.r.layout(e.Layout)

@@ -13,7 +13,6 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/symbols"
 )
 
 // RecordingOptions limit how much of a recording is read, and kept in memory. Where they are 0,
@@ -24,6 +23,8 @@ type RecordingOptions struct {
 	Threads     int // threads; of those that have ended the oldest are left out
 	Instances   int // rows of the summaries by thread, by caller and by instance, each
 	Window      recording.Window
+	// Keep means that what was found out about a large recording is kept in its directory.
+	Keep bool
 }
 
 // recorded is a recording as a source. It is read-only.
@@ -55,7 +56,7 @@ func (s *recorded) Name() string { return s.name }
 func (s *recorded) Alive() bool { return false }
 
 func (s *recorded) Snapshot(live.Contents) (*Snapshot, error) {
-	s.once.Do(func() { s.snap, s.err = newPass(s.r, s.options).run() })
+	s.once.Do(func() { s.snap, s.err = s.pass() })
 	return s.snap, s.err
 }
 
@@ -572,14 +573,7 @@ func (p *pass) snapshot() *Snapshot {
 		leftOut[l.Function] = l
 	}
 	s.Lost = append(s.Lost, Counter{LeftOut, int64(len(leftOut))})
-	statements := p.statements.snapshot()
-	s.Statements = func() (Statements, error) { return statements, nil }
-	variables := symbols.OfExecutable(p.r.Process.Executable, p.r.Process.Start)
-	s.Name = func(address uint64) string { return p.objects.Name(address, variables.Variable) }
-	s.FileName = p.r.File
-	holders := p.holdersAtEnd()
-	s.Locks = func() (Locks, error) { return Locks{Holders: holders}, nil }
-	s.Held = func() ([]Holder, error) { return holders, nil }
+	s.known(p.r, p.objects, p.statements.snapshot(), p.holdersAtEnd())
 	var byThread, byCaller, byInstance []Summary
 	s.ByThread, s.ByCaller, s.ByInstance = func() []Summary { return byThread }, func() []Summary { return byCaller }, func() []Summary { return byInstance }
 	for i := range s.Buckets {

@@ -126,7 +126,7 @@ func gather(from walk.Source) (*info, error) {
 	}
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), ".") {
-			continue // ftrace web has put it there
+			continue // ftrace web or ftrace sql has put it there
 		}
 		if stat, err := entry.Info(); err == nil && stat.Mode().IsRegular() {
 			i.Size += stat.Size()

@@ -2,17 +2,15 @@ package web
 
 import (
 	"bufio"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // The index of a large recording is kept in a file in its directory, so that the next start need
@@ -30,46 +28,12 @@ const (
 	indexPart  = 20        // the file has at most the recording's size divided by that
 	notesMax   = 1 << 16   // bytes
 	nameMax    = 1 << 16
-	headBytes  = 4096 // of each file of the recording, in its print
 )
-
-// A footprint tells recordings apart, and what a recording was from what it is.
-type footprint [sha256.Size]byte
-
-// footprintOf returns the footprint of the recording in a directory, of its files' names, sizes,
-// times and beginnings, and its size.
-func footprintOf(dir string) (p footprint, size int64, err error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return p, 0, err
-	}
-	h := sha256.New()
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") || !e.Type().IsRegular() {
-			continue
-		}
-		f, err := os.Open(filepath.Join(dir, e.Name()))
-		if err != nil {
-			return p, 0, err
-		}
-		stat, err := f.Stat()
-		if err == nil {
-			fmt.Fprintf(h, "%q %d %d\n", e.Name(), stat.Size(), stat.ModTime().UnixNano())
-			size += stat.Size()
-			_, err = io.CopyN(h, f, headBytes)
-		}
-		f.Close()
-		if err != nil && err != io.EOF {
-			return p, 0, err
-		}
-	}
-	return footprint(h.Sum(nil)), size, nil
-}
 
 // open has the index from its file, or else goes through the recording as build does, and keeps
 // what it has made unless that is too large or can't be written.
 func (x *index) open(progress func(size int64, done func() int64) (end func()), more func() bool) {
-	of, size, err := footprintOf(x.r.Dir)
+	of, size, err := recording.FootprintOf(x.r.Dir)
 	name := filepath.Join(x.r.Dir, indexFile)
 	if err == nil && x.restore(name, of) == nil {
 		return
@@ -78,7 +42,7 @@ func (x *index) open(progress func(size int64, done func() int64) (end func()), 
 	if size < keptLeast || x.stored > slicesMax {
 		return
 	}
-	if now, _, wrong := footprintOf(x.r.Dir); err == nil && wrong == nil && now == of && x.err == nil && more() {
+	if now, _, wrong := recording.FootprintOf(x.r.Dir); err == nil && wrong == nil && now == of && x.err == nil && more() {
 		x.keep(name, of, size/indexPart) // who can't write there only waits longer the next time
 	}
 }
@@ -86,7 +50,7 @@ func (x *index) open(progress func(size int64, done func() int64) (end func()), 
 var errLarge = errors.New("the index is too large a part of the recording")
 
 // keep writes a finished index to a file, which has at most so many bytes.
-func (x *index) keep(name string, of footprint, most int64) error {
+func (x *index) keep(name string, of recording.Footprint, most int64) error {
 	f, err := ownfile.Replace(name)
 	if err != nil {
 		return err
@@ -184,7 +148,7 @@ func (w *indexWriter) slices(list []slice) {
 }
 
 // restore reads the index from a file if it is that of the recording.
-func (x *index) restore(name string, of footprint) error {
+func (x *index) restore(name string, of recording.Footprint) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return err
@@ -198,9 +162,9 @@ func (x *index) restore(name string, of footprint) error {
 }
 
 // decode reads an index of so many bytes. If it fails, the index is of nothing yet, as before.
-func (x *index) decode(from io.Reader, size int64, of footprint) error {
+func (x *index) decode(from io.Reader, size int64, of recording.Footprint) error {
 	r := &indexReader{from: bufio.NewReaderSize(from, 1<<20), left: size}
-	if string(r.bytes(len(indexMagic))) != indexMagic || footprint(r.bytes(len(of))) != of {
+	if string(r.bytes(len(indexMagic))) != indexMagic || recording.Footprint(r.bytes(len(of))) != of {
 		return errors.Join(errIndex, r.err)
 	}
 	read := newIndex(x.r)

@@ -32,7 +32,7 @@ func TestKept(t *testing.T) {
 	x := built(r)
 	x.giveUp()
 	x.notes = "3 records were lost\n"
-	of, size, err := footprintOf(r.Dir)
+	of, size, err := recording.FootprintOf(r.Dir)
 	if err != nil || size < 1<<20 {
 		t.Fatal(size, err)
 	}
@@ -46,7 +46,7 @@ func TestKept(t *testing.T) {
 	if err := x.keep(name, of, size); err != nil {
 		t.Fatal(err)
 	}
-	if again, _, err := footprintOf(r.Dir); err != nil || again != of {
+	if again, _, err := recording.FootprintOf(r.Dir); err != nil || again != of {
 		t.Errorf("the index is a part of the footprint: %v", err)
 	}
 	have := reopened(t, r.Dir)
@@ -89,7 +89,7 @@ func TestKept(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(r.Dir, "tables"), time.Time{}, time.Now().Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	changed, _, err := footprintOf(r.Dir)
+	changed, _, err := recording.FootprintOf(r.Dir)
 	if err != nil || reopened(t, r.Dir).restore(name, changed) == nil {
 		t.Errorf("it is taken of a recording that was changed: %v", err)
 	}
@@ -98,7 +98,7 @@ func TestKept(t *testing.T) {
 // TestKeptPage: a page whose index is from its file shows what one shows that read the recording.
 func TestKeptPage(t *testing.T) {
 	r := viewtest.MadeUp(t)
-	of, size, err := footprintOf(r.Dir)
+	of, size, err := recording.FootprintOf(r.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func FuzzIndex(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	var of footprint
+	var of recording.Footprint
 	x := built(r)
 	name := filepath.Join(f.TempDir(), "index")
 	if err := x.keep(name, of, 1<<30); err != nil {

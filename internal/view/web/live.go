@@ -332,7 +332,7 @@ func (x *index) age() string {
 func (s *Server) consoleOf(f *following) (c *console, done func(), err error) {
 	make := func() (*console, error) {
 		kept := s.o.Kept
-		kept.Window = s.shown[0].window(0, 0)
+		kept.Window, kept.Keep = s.shown[0].window(0, 0), false
 		return newConsole([]string{f.session.Dir}, kept, s.turns)
 	}
 	select {
