@@ -62,15 +62,24 @@ func do(t testing.TB, ctx context.Context, actions ...chromedp.Action) {
 // value returns what an expression in the page is.
 func value[T any](t testing.TB, ctx context.Context, expression string) (v T) {
 	t.Helper()
-	do(t, ctx, chromedp.Evaluate(expression, &v, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	do(t, ctx, evaluate(expression, &v))
 	return v
+}
+
+func evaluate(expression string, to any) chromedp.Action {
+	return chromedp.Evaluate(expression, to, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) })
 }
 
 // becomes waits until an expression in the page is true. While the page is loaded, it may fail.
 func becomes(t testing.TB, ctx context.Context, expression string) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if value[bool](t, ctx, "(() => { try { return !!("+expression+"); } catch { return false; } })()") {
+		var is bool
+		err := chromedp.Run(ctx, evaluate("(() => { try { return !!("+expression+"); } catch { return false; } })()", &is))
+		if err != nil && !strings.Contains(err.Error(), "Inspected target navigated or closed") { // it loads another page now
+			t.Fatal(err)
+		}
+		if is {
 			return
 		}
 	}
