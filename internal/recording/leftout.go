@@ -51,10 +51,7 @@ type offSpan struct {
 func (r *Recording) LeftOut(end uint64) []LeftOut {
 	r.damages.Lock()
 	defer r.damages.Unlock()
-	by := map[uint32]*LeftOut{}
-	for function, o := range r.offsBefore {
-		by[function] = &o
-	}
+	by := r.sumsBefore()
 	for k, span := range r.offs {
 		if span.until == 0 {
 			span.until, span.more = end, true
@@ -69,6 +66,15 @@ func (r *Recording) LeftOut(end uint64) []LeftOut {
 		return cmp.Or(cmp.Compare(b.Ticks, a.Ticks), cmp.Compare(a.Function, b.Function))
 	})
 	return list
+}
+
+// sumsBefore returns a copy of the sums that SumLeftOut has kept, by function.
+func (r *Recording) sumsBefore() map[uint32]*LeftOut {
+	by := map[uint32]*LeftOut{}
+	for function, o := range r.offsBefore {
+		by[function] = &o
+	}
+	return by
 }
 
 // addTo adds a time when a function was off to what is said of it.
@@ -90,10 +96,7 @@ func (k offKey) addTo(by map[uint32]*LeftOut, span offSpan) {
 func (r *Recording) SumLeftOut(until uint64) {
 	r.damages.Lock()
 	defer r.damages.Unlock()
-	by := map[uint32]*LeftOut{}
-	for function, o := range r.offsBefore {
-		by[function] = &o
-	}
+	by := r.sumsBefore()
 	for k, span := range r.offs {
 		if span.until != 0 && span.until <= until {
 			k.addTo(by, span)

@@ -159,9 +159,8 @@ func (o *Objects) Name(object uint64, variable func(address uint64) string) stri
 	return name
 }
 
-// field returns the name of the lock or channel that is part of a value of type t, at an offset, or
-// "". It begins with the innermost type around it that has a name. So a lock has one name, whatever
-// leads to it.
+// field returns the name of the lock or channel at an offset in a value of type t, or "". The name
+// begins with the innermost named type that contains it. So it has one name, however it is reached.
 func (o *Objects) field(t *Type, at uint64) string {
 	name := t.Name
 	for range nestMax {

@@ -14,7 +14,7 @@ import (
 
 const (
 	ftraceChannelTries   = 8   // waits for a channel at which receivers are looked at
-	ftraceKeepersMax     = 8   // calls whose receivers are looked at, from the innermost on
+	ftraceKeepersMax     = 8   // calls whose receivers are looked at, the innermost first
 	ftraceKeeperWordsMax = 128 // words of a receiver that are
 )
 
