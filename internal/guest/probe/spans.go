@@ -83,16 +83,18 @@ func ftraceSpanOf(family, own, params string) *ftraceSpan {
 		s.Hooks = unsafe.Pointer(&s.hook)
 		s.Table = ftraceAlloc(ftraceTableEntry)
 		s.fn(0).flags = ftraceIsSpan
+		ftrace_register(&s.ftracePkg)
+		semacquire(&ftraceRegistry.lock)
+		if other != nil && ftraceLoadConfig() != nil {
+			s.fn(0).flags |= other.fn(0).flags & (ftraceSwitchedOn | ftraceSwitchedOff | ftraceAskedUntimed)
+			s.fn(0).layAgain()
+		}
+		// Whoever finds the kind begins a span by its hook, so it is found only now.
 		s.next = (*ftraceSpan)(atomic.Loadp(unsafe.Pointer(slot)))
 		atomicstorep(unsafe.Pointer(slot), unsafe.Pointer(s))
 		ftraceSpanKinds.n++
-		ftrace_register(&s.ftracePkg)
-		if other != nil && ftraceLoadConfig() != nil {
-			semacquire(&ftraceRegistry.lock)
-			s.fn(0).flags |= other.fn(0).flags & (ftraceSwitchedOn | ftraceSwitchedOff | ftraceAskedUntimed)
-			s.fn(0).layAgain()
-			ftraceUnlockRegistry()
-		}
+		ftraceCountSpans()
+		ftraceUnlockRegistry()
 	}
 	semrelease(&ftraceSpanKinds.lock)
 	return s
