@@ -29,7 +29,7 @@ func TestHostile(t *testing.T) {
 		text := h[0] + strings.Repeat(h[1], 10000) + h[2]
 		try(t, s, text)
 		Split(text)
-		Params(text)
+		s.Prepare(t.Context(), text)
 	}
 	if got := ask(t, s, "SELECT 1"); got != "1\n" {
 		t.Errorf("after them: %q", got)

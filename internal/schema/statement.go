@@ -416,18 +416,3 @@ func (s *Session) use(_ context.Context, st *stmt) (*Result, error) {
 	}
 	return &Result{}, s.Use(st.at(1).text)
 }
-
-// Params returns the number of ?s in a statement.
-func Params(text string) (int, error) {
-	list, err := tokens(text)
-	if err != nil {
-		return 0, err
-	}
-	n := 0
-	for i := range list {
-		if list[i].kind == param {
-			n++
-		}
-	}
-	return n, nil
-}

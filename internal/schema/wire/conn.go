@@ -165,7 +165,7 @@ func (c *conn) command(ctx context.Context, command byte, content []byte) error 
 	c.mu.Unlock()
 	c.timed.patience = c.session.Seconds("net_write_timeout")
 	switch command {
-	case comQuery, comFieldList, comExecute:
+	case comQuery, comFieldList, comPrepare, comExecute:
 		defer c.watch(cancel)()
 	}
 	switch command {

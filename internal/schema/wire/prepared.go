@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
@@ -19,9 +20,9 @@ type prepared struct {
 
 const preparedMax = 10000
 
-// prepare is COM_STMT_PREPARE. The client learns the columns only when the statement is run.
+// prepare is COM_STMT_PREPARE.
 func (c *conn) prepare(text string) error {
-	n, err := schema.Params(text)
+	n, columns, err := c.session.Prepare(c.context, text)
 	if err != nil {
 		return c.fail(err)
 	}
@@ -37,18 +38,17 @@ func (c *conn) prepare(text string) error {
 	c.statement++
 	c.statements[c.statement] = &prepared{text: text, params: n}
 	b := appendUint32([]byte{0}, c.statement)
-	b = appendUint16(b, 0)
+	b = appendUint16(b, uint16(len(columns)))
 	b = appendUint16(b, uint16(n))
 	if err := c.write(append(b, 0, 0, 0)); err != nil {
 		return err
 	}
-	if n > 0 {
-		columns := make([]schema.Column, n)
-		for i := range columns {
-			columns[i].Name = "?"
-		}
-		if err := c.columns(columns); err != nil {
-			return err
+	params := slices.Repeat([]schema.Column{{Name: "?"}}, n)
+	for _, list := range [][]schema.Column{params, columns} {
+		if len(list) > 0 {
+			if err := c.columns(list); err != nil {
+				return err
+			}
 		}
 	}
 	return c.flush()

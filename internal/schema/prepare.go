@@ -1,0 +1,76 @@
+package schema
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// Prepare returns the number of ?s in a statement, and the columns that it will have; none if the
+// statement is not a query, or they depend on the values of ?s. Errors are *Errors, of what no
+// value mends.
+func (s *Session) Prepare(ctx context.Context, text string) (params int, columns []Column, err error) {
+	list, err := tokens(text)
+	if err != nil {
+		return 0, nil, err
+	}
+	for len(list) > 0 && list[len(list)-1].is(";") {
+		list = list[:len(list)-1]
+	}
+	for i := range list {
+		if list[i].kind == param {
+			params++
+		}
+	}
+	st := &stmt{text, list, make([]any, params)}
+	switch first := st.at(0); {
+	case first.kind == name || first.kind == str:
+		return params, nil, nil
+	case !slices.Contains([]string{"SELECT", "WITH", "VALUES", "("}, strings.ToUpper(first.text)):
+		return params, nil, nil
+	}
+	s.statement, s.failed = statementState{}, nil
+	s.begin(ctx)
+	defer s.finish()
+	s.running.limit(s.timeOf(st))
+	columns, err = s.columnsAhead(context.WithoutCancel(ctx), st)
+	if err == nil {
+		return params, columns, nil
+	}
+	switch e := s.asError(err); e.Number {
+	case erDenied, erNoSuchTable, erSyntax, erUnknownColumn, erUnknownDB, erUnsupported:
+		return 0, nil, e
+	}
+	return params, nil, nil
+}
+
+// columnsAhead returns the columns of a query. It reads no rows of tables.
+func (s *Session) columnsAhead(ctx context.Context, st *stmt) ([]Column, error) {
+	q, err := st.query(0)
+	if err != nil {
+		return nil, err
+	}
+	assigned := q.assigned()
+	if last := q.terms[len(q.terms)-1].only; last == nil || last.values == nil { // SQLite has no VALUES with LIMIT
+		q.limit, q.offset = &expr{form: numberForm, text: "0"}, nil
+	}
+	var columns []typedColumn
+	params := 0
+	text, err := s.restore(st, func(r *restorer) {
+		r.query(q)
+		columns = r.columnsOf(q)
+		params = r.params
+	})
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.read(ctx, text, st.args[:min(params, len(st.args))], columns)
+	if err != nil {
+		return nil, err
+	}
+	r.Close()
+	for _, a := range assigned {
+		r.Columns[a.column].Name = a.name
+	}
+	return r.Columns, nil
+}
