@@ -32,7 +32,7 @@ func forwardVerb() *cli.Command {
 		Name: "forward", ArgsUsage: "-to URL [FLAGS] [DIR|PID|NAME ...]", Usage: "send recordings to what receives OpenTelemetry's spans",
 		Description: `
 Forward sends what recordings have to a collector, to Jaeger, Tempo or whatever else
-receives spans of OpenTelemetry by OTLP/HTTP: requests, statements, and calls that
+receives spans of OpenTelemetry by OTLP, over HTTP or gRPC: requests, statements, and calls that
 lasted for -min, with those around them. A recording that is still being written is
 followed until it ends; PID and NAME stand for the recording that a process is writing.
 The program does not wait for that. If nobody answers, forward tries again. What was
@@ -44,10 +44,10 @@ say. Of headers OTEL_EXPORTER_OTLP_HEADERS and OTEL_EXPORTER_OTLP_TRACES_HEADERS
 sent too: that keeps tokens out of the list of processes.`,
 		UsageText: `
 	$ ftrace forward -to http://localhost:4318
-	$ ftrace forward -to http://localhost:4318 -min 5ms server worker
+	$ ftrace forward -to grpc://localhost:4317 -min 5ms server worker
 	$ ftrace forward -to https://otlp.example.com -header api-key=$KEY app.data`,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "to", Destination: &to, Usage: "send to `URL`, whose path is completed by /v1/traces"},
+			&cli.StringFlag{Name: "to", Destination: &to, Usage: "send to `URL`: http or https, whose path is completed by /v1/traces, or grpc, or grpcs for TLS"},
 			&headerFlag{cli.StringFlag{Name: "header", Usage: "send a header `NAME=VALUE` too; may be repeated"}, f.Header},
 			leastFlag(&f.Least),
 			&cli.StringFlag{Name: "position", Destination: &f.Positions, Usage: "note in `DIR` what was sent, not beside the recording"},
@@ -117,28 +117,46 @@ func recordingOf(arg string) (string, error) {
 	return dir, nil
 }
 
-// endpoint returns the address that spans are posted to.
+// endpoint returns the address that spans are sent to.
 func endpoint(to string) (string, error) {
-	whose, complete := "-to", false
+	whose, complete, byGRPC := "-to", false, false
 	if to == "" {
 		for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"} {
 			if to == "" {
 				whose, complete, to = name, name == "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", os.Getenv(name)
 			}
 		}
-		if protocol := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL")); to != "" && protocol != "" && protocol != "http/protobuf" {
-			return "", command.Usagef("the environment says that %s is for %s, and forward sends http/protobuf: -to names an address for that, usually of port 4318", whose, protocol)
+		switch protocol := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), "http/protobuf"); {
+		case to == "", protocol == "http/protobuf":
+		case protocol == "grpc":
+			byGRPC = true
+		default:
+			return "", command.Usagef("the environment says that %s is for %s, and forward sends http/protobuf and grpc: -to names an address for one of these", whose, protocol)
 		}
 	}
 	if to == "" {
-		return "", command.Usagef("nobody to send to: -to names who receives spans, such as http://localhost:4318")
+		return "", command.Usagef("nobody to send to: -to names who receives spans, such as http://localhost:4318 or grpc://localhost:4317")
 	}
+	bad := command.Usagef("%s is no address such as http://localhost:4318 or grpc://localhost:4317", whose) // there may be a password in it
 	u, err := url.Parse(to)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return "", command.Usagef("%s is no address such as http://localhost:4318", whose) // there may be a password in it
+	if err != nil || u.Host == "" {
+		return "", bad
 	}
-	if !complete && !strings.HasSuffix(u.Path, "/v1/traces") {
-		u = u.JoinPath("v1", "traces")
+	if secure, ok := map[string]string{"http": "grpc", "https": "grpcs"}[u.Scheme]; ok && byGRPC {
+		u.Scheme = secure
+	}
+	switch u.Scheme {
+	case "http", "https":
+		if !complete && !strings.HasSuffix(u.Path, "/v1/traces") {
+			u = u.JoinPath("v1", "traces")
+		}
+	case "grpc", "grpcs":
+		if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
+			return "", bad
+		}
+		u.Path = ""
+	default:
+		return "", bad
 	}
 	return u.String(), nil
 }

@@ -1,10 +1,10 @@
 // Package forward sends recordings to what receives OpenTelemetry's spans.
 //
 // It takes recordings, finished ones and those that are still being written, of which package
-// export makes spans, and posts these by OTLP/HTTP. The recording is the queue: what can't be sent
-// is read again later, and a file says how far it has been sent. cmd/ftrace calls it. The program
-// that is traced knows nothing of it. What is sent and what is not goes to the writer that it is
-// given.
+// export makes spans, and sends these by OTLP/HTTP or OTLP/gRPC. The recording is the queue: what
+// can't be sent is read again later, and a file says how far it has been sent. cmd/ftrace calls it.
+// The program that is traced knows nothing of it. What is sent and what is not goes to the writer
+// that it is given.
 package forward
 
 import (
@@ -31,7 +31,7 @@ import (
 
 // Options are what is sent, and where.
 type Options struct {
-	To        string        // the address that spans are posted to
+	To        string        // the address that spans are sent to; its scheme is that of HTTP, or grpc or grpcs
 	Header    http.Header   // of each request
 	Least     time.Duration // calls are spans if they lasted for that
 	Settings  string        // what chooses among the calls, for messages and for the next run
@@ -79,6 +79,7 @@ func Recordings(ctx context.Context, list []walk.Source, o Options, out, warn io
 			}
 			f, err := begin(ctx, from, o)
 			if err == nil {
+				defer f.sender.channel.close()
 				err = f.run(warn)
 				write(out, "%s: %s\n", from.Recording.Dir, f.sum())
 			}
@@ -120,7 +121,11 @@ type forwarding struct {
 }
 
 func begin(ctx context.Context, from walk.Source, o Options) (*forwarding, error) {
-	f := &forwarding{ctx: ctx, from: from, options: o, sender: newSender(o)}
+	to, err := newSender(o)
+	if err != nil {
+		return nil, err
+	}
+	f := &forwarding{ctx: ctx, from: from, options: o, sender: to}
 	r := from.Recording
 	for first, _ := r.Clocks(); first == (recording.Clock{}) && o.writing(r); first, _ = r.Clocks() { // it has just begun
 		select {
@@ -132,7 +137,6 @@ func begin(ctx context.Context, from walk.Source, o Options) (*forwarding, error
 			return nil, err
 		}
 	}
-	var err error
 	f.position, err = openPosition(r, o.Positions, f.sender.shown(), o.Settings, export.NewSpans(from, o.Least).MinTicks())
 	return f, err
 }

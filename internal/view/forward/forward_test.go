@@ -365,15 +365,6 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// FuzzAnswers: no answer is too strange.
-func FuzzAnswers(f *testing.F) {
-	f.Add([]byte{10, 4, 8, 3, 18, 0})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		partial(b)
-		status(b)
-	})
-}
-
 func workers(t *testing.T) *recording.Recording {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "workers")

@@ -1,66 +1,68 @@
 package forward
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
 )
 
-// A sender sends batches of spans by OTLP/HTTP
-// (https://opentelemetry.io/docs/specs/otlp/#otlphttp). A message of type TracesData is a request:
-// it has the fields of ExportTraceServiceRequest.
+// A sender sends batches of spans.
 type sender struct {
-	to     string
-	header http.Header
-	client *http.Client
-	pause  time.Duration // the first one between two attempts
-	tell   func(format string, args ...any)
+	to      string
+	header  http.Header
+	pause   time.Duration // the first one between two attempts
+	tell    func(format string, args ...any)
+	channel channel
+}
+
+// A channel is a protocol by which batches are sent.
+type channel interface {
+	// prepare returns what sends a batch, once.
+	prepare(batch *tracepb.TracesData) (func(context.Context) (answer, error), error)
+	close()
 }
 
 const (
 	answerWithin = 10 * time.Second // as OTEL_EXPORTER_OTLP_TIMEOUT is without being set
 	pauseMost    = 30 * time.Second
-	answerMost   = 64 << 10 // bytes of an answer that are read
 )
 
-func newSender(o Options) *sender {
-	return &sender{to: o.To, header: o.Header, pause: o.pause, tell: o.tell, client: &http.Client{
-		Timeout:       answerWithin,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // tokens are for who was named
-	}}
+// newSender returns what sends to an address: of scheme grpc or grpcs by gRPC, else by HTTP.
+func newSender(o Options) (*sender, error) {
+	s := &sender{to: o.To, header: o.Header, pause: o.pause, tell: o.tell}
+	u, err := url.Parse(o.To)
+	if err != nil {
+		return nil, err
+	}
+	if u.Scheme == "grpc" || u.Scheme == "grpcs" {
+		s.channel, err = newGRPC(u, o.Header)
+	} else {
+		s.channel = newHTTP(o.To, o.Header)
+	}
+	return s, err
 }
 
 // send sends a batch until there is an answer. It returns how many of the spans were refused.
 // Errors say that all others would be refused too, or that the context has ended.
 func (s *sender) send(ctx context.Context, batch *tracepb.TracesData, spans int) (refused uint64, err error) {
-	plain, err := proto.Marshal(batch)
+	once, err := s.channel.prepare(batch)
 	if err != nil {
 		return 0, err
 	}
-	var body bytes.Buffer
-	z := gzip.NewWriter(&body)
-	z.Write(plain)
-	z.Close()
 	told := false
 	for pause := s.pause; ; pause = min(2*pause, pauseMost) {
-		answer, err := s.once(ctx, body.Bytes())
+		answer, err := once(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return 0, ctx.Err()
 		case err == nil && answer.again:
-			err = errors.New(answer.status)
+			err = errors.New(answer.text())
 			fallthrough
 		case err != nil:
 			if !told {
@@ -101,104 +103,6 @@ func (a answer) text() string {
 		return a.status
 	}
 	return a.status + ": " + a.message
-}
-
-// once sends a batch.
-func (s *sender) once(ctx context.Context, body []byte) (a answer, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.to, bytes.NewReader(body))
-	if err != nil {
-		return a, err
-	}
-	r.Header = s.header.Clone()
-	r.Header.Set("Content-Type", "application/x-protobuf")
-	r.Header.Set("Content-Encoding", "gzip")
-	r.Header.Set("User-Agent", "ftrace")
-	response, err := s.client.Do(r)
-	if err != nil {
-		return a, err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, answerMost))
-	a.status = response.Status
-	switch code := response.StatusCode; {
-	case code/100 == 2:
-		if err != nil { // it may not have been received
-			return a, err
-		}
-		a.refused, a.message = partial(text)
-	case code == http.StatusTooManyRequests, code == http.StatusBadGateway, code == http.StatusServiceUnavailable, code == http.StatusGatewayTimeout:
-		a.again, a.after = true, retryAfter(response.Header.Get("Retry-After"), time.Now())
-	case code/100 == 3, code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusNotFound, code == http.StatusMethodNotAllowed:
-		a.never, a.message = true, response.Header.Get("Location")
-	default:
-		a.refused, a.message = ^uint64(0), status(text)
-	}
-	return a, nil
-}
-
-// retryAfter reads the header of that name: seconds, or a time.
-func retryAfter(text string, now time.Time) time.Duration {
-	if n, err := strconv.Atoi(text); err == nil && n > 0 {
-		return min(time.Duration(n), 3600) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return min(at.Sub(now), time.Hour)
-	}
-	return 0
-}
-
-// fields calls f with the fields of a message.
-func fields(b []byte, f func(number protowire.Number, n uint64, text []byte)) {
-	for len(b) > 0 {
-		number, typ, size := protowire.ConsumeTag(b)
-		if size < 0 {
-			return
-		}
-		b = b[size:]
-		var n uint64
-		var text []byte
-		switch typ {
-		case protowire.VarintType:
-			n, size = protowire.ConsumeVarint(b)
-		case protowire.BytesType:
-			text, size = protowire.ConsumeBytes(b)
-		default:
-			size = protowire.ConsumeFieldValue(number, typ, b)
-		}
-		if size < 0 {
-			return
-		}
-		b = b[size:]
-		f(number, n, text)
-	}
-}
-
-// partial returns how many spans an ExportTraceServiceResponse says were refused, and why. That
-// type is in a package that comes with gRPC.
-func partial(response []byte) (refused uint64, why string) {
-	fields(response, func(number protowire.Number, _ uint64, text []byte) {
-		if number == 1 { // partial_success
-			fields(text, func(number protowire.Number, n uint64, text []byte) {
-				switch number {
-				case 1: // rejected_spans
-					refused = n
-				case 2: // error_message
-					why = string(text)
-				}
-			})
-		}
-	})
-	return refused, why
-}
-
-// status returns the message of a google.rpc.Status, which answers have that are errors.
-func status(response []byte) (message string) {
-	fields(response, func(number protowire.Number, _ uint64, text []byte) {
-		if number == 2 {
-			message = string(text)
-		}
-	})
-	return message
 }
 
 // shown returns the address without a password.
