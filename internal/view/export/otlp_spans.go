@@ -111,7 +111,10 @@ func (x *Spans) MinTicks() uint64 { return x.minTicks }
 func (x *Spans) SetMinTicks(ticks uint64) { x.minTicks = ticks }
 
 // Refresh takes in that the recording, which is being written, has other tables.
-func (x *Spans) Refresh() { x.clock = x.w.Recording.Converter() }
+func (x *Spans) Refresh() {
+	x.clock = x.w.Recording.Converter()
+	x.w.Refresh()
+}
 
 // Event takes in an event.
 func (x *Spans) Event(e *recording.Event) {

@@ -150,9 +150,6 @@ func (f *forwarding) run(warn io.Writer) error {
 	}
 	for complete := false; !complete; complete = !f.options.writing(f.from.Recording) { // it may just have begun
 		if f.options.writing(f.from.Recording) {
-			if f.from.Rules != nil {
-				return errors.New("it is still being written, and -f is for recordings that are complete: leave it out, or let rules choose what is recorded")
-			}
 			if err := f.follow(); err != nil {
 				return err
 			}

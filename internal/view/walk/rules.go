@@ -24,6 +24,7 @@ type Rules struct {
 	trees   uint32   // all marks of trees
 
 	functions []ruledFunction // by key, before any call
+	known     int             // functions that these were laid on
 	clock     recording.Converter
 }
 
@@ -37,6 +38,23 @@ type state struct {
 
 // state returns what knows of no calls yet.
 func (s *Rules) state() *state { return &state{Rules: s, functions: slices.Clone(s.functions)} }
+
+// refresh takes in that a recording, which is being written, has other tables.
+func (s *state) refresh(r *recording.Recording) {
+	rules := *s.Rules
+	rules.clock = r.Converter()
+	s.Rules = &rules
+	if r.Keys() == len(rules.functions) && len(r.Functions()) == rules.known {
+		return
+	}
+	rules.lay(r, func(int) {}, func(int) {})
+	seen := s.functions
+	s.functions = slices.Clone(rules.functions)
+	for key := range min(len(seen), len(s.functions)) {
+		to, from := &s.functions[key], &seen[key]
+		to.window, to.inWindow, to.suppressed = from.window, from.inWindow, from.suppressed
+	}
+}
 
 // ruledFunction is what the rules say of a function.
 type ruledFunction struct {
@@ -173,27 +191,7 @@ func NewRules(text string, r *recording.Recording, where string) (*Rules, error)
 		s.trees |= s.tree[i]
 	}
 	matches, decides := make([]int, n), make([]bool, n)
-	s.functions = make([]ruledFunction, r.Keys())
-	for _, f := range r.Functions() {
-		subject := rule.Func{Probe: f.Probe, Wait: f.Wait, Span: f.Span, Package: f.Package, ImportPath: f.ImportPath, PackageName: f.Clause, Name: f.Name, File: f.File, Line: f.Line, Binary: r.Env.Executable}
-		to := &s.functions[f.Key]
-		if i := rule.Decide(clauses, &subject); i >= 0 {
-			to.clause = int32(i + 1)
-			to.marks = s.tree[i]
-			decides[i] = true
-		}
-		for i := range clauses {
-			if clauses[i].Match(&subject) {
-				matches[i]++
-			}
-			if s.in[i] != 0 && rule.MatchFunc(clauses[i].In, &subject) {
-				to.marks |= s.in[i]
-			}
-			if s.after[i] != 0 && rule.MatchFunc(clauses[i].After, &subject) {
-				to.triggers |= s.after[i]
-			}
-		}
-	}
+	s.lay(r, func(clause int) { matches[clause]++ }, func(clause int) { decides[clause] = true })
 	s.nothing = n > 0 && !slices.Contains(decides, true) && !slices.ContainsFunc(clauses, func(c rule.Clause) bool { return c.Probes() || c.Waits() || c.Spans() })
 	for i, n := range matches {
 		if !decides[i] {
@@ -205,6 +203,33 @@ func NewRules(text string, r *recording.Recording, where string) (*Rules, error)
 		}
 	}
 	return s, nil
+}
+
+// lay lays the rules on the functions of a recording. It tells of each function which clauses match
+// it, and which one decides.
+func (s *Rules) lay(r *recording.Recording, matches, decides func(clause int)) {
+	list := r.Functions()
+	s.functions, s.known = make([]ruledFunction, r.Keys()), len(list)
+	for _, f := range list {
+		subject := rule.Func{Probe: f.Probe, Wait: f.Wait, Span: f.Span, Package: f.Package, ImportPath: f.ImportPath, PackageName: f.Clause, Name: f.Name, File: f.File, Line: f.Line, Binary: r.Env.Executable}
+		to := &s.functions[f.Key]
+		if i := rule.Decide(s.clauses, &subject); i >= 0 {
+			to.clause = int32(i + 1)
+			to.marks = s.tree[i]
+			decides(i)
+		}
+		for i := range s.clauses {
+			if s.clauses[i].Match(&subject) {
+				matches(i)
+			}
+			if s.in[i] != 0 && rule.MatchFunc(s.clauses[i].In, &subject) {
+				to.marks |= s.in[i]
+			}
+			if s.after[i] != 0 && rule.MatchFunc(s.clauses[i].After, &subject) {
+				to.triggers |= s.after[i]
+			}
+		}
+	}
 }
 
 // ruleError shows where a rule is wrong.

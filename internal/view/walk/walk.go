@@ -134,6 +134,13 @@ func New[G, C any](s Source) *Walker[G, C] {
 // Ruled reports whether rules choose among the calls.
 func (w *Walker[G, C]) Ruled() bool { return w.rules != nil }
 
+// Refresh takes in that the recording, which is being written, has other tables.
+func (w *Walker[G, C]) Refresh() {
+	if w.rules != nil {
+		w.rules.refresh(w.Recording)
+	}
+}
+
 // Walk goes through the events until more, which may be nil, returns false. What is under way then
 // stays so.
 func (w *Walker[G, C]) Walk(more func() bool) error {
