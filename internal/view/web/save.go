@@ -164,7 +164,7 @@ func (s *shown) firstLines(r *recording.Recording, from, to int64) (list []line,
 	if from > 0 {
 		begin.ticks = ticks(&s.index.clock, from)
 	}
-	err = lines(r, begin, nil, nil, func(*walk.Stream) bool { return true }, func(l line) bool {
+	err = lines(r, begin, nil, nil, func(float64) bool { return true }, func(l line) bool {
 		if l.At > to {
 			return false
 		}

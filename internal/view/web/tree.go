@@ -59,8 +59,8 @@ func parsePlace(s string, clock *recording.Converter) (place, error) {
 }
 
 // lines gives the lines of the trace from a place on, all or those whose text matches, until yield
-// or, every now and then, more returns false.
-func lines(r *recording.Recording, from place, only map[uint64]bool, matches func([]byte) bool, more func(s *walk.Stream) bool, yield func(line) bool) error {
+// or, every now and then, more returns false. more is told how far it is, from 0 to 1.
+func lines(r *recording.Recording, from place, only map[uint64]bool, matches func([]byte) bool, more func(done float64) bool, yield func(line) bool) error {
 	format, err := text.ParseFormat("duration")
 	if err != nil {
 		return err
@@ -92,9 +92,18 @@ func lines(r *recording.Recording, from place, only map[uint64]bool, matches fun
 	}
 	s := source.Events()
 	defer s.Close()
-	n := 0
+	n, began := 0, uint64(0)
+	done := func(now uint64) float64 {
+		if from.until != 0 { // files of a recording that grows have room for more
+			return min(1, float64(now-began)/float64(max(1, from.until-began)))
+		}
+		return float64(s.Done()) / float64(max(1, s.Size()))
+	}
 	for e := s.Next(); e != nil; e = s.Next() {
-		if n++; n%4096 == 0 && !more(s) {
+		if n == 0 {
+			began = e.Ticks
+		}
+		if n++; n%4096 == 0 && !more(done(e.Ticks)) {
 			return nil
 		}
 		if err := view.Event(e); err != nil {
@@ -154,7 +163,7 @@ func (s *shown) tree(w http.ResponseWriter, r *http.Request) {
 	from, only, err := s.begins(r.URL.Query())
 	s.reading(w, r, err, func(reader *recording.Recording) {
 		list := []line{}
-		err := lines(reader, from, only, nil, func(*walk.Stream) bool { return r.Context().Err() == nil }, func(l line) bool {
+		err := lines(reader, from, only, nil, func(float64) bool { return r.Context().Err() == nil }, func(l line) bool {
 			list = append(list, l)
 			return len(list) < pageLines
 		})
@@ -215,10 +224,10 @@ func find(w http.ResponseWriter, r *http.Request, reader *recording.Recording, f
 	enc := json.NewEncoder(w)
 	shown := time.Now()
 	n, last := 0, line{}
-	err := lines(reader, from, only, matches, func(s *walk.Stream) bool {
+	err := lines(reader, from, only, matches, func(done float64) bool {
 		if time.Since(shown) > 100*time.Millisecond {
 			shown = time.Now()
-			enc.Encode(map[string]any{"done": float64(s.Done()) / float64(max(1, s.Size()))})
+			enc.Encode(map[string]any{"done": done})
 			http.NewResponseController(w).Flush()
 		}
 		return r.Context().Err() == nil

@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -172,7 +173,7 @@ func TestLines(t *testing.T) {
 		clock := r.Converter()
 		for {
 			n, next := 0, ""
-			err := lines(r, at, nil, nil, func(*walk.Stream) bool { return true }, func(l line) bool {
+			err := lines(r, at, nil, nil, func(float64) bool { return true }, func(l line) bool {
 				have.WriteString(strings.TrimSpace(l.Text) + "\n")
 				next = l.Next
 				n++
@@ -229,12 +230,35 @@ func TestContains(t *testing.T) {
 func BenchmarkSearch(b *testing.B) {
 	r := viewtest.MadeUp(b)
 	for b.Loop() {
-		if err := lines(r, place{}, nil, contains("nosuchthing"), func(*walk.Stream) bool { return true }, func(l line) bool {
+		if err := lines(r, place{}, nil, contains("nosuchthing"), func(float64) bool { return true }, func(l line) bool {
 			b.Fatalf("found %q", l.Text)
 			return false
 		}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestSearchProgress: how far a search is goes by the time until which it looks, where it ends before
+// the files do: those of a recording that grows.
+func TestSearchProgress(t *testing.T) {
+	r := viewtest.MadeUp(t)
+	var first, last uint64
+	all := r.Events(recording.Window{})
+	defer all.Close()
+	for e := new(recording.Event); all.Next(e); last = e.Ticks {
+		if first == 0 {
+			first = e.Ticks
+		}
+	}
+	until := first + (last-first)/4
+	var parts []float64
+	more := func(done float64) bool { parts = append(parts, done); return true }
+	if err := lines(r, place{until: until}, nil, contains("nosuchthing"), more, nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(parts) < 4 || !slices.IsSorted(parts) || parts[0] > 0.5 || parts[len(parts)-1] < 0.6 || parts[len(parts)-1] > 1 {
+		t.Errorf("it is at %v", parts)
 	}
 }
 
@@ -252,7 +276,7 @@ func TestSearch(t *testing.T) {
 		"no such":    func(string) bool { return false },
 	} {
 		want := 0
-		if err := lines(r, place{}, nil, nil, func(*walk.Stream) bool { return true }, func(l line) bool {
+		if err := lines(r, place{}, nil, nil, func(float64) bool { return true }, func(l line) bool {
 			if matches(l.Text) {
 				want++
 			}
