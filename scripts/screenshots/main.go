@@ -147,7 +147,7 @@ func take(ctx context.Context, url string, p picture) ([]byte, error) {
 		chromedp.EmulateViewport(p.width, p.height),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: p.scheme}}),
 		chromedp.Navigate("about:blank"), chromedp.Navigate(url+"#"+p.view),
-		chromedp.Poll(`document.body.dataset.ready === "yes" && (document.getElementById("timeline").hidden || ftrace.timeline.data && !ftrace.timeline.asking)`, nil),
+		chromedp.Poll(`document.body.dataset.ready === "yes" && (document.getElementById("timeline").hidden || ftrace.timeline.data && !ftrace.timeline.turn.asking)`, nil),
 		chromedp.Evaluate(cmp.Or(p.do, "0"), nil),
 		chromedp.Poll(cmp.Or(p.until, "true"), nil),
 		chromedp.Sleep(300*time.Millisecond), // until it is painted

@@ -98,7 +98,7 @@ func TestArrowsDrawn(t *testing.T) {
 	ctx := browser(t)
 	s := serving(t, recorded(t, "convoy"))
 	do(t, ctx, chromedp.Navigate(s.URL()))
-	becomes(t, ctx, ready+` && ftrace.timeline.arrows && !ftrace.timeline.askingArrows`)
+	becomes(t, ctx, ready+` && ftrace.timeline.arrows && !ftrace.timeline.arrowsTurn.asking`)
 	shots(t, ctx, "arrows")
 	n := value[int](t, ctx, `ftrace.timeline.arrows.list.length`)
 	dir := filepath.Join(t.TempDir(), "saved")

@@ -23,7 +23,7 @@ func BenchmarkPage(b *testing.B) {
 		do(b, ctx, chromedp.Navigate(s.URL()))
 		becomes(b, ctx, ready)
 		b.ReportMetric(float64(time.Since(began).Milliseconds()), "ms-first")
-		becomes(b, ctx, `ftrace.status.finished && !ftrace.timeline.asking`)
+		becomes(b, ctx, `ftrace.status.finished && !ftrace.timeline.turn.asking`)
 		b.ReportMetric(time.Since(began).Seconds(), "s-read")
 		// A zoom is over when what is on the screen is drawn as exactly as can be.
 		do(b, ctx, chromedp.Evaluate(`window.zoomed = [], window.frames = [], window.measured = false;

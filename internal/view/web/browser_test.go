@@ -157,7 +157,7 @@ func drawn(t testing.TB, name string) map[string][]string {
 	}
 }
 
-const ready = `document.body.dataset.ready === "yes" && ftrace.timeline.data && !ftrace.timeline.asking`
+const ready = `document.body.dataset.ready === "yes" && ftrace.timeline.data && !ftrace.timeline.turn.asking`
 
 // TestPage uses the page as people do, and compares what it shows with the recording.
 func TestPage(t *testing.T) {
@@ -197,7 +197,7 @@ func TestPage(t *testing.T) {
 		for (let i = 0; i < d.n; i++) if (d.calls[i] === 1 && ftrace.function(d.what[i] & 0xffffff).name === "main.evaluate" && best < 0) best = i;
 		const s = { g: d.goroutines[d.lane[best]], row: d.row[best], begin: d.begin[best], end: d.end[best] };
 		t.zoomTo(s); return s; })()`)
-	becomes(t, ctx, `ftrace.timeline.to > 0 && ftrace.timeline.data.to - ftrace.timeline.data.from < 1e9 && !ftrace.timeline.asking`)
+	becomes(t, ctx, `ftrace.timeline.to > 0 && ftrace.timeline.data.to - ftrace.timeline.data.from < 1e9 && !ftrace.timeline.turn.asking`)
 	var line1 string
 	if err := lines(r, place{}, nil, nil, nil, func(l line) bool {
 		if float64(l.At) == target.Begin && strings.Contains(l.Text, "+ main.evaluate(") {
@@ -347,7 +347,7 @@ func TestZoom(t *testing.T) {
 	}
 	x.mu.Unlock()
 	do(t, ctx, chromedp.Evaluate(`{ const l = ftrace.timeline.lanes[0], at = (l.begin + l.end) / 2; ftrace.timeline.show(at - 10_000, at + 10_000); }`, nil))
-	becomes(t, ctx, `!ftrace.timeline.asking && ftrace.timeline.data.to - ftrace.timeline.data.from < 50_000`)
+	becomes(t, ctx, `!ftrace.timeline.turn.asking && ftrace.timeline.data.to - ftrace.timeline.data.from < 50_000`)
 	type data struct {
 		N, From, To, Pixel float64
 		Exact, Sketch      bool

@@ -114,7 +114,7 @@ func TestSpansPage(t *testing.T) {
 	ctx := browser(t)
 	s := serving(t, recorded(t, "books"))
 	do(t, ctx, chromedp.Navigate(s.URL()))
-	drawn := ready + ` && ftrace.spans.data && !ftrace.spans.asking && !document.getElementById("spans").hidden`
+	drawn := ready + ` && ftrace.spans.data && !ftrace.spans.turn.asking && !document.getElementById("spans").hidden`
 	becomes(t, ctx, drawn)
 	r, err := recording.Open(s.shown[0].dir)
 	if err != nil {
@@ -154,7 +154,7 @@ func TestSpansPage(t *testing.T) {
 	}
 	shots(t, ctx, "spans-details")
 	do(t, ctx, chromedp.KeyEvent("f"))
-	becomes(t, ctx, `ftrace.timeline.end - ftrace.timeline.from < 3e6 && !ftrace.timeline.asking && ftrace.timeline.visible().some(l => l.g === ftrace.timeline.picked.g)`)
+	becomes(t, ctx, `ftrace.timeline.end - ftrace.timeline.from < 3e6 && !ftrace.timeline.turn.asking && ftrace.timeline.visible().some(l => l.g === ftrace.timeline.picked.g)`)
 	do(t, ctx, chromedp.KeyEvent("t"))
 	becomes(t, ctx, `document.querySelector("#lines .l")?.innerText.includes("statement/sql/select")`)
 

@@ -40,6 +40,35 @@ export async function askLines(what, query, f, signal) {
 	if (rest) f(JSON.parse(rest));
 }
 
+// A Turn has one question under way. If it is wanted again meanwhile, it is asked anew afterwards.
+export class Turn {
+	constructor(app, draw) {
+		Object.assign(this, { app, draw, asking: false, again: false });
+	}
+
+	// take asks, draws what came, and calls next if that is wanted again.
+	async take(ask, next) {
+		if (this.asking) {
+			this.again = true;
+			return;
+		}
+		this.asking = true;
+		try {
+			await ask();
+		} catch (e) {
+			this.app.say(e);
+			await new Promise(r => setTimeout(r, 1000));
+		} finally {
+			this.asking = false;
+		}
+		this.draw();
+		if (this.again) {
+			this.again = false;
+			next();
+		}
+	}
+}
+
 // time writes ns in the unit that suits them.
 export function time(ns, digits = 3) {
 	const a = Math.abs(ns);

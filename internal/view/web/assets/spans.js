@@ -1,5 +1,5 @@
 // Requests, stages and statements of all goroutines, above the lanes of the timeline.
-import { $, askBytes, count } from "./ask.js";
+import { $, Turn, askBytes, count } from "./ask.js";
 import { callsRow, failed, keyMask, unpack } from "./slices.js";
 import { Raster } from "./raster.js";
 
@@ -22,6 +22,7 @@ export class Spans {
 		this.raster = new Raster();
 		this.families = [];
 		this.data = null;
+		this.turn = new Turn(app, () => this.draw());
 		this.canvas.onpointermove = e => this.timeline.tip(e, this.hit(e));
 		this.canvas.onpointerleave = e => this.timeline.tip(e, null);
 		this.canvas.onclick = e => this.timeline.pick(this.hit(e));
@@ -53,30 +54,14 @@ export class Spans {
 		this.fetch();
 	}
 
-	async fetch() {
+	fetch() {
 		const { from, end } = this.timeline, w = this.timeline.width, d = this.data, pixel = (end - from) / w;
 		const now = this.app.status.finished ? -1 : this.app.status.now;
 		if (w < 1 || d && d.from <= from && d.to >= end && d.now === now && (d.pixel <= pixel * 1.01 || d.pixel <= 1) && d.pixel > pixel / 8) return;
-		if (this.asking) {
-			this.again = true;
-			return;
-		}
-		this.asking = true;
-		try {
-			const wide = end - from, a = Math.max(0, Math.floor(from - wide / 2)), b = Math.ceil(end + wide / 2);
-			const pixels = Math.min(20000, Math.ceil(w * Math.min(2, window.devicePixelRatio || 1) * (b - a) / wide));
-			this.data = { from: a, to: b, now, pixel: (b - a) / pixels, ...unpack(await askBytes("spans", { from: a, to: b, pixels }), true) };
-		} catch (e) {
-			this.app.say(e);
-			await new Promise(r => setTimeout(r, 1000));
-		} finally {
-			this.asking = false;
-		}
-		this.draw();
-		if (this.again) {
-			this.again = false;
-			this.fetch();
-		}
+		this.turn.take(async () => {
+			const { from, to, pixels } = this.timeline.around();
+			this.data = { from, to, now, pixel: (to - from) / pixels, ...unpack(await askBytes("spans", { from, to, pixels }), true) };
+		}, () => this.fetch());
 	}
 
 	draw() {

@@ -1,5 +1,5 @@
 // The timeline: a lane a goroutine, with what it did in the stretch of time that is shown.
-import { $, ask, askBytes, count, element, moment, time } from "./ask.js";
+import { $, Turn, ask, askBytes, count, element, moment, time } from "./ask.js";
 import { callsRow, failed, keyMask, marksRow, unfinished, unpack, waitsRow } from "./slices.js";
 import { Raster } from "./raster.js";
 import { Drawing } from "./svg.js";
@@ -23,6 +23,8 @@ export class Timeline {
 		this.ruler = $("ruler");
 		this.wantY = 0;
 		this.frames = [];
+		this.turn = new Turn(app, () => this.draw());
+		this.arrowsTurn = new Turn(app, () => this.draw());
 		this.listen();
 		new ResizeObserver(() => this.changed()).observe(this.scroll);
 		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.draw(); this.app.spans.draw(); });
@@ -93,30 +95,15 @@ export class Timeline {
 	}
 
 	// fetchArrows asks who started and who woke whom, unless that is known.
-	async fetchArrows() {
+	fetchArrows() {
 		const lanes = this.visible(), d = this.arrows, w = this.end - this.from;
 		if (this.by || !$("arrows").checked || this.app.live.following || !lanes.length || this.width < 1) return;
 		if (d && d.from <= this.from && d.to >= this.end && lanes.every(l => d.lanes.has(l.g)) && (!d.more || d.w < w * 1.5) && d.now === this.app.status.now) return;
-		if (this.askingArrows) {
-			this.arrowsAgain = true;
-			return;
-		}
-		this.askingArrows = true;
-		try {
+		this.arrowsTurn.take(async () => {
 			const from = Math.max(0, Math.floor(this.from - w / 4)), to = Math.ceil(this.end + w / 4), now = this.app.status.now;
 			const { arrows, more } = await ask("arrows", { from, to, lanes: lanes.map(l => l.g).join(",") });
 			this.arrows = { from, to, w, now, more, list: more ? [] : arrows, lanes: new Set(lanes.map(l => l.g)) };
-		} catch (e) {
-			this.app.say(e);
-			await new Promise(r => setTimeout(r, 1000));
-		} finally {
-			this.askingArrows = false;
-		}
-		this.draw();
-		if (this.arrowsAgain) {
-			this.arrowsAgain = false;
-			this.fetchArrows();
-		}
+		}, () => this.fetchArrows());
 	}
 
 	// paintArrows draws an arrow from each goroutine to those that it started or woke.
@@ -145,47 +132,37 @@ export class Timeline {
 			&& d.now === (this.app.status.finished ? -1 : d.now) && this.app.live.covers(d.until) && lanes.every(l => d.index.has(l.g));
 	}
 
-	async fetch() {
+	fetch() {
 		const lanes = this.visible();
 		if (!lanes.length || this.width < 1 || this.covers(this.data, lanes)) return;
-		const { by } = this;
-		if (this.asking) {
-			this.again = true;
-			this.finer?.abort();
-			return;
-		}
-		this.asking = true;
-		try {
-			const w = this.end - this.from;
-			const from = Math.max(0, Math.floor(this.from - w / 2)), to = Math.ceil(this.end + w / 2);
-			const ratio = Math.min(2, window.devicePixelRatio || 1);
-			const pixels = Math.min(20000, Math.ceil(this.width * ratio * (to - from) / w));
-			const until = this.app.status.now, now = this.app.status.finished ? -1 : until;
-			const asked = performance.now();
-			const question = { from, to, pixels, lanes: lanes.map(l => l.g).join(","), ...this.which };
-			const less = { ...question, from: Math.floor((from + this.from) / 2), to: Math.ceil((to + this.end) / 2) }; // it may be long in coming
-			less.pixels = Math.ceil(pixels * (less.to - less.from) / (to - from));
-			const take = (d, { from, to, pixels }, sketch) => {
-				if (by === this.by) this.data = { from, to, now, until, sketch, pixel: (to - from) / pixels, goroutines: lanes.map(l => l.g), index: new Map(lanes.map((l, i) => [l.g, i])), ...d };
-				else this.again = true;
-			};
-			const sketch = unpack(await askBytes("slices", { ...question, sketch: 1 }));
-			if (sketch.exact || this.again) take(sketch, question, !sketch.exact);
-			else await this.refine(less, () => take(sketch, question, true), d => take(d, less, false));
-			this.answered = performance.now() - asked;
-			this.canvas.dataset.slices = this.data?.n;
-			this.canvas.dataset.exact = this.data?.exact;
-		} catch (e) {
-			this.app.say(e);
-			await new Promise(r => setTimeout(r, 1000));
-		} finally {
-			this.asking = false;
-		}
-		this.draw();
-		if (this.again) {
-			this.again = false;
-			this.fetch();
-		}
+		if (this.turn.asking) this.finer?.abort();
+		this.turn.take(() => this.askSlices(lanes), () => this.fetch());
+	}
+
+	// around returns a stretch of time that is twice as long as what is shown, and in how many pixels.
+	around() {
+		const w = this.end - this.from, from = Math.max(0, Math.floor(this.from - w / 2)), to = Math.ceil(this.end + w / 2);
+		const ratio = Math.min(2, window.devicePixelRatio || 1);
+		return { from, to, pixels: Math.min(20000, Math.ceil(this.width * ratio * (to - from) / w)) };
+	}
+
+	async askSlices(lanes) {
+		const { by } = this, { from, to, pixels } = this.around();
+		const until = this.app.status.now, now = this.app.status.finished ? -1 : until;
+		const asked = performance.now();
+		const question = { from, to, pixels, lanes: lanes.map(l => l.g).join(","), ...this.which };
+		const less = { ...question, from: Math.floor((from + this.from) / 2), to: Math.ceil((to + this.end) / 2) }; // it may be long in coming
+		less.pixels = Math.ceil(pixels * (less.to - less.from) / (to - from));
+		const take = (d, { from, to, pixels }, sketch) => {
+			if (by === this.by) this.data = { from, to, now, until, sketch, pixel: (to - from) / pixels, goroutines: lanes.map(l => l.g), index: new Map(lanes.map((l, i) => [l.g, i])), ...d };
+			else this.turn.again = true;
+		};
+		const sketch = unpack(await askBytes("slices", { ...question, sketch: 1 }));
+		if (sketch.exact || this.turn.again) take(sketch, question, !sketch.exact);
+		else await this.refine(less, () => take(sketch, question, true), d => take(d, less, false));
+		this.answered = performance.now() - asked;
+		this.canvas.dataset.slices = this.data?.n;
+		this.canvas.dataset.exact = this.data?.exact;
 	}
 
 	// refine asks for what the recording has finer than the sketch. The sketch is drawn if that takes
