@@ -300,7 +300,7 @@ type Timer struct {
 
 // The memory file.
 const (
-	MemoryVersion = 13                 // of the head and of all that follows here
+	MemoryVersion = 14                 // of the head and of all that follows here
 	MemoryMagic   = 0x6576696C72746601 // "\x01ftrlive"
 
 	Page       = 4096
@@ -370,6 +370,8 @@ type Head struct {
 	Kept    uint64 // millionths of the processor time that calls may cost that only consumers see, 0: there is no limit
 
 	Probes Section // the last static probes that fired, each a Probe; Used is how many there were
+
+	Spent uint64 // ns of processor time that calls have cost while there was a budget, as that measures it; atomic
 }
 
 // A Clock is one moment by three clocks.

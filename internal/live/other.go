@@ -27,6 +27,7 @@ func (p *Process) Close() error                           { return errSystem }
 func (p *Process) Memory() []Memory                       { return nil }
 func (p *Process) Alive() bool                            { return false }
 func (p *Process) ProcessorTime() time.Duration           { return 0 }
+func (p *Process) Spent() time.Duration                   { return 0 }
 func (p *Process) SetRules(rules string) error            { return errSystem }
 func (p *Process) Record(dir string) error                { return errSystem }
 func (p *Process) RecordRules(dir, rules string) error    { return errSystem }

@@ -387,6 +387,10 @@ func (p *Process) Dump(dir string) error {
 // Recording returns where the program records, if a request made it record.
 func (p *Process) Recording() Recording { return Recording(atomic.LoadUint32(&p.head.Recording)) }
 
+// Spent returns how much processor time calls have cost while there was a budget, as far as the
+// program has measured it.
+func (p *Process) Spent() time.Duration { return time.Duration(atomic.LoadUint64(&p.head.Spent)) }
+
 // ToFiles reports whether the program's own recording is in files, since its start or since a
 // request.
 func (p *Process) ToFiles() bool { return atomic.LoadInt32(&p.head.Directory) != 0 }

@@ -514,6 +514,9 @@ func ftraceBudgetTurn(now int64) {
 	atomic.Storeuintptr(&b.watch, max(ftraceAdjust(atomic.Loaduintptr(&b.watch), counting, allowed/2), ftraceCountedCalls*ftraceMinQuota))
 	b.begun, b.ticks, b.cpu, b.noted, b.only = now, ticks, cpu, noted, only
 	atomic.Store(&b.panics, 0)
+	if h := ftraceMemory.head; h != nil {
+		atomic.Xadd64(&h.Spent, int64(cost+counting))
+	}
 }
 
 // ftraceAdjust returns a quota that is to cost at most so much, given another and what that cost.

@@ -99,7 +99,7 @@ func (f *following) record(ctx context.Context, x *index) {
 		case <-ctx.Done():
 		}
 	}()
-	err := f.session.Follow(ctx, &follower{x: x, why: f.why, processor: f.session.Process.ProcessorTime}, live.Room{Unread: unreadMax, Read: f.Keep}, io.Discard)
+	err := f.session.Follow(ctx, &follower{x: x, why: f.why, processor: f.session.Process.ProcessorTime, spent: f.session.Process.Spent}, live.Room{Unread: unreadMax, Read: f.Keep}, io.Discard)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.finished { // it was never told of the end
@@ -164,6 +164,7 @@ type follower struct {
 	said  time.Time // when it was found out what was left out
 
 	processor func() time.Duration // that the process has used
+	spent     func() time.Duration // of that, what calls cost while there was a budget
 	samples   []sample             // one a second, the last ones
 }
 

@@ -14,6 +14,7 @@ type sample struct {
 	more      bool   // others were left out
 	bytes     int64
 	processor time.Duration // that the process has used
+	spent     time.Duration // of that, what calls cost while there was a budget
 }
 
 // rates is what a process records, a second. Of some seconds.
@@ -24,6 +25,7 @@ type rates struct {
 	More      bool    `json:"more"` // others were left out
 	Bytes     float64 `json:"bytes"`
 	Processor float64 `json:"processor"` // processor time that the process uses, in seconds: how many processors
+	Spent     float64 `json:"spent"`     // of that, what calls cost while there is a budget
 }
 
 // ratesOver is over how many samples rates are.
@@ -39,14 +41,14 @@ func (s *sample) since(before *sample) *rates {
 	return &rates{
 		Seconds: seconds,
 		Calls:   rate(float64(s.calls) - float64(before.calls)), Left: rate(float64(s.left) - float64(before.left)), More: s.more,
-		Bytes: rate(float64(s.bytes - before.bytes)), Processor: rate((s.processor - before.processor).Seconds()),
+		Bytes: rate(float64(s.bytes - before.bytes)), Processor: rate((s.processor - before.processor).Seconds()), Spent: rate((s.spent - before.spent).Seconds()),
 	}
 }
 
 // sample takes a sample, of which one a second is to be taken, and returns the rates since then.
 func (f *follower) sample(now time.Time) *rates {
 	x := f.x
-	s := sample{at: now, calls: x.calls + x.lost/2, bytes: written(x.r.Dir), processor: f.processor()} // most records are of a call's beginning or end
+	s := sample{at: now, calls: x.calls + x.lost/2, bytes: written(x.r.Dir), processor: f.processor(), spent: f.spent()} // most records are of a call's beginning or end
 	for _, l := range x.r.LeftOut(0) {
 		s.left += l.Calls
 		s.more = s.more || l.More

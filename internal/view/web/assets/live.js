@@ -155,6 +155,6 @@ export class Live {
 		const share = r.left ? r.left / (r.left + r.calls) : 0, uses = `${+r.processor.toFixed(2)} processors that the program uses`;
 		const left = share || r.more ? `${r.more ? "at least " : ""}${+(100 * share).toFixed(1)} % of all calls are left out` : "no calls are left out";
 		return `${Math.round(r.calls).toLocaleString("en")} calls and ${+(r.bytes / 1e6).toFixed(1)} MB are recorded a second. ` +
-			(live.budget ? `At most ${live.budget} % of the ${uses} go into that: ${left}.` : `There is no budget: any part of the ${uses} goes into that.`);
+			(live.budget ? `At most ${live.budget} % of the ${uses} go into that, and now ${r.processor ? +(100 * r.spent / r.processor).toFixed(1) : 0} % do: ${left}.` : `There is no budget: any part of the ${uses} goes into that.`);
 	}
 }
