@@ -368,6 +368,36 @@ func TestZoom(t *testing.T) {
 	}
 }
 
+// TestReading: while a recording is read, what is known meanwhile is drawn too, on lanes that were
+// there before.
+func TestReading(t *testing.T) {
+	ctx := browser(t)
+	s := serving(t, recorded(t, "parser"))
+	do(t, ctx, chromedp.Navigate(s.URL()))
+	becomes(t, ctx, ready)
+	x := s.shown[0].index
+	x.mu.Lock()
+	x.finished = false
+	x.mu.Unlock()
+	do(t, ctx, chromedp.Reload())
+	const calls = `(() => { const d = ftrace.timeline.data; let n = 0; for (let i = 0; i < d.n; i++) if (d.row[i] >= 2) n += d.calls[i]; return n; })()`
+	becomes(t, ctx, `!ftrace.status.finished && !ftrace.timeline.turn.asking && `+calls+` > 0`)
+	before := value[int](t, ctx, calls)
+	x.mu.Lock()
+	for g, l := range x.lanes {
+		if g&processorLane == 0 && l.calls > 0 {
+			x.take(g, callsRow, slice{begin: x.now + 1, end: x.now + 2, calls: 1})
+			break
+		}
+	}
+	x.mu.Unlock()
+	becomes(t, ctx, fmt.Sprintf(`%s === %d`, calls, before+1))
+	x.mu.Lock()
+	x.finished = true
+	x.mu.Unlock()
+	becomes(t, ctx, ready)
+}
+
 // TestHostile: what the program made up is text, whatever it looks like.
 func TestHostile(t *testing.T) {
 	ctx := browser(t)

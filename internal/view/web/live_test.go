@@ -164,7 +164,7 @@ func TestFollow(t *testing.T) {
 	}
 	<-s.following().over
 	becomes(t, ctx, `document.body.dataset.live === "ended" && document.getElementById("follow").hidden && document.getElementById("status").textContent.includes("has ended: this is what was recorded")`)
-	becomes(t, ctx, ready+` && ftrace.timeline.data.now === -1`)
+	becomes(t, ctx, ready+` && ftrace.timeline.data.known === -1`)
 	r, err := recording.Open(s.shown[0].dir)
 	if err != nil {
 		t.Fatal(err)

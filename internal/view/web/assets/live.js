@@ -115,9 +115,6 @@ export class Live {
 		return lanes.sort((a, b) => (place.get(a.g) ?? before.length) - (place.get(b.g) ?? before.length));
 	}
 
-	// covers reports whether what was asked for until a moment is all that is known of what is shown.
-	covers(until) { return !this.running || until >= Math.min(this.app.timeline.end, this.app.status.now); }
-
 	// again loads a table or a flame graph again every now and then, unless someone is in it.
 	async again() {
 		const { app, tables } = this, view = { table: app.table, flame: app.flame }[app.view];

@@ -55,12 +55,11 @@ export class Spans {
 	}
 
 	fetch() {
-		const { from, end } = this.timeline, w = this.timeline.width, d = this.data, pixel = (end - from) / w;
-		const now = this.app.status.finished ? -1 : this.app.status.now;
-		if (w < 1 || d && d.from <= from && d.to >= end && d.now === now && (d.pixel <= pixel * 1.01 || d.pixel <= 1) && d.pixel > pixel / 8) return;
+		const t = this.timeline;
+		if (t.width < 1 || t.holds(this.data) && t.sharp(this.data)) return;
 		this.turn.take(async () => {
-			const { from, to, pixels } = this.timeline.around();
-			this.data = { from, to, now, pixel: (to - from) / pixels, ...unpack(await askBytes("spans", { from, to, pixels }), true) };
+			const { from, to, pixels } = t.around(), { known } = t;
+			this.data = { from, to, known, pixel: (to - from) / pixels, ...unpack(await askBytes("spans", { from, to, pixels }), true) };
 		}, () => this.fetch());
 	}
 

@@ -76,7 +76,6 @@ export class Timeline {
 		} finally {
 			this.loading = false;
 		}
-		this.data = this.data && !this.app.status.finished ? this.data : null;
 		this.changed();
 	}
 
@@ -98,11 +97,11 @@ export class Timeline {
 	fetchArrows() {
 		const lanes = this.visible(), d = this.arrows, w = this.end - this.from;
 		if (this.by || !$("arrows").checked || this.app.live.following || !lanes.length || this.width < 1) return;
-		if (d && d.from <= this.from && d.to >= this.end && lanes.every(l => d.lanes.has(l.g)) && (!d.more || d.w < w * 1.5) && d.now === this.app.status.now) return;
+		if (this.holds(d) && lanes.every(l => d.lanes.has(l.g)) && (!d.more || d.w < w * 1.5)) return;
 		this.arrowsTurn.take(async () => {
-			const from = Math.max(0, Math.floor(this.from - w / 4)), to = Math.ceil(this.end + w / 4), now = this.app.status.now;
+			const from = Math.max(0, Math.floor(this.from - w / 4)), to = Math.ceil(this.end + w / 4), { known } = this;
 			const { arrows, more } = await ask("arrows", { from, to, lanes: lanes.map(l => l.g).join(",") });
-			this.arrows = { from, to, w, now, more, list: more ? [] : arrows, lanes: new Set(lanes.map(l => l.g)) };
+			this.arrows = { from, to, w, known, more, list: more ? [] : arrows, lanes: new Set(lanes.map(l => l.g)) };
 		}, () => this.fetchArrows());
 	}
 
@@ -126,11 +125,22 @@ export class Timeline {
 		}
 	}
 
-	covers(d, lanes) {
-		const pixel = (this.end - this.from) / this.width;
-		return d && !d.sketch && d.from <= this.from && d.to >= this.end && (d.pixel <= pixel * 1.01 || d.pixel <= 1) && d.pixel > pixel / 8
-			&& d.now === (this.app.status.finished ? -1 : d.now) && this.app.live.covers(d.until) && lanes.every(l => d.index.has(l.g));
+	// known tells until when all is known, -1: it is for good.
+	get known() { return this.app.status.finished ? -1 : this.app.status.now; }
+
+	// holds reports whether an answer has all that is known of what is on the screen.
+	holds(d) {
+		const { status } = this.app;
+		return d && d.from <= this.from && d.to >= this.end && (status.finished ? d.known === -1 : d.known >= Math.min(this.end, status.now));
 	}
+
+	// sharp reports whether it has that as finely as it is drawn, and not much finer.
+	sharp(d) {
+		const pixel = (this.end - this.from) / this.width;
+		return (d.pixel <= pixel * 1.01 || d.pixel <= 1) && d.pixel > pixel / 8;
+	}
+
+	covers(d, lanes) { return this.holds(d) && !d.sketch && this.sharp(d) && lanes.every(l => d.index.has(l.g)); }
 
 	fetch() {
 		const lanes = this.visible();
@@ -147,14 +157,13 @@ export class Timeline {
 	}
 
 	async askSlices(lanes) {
-		const { by } = this, { from, to, pixels } = this.around();
-		const until = this.app.status.now, now = this.app.status.finished ? -1 : until;
+		const { by, known } = this, { from, to, pixels } = this.around();
 		const asked = performance.now();
 		const question = { from, to, pixels, lanes: lanes.map(l => l.g).join(","), ...this.which };
 		const less = { ...question, from: Math.floor((from + this.from) / 2), to: Math.ceil((to + this.end) / 2) }; // it may be long in coming
 		less.pixels = Math.ceil(pixels * (less.to - less.from) / (to - from));
 		const take = (d, { from, to, pixels }, sketch) => {
-			if (by === this.by) this.data = { from, to, now, until, sketch, pixel: (to - from) / pixels, goroutines: lanes.map(l => l.g), index: new Map(lanes.map((l, i) => [l.g, i])), ...d };
+			if (by === this.by) this.data = { from, to, known, sketch, pixel: (to - from) / pixels, goroutines: lanes.map(l => l.g), index: new Map(lanes.map((l, i) => [l.g, i])), ...d };
 			else this.turn.again = true;
 		};
 		const sketch = unpack(await askBytes("slices", { ...question, sketch: 1 }));
