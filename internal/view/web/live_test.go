@@ -106,6 +106,13 @@ func TestFollow(t *testing.T) {
 		}
 	}
 	moved(ctx, true)
+	// What values and the labels of goroutines say is text.
+	isText := func(ctx context.Context) {
+		t.Helper()
+		if made := value[int](t, ctx, `document.querySelectorAll("main b, main img, main script").length`); made != 0 || value[bool](t, ctx, `"pwned" in window`) {
+			t.Errorf("values or labels became %d elements", made)
+		}
+	}
 	// It shows what was called just now: a call of each worker, or one under way.
 	becomes(t, ctx, `(() => { const d = ftrace.timeline.data, new1 = new Set(); for (let i = 0; i < d.n; i++) if (d.row[i] >= 2 && d.end[i] > ftrace.timeline.end - 1e9) new1.add(d.lane[i]); return new1.size >= 4; })()`)
 	becomes(t, ctx, `/^[1-9][\d,]* calls and [\d.]+ MB are recorded a second. At most 10 % of the [\d.]+ processors that the program uses go into that, and now [\d.]+ % do: /m.test(document.getElementById("status").textContent)`)
@@ -144,13 +151,18 @@ func TestFollow(t *testing.T) {
 	becomes(t, ctx, calls+" > 100")
 	becomes(t, ctx, calls+" > "+fmt.Sprint(value[int](t, ctx, calls)))
 	shots(t, ctx, "live-table")
+	isText(ctx)
 	do(t, ctx, chromedp.KeyEvent("4"))
 	becomes(t, ctx, `document.getElementById("flame").dataset.state === "done" && ftrace.flame.boxes?.some(b => ftrace.flame.name(b.n) === "main.handle")`)
+	isText(ctx)
 	do(t, ctx, chromedp.KeyEvent("2"), click("#tree-newest"))
 	becomes(t, ctx, `document.getElementById("lines").innerText.includes('name:"<img src=x onerror=window.pwned=1>')`)
 	do(t, ctx, chromedp.Evaluate(`ftrace.search.start("no room")`, nil))
 	becomes(t, ctx, `document.querySelectorAll("#matches li").length > 0`)
-	do(t, ctx, click("#results-close"))
+	isText(ctx)
+	do(t, ctx, click("#results-close"), chromedp.Evaluate(`ftrace.show("waiting")`, nil))
+	becomes(t, ctx, `document.getElementById("waiting").dataset.state === "done" && document.querySelectorAll("#waiting-rows tr").length > 1`)
+	isText(ctx)
 	_, _, answer := get(t, s.URL()+"sql?q="+url.QueryEscape("SELECT COUNT_STAR > 10 FROM events_calls_summary_global_by_event_name WHERE EVENT_NAME = 'call/main/handle'"), nil)
 	if !strings.Contains(answer, `"rows":[["1"]]`) {
 		t.Errorf("SQL answers %s", answer)
@@ -183,9 +195,7 @@ func TestFollow(t *testing.T) {
 	for _, tab := range []context.Context{ctx, other} {
 		do(t, tab, page.BringToFront(), chromedp.Reload())
 		becomes(t, tab, ready)
-		if made := value[int](t, tab, `document.querySelectorAll("main b, main img, main script").length`); made != 0 || value[bool](t, tab, `"pwned" in window`) {
-			t.Errorf("values became %d elements", made)
-		}
+		isText(tab)
 	}
 }
 
