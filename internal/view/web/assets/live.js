@@ -99,6 +99,7 @@ export class Live {
 			if (app.view === "timeline") {
 				t.draw();
 				t.fetch();
+				app.spans.changed();
 			}
 			if (!still.matches) setTimeout(() => this.move(), 3 * (t.frames.at(-1) || 0)); // leaves time for all else
 		};
