@@ -1,5 +1,6 @@
 // Screenshots makes the pictures of ftrace web that are in README.md and docs/web.md anew, from the
-// recordings in testdata/recordings. Chromium must be installed.
+// recordings in testdata/recordings, and from examples/books while that runs, which it builds with
+// hooks, and which must be on Linux. Chromium must be installed.
 //
 // Usage, from the repository of ftrace-wrap:
 //
@@ -22,8 +23,12 @@ import (
 	"maps"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -34,7 +39,7 @@ import (
 
 // A picture is one of a page.
 type picture struct {
-	name, recording string
+	name, recording string // or a program of examples, which runs
 	width, height   int64
 	scheme          string // light or dark
 	view            string // what follows # in the page's URL
@@ -50,7 +55,10 @@ func pick(function string) string {
 		t.pick({ g: d.goroutines[d.lane[best]], row: d.row[best], begin: d.begin[best], end: d.end[best], what: d.what[best], calls: 1, key: d.what[best] & 0xffffff }); }`, function)
 }
 
-const recordings = "testdata/recordings/"
+const (
+	recordings = "testdata/recordings/"
+	books      = "examples/books"
+)
 
 var pictures = []picture{
 	{"web", recordings + "parser", 1280, 560, "light", "from=460000&to=550000", pick("main.evaluate") + `; ftrace.timeline.source(ftrace.timeline.picked)`,
@@ -64,6 +72,7 @@ WHERE COUNT_STAR ORDER BY SUM_TIMER_WAIT DESC`), "", `document.getElementById("s
 		ftrace.timeline.pick({ g: d.goroutine(i), row: 2 + d.depth[i], begin: d.begin[i], end: d.end[i], what: d.what[i], calls: 1, key: d.what[i] & 0xffffff }); }`,
 		`document.getElementById("details").innerText.includes("results")`},
 	{"web-d", recordings + "parser", 1280, 480, "light", "view=d&dchart=bars&d=" + url.QueryEscape("call:main::return /err == nil/ { @[probefunc] = quantize(elapsed); }"), "", `document.getElementById("d").dataset.state === "done"`},
+	{"web-live", books, 1280, 420, "light", "follow=60000000", "", `ftrace.live.following && ftrace.status.now - ftrace.status.from > 6e9 && ftrace.status.live.rates && ftrace.spans.data?.n > 0`},
 	{"web-flame", recordings + "convoy", 1280, 250, "light", "view=flame", "", `document.getElementById("flame").dataset.state === "done"`},
 }
 
@@ -114,16 +123,31 @@ func run(out string, list []picture) error {
 	if err := chromedp.Run(ctx); err != nil { // the browser is there for all
 		return err
 	}
+	programs, endPrograms := context.WithCancel(context.Background())
+	defer endPrograms()
 	servers := map[string]*web.Server{}
+	var serving sync.WaitGroup
+	defer func() {
+		if self, err := os.FindProcess(os.Getpid()); err == nil && len(servers) > 0 {
+			self.Signal(syscall.SIGTERM) // which ends them
+			serving.Wait()
+		}
+	}()
 	for _, p := range list {
 		s := servers[p.recording]
 		if s == nil {
 			var err error
-			if s, err = web.Listen([]string{p.recording}, web.Options{Address: "127.0.0.1:0", Source: "."}); err != nil {
+			o := web.Options{Address: "127.0.0.1:0", Source: "."}
+			if p.recording == books {
+				s, err = follow(programs, p.recording, o)
+			} else {
+				s, err = web.Listen([]string{p.recording}, o)
+			}
+			if err != nil {
 				return err
 			}
 			servers[p.recording] = s
-			go s.Run(io.Discard, os.Stderr)
+			serving.Go(func() { s.Run(io.Discard, os.Stderr) })
 		}
 		b, err := take(ctx, s.URL(), p)
 		if err != nil {
@@ -138,6 +162,34 @@ func run(out string, list []picture) error {
 	return nil
 }
 
+// follow builds a program with hooks, runs it until the context ends, and follows it.
+func follow(ctx context.Context, folder string, o web.Options) (*web.Server, error) {
+	dir, err := os.MkdirTemp("", "screenshots")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	wrap, program := filepath.Join(dir, "ftrace-wrap"), filepath.Join(dir, filepath.Base(folder))
+	for _, args := range [][]string{{"-o", wrap, "./cmd/ftrace-wrap"}, {"-toolexec=" + wrap, "-o", program, "./" + folder}} {
+		build := exec.Command("go", append([]string{"build"}, args...)...)
+		build.Stderr = os.Stderr
+		if err := build.Run(); err != nil {
+			return nil, fmt.Errorf("building %s: %w", args[len(args)-1], err)
+		}
+	}
+	cmd := exec.CommandContext(ctx, program, "-for", "10m")
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	go cmd.Wait()
+	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		s, err := web.Follow(strconv.Itoa(cmd.Process.Pid), o, web.LiveOptions{Rules: "main.(*shelf).*;stage/*;statement/*;wait/sleep", Budget: 10, Keep: 64 << 20, Warn: os.Stderr})
+		if err == nil || time.Since(begun) > 10*time.Second { // before, it may be starting
+			return s, err
+		}
+	}
+}
+
 // take takes a picture, which has few colours, so that it is small.
 func take(ctx context.Context, url string, p picture) ([]byte, error) {
 	ctx, end := context.WithTimeout(ctx, time.Minute)
@@ -147,7 +199,7 @@ func take(ctx context.Context, url string, p picture) ([]byte, error) {
 		chromedp.EmulateViewport(p.width, p.height),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: p.scheme}}),
 		chromedp.Navigate("about:blank"), chromedp.Navigate(url+"#"+p.view),
-		chromedp.Poll(`document.body.dataset.ready === "yes" && (document.getElementById("timeline").hidden || ftrace.timeline.data && !ftrace.timeline.turn.asking)`, nil),
+		chromedp.Poll(`(document.body.dataset.ready === "yes" || window.ftrace?.live?.running) && (document.getElementById("timeline").hidden || ftrace.timeline.data && !ftrace.timeline.turn.asking)`, nil),
 		chromedp.Evaluate(cmp.Or(p.do, "0"), nil),
 		chromedp.Poll(cmp.Or(p.until, "true"), nil),
 		chromedp.Sleep(300*time.Millisecond), // until it is painted
