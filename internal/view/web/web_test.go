@@ -239,8 +239,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// TestSearchProgress: how far a search is goes by the time until which it looks, where it ends before
-// the files do: those of a recording that grows.
+// TestSearchProgress: how far a search is goes by the time until which it looks, where it ends
+// before the files do: those of a recording that grows.
 func TestSearchProgress(t *testing.T) {
 	r := viewtest.MadeUp(t)
 	var first, last uint64
