@@ -11,6 +11,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/symbols"
 )
 
@@ -148,8 +149,15 @@ func (p *Process) Objects(states []State, names *symbols.Table) (map[uint64]*Obj
 			hidden, again = append(hidden, waiters[i]), append(again, address)
 		}
 	}
-	err := p.askAllObjects(again, hidden, askLocal, objects, names)
-	return objects, err
+	if err := p.askAllObjects(again, hidden, askLocal, objects, names); err != nil {
+		return nil, err
+	}
+	for i, address := range asked {
+		if at := waiters[i].Place(); objects[address].Name == "" && at.Function != "" {
+			objects[address].Place = recording.PlaceName(at.Function, at.File, at.Line)
+		}
+	}
+	return objects, nil
 }
 
 func (p *Process) askAllObjects(asked []uint64, waiters []*State, how uint64, objects map[uint64]*Object, names *symbols.Table) error {

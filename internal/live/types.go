@@ -412,6 +412,7 @@ type Search struct {
 // An Object is a lock or channel that goroutines wait for.
 type Object struct {
 	Name     string // as recordings have it, "" if it is not known
+	Place    string // where the first of the goroutines waits for it, as recordings have it; "" if it has a name
 	Len, Cap uint64 // of a channel
 	Timer    bool   // it is a timer that sends
 	Elem     string // type of its elements, "" if it is no channel

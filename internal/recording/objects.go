@@ -2,14 +2,19 @@ package recording
 
 import (
 	"cmp"
+	"fmt"
+	"path"
 	"reflect"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/funcname"
 )
 
 // Objects learns what the locks and channels in a recording are called. A lock that is part of a
 // struct has the name of its field, such as main.cache.mu, and so has a channel to which a field
 // leads. The struct is one to which the receiver, or another parameter, of a call pointed in which
-// a goroutine waited for the lock or channel.
+// a goroutine waited for the lock or channel. What has no such name has that of the place where a
+// goroutine waited for it first.
 type Objects struct {
 	r      *Recording
 	p      *Printer
@@ -17,8 +22,17 @@ type Objects struct {
 	locked map[uint32]bool   // by number of a type: it has locks or channels in it
 	aligns map[uint32]uint64 // by number of a type
 	paths  map[part]string   // "" if there is neither a lock nor a channel
-	names  map[uint64]string // by address
+	names  Names
 }
+
+// Names are what was learnt of locks and channels, by address.
+type Names struct {
+	Fields map[uint64]string // "": different things were at that address
+	Places map[uint64]uint32 // number of the site where a goroutine waited first
+}
+
+// placesMax is how many locks and channels have the names of places.
+const placesMax = 1 << 20
 
 // A part is where in a value of a type something is.
 type part struct {
@@ -37,13 +51,13 @@ const nestMax = 32 // structs and arrays in one another
 
 // Objects returns what learns the names of locks. It is for one goroutine.
 func (r *Recording) Objects() *Objects {
-	return &Objects{r: r, p: r.Printer(DefaultFormat), locked: map[uint32]bool{}, aligns: map[uint32]uint64{}, paths: map[part]string{}, names: map[uint64]string{}}
+	return &Objects{r: r, p: r.Printer(DefaultFormat), locked: map[uint32]bool{}, aligns: map[uint32]uint64{}, paths: map[part]string{}, names: Names{map[uint64]string{}, map[uint64]uint32{}}}
 }
 
-// Names returns the names that were learnt, by address, and SetNames has these instead.
-func (o *Objects) Names() map[uint64]string { return o.names }
+// Names returns what was learnt, and SetNames has this instead.
+func (o *Objects) Names() Names { return o.names }
 
-func (o *Objects) SetNames(names map[uint64]string) { o.names = names }
+func (o *Objects) SetNames(names Names) { o.names = names }
 
 // Pointers returns those of a call's entry.
 func (o *Objects) Pointers(e *Event) (pointers Pointers) {
@@ -125,13 +139,23 @@ func (o *Objects) Learn(object uint64, pointers *Pointers) bool {
 		if name == "" {
 			continue
 		}
-		if known, ok := o.names[object]; ok && known != name {
+		if known, ok := o.names.Fields[object]; ok && known != name {
 			name = "" // there was something else at that address before
 		}
-		o.names[object] = name
+		o.names.Fields[object] = name
 		return true
 	}
 	return false
+}
+
+// Place takes in that a goroutine waited at a site for an object, by a kind of waits.
+func (o *Objects) Place(kind uint32, object uint64, site uint32) {
+	if _, known := o.names.Places[object]; known || object == 0 || len(o.names.Places) >= placesMax {
+		return
+	}
+	if strings.HasPrefix(o.r.Function(kind).Name, "synch/") && o.r.Site(site) != nil {
+		o.names.Places[object] = site
+	}
 }
 
 // name returns the name of a lock or channel that is part of a struct, or "".
@@ -152,11 +176,21 @@ func (o *Objects) name(p part) string {
 // that address. One that is no field, and that package variables lead to, has their name. variable
 // returns the name of the variable that is at an address, or "".
 func (o *Objects) Name(object uint64, variable func(address uint64) string) string {
-	name := cmp.Or(o.names[object], variable(object))
+	field, known := o.names.Fields[object]
+	name := cmp.Or(field, variable(object))
 	for _, word := range o.r.Keepers(object) {
 		name = cmp.Or(name, variable(word))
 	}
+	if site := o.r.Site(o.names.Places[object]); name == "" && !known && site != nil {
+		name = PlaceName(site.Function, site.File, site.Line)
+	}
 	return name
+}
+
+// PlaceName returns the name that a place gives to a lock or channel without another one:
+// main.run main.go:41.
+func PlaceName(function, file string, line int) string {
+	return fmt.Sprintf("%s %s:%d", funcname.Short(function), path.Base(file), line)
 }
 
 // field returns the name of the lock or channel at an offset in a value of type t, or "". The name

@@ -109,10 +109,10 @@ func TestObjectNames(t *testing.T) {
 		const address = 0x1000
 		object := uint64(address + test.at)
 		pointers := Pointers{{address, ts.number(test.of)}}
-		if known := o.Learn(object, &pointers); known != (test.name != "") || known && o.names[object] != test.name {
-			t.Errorf("%v at %d: %q, %v; it should be %q", test.of, test.at, o.names[object], known, test.name)
+		if known := o.Learn(object, &pointers); known != (test.name != "") || known && o.names.Fields[object] != test.name {
+			t.Errorf("%v at %d: %q, %v; it should be %q", test.of, test.at, o.names.Fields[object], known, test.name)
 		}
-		delete(o.names, object)
+		delete(o.names.Fields, object)
 	}
 	first, second := Pointers{{0x1000, ts.number(reflect.TypeFor[alone]())}}, Pointers{{0x1000 - 8, ts.number(reflect.TypeFor[inner]())}}
 	o.Learn(0x1000, &first)
@@ -137,6 +137,28 @@ func TestChannelNames(t *testing.T) {
 		if known := o.Learn(object, &pointers); known != (object == jobs) {
 			t.Errorf("%#x: learnt %v", object, known)
 		}
+		if got := o.Name(object, variable); got != want {
+			t.Errorf("%#x: %q, not %q", object, got, want)
+		}
+	}
+}
+
+// TestPlaceNames: what has no other name has that of the place where it was waited for first. Sleeps
+// have no objects, and what had two names has none.
+func TestPlaceNames(t *testing.T) {
+	r := &Recording{sites: []*Site{nil, {41, "example.com/a/main.run", "/src/main.go"}, {50, "main.stop", "/src/stop.go"}},
+		funcs: []*Function{nil, {Wait: true, Name: "synch/mutex"}, {Wait: true, Name: "io/file/read"}}}
+	o := r.Objects()
+	o.Place(1, 0x100, 0)
+	o.Place(1, 0x100, 1)
+	o.Place(1, 0x100, 2)
+	o.Place(1, 0x200, 2)
+	o.Place(2, 0x300, 1)
+	o.Place(1, 0, 1)
+	o.Place(1, 0x400, 1)
+	o.names.Fields[0x400] = ""
+	variable := func(address uint64) string { return map[uint64]string{0x200: "main.mu"}[address] }
+	for object, want := range map[uint64]string{0x100: "main.run main.go:41", 0x200: "main.mu", 0x300: "", 0: "", 0x400: ""} {
 		if got := o.Name(object, variable); got != want {
 			t.Errorf("%#x: %q, not %q", object, got, want)
 		}

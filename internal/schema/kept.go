@@ -36,7 +36,7 @@ type keptPass struct {
 	ByThread, ByCaller, ByInstance []Summary
 	Statements                     Statements
 	Holders                        []Holder
-	Names                          map[uint64]string // of objects
+	Names                          recording.Names // of objects
 }
 
 // calls calls f for all calls of a snapshot.

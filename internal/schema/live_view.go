@@ -17,8 +17,8 @@ type liveView struct {
 	s       *liveProcess
 	l       *live.Snapshot
 	printer *recording.Printer
-	sites   map[uint32]string // where those are that were needed
-	mu      sync.Mutex        // guards the printer and values
+	sites   map[uint32]site // those that were needed
+	mu      sync.Mutex      // guards the printer and values
 }
 
 func (v *liveView) snapshot() *Snapshot {
@@ -45,12 +45,18 @@ func (v *liveView) snapshot() *Snapshot {
 		g, err := all()
 		return g.states, err
 	}
+	places := sync.OnceValue(s.firstWaits)
 	s.Name = func(address uint64) string {
 		if name := v.s.names.Object(&symbols.Object{Address: address}); name != "" {
 			return name
 		}
 		if g, err := all(); err == nil && g.objects[address] != nil {
-			return g.objects[address].Name
+			if o := g.objects[address]; o.Name != "" || o.Place != "" {
+				return cmp.Or(o.Name, o.Place)
+			}
+		}
+		if w := places()[address]; w != nil {
+			return w.Place
 		}
 		return ""
 	}
@@ -153,6 +159,23 @@ func (v *liveView) global(key uint32, c *live.Counts) Summary {
 	}
 	return Summary{Function: key, Count: c.Count, Timed: timed, Sum: v.since(c.Sum), Min: v.since(c.Min), Max: v.since(c.Max), Self: v.since(c.Self),
 		Errors: c.Errors, Panics: c.Panics, Bytes: c.Bytes, LeftOut: uint64(max(0, int64(c.LeftOut))), More: c.More, Buckets: c.Log2[:]}
+}
+
+// firstWaits returns, by object, the first of the waits in a snapshot that have ended.
+func (s *Snapshot) firstWaits() map[uint64]*Wait {
+	first := map[uint64]*Wait{}
+	add := func(waits []Wait) {
+		for i := range waits {
+			if w := &waits[i]; w.Place != "" && (first[w.Object] == nil || w.End < first[w.Object].End) {
+				first[w.Object] = w
+			}
+		}
+	}
+	add(s.LongWaits)
+	for i := range s.Threads {
+		add(s.Threads[i].Waits)
+	}
+	return first
 }
 
 // thread returns the row of a goroutine.
@@ -317,8 +340,9 @@ func (v *liveView) fired(f *live.Fired) Span {
 
 // wait returns the row of a wait that has ended.
 func (v *liveView) wait(c *live.Call) Wait {
+	at := v.siteOf(c.Wait.Site)
 	row := Wait{Thread: c.Goroutine, ID: c.Event, EndID: c.Last, Nesting: c.Nesting, Level: c.Depth, Function: c.Function, Timed: c.Start != 0, Runnable: -1,
-		Object: c.Receiver, Source: v.siteOf(c.Wait.Site), Ender: Ender{c.Wait.Goroutine, c.Wait.Function, c.Wait.Call}, Operation: recording.Operation(c.Wait.Operation)}
+		Object: c.Receiver, Source: at.source, Place: at.place, Ender: Ender{c.Wait.Goroutine, c.Wait.Function, c.Wait.Call}, Operation: recording.Operation(c.Wait.Operation)}
 	if row.Timed {
 		row.Start, row.End = v.at(c.Start), v.at(c.End)
 		if c.Wait.Known {
@@ -328,14 +352,19 @@ func (v *liveView) wait(c *live.Call) Wait {
 	return row
 }
 
+// site is where goroutines stopped.
+type site struct{ source, place string }
+
 // siteOf returns where a site is. Many waits are at the same ones.
-func (v *liveView) siteOf(site uint32) string {
-	text, known := v.sites[site]
+func (v *liveView) siteOf(number uint32) site {
+	at, known := v.sites[number]
 	if !known {
-		text = sourceOf(v.l.Program, site)
-		v.sites[site] = text
+		if s := v.l.Program.Site(number); s != nil {
+			at = site{sourceOf(v.l.Program, number), recording.PlaceName(s.Function, s.File, s.Line)}
+		}
+		v.sites[number] = at
 	}
-	return text
+	return at
 }
 
 // sourceOf returns where a site is, file:line.

@@ -482,6 +482,7 @@ func (p *pass) wait(st *recording.Stack[*passThread, passCall], t *passThread, e
 			around.Data.inner += lasted
 		}
 	}
+	p.objects.Place(e.Function, w.Object, w.Site)
 	for i := len(st.Calls) - 1; i >= 0 && w.Object != 0; i-- {
 		if p.objects.Learn(w.Object, &st.Calls[i].Data.pointers) {
 			break
@@ -489,6 +490,9 @@ func (p *pass) wait(st *recording.Stack[*passThread, passCall], t *passThread, e
 	}
 	if e.Call == 0 {
 		row.Inside, row.Others = true, t.others
+		for _, channel := range t.others {
+			p.objects.Place(e.Function, channel, w.Site)
+		}
 		t.Waiting, p.holders = &row, append(p.holders, t.held...)
 		return
 	}

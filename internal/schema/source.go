@@ -90,9 +90,9 @@ type Snapshot struct {
 	// Held returns those of the holders that have held their lock all the while that States listed
 	// the goroutines. nil: there are none.
 	Held func() ([]Holder, error)
-	// Name returns the name of what is at an address: that of a package variable in full, or, in
-	// recordings, that of a lock which is a field of a struct. It returns "" if it is not known.
-	// nil: no name is.
+	// Name returns the name of what is at an address: that of a package variable in full, that of
+	// a field or parameter, or else that of a place where it was waited for. It returns "" if it is
+	// not known. nil: no name is.
 	Name func(address uint64) string
 	// FileName returns the name by which a file was opened that was waited for, or what the ends of
 	// a socket are, or "". nil: none is known.
@@ -272,6 +272,7 @@ type Wait struct {
 	Object   uint64   // address of what it waited for, or a file, see format.ObjectFile; 0: not known
 	Others   []uint64 // the other channels of a select under way when a recording ended
 	Source   string   // where it stopped, file:line; "": not known
+	Place    string   // of a running program: the name that this gives to an object without another one
 	Ender    Ender
 
 	Operation recording.Operation // what was done with the file; 0: it was waited for

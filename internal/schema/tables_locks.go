@@ -1,8 +1,10 @@
 package schema
 
+import "github.com/ftrace-wrap/ftrace-wrap/internal/live"
+
 // lockTables have who holds which lock, and what is wrong with how locks are held.
 var lockTables = []*table{
-	newTable("lock_holders", func(v *view) []Holder { return v.locks().Holders },
+	reading(live.LongWaits, newTable("lock_holders", func(v *view) []Holder { return v.locks().Holders },
 		id("OBJECT_INSTANCE_BEGIN", func(h *Holder) uint64 { return h.Object }),
 		optional("OBJECT_NAME", nameKind, func(v *view, h *Holder) (string, bool) { return v.lockName(h.Object) }),
 		text("LOCK_MODE", wordKind, func(_ *view, h *Holder) string { return h.Mode }),
@@ -10,8 +12,8 @@ var lockTables = []*table{
 		moment("TIMER_HELD", func(h *Holder) (int64, bool) { return h.Held, true }),
 		optional("OWNER_EVENT_NAME", nameKind, func(v *view, h *Holder) (string, bool) { return v.functionOr(h.Function, ""), h.Function != 0 }),
 		unsigned("OWNER_CALL", func(h *Holder) uint64 { return h.Call }),
-		optional("SOURCE", nameKind, func(_ *view, h *Holder) (string, bool) { return h.Source, h.Source != "" })),
-	newTable("lock_findings", func(v *view) []Finding { return v.locks().Findings }, append([]column[Finding]{
+		optional("SOURCE", nameKind, func(_ *view, h *Holder) (string, bool) { return h.Source, h.Source != "" }))),
+	reading(live.LongWaits, newTable("lock_findings", func(v *view) []Finding { return v.locks().Findings }, append([]column[Finding]{
 		text("FINDING", wordKind, func(_ *view, f *Finding) string { return f.Kind }),
 		id("COUNT_STAR", func(f *Finding) uint64 { return f.Count }),
 		moment("MAX_TIMER_WAIT", func(f *Finding) (int64, bool) { return f.Lasted, f.Kind == "LONG" }),
@@ -19,7 +21,7 @@ var lockTables = []*table{
 		optional("OBJECT_NAME", nameKind, func(v *view, f *Finding) (string, bool) { return v.lockName(f.Objects[0]) }),
 		id("OTHER_INSTANCE_BEGIN", func(f *Finding) uint64 { return f.Objects[1] }),
 		optional("OTHER_NAME", nameKind, func(v *view, f *Finding) (string, bool) { return v.lockName(f.Objects[1]) }),
-	}, append(actColumns("", 1), actColumns("OTHER_", 0)...)...)...),
+	}, append(actColumns("", 1), actColumns("OTHER_", 0)...)...)...)),
 }
 
 // actColumns are those of the nth act of a finding.

@@ -12,8 +12,8 @@ import (
 
 // waitTables have a row for each wait, sums of them, and what was waited for.
 var waitTables = []*table{
-	withParts(newTable("events_waits_current", currentWaits, waitColumns...)),
-	withParts(newTable("events_waits_history", historyWaits, waitColumns...), WaitHistoryPart),
+	withParts(reading(live.LongWaits, newTable("events_waits_current", currentWaits, waitColumns...))),
+	withParts(reading(live.LongWaits, newTable("events_waits_history", historyWaits, waitColumns...)), WaitHistoryPart),
 	withParts(reading(live.LongWaits, newTable("events_waits_history_long", func(v *view) []Wait { return v.LongWaits }, waitColumns...)), WaitHistoryLongPart),
 	withParts(reading(live.SumsByFunction, newTable("events_waits_summary_global_by_event_name", func(v *view) []Summary { return every(v.ofWaits(v.Global), v.Waits) },
 		waitSummaryColumns()...)), WaitGlobalPart),
@@ -23,7 +23,7 @@ var waitTables = []*table{
 		waitSummaryColumns(optional("CALLER_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
 			return v.Function(s.Caller).Instrument(), s.Caller != 0
 		}))...)), ByCallerPart),
-	withParts(reading(live.SumsByReceiver, newTable("events_waits_summary_by_instance", func(v *view) []Summary { return v.ofWaits(v.ByInstance()) },
+	withParts(reading(live.LongWaits|live.SumsByReceiver, newTable("events_waits_summary_by_instance", func(v *view) []Summary { return v.ofWaits(v.ByInstance()) },
 		waitSummaryColumns(
 			id("OBJECT_INSTANCE_BEGIN", func(s *Summary) uint64 { return s.Object }),
 			optional("OBJECT_NAME", nameKind, func(v *view, s *Summary) (string, bool) {

@@ -71,17 +71,28 @@ func (w *waiters) wait(g *live.State) string {
 			break
 		}
 		object := string(text.AppendObject(nil, w.program, g.Kind, address, 0))
-		if o := w.objects[address]; o != nil && o.Name != "" {
-			object += " " + o.Name
-		} else if o != nil && o.Elem != "" {
-			object += " chan " + o.Elem
-		}
-		of = append(of, object)
+		of = append(of, object+w.called(address, g.Place()))
 	}
 	if len(of) == 0 {
 		return kind.FullName()
 	}
 	return kind.FullName() + "(" + strings.Join(of, ", ") + ")"
+}
+
+// called returns the name of an object after a blank. A channel that has only that of a place has
+// its type before it. The name is left out if it is that of at, which the line says.
+func (w *waiters) called(address uint64, at live.Position) (called string) {
+	o := w.objects[address]
+	if o == nil {
+		return ""
+	}
+	if o.Name == "" && o.Elem != "" {
+		called = " chan " + o.Elem
+	}
+	if name := cmp.Or(o.Name, o.Place); name != "" && name != recording.PlaceName(at.Function, at.File, at.Line) {
+		called += " " + name
+	}
+	return called
 }
 
 // holders returns who holds the lock that a goroutine waits for, the one that has held it longest

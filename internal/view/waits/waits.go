@@ -223,6 +223,10 @@ func (ws *Waits) wait(st *stack, e *recording.Event) {
 	if w.ready = min(max(of.Ready, w.begin), w.end); of.Ready == 0 {
 		w.ready = w.end
 	}
+	ws.named.Place(w.kind, w.object, of.Site)
+	for _, channel := range g.channels() {
+		ws.named.Place(w.kind, channel, of.Site)
+	}
 	for i := len(st.Calls) - 1; i >= 0 && w.object != 0; i-- {
 		if ws.named.Learn(w.object, &st.Calls[i].Data.View) {
 			break

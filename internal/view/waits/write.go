@@ -42,10 +42,11 @@ func (ws *Waits) callName(c call) string {
 }
 
 // objectName returns what was waited for, as replay has it, and after that its name if it is known.
-func (ws *Waits) objectName(kind uint32, object uint64) string {
+// The name is left out if it is that of the site, which the line says.
+func (ws *Waits) objectName(kind uint32, object uint64, site uint32) string {
 	f := ws.r.Function(kind)
 	name := text.AppendObject(append([]byte(f.FullName()), '('), ws.r, kind, object, 0)
-	if called := ws.called(kind, object); called != "" {
+	if called := ws.calledAt(kind, object, site); called != "" {
 		name = append(append(name, ' '), called...)
 	}
 	return string(append(name, ')'))
@@ -57,6 +58,15 @@ func (ws *Waits) called(kind uint32, object uint64) string {
 		return ""
 	}
 	return ws.named.Name(object, ws.variables.Variable)
+}
+
+// calledAt returns the name of an object that is no file, or "" if it is that of a site.
+func (ws *Waits) calledAt(kind uint32, object uint64, site uint32) string {
+	called := ws.called(kind, object)
+	if at := ws.r.Site(site); at != nil && called == recording.PlaceName(at.Function, at.File, at.Line) {
+		return ""
+	}
+	return called
 }
 
 func (ws *Waits) siteName(number uint32) string {
@@ -127,10 +137,10 @@ func (ws *Waits) writeStill(out io.Writer, rows int) {
 // awaits returns what a goroutine waits for at the end, and where.
 func (ws *Waits) awaits(g *goroutine) string {
 	w := g.open()
-	name := strings.TrimSuffix(ws.objectName(w.kind, w.object), ")")
+	name := strings.TrimSuffix(ws.objectName(w.kind, w.object, w.site), ")")
 	for _, channel := range g.channels() {
 		name += fmt.Sprintf(", %#x", channel)
-		if called := ws.called(w.kind, channel); called != "" {
+		if called := ws.calledAt(w.kind, channel, w.site); called != "" {
 			name += " " + called
 		}
 	}
@@ -273,7 +283,7 @@ func (ws *Waits) endedBy(w *wait) string {
 
 // placeName returns what a wait was for, and where it was.
 func (ws *Waits) placeName(w *wait) string {
-	return ws.objectName(w.kind, w.object) + " at " + ws.siteName(w.site)
+	return ws.objectName(w.kind, w.object, w.site) + " at " + ws.siteName(w.site)
 }
 
 const subRows = 3 // sites of an object, and who ended its waits
@@ -286,10 +296,15 @@ func (ws *Waits) writeObjects(out io.Writer, objects []*objectWaits, rows int) {
 		row := func(t *tally, name string) {
 			table = append(table, []string{ws.lasted(t.total), fmt.Sprint(t.n), ws.lasted(t.longest), "", name})
 		}
-		row(&o.tally, ws.objectName(o.kind, o.id))
+		sites, only := most(o.sites), uint32(0)
+		if len(sites) == 1 {
+			for only = range o.sites {
+			}
+		}
+		row(&o.tally, ws.objectName(o.kind, o.id, only))
 		main := table[len(table)-1]
 		main[3] = fmt.Sprintf("%.2f", float64(o.total)/float64(max(ws.last-ws.first, 1)))
-		if sites := most(o.sites); len(sites) == 1 {
+		if len(sites) == 1 {
 			main[4] += " at " + sites[0].name
 		} else {
 			for _, t := range text.Rows(sites, subRows) {
