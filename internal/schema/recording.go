@@ -482,16 +482,11 @@ func (p *pass) wait(st *recording.Stack[*passThread, passCall], t *passThread, e
 			around.Data.inner += lasted
 		}
 	}
-	p.objects.Place(e.Function, w.Object, w.Site)
-	for i := len(st.Calls) - 1; i >= 0 && w.Object != 0; i-- {
-		if p.objects.Learn(w.Object, &st.Calls[i].Data.pointers) {
-			break
-		}
-	}
+	p.learn(st, e.Function, w.Object, w.Site)
 	if e.Call == 0 {
 		row.Inside, row.Others = true, t.others
 		for _, channel := range t.others {
-			p.objects.Place(e.Function, channel, w.Site)
+			p.learn(st, e.Function, channel, w.Site)
 		}
 		t.Waiting, p.holders = &row, append(p.holders, t.held...)
 		return
@@ -506,6 +501,16 @@ func (p *pass) wait(st *recording.Stack[*passThread, passCall], t *passThread, e
 	bytes, _ := row.Operation.Bytes()
 	p.count(t, e.Function, caller, w.Object, counted{lasted: lasted, self: waited, bytes: bytes})
 	*t.waits.add(p.options.History), *p.waits.add(p.options.HistoryLong) = row, row
+}
+
+// learn takes in that a goroutine waited for an object, by a kind of waits, at a site.
+func (p *pass) learn(st *recording.Stack[*passThread, passCall], kind uint32, object uint64, site uint32) {
+	p.objects.Place(kind, object, site)
+	for i := len(st.Calls) - 1; i >= 0 && object != 0; i-- {
+		if p.objects.Learn(object, &st.Calls[i].Data.pointers) {
+			break
+		}
+	}
 }
 
 // blocked takes in more about a wait that was under way when the recording ended.

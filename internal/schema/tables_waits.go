@@ -193,11 +193,7 @@ func (v *view) objectPackage(w *Wait) string {
 	if strings.HasPrefix(v.Function(w.Function).Name, "io/") {
 		return ""
 	}
-	full := v.ObjectName(w.Function, w.Object, w.Inside)
-	if _, of, local := strings.Cut(full, " in "); local { // jobs in main.work
-		full = of
-	}
-	return packageOf(full)
+	return packageOf(v.ObjectName(w.Function, w.Object, w.Inside))
 }
 
 // packageOf returns the package of a variable or function, "" if the name has none.

@@ -43,7 +43,7 @@ type static struct{ word, value uint64 }
 
 // Object returns the name of a lock or channel: that of the package variable that it is, or the
 // innermost type around it that has a name, and the field, main.Store.mu. A channel that only calls
-// know has the name of their variable: jobs in main.work. It returns "" if none is known. Types
+// know has the name of their variable: main.work.jobs. It returns "" if none is known. Types
 // that do not fit together have no name: what was read of the program may have changed meanwhile.
 func (t *Table) Object(o *Object) string {
 	defer func() { recover() }() // debug/dwarf expects what compilers write
@@ -97,7 +97,7 @@ func (t *Table) Object(o *Object) string {
 	if o.Chan {
 		for _, call := range o.Calls {
 			if name := l.table.local(call, o.Elem); name != "" {
-				return escape.String(name) + " in " + funcname.Short(call)
+				return funcname.Short(call) + "." + escape.String(name)
 			}
 			if !strings.HasPrefix(call, "runtime.") {
 				break

@@ -104,7 +104,7 @@ func TestObjects(t *testing.T) {
 			{"main.store.mu", Object{Address: at[madeMu], Steps: []Step{{Value: at[madeTo], Size: 48}}, Calls: []string{"sync.(*Mutex).Lock", "main.(*store).wait"}}},
 			{"", Object{Address: at[madeMu], Steps: []Step{{Value: at[madeTo], Size: 4096}}, Calls: []string{"main.(*store).wait"}}},
 			{"", Object{Address: at[madeMu], Steps: []Step{{Value: at[madeTo], Size: 48}}, Calls: []string{"main.work"}}},
-			{"local in main.work", Object{Address: somewhere, Chan: true, Elem: "float64", Calls: []string{"runtime.chansend1", "main.work"}}},
+			{"main.work.local", Object{Address: somewhere, Chan: true, Elem: "float64", Calls: []string{"runtime.chansend1", "main.work"}}},
 			{"", Object{Address: somewhere, Chan: true, Elem: "int", Calls: []string{"main.work"}}},
 			{"", Object{Address: somewhere}},
 		} {

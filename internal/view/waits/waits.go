@@ -223,14 +223,9 @@ func (ws *Waits) wait(st *stack, e *recording.Event) {
 	if w.ready = min(max(of.Ready, w.begin), w.end); of.Ready == 0 {
 		w.ready = w.end
 	}
-	ws.named.Place(w.kind, w.object, of.Site)
+	ws.learn(st, &w, w.object)
 	for _, channel := range g.channels() {
-		ws.named.Place(w.kind, channel, of.Site)
-	}
-	for i := len(st.Calls) - 1; i >= 0 && w.object != 0; i-- {
-		if ws.named.Learn(w.object, &st.Calls[i].Data.View) {
-			break
-		}
+		ws.learn(st, &w, channel)
 	}
 	if c := walk.Innermost(st); c != nil {
 		w.in = call{c.Function, c.Number}
@@ -243,6 +238,16 @@ func (ws *Waits) wait(st *stack, e *recording.Event) {
 	ws.any = true
 	g.times.add(&w)
 	g.waits = append(g.waits, w)
+}
+
+// learn takes in what a wait tells of the name of an object that it is for.
+func (ws *Waits) learn(st *stack, w *wait, object uint64) {
+	ws.named.Place(w.kind, object, w.site)
+	for i := len(st.Calls) - 1; i >= 0 && object != 0; i-- {
+		if ws.named.Learn(object, &st.Calls[i].Data.View) {
+			break
+		}
+	}
 }
 
 // site returns the number by which a site is known here.
