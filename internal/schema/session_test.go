@@ -138,7 +138,7 @@ func TestViews(t *testing.T) {
 	s := open(t, newFake("app"))
 	ask(t, s, "CREATE VIEW test.v AS SELECT 1 AS n")
 	for query, want := range map[string]string{
-		"SHOW FULL TABLES FROM sys":                                "blocked|VIEW\nfunctions_with_errors|VIEW\nio_global_by_file_by_latency|VIEW\nlock_waits|VIEW\nstatement_analysis|VIEW\nstatements_with_errors|VIEW\ntop_functions|VIEW\nwait_chains|VIEW\nwaits_global_by_latency|VIEW\n",
+		"SHOW FULL TABLES FROM sys":                                "blocked|VIEW\nfunctions_with_errors|VIEW\nio_global_by_file_by_latency|VIEW\nlock_waits|VIEW\nstatement_analysis|VIEW\nstatements_with_errors|VIEW\ntop_functions|VIEW\nwait_chains|VIEW\nwaits_by_object|VIEW\nwaits_global_by_latency|VIEW\n",
 		"SHOW FULL TABLES FROM sys WHERE Table_type <> 'VIEW'":     "",
 		"SHOW FULL TABLES FROM performance_schema LIKE 'setup_a%'": "setup_actors|BASE TABLE\n",
 		"SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION, IS_UPDATABLE, DEFINER FROM information_schema.views WHERE TABLE_NAME IN ('v', 'blocked')": "sys|blocked|/* computed from performance_schema */|NO|ftrace@localhost\ntest|v|SELECT 1 AS n|NO|ftrace@localhost\n",

@@ -113,6 +113,25 @@ func TestInstancesOfSnapshot(t *testing.T) {
 	}
 }
 
+// TestWaitsByObject: what has the same name is one row, for each kind of waits.
+func TestWaitsByObject(t *testing.T) {
+	f := newWaiting()
+	f.waits = append(f.waits, Function{Key: 105, Wait: true, Package: "wait", Name: "io/file/read", Flags: Flags{Enabled: true, Timed: true}})
+	f.fileName = func(object uint64) string { return "/tmp/x" }
+	sum := func(function uint32, object, count uint64, total, most int64) Summary {
+		return Summary{Function: function, Object: object, Count: count, Timed: count, Sum: total, Max: most}
+	}
+	f.byObject = []Summary{sum(1, 0x9000, 5, 5, 5), sum(101, 0x5000, 2, 30e6, 20e6), sum(101, 0x6000, 1, 3e6, 3e6), sum(103, 0x5000, 1, 1e6, 1e6), sum(105, 1<<format.ObjectFile|5, 1, 4e6, 4e6), sum(105, 2<<format.ObjectFile|6, 3, 44e6, 30e6)}
+	want := `/tmp/x|wait/io/file/read|2|4|48.00 us|12.00 us|30.00 us
+main.mu|wait/synch/mutex|1|2|30.00 us|15.00 us|20.00 us
+NULL|wait/synch/mutex|1|1|3.00 us|3.00 us|3.00 us
+main.mu|wait/synch/rwlock/write|1|1|1.00 us|1.00 us|1.00 us
+`
+	if got := ask(t, open(t, f), "SELECT * FROM sys.waits_by_object"); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 // TestFiles: the tables of files and sockets have operations, with bytes.
 func TestFiles(t *testing.T) {
 	f := newFake("app")
