@@ -143,8 +143,8 @@ func TestChannelNames(t *testing.T) {
 	}
 }
 
-// TestPlaceNames: what has no other name has that of the place where it was waited for first. Sleeps
-// have no objects, and what had two names has none.
+// TestPlaceNames: what has no other name has that of the place where it was waited for first.
+// Sleeps have no objects, and what had two names has none.
 func TestPlaceNames(t *testing.T) {
 	r := &Recording{sites: []*Site{nil, {41, "example.com/a/main.run", "/src/main.go"}, {50, "main.stop", "/src/stop.go"}},
 		funcs: []*Function{nil, {Wait: true, Name: "synch/mutex"}, {Wait: true, Name: "io/file/read"}}}
