@@ -55,10 +55,14 @@ func newGRPC(to *url.URL, header http.Header) (*byGRPC, error) {
 		host += ":4317"
 	}
 	pauses := backoff.DefaultConfig
-	pauses.MaxDelay = pauseMost
+	pauses.MaxDelay = maxPause
 	var err error
-	c.connection, err = grpc.NewClient(host, grpc.WithTransportCredentials(secure), grpc.WithUserAgent("ftrace"), grpc.WithDisableServiceConfig(),
-		grpc.WithConnectParams(grpc.ConnectParams{Backoff: pauses, MinConnectTimeout: answerWithin}), grpc.WithDefaultCallOptions(grpc.UseCompressor(gzip.Name), grpc.MaxCallRecvMsgSize(answerMost)))
+	c.connection, err = grpc.NewClient(host,
+		grpc.WithTransportCredentials(secure),
+		grpc.WithUserAgent("ftrace"),
+		grpc.WithDisableServiceConfig(),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: pauses, MinConnectTimeout: answerTimeout}),
+		grpc.WithDefaultCallOptions(grpc.UseCompressor(gzip.Name), grpc.MaxCallRecvMsgSize(maxAnswer)))
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +74,7 @@ func (c *byGRPC) close() { c.connection.Close() }
 
 func (c *byGRPC) prepare(batch *tracepb.TracesData) (func(context.Context) (answer, error), error) {
 	return func(ctx context.Context) (a answer, err error) {
-		ctx, cancel := context.WithTimeout(metadata.NewOutgoingContext(ctx, c.header), answerWithin)
+		ctx, cancel := context.WithTimeout(metadata.NewOutgoingContext(ctx, c.header), answerTimeout)
 		defer cancel()
 		said, err := c.service.Export(ctx, &tracecollector.ExportTraceServiceRequest{ResourceSpans: batch.ResourceSpans})
 		s := status.Convert(err)

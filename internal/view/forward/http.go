@@ -23,11 +23,12 @@ type byHTTP struct {
 	client *http.Client
 }
 
-const answerMost = 64 << 10 // bytes of an answer that are read
+// maxAnswer is how many bytes of an answer are read.
+const maxAnswer = 64 << 10
 
 func newHTTP(to string, header http.Header) *byHTTP {
 	return &byHTTP{to, header, &http.Client{
-		Timeout:       answerWithin,
+		Timeout:       answerTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // tokens are for who was named
 	}}
 }
@@ -61,7 +62,7 @@ func (c *byHTTP) post(ctx context.Context, body []byte) (a answer, err error) {
 		return a, err
 	}
 	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, answerMost))
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	a.status = response.Status
 	switch code := response.StatusCode; {
 	case code/100 == 2:

@@ -29,8 +29,8 @@ type channel interface {
 }
 
 const (
-	answerWithin = 10 * time.Second // as OTEL_EXPORTER_OTLP_TIMEOUT is without being set
-	pauseMost    = 30 * time.Second
+	answerTimeout = 10 * time.Second // as OTEL_EXPORTER_OTLP_TIMEOUT is without being set
+	maxPause      = 30 * time.Second
 )
 
 // newSender returns what sends to an address: of scheme grpc or grpcs by gRPC, else by HTTP.
@@ -56,7 +56,7 @@ func (s *sender) send(ctx context.Context, batch *tracepb.TracesData, spans int)
 		return 0, err
 	}
 	told := false
-	for pause := s.pause; ; pause = min(2*pause, pauseMost) {
+	for pause := s.pause; ; pause = min(2*pause, maxPause) {
 		answer, err := once(ctx)
 		switch {
 		case ctx.Err() != nil:
