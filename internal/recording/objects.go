@@ -13,8 +13,9 @@ import (
 // Objects learns what the locks and channels in a recording are called. A lock that is part of a
 // struct has the name of its field, such as main.cache.mu, and so has a channel to which a field
 // leads. The struct is one to which the receiver, or another parameter, of a call pointed in which
-// a goroutine waited for the lock or channel. What has no such name has that of the place where a
-// goroutine waited for it first.
+// a goroutine waited for the lock or channel. A channel may also have the name of the parameter
+// that it was, main.work.jobs. What has no such name has that of the place where a goroutine waited
+// for it first.
 type Objects struct {
 	r      *Recording
 	p      *Printer
@@ -27,11 +28,18 @@ type Objects struct {
 
 // Names are what was learnt of locks and channels, by address.
 type Names struct {
-	Fields map[uint64]string // "": different things were at that address
-	Places map[uint64]uint32 // number of the site where a goroutine waited first
+	Fields map[uint64]string    // "": different things were at that address
+	Params map[uint64]Parameter // of channels: the first that one was in a call that waited for it
+	Places map[uint64]uint32    // number of the site where a goroutine waited first
 }
 
-// placesMax is how many locks and channels have the names of places.
+// A Parameter is one of a function. The zero value is none.
+type Parameter struct {
+	Function uint32 // its key
+	Index    int
+}
+
+// placesMax is how many locks and channels have the names of places, and how many of parameters.
 const placesMax = 1 << 20
 
 // A part is where in a value of a type something is.
@@ -40,18 +48,24 @@ type part struct {
 	at uint64
 }
 
-// Pointers are those among the values of a call that lead to structs with locks or channels. It has
-// no pointers of its own, so it may be kept with a call of [Stacks].
-type Pointers [2]struct {
+// Pointers are those among the values of a call that lead to structs with locks or channels, or are
+// channels. It has no pointers of its own, so it may be kept with a call of [Stacks].
+type Pointers struct {
+	of    uint32 // key of the function
+	first [4]pointer
+}
+
+type pointer struct {
 	address uint64
-	to      uint32 // number of the struct's type; 0: there are no more
+	to      uint32 // number of the struct's type, or of the channel's; 0: there are no more
+	param   int32
 }
 
 const nestMax = 32 // structs and arrays in one another
 
 // Objects returns what learns the names of locks. It is for one goroutine.
 func (r *Recording) Objects() *Objects {
-	return &Objects{r: r, p: r.Printer(DefaultFormat), locked: map[uint32]bool{}, aligns: map[uint32]uint64{}, paths: map[part]string{}, names: Names{map[uint64]string{}, map[uint64]uint32{}}}
+	return &Objects{r: r, p: r.Printer(DefaultFormat), locked: map[uint32]bool{}, aligns: map[uint32]uint64{}, paths: map[part]string{}, names: Names{map[uint64]string{}, map[uint64]Parameter{}, map[uint64]uint32{}}}
 }
 
 // Names returns what was learnt, and SetNames has this instead.
@@ -69,20 +83,28 @@ func (o *Objects) Pointers(e *Event) (pointers Pointers) {
 	if leading == 0 {
 		return pointers
 	}
+	pointers.of = e.Function
 	params, found := o.r.Function(e.Function).Params, 0
 	o.p.begin(o.p.dst[:0], 0, e)
 	o.p.quiet++
 	for i, n := range l.Types[:leading] {
-		if to := o.leads(n); to != 0 && len(o.p.data) >= 8 && found < len(pointers) {
-			pointers[found].address, pointers[found].to = le64(o.p.data), to
+		if to := o.leads(n); to != 0 && len(o.p.data) >= 8 && found < len(pointers.first) {
+			pointers.first[found] = pointer{le64(o.p.data), to, int32(i)}
 			found++
 		}
 		o.p.top(l, n, o.p.param(l, i, params))
 	}
+	for i, n := range l.Types[:leading] { // addresses of channels come after all values
+		if o.isChan(n) && len(o.p.data) >= 8 && found < len(pointers.first) {
+			pointers.first[found] = pointer{o.p.uint64(), n, int32(i)}
+			found++
+		}
+	}
 	return pointers
 }
 
-// leading returns how many values of a layout are to be read: the last of them leads to locks.
+// leading returns how many values of a layout are to be read: the last of them leads to locks. If
+// some are channels all are to be read.
 func (o *Objects) leading(number uint32, l *Layout) int {
 	if uint64(number) >= uint64(len(o.read)) {
 		o.read = append(o.read, make([]int, int(number)+1-len(o.read))...)
@@ -90,8 +112,11 @@ func (o *Objects) leading(number uint32, l *Layout) int {
 	if o.read[number] == 0 {
 		o.read[number] = 1
 		for i, n := range l.Types {
-			if o.leads(n) != 0 {
-				o.read[number] = i + 2
+			switch {
+			case o.isChan(n):
+				o.read[number] = len(l.Types) + 1
+			case o.leads(n) != 0:
+				o.read[number] = max(o.read[number], i+2)
 			}
 		}
 	}
@@ -126,12 +151,24 @@ func (o *Objects) hasLocks(n uint32) bool {
 	return has
 }
 
+func (o *Objects) isChan(n uint32) bool {
+	t := o.r.typ(n)
+	return t != nil && t.Kind == reflect.Chan
+}
+
 func isLock(t *Type) bool { return t.Kind == reflect.Struct && strings.HasPrefix(t.Name, "sync.") }
 
 // Learn takes in that a goroutine waited for an object in a call with such pointers. It reports
-// whether one of them leads to the object.
+// whether one of them leads to a field that is the object, or that leads to it.
 func (o *Objects) Learn(object uint64, pointers *Pointers) bool {
-	for _, p := range pointers {
+	for _, p := range pointers.first {
+		if o.isChan(p.to) {
+			param := Parameter{pointers.of, int(p.param)}
+			if _, known := o.names.Params[object]; !known && p.address == object && o.param(param) != "" && len(o.names.Params) < placesMax {
+				o.names.Params[object] = param
+			}
+			continue
+		}
 		name := o.name(part{p.to, object - p.address})
 		for _, word := range o.r.Keepers(object) {
 			name = cmp.Or(name, o.name(part{p.to, word - p.address}))
@@ -181,10 +218,25 @@ func (o *Objects) Name(object uint64, variable func(address uint64) string) stri
 	for _, word := range o.r.Keepers(object) {
 		name = cmp.Or(name, variable(word))
 	}
-	if site := o.r.Site(o.names.Places[object]); name == "" && !known && site != nil {
+	if name != "" || known {
+		return name
+	}
+	if param, ok := o.names.Params[object]; ok {
+		return o.param(param)
+	}
+	if site := o.r.Site(o.names.Places[object]); site != nil {
 		name = PlaceName(site.Function, site.File, site.Line)
 	}
 	return name
+}
+
+// param returns the name of a parameter, main.work.jobs, or "" if it has none.
+func (o *Objects) param(p Parameter) string {
+	f := o.r.Function(p.Function)
+	if p.Index >= len(f.Params) || f.Params[p.Index].Name == "" || f.Params[p.Index].Name == "_" {
+		return ""
+	}
+	return funcname.Short(f.FullName()) + "." + f.Params[p.Index].Name
 }
 
 // PlaceName returns the name that a place gives to a lock or channel without another one:

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -108,17 +109,21 @@ func TestObjectNames(t *testing.T) {
 	} {
 		const address = 0x1000
 		object := uint64(address + test.at)
-		pointers := Pointers{{address, ts.number(test.of)}}
+		pointers := pointersTo(address, ts.number(test.of))
 		if known := o.Learn(object, &pointers); known != (test.name != "") || known && o.names.Fields[object] != test.name {
 			t.Errorf("%v at %d: %q, %v; it should be %q", test.of, test.at, o.names.Fields[object], known, test.name)
 		}
 		delete(o.names.Fields, object)
 	}
-	first, second := Pointers{{0x1000, ts.number(reflect.TypeFor[alone]())}}, Pointers{{0x1000 - 8, ts.number(reflect.TypeFor[inner]())}}
+	first, second := pointersTo(0x1000, ts.number(reflect.TypeFor[alone]())), pointersTo(0x1000-8, ts.number(reflect.TypeFor[inner]()))
 	o.Learn(0x1000, &first)
 	if o.Learn(0x1000, &second); o.Name(0x1000, none) != "" {
 		t.Errorf("two locks had the same address, and are both called %s", o.Name(0x1000, none))
 	}
+}
+
+func pointersTo(address uint64, to uint32) Pointers {
+	return Pointers{first: [4]pointer{{address: address, to: to}}}
 }
 
 // TestChannelNames: a channel has the name of the field that leads to it, or else of the package
@@ -131,13 +136,47 @@ func TestChannelNames(t *testing.T) {
 	const receiver, jobs, results = 0x1000, 0x8000, 0x9000
 	ts := &typesOf{&Recording{channels: map[uint64][]uint64{jobs: {0x50, receiver + uint64(unsafe.Offsetof(queue{}.jobs))}, results: {0x60}}}, map[reflect.Type]uint32{}}
 	o := ts.r.Objects()
-	pointers := Pointers{{receiver, ts.number(reflect.TypeFor[queue]())}}
+	pointers := pointersTo(receiver, ts.number(reflect.TypeFor[queue]()))
 	variable := func(address uint64) string { return map[uint64]string{0x60: "main.results"}[address] }
 	for object, want := range map[uint64]string{jobs: "recording.queue.jobs", results: "main.results", 0xA000: ""} {
 		if known := o.Learn(object, &pointers); known != (object == jobs) {
 			t.Errorf("%#x: learnt %v", object, known)
 		}
 		if got := o.Name(object, variable); got != want {
+			t.Errorf("%#x: %q, not %q", object, got, want)
+		}
+	}
+}
+
+// TestParamNames: a channel that is no field has the name of the first parameter that it was. The
+// addresses of channels follow the values; old recordings, and values that did not fit, have none.
+func TestParamNames(t *testing.T) {
+	const first, second = 0x8000, 0x9000
+	r := &Recording{types: []*Type{nil, {Kind: reflect.Int, Size: 8}, {Kind: reflect.Chan, Size: 8}},
+		layouts: []*Layout{nil, {Types: []uint32{1, 2, 2}}},
+		funcs: []*Function{nil, {Key: 1, Package: "example.com/a/main", Name: "work", Params: []Param{{Name: "n"}, {Name: "_"}, {Name: "jobs"}}},
+			{Key: 2, Package: "main", Name: "other", Params: []Param{{Name: "n"}, {Name: "jobs"}, {}}}},
+		sites: []*Site{nil, {41, "main.run", "/src/main.go"}}}
+	data := make([]byte, 8+2*8)
+	whole := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(data, first), second)
+	for n := range whole {
+		o := r.Objects()
+		if pointers := o.Pointers(&Event{Function: 1, Layout: 1, Data: whole[:n]}); n < len(whole)-8 && pointers.first[0].address != 0 {
+			t.Errorf("%d bytes have the channel %#x", n, pointers.first[0].address)
+		}
+	}
+	o := r.Objects()
+	for function := range uint32(3) {
+		pointers := o.Pointers(&Event{Function: function, Layout: 1, Data: whole})
+		for _, object := range []uint64{first, second, 0xA000} {
+			o.names.Places[object] = 1
+			if o.Learn(object, &pointers) {
+				t.Errorf("%#x: learnt a field", object)
+			}
+		}
+	}
+	for object, want := range map[uint64]string{first: "main.other.jobs", second: "main.work.jobs", 0xA000: "main.run main.go:41"} {
+		if got := o.Name(object, none); got != want {
 			t.Errorf("%#x: %q, not %q", object, got, want)
 		}
 	}
@@ -182,7 +221,7 @@ func TestObjectsOfDamaged(t *testing.T) {
 		o.hasLocks(n)
 		o.align(n)
 		for at := range uint64(10) {
-			if o.Learn(at, &Pointers{{0, n}}) {
+			if pointers := pointersTo(0, n); o.Learn(at, &pointers) {
 				t.Errorf("type %d has a lock at %d", n, at)
 			}
 		}

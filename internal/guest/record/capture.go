@@ -29,6 +29,7 @@ type ftraceLayout struct {
 	head  uint64  // if so, id and the values' size as a record has them
 	paths uintptr // the paths' text in the rules; 0: none
 	hides bool    // something in the values may be secret
+	waits bool    // values are channels, whose addresses follow the values
 	// n types follow
 }
 
@@ -153,9 +154,32 @@ func (l *ftraceLayout) captureTo(p unsafe.Pointer, end uintptr, values []any) ui
 			c.value(e._type, e.data, ftraceCaptureNest)
 		}
 	}
+	if l.waits {
+		c.channels(l, values)
+	}
 	size := c.at - uintptr(p)
 	*(*[2]uint32)(p) = [2]uint32{l.id, uint32(size - 8)}
 	return size
+}
+
+// channels writes the addresses of the values that are channels. By these, readers find what
+// goroutines waited for.
+func (c *ftraceValueWriter) channels(l *ftraceLayout, values []any) {
+	for i := range values {
+		if l.channel(uint32(i)) {
+			data := efaceOf(&values[i]).data
+			if l.flags&ftraceLayoutPointers != 0 {
+				data = *(*unsafe.Pointer)(data)
+			}
+			c.uint64(uint64(uintptr(data)))
+		}
+	}
+}
+
+// channel reports whether a value is a channel. None is a secret.
+func (l *ftraceLayout) channel(i uint32) bool {
+	t := l.value(i)
+	return t != nil && t.Kind() == abi.Chan
 }
 
 // How much is recorded of a value.

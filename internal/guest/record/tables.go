@@ -226,6 +226,7 @@ func (known *ftraceKnownLayouts) add(values []any, flags uint32, paths *ftracePa
 			for i := range values {
 				*l.typ(uint32(i)) = efaceOf(&values[i])._type
 				l.hides = l.hides || ftraceHides(l.value(uint32(i)), l.redaction(), ftraceHidesNest)
+				l.waits = l.waits || l.channel(uint32(i))
 			}
 			l.sort()
 		}
