@@ -414,20 +414,33 @@ type object struct {
 	id   uint64
 }
 
-// objectWaits are the waits for an object: where they were, and who ended them.
+// objectWaits are the waits for an object, or for all objects of one name: where they were, and who
+// ended them.
 type objectWaits struct {
-	object
-	sites map[uint32]*tally
-	by    map[call]*tally // by function, or goroutines that were in no call: number is the goroutine then
+	object     // the least of several
+	same   int // how many objects
+	sites  map[uint32]*tally
+	by     map[call]*tally // by function, or goroutines that were in no call: number is the goroutine then
 	tally
 }
 
 // objects returns what was waited for, that with the longest waits in sum first. What has no
-// address is told apart by site.
-func (ws *Waits) objects() []*objectWaits {
+// address is told apart by site, and locks and channels of the same name are together unless apart
+// is true.
+func (ws *Waits) objects(apart bool) []*objectWaits {
 	type name struct {
 		object
-		site uint32 // if there is no address
+		site   uint32 // if there is no address
+		called string // of locks and channels that are not apart; then there is no address
+	}
+	names := map[object]string{}
+	called := func(o object) string {
+		name, known := names[o]
+		if !known && !apart {
+			name = ws.called(o.kind, o.id)
+		}
+		names[o] = name
+		return name
 	}
 	found := map[name]*objectWaits{}
 	for _, g := range ws.goroutines {
@@ -436,14 +449,21 @@ func (ws *Waits) objects() []*objectWaits {
 			if w.waited() == 0 {
 				continue
 			}
-			key := name{object: object{w.kind, w.object}}
-			if w.object == 0 {
+			of := object{w.kind, w.object}
+			_, seen := names[of]
+			key := name{object: of, called: called(of)}
+			if key.called != "" {
+				key.id = 0
+			} else if w.object == 0 {
 				key.site = w.site
 			}
 			o := found[key]
 			if o == nil {
-				o = &objectWaits{object: key.object, sites: map[uint32]*tally{}, by: map[call]*tally{}}
+				o = &objectWaits{object: of, sites: map[uint32]*tally{}, by: map[call]*tally{}}
 				found[key] = o
+			}
+			if !seen {
+				o.same, o.id = o.same+1, min(o.id, w.object)
 			}
 			o.count(w)
 			counted(o.sites, w.site).count(w)

@@ -84,7 +84,7 @@ func (ws *Waits) kindName(kind uint32) string {
 
 // write writes text.
 func (ws *Waits) write(out io.Writer, o Options) {
-	objects := ws.objects()
+	objects := ws.objects(o.Rows == 0)
 	if !ws.any {
 		fmt.Fprintln(out, "No waits were recorded: FTRACE='main.*;wait/*' records those of all kinds (docs/waits.md)")
 		return
@@ -301,7 +301,15 @@ func (ws *Waits) writeObjects(out io.Writer, objects []*objectWaits, rows int) {
 			for only = range o.sites {
 			}
 		}
-		row(&o.tally, ws.objectName(o.kind, o.id, only))
+		name := ws.objectName(o.kind, o.id, only)
+		if o.same > 1 {
+			name = fmt.Sprintf("%s(%d objects", ws.r.Function(o.kind).FullName(), o.same)
+			if called := ws.calledAt(o.kind, o.id, only); called != "" {
+				name += " " + called
+			}
+			name += ")"
+		}
+		row(&o.tally, name)
 		main := table[len(table)-1]
 		main[3] = fmt.Sprintf("%.2f", float64(o.total)/float64(max(ws.last-ws.first, 1)))
 		if len(sites) == 1 {
@@ -543,9 +551,14 @@ func (ws *Waits) writeJSON(out io.Writer, o Options) {
 		}
 		return to
 	}
-	for _, object := range text.Rows(ws.objects(), o.Rows) {
-		line := map[string]any{"wait": ws.r.Function(object.kind).FullName(), "object": object.id, "waits": object.n, "total": ns(object.total),
+	for _, object := range text.Rows(ws.objects(o.Rows == 0), o.Rows) {
+		line := map[string]any{"wait": ws.r.Function(object.kind).FullName(), "waits": object.n, "total": ns(object.total),
 			"longest": ns(object.longest), "at": tallies(most(object.sites)), "ended_by": tallies(most(object.by))}
+		if object.same > 1 {
+			line["objects"] = object.same
+		} else {
+			line["object"] = object.id
+		}
 		if called := ws.nameOf(object.kind, object.id); called != "" {
 			line["name"] = called
 		}
