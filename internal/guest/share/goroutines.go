@@ -122,6 +122,7 @@ type ftraceListedG struct {
 	begin        uint64
 	status, key  uint32
 	reason       waitReason
+	kind         uint8 // if it waits: of which that is by its reason
 	stuck        bool
 	start, gopc  uintptr
 	objects, pcs int
@@ -150,9 +151,9 @@ func (s *ftraceListedG) look(gp *g, status uint32) {
 	case status == _Gwaiting, status == ftraceLeaked:
 		s.status = _Gwaiting
 		s.reason, s.stuck = gp.waitreason, w.stuck || status == ftraceLeaked
-		kind := ftraceWaits.kinds[s.reason]
-		if kind < ftraceWaitKinds && kind != ftraceWaitSocketRead { // or what its file is
-			s.key = ftraceWaitKind(kind).key
+		s.kind = ftraceWaits.kinds[s.reason]
+		if s.kind < ftraceWaitKinds && s.kind != ftraceWaitSocketRead { // or what its file is
+			s.key = ftraceWaitKind(s.kind).key
 		}
 		if w.begin != 0 {
 			s.key, s.begin = ftraceWaitKind(w.kind).key, w.begin
@@ -169,6 +170,20 @@ func (s *ftraceListedG) look(gp *g, status uint32) {
 			s.pcs++
 		}
 	})
+	if s.status == _Gwaiting && s.kind == ftraceWaitMutex {
+		s.tell()
+	}
+}
+
+// tell says for what a goroutine waits that waits for a mutex: for that, or what the mutex is in.
+func (s *ftraceListedG) tell() {
+	for i := range s.pcs - 1 {
+		if funcname(s.fns[i]) != "internal/sync.(*Mutex).lockSlow" {
+			continue
+		}
+		s.key = ftraceWaitKind(ftraceLockOf(funcname(s.fns[i+1]))).key // neither function that it tells is inlined
+		return
+	}
 }
 
 // hash returns what goroutines have in common that do the same at the same place.

@@ -21,7 +21,7 @@ const (
 // ftraceSite is a place where goroutines stop.
 type ftraceSite struct {
 	number  uint32 // 0: there are too many
-	once    bool   // sync.Once waits, by its mutex
+	lock    uint8  // what is waited for if a mutex is: see ftraceLockOf
 	defined bool   // it is in the tables
 }
 
@@ -37,19 +37,16 @@ var ftraceSites struct {
 
 // pack returns the site as one word.
 func (s ftraceSite) pack() uint32 {
-	word := s.number << 2
-	if s.once {
-		word |= 1
-	}
+	word := s.number<<4 | uint32(s.lock)<<1
 	if s.defined {
-		word |= 2
+		word |= 1
 	}
 	return word
 }
 
 // ftraceUnpackSite is the opposite of pack.
 func ftraceUnpackSite(word uint32) ftraceSite {
-	return ftraceSite{number: word >> 2, once: word&1 != 0, defined: word&2 != 0}
+	return ftraceSite{number: word >> 4, lock: uint8(word >> 1 & 7), defined: word&1 != 0}
 }
 
 // ftracePCs are return addresses, from the current function's outwards to that of the site.
@@ -225,7 +222,7 @@ func (p *ftracePCs) enter(at uint32, define bool) ftraceSite {
 func (p *ftracePCs) enterLocked(at uint32, place *ftracePosition, define bool) ftraceSite {
 	for ; ; at++ {
 		slot := &ftraceSites.slots[at%uint32(len(ftraceSites.slots))]
-		site := ftraceSite{once: place.once}
+		site := ftraceSite{lock: place.lock}
 		switch slot.hash {
 		case p.hash:
 			site = ftraceUnpackSite(slot.site)
@@ -262,7 +259,7 @@ func (p *ftracePosition) define(number uint32) {
 type ftracePosition struct {
 	function, file string
 	line           int32
-	once           bool // sync.Once is on the way there
+	lock           uint8 // what is waited for if a mutex is: see ftraceLockOf
 }
 
 // find finds the innermost position that is not in a package by which programs wait, or else the
@@ -291,8 +288,8 @@ func (p *ftracePosition) findAt(pc uintptr) bool {
 		if name == "runtime.goexit" || name == "runtime.main" {
 			return true
 		}
-		if name == "sync.(*Once).doSlow" {
-			p.once = true
+		if p.function == "sync.(*Mutex).Lock" {
+			p.lock = ftraceLockOf(name)
 		}
 		file, line := calls.fileLine(call)
 		p.function, p.file, p.line = name, file, int32(line)
@@ -301,6 +298,18 @@ func (p *ftracePosition) findAt(pc uintptr) bool {
 		}
 	}
 	return false
+}
+
+// ftraceLockOf returns the kind of waits of what a function locks by locking a mutex: a mutex, or
+// what the mutex is in.
+func ftraceLockOf(function string) uint8 {
+	switch function {
+	case "sync.(*RWMutex).Lock":
+		return ftraceWaitWriteLock
+	case "sync.(*Once).doSlow":
+		return ftraceWaitOnce
+	}
+	return ftraceWaitMutex
 }
 
 // ftraceWaitsFor reports whether a function belongs to a package by which programs wait, or is what

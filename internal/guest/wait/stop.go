@@ -61,8 +61,8 @@ func ftraceStops(lock unsafe.Pointer, reason waitReason) {
 		kind = w.kind
 	}
 	f := ftraceWaitKind(kind)
-	// Whether it is sync.Once that locks a mutex is found out when the goroutine goes on.
-	observed := f.hook._type != nil || kind == ftraceWaitMutex && ftraceWaitKind(ftraceWaitOnce).hook._type != nil
+	// What the mutex is in is found out when the goroutine goes on.
+	observed := f.hook._type != nil || kind == ftraceWaitMutex && (ftraceWaitKind(ftraceWaitWriteLock).hook._type != nil || ftraceWaitKind(ftraceWaitOnce).hook._type != nil)
 	if !observed || mp.mallocing != 0 || mp.dying != 0 || gp.throwsplit || gp.ftraceMock.quiet {
 		return
 	}
@@ -78,7 +78,7 @@ func ftraceStops(lock unsafe.Pointer, reason waitReason) {
 		w.object = uint64(uintptr(lock) - unsafe.Offsetof(hchan{}.lock))
 	}
 	w.starts(kind, ftraceParked)
-	own := f.wantedBy(-1) || kind == ftraceWaitMutex && ftraceWaitKind(ftraceWaitOnce).wantedBy(-1)
+	own := f.wantedBy(-1) || kind == ftraceWaitMutex && (ftraceWaitKind(ftraceWaitWriteLock).wantedBy(-1) || ftraceWaitKind(ftraceWaitOnce).wantedBy(-1))
 	if own && t != nil && t.depth < t.size {
 		w.push(t, f, w.begin)
 	}
@@ -200,9 +200,10 @@ func ftraceGoesOn() {
 		}
 		var site ftraceSite
 		if kept := ftraceKeepsWaits(); kept || w.kind == ftraceWaitMutex {
-			if site = ftraceSiteOf(gp, getfp(), kept); site.once && w.kind == ftraceWaitMutex {
-				w.kind = ftraceWaitOnce
-				w.object -= uint64(unsafe.Sizeof(uint32(0))) // its mutex follows a word
+			if site = ftraceSiteOf(gp, getfp(), kept); w.kind == ftraceWaitMutex {
+				if w.kind = site.lock; w.kind == ftraceWaitOnce {
+					w.object -= uint64(unsafe.Sizeof(uint32(0))) // its mutex follows a word
+				}
 			}
 		}
 		if w.object != 0 && w.kind >= ftraceWaitReceive && w.kind <= ftraceWaitSelect && ftraceRecords() {
@@ -380,8 +381,8 @@ func (s *ftraceStream) recordWaiting(gp *g, session int, holders bool) {
 		return
 	}
 	site := pcs.site(true)
-	if site.once && w.kind == ftraceWaitMutex {
-		w.kind = ftraceWaitOnce
+	if w.kind == ftraceWaitMutex {
+		w.kind = site.lock
 	}
 	f := ftraceWaitKind(w.kind)
 	if !f.wantedBy(session) {
