@@ -51,6 +51,7 @@ var splices = map[string][]splice{
 		{file: "sema.go", behind: "func sync_runtime_SemacquireRWMutexR(", cut: "addr *uint32, lifo bool, skipframes int", text: "rw unsafe.Pointer, readers int32"},
 		{file: "sema.go", behind: "func sync_runtime_SemacquireRWMutexR(rw unsafe.Pointer, readers int32) {", text: "if readers < 0 {"},
 		{file: "sema.go", behind: "\tsemacquire1(", cut: "addr, lifo, semaBlockProfile|semaMutexProfile, skipframes, waitReasonSyncRWMutexRLock)", text: "(*uint32)(add(rw, 12)), false, semaBlockProfile|semaMutexProfile, 0, waitReasonSyncRWMutexRLock) }; if !ftraceLocksOff { ftraceReadLocked(rw) }"},
+		{file: "mgcmark.go", behind: "\t\t\tgp.waitsince = work.tstart\n", text: "gp.ftraceWait.seen = nanotime();"}, // the runtime's own is when the cycle before ended
 		{file: "mgc.go", behind: "\t\tsetGCPhase(_GCoff)\n", text: "if ftraceOrders.n != 0 { ftraceForgetDead() };"},
 		{file: "netpoll.go", behind: "// protects against stale pollDesc\n", text: "ftraceKind uint8;"},
 		{file: "netpoll.go", behind: "\tpd.fd = fd\n", text: "pd.ftraceKind = 0;"},

@@ -30,7 +30,7 @@ func (p *Process) States() (list []State, now uint64, err error) {
 		next := r.word()
 		now = r.word()
 		var stacks []State
-		const least = 40 // bytes of a goroutine
+		const least = 48 // bytes of a goroutine
 		if n := len(answer) / least; cap(list)-len(list) < n {
 			list = slices.Grow(list, max(n, len(list)))
 		}
@@ -73,7 +73,7 @@ func (r *stateReader) text() string {
 func (r *stateReader) state(stacks *[]State) State {
 	s := State{ID: r.word(), Parent: r.word()}
 	packed := r.word()
-	kind, since := uint32(r.word()), r.word()
+	kind, since, least := uint32(r.word()), r.word(), r.word()
 	from := len(r.objects)
 	for range packed >> 16 & 0xffff {
 		r.objects = append(r.objects, r.word())
@@ -96,7 +96,7 @@ func (r *stateReader) state(stacks *[]State) State {
 	}
 	of := &(*stacks)[number]
 	s.Reason, s.Start, s.Creator, s.Calls = of.Reason, of.Start, of.Creator, of.Calls
-	s.Status, s.Stuck, s.Kind, s.Since, s.Objects = Status(packed&0xff), packed>>8&1 != 0, kind, since, objects
+	s.Status, s.Stuck, s.Kind, s.Since, s.Least, s.Objects = Status(packed&0xff), packed>>8&1 != 0, kind, since, time.Duration(least), objects
 	if len(objects) == 1 {
 		s.Object = objects[0]
 	}

@@ -337,14 +337,15 @@ type State struct {
 	ID      uint64
 	Parent  uint64 // the goroutine that started it
 	Status  Status
-	Kind    uint32   // of its wait: the key, 0: it does not wait, or for something of the runtime's
-	Since   uint64   // ticks when it stopped, 0: waits were not observed then
-	Stuck   bool     // nothing can wake it any more, as Stuck has found
-	Object  uint64   // address of what it waits for, or a file descriptor; 0: unknown, or several
-	Objects []uint64 // the channels of a select, or else Object; at most the first 16
-	Reason  string   // why it waits, as stack traces have it
-	Start   string   // the function that it was started with
-	Creator string   // the function that started it
+	Kind    uint32        // of its wait: the key, 0: it does not wait, or for something of the runtime's
+	Since   uint64        // ticks when it stopped, 0: waits were not observed then
+	Least   time.Duration // for how long it has waited at least, if Since is 0: the collector has seen that; 0: it has not
+	Stuck   bool          // nothing can wake it any more, as Stuck has found
+	Object  uint64        // address of what it waits for, or a file descriptor; 0: unknown, or several
+	Objects []uint64      // the channels of a select, or else Object; at most the first 16
+	Reason  string        // why it waits, as stack traces have it
+	Start   string        // the function that it was started with
+	Creator string        // the function that started it
 	Calls   []Position
 }
 

@@ -297,7 +297,7 @@ func (v *liveView) goroutines() (all goroutines, err error) {
 }
 
 func (v *liveView) state(g *live.State) State {
-	s := State{Thread: g.ID, Started: g.Start, Wait: g.Kind, Object: g.Object, Objects: g.Objects, Stuck: g.Stuck, Parent: g.Parent, Creator: g.Creator, Since: -1, Does: g.Status.String()}
+	s := State{Thread: g.ID, Started: g.Start, Wait: g.Kind, Object: g.Object, Objects: g.Objects, Stuck: g.Stuck, Parent: g.Parent, Creator: g.Creator, Since: -1, Least: Picoseconds(g.Least), Does: g.Status.String()}
 	if g.Status == live.Waiting {
 		s.Does, s.Waits = g.Reason, true
 	}

@@ -174,6 +174,7 @@ type Thread struct {
 	History   []Call // the last calls, in the order in which they ended
 	Waiting   *Wait  // under way; nil: it does not wait, or that is not known
 	Stopped   string // why it waits if Waiting does not say it, ""
+	Least     int64  // for how many ps it has waited at least, if Waiting does not say since when; 0: not known
 	Waits     []Wait // the last waits, in the order in which they ended
 }
 
@@ -226,6 +227,7 @@ type State struct {
 	Parent  uint64   // the thread that started it
 	Creator string   // the full name of the function that did, "" if it is not known
 	Since   int64    // when it stopped, -1: not known
+	Least   int64    // if it is not: for how many ps it has waited at least, 0: that is not known
 	Within  string   // the innermost function that is not of the runtime, "" if it is not known
 	Source  string   // where that is, file:line
 }

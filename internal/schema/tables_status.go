@@ -35,6 +35,12 @@ var statusTables = []*table{
 			return "OUTSIDE"
 		}),
 		updatable(yesNo("INSTRUMENTED", func(t *Thread) bool { return !t.Disabled })),
+		column[Thread]{columnHead{name: "PROCESSLIST_TIME", kind: "bigint", null: true}, func(v *view, t *Thread) value {
+			if t.Waiting != nil && t.Waiting.Timed {
+				return v.seconds(t.Waiting.Start, 0)
+			}
+			return v.seconds(-1, t.Least)
+		}},
 		optional("PROCESSLIST_STATE", nameKind, (*view).waitsFor),
 		optional("PROCESSLIST_INFO", nameKind, (*view).innermost),
 	), func(p *pending, row any, _ int, v value) error {
@@ -55,10 +61,7 @@ var statusTables = []*table{
 		null[State]("DB", wordKind),
 		text("COMMAND", nameKind, func(_ *view, s *State) string { return entryOf(s.Started) }),
 		column[State]{columnHead{name: "TIME", kind: "bigint", null: true}, func(v *view, s *State) value {
-			if s.Since < 0 {
-				return nil
-			}
-			return max(v.Now-s.Since, 0) / 1e12
+			return v.seconds(s.Since, s.Least)
 		}},
 		optional("STATE", nameKind, func(v *view, s *State) (string, bool) {
 			if s.Wait != 0 {
@@ -124,11 +127,11 @@ func threads(v *view) []Thread {
 		if t.Parent == 0 {
 			t.Parent = s.Parent
 		}
-		t.Made = s.Creator
+		t.Made, t.Least = s.Creator, s.Least
 		switch {
 		case t.Waiting != nil:
 		case s.Wait != 0:
-			t.Waiting = &Wait{Thread: s.Thread, Function: s.Wait, Inside: true, Object: s.Object, Runnable: -1}
+			t.Waiting = &Wait{Thread: s.Thread, Function: s.Wait, Timed: s.Since >= 0, Inside: true, Start: s.Since, Object: s.Object, Runnable: -1}
 		case s.Waits:
 			t.Stopped = s.Does
 		}
@@ -163,6 +166,18 @@ func processlist(v *view) []State {
 		}
 	}
 	return list
+}
+
+// seconds returns for how many a goroutine has done what it does since a moment, or at least if
+// that is -1. It returns nil if neither is known.
+func (v *view) seconds(since, least int64) value {
+	switch {
+	case since >= 0:
+		return max(v.Now-since, 0) / 1e12
+	case least > 0:
+		return least / 1e12
+	}
+	return nil
 }
 
 // waitFor returns what is waited for: wait/synch/mutex main.mu.

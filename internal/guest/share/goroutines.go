@@ -120,6 +120,7 @@ func ftraceFetchG(all **g, i, n uintptr) {
 type ftraceListedG struct {
 	goid, parent uint64
 	begin        uint64
+	least        int64 // for how many ns it has waited at least, if begin is 0
 	status, key  uint32
 	reason       waitReason
 	kind         uint8 // if it waits: of which that is by its reason
@@ -162,6 +163,9 @@ func (s *ftraceListedG) look(gp *g, status uint32) {
 		if s.objects == 0 && w.begin != 0 && w.object != 0 {
 			s.object[0], s.objects = w.object, 1
 		}
+	}
+	if s.begin == 0 && status != _Grunnable && gp.waitsince != 0 {
+		s.least = nanotime() - gp.ftraceWait.seen // the collector has seen it wait
 	}
 	systemstack(func() {
 		var u unwinder
@@ -219,6 +223,7 @@ func (b *ftraceText) goroutine(s *ftraceListedG, stacks *ftraceListed) {
 	b.word(uint64(s.status) | stuck<<8 | uint64(s.objects)<<16 | uint64(stacks.number[slot])<<32)
 	b.word(uint64(s.key))
 	b.word(s.begin)
+	b.word(uint64(max(s.least, 0)))
 	for _, object := range s.object[:s.objects] {
 		b.word(object)
 	}

@@ -28,6 +28,7 @@ type ftraceWaitG struct {
 	prints   bool    // it may print, but gopark has not returned yet, so it must not be called
 	stuck    bool    // nothing can wake it any more, see share/stuck.go
 	at       uintptr // the semaphore or list of a sync.Cond that it waits at, or did last
+	seen     int64   // by nanotime, when the collector first saw it wait, if waitsince of its g is not 0
 	// Of an operation, see operation.go.
 	operating bool   // it is under way
 	operation uint64 // what is recorded of it, 0: the wait is none

@@ -99,6 +99,8 @@ func (v *stackView) does(g *live.State) string {
 	what := v.who.does(g)
 	if g.Since != 0 {
 		what += " for " + v.lasted(g.Since, v.s.Latest)
+	} else if g.Least != 0 {
+		what += " for more than " + string(recording.AppendDuration(nil, int64(g.Least)))
 	}
 	return what
 }

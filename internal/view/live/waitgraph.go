@@ -38,7 +38,7 @@ func newGraph(groups []*waitGroup, w *waiters) *text.WaitGraph {
 		if g.Within != "" {
 			at += ", in " + g.Within
 		}
-		to := text.WaitGroup{Does: g.Does, At: at, Longest: g.Longest, Stuck: g.Stuck, For: w.awaits(g.Goroutines[0]), More: g.HeldBy}
+		to := text.WaitGroup{Does: g.Does, At: at, Longest: g.longest(), AtLeast: g.Least > g.Longest, Stuck: g.Stuck, For: w.awaits(g.Goroutines[0]), More: g.HeldBy}
 		if g.Other != "" {
 			to.More = append(to.More, g.Other)
 		}

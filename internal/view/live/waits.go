@@ -106,15 +106,16 @@ func findStuck(p *live.Process, limit time.Duration, warn io.Writer) error {
 
 // waitGroup is goroutines that do the same at the same place.
 type waitGroup struct {
-	Does       string   `json:"does"`              // as for ftrace attach -stack, without the time
-	Stuck      bool     `json:"stuck,omitempty"`   // nothing can wake them any more
-	HeldBy     []string `json:"held_by,omitempty"` // who holds the lock that they wait for, and what those wait for
-	Other      string   `json:"other,omitempty"`   // what there is to say of the other side of the channel that they wait for
-	At         string   `json:"at,omitempty"`      // function
-	File       string   `json:"file,omitempty"`    // and where it is
-	Line       int      `json:"line,omitempty"`    //
-	Within     string   `json:"within,omitempty"`  // the innermost call of the program's own, unless that is where it is
-	Longest    int64    `json:"longest,omitempty"` // ns that one of them has waited; 0: waits were not observed when they stopped
+	Does       string   `json:"does"`               // as for ftrace attach -stack, without the time
+	Stuck      bool     `json:"stuck,omitempty"`    // nothing can wake them any more
+	HeldBy     []string `json:"held_by,omitempty"`  // who holds the lock that they wait for, and what those wait for
+	Other      string   `json:"other,omitempty"`    // what there is to say of the other side of the channel that they wait for
+	At         string   `json:"at,omitempty"`       // function
+	File       string   `json:"file,omitempty"`     // and where it is
+	Line       int      `json:"line,omitempty"`     //
+	Within     string   `json:"within,omitempty"`   // the innermost call of the program's own, unless that is where it is
+	Longest    int64    `json:"longest,omitempty"`  // ns that one of them has waited; 0: waits were not observed when they stopped
+	Least      int64    `json:"at_least,omitempty"` // ns that one of the others has waited at least; 0: not known
 	Goroutines []uint64 `json:"goroutines"`
 	Started    string   `json:"started,omitempty"` // the function that started the first of them
 
@@ -178,6 +179,7 @@ func waitGroups(p *live.Process) ([]*waitGroup, *waiters, error) {
 		if g.Since != 0 {
 			group.Longest = max(group.Longest, int64(s.Clock.Between(g.Since, now)))
 		}
+		group.Least = max(group.Least, int64(g.Least))
 	}
 	sortGroups(groups)
 	return groups, w, nil
@@ -192,9 +194,12 @@ func sortGroups(groups []*waitGroup) {
 		return 1
 	}
 	slices.SortStableFunc(groups, func(a, b *waitGroup) int {
-		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(len(b.Goroutines), len(a.Goroutines)), cmp.Compare(b.Longest, a.Longest))
+		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(len(b.Goroutines), len(a.Goroutines)), cmp.Compare(b.longest(), a.longest()))
 	})
 }
+
+// longest returns for how many ns one of them has waited, at least.
+func (g *waitGroup) longest() int64 { return max(g.Longest, g.Least) }
 
 // foldedFrom is how many groups of one goroutine each, which differ in what they wait for alone,
 // become one.
@@ -242,12 +247,15 @@ func fold(groups []*waitGroup) []*waitGroup {
 			folded = append(folded, g)
 		case g == of[0]:
 			one := *g
-			one.Does = fmt.Sprintf("%s, and %d more)", strings.TrimSuffix(g.Does, ")"), len(of)-1)
+			if i := slices.IndexFunc(of, func(g *waitGroup) bool { return !g.unknown }); i >= 0 {
+				one = *of[i]
+			}
+			one.Does = fmt.Sprintf("%s, and %d more)", strings.TrimSuffix(one.Does, ")"), len(of)-1)
 			one.Goroutines, one.Other = nil, k.other
 			some := false
 			for _, other := range of {
 				one.Goroutines = append(one.Goroutines, other.Goroutines...)
-				one.Longest = max(one.Longest, other.Longest)
+				one.Longest, one.Least = max(one.Longest, other.Longest), max(one.Least, other.Least)
 				some = some || other.unknown
 			}
 			if some && one.Other != "" {
@@ -297,8 +305,11 @@ func writeWaitGroups(out io.Writer, groups []*waitGroup, rows int) {
 	fmt.Fprintf(out, "%d goroutines\n\ngoroutines   longest  what they do\n", all)
 	for _, g := range text.Rows(groups, rows) {
 		longest := "-"
-		if g.Longest != 0 {
-			longest = string(recording.AppendDuration(nil, g.Longest))
+		if g.longest() != 0 {
+			longest = string(recording.AppendDuration(nil, g.longest()))
+		}
+		if g.Least > g.Longest {
+			longest = ">" + longest
 		}
 		fmt.Fprintf(out, "%10d %9s  %s", len(g.Goroutines), longest, g.Does)
 		if g.At != "" {

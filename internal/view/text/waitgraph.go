@@ -13,11 +13,12 @@ type WaitGroup struct {
 	Goroutines []uint64 `json:"goroutines"` // the first ones
 	Count      int      `json:"count"`
 	Does       string   `json:"does"`
-	At         string   `json:"at"`      // "": it is not known
-	Longest    int64    `json:"longest"` // ns that one of them has waited; 0: not known
-	Stuck      bool     `json:"stuck"`   // nothing can wake them any more
-	For        []uint64 `json:"for"`     // who holds the lock that they wait for
-	More       []string `json:"more"`    // what else there is to say, such as who holds it, and since when
+	At         string   `json:"at"`       // "": it is not known
+	Longest    int64    `json:"longest"`  // ns that one of them has waited; 0: not known
+	AtLeast    bool     `json:"at_least"` // it may be longer
+	Stuck      bool     `json:"stuck"`    // nothing can wake them any more
+	For        []uint64 `json:"for"`      // who holds the lock that they wait for
+	More       []string `json:"more"`     // what else there is to say, such as who holds it, and since when
 }
 
 // The groups of a graph, and the goroutines of a group that are named.

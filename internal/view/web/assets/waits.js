@@ -15,6 +15,9 @@ const cut = (text, n) => text.length > n ? text.slice(0, n - 1) + "…" : text;
 // named writes the numbers of goroutines.
 const named = (g, n = 4) => g.goroutines.slice(0, n).map(id => "G" + id).join(", ") + (g.count > n ? ` and ${(g.count - n).toLocaleString("en")} more` : "");
 
+// waited writes for how long a group has waited.
+const waited = g => g.longest ? (g.at_least ? ">" : "") + time(g.longest) : "";
+
 export class Waits {
 	constructor(app) {
 		this.app = app;
@@ -50,7 +53,7 @@ export class Waits {
 		for (const g of groups || []) {
 			const row = element("tr"), who = element("td");
 			who.append(...this.links(g));
-			row.append(who, element("td", g.longest ? time(g.longest) : "-"), element("td", (g.stuck && !g.does.startsWith("stuck") ? "stuck: " : "") + g.does, { className: "text" }), element("td", g.at, { className: "text" }),
+			row.append(who, element("td", waited(g) || "-"), element("td", (g.stuck && !g.does.startsWith("stuck") ? "stuck: " : "") + g.does, { className: "text" }), element("td", g.at, { className: "text" }),
 				element("td", (g.more || []).join("\n"), { className: "text" }));
 			body.append(row);
 		}
@@ -128,7 +131,7 @@ export class Waits {
 		for (const g of drawn) {
 			const { x, y } = at.get(g), box = svg("g", { transform: `translate(${x} ${y})`, class: bad(g) ? "box bad-box" : "box" });
 			box.append(svg("rect", { width: wide, height: high, rx: 4 }),
-				svg("text", { x: 8, y: 16, class: "who" }, cut(named(g) + (g.longest ? ` for ${time(g.longest)}` : "") + (bad(g) ? ", in a cycle" : ""), 44)),
+				svg("text", { x: 8, y: 16, class: "who" }, cut(named(g) + (g.longest ? ` for ${waited(g)}` : "") + (bad(g) ? ", in a cycle" : ""), 44)),
 				svg("text", { x: 8, y: 33 }, cut(g.does, 50)), svg("text", { x: 8, y: 49 }, cut(g.at, 50)),
 				svg("title", {}, [named(g, 20), g.does, g.at, ...(g.more || [])].filter(Boolean).join("\n")));
 			box.onclick = () => this.app.showAt(this.app.status.now, g.goroutines[0]);
