@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -22,14 +23,15 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// forwardVerb sends recordings to what receives OpenTelemetry's spans.
+// forwardVerb sends recordings to what receives OpenTelemetry's spans, logs and metrics.
 func forwardVerb() *cli.Command {
 	o := options{verb: "forward", within: named}
-	f := forward.Options{Header: http.Header{}}
-	var to string
+	f := forward.Options{}
+	header := http.Header{}
+	var to, send string
 	flags := slices.DeleteFunc(o.sourceFlags(), func(flag cli.Flag) bool { return slices.Contains([]string{"from", "to"}, flag.Names()[0]) })
 	return command.Verb(&cli.Command{
-		Name: "forward", ArgsUsage: "-to URL [FLAGS] [DIR|PID|NAME ...]", Usage: "send recordings to what receives OpenTelemetry's spans",
+		Name: "forward", ArgsUsage: "-to URL [FLAGS] [DIR|PID|NAME ...]", Usage: "send recordings to what receives OpenTelemetry's spans, logs and metrics",
 		Description: `
 Forward sends what recordings have to a collector, to Jaeger, Tempo or whatever else
 receives spans of OpenTelemetry by OTLP, over HTTP or gRPC: requests, statements, and calls that
@@ -39,48 +41,73 @@ The program does not wait for that. If nobody answers, forward tries again. What
 sent is noted in a file beside the recording, DIR.forward: the same command goes on
 where one before it has ended.
 
+With -send spans,logs,metrics it sends two signals more. Logs are the lines that the
+program printed and logged, each with the ids of the span around it. Metrics are how
+many calls there were of each function, how many failed and how long they took, and how
+long requests, statements and waits took: sums at the end of each -step. Each signal is
+sent on its own: if nobody takes one, the others go on.
+
 Without -to it is what OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT
 say. Of headers OTEL_EXPORTER_OTLP_HEADERS and OTEL_EXPORTER_OTLP_TRACES_HEADERS are
-sent too: that keeps tokens out of the list of processes.`,
+sent too: that keeps tokens out of the list of processes. In place of TRACES it is LOGS
+or METRICS for these.`,
 		UsageText: `
 	$ ftrace forward -to http://localhost:4318
 	$ ftrace forward -to grpc://localhost:4317 -min 5ms server worker
+	$ ftrace forward -send spans,logs,metrics -to http://localhost:4318 server
 	$ ftrace forward -to https://otlp.example.com -header api-key=$KEY app.data`,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "to", Destination: &to, Usage: "send to `URL`: http or https, whose path is completed by /v1/traces, or grpc, or grpcs for TLS"},
-			&headerFlag{cli.StringFlag{Name: "header", Usage: "send a header `NAME=VALUE` too; may be repeated"}, f.Header},
+			&cli.StringFlag{Name: "to", Destination: &to, Usage: "send to `URL`: http or https, whose path is completed by /v1/traces, /v1/logs or /v1/metrics, or grpc, or grpcs for TLS"},
+			&cli.StringFlag{Name: "send", Value: "spans", Destination: &send, Usage: "send these `SIGNALS`: spans, logs, metrics, with commas between"},
+			&headerFlag{cli.StringFlag{Name: "header", Usage: "send a header `NAME=VALUE` too; may be repeated"}, header},
 			leastFlag(&f.Least),
+			&cli.DurationFlag{Name: "step", Value: 10 * time.Second, Destination: &f.Step, Validator: func(d time.Duration) error {
+				if d < time.Millisecond {
+					return fmt.Errorf("%v is less than 1ms", d)
+				}
+				return nil
+			}, Usage: "send metrics as they are each `TIME`, by the recording's time"},
 			&cli.StringFlag{Name: "position", Destination: &f.Positions, Usage: "note in `DIR` what was sent, not beside the recording"},
 		}, flags...),
 	}, command.Mixed, func(a command.Args) (status int, err error) {
-		if f.To, err = endpoint(to); err != nil {
+		list, err := signalsOf(send)
+		if err != nil {
 			return 0, err
 		}
-		if err := environmentHeaders(f.Header); err != nil {
-			return 0, err
-		}
-		f.Settings = fmt.Sprintf("-min %v", f.Least)
-		for _, flag := range [][2]string{{"-f", o.rules}, {"-g", o.goroutines}} {
-			if flag[1] != "" {
-				f.Settings += fmt.Sprintf(" %s %q", flag[0], flag[1])
+		for _, signal := range list {
+			d := forward.Destination{Signal: signal, Header: header.Clone(), Settings: fmt.Sprintf("-min %v", f.Least)}
+			if signal == forward.Metrics {
+				d.Settings = fmt.Sprintf("-step %v", f.Step)
 			}
+			for _, flag := range [][2]string{{"-f", o.rules}, {"-g", o.goroutines}} {
+				if flag[1] != "" {
+					d.Settings += fmt.Sprintf(" %s %q", flag[0], flag[1])
+				}
+			}
+			if d.To, err = endpoint(to, signal); err != nil {
+				return 0, err
+			}
+			if err := environmentHeaders(d.Header, signal); err != nil {
+				return 0, err
+			}
+			f.Send = append(f.Send, d)
 		}
 		args := a.All()
 		if len(args) == 0 {
 			args = []string{defaultDir}
 		}
-		var list []walk.Source
+		var from []walk.Source
 		for _, arg := range args {
 			dir, err := recordingOf(arg)
 			if err != nil {
 				return 0, err
 			}
-			from, err := o.openSource(dir)
+			source, err := o.openSource(dir)
 			if err != nil {
 				return 0, err
 			}
-			from.Progress = nil // it may never end
-			list = append(list, from)
+			source.Progress = nil // it may never end
+			from = append(from, source)
 		}
 		ctx, stop := context.WithCancel(context.Background())
 		defer stop()
@@ -95,7 +122,7 @@ sent too: that keeps tokens out of the list of processes.`,
 			case <-ctx.Done():
 			}
 		}()
-		return 0, forward.Recordings(ctx, list, f, stdout, stderr)
+		return 0, forward.Recordings(ctx, from, f, stdout, stderr)
 	})
 }
 
@@ -117,16 +144,38 @@ func recordingOf(arg string) (string, error) {
 	return dir, nil
 }
 
-// endpoint returns the address that spans are sent to.
-func endpoint(to string) (string, error) {
+// signalsOf returns the signals that a list names.
+func signalsOf(names string) (list []*forward.Signal, err error) {
+	for name := range strings.SplitSeq(names, ",") {
+		name = strings.TrimSpace(name)
+		at := slices.IndexFunc(forward.Signals, func(s *forward.Signal) bool { return s.Name == name })
+		if at < 0 {
+			return nil, command.Usagef("-send names %q, and what can be sent is spans, logs and metrics", name)
+		}
+		if !slices.Contains(list, forward.Signals[at]) {
+			list = append(list, forward.Signals[at])
+		}
+	}
+	return list, nil
+}
+
+// variables returns the names of OpenTelemetry's variables for a signal, and for all.
+func variables(signal *forward.Signal, what string) (own, all string) {
+	return "OTEL_EXPORTER_OTLP_" + strings.ToUpper(signal.OTLP) + "_" + what, "OTEL_EXPORTER_OTLP_" + what
+}
+
+// endpoint returns the address that a signal is sent to.
+func endpoint(to string, signal *forward.Signal) (string, error) {
 	whose, complete, byGRPC := "-to", false, false
 	if to == "" {
-		for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"} {
+		own, all := variables(signal, "ENDPOINT")
+		for _, name := range []string{own, all} {
 			if to == "" {
-				whose, complete, to = name, name == "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", os.Getenv(name)
+				whose, complete, to = name, name == own, os.Getenv(name)
 			}
 		}
-		switch protocol := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), "http/protobuf"); {
+		own, all = variables(signal, "PROTOCOL")
+		switch protocol := cmp.Or(os.Getenv(own), os.Getenv(all), "http/protobuf"); {
 		case to == "", protocol == "http/protobuf":
 		case protocol == "grpc":
 			byGRPC = true
@@ -135,7 +184,7 @@ func endpoint(to string) (string, error) {
 		}
 	}
 	if to == "" {
-		return "", command.Usagef("nobody to send to: -to names who receives spans, such as http://localhost:4318 or grpc://localhost:4317")
+		return "", command.Usagef("nobody to send to: -to names who receives %s, such as http://localhost:4318 or grpc://localhost:4317", signal.Name)
 	}
 	bad := command.Usagef("%s is no address such as http://localhost:4318 or grpc://localhost:4317", whose) // there may be a password in it
 	u, err := url.Parse(to)
@@ -147,8 +196,11 @@ func endpoint(to string) (string, error) {
 	}
 	switch u.Scheme {
 	case "http", "https":
-		if !complete && !strings.HasSuffix(u.Path, "/v1/traces") {
-			u = u.JoinPath("v1", "traces")
+		if !complete {
+			for _, s := range forward.Signals { // it may name one of them
+				u.Path = strings.TrimSuffix(u.Path, "/v1/"+s.OTLP)
+			}
+			u = u.JoinPath("v1", signal.OTLP)
 		}
 	case "grpc", "grpcs":
 		if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
@@ -189,10 +241,11 @@ func addHeader(to http.Header, text string) error {
 	return nil
 }
 
-// environmentHeaders adds the headers that OpenTelemetry's variables say, but for those that are
-// there.
-func environmentHeaders(to http.Header) error {
-	for _, variable := range []string{"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"} {
+// environmentHeaders adds the headers that OpenTelemetry's variables say for a signal, but for those
+// that are there.
+func environmentHeaders(to http.Header, signal *forward.Signal) error {
+	own, all := variables(signal, "HEADERS")
+	for _, variable := range []string{own, all} {
 		for pair := range strings.SplitSeq(os.Getenv(variable), ",") {
 			if strings.TrimSpace(pair) == "" {
 				continue

@@ -20,6 +20,9 @@ import (
 
 // emit makes the span of a call that has ended.
 func (x *Spans) emit(s *span) {
+	if x.Emit == nil {
+		return
+	}
 	f, id := s.f, x.id(s)
 	to := &tracepb.Span{
 		TraceId: s.trace[:], SpanId: id[:], Name: valid(f.ShortName()), Kind: tracepb.Span_SPAN_KIND_INTERNAL,
@@ -285,16 +288,23 @@ func trueAttr(name string) *commonpb.KeyValue {
 
 // Traces returns spans with what they are of.
 func (x *Spans) Traces(spans []*tracepb.Span) *tracepb.TracesData {
-	env := x.w.Recording.Env
 	return &tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{
-		Resource: &resourcepb.Resource{Attributes: []*commonpb.KeyValue{
-			textAttr("service.name", filepath.Base(env.Executable)), textAttr("service.instance.id", fmt.Sprintf("%x", env.UUID)),
-			textAttr("process.executable.path", env.Executable), intAttr("process.pid", int64(env.PID)),
-			textAttr("process.runtime.name", "go"), textAttr("process.runtime.version", env.Release),
-		}},
-		ScopeSpans: []*tracepb.ScopeSpans{{Scope: &commonpb.InstrumentationScope{Name: "ftrace"}, Spans: spans}},
+		Resource: x.resource(), ScopeSpans: []*tracepb.ScopeSpans{{Scope: scope(), Spans: spans}},
 	}}}
 }
+
+// resource returns what a recording is of: the process.
+func (x *Spans) resource() *resourcepb.Resource {
+	env := x.w.Recording.Env
+	return &resourcepb.Resource{Attributes: []*commonpb.KeyValue{
+		textAttr("service.name", filepath.Base(env.Executable)), textAttr("service.instance.id", fmt.Sprintf("%x", env.UUID)),
+		textAttr("process.executable.path", env.Executable), intAttr("process.pid", int64(env.PID)),
+		textAttr("process.runtime.name", "go"), textAttr("process.runtime.version", env.Release),
+	}}
+}
+
+// scope returns what made the spans, lines and points.
+func scope() *commonpb.InstrumentationScope { return &commonpb.InstrumentationScope{Name: "ftrace"} }
 
 // exception returns the event of a panic.
 func (x *Spans) exception(s *span, e *recording.Event, at int64) *tracepb.Span_Event {

@@ -18,9 +18,9 @@ import (
 // lasted long enough, each with those around it. A span is made when its call ends, so those within
 // it are made before it.
 type Spans struct {
-	Emit      func(*tracepb.Span)
-	Outside   uint64 // lines and probes that are in no span
-	Beginless uint64 // calls of which there is only the end
+	Emit      func(*tracepb.Span) // nil: nobody wants them
+	Outside   uint64              // lines and probes that are in no span
+	Beginless uint64              // calls of which there is only the end
 
 	w        *walk.Walker[spanStack, hasSpan]
 	clock    recording.Converter
@@ -73,7 +73,7 @@ type span struct {
 	late               bool // its beginning was not seen
 	ended, unseen      bool // it has ended; that was not seen
 	kept               bool
-	shared             bool // a goroutine that it started may be within it
+	shared             bool // a goroutine that it started may be within it, or a line that is held
 }
 
 // recorded has what was recorded of a call's values.
@@ -115,6 +115,9 @@ func (x *Spans) Refresh() {
 	x.clock = x.w.Recording.Converter()
 	x.w.Refresh()
 }
+
+// Quiet takes in that nothing has happened since the last event, for so long. No span waits for that.
+func (x *Spans) Quiet(time.Duration) {}
 
 // Event takes in an event.
 func (x *Spans) Event(e *recording.Event) {
@@ -168,11 +171,7 @@ func (x *Spans) begin(st *spanCalls, c *spanFrame, e *recording.Event) {
 	s.entry.set(e)
 	s.parent = g.inner()
 	if s.parent == nil && !served(f) { // a request is not part of what began to listen
-		if g.starter == nil && !g.asked { // rules may say another call
-			g.asked = true
-			g.starter = x.started(st.Data.Parent, st.Data.Inherited.Function, st.Data.Inherited.Number)
-		}
-		s.parent = g.starter
+		s.parent = x.starter(st)
 	}
 	var values []recording.Value
 	if f.Span {
@@ -214,6 +213,16 @@ func (x *Spans) id(s *span) spanID {
 	return id
 }
 
+// starter returns the span of the call that started a goroutine, or nil.
+func (x *Spans) starter(st *spanCalls) *span {
+	g := &st.Data.View
+	if g.starter == nil && !g.asked { // rules may say another call
+		g.asked = true
+		g.starter = x.started(st.Data.Parent, st.Data.Inherited.Function, st.Data.Inherited.Number)
+	}
+	return g.starter
+}
+
 // started returns the span of a call by which a goroutine started another, or of the one that
 // started that goroutine itself, or nil.
 func (x *Spans) started(goroutine uint64, function uint32, number uint64) (by *span) {
@@ -234,10 +243,15 @@ func (x *Spans) started(goroutine uint64, function uint32, number uint64) (by *s
 	if by == nil && parent != nil {
 		by = parent.Data.View.starter
 	}
-	for s := by; s != nil && !s.shared; s = s.parent {
+	by.share()
+	return by
+}
+
+// share keeps the memory of a span, and of those around it, from being used again.
+func (s *span) share() {
+	for ; s != nil && !s.shared; s = s.parent {
 		s.shared = true
 	}
-	return by
 }
 
 // take returns memory for a span.

@@ -1,8 +1,9 @@
-// Package forward sends recordings to what receives OpenTelemetry's spans.
+// Package forward sends recordings to what receives OpenTelemetry's spans, logs and metrics.
 //
 // It takes recordings, finished ones and those that are still being written, of which package
-// export makes spans, and sends these by OTLP/HTTP or OTLP/gRPC. The recording is the queue: what
-// can't be sent is read again later, and a file says how far it has been sent. cmd/ftrace calls it.
+// export makes spans, log records and points of metrics, and sends these by OTLP/HTTP or OTLP/gRPC.
+// The recording is the queue: what can't be sent is read again later, and a file for each signal
+// says how far it has been sent. cmd/ftrace calls it.
 // The program that is traced knows nothing of it. What is sent and what is not goes to the writer
 // that it is given.
 package forward
@@ -19,7 +20,6 @@ import (
 	"sync"
 	"time"
 
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
@@ -31,15 +31,22 @@ import (
 
 // Options are what is sent, and where.
 type Options struct {
-	To        string        // the address that spans are sent to; its scheme is that of HTTP, or grpc or grpcs
-	Header    http.Header   // of each request
+	Send      []Destination // one of each signal
 	Least     time.Duration // calls are spans if they lasted for that
-	Settings  string        // what chooses among the calls, for messages and for the next run
+	Step      time.Duration // of recorded time, at whose ends metrics are sent
 	Positions string        // a directory for positions; "": they are beside the recordings
 
 	pause   time.Duration
 	tell    func(format string, args ...any)
 	writing func(*recording.Recording) bool
+}
+
+// A Destination is where a signal is sent.
+type Destination struct {
+	Signal   *Signal
+	To       string      // an address; its scheme is that of HTTP, or grpc or grpcs
+	Header   http.Header // of each request
+	Settings string      // what chooses among the calls, for messages and for the next run
 }
 
 const (
@@ -50,7 +57,8 @@ const (
 )
 
 // Recordings sends recordings until all have been sent, or the context ends. Those that are being
-// written it follows until they end. It writes what became of each.
+// written it follows until they end. It writes what became of each. Each signal reads a recording on
+// its own.
 func Recordings(ctx context.Context, list []walk.Source, o Options, out, warn io.Writer) error {
 	var lock sync.Mutex
 	write := func(to io.Writer, format string, args ...any) {
@@ -69,27 +77,45 @@ func Recordings(ctx context.Context, list []walk.Source, o Options, out, warn io
 			}
 		}
 	}
-	failed := make([]error, len(list))
+	failed := make([]error, len(list)*len(o.Send))
 	var all sync.WaitGroup
 	for i, from := range list {
-		all.Go(func() {
-			o := o
-			o.tell = func(format string, args ...any) {
-				write(warn, "ftrace: forward: %s: %s\n", from.Recording.Dir, fmt.Sprintf(format, args...))
+		for j, to := range o.Send {
+			name, warnOf := from.Recording.Dir, warn
+			if to.Signal != Spans {
+				name += ": " + to.Signal.Name
 			}
-			f, err := begin(ctx, from, o)
-			if err == nil {
-				defer f.sender.channel.close()
-				err = f.run(warn)
-				write(out, "%s: %s\n", from.Recording.Dir, f.sum())
+			if j > 0 { // its damage is told by the first
+				warnOf = io.Discard
 			}
-			if errors.Is(err, context.Canceled) {
-				err = errors.New("it was interrupted")
-			}
-			if err != nil {
-				failed[i] = fmt.Errorf("%s: %w", from.Recording.Dir, err)
-			}
-		})
+			all.Go(func() {
+				o := o
+				o.tell = func(format string, args ...any) {
+					write(warn, "ftrace: forward: %s: %s\n", name, fmt.Sprintf(format, args...))
+				}
+				from, err := from, error(nil)
+				if j > 0 {
+					from.Recording, err = recording.Open(from.Recording.Dir)
+				}
+				var f *forwarding
+				if err == nil {
+					f, err = begin(ctx, from, to, o)
+				}
+				if err == nil {
+					defer f.sender.channel.close()
+					err = f.run(warnOf)
+					write(out, "%s: %s\n", from.Recording.Dir, f.sum())
+				}
+				if errors.Is(err, context.Canceled) {
+					err = errors.New("it was interrupted")
+				} else if err != nil && len(failed) > 1 { // others may go on for long
+					o.tell("%v", err)
+				}
+				if err != nil {
+					failed[i*len(o.Send)+j] = fmt.Errorf("%s: %w", name, err)
+				}
+			})
+		}
 	}
 	all.Wait()
 	return errors.Join(failed...)
@@ -101,31 +127,37 @@ func stat(s walk.Source) os.FileInfo {
 	return info
 }
 
-// A forwarding is a recording that is being sent.
+// A forwarding is a signal of a recording that is being sent.
 type forwarding struct {
 	ctx      context.Context
 	from     walk.Source
+	signal   *Signal
 	options  Options
 	sender   *sender
 	position *Position
 
-	spans   *export.Spans
-	batch   []*tracepb.Span
+	maker   maker
+	message func([]proto.Message) proto.Message
+	left    func() // tells what is not sent; nil: that is nothing
+	batch   []proto.Message
 	bytes   int
-	first   uint64 // ticks of the first event
-	ticks   uint64 // of the last event
-	ending  int    // spans that were made at the end
+	at      uint64    // of the last one in a batch
+	first   uint64    // ticks of the first event
+	ticks   uint64    // of the last event
+	heard   uint64    // of the last event when all had been told that there was
+	since   time.Time // when that was
+	ending  int       // spans that were made at the end
 	atEnd   bool
 	flushed time.Time
 	err     error
 }
 
-func begin(ctx context.Context, from walk.Source, o Options) (*forwarding, error) {
-	to, err := newSender(o)
+func begin(ctx context.Context, from walk.Source, to Destination, o Options) (*forwarding, error) {
+	sends, err := newSender(to, o)
 	if err != nil {
 		return nil, err
 	}
-	f := &forwarding{ctx: ctx, from: from, options: o, sender: to}
+	f := &forwarding{ctx: ctx, from: from, signal: to.Signal, options: o, sender: sends}
 	r := from.Recording
 	for first, _ := r.Clocks(); first == (recording.Clock{}) && o.writing(r); first, _ = r.Clocks() { // it has just begun
 		select {
@@ -137,7 +169,8 @@ func begin(ctx context.Context, from walk.Source, o Options) (*forwarding, error
 			return nil, err
 		}
 	}
-	f.position, err = openPosition(r, o.Positions, f.sender.shown(), o.Settings, export.NewSpans(from, o.Least).MinTicks())
+	makes, _ := to.Signal.make(f)
+	f.position, err = openPosition(r, o.Positions, to.Signal, sends.shown(), to.Settings, makes.MinTicks())
 	return f, err
 }
 
@@ -164,15 +197,12 @@ func (f *forwarding) run(warn io.Writer) error {
 		}
 	}
 	f.atEnd = true
-	f.spans.Close()
+	f.maker.Close()
 	if f.flush(); f.err != nil {
 		return f.err
 	}
-	if f.spans.Outside > 0 {
-		f.options.tell("%s in no span, and not sent", words(f.spans.Outside, "line or probe is", "lines and probes are"))
-	}
-	if f.spans.Beginless > 0 {
-		f.options.tell("%s not sent, since the recording does not have their beginnings", words(f.spans.Beginless, "call is", "calls are"))
+	if f.left != nil {
+		f.left()
 	}
 	walk.Complain(warn, f.from.Recording)
 	f.position.First, f.position.Done = f.first, true
@@ -200,7 +230,7 @@ func words(n uint64, one, many string) string {
 // sum says what became of the recording.
 func (f *forwarding) sum() string {
 	p := f.position
-	text := fmt.Sprintf("%s sent to %s, %d refused", words(p.Sent, "span was", "spans were"), p.To, p.Refused)
+	text := fmt.Sprintf("%s sent to %s, %d refused", words(p.Sent, f.signal.one+" was", f.signal.many+" were"), p.To, p.Refused)
 	if !p.Done {
 		text += "; it is not complete: the same command goes on from here"
 	}
@@ -209,39 +239,44 @@ func (f *forwarding) sum() string {
 
 // read begins to read the recording.
 func (f *forwarding) read() {
-	f.spans = export.NewSpans(f.from, f.options.Least)
-	f.spans.SetMinTicks(f.position.MinTicks)
-	f.spans.Emit = f.take
-	f.batch, f.bytes, f.first, f.ticks, f.ending = nil, 0, 0, 0, 0
+	f.maker, f.message = f.signal.make(f)
+	f.maker.SetMinTicks(f.position.MinTicks)
+	f.batch, f.bytes, f.at, f.first, f.ticks, f.heard, f.ending = nil, 0, 0, 0, 0, 0, 0
 }
 
-// take takes a span, unless it has been sent before.
-func (f *forwarding) take(s *tracepb.Span) {
-	if f.atEnd {
+// take takes a span, a line or a point, unless it has been sent before. at says where it is in the
+// order in which they are made; a batch ends between two such places, so that a position is clear.
+// What has none is told by its number.
+func (f *forwarding) take(at uint64, m proto.Message) {
+	if f.full() && (at > f.at || f.numbered()) {
+		f.flush()
+	}
+	if f.err != nil {
+		return
+	}
+	if f.numbered() {
 		if f.ending++; f.ending <= f.position.Ended {
 			return
 		}
-	} else if f.ticks <= f.position.Ticks {
+	} else if at <= f.position.At {
 		return
 	}
-	f.batch = append(f.batch, s)
-	f.bytes += proto.Size(s)
-	if f.atEnd && f.full() {
-		f.flush()
-	}
+	f.batch = append(f.batch, m)
+	f.bytes += proto.Size(m)
+	f.at = at
 }
+
+// numbered reports whether what is made now has no place but its number.
+func (f *forwarding) numbered() bool { return f.atEnd && f.signal.ends }
 
 func (f *forwarding) full() bool { return len(f.batch) >= export.SpansAtOnce || f.bytes >= batchBytes }
 
-// Event takes in an event. A batch ends between two ticks, so that a position is clear.
+// Event takes in an event.
 func (f *forwarding) Event(e *recording.Event) bool {
-	if e.Ticks > f.ticks && f.full() {
-		f.flush()
-	}
 	f.first = cmp.Or(f.first, e.Ticks)
 	f.ticks = max(f.ticks, e.Ticks)
 	if f.err == nil {
-		f.spans.Event(e)
+		f.maker.Event(e)
 	}
 	return f.err == nil && f.ctx.Err() == nil
 }
@@ -253,18 +288,18 @@ func (f *forwarding) flush() {
 		return
 	}
 	var refused uint64
-	if refused, f.err = f.sender.send(f.ctx, f.spans.Traces(f.batch), n); f.err != nil {
+	if refused, f.err = f.sender.send(f.ctx, f.message(f.batch), n); f.err != nil {
 		return
 	}
 	p := f.position
 	p.First = f.first
 	p.Sent += uint64(n) - refused
 	p.Refused += refused
-	if f.atEnd {
-		p.Ticks = math.MaxUint64
+	if f.numbered() {
+		p.At = math.MaxUint64
 		p.Ended = f.ending
 	} else {
-		p.Ticks = f.ticks
+		p.At = f.at
 	}
 	f.err = p.save()
 	f.batch, f.bytes, f.flushed = nil, 0, time.Now()
@@ -299,10 +334,15 @@ func (f *forwarding) Begin(r *recording.Recording) {
 }
 
 // Refreshed takes in other tables.
-func (f *forwarding) Refreshed() { f.spans.Refresh() }
+func (f *forwarding) Refreshed() { f.maker.Refresh() }
 
-// Settled sends what has waited long enough.
-func (f *forwarding) Settled(time.Time) bool {
+// Settled takes in how long nothing has happened, and sends what has waited long enough.
+func (f *forwarding) Settled(until time.Time) bool {
+	if f.heard != f.ticks {
+		f.heard, f.since = f.ticks, time.Now()
+	} else if quiet := until.Sub(f.since); quiet > 0 && f.heard != 0 {
+		f.maker.Quiet(quiet)
+	}
 	if time.Since(f.flushed) >= batchWaits {
 		f.flush()
 	}

@@ -98,6 +98,9 @@ func (v *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // least is how long calls last that are spans here.
 const least = 5 * time.Microsecond
 
+// step is how long the steps of metrics are here.
+const step = time.Millisecond
+
 // madeUp returns a recording, and the spans that are to arrive.
 func madeUp(t *testing.T, r *recording.Recording) (from walk.Source, want map[string]*tracepb.Span) {
 	t.Helper()
@@ -111,7 +114,8 @@ func madeUp(t *testing.T, r *recording.Recording) (from walk.Source, want map[st
 }
 
 func options(address string) Options {
-	return Options{To: address + "/v1/traces", Header: http.Header{"Api-Key": {"hunter2"}}, Least: least, Settings: "-min 5us", pause: time.Millisecond}
+	to := Destination{Signal: Spans, To: address + "/v1/traces", Header: http.Header{"Api-Key": {"hunter2"}}, Settings: "-min 5us"}
+	return Options{Send: []Destination{to}, Least: least, Step: step, pause: time.Millisecond}
 }
 
 // positionOf reads how far a recording was sent.
@@ -324,8 +328,8 @@ func TestPosition(t *testing.T) {
 	}
 	sent := v.requests
 	for name, change := range map[string]func(*Options){
-		"another receiver": func(o *Options) { o.To = "http://127.0.0.1:1/v1/traces" },
-		"another choice":   func(o *Options) { o.Settings = "-min 1s" },
+		"another receiver": func(o *Options) { o.Send[0].To = "http://127.0.0.1:1/v1/traces" },
+		"another choice":   func(o *Options) { o.Send[0].Settings = "-min 1s" },
 	} {
 		if err := send(change); err == nil || !strings.Contains(err.Error(), "says that the recording was sent to "+server.URL+"/v1/traces, with -min 5us") {
 			t.Errorf("%s: %v", name, err)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	tracecollector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
@@ -20,18 +19,21 @@ import (
 	"google.golang.org/grpc/encoding/gzip"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 )
 
-// byGRPC sends by OTLP/gRPC (https://opentelemetry.io/docs/specs/otlp/#otlpgrpc).
+// byGRPC sends by OTLP/gRPC (https://opentelemetry.io/docs/specs/otlp/#otlpgrpc), with the messages
+// that byHTTP sends.
 type byGRPC struct {
 	connection *grpc.ClientConn
-	service    tracecollector.TraceServiceClient
+	method     string
 	header     metadata.MD
 }
 
-// newGRPC returns what sends to the host of an address: of scheme grpcs by TLS, of grpc without.
-func newGRPC(to *url.URL, header http.Header) (*byGRPC, error) {
-	c := &byGRPC{header: metadata.MD{}}
+// newGRPC returns what sends to the host of an address, by a method: of scheme grpcs by TLS, of grpc
+// without.
+func newGRPC(to *url.URL, header http.Header, method string) (*byGRPC, error) {
+	c := &byGRPC{method: method, header: metadata.MD{}}
 	for name, values := range header {
 		name = strings.ToLower(name)
 		if strings.HasPrefix(name, "grpc-") || strings.ContainsFunc(name, func(r rune) bool {
@@ -63,25 +65,21 @@ func newGRPC(to *url.URL, header http.Header) (*byGRPC, error) {
 		grpc.WithDisableServiceConfig(),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: pauses, MinConnectTimeout: answerTimeout}),
 		grpc.WithDefaultCallOptions(grpc.UseCompressor(gzip.Name), grpc.MaxCallRecvMsgSize(maxAnswer)))
-	if err != nil {
-		return nil, err
-	}
-	c.service = tracecollector.NewTraceServiceClient(c.connection)
-	return c, nil
+	return c, err
 }
 
 func (c *byGRPC) close() { c.connection.Close() }
 
-func (c *byGRPC) prepare(batch *tracepb.TracesData) (func(context.Context) (answer, error), error) {
+func (c *byGRPC) prepare(batch proto.Message) (func(context.Context) (answer, error), error) {
 	return func(ctx context.Context) (a answer, err error) {
 		ctx, cancel := context.WithTimeout(metadata.NewOutgoingContext(ctx, c.header), answerTimeout)
 		defer cancel()
-		said, err := c.service.Export(ctx, &tracecollector.ExportTraceServiceRequest{ResourceSpans: batch.ResourceSpans})
-		s := status.Convert(err)
+		var said tracecollector.ExportTraceServiceResponse
+		s := status.Convert(c.connection.Invoke(ctx, c.method, batch, &said))
 		a.status, a.message = s.Code().String(), s.Message()
 		switch s.Code() {
 		case codes.OK:
-			a.refused, a.message = partial(said)
+			a.refused, a.message = partial(&said)
 		case codes.Canceled, codes.DeadlineExceeded, codes.Aborted, codes.OutOfRange, codes.Unavailable, codes.DataLoss: // as the specification has it
 			_, a.after = pauseOf(s)
 			a.again = true

@@ -120,7 +120,7 @@ func TestForwardGRPC(t *testing.T) {
 	}
 	_, address := serveGRPC(t, v, "127.0.0.1:0")
 	o := options("grpc://" + address)
-	o.To = "grpc://" + address
+	o.Send[0].To = "grpc://" + address
 	var out, warn bytes.Buffer
 	if err := Recordings(ctx, []walk.Source{from}, o, &out, &warn); err == nil || !strings.Contains(err.Error(), "interrupted") {
 		t.Errorf("%v: %s", err, &out)
@@ -160,7 +160,7 @@ func TestForwardGRPCRestart(t *testing.T) {
 	server, address := serveGRPC(t, v, "127.0.0.1:0")
 	ended := make(chan error, 1)
 	o := options("")
-	o.To = "grpc://" + address
+	o.Send[0].To = "grpc://" + address
 	go func() { ended <- Recordings(t.Context(), []walk.Source{from}, o, &bytes.Buffer{}, &bytes.Buffer{}) }()
 	<-stop
 	server.Stop()
@@ -181,7 +181,7 @@ func TestForwardGRPCRefused(t *testing.T) {
 	_, address := serveGRPC(t, v, "127.0.0.1:0")
 	send := func(header http.Header) (string, error) {
 		o := options("")
-		o.To, o.Header, o.Positions = "grpc://"+address, header, t.TempDir()
+		o.Send[0].To, o.Send[0].Header, o.Positions = "grpc://"+address, header, t.TempDir()
 		var out bytes.Buffer
 		err := Recordings(t.Context(), []walk.Source{from}, o, &out, &out)
 		return out.String(), err

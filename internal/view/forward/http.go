@@ -10,13 +10,13 @@ import (
 	"time"
 
 	tracecollector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	statuspb "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/protobuf/proto"
 )
 
 // byHTTP sends by OTLP/HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp). A message of type
-// TracesData is a request: it has the fields of ExportTraceServiceRequest.
+// TracesData is a request: it has the fields of ExportTraceServiceRequest. So it is for the other
+// signals. Their answers differ from that to spans in names alone.
 type byHTTP struct {
 	to     string
 	header http.Header
@@ -33,7 +33,7 @@ func newHTTP(to string, header http.Header) *byHTTP {
 	}}
 }
 
-func (c *byHTTP) prepare(batch *tracepb.TracesData) (func(context.Context) (answer, error), error) {
+func (c *byHTTP) prepare(batch proto.Message) (func(context.Context) (answer, error), error) {
 	plain, err := proto.Marshal(batch)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func retryAfter(text string, now time.Time) time.Duration {
 	return 0
 }
 
-// partial returns how many spans an answer says were refused, and why.
+// partial returns how many spans, lines or points an answer says were refused, and why.
 func partial(said *tracecollector.ExportTraceServiceResponse) (refused uint64, why string) {
 	return uint64(max(said.GetPartialSuccess().GetRejectedSpans(), 0)), said.GetPartialSuccess().GetErrorMessage()
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
-// A Position is how far a recording has been sent, in a file. Spans are made in the same order
-// whenever a recording is read, so it is a time, in ticks: all spans of calls that ended until then
-// have been answered for.
+// A Position is how far a signal of a recording has been sent, in a file. Spans, lines and points
+// are made in the same order whenever a recording is read, so it is a place in that: what comes
+// until then has been answered for.
 type Position struct {
 	Recording string `json:"recording"` // its UUID
 	First     uint64 `json:"first"`     // ticks of its first event: a process can make several with its UUID
 	To        string `json:"to"`        // an address
 	Settings  string `json:"settings"`  // what chose the spans
 	MinTicks  uint64 `json:"min_ticks"`
-	Ticks     uint64 `json:"ticks"`
+	At        uint64 `json:"ticks"` // of spans and lines these are ticks
 	Ended     int    `json:"ended"` // spans that were answered for of calls that were under way at the end
 	Done      bool   `json:"done"`
 	Sent      uint64 `json:"sent"`
@@ -30,19 +30,23 @@ type Position struct {
 	file string
 }
 
-// positionFile returns the name of the file for a recording: beside it, or in a directory.
-func positionFile(r *recording.Recording, dir string) (string, error) {
+// positionFile returns the name of the file for a signal of a recording: beside it, or in a
+// directory.
+func positionFile(r *recording.Recording, dir string, signal *Signal) (string, error) {
 	full, err := filepath.Abs(r.Dir)
 	if dir != "" {
-		return filepath.Join(dir, fmt.Sprintf("%s-%x.forward", filepath.Base(full), r.Env.UUID)), err
+		full = filepath.Join(dir, fmt.Sprintf("%s-%x", filepath.Base(full), r.Env.UUID))
+	}
+	if signal != Spans {
+		full += "." + signal.Name
 	}
 	return full + ".forward", err
 }
 
 // openPosition reads how far a recording has been sent, or returns where that begins. It is an
 // error if other spans were sent, or to elsewhere.
-func openPosition(r *recording.Recording, dir, to, settings string, minTicks uint64) (*Position, error) {
-	file, err := positionFile(r, dir)
+func openPosition(r *recording.Recording, dir string, signal *Signal, to, settings string, minTicks uint64) (*Position, error) {
+	file, err := positionFile(r, dir, signal)
 	if err != nil {
 		return nil, err
 	}

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"time"
 
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
 )
 
-// A sender sends batches of spans.
+// A sender sends batches of a signal.
 type sender struct {
+	signal  *Signal
 	to      string
 	header  http.Header
 	pause   time.Duration // the first one between two attempts
@@ -24,7 +25,7 @@ type sender struct {
 // A channel is a protocol by which batches are sent.
 type channel interface {
 	// prepare returns what sends a batch, once.
-	prepare(batch *tracepb.TracesData) (func(context.Context) (answer, error), error)
+	prepare(batch proto.Message) (func(context.Context) (answer, error), error)
 	close()
 }
 
@@ -34,23 +35,24 @@ const (
 )
 
 // newSender returns what sends to an address: of scheme grpc or grpcs by gRPC, else by HTTP.
-func newSender(o Options) (*sender, error) {
-	s := &sender{to: o.To, header: o.Header, pause: o.pause, tell: o.tell}
-	u, err := url.Parse(o.To)
+func newSender(to Destination, o Options) (*sender, error) {
+	s := &sender{signal: to.Signal, to: to.To, header: to.Header, pause: o.pause, tell: o.tell}
+	u, err := url.Parse(to.To)
 	if err != nil {
 		return nil, err
 	}
 	if u.Scheme == "grpc" || u.Scheme == "grpcs" {
-		s.channel, err = newGRPC(u, o.Header)
+		s.channel, err = newGRPC(u, to.Header, to.Signal.method)
 	} else {
-		s.channel = newHTTP(o.To, o.Header)
+		s.channel = newHTTP(to.To, to.Header)
 	}
 	return s, err
 }
 
-// send sends a batch until there is an answer. It returns how many of the spans were refused.
-// Errors say that all others would be refused too, or that the context has ended.
-func (s *sender) send(ctx context.Context, batch *tracepb.TracesData, spans int) (refused uint64, err error) {
+// send sends a batch of n spans, lines or points until there is an answer. It returns how many of
+// these were refused. Errors say that all others would be refused too, or that the context has
+// ended.
+func (s *sender) send(ctx context.Context, batch proto.Message, n int) (refused uint64, err error) {
 	once, err := s.channel.prepare(batch)
 	if err != nil {
 		return 0, err
@@ -78,14 +80,14 @@ func (s *sender) send(ctx context.Context, batch *tracepb.TracesData, spans int)
 			}
 			continue
 		case answer.never:
-			return 0, fmt.Errorf("%s answers %s: is that where spans are received, and what -header says right?", s.shown(), s.hide(answer.text()))
+			return 0, fmt.Errorf("%s answers %s: is that where %s are received, and what -header says right?", s.shown(), s.hide(answer.text()), s.signal.many)
 		case answer.refused > 0:
-			s.tell("%s: %s", words(min(answer.refused, uint64(spans)), "span was refused", "spans were refused"), s.hide(answer.text()))
+			s.tell("%s: %s", words(min(answer.refused, uint64(n)), s.signal.one+" was refused", s.signal.many+" were refused"), s.hide(answer.text()))
 		}
 		if told {
 			s.tell("%s answers again", s.shown())
 		}
-		return min(answer.refused, uint64(spans)), nil
+		return min(answer.refused, uint64(n)), nil
 	}
 }
 
