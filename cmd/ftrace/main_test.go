@@ -21,7 +21,7 @@ import (
 // TestMain lets the test binary be ftrace, under which name testscript puts it on the scripts'
 // PATH.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ftrace": main, "look": look, "receive": receive, "spans": spans})
+	testscript.Main(m, map[string]func(){"ftrace": main, "look": look, "receive": receive, "spans": spans, "logs": logs, "metrics": metrics})
 }
 
 // TestScript runs testdata/script/*.txtar, each a module of its own. $TOOLEXEC is the flag that
