@@ -241,8 +241,8 @@ func addHeader(to http.Header, text string) error {
 	return nil
 }
 
-// environmentHeaders adds the headers that OpenTelemetry's variables say for a signal, but for those
-// that are there.
+// environmentHeaders adds the headers that OpenTelemetry's variables say for a signal, but for
+// those that are there.
 func environmentHeaders(to http.Header, signal *forward.Signal) error {
 	own, all := variables(signal, "HEADERS")
 	for _, variable := range []string{own, all} {

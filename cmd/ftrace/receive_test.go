@@ -28,9 +28,9 @@ import (
 //	receive DIR
 //
 // which receives what OpenTelemetry sends. DIR/address has its URL. It adds a line to DIR/spans for
-// each span, as the command spans prints it, and likewise to DIR/logs and DIR/metrics. If there is a
-// file DIR/status it answers with that status, and takes nothing. With -port it prints a free port
-// of 127.0.0.1.
+// each span, as the command spans prints it, and likewise to DIR/logs and DIR/metrics. If there is
+// a file DIR/status it answers with that status, and takes nothing. With -port it prints a free
+// port of 127.0.0.1.
 func receive() {
 	log.SetFlags(0)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -159,8 +159,8 @@ func logs() {
 //	metrics FILE
 //
 // which prints a line for each point of a metric in a file of OpenTelemetry's JSON: the metric's
-// name and unit, the attributes, when it begins and ends, how many there were, and of a histogram how
-// long they took in all, and how many are in each bucket.
+// name and unit, the attributes, when it begins and ends, how many there were, and of a histogram
+// how long they took in all, and how many are in each bucket.
 func metrics() {
 	fileLines(func(line []byte) error {
 		if !bytes.Contains(line, []byte(`"resourceMetrics"`)) {

@@ -14,8 +14,9 @@ import (
 )
 
 // Logs makes log records of OpenTelemetry of a recording's lines, in their order. Each has the ids
-// of the innermost call around it that is a span of [Spans]. Whether a call is one can be known only
-// later, so lines are held until then: for as long as a call must last, but at most for holdMax.
+// of the innermost call around it that is a span of [Spans]. Whether a call is one can be known
+// only later, so lines are held until then: for as long as a call must last, but at most for
+// holdMax.
 type Logs struct {
 	// Emit takes the record of a line, and its ticks.
 	Emit func(ticks uint64, line *logspb.LogRecord)

@@ -15,10 +15,10 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// Metrics makes metrics of OpenTelemetry of a recording: of calls and waits by what they are of, and
-// of requests and statements as the semantic conventions have them. They are sums since the
-// recording began, at fixed steps of recorded time. So the same points are made whenever a recording
-// is read.
+// Metrics makes metrics of OpenTelemetry of a recording: of calls and waits by what they are of,
+// and of requests and statements as the semantic conventions have them. They are sums since the
+// recording began, at fixed steps of recorded time. So the same points are made whenever a
+// recording is read.
 type Metrics struct {
 	// Emit takes a metric with one point. at says which one it is: it ascends, and is the same
 	// whenever the recording is read.
@@ -51,7 +51,7 @@ type metric struct {
 // functionSums are of the calls of a function, or of waits of a kind; nil: there are none yet.
 type functionSums struct{ calls, errors, panics, times *sums }
 
-// sums are what is known of one set of attributes.
+// sums are those of one set of attributes.
 type sums struct {
 	of         *metric
 	attributes []*commonpb.KeyValue

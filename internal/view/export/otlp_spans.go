@@ -116,7 +116,8 @@ func (x *Spans) Refresh() {
 	x.w.Refresh()
 }
 
-// Quiet takes in that nothing has happened since the last event, for so long. No span waits for that.
+// Quiet takes in that nothing has happened since the last event, for so long. No span waits for
+// that.
 func (x *Spans) Quiet(time.Duration) {}
 
 // Event takes in an event.

@@ -57,8 +57,8 @@ const (
 )
 
 // Recordings sends recordings until all have been sent, or the context ends. Those that are being
-// written it follows until they end. It writes what became of each. Each signal reads a recording on
-// its own.
+// written it follows until they end. It writes what became of each. Each signal reads a recording
+// on its own.
 func Recordings(ctx context.Context, list []walk.Source, o Options, out, warn io.Writer) error {
 	var lock sync.Mutex
 	write := func(to io.Writer, format string, args ...any) {

@@ -30,8 +30,8 @@ type byGRPC struct {
 	header     metadata.MD
 }
 
-// newGRPC returns what sends to the host of an address, by a method: of scheme grpcs by TLS, of grpc
-// without.
+// newGRPC returns what sends to the host of an address, by a method: of scheme grpcs by TLS, of
+// grpc without.
 func newGRPC(to *url.URL, header http.Header, method string) (*byGRPC, error) {
 	c := &byGRPC{method: method, header: metadata.MD{}}
 	for name, values := range header {
