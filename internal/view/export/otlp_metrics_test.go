@@ -2,12 +2,15 @@ package export
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"sort"
 	"testing"
 	"time"
 
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
@@ -161,5 +164,44 @@ func TestMetricsQuiet(t *testing.T) {
 	m.Close()
 	if want := fmt.Sprint([]uint64{1, 2, 7, 8}); fmt.Sprint(got) != want {
 		t.Errorf("points came at the steps %d, want %s", got, want)
+	}
+}
+
+// TestMetricsOfRequests: a request's metric is the one of OpenTelemetry's conventions, with those of
+// its attributes that have few values. When there are too many nevertheless, the rest is one.
+func TestMetricsOfRequests(t *testing.T) {
+	r, err := recording.Open("../../../testdata/recordings/workers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewMetrics(walk.Source{Recording: r}, time.Second)
+	f := &recording.Function{Package: "stage", Name: "other/kind", Span: true}
+	server := tracepb.Span_SPAN_KIND_SERVER
+	for _, s := range []*tracepb.Span{
+		{Kind: server, Attributes: []*commonpb.KeyValue{textAttr("http.request.method", "GET"), textAttr("http.route", "/a"), textAttr("url.path", "/a/1")}},
+		{Kind: server, Attributes: []*commonpb.KeyValue{textAttr("http.request.method", "GET"), textAttr("http.route", "/a"), textAttr("url.path", "/a/2")}},
+		{Kind: server, Attributes: []*commonpb.KeyValue{textAttr("rpc.system", "grpc")}},
+		{Attributes: []*commonpb.KeyValue{textAttr("rpc.system", "grpc")}},
+		{Attributes: []*commonpb.KeyValue{textAttr("db.system.name", "mysql"), textAttr("db.query.text", "SELECT 1")}},
+		{},
+	} {
+		m.request(f, s, 1)
+	}
+	for n := range attributesMax + 5 {
+		m.request(f, &tracepb.Span{Attributes: []*commonpb.KeyValue{textAttr("http.request.method", "GET"), intAttr("server.port", int64(n))}}, 1)
+	}
+	got := map[string]uint64{}
+	for _, s := range m.all {
+		got[s.of.name] += s.count
+		if attribute(s.attributes, "url.path") != nil || attribute(s.attributes, "db.query.text") != nil {
+			t.Errorf("%s has %v", s.of.name, s.attributes)
+		}
+		if attribute(s.attributes, "otel.metric.overflow") != nil && s.count != 5 {
+			t.Errorf("%d are in none of their own", s.count)
+		}
+	}
+	want := map[string]uint64{"http.server.request.duration": 2, "rpc.server.duration": 1, "rpc.client.duration": 1, "db.client.operation.duration": 1, "ftrace.stage.duration": 1, "http.client.request.duration": attributesMax + 5}
+	if !maps.Equal(got, want) || len(m.all) != 5+attributesMax+1 {
+		t.Errorf("%v of %d, want %v", got, len(m.all), want)
 	}
 }

@@ -108,7 +108,7 @@ func Recordings(ctx context.Context, list []walk.Source, o Options, out, warn io
 				}
 				if errors.Is(err, context.Canceled) {
 					err = errors.New("it was interrupted")
-				} else if err != nil && len(failed) > 1 { // others may go on for long
+				} else if err != nil && len(o.Send) > 1 { // the others may go on for long
 					o.tell("%v", err)
 				}
 				if err != nil {
