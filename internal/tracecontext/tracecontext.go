@@ -1,6 +1,7 @@
 // Package tracecontext reads and writes the HTTP headers traceparent and tracestate, by which a
 // request says to which trace it belongs: the W3C recommendation Trace Context of 23 November 2021,
-// https://www.w3.org/TR/trace-context-1/.
+// https://www.w3.org/TR/trace-context-1/. What goes along with it is the header baggage:
+// https://www.w3.org/TR/baggage/.
 //
 // This file is also compiled into instrumented programs, into packages runtime and net/http. It
 // imports nothing, and its top-level names are renamed on the way.
@@ -10,6 +11,7 @@ package tracecontext
 type Context struct {
 	Header   string // its traceparent, of version 00, with its own id
 	State    string // its tracestate, "" if it has none
+	Baggage  string // its baggage, "" if it has none, or that is not to be sent on
 	Received string // traceparent as it came into the process, "" if the trace began here
 	Foreign  bool   // the program itself has made Header
 }
@@ -56,6 +58,28 @@ func Read(parents, states []string) (c Context, ok bool) {
 		c.State = ""
 	}
 	return c, true
+}
+
+// baggageMax is how long baggage may be that is sent on.
+const baggageMax = 8192
+
+// Baggage returns the values of the header baggage as one. It does not look at what they mean. If
+// they are too long, or have what a header can't have, it returns "".
+func Baggage(values []string) (all string) {
+	for i, s := range values {
+		if i > 0 {
+			all += ","
+		}
+		if all += s; len(all) > baggageMax {
+			return ""
+		}
+	}
+	for i := range len(all) {
+		if c := all[i]; (c < ' ' || c > '~') && c != '\t' {
+			return ""
+		}
+	}
+	return trim(all)
 }
 
 // Child returns the context of a new request within that of c, or in a new trace if c is the zero

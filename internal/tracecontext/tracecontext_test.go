@@ -124,13 +124,34 @@ func TestMade(t *testing.T) {
 	if want := (Context{Header: "00-0000000000000001abcdef0123456789-fedcba9876543210-01"}); first != want {
 		t.Errorf("a new trace is %+v, want %+v", first, want)
 	}
-	c := Context{Header: known, State: "a=1", Received: known, Foreign: true}
+	c := Context{Header: known, State: "a=1", Baggage: "user=7", Received: known, Foreign: true}
 	child := c.Child(random)
-	if want := (Context{"00-" + trace + "-0000000000000012-01", "a=1", known, false}); child != want {
+	if want := (Context{"00-" + trace + "-0000000000000012-01", "a=1", "user=7", known, false}); child != want {
 		t.Errorf("the child is %+v, want %+v", child, want)
 	}
 	if child.Trace() != trace || child.ID() != "0000000000000012" || child.Span() != trace+"-0000000000000012" || c.ID() != id {
 		t.Errorf("the parts are %q, %q, %q", child.Trace(), child.ID(), child.Span())
+	}
+}
+
+func TestBaggage(t *testing.T) {
+	long := strings.Repeat("a", baggageMax)
+	for _, c := range []struct {
+		values []string
+		want   string
+	}{
+		{nil, ""},
+		{[]string{"userId=alice,isProduction=false"}, "userId=alice,isProduction=false"},
+		{[]string{" a=1;p=2 ", "b=%E2%82%AC"}, "a=1;p=2 ,b=%E2%82%AC"},
+		{[]string{long}, long},
+		{[]string{long, "b"}, ""},
+		{[]string{"a=1\r\nCookie: x"}, ""},
+		{[]string{"a=\x00"}, ""},
+		{[]string{"a=é"}, ""},
+	} {
+		if got := Baggage(c.values); got != c.want {
+			t.Errorf("%.40q: %.40q, want %.40q", c.values, got, c.want)
+		}
 	}
 }
 

@@ -1,8 +1,8 @@
 //go:build ftrace_core && go1.22
 
 // This file is added to packages that know of requests. It has these belong to a trace, with
-// FTRACE_PROPAGATE. Their place in it comes and goes by the headers traceparent and tracestate, see
-// internal/tracecontext.
+// FTRACE_PROPAGATE. Their place in it comes and goes by the headers traceparent and tracestate, and
+// baggage with it, see internal/tracecontext.
 
 package definition
 
@@ -10,6 +10,9 @@ import _ "unsafe" // for go:linkname
 
 //go:linkname ftracePropagate runtime.ftracePropagate
 var ftracePropagate bool
+
+//go:linkname ftracePropagateBaggage runtime.ftracePropagateBaggage
+var ftracePropagateBaggage bool
 
 //go:linkname ftraceTrace runtime.ftrace_trace
 func ftraceTrace() *ftrace_tracecontext_Context
@@ -58,17 +61,23 @@ func (p *ftracePlace) leave() {
 	}
 }
 
-// ftraceReceived returns the place of a request that is served, given its headers traceparent and
-// tracestate. It is below that of a request around it, if that one came with the same header or
-// none did: what serves a request may contain something else that serves.
-func ftraceReceived(parents, states []string) (p ftracePlace) {
+// ftraceReceived returns the place of a request that is served, given its headers traceparent,
+// tracestate and baggage. It is below that of a request around it, if that one came with the same
+// header or none did: what serves a request may contain something else that serves.
+func ftraceReceived(parents, states, baggage []string) (p ftracePlace) {
 	p.before = ftraceTrace()
 	p.around = p.before
 	c, ok := ftrace_tracecontext_Read(parents, states)
+	if ftracePropagateBaggage {
+		c.Baggage = ftrace_tracecontext_Baggage(baggage)
+	}
 	if ok && (p.around == nil || p.around.Received != c.Received) {
 		p.around = &c
 	}
 	p.own = ftraceTraceWithin(p.around)
+	if p.around == nil {
+		p.own.Baggage = c.Baggage
+	}
 	return p
 }
 

@@ -18,25 +18,43 @@ var ftracePropagate bool
 //go:linkname ftracePropagateSQL
 var ftracePropagateSQL bool
 
+// ftracePropagateBaggage is FTRACE_PROPAGATE=baggage: the header baggage is passed on, too.
+//
+//go:linkname ftracePropagateBaggage
+var ftracePropagateBaggage bool
+
 // ftraceTraceStart is what the environment said when the program began. Header is "" if that is no
 // context. Received is TRACEPARENT nevertheless.
 var ftraceTraceStart ftrace_tracecontext_Context
 
 // ftraceParsePropagate reads FTRACE_PROPAGATE, and the context that the program is started in.
 func ftraceParsePropagate(s string) {
-	ftracePropagateSQL = s == "sql"
 	switch s {
 	case "", "0", "off", "false":
 		return
-	case "1", "on", "true", "sql":
-		ftracePropagate = true
-	default:
-		ftraceComplain("FTRACE_PROPAGATE: " + s + " is none of on, sql and off")
-		return
 	}
+	var sql, baggage bool
+	for more := true; more; {
+		var word string
+		word, s, more = ftrace_tracecontext_cut(s, ',')
+		switch word {
+		case "1", "on", "true":
+		case "sql":
+			sql = true
+		case "baggage":
+			baggage = true
+		default:
+			ftraceComplain("FTRACE_PROPAGATE: " + word + " is none of on, sql, baggage and off")
+			return
+		}
+	}
+	ftracePropagate, ftracePropagateSQL, ftracePropagateBaggage = true, sql, baggage
 	parent := gogetenv("TRACEPARENT")
 	ftraceTraceStart, _ = ftrace_tracecontext_Read([]string{parent}, []string{gogetenv("TRACESTATE")})
 	ftraceTraceStart.Received = parent
+	if baggage {
+		ftraceTraceStart.Baggage = ftrace_tracecontext_Baggage([]string{gogetenv("BAGGAGE")})
+	}
 }
 
 // ftrace_trace returns the context around what the goroutine does, or nil. It is that of the
@@ -90,23 +108,29 @@ func ftrace_trace_environment(env []string) []string {
 	if c == nil {
 		return env
 	}
-	with, state := make([]string, 0, len(env)+2), c.State
+	with, state, baggage := make([]string, 0, len(env)+3), c.State, c.Baggage
 	for _, entry := range env {
 		name := ftraceVariableName(entry)
-		if name == "TRACEPARENT" || name == "TRACESTATE" {
+		if name == "TRACEPARENT" || name == "TRACESTATE" || name == "BAGGAGE" && ftracePropagateBaggage {
 			switch {
 			case entry[min(len(entry), len(name)+1):] == gogetenv(name):
 				continue
 			case name == "TRACEPARENT":
 				return env
+			case name == "TRACESTATE":
+				state = ""
+			default:
+				baggage = ""
 			}
-			state = ""
 		}
 		with = append(with, entry)
 	}
 	with = append(with, "TRACEPARENT="+c.Header)
 	if state != "" {
 		with = append(with, "TRACESTATE="+state)
+	}
+	if baggage != "" {
+		with = append(with, "BAGGAGE="+baggage)
 	}
 	return with
 }

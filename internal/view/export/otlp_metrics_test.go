@@ -167,8 +167,8 @@ func TestMetricsQuiet(t *testing.T) {
 	}
 }
 
-// TestMetricsOfRequests: a request's metric is the one of OpenTelemetry's conventions, with those of
-// its attributes that have few values. When there are too many nevertheless, the rest is one.
+// TestMetricsOfRequests: a request's metric is the one of OpenTelemetry's conventions, with those
+// of its attributes that have few values. When there are too many nevertheless, the rest is one.
 func TestMetricsOfRequests(t *testing.T) {
 	r, err := recording.Open("../../../testdata/recordings/workers")
 	if err != nil {

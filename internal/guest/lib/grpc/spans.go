@@ -43,7 +43,7 @@ func ftraceServes(method string, ctx context.Context) (r ftraceRPC) {
 		// That of the goroutine that started the server has nothing to do with it.
 		ftraceSetTrace(nil)
 		md, _ := metadata.FromIncomingContext(ctx)
-		r.ftracePlace = ftraceReceived(md["traceparent"], md["tracestate"])
+		r.ftracePlace = ftraceReceived(md["traceparent"], md["tracestate"], md["baggage"])
 	}
 	span, parent, n := r.recorded()
 	r.token, r.number = ftraceBeginSpan(ftraceServer, ftraceMethod(method), method, []any{method, span, parent}[:n]...)
@@ -105,6 +105,9 @@ func ftraceCarry(ctx context.Context) context.Context {
 	md.Set("traceparent", c.Header)
 	if c.State != "" && len(md["tracestate"]) == 0 {
 		md.Set("tracestate", c.State)
+	}
+	if c.Baggage != "" && len(md["baggage"]) == 0 {
+		md.Set("baggage", c.Baggage)
 	}
 	return metadata.NewOutgoingContext(ctx, md)
 }

@@ -12,7 +12,7 @@ func ftraceReceive(r *Request) (p ftracePlace) {
 	if !ftracePropagate {
 		return p
 	}
-	return ftraceReceived(r.Header["Traceparent"], r.Header["Tracestate"])
+	return ftraceReceived(r.Header["Traceparent"], r.Header["Tracestate"], r.Header["Baggage"])
 }
 
 // ftraceSend returns the place of a request that is made.
@@ -53,8 +53,8 @@ func ftraceCarry(r *Request) *Request {
 	}
 	sent := new(Request)
 	*sent = *r
-	sent.Header = make(Header, len(r.Header)+2)
-	state := c.State
+	sent.Header = make(Header, len(r.Header)+3)
+	state, baggage := c.State, c.Baggage
 	for name, values := range r.Header {
 		if ascii.EqualFold(name, "Traceparent") {
 			continue
@@ -62,11 +62,17 @@ func ftraceCarry(r *Request) *Request {
 		if ascii.EqualFold(name, "Tracestate") {
 			state = ""
 		}
+		if ascii.EqualFold(name, "Baggage") {
+			baggage = ""
+		}
 		sent.Header[name] = values
 	}
 	sent.Header["Traceparent"] = []string{c.Header}
 	if state != "" {
 		sent.Header["Tracestate"] = []string{state}
+	}
+	if baggage != "" {
+		sent.Header["Baggage"] = []string{baggage}
 	}
 	return sent
 }
