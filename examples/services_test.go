@@ -7,16 +7,22 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 	_ "github.com/go-sql-driver/mysql"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 )
 
 // A serviceSpan is a span as OTLP has it in JSON.
@@ -29,6 +35,67 @@ type serviceSpan struct {
 		Value struct{ StringValue, IntValue string }
 	}
 	service string
+}
+
+// startService starts a service, which prints its address. stop ends it.
+func startService(t *testing.T, program, recording, propagate string, args ...string) (address string, stop func()) {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Env = append(testenv.Environ(), "FTRACE=stage/*;statement/*", "FTRACE_PROPAGATE="+propagate, "FTRACE_OUT=off", "FTRACE_RECORD="+recording)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	return line[:len(line)-1], func() {
+		cmd.Process.Signal(os.Interrupt)
+		if err := cmd.Wait(); err != nil {
+			t.Fatalf("%v: %v", args, err)
+		}
+	}
+}
+
+// TestServicesBaggage has the shop ask a stock that puts down the baggage: it is that of the request
+// to the shop, if that is asked for.
+func TestServicesBaggage(t *testing.T) {
+	bin, _ := protocolPrograms(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard := make(chan metadata.MD, 1)
+	server := grpc.NewServer(grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
+		md, _ := metadata.FromIncomingContext(stream.Context())
+		heard <- md
+		return status.Error(codes.NotFound, "there is none")
+	}))
+	go server.Serve(listener)
+	defer server.Stop()
+	for propagate, want := range map[string][]string{"on": nil, "baggage": {"user=7"}} {
+		shop, stop := startService(t, filepath.Join(bin, "services"), filepath.Join(t.TempDir(), "shop"), propagate, "-stock", listener.Addr().String())
+		r, err := http.NewRequest(http.MethodGet, "http://"+shop+"/items/bread", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Baggage", "user=7")
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if md := <-heard; !slices.Equal(md["baggage"], want) || len(md["traceparent"]) != 1 {
+			t.Errorf("%s: the stock heard %v, want baggage %v", propagate, md, want)
+		}
+		stop()
+	}
 }
 
 // TestServices sends requests through three services, and follows each of them in what two of the
@@ -46,28 +113,11 @@ func TestServices(t *testing.T) {
 	items(t, dsn)
 	program := filepath.Join(bin, "services")
 	dir := t.TempDir()
-	start := func(name string, args ...string) (address string, stop func() (recording string)) {
+	start := func(name string, args ...string) (address string, stop func() string) {
 		recording := filepath.Join(dir, name)
-		cmd := exec.Command(program, args...)
-		cmd.Env = append(testenv.Environ(), "FTRACE=stage/*;statement/*", "FTRACE_PROPAGATE=on", "FTRACE_OUT=off", "FTRACE_RECORD="+recording)
-		cmd.Stderr = os.Stderr
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { cmd.Process.Kill() })
-		line, err := bufio.NewReader(out).ReadString('\n')
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		return line[:len(line)-1], func() string {
-			cmd.Process.Signal(os.Interrupt)
-			if err := cmd.Wait(); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+		address, end := startService(t, program, recording, "on", args...)
+		return address, func() string {
+			end()
 			return recording
 		}
 	}
