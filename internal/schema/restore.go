@@ -603,9 +603,9 @@ func (r *restorer) window(w *window) {
 	if w.name != "" {
 		r.write(quoteName(w.name))
 	}
-	if w.partition != nil {
-		r.write(" PARTITION BY ")
-		r.list(w.partition)
+	for i, e := range w.partition {
+		r.write(map[bool]string{true: " PARTITION BY ", false: ", "}[i == 0])
+		r.sorted(e)
 	}
 	r.orderBy(w.order)
 	if w.frame != "" {

@@ -323,7 +323,7 @@ var integerResults = map[string]bool{"COUNT": true, "SIGN": true, "ISNULL": true
 
 // doubleResults are functions that return floating-point numbers.
 var doubleResults = map[string]bool{"SQRT": true, "POW": true, "POWER": true, "EXP": true, "LN": true, "LOG": true, "LOG2": true, "LOG10": true, "RAND": true, "PI": true, "SIN": true, "COS": true, "TAN": true, "ASIN": true, "ACOS": true,
-	"ATAN": true, "ATAN2": true, "DEGREES": true, "RADIANS": true, "STD": true, "STDDEV": true, "STDDEV_POP": true, "STDDEV_SAMP": true, "VARIANCE": true, "VAR_POP": true, "VAR_SAMP": true}
+	"ATAN": true, "ATAN2": true, "DEGREES": true, "RADIANS": true, "STD": true, "STDDEV": true, "STDDEV_POP": true, "STDDEV_SAMP": true, "VARIANCE": true, "VAR_POP": true, "VAR_SAMP": true, "PERCENT_RANK": true, "CUME_DIST": true}
 
 // sameResults are functions that return what their first argument is.
 var sameResults = map[string]bool{"MIN": true, "MAX": true, "NULLIF": true, "ANY_VALUE": true, "FIRST_VALUE": true, "LAST_VALUE": true, "NTH_VALUE": true}

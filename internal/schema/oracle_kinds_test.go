@@ -1,0 +1,123 @@
+package schema
+
+import "strings"
+
+// An oracleKind writes queries of one subject.
+type oracleKind struct {
+	name  string
+	query func(generator) string
+}
+
+var oracleKinds = []oracleKind{
+	{"plain", generator.query},
+	{"windows", generator.windows},
+	{"times", generator.times},
+}
+
+// windows writes a query with functions over windows. What depends on the order of rows has one
+// that is complete.
+func (g generator) windows() string {
+	partition := g.pick("", "", "PARTITION BY "+g.pick("x > 0", "y", "n", g.number(1), g.text(1))+" ")
+	whole := " ORDER BY " + g.pick("x, y", "x DESC, y DESC", "-x, y", "x + 1, y")
+	some := g.pick("", " ORDER BY "+g.pick("x", "y", "n", "x DESC", "n DESC", g.number(1)+" + 0", g.text(1)))
+	if some == "" {
+		partition = strings.TrimSpace(partition)
+	}
+	frame := " ROWS " + g.pick("UNBOUNDED PRECEDING", "1 PRECEDING", "CURRENT ROW",
+		"BETWEEN "+g.pick("UNBOUNDED PRECEDING", "2 PRECEDING", "1 PRECEDING")+" AND "+g.pick("1 PRECEDING", "CURRENT ROW", "1 FOLLOWING", "UNBOUNDED FOLLOWING"),
+		"BETWEEN "+g.pick("CURRENT ROW", "1 FOLLOWING")+" AND "+g.pick("1 FOLLOWING", "2 FOLLOWING", "UNBOUNDED FOLLOWING"))
+	of := g.pick(g.number(1), g.fraction(1), "x", "y")
+	for strings.Contains(of, "/") || strings.Contains(of, "DIV") { // MariaDB cuts each quotient here
+		of = g.fraction(1)
+	}
+	sum := g.pick("SUM", "COUNT", "MIN", "MAX", "AVG") + "(" + of + ")"
+	call := ""
+	switch g.IntN(6) {
+	case 0:
+		call = g.pick("ROW_NUMBER()", "NTILE(2)", "NTILE(3)") + " OVER (" + partition + whole + ")"
+	case 1:
+		call = g.pick("RANK()", "DENSE_RANK()", "PERCENT_RANK()", "CUME_DIST()") + " OVER (" + partition + g.pick(" ORDER BY x", " ORDER BY y DESC", " ORDER BY n", whole) + ")"
+	case 2:
+		call = g.pick("LAG", "LEAD") + "(" + g.any(1) + g.pick("", ", 1", ", 2", ", 0") + ") OVER (" + partition + whole + ")"
+	case 3:
+		call = g.pick("FIRST_VALUE(", "LAST_VALUE(") + g.any(1) + ") OVER (" + partition + whole + g.pick("", frame) + ")"
+	case 4:
+		call = sum + " OVER (" + partition + whole + frame + ")"
+	case 5:
+		call = sum + " OVER (" + partition + some + ")"
+	}
+	switch g.IntN(4) {
+	case 0:
+		return "SELECT x, y, " + g.number(1) + " + " + call + " FROM t"
+	case 1:
+		return "SELECT x, SUM(" + g.number(1) + "), RANK() OVER (ORDER BY SUM(x)) AS r FROM t GROUP BY x"
+	case 2:
+		return "SELECT * FROM (SELECT x, y, " + call + " AS w FROM t WHERE " + g.truth(1) + ") AS d WHERE w " + g.pick("> 1", "= 1", "IS NOT NULL")
+	}
+	return "SELECT x, y, " + call + " AS w, NTH_VALUE(x, 2) OVER w AS v FROM t WINDOW w AS (ORDER BY x, y)"
+}
+
+// time writes an expression that is a time: a date, or one with a time of day.
+func (g generator) time(depth int) string {
+	if depth <= 0 {
+		return g.pick("a", "a", "b", "NULL", "'2026-01-31'", "'2024-02-29 23:59:59'", "'1999-12-31 00:00:01'", "'2026-05-06 07:08:09.5'")
+	}
+	t := func() string { return g.time(depth - 1) }
+	switch g.IntN(9) {
+	case 0, 1:
+		return g.pick("DATE_ADD", "DATE_SUB") + "(" + t() + ", " + g.interval() + ")"
+	case 2:
+		return t() + g.pick(" + ", " - ") + g.interval()
+	case 3:
+		return g.pick("DATE", "LAST_DAY", "TIMESTAMP") + "(" + t() + ")"
+	case 4:
+		return g.pick("ADDDATE", "SUBDATE") + "(" + t() + ", " + g.pick("k", "1", "40", "-366") + ")"
+	case 5:
+		return "FROM_UNIXTIME(" + g.pick("k", "0", "1000000000", "k * 86400 * 30", "NULL") + ")"
+	case 6:
+		return "TIMESTAMPADD(" + g.unit() + ", " + g.pick("k", "1", "-13") + ", " + t() + ")"
+	case 7:
+		return "CAST(" + t() + " AS " + g.pick("DATE", "DATETIME") + ")"
+	}
+	return g.pick("IFNULL", "COALESCE", "GREATEST", "LEAST") + "(" + g.pick("a, ", "b, ") + g.pick("a", "b") + ")"
+}
+
+func (g generator) unit() string {
+	return g.pick("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
+}
+
+func (g generator) interval() string {
+	if g.IntN(3) == 0 {
+		return "INTERVAL " + g.pick("'1:2' HOUR_MINUTE", "'3:10' MINUTE_SECOND", "'1 2' DAY_HOUR", "'1-2' YEAR_MONTH", "'-1:30' HOUR_MINUTE", "'1 1:1:1' DAY_SECOND")
+	}
+	return "INTERVAL " + g.pick("1", "k", "-1", "k * 5", "'2'", "13", "NULL") + " " + g.unit()
+}
+
+// times writes a query of times.
+func (g generator) times() string {
+	depth := g.IntN(3)
+	t := func() string { return g.time(depth) }
+	part := func() string {
+		switch g.IntN(8) {
+		case 0:
+			return "DATE_FORMAT(" + t() + ", " + g.pick("'%Y-%m-%d'", "'%H:%i:%s'", "'%W %M %e'", "'%a %b %c %y'", "'%j %k %l %p'", "'%T|%r|%f'", "'%w %h %I %%'", "'%D %U %u %V %v %X %x'", "'%q'") + ")"
+		case 1:
+			return "TIMESTAMPDIFF(" + g.unit() + ", " + t() + ", " + t() + ")"
+		case 2:
+			return "DATEDIFF(" + t() + ", " + t() + ")"
+		case 3:
+			return g.pick("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "QUARTER", "DAYOFYEAR", "DAYOFWEEK", "WEEKDAY", "WEEKOFYEAR", "TO_DAYS", "DAYNAME", "MONTHNAME", "MICROSECOND", "DAYOFMONTH", "TIME_TO_SEC", "WEEK", "YEARWEEK", "UNIX_TIMESTAMP", "TIME") + "(" + t() + ")"
+		case 4:
+			return "EXTRACT(" + g.pick(g.unit(), "HOUR_MINUTE", "YEAR_MONTH") + " FROM " + t() + ")"
+		case 5:
+			return g.pick("SEC_TO_TIME", "FROM_DAYS", "FROM_UNIXTIME") + "(" + g.pick("k", "0", "3661", "k * 1000", "739000") + ")"
+		case 6:
+			return g.pick("a", "b", t()) + " " + g.pick("=", "<", ">=", "<>") + " " + g.pick("a", "b", t(), "'2026-01-31'")
+		}
+		return t()
+	}
+	if g.IntN(5) == 0 {
+		return "SELECT " + g.pick("MIN", "MAX", "COUNT", "GROUP_CONCAT") + "(" + t() + ") AS m FROM times GROUP BY " + g.pick("DATE(a)", "YEAR(b)", "k > 1")
+	}
+	return "SELECT " + part() + ", " + part() + ", k FROM times" + g.pick("", " WHERE "+g.pick("a", "b")+g.pick(" > ", " = ", " <= ")+"'2024-02-29'", " WHERE "+part()+" IS NOT NULL")
+}
