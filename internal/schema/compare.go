@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"database/sql/driver"
 	"math"
 	"regexp"
 	"slices"
@@ -57,18 +58,31 @@ func folds(list ...*expr) bool {
 	return true
 }
 
-// number writes an operand that is compared with another: text that is compared with a number
-// counts as a number.
-func (r *restorer) number(e, other *expr) {
-	if r.countsAsNumber(e, r.kind(other), other.form == columnForm) {
-		r.asNumber(e)
-		return
+// against returns an operand that is compared with values of a kind: text that is compared with a
+// number counts as a number, and what is compared with a time as one.
+func (r *restorer) against(e *expr, other exprKind, column bool) *expr {
+	k := r.kind(e)
+	switch {
+	case max(k.time, other.time) != noTime:
+		if k.time == instantTime || k.time == dayTime && other.time == dayTime || k.class == nullClass || other.class == nullClass {
+			return e
+		}
+		if e.form == stringForm {
+			return &expr{form: stringForm, text: asText(instant([]driver.Value{e.text}))}
+		}
+		return &expr{form: callForm, text: "INSTANT", args: []*expr{e}}
+	case r.countsAsNumber(e, other, column):
+		return &expr{form: numberOfForm, args: []*expr{e}}
 	}
-	r.operand(e)
+	return e
 }
 
 // asNumber writes text as a number. Of a text that is written there it is known now.
 func (r *restorer) asNumber(e *expr) {
+	if r.kind(e).time != noTime {
+		r.call("digits_of_time", e)
+		return
+	}
 	f := 0.0
 	if e.form == stringForm {
 		f = asNumber(e.text)
@@ -135,22 +149,20 @@ func (r *restorer) inMixed(e *expr) {
 }
 
 // comparable returns a comparison with several values in which text counts as a number if the
-// others are numbers.
+// others are numbers, and as a time if one is a time.
 func (r *restorer) comparable(e *expr) *expr {
-	var numbers exprKind
+	var with exprKind
 	for _, a := range e.args {
-		if k := r.kind(a); k.numeric() {
-			numbers = k
+		if k := r.kind(a); k.time > with.time || k.numeric() && with.time == noTime {
+			with = k
 		}
 	}
-	if !numbers.numeric() {
-		return e
+	if with.time == dayTime && slices.ContainsFunc(e.args, func(a *expr) bool { return r.kind(a).time != dayTime }) {
+		with.time = instantTime
 	}
 	c := e.clone()
 	for i, a := range c.args {
-		if r.countsAsNumber(a, numbers, e.args[0].form == columnForm) {
-			c.args[i] = &expr{form: numberOfForm, args: []*expr{a}}
-		}
+		c.args[i] = r.against(a, with, e.args[0].form == columnForm)
 	}
 	return c
 }
@@ -177,11 +189,14 @@ func (r *restorer) textOperand(e *expr) {
 
 // as writes what an expression may be that is of a kind: IF(a, 1, 'x') is text.
 func (r *restorer) as(k exprKind, e *expr) {
-	if k.text() {
+	switch {
+	case k.time == instantTime && r.kind(e).time == dayTime:
+		r.call("datetime_of", e)
+	case k.text():
 		r.text(e)
-		return
+	default:
+		r.expr(e)
 	}
-	r.expr(e)
 }
 
 // textResults are functions that return text.

@@ -76,6 +76,7 @@ var functions = map[string]function{
 	"row_key":          {-1, rowKey},
 	"bits_of_one":      {2, func(a []driver.Value) driver.Value { return bitsOf(a[0]) ^ bitsOf(a[1]) }},
 	"date_of":          {1, func(a []driver.Value) driver.Value { return timeAs(a[0], time.DateOnly) }},
+	"timestamp_of":     {1, ofDate(func(t time.Time) driver.Value { return formatTime(t) })},
 	"datetime_of":      {1, func(a []driver.Value) driver.Value { return timeAs(a[0], time.DateTime) }},
 	"ucase":            {1, text1(strings.ToUpper)},
 	"lcase":            {1, text1(strings.ToLower)},

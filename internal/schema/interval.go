@@ -30,14 +30,39 @@ func intervalError(rest string) *Error {
 		rest[:min(len(rest), 40)])
 }
 
-// parseTime reads a time as text. day means that it has no time of day.
+// ofDays reports whether an interval of a unit leaves the time of day as it is.
+func ofDays(unit string) bool {
+	return unit == "YEAR_MONTH" || months[unit] != 0 || units[unit] >= units["DAY"]
+}
+
+// parseTime reads a time as text, or as a number such as 20260131. day means that it has no time of
+// day.
 func parseTime(v driver.Value) (t time.Time, day, ok bool) {
 	text := strings.Replace(asText(v), "T", " ", 1)
-	if t, err := time.Parse(time.DateTime, text); err == nil {
-		return t, false, true
+	for _, layout := range []string{time.DateTime, time.DateOnly, "20060102150405", "20060102"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, len(layout) <= len(time.DateOnly), true
+		}
 	}
-	t, err := time.Parse(time.DateOnly, text)
-	return t, true, err == nil
+	return time.Time{}, false, false
+}
+
+// instant returns a time as it is compared with others: a day is its midnight. What is no time
+// stays.
+func instant(a []driver.Value) driver.Value {
+	t, _, ok := parseTime(a[0])
+	if !ok {
+		return asText(a[0])
+	}
+	return formatTime(t)
+}
+
+// formatTime returns a time as text, with six digits of a second if it has a fraction.
+func formatTime(t time.Time) string {
+	if t.Nanosecond() != 0 {
+		return t.Format("2006-01-02 15:04:05.000000")
+	}
+	return t.Format(time.DateTime)
 }
 
 // intervalNumbers returns the numbers in the value of an interval of several units. If there are
@@ -95,7 +120,6 @@ func shiftTime(a []driver.Value) driver.Value {
 	for i, n := range numbers {
 		length += n * units[parts[i]]
 		month += n * float64(months[parts[i]])
-		day = day && (units[parts[i]] == 0 || units[parts[i]] >= units["DAY"])
 	}
 	if !ok || math.Abs(month) > 12e4 || math.Abs(length) > 1e4*366*86400e6 {
 		return nil // not a time, or beyond the years that times can have
@@ -109,12 +133,10 @@ func shiftTime(a []driver.Value) driver.Value {
 	switch {
 	case t.Year() < 1 || t.Year() > 9999:
 		return nil
-	case day:
+	case day && ofDays(unit):
 		return t.Format(time.DateOnly)
-	case t.Nanosecond() != 0:
-		return t.Format("2006-01-02 15:04:05.000000")
 	}
-	return t.Format(time.DateTime)
+	return formatTime(t)
 }
 
 // timeBetween is TIMESTAMPDIFF(unit, a, b): the number of whole units from a to b.

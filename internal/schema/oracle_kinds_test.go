@@ -60,7 +60,7 @@ func (g generator) windows() string {
 // time writes an expression that is a time: a date, or one with a time of day.
 func (g generator) time(depth int) string {
 	if depth <= 0 {
-		return g.pick("a", "a", "b", "NULL", "'2026-01-31'", "'2024-02-29 23:59:59'", "'1999-12-31 00:00:01'", "'2026-05-06 07:08:09.5'")
+		return g.pick("a", "a", "b", "NULL", "CAST('2026-01-31' AS DATE)", "'2024-02-29 23:59:59'", "'1999-12-31 00:00:01'", "'2026-05-06 07:08:09.500000'")
 	}
 	t := func() string { return g.time(depth - 1) }
 	switch g.IntN(9) {
@@ -88,9 +88,9 @@ func (g generator) unit() string {
 
 func (g generator) interval() string {
 	if g.IntN(3) == 0 {
-		return "INTERVAL " + g.pick("'1:2' HOUR_MINUTE", "'3:10' MINUTE_SECOND", "'1 2' DAY_HOUR", "'1-2' YEAR_MONTH", "'-1:30' HOUR_MINUTE", "'1 1:1:1' DAY_SECOND")
+		return "INTERVAL " + g.pick("'1:2' HOUR_MINUTE", "'3:10' MINUTE_SECOND", "'1 2' DAY_HOUR", "'1-2' YEAR_MONTH", "'-1:30' HOUR_MINUTE", "'1 1:1:1' DAY_SECOND", "'2' DAY", "'1x' HOUR")
 	}
-	return "INTERVAL " + g.pick("1", "k", "-1", "k * 5", "'2'", "13", "NULL") + " " + g.unit()
+	return "INTERVAL " + g.pick("1", "k", "-1", "k * 5", "13", "NULL") + " " + g.unit()
 }
 
 // times writes a query of times.
@@ -98,7 +98,9 @@ func (g generator) times() string {
 	depth := g.IntN(3)
 	t := func() string { return g.time(depth) }
 	part := func() string {
-		switch g.IntN(8) {
+		switch g.IntN(9) {
+		case 8:
+			return g.pick("TIME_TO_SEC(a)", "UNIX_TIMESTAMP(a)", "UNIX_TIMESTAMP(b)", "TIME_TO_SEC(CAST("+t()+" AS DATETIME))", "a + 0", "b + k", "a * 2")
 		case 0:
 			return "DATE_FORMAT(" + t() + ", " + g.pick("'%Y-%m-%d'", "'%H:%i:%s'", "'%W %M %e'", "'%a %b %c %y'", "'%j %k %l %p'", "'%T|%r|%f'", "'%w %h %I %%'", "'%D %U %u %V %v %X %x'", "'%q'") + ")"
 		case 1:
@@ -106,7 +108,7 @@ func (g generator) times() string {
 		case 2:
 			return "DATEDIFF(" + t() + ", " + t() + ")"
 		case 3:
-			return g.pick("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "QUARTER", "DAYOFYEAR", "DAYOFWEEK", "WEEKDAY", "WEEKOFYEAR", "TO_DAYS", "DAYNAME", "MONTHNAME", "MICROSECOND", "DAYOFMONTH", "TIME_TO_SEC", "WEEK", "YEARWEEK", "UNIX_TIMESTAMP", "TIME") + "(" + t() + ")"
+			return g.pick("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "QUARTER", "DAYOFYEAR", "DAYOFWEEK", "WEEKDAY", "WEEKOFYEAR", "TO_DAYS", "DAYNAME", "MONTHNAME", "MICROSECOND", "DAYOFMONTH", "WEEK", "YEARWEEK", "TIME") + "(" + t() + ")"
 		case 4:
 			return "EXTRACT(" + g.pick(g.unit(), "HOUR_MINUTE", "YEAR_MONTH") + " FROM " + t() + ")"
 		case 5:

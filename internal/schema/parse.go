@@ -576,9 +576,7 @@ func (p *parser) call(first int, function string) *expr {
 		unit := strings.ToUpper(t.text)
 		if _, known := units[unit]; t.kind != word || p.at(p.i+1).is("(") {
 			p.syntax()
-		} else if e.text == "EXTRACT" && !partUnits[unit] {
-			fail(NewError(erUnsupported, "This version of ftrace doesn't yet support 'EXTRACT(%s FROM ...)'", t.text))
-		} else if e.text != "EXTRACT" && !known {
+		} else if !known && (e.text != "EXTRACT" || composites[unit] == nil) {
 			fail(NewError(erUnsupported, "This version of ftrace doesn't yet support '%s(%s, ...)'", e.text, t.text))
 		}
 		p.i++

@@ -270,13 +270,13 @@ func (r *restorer) binary(e *expr) {
 		r.operand(b)
 		return
 	}
-	r.number(a, b)
+	r.operand(r.against(a, r.kind(b), b.form == columnForm))
 	op, ok := renamed[e.text]
 	if !ok {
 		op = e.text
 	}
 	r.write(" ", op, " ")
-	r.number(b, a)
+	r.operand(r.against(b, r.kind(a), a.form == columnForm))
 	if folds(a, b) {
 		r.write(" COLLATE NOCASE")
 	}
@@ -443,7 +443,7 @@ func (r *restorer) cast(e *expr) {
 var shifting = map[string]int{"DATE_ADD": 1, "ADDDATE": 1, "DATE_SUB": -1, "SUBDATE": -1}
 
 // otherNames are functions that have another name here.
-var otherNames = map[string]string{"DATE": "date_of", "TIMESTAMP": "datetime_of", "ISNULL": "is_null", "JSON_ARRAYAGG": "json_group_array", "JSON_OBJECTAGG": "json_group_object", "SCHEMA": "database", "CURRENT_USER": "user", "SESSION_USER": "user", "SYSTEM_USER": "user"}
+var otherNames = map[string]string{"DATE": "date_of", "TIMESTAMP": "timestamp_of", "ISNULL": "is_null", "JSON_ARRAYAGG": "json_group_array", "JSON_OBJECTAGG": "json_group_object", "SCHEMA": "database", "CURRENT_USER": "user", "SESSION_USER": "user", "SYSTEM_USER": "user"}
 
 // function writes a call that a statement has.
 func (r *restorer) function(e *expr) {

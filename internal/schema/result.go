@@ -44,6 +44,7 @@ type Result struct {
 	session *Session
 	rows    *sql.Rows
 	ahead   [][]any // rows that were read to find out the types, or all rows
+	days    []bool  // columns that are dates: the engine's driver makes times of all
 	ended   bool
 	whole   bool       // the statement ends with it
 	assigns []assigned // columns that are assigned to variables
@@ -73,6 +74,7 @@ func (s *Session) result(rows *sql.Rows, columns []typedColumn) (*Result, error)
 			of = columns[i].kind
 		}
 		c := Column{Name: t.Name()}
+		r.days = append(r.days, strings.EqualFold(t.DatabaseTypeName(), "DATE"))
 		switch of.class {
 		case integerClass:
 			c.Type = Integer
@@ -157,7 +159,9 @@ func (r *Result) read() ([]any, error) {
 		case bool:
 			row[i] = truth(v)
 		case time.Time:
-			row[i] = v.Format(time.DateTime)
+			if row[i] = formatTime(v); r.days[i] {
+				row[i] = v.Format(time.DateOnly)
+			}
 		}
 	}
 	if rowBytes(row) > maxText {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"database/sql/driver"
 	"fmt"
 	"math"
@@ -31,6 +32,14 @@ var timeFunctions = map[string]function{
 		return clock(time.Duration(math.Round(min(max(asNumber(a[0]), -1e9), 1e9)*1e6)) * time.Microsecond)
 	}},
 	"time_to_sec": {1, timeToSeconds},
+	"time": {1, func(a []driver.Value) driver.Value {
+		if t, _, ok := parseTime(a[0]); ok {
+			return clock(t.Sub(t.Truncate(24 * time.Hour)))
+		} else if d, ok := parseClock(a[0]); ok {
+			return clock(d)
+		}
+		return nil
+	}},
 	"datediff": {2, func(args []driver.Value) driver.Value {
 		a, _, ok1 := parseTime(args[0])
 		b, _, ok2 := parseTime(args[1])
@@ -53,6 +62,20 @@ var timeFunctions = map[string]function{
 		}
 		return clock(a - b)
 	}},
+	"instant": {1, instant},
+	"digits_of_time": {1, func(a []driver.Value) driver.Value {
+		n, _ := strconv.ParseInt(strings.NewReplacer("-", "", ":", "", " ", "").Replace(asText(a[0])), 10, 64)
+		return n
+	}},
+	"from_days": {1, func(a []driver.Value) driver.Value {
+		n := math.Round(asNumber(a[0]))
+		if !(n > 365 && n < 3652425) {
+			return "0000-00-00"
+		}
+		return time.Unix((int64(n)-daysOf1970)*86400, 0).UTC().Format(time.DateOnly)
+	}},
+	"week":       between(1, 2, func(a []driver.Value) driver.Value { return weekFunction(a, false) }),
+	"yearweek":   between(1, 2, func(a []driver.Value) driver.Value { return weekFunction(a, true) }),
 	"last_day":   {1, ofDate(func(t time.Time) driver.Value { return t.AddDate(0, 1, -t.Day()).Format(time.DateOnly) })},
 	"dayname":    {1, ofDate(func(t time.Time) driver.Value { return t.Weekday().String() })},
 	"monthname":  {1, ofDate(func(t time.Time) driver.Value { return t.Month().String() })},
@@ -60,7 +83,7 @@ var timeFunctions = map[string]function{
 	"dayofweek":  {1, ofDate(func(t time.Time) driver.Value { return int64(t.Weekday()) + 1 })},
 	"weekday":    {1, ofDate(func(t time.Time) driver.Value { return int64(t.Weekday()+6) % 7 })},
 	"weekofyear": {1, ofDate(func(t time.Time) driver.Value { _, week := t.ISOWeek(); return int64(week) })},
-	"to_days":    {1, ofDate(func(t time.Time) driver.Value { return t.Truncate(24*time.Hour).Unix()/86400 + 719528 })},
+	"to_days":    {1, ofDate(func(t time.Time) driver.Value { return t.Truncate(24*time.Hour).Unix()/86400 + daysOf1970 })},
 	"extract":    {2, func(a []driver.Value) driver.Value { return partOfTime(strings.ToUpper(asText(a[0])), a[1]) }},
 	"year":       {1, part("YEAR")}, "quarter": {1, part("QUARTER")}, "month": {1, part("MONTH")}, "day": {1, part("DAY")}, "dayofmonth": {1, part("DAY")},
 	"hour": {1, part("HOUR")}, "minute": {1, part("MINUTE")}, "second": {1, part("SECOND")}, "microsecond": {1, part("MICROSECOND")},
@@ -85,8 +108,70 @@ func part(unit string) func([]driver.Value) driver.Value {
 	return func(a []driver.Value) driver.Value { return partOfTime(unit, a[0]) }
 }
 
+// daysOf1970 is TO_DAYS('1970-01-01').
+const daysOf1970 = 719528
+
+// weekFunction is WEEK(t, mode), or YEARWEEK(t, mode).
+func weekFunction(a []driver.Value, withYear bool) driver.Value {
+	t, _, ok := parseTime(a[0])
+	if !ok {
+		return nil
+	}
+	mode := 0
+	if len(a) == 2 {
+		mode = int(asNumber(a[1])) & 7
+	}
+	if withYear {
+		year, week := weekOf(t, mode|2)
+		return int64(year*100 + week)
+	}
+	_, week := weekOf(t, mode)
+	return int64(week)
+}
+
+// weekOf returns the week of a day and the week's year. Bits of a mode are those of WEEK(). 1: weeks
+// begin on Monday. 2: days before the first week are in the last one of the year before, not in week
+// 0. 4: the first week of the year, which has four days of it if it begins on Monday, and else all,
+// is the other one.
+func weekOf(t time.Time, mode int) (year, week int) {
+	first := func(year int) time.Time { // of the first week of a year
+		t := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+		weekday := (int(t.Weekday()) + 6*(mode&1)) % 7
+		if whole := mode&1 == mode>>2&1; whole && weekday != 0 || weekday > 3 {
+			weekday -= 7
+		}
+		return t.AddDate(0, 0, -weekday)
+	}
+	year = t.Year()
+	begin := first(year)
+	if t.Before(begin) {
+		if mode&2 == 0 {
+			return year, 0
+		}
+		year--
+		begin = first(year)
+	} else if next := first(year + 1); mode&2 != 0 && !t.Before(next) {
+		return year + 1, 1
+	}
+	return year, int(t.Sub(begin)/(7*24*time.Hour)) + 1
+}
+
 // partOfTime is EXTRACT(unit FROM t).
 func partOfTime(unit string, v driver.Value) driver.Value {
+	if parts := composites[unit]; parts != nil {
+		number := int64(0)
+		for _, part := range parts {
+			n, ok := partOfTime(part, v).(int64)
+			if !ok {
+				return nil
+			}
+			number = number*cmp.Or(map[string]int64{"MICROSECOND": 1e6}[part], 100) + n
+		}
+		return number
+	}
+	if unit == "WEEK" {
+		return weekFunction([]driver.Value{v}, false)
+	}
 	t, _, ok := parseTime(v)
 	if !ok {
 		d, isClock := parseClock(v)
@@ -101,9 +186,6 @@ func partOfTime(unit string, v driver.Value) driver.Value {
 	return int64(map[string]int{"YEAR": t.Year(), "QUARTER": (int(t.Month()) + 2) / 3, "MONTH": int(t.Month()), "DAY": t.Day(), "HOUR": t.Hour(), "MINUTE": t.Minute(), "SECOND": t.Second(),
 		"MICROSECOND": t.Nanosecond() / 1000}[unit])
 }
-
-// partUnits are the units that EXTRACT knows.
-var partUnits = map[string]bool{"YEAR": true, "QUARTER": true, "MONTH": true, "DAY": true, "HOUR": true, "MINUTE": true, "SECOND": true, "MICROSECOND": true}
 
 // parseClock reads a time of day, or a length of time: [-]hours:minutes:seconds.
 func parseClock(v driver.Value) (d time.Duration, ok bool) {
@@ -154,23 +236,20 @@ func fromUnixtime(a []driver.Value) driver.Value {
 	if !(seconds >= 0 && seconds < 1<<32) {
 		return nil
 	}
-	t, layout := time.UnixMicro(int64(math.Round(seconds*1e6))).UTC(), time.DateTime
-	if t.Nanosecond() != 0 {
-		layout = "2006-01-02 15:04:05.000000"
-	}
+	text := formatTime(time.UnixMicro(int64(math.Round(seconds * 1e6))).UTC())
 	if len(a) == 2 {
-		return dateFormat([]driver.Value{t.Format(layout), a[1]})
+		return dateFormat([]driver.Value{text, a[1]})
 	}
-	return t.Format(layout)
+	return text
 }
 
 // unixTimestamp returns the seconds since 1970 of a time as text, or of now; NULL if it is not a
-// time.
+// time, or before.
 func unixTimestamp(args []driver.Value) driver.Value {
 	if len(args) == 0 {
 		return time.Now().Unix()
 	}
-	if t, _, ok := parseTime(args[0]); ok {
+	if t, _, ok := parseTime(args[0]); ok && t.Unix() >= 0 {
 		return t.Unix()
 	}
 	return nil
@@ -205,8 +284,18 @@ func dateFormat(a []driver.Value) driver.Value {
 			fmt.Fprintf(&b, "%06d", t.Nanosecond()/1000)
 		case c == 'w':
 			b.WriteString(strconv.Itoa(int(t.Weekday())))
-		case strings.IndexByte("DUuVvXx", c) >= 0:
-			return fmt.Errorf("this version of ftrace doesn't yet support '%%%c' of DATE_FORMAT", c)
+		case c == 'D':
+			ending := "th"
+			if tens := t.Day() / 10; tens != 1 && t.Day()%10 <= 3 {
+				ending = []string{"th", "st", "nd", "rd"}[t.Day()%10]
+			}
+			fmt.Fprint(&b, t.Day(), ending)
+		case strings.IndexByte("UuVv", c) >= 0:
+			_, week := weekOf(t, strings.IndexByte("UuVv", c))
+			fmt.Fprintf(&b, "%02d", week)
+		case strings.IndexByte("Xx", c) >= 0:
+			year, _ := weekOf(t, 2+strings.IndexByte("Xx", c))
+			fmt.Fprintf(&b, "%04d", year)
 		default:
 			b.WriteByte(c)
 		}

@@ -29,9 +29,20 @@ const (
 // An exprKind says what an expression's values are.
 type exprKind struct {
 	class
-	scale  int // the places of a decimal number that are shown
-	digits int // the places that are computed, at least as many
+	scale  int      // the places of a decimal number that are shown
+	digits int      // the places that are computed, at least as many
+	time   timeKind // of text
 }
+
+// A timeKind says which text is a time. It is compared with others as a time: a day is its
+// midnight.
+type timeKind uint8
+
+const (
+	noTime timeKind = iota
+	dayTime
+	instantTime // with a time of day
+)
 
 // precise is how many digits a decimal number can have: SQLite's numbers are floating-point ones.
 const precise = 15
@@ -44,7 +55,7 @@ const placesOfQuotient = 4
 const maxScale = 38
 
 func decimal(scale, digits int) exprKind {
-	return exprKind{decimalClass, min(scale, maxScale), max(scale, digits)}
+	return exprKind{class: decimalClass, scale: min(scale, maxScale), digits: max(scale, digits)}
 }
 
 func (k exprKind) numeric() bool {
@@ -54,8 +65,11 @@ func (k exprKind) numeric() bool {
 func (k exprKind) text() bool { return k.class == textClass || k.class == enumClass }
 
 // asNumber returns the kind of what a number is made of. Of text, and of NULL, that is a
-// floating-point one.
+// floating-point one. Of a time it is its digits.
 func (k exprKind) asNumber() exprKind {
+	if k.time != noTime {
+		return exprKind{class: integerClass}
+	}
 	if k.text() || k.class == nullClass {
 		return exprKind{class: doubleClass}
 	}
@@ -79,7 +93,7 @@ func kindOfColumn(columnType string) exprKind {
 		return exprKind{class: doubleClass}
 	}
 	if strings.Contains(name, "char") || strings.Contains(name, "text") || strings.Contains(name, "time") || name == "date" {
-		return exprKind{class: textClass}
+		return exprKind{class: textClass, time: map[string]timeKind{"date": dayTime, "datetime": instantTime, "timestamp": instantTime}[name]}
 	}
 	return exprKind{}
 }
@@ -142,6 +156,7 @@ func either(kinds ...exprKind) (k exprKind) {
 		case k.class == nullClass:
 			k = other
 		case k.class == other.class && k.class != decimalClass:
+			k.time = min(k.time, 1) * min(other.time, 1) * max(k.time, other.time)
 		case k.text() || other.text():
 			k = exprKind{class: textClass}
 		case k.class == doubleClass || other.class == doubleClass:
@@ -250,6 +265,12 @@ func (r *restorer) findKind(e *expr) exprKind {
 		}
 	case assignForm, levelForm:
 		return r.kind(e.args[0])
+	case shiftForm:
+		if a, b := e.args[0], e.args[1]; a.form == intervalForm {
+			return r.kind(b).shifted(a.text)
+		} else {
+			return r.kind(a).shifted(b.text)
+		}
 	case collateForm:
 		return text
 	case numberOfForm:
@@ -311,15 +332,28 @@ func kindOfCast(e *expr) exprKind {
 		return decimal(scale, 0)
 	case "DOUBLE", "FLOAT", "REAL":
 		return exprKind{class: doubleClass}
+	case "DATE":
+		return exprKind{class: textClass, time: dayTime}
+	case "DATETIME", "TIMESTAMP":
+		return exprKind{class: textClass, time: instantTime}
 	}
 	return exprKind{class: textClass}
+}
+
+// shifted returns the kind of a time and an interval of a unit.
+func (k exprKind) shifted(unit string) exprKind {
+	of := exprKind{class: textClass, time: k.time}
+	if k.time == dayTime && !ofDays(unit) {
+		of.time = instantTime
+	}
+	return of
 }
 
 // integerResults are functions that return integers, beside those of counts.
 var integerResults = map[string]bool{"COUNT": true, "SIGN": true, "ISNULL": true, "LENGTH": true, "OCTET_LENGTH": true, "CHAR_LENGTH": true, "CHARACTER_LENGTH": true, "BIT_LENGTH": true, "ASCII": true, "ORD": true,
 	"LOCATE": true, "INSTR": true, "POSITION": true, "STRCMP": true, "FIELD": true, "FIND_IN_SET": true, "BIT_COUNT": true, "CRC32": true, "CONNECTION_ID": true, "FOUND_ROWS": true, "ROW_COUNT": true, "LAST_INSERT_ID": true,
 	"ROW_NUMBER": true, "RANK": true, "DENSE_RANK": true, "NTILE": true, "GROUPING": true, "YEAR": true, "MONTH": true, "DAY": true, "DAYOFMONTH": true, "HOUR": true, "MINUTE": true, "SECOND": true, "MICROSECOND": true,
-	"QUARTER": true, "DAYOFYEAR": true, "DAYOFWEEK": true, "WEEKDAY": true, "WEEKOFYEAR": true, "TO_DAYS": true, "EXTRACT": true, "DATEDIFF": true, "TIMESTAMPDIFF": true, "TIME_TO_SEC": true, "SLEEP": true}
+	"QUARTER": true, "DAYOFYEAR": true, "DAYOFWEEK": true, "WEEKDAY": true, "WEEKOFYEAR": true, "TO_DAYS": true, "EXTRACT": true, "DATEDIFF": true, "TIMESTAMPDIFF": true, "TIME_TO_SEC": true, "SLEEP": true, "UNIX_TIMESTAMP": true, "WEEK": true, "YEARWEEK": true}
 
 // doubleResults are functions that return floating-point numbers.
 var doubleResults = map[string]bool{"SQRT": true, "POW": true, "POWER": true, "EXP": true, "LN": true, "LOG": true, "LOG2": true, "LOG10": true, "RAND": true, "PI": true, "SIN": true, "COS": true, "TAN": true, "ASIN": true, "ACOS": true,
@@ -355,6 +389,21 @@ func (r *restorer) kindOfCall(e *expr) exprKind {
 		return k
 	}
 	switch e.text {
+	case "DATE", "LAST_DAY", "FROM_DAYS", "CURDATE", "CURRENT_DATE", "UTC_DATE":
+		return exprKind{class: textClass, time: dayTime}
+	case "TIMESTAMP", "NOW", "SYSDATE", "CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP", "UTC_TIMESTAMP":
+		return exprKind{class: textClass, time: instantTime}
+	case "FROM_UNIXTIME":
+		return exprKind{class: textClass, time: map[int]timeKind{1: instantTime}[len(e.args)]}
+	case "DATE_ADD", "DATE_SUB", "ADDDATE", "SUBDATE":
+		if len(e.args) == 2 && e.args[1].form == intervalForm {
+			return first.shifted(e.args[1].text)
+		}
+		return first.shifted("DAY")
+	case "TIMESTAMPADD":
+		if len(e.args) == 3 {
+			return r.kind(e.args[2]).shifted(e.args[0].text)
+		}
 	case "IF":
 		if len(e.args) == 3 {
 			if k := either(r.kindsOf(e.args[1:])...); k.class != nullClass {
