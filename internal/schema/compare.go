@@ -61,6 +61,9 @@ func folds(list ...*expr) bool {
 // against returns an operand that is compared with values of a kind: text that is compared with a
 // number counts as a number, and what is compared with a time as one.
 func (r *restorer) against(e *expr, other exprKind, column bool) *expr {
+	if e.form == callForm && e.text == "JSON_EXTRACT" || e.form == binaryForm && e.text == "->" {
+		e = &expr{form: callForm, text: "JSON_UNQUOTE", args: []*expr{e}}
+	}
 	k := r.kind(e)
 	switch {
 	case max(k.time, other.time) != noTime:

@@ -172,6 +172,8 @@ func (s *Session) asError(err error) *Error {
 		return NewError(1062, "Duplicate entry for key '%s'", name)
 	case has("tables in a join"):
 		return NewError(1116, "Too many tables; %s", text)
+	case has("malformed JSON"):
+		return NewError(3141, "Invalid JSON text")
 	case has("pattern too complex"):
 		return NewError(erUnsupported, "This version of ftrace doesn't yet support a pattern of LIKE of more than %d bytes", maxPattern)
 	case has("interrupted"):

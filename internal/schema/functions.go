@@ -111,6 +111,7 @@ var registerFunctions = sync.OnceValue(func() error {
 	maps.Copy(all, textFunctions)
 	maps.Copy(all, foreign)
 	maps.Copy(all, timeFunctions)
+	maps.Copy(all, jsonFunctions)
 	for name, f := range all {
 		err := sqlite.RegisterScalarFunction(name, f.args, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
 			if f.args > 0 && name != "is_null" {

@@ -12,6 +12,8 @@ var oracleKinds = []oracleKind{
 	{"plain", generator.query},
 	{"windows", generator.windows},
 	{"times", generator.times},
+	{"patterns", generator.patterns},
+	{"json", generator.json},
 }
 
 // windows writes a query with functions over windows. What depends on the order of rows has one
@@ -122,4 +124,54 @@ func (g generator) times() string {
 		return "SELECT " + g.pick("MIN", "MAX", "COUNT", "GROUP_CONCAT") + "(" + t() + ") AS m FROM times GROUP BY " + g.pick("DATE(a)", "YEAR(b)", "k > 1")
 	}
 	return "SELECT " + part() + ", " + part() + ", k FROM times" + g.pick("", " WHERE "+g.pick("a", "b")+g.pick(" > ", " = ", " <= ")+"'2024-02-29'", " WHERE "+part()+" IS NOT NULL")
+}
+
+// patterns writes a query with regular expressions.
+func (g generator) patterns() string {
+	pattern := func() string {
+		return g.pick("'a'", "'^a'", "'b$'", "'^$'", "'[ab]+'", "'.'", "'^.{2}$'", "'(a)(b)'", "'a|B'", "'[^a]'", "'x?y'", `'\\w'`, `'\\s'`, "'[[:alpha:]]'", "NULL", "'(?i)A'", "'1'", "'^-?[0-9]+$'")
+	}
+	s := func() string { return g.pick(g.text(1), g.number(1), "n", "x", "'ab ab'") }
+	switch g.IntN(6) {
+	case 0:
+		return "SELECT REGEXP_SUBSTR(" + s() + ", " + pattern() + "), x FROM t"
+	case 1:
+		return "SELECT REGEXP_INSTR(" + s() + ", " + pattern() + "), x FROM t"
+	case 2:
+		return "SELECT REGEXP_REPLACE(" + s() + ", " + strings.Replace(pattern(), "'^$'", "'^.+$'", 1) + ", " + g.pick("''", "'z'", `'<\\1>'`, "n", "NULL") + "), x FROM t"
+	case 3:
+		return "SELECT n, x FROM t WHERE " + s() + g.pick("", " NOT") + g.pick(" REGEXP ", " RLIKE ") + pattern()
+	}
+	return "SELECT " + s() + g.pick("", " NOT") + g.pick(" REGEXP ", " RLIKE ") + pattern() + " AS r, x FROM t"
+}
+
+// json writes a query of JSON.
+func (g generator) json() string {
+	document, path := g.pick(`'{"a": 1, "b": [1, 2, {"c": "x"}], "d": null}'`, "'{}'", `'{"a": {"b": "A"}}'`, "JSON_OBJECT('a', x, 'c', n)"), g.pick("'$'", "'$.a'", "'$.b'", "'$.b[0]'", "'$.b[2].c'", "'$.nosuch'", "'$.a.b'", "'$.d'")
+	if g.IntN(2) == 0 {
+		document, path = g.pick(`'[1, "two", 3.5, true, false, null]'`, "'[]'", "JSON_ARRAY(x, n, y)", "NULL"), g.pick("'$'", "'$[1]'", "'$[0]'", "'$[2]'", "'$[7]'")
+	}
+	value := g.pick(g.number(1), g.text(1), g.fraction(1), "x = y", "n LIKE 'a'", "1", "'x'", "n", "x", "NULL", "1.5")
+	call := ""
+	switch g.IntN(9) {
+	case 0:
+		call = "JSON_EXTRACT(" + document + ", " + path + ")"
+	case 1:
+		call = "JSON_UNQUOTE(JSON_EXTRACT(" + document + ", " + path + "))"
+	case 2:
+		call = "JSON_VALID(" + g.pick(document, "n", "x", "'a'", "'{'", `'"a"'`) + ")"
+	case 3:
+		call = g.pick("JSON_LENGTH", "JSON_TYPE") + "(" + g.pick(document, "'1'", `'"a"'`, "'null'", "'true'", "'1.5'") + ")"
+	case 4:
+		call = "JSON_OBJECT('k', " + value + ", 'l', " + g.pick("x", "n", "y", document) + ")"
+	case 5:
+		call = "JSON_ARRAY(" + value + ", " + g.pick("x", "n", "NULL", "JSON_ARRAY(n, 1)") + ")"
+	case 6:
+		call = g.pick("JSON_SET", "JSON_INSERT", "JSON_REPLACE") + "(" + g.pick(`'{"a": 1, "b": [1, 2, {"c": "x"}], "d": null}'`, "JSON_OBJECT('a', x, 'b', JSON_ARRAY(n))") + ", " + g.pick("'$'", "'$.a'", "'$.nosuch'", "'$.b[0]'") + ", " + value + ")"
+	case 7:
+		call = g.pick("JSON_QUOTE(CONCAT("+g.text(1)+"))", "JSON_UNQUOTE("+g.pick(`'"a\\n"'`, "'a'", "n")+")", "CONCAT(JSON_ARRAY(n), 'x')")
+	case 8:
+		return "SELECT JSON_EXTRACT(" + document + ", " + path + ") = " + g.pick("1", "'x'", "x") + " AS j, x FROM t"
+	}
+	return "SELECT " + call + " AS j, x FROM t"
 }

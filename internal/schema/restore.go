@@ -253,6 +253,13 @@ func (r *restorer) binary(e *expr) {
 	case e.text == "/":
 		r.quotient(e)
 		return
+	case e.text == "->" || e.text == "->>":
+		of := &expr{form: callForm, text: "JSON_EXTRACT", args: e.args}
+		if e.text == "->>" {
+			of = &expr{form: callForm, text: "JSON_UNQUOTE", args: []*expr{of}}
+		}
+		r.function(of)
+		return
 	case e.text == "*" && a.form == numberForm && a.text == "1" && b.form == columnForm && b.quoted && enums[strings.ToUpper(b.path[len(b.path)-1])]:
 		r.call("enum_index", b) // this is how clients read the number of its value
 		return
@@ -263,6 +270,11 @@ func (r *restorer) binary(e *expr) {
 		return
 	case e.text == "+" || e.text == "-" || e.text == "*":
 		r.sum(e)
+		return
+	case e.text == "REGEXP":
+		r.textOperand(a)
+		r.not(e, e.text)
+		r.textOperand(b)
 		return
 	case !compares[e.text]:
 		r.operand(a)
@@ -443,7 +455,7 @@ func (r *restorer) cast(e *expr) {
 var shifting = map[string]int{"DATE_ADD": 1, "ADDDATE": 1, "DATE_SUB": -1, "SUBDATE": -1}
 
 // otherNames are functions that have another name here.
-var otherNames = map[string]string{"DATE": "date_of", "TIMESTAMP": "timestamp_of", "ISNULL": "is_null", "JSON_ARRAYAGG": "json_group_array", "JSON_OBJECTAGG": "json_group_object", "SCHEMA": "database", "CURRENT_USER": "user", "SESSION_USER": "user", "SYSTEM_USER": "user"}
+var otherNames = map[string]string{"DATE": "date_of", "TIMESTAMP": "timestamp_of", "ISNULL": "is_null", "JSON_QUOTE": "json_quoted", "SCHEMA": "database", "CURRENT_USER": "user", "SESSION_USER": "user", "SYSTEM_USER": "user"}
 
 // function writes a call that a statement has.
 func (r *restorer) function(e *expr) {
@@ -476,6 +488,15 @@ func (r *restorer) function(e *expr) {
 		}
 	}
 	switch sign := shifting[e.text]; {
+	case documents[e.text] != "":
+		r.write("json_text(")
+		r.document(e)
+		r.write(")")
+		return
+	case e.text == "JSON_TYPE":
+		r.call("json_kind(json_type", e.args...)
+		r.write(")")
+		return
 	case sign != 0 && len(e.args) == 2 && e.args[1].form == intervalForm:
 		r.timeShift(e.args[0], e.args[1], sign)
 		return
@@ -554,7 +575,8 @@ func (r *restorer) total(e *expr) {
 }
 
 // textArguments are functions that take numbers as text.
-var textArguments = map[string]bool{"LENGTH": true, "OCTET_LENGTH": true, "CHAR_LENGTH": true, "CHARACTER_LENGTH": true, "STRCMP": true, "ASCII": true, "ORD": true, "FIND_IN_SET": true, "LOCATE": true, "INSTR": true}
+var textArguments = map[string]bool{"LENGTH": true, "OCTET_LENGTH": true, "CHAR_LENGTH": true, "CHARACTER_LENGTH": true, "STRCMP": true, "ASCII": true, "ORD": true, "FIND_IN_SET": true, "LOCATE": true, "INSTR": true,
+	"REGEXP_LIKE": true, "REGEXP_INSTR": true, "REGEXP_SUBSTR": true, "REGEXP_REPLACE": true}
 
 // arguments writes the arguments of a function that takes or returns values of a kind.
 func (r *restorer) arguments(list []*expr, k exprKind) {

@@ -129,10 +129,10 @@ func weekFunction(a []driver.Value, withYear bool) driver.Value {
 	return int64(week)
 }
 
-// weekOf returns the week of a day and the week's year. Bits of a mode are those of WEEK(). 1: weeks
-// begin on Monday. 2: days before the first week are in the last one of the year before, not in week
-// 0. 4: the first week of the year, which has four days of it if it begins on Monday, and else all,
-// is the other one.
+// weekOf returns the week of a day and the week's year. Bits of a mode are those of WEEK(). 1:
+// weeks begin on Monday. 2: days before the first week are in the last one of the year before, not
+// in week 0. The first week has at least four days of the year, or all
+// seven if bits 1 and 4 are the same.
 func weekOf(t time.Time, mode int) (year, week int) {
 	first := func(year int) time.Time { // of the first week of a year
 		t := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)

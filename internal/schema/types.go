@@ -353,7 +353,7 @@ func (k exprKind) shifted(unit string) exprKind {
 var integerResults = map[string]bool{"COUNT": true, "SIGN": true, "ISNULL": true, "LENGTH": true, "OCTET_LENGTH": true, "CHAR_LENGTH": true, "CHARACTER_LENGTH": true, "BIT_LENGTH": true, "ASCII": true, "ORD": true,
 	"LOCATE": true, "INSTR": true, "POSITION": true, "STRCMP": true, "FIELD": true, "FIND_IN_SET": true, "BIT_COUNT": true, "CRC32": true, "CONNECTION_ID": true, "FOUND_ROWS": true, "ROW_COUNT": true, "LAST_INSERT_ID": true,
 	"ROW_NUMBER": true, "RANK": true, "DENSE_RANK": true, "NTILE": true, "GROUPING": true, "YEAR": true, "MONTH": true, "DAY": true, "DAYOFMONTH": true, "HOUR": true, "MINUTE": true, "SECOND": true, "MICROSECOND": true,
-	"QUARTER": true, "DAYOFYEAR": true, "DAYOFWEEK": true, "WEEKDAY": true, "WEEKOFYEAR": true, "TO_DAYS": true, "EXTRACT": true, "DATEDIFF": true, "TIMESTAMPDIFF": true, "TIME_TO_SEC": true, "SLEEP": true, "UNIX_TIMESTAMP": true, "WEEK": true, "YEARWEEK": true}
+	"QUARTER": true, "DAYOFYEAR": true, "DAYOFWEEK": true, "WEEKDAY": true, "WEEKOFYEAR": true, "TO_DAYS": true, "EXTRACT": true, "DATEDIFF": true, "TIMESTAMPDIFF": true, "TIME_TO_SEC": true, "SLEEP": true, "UNIX_TIMESTAMP": true, "WEEK": true, "YEARWEEK": true, "JSON_VALID": true, "JSON_LENGTH": true, "REGEXP_INSTR": true}
 
 // doubleResults are functions that return floating-point numbers.
 var doubleResults = map[string]bool{"SQRT": true, "POW": true, "POWER": true, "EXP": true, "LN": true, "LOG": true, "LOG2": true, "LOG10": true, "RAND": true, "PI": true, "SIN": true, "COS": true, "TAN": true, "ASIN": true, "ACOS": true,
@@ -376,7 +376,7 @@ func (r *restorer) kindOfCall(e *expr) exprKind {
 		return exprKind{class: integerClass}
 	case doubleResults[e.text]:
 		return exprKind{class: doubleClass}
-	case textResults[e.text]:
+	case textResults[e.text], documents[e.text] != "", e.text == "JSON_UNQUOTE", e.text == "JSON_TYPE", e.text == "JSON_QUOTE":
 		return exprKind{class: textClass}
 	case sameResults[e.text]:
 		return first
