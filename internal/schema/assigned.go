@@ -60,8 +60,14 @@ func (r *Result) assign(columns []assigned) {
 // maxUser is the number of bytes that the names and values of a session's @variables may have.
 const maxUser = maxText
 
+// A userVariable is an @variable. The zero value is NULL.
+type userVariable struct {
+	value value
+	kind  exprKind
+}
+
 // assignUser gives @variable a value.
-func (s *Session) assignUser(name string, v value) error {
+func (s *Session) assignUser(name string, v value, k exprKind) error {
 	const each = 64 // the least memory that a variable takes
 	size := func(v value) int {
 		text, _ := v.(string)
@@ -69,11 +75,14 @@ func (s *Session) assignUser(name string, v value) error {
 	}
 	bytes := s.userBytes + size(v)
 	if old, ok := s.user[name]; ok {
-		bytes -= size(old)
+		bytes -= size(old.value)
 	}
 	if bytes > maxUser {
 		return NewError(erMemory, "Out of memory: the @variables of a session may have %d bytes", maxUser)
 	}
-	s.user[name], s.userBytes = v, bytes
+	if k.class == unknownClass || k.class == nullClass {
+		k = kindOfValue(v)
+	}
+	s.user[name], s.userBytes = userVariable{v, k}, bytes
 	return nil
 }

@@ -14,6 +14,8 @@ var oracleKinds = []oracleKind{
 	{"times", generator.times},
 	{"patterns", generator.patterns},
 	{"json", generator.json},
+	{"variables", generator.variables},
+	{"views", generator.views},
 }
 
 // windows writes a query with functions over windows. What depends on the order of rows has one
@@ -132,6 +134,9 @@ func (g generator) patterns() string {
 		return g.pick("'a'", "'^a'", "'b$'", "'^$'", "'[ab]+'", "'.'", "'^.{2}$'", "'(a)(b)'", "'a|B'", "'[^a]'", "'x?y'", `'\\w'`, `'\\s'`, "'[[:alpha:]]'", "NULL", "'(?i)A'", "'1'", "'^-?[0-9]+$'")
 	}
 	s := func() string { return g.pick(g.text(1), g.number(1), "n", "x", "'ab ab'") }
+	if g.IntN(6) == 0 {
+		return "SELECT " + g.pick(s(), "'a_b'", "'a%b'", `'a\\b'`) + " LIKE " + g.pick(s(), `CONCAT('a\_', 'b')`, "CONCAT(n, '%')", `REPLACE('a!%b', '!', '\\')`) + " AS l, x FROM t"
+	}
 	switch g.IntN(6) {
 	case 0:
 		return "SELECT REGEXP_SUBSTR(" + s() + ", " + pattern() + "), x FROM t"
@@ -174,4 +179,35 @@ func (g generator) json() string {
 		return "SELECT JSON_EXTRACT(" + document + ", " + path + ") = " + g.pick("1", "'x'", "x") + " AS j, x FROM t"
 	}
 	return "SELECT " + call + " AS j, x FROM t"
+}
+
+// variables writes a query that assigns a variable, or uses one that an earlier query assigned.
+func (g generator) variables() string {
+	v := "@" + g.pick("a", "b")
+	switch g.IntN(5) {
+	case 0:
+		return "SELECT " + v + " := " + g.pick("x", "n", "x * 3", "UPPER(n)", "LENGTH(n)", "CONCAT(n, x)", "x > 1", "12.50") + ", x FROM t WHERE x = 2"
+	case 1:
+		return "SET " + v + " = " + g.pick("TRUE", "1", "'x'", "2.50", "-7", "(SELECT MAX(x) FROM t)", "CONCAT('a', 'b')")
+	case 2:
+		return "SELECT x, n FROM t WHERE " + g.pick("x", "n", "y + 1") + g.pick(" = ", " < ", " <> ", " <=> ") + v
+	}
+	return "SELECT " + g.pick(v, v+" + 1", "CONCAT("+v+", '!')", v+" IS NULL", "COALESCE("+v+", n)", "LENGTH("+v+")", v+" = 'X'", "-"+v) + " AS v, x FROM t"
+}
+
+// views writes a statement that makes a view, or a query of one that an earlier statement made, or
+// one that recurs.
+func (g generator) views() string {
+	v := g.pick("v1", "v2")
+	switch g.IntN(6) {
+	case 0:
+		return "CREATE OR REPLACE VIEW " + v + " AS SELECT " + g.number(1) + " AS x, " + g.text(1) + " AS n, " + g.fraction(1) + " AS y FROM t" + g.pick("", " WHERE "+g.truth(1))
+	case 1:
+		return "CREATE OR REPLACE VIEW " + v + " (x, n, y) AS SELECT x, MIN(n), " + g.pick("COUNT(*)", "SUM(y)", "AVG(y)") + " FROM t GROUP BY x"
+	case 2:
+		return "WITH RECURSIVE c (x, n, y) AS (SELECT 1, " + g.pick("1", "10") + ", 'a' UNION ALL SELECT x + 1, " + g.pick("n * 2", "n + x", "n") + ", y FROM c WHERE x < " + g.pick("5", "1", "20") + ") SELECT * FROM c"
+	case 3:
+		return "SELECT t.x, w.n, w.y FROM t JOIN " + v + " AS w ON t.x = w.x"
+	}
+	return "SELECT " + g.any(1) + " AS a, x, n, y FROM " + v + " AS t" + g.pick("", " WHERE "+g.truth(1))
 }

@@ -25,6 +25,9 @@ var oracleTables = []string{
 	"INSERT INTO t VALUES ('a', 1, 2), ('B', 2, NULL), ('b', 3, -4), (NULL, 4, 0), ('abc', -5, 10), ('', 0, 7), ('Ab', 1, 1)",
 	"CREATE TABLE u (n VARCHAR(10), z INT)",
 	"INSERT INTO u VALUES ('A', 1), ('b', 2), ('c', NULL), (NULL, 3)",
+	"CREATE VIEW v1 AS SELECT x, n, y FROM t",
+	"CREATE VIEW v2 AS SELECT x, n, y FROM t",
+	"SET @a = 1, @b = 'b'",
 	"CREATE TABLE times (k INT, a DATETIME, b DATE)",
 	"INSERT INTO times VALUES (1, '2026-01-31 12:34:56', '2024-02-29'), (2, '1999-12-31 23:59:59', '2000-01-01'), (3, '2024-02-29 00:00:00', NULL), (0, NULL, '2026-12-27'), (-1, '1970-01-01 00:00:01', '2023-01-01')",
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -58,6 +59,15 @@ func TestPrepare(t *testing.T) {
 	for _, query := range []string{"UPDATE t SET x = ?", "SHOW TABLES LIKE ?", "DELETE FROM t WHERE x = ?"} {
 		if params, ahead, err := s.Prepare(t.Context(), query); err != nil || params != 1 || ahead != nil {
 			t.Errorf("%s: %d ?s, columns %v: %v", query, params, ahead, err)
+		}
+	}
+	for _, c := range []struct{ query, value, want string }{
+		{"SHOW TABLES LIKE ?", "T%", "t\ntimes\n"},
+		{"SHOW TABLES LIKE ?", "x", ""},
+		{"SELECT 'a_b' LIKE ?, 'axb' LIKE ?", `a\_b`, "1|0\n"},
+	} {
+		if got := ask(t, s, c.query, slices.Repeat([]any{c.value}, strings.Count(c.query, "?"))...); got != c.want {
+			t.Errorf("%s with %q: %q, want %q", c.query, c.value, got, c.want)
 		}
 	}
 }

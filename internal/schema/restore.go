@@ -117,7 +117,7 @@ func (r *restorer) expr(e *expr) {
 		}
 		r.write(literal(v))
 	case userForm:
-		text := literal(r.session.user[e.text])
+		text := literal(r.session.user[e.text].value)
 		if r.literals += len(text); r.literals > maxText {
 			fail(NewError(erTooLong, "A statement with the values of its @variables is larger than max_allowed_packet (%d)", maxText))
 		}
@@ -138,7 +138,7 @@ func (r *restorer) expr(e *expr) {
 		if pattern := e.args[1]; len(e.args) > 2 {
 			r.write(" ESCAPE ")
 			r.operand(e.args[2])
-		} else if pattern.form == stringForm && strings.Contains(pattern.text, `\`) { // a backslash escapes even without ESCAPE
+		} else if pattern.form != stringForm || strings.Contains(pattern.text, `\`) { // a backslash escapes even without ESCAPE
 			r.write(` ESCAPE '\'`)
 		}
 	case betweenForm:

@@ -27,6 +27,19 @@ type Column struct {
 	Places int // of a decimal number
 }
 
+// kind returns the kind of the column's values.
+func (c Column) kind() exprKind {
+	switch c.Type {
+	case Integer:
+		return exprKind{class: integerClass}
+	case Float:
+		return exprKind{class: doubleClass}
+	case Decimal:
+		return decimal(c.Places, 0)
+	}
+	return exprKind{class: textClass}
+}
+
 // textColumns returns columns of text.
 func textColumns(names ...string) (columns []Column) {
 	for _, name := range names {
@@ -204,7 +217,7 @@ func (r *Result) Next() ([]any, error) {
 func (r *Result) give(row []any) error {
 	r.given++
 	for _, a := range r.assigns {
-		if err := r.session.assignUser(a.variable, row[a.column]); err != nil {
+		if err := r.session.assignUser(a.variable, row[a.column], r.Columns[a.column].kind()); err != nil {
 			r.assigns = nil
 			r.Close()
 			return err

@@ -204,7 +204,7 @@ type Session struct {
 	number    string
 	database  string
 	variables map[string]string
-	user      map[string]value // @variables
+	user      map[string]userVariable
 	userBytes int
 	statement statementState
 	failed    error   // error of a table in this statement
@@ -245,7 +245,7 @@ func (c *Catalog) Session(ctx context.Context) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{catalog: c, number: fmt.Sprint(c.numbers.Add(1), "_", c.number), database: "performance_schema",
-		variables: c.variables(), user: map[string]value{}}
+		variables: c.variables(), user: map[string]userVariable{}}
 	s.Identify(0, "ftrace@localhost", nil)
 	s.setActivity("")
 	var err error
@@ -484,6 +484,6 @@ func (s *Session) Reset() {
 	s.finish()
 	s.conn.ExecContext(context.Background(), "ROLLBACK")
 	s.database = "performance_schema"
-	s.variables, s.user, s.userBytes = s.catalog.variables(), map[string]value{}, 0
+	s.variables, s.user, s.userBytes = s.catalog.variables(), map[string]userVariable{}, 0
 	s.setActivity("")
 }

@@ -125,14 +125,14 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 	q := "SELECT * FROM (" + strings.ReplaceAll(from, "`", `"`) + ")"
 	switch {
 	case i == len(st.tokens):
-	case st.at(i).is("LIKE"):
-		q += " WHERE " + quoteName(name) + " LIKE " + literal(st.at(i+1).text) + ` ESCAPE '\'`
-	case st.at(i).is("WHERE"), st.at(i).is("LIMIT"):
+	case st.at(i).is("LIKE"), st.at(i).is("WHERE"), st.at(i).is("LIMIT"):
 		which := &query{}
 		var where *expr
 		if _, err := st.parse(i, func(p *parser) {
 			if p.accept("WHERE") {
 				where = p.expr()
+			} else if p.accept("LIKE") {
+				where = &expr{form: likeForm, args: []*expr{{form: columnForm, path: []string{name}}, p.bits(0)}}
 			}
 			p.ends(which)
 			p.end()

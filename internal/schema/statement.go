@@ -396,7 +396,7 @@ func (s *Session) lock(_ context.Context, st *stmt) (*Result, error) {
 
 // do is DO, which evaluates expressions and returns nothing.
 func (s *Session) do(ctx context.Context, st *stmt) (*Result, error) {
-	_, next, err := s.evaluate(ctx, st, 1)
+	_, _, next, err := s.evaluate(ctx, st, 1)
 	if err == nil && next < len(st.tokens) {
 		err = syntaxError(st.rest(next))
 	}

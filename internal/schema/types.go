@@ -258,7 +258,7 @@ func (r *restorer) findKind(e *expr) exprKind {
 			return kindOfValue(r.stmt.args[n-1])
 		}
 	case userForm:
-		return kindOfValue(r.session.user[e.text])
+		return r.session.user[e.text].kind
 	case sysForm:
 		if v, err := r.session.variable(e.text); err == nil {
 			return kindOfValue(v)

@@ -124,12 +124,14 @@ func (s *Session) setAll(ctx context.Context, st *stmt, i int) error {
 		if !st.at(eq).is("=") && !st.at(eq).is(":=") || name.kind == num || name.kind == str {
 			return syntaxError(st.rest(min(eq, len(st.tokens)-1)))
 		}
-		v, next, err := s.assignedValue(ctx, st, eq+1)
-		if err != nil {
+		v, kind, next, err := value(nil), exprKind{}, eq+2, error(nil)
+		if t := st.at(eq + 1); name.kind != usrVar && t.kind == word && (next == len(st.tokens) || st.at(next).is(",")) {
+			v = t.text // ON, DEFAULT, utf8
+		} else if v, kind, next, err = s.evaluate(ctx, st, eq+1); err != nil {
 			return err
 		}
 		if name.kind == usrVar {
-			if err := s.assignUser(strings.ToLower(name.text), v); err != nil {
+			if err := s.assignUser(strings.ToLower(name.text), v, kind); err != nil {
 				return err
 			}
 		} else if err := s.setVariable(plainVariable(name.text), v, global || name.kind == sysVar && isGlobal(name.text)); err != nil {
@@ -145,17 +147,9 @@ func (s *Session) setAll(ctx context.Context, st *stmt, i int) error {
 	return nil
 }
 
-// assignedValue returns the value that SET has at a token, and the token after it.
-func (s *Session) assignedValue(ctx context.Context, st *stmt, i int) (value, int, error) {
-	if t := st.at(i); t.kind == word && (i+1 == len(st.tokens) || st.at(i+1).is(",")) {
-		return t.text, i + 1, nil // ON, DEFAULT, utf8
-	}
-	return s.evaluate(ctx, st, i)
-}
-
 // evaluate returns the value of the expression at a token, and the token after it. Of several with
 // commas between them it is the value of the first.
-func (s *Session) evaluate(ctx context.Context, st *stmt, i int) (v value, next int, err error) {
+func (s *Session) evaluate(ctx context.Context, st *stmt, i int) (v value, kind exprKind, next int, err error) {
 	do := st.at(0).is("DO")
 	var list []*expr
 	next, err = st.parse(i, func(p *parser) {
@@ -164,25 +158,26 @@ func (s *Session) evaluate(ctx context.Context, st *stmt, i int) (v value, next 
 		}
 	})
 	if err != nil {
-		return nil, 0, err
+		return nil, kind, 0, err
 	}
 	q, err := s.restore(st, func(r *restorer) {
 		r.write("SELECT ")
 		r.list(list)
+		kind = r.kind(list[0])
 	})
 	if err != nil {
-		return nil, 0, err
+		return nil, kind, 0, err
 	}
 	r, err := s.read(ctx, q, st.args, nil)
 	if err != nil {
-		return nil, 0, err
+		return nil, kind, 0, err
 	}
 	defer r.Close()
 	row, err := r.Next()
 	if err != nil || row == nil {
-		return nil, next, err
+		return nil, kind, next, err
 	}
-	return row[0], next, nil
+	return row[0], kind, next, nil
 }
 
 func (s *Session) setVariable(name string, v value, global bool) error {
