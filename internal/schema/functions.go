@@ -68,6 +68,7 @@ var functions = map[string]function{
 	"ln":               {1, logarithm},
 	"log":              between(1, 2, logarithm),
 	"round":            between(1, 2, rounded),
+	"round_double":     between(1, 2, roundedDouble),
 	"mod":              {2, func(a []driver.Value) driver.Value { return divided(a, true) }},
 	"whole_division":   {2, func(a []driver.Value) driver.Value { return divided(a, false) }},
 	"number_text":      {2, func(a []driver.Value) driver.Value { return numberText(a[0], int(asNumber(a[1]))) }},
@@ -240,6 +241,18 @@ func rounded(a []driver.Value) driver.Value {
 		places = asNumber(a[1])
 	}
 	return decimals(a[0], places, true)
+}
+
+// roundedDouble is ROUND of a floating-point number: half of the last place goes to the even one.
+func roundedDouble(a []driver.Value) driver.Value {
+	x, unit := asNumber(a[0]), 1.0
+	if len(a) == 2 {
+		unit = math.Pow10(int(min(max(asNumber(a[1]), -400), 400)))
+	}
+	if f := math.RoundToEven(x*unit) / unit; !math.IsNaN(f) && !math.IsInf(f, 0) {
+		return f
+	}
+	return x
 }
 
 // decimals rounds or truncates a number to that many decimal places. It uses the number's text, so

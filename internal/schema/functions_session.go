@@ -5,6 +5,8 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"unsafe"
 
 	"modernc.org/libc"
@@ -23,10 +25,22 @@ var sessionFunctions = []struct {
 	{"recursion", 2, recursion},
 	{"number", 1, numberOf},
 	{"signed", 1, func(s *Session, a []driver.Value) driver.Value {
-		if text, ok := a[0].(string); ok && !isNumeral(text) {
+		text, ok := a[0].(string)
+		if !ok {
+			return signed(a)
+		}
+		whole := wholeNumber.FindString(text)
+		if whole == "" || strings.TrimRight(text[len(whole):], " ") != "" {
 			s.cut("INTEGER", text)
 		}
-		return signed(a)
+		if n, err := strconv.ParseInt(strings.TrimSpace(whole), 10, 64); err == nil {
+			return n
+		}
+		return signed([]driver.Value{asNumber(whole)})
+	}},
+	{"time_shift", 4, shiftedTime},
+	{"shift_of_time", 4, func(s *Session, a []driver.Value) driver.Value {
+		return shiftedTime(s, []driver.Value{a[3], a[0], a[1], a[2]})
 	}},
 	{"like", 2, likeFunction},
 	{"like", 3, likeFunction},

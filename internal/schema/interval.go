@@ -94,6 +94,14 @@ func intervalNumbers(v driver.Value, units []string) (list []float64, ok bool) {
 	return list, true
 }
 
+// shiftedTime is shiftTime, with a warning of a text that was cut to make a number of it.
+func shiftedTime(s *Session, a []driver.Value) driver.Value {
+	if text, ok := a[1].(string); ok && composites[strings.ToUpper(asText(a[2]))] == nil && !isNumeral(text) {
+		s.cut("INTEGER", text)
+	}
+	return shiftTime(a)
+}
+
 // shiftTime is time_shift(t, n, unit, sign): NULL if t is not a time.
 func shiftTime(a []driver.Value) driver.Value {
 	t, day, ok := parseTime(a[0])

@@ -4,18 +4,20 @@ import "strings"
 
 // An oracleKind writes queries of one subject.
 type oracleKind struct {
-	name  string
-	query func(generator) string
+	name     string
+	query    func(generator) string
+	warnings bool // they are compared too
 }
 
 var oracleKinds = []oracleKind{
-	{"plain", generator.query},
-	{"windows", generator.windows},
-	{"times", generator.times},
-	{"patterns", generator.patterns},
-	{"json", generator.json},
-	{"variables", generator.variables},
-	{"views", generator.views},
+	{"plain", generator.query, false},
+	{"windows", generator.windows, false},
+	{"times", generator.times, false},
+	{"patterns", generator.patterns, false},
+	{"json", generator.json, false},
+	{"variables", generator.variables, false},
+	{"views", generator.views, false},
+	{"warnings", generator.warnings, true},
 }
 
 // windows writes a query with functions over windows. What depends on the order of rows has one
@@ -210,4 +212,30 @@ func (g generator) views() string {
 		return "SELECT t.x, w.n, w.y FROM t JOIN " + v + " AS w ON t.x = w.x"
 	}
 	return "SELECT " + g.any(1) + " AS a, x, n, y FROM " + v + " AS t" + g.pick("", " WHERE "+g.truth(1))
+}
+
+// warnings writes a query of one row that makes numbers of text, without branches: of these it is
+// not certain which are looked at, and how often.
+func (g generator) warnings() string {
+	s := func() string {
+		return g.pick("'1x'", "'abc'", "' 5'", "'5 '", "''", "'1e3'", "'-.5'", "'+7'", "'0x10'", "n", "CONCAT(n, '1')", "CONCAT(x, n)", "CONCAT(x, '')", "'1.5.2'", "'--1'")
+	}
+	n := g.pick("1", "x", "0", "-3", "2.5", "1e1", "y")
+	switch g.IntN(9) {
+	case 0, 1:
+		n = s() + g.pick(" + ", " - ", " * ", " / ", " DIV ", " % ") + g.pick(n, s())
+	case 2:
+		n = g.pick("-", "+ 0 - ") + s()
+	case 3, 4:
+		n = s() + g.pick(" = ", " < ", " <> ", " >= ", " <=> ") + n
+	case 5:
+		n = "CAST(" + s() + " AS " + g.pick("SIGNED", "DECIMAL(10,2)", "DOUBLE") + ")"
+	case 6:
+		n = s() + g.pick(" IN (1, 2)", " NOT IN (x, 2.5)", " BETWEEN 0 AND 9", " BETWEEN x AND 5")
+	case 7:
+		n = g.pick("SUM", "AVG") + "(" + s() + ")"
+	case 8:
+		n = g.pick("ABS", "SIGN", "ROUND", "FLOOR", "CEILING", "SQRT", "TRUNCATE(2.5, 1) + ") + "(" + s() + ")"
+	}
+	return "SELECT " + n + " AS w FROM t WHERE x = " + g.pick("2", "3", "-5")
 }

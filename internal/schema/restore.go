@@ -241,7 +241,7 @@ func (r *restorer) binary(e *expr) {
 	a, b := e.args[0], e.args[1]
 	switch function := functionsOf[e.text]; {
 	case function != "":
-		r.call(function, a, b)
+		r.call(function, r.numbers(e).args...)
 		return
 	case e.text == "XOR": // NULL if one of them is
 		r.write("(NOT ")
@@ -319,6 +319,21 @@ func (r *restorer) quotient(e *expr) {
 	r.write(" * 1.0 / ")
 	r.counted(e.args[1])
 }
+
+// numbers returns an expression whose arguments are numbers, where they are text.
+func (r *restorer) numbers(e *expr) *expr {
+	c := e.clone()
+	for i, a := range c.args {
+		if a != nil && r.kind(a).class == textClass {
+			c.args[i] = &expr{form: numberOfForm, args: []*expr{a}}
+		}
+	}
+	return c
+}
+
+// numberArguments are functions that take text as numbers.
+var numberArguments = map[string]bool{"SUM": true, "AVG": true, "ABS": true, "SIGN": true, "ROUND": true, "TRUNCATE": true, "FLOOR": true, "CEILING": true, "CEIL": true, "MOD": true, "SQRT": true, "POW": true, "POWER": true, "EXP": true,
+	"LN": true, "LOG": true, "LOG2": true, "LOG10": true, "SIN": true, "COS": true, "TAN": true, "STD": true, "STDDEV": true, "STDDEV_POP": true, "STDDEV_SAMP": true, "VARIANCE": true, "VAR_POP": true, "VAR_SAMP": true}
 
 // counted writes an operand of which a number is computed.
 func (r *restorer) counted(e *expr) {
@@ -434,6 +449,9 @@ func (r *restorer) caseOf(e *expr) {
 var converted = map[string]string{"SIGNED": "signed", "UNSIGNED": "signed", "DATE": "date_of", "DATETIME": "datetime_of", "TIME": "time", "DECIMAL": "round", "TIMESTAMP": "datetime_of"}
 
 func (r *restorer) cast(e *expr) {
+	if e.text == "DECIMAL" || e.text == "DOUBLE" || e.text == "FLOAT" || e.text == "REAL" {
+		e = r.numbers(e)
+	}
 	of := e.args[0]
 	switch function := converted[e.text]; {
 	case e.text == "DECIMAL" && len(e.path) == 2:
@@ -460,6 +478,12 @@ var otherNames = map[string]string{"DATE": "date_of", "TIMESTAMP": "timestamp_of
 // function writes a call that a statement has.
 func (r *restorer) function(e *expr) {
 	name := strings.ToLower(e.text)
+	if numberArguments[e.text] {
+		e = r.numbers(e)
+		if e.text == "ROUND" && len(e.args) > 0 && r.kind(e.args[0]).class == doubleClass {
+			name = "round_double"
+		}
+	}
 	if other := otherNames[e.text]; other != "" {
 		name = other
 	} else if other := clocks[e.text]; other != "" {

@@ -22,8 +22,6 @@ var timeFunctions = map[string]function{
 	"unix_timestamp": {-1, unixTimestamp},
 	"from_unixtime":  between(1, 2, fromUnixtime),
 	"date_format":    {2, dateFormat},
-	"time_shift":     {4, shiftTime},
-	"shift_of_time":  {4, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[3], a[0], a[1], a[2]}) }},
 	"adddate":        {2, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[0], a[1], "DAY", int64(1)}) }},
 	"subdate":        {2, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[0], a[1], "DAY", int64(-1)}) }},
 	"timestampadd":   {3, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[2], a[1], a[0], int64(1)}) }},

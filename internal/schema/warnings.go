@@ -81,4 +81,7 @@ func numberOf(s *Session, a []value) value {
 // isNumeral reports whether all of a text is a number.
 func isNumeral(text string) bool { return numeral.MatchString(strings.TrimSpace(text)) }
 
+// wholeNumber matches what of a text is an integer.
+var wholeNumber = regexp.MustCompile(`^\s*[-+]?[0-9]+`)
+
 var numeral = regexp.MustCompile(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
