@@ -4,7 +4,6 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -16,21 +15,25 @@ import (
 
 // webVerb shows a recording as a page in a browser.
 func webVerb() *cli.Command {
-	o := options{verb: "web", within: "ftrace web shows one of them at a time: name its directory"}
+	o := options{verb: "web", within: "name their directories too, to have all of them on one timeline"}
 	var w web.Options
 	var browser bool
 	var file string
 	var follows followed
 	return command.Verb(&cli.Command{
-		Name: "web", ArgsUsage: "[FLAGS] [DIR [DIR]], or ftrace web [FLAGS] PID|NAME", Usage: "show a recording, or a running program, as a page in a browser: a timeline, the trace, tables",
+		Name: "web", ArgsUsage: "[FLAGS] [DIR ...], or ftrace web [FLAGS] PID|NAME", Usage: "show a recording, or a running program, as a page in a browser: a timeline, the trace, tables",
 		Description: `
 Web serves a page that shows a recording: a timeline of each goroutine's calls, with
 requests and statements above them, the text of the trace with a search, the source of a
 call with its values, and tables and flame graphs, also of a part of the time and in
 pprof's pages. It says who waits for whom, and has consoles for SQL and D, which only
-read. With two recordings it
-compares them: their functions, a flame graph of both, and where they part, as ftrace
-diff says it.
+read.
+
+Recordings of several processes are on one timeline, with arrows from the requests that
+one of them makes to the other that serves them, if these carried their traces
+(FTRACE_PROPAGATE=on). Then times are moved where the clocks of two machines differ. Two
+recordings can be compared: their functions, a flame graph of both, and where they part,
+as ftrace diff says it.
 
 Of a large recording it keeps what it has found out in the recording's directory, in
 .web-index, for the next start.
@@ -49,6 +52,7 @@ part of the time.`,
 	$ ftrace web
 	$ ftrace web -src ~/src/app app.data
 	$ ftrace web -open=false -addr 127.0.0.1:8080 old.data
+	$ ftrace web shop.data stock.data
 	$ ftrace web good.data bad.data
 	$ ftrace web -f 'main.*;wait/*' server
 	$ ftrace web -o slow.html -from 1.2s -to 1.3s`,
@@ -72,12 +76,8 @@ part of the time.`,
 		if err := follows.none(); err != nil {
 			return 0, err
 		}
-		switch len(dirs) {
-		case 0:
+		if len(dirs) == 0 {
 			dirs = []string{defaultDir}
-		case 1, 2:
-		default:
-			return 0, command.Usagef("there are %d recordings: %s: name one, or two to compare", len(dirs), strings.Join(dirs, " "))
 		}
 		w.Progress = bar(o.verb)
 		if file != "" {

@@ -1,5 +1,6 @@
 // Recordings makes the recordings in testdata/recordings anew: of examples/parser, workers, convoy
-// and books, or of those that it is given. No path of the machine on which it runs is in them.
+// and books, and of the shop and the stock of examples/protocol/services, or of those that it is
+// given: services are both. No path of the machine on which it runs is in them.
 //
 // Usage, from the repository of ftrace-wrap:
 //
@@ -13,6 +14,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,7 +89,75 @@ func run(wrap string, names []string) error {
 			return err
 		}
 	}
+	if len(names) == 0 || slices.Contains(names, "services") {
+		return services(wrap)
+	}
 	return nil
+}
+
+// services records a shop that is asked by HTTP, and the stock that it asks by gRPC.
+func services(wrap string) error {
+	exe := filepath.Join(dir, "services")
+	if err := build("-C", "examples/protocol/services", "-trimpath", "-toolexec="+wrap, "-o", exe, "."); err != nil {
+		return err
+	}
+	stock, err := startService(exe, "stock")
+	if err != nil {
+		return err
+	}
+	defer stock.Process.Kill()
+	shop, err := startService(exe, "shop", "-stock", stock.address)
+	if err != nil {
+		return err
+	}
+	defer shop.Process.Kill()
+	for _, item := range []string{"cheese", "nothing", "bread"} {
+		r, err := http.Get("http://" + shop.address + "/items/" + item)
+		if err != nil {
+			return err
+		}
+		r.Body.Close()
+	}
+	for _, s := range []*service{shop, stock} {
+		if err := errors.Join(s.Process.Signal(os.Interrupt), s.Wait()); err != nil {
+			return err
+		}
+		files, err := filepath.Glob(filepath.Join(s.made, "calls_*"))
+		for _, name := range files {
+			err = errors.Join(err, cut(name))
+		}
+		to := filepath.Join("testdata", "recordings", filepath.Base(s.made))
+		if err := errors.Join(err, os.RemoveAll(to), os.CopyFS(to, os.DirFS(s.made))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A service is a program that serves at an address, and is recorded.
+type service struct {
+	*exec.Cmd
+	made    string // its recording
+	address string
+}
+
+// startService starts a service, and waits until it serves.
+func startService(exe, name string, args ...string) (*service, error) {
+	s := &service{Cmd: exec.Command(exe, args...), made: filepath.Join(dir, name)}
+	s.Dir = dir
+	s.Env = append(os.Environ(), "FTRACE=main.*;stage/*", "FTRACE_PROPAGATE=on", "FTRACE_RECORD="+s.made, "GOMAXPROCS=2")
+	s.Stderr = os.Stderr
+	out, err := s.StdoutPipe()
+	if err == nil {
+		err = s.Start()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := fmt.Fscanln(out, &s.address); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s printed no address: %w", name, err), s.Process.Kill())
+	}
+	return s, nil
 }
 
 // build runs go build.

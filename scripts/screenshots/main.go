@@ -39,7 +39,7 @@ import (
 
 // A picture is one of a page.
 type picture struct {
-	name, recording string // or a program of examples, which runs
+	name, recording string // or a program of examples, which runs; or several recordings, apart by spaces
 	width, height   int64
 	scheme          string // light or dark
 	view            string // what follows # in the page's URL
@@ -52,7 +52,7 @@ func pick(function string) string {
 	return fmt.Sprintf(`{ const t = ftrace.timeline, d = t.data; let best = -1;
 		for (let i = 0; i < d.n; i++) if (d.row[i] >= 2 && d.calls[i] === 1 && ftrace.function(d.what[i] & 0xffffff).name === %q
 			&& (best < 0 || d.end[i] - d.begin[i] > d.end[best] - d.begin[best])) best = i;
-		t.pick({ g: d.goroutines[d.lane[best]], row: d.row[best], begin: d.begin[best], end: d.end[best], what: d.what[best], calls: 1, key: d.what[best] & 0xffffff }); }`, function)
+		t.pick({ r: 0, g: d.lanes[d.lane[best]].g, row: d.row[best], begin: d.begin[best], end: d.end[best], what: d.what[best], calls: 1, key: d.what[best] & 0xffffff }); }`, function)
 }
 
 const (

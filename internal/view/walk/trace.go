@@ -204,6 +204,53 @@ func signed(d time.Duration) string {
 	return sign + string(recording.AppendDuration(nil, int64(d)))
 }
 
+// A Passing is a request that one recording's process made, and another's served.
+type Passing struct{ Made, Served Passed }
+
+// Passed is one side of it.
+type Passed struct {
+	Recording int // its place in the list
+	Goroutine uint64
+	Depth     int
+	Ticks     uint64 // when that side of it began
+}
+
+// Passings returns the requests that went from one process to another.
+func (t *Traces) Passings() []Passing {
+	type key struct{ trace, id string }
+	type maker struct {
+		*request
+		recording int
+	}
+	made := map[key]maker{}
+	for i := range t.of {
+		for j := range t.of[i].list {
+			q := &t.of[i].list[j]
+			at := key{q.trace, q.id}
+			if _, several := made[at]; several {
+				made[at] = maker{} // which it is can't be told
+				continue
+			}
+			made[at] = maker{q, i}
+		}
+	}
+	var list []Passing
+	for i := range t.of {
+		for j := range t.of[i].list {
+			q := &t.of[i].list[j]
+			by := made[key{q.trace, q.parent}]
+			if by.request == nil || by.recording == i {
+				continue
+			}
+			list = append(list, Passing{
+				Passed{by.recording, by.goroutine, int(by.depth), by.from},
+				Passed{i, q.goroutine, int(q.depth), q.from},
+			})
+		}
+	}
+	return list
+}
+
 // Find returns for each recording, by goroutine, what belongs to the trace whose id begins so.
 func (t *Traces) Find(id string) ([]map[uint64][]Stretch, error) {
 	id = strings.ToLower(id)

@@ -109,6 +109,16 @@ func TestFind(t *testing.T) {
 	if fmt.Sprint(found) != fmt.Sprint(want) {
 		t.Errorf("found\n%v, want\n%v", found, want)
 	}
+	// Between processes only those pass whose makers can be told.
+	traces.of[0].list = append(traces.of[0].list, request{trace: "abc1", id: "twice"}, request{trace: "abc1", id: "twice"})
+	traces.of[1].list = append(traces.of[1].list, request{trace: "abc1", id: "a", parent: "twice"}, request{trace: "abd1", id: "b", parent: "asks"}, request{trace: "abc1", id: "c", parent: "served"})
+	passings := []Passing{
+		{Passed{0, 1, 5, tick(0, 20)}, Passed{1, 1, 0, tick(1, 22)}},
+		{Passed{0, 7, 1, tick(0, 50)}, Passed{1, 2, 3, tick(1, 52)}},
+	}
+	if got := traces.Passings(); fmt.Sprint(got) != fmt.Sprint(passings) {
+		t.Errorf("requests passed: %v, want %v", got, passings)
+	}
 	for id, said := range map[string]string{"ab": "requests of 2 traces", "x": "no request belongs to trace"} {
 		if _, err := traces.Find(id); err == nil || !strings.Contains(err.Error(), said) {
 			t.Errorf("Find(%q): %v, want %q", id, err, said)

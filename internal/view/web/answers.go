@@ -46,6 +46,9 @@ var answersOfAll = map[string]func(*Server, http.ResponseWriter, *http.Request){
 	"tables":  (*Server).tables,
 	"parting": (*Server).parting,
 	"both":    (*Server).both,
+
+	"processes": (*Server).processes,
+	"passings":  (*Server).passings,
 }
 
 func reply(w http.ResponseWriter, v any) {
@@ -100,7 +103,8 @@ func (s *shown) reading(w http.ResponseWriter, r *http.Request, err error, f fun
 
 // status is what the recording is, and how far its index is. Times are in ns since it began.
 type status struct {
-	All      []string `json:"all"` // the names of all recordings
+	All      []string `json:"all"`    // the names of all recordings
+	AtOnce   bool     `json:"atOnce"` // they are of processes that ran at the same time
 	Name     string   `json:"name"`
 	Program  string   `json:"program"`
 	PID      int      `json:"pid"`
@@ -138,7 +142,7 @@ func (s *shown) now() *status {
 		end = max(end, int64(x.clock.Since(last.Ticks)))
 	}
 	a := &status{
-		All: s.all, Name: s.name(), Program: r.Env.Executable, PID: r.Env.PID, Release: r.Env.Release,
+		All: s.all, AtOnce: s.atOnce, Name: s.name(), Program: r.Env.Executable, PID: r.Env.PID, Release: r.Env.Release,
 		Start: x.clock.Wall(x.clock.Ticks(0)).Format("2006-01-02T15:04:05.000Z"), From: x.from, End: end, Now: x.now, Finished: x.finished,
 		Calls: x.calls, Deep: x.deep, Beyond: x.beyond, Lanes: len(x.lanes) - x.runners, Rows: rowsMax, Finest: span(x.finest), Notes: x.notes,
 		Functions: r.Keys(),

@@ -107,9 +107,9 @@ func TestArrowsDrawn(t *testing.T) {
 		t.Errorf("%d arrows are drawn, not %d", len(svg["polyline"]), n)
 	}
 	becomes(t, ctx, `(() => { const t = ftrace.timeline, d = t.data, a = t.arrows.list.find(a => !a.starts);
-		for (let i = 0; i < d.n; i++) if (d.goroutines[d.lane[i]] === a.to && d.row[i] === 1 && d.calls[i] === 1 && Math.abs(d.end[i] - a.end) <= 1) {
-			t.pick({ g: a.to, row: 1, begin: d.begin[i], end: d.end[i], what: d.what[i], calls: 1, key: d.what[i] & 0xffffff });
-			return document.getElementById("details").innerText.includes("woken by\nG" + a.from + " ");
+		for (let i = 0; i < d.n; i++) if (d.lanes[d.lane[i]].g === a.to.g && d.row[i] === 1 && d.calls[i] === 1 && Math.abs(d.end[i] - a.end) <= 1) {
+			t.pick({ ...a.to, row: 1, begin: d.begin[i], end: d.end[i], what: d.what[i], calls: 1, key: d.what[i] & 0xffffff });
+			return document.getElementById("details").innerText.includes("woken by\nG" + a.from.g + " ");
 		} })()`)
 	shots(t, ctx, "arrows-picked")
 	do(t, ctx, chromedp.Evaluate(`document.querySelector("#details dd button:last-of-type").click()`, nil))

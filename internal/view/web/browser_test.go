@@ -195,7 +195,7 @@ func TestPage(t *testing.T) {
 	}
 	target := value[slice](t, ctx, `(() => { const t = ftrace.timeline, d = t.data; let best = -1;
 		for (let i = 0; i < d.n; i++) if (d.calls[i] === 1 && ftrace.function(d.what[i] & 0xffffff).name === "main.evaluate" && best < 0) best = i;
-		const s = { g: d.goroutines[d.lane[best]], row: d.row[best], begin: d.begin[best], end: d.end[best] };
+		const s = { r: 0, g: d.lanes[d.lane[best]].g, row: d.row[best], begin: d.begin[best], end: d.end[best] };
 		t.zoomTo(s); return s; })()`)
 	becomes(t, ctx, `ftrace.timeline.to > 0 && ftrace.timeline.data.to - ftrace.timeline.data.from < 1e9 && !ftrace.timeline.turn.asking`)
 	var line1 string
@@ -353,7 +353,7 @@ func TestZoom(t *testing.T) {
 		Exact, Sketch      bool
 		Goroutines         []uint64
 	}
-	have := value[data](t, ctx, `(({ n, from, to, pixel, exact, sketch, goroutines }) => ({ n, from, to, pixel, exact, sketch, goroutines }))(ftrace.timeline.data)`)
+	have := value[data](t, ctx, `(({ n, from, to, pixel, exact, sketch, lanes }) => ({ n, from, to, pixel, exact, sketch, goroutines: lanes.map(l => l.g) }))(ftrace.timeline.data)`)
 	rough, finer := x.sketch(have.Goroutines, int64(have.From), int64(have.To), int64(have.Pixel))
 	r, err := recording.Open(s.shown[0].dir)
 	if err != nil {

@@ -169,7 +169,7 @@ func TestProcessors(t *testing.T) {
 	g := value[float64](t, ctx, `(() => { const t = ftrace.timeline, d = t.data; let best = 0;
 		for (let i = 0; i < d.n; i++) if (d.calls[i] === 1 && d.end[i] - d.begin[i] > d.end[best] - d.begin[best]) best = i;
 		const key = d.what[best] & 0xffffff;
-		t.pick({ g: d.goroutines[d.lane[best]], row: d.row[best], begin: d.begin[best], end: d.end[best], what: d.what[best], calls: 1, key }); return key; })()`)
+		t.pick({ r: 0, g: d.lanes[d.lane[best]].g, row: d.row[best], begin: d.begin[best], end: d.end[best], what: d.what[best], calls: 1, key }); return key; })()`)
 	if said := value[string](t, ctx, `document.getElementById("details").innerText`); !strings.HasPrefix(said, fmt.Sprintf("G%v\n", g)) || !strings.Contains(said, "processor") {
 		t.Errorf("%s", said)
 	}

@@ -92,7 +92,7 @@ func TestSave(t *testing.T) {
 	s := serving(t, recorded(t, "parser"))
 	do(t, ctx, network.Enable(), chromedp.Navigate(s.URL()))
 	becomes(t, ctx, ready)
-	const drawn = `[...Array(ftrace.timeline.data.n).keys()].filter(i => { const t = ftrace.timeline; return t.data.end[i] >= t.from && t.data.begin[i] <= t.end; }).map(i => { const d = ftrace.timeline.data; return [d.goroutines[d.lane[i]], d.row[i], d.begin[i], d.end[i], d.what[i], d.calls[i]].join(" "); }).sort().join("\n")`
+	const drawn = `[...Array(ftrace.timeline.data.n).keys()].filter(i => { const t = ftrace.timeline; return t.data.end[i] >= t.from && t.data.begin[i] <= t.end; }).map(i => { const d = ftrace.timeline.data; return [d.lanes[d.lane[i]].g, d.row[i], d.begin[i], d.end[i], d.what[i], d.calls[i]].join(" "); }).sort().join("\n")`
 	type view struct{ hash, until, shown string }
 	views := []view{
 		{"view=timeline", ready, drawn},
@@ -136,7 +136,7 @@ func TestSave(t *testing.T) {
 	becomes(t, ctx, ready)
 	shots(t, ctx, "saved")
 	do(t, ctx, chromedp.Evaluate(`{ const t = ftrace.timeline, d = t.data; for (let i = 0; i < d.n; i++) if (ftrace.function(d.what[i] & 0xffffff).name === "main.evaluate")
-		t.pick({ g: d.goroutines[d.lane[i]], row: d.row[i], begin: d.begin[i], end: d.end[i], what: d.what[i], calls: 1, key: d.what[i] & 0xffffff }); }`, nil))
+		t.pick({ r: 0, g: d.lanes[d.lane[i]].g, row: d.row[i], begin: d.begin[i], end: d.end[i], what: d.what[i], calls: 1, key: d.what[i] & 0xffffff }); }`, nil))
 	becomes(t, ctx, `/parameters\s*text="-\(1\+\)"/.test(document.getElementById("details").innerText) && /results/.test(document.getElementById("details").innerText)`)
 	for _, url := range asked {
 		if url != "about:blank" && !strings.HasPrefix(url, "file://"+name) {

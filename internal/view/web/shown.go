@@ -10,6 +10,7 @@ import (
 type shown struct {
 	o       Options
 	all     []string // the names of all recordings
+	atOnce  bool     // these are of processes that ran at the same time
 	dir     string
 	readers chan *recording.Recording
 	first   *recording.Recording // whose tables name functions

@@ -1,5 +1,5 @@
-// Package web shows a recording as a page in a browser, or compares two, or follows a program that
-// runs.
+// Package web shows a recording as a page in a browser, or those of several processes on one
+// timeline, or compares two, or follows a program that runs.
 //
 // It takes recordings, or what package live has a process record, of which it makes indexes in
 // levels of detail, and serves a page with a timeline, the text of the trace, the source of calls,
@@ -56,6 +56,7 @@ type Server struct {
 	shown    []*shown
 	turns    chan bool // of statements
 	compared cache     // what was made of all recordings
+	together processes
 
 	console    *console // nil: not made yet, of a process that is followed
 	consoleErr error    // why it could not be made
@@ -67,7 +68,7 @@ func newServer(o Options) *Server {
 }
 
 // Listen returns a server, which listens, of the recordings in some directories: one that is shown,
-// or two that are compared too.
+// or several that are on one timeline, too. Two are compared.
 func Listen(dirs []string, o Options) (*Server, error) {
 	s := newServer(o)
 	var all []string
@@ -79,8 +80,9 @@ func Listen(dirs []string, o Options) (*Server, error) {
 		s.shown = append(s.shown, r)
 		all = append(all, r.name())
 	}
+	together := atOnce(s.shown)
 	for _, r := range s.shown {
-		r.all = all
+		r.all, r.atOnce = all, together
 	}
 	if err := s.listen(); err != nil {
 		return nil, err

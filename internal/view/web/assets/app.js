@@ -21,6 +21,8 @@ const app = {
 	view: "timeline",
 	selection: null,
 	functions: [],
+	functionsOf: [], // the functions of each recording
+	parts: [], // the processes whose lanes are shown
 	restoring: true,
 
 	function(key) { return this.functions[key] || { name: "#" + key, package: "" }; },
@@ -34,7 +36,8 @@ const app = {
 	showStatus() {
 		const s = this.status, parts = [];
 		if (s.name !== undefined) {
-			parts.push(`${count(s.calls, "call")} of ${count(s.lanes, "goroutine")} in ${time(s.end - s.from + (s.live?.gone || 0))}`);
+			parts.push(`${count(s.calls, "call")} of ${count(s.lanes, "goroutine")}${this.parts.length > 1 ? ` of ${this.parts.length} processes` : ""} in ${time(s.end - s.from + (s.live?.gone || 0))}`);
+			if (this.parts.length > 1) parts.push(`times begin with ${this.parts.find(p => p.r === shown.r).name}`);
 			if (!s.finished && !s.live) parts.push("being read");
 			parts.push(...this.live.said());
 			if (s.deep) parts.push(`${count(s.deep, "call")} deeper than ${s.rows} are not on the timeline`);
@@ -81,18 +84,22 @@ const app = {
 	get range() { return saved ? null : this.selection; },
 
 	// trace shows the text from a call on.
-	trace(at, g) {
+	trace(at, g, r = shown.r) {
+		if (r !== shown.r) {
+			location.hash = new URLSearchParams({ view: "tree", ...(r && { r }), lanes: this.timeline.by, line: Math.floor(at), g });
+			return;
+		}
 		this.tree.show(String(Math.floor(at)), String(g));
 		this.show("tree");
 	},
 
 	// showAt shows a moment on the timeline.
-	showAt(at, g) {
+	showAt(at, g, r) {
 		const t = this.timeline, w = Math.min(t.end - t.from, Math.max(20, this.status.end / 50));
 		this.mark = at;
 		this.show("timeline");
 		t.show(at - w / 2, at + w / 2);
-		if (g) t.showLane(g);
+		if (g) t.showLane(g, r);
 	},
 
 	showFound(l) {
@@ -146,14 +153,14 @@ const app = {
 	// restore shows what the URL says.
 	restore() {
 		const q = new URLSearchParams(location.hash.slice(1)), t = this.timeline;
-		const whole = s => /^\d{1,16}$/.test(s || "") ? +s : 0;
+		const whole = s => /^\d{1,16}$/.test(s || "") ? +s : 0, moment = s => /^-?\d{1,16}$/.test(s || "") ? +s : 0;
 		const r = whole(q.get("r"));
 		if (this.status.all && r !== shown.r) return location.reload(); // another recording
 		shown.r = r;
 		this.restoring = true;
 		this.hash = location.hash;
-		t.from = whole(q.get("from"));
-		t.to = whole(q.get("to"));
+		t.from = moment(q.get("from"));
+		t.to = moment(q.get("to"));
 		if (t.to <= t.from) t.from = t.to = 0;
 		this.live.restore(q.get("follow"), !location.hash);
 		if (t.by !== (q.get("lanes") || "") && !saved) t.setBy(q.get("lanes"));
@@ -188,14 +195,16 @@ const app = {
 		if (q.get("q")) this.search.start(q.get("q"));
 	},
 
-	// several lets people choose the recording, and compare, if there are two.
+	// several lets people choose the recording, and see all processes, and compare, if there are two.
 	several() {
 		const { all } = this.status;
 		if (all.length < 2 || !$("recording").hidden) return;
 		all.forEach((name, r) => $("recording").append(element("option", name, { value: r, selected: r === shown.r })));
-		$("recording").hidden = $("tab-compare").hidden = false;
+		$("recording").hidden = $("lanes-by").querySelector("[value=process]").hidden = false;
+		$("tab-compare").hidden = all.length !== 2;
 		$("name").hidden = true;
-		if (this.fresh || this.view === "compare") this.show("compare");
+		if (this.view === "compare" || this.fresh && all.length === 2 && !this.status.atOnce) this.show(all.length === 2 ? "compare" : "timeline");
+		else if (this.fresh) this.timeline.setBy("process");
 	},
 
 	// turn shows another recording, in the same view. Times and calls are of one.
@@ -206,11 +215,57 @@ const app = {
 		location.hash = q;
 	},
 
+	// learn asks what is known of the recording, or, if lanes are those of all processes, of all.
+	async learn() {
+		const own = await ask("status"), { by } = this.timeline;
+		let parts = [{ r: shown.r, at: 0, status: own }];
+		this.status = own;
+		if (by === "process" && own.all.length > 1) {
+			const { processes, reading, notes } = await ask("processes"), zero = processes[shown.r].at;
+			parts = await Promise.all(processes.map(async ({ name, at }, r) => ({ r, name, at: at - zero, status: r === shown.r ? own : await ask("status", { r }) })));
+			const all = parts.map(p => p.status), sum = name => all.reduce((n, s) => n + s[name], 0), late = parts.filter(p => !p.status.finished);
+			this.status = {
+				...own, ...Object.fromEntries(["calls", "deep", "beyond", "beyondSpans", "lanes", "functions"].map(name => [name, sum(name)])),
+				from: Math.min(...parts.map(p => p.at + p.status.from)), end: Math.max(...parts.map(p => p.at + p.status.end)),
+				now: late.length ? Math.min(...late.map(p => p.at + p.status.now)) : own.now, finished: !reading && !late.length,
+				notes: [notes, ...all.map(s => s.notes)].filter(Boolean).join(""), error: all.map(s => s.error).find(Boolean),
+			};
+		}
+		await this.learnFunctions(parts);
+		this.learnt = by;
+		const moved = parts.some((p, i) => p.r !== this.parts[i]?.r || p.at !== this.parts[i].at) || parts.length !== this.parts.length;
+		if (moved) {
+			this.parts = parts;
+			this.timeline.forget();
+		} else this.parts.forEach((p, i) => Object.assign(p, parts[i]));
+	},
+
+	// learnFunctions asks for the functions of processes. Keys are those of the recording that is shown,
+	// and after these those of the others.
+	async learnFunctions(parts) {
+		let base = 0, learnt = false;
+		for (const p of [...parts].sort((a, b) => (b.r === shown.r) - (a.r === shown.r))) {
+			if ((this.functionsOf[p.r]?.length || 0) < p.status.functions) {
+				this.functionsOf[p.r] = await ask("functions", { r: p.r });
+				learnt = true;
+			}
+			p.base = base;
+			base += this.functionsOf[p.r]?.length || 0;
+		}
+		if (!learnt) return;
+		this.functions = [shown.r, ...this.functionsOf.keys()].flatMap((r, i) => i && r === shown.r ? [] : this.functionsOf[r] || []);
+		this.onePackage = new Set(this.functions.filter(f => f.source).map(f => f.package)).size < 2;
+		this.timeline.wasDark = undefined; // colours are made anew
+		this.flame.layOut();
+	},
+
 	// follow asks how far the index is until it is finished.
 	async follow() {
+		if (this.asking) return;
+		this.asking = true;
 		for (;;) {
 			try {
-				this.status = await ask("status");
+				await this.learn();
 				this.problem = "";
 				if (!this.timeline.to) this.timeline.from = this.status.from;
 				this.live.known();
@@ -218,21 +273,17 @@ const app = {
 				$("name").title = this.status.program;
 				document.title = this.status.name + " - ftrace web";
 				this.several();
-				if (this.functions.length < this.status.functions) {
-					this.functions = await ask("functions");
-					this.onePackage = new Set(this.functions.filter(f => f.source).map(f => f.package)).size < 2;
-					this.timeline.wasDark = undefined; // colours are made anew
-					this.flame.layOut();
-				}
 				this.showStatus();
 				this.spans.lay();
 				await this.timeline.loadLanes();
 			} catch (e) {
 				this.say(e instanceof TypeError && this.live.running ? new Error("ftrace web does not answer any more: what is on the page stays.") : e);
 			}
+			if (!this.problem && this.learnt !== this.timeline.by) continue; // which lanes there are has been changed meanwhile
 			if (this.status.finished) break;
 			await new Promise(r => setTimeout(r, this.live.polls));
 		}
+		this.asking = false;
 		document.body.dataset.ready = "yes";
 	},
 };

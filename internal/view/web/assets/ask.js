@@ -81,7 +81,7 @@ export function time(ns, digits = 3) {
 export function moment(ns, step, latest = ns) {
 	const unit = latest >= 1e9 ? ["s", 1e9] : latest >= 1e6 ? ["ms", 1e6] : latest >= 1e3 ? ["µs", 1e3] : ["ns", 1];
 	const digits = Math.max(0, Math.ceil(-Math.log10(step / unit[1]) - 1e-9));
-	return (ns / unit[1]).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }) + unit[0];
+	return (ns / unit[1] || 0).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }) + unit[0];
 }
 
 // parseTime reads 1.5ms and the like as ns, or returns null.

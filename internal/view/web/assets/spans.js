@@ -1,6 +1,6 @@
 // Requests, stages and statements of all goroutines, above the lanes of the timeline.
-import { $, Turn, askBytes, count } from "./ask.js";
-import { callsRow, failed, keyMask, unpack } from "./slices.js";
+import { $, Turn, count } from "./ask.js";
+import { callsRow, failed, keyMask } from "./slices.js";
 import { Raster } from "./raster.js";
 
 const rowHeight = 15, headHeight = 17, gap = 5;
@@ -34,8 +34,15 @@ export class Spans {
 
 	// lay gives each family its place.
 	lay() {
-		const all = (this.app.status.families || []).map((f, lane) => ({ ...f, lane, title: titles[f.name] || f.name })).filter(f => f.rows);
-		all.sort((a, b) => rank(a.name) - rank(b.name) || (a.name < b.name ? -1 : 1));
+		const { parts } = this.app;
+		let all = [];
+		for (const p of parts) {
+			p.families = all.length;
+			all.push(...p.status.families.map(f => ({ ...f, r: p.r, title: (parts.length > 1 ? p.name + ": " : "") + (titles[f.name] || f.name) })));
+		}
+		all = all.map((f, lane) => ({ ...f, lane })).filter(f => f.rows);
+		const place = f => parts.findIndex(p => p.r === f.r);
+		all.sort((a, b) => place(a) - place(b) || rank(a.name) - rank(b.name) || (a.name < b.name ? -1 : 1));
 		let y = 0;
 		for (const f of all) {
 			f.y = y;
@@ -58,8 +65,9 @@ export class Spans {
 		const t = this.timeline;
 		if (t.width < 1 || t.holds(this.data) && t.sharp(this.data)) return;
 		this.turn.take(async () => {
-			const { from, to, pixels } = t.around(), { known } = t;
-			this.data = { from, to, known, pixel: (to - from) / pixels, ...unpack(await askBytes("spans", { from, to, pixels }), true) };
+			const { from, to, pixels } = t.around(), { known } = t, { parts } = this.app;
+			const d = await t.askEach("spans", { from, to, pixels }, parts.map(p => [p, p.families]));
+			if (parts === this.app.parts) this.data = { from, to, known, pixel: (to - from) / pixels, ...d };
 		}, () => this.fetch());
 	}
 
@@ -120,6 +128,6 @@ export class Spans {
 			if (far < near) { near = far; best = i; }
 		}
 		if (best < 0) return null;
-		return { g: d.goroutine(best), row: callsRow + d.depth[best], begin: d.begin[best], end: d.end[best], what: d.what[best], calls: d.calls[best], key: d.what[best] & keyMask, span: true };
+		return { r: f.r, g: d.goroutine(best), row: callsRow + d.depth[best], begin: d.begin[best], end: d.end[best], what: d.what[best], calls: d.calls[best], key: d.what[best] & keyMask, span: true };
 	}
 }

@@ -1,20 +1,21 @@
 // The timeline: a lane a goroutine, with what it did in the stretch of time that is shown.
-import { $, Turn, ask, askBytes, count, element, moment, time } from "./ask.js";
-import { callsRow, failed, keyMask, marksRow, unfinished, unpack, waitsRow } from "./slices.js";
+import { $, Turn, ask, askBytes, count, element, moment, shown, time } from "./ask.js";
+import { callsRow, failed, gather, keyMask, marksRow, unfinished, unpack, waitsRow } from "./slices.js";
 import { Raster } from "./raster.js";
 import { Drawing } from "./svg.js";
 
-const rowHeight = 17, headHeight = 18, waitsHeight = 7, gap = 8, firstLanes = 500, patience = 50; // ms
+const rowHeight = 17, headHeight = 18, processHeight = 24, waitsHeight = 7, gap = 8, firstLanes = 500, patience = 50; // ms
 
 export class Timeline {
 	constructor(app) {
 		this.app = app;
 		this.from = 0;
 		this.to = 0; // 0: all that is known
-		this.by = ""; // lanes are of goroutines; or processor
-		this.lanes = [];
+		this.by = ""; // lanes are of goroutines; or processor; or process: of goroutines of all processes
+		this.lanes = []; // of processes that are not folded
+		this.groups = []; // the processes, with their lanes
+		this.folded = new Set();
 		this.data = null; // what is drawn
-		this.all = 0;
 		this.picked = null;
 		this.arrows = null; // who started and woke whom, of a stretch of time and some lanes
 		this.scroll = $("scroll");
@@ -35,49 +36,96 @@ export class Timeline {
 	x(ns) { return (ns - this.from) / (this.end - this.from) * this.width; }
 	ns(x) { return this.from + x / this.width * (this.end - this.from); }
 
-	// setBy shows lanes of goroutines, or of processors.
+	// setBy shows lanes of goroutines, of processors, or of the goroutines of all processes.
 	setBy(by) {
-		this.by = $("lanes-by").value = by === "processor" ? by : "";
-		this.lanes = [];
-		this.data = this.arrows = null;
+		const before = this.by;
+		this.by = $("lanes-by").value = by === "processor" || by === "process" ? by : "";
+		this.forget();
 		this.wantY = 0;
-		$("arrows").parentNode.hidden = !!this.by;
+		$("arrows").parentNode.hidden = this.processors;
 		this.pick(null);
-		this.loadLanes();
+		if (this.by === "process" || before === "process") {
+			const own = this.part(shown.r)?.status;
+			if (before === "process" && own && (this.from < own.from || this.to > own.end)) this.from = this.to = 0;
+			this.app.follow();
+		} else this.loadLanes();
 	}
 
-	get which() { return this.by && { by: this.by }; }
+	// forget drops what is drawn.
+	forget() {
+		this.lanes = [];
+		this.groups = [];
+		this.data = this.arrows = this.app.spans.data = null;
+	}
+
+	get processors() { return this.by === "processor"; }
+
+	get which() { return this.processors && { by: "processor" }; }
+
+	// part returns a process whose lanes are shown.
+	part(r) { return this.app.parts.find(p => p.r === r); }
 
 	// loadLanes takes in which goroutines there are, or processors.
 	async loadLanes(more) {
 		if (this.loading) return;
 		this.loading = true;
 		try {
-			const from = more ? this.lanes.length : 0, { by } = this;
-			const { all, lanes } = await ask("lanes", { from, n: more ? firstLanes : Math.max(firstLanes, this.lanes.length), ...(this.app.live.since && !more && { since: this.app.live.since }), ...this.which });
-			if (by !== this.by) {
+			const { by } = this, { parts } = this.app;
+			const groups = await Promise.all(parts.map(p => this.loadGroup(p, more)));
+			if (by !== this.by || parts !== this.app.parts) {
 				this.loading = false;
 				return this.loadLanes();
 			}
-			this.lanes = more ? this.lanes.concat(lanes) : this.app.live.inOrder(lanes, this.lanes);
-			this.all = all;
-			let y = 0;
-			for (const l of this.lanes) {
-				l.y = y;
-				l.height = headHeight + waitsHeight + l.rows * rowHeight + gap;
-				y += l.height;
-			}
-			$("tall").style.height = y + "px";
+			this.groups = groups;
+			this.lay();
 			if (this.wantY) {
 				this.scroll.scrollTop = this.wantY;
 				if (Math.abs(this.scroll.scrollTop - this.wantY) < 2 || this.app.status.finished) this.wantY = 0;
 			}
-			if (this.wantG !== undefined) this.showLane(this.wantG);
+			if (this.want) this.showLane(this.want.g, this.want.r);
 		} finally {
 			this.loading = false;
 		}
 		this.changed();
 	}
+
+	// loadGroup returns a process with its lanes: those that there were, or more of them.
+	async loadGroup(p, more) {
+		const before = this.groups.find(g => g.part.r === p.r), known = before?.lanes || [];
+		if (more && before && known.length >= before.all) return before;
+		const { all, lanes } = await ask("lanes", { r: p.r, from: more ? known.length : 0, n: more ? firstLanes : Math.max(firstLanes, known.length), ...(this.app.live.since && !more && { since: this.app.live.since }), ...this.which });
+		for (const l of lanes) Object.assign(l, { r: p.r, id: p.r + " " + l.g, begin: l.begin + p.at, end: l.end + p.at });
+		return { part: p, all, lanes: more ? known.concat(lanes) : this.app.live.inOrder(lanes, known) };
+	}
+
+	// lay gives each lane its place. If there are several processes, each has a head.
+	lay() {
+		const several = this.groups.length > 1;
+		this.lanes = [];
+		let y = 0;
+		for (const g of this.groups) {
+			g.y = y;
+			if (several) y += processHeight;
+			if (several && this.folded.has(g.part.r)) continue;
+			for (const l of g.lanes) {
+				l.y = y;
+				l.height = headHeight + waitsHeight + l.rows * rowHeight + gap;
+				y += l.height;
+				this.lanes.push(l);
+			}
+		}
+		$("tall").style.height = y + "px";
+	}
+
+	// fold shows the head of a process alone, or its lanes too.
+	fold(r) {
+		if (!this.folded.delete(r)) this.folded.add(r);
+		this.lay();
+		this.changed();
+	}
+
+	// more reports whether there are lanes that have not been asked for.
+	get more() { return this.groups.some(g => g.lanes.length < g.all); }
 
 	visible() {
 		const top = this.scroll.scrollTop, bottom = top + this.scroll.clientHeight;
@@ -96,24 +144,41 @@ export class Timeline {
 	// fetchArrows asks who started and who woke whom, unless that is known.
 	fetchArrows() {
 		const lanes = this.visible(), d = this.arrows, w = this.end - this.from;
-		if (this.by || !$("arrows").checked || this.app.live.following || !lanes.length || this.width < 1) return;
-		if (this.holds(d) && lanes.every(l => d.lanes.has(l.g)) && (!d.more || d.w < w * 1.5)) return;
+		if (this.processors || !$("arrows").checked || this.app.live.following || !lanes.length || this.width < 1) return;
+		if (this.holds(d) && lanes.every(l => d.lanes.has(l.id)) && (!d.more || d.w < w * 1.5)) return;
 		this.arrowsTurn.take(async () => {
-			const from = Math.max(0, Math.floor(this.from - w / 4)), to = Math.ceil(this.end + w / 4), { known } = this;
-			const { arrows, more } = await ask("arrows", { from, to, lanes: lanes.map(l => l.g).join(",") });
-			this.arrows = { from, to, w, known, more, list: more ? [] : arrows, lanes: new Set(lanes.map(l => l.g)) };
+			const from = Math.max(this.first, Math.floor(this.from - w / 4)), to = Math.ceil(this.end + w / 4), { known } = this, { parts } = this.app;
+			const all = await Promise.all([...parts.map(p => this.askArrows(p, from, to, lanes.filter(l => l.r === p.r))), ...(parts.length > 1 ? [this.askPassings(from, to)] : [])]);
+			const more = all.some(a => a.more);
+			if (parts !== this.app.parts) this.arrowsTurn.again = true;
+			else this.arrows = { from, to, w, known, more, list: more ? [] : all.flatMap(a => a.arrows), lanes: new Set(lanes.map(l => l.id)) };
 		}, () => this.fetchArrows());
 	}
 
-	// paintArrows draws an arrow from each goroutine to those that it started or woke.
+	// askArrows asks for the arrows of some lanes of a process.
+	async askArrows(p, from, to, lanes) {
+		if (!lanes.length || to <= p.at) return { arrows: [] };
+		const { arrows, more } = await ask("arrows", { r: p.r, from: Math.max(0, from - p.at), to: to - p.at, lanes: lanes.map(l => l.g).join(",") });
+		return { more, arrows: arrows.map(({ starts, from, to, at, end }) => ({ starts, from: { r: p.r, g: from }, to: { r: p.r, g: to }, at: at + p.at, end: end + p.at })) };
+	}
+
+	// askPassings asks for requests that went from one process to another, as arrows.
+	async askPassings(from, to) {
+		const { passings, more } = await ask("passings", { from, to });
+		return { more, arrows: passings.map(({ made, served }) => ({ passes: true, from: made, to: served, at: made.at + this.part(made.r).at, end: served.at + this.part(served.r).at })) };
+	}
+
+	// paintArrows draws an arrow from each goroutine to those that it started or woke, and from each
+	// request to who serves it in another process.
 	paintArrows(c, colours, w, h, top) {
-		if (this.by || !this.arrows || !$("arrows").checked) return;
-		const at = new Map(this.lanes.map(l => [l.g, l.y - top + headHeight + waitsHeight / 2 - 1])), p = this.picked;
+		if (this.processors || !this.arrows || !$("arrows").checked) return;
+		const at = new Map(this.lanes.map(l => [l.id, l.y - top + headHeight])), p = this.picked;
+		const y = (a, side) => at.get(side.r + " " + side.g) + (a.passes ? waitsHeight + (side.depth + 0.5) * rowHeight : waitsHeight / 2 - 1);
 		for (const a of this.arrows.list) {
-			const x1 = this.x(a.at), x2 = this.x(a.end), y1 = at.get(a.from), y2 = at.get(a.to);
-			if (y1 === undefined || y2 === undefined || Math.max(x1, x2) < 0 || Math.min(x1, x2) > w || Math.max(y1, y2) < 0 || Math.min(y1, y2) > h) continue;
-			const mine = p && (p.g === a.to && p.row === waitsRow && Math.abs(p.end - a.end) <= 1);
-			c.strokeStyle = c.fillStyle = a.starts ? colours.accent : mine ? colours.front : colours.soft;
+			const x1 = this.x(a.at), x2 = this.x(a.end), y1 = y(a, a.from), y2 = y(a, a.to);
+			if (isNaN(y1 + y2) || Math.max(x1, x2) < 0 || Math.min(x1, x2) > w || Math.max(y1, y2) < 0 || Math.min(y1, y2) > h) continue;
+			const mine = p && (this.leads(a, p) || this.leaves(a, p));
+			c.strokeStyle = c.fillStyle = a.starts ? colours.accent : a.passes || mine ? colours.front : colours.soft;
 			c.lineWidth = mine ? 2.5 : 1;
 			c.beginPath();
 			c.moveTo(x1, y1); c.lineTo(x2, y2);
@@ -124,6 +189,16 @@ export class Timeline {
 			c.fill();
 		}
 	}
+
+	// leads reports whether an arrow ends at a slice, or at the beginning of its goroutine.
+	leads(a, s) {
+		if (a.to.r !== s.r || a.to.g !== s.g || a.starts) return false;
+		if (a.passes) return s.row === callsRow + a.to.depth && s.calls === 1 && Math.abs(a.end - s.begin) <= 1;
+		return s.row === waitsRow && s.calls === 1 && Math.abs(a.end - s.end) <= 1;
+	}
+
+	// leaves reports whether an arrow is that of a request that a slice is.
+	leaves(a, s) { return a.passes && a.from.r === s.r && a.from.g === s.g && s.row === callsRow + a.from.depth && s.calls === 1 && Math.abs(a.at - s.begin) <= 1; }
 
 	// known tells until when all is known, -1: it is for good.
 	get known() { return this.app.status.finished ? -1 : this.app.status.now; }
@@ -140,7 +215,7 @@ export class Timeline {
 		return (d.pixel <= pixel * 1.01 || d.pixel <= 1) && d.pixel > pixel / 8;
 	}
 
-	covers(d, lanes) { return this.holds(d) && !d.sketch && this.sharp(d) && lanes.every(l => d.index.has(l.g)); }
+	covers(d, lanes) { return this.holds(d) && !d.sketch && this.sharp(d) && lanes.every(l => d.index.has(l.id)); }
 
 	fetch() {
 		const lanes = this.visible();
@@ -149,26 +224,42 @@ export class Timeline {
 		this.turn.take(() => this.askSlices(lanes), () => this.fetch());
 	}
 
+	// first is before all that is recorded: times before 0 are those of other processes.
+	get first() { return Math.min(0, this.app.status.from); }
+
 	// around returns a stretch of time that is twice as long as what is shown, and in how many pixels.
 	around() {
-		const w = this.end - this.from, from = Math.max(0, Math.floor(this.from - w / 2)), to = Math.ceil(this.end + w / 2);
+		const w = this.end - this.from, from = Math.max(this.first, Math.floor(this.from - w / 2)), to = Math.ceil(this.end + w / 2);
 		const ratio = Math.min(2, window.devicePixelRatio || 1);
 		return { from, to, pixels: Math.min(20000, Math.ceil(this.width * ratio * (to - from) / w)) };
 	}
 
+	// askEach asks processes for what they did in a stretch of time, and puts it together. Each comes
+	// with the number of its first lane, and with what else is asked.
+	async askEach(what, { from, to, pixels, ...question }, list, signal) {
+		const all = await Promise.all(list.map(async ([p, lane, more]) => {
+			const begin = Math.max(0, from - p.at), end = to - p.at;
+			if (end <= begin) return [];
+			const q = { r: p.r, from: begin, to: end, pixels: Math.ceil(pixels * (end - begin) / (to - from)), ...question, ...more };
+			return [{ d: unpack(await askBytes(what, q, signal), what === "spans"), at: p.at, base: p.base, lane }];
+		}));
+		return gather(all.flat());
+	}
+
 	async askSlices(lanes) {
-		const { by, known } = this, { from, to, pixels } = this.around();
+		const { by, known } = this, { parts } = this.app, { from, to, pixels } = this.around();
 		const asked = performance.now();
-		const question = { from, to, pixels, lanes: lanes.map(l => l.g).join(","), ...this.which };
+		const list = parts.map(p => [p, lanes.findIndex(l => l.r === p.r), { lanes: lanes.filter(l => l.r === p.r).map(l => l.g).join(",") }]).filter(([, lane]) => lane >= 0);
+		const question = { from, to, pixels, ...this.which };
 		const less = { ...question, from: Math.floor((from + this.from) / 2), to: Math.ceil((to + this.end) / 2) }; // it may be long in coming
 		less.pixels = Math.ceil(pixels * (less.to - less.from) / (to - from));
 		const take = (d, { from, to, pixels }, sketch) => {
-			if (by === this.by) this.data = { from, to, known, sketch, pixel: (to - from) / pixels, goroutines: lanes.map(l => l.g), index: new Map(lanes.map((l, i) => [l.g, i])), ...d };
+			if (by === this.by && parts === this.app.parts) this.data = { from, to, known, sketch, pixel: (to - from) / pixels, lanes, index: new Map(lanes.map((l, i) => [l.id, i])), ...d };
 			else this.turn.again = true;
 		};
-		const sketch = unpack(await askBytes("slices", { ...question, sketch: 1 }));
+		const sketch = await this.askEach("slices", { ...question, sketch: 1 }, list);
 		if (sketch.exact || this.turn.again) take(sketch, question, !sketch.exact);
-		else await this.refine(less, () => take(sketch, question, true), d => take(d, less, false));
+		else await this.refine(less, list, () => take(sketch, question, true), d => take(d, less, false));
 		this.answered = performance.now() - asked;
 		this.canvas.dataset.slices = this.data?.n;
 		this.canvas.dataset.exact = this.data?.exact;
@@ -176,11 +267,11 @@ export class Timeline {
 
 	// refine asks for what the recording has finer than the sketch. The sketch is drawn if that takes
 	// long, or is not wanted any more.
-	async refine(question, sketch, take) {
+	async refine(question, list, sketch, take) {
 		this.finer = new AbortController();
 		const late = setTimeout(() => { sketch(); this.draw(); }, patience);
 		try {
-			take(unpack(await askBytes("slices", question, this.finer.signal)));
+			take(await this.askEach("slices", question, list, this.finer.signal));
 		} catch (e) {
 			if (e.name !== "AbortError") throw e;
 			sketch();
@@ -215,7 +306,7 @@ export class Timeline {
 		this.dark = matchMedia("(prefers-color-scheme: dark)").matches;
 		if (this.wasDark !== this.dark) this.fills = new Map();
 		this.wasDark = this.dark;
-		return { front: v("--front"), soft: v("--soft"), line: v("--line"), back: v("--back"), bad: v("--bad"), accent: v("--accent") };
+		return { front: v("--front"), soft: v("--soft"), line: v("--line"), back: v("--back"), panel: v("--panel"), bad: v("--bad"), accent: v("--accent") };
 	}
 
 	// fill returns the colour of a function, which is that of its package unless there is only one, or
@@ -242,7 +333,7 @@ export class Timeline {
 
 	// label returns what the key of a slice stands for: a function, or a goroutine.
 	label(key) {
-		if (!this.by) return this.app.function(key).name;
+		if (!this.processors) return this.app.function(key).name;
 		return key === keyMask ? "a goroutine" : "G" + key;
 	}
 
@@ -276,15 +367,16 @@ export class Timeline {
 		c.font = "12px system-ui, sans-serif";
 		c.textBaseline = "middle";
 		const top = s.scrollTop, d = this.data;
-		const at = new Map(this.visible().map(l => [l.g, l]));
+		const at = new Map(this.visible().map(l => [l.id, l]));
 		const { text, marks } = this.paintSlices(c, at, w, h, top, colours, to);
 		for (const l of at.values()) {
 			const y = l.y - top;
 			c.fillStyle = colours.line;
 			c.fillRect(0, y, w, 1);
 			c.fillStyle = colours.soft;
-			c.fillText(`${this.by ? "processor " : "G"}${l.g}   ${count(l.calls, this.by ? "run" : "call")}${l.failed ? ", " + l.failed.toLocaleString("en") + " failed" : ""}`, 6, y + headHeight / 2 + 1);
+			c.fillText(`${this.processors ? "processor " : "G"}${l.g}   ${count(l.calls, this.processors ? "run" : "call")}${l.failed ? ", " + l.failed.toLocaleString("en") + " failed" : ""}`, 6, y + headHeight / 2 + 1);
 		}
+		if (this.groups.length > 1) this.paintHeads(c, colours, w, h, top);
 		if (d) {
 			c.fillStyle = colours.accent;
 			for (const [x, y] of marks) {
@@ -296,7 +388,7 @@ export class Timeline {
 			for (let j = 0; j < text.length; j += 4) {
 				const i = text[j], room = text[j + 3] - 6;
 				let name = this.label(d.what[i] & keyMask);
-				if (d.calls[i] > 1) name = count(d.calls[i], this.by ? "run" : "call") + ": " + name;
+				if (d.calls[i] > 1) name = count(d.calls[i], this.processors ? "run" : "call") + ": " + name;
 				const fits = Math.floor(room / 6.2);
 				if (fits < 2) continue;
 				if (name.length > fits) name = name.slice(0, fits - 1) + "…";
@@ -304,8 +396,9 @@ export class Timeline {
 			}
 			this.paintArrows(c, colours, w, h, top);
 			const p = this.picked;
-			if (p && at.get(p.g)) {
-				const y = at.get(p.g).y - top + headHeight + (p.row === waitsRow ? 0 : waitsHeight + (p.row - callsRow) * rowHeight);
+			const lane = p && at.get(p.r + " " + p.g);
+			if (lane) {
+				const y = lane.y - top + headHeight + (p.row === waitsRow ? 0 : waitsHeight + (p.row - callsRow) * rowHeight);
 				c.strokeStyle = colours.front;
 				c.lineWidth = 2;
 				const x1 = Math.max(-4, this.x(p.begin)), x2 = Math.min(w + 4, this.x(p.end));
@@ -319,7 +412,7 @@ export class Timeline {
 			c.fillRect(this.x(sel[0]), 0, this.x(sel[1]) - this.x(sel[0]), h);
 			c.globalAlpha = 1;
 		}
-		if (!this.lanes.length) {
+		if (!this.lanes.length && this.groups.length < 2) {
 			c.fillStyle = colours.soft;
 			c.fillText(this.app.status.finished ? "There are no calls in the recording." : this.app.live.running ? "Nothing was called." : "Reading …", 10, 20);
 		}
@@ -328,14 +421,35 @@ export class Timeline {
 			c.fillStyle = colours.accent;
 			c.fillRect(this.x(mark) - 1, 0, 2, h);
 		}
-		$("range").textContent = this.app.live.following ? `the last ${time(this.app.live.width)}` : `${time(this.end - this.from)} from ${this.from ? moment(this.from, (this.end - this.from) / 1000) : "the start"}`;
-		const limits = this.app.live.following && w > 640 ? ["L or a drag stops it" + (this.by || !$("arrows").checked ? "" : ", and arrows are drawn then")] : [];
+		$("range").textContent = this.app.live.following ? `the last ${time(this.app.live.width)}` : `${time(this.end - this.from)} from ${this.from !== this.first ? moment(this.from, (this.end - this.from) / 1000) : "the start"}`;
+		const limits = this.app.live.following && w > 640 ? ["L or a drag stops it" + (this.processors || !$("arrows").checked ? "" : ", and arrows are drawn then")] : [];
 		if (d && !d.exact && !d.sketch) limits.push(`calls within ${time(d.span)} are merged`);
-		if (!this.by && $("arrows").checked && this.arrows?.more) limits.push("there are too many arrows: zoom in to see them");
-		$("hint").textContent = limits.length ? limits.join(", ") : !this.picked && !sel && w > 640 ? `Click a ${this.by ? "run to see whose it is" : "call to see its values"}. Drag with Shift to select a stretch of time.` : "";
+		if (!this.processors && $("arrows").checked && this.arrows?.more) limits.push("there are too many arrows: zoom in to see them");
+		$("hint").textContent = limits.length ? limits.join(", ") : !this.picked && !sel && w > 640 ? `Click a ${this.processors ? "run to see whose it is" : "call to see its values"}. Drag with Shift to select a stretch of time.` : "";
 		this.frames.push(performance.now() - began);
 		if (this.frames.length > 200) this.frames.shift();
 		this.canvas.dataset.painted = this.from + "-" + this.end;
+	}
+
+	// paintHeads draws who the processes are, and when they were recorded.
+	paintHeads(c, colours, w, h, top) {
+		for (const { part: p, y, all } of this.groups) {
+			const at = y - top;
+			if (at > h || at + processHeight < 0) continue;
+			c.fillStyle = colours.panel;
+			c.fillRect(0, at, w, processHeight);
+			c.fillStyle = colours.accent;
+			const x1 = Math.max(0, this.x(p.at + p.status.from)), x2 = Math.min(w, this.x(p.at + p.status.end));
+			if (x2 > x1) c.fillRect(x1, at + processHeight - 3, x2 - x1, 3);
+			c.fillStyle = colours.front;
+			c.fillText(`${this.folded.has(p.r) ? "▸" : "▾"} ${p.name}   ${count(p.status.calls, "call")} of ${count(all, "goroutine")}`, 6, at + processHeight / 2 - 1);
+		}
+	}
+
+	// headAt returns the process whose head is at a place of the canvas.
+	headAt(y) {
+		y += this.scroll.scrollTop;
+		return this.groups.length > 1 ? this.groups.find(g => y >= g.y && y < g.y + processHeight) : undefined;
 	}
 
 	// paintSlices draws slices as rectangles. It returns where there is room for a text, and marks.
@@ -344,7 +458,7 @@ export class Timeline {
 		if (!d) return { text, marks };
 		if (!to) this.raster.clear(this.canvas, window.devicePixelRatio || 1);
 		const rect = (...of) => (to || this.raster).rect(...of);
-		const tops = d.goroutines.map(g => at.has(g) ? at.get(g).y - top : Infinity);
+		const tops = d.lanes.map(l => at.has(l.id) ? at.get(l.id).y - top : Infinity);
 		for (let i = 0; i < d.n; i++) {
 			let x1 = (d.begin[i] - from) * k, x2 = (d.end[i] - from) * k;
 			if (x2 < 0 || x1 > w) continue;
@@ -358,7 +472,7 @@ export class Timeline {
 			if (y > h || y + height < 0) continue;
 			x1 = Math.max(x1, -2); x2 = Math.min(x2, w + 2);
 			const width = Math.max(x2 - x1 - (x2 - x1 > 3 ? 1 : 0), 1), key = d.what[i] & keyMask;
-			rect(x1, y, width, height, this.by ? this.fillRun(key) : this.fill(key), d.calls[i] > 1 && 0.7);
+			rect(x1, y, width, height, this.processors ? this.fillRun(key) : this.fill(key), d.calls[i] > 1 && 0.7);
 			if (d.what[i] & failed) bad.push(x1, y + height - 2, width);
 			if (row >= callsRow && width > 24) text.push(i, Math.max(x1, 0), y, Math.min(x2, w) - Math.max(x1, 0));
 		}
@@ -389,7 +503,7 @@ export class Timeline {
 		const w = Math.min(Math.max(to - from, 20), most);
 		from = Math.max(first, Math.min(from, first + most - w));
 		this.from = from;
-		this.to = from === first && w >= most ? 0 : from + w;
+		this.to = from === first && w >= most ? 0 : from + w || 1;
 		this.changed();
 	}
 
@@ -405,12 +519,13 @@ export class Timeline {
 	}
 
 	// showLane brings a goroutine's lane onto the screen, once it is known.
-	showLane(g) {
-		if (this.by) this.setBy("");
-		const l = this.lanes.find(l => l.g === g);
-		this.wantG = l || this.lanes.length >= this.all && this.app.status.finished ? undefined : g;
+	showLane(g, r = shown.r) {
+		if (this.processors) this.setBy("");
+		if (this.folded.has(r)) this.fold(r);
+		const l = this.lanes.find(l => l.g === g && l.r === r);
+		this.want = l || this.groups.length && !this.more && this.app.status.finished ? null : { g, r };
 		if (l && (l.y < this.scroll.scrollTop || l.y + headHeight + 40 > this.scroll.scrollTop + this.scroll.clientHeight)) this.scroll.scrollTop = l.y;
-		if (!l && this.lanes.length < this.all) this.loadLanes(true);
+		if (!l && this.more) this.loadLanes(true);
 	}
 
 	// hit returns the slice at a place of the canvas.
@@ -418,7 +533,7 @@ export class Timeline {
 		const d = this.data;
 		if (!d) return null;
 		y += this.scroll.scrollTop;
-		const l = this.lanes.find(l => y >= l.y && y < l.y + l.height), lane = l && d.index.get(l.g);
+		const l = this.lanes.find(l => y >= l.y && y < l.y + l.height), lane = l && d.index.get(l.id);
 		if (lane === undefined) return null;
 		const within = y - l.y;
 		const row = within < headHeight ? marksRow : within < headHeight + waitsHeight ? waitsRow : callsRow + Math.floor((within - headHeight - waitsHeight) / rowHeight);
@@ -430,11 +545,11 @@ export class Timeline {
 			if (far < near) { near = far; best = i; if (!far) break; }
 		}
 		if (best === null) return null;
-		return { g: l.g, row, begin: d.begin[best], end: d.end[best], what: d.what[best], calls: d.calls[best], key: d.what[best] & keyMask };
+		return { r: l.r, g: l.g, row, begin: d.begin[best], end: d.end[best], what: d.what[best], calls: d.calls[best], key: d.what[best] & keyMask };
 	}
 
 	name(s) {
-		if (this.by) return s.calls > 1 ? `${count(s.calls, "run")}, the longest of them of ${this.label(s.key)}` : this.label(s.key);
+		if (this.processors) return s.calls > 1 ? `${count(s.calls, "run")}, the longest of them of ${this.label(s.key)}` : this.label(s.key);
 		if (s.row === marksRow && s.key === 0) return count(s.calls, "line") + " of the program";
 		const f = this.app.function(s.key);
 		return s.calls > 1 ? count(s.calls, s.row === waitsRow ? "wait" : s.row === marksRow ? "mark" : "call") + ", the longest of them " + f.name : f.name;
@@ -447,12 +562,12 @@ export class Timeline {
 			this.tipped = null;
 			return;
 		}
-		const same = this.tipped && this.tipped.begin === s.begin && this.tipped.row === s.row && this.tipped.g === s.g;
+		const same = this.tipped && this.tipped.begin === s.begin && this.tipped.row === s.row && this.tipped.g === s.g && this.tipped.r === s.r;
 		if (!same) {
 			this.tipped = s;
 			tip.textContent = `${this.name(s)}\n${time(s.end - s.begin)}${s.calls > 1 ? " together" : ""} from ${moment(s.begin, Math.max(1, (s.end - s.begin) / 100))}${s.what & failed ? ", failed" : ""}${s.what & unfinished ? ", end not recorded" : ""}`;
 			clearTimeout(this.tipTimer);
-			if (s.calls === 1 && s.row >= callsRow && !this.by) {
+			if (s.calls === 1 && s.row >= callsRow && !this.processors) {
 				this.tipTimer = setTimeout(async () => {
 					try {
 						const d = await this.call(s);
@@ -470,10 +585,14 @@ export class Timeline {
 		return ask("call", this.query(s));
 	}
 
-	query(s) { return { g: s.g, depth: s.row - callsRow, begin: s.begin, end: s.end }; }
+	// query asks for a call by the times of its own recording.
+	query(s) {
+		const { at } = this.part(s.r);
+		return { ...(s.r !== shown.r && { r: s.r }), g: s.g, depth: s.row - callsRow, begin: s.begin - at, end: s.end - at };
+	}
 
 	source(s) {
-		if (!this.by && s.calls === 1 && s.row >= callsRow) this.app.source.show(this.query(s));
+		if (!this.processors && s.calls === 1 && s.row >= callsRow) this.app.source.show(this.query(s));
 	}
 
 	// pick shows what there is to say of a slice below the lanes.
@@ -486,15 +605,16 @@ export class Timeline {
 		const list = element("dl");
 		const say = (name, text) => list.append(element("dt", name), element("dd", text));
 		const head = element("p"), buttons = [element("button", "zoom to it (F)", { onclick: () => this.zoomTo(s) }), element("button", "trace from here (T)", { onclick: () => this.trace(s) })];
-		if (this.by) buttons.push(element("button", "its calls", { onclick: () => this.app.showAt(s.begin, s.key) }));
+		if (this.processors) buttons.push(element("button", "its calls", { onclick: () => this.app.showAt(s.begin, s.key) }));
 		else buttons.push(element("button", "source (C)", { onclick: () => this.source(s), hidden: s.calls > 1 || s.row < callsRow || !this.app.function(s.key).source }));
 		head.append(element("h2", this.name(s)), ...buttons, element("button", "close (Esc)", { onclick: () => this.pick(null) }));
 		to.append(head, list);
-		say(this.by || "goroutine", this.by ? s.g : "G" + s.g);
+		if (this.app.parts.length > 1) say("process", this.part(s.r).name);
+		say(this.processors ? "processor" : "goroutine", this.processors ? s.g : "G" + s.g);
 		say("began", moment(s.begin, 1));
 		say("lasted", time(s.end - s.begin, 6) + (!(s.what & unfinished) ? "" : this.app.live.running ? " at least: it was under way" : " at least: its end is not in the recording"));
 		if (s.what & failed) say("failed", s.calls > 1 ? "one of them at least" : "with an error, a panic or Goexit");
-		if (this.by) return;
+		if (this.processors) return;
 		this.sayWho(s, list);
 		if (s.calls > 1 || s.row < callsRow) return;
 		if (this.app.source.query) this.source(s);
@@ -511,23 +631,26 @@ export class Timeline {
 		}
 	}
 
-	// sayWho says who started the goroutine, and who let it go on, as far as arrows say that.
+	// sayWho says who started the goroutine, who let it go on, and which process asked for it or
+	// serves it, as far as arrows say that.
 	sayWho(s, list) {
 		for (const a of this.arrows?.list || []) {
-			if (a.to !== s.g || !a.starts && (s.row !== waitsRow || s.calls > 1 || Math.abs(a.end - s.end) > 1)) continue;
-			const who = element("dd");
-			who.append(element("button", "G" + a.from, { title: "show it there", onclick: () => this.app.showAt(a.at, a.from) }), a.starts ? "" : ` ${time(a.end - a.at)} before it ran`);
-			list.append(element("dt", a.starts ? "started by" : "woken by"), who);
+			const starts = a.starts && a.to.r === s.r && a.to.g === s.g, leaves = this.leaves(a, s);
+			if (!starts && !leaves && !this.leads(a, s)) continue;
+			const side = leaves ? a.to : a.from, who = element("dd"), apart = time(a.end - a.at);
+			who.append(element("button", (a.passes ? this.part(side.r).name + " " : "") + "G" + side.g, { title: "show it there", onclick: () => this.app.showAt(leaves ? a.end : a.at, side.g, side.r) }),
+				starts ? "" : leaves ? ` ${apart} later` : ` ${apart} before${a.passes ? "" : " it ran"}`);
+			list.append(element("dt", starts ? "started by" : !a.passes ? "woken by" : leaves ? "served by" : "asked by"), who);
 		}
 	}
 
 	// trace shows the trace of a slice's goroutine.
-	trace(s) { this.app.trace(s.begin, this.by ? s.key : s.g); }
+	trace(s) { this.app.trace(s.begin - this.part(s.r).at, this.processors ? s.key : s.g, s.r); }
 
 	zoomTo(s) {
 		const w = Math.max(s.end - s.begin, 20);
 		this.show(s.begin - w * 0.1, s.end + w * 0.1);
-		if (!this.by) this.showLane(s.g);
+		if (!this.processors) this.showLane(s.g, s.r);
 	}
 
 	listen() {
@@ -535,7 +658,7 @@ export class Timeline {
 		let drag = null;
 		const place = e => { const r = s.getBoundingClientRect(); return [e.clientX - r.left, e.clientY - r.top]; };
 		s.addEventListener("scroll", () => {
-			if (this.lanes.length < this.all && s.scrollTop + 2 * s.clientHeight > s.scrollHeight) this.loadLanes(true);
+			if (this.more && s.scrollTop + 2 * s.clientHeight > s.scrollHeight) this.loadLanes(true);
 			this.changed();
 		});
 		for (const on of [s, $("spans")]) on.addEventListener("wheel", e => {
@@ -556,7 +679,7 @@ export class Timeline {
 			this.mouse = x;
 			if (!drag) {
 				const hit = this.hit(x, y);
-				s.style.cursor = hit ? "pointer" : "";
+				s.style.cursor = hit || this.headAt(y) ? "pointer" : "";
 				this.tip(e, hit);
 				return;
 			}
@@ -566,7 +689,8 @@ export class Timeline {
 			if (drag.select) {
 				this.app.live.stop();
 				const a = this.ns(drag.x), b = this.ns(x);
-				this.app.select([Math.max(0, Math.floor(Math.min(a, b))), Math.ceil(Math.max(a, b))]);
+				const from = Math.max(0, Math.floor(Math.min(a, b))); // nothing is before in the recording that it restricts
+				this.app.select([from, Math.max(from + 1, Math.ceil(Math.max(a, b)))]);
 			} else {
 				const by = (drag.x - x) / this.width * (drag.end - drag.from);
 				s.scrollTop = drag.top + drag.y - y;
@@ -574,7 +698,11 @@ export class Timeline {
 			}
 		});
 		const up = e => {
-			if (drag && !drag.moved) this.pick(this.hit(...place(e)));
+			if (drag && !drag.moved) {
+				const [x, y] = place(e), head = this.headAt(y);
+				if (head) this.fold(head.part.r);
+				else this.pick(this.hit(x, y));
+			}
 			drag = null;
 		};
 		s.addEventListener("pointerup", up);
