@@ -27,6 +27,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -69,8 +70,15 @@ var pictures = []picture{
 FROM events_calls_summary_global_by_event_name
 WHERE COUNT_STAR ORDER BY SUM_TIMER_WAIT DESC`), "", `document.getElementById("sql").dataset.state === "done"`},
 	{"web-requests", recordings + "books", 1280, 620, "light", "", `{ const s = ftrace.spans, i = [...Array(s.data.n).keys()].findLast(i => ftrace.function(s.data.what[i] & 0xffffff).name.startsWith("statement/")), d = s.data;
-		ftrace.timeline.pick({ g: d.goroutine(i), row: 2 + d.depth[i], begin: d.begin[i], end: d.end[i], what: d.what[i], calls: 1, key: d.what[i] & 0xffffff }); }`,
+		ftrace.timeline.pick({ r: 0, g: d.goroutine(i), row: 2 + d.depth[i], begin: d.begin[i], end: d.end[i], what: d.what[i], calls: 1, key: d.what[i] & 0xffffff }); }`,
 		`document.getElementById("details").innerText.includes("results")`},
+	{"web-processes", recordings + "shop " + recordings + "stock", 1280, 760, "light", "lanes=process&spans=0", `{ const t = ftrace.timeline, find = setInterval(() => {
+		const a = t.arrows?.list.find(a => a.passes);
+		if (!a) return;
+		clearInterval(find);
+		t.show(a.at - 1e6, a.at + 3e6);
+		t.scroll.scrollTop = t.lanes.find(l => l.r === a.from.r && l.g === a.from.g).y;
+	}, 20); }`, `ftrace.timeline.to && !ftrace.timeline.turn.asking && !ftrace.timeline.arrowsTurn.asking && ftrace.timeline.sharp(ftrace.timeline.data) && ftrace.timeline.arrows.list.some(a => a.passes)`},
 	{"web-d", recordings + "parser", 1280, 480, "light", "view=d&dchart=bars&d=" + url.QueryEscape("call:main::return /err == nil/ { @[probefunc] = quantize(elapsed); }"), "", `document.getElementById("d").dataset.state === "done"`},
 	{"web-live", books, 1280, 420, "light", "follow=60000000", "", `ftrace.live.following && ftrace.status.now - ftrace.status.from > 6e9 && ftrace.status.live.rates && ftrace.spans.data?.n > 0`},
 	{"web-flame", recordings + "convoy", 1280, 250, "light", "view=flame", "", `document.getElementById("flame").dataset.state === "done"`},
@@ -141,7 +149,7 @@ func run(out string, list []picture) error {
 			if p.recording == books {
 				s, err = follow(programs, p.recording, o)
 			} else {
-				s, err = web.Listen([]string{p.recording}, o)
+				s, err = web.Listen(strings.Fields(p.recording), o)
 			}
 			if err != nil {
 				return err

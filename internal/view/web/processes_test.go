@@ -175,7 +175,8 @@ func TestPageProcesses(t *testing.T) {
 	becomes(t, ctx, details+`.includes("asked by\n"+ftrace.timeline.part(0).name+" G") && `+details+`.includes("stage/grpc/server/shop.Stock/Count") && /parameters\nrequest=/.test(`+details+`)`)
 	shots(t, ctx, "processes-served")
 
-	// Its trace is that of its own recording. Back there, all processes are shown, with other times.
+	// Its trace is that of its own recording. Back there, all processes are shown, with other
+	// times.
 	do(t, ctx, chromedp.KeyEvent("t"))
 	becomes(t, ctx, `document.body.dataset.ready === "yes" && document.title.startsWith("stock") && location.hash.includes("r=1") && document.getElementById("lines").innerText.includes("stage/grpc/server/shop.Stock/Count")`)
 	do(t, ctx, click("#tab-timeline"))

@@ -79,7 +79,7 @@ export function time(ns, digits = 3) {
 // moment writes a time since the recording began, so exactly that neighbours differ by a step, in
 // the unit that suits the latest of them.
 export function moment(ns, step, latest = ns) {
-	const unit = latest >= 1e9 ? ["s", 1e9] : latest >= 1e6 ? ["ms", 1e6] : latest >= 1e3 ? ["µs", 1e3] : ["ns", 1];
+	const most = Math.abs(latest), unit = most >= 1e9 ? ["s", 1e9] : most >= 1e6 ? ["ms", 1e6] : most >= 1e3 ? ["µs", 1e3] : ["ns", 1];
 	const digits = Math.max(0, Math.ceil(-Math.log10(step / unit[1]) - 1e-9));
 	return (ns / unit[1] || 0).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }) + unit[0];
 }

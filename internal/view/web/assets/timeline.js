@@ -492,7 +492,7 @@ export class Timeline {
 			c.fillStyle = colours.line;
 			c.fillRect(x, 12, 1, 10);
 			c.fillStyle = colours.soft;
-			c.fillText(moment(t, step, this.end), x + 3, 14);
+			c.fillText(moment(t, step, Math.max(-this.from, this.end)), x + 3, 14);
 		}
 	}
 
