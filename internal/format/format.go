@@ -66,7 +66,7 @@ const (
 
 	DepthMax     = 65535      // a record of a deeper call has this depth
 	Untimed      = 1 << 63    // in an entry's number of the call: the call is not timed
-	AtEnd        = 1 << 62    // likewise: the entry was noted when the call ended, since it had been left out and failed
+	AtEnd        = 1 << 62    // likewise: the entry was noted when the call ended, since it had been left out, and failed or was slow
 	Uncounted    = 1 << 63    // in the number of calls that were left out: there may have been more
 	Nil          = 0xFFFFFFFF // stands for the length of a nil slice, map or chan
 	LevelUnknown = -1 << 31   // of a line that was printed, not logged
@@ -91,8 +91,9 @@ const (
 	KindWait                      // what follows is a Wait: the goroutine went on after it had stopped
 	KindAfter                     // values: the parameters when the call ends, in the order of the entry; its exit follows
 	KindOff                       // ticks, call uint64: calls of the function are not noted since then, to keep within the budget; so many were so far
-	KindOn                        // ticks, calls uint64: they are noted again, after they were not since then; so many were counted meanwhile, see Uncounted; failed uint64: so many of these failed
+	KindOn                        // ticks, calls uint64: they are noted again, after they were not since then; so many were counted meanwhile, see Uncounted; failed uint64: so many of these failed; noted uint64: so many, of these or of those before, were noted at their end
 	KindBlocked                   // what follows is a Blocked, of a wait under way whose record is the goroutine's next
+	KindEntryLate                 // call uint64, with AtEnd; ticks uint64: the same as KindEntry, and when the call began
 	KindEnd                       // one more than the last kind
 )
 
@@ -257,6 +258,7 @@ event { name = "after"; id = 15; stream_id = 0; fields := struct { struct values
 event { name = "off"; id = 16; stream_id = 0; fields := struct { uint64_t since; uint64_t calls; }; };
 event { name = "on"; id = 17; stream_id = 0; fields := struct { uint64_t since; uint64_t calls; }; };
 event { name = "blocked"; id = 18; stream_id = 0; fields := struct { uint64_t object; uint64_t by; uint64_t by_call; func_t by_func; uint32_t mode; uint64_t since; }; };
+event { name = "entry_late"; id = 19; stream_id = 0; fields := struct { uint64_t call; uint64_t began; }; };
 
 event { name = "process"; id = 1; stream_id = 1; fields := struct { uint64_t pid; int64_t start; uint64_t nargs;
 	string release; string os; string arch; string executable; string args[nargs]; }; };
@@ -531,7 +533,7 @@ const (
 	FramePrinted               // its entry line was printed
 	FrameNotTimed              // it was not when it began
 	FrameHasText               // there is text that belongs to it
-	FrameAtEnd                 // it was noted when it ended
+	FrameAtEnd                 // it was left out to keep within the budget; if it is noted then when it ends
 	FrameEnded                 // the call has ended, and is where calls that have ended are kept
 	FrameFlags     = 1<<iota - 1
 )

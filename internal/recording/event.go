@@ -58,16 +58,18 @@ type Event struct {
 	// that started it; of Lost: how many; of Off: how many there were before; of On: how many were
 	// left out and counted
 	Call uint64
-	// of a GoroutineStart: the goroutine that started it, 0 if that is not known; of Off and
-	// On: the ticks since which the function is or was off
+	// of a GoroutineStart: the goroutine that started it, 0 if that is not known; of Off and On:
+	// the ticks since which the function is or was off; of an entry that is AtEnd and was timed:
+	// when the call began
 	Parent    uint64
 	Failed    uint64 // of On: how many of those failed
+	Noted     uint64 // of On: how many of those that were left out, since then or before, were noted at their end
 	Function  uint32 // key, 0: none; of a Wait: of its kind
 	Layout    uint32 // of Data, 0: there is no Data
 	Kind      Kind
 	Depth     uint16 // number of recorded calls around it on the goroutine; 65535: that or more
 	Untimed   bool   // of an entry: the call was not timed, and the ticks of its events only tell their order
-	AtEnd     bool   // of an entry: it was noted when the call ended, and failed; else it would have been left out
+	AtEnd     bool   // of an entry: it was noted when the call ended, and was slow or failed; else it would have been left out
 	Uncounted bool   // of On: other calls were left out that were not counted
 	Level     int32  // of a Line: the level as in log/slog, or UnknownLevel
 	Processor int32  // on which it happened
@@ -153,7 +155,7 @@ func (e *Event) decode(b []byte) int {
 	e.Depth = le16(b[depthAt:])
 	e.Function = le32(b[functionAt:])
 	e.Goroutine = le64(b[goroutineAt:])
-	e.Call, e.Parent, e.Level, e.Failed, e.Untimed, e.AtEnd, e.Uncounted, e.Layout, e.Data = 0, 0, 0, 0, false, false, false, 0, nil
+	e.Call, e.Parent, e.Level, e.Failed, e.Noted, e.Untimed, e.AtEnd, e.Uncounted, e.Layout, e.Data = 0, 0, 0, 0, 0, false, false, false, 0, nil
 	rest := b[recordHead:size]
 	switch e.Kind {
 	case Entry:
@@ -161,6 +163,12 @@ func (e *Event) decode(b []byte) int {
 			return 0
 		}
 		e.number(le64(rest))
+	case format.KindEntryLate:
+		if len(rest) < 16 {
+			return 0
+		}
+		e.number(le64(rest))
+		e.Kind, e.AtEnd, e.Untimed, e.Parent = Entry, true, false, min(le64(rest[8:]), e.Ticks)
 	case EntryArgs, Probe:
 		if len(rest) < 8 {
 			return 0
@@ -178,6 +186,9 @@ func (e *Event) decode(b []byte) int {
 			e.Call, e.Uncounted = e.Call&^format.Uncounted, e.Call&format.Uncounted != 0
 			if len(rest) >= 24 {
 				e.Failed = le64(rest[16:])
+			}
+			if len(rest) >= 32 {
+				e.Noted = le64(rest[24:])
 			}
 		}
 	case Wait:
@@ -221,6 +232,14 @@ func (e *Event) values(b []byte, size int) int {
 
 // Enters reports whether a call begins.
 func (e *Event) Enters() bool { return e.Kind == Entry || e.Kind == EntryArgs }
+
+// began returns when the call of an entry began, in ticks.
+func (e *Event) began() uint64 {
+	if e.AtEnd && !e.Untimed {
+		return e.Parent
+	}
+	return e.Ticks
+}
 
 // Exits reports whether a call ends.
 func (e *Event) Exits() bool { return e.Kind >= Exit && e.Kind <= ExitGoexit }

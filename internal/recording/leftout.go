@@ -11,9 +11,11 @@ type LeftOut struct {
 	Function uint32 // key
 	Times    int    // how often it was turned off
 	Ticks    uint64 // for which it was off, together
-	Calls    uint64 // that were counted meanwhile
+	Calls    uint64 // that were counted meanwhile, but for those that were noted at their end
 	Failed   uint64 // of these, so many failed
 	More     bool   // others were not, or it can't be known
+
+	noted uint64 // of Calls, while these are added up: they were noted at their end
 }
 
 // noteSwitch takes in when a function was turned off or on.
@@ -26,7 +28,7 @@ func (r *Recording) noteSwitch(e *Event) {
 	k := offKey{e.Function, e.Parent}
 	o := r.offs[k]
 	if e.Kind == On {
-		o = offSpan{e.Ticks, e.Call, e.Failed, e.Uncounted}
+		o = offSpan{e.Ticks, e.Call, e.Failed, e.Noted, e.Uncounted}
 	}
 	r.offs[k] = o
 }
@@ -42,6 +44,7 @@ type offSpan struct {
 	until  uint64 // ticks; 0: not known
 	calls  uint64
 	failed uint64
+	noted  uint64
 	more   bool
 }
 
@@ -60,6 +63,7 @@ func (r *Recording) LeftOut(end uint64) []LeftOut {
 	}
 	var list []LeftOut
 	for _, o := range by {
+		o.Calls, o.noted = o.Calls-min(o.Calls, o.noted), 0
 		list = append(list, *o)
 	}
 	slices.SortFunc(list, func(a, b LeftOut) int {
@@ -88,6 +92,7 @@ func (k offKey) addTo(by map[uint32]*LeftOut, span offSpan) {
 	o.Ticks += max(span.until, k.since) - k.since
 	o.Calls += span.calls
 	o.Failed += span.failed
+	o.noted += span.noted
 	o.More = o.More || span.more
 }
 

@@ -10,11 +10,11 @@ import (
 func TestLeftOut(t *testing.T) {
 	events := []Event{
 		{Kind: Off, Function: 1, Parent: 10, Ticks: 11}, {Kind: On, Function: 1, Parent: 10, Ticks: 30, Call: 7}, {Kind: Off, Function: 1, Parent: 50, Ticks: 50},
-		{Kind: Off, Function: 2, Parent: 5, Ticks: 5}, {Kind: On, Function: 2, Parent: 5, Ticks: 70, Call: 8, Failed: 3}, {Kind: On, Function: 2, Parent: 70, Ticks: 100, Call: 9, Failed: 2},
+		{Kind: Off, Function: 2, Parent: 5, Ticks: 5}, {Kind: On, Function: 2, Parent: 5, Ticks: 70, Call: 8, Failed: 3, Noted: 2}, {Kind: On, Function: 2, Parent: 70, Ticks: 100, Call: 11, Failed: 2},
 		{Kind: On, Function: 3, Parent: 20, Ticks: 40, Uncounted: true}, // when it was turned off is no longer in the rings
 		{Kind: Off, Function: 4, Parent: 90, Ticks: 90},                 // later than the last moment that is known
 	}
-	want := []LeftOut{{2, 2, 95, 17, 5, false}, {1, 2, 30, 7, 0, true}, {3, 1, 20, 0, 0, true}, {4, 1, 0, 0, 0, true}}
+	want := []LeftOut{{2, 2, 95, 17, 5, false, 0}, {1, 2, 30, 7, 0, true, 0}, {3, 1, 20, 0, 0, true, 0}, {4, 1, 0, 0, 0, true, 0}}
 	for range 3 {
 		r := &Recording{}
 		for range 2 {

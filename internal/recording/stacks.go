@@ -68,7 +68,7 @@ type Call[C any] struct {
 	Depth    uint16
 	Mock     bool // a replacement was called instead
 	Untimed  bool
-	AtEnd    bool   // its entry was noted when it ended, see Event
+	AtEnd    bool   // its entry was noted when it ended, see Event: what was recorded within it is not within it here
 	Number   uint64 // it is the nth call of the function
 	Start    uint64 // ticks; if it was not timed, when it ended
 	Data     C
@@ -145,9 +145,15 @@ func (c *Call[C]) goesOn(e *Event) bool {
 	return c.Depth < e.Depth || c.Depth == e.Depth && (e.Exits() || e.Depth == format.DepthMax)
 }
 
+// BeginKnown reports whether it is known when the call began.
+func (c *Call[C]) BeginKnown() bool { return !c.AtEnd || !c.Untimed }
+
+// Late reports whether the call began before its entry was noted, and it is known when.
+func (c *Call[C]) Late() bool { return c.AtEnd && !c.Untimed }
+
 // Push begins the call with the entry e.
 func (st *Stack[G, C]) Push(e *Event) *Call[C] {
-	return st.Add(Call[C]{Function: e.Function, Depth: e.Depth, Number: e.Call, Start: e.Ticks, Untimed: e.Untimed, AtEnd: e.AtEnd})
+	return st.Add(Call[C]{Function: e.Function, Depth: e.Depth, Number: e.Call, Start: e.began(), Untimed: e.Untimed, AtEnd: e.AtEnd})
 }
 
 // Add adds a call within all others.

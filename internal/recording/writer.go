@@ -121,7 +121,7 @@ func (e *Event) encode(b []byte) []byte {
 		}
 		b = order.AppendUint64(order.AppendUint64(b, e.Parent), number)
 		if e.Kind == On {
-			b = order.AppendUint64(b, e.Failed)
+			b = order.AppendUint64(order.AppendUint64(b, e.Failed), e.Noted)
 		}
 	case text:
 		level := uint32(0)
@@ -140,6 +140,10 @@ func (e *Event) encode(b []byte) []byte {
 			number |= format.AtEnd
 		}
 		b = order.AppendUint64(b, number)
+		if e.AtEnd && !e.Untimed {
+			b[at+kindAt] = format.KindEntryLate
+			b = order.AppendUint64(b, e.Parent)
+		}
 	}
 	if values {
 		b = order.AppendUint32(order.AppendUint32(b, e.Layout), uint32(len(e.Data)))

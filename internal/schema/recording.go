@@ -385,11 +385,16 @@ func (p *pass) object(e *recording.Event) uint64 {
 func (p *pass) exit(st *recording.Stack[*passThread, passCall], t *passThread, c *recording.Call[passCall], e *recording.Event) {
 	lasted := e.Ticks - c.Start
 	self := lasted - min(lasted, c.Data.inner)
+	if c.AtEnd {
+		self = 0 // its own time counts as that of the call around it
+	}
 	panics := e.Kind == recording.ExitPanic
 	fails := e.Kind == recording.ExitResults && p.fails(e)
 	caller := uint32(0)
 	if n := len(st.Calls); n > 1 {
-		st.Calls[n-2].Data.inner += lasted
+		if !c.AtEnd {
+			st.Calls[n-2].Data.inner += lasted
+		}
 		caller = st.Calls[n-2].Function
 	}
 	p.count(t, e.Function, caller, c.Data.object, counted{lasted: lasted, self: self, fails: fails, panics: panics})

@@ -4,12 +4,13 @@
 //
 // A few functions have nearly all calls. So each function has a quota: so many calls in a window of
 // 10 ms. The call that finds it used up is left out, as are the next ones, until sysmon lets them
-// be noted again 100 ms later. They are only counted, for half of what it costs to note one in a
-// ring, and a tenth of what it costs in a file, whose pages are new. Once eight quotas are counted,
-// the hook is turned off, and the rest of them costs nothing. From then on the function's calls are
-// no longer counted. So what is rare is always noted, what is frequent is counted, and of what is
-// very frequent there are some calls in each turn. Sysmon, which is awake anyway, adds up what the
-// calls of a turn cost, and sets the quota by that.
+// be noted again 100 ms later. They are only counted, and noted nevertheless at their end if they
+// were slow or failed, see call/leftout.go. That costs three quarters of what it costs to note one
+// in a ring, and a sixth of what it costs in a file, whose pages are new. Once as many are counted
+// as the budget has room for, the hook is turned off, and the rest of them costs nothing. From then
+// on the function's calls are no longer counted. So what is rare is always noted, what is frequent
+// is counted, and of what is very frequent there are some calls in each turn. Sysmon, which is
+// awake anyway, adds up what the calls of a turn cost, and sets the quota by that.
 //
 // What is left out must be said, by a recording or by the summaries of functions. Each observer may
 // ask for a budget: the program by FTRACE_BUDGET, a session by a request. What only the consumers
@@ -50,7 +51,9 @@ type ftraceBudgetState struct {
 	share  uint32                                // of the processor time, in millionths: the smallest that anyone asks for; 0: there is no budget; likewise
 	window uint32                                // number of the current window, from 1 on; calls of ftraceBudgetAnew begin others; atomic
 	quota  uintptr                               // calls that a function may have in a window; atomic
-	watch  uintptr                               // calls of a function that may fail of which in a turn the ends are watched while they are left out; atomic
+	watch  uintptr                               // calls of a function of which in a turn the ends are watched while they are left out; atomic
+	slow   int64                                 // ticks that a call takes at least that is slow, see call/leftout.go; atomic
+	ended  uint32                                // ftraceKeepingEnded once the program exits
 	opened int64                                 // when the window began
 	hook   unsafe.Pointer                        // the type of a hook that is on
 
@@ -209,6 +212,8 @@ func (b *ftraceBudgetState) prepare() bool {
 	var hook any = (*ftraceFunc)(nil)
 	b.hook = unsafe.Pointer(efaceOf(&hook)._type)
 	b.window, b.entry, b.usual = 1, 100*ftraceEntries, 100
+	clock := ftraceReadClock()
+	b.slow = ftraceSlowTicks(float64(clock.Monotonic-ticks.startTime) / float64(max(1, ftraceCycles()-uint64(ticks.startTicks))))
 	return true
 }
 
@@ -258,7 +263,9 @@ func (f *ftraceFunc) governed() bool {
 // ftraceEntryAtLimit is ftraceEntryFast for a call of a function that has reached its limit.
 func ftraceEntryAtLimit(f *ftraceFunc, w *ftraceWriter, offset uintptr, first *any, n int, result *any) (token int) {
 	if f.atLimit() {
-		f.onlyCount(w)
+		if f.onlyCount(w); atomic.Load(&f.counted)&ftraceUncounted == 0 {
+			return getg().ftrace.beginLeftOut(f, offset)
+		}
 		return f.leftOutToken(result == nil)
 	}
 	from := ftraceCycles()
@@ -277,6 +284,16 @@ func (f *ftraceFunc) beginAtLimit(offset uintptr, args []any, flags uint32) (tok
 			f.onlyCount(w)
 		}
 		releasem(mp)
+		if atomic.Load(&f.counted)&ftraceUncounted == 0 {
+			gp := getg()
+			if t := ftraceStateOf(gp); t != nil {
+				t.labels = uintptr(gp.labels)
+				t.clear(gp, f, offset)
+				if token := t.pushLeftOut(f, offset, flags); token != 0 {
+					return token
+				}
+			}
+		}
 		return f.leftOutToken(flags&ftrace_format_FrameAtReturns == 0)
 	}
 	from := ftraceCycles()
@@ -342,18 +359,9 @@ func (f *ftraceFunc) onlyCount(w *ftraceWriter) {
 	}
 }
 
-// mostCounted returns how many calls of f may be counted in a turn. Where calls of f were left out
-// before that were not counted, how many there are in all will not be known, so no more time is
-// spent on it, unless calls of f may fail.
+// mostCounted returns how many calls of f may be counted in a turn.
 func (f *ftraceFunc) mostCounted() uintptr {
-	n := ftraceCountedCalls * atomic.Loaduintptr(&ftraceBudget.quota)
-	switch {
-	case f.flags&ftraceMayFail != 0:
-		return max(n, atomic.Loaduintptr(&ftraceBudget.watch))
-	case atomic.Load(&f.leftOut)&ftraceUncounted != 0:
-		return 0
-	}
-	return n
+	return max(ftraceCountedCalls*atomic.Loaduintptr(&ftraceBudget.quota), atomic.Loaduintptr(&ftraceBudget.watch))
 }
 
 // hookOn turns the hook of f on if it is off and to be on. It reports whether it did.
@@ -376,24 +384,38 @@ func (f *ftraceFunc) recordOn() {
 }
 
 // recordReturn records that calls of f are no longer left out, if they were, and adds those to its
-// calls that were counted meanwhile. Those that were noted at their end are not left out. Some of
-// them may have been counted before: they were under way when calls were noted again.
+// calls that were counted meanwhile. It says how many calls were noted at their end, of these or of
+// those that were counted before.
 func (f *ftraceFunc) recordReturn() {
 	since := atomic.Load64(&f.wasOff)
 	if since == 0 || !atomic.Cas64(&f.wasOff, since, 0) {
 		return
 	}
+	f.returned(since, atomic.Xchg(&f.keeping, ftraceBudget.ended)&^ftraceKeepingEnded)
+}
+
+// returned is recordReturn for calls that were left out since then, of which so many were noted at
+// their end.
+func (f *ftraceFunc) returned(since uint64, kept uint32) {
 	counted := atomic.Xchg(&f.counted, 0)
-	calls, kept := counted&^ftraceUncounted, atomic.Xchg(&f.keeping, 0)
-	atomic.Xadduintptr(&f.count, uintptr(calls))
-	if counted&ftraceUncounted == 0 && kept > calls {
-		atomic.Xadd(&f.keeping, int32(kept-calls))
-	}
-	left := uint64(calls - min(kept, calls))
+	f.adjustSlow(uintptr(kept))
+	left := uint64(counted &^ ftraceUncounted)
+	atomic.Xadduintptr(&f.count, uintptr(left))
 	if counted&ftraceUncounted != 0 {
 		left |= ftrace_format_Uncounted
 	}
-	ftraceRecordSwitch(f, ftrace_format_KindOn, since, left, uint64(atomic.Xchg(&f.failed, 0)))
+	ftraceRecordSwitch(f, ftrace_format_KindOn, since, left, uint64(atomic.Xchg(&f.failed, 0)), uint64(kept))
+}
+
+// adjustSlow has calls of f count as slow by how many were kept in the last turn.
+func (f *ftraceFunc) adjustSlow(kept uintptr) {
+	quota, slower := atomic.Loaduintptr(&ftraceBudget.quota), atomic.Load(&f.leftOut)/ftraceSlower%(ftraceSlowerMax+1)
+	switch {
+	case kept >= quota/2 && slower < ftraceSlowerMax:
+		atomic.Xadd(&f.leftOut, ftraceSlower)
+	case kept < quota/8 && slower > 0:
+		atomic.Xadd(&f.leftOut, -ftraceSlower)
+	}
 }
 
 // leaveOut leaves out the calls of f until ftraceTurn windows after window. It reports whether they
@@ -419,7 +441,7 @@ func (f *ftraceFunc) leaveOut(window uint32) bool {
 			if atomic.And(&f.leftOut, ^uint32(ftraceSummed)); f.loadLaid().wantsOwn(f) {
 				atomic.Or(&f.leftOut, ftraceSummed)
 			}
-			ftraceRecordSwitch(f, ftrace_format_KindOff, now, uint64(atomic.Loaduintptr(&f.count)), 0)
+			ftraceRecordSwitch(f, ftrace_format_KindOff, now, uint64(atomic.Loaduintptr(&f.count)), 0, 0)
 			return true
 		}
 	}
@@ -428,14 +450,28 @@ func (f *ftraceFunc) leaveOut(window uint32) bool {
 }
 
 // ftraceFinishBudget records what was left out until now, as far as it was counted: a recording
-// ends.
-func ftraceFinishBudget() {
-	if ftraceBudget.window == 0 {
+// ends. Of calls that were left out before some may have been noted at their end since. If it ends
+// because the program does, no more are.
+func ftraceFinishBudget(exits bool) {
+	b := &ftraceBudget
+	if b.window == 0 {
 		return
+	}
+	if exits {
+		b.ended = ftraceKeepingEnded
 	}
 	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		for i := range p.Nfuncs {
-			p.fn(i).recordReturn()
+			f := p.fn(i)
+			kept, since := atomic.Xchg(&f.keeping, b.ended)&^ftraceKeepingEnded, atomic.Xchg64(&f.wasOff, 0)
+			if since == 0 {
+				if kept == 0 {
+					continue
+				}
+				since = ftraceTicks()
+				ftraceRecordSwitch(f, ftrace_format_KindOff, since, uint64(atomic.Loaduintptr(&f.count)), 0, 0)
+			}
+			f.returned(since, kept)
 		}
 	}
 }
@@ -507,16 +543,28 @@ func ftraceBudgetTurn(now int64) {
 	cpu, ticks := ftraceProcessTime(), ftraceCycles()
 	perTick := float64(now-b.begun) / float64(max(1, ticks-b.ticks)) * ftraceCallEntries // ns that a call costs for each of its entry's
 	cost := float64(noted-b.noted) * float64(atomic.Load64(&b.entry)/ftraceEntries) * perTick
-	counting := float64(only-b.only) / 2 * float64(atomic.Load64(&b.usual)) * perTick
+	counting := float64(only-b.only) * ftraceCallCounted * float64(atomic.Load64(&b.usual)) * perTick
 	allowed := max(0, float64(cpu-b.cpu)-cost-counting) * float64(b.share) / 1e6 // ns
 	quota := ftraceAdjust(atomic.Loaduintptr(&b.quota), cost, max(allowed-counting, allowed/2))
 	atomic.Storeuintptr(&b.quota, quota)
 	atomic.Storeuintptr(&b.watch, max(ftraceAdjust(atomic.Loaduintptr(&b.watch), counting, allowed/2), ftraceCountedCalls*ftraceMinQuota))
+	atomic.Storeint64(&b.slow, ftraceSlowTicks(perTick/ftraceCallEntries))
 	b.begun, b.ticks, b.cpu, b.noted, b.only = now, ticks, cpu, noted, only
 	atomic.Store(&b.panics, 0)
 	if h := ftraceMemory.head; h != nil {
 		atomic.Xadd64(&h.Spent, int64(cost+counting))
 	}
+}
+
+// ftraceSlowTicks returns after how many ticks a call is slow, where a cycle takes so many ns. Of a
+// coarse timer one tick says nothing.
+//
+//go:nowritebarrierrec
+func ftraceSlowTicks(perCycle float64) int64 {
+	if frequency := ftraceFrequencies[ftraceTimer]; frequency != 0 {
+		perCycle = 1e9 / float64(frequency)
+	}
+	return max(2, int64(ftraceSlow/perCycle))
 }
 
 // ftraceAdjust returns a quota that is to cost at most so much, given another and what that cost.
@@ -536,6 +584,10 @@ func ftraceAdjust(was uintptr, cost, allowed float64) uintptr {
 // ftraceCallEntries is how much more a call costs than what is measured of its entry: its exit, and
 // what the function does to call the core.
 const ftraceCallEntries = 2.5
+
+// ftraceCallCounted is what a call costs that is only counted, of what it costs to note one in a
+// ring: most of it is that the time is read at both ends.
+const ftraceCallCounted = 0.75
 
 // ftraceNotedCalls returns how many calls were noted for those who have asked for a budget, and how
 // many were only counted.
@@ -563,8 +615,9 @@ func ftraceNotedCalls() (calls, only uint64) {
 }
 
 // ftraceRecordSwitch records that calls of f are no longer noted since then, after so many, or that
-// they are noted again, which so many were not since then, of which so many failed.
-func ftraceRecordSwitch(f *ftraceFunc, kind uint8, since, calls, failed uint64) {
+// they are noted again, which so many were not since then, of which so many failed, and so many
+// were noted at their end.
+func ftraceRecordSwitch(f *ftraceFunc, kind uint8, since, calls, failed, noted uint64) {
 	gp, l := getg(), f.loadLaid()
 	if l == nil {
 		return
@@ -591,8 +644,8 @@ func ftraceRecordSwitch(f *ftraceFunc, kind uint8, since, calls, failed uint64) 
 		size := ftraceRecordSize + 16
 		*(*[2]uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = [2]uint64{since, calls}
 		if kind == ftrace_format_KindOn {
-			*(*uint64)(add(unsafe.Pointer(r), size)) = failed
-			size += 8
+			*(*[2]uint64)(add(unsafe.Pointer(r), size)) = [2]uint64{failed, noted}
+			size += 16
 		} else {
 			atomic.Or(&f.leftOut, sees&-sees*ftraceSaid)
 		}

@@ -243,7 +243,7 @@ func ftraceFinish() {
 	ftraceReportFailed()
 	ftraceReportLocks()
 	ftraceFinishTestTrace()
-	ftraceFinishBudget()
+	ftraceFinishBudget(true)
 	ftraceFinishRecordings()
 	if ftraceStats != 0 && atomic.Cas(&ftraceFinished, 0, 1) {
 		ftraceWriteStats()

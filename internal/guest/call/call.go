@@ -87,9 +87,8 @@ func ftraceBeginCall(f *ftraceFunc, offset uintptr, args []any, flags uint32) in
 	if laid == nil {
 		return 0 // it is armed only to be replaced
 	}
-	if t != nil && (t.depth > 0 && !t.settled(gp, offset) || t.passed != 0) {
-		t.verify(gp, f, offset)
-		t.sweep(gp, offset)
+	if t != nil {
+		t.clear(gp, f, offset)
 	}
 	if count > laid.until {
 		return 0
@@ -211,7 +210,24 @@ func (t *ftraceG) endCalls(gp *g, token int32, results []any) {
 		t.endCall(gp, nil, p)
 	}
 	gp.ftraceKept.end(t.depth)
+	if p == nil {
+		t.returns(gp, 0, results)
+	}
 	t.endCall(gp, results, p)
+}
+
+// returns notes the topmost call, which returns these results, if it was left out and is slow or
+// fails. how is as in ftraceExitFast.
+func (t *ftraceG) returns(gp *g, how uint32, results []any) {
+	frame := t.frame(t.depth - 1)
+	if frame.Flags&ftrace_format_FrameAtEnd == 0 {
+		return
+	}
+	f := frame.fn.ptr()
+	failed := f.flags&ftraceMayFail != 0 && f.fails(how, unsafe.SliceData(results), len(results))
+	if failed || f.slow(frame) {
+		t.noteLeftOut(gp, frame, failed)
+	}
 }
 
 // ftraceExitSlow is ftraceExitFast for calls of all kinds. A call has no frame if it is of no
@@ -220,7 +236,7 @@ func ftraceExitSlow(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 	gp := getg()
 	t := gp.ftrace
 	if how == 0 {
-		if t.depth > 0 && t.soleExit(gp, f, offset, 0, first, n) {
+		if t.depth > 0 && (t.endLeftOut(gp, f, offset, 0, first, n) || t.soleExit(gp, f, offset, 0, first, n)) {
 			return
 		}
 		t.endCalls(gp, t.depth, unsafe.Slice(first, n)) // it is the topmost
@@ -239,6 +255,9 @@ func ftraceExitSlow(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 		}
 		return
 	}
+	if t.endLeftOut(gp, f, offset, how, first, n) {
+		return
+	}
 	if t.busy != 0 || !ftraceMayTrace(gp) {
 		return
 	}
@@ -247,6 +266,7 @@ func ftraceExitSlow(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 	}
 	if top := t.frame(t.depth - 1); top.fn == ftraceFuncPtr(unsafe.Pointer(f)) && top.sp == offset && t.settled(gp, offset) || t.settle(gp, f, offset) != nil {
 		gp.ftraceKept.end(t.depth)
+		t.returns(gp, how, unsafe.Slice(first, n))
 		t.endCall(gp, unsafe.Slice(first, n), nil)
 	} else if f.flags&ftraceMayFail != 0 && f.fails(how, first, n) {
 		t.noteAtEnd(gp, f, offset, how, unsafe.Slice(first, n))
@@ -258,6 +278,14 @@ func ftraceExitSlow(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 func (t *ftraceG) settled(gp *g, offset uintptr) bool {
 	top := t.frame(t.depth - 1)
 	return gp._panic == nil && top.sp <= offset && !t.unwound && atomic.Load8(&t.doubtful) == 0
+}
+
+// clear takes off the frames of calls that have ended unseen, before a call of f begins at offset.
+func (t *ftraceG) clear(gp *g, f *ftraceFunc, offset uintptr) {
+	if t.depth > 0 && !t.settled(gp, offset) || t.passed != 0 {
+		t.verify(gp, f, offset)
+		t.sweep(gp, offset)
+	}
 }
 
 // settle takes off what is above the frame of the call of f at offset. It returns that frame, or
@@ -286,6 +314,9 @@ func (t *ftraceG) endCall(gp *g, results []any, p *_panic) {
 		t.endPassed(gp)
 	}
 	frame := t.frame(t.depth - 1)
+	if frame.leftOut() && frame.Flags&ftrace_format_FramePanicked != 0 {
+		t.noteLeftOut(gp, frame, true)
+	}
 	if frame.clause != 0 {
 		t.busy++
 		if len(results) > 0 && frame.fn.ptr().flags&ftraceHasSecrets != 0 {
@@ -376,6 +407,11 @@ func (t *ftraceG) verify(gp *g, entering *ftraceFunc, offset uintptr) {
 		}
 	}
 	atomic.And8(&t.doubtful, ^uint8(ftraceHookOff))
+}
+
+// leftOut reports whether the call was left out, as far as is known while it is under way.
+func (frame *ftraceFrame) leftOut() bool {
+	return frame.Flags&ftrace_format_FrameAtEnd != 0 && frame.clause == 0 && frame.Flags&ftraceFrameSessions == 0
 }
 
 // off reports whether the hook is off that would see the call's end.
@@ -499,6 +535,11 @@ func ftraceDropFrames() {
 	}
 	if p := gp._panic; p != nil && !p.goexit {
 		t.passAll(gp, p)
+		for i := range t.depth {
+			if frame := t.frame(i); frame.leftOut() {
+				frame.Flags |= ftrace_format_FramePanicked
+			}
+		}
 	}
 	for t.depth > 0 {
 		t.endCall(gp, nil, gp._panic)

@@ -21,7 +21,10 @@ func ftraceGoroutineStart(newg, callergp *g) {
 	if t == nil || t.depth == 0 || isSystemGoroutine(newg, false) {
 		return
 	}
-	frame := t.frame(t.depth - 1)
+	frame := t.innermost()
+	if frame == nil {
+		return
+	}
 	child := ftraceNewG()
 	if child == nil {
 		atomic.Xadd(&ftraceLost, 1)

@@ -1,11 +1,18 @@
 //go:build ftrace_core
 
-// Calls that the budget left out, and that fail: what is failing is noted nevertheless, when it
-// ends. There is no frame of such a call, nor a time or parameters of its beginning. So its entry
-// is noted just before its exit, untimed and without parameters, and says so.
+// Calls that the budget left out, and that are slow or fail: these are noted nevertheless, when
+// they end. A call that is only counted has a frame, which keeps when it began. It has no number as
+// an event, so whoever looks for noted calls passes over it. If the call was slow or failed, its
+// entry is noted just before its exit, without parameters, and says when it began. Calls within it
+// were noted as within the nearest call around it that was noted itself.
 //
-// A function that always fails must not break the budget. So of each function's calls as many are
-// noted at their end as the budget lets begin in a window. The others are counted.
+// A call may have no frame, for want of memory or because it was judged by the stack after a panic.
+// Then its entry is untimed.
+//
+// A function that always fails, or is always slow, must not break the budget. So of each function's
+// calls as many are noted at their end as the budget lets begin in a window, at most half of them
+// because they were slow. The others are counted. A function that makes use of that half has to be
+// twice as slow from the next turn on.
 
 package runtime
 
@@ -19,6 +26,8 @@ const (
 	// ftraceEndLeftOut is the bit of a token that stands for a call without a frame: the lower half
 	// is the function's key.
 	ftraceEndLeftOut = 1 << 33
+
+	ftraceSlow = 10e3 // ns that a call takes at least that is slow
 
 	// ftraceAtEndCalls is for how many calls one counts that is noted at its end, by what it costs.
 	ftraceAtEndCalls = 4
@@ -53,8 +62,68 @@ func (f *ftraceFunc) fails(how uint32, first *any, n int) bool {
 	return how != 0 && last._type != nil || how == 0 && *(*unsafe.Pointer)(last.data) != nil
 }
 
-// leftOutToken returns what ftraceEntryFast returns for a call of f that is left out. A function
-// with deferred calls tells its exit by that.
+// beginLeftOut gives a call of f that is left out a frame, the place for which is known to be free,
+// and returns its token. The goroutine is as usual.
+//
+//go:nosplit
+func (t *ftraceG) beginLeftOut(f *ftraceFunc, offset uintptr) (token int) {
+	frame := t.top
+	frame.begin()
+	frame.leaveOut(t, f, offset)
+	*(*uint64)(unsafe.Pointer(&frame.Key)) = f.keyAndFlags() | ftrace_format_FrameAtEnd<<32
+	t.top = frame.above()
+	t.depth++
+	return int(t.depth)
+}
+
+// pushLeftOut is beginLeftOut for calls of all kinds. It returns 0 if the call gets no frame.
+func (t *ftraceG) pushLeftOut(f *ftraceFunc, offset uintptr, flags uint32) (token int) {
+	frame := t.push()
+	if frame == nil {
+		return 0
+	}
+	frame.leaveOut(t, f, offset)
+	frame.Key, frame.Flags, frame.Mask = f.key, flags|f.flags&ftrace_format_FrameNotTimed|ftrace_format_FrameAtEnd, t.mask
+	return int(t.depth)
+}
+
+// leaveOut sets what frame has of a call that is left out and begins now, but for its first words.
+//
+//go:nosplit
+func (frame *ftraceFrame) leaveOut(t *ftraceG, f *ftraceFunc, offset uintptr) {
+	frame.fn, frame.clause = ftraceFuncPtr(unsafe.Pointer(f)), 0
+	frame.sp, frame.shown = offset, t.shown
+	frame.Place, frame.Event = ftrace_format_Place{}, 0
+	frame.start = int64(ftraceTicks())
+}
+
+// endLeftOut takes off the topmost frame, if it is that of a call of f at offset that was left out
+// and stays so. The other parameters are as in ftraceExitFast. There is a frame.
+func (t *ftraceG) endLeftOut(gp *g, f *ftraceFunc, offset uintptr, how uint32, first *any, n int) bool {
+	frame := t.top.below()
+	if frame.Flags&ftrace_format_FrameAtEnd == 0 || frame.fn != ftraceFuncPtr(unsafe.Pointer(f)) || frame.sp != offset || !t.asUsual(gp) {
+		return false
+	}
+	if f.slow(frame) || f.flags&ftraceMayFail != 0 && f.fails(how, first, n) {
+		return false
+	}
+	t.top = frame
+	t.depth--
+	return true
+}
+
+// slow reports whether the call of f that ends now, which was left out, is slow.
+//
+//go:nosplit
+func (f *ftraceFunc) slow(frame *ftraceFrame) bool {
+	if frame.Flags&ftrace_format_FrameNotTimed != 0 {
+		return false
+	}
+	return int64(ftraceTicks())-frame.start >= atomic.Loadint64(&ftraceBudget.slow)<<(atomic.Load(&f.leftOut)/ftraceSlower%(ftraceSlowerMax+1))
+}
+
+// leftOutToken returns what ftraceEntryFast returns for a call of f that is left out and has no
+// frame. A function with deferred calls tells its exit by that.
 func (f *ftraceFunc) leftOutToken(deferred bool) int {
 	if !deferred || f.flags&ftraceMayFail == 0 {
 		return 0
@@ -62,7 +131,7 @@ func (f *ftraceFunc) leftOutToken(deferred bool) int {
 	return ftraceEndLeftOut | int(f.key)
 }
 
-// ftraceExitLeftOut is ftrace_exit for a call that was left out, whose last result is an error that
+// ftraceExitLeftOut is ftrace_exit for a call without a frame, whose last result is an error that
 // is not nil. If a panic ends it, that was noted already. A call that the panic's deferred calls
 // make can't be told from that one.
 //
@@ -74,7 +143,8 @@ func ftraceExitLeftOut(key uint32, offset uintptr, results []any) {
 	}
 }
 
-// noteAtEnd notes a call of f that ends, if it was left out. flags are those of its frame.
+// noteAtEnd notes a call of f that ends, and fails, if it was left out. It has no frame; flags are
+// those of one.
 //
 //go:noinline
 func (t *ftraceG) noteAtEnd(gp *g, f *ftraceFunc, offset uintptr, flags uint32, results []any) {
@@ -84,24 +154,40 @@ func (t *ftraceG) noteAtEnd(gp *g, f *ftraceFunc, offset uintptr, flags uint32, 
 	if t.depth > 0 && flags&ftrace_format_FramePanicked == 0 && !t.settled(gp, offset) {
 		t.sweep(gp, offset)
 	}
-	if uintptr(atomic.Load(&f.keeping)) >= atomic.Loaduintptr(&ftraceBudget.quota) {
+	if t.pushLeftOut(f, offset, flags|ftrace_format_FrameNotTimed) == 0 {
 		atomic.Xadd(&f.failed, 1)
 		f.sumFailed()
 		return
 	}
-	frame := t.push()
-	if frame == nil {
-		atomic.Xadd(&f.failed, 1)
-		f.sumFailed()
+	if flags&ftrace_format_FramePanicked == 0 { // otherwise endCall does
+		t.noteLeftOut(gp, t.top.below(), true)
+	}
+	t.endCall(gp, results, nil)
+}
+
+// noteLeftOut notes the entry of the topmost call, whose frame is frame, which was left out and
+// ends now, unless too many calls of its function were. It failed, or was slow.
+//
+//go:noinline
+func (t *ftraceG) noteLeftOut(gp *g, frame *ftraceFrame, failed bool) {
+	f := frame.fn.ptr()
+	if !f.governed() {
 		return
 	}
-	atomic.Xadd(&f.keeping, 1)
+	kept, most := uintptr(atomic.Load(&f.keeping)), atomic.Loaduintptr(&ftraceBudget.quota)
+	if failed && kept >= most {
+		atomic.Xadd(&f.failed, 1)
+		f.sumFailed()
+	}
+	if kept >= most || !failed && kept >= most/2 {
+		return
+	}
+	if atomic.Xadd(&f.keeping, 1)&ftraceKeepingEnded != 0 {
+		return // it was said that the call is left out
+	}
 	if atomic.Load(&f.counted)&ftraceUncounted == 0 {
 		f.sumLeftOut(^uint64(0)) // it is summed up as others when it ends
 	}
-	frame.fn, frame.Key = ftraceFuncPtr(unsafe.Pointer(f)), f.key
-	frame.Flags = flags | ftrace_format_FrameNotTimed | ftrace_format_FrameAtEnd
-	frame.sp, frame.Mask, frame.shown = offset, t.mask, t.shown
 	frame.Count = uint64(atomic.Loaduintptr(&f.count)) + uint64(atomic.Load(&f.counted)&^ftraceUncounted)
 	laid := f.loadLaid()
 	mp := acquirem()
@@ -110,17 +196,21 @@ func (t *ftraceG) noteAtEnd(gp *g, f *ftraceFunc, offset uintptr, flags uint32, 
 		t.last = max(t.last, ftraceTicks())
 	}
 	releasem(mp)
+	frame.Cut = atomic.Load(&ftraceCuts) // it was not under way for anyone
 	t.busy++
 	if laid.wantsOwn(f) {
 		frame.clause = ftraceClausePtr(unsafe.Pointer(laid.clause))
 		t.shown++
 		ftraceRecordEntry(gp, t, frame, nil, nil)
+		if frame.Place.Ticks != 0 && frame.Flags&ftrace_format_FrameNotTimed == 0 {
+			frame.Place = ftrace_format_Place{min(uint64(frame.start), frame.Place.Ticks), ftrace_format_Nowhere}
+			frame.Within = ^uint64(0) // its own time counts as that of the call around it, as does that of others that were left out
+		}
 	}
 	for o := laid.others; o != nil; o = o.next {
 		t.shareRecord(gp, o.session, o.laid.clause, frame, nil, nil)
 	}
 	t.busy--
-	t.endCall(gp, results, nil)
 }
 
 // pass notes which calls that were left out the panic p ends that is recovered by the

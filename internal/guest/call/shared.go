@@ -166,7 +166,7 @@ func (t *ftraceG) sharePaths(gp *g, session int, clause *ftrace_rule_Clause, fra
 func (t *ftraceG) shareRecord(gp *g, session int, clause *ftrace_rule_Clause, frame *ftraceFrame, layout *ftraceLayout, values []any) {
 	mp := acquirem()
 	if w := ftraceSessions[session].recorder(gp, mp, t); w != nil {
-		w.entry(gp, frame, t.seen[session], clause.Untimed || frame.Flags&ftrace_format_FrameAtEnd != 0, layout, values)
+		w.entry(gp, frame, t.seen[session], clause.Untimed || frame.Flags&ftrace_format_FrameAtEnd != 0 && frame.Flags&ftrace_format_FrameNotTimed != 0, layout, values)
 		t.seen[session]++
 		w.noted++
 		frame.Flags |= ftraceFrameSession << session

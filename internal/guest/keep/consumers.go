@@ -222,7 +222,7 @@ func ftraceConsume(gp *g, t *ftraceG, w *ftraceWriter, frame *ftraceFrame, outco
 	cut := atomic.Load(&ftraceCuts) // once, so that either all know of the call or none does
 	lasted := now - frame.Place.Ticks
 	around := t.around()
-	if around != nil && frame.Flags&ftrace_format_FrameNotTimed == 0 {
+	if around != nil && frame.Flags&(ftrace_format_FrameNotTimed|ftrace_format_FrameAtEnd) == 0 {
 		around.Within += lasted
 	}
 	if on&^(ftrace_format_ConsumerSummary|ftrace_format_ConsumerCurrent) != 0 || frame.Cut != cut {

@@ -297,7 +297,7 @@ func ftraceStartedSince(since uint64, take func(goid, by, at uint64)) {
 // beginning returns when the nth last entry was, or 0 if there are fewer.
 func (s *ftracePlaces) beginning(n int) uint64 {
 	for i := s.n - 1; i >= 0; i-- {
-		if kind := s.at(i).kind(); kind == ftrace_format_KindEntry || kind == ftrace_format_KindEntryArgs {
+		if kind := s.at(i).kind(); kind == ftrace_format_KindEntry || kind == ftrace_format_KindEntryArgs || kind == ftrace_format_KindEntryLate {
 			if n--; n == 0 {
 				return s.at(i).Ticks
 			}
@@ -388,7 +388,7 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32, take ftraceTak
 	at := int32(r.Depth)
 	kind := byte(ftraceLineOther)
 	switch r.Kind {
-	case ftrace_format_KindEntry, ftrace_format_KindEntryArgs:
+	case ftrace_format_KindEntry, ftrace_format_KindEntryArgs, ftrace_format_KindEntryLate:
 		kind = ftraceLineBegins
 		if at > depth && !ftraceFormat.json && take == nil { // the call around it began before those to be shown
 			b.prefix(gp, depth)
@@ -448,7 +448,13 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32, take ftraceTak
 				b.uint(calls)
 				b.str(" calls")
 			}
-			b.str(" were left out\n")
+			b.str(" were left out")
+			if noted := *(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize+24)); noted != 0 {
+				b.str(", but for ")
+				b.uint(noted)
+				b.str(" that were noted at their end")
+			}
+			b.str("\n")
 		}
 	case ftrace_format_KindWait:
 		var unknown ftracePosition

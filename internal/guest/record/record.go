@@ -292,7 +292,8 @@ func (w *ftraceWriter) place() ftrace_format_Place {
 }
 
 // entry records that the call of the topmost frame begins, with its parameters if there is a
-// layout. depth is how many of the recording's calls are around it.
+// layout. depth is how many of the recording's calls are around it. A call that was left out, and
+// is timed, began before that.
 func (w *ftraceWriter) entry(gp *g, frame *ftraceFrame, depth int32, untimed bool, layout *ftraceLayout, args []any) {
 	r := w.begin(gp, ftrace_format_KindEntry, frame.fn.ptr(), depth)
 	p := add(unsafe.Pointer(r), ftraceRecordSize)
@@ -300,10 +301,15 @@ func (w *ftraceWriter) entry(gp *g, frame *ftraceFrame, depth int32, untimed boo
 	if untimed {
 		*(*uint64)(p) |= ftrace_format_Untimed
 	}
+	size := ftraceRecordSize + 8
 	if frame.Flags&ftrace_format_FrameAtEnd != 0 {
 		*(*uint64)(p) |= ftrace_format_AtEnd
+		if !untimed {
+			r.Kind = ftrace_format_KindEntryLate
+			*(*uint64)(add(p, 8)) = min(uint64(frame.start), r.Ticks)
+			size += 8
+		}
 	}
-	size := ftraceRecordSize + 8
 	if layout != nil {
 		r.Kind = ftrace_format_KindEntryArgs
 		size += layout.capture(add(p, 8), r, args)

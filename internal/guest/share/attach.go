@@ -328,7 +328,7 @@ func ftraceKeep(h *ftraceHead) {
 
 // ftraceStopRecording ends a recording while the program runs.
 func ftraceStopRecording(s *ftraceStream) {
-	ftraceFinishBudget()
+	ftraceFinishBudget(false)
 	s.end()
 	ftraceBudgetAnother()
 	ftraceShowRecording()
@@ -515,6 +515,8 @@ func ftraceChangeTimer(h *ftraceHead, timer uint32) string {
 		for i := range t.depth {
 			if frame := t.frame(i); frame.Place.Ticks != 0 {
 				frame.Place, frame.Within = ftrace_format_Place{now, ftrace_format_Nowhere}, 0
+				frame.Flags |= ftrace_format_FrameNotTimed
+			} else if frame.Flags&ftrace_format_FrameAtEnd != 0 {
 				frame.Flags |= ftrace_format_FrameNotTimed
 			}
 		}

@@ -18,7 +18,7 @@ type ftraceFrame struct {
 	fn     ftraceFuncPtr
 	clause ftraceClausePtr // the clause by which it is shown; 0 if it is not shown
 	sp     uintptr         // of the function's frame, as a distance from the stack's top, which a stack copy keeps
-	start  int64           // nanotime, if something needs it
+	start  int64           // nanotime, if something needs it; of a call that is left out, ticks when it began
 	shown  int32           // number of shown calls around it
 	held   int32           // 1 + where its entry line begins in the goroutine's held text, 0 if it is not held
 	heldAt int32           // where the part after the brace begins

@@ -42,7 +42,7 @@ type ftraceFunc struct {
 	counted    uint32         // calls since wasOff that were only counted; with ftraceUncounted others were not; atomic
 	wasOff     uint64         // ticks since which the budget left calls out, until its next call that is noted; atomic
 	leftOut    uint32         // 0: the budget left no calls out; otherwise bits, see ftraceUncounted; atomic
-	keeping    uint32         // calls since wasOff that failed and were noted at their end; atomic
+	keeping    uint32         // calls that were left out and noted at their end since calls were last noted again; atomic
 	failed     uint32         // calls since wasOff that failed and were only counted; atomic
 	looks      uint32         // bits of the sessions that look at it, see ftraceLook; under the registry's lock
 }
@@ -68,9 +68,12 @@ const (
 
 // Bits of what ftraceFunc says of calls that the budget left out.
 const (
-	ftraceUncounted = 1 << 31 // in counted: there are calls that were not counted; in leftOut: there were
-	ftraceSummed    = 1 << 30 // in leftOut: they count in the function's summary
-	ftraceSaid      = 1 << 1  // in leftOut: shifted by an observer, its recording says that they are left out
+	ftraceUncounted    = 1 << 31 // in counted: there are calls that were not counted; in leftOut: there were
+	ftraceSummed       = 1 << 30 // in leftOut: they count in the function's summary
+	ftraceSaid         = 1 << 1  // in leftOut: shifted by an observer, its recording says that they are left out
+	ftraceKeepingEnded = 1 << 31 // in keeping: no more calls are noted at their end
+	ftraceSlower       = 1 << 24 // in leftOut, five bits: how often what counts as a slow call was doubled
+	ftraceSlowerMax    = 31
 )
 
 const ftraceTableEntry = goarch.PtrSize + ftrace_format_EntryWords*8

@@ -210,6 +210,18 @@ func ftraceStore64(p *uint64, v uint64) {
 	}
 }
 
+// innermost returns the frame of the innermost call that was not left out, or nil.
+//
+//go:nosplit
+func (t *ftraceG) innermost() *ftraceFrame {
+	for i := t.depth - 1; i >= 0; i-- {
+		if frame := t.frame(i); frame.Flags&ftrace_format_FrameAtEnd == 0 {
+			return frame
+		}
+	}
+	return nil
+}
+
 // pop takes off frame, the topmost.
 func (t *ftraceG) pop(frame *ftraceFrame) {
 	t.top = frame

@@ -288,9 +288,10 @@ func (b *ftraceHeldLocks) push(gp *g, lock uint64, at ftracePlace) {
 	}
 	h := &b.held[n%ftraceLocksMax]
 	h.since, h.pcs, h.call, h.key, h.write = ftraceCoarseTicks(), at, 0, 0, false
-	if t := gp.ftrace; t != nil && t.depth > 0 {
-		top := t.top.below()
-		h.call, h.key = top.Count, top.Key
+	if t := gp.ftrace; t != nil {
+		if top := t.innermost(); top != nil {
+			h.call, h.key = top.Count, top.Key
+		}
 	}
 	ftraceStore64(&h.lock, lock)
 	ftraceStore64(&b.n, n+1)

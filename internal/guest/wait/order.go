@@ -142,9 +142,10 @@ func (b *ftraceHeldLocks) gates(i, lock uint64) (gates, writes uint64) {
 // act returns what the goroutine does now with the ith lock that it holds.
 func (b *ftraceHeldLocks) act(gp *g, i uint64, took ftracePlace) ftraceAct {
 	a := ftraceAct{goroutine: gp.goid, since: ftraceCoarseTicks(), held: b.held[i%ftraceLocksMax].pcs, took: took}
-	if t := gp.ftrace; t != nil && t.depth > 0 {
-		top := t.top.below()
-		a.call, a.key = top.Count, top.Key
+	if t := gp.ftrace; t != nil {
+		if top := t.innermost(); top != nil {
+			a.call, a.key = top.Count, top.Key
+		}
 	}
 	return a
 }

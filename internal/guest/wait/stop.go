@@ -177,8 +177,8 @@ func ftraceReadied(gp *g) {
 		return
 	}
 	w.by = by.goid
-	if t := by.ftrace; t != nil && t.depth > 0 {
-		if top := t.top.below(); top.fn.ptr().flags&ftraceIsWait == 0 {
+	if t := by.ftrace; t != nil {
+		if top := t.innermost(); top != nil && top.fn.ptr().flags&ftraceIsWait == 0 {
 			w.byKey, w.byCall = top.Key, top.Count
 		}
 	}

@@ -48,13 +48,24 @@ func exportChrome(from walk.Source, out *output) error {
 		}
 		begin("E", st.Goroutine, at)
 		fmt.Fprintf(out, `,"name":%s,"cat":%s`, jsonText(f.ShortName()), jsonText(f.Package)) // Chromium's DevTools want them
+		separator := `,"args":{`
+		arg := func(name string, value []byte) {
+			fmt.Fprintf(out, "%s%q:%s", separator, name, jsonText(string(value)))
+			separator = ","
+		}
+		if c.Late() && e != nil {
+			arg("lasted", recording.AppendDuration(nil, int64(clock.Between(c.Start, e.Ticks))))
+		}
 		switch {
 		case e == nil:
 		case c.Data.Clause.Detail < rule.Args:
 		case e.Kind == recording.ExitResults:
-			fmt.Fprintf(out, `,"args":{"results":%s}`, jsonText(string(printer.Append(nil, 0, e, f.Results))))
+			arg("results", printer.Append(nil, 0, e, f.Results))
 		case e.Kind == recording.ExitPanic && e.Layout != 0:
-			fmt.Fprintf(out, `,"args":{"panic":%s}`, jsonText(string(printer.AppendPanic(nil, 0, e))))
+			arg("panic", printer.AppendPanic(nil, 0, e))
+		}
+		if separator == "," {
+			io.WriteString(out, "}")
 		}
 		io.WriteString(out, "}")
 	}

@@ -168,7 +168,10 @@ func (x *Spans) begin(st *spanCalls, c *spanFrame, e *recording.Event) {
 	s := x.take()
 	s.f, s.goroutine, s.number, s.start = f, st.Goroutine, c.Number, c.Start
 	s.begin, s.detailed = x.at(e.Ticks), c.Data.Clause.Detail >= rule.Args
-	s.untimed, s.late = c.Untimed, c.AtEnd
+	if c.Late() {
+		s.begin = x.clock.Wall(c.Start).UnixNano()
+	}
+	s.untimed, s.late = c.Untimed, !c.BeginKnown()
 	s.entry.set(e)
 	s.parent = g.inner()
 	if s.parent == nil && !served(f) { // a request is not part of what began to listen

@@ -265,7 +265,7 @@ func (x *columnar) end(st *calls, c *frame, e *recording.Event) {
 		started, begin = x.since(c.Start), x.since(c.Start)
 		values, caller = st.Data.View.take(c), walk.ShownCaller(st)
 	}
-	if c.AtEnd {
+	if !c.BeginKnown() {
 		begin = none
 	}
 	if e != nil {
@@ -273,7 +273,9 @@ func (x *columnar) end(st *calls, c *frame, e *recording.Event) {
 		end, ended = x.since(e.Ticks), x.endings[e.Kind]
 		if begin != none && !c.Untimed {
 			lasted = x.between(c.Start, e.Ticks)
-			self = lasted - x.between(0, c.Data.Inner)
+			if !c.AtEnd {
+				self = lasted - x.between(0, c.Data.Inner)
+			}
 		}
 		switch f := x.r.Function(c.Function); {
 		case e.Kind == recording.ExitResults && detailed(c):

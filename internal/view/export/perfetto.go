@@ -151,6 +151,9 @@ func exportPerfetto(from walk.Source, out *output) error {
 		if c.Mock {
 			p.annotate("mock", "true")
 		}
+		if c.Late() {
+			p.annotate("lasted", string(recording.AppendDuration(nil, int64(p.clock.Between(c.Start, e.Ticks)))))
+		}
 		if c.Note != "" {
 			p.annotate("note", c.Note)
 		}

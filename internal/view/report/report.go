@@ -43,7 +43,7 @@ type stat struct {
 	most    uint64
 	errors  uint64 // calls whose last result was an error that is not nil
 	panics  uint64
-	atEnd   uint64 // calls that were noted at their end: how long they took is not known
+	atEnd   uint64 // calls of which it is not known how long they took: they were noted at their end
 	leftOut uint64 // calls that were left out to keep within a budget, and counted
 	failed  uint64 // of these, so many failed
 	more    bool   // others were not counted
@@ -338,7 +338,7 @@ func (s *Summary) end(st *stack, c *frame, e *recording.Event) {
 		return
 	}
 	t.calls++
-	if c.AtEnd {
+	if !c.BeginKnown() {
 		t.atEnd++
 		s.outcome(t, e)
 		return

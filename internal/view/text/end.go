@@ -71,7 +71,7 @@ func (t *tree) remarks(b []byte, c *Frame, lasted int64) []byte {
 	if c.Mock {
 		b = append(b, " mock"...)
 	}
-	if t.format.duration && !c.AtEnd {
+	if t.format.duration && c.BeginKnown() {
 		b = append(b, ' ')
 		b = recording.AppendDuration(b, lasted)
 	}
@@ -202,7 +202,13 @@ func (t *tree) more(st *Stack, c *Frame, e *recording.Event) {
 			}
 			b = append(b, " were left out"...)
 			if e.Failed > 0 {
-				b = append(strconv.AppendUint(append(b, ", of which "...), e.Failed, 10), " failed,"...)
+				b = append(strconv.AppendUint(append(b, ", of which "...), e.Failed, 10), " failed"...)
+			}
+			if e.Noted > 0 {
+				b = append(strconv.AppendUint(append(b, ", but for "...), e.Noted, 10), " that are here at their end"...)
+			}
+			if e.Failed+e.Noted > 0 {
+				b = append(b, ',')
 			}
 			b = append(b, " for "...)
 			b = append(recording.AppendDuration(b, int64(t.clock.Between(e.Parent, e.Ticks))), '\n')

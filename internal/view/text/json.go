@@ -35,6 +35,7 @@ type jsonEvent struct {
 	Lost      uint64            `json:"lost,omitempty"`
 	AtEnd     bool              `json:"at_end,omitempty"`    // the entry was noted when the call ended
 	LeftOut   uint64            `json:"left_out,omitempty"`  // calls that were counted
+	Noted     uint64            `json:"noted,omitempty"`     // of these, or those of before, that were noted at their end
 	Failed    uint64            `json:"failed,omitempty"`    // of these, so many failed
 	Uncounted bool              `json:"uncounted,omitempty"` // others were not
 	Wait      *jsonWait         `json:"wait,omitempty"`
@@ -130,14 +131,14 @@ func writeJSON(w *plainWalker, out io.Writer, err *error, pid int, later int64) 
 			j.Call = e.Call
 		case recording.On:
 			lasted := int64(clock.Between(e.Parent, e.Ticks))
-			j.Duration, j.LeftOut, j.Failed, j.Uncounted = &lasted, e.Call, e.Failed, e.Uncounted
+			j.Duration, j.LeftOut, j.Noted, j.Failed, j.Uncounted = &lasted, e.Call, e.Noted, e.Failed, e.Uncounted
 		case recording.Lost:
 			j.Lost, j.Call = e.Call, 0
 		}
 		j.AtEnd = e.AtEnd
 		if e.Exits() && c != nil {
 			j.Mock, j.Note = c.Mock, c.Note
-			if !c.AtEnd {
+			if c.BeginKnown() {
 				lasted := int64(clock.Between(c.Start, e.Ticks))
 				j.Duration = &lasted
 			}

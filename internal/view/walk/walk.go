@@ -407,6 +407,9 @@ func (w *Walker[G, C]) enter(st *Stack[G, C], e *recording.Event) {
 // ended takes the innermost call off, which ends by e, or unseen.
 func (w *Walker[G, C]) ended(st *Stack[G, C], c *Frame[C], e *recording.Event) {
 	d := &c.Data
+	if c.AtEnd && e != nil {
+		d.Inner = e.Ticks - c.Start
+	}
 	if d.Clause.Shown && !st.Data.Hidden {
 		w.End(st, c, e)
 	}
@@ -418,7 +421,7 @@ func (w *Walker[G, C]) ended(st *Stack[G, C], c *Frame[C], e *recording.Event) {
 			w.rules.ended.add(callName{st.Goroutine, c.Number, c.Function}, v)
 		}
 	}
-	if e != nil && d.Clause.Shown {
+	if e != nil && d.Clause.Shown && !c.AtEnd {
 		if caller := ShownCaller(st); caller != nil {
 			caller.Data.Inner += e.Ticks - c.Start
 		} else if w.part != nil {
