@@ -436,25 +436,21 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32, take ftraceTak
 		if r.Kind == ftrace_format_KindOff {
 			b.str(": calls are left out from here on\n")
 		} else {
-			calls := *(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize+8))
+			on := (*[4]uint64)(add(unsafe.Pointer(r), ftraceRecordSize))
+			calls, uncounted := on[1]&^ftrace_format_Uncounted, on[1]&ftrace_format_Uncounted != 0
+			calls -= min(calls, on[3]) // those were noted at their end
 			b.str(": ")
-			switch {
-			case calls == ftrace_format_Uncounted:
-				b.str("uncounted calls")
-			case calls&ftrace_format_Uncounted != 0:
-				b.uint(calls &^ ftrace_format_Uncounted)
-				b.str(" calls and more")
-			default:
+			if !uncounted || calls != 0 {
 				b.uint(calls)
 				b.str(" calls")
 			}
-			b.str(" were left out")
-			if noted := *(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize+24)); noted != 0 {
-				b.str(", but for ")
-				b.uint(noted)
-				b.str(" that were noted at their end")
+			switch {
+			case uncounted && calls == 0:
+				b.str("uncounted calls")
+			case uncounted:
+				b.str(" and more")
 			}
-			b.str("\n")
+			b.str(" were left out\n")
 		}
 	case ftrace_format_KindWait:
 		var unknown ftracePosition

@@ -192,23 +192,18 @@ func (t *tree) more(st *Stack, c *Frame, e *recording.Event) {
 			b = append(b, ": calls are left out from here on\n"...)
 		} else {
 			b = append(b, ": "...)
+			calls := e.Call - min(e.Call, e.Noted)
 			switch {
-			case e.Uncounted && e.Call == 0:
+			case e.Uncounted && calls == 0:
 				b = append(b, "uncounted calls"...)
 			case e.Uncounted:
-				b = append(strconv.AppendUint(b, e.Call, 10), " calls and more"...)
+				b = append(strconv.AppendUint(b, calls, 10), " calls and more"...)
 			default:
-				b = append(strconv.AppendUint(b, e.Call, 10), " calls"...)
+				b = append(strconv.AppendUint(b, calls, 10), " calls"...)
 			}
 			b = append(b, " were left out"...)
 			if e.Failed > 0 {
-				b = append(strconv.AppendUint(append(b, ", of which "...), e.Failed, 10), " failed"...)
-			}
-			if e.Noted > 0 {
-				b = append(strconv.AppendUint(append(b, ", but for "...), e.Noted, 10), " that are here at their end"...)
-			}
-			if e.Failed+e.Noted > 0 {
-				b = append(b, ',')
+				b = append(strconv.AppendUint(append(b, ", of which "...), e.Failed, 10), " failed,"...)
 			}
 			b = append(b, " for "...)
 			b = append(recording.AppendDuration(b, int64(t.clock.Between(e.Parent, e.Ticks))), '\n')
