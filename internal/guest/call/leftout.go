@@ -6,8 +6,8 @@
 // entry is noted just before its exit, without parameters, and says when it began. Calls within it
 // were noted as within the nearest call around it that was noted itself.
 //
-// A call may have no frame, for want of memory or because it was judged by the stack after a panic.
-// Then its entry is untimed.
+// A call has no frame if there is no memory for one, or if its beginning was not seen. Then its
+// entry is untimed.
 //
 // A function that always fails, or is always slow, must not break the budget. So of each function's
 // calls as many are noted at their end as the budget lets begin in a window, at most half of them
