@@ -119,25 +119,13 @@ func lineRecording(t *testing.T, events func(at uint64) []recording.Event) *reco
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(t.TempDir(), "lines")
-	w, err := r.NewWriter(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
 	first, _ := r.Clocks()
-	for _, e := range events(first.Ticks) {
-		e.Goroutine = 1
-		if err := w.Write(&e); err != nil {
-			t.Fatal(err)
+	return viewtest.Write(t, r, filepath.Join(t.TempDir(), "lines"), func(yield func(*recording.Event)) {
+		for _, e := range events(first.Ticks) {
+			e.Goroutine = 1
+			yield(&e)
 		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if r, err = recording.Open(dir); err != nil {
-		t.Fatal(err)
-	}
-	return r
+	})
 }
 
 // TestLogsHeld: a line waits until it is known which of the calls around it are spans, and no

@@ -153,21 +153,31 @@ func Deep(t testing.TB, dir string, deep, endless int) *recording.Recording {
 	if err != nil {
 		t.Fatal(err)
 	}
+	first, _ := r.Clocks()
+	return Write(t, r, dir, func(yield func(*recording.Event)) {
+		for i := range 2*deep - endless {
+			depth, kind := i, recording.Entry
+			if i >= deep {
+				depth, kind = 2*deep-1-i, recording.Exit
+			}
+			yield(&recording.Event{Ticks: first.Ticks + 100*uint64(i+1), Goroutine: 1, Kind: kind, Depth: uint16(min(depth, 65535)), Function: 2, Call: uint64(i + 1)})
+		}
+	})
+}
+
+// Write writes a recording to a directory: the tables of r, and the events that events yields. It
+// returns it, opened.
+func Write(t testing.TB, r *recording.Recording, dir string, events func(yield func(*recording.Event))) *recording.Recording {
+	t.Helper()
 	w, err := r.NewWriter(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, _ := r.Clocks()
-	for i := range 2*deep - endless {
-		depth, kind := i, recording.Entry
-		if i >= deep {
-			depth, kind = 2*deep-1-i, recording.Exit
-		}
-		e := recording.Event{Ticks: first.Ticks + 100*uint64(i+1), Goroutine: 1, Kind: kind, Depth: uint16(min(depth, 65535)), Function: 2, Call: uint64(i + 1)}
-		if err := w.Write(&e); err != nil {
+	events(func(e *recording.Event) {
+		if err := w.Write(e); err != nil {
 			t.Fatal(err)
 		}
-	}
+	})
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}

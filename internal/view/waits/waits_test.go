@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/viewtest"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
@@ -23,28 +24,16 @@ func open(t *testing.T, keep func(*recording.Event) bool) *recording.Recording {
 	if keep == nil {
 		return r
 	}
-	dir := filepath.Join(t.TempDir(), "part")
-	w, err := r.NewWriter(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := r.Events(recording.Window{})
-	defer s.Close()
-	var e recording.Event
-	for s.Next(&e) {
-		if keep(&e) {
-			if err := w.Write(&e); err != nil {
-				t.Fatal(err)
+	return viewtest.Write(t, r, filepath.Join(t.TempDir(), "part"), func(yield func(*recording.Event)) {
+		s := r.Events(recording.Window{})
+		defer s.Close()
+		var e recording.Event
+		for s.Next(&e) {
+			if keep(&e) {
+				yield(&e)
 			}
 		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if r, err = recording.Open(dir); err != nil {
-		t.Fatal(err)
-	}
-	return r
+	})
 }
 
 func find(t *testing.T, from walk.Source, o Options) (*Waits, string) {
