@@ -63,8 +63,8 @@ func startService(t *testing.T, program, recording, propagate string, args ...st
 	}
 }
 
-// TestServicesBaggage has the shop ask a stock that puts down the baggage: it is that of the request
-// to the shop, if that is asked for.
+// TestServicesBaggage has the shop ask a stock that notes the baggage it receives. With
+// FTRACE_PROPAGATE=baggage that is what came with the request to the shop, and else there is none.
 func TestServicesBaggage(t *testing.T) {
 	bin, _ := protocolPrograms(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
