@@ -1,22 +1,36 @@
 //go:build ftrace_core
 
-// Where the words are that lead to the channels which goroutines wait for: fields of receivers, and
-// package variables. By these, readers of a recording name channels as they name locks. Receivers
-// are looked at while their methods wait, package variables when the recording ends.
+// Where the words are that lead to the channels which goroutines wait for: fields of receivers and
+// of what other parameters lead to, and package variables. By these, readers of a recording name
+// channels as they name locks. Receivers and stacks are looked at while goroutines wait, package
+// variables when the recording ends.
 
 package runtime
 
 import (
 	"internal/goarch"
 	"internal/runtime/atomic"
+	"internal/runtime/sys"
 	"unsafe"
 )
 
 const (
-	ftraceChannelTries   = 8   // waits for a channel at which receivers are looked at
-	ftraceKeepersMax     = 8   // calls whose receivers are looked at, the innermost first
-	ftraceKeeperWordsMax = 128 // words of a receiver that are
+	ftraceChannelTries   = 8       // waits for a channel at which receivers are looked at
+	ftraceKeepersMax     = 8       // calls whose receivers are looked at, the innermost first
+	ftraceKeeperWordsMax = 128     // words of a receiver, or of what else leads to a channel, that are
+	ftraceStackTries     = 2       // waits for a channel at which the stack is searched
+	ftraceStackLooksMax  = 1 << 12 // searches of stacks in all: programs may make channels without end
+	ftraceStackLooked    = 2 << 10 // bytes of the innermost calls on a stack that are searched
 )
+
+// ftraceStackLooks is how many stacks were searched.
+var ftraceStackLooks uint32 // atomic
+
+// ftraceKeepers are addresses of words that lead to a channel. They end with 0.
+type ftraceKeepers struct {
+	words [4]uintptr
+	sure  bool // the only one is part of a receiver or a package variable: there is no better one
+}
 
 // ftraceChannels are channels that goroutines waited for while that was recorded, each at a place
 // that its address says. One takes the place of another of which no word is known.
@@ -39,31 +53,68 @@ func (c *ftraceChannel) known(channel uintptr) bool {
 	return word != 0 && word < ftraceEndOf(word) && *(*uintptr)(unsafe.Pointer(word)) == channel
 }
 
-// ftraceKeeperOf returns the address of a word that leads to a channel for which the goroutine of t
-// waits or waited, 0 if none is found. The goroutine stays where it is meanwhile.
-func ftraceKeeperOf(t *ftraceG, channel uintptr) uintptr {
-	c := ftraceChannelAt(channel)
+// ftraceKeepersOf returns words that lead to a channel for which gp waits or waited. gp stays where
+// it is meanwhile.
+func ftraceKeepersOf(gp *g, channel uintptr) (k ftraceKeepers) {
+	c, t := ftraceChannelAt(channel), gp.ftrace
 	switch was := atomic.Loaduintptr(&c.channel); {
 	case was == channel && atomic.Load(&c.tries) >= ftraceChannelTries, c.known(was):
-		return 0
+		return k
 	case was != channel:
 		atomic.Store(&c.tries, 0)
 		atomic.Storeuintptr(&c.channel, channel)
 	}
 	if t == nil {
-		return 0
+		return k
 	}
-	atomic.Xadd(&c.tries, 1)
+	tries := atomic.Xadd(&c.tries, 1)
 	for i := t.depth - 1; i >= max(0, t.depth-ftraceKeepersMax); i-- {
 		frame := t.frame(i)
 		if frame.Object == 0 || frame.fn.ptr().flags&ftraceReceives == 0 {
 			continue
 		}
-		if word := ftraceWordIn(uintptr(frame.Object), channel); word != 0 {
-			return word
+		if k.words[0] = ftraceWordIn(uintptr(frame.Object), channel); k.words[0] != 0 {
+			k.sure = true
+			return k
 		}
 	}
-	return 0
+	if tries <= ftraceStackTries && atomic.Load(&ftraceStackLooks) < ftraceStackLooksMax {
+		atomic.Xadd(&ftraceStackLooks, 1)
+		k.onStack(gp, channel)
+	}
+	return k
+}
+
+// onStack adds words of objects to which the innermost calls of gp lead. Which of them a parameter
+// led to, readers find out.
+func (k *ftraceKeepers) onStack(gp *g, channel uintptr) {
+	sp, n := gp.sched.sp, 0
+	if gp == getg() {
+		sp = sys.GetCallerSP()
+	}
+	ftraceWordBetween(sp, min(gp.stack.hi, sp+ftraceStackLooked), func(p uintptr) bool {
+		s := spanOf(p)
+		if s == nil || s.state.get() != mSpanInUse || s.spanclass.noscan() || p < s.base() || p >= s.limit {
+			return false
+		}
+		base := s.base() + s.objIndex(p)*s.elemsize
+		for waits := gp.waiting; waits != nil; waits = waits.waitlink {
+			if base == uintptr(unsafe.Pointer(waits)) {
+				return false // that it leads to the channel says nothing
+			}
+		}
+		word := ftraceWordIn(base, channel)
+		for _, known := range k.words[:n] {
+			if word == known {
+				return false // another word of the stack led there
+			}
+		}
+		if word != 0 {
+			k.words[n] = word
+			n++
+		}
+		return n == len(k.words)
+	})
 }
 
 // ftraceWordIn returns the address of the word in a receiver that leads to a channel, 0 if there is
@@ -103,18 +154,25 @@ func ftraceWordBetween(from, to uintptr, is func(uintptr) bool) uintptr {
 	return 0
 }
 
-// ftraceDefineChannel puts into the tables that the word at this address leads to a channel.
-func ftraceDefineChannel(channel, word uintptr) {
-	if word == 0 {
+// ftraceDefineChannel puts into the tables that words lead to a channel.
+func ftraceDefineChannel(channel uintptr, k ftraceKeepers) {
+	if k.words[0] == 0 {
 		return
 	}
 	lock(&ftraceTables.lock)
-	if b := ftraceTableBegin(ftrace_format_TableChannel); b != nil {
-		b.word(uint64(channel))
-		b.word(uint64(word))
-		ftraceTableEnd()
-		ftraceFlushTables()
-		atomic.Storeuintptr(&ftraceChannelAt(channel).word, word)
+	for _, word := range k.words {
+		if word == 0 {
+			break
+		}
+		if b := ftraceTableBegin(ftrace_format_TableChannel); b != nil {
+			b.word(uint64(channel))
+			b.word(uint64(word))
+			ftraceTableEnd()
+			ftraceFlushTables()
+			if k.sure {
+				atomic.Storeuintptr(&ftraceChannelAt(channel).word, word)
+			}
+		}
 	}
 	unlock(&ftraceTables.lock)
 }
@@ -132,7 +190,7 @@ func ftraceDefineVariables() {
 				if at = ftraceWordBetween(at, segment[1], find); at == 0 {
 					break
 				}
-				ftraceDefineChannel(*(*uintptr)(unsafe.Pointer(at)), at)
+				ftraceDefineChannel(*(*uintptr)(unsafe.Pointer(at)), ftraceKeepers{words: [4]uintptr{at}, sure: true})
 			}
 		}
 	}

@@ -208,7 +208,7 @@ func ftraceGoesOn() {
 			}
 		}
 		if w.object != 0 && w.kind >= ftraceWaitReceive && w.kind <= ftraceWaitSelect && ftraceRecords() {
-			ftraceDefineChannel(uintptr(w.object), ftraceKeeperOf(t, uintptr(w.object)))
+			ftraceDefineChannel(uintptr(w.object), ftraceKeepersOf(gp, uintptr(w.object)))
 		}
 		w.prints = true
 		w.ended(gp, site)
@@ -363,10 +363,10 @@ func (s *ftraceStream) recordWaiting(gp *g, session int, holders bool) {
 	w, depth := gp.ftraceWait, int32(0)
 	var channels [ftraceAwaitedMax]uint64
 	n := ftraceAwaitedBy(gp, &channels)
-	var keepers [ftraceAwaitedMax]uintptr
+	var keepers [ftraceAwaitedMax]ftraceKeepers
 	if !holders && w.kind >= ftraceWaitReceive && w.kind <= ftraceWaitSelect {
 		for i, channel := range channels[:n] {
-			keepers[i] = ftraceKeeperOf(gp.ftrace, uintptr(channel))
+			keepers[i] = ftraceKeepersOf(gp, uintptr(channel))
 		}
 	}
 	if t := gp.ftrace; t != nil {
