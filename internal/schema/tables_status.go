@@ -130,6 +130,8 @@ func threads(v *view) []Thread {
 		t.Made, t.Least = s.Creator, s.Least
 		switch {
 		case t.Waiting != nil:
+			w := v.told(*t.Waiting, s)
+			t.Waiting = &w
 		case s.Wait != 0:
 			t.Waiting = &Wait{Thread: s.Thread, Function: s.Wait, Timed: s.Since >= 0, Inside: true, Start: s.Since, Object: s.Object, Runnable: -1}
 		case s.Waits:

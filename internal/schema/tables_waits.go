@@ -93,11 +93,7 @@ func currentWaits(v *view) []Wait {
 		delete(stopped, t.ID)
 		switch n := len(t.Waits); {
 		case t.Waiting != nil:
-			w := *t.Waiting
-			if s != nil && s.Wait == w.Function && s.Object == w.Object {
-				w.Source = s.Source
-			}
-			rows = append(rows, w)
+			rows = append(rows, v.told(*t.Waiting, s))
 		case s != nil:
 			w := s.wait()
 			w.Nesting, w.Level = t.Innermost, t.Level
@@ -110,6 +106,22 @@ func currentWaits(v *view) []Wait {
 		rows = append(rows, stopped[thread].wait())
 	}
 	return rows
+}
+
+// told returns a wait under way with what the list of goroutines has of it: where it is, and, if it
+// is for a mutex, what that is in. It is as it was if s is nil, or the goroutine has gone on since.
+func (v *view) told(w Wait, s *State) Wait {
+	if s == nil || s.Object != w.Object {
+		return w
+	}
+	switch name := v.Function(s.Wait).Name; {
+	case s.Wait == w.Function:
+	case v.Function(w.Function).Name == "synch/mutex" && (name == "synch/rwlock/write" || name == "synch/once"):
+	default:
+		return w
+	}
+	w.Function, w.Source = s.Wait, s.Source
+	return w
 }
 
 // wait returns the wait that a goroutine is in. It has no number.
@@ -254,20 +266,27 @@ func (v *view) instances(table string) []instance {
 	for i := range v.LongWaits {
 		add(v.LongWaits[i].Function, v.LongWaits[i].Object, v.LongWaits[i].Thread, v.LongWaits[i].Source, 0)
 	}
+	states := processlist(v)
+	told := map[uint64]*State{}
+	for i := range states {
+		told[states[i].Thread] = &states[i]
+	}
 	current := map[uint64]bool{} // threads whose wait under way is in the snapshot
 	for i := range v.Threads {
 		t := &v.Threads[i]
 		for j := range t.Waits {
 			add(t.Waits[j].Function, t.Waits[j].Object, t.ID, t.Waits[j].Source, 0)
 		}
-		if w := t.Waiting; w != nil && w.Object != 0 {
+		if t.Waiting != nil && t.Waiting.Object != 0 {
+			w := v.told(*t.Waiting, told[t.ID])
 			current[t.ID] = true
 			for _, object := range append([]uint64{w.Object}, w.Others...) {
 				add(w.Function, object, t.ID, w.Source, 1)
 			}
 		}
 	}
-	for _, s := range processlist(v) {
+	for i := range states {
+		s := &states[i]
 		if current[s.Thread] {
 			continue // it may have gone on since then, but the tables of events have its wait
 		}

@@ -202,9 +202,7 @@ func ftraceGoesOn() {
 		var site ftraceSite
 		if kept := ftraceKeepsWaits(); kept || w.kind == ftraceWaitMutex {
 			if site = ftraceSiteOf(gp, getfp(), kept); w.kind == ftraceWaitMutex {
-				if w.kind = site.lock; w.kind == ftraceWaitOnce {
-					w.object -= uint64(unsafe.Sizeof(uint32(0))) // its mutex follows a word
-				}
+				w.locks(site)
 			}
 		}
 		if w.object != 0 && w.kind >= ftraceWaitReceive && w.kind <= ftraceWaitSelect && ftraceRecords() {
@@ -215,6 +213,13 @@ func ftraceGoesOn() {
 		w.prints = false
 	}
 	w.begin = 0
+}
+
+// locks makes a wait for a mutex one for what the mutex is in, which the site tells.
+func (w *ftraceWaitG) locks(site ftraceSite) {
+	if w.kind = site.lock; w.kind == ftraceWaitOnce {
+		w.object -= uint64(unsafe.Sizeof(uint32(0))) // its mutex follows a word
+	}
 }
 
 // ftraceKeepsWaits reports whether waits are recorded or kept one by one, with their sites.
@@ -381,9 +386,9 @@ func (s *ftraceStream) recordWaiting(gp *g, session int, holders bool) {
 	if w.begin == 0 || status == _Gsyscall && !w.long() || holders && w.kind > ftraceWaitWriteLock {
 		return
 	}
-	site := pcs.site(true)
+	site, mutex := pcs.site(true), w.object
 	if w.kind == ftraceWaitMutex {
-		w.kind = site.lock
+		w.locks(site)
 	}
 	f := ftraceWaitKind(w.kind)
 	if !f.wantedBy(session) {
@@ -402,7 +407,7 @@ func (s *ftraceStream) recordWaiting(gp *g, session int, holders bool) {
 	switch {
 	case writer == nil:
 	case holders:
-		writer.holders(gp, f, depth, w.object)
+		writer.holders(gp, f, depth, mutex, w.object)
 	default:
 		if w.kind == ftraceWaitSelect && n > 0 {
 			w.object = channels[0]
@@ -438,8 +443,9 @@ func (w *ftraceWriter) blocked(gp *g, f *ftraceFunc, depth int32, b ftrace_forma
 	w.end(r, ftraceRecordSize+unsafe.Sizeof(b))
 }
 
-// holders records who holds the lock that gp waits for. The writer has room.
-func (w *ftraceWriter) holders(gp *g, f *ftraceFunc, depth int32, lock uint64) {
+// holders records who holds the lock that gp waits for, which is object or a mutex in it. The
+// writer has room.
+func (w *ftraceWriter) holders(gp *g, f *ftraceFunc, depth int32, lock, object uint64) {
 	n := 0
 	for b := (*ftraceHeldLocks)(atomic.Loadp(unsafe.Pointer(&ftraceLocks.all))); b != nil; b = b.next {
 		for i := range min(atomic.Load64(&b.n), ftraceLocksMax) {
@@ -449,7 +455,7 @@ func (w *ftraceWriter) holders(gp *g, f *ftraceFunc, depth int32, lock uint64) {
 			if which&^ftraceForReading != lock || b.goroutine == gp.goid || atomic.Load64(&h.lock) != which || n == ftraceAwaitedMax {
 				continue
 			}
-			w.blocked(gp, f, depth, ftrace_format_Blocked{lock, b.goroutine, was.call, was.key, was.mode(which), min(was.since, w.last)})
+			w.blocked(gp, f, depth, ftrace_format_Blocked{object, b.goroutine, was.call, was.key, was.mode(which), min(was.since, w.last)})
 			n++
 		}
 	}
