@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
@@ -110,6 +111,33 @@ func TestInstancesOfSnapshot(t *testing.T) {
 	query := "SELECT i.WAITING_THREADS FROM events_waits_current w JOIN mutex_instances i USING (OBJECT_INSTANCE_BEGIN) WHERE w.THREAD_ID = 1"
 	if got := ask(t, open(t, f), query); got != "2\n" {
 		t.Errorf("got %s, want 2", got)
+	}
+}
+
+// TestMutexWithin: a wait under way for a mutex is for what the mutex is in, as the list of
+// goroutines has it, unless the goroutine has gone on since and waits for something else.
+func TestMutexWithin(t *testing.T) {
+	const query = "SELECT EVENT_NAME, SOURCE FROM events_waits_current WHERE THREAD_ID = 1; SELECT OBJECT_INSTANCE_BEGIN, WAITING_THREADS FROM rwlock_instances; SELECT WAITING_THREADS FROM mutex_instances; SELECT PROCESSLIST_STATE FROM threads WHERE THREAD_ID = 1"
+	for _, test := range []struct {
+		kind   uint32
+		object uint64
+		want   string
+	}{
+		{103, 0x5000, "wait/synch/rwlock/write|/src/b.go:9\n20480|1\n0\nwait/synch/rwlock/write main.mu\n"},
+		{101, 0x5000, "wait/synch/mutex|/src/b.go:9\n1\nwait/synch/mutex main.mu\n"},
+		{103, 0x6000, "wait/synch/mutex|NULL\n1\nwait/synch/mutex main.mu\n"},
+	} {
+		f := newWaiting()
+		f.states = func() ([]State, error) {
+			return []State{{Thread: 1, Wait: test.kind, Object: test.object, Source: "/src/b.go:9", Since: 2e12}}, nil
+		}
+		s, got := open(t, f), ""
+		for q := range strings.SplitSeq(query, "; ") {
+			got += ask(t, s, q)
+		}
+		if got != test.want {
+			t.Errorf("%d for %#x: got\n%swant\n%s", test.kind, test.object, got, test.want)
+		}
 	}
 }
 
