@@ -4,10 +4,10 @@
 //
 // Usage, from the repository of ftrace-wrap:
 //
-//	go run ./scripts/screenshots [-o DIR] [-all RECORDING]
+//	go run ./scripts/screenshots [-o DIR] [-all RECORDING...]
 //
-// With -all it takes pictures of each view of a recording, at 1,280 and 400 pixels, light and dark,
-// to look at.
+// With -all it takes pictures of each view of a recording, or of several, apart by spaces, or of
+// examples/books while that runs, at 1,280 and 400 pixels, light and dark, to look at.
 package main
 
 import (
@@ -48,10 +48,10 @@ type picture struct {
 	until           string // JavaScript that is true when all is there
 }
 
-// pick clicks the longest call of a function on the timeline.
+// pick clicks the longest call of a function on the timeline, or of all if it has no name.
 func pick(function string) string {
 	return fmt.Sprintf(`{ const t = ftrace.timeline, d = t.data; let best = -1;
-		for (let i = 0; i < d.n; i++) if (d.row[i] >= 2 && d.calls[i] === 1 && ftrace.function(d.what[i] & 0xffffff).name === %q
+		for (let i = 0; i < d.n; i++) if (d.row[i] >= 2 && d.calls[i] === 1 && ["", ftrace.function(d.what[i] & 0xffffff).name].includes(%q)
 			&& (best < 0 || d.end[i] - d.begin[i] > d.end[best] - d.begin[best])) best = i;
 		t.pick({ r: 0, g: d.lanes[d.lane[best]].g, row: d.row[best], begin: d.begin[best], end: d.end[best], what: d.what[best], calls: 1, key: d.what[best] & 0xffffff }); }`, function)
 }
@@ -86,7 +86,7 @@ WHERE COUNT_STAR ORDER BY SUM_TIMER_WAIT DESC`), "", `document.getElementById("s
 
 func main() {
 	out := flag.String("o", filepath.Join("docs", "images"), "write into `DIR`")
-	all := flag.String("all", "", "take pictures of each view of `RECORDING`")
+	all := flag.String("all", "", "take pictures of each view of `RECORDINGS`, or of "+books)
 	flag.Parse()
 	list := pictures
 	if *all != "" {
@@ -100,14 +100,35 @@ func main() {
 
 // views returns a picture of each view at each width and in each scheme.
 func views(recording string) (list []picture) {
-	for _, one := range []picture{
+	all := []picture{
 		{name: "timeline"},
+		{name: "processors", view: "lanes=processor"},
+		{name: "details", do: pick(""), until: `document.getElementById("details").innerText`},
+		{name: "help", do: `document.getElementById("help").showModal()`},
 		{name: "trace", view: "view=tree&line=0", until: `document.querySelectorAll("#lines .l").length`},
+		{name: "search", view: "view=tree&line=0&q=main", until: `document.querySelector("#results[data-state=done]") && document.querySelectorAll("#lines .l").length`},
+		{name: "source", view: "view=tree&line=0", do: `ftrace.tree.clicked = setInterval(() => {
+			const line = document.querySelector("#lines button.t");
+			line?.click();
+			if (line) clearInterval(ftrace.tree.clicked);
+		}, 20)`, until: `document.getElementById("source").dataset.state === "done"`},
 		{name: "flame", view: "view=flame", until: `document.getElementById("flame").dataset.state === "done"`},
-		{name: "table", view: "view=table", until: `document.querySelectorAll("#table tbody tr").length`},
-		{name: "d", view: "view=d&d=" + url.QueryEscape("call:::return { @[probefunc] = quantize(elapsed); }"), until: `document.getElementById("d").dataset.state === "done"`},
+		{name: "table", view: "view=table&waits=1", until: `document.querySelectorAll("#table tbody tr").length`},
+		{name: "d", view: "view=d&dchart=bars&d=" + url.QueryEscape("call:::return { @[probefunc] = quantize(elapsed); }"), until: `document.getElementById("d").dataset.state === "done"`},
 		{name: "sql", view: "view=sql&sql=SHOW TABLES", until: `document.getElementById("sql").dataset.state === "done"`},
-	} {
+		{name: "waits", view: "view=waiting", until: `document.getElementById("waiting-note").innerText`},
+	}
+	switch strings.Count(recording, " ") {
+	case 0:
+	case 1:
+		for _, part := range []string{"functions", "paths", "parting"} {
+			all = append(all, picture{name: "compare-" + part, view: "view=compare&part=" + part, until: fmt.Sprintf(`document.getElementById("compare").dataset.%s === "done"`, part)})
+		}
+		fallthrough
+	default:
+		all = append(all, picture{name: "processes", view: "lanes=process"})
+	}
+	for _, one := range all {
 		for _, one.width = range []int64{1280, 400} {
 			for _, one.scheme = range []string{"light", "dark"} {
 				p := one

@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
@@ -263,6 +264,16 @@ func TestPage(t *testing.T) {
 	// The trace is text, which folds.
 	do(t, ctx, click("#tab-tree"))
 	becomes(t, ctx, `document.querySelectorAll("#lines .l").length > 20`)
+	if !value[bool](t, ctx, `(() => {
+		const l = { at: 123456789012, g: 1234567, text: "+ f() {" }, row = ftrace.tree.line(l);
+		ftrace.tree.widen([l]);
+		document.getElementById("lines").append(row);
+		const fits = [...row.children].every(e => e.scrollWidth <= e.clientWidth);
+		row.remove();
+		return fits;
+	})()`) {
+		t.Error("times or goroutines in the trace have too little room")
+	}
 	visible := `[...document.querySelectorAll("#lines .l")].filter(e => !e.hidden).length`
 	many := value[int](t, ctx, visible)
 	do(t, ctx, click("#lines button.fold"))
@@ -329,9 +340,20 @@ func TestPage(t *testing.T) {
 	becomes(t, ctx, `ftrace.flame.name(ftrace.flame.root) === "main.evaluate" && location.hash.includes("path=")`)
 	do(t, ctx, chromedp.Reload())
 	becomes(t, ctx, done+` && ftrace.flame.name(ftrace.flame.root) === "main.evaluate" && ftrace.flame.boxes.find(b => b.n === ftrace.flame.root).w > 1000`)
-	do(t, ctx, chromedp.KeyEvent("?"))
+
+	// Keys lead to the views from left to right, and the help is shown from its beginning.
+	do(t, ctx, chromedp.KeyEvent("7"))
+	becomes(t, ctx, `ftrace.view === "waiting" && document.querySelector("#tab-compare").hidden`)
+	do(t, ctx, chromedp.Focus("#tab-waiting"), chromedp.KeyEvent(kb.ArrowRight))
+	becomes(t, ctx, `ftrace.view === "timeline" && document.activeElement.id === "tab-timeline"`)
+	do(t, ctx, chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft))
+	becomes(t, ctx, `ftrace.view === "d" && document.activeElement.id === "tab-d"`)
+	do(t, ctx, chromedp.EmulateViewport(400, 500), chromedp.KeyEvent("?"))
 	becomes(t, ctx, `document.getElementById("help").open`)
 	shots(t, ctx, "help")
+	if !value[bool](t, ctx, `(() => { const e = document.getElementById("help"); return e.scrollHeight > e.clientHeight && e.scrollTop === 0; })()`) {
+		t.Error("the help does not begin with its first keys")
+	}
 }
 
 // TestZoom: what the index does not have as exactly as it can be drawn is read of the recording.

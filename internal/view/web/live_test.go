@@ -115,7 +115,7 @@ func TestFollow(t *testing.T) {
 	}
 	// It shows what was called just now: a call of each worker, or one under way.
 	becomes(t, ctx, `(() => { const d = ftrace.timeline.data, new1 = new Set(); for (let i = 0; i < d.n; i++) if (d.row[i] >= 2 && d.end[i] > ftrace.timeline.end - 1e9) new1.add(d.lane[i]); return new1.size >= 4; })()`)
-	becomes(t, ctx, `/^[1-9][\d,]* calls and [\d.]+ MB are recorded a second. At most 10 % of the [\d.]+ processors that the program uses go into that, and now [\d.]+ % do: /m.test(document.getElementById("status").textContent)`)
+	becomes(t, ctx, `/^[1-9][\d,]* calls( and [\d.]+ [kM]B)? are recorded a second. At most 10 % of the [\d.]+ processors that the program uses go into that, and now [\d.]+ % do: /m.test(document.getElementById("status").textContent)`)
 	becomes(t, ctx, `ftrace.status.live.rates.spent > 0 && ftrace.status.live.rates.spent < ftrace.status.live.rates.processor`)
 	shots(t, ctx, "live")
 

@@ -25,6 +25,9 @@ const app = {
 	parts: [], // the processes whose lanes are shown
 	restoring: true,
 
+	// views returns the views that there are tabs of, from left to right.
+	get views() { return views.filter(v => !$("tab-" + v).hidden); },
+
 	function(key) { return this.functions[key] || { name: "#" + key, package: "" }; },
 
 	// say shows what went wrong, or takes it away.
@@ -56,6 +59,7 @@ const app = {
 		for (const v of views) {
 			$(v).hidden = v !== view;
 			$("tab-" + v).setAttribute("aria-selected", v === view);
+			$("tab-" + v).tabIndex = v === view ? 0 : -1;
 		}
 		$("tip").hidden = true;
 		this.save();
@@ -305,6 +309,13 @@ window.ftrace = app; // for whoever looks from the browser's console
 
 $("recording").onchange = e => app.turn(+e.target.value);
 for (const v of views) $("tab-" + v).onclick = () => app.show(v);
+document.querySelector("nav").onkeydown = e => {
+	const { views } = app, step = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
+	if (!step) return;
+	app.show(views.at((views.indexOf(app.view) + step) % views.length));
+	$("tab-" + app.view).focus();
+	e.preventDefault();
+};
 $("selection-table").onclick = () => app.show("table");
 $("selection-flame").onclick = () => app.show("flame");
 $("selection-zoom").onclick = () => app.timeline.show(...app.selection);
@@ -329,7 +340,7 @@ addEventListener("keydown", e => {
 	if (k === "/") $("query").focus();
 	else if (k === "?") $("help").showModal();
 	else if (k === "l" && app.live.running) app.live.toggle();
-	else if (k >= "1" && k <= String(views.length) && !$("tab-" + views[k - 1]).hidden) app.show(views[k - 1]);
+	else if (k >= "1" && k <= String(app.views.length)) app.show(app.views[k - 1]);
 	else if (app.view !== "timeline" || !app.timeline.key(k)) return;
 	e.preventDefault();
 });

@@ -98,6 +98,9 @@ export const short = name => /^(wait|stage|statement)\//.test(name) ? name : nam
 
 export const count = (n, one, many) => n.toLocaleString("en") + " " + (n === 1 ? one : many || one + "s");
 
+// sentence writes a message as one. Names of files stay as they are.
+export const sentence = text => text.replace(/^[a-z](?=[a-z]* )/, c => c.toUpperCase()) + (/[^.]$/.test(text) ? "." : "");
+
 // element makes an element. What it shows is text, whatever is in it.
 export function element(name, text, props = {}) {
 	const e = document.createElement(name);

@@ -6,6 +6,9 @@ const behind = 500e6; // so far behind what is known already it moves, and has w
 const polls = 250; // ms
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
+// size writes a number of bytes.
+const size = n => n < 1e6 ? Math.round(n / 1e3) + " kB" : +(n / 1e6).toFixed(1) + " MB";
+
 export class Live {
 	constructor(app) {
 		this.app = app;
@@ -152,7 +155,7 @@ export class Live {
 		if (!r) return "";
 		const share = r.left ? r.left / (r.left + r.calls) : 0, uses = `${+r.processor.toFixed(2)} processors that the program uses`;
 		const left = share || r.more ? `${r.more ? "at least " : ""}${+(100 * share).toFixed(1)} % of all calls are left out` : "no calls are left out";
-		return `${Math.round(r.calls).toLocaleString("en")} calls and ${+(r.bytes / 1e6).toFixed(1)} MB are recorded a second. ` +
+		return `${Math.round(r.calls).toLocaleString("en")} calls${r.bytes ? ` and ${size(r.bytes)}` : ""} are recorded a second. ` +
 			(live.budget ? `At most ${live.budget} % of the ${uses} go into that, and now ${r.processor ? +(100 * r.spent / r.processor).toFixed(1) : 0} % do: ${left}.` : `There is no budget: any part of the ${uses} goes into that.`);
 	}
 }

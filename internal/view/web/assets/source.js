@@ -1,5 +1,5 @@
 // The source of a function, with the values of one call at its lines.
-import { $, ask, element } from "./ask.js";
+import { $, ask, element, sentence } from "./ask.js";
 import { saved } from "./saved.js";
 
 export class Source {
@@ -30,8 +30,8 @@ export class Source {
 		try {
 			const s = await ask("source", query, mine.signal);
 			name = `${s.function} #${s.number.toLocaleString("en")}`;
-			path = `${s.path || s.file}:${s.line}`;
-			note = s.error || (s.newer ? "The file was written after the recording had begun. It may have changed." : "");
+			path = s.file && `${s.path || s.file}:${s.line}`;
+			note = sentence(s.error || "") || (s.newer ? "The file was written after the recording had begun. It may have changed." : "");
 			(s.lines || []).forEach((text, i) => {
 				const row = element("div", undefined, { className: "s" });
 				row.append(element("span", s.first + i, { className: "n" }), element("span", text, { className: "t" }));
@@ -42,7 +42,7 @@ export class Source {
 			if (s.lines && !s.ended) note = [note, "The end of this call is not in the recording, or far from its beginning."].filter(Boolean).join(" ");
 		} catch (e) {
 			if (e.name === "AbortError") return;
-			note = e.message;
+			note = sentence(e.message);
 		}
 		$("source-name").textContent = name;
 		$("source-path").textContent = path;

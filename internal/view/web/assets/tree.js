@@ -46,6 +46,7 @@ export class Tree {
 			const { lines, more } = await ask("tree", { from: this.next, ...(this.g && { g: this.g }) }, mine.signal);
 			const to = document.createDocumentFragment();
 			for (const l of lines) to.append(this.line(l));
+			this.widen(lines);
 			$("lines").append(to);
 			if (!$("lines").childElementCount) $("lines").append(element("p", "There are no lines from here on.", { className: "bar" }));
 			if (lines.length) this.next = lines.at(-1).next;
@@ -53,6 +54,13 @@ export class Tree {
 		} catch (e) {
 			if (e.name !== "AbortError") this.app.say(e);
 		}
+	}
+
+	// widen gives times and goroutines as much room as those of all lines need.
+	widen(lines) {
+		const widest = (name, least, text) => $("lines").style.setProperty(name, Math.max(least, parseFloat($("lines").style.getPropertyValue(name)) || 0, ...lines.map(l => text(l).length)) + "ch");
+		widest("--times", 6, l => moment(l.at, 1));
+		widest("--goroutines", 2, l => "G" + l.g);
 	}
 
 	line(l) {
@@ -64,7 +72,7 @@ export class Tree {
 			element("button", moment(l.at, 1), { className: "at", title: "on the timeline", onclick: () => this.app.showAt(l.at, l.g) }),
 			element("span", l.g ? "G" + l.g : "", { className: "g" }),
 			opens ? element("button", "▾", { className: "fold", ariaLabel: "fold", onclick: e => this.fold(row, e.currentTarget) }) : element("span", "", { className: "fold" }),
-			/^\s*\+ /.test(l.text) && !saved ? element("button", l.text, { className: "t", title: "source, with the values of this call", onclick: () => this.source(row, l) })
+			/^\s*\+ (?!(stage|statement)\/)/.test(l.text) && !saved ? element("button", l.text, { className: "t", title: "source, with the values of this call", onclick: () => this.source(row, l) })
 				: element("span", l.text, { className: "t" + (/^\s*\} panic/.test(l.text) ? " bad" : "") }));
 		return row;
 	}
