@@ -403,8 +403,9 @@ func TestReading(t *testing.T) {
 	x.mu.Unlock()
 	do(t, ctx, chromedp.Reload())
 	const calls = `(() => { const d = ftrace.timeline.data; let n = 0; for (let i = 0; i < d.n; i++) if (d.row[i] >= 2) n += d.calls[i]; return n; })()`
-	becomes(t, ctx, `!ftrace.status.finished && !ftrace.timeline.turn.asking && `+calls+` > 0`)
-	before := value[int](t, ctx, calls)
+	becomes(t, ctx, `!ftrace.status.finished && !ftrace.timeline.turn.asking && !ftrace.timeline.arrowsTurn.asking && ftrace.timeline.arrows && `+calls+` > 0`)
+	const arrows = `(() => { ftrace.timeline.arrows.more = true; return performance.getEntriesByType("resource").filter(e => e.name.includes("/arrows?")).length; })()`
+	before, asked := value[int](t, ctx, calls), value[int](t, ctx, arrows)
 	x.mu.Lock()
 	for g, l := range x.lanes {
 		if g&processorLane == 0 && l.calls > 0 {
@@ -414,6 +415,9 @@ func TestReading(t *testing.T) {
 	}
 	x.mu.Unlock()
 	becomes(t, ctx, fmt.Sprintf(`%s === %d`, calls, before+1))
+	if n := value[int](t, ctx, arrows); n != asked {
+		t.Errorf("arrows that were too many were asked for %d times more", n-asked)
+	}
 	x.mu.Lock()
 	x.finished = true
 	x.mu.Unlock()

@@ -267,6 +267,7 @@ const app = {
 	async follow() {
 		if (this.asking) return;
 		this.asking = true;
+		const began = performance.now();
 		for (;;) {
 			try {
 				await this.learn();
@@ -285,7 +286,7 @@ const app = {
 			}
 			if (!this.problem && this.learnt !== this.timeline.by) continue; // which lanes there are has been changed meanwhile
 			if (this.status.finished) break;
-			await new Promise(r => setTimeout(r, this.live.polls));
+			await new Promise(r => setTimeout(r, this.live.pause(performance.now() - began)));
 		}
 		this.asking = false;
 		document.body.dataset.ready = "yes";

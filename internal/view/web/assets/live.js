@@ -24,7 +24,9 @@ export class Live {
 
 	get following() { return this.wanted && this.running; }
 
-	get polls() { return this.app.status.live ? polls : 400; }
+	// pause is how long the page waits before it asks again, when it has done so for a while: what a
+	// recording has more of is ever less of what is known.
+	pause(asked) { return this.app.status.live ? polls : Math.min(Math.max(400, asked / 10), 2000); }
 
 	// restore takes over what the URL says: how much is shown of the newest. Without a URL it follows.
 	restore(follow, fresh) {

@@ -145,7 +145,7 @@ export class Timeline {
 	fetchArrows() {
 		const lanes = this.visible(), d = this.arrows, w = this.end - this.from;
 		if (this.processors || !$("arrows").checked || this.app.live.following || !lanes.length || this.width < 1) return;
-		if (this.holds(d) && lanes.every(l => d.lanes.has(l.id)) && (!d.more || d.w < w * 1.5)) return;
+		if (d && lanes.every(l => d.lanes.has(l.id)) && (d.more ? d.from <= this.from && d.to >= this.end && d.w < w * 1.5 : this.holds(d))) return; // too many stay too many
 		this.arrowsTurn.take(async () => {
 			const from = Math.max(this.first, Math.floor(this.from - w / 4)), to = Math.ceil(this.end + w / 4), { known } = this, { parts } = this.app;
 			const all = await Promise.all([...parts.map(p => this.askArrows(p, from, to, lanes.filter(l => l.r === p.r))), ...(parts.length > 1 ? [this.askPassings(from, to)] : [])]);
