@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -201,7 +202,7 @@ func (o *options) openFamily(args []string) (list []walk.Source, err error) {
 	}
 	stretches := make([]map[uint64][]walk.Stretch, len(family))
 	if len(args) > 1 || o.trace != "" {
-		traces, err := walk.NewTraces(family)
+		traces, err := walk.NewTraces(context.Background(), family)
 		if err != nil {
 			return nil, err
 		}

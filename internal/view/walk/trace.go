@@ -1,6 +1,8 @@
 package walk
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -58,11 +60,11 @@ type goroutineStart struct {
 	depth         int32  // calls under way of the one that started it
 }
 
-// NewTraces reads the requests of recordings.
-func NewTraces(recordings []*recording.Recording) (*Traces, error) {
+// NewTraces reads the requests of recordings. It fails when the context ends.
+func NewTraces(ctx context.Context, recordings []*recording.Recording) (*Traces, error) {
 	t := &Traces{recordings, make([]requests, len(recordings))}
 	for i, r := range recordings {
-		if err := t.of[i].read(r); err != nil {
+		if err := t.of[i].read(ctx, r); err != nil {
 			return nil, err
 		}
 	}
@@ -70,7 +72,7 @@ func NewTraces(recordings []*recording.Recording) (*Traces, error) {
 }
 
 // read reads those of a recording. One whose requests are in no trace is not read.
-func (q *requests) read(r *recording.Recording) error {
+func (q *requests) read(ctx context.Context, r *recording.Recording) error {
 	traced := func(f *recording.Function) bool {
 		return f != nil && f.Span && slices.ContainsFunc(f.Params, func(p recording.Param) bool { return p.Name == "span" })
 	}
@@ -114,7 +116,9 @@ func (q *requests) read(r *recording.Recording) error {
 		q.starts = append(q.starts, start)
 	}
 	w.Wait = func(*Stack[struct{}, int], *recording.Event) {}
-	return w.Run(nil)
+	n := 0
+	err := w.Run(func() bool { n++; return n%8192 != 0 || ctx.Err() == nil })
+	return cmp.Or(err, ctx.Err())
 }
 
 // A difference is by how much the clock of one recording can be before that of another, in ns: from

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -15,8 +16,11 @@ import (
 )
 
 // processes are what the recordings have in common as processes: one clock, and the requests that
-// went from one to another. The requests are read when the page first asks for them.
+// went from one to another. The requests are read when the page first asks for them, until stop is
+// called.
 type processes struct {
+	ctx    context.Context
+	stop   func()
 	begins sync.Once
 	mu     sync.Mutex  // guards what follows
 	starts []time.Time // when each recording began
@@ -103,7 +107,7 @@ func (p *processes) begin(list []*shown) {
 // The recordings are those of the list, opened anew.
 func (p *processes) align(list []*shown, all []*recording.Recording) {
 	var said strings.Builder
-	traces, err := walk.NewTraces(all)
+	traces, err := walk.NewTraces(p.ctx, all)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.read, p.err = true, err

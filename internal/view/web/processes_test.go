@@ -1,7 +1,9 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -17,7 +19,7 @@ import (
 func TestClocks(t *testing.T) {
 	s := serving(t, recorded(t, "shop"), recorded(t, "stock"))
 	for _, by := range []time.Duration{0, time.Hour, -time.Hour} {
-		p := processes{starts: make([]time.Time, 2)}
+		p := processes{ctx: t.Context(), starts: make([]time.Time, 2)}
 		all := []*recording.Recording{opens(t, "shop"), opens(t, "stock")}
 		apart := start(all[1]).Sub(start(all[0]))
 		all[1].Shift(by)
@@ -37,6 +39,22 @@ func TestClocks(t *testing.T) {
 				t.Errorf("%v: %+v is made at %v, served at %v", by, one, made, served)
 			}
 		}
+	}
+}
+
+// TestProcessesEnd: requests are not read any more when the server has ended.
+func TestProcessesEnd(t *testing.T) {
+	s, err := Listen([]string{recorded(t, "shop"), recorded(t, "stock")}, Options{Address: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p := &s.together
+	p.align(s.shown, []*recording.Recording{opens(t, "shop"), opens(t, "stock")})
+	if !errors.Is(p.err, context.Canceled) || !p.read || len(p.passed) > 0 {
+		t.Errorf("%d requests are read, %v", len(p.passed), p.err)
 	}
 }
 

@@ -64,7 +64,9 @@ type Server struct {
 }
 
 func newServer(o Options) *Server {
-	return &Server{o: o, token: rand.Text(), turns: make(chan bool, sqlAtOne)}
+	s := &Server{o: o, token: rand.Text(), turns: make(chan bool, sqlAtOne)}
+	s.together.ctx, s.together.stop = context.WithCancel(context.Background())
+	return s
 }
 
 // Listen returns a server, which listens, of the recordings in some directories: one that is shown,
@@ -118,6 +120,7 @@ func (s *Server) Close() error {
 
 // release gives up what the server holds, besides the listener.
 func (s *Server) release() error {
+	s.together.stop()
 	if s.console != nil {
 		s.console.catalog.Close()
 	}
