@@ -1,8 +1,10 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"runtime"
+	"runtime/debug"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -63,6 +65,9 @@ part of the time.`,
 			&cli.StringFlag{Name: "o", Destination: &file, Usage: "write the page to `FILE`, which any browser opens, and serve nothing"},
 		}, follows.flags(), recordingFlags(&w.Kept), o.timeFlags()),
 	}, command.Mixed, func(a command.Args) (status int, err error) {
+		if os.Getenv("GOGC") == "" {
+			debug.SetGCPercent(50) // most of the memory is an index, which makes little garbage
+		}
 		dirs := a.All()
 		if len(dirs) == 1 && isProcess(dirs[0]) {
 			if file != "" || o.from != (moment{}) || o.to != (moment{}) {

@@ -416,7 +416,7 @@ func TestReading(t *testing.T) {
 	x.mu.Unlock()
 	becomes(t, ctx, fmt.Sprintf(`%s === %d`, calls, before+1))
 	if n := value[int](t, ctx, arrows); n != asked {
-		t.Errorf("arrows that were too many were asked for %d times more", n-asked)
+		t.Errorf("the page asked %d times more for arrows that were too many", n-asked)
 	}
 	x.mu.Lock()
 	x.finished = true

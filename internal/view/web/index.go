@@ -28,6 +28,7 @@ type index struct {
 	spans    *spans
 	finest   int   // the first level that is kept
 	stored   int   // slices in the lists of rows
+	rows     int   // of lanes
 	runners  int   // lanes of processors
 	now      int64 // how far it is, in ns since the recording began
 	calls    uint64
@@ -53,6 +54,7 @@ type index struct {
 const (
 	levels    = 18
 	slicesMax = 2 << 20 // in lists: 24 bytes each
+	rowCost   = 4       // slices that take as much memory as a row does besides its lists
 	lanesMax  = 100_000
 	rowsMax   = 64 // calls on a lane
 )
@@ -141,10 +143,14 @@ func (x *index) store(r *row, k int, s slice) {
 		r.lists = append(r.lists, nil)
 	}
 	r.lists[k] = append(r.lists[k], s)
-	if x.stored++; x.stored > slicesMax && x.finest < levels-1 {
+	if x.stored++; x.stored > x.room() && x.finest < levels-1 {
 		x.giveUp()
 	}
 }
+
+// room returns how many slices there can be in lists. Rows take part of it, but not too much: what
+// is not in the index is read again and again.
+func (x *index) room() int { return slicesMax - min(x.rows*rowCost, slicesMax/2) }
 
 // giveUp gives up the finest level.
 func (x *index) giveUp() {
@@ -378,7 +384,7 @@ func (x *index) take(goroutine uint64, at rowKind, s slice) {
 		x.deep++
 		return
 	}
-	l.deepen(depth)
+	x.deepen(l, depth)
 	x.add(&l.rows[depth], s)
 }
 
@@ -402,9 +408,10 @@ func (x *index) lane(goroutine uint64, begin int64) *lane {
 }
 
 // deepen gives a lane a row for calls of a depth.
-func (l *lane) deepen(depth int) {
-	for len(l.rows) <= depth {
-		l.rows = append(l.rows, row{})
+func (x *index) deepen(l *lane, depth int) {
+	if more := depth + 1 - len(l.rows); more > 0 {
+		l.rows = append(l.rows, make([]row, more)...)
+		x.rows += more
 	}
 }
 

@@ -38,6 +38,26 @@ func built(r *recording.Recording) *index {
 	return x
 }
 
+// TestRows: the rows of many goroutines take part of the memory that slices can have.
+func TestRows(t *testing.T) {
+	x := newIndex(viewtest.MadeUp(t))
+	const goroutines, depths, each = 60_000, 5, 6
+	for g := range uint64(goroutines) {
+		for i := range int64(each) {
+			for depth := range rowKind(depths) {
+				x.take(g, callsRow+depth, slice{begin: i * 1000, end: i*1000 + 5, calls: 1})
+			}
+		}
+	}
+	if x.rows != goroutines*depths || x.finest == 0 || x.stored > x.room() || x.room() != slicesMax/2 {
+		t.Errorf("%d rows, %d slices from level %d on, with room for %d", x.rows, x.stored, x.finest, x.room())
+	}
+	x.rows = 10
+	if x.room() != slicesMax-10*rowCost {
+		t.Errorf("10 rows leave room for %d slices", x.room())
+	}
+}
+
 // TestLevels: each level has each call once, also after finer ones were given up, its slices are
 // where the calls are, and what is longer than its span is there as it is.
 func TestLevels(t *testing.T) {

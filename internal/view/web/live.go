@@ -183,7 +183,7 @@ func (f *follower) Begin(r *recording.Recording) {
 	f.w.Begin = func(st *stack, c *frame, e *recording.Event) {
 		begin(st, c, e)
 		if l := x.lane(st.Goroutine, f.h.ns(c.Start)); l != nil && c.Depth < rowsMax {
-			l.deepen(int(c.Depth))
+			x.deepen(l, int(c.Depth))
 		}
 	}
 	f.h.follow(false)
@@ -286,6 +286,7 @@ func (x *index) forget(before int64) {
 				x.stored -= len(list)
 			}
 		}
+		x.rows -= len(l.rows)
 		if delete(x.lanes, g); x.last == l {
 			x.last = nil
 		}

@@ -276,8 +276,12 @@ func TestForget(t *testing.T) {
 			t.Errorf("%v: of %d slices %d are left", of, len(before[of]), len(have))
 		}
 	}
-	if stored != x.stored {
-		t.Errorf("%d slices are stored, not %d", stored, x.stored)
+	rows := 0
+	for _, l := range x.lanes {
+		rows += len(l.rows)
+	}
+	if stored != x.stored || rows != x.rows {
+		t.Errorf("%d slices are stored, not %d, in %d rows, not %d", stored, x.stored, rows, x.rows)
 	}
 }
 
