@@ -94,7 +94,7 @@ export class Compare {
 			to.append(list);
 		}
 		const [a, b] = this.names;
-		to.append(element("p", `${count(d.same, "goroutine")} do the same, ${d.differ} differ, ${d.only[0]} are only in ${a}, ${d.only[1]} only in ${b}.`));
+		to.append(element("p", `Goroutines: ${d.same} do the same, ${d.differ} differ, ${d.only[0]} only in ${a}, ${d.only[1]} only in ${b}.`));
 		if (d.without?.length) to.append(element("p", `Not compared are calls of ${d.without.join(", ")}: some were left out to keep within a budget.`));
 		$("compare-parting").replaceChildren(to);
 	}

@@ -112,7 +112,7 @@ export class FlameGraph {
 		}
 		$(this.id + "-root").hidden = this.root === 0;
 		this.canvas.dataset.boxes = this.boxes.length;
-		this.canvas.ariaLabel = `Flame graph of ${count(this.boxes.length, "call path")}${tiny ? `; ${count(tiny, "path")} are too narrow to draw` : ""}. ${this.instead}`;
+		this.canvas.ariaLabel = `Flame graph of ${count(this.boxes.length, "call path")}${tiny ? `; ${count(tiny, "is", "are")} too narrow to draw` : ""}. ${this.instead}`;
 	}
 
 	hit(x, y) {

@@ -44,7 +44,7 @@ export class Waits {
 		const live = this.app.live.running;
 		const said = [
 			`${count(groups?.reduce((n, g) => n + g.count, 0) || 0, "goroutine")} ${live ? "now" : "at the end, of those that had not ended"}.`,
-			left ? `${count(left, "further group")} are left out.` : "", ...(notes || []).map(sentence),
+			left ? `${count(left, "further group is", "further groups are")} left out.` : "", ...(notes || []).map(sentence),
 			live ? "Who holds a lock is known if it was taken since this view was opened." : ""].filter(Boolean).join(" ");
 		const ring = cycles?.length ? `${count(cycles.length, "cycle")}: ${cycles.map(c => [...c, c[0]].map(g => "G" + g).join(" → ")).join("; ")}: nothing ends these waits. ` : "";
 		if ($("waiting-note").textContent !== ring + said) $("waiting-note").replaceChildren(element("strong", ring, { className: "bad" }), said);
