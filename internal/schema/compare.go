@@ -80,24 +80,21 @@ func (r *restorer) against(e *expr, other exprKind, column bool) *expr {
 	return e
 }
 
-// asNumber writes text as a number. Of a text that is written there it is known now.
+// asNumber writes text as a number. Of a text that is written there, a number is known now. Another
+// text is looked at if the statement needs it at all, and is warned of once.
 func (r *restorer) asNumber(e *expr) {
 	if r.kind(e).time != noTime {
 		r.call("digits_of_time", e)
 		return
 	}
-	f := 0.0
-	if e.form == stringForm {
-		f = asNumber(e.text)
-	}
-	if e.form != stringForm || math.IsInf(f, 0) || math.IsNaN(f) {
+	switch f := asNumber(e.text); {
+	case e.form != stringForm:
 		r.call("number", e)
-		return
+	case isNumeral(e.text) && !math.IsInf(f, 0):
+		r.write(strconv.FormatFloat(f, 'e', -1, 64))
+	default:
+		r.call("number_once", e)
 	}
-	if !isNumeral(e.text) {
-		r.session.cut("DOUBLE", e.text)
-	}
-	r.write(strconv.FormatFloat(f, 'e', -1, 64))
 }
 
 // countsAsNumber reports whether an expression is text, and is compared with a number. Where a

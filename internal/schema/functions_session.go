@@ -24,6 +24,7 @@ var sessionFunctions = []struct {
 	{"sleep", 1, sleep},
 	{"recursion", 2, recursion},
 	{"number", 1, numberOf},
+	{"number_once", 1, numberOnce},
 	{"signed", 1, func(s *Session, a []driver.Value) driver.Value {
 		text, ok := a[0].(string)
 		if !ok {

@@ -214,14 +214,18 @@ func (g generator) views() string {
 	return "SELECT " + g.any(1) + " AS a, x, n, y FROM " + v + " AS t" + g.pick("", " WHERE "+g.truth(1))
 }
 
-// warnings writes a query of one row that makes numbers of text, without branches: of these it is
-// not certain which are looked at, and how often.
+// warnings writes a query that makes numbers of text. It has no AND and OR, of which SQLite looks at
+// both operands.
 func (g generator) warnings() string {
 	s := func() string {
 		return g.pick("'1x'", "'abc'", "' 5'", "'5 '", "''", "'1e3'", "'-.5'", "'+7'", "'0x10'", "n", "CONCAT(n, '1')", "CONCAT(x, n)", "CONCAT(x, '')", "'1.5.2'", "'--1'")
 	}
 	n := g.pick("1", "x", "0", "-3", "2.5", "1e1", "y")
-	switch g.IntN(9) {
+	switch g.IntN(11) {
+	case 9:
+		n = "IF(" + s() + g.pick(" = ", " < ") + n + ", " + s() + " + 1, " + s() + " * 2)"
+	case 10:
+		return "SELECT x FROM t WHERE " + s() + g.pick(" = ", " < ", " + 0 > ") + n
 	case 0, 1:
 		n = s() + g.pick(" + ", " - ", " * ", " / ", " DIV ", " % ") + g.pick(n, s())
 	case 2:
@@ -237,5 +241,5 @@ func (g generator) warnings() string {
 	case 8:
 		n = g.pick("ABS", "SIGN", "ROUND", "FLOOR", "CEILING", "SQRT", "TRUNCATE(2.5, 1) + ") + "(" + s() + ")"
 	}
-	return "SELECT " + n + " AS w FROM t WHERE x = " + g.pick("2", "3", "-5")
+	return "SELECT " + n + " AS w FROM t" + g.pick("", " WHERE x = "+g.pick("2", "3", "-5"), " WHERE x > 1")
 }

@@ -3,6 +3,7 @@ package schema
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -39,9 +40,11 @@ func (s *Session) warn(level string, e *Error) {
 }
 
 // cut warns of a text of which only the beginning is a number.
-func (s *Session) cut(kind, text string) {
+func (s *Session) cut(kind, text string) { s.warn("Warning", cutError(kind, text)) }
+
+func cutError(kind, text string) *Error {
 	const most = 128 // of the text
-	s.warn("Warning", NewError(erCut, "Truncated incorrect %s value: '%s'", kind, text[:characters(text, most)]))
+	return NewError(erCut, "Truncated incorrect %s value: '%s'", kind, text[:characters(text, most)])
 }
 
 // Warnings returns the number of warnings of the statement that was run last, and of those of which
@@ -76,6 +79,15 @@ func numberOf(s *Session, a []value) value {
 		s.cut("DOUBLE", text)
 	}
 	return asNumber(a[0])
+}
+
+// numberOnce is a text as a number. Of one text it warns once.
+func numberOnce(s *Session, a []value) value {
+	e := cutError("DOUBLE", asText(a[0]))
+	if slices.Contains(s.warned.list, warning{"Warning", e.Number, e.Message}) {
+		return asNumber(a[0])
+	}
+	return numberOf(s, a)
 }
 
 // isNumeral reports whether all of a text is a number.

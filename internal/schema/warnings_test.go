@@ -18,6 +18,7 @@ var warned = []struct{ query, warnings string }{
 	{"SELECT 'a' BETWEEN 1 AND 2", "Warning|1292|Truncated incorrect DOUBLE value: 'a'\n"},
 	{"SELECT n + 1 FROM t WHERE x IN (1, 4)", "Warning|1292|Truncated incorrect DOUBLE value: 'a'\nWarning|1292|Truncated incorrect DOUBLE value: 'Ab'\n"},
 	{"SELECT COUNT(*) FROM t WHERE x = 'abc'", "Warning|1292|Truncated incorrect DOUBLE value: 'abc'\n"},
+	{"SELECT IF(x > 3, n, 'abc' + 1) FROM t WHERE x > 3", ""},
 	{"SELECT CAST('12a' AS SIGNED)", "Warning|1292|Truncated incorrect INTEGER value: '12a'\n"},
 	{"SELECT '1.5e3' = 1500, ' 5' = 5, '-.5' + 1, 'a' = 'b', n = 'a' FROM t", ""},
 	{"DROP TABLE IF EXISTS nosuch", "Note|1051|Unknown table 'test.nosuch'\n"},
