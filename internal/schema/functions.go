@@ -375,30 +375,32 @@ func logarithm(a []driver.Value) driver.Value {
 func divided(a []driver.Value, rest bool) driver.Value {
 	x, ok1 := a[0].(int64)
 	y, ok2 := a[1].(int64)
-	switch f, g := asNumber(a[0]), asNumber(a[1]); {
+	f, g := asNumber(a[0]), asNumber(a[1])
+	switch {
 	case g == 0:
 		return nil
 	case ok1 && ok2 && rest:
 		return x % y
 	case ok1 && ok2 && (y != -1 || x != math.MinInt64):
 		return x / y
-	case rest:
-		var x, y, n big.Rat // as they are written: 1 % 0.1 is 0
-		_, ok1 = x.SetString(strconv.FormatFloat(f, 'g', -1, 64))
-		_, ok2 = y.SetString(strconv.FormatFloat(g, 'g', -1, 64))
-		if !ok1 || !ok2 {
-			return nil // not finite numbers
-		}
-		n.Quo(&x, &y)
-		whole := new(big.Rat).SetInt(new(big.Int).Quo(n.Num(), n.Denom()))
-		f, _ = x.Sub(&x, y.Mul(&y, whole)).Float64()
-		return f
-	default:
-		if f = math.Trunc(f / g); math.Abs(f) < 1<<63 {
-			return int64(f)
-		}
-		return f
 	}
+	var dividend, divisor, n big.Rat // as they are written: 1 % 0.1 is 0, and 0.3 DIV 0.1 is 3
+	_, ok1 = dividend.SetString(strconv.FormatFloat(f, 'g', -1, 64))
+	_, ok2 = divisor.SetString(strconv.FormatFloat(g, 'g', -1, 64))
+	if !ok1 || !ok2 {
+		return nil // not finite numbers
+	}
+	n.Quo(&dividend, &divisor)
+	whole := new(big.Int).Quo(n.Num(), n.Denom())
+	switch {
+	case rest:
+		f, _ = dividend.Sub(&dividend, divisor.Mul(&divisor, new(big.Rat).SetInt(whole))).Float64()
+	case whole.IsInt64():
+		return whole.Int64()
+	default:
+		f, _ = new(big.Float).SetInt(whole).Float64()
+	}
+	return f
 }
 
 // rowKey returns a text that is the same for the same values, as COUNT(DISTINCT a, b) counts them;

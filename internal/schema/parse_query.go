@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -130,20 +131,64 @@ func (p *parser) term(union string) term {
 	case p.is("("):
 		return term{union: union, nested: p.enclosedQuery()}
 	case p.accept("VALUES"):
-		s := &selection{}
-		for ok := true; ok; ok = p.accept(",") {
-			p.accept("ROW")
-			p.expect("(")
-			s.values = append(s.values, p.exprs())
-			p.expect(")")
-		}
-		return term{union: union, only: s}
+		return term{union: union, nested: p.values()}
 	case p.accept("TABLE"):
 		t := &tableRef{}
 		p.tableName(t)
 		return term{union: union, only: &selection{items: []item{{of: &expr{form: starForm}}}, from: []*tableRef{t}}}
 	}
 	return term{union: union, only: p.selection()}
+}
+
+// values reads what follows VALUES. The first row is read as a SELECT, which names the columns: of
+// ROW(...) as MySQL does, of (...) as MariaDB does.
+func (p *parser) values() *query {
+	first, others := &selection{}, &selection{}
+	for ok := true; ok; ok = p.accept(",") {
+		row := p.accept("ROW")
+		p.expect("(")
+		if first.items == nil {
+			first.items = p.items()
+			for i := range first.items {
+				it := &first.items[i]
+				if it.named {
+					p.syntax()
+				}
+				if row {
+					it.alias, it.named = fmt.Sprint("column_", i), true
+				}
+			}
+		} else {
+			others.values = append(others.values, p.exprs())
+			if n := len(others.values); len(others.values[n-1]) != len(first.items) {
+				fail(NewError(erColumnCount, "Column count doesn't match value count at row %d", n+1))
+			}
+		}
+		p.expect(")")
+	}
+	q := &query{terms: []term{{only: first}}, depth: p.deepest + 1}
+	if others.values != nil {
+		q.terms = append(q.terms, term{union: "UNION ALL", only: others})
+	}
+	return q
+}
+
+// items reads a list of expressions and their names.
+func (p *parser) items() (list []item) {
+	for ok := true; ok; ok = p.accept(",") {
+		first := p.i
+		i := item{of: p.expr()}
+		i.text = p.text[p.at(first).start:p.at(p.i-1).end]
+		switch i.of.form {
+		case stringForm:
+			i.text = i.of.text
+		case numberForm, wordForm: // without the parentheses around it
+			i.text = p.text[p.at(i.of.first).start:p.at(i.of.last).end]
+		}
+		i.alias, i.named = p.alias(true)
+		list = append(list, i)
+	}
+	return list
 }
 
 func (p *parser) selection() *selection {
@@ -160,19 +205,7 @@ func (p *parser) selection() *selection {
 			option = false
 		}
 	}
-	for ok := true; ok; ok = p.accept(",") {
-		first := p.i
-		i := item{of: p.expr()}
-		i.text = p.text[p.at(first).start:p.at(p.i-1).end]
-		switch i.of.form {
-		case stringForm:
-			i.text = i.of.text
-		case numberForm, wordForm: // without the parentheses around it
-			i.text = p.text[p.at(i.of.first).start:p.at(i.of.last).end]
-		}
-		i.alias, i.named = p.alias(true)
-		s.items = append(s.items, i)
-	}
+	s.items = p.items()
 	if p.accept("FROM") && !p.accept("DUAL") {
 		s.from = p.tables()
 	}

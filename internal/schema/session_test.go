@@ -14,6 +14,7 @@ import (
 func TestSpelling(t *testing.T) {
 	s := open(t, newFake("app"))
 	for query, want := range map[string]string{
+		"SELECT column_0, column_1 FROM (VALUES ROW(1, 'a'), ROW(2.5, 'b')) AS v":                           "1.0|a\n2.5|b\n",
 		"SELECT 7/2, 7 DIV 2, 7 MOD 2, 1/0, 2*3/4":                                                          "3.5000|3|1|NULL|1.5000\n",
 		"SELECT 1 || 0, 1 && 0, NULL <=> NULL":                                                              "1|0|1\n",
 		`SELECT "it's", 'it''s', "say ""hi""", 'a\'b\\c\n'`:                                                 "it's|it's|say \"hi\"|a'b\\c\n\n",
@@ -246,6 +247,8 @@ var expressions = map[string]string{
 	"7.5 % 2":                          "1.5",
 	"-7 % 3":                           "-1",
 	"7.5 DIV 2":                        "3",
+	"0.3 DIV 0.1":                      "3",
+	"0.2 * 3 DIV 0.2":                  "3",
 	"-7 DIV 2":                         "-3",
 	"7 DIV 0":                          "NULL",
 	"MOD(7.5, 2)":                      "1.5",

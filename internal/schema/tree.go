@@ -100,7 +100,7 @@ type term struct {
 	nested *query
 }
 
-// selection is one SELECT, or VALUES.
+// selection is one SELECT, or rows of VALUES.
 type selection struct {
 	distinct bool
 	found    bool // SQL_CALC_FOUND_ROWS

@@ -624,8 +624,12 @@ func (r *restorer) columnsOf(q *query) (columns []typedColumn) {
 
 func (r *restorer) columnsOfSelection(s *selection) (columns []typedColumn) {
 	if s.values != nil {
-		for i, e := range s.values[0] {
-			columns = append(columns, typedColumn{name: fmt.Sprintf("column_%d", i), kind: r.kind(e)})
+		for i := range s.values[0] {
+			var kinds []exprKind
+			for _, row := range s.values {
+				kinds = append(kinds, r.kind(row[i]))
+			}
+			columns = append(columns, typedColumn{kind: either(kinds...)})
 		}
 		return columns
 	}
