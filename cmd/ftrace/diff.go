@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/diff"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
@@ -23,7 +26,8 @@ recordings together that were started in the same way, and compares their calls 
 function, parameters and results. It takes to be the same what differs from run to run:
 addresses, times, random identifiers, ports, the order in which a map is ranged over, and
 which of several workers did what. With several good recordings, what differs among those
-is left out. Functions of which a budget left out calls are not compared.
+is left out. Functions of which a budget left out calls are not compared. Of runs of
+several processes each process is compared with the same one of another run.
 
 It writes the first divergence with the calls around it and the values side by side, the
 first one of each other goroutine, and which functions were not called as often, or
@@ -53,6 +57,9 @@ have from each other by chance; 1 if there is; 2 for trouble.`,
 				return 2, err
 			}
 		}
+		if err := hintProcesses(sources); err != nil {
+			return 2, err
+		}
 		found, err := diff.Compare(sources, d)
 		complain(sources...)
 		if err != nil {
@@ -68,4 +75,22 @@ have from each other by chance; 1 if there is; 2 for trouble.`,
 		}
 		return 1, nil
 	})
+}
+
+// hintProcesses says on stderr if recordings are not of several runs: requests of one process were
+// served by another.
+func hintProcesses(sources []walk.Source) error {
+	var recordings []*recording.Recording
+	for _, from := range sources {
+		recordings = append(recordings, from.Recording)
+	}
+	traces, err := walk.NewTraces(context.Background(), recordings)
+	if err != nil {
+		return err
+	}
+	if list := traces.Passings(); len(list) > 0 {
+		made, served := recordings[list[0].Made.Recording].Dir, recordings[list[0].Served.Recording].Dir
+		fmt.Fprintf(stderr, "ftrace: diff: %s served requests of %s, so both are of one run: to compare runs of several processes, compare each process with the same one of another run\n", served, made)
+	}
+	return nil
 }

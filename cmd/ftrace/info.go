@@ -25,7 +25,7 @@ described.`,
 	$ ftrace info -json slow.data`,
 		Flags: slices.Concat([]cli.Flag{o.childrenFlag()}, o.sourceFlags(), o.outputFlags()),
 	}, command.Mixed, func(a command.Args) (status int, err error) {
-		family, err := o.openFamily(a.All())
+		family, _, err := o.openFamily(a.All())
 		if err != nil {
 			return 0, err
 		}

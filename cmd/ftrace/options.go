@@ -174,8 +174,8 @@ func (o *options) openSource(args ...string) (walk.Source, error) {
 }
 
 // openFamily opens the recordings that the arguments name and, if the options ask for children,
-// those within them.
-func (o *options) openFamily(args []string) (list []walk.Source, err error) {
+// those within them. If it reads which requests these have, it returns that too.
+func (o *options) openFamily(args []string) (list []walk.Source, traces *walk.Traces, err error) {
 	if len(args) == 0 {
 		args = []string{defaultDir}
 	}
@@ -183,14 +183,14 @@ func (o *options) openFamily(args []string) (list []walk.Source, err error) {
 	for _, dir := range args {
 		r, err := o.open([]string{dir})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		family = append(family, r)
 	}
 	for i := 0; o.children && i < len(family); i++ {
 		dirs, err := family[i].Children()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, dir := range dirs {
 			if r, err := recording.Open(dir); err == nil {
@@ -202,26 +202,25 @@ func (o *options) openFamily(args []string) (list []walk.Source, err error) {
 	}
 	stretches := make([]map[uint64][]walk.Stretch, len(family))
 	if len(args) > 1 || o.trace != "" {
-		traces, err := walk.NewTraces(context.Background(), family)
-		if err != nil {
-			return nil, err
+		if traces, err = walk.NewTraces(context.Background(), family); err != nil {
+			return nil, nil, err
 		}
 		traces.Align(stderr)
 		if o.trace != "" {
 			if stretches, err = traces.Find(o.trace); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
 	for i, r := range family {
 		from, err := o.source(r)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		from.Stretches = stretches[i]
 		list = append(list, from)
 	}
-	return list, nil
+	return list, traces, nil
 }
 
 // window returns the part of a recording that is wanted. It says so on stderr if there are no

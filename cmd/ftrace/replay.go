@@ -52,7 +52,7 @@ serves a request within the one that makes it.`,
 		if together { // times are since the first recording began
 			all.from, all.to = moment{}, moment{}
 		}
-		family, err := all.openFamily(a.All())
+		family, _, err := all.openFamily(a.All())
 		if err != nil {
 			return 0, err
 		}

@@ -57,7 +57,7 @@ processor) and waiting, by kind. Of calls under way that is until the end.`,
 		}
 		var summaries []*report.Summary
 		for _, args := range of {
-			family, err := o.openFamily(args)
+			family, _, err := o.openFamily(args)
 			if err != nil {
 				return 0, err
 			}

@@ -15,10 +15,10 @@ func TestFind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Find(walk.Source{Recording: r}, "main.none"); err == nil {
+	if _, err := Find([]walk.Source{{Recording: r}}, nil, "main.none"); err == nil {
 		t.Error("main.none was found")
 	}
-	g, err := Find(walk.Source{Recording: r}, "main.sum")
+	g, err := Find([]walk.Source{{Recording: r}}, nil, "main.sum")
 	if err != nil {
 		t.Fatal(err)
 	}
