@@ -20,7 +20,15 @@ type build struct {
 
 // command returns a go build in dir.
 func (b build) command(dir string, args ...string) *exec.Cmd {
-	first := []string{"build", "-buildvcs=false"}
+	return b.goCommand(dir, []string{"build", "-buildvcs=false"}, args)
+}
+
+// testCommand returns a go test in dir that builds tests, and does not run them.
+func (b build) testCommand(dir string, args ...string) *exec.Cmd {
+	return b.goCommand(dir, []string{"test", "-c"}, args)
+}
+
+func (b build) goCommand(dir string, first, args []string) *exec.Cmd {
 	if b.wrap != "" {
 		first = append(first, "-toolexec="+b.wrap)
 	}

@@ -3,7 +3,7 @@
 // tables of docs/performance.md, and with -update writes them there.
 //
 //	go run ./bench -update             # everything
-//	go run ./bench -only calls         # one part: calls, tracers, mocks, programs, builds, frames, memory, logs, schema, probes or waits
+//	go run ./bench -only calls         # one part: calls, tracers, mocks, programs, budget, builds, frames, memory, logs, schema, probes or waits
 //	go run ./bench -short              # a smoke run
 //	go run ./bench -goawk DIR          # the programs with goawk, from a checkout
 package main
@@ -34,7 +34,7 @@ type options struct {
 func main() {
 	var opt options
 	flag.BoolVar(&opt.short, "short", false, "one quick round, of one program and no builds")
-	flag.StringVar(&opt.only, "only", "", "measure one part: calls, tracers, mocks, programs, builds, frames, memory, logs, schema, probes or waits")
+	flag.StringVar(&opt.only, "only", "", "measure one part: calls, tracers, mocks, programs, budget, builds, frames, memory, logs, schema, probes or waits")
 	flag.StringVar(&opt.goawk, "goawk", "", "a checkout of goawk, to be measured with the programs")
 	flag.IntVar(&opt.rounds, "rounds", 5, "how often each way is run")
 	flag.StringVar(&opt.wrap, "wrap", "", "the ftrace-wrap to measure; default: built from this module")
@@ -75,6 +75,7 @@ func run(opt options) error {
 		{"tracers", func(w io.Writer) error { return measureTracers(w, dir, opt) }},
 		{"mocks", func(w io.Writer) error { return measureMocks(w, dir, opt.wrap, opt.rounds, opt.short) }},
 		{"programs", func(w io.Writer) error { return measurePrograms(w, dir, opt.wrap, opt.programs(), opt.rounds) }},
+		{"budget", func(w io.Writer) error { return measureBudget(w, dir, opt.wrap, opt.budgetPrograms(), opt.rounds) }},
 		{"builds", func(w io.Writer) error { return measureAllBuilds(w, dir, opt) }},
 		{"frames", func(w io.Writer) error { return measureFrames(w, dir, opt) }},
 		{"memory", func(w io.Writer) error { return measureIdle(w, dir, opt.wrap) }},

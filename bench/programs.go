@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -16,15 +17,16 @@ type program struct {
 	pkg  string
 	own  string // FTRACE_PACKAGES for what the program is made of, without what that depends on
 	args func(tmp string) ([]string, error)
+	test bool // the tests of pkg are the program
 }
 
 var programs = []program{
-	{"lua: a script", "./lua", "./...,github.com/yuin/gopher-lua/...", nil},
-	{"goldmark: a document", "./markdown", "./...,github.com/yuin/goldmark/...", nil},
-	{"esbuild: a bundle", "github.com/evanw/esbuild/cmd/esbuild", "github.com/evanw/esbuild/...", bundleArgs},
-	{"bbolt bench", "go.etcd.io/bbolt/cmd/bbolt", "go.etcd.io/bbolt/...", bboltArgs},
-	{"gofmt of GOROOT", "cmd/gofmt", "cmd/gofmt,go/...,text/tabwriter", gofmtArgs},
-	{"HTTP echo", "./echo", "./...,net/http/...,net/textproto,mime/...,bufio", nil},
+	{"lua: a script", "./lua", "./...,github.com/yuin/gopher-lua/...", nil, false},
+	{"goldmark: a document", "./markdown", "./...,github.com/yuin/goldmark/...", nil, false},
+	{"esbuild: a bundle", "github.com/evanw/esbuild/cmd/esbuild", "github.com/evanw/esbuild/...", bundleArgs, false},
+	{"bbolt bench", "go.etcd.io/bbolt/cmd/bbolt", "go.etcd.io/bbolt/...", bboltArgs, false},
+	{"gofmt of GOROOT", "cmd/gofmt", "cmd/gofmt,go/...,text/tabwriter", gofmtArgs, false},
+	{"HTTP echo", "./echo", "./...,net/http/...,net/textproto,mime/...,bufio", nil, false},
 }
 
 // goawkProgram runs a script in goawk, whose checkout is in dir.
@@ -35,7 +37,7 @@ BEGIN { print fib(25); for (i = 0; i < 600000; i++) { a[i%1000] = a[i%1000] " " 
 s += i*2; t = substr("hello world", i%5, 4); n += split("a b c d e", q, " "); if (t ~ /l+o/) m++ } print s, m, n }`
 		file := filepath.Join(tmp, "script.awk")
 		return []string{"-f", file}, os.WriteFile(file, []byte(script), 0o666)
-	}}
+	}, false}
 }
 
 func bundleArgs(tmp string) ([]string, error) {
@@ -117,32 +119,21 @@ func (p program) measure(tmp, dir string, ways []build, rounds int) ([]float64, 
 		return nil, err
 	}
 	defer os.RemoveAll(tmp)
-	var args []string
-	if p.args != nil {
-		var err error
-		if args, err = p.args(tmp); err != nil {
-			return nil, err
-		}
-	}
-	pkg := p.pkg
-	if filepath.IsAbs(pkg) {
-		dir, pkg = pkg, "."
-	}
-	exe := func(way int) string { return filepath.Join(tmp, fmt.Sprint("way", way)) }
+	exes := make([]executable, len(ways))
 	for i, w := range ways {
-		if err := w.command(dir, "-o", exe(i), pkg).Run(); err != nil {
-			return nil, fmt.Errorf("building (%s): %v", w.name, err)
+		var err error
+		if exes[i], err = p.build(filepath.Join(tmp, fmt.Sprint("way", i)), dir, w); err != nil {
+			return nil, err
 		}
 	}
 	times := make([][]float64, len(ways))
 	for range rounds {
-		for i := range ways {
-			cmd := command(tmp, nil, exe(i), args...)
-			if err := cmd.Run(); err != nil {
+		for i, exe := range exes {
+			used, err := exe.run(nil)
+			if err != nil {
 				return nil, err
 			}
-			used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-			times[i] = append(times[i], used.Seconds())
+			times[i] = append(times[i], used)
 		}
 	}
 	var medians []float64
@@ -150,4 +141,52 @@ func (p program) measure(tmp, dir string, ways []build, rounds int) ([]float64, 
 		medians = append(medians, median(t))
 	}
 	return medians, nil
+}
+
+// An executable is a program that was built in one way.
+type executable struct {
+	path string
+	dir  string // in which it runs
+	args []string
+}
+
+// build builds the program in one way, in the new folder tmp.
+func (p program) build(tmp, dir string, way build) (exe executable, err error) {
+	if err := os.Mkdir(tmp, 0o777); err != nil {
+		return exe, err
+	}
+	exe = executable{filepath.Join(tmp, "program"), tmp, nil}
+	if p.args != nil {
+		if exe.args, err = p.args(tmp); err != nil {
+			return exe, err
+		}
+	}
+	pkg := p.pkg
+	if filepath.IsAbs(pkg) {
+		dir, pkg = pkg, "."
+	}
+	cmd := way.command(dir, "-o", exe.path, pkg)
+	if p.test {
+		cmd = way.testCommand(dir, "-o", exe.path, pkg)
+		out, err := command(dir, nil, "go", "list", "-f", "{{.Dir}}", pkg).Output()
+		if err != nil {
+			return exe, err
+		}
+		exe.dir, exe.args = strings.TrimSpace(string(out)), []string{"-test.short"}
+	}
+	if err := cmd.Run(); err != nil {
+		return exe, fmt.Errorf("building (%s): %v", way.name, err)
+	}
+	return exe, nil
+}
+
+// run runs the executable with more environment. It returns the CPU time that it took, in seconds.
+func (exe executable) run(env []string) (float64, error) {
+	var errors bytes.Buffer
+	cmd := command(exe.dir, env, exe.path, exe.args...)
+	cmd.Stderr = &errors
+	if err := cmd.Run(); err != nil {
+		return 0, fmt.Errorf("%v\n%s", err, &errors)
+	}
+	return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), nil
 }
