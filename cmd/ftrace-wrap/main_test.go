@@ -39,7 +39,8 @@ func TestScript(t *testing.T) {
 	}
 	testenv.NeedTarget(t)
 	goenv := goEnv(t, "GOCACHE", "GOMODCACHE", "GOPATH")
-	cgo := hasCgo(t) && testenv.Target() == nil
+	native := testenv.Target() == nil
+	cgo := native && hasCgo(t) || os.Getenv("TEST_CC") != ""
 	root, bin := testenv.Root(t), testenv.Build(t, "ftrace-wrap", "ftrace")
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
@@ -52,7 +53,7 @@ func TestScript(t *testing.T) {
 			case "cgo":
 				return cgo, nil
 			case "race":
-				return cgo && testenv.Race(), nil
+				return native && cgo && testenv.Race(), nil
 			case "root":
 				return os.Geteuid() == 0, nil
 			case "for_windows":

@@ -214,8 +214,8 @@ func (g generator) views() string {
 	return "SELECT " + g.any(1) + " AS a, x, n, y FROM " + v + " AS t" + g.pick("", " WHERE "+g.truth(1))
 }
 
-// warnings writes a query that makes numbers of text. It has no AND and OR, of which SQLite looks at
-// both operands.
+// warnings writes a query that makes numbers of text. It has no AND and OR, of which SQLite looks
+// at both operands.
 func (g generator) warnings() string {
 	s := func() string {
 		return g.pick("'1x'", "'abc'", "' 5'", "'5 '", "''", "'1e3'", "'-.5'", "'+7'", "'0x10'", "n", "CONCAT(n, '1')", "CONCAT(x, n)", "CONCAT(x, '')", "'1.5.2'", "'--1'")

@@ -32,14 +32,17 @@ func NeedAll(t testing.TB) {
 }
 
 // Target returns settings of the go command, as NAME=VALUE, that let scripts build for the system
-// that TEST_GOOS names, and the processor that TEST_GOARCH names. Without these there are none. See
-// [NeedTarget] for what runs such programs.
+// that TEST_GOOS names, and the processor that TEST_GOARCH names, with cgo if TEST_CC names a C
+// compiler for it. Without these there are none. See [NeedTarget] for what runs such programs.
 func Target() []string {
 	goos, arch := os.Getenv("TEST_GOOS"), os.Getenv("TEST_GOARCH")
 	if goos == "" && arch == "" {
 		return nil
 	}
 	settings := []string{"CGO_ENABLED=0"}
+	if cc := os.Getenv("TEST_CC"); cc != "" {
+		settings = []string{"CGO_ENABLED=1", "CC=" + cc}
+	}
 	if arch != "" {
 		settings = append(settings, "GOARCH="+arch)
 	}
