@@ -27,7 +27,7 @@ is not taken off that of the one that made it.`,
 		UsageText: `
 	$ ftrace graph main.parse
 	$ ftrace graph '(*Conn).Read' slow.data
-	$ ftrace graph 'stage/http/*' shop.data stock.data`,
+	$ ftrace graph 'stage/http/*' ftrace.data old.data`,
 		Flags: slices.Concat([]cli.Flag{o.childrenFlag(), o.traceFlag()}, o.sourceFlags(), o.outputFlags()),
 	}, command.Mixed, func(a command.Args) (status int, err error) {
 		args := a.All()
