@@ -85,8 +85,8 @@ func troubled(t *testing.T, bin, server string) {
 	eventually(t, func() string { return run(ftrace, "waits", "-n", "0", strconv.Itoa(pid)) },
 		regexp.MustCompile(`(?m)^ +\d{3} +\S+  waiting: wait/synch/mutex\(0x[0-9a-f]+ main.hits.mu\) at main.\(\*hits\).add \(main.go:\d+\)$`),
 		regexp.MustCompile(`(?m)^ +3 +\S+  waiting: wait/synch/chan/send\(0x[0-9a-f]+ main.jobs\) at main.\(\*service\).enqueue \(main.go:\d+\)\n.*\n +from which nobody receives, and whose buffer of 2 is full$`),
-		regexp.MustCompile(`(?m)^ +1 +\S+  waiting: IO wait at main.first \(main.go:\d+\)$`),
-		regexp.MustCompile(`(?m)^ +1 +\S+  waiting: IO wait at mysql.\S+ \(connection.go:\d+\), in main.\(\*service\).report \(main.go:\d+\)$`))
+		regexp.MustCompile(`(?m)^ +1 +\S+  waiting: wait/io/pipe/read\(fd \d+ `+regexp.QuoteMeta(pipe)+`\) at main.first \(main.go:\d+\)$`),
+		regexp.MustCompile(`(?m)^ +1 +\S+  waiting: wait/io/socket/read\(fd \d+ 127\.0\.0\.1:\d+->`+regexp.QuoteMeta(server)+`\) at mysql.\S+ \(connection.go:\d+\), in main.\(\*service\).report \(main.go:\d+\)$`))
 
 	// The same by SQL. Once locks are observed it is known who holds this one.
 	_, port := start(regexp.MustCompile(`127\.0\.0\.1:(\d+)`), ftrace, "serve", "-no-auth", "-mysql", "127.0.0.1:0", strconv.Itoa(pid))

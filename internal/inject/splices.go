@@ -55,7 +55,7 @@ var splices = map[string][]splice{
 		{file: "mgc.go", behind: "\t\tsetGCPhase(_GCoff)\n", text: "if ftraceOrders.n != 0 { ftraceForgetDead() };"},
 		{file: "netpoll.go", behind: "// protects against stale pollDesc\n", text: "ftraceKind uint8;"},
 		{file: "netpoll.go", behind: "\tpd.fd = fd\n", text: "pd.ftraceKind = 0;"},
-		{file: "netpoll.go", behind: "\tif waitio || netpollcheckerr(pd, mode) == pollNoError {\n", text: "if ftraceWaits.on != 0 { ftracePolls(pd, mode) };"},
+		{file: "netpoll.go", behind: "\tif waitio || netpollcheckerr(pd, mode) == pollNoError {\n", text: "getg().ftraceWait.at = uintptr(unsafe.Pointer(pd)); if ftraceWaits.on != 0 { ftracePolls(pd, mode) };"},
 		{file: "netpoll.go", behind: "\t\trg = netpollunblock(pd, 'r', true, &delta)\n", text: "if rg != nil && rg.ftraceWait.begin != 0 { ftraceReadied(rg) };"},
 		{file: "netpoll.go", behind: "\t\twg = netpollunblock(pd, 'w', true, &delta)\n", text: "if wg != nil && wg.ftraceWait.begin != 0 { ftraceReadied(wg) };"},
 		{file: "proc.go", behind: "\n\tgcenable()\n", text: "ftraceInit();"},

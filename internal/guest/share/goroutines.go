@@ -163,6 +163,9 @@ func (s *ftraceListedG) look(gp *g, status uint32) {
 		if s.objects == 0 && w.begin != 0 && w.object != 0 {
 			s.object[0], s.objects = w.object, 1
 		}
+		if s.kind == ftraceWaitSocketRead && w.begin == 0 {
+			s.polls(gp)
+		}
 	}
 	if s.begin == 0 && status != _Grunnable && gp.waitsince != 0 {
 		s.least = nanotime() - gp.ftraceWait.seen // the collector has seen it wait
@@ -177,6 +180,20 @@ func (s *ftraceListedG) look(gp *g, status uint32) {
 	if s.status == _Gwaiting && s.kind == ftraceWaitMutex {
 		s.tell()
 	}
+}
+
+// polls says of which file a goroutine waits that it is ready, and whether to be read or written.
+func (s *ftraceListedG) polls(gp *g) {
+	pd, class := (*pollDesc)(unsafe.Pointer(gp.ftraceWait.at)), uint8(ftraceReads) // it is never freed
+	switch uintptr(unsafe.Pointer(gp)) {
+	case pd.rg.Load():
+	case pd.wg.Load():
+		class = ftraceWrites
+	default:
+		return // it is about to go on
+	}
+	s.key = ftraceWaitKind(ftraceWaitAt(pd, class)).key
+	s.object[0], s.objects = uint64(pd.fd), 1
 }
 
 // tell says for what a goroutine waits that waits for a mutex: for that, or what the mutex is in.

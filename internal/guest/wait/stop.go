@@ -27,7 +27,7 @@ type ftraceWaitG struct {
 	own      bool    // the tracer's own system call, which is no wait of the program
 	prints   bool    // it may print, but gopark has not returned yet, so it must not be called
 	stuck    bool    // nothing can wake it any more, see share/stuck.go
-	at       uintptr // the semaphore or list of a sync.Cond that it waits at, or did last
+	at       uintptr // the semaphore, list of a sync.Cond or pollDesc that it waits at, or did last
 	seen     int64   // by nanotime, when the collector first saw it wait, if waitsince of its g is not 0
 	// Of an operation, see operation.go.
 	operating bool   // it is under way
@@ -100,14 +100,19 @@ func ftracePolls(pd *pollDesc, mode int32) {
 	if w.operating {
 		return
 	}
-	if pd.ftraceKind == 0 {
-		pd.ftraceKind = 1 + ftraceWhatIs(int32(pd.fd), ftraceSocket)
-	}
 	class := uint8(ftraceReads)
 	if mode == 'w' {
 		class = ftraceWrites
 	}
-	w.object, w.kind, w.notes = uint64(pd.fd), ftraceWaitOf(pd.ftraceKind-1, class), true
+	w.object, w.kind, w.notes = uint64(pd.fd), ftraceWaitAt(pd, class), true
+}
+
+// ftraceWaitAt returns the kind of the wait for a file to be ready for operations of a class.
+func ftraceWaitAt(pd *pollDesc, class uint8) uint8 {
+	if pd.ftraceKind == 0 {
+		pd.ftraceKind = 1 + ftraceWhatIs(int32(pd.fd), ftraceSocket)
+	}
+	return ftraceWaitOf(pd.ftraceKind-1, class)
 }
 
 // Whose a goroutine is.

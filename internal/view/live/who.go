@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
@@ -18,6 +19,7 @@ type waiters struct {
 	byID    map[uint64]*live.State
 	objects map[uint64]*live.Object
 	locks   *locks
+	file    func(descriptor uint64) string // what it is of now, "" if that is not known
 }
 
 // whoWaits asks a process what its goroutines do, who holds its locks, and what they wait for. It
@@ -33,11 +35,11 @@ func whoWaits(p *live.Process, s *live.Snapshot) (states []live.State, now uint6
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	return states, now, newWaiters(s.Program, states, objects, locks), nil
+	return states, now, newWaiters(s.Program, states, objects, locks, p.Files()), nil
 }
 
-func newWaiters(program *recording.Recording, states []live.State, objects map[uint64]*live.Object, locks *locks) *waiters {
-	w := &waiters{program, make(map[uint64]*live.State, len(states)), objects, locks}
+func newWaiters(program *recording.Recording, states []live.State, objects map[uint64]*live.Object, locks *locks, file func(uint64) string) *waiters {
+	w := &waiters{program, make(map[uint64]*live.State, len(states)), objects, locks, file}
 	for i := range states {
 		w.byID[states[i].ID] = &states[i]
 	}
@@ -71,12 +73,29 @@ func (w *waiters) wait(g *live.State) string {
 			break
 		}
 		object := string(text.AppendObject(nil, w.program, g.Kind, address, 0))
-		of = append(of, object+w.called(address, g.Place()))
+		if text.OfFile(kind) {
+			object += w.fileName(address)
+		} else {
+			object += w.called(address, g.Place())
+		}
+		of = append(of, object)
 	}
 	if len(of) == 0 {
 		return kind.FullName()
 	}
 	return kind.FullName() + "(" + strings.Join(of, ", ") + ")"
+}
+
+// fileName returns the name of a file after a blank, if the tables have none, as of one that a
+// goroutine waited for before waits were observed.
+func (w *waiters) fileName(object uint64) string {
+	if w.program.File(object) != "" {
+		return ""
+	}
+	if name := w.file(object & format.ObjectDescriptor); name != "" {
+		return " " + name
+	}
+	return ""
 }
 
 // called returns the name of an object after a blank. A channel that has only that of a place has

@@ -21,7 +21,7 @@ func TestWho(t *testing.T) {
 	for _, h := range [][2]uint64{{10, 2}, {20, 3}, {30, 1}, {50, 7}, {70, 9}, {80, 99}} {
 		l.Holders = append(l.Holders, live.Holder{Lock: h[0], Goroutine: h[1], At: live.Position{Line: 5, Function: "main.g", File: "/m/main.go"}})
 	}
-	w := newWaiters(nil, states, map[uint64]*live.Object{100: {Elem: "int", Cap: 4}}, &l)
+	w := newWaiters(nil, states, map[uint64]*live.Object{100: {Elem: "int", Cap: 4}}, &l, nil)
 	if found, want := w.cycles(), [][]uint64{{1, 2, 3}}; !reflect.DeepEqual(found, want) {
 		t.Errorf("cycles %v, want %v", found, want)
 	}
