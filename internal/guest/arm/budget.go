@@ -245,7 +245,7 @@ func ftraceBudgetAnother() {
 // sees to it itself that this does not cost much.
 func (f *ftraceFunc) governed() bool {
 	b, l := &ftraceBudget, f.loadLaid()
-	if atomic.Load(&b.share) == 0 || l == nil || ftraceShaking != 0 || f.replaced() || f.flags&(ftraceIsProbe|ftraceIsSpan|ftraceHasSecrets) != 0 || l.marks|l.triggers != 0 || l.flags&ftraceLookedAt != 0 {
+	if atomic.Load(&b.share) == 0 || l == nil || ftraceShaking != 0 || f.replaced() || f.flags&(ftraceIsProbe|ftraceIsSpan) != 0 || l.marks|l.triggers != 0 || l.flags&ftraceLookedAt != 0 {
 		return false
 	}
 	own := l.wantsOwn(f)
@@ -486,9 +486,7 @@ func ftraceBudgetTick(now int64) {
 	}
 	b.opened = now
 	window := atomic.Xadd(&b.window, 1)
-	if now-b.begun >= ftraceTurn*ftraceWindow {
-		ftraceBudgetTurn(now)
-	}
+	ftraceBudgetTurn(now)
 	ftraceBudgetReturn(window)
 }
 
@@ -530,8 +528,10 @@ func ftraceBudgetAnew() {
 	}
 }
 
-// ftraceBudgetTurn sets the quotas by what the last turn cost. Of what is allowed at most a half
-// goes into calls that are only counted, and the rest into those that are noted.
+// ftraceBudgetTurn sets the quotas by what the turn cost, once it is over. Of what is allowed at
+// most a half goes into calls that are only counted, and the rest into those that are noted. A turn
+// is over early if it has cost by then what all of it may: the program has come to do something
+// else, or has just begun.
 //
 //go:nowritebarrierrec
 func ftraceBudgetTurn(now int64) {
@@ -545,6 +545,11 @@ func ftraceBudgetTurn(now int64) {
 	cost := float64(noted-b.noted) * float64(atomic.Load64(&b.entry)/ftraceEntries) * perTick
 	counting := float64(only-b.only) * ftraceCallCounted * float64(atomic.Load64(&b.usual)) * perTick
 	allowed := max(0, float64(cpu-b.cpu)-cost-counting) * float64(b.share) / 1e6 // ns
+	if passed := float64(now-b.begun) / (ftraceTurn * ftraceWindow); passed < 1 {
+		if allowed /= passed; cost+counting <= allowed {
+			return
+		}
+	}
 	quota := ftraceAdjust(atomic.Loaduintptr(&b.quota), cost, max(allowed-counting, allowed/2))
 	atomic.Storeuintptr(&b.quota, quota)
 	atomic.Storeuintptr(&b.watch, max(ftraceAdjust(atomic.Loaduintptr(&b.watch), counting, allowed/2), ftraceCountedCalls*ftraceMinQuota))
