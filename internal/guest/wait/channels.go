@@ -26,7 +26,7 @@ const (
 // ftraceStackLooks is how many stacks were searched.
 var ftraceStackLooks uint32 // atomic
 
-// ftraceKeepers are addresses of words that lead to a channel. They end with 0.
+// ftraceKeepers are addresses of words that lead to a channel. 0: there are no more.
 type ftraceKeepers struct {
 	words [4]uintptr
 	sure  bool // the only one is part of a receiver or a package variable: there is no better one
