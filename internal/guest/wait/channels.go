@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	ftraceChannelTries   = 8       // waits for a channel at which receivers are looked at
-	ftraceKeepersMax     = 8       // calls whose receivers are looked at, the innermost first
-	ftraceKeeperWordsMax = 128     // words of a receiver, or of what else leads to a channel, that are
-	ftraceStackTries     = 2       // waits for a channel at which the stack is searched
+	ftraceChannelTries   = 8       // waits for one channel, after which the search for its name ends
+	ftraceKeepersMax     = 8       // innermost calls, of which the receivers are searched
+	ftraceKeeperWordsMax = 128     // words of an object that are searched
+	ftraceStackTries     = 2       // waits for one channel at which the stack is searched
 	ftraceStackLooksMax  = 1 << 12 // searches of stacks in all: programs may make channels without end
-	ftraceStackLooked    = 2 << 10 // bytes of the innermost calls on a stack that are searched
+	ftraceStackLooked    = 2 << 10 // bytes of a stack that are searched, the innermost calls first
 )
 
 // ftraceStackLooks is how many stacks were searched.
