@@ -133,7 +133,8 @@ func threads(v *view) []Thread {
 			w := v.told(*t.Waiting, s)
 			t.Waiting = &w
 		case s.Wait != 0:
-			t.Waiting = &Wait{Thread: s.Thread, Function: s.Wait, Timed: s.Since >= 0, Inside: true, Start: s.Since, Object: s.Object, Runnable: -1}
+			w := s.wait()
+			t.Waiting = &w
 		case s.Waits:
 			t.Stopped = s.Does
 		}
