@@ -201,9 +201,8 @@ func TestForwardFailures(t *testing.T) {
 			lost(spans)
 			killed(w)
 			return spans, 0
-		case n == 30: // this end is ended
+		case n == 30: // this end is ended, and waits for the answer
 			cancel()
-			lost(spans)
 			return spans, 0
 		case n == 40:
 			asked = time.Now()
@@ -263,16 +262,17 @@ func TestForwardFailures(t *testing.T) {
 	}
 }
 
-// TestForwardEnd: what is under way at the end of a recording is not doubled either.
+// TestForwardEnd: what is under way at the end of a recording is not doubled either, nor what is on
+// its way when the forwarding is ended.
 func TestForwardEnd(t *testing.T) {
 	from, want := madeUp(t, viewtest.Deep(t, filepath.Join(t.TempDir(), "deep"), 3000, 2000))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	v := newReceiver(t)
 	v.answer = func(n int, w http.ResponseWriter, spans []*tracepb.Span) ([]*tracepb.Span, int) {
-		if n == 2 {
+		if n == 1 {
 			cancel()
-			return nil, 0
+			time.Sleep(50 * time.Millisecond)
 		}
 		return spans, 0
 	}

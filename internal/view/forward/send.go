@@ -32,6 +32,7 @@ type channel interface {
 const (
 	answerTimeout = 10 * time.Second // as OTEL_EXPORTER_OTLP_TIMEOUT is without being set
 	maxPause      = 30 * time.Second
+	lastAnswer    = 2 * time.Second // to what is on its way when the forwarding is ended
 )
 
 // newSender returns what sends to an address: of scheme grpc or grpcs by gRPC, else by HTTP.
@@ -51,17 +52,23 @@ func newSender(to Destination, o Options) (*sender, error) {
 
 // send sends a batch of n spans, lines or points until there is an answer. It returns how many of
 // these were refused. Errors say that all others would be refused too, or that the context has
-// ended.
+// ended. A batch that is on its way then is still waited for, but not for long: without its answer
+// it would be sent again.
 func (s *sender) send(ctx context.Context, batch proto.Message, n int) (refused uint64, err error) {
 	once, err := s.channel.prepare(batch)
 	if err != nil {
 		return 0, err
 	}
+	longer, cancel := outlive(ctx, lastAnswer)
+	defer cancel()
 	told := false
 	for pause := s.pause; ; pause = min(2*pause, maxPause) {
-		answer, err := once(ctx)
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		answer, err := once(longer)
 		switch {
-		case ctx.Err() != nil:
+		case ctx.Err() != nil && (err != nil || answer.again):
 			return 0, ctx.Err()
 		case err == nil && answer.again:
 			err = errors.New(answer.text())
@@ -88,6 +95,16 @@ func (s *sender) send(ctx context.Context, batch proto.Message, n int) (refused 
 			s.tell("%s answers again", s.shown())
 		}
 		return min(answer.refused, uint64(n)), nil
+	}
+}
+
+// outlive returns a context that ends some time after another one has ended.
+func outlive(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(by, cancel) })
+	return longer, func() {
+		stop()
+		cancel()
 	}
 }
 
