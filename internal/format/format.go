@@ -94,6 +94,7 @@ const (
 	KindOn                        // ticks, calls uint64: they are noted again, after they were not since then; so many were counted meanwhile, see Uncounted; failed uint64: so many of these failed; noted uint64: so many, of these or of those before, were noted at their end
 	KindBlocked                   // what follows is a Blocked, of a wait under way whose record is the goroutine's next
 	KindEntryLate                 // call uint64, with AtEnd; ticks uint64: the same as KindEntry, and when the call began
+	KindSelect                    // what follows is a Wait, n uint64, and the addresses of the n other channels of a select, up to 15
 	KindEnd                       // one more than the last kind
 )
 
@@ -138,11 +139,10 @@ type Wait struct {
 	Operation uint64 // what was done with the file, and from bit OperationBytes on with how many bytes; 0: it waited until that was ready
 }
 
-// A Blocked is more about a wait that is under way when the recording ends: a goroutine
-// that holds the lock, or, if there is none, another channel of the select.
+// A Blocked is a goroutine that holds a lock for which another one waits when the recording ends.
 type Blocked struct {
-	Object    uint64 // address of the lock or channel
-	Goroutine uint64 // which holds the lock, 0: it is a channel
+	Object    uint64 // address of the lock
+	Goroutine uint64 // which holds the lock
 	Call      uint64 // in which call it took it, 0: in none that was seen
 	Function  uint32 // of which function
 	Mode      uint32 // Hold...
@@ -259,6 +259,8 @@ event { name = "off"; id = 16; stream_id = 0; fields := struct { uint64_t since;
 event { name = "on"; id = 17; stream_id = 0; fields := struct { uint64_t since; uint64_t calls; }; };
 event { name = "blocked"; id = 18; stream_id = 0; fields := struct { uint64_t object; uint64_t by; uint64_t by_call; func_t by_func; uint32_t mode; uint64_t since; }; };
 event { name = "entry_late"; id = 19; stream_id = 0; fields := struct { uint64_t call; uint64_t began; }; };
+event { name = "select"; id = 20; stream_id = 0; fields := struct { uint64_t call; uint64_t begin; uint64_t ready; uint64_t object;
+	uint64_t by; uint64_t by_call; func_t by_func; uint32_t site; uint64_t operation; uint64_t n; uint64_t others[n]; }; };
 
 event { name = "process"; id = 1; stream_id = 1; fields := struct { uint64_t pid; int64_t start; uint64_t nargs;
 	string release; string os; string arch; string executable; string args[nargs]; }; };

@@ -29,7 +29,7 @@ const (
 	After          Kind = format.KindAfter   // the parameters when a call ends; its exit follows
 	Off            Kind = format.KindOff     // calls of the function are not recorded from here on, see Recording.LeftOut
 	On             Kind = format.KindOn      // they are again
-	Blocked        Kind = format.KindBlocked // who holds the lock, or what else is awaited, of a Wait that follows; see Event.Blocked
+	Blocked        Kind = format.KindBlocked // who holds the lock that a Wait is for which follows; see Event.Blocked
 
 	Lost Kind = 255 // records were lost on a processor; files have no such record, but their packets say so
 )
@@ -76,6 +76,15 @@ type Event struct {
 	Data      []byte // the recorded values, see Recording.Values; of a Note or Line: the text; of a Wait or Blocked: see these
 }
 
+// Others returns the channels of the select that a Wait was in, up to 15, without the one that let
+// the goroutine go on. If none did, because the recording ended before, it is without the first.
+func (e *Event) Others() (list []uint64) {
+	for b := e.Data[min(waitSize+8, len(e.Data)):]; len(b) >= 8; b = b[8:] {
+		list = append(list, le64(b))
+	}
+	return list
+}
+
 // Wait returns what was recorded of a Wait. It begins before it ends, and is ready between,
 // whatever a damaged record says.
 func (e *Event) Wait() format.Wait {
@@ -93,7 +102,8 @@ func (e *Event) Wait() format.Wait {
 	return w
 }
 
-// Blocked returns what a Blocked says.
+// Blocked returns what a Blocked says: who holds a lock. In records of earlier versions there may
+// be nobody, and the object is another channel of a select.
 func (e *Event) Blocked() format.Blocked {
 	b := e.Data
 	return format.Blocked{Object: le64(b), Goroutine: le64(b[8:]), Call: le64(b[16:]), Function: le32(b[24:]), Mode: le32(b[28:]), Since: min(le64(b[32:]), e.Ticks)}
@@ -196,6 +206,11 @@ func (e *Event) decode(b []byte) int {
 			return 0
 		}
 		e.Call, e.Data = le64(rest), rest[:min(len(rest), waitSize)]
+	case format.KindSelect:
+		if len(rest) < waitSize+8 {
+			return 0
+		}
+		e.Kind, e.Call, e.Data = Wait, le64(rest), rest[:uint64(waitSize+8)+8*min(le64(rest[waitSize:]), uint64(len(rest)-waitSize-8)/8)]
 	case Blocked:
 		if len(rest) < blockedSize {
 			return 0

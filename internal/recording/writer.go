@@ -154,6 +154,9 @@ func (e *Event) encode(b []byte) []byte {
 		b = append(b, e.Data...)
 	case Wait:
 		b = append(b, e.Data[8:]...) // after the number
+		if len(e.Data) > waitSize {
+			b[at+kindAt] = format.KindSelect
+		}
 	}
 	b[at+wordsAt] = byte((len(b) - at + 7) / 8)
 	return b

@@ -132,7 +132,6 @@ type passThread struct {
 	seen    uint64            // ticks of the last of its events; of a wait under way at the end, when that began
 	args    []byte            // of the calls under way
 	texts   map[uint64]string // of spans under way whose text is a note, by ID
-	others  []uint64          // channels of the select under way at the end, but for the first
 	held    []heldAt          // who holds the lock that is waited for at the end
 }
 
@@ -355,7 +354,7 @@ func (p *pass) event(e *recording.Event) {
 	if e.Kind == recording.Wait && e.Call == 0 {
 		t.seen = min(e.Wait().Begin, e.Ticks)
 	}
-	t.others, t.held = nil, nil // if it did not wait on
+	t.held = nil // if it did not wait on
 }
 
 func (p *pass) enter(st *recording.Stack[*passThread, passCall], t *passThread, e *recording.Event) {
@@ -488,11 +487,12 @@ func (p *pass) wait(st *recording.Stack[*passThread, passCall], t *passThread, e
 		}
 	}
 	p.learn(st, e.Function, w.Object, w.Site)
+	others := e.Others()
+	for _, channel := range others {
+		p.learn(st, e.Function, channel, w.Site)
+	}
 	if e.Call == 0 {
-		row.Inside, row.Others = true, t.others
-		for _, channel := range t.others {
-			p.learn(st, e.Function, channel, w.Site)
-		}
+		row.Inside, row.Others = true, others
 		t.Waiting, p.holders = &row, append(p.holders, t.held...)
 		return
 	}
@@ -518,11 +518,10 @@ func (p *pass) learn(st *recording.Stack[*passThread, passCall], kind uint32, ob
 	}
 }
 
-// blocked takes in more about a wait that was under way when the recording ended.
+// blocked takes in who holds a lock that is waited for when the recording ends.
 func (p *pass) blocked(t *passThread, e *recording.Event) {
 	b := e.Blocked()
 	if b.Goroutine == 0 {
-		t.others = append(t.others, b.Object)
 		return
 	}
 	t.held = append(t.held, heldAt{Holder{Object: b.Object, Mode: holdModes[b.Mode], Thread: b.Goroutine, Held: p.since(e.Ticks - b.Since), Function: b.Function, Call: b.Call}, p.at(e.Ticks)})

@@ -452,9 +452,15 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32, take ftraceTak
 			}
 			b.str(" were left out\n")
 		}
-	case ftrace_format_KindWait:
+	case ftrace_format_KindWait, ftrace_format_KindSelect:
 		var unknown ftracePosition
-		b.wait(gp, at, f, (*ftrace_format_Wait)(add(unsafe.Pointer(r), ftraceRecordSize)), r.Ticks, &unknown, 0)
+		var others []uint64
+		w := (*ftrace_format_Wait)(add(unsafe.Pointer(r), ftraceRecordSize))
+		if r.Kind == ftrace_format_KindSelect {
+			n := (*uint64)(add(unsafe.Pointer(w), unsafe.Sizeof(*w)))
+			others = unsafe.Slice((*uint64)(add(unsafe.Pointer(n), 8)), *n)
+		}
+		b.wait(gp, at, f, w, others, r.Ticks, &unknown, 0)
 	}
 	if b.n != 0 {
 		b.put(take, kind, at)

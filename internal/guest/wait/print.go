@@ -12,7 +12,8 @@ import (
 )
 
 // print prints a line about the wait of the goroutine that calls it, which is the nth of its kind.
-func (w *ftraceWaitG) print(gp *g, t *ftraceG, f *ftraceFunc, began, ended uint64, n uintptr) {
+// others are the channels of a select that did not end it.
+func (w *ftraceWaitG) print(gp *g, t *ftraceG, f *ftraceFunc, began, ended uint64, n uintptr, others []uint64) {
 	t.release(t.depth)
 	b := ftraceNewText()
 	record := ftrace_format_Wait{uint64(n), began, w.ready, w.object, w.by, w.byCall, w.byKey, 0, w.operation}
@@ -20,7 +21,7 @@ func (w *ftraceWaitG) print(gp *g, t *ftraceG, f *ftraceFunc, began, ended uint6
 	pcs.read(gp, getfp())
 	var at ftracePosition
 	at.find(pcs.pcs[:pcs.n])
-	b.wait(gp, t.shown, f, &record, ended, &at, atomic.Xchg(&f.suppressed, 0))
+	b.wait(gp, t.shown, f, &record, others, ended, &at, atomic.Xchg(&f.suppressed, 0))
 	t.emit(b)
 	if t.shown == 0 {
 		t.ungroup()
@@ -30,7 +31,7 @@ func (w *ftraceWaitG) print(gp *g, t *ftraceG, f *ftraceFunc, began, ended uint6
 
 // wait appends a line about a wait that ended at end. If at has no function it is not known where
 // the goroutine stopped.
-func (b *ftraceText) wait(gp *g, depth int32, f *ftraceFunc, w *ftrace_format_Wait, end uint64, at *ftracePosition, suppressed uint32) {
+func (b *ftraceText) wait(gp *g, depth int32, f *ftraceFunc, w *ftrace_format_Wait, others []uint64, end uint64, at *ftracePosition, suppressed uint32) {
 	lasted, ready := int64(ftraceNanoseconds(end-w.Begin)), int64(0)
 	if w.Ready != 0 && w.Ready < end {
 		ready = int64(ftraceNanoseconds(end - w.Ready))
@@ -48,6 +49,13 @@ func (b *ftraceText) wait(gp *g, depth int32, f *ftraceFunc, w *ftrace_format_Wa
 			value uint64
 		}{{`,"call":`, w.Number}, {`,"duration_ns":`, uint64(lasted)}, {`,"runnable_ns":`, uint64(ready)}, {`,"object":`, w.Object}, {`,"by":`, w.Goroutine}} {
 			b.number(v.name, v.value)
+		}
+		if len(others) > 0 {
+			b.number(`,"channels":[`, w.Object)
+			for _, channel := range others {
+				b.number(",", channel)
+			}
+			b.byte(']')
 		}
 		if w.Operation != 0 {
 			b.str(`,"operation":`)
@@ -78,6 +86,12 @@ func (b *ftraceText) wait(gp *g, depth int32, f *ftraceFunc, w *ftrace_format_Wa
 	}
 	b.open(gp, depth, "- ", f)
 	b.waitObject(f, w)
+	for i, channel := range others {
+		if b.str(", "); i == 0 {
+			b.str("not ")
+		}
+		b.hex(channel)
+	}
 	b.str(") ")
 	b.duration(lasted)
 	if at.function != "" {

@@ -214,10 +214,28 @@ func ftraceGoesOn() {
 			ftraceDefineChannel(uintptr(w.object), ftraceKeepersOf(gp, uintptr(w.object)))
 		}
 		w.prints = true
-		w.ended(gp, site)
+		if w.kind == ftraceWaitSelect {
+			w.selected(gp, site)
+		} else {
+			w.ended(gp, site, nil)
+		}
 		w.prints = false
 	}
 	w.begin = 0
+}
+
+// selected is ended of a select, whose channels gp still has.
+func (w *ftraceWaitG) selected(gp *g, site ftraceSite) {
+	var others [ftraceAwaitedMax - 1]uint64
+	n, last := 0, uint64(0)
+	for s := gp.waiting; s != nil && n < len(others); s = s.waitlink {
+		// In the order of their addresses: what is there twice follows itself.
+		if channel := uint64(ftraceChanOf(s)); channel != w.object && channel != last {
+			others[n], last = channel, channel
+			n++
+		}
+	}
+	w.ended(gp, site, others[:n])
 }
 
 // locks makes a wait for a mutex one for what the mutex is in, which the site tells.
@@ -233,15 +251,16 @@ func ftraceKeepsWaits() bool {
 }
 
 // ended decides by the rules what becomes of a wait of gp that is over. gp calls it, or else the
-// scheduler does, on its own stack, before it lets gp run. A line is printed by gp only.
-func (w *ftraceWaitG) ended(gp *g, site ftraceSite) {
+// scheduler does, on its own stack, before it lets gp run. A line is printed by gp only. others are
+// the channels of a select that did not let gp go on.
+func (w *ftraceWaitG) ended(gp *g, site ftraceSite, others []uint64) {
 	t, f := gp.ftrace, ftraceWaitKind(w.kind)
 	if f.hook._type == nil {
 		return
 	}
 	count := atomic.Xadduintptr(&f.count, 1)
 	if clause := (*ftrace_rule_Clause)(atomic.Loadp(unsafe.Pointer(&f.fast))); clause != nil && clause.Min == 0 && t != nil && t.labels == uintptr(gp.labels) {
-		w.keep(gp, t, f, count, site)
+		w.keep(gp, t, f, count, site, others)
 		return
 	}
 	if t == nil || t.labels != uintptr(gp.labels) {
@@ -267,7 +286,7 @@ func (w *ftraceWaitG) ended(gp *g, site ftraceSite) {
 		if w.counts(o.laid.shows(f, t.mask, t.seen[o.session], count)) {
 			mp := acquirem()
 			if writer, depth := ftraceRecorderFor(gp, mp, t, o.session); writer != nil {
-				w.record(gp, writer, f, depth, uint64(count), site)
+				w.record(gp, writer, f, depth, uint64(count), site, others)
 			}
 			releasem(mp)
 		}
@@ -275,10 +294,10 @@ func (w *ftraceWaitG) ended(gp *g, site ftraceSite) {
 	if !w.counts(laid.shows(f, t.mask, t.shown, count)) {
 		return
 	}
-	now := w.keep(gp, t, f, count, site)
+	now := w.keep(gp, t, f, count, site, others)
 	if ftraceOut.on && getg() == gp {
 		t.busy++
-		w.print(gp, t, f, w.begin, now, count)
+		w.print(gp, t, f, w.begin, now, count, others)
 		t.busy--
 	}
 }
@@ -289,7 +308,7 @@ func (w *ftraceWaitG) counts(clause *ftrace_rule_Clause) bool {
 }
 
 // keep records the wait, and passes it to the consumers. It returns the ticks of its end.
-func (w *ftraceWaitG) keep(gp *g, t *ftraceG, f *ftraceFunc, count uintptr, site ftraceSite) (now uint64) {
+func (w *ftraceWaitG) keep(gp *g, t *ftraceG, f *ftraceFunc, count uintptr, site ftraceSite, others []uint64) (now uint64) {
 	records, on := ftraceRecording.on, ftraceWaitConsumers()
 	if !records && on == 0 {
 		return ftraceTicks()
@@ -318,7 +337,7 @@ func (w *ftraceWaitG) keep(gp *g, t *ftraceG, f *ftraceFunc, count uintptr, site
 		writer.first(gp, t)
 		now = writer.last // which is later if a chunk was begun
 		t.last = now
-		w.record(gp, writer, f, t.shown, uint64(count), site)
+		w.record(gp, writer, f, t.shown, uint64(count), site, others)
 	}
 	if on != 0 {
 		w.consume(gp, t, writer, frame, site.number, on, now)
@@ -330,13 +349,23 @@ func (w *ftraceWaitG) keep(gp *g, t *ftraceG, f *ftraceFunc, count uintptr, site
 	return now
 }
 
-// record records the wait. The writer has room.
-func (w *ftraceWaitG) record(gp *g, writer *ftraceWriter, f *ftraceFunc, depth int32, count uint64, site ftraceSite) {
+// record records the wait, with the other channels of a select. The writer has room.
+func (w *ftraceWaitG) record(gp *g, writer *ftraceWriter, f *ftraceFunc, depth int32, count uint64, site ftraceSite, others []uint64) {
 	r := writer.begin(gp, ftrace_format_KindWait, f, depth)
 	*(*ftrace_format_Wait)(add(unsafe.Pointer(r), ftraceRecordSize)) = ftrace_format_Wait{
 		count, w.begin, min(w.ready, r.Ticks), w.object, w.by, w.byCall, w.byKey, site.number, w.operation,
 	}
-	writer.end(r, ftraceRecordSize+unsafe.Sizeof(ftrace_format_Wait{}))
+	size := ftraceRecordSize + unsafe.Sizeof(ftrace_format_Wait{})
+	if len(others) > 0 {
+		r.Kind = ftrace_format_KindSelect
+		*(*uint64)(add(unsafe.Pointer(r), size)) = uint64(len(others))
+		size += 8
+		for _, channel := range others {
+			*(*uint64)(add(unsafe.Pointer(r), size)) = channel
+			size += 8
+		}
+	}
+	writer.end(r, size)
 }
 
 // ftraceRecordWaits records the waits under way, when a recording is about to end. What is said of
@@ -414,13 +443,11 @@ func (s *ftraceStream) recordWaiting(gp *g, session int, holders bool) {
 	case holders:
 		writer.holders(gp, f, depth, mutex, w.object)
 	default:
+		others := channels[:0]
 		if w.kind == ftraceWaitSelect && n > 0 {
-			w.object = channels[0]
-			for _, channel := range channels[1:n] {
-				writer.blocked(gp, f, depth, ftrace_format_Blocked{Object: channel})
-			}
+			w.object, others = channels[0], channels[1:n]
 		}
-		w.record(gp, writer, f, depth, 0, site)
+		w.record(gp, writer, f, depth, 0, site, others)
 	}
 	releasem(mp)
 }
@@ -441,13 +468,6 @@ func ftraceHold(gp *g, status uint32) bool {
 	return false
 }
 
-// blocked records more about the wait of gp, whose record follows. The writer has room.
-func (w *ftraceWriter) blocked(gp *g, f *ftraceFunc, depth int32, b ftrace_format_Blocked) {
-	r := w.begin(gp, ftrace_format_KindBlocked, f, depth)
-	*(*ftrace_format_Blocked)(add(unsafe.Pointer(r), ftraceRecordSize)) = b
-	w.end(r, ftraceRecordSize+unsafe.Sizeof(b))
-}
-
 // holders records who holds the lock that gp waits for, which is object or a mutex in it. The
 // writer has room.
 func (w *ftraceWriter) holders(gp *g, f *ftraceFunc, depth int32, lock, object uint64) {
@@ -460,7 +480,11 @@ func (w *ftraceWriter) holders(gp *g, f *ftraceFunc, depth int32, lock, object u
 			if which&^ftraceForReading != lock || b.goroutine == gp.goid || atomic.Load64(&h.lock) != which || n == ftraceAwaitedMax {
 				continue
 			}
-			w.blocked(gp, f, depth, ftrace_format_Blocked{object, b.goroutine, was.call, was.key, was.mode(which), min(was.since, w.last)})
+			r := w.begin(gp, ftrace_format_KindBlocked, f, depth)
+			*(*ftrace_format_Blocked)(add(unsafe.Pointer(r), ftraceRecordSize)) = ftrace_format_Blocked{
+				object, b.goroutine, was.call, was.key, was.mode(which), min(was.since, w.last),
+			}
+			w.end(r, ftraceRecordSize+unsafe.Sizeof(ftrace_format_Blocked{}))
 			n++
 		}
 	}
@@ -499,13 +523,17 @@ func ftraceAwaited(gp *g) (a ftraceAwaits) {
 	return a
 }
 
+// next goes on from an object to the next one. A channel that is in a select twice is there once:
+// the runtime has channels in the order of their addresses.
 func (a *ftraceAwaits) next() {
-	a.object = 0
-	if a.s == nil {
-		return
-	}
-	if a.s = a.s.waitlink; a.s != nil {
-		a.object = ftraceChanOf(a.s)
+	for last := a.object; a.object == last; {
+		a.object = 0
+		if a.s != nil {
+			a.s = a.s.waitlink
+		}
+		if a.s != nil {
+			a.object = ftraceChanOf(a.s)
+		}
 	}
 }
 

@@ -71,7 +71,7 @@ func ftraceRuns(gp *g) {
 		if ftraceKeepsWaits() {
 			site = w.siteOf(gp)
 		}
-		w.ended(gp, site)
+		w.ended(gp, site, nil)
 	}
 	w.begin = 0
 }

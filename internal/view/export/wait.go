@@ -17,6 +17,16 @@ func waitValues(r *recording.Recording, clock recording.Converter, e *recording.
 	if object := text.AppendObject(nil, r, e.Function, w.Object, 0); len(object) > 0 {
 		add("object", string(object))
 	}
+	if others := e.Others(); others != nil {
+		var list []byte
+		for i, channel := range others {
+			if i > 0 {
+				list = append(list, ", "...)
+			}
+			list = text.AppendObject(list, r, e.Function, channel, 0)
+		}
+		add("other channels", string(list))
+	}
 	if done := recording.Operation(w.Operation); done != 0 {
 		add("operation", done.Name())
 		if n, ok := done.Bytes(); ok {

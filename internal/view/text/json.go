@@ -43,23 +43,27 @@ type jsonEvent struct {
 
 // jsonWait is what there is of a wait.
 type jsonWait struct {
-	Runnable int64  `json:"runnable"`         // between being made runnable and going on
-	Object   uint64 `json:"object,omitempty"` // address, or the number of a file
-	Name     string `json:"name,omitempty"`   // of a file
-	Done     string `json:"operation,omitempty"`
-	Bytes    uint64 `json:"bytes,omitempty"`
-	By       uint64 `json:"by,omitempty"` // the goroutine that ended it
-	Function string `json:"by_function,omitempty"`
-	Call     uint64 `json:"by_call,omitempty"`
-	At       string `json:"at,omitempty"` // function
-	File     string `json:"file,omitempty"`
-	Line     int    `json:"line,omitempty"`
+	Runnable int64    `json:"runnable"`           // between being made runnable and going on
+	Object   uint64   `json:"object,omitempty"`   // address, or the number of a file
+	Channels []uint64 `json:"channels,omitempty"` // of a select, if it has several: first the object
+	Name     string   `json:"name,omitempty"`     // of a file
+	Done     string   `json:"operation,omitempty"`
+	Bytes    uint64   `json:"bytes,omitempty"`
+	By       uint64   `json:"by,omitempty"` // the goroutine that ended it
+	Function string   `json:"by_function,omitempty"`
+	Call     uint64   `json:"by_call,omitempty"`
+	At       string   `json:"at,omitempty"` // function
+	File     string   `json:"file,omitempty"`
+	Line     int      `json:"line,omitempty"`
 }
 
 // newJSONWait returns what a record says of a wait.
 func newJSONWait(r *recording.Recording, clock recording.Converter, e *recording.Event) *jsonWait {
 	w := e.Wait()
 	j := &jsonWait{Object: w.Object, By: w.Goroutine, Call: w.Call}
+	if others := e.Others(); others != nil {
+		j.Channels = append([]uint64{w.Object}, others...)
+	}
 	if done := recording.Operation(w.Operation); done != 0 {
 		j.Done = done.Name()
 		j.Bytes, _ = done.Bytes()

@@ -20,7 +20,14 @@ func (t *tree) wait(st *Stack, e *recording.Event) {
 	w := e.Wait()
 	b := append(t.prefix(t.b[:0], st.Goroutine, depth), "- "...)
 	b = append(append(b, t.r.Function(e.Function).FullName()...), '(')
-	b = append(AppendObject(b, t.r, e.Function, w.Object, recording.Operation(w.Operation)), ") "...)
+	b = AppendObject(b, t.r, e.Function, w.Object, recording.Operation(w.Operation))
+	for i, channel := range e.Others() {
+		if b = append(b, ", "...); i == 0 && w.Number != 0 {
+			b = append(b, "not "...)
+		}
+		b = strconv.AppendUint(append(b, "0x"...), channel, 16)
+	}
+	b = append(b, ") "...)
 	b = recording.AppendDuration(b, int64(t.clock.Between(w.Begin, e.Ticks)))
 	if w.Number == 0 {
 		b = append(b, " and waits still"...)

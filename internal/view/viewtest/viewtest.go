@@ -113,6 +113,11 @@ func MadeUp(t testing.TB) *recording.Recording {
 			if e.Data, err = binary.Append(nil, binary.LittleEndian, of); err != nil {
 				t.Fatal(err)
 			}
+			if others := n % 4; others > 0 { // channels of a select
+				for i := range others + 1 {
+					e.Data = binary.LittleEndian.AppendUint64(e.Data, uint64(others-i))
+				}
+			}
 		case depth > 0 && (n < 500 || depth > 40):
 			function = g.stack[depth-1]
 			g.stack = g.stack[:depth-1]

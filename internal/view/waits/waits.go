@@ -66,12 +66,13 @@ type goroutine struct {
 	started     bool   // nothing that it did was recorded so far
 	ended       bool
 	waits       []wait
-	blocked     []blocked // more about the wait that is under way at the end
+	blocked     []blocked // who holds the lock that it waits for at the end
+	others      []uint64  // the channels, but for the first, of the select in which it waits then
 	under       []call    // calls under way at the end, from the outermost to the innermost
 	times       times
 }
 
-// blocked is what was recorded of a lock or channel that a goroutine waits for, and when.
+// blocked is who holds a lock that a goroutine waits for, and when that was recorded.
 type blocked struct {
 	format.Blocked
 	at uint64
@@ -206,7 +207,9 @@ func (ws *Waits) saw(e *recording.Event, from uint64) {
 	}
 	switch {
 	case e.Kind == recording.Blocked:
-		g.blocked = append(g.blocked, blocked{e.Blocked(), e.Ticks})
+		if b := e.Blocked(); b.Goroutine != 0 {
+			g.blocked = append(g.blocked, blocked{b, e.Ticks})
+		}
 	case e.Kind != recording.Wait || e.Call != 0:
 		g.blocked = nil // it went on
 	}
@@ -224,8 +227,15 @@ func (ws *Waits) wait(st *stack, e *recording.Event) {
 		w.ready = w.end
 	}
 	ws.learn(st, &w, w.object)
-	for _, channel := range g.channels() {
+	others := e.Others()
+	for _, channel := range others {
 		ws.learn(st, &w, channel)
+		if !w.open {
+			ws.lastFor[object{w.kind, channel}] = &w
+		}
+	}
+	if w.open {
+		g.others = others
 	}
 	if c := walk.Innermost(st); c != nil {
 		w.in = call{c.Function, c.Number}
@@ -342,22 +352,8 @@ func (g *goroutine) open() *wait {
 // holders returns who holds the lock that a goroutine waits for at the end, the one that has held
 // it longest first. There are none if that is not known.
 func (g *goroutine) holders() (list []blocked) {
-	for _, b := range g.blocked {
-		if b.Goroutine != 0 {
-			list = append(list, b)
-		}
-	}
+	list = slices.Clone(g.blocked)
 	slices.SortStableFunc(list, func(a, b blocked) int { return cmp.Compare(a.Since, b.Since) })
-	return list
-}
-
-// channels returns the other channels of the select in which a goroutine waits at the end.
-func (g *goroutine) channels() (list []uint64) {
-	for _, b := range g.blocked {
-		if b.Goroutine == 0 {
-			list = append(list, b.Object)
-		}
-	}
 	return list
 }
 

@@ -138,7 +138,7 @@ func (ws *Waits) writeStill(out io.Writer, rows int) {
 func (ws *Waits) awaits(g *goroutine) string {
 	w := g.open()
 	name := strings.TrimSuffix(ws.objectName(w.kind, w.object, w.site), ")")
-	for _, channel := range g.channels() {
+	for _, channel := range g.others {
 		name += fmt.Sprintf(", %#x", channel)
 		if called := ws.calledAt(w.kind, channel, w.site); called != "" {
 			name += " " + called
@@ -533,8 +533,8 @@ func (ws *Waits) writeJSON(out io.Writer, o Options) {
 		if by := ws.heldBy(g); by != nil {
 			line["held_by"] = by
 		}
-		if channels := g.channels(); channels != nil {
-			line["channels"] = append([]uint64{w.object}, channels...)
+		if g.others != nil {
+			line["channels"] = append([]uint64{w.object}, g.others...)
 		}
 		line["lasted"], line["before"] = ns(w.end-w.begin), waits(ws.before(w))
 		write("waiting", line)
