@@ -9,8 +9,9 @@ import (
 )
 
 // An Insertion is statements that are put into a function of a package from outside: at its entry,
-// and where it returns. In their text, {recv} is the receiver, {p0}, {p1}, ... are the parameters,
-// {r0}, {r1}, ... the results. They are put on existing lines, in the function's own frame.
+// and where it returns, or around one of its statements. In their text, {recv} is the receiver,
+// {p0}, {p1}, ... are the parameters, {r0}, {r1}, ... the results. They are put on existing lines,
+// in the function's own frame.
 type Insertion struct {
 	// Func is the function's name in the compiler's form: "F", "(*T).M". Type is its type, without
 	// names, as the source spells it: "func([]byte) error". If the function has another type the
@@ -21,6 +22,9 @@ type Insertion struct {
 	// Exit comes before each return, when the results have their values. What Entry declares
 	// is in scope.
 	Exit string
+	// Around, if it is not "", is a statement of the function, as the source spells it. It must be
+	// there once. Entry comes before it then, and Exit after it. The names in it are in scope.
+	Around string
 }
 
 // A Field is a field that is added to a struct type, after those that it has; or one that it must
@@ -83,11 +87,20 @@ func (p *pkg) insert(in Insertion) (problem string) {
 			if t := funcType(sig, d); t != in.Type {
 				return fmt.Sprintf("%s is a %s, not a %s", in.Func, t, in.Type)
 			}
-			if in.Exit != "" && !returnsPlainly(d) {
+			around := f.statements(d.Body, in.Around)
+			switch {
+			case in.Around != "" && len(around) != 1:
+				return fmt.Sprintf("%s has %q %d times", in.Func, in.Around, len(around))
+			case in.Around == "" && in.Exit != "" && !returnsPlainly(d):
 				return in.Func + " does not return plainly"
 			}
 			sig.nameAll()
 			names := sig.places(d)
+			if in.Around != "" {
+				f.edits.insert(f.offset(around[0].Pos()), names.Replace(in.Entry))
+				f.edits.insert(f.offset(around[0].End()), ";"+names.Replace(in.Exit))
+				return ""
+			}
 			f.edits.insert(f.offset(d.Body.Lbrace)+1, names.Replace(in.Entry))
 			if in.Exit == "" {
 				return ""
@@ -101,6 +114,33 @@ func (p *pkg) insert(in Insertion) (problem string) {
 		}
 	}
 	return "there is no " + in.Func
+}
+
+// statements lists the statements in the blocks of a body that are spelled so, without those of
+// function literals in it.
+func (f *file) statements(body *ast.BlockStmt, spelled string) []ast.Stmt {
+	var found []ast.Stmt
+	in := func(list []ast.Stmt) {
+		for _, s := range list {
+			if f.text(s) == spelled {
+				found = append(found, s)
+			}
+		}
+	}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BlockStmt:
+			in(n.List)
+		case *ast.CaseClause:
+			in(n.Body)
+		case *ast.CommClause:
+			in(n.Body)
+		case *ast.FuncLit:
+			return false
+		}
+		return true
+	})
+	return found
 }
 
 // places replaces the places of parameters and results by their names.

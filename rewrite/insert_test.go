@@ -33,6 +33,19 @@ func open(name string) (c *conn, err error) {
 	defer func() { c = nil }()
 	return &conn{}, nil
 }
+
+func (c *conn) serve(each func(int)) {
+	defer func() { each(0) }()
+	for i := range c.n {
+		switch {
+		case i > 0:
+			each(i)
+		default:
+			each(1)
+			each(1)
+		}
+	}
+}
 `
 
 // TestInsert compares what comes out with what is expected, which has as many lines.
@@ -63,11 +76,25 @@ func open(name string) (c *conn, err error) {defer opened(name, &c, &err);
 	defer func() { c = nil }()
 	return &conn{}, nil
 }
+
+func (c *conn) serve(each func(int)) {
+	defer func() { each(0) }()
+	for i := range c.n {
+		switch {
+		case i > 0:
+			before(c, i);each(i);after(each)
+		default:
+			each(1)
+			each(1)
+		}
+	}
+}
 `
 	changed, missing, err := Insert([]File{{"a.go", []byte("package p\n")}, {"b.go", []byte(insertInto)}}, []Insertion{
 		{Func: "(*conn).read", Type: "func() ([]byte, error)", Entry: "on({recv});", Exit: "off({r0}, {r1});"},
 		{Func: "(*conn).close", Type: "func(int, string)", Exit: "closed({recv}, {p0}, {p1});"},
 		{Func: "open", Type: "func(string) (*conn, error)", Entry: "defer opened({p0}, &{r0}, &{r1});"},
+		{Func: "(*conn).serve", Type: "func(func(int))", Around: "each(i)", Entry: "before({recv}, i);", Exit: "after({p0})"},
 	}, []Field{{Type: "conn", Text: "hook *hook", Has: "n"}, {Type: "small", Text: "b int"}})
 	if err != nil || missing != nil {
 		t.Fatal(err, missing)
@@ -96,11 +123,15 @@ func TestInsertMissing(t *testing.T) {
 		{Func: "(*conn).write", Type: "func()"},
 		{Func: "(*conn).close", Type: "func(string)"},
 		{Func: "open", Type: "func(string) (*conn, error)", Exit: "closed();"},
+		{Func: "(*conn).serve", Type: "func(func(int))", Around: "each(0)", Entry: "on();"},
+		{Func: "(*conn).serve", Type: "func(func(int))", Around: "each(1)", Entry: "on();"},
 	}, []Field{{Type: "connection", Text: "hook *hook"}, {Type: "conn", Has: "m"}})
 	want := []string{
 		"there is no (*conn).write",
 		"(*conn).close is a func(int, string), not a func(string)",
 		"open does not return plainly",
+		`(*conn).serve has "each(0)" 0 times`,
+		`(*conn).serve has "each(1)" 2 times`,
 		"there is no struct type connection",
 		"conn has no field m",
 	}
