@@ -152,7 +152,7 @@ func TestProtocols(t *testing.T) {
 		spans := runProgram(t, []string{"FTRACE=statement/sql/*"}, filepath.Join(bin, "session"), session...).Stderr
 		contain(t, spans, `statement/sql/select(text="SELECT user()")`, "} = err=nil // statement/sql/select")
 		t.Run("recorded", func(t *testing.T) { recordedStatements(t, filepath.Join(bin, "tour"), server) })
-		t.Run("plugins", func(t *testing.T) { testIn(t, "protocol", "MYSQL_ADDR="+server, toolexec, ".") })
+		t.Run("plugins", func(t *testing.T) { testIn(t, "protocol", []string{"MYSQL_ADDR=" + server}, toolexec, ".") })
 		t.Run("driver", func(t *testing.T) { driverSuite(t, toolexec, server) })
 		t.Run("troubled", func(t *testing.T) { troubled(t, bin, server) })
 		t.Run("unknown", func(t *testing.T) { unknownDrivers(t, toolexec, session) })
@@ -278,11 +278,11 @@ func recordedStatements(t *testing.T, tour, server string) {
 	}
 }
 
-// testIn runs go test in a directory.
-func testIn(t *testing.T, dir, setting string, args ...string) {
+// testIn runs go test in a directory, with further environment variables.
+func testIn(t *testing.T, dir string, settings []string, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"test", "-count=1"}, args...)...)
-	cmd.Dir, cmd.Env = dir, append(testenv.Environ(), "GOFLAGS=-buildvcs=false", setting)
+	cmd.Dir, cmd.Env = dir, append(append(testenv.Environ(), "GOFLAGS=-buildvcs=false"), settings...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
 	}

@@ -152,14 +152,36 @@ func TestServices(t *testing.T) {
 	wg.Wait()
 	spans := map[string]*serviceSpan{}
 	for service, recording := range map[string]string{"shop": stopShop(), "stock": stopStock()} {
-		for _, s := range exported(t, filepath.Join(bin, "ftrace"), recording) {
-			s.service = service
-			spans[s.SpanID] = s
+		addExported(t, spans, filepath.Join(bin, "ftrace"), service, recording)
+	}
+	shows, lists := requests-requests/3, requests/3
+	want := map[string]int{}
+	for path, n := range map[string]int{"shop 2 GET /items/{item}": shows, "shop 2 GET /items": lists} {
+		want[path+" < "] = n
+		method := map[int]string{shows: "shop.Stock/Count", lists: "shop.Stock/List"}[n]
+		for _, next := range []string{"shop 3 " + method, "stock 2 " + method, "stock 3 SELECT"} {
+			path += " < " + next
+			want[path+" < "] = n
 		}
 	}
+	follow(t, spans, requests, want)
+	for _, s := range spans {
+		says := map[string]string{}
+		for _, a := range s.Attributes {
+			says[a.Key] = a.Value.StringValue + a.Value.IntValue
+		}
+		if s.Name == "shop.Stock/Count" && (says["rpc.system"] != "grpc" || says["rpc.service"] != "shop.Stock" || says["rpc.method"] != "Count" || (says["rpc.grpc.status_code"] == "5") != (s.Status.Code == 2)) {
+			t.Errorf("%s %s: %v, status %d", s.service, s.Name, says, s.Status.Code)
+			break
+		}
+	}
+	t.Logf("%d requests, %d spans", requests, len(spans))
+}
 
-	// Each span is within that which asked for it, in the same trace, up to the request that the
-	// shop serves; and what one path of a request has there are as many of as there were requests.
+// follow checks that each span is within that which asked for it, in the same trace, up to the
+// request that the shop serves, and that there are as many of each path as are wanted.
+func follow(t *testing.T, spans map[string]*serviceSpan, requests int, want map[string]int) {
+	t.Helper()
 	traces, paths, broken := map[string]bool{}, map[string]int{}, 0
 	for _, s := range spans {
 		path := ""
@@ -181,16 +203,6 @@ func TestServices(t *testing.T) {
 	if broken != 0 || len(traces) != requests {
 		t.Errorf("%d spans have no parent in their trace; %d requests are %d traces", broken, requests, len(traces))
 	}
-	shows, lists := requests-requests/3, requests/3
-	want := map[string]int{}
-	for path, n := range map[string]int{"shop 2 GET /items/{item}": shows, "shop 2 GET /items": lists} {
-		want[path+" < "] = n
-		method := map[int]string{shows: "shop.Stock/Count", lists: "shop.Stock/List"}[n]
-		for _, next := range []string{"shop 3 " + method, "stock 2 " + method, "stock 3 SELECT"} {
-			path += " < " + next
-			want[path+" < "] = n
-		}
-	}
 	for path, n := range want {
 		if paths[path] != n {
 			t.Errorf("%d spans %s, want %d", paths[path], path, n)
@@ -201,17 +213,6 @@ func TestServices(t *testing.T) {
 			t.Errorf("%d spans %s", n, path)
 		}
 	}
-	for _, s := range spans {
-		says := map[string]string{}
-		for _, a := range s.Attributes {
-			says[a.Key] = a.Value.StringValue + a.Value.IntValue
-		}
-		if s.Name == "shop.Stock/Count" && (says["rpc.system"] != "grpc" || says["rpc.service"] != "shop.Stock" || says["rpc.method"] != "Count" || (says["rpc.grpc.status_code"] == "5") != (s.Status.Code == 2)) {
-			t.Errorf("%s %s: %v, status %d", s.service, s.Name, says, s.Status.Code)
-			break
-		}
-	}
-	t.Logf("%d requests, %d spans", requests, len(spans))
 }
 
 // items makes the stock's table.
@@ -229,8 +230,8 @@ func items(t *testing.T, dsn string) {
 	}
 }
 
-// exported returns the spans of a recording.
-func exported(t *testing.T, ftrace, recording string) (spans []*serviceSpan) {
+// addExported adds the spans of a service's recording, by their ids.
+func addExported(t *testing.T, spans map[string]*serviceSpan, ftrace, service, recording string) {
 	t.Helper()
 	cmd := exec.Command(ftrace, "export", "-format", "otlp", recording)
 	cmd.Stderr = os.Stderr
@@ -249,9 +250,11 @@ func exported(t *testing.T, ftrace, recording string) (spans []*serviceSpan) {
 		}
 		for _, r := range batch.ResourceSpans {
 			for _, s := range r.ScopeSpans {
-				spans = append(spans, s.Spans...)
+				for _, one := range s.Spans {
+					one.service = service
+					spans[one.SpanID] = one
+				}
 			}
 		}
 	}
-	return spans
 }

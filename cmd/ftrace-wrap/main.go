@@ -86,7 +86,7 @@ and of a program when it runs, which rebuild nothing (docs/rules.md):
 	FTRACE_BUDGET    limits what recording costs, such as 3% of the processor time
 	FTRACE_LOCKS     notes who holds which lock, and potential deadlocks
 	FTRACE_TIMER     by what calls are timed: cycle, nanosecond, ...
-	FTRACE_PROPAGATE on: requests carry the trace to other processes (traceparent); sql: statements too
+	FTRACE_PROPAGATE on: requests and messages carry their trace (traceparent); sql: statements too
 	FTRACE_SHAKE     a seed: calls let other goroutines run, at places that it chooses
 	FTRACE_PROTOCOL  test_trace: what is said to MySQL and Redis servers is written down
 `

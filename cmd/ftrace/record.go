@@ -32,7 +32,7 @@ left out for that, and counted. Record says of which when the program has ended.
 			&cli.StringFlag{Name: "o", Value: dir, Destination: &dir, Usage: "record to `DIR`"},
 			rulesFlag(&rules, "record what FTRACE=`RULES` would show; without, and without FTRACE in the environment, everything"),
 			&cli.StringFlag{Name: "budget", Destination: &budget, Usage: "leave out calls of the functions that are called most, so that recording costs at most `N%` of the program's own processor time; off leaves out none; without, and without FTRACE_BUDGET in the environment, 10% (docs/record.md)"},
-			&cli.BoolFlag{Name: "propagate", Destination: &propagate, Usage: "have HTTP requests carry the trace to other processes, as FTRACE_PROPAGATE=on does: what is recorded of requests has the ids of W3C Trace Context (docs/distributed.md)"},
+			&cli.BoolFlag{Name: "propagate", Destination: &propagate, Usage: "have requests and messages carry the trace to other processes, as FTRACE_PROPAGATE=on does: what is recorded of requests has the ids of W3C Trace Context (docs/distributed.md)"},
 		},
 	}, command.Front, func(a command.Args) (status int, err error) {
 		cmd, err := program(a)

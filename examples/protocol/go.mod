@@ -1,4 +1,4 @@
-// Programs that use a MariaDB or a Redis server, or gRPC, apart from the main module so that it depends on none of their client libraries.
+// Programs that use a MariaDB, a Redis or a NATS server, or gRPC, apart from the main module so that it depends on none of their client libraries.
 module github.com/ftrace-wrap/ftrace-wrap/examples/protocol
 
 go 1.25.0
@@ -6,6 +6,7 @@ go 1.25.0
 require (
 	github.com/ftrace-wrap/ftrace-wrap v0.0.0-00010101000000-000000000000
 	github.com/go-sql-driver/mysql v1.10.1
+	github.com/nats-io/nats.go v1.52.0
 	github.com/redis/go-redis/v9 v9.18.0
 	google.golang.org/grpc v1.84.0
 	google.golang.org/protobuf v1.36.11
@@ -15,7 +16,11 @@ require (
 	filippo.io/edwards25519 v1.2.0 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dgryski/go-rendezvous v0.0.0-20200823014737-9f7001d12a5f // indirect
+	github.com/klauspost/compress v1.19.1 // indirect
+	github.com/nats-io/nkeys v0.4.15 // indirect
+	github.com/nats-io/nuid v1.0.1 // indirect
 	go.uber.org/atomic v1.11.0 // indirect
+	golang.org/x/crypto v0.54.0 // indirect
 	golang.org/x/net v0.57.0 // indirect
 	golang.org/x/sys v0.47.0 // indirect
 	golang.org/x/text v0.40.0 // indirect

@@ -100,6 +100,14 @@ var definitions = map[string][]definition{
 		grpcDefinition("any", grpcFirst...),
 		grpcDefinition("interface{}", grpcFirst...),
 	},
+	// Of messages that are published, and given to handlers. The signatures are those of releases
+	// from 1.50 on, and from 1.12.
+	"github.com/nats-io/nats.go": {
+		natsDefinition(rewrite.Insertion{Type: "func(string, string, bool, []byte, []byte) error",
+			Entry: "if ftraceSpans!=0&&{recv}!=nil{ftraced:=ftracePublishes({recv},{p0},{p3});defer ftraced.end(&{r0});{p3}=ftraced.carry({recv},{p3},len({p4}))};"}),
+		natsDefinition(rewrite.Insertion{Type: "func(string, string, []byte, []byte) error",
+			Entry: "if ftraceSpans!=0&&{recv}!=nil{ftraced:=ftracePublishes({recv},{p0},{p2});defer ftraced.end(&{r0});{p2}=ftraced.carry({recv},{p2},len({p3}))};"}),
+	},
 	"github.com/redis/go-redis/v9/internal/proto": {{
 		files:  []string{"lib/redis/session.go", "lib/redis/proto.go"},
 		fields: []rewrite.Field{{Type: "Writer", Has: "writer"}},
@@ -134,6 +142,17 @@ func grpcDefinition(empty string, serves ...rewrite.Insertion) definition {
 			{Func: "newClientStream", Type: "func(context.Context, *StreamDesc, *ClientConn, string, ...CallOption) (ClientStream, error)",
 				Entry: "if ftraceSpans!=0{if {p1}!=unaryStreamDesc{defer ftraceMakes(ftraceStream,{p3},{p0}).end(&{r1})};{p0}=ftraceCarry({p0})};"},
 		}, serves...),
+	}
+}
+
+// natsDefinition is that of a release of NATS's client, given how it publishes.
+func natsDefinition(publish rewrite.Insertion) definition {
+	publish.Func = "(*Conn).publish"
+	return definition{
+		files:  []string{"link/spanlinks.go", placeFile, "lib/nats/spans.go"},
+		fields: []rewrite.Field{{Type: "Options", Has: "InboxPrefix"}, {Type: "Conn", Has: "info"}},
+		insertions: []rewrite.Insertion{publish, {Func: "(*Conn).waitForMsgs", Type: "func(*Subscription)", Around: "mcb(m)",
+			Entry: "var ftraced ftraceMessage;if ftraceSpans!=0{ftraced=ftraceProcesses({recv},{p0},m)};", Exit: "ftraced.processed()"}},
 	}
 }
 

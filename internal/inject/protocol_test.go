@@ -28,6 +28,43 @@ func TestOldLanguage(t *testing.T) {
 	}
 }
 
+// TestNATS checks that each release's functions are known, and that one without headers is not
+// changed.
+func TestNATS(t *testing.T) {
+	const source = `package nats
+type Options struct { %s string }
+type Conn struct { info serverInfo }
+func (nc *Conn) publish(subj, reply string, %s) error { return nil }
+func (nc *Conn) waitForMsgs(s *Subscription) {
+	for {
+		if m != nil && (max == 0 || delivered <= max) {
+			mcb(m)
+		}
+	}
+}
+`
+	for _, test := range []struct{ release, prefix, params, want string }{
+		{"v1.9.1", "InboxPrefix", "data []byte", ""},
+		{"v1.11.0", "Name", "hdr, data []byte", ""},
+		{"v1.12.1", "InboxPrefix", "hdr, data []byte", "ftraced:=ftracePublishes(nc,subj,hdr);defer ftraced.end(&_ftraced_r0);hdr=ftraced.carry(nc,hdr,len(data))"},
+		{"v1.55.0", "InboxPrefix", "validateReply bool, hdr, data []byte", "ftraced:=ftracePublishes(nc,subj,hdr);defer ftraced.end(&_ftraced_r0);hdr=ftraced.carry(nc,hdr,len(data))"},
+	} {
+		changed, added, err := define("github.com/nats-io/nats.go", []File{{Name: "nats.go", Source: fmt.Appendf(nil, source, test.prefix, test.params)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(changed[0])
+		switch {
+		case test.want == "":
+			if len(changed) != 0 || len(added) != 1 {
+				t.Errorf("%s: %d files are added, and this is changed:\n%s", test.release, len(added), text)
+			}
+		case !strings.Contains(text, test.want) || !strings.Contains(text, "ftraced=ftraceProcesses(nc,s,m)};mcb(m);ftraced.processed()") || len(added) < 5:
+			t.Errorf("%s: %d files are added:\n%s", test.release, len(added), text)
+		}
+	}
+}
+
 // TestGRPC checks that each release's functions are known.
 func TestGRPC(t *testing.T) {
 	const client = `package grpc

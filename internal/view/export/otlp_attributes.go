@@ -101,7 +101,7 @@ func (x *Spans) describe(s *span, to *tracepb.Span) {
 	for i, v := range x.structured(&s.entry, s.f.Params) {
 		switch {
 		case !s.detailed:
-		case v.Name == "request" || v.Name == "text":
+		case v.Name == "request" || v.Name == "text" || v.Name == "subject":
 			said = plain(v)
 			if begins := x.datum(s.entry.event(), i).Text; strings.HasPrefix(note, begins) && note != "" {
 				said, note = note, "" // all of a long text
@@ -128,6 +128,28 @@ func (x *Spans) describe(s *span, to *tracepb.Span) {
 		x.describeHTTP(s, to, kind, said)
 	case family == "grpc":
 		x.describeGRPC(s, to, kind)
+	case family == "nats":
+		x.describeMessage(to, family, kind, said)
+	}
+}
+
+// describeMessage says what a message is: kind is what is done with it, and where it goes, or those
+// that go there, as a pattern.
+func (x *Spans) describeMessage(to *tracepb.Span, system, kind, destination string) {
+	add := func(attributes ...*commonpb.KeyValue) { to.Attributes = append(to.Attributes, attributes...) }
+	operation, pattern, _ := strings.Cut(kind, "/")
+	to.Name = valid(operation)
+	kinds := operation
+	if to.Kind = tracepb.Span_SPAN_KIND_CONSUMER; operation == "publish" {
+		to.Kind, kinds = tracepb.Span_SPAN_KIND_PRODUCER, "send"
+	}
+	add(textAttr("messaging.system", system), textAttr("messaging.operation.name", operation), textAttr("messaging.operation.type", kinds))
+	if pattern != "other" {
+		to.Name = valid(operation + " " + pattern)
+		add(textAttr("messaging.destination.template", pattern))
+	}
+	if destination != "" {
+		add(textAttr("messaging.destination.name", destination))
 	}
 }
 

@@ -78,6 +78,8 @@ var (
 	dbClientMetric   = &metric{"db.client.operation.duration", "s", "Duration of database client operations.", queryBounds, 1}
 	rpcServerMetric  = &metric{"rpc.server.duration", "ms", "Measures the duration of inbound RPC.", inMilliseconds(requestBounds), 1000}
 	rpcClientMetric  = &metric{"rpc.client.duration", "ms", "Measures the duration of outbound RPC.", inMilliseconds(requestBounds), 1000}
+	publishMetric    = &metric{"messaging.client.operation.duration", "s", "Duration of messaging operation initiated by a producer or consumer client.", requestBounds, 1}
+	processMetric    = &metric{"messaging.process.duration", "s", "Duration of processing operation.", requestBounds, 1}
 )
 
 func inMilliseconds(seconds []float64) []float64 {
@@ -96,6 +98,7 @@ const attributesMax = 2000
 var pointAttributes = []string{
 	"http.request.method", "http.route", "http.response.status_code", "server.address", "server.port", "error.type",
 	"rpc.system", "rpc.service", "rpc.method", "rpc.grpc.status_code", "db.system.name", "db.operation.name",
+	"messaging.system", "messaging.operation.name", "messaging.destination.template",
 }
 
 // NewMetrics returns what makes metrics of a source, at such steps.
@@ -317,6 +320,10 @@ func (m *Metrics) request(f *recording.Function, is *tracepb.Span, took uint64) 
 			of = rpcClientMetric
 		case a.Key == "db.system.name":
 			of = dbClientMetric
+		case a.Key == "messaging.system" && is.Kind == tracepb.Span_SPAN_KIND_CONSUMER:
+			of = processMetric
+		case a.Key == "messaging.system":
+			of = publishMetric
 		}
 	}
 	if of == stageMetric {

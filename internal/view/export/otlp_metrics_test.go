@@ -183,6 +183,8 @@ func TestMetricsOfRequests(t *testing.T) {
 		{Kind: server, Attributes: []*commonpb.KeyValue{textAttr("rpc.system", "grpc")}},
 		{Attributes: []*commonpb.KeyValue{textAttr("rpc.system", "grpc")}},
 		{Attributes: []*commonpb.KeyValue{textAttr("db.system.name", "mysql"), textAttr("db.query.text", "SELECT 1")}},
+		{Kind: tracepb.Span_SPAN_KIND_PRODUCER, Attributes: []*commonpb.KeyValue{textAttr("messaging.system", "nats"), textAttr("messaging.destination.name", "orders.4711")}},
+		{Kind: tracepb.Span_SPAN_KIND_CONSUMER, Attributes: []*commonpb.KeyValue{textAttr("messaging.system", "nats")}},
 		{},
 	} {
 		m.request(f, s, 1)
@@ -193,15 +195,15 @@ func TestMetricsOfRequests(t *testing.T) {
 	got := map[string]uint64{}
 	for _, s := range m.all {
 		got[s.of.name] += s.count
-		if attribute(s.attributes, "url.path") != nil || attribute(s.attributes, "db.query.text") != nil {
+		if attribute(s.attributes, "url.path") != nil || attribute(s.attributes, "db.query.text") != nil || attribute(s.attributes, "messaging.destination.name") != nil {
 			t.Errorf("%s has %v", s.of.name, s.attributes)
 		}
 		if attribute(s.attributes, "otel.metric.overflow") != nil && s.count != 5 {
 			t.Errorf("%d are in none of their own", s.count)
 		}
 	}
-	want := map[string]uint64{"http.server.request.duration": 2, "rpc.server.duration": 1, "rpc.client.duration": 1, "db.client.operation.duration": 1, "ftrace.stage.duration": 1, "http.client.request.duration": attributesMax + 5}
-	if !maps.Equal(got, want) || len(m.all) != 5+attributesMax+1 {
+	want := map[string]uint64{"http.server.request.duration": 2, "rpc.server.duration": 1, "rpc.client.duration": 1, "db.client.operation.duration": 1, "messaging.client.operation.duration": 1, "messaging.process.duration": 1, "ftrace.stage.duration": 1, "http.client.request.duration": attributesMax + 5}
+	if !maps.Equal(got, want) || len(m.all) != 7+attributesMax+1 {
 		t.Errorf("%v of %d, want %v", got, len(m.all), want)
 	}
 }

@@ -185,9 +185,12 @@ func (x *Spans) begin(st *spanCalls, c *spanFrame, e *recording.Event) {
 	g.spans = append(g.spans, s)
 }
 
-// served reports whether calls of f are requests that the program serves.
+// served reports whether calls of f are requests that the program serves, or messages that it
+// handles.
 func served(f *recording.Function) bool {
-	return f.Span && (strings.HasPrefix(f.FullName(), "stage/http/server/") || strings.HasPrefix(f.FullName(), "stage/grpc/server/"))
+	return f.Span && slices.ContainsFunc([]string{"http/server/", "grpc/server/", "nats/process/"}, func(family string) bool {
+		return strings.HasPrefix(f.FullName(), "stage/"+family)
+	})
 }
 
 // identify finds out to which trace a span belongs, given the values of a request.

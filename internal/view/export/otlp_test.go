@@ -283,6 +283,21 @@ func TestSpansGiven(t *testing.T) {
 	}
 }
 
+// TestServed: what is served is not part of what began to listen, and what is made is.
+func TestServed(t *testing.T) {
+	for name, want := range map[string]bool{
+		"http/server/GET /": true, "http/client/GET host": false, "grpc/server/shop.Stock/Count": true, "grpc/client/shop.Stock/Count": false,
+		"grpc/stream/shop.Stock/List": false, "nats/process/orders.*.new": true, "nats/publish/orders.*.new": false,
+	} {
+		if got := served(&recording.Function{Package: "stage", Name: name, Span: true}); got != want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	if served(&recording.Function{Package: "stage", Name: "nats/process/f"}) {
+		t.Error("a function of a package called stage")
+	}
+}
+
 // TestSpansDeep: of a very deep recursion the outer calls are spans, and nothing is kept of the
 // others.
 func TestSpansDeep(t *testing.T) {

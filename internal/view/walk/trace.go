@@ -51,7 +51,7 @@ type request struct {
 	from, to          uint64 // ticks; to is the largest number if its end was not recorded
 	depth             int32
 	trace, id, parent string
-	opens             bool // a stream: it ends before the other side has answered
+	opens             bool // a stream or a message: it ends before the other side has answered
 }
 
 type goroutineStart struct {
@@ -86,7 +86,7 @@ func (q *requests) read(ctx context.Context, r *recording.Recording) error {
 		if e.Kind != recording.EntryArgs || !traced(f) {
 			return
 		}
-		next := request{goroutine: e.Goroutine, from: e.Ticks, to: math.MaxUint64, depth: int32(e.Depth), opens: strings.HasPrefix(f.Name, "grpc/stream/")}
+		next := request{goroutine: e.Goroutine, from: e.Ticks, to: math.MaxUint64, depth: int32(e.Depth), opens: opens(f)}
 		for _, v := range printer.Values(e, f.Params) {
 			switch text := strings.Trim(v.Text, `"`); v.Name {
 			case "span":
@@ -119,6 +119,11 @@ func (q *requests) read(ctx context.Context, r *recording.Recording) error {
 	n := 0
 	err := w.Run(func() bool { n++; return n%8192 != 0 || ctx.Err() == nil })
 	return cmp.Or(err, ctx.Err())
+}
+
+// opens reports whether calls of f only begin what the other side does.
+func opens(f *recording.Function) bool {
+	return strings.HasPrefix(f.Name, "grpc/stream/") || strings.HasPrefix(f.Name, "nats/publish/")
 }
 
 // A difference is by how much the clock of one recording can be before that of another, in ns: from

@@ -48,6 +48,9 @@ func TestAlign(t *testing.T) {
 		// An answer that nobody saw, and another trace with the same number, say little.
 		traces.of[0].list = append(traces.of[0].list, request{from: at(0, 0), to: math.MaxUint64, trace: "t", id: "open"}, request{from: at(0, 0), trace: "t", id: "same"})
 		traces.of[1].list = append(traces.of[1].list, request{from: at(1, time.Minute), trace: "t", parent: "open"}, request{from: at(1, time.Hour), trace: "other", parent: "same"})
+		// So does a message that is handled long after it was published.
+		traces.of[0].list = append(traces.of[0].list, request{from: at(0, 0), to: at(0, ms), trace: "t", id: "message", opens: opens(&recording.Function{Package: "stage", Name: "nats/publish/orders"})})
+		traces.of[1].list = append(traces.of[1].list, request{from: at(1, time.Hour), trace: "t", parent: "message"})
 		for i := range time.Duration(2) { // the program says the same id of both
 			traces.of[0].list = append(traces.of[0].list, request{from: at(0, i*time.Hour), to: at(0, i*time.Hour+ms), trace: "t", id: "own"})
 			traces.of[1].list = append(traces.of[1].list, request{from: at(1, i*time.Hour), trace: "t", parent: "own"})
