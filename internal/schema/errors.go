@@ -49,6 +49,8 @@ const (
 	erAmbiguous     = 1052
 	erGroup         = 1111
 	erColumnCount   = 1136
+	erColumnList    = 1353
+	erDuplicate     = 1060
 	erBadTable      = 1051
 	erDBExists      = 1007
 	erDBDenied      = 1044
@@ -63,7 +65,7 @@ const (
 
 var states = map[uint16]string{
 	erDenied: "42000", erNoSuchTable: "42S02", erSyntax: "42000", erUnknownColumn: "42S22", erUnknownDB: "42000", erTruncated: "01000",
-	erNull: "23000", erUnsupported: "42000", erInterrupted: "70100", erVariableType: "42000", erTableExists: "42S01", erNoFunction: "42000", erAmbiguous: "23000", erColumnCount: "21S01",
+	erNull: "23000", erUnsupported: "42000", erInterrupted: "70100", erVariableType: "42000", erTableExists: "42S01", erNoFunction: "42000", erAmbiguous: "23000", erColumnCount: "21S01", erDuplicate: "42S21",
 	erColumnDenied: "42000", erNeeds: "42000", erGrantsNobody: "42000", erNoGrant: "42000", 1062: "23000", 1144: "42000", 1147: "42000",
 	erBadTable: "42S02", erDBDenied: "42000", erWrongValue: "42000",
 	1040: "08004", 1043: "08S01", 1045: "28000", 1047: "08S01", 1065: "42000", 1139: "42000",
@@ -152,6 +154,8 @@ func (s *Session) asError(err error) *Error {
 		return NewError(erTableExists, "%s", text)
 	case has("misuse of aggregate"):
 		return NewError(erGroup, "Invalid use of group function")
+	case has("table") && has("values for"):
+		return NewError(erColumnList, "In definition of view, derived table or common table expression, SELECT list and column names list have different column counts")
 	case has("values for") && has("columns"), has("values were supplied"):
 		return NewError(erColumnCount, "Column count doesn't match value count at row 1")
 	case has("doesn't yet support"):

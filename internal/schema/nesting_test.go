@@ -15,7 +15,7 @@ var hostile = [][3]string{
 	{"SELECT 'a'", " COLLATE utf8mb4_bin", ""}, {"SELECT 'a'", " = 'a' COLLATE utf8mb4_bin", ""}, {"SELECT ", "'a' ", ""}, {"SELECT '", "\\'", "'"}, {"SELECT '", "''", "'"}, {"SELECT `", "``", "`"}, {"SELECT ", "/*! ", "1"}, {"SELECT ", "/* */", "1"},
 	{"SELECT 1 ", "-- \n", ""}, {"SELECT 1 ", "#\n", ""}, {"SELECT ", "a.", "b"}, {"SELECT ", "IF(", "1"}, {"SELECT ", "TRIM(", "1"}, {"SELECT ", "TRIM(1 FROM ", "1"}, {"SELECT ", "CAST(", "1"}, {"SELECT ", "CONVERT(1, ", "1"},
 	{"SELECT ", "GROUP_CONCAT(", "1"}, {"SELECT ", "GROUP_CONCAT(1 SEPARATOR ',') || ", "1"}, {"SELECT 1", " FROM x", ""}, {"SELECT (1", " FROM x", ")"}, {"SELECT SUBSTR(1", " FROM 1", ")"}, {"SELECT ", "x IN (", "1"}, {"SELECT * FROM x", ", f(", ""},
-	{"WITH x AS (SELECT 1)", ", y (", ""}, {"SELECT NOW() ", "+ INTERVAL 1 DAY ", ""}, {"SELECT ", "INTERVAL ", "1 DAY"}, {"SELECT ", "DATE_ADD(", "1"}, {"SELECT 1", " UNION SELECT 1", ""}, {"SELECT 1 FROM x", " GROUP BY 1 WITH ROLLUP", ""},
+	{"WITH x AS (SELECT 1)", ", y (", ""}, {"SELECT NOW() ", "+ INTERVAL 1 DAY ", ""}, {"SELECT ", "INTERVAL ", "1 DAY"}, {"SELECT ", "DATE_ADD(", "1"}, {"SELECT 1", " UNION SELECT 1", ""}, {"SELECT * FROM (SELECT 1) v (a", ", a", ")"}, {"SELECT 1 FROM x", " GROUP BY 1 WITH ROLLUP", ""},
 	{"SELECT 1 FROM x GROUP BY 1", ", a", " WITH ROLLUP"}, {"UPDATE x JOIN y SET a = 1", ", b = 2", ""}, {"SELECT 1 HAVING 1", " HAVING 1", ""}, {"SELECT ", "@a,", "1"}, {"SELECT ", "@@port,", "1"}, {"SELECT ", "@a := 1, ", "1"}, {"SET @a = 1", ", @a = 1", " 2"},
 	{"SELECT ", "SLEEP(", "0"}, {"SELECT ", "EXTRACT(", "0"}, {"SELECT 1 ", "OVER (", ""}, {"SELECT ", "[", ""}, {"SELECT ", "1 BETWEEN ", "1"}, {"SELECT ", "_utf8'a'", ""}, {"SELECT ", "x'41'", ""}, {"SELECT ", "MOD(", "1"},
 	{"SHOW TABLES ", "(", ""}, {"INSERT INTO test.x VALUES ", "(1),", "(1)"}, {"DELETE FROM test.x WHERE ", "(", "1"}, {"CREATE TABLE test.x ", "(", "1"}, {"DO ", "(", "1"}, {"SET STATEMENT a = ", "(", " FOR SELECT 1"},
@@ -42,7 +42,7 @@ func TestDeep(t *testing.T) {
 	for _, c := range []struct {
 		open, middle, close string
 		want                string
-	}{{"(", "1", ")", "1"}, {"NOT ", "1", "", "1"}, {"- ", "1", "", "1"}, {"!", "1", "", "1"}, {"CASE WHEN 1 THEN ", "1", " END", "1"}, {"IF(1, ", "1", ", 0)", "1"}, {"", "9", " % 10", "9"}, {"(SELECT ", "1", ")", "1"}} {
+	}{{"(", "1", ")", "1"}, {"NOT ", "1", "", "1"}, {"- ", "1", "", "1"}, {"!", "1", "", "1"}, {"CASE WHEN 1 THEN ", "1", " END", "1"}, {"IF(1, ", "1", ", 0)", "1"}, {"", "9", " % 10", "9"}, {"(SELECT ", "1", ")", "1"}, {"(SELECT * FROM ", "(SELECT 1)", " v (a))", "1"}} {
 		for _, depth := range []int{10, 40, 5000, 100000} {
 			query := "SELECT " + strings.Repeat(c.open, depth) + c.middle + strings.Repeat(c.close, depth)
 			got, _, err := try(t, s, query)

@@ -25,7 +25,7 @@ func (p *parser) query() *query {
 		for ok := true; ok; ok = p.accept(",") {
 			c := common{number: p.i, name: p.name(false)}
 			if p.is("(") {
-				c.columns = p.names()
+				c.columns = p.columns()
 			}
 			p.expect("AS")
 			c.query = p.enclosedQuery()
@@ -65,6 +65,19 @@ func (p *parser) names() (list []string) {
 		list = append(list, p.name(false))
 	}
 	p.expect(")")
+	return list
+}
+
+// columns reads the names of a query's columns.
+func (p *parser) columns() []string {
+	list, known := p.names(), map[string]bool{}
+	for _, name := range list {
+		if lower := strings.ToLower(name); known[lower] {
+			fail(NewError(erDuplicate, "Duplicate column name '%s'", name))
+		} else {
+			known[lower] = true
+		}
+	}
 	return list
 }
 
@@ -326,8 +339,8 @@ func (p *parser) table(join string) *tableRef {
 		return t
 	}
 	t.alias, _ = p.alias(false)
-	if t.query != nil && p.is("(") {
-		fail(unsupported("columns of a derived table"))
+	if t.query != nil && t.alias != "" && p.is("(") {
+		t.query = withColumns(p.columns(), t.query)
 	}
 	for p.among("USE", "FORCE", "IGNORE") && (p.at(p.i+1).is("INDEX") || p.at(p.i+1).is("KEY")) {
 		p.i += 2
@@ -343,6 +356,13 @@ func (p *parser) table(join string) *tableRef {
 		p.expect(")")
 	}
 	return t
+}
+
+// withColumns returns a query with other names for its columns: WITH "" (columns) AS (q) SELECT *
+// FROM "". Nothing in q is called that.
+func withColumns(columns []string, q *query) *query {
+	all := &selection{items: []item{{of: &expr{form: starForm}}}, from: []*tableRef{{}}}
+	return &query{with: []common{{columns: columns, query: q}}, terms: []term{{only: all}}, depth: q.depth + 1}
 }
 
 func (p *parser) tableName(t *tableRef) {

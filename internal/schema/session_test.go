@@ -15,6 +15,9 @@ func TestSpelling(t *testing.T) {
 	s := open(t, newFake("app"))
 	for query, want := range map[string]string{
 		"SELECT column_0, column_1 FROM (VALUES ROW(1, 'a'), ROW(2.5, 'b')) AS v":                           "1.0|a\n2.5|b\n",
+		"SELECT b, v.a / 2 FROM (VALUES ROW(1, 'a'), ROW(3, 'b')) AS v (a, b) WHERE a > 1":                  "b|1.5000\n",
+		"WITH v AS (SELECT 5 AS x) SELECT c, d FROM (SELECT x FROM v) v (c) JOIN ((SELECT 6)) AS w (d)":     "5|6\n",
+		"SELECT x, (SELECT n FROM (SELECT n FROM (SELECT x + 1) q (n)) q (n)) FROM (SELECT 3) AS t (x)":     "3|4\n",
 		"SELECT 7/2, 7 DIV 2, 7 MOD 2, 1/0, 2*3/4":                                                          "3.5000|3|1|NULL|1.5000\n",
 		"SELECT 1 || 0, 1 && 0, NULL <=> NULL":                                                              "1|0|1\n",
 		`SELECT "it's", 'it''s', "say ""hi""", 'a\'b\\c\n'`:                                                 "it's|it's|say \"hi\"|a'b\\c\n\n",

@@ -120,14 +120,9 @@ func (r *restorer) expand(v *userView) {
 		for _, c := range v.columns {
 			names = append(names, c.Name)
 		}
-		r.write("(WITH ", quoteName(v.name))
-		r.columns(names)
-		r.write(" AS ")
-		r.enclosed(q)
-		r.write(" SELECT * FROM ", quoteName(v.name), ")")
-	} else {
-		r.enclosed(q)
+		q = withColumns(names, q)
 	}
+	r.enclosed(q)
 	r.stmt, r.with, r.database, r.viewing = within.stmt, within.with, within.database, within.viewing
 }
 
@@ -168,7 +163,7 @@ func (p *parser) viewDefinition() *viewDefinition {
 		return d
 	}
 	if p.is("(") {
-		d.columns = p.names()
+		d.columns = p.columns()
 	}
 	p.expect("AS")
 	first := p.i
@@ -258,7 +253,7 @@ func (s *Session) makeView(ctx context.Context, d *viewDefinition, name string) 
 		return err
 	}
 	if d.columns != nil && len(d.columns) != len(v.columns) {
-		return NewError(1353, "View's SELECT and view's field list have different column counts")
+		return NewError(erColumnList, "In definition of view, derived table or common table expression, SELECT list and column names list have different column counts")
 	}
 	v.named = d.columns != nil
 	for i := range d.columns {
@@ -270,7 +265,7 @@ func (s *Session) makeView(ctx context.Context, d *viewDefinition, name string) 
 			first = first[:at] // SQLite has given it another name
 		}
 		if slices.ContainsFunc(v.columns[:i], func(other viewColumn) bool { return strings.EqualFold(other.Name, first) }) {
-			return NewError(1060, "Duplicate column name '%s'", first)
+			return NewError(erDuplicate, "Duplicate column name '%s'", first)
 		}
 	}
 	columns, err := json.Marshal(v.columns)
