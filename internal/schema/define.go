@@ -279,6 +279,8 @@ func (r *restorer) plain(from, to int) {
 		case t.is("COLLATE") && (st.at(i+1).identifier() || st.at(i+1).kind == str):
 			i++
 			r.write("COLLATE ", collation(st.at(i).text))
+		case t.is("AUTO_INCREMENT"):
+			fail(unsupported("AUTO_INCREMENT"))
 		case t.kind == name, t.kind == word && (t.text[0] == '$' || t.text[0] <= '9'): // SQLite would not take it for a name
 			r.write(quoteName(t.text))
 		case t.kind == str:

@@ -96,6 +96,11 @@ func (e *engine) interrupt() {
 	}
 }
 
+// inTransaction reports whether a transaction is open.
+func (e *engine) inTransaction() bool {
+	return e.db != 0 && sqlite3.Xsqlite3_get_autocommit(e.tls, e.db) == 0
+}
+
 // close is called before the connection is closed.
 func (e *engine) close() {
 	e.mu.Lock()

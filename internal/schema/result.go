@@ -264,8 +264,8 @@ func (r *Result) end() {
 
 // Format returns a value of the column as MySQL's clients show it. It is not ok if it is NULL.
 func (c Column) Format(v any) (text string, ok bool) {
-	if f, ok := v.(float64); ok && c.Type == Integer && f == math.Trunc(f) && math.Abs(f) < 1<<63 {
-		v = int64(f)
+	if f, ok := v.(float64); ok && c.Type == Integer && f == math.Trunc(f) {
+		return strconv.FormatFloat(f+0, 'f', 0, 64), true
 	}
 	if c.Type != Decimal {
 		return formatted(v)

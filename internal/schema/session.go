@@ -165,6 +165,13 @@ func (c *Catalog) schema(name string) *Schema {
 	return nil
 }
 
+// Statistics says in MySQL's words how a server with so many clients does.
+func (c *Catalog) Statistics(clients int) string {
+	up, questions := time.Since(c.started), c.questions.Load()
+	return fmt.Sprintf("Uptime: %d  Threads: %d  Questions: %d  Slow queries: 0  Opens: 0  Open tables: 0  Queries per second avg: %.3f",
+		int64(up.Seconds()), clients, questions, float64(questions)/max(up.Seconds(), 1))
+}
+
 // testFile returns SQLite's name for the schema test.
 func (c *Catalog) testFile() string {
 	if c.Test != "" {
@@ -256,7 +263,7 @@ func (c *Catalog) Session(ctx context.Context) (*Session, error) {
 	sessions.Store(s.number, s)
 	if err := s.attach(ctx); err != nil {
 		s.Close()
-		return nil, err
+		return nil, s.asError(err)
 	}
 	c.connected.Add(1)
 	return s, nil
@@ -362,6 +369,9 @@ func (s *Session) Close() error {
 	}
 	return s.db.Close()
 }
+
+// InTransaction reports whether the session has begun a transaction, of the schema test.
+func (s *Session) InTransaction() bool { return s.engine.inTransaction() }
 
 // Database returns the default schema.
 func (s *Session) Database() string { return s.database }

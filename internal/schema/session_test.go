@@ -417,7 +417,7 @@ var expressionsOfMySQL = map[string]string{
 	"REGEXP_LIKE('a', 'A'), REGEXP_LIKE('a', 'A', 'c'), REGEXP_LIKE(NULL, 'a')":  "1|0|NULL",
 	"REGEXP_REPLACE('abcabc', 'B(.)', '[$1$]')":                                  "a[c$]a[c$]",
 	"1e999 % 2, 2 % 1e999":           "NULL|NULL",
-	"ROUND(9223372036854775807, -1)": "9.223372036854776e+18", // numbers have 15 digits
+	"ROUND(9223372036854775807, -1)": "9223372036854775808", // numbers have 15 digits
 }
 
 // TestExpressions: operators and functions, as MariaDB has them.
@@ -867,6 +867,17 @@ func TestSettings(t *testing.T) {
 	ask(t, s, "COMMIT")
 	if got := ask(t, s, "SELECT COUNT(*) FROM mine"); got != "0\n" {
 		t.Errorf("behind TRUNCATE and ROLLBACK: %q", got)
+	}
+	ask(t, s, "BEGIN")
+	ask(t, s, "INSERT INTO mine VALUES (9, 'z')")
+	before := s.InTransaction()
+	ask(t, s, "CREATE TABLE large (a BIGINT UNSIGNED)") // which ends the transaction
+	if !before || s.InTransaction() {
+		t.Errorf("in a transaction: %v after BEGIN, %v after CREATE", before, s.InTransaction())
+	}
+	ask(t, other, "INSERT INTO test.large VALUES (18446744073709551615)")
+	if got := ask(t, other, "SELECT a.a, b.a FROM test.mine AS a, test.large AS b"); got != "9|18446744073709551616\n" {
+		t.Errorf("after the transaction: %q", got)
 	}
 	ask(t, s, "DROP TABLE mine")
 }

@@ -121,6 +121,9 @@ var harmless = map[string]bool{
 	"USE": true, "SET": true, "DO": true,
 }
 
+// commits has the statements that end the transaction that was begun.
+var commits = map[string]bool{"CREATE": true, "DROP": true, "ALTER": true, "RENAME": true, "TRUNCATE": true, "BEGIN": true, "START": true, "LOCK": true, "GRANT": true, "REVOKE": true}
+
 // readOnly returns the error of what a read-only catalog refuses.
 func readOnly(what string) *Error {
 	return NewError(erPrevented, "This can only be read from, so it cannot execute '%s'", what)
@@ -159,6 +162,9 @@ func (s *Session) dispatch(ctx context.Context, st *stmt) (*Result, error) {
 	case h != nil && st.at(0).kind != name && st.at(0).kind != str:
 		if s.catalog.ReadOnly && !harmless[first] {
 			return nil, readOnly(first)
+		}
+		if commits[first] && !st.at(1).is("TEMPORARY") {
+			s.conn.ExecContext(ctx, "COMMIT") // which fails if there is nothing to commit
 		}
 		return h(s, ctx, st)
 	case first == "CALL" || first == "PREPARE" || first == "EXECUTE" || first == "DEALLOCATE" || first == "LOAD" || first == "KILL" || first == "HANDLER" || first == "ANALYZE" ||
@@ -371,7 +377,6 @@ func (s *Session) transaction(ctx context.Context, st *stmt) (*Result, error) {
 	switch strings.ToUpper(st.at(0).text) {
 	case "START", "BEGIN":
 		q = "BEGIN"
-		s.conn.ExecContext(ctx, "COMMIT") // as MySQL does
 	case "COMMIT":
 		q = "COMMIT"
 	}

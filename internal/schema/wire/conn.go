@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -179,13 +178,18 @@ func (c *conn) command(ctx context.Context, command byte, content []byte) error 
 	case comFieldList:
 		return c.fieldList(content)
 	case comStatistics:
-		return c.send([]byte(fmt.Sprintf("Connections: %d", c.server.count())))
+		return c.send([]byte(c.server.Catalog.Statistics(c.server.count())))
 	case comKill:
 		r := &reader{b: content}
 		return c.kill(r.uint32(), false)
 	case comPing:
 		return c.ok(&schema.Result{}, 0)
-	case comSetOption:
+	case comSetOption: // that it may send several statements at once, or may not
+		if r := (&reader{b: content}); r.uint16() == 0 {
+			c.capabilities |= multiStatements
+		} else {
+			c.capabilities &^= multiStatements
+		}
 		if err := c.end(0); err != nil {
 			return err
 		}

@@ -40,10 +40,11 @@ const (
 	binaryCollation = 63
 )
 
-// statusAutocommit and moreResults are bits of a server's status.
+// Bits of a server's status.
 const (
-	statusAutocommit = 2
-	moreResults      = 8
+	statusInTransaction = 1
+	statusAutocommit    = 2
+	moreResults         = 8
 )
 
 // handshake begins a connection: it greets, switches to TLS if the client wants it, and checks who

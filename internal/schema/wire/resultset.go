@@ -23,12 +23,20 @@ func (c *conn) ok(r *schema.Result, status uint16) error {
 func (c *conn) okPacket(head byte, r *schema.Result, status uint16) []byte {
 	b := appendLength([]byte{head}, uint64(max(r.Affected, 0)))
 	b = appendLength(b, 0) // no last insert ID
-	b = appendUint16(b, statusAutocommit|status)
+	b = appendUint16(b, c.status()|status)
 	b = appendUint16(b, c.warnings())
 	if r.Info == "" {
 		return b
 	}
 	return appendString(b, r.Info)
+}
+
+// status returns what clients are told of the session with each answer.
+func (c *conn) status() uint16 {
+	if c.session != nil && c.session.InTransaction() {
+		return statusInTransaction | statusAutocommit
+	}
+	return statusAutocommit
 }
 
 // warnings returns how many warnings there are of the statement that was run last.
@@ -59,7 +67,7 @@ func (c *conn) refuse(err error) error {
 // end says that there are no more columns, or rows.
 func (c *conn) end(status uint16) error {
 	b := appendUint16([]byte{0xFE}, c.warnings())
-	return c.write(appendUint16(b, statusAutocommit|status))
+	return c.write(appendUint16(b, c.status()|status))
 }
 
 // result answers with a result: how many rows were changed, or rows.
@@ -166,7 +174,9 @@ func appendBinary(b []byte, row []any, columns []schema.Column) []byte {
 			case int64:
 				n = v
 			case float64:
-				n = int64(v)
+				if n = int64(v); v >= 1<<63 {
+					n = math.MaxInt64
+				}
 			}
 			b = appendUint64(b, uint64(n))
 		case schema.Float:
