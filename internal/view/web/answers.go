@@ -79,13 +79,27 @@ func number(q url.Values, name string, err *error) int64 {
 func (s *shown) reader(ctx context.Context) (r *recording.Recording, done func()) {
 	select {
 	case r = <-s.readers:
-		if s.live != nil {
-			r.Refresh() // what it fails to read it notes as damage
-		}
-		return r, func() { s.readers <- r }
+		return s.refreshed(r)
 	case <-ctx.Done():
 		return nil, nil
 	}
+}
+
+// spare is like reader, but returns nil if others use all of them.
+func (s *shown) spare() (r *recording.Recording, done func()) {
+	select {
+	case r = <-s.readers:
+		return s.refreshed(r)
+	default:
+		return nil, nil
+	}
+}
+
+func (s *shown) refreshed(r *recording.Recording) (*recording.Recording, func()) {
+	if s.live != nil {
+		r.Refresh() // what it fails to read it notes as damage
+	}
+	return r, func() { s.readers <- r }
 }
 
 // reading calls f with a recording that nobody else uses meanwhile, unless there is an error in
@@ -265,7 +279,12 @@ func (s *shown) slices(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.reading(w, r, err, func(reader *recording.Recording) {
-		p, err := s.index.picture(r.Context(), reader, goroutines, from, to, pixel)
+		readers := []*recording.Recording{reader}
+		if another, done := s.spare(); another != nil {
+			defer done()
+			readers = append(readers, another)
+		}
+		p, err := s.index.picture(r.Context(), readers, drawMax, goroutines, from, to, pixel)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

@@ -3,10 +3,13 @@ package web
 import (
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // BenchmarkPage opens the recording that FTRACE_BENCH names in a browser, zooms into it at several
@@ -57,4 +60,45 @@ func BenchmarkPage(b *testing.B) {
 		}
 		b.ReportMetric(value[float64](b, ctx, `frames.filter(ms => ms > 17.5).length / frames.length * 100`), "%-late-frames")
 	}
+}
+
+// BenchmarkPictures makes what the page asks for of the recording that FTRACE_BENCH names: pictures
+// of stretches of time at several places, from all of it to single calls.
+func BenchmarkPictures(b *testing.B) {
+	dir := os.Getenv("FTRACE_BENCH")
+	if dir == "" {
+		b.Skip("FTRACE_BENCH names no recording")
+	}
+	s, err := newShown(dir, Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s.index.open(nil, func() bool { return true })
+	readers := []*recording.Recording{<-s.readers, <-s.readers}
+	var goroutines []uint64
+	for _, l := range s.laneList(false, 0)[:min(20, len(s.index.lanes)-s.index.runners)] {
+		goroutines = append(goroutines, l.G)
+	}
+	var took []float64
+	for b.Loop() {
+		for _, pixels := range []float64{1280, 2560} {
+			for _, place := range []float64{0.1, 0.37, 0.81} {
+				for w := float64(s.index.now); w > 200; w /= 1.5 {
+					from := max(0, float64(s.index.now)*place-w/2)
+					began := time.Now()
+					p, err := s.index.picture(b.Context(), readers, drawMax, goroutines, int64(from), int64(from+w), max(1, int64(w/pixels)))
+					if err != nil {
+						b.Fatal(err)
+					}
+					p.encode()
+					ms := float64(time.Since(began).Microseconds()) / 1000
+					took = append(took, ms)
+				}
+			}
+		}
+	}
+	slices.Sort(took)
+	b.ReportMetric(took[len(took)/2], "ms-median")
+	b.ReportMetric(took[len(took)*99/100], "ms-p99")
+	b.ReportMetric(took[len(took)-1], "ms-max")
 }

@@ -175,7 +175,7 @@ func TestPage(t *testing.T) {
 	}
 	all := plain(t, r, false)
 	var calls, deepest uint64
-	for of, list := range all.by {
+	for of, list := range all {
 		if of.row >= callsRow {
 			calls += uint64(len(list))
 			deepest = max(deepest, uint64(of.row))
@@ -308,7 +308,7 @@ func TestPage(t *testing.T) {
 		some += n
 	}
 	selected := uint64(0)
-	for of, list := range all.by {
+	for of, list := range all {
 		for _, c := range list {
 			if of.row >= callsRow && float64(c.begin) >= target.Begin && float64(c.begin) <= target.End {
 				selected++
@@ -381,7 +381,7 @@ func TestZoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := x.picture(t.Context(), r, have.Goroutines, int64(have.From), int64(have.To), max(1, int64(have.Pixel)))
+	want, err := x.picture(t.Context(), []*recording.Recording{r}, drawMax, have.Goroutines, int64(have.From), int64(have.To), max(1, int64(have.Pixel)))
 	if err != nil || !finer || len(rough.list) >= len(want.list) {
 		t.Fatalf("the index has %d of %d: %v", len(rough.list), len(want.list), err)
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
@@ -10,14 +11,21 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
+type rowOf struct {
+	lane uint64
+	row  rowKind
+}
+
 // plain goes through a recording and returns all that the timeline has, by goroutine and row, and,
 // if runs are wanted, by processor.
-func plain(t *testing.T, r *recording.Recording, runs bool) *rows {
+func plain(t *testing.T, r *recording.Recording, runs bool) map[rowOf][]slice {
 	t.Helper()
-	all := newRows()
+	all := map[rowOf][]slice{}
 	w := &walker{Source: walk.Source{Recording: r}}
 	x := newIndex(r)
-	h := hears{x: x, w: w, take: all.add}
+	h := hears{x: x, w: w, take: func(lane uint64, at rowKind, s slice) {
+		all[rowOf{lane, at}] = append(all[rowOf{lane, at}], s)
+	}}
 	h.listen()
 	if runs {
 		h.follow(false)
@@ -72,7 +80,7 @@ func TestLevels(t *testing.T) {
 			t.Fatalf("stored %d, deep %d, beyond %d: %v", x.stored, x.deep, x.beyond, x.err)
 		}
 		for level := x.finest; level < levels; level++ {
-			have := newRows()
+			have := map[rowOf][]slice{}
 			goroutines := []uint64{}
 			for g := range x.lanes {
 				goroutines = append(goroutines, g)
@@ -82,20 +90,21 @@ func TestLevels(t *testing.T) {
 				t.Fatalf("level %d, not %d", taken, level)
 			}
 			for _, f := range list {
-				have.add(goroutines[f.lane], f.row, f.slice)
+				of := rowOf{goroutines[f.lane], f.row}
+				have[of] = append(have[of], f.slice)
 			}
 			long := 0
-			for of, calls := range all.by {
+			for of, calls := range all {
 				var n uint32
 				within := func(c slice) bool {
-					for _, s := range have.by[of] {
+					for _, s := range have[of] {
 						if s.begin <= c.begin && c.end <= s.end && (c.end-c.begin <= span(level) || s.calls == 1 && s.key() == c.key()) {
 							return true
 						}
 					}
 					return false
 				}
-				for _, s := range have.by[of] {
+				for _, s := range have[of] {
 					n += s.calls
 					if s.calls > 1 && s.end-s.begin > span(level) {
 						t.Fatalf("level %d merged %v", level, s)
@@ -128,16 +137,32 @@ func TestPicture(t *testing.T) {
 	for x.finest < 5 {
 		x.giveUp()
 	}
-	var goroutines []uint64
-	for g := range x.lanes {
-		goroutines = append(goroutines, g)
+	var goroutines, processors []uint64
+	for lane := range x.lanes {
+		if lane&processorLane != 0 {
+			processors = append(processors, lane)
+		} else {
+			goroutines = append(goroutines, lane)
+		}
+	}
+	readers := []*recording.Recording{r}
+	for range 2 {
+		another, err := recording.Open(r.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		readers = append(readers, another)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	compared := 0
-	for range 40 {
+	for i := range 120 {
+		lanes := goroutines
+		if i%4 == 3 {
+			lanes = processors
+		}
 		from := random.Int64N(x.now)
 		to := from + 1 + random.Int64N(x.now/100)
-		p, err := x.picture(t.Context(), r, goroutines, from, to, 0)
+		p, err := x.picture(t.Context(), readers[:1+i%3], drawMax, lanes, from, to, 0)
 		if err != nil || !p.exact || p.span != 0 {
 			t.Fatalf("exact %v, span %d: %v", p.exact, p.span, err)
 		}
@@ -149,12 +174,12 @@ func TestPicture(t *testing.T) {
 			return fmt.Sprint(g, at, s.begin, s.end, s.what&(1<<firstShift-1))
 		}
 		for _, f := range p.list {
-			have[name(goroutines[f.lane], f.row, f.slice)] += int(f.calls)
+			have[name(lanes[f.lane], f.row, f.slice)] += int(f.calls)
 		}
-		for of, list := range all.by {
+		for of, list := range all {
 			for _, s := range list {
-				if s.end >= from && s.begin <= to && x.lanes[of.goroutine] != nil {
-					want[name(of.goroutine, of.row, s)]++
+				if s.end >= from && s.begin <= to && slices.Contains(lanes, of.lane) {
+					want[name(of.lane, of.row, s)]++
 				}
 			}
 		}

@@ -182,7 +182,7 @@ func TestFollow(t *testing.T) {
 		t.Fatal(err)
 	}
 	var recorded uint64
-	for of, list := range plain(t, r, false).by {
+	for of, list := range plain(t, r, false) {
 		if of.row >= callsRow {
 			recorded += uint64(len(list))
 		}
@@ -267,7 +267,7 @@ func TestForget(t *testing.T) {
 	}
 	stored := 0
 	for of, have := range slicesOf(x) {
-		for r := range x.lanes[of.goroutine].all() {
+		for r := range x.lanes[of.lane].all() {
 			for _, list := range r.lists {
 				stored += len(list)
 			}

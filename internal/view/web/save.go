@@ -96,7 +96,7 @@ func (s *shown) saved(r *recording.Recording, from, to int64) (*saved, error) {
 	for _, l := range lanes {
 		goroutines = append(goroutines, l.G)
 	}
-	p, err := s.index.picture(context.Background(), r, goroutines, from, to, 1)
+	p, err := s.index.picture(context.Background(), []*recording.Recording{r}, readMax, goroutines, from, to, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,8 @@ type shown struct {
 	profiles profiles
 }
 
-// readersMax is how many questions may read the recording at once.
+// readersMax is how many questions may read the recording at once. A picture is read by two readers
+// if one is free.
 const readersMax = 3
 
 func newShown(dir string, o Options) (*shown, error) {

@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
+	"math"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
@@ -14,6 +18,7 @@ import (
 const (
 	foundMax = 200_000   // slices in an answer
 	readMax  = 3_000_000 // events that are read for one
+	drawMax  = 2_000_000 // the same, of what is to be drawn at once
 )
 
 // picture is what the timeline shows of a stretch of time.
@@ -33,80 +38,125 @@ func (x *index) sketch(goroutines []uint64, from, to, pixel int64) (p picture, f
 	return picture{list, span(taken), fine && taken == level}, !fine && taken == level
 }
 
-// picture is like sketch, but only calls that are within a pixel are merged, unless too much would
-// have to be read, or nobody waits any more. r is not used by others meanwhile.
-func (x *index) picture(ctx context.Context, r *recording.Recording, goroutines []uint64, from, to, pixel int64) (picture, error) {
-	p, finer := x.sketch(goroutines, from, to, pixel)
+// picture is like sketch, but only calls that are within a pixel are merged, unless more than so
+// many events would have to be read, or nobody waits any more. Lanes are of goroutines, or of
+// processors. Each of the readers, which others do not use meanwhile, reads a part.
+func (x *index) picture(ctx context.Context, readers []*recording.Recording, most int64, lanes []uint64, from, to, pixel int64) (picture, error) {
+	p, finer := x.sketch(lanes, from, to, pixel)
 	if !finer {
 		return p, nil
 	}
 	// What is longer than the level's span is not merged. What is shorter and in the window began
 	// and ended less than a span from it.
 	margin := p.span
-	read := newRows()
-	more, err := x.read(ctx, r, goroutines, from, to, margin, read)
-	if err != nil || !more {
-		return p, err
+	parts := x.parts(readers, lanes, from, to, margin, pixel)
+	var reading sync.WaitGroup
+	var left atomic.Int64
+	left.Store(most)
+	for i := range parts {
+		reading.Go(func() { parts[i].read(ctx, x.clock, &left) })
+	}
+	reading.Wait()
+	for _, of := range parts {
+		if of.err != nil || left.Load() <= 0 {
+			return p, of.err
+		}
+	}
+	read := parts[0].pictured
+	for _, later := range parts[1:] {
+		read.append(later.pictured)
 	}
 	for _, f := range p.list {
 		if f.end-f.begin > margin {
-			read.add(goroutines[f.lane], f.row, f.slice)
+			row := read.row(lanes[f.lane], f.row)
+			row.list = append(row.list, f.slice)
 		}
 	}
-	for merge := pixel; ; merge *= 4 {
-		if p.list = read.merged(goroutines, merge, p.list[:0]); len(p.list) <= foundMax {
-			p.span, p.exact = merge, merge == pixel
-			return p, nil
-		}
+	read.sort()
+	for read.n() > foundMax {
+		read.coarsen()
 	}
+	return picture{read.found(lanes), read.span, read.span == pixel}, nil
 }
 
-// read reads what is at most as long as the margin, and ended within a margin of the window. It
-// returns false if that is too much.
-func (x *index) read(ctx context.Context, r *recording.Recording, goroutines []uint64, from, to, margin int64, into *rows) (bool, error) {
+// A part is what one reader reads of a picture: what is at most as long as the margin, began until
+// one time, and ended between two others.
+type part struct {
+	*pictured
+	r             *recording.Recording
+	margin, began int64
+	from, until   int64
+	window        recording.Window
+	runs          bool  // of processors
+	ends          int64 // of what is under way after it; 0: others know
+	err           error
+}
+
+// parts divides a picture among readers.
+func (x *index) parts(readers []*recording.Recording, lanes []uint64, from, to, margin, pixel int64) (parts []part) {
 	x.mu.Lock()
-	until, following := to+margin, x.under != nil && !x.finished
-	if following { // later events are not all known
-		until = min(until, x.now)
+	end, ends, finished := to+margin, int64(0), x.finished
+	if (finished || x.under != nil) && end >= x.now { // nothing is later, or it is not all known
+		end, ends, to = x.now, x.now, max(from, min(to, x.now))
 	}
-	end := (x.finished || following) && to+margin >= x.now
 	x.mu.Unlock()
-	wanted, runs := map[uint64]bool{}, false
-	for _, g := range goroutines {
-		wanted[g] = true
-		runs = runs || g&processorLane != 0
+	runs := slices.ContainsFunc(lanes, func(lane uint64) bool { return lane&processorLane != 0 })
+	if runs { // where one ends is known by what follows
+		readers = readers[:1]
 	}
-	only := wanted
-	if runs {
+	n := int64(len(readers))
+	for i, r := range readers {
+		p := part{pictured: newPictured(lanes, pixel), r: r, margin: margin, began: to, runs: runs}
+		p.from, p.until = from+(to-from)/n*int64(i), from+(to-from)/n*int64(i+1)-1
+		last := p.until + 1
+		if i == len(readers)-1 {
+			p.until, last, p.ends = math.MaxInt64, end, ends
+		}
+		if p.ends == 0 || !finished {
+			p.window.To = ticks(&x.clock, last) + 2
+		}
+		if p.from > margin {
+			p.window.From = ticks(&x.clock, p.from-margin)
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// read reads the part, until none of the events are left that may be read of all parts.
+func (p *part) read(ctx context.Context, clock recording.Converter, left *atomic.Int64) {
+	only := map[uint64]bool{}
+	for lane := range p.rows {
+		only[lane] = true
+	}
+	if p.runs {
 		only = nil // any goroutine may have run
 	}
-	window := recording.Window{From: ticks(&x.clock, max(0, from-margin)), To: ticks(&x.clock, until) + 2}
-	if from <= margin {
-		window.From = 0
-	}
-	w := &walker{Source: walk.Source{Recording: r, Window: window, Only: only}}
-	h := hears{x: &index{clock: x.clock, print: r.Printer(recording.DefaultFormat)}, w: w, take: func(g uint64, at rowKind, s slice) {
-		if wanted[g] && s.end-s.begin <= margin && s.end >= from && s.begin <= to && at < callsRow+rowsMax {
-			into.add(g, at, s)
+	w := &walker{Source: walk.Source{Recording: p.r, Window: p.window, Only: only}}
+	h := hears{x: &index{clock: clock, print: p.r.Printer(recording.DefaultFormat)}, w: w, take: func(lane uint64, at rowKind, s slice) {
+		if s.end-s.begin <= p.margin && s.begin <= p.began && s.end >= p.from && s.end <= p.until && at < callsRow+rowsMax {
+			p.add(lane, at, s)
 		}
 	}}
 	h.listen()
-	if runs {
-		h.follow(window.From > 0)
+	if p.runs {
+		h.follow(p.window.From > 0)
 	}
 	n := 0
-	err := h.walk(func() bool { n++; return n < readMax && (n%4096 != 0 || ctx.Err() == nil) })
-	if err == nil {
-		err = ctx.Err()
+	p.err = h.walk(func() bool { n++; return n%4096 != 0 || left.Add(-4096) > 0 && ctx.Err() == nil })
+	if p.err == nil {
+		p.err = ctx.Err()
 	}
-	if end {
-		w.Now = max(w.Now, window.To-1)
+	if p.ends > 0 {
+		w.Now = max(w.Now, ticks(&clock, p.ends)+1)
+		if int64(clock.Since(w.Now)) < p.ends {
+			w.Now++
+		}
 		w.EndAll()
 	}
-	if runs {
-		h.runs.finish(end)
+	if p.runs {
+		h.runs.finish(p.ends > 0)
 	}
-	return n < readMax, err
 }
 
 // ticks returns the ticks just before a time since the recording began.
@@ -115,41 +165,114 @@ func ticks(c *recording.Converter, ns int64) uint64 {
 	return max(c.Ticks(time.Duration(ns)), t+1) - 1
 }
 
-// rows has slices by goroutine and row.
-type rows struct{ by map[rowOf][]slice }
-
-type rowOf struct {
-	goroutine uint64
-	row       rowKind
+// pictured has slices of the lanes that are wanted. Neighbours within a span are merged.
+type pictured struct {
+	span int64
+	rows map[uint64][]pictureRow // by lane
 }
 
-func newRows() *rows { return &rows{map[rowOf][]slice{}} }
-
-func (r *rows) add(goroutine uint64, at rowKind, s slice) {
-	r.by[rowOf{goroutine, at}] = append(r.by[rowOf{goroutine, at}], s)
+type pictureRow struct {
+	list    []slice
+	longest int64 // of those that the last one was merged of
 }
 
-// merged appends the slices, of which neighbours within a span are merged.
-func (r *rows) merged(goroutines []uint64, span int64, to []found) []found {
-	for i, g := range goroutines {
-		for at := marksRow; at < callsRow+rowsMax; at++ {
-			list := r.by[rowOf{g, at}]
-			slices.SortStableFunc(list, func(a, b slice) int { return cmp.Compare(a.end, b.end) })
-			from := len(to)
-			var longest int64
-			for _, s := range list {
-				if n := len(to); n > from && s.end-to[n-1].begin <= span {
-					to[n-1].join(s, s.end-s.begin > longest)
-					longest = max(longest, s.end-s.begin)
-					continue
+func newPictured(lanes []uint64, span int64) *pictured {
+	p := &pictured{span, map[uint64][]pictureRow{}}
+	for _, lane := range lanes {
+		p.rows[lane] = nil
+	}
+	return p
+}
+
+// row returns a row of a lane that is wanted.
+func (p *pictured) row(lane uint64, at rowKind) *pictureRow {
+	rows := p.rows[lane]
+	if more := int(at) + 1 - len(rows); more > 0 {
+		rows = append(rows, make([]pictureRow, more)...)
+		p.rows[lane] = rows
+	}
+	return &rows[at]
+}
+
+// add adds what has ended to a row, if its lane is wanted.
+func (p *pictured) add(lane uint64, at rowKind, s slice) {
+	if _, wanted := p.rows[lane]; wanted {
+		p.row(lane, at).add(s, p.span)
+	}
+}
+
+func (r *pictureRow) add(s slice, span int64) {
+	lasted := s.end - s.begin
+	if n := len(r.list); n > 0 && s.end-r.list[n-1].begin <= span {
+		r.list[n-1].join(s, lasted > r.longest)
+		r.longest = max(r.longest, lasted)
+		return
+	}
+	s.what &= 1<<firstShift - 1
+	r.list = append(r.list, s)
+	r.longest = lasted
+}
+
+func (p *pictured) all() iter.Seq[*pictureRow] {
+	return func(yield func(*pictureRow) bool) {
+		for _, rows := range p.rows {
+			for i := range rows {
+				if !yield(&rows[i]) {
+					return
 				}
-				s.what &= 1<<firstShift - 1
-				to = append(to, found{s, i, at})
-				longest = s.end - s.begin
 			}
 		}
 	}
-	return to
+}
+
+// sort puts the slices of each row in the order in which they ended.
+func (p *pictured) sort() {
+	for r := range p.all() {
+		slices.SortStableFunc(r.list, func(a, b slice) int { return cmp.Compare(a.end, b.end) })
+	}
+}
+
+// n returns how many slices there are.
+func (p *pictured) n() (n int) {
+	for r := range p.all() {
+		n += len(r.list)
+	}
+	return n
+}
+
+// append adds what ended later.
+func (p *pictured) append(later *pictured) {
+	for lane, rows := range later.rows {
+		for at := range rows {
+			to := p.row(lane, rowKind(at))
+			to.list = append(to.list, rows[at].list...)
+		}
+	}
+}
+
+// coarsen merges more.
+func (p *pictured) coarsen() {
+	p.span *= 4
+	for r := range p.all() {
+		list := r.list
+		*r = pictureRow{list: list[:0]}
+		for _, s := range list {
+			r.add(s, p.span)
+		}
+	}
+}
+
+// found returns the slices by lane and row.
+func (p *pictured) found(lanes []uint64) (list []found) {
+	list = make([]found, 0, p.n())
+	for i, lane := range lanes {
+		for at, r := range p.rows[lane] {
+			for _, s := range r.list {
+				list = append(list, found{s, i, rowKind(at)})
+			}
+		}
+	}
+	return list
 }
 
 // details are what the recording has of a call.
