@@ -144,3 +144,53 @@ func TestMessages(t *testing.T) {
 		}
 	}
 }
+
+// TestKafka follows parcels that a program sends to itself, in what it has recorded. The broker is
+// one for tests of another client library.
+func TestKafka(t *testing.T) {
+	bin, toolexec := protocolPrograms(t)
+	broker := filepath.Join(t.TempDir(), "kafka"+testenv.Exe())
+	watch(t, "testdata/kafka")
+	build := exec.Command("go", "build", "-o", broker, ".")
+	build.Dir, build.Env = filepath.Join("testdata", "kafka"), append(testenv.Environ(), "GOFLAGS=-buildvcs=false", "GOTOOLCHAIN=auto")
+	if out, err := build.CombinedOutput(); err != nil {
+		if os.Getenv("CI") == "" {
+			t.Skipf("no Kafka broker could be built: %v\n%s", err, out)
+		}
+		t.Fatalf("%v\n%s", err, out)
+	}
+	address, _ := startService(t, broker, "", "off")
+	t.Run("headers", func(t *testing.T) {
+		testIn(t, "protocol", []string{
+			"FTRACE=stage/kafka/*", "FTRACE_PROPAGATE=on", "FTRACE_OUT=off", "KAFKA_ADDR=" + address,
+			"TRACEPARENT=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "TRACESTATE=vendor=1",
+		}, toolexec, "./parcels")
+	})
+
+	recording := filepath.Join(t.TempDir(), "parcels")
+	const n = 50
+	got := runProgram(t, []string{"FTRACE=stage/*", "FTRACE_PROPAGATE=on", "FTRACE_OUT=off", "FTRACE_RECORD=" + recording}, filepath.Join(bin, "parcels"), "-kafka", address, "-n", fmt.Sprint(n))
+	if strings.Count(got.Stdout, "is delivered\n") != n || got.Stderr != "" {
+		t.Errorf("%s%s", got.Stdout, got.Stderr)
+	}
+	spans := map[string]*serviceSpan{}
+	addExported(t, spans, filepath.Join(bin, "ftrace"), "parcels", recording)
+	want, path := map[string]int{}, ""
+	for _, step := range []string{"4 publish parcels", "5 receive parcels", "4 publish delivered", "5 receive delivered"} {
+		path += "parcels " + step + " < "
+		want[path] = n
+	}
+	follow(t, spans, n, want)
+	for _, s := range spans {
+		says := map[string]string{}
+		for _, a := range s.Attributes {
+			says[a.Key] = a.Value.StringValue
+		}
+		operation, topic, _ := strings.Cut(s.Name, " ")
+		kind := map[string]string{"publish": "send", "receive": "receive"}[operation]
+		if says["messaging.system"] != "kafka" || says["messaging.operation.name"] != operation || says["messaging.operation.type"] != kind || says["messaging.destination.name"] != topic {
+			t.Errorf("%s: %v", s.Name, says)
+			break
+		}
+	}
+}

@@ -1,4 +1,4 @@
-// Programs that use a MariaDB, a Redis or a NATS server, or gRPC, apart from the main module so that it depends on none of their client libraries.
+// Programs that use a MariaDB, Redis or NATS server, Kafka or gRPC, apart from the main module so that it depends on none of their client libraries.
 module github.com/ftrace-wrap/ftrace-wrap/examples/protocol
 
 go 1.25.0
@@ -8,6 +8,7 @@ require (
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/nats-io/nats.go v1.52.0
 	github.com/redis/go-redis/v9 v9.18.0
+	github.com/segmentio/kafka-go v0.4.51
 	google.golang.org/grpc v1.84.0
 	google.golang.org/protobuf v1.36.11
 )
@@ -19,6 +20,7 @@ require (
 	github.com/klauspost/compress v1.19.1 // indirect
 	github.com/nats-io/nkeys v0.4.15 // indirect
 	github.com/nats-io/nuid v1.0.1 // indirect
+	github.com/pierrec/lz4/v4 v4.1.21 // indirect
 	go.uber.org/atomic v1.11.0 // indirect
 	golang.org/x/crypto v0.54.0 // indirect
 	golang.org/x/net v0.57.0 // indirect

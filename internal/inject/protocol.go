@@ -108,6 +108,16 @@ var definitions = map[string][]definition{
 		natsDefinition(rewrite.Insertion{Type: "func(string, string, []byte, []byte) error",
 			Entry: "if ftraceSpans!=0&&{recv}!=nil{ftraced:=ftracePublishes({recv},{p0},{p2});defer ftraced.end(&{r0});{p2}=ftraced.carry({recv},{p2},len({p3}))};"}),
 	},
+	// A Writer's messages, and those that a Reader returns.
+	"github.com/segmentio/kafka-go": {{
+		files:  []string{"link/spanlinks.go", placeFile, "lib/kafka/spans.go"},
+		fields: []rewrite.Field{{Type: "Writer", Has: "BatchBytes"}, {Type: "Writer", Has: "Topic"}, {Type: "Message", Has: "Headers"}},
+		insertions: []rewrite.Insertion{
+			{Func: "(*Writer).WriteMessages", Type: "func(context.Context, ...Message) error",
+				Entry: "if ftraceSpans!=0&&len({p1})>0{ftraced:=ftracePublishes({recv},{p1});defer ftraced.end(&{r0});{p1}=ftraced.carry({recv},{p1})};"},
+			{Func: "(*Reader).FetchMessage", Type: "func(context.Context) (Message, error)", Exit: "if ftraceSpans!=0{ftraceReceives(&{r0},{r1})};"},
+		},
+	}},
 	"github.com/redis/go-redis/v9/internal/proto": {{
 		files:  []string{"lib/redis/session.go", "lib/redis/proto.go"},
 		fields: []rewrite.Field{{Type: "Writer", Has: "writer"}},

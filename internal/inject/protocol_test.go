@@ -65,6 +65,30 @@ func (nc *Conn) waitForMsgs(s *Subscription) {
 	}
 }
 
+// TestKafka checks what kafka-go gets.
+func TestKafka(t *testing.T) {
+	const source = `package kafka
+type Message struct { Headers []Header }
+type Writer struct { Topic string; BatchBytes int64 }
+func (w *Writer) WriteMessages(ctx context.Context, msgs ...Message) error { return nil }
+func (r *Reader) FetchMessage(ctx context.Context) (Message, error) { return m.message, m.error }
+`
+	changed, added, err := define("github.com/segmentio/kafka-go", []File{{Name: "kafka.go", Source: []byte(source)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(changed[0])
+	for _, want := range []string{"ftraced:=ftracePublishes(w,msgs);defer ftraced.end(&_ftraced_r0);msgs=ftraced.carry(w,msgs)", "_ftraced_r0,_ftraced_r1= m.message, m.error;if ftraceSpans!=0{ftraceReceives(&_ftraced_r0,_ftraced_r1)};return"} {
+		if !strings.Contains(text, want) || len(added) < 5 {
+			t.Errorf("%d files are added, and there is no %s:\n%s", len(added), want, text)
+		}
+	}
+	changed, _, err = define("github.com/segmentio/kafka-go", []File{{Name: "kafka.go", Source: []byte(strings.Replace(source, "Headers", "Other", 1))}})
+	if err != nil || len(changed) != 0 {
+		t.Errorf("a release without headers is changed: %v", err)
+	}
+}
+
 // TestGRPC checks that each release's functions are known.
 func TestGRPC(t *testing.T) {
 	const client = `package grpc

@@ -101,7 +101,7 @@ func (x *Spans) describe(s *span, to *tracepb.Span) {
 	for i, v := range x.structured(&s.entry, s.f.Params) {
 		switch {
 		case !s.detailed:
-		case v.Name == "request" || v.Name == "text" || v.Name == "subject":
+		case v.Name == "request" || v.Name == "text" || v.Name == "subject" || v.Name == "topic":
 			said = plain(v)
 			if begins := x.datum(s.entry.event(), i).Text; strings.HasPrefix(note, begins) && note != "" {
 				said, note = note, "" // all of a long text
@@ -128,7 +128,7 @@ func (x *Spans) describe(s *span, to *tracepb.Span) {
 		x.describeHTTP(s, to, kind, said)
 	case family == "grpc":
 		x.describeGRPC(s, to, kind)
-	case family == "nats":
+	case family == "nats" || family == "kafka":
 		x.describeMessage(to, family, kind, said)
 	}
 }

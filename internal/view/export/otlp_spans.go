@@ -188,7 +188,7 @@ func (x *Spans) begin(st *spanCalls, c *spanFrame, e *recording.Event) {
 // served reports whether calls of f are requests that the program serves, or messages that it
 // handles.
 func served(f *recording.Function) bool {
-	return f.Span && slices.ContainsFunc([]string{"http/server/", "grpc/server/", "nats/process/"}, func(family string) bool {
+	return f.Span && slices.ContainsFunc([]string{"http/server/", "grpc/server/", "nats/process/", "kafka/receive/"}, func(family string) bool {
 		return strings.HasPrefix(f.FullName(), "stage/"+family)
 	})
 }

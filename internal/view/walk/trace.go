@@ -123,7 +123,7 @@ func (q *requests) read(ctx context.Context, r *recording.Recording) error {
 
 // opens reports whether calls of f only begin what the other side does.
 func opens(f *recording.Function) bool {
-	return strings.HasPrefix(f.Name, "grpc/stream/") || strings.HasPrefix(f.Name, "nats/publish/")
+	return strings.HasPrefix(f.Name, "grpc/stream/") || strings.HasPrefix(f.Name, "nats/publish/") || strings.HasPrefix(f.Name, "kafka/publish/")
 }
 
 // A difference is by how much the clock of one recording can be before that of another, in ns: from

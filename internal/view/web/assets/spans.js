@@ -8,12 +8,13 @@ const rowHeight = 15, headHeight = 17, gap = 5;
 const titles = {
 	"stage/http/server": "HTTP requests served", "stage/http/client": "HTTP requests made",
 	"stage/grpc/server": "gRPC calls served", "stage/grpc/client": "gRPC calls made", "stage/grpc/stream": "gRPC streams opened",
+	"stage/kafka/receive": "Kafka messages received", "stage/kafka/publish": "Kafka messages published",
 	"stage/nats/process": "NATS messages handled", "stage/nats/publish": "NATS messages published",
 	"statement/sql": "SQL statements", "statement/redis": "Redis commands",
 };
 
 // rank orders families: what is served first, then other stages, then statements.
-const rank = name => /\/(server|process)$/.test(name) ? 0 : name.startsWith("stage/") ? 1 : 2;
+const rank = name => /\/(server|process|receive)$/.test(name) ? 0 : name.startsWith("stage/") ? 1 : 2;
 
 export class Spans {
 	constructor(app) {

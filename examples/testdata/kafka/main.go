@@ -1,0 +1,18 @@
+// Kafka is a broker for tests, which keeps all in memory. It prints its address.
+package main
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+)
+
+func main() {
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(0), kfake.SeedTopics(1, "parcels", "delivered", "headers", "own"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(cluster.ListenAddrs()[0])
+	select {}
+}
