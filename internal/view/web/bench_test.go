@@ -20,6 +20,7 @@ func BenchmarkPage(b *testing.B) {
 		b.Skip("FTRACE_BENCH names no recording")
 	}
 	ctx := browser(b)
+	do(b, ctx, chromedp.Navigate("about:blank")) // that the browser starts does not count
 	for b.Loop() {
 		s := serving(b, dir)
 		began := time.Now()

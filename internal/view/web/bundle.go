@@ -73,7 +73,7 @@ func writeFile(w io.Writer, name string, answers *saved) error {
 	if err != nil {
 		return err
 	}
-	script, err := bundle(assets, "app")
+	script, err := script()
 	if err != nil {
 		return err
 	}

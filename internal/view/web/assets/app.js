@@ -22,6 +22,7 @@ const app = {
 	selection: null,
 	functions: [],
 	functionsOf: [], // the functions of each recording
+	named: false, // functions has all of these
 	parts: [], // the processes whose lanes are shown
 	restoring: true,
 
@@ -221,7 +222,7 @@ const app = {
 
 	// learn asks what is known of the recording, or, if lanes are those of all processes, of all.
 	async learn() {
-		const own = await ask("status"), { by } = this.timeline;
+		const [own] = await Promise.all([ask("status"), this.functionsOf[shown.r] || this.askFunctions(shown.r)]), { by } = this.timeline;
 		let parts = [{ r: shown.r, at: 0, status: own }];
 		this.status = own;
 		if (by === "process" && own.all.length > 1) {
@@ -247,20 +248,23 @@ const app = {
 	// learnFunctions asks for the functions of processes. Keys are those of the recording that is shown,
 	// and after these those of the others.
 	async learnFunctions(parts) {
-		let base = 0, learnt = false;
+		let base = 0;
 		for (const p of [...parts].sort((a, b) => (b.r === shown.r) - (a.r === shown.r))) {
-			if ((this.functionsOf[p.r]?.length || 0) < p.status.functions) {
-				this.functionsOf[p.r] = await ask("functions", { r: p.r });
-				learnt = true;
-			}
+			if ((this.functionsOf[p.r]?.length || 0) < p.status.functions) await this.askFunctions(p.r);
 			p.base = base;
 			base += this.functionsOf[p.r]?.length || 0;
 		}
-		if (!learnt) return;
+		if (this.named) return;
+		this.named = true;
 		this.functions = [shown.r, ...this.functionsOf.keys()].flatMap((r, i) => i && r === shown.r ? [] : this.functionsOf[r] || []);
 		this.onePackage = new Set(this.functions.filter(f => f.source).map(f => f.package)).size < 2;
 		this.timeline.wasDark = undefined; // colours are made anew
 		this.flame.layOut();
+	},
+
+	async askFunctions(r) {
+		this.functionsOf[r] = await ask("functions", { r });
+		this.named = false;
 	},
 
 	// follow asks how far the index is until it is finished.

@@ -1,13 +1,14 @@
 // Rectangles as pixels: for a hundred thousand of them, a canvas takes longer than a frame.
 
 const solid = new Map(), pale = new Map(); // pixels by colours
+let one; // to draw a pixel
 
 // pixel returns a colour of CSS as a pixel, little-endian.
 function pixel(colour, faint) {
 	const known = faint ? pale : solid;
 	let p = known.get(colour);
 	if (p === undefined) {
-		const c = new OffscreenCanvas(1, 1).getContext("2d");
+		const c = one ??= new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
 		c.fillStyle = colour;
 		c.fillRect(0, 0, 1, 1);
 		const [r, g, b] = c.getImageData(0, 0, 1, 1).data;
