@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -422,6 +423,32 @@ func TestReading(t *testing.T) {
 	x.finished = true
 	x.mu.Unlock()
 	becomes(t, ctx, ready)
+}
+
+// TestNarrow: at 400 pixels no table has to be scrolled sideways, and its values are named.
+func TestNarrow(t *testing.T) {
+	ctx := browser(t)
+	do(t, ctx, chromedp.EmulateViewport(400, 800))
+	s := serving(t, recorded(t, "convoy"), recorded(t, "parser"))
+	for _, of := range []struct{ view, table, value string }{
+		{"view=table&waits=1", "#table", "calls 4"},
+		{"view=table&by=package", "#table", "calls 40"},
+		{"view=sql&sql=" + url.QueryEscape("SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT, FORMAT_PICO_TIME(SUM_TIMER_WAIT) FROM events_calls_summary_global_by_event_name ORDER BY COUNT_STAR DESC"), "#sql", "COUNT_STAR 16"},
+		{"view=d&d=" + url.QueryEscape("call:::return { @[probemod, probefunc] = quantize(elapsed); }"), "#d", "count 16"},
+		{"view=waiting", "#waiting", "where main.work"},
+		{"view=compare&part=functions", "#compare-functions", "calls convoy 16"},
+	} {
+		do(t, ctx, anew(s.URL()+"#"+of.view)...)
+		becomes(t, ctx, fmt.Sprintf(`document.body.dataset.ready === "yes" && document.querySelectorAll("%s tbody tr").length`, of.table))
+		if wide := value[string](t, ctx, `[document.documentElement, ...document.querySelectorAll("main *")].filter(e => e.offsetParent && e.scrollWidth > e.clientWidth && getComputedStyle(e).overflowX !== "visible" && e.tagName !== "TEXTAREA").map(e => e.tagName + "#" + e.id + "." + e.className).join(" ")`); wide != "" {
+			t.Errorf("%s: wider than the page: %s", of.view, wide)
+		}
+		cells := value[string](t, ctx, fmt.Sprintf(`[...document.querySelectorAll("%s tbody td")].filter(e => e.offsetParent).map(e => getComputedStyle(e, "::before").content.replaceAll('"', "") + e.textContent).join("\n")`, of.table))
+		if !strings.Contains(cells, of.value) {
+			t.Errorf("%s: no %q among\n%s", of.view, of.value, cells)
+		}
+		shot(t, ctx, "narrow-"+strings.TrimPrefix(of.table, "#"))
+	}
 }
 
 // TestHostile: what the program made up is text, whatever it looks like.

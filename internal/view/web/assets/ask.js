@@ -109,4 +109,10 @@ export function element(name, text, props = {}) {
 	return e;
 }
 
+// label gives each cell of a table the title of its column, which a narrow page shows beside it.
+export function label(table) {
+	const titles = [...table.tHead.rows[0].cells].map(th => th.textContent.replace(/ [▴▾]$/, ""));
+	for (const { cells } of table.tBodies[0].rows) for (const cell of cells) cell.dataset.title = titles[cell.cellIndex];
+}
+
 export const $ = id => document.getElementById(id);

@@ -1,5 +1,5 @@
 // A table whose columns sort it.
-import { element } from "./ask.js";
+import { element, label } from "./ask.js";
 
 const natural = new Intl.Collator("en", { numeric: true });
 
@@ -8,6 +8,7 @@ const natural = new Intl.Collator("en", { numeric: true });
 // for charts.
 export class Grid {
 	constructor(table) {
+		this.table = table;
 		this.head = table.querySelector("thead");
 		this.body = table.querySelector("tbody");
 		this.sorted = () => {}; // called when a click has sorted the rows
@@ -49,6 +50,7 @@ export class Grid {
 		}
 		this.head.replaceChildren(head);
 		this.body.replaceChildren(body);
+		label(this.table);
 	}
 
 	// sortBy sorts by a column: numbers from the largest on, text from its beginning; the next time

@@ -1,5 +1,5 @@
 // The table of functions, packages or goroutines, of all of the recording or of a stretch of time.
-import { $, askLines, count, element, short, time } from "./ask.js";
+import { $, askLines, count, element, label, short, time } from "./ask.js";
 
 const times = new Set(["total", "self", "avg", "min", "max", "p50", "p95", "p99"]);
 const titles = { avg: "average", left_out: "left out" };
@@ -74,13 +74,14 @@ export class Table {
 			row.append(first);
 			if (control) row.append(control.cell(r[by]));
 			for (const c of columns) {
-				const v = r[c] || 0;
-				row.append(element("td", counts.has(c) ? v.toLocaleString("en") + (c === "left_out" && r.uncounted ? "+" : "") : times.has(c) && !r.calls || !times.has(c) && !v ? "-" : time(v), { className: (c === "errors" || c === "panics") && v ? "bad" : "" }));
+				const v = r[c] || 0, none = !counts.has(c) && (times.has(c) ? !r.calls : !v);
+				row.append(element("td", none ? "-" : counts.has(c) ? v.toLocaleString("en") + (c === "left_out" && r.uncounted ? "+" : "") : time(v), { className: none ? "none" : (c === "errors" || c === "panics") && v ? "bad" : "" }));
 			}
 			body.append(row);
 		}
 		const focused = document.activeElement?.closest("#table-scroll") && document.activeElement.ariaLabel;
 		$("table").querySelector("tbody").replaceChildren(body);
+		label($("table").querySelector("table"));
 		if (focused) [...$("table").querySelectorAll("tbody input")].find(e => e.ariaLabel === focused)?.focus();
 		$("table-note").textContent = count(rows.length, "row") + (shown.length < rows.length ? `, of which ${most.toLocaleString("en")} are shown: write a name to see others` : "") + (this.rows.length === most ? `: the first ${most} by ${this.sort}` : "") + (this.app.range ? ". A call that began before the stretch is not in it." : "");
 	}

@@ -1,5 +1,5 @@
 // Who waits for whom: a graph of those who wait for one another, and a table of all.
-import { $, ask, count, element, sentence, time } from "./ask.js";
+import { $, ask, count, element, label, sentence, time } from "./ask.js";
 
 const wide = 330, high = 58, gapX = 80, gapY = 34, margin = 12;
 
@@ -59,6 +59,7 @@ export class Waits {
 		}
 		const focused = document.activeElement?.closest("#waiting-rows") && document.activeElement.textContent;
 		$("waiting-rows").replaceChildren(body);
+		label($("waiting-rows").parentNode);
 		if (focused) [...$("waiting-rows").querySelectorAll("button")].find(e => e.textContent === focused)?.focus();
 	}
 
