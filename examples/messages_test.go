@@ -181,22 +181,32 @@ func TestKafka(t *testing.T) {
 
 	recording := filepath.Join(t.TempDir(), "parcels")
 	const n = 50
-	got := runProgram(t, []string{"FTRACE=stage/*", "FTRACE_PROPAGATE=on", "FTRACE_OUT=off", "FTRACE_RECORD=" + recording}, filepath.Join(bin, "parcels"), "-kafka", address, "-n", fmt.Sprint(n))
+	got := runProgram(t, []string{"FTRACE=stage/*;main.deliver;main.label;main.number", "FTRACE_PROPAGATE=on", "FTRACE_OUT=off", "FTRACE_RECORD=" + recording}, filepath.Join(bin, "parcels"), "-kafka", address, "-n", fmt.Sprint(n))
 	if strings.Count(got.Stdout, "is delivered\n") != n || got.Stderr != "" {
 		t.Errorf("%s%s", got.Stdout, got.Stderr)
 	}
 	spans := map[string]*serviceSpan{}
-	addExported(t, spans, filepath.Join(bin, "ftrace"), "parcels", recording)
-	want, path := map[string]int{}, ""
-	for _, step := range []string{"4 publish parcels", "5 receive parcels", "4 publish delivered", "5 receive delivered"} {
-		path += "parcels " + step + " < "
-		want[path] = n
+	addExported(t, spans, filepath.Join(bin, "ftrace"), "parcels", recording, "-min", "1ns")
+	want := map[string]int{"parcels 1 main.deliver < ": 1} // around all that is received, and no part of a trace
+	for _, steps := range [][]string{
+		{"4 publish parcels", "5 receive parcels", "4 publish delivered", "5 receive delivered"},
+		{"4 publish parcels", "5 receive parcels", "1 main.number"}, // which the goroutine calls that has taken the message
+		{"4 publish parcels", "5 receive parcels", "1 main.label"},  // which one calls that it starts
+	} {
+		path := ""
+		for _, step := range steps {
+			path += "parcels " + step + " < "
+			want[path] = n
+		}
 	}
-	follow(t, spans, n, want)
+	follow(t, spans, n+1, want)
 	for _, s := range spans {
 		says := map[string]string{}
 		for _, a := range s.Attributes {
 			says[a.Key] = a.Value.StringValue
+		}
+		if s.Kind == 1 {
+			continue
 		}
 		operation, topic, _ := strings.Cut(s.Name, " ")
 		kind := map[string]string{"publish": "send", "receive": "receive"}[operation]

@@ -231,9 +231,9 @@ func items(t *testing.T, dsn string) {
 }
 
 // addExported adds the spans of a service's recording, by their ids.
-func addExported(t *testing.T, spans map[string]*serviceSpan, ftrace, service, recording string) {
+func addExported(t *testing.T, spans map[string]*serviceSpan, ftrace, service, recording string, flags ...string) {
 	t.Helper()
-	cmd := exec.Command(ftrace, "export", "-format", "otlp", recording)
+	cmd := exec.Command(ftrace, slices.Concat([]string{"export", "-format", "otlp"}, flags, []string{recording})...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

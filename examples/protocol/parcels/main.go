@@ -40,7 +40,7 @@ func run(broker string, n int) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("parcel %s is delivered\n", m.Value)
+		fmt.Printf("%s is delivered\n", m.Value)
 	}
 	wg.Wait()
 	close(failed)
@@ -61,9 +61,16 @@ func deliver(ctx context.Context, broker string, writer *kafka.Writer, n int) er
 		if err != nil {
 			return err
 		}
-		if err := writer.WriteMessages(ctx, kafka.Message{Topic: "delivered", Value: parcel.Value}); err != nil {
+		// What is done for a parcel belongs to it, in other goroutines, too.
+		labels, number := make(chan []byte), number(parcel.Value)
+		go func() { labels <- label(number) }()
+		if err := writer.WriteMessages(ctx, kafka.Message{Topic: "delivered", Value: <-labels}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+func number(parcel []byte) []byte { return fmt.Appendf(nil, "no. %s", parcel) }
+
+func label(number []byte) []byte { return append([]byte("parcel "), number...) }

@@ -43,6 +43,8 @@ type spanStack struct {
 	spans   []*span // of calls under way, the innermost last
 	starter *span   // of the call that started it, or its goroutine; nil: it is not known
 	asked   bool    // that was looked for
+	taken   *span   // of the message that it took last, which has ended; nil: there is none
+	takenIn int     // how many of spans are around what is done for that message
 }
 
 // hasSpan says of a call under way that it is among the goroutine's spans.
@@ -159,6 +161,15 @@ func (g *spanStack) inner() *span {
 	return nil
 }
 
+// around returns the span within which the next call is: the innermost under way, or that of a
+// message that was taken within that one. nil: there is none.
+func (g *spanStack) around() *span {
+	if g.taken != nil && len(g.spans) == g.takenIn {
+		return g.taken
+	}
+	return g.inner()
+}
+
 func (x *Spans) begin(st *spanCalls, c *spanFrame, e *recording.Event) {
 	g, f := &st.Data.View, x.w.Recording.Function(c.Function)
 	if len(g.spans) >= spanDepth && !f.Span {
@@ -173,7 +184,10 @@ func (x *Spans) begin(st *spanCalls, c *spanFrame, e *recording.Event) {
 	}
 	s.untimed, s.late = c.Untimed, !c.BeginKnown()
 	s.entry.set(e)
-	s.parent = g.inner()
+	if takes(f) {
+		g.taken = nil
+	}
+	s.parent = g.around()
 	if s.parent == nil && !served(f) { // a request is not part of what began to listen
 		s.parent = x.starter(st)
 	}
@@ -191,6 +205,11 @@ func served(f *recording.Function) bool {
 	return f.Span && slices.ContainsFunc([]string{"http/server/", "grpc/server/", "nats/process/", "kafka/receive/"}, func(family string) bool {
 		return strings.HasPrefix(f.FullName(), "stage/"+family)
 	})
+}
+
+// takes reports whether calls of f take a message: what their goroutine does then is done for it.
+func takes(f *recording.Function) bool {
+	return f.Span && strings.HasPrefix(f.FullName(), "stage/kafka/receive/")
 }
 
 // identify finds out to which trace a span belongs, given the values of a request.
@@ -290,6 +309,15 @@ func (x *Spans) end(st *spanCalls, c *spanFrame, e *recording.Event) {
 	g := &st.Data.View
 	s := g.inner()
 	g.spans = g.spans[:len(g.spans)-1]
+	switch n := len(g.spans); {
+	case takes(s.f):
+		g.taken, g.takenIn = s, n
+		s.share()
+	case n < g.takenIn && served(s.f): // and the message within it
+		g.taken = nil
+	default:
+		g.takenIn = min(g.takenIn, n)
+	}
 	last := max(x.w.Last, s.start)
 	if e != nil {
 		last = e.Ticks
@@ -353,7 +381,11 @@ func (x *Spans) happened(st *spanCalls, name string, at int64, attributes ...*co
 func (x *Spans) more(st *spanCalls, c *spanFrame, e *recording.Event) {
 	switch e.Kind {
 	case recording.GoroutineStart:
-		st.Data.View.starter = x.started(e.Parent, e.Function, e.Call)
+		g := &st.Data.View
+		g.starter = x.started(e.Parent, e.Function, e.Call)
+		if by := x.w.Stacks.Lookup(e.Parent); by != nil && by.Data.View.taken != nil && by.Data.View.around() == by.Data.View.taken {
+			g.starter = by.Data.View.taken
+		}
 	case recording.Recovered:
 		if s := st.Data.View.inner(); c.Data.View {
 			event := x.exception(s, e, x.at(e.Ticks))
