@@ -79,6 +79,7 @@ var (
 	rpcServerMetric  = &metric{"rpc.server.duration", "ms", "Measures the duration of inbound RPC.", inMilliseconds(requestBounds), 1000}
 	rpcClientMetric  = &metric{"rpc.client.duration", "ms", "Measures the duration of outbound RPC.", inMilliseconds(requestBounds), 1000}
 	publishMetric    = &metric{"messaging.client.operation.duration", "s", "Duration of messaging operation initiated by a producer or consumer client.", requestBounds, 1}
+	receiveMetric    = &metric{name: "messaging.client.consumed.messages", unit: "{message}", about: "Number of messages that were delivered to the application."}
 	processMetric    = &metric{"messaging.process.duration", "s", "Duration of processing operation.", requestBounds, 1}
 )
 
@@ -324,6 +325,8 @@ func (m *Metrics) request(f *recording.Function, is *tracepb.Span, took uint64) 
 			of = processMetric
 		case a.Key == "messaging.system":
 			of = publishMetric
+		case a.Key == "messaging.operation.name" && a.Value.GetStringValue() == "receive": // which takes no time
+			of = receiveMetric
 		}
 	}
 	if of == stageMetric {
@@ -337,7 +340,12 @@ func (m *Metrics) request(f *recording.Function, is *tracepb.Span, took uint64) 
 		}
 	}
 	s := m.requests[key]
-	m.lasted(&s, of, took, func() []*commonpb.KeyValue { return list })
+	attributes := func() []*commonpb.KeyValue { return list }
+	if of.bounds == nil {
+		m.count(&s, of, attributes)
+	} else {
+		m.lasted(&s, of, took, attributes)
+	}
 	m.requests[key] = s
 }
 

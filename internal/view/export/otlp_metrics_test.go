@@ -185,6 +185,7 @@ func TestMetricsOfRequests(t *testing.T) {
 		{Attributes: []*commonpb.KeyValue{textAttr("db.system.name", "mysql"), textAttr("db.query.text", "SELECT 1")}},
 		{Kind: tracepb.Span_SPAN_KIND_PRODUCER, Attributes: []*commonpb.KeyValue{textAttr("messaging.system", "nats"), textAttr("messaging.destination.name", "orders.4711")}},
 		{Kind: tracepb.Span_SPAN_KIND_CONSUMER, Attributes: []*commonpb.KeyValue{textAttr("messaging.system", "nats")}},
+		{Kind: tracepb.Span_SPAN_KIND_CONSUMER, Attributes: []*commonpb.KeyValue{textAttr("messaging.system", "kafka"), textAttr("messaging.operation.name", "receive")}},
 		{},
 	} {
 		m.request(f, s, 1)
@@ -202,8 +203,8 @@ func TestMetricsOfRequests(t *testing.T) {
 			t.Errorf("%d are in none of their own", s.count)
 		}
 	}
-	want := map[string]uint64{"http.server.request.duration": 2, "rpc.server.duration": 1, "rpc.client.duration": 1, "db.client.operation.duration": 1, "messaging.client.operation.duration": 1, "messaging.process.duration": 1, "ftrace.stage.duration": 1, "http.client.request.duration": attributesMax + 5}
-	if !maps.Equal(got, want) || len(m.all) != 7+attributesMax+1 {
+	want := map[string]uint64{"http.server.request.duration": 2, "rpc.server.duration": 1, "rpc.client.duration": 1, "db.client.operation.duration": 1, "messaging.client.operation.duration": 1, "messaging.process.duration": 1, "messaging.client.consumed.messages": 1, "ftrace.stage.duration": 1, "http.client.request.duration": attributesMax + 5}
+	if !maps.Equal(got, want) || len(m.all) != 8+attributesMax+1 {
 		t.Errorf("%v of %d, want %v", got, len(m.all), want)
 	}
 }
