@@ -425,6 +425,30 @@ func TestReading(t *testing.T) {
 	becomes(t, ctx, ready)
 }
 
+// TestIndented: the trace of a call that others made begins at the left.
+func TestIndented(t *testing.T) {
+	ctx := browser(t)
+	dir := recorded(t, "parser")
+	s := serving(t, dir)
+	q, err := url.ParseQuery(strings.TrimPrefix(called(t, dir, "main.evaluate"), "source?"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(t, ctx, chromedp.Navigate(s.URL()+"#view=tree&line="+q.Get("at")+"&g="+q.Get("g")))
+	becomes(t, ctx, `document.querySelectorAll("#lines .l").length > 3`)
+	const apart = `(() => { const l = [...document.querySelectorAll("#lines .l")].filter(e => +e.dataset.indent === ftrace.tree.common)[0].querySelector(".t"), r = document.createRange(), text = l.firstChild;
+		r.setStart(text, ftrace.tree.common); r.setEnd(text, ftrace.tree.common + 1);
+		return r.getBoundingClientRect().left - l.parentNode.querySelector(".fold").getBoundingClientRect().right; })()`
+	if common, px := value[int](t, ctx, `ftrace.tree.common`), value[float64](t, ctx, apart); common == 0 || px < 0 || px > 20 {
+		t.Errorf("%d columns are common, and the text begins %v pixels behind the triangles", common, px)
+	}
+	shot(t, ctx, "indented")
+	do(t, ctx, click("#lines .l .fold"))
+	becomes(t, ctx, `document.querySelectorAll("#lines .l[hidden]").length > 0`)
+	do(t, ctx, click("#tree-start"))
+	becomes(t, ctx, `ftrace.tree.common === 0`)
+}
+
 // TestNarrow: at 400 pixels no table has to be scrolled sideways, and its values are named.
 func TestNarrow(t *testing.T) {
 	ctx := browser(t)

@@ -49,7 +49,7 @@ export class Table {
 		const by = this.rowsBy;
 		const columns = [];
 		for (const r of this.rows) for (const c in r) if (c !== by && c !== "uncounted" && !columns.includes(c)) columns.push(c);
-		for (const c of ["unfinished", "left_out"]) if (columns.includes(c) && this.rows.every(r => !r[c])) columns.splice(columns.indexOf(c), 1);
+		for (const c of ["errors", "panics", "unfinished", "left_out"]) if (columns.includes(c) && this.rows.every(r => !r[c])) columns.splice(columns.indexOf(c), 1);
 		const place = c => { const i = order.indexOf(c); return i < 0 ? order.length : i; };
 		columns.sort((a, b) => place(a) - place(b));
 		const head = element("tr");

@@ -32,6 +32,7 @@ export class Tree {
 		if (!from.includes(".")) $("tree-from").value = from === "0" ? "" : moment(+from, 1);
 		this.next = from;
 		this.shown = true;
+		this.common = Infinity;
 		$("lines").replaceChildren();
 		this.app.save();
 		await this.load();
@@ -56,8 +57,11 @@ export class Tree {
 		}
 	}
 
-	// widen gives times and goroutines as much room as those of all lines need.
+	// widen gives times and goroutines as much room as those of all lines need, and moves lines that
+	// are all indented to the left.
 	widen(lines) {
+		this.common = Math.min(this.common, ...lines.map(l => indent(l.text)));
+		$("lines").style.setProperty("--common", (lines.length ? this.common : 0) + "ch");
 		const widest = (name, least, text) => $("lines").style.setProperty(name, Math.max(least, parseFloat($("lines").style.getPropertyValue(name)) || 0, ...lines.map(l => text(l).length)) + "ch");
 		widest("--times", 6, l => moment(l.at, 1));
 		widest("--goroutines", 2, l => "G" + l.g);
