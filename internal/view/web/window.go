@@ -18,7 +18,7 @@ import (
 const (
 	foundMax = 200_000   // slices in an answer
 	readMax  = 3_000_000 // events that are read for one
-	drawMax  = 2_000_000 // the same, of what is to be drawn at once
+	drawMax  = 1_500_000 // the same, of what is to be drawn at once
 )
 
 // picture is what the timeline shows of a stretch of time.
