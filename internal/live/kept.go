@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -17,11 +18,33 @@ import (
 type kept struct {
 	functions []Counts // by key
 	tallies   [format.Tallies][]Tally
-	long      [][]format.Call // of each half of each processor, in any order
-	longWaits [][]format.Call
-	histories map[uint64][][]format.Call // of each half, by goroutine
-	waits     map[uint64][][]format.Call // likewise
-	lost      uint64                     // records, so far
+	long      map[uint64]*history // by processor
+	longWaits map[uint64]*history
+	histories map[uint64]*history // by goroutine
+	waits     map[uint64]*history
+	lost      uint64 // records, so far
+}
+
+// A history is a ring in which the last calls are kept. Call n, from 1 on, is at place (n-1)%most,
+// in one of the halves.
+type history struct {
+	calls, most uint64 // how many were put into it so far, and how many it has room for
+	halves      [2][]format.Call
+	rooms       []*[]format.Call
+}
+
+// before returns the last call before call n, nil if there is none.
+func (h *history) before(n uint64) *format.Call {
+	most := 2 * uint64(max(len(h.halves[0]), len(h.halves[1]))) // calls after the cut are in neither half
+	for n--; n > 0 && h.calls-n < most; n-- {
+		place := (n - 1) % h.most
+		for _, half := range h.halves {
+			if place < uint64(len(half)) && half[place].Number == n {
+				return &half[place]
+			}
+		}
+	}
+	return nil
 }
 
 // half adds what is in a half that nobody writes to. Goroutines that end meanwhile may leave
@@ -30,6 +53,9 @@ func (p *Process) half(k *kept, of Contents, half uint64, states []stateAt) erro
 	h := p.seen.Load()
 	if n := int(p.keys()); of&SumsByFunction != 0 && n > len(k.functions) {
 		k.functions = append(k.functions, make([]Counts, n-len(k.functions))...)
+	}
+	if k.long == nil {
+		k.long, k.longWaits, k.histories, k.waits = map[uint64]*history{}, map[uint64]*history{}, map[uint64]*history{}, map[uint64]*history{}
 	}
 	k.lost = 0
 	for id := range p.processors() {
@@ -55,47 +81,63 @@ func (p *Process) half(k *kept, of Contents, half uint64, states []stateAt) erro
 			}
 		}
 		if of&LongCalls != 0 {
-			if err := p.ring(&k.long, at+h.LongAt, w[0].Calls, h.LongMax); err != nil {
+			if err := p.history(k.long, id, at+h.LongAt, w[0].Calls, h.LongMax, half); err != nil {
 				return err
 			}
 		}
 		if of&LongWaits != 0 {
-			if err := p.ring(&k.longWaits, at+h.WaitsAt, w[0].Waits, h.LongMax); err != nil {
+			if err := p.history(k.longWaits, id, at+h.WaitsAt, w[0].Waits, h.LongMax, half); err != nil {
 				return err
 			}
 		}
 	}
-	if k.histories == nil {
-		k.histories, k.waits = map[uint64][][]format.Call{}, map[uint64][][]format.Call{}
-	}
 	for i := range states {
-		g := &states[i]
-		if err := p.history(k.histories, g.ID, g.HistoryAt, g.Calls, half); err != nil {
-			return err
+		g, own := &states[i], half*h.HistoryMax*callSize
+		if g.HistoryAt != 0 {
+			if err := p.history(k.histories, g.ID, g.HistoryAt+own, g.Calls, h.HistoryMax, half); err != nil {
+				return err
+			}
 		}
-		if err := p.history(k.waits, g.ID, g.WaitsAt, g.Waited, half); err != nil {
-			return err
+		if g.WaitsAt != 0 {
+			if err := p.history(k.waits, g.ID, g.WaitsAt+own, g.Waited, h.HistoryMax, half); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// history adds a half of a goroutine's history, of which n entries were made so far.
-func (p *Process) history(to map[uint64][][]format.Call, id, at, n, half uint64) error {
-	if at == 0 {
-		return nil
+// history reads a half of one of the histories. It is at a place in the file, and n calls were put
+// into both halves so far.
+func (p *Process) history(of map[uint64]*history, id, at, n, most, half uint64) (err error) {
+	h := of[id]
+	if h == nil {
+		h = &history{most: most}
+		of[id] = h
 	}
-	most, halves := p.seen.Load().HistoryMax, to[id]
-	err := p.ring(&halves, at+half*most*callSize, n, most)
-	to[id] = halves
+	h.calls = n
+	room := &[]format.Call{}
+	if most == p.seen.Load().LongMax { // megabytes for each snapshot
+		room = rooms.Get().(*[]format.Call)
+		h.rooms = append(h.rooms, room)
+	}
+	*room, err = readTo(p, *room, at, min(n, most))
+	h.halves[half] = *room
 	return err
 }
 
-// ring adds a ring with room for that many calls, into which n calls were put so far.
-func (p *Process) ring(to *[][]format.Call, at, n, most uint64) error {
-	calls, err := readAs[format.Call](p, at, min(n, most))
-	*to = append(*to, calls)
-	return err
+// rooms are where the long histories were read to before.
+var rooms = sync.Pool{New: func() any { return &[]format.Call{} }}
+
+// free gives the rooms back: nothing more is taken from the histories.
+func (k *kept) free() {
+	for _, of := range []map[uint64]*history{k.long, k.longWaits, k.histories, k.waits} {
+		for _, h := range of {
+			for _, room := range h.rooms {
+				rooms.Put(room)
+			}
+		}
+	}
 }
 
 // processors returns how many processors there were so far.
@@ -163,31 +205,35 @@ func (c *Counts) add(s *format.Summary) {
 	}
 }
 
-// last returns the last calls of a history, in order, given the rings that it is in. order returns
-// the two numbers by which they are ordered.
-func last(rings [][]format.Call, most int, order func(c *format.Call) (by, then uint64)) []Call {
-	type entry struct { // beside each other, unlike the calls
-		by, then uint64
-		call     *format.Call
+// last returns the last calls of several histories together, in the order in which they ended.
+// Those of each history are in that order, or nearly.
+func last(most int, histories ...*history) []Call {
+	newest := make([]*format.Call, len(histories)) // of each, beside those that were found
+	for i, h := range histories {
+		newest[i] = h.before(h.calls + 1)
 	}
-	n := 0
-	for _, ring := range rings {
-		n += len(ring)
-	}
-	sorted := make([]entry, 0, n)
-	for _, ring := range rings {
-		for i := range ring {
-			if c := &ring[i]; c.Number != 0 {
-				by, then := order(c)
-				sorted = append(sorted, entry{by, then, c})
+	order := func(a, b *format.Call) int { return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Event, b.Event)) }
+	var found []*format.Call
+	for len(found) < most {
+		from := -1
+		for i, c := range newest {
+			if c != nil && (from < 0 || order(c, newest[from]) > 0) {
+				from = i
 			}
 		}
+		if from < 0 {
+			break
+		}
+		found = append(found, newest[from])
+		newest[from] = histories[from].before(newest[from].Number)
 	}
-	slices.SortFunc(sorted, func(a, b entry) int { return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.then, b.then)) })
-	sorted = sorted[max(0, len(sorted)-most):]
-	list := make([]Call, len(sorted))
-	for i, e := range sorted {
-		list[i] = callOf(e.call)
+	slices.Reverse(found)
+	if len(histories) > 1 {
+		slices.SortFunc(found, order)
+	}
+	list := make([]Call, len(found))
+	for i, c := range found {
+		list[i] = callOf(c)
 	}
 	return list
 }

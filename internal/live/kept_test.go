@@ -51,19 +51,21 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// TestLast: the last calls of several rings, in order, without places that were never used.
+// TestLast: the last calls of several histories, in order, without places that were never used and
+// what is left of the lap before.
 func TestLast(t *testing.T) {
 	call := func(number, end, event uint64) format.Call {
 		return format.Call{Number: number, End: end, Event: event}
 	}
-	rings := [][]format.Call{
-		{call(5, 50, 1), call(2, 20, 1), call(3, 30, 1)}, // the second lap has begun
-		{},
-		{call(1, 35, 2), call(2, 35, 1), {}},
+	histories := []*history{
+		{calls: 5, most: 3, halves: [2][]format.Call{{call(4, 40, 1), call(2, 20, 1), {}}, {call(1, 10, 1), call(5, 50, 1), call(3, 30, 1)}}},
+		{calls: 0, most: 3},
+		{calls: 2, most: 3, halves: [2][]format.Call{{call(1, 35, 2), {}}, {{}, call(2, 35, 1)}}},
+		{calls: 7, most: 3, halves: [2][]format.Call{{call(4, 41, 1), call(5, 39, 1), call(3, 31, 1)}, nil}}, // 6 and 7 were after the cut; 5 was noted late, which the last 2 do not see
 	}
-	for most, want := range map[int][]uint64{0: nil, 2: {35, 50}, 3: {35, 35, 50}, 9: {20, 30, 35, 35, 50}} {
+	for most, want := range map[int][]uint64{0: nil, 2: {40, 50}, 5: {35, 39, 40, 41, 50}, 6: {35, 35, 39, 40, 41, 50}, 20: {10, 20, 30, 31, 35, 35, 39, 40, 41, 50}} {
 		var got []uint64
-		calls := last(rings, most, func(c *format.Call) (by, then uint64) { return c.End, c.Event })
+		calls := last(most, histories...)
 		for i, c := range calls {
 			if got = append(got, c.End); i > 0 && c.End == 35 && calls[i-1].End == 35 && c.Event != 2 {
 				t.Errorf("the last %d: those that ended together are not in order", most)

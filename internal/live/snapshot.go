@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -150,11 +151,16 @@ func (l *look) after() (*Snapshot, error) {
 		return nil, err
 	}
 	s.ByGoroutine, s.ByCaller, s.ByReceiver = l.kept.tallies[format.ByGoroutine], l.kept.tallies[format.ByCaller], l.kept.tallies[format.ByReceiver]
-	byEnd := func(c *format.Call) (by, then uint64) { return c.End, c.Event }
-	byNumber := func(c *format.Call) (by, then uint64) { return c.Number, 0 }
-	s.Long, s.LongWaits = last(l.kept.long, s.LongMax, byEnd), last(l.kept.longWaits, s.LongMax, byEnd)
+	defer l.kept.free()
+	s.Long = last(s.LongMax, slices.Collect(maps.Values(l.kept.long))...)
+	s.LongWaits = last(s.LongMax, slices.Collect(maps.Values(l.kept.longWaits))...)
 	for _, g := range goroutines {
-		g.History, g.Waits = last(l.kept.histories[g.ID], s.HistoryMax, byNumber), last(l.kept.waits[g.ID], s.HistoryMax, byNumber)
+		if h := l.kept.histories[g.ID]; h != nil {
+			g.History = last(s.HistoryMax, h)
+		}
+		if h := l.kept.waits[g.ID]; h != nil {
+			g.Waits = last(s.HistoryMax, h)
+		}
 		if l.known[g.ID] || len(g.Stack) > 0 || len(g.History) > 0 || len(g.Waits) > 0 { // else it began after the cut
 			s.Goroutines = append(s.Goroutines, g)
 		}
@@ -222,6 +228,11 @@ func (p *Process) read(at, n uint64) ([]byte, error) {
 
 // readAs returns n values of type T at a place in the file.
 func readAs[T any](p *Process, at, n uint64) ([]T, error) {
+	return readTo[T](p, nil, at, n)
+}
+
+// readTo is readAs, to a list that is no longer needed.
+func readTo[T any](p *Process, list []T, at, n uint64) ([]T, error) {
 	if n == 0 {
 		return nil, nil
 	}
@@ -233,7 +244,10 @@ func readAs[T any](p *Process, at, n uint64) ([]T, error) {
 	if err := p.taking.Load().take(size); err != nil {
 		return nil, fmt.Errorf("process %d: %w", p.PID, err)
 	}
-	list := make([]T, n)
+	if n > uint64(cap(list)) {
+		list = make([]T, n)
+	}
+	list = list[:n]
 	return list, fill(p, list, at)
 }
 

@@ -371,7 +371,7 @@ func (s *liveProcess) look(of live.Contents) (*Snapshot, error) {
 		if err != nil {
 			return err
 		}
-		v := &liveView{s: s, l: l, printer: l.Program.Printer(recording.DefaultFormat), sites: map[uint32]site{}}
+		v := &liveView{s: s, l: l, printer: l.Program.Printer(recording.DefaultFormat), sites: map[uint32]site{}, known: map[*live.Call]*Values{}}
 		snap = v.snapshot()
 		return nil
 	})

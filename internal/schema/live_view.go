@@ -18,7 +18,8 @@ type liveView struct {
 	l       *live.Snapshot
 	printer *recording.Printer
 	sites   map[uint32]site // those that were needed
-	mu      sync.Mutex      // guards the printer and values
+	mu      sync.Mutex      // guards the printer and known
+	known   map[*live.Call]*Values
 }
 
 func (v *liveView) snapshot() *Snapshot {
@@ -192,7 +193,8 @@ func (v *liveView) thread(g *live.Goroutine) Thread {
 			continue
 		}
 		t.Current = append(t.Current, Call{Thread: g.ID, ID: frame.Event, Nesting: nesting, Level: level, Function: frame.Function, Inside: true,
-			Timed: frame.Timed, Start: v.at(frame.Start), Self: v.selfOf(g, level), Values: v.values(frame.Function, frame.Receiver, frame.Entry, live.Place{}, false)})
+			Timed: frame.Timed, Start: v.at(frame.Start), Self: v.selfOf(g, level),
+			Values: v.values(&live.Call{Function: frame.Function, Receiver: frame.Receiver, Entry: frame.Entry})})
 		nesting = frame.Event
 	}
 	t.Innermost, t.Level = nesting, len(g.Stack)
@@ -378,7 +380,7 @@ func sourceOf(r *recording.Recording, site uint32) string {
 
 func (v *liveView) call(c *live.Call) Call {
 	row := Call{Thread: c.Goroutine, ID: c.Event, EndID: c.Last, Nesting: c.Nesting, Level: c.Depth, Function: c.Function, Timed: c.Start != 0,
-		Panicked: c.Panicked, Failed: c.Failed, Values: v.values(c.Function, c.Receiver, c.Entry, c.Exit, c.Failed)}
+		Panicked: c.Panicked, Failed: c.Failed, Values: v.values(c)}
 	if row.Timed {
 		row.Start, row.End = v.at(c.Start), v.at(c.End)
 	}
@@ -387,35 +389,34 @@ func (v *liveView) call(c *live.Call) Call {
 
 // values returns a function that reads a call's values from the rings, once, when they are first
 // needed.
-func (v *liveView) values(function uint32, object uint64, entry, exit live.Place, fails bool) func() *Values {
-	var known *Values
+func (v *liveView) values(c *live.Call) func() *Values {
 	return func() *Values {
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		if known != nil {
-			return known
+		if v.known[c] == nil {
+			values := &Values{}
+			v.s.use(func() error {
+				*values = v.read(c)
+				return nil
+			})
+			values.Object = c.Receiver
+			v.known[c] = values
 		}
-		known = &Values{Object: object}
-		v.s.use(func() error {
-			*known = v.read(function, entry, exit, fails)
-			known.Object = object
-			return nil
-		})
-		return known
+		return v.known[c]
 	}
 }
 
-func (v *liveView) read(function uint32, entry, exit live.Place, fails bool) Values {
-	f := v.l.Program.Function(function)
+func (v *liveView) read(c *live.Call) Values {
+	f := v.l.Program.Function(c.Function)
 	var values Values
 	if v.s.p.ToFiles() && v.s.consumers().InForce()&ValuesConsumer == 0 {
 		return values
 	}
 	var e recording.Event
-	if v.s.p.Event(exit, &e) && e.Exits() {
-		values = *outcome(v.printer, f, &e, fails)
+	if v.s.p.Event(c.Exit, &e) && e.Exits() {
+		values = *outcome(v.printer, f, &e, c.Failed)
 	}
-	if v.s.p.Event(entry, &e) && e.Kind == recording.EntryArgs {
+	if v.s.p.Event(c.Entry, &e) && e.Kind == recording.EntryArgs {
 		values.Args = Text{string(v.printer.Append(nil, 0, &e, f.Params)), true}
 	}
 	return values

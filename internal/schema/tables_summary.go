@@ -45,12 +45,16 @@ func everyFunction(v *view) []Summary { return every(v.ofCalls(v.Global), v.Func
 
 // every adds empty summaries for the functions that have none.
 func every(rows []Summary, functions []Function) []Summary {
-	called := make(map[uint32]bool, len(rows))
+	last := uint32(0)
+	for i := range rows {
+		last = max(last, rows[i].Function)
+	}
+	called := make([]bool, last+1) // by key
 	for i := range rows {
 		called[rows[i].Function] = true
 	}
 	for i := range functions {
-		if key := functions[i].Key; !called[key] {
+		if key := functions[i].Key; key > last || !called[key] {
 			rows = append(rows, Summary{Function: key})
 		}
 	}
