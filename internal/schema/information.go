@@ -28,7 +28,7 @@ var informationTables = func() map[string]*table {
 			text("TABLE_SCHEMA", wordKind, func(_ *view, t *tableInfo) string { return t.schema }),
 			text("TABLE_NAME", wordKind, func(_ *view, t *tableInfo) string { return t.name }),
 			text("TABLE_TYPE", wordKind, func(_ *view, t *tableInfo) string { return t.kind }),
-			optional("ENGINE", wordKind, func(_ *view, t *tableInfo) (string, bool) { return t.engine, t.engine != "" }),
+			known("ENGINE", wordKind, func(_ *view, t *tableInfo) string { return t.engine }),
 			number("VERSION", func(*tableInfo) int64 { return 10 }),
 			constant[tableInfo]("ROW_FORMAT", "Dynamic"),
 			null[tableInfo]("TABLE_ROWS", "bigint unsigned"), null[tableInfo]("AVG_ROW_LENGTH", "bigint unsigned"), null[tableInfo]("DATA_LENGTH", "bigint unsigned"),
@@ -84,45 +84,12 @@ var informationTables = func() map[string]*table {
 			constant[columnInfo]("COLUMN_COMMENT", ""),
 			constant[columnInfo]("GENERATION_EXPRESSION", ""),
 		),
-		newTable("engines", func(*view) []string { return []string{"PERFORMANCE_SCHEMA"} },
-			text("ENGINE", wordKind, func(_ *view, e *string) string { return *e }),
-			constant[string]("SUPPORT", "DEFAULT"),
-			constant[string]("COMMENT", "Performance Schema"),
-			constant[string]("TRANSACTIONS", "NO"),
-			constant[string]("XA", "NO"),
-			constant[string]("SAVEPOINTS", "NO"),
-		),
-		newTable("plugins", func(*view) []string { return []string{"PERFORMANCE_SCHEMA"} },
-			text("PLUGIN_NAME", wordKind, func(_ *view, e *string) string { return *e }),
-			constant[string]("PLUGIN_VERSION", "0.1"),
-			constant[string]("PLUGIN_STATUS", "ACTIVE"),
-			constant[string]("PLUGIN_TYPE", "STORAGE ENGINE"),
-			constant[string]("PLUGIN_TYPE_VERSION", "50744.0"),
-			null[string]("PLUGIN_LIBRARY", wordKind),
-			null[string]("PLUGIN_LIBRARY_VERSION", wordKind),
-			constant[string]("PLUGIN_AUTHOR", "ftrace-wrap"),
-			constant[string]("PLUGIN_DESCRIPTION", "Performance Schema"),
-			constant[string]("PLUGIN_LICENSE", "MIT"),
-			constant[string]("LOAD_OPTION", "ON"),
-		),
-		newTable("character_sets", func(*view) []string { return []string{"utf8mb4"} },
-			text("CHARACTER_SET_NAME", wordKind, func(_ *view, c *string) string { return *c }),
-			constant[string]("DEFAULT_COLLATE_NAME", "utf8mb4_general_ci"),
-			constant[string]("DESCRIPTION", "UTF-8 Unicode"),
-			number("MAXLEN", func(*string) int64 { return 4 }),
-		),
-		newTable("collations", func(*view) []string { return []string{"utf8mb4_general_ci"} },
-			text("COLLATION_NAME", wordKind, func(_ *view, c *string) string { return *c }),
-			constant[string]("CHARACTER_SET_NAME", "utf8mb4"),
-			number("ID", func(*string) int64 { return 45 }),
-			constant[string]("IS_DEFAULT", "Yes"),
-			constant[string]("IS_COMPILED", "Yes"),
-			number("SORTLEN", func(*string) int64 { return 1 }),
-		),
-		newTable("collation_character_set_applicability", func(*view) []string { return []string{"utf8mb4_general_ci"} },
-			text("COLLATION_NAME", wordKind, func(_ *view, c *string) string { return *c }),
-			constant[string]("CHARACTER_SET_NAME", "utf8mb4"),
-		),
+		fixed("engines", "ENGINE", "PERFORMANCE_SCHEMA", "SUPPORT", "DEFAULT", "COMMENT", "Performance Schema", "TRANSACTIONS", "NO", "XA", "NO", "SAVEPOINTS", "NO"),
+		fixed("plugins", "PLUGIN_NAME", "PERFORMANCE_SCHEMA", "PLUGIN_VERSION", "0.1", "PLUGIN_STATUS", "ACTIVE", "PLUGIN_TYPE", "STORAGE ENGINE", "PLUGIN_TYPE_VERSION", "50744.0", "PLUGIN_LIBRARY", nil,
+			"PLUGIN_LIBRARY_VERSION", nil, "PLUGIN_AUTHOR", "ftrace-wrap", "PLUGIN_DESCRIPTION", "Performance Schema", "PLUGIN_LICENSE", "MIT", "LOAD_OPTION", "ON"),
+		fixed("character_sets", "CHARACTER_SET_NAME", "utf8mb4", "DEFAULT_COLLATE_NAME", "utf8mb4_general_ci", "DESCRIPTION", "UTF-8 Unicode", "MAXLEN", int64(4)),
+		fixed("collations", "COLLATION_NAME", "utf8mb4_general_ci", "CHARACTER_SET_NAME", "utf8mb4", "ID", int64(45), "IS_DEFAULT", "Yes", "IS_COMPILED", "Yes", "SORTLEN", int64(1)),
+		fixed("collation_character_set_applicability", "COLLATION_NAME", "utf8mb4_general_ci", "CHARACTER_SET_NAME", "utf8mb4"),
 		newTable("processlist", func(v *view) []client { return v.session.clients() },
 			number("ID", func(c *client) int64 { return int64(c.id) }),
 			text("USER", wordKind, func(_ *view, c *client) string { return c.user }),
@@ -141,7 +108,7 @@ var informationTables = func() map[string]*table {
 				}
 				return "executing"
 			}),
-			optional("INFO", textKind, func(_ *view, c *client) (string, bool) { return c.statement, c.statement != "" }),
+			known("INFO", textKind, func(_ *view, c *client) string { return c.statement }),
 		),
 		newTable("user_privileges", func(v *view) []string { return v.session.account().global() },
 			text("GRANTEE", wordKind, func(v *view, _ *string) string { return v.session.who.Load().grantee() }),
@@ -205,6 +172,19 @@ func def[T any](name string) column[T] { return constant[T](name, "def") }
 // null returns a column that is always NULL.
 func null[T any](name, kind string) column[T] {
 	return optional(name, kind, func(*view, *T) (string, bool) { return "", false })
+}
+
+// fixed returns a table of one row, given the names and values of its columns.
+func fixed(name string, columns ...any) *table {
+	var list []column[struct{}]
+	for c := range slices.Chunk(columns, 2) {
+		kind := wordKind
+		if _, whole := c[1].(int64); whole {
+			kind = "bigint"
+		}
+		list = append(list, column[struct{}]{columnHead{name: c[0].(string), kind: kind, null: c[1] == nil}, func(*view, *struct{}) value { return c[1] }})
+	}
+	return newTable(name, func(*view) []struct{} { return make([]struct{}, 1) }, list...)
 }
 
 // empty returns a table that never has rows.

@@ -481,7 +481,7 @@ func (s *Session) pendingOf(v *view) *pending {
 	if s.statement.pending == nil {
 		s.statement.pending = map[*view]*pending{}
 	}
-	p := &pending{view: v}
+	p := &pending{view: v, instruments: map[uint32]Flags{}, threads: map[uint64]bool{}, rules: map[RuleKind][]Rule{}}
 	s.statement.pending[v] = p
 	return p
 }

@@ -134,7 +134,7 @@ var stageTables = slices.Concat([]*table{
 	withParts(newTable("events_stages_history", func(v *view) []Span { return v.historySpans(v.spansOf(stageClass)) }, stageColumns...), StagePart),
 	withParts(newTable("events_stages_history_long", func(v *view) []Span { return endedSpans(v.spansOf(stageClass)) }, stageColumns...), StagePart),
 	withParts(reading(live.SumsByFunction, newTable("events_stages_summary_global_by_event_name", func(v *view) []Summary { return every(v.only(v.Global, stageClass), v.kindsOf(stageClass)) }, summaryColumns()...)), StageGlobalPart),
-}, spanSummaries(stageClass))
+}, summariesBy(stageClass, summaryColumns))
 
 // probeTables have a row for each time that a static probe fired, and how often each did.
 var probeTables = slices.Concat([]*table{
@@ -151,21 +151,6 @@ func firedColumns(by ...column[Summary]) []column[Summary] { return summaryColum
 var probeColumns = slices.Concat(spanColumns, nestingColumns, []column[Span]{
 	optional("ARGS", textKind, func(_ *view, s *Span) (string, bool) { return s.Args().get() }),
 })
-
-// spanSummaries are the summaries of a class by something more.
-func spanSummaries(class string) []*table { return summariesBy(class, summaryColumns) }
-
-func summariesBy(class string, columns func(by ...column[Summary]) []column[Summary]) []*table {
-	name := "events_" + class + "s_summary_by_"
-	return []*table{
-		reading(live.SumsByGoroutine, newTable(name+"thread_by_event_name", func(v *view) []Summary { return v.only(v.ByThread(), class) },
-			columns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...)),
-		reading(live.SumsByCaller, newTable(name+"caller_by_event_name", func(v *view) []Summary { return v.only(v.ByCaller(), class) },
-			columns(optional("CALLER_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
-				return v.Function(s.Caller).Instrument(), s.Caller != 0
-			}))...)),
-	}
-}
 
 // kindsOf returns the instruments of a class.
 func (v *view) kindsOf(class string) []Function {
@@ -196,7 +181,7 @@ var stageColumns = slices.Concat(spanColumns, []column[Span]{
 }, nestingColumns, []column[Span]{
 	text("REQUEST", textKind, func(_ *view, s *Span) string { return s.Text }),
 	unsigned("STATUS", func(s *Span) uint64 { return uint64(max(s.Status, 0)) }),
-	optional("MESSAGE_TEXT", textKind, func(_ *view, s *Span) (string, bool) { return s.Message, s.Message != "" }),
+	known("MESSAGE_TEXT", textKind, func(_ *view, s *Span) string { return s.Message }),
 	number("ERRORS", func(s *Span) int64 {
 		if s.Failed || s.Panicked {
 			return 1
@@ -205,5 +190,5 @@ var stageColumns = slices.Concat(spanColumns, []column[Span]{
 	}),
 	optional("TRACE_ID", wordKind, func(_ *view, s *Span) (string, bool) { id, _, ok := strings.Cut(s.Trace, "-"); return id, ok }),
 	optional("SPAN_ID", wordKind, func(_ *view, s *Span) (string, bool) { _, id, ok := strings.Cut(s.Trace, "-"); return id, ok }),
-	optional("PARENT_SPAN_ID", wordKind, func(_ *view, s *Span) (string, bool) { return s.Parent, s.Parent != "" }),
+	known("PARENT_SPAN_ID", wordKind, func(_ *view, s *Span) string { return s.Parent }),
 })

@@ -115,6 +115,14 @@ func optional[T any](name, kind string, f func(*view, *T) (string, bool)) column
 	}}
 }
 
+// known is a column of text that is NULL if it is "".
+func known[T any](name, kind string, f func(*view, *T) string) column[T] {
+	return optional(name, kind, func(v *view, r *T) (string, bool) {
+		s := f(v, r)
+		return s, s != ""
+	})
+}
+
 const yesNoKind = "enum('YES','NO')"
 
 func yesNo[T any](name string, f func(*T) bool) column[T] {

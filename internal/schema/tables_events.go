@@ -40,19 +40,13 @@ var callColumns = []column[Call]{
 	id("EVENT_ID", func(c *Call) uint64 { return c.ID }),
 	unsigned("END_EVENT_ID", func(c *Call) uint64 { return c.EndID }),
 	text("EVENT_NAME", nameKind, func(v *view, c *Call) string { return v.Function(c.Function).Instrument() }),
-	optional("SOURCE", nameKind, func(v *view, c *Call) (string, bool) {
-		s := v.Function(c.Function).Source()
-		return s, s != ""
-	}),
+	known("SOURCE", nameKind, func(v *view, c *Call) string { return v.Function(c.Function).Source() }),
 	moment("TIMER_START", func(c *Call) (int64, bool) { return c.Start, c.Timed }),
 	moment("TIMER_END", func(c *Call) (int64, bool) { return c.End, c.Timed && !c.Inside }),
 	moment("TIMER_WAIT", func(c *Call) (int64, bool) { return c.End - c.Start, c.Timed && !c.Inside }),
 	text("OBJECT_SCHEMA", nameKind, func(v *view, c *Call) string { return v.Function(c.Function).Package }),
 	text("OBJECT_NAME", nameKind, func(v *view, c *Call) string { return v.Function(c.Function).Method() }),
-	optional("OBJECT_TYPE", nameKind, func(v *view, c *Call) (string, bool) {
-		t := v.Function(c.Function).Type()
-		return t, t != ""
-	}),
+	known("OBJECT_TYPE", nameKind, func(v *view, c *Call) string { return v.Function(c.Function).Type() }),
 	unsigned("OBJECT_INSTANCE_BEGIN", func(c *Call) uint64 { return c.values().Object }),
 	unsigned("NESTING_EVENT_ID", func(c *Call) uint64 { return c.Nesting }),
 	optional("NESTING_EVENT_TYPE", wordKind, func(v *view, c *Call) (string, bool) { return v.nestingType(c.Thread, c.Nesting), c.Nesting != 0 }),

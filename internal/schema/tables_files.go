@@ -23,7 +23,7 @@ var fileTables = []*table{
 	withParts(reading(live.SumsByReceiver, newTable("socket_summary_by_instance", func(v *view) []fileSummary { return v.filesByInstance("socket_instances") },
 		fileColumns(fileEvent, fileObject, text("OBJECT_NAME", nameKind, func(_ *view, s *fileSummary) string { return s.called }))...)), ByInstancePart),
 	instanceTable("file_instances",
-		optional("FILE_NAME", nameKind, func(_ *view, i *instance) (string, bool) { return i.called, i.called != "" }),
+		known("FILE_NAME", nameKind, func(_ *view, i *instance) string { return i.called }),
 		text("EVENT_NAME", nameKind, func(_ *view, i *instance) string { return i.name }),
 		number("OPEN_COUNT", func(i *instance) int64 { return int64(i.open) })),
 	instanceTable("socket_instances",
@@ -97,7 +97,7 @@ func (s *Summary) merge(of *Summary) {
 // filesByName returns a row for each of the kinds of files in a table of instances.
 func (v *view) filesByName(table string) []fileSummary {
 	var rows []fileSummary
-	for _, s := range every(v.ofWaits(v.Global), v.Waits) {
+	for _, s := range every(v.only(v.Global, waitClass), v.Waits) {
 		of := v.waitKind(s.Function)
 		if of.table != table {
 			continue
@@ -120,7 +120,7 @@ func (v *view) filesByInstance(table string) []fileSummary {
 		object       uint64
 	}
 	found := map[key]*fileSummary{}
-	for _, s := range v.ofWaits(v.ByInstance()) {
+	for _, s := range v.only(v.ByInstance(), waitClass) {
 		of := v.waitKind(s.Function)
 		if of.table != table {
 			continue

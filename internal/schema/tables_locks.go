@@ -6,21 +6,21 @@ import "github.com/ftrace-wrap/ftrace-wrap/internal/live"
 var lockTables = []*table{
 	reading(live.LongWaits, newTable("lock_holders", func(v *view) []Holder { return v.locks().Holders },
 		id("OBJECT_INSTANCE_BEGIN", func(h *Holder) uint64 { return h.Object }),
-		optional("OBJECT_NAME", nameKind, func(v *view, h *Holder) (string, bool) { return v.lockName(h.Object) }),
+		known("OBJECT_NAME", nameKind, func(v *view, h *Holder) string { return v.lockName(h.Object) }),
 		text("LOCK_MODE", wordKind, func(_ *view, h *Holder) string { return h.Mode }),
 		id("OWNER_THREAD_ID", func(h *Holder) uint64 { return h.Thread }),
 		moment("TIMER_HELD", func(h *Holder) (int64, bool) { return h.Held, true }),
-		optional("OWNER_EVENT_NAME", nameKind, func(v *view, h *Holder) (string, bool) { return v.functionOr(h.Function, ""), h.Function != 0 }),
+		known("OWNER_EVENT_NAME", nameKind, func(v *view, h *Holder) string { return v.functionOr(h.Function, "") }),
 		unsigned("OWNER_CALL", func(h *Holder) uint64 { return h.Call }),
-		optional("SOURCE", nameKind, func(_ *view, h *Holder) (string, bool) { return h.Source, h.Source != "" }))),
+		known("SOURCE", nameKind, func(_ *view, h *Holder) string { return h.Source }))),
 	reading(live.LongWaits, newTable("lock_findings", func(v *view) []Finding { return v.locks().Findings }, append([]column[Finding]{
 		text("FINDING", wordKind, func(_ *view, f *Finding) string { return f.Kind }),
 		id("COUNT_STAR", func(f *Finding) uint64 { return f.Count }),
 		moment("MAX_TIMER_WAIT", func(f *Finding) (int64, bool) { return f.Lasted, f.Kind == "LONG" }),
 		id("OBJECT_INSTANCE_BEGIN", func(f *Finding) uint64 { return f.Objects[0] }),
-		optional("OBJECT_NAME", nameKind, func(v *view, f *Finding) (string, bool) { return v.lockName(f.Objects[0]) }),
+		known("OBJECT_NAME", nameKind, func(v *view, f *Finding) string { return v.lockName(f.Objects[0]) }),
 		id("OTHER_INSTANCE_BEGIN", func(f *Finding) uint64 { return f.Objects[1] }),
-		optional("OTHER_NAME", nameKind, func(v *view, f *Finding) (string, bool) { return v.lockName(f.Objects[1]) }),
+		known("OTHER_NAME", nameKind, func(v *view, f *Finding) string { return v.lockName(f.Objects[1]) }),
 	}, append(actColumns("", 1), actColumns("OTHER_", 0)...)...)...)),
 }
 
@@ -28,12 +28,10 @@ var lockTables = []*table{
 func actColumns(prefix string, n int) []column[Finding] {
 	return []column[Finding]{
 		unsigned(prefix+"THREAD_ID", func(f *Finding) uint64 { return f.Acts[n].Thread }),
-		optional(prefix+"EVENT_NAME", nameKind, func(v *view, f *Finding) (string, bool) {
-			return v.functionOr(f.Acts[n].Function, ""), f.Acts[n].Function != 0
-		}),
+		known(prefix+"EVENT_NAME", nameKind, func(v *view, f *Finding) string { return v.functionOr(f.Acts[n].Function, "") }),
 		unsigned(prefix+"CALL", func(f *Finding) uint64 { return f.Acts[n].Call }),
-		optional(prefix+"SOURCE", nameKind, func(_ *view, f *Finding) (string, bool) { return f.Acts[n].Held, f.Acts[n].Held != "" }),
-		optional(prefix+"THEN_SOURCE", nameKind, func(_ *view, f *Finding) (string, bool) { return f.Acts[n].Took, f.Acts[n].Took != "" }),
+		known(prefix+"SOURCE", nameKind, func(_ *view, f *Finding) string { return f.Acts[n].Held }),
+		known(prefix+"THEN_SOURCE", nameKind, func(_ *view, f *Finding) string { return f.Acts[n].Took }),
 	}
 }
 
@@ -49,11 +47,11 @@ func (v *view) locks() (l Locks) {
 	return l
 }
 
-func (v *view) lockName(object uint64) (name string, known bool) {
-	if v.Name != nil {
-		name = v.Name(object)
+func (v *view) lockName(object uint64) string {
+	if v.Name == nil {
+		return ""
 	}
-	return name, name != ""
+	return v.Name(object)
 }
 
 // addHolders adds who holds the objects of a table, and those that someone holds.
@@ -61,8 +59,7 @@ func (v *view) addHolders(table string, to map[uint64]*instance) {
 	for _, h := range v.locks().Holders {
 		i := to[h.Object]
 		if name := map[bool]string{true: "mutex", false: "rwlock"}[h.Mode == "LOCK"]; i == nil && table == name+"_instances" {
-			called, _ := v.lockName(h.Object)
-			i = &instance{name: "wait/synch/" + name, object: h.Object, called: called}
+			i = &instance{name: "wait/synch/" + name, object: h.Object, called: v.lockName(h.Object)}
 			to[h.Object] = i
 		}
 		switch {

@@ -29,9 +29,6 @@ var setupInstruments = withUpdate(newTable("setup_instruments", func(v *view) []
 	} else {
 		flags.Timed = on
 	}
-	if p.instruments == nil {
-		p.instruments = map[uint32]Flags{}
-	}
 	p.instruments[f.Key] = flags
 	return nil
 })
@@ -202,9 +199,6 @@ type pending struct {
 
 // rulesOf returns the rules of a kind as they will be. The caller may change them.
 func (p *pending) rulesOf(kind RuleKind) []Rule {
-	if p.rules == nil {
-		p.rules = map[RuleKind][]Rule{}
-	}
 	if _, ok := p.rules[kind]; !ok {
 		now := p.view.Actors
 		if kind == ObjectRules {
@@ -218,35 +212,26 @@ func (p *pending) rulesOf(kind RuleKind) []Rule {
 // apply makes the changes.
 func (p *pending) apply() error {
 	source := p.view.source
-	if p.instruments != nil {
-		if err := source.SetInstruments(p.instruments); err != nil {
-			return err
-		}
+	var err error
+	if len(p.instruments) > 0 {
+		err = source.SetInstruments(p.instruments)
 	}
-	if p.threads != nil {
-		if err := source.SetThreads(p.threads); err != nil {
-			return err
-		}
+	if err == nil && len(p.threads) > 0 {
+		err = source.SetThreads(p.threads)
 	}
-	if p.consumers != nil {
-		if err := source.SetConsumers(*p.consumers); err != nil {
-			return err
-		}
+	if err == nil && p.consumers != nil {
+		err = source.SetConsumers(*p.consumers)
 	}
-	if p.timer != "" {
-		if err := source.SetTimer(p.timer); err != nil {
-			return err
-		}
+	if err == nil && p.timer != "" {
+		err = source.SetTimer(p.timer)
 	}
-	if p.budget != nil {
-		if err := source.SetBudget(*p.budget); err != nil {
-			return err
-		}
+	if err == nil && p.budget != nil {
+		err = source.SetBudget(*p.budget)
 	}
 	for kind, rules := range p.rules {
-		if err := source.SetRules(kind, rules); err != nil {
-			return err
+		if err == nil {
+			err = source.SetRules(kind, rules)
 		}
 	}
-	return nil
+	return err
 }

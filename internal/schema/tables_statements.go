@@ -38,7 +38,7 @@ var statementTables = slices.Concat([]*table{
 		)...)...)),
 	withParts(reading(live.SumsByFunction, newTable("events_statements_summary_global_by_event_name", func(v *view) []StatementSummary { return v.statements().Events },
 		append([]column[StatementSummary]{text("EVENT_NAME", nameKind, func(_ *view, s *StatementSummary) string { return s.Event })}, statementSums...)...)), StatementGlobalPart),
-}, spanSummaries(statementClass))
+}, summariesBy(statementClass, summaryColumns))
 
 var statementColumns = []column[Statement]{
 	id("THREAD_ID", func(s *Statement) uint64 { return s.Thread }),
@@ -50,10 +50,10 @@ var statementColumns = []column[Statement]{
 	moment("TIMER_END", func(s *Statement) (int64, bool) { return s.End, !s.Untimed && !s.Inside }),
 	moment("TIMER_WAIT", func(s *Statement) (int64, bool) { return s.End - s.Start, !s.Untimed && !s.Inside }),
 	text("SQL_TEXT", textKind, func(_ *view, s *Statement) string { return s.Text }),
-	optional("DIGEST", wordKind, func(_ *view, s *Statement) (string, bool) { return s.Digest, s.Digest != "" }),
+	known("DIGEST", wordKind, func(_ *view, s *Statement) string { return s.Digest }),
 	optional("DIGEST_TEXT", textKind, func(_ *view, s *Statement) (string, bool) { return s.Normal, s.Digest != "" }),
 	number("MYSQL_ERRNO", func(s *Statement) int64 { return s.Code }),
-	optional("MESSAGE_TEXT", textKind, func(_ *view, s *Statement) (string, bool) { return s.Message, s.Message != "" }),
+	known("MESSAGE_TEXT", textKind, func(_ *view, s *Statement) string { return s.Message }),
 	number("ERRORS", func(s *Statement) int64 {
 		if s.failed() {
 			return 1

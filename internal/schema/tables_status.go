@@ -41,15 +41,12 @@ var statusTables = []*table{
 			}
 			return v.seconds(-1, t.Least)
 		}},
-		optional("PROCESSLIST_STATE", nameKind, (*view).waitsFor),
-		optional("PROCESSLIST_INFO", nameKind, (*view).innermost),
+		known("PROCESSLIST_STATE", nameKind, (*view).waitsFor),
+		known("PROCESSLIST_INFO", nameKind, (*view).innermost),
 	), func(p *pending, row any, _ int, v value) error {
 		on, err := parseYesNo("INSTRUMENTED", v)
 		if err != nil {
 			return err
-		}
-		if p.threads == nil {
-			p.threads = map[uint64]bool{}
 		}
 		p.threads[row.(*Thread).ID] = on
 		return nil
@@ -63,14 +60,14 @@ var statusTables = []*table{
 		column[State]{columnHead{name: "TIME", kind: "bigint", null: true}, func(v *view, s *State) value {
 			return v.seconds(s.Since, s.Least)
 		}},
-		optional("STATE", nameKind, func(v *view, s *State) (string, bool) {
+		known("STATE", nameKind, func(v *view, s *State) string {
 			if s.Wait != 0 {
-				return v.waitFor(s.Wait, s.Object), true
+				return v.waitFor(s.Wait, s.Object)
 			}
-			return s.Does, s.Does != ""
+			return s.Does
 		}),
 		optional("INFO", nameKind, func(_ *view, s *State) (string, bool) { return instrumentOf(s.Within), s.Within != "" }),
-		optional("SOURCE", nameKind, func(_ *view, s *State) (string, bool) { return s.Source, s.Source != "" }),
+		known("SOURCE", nameKind, func(_ *view, s *State) string { return s.Source }),
 	),
 	newTable("memory_summary_global_by_event_name", (*view).memory,
 		text("EVENT_NAME", nameKind, func(_ *view, m *Memory) string { return "memory/ftrace/" + m.Name }),
@@ -189,23 +186,23 @@ func (v *view) waitFor(kind uint32, object uint64) string {
 }
 
 // waitsFor returns what a goroutine waits for.
-func (v *view) waitsFor(t *Thread) (string, bool) {
+func (v *view) waitsFor(t *Thread) string {
 	if t.Waiting == nil {
-		return t.Stopped, t.Stopped != ""
+		return t.Stopped
 	}
-	return v.waitFor(t.Waiting.Function, t.Waiting.Object), true
+	return v.waitFor(t.Waiting.Function, t.Waiting.Object)
 }
 
-// innermost returns the innermost call under way.
-func (v *view) innermost(t *Thread) (string, bool) {
+// innermost returns the innermost call, statement or stage under way.
+func (v *view) innermost(t *Thread) string {
 	n, span := len(t.Current), v.inside(t.ID)
 	switch {
 	case span != nil && (n == 0 || span.ID > t.Current[n-1].ID):
-		return v.Function(span.Function).Instrument(), true
+		return v.Function(span.Function).Instrument()
 	case n > 0:
-		return v.Function(t.Current[n-1].Function).Instrument(), true
+		return v.Function(t.Current[n-1].Function).Instrument()
 	}
-	return "", false
+	return ""
 }
 
 // entry returns the name of the function that a goroutine was started with.

@@ -2,34 +2,36 @@ package schema
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 )
 
 // summaryTables have a row for all calls of a function, and of what else they are grouped by.
-var summaryTables = []*table{
+var summaryTables = slices.Concat([]*table{
 	withParts(reading(live.SumsByFunction, newTable("events_calls_summary_global_by_event_name", everyFunction, append(summaryColumns(),
 		id("COUNT_LEFT_OUT", func(s *Summary) uint64 { return s.LeftOut }),
 		yesNo("COUNTED", func(s *Summary) bool { return !s.More }))...)), GlobalPart, HistogramPart),
-	withParts(reading(live.SumsByGoroutine, newTable("events_calls_summary_by_thread_by_event_name", func(v *view) []Summary { return v.ofCalls(v.ByThread()) },
-		summaryColumns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...)), ByThreadPart),
-	withParts(reading(live.SumsByCaller, newTable("events_calls_summary_by_caller_by_event_name", func(v *view) []Summary { return v.ofCalls(v.ByCaller()) },
-		summaryColumns(optional("CALLER_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
-			return v.Function(s.Caller).Instrument(), s.Caller != 0
-		}))...)), ByCallerPart),
-	withParts(reading(live.SumsByReceiver, newTable("events_calls_summary_by_instance", func(v *view) []Summary { return v.ofCalls(v.ByInstance()) },
+	withParts(reading(live.SumsByReceiver, newTable("events_calls_summary_by_instance", func(v *view) []Summary { return v.only(v.ByInstance(), callClass) },
 		summaryColumns(id("OBJECT_INSTANCE_BEGIN", func(s *Summary) uint64 { return s.Object }))...)), ByInstancePart),
 	withParts(reading(live.SumsByFunction, newTable("events_calls_histogram_by_event_name", buckets,
 		append([]column[bucket]{text("EVENT_NAME", nameKind, func(v *view, b *bucket) string { return v.Function(b.function).Instrument() })}, bucketColumns...)...)), HistogramPart),
 	withParts(reading(live.SumsByFunction, newTable("events_calls_histogram_global", globalBuckets, bucketColumns...)), HistogramPart),
+}, summariesBy(callClass, summaryColumns, ByThreadPart, ByCallerPart))
+
+// summariesBy are the summaries of a class by thread and by caller, and what TRUNCATE empties of
+// them.
+func summariesBy(class string, columns func(by ...column[Summary]) []column[Summary], parts ...Part) []*table {
+	name, half := "events_"+class+"s_summary_by_", len(parts)/2
+	return []*table{
+		withParts(reading(live.SumsByGoroutine, newTable(name+"thread_by_event_name", func(v *view) []Summary { return v.only(v.ByThread(), class) },
+			columns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...)), parts[:half]...),
+		withParts(reading(live.SumsByCaller, newTable(name+"caller_by_event_name", func(v *view) []Summary { return v.only(v.ByCaller(), class) },
+			columns(known("CALLER_NAME", nameKind, func(v *view, s *Summary) string { return v.functionOr(s.Caller, "") }))...)), parts[half:]...),
+	}
 }
 
-// ofCalls returns the summaries of calls among those of a list.
-func (s *Snapshot) ofCalls(list []Summary) []Summary { return s.only(list, callClass) }
-
-// ofWaits returns the summaries of waits.
-func (s *Snapshot) ofWaits(list []Summary) []Summary { return s.only(list, waitClass) }
-
+// only returns the summaries of a class.
 func (s *Snapshot) only(list []Summary, class string) []Summary {
 	rows := make([]Summary, 0, len(list))
 	for i := range list {
@@ -41,7 +43,7 @@ func (s *Snapshot) only(list []Summary, class string) []Summary {
 }
 
 // everyFunction returns the summaries by function, including functions that were not called.
-func everyFunction(v *view) []Summary { return every(v.ofCalls(v.Global), v.Functions) }
+func everyFunction(v *view) []Summary { return every(v.only(v.Global, callClass), v.Functions) }
 
 // every adds empty summaries for the functions that have none.
 func every(rows []Summary, functions []Function) []Summary {

@@ -129,19 +129,11 @@ func blockedColumns(thread string) []column[blockedRow] {
 		text("NAME", nameKind, func(_ *view, r *blockedRow) string {
 			return "goroutine/" + strings.TrimPrefix(entryOf(r.state.Started), "call/")
 		}),
-		optional("EVENT_NAME", nameKind, func(v *view, r *blockedRow) (string, bool) {
-			return v.Function(r.state.Wait).Instrument(), r.state.Wait != 0
-		}),
+		known("EVENT_NAME", nameKind, func(v *view, r *blockedRow) string { return v.functionOr(r.state.Wait, "") }),
 		unsigned("OBJECT_INSTANCE_BEGIN", func(r *blockedRow) uint64 { return r.object }),
-		optional("OBJECT_NAME", nameKind, func(v *view, r *blockedRow) (string, bool) {
-			if r.object == 0 {
-				return "", false
-			}
-			name := v.ObjectName(r.state.Wait, r.object, true)
-			return name, name != ""
-		}),
+		known("OBJECT_NAME", nameKind, func(v *view, r *blockedRow) string { return v.ObjectName(r.state.Wait, r.object, true) }),
 		moment("TIMER_START", func(r *blockedRow) (int64, bool) { return r.state.Since, r.state.Since >= 0 }),
 		optional("FUNCTION", nameKind, func(_ *view, r *blockedRow) (string, bool) { return instrumentOf(r.state.Within), r.state.Within != "" }),
-		optional("SOURCE", nameKind, func(_ *view, r *blockedRow) (string, bool) { return r.state.Source, r.state.Source != "" }),
+		known("SOURCE", nameKind, func(_ *view, r *blockedRow) string { return r.state.Source }),
 	}
 }

@@ -11,31 +11,22 @@ import (
 )
 
 // waitTables have a row for each wait, sums of them, and what was waited for.
-var waitTables = []*table{
+var waitTables = slices.Concat([]*table{
 	withParts(reading(live.LongWaits, newTable("events_waits_current", currentWaits, waitColumns...))),
 	withParts(reading(live.LongWaits, newTable("events_waits_history", historyWaits, waitColumns...)), WaitHistoryPart),
 	withParts(reading(live.LongWaits, newTable("events_waits_history_long", func(v *view) []Wait { return v.LongWaits }, waitColumns...)), WaitHistoryLongPart),
-	withParts(reading(live.SumsByFunction, newTable("events_waits_summary_global_by_event_name", func(v *view) []Summary { return every(v.ofWaits(v.Global), v.Waits) },
+	withParts(reading(live.SumsByFunction, newTable("events_waits_summary_global_by_event_name", func(v *view) []Summary { return every(v.only(v.Global, waitClass), v.Waits) },
 		waitSummaryColumns()...)), WaitGlobalPart),
-	withParts(reading(live.SumsByGoroutine, newTable("events_waits_summary_by_thread_by_event_name", func(v *view) []Summary { return v.ofWaits(v.ByThread()) },
-		waitSummaryColumns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...)), ByThreadPart),
-	withParts(reading(live.SumsByCaller, newTable("events_waits_summary_by_caller_by_event_name", func(v *view) []Summary { return v.ofWaits(v.ByCaller()) },
-		waitSummaryColumns(optional("CALLER_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
-			return v.Function(s.Caller).Instrument(), s.Caller != 0
-		}))...)), ByCallerPart),
-	withParts(reading(live.LongWaits|live.SumsByReceiver, newTable("events_waits_summary_by_instance", func(v *view) []Summary { return v.ofWaits(v.ByInstance()) },
+	withParts(reading(live.LongWaits|live.SumsByReceiver, newTable("events_waits_summary_by_instance", func(v *view) []Summary { return v.only(v.ByInstance(), waitClass) },
 		waitSummaryColumns(
 			id("OBJECT_INSTANCE_BEGIN", func(s *Summary) uint64 { return s.Object }),
-			optional("OBJECT_NAME", nameKind, func(v *view, s *Summary) (string, bool) {
-				name := v.ObjectName(s.Function, s.Object, false)
-				return name, name != ""
-			}))...)), ByInstancePart),
+			known("OBJECT_NAME", nameKind, func(v *view, s *Summary) string { return v.ObjectName(s.Function, s.Object, false) }))...)), ByInstancePart),
 	instanceTable("mutex_instances", unsigned("LOCKED_BY_THREAD_ID", func(i *instance) uint64 { return i.holder })),
 	instanceTable("rwlock_instances", unsigned("WRITE_LOCKED_BY_THREAD_ID", func(i *instance) uint64 { return i.holder }),
 		id("READ_LOCKED_BY_COUNT", func(i *instance) uint64 { return i.readers })),
 	instanceTable("cond_instances"),
 	instanceTable("chan_instances"),
-}
+}, summariesBy(waitClass, waitSummaryColumns, ByThreadPart, ByCallerPart))
 
 type waitKind struct{ operation, object, table, name string }
 
@@ -142,24 +133,15 @@ var waitColumns = []column[Wait]{
 	unsigned("EVENT_ID", func(w *Wait) uint64 { return w.ID }),
 	unsigned("END_EVENT_ID", func(w *Wait) uint64 { return w.EndID }),
 	text("EVENT_NAME", nameKind, waitName),
-	optional("SOURCE", nameKind, func(_ *view, w *Wait) (string, bool) { return w.Source, w.Source != "" }),
+	known("SOURCE", nameKind, func(_ *view, w *Wait) string { return w.Source }),
 	moment("TIMER_START", func(w *Wait) (int64, bool) { return w.Start, w.Timed }),
 	moment("TIMER_END", func(w *Wait) (int64, bool) { return w.End, w.Timed && !w.Inside }),
 	moment("TIMER_WAIT", waited),
 	null[Wait]("SPINS", "int unsigned"),
-	optional("OBJECT_SCHEMA", nameKind, func(v *view, w *Wait) (string, bool) {
-		pkg := v.objectPackage(w)
-		return pkg, pkg != ""
-	}),
-	optional("OBJECT_NAME", nameKind, func(v *view, w *Wait) (string, bool) {
-		name := v.ObjectName(w.Function, w.Object, w.Inside)
-		return name, name != ""
-	}),
+	known("OBJECT_SCHEMA", nameKind, func(v *view, w *Wait) string { return v.objectPackage(w) }),
+	known("OBJECT_NAME", nameKind, func(v *view, w *Wait) string { return v.ObjectName(w.Function, w.Object, w.Inside) }),
 	null[Wait]("INDEX_NAME", nameKind),
-	optional("OBJECT_TYPE", wordKind, func(v *view, w *Wait) (string, bool) {
-		kind := v.waitKind(w.Function).object
-		return kind, kind != ""
-	}),
+	known("OBJECT_TYPE", wordKind, func(v *view, w *Wait) string { return v.waitKind(w.Function).object }),
 	unsigned("OBJECT_INSTANCE_BEGIN", func(w *Wait) uint64 { return w.Object }),
 	unsigned("NESTING_EVENT_ID", func(w *Wait) uint64 { return w.Nesting }),
 	optional("NESTING_EVENT_TYPE", wordKind, func(v *view, w *Wait) (string, bool) { return v.nestingType(w.Thread, w.Nesting), w.Nesting != 0 }),
@@ -178,9 +160,7 @@ var waitColumns = []column[Wait]{
 	null[Wait]("FLAGS", "int unsigned"),
 	moment("TIMER_RUNNABLE", func(w *Wait) (int64, bool) { return w.Runnable, w.Timed && !w.Inside && w.Runnable >= 0 }),
 	unsigned("ENDED_BY_THREAD_ID", func(w *Wait) uint64 { return w.Ender.Thread }),
-	optional("ENDED_BY_EVENT_NAME", nameKind, func(v *view, w *Wait) (string, bool) {
-		return v.functionOr(w.Ender.Function, ""), w.Ender.Function != 0
-	}),
+	known("ENDED_BY_EVENT_NAME", nameKind, func(v *view, w *Wait) string { return v.functionOr(w.Ender.Function, "") }),
 	unsigned("ENDED_BY_CALL", func(w *Wait) uint64 { return w.Ender.Call }),
 	number("NESTING_LEVEL", func(w *Wait) int64 { return int64(w.Level) }),
 	alias("EVENTS_WAITS_ID", unsigned("", func(w *Wait) uint64 { return w.ID })),
@@ -238,9 +218,9 @@ func instanceTable(name string, more ...column[instance]) *table {
 		id("OBJECT_INSTANCE_BEGIN", func(i *instance) uint64 { return i.object }),
 	}, more...)
 	return reading(live.LongWaits|live.SumsByReceiver, newTable(name, func(v *view) []instance { return v.instances(name) }, append(columns,
-		optional("OBJECT_NAME", nameKind, func(_ *view, i *instance) (string, bool) { return i.called, i.called != "" }),
+		known("OBJECT_NAME", nameKind, func(_ *view, i *instance) string { return i.called }),
 		number("WAITING_THREADS", func(i *instance) int64 { return int64(i.waiting) }),
-		optional("SOURCE", nameKind, func(_ *view, i *instance) (string, bool) { return i.source, i.source != "" }),
+		known("SOURCE", nameKind, func(_ *view, i *instance) string { return i.source }),
 	)...))
 }
 
@@ -294,7 +274,7 @@ func (v *view) instances(table string) []instance {
 			add(s.Wait, object, s.Thread, s.Source, 1)
 		}
 	}
-	for _, s := range v.ofWaits(v.ByInstance()) {
+	for _, s := range v.only(v.ByInstance(), waitClass) {
 		add(s.Function, s.Object, 0, "", 0)
 	}
 	v.addHolders(table, seen)
