@@ -188,8 +188,8 @@ var embedded embed.FS
 
 var assets, _ = fs.Sub(embedded, "assets")
 
-// script is all modules of the page in one: to ask for a module only once another has come takes
-// longer than all else until the first picture.
+// script is all modules of the page in one. The first picture would be later if the browser asked
+// for each module once another that imports it had come.
 var script = sync.OnceValues(func() (string, error) { return bundle(assets, "app") })
 
 // policy keeps the page from loading or running anything that is not of this server.
