@@ -67,7 +67,7 @@ func (f *fake) call(thread uint64, key uint32, lasts int64, err string) {
 	if n := len(t.History); n > 0 {
 		id = t.History[n-1].ID + 1
 	}
-	c := Call{Thread: thread, ID: id, EndID: id, Function: key, Timed: fn.Timed, Start: f.clock, End: f.clock + lasts, Failed: err != "", Values: func() *Values {
+	c := Call{Event: Event{Thread: thread, ID: id, EndID: id, Function: key, Timed: fn.Timed, Start: f.clock, End: f.clock + lasts}, Failed: err != "", Values: func() *Values {
 		return &Values{Object: 0xC000010000, Args: Text{"n=1", true}, Results: Text{"nil", true}, Error: Text{err, err != ""}}
 	}}
 	f.clock += lasts

@@ -184,17 +184,15 @@ func (v *liveView) thread(g *live.Goroutine) Thread {
 	t := Thread{ID: g.ID, Parent: g.Parent, Creator: g.ParentFn, Started: v.s.names.Function(g.Start), Disabled: g.Muted}
 	nesting := uint64(0)
 	for level, frame := range g.Stack {
+		e := Event{Thread: g.ID, ID: frame.Event, Nesting: nesting, Level: level, Function: frame.Function, Inside: true, Timed: frame.Timed, Start: v.at(frame.Start)}
 		if f := v.l.Program.Function(frame.Function); f != nil && f.Wait {
-			t.Waiting = &Wait{Thread: g.ID, ID: frame.Event, Nesting: nesting, Level: level, Function: frame.Function, Inside: true, Timed: frame.Timed,
-				Start: v.at(frame.Start), Runnable: -1, Object: frame.Receiver, Operation: recording.Operation(frame.Count)}
+			t.Waiting = &Wait{Event: e, Runnable: -1, Object: frame.Receiver, Operation: recording.Operation(frame.Count)}
 			continue
 		} else if f != nil && f.Span {
 			nesting = frame.Event // the row is among those of spans
 			continue
 		}
-		t.Current = append(t.Current, Call{Thread: g.ID, ID: frame.Event, Nesting: nesting, Level: level, Function: frame.Function, Inside: true,
-			Timed: frame.Timed, Start: v.at(frame.Start), Self: v.selfOf(g, level),
-			Values: v.values(&live.Call{Function: frame.Function, Receiver: frame.Receiver, Entry: frame.Entry})})
+		t.Current = append(t.Current, Call{Event: e, Self: v.selfOf(g, level), Values: v.values(&live.Call{Function: frame.Function, Receiver: frame.Receiver, Entry: frame.Entry})})
 		nesting = frame.Event
 	}
 	t.Innermost, t.Level = nesting, len(g.Stack)
@@ -314,7 +312,7 @@ func (v *liveView) state(g *live.State) State {
 
 // span returns the row of a statement or stage.
 func (v *liveView) span(s *live.Span) Span {
-	row := Span{Thread: s.Goroutine, ID: s.Event, EndID: s.Last, Nesting: s.Nesting, Level: s.Depth, Function: s.Function, Timed: s.Start != 0, Inside: s.End == 0,
+	row := Span{Event: Event{Thread: s.Goroutine, ID: s.Event, EndID: s.Last, Nesting: s.Nesting, Level: s.Depth, Function: s.Function, Timed: s.Start != 0, Inside: s.End == 0},
 		Failed: s.Failed, Panicked: s.Panicked, Status: s.Status, Text: s.Text, Trace: s.Trace, Parent: s.Parent, Message: s.Message}
 	if row.Timed {
 		row.Start = v.at(s.Start)
@@ -327,7 +325,7 @@ func (v *liveView) span(s *live.Span) Span {
 
 // fired returns the row of a static probe that fired.
 func (v *liveView) fired(f *live.Fired) Span {
-	row := Span{Thread: f.Goroutine, ID: f.Event, EndID: f.Event, Nesting: f.Nesting, Level: f.Depth, Function: f.Function, Timed: f.At != 0}
+	row := Span{Event: Event{Thread: f.Goroutine, ID: f.Event, EndID: f.Event, Nesting: f.Nesting, Level: f.Depth, Function: f.Function, Timed: f.At != 0}}
 	if row.Timed {
 		row.Start = v.at(f.At)
 		row.End = row.Start
@@ -340,16 +338,22 @@ func (v *liveView) fired(f *live.Fired) Span {
 	return row
 }
 
+// event returns what is common to the rows of calls and waits that have ended.
+func (v *liveView) event(c *live.Call) Event {
+	e := Event{Thread: c.Goroutine, ID: c.Event, EndID: c.Last, Nesting: c.Nesting, Level: c.Depth, Function: c.Function, Timed: c.Start != 0}
+	if e.Timed {
+		e.Start, e.End = v.at(c.Start), v.at(c.End)
+	}
+	return e
+}
+
 // wait returns the row of a wait that has ended.
 func (v *liveView) wait(c *live.Call) Wait {
 	at := v.siteOf(c.Wait.Site)
-	row := Wait{Thread: c.Goroutine, ID: c.Event, EndID: c.Last, Nesting: c.Nesting, Level: c.Depth, Function: c.Function, Timed: c.Start != 0, Runnable: -1,
-		Object: c.Receiver, Source: at.source, Place: at.place, Ender: Ender{c.Wait.Goroutine, c.Wait.Function, c.Wait.Call}, Operation: recording.Operation(c.Wait.Operation)}
-	if row.Timed {
-		row.Start, row.End = v.at(c.Start), v.at(c.End)
-		if c.Wait.Known {
-			row.Runnable = v.since(c.Wait.Runnable)
-		}
+	row := Wait{Event: v.event(c), Runnable: -1, Object: c.Receiver, Source: at.source, Place: at.place, Ender: Ender{c.Wait.Goroutine, c.Wait.Function, c.Wait.Call},
+		Operation: recording.Operation(c.Wait.Operation)}
+	if row.Timed && c.Wait.Known {
+		row.Runnable = v.since(c.Wait.Runnable)
 	}
 	return row
 }
@@ -379,12 +383,7 @@ func sourceOf(r *recording.Recording, site uint32) string {
 }
 
 func (v *liveView) call(c *live.Call) Call {
-	row := Call{Thread: c.Goroutine, ID: c.Event, EndID: c.Last, Nesting: c.Nesting, Level: c.Depth, Function: c.Function, Timed: c.Start != 0,
-		Panicked: c.Panicked, Failed: c.Failed, Values: v.values(c)}
-	if row.Timed {
-		row.Start, row.End = v.at(c.Start), v.at(c.End)
-	}
-	return row
+	return Call{Event: v.event(c), Panicked: c.Panicked, Failed: c.Failed, Values: v.values(c)}
 }
 
 // values returns a function that reads a call's values from the rings, once, when they are first

@@ -421,7 +421,7 @@ func (p *pass) exit(st *recording.Stack[*passThread, passCall], t *passThread, c
 
 // span returns the row of a span under way.
 func (p *pass) span(t *passThread, c *recording.Call[passCall], f *recording.Function) Span {
-	row := Span{Thread: t.ID, ID: c.Data.id, Nesting: c.Data.nesting, Level: int(c.Depth), Function: c.Function, Timed: true, Inside: true, Start: p.at(c.Start)}
+	row := Span{Event: Event{Thread: t.ID, ID: c.Data.id, Nesting: c.Data.nesting, Level: int(c.Depth), Function: c.Function, Timed: true, Inside: true, Start: p.at(c.Start)}}
 	entry := t.entry(&c.Data)
 	for i, v := range p.printer.Values(&entry, f.Params) {
 		switch {
@@ -443,7 +443,7 @@ func (p *pass) span(t *passThread, c *recording.Call[passCall], f *recording.Fun
 func (p *pass) fired(st *recording.Stack[*passThread, passCall], t *passThread, e *recording.Event) {
 	t.calls++
 	slot := p.probes.add(p.options.HistoryLong)
-	slot.Span = Span{Thread: t.ID, ID: t.calls, EndID: t.calls, Level: int(e.Depth), Function: e.Function, Timed: true, Start: p.at(e.Ticks), End: p.at(e.Ticks)}
+	slot.Span = Span{Event: Event{Thread: t.ID, ID: t.calls, EndID: t.calls, Level: int(e.Depth), Function: e.Function, Timed: true, Start: p.at(e.Ticks), End: p.at(e.Ticks)}}
 	slot.args.set(e)
 	caller := uint32(0)
 	if n := len(st.Calls); n > 0 {
@@ -476,8 +476,8 @@ func (p *pass) count(t *passThread, function, caller uint32, object uint64, c co
 func (p *pass) wait(st *recording.Stack[*passThread, passCall], t *passThread, e *recording.Event) {
 	w := e.Wait()
 	t.calls++
-	row := Wait{Thread: t.ID, ID: t.calls, Level: int(e.Depth), Function: e.Function, Timed: true, Start: p.at(w.Begin), Runnable: -1, Object: w.Object,
-		Source: sourceOf(p.r, w.Site), Ender: Ender{w.Goroutine, w.Function, w.Call}, Operation: recording.Operation(w.Operation)}
+	row := Wait{Event: Event{Thread: t.ID, ID: t.calls, Level: int(e.Depth), Function: e.Function, Timed: true, Start: p.at(w.Begin)},
+		Runnable: -1, Object: w.Object, Source: sourceOf(p.r, w.Site), Ender: Ender{w.Goroutine, w.Function, w.Call}, Operation: recording.Operation(w.Operation)}
 	caller, lasted := uint32(0), e.Ticks-min(w.Begin, e.Ticks)
 	if n := len(st.Calls); n > 0 {
 		around := &st.Calls[n-1]
@@ -690,7 +690,7 @@ func (s Summary) with(l recording.LeftOut) Summary {
 func (p *pass) inside(t *passThread, c *recording.Call[passCall]) Call {
 	entry := t.entry(&c.Data)
 	v := &Values{Object: c.Data.object, Args: p.values(&entry, p.r.Function(c.Function).Params)}
-	return Call{Thread: t.ID, ID: c.Data.id, Nesting: c.Data.nesting, Level: int(c.Depth), Function: c.Function, Timed: true, Inside: true, Start: p.at(c.Start),
+	return Call{Event: Event{Thread: t.ID, ID: c.Data.id, Nesting: c.Data.nesting, Level: int(c.Depth), Function: c.Function, Timed: true, Inside: true, Start: p.at(c.Start)},
 		Values: func() *Values { return v }}
 }
 
@@ -716,8 +716,8 @@ func (p *pass) call(c *endedCall) Call {
 	f := p.r.Function(c.function)
 	v := outcome(p.printer, f, &c.exit.Event, c.fails)
 	v.Object, v.Args = c.call.object, p.values(&c.args.Event, f.Params)
-	return Call{Thread: c.thread, ID: c.call.id, EndID: c.endID, Nesting: c.call.nesting, Level: c.level, Function: c.function, Timed: true,
-		Start: p.at(c.start), End: p.at(c.exit.Ticks), Panicked: c.exit.Kind == recording.ExitPanic, Failed: c.fails, Values: func() *Values { return v }}
+	return Call{Event: Event{Thread: c.thread, ID: c.call.id, EndID: c.endID, Nesting: c.call.nesting, Level: c.level, Function: c.function, Timed: true, Start: p.at(c.start), End: p.at(c.exit.Ticks)},
+		Panicked: c.exit.Kind == recording.ExitPanic, Failed: c.fails, Values: func() *Values { return v }}
 }
 
 // outcome returns the values with which a call ended. fails means that the last of them is an error

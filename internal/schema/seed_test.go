@@ -305,8 +305,8 @@ func TestLost(t *testing.T) {
 // last.
 func TestCurrent(t *testing.T) {
 	f := newFake("app")
-	f.threads[1] = &Thread{ID: 1, Current: []Call{{Thread: 1, ID: 1, Function: 1, Inside: true, Timed: true, Start: 5}, {Thread: 1, ID: 2, Nesting: 1, Level: 1, Function: 2, Inside: true, Timed: true, Start: 6}}}
-	f.threads[2] = &Thread{ID: 2, History: []Call{{Thread: 2, ID: 1, EndID: 1, Function: 3, Timed: true, Start: 1, End: 2}, {Thread: 2, ID: 2, EndID: 2, Function: 4, Timed: true, Start: 3, End: 5}}}
+	f.threads[1] = &Thread{ID: 1, Current: []Call{{Event: Event{Thread: 1, ID: 1, Function: 1, Inside: true, Timed: true, Start: 5}}, {Event: Event{Thread: 1, ID: 2, Nesting: 1, Level: 1, Function: 2, Inside: true, Timed: true, Start: 6}}}}
+	f.threads[2] = &Thread{ID: 2, History: []Call{{Event: Event{Thread: 2, ID: 1, EndID: 1, Function: 3, Timed: true, Start: 1, End: 2}}, {Event: Event{Thread: 2, ID: 2, EndID: 2, Function: 4, Timed: true, Start: 3, End: 5}}}}
 	s := open(t, f)
 	want := `1|1|NULL|call/main/main|/src/main.go:10|5|NULL|NULL|main|main|NULL|NULL|NULL|0
 1|2|NULL|call/main/Pool.Get|/src/pool.go:20|6|NULL|NULL|main|Get|Pool|NULL|1|1

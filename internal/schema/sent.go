@@ -25,23 +25,15 @@ type Statements struct {
 
 // A Statement is one that was sent to a server.
 type Statement struct {
-	Thread     uint64
-	ID         uint64 // among the thread's events
-	EndID      uint64 // ID of the thread's last event that began before it ended; 0 while inside
-	Nesting    uint64 // ID of the call or span around it, 0: there is none
-	Level      int    // number of calls and spans around it
+	Event
 	Name       string // of its instrument, "": see Instrument
-	Untimed    bool
 	Failed     bool
 	Protocol   string // mysql, redis
 	Connection uint64
 	Text       string // as much as was recorded
 	Normal     string // without values
 	Digest     string // a number for Normal in full
-	Inside     bool   // under way
-	Start      int64
-	End        int64 // 0 while inside
-	Code       int64 // the error's number, 0: no error
+	Code       int64  // the error's number, 0: no error
 	Message    string
 	Rows       uint64 // that the server sent
 	Affected   uint64
@@ -160,8 +152,8 @@ func (p *pass) statement(st *recording.Stack[*passThread, passCall], t *passThre
 		if level > 0 {
 			nesting = st.Calls[level-1].Data.id
 		}
-		c.running = append(c.running, Statement{Thread: e.Goroutine, ID: t.calls, Nesting: nesting, Level: level, Protocol: protocol, Connection: key.number, Text: cmp.Or(args["query"], args["text"]),
-			Normal: args["command"], Inside: true, Start: p.at(e.Ticks)})
+		c.running = append(c.running, Statement{Event: Event{Thread: e.Goroutine, ID: t.calls, Nesting: nesting, Level: level, Timed: true, Inside: true, Start: p.at(e.Ticks)},
+			Protocol: protocol, Connection: key.number, Text: cmp.Or(args["query"], args["text"]), Normal: args["command"]})
 		return
 	}
 	if len(c.running) == 0 {

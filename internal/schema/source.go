@@ -240,18 +240,23 @@ func (s *State) awaits() []uint64 {
 	return []uint64{s.Object}
 }
 
-// A Call is one call of a function.
-type Call struct {
+// An Event is what a call, a wait, a statement, a stage and a probe that fired have in common.
+type Event struct {
 	Thread   uint64
-	ID       uint64 // it is the nth call of the thread
-	EndID    uint64 // ID of the last call that began before it ended; 0 while inside
-	Nesting  uint64 // ID of the call around it, 0: there is none
-	Level    int    // number of calls around it
-	Function uint32
+	ID       uint64 // among the thread's events, from 1; 0: it has none, since it began unobserved
+	EndID    uint64 // ID of the thread's last event that began before it ended; 0 while inside
+	Nesting  uint64 // ID of the call, statement or stage around it, 0: there is none
+	Level    int    // number of them around it
+	Function uint32 // or its kind
 	Timed    bool
 	Inside   bool
 	Start    int64
 	End      int64 // 0 while inside
+}
+
+// A Call is one call of a function.
+type Call struct {
+	Event
 	Self     int64 // so far, without the calls and waits within it; of one that has ended 0: summaries have that
 	Panicked bool
 	Failed   bool           // it returned an error
@@ -260,16 +265,7 @@ type Call struct {
 
 // A Wait is a time for which a goroutine stopped.
 type Wait struct {
-	Thread   uint64
-	ID       uint64 // among the thread's events, 0: it has none, since it began unobserved
-	EndID    uint64 // ID of the thread's last call or wait that began before it ended; 0 while inside
-	Nesting  uint64 // ID of the call around it, 0: there is none
-	Level    int    // number of calls around it
-	Function uint32 // its kind
-	Timed    bool
-	Inside   bool
-	Start    int64
-	End      int64    // 0 while inside
+	Event
 	Runnable int64    // from when the goroutine could go on until it did; -1: not known
 	Object   uint64   // address of what it waited for, or a file, see format.ObjectFile; 0: not known
 	Others   []uint64 // the other channels of a select under way when a recording ended
@@ -283,17 +279,8 @@ type Wait struct {
 // A Span is a statement that the program sent to a server, or a stage: an HTTP request that it
 // served or made. A static probe that fired is one too, which ends when it begins, and has Args.
 type Span struct {
-	Thread   uint64
-	ID       uint64 // among the thread's events
-	EndID    uint64 // ID of the thread's last event that began before it ended; 0 while inside
-	Nesting  uint64 // ID of the call or span around it, 0: there is none
-	Level    int    // number of calls and spans around it
-	Function uint32 // its kind
-	Timed    bool
-	Inside   bool
-	Start    int64
-	End      int64 // 0 while inside
-	Failed   bool  // it ended by an error
+	Event
+	Failed   bool // it ended by an error
 	Panicked bool
 	Status   int    // that the other side answered with, 0: none
 	Text     string // as much as was kept

@@ -76,8 +76,7 @@ func (v *view) statementsOf(spans []Span) []Statement {
 	rows := make([]Statement, 0, len(spans))
 	for i := range spans {
 		s := &spans[i]
-		row := Statement{Thread: s.Thread, ID: s.ID, EndID: s.EndID, Nesting: s.Nesting, Level: s.Level, Name: v.Function(s.Function).Instrument(), Untimed: !s.Timed,
-			Text: s.Text, Inside: s.Inside, Start: s.Start, End: s.End, Message: s.Message, Failed: s.Failed || s.Panicked}
+		row := Statement{Event: s.Event, Name: v.Function(s.Function).Instrument(), Text: s.Text, Message: s.Message, Failed: s.Failed || s.Panicked}
 		if s.Text != "" {
 			row.Normal = sqltext.Normal(s.Text)
 			row.Digest = sqltext.Digest(row.Normal)
@@ -148,7 +147,7 @@ var probeTables = slices.Concat([]*table{
 // by.
 func firedColumns(by ...column[Summary]) []column[Summary] { return summaryColumns(by...)[:len(by)+2] }
 
-var probeColumns = slices.Concat(spanColumns, nestingColumns, []column[Span]{
+var probeColumns = slices.Concat(spanColumns, nestingColumns[Span](), []column[Span]{
 	optional("ARGS", textKind, func(_ *view, s *Span) (string, bool) { return s.Args().get() }),
 })
 
@@ -157,28 +156,12 @@ func (v *view) kindsOf(class string) []Function {
 	return slices.DeleteFunc(slices.Clone(v.Kinds), func(f Function) bool { return f.class() != class })
 }
 
-// spanColumns and nestingColumns are what the tables of stages and of probes have in common.
-var spanColumns = []column[Span]{
-	id("THREAD_ID", func(s *Span) uint64 { return s.Thread }),
-	id("EVENT_ID", func(s *Span) uint64 { return s.ID }),
-	unsigned("END_EVENT_ID", func(s *Span) uint64 { return s.EndID }),
-	text("EVENT_NAME", nameKind, func(v *view, s *Span) string { return v.Function(s.Function).Instrument() }),
-	null[Span]("SOURCE", nameKind),
-	moment("TIMER_START", func(s *Span) (int64, bool) { return s.Start, s.Timed }),
-	moment("TIMER_END", func(s *Span) (int64, bool) { return s.End, s.Timed && !s.Inside }),
-	moment("TIMER_WAIT", func(s *Span) (int64, bool) { return s.End - s.Start, s.Timed && !s.Inside }),
-}
-
-var nestingColumns = []column[Span]{
-	unsigned("NESTING_EVENT_ID", func(s *Span) uint64 { return s.Nesting }),
-	optional("NESTING_EVENT_TYPE", wordKind, func(v *view, s *Span) (string, bool) { return v.nestingType(s.Thread, s.Nesting), s.Nesting != 0 }),
-	number("NESTING_LEVEL", func(s *Span) int64 { return int64(s.Level) }),
-}
+var spanColumns = eventColumns(id("EVENT_ID", func(s *Span) uint64 { return s.ID }), null[Span]("SOURCE", nameKind))
 
 var stageColumns = slices.Concat(spanColumns, []column[Span]{
 	null[Span]("WORK_COMPLETED", "bigint unsigned"),
 	null[Span]("WORK_ESTIMATED", "bigint unsigned"),
-}, nestingColumns, []column[Span]{
+}, nestingColumns[Span](), []column[Span]{
 	text("REQUEST", textKind, func(_ *view, s *Span) string { return s.Text }),
 	unsigned("STATUS", func(s *Span) uint64 { return uint64(max(s.Status, 0)) }),
 	known("MESSAGE_TEXT", textKind, func(_ *view, s *Span) string { return s.Message }),

@@ -22,8 +22,8 @@ func TestReading(t *testing.T) {
 		}
 		all := func() []Summary { return sums }
 		s := &Snapshot{Functions: kinds, Waits: waits, Kinds: spans, Probes: probes, Global: sums, ByThread: all, ByCaller: all, ByInstance: all, History: 10,
-			Long: []Call{{Thread: 1, ID: 1, Function: 1}}, LongWaits: []Wait{{Thread: 1, ID: 2, Function: 2, Object: 0x900, Place: "main.f a.go:1"}, {Thread: 1, ID: 3, Function: 10, Object: 0x901}},
-			Threads: []Thread{{ID: 1, Waits: []Wait{{Thread: 1, ID: 2, Function: 2, Object: 0x900}}}}}
+			Long: []Call{{Event: Event{Thread: 1, ID: 1, Function: 1}}}, LongWaits: []Wait{{Event: Event{Thread: 1, ID: 2, Function: 2}, Object: 0x900, Place: "main.f a.go:1"}, {Event: Event{Thread: 1, ID: 3, Function: 10}, Object: 0x901}},
+			Threads: []Thread{{ID: 1, Waits: []Wait{{Event: Event{Thread: 1, ID: 2, Function: 2}, Object: 0x900}}}}}
 		s.Locks = func() (Locks, error) {
 			return Locks{Holders: []Holder{{Object: 0x900, Mode: "LOCK", Thread: 1}}, Findings: []Finding{{Kind: "LONG", Objects: [2]uint64{0x900}}}}, nil
 		}
@@ -34,7 +34,7 @@ func TestReading(t *testing.T) {
 			return ""
 		}
 		s.Statements = func() (Statements, error) { // what the rings have, which is not shown if the core knows of any statement
-			one := []Statement{{Thread: 1, ID: 4}}
+			one := []Statement{{Event: Event{Thread: 1, ID: 4}}}
 			return Statements{Current: one, History: one, Long: one, Digests: []StatementSummary{{}}}, nil
 		}
 		leaveOut(s, of)

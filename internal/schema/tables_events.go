@@ -1,6 +1,10 @@
 package schema
 
-import "github.com/ftrace-wrap/ftrace-wrap/internal/live"
+import (
+	"slices"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+)
 
 // eventTables have a row for each call.
 var eventTables = []*table{
@@ -35,22 +39,13 @@ func historyCalls(v *view) []Call {
 	return calls
 }
 
-var callColumns = []column[Call]{
-	id("THREAD_ID", func(c *Call) uint64 { return c.Thread }),
-	id("EVENT_ID", func(c *Call) uint64 { return c.ID }),
-	unsigned("END_EVENT_ID", func(c *Call) uint64 { return c.EndID }),
-	text("EVENT_NAME", nameKind, func(v *view, c *Call) string { return v.Function(c.Function).Instrument() }),
-	known("SOURCE", nameKind, func(v *view, c *Call) string { return v.Function(c.Function).Source() }),
-	moment("TIMER_START", func(c *Call) (int64, bool) { return c.Start, c.Timed }),
-	moment("TIMER_END", func(c *Call) (int64, bool) { return c.End, c.Timed && !c.Inside }),
-	moment("TIMER_WAIT", func(c *Call) (int64, bool) { return c.End - c.Start, c.Timed && !c.Inside }),
+var callColumns = slices.Concat(eventColumns(id("EVENT_ID", func(c *Call) uint64 { return c.ID }),
+	known("SOURCE", nameKind, func(v *view, c *Call) string { return v.Function(c.Function).Source() })), []column[Call]{
 	text("OBJECT_SCHEMA", nameKind, func(v *view, c *Call) string { return v.Function(c.Function).Package }),
 	text("OBJECT_NAME", nameKind, func(v *view, c *Call) string { return v.Function(c.Function).Method() }),
 	known("OBJECT_TYPE", nameKind, func(v *view, c *Call) string { return v.Function(c.Function).Type() }),
 	unsigned("OBJECT_INSTANCE_BEGIN", func(c *Call) uint64 { return c.values().Object }),
-	unsigned("NESTING_EVENT_ID", func(c *Call) uint64 { return c.Nesting }),
-	optional("NESTING_EVENT_TYPE", wordKind, func(v *view, c *Call) (string, bool) { return v.nestingType(c.Thread, c.Nesting), c.Nesting != 0 }),
-	number("NESTING_LEVEL", func(c *Call) int64 { return int64(c.Level) }),
+}, nestingColumns[Call](), []column[Call]{
 	optional("ARGS", textKind, func(_ *view, c *Call) (string, bool) { return c.values().Args.get() }),
 	optional("RESULTS", textKind, func(_ *view, c *Call) (string, bool) { return c.values().Results.get() }),
 	optional("ERROR", textKind, func(_ *view, c *Call) (string, bool) {
@@ -61,6 +56,45 @@ var callColumns = []column[Call]{
 		return text, ok
 	}),
 	yesNo("PANICKED", func(c *Call) bool { return c.Panicked }),
+})
+
+// anEvent is a row with an Event.
+type anEvent[T any] interface {
+	*T
+	event() *Event
+	named(*view) string
+}
+
+func (e *Event) event() *Event { return e }
+
+func (e *Event) named(v *view) string { return v.Function(e.Function).Instrument() }
+
+// eventColumns are what all tables of events begin with: number is EVENT_ID, and third is what
+// comes after EVENT_NAME.
+func eventColumns[T any, P anEvent[T]](number, third column[T]) []column[T] {
+	of := func(r *T) *Event { return P(r).event() }
+	return []column[T]{
+		id("THREAD_ID", func(r *T) uint64 { return of(r).Thread }),
+		number,
+		unsigned("END_EVENT_ID", func(r *T) uint64 { return of(r).EndID }),
+		text("EVENT_NAME", nameKind, func(v *view, r *T) string { return P(r).named(v) }),
+		third,
+		moment("TIMER_START", func(r *T) (int64, bool) { return of(r).Start, of(r).Timed }),
+		moment("TIMER_END", func(r *T) (int64, bool) { return of(r).End, of(r).Timed && !of(r).Inside }),
+		moment("TIMER_WAIT", func(r *T) (int64, bool) { return of(r).End - of(r).Start, of(r).Timed && !of(r).Inside }),
+	}
+}
+
+// nestingColumns say what is around an event.
+func nestingColumns[T any, P anEvent[T]]() []column[T] {
+	of := func(r *T) *Event { return P(r).event() }
+	return []column[T]{
+		unsigned("NESTING_EVENT_ID", func(r *T) uint64 { return of(r).Nesting }),
+		optional("NESTING_EVENT_TYPE", wordKind, func(v *view, r *T) (string, bool) {
+			return v.nestingType(of(r).Thread, of(r).Nesting), of(r).Nesting != 0
+		}),
+		number("NESTING_LEVEL", func(r *T) int64 { return int64(of(r).Level) }),
+	}
 }
 
 // moment is a column of times, which may be NULL.

@@ -40,15 +40,7 @@ var statementTables = slices.Concat([]*table{
 		append([]column[StatementSummary]{text("EVENT_NAME", nameKind, func(_ *view, s *StatementSummary) string { return s.Event })}, statementSums...)...)), StatementGlobalPart),
 }, summariesBy(statementClass, summaryColumns))
 
-var statementColumns = []column[Statement]{
-	id("THREAD_ID", func(s *Statement) uint64 { return s.Thread }),
-	id("EVENT_ID", func(s *Statement) uint64 { return s.ID }),
-	unsigned("END_EVENT_ID", func(s *Statement) uint64 { return s.EndID }),
-	text("EVENT_NAME", nameKind, func(_ *view, s *Statement) string { return s.Instrument() }),
-	unsigned("CONNECTION_ID", func(s *Statement) uint64 { return s.Connection }),
-	moment("TIMER_START", func(s *Statement) (int64, bool) { return s.Start, !s.Untimed }),
-	moment("TIMER_END", func(s *Statement) (int64, bool) { return s.End, !s.Untimed && !s.Inside }),
-	moment("TIMER_WAIT", func(s *Statement) (int64, bool) { return s.End - s.Start, !s.Untimed && !s.Inside }),
+var statementColumns = slices.Concat(eventColumns(id("EVENT_ID", func(s *Statement) uint64 { return s.ID }), unsigned("CONNECTION_ID", func(s *Statement) uint64 { return s.Connection })), []column[Statement]{
 	text("SQL_TEXT", textKind, func(_ *view, s *Statement) string { return s.Text }),
 	known("DIGEST", wordKind, func(_ *view, s *Statement) string { return s.Digest }),
 	optional("DIGEST_TEXT", textKind, func(_ *view, s *Statement) (string, bool) { return s.Normal, s.Digest != "" }),
@@ -62,10 +54,9 @@ var statementColumns = []column[Statement]{
 	}),
 	id("ROWS_AFFECTED", func(s *Statement) uint64 { return s.Affected }),
 	id("ROWS_SENT", func(s *Statement) uint64 { return s.Rows }),
-	unsigned("NESTING_EVENT_ID", func(s *Statement) uint64 { return s.Nesting }),
-	optional("NESTING_EVENT_TYPE", wordKind, func(v *view, s *Statement) (string, bool) { return v.nestingType(s.Thread, s.Nesting), s.Nesting != 0 }),
-	number("NESTING_LEVEL", func(s *Statement) int64 { return int64(s.Level) }),
-}
+}, nestingColumns[Statement]())
+
+func (s *Statement) named(*view) string { return s.Instrument() }
 
 var statementSums = []column[StatementSummary]{
 	id("COUNT_STAR", func(s *StatementSummary) uint64 { return s.Count }),

@@ -117,7 +117,7 @@ func (v *view) told(w Wait, s *State) Wait {
 
 // wait returns the wait that a goroutine is in. It has no number.
 func (s *State) wait() Wait {
-	return Wait{Thread: s.Thread, Function: s.Wait, Timed: s.Since >= 0, Inside: true, Start: s.Since, Runnable: -1, Object: s.Object, Source: s.Source}
+	return Wait{Event: Event{Thread: s.Thread, Function: s.Wait, Timed: s.Since >= 0, Inside: true, Start: s.Since}, Runnable: -1, Object: s.Object, Source: s.Source}
 }
 
 func historyWaits(v *view) []Wait {
@@ -128,23 +128,19 @@ func historyWaits(v *view) []Wait {
 	return rows
 }
 
-var waitColumns = []column[Wait]{
-	id("THREAD_ID", func(w *Wait) uint64 { return w.Thread }),
-	unsigned("EVENT_ID", func(w *Wait) uint64 { return w.ID }),
-	unsigned("END_EVENT_ID", func(w *Wait) uint64 { return w.EndID }),
-	text("EVENT_NAME", nameKind, waitName),
-	known("SOURCE", nameKind, func(_ *view, w *Wait) string { return w.Source }),
-	moment("TIMER_START", func(w *Wait) (int64, bool) { return w.Start, w.Timed }),
-	moment("TIMER_END", func(w *Wait) (int64, bool) { return w.End, w.Timed && !w.Inside }),
-	moment("TIMER_WAIT", waited),
+var (
+	waitEvents  = eventColumns(unsigned("EVENT_ID", func(w *Wait) uint64 { return w.ID }), known("SOURCE", nameKind, func(_ *view, w *Wait) string { return w.Source }))
+	waitNesting = nestingColumns[Wait]()
+)
+
+var waitColumns = slices.Concat(waitEvents, []column[Wait]{
 	null[Wait]("SPINS", "int unsigned"),
 	known("OBJECT_SCHEMA", nameKind, func(v *view, w *Wait) string { return v.objectPackage(w) }),
 	known("OBJECT_NAME", nameKind, func(v *view, w *Wait) string { return v.ObjectName(w.Function, w.Object, w.Inside) }),
 	null[Wait]("INDEX_NAME", nameKind),
 	known("OBJECT_TYPE", wordKind, func(v *view, w *Wait) string { return v.waitKind(w.Function).object }),
 	unsigned("OBJECT_INSTANCE_BEGIN", func(w *Wait) uint64 { return w.Object }),
-	unsigned("NESTING_EVENT_ID", func(w *Wait) uint64 { return w.Nesting }),
-	optional("NESTING_EVENT_TYPE", wordKind, func(v *view, w *Wait) (string, bool) { return v.nestingType(w.Thread, w.Nesting), w.Nesting != 0 }),
+}, waitNesting[:2], []column[Wait]{
 	text("OPERATION", wordKind, func(v *view, w *Wait) string {
 		if w.Operation != 0 {
 			return w.Operation.Name()
@@ -162,16 +158,12 @@ var waitColumns = []column[Wait]{
 	unsigned("ENDED_BY_THREAD_ID", func(w *Wait) uint64 { return w.Ender.Thread }),
 	known("ENDED_BY_EVENT_NAME", nameKind, func(v *view, w *Wait) string { return v.functionOr(w.Ender.Function, "") }),
 	unsigned("ENDED_BY_CALL", func(w *Wait) uint64 { return w.Ender.Call }),
-	number("NESTING_LEVEL", func(w *Wait) int64 { return int64(w.Level) }),
-	alias("EVENTS_WAITS_ID", unsigned("", func(w *Wait) uint64 { return w.ID })),
-	alias("EVENTS_WAITS_NAME", text("", nameKind, waitName)),
-	alias("WAIT_CONNECTION_ID", id("", func(w *Wait) uint64 { return w.Thread })),
-	alias("WAIT_TIME", moment("", waited)),
-}
-
-func waitName(v *view, w *Wait) string { return v.Function(w.Function).Instrument() }
-
-func waited(w *Wait) (int64, bool) { return w.End - w.Start, w.Timed && !w.Inside }
+	waitNesting[2],
+	alias("EVENTS_WAITS_ID", waitEvents[1]),
+	alias("EVENTS_WAITS_NAME", waitEvents[3]),
+	alias("WAIT_CONNECTION_ID", waitEvents[0]),
+	alias("WAIT_TIME", waitEvents[7]),
+})
 
 // waitSummaryColumns are those of MySQL, and how much of the time goroutines could run.
 func waitSummaryColumns(by ...column[Summary]) []column[Summary] {

@@ -17,12 +17,12 @@ func newWaiting() *fake {
 	}
 	f.clock = 5e12
 	long := []Wait{
-		{Thread: 2, ID: 2, EndID: 2, Nesting: 1, Level: 1, Function: 101, Timed: true, Start: 10, End: 30, Runnable: 4, Object: 0x5000, Source: "/src/a.go:7", Ender: Ender{1, 1, 9}},
-		{Thread: 2, ID: 3, EndID: 3, Nesting: 1, Level: 1, Function: 104, Timed: true, Start: 40, End: 41, Runnable: -1, Object: 7},
+		{Event: Event{Thread: 2, ID: 2, EndID: 2, Nesting: 1, Level: 1, Function: 101, Timed: true, Start: 10, End: 30}, Runnable: 4, Object: 0x5000, Source: "/src/a.go:7", Ender: Ender{1, 1, 9}},
+		{Event: Event{Thread: 2, ID: 3, EndID: 3, Nesting: 1, Level: 1, Function: 104, Timed: true, Start: 40, End: 41}, Runnable: -1, Object: 7},
 	}
 	f.longWaits = long
-	f.threads[1] = &Thread{ID: 1, Current: []Call{{Thread: 1, ID: 1, Function: 1, Inside: true, Timed: true, Start: 5}},
-		Waiting: &Wait{Thread: 1, ID: 2, Nesting: 1, Level: 1, Function: 101, Timed: true, Inside: true, Start: 2e12, Runnable: -1, Object: 0x5000}}
+	f.threads[1] = &Thread{ID: 1, Current: []Call{{Event: Event{Thread: 1, ID: 1, Function: 1, Inside: true, Timed: true, Start: 5}}},
+		Waiting: &Wait{Event: Event{Thread: 1, ID: 2, Nesting: 1, Level: 1, Function: 101, Timed: true, Inside: true, Start: 2e12}, Runnable: -1, Object: 0x5000}}
 	f.threads[2] = &Thread{ID: 2, Waits: long}
 	f.threads[3] = &Thread{ID: 3}
 	f.global[101] = &Summary{Function: 101, Count: 1, Timed: 1, Sum: 20, Min: 20, Max: 20, Self: 20, Buckets: make([]uint64, 64)}
@@ -174,12 +174,12 @@ func TestFiles(t *testing.T) {
 		return recording.Operation(operation | bytes<<format.OperationBytes)
 	}
 	f.longWaits = []Wait{
-		{Thread: 2, ID: 2, EndID: 2, Function: 102, Timed: true, Start: 10, End: 30, Runnable: -1, Object: file, Operation: done(format.OperationRead, 100)},
-		{Thread: 2, ID: 3, EndID: 3, Function: 104, Timed: true, Start: 40, End: 41, Runnable: -1, Object: file, Operation: done(format.OperationSync, 0)},
-		{Thread: 3, ID: 4, EndID: 4, Function: 107, Timed: true, Start: 50, End: 57, Runnable: -1, Object: socket, Operation: done(format.OperationSend, 0)},
-		{Thread: 3, ID: 5, EndID: 5, Function: 106, Timed: true, Start: 60, End: 61, Runnable: -1, Object: 9},
+		{Event: Event{Thread: 2, ID: 2, EndID: 2, Function: 102, Timed: true, Start: 10, End: 30}, Runnable: -1, Object: file, Operation: done(format.OperationRead, 100)},
+		{Event: Event{Thread: 2, ID: 3, EndID: 3, Function: 104, Timed: true, Start: 40, End: 41}, Runnable: -1, Object: file, Operation: done(format.OperationSync, 0)},
+		{Event: Event{Thread: 3, ID: 4, EndID: 4, Function: 107, Timed: true, Start: 50, End: 57}, Runnable: -1, Object: socket, Operation: done(format.OperationSend, 0)},
+		{Event: Event{Thread: 3, ID: 5, EndID: 5, Function: 106, Timed: true, Start: 60, End: 61}, Runnable: -1, Object: 9},
 	}
-	f.threads[1] = &Thread{ID: 1, Waiting: &Wait{Thread: 1, ID: 2, Function: 108, Timed: true, Inside: true, Start: 2, Object: listener, Operation: done(format.OperationAccept, 0)}}
+	f.threads[1] = &Thread{ID: 1, Waiting: &Wait{Event: Event{Thread: 1, ID: 2, Function: 108, Timed: true, Inside: true, Start: 2}, Object: listener, Operation: done(format.OperationAccept, 0)}}
 	sum := func(function uint32, object, count, bytes uint64, least, most int64) Summary {
 		return Summary{Function: function, Object: object, Count: count, Timed: count, Sum: least + most, Min: least, Max: most, Bytes: bytes}
 	}

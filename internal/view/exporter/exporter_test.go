@@ -181,12 +181,12 @@ func TestExemplars(t *testing.T) {
 	s := served()
 	s.snap.Now = 2000 * ms
 	s.snap.Spans = []schema.Span{
-		{Function: 5, Timed: true, Start: 100 * ms, End: 1100 * ms, Trace: trace + "-00000000000000a1"},
-		{Function: 5, Timed: true, Start: 200 * ms, End: 1200 * ms, Trace: trace + "-00000000000000a2"},
-		{Function: 5, Timed: true, Start: 300 * ms, End: 301 * ms, Trace: trace + "-00000000000000a3"},
-		{Function: 5, Timed: true, Start: 300 * ms, End: 1300 * ms},
-		{Function: 5, Timed: true, Start: 400 * ms, Inside: true, Trace: trace + "-00000000000000a4"},
-		{Function: 5, Timed: true, Start: 1 * ms, End: 80000 * ms, Trace: trace + "-00000000000000a5"}, // above all bounds
+		{Event: schema.Event{Function: 5, Timed: true, Start: 100 * ms, End: 1100 * ms}, Trace: trace + "-00000000000000a1"},
+		{Event: schema.Event{Function: 5, Timed: true, Start: 200 * ms, End: 1200 * ms}, Trace: trace + "-00000000000000a2"},
+		{Event: schema.Event{Function: 5, Timed: true, Start: 300 * ms, End: 301 * ms}, Trace: trace + "-00000000000000a3"},
+		{Event: schema.Event{Function: 5, Timed: true, Start: 300 * ms, End: 1300 * ms}},
+		{Event: schema.Event{Function: 5, Timed: true, Start: 400 * ms, Inside: true}, Trace: trace + "-00000000000000a4"},
+		{Event: schema.Event{Function: 5, Timed: true, Start: 1 * ms, End: 80000 * ms}, Trace: trace + "-00000000000000a5"}, // above all bounds
 	}
 	_, registry := collectorOf(t, s, Options{})
 	answer := httptest.NewRecorder()

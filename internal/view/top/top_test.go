@@ -146,8 +146,8 @@ func TestTopWaits(t *testing.T) {
 			return []schema.Summary{{Function: 1, Caller: 2, Self: 2 * ms}, {Function: 3, Caller: 1, Sum: 4 * ms, Self: 3 * ms}, {Function: 4, Caller: 1, Sum: ms}, {Function: 3, Sum: 5 * ms, Self: 5 * ms}}
 		},
 		Threads: []schema.Thread{
-			{ID: 1, Current: []schema.Call{{ID: 1, Function: 1, Self: ms}, {ID: 2, Function: 2, Self: 2 * ms}}, Waiting: &schema.Wait{Timed: true, Nesting: 2, Function: 5, Start: 80 * ms}},
-			{ID: 2, Waiting: &schema.Wait{Function: 3}}, // since when it waits is not known
+			{ID: 1, Current: []schema.Call{{Event: schema.Event{ID: 1, Function: 1}, Self: ms}, {Event: schema.Event{ID: 2, Function: 2}, Self: 2 * ms}}, Waiting: &schema.Wait{Event: schema.Event{Timed: true, Nesting: 2, Function: 5, Start: 80 * ms}}},
+			{ID: 2, Waiting: &schema.Wait{Event: schema.Event{Function: 3}}}, // since when it waits is not known
 		},
 		Now: 100 * ms,
 		States: func() ([]schema.State, error) {
