@@ -51,7 +51,11 @@ func (h *history) before(n uint64) *format.Call {
 // anything.
 func (p *Process) half(k *kept, of Contents, half uint64, states []stateAt) error {
 	h := p.seen.Load()
-	if n := int(p.keys()); of&SumsByFunction != 0 && n > len(k.functions) {
+	first, end, err := p.summed(of)
+	if err != nil {
+		return err
+	}
+	if n := int(end); n > len(k.functions) {
 		k.functions = append(k.functions, make([]Counts, n-len(k.functions))...)
 	}
 	if k.long == nil {
@@ -66,8 +70,8 @@ func (p *Process) half(k *kept, of Contents, half uint64, states []stateAt) erro
 		}
 		k.lost += w[0].Lost
 		at += half * h.HalfSize
-		if of&SumsByFunction != 0 {
-			err := written(p, at+h.SummariesAt, min(uint64(len(k.functions)), h.SummariesMax), func(key uint64, s *format.Summary) { k.functions[key].add(s) })
+		if first < end {
+			err := written(p, at+h.SummariesAt+first*summarySize, end-first, func(i uint64, s *format.Summary) { k.functions[first+i].add(s) })
 			if err != nil {
 				return err
 			}
@@ -105,6 +109,29 @@ func (p *Process) half(k *kept, of Contents, half uint64, states []stateAt) erro
 		}
 	}
 	return nil
+}
+
+// summed returns the keys of which sums are requested, from the first one to the one before the
+// end.
+func (p *Process) summed(of Contents) (first, end uint64, err error) {
+	most := min(p.keys(), p.seen.Load().SummariesMax)
+	switch {
+	case of&SumsByFunction != 0:
+		return 0, most, nil
+	case of&SumsOfWaits == 0:
+		return 0, 0, nil
+	}
+	program, err := p.tables()
+	if err != nil {
+		return 0, 0, err
+	}
+	first = most
+	for _, f := range program.Functions() {
+		if key := uint64(f.Key); f.Wait && key < most {
+			first, end = min(first, key), max(end, key+1)
+		}
+	}
+	return first, end, nil
 }
 
 // history reads a half of one of the histories. It is at a place in the file, and n calls were put

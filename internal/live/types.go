@@ -79,6 +79,7 @@ const (
 	SumsByGoroutine                      // ByGoroutine
 	SumsByCaller                         // ByCaller
 	SumsByReceiver                       // ByReceiver
+	SumsOfWaits                          // Summary of each kind of waits
 	LongCalls                            // Long
 	LongWaits                            // LongWaits
 
@@ -222,7 +223,7 @@ type Function struct {
 	Timed   bool    // and timed
 	On      bool    // they would be traced if Setup.Objects allowed it
 	Untimed bool    // they would not be timed even if that allowed it
-	Summary *Counts // without calls where the snapshot has no SumsByFunction
+	Summary *Counts // without calls where the snapshot has no SumsByFunction, or SumsOfWaits
 }
 
 // Buckets is the number of buckets in the histogram of a function's times. The nth has the calls

@@ -128,7 +128,11 @@ func (f *fake) Snapshot(of live.Contents) (*Snapshot, error) {
 // leaveOut empties the large parts of a snapshot that were not asked for.
 func leaveOut(s *Snapshot, of live.Contents) {
 	none := func() []Summary { return nil }
-	if of&live.SumsByFunction == 0 {
+	switch {
+	case of&live.SumsByFunction != 0:
+	case of&live.SumsOfWaits != 0:
+		s.Global = s.only(s.Global, waitClass)
+	default:
 		s.Global = nil
 	}
 	if of&live.SumsByGoroutine == 0 {

@@ -67,6 +67,7 @@ type anEvent[T any] interface {
 
 func (e *Event) event() *Event { return e }
 
+// named returns the EVENT_NAME.
 func (e *Event) named(v *view) string { return v.Function(e.Function).Instrument() }
 
 // eventColumns are what all tables of events begin with: number is EVENT_ID, and third is what

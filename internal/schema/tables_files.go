@@ -14,11 +14,11 @@ import (
 // fileTables have the files, pipes and sockets that were read and written, and sums of that. They
 // are made of the summaries of waits.
 var fileTables = []*table{
-	withParts(reading(live.SumsByFunction, newTable("file_summary_by_event_name", func(v *view) []fileSummary { return v.filesByName("file_instances") },
+	withParts(reading(live.SumsOfWaits, newTable("file_summary_by_event_name", func(v *view) []fileSummary { return v.filesByName("file_instances") },
 		fileColumns(fileEvent)...)), WaitGlobalPart),
 	withParts(reading(live.SumsByReceiver, newTable("file_summary_by_instance", func(v *view) []fileSummary { return v.filesByInstance("file_instances") },
 		fileColumns(text("FILE_NAME", nameKind, func(_ *view, s *fileSummary) string { return s.called }), fileEvent, fileObject)...)), ByInstancePart),
-	withParts(reading(live.SumsByFunction, newTable("socket_summary_by_event_name", func(v *view) []fileSummary { return v.filesByName("socket_instances") },
+	withParts(reading(live.SumsOfWaits, newTable("socket_summary_by_event_name", func(v *view) []fileSummary { return v.filesByName("socket_instances") },
 		fileColumns(fileEvent)...)), WaitGlobalPart),
 	withParts(reading(live.SumsByReceiver, newTable("socket_summary_by_instance", func(v *view) []fileSummary { return v.filesByInstance("socket_instances") },
 		fileColumns(fileEvent, fileObject, text("OBJECT_NAME", nameKind, func(_ *view, s *fileSummary) string { return s.called }))...)), ByInstancePart),

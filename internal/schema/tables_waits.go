@@ -15,7 +15,7 @@ var waitTables = slices.Concat([]*table{
 	withParts(reading(live.LongWaits, newTable("events_waits_current", currentWaits, waitColumns...))),
 	withParts(reading(live.LongWaits, newTable("events_waits_history", historyWaits, waitColumns...)), WaitHistoryPart),
 	withParts(reading(live.LongWaits, newTable("events_waits_history_long", func(v *view) []Wait { return v.LongWaits }, waitColumns...)), WaitHistoryLongPart),
-	withParts(reading(live.SumsByFunction, newTable("events_waits_summary_global_by_event_name", func(v *view) []Summary { return every(v.only(v.Global, waitClass), v.Waits) },
+	withParts(reading(live.SumsOfWaits, newTable("events_waits_summary_global_by_event_name", func(v *view) []Summary { return every(v.only(v.Global, waitClass), v.Waits) },
 		waitSummaryColumns()...)), WaitGlobalPart),
 	withParts(reading(live.LongWaits|live.SumsByReceiver, newTable("events_waits_summary_by_instance", func(v *view) []Summary { return v.only(v.ByInstance(), waitClass) },
 		waitSummaryColumns(
