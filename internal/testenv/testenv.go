@@ -166,7 +166,7 @@ var condition = regexp.MustCompile(`(?m)^\[!?exec:([^]]+)\]`)
 var debian = map[string]string{
 	"mariadb": "mariadb-client", "mariadbd": "mariadb-server-core", "mariadb-install-db": "mariadb-server-core",
 	"bash": "bash", "zsh": "zsh", "fish": "fish", "tmux": "tmux",
-	"chromium": "chromium", "redis-server": "redis-server", "openssl": "openssl",
+	"chromium": "chromium", "prometheus-mysqld-exporter": "prometheus-mysqld-exporter", "redis-server": "redis-server", "openssl": "openssl",
 }
 
 // Build builds commands of this module, ftrace-wrap or ftrace, and returns the directory with them.
