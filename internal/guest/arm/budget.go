@@ -34,11 +34,13 @@ const (
 	ftraceMinQuota  = 16
 	ftraceMaxQuota  = 1 << 30
 	ftraceAnewQuota = 64
+	ftraceFewCalls  = 4    // of a function that may be noted in a window for which there is no means
+	ftraceEachFirst = 250  // ns that it takes to note a call, until it is known
+	ftraceSaved     = 30e6 // ns of processor time for which the budget may be spent at once
 	ftraceMaxOff    = 4096 // at most calls of so many functions are left out at once
 
-	ftraceEntries      = 64
 	ftraceCountedCalls = 8  // for each call noted so many are counted
-	ftraceCountedCheck = 64 // whether these are enough is asked after so many
+	ftraceCountedCheck = 16 // whether these are enough is asked after so many
 
 	ftraceKeptUsual = 1e5 // of the processor time, in millionths, for calls that only the consumers see
 )
@@ -51,6 +53,10 @@ type ftraceBudgetState struct {
 	share  uint32                                // of the processor time, in millionths: the smallest that anyone asks for; 0: there is no budget; likewise
 	window uint32                                // number of the current window, from 1 on; calls of ftraceBudgetAnew begin others; atomic
 	quota  uintptr                               // calls that a function may have in a window; atomic
+	means  int64                                 // ns that calls may take that are noted, below 0 if they took more; calls take from it too, atomic
+	looks  int64                                 // ns that calls may take that are only counted; likewise
+	each   int64                                 // ns that it takes to note a call; atomic
+	count  int64                                 // ns that it takes to count ftraceCountedCheck calls; atomic
 	watch  uintptr                               // calls of a function of which in a turn the ends are watched while they are left out; atomic
 	slow   int64                                 // ticks that a call takes at least that is slow, see call/leftout.go; atomic
 	ended  uint32                                // ftraceKeepingEnded once the program exits
@@ -58,17 +64,25 @@ type ftraceBudgetState struct {
 	hook   unsafe.Pointer                        // the type of a hook that is on
 
 	// Since the turn began.
-	begun int64  // when that was
-	ticks uint64 // then
-	cpu   int64  // processor time used until then, in ns
-	noted uint64 // calls noted until then
-	only  uint64 // calls that were only counted until then
+	begun    int64   // when that was
+	used     float64 // ns of processor time used since then, without those for calls
+	cost     float64 // ns that calls took that were noted
+	counting float64 // ns that calls took that were only counted
 
-	entry uint64                        // ticks that ftraceEntries entries of calls take; calls write it, atomic
-	usual uint64                        // ticks that one takes that need not wait for memory; likewise
-	off   *[ftraceMaxOff]unsafe.Pointer // the functions of which calls are left out, *ftraceFunc; calls add to it, atomic
-	next  uint32                        // where the next one may go; atomic
-	live  uint32                        // how many there are; atomic
+	// When the window began.
+	cpu       int64       // processor time used until then, in ns
+	until     ftraceSpent // what had been done until then
+	meansLeft float64     // ns for calls that are noted
+	looksLeft float64     // ns for calls that are only counted
+	more      float64     // ns that a call takes beyond what is usual, for the first ones and for the file
+
+	usual    uint64                        // ticks that the entry of a call takes; calls write it, atomic
+	first    uint64                        // ticks that the entries of functions' first calls in a window took beyond that; likewise
+	off      *[ftraceMaxOff]unsafe.Pointer // the functions of which calls are left out, *ftraceFunc; calls add to it, atomic
+	doubting uint64                        // ticks that it took to tell goroutines that hooks were turned off; calls add to it, atomic
+	switches uint32                        // how often hooks were turned on or off; atomic
+	next     uint32                        // where the next one may go; atomic
+	live     uint32                        // how many there are; atomic
 
 	panics uint32                         // recovered ones since the turn began; recovery adds to it, atomic
 	passed *[ftracePassedMax]ftracePassed // see call/leftout.go
@@ -189,15 +203,18 @@ func (b *ftraceBudgetState) settle() {
 		}
 	}
 	if was := b.share; share != 0 && was != share {
-		quota := ftraceMinQuota + uintptr(share)/10
+		quota := ftraceMinQuota + uintptr(share)/1000
 		if was != 0 {
 			quota = min(quota, b.quota)
 		} else {
-			b.opened, b.begun, b.ticks, b.cpu = nanotime(), nanotime(), ftraceCycles(), ftraceProcessTime()
-			b.noted, b.only = ftraceNotedCalls()
+			b.opened, b.begun, b.cpu = nanotime(), nanotime(), ftraceProcessTime()
+			b.until, b.used, b.cost, b.counting = ftraceSpentUntil(), 0, 0, 0
 		}
 		atomic.Storeuintptr(&b.quota, quota)
-		atomic.Storeuintptr(&b.watch, ftraceCountedCalls*quota)
+		atomic.Storeuintptr(&b.watch, ftraceCountedCalls*uintptr(share)/10)
+		b.meansLeft, b.looksLeft = ftraceSaved*float64(share)/2e6, ftraceSaved*float64(share)/2e6
+		atomic.Storeint64(&b.means, int64(b.meansLeft))
+		atomic.Storeint64(&b.looks, int64(b.looksLeft))
 	}
 	atomic.Store(&b.share, share)
 }
@@ -211,9 +228,9 @@ func (b *ftraceBudgetState) prepare() bool {
 	}
 	var hook any = (*ftraceFunc)(nil)
 	b.hook = unsafe.Pointer(efaceOf(&hook)._type)
-	b.window, b.entry, b.usual = 1, 100*ftraceEntries, 100
-	clock := ftraceReadClock()
-	b.slow = ftraceSlowTicks(float64(clock.Monotonic-ticks.startTime) / float64(max(1, ftraceCycles()-uint64(ticks.startTicks))))
+	b.window, b.usual = 1, 100
+	b.each, b.count = ftraceEachFirst, ftraceEachFirst*ftraceCountedCheck/8
+	b.slow = ftraceSlowTicks(b.perTick())
 	return true
 }
 
@@ -323,22 +340,47 @@ func (f *ftraceFunc) atLimit() bool {
 	}
 	f.recordOn()
 	atomic.Store(&f.window, window)
-	atomic.Storeuintptr(&f.limit, atomic.Loaduintptr(&f.count)+atomic.Loaduintptr(&b.quota))
+	atomic.Storeuintptr(&f.limit, atomic.Loaduintptr(&f.count)+b.grant())
 	return false
 }
 
-// measured takes in how long the entry of a call took, in ticks. One in some hundred takes a
-// hundred times as long as the others: it is the first to write to a page of a file. If it took
-// longer still the thread had lost its processor.
+// grant returns how many calls of a function may be noted that has had none in this window.
+func (b *ftraceBudgetState) grant() uintptr {
+	calls := atomic.Loaduintptr(&b.quota)
+	if atomic.Loadint64(&b.means) <= 0 {
+		calls = ftraceFewCalls
+	}
+	atomic.Xaddint64(&b.means, -int64(calls)*atomic.Loadint64(&b.each))
+	return calls
+}
+
+// inDebt reports whether so much was spent beyond what there were means for that no calls are noted
+// again that are left out.
+//
+//go:nowritebarrierrec
+func (b *ftraceBudgetState) inDebt() bool { return atomic.Loadint64(&b.means) < -b.saved() }
+
+// saved returns for how many ns calls may be noted beyond what there are means for.
+func (b *ftraceBudgetState) saved() int64 {
+	return int64(ftraceSaved/1e6) * int64(atomic.Load(&b.share))
+}
+
+// measured takes in how long the entry of a call took, in ticks, which is a function's first one in
+// a window. It often takes longer than the next ones: what it uses is not in the processor's cache,
+// or has to be made first. If it took far longer the thread had lost its processor.
 func (b *ftraceBudgetState) measured(took uint64) {
-	entry, usual := atomic.Load64(&b.entry), atomic.Load64(&b.usual)
+	usual := atomic.Load64(&b.usual)
 	if took > 500*usual {
 		return
 	}
-	if took < 4*usual {
-		atomic.Store64(&b.usual, usual-usual/16+took/16)
+	if took <= usual {
+		atomic.Store64(&b.usual, usual-(usual-took)/4)
+		return
 	}
-	atomic.Store64(&b.entry, entry-entry/ftraceEntries+took)
+	if took < 4*usual {
+		atomic.Store64(&b.usual, usual+(took-usual)/32)
+	}
+	atomic.Xadd64(&b.first, int64(took-usual))
 }
 
 // onlyCount counts a call of f that is left out. After as many as the budget allows it turns the
@@ -347,21 +389,31 @@ func (f *ftraceFunc) onlyCount(w *ftraceWriter) {
 	w.counted++
 	f.sumLeftOut(1)
 	n := atomic.Xadd(&f.counted, 1)
-	if n%ftraceCountedCheck == 0 && n&ftraceUncounted == 0 && uintptr(n) >= f.mostCounted() {
+	if n%ftraceCountedCheck == 0 && n&ftraceUncounted == 0 && !f.countsOn(uintptr(n)) {
 		atomic.Or(&f.counted, ftraceUncounted)
 		atomic.Or(&f.leftOut, ftraceUncounted)
 		f.sumUncounted()
 		atomic.StorepNoWB(unsafe.Pointer(&f.hook._type), nil)
+		f.switchedNow()
 		if atomic.Load(&f.back) == 0 { // sysmon came first
 			f.hookOn()
 		}
-		ftraceDoubt()
+		from := ftraceCycles()
+		ftraceDoubt(ftraceHookSwitched)
+		atomic.Xadd64(&ftraceBudget.doubting, int64(ftraceCycles()-from))
 	}
 }
 
-// mostCounted returns how many calls of f may be counted in a turn.
-func (f *ftraceFunc) mostCounted() uintptr {
-	return max(ftraceCountedCalls*atomic.Loaduintptr(&ftraceBudget.quota), atomic.Loaduintptr(&ftraceBudget.watch))
+// countsOn reports whether more calls of f may be counted than so many in a turn. It takes the
+// means for ftraceCountedCheck of them. Of functions that can't fail, and of which no call was
+// slow, it leaves half of the means to others.
+func (f *ftraceFunc) countsOn(n uintptr) bool {
+	b := &ftraceBudget
+	left := atomic.Xaddint64(&b.looks, -atomic.Loadint64(&b.count))
+	if f.flags&ftraceMayFail == 0 && atomic.Load(&f.leftOut)&ftraceWasSlow == 0 {
+		left -= b.saved() / 4
+	}
+	return left > 0 && n < max(ftraceCountedCalls*atomic.Loaduintptr(&b.quota), atomic.Loaduintptr(&b.watch))
 }
 
 // hookOn turns the hook of f on if it is off and to be on. It reports whether it did.
@@ -372,7 +424,22 @@ func (f *ftraceFunc) hookOn() bool {
 		return false
 	}
 	atomic.StorepNoWB(unsafe.Pointer(&f.hook._type), ftraceBudget.hook)
+	f.switchedNow()
 	return true
+}
+
+// switchedNow notes that the hook of f has been turned on or off. Who reads the number of switches
+// sees this one in f if it is among them.
+//
+//go:nowritebarrierrec
+func (f *ftraceFunc) switchedNow() {
+	for {
+		n := atomic.Load(&ftraceBudget.switches)
+		atomic.Store(&f.switched, n+1)
+		if atomic.Cas(&ftraceBudget.switches, n, n+1) {
+			return
+		}
+	}
 }
 
 // recordOn records that calls of f are noted again, if this is the first and they are: the slow
@@ -409,11 +476,11 @@ func (f *ftraceFunc) returned(since uint64, kept uint32) {
 
 // adjustSlow has calls of f count as slow by how many were kept in the last turn.
 func (f *ftraceFunc) adjustSlow(kept uintptr) {
-	quota, slower := atomic.Loaduintptr(&ftraceBudget.quota), atomic.Load(&f.leftOut)/ftraceSlower%(ftraceSlowerMax+1)
+	most, slower := ftraceMostAtEnd(), atomic.Load(&f.leftOut)/ftraceSlower%(ftraceSlowerMax+1)
 	switch {
-	case kept >= quota/2 && slower < ftraceSlowerMax:
+	case kept >= most/2 && slower < ftraceSlowerMax:
 		atomic.Xadd(&f.leftOut, ftraceSlower)
-	case kept < quota/8 && slower > 0:
+	case kept < most/8 && slower > 0:
 		atomic.Xadd(&f.leftOut, -ftraceSlower)
 	}
 }
@@ -484,10 +551,53 @@ func ftraceBudgetTick(now int64) {
 	if now-b.opened < ftraceWindow {
 		return
 	}
+	b.account(now)
 	b.opened = now
 	window := atomic.Xadd(&b.window, 1)
 	ftraceBudgetTurn(now)
+	if b.inDebt() {
+		return
+	}
 	ftraceBudgetReturn(window)
+}
+
+// account finds out what the window's calls took, and what means there are for those of the next
+// one: as much of the processor time that the program itself has used as the budget is, or of a
+// quarter of the time if it has used less. Half of that is for calls that are only counted. What
+// one half does not need the other gets.
+//
+//go:nowritebarrierrec
+func (b *ftraceBudgetState) account(now int64) {
+	cpu, until := ftraceProcessTime(), ftraceSpentUntil()
+	noted, only := until.noted-min(until.noted, b.until.noted), until.only-min(until.only, b.until.only) // less, if an observer has left
+	usual := float64(atomic.Load64(&b.usual)) * b.perTick() * ftraceCallEntries
+	more := float64(until.first-b.until.first)*b.perTick()*ftraceFirstEntries + float64(until.filed-min(until.filed, b.until.filed))
+	if noted != 0 {
+		b.more += (more/float64(noted) - b.more) * min(1, float64(noted)/ftraceMoreCalls)
+	}
+	each, check := usual+b.more, ftraceCountedCheck*ftraceCallCounted*usual
+	cost, counting := float64(noted)*usual+more, float64(only)*ftraceCallCounted*usual+float64(until.doubting-b.until.doubting)*b.perTick()
+	used := max(float64(cpu-b.cpu)-cost-counting, 0)
+	b.used, b.cost, b.counting = b.used+used, b.cost+cost, b.counting+counting
+	b.cpu, b.until = cpu, until
+
+	saved := ftraceSaved * float64(b.share) / 2e6
+	half := max(used, float64(now-b.opened)/4) * float64(b.share) / 2e6
+	b.meansLeft, b.looksLeft = b.meansLeft+half-cost, b.looksLeft+half-counting
+	if more := b.looksLeft - saved; more > 0 {
+		b.meansLeft, b.looksLeft = b.meansLeft+more, saved
+	}
+	if more := b.meansLeft - saved; more > 0 {
+		b.meansLeft, b.looksLeft = saved, min(saved, b.looksLeft+more)
+	}
+	b.meansLeft, b.looksLeft = max(-4*saved, b.meansLeft), max(-4*saved, b.looksLeft)
+	atomic.Storeint64(&b.each, int64(each))
+	atomic.Storeint64(&b.count, int64(check))
+	atomic.Storeint64(&b.means, int64(b.meansLeft))
+	atomic.Storeint64(&b.looks, int64(b.looksLeft))
+	if h := ftraceMemory.head; h != nil {
+		atomic.Xadd64(&h.Spent, int64(cost+counting))
+	}
 }
 
 // ftraceBudgetReturn lets the calls of functions be noted again that are to be left out until a
@@ -514,7 +624,7 @@ func ftraceBudgetReturn(window uint32) {
 		switched = f.hookOn() || switched
 	}
 	if switched {
-		ftraceDoubt()
+		ftraceDoubt(ftraceHookSwitched)
 	}
 }
 
@@ -523,7 +633,7 @@ func ftraceBudgetReturn(window uint32) {
 // changes.
 func ftraceBudgetAnew() {
 	b := &ftraceBudget
-	if b.share != 0 && atomic.Loaduintptr(&b.quota) >= ftraceAnewQuota {
+	if b.share != 0 && atomic.Loaduintptr(&b.quota) >= ftraceAnewQuota && !b.inDebt() {
 		ftraceBudgetReturn(atomic.Xadd(&b.window, 1) + ftraceTurn)
 	}
 }
@@ -536,29 +646,17 @@ func ftraceBudgetAnew() {
 //go:nowritebarrierrec
 func ftraceBudgetTurn(now int64) {
 	b := &ftraceBudget
-	noted, only := ftraceNotedCalls()
-	if noted < b.noted { // the calls for an observer that has left are no longer among them
-		b.noted = noted
-	}
-	cpu, ticks := ftraceProcessTime(), ftraceCycles()
-	perTick := float64(now-b.begun) / float64(max(1, ticks-b.ticks)) * ftraceCallEntries // ns that a call costs for each of its entry's
-	cost := float64(noted-b.noted) * float64(atomic.Load64(&b.entry)/ftraceEntries) * perTick
-	counting := float64(only-b.only) * ftraceCallCounted * float64(atomic.Load64(&b.usual)) * perTick
-	allowed := max(0, float64(cpu-b.cpu)-cost-counting) * float64(b.share) / 1e6 // ns
+	allowed := b.used * float64(b.share) / 1e6 // ns
 	if passed := float64(now-b.begun) / (ftraceTurn * ftraceWindow); passed < 1 {
-		if allowed /= passed; cost+counting <= allowed {
+		if allowed /= passed; b.cost+b.counting <= allowed || b.meansLeft > 0 && b.looksLeft > 0 {
 			return
 		}
 	}
-	quota := ftraceAdjust(atomic.Loaduintptr(&b.quota), cost, max(allowed-counting, allowed/2))
-	atomic.Storeuintptr(&b.quota, quota)
-	atomic.Storeuintptr(&b.watch, max(ftraceAdjust(atomic.Loaduintptr(&b.watch), counting, allowed/2), ftraceCountedCalls*ftraceMinQuota))
-	atomic.Storeint64(&b.slow, ftraceSlowTicks(perTick/ftraceCallEntries))
-	b.begun, b.ticks, b.cpu, b.noted, b.only = now, ticks, cpu, noted, only
+	atomic.Storeuintptr(&b.quota, ftraceAdjust(atomic.Loaduintptr(&b.quota), b.cost, max(allowed-b.counting, allowed/2)))
+	atomic.Storeuintptr(&b.watch, max(ftraceAdjust(atomic.Loaduintptr(&b.watch), b.counting, allowed/2), ftraceCountedCalls*ftraceMinQuota))
+	atomic.Storeint64(&b.slow, ftraceSlowTicks(b.perTick()))
+	b.begun, b.used, b.cost, b.counting = now, 0, 0, 0
 	atomic.Store(&b.panics, 0)
-	if h := ftraceMemory.head; h != nil {
-		atomic.Xadd64(&h.Spent, int64(cost+counting))
-	}
 }
 
 // ftraceSlowTicks returns after how many ticks a call is slow, where a cycle takes so many ns. Of a
@@ -581,24 +679,38 @@ func ftraceAdjust(was uintptr, cost, allowed float64) uintptr {
 	case cost > allowed:
 		quota *= max(0.1, 0.9*allowed/cost)
 	case cost < 0.8*allowed:
-		quota = quota*1.25 + 1
+		quota = quota*min(4, max(1.25, allowed/2/max(1, cost))) + 1
 	}
 	return uintptr(min(max(quota, ftraceMinQuota), ftraceMaxQuota))
 }
 
 // ftraceCallEntries is how much more a call costs than what is measured of its entry: its exit, and
 // what the function does to call the core.
-const ftraceCallEntries = 2.5
+const ftraceCallEntries = 3.5
 
 // ftraceCallCounted is what a call costs that is only counted, of what it costs to note one in a
 // ring: most of it is that the time is read at both ends.
-const ftraceCallCounted = 0.75
+const ftraceCallCounted = 0.3
 
-// ftraceNotedCalls returns how many calls were noted for those who have asked for a budget, and how
-// many were only counted.
+// ftraceFirstEntries is how much more a function's first call costs than what is measured of its
+// entry: its exit.
+const ftraceFirstEntries = 2
+
+// ftraceMoreCalls is after how many calls it is known what they take beyond what is usual.
+const ftraceMoreCalls = 1000
+
+// ftraceSpent is what is done for those who have asked for a budget.
+type ftraceSpent struct {
+	noted           uint64 // calls noted
+	only            uint64 // calls that were only counted, for whomever
+	filed           uint64 // ns that it took to make files longer
+	first, doubting uint64 // as in ftraceBudgetState
+}
+
+// ftraceSpentUntil returns what has been done until now.
 //
 //go:nowritebarrierrec
-func ftraceNotedCalls() (calls, only uint64) {
+func ftraceSpentUntil() (spent ftraceSpent) {
 	for i := range ftraceBudget.asked {
 		s, asked := &ftraceRecording.ftraceStream, atomic.Load(&ftraceBudget.asked[i]) != 0
 		if i > 0 {
@@ -610,13 +722,22 @@ func ftraceNotedCalls() (calls, only uint64) {
 		for id := range s.writers {
 			if w := (*ftraceWriter)(atomic.Loadp(unsafe.Pointer(&s.writers[id]))); w != nil {
 				if asked {
-					calls += w.noted
+					spent.noted += w.noted
+					spent.filed += w.filed
 				}
-				only += w.counted
+				spent.only += w.counted
 			}
 		}
 	}
-	return calls, only
+	spent.first, spent.doubting = atomic.Load64(&ftraceBudget.first), atomic.Load64(&ftraceBudget.doubting)
+	return spent
+}
+
+// perTick returns how many ns a tick takes.
+//
+//go:nowritebarrierrec
+func (b *ftraceBudgetState) perTick() float64 {
+	return float64(nanotime()-ticks.startTime) / float64(max(1, int64(ftraceCycles())-ticks.startTicks))
 }
 
 // ftraceRecordSwitch records that calls of f are no longer noted since then, after so many, or that

@@ -19,7 +19,7 @@ import (
 func ftraceUnlockRegistry() {
 	if ftraceRegistry.switched {
 		ftraceRegistry.switched = false
-		ftraceDoubt()
+		ftraceDoubt(ftraceHooksChanged)
 	}
 	semrelease(&ftraceRegistry.lock)
 }

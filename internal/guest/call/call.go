@@ -375,6 +375,7 @@ func ftracePassingPanic(gp *g, frame *ftraceFrame) *_panic {
 const (
 	ftraceHooksChanged = 1 << iota // some may be of calls that ended while the function's hook was off; other goroutines set it
 	ftraceHookOff                  // the hook of a call under way is off, so that its end will not be seen
+	ftraceHookSwitched             // as ftraceHooksChanged, if one of these hooks was turned on or off by the budget
 )
 
 // verify takes off the frames of calls whose end was not seen, or will not be, because their
@@ -388,9 +389,12 @@ func (t *ftraceG) verify(gp *g, entering *ftraceFunc, offset uintptr) {
 	if doubt == 0 {
 		return
 	}
-	depth := t.depth
-	if doubt&ftraceHooksChanged != 0 {
+	depth, changed := t.depth, doubt&(ftraceHooksChanged|ftraceHookSwitched) != 0
+	if changed {
 		atomic.Store8(&t.doubtful, ftraceHookOff)
+		changed = t.switched() || doubt&ftraceHooksChanged != 0
+	}
+	if changed {
 		for alive := t.alive(gp, entering, offset); t.depth > alive; {
 			t.endCall(gp, nil, ftracePassingPanic(gp, t.frame(t.depth-1)))
 		}
@@ -398,7 +402,7 @@ func (t *ftraceG) verify(gp *g, entering *ftraceFunc, offset uintptr) {
 	for t.depth > 0 && t.frame(t.depth-1).off() {
 		t.endCall(gp, nil, ftracePassingPanic(gp, t.frame(t.depth-1)))
 	}
-	if doubt&ftraceHooksChanged == 0 && t.depth == depth {
+	if doubt&^ftraceHookOff == 0 && t.depth == depth {
 		return
 	}
 	for i := range t.depth {
@@ -407,6 +411,19 @@ func (t *ftraceG) verify(gp *g, entering *ftraceFunc, offset uintptr) {
 		}
 	}
 	atomic.And8(&t.doubtful, ^uint8(ftraceHookOff))
+}
+
+// switched reports whether the budget turned the hook of a call under way on or off since this was
+// asked last.
+func (t *ftraceG) switched() bool {
+	last := t.switches
+	t.switches = atomic.Load(&ftraceBudget.switches)
+	for i := range t.depth {
+		if frame := t.frame(i); frame.Flags&ftrace_format_FrameAtReturns != 0 && int32(atomic.Load(&frame.fn.ptr().switched)-last) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // leftOut reports whether the call was left out, as far as is known while it is under way.
@@ -480,11 +497,11 @@ func (f *ftraceFunc) named(fn srcFunc) bool {
 }
 
 // ftraceDoubt has each goroutine check, before its next traced call, which of its calls will be
-// seen to end: hooks were turned on or off.
-func ftraceDoubt() {
+// seen to end: hooks were turned on or off. why is one of the bits of doubtful.
+func ftraceDoubt(why uint8) {
 	forEachGRace(func(gp *g) {
 		if t := gp.ftrace; t != nil {
-			atomic.Or8(&t.doubtful, ftraceHooksChanged)
+			atomic.Or8(&t.doubtful, why)
 		}
 	})
 }

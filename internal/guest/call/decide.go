@@ -36,7 +36,7 @@ func (l *ftraceLaid) shows(f *ftraceFunc, mask uint32, shown int32, count uintpt
 		clause.Depth != 0 && uint32(shown) >= clause.Depth:
 		return nil
 	case clause.First != 0 && uint64(count) > clause.First:
-		if l.observer == 0 && atomic.Load(&f.said) == 0 {
+		if l.observer == 0 && atomic.Load8(&f.said) == 0 {
 			l.sayFirst(f, clause)
 		}
 		return nil
@@ -81,7 +81,7 @@ func (f *ftraceFunc) withinRate(clause *ftrace_rule_Clause) bool {
 // all functions that it concerns. The scheduler, which notes waits on its own stack, can't wait for
 // others that print; no line shows those.
 func (l *ftraceLaid) sayFirst(f *ftraceFunc, clause *ftrace_rule_Clause) {
-	if gp := getg(); gp != gp.m.curg || !atomic.Cas(&f.said, 0, 1) {
+	if gp := getg(); gp != gp.m.curg || atomic.Xchg8(&f.said, 1) != 0 {
 		return
 	}
 	if clause.FirstSet {

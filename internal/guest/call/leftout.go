@@ -32,6 +32,8 @@ const (
 	// ftraceAtEndCalls is for how many calls one counts that is noted at its end, by what it costs.
 	ftraceAtEndCalls = 4
 
+	ftraceLeastAtEnd = 128 // of a function's calls so many may be noted at their end in a turn, at least
+
 	ftracePassedMax   = 64  // goroutines that have recovered a panic, and have not gone on yet
 	ftracePassedCalls = 16  // calls that were left out and that one panic ends
 	ftracePassedStack = 100 // frames of a stack that are looked at for them
@@ -165,6 +167,23 @@ func (t *ftraceG) noteAtEnd(gp *g, f *ftraceFunc, offset uintptr, flags uint32, 
 	t.endCall(gp, results, nil)
 }
 
+// keepsAtEnd reports whether one more call of f may be noted at its end, which failed, or was slow.
+func (f *ftraceFunc) keepsAtEnd(failed bool) bool {
+	b := &ftraceBudget
+	most, means := ftraceMostAtEnd(), b.saved()
+	if !failed {
+		most, means = most/2, means/2
+	}
+	if uintptr(atomic.Load(&f.keeping)) >= most || atomic.Loadint64(&b.means) < -means {
+		return false
+	}
+	atomic.Xaddint64(&b.means, -ftraceAtEndCalls*atomic.Loadint64(&b.each))
+	return true
+}
+
+// ftraceMostAtEnd returns how many calls of a function may be noted at their end in a turn.
+func ftraceMostAtEnd() uintptr { return max(ftraceLeastAtEnd, atomic.Loaduintptr(&ftraceBudget.quota)) }
+
 // noteLeftOut notes the entry of the topmost call, whose frame is frame, which was left out and
 // ends now, unless too many calls of its function were. It failed, or was slow.
 //
@@ -174,12 +193,14 @@ func (t *ftraceG) noteLeftOut(gp *g, frame *ftraceFrame, failed bool) {
 	if !f.governed() {
 		return
 	}
-	kept, most := uintptr(atomic.Load(&f.keeping)), atomic.Loaduintptr(&ftraceBudget.quota)
-	if failed && kept >= most {
-		atomic.Xadd(&f.failed, 1)
-		f.sumFailed()
+	if !failed && atomic.Load(&f.leftOut)&ftraceWasSlow == 0 {
+		atomic.Or(&f.leftOut, ftraceWasSlow)
 	}
-	if kept >= most || !failed && kept >= most/2 {
+	if !f.keepsAtEnd(failed) {
+		if failed {
+			atomic.Xadd(&f.failed, 1)
+			f.sumFailed()
+		}
 		return
 	}
 	if atomic.Xadd(&f.keeping, 1)&ftraceKeepingEnded != 0 {

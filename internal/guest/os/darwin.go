@@ -55,6 +55,7 @@ const (
 	ftraceOPath      = 0 // there is none: a directory is opened to be read
 
 	ftraceClockProcess = 12 // CLOCK_PROCESS_CPUTIME_ID
+	ftraceClockThread  = 16 // CLOCK_THREAD_CPUTIME_ID
 )
 
 // ftraceStatT is struct stat.

@@ -28,6 +28,7 @@ const (
 	ftraceOPath     = 0x200000
 
 	ftraceClockProcess = 2 // CLOCK_PROCESS_CPUTIME_ID
+	ftraceClockThread  = 3 // CLOCK_THREAD_CPUTIME_ID
 )
 
 // ftraceSystemCall6 makes a system call by its number.

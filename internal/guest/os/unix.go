@@ -221,8 +221,18 @@ func ftraceGetenv(name string) string { return gogetenv(name) }
 // ftraceProcessTime returns the processor time that the process has used, in ns.
 //
 //go:nosplit
-func ftraceProcessTime() int64 {
+func ftraceProcessTime() int64 { return ftraceClockTime(ftraceClockProcess) }
+
+// ftraceThreadTime returns the processor time that the thread has used, in ns.
+//
+//go:nosplit
+func ftraceThreadTime() int64 { return ftraceClockTime(ftraceClockThread) }
+
+// ftraceClockTime returns a clock's time in ns.
+//
+//go:nosplit
+func ftraceClockTime(clock uintptr) int64 {
 	var t [2]int64 // struct timespec
-	ftraceSystemCall(ftraceSysClockGettime, ftraceClockProcess, uintptr(noescape(unsafe.Pointer(&t))))
+	ftraceSystemCall(ftraceSysClockGettime, clock, uintptr(noescape(unsafe.Pointer(&t))))
 	return t[0]*1e9 + t[1]
 }

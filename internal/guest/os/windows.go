@@ -433,6 +433,10 @@ func ftraceProcessTime() int64 {
 	return max(1, (kernel+user)*100)
 }
 
+// ftraceThreadTime returns the time in ns, since Windows counts a thread's processor time in steps
+// of some 16 ms.
+func ftraceThreadTime() int64 { return nanotime() }
+
 // What a file is, and who may do what with it, is not asked here.
 
 func ftraceStat(fd int32) (ftraceFileID, bool) { return ftraceFileID{}, false }

@@ -14,7 +14,10 @@ import (
 	"unsafe"
 )
 
-const ftraceRingSize = 4 << 20 // for each processor, by default
+const (
+	ftraceRingSize = 4 << 20  // for each processor, by default
+	ftraceFileStep = 32 << 10 // bytes of a file's chunk for which pages are made at once
+)
 
 // ftraceParseRecord reads FTRACE_RECORD: a directory, or ring or ring:SIZE. It returns the number
 // of chunks, 0 for a directory. It reports what is wrong.
@@ -132,8 +135,33 @@ func (w *ftraceWriter) advance(id int32) bool {
 	c.Begin, c.Size, c.Lost, c.Number, c.Processor = w.last, uint64(w.of.chunkSize)*8, w.lost, w.number, uint64(id)
 	w.number++
 	w.chunk, w.pos, w.limit = c, uintptr(size), w.of.chunkSize-ftraceRecordRoom
+	if w.of.chunks == 0 {
+		w.limit = 0
+		w.prepare()
+	}
 	w.where = ftracePlaceAt(0, c.Number, id, 0).Where
 	atomic.StoreRel64(&c.Content, size*8)
+	return true
+}
+
+// prepare has the system make the next pages of the chunk, if there are more. It would make each
+// when it is first written to, which takes longer than to write it: here that can be measured.
+// w.limit says how far they are ready.
+func (w *ftraceWriter) prepare() bool {
+	at, most := uintptr(0), w.of.chunkSize-ftraceRecordRoom
+	if w.chunk == nil || w.limit >= most {
+		return false
+	}
+	if w.limit != 0 {
+		at = w.limit + ftraceRecordRoom
+	}
+	end := min(at+ftraceFileStep, w.of.chunkSize)
+	for ; at < end; at += physPageSize {
+		if at != 0 { // there is something on the first one
+			atomic.Store8((*uint8)(add(unsafe.Pointer(w.chunk), at)), 0)
+		}
+	}
+	w.limit = end - ftraceRecordRoom
 	return true
 }
 

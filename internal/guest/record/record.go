@@ -76,6 +76,7 @@ type ftraceWriter struct {
 	of        *ftraceStream
 	noted     uint64 // calls noted by the fast path
 	counted   uint64 // calls that were only counted, to keep within the budget
+	filed     uint64 // ns of processor time that it took to make files longer
 	_         cpu.CacheLinePad
 }
 
@@ -187,7 +188,12 @@ func (w *ftraceWriter) room(mp *m) bool {
 	if !w.of.on {
 		return false // no longer: the world was stopped to end the recording
 	}
-	if w.advance(mp.p.ptr().id) {
+	from, first := ftraceThreadTime(), w.number == 0
+	more := w.prepare() || w.advance(mp.p.ptr().id)
+	if !first { // to begin the file is not for the calls
+		w.filed += uint64(ftraceThreadTime() - from)
+	}
+	if more {
 		return true
 	}
 	w.lost++
@@ -237,7 +243,7 @@ func (s *ftraceStream) recorder(gp *g, mp *m, t *ftraceG) *ftraceWriter {
 		return w
 	}
 	w.follow(t)
-	if bit := uint32(1) << s.session(); t.recordedIn&bit == 0 {
+	if bit := uint16(1) << s.session(); t.recordedIn&bit == 0 {
 		t.recordedIn |= bit
 		w.goroutine(gp, t)
 	}

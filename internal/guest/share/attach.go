@@ -304,7 +304,7 @@ func ftraceDetach(h *ftraceHead, session uint32) {
 	if s := &ftraceSessions[session-1]; s.on {
 		ftraceStopRecording(s)
 	}
-	ftraceLayLooks(bit, bit)
+	ftraceLayLooks(uint8(bit), uint8(bit))
 	if ftraceBudget.asked[session] != 0 {
 		ftraceAskBudget(session, 0)
 	}
@@ -332,7 +332,7 @@ func ftraceStopRecording(s *ftraceStream) {
 	s.end()
 	ftraceBudgetAnother()
 	ftraceShowRecording()
-	ftraceLayLooks(^uint32(0), 0)
+	ftraceLayLooks(^uint8(0), 0)
 	ftraceSetWeavesNow()
 }
 
@@ -355,7 +355,7 @@ func ftraceSwitch(observer uint32, list [][2]uint32) string {
 		what := list[i][1]
 		if observer != 0 {
 			f.looks &^= 1 << (observer - 1)
-			f.looks |= what & ftrace_format_SwitchOn << (observer - 1)
+			f.looks |= uint8(what & ftrace_format_SwitchOn << (observer - 1))
 			f.layAgain()
 			continue
 		}
@@ -382,7 +382,7 @@ func ftraceSwitch(observer uint32, list [][2]uint32) string {
 }
 
 // ftraceLayLooks lays anew what sessions look at. Those that have ended look at nothing any more.
-func ftraceLayLooks(sessions, ended uint32) {
+func ftraceLayLooks(sessions, ended uint8) {
 	semacquire(&ftraceRegistry.lock)
 	for p := ftraceRegistry.first; p != nil; p = p.next() {
 		for i := range p.Nfuncs {
@@ -410,7 +410,7 @@ func ftraceRecordFromNow(s *ftraceStream, session uint32, directory string, chun
 		return failed
 	}
 	ftraceShowRecording()
-	ftraceLayLooks(^uint32(0), 0)
+	ftraceLayLooks(^uint8(0), 0)
 	ftraceBudgetAnother()
 	ftraceSetWeavesNow()
 	return ""

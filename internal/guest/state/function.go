@@ -36,15 +36,16 @@ type ftraceFunc struct {
 	rated      int64          // start of the rate limit's current window, in ns; atomic
 	inWindow   uint32         // calls printed in it; atomic
 	suppressed uint32         // calls not printed since the last one that was; atomic
-	said       uint32         // it was reported that its calls are no longer printed; atomic
 	window     uint32         // the budget's window in which limit was set; atomic
 	back       uint32         // the window from which on the budget notes its calls again; 0: it notes them; atomic
 	counted    uint32         // calls since wasOff that were only counted; with ftraceUncounted others were not; atomic
+	switched   uint32         // which of ftraceBudget.switches turned its hook on or off last; atomic
 	wasOff     uint64         // ticks since which the budget left calls out, until its next call that is noted; atomic
 	leftOut    uint32         // 0: the budget left no calls out; otherwise bits, see ftraceUncounted; atomic
 	keeping    uint32         // calls that were left out and noted at their end since calls were last noted again; atomic
 	failed     uint32         // calls since wasOff that failed and were only counted; atomic
-	looks      uint32         // bits of the sessions that look at it, see ftraceLook; under the registry's lock
+	said       uint8          // 1: it was reported that its calls are no longer printed; atomic
+	looks      uint8          // bits of the sessions that look at it, see ftraceLook; under the registry's lock
 }
 
 // The flags of a function. The lowest bits are flags of its calls' frames, if the calls take the
@@ -70,6 +71,7 @@ const (
 const (
 	ftraceUncounted    = 1 << 31 // in counted: there are calls that were not counted; in leftOut: there were
 	ftraceSummed       = 1 << 30 // in leftOut: they count in the function's summary
+	ftraceWasSlow      = 1 << 29 // in leftOut: a call that was left out was slow
 	ftraceSaid         = 1 << 1  // in leftOut: shifted by an observer, its recording says that they are left out
 	ftraceKeepingEnded = 1 << 31 // in keeping: no more calls are noted at their end
 	ftraceSlower       = 1 << 24 // in leftOut, five bits: how often what counts as a slow call was doubled

@@ -24,7 +24,7 @@ type ftraceG struct {
 	events uint64 // number of noted calls so far
 	// What makes it unusual, see asUsual.
 	busy     int8   // the tracer itself is at work on this goroutine: what it calls is not traced
-	doubtful uint8  // ftraceHooksChanged, ftraceHookOff; atomic
+	doubtful uint8  // ftraceHooksChanged and the bits beside it; atomic
 	muted    bool   // its calls are not traced, see arm/setup.go
 	unwound  bool   // some of its frames may be of calls that a recovered panic ended
 	mask     uint32 // the marks of the calls under way
@@ -56,7 +56,7 @@ type ftraceG struct {
 	parentFn     ftraceFuncPtr // the armed function in which it was started, if any
 	contextShown uint64        // ticks when its last calls were printed, see keep/context.go
 	size         int32         // frames that fit
-	processor    int32         // by timers other than cycles: on which something of it was noted last
+	switches     uint32        // those of ftraceBudget.switches whose functions' calls were looked for among the frames
 
 	group *ftraceGroup // lines that wait for the end of the outermost call, see text/group.go
 	held  *ftraceText  // entry lines that wait for the exit, see text/text.go
@@ -67,7 +67,8 @@ type ftraceG struct {
 	waits   unsafe.Pointer // the last waits that have ended
 	// By session.
 	seen       [ftrace_format_SessionsMax]int32 // its calls under way that were recorded for the session
-	recordedIn uint32                           // bits: its first record was made there
+	recordedIn uint16                           // bits: its first record was made there
+	processor  uint16                           // by timers other than cycles: on which something of it was noted last
 	nextWait   uint32                           // where the next one goes in the history of waits
 }
 
@@ -91,7 +92,7 @@ func (t *ftraceG) after(now uint64) uint64 {
 //go:nosplit
 //go:noinline
 func (t *ftraceG) afterTick(now uint64) uint64 {
-	id := getg().m.p.ptr().id
+	id := uint16(getg().m.p.ptr().id)
 	if ftraceTimer > ftrace_format_TimerMicrosecond || ftraceTimer != ftrace_format_TimerCycle && id == t.processor {
 		return max(now, t.last)
 	}
