@@ -34,10 +34,11 @@ const (
 	ftraceMinQuota  = 16
 	ftraceMaxQuota  = 1 << 30
 	ftraceAnewQuota = 64
-	ftraceFewCalls  = 4    // of a function that may be noted in a window for which there is no means
-	ftraceEachFirst = 250  // ns that it takes to note a call, until it is known
-	ftraceSaved     = 30e6 // ns of processor time for which the budget may be spent at once
-	ftraceMaxOff    = 4096 // at most calls of so many functions are left out at once
+	ftraceFewCalls  = 4     // of a function that may be noted in a window for which there is no means
+	ftraceEachFirst = 250   // ns that it takes to note a call, until it is known
+	ftraceSaved     = 100e6 // ns of processor time for which the budget may be spent at once
+	ftraceDebt      = 30e6  // ns of processor time for which it may be spent before that is used
+	ftraceMaxOff    = 4096  // at most calls of so many functions are left out at once
 
 	ftraceCountedCalls = 8  // for each call noted so many are counted
 	ftraceCountedCheck = 16 // whether these are enough is asked after so many
@@ -212,9 +213,10 @@ func (b *ftraceBudgetState) settle() {
 		}
 		atomic.Storeuintptr(&b.quota, quota)
 		atomic.Storeuintptr(&b.watch, ftraceCountedCalls*uintptr(share)/10)
-		b.meansLeft, b.looksLeft = ftraceSaved*float64(share)/2e6, ftraceSaved*float64(share)/2e6
-		atomic.Storeint64(&b.means, int64(b.meansLeft))
-		atomic.Storeint64(&b.looks, int64(b.looksLeft))
+		half := float64(ftraceSaved/1e6/2) * float64(share)
+		b.meansLeft, b.looksLeft = half, half
+		atomic.Storeint64(&b.means, int64(half))
+		atomic.Storeint64(&b.looks, int64(half))
 	}
 	atomic.Store(&b.share, share)
 }
@@ -335,7 +337,7 @@ func (f *ftraceFunc) atLimit() bool {
 		return false
 	}
 	window := atomic.Load(&b.window)
-	if atomic.Load(&f.window) == window && f.leaveOut(window) {
+	if atomic.Load(&f.window) == window && !b.plenty() && f.leaveOut(window) {
 		return true
 	}
 	f.recordOn()
@@ -344,26 +346,28 @@ func (f *ftraceFunc) atLimit() bool {
 	return false
 }
 
-// grant returns how many calls of a function may be noted that has had none in this window.
+// grant returns how many more calls of a function may be noted, and takes the means for them: at
+// most an eighth of what there are.
 func (b *ftraceBudgetState) grant() uintptr {
-	calls := atomic.Loaduintptr(&b.quota)
-	if atomic.Loadint64(&b.means) <= 0 {
-		calls = ftraceFewCalls
-	}
-	atomic.Xaddint64(&b.means, -int64(calls)*atomic.Loadint64(&b.each))
-	return calls
+	each := max(1, atomic.Loadint64(&b.each))
+	calls := max(ftraceFewCalls, min(int64(atomic.Loaduintptr(&b.quota)), atomic.Loadint64(&b.means)/(8*each)))
+	atomic.Xaddint64(&b.means, -calls*each)
+	return uintptr(calls)
 }
+
+// plenty reports whether more than half of the means that can be saved are there.
+func (b *ftraceBudgetState) plenty() bool { return atomic.Loadint64(&b.means) > b.of(ftraceSaved)/4 }
 
 // inDebt reports whether so much was spent beyond what there were means for that no calls are noted
 // again that are left out.
 //
 //go:nowritebarrierrec
-func (b *ftraceBudgetState) inDebt() bool { return atomic.Loadint64(&b.means) < -b.saved() }
+func (b *ftraceBudgetState) inDebt() bool { return atomic.Loadint64(&b.means) < -b.of(ftraceDebt) }
 
-// saved returns for how many ns calls may be noted beyond what there are means for.
-func (b *ftraceBudgetState) saved() int64 {
-	return int64(ftraceSaved/1e6) * int64(atomic.Load(&b.share))
-}
+// of returns the share that the budget has of so many ns of processor time.
+//
+//go:nowritebarrierrec
+func (b *ftraceBudgetState) of(ns int64) int64 { return ns / 1e6 * int64(atomic.Load(&b.share)) }
 
 // measured takes in how long the entry of a call took, in ticks, which is a function's first one in
 // a window. It often takes longer than the next ones: what it uses is not in the processor's cache,
@@ -411,7 +415,7 @@ func (f *ftraceFunc) countsOn(n uintptr) bool {
 	b := &ftraceBudget
 	left := atomic.Xaddint64(&b.looks, -atomic.Loadint64(&b.count))
 	if f.flags&ftraceMayFail == 0 && atomic.Load(&f.leftOut)&ftraceWasSlow == 0 {
-		left -= b.saved() / 4
+		left -= b.of(ftraceSaved) / 4
 	}
 	return left > 0 && n < max(ftraceCountedCalls*atomic.Loaduintptr(&b.quota), atomic.Loaduintptr(&b.watch))
 }
@@ -581,7 +585,7 @@ func (b *ftraceBudgetState) account(now int64) {
 	b.used, b.cost, b.counting = b.used+used, b.cost+cost, b.counting+counting
 	b.cpu, b.until = cpu, until
 
-	saved := ftraceSaved * float64(b.share) / 2e6
+	saved, debt := float64(b.of(ftraceSaved)/2), float64(b.of(ftraceDebt))
 	half := max(used, float64(now-b.opened)/4) * float64(b.share) / 2e6
 	b.meansLeft, b.looksLeft = b.meansLeft+half-cost, b.looksLeft+half-counting
 	if more := b.looksLeft - saved; more > 0 {
@@ -590,7 +594,7 @@ func (b *ftraceBudgetState) account(now int64) {
 	if more := b.meansLeft - saved; more > 0 {
 		b.meansLeft, b.looksLeft = saved, min(saved, b.looksLeft+more)
 	}
-	b.meansLeft, b.looksLeft = max(-4*saved, b.meansLeft), max(-4*saved, b.looksLeft)
+	b.meansLeft, b.looksLeft = max(-2*debt, b.meansLeft), max(-2*debt, b.looksLeft)
 	atomic.Storeint64(&b.each, int64(each))
 	atomic.Storeint64(&b.count, int64(check))
 	atomic.Storeint64(&b.means, int64(b.meansLeft))
@@ -689,7 +693,7 @@ func ftraceAdjust(was uintptr, cost, allowed float64) uintptr {
 const ftraceCallEntries = 3.5
 
 // ftraceCallCounted is what a call costs that is only counted, of what it costs to note one in a
-// ring: most of it is that the time is read at both ends.
+// ring and for the consumers.
 const ftraceCallCounted = 0.3
 
 // ftraceFirstEntries is how much more a function's first call costs than what is measured of its

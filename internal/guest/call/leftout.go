@@ -170,7 +170,7 @@ func (t *ftraceG) noteAtEnd(gp *g, f *ftraceFunc, offset uintptr, flags uint32, 
 // keepsAtEnd reports whether one more call of f may be noted at its end, which failed, or was slow.
 func (f *ftraceFunc) keepsAtEnd(failed bool) bool {
 	b := &ftraceBudget
-	most, means := ftraceMostAtEnd(), b.saved()
+	most, means := ftraceMostAtEnd(), b.of(ftraceDebt)
 	if !failed {
 		most, means = most/2, means/2
 	}
