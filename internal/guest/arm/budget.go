@@ -35,6 +35,7 @@ const (
 	ftraceMaxQuota  = 1 << 30
 	ftraceAnewQuota = 64
 	ftraceFewCalls  = 4     // of a function that may be noted in a window for which there is no means
+	ftraceGrants    = 32    // a function gets one part of so many of the means at once
 	ftraceEachFirst = 250   // ns that it takes to note a call, until it is known
 	ftraceSaved     = 100e6 // ns of processor time for which the budget may be spent at once
 	ftraceDebt      = 30e6  // ns of processor time for which it may be spent before that is used
@@ -204,7 +205,7 @@ func (b *ftraceBudgetState) settle() {
 		}
 	}
 	if was := b.share; share != 0 && was != share {
-		quota := ftraceMinQuota + uintptr(share)/1000
+		quota := ftraceMinQuota + uintptr(share)/100
 		if was != 0 {
 			quota = min(quota, b.quota)
 		} else {
@@ -337,22 +338,28 @@ func (f *ftraceFunc) atLimit() bool {
 		return false
 	}
 	window := atomic.Load(&b.window)
-	if atomic.Load(&f.window) == window && !b.plenty() && f.leaveOut(window) {
-		return true
+	granted, quota := uint32(0), uint32(atomic.Loaduintptr(&b.quota))
+	if atomic.Load(&f.window) == window {
+		granted = atomic.Load(&f.granted)
+		if (granted >= quota || !b.plenty()) && f.leaveOut(window) {
+			return true
+		}
 	}
+	calls := b.grant(quota - min(quota, granted))
 	f.recordOn()
 	atomic.Store(&f.window, window)
-	atomic.Storeuintptr(&f.limit, atomic.Loaduintptr(&f.count)+b.grant())
+	atomic.Store(&f.granted, granted+calls)
+	atomic.Storeuintptr(&f.limit, atomic.Loaduintptr(&f.count)+uintptr(calls))
 	return false
 }
 
-// grant returns how many more calls of a function may be noted, and takes the means for them: at
-// most an eighth of what there are.
-func (b *ftraceBudgetState) grant() uintptr {
+// grant returns how many of so many calls of a function may be noted, or a few, and takes the means
+// for them: a small part of what there are.
+func (b *ftraceBudgetState) grant(most uint32) uint32 {
 	each := max(1, atomic.Loadint64(&b.each))
-	calls := max(ftraceFewCalls, min(int64(atomic.Loaduintptr(&b.quota)), atomic.Loadint64(&b.means)/(8*each)))
+	calls := max(ftraceFewCalls, min(int64(most), atomic.Loadint64(&b.means)/(ftraceGrants*each)))
 	atomic.Xaddint64(&b.means, -calls*each)
-	return uintptr(calls)
+	return uint32(calls)
 }
 
 // plenty reports whether more than half of the means that can be saved are there.
@@ -694,7 +701,7 @@ const ftraceCallEntries = 3.5
 
 // ftraceCallCounted is what a call costs that is only counted, of what it costs to note one in a
 // ring and for the consumers.
-const ftraceCallCounted = 0.3
+const ftraceCallCounted = 0.4
 
 // ftraceFirstEntries is how much more a function's first call costs than what is measured of its
 // entry: its exit.
