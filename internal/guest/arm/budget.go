@@ -2,15 +2,23 @@
 
 // The budget: what tracing may cost, as a share of the processor time that the program itself uses.
 //
-// A few functions have nearly all calls. So each function has a quota: so many calls in a window of
-// 10 ms. The call that finds it used up is left out, as are the next ones, until sysmon lets them
-// be noted again 100 ms later. They are only counted, and noted nevertheless at their end if they
-// were slow or failed, see call/leftout.go. That costs three quarters of what it costs to note one
-// in a ring, and a sixth of what it costs in a file, whose pages are new. Once as many are counted
-// as the budget has room for, the hook is turned off, and the rest of them costs nothing. From then
-// on the function's calls are no longer counted. So what is rare is always noted, what is frequent
-// is counted, and of what is very frequent there are some calls in each turn. Sysmon, which is
-// awake anyway, adds up what the calls of a turn cost, and sets the quota by that.
+// The processor time that the program uses brings in means, in ns. Sysmon, which is awake anyway,
+// adds them up in each window of 10 ms, and takes off what calls have cost: those that were noted,
+// what a function's first call takes longer, new pages of files, and what it takes to tell
+// goroutines of hooks that were turned off. All of that is measured. Half of the means is for
+// calls that are noted, the other half for those that are only counted.
+//
+// A few functions have nearly all calls. So each function has a quota in a window, and gets the
+// means for it in small parts, while there are enough left for others. A call that gets no part is
+// left out, as are the next ones, until sysmon lets them be noted again 100 ms later. They are only
+// counted, and noted nevertheless at their end if they were slow or failed, see call/leftout.go.
+// Once the means for that are spent, the hook is turned off, and the rest of them costs nothing.
+// From then on the function's calls are no longer counted. So what is rare is noted, what is
+// frequent is counted, and of what is very frequent there are some calls in each turn. Sysmon sets
+// the quota by what the calls of a turn, of 100 ms, cost.
+//
+// Where there are no means, each function has a few calls in a window. If these make debts, nothing
+// that was left out is noted again until they are paid.
 //
 // What is left out must be said, by a recording or by the summaries of functions. Each observer may
 // ask for a budget: the program by FTRACE_BUDGET, a session by a request. What only the consumers
@@ -29,17 +37,18 @@ import (
 )
 
 const (
-	ftraceWindow    = 10e6 // ns
-	ftraceTurn      = 10   // windows
-	ftraceMinQuota  = 16
-	ftraceMaxQuota  = 1 << 30
-	ftraceAnewQuota = 64
-	ftraceFewCalls  = 4     // of a function that may be noted in a window for which there is no means
-	ftraceGrants    = 32    // a function gets one part of so many of the means at once
-	ftraceEachFirst = 250   // ns that it takes to note a call, until it is known
-	ftraceSaved     = 100e6 // ns of processor time for which the budget may be spent at once
-	ftraceDebt      = 30e6  // ns of processor time for which it may be spent before that is used
-	ftraceMaxOff    = 4096  // at most calls of so many functions are left out at once
+	ftraceWindow      = 10e6 // ns
+	ftraceTurn        = 10   // windows
+	ftraceMinQuota    = 16
+	ftraceMaxQuota    = 1 << 30
+	ftraceAnewQuota   = 64
+	ftraceFewCalls    = 4 // of a function that may be noted in a window for which there is no means
+	ftraceMostGranted = 1<<16 - 1
+	ftraceGrants      = 32    // a function gets one part of so many of the means at once
+	ftraceEachFirst   = 250   // ns that it takes to note a call, until it is known
+	ftraceSaved       = 100e6 // ns of processor time for which the budget may be spent at once
+	ftraceDebt        = 30e6  // ns of processor time for which it may be spent before that is used
+	ftraceMaxOff      = 4096  // at most calls of so many functions are left out at once
 
 	ftraceCountedCalls = 8  // for each call noted so many are counted
 	ftraceCountedCheck = 16 // whether these are enough is asked after so many
@@ -338,9 +347,9 @@ func (f *ftraceFunc) atLimit() bool {
 		return false
 	}
 	window := atomic.Load(&b.window)
-	granted, quota := uint32(0), uint32(atomic.Loaduintptr(&b.quota))
+	granted, quota := uint32(0), min(uint32(atomic.Loaduintptr(&b.quota)), ftraceMostGranted)
 	if atomic.Load(&f.window) == window {
-		granted = atomic.Load(&f.granted)
+		granted = uint32(f.granted)
 		if (granted >= quota || !b.plenty()) && f.leaveOut(window) {
 			return true
 		}
@@ -348,7 +357,7 @@ func (f *ftraceFunc) atLimit() bool {
 	calls := b.grant(quota - min(quota, granted))
 	f.recordOn()
 	atomic.Store(&f.window, window)
-	atomic.Store(&f.granted, granted+calls)
+	f.granted = uint16(min(granted+calls, ftraceMostGranted))
 	atomic.Storeuintptr(&f.limit, atomic.Loaduintptr(&f.count)+uintptr(calls))
 	return false
 }

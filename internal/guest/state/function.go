@@ -44,9 +44,9 @@ type ftraceFunc struct {
 	leftOut    uint32         // 0: the budget left no calls out; otherwise bits, see ftraceUncounted; atomic
 	keeping    uint32         // calls that were left out and noted at their end since calls were last noted again; atomic
 	failed     uint32         // calls since wasOff that failed and were only counted; atomic
-	granted    uint32         // calls that it may have in that window; atomic
 	said       uint8          // 1: it was reported that its calls are no longer printed; atomic
 	looks      uint8          // bits of the sessions that look at it, see ftraceLook; under the registry's lock
+	granted    uint16         // calls that it was granted in that window of the budget, or the most that fit
 }
 
 // The flags of a function. The lowest bits are flags of its calls' frames, if the calls take the
