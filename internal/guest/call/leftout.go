@@ -30,9 +30,9 @@ const (
 	ftraceSlow = 10e3 // ns that a call takes at least that is slow
 
 	// ftraceAtEndCalls is for how many calls one counts that is noted at its end, by what it costs.
-	ftraceAtEndCalls = 4
+	ftraceAtEndCalls = 2
 
-	ftraceLeastAtEnd = 128 // of a function's calls so many may be noted at their end in a turn, at least
+	ftraceLeastAtEnd = 512 // of a function's calls so many may be noted at their end in a turn, at least
 
 	ftracePassedMax   = 64  // goroutines that have recovered a panic, and have not gone on yet
 	ftracePassedCalls = 16  // calls that were left out and that one panic ends
