@@ -49,7 +49,11 @@ type metric struct {
 }
 
 // functionSums are of the calls of a function, or of waits of a kind; nil: there are none yet.
-type functionSums struct{ calls, errors, panics, times *sums }
+type functionSums struct {
+	calls, errors, panics, times *sums
+
+	noted uint64 // calls that were left out and recorded at their end, which are yet to be taken off those that were counted
+}
 
 // sums are those of one set of attributes.
 type sums struct {
@@ -112,8 +116,11 @@ func NewMetrics(from walk.Source, step time.Duration) *Metrics {
 	x.Emit = func(s *tracepb.Span) { m.emitted = s }
 	x.w.End, x.w.Wait = m.end, m.wait
 	x.w.More = func(st *spanCalls, c *spanFrame, e *recording.Event) {
-		if e.Kind == recording.GoroutineStart {
+		switch e.Kind {
+		case recording.GoroutineStart:
 			x.more(st, c, e)
+		case recording.On:
+			m.leftOut(e)
 		}
 	}
 	return m
@@ -279,14 +286,7 @@ func (m *Metrics) end(st *spanCalls, c *spanFrame, e *recording.Event) {
 	m.x.end(st, c, e)
 	switch {
 	case !f.Span:
-		s := m.of(f.Key)
-		named := func() []*commonpb.KeyValue {
-			list := []*commonpb.KeyValue{textAttr("code.function.name", f.FullName())}
-			if f.File != "" {
-				list = append(list, textAttr("code.file.path", f.File))
-			}
-			return list
-		}
+		s, named := m.of(f.Key), naming(f)
 		m.count(&s.calls, callsMetric, named)
 		if e.Kind == recording.ExitPanic {
 			m.count(&s.panics, panicsMetric, named)
@@ -298,6 +298,33 @@ func (m *Metrics) end(st *spanCalls, c *spanFrame, e *recording.Event) {
 		}
 	case timed && m.emitted != nil:
 		m.request(f, m.emitted, took)
+	}
+}
+
+// leftOut counts the calls that a budget left out until e, as far as they were counted. Those that
+// were recorded at their end were counted by that.
+func (m *Metrics) leftOut(e *recording.Event) {
+	f := m.x.w.Recording.Function(e.Function)
+	s, named := m.of(f.Key), naming(f)
+	s.noted += e.Noted
+	noted := min(s.noted, e.Call)
+	s.noted -= noted
+	if n := e.Call - noted; n > 0 {
+		m.count(&s.calls, callsMetric, named).count += n - 1
+	}
+	if e.Failed > 0 {
+		m.count(&s.errors, errorsMetric, named).count += e.Failed - 1
+	}
+}
+
+// naming returns what makes the attributes of a function.
+func naming(f *recording.Function) func() []*commonpb.KeyValue {
+	return func() []*commonpb.KeyValue {
+		list := []*commonpb.KeyValue{textAttr("code.function.name", f.FullName())}
+		if f.File != "" {
+			list = append(list, textAttr("code.file.path", f.File))
+		}
+		return list
 	}
 }
 

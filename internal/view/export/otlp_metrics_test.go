@@ -208,3 +208,34 @@ func TestMetricsOfRequests(t *testing.T) {
 		t.Errorf("%v of %d, want %v", got, len(m.all), want)
 	}
 }
+
+// TestMetricsLeftOut: calls that a budget left out and that were counted are among the sums, those
+// that were recorded at their end only once.
+func TestMetricsLeftOut(t *testing.T) {
+	r, err := recording.Open("../../../testdata/recordings/workers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := r.Events(recording.Window{})
+	defer s.Close()
+	var e recording.Event
+	for s.Next(&e) && e.Kind != recording.Entry {
+	}
+	m := NewMetrics(walk.Source{Recording: r}, time.Second)
+	sums := map[string]int64{}
+	m.Emit = func(_ uint64, p *metricspb.Metric) {
+		sums[p.Name] = p.GetSum().DataPoints[0].GetAsInt()
+	}
+	for i, on := range []recording.Event{
+		{Call: 100, Noted: 3, Failed: 5},
+		{Call: 1, Noted: 4},
+		{Call: 10},
+	} {
+		on.Kind, on.Function, on.Goroutine, on.Ticks = recording.On, e.Function, e.Goroutine, e.Ticks+uint64(i)
+		m.Event(&on)
+	}
+	m.Close()
+	if want := map[string]int64{"ftrace.calls": 100 + 1 + 10 - 3 - 4, "ftrace.call.errors": 5}; !maps.Equal(sums, want) {
+		t.Errorf("%v, want %v", sums, want)
+	}
+}
