@@ -10,9 +10,9 @@
 // entry is untimed.
 //
 // A function that always fails, or is always slow, must not break the budget. So of each function's
-// calls as many are noted at their end as the budget lets begin in a window, at most half of them
-// because they were slow. The others are counted. A function that makes use of that half has to be
-// twice as slow from the next turn on.
+// calls no more are noted at their end than ftraceMostAtEnd says, at most half of them because they
+// were slow, and none once the budget is in debt. The others are counted. A function that makes use
+// of that half has to be twice as slow from the next turn on.
 
 package runtime
 
