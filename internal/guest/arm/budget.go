@@ -47,6 +47,7 @@ const (
 	ftraceGrants      = 32    // a function gets one part of so many of the means at once
 	ftraceEachFirst   = 250   // ns that it takes to note a call, until it is known
 	ftraceSaved       = 100e6 // ns of processor time for which the budget may be spent at once
+	ftraceAtFirst     = 1e9   // the same, when the program begins: one that ends soon is noted whole
 	ftraceDebt        = 30e6  // ns of processor time for which it may be spent before that is used
 	ftraceMaxOff      = 4096  // at most calls of so many functions are left out at once
 
@@ -214,7 +215,7 @@ func (b *ftraceBudgetState) settle() {
 		}
 	}
 	if was := b.share; share != 0 && was != share {
-		quota := ftraceMinQuota + uintptr(share)/100
+		quota := ftraceMinQuota + uintptr(share)/10
 		if was != 0 {
 			quota = min(quota, b.quota)
 		} else {
@@ -223,10 +224,9 @@ func (b *ftraceBudgetState) settle() {
 		}
 		atomic.Storeuintptr(&b.quota, quota)
 		atomic.Storeuintptr(&b.watch, ftraceCountedCalls*uintptr(share)/10)
-		half := float64(ftraceSaved/1e6/2) * float64(share)
-		b.meansLeft, b.looksLeft = half, half
-		atomic.Storeint64(&b.means, int64(half))
-		atomic.Storeint64(&b.looks, int64(half))
+		b.meansLeft, b.looksLeft = float64(ftraceAtFirst/1e6/2)*float64(share), float64(ftraceSaved/1e6/2)*float64(share)
+		atomic.Storeint64(&b.means, int64(b.meansLeft))
+		atomic.Storeint64(&b.looks, int64(b.looksLeft))
 	}
 	atomic.Store(&b.share, share)
 }
@@ -602,13 +602,14 @@ func (b *ftraceBudgetState) account(now int64) {
 	b.cpu, b.until = cpu, until
 
 	saved, debt := float64(b.of(ftraceSaved)/2), float64(b.of(ftraceDebt))
+	most := max(saved, b.meansLeft-cost) // of the first means nothing is lost
 	half := max(used, float64(now-b.opened)/4) * float64(b.share) / 2e6
 	b.meansLeft, b.looksLeft = b.meansLeft+half-cost, b.looksLeft+half-counting
 	if more := b.looksLeft - saved; more > 0 {
 		b.meansLeft, b.looksLeft = b.meansLeft+more, saved
 	}
-	if more := b.meansLeft - saved; more > 0 {
-		b.meansLeft, b.looksLeft = saved, min(saved, b.looksLeft+more)
+	if more := b.meansLeft - most; more > 0 {
+		b.meansLeft, b.looksLeft = most, min(saved, b.looksLeft+more)
 	}
 	b.meansLeft, b.looksLeft = max(-2*debt, b.meansLeft), max(-2*debt, b.looksLeft)
 	atomic.Storeint64(&b.each, int64(each))
