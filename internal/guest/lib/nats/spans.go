@@ -1,4 +1,4 @@
-//go:build ftrace_core && go1.23
+//go:build ftrace_core && go1.24
 
 // This file is added to package github.com/nats-io/nats.go. It tells the core of messages that are
 // published and handled, and has them belong to a trace, with FTRACE_PROPAGATE.
