@@ -30,13 +30,26 @@ type kept struct {
 type history struct {
 	calls, most uint64 // how many were put into it so far, and how many it has room for
 	halves      [2][]format.Call
+	last        uint64 // the number of the last call that is there, see find
 	rooms       []*[]format.Call
+}
+
+// find finds the last call. Calls after the cut, of which there may be any number, are in neither
+// half.
+func (h *history) find() {
+	for _, half := range h.halves {
+		for i := range half {
+			if n := half[i].Number; n <= h.calls {
+				h.last = max(h.last, n)
+			}
+		}
+	}
 }
 
 // before returns the last call before call n, nil if there is none.
 func (h *history) before(n uint64) *format.Call {
-	most := 2 * uint64(max(len(h.halves[0]), len(h.halves[1]))) // calls after the cut are in neither half
-	for n--; n > 0 && h.calls-n < most; n-- {
+	most := 2 * uint64(max(len(h.halves[0]), len(h.halves[1])))
+	for n--; n > 0 && h.last-n < most; n-- {
 		place := (n - 1) % h.most
 		for _, half := range h.halves {
 			if place < uint64(len(half)) && half[place].Number == n {
@@ -237,7 +250,8 @@ func (c *Counts) add(s *format.Summary) {
 func last(most int, histories ...*history) []Call {
 	newest := make([]*format.Call, len(histories)) // of each, beside those that were found
 	for i, h := range histories {
-		newest[i] = h.before(h.calls + 1)
+		h.find()
+		newest[i] = h.before(h.last + 1)
 	}
 	order := func(a, b *format.Call) int { return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Event, b.Event)) }
 	var found []*format.Call
