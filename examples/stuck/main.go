@@ -24,7 +24,7 @@ func main() {
 		fmt.Println("sorry:", err)
 	}
 	go transfer(ada, bob, 20)
-	time.Sleep(20 * time.Millisecond)
+	time.Sleep(5 * time.Millisecond)
 	go transfer(bob, ada, 5)
 	for range 200 { // and then it gives up
 		beat()
