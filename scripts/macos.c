@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static void die(const char *what, const char *name) {
+static void __attribute__((noreturn)) die(const char *what, const char *name) {
 	dprintf(2, "macos: %s: %s\n", name, what);
 	_exit(125);
 }
@@ -207,9 +207,15 @@ static int mac_vm_read(uint32_t of, void *from, size_t n, void *to, uint64_t *co
 }
 
 static int mac_clock_gettime(int clock, struct timespec *t) {
-	if (clock != 0 && clock != 12)
-		die("a clock that is not here", "clock_gettime");
-	return result(clock_gettime(clock ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_REALTIME, t));
+	switch (clock) {
+	case 0:
+		return result(clock_gettime(CLOCK_REALTIME, t));
+	case 12:
+		return result(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, t));
+	case 16:
+		return result(clock_gettime(CLOCK_THREAD_CPUTIME_ID, t));
+	}
+	die("a clock that is not here", "clock_gettime");
 }
 static uint64_t mac_absolute_time(void) {
 	struct timespec t;
