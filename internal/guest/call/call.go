@@ -216,8 +216,8 @@ func (t *ftraceG) endCalls(gp *g, token int32, results []any) {
 	t.endCall(gp, results, p)
 }
 
-// returns notes the topmost call, which ends with these results, if it was left out and is slow or
-// fails. The parameter how is that of ftraceExitFast.
+// returns is called when the topmost call ends with these results. It notes the call if a budget
+// left it out, and it was slow or failed. The parameter how is that of ftraceExitFast.
 func (t *ftraceG) returns(gp *g, how uint32, results []any) {
 	frame := t.frame(t.depth - 1)
 	if frame.Flags&ftrace_format_FrameAtEnd == 0 {

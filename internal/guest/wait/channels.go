@@ -16,7 +16,7 @@ import (
 
 const (
 	ftraceChannelTries   = 8       // waits for one channel, after which the search for its name ends
-	ftraceKeepersMax     = 8       // innermost calls, of which the receivers are searched
+	ftraceKeepersMax     = 8       // the receivers of so many innermost calls are searched
 	ftraceKeeperWordsMax = 128     // words of an object that are searched
 	ftraceStackTries     = 2       // waits for one channel at which the stack is searched
 	ftraceStackLooksMax  = 1 << 12 // searches of stacks in all: programs may make channels without end
