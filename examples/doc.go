@@ -10,6 +10,7 @@
 //	slow      a page that asks its database too often
 //	levels    a log level that is changed by HTTP, and with it what is traced
 //	stuck     two goroutines that wait for each other
+//	circle    a loop without an end
 //	convoy    a queue at a lock, a forgotten receiver, and a slow file
 //	busy      more to compute than there are processors, and a system call that takes long
 //	shop      a package whose tests replace functions

@@ -67,7 +67,7 @@ var splices = map[string][]splice{
 		{file: "proc.go", behind: "\nfunc runExitHooks(code int) {", text: "ftraceExits(code); ftraceFinish();"},
 		{file: "proc.go", behind: "\t\t// this goroutine is explicitly resumed by sysmon\n", text: "if ftraceHandlerResumed() { continue };"},
 		{file: "proc.go", behind: "\tfatal(\"all goroutines are asleep - deadlock!\")\n", before: true, text: "if ftraceDeadlocked != nil { ftraceDeadlocked() };"},
-		{file: "signal_unix.go", behind: "\n\tgsignal := getg()\n\tmp := gsignal.m\n\tc := &sigctxt{info, ctxt}\n", text: "if ftraceTouchFaulted(sig, c) { return };", goos: "linux"},
+		{file: "signal_unix.go", behind: "\n\tgsignal := getg()\n\tmp := gsignal.m\n\tc := &sigctxt{info, ctxt}\n", text: "if ftraceTouchFaulted(sig, c) { return }; ftraceSignalled(sig, gp, c);", goos: "linux"},
 		// sysmon writes what is held of the trace.
 		{file: "proc.go", behind: "\t\t// most of their time sleeping.\n\t\tnow := nanotime()\n", text: "ftraceSysmonTick(now); if ftraceBudget.share != 0 { ftraceBudgetTick(now) }; if !ftraceLocksOff { ftraceLocksTick() };"},
 		{file: "proc.go", behind: "\t\t\t\t\tsleep := forcegcperiod / 2\n", text: "sleep = ftraceSysmonIdle(sleep); ftraceLocksIdle();"},

@@ -367,9 +367,13 @@ func (s *State) Place() (at Position) {
 	return at
 }
 
-// waitsFor reports whether a function belongs to a package by which programs wait.
+// waitsFor reports whether a function belongs to a package by which programs wait. Assembly code of
+// the runtime belongs to none.
 func waitsFor(function string) bool {
-	pkg, _ := funcname.Split(function)
+	pkg, name := funcname.Split(function)
+	if name == "" {
+		return true
+	}
 	switch pkg {
 	case "runtime", "sync", "time", "syscall", "os", "net", "io", "bufio":
 		return true

@@ -11,6 +11,7 @@ func TestPlace(t *testing.T) {
 		{"main.work", []string{"runtime.gopark", "main.work", "main.main"}},
 		{"main.(*T[net/http.Header]).lock", []string{"runtime.gopark", "internal/sync.(*Mutex).Lock", "sync.(*Mutex).Lock", "main.(*T[net/http.Header]).lock"}},
 		{"net/http.(*conn).serve", []string{"internal/poll.(*FD).Read", "net.(*conn).Read", "bufio.(*Reader).Peek", "net/http.(*conn).serve"}},
+		{"main.work", []string{"gcWriteBarrier", "main.work", "main.main"}},
 		{"example.com/net.Read", []string{"net.Read", "example.com/net.Read"}},
 		{"time.Sleep", []string{"runtime.gopark", "time.Sleep", "runtime.main", "runtime.goexit"}},
 	} {

@@ -37,35 +37,17 @@ func ftraceListStates(from uint64) *ftraceText {
 	b.word(ftraceTicks())
 	all, n := atomicAllG()
 	i := uintptr(from)
+	patience := ftracePatience
 	for ; i < n && b.n < len(b.data)-ftraceListedRoom && stacks.count < ftraceListedStacks/2; i++ {
 		ftraceFetchG(all, i, n)
 		gp := atomicAllGIndex(all, i)
 		if isSystemGoroutine(gp, false) {
 			continue
 		}
-		status := readgstatus(gp) &^ _Gscan
-		switch status {
-		case _Grunning, _Gcopystack, _Gpreempted:
-		case _Grunnable, _Gwaiting, _Gsyscall, ftraceLeaked:
-			mp := acquirem() // others spin until it is let go
-			held := ftraceHold(gp, status)
-			var s ftraceListedG
-			if held {
-				s.look(gp, status)
-				casfrom_Gscanstatus(gp, status|_Gscan, status)
-			}
-			releasem(mp)
-			if held {
-				b.goroutine(&s, stacks)
-				continue
-			}
-			status = readgstatus(gp) &^ _Gscan
-		default: // it is none, or no longer
-			continue
+		var s ftraceListedG
+		if s.see(gp, &patience) {
+			b.goroutine(&s, stacks)
 		}
-		s := ftraceListedG{status: status}
-		s.of(gp)
-		b.goroutine(&s, stacks)
 	}
 	if i < n {
 		at := b.n
@@ -134,6 +116,41 @@ type ftraceListedG struct {
 
 func (s *ftraceListedG) of(gp *g) {
 	s.goid, s.parent, s.start, s.gopc = gp.goid, gp.parentGoid, gp.startpc, gp.gopc
+}
+
+// see notes where a goroutine is, and reports whether there is one. Of one that runs it notes the
+// calls as long as there is patience, in ns, which it takes from that.
+func (s *ftraceListedG) see(gp *g, patience *int64) bool {
+	for {
+		status := readgstatus(gp) &^ _Gscan
+		switch status {
+		case _Grunning:
+			if s.glance(gp, patience) {
+				return true
+			}
+		case _Grunnable, _Gwaiting, _Gsyscall, ftraceLeaked:
+			mp := acquirem() // others spin until it is let go
+			held := ftraceHold(gp, status)
+			if held {
+				s.look(gp, status)
+				casfrom_Gscanstatus(gp, status|_Gscan, status)
+			}
+			releasem(mp)
+			if held {
+				return true
+			}
+		case _Gcopystack, _Gpreempted:
+		default: // it is none, or no longer
+			return false
+		}
+		if *patience <= 0 {
+			s.status, s.pcs = status, 0
+			s.of(gp)
+			return true
+		}
+		*patience -= 1000 // it is on its way from one status to another
+		osyield()
+	}
 }
 
 // look notes where a goroutine is. It is held: it neither runs nor ends meanwhile, so its calls can

@@ -8,7 +8,6 @@ import (
 	"math"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/funcname"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
@@ -84,7 +83,7 @@ func (v *stackView) state(g *live.State) {
 	fmt.Fprintf(v.out, ", %s\n", v.does(g))
 	left := stateCalls
 	for _, c := range g.Calls {
-		if !strings.HasPrefix(c.Function, "runtime.") && left > 0 {
+		if pkg, name := funcname.Split(c.Function); name != "" && pkg != "runtime" && left > 0 {
 			left--
 			fmt.Fprintf(v.out, "    %s %s:%d\n", funcname.Short(c.Function), path.Base(c.File), c.Line)
 		}
