@@ -491,6 +491,15 @@ var changes = []change{
 	{"timer", func(p *program, _ string) error { return p.SetTimer(pick("CYCLE", "NANOSECOND", "MICROSECOND")) }},
 	{"clear", func(p *program, _ string) error { return p.Clear(live.AllConsumers, live.AllConsumers) }},
 	{"snapshot", func(p *program, _ string) error { _, err := p.Snapshot(live.AllContents); return err }},
+	{"goroutines", func(p *program, _ string) error {
+		states, _, err := p.States()
+		for _, s := range states {
+			if s.Status == live.Running && len(s.Calls) > 0 && s.Calls[len(s.Calls)-1].Function == "" {
+				return fmt.Errorf("goroutine %d has a call without a function", s.ID)
+			}
+		}
+		return err
+	}},
 	{"mute", func(p *program, _ string) error {
 		return p.Mute(map[uint64]bool{rand.Uint64N(50): rand.IntN(2) == 0, 1: false})
 	}},
