@@ -249,12 +249,14 @@ func (c *Counts) add(s *format.Summary) {
 // Those of each history are in that order, or nearly.
 func last(most int, histories ...*history) []Call {
 	newest := make([]*format.Call, len(histories)) // of each, beside those that were found
+	room := 0
 	for i, h := range histories {
 		h.find()
 		newest[i] = h.before(h.last + 1)
+		room += len(h.halves[0]) + len(h.halves[1])
 	}
 	order := func(a, b *format.Call) int { return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Event, b.Event)) }
-	var found []*format.Call
+	found := make([]*format.Call, 0, min(most, room))
 	for len(found) < most {
 		from := -1
 		for i, c := range newest {

@@ -76,7 +76,13 @@ func (v *liveView) snapshot() *Snapshot {
 	}
 	rows := v.s.functionsOf(l)
 	s.Functions, s.Probes, s.Waits, s.Kinds = rows.functions, rows.probes, rows.waits, rows.kinds
-	s.Global = make([]Summary, 0, len(l.Functions))
+	summed := 0
+	for key := range l.Functions {
+		if l.Functions[key].Summary.Count > 0 && rows.known[key] {
+			summed++
+		}
+	}
+	s.Global = make([]Summary, 0, summed)
 	for key := range l.Functions {
 		if c := l.Functions[key].Summary; c.Count > 0 && rows.known[key] {
 			s.Global = append(s.Global, v.global(uint32(key), c))

@@ -672,9 +672,9 @@ func (r *restorer) orderBy(list []ordered) {
 
 // quoteName returns a name as SQL. In double quotes, a name that SQLite does not know would be a
 // string. SQLite reads a statement only up to the first zero byte.
-func quoteName(s string) string {
-	return "`" + strings.NewReplacer("`", "``", "\x00", "").Replace(s) + "`"
-}
+func quoteName(s string) string { return "`" + quoting.Replace(s) + "`" }
+
+var quoting = strings.NewReplacer("`", "``", "\x00", "")
 
 // quoteString returns a string as SQL. SQLite reads a statement only up to the first zero byte.
 func quoteString(s string) string {
