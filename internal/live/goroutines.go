@@ -86,7 +86,7 @@ func (r *stateReader) state(stacks *[]State) State {
 	if number == uint64(len(*stacks)) {
 		stack := State{Reason: r.text(), Start: r.text(), Creator: r.text()}
 		for n := r.word(); n > 0 && !r.failed; n-- {
-			stack.Calls = append(stack.Calls, Position{int(uint32(r.word())), r.text(), r.text()})
+			stack.Calls = append(stack.Calls, r.position())
 		}
 		*stacks = append(*stacks, stack)
 	}

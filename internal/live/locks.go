@@ -131,4 +131,7 @@ func heldWhile(list []State, before, after Locks, seen map[uint64]bool) (locks L
 	return locks, all
 }
 
-func (r *stateReader) position() Position { return Position{int(uint32(r.word())), r.text(), r.text()} }
+func (r *stateReader) position() Position {
+	line := int32(r.word()) // the compiler gives some instructions of an endless loop one below 0
+	return Position{max(int(line), 0), r.text(), r.text()}
+}
