@@ -118,23 +118,35 @@ func (p *Process) Stuck(limit time.Duration) (Search, error) {
 	return s, nil
 }
 
-// Objects tells what the locks and channels are that goroutines wait for, by address, and their
-// names. It is about the first objectsMax, of the goroutines that come first. The program goes on
-// meanwhile.
-func (p *Process) Objects(states []State, names *symbols.Table) (map[uint64]*Object, error) {
-	var waiters []*State // the first for each object
+// Objects tells what the locks and channels are that goroutines wait for, and the locks that are
+// held or may deadlock, by address, and their names. It is about the first objectsMax, of the
+// goroutines that come first. The program goes on meanwhile.
+func (p *Process) Objects(states []State, locks Locks, names *symbols.Table) (map[uint64]*Object, error) {
+	var waiters []*State // the first for each object, or who has it
 	var asked []uint64
 	objects := map[uint64]*Object{}
+	ask := func(s *State, address uint64) {
+		if objects[address] == nil && len(asked) < objectsMax {
+			objects[address] = &Object{}
+			waiters, asked = append(waiters, s), append(asked, address)
+		}
+	}
 	for i := range states {
 		s := &states[i]
 		if s.Status != Waiting || s.Reason == "IO wait" {
 			continue
 		}
 		for _, address := range s.Objects {
-			if objects[address] == nil && len(asked) < objectsMax {
-				objects[address] = &Object{}
-				waiters, asked = append(waiters, s), append(asked, address)
-			}
+			ask(s, address)
+		}
+	}
+	for _, h := range locks.Holders {
+		ask(&State{ID: h.Goroutine, Calls: []Position{h.At}}, h.Lock)
+	}
+	for i := range locks.Findings {
+		if f := &locks.Findings[i]; f.Kind == FindingOrder { // of locks that were alive a moment ago
+			ask(&State{ID: f.Acts[0].Goroutine, Calls: []Position{f.Acts[0].Held}}, f.Locks[0]&^1)
+			ask(&State{ID: f.Acts[1].Goroutine, Calls: []Position{f.Acts[1].Held}}, f.Locks[1]&^1)
 		}
 	}
 	if err := p.askAllObjects(asked, waiters, 0, objects, names); err != nil {

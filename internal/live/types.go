@@ -415,10 +415,10 @@ type Search struct {
 	Found int
 }
 
-// An Object is a lock or channel that goroutines wait for.
+// An Object is a lock or channel that goroutines wait for, or a lock that one holds.
 type Object struct {
 	Name     string // as recordings have it, "" if it is not known
-	Place    string // where the first of the goroutines waits for it, as recordings have it; "" if it has a name
+	Place    string // where the first of the goroutines waits for it, or has taken it, as recordings have it; "" if it has a name
 	Len, Cap uint64 // of a channel
 	Timer    bool   // it is a timer that sends
 	Elem     string // type of its elements, "" if it is no channel

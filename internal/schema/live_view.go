@@ -296,7 +296,7 @@ func (v *liveView) goroutines() (all goroutines, err error) {
 		for i := range states {
 			all.states = append(all.states, v.state(&states[i]))
 		}
-		all.objects, err = v.s.p.Objects(states, v.s.names)
+		all.objects, err = v.s.p.Objects(states, locks, v.s.names)
 		return err
 	})
 	return all, err

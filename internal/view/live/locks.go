@@ -21,6 +21,7 @@ type locks struct {
 	program *recording.Recording
 	clock   recording.Converter
 	names   *symbols.Table
+	objects map[uint64]*live.Object // those that were asked about
 }
 
 // newLocks returns what a process knows of its locks, in the order in which it is written.
@@ -29,7 +30,7 @@ func newLocks(p *live.Process, s *live.Snapshot, l live.Locks) *locks {
 	slices.SortStableFunc(l.Findings, func(a, b live.Finding) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b.Lasted, a.Lasted), cmp.Compare(b.Count, a.Count))
 	})
-	return &locks{l, s.Program, s.Clock, symbols.OfProcess(p.PID)}
+	return &locks{l, s.Program, s.Clock, symbols.OfProcess(p.PID), nil}
 }
 
 // holder returns who holds a lock, since when, and where it was locked.
@@ -56,7 +57,9 @@ func (l *locks) lasted(ticks uint64) string {
 // lock names a lock, whose lowest bit is set if it is taken for reading.
 func (l *locks) lock(address uint64) string {
 	name := fmt.Sprintf("%#x", address&^1)
-	if variable := l.names.Variable(address &^ 1); variable != "" {
+	if o := l.objects[address&^1]; o != nil && o.Name != "" {
+		name += " " + o.Name
+	} else if variable := l.names.Variable(address &^ 1); variable != "" {
 		name += " " + variable
 	}
 	if address&1 != 0 {

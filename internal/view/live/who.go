@@ -31,10 +31,11 @@ func whoWaits(p *live.Process, s *live.Snapshot) (states []live.State, now uint6
 	}
 	slices.SortFunc(states, func(a, b live.State) int { return cmp.Compare(a.ID, b.ID) })
 	locks := newLocks(p, s, held)
-	objects, err := p.Objects(states, locks.names)
+	objects, err := p.Objects(states, locks.Locks, locks.names)
 	if err != nil {
 		return nil, 0, nil, err
 	}
+	locks.objects = objects
 	return states, now, newWaiters(s.Program, states, objects, locks, p.Files()), nil
 }
 
