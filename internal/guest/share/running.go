@@ -52,8 +52,8 @@ func (s *ftraceListedG) glance(gp *g, patience *int64) bool {
 	}
 	begin := nanotime()
 	atomic.Store(&look.state, ftraceGlanceAsked)
-	preemptM(look.on.ptr())
 	for atomic.Load(&look.state) != ftraceGlanceDone {
+		preemptM(look.on.ptr()) // unless a signal is on its way, which may have come a moment too early
 		if nanotime()-begin >= *patience && atomic.Cas(&look.state, ftraceGlanceAsked, ftraceGlanceNone) {
 			break
 		}
@@ -75,9 +75,15 @@ func (s *ftraceListedG) glance(gp *g, patience *int64) bool {
 //
 //go:nowritebarrierrec
 func ftraceSignalled(sig uint32, gp *g, c *sigctxt) {
-	look := &ftraceGlance
+	if sig != sigPreempt {
+		return
+	}
 	mp := getg().m
-	if sig != sigPreempt || atomic.Load(&look.state) != ftraceGlanceAsked || mp != look.on.ptr() || !atomic.Cas(&look.state, ftraceGlanceAsked, ftraceGlanceNotes) {
+	if debug.asyncpreemptoff != 0 {
+		mp.signalPending.Store(0) // the runtime does not look at the signal
+	}
+	look := &ftraceGlance
+	if atomic.Load(&look.state) != ftraceGlanceAsked || mp != look.on.ptr() || !atomic.Cas(&look.state, ftraceGlanceAsked, ftraceGlanceNotes) {
 		return
 	}
 	look.goid, look.pcs = 0, 0
@@ -94,9 +100,6 @@ func ftraceSignalled(sig uint32, gp *g, c *sigctxt) {
 			look.fns[look.pcs], look.pc[look.pcs] = u.frame.fn, u.symPC()
 			look.pcs++
 		}
-	}
-	if debug.asyncpreemptoff != 0 {
-		mp.signalPending.Store(0) // the runtime does not look at the signal
 	}
 	atomic.Store(&look.state, ftraceGlanceDone)
 }
