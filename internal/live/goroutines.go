@@ -11,6 +11,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/funcname"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/symbols"
 )
@@ -164,12 +165,37 @@ func (p *Process) Objects(states []State, locks Locks, names *symbols.Table) (ma
 	if err := p.askAllObjects(again, hidden, askLocal, objects, names); err != nil {
 		return nil, err
 	}
+	for _, s := range waiters {
+		s.tellApart(objects)
+	}
 	for i, address := range asked {
 		if at := waiters[i].Place(); objects[address].Name == "" && at.Function != "" {
 			objects[address].Place = recording.PlaceName(at.Function, at.File, at.Line)
 		}
 	}
 	return objects, nil
+}
+
+// tellApart takes away the name of a variable of a call from channels of a select if several have
+// it. It is that of the only variable of their type, and so of one of them at most.
+func (s *State) tellApart(objects map[uint64]*Object) {
+	named := map[string]*Object{}
+	for _, address := range s.Objects {
+		o := objects[address]
+		if o == nil || o.Name == "" || !s.isVariable(o.Name) {
+			continue
+		}
+		if other := named[o.Name]; other != nil {
+			o.Name, other.Name = "", ""
+		} else {
+			named[o.Name] = o
+		}
+	}
+}
+
+// isVariable reports whether a name is that of a variable of one of the goroutine's calls.
+func (s *State) isVariable(name string) bool {
+	return slices.ContainsFunc(s.Calls, func(c Position) bool { return strings.HasPrefix(name, funcname.Short(c.Function)+".") })
 }
 
 func (p *Process) askAllObjects(asked []uint64, waiters []*State, how uint64, objects map[uint64]*Object, names *symbols.Table) error {

@@ -256,15 +256,17 @@ func (t *ftraceTelling) tell(b *ftraceText, o *ftraceTold, number int) {
 	b.word(0)
 	for i := o.step - 1; i >= 0; i = t.step(i).from {
 		step := t.step(i)
-		base, s := t.object(step.value)
+		base, size := uintptr(0), uintptr(0)
+		if at, s := t.object(step.value); s != nil {
+			base, size = at, s.elemsize
+			if !s.spanclass.noscan() && s.spanclass.sizeclass() != 0 && !heapBitsInSpan(size) {
+				base, size = base+mallocHeaderSize, size-mallocHeaderSize // the collector has a word there
+			}
+		}
 		b.word(uint64(step.word))
 		b.word(uint64(step.value))
 		b.word(uint64(base))
-		if s != nil {
-			b.word(uint64(s.elemsize))
-		} else {
-			b.word(0)
-		}
+		b.word(uint64(size))
 		n++
 	}
 	at := b.n

@@ -58,9 +58,9 @@ func (l *locks) lasted(ticks uint64) string {
 func (l *locks) lock(address uint64) string {
 	name := fmt.Sprintf("%#x", address&^1)
 	if o := l.objects[address&^1]; o != nil && o.Name != "" {
-		name += " " + o.Name
+		name += " " + funcname.Short(o.Name)
 	} else if variable := l.names.Variable(address &^ 1); variable != "" {
-		name += " " + variable
+		name += " " + funcname.Short(variable)
 	}
 	if address&1 != 0 {
 		name += " for reading"

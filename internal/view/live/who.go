@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/funcname"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
@@ -109,7 +110,7 @@ func (w *waiters) called(address uint64, at live.Position) (called string) {
 	if o.Name == "" && o.Elem != "" {
 		called = " chan " + o.Elem
 	}
-	if name := cmp.Or(o.Name, o.Place); name != "" && name != recording.PlaceName(at.Function, at.File, at.Line) {
+	if name := cmp.Or(funcname.Short(o.Name), o.Place); name != "" && name != recording.PlaceName(at.Function, at.File, at.Line) {
 		called += " " + name
 	}
 	return called
