@@ -219,7 +219,7 @@ func (x *index) build(progress func(size int64, done func() int64) (end func()),
 	w := &walker{Source: walk.Source{Recording: x.r, Progress: progress}}
 	h := hears{x: x, w: w, take: x.take, spans: x.spans}
 	h.listen()
-	h.follow(false)
+	h.follow(nil)
 	x.mu.Lock()
 	err := h.walk(func() bool {
 		if n++; n%8192 == 0 {
@@ -230,7 +230,7 @@ func (x *index) build(progress func(size int64, done func() int64) (end func()),
 		return true
 	})
 	w.EndAll()
-	h.runs.finish(true)
+	h.runs.finish(false)
 	var said bytes.Buffer
 	walk.Complain(&said, x.r)
 	x.err, x.notes, x.finished = err, said.String(), true
@@ -255,12 +255,16 @@ type hears struct {
 	spans *spans // nil: requests and statements are not wanted by themselves
 }
 
-// follow makes slices of which goroutine ran on which processor too.
-func (h *hears) follow(partial bool) {
+// follow makes slices of which goroutine ran on which processor too, of those that wanted, which
+// may be nil, wants to have.
+func (h *hears) follow(wanted func(lane uint64, s slice, doubt bool) bool) {
 	h.runs = newRuns(func(processor int32, r *run) {
-		h.take(processorLane|uint64(processor), callsRow, slice{begin: h.ns(r.begin), end: h.ns(r.end), what: uint32(min(r.goroutine, keyMask)), calls: 1})
+		lane := processorLane | uint64(processor)
+		s := slice{begin: h.ns(r.begin), end: h.ns(r.end), what: uint32(min(r.goroutine, keyMask)), calls: 1}
+		if wanted == nil || wanted(lane, s, r.doubt) {
+			h.take(lane, callsRow, s)
+		}
 	})
-	h.runs.partial = partial
 }
 
 // walk goes through the events until more returns false.

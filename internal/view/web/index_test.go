@@ -28,14 +28,14 @@ func plain(t *testing.T, r *recording.Recording, runs bool) map[rowOf][]slice {
 	}}
 	h.listen()
 	if runs {
-		h.follow(false)
+		h.follow(nil)
 	}
 	if err := h.walk(func() bool { return true }); err != nil {
 		t.Fatal(err)
 	}
 	w.EndAll()
 	if runs {
-		h.runs.finish(true)
+		h.runs.finish(false)
 	}
 	return all
 }
@@ -162,40 +162,51 @@ func TestPicture(t *testing.T) {
 		}
 		from := random.Int64N(x.now)
 		to := from + 1 + random.Int64N(x.now/100)
-		p, err := x.picture(t.Context(), readers[:1+i%3], drawMax, lanes, from, to, 0)
-		if err != nil || !p.exact || p.span != 0 {
-			t.Fatalf("exact %v, span %d: %v", p.exact, p.span, err)
-		}
-		have, want := map[string]int{}, map[string]int{}
-		name := func(g uint64, at rowKind, s slice) string {
-			if g&processorLane != 0 && s.begin == s.end {
-				s.what = 0 // goroutines that ran in the same ns are merged
-			}
-			return fmt.Sprint(g, at, s.begin, s.end, s.what&(1<<firstShift-1))
-		}
-		for _, f := range p.list {
-			have[name(lanes[f.lane], f.row, f.slice)] += int(f.calls)
-		}
-		for of, list := range all {
-			for _, s := range list {
-				if s.end >= from && s.begin <= to && slices.Contains(lanes, of.lane) {
-					want[name(of.lane, of.row, s)]++
-				}
-			}
-		}
-		for s, n := range want {
-			if have[s] != n {
-				t.Fatalf("from %d to %d: %d of %s, not %d", from, to, have[s], s, n)
-			}
-			compared += n
-		}
-		for s, n := range have {
-			if want[s] != n {
-				t.Fatalf("from %d to %d: %d of %s, not %d", from, to, n, s, want[s])
-			}
-		}
+		compared += compare(t, x, readers[:1+i%3], all, lanes, from, to)
 	}
 	if compared < 1000 {
 		t.Fatalf("only %d calls were compared", compared)
 	}
+}
+
+// compare fails unless the picture of a stretch of time has just what all has of it. It returns how
+// many slices that are.
+func compare(t *testing.T, x *index, readers []*recording.Recording, all map[rowOf][]slice, lanes []uint64, from, to int64) (compared int) {
+	t.Helper()
+	p, err := x.picture(t.Context(), readers, drawMax, lanes, from, to, 0)
+	if err != nil || !p.exact || p.span != 0 {
+		t.Fatalf("exact %v, span %d: %v", p.exact, p.span, err)
+	}
+	have, want := map[string]int{}, map[string]int{}
+	name := func(g uint64, at rowKind, s slice) string {
+		if ofProcessor(g) && s.begin == s.end {
+			s.what = 0 // goroutines that ran in the same ns are merged
+		}
+		return fmt.Sprint(g, at, s.begin, s.end, s.what&(1<<firstShift-1))
+	}
+	for _, f := range p.list {
+		have[name(lanes[f.lane], f.row, f.slice)] += int(f.calls)
+	}
+	for of, list := range all {
+		if !slices.Contains(lanes, of.lane) {
+			continue
+		}
+		for _, s := range list {
+			if s.end >= from && s.begin <= to {
+				want[name(of.lane, of.row, s)]++
+			}
+		}
+	}
+	for s, n := range want {
+		if have[s] != n {
+			t.Fatalf("%s from %d to %d: %d of %s, not %d", x.r.Dir, from, to, have[s], s, n)
+		}
+		compared += n
+	}
+	for s, n := range have {
+		if want[s] != n {
+			t.Fatalf("%s from %d to %d: %d of %s, not %d", x.r.Dir, from, to, n, s, want[s])
+		}
+	}
+	return compared
 }

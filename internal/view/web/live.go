@@ -186,7 +186,7 @@ func (f *follower) Begin(r *recording.Recording) {
 			x.deepen(l, int(c.Depth))
 		}
 	}
-	f.h.follow(false)
+	f.h.follow(nil)
 	x.under = f.w
 }
 
@@ -241,7 +241,7 @@ func (f *follower) Finish() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	f.w.EndAll()
-	f.h.runs.finish(true)
+	f.h.runs.finish(false)
 	var said bytes.Buffer
 	walk.Complain(&said, x.r)
 	x.notes = said.String()

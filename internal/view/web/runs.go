@@ -1,11 +1,16 @@
 package web
 
+import (
+	"math"
+	"slices"
+)
+
 // runs finds out which goroutine ran on which processor. A run lasts from the goroutine's first
 // event there to its last one, or to where it stopped: the record of a wait says that when the wait
 // has ended.
 type runs struct {
 	take    func(processor int32, r *run) // gets the runs of each processor in the order of time
-	partial bool                          // the first run of a processor may have begun before
+	partial bool                          // there are events before: the first run of a processor may have begun there
 	on      []*processor
 	last    map[uint64]*run // of a goroutine, while it is not known where that ended
 }
@@ -17,7 +22,7 @@ type run struct {
 	on         *processor
 	next       *run // on the same processor
 	settled    bool // its end is known
-	partial    bool
+	doubt      bool // it may have begun before the first event, or go on after the last
 }
 
 type processor struct {
@@ -51,7 +56,7 @@ func (r *runs) event(goroutine uint64, number int32, at uint64) {
 		return
 	}
 	r.stopped(goroutine, 0)
-	n := &run{goroutine: goroutine, begin: at, end: at, on: p, partial: r.partial && p.newest == nil}
+	n := &run{goroutine: goroutine, begin: at, end: at, on: p, doubt: r.partial && p.newest == nil}
 	if p.newest != nil {
 		p.newest.next = n
 	}
@@ -91,19 +96,82 @@ func (r *runs) flush(p *processor, most int) {
 		if !first.settled {
 			r.settle(first)
 		}
-		if !first.partial {
-			r.take(p.number, first)
-		}
+		r.take(p.number, first)
 	}
 }
 
-// finish gives what is left: all of it, or, if there are further events, what others have followed.
-func (r *runs) finish(all bool) {
+// finish gives what is left. There may be more events.
+func (r *runs) finish(more bool) {
 	for _, p := range r.on {
-		most := 1
-		if all || p.current == nil {
-			most = 0
+		if p.current != nil {
+			p.current.doubt = p.current.doubt || more
 		}
-		r.flush(p, most)
+		r.flush(p, 0)
+	}
+}
+
+// partRuns is what the index says of runs that are read of a part of the recording: which are longer
+// than a margin, and where others ended whose goroutines go on after the part.
+type partRuns struct {
+	x      *index
+	known  map[uint64]int64 // until when the index has the runs of a lane
+	long   map[uint64][]slice
+	margin int64
+}
+
+func ofProcessor(lane uint64) bool { return lane&processorLane != 0 }
+
+// partRuns returns what the index has of the runs of lanes so far. Add is to be told of long ones.
+func (x *index) partRuns(lanes []uint64) *partRuns {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p := &partRuns{x: x, known: map[uint64]int64{}, long: map[uint64][]slice{}}
+	for _, lane := range lanes {
+		if l := x.lanes[lane]; l != nil {
+			p.known[lane] = l.end
+		}
+	}
+	return p
+}
+
+// add adds what lanes have that is longer than the margin.
+func (p *partRuns) add(lanes []uint64, long []found, margin int64) {
+	p.margin = margin
+	for _, f := range long {
+		p.long[lanes[f.lane]] = append(p.long[lanes[f.lane]], f.slice)
+	}
+}
+
+// short reports whether a run is none of the long ones. That is known of one in doubt if the index
+// has the runs until then.
+func (p *partRuns) short(lane uint64, s slice, doubt bool) bool {
+	if s.end > p.known[lane] {
+		return !doubt && s.end-s.begin <= p.margin
+	}
+	return !slices.ContainsFunc(p.long[lane], func(l slice) bool {
+		return l.key() == s.key() && l.begin <= s.begin && (s.begin < l.end || doubt && s.begin == l.end)
+	})
+}
+
+// stop has runs end where their goroutines began to wait for longer than the margin. What was read
+// does not have the ends of these waits.
+func (p *partRuns) stop(r *runs) {
+	p.x.mu.Lock()
+	defer p.x.mu.Unlock()
+	for goroutine, last := range r.last {
+		l := p.x.lanes[goroutine]
+		if l == nil {
+			continue
+		}
+		end := int64(p.x.clock.Since(last.end))
+		stopped := int64(math.MaxInt64)
+		l.waits.each(p.x.finest, end, end+p.margin, func(s slice) {
+			if s.begin >= end && s.end-s.begin > p.margin {
+				stopped = min(stopped, s.begin)
+			}
+		})
+		if stopped < math.MaxInt64 {
+			r.stopped(goroutine, ticksAt(&p.x.clock, stopped))
+		}
 	}
 }

@@ -19,7 +19,7 @@ func TestRuns(t *testing.T) {
 		name    string
 		partial bool
 		do      func(r *runs)
-		all     bool
+		more    bool
 		want    string
 	}{
 		{"one after another", false, func(r *runs) {
@@ -28,56 +28,60 @@ func TestRuns(t *testing.T) {
 			r.event(8, 0, 30)
 			r.event(8, 0, 40)
 			r.event(7, 0, 50)
-		}, true, "0: G7 10-20, 0: G8 30-40, 0: G7 50-50"},
+		}, false, "0: G7 10-20, 0: G8 30-40, 0: G7 50-50"},
 		{"it moves", false, func(r *runs) {
 			r.event(7, 0, 10)
 			r.event(7, 1, 20)
 			r.event(7, 1, 25)
 			r.event(7, 0, 30)
-		}, true, "0: G7 10-10, 1: G7 20-25, 0: G7 30-30"},
+		}, false, "0: G7 10-10, 1: G7 20-25, 0: G7 30-30"},
 		{"it stops after its last event", false, func(r *runs) {
 			r.event(7, 0, 10)
 			r.event(8, 0, 30)
 			r.stopped(7, 25) // the wait's record comes later
 			r.event(7, 1, 40)
-		}, true, "0: G7 10-25, 0: G8 30-30, 1: G7 40-40"},
+		}, false, "0: G7 10-25, 0: G8 30-30, 1: G7 40-40"},
 		{"not longer than until another one runs", false, func(r *runs) {
 			r.event(7, 0, 10)
 			r.event(8, 0, 20)
 			r.stopped(7, 25)
-		}, true, "0: G7 10-20, 0: G8 20-20"},
+		}, false, "0: G7 10-20, 0: G8 20-20"},
 		{"nor shorter than to its last event", false, func(r *runs) {
 			r.event(7, 0, 10)
 			r.event(7, 0, 30)
 			r.stopped(7, 25)
 			r.event(7, 0, 40)
-		}, true, "0: G7 10-30, 0: G7 40-40"},
+		}, false, "0: G7 10-30, 0: G7 40-40"},
 		{"what may have begun before", true, func(r *runs) {
 			r.event(7, 0, 10)
 			r.event(8, 0, 20)
 			r.event(9, 2, 30)
 			r.event(7, 0, 40)
 			r.stopped(7, 45)
-		}, true, "0: G8 20-20, 0: G7 40-45"},
+		}, false, "0: G7 10-10?, 0: G8 20-20, 0: G7 40-45, 2: G9 30-30?"},
 		{"what may go on", false, func(r *runs) {
 			r.event(7, 0, 10)
 			r.event(8, 0, 20)
 			r.event(9, 1, 30)
 			r.stopped(9, 35)
-		}, false, "1: G9 30-35, 0: G7 10-10"},
+		}, true, "1: G9 30-35, 0: G7 10-10, 0: G8 20-20?"},
 		{"no processor", false, func(r *runs) {
 			r.event(7, -1, 10)
 			r.event(7, processorsMax, 10)
 			r.stopped(8, 20)
-		}, true, ""},
+		}, false, ""},
 	} {
 		var have []string
 		r := newRuns(func(processor int32, r *run) {
-			have = append(have, fmt.Sprintf("%d: G%d %d-%d", processor, r.goroutine, r.begin, r.end))
+			doubt := ""
+			if r.doubt {
+				doubt = "?"
+			}
+			have = append(have, fmt.Sprintf("%d: G%d %d-%d%s", processor, r.goroutine, r.begin, r.end, doubt))
 		})
 		r.partial = c.partial
 		c.do(r)
-		r.finish(c.all)
+		r.finish(c.more)
 		if have := strings.Join(have, ", "); have != c.want {
 			t.Errorf("%s: %s, not %s", c.name, have, c.want)
 		}
@@ -110,7 +114,7 @@ func TestRunsOverlap(t *testing.T) {
 			h.ran(&e)
 		}
 		s.Close()
-		list.finish(true)
+		list.finish(false)
 		for processor, runs := range on {
 			if !slices.IsSortedFunc(runs, func(a, b run) int { return cmp.Compare(a.begin, b.begin) }) {
 				t.Errorf("processor %d: not in the order of time", processor)
@@ -131,6 +135,40 @@ func TestRunsOverlap(t *testing.T) {
 		}
 		if events == 0 || len(on) == 0 {
 			t.Fatal("nothing ran")
+		}
+	}
+}
+
+// TestRunsPicture: what is read of a stretch of time is what all events have of it, wherever a run
+// begins or ends at its edge, and whenever the goroutine goes on.
+func TestRunsPicture(t *testing.T) {
+	for _, name := range []string{"convoy", "workers", "books"} {
+		r := opens(t, name)
+		all := plain(t, r, true)
+		for _, finest := range []int{3, 5, 7} {
+			x := built(r)
+			for x.finest < finest {
+				x.giveUp()
+			}
+			var lanes []uint64
+			for lane := range x.lanes {
+				if ofProcessor(lane) {
+					lanes = append(lanes, lane)
+				}
+			}
+			compared := 0
+			for _, lane := range lanes {
+				for _, s := range all[rowOf{lane, callsRow}] {
+					const lasts = 20_000
+					for _, from := range []int64{s.begin, s.end, s.end + 1, s.begin - lasts, s.begin - lasts - 1} {
+						from = max(0, from)
+						compared += compare(t, x, []*recording.Recording{r}, all, lanes, from, from+lasts)
+					}
+				}
+			}
+			if compared == 0 {
+				t.Errorf("%s: nothing ran", name)
+			}
 		}
 	}
 }

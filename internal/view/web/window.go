@@ -42,6 +42,11 @@ func (x *index) sketch(goroutines []uint64, from, to, pixel int64) (p picture, f
 // many events would have to be read, or nobody waits any more. Lanes are of goroutines, or of
 // processors. Each of the readers, which others do not use meanwhile, reads a part.
 func (x *index) picture(ctx context.Context, readers []*recording.Recording, most int64, lanes []uint64, from, to, pixel int64) (picture, error) {
+	var runs *partRuns
+	if slices.ContainsFunc(lanes, ofProcessor) {
+		runs = x.partRuns(lanes)
+		readers = readers[:1] // where a run ends is known by what follows
+	}
 	p, finer := x.sketch(lanes, from, to, pixel)
 	if !finer {
 		return p, nil
@@ -49,7 +54,16 @@ func (x *index) picture(ctx context.Context, readers []*recording.Recording, mos
 	// What is longer than the level's span is not merged. What is shorter and in the window began
 	// and ended less than a span from it.
 	margin := p.span
-	parts := x.parts(readers, lanes, from, to, margin, pixel)
+	var long []found
+	for _, f := range p.list {
+		if f.end-f.begin > margin {
+			long = append(long, f)
+		}
+	}
+	if runs != nil {
+		runs.add(lanes, long, margin)
+	}
+	parts := x.parts(readers, lanes, from, to, margin, pixel, runs)
 	var reading sync.WaitGroup
 	var left atomic.Int64
 	left.Store(most)
@@ -66,11 +80,9 @@ func (x *index) picture(ctx context.Context, readers []*recording.Recording, mos
 	for _, later := range parts[1:] {
 		read.append(later.pictured)
 	}
-	for _, f := range p.list {
-		if f.end-f.begin > margin {
-			row := read.row(lanes[f.lane], f.row)
-			row.list = append(row.list, f.slice)
-		}
+	for _, f := range long {
+		row := read.row(lanes[f.lane], f.row)
+		row.list = append(row.list, f.slice)
 	}
 	read.sort()
 	for read.n() > foundMax {
@@ -87,23 +99,23 @@ type part struct {
 	margin, began int64
 	from, until   int64
 	window        recording.Window
-	runs          bool  // of processors
-	ends          int64 // of what is under way after it; 0: others know
+	runs          *partRuns // nil: lanes are of goroutines alone
+	ends          int64     // of what is under way after it; 0: others know
 	err           error
 }
 
 // parts divides a picture among readers.
-func (x *index) parts(readers []*recording.Recording, lanes []uint64, from, to, margin, pixel int64) (parts []part) {
+func (x *index) parts(readers []*recording.Recording, lanes []uint64, from, to, margin, pixel int64, runs *partRuns) (parts []part) {
+	end := to + margin
+	if runs != nil {
+		end += margin // the wait that follows may be as long
+	}
 	x.mu.Lock()
-	end, ends, finished := to+margin, int64(0), x.finished
+	ends, finished := int64(0), x.finished
 	if (finished || x.under != nil) && end >= x.now { // nothing is later, or it is not all known
 		end, ends, to = x.now, x.now, max(from, min(to, x.now))
 	}
 	x.mu.Unlock()
-	runs := slices.ContainsFunc(lanes, func(lane uint64) bool { return lane&processorLane != 0 })
-	if runs { // where one ends is known by what follows
-		readers = readers[:1]
-	}
 	n := int64(len(readers))
 	for i, r := range readers {
 		p := part{pictured: newPictured(lanes, pixel), r: r, margin: margin, began: to, runs: runs}
@@ -129,18 +141,19 @@ func (p *part) read(ctx context.Context, clock recording.Converter, left *atomic
 	for lane := range p.rows {
 		only[lane] = true
 	}
-	if p.runs {
+	if p.runs != nil {
 		only = nil // any goroutine may have run
 	}
 	w := &walker{Source: walk.Source{Recording: p.r, Window: p.window, Only: only}}
 	h := hears{x: &index{clock: clock, print: p.r.Printer(recording.DefaultFormat)}, w: w, take: func(lane uint64, at rowKind, s slice) {
-		if s.end-s.begin <= p.margin && s.begin <= p.began && s.end >= p.from && s.end <= p.until && at < callsRow+rowsMax {
+		if (s.end-s.begin <= p.margin || p.runs != nil) && s.begin <= p.began && s.end >= p.from && s.end <= p.until && at < callsRow+rowsMax {
 			p.add(lane, at, s)
 		}
 	}}
 	h.listen()
-	if p.runs {
-		h.follow(p.window.From > 0)
+	if p.runs != nil {
+		h.follow(p.runs.short)
+		h.runs.partial = p.window.From > 0
 	}
 	n := 0
 	p.err = h.walk(func() bool { n++; return n%4096 != 0 || left.Add(-4096) > 0 && ctx.Err() == nil })
@@ -148,14 +161,12 @@ func (p *part) read(ctx context.Context, clock recording.Converter, left *atomic
 		p.err = ctx.Err()
 	}
 	if p.ends > 0 {
-		w.Now = max(w.Now, ticks(&clock, p.ends)+1)
-		if int64(clock.Since(w.Now)) < p.ends {
-			w.Now++
-		}
+		w.Now = max(w.Now, ticksAt(&clock, p.ends))
 		w.EndAll()
 	}
-	if p.runs {
-		h.runs.finish(p.ends > 0)
+	if p.runs != nil {
+		p.runs.stop(h.runs)
+		h.runs.finish(p.ends == 0)
 	}
 }
 
@@ -163,6 +174,15 @@ func (p *part) read(ctx context.Context, clock recording.Converter, left *atomic
 func ticks(c *recording.Converter, ns int64) uint64 {
 	t := c.Ticks(0)
 	return max(c.Ticks(time.Duration(ns)), t+1) - 1
+}
+
+// ticksAt returns ticks at a time since the recording began.
+func ticksAt(c *recording.Converter, ns int64) uint64 {
+	t := ticks(c, ns) + 1
+	if int64(c.Since(t)) < ns {
+		t++
+	}
+	return t
 }
 
 // pictured has slices of the lanes that are wanted. Neighbours within a span are merged.
