@@ -213,6 +213,9 @@ func newIndex(r *recording.Recording) *index {
 	return &index{r: r, clock: r.Converter(), print: r.Printer(recording.DefaultFormat), lanes: map[uint64]*lane{}, spans: newSpans()}
 }
 
+// moreEvery is after how many events it is asked whether to go on.
+const moreEvery = 8192
+
 // build goes through the recording until more returns false. Others may ask meanwhile.
 func (x *index) build(progress func(size int64, done func() int64) (end func()), more func() bool) {
 	n := 0
@@ -222,12 +225,12 @@ func (x *index) build(progress func(size int64, done func() int64) (end func()),
 	h.follow(nil)
 	x.mu.Lock()
 	err := h.walk(func() bool {
-		if n++; n%8192 == 0 {
-			x.mu.Unlock() // who waits for it gets it
-			x.mu.Lock()
-			return more()
+		if n++; n%moreEvery > 0 {
+			return true
 		}
-		return true
+		x.mu.Unlock() // who waits for it gets it
+		defer x.mu.Lock()
+		return more()
 	})
 	w.EndAll()
 	h.runs.finish(false)

@@ -206,7 +206,7 @@ func (f *follower) Event(e *recording.Event) bool {
 	f.w.Event(e)
 	f.w.Last = e.Ticks
 	f.h.ran(e)
-	if f.n++; f.n%8192 == 0 {
+	if f.n++; f.n%moreEvery == 0 {
 		f.x.mu.Unlock() // who waits for it gets it
 		f.x.mu.Lock()
 	}

@@ -57,6 +57,7 @@ type Server struct {
 	turns    chan bool // of statements
 	compared cache     // what was made of all recordings
 	together processes
+	opening  opening
 
 	console    *console // nil: not made yet, of a process that is followed
 	consoleErr error    // why it could not be made
@@ -165,8 +166,15 @@ func (s *Server) serve(ctx context.Context) error {
 			f.record(ctx, s.shown[0].index)
 			return
 		}
+		read := 0
+		more := func() bool {
+			if read += moreEvery; read > readFirst {
+				s.opening.wait(ctx)
+			}
+			return ctx.Err() == nil
+		}
 		for _, r := range s.shown {
-			r.index.open(s.o.Progress, func() bool { return ctx.Err() == nil })
+			r.index.open(s.o.Progress, more)
 		}
 	}()
 	server := http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
@@ -224,6 +232,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		} else {
 			answer(shown, w, r)
 		}
+		if what == "slices" {
+			s.opening.pictured()
+		}
 		return
 	}
 	if answer := answersOfAll[what]; answer != nil {
@@ -235,6 +246,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if what == "" {
+		s.opening.begin()
 		what = "index.html"
 	}
 	text, err := asset(what)
