@@ -96,6 +96,9 @@ export function parseTime(s) {
 // waits, stages and statements have their whole name.
 export const short = name => /^(wait|stage|statement)\//.test(name) ? name : name.replace(/^(?:[\w.~%-]+\/)+/, "");
 
+// bare returns a function's name without its package.
+export const bare = name => name.includes("/") ? name : name.replace(/^[^.()]+\.(?=.)/, "");
+
 export const count = (n, one, many) => n.toLocaleString("en") + " " + (n === 1 ? one : many || one + "s");
 
 // sentence writes a message as one. Names of files stay as they are.

@@ -37,6 +37,8 @@ export class Drawing {
 
 	fillText(text, x, y) { this.put("text", { x, y: y + this.dy, fill: this.fillStyle, "dominant-baseline": "central" }, text); }
 
+	strokeText(text, x, y) { this.put("text", { x, y: y + this.dy, fill: "none", stroke: this.strokeStyle, "stroke-width": this.lineWidth, "dominant-baseline": "central", "aria-hidden": true }, text); }
+
 	beginPath() { this.points = []; }
 
 	moveTo(x, y) { this.points.push([x, y + this.dy]); }

@@ -22,7 +22,8 @@ export class Table {
 	// load asks for the table, again if it is only to be newer.
 	async load(again) {
 		if (this.running) this.running.abort();
-		const mine = this.running = new AbortController();
+		const mine = this.running = new AbortController(), waits = $("waits").checked;
+		if (waits && this.sort === "total") this.sort = "self"; // of which there is no column
 		$("by").value = this.by;
 		this.app.save();
 		const sel = this.app.range;
@@ -30,10 +31,9 @@ export class Table {
 		$("table-all").hidden = !sel;
 		if (!again) $("table-note").textContent = "Reading …";
 		const rows = [];
-		const waits = $("waits").checked;
 		const ranked = order.includes(this.sort) || this.sort === "name" ? this.sort : "total";
 		try {
-			await askLines("table", { by: this.by, sort: waits && ranked === "total" ? "self" : ranked === "unfinished" ? "calls" : ranked, ...(waits && { waits: 1 }), ...(sel && { from: Math.max(1, sel[0]), to: sel[1] }) }, r => rows.push(r), mine.signal);
+			await askLines("table", { by: this.by, sort: ranked === "unfinished" ? "calls" : ranked, ...(waits && { waits: 1 }), ...(sel && { from: Math.max(1, sel[0]), to: sel[1] }) }, r => rows.push(r), mine.signal);
 		} catch (e) {
 			if (e.name !== "AbortError") $("table-note").textContent = e.message;
 			return;

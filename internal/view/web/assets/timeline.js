@@ -1,5 +1,5 @@
 // The timeline: a lane a goroutine, with what it did in the stretch of time that is shown.
-import { $, Turn, ask, askBytes, count, element, moment, shown, time } from "./ask.js";
+import { $, Turn, ask, askBytes, bare, count, element, moment, shown, time } from "./ask.js";
 import { callsRow, failed, gather, keyMask, marksRow, unfinished, unpack, waitsRow } from "./slices.js";
 import { Raster } from "./raster.js";
 import { Drawing } from "./svg.js";
@@ -337,6 +337,14 @@ export class Timeline {
 		return key === keyMask ? "a goroutine" : "G" + key;
 	}
 
+	// labelIn returns what stands in a slice where so many characters fit: without the package if that
+	// does not.
+	labelIn(key, calls, fits) {
+		const label = this.label(key), several = calls > 1 ? count(calls, this.processors ? "run" : "call") + ": " : "";
+		for (const name of [several + label, several + bare(label)]) if (name.length <= fits) return name;
+		return fits < 3 ? "" : (several + bare(label)).slice(0, fits - 1) + "…";
+	}
+
 	// picture returns what is on the screen as SVG.
 	picture() {
 		const w = this.width, h = this.scroll.clientHeight, colours = this.colours(), { spans } = this.app, above = 22 + (spans.box.hidden ? 0 : spans.height);
@@ -369,14 +377,6 @@ export class Timeline {
 		const top = s.scrollTop, d = this.data;
 		const at = new Map(this.visible().map(l => [l.id, l]));
 		const { text, marks } = this.paintSlices(c, at, w, h, top, colours, to);
-		for (const l of at.values()) {
-			const y = l.y - top;
-			c.fillStyle = colours.line;
-			c.fillRect(0, y, w, 1);
-			c.fillStyle = colours.soft;
-			c.fillText(`${this.processors ? "processor " : "G"}${l.g}   ${count(l.calls, this.processors ? "run" : "call")}${l.failed ? ", " + l.failed.toLocaleString("en") + " failed" : ""}`, 6, y + headHeight / 2 + 1);
-		}
-		if (this.groups.length > 1) this.paintHeads(c, colours, w, h, top);
 		if (d) {
 			c.fillStyle = colours.accent;
 			for (const [x, y] of marks) {
@@ -384,15 +384,22 @@ export class Timeline {
 				c.moveTo(x - 4, y); c.lineTo(x + 4, y); c.lineTo(x, y + 9);
 				c.fill();
 			}
+		}
+		for (const l of at.values()) {
+			const y = l.y - top;
+			c.fillStyle = colours.line;
+			c.fillRect(0, y, w, 1);
+			c.fillStyle = colours.soft;
+			c.strokeStyle = colours.back; // marks may be below it
+			c.lineWidth = 4;
+			for (const write of ["strokeText", "fillText"]) c[write](`${this.processors ? "processor " : "G"}${l.g}   ${count(l.calls, this.processors ? "run" : "call")}${l.failed ? ", " + l.failed.toLocaleString("en") + " failed" : ""}`, 6, y + headHeight / 2 + 1);
+		}
+		if (this.groups.length > 1) this.paintHeads(c, colours, w, h, top);
+		if (d) {
 			c.fillStyle = colours.front;
 			for (let j = 0; j < text.length; j += 4) {
-				const i = text[j], room = text[j + 3] - 6;
-				let name = this.label(d.what[i] & keyMask);
-				if (d.calls[i] > 1) name = count(d.calls[i], this.processors ? "run" : "call") + ": " + name;
-				const fits = Math.floor(room / 6.2);
-				if (fits < 2) continue;
-				if (name.length > fits) name = name.slice(0, fits - 1) + "…";
-				c.fillText(name, text[j + 1] + 3, text[j + 2] + rowHeight / 2, room);
+				const i = text[j], room = text[j + 3] - 6, name = this.labelIn(d.what[i] & keyMask, d.calls[i], Math.floor(room / 6.2));
+				if (name) c.fillText(name, text[j + 1] + 3, text[j + 2] + rowHeight / 2, room);
 			}
 			this.paintArrows(c, colours, w, h, top);
 			const p = this.picked;
@@ -474,7 +481,7 @@ export class Timeline {
 			const width = Math.max(x2 - x1 - (x2 - x1 > 3 ? 1 : 0), 1), key = d.what[i] & keyMask;
 			rect(x1, y, width, height, this.processors ? this.fillRun(key) : this.fill(key), d.calls[i] > 1 && 0.7);
 			if (d.what[i] & failed) bad.push(x1, y + height - 2, width);
-			if (row >= callsRow && width > 24) text.push(i, Math.max(x1, 0), y, Math.min(x2, w) - Math.max(x1, 0));
+			if (row >= callsRow && width > (this.processors ? 17 : 24)) text.push(i, Math.max(x1, 0), y, Math.min(x2, w) - Math.max(x1, 0));
 		}
 		for (let i = 0; i < bad.length; i += 3) rect(bad[i], bad[i + 1], bad[i + 2], 2, colours.bad);
 		if (!to) this.raster.put(c);

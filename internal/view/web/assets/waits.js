@@ -41,9 +41,9 @@ export class Waits {
 	}
 
 	show({ groups, cycles, left, notes }) {
-		const live = this.app.live.running;
+		const live = this.app.live.running, n = groups?.reduce((n, g) => n + g.count, 0) || 0;
 		const said = [
-			`${count(groups?.reduce((n, g) => n + g.count, 0) || 0, "goroutine")} ${live ? "now" : "at the end, of those that had not ended"}.`,
+			n || live ? `${count(n, "goroutine")} ${live ? "now" : "at the end, of those that had not ended"}.` : "All goroutines that are known had ended.",
 			left ? `${count(left, "further group is", "further groups are")} left out.` : "", ...(notes || []).map(sentence),
 			live ? "Who holds a lock is known if it was taken since this view was opened." : ""].filter(Boolean).join(" ");
 		const ring = cycles?.length ? `${count(cycles.length, "cycle")}: ${cycles.map(c => [...c, c[0]].map(g => "G" + g).join(" → ")).join("; ")}: nothing ends these waits. ` : "";
