@@ -2,6 +2,7 @@ package recording
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 )
 
@@ -31,6 +32,36 @@ func (r *Recording) noteSwitch(e *Event) {
 		o = offSpan{e.Ticks, e.Call, e.Failed, e.Noted, e.Uncounted}
 	}
 	r.offs[k] = o
+}
+
+const switchBytes = 7 * 8
+
+// AppendSwitches appends what was read of when functions were turned off and on. ReadSwitches takes
+// that in, for who does not read it again.
+func (r *Recording) AppendSwitches(b []byte) []byte {
+	r.damages.Lock()
+	defer r.damages.Unlock()
+	for k, o := range r.offs {
+		more := uint64(0)
+		if o.more {
+			more = 1
+		}
+		for _, n := range []uint64{uint64(k.function), k.since, o.until, o.calls, o.failed, o.noted, more} {
+			b = binary.LittleEndian.AppendUint64(b, n)
+		}
+	}
+	return b
+}
+
+func (r *Recording) ReadSwitches(b []byte) {
+	r.damages.Lock()
+	defer r.damages.Unlock()
+	if r.offs == nil {
+		r.offs = map[offKey]offSpan{}
+	}
+	for ; len(b) >= switchBytes; b = b[switchBytes:] {
+		r.offs[offKey{uint32(le64(b)), le64(b[8:])}] = offSpan{le64(b[16:]), le64(b[24:]), le64(b[32:]), le64(b[40:]), le64(b[48:]) != 0}
+	}
 }
 
 // offKey is a time when a function was off.

@@ -25,6 +25,11 @@ func TestLeftOut(t *testing.T) {
 		if got := r.LeftOut(60); !slices.Equal(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
+		another := &Recording{}
+		another.ReadSwitches(r.AppendSwitches(nil))
+		if got := another.LeftOut(60); !slices.Equal(got, want) {
+			t.Errorf("written and read: %v, want %v", got, want)
+		}
 		for _, until := range []uint64{0, 30, 100} {
 			r.SumLeftOut(until)
 			if got := r.LeftOut(60); !slices.Equal(got, want) {

@@ -22,6 +22,8 @@ type index struct {
 	clock recording.Converter
 	print *recording.Printer
 
+	keepEvery int // after how many events what has been read is kept
+
 	mu       sync.Mutex       // guards what follows, while the index is made
 	lanes    map[uint64]*lane // of goroutines, and of processors: processorLane and their numbers
 	last     *lane
@@ -210,34 +212,56 @@ type (
 
 // newIndex returns an index of nothing yet. The recording is its own.
 func newIndex(r *recording.Recording) *index {
-	return &index{r: r, clock: r.Converter(), print: r.Printer(recording.DefaultFormat), lanes: map[uint64]*lane{}, spans: newSpans()}
+	return &index{r: r, clock: r.Converter(), print: r.Printer(recording.DefaultFormat), keepEvery: keepEvery, lanes: map[uint64]*lane{}, spans: newSpans()}
 }
 
 // moreEvery is after how many events it is asked whether to go on.
 const moreEvery = 8192
 
-// build goes through the recording until more returns false. Others may ask meanwhile.
-func (x *index) build(progress func(size int64, done func() int64) (end func()), more func() bool) {
-	n := 0
+// build goes through the recording until more returns false, from the beginning or, if from is not
+// nil, from there. Others may ask meanwhile. Keep, if it is not nil, is called now and then, when
+// more has returned false, and with nil at the end, unless anything of the recording is damaged.
+func (x *index) build(progress func(size int64, done func() int64) (end func()), more func() bool, from *halt, keep func(*halt)) {
+	n, due, stopped, halted := 0, x.keepEvery, false, false
 	w := &walker{Source: walk.Source{Recording: x.r, Progress: progress}}
 	h := hears{x: x, w: w, take: x.take, spans: x.spans}
-	h.listen()
 	h.follow(nil)
+	if from != nil {
+		h.goOn(from)
+	}
+	h.listen()
 	x.mu.Lock()
-	err := h.walk(func() bool {
-		if n++; n%moreEvery > 0 {
+	err := h.walk(func(e *recording.Event) bool {
+		if n++; n%moreEvery == 0 {
+			x.mu.Unlock() // who waits for it gets it
+			stopped = stopped || !more()
+			x.mu.Lock()
+		}
+		if !stopped && n < due || e.Ticks <= w.Last {
 			return true
 		}
-		x.mu.Unlock() // who waits for it gets it
-		defer x.mu.Lock()
-		return more()
+		if due = n + x.keepEvery; keep != nil && len(x.r.Damage()) == 0 { // of which goOn does not know
+			s := h.halt(e.Ticks)
+			x.mu.Unlock()
+			keep(s)
+			x.mu.Lock()
+		}
+		halted = stopped
+		return !stopped
 	})
+	if halted {
+		x.mu.Unlock()
+		return
+	}
 	w.EndAll()
 	h.runs.finish(false)
 	var said bytes.Buffer
 	walk.Complain(&said, x.r)
 	x.err, x.notes, x.finished = err, said.String(), true
 	x.mu.Unlock()
+	if keep != nil && err == nil {
+		keep(nil)
+	}
 }
 
 // rowKind says on which row of a lane something is: of marks, of waits, or of calls of a depth.
@@ -270,11 +294,11 @@ func (h *hears) follow(wanted func(lane uint64, s slice, doubt bool) bool) {
 	})
 }
 
-// walk goes through the events until more returns false.
-func (h *hears) walk(more func() bool) error {
+// walk goes through the events until more returns false for the next one.
+func (h *hears) walk(more func(e *recording.Event) bool) error {
 	s := h.w.Events()
 	defer s.Close()
-	for e := s.Next(); e != nil && more(); e = s.Next() {
+	for e := s.Next(); e != nil && more(e); e = s.Next() {
 		h.w.Event(e)
 		h.w.Last = e.Ticks
 		if h.runs != nil {

@@ -30,7 +30,7 @@ func plain(t *testing.T, r *recording.Recording, runs bool) map[rowOf][]slice {
 	if runs {
 		h.follow(nil)
 	}
-	if err := h.walk(func() bool { return true }); err != nil {
+	if err := h.walk(func(*recording.Event) bool { return true }); err != nil {
 		t.Fatal(err)
 	}
 	w.EndAll()
@@ -42,7 +42,7 @@ func plain(t *testing.T, r *recording.Recording, runs bool) map[rowOf][]slice {
 
 func built(r *recording.Recording) *index {
 	x := newIndex(r)
-	x.build(nil, func() bool { return true })
+	x.build(nil, func() bool { return true }, nil, nil)
 	return x
 }
 

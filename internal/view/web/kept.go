@@ -14,43 +14,58 @@ import (
 )
 
 // The index of a large recording is kept in a file in its directory, so that the next start need
-// not read the recording. The file is hidden: readers of CTF pass such files over. It has
+// not read the recording, or not all of it. The file is hidden: readers of CTF pass such files over.
+// It has
 //
 //	magic, and the print of the recording that it was made of
 //	the index: numbers, and for each lane its rows, all little-endian
+//	whether it is of a part of the recording, and what was under way at the end of that
 //	a checksum
 //
 // What is not as it should be in the file is as if there were none.
 const (
 	indexFile  = ".web-index"
-	indexMagic = "ftrace web index 1\n"
+	indexMagic = "ftrace web index 2\n"
 	keptLeast  = 100 << 20 // smaller recordings are read in a moment
 	indexPart  = 20        // the file has at most the recording's size divided by that
 	notesMax   = 1 << 16   // bytes
 	nameMax    = 1 << 16
 )
 
+// keepEvery is after how many events the index of what has been read by then is kept.
+const keepEvery = 64 << 20
+
 // open has the index from its file, or else goes through the recording as build does, and keeps
-// what it has made unless that is too large or can't be written.
+// what it has made unless that is too large or can't be written. What the file has of a part of the
+// recording is not read again.
 func (x *index) open(progress func(size int64, done func() int64) (end func()), more func() bool) {
 	of, size, err := recording.FootprintOf(x.r.Dir)
+	if err != nil {
+		x.build(progress, more, nil, nil)
+		return
+	}
 	name := filepath.Join(x.r.Dir, indexFile)
-	if err == nil && x.restore(name, of) == nil {
+	from, wrong := x.restore(name, of)
+	if wrong == nil && from == nil {
 		return
 	}
-	x.build(progress, more)
-	if size < keptLeast || x.stored > slicesMax {
-		return
+	keep := func(s *halt) {
+		if now, _, err := recording.FootprintOf(x.r.Dir); err != nil || now != of || x.stored > slicesMax {
+			return
+		}
+		x.keep(name, of, size/indexPart, s) // who can't write there only waits longer the next time
 	}
-	if now, _, wrong := recording.FootprintOf(x.r.Dir); err == nil && wrong == nil && now == of && x.err == nil && more() {
-		x.keep(name, of, size/indexPart) // who can't write there only waits longer the next time
+	if size < keptLeast {
+		keep = nil
 	}
+	x.build(progress, more, from, keep)
 }
 
 var errLarge = errors.New("the index is too large a part of the recording")
 
-// keep writes a finished index to a file, which has at most so many bytes.
-func (x *index) keep(name string, of recording.Footprint, most int64) error {
+// keep writes an index, of a part of the recording if s is not nil, to a file, which has at most so
+// many bytes. Others may only read the index meanwhile.
+func (x *index) keep(name string, of recording.Footprint, most int64, s *halt) error {
 	f, err := ownfile.Replace(name)
 	if err != nil {
 		return err
@@ -60,6 +75,10 @@ func (x *index) keep(name string, of recording.Footprint, most int64) error {
 	w.bytes([]byte(indexMagic))
 	w.bytes(of[:])
 	w.index(x)
+	w.numbers(bit(s != nil))
+	if s != nil {
+		w.halt(s)
+	}
 	w.bytes(binary.LittleEndian.AppendUint32(nil, w.sum))
 	if w.err == nil {
 		w.err = w.to.Flush()
@@ -147,40 +166,45 @@ func (w *indexWriter) slices(list []slice) {
 	}
 }
 
-// restore reads the index from a file if it is that of the recording.
-func (x *index) restore(name string, of recording.Footprint) error {
+// restore reads the index from a file if it is that of the recording. If it is of a part, it returns
+// how to go on.
+func (x *index) restore(name string, of recording.Footprint) (*halt, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
 	stat, err := f.Stat()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	return x.decode(f, stat.Size(), of)
 }
 
 // decode reads an index of so many bytes. If it fails, the index is of nothing yet, as before.
-func (x *index) decode(from io.Reader, size int64, of recording.Footprint) error {
+func (x *index) decode(from io.Reader, size int64, of recording.Footprint) (*halt, error) {
 	r := &indexReader{from: bufio.NewReaderSize(from, 1<<20), left: size}
 	if string(r.bytes(len(indexMagic))) != indexMagic || recording.Footprint(r.bytes(len(of))) != of {
-		return errors.Join(errIndex, r.err)
+		return nil, errors.Join(errIndex, r.err)
 	}
 	read := newIndex(x.r)
 	r.index(read)
+	var s *halt
+	if r.number() != 0 {
+		s = r.halt(read.spans.families)
+	}
 	sum := r.sum
 	if stored := binary.LittleEndian.Uint32(r.bytes(4)); r.err == nil && (stored != sum || r.left != 0 || read.stored > slicesMax) {
-		r.err = errIndex
+		r.fail()
 	}
 	if r.err != nil {
-		return r.err
+		return nil, r.err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.lanes, x.spans, x.runners, x.finest, x.stored = read.lanes, read.spans, read.runners, read.finest, read.stored
-	x.now, x.calls, x.deep, x.beyond, x.notes, x.finished = read.now, read.calls, read.deep, read.beyond, read.notes, true
-	return nil
+	x.lanes, x.spans, x.runners, x.rows, x.finest, x.stored = read.lanes, read.spans, read.runners, read.rows, read.finest, read.stored
+	x.now, x.calls, x.deep, x.beyond, x.notes, x.finished = read.now, read.calls, read.deep, read.beyond, read.notes, s == nil
+	return s, nil
 }
 
 var errIndex = errors.New("it is no index of this recording")
@@ -216,11 +240,14 @@ func (r *indexReader) bytes(n int) []byte {
 
 func (r *indexReader) number() uint64 { return binary.LittleEndian.Uint64(r.bytes(8)) }
 
+// fail notes that the file is not as it should be.
+func (r *indexReader) fail() { r.err = errors.Join(r.err, errIndex) }
+
 // count reads how many things follow, each of at least so many bytes.
 func (r *indexReader) count(each int64, most uint64) int {
 	n := r.number()
 	if n > most || int64(n) > max(r.left, 0)/each {
-		r.err = errors.Join(r.err, errIndex)
+		r.fail()
 		return 0
 	}
 	return int(n)
@@ -235,6 +262,7 @@ func (r *indexReader) index(x *index) {
 	for range lanes {
 		l := &lane{goroutine: r.number(), calls: r.number(), failed: r.number(), begin: int64(r.number()), end: int64(r.number())}
 		l.rows = make([]row, r.count(2*8, rowsMax))
+		x.rows += len(l.rows)
 		for at := range l.all() {
 			lists := r.count(8, levels)
 			at.pending = r.slices(levels)

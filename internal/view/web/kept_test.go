@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -26,6 +27,101 @@ func reopened(t testing.TB, dir string) *index {
 	return newIndex(r)
 }
 
+// same fails unless two finished indexes have the same.
+func same(t *testing.T, want, have *index) {
+	t.Helper()
+	numbers := func(x *index) string {
+		return fmt.Sprintf("%d calls until %d, %d deep, %d beyond, %d stored from %d on, %d rows, %d runners, %d spans, %d beyond, finished %v, %q",
+			x.calls, x.now, x.deep, x.beyond, x.stored, x.finest, x.rows, x.runners, x.spans.n, x.spans.beyond, x.finished, x.notes)
+	}
+	if numbers(have) != numbers(want) || !want.finished {
+		t.Fatalf("%s, not %s", numbers(have), numbers(want))
+	}
+	var lanes []uint64
+	for g, l := range want.lanes {
+		lanes = append(lanes, g)
+		if of := have.lanes[g]; of == nil || of.calls != l.calls || of.failed != l.failed || of.begin != l.begin || of.end != l.end || len(of.rows) != len(l.rows) {
+			t.Fatalf("lane %d is %v, not %v", g, of, l)
+		}
+	}
+	for level := want.finest; level < levels; level++ {
+		a, _ := want.at(lanes, 0, 1<<60, level, 1<<30)
+		b, _ := have.at(lanes, 0, 1<<60, level, 1<<30)
+		if len(a) == 0 || !reflect.DeepEqual(a, b) {
+			t.Fatalf("level %d has %d slices, not %d", level, len(b), len(a))
+		}
+	}
+	if a, b := want.spans.in(0, 1<<60, 0), have.spans.in(0, 1<<60, 0); !reflect.DeepEqual(want.spans.answer(), have.spans.answer()) || !reflect.DeepEqual(a, b) {
+		t.Fatalf("spans are %v, not %v", b, a)
+	}
+}
+
+// TestGoOn: wherever a recording has been read until, what comes of reading on from there is what
+// comes of reading all of it.
+func TestGoOn(t *testing.T) {
+	for dir, parts := range map[string]int{viewtest.MadeUp(t).Dir: 3, recorded(t, "convoy"): 50, recorded(t, "workers"): 50, recorded(t, "books"): 50, recorded(t, "parser"): 50} {
+		of, _, err := recording.FootprintOf(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := reopened(t, dir)
+		whole.build(nil, func() bool { return true }, nil, nil)
+		x := reopened(t, dir)
+		x.keepEvery = 1 + 2*int(whole.calls)/parts
+		name, resumed := filepath.Join(t.TempDir(), indexFile), 0
+		x.build(nil, func() bool { return true }, nil, func(s *halt) {
+			if err := x.keep(name, of, 1<<30, s); err != nil {
+				t.Fatal(err)
+			}
+			again := reopened(t, dir)
+			from, err := again.restore(name, of)
+			if err != nil || (from == nil) != (s == nil) || again.finished != (s == nil) {
+				t.Fatalf("halt %v, finished %v: %v", from, again.finished, err)
+			}
+			if s != nil {
+				resumed++
+				again.build(nil, func() bool { return true }, from, nil)
+			}
+			same(t, whole, again)
+		})
+		if resumed < 2 {
+			t.Errorf("%s was read on %d times", dir, resumed)
+		}
+	}
+}
+
+// TestHalt: when reading is ended, what has been read is kept, and is not read again.
+func TestHalt(t *testing.T) {
+	r := viewtest.MadeUp(t)
+	of, _, err := recording.FootprintOf(r.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), indexFile)
+	x, asked := reopened(t, r.Dir), 0
+	x.build(nil, func() bool { asked++; return asked < 5 }, nil, func(s *halt) {
+		if err := x.keep(name, of, 1<<30, s); s == nil || err != nil {
+			t.Fatal(s, err)
+		}
+	})
+	if x.finished {
+		t.Fatal("it was not ended")
+	}
+	again := reopened(t, r.Dir)
+	from, err := again.restore(name, of)
+	if err != nil || from == nil || again.calls != x.calls || again.now != x.now {
+		t.Fatalf("%d calls until %d, not %d until %d: %v", again.calls, again.now, x.calls, x.now, err)
+	}
+	left, all := 0, 0
+	again.build(nil, func() bool { left++; return true }, from, nil)
+	whole := reopened(t, r.Dir)
+	whole.build(nil, func() bool { all++; return true }, nil, nil)
+	if left == 0 || left+4 > all {
+		t.Errorf("it is asked %d times whether to go on, %d if all is read", left, all)
+	}
+	same(t, whole, again)
+}
+
 // TestKept: an index from its file is the one that was made, unless anything has changed.
 func TestKept(t *testing.T) {
 	r := viewtest.MadeUp(t)
@@ -37,36 +133,23 @@ func TestKept(t *testing.T) {
 		t.Fatal(size, err)
 	}
 	name := filepath.Join(r.Dir, indexFile)
-	if err := x.keep(name, of, 1000); !errors.Is(err, errLarge) {
+	if err := x.keep(name, of, 1000, nil); !errors.Is(err, errLarge) {
 		t.Errorf("1000 bytes are enough: %v", err)
 	}
 	if _, err := os.Stat(name); err == nil {
 		t.Error("a part of it is kept")
 	}
-	if err := x.keep(name, of, size); err != nil {
+	if err := x.keep(name, of, size, nil); err != nil {
 		t.Fatal(err)
 	}
 	if again, _, err := recording.FootprintOf(r.Dir); err != nil || again != of {
 		t.Errorf("the index is a part of the footprint: %v", err)
 	}
 	have := reopened(t, r.Dir)
-	if err := have.restore(name, of); err != nil {
-		t.Fatal(err)
+	if from, err := have.restore(name, of); err != nil || from != nil {
+		t.Fatal(from, err)
 	}
-	if have.now != x.now || have.calls != x.calls || have.finest != x.finest || have.stored != x.stored || have.runners != x.runners || have.notes != x.notes || !have.finished {
-		t.Errorf("%d calls until %d, %d stored from %d on, %d runners, %q", have.calls, have.now, have.stored, have.finest, have.runners, have.notes)
-	}
-	var lanes []uint64
-	for g := range x.lanes {
-		lanes = append(lanes, g)
-	}
-	for level := x.finest; level < levels; level++ {
-		a, _ := x.at(lanes, 0, 1<<60, level, 1<<30)
-		b, _ := have.at(lanes, 0, 1<<60, level, 1<<30)
-		if len(a) == 0 || !reflect.DeepEqual(a, b) {
-			t.Fatalf("level %d has %d slices, not %d", level, len(b), len(a))
-		}
-	}
+	same(t, x, have)
 
 	// Whatever byte is another one, and wherever it ends, it is not taken.
 	whole, err := os.ReadFile(name)
@@ -77,7 +160,9 @@ func TestKept(t *testing.T) {
 	for i := 0; i < len(whole); i += 1 + len(whole)/100 {
 		damaged := bytes.Clone(whole)
 		damaged[i] ^= 0x10
-		if fresh.decode(bytes.NewReader(damaged), int64(len(damaged)), of) == nil || fresh.decode(bytes.NewReader(whole[:i]), int64(i), of) == nil {
+		_, wrong := fresh.decode(bytes.NewReader(damaged), int64(len(damaged)), of)
+		_, short := fresh.decode(bytes.NewReader(whole[:i]), int64(i), of)
+		if wrong == nil || short == nil {
 			t.Fatalf("it is taken though byte %d is wrong or the last", i)
 		}
 	}
@@ -90,8 +175,11 @@ func TestKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed, _, err := recording.FootprintOf(r.Dir)
-	if err != nil || reopened(t, r.Dir).restore(name, changed) == nil {
-		t.Errorf("it is taken of a recording that was changed: %v", err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reopened(t, r.Dir).restore(name, changed); err == nil {
+		t.Error("it is taken of a recording that was changed")
 	}
 }
 
@@ -102,7 +190,7 @@ func TestKeptPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := built(r).keep(filepath.Join(r.Dir, indexFile), of, size); err != nil {
+	if err := built(r).keep(filepath.Join(r.Dir, indexFile), of, size, nil); err != nil {
 		t.Fatal(err)
 	}
 	questions := []string{"status", "lanes", "lanes?by=processor", "slices?from=0&to=2000000&pixels=500&lanes=101,102,103", "slices?from=5000&to=9000&pixels=500&lanes=101,102,103"}
@@ -139,7 +227,7 @@ func FuzzIndex(f *testing.F) {
 	var of recording.Footprint
 	x := built(r)
 	name := filepath.Join(f.TempDir(), "index")
-	if err := x.keep(name, of, 1<<30); err != nil {
+	if err := x.keep(name, of, 1<<30, nil); err != nil {
 		f.Fatal(err)
 	}
 	whole, err := os.ReadFile(name)
@@ -151,11 +239,16 @@ func FuzzIndex(f *testing.F) {
 		x := newIndex(r)
 		r := &indexReader{from: bufio.NewReader(bytes.NewReader(b)), left: int64(len(b))}
 		r.index(x)
+		s := r.halt(x.spans.families)
+		if r.err != nil {
+			s = nil
+		}
 		goroutines := []uint64{1}
 		for g := range x.lanes {
 			goroutines = append(goroutines, g)
 		}
 		x.sketch(goroutines, 0, 1<<40, 1000)
 		x.sketch(goroutines, 1000, 2000, 1)
+		x.build(nil, func() bool { return true }, s, nil)
 	})
 }

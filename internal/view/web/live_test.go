@@ -225,7 +225,7 @@ func TestFollower(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at.index.build(nil, func() bool { return true })
+		at.index.build(nil, func() bool { return true }, nil, nil)
 		s, err := newShown(recorded(t, name), Options{})
 		if err != nil {
 			t.Fatal(err)

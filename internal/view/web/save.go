@@ -49,7 +49,7 @@ func Save(w io.Writer, dir string, o Options, from, to int64) (*recording.Record
 	if err != nil {
 		return nil, err
 	}
-	s.index.build(o.Progress, func() bool { return true })
+	s.index.build(o.Progress, func() bool { return true }, nil, nil)
 	if s.index.err != nil {
 		return nil, s.index.err
 	}

@@ -195,7 +195,7 @@ func TestSaveMuch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.index.build(nil, func() bool { return true })
+	s.index.build(nil, func() bool { return true }, nil, nil)
 	a, err := s.saved(s.first, 0, 0)
 	if err != nil {
 		t.Fatal(err)

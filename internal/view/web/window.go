@@ -156,7 +156,7 @@ func (p *part) read(ctx context.Context, clock recording.Converter, left *atomic
 		h.runs.partial = p.window.From > 0
 	}
 	n := 0
-	p.err = h.walk(func() bool { n++; return n%4096 != 0 || left.Add(-4096) > 0 && ctx.Err() == nil })
+	p.err = h.walk(func(*recording.Event) bool { n++; return n%4096 != 0 || left.Add(-4096) > 0 && ctx.Err() == nil })
 	if p.err == nil {
 		p.err = ctx.Err()
 	}
