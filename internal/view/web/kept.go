@@ -14,8 +14,8 @@ import (
 )
 
 // The index of a large recording is kept in a file in its directory, so that the next start need
-// not read the recording, or not all of it. The file is hidden: readers of CTF pass such files over.
-// It has
+// not read the recording, or not all of it. The file is hidden: readers of CTF pass such files
+// over. It has
 //
 //	magic, and the print of the recording that it was made of
 //	the index: numbers, and for each lane its rows, all little-endian
@@ -166,8 +166,8 @@ func (w *indexWriter) slices(list []slice) {
 	}
 }
 
-// restore reads the index from a file if it is that of the recording. If it is of a part, it returns
-// how to go on.
+// restore reads the index from a file if it is that of the recording. If it is of a part, it
+// returns how to go on.
 func (x *index) restore(name string, of recording.Footprint) (*halt, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// opening lets a page that is opened have the processors: until it has its first picture, recordings
-// are not read any further. The zero value is of no page.
+// opening lets a page that is opened have the processors: until it has its first picture,
+// recordings are not read any further. The zero value is of no page.
 type opening struct {
 	mu    sync.Mutex
 	until chan struct{} // closed when the page is there; nil: none is opened
@@ -19,7 +19,7 @@ const (
 	readFirst  = 1 << 20                // events, so that there is something to draw
 )
 
-// begin is told that a page is asked for.
+// begin is told that a browser loads the page.
 func (o *opening) begin() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -110,8 +110,8 @@ func (r *runs) finish(more bool) {
 	}
 }
 
-// partRuns is what the index says of runs that are read of a part of the recording: which are longer
-// than a margin, and where others ended whose goroutines go on after the part.
+// partRuns is what the index says of runs that are read of a part of the recording: which are
+// longer than a margin, and where others ended whose goroutines go on after the part.
 type partRuns struct {
 	x      *index
 	known  map[uint64]int64 // until when the index has the runs of a lane
@@ -142,7 +142,7 @@ func (p *partRuns) add(lanes []uint64, long []found, margin int64) {
 	}
 }
 
-// short reports whether a run is none of the long ones. That is known of one in doubt if the index
+// short reports whether a run is none of the long ones. The index tells that of one in doubt if it
 // has the runs until then.
 func (p *partRuns) short(lane uint64, s slice, doubt bool) bool {
 	if s.end > p.known[lane] {
