@@ -188,11 +188,7 @@ func (x *index) decode(from io.Reader, size int64, of recording.Footprint) (*hal
 		return nil, errors.Join(errIndex, r.err)
 	}
 	read := newIndex(x.r)
-	r.index(read)
-	var s *halt
-	if r.number() != 0 {
-		s = r.halt(read.spans.families)
-	}
+	s := r.contents(read)
 	sum := r.sum
 	if stored := binary.LittleEndian.Uint32(r.bytes(4)); r.err == nil && (stored != sum || r.left != 0 || read.stored > slicesMax) {
 		r.fail()
@@ -251,6 +247,15 @@ func (r *indexReader) count(each int64, most uint64) int {
 		return 0
 	}
 	return int(n)
+}
+
+// contents reads an index, and, if it is of a part, how to go on.
+func (r *indexReader) contents(x *index) *halt {
+	r.index(x)
+	if r.number() == 0 {
+		return nil
+	}
+	return r.halt(x.spans.families)
 }
 
 func (r *indexReader) index(x *index) {
