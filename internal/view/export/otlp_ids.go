@@ -17,7 +17,8 @@ type (
 	spanID  [8]byte
 )
 
-// idsOf returns ids that a call has: of its span, and of the trace that it would begin.
+// idsOf returns ids that a call has: of its span, and of the trace that it would begin. A line has
+// an id of this form, too, which is in no trace: by its ticks and its place among lines of these.
 func idsOf(r *recording.Recording, goroutine uint64, function uint32, number uint64) (traceID, spanID) {
 	b := append([]byte{}, r.Env.UUID[:]...)
 	b = binary.LittleEndian.AppendUint64(b, goroutine)

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"encoding/hex"
 	"log/slog"
 	"slices"
 	"strings"
@@ -24,6 +25,8 @@ type Logs struct {
 	x    *Spans
 	held []heldLine // the oldest first
 	last uint64     // ticks of the last event
+	at   uint64     // ticks of the last line
+	same uint32     // how many lines there were before with these ticks
 }
 
 // A heldLine is a line of which it is not known yet to which span it belongs.
@@ -91,8 +94,13 @@ func (l *Logs) ticks(d time.Duration) uint64 { return l.x.clock.Ticks(d) - l.x.c
 
 // line takes in a line.
 func (l *Logs) line(st *spanCalls, e *recording.Event) {
+	if l.same++; e.Ticks != l.at {
+		l.at, l.same = e.Ticks, 0
+	}
+	id, _ := idsOf(l.x.w.Recording, st.Goroutine, l.same, e.Ticks)
 	at := uint64(l.x.at(e.Ticks))
-	r := &logspb.LogRecord{TimeUnixNano: at, ObservedTimeUnixNano: at, Attributes: []*commonpb.KeyValue{intAttr("thread.id", int64(st.Goroutine))}}
+	r := &logspb.LogRecord{TimeUnixNano: at, ObservedTimeUnixNano: at, Attributes: []*commonpb.KeyValue{
+		intAttr("thread.id", int64(st.Goroutine)), textAttr("log.record.uid", hex.EncodeToString(id[:]))}}
 	text := string(e.Data)
 	if e.Level != recording.UnknownLevel {
 		r.SeverityText, text = slog.Level(e.Level).String(), withoutLevel(text)

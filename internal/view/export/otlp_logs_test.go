@@ -61,6 +61,7 @@ func TestLogs(t *testing.T) {
 						attribute(s.Attributes, "code.function.name").GetStringValue())] = s
 				}
 				l, lines, clock, n, within, inherited := NewLogs(walk.Source{Recording: r}, least), written(t, r), r.Converter(), 0, 0, 0
+				ids := map[string]bool{}
 				l.Emit = func(ticks uint64, line *logspb.LogRecord) {
 					if n >= len(lines) {
 						t.Fatalf("there is one more: %v", line)
@@ -69,6 +70,11 @@ func TestLogs(t *testing.T) {
 					n++
 					if at := uint64(clock.Wall(want.ticks).UnixNano()); ticks != want.ticks || line.TimeUnixNano != at || attribute(line.Attributes, "thread.id").GetIntValue() != int64(want.goroutine) {
 						t.Fatalf("line %d is %v at %d, want %+v at %d", n, line, ticks, want, at)
+					}
+					if id := attribute(line.Attributes, "log.record.uid").GetStringValue(); len(id) != 32 || ids[id] {
+						t.Fatalf("line %d has the id %q, or another one has it, too", n, id)
+					} else {
+						ids[id] = true
 					}
 					var allowed []*tracepb.Span
 					for _, call := range slices.Backward(want.around) {
@@ -188,6 +194,38 @@ func TestLogsHeld(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestLogsIDs: a line has the same id whenever it is read, which no other has, also if the clock
+// stands still.
+func TestLogsIDs(t *testing.T) {
+	r := lineRecording(t, func(at uint64) (list []recording.Event) {
+		for _, ticks := range []uint64{100, 200, 200, 200, 300} {
+			list = append(list, recording.Event{Kind: recording.Line, Ticks: at + ticks, Level: recording.UnknownLevel, Data: []byte("again")})
+		}
+		return list
+	})
+	read := func() (ids []string) {
+		l := NewLogs(walk.Source{Recording: r}, 0)
+		l.Emit = func(_ uint64, line *logspb.LogRecord) {
+			ids = append(ids, attribute(line.Attributes, "log.record.uid").GetStringValue())
+		}
+		s := r.Events(recording.Window{})
+		defer s.Close()
+		var e recording.Event
+		for s.Next(&e) {
+			l.Event(&e)
+		}
+		l.Close()
+		return ids
+	}
+	first, again := read(), read()
+	if !slices.Equal(first, again) {
+		t.Errorf("the ids are %q, then %q", first, again)
+	}
+	if slices.Sort(first); len(slices.Compact(first)) != 5 {
+		t.Errorf("five lines have the ids %q", first)
 	}
 }
 

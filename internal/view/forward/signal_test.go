@@ -47,6 +47,9 @@ func itemsOf(t *testing.T, signal string, body []byte) (list []string) {
 		var of tracepb.TracesData
 		err = proto.Unmarshal(body, &of)
 		for _, s := range of.ResourceSpans[0].ScopeSpans[0].Spans {
+			if proto.Size(s.Status) == 0 { // a collector has an empty one where there is none
+				s.Status = nil
+			}
 			add(s)
 		}
 	case "logs":
