@@ -99,6 +99,21 @@ func (s Style) Parse(flags []cli.Flag, args []string) (Args, error) {
 	return a, nil
 }
 
+// Configure sets a flag that no argument has set, by a setting from elsewhere.
+func Configure(flags []cli.Flag, name, value string) error {
+	flag := named(flags, name)
+	switch {
+	case flag == nil:
+		return fmt.Errorf("there is no setting %q", name)
+	case flag.IsSet():
+		return nil
+	}
+	if err := flag.Set(name, value); err != nil {
+		return invalid(flag, value, err)
+	}
+	return nil
+}
+
 // cut takes an argument apart that may be a flag.
 func cut(arg string) (name, value string, inline, isFlag bool) {
 	name, isFlag = strings.CutPrefix(arg, "-")

@@ -3,6 +3,8 @@ package schema
 import (
 	"crypto/sha1"
 	"crypto/sha256"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -117,6 +119,23 @@ func (a *Accounts) AddReader(name, password string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.list[name] = &account{name: name, secret: secretOf(password), grants: []grant{{has: maySelect | mayShowView | mayProcess}}}
+}
+
+// Add adds an account that may do nothing yet. It is an error if there is one of that name, or if a
+// client can't have such a name or password.
+func (a *Accounts) Add(name, password string) error {
+	switch {
+	case name == "" || len(name) > maxUserName:
+		return fmt.Errorf("its name is to have 1 to %d bytes", maxUserName)
+	case password == "":
+		return errors.New("its password is empty")
+	}
+	return a.change(name, func(old *account) (*account, error) {
+		if old != nil {
+			return nil, errors.New("there is one of that name")
+		}
+		return &account{name: name, secret: secretOf(password)}, nil
+	})
 }
 
 // Secret returns the secret of a user. It is not ok if there is no such user.

@@ -316,6 +316,16 @@ func (s *Session) grantOrRevoke(ctx context.Context, st *stmt) (*Result, error) 
 	return &Result{}, nil
 }
 
+// Grant grants an account what a statement GRANT has between that word and TO.
+func (s *Session) Grant(ctx context.Context, what, account string) error {
+	r, err := s.Query(ctx, "GRANT "+what+" TO "+backquoted(account), nil)
+	if err != nil {
+		return err
+	}
+	r.Close()
+	return nil
+}
+
 // mayNotGrant is the error of who has not GRANT OPTION, or not what is granted.
 func (s *Session) mayNotGrant(g *granting) error {
 	who := s.who.Load()

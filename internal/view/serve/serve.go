@@ -1,15 +1,16 @@
 // Package serve lets MySQL's clients ask what the shell of package sql asks.
 //
-// It takes a catalog of package schema and listens where the options say; package wire speaks the
-// protocol. How to connect is written to the writer that it is given. cmd/ftrace calls it. It
-// listens on addresses of this machine alone unless it is told otherwise, and ends by SIGTERM
-// within a second.
+// It takes a catalog of package schema and listens where the options say, or a file has it, which
+// [ReadConfig] reads; package wire speaks the protocol. How to connect is written to the writer
+// that it is given. cmd/ftrace calls it. It listens on addresses of this machine alone unless it is
+// told otherwise, and ends by SIGTERM within a second.
 package serve
 
 import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -17,6 +18,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -27,7 +29,7 @@ import (
 
 // Options are where clients connect, and who may.
 type Options struct {
-	Address  string // HOST:PORT or :PORT
+	Address  string // HOST:PORT or :PORT, several with commas between
 	Anywhere bool   // addresses are allowed that are reached from other machines
 	User     string
 	Password string // "": one is made up and written
@@ -40,12 +42,12 @@ type Options struct {
 
 // A Server has its address and waits for clients that it can serve.
 type Server struct {
-	options  Options // with the passwords that were made up
-	server   wire.Server
-	accounts *schema.Accounts // nil: anyone may log in
-	made     map[string]bool  // users whose passwords were made up
-	listener net.Listener
-	warn     io.Writer
+	options   Options // with the passwords that were made up
+	server    wire.Server
+	accounts  *schema.Accounts // nil: anyone may log in
+	made      map[string]bool  // users whose passwords were made up
+	listeners []net.Listener
+	warn      io.Writer
 }
 
 // Listen returns a server that listens. What is to be said meanwhile goes to warn.
@@ -62,8 +64,45 @@ func Listen(o Options, warn io.Writer) (*Server, error) {
 	if s.server.TLS, err = tlsConfig(o.TLS); err != nil {
 		return nil, err
 	}
-	s.listener, err = listen.On(listen.Options{Flag: "-mysql", Address: o.Address, Anywhere: o.Anywhere, Instead: ": -anywhere allows that"})
-	return s, err
+	for address := range strings.SplitSeq(o.Address, ",") {
+		l, err := listen.On(listen.Options{Flag: "-mysql", Address: strings.TrimSpace(address), Anywhere: o.Anywhere, Instead: ": -anywhere allows that"})
+		if err != nil {
+			s.Close()
+			return nil, err
+		}
+		s.listeners = append(s.listeners, l)
+	}
+	return s, nil
+}
+
+// AddAccounts adds accounts, and has them do with a catalog what they are granted. It comes before
+// the server runs.
+func (s *Server) AddAccounts(catalog *schema.Catalog, list []Account) error {
+	if len(list) == 0 {
+		return nil
+	}
+	if s.accounts == nil {
+		return listen.Usagef("%s: there are no accounts with -no-auth: leave one out", list[0].Where)
+	}
+	catalog.Accounts = s.accounts
+	session, err := catalog.Session(context.Background())
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	session.Identify(0, s.options.User+"@localhost", nil)
+	for _, a := range list {
+		err := s.accounts.Add(a.Name, a.Password)
+		for _, grant := range a.Grants {
+			if err == nil {
+				err = session.Grant(context.Background(), grant, a.Name)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s: account %q: %w", a.Where, a.Name, err)
+		}
+	}
+	return nil
 }
 
 // password returns the password of a user, which it makes up if there is none.
@@ -75,14 +114,20 @@ func (s *Server) password(user string, password *string) string {
 }
 
 // Close ends the listening of a server that does not run.
-func (s *Server) Close() { s.listener.Close() }
+func (s *Server) Close() {
+	for _, l := range s.listeners {
+		l.Close()
+	}
+}
 
 // Run writes how to connect and serves a catalog, which it closes, until a signal comes, or the
 // catalog's processes have ended.
 func (s *Server) Run(catalog *schema.Catalog, out io.Writer) (err error) {
 	s.server.Catalog, catalog.Accounts = catalog, s.accounts
-	host, port, _ := net.SplitHostPort(s.listener.Addr().String())
-	fmt.Fprintf(out, "serving on %s\n", s.listener.Addr())
+	for _, l := range s.listeners {
+		fmt.Fprintf(out, "serving on %s\n", l.Addr())
+	}
+	host, port, _ := net.SplitHostPort(s.listeners[0].Addr().String())
 	how := func(user, password string) {
 		if !s.made[user] {
 			password = ""
@@ -101,7 +146,7 @@ func (s *Server) Run(catalog *schema.Catalog, out io.Writer) (err error) {
 		stop() // a second signal ends it at once
 	}()
 	served := make(chan error, 1)
-	go func() { served <- s.server.Serve(ctx, s.listener) }()
+	go func() { served <- s.serve(ctx, stop) }()
 	select {
 	case err = <-served:
 	case <-ctx.Done():
@@ -114,6 +159,21 @@ func (s *Server) Run(catalog *schema.Catalog, out io.Writer) (err error) {
 	}
 	catalog.Close()
 	return err
+}
+
+// serve serves on all addresses until the context ends. If one fails it ends the others by stop.
+func (s *Server) serve(ctx context.Context, stop func()) error {
+	failed := make([]error, len(s.listeners))
+	var all sync.WaitGroup
+	for i, l := range s.listeners {
+		all.Go(func() {
+			if failed[i] = s.server.Serve(ctx, l); failed[i] != nil {
+				stop()
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(failed...)
 }
 
 // endTime is how long the clients' statements may take to end.

@@ -45,7 +45,7 @@ func TestListen(t *testing.T) {
 	} {
 		s, err := Listen(Options{Address: c.address, Anywhere: c.anywhere, User: "ftrace"}, io.Discard)
 		if err == nil {
-			host, _, _ := net.SplitHostPort(s.listener.Addr().String())
+			host, _, _ := net.SplitHostPort(s.listeners[0].Addr().String())
 			s.Close()
 			if ip := net.ParseIP(host); c.address == "localhost:0" && ip.IsLoopback() || c.anywhere && ip.IsUnspecified() {
 				host = c.want
@@ -193,7 +193,7 @@ func (s started) ends(t *testing.T, within time.Duration) {
 	case <-time.After(within):
 		t.Fatalf("it did not end within %v", within)
 	}
-	if c, err := net.DialTimeout("tcp", s.listener.Addr().String(), time.Second); err == nil {
+	if c, err := net.DialTimeout("tcp", s.listeners[0].Addr().String(), time.Second); err == nil {
 		c.Close()
 		t.Error("it has ended, and still listens")
 	}
@@ -213,9 +213,9 @@ func TestRun(t *testing.T) {
 		catalog := &schema.Catalog{}
 		catalog.Add(process{ended: ended})
 		s := start(t, c.o, catalog)
-		host, port, _ := net.SplitHostPort(s.listener.Addr().String())
+		host, port, _ := net.SplitHostPort(s.listeners[0].Addr().String())
 		want := strings.TrimSpace(fmt.Sprintf("mysql -h %s -P %s %s", host, port, strings.Replace(c.want, "PASSWORD", s.options.Password, 1)))
-		for _, want := range []string{"serving on " + s.listener.Addr().String(), want} {
+		for _, want := range []string{"serving on " + s.listeners[0].Addr().String(), want} {
 			if line, err := s.said.ReadString('\n'); strings.TrimSuffix(line, "\n") != want {
 				t.Errorf("it said %q, not %q, %v", line, want, err)
 			}
@@ -243,7 +243,7 @@ func TestSignal(t *testing.T) {
 	for range 2 {
 		s.said.ReadString('\n')
 	}
-	c, err := net.Dial("tcp", s.listener.Addr().String())
+	c, err := net.Dial("tcp", s.listeners[0].Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
