@@ -141,6 +141,9 @@ func recordingOf(arg string) (string, error) {
 	if dir == "" {
 		return "", fmt.Errorf("process %d records to no directory: ftrace attach -o DIR %d has it do so, and ftrace forward DIR sends that", p.PID, p.PID)
 	}
+	if !p.RecordsTo(dir) {
+		return "", fmt.Errorf("process %d sees other files, as in a container, and what it calls %s is not that here: name the recording as it is called here", p.PID, dir)
+	}
 	return dir, nil
 }
 

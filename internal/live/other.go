@@ -21,7 +21,7 @@ func List() []Found { return nil }
 // Attach fails.
 func Attach(pid int) (*Process, error) { return nil, errSystem }
 
-func Writes(int, string, [16]byte) bool { return false }
+func Writes(int, string, [16]byte, string) bool { return false }
 
 func (p *Process) Close() error                           { return errSystem }
 func (p *Process) Memory() []Memory                       { return nil }
@@ -41,6 +41,7 @@ func (p *Process) Scratch() (*Scratch, error)             { return nil, errSyste
 func (p *Process) Recording() Recording                   { return NotRecording }
 func (p *Process) ToFiles() bool                          { return false }
 func (p *Process) Directory() string                      { return "" }
+func (p *Process) RecordsTo(dir string) bool              { return false }
 func (p *Process) Sessions() int                          { return 0 }
 func (p *Process) Consumers() (calls, waits Consumers)    { return 0, 0 }
 func (p *Process) SetConsumers(c, w Consumers) error      { return errSystem }

@@ -78,17 +78,24 @@ func openMemory(pid int) (*os.File, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("there is no process %d", pid)
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("process %d is another user's", pid)
+		return nil, permissionError(pid)
 	case err != nil:
 		return nil, err
 	}
 	for _, e := range slices.Backward(entries) { // it has a high number
 		name := filepath.Join(dir, e.Name())
-		if to, err := os.Readlink(name); err != nil || to != memoryName {
+		to, err := os.Readlink(name)
+		if errors.Is(err, fs.ErrPermission) { // the names are for its user, what they lead to is not
+			return nil, permissionError(pid)
+		}
+		if err != nil || to != memoryName {
 			continue
 		}
 		f, err := os.OpenFile(name, os.O_RDWR, 0)
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			return nil, permissionError(pid)
+		case err != nil:
 			return nil, err
 		}
 		if !ownMemory(f, pid) {
@@ -99,6 +106,23 @@ func openMemory(pid int) (*os.File, error) {
 	}
 	return nil, fmt.Errorf("process %d has no memory file: it was not built with ftrace-wrap, or runs with FTRACE_MEMORY=off", pid)
 }
+
+// permissionError is the error of a process that may not be looked into.
+func permissionError(pid int) error {
+	text := "is another user's"
+	if users := statusOf(pid, "Uid"); len(users) > 1 && users[1] == strconv.Itoa(os.Geteuid()) {
+		text = "may not be looked into: it has more capabilities than this process, or is in another user namespace, so that needs CAP_SYS_PTRACE"
+	} else if os.Geteuid() == 0 {
+		text += ": root needs CAP_SYS_PTRACE and CAP_DAC_OVERRIDE for that"
+	}
+	return &deniedError{fmt.Sprintf("process %d %s", pid, text)}
+}
+
+// A deniedError is an fs.ErrPermission with words of its own.
+type deniedError struct{ text string }
+
+func (e *deniedError) Error() string { return e.text }
+func (e *deniedError) Unwrap() error { return fs.ErrPermission }
 
 // ownMemory reports whether a memory file is the process's own, and not that of another process
 // into which it looks. In a container a process knows itself by another number.
@@ -111,16 +135,7 @@ func ownMemory(f *os.File, pid int) bool {
 	if owner == 0 || owner == pid {
 		return true
 	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return true
-	}
-	for line := range strings.Lines(string(status)) {
-		if numbers, ok := strings.CutPrefix(line, "NSpid:"); ok {
-			return slices.Contains(strings.Fields(numbers), strconv.Itoa(owner))
-		}
-	}
-	return false
+	return slices.Contains(statusOf(pid, "NSpid"), strconv.Itoa(owner))
 }
 
 // A Process is a running program. Its methods may be called concurrently. Several readers of the
@@ -405,27 +420,74 @@ func (p *Process) Directory() string {
 	return dir
 }
 
-// Writes reports whether a process may still write to a recording, given its directory and UUID:
-// it is the process's own, or may be that of a session, or nobody can tell.
-func Writes(pid int, dir string, uuid [16]byte) bool {
-	p, err := Attach(pid)
-	if err != nil {
-		var version *VersionError
-		return errors.Is(err, errStarting) || errors.As(err, &version)
-	}
-	defer p.Close()
-	if !p.Alive() || p.head.UUID != uuid {
+// RecordsTo reports whether this recording is in a directory. A process that sees other files, as
+// in a container, has another name for it.
+func (p *Process) RecordsTo(dir string) bool {
+	descriptor := atomic.LoadInt32(&p.head.Directory)
+	if descriptor == 0 {
 		return false
 	}
-	if p.Sessions() > 0 {
-		return true
-	}
-	own, err := os.Stat(p.Directory())
+	own, err := os.Stat(fmt.Sprintf("/proc/%d/fd/%d", p.PID, descriptor))
 	if err != nil {
 		return false
 	}
 	is, err := os.Stat(dir)
 	return err == nil && os.SameFile(own, is)
+}
+
+// Writes reports whether a process may still write to a recording, given its directory, its UUID
+// and its executable: it is the process's own, or may be that of a session, or nobody can tell. In
+// a container the process knows itself by another number than it has here.
+func Writes(pid int, dir string, uuid [16]byte, executable string) bool {
+	if writes(pid, dir, uuid, executable) {
+		return true
+	}
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, d := range dirs {
+		other, err := strconv.Atoi(filepath.Base(d))
+		if err == nil && other != pid && slices.Contains(statusOf(other, "NSpid"), strconv.Itoa(pid)) && writes(other, dir, uuid, executable) {
+			return true
+		}
+	}
+	return false
+}
+
+// writes reports that of a process by its number here.
+func writes(pid int, dir string, uuid [16]byte, executable string) bool {
+	p, err := Attach(pid)
+	if err != nil {
+		var version *VersionError
+		return errors.Is(err, errStarting) || errors.As(err, &version) || errors.Is(err, fs.ErrPermission) && mayBe(pid, dir, executable)
+	}
+	defer p.Close()
+	return p.Alive() && p.head.UUID == uuid && (p.Sessions() > 0 || p.RecordsTo(dir))
+}
+
+// mayBe reports whether a process into which one may not look runs as the user whose directory this
+// is, and has the name of an executable.
+func mayBe(pid int, dir, executable string) bool {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	const maxName = 15 // bytes of it that the system keeps
+	name, users := filepath.Base(executable), statusOf(pid, "Uid")
+	return len(users) > 1 && users[1] == fmt.Sprint(info.Sys().(*syscall.Stat_t).Uid) && // the effective one
+		strings.Join(statusOf(pid, "Name"), " ") == name[:min(len(name), maxName)]
+}
+
+// statusOf returns the words of a line of /proc/PID/status.
+func statusOf(pid int, name string) []string {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(status)) {
+		if words, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.Fields(words)
+		}
+	}
+	return nil
 }
 
 // Sessions returns how many sessions there are.

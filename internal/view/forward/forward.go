@@ -306,7 +306,9 @@ func (f *forwarding) flush() {
 }
 
 // writing reports whether a recording may still be written to.
-func writing(r *recording.Recording) bool { return live.Writes(r.Env.PID, r.Dir, r.Env.UUID) }
+func writing(r *recording.Recording) bool {
+	return live.Writes(r.Env.PID, r.Dir, r.Env.UUID, r.Env.Executable)
+}
 
 // follow sends what a process records until the recording is complete.
 func (f *forwarding) follow() error {
