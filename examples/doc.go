@@ -15,6 +15,8 @@
 //	busy      more to compute than there are processors, and a system call that takes long
 //	shop      a package whose tests replace functions
 //	protocol  a module of its own: programs that talk to MySQL, MariaDB and Redis servers
+//	kubernetes
+//	          a module of its own: manifests, and the test that checks them
 //	logging   a module of its own: the lines of log/slog, log, zap, logrus, zerolog and of plain
 //	          prints in the trace
 //
