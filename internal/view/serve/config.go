@@ -48,7 +48,7 @@ func PasswordIn(file string) (string, error) {
 	}
 	password, _, _ := strings.Cut(string(data), "\n")
 	if password = strings.TrimSuffix(password, "\r"); password == "" {
-		return "", fmt.Errorf("%s: its first line is to be a password, and is empty", file)
+		return "", fmt.Errorf("%s: its first line, the password, is empty", file)
 	}
 	return password, nil
 }
@@ -61,7 +61,7 @@ func parseConfig(file string, data []byte, passwordIn func(file string) (string,
 		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 			at = syntax.Offset
 		}
-		return nil, fmt.Errorf("%s: it is no JSON: %w", p.line(at), err)
+		return nil, fmt.Errorf("%s: it is not JSON: %w", p.line(at), err)
 	}
 	p.decoder.UseNumber()
 	c := &Config{}
@@ -135,7 +135,7 @@ func (p *configParser) more() bool { return p.err == nil && p.decoder.More() }
 // delim takes a bracket.
 func (p *configParser) delim(what string, d json.Delim) {
 	if t := p.token(); p.err == nil && t != d {
-		p.fail("%s is to be %s", what, map[json.Delim]string{'{': "an object", '[': "a list"}[d])
+		p.fail("%s must be %s", what, map[json.Delim]string{'{': "an object", '[': "a list"}[d])
 	}
 }
 
@@ -164,7 +164,7 @@ func (p *configParser) text(what string) string {
 	case bool:
 		return fmt.Sprint(t)
 	}
-	p.fail("%s is to be a text", what)
+	p.fail("%s must be text", what)
 	return ""
 }
 
