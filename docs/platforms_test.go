@@ -32,8 +32,8 @@ var platforms = []struct {
 }{
 	{"Linux, amd64", "", regexp.MustCompile(`^\[!for_(windows|macos)\] skip`)},
 	{"Linux, arm64", "arm64", regexp.MustCompile(`^\[!for_(windows|macos)\] skip`)},
-	{"Windows, amd64", "windows", regexp.MustCompile(`^\[(!linux|!unix|windows|for_windows|!for_macos)\] (skip|stop)`)},
-	{"macOS, amd64", "darwin", regexp.MustCompile(`^\[(!linux|darwin|for_macos|!for_windows)\] (skip|stop)`)},
+	{"Windows, amd64", "windows", regexp.MustCompile(`^\[(!linux|!unix|windows|for_windows|!for_linux|!for_macos)\] (skip|stop)`)},
+	{"macOS, amd64", "darwin", regexp.MustCompile(`^\[(!linux|darwin|for_macos|!for_linux|!for_windows)\] (skip|stop)`)},
 }
 
 // TestPlatforms compares README's table of platforms with what .ci/run has scripts run on, and with

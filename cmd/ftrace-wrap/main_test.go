@@ -25,7 +25,7 @@ import (
 //
 // The condition [all] reports whether all tests are to run; a script that takes long is skipped
 // without. [cgo] reports whether there is a C compiler, [race] whether the race detector is to be
-// used, [for_windows] and [for_macos] whether programs are built for Windows and macOS, [setuid]
+// used, [for_linux], [for_windows] and [for_macos] for which system programs are built, [setuid]
 // whether this is root and a program in the temporary directory can be setuid. $TOOLEXEC is the
 // flag that puts the wrapper, which is in PATH, into a go command, $ROOT the root of this module,
 // $REPLACED the selection of scripts that replace functions of the standard library: one, because
@@ -56,6 +56,8 @@ func TestScript(t *testing.T) {
 				return native && cgo && testenv.Race(), nil
 			case "root":
 				return os.Geteuid() == 0, nil
+			case "for_linux":
+				return testenv.ForLinux(), nil
 			case "for_windows":
 				return testenv.ForWindows(), nil
 			case "for_macos":

@@ -141,7 +141,9 @@ var additions = map[string][]addition{
 	"syscall": {
 		{files: []string{"std/syscall/write.go"}, goos: []string{"linux", "darwin"}},
 		{files: []string{"std/syscall/streams_linux.go"}, goos: []string{"linux"}},
+		{files: []string{"std/syscall/write_windows.go"}, goos: []string{"windows"}},
 	},
+	"internal/poll":             {{files: []string{"std/poll/console_windows.go"}, goos: []string{"windows"}}},
 	"context":                   {{files: []string{"std/context/errors.go"}}},
 	"log":                       {{files: []string{"std/log/log.go"}}},
 	"log/slog":                  {{files: []string{"std/slog/slog.go"}}},

@@ -139,9 +139,13 @@ var splices = map[string][]splice{
 	// What the program writes and logs is woven into the trace.
 	"syscall": {
 		{file: "syscall_unix.go", behind: "\t\t\tn, err = 0, errnoErr(Errno(-n))\n\t\t}\n\t}", text: " else if ftraceWeaves != 0 { n, err = ftraceWrite(fd, p) }", unix: true},
+		{file: "syscall_windows.go", behind: "\terr := ", cut: "writeFile(fd, p, done, overlapped)", text: "ftraceWriteFile(fd, p, done, overlapped)", goos: "windows"},
 		{file: "exec_unix.go", behind: "\nfunc forkExec(argv0 string, argv []string, attr *ProcAttr) (pid int, err error) {", text: "if ftraceWeaves != 0 { ftraceWriteCopies() };", goos: "linux"},
 		{file: "syscall_linux.go", behind: "\nfunc RawSyscall6(trap, a1, a2, a3, a4, a5, a6 uintptr) (r1, r2 uintptr, err Errno) {", text: "if ftraceWeaves != 0 { ftraceCalling(trap, a1, a2, a3) };", goos: "linux"},
 		{file: "syscall_linux.go", behind: ".Syscall6(trap, a1, a2, a3, a4, a5, a6)\n\terr = Errno(errno)\n", text: "if ftraceWeaves != 0 { ftraceCalled(trap, a1, a2) };", goos: "linux"},
+	},
+	"internal/poll": {
+		{file: "fd_windows.go", behind: "n, err = ", cut: "fd.writeConsole(b)", text: "fd.ftraceWriteConsole(b)", goos: "windows"},
 	},
 	"log": {
 		{file: "log.go", behind: "\n\tformatHeader(buf, now, prefix, flag, file, line)\n", text: "ftraceMessage := len(*buf);"},

@@ -58,6 +58,9 @@ func Target() []string {
 	return settings
 }
 
+// ForLinux reports whether scripts build for Linux.
+func ForLinux() bool { return runtime.GOOS == "linux" && !ForWindows() && !ForMacOS() }
+
 // ForWindows reports whether scripts build for Windows.
 func ForWindows() bool { return os.Getenv("TEST_GOOS") == "windows" || runtime.GOOS == "windows" }
 

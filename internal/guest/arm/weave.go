@@ -22,7 +22,7 @@ func ftraceSetWeavesNow() {
 func ftraceSetWeaves() {
 	weaves := uint32(0)
 	c := ftraceLoadConfig()
-	if c != nil && (ftraceWeaveMode != ftraceWeaveOff || ftraceOnError != 0) && GOOS != "windows" {
+	if c != nil && (ftraceWeaveMode != ftraceWeaveOff || ftraceOnError != 0) {
 		for i := range c.clauses {
 			if c.clauses[i].Detail >= ftrace_rule_Call && (ftraceRecording.on && !ftraceOut.on || ftraceOut.on && c.mayShow(i)) {
 				weaves = 1

@@ -15,12 +15,6 @@ type ftraceError struct {
 // ftraceRefused is what is added to an [ftrace_ownfile_Refusal] to make it an errno.
 const ftraceRefused = 1 << 16
 
-// ftraceFileID tells which file a descriptor is of.
-type ftraceFileID struct {
-	dev, ino, rdev uint64
-	kind           uint8 // ftraceFile...
-}
-
 // What a file is.
 const (
 	ftraceFileOther = iota

@@ -175,19 +175,28 @@ func ftraceUnmap(p unsafe.Pointer, size uintptr) {
 	ftraceSystemCall(ftraceSysMunmap, uintptr(p), size)
 }
 
-// ftraceStat returns which file fd is.
-func ftraceStat(fd int32) (id ftraceFileID, ok bool) {
-	stat, ok := ftraceReadStat(fd)
-	id = ftraceFileID{dev: uint64(stat.dev), ino: stat.ino, rdev: uint64(stat.rdev)}
+// ftraceSameFile reports whether two descriptors are of the same file, if that is known.
+func ftraceSameFile(a, b int32) (same, known bool) {
+	one, ok := ftraceReadStat(a)
+	if !ok {
+		return false, false
+	}
+	other, ok := ftraceReadStat(b)
+	return ok && one.dev == other.dev && one.ino == other.ino && one.rdev == other.rdev && (one.mode^other.mode)&0o170000 == 0, ok
+}
+
+// ftraceFileKind returns what the file fd is, if that is known.
+func ftraceFileKind(fd int32) (kind uint8, known bool) {
+	stat, known := ftraceReadStat(fd)
 	switch stat.mode & 0o170000 {
 	case 0o100000:
-		id.kind = ftraceFileRegular
+		return ftraceFileRegular, known
 	case 0o010000:
-		id.kind = ftraceFilePipe
+		return ftraceFilePipe, known
 	case 0o140000:
-		id.kind = ftraceFileSocket
+		return ftraceFileSocket, known
 	}
-	return id, ok
+	return ftraceFileOther, known
 }
 
 // ftraceStatus returns who may do what with the file fd.

@@ -8,6 +8,7 @@ package runtime
 
 import (
 	"internal/abi"
+	"internal/runtime/atomic"
 	"unsafe"
 )
 
@@ -18,6 +19,7 @@ import (
 //go:cgo_import_dynamic runtime._ftraceGetCurrentProcessId GetCurrentProcessId%0 "kernel32.dll"
 //go:cgo_import_dynamic runtime._ftraceGetEnvironmentVariable GetEnvironmentVariableW%3 "kernel32.dll"
 //go:cgo_import_dynamic runtime._ftraceGetFileInformation GetFileInformationByHandle%2 "kernel32.dll"
+//go:cgo_import_dynamic runtime._ftraceGetFileType GetFileType%1 "kernel32.dll"
 //go:cgo_import_dynamic runtime._ftraceGetModuleFileName GetModuleFileNameW%3 "kernel32.dll"
 //go:cgo_import_dynamic runtime._ftraceGetProcessTimes GetProcessTimes%5 "kernel32.dll"
 //go:cgo_import_dynamic runtime._ftraceMapViewOfFile MapViewOfFile%5 "kernel32.dll"
@@ -32,6 +34,7 @@ var (
 	_ftraceGetCurrentProcessId,
 	_ftraceGetEnvironmentVariable,
 	_ftraceGetFileInformation,
+	_ftraceGetFileType,
 	_ftraceGetModuleFileName,
 	_ftraceGetProcessTimes,
 	_ftraceMapViewOfFile,
@@ -246,24 +249,25 @@ func ftraceOpenOwnDir(name string) int32 {
 		return dir
 	}
 	const isDirectory = 0x10
-	var information [13]uint32 // BY_HANDLE_FILE_INFORMATION; the attributes come first
-	if known, _ := ftraceSystemCall(_ftraceGetFileInformation, uintptr(dir), uintptr(unsafe.Pointer(&information))); known == 0 || information[0]&isDirectory == 0 {
+	if information, known := ftraceInformation(uintptr(dir)); !known || information.attributes&isDirectory == 0 {
 		ftraceClose(dir)
 		return -ftraceNotDirectory
 	}
 	return dir
 }
 
-// The functions of ntdll.dll by which a file is made in an open directory. Go's package os uses
-// them too. They are looked up: if they were imported, programs with C would link to the wrong
+// The functions of ntdll.dll by which a file is made in an open directory, and open files are
+// compared. They are looked up: if they were imported, programs with C would link to the wrong
 // printf (golang.org/issue/12030).
-var _ftraceNtCreateFile, _ftraceRtlNtStatusToDosError stdFunction
+var _ftraceNtCompareObjects, _ftraceNtCreateFile, _ftraceNtQueryInformationFile, _ftraceRtlNtStatusToDosError stdFunction
 
 func ftraceFindNative() {
-	if _ftraceNtCreateFile == nil {
+	if atomic.Loadp(unsafe.Pointer(&_ftraceNtCreateFile)) == nil {
 		ntdll := windowsLoadSystemLib(ntdlldll[:])
+		_ftraceNtCompareObjects = windowsFindfunc(ntdll, []byte("NtCompareObjects\x00"))
+		_ftraceNtQueryInformationFile = windowsFindfunc(ntdll, []byte("NtQueryInformationFile\x00"))
 		_ftraceRtlNtStatusToDosError = windowsFindfunc(ntdll, []byte("RtlNtStatusToDosError\x00"))
-		_ftraceNtCreateFile = windowsFindfunc(ntdll, []byte("NtCreateFile\x00"))
+		atomic.StorepNoWB(unsafe.Pointer(&_ftraceNtCreateFile), unsafe.Pointer(windowsFindfunc(ntdll, []byte("NtCreateFile\x00"))))
 	}
 }
 
@@ -362,11 +366,8 @@ func ftraceUnmap(p unsafe.Pointer, size uintptr) {
 func ftraceWriteFD(fd int32, data unsafe.Pointer, n int32) int32 {
 	handle := uintptr(fd)
 	if fd <= 2 {
-		const output, errors = ^uintptr(10), ^uintptr(11)
-		standard := [...]uintptr{1: output, 2: errors}
-		handle, _ = ftraceSystemCall(_GetStdHandle, standard[fd])
-		var mode uint32
-		if console, _ := ftraceSystemCall(_GetConsoleMode, handle, uintptr(unsafe.Pointer(&mode))); console != 0 {
+		handle = ftraceHandle(fd)
+		if ftraceConsole(handle) {
 			if written := write1(uintptr(fd), data, n); written > 0 {
 				return written
 			}
@@ -437,8 +438,104 @@ func ftraceProcessTime() int64 {
 // of some 16 ms.
 func ftraceThreadTime() int64 { return nanotime() }
 
-// What a file is, and who may do what with it, is not asked here.
+// ftraceHandle returns the handle that a descriptor stands for.
+func ftraceHandle(fd int32) uintptr {
+	const output, errors = ^uintptr(10), ^uintptr(11)
+	switch fd {
+	case 1:
+		handle, _ := ftraceSystemCall(_GetStdHandle, output)
+		return handle
+	case 2:
+		handle, _ := ftraceSystemCall(_GetStdHandle, errors)
+		return handle
+	}
+	return uintptr(fd)
+}
 
-func ftraceStat(fd int32) (ftraceFileID, bool) { return ftraceFileID{}, false }
+// ftrace_descriptor is the reverse of ftraceHandle, for packages syscall and internal/poll. The
+// program may make another handle that of standard output or standard error.
+//
+//go:linkname ftrace_descriptor
+func ftrace_descriptor(handle uintptr) int32 {
+	for fd := range int32(3) {
+		if fd > 0 && handle == ftraceHandle(fd) {
+			return fd
+		}
+	}
+	return int32(handle)
+}
+
+func ftraceConsole(handle uintptr) bool {
+	var mode uint32
+	console, _ := ftraceSystemCall(_GetConsoleMode, handle, uintptr(unsafe.Pointer(&mode)))
+	return console != 0
+}
+
+// ftraceFileInformation is BY_HANDLE_FILE_INFORMATION.
+type ftraceFileInformation struct {
+	attributes uint32
+	_          [6]uint32
+	volume     uint32
+	_          [5]uint32
+}
+
+func ftraceInformation(handle uintptr) (information ftraceFileInformation, known bool) {
+	ok, _ := ftraceSystemCall(_ftraceGetFileInformation, handle, uintptr(unsafe.Pointer(&information)))
+	return information, ok != 0
+}
+
+// ftraceSameFile reports whether two descriptors are of the same file, if that is known. All that
+// is a console counts as the one of the program. Both may be handles of the same object, as those
+// of a pipe are. Or a file was opened twice. Then its number is the same, which it has on its
+// volume.
+func ftraceSameFile(a, b int32) (same, known bool) {
+	one, other := ftraceHandle(a), ftraceHandle(b)
+	if one == other {
+		return true, true
+	}
+	if ftraceConsole(one) {
+		return ftraceConsole(other), true
+	}
+	ftraceFindNative()
+	if _ftraceNtCompareObjects != nil {
+		if different, _ := ftraceSystemCall(_ftraceNtCompareObjects, one, other); different == 0 {
+			return true, true
+		}
+	}
+	number, another := ftraceFileNumber(one), ftraceFileNumber(other)
+	if number == 0 || number != another {
+		return false, true
+	}
+	file, ok := ftraceInformation(one)
+	second, also := ftraceInformation(other)
+	return !ok || !also || file.volume == second.volume, true
+}
+
+// ftraceFileNumber returns a file's number on its volume, 0 if it has none.
+func ftraceFileNumber(handle uintptr) int64 {
+	const fileInternalInformation = 6
+	var status [2]uintptr
+	var number int64
+	failed, _ := ftraceSystemCall(_ftraceNtQueryInformationFile, handle, uintptr(unsafe.Pointer(&status)), uintptr(unsafe.Pointer(&number)), unsafe.Sizeof(number), fileInternalInformation)
+	if failed != 0 {
+		return 0
+	}
+	return number
+}
+
+// ftraceFileKind returns what the file fd is, if that is known.
+func ftraceFileKind(fd int32) (kind uint8, known bool) {
+	const unknown, disk, pipe = 0, 1, 3
+	what, _ := ftraceSystemCall(_ftraceGetFileType, ftraceHandle(fd))
+	switch what {
+	case disk:
+		return ftraceFileRegular, true
+	case pipe:
+		return ftraceFilePipe, true
+	}
+	return ftraceFileOther, what != unknown
+}
+
+// Who may do what with a file is not asked here.
 
 func ftraceStatus(fd int32) (ftrace_ownfile_Stat, bool) { return ftrace_ownfile_Stat{}, false }

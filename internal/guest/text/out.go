@@ -24,8 +24,6 @@ var ftraceOut = struct {
 
 	// Under the lock: whose unfinished line ends what was written so far, see weave/weave.go.
 	open ftraceOpenLine
-
-	id ftraceFileID // of the file
 }{lock: 1}
 
 // ftraceOpen opens what FTRACE_OUT names, "%p" being the process id. With "off" only the tracer's
@@ -46,7 +44,6 @@ func ftraceOpen(setting string) bool {
 		ftraceOut.fd, ftraceOut.name = fd, name
 	}
 	ftraceOut.dead = 0
-	ftraceOut.id, _ = ftraceStat(ftraceOut.fd)
 	if ftraceStreamsKnown {
 		ftraceHeld.off = 0
 	}

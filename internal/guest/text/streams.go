@@ -60,28 +60,16 @@ func ftraceStreamIs(i int, fd int32, ask func(fd int32) (answer, certain bool)) 
 
 // ftraceOwn reports whether fd, 1 or 2, is of the file that the trace goes to.
 func ftraceOwn(fd int32) bool {
-	return fd == ftraceOut.fd || ftraceStreamIs(int(fd), fd, ftraceAskOwn)
-}
-
-// ftraceAskOwn finds out whether fd is of the file that the trace goes to. The program may have
-// made any descriptor another file, except for that of FTRACE_OUT=FILE, which it does not know.
-func ftraceAskOwn(fd int32) (own, certain bool) {
-	id, ok := ftraceStat(fd)
-	if !ok {
-		return false, false
-	}
-	if ftraceOut.fd <= 2 {
-		out, ok := ftraceStat(ftraceOut.fd)
-		return ok && out == id, ok
-	}
-	return ftraceOut.id == id, true
+	return fd == ftraceOut.fd || ftraceStreamIs(int(fd), fd, func(fd int32) (own, certain bool) {
+		return ftraceSameFile(fd, ftraceOut.fd)
+	})
 }
 
 // ftraceRegular reports whether fd, which is not 1 or 2, is of a regular file.
 func ftraceRegular(fd int32) bool {
 	return ftraceStreamIs(0, fd, func(fd int32) (regular, certain bool) {
-		id, ok := ftraceStat(fd)
-		return ok && id.kind == ftraceFileRegular, ok
+		kind, ok := ftraceFileKind(fd)
+		return kind == ftraceFileRegular, ok
 	})
 }
 
@@ -89,8 +77,8 @@ func ftraceRegular(fd int32) bool {
 // locks of ftraceLockOut are held.
 func ftraceCopiesMayWait() bool {
 	return ftraceStreamIs(3, ftraceOut.fd, func(fd int32) (hold, certain bool) {
-		id, ok := ftraceStat(fd)
-		return ok && ftraceHeld.aim(fd, id.kind), ok
+		kind, ok := ftraceFileKind(fd)
+		return ok && ftraceHeld.aim(fd, kind), ok
 	})
 }
 

@@ -6,9 +6,10 @@
 //	G1   + main.serve(addr=":8080") { // #1
 //	G1     - listening on :8080
 //
-// Package syscall hands over its writes while something is traced (std/syscall/write.go). The
-// builtin print functions come through weave/print.go. Packages log and log/slog say in
-// weave/log.go what they are about to write.
+// Package syscall hands over its writes while something is traced (std/syscall/write.go). On
+// Windows package internal/poll does so too, with what goes to a console
+// (std/poll/console_windows.go). The builtin print functions come through weave/print.go. Packages
+// log and log/slog say in weave/log.go what they are about to write.
 //
 // If the trace goes to the descriptor's file, the woven line takes the place of what was written.
 // If not, that goes where it always went, as it is, and the woven line goes to the trace in
@@ -72,8 +73,9 @@ func ftraceMayWeave(gp *g) bool {
 	return ftraceMayTrace(gp) && (gp.ftrace == nil || gp.ftrace.busy == 0) && atomic.Load(&ftraceOut.dead) == 0
 }
 
-// ftrace_write does the work of syscall.Write for the descriptors 1 and 2 while ftraceWeaves is
-// set. errno is 0 if there was no error; otherwise n is negative.
+// ftrace_write does the work of syscall.Write, on Windows of WriteFile and WriteConsole, for the
+// descriptors 1 and 2 while ftraceWeaves is set. errno is 0 if there was no error; otherwise n is
+// negative.
 //
 //go:linkname ftrace_write
 func ftrace_write(fd int32, p []byte) (n int, errno int32) {
