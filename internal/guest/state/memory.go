@@ -107,7 +107,7 @@ func ftraceArmMemory(chunks uint64) {
 	if h == nil || h.Armed != 0 {
 		return
 	}
-	at := uint64(ftrace_format_HeadSize)
+	at := ftracePages(ftrace_format_HeadSize)
 	section := func(size uintptr, most int) ftrace_format_Section {
 		s := ftrace_format_Section{At: at, Size: uint64(size), Max: uint64(most)}
 		at += ftracePages(s.Size * s.Max)
@@ -166,7 +166,12 @@ func ftraceArmMemory(chunks uint64) {
 	atomic.Store(&h.Armed, 1)
 }
 
-func ftracePages(n uint64) uint64 { return (n + ftrace_format_Page - 1) &^ (ftrace_format_Page - 1) }
+// ftracePages returns the size of the pages that n bytes take. Only at a page can a part of a file be
+// mapped, and pages have 16 or 64 KiB on some arm64 systems.
+func ftracePages(n uint64) uint64 {
+	page := uint64(physPageSize)
+	return (n + page - 1) &^ (page - 1)
+}
 
 // ftraceArmed returns the head, or nil if the sections are not there.
 func ftraceArmed() *ftraceHead {
