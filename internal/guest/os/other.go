@@ -1,6 +1,6 @@
 //go:build ftrace_core
 
-// What the tracer has on Linux alone: memory that others look into, and output that is held back.
+// What there is on Linux alone: memory that others look into, and copies that are held back.
 
 package runtime
 
@@ -25,10 +25,26 @@ func ftraceSystemTicks() uint64 { return 0 }
 
 const ftraceSystemTicksPerSecond = 0
 
-// Nothing is held, so nothing is left to be written in haste.
-
+// ftraceWriteNow writes on any stack, as the runtime writes its messages. It returns the number of
+// bytes written, or what is not above 0.
+//
 //go:nosplit
-func ftraceWriteNow(fd int32, data unsafe.Pointer, n int32) int32 { return -78 }
+func ftraceWriteNow(fd int32, data unsafe.Pointer, n int32) int32 {
+	return write1(uintptr(fd), data, n)
+}
+
+// ftraceWritable is not known. What is written where the process ends waits for a reader, as the
+// runtime's messages there do.
+//
+//go:nosplit
+func ftraceWritable(fd int32, ms int64) bool { return true }
+
+// ftracePause waits a little, on any stack.
+//
+//go:nosplit
+func ftracePause() { usleep(100) }
+
+// No copies are held.
 
 //go:nosplit
 func ftraceSendNow(fd int32, data unsafe.Pointer, n int32) int32 { return -78 }
@@ -36,12 +52,6 @@ func ftraceSendNow(fd int32, data unsafe.Pointer, n int32) int32 { return -78 }
 func ftraceStreamSocket(fd int32) bool { return false }
 
 func ftraceOpenAgain(fd int32) int32 { return 0 }
-
-//go:nosplit
-func ftracePause() {}
-
-//go:nosplit
-func ftraceWritable(fd int32, ms int64) bool { return false }
 
 //go:nosplit
 func ftraceSleepOn(p *uint32, v uint32) {}
