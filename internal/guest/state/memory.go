@@ -166,8 +166,8 @@ func ftraceArmMemory(chunks uint64) {
 	atomic.Store(&h.Armed, 1)
 }
 
-// ftracePages returns the size of the pages that n bytes take. Only at a page can a part of a file be
-// mapped, and pages have 16 or 64 KiB on some arm64 systems.
+// ftracePages returns the size of the pages that n bytes take. Only at a page can a part of a file
+// be mapped, and pages have 16 or 64 KiB on some arm64 systems.
 func ftracePages(n uint64) uint64 {
 	page := uint64(physPageSize)
 	return (n + page - 1) &^ (page - 1)
