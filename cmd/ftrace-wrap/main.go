@@ -12,6 +12,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -30,6 +31,10 @@ var (
 
 func main() {
 	args := os.Args[1:]
+	if len(args) > 0 && strings.TrimSuffix(filepath.Base(args[0]), ".exe") == "tinygo" {
+		fmt.Fprintln(stderr, "ftrace-wrap: tinygo has a compiler of its own, for which there are no hooks: build with the go command")
+		os.Exit(2)
+	}
 	if len(args) > 0 && strings.ContainsAny(args[0], `/\`) && !command.Completing(args) { // the go command gives tools by path
 		status, err := toolexec.Run(args[0], args[1:])
 		if err != nil {
