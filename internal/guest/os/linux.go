@@ -293,6 +293,15 @@ func ftraceTouchFaulted(sig uint32, c *sigctxt) bool {
 	return true
 }
 
+// ftraceSignalled is called when a signal comes to a thread that runs gp.
+//
+//go:nowritebarrierrec
+func ftraceSignalled(sig uint32, gp *g, c *sigctxt) {
+	if sig == sigPreempt {
+		ftraceNoteCalls(gp, c.sigpc(), c.sigsp(), c.siglr())
+	}
+}
+
 // ftraceAskReadable asks the system whether the byte at p can be read. known is false if it does
 // not say.
 func ftraceAskReadable(p uintptr) (readable, known bool) {

@@ -1,8 +1,8 @@
 //go:build ftrace_core
 
 // The calls of goroutines that run. A signal has the thread note them: the one by which the runtime
-// preempts goroutines, which a program has to expect at any time. The goroutine goes on where it
-// was.
+// preempts goroutines, which a program has to expect at any time (os/linux.go). The goroutine goes
+// on where it was.
 
 package runtime
 
@@ -70,14 +70,12 @@ func (s *ftraceListedG) glance(gp *g, patience *int64) bool {
 	return true
 }
 
-// ftraceSignalled is called when a signal comes to a thread while it runs gp, which may be the one
-// on whose stack the runtime works for another. If those calls are wanted the thread notes them.
+// ftraceNoteCalls is called by a thread that the signal has come to while it ran gp, which may be
+// the one on whose stack the runtime works for another. If those calls are wanted it notes them.
+// They begin with what the signal came between.
 //
 //go:nowritebarrierrec
-func ftraceSignalled(sig uint32, gp *g, c *sigctxt) {
-	if sig != sigPreempt {
-		return
-	}
+func ftraceNoteCalls(gp *g, pc, sp, lr uintptr) {
 	mp := getg().m
 	if debug.asyncpreemptoff != 0 {
 		mp.signalPending.Store(0) // the runtime does not look at the signal
@@ -87,14 +85,14 @@ func ftraceSignalled(sig uint32, gp *g, c *sigctxt) {
 		return
 	}
 	look.goid, look.pcs = 0, 0
-	// With the race detector of C the signal may be an old one, and the context with it.
+	// With the race detector of C the signal may be an old one, and pc with it.
 	if of := look.of.ptr(); mp.curg == of && *cgo_yield == nil {
 		look.goid = of.goid
 		var u unwinder
 		if mp.vdsoSP != 0 {
 			u.initAt(mp.vdsoPC, mp.vdsoSP, 0, gp, unwindSilentErrors|unwindJumpStack)
 		} else {
-			u.initAt(c.sigpc(), c.sigsp(), c.siglr(), gp, unwindSilentErrors|unwindTrap|unwindJumpStack)
+			u.initAt(pc, sp, lr, gp, unwindSilentErrors|unwindTrap|unwindJumpStack)
 		}
 		for ; u.valid() && look.pcs < ftraceListedFrames; u.next() {
 			look.fns[look.pcs], look.pc[look.pcs] = u.frame.fn, u.symPC()
