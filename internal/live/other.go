@@ -67,7 +67,7 @@ func (p *Process) Locks() (Locks, error)                  { return Locks{}, errS
 func (p *Process) StatesAndLocks() ([]State, uint64, Locks, error) {
 	return nil, 0, Locks{}, errSystem
 }
-func (p *Process) Objects([]State, *symbols.Table) (map[uint64]*Object, error) {
+func (p *Process) Objects([]State, Locks, *symbols.Table) (map[uint64]*Object, error) {
 	return nil, errSystem
 }
 func (p *Process) Event(at Place, e *recording.Event) bool { return false }
