@@ -475,6 +475,27 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
+// TestBeside: the trace can be read while the source and what a search found are beside it. On a
+// narrow page each is as wide as the page.
+func TestBeside(t *testing.T) {
+	ctx := browser(t)
+	s := serving(t, recorded(t, "parser"))
+	do(t, ctx, chromedp.Navigate(s.URL()+"#view=tree&line=0&q=main"))
+	becomes(t, ctx, `document.querySelector("#results[data-state=done]")`)
+	becomes(t, ctx, `document.querySelector("#lines button.t")`)
+	do(t, ctx, click("#lines button.t"))
+	becomes(t, ctx, `!document.getElementById("source").hidden`)
+	shots(t, ctx, "beside")
+	width := func(id string) int { return value[int](t, ctx, `document.getElementById("`+id+`").offsetWidth`) }
+	if trace, source, results := width("lines"), width("source"), width("results"); trace < 420 || source < 420 || results < 340 {
+		t.Errorf("the trace is %d pixels wide, the source %d, the results %d", trace, source, results)
+	}
+	do(t, ctx, chromedp.EmulateViewport(400, 800))
+	if source, results := width("source"), width("results"); source != 400 || results < 399 {
+		t.Errorf("on a narrow page the source is %d pixels wide, the results %d", source, results)
+	}
+}
+
 // TestHostile: what the program made up is text, whatever it looks like.
 func TestHostile(t *testing.T) {
 	ctx := browser(t)

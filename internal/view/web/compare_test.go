@@ -162,6 +162,14 @@ func TestComparing(t *testing.T) {
 	if i := slices.IndexFunc(rows, func(r []string) bool { return r[0] == "main.evaluate.func1" }); i < 0 || len(rows[i]) != 10 || rows[i][7] != "3" || rows[i][8] != "2" || !strings.HasPrefix(rows[i][9], "−1 ") {
 		t.Errorf("%q", rows)
 	}
+	if wide := value[[]int](t, ctx, `(e => [e.scrollWidth, e.clientWidth])(document.querySelector("#compare-functions .grid"))`); wide[0] > wide[1] {
+		t.Errorf("the table is %d pixels wide, of which %d are seen", wide[0], wide[1])
+	}
+	for _, r := range rows {
+		if r[0] == "main.evaluate" && (!strings.HasSuffix(r[3], " %)") || !strings.HasSuffix(r[6], " (×7)")) {
+			t.Errorf("%q", r)
+		}
+	}
 	shots(t, ctx, "compare-functions")
 	do(t, ctx, click("#compare-differ"))
 	if names := value[[]string](t, ctx, cells+`.map(r => r[0])`); !slices.Equal(names, []string{"main.evaluate.func1"}) {
@@ -202,6 +210,10 @@ func TestComparing(t *testing.T) {
 		t.Errorf("%v is shown from %v on", to, from)
 	}
 	shots(t, ctx, "compare-timeline")
+
+	// SQL says which tables are of one recording.
+	do(t, ctx, click("#tab-sql"))
+	becomes(t, ctx, `/all recordings, and those of (parser and changed|changed and parser) have/.test(document.getElementById("sql-schemas").textContent)`)
 
 	// Another recording is chosen in the head, and has the same view.
 	do(t, ctx, click("#tab-table"))

@@ -145,7 +145,8 @@ export class Compare {
 // change returns what says how much more the second of two values is.
 function change([a, b], text, bad) {
 	if (a === b) return element("span", "=", { className: "null" });
-	const part = a ? ` (${b > a ? "+" : "−"}${Math.round(100 * Math.abs(b - a) / a).toLocaleString("en")} %)` : " (new)";
+	const percent = () => `${b > a ? "+" : "−"}${Math.round(100 * Math.abs(b - a) / a)} %`, times = () => "×" + Math.round(b / a).toLocaleString("en");
+	const part = a ? ` (${b >= 5 * a ? times() : percent()})` : " (new)";
 	return element("span", (b > a ? "+" : "−") + text(Math.abs(b - a)) + (b ? part : " (gone)"), { className: bad && b > a ? "bad" : "" });
 }
 

@@ -54,6 +54,8 @@ export class Console {
 			return;
 		}
 		const schemas = Map.groupBy(this.known.tables, t => t.schema), recordings = schemas.size - 3; // the first is performance_schema too
+		const each = [...schemas.keys()].filter(s => !["information_schema", "sys", this.known.tables[0].schema].includes(s));
+		if (recordings > 1) $("sql-schemas").textContent = `Tables have the rows of all recordings, and those of ${each.join(" and ")} have the rows of one.`;
 		for (const [schema, tables] of schemas) {
 			if (schema === "information_schema" || recordings === 1 && schemas.keys().toArray().at(-1) === schema) continue;
 			const group = element("optgroup", undefined, { label: schema });
