@@ -40,7 +40,7 @@ func FuzzLook(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := newProcess(1, file)
+		p, err := newProcess(1, &shared{1, file})
 		if err != nil {
 			return
 		}

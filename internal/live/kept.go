@@ -4,11 +4,9 @@ package live
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
-	"syscall"
 	"unsafe"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
@@ -199,19 +197,19 @@ func (p *Process) rows(to *[]Tally, at uint64) error {
 // written calls f with the n values of type T at a place in the file, and their indexes. It leaves
 // out most pages that were never written, and does not ask of each whether it was.
 func written[T any](p *Process, at, n uint64, f func(i uint64, v *T)) error {
-	const seekData, atOnce = 3, 64 << 10
+	const atOnce = 64 << 10
 	var one T
 	size := uint64(unsafe.Sizeof(one))
 	buffer := make([]T, max(atOnce/size, 1))
 	for i := uint64(0); i < n; {
-		from, err := p.file.Seek(int64(at+i*size), seekData)
-		if errors.Is(err, syscall.ENXIO) || err == nil && uint64(from) >= at+n*size {
-			break
-		}
+		from, err := p.memory.written(at + i*size)
 		if err != nil {
 			return fmt.Errorf("process %d: %v", p.PID, err)
 		}
-		i = max(i, (uint64(from)-at)/size)
+		if from >= at+n*size {
+			break
+		}
+		i = max(i, (from-at)/size)
 		some := buffer[:min(uint64(len(buffer)), n-i)]
 		if err := p.taking.Load().take(uint64(len(some)) * size); err != nil {
 			return fmt.Errorf("process %d: %w", p.PID, err)

@@ -33,7 +33,7 @@ func TestWritten(t *testing.T) {
 	}
 	var got []uint64
 	read := 0
-	if err := written(&Process{file: file}, at, n, func(i uint64, s *format.Summary) {
+	if err := written(&Process{memory: &shared{file: file}}, at, n, func(i uint64, s *format.Summary) {
 		if read++; s.Count != 0 {
 			got = append(got, i)
 			if s.Count != i+1 {

@@ -62,7 +62,7 @@ func TestLies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := newProcess(os.Getpid(), file)
+			p, err := newProcess(os.Getpid(), &shared{os.Getpid(), file})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,7 +4,6 @@ package live
 
 import (
 	"cmp"
-	"syscall"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
@@ -31,27 +30,10 @@ func (p *Process) Memory() []Memory {
 		{"probes", &h.Probes, min(h.Probes.Used, h.Probes.Max)},
 	} {
 		most := part.Max * cmp.Or(part.Size, 1)
-		parts = append(parts, Memory{Name: part.name, Count: part.count, Bytes: p.touched(int64(part.At), int64(part.At+most)), Most: most})
+		parts = append(parts, Memory{Name: part.name, Count: part.count, Bytes: p.memory.touched(int64(part.At), int64(part.At+most)), Most: most})
 	}
-	var stat syscall.Stat_t
-	if syscall.Fstat(int(p.file.Fd()), &stat) == nil {
-		parts = append(parts, Memory{Name: "file", Count: 1, Bytes: uint64(stat.Blocks) * 512, Most: uint64(stat.Size)})
+	if taken, size, err := p.memory.taken(); err == nil {
+		parts = append(parts, Memory{Name: "file", Count: 1, Bytes: taken, Most: size})
 	}
 	return parts
-}
-
-// touched returns how many bytes the file has from one place to another, without holes.
-func (p *Process) touched(from, to int64) (n uint64) {
-	const seekData, seekHole = 3, 4
-	for from < to {
-		data, err := p.file.Seek(from, seekData)
-		if err != nil || data >= to { // there are only holes
-			break
-		}
-		if from, err = p.file.Seek(data, seekHole); err != nil {
-			break
-		}
-		n += uint64(min(from, to) - data)
-	}
-	return n
 }

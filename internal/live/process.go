@@ -13,11 +13,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 	"unsafe"
 
@@ -29,13 +27,8 @@ import (
 // List returns the processes that Attach can attach to, and those that it can't because of their
 // version, ordered by their numbers.
 func List() []Found {
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	var list []Found
-	for _, dir := range dirs {
-		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil {
-			continue
-		}
+	for _, pid := range processes() {
 		p, err := Attach(pid)
 		var version *VersionError
 		switch {
@@ -67,82 +60,17 @@ func runs(f Found) Found {
 	return f
 }
 
-// memoryName is what the descriptors of the memory file lead to.
-const memoryName = "/memfd:ftrace (deleted)"
-
-// openMemory opens the memory file of a process.
-func openMemory(pid int) (*os.File, error) {
-	dir := fmt.Sprintf("/proc/%d/fd", pid)
-	entries, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no process %d", pid)
-	case errors.Is(err, fs.ErrPermission):
-		return nil, permissionError(pid)
-	case err != nil:
-		return nil, err
-	}
-	for _, e := range slices.Backward(entries) { // it has a high number
-		name := filepath.Join(dir, e.Name())
-		to, err := os.Readlink(name)
-		if errors.Is(err, fs.ErrPermission) { // the names are for its user, what they lead to is not
-			return nil, permissionError(pid)
-		}
-		if err != nil || to != memoryName {
-			continue
-		}
-		f, err := os.OpenFile(name, os.O_RDWR, 0)
-		switch {
-		case errors.Is(err, fs.ErrPermission):
-			return nil, permissionError(pid)
-		case err != nil:
-			return nil, err
-		}
-		if !ownMemory(f, pid) {
-			f.Close()
-			continue
-		}
-		return f, nil
-	}
-	return nil, fmt.Errorf("process %d has no memory file: it was not built with ftrace-wrap, or runs with FTRACE_MEMORY=off", pid)
-}
-
-// permissionError is the error of a process that may not be looked into.
-func permissionError(pid int) error {
-	text := "is another user's"
-	if users := statusOf(pid, "Uid"); len(users) > 1 && users[1] == strconv.Itoa(os.Geteuid()) {
-		text = "may not be looked into: it has more capabilities than this process, or is in another user namespace, so that needs CAP_SYS_PTRACE"
-	} else if os.Geteuid() == 0 {
-		text += ": root needs CAP_SYS_PTRACE and CAP_DAC_OVERRIDE for that"
-	}
-	return &deniedError{fmt.Sprintf("process %d %s", pid, text)}
-}
-
 // A deniedError is an fs.ErrPermission with words of its own.
 type deniedError struct{ text string }
 
 func (e *deniedError) Error() string { return e.text }
 func (e *deniedError) Unwrap() error { return fs.ErrPermission }
 
-// ownMemory reports whether a memory file is the process's own, and not that of another process
-// into which it looks. In a container a process knows itself by another number.
-func ownMemory(f *os.File, pid int) bool {
-	var b [8]byte
-	if _, err := f.ReadAt(b[:], int64(unsafe.Offsetof(format.Head{}.PID))); err != nil {
-		return true // Attach says what is wrong
-	}
-	owner := int(binary.LittleEndian.Uint64(b[:]))
-	if owner == 0 || owner == pid {
-		return true
-	}
-	return slices.Contains(statusOf(pid, "NSpid"), strconv.Itoa(owner))
-}
-
 // A Process is a running program. Its methods may be called concurrently. Several readers of the
 // same program may be at work at once.
 type Process struct {
 	PID         int
-	file        *os.File
+	memory      *shared
 	head        *format.Head                // in the memory, which may change at any moment
 	seen        atomic.Pointer[format.Head] // as it was when last checked: places and sizes are taken from it
 	taking      atomic.Pointer[budget]
@@ -155,29 +83,30 @@ type Process struct {
 	parts       [lockCut + 1]sync.Mutex // which parts of the file are locked, for the goroutines here
 }
 
+// Alive reports whether the process still runs.
+func (p *Process) Alive() bool { return p.memory.alive() }
+
+var errLocked = errors.New("another reader has it locked")
+
 var errStarting = errors.New("its memory file is not one of ftrace-wrap's, or it is just starting")
 
 // Attach opens the memory file of a process of this user. That changes nothing for the process.
 func Attach(pid int) (*Process, error) {
-	f, err := openMemory(pid)
+	m, err := openMemory(pid)
 	if err != nil {
 		return nil, err
 	}
-	return newProcess(pid, f)
+	return newProcess(pid, m)
 }
 
 // newProcess maps the head of a memory file. It closes the file if that fails.
-func newProcess(pid int, f *os.File) (*Process, error) {
-	if info, err := f.Stat(); err != nil || info.Size() < format.HeadSize {
-		f.Close()
-		return nil, fmt.Errorf("process %d: %w", pid, errStarting)
-	}
-	mem, err := syscall.Mmap(int(f.Fd()), 0, format.HeadSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+func newProcess(pid int, m *shared) (*Process, error) {
+	mem, err := m.mapHead()
 	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("process %d: its memory file can't be mapped: %v", pid, err)
+		m.close()
+		return nil, fmt.Errorf("process %d: %w", pid, err)
 	}
-	p := &Process{PID: pid, file: f, mem: mem, head: (*format.Head)(unsafe.Pointer(&mem[0]))}
+	p := &Process{PID: pid, memory: m, mem: mem, head: (*format.Head)(unsafe.Pointer(&mem[0]))}
 	h := p.head
 	switch {
 	case atomic.LoadUint64(&h.Magic) != format.MemoryMagic:
@@ -196,18 +125,8 @@ func newProcess(pid int, f *os.File) (*Process, error) {
 // stays.
 func (p *Process) Close() error {
 	err := p.Detach()
-	syscall.Munmap(p.mem)
-	return errors.Join(err, p.file.Close())
-}
-
-// Alive reports whether the process still runs.
-func (p *Process) Alive() bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID))
-	if err != nil {
-		return false
-	}
-	_, rest, ok := strings.Cut(string(stat), ") ")
-	return ok && rest[0] != 'Z' && rest[0] != 'X'
+	p.memory.unmapHead(p.mem)
+	return errors.Join(err, p.memory.close())
 }
 
 // The parts of the file that readers lock: for a request, for a snapshot, and from lockSession on
@@ -218,25 +137,18 @@ const (
 	lockSession = 3
 )
 
-// lock locks a part of the file for this reader, or unlocks it. The system unlocks it when the
-// reader ends.
-func (p *Process) lock(part int64, kind int16) error {
-	const set = 37 // F_OFD_SETLK
-	return syscall.FcntlFlock(p.file.Fd(), set, &syscall.Flock_t{Type: kind, Whence: 0, Start: part, Len: 1})
-}
-
 // exclude keeps all others, here and elsewhere, from a part of the file until done is called. It
 // waits for that until the deadline.
 func (p *Process) exclude(part int64, deadline time.Time) (done func(), err error) {
 	p.parts[part].Lock() // the file's lock is the same for all who have it open through p.file
 	for {
-		if err = p.lock(part, syscall.F_WRLCK); err == nil {
+		if err = p.memory.lock(part); err == nil {
 			return func() {
-				p.lock(part, syscall.F_UNLCK)
+				p.memory.unlock(part)
 				p.parts[part].Unlock()
 			}, nil
 		}
-		if !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EACCES) {
+		if !errors.Is(err, errLocked) {
 			err = fmt.Errorf("process %d: %v", p.PID, err)
 			break
 		}
@@ -298,7 +210,7 @@ func (p *Process) request(observer, kind uint32, text string, deadline time.Time
 			if time.Now().After(deadline) {
 				return fmt.Errorf("process %d does not answer: is it stopped?", p.PID)
 			}
-			futex(&h.Reply, futexWait, atomic.LoadUint32(&h.Reply), 20*time.Millisecond, number)
+			p.memory.awaitReply(h, number)
 		}
 		return nil
 	}
@@ -309,7 +221,7 @@ func (p *Process) request(observer, kind uint32, text string, deadline time.Time
 	copy(p.mem[format.RequestAt:], text)
 	h.Asked, h.Kind, h.Observer = uint32(len(text)), kind, observer
 	number := atomic.AddUint32(&h.Request, 1)
-	futex(&h.Request, futexWake, 1, 0, 0)
+	p.memory.wake(h)
 	if err := waitFor(number); err != nil {
 		return "", err
 	}
@@ -318,20 +230,6 @@ func (p *Process) request(observer, kind uint32, text string, deadline time.Time
 		return "", errors.New(answer)
 	}
 	return answer, nil
-}
-
-const (
-	futexWait = 0
-	futexWake = 1
-)
-
-// futex waits while the word is v, unless it became wanted meanwhile; or it wakes those who wait.
-func futex(word *uint32, op int, v uint32, timeout time.Duration, wanted uint32) {
-	if op == futexWait && v == wanted {
-		return
-	}
-	ts := syscall.NsecToTimespec(int64(timeout))
-	syscall.Syscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(word)), uintptr(op), uintptr(v), uintptr(unsafe.Pointer(&ts)), 0, 0)
 }
 
 // SetRules puts rules in force, in the grammar of FTRACE; "" disarms all functions. They are in
@@ -416,8 +314,7 @@ func (p *Process) Directory() string {
 	if descriptor == 0 {
 		return ""
 	}
-	dir, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", p.PID, descriptor))
-	return dir
+	return p.memory.directory(descriptor)
 }
 
 // RecordsTo reports whether this recording is in a directory. A process that sees other files, as
@@ -427,7 +324,7 @@ func (p *Process) RecordsTo(dir string) bool {
 	if descriptor == 0 {
 		return false
 	}
-	own, err := os.Stat(fmt.Sprintf("/proc/%d/fd/%d", p.PID, descriptor))
+	own, err := p.memory.statDirectory(descriptor)
 	if err != nil {
 		return false
 	}
@@ -442,14 +339,7 @@ func Writes(pid int, dir string, uuid [16]byte, executable string) bool {
 	if writes(pid, dir, uuid, executable) {
 		return true
 	}
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, d := range dirs {
-		other, err := strconv.Atoi(filepath.Base(d))
-		if err == nil && other != pid && slices.Contains(statusOf(other, "NSpid"), strconv.Itoa(pid)) && writes(other, dir, uuid, executable) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(alsoKnownAs(pid), func(other int) bool { return writes(other, dir, uuid, executable) })
 }
 
 // writes reports that of a process by its number here.
@@ -461,33 +351,6 @@ func writes(pid int, dir string, uuid [16]byte, executable string) bool {
 	}
 	defer p.Close()
 	return p.Alive() && p.head.UUID == uuid && (p.Sessions() > 0 || p.RecordsTo(dir))
-}
-
-// mayBe reports whether a process into which one may not look runs as the user whose directory this
-// is, and has the name of an executable.
-func mayBe(pid int, dir, executable string) bool {
-	info, err := os.Stat(dir)
-	if err != nil {
-		return false
-	}
-	const maxName = 15 // bytes of it that the system keeps
-	name, users := filepath.Base(executable), statusOf(pid, "Uid")
-	return len(users) > 1 && users[1] == fmt.Sprint(info.Sys().(*syscall.Stat_t).Uid) && // the effective one
-		strings.Join(statusOf(pid, "Name"), " ") == name[:min(len(name), maxName)]
-}
-
-// statusOf returns the words of a line of /proc/PID/status.
-func statusOf(pid int, name string) []string {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return nil
-	}
-	for line := range strings.Lines(string(status)) {
-		if words, ok := strings.CutPrefix(line, name+":"); ok {
-			return strings.Fields(words)
-		}
-	}
-	return nil
 }
 
 // Sessions returns how many sessions there are.
@@ -627,13 +490,13 @@ func (p *Process) Begin() error {
 		return fmt.Errorf("a session of process %d has begun already", p.PID)
 	}
 	session := uint32(1)
-	for p.lock(lockSession+int64(session), syscall.F_WRLCK) != nil {
+	for p.memory.lock(lockSession+int64(session)) != nil {
 		if session++; session > format.SessionsMax {
 			return fmt.Errorf("%d are attached to process %d, and there can be no more: end one of them", format.SessionsMax, p.PID)
 		}
 	}
 	if err := p.askFor(session, format.AskSession, ""); err != nil {
-		p.lock(lockSession+int64(session), syscall.F_UNLCK)
+		p.memory.unlock(lockSession + int64(session))
 		return err
 	}
 	atomic.StoreUint32(&p.session, session)
@@ -665,7 +528,7 @@ func (p *Process) Detach() error {
 	p.ends <- struct{}{}
 	<-p.ends // the memory is not touched any more
 	atomic.StoreUint32(&p.session, 0)
-	defer p.lock(lockSession+int64(session), syscall.F_UNLCK)
+	defer p.memory.unlock(lockSession + int64(session))
 	if !p.Alive() {
 		return nil
 	}

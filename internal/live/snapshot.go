@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -202,12 +201,12 @@ func (p *Process) tables() (*recording.Recording, error) {
 // check reports whether the memory is consistent. Later reads use the places and sizes of the head
 // that was checked, for the memory may change.
 func (p *Process) check() error {
-	info, err := p.file.Stat()
+	size, err := p.memory.size()
 	if err != nil {
 		return err
 	}
 	h := *p.head
-	if wrong := wrong(&h, uint64(info.Size())); wrong != "" {
+	if wrong := wrong(&h, size); wrong != "" {
 		return fmt.Errorf("process %d: its memory is inconsistent: %s", p.PID, wrong)
 	}
 	p.seen.Store(&h)
@@ -220,7 +219,7 @@ func (p *Process) read(at, n uint64) ([]byte, error) {
 		return nil, fmt.Errorf("process %d: %w", p.PID, err)
 	}
 	b := make([]byte, n)
-	if _, err := p.file.ReadAt(b, int64(at)); err != nil && err != io.EOF {
+	if _, err := p.memory.readAt(p.seen.Load(), b, at); err != nil && err != io.EOF {
 		return nil, fmt.Errorf("process %d: %v", p.PID, err)
 	}
 	return b, nil
@@ -254,7 +253,7 @@ func readTo[T any](p *Process, list []T, at, n uint64) ([]T, error) {
 // fill reads a list, which is not empty, from a place in the file.
 func fill[T any](p *Process, list []T, at uint64) error {
 	b := unsafe.Slice((*byte)(unsafe.Pointer(&list[0])), uintptr(len(list))*unsafe.Sizeof(list[0]))
-	n, err := p.file.ReadAt(b, int64(at))
+	n, err := p.memory.readAt(p.seen.Load(), b, at)
 	if err != nil && err != io.EOF {
 		return fmt.Errorf("process %d: %v", p.PID, err)
 	}
@@ -290,7 +289,7 @@ func (p *Process) eventInFile(directory int32, at Place, e *recording.Event) boo
 	if at.offset >= format.FileChunk {
 		return false
 	}
-	f, err := os.Open(fmt.Sprintf("/proc/%d/fd/%d/calls_%d", p.PID, directory, at.processor))
+	f, err := p.memory.openIn(directory, fmt.Sprintf("calls_%d", at.processor))
 	if err != nil {
 		return false
 	}
