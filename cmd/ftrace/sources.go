@@ -79,7 +79,7 @@ func noneFound(c *schema.Catalog, args []string) error {
 		return nil
 	}
 	for _, f := range live.List() {
-		if f.Err != nil && slices.Contains(args, filepath.Base(f.Executable)) {
+		if f.Err != nil && slices.ContainsFunc(args, f.Called) {
 			return fmt.Errorf("process %d: %w", f.PID, f.Err)
 		}
 	}

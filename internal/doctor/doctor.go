@@ -59,7 +59,7 @@ type trial struct {
 }
 
 // views are the systems on which a running program is looked into.
-var views = []string{"linux"}
+var views = []string{"linux", "windows"}
 
 // trials are in the order in which they are made.
 var trials = []trial{

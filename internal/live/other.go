@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux && !windows
 
 package live
 
@@ -10,10 +10,10 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/symbols"
 )
 
-// A Process is a running program, on Linux.
+// A Process is a running program, on Linux or Windows.
 type Process struct{ PID int }
 
-var errSystem = errors.New("running programs can be inspected on Linux only")
+var errSystem = errors.New("running programs can be inspected on Linux and Windows only")
 
 // List returns no processes.
 func List() []Found { return nil }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 	"unsafe"
@@ -22,6 +23,17 @@ type Found struct {
 	Recording  Recording // where it records
 	Session    bool      // a session is under way
 	Err        error     // why Attach fails: a VersionError; then the three fields before are not known
+}
+
+// Called reports whether the process runs an executable of that name. On Windows case is the same,
+// and .exe may be left out.
+func (f *Found) Called(name string) bool {
+	base := filepath.Base(f.Executable)
+	if runtime.GOOS == "windows" {
+		plain := func(s string) string { return strings.TrimSuffix(strings.ToLower(s), ".exe") }
+		return plain(base) == plain(name)
+	}
+	return base == name
 }
 
 // A VersionError says that a program was built by another version of ftrace-wrap, whose memory has

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -38,7 +37,7 @@ func (f *finder) find() {
 	}
 	found := map[int]bool{}
 	for _, p := range live.List() {
-		if p.PID == os.Getpid() || !slices.Contains(f.names, filepath.Base(p.Executable)) {
+		if p.PID == os.Getpid() || !slices.ContainsFunc(f.names, p.Called) {
 			continue
 		}
 		found[p.PID] = true

@@ -1,3 +1,5 @@
+//go:build !windows
+
 package symbols
 
 import (
@@ -24,5 +26,3 @@ func Program(pid int) (executable string, args []string) {
 	}
 	return filepath.Join(dir, args[0]), args
 }
-
-func emulates(executable string) bool { return strings.HasPrefix(filepath.Base(executable), "qemu-") }

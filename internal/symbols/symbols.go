@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -202,3 +203,5 @@ func firstMapping(pid int, exe string) (begin uint64, ok bool) {
 	}
 	return 0, false
 }
+
+func emulates(executable string) bool { return strings.HasPrefix(filepath.Base(executable), "qemu-") }

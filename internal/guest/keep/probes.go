@@ -79,7 +79,7 @@ func (t *ftraceG) keepFired(gp *g, f *ftraceFunc, around *ftraceFrame, now uint6
 // did. The world is stopped.
 func ftraceForgetProbes(h *ftraceHead, which uint32) {
 	if which&ftrace_format_ClearProbes != 0 && ftraceMemory.probes != nil {
-		ftraceForget(h.Probes.At, min(h.Probes.Used, h.Probes.Max)*h.Probes.Size)
+		ftraceForget(ftraceMemory.probes, h.Probes.At, min(h.Probes.Used, h.Probes.Max)*h.Probes.Size)
 	}
 	for p := ftraceRegistry.first; p != nil && which&ftrace_format_ClearProbeSums != 0; p = p.next() {
 		for i := range p.Nfuncs {

@@ -133,3 +133,17 @@ func ftraceProbe(p uintptr, n uintptr) bool {
 	}
 	return true
 }
+
+// There is no memory that others can see, nor any in its place.
+
+func ftraceMemoryFile(size uint64) int32 { return 0 }
+
+func ftraceResize(fd int32, size uint64) int32 { return 78 }
+
+func ftraceMapMemory(at, size uint64) unsafe.Pointer { return nil }
+
+func ftraceForget(p unsafe.Pointer, at, size uint64) {}
+
+func ftraceWait(p *uint32, v uint32, ns int64) bool { return false }
+
+func ftraceWake(p *uint32) int { return 0 }

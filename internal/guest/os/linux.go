@@ -127,8 +127,8 @@ func ftraceMapMemory(at, size uint64) unsafe.Pointer {
 	return unsafe.Pointer(p)
 }
 
-// ftraceForget empties a part of the memory file, and gives its memory back.
-func ftraceForget(at, size uint64) {
+// ftraceForget empties a part of the memory file, which is mapped at p, and gives its memory back.
+func ftraceForget(_ unsafe.Pointer, at, size uint64) {
 	const punch, keepSize = 2, 1
 	syscall.Syscall6(ftraceSysFallocate, uintptr(ftraceMemory.fd), punch|keepSize, uintptr(at), uintptr(size), 0, 0)
 }

@@ -1,24 +1,10 @@
 //go:build ftrace_core
 
-// What there is on Linux alone: memory that others look into, and copies that are held back.
+// What there is on Linux alone, such as copies that are held back.
 
 package runtime
 
 import "unsafe"
-
-// There is no memory that others can see, nor any in its place.
-
-func ftraceMemoryFile(size uint64) int32 { return 0 }
-
-func ftraceResize(fd int32, size uint64) int32 { return 78 }
-
-func ftraceMapMemory(at, size uint64) unsafe.Pointer { return nil }
-
-func ftraceForget(at, size uint64) {}
-
-func ftraceWait(p *uint32, v uint32, ns int64) bool { return false }
-
-func ftraceWake(p *uint32) int { return 0 }
 
 //go:nosplit
 func ftraceSystemTicks() uint64 { return 0 }

@@ -23,6 +23,15 @@ const (
 	ftraceEEXIST = 17
 )
 
+// The size of what is kept in memory, unless FTRACE_MEMORY says otherwise. What is not touched
+// takes no memory.
+const (
+	ftraceTablesMax      = 256 << 20 // bytes
+	ftraceFramesMax      = 1 << 30   // bytes
+	ftraceFunctionsUsual = 1 << 16
+	ftraceRowsUsual      = 1 << 16
+)
+
 // ftraceNotInNames are the characters that the name of a file may not have.
 const ftraceNotInNames = "/"
 

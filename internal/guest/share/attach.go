@@ -1,8 +1,8 @@
 //go:build ftrace_core
 
-// Requests from outside. A thread waits at a word of the memory file, as sysmon does without a
-// processor, which costs nothing while there is no request. Another process writes the request
-// there and wakes the thread.
+// Requests from outside. A thread waits at a word of the memory file, on Windows for an event, as
+// sysmon does without a processor, which costs nothing while there is no request. Another process
+// writes the request there and wakes the thread.
 //
 // The thread has the goroutine answer that otherwise forces garbage collections: every program has
 // it, and it may do what goroutines do.
@@ -456,8 +456,9 @@ func ftraceForgetCalls(h *ftraceHead, calls, waits uint32) {
 		for i := range parts {
 			if p := &parts[i]; p.forget != 0 && p.most != 0 {
 				at := h.Processors.At + uint64(id)*h.Processors.Size + p.at
-				ftraceForget(at, p.most*p.size)
-				ftraceForget(at+h.HalfSize, p.most*p.size)
+				half := add(unsafe.Pointer(w), uintptr(p.at))
+				ftraceForget(half, at, p.most*p.size)
+				ftraceForget(add(half, uintptr(h.HalfSize)), at+h.HalfSize, p.most*p.size)
 			}
 		}
 	}

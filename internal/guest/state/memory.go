@@ -2,7 +2,8 @@
 
 // The memory that others may look into. It shows what goes on in the program, in a file that has no
 // name in any directory (memfd_create). Another process of the same user finds it through
-// /proc/PID/fd and maps it. When the program ends it is gone.
+// /proc/PID/fd and maps it. When the program ends it is gone. On Windows each part of it that is
+// mapped is a section of its own, with a name (os/memory_windows.go).
 //
 // docs/format.md says where everything is. The program itself reads back nothing but requests
 // (share/attach.go) and the consumers that are on.
@@ -28,7 +29,7 @@ type ftraceHead struct {
 // The limits that FTRACE_MEMORY sets.
 var ftraceLimits = struct {
 	functions, goroutines, history, long, rows int
-}{1 << 16, 1 << 17, 10, 10000, 1 << 16}
+}{ftraceFunctionsUsual, 1 << 17, 10, 10000, ftraceRowsUsual}
 
 // ftraceMemory is the memory file.
 var ftraceMemory struct {
@@ -93,11 +94,12 @@ func ftraceMakeMemory() {
 	}
 }
 
-// ftraceFramesFrom is the distance of the first frame from its section's start. The section has 1
-// GiB, and is mapped right below that of the goroutines' states. Addresses at the same place in
-// both differ in one bit. AMD's processors ignore that bit when they guess by an address in which
-// way of their cache a line is (M. Lipp et al., Take A Way, 2020). If a goroutine's frames were at
-// the place of its state, each would keep evicting the other, and a call would take twice as long.
+// ftraceFramesFrom is the distance of the first frame from its section's start. On Linux the
+// section has 1 GiB, and is mapped right below that of the goroutines' states. Addresses at the
+// same place in both differ in one bit. AMD's processors ignore that bit when they guess by an
+// address in which way of their cache a line is (M. Lipp et al., Take A Way, 2020). If a
+// goroutine's frames were at the place of its state, each would keep evicting the other, and a call
+// would take twice as long.
 const ftraceFramesFrom = 21 * 64
 
 // ftraceArmMemory makes the sections when something is armed for the first time. Each processor has
@@ -116,7 +118,7 @@ func ftraceArmMemory(chunks uint64) {
 	h.Tables = section(1, ftraceTablesMax)
 	h.Flags = section(1, ftraceLimits.functions+1)
 	h.Goroutines = section(unsafe.Sizeof(ftraceG{}), ftraceLimits.goroutines)
-	h.Frames = section(1, 1<<30)
+	h.Frames = section(1, ftraceFramesMax)
 	h.Frames.Used = ftraceFramesFrom
 	own := ftracePages(uint64(unsafe.Sizeof(ftraceWriter{})))
 	part := func(size uintptr, most int) (from, n uint64) {
@@ -245,9 +247,6 @@ func ftraceSharedG() *ftraceG {
 	}
 	return (*ftraceG)(add(ftraceMemory.gs, uintptr(n-1)*unsafe.Sizeof(ftraceG{})))
 }
-
-// ftraceTablesMax is how many bytes of tables are kept.
-const ftraceTablesMax = 256 << 20
 
 // ftraceTablesKept has the packets of the tables that came while there was no section for them.
 var ftraceTablesKept struct {

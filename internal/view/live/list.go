@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -73,7 +72,7 @@ func Named(s string) (*live.Process, error) {
 	var pids []string
 	pid := 0
 	for _, f := range live.List() {
-		if f.PID != os.Getpid() && (filepath.Base(f.Executable) == s || f.Executable == s) {
+		if f.PID != os.Getpid() && (f.Called(s) || f.Executable == s) {
 			pids = append(pids, strconv.Itoa(f.PID))
 			pid = f.PID
 		}

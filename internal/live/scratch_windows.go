@@ -1,0 +1,24 @@
+package live
+
+import (
+	"path/filepath"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/scratch"
+)
+
+// Scratch makes a directory in which the process can write a recording for this one.
+func (p *Process) Scratch() (*Scratch, error) {
+	dir, remove, err := scratch.New()
+	if err != nil {
+		return nil, err
+	}
+	recording := filepath.Join(dir, "recording")
+	return &Scratch{Inside: recording, Here: recording, Remove: remove}, nil
+}
+
+// Foreign reports whether the process can't be told to write just anywhere for this one. Only this
+// user's processes are looked into, and they see the same files.
+func (p *Process) Foreign() bool { return false }
+
+// Files returns a function that says what descriptors of the process are: it has no names for them.
+func (p *Process) Files() func(descriptor uint64) string { return func(uint64) string { return "" } }
