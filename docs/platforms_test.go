@@ -76,7 +76,11 @@ func TestPlatforms(t *testing.T) {
 					}
 				}
 			}
-			table += " | " + []string{"absent", "built", "run", fmt.Sprintf("run: %d of %d scripts", ran, all)}[min(1, all-skipped)+min(1, ran)+min(1, ran*(all-skipped-ran))]
+			of := all
+			if strings.HasPrefix(p.name, "Linux") {
+				of -= skipped // they are for another system
+			}
+			table += " | " + []string{"absent", "built", "run", fmt.Sprintf("run: %d of %d scripts", ran, of)}[min(1, all-skipped)+min(1, ran)+min(1, ran*(of-ran))]
 		}
 		table += " |\n"
 	}
