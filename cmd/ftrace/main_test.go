@@ -21,7 +21,7 @@ import (
 // TestMain lets the test binary be ftrace, under which name testscript puts it on the scripts'
 // PATH.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ftrace": main, "look": look, "receive": receive, "spans": spans, "logs": logs, "metrics": metrics})
+	testscript.Main(m, map[string]func(){"ftrace": main, "look": look, "receive": receive, "jaeger": jaeger, "spans": spans, "logs": logs, "metrics": metrics})
 }
 
 // TestScript runs testdata/script/*.txtar, each a module of its own. $TOOLEXEC is the flag that
@@ -91,7 +91,7 @@ func TestPrograms(t *testing.T) {
 // haveReaders returns an error if there are no readers of exported formats, most of them from npm,
 // in the directory that $READERS names, or nothing that they run in.
 func haveReaders() (err error) {
-	for _, name := range []string{"argent/assets/trace-processor", "node_modules/@paulirish/trace_engine", "node_modules/@duckdb/node-api", "speedscope/dist", "otelcol/otelcol"} {
+	for _, name := range []string{"argent/assets/trace-processor", "node_modules/@paulirish/trace_engine", "node_modules/@duckdb/node-api", "speedscope/dist", "otelcol/otelcol", "jaeger/jaeger"} {
 		_, missing := os.Stat(filepath.Join(os.Getenv("READERS"), name))
 		err = errors.Join(err, missing)
 	}
