@@ -100,14 +100,17 @@ var definitions = map[string][]definition{
 		grpcDefinition("any", grpcFirst...),
 		grpcDefinition("interface{}", grpcFirst...),
 	},
-	// Of messages that are published, and given to handlers. The signatures are those of releases
-	// from 1.50 on, and from 1.12.
+	// Of messages that are published, given to handlers, and returned. The signatures are those of
+	// releases from 1.50 on, from 1.44, and from 1.12.
 	"github.com/nats-io/nats.go": {
 		natsDefinition(rewrite.Insertion{Type: "func(string, string, bool, []byte, []byte) error",
-			Entry: "if ftraceSpans!=0&&{recv}!=nil{ftraced:=ftracePublishes({recv},{p0},{p3});defer ftraced.end(&{r0});{p3}=ftraced.carry({recv},{p3},len({p4}))};"}),
-		natsDefinition(rewrite.Insertion{Type: "func(string, string, []byte, []byte) error",
-			Entry: "if ftraceSpans!=0&&{recv}!=nil{ftraced:=ftracePublishes({recv},{p0},{p2});defer ftraced.end(&{r0});{p2}=ftraced.carry({recv},{p2},len({p3}))};"}),
+			Entry: "if ftraceSpans!=0&&{recv}!=nil{ftraced:=ftracePublishes({recv},{p0},{p3});defer ftraced.end(&{r0});{p3}=ftraced.carry({recv},{p3},len({p4}))};"}, natsIterates),
+		natsDefinition(natsPublish, natsIterates),
+		natsDefinition(natsPublish),
 	},
+	// Messages of streams that are returned. The signatures are those of releases from 1.45 on, and
+	// before.
+	"github.com/nats-io/nats.go/jetstream": {jetstreamDefinition("...NextOpt"), jetstreamDefinition("")},
 	// A Writer's messages, and those that a Reader returns.
 	"github.com/segmentio/kafka-go": {{
 		files:  []string{"link/spanlinks.go", placeFile, "lib/kafka/spans.go"},
@@ -155,14 +158,43 @@ func grpcDefinition(empty string, serves ...rewrite.Insertion) definition {
 	}
 }
 
-// natsDefinition is that of a release of NATS's client, given how it publishes.
-func natsDefinition(publish rewrite.Insertion) definition {
+var (
+	natsPublish = rewrite.Insertion{Type: "func(string, string, []byte, []byte) error",
+		Entry: "if ftraceSpans!=0&&{recv}!=nil{ftraced:=ftracePublishes({recv},{p0},{p2});defer ftraced.end(&{r0});{p2}=ftraced.carry({recv},{p2},len({p3}))};"}
+	natsIterates = rewrite.Insertion{Func: "(*Subscription).nextMsgNoTimeout", Type: "func() (*Msg, error)", Entry: natsReceives}
+)
+
+const natsReceives = "if ftraceSpans!=0{defer ftraceReceives({recv},&{r0})};"
+
+// natsDefinition is that of a release of NATS's client, given how it publishes, and what else it
+// has.
+func natsDefinition(publish rewrite.Insertion, others ...rewrite.Insertion) definition {
 	publish.Func = "(*Conn).publish"
 	return definition{
-		files:  []string{"link/spanlinks.go", placeFile, "lib/nats/spans.go"},
-		fields: []rewrite.Field{{Type: "Options", Has: "InboxPrefix"}, {Type: "Conn", Has: "info"}},
-		insertions: []rewrite.Insertion{publish, {Func: "(*Conn).waitForMsgs", Type: "func(*Subscription)", Around: "mcb(m)",
-			Entry: "var ftraced ftraceMessage;if ftraceSpans!=0{ftraced=ftraceProcesses({recv},{p0},m)};", Exit: "ftraced.processed()"}},
+		files:  []string{"link/spanlinks.go", placeFile, "lib/nats/receive.go", "lib/nats/spans.go"},
+		fields: []rewrite.Field{{Type: "Options", Has: "InboxPrefix"}, {Type: "Conn", Has: "info"}, {Type: "Subscription", Has: "conn"}},
+		insertions: append([]rewrite.Insertion{
+			publish,
+			{Func: "(*Conn).waitForMsgs", Type: "func(*Subscription)", Around: "mcb(m)",
+				Entry: "var ftraced ftraceMessage;if ftraceSpans!=0{ftraced=ftraceProcesses({recv},{p0},m)};", Exit: "ftraced.processed()"},
+			{Func: "(*Subscription).NextMsg", Type: "func(time.Duration) (*Msg, error)", Entry: natsReceives},
+			{Func: "(*Subscription).NextMsgWithContext", Type: "func(context.Context) (*Msg, error)", Entry: natsReceives},
+			{Func: "(*Subscription).Fetch", Type: "func(int, ...PullOpt) ([]*Msg, error)", Entry: "if ftraceSpans!=0{defer ftraceFetches({recv},&{r0})};"},
+		}, others...),
+	}
+}
+
+// jetstreamDefinition is that of a release of package jetstream, given what Next of an iterator
+// takes. Fetch returns a channel.
+func jetstreamDefinition(takes string) definition {
+	const receives = "if ftraceSpans!=0{defer ftraceReceives(&{r0})};"
+	return definition{
+		files: []string{"link/spanlinks.go", placeFile, "lib/nats/receive.go", "lib/nats/jetstream.go"},
+		insertions: []rewrite.Insertion{
+			{Func: "(*pullSubscription).Next", Type: "func(" + takes + ") (Msg, error)", Entry: receives},
+			{Func: "(*pullConsumer).Next", Type: "func(...FetchOpt) (Msg, error)", Entry: receives},
+			{Func: "(*orderedConsumer).Next", Type: "func(...FetchOpt) (Msg, error)", Entry: receives},
+		},
 	}
 }
 

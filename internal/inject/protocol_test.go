@@ -34,6 +34,11 @@ func TestNATS(t *testing.T) {
 	const source = `package nats
 type Options struct { %s string }
 type Conn struct { info serverInfo }
+type Subscription struct { conn *Conn }
+func (s *Subscription) NextMsg(timeout time.Duration) (*Msg, error) { return msg, nil }
+func (s *Subscription) NextMsgWithContext(ctx context.Context) (*Msg, error) { return msg, nil }
+func (sub *Subscription) Fetch(batch int, opts ...PullOpt) ([]*Msg, error) { return msgs, nil }
+%s
 func (nc *Conn) publish(subj, reply string, %s) error { return nil }
 func (nc *Conn) waitForMsgs(s *Subscription) {
 	for {
@@ -43,13 +48,15 @@ func (nc *Conn) waitForMsgs(s *Subscription) {
 	}
 }
 `
-	for _, test := range []struct{ release, prefix, params, want string }{
-		{"v1.9.1", "InboxPrefix", "data []byte", ""},
-		{"v1.11.0", "Name", "hdr, data []byte", ""},
-		{"v1.12.1", "InboxPrefix", "hdr, data []byte", "ftraced:=ftracePublishes(nc,subj,hdr);defer ftraced.end(&_ftraced_r0);hdr=ftraced.carry(nc,hdr,len(data))"},
-		{"v1.55.0", "InboxPrefix", "validateReply bool, hdr, data []byte", "ftraced:=ftracePublishes(nc,subj,hdr);defer ftraced.end(&_ftraced_r0);hdr=ftraced.carry(nc,hdr,len(data))"},
+	const iterates = "func (s *Subscription) nextMsgNoTimeout() (*Msg, error) { return msg, nil }"
+	for _, test := range []struct{ release, prefix, iterates, params, want string }{
+		{"v1.9.1", "InboxPrefix", "", "data []byte", ""},
+		{"v1.11.0", "Name", "", "hdr, data []byte", ""},
+		{"v1.12.1", "InboxPrefix", "", "hdr, data []byte", "ftraced:=ftracePublishes(nc,subj,hdr);defer ftraced.end(&_ftraced_r0);hdr=ftraced.carry(nc,hdr,len(data))"},
+		{"v1.44.0", "InboxPrefix", iterates, "hdr, data []byte", "ftraced:=ftracePublishes(nc,subj,hdr);defer ftraced.end(&_ftraced_r0);hdr=ftraced.carry(nc,hdr,len(data))"},
+		{"v1.55.0", "InboxPrefix", iterates, "validateReply bool, hdr, data []byte", "ftraced:=ftracePublishes(nc,subj,hdr);defer ftraced.end(&_ftraced_r0);hdr=ftraced.carry(nc,hdr,len(data))"},
 	} {
-		changed, added, err := define("github.com/nats-io/nats.go", []File{{Name: "nats.go", Source: fmt.Appendf(nil, source, test.prefix, test.params)}})
+		changed, added, err := define("github.com/nats-io/nats.go", []File{{Name: "nats.go", Source: fmt.Appendf(nil, source, test.prefix, test.iterates, test.params)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,6 +66,8 @@ func (nc *Conn) waitForMsgs(s *Subscription) {
 			if len(changed) != 0 || len(added) != 1 {
 				t.Errorf("%s: %d files are added, and this is changed:\n%s", test.release, len(added), text)
 			}
+		case strings.Count(text, "ftraceReceives(s,&_ftraced_r0)") != 2+strings.Count(test.iterates, "func") || !strings.Contains(text, "ftraceFetches(sub,&_ftraced_r0)"):
+			t.Errorf("%s: not all that is returned is seen:\n%s", test.release, text)
 		case !strings.Contains(text, test.want) || !strings.Contains(text, "ftraced=ftraceProcesses(nc,s,m)};mcb(m);ftraced.processed()") || len(added) < 5:
 			t.Errorf("%s: %d files are added:\n%s", test.release, len(added), text)
 		}

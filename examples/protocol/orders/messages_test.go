@@ -51,10 +51,16 @@ func subscribed(t *testing.T, nc *nats.Conn, subject string) *nats.Subscription 
 	return s
 }
 
-func next(t *testing.T, s *nats.Subscription) *nats.Msg {
+// next takes a message, in a goroutine of its own: what that does then belongs to the message.
+func next(t *testing.T, s *nats.Subscription) (m *nats.Msg) {
 	t.Helper()
-	m, err := s.NextMsgWithContext(t.Context())
-	if err != nil {
+	var err error
+	taken := make(chan struct{})
+	go func() {
+		m, err = s.NextMsgWithContext(t.Context())
+		close(taken)
+	}()
+	if <-taken; err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -142,6 +148,87 @@ func TestPassedOn(t *testing.T) {
 		got := m.Header["traceparent"]
 		if len(got) != 1 || !strings.HasPrefix(got[0], foreign[:36]) || got[0] == foreign || m.Header["Traceparent"] != nil || (m.Header.Get("A") == "b") != (m.Subject == "out.same") {
 			t.Errorf("%s came with %v", m.Subject, m.Header)
+		}
+	}
+}
+
+// TestTaken: what a goroutine does when it has taken a message belongs to that message, by whichever
+// call it has taken it, until it takes the next one.
+func TestTaken(t *testing.T) {
+	nc := connect(t, "NATS_URL")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	old, err := nc.JetStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "taken", Subjects: []string{"taken.>"}}); err != nil {
+		t.Fatal(err)
+	}
+	pull, err := old.PullSubscribe("taken.>", "pull")
+	if err != nil {
+		t.Fatal(err)
+	}
+	consumer, err := js.CreateConsumer(ctx, "taken", jetstream.ConsumerConfig{Durable: "next", AckPolicy: jetstream.AckExplicitPolicy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	iterated, err := js.CreateConsumer(ctx, "taken", jetstream.ConsumerConfig{Durable: "iterated", AckPolicy: jetstream.AckExplicitPolicy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages, err := iterated.Messages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer messages.Stop()
+	ordered, err := js.OrderedConsumer(ctx, "taken", jetstream.OrderedConsumerConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	timed, within, ranged := subscribed(t, nc, "taken.>"), subscribed(t, nc, "taken.>"), subscribed(t, nc, "taken.>")
+	out := subscribed(t, nc, "after.>")
+	for _, given := range []string{"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-1af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"} {
+		if _, err := js.PublishMsg(ctx, &nats.Msg{Subject: "taken.one", Header: nats.Header{"traceparent": {given}}}); err != nil {
+			t.Fatal(err)
+		}
+		for _, test := range []struct {
+			name string
+			take func() error
+		}{
+			{"NextMsg", func() error { _, err := timed.NextMsg(time.Minute); return err }},
+			{"NextMsgWithContext", func() error { _, err := within.NextMsgWithContext(ctx); return err }},
+			{"Msgs", func() error {
+				for _, err := range ranged.Msgs() {
+					return err
+				}
+				return nil
+			}},
+			{"Fetch", func() error {
+				all, err := pull.Fetch(1, nats.Context(ctx))
+				if err == nil && len(all) != 1 {
+					t.Errorf("Fetch returns %d messages", len(all))
+				}
+				return err
+			}},
+			{"Consumer.Next", func() error { _, err := consumer.Next(); return err }},
+			{"MessagesContext.Next", func() error { _, err := messages.Next(); return err }},
+			{"OrderedConsumer.Next", func() error { _, err := ordered.Next(); return err }},
+		} {
+			if err := test.take(); err != nil {
+				t.Fatalf("%s: %v", test.name, err)
+			}
+			if err := nc.Publish("after."+test.name, nil); err != nil {
+				t.Fatal(err)
+			}
+			m := next(t, out)
+			if got := m.Header.Get("traceparent"); !strings.HasPrefix(got, given[:36]) || got == given {
+				t.Errorf("after %s a message came with %v, want the trace of %s", test.name, m.Header, given)
+			}
 		}
 	}
 }

@@ -202,14 +202,14 @@ func (x *Spans) begin(st *spanCalls, c *spanFrame, e *recording.Event) {
 // served reports whether calls of f are requests that the program serves, or messages that it
 // handles.
 func served(f *recording.Function) bool {
-	return f.Span && slices.ContainsFunc([]string{"http/server/", "grpc/server/", "nats/process/", "kafka/receive/"}, func(family string) bool {
+	return f.Span && slices.ContainsFunc([]string{"http/server/", "grpc/server/", "nats/process/", "nats/receive/", "kafka/receive/"}, func(family string) bool {
 		return strings.HasPrefix(f.FullName(), "stage/"+family)
 	})
 }
 
 // takes reports whether calls of f take a message: what their goroutine does then is done for it.
 func takes(f *recording.Function) bool {
-	return f.Span && strings.HasPrefix(f.FullName(), "stage/kafka/receive/")
+	return f.Span && (strings.HasPrefix(f.FullName(), "stage/kafka/receive/") || strings.HasPrefix(f.FullName(), "stage/nats/receive/"))
 }
 
 // identify finds out to which trace a span belongs, given the values of a request.

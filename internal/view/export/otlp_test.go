@@ -288,7 +288,7 @@ func TestServed(t *testing.T) {
 	for name, want := range map[string]bool{
 		"http/server/GET /": true, "http/client/GET host": false, "grpc/server/shop.Stock/Count": true, "grpc/client/shop.Stock/Count": false,
 		"grpc/stream/shop.Stock/List": false, "nats/process/orders.*.new": true, "nats/publish/orders.*.new": false,
-		"kafka/receive/parcels": true, "kafka/publish/parcels": false,
+		"kafka/receive/parcels": true, "nats/receive/parcels": true, "kafka/publish/parcels": false,
 	} {
 		if got := served(&recording.Function{Package: "stage", Name: name, Span: true}); got != want {
 			t.Errorf("%s: %t", name, got)

@@ -1,7 +1,7 @@
 //go:build ftrace_core && go1.24
 
 // This file is added to package github.com/nats-io/nats.go. It tells the core of messages that are
-// published and handled, and has them belong to a trace, with FTRACE_PROPAGATE.
+// published, handled and received, and has them belong to a trace, with FTRACE_PROPAGATE.
 
 package definition
 
@@ -13,20 +13,10 @@ const (
 )
 
 var _ = func() bool {
-	names, types := "subject", "string"
-	if ftracePropagate {
-		names, types = "subject,span,parent", "string,string,string"
-	}
-	ftraceDeclareSpan(ftracePublish, "other", names+";err!;func("+types+")(error)")
-	ftraceDeclareSpan(ftraceProcess, "other", names+";;func("+types+")")
+	ftraceDeclareMessages(ftracePublish, "err!", "(error)")
+	ftraceDeclareMessages(ftraceProcess, "", "")
 	return true
 }()
-
-// An ftraceMessage is a message that is published or handled.
-type ftraceMessage struct {
-	ftraceSpan
-	ftracePlace
-}
 
 // ftracePublishes is called by the function that publishes messages, given the header as it is
 // sent. end is called when it returns.
@@ -79,39 +69,30 @@ func (m ftraceMessage) processed() {
 	ftraceEndSpan(m.token, m.number, 0, nil)
 }
 
+// ftraceReceives is called when a function returns a message of a subscription, nil if there is
+// none.
+//
+//go:noinline
+func ftraceReceives(sub *Subscription, msg **Msg) {
+	if *msg != nil && !ftraceReserved(sub.conn, (*msg).Subject) { // an answer belongs to who has asked
+		ftraceTakes((*msg).Subject, (*msg).Header)
+	}
+}
+
+// ftraceFetches is called when a function returns several.
+//
+//go:noinline
+func ftraceFetches(sub *Subscription, messages *[]*Msg) {
+	for i := range *messages {
+		ftraceReceives(sub, &(*messages)[i])
+	}
+}
+
 // ftraceReserved reports whether a subject is one by which NATS itself speaks, JetStream's for
 // instance, or that of an answer.
 func ftraceReserved(nc *Conn, subject string) bool {
 	own := nc.Opts.InboxPrefix
 	return strings.HasPrefix(subject, "$") || strings.HasPrefix(subject, InboxPrefix) || own != "" && strings.HasPrefix(subject, own+".")
-}
-
-// ftracePattern returns a subject with asterisks in place of what looks like an identifier: what is
-// longer than a word, or has a number of several digits in it.
-func ftracePattern(subject string) string {
-	tokens := strings.Split(subject, ".")
-	for i, token := range tokens {
-		digits := 0
-		for j := range len(token) {
-			if '0' <= token[j] && token[j] <= '9' {
-				digits++
-			}
-		}
-		if digits > 1 || len(token) > 20 {
-			tokens[i] = "*"
-		}
-	}
-	return strings.Join(tokens, ".")
-}
-
-// ftraceValues returns the values of a header, in whatever case its name is.
-func ftraceValues(h Header, name string) (values []string) {
-	for key, v := range h {
-		if strings.EqualFold(key, name) {
-			values = append(values, v...)
-		}
-	}
-	return values
 }
 
 // ftraceTraceparent returns what the program itself has set as traceparent. c is what is around the

@@ -9,7 +9,7 @@ const titles = {
 	"stage/http/server": "HTTP requests served", "stage/http/client": "HTTP requests made",
 	"stage/grpc/server": "gRPC calls served", "stage/grpc/client": "gRPC calls made", "stage/grpc/stream": "gRPC streams opened",
 	"stage/kafka/receive": "Kafka messages received", "stage/kafka/publish": "Kafka messages published",
-	"stage/nats/process": "NATS messages handled", "stage/nats/publish": "NATS messages published",
+	"stage/nats/process": "NATS messages handled", "stage/nats/receive": "NATS messages received", "stage/nats/publish": "NATS messages published",
 	"statement/sql": "SQL statements", "statement/redis": "Redis commands",
 };
 
