@@ -18,6 +18,7 @@ const ftraceBeatsMissed = 5 // seconds without a beat, after which a session has
 
 // ftraceAttach is the state of requests.
 var ftraceAttach struct {
+	listens   uint32                               // the thread does; atomic
 	wanted    uint32                               // the goroutine is to answer; atomic
 	abandoned uint32                               // bits of the sessions whose other side is gone; atomic
 	consumers [ftrace_format_SessionsMax][2]uint32 // that the sessions want, of calls and of waits
@@ -35,6 +36,7 @@ func ftraceListen() {
 	var beats [ftrace_format_SessionsMax]uint64
 	var missed [ftrace_format_SessionsMax]int64 // nanoseconds without a beat
 	before := nanotime()
+	atomic.Store(&ftraceAttach.listens, 1)
 	for {
 		reply := atomic.Load(&h.Reply)
 		timeout := int64(3600e9)

@@ -91,6 +91,9 @@ func ftraceMakeMemory() {
 	atomic.Store64(&h.Magic, ftrace_format_MemoryMagic)
 	if ftraceMemory.fd != 0 {
 		systemstack(func() { newm(ftraceListen, nil, -1) })
+		for GOOS == "windows" && atomic.Load(&ftraceAttach.listens) == 0 {
+			osyield() // wine prints an error if a program ends while one of its threads begins
+		}
 	}
 }
 
