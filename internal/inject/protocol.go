@@ -101,14 +101,14 @@ var definitions = map[string][]definition{
 		grpcDefinition("interface{}", grpcFirst...),
 	},
 	// Of messages that are published, given to handlers, and returned. The signatures are those of
-	// releases from 1.50 on, from 1.44, and from 1.12.
+	// releases from 1.48 on, from 1.38, and from 1.12.
 	"github.com/nats-io/nats.go": {
 		natsDefinition(rewrite.Insertion{Type: "func(string, string, bool, []byte, []byte) error",
 			Entry: "if ftraceSpans!=0&&{recv}!=nil{ftraced:=ftracePublishes({recv},{p0},{p3});defer ftraced.end(&{r0});{p3}=ftraced.carry({recv},{p3},len({p4}))};"}, natsIterates),
 		natsDefinition(natsPublish, natsIterates),
 		natsDefinition(natsPublish),
 	},
-	// Messages of streams that are returned. The signatures are those of releases from 1.45 on, and
+	// Messages of streams that are returned. The signatures are those of releases from 1.46 on, and
 	// before.
 	"github.com/nats-io/nats.go/jetstream": {jetstreamDefinition("...NextOpt"), jetstreamDefinition("")},
 	// A Writer's messages, and those that a Reader returns.

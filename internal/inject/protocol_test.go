@@ -53,7 +53,7 @@ func (nc *Conn) waitForMsgs(s *Subscription) {
 		{"v1.9.1", "InboxPrefix", "", "data []byte", ""},
 		{"v1.11.0", "Name", "", "hdr, data []byte", ""},
 		{"v1.12.1", "InboxPrefix", "", "hdr, data []byte", "ftraced:=ftracePublishes(nc,subj,hdr);defer ftraced.end(&_ftraced_r0);hdr=ftraced.carry(nc,hdr,len(data))"},
-		{"v1.44.0", "InboxPrefix", iterates, "hdr, data []byte", "ftraced:=ftracePublishes(nc,subj,hdr);defer ftraced.end(&_ftraced_r0);hdr=ftraced.carry(nc,hdr,len(data))"},
+		{"v1.38.0", "InboxPrefix", iterates, "hdr, data []byte", "ftraced:=ftracePublishes(nc,subj,hdr);defer ftraced.end(&_ftraced_r0);hdr=ftraced.carry(nc,hdr,len(data))"},
 		{"v1.55.0", "InboxPrefix", iterates, "validateReply bool, hdr, data []byte", "ftraced:=ftracePublishes(nc,subj,hdr);defer ftraced.end(&_ftraced_r0);hdr=ftraced.carry(nc,hdr,len(data))"},
 	} {
 		changed, added, err := define("github.com/nats-io/nats.go", []File{{Name: "nats.go", Source: fmt.Appendf(nil, source, test.prefix, test.iterates, test.params)}})
