@@ -83,6 +83,7 @@ func (s *Session) assignUser(name string, v value, k exprKind) error {
 	if k.class == unknownClass || k.class == nullClass {
 		k = kindOfValue(v)
 	}
+	k.time = noTime
 	s.user[name], s.userBytes = userVariable{v, k}, bytes
 	return nil
 }

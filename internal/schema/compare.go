@@ -27,6 +27,26 @@ func collates(e *expr) (is bool) {
 	return is
 }
 
+// exact reports whether an expression is text that is compared byte by byte, also by LIKE and by
+// the functions that search.
+func exact(e *expr) bool {
+	switch e.form {
+	case collateForm:
+		return collation(e.text) == "BINARY"
+	case prefixForm:
+		return e.text == "BINARY" || e.text == "+" && exact(e.args[0])
+	case caseForm, callForm:
+		if integerResults[e.text] || doubleResults[e.text] {
+			return false
+		}
+		return slices.ContainsFunc(e.args, func(a *expr) bool { return a != nil && exact(a) })
+	}
+	return false
+}
+
+// searches are functions that search without regard to case, unless a text is exact.
+var searches = map[string]bool{"LOCATE": true, "INSTR": true, "STRCMP": true, "FIELD": true, "FIND_IN_SET": true, "REGEXP_INSTR": true, "REGEXP_SUBSTR": true, "REGEXP_REPLACE": true}
+
 // noText reports whether an expression is no text for certain, or a list.
 func noText(e *expr) bool {
 	switch e.form {
@@ -201,7 +221,7 @@ func (r *restorer) as(k exprKind, e *expr) {
 
 // textResults are functions that return text.
 var textResults = map[string]bool{"CONCAT": true, "CONCAT_WS": true, "UPPER": true, "LOWER": true, "LEFT": true, "RIGHT": true, "SUBSTRING": true, "SUBSTR": true, "SUBSTRING_INDEX": true, "TRIM": true, "LTRIM": true,
-	"RTRIM": true, "REVERSE": true, "REPLACE": true, "LPAD": true, "RPAD": true, "GROUP_CONCAT": true}
+	"RTRIM": true, "REVERSE": true, "REPLACE": true, "LPAD": true, "RPAD": true, "GROUP_CONCAT": true, "QUOTE": true, "SOUNDEX": true, "TO_BASE64": true, "FROM_BASE64": true, "INSERT": true, "UUID": true, "INET_NTOA": true, "COLLATION": true, "CHARSET": true}
 
 // folded writes what is compared with others.
 func (r *restorer) folded(e *expr, others ...*expr) {

@@ -197,6 +197,9 @@ func (s *Session) defining(ctx context.Context, st *stmt, t target, named int) (
 		}
 		end = next // without the options of the table, such as its ENGINE
 	}
+	if last := st.at(next); st.at(0).is("DROP") && end == next+1 && (last.is("RESTRICT") || last.is("CASCADE")) {
+		end = next
+	}
 	columns := ""
 	text, err = s.restore(st, func(r *restorer) {
 		r.plain(0, named)

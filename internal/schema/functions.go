@@ -56,11 +56,13 @@ var functions = map[string]function{
 	"repeat":           {2, func(a []driver.Value) driver.Value { return repeated("repeat", asText(a[0]), asNumber(a[1])) }},
 	"replace":          {3, replaced},
 
-	"field":       {-1, field},
-	"find_in_set": {2, findInSet},
-	"strcmp": {2, func(a []driver.Value) driver.Value {
-		return int64(strings.Compare(strings.ToLower(asText(a[0])), strings.ToLower(asText(a[1]))))
-	}},
+	"field":             {-1, func(a []driver.Value) driver.Value { return field(a, strings.ToLower) }},
+	"field_exact":       {-1, func(a []driver.Value) driver.Value { return field(a, asIs) }},
+	"find_in_set":       {2, func(a []driver.Value) driver.Value { return findInSet(a, strings.ToLower) }},
+	"find_in_set_exact": {2, func(a []driver.Value) driver.Value { return findInSet(a, asIs) }},
+	"strcmp":            {2, func(a []driver.Value) driver.Value { return strcmp(a, strings.ToLower) }},
+	"strcmp_exact":      {2, func(a []driver.Value) driver.Value { return strcmp(a, asIs) }},
+
 	"substr":           between(2, 3, substring),
 	"substring":        between(2, 3, substring),
 	"mid":              {3, substring},
@@ -76,9 +78,7 @@ var functions = map[string]function{
 	"quotient":         {3, quotientOf},
 	"row_key":          {-1, rowKey},
 	"bits_of_one":      {2, func(a []driver.Value) driver.Value { return bitsOf(a[0]) ^ bitsOf(a[1]) }},
-	"date_of":          {1, func(a []driver.Value) driver.Value { return timeAs(a[0], time.DateOnly) }},
-	"timestamp_of":     {1, ofDate(func(t time.Time) driver.Value { return formatTime(t) })},
-	"datetime_of":      {1, func(a []driver.Value) driver.Value { return timeAs(a[0], time.DateTime) }},
+	"date_of":          {1, ofDate(func(t time.Time) driver.Value { return t.Format(time.DateOnly) })},
 	"ucase":            {1, text1(strings.ToUpper)},
 	"lcase":            {1, text1(strings.ToLower)},
 	"format_pico_time": {1, formatPicoseconds},
@@ -86,8 +86,10 @@ var functions = map[string]function{
 	"left":             {2, func(a []driver.Value) driver.Value { return ends(a, true) }},
 	"right":            {2, func(a []driver.Value) driver.Value { return ends(a, false) }},
 	"substring_index":  {3, substringIndex},
-	"locate":           between(2, 3, locate),
-	"instr":            {2, func(a []driver.Value) driver.Value { return locate([]driver.Value{a[1], a[0]}) }},
+	"locate":           between(2, 3, func(a []driver.Value) driver.Value { return locate(a, strings.ToLower) }),
+	"locate_exact":     between(2, 3, func(a []driver.Value) driver.Value { return locate(a, asIs) }),
+	"instr":            {2, func(a []driver.Value) driver.Value { return locate([]driver.Value{a[1], a[0]}, strings.ToLower) }},
+	"instr_exact":      {2, func(a []driver.Value) driver.Value { return locate([]driver.Value{a[1], a[0]}, asIs) }},
 	"lpad":             {3, func(a []driver.Value) driver.Value { return pad(a, true) }},
 	"rpad":             {3, func(a []driver.Value) driver.Value { return pad(a, false) }},
 	"greatest":         {-1, func(a []driver.Value) driver.Value { return extreme(a, 1) }},
@@ -112,6 +114,7 @@ var registerFunctions = sync.OnceValue(func() error {
 	maps.Copy(all, textFunctions)
 	maps.Copy(all, foreign)
 	maps.Copy(all, timeFunctions)
+	maps.Copy(all, writtenTimes)
 	maps.Copy(all, jsonFunctions)
 	for name, f := range all {
 		err := sqlite.RegisterScalarFunction(name, f.args, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
@@ -134,6 +137,13 @@ var registerFunctions = sync.OnceValue(func() error {
 	}
 	return nil
 })
+
+// asIs is how text is folded that is compared byte by byte.
+func asIs[T rune | string](v T) T { return v }
+
+func strcmp(a []driver.Value, fold func(string) string) driver.Value {
+	return int64(strings.Compare(fold(asText(a[0])), fold(asText(a[1]))))
+}
 
 func asText(v driver.Value) string {
 	if b, ok := v.([]byte); ok {
@@ -221,14 +231,14 @@ func extreme(a []driver.Value, sign float64) driver.Value {
 }
 
 // field is FIELD(x, a, b): the position of x among the others, 0 if there is none.
-func field(a []driver.Value) driver.Value {
+func field(a []driver.Value, fold func(string) string) driver.Value {
 	if len(a) == 0 || a[0] == nil {
 		return int64(0)
 	}
 	for i, v := range a[1:] {
 		_, text1 := a[0].(string)
 		_, text2 := v.(string)
-		if v != nil && (text1 && text2 && strings.EqualFold(asText(a[0]), asText(v)) || !(text1 && text2) && asNumber(a[0]) == asNumber(v)) {
+		if v != nil && (text1 && text2 && fold(asText(a[0])) == fold(asText(v)) || !(text1 && text2) && asNumber(a[0]) == asNumber(v)) {
 			return int64(i + 1)
 		}
 	}
@@ -437,15 +447,6 @@ func signed(a []driver.Value) driver.Value {
 		return int64(f)
 	}
 	return f
-}
-
-// timeAs is CAST(t AS DATE), AS DATETIME.
-func timeAs(v driver.Value, layout string) driver.Value {
-	t, _, ok := parseTime(v)
-	if !ok {
-		return nil
-	}
-	return t.Format(layout)
 }
 
 // formatPicoseconds is MySQL's FORMAT_PICO_TIME.

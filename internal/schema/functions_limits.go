@@ -258,11 +258,11 @@ func substringIndex(a []driver.Value) driver.Value {
 }
 
 // findInSet is FIND_IN_SET(part, list).
-func findInSet(a []driver.Value) driver.Value {
+func findInSet(a []driver.Value, fold func(string) string) driver.Value {
 	part, rest := asText(a[0]), asText(a[1])
 	for n, more := int64(1), rest != ""; more; n++ {
 		var element string
-		if element, rest, more = strings.Cut(rest, ","); strings.EqualFold(element, part) {
+		if element, rest, more = strings.Cut(rest, ","); fold(element) == fold(part) {
 			return n
 		}
 	}
@@ -288,8 +288,8 @@ func substring(a []driver.Value) driver.Value {
 }
 
 // locate is LOCATE(part, text[, from]).
-func locate(a []driver.Value) driver.Value {
-	part, text, from := strings.ToLower(asText(a[0])), strings.ToLower(asText(a[1])), 1.0
+func locate(a []driver.Value, fold func(string) string) driver.Value {
+	part, text, from := fold(asText(a[0])), fold(asText(a[1])), 1.0
 	if len(a) == 3 {
 		from = asNumber(a[2])
 	}

@@ -43,13 +43,18 @@ var sessionFunctions = []struct {
 	{"shift_of_time", 4, func(s *Session, a []driver.Value) driver.Value {
 		return shiftedTime(s, []driver.Value{a[3], a[0], a[1], a[2]})
 	}},
-	{"like", 2, likeFunction},
-	{"like", 3, likeFunction},
+	{"like", 2, likeFunction(lowered, -1)},
+	{"like", 3, likeFunction(lowered, -1)},
+	{"like_exact", 2, likeFunction(asIs, '\\')},
+	{"like_exact", 3, likeFunction(asIs, -1)},
 	{"regexp", 2, func(s *Session, a []driver.Value) driver.Value { return regexpLike(s, []driver.Value{a[1], a[0]}) }},
 	{"regexp_like", -1, regexpLike},
 	{"regexp_substr", 2, regexpSubstr},
 	{"regexp_instr", 2, regexpInstr},
 	{"regexp_replace", 3, regexpReplace},
+	{"regexp_substr_exact", 2, withCase(regexpSubstr)},
+	{"regexp_instr_exact", 2, withCase(regexpInstr)},
+	{"regexp_replace_exact", 3, withCase(regexpReplace)},
 }
 
 // register gives the connection these functions.

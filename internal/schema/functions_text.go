@@ -6,12 +6,14 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"database/sql/driver"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"hash/crc32"
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +49,128 @@ var textFunctions = map[string]function{
 	"sha2":         {2, sha2},
 	"rand":         {0, func([]driver.Value) driver.Value { return rand.Float64() }},
 	"format_bytes": {1, formatBytes},
+	"bit_length":   {1, func(a []driver.Value) driver.Value { return 8 * int64(len(asText(a[0]))) }},
+	"quote":        {-1, quote},
+	"soundex":      {1, func(a []driver.Value) driver.Value { return soundex(asText(a[0])) }},
+	"to_base64":    {1, toBase64},
+	"from_base64": {1, func(a []driver.Value) driver.Value {
+		text, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(asText(a[0])), ""))
+		if err != nil {
+			return nil
+		}
+		return string(text)
+	}},
+	"inet_aton": {1, func(a []driver.Value) driver.Value {
+		address, err := netip.ParseAddr(asText(a[0]))
+		if err != nil || !address.Is4() {
+			return nil
+		}
+		number := int64(0)
+		for _, b := range address.As4() {
+			number = number<<8 | int64(b)
+		}
+		return number
+	}},
+	"inet_ntoa": {1, func(a []driver.Value) driver.Value {
+		n := math.Round(asNumber(a[0]))
+		if !(n >= 0 && n <= math.MaxUint32) {
+			return nil
+		}
+		u := uint32(n)
+		return netip.AddrFrom4([4]byte{byte(u >> 24), byte(u >> 16), byte(u >> 8), byte(u)}).String()
+	}},
+	"uuid": {0, func([]driver.Value) driver.Value {
+		n := [2]uint64{rand.Uint64(), rand.Uint64()}
+		return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", n[0]>>32, n[0]>>16&0xffff, n[0]&0xfff, n[1]>>48&0x3fff|0x8000, n[1]&(1<<48-1))
+	}},
+	"insert_text": {4, insertText},
+	"cot": {1, func(a []driver.Value) driver.Value {
+		if f := 1 / math.Tan(asNumber(a[0])); !math.IsInf(f, 0) && !math.IsNaN(f) {
+			return f
+		}
+		return nil
+	}},
+	"atan": between(1, 2, func(a []driver.Value) driver.Value {
+		if len(a) == 2 {
+			return math.Atan2(asNumber(a[0]), asNumber(a[1]))
+		}
+		return math.Atan(asNumber(a[0]))
+	}),
+}
+
+// quote is QUOTE(text): a string as a statement has it.
+func quote(a []driver.Value) driver.Value {
+	if len(a) != 1 {
+		return tooMany(a)
+	}
+	if a[0] == nil {
+		return "NULL"
+	}
+	text := asText(a[0])
+	if len(text) > maxText/2-2 {
+		return tooLong("quote")
+	}
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\x00", `\0`, "\x1a", `\Z`).Replace(text) + "'"
+}
+
+// soundex is SOUNDEX(text): how an English word sounds, the first letter and digits for others.
+// Unlike other programs' it has any number of digits.
+func soundex(text string) string {
+	const codes = "01230120022455012623010202" // of A to Z
+	var b strings.Builder
+	var last byte
+	for _, c := range strings.ToUpper(text) {
+		if c < 'A' || c > 'Z' {
+			continue
+		}
+		code := codes[c-'A']
+		switch {
+		case b.Len() == 0:
+			b.WriteRune(c)
+		case code != '0' && code != last:
+			b.WriteByte(code)
+		}
+		if b.Len() == 1 || code != '0' {
+			last = code
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return (b.String() + "000")[:max(b.Len(), 4)]
+}
+
+// toBase64 is TO_BASE64(text), in lines of 76 characters.
+func toBase64(a []driver.Value) driver.Value {
+	text := asText(a[0])
+	if len(text) > maxText/2 {
+		return tooLong("to_base64")
+	}
+	encoded := base64.StdEncoding.EncodeToString([]byte(text))
+	var b strings.Builder
+	for len(encoded) > 76 {
+		b.WriteString(encoded[:76] + "\n")
+		encoded = encoded[76:]
+	}
+	return b.String() + encoded
+}
+
+// insertText is INSERT(text, from, length, by).
+func insertText(a []driver.Value) driver.Value {
+	text, by := asText(a[0]), asText(a[3])
+	count := float64(utf8.RuneCountInString(text))
+	from, n := math.Round(asNumber(a[1])), math.Round(asNumber(a[2]))
+	if !(from >= 1 && from <= count) {
+		return text
+	}
+	if !(n >= 0 && from-1+n <= count) {
+		n = count - from + 1
+	}
+	begin := characters(text, int(from)-1)
+	if len(text)+len(by) > maxText {
+		return tooLong("insert")
+	}
+	return text[:begin] + by + text[begin+characters(text[begin:], int(n)):]
 }
 
 // firstBytes returns the bytes of the first character as a number, at most most of them.
@@ -120,6 +244,15 @@ func regexpLike(s *Session, a []driver.Value) driver.Value {
 		return err
 	}
 	return truth(at != nil)
+}
+
+// withCase returns a function of a regular expression that does not ignore case.
+func withCase(f func(*Session, []driver.Value) driver.Value) func(*Session, []driver.Value) driver.Value {
+	return func(s *Session, a []driver.Value) driver.Value {
+		a = slices.Clone(a)
+		a[1] = "(?-i:" + asText(a[1]) + ")"
+		return f(s, a)
+	}
 }
 
 func regexpSubstr(s *Session, a []driver.Value) driver.Value {

@@ -11,31 +11,34 @@ import (
 // What goes through a text looks every lookEvery characters whether its statement is to end.
 const lookEvery = 1 << 14
 
-// likeFunction is text LIKE pattern ESCAPE escape, whose arguments are pattern, text and escape.
-func likeFunction(s *Session, a []driver.Value) driver.Value {
-	if slices.Contains(a, nil) {
-		return nil
-	}
-	pattern, escape := asText(a[0]), rune(-1)
-	if len(a) == 3 {
-		var size int
-		if escape, size = utf8.DecodeRuneInString(asText(a[2])); size == 0 || size != len(asText(a[2])) {
-			return NewError(1210, "Incorrect arguments to ESCAPE")
+// likeFunction returns text LIKE pattern ESCAPE escape, whose arguments are pattern, text and
+// escape, which may be missing.
+func likeFunction(fold func(rune) rune, escape rune) func(s *Session, a []driver.Value) driver.Value {
+	return func(s *Session, a []driver.Value) driver.Value {
+		if slices.Contains(a, nil) {
+			return nil
 		}
+		pattern, escape := asText(a[0]), escape
+		if len(a) == 3 {
+			var size int
+			if escape, size = utf8.DecodeRuneInString(asText(a[2])); size == 0 || size != len(asText(a[2])) {
+				return NewError(1210, "Incorrect arguments to ESCAPE")
+			}
+		}
+		if len(pattern) > maxPattern {
+			return NewError(erUnsupported, "This version of ftrace doesn't yet support a pattern of LIKE of more than %d bytes", maxPattern)
+		}
+		is, ended := likePattern(asText(a[1]), pattern, escape, fold, s.stopped)
+		if ended {
+			return s.interrupted()
+		}
+		return truth(is)
 	}
-	if len(pattern) > maxPattern {
-		return NewError(erUnsupported, "This version of ftrace doesn't yet support a pattern of LIKE of more than %d bytes", maxPattern)
-	}
-	is, ended := likePattern(asText(a[1]), pattern, escape, s.stopped)
-	if ended {
-		return s.interrupted()
-	}
-	return truth(is)
 }
 
-// likePattern reports whether a text is like a pattern, without regard to the case of ASCII's
-// letters. It has ended if stop reported that it is to end.
-func likePattern(text, pattern string, escape rune, stop func() bool) (is, ended bool) {
+// likePattern reports whether a text is like a pattern, as far as fold makes characters the same.
+// It has ended if stop reported that it is to end.
+func likePattern(text, pattern string, escape rune, fold func(rune) rune, stop func() bool) (is, ended bool) {
 	// After a % that is followed by more, what follows is tried at one character after another. If
 	// it fits, an earlier % needs no other try: what is between them fitted as early as it can.
 	t, p := 0, 0
@@ -57,7 +60,7 @@ func likePattern(text, pattern string, escape rune, stop func() bool) (is, ended
 			return true, false
 		case t < len(text) && kind != likeEnd:
 			r, width := utf8.DecodeRuneInString(text[t:])
-			if kind == likeOne || lowered(r) == lowered(c) {
+			if kind == likeOne || fold(r) == fold(c) {
 				t, p = t+width, p+size
 				continue
 			}

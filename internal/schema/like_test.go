@@ -32,7 +32,7 @@ func TestLikePattern(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := sqlite3.Xsqlite3_strlike(tls, p, s, uint32(max(escape, 0))) == 0
-			if got, _ := likePattern(text, pattern, escape, never); got != want {
+			if got, _ := likePattern(text, pattern, escape, lowered, never); got != want {
 				t.Fatalf("%q LIKE %q ESCAPE %q: got %v", text, pattern, escape, got)
 			}
 			libc.Xfree(tls, p)

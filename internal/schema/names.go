@@ -152,6 +152,6 @@ func (c Consumers) InForce() Consumers {
 
 // like reports whether a string matches a pattern of LIKE, without regard to case.
 func like(s, pattern string) bool {
-	is, _ := likePattern(strings.ToLower(s), strings.ToLower(pattern), '\\', func() bool { return false })
+	is, _ := likePattern(strings.ToLower(s), strings.ToLower(pattern), '\\', asIs, func() bool { return false })
 	return is
 }

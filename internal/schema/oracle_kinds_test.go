@@ -135,7 +135,12 @@ func (g generator) patterns() string {
 	pattern := func() string {
 		return g.pick("'a'", "'^a'", "'b$'", "'^$'", "'[ab]+'", "'.'", "'^.{2}$'", "'(a)(b)'", "'a|B'", "'[^a]'", "'x?y'", `'\\w'`, `'\\s'`, "'[[:alpha:]]'", "NULL", "'(?i)A'", "'1'", "'^-?[0-9]+$'")
 	}
-	s := func() string { return g.pick(g.text(1), g.number(1), "n", "x", "'ab ab'") }
+	s := func() string {
+		return g.pick(g.text(1), g.number(1), "n", "x", "'ab ab'", "BINARY n", "n COLLATE utf8mb4_bin")
+	}
+	if g.IntN(8) == 0 {
+		return "SELECT " + g.pick("LOCATE", "INSTR", "STRCMP", "FIND_IN_SET") + "(" + s() + ", " + s() + ") AS f, FIELD(n, " + s() + ", " + s() + "), x FROM t"
+	}
 	if g.IntN(6) == 0 {
 		return "SELECT " + g.pick(s(), "'a_b'", "'a%b'", `'a\\b'`) + " LIKE " + g.pick(s(), `CONCAT('a\_', 'b')`, "CONCAT(n, '%')", `REPLACE('a!%b', '!', '\\')`) + " AS l, x FROM t"
 	}

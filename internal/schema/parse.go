@@ -468,6 +468,9 @@ func (p *parser) keyword(first int, t *token) *expr {
 		return p.node(first, e)
 	case follows.kind == str && (strings.HasPrefix(upper, "_UTF8") || upper == "_LATIN1" || upper == "_BINARY"): // the character set of what follows
 		p.i++
+		if upper == "_BINARY" {
+			return p.node(first, &expr{form: prefixForm, text: "BINARY", args: []*expr{p.value()}})
+		}
 		return p.value()
 	case follows.kind == str && (upper == "DATE" || upper == "TIME" || upper == "TIMESTAMP"):
 		p.i += 2
@@ -524,16 +527,18 @@ func (p *parser) interval() *expr {
 	return p.node(first, &expr{form: intervalForm, text: unit, args: []*expr{n}})
 }
 
-// cast reads CAST(x AS type), CONVERT(x, type) and CONVERT(x USING charset), which is x.
+// cast reads CAST(x AS type), CONVERT(x, type) and CONVERT(x USING charset), which is x. AS BINARY
+// is as BINARY x.
 func (p *parser) cast(name string) *expr {
 	defer p.deeper()()
 	first := p.i
 	p.i += 2
 	e := &expr{form: castForm, args: []*expr{p.expr()}}
 	if name == "CONVERT" && p.accept("USING") {
+		to := map[bool]string{true: "BINARY", false: "+"}[p.is("BINARY")]
 		p.i++
 		p.expect(")")
-		return p.node(first, &expr{form: prefixForm, text: "+", args: e.args})
+		return p.node(first, &expr{form: prefixForm, text: to, args: e.args})
 	}
 	if !(name == "CAST" && p.accept("AS")) && !(name == "CONVERT" && p.accept(",")) || p.next().kind != word {
 		p.syntax()
@@ -556,11 +561,17 @@ func (p *parser) cast(name string) *expr {
 		p.i++
 	}
 	p.expect(")")
+	if e.text == "BINARY" {
+		if e.text = "CHAR"; len(e.path) == 0 {
+			return p.node(first, &expr{form: prefixForm, text: "BINARY", args: e.args})
+		}
+		return p.node(first, &expr{form: prefixForm, text: "BINARY", args: []*expr{p.node(first, e)}})
+	}
 	return p.node(first, e)
 }
 
 // separators are the words between the arguments of functions.
-var separators = map[string][]string{"TRIM": {"FROM"}, "SUBSTRING": {"FROM", "FOR"}, "SUBSTR": {"FROM", "FOR"}, "MID": {"FROM", "FOR"}, "CHAR": {"USING"}}
+var separators = map[string][]string{"TRIM": {"FROM"}, "SUBSTRING": {"FROM", "FOR"}, "SUBSTR": {"FROM", "FOR"}, "MID": {"FROM", "FOR"}}
 
 // call reads the arguments of a function, from the parenthesis on.
 func (p *parser) call(first int, function string) *expr {
@@ -616,6 +627,10 @@ func (p *parser) call(first int, function string) *expr {
 			}
 			p.i++
 			continue
+		}
+		if e.text == "CHAR" && p.accept("USING") {
+			p.i++
+			break
 		}
 		if !p.accept(",") {
 			break

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -132,6 +133,12 @@ func (r *restorer) expr(e *expr) {
 		r.operand(e.args[0])
 		r.write(" IS ", map[bool]string{true: "NOT "}[e.not], map[string]string{"UNKNOWN": "NULL", "NULL": "NULL", "TRUE": "TRUE", "FALSE": "FALSE"}[e.text])
 	case likeForm:
+		if slices.ContainsFunc(e.args[:2], exact) {
+			r.write(map[bool]string{true: "NOT "}[e.not], "like_exact(")
+			r.arguments(append([]*expr{e.args[1], e.args[0]}, e.args[2:]...), exprKind{class: textClass})
+			r.write(")")
+			return
+		}
 		r.textOperand(e.args[0])
 		r.not(e, "LIKE")
 		r.textOperand(e.args[1])
@@ -270,6 +277,11 @@ func (r *restorer) binary(e *expr) {
 		return
 	case e.text == "+" || e.text == "-" || e.text == "*":
 		r.sum(e)
+		return
+	case e.text == "REGEXP" && (exact(a) || exact(b)):
+		r.write(map[bool]string{true: "NOT "}[e.not], "regexp_like(")
+		r.arguments([]*expr{a, b, raw("'c'")}, exprKind{class: textClass})
+		r.write(")")
 		return
 	case e.text == "REGEXP":
 		r.textOperand(a)
@@ -446,24 +458,27 @@ func (r *restorer) caseOf(e *expr) {
 }
 
 // converted are the functions for CAST and CONVERT to types. For other types SQLite's CAST is used.
-var converted = map[string]string{"SIGNED": "signed", "UNSIGNED": "signed", "DATE": "date_of", "DATETIME": "datetime_of", "TIME": "time", "DECIMAL": "round", "TIMESTAMP": "datetime_of"}
+var converted = map[string]string{"SIGNED": "signed", "UNSIGNED": "signed", "DATE": "date_of", "DATETIME": "datetime_of", "TIME": "time_of", "DECIMAL": "round", "TIMESTAMP": "datetime_of"}
 
 func (r *restorer) cast(e *expr) {
 	if e.text == "DECIMAL" || e.text == "DOUBLE" || e.text == "FLOAT" || e.text == "REAL" {
 		e = r.numbers(e)
 	}
 	of := e.args[0]
-	switch function := converted[e.text]; {
+	function := converted[e.text]
+	switch {
 	case e.text == "DECIMAL" && len(e.path) == 2:
 		r.call("round", of, raw(e.path[1]))
+	case len(e.path) == 1 && (e.text == "TIME" || e.text == "DATETIME" || e.text == "TIMESTAMP"):
+		r.call(function, of, raw(e.path[0]))
 	case function != "":
 		r.call(function, of)
 	case (e.text == "CHAR" || e.text == "NCHAR") && len(e.path) > 0:
 		r.call("left", of, raw(e.path[0]))
-	case e.text == "CHAR", e.text == "NCHAR", e.text == "BINARY", e.text == "DOUBLE", e.text == "FLOAT", e.text == "REAL":
+	case e.text == "CHAR", e.text == "NCHAR", e.text == "DOUBLE", e.text == "FLOAT", e.text == "REAL":
 		r.write("CAST(")
 		r.expr(of)
-		r.write(" AS ", map[string]string{"CHAR": "TEXT", "NCHAR": "TEXT", "BINARY": "TEXT"}[e.text], map[bool]string{true: "REAL"}[strings.Contains("DOUBLE FLOAT REAL", e.text)], ")")
+		r.write(" AS ", map[string]string{"CHAR": "TEXT", "NCHAR": "TEXT"}[e.text], map[bool]string{true: "REAL"}[strings.Contains("DOUBLE FLOAT REAL", e.text)], ")")
 	default:
 		fail(unsupported("CAST(... AS " + e.text + ")"))
 	}
@@ -473,7 +488,7 @@ func (r *restorer) cast(e *expr) {
 var shifting = map[string]int{"DATE_ADD": 1, "ADDDATE": 1, "DATE_SUB": -1, "SUBDATE": -1}
 
 // otherNames are functions that have another name here.
-var otherNames = map[string]string{"DATE": "date_of", "TIMESTAMP": "timestamp_of", "ISNULL": "is_null", "JSON_QUOTE": "json_quoted", "SCHEMA": "database", "CURRENT_USER": "user", "SESSION_USER": "user", "SYSTEM_USER": "user"}
+var otherNames = map[string]string{"DATE": "date_of", "TIMESTAMP": "timestamp_of", "ISNULL": "is_null", "INSERT": "insert_text", "JSON_QUOTE": "json_quoted", "SCHEMA": "database", "CURRENT_USER": "user", "SESSION_USER": "user", "SYSTEM_USER": "user"}
 
 // function writes a call that a statement has.
 func (r *restorer) function(e *expr) {
@@ -527,6 +542,9 @@ func (r *restorer) function(e *expr) {
 	case e.text == "GROUP_CONCAT" && len(e.args) > 0:
 		r.groupConcat(e)
 		return
+	case (e.text == "COLLATION" || e.text == "CHARSET") && len(e.args) == 1:
+		r.write(quoteString(r.collationName(e.args[0], e.text == "CHARSET")))
+		return
 	case e.text == "TRIM" && e.path != nil:
 		name += "_" + strings.ToLower(e.path[0])
 	case (e.text == "SUM" || e.text == "AVG") && len(e.args) == 1 && r.kind(e).class == decimalClass:
@@ -553,6 +571,9 @@ func (r *restorer) function(e *expr) {
 		r.write(")")
 		return
 	}
+	if searches[e.text] && slices.ContainsFunc(e.args, exact) {
+		name += "_exact"
+	}
 	r.write(name, "(", map[bool]string{true: "DISTINCT "}[e.distinct])
 	switch compares := e.distinct || e.text == "MIN" || e.text == "MAX"; {
 	case compares && len(e.args) == 1:
@@ -571,6 +592,21 @@ func (r *restorer) function(e *expr) {
 	r.orderBy(e.order)
 	r.write(")")
 	r.over(e.window)
+}
+
+// collationName returns what COLLATION, or CHARSET, is of an expression.
+func (r *restorer) collationName(e *expr, charset bool) string {
+	name := "utf8mb4_general_ci"
+	switch {
+	case e.form == collateForm:
+		name = strings.ToLower(e.text)
+	case r.kind(e).numeric() || exact(e):
+		name = "binary"
+	}
+	if charset {
+		name, _, _ = strings.Cut(name, "_")
+	}
+	return name
 }
 
 // total writes SUM and AVG of decimal numbers.

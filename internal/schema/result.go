@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,13 +19,24 @@ const (
 	Integer
 	Float
 	Decimal
+	Date     // text that is a day
+	Datetime // text that is a day with a time of day
 )
+
+// Number reports whether values of the type are numbers.
+func (t Type) Number() bool { return t == Integer || t == Float || t == Decimal }
 
 // A Column is one column of a result.
 type Column struct {
 	Name   string
 	Type   Type
-	Places int // of a decimal number
+	Places int // of a decimal number, or of the seconds of a Datetime
+}
+
+// Time returns a value of a Date or Datetime. It is not ok if it is no time.
+func (c Column) Time(v any) (t time.Time, ok bool) {
+	t, _, ok = parseTime(v)
+	return t, ok
 }
 
 // kind returns the kind of the column's values.
@@ -36,6 +48,10 @@ func (c Column) kind() exprKind {
 		return exprKind{class: doubleClass}
 	case Decimal:
 		return decimal(c.Places, 0)
+	case Date:
+		return exprKind{class: textClass, time: dayTime}
+	case Datetime:
+		return exprKind{class: textClass, time: instantTime}
 	}
 	return exprKind{class: textClass}
 }
@@ -95,6 +111,8 @@ func (s *Session) result(rows *sql.Rows, columns []typedColumn) (*Result, error)
 			c.Type, c.Places = Decimal, of.scale
 		case doubleClass:
 			c.Type = Float
+		case textClass:
+			c.Type = map[timeKind]Type{dayTime: Date, instantTime: Datetime}[of.time]
 		}
 		known[i] = of.class != unknownClass && of.class != nullClass
 		r.Columns = append(r.Columns, c)
@@ -113,6 +131,10 @@ func (s *Session) result(rows *sql.Rows, columns []typedColumn) (*Result, error)
 	for i := range r.Columns {
 		if !known[i] {
 			r.Columns[i].Type = r.typeOf(i)
+		}
+		fraction := func(row []any) bool { text, _ := row[i].(string); return strings.Contains(text, ".") }
+		if r.Columns[i].Type == Datetime && slices.ContainsFunc(r.ahead, fraction) {
+			r.Columns[i].Places = 6
 		}
 	}
 	return r, nil

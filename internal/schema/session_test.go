@@ -31,8 +31,11 @@ func TestSpelling(t *testing.T) {
 		"SELECT CAST('12' AS UNSIGNED) + 1, TRUNCATE(1.239, 2), UCASE('a'), ISNULL(NULL)":                   "13|1.23|A|1\n",
 		"SELECT CONCAT('a', NULL), CONCAT(1, 2.5, 'x'), CONCAT_WS(',', 'a', NULL, 'b'), CONCAT_WS(NULL, 1)": "NULL|12.5x|a,b|NULL\n",
 		"SELECT DATABASE(), SCHEMA(), USER(), CURRENT_USER, VERSION() LIKE '5.7%'":                          "performance_schema|performance_schema|ftrace@localhost|ftrace@localhost|1\n",
-		"SELECT 1 FROM DUAL":                                   "1\n",
-		"SELECT SQL_NO_CACHE 1 /* why */ -- so\n# and so":      "1\n",
+		"SELECT 1 FROM DUAL":                  "1\n",
+		"EXPLAIN FORMAT=TRADITIONAL SELECT 1": "1|0|0|SCAN CONSTANT ROW\n",
+		"EXPLAIN EXTENDED SELECT 1":           "1|0|0|SCAN CONSTANT ROW\n",
+		"SELECT CONVERT_TZ('2026-07-01 12:00:00', 'UTC', 'Europe/Berlin'), CONVERT_TZ('2026-07-01 12:00:00', 'Nowhere', 'UTC')": "2026-07-01 14:00:00|NULL\n",
+		"SELECT SQL_NO_CACHE 1 /* why */ -- so\n# and so":                                                                       "1\n",
 		"/*!40101 SELECT */ 5":                                 "5\n",
 		"SELECT @@autocommit, @@SESSION.sql_mode":              "1|STRICT_TRANS_TABLES\n",
 		"WITH x AS (SELECT 1 a) SELECT a FROM x":               "1\n",
@@ -165,6 +168,7 @@ func TestMisspelling(t *testing.T) {
 	s := open(t, newFake("app"))
 	for query, number := range map[string]uint16{
 		"SELECT 1 [x, @a := 1]": erSyntax, "SELECT 1\x00, @a := 2": erSyntax, "SELECT 1//2, @a := 2 */ 3": erSyntax, "SELECT :a": erSyntax, "SELECT ?": erSyntax, "SELECT `a\x00b`": erSyntax, "SELECT x'4'": erSyntax, "SELECT b'2'": erSyntax,
+		"EXPLAIN FORMAT=JSON SELECT 1": erUnsupported, "EXPLAIN ANALYZE SELECT 1": erUnsupported, "EXPLAIN analyze": erNoSuchTable,
 		"SELECT n'": erSyntax, "SELECT `nosuch`": erUnknownColumn, "SELECT $nosuch": erUnknownColumn, "SELECT 1 FROM setup_timers WHERE `nosuch` = 1": erUnknownColumn,
 	} {
 		if got, _, err := try(t, s, query); err == nil || err.Number != number {

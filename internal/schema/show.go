@@ -264,8 +264,20 @@ func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, err
 // describe is DESCRIBE t, and EXPLAIN of a query, which shows what SQLite does.
 func (s *Session) describe(ctx context.Context, st *stmt) (*Result, error) {
 	i := 1
-	if handlers[strings.ToUpper(st.at(1).text)] != nil && st.at(1).kind != name {
-		q, err := s.explained(st)
+	switch format := st.at(3); {
+	case st.at(1).is("FORMAT") && st.at(2).is("="):
+		if !format.is("TRADITIONAL") {
+			return nil, unsupported("EXPLAIN FORMAT=" + format.text)
+		}
+		i = 4
+	case (st.at(1).is("EXTENDED") || st.at(1).is("PARTITIONS") || st.at(1).is("ANALYZE")) && handlers[strings.ToUpper(st.at(2).text)] != nil:
+		if st.at(1).is("ANALYZE") {
+			return nil, unsupported("EXPLAIN ANALYZE")
+		}
+		i = 2
+	}
+	if handlers[strings.ToUpper(st.at(i).text)] != nil && st.at(i).kind != name {
+		q, err := s.explained(st, i)
 		if err != nil {
 			return nil, err
 		}
@@ -286,11 +298,11 @@ func (s *Session) describe(ctx context.Context, st *stmt) (*Result, error) {
 	return s.show(ctx, &stmt{text, list, nil})
 }
 
-// explained returns SQLite's spelling of the statement after EXPLAIN.
-func (s *Session) explained(st *stmt) (string, error) {
+// explained returns SQLite's spelling of the statement after EXPLAIN, which begins at a token.
+func (s *Session) explained(st *stmt, first int) (string, error) {
 	var q *query
 	var c *change
-	if _, err := st.parse(1, func(p *parser) {
+	if _, err := st.parse(first, func(p *parser) {
 		if p.among("UPDATE", "INSERT", "REPLACE", "DELETE") {
 			c = p.change()
 		} else {

@@ -31,13 +31,38 @@ var timeFunctions = map[string]function{
 	}},
 	"time_to_sec": {1, timeToSeconds},
 	"time": {1, func(a []driver.Value) driver.Value {
-		if t, _, ok := parseTime(a[0]); ok {
-			return clock(t.Sub(t.Truncate(24 * time.Hour)))
-		} else if d, ok := parseClock(a[0]); ok {
+		if d, ok := timeOfDay(a[0]); ok {
 			return clock(d)
 		}
 		return nil
 	}},
+	"time_of": between(1, 2, func(a []driver.Value) driver.Value {
+		d, ok := timeOfDay(a[0])
+		if !ok {
+			return nil
+		}
+		whole := d.Truncate(time.Second)
+		return clock(whole).(string) + secondPlaces(time.Time{}.Add((d-whole).Abs()), a[1:])
+	}),
+	"datetime_of": between(1, 2, func(a []driver.Value) driver.Value {
+		t, _, ok := parseTime(a[0])
+		if !ok {
+			return nil
+		}
+		return t.Format(time.DateTime) + secondPlaces(t, a[1:])
+	}),
+	"timestamp_of": between(1, 2, func(a []driver.Value) driver.Value {
+		t, _, ok := parseTime(a[0])
+		if ok && len(a) == 2 {
+			var d time.Duration
+			d, ok = timeOfDay(a[1])
+			t = t.Add(d)
+		}
+		if !ok {
+			return nil
+		}
+		return formatTime(t)
+	}),
 	"datediff": {2, func(args []driver.Value) driver.Value {
 		a, _, ok1 := parseTime(args[0])
 		b, _, ok2 := parseTime(args[1])
@@ -132,26 +157,28 @@ func weekFunction(a []driver.Value, withYear bool) driver.Value {
 // in week 0. The first week has at least four days of the year, or all
 // seven if bits 1 and 4 are the same.
 func weekOf(t time.Time, mode int) (year, week int) {
-	first := func(year int) time.Time { // of the first week of a year
-		t := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
-		weekday := (int(t.Weekday()) + 6*(mode&1)) % 7
-		if whole := mode&1 == mode>>2&1; whole && weekday != 0 || weekday > 3 {
-			weekday -= 7
-		}
-		return t.AddDate(0, 0, -weekday)
-	}
 	year = t.Year()
-	begin := first(year)
+	begin := firstOfWeek(year, mode)
 	if t.Before(begin) {
 		if mode&2 == 0 {
 			return year, 0
 		}
 		year--
-		begin = first(year)
-	} else if next := first(year + 1); mode&2 != 0 && !t.Before(next) {
+		begin = firstOfWeek(year, mode)
+	} else if next := firstOfWeek(year+1, mode); mode&2 != 0 && !t.Before(next) {
 		return year + 1, 1
 	}
 	return year, int(t.Sub(begin)/(7*24*time.Hour)) + 1
+}
+
+// firstOfWeek returns the first day of the first week of a year.
+func firstOfWeek(year, mode int) time.Time {
+	t := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+	weekday := (int(t.Weekday()) + 6*(mode&1)) % 7
+	if whole := mode&1 == mode>>2&1; whole && weekday != 0 || weekday > 3 {
+		weekday -= 7
+	}
+	return t.AddDate(0, 0, -weekday)
 }
 
 // partOfTime is EXTRACT(unit FROM t).
@@ -185,18 +212,26 @@ func partOfTime(unit string, v driver.Value) driver.Value {
 		"MICROSECOND": t.Nanosecond() / 1000}[unit])
 }
 
-// parseClock reads a time of day, or a length of time: [-]hours:minutes:seconds.
+// parseClock reads a time of day, or a length of time: [-][days ]hours:minutes[:seconds].
 func parseClock(v driver.Value) (d time.Duration, ok bool) {
 	text, negative := strings.CutPrefix(asText(v), "-")
-	hours, rest, _ := strings.Cut(text, ":")
-	minutes, seconds, _ := strings.Cut(rest, ":")
+	days, clock, hasDays := strings.Cut(text, " ")
+	if !hasDays {
+		days, clock = "0", text
+	}
+	hours, rest, _ := strings.Cut(clock, ":")
+	minutes, seconds, hasSeconds := strings.Cut(rest, ":")
+	if !hasSeconds {
+		seconds = "0"
+	}
+	n, err := strconv.ParseUint(days, 10, 5)
 	h, err1 := strconv.ParseUint(hours, 10, 16)
 	m, err2 := strconv.ParseUint(minutes, 10, 16)
 	s, err3 := strconv.ParseFloat(seconds, 64)
-	if err1 != nil || err2 != nil || err3 != nil || m > 59 || !(s >= 0 && s < 60) {
+	if cmp.Or(err, err1, err2, err3) != nil || m > 59 || !(s >= 0 && s < 60) {
 		return 0, false
 	}
-	d = time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(math.Round(s*1e6))*time.Microsecond
+	d = time.Duration(24*n+h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(math.Round(s*1e6))*time.Microsecond
 	if negative {
 		d = -d
 	}
@@ -218,14 +253,28 @@ func clock(d time.Duration) driver.Value {
 }
 
 func timeToSeconds(a []driver.Value) driver.Value {
-	if t, _, ok := parseTime(a[0]); ok {
-		return int64(t.Sub(t.Truncate(24*time.Hour)) / time.Second)
-	}
-	d, ok := parseClock(a[0])
+	d, ok := timeOfDay(a[0])
 	if !ok {
 		return nil
 	}
 	return int64(d / time.Second)
+}
+
+// timeOfDay returns the time of day of a time, or a length of time.
+func timeOfDay(v driver.Value) (time.Duration, bool) {
+	if t, _, ok := parseTime(v); ok {
+		return t.Sub(t.Truncate(24 * time.Hour)), true
+	}
+	return parseClock(v)
+}
+
+// secondPlaces returns the fraction of a time's second with so many digits; none are none.
+func secondPlaces(t time.Time, digits []driver.Value) string {
+	if len(digits) == 0 {
+		return ""
+	}
+	n := int(min(max(asNumber(digits[0]), 0), 6))
+	return fmt.Sprintf(".%06d", t.Nanosecond()/1000)[:n+min(n, 1)]
 }
 
 // fromUnixtime is FROM_UNIXTIME(seconds[, format]).

@@ -108,7 +108,7 @@ func (k exprKind) columnType() string {
 	case doubleClass:
 		return "double"
 	case textClass, enumClass:
-		return textKind
+		return map[timeKind]string{noTime: textKind, dayTime: "date", instantTime: "datetime"}[k.time]
 	}
 	return ""
 }
@@ -353,11 +353,11 @@ func (k exprKind) shifted(unit string) exprKind {
 var integerResults = map[string]bool{"COUNT": true, "SIGN": true, "ISNULL": true, "LENGTH": true, "OCTET_LENGTH": true, "CHAR_LENGTH": true, "CHARACTER_LENGTH": true, "BIT_LENGTH": true, "ASCII": true, "ORD": true,
 	"LOCATE": true, "INSTR": true, "POSITION": true, "STRCMP": true, "FIELD": true, "FIND_IN_SET": true, "BIT_COUNT": true, "CRC32": true, "CONNECTION_ID": true, "FOUND_ROWS": true, "ROW_COUNT": true, "LAST_INSERT_ID": true,
 	"ROW_NUMBER": true, "RANK": true, "DENSE_RANK": true, "NTILE": true, "GROUPING": true, "YEAR": true, "MONTH": true, "DAY": true, "DAYOFMONTH": true, "HOUR": true, "MINUTE": true, "SECOND": true, "MICROSECOND": true,
-	"QUARTER": true, "DAYOFYEAR": true, "DAYOFWEEK": true, "WEEKDAY": true, "WEEKOFYEAR": true, "TO_DAYS": true, "EXTRACT": true, "DATEDIFF": true, "TIMESTAMPDIFF": true, "TIME_TO_SEC": true, "SLEEP": true, "UNIX_TIMESTAMP": true, "WEEK": true, "YEARWEEK": true, "JSON_VALID": true, "JSON_LENGTH": true, "REGEXP_INSTR": true}
+	"QUARTER": true, "DAYOFYEAR": true, "DAYOFWEEK": true, "WEEKDAY": true, "WEEKOFYEAR": true, "TO_DAYS": true, "EXTRACT": true, "DATEDIFF": true, "TIMESTAMPDIFF": true, "TIME_TO_SEC": true, "SLEEP": true, "UNIX_TIMESTAMP": true, "WEEK": true, "YEARWEEK": true, "JSON_VALID": true, "JSON_LENGTH": true, "REGEXP_INSTR": true, "TO_SECONDS": true, "INET_ATON": true}
 
 // doubleResults are functions that return floating-point numbers.
 var doubleResults = map[string]bool{"SQRT": true, "POW": true, "POWER": true, "EXP": true, "LN": true, "LOG": true, "LOG2": true, "LOG10": true, "RAND": true, "PI": true, "SIN": true, "COS": true, "TAN": true, "ASIN": true, "ACOS": true,
-	"ATAN": true, "ATAN2": true, "DEGREES": true, "RADIANS": true, "STD": true, "STDDEV": true, "STDDEV_POP": true, "STDDEV_SAMP": true, "VARIANCE": true, "VAR_POP": true, "VAR_SAMP": true, "PERCENT_RANK": true, "CUME_DIST": true}
+	"ATAN": true, "ATAN2": true, "COT": true, "DEGREES": true, "RADIANS": true, "STD": true, "STDDEV": true, "STDDEV_POP": true, "STDDEV_SAMP": true, "VARIANCE": true, "VAR_POP": true, "VAR_SAMP": true, "PERCENT_RANK": true, "CUME_DIST": true}
 
 // sameResults are functions that return what their first argument is.
 var sameResults = map[string]bool{"MIN": true, "MAX": true, "NULLIF": true, "ANY_VALUE": true, "FIRST_VALUE": true, "LAST_VALUE": true, "NTH_VALUE": true}
@@ -389,10 +389,18 @@ func (r *restorer) kindOfCall(e *expr) exprKind {
 		return k
 	}
 	switch e.text {
-	case "DATE", "LAST_DAY", "FROM_DAYS", "CURDATE", "CURRENT_DATE", "UTC_DATE":
+	case "DATE", "LAST_DAY", "FROM_DAYS", "MAKEDATE", "CURDATE", "CURRENT_DATE", "UTC_DATE":
 		return exprKind{class: textClass, time: dayTime}
-	case "TIMESTAMP", "NOW", "SYSDATE", "CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP", "UTC_TIMESTAMP":
+	case "TIMESTAMP", "CONVERT_TZ", "NOW", "SYSDATE", "CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP", "UTC_TIMESTAMP":
 		return exprKind{class: textClass, time: instantTime}
+	case "STR_TO_DATE":
+		k := exprKind{class: textClass}
+		if len(e.args) == 2 && e.args[1].form == stringForm {
+			k.time = timeOfFormat(e.args[1].text)
+		}
+		return k
+	case "TIME_FORMAT", "ADDTIME", "SUBTIME", "MAKETIME", "TIME":
+		return exprKind{class: textClass}
 	case "FROM_UNIXTIME":
 		return exprKind{class: textClass, time: map[int]timeKind{1: instantTime}[len(e.args)]}
 	case "DATE_ADD", "DATE_SUB", "ADDDATE", "SUBDATE":

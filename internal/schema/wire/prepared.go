@@ -143,13 +143,13 @@ func (r *reader) value(t uint16) (any, error) {
 		return r.float64(), nil
 	case 6:
 		return nil, nil
-	case 7, 10, 12: // timestamp, date, datetime
+	case 7, typeDate, typeDatetime: // 7: a timestamp
 		b := &reader{b: r.take(int(r.uint8()))}
 		if len(b.b) < 4 {
 			return "0000-00-00 00:00:00", nil
 		}
 		text := fmt.Sprintf("%04d-%02d-%02d", b.uint16(), b.uint8(), b.uint8())
-		if kind == 10 {
+		if kind == typeDate {
 			return text, nil
 		}
 		h, m, s := byte(0), byte(0), byte(0)

@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"math"
+	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 )
@@ -11,6 +12,8 @@ import (
 const (
 	typeDouble     = 5
 	typeLongLong   = 8
+	typeDate       = 10
+	typeDatetime   = 12
 	typeNewDecimal = 246
 	typeVarString  = 253
 )
@@ -138,6 +141,13 @@ func (c *conn) columnPacket(column schema.Column) []byte {
 		length, kind, decimals = 22, typeDouble, 31
 	case schema.Decimal:
 		length, kind, decimals = 67, typeNewDecimal, byte(column.Places)
+	case schema.Date:
+		length, kind = uint32(len(time.DateOnly)), typeDate
+	case schema.Datetime:
+		length, kind, decimals = uint32(len(time.DateTime)), typeDatetime, byte(column.Places)
+		if column.Places > 0 {
+			length += 1 + uint32(column.Places)
+		}
 	}
 	b = appendUint16(b, charset)
 	b = appendUint32(b, length)
@@ -188,10 +198,31 @@ func appendBinary(b []byte, row []any, columns []schema.Column) []byte {
 				f = v
 			}
 			b = appendUint64(b, math.Float64bits(f))
+		case schema.Date, schema.Datetime:
+			t, ok := columns[i].Time(v)
+			b = appendTime(b, t, ok)
 		default:
 			text, _ := columns[i].Format(v)
 			b = appendString(b, text)
 		}
 	}
 	return b
+}
+
+// appendTime appends a time: its length, and what is not zero at its end. A value that is no time
+// is 0000-00-00.
+func appendTime(b []byte, t time.Time, ok bool) []byte {
+	h, m, s := t.Clock()
+	length := 11
+	switch {
+	case !ok:
+		return append(b, 0)
+	case t.Nanosecond() == 0 && h+m+s == 0:
+		length = 4
+	case t.Nanosecond() == 0:
+		length = 7
+	}
+	to := appendUint16(append(b, byte(length)), uint16(t.Year()))
+	to = append(to, byte(t.Month()), byte(t.Day()), byte(h), byte(m), byte(s))
+	return appendUint32(to, uint32(t.Nanosecond()/1000))[:len(b)+1+length]
 }

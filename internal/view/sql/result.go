@@ -111,7 +111,7 @@ func writeGrid(w io.Writer, columns []schema.Column, rows [][]string) {
 	line := func(row []string, header bool) {
 		for i, text := range row {
 			fill := strings.Repeat(" ", max(width[i]-runewidth.StringWidth(text), 0))
-			if columns[i].Type != schema.String && !header {
+			if columns[i].Type.Number() && !header {
 				fmt.Fprintf(w, "| %s%s ", fill, text)
 			} else {
 				fmt.Fprintf(w, "| %s%s ", text, fill)

@@ -106,7 +106,7 @@ func newTable(r *schema.Result) (*table, error) {
 	defer r.Close()
 	t := &table{Rows: [][]*string{}}
 	for _, c := range r.Columns {
-		t.Columns = append(t.Columns, tableColumn{c.Name, c.Type != schema.String})
+		t.Columns = append(t.Columns, tableColumn{c.Name, c.Type.Number()})
 	}
 	for bytes := 0; ; {
 		values, err := r.Next()

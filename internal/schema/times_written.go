@@ -1,0 +1,331 @@
+package schema
+
+import (
+	"cmp"
+	"database/sql/driver"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// writtenTimes are MySQL's functions that read times in other forms than its own, or put them
+// together.
+var writtenTimes = map[string]function{
+	"str_to_date": {2, strToDate},
+	"time_format": {2, timeFormat},
+	"convert_tz":  {3, convertZone},
+	"addtime":     {2, func(a []driver.Value) driver.Value { return addTime(a, 1) }},
+	"subtime":     {2, func(a []driver.Value) driver.Value { return addTime(a, -1) }},
+	"makedate": {2, func(a []driver.Value) driver.Value {
+		year, day := math.Round(asNumber(a[0])), math.Round(asNumber(a[1]))
+		if !(year >= 0 && year <= 9999 && day > 0 && day < 4e6) {
+			return nil
+		}
+		return dateText(time.Date(wholeYear(int(year)), 1, int(day), 0, 0, 0, 0, time.UTC))
+	}},
+	"maketime": {3, func(a []driver.Value) driver.Value {
+		h, m, s := math.Round(asNumber(a[0])), math.Round(asNumber(a[1])), asNumber(a[2])
+		if !(m >= 0 && m < 60 && s >= 0 && s < 60) {
+			return nil
+		}
+		d := time.Duration(math.Min(math.Abs(h), 839))*time.Hour + time.Duration(m)*time.Minute + time.Duration(math.Round(s*1e6))*time.Microsecond
+		if h < 0 {
+			d = -d
+		}
+		return clock(d)
+	}},
+	"to_seconds": {1, ofDate(func(t time.Time) driver.Value { return t.Unix() + daysOf1970*86400 })},
+}
+
+// dateText returns a date as text, NULL if it is beyond the years that dates can have.
+func dateText(t time.Time) driver.Value {
+	if t.Year() < 1 || t.Year() > 9999 {
+		return nil
+	}
+	return t.Format(time.DateOnly)
+}
+
+// wholeYear returns a year that may be given by two digits: 70 is 1970.
+func wholeYear(year int) int {
+	switch {
+	case year < 70:
+		return year + 2000
+	case year < 100:
+		return year + 1900
+	}
+	return year
+}
+
+// addTime is ADDTIME(t, d), or SUBTIME.
+func addTime(a []driver.Value, sign time.Duration) driver.Value {
+	d, ok := parseClock(a[1])
+	if !ok {
+		return nil
+	}
+	if t, _, ok := parseTime(a[0]); ok {
+		if t = t.Add(sign * d); t.Year() >= 1 && t.Year() <= 9999 {
+			return formatTime(t)
+		}
+	} else if of, ok := parseClock(a[0]); ok {
+		return clock(of + sign*d)
+	}
+	return nil
+}
+
+// timeFormat is TIME_FORMAT(d, format). A length of time may have more than 23 hours, and has no
+// date.
+func timeFormat(a []driver.Value) driver.Value {
+	d, ok := timeOfDay(a[0])
+	if !ok {
+		return nil
+	}
+	sign, hours := map[bool]string{true: "-"}[d < 0], int(d.Abs()/time.Hour)
+	var format strings.Builder
+	for rest := asText(a[1]); rest != ""; {
+		n := 1
+		if rest[0] == '%' && len(rest) > 1 {
+			n = 2
+			switch c := rest[1]; {
+			case c == 'H':
+				fmt.Fprintf(&format, "%s%02d", sign, hours)
+				rest = rest[n:]
+				continue
+			case c == 'k':
+				fmt.Fprintf(&format, "%s%d", sign, hours)
+				rest = rest[n:]
+				continue
+			case strings.IndexByte("hIlisSfprT%", c) < 0:
+				return nil
+			}
+		}
+		format.WriteString(rest[:n])
+		rest = rest[n:]
+	}
+	return dateFormat([]driver.Value{formatTime(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(d.Abs() % (24 * time.Hour))), format.String()})
+}
+
+// lastStamp is the last second that MySQL converts from one time zone to another.
+const lastStamp = 1<<31 - 1
+
+// convertZone is CONVERT_TZ(t, from, to). Zones are offsets such as +02:00, names of the system's
+// time zone database, and SYSTEM, which is UTC here. Times that are no TIMESTAMP stay.
+func convertZone(a []driver.Value) driver.Value {
+	t, _, ok := parseTime(a[0])
+	from, to := timeZone(asText(a[1])), timeZone(asText(a[2]))
+	if !ok || from == nil || to == nil {
+		return nil
+	}
+	at := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), from)
+	if at.Unix() <= 0 || at.Unix() > lastStamp {
+		return formatTime(t)
+	}
+	return formatTime(at.In(to))
+}
+
+// timeZone returns a time zone by its name, nil if there is none.
+func timeZone(name string) *time.Location {
+	if offset := strings.TrimLeft(name, "+-"); len(offset) == len(name)-1 {
+		hours, minutes, _ := strings.Cut(offset, ":")
+		h, err1 := strconv.Atoi(hours)
+		m, err2 := strconv.Atoi(minutes)
+		seconds := (h*60 + m) * 60
+		if err1 != nil || err2 != nil || len(minutes) != 2 || m > 59 || seconds > 14*3600 {
+			return nil
+		}
+		if name[0] == '-' {
+			seconds = -seconds
+		}
+		return time.FixedZone("", seconds)
+	}
+	if strings.EqualFold(name, "SYSTEM") {
+		return time.UTC
+	}
+	if name == "" || name == "Local" {
+		return nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil
+	}
+	return zone
+}
+
+// A timeReader reads a text by a format of STR_TO_DATE.
+type timeReader struct {
+	text                     string
+	parts                    map[byte]int // by the format's letters: Y year, m month, d, H, i, s, f, j day of the year, W weekday, U week
+	weekMode                 int
+	afternoon                int // 0: it is not said, 1: AM, 2: PM
+	hasDate, hasTime, failed bool
+}
+
+// strToDate is STR_TO_DATE(text, format): a date, a time of day, or both, as the format has them.
+func strToDate(a []driver.Value) driver.Value {
+	r := &timeReader{text: asText(a[0]), parts: map[byte]int{}}
+	r.read(asText(a[1]))
+	p := r.parts
+	if r.failed || p['H'] > 23 || p['i'] > 59 || p['s'] > 59 {
+		return nil
+	}
+	if r.afternoon != 0 {
+		if p['H'] < 1 || p['H'] > 12 {
+			return nil
+		}
+		p['H'] = p['H']%12 + 12*(r.afternoon-1)
+	}
+	day := time.Duration(p['H'])*time.Hour + time.Duration(p['i'])*time.Minute + time.Duration(p['s'])*time.Second + time.Duration(p['f'])*time.Microsecond
+	switch {
+	case !r.hasDate && !r.hasTime:
+		return nil // MySQL has 0000-00-00
+	case !r.hasDate:
+		return clock(day)
+	}
+	date := time.Date(p['Y'], time.Month(p['m']), p['d'], 0, 0, 0, 0, time.UTC)
+	_, hasWeek := p['U']
+	weekday, hasWeekday := p['W']
+	switch n, hasDay := p['j']; {
+	case hasDay:
+		date = time.Date(p['Y'], 1, n, 0, 0, 0, 0, time.UTC)
+	case hasWeek && hasWeekday:
+		date = firstOfWeek(p['Y'], r.weekMode).AddDate(0, 0, 7*(p['U']-1)+(weekday+6*(r.weekMode&1))%7)
+	case p['m'] < 1 || p['m'] > 12 || date.Day() != p['d']:
+		return nil // MySQL may have such dates, also without month or day
+	}
+	if !r.hasTime {
+		return dateText(date)
+	}
+	return formatTime(date.Add(day))
+}
+
+// timeOfFormat returns what a format of STR_TO_DATE makes of text.
+func timeOfFormat(format string) timeKind {
+	day, clock := false, false
+	for i := 0; i+1 < len(format); i++ {
+		if format[i] == '%' {
+			i++
+			clock = clock || strings.IndexByte("HkhIlisSfpTr", format[i]) >= 0
+			day = day || strings.IndexByte("YyXxmcdeDjUuVvwMbWa", format[i]) >= 0
+		}
+	}
+	switch {
+	case day && clock:
+		return instantTime
+	case day:
+		return dayTime
+	}
+	return noTime
+}
+
+// read reads what the format goes on with.
+func (r *timeReader) read(format string) {
+	for i := 0; i < len(format) && !r.failed && r.text != ""; i++ {
+		if c := format[i]; c != '%' || i+1 == len(format) {
+			if r.text = strings.TrimLeft(r.text, " "); c != ' ' {
+				r.failed = r.text == "" || r.text[0] != c
+				r.text = strings.TrimPrefix(r.text, string(c))
+			}
+			continue
+		}
+		i++
+		r.part(format[i])
+	}
+}
+
+// part reads what a letter of the format stands for.
+func (r *timeReader) part(c byte) {
+	r.text = strings.TrimLeft(r.text, " ")
+	date := func(part byte, digits int) {
+		r.hasDate = true
+		r.number(part, digits)
+	}
+	clock := func(part byte, digits int) {
+		r.hasTime = true
+		r.number(part, digits)
+	}
+	switch c {
+	case 'Y', 'X', 'x':
+		before := len(r.text)
+		date('Y', 4)
+		if before-len(r.text) <= 2 {
+			r.parts['Y'] = wholeYear(r.parts['Y'])
+		}
+	case 'y':
+		date('Y', 2)
+		r.parts['Y'] = wholeYear(r.parts['Y'])
+	case 'm', 'c':
+		date('m', 2)
+	case 'd', 'e':
+		date('d', 2)
+	case 'D':
+		date('d', 2)
+		r.text = r.text[min(2, len(r.text)):]
+	case 'j':
+		date('j', 3)
+	case 'U', 'u', 'V', 'v':
+		r.weekMode = strings.IndexByte("UuVv", c)
+		date('U', 2)
+	case 'w':
+		date('W', 1)
+	case 'M', 'b':
+		r.hasDate = true
+		r.word('m', 1, 12, func(n int) string { return time.Month(n).String() })
+	case 'W', 'a':
+		r.hasDate = true
+		r.word('W', 0, 6, func(n int) string { return time.Weekday(n).String() })
+	case 'H', 'k', 'h', 'I', 'l':
+		clock('H', 2)
+		if strings.IndexByte("hIl", c) >= 0 {
+			r.afternoon = cmp.Or(r.afternoon, 1)
+		}
+	case 'i':
+		clock('i', 2)
+	case 's', 'S':
+		clock('s', 2)
+	case 'f':
+		digits := len(r.text)
+		clock('f', 6)
+		for n := digits - len(r.text); n < 6; n++ {
+			r.parts['f'] *= 10
+		}
+	case 'p':
+		half := strings.ToUpper(r.text[:min(2, len(r.text))])
+		r.failed = r.failed || half != "AM" && half != "PM"
+		r.afternoon = map[string]int{"AM": 1, "PM": 2}[half]
+		r.text = r.text[len(half):]
+	case 'T':
+		r.read("%H:%i:%S")
+	case 'r':
+		r.read("%h:%i:%S %p")
+	case '%':
+		r.failed = r.failed || r.text[0] != '%'
+		r.text = r.text[1:]
+	default:
+		r.failed = true
+	}
+}
+
+// number reads a number of at most so many digits.
+func (r *timeReader) number(part byte, digits int) {
+	n := 0
+	for n < digits && n < len(r.text) && r.text[n] >= '0' && r.text[n] <= '9' {
+		n++
+	}
+	number, err := strconv.Atoi(r.text[:n])
+	r.failed = r.failed || err != nil
+	r.parts[part], r.text = number, r.text[n:]
+}
+
+// word reads one of some names, or the three letters that it begins with.
+func (r *timeReader) word(part byte, from, to int, name func(int) string) {
+	for n := from; n <= to; n++ {
+		for _, s := range []string{name(n), name(n)[:3]} {
+			if len(r.text) >= len(s) && strings.EqualFold(r.text[:len(s)], s) {
+				r.parts[part], r.text = n, r.text[len(s):]
+				return
+			}
+		}
+	}
+	r.failed = true
+}
