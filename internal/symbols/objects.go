@@ -5,6 +5,7 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"encoding/binary"
+	"iter"
 	"slices"
 	"strings"
 
@@ -80,16 +81,9 @@ func (t *Table) Object(o *Object) string {
 				return name
 			}
 		}
-	default:
+	case len(o.Steps) > 1 || !o.Chan:
 		for _, call := range o.Calls {
-			typ := l.table.byName(receiver(call))
-			if size := o.Steps[0].Size; typ == nil || size < uint64(typ.Size()) || size > uint64(typ.Size())*5/4+16 {
-				continue
-			}
-			if len(o.Steps) == 1 && o.Chan {
-				continue
-			}
-			if name := beyond("", typ, o, o.Steps); name != "" {
+			if name := l.table.knownTo(call, o); name != "" {
 				return name
 			}
 		}
@@ -252,26 +246,76 @@ func (t *Table) typedVariable(address uint64) (name string, typ dwarf.Type, at u
 	return "", nil, 0
 }
 
+// knownTo returns the name of an object that a stack leads to, if a function's receiver, or else
+// one of its other variables, points to a type whose values have the size of the memory there, and
+// such an object where this one is. If variables of several types do, there is no name.
+func (t *types) knownTo(function string, o *Object) (name string) {
+	in := func(typ dwarf.Type) string {
+		if size := o.Steps[0].Size; typ == nil || size < uint64(typ.Size()) || size > uint64(typ.Size())*5/4+16 {
+			return ""
+		}
+		return beyond("", typ, o, o.Steps)
+	}
+	if name = in(t.byName(receiver(function))); name != "" || strings.HasPrefix(function, "sync.") || strings.HasPrefix(function, "internal/sync.") || strings.HasPrefix(function, "runtime.") {
+		return name
+	}
+	for _, typ := range t.locals(function) {
+		p, ok := typ.(*dwarf.PtrType)
+		if !ok {
+			continue
+		}
+		switch found := in(p.Type); {
+		case name == "":
+			name = found
+		case found != "" && found != name:
+			return ""
+		}
+	}
+	return name
+}
+
 // local returns the name of the only variable of a function that is a channel of such elements, or
 // "".
 func (t *types) local(function, elem string) (name string) {
-	at, ok := t.functions[function]
-	if !ok || elem == "" {
+	if elem == "" {
 		return ""
+	}
+	for found, typ := range t.locals(function) {
+		d, ok := typ.(*dwarf.TypedefType)
+		if !ok || !isChan(d.Name) || !sameType(d.Name[strings.Index(d.Name, "chan")+4:], elem) {
+			continue
+		}
+		if name != "" && name != found {
+			return ""
+		}
+		name = found
+	}
+	return name
+}
+
+// locals yields the parameters, results and other variables of a function, and their types.
+func (t *types) locals(function string) iter.Seq2[string, dwarf.Type] {
+	return func(yield func(string, dwarf.Type) bool) { t.eachLocal(function, yield) }
+}
+
+func (t *types) eachLocal(function string, yield func(string, dwarf.Type) bool) {
+	at, ok := t.functions[function]
+	if !ok {
+		return
 	}
 	r := t.data.Reader()
 	r.Seek(at)
 	if e, err := r.Next(); err != nil || e == nil || !e.Children {
-		return ""
+		return
 	}
 	for depth := 0; ; {
 		e, err := r.Next()
 		switch {
 		case err != nil || e == nil:
-			return ""
+			return
 		case e.Tag == 0:
 			if depth--; depth < 0 {
-				return name
+				return
 			}
 			continue
 		case e.Tag == dwarf.TagInlinedSubroutine:
@@ -294,15 +338,9 @@ func (t *types) local(function, elem string) (name string) {
 		if !ok {
 			continue
 		}
-		d, ok := t.typ(offset).(*dwarf.TypedefType)
-		if !ok || !isChan(d.Name) || !sameType(d.Name[strings.Index(d.Name, "chan")+4:], elem) {
-			continue
+		if name, _ := e.Val(dwarf.AttrName).(string); !yield(name, t.typ(offset)) {
+			return
 		}
-		found, _ := e.Val(dwarf.AttrName).(string)
-		if name != "" && name != found {
-			return ""
-		}
-		name = found
 	}
 }
 

@@ -48,6 +48,18 @@ func at[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
 //go:noinline
 func (s *store) wait() { s.mu.Lock() }
 
+type other struct { // as large as a store, with a lock in the same place
+	id   int
+	lock sync.Mutex
+	rest [4]int
+}
+
+//go:noinline
+func swap(a, b *store, n *int) { a.mu.Lock(); *n++; b.mu.Lock() }
+
+//go:noinline
+func either(a *store, b *other) { a.mu.Lock(); b.lock.Lock() }
+
 //go:noinline
 func work(local chan float64) { local <- 1 }
 
@@ -60,6 +72,8 @@ func main() {
 	io.Copy(io.Discard, os.Stdin)
 	if len(os.Args) > 1 {
 		made.wait()
+		swap(made, static, new(int))
+		either(made, new(other))
 		work(make(chan float64))
 	}
 }
@@ -104,6 +118,9 @@ func TestObjects(t *testing.T) {
 			{"main.store.mu", Object{Address: at[madeMu], Steps: []Step{{Value: at[madeTo], Size: 48}}, Calls: []string{"sync.(*Mutex).Lock", "main.(*store).wait"}}},
 			{"", Object{Address: at[madeMu], Steps: []Step{{Value: at[madeTo], Size: 4096}}, Calls: []string{"main.(*store).wait"}}},
 			{"", Object{Address: at[madeMu], Steps: []Step{{Value: at[madeTo], Size: 48}}, Calls: []string{"main.work"}}},
+			{"main.store.mu", Object{Address: at[madeMu], Steps: []Step{{Value: at[madeTo], Size: 48}}, Calls: []string{"sync.(*Mutex).Lock", "main.swap"}}},
+			{"", Object{Address: at[madeMu], Steps: []Step{{Value: at[madeTo], Size: 4096}}, Calls: []string{"main.swap"}}},
+			{"", Object{Address: at[madeMu], Steps: []Step{{Value: at[madeTo], Size: 48}}, Calls: []string{"main.either"}}},
 			{"main.work.local", Object{Address: somewhere, Chan: true, Elem: "float64", Calls: []string{"runtime.chansend1", "main.work"}}},
 			{"", Object{Address: somewhere, Chan: true, Elem: "int", Calls: []string{"main.work"}}},
 			{"", Object{Address: somewhere}},
