@@ -3,7 +3,6 @@ package symbols
 import (
 	"cmp"
 	"debug/dwarf"
-	"debug/elf"
 	"encoding/binary"
 	"iter"
 	"slices"
@@ -49,7 +48,7 @@ type static struct{ word, value uint64 }
 func (t *Table) Object(o *Object) string {
 	defer func() { recover() }() // debug/dwarf expects what compilers write
 	l := &t.types
-	l.once.Do(func() { l.moved = t.read(func(f *elf.File) { l.table = readTypes(f) }) })
+	l.once.Do(func() { l.moved = t.read(func(f *executable) { l.table = readTypes(f) }) })
 	if l.table.data == nil { // without debugging information
 		if len(o.Steps) == 0 {
 			return t.Variable(o.Address)
@@ -356,8 +355,8 @@ func sameType(full, short string) bool {
 }
 
 // readTypes reads which types variables have, and where types and functions are.
-func readTypes(f *elf.File) types {
-	data, err := f.DWARF()
+func readTypes(f *executable) types {
+	data, err := f.dwarf()
 	if err != nil {
 		return types{}
 	}
@@ -411,28 +410,19 @@ func (t *types) static(address uint64) *static {
 }
 
 // readStatics reads those of an executable, by what they point to.
-func (t *types) readStatics(f *elf.File) {
-	data := f.Section(".data")
-	if data == nil {
-		return
-	}
-	content, err := data.Data()
-	if err != nil {
-		return
-	}
+func (t *types) readStatics(f *executable) {
 	var list []static
 	first := uint64(0)
-	for _, s := range f.Sections {
-		if s.Flags&(elf.SHF_WRITE|elf.SHF_ALLOC|elf.SHF_TLS) == elf.SHF_WRITE|elf.SHF_ALLOC {
-			if first == 0 {
-				first = s.Addr
-			}
-			t.end = max(t.end, s.Addr+s.Size)
+	for _, s := range f.written {
+		if first == 0 {
+			first = s.at
 		}
+		t.end = max(t.end, s.at+s.size)
 	}
-	for at := 0; at+8 <= len(content); at += 8 {
-		if value := binary.LittleEndian.Uint64(content[at:]); first <= value && value < t.end {
-			list = append(list, static{data.Addr + uint64(at), value})
+	at, content := f.data()
+	for ; len(content) >= 8; at, content = at+8, content[8:] {
+		if value := binary.LittleEndian.Uint64(content); first <= value && value < t.end {
+			list = append(list, static{at, value})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b static) int { return cmp.Compare(a.value, b.value) })

@@ -1,4 +1,4 @@
-//go:build !windows
+//go:build !windows && !darwin
 
 package symbols
 
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -25,4 +26,36 @@ func Program(pid int) (executable string, args []string) {
 		return args[0], args
 	}
 	return filepath.Join(dir, args[0]), args
+}
+
+func emulates(executable string) bool { return strings.HasPrefix(filepath.Base(executable), "qemu-") }
+
+// executableOf returns a name by which the executable of a process can be opened, also if it has
+// been removed.
+func executableOf(pid int) string {
+	exe := fmt.Sprintf("/proc/%d/exe", pid)
+	if run, err := os.Readlink(exe); err == nil && emulates(run) {
+		exe, _ = Program(pid)
+	}
+	return exe
+}
+
+// firstMapping returns where the first part of the executable is in memory.
+func firstMapping(pid int, exe string) (begin uint64, ok bool) {
+	path, err := os.Readlink(exe)
+	if err != nil { // it is no link: the program is emulated
+		path = exe
+	}
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(maps)) {
+		if fields := strings.Fields(line); len(fields) >= 6 && strings.HasSuffix(strings.TrimSpace(line), path) && strings.Trim(fields[2], "0") == "" {
+			from, _, _ := strings.Cut(fields[0], "-")
+			begin, err := strconv.ParseUint(from, 16, 64)
+			return begin, err == nil
+		}
+	}
+	return 0, false
 }

@@ -1,19 +1,16 @@
 // Package symbols names addresses in a program: functions and package variables.
 //
-// In come an executable in ELF, and where its process has it in memory. Out come names as stack
-// traces have them. Packages live and schema call it, recording for [Plain]; views may. It reads
-// the executable when the first name of a kind is needed, and knows no name if it can't: the
-// executable may be gone, stripped, or of another system.
+// In come an executable in ELF or PE, and where its process has it in memory. Out come names as
+// stack traces have them. Packages live and schema call it, recording for [Plain]; views may. It
+// reads the executable when the first name of a kind is needed, and knows no name if it can't: the
+// executable may be gone, stripped, or one for macOS.
 package symbols
 
 import (
 	"cmp"
-	"debug/elf"
 	"debug/gosym"
-	"fmt"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,11 +45,8 @@ type variable struct {
 
 // OfProcess returns the names of a running process of this system.
 func OfProcess(pid int) *Table {
-	exe := fmt.Sprintf("/proc/%d/exe", pid)
-	if run, err := os.Readlink(exe); err == nil && emulates(run) {
-		exe, _ = Program(pid)
-	}
-	return &Table{executable: exe, base: func() (uint64, bool) { return firstMapping(pid, exe) }}
+	executable := executableOf(pid)
+	return &Table{executable: executable, base: func() (uint64, bool) { return firstMapping(pid, executable) }}
 }
 
 // OfExecutable returns the names of a process that ran an executable, and was started then. It
@@ -69,7 +63,7 @@ func OfExecutable(path string, started time.Time) *Table {
 func (t *Table) Function(address uint64) string {
 	defer func() { recover() }() // the executable may have any table, which debug/gosym does not expect
 	l := &t.functions
-	l.once.Do(func() { l.moved = t.read(func(f *elf.File) { l.table = functions(f) }) })
+	l.once.Do(func() { l.moved = t.read(func(f *executable) { l.table = f.functions() }) })
 	if l.table == nil {
 		return ""
 	}
@@ -98,7 +92,7 @@ func (t *Table) Variable(address uint64) string {
 // there is none.
 func (t *Table) variable(address uint64) (v variable, within uint64) {
 	l := &t.variables
-	l.once.Do(func() { l.moved = t.read(func(f *elf.File) { l.table = variables(f) }) })
+	l.once.Do(func() { l.moved = t.read(func(f *executable) { l.table = f.variables() }) })
 	address -= l.moved
 	i, found := slices.BinarySearchFunc(l.table, address, func(v variable, at uint64) int { return cmp.Compare(v.at, at) })
 	if !found {
@@ -121,87 +115,19 @@ func Plain(name string) string {
 
 // read has a table read from the executable. It returns how far the program is from where the
 // executable says.
-func (t *Table) read(table func(*elf.File)) (moved uint64) {
-	f, err := elf.Open(t.executable)
+func (t *Table) read(table func(*executable)) (moved uint64) {
+	f, err := openExecutable(t.executable)
 	if err != nil {
 		return 0
 	}
-	defer f.Close()
-	if f.Type == elf.ET_DYN {
+	defer f.close()
+	if f.moves {
 		begin, ok := t.base()
 		if !ok {
 			return 0
 		}
-		moved = begin - beginning(f)
+		moved = begin - f.begin
 	}
 	table(f)
 	return moved
 }
-
-// beginning returns the address at which the executable says that it begins.
-func beginning(f *elf.File) uint64 {
-	for _, p := range f.Progs {
-		if p.Type == elf.PT_LOAD {
-			return p.Vaddr
-		}
-	}
-	return 0
-}
-
-func functions(f *elf.File) *gosym.Table {
-	i := slices.IndexFunc(f.Sections, func(s *elf.Section) bool { return strings.HasSuffix(s.Name, ".gopclntab") }) // or .data.rel.ro.gopclntab
-	text := f.Section(".text")
-	if i < 0 || text == nil {
-		return nil
-	}
-	data, err := f.Sections[i].Data()
-	if err != nil {
-		return nil
-	}
-	table, err := gosym.NewTable(nil, gosym.NewLineTable(data, text.Addr))
-	if err != nil {
-		return nil
-	}
-	return table
-}
-
-// variables returns the package variables in a symbol table: objects in sections that can be
-// written to. What the compiler named itself has two dots.
-func variables(f *elf.File) []variable {
-	symbols, err := f.Symbols()
-	if err != nil {
-		return nil
-	}
-	var list []variable
-	for _, s := range symbols {
-		if elf.ST_TYPE(s.Info) != elf.STT_OBJECT || s.Size == 0 || int(s.Section) >= len(f.Sections) || f.Sections[s.Section].Flags&elf.SHF_WRITE == 0 ||
-			!strings.Contains(s.Name, ".") || strings.Contains(s.Name, "..") || strings.Contains(s.Name, ":") {
-			continue
-		}
-		list = append(list, variable{s.Value, s.Size, escape.String(strings.Clone(Plain(s.Name)))})
-	}
-	slices.SortFunc(list, func(a, b variable) int { return cmp.Compare(a.at, b.at) })
-	return list
-}
-
-// firstMapping returns where the first part of the executable is in memory.
-func firstMapping(pid int, exe string) (begin uint64, ok bool) {
-	path, err := os.Readlink(exe)
-	if err != nil { // it is no link: the program is emulated
-		path = exe
-	}
-	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
-	if err != nil {
-		return 0, false
-	}
-	for line := range strings.Lines(string(maps)) {
-		if fields := strings.Fields(line); len(fields) >= 6 && strings.HasSuffix(strings.TrimSpace(line), path) && strings.Trim(fields[2], "0") == "" {
-			from, _, _ := strings.Cut(fields[0], "-")
-			begin, err := strconv.ParseUint(from, 16, 64)
-			return begin, err == nil
-		}
-	}
-	return 0, false
-}
-
-func emulates(executable string) bool { return strings.HasPrefix(filepath.Base(executable), "qemu-") }

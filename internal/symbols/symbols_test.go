@@ -1,6 +1,7 @@
 package symbols
 
 import (
+	"debug/pe"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 )
 
 const program = `package main
@@ -111,5 +114,49 @@ func TestNoNames(t *testing.T) {
 		if v, f := names.Variable(1), names.Function(1); v != "" || f != "" {
 			t.Errorf("%q %q", v, f)
 		}
+	}
+}
+
+// TestPE: an executable for Windows has names too, wherever it is in memory.
+func TestPE(t *testing.T) {
+	testenv.NeedAll(t)
+	const moved = 0x7ff000000000
+	dir := t.TempDir()
+	source, app := filepath.Join(dir, "main.go"), filepath.Join(dir, "app.exe")
+	if err := os.WriteFile(source, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command("go", "build", "-o", app, source)
+	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	f, err := pe.Open(app)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	begin := f.OptionalHeader.(*pe.OptionalHeader64).ImageBase
+	at := map[string]uint64{}
+	for _, s := range f.Symbols {
+		if s.SectionNumber > 0 {
+			at[s.Name] = moved + uint64(f.Sections[s.SectionNumber-1].VirtualAddress) + uint64(s.Value)
+		}
+	}
+	names := &Table{executable: app, base: func() (uint64, bool) { return moved, true }}
+	for _, test := range []struct{ got, want string }{
+		{names.Function(at["main.main"] + 1), "main.main"},
+		{names.Function(begin), ""},
+		{names.Variable(at["main.first"]), "main.first"},
+		{names.Variable(at["main.second"] + 8), "main.second+8"},
+		{names.Variable(at["main.main"]), ""},
+	} {
+		if test.got != test.want {
+			t.Errorf("the name is %q, want %q", test.got, test.want)
+		}
+	}
+	names.Object(&Object{Address: at["main.first"]})
+	if names.types.table.variables[at["main.first"]-moved+begin] == 0 {
+		t.Error("the type of main.first is not known")
 	}
 }
