@@ -17,6 +17,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -43,7 +44,7 @@ static const struct pair opens[] = {
 	{0x4, O_NONBLOCK}, {0x8, O_APPEND}, {0x100, O_NOFOLLOW}, {0x200, O_CREAT}, {0x400, O_TRUNC}, {0x800, O_EXCL},
 	{0x20000, O_NOCTTY}, {0x100000, O_DIRECTORY}, {0x1000000, O_CLOEXEC}, {0, 0},
 };
-static const struct pair maps[] = {{0x1, MAP_SHARED}, {0x2, MAP_PRIVATE}, {0x10, MAP_FIXED}, {0x1000, MAP_ANONYMOUS}, {0, 0}};
+static const struct pair maps[] = {{0x1, MAP_SHARED}, {0x2, MAP_PRIVATE}, {0x10, MAP_FIXED}, {0x40, MAP_NORESERVE}, {0x1000, MAP_ANONYMOUS}, {0, 0}};
 
 // to_linux returns flags of macOS as Linux has them. Those in the mask are the same.
 static long to_linux(const struct pair *pairs, long flags, long same, const char *name) {
@@ -102,6 +103,7 @@ static long mac_execve(const char *name, char **a, char **e) { return result(exe
 static long mac_fork(void) { return result(fork()); }
 static long mac_wait4(int pid, int *status, int options, struct rusage *usage) { return result(wait4(pid, status, options, usage)); }
 
+static long mac_kill(int pid, int signal) { return result(kill(pid, signal)); }
 static long mac_access(const char *name, int mode) { return result(access(name, mode)); }
 static long mac_fsync(int fd) { return result(fsync(fd)); }
 static long mac_flock(int fd, int how) { return result(flock(fd, how)); } // the ways are the same
@@ -109,6 +111,39 @@ static long mac_fchmod(int fd, int mode) { return result(fchmod(fd, mode)); }
 static long mac_renameat(int d, const char *from, int e, const char *to) { return result(renameat(directory(d), from, directory(e), to)); }
 static long mac_unlinkat(int dir, const char *name, int flags) { return result(unlinkat(directory(dir), name, flags & 0x80 ? AT_REMOVEDIR : 0)); }
 static long mac_ioctl(int fd) { return result((errno = ENOTTY, -1)); } // as if there were no terminal
+
+struct mac_flock {
+	int64_t start, len;
+	int32_t pid;
+	int16_t type, whence;
+};
+// locks is fcntl for a lock of the process.
+static long locks(int fd, int command, struct mac_flock *of) {
+	static const struct pair types[] = {{1, F_RDLCK}, {2, F_UNLCK}, {3, F_WRLCK}, {0, 0}};
+	const struct pair *type = types;
+	while (type->mac && type->mac != of->type)
+		type++;
+	if (!type->mac)
+		die("a lock that macOS does not have", "fcntl");
+	struct flock lock = {.l_type = type->linux_, .l_whence = of->whence, .l_start = of->start, .l_len = of->len};
+	long r = result(fcntl(fd, command, &lock));
+	if (r != -1 && command == F_GETLK) {
+		for (type = types; type->linux_ != lock.l_type;)
+			type++;
+		*of = (struct mac_flock){lock.l_start, lock.l_len, lock.l_pid, type->mac, lock.l_whence};
+	}
+	return r;
+}
+
+static long mac_getrlimit(int which, int64_t *to) {
+	struct rlimit limit;
+	if (which != 1) // RLIMIT_FSIZE
+		return result((errno = ENOSYS, -1));
+	long r = result(getrlimit(RLIMIT_FSIZE, &limit));
+	to[0] = limit.rlim_cur == RLIM_INFINITY ? INT64_MAX : limit.rlim_cur;
+	to[1] = limit.rlim_max == RLIM_INFINITY ? INT64_MAX : limit.rlim_max;
+	return r;
+}
 
 static long mac_fcntl(int fd, int command, long argument) {
 	switch (command) {
@@ -121,6 +156,10 @@ static long mac_fcntl(int fd, int command, long argument) {
 			return -1;
 		return (flags & O_ACCMODE) | (flags & O_APPEND ? 0x8 : 0) | (flags & O_NONBLOCK ? 0x4 : 0);
 	}
+	case 7: // F_GETLK
+		return locks(fd, F_GETLK, (struct mac_flock *)argument);
+	case 8: // F_SETLK
+		return locks(fd, F_SETLK, (struct mac_flock *)argument);
 	case 67: // F_DUPFD_CLOEXEC
 		return result(fcntl(fd, F_DUPFD_CLOEXEC, argument));
 	case 4: // F_SETFL
@@ -224,7 +263,46 @@ static uint64_t mac_absolute_time(void) {
 }
 static int mac_timebase_info(uint32_t *info) { info[0] = info[1] = 1; return 0; }
 
-static int mac_sysctl(const uint32_t *mib, uint32_t n, uint32_t *out, size_t *size, void *in, size_t insize) {
+// arguments are what macOS tells of a process: their number, the program, and each with a zero.
+static long arguments(int pid, char *out, size_t *size) {
+	char own[PATH_MAX], its[PATH_MAX], b[1 << 16], link[64];
+	snprintf(link, sizeof link, "/proc/%d/cmdline", pid);
+	int fd = open(link, O_RDONLY | O_CLOEXEC);
+	long n = fd < 0 ? -1 : read(fd, b + 4, sizeof b - 4);
+	close(fd);
+	if (n <= 0)
+		return result((errno = EINVAL, -1));
+	char *text = b + 4;
+	long m = readlink("/proc/self/exe", own, sizeof own);
+	snprintf(link, sizeof link, "/proc/%d/exe", pid);
+	if (m == readlink(link, its, sizeof its) && memcmp(own, its, m) == 0) { // its program comes after this loader
+		n -= strlen(text) + 1;
+		text += strlen(text) + 1;
+	}
+	uint32_t count = 0;
+	for (long i = 0; i < n; i++)
+		count += text[i] == 0;
+	size_t path = strlen(text) + 1, all = 4 + path + n;
+	if (out) {
+		if (*size < all)
+			return result((errno = ENOMEM, -1));
+		memcpy(out, &count, 4);
+		memcpy(out + 4, text, path);
+		memcpy(out + 4 + path, text, n);
+	}
+	*size = all;
+	return 0;
+}
+
+static long mac_sysctl(const uint32_t *mib, uint32_t n, uint32_t *out, size_t *size, void *in, size_t insize) {
+	static const char procargs2[] = "kern.procargs2";
+	if (n == 2 && mib[0] == 0 && mib[1] == 3 && insize == strlen(procargs2) && memcmp(in, procargs2, insize) == 0) { // a name's number
+		out[0] = 1, out[1] = 49;
+		*size = 8;
+		return 0;
+	}
+	if (n == 3 && mib[0] == 1 && mib[1] == 49) // CTL_KERN, KERN_PROCARGS2
+		return arguments(mib[2], (char *)out, size);
 	if (n != 2 || mib[0] != 6 || *size < 4) // CTL_HW
 		return result((errno = ENOENT, -1));
 	*out = mib[1] == 7 ? 4096 : sysconf(_SC_NPROCESSORS_ONLN); // HW_PAGESIZE; HW_NCPU
@@ -232,13 +310,24 @@ static int mac_sysctl(const uint32_t *mib, uint32_t n, uint32_t *out, size_t *si
 	return 0;
 }
 
+// proc_pidfdinfo tells the path of a descriptor.
+static int mac_pidfdinfo(int pid, int fd, int kind, char *to, int size) {
+	const int at = 24 + 152, all = 24 + 152 + 1024;
+	char link[64];
+	if (kind != 2 || size != all) // PROC_PIDFDVNODEPATHINFO
+		die("information that is not here", "proc_pidfdinfo");
+	memset(to, 0, all);
+	snprintf(link, sizeof link, "/proc/%d/fd/%d", pid, fd);
+	return result(readlink(link, to + at, 1023)) < 0 ? 0 : all;
+}
+
 static void mac_random(void *b, size_t n) {
 	if (getrandom(b, n, 0) != (ssize_t)n)
 		die("getrandom failed", "arc4random_buf");
 }
 
-// A kqueue is an epoll. Of what a program waits for there are descriptors to be read and written, each by its own number, and the one
-// event that it makes itself, for which there is an eventfd.
+// A kqueue is an epoll. Of what a program waits for there are descriptors to be read and written, each by its own number, the one
+// event that it makes itself, for which there is an eventfd, and that the attributes of a file are set, for which there is an inotify.
 struct mac_event {
 	uint64_t ident;
 	int16_t filter;
@@ -247,15 +336,19 @@ struct mac_event {
 	int64_t data;
 	uint64_t udata;
 };
-enum { FILTER_READ = -1, FILTER_WRITE = -2, FILTER_USER = -10, EVENT_ADD = 1, EVENT_DELETE = 2, EVENT_EOF = 0x8000, TRIGGER = 0x01000000 };
-static int wakes = -1;
-static struct mac_event user;
+enum { FILTER_READ = -1, FILTER_WRITE = -2, FILTER_VNODE = -4, FILTER_USER = -10, EVENT_ADD = 1, EVENT_DELETE = 2, EVENT_EOF = 0x8000, TRIGGER = 0x01000000 };
+static int wakes = -1, attributes = -1;
+static struct mac_event user, vnode;
 static struct { uint32_t events; uint64_t udata; } watched[1 << 16];
 
+// high returns a high descriptor in place of one that macOS does not have.
+static int high(int fd) {
+	int to = fcntl(fd, F_DUPFD_CLOEXEC, 900);
+	close(fd);
+	return to;
+}
+
 static int mac_kqueue(void) {
-	if (wakes >= 0)
-		die("there is one already", "kqueue");
-	wakes = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return result(epoll_create1(EPOLL_CLOEXEC));
 }
 
@@ -263,12 +356,25 @@ static int change(int queue, const struct mac_event *e) {
 	uint64_t one = 1;
 	struct epoll_event want = {.events = EPOLLIN, .data.u64 = e->ident};
 	if (e->filter == FILTER_USER && e->flags & EVENT_ADD) {
+		if (wakes >= 0)
+			die("there is one already", "EVFILT_USER");
+		wakes = high(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 		user = *e;
 		want.data.u64 = wakes;
 		return epoll_ctl(queue, EPOLL_CTL_ADD, wakes, &want);
 	}
 	if (e->filter == FILTER_USER)
 		return write(wakes, &one, 8) == 8 ? 0 : -1;
+	if (e->filter == FILTER_VNODE && e->flags & EVENT_ADD && e->fflags == 8) { // NOTE_ATTRIB
+		if (attributes >= 0)
+			die("there is one already", "EVFILT_VNODE");
+		char link[64];
+		attributes = high(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+		snprintf(link, sizeof link, "/proc/self/fd/%d", (int)e->ident);
+		vnode = *e;
+		want.data.u64 = attributes;
+		return inotify_add_watch(attributes, link, IN_ATTRIB) < 0 ? -1 : epoll_ctl(queue, EPOLL_CTL_ADD, attributes, &want);
+	}
 	if (!(e->flags & EVENT_ADD) || e->ident >= sizeof watched / sizeof *watched)
 		die("a change that is not here", "kevent");
 	int known = watched[e->ident].events != 0;
@@ -287,7 +393,7 @@ static int mac_kevent(int queue, const struct mac_event *changes, int nchanges, 
 	struct epoll_event got[32];
 	if (nevents == 0)
 		return 0;
-	int n = epoll_wait(queue, got, nevents / 2 < 32 ? nevents / 2 : 32, after ? (int)(after->tv_sec * 1000 + (after->tv_nsec + 999999) / 1000000) : -1);
+	int n = epoll_wait(queue, got, nevents == 1 ? 1 : nevents / 2 < 32 ? nevents / 2 : 32, after ? (int)(after->tv_sec * 1000 + (after->tv_nsec + 999999) / 1000000) : -1);
 	if (n < 0)
 		return result(n);
 	int out = 0;
@@ -296,6 +402,12 @@ static int mac_kevent(int queue, const struct mac_event *changes, int nchanges, 
 		if (fd == (uint64_t)wakes) {
 			if (read(wakes, &count, 8) == 8)
 				events[out++] = user;
+			continue;
+		}
+		if (fd == (uint64_t)attributes) {
+			char notes[4096];
+			if (read(attributes, notes, sizeof notes) > 0)
+				events[out++] = vnode;
 			continue;
 		}
 		struct mac_event e = {.ident = fd, .udata = watched[fd].udata, .flags = got[i].events & (EPOLLHUP | EPOLLRDHUP | EPOLLERR) ? EVENT_EOF : 0};
@@ -344,12 +456,13 @@ static const struct function { const char *name; void *is; } functions[] = {
 	{"fdopendir$INODE64", mac_fdopendir}, {"flock", mac_flock}, {"fork", mac_fork}, {"fstat64", mac_fstat64},
 	{"fstatat64", mac_fstatat64}, {"fstatfs64", mac_fstatfs64}, {"fsync", mac_fsync}, {"ftruncate", mac_ftruncate},
 	{"getcwd", mac_getcwd}, {"getegid", getegid}, {"geteuid", geteuid}, {"getgid", getgid}, {"getpid", getpid},
-	{"getppid", getppid}, {"getrlimit", fails}, {"getuid", getuid}, {"ioctl", mac_ioctl}, {"issetugid", none},
-	{"kevent", mac_kevent}, {"kill", kill}, {"kqueue", mac_kqueue}, {"lseek", mac_lseek}, {"lstat64", mac_lstat64},
+	{"getppid", getppid}, {"getrlimit", mac_getrlimit}, {"getuid", getuid}, {"ioctl", mac_ioctl}, {"issetugid", none},
+	{"kevent", mac_kevent}, {"kill", mac_kill}, {"kqueue", mac_kqueue}, {"lseek", mac_lseek}, {"lstat64", mac_lstat64},
 	{"mach_absolute_time", mac_absolute_time}, {"mach_task_self_", &task}, {"mach_timebase_info", mac_timebase_info},
 	{"mach_vm_read_overwrite", mac_vm_read}, {"madvise", none}, {"mkdir", mac_mkdir}, {"mkdirat", mac_mkdirat}, {"mlock", none},
 	{"mmap", mac_mmap}, {"munmap", mac_munmap}, {"notify_is_valid_token", none}, {"open", mac_open}, {"openat", mac_openat},
-	{"pipe", mac_pipe}, {"pread", mac_pread}, {"pthread_attr_getstacksize", pthread_attr_getstacksize},
+	{"pipe", mac_pipe}, {"pread", mac_pread}, {"proc_pidfdinfo", mac_pidfdinfo},
+	{"pthread_attr_getstacksize", pthread_attr_getstacksize},
 	{"pthread_attr_init", pthread_attr_init}, {"pthread_attr_setdetachstate", none}, {"pthread_cond_init", pthread_cond_init},
 	{"pthread_cond_signal", pthread_cond_signal}, {"pthread_cond_timedwait_relative_np", mac_timedwait},
 	{"pthread_cond_wait", pthread_cond_wait}, {"pthread_create", mac_create}, {"pthread_kill", none},

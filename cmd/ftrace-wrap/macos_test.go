@@ -15,11 +15,14 @@ import (
 // The functions of libSystem that the core calls, by the variables that have their addresses.
 var libSystem = map[string]string{
 	"runtime.ftraceSysClockGettime": "_clock_gettime",
+	"runtime.ftraceSysFcntl":        "_fcntl",
 	"runtime.ftraceSysFstat":        "_fstat",
 	"runtime.ftraceSysFstatfs":      "_fstatfs",
+	"runtime.ftraceSysFtruncate":    "_ftruncate",
 	"runtime.ftraceSysGetcwd":       "_getcwd",
 	"runtime.ftraceSysGeteuid":      "_geteuid",
 	"runtime.ftraceSysGetpid":       "_getpid",
+	"runtime.ftraceSysGetrlimit":    "_getrlimit",
 	"runtime.ftraceSysMachVMRead":   "_mach_vm_read_overwrite",
 	"runtime.ftraceSysMkdirat":      "_mkdirat",
 	"runtime.ftraceSysMmap":         "_mmap",
@@ -27,6 +30,7 @@ var libSystem = map[string]string{
 	"runtime.ftraceSysOpenat":       "_openat",
 	"runtime.ftraceSysPwrite":       "_pwrite",
 	"runtime.ftraceSysReadlinkat":   "_readlinkat",
+	"runtime.ftraceSysUnlinkat":     "_unlinkat",
 }
 
 // A program for macOS imports what the core calls, nothing else that it does not import without

@@ -32,7 +32,7 @@ func TestConstants(t *testing.T) {
 			system := unixPackage(t, dir, goos, goarch)
 			own := corePackage(t, goos, goarch)
 			checkConstants(t, own, system)
-			for name, theirs := range map[string]string{"ftraceStatT": "Stat_t", "ftraceStatfsT": "Statfs_t"} {
+			for name, theirs := range map[string]string{"ftraceStatT": "Stat_t", "ftraceStatfsT": "Statfs_t", "ftraceFlockT": "Flock_t"} {
 				if s := own.structure(name); s != nil {
 					t.Run(name, func(t *testing.T) { checkStruct(t, s, system.structure(theirs), goarch) })
 				} else if name == "ftraceStatT" || goos == "darwin" {
@@ -115,7 +115,9 @@ func (c *checked) structure(name string) *types.Struct {
 }
 
 // spelled are the names of constants that are not the core's in capitals.
-var spelled = map[string]string{"WorkingDir": "AT_FDCWD", "ClockProcess": "CLOCK_PROCESS_CPUTIME_ID", "SysPwrite": "SYS_PWRITE64"}
+var spelled = map[string]string{"WorkingDir": "AT_FDCWD", "ClockProcess": "CLOCK_PROCESS_CPUTIME_ID", "SysPwrite": "SYS_PWRITE64",
+	"DupCloexec": "F_DUPFD_CLOEXEC", "MapAnonymous": "MAP_ANON", "MapNoReserve": "MAP_NORESERVE", "SetLock": "F_SETLK", "WriteLock": "F_WRLCK", "EventVnode": "EVFILT_VNODE",
+	"NoteAttrib": "NOTE_ATTRIB", "LimitFileSize": "RLIMIT_FSIZE", "LimitNone": "RLIM_INFINITY"}
 
 // checkConstants compares the ways to open a file, errors, and the numbers of system calls.
 func checkConstants(t *testing.T, own, system *checked) {

@@ -8,6 +8,6 @@
 //	p.SetRules("main.*")
 //	s, err := p.Snapshot(live.AllContents)
 //
-// It reads the memory file of the program (docs/format.md), on Linux and on Windows. Only the user
-// that the program runs as can open that. Reading never stops or delays the program.
+// It reads the memory file of the program (docs/format.md), on Linux, Windows and macOS. Only the
+// user that the program runs as can open that. Reading never stops or delays the program.
 package live

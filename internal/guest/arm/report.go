@@ -256,6 +256,7 @@ func ftraceFinish() {
 		var digits [20]byte
 		ftraceComplain(string(ftraceItoa(digits[:], uint64(lost))) + " lines of the trace were lost")
 	}
+	ftraceEndMemory()
 }
 
 // ftraceReportRates says how many calls the rate limits have kept back since the last one shown.

@@ -11,29 +11,36 @@ import (
 )
 
 //go:cgo_import_dynamic libc_getcwd getcwd "/usr/lib/libSystem.B.dylib"
+//go:cgo_import_dynamic libc_ftruncate ftruncate "/usr/lib/libSystem.B.dylib"
 //go:cgo_import_dynamic libc_geteuid geteuid "/usr/lib/libSystem.B.dylib"
+//go:cgo_import_dynamic libc_getrlimit getrlimit "/usr/lib/libSystem.B.dylib"
 //go:cgo_import_dynamic libc_mach_vm_read_overwrite mach_vm_read_overwrite "/usr/lib/libSystem.B.dylib"
 //go:cgo_import_dynamic libc_mkdirat mkdirat "/usr/lib/libSystem.B.dylib"
 //go:cgo_import_dynamic libc_openat openat "/usr/lib/libSystem.B.dylib"
 //go:cgo_import_dynamic libc_pwrite pwrite "/usr/lib/libSystem.B.dylib"
 //go:cgo_import_dynamic libc_readlinkat readlinkat "/usr/lib/libSystem.B.dylib"
+//go:cgo_import_dynamic libc_unlinkat unlinkat "/usr/lib/libSystem.B.dylib"
 
 // Where the functions are, see os/darwin.s. Package runtime itself imports those that are not above
 // or in the files of the processors.
 var (
 	ftraceSysClockGettime,
+	ftraceSysFcntl,
 	ftraceSysFstat,
 	ftraceSysFstatfs,
+	ftraceSysFtruncate,
 	ftraceSysGetcwd,
 	ftraceSysGeteuid,
 	ftraceSysGetpid,
+	ftraceSysGetrlimit,
 	ftraceSysMachVMRead,
 	ftraceSysMkdirat,
 	ftraceSysMmap,
 	ftraceSysMunmap,
 	ftraceSysOpenat,
 	ftraceSysPwrite,
-	ftraceSysReadlinkat uintptr
+	ftraceSysReadlinkat,
+	ftraceSysUnlinkat uintptr
 )
 
 const (
@@ -53,6 +60,10 @@ const (
 	ftraceODirectory = 0x100000
 	ftraceOCloexec   = 0x1000000
 	ftraceOPath      = 0 // there is none: a directory is opened to be read
+
+	ftraceDupCloexec   = 67 // F_DUPFD_CLOEXEC
+	ftraceMapAnonymous = 0x1000
+	ftraceMapNoReserve = 0x40
 
 	ftraceClockProcess = 12 // CLOCK_PROCESS_CPUTIME_ID
 	ftraceClockThread  = 16 // CLOCK_THREAD_CPUTIME_ID
@@ -133,17 +144,3 @@ func ftraceProbe(p uintptr, n uintptr) bool {
 	}
 	return true
 }
-
-// There is no memory that others can see, nor any in its place.
-
-func ftraceMemoryFile(size uint64) int32 { return 0 }
-
-func ftraceResize(fd int32, size uint64) int32 { return 78 }
-
-func ftraceMapMemory(at, size uint64) unsafe.Pointer { return nil }
-
-func ftraceForget(p unsafe.Pointer, at, size uint64) {}
-
-func ftraceWait(p *uint32, v uint32, ns int64) bool { return false }
-
-func ftraceWake(p *uint32) int { return 0 }

@@ -6,6 +6,11 @@ TEXT ftrace_clockGettime<>(SB), NOSPLIT, $0-0
 GLOBL runtime·ftraceSysClockGettime(SB), RODATA, $8
 DATA runtime·ftraceSysClockGettime(SB)/8, $ftrace_clockGettime<>(SB)
 
+TEXT ftrace_fcntl<>(SB), NOSPLIT, $0-0
+	JMP	libc_fcntl(SB)
+GLOBL runtime·ftraceSysFcntl(SB), RODATA, $8
+DATA runtime·ftraceSysFcntl(SB)/8, $ftrace_fcntl<>(SB)
+
 TEXT ftrace_fstat<>(SB), NOSPLIT, $0-0
 #ifdef GOARCH_amd64
 	JMP	libc_fstat64(SB)
@@ -24,6 +29,11 @@ TEXT ftrace_fstatfs<>(SB), NOSPLIT, $0-0
 GLOBL runtime·ftraceSysFstatfs(SB), RODATA, $8
 DATA runtime·ftraceSysFstatfs(SB)/8, $ftrace_fstatfs<>(SB)
 
+TEXT ftrace_ftruncate<>(SB), NOSPLIT, $0-0
+	JMP	libc_ftruncate(SB)
+GLOBL runtime·ftraceSysFtruncate(SB), RODATA, $8
+DATA runtime·ftraceSysFtruncate(SB)/8, $ftrace_ftruncate<>(SB)
+
 TEXT ftrace_getcwd<>(SB), NOSPLIT, $0-0
 	JMP	libc_getcwd(SB)
 GLOBL runtime·ftraceSysGetcwd(SB), RODATA, $8
@@ -38,6 +48,11 @@ TEXT ftrace_getpid<>(SB), NOSPLIT, $0-0
 	JMP	libc_getpid(SB)
 GLOBL runtime·ftraceSysGetpid(SB), RODATA, $8
 DATA runtime·ftraceSysGetpid(SB)/8, $ftrace_getpid<>(SB)
+
+TEXT ftrace_getrlimit<>(SB), NOSPLIT, $0-0
+	JMP	libc_getrlimit(SB)
+GLOBL runtime·ftraceSysGetrlimit(SB), RODATA, $8
+DATA runtime·ftraceSysGetrlimit(SB)/8, $ftrace_getrlimit<>(SB)
 
 // Its first argument is the task that the memory is of: this one.
 TEXT ftrace_machVMRead<>(SB), NOSPLIT, $0-0
@@ -81,3 +96,8 @@ TEXT ftrace_readlinkat<>(SB), NOSPLIT, $0-0
 	JMP	libc_readlinkat(SB)
 GLOBL runtime·ftraceSysReadlinkat(SB), RODATA, $8
 DATA runtime·ftraceSysReadlinkat(SB)/8, $ftrace_readlinkat<>(SB)
+
+TEXT ftrace_unlinkat<>(SB), NOSPLIT, $0-0
+	JMP	libc_unlinkat(SB)
+GLOBL runtime·ftraceSysUnlinkat(SB), RODATA, $8
+DATA runtime·ftraceSysUnlinkat(SB)/8, $ftrace_unlinkat<>(SB)

@@ -27,8 +27,21 @@ const (
 	ftraceOCloexec  = 0x80000
 	ftraceOPath     = 0x200000
 
+	ftraceDupCloexec   = 1030 // F_DUPFD_CLOEXEC
+	ftraceMapAnonymous = 0x20
+	ftraceMapNoReserve = 0x4000
+
 	ftraceClockProcess = 2 // CLOCK_PROCESS_CPUTIME_ID
 	ftraceClockThread  = 3 // CLOCK_THREAD_CPUTIME_ID
+)
+
+// The size of what is kept in memory, unless FTRACE_MEMORY says otherwise. What is not touched
+// takes no memory.
+const (
+	ftraceTablesMax      = 256 << 20 // bytes
+	ftraceFramesMax      = 1 << 30   // bytes
+	ftraceFunctionsUsual = 1 << 16
+	ftraceRowsUsual      = 1 << 16
 )
 
 // ftraceSystemCall6 makes a system call by its number.
@@ -85,47 +98,14 @@ func ftraceMemoryFile(size uint64) int32 {
 	return high
 }
 
-// ftraceHigh returns a high descriptor for the file that fd is of, or 0. It closes fd.
-func ftraceHigh(fd int32) int32 {
-	const dupCloexec = 1030
-	if fd < 0 {
-		return 0
-	}
-	high, errno := uintptr(0), uintptr(1)
-	for _, least := range [...]uintptr{1000, 200, 100} {
-		if errno != 0 {
-			high, _, errno = syscall.Syscall6(ftraceSysFcntl, uintptr(fd), dupCloexec, least, 0, 0, 0)
-		}
-	}
-	ftraceClose(fd)
-	if errno != 0 {
-		return 0
-	}
-	return int32(high)
-}
-
 // ftraceResize sets a file's size. It returns an errno or 0.
 func ftraceResize(fd int32, size uint64) int32 {
 	_, _, errno := syscall.Syscall6(ftraceSysFtruncate, uintptr(fd), uintptr(size), 0, 0, 0, 0)
 	return int32(errno)
 }
 
-// ftraceMapMemory maps a part of the memory file, or, if there is none, as much memory of our own.
-// It returns nil if that fails.
-func ftraceMapMemory(at, size uint64) unsafe.Pointer {
-	const readWrite, shared, private, anonymous, noReserve = 0x3, 0x1, 0x2, 0x20, 0x4000
-	flags, fd := uintptr(private|anonymous|noReserve), ^uintptr(0)
-	if ftraceMemory.fd != 0 {
-		flags, fd = shared|noReserve, uintptr(ftraceMemory.fd)
-	} else {
-		at = 0
-	}
-	p, _, errno := syscall.Syscall6(ftraceSysMmap, 0, uintptr(size), readWrite, flags, fd, uintptr(at))
-	if errno != 0 {
-		return nil
-	}
-	return unsafe.Pointer(p)
-}
+// ftraceEndMemory does nothing: the file has no name, and goes with the program.
+func ftraceEndMemory() {}
 
 // ftraceForget empties a part of the memory file, which is mapped at p, and gives its memory back.
 func ftraceForget(_ unsafe.Pointer, at, size uint64) {

@@ -11,7 +11,6 @@ const (
 	ftraceSysGetpid         = 39
 	ftraceSysSendto         = 44
 	ftraceSysGetsockopt     = 55
-	ftraceSysFcntl          = 72
 	ftraceSysFtruncate      = 77
 	ftraceSysFchmod         = 91
 	ftraceSysGetrlimit      = 97

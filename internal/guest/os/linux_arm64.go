@@ -3,7 +3,6 @@
 package runtime
 
 const (
-	ftraceSysFcntl          = 25
 	ftraceSysIoctl          = 29
 	ftraceSysMkdirat        = 34
 	ftraceSysFstatfs        = 44

@@ -15,15 +15,6 @@ import "unsafe"
 
 var _ftraceCreateSection stdFunction
 
-// The size of what is kept in memory, unless FTRACE_MEMORY says otherwise. The system has to
-// promise memory for all of it.
-const (
-	ftraceTablesMax      = 64 << 20 // bytes
-	ftraceFramesMax      = 64 << 20 // bytes
-	ftraceFunctionsUsual = 1 << 14
-	ftraceRowsUsual      = 1 << 14
-)
-
 // ftraceEvents are the handles of the two events.
 var ftraceEvents struct{ request, reply uintptr }
 
@@ -98,8 +89,8 @@ func ftraceMapMemory(at, size uint64) unsafe.Pointer {
 	return unsafe.Pointer(p)
 }
 
-// ftraceForget empties a part of the memory, which is mapped at p.
-func ftraceForget(p unsafe.Pointer, _, size uint64) { memclrNoHeapPointers(p, uintptr(size)) }
+// ftraceEndMemory does nothing: all goes with the program.
+func ftraceEndMemory() {}
 
 // ftraceWait waits until there may be a request, for at most ns nanoseconds, and reports whether
 // these have passed.

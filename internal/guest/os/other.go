@@ -1,10 +1,30 @@
 //go:build ftrace_core
 
-// What there is on Linux alone, such as copies that are held back.
+// What there is on Linux alone, such as copies that are held back, and in its place on other
+// systems.
 
 package runtime
 
 import "unsafe"
+
+// The size of what is kept in memory, unless FTRACE_MEMORY says otherwise. Windows has to promise
+// memory for all of it, and on macOS readers read all of it.
+const (
+	ftraceTablesMax      = 64 << 20 // bytes
+	ftraceFramesMax      = 64 << 20 // bytes
+	ftraceFunctionsUsual = 1 << 14
+	ftraceRowsUsual      = 1 << 14
+)
+
+// ftraceForget empties a part of the memory, which is mapped at p. It writes only where there is
+// something, so that what was not touched takes no memory.
+func ftraceForget(p unsafe.Pointer, _, size uint64) {
+	for ; size >= 8; p, size = add(p, 8), size-8 {
+		if word := (*uint64)(p); *word != 0 {
+			*word = 0
+		}
+	}
+}
 
 //go:nosplit
 func ftraceSystemTicks() uint64 { return 0 }

@@ -23,15 +23,6 @@ const (
 	ftraceEEXIST = 17
 )
 
-// The size of what is kept in memory, unless FTRACE_MEMORY says otherwise. What is not touched
-// takes no memory.
-const (
-	ftraceTablesMax      = 256 << 20 // bytes
-	ftraceFramesMax      = 1 << 30   // bytes
-	ftraceFunctionsUsual = 1 << 16
-	ftraceRowsUsual      = 1 << 16
-)
-
 // ftraceNotInNames are the characters that the name of a file may not have.
 const ftraceNotInNames = "/"
 
@@ -108,6 +99,22 @@ func ftraceReadLink(dir int32, name string) string {
 
 func ftraceClose(fd int32) { closefd(fd) }
 
+// ftraceHigh returns a high descriptor for what fd is of, or 0. It closes fd. So the program's own
+// descriptors are what they would be without it.
+func ftraceHigh(fd int32) int32 {
+	if fd < 0 {
+		return 0
+	}
+	for _, least := range [...]int32{1000, 200, 100} {
+		if high, _ := fcntl(fd, ftraceDupCloexec, least); high >= 0 {
+			ftraceClose(fd)
+			return high
+		}
+	}
+	ftraceClose(fd)
+	return 0
+}
+
 // ftraceLetWait lets writes to a file wait that was opened without waiting.
 func ftraceLetWait(fd int32) {
 	const getFlags, setFlags = 3, 4
@@ -178,6 +185,23 @@ func ftraceMapFile(fd int32, offset int64, size uintptr) (unsafe.Pointer, int32)
 		return nil, errno
 	}
 	return unsafe.Pointer(p), 0
+}
+
+// ftraceMapMemory maps a part of the memory file, or, if there is none, as much memory of our own.
+// It returns nil if that fails.
+func ftraceMapMemory(at, size uint64) unsafe.Pointer {
+	const readWrite, shared, private = 0x3, 0x1, 0x2
+	flags, fd := uintptr(private|ftraceMapAnonymous|ftraceMapNoReserve), ^uintptr(0)
+	if ftraceMemory.fd != 0 {
+		flags, fd = shared|ftraceMapNoReserve, uintptr(ftraceMemory.fd)
+	} else {
+		at = 0
+	}
+	p, errno := ftraceSystemCall(ftraceSysMmap, 0, uintptr(size), readWrite, flags, fd, uintptr(at))
+	if errno != 0 {
+		return nil
+	}
+	return unsafe.Pointer(p)
 }
 
 func ftraceUnmap(p unsafe.Pointer, size uintptr) {

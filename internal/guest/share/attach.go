@@ -1,8 +1,8 @@
 //go:build ftrace_core
 
-// Requests from outside. A thread waits at a word of the memory file, on Windows for an event, as
-// sysmon does without a processor, which costs nothing while there is no request. Another process
-// writes the request there and wakes the thread.
+// Requests from outside. A thread waits at a word of the memory file, on Windows and macOS for an
+// event, as sysmon does without a processor, which costs nothing while there is no request. Another
+// process writes the request there and wakes the thread.
 //
 // The thread has the goroutine answer that otherwise forces garbage collections: every program has
 // it, and it may do what goroutines do.

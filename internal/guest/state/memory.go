@@ -3,7 +3,8 @@
 // The memory that others may look into. It shows what goes on in the program, in a file that has no
 // name in any directory (memfd_create). Another process of the same user finds it through
 // /proc/PID/fd and maps it. When the program ends it is gone. On Windows each part of it that is
-// mapped is a section of its own, with a name (os/memory_windows.go).
+// mapped is a section of its own, with a name (os/memory_windows.go). On macOS the file has a name
+// (os/memory_darwin.go).
 //
 // docs/format.md says where everything is. The program itself reads back nothing but requests
 // (share/attach.go) and the consumers that are on.
