@@ -20,7 +20,7 @@ func TestFast(t *testing.T) {
 	becomes(t, ctx, `ftrace.live.following && ftrace.status.live.gone > 0 && ftrace.timeline.data?.n > 0`)
 	before := value[float64](t, ctx, `ftrace.timeline.end`)
 	becomes(t, ctx, fmt.Sprintf(`ftrace.timeline.end > %v && document.getElementById("status").textContent.includes(" are gone: the last 64 MB are kept")`, before+2e9))
-	becomes(t, ctx, `document.getElementById("status").textContent.includes("There is no budget: ")`)
+	becomes(t, ctx, `document.getElementById("status").textContent.includes("There is no budget.")`)
 	shots(t, ctx, "fast")
 	files, err := filepath.Glob(filepath.Join(s.following().session.Dir, "calls_*"))
 	if err != nil {

@@ -106,6 +106,14 @@ func TestFollow(t *testing.T) {
 		}
 	}
 	moved(ctx, true)
+	// The table has ever more calls.
+	grows := func(ctx context.Context) {
+		t.Helper()
+		do(t, ctx, page.BringToFront())
+		calls := `[...document.querySelectorAll("#table tbody tr")].map(r => +r.cells[1].textContent.replaceAll(",", "")).reduce((a, b) => a + b, 0)`
+		becomes(t, ctx, calls+" > 100")
+		becomes(t, ctx, calls+" > "+fmt.Sprint(value[int](t, ctx, calls)))
+	}
 	// What values and the labels of goroutines say is text.
 	isText := func(ctx context.Context) {
 		t.Helper()
@@ -115,7 +123,18 @@ func TestFollow(t *testing.T) {
 	}
 	// It shows what was called just now: a call of each worker, or one under way.
 	becomes(t, ctx, `(() => { const d = ftrace.timeline.data, new1 = new Set(); for (let i = 0; i < d.n; i++) if (d.row[i] >= 2 && d.end[i] > ftrace.timeline.end - 1e9) new1.add(d.lane[i]); return new1.size >= 4; })()`)
-	becomes(t, ctx, `/^[1-9][\d,]* calls( and [\d.]+ [kM]B)? are recorded a second. At most 10 % of the [\d.]+ processors that the program uses go into that, and now [\d.]+ % do: /m.test(document.getElementById("status").textContent)`)
+	becomes(t, ctx, `/^Recorded a second: [1-9][\d,]* calls(, [\d.]+ [kM]B)?\. It takes [\d.]+ % of the [\d.]*[1-9] processors that the program uses, at most 10 %\. /m.test(document.getElementById("status").textContent)`)
+	costs := func(rates string) string {
+		return value[string](t, ctx, `ftrace.live.cost.call({ app: { status: { live: { budget: 10, rates: `+rates+` } } } })`)
+	}
+	for rates, want := range map[string]string{
+		`{ calls: 1, bytes: 0, processor: 0.001, spent: 0, left: 0 }`:                      "Recorded a second: 1 call. It takes at most 10 % of the processor time that the program uses, which is next to none. No calls are left out.",
+		`{ calls: 2000, bytes: 1e6, processor: 1.5, spent: 0.15, left: 6000, more: true }`: "Recorded a second: 2,000 calls, 1 MB. It takes 10 % of the 1.5 processors that the program uses, at most 10 %. At least 75 % of all calls are left out.",
+	} {
+		if have := costs(rates); have != want {
+			t.Errorf("%s: %q", rates, have)
+		}
+	}
 	becomes(t, ctx, `ftrace.status.live.rates.spent > 0 && ftrace.status.live.rates.spent < ftrace.status.live.rates.processor`)
 	shots(t, ctx, "live")
 
@@ -144,12 +163,20 @@ func TestFollow(t *testing.T) {
 	do(t, other, click("#follow"))
 	moved(other, false)
 
+	// Whoever opens a view by its URL sees it move. What stands still stands still in the URL too.
+	const follows = `document.body.dataset.live === "yes" && ftrace.live.following && document.getElementById("follow").textContent === "following"`
+	do(t, other, anew(s.URL()+"#view=table")...)
+	becomes(t, other, follows+` && document.querySelectorAll("#table tbody tr").length > 0`)
+	grows(other)
+	do(t, other, chromedp.KeyEvent("1"), chromedp.KeyEvent("0"))
+	becomes(t, other, `!ftrace.live.following && location.hash.includes("follow=0")`)
+	do(t, other, chromedp.Reload())
+	becomes(t, other, `document.body.dataset.live === "yes" && ftrace.timeline.data?.n > 0 && !ftrace.live.following && location.hash.includes("follow=0")`)
+
 	// The table grows by itself, the other views have what there is.
 	do(t, ctx, page.BringToFront())
-	calls := `[...document.querySelectorAll("#table tbody tr")].map(r => +r.cells[1].textContent.replaceAll(",", "")).reduce((a, b) => a + b, 0)`
 	do(t, ctx, chromedp.KeyEvent("3"))
-	becomes(t, ctx, calls+" > 100")
-	becomes(t, ctx, calls+" > "+fmt.Sprint(value[int](t, ctx, calls)))
+	grows(ctx)
 	shots(t, ctx, "live-table")
 	isText(ctx)
 	do(t, ctx, chromedp.KeyEvent("4"))

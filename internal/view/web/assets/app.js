@@ -124,6 +124,7 @@ const app = {
 			if (shown.r) q.set("r", shown.r);
 			if (this.live.following) q.set("follow", Math.round(this.live.width));
 			else if (t.to) { q.set("from", Math.round(t.from)); q.set("to", Math.round(t.to)); }
+			else if (this.live.running) q.set("follow", 0); // all there is, and still
 			const y = Math.round(t.wantY || t.scroll.scrollTop);
 			if (y) q.set("y", y);
 			if (t.by) q.set("lanes", t.by);
@@ -167,7 +168,7 @@ const app = {
 		t.from = moment(q.get("from"));
 		t.to = moment(q.get("to"));
 		if (t.to <= t.from) t.from = t.to = 0;
-		this.live.restore(q.get("follow"), !location.hash);
+		this.live.restore(q.get("follow"), t.to !== 0);
 		if (t.by !== (q.get("lanes") || "") && !saved) t.setBy(q.get("lanes"));
 		t.wantY = whole(q.get("y"));
 		$("arrows").checked = q.get("arrows") !== "0";

@@ -28,17 +28,18 @@ export class Live {
 	// recording has more of is ever less of what is known.
 	pause(asked) { return this.app.status.live ? polls : Math.min(Math.max(400, asked / 10), 2000); }
 
-	// restore takes over what the URL says: how much is shown of the newest. Without a URL it follows.
-	restore(follow, fresh) {
+	// restore takes over what the URL says: how much is shown of the newest. It follows unless the URL
+	// says a stretch of time, or that it is not to.
+	restore(follow, still) {
 		const w = /^\d{1,16}$/.test(follow || "") ? +follow : 0;
 		if (w >= 1e3) this.width = w;
-		this.wanted = w >= 1e3 || fresh;
+		this.wanted = w >= 1e3 || !follow && !still;
 	}
 
 	// known takes in what the server has said.
 	known() {
 		const { status, timeline } = this.app, { running } = this;
-		if (!running && this.wanted) timeline.from = timeline.to = 0; // it has ended
+		if (!running && this.was && this.wanted) [timeline.from, timeline.to] = [status.from, 0]; // it has ended
 		if (!running) this.wanted = false;
 		if (!running && this.was) this.app.show(this.app.view);
 		this.was = running;
@@ -155,9 +156,12 @@ export class Live {
 	cost() {
 		const { live } = this.app.status, r = live?.rates;
 		if (!r) return "";
-		const share = r.left ? r.left / (r.left + r.calls) : 0, uses = `${+r.processor.toFixed(2)} processors that the program uses`;
-		const left = share || r.more ? `${r.more ? "at least " : ""}${+(100 * share).toFixed(1)} % of all calls are left out` : "no calls are left out";
-		return `${Math.round(r.calls).toLocaleString("en")} calls${r.bytes ? ` and ${size(r.bytes)}` : ""} are recorded a second. ` +
-			(live.budget ? `At most ${live.budget} % of the ${uses} go into that, and now ${r.processor ? +(100 * r.spent / r.processor).toFixed(1) : 0} % do: ${left}.` : `There is no budget: any part of the ${uses} goes into that.`);
+		const share = r.left ? r.left / (r.left + r.calls) : 0;
+		const left = share || r.more ? `${r.more ? "At least " : ""}${+(100 * share).toFixed(1)} % of all calls are left out.` : "No calls are left out.";
+		const recorded = `Recorded a second: ${count(Math.round(r.calls), "call")}${r.bytes ? ", " + size(r.bytes) : ""}. `;
+		if (!live.budget) return recorded + "There is no budget.";
+		const takes = r.processor < 0.005 ? `at most ${live.budget} % of the processor time that the program uses, which is next to none` :
+			`${+(100 * r.spent / r.processor).toFixed(1)} % of the ${+r.processor.toFixed(2)} processors that the program uses, at most ${live.budget} %`;
+		return `${recorded}It takes ${takes}. ${left}`;
 	}
 }
