@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
@@ -211,7 +212,7 @@ func TestPageProcesses(t *testing.T) {
 	lanes := value[int](t, ctx, `ftrace.timeline.lanes.filter(l => l.r === 1).length`)
 	at := value[[]float64](t, ctx, `(() => { const r = ftrace.timeline.scroll.getBoundingClientRect(); return [r.left + 60, r.top + 10]; })()`)
 	do(t, ctx, chromedp.MouseClickXY(at[0], at[1]))
-	becomes(t, ctx, fmt.Sprintf(`ftrace.timeline.folded.has(0) && ftrace.timeline.lanes.length === %d`, lanes))
+	becomes(t, ctx, fmt.Sprintf(`ftrace.timeline.folded.has("0") && ftrace.timeline.lanes.length === %d`, lanes))
 	shots(t, ctx, "processes-folded")
 
 	// One of them alone, and both again.
@@ -222,6 +223,61 @@ func TestPageProcesses(t *testing.T) {
 	becomes(t, ctx, `ftrace.parts.length === 1 && ftrace.status.from === 0 && ftrace.timeline.lanes.length && ftrace.timeline.lanes.every(l => l.r === 0) && `+ready)
 	do(t, ctx, choose("process"))
 	becomes(t, ctx, both+` && ftrace.status.from < 0`)
+}
+
+// TestFold: a lane folds to the outermost calls of its goroutine, by the keyboard too. All lanes do
+// at once. The URL says which. What leads to a call in a folded lane unfolds it.
+func TestFold(t *testing.T) {
+	ctx := browser(t)
+	s := serving(t, recorded(t, "workers"))
+	do(t, ctx, chromedp.Navigate(s.URL()))
+	becomes(t, ctx, ready+` && ftrace.timeline.lanes.filter(l => l.rows > 1).length > 1 && document.querySelectorAll(".fold-lane").length > 1`)
+	state := func() string {
+		t.Helper()
+		return value[string](t, ctx, `[...document.querySelectorAll(".fold-lane")].map(b => b.ariaLabel.split(",")[0] + " " + b.ariaExpanded).sort().join(", ")`)
+	}
+	drawn := func() int {
+		t.Helper()
+		return value[int](t, ctx, `ftrace.timeline.picture().svg.querySelectorAll("rect").length`)
+	}
+	open, rects := state(), drawn()
+	if strings.Contains(open, "false") {
+		t.Fatalf("before anything is folded: %s", open)
+	}
+	do(t, ctx, chromedp.Evaluate(`window.folding = ftrace.timeline.lanes.find(l => l.rows > 1); ftrace.timeline.buttons.get(folding.id).focus(); 0`, nil), chromedp.KeyEvent(kb.Enter))
+	one := fmt.Sprintf(`ftrace.timeline.lanes.find(l => l.id === %q)`, value[string](t, ctx, `folding.id`))
+	becomes(t, ctx, `document.activeElement.ariaExpanded === "false" && `+one+`.height < `+one+`.rows * 17 + 33 && location.hash.includes("folded=")`)
+	if now := drawn(); now >= rects {
+		t.Errorf("%d rectangles are drawn, and %d when a lane is folded", rects, now)
+	}
+	if hits := value[int](t, ctx, `(() => { const l = `+one+`; let n = 0; for (let x = 0; x < ftrace.timeline.width; x++) for (let y = 0; y < l.height; y++) if (ftrace.timeline.hit(x, l.y - ftrace.timeline.scroll.scrollTop + y)?.row > 2) n++; return n; })()`); hits != 0 {
+		t.Errorf("calls that are not drawn are at %d places", hits)
+	}
+	folded := state()
+	do(t, ctx, chromedp.Reload())
+	becomes(t, ctx, ready+` && document.querySelectorAll(".fold-lane").length > 1`)
+	if now := state(); now != folded || strings.Count(now, "false") != 1 {
+		t.Errorf("after a reload: %s, not %s", now, folded)
+	}
+	shots(t, ctx, "folded")
+
+	// All of them, and again none.
+	do(t, ctx, click("#lanes-folded"))
+	becomes(t, ctx, `ftrace.timeline.lanes.every(l => l.height <= 50) && location.hash.includes("folds=1") && [...document.querySelectorAll(".fold-lane")].every(b => b.ariaExpanded === "false")`)
+	shots(t, ctx, "all-folded")
+	do(t, ctx, chromedp.Evaluate(`ftrace.showAt(0, `+one+`.g)`, nil))
+	becomes(t, ctx, `!ftrace.timeline.isFolded(`+one+`) && ftrace.timeline.lanes.some(l => ftrace.timeline.isFolded(l)) && location.hash.includes("folded=")`)
+	do(t, ctx, chromedp.Reload())
+	becomes(t, ctx, ready+` && !ftrace.timeline.isFolded(`+one+`) && ftrace.timeline.lanes.some(l => ftrace.timeline.isFolded(l))`)
+	do(t, ctx, click("#lanes-folded"), chromedp.Evaluate(`ftrace.timeline.show(ftrace.status.from, ftrace.status.end)`, nil))
+	becomes(t, ctx, `!location.hash.includes("fold") && !ftrace.timeline.turn.asking`)
+	if now := state(); now != open {
+		t.Errorf("unfolded: %s, not %s", now, open)
+	}
+
+	// The lane of a processor has one row, and nothing to fold.
+	do(t, ctx, chromedp.Evaluate(`ftrace.timeline.setBy("processor")`, nil))
+	becomes(t, ctx, `ftrace.timeline.lanes.length && !document.querySelector(".fold-lane") && document.getElementById("lanes-folded").parentNode.hidden`)
 }
 
 // TestThree: more than two recordings are on one timeline, and are not compared.

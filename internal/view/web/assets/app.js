@@ -128,6 +128,8 @@ const app = {
 			const y = Math.round(t.wantY || t.scroll.scrollTop);
 			if (y) q.set("y", y);
 			if (t.by) q.set("lanes", t.by);
+			if (t.folds) q.set("folds", 1);
+			if (t.folded.size) q.set("folded", [...t.folded].join(",").replaceAll(" ", "."));
 			if (!$("arrows").checked) q.set("arrows", 0);
 			if (!$("spans-shown").checked) q.set("spans", 0);
 			if (this.selection) q.set("selection", this.selection.join("-"));
@@ -170,6 +172,9 @@ const app = {
 		if (t.to <= t.from) t.from = t.to = 0;
 		this.live.restore(q.get("follow"), t.to !== 0);
 		if (t.by !== (q.get("lanes") || "") && !saved) t.setBy(q.get("lanes"));
+		t.folds = $("lanes-folded").checked = q.has("folds");
+		t.folded = new Set((q.get("folded") || "").split(",").filter(id => /^\d{1,9}(\.\d{1,16})?$/.test(id)).map(id => id.replace(".", " ")));
+		t.lay();
 		t.wantY = whole(q.get("y"));
 		$("arrows").checked = q.get("arrows") !== "0";
 		$("spans-shown").checked = q.get("spans") !== "0";

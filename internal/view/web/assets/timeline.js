@@ -14,7 +14,9 @@ export class Timeline {
 		this.by = ""; // lanes are of goroutines; or processor; or process: of goroutines of all processes
 		this.lanes = []; // of processes that are not folded
 		this.groups = []; // the processes, with their lanes
-		this.folded = new Set();
+		this.folds = false; // lanes are folded: of a goroutine's calls the outermost are shown
+		this.folded = new Set(); // processes that are folded, and lanes that are not as folds says
+		this.buttons = new Map(); // that fold what is on the screen
 		this.data = null; // what is drawn
 		this.picked = null;
 		this.arrows = null; // who started and woke whom, of a stretch of time and some lanes
@@ -42,7 +44,7 @@ export class Timeline {
 		this.by = $("lanes-by").value = by === "processor" || by === "process" ? by : "";
 		this.forget();
 		this.wantY = 0;
-		$("arrows").parentNode.hidden = this.processors;
+		$("arrows").parentNode.hidden = $("lanes-folded").parentNode.hidden = this.processors;
 		this.pick(null);
 		if (this.by === "process" || before === "process") {
 			const own = this.part(shown.r)?.status;
@@ -82,7 +84,7 @@ export class Timeline {
 				this.scroll.scrollTop = this.wantY;
 				if (Math.abs(this.scroll.scrollTop - this.wantY) < 2 || this.app.status.finished) this.wantY = 0;
 			}
-			if (this.want) this.showLane(this.want.g, this.want.r);
+			if (this.want) this.showLane(this.want.g, this.want.r, this.want.outermost);
 		} finally {
 			this.loading = false;
 		}
@@ -106,10 +108,10 @@ export class Timeline {
 		for (const g of this.groups) {
 			g.y = y;
 			if (several) y += processHeight;
-			if (several && this.folded.has(g.part.r)) continue;
+			if (several && this.folded.has(String(g.part.r))) continue;
 			for (const l of g.lanes) {
 				l.y = y;
-				l.height = headHeight + waitsHeight + l.rows * rowHeight + gap;
+				l.height = headHeight + waitsHeight + (this.isFolded(l) ? 1 : l.rows) * rowHeight + gap;
 				y += l.height;
 				this.lanes.push(l);
 			}
@@ -117,11 +119,47 @@ export class Timeline {
 		$("tall").style.height = y + "px";
 	}
 
-	// fold shows the head of a process alone, or its lanes too.
-	fold(r) {
-		if (!this.folded.delete(r)) this.folded.add(r);
+	// foldable reports whether there are calls below others in a lane.
+	foldable(l) { return !this.processors && l.rows > 1; }
+
+	isFolded(l) { return this.foldable(l) && this.folded.has(l.id) !== this.folds; }
+
+	// fold shows a process without its lanes, or a lane without the calls that others made, or all again.
+	fold(id) {
+		if (!this.folded.delete(id)) this.folded.add(id);
 		this.lay();
 		this.changed();
+	}
+
+	// foldAll folds all lanes, or none.
+	foldAll(folds) {
+		this.folds = $("lanes-folded").checked = folds;
+		for (const id of this.folded) if (id.includes(" ")) this.folded.delete(id);
+		this.lay();
+		this.changed();
+	}
+
+	// placeButtons puts a button on each head that is on the screen: what folds is drawn on a canvas,
+	// on which neither the keyboard nor a screen reader finds it.
+	placeButtons(lanes, top, h) {
+		const heads = new Map(lanes.filter(l => this.foldable(l)).map(l => [l.id, [l.y, headHeight, !this.isFolded(l), `G${l.g}, ${count(l.calls, "call")}`]]));
+		if (this.groups.length > 1) for (const { part: p, y } of this.groups) if (y < top + h && y + processHeight > top) heads.set(String(p.r), [y, processHeight, !this.folded.has(String(p.r)), p.name]);
+		for (const [id, button] of this.buttons) if (!heads.has(id)) {
+			button.remove();
+			this.buttons.delete(id);
+		}
+		for (const [id, [y, height, open, name]] of heads) {
+			let b = this.buttons.get(id);
+			if (!b) {
+				b = element("button", "", { className: "fold-lane", onclick: () => this.fold(id) });
+				this.buttons.set(id, b);
+				$("tall").append(b);
+			}
+			b.style.top = y + "px";
+			b.style.height = height + "px";
+			b.ariaExpanded = open;
+			if (b.ariaLabel !== name) b.ariaLabel = name;
+		}
 	}
 
 	// more reports whether there are lanes that have not been asked for.
@@ -172,8 +210,11 @@ export class Timeline {
 	// request to who serves it in another process.
 	paintArrows(c, colours, w, h, top) {
 		if (this.processors || !this.arrows || !$("arrows").checked) return;
-		const at = new Map(this.lanes.map(l => [l.id, l.y - top + headHeight])), p = this.picked;
-		const y = (a, side) => at.get(side.r + " " + side.g) + (a.passes ? waitsHeight + (side.depth + 0.5) * rowHeight : waitsHeight / 2 - 1);
+		const at = new Map(this.lanes.map(l => [l.id, l])), p = this.picked;
+		const y = (a, side) => {
+			const l = at.get(side.r + " " + side.g);
+			return l ? l.y - top + headHeight + (a.passes ? waitsHeight + ((this.isFolded(l) ? 0 : side.depth) + 0.5) * rowHeight : waitsHeight / 2 - 1) : NaN;
+		};
 		for (const a of this.arrows.list) {
 			const x1 = this.x(a.at), x2 = this.x(a.end), y1 = y(a, a.from), y2 = y(a, a.to);
 			if (isNaN(y1 + y2) || Math.max(x1, x2) < 0 || Math.min(x1, x2) > w || Math.max(y1, y2) < 0 || Math.min(y1, y2) > h) continue;
@@ -393,9 +434,10 @@ export class Timeline {
 			c.fillStyle = colours.soft;
 			c.strokeStyle = colours.back; // marks may be below it
 			c.lineWidth = 2;
-			for (const write of ["strokeText", "fillText"]) c[write](`${this.processors ? "processor " : "G"}${l.g}   ${count(l.calls, this.processors ? "run" : "call")}${l.failed ? ", " + l.failed.toLocaleString("en") + " failed" : ""}`, 6, y + headHeight / 2 + 1);
+			for (const write of ["strokeText", "fillText"]) c[write](`${this.foldable(l) ? this.isFolded(l) ? "▸ " : "▾ " : ""}${this.processors ? "processor " : "G"}${l.g}   ${count(l.calls, this.processors ? "run" : "call")}${l.failed ? ", " + l.failed.toLocaleString("en") + " failed" : ""}`, 6, y + headHeight / 2 + 1);
 		}
 		if (this.groups.length > 1) this.paintHeads(c, colours, w, h, top);
+		if (!to) this.placeButtons([...at.values()], top, h);
 		if (d) {
 			c.fillStyle = colours.front;
 			for (let j = 0; j < text.length; j += 4) {
@@ -405,7 +447,7 @@ export class Timeline {
 			this.paintArrows(c, colours, w, h, top);
 			const p = this.picked;
 			const lane = p && at.get(p.r + " " + p.g);
-			if (lane) {
+			if (lane && !(p.row > callsRow && this.isFolded(lane))) {
 				const y = lane.y - top + headHeight + (p.row === waitsRow ? 0 : waitsHeight + (p.row - callsRow) * rowHeight);
 				c.strokeStyle = colours.front;
 				c.lineWidth = 2;
@@ -450,7 +492,7 @@ export class Timeline {
 			const x1 = Math.max(0, this.x(p.at + p.status.from)), x2 = Math.min(w, this.x(p.at + p.status.end));
 			if (x2 > x1) c.fillRect(x1, at + processHeight - 3, x2 - x1, 3);
 			c.fillStyle = colours.front;
-			c.fillText(`${this.folded.has(p.r) ? "▸" : "▾"} ${p.name}   ${count(p.status.calls, "call")} of ${count(all, "goroutine")}`, 6, at + processHeight / 2 - 1);
+			c.fillText(`${this.folded.has(String(p.r)) ? "▸" : "▾"} ${p.name}   ${count(p.status.calls, "call")} of ${count(all, "goroutine")}`, 6, at + processHeight / 2 - 1);
 		}
 	}
 
@@ -466,11 +508,12 @@ export class Timeline {
 		if (!d) return { text, marks };
 		if (!to) this.raster.clear(this.canvas, window.devicePixelRatio || 1);
 		const rect = (...of) => (to || this.raster).rect(...of);
-		const tops = d.lanes.map(l => at.has(l.id) ? at.get(l.id).y - top : Infinity);
+		const tops = d.lanes.map(l => at.has(l.id) ? at.get(l.id).y - top : Infinity), folded = d.lanes.map(l => this.isFolded(l));
 		for (let i = 0; i < d.n; i++) {
 			let x1 = (d.begin[i] - from) * k, x2 = (d.end[i] - from) * k;
 			if (x2 < 0 || x1 > w) continue;
 			const row = d.row[i], lane = tops[d.lane[i]];
+			if (row > callsRow && folded[d.lane[i]]) continue;
 			const y = lane + headHeight + (row === waitsRow ? 0 : waitsHeight + (row - callsRow) * rowHeight);
 			const height = row === waitsRow ? waitsHeight - 2 : rowHeight - 1;
 			if (row === marksRow) {
@@ -526,12 +569,14 @@ export class Timeline {
 		this.show(this.from + by, this.end + by);
 	}
 
-	// showLane brings a goroutine's lane onto the screen, once it is known.
-	showLane(g, r = shown.r) {
+	// showLane brings a goroutine's lane onto the screen, once it is known, not folded unless what is
+	// to be seen is there anyway.
+	showLane(g, r = shown.r, outermost = false) {
 		if (this.processors) this.setBy("");
-		if (this.folded.has(r)) this.fold(r);
+		if (this.folded.has(String(r))) this.fold(String(r));
 		const l = this.lanes.find(l => l.g === g && l.r === r);
-		this.want = l || this.groups.length && !this.more && this.app.status.finished ? null : { g, r };
+		if (l && !outermost && this.isFolded(l)) this.fold(l.id);
+		this.want = l || this.groups.length && !this.more && this.app.status.finished ? null : { g, r, outermost };
 		if (l && (l.y < this.scroll.scrollTop || l.y + headHeight + 40 > this.scroll.scrollTop + this.scroll.clientHeight)) this.scroll.scrollTop = l.y;
 		if (!l && this.more) this.loadLanes(true);
 	}
@@ -545,6 +590,7 @@ export class Timeline {
 		if (lane === undefined) return null;
 		const within = y - l.y;
 		const row = within < headHeight ? marksRow : within < headHeight + waitsHeight ? waitsRow : callsRow + Math.floor((within - headHeight - waitsHeight) / rowHeight);
+		if (row > callsRow && this.isFolded(l)) return null;
 		let best = null, near = row === marksRow ? 5 : 2;
 		for (let i = 0; i < d.n; i++) {
 			if (d.lane[i] !== lane || d.row[i] !== row) continue;
@@ -658,7 +704,7 @@ export class Timeline {
 	zoomTo(s) {
 		const w = Math.max(s.end - s.begin, 20);
 		this.show(s.begin - w * 0.1, s.end + w * 0.1);
-		if (!this.processors) this.showLane(s.g, s.r);
+		if (!this.processors) this.showLane(s.g, s.r, s.row <= callsRow);
 	}
 
 	listen() {
@@ -678,7 +724,7 @@ export class Timeline {
 		}, { passive: false });
 		s.addEventListener("pointerdown", e => {
 			const [x, y] = place(e);
-			if (e.button !== 0 || x >= this.width) return; // the bar beside it
+			if (e.button !== 0 || x >= this.width || e.target.closest("button")) return; // the bar beside it
 			drag = { x, y, from: this.from, end: this.end, top: s.scrollTop, select: e.shiftKey, moved: false };
 			s.setPointerCapture(e.pointerId);
 		});
@@ -708,7 +754,7 @@ export class Timeline {
 		const up = e => {
 			if (drag && !drag.moved) {
 				const [x, y] = place(e), head = this.headAt(y);
-				if (head) this.fold(head.part.r);
+				if (head) this.fold(String(head.part.r));
 				else this.pick(this.hit(x, y));
 			}
 			drag = null;
@@ -718,6 +764,7 @@ export class Timeline {
 		s.addEventListener("pointerleave", e => { this.mouse = undefined; this.tip(e, null); });
 		s.addEventListener("dblclick", e => { const hit = this.hit(...place(e)); if (hit) this.zoomTo(hit); });
 		$("lanes-by").onchange = e => this.setBy(e.target.value);
+		$("lanes-folded").onchange = e => this.foldAll(e.target.checked);
 		$("arrows").onchange = () => this.changed();
 		$("zoom-in").onclick = () => this.zoom(0.5);
 		$("zoom-out").onclick = () => this.zoom(2);
