@@ -126,10 +126,10 @@ func TestMessages(t *testing.T) {
 	for _, service := range []string{"shop", "stock"} {
 		addExported(t, spans, ftrace, service, filepath.Join(dir, service))
 	}
-	const n, producer, consumer = 4 * each, 4, 5
+	const n, client, producer, consumer = 4 * each, 3, 4, 5
 	want := map[string]int{}
 	for _, steps := range [][]string{
-		{"shop 2 GET /items/{item}", fmt.Sprint("shop ", producer, " publish stock.count"), fmt.Sprint("stock ", consumer, " process stock.count")},
+		{"shop 2 GET /items/{item}", fmt.Sprint("shop ", client, " request stock.count"), fmt.Sprint("shop ", producer, " publish stock.count"), fmt.Sprint("stock ", consumer, " process stock.count")},
 		{"shop 2 POST /orders/{item}", fmt.Sprint("shop ", producer, " publish orders.*.new"), fmt.Sprint("stock ", consumer, " process orders.*.new"), fmt.Sprint("stock ", producer, " publish orders.*.packed")},
 	} {
 		path := ""
@@ -141,14 +141,14 @@ func TestMessages(t *testing.T) {
 	follow(t, spans, 2*n, want)
 	for _, s := range spans {
 		operation, pattern, _ := strings.Cut(s.Name, " ")
-		if s.Kind != producer && s.Kind != consumer {
+		if s.Kind != client && s.Kind != producer && s.Kind != consumer {
 			continue
 		}
 		says := map[string]string{}
 		for _, a := range s.Attributes {
 			says[a.Key] = a.Value.StringValue
 		}
-		kind := map[string]string{"publish": "send", "process": "process"}[operation]
+		kind := map[string]string{"request": "send", "publish": "send", "process": "process"}[operation]
 		if says["messaging.system"] != "nats" || says["messaging.operation.name"] != operation || says["messaging.operation.type"] != kind ||
 			says["messaging.destination.template"] != pattern || says["messaging.destination.name"] != strings.Replace(pattern, "*", "4711", 1) {
 			t.Errorf("%s %s: %v", s.service, s.Name, says)
@@ -157,8 +157,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestKafka follows parcels that a program sends to itself, in what it has recorded. The broker is
-// one for tests of another client library.
+// TestKafka follows parcels that a program sends to itself, in what it has recorded, with each
+// client library. The broker is one for tests.
 func TestKafka(t *testing.T) {
 	bin, toolexec := protocolPrograms(t)
 	broker := filepath.Join(t.TempDir(), "kafka"+testenv.Exe())
@@ -171,17 +171,26 @@ func TestKafka(t *testing.T) {
 		}
 		t.Fatalf("%v\n%s", err, out)
 	}
-	address, _ := startService(t, broker, "", "off")
 	t.Run("headers", func(t *testing.T) {
+		address, _ := startService(t, broker, "", "off")
 		testIn(t, "protocol", []string{
 			"FTRACE=stage/kafka/*", "FTRACE_PROPAGATE=on", "FTRACE_OUT=off", "KAFKA_ADDR=" + address,
 			"TRACEPARENT=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "TRACESTATE=vendor=1",
 		}, toolexec, "./parcels")
 	})
+	for _, library := range []string{"kafka-go", "franz-go", "sarama"} {
+		t.Run(library, func(t *testing.T) {
+			address, _ := startService(t, broker, "", "off")
+			testParcels(t, bin, library, address)
+		})
+	}
+}
 
+func testParcels(t *testing.T, bin, library, address string) {
 	recording := filepath.Join(t.TempDir(), "parcels")
 	const n = 50
-	got := runProgram(t, []string{"FTRACE=stage/*;main.deliver;main.label;main.number", "FTRACE_PROPAGATE=on", "FTRACE_OUT=off", "FTRACE_RECORD=" + recording}, filepath.Join(bin, "parcels"), "-kafka", address, "-n", fmt.Sprint(n))
+	got := runProgram(t, []string{"FTRACE=stage/*;main.deliver;main.label;main.number", "FTRACE_PROPAGATE=on", "FTRACE_OUT=off", "FTRACE_RECORD=" + recording}, filepath.Join(bin, "parcels"),
+		"-client", library, "-kafka", address, "-n", fmt.Sprint(n))
 	if strings.Count(got.Stdout, "is delivered\n") != n || got.Stderr != "" {
 		t.Errorf("%s%s", got.Stdout, got.Stderr)
 	}

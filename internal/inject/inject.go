@@ -111,7 +111,7 @@ func Own(importPath string) bool {
 // Patched reports whether Patch changes the package with this import path; std reports whether it
 // is in the standard library.
 func Patched(importPath string, std bool) bool {
-	return std && (splices[importPath] != nil || insertions[importPath] != nil || additions[importPath] != nil) || linked[importPath].name != "" || !std && definitions[importPath] != nil
+	return std && (splices[importPath] != nil || insertions[importPath] != nil || additions[importPath] != nil) || linked[importPath].name != "" || !std && definitionsOf(importPath) != nil
 }
 
 // Patch returns the sources that replace files when importPath is compiled for goos and goarch by
@@ -121,7 +121,7 @@ func Patch(importPath, version, goos, goarch string, files []File) (changed map[
 	if err := checkTarget(goos, goarch); err != nil {
 		return nil, nil, err
 	}
-	if definitions[importPath] != nil {
+	if definitionsOf(importPath) != nil {
 		return define(importPath, files)
 	}
 	changed, misfits, err := insert(importPath, files)

@@ -101,19 +101,30 @@ var definitions = map[string][]definition{
 		grpcDefinition("interface{}", grpcFirst...),
 	},
 	// Of messages that are published, given to handlers, and returned. The signatures are those of
-	// releases from 1.48 on, from 1.38, and from 1.12.
+	// releases from 1.48 on, from 1.38, from 1.24, and from 1.12.
 	"github.com/nats-io/nats.go": {
 		natsDefinition(rewrite.Insertion{Type: "func(string, string, bool, []byte, []byte) error",
-			Entry: "if ftraceSpans!=0&&{recv}!=nil{ftraced:=ftracePublishes({recv},{p0},{p3});defer ftraced.end(&{r0});{p3}=ftraced.carry({recv},{p3},len({p4}))};"}, natsIterates),
-		natsDefinition(natsPublish, natsIterates),
+			Entry: "if ftraceSpans!=0&&{recv}!=nil{ftraced:=ftracePublishes({recv},{p0},{p3});defer ftraced.end(&{r0});{p3}=ftraced.carry({recv},{p3},len({p4}))};"}, natsIterates, natsBatch),
+		natsDefinition(natsPublish, natsIterates, natsBatch),
+		natsDefinition(natsPublish, natsBatch),
 		natsDefinition(natsPublish),
 	},
 	// Messages of streams that are returned. The signatures are those of releases from 1.46 on, and
 	// before.
 	"github.com/nats-io/nats.go/jetstream": {jetstreamDefinition("...NextOpt"), jetstreamDefinition("")},
+	// Records that are published, and those that are handed to the program. The signatures are
+	// those of releases from 1.4 on, and before.
+	"github.com/twmb/franz-go/pkg/kgo": {
+		franzDefinition("produce", "func(context.Context, *Record, func(*Record, error), bool)"),
+		franzDefinition("Produce", "func(context.Context, *Record, func(*Record, error))"),
+	},
+	// Messages that are published by calls, and those that a consumer's channel has. The second
+	// path is that of releases before 1.40.
+	"github.com/IBM/sarama":     {saramaDefinition},
+	"github.com/Shopify/sarama": {saramaDefinition},
 	// A Writer's messages, and those that a Reader returns.
 	"github.com/segmentio/kafka-go": {{
-		files:  []string{"link/spanlinks.go", placeFile, "lib/kafka/spans.go"},
+		files:  []string{"link/spanlinks.go", placeFile, "lib/kafka/messages.go", "lib/kafka/segmentio.go"},
 		fields: []rewrite.Field{{Type: "Writer", Has: "BatchBytes"}, {Type: "Writer", Has: "Topic"}, {Type: "Message", Has: "Headers"}},
 		insertions: []rewrite.Insertion{
 			{Func: "(*Writer).WriteMessages", Type: "func(context.Context, ...Message) error",
@@ -130,6 +141,15 @@ var definitions = map[string][]definition{
 			{Func: "(*Reader).readLine", Type: "func() ([]byte, error)", Exit: "if ftraceProtocols!=0{ftraceLine({r0},{r1})};"},
 		},
 	}},
+}
+
+// definitionsOf returns the definitions of a package, which may be under a path of earlier
+// releases.
+func definitionsOf(importPath string) []definition {
+	if importPath == "github.com/Shopify/sarama" { // before 1.40
+		importPath = "github.com/IBM/sarama"
+	}
+	return definitions[importPath]
 }
 
 var (
@@ -162,7 +182,37 @@ var (
 	natsPublish = rewrite.Insertion{Type: "func(string, string, []byte, []byte) error",
 		Entry: "if ftraceSpans!=0&&{recv}!=nil{ftraced:=ftracePublishes({recv},{p0},{p2});defer ftraced.end(&{r0});{p2}=ftraced.carry({recv},{p2},len({p3}))};"}
 	natsIterates = rewrite.Insertion{Func: "(*Subscription).nextMsgNoTimeout", Type: "func() (*Msg, error)", Entry: natsReceives}
+	natsBatch    = rewrite.Insertion{Func: "(*messageBatch).Messages", Type: "func() <-chan *Msg", Entry: "ftraceMark({recv}.msgs,ftraceTaken);"}
 )
+
+// franzDefinition is that of a release of franz-go, given the method that takes a record to be
+// published.
+func franzDefinition(name, typ string) definition {
+	return definition{
+		files:  []string{"link/spanlinks.go", placeFile, "lib/kafka/messages.go", "lib/kafka/franz.go"},
+		fields: []rewrite.Field{{Type: "cfg", Has: "defaultProduceTopic"}, {Type: "Client", Has: "cfg"}, {Type: "Record", Has: "Headers"}},
+		insertions: []rewrite.Insertion{
+			{Func: "(*Client)." + name, Type: typ,
+				Entry: "if ftraceSpans!=0&&{p1}!=nil{ftraced:=ftracePublishes({recv},{p1});defer ftraced.ended();{p1},{p2}=ftraced.carry({recv},{p1},{p2})};"},
+			{Func: "(*Client).maxRecordBatchBytesForTopic", Type: "func(string) int32"},
+			{Func: "(*FetchesRecordIter).Next", Type: "func() *Record", Exit: "if ftraceSpans!=0{ftraceReceives({r0})};"},
+			{Func: "Fetches.Records", Type: "func() []*Record", Exit: "if ftraceSpans!=0{ftraceReceivesAll({r0})};"},
+			{Func: "(*FetchTopicPartition).EachRecord", Type: "func(func(*Record))", Around: "fn(r)", Entry: "if ftraceSpans!=0{ftraceReceives(r)};"},
+		},
+	}
+}
+
+var saramaDefinition = definition{
+	files:  []string{"link/spanlinks.go", "link/channels.go", placeFile, "lib/kafka/messages.go", "lib/kafka/sarama.go"},
+	fields: []rewrite.Field{{Type: "syncProducer", Has: "producer"}, {Type: "asyncProducer", Has: "conf"}, {Type: "partitionConsumer", Has: "messages"}, {Type: "ConsumerMessage", Has: "Headers"}},
+	insertions: []rewrite.Insertion{
+		{Func: "(*syncProducer).SendMessage", Type: "func(*ProducerMessage) (int32, int64, error)",
+			Entry: "if ftraceSpans!=0&&{p0}!=nil{ftraces:=[]*ProducerMessage{ {p0} };ftraced:=ftracePublishes(ftraces);defer ftraced.end(&{r2});defer ftraced.carry({recv}.producer.conf,ftraces)()};"},
+		{Func: "(*syncProducer).SendMessages", Type: "func([]*ProducerMessage) error",
+			Entry: "if ftraceSpans!=0&&len({p0})>0{ftraced:=ftracePublishes({p0});defer ftraced.end(&{r0});defer ftraced.carry({recv}.producer.conf,{p0})()};"},
+		{Func: "(*partitionConsumer).Messages", Type: "func() <-chan *ConsumerMessage", Entry: "ftraceMark({recv}.messages,ftraceTaken);"},
+	},
+}
 
 const natsReceives = "if ftraceSpans!=0{defer ftraceReceives({recv},&{r0})};"
 
@@ -171,10 +221,17 @@ const natsReceives = "if ftraceSpans!=0{defer ftraceReceives({recv},&{r0})};"
 func natsDefinition(publish rewrite.Insertion, others ...rewrite.Insertion) definition {
 	publish.Func = "(*Conn).publish"
 	return definition{
-		files:  []string{"link/spanlinks.go", placeFile, "lib/nats/receive.go", "lib/nats/spans.go"},
+		files:  []string{"link/spanlinks.go", "link/channels.go", placeFile, "lib/nats/receive.go", "lib/nats/spans.go"},
 		fields: []rewrite.Field{{Type: "Options", Has: "InboxPrefix"}, {Type: "Conn", Has: "info"}, {Type: "Subscription", Has: "conn"}},
 		insertions: append([]rewrite.Insertion{
 			publish,
+			{Func: "(*Conn).request", Type: "func(string, []byte, []byte, time.Duration) (*Msg, error)", Entry: "if ftraceSpans!=0&&{recv}!=nil{defer ftraceRequests({recv},{p0}).end(&{r1})};"},
+			{Func: "(*Conn).requestWithContext", Type: "func(context.Context, string, []byte, []byte) (*Msg, error)", Entry: "if ftraceSpans!=0&&{recv}!=nil{defer ftraceRequests({recv},{p1}).end(&{r1})};"},
+			{Func: "(*Conn).ChanSubscribe", Type: "func(string, chan *Msg) (*Subscription, error)", Entry: "ftraceMark({p1},ftraceTaken);"},
+			{Func: "(*Conn).ChanQueueSubscribe", Type: "func(string, string, chan *Msg) (*Subscription, error)", Entry: "ftraceMark({p2},ftraceTaken);"},
+			{Func: "(*Conn).QueueSubscribeSyncWithChan", Type: "func(string, string, chan *Msg) (*Subscription, error)", Entry: "ftraceMark({p2},ftraceTaken);"},
+			{Func: "(*js).ChanSubscribe", Type: "func(string, chan *Msg, ...SubOpt) (*Subscription, error)", Entry: "ftraceMark({p1},ftraceTaken);"},
+			{Func: "(*js).ChanQueueSubscribe", Type: "func(string, string, chan *Msg, ...SubOpt) (*Subscription, error)", Entry: "ftraceMark({p2},ftraceTaken);"},
 			{Func: "(*Conn).waitForMsgs", Type: "func(*Subscription)", Around: "mcb(m)",
 				Entry: "var ftraced ftraceMessage;if ftraceSpans!=0{ftraced=ftraceProcesses({recv},{p0},m)};", Exit: "ftraced.processed()"},
 			{Func: "(*Subscription).NextMsg", Type: "func(time.Duration) (*Msg, error)", Entry: natsReceives},
@@ -185,15 +242,14 @@ func natsDefinition(publish rewrite.Insertion, others ...rewrite.Insertion) defi
 }
 
 // jetstreamDefinition is that of a release of package jetstream, given what Next of an iterator
-// takes. Fetch returns a channel.
+// takes. Next of a consumer takes a message from the channel that Fetch makes.
 func jetstreamDefinition(takes string) definition {
-	const receives = "if ftraceSpans!=0{defer ftraceReceives(&{r0})};"
 	return definition{
-		files: []string{"link/spanlinks.go", placeFile, "lib/nats/receive.go", "lib/nats/jetstream.go"},
+		files:  []string{"link/spanlinks.go", "link/channels.go", placeFile, "lib/nats/receive.go", "lib/nats/jetstream.go"},
+		fields: []rewrite.Field{{Type: "fetchResult", Has: "msgs"}},
 		insertions: []rewrite.Insertion{
-			{Func: "(*pullSubscription).Next", Type: "func(" + takes + ") (Msg, error)", Entry: receives},
-			{Func: "(*pullConsumer).Next", Type: "func(...FetchOpt) (Msg, error)", Entry: receives},
-			{Func: "(*orderedConsumer).Next", Type: "func(...FetchOpt) (Msg, error)", Entry: receives},
+			{Func: "(*pullSubscription).Next", Type: "func(" + takes + ") (Msg, error)", Entry: "if ftraceSpans!=0{defer ftraceReceives(&{r0})};"},
+			{Func: "(*fetchResult).Messages", Type: "func() <-chan Msg", Entry: "ftraceMark({recv}.msgs,ftraceTaken);"},
 		},
 	}
 }
@@ -226,7 +282,8 @@ func define(importPath string, files []File) (changed map[int][]byte, added []Fi
 	changed = map[int][]byte{}
 	var missing []string
 	var made *definition
-	for i, d := range definitions[importPath] {
+	known := definitionsOf(importPath)
+	for i, d := range known {
 		texts, lacks, err := rewrite.Insert(sources, d.insertions, d.fields)
 		if err != nil {
 			return nil, nil, err // the compiler words it best
@@ -240,7 +297,7 @@ func define(importPath string, files []File) (changed map[int][]byte, added []Fi
 				changed[i] = text
 			}
 		}
-		made = &definitions[importPath][i]
+		made = &known[i]
 		break
 	}
 	pkg := packageName(files)

@@ -46,6 +46,12 @@ var splices = map[string][]splice{
 		{file: "proc.go", behind: "\nfunc exitsyscall0(gp *g) {", text: "if gp.ftraceInSyscall || gp.ftraceWait.operating { ftraceReadied(gp) };", to: "go1.25"},
 		{file: "proc.go", behind: "\nfunc exitsyscallNoP(gp *g) {", text: "if gp.ftraceInSyscall || gp.ftraceWait.operating { ftraceReadied(gp) };", from: "go1.26"},
 		{file: "proc.go", behind: "\nfunc dropm() {", text: "ftraceForgetsSyscall(getg().m.curg);"},
+		// Messages that the program takes from a channel. The mark is where the struct has a gap.
+		{file: "chan.go", behind: "\telemsize uint16\n", text: "ftraceTaker uint8;"},
+		{file: "chan.go", behind: "\nfunc chanrecv1(c *hchan, elem unsafe.Pointer) {\n\tchanrecv(c, elem, true)\n", text: "if c.ftraceTaker != 0 { ftraceTaken(c, elem) };"},
+		{file: "chan.go", behind: "\t_, received = chanrecv(c, elem, true)\n", text: "if received && c.ftraceTaker != 0 { ftraceTaken(c, elem) };"},
+		{file: "chan.go", behind: "\nfunc selectnbrecv(elem unsafe.Pointer, c *hchan) (selected, received bool) {\n\t", cut: "return chanrecv(c, elem, false)", text: "selected, received = chanrecv(c, elem, false); if received && c.ftraceTaker != 0 { ftraceTaken(c, elem) }; return"},
+		{file: "select.go", behind: "\t\tblockevent(caseReleaseTime-t0, 1)\n\t}\n", text: "if recvOK && c.ftraceTaker != 0 { ftraceTaken(c, cas.elem) };"},
 		{file: "sema.go", behind: "\t\troot.queue(addr, s, lifo)\n", text: "gp.ftraceWait.at = uintptr(unsafe.Pointer(addr));"},
 		{file: "sema.go", behind: "\t\tl.tail.next = s\n\t}\n", text: "s.g.ftraceWait.at = uintptr(unsafe.Pointer(l));"},
 		{file: "sema.go", behind: "func sync_runtime_SemacquireRWMutexR(", cut: "addr *uint32, lifo bool, skipframes int", text: "rw unsafe.Pointer, readers int32"},

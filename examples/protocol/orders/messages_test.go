@@ -6,6 +6,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"slices"
@@ -152,6 +153,14 @@ func TestPassedOn(t *testing.T) {
 	}
 }
 
+// received returns an error if no message was received from a channel.
+func received(m *nats.Msg) error {
+	if m == nil {
+		return errors.New("no message")
+	}
+	return nil
+}
+
 // TestTaken: what a goroutine does when it has taken a message belongs to that message, by whichever
 // call it has taken it, until it takes the next one.
 func TestTaken(t *testing.T) {
@@ -190,6 +199,28 @@ func TestTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	channel, grouped, shared := make(chan *nats.Msg, 9), make(chan *nats.Msg, 9), make(chan *nats.Msg, 9)
+	for _, subscribe := range []func() (*nats.Subscription, error){
+		func() (*nats.Subscription, error) { return nc.ChanSubscribe("taken.>", channel) },
+		func() (*nats.Subscription, error) { return nc.ChanQueueSubscribe("taken.>", "group", grouped) },
+		func() (*nats.Subscription, error) { return nc.QueueSubscribeSyncWithChan("taken.>", "shared", shared) },
+	} {
+		if _, err := subscribe(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	streamed := make(chan *nats.Msg, 9)
+	if _, err := old.ChanSubscribe("taken.>", streamed); err != nil {
+		t.Fatal(err)
+	}
+	batched, err := old.PullSubscribe("taken.>", "batched")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fetched, err := js.CreateConsumer(ctx, "taken", jetstream.ConsumerConfig{Durable: "fetched", AckPolicy: jetstream.AckExplicitPolicy})
+	if err != nil {
+		t.Fatal(err)
+	}
 	timed, within, ranged := subscribed(t, nc, "taken.>"), subscribed(t, nc, "taken.>"), subscribed(t, nc, "taken.>")
 	out := subscribed(t, nc, "after.>")
 	for _, given := range []string{"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-1af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"} {
@@ -218,6 +249,54 @@ func TestTaken(t *testing.T) {
 			{"Consumer.Next", func() error { _, err := consumer.Next(); return err }},
 			{"MessagesContext.Next", func() error { _, err := messages.Next(); return err }},
 			{"OrderedConsumer.Next", func() error { _, err := ordered.Next(); return err }},
+			{"ChanSubscribe", func() error { return received(<-channel) }},
+			{"ChanQueueSubscribe", func() error {
+				for m := range grouped {
+					return received(m)
+				}
+				return nil
+			}},
+			{"QueueSubscribeSyncWithChan", func() error {
+				select {
+				case m := <-shared:
+					return received(m)
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}},
+			{"JetStream.ChanSubscribe", func() error {
+				for {
+					select {
+					case m, ok := <-streamed:
+						if !ok {
+							return errors.New("closed")
+						}
+						return received(m)
+					default:
+						time.Sleep(time.Millisecond)
+					}
+				}
+			}},
+			{"FetchBatch", func() error {
+				batch, err := batched.FetchBatch(1, nats.Context(ctx))
+				if err != nil {
+					return err
+				}
+				for m := range batch.Messages() {
+					return received(m)
+				}
+				return batch.Error()
+			}},
+			{"Consumer.Fetch", func() error {
+				batch, err := fetched.Fetch(1)
+				if err != nil {
+					return err
+				}
+				for m := range batch.Messages() {
+					return m.Ack()
+				}
+				return batch.Error()
+			}},
 		} {
 			if err := test.take(); err != nil {
 				t.Fatalf("%s: %v", test.name, err)
@@ -230,6 +309,25 @@ func TestTaken(t *testing.T) {
 				t.Errorf("after %s a message came with %v, want the trace of %s", test.name, m.Header, given)
 			}
 		}
+	}
+}
+
+// TestOwn: what the program itself sends to a channel of a subscription is no message of NATS.
+func TestOwn(t *testing.T) {
+	nc := connect(t, "NATS_URL")
+	out := subscribed(t, nc, "own.after")
+	channel := make(chan *nats.Msg, 2)
+	if _, err := nc.ChanSubscribe("own.in", channel); err != nil {
+		t.Fatal(err)
+	}
+	channel <- &nats.Msg{Header: nats.Header{"traceparent": {foreign}}}
+	channel <- nil
+	for range cap(channel) {
+		<-channel
+		if err := nc.Publish("own.after", nil); err != nil {
+			t.Fatal(err)
+		}
+		ours(t, next(t, out))
 	}
 }
 

@@ -8,39 +8,41 @@ import (
 	"fmt"
 	"log"
 	"sync"
-
-	"github.com/segmentio/kafka-go"
 )
 
 func main() {
 	broker := flag.String("kafka", "localhost:9092", "`ADDRESS` of the broker")
+	library := flag.String("client", "kafka-go", "client library: kafka-go, franz-go or sarama")
 	n := flag.Int("n", 1, "how many parcels")
 	flag.Parse()
-	if err := run(*broker, *n); err != nil {
+	if err := run(*library, *broker, *n); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(broker string, n int) error {
+func run(library, broker string, n int) error {
 	ctx := context.Background()
-	writer := &kafka.Writer{Addr: kafka.TCP(broker), BatchSize: 1}
-	defer writer.Close()
+	c, err := newClient(library, broker)
+	if err != nil {
+		return err
+	}
+	defer c.close()
 	var wg sync.WaitGroup
 	failed := make(chan error, 2*n+1)
-	wg.Go(func() { failed <- deliver(ctx, broker, writer, n) })
+	wg.Go(func() { failed <- deliver(ctx, c, n) })
 	for i := range n {
-		wg.Go(func() {
-			failed <- writer.WriteMessages(ctx, kafka.Message{Topic: "parcels", Value: fmt.Append(nil, i)})
-		})
+		wg.Go(func() { failed <- c.send(ctx, "parcels", fmt.Append(nil, i)) })
 	}
-	reader := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{broker}, Topic: "delivered"})
-	defer reader.Close()
+	take, err := c.receive(ctx, "delivered")
+	if err != nil {
+		return err
+	}
 	for range n {
-		m, err := reader.ReadMessage(ctx)
+		value, err := take()
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s is delivered\n", m.Value)
+		fmt.Printf("%s is delivered\n", value)
 	}
 	wg.Wait()
 	close(failed)
@@ -53,18 +55,20 @@ func run(broker string, n int) error {
 }
 
 // deliver receives n parcels.
-func deliver(ctx context.Context, broker string, writer *kafka.Writer, n int) error {
-	reader := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{broker}, Topic: "parcels"})
-	defer reader.Close()
+func deliver(ctx context.Context, c client, n int) error {
+	take, err := c.receive(ctx, "parcels")
+	if err != nil {
+		return err
+	}
 	for range n {
-		parcel, err := reader.ReadMessage(ctx)
+		parcel, err := take()
 		if err != nil {
 			return err
 		}
 		// What is done for a parcel belongs to it, in other goroutines, too.
-		labels, number := make(chan []byte), number(parcel.Value)
+		labels, number := make(chan []byte), number(parcel)
 		go func() { labels <- label(number) }()
-		if err := writer.WriteMessages(ctx, kafka.Message{Topic: "delivered", Value: <-labels}); err != nil {
+		if err := c.send(ctx, "delivered", <-labels); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func main() {
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(0), kfake.SeedTopics(1, "parcels", "delivered", "headers", "own"))
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(0), kfake.SeedTopics(1, "parcels", "delivered", "headers", "own", "franz", "sarama", "after"))
 	if err != nil {
 		log.Fatal(err)
 	}

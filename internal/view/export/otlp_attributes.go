@@ -140,8 +140,11 @@ func (x *Spans) describeMessage(to *tracepb.Span, system, kind, destination stri
 	operation, pattern, _ := strings.Cut(kind, "/")
 	to.Name = valid(operation)
 	kinds := operation
-	if to.Kind = tracepb.Span_SPAN_KIND_CONSUMER; operation == "publish" {
+	switch to.Kind = tracepb.Span_SPAN_KIND_CONSUMER; operation {
+	case "publish":
 		to.Kind, kinds = tracepb.Span_SPAN_KIND_PRODUCER, "send"
+	case "request": // which awaits the answer
+		to.Kind, kinds = tracepb.Span_SPAN_KIND_CLIENT, "send"
 	}
 	add(textAttr("messaging.system", system), textAttr("messaging.operation.name", operation), textAttr("messaging.operation.type", kinds))
 	if pattern != "other" {

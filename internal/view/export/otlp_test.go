@@ -287,7 +287,7 @@ func TestSpansGiven(t *testing.T) {
 func TestServed(t *testing.T) {
 	for name, want := range map[string]bool{
 		"http/server/GET /": true, "http/client/GET host": false, "grpc/server/shop.Stock/Count": true, "grpc/client/shop.Stock/Count": false,
-		"grpc/stream/shop.Stock/List": false, "nats/process/orders.*.new": true, "nats/publish/orders.*.new": false,
+		"grpc/stream/shop.Stock/List": false, "nats/process/orders.*.new": true, "nats/publish/orders.*.new": false, "nats/request/stock.count": false,
 		"kafka/receive/parcels": true, "nats/receive/parcels": true, "kafka/publish/parcels": false,
 	} {
 		if got := served(&recording.Function{Package: "stage", Name: name, Span: true}); got != want {

@@ -5,7 +5,10 @@
 
 package definition
 
-import "strings"
+import (
+	"strings"
+	"unsafe"
+)
 
 // ftraceReceives is called when a function returns a message, nil if there is none.
 //
@@ -15,3 +18,8 @@ func ftraceReceives(msg *Msg) {
 		ftraceTakes(m.Subject(), m.Headers())
 	}
 }
+
+// ftraceTaken is called when a goroutine has received a message from a channel.
+//
+//go:noinline
+func ftraceTaken(at unsafe.Pointer) { ftraceReceives((*Msg)(at)) }

@@ -5,14 +5,19 @@
 
 package definition
 
-import "strings"
+import (
+	"strings"
+	"unsafe"
+)
 
 const (
+	ftraceRequest = "stage/nats/request" // a message is published, and its answer awaited
 	ftracePublish = "stage/nats/publish" // a message is given to the connection
 	ftraceProcess = "stage/nats/process" // a handler is called with one
 )
 
 var _ = func() bool {
+	ftraceDeclareMessages(ftraceRequest, "err!", "(error)")
 	ftraceDeclareMessages(ftracePublish, "err!", "(error)")
 	ftraceDeclareMessages(ftraceProcess, "", "")
 	return true
@@ -31,6 +36,23 @@ func ftracePublishes(nc *Conn, subject string, header []byte) (m ftraceMessage) 
 	}
 	span, parent, n := m.recorded()
 	m.token, m.number = ftraceBeginSpan(ftracePublish, ftracePattern(subject), subject, []any{subject, span, parent}[:n]...)
+	m.enter(m.token != 0)
+	return m
+}
+
+// ftraceRequests is called by the functions that make a request. The message that they publish
+// belongs to it. end is called when they return.
+//
+//go:noinline
+func ftraceRequests(nc *Conn, subject string) (m ftraceMessage) {
+	if ftraceReserved(nc, subject) {
+		return m
+	}
+	if ftracePropagate {
+		m.ftracePlace = ftraceSent(func(*ftrace_tracecontext_Context) []string { return nil })
+	}
+	span, parent, n := m.recorded()
+	m.token, m.number = ftraceBeginSpan(ftraceRequest, ftracePattern(subject), subject, []any{subject, span, parent}[:n]...)
 	m.enter(m.token != 0)
 	return m
 }
@@ -85,6 +107,16 @@ func ftraceReceives(sub *Subscription, msg **Msg) {
 func ftraceFetches(sub *Subscription, messages *[]*Msg) {
 	for i := range *messages {
 		ftraceReceives(sub, &(*messages)[i])
+	}
+}
+
+// ftraceTaken is called when a goroutine has received a message from a channel. One that the
+// program itself has sent there is of no subscription.
+//
+//go:noinline
+func ftraceTaken(at unsafe.Pointer) {
+	if msg := *(**Msg)(at); msg != nil && msg.Sub != nil {
+		ftraceReceives(msg.Sub, &msg)
 	}
 }
 
