@@ -29,12 +29,8 @@ func newClient(library, broker string) (client, error) {
 		config := sarama.NewConfig()
 		config.Version = sarama.V2_1_0_0
 		config.Producer.Return.Successes = true
-		cl, err := sarama.NewClient([]string{broker}, config)
-		if err != nil {
-			return nil, err
-		}
-		producer, err := sarama.NewSyncProducerFromClient(cl)
-		return ibm{cl, producer}, err
+		producer, err := sarama.NewSyncProducer([]string{broker}, config)
+		return ibm{broker, producer}, err
 	}
 	return nil, fmt.Errorf("there is no client library %s", library)
 }
@@ -85,7 +81,7 @@ func (c franz) receive(ctx context.Context, topic string) (func() ([]byte, error
 func (c franz) close() { c.Close() }
 
 type ibm struct {
-	client   sarama.Client
+	broker   string
 	producer sarama.SyncProducer
 }
 
@@ -95,7 +91,8 @@ func (c ibm) send(_ context.Context, topic string, value []byte) error {
 }
 
 func (c ibm) receive(_ context.Context, topic string) (func() ([]byte, error), error) {
-	consumer, err := sarama.NewConsumerFromClient(c.client)
+	// It has a connection of its own, on which the broker waits for messages.
+	consumer, err := sarama.NewConsumer([]string{c.broker}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +109,4 @@ func (c ibm) receive(_ context.Context, topic string) (func() ([]byte, error), e
 	}, nil
 }
 
-func (c ibm) close() {
-	c.producer.Close()
-	c.client.Close()
-}
+func (c ibm) close() { c.producer.Close() }
