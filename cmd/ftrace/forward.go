@@ -98,10 +98,11 @@ or METRICS for these.`,
 		}
 		var from []walk.Source
 		for _, arg := range args {
-			dir, err := recordingOf(arg)
+			dir, opened, err := recordingOf(arg)
 			if err != nil {
 				return 0, err
 			}
+			defer opened.Close()
 			source, err := o.openSource(dir)
 			if err != nil {
 				return 0, err
@@ -127,24 +128,25 @@ or METRICS for these.`,
 }
 
 // recordingOf returns the directory of a recording: that one, or the one that a process is writing,
-// which is named by its number or its executable.
-func recordingOf(arg string) (string, error) {
+// which is named by its number or its executable. The name may be good only until what is opened,
+// if it is not nil, is closed.
+func recordingOf(arg string) (dir string, opened *os.File, err error) {
 	if _, err := os.Stat(arg); err == nil || strings.ContainsRune(arg, os.PathSeparator) || arg == defaultDir {
-		return arg, nil
+		return arg, nil, nil
 	}
 	p, err := live.Named(arg)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer p.Close()
-	dir := p.Directory()
+	dir = p.Directory()
 	if dir == "" {
-		return "", fmt.Errorf("process %d records to no directory: ftrace attach -o DIR %d has it do so, and ftrace forward DIR sends that", p.PID, p.PID)
+		return "", nil, fmt.Errorf("process %d records to no directory: ftrace attach -o DIR %d has it do so, and ftrace forward DIR sends that", p.PID, p.PID)
 	}
-	if !p.RecordsTo(dir) {
-		return "", fmt.Errorf("process %d sees other files, as in a container, and what it calls %s is not that here: name the recording as it is called here", p.PID, dir)
+	if p.RecordsTo(dir) {
+		return dir, nil, nil
 	}
-	return dir, nil
+	return p.OpenDirectory() // it sees other files, as in a container
 }
 
 // signalsOf returns the signals that a list names.

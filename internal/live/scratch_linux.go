@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/scratch"
@@ -73,6 +74,17 @@ func (p *Process) Scratch() (*Scratch, error) {
 func (p *Process) Foreign() bool {
 	uid, _, err := writer(p.PID)
 	return err != nil || uid != os.Geteuid() || !p.sameFiles()
+}
+
+// OpenDirectory opens the directory that the process records to, whatever either of the two calls
+// it. The name is good in this process until the directory is closed, also when the other has
+// ended.
+func (p *Process) OpenDirectory() (name string, dir *os.File, err error) {
+	dir, err = p.memory.openIn(atomic.LoadInt32(&p.head.Directory), ".")
+	if err != nil {
+		return "", nil, err
+	}
+	return fmt.Sprintf("/proc/self/fd/%d", dir.Fd()), dir, nil
 }
 
 // scratchName is the name of the recording in the directory that is made for it.

@@ -3,6 +3,8 @@
 package live
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/scratch"
@@ -24,3 +26,8 @@ func (p *Process) Foreign() bool { return false }
 
 // Files returns a function that says what descriptors of the process are: it has no names for them.
 func (p *Process) Files() func(descriptor uint64) string { return func(uint64) string { return "" } }
+
+// OpenDirectory returns an error: all processes see the same files.
+func (p *Process) OpenDirectory() (name string, dir *os.File, err error) {
+	return "", nil, fmt.Errorf("process %d records to %s, which is not there", p.PID, p.Directory())
+}

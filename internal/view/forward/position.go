@@ -34,7 +34,11 @@ type Position struct {
 // directory.
 func positionFile(r *recording.Recording, dir string, signal *Signal) (string, error) {
 	full, err := filepath.Abs(r.Dir)
-	if dir != "" {
+	if unnamed := filepath.Dir(full) == "/proc/self/fd"; unnamed && dir == "" {
+		return "", errors.New("only the process sees this directory, as in a container: -position names one for how far it was sent")
+	} else if unnamed {
+		full = filepath.Join(dir, fmt.Sprintf("process-%x", r.Env.UUID))
+	} else if dir != "" {
 		full = filepath.Join(dir, fmt.Sprintf("%s-%x", filepath.Base(full), r.Env.UUID))
 	}
 	if signal != Spans {
