@@ -118,10 +118,8 @@ var definitions = map[string][]definition{
 		franzDefinition("produce", "func(context.Context, *Record, func(*Record, error), bool)"),
 		franzDefinition("Produce", "func(context.Context, *Record, func(*Record, error))"),
 	},
-	// Messages that are published by calls, and those that a consumer's channel has. The second
-	// path is that of releases before 1.40.
-	"github.com/IBM/sarama":     {saramaDefinition},
-	"github.com/Shopify/sarama": {saramaDefinition},
+	// Messages that are published by calls, and those that a consumer's channel has.
+	"github.com/IBM/sarama": {saramaDefinition},
 	// A Writer's messages, and those that a Reader returns.
 	"github.com/segmentio/kafka-go": {{
 		files:  []string{"link/spanlinks.go", placeFile, "lib/kafka/messages.go", "lib/kafka/segmentio.go"},
