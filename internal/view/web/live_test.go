@@ -80,6 +80,29 @@ func followed(t *testing.T, pid string, of LiveOptions) *Server {
 	return s
 }
 
+// tails checks that the trace goes on while its end is seen, and only then.
+func tails(t *testing.T, ctx context.Context) {
+	t.Helper()
+	do(t, ctx, chromedp.KeyEvent("2"))
+	const last, bottom = `[...document.querySelectorAll("#lines .at")].at(-1)?.textContent`, `(() => { const l = document.getElementById("lines"); return l.scrollTop + l.clientHeight >= l.scrollHeight - 40; })()`
+	goesOn := func() {
+		t.Helper()
+		becomes(t, ctx, `!!`+last+` && `+bottom)
+		becomes(t, ctx, last+` !== `+value[string](t, ctx, `JSON.stringify(`+last+`)`)+` && `+bottom)
+	}
+	goesOn()
+	becomes(t, ctx, `document.getElementById("lines").scrollHeight > document.getElementById("lines").clientHeight + 100`)
+	do(t, ctx, chromedp.Evaluate(`document.getElementById("lines").scrollTop = 0`, nil))
+	becomes(t, ctx, `!ftrace.live.tailing`)
+	there, calls := value[string](t, ctx, last), value[float64](t, ctx, `ftrace.status.calls`)
+	becomes(t, ctx, fmt.Sprintf(`ftrace.status.calls > %v`, calls+50))
+	if now := value[string](t, ctx, last); now != there {
+		t.Errorf("whoever reads the beginning gets lines: the last was at %s, and is at %s", there, now)
+	}
+	do(t, ctx, chromedp.Evaluate(`document.getElementById("lines").scrollTop = 1e9`, nil))
+	goesOn()
+}
+
 // TestFollow: the page of a running program moves, in each tab by itself, the other views have what
 // there is so far, and all of it stays when the program has ended.
 func TestFollow(t *testing.T) {
@@ -182,7 +205,11 @@ func TestFollow(t *testing.T) {
 	do(t, ctx, chromedp.KeyEvent("4"))
 	becomes(t, ctx, `document.getElementById("flame").dataset.state === "done" && ftrace.flame.boxes?.some(b => ftrace.flame.name(b.n) === "main.handle")`)
 	isText(ctx)
-	do(t, ctx, chromedp.KeyEvent("2"), click("#tree-newest"))
+	tails(t, ctx)
+	do(t, ctx, chromedp.Reload())
+	becomes(t, ctx, `location.hash.includes("line=newest") && ftrace.live.following`)
+	tails(t, ctx)
+	do(t, ctx, click("#tree-newest"))
 	becomes(t, ctx, `document.getElementById("lines").innerText.includes('name:"<img src=x onerror=window.pwned=1>')`)
 	do(t, ctx, chromedp.Evaluate(`ftrace.search.start("no room")`, nil))
 	becomes(t, ctx, `document.querySelectorAll("#matches li").length > 0`)

@@ -65,7 +65,10 @@ const app = {
 		$("tip").hidden = true;
 		this.save();
 		if (view === "timeline") this.timeline.changed();
-		if (view === "tree" && !this.tree.shown) this.tree.show("0");
+		if (view === "tree" && !this.tree.shown) {
+			if (this.live.following) this.live.newestLines();
+			else this.tree.show("0");
+		}
 		if (view === "table") this.table.load();
 		if (view === "flame") this.flame.load();
 		if (view === "sql") this.sql.load();
@@ -133,7 +136,7 @@ const app = {
 			if (!$("arrows").checked) q.set("arrows", 0);
 			if (!$("spans-shown").checked) q.set("spans", 0);
 			if (this.selection) q.set("selection", this.selection.join("-"));
-			if (this.tree.shown) q.set("line", this.tree.from);
+			if (this.tree.shown) q.set("line", this.tree.tails ? "newest" : this.tree.from);
 			if (this.tree.g) q.set("g", this.tree.g);
 			if (this.table.by !== "function") q.set("by", this.table.by);
 			if (this.table.sort !== "total") q.set("sort", this.table.sort);
@@ -185,7 +188,8 @@ const app = {
 		$("waits").checked = q.has("waits");
 		this.flame.kind = q.get("kind");
 		this.flame.path = (q.get("path") || "").split(".").filter(Boolean).map(Number);
-		if (/^\d{1,20}(\.\d{1,9})?$/.test(q.get("line") || "")) this.tree.show(q.get("line"), /^\d{1,20}$/.test(q.get("g") || "") ? q.get("g") : "");
+		this.tree.asked = /^\d{1,20}(\.\d{1,9})?$/.test(q.get("line") || "");
+		if (this.tree.asked) this.tree.show(q.get("line"), /^\d{1,20}$/.test(q.get("g") || "") ? q.get("g") : "");
 		this.sql.q = q.get("sql") || "";
 		this.sql.chart.want(q.get("chart"), q.get("of"), q.get("over"));
 		this.d.q = q.get("d") || "";

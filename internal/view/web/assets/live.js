@@ -42,6 +42,7 @@ export class Live {
 		if (!running && this.was && this.wanted) [timeline.from, timeline.to] = [status.from, 0]; // it has ended
 		if (!running) this.wanted = false;
 		if (!running && this.was) this.app.show(this.app.view);
+		if (this.following && !this.was && this.app.view === "tree" && !this.app.tree.asked) this.newestLines();
 		this.was = running;
 		if (!status.live) return;
 		const offset = status.now - performance.now() * 1e6;
@@ -58,6 +59,7 @@ export class Live {
 		if (!this.following) return;
 		this.move();
 		this.again();
+		this.tail();
 	}
 
 	shows() {
@@ -134,11 +136,25 @@ export class Live {
 		tables.busy = false;
 	}
 
-	// newestLines shows the end of the trace.
+	// newestLines shows the end of the trace, to which tail adds.
 	async newestLines() {
 		const { app } = this;
-		await app.tree.show(String(Math.max(app.status.from, Math.floor(app.status.now - behind))), $("tree-g").value.trim());
+		const shown = app.tree.show(String(Math.max(app.status.from, Math.floor(app.status.now - behind))), $("tree-g").value.trim());
+		app.tree.tails = true;
+		await shown;
 		$("lines").scrollTop = $("lines").scrollHeight;
+	}
+
+	// tail adds the newest lines to the trace, unless whoever reads it has left its end.
+	async tail() {
+		const { tree, view } = this.app, lines = $("lines");
+		if (view !== "tree" || !tree.tails || this.tailing || lines.scrollTop + lines.clientHeight < lines.scrollHeight - 40) return;
+		this.tailing = true;
+		if (!$("tree-more").hidden) await this.newestLines(); // it is a page behind
+		else await tree.load();
+		while (lines.childElementCount > 2000) lines.firstElementChild.remove();
+		if (tree.tails) lines.scrollTop = lines.scrollHeight;
+		this.tailing = false;
 	}
 
 	// said returns what there is to say of the program.

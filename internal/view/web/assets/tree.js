@@ -9,6 +9,8 @@ export class Tree {
 		this.app = app;
 		this.from = "0";
 		this.g = "";
+		this.asked = false; // the URL says where it begins
+		this.tails = false; // it is at its end, and goes on
 		this.next = null;
 		$("tree-form").onsubmit = e => {
 			e.preventDefault();
@@ -32,6 +34,7 @@ export class Tree {
 		if (!from.includes(".")) $("tree-from").value = from === "0" ? "" : moment(+from, 1);
 		this.next = from;
 		this.shown = true;
+		this.tails = false;
 		this.common = Infinity;
 		$("lines").replaceChildren();
 		this.app.save();
@@ -47,7 +50,10 @@ export class Tree {
 			const { lines, more } = await ask("tree", { from: this.next, ...(this.g && { g: this.g }) }, mine.signal);
 			const to = document.createDocumentFragment();
 			for (const l of lines) to.append(this.line(l));
-			this.widen(lines);
+			if (lines.length) {
+				this.widen(lines);
+				$("lines").querySelector("p")?.remove();
+			}
 			$("lines").append(to);
 			if (!$("lines").childElementCount) $("lines").append(element("p", "There are no lines from here on.", { className: "bar" }));
 			if (lines.length) this.next = lines.at(-1).next;
@@ -61,7 +67,7 @@ export class Tree {
 	// are all indented to the left.
 	widen(lines) {
 		this.common = Math.min(this.common, ...lines.map(l => indent(l.text)));
-		$("lines").style.setProperty("--common", (lines.length ? this.common : 0) + "ch");
+		$("lines").style.setProperty("--common", this.common + "ch");
 		const widest = (name, least, text) => $("lines").style.setProperty(name, Math.max(least, parseFloat($("lines").style.getPropertyValue(name)) || 0, ...lines.map(l => text(l).length)) + "ch");
 		widest("--times", 6, l => moment(l.at, 1));
 		widest("--goroutines", 2, l => "G" + l.g);
