@@ -313,8 +313,6 @@ const (
 	RequestMax = 16 * Page
 	HeadSize   = 33 * Page
 
-	ProgramLock = 1 // the byte of the file that a program for macOS has locked while it runs
-
 	ProcessorsMax = 1024  // nothing is kept of more
 	SessionsMax   = 8     // sessions at once
 	HistoryMax    = 1000  // calls of a goroutine's history, whatever FTRACE_MEMORY says

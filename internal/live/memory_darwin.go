@@ -188,10 +188,13 @@ func (m *shared) taken() (bytes, size uint64, err error) {
 	return uint64(stat.Blocks) * 512, uint64(stat.Size), err
 }
 
+// programLock is the byte of the file that the program has locked while it runs.
+const programLock = 1
+
 // alive reports whether the process still runs, by its lock: no other process of that number has
 // it.
 func (m *shared) alive() bool {
-	lock := syscall.Flock_t{Type: syscall.F_WRLCK, Start: format.ProgramLock, Len: 1}
+	lock := syscall.Flock_t{Type: syscall.F_WRLCK, Start: programLock, Len: 1}
 	err := syscall.FcntlFlock(m.file.Fd(), syscall.F_GETLK, &lock)
 	return err == nil && lock.Type != syscall.F_UNLCK && int(lock.Pid) == m.pid
 }

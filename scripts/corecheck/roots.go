@@ -51,6 +51,9 @@ func roots(pkg string, added []inject.File, spliced string) (inject.File, error)
 			case *ast.FuncDecl:
 				name := decl.Name.Name
 				if decl.Recv == nil && name != "init" && (called[name] || linked[name] && decl.Body != nil) {
+					if types := decl.Type.TypeParams.NumFields(); types > 0 {
+						name += "[int" + strings.Repeat(", int", types-1) + "]"
+					}
 					uses = append(uses, "var _ = "+name)
 				}
 			case *ast.GenDecl:

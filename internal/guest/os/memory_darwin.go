@@ -10,6 +10,7 @@ package runtime
 import "unsafe"
 
 const (
+	ftraceProgramLock   = 1   // the byte that is locked
 	ftraceSetLock       = 8   // F_SETLK
 	ftraceWriteLock     = 3   // F_WRLCK
 	ftraceEventVnode    = -4  // EVFILT_VNODE
@@ -85,7 +86,7 @@ func ftraceHasHoles(fd int32) bool {
 // ftraceLockMemory locks the place in the file by which readers see that the program runs. The
 // system unlocks it when the program ends or becomes another one.
 func ftraceLockMemory(fd int32) bool {
-	lock := ftraceFlockT{start: ftrace_format_ProgramLock, len: 1, Type: ftraceWriteLock}
+	lock := ftraceFlockT{start: ftraceProgramLock, len: 1, Type: ftraceWriteLock}
 	// fcntl takes any number of arguments: ftraceSystemCall6 has the third where amd64 wants it,
 	// the fourth where arm64 does.
 	_, errno := ftraceSystemCall(ftraceSysFcntl, uintptr(fd), ftraceSetLock, uintptr(unsafe.Pointer(&lock)), uintptr(unsafe.Pointer(&lock)))
