@@ -132,20 +132,6 @@ func exists(pid int) bool {
 	return pid > 0 && int(int32(pid)) == pid && !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
 
-// mapHead maps the head of the file.
-func (m *shared) mapHead() ([]byte, error) {
-	if size, err := m.size(); err != nil || size < format.HeadSize {
-		return nil, errStarting
-	}
-	mem, err := syscall.Mmap(int(m.file.Fd()), 0, format.HeadSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
-	if err != nil {
-		return nil, fmt.Errorf("its memory file can't be mapped: %v", err)
-	}
-	return mem, nil
-}
-
-func (m *shared) unmapHead(mem []byte) { syscall.Munmap(mem) }
-
 func (m *shared) close() error {
 	memoryFiles.Lock()
 	defer memoryFiles.Unlock()
@@ -159,19 +145,6 @@ func (m *memoryFile) leave() error {
 	}
 	memoryFiles.open = slices.DeleteFunc(memoryFiles.open, func(f *memoryFile) bool { return f == m })
 	return m.file.Close()
-}
-
-func (m *shared) size() (uint64, error) {
-	info, err := m.file.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return uint64(info.Size()), nil
-}
-
-// readAt reads from a place in the file, whose head was checked.
-func (m *shared) readAt(_ *format.Head, b []byte, at uint64) (int, error) {
-	return m.file.ReadAt(b, int64(at))
 }
 
 // written returns the first place from at on that may have been written to. What the system tells
