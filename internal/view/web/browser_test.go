@@ -351,10 +351,10 @@ func TestPage(t *testing.T) {
 	becomes(t, ctx, `ftrace.view === "d" && document.activeElement.id === "tab-d"`)
 	do(t, ctx, chromedp.EmulateViewport(400, 500), chromedp.KeyEvent("?"))
 	becomes(t, ctx, `document.getElementById("help").open`)
-	shots(t, ctx, "help")
 	if !value[bool](t, ctx, `(() => { const e = document.getElementById("help"); return e.scrollHeight > e.clientHeight && e.scrollTop === 0; })()`) {
 		t.Error("the help does not begin with its first keys")
 	}
+	shots(t, ctx, "help")
 }
 
 // TestZoom: what the index does not have as exactly as it can be drawn is read of the recording.

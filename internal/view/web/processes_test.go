@@ -225,8 +225,9 @@ func TestPageProcesses(t *testing.T) {
 	becomes(t, ctx, both+` && ftrace.status.from < 0`)
 }
 
-// TestFold: a lane folds to the outermost calls of its goroutine, by the keyboard too. All lanes do
-// at once. The URL says which. What leads to a call in a folded lane unfolds it.
+// TestFold: a folded lane shows only the outermost calls of its goroutine. The keyboard folds one
+// lane, a checkbox all of them, and the URL says which are folded. Going to a call in a folded lane
+// unfolds it.
 func TestFold(t *testing.T) {
 	ctx := browser(t)
 	s := serving(t, recorded(t, "workers"))
