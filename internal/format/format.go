@@ -95,6 +95,7 @@ const (
 	KindBlocked                   // what follows is a Blocked, of a wait under way whose record is the goroutine's next
 	KindEntryLate                 // call uint64, with AtEnd; ticks uint64: the same as KindEntry, and when the call began
 	KindSelect                    // what follows is a Wait, n uint64, and the addresses of the n other channels of a select, up to 15
+	KindWaiting                   // as KindSelect: the goroutine had waited for a while. Nothing more is said of that if the goroutine has a later record
 	KindEnd                       // one more than the last kind
 )
 
@@ -260,6 +261,8 @@ event { name = "on"; id = 17; stream_id = 0; fields := struct { uint64_t since; 
 event { name = "blocked"; id = 18; stream_id = 0; fields := struct { uint64_t object; uint64_t by; uint64_t by_call; func_t by_func; uint32_t mode; uint64_t since; }; };
 event { name = "entry_late"; id = 19; stream_id = 0; fields := struct { uint64_t call; uint64_t began; }; };
 event { name = "select"; id = 20; stream_id = 0; fields := struct { uint64_t call; uint64_t begin; uint64_t ready; uint64_t object;
+	uint64_t by; uint64_t by_call; func_t by_func; uint32_t site; uint64_t operation; uint64_t n; uint64_t others[n]; }; };
+event { name = "waiting"; id = 21; stream_id = 0; fields := struct { uint64_t call; uint64_t begin; uint64_t ready; uint64_t object;
 	uint64_t by; uint64_t by_call; func_t by_func; uint32_t site; uint64_t operation; uint64_t n; uint64_t others[n]; }; };
 
 event { name = "process"; id = 1; stream_id = 1; fields := struct { uint64_t pid; int64_t start; uint64_t nargs;

@@ -206,11 +206,14 @@ func (e *Event) decode(b []byte) int {
 			return 0
 		}
 		e.Call, e.Data = le64(rest), rest[:min(len(rest), waitSize)]
-	case format.KindSelect:
+	case format.KindSelect, format.KindWaiting:
 		if len(rest) < waitSize+8 {
 			return 0
 		}
-		e.Kind, e.Call, e.Data = Wait, le64(rest), rest[:uint64(waitSize+8)+8*min(le64(rest[waitSize:]), uint64(len(rest)-waitSize-8)/8)]
+		if e.Kind == format.KindSelect {
+			e.Kind = Wait
+		}
+		e.Call, e.Data = le64(rest), rest[:uint64(waitSize+8)+8*min(le64(rest[waitSize:]), uint64(len(rest)-waitSize-8)/8)]
 	case Blocked:
 		if len(rest) < blockedSize {
 			return 0

@@ -30,7 +30,10 @@ type Stream struct {
 	horizon uint64    // if following: no later events are returned, because an event before them may not have been seen yet
 	seen    uint64    // if following: ticks of the last record at the last poll
 	opened  map[string]bool
-	ends    map[int]uint64 // number of records lost at the end and not yet reported, by processor; nil before the end
+	held    Held
+	going   uint64         // goroutine of the last event, of which nothing is held
+	ready   []Event        // to be returned next
+	lost    map[int]uint64 // number of records lost at the end and not yet reported, by processor; nil before the end
 	size    int64
 	done    atomic.Int64
 	err     error
@@ -44,7 +47,7 @@ func (s *Stream) Done() int64 { return s.done.Load() }
 
 // Events returns the events in a window. The caller closes it.
 func (r *Recording) Events(w Window) *Stream {
-	s := &Stream{r: r, window: w, opened: map[string]bool{}, horizon: math.MaxUint64}
+	s := &Stream{r: r, window: w, opened: map[string]bool{}, horizon: math.MaxUint64, held: Held{}}
 	if s.window.To == 0 {
 		s.window.To = math.MaxUint64
 	}
@@ -198,6 +201,28 @@ func (s *Stream) settle() {
 
 // Next reads the next event into e. It returns false if there is none.
 func (s *Stream) Next(e *Event) bool {
+	if s.next(e) {
+		return true
+	}
+	if !s.ends() {
+		return false
+	}
+	if len(s.held) > 0 && !s.window.part {
+		s.noteLast()
+		s.ready, s.held = s.held.AtEnd(s.seen), nil
+		if s.next(e) {
+			return true
+		}
+	}
+	return s.lostAtEnd(e)
+}
+
+// next is Next, but for what only the end of the recording tells.
+func (s *Stream) next(e *Event) bool {
+	if len(s.ready) > 0 {
+		*e, s.ready = s.ready[0], s.ready[1:]
+		return true
+	}
 	for len(s.heap) > 0 {
 		c := s.heap[0]
 		if c.ticks > s.limit {
@@ -233,30 +258,38 @@ func (s *Stream) Next(e *Event) bool {
 		if wanted && (e.Kind == Off || e.Kind == On) {
 			s.r.noteSwitch(e)
 		}
-		if wanted && e.Kind < format.KindEnd && e.Kind != 0 { // other kinds are of later versions
-			return true
+		if !wanted || e.Kind >= format.KindEnd || e.Kind == 0 { // other kinds are of later versions
+			continue
 		}
+		if e.Kind == Blocked || e.Kind == format.KindWaiting || (len(s.held) > 0 || s.window.part) && e.Goroutine != s.going {
+			if s.held.keep(e, s.window.part, &s.ready) {
+				s.going = 0
+				if len(s.ready) == 0 {
+					continue
+				}
+				*e, s.ready = s.ready[0], s.ready[1:]
+				return true
+			}
+			s.going = e.Goroutine
+		}
+		return true
 	}
-	return len(s.heap) == 0 && s.lostAtEnd(e)
+	return false
 }
 
-// lostAtEnd makes an event of records that were lost after the last one of a processor, if the
-// window includes the end of the recording.
+// lostAtEnd makes an event of records that were lost after the last one of a processor.
 func (s *Stream) lostAtEnd(e *Event) bool {
-	if s.window.To != math.MaxUint64 || s.horizon != math.MaxUint64 {
-		return false
-	}
-	if s.ends == nil {
-		s.ends = maps.Clone(s.r.lost)
+	if s.lost == nil {
+		s.lost = maps.Clone(s.r.lost)
 		for _, c := range s.cursors {
-			s.ends[c.processor] = max(s.ends[c.processor], c.lost)
-			s.ends[c.processor] += c.skipped - c.reported
-			s.seen = max(s.seen, c.ticks)
+			s.lost[c.processor] = max(s.lost[c.processor], c.lost)
+			s.lost[c.processor] += c.skipped - c.reported
 		}
+		s.noteLast()
 	}
-	for _, processor := range slices.Sorted(maps.Keys(s.ends)) {
-		if n := s.ends[processor]; n != 0 {
-			s.ends[processor] = 0
+	for _, processor := range slices.Sorted(maps.Keys(s.lost)) {
+		if n := s.lost[processor]; n != 0 {
+			s.lost[processor] = 0
 			*e = Event{Ticks: s.seen, Kind: Lost, Call: n, Processor: int32(processor)}
 			return true
 		}

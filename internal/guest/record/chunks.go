@@ -40,7 +40,7 @@ func ftraceParseRecord(setting string) (chunks uint64, ok bool) {
 // returns what is wrong; then nothing is recorded.
 func (s *ftraceStream) begin(directory string, chunks uint64) string {
 	ftraceStartTables()
-	s.chunkSize, s.chunks, s.failed = ftrace_format_RingChunk, chunks, 0
+	s.chunkSize, s.chunks, s.failed, s.told = ftrace_format_RingChunk, chunks, 0, 0
 	if chunks == 0 {
 		if failed := s.make(directory); failed != "" {
 			return failed

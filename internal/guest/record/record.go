@@ -96,6 +96,7 @@ type ftraceStream struct {
 	tables    int32  // descriptor of the file tables, 0: there is none; the tables are locked
 	broken    int32  // errno of what could not be written there
 	failed    uint32 // it was reported that the recording is not complete; atomic
+	told      uint64 // ticks when it was last recorded which waits had lasted for long
 	chunkSize uintptr
 	chunks    uint64                                     // of each ring, 0: the recording is in files
 	writers   [ftrace_format_ProcessorsMax]*ftraceWriter // by the processor's id; made at first use

@@ -20,6 +20,7 @@ const ftraceBeatsMissed = 5 // seconds without a beat, after which a session has
 var ftraceAttach struct {
 	listens   uint32                               // the thread does; atomic
 	wanted    uint32                               // the goroutine is to answer; atomic
+	tell      uint32                               // it is to record which waits last for long; atomic
 	abandoned uint32                               // bits of the sessions whose other side is gone; atomic
 	consumers [ftrace_format_SessionsMax][2]uint32 // that the sessions want, of calls and of waits
 }
@@ -36,19 +37,28 @@ func ftraceListen() {
 	var beats [ftrace_format_SessionsMax]uint64
 	var missed [ftrace_format_SessionsMax]int64 // nanoseconds without a beat
 	before := nanotime()
+	told := before
 	atomic.Store(&ftraceAttach.listens, 1)
+	// After a second the program has begun, and it is known whether it records.
+	timeout := int64(1e9)
 	for {
 		reply := atomic.Load(&h.Reply)
-		timeout := int64(3600e9)
-		if atomic.Load(&h.Sessions) != 0 {
-			timeout = 1e9
-		}
 		if atomic.Load(&h.Request) == reply {
 			ftraceWait(&h.Request, reply, timeout)
 		}
 		// If more has passed, all may have been stopped, and a reader makes its next beat later.
 		passed := min(nanotime()-before, 1e9)
 		before = nanotime()
+		files := ftraceRecording.on && ftraceRecording.chunks == 0 || ftraceSessionsRecord()
+		timeout = 3600e9
+		if files || atomic.Load(&h.Sessions) != 0 {
+			timeout = 1e9
+		}
+		tell := files && before-told >= 1e9 && atomic.Load(&ftraceWaits.on) != 0
+		if tell {
+			told = before
+			atomic.Store(&ftraceAttach.tell, 1)
+		}
 		abandoned := uint32(0)
 		for i := range missed {
 			missed[i] += passed
@@ -60,7 +70,7 @@ func ftraceListen() {
 				missed[i] = 0
 			}
 		}
-		if atomic.Load(&h.Request) == reply && abandoned == 0 {
+		if atomic.Load(&h.Request) == reply && abandoned == 0 && !tell {
 			continue
 		}
 		atomic.Store(&ftraceAttach.abandoned, abandoned)
@@ -101,6 +111,10 @@ func ftraceHandlerResumed() bool {
 		}
 	}
 	atomic.Store(&ftraceAttach.abandoned, 0)
+	if atomic.Load(&ftraceAttach.tell) != 0 {
+		atomic.Store(&ftraceAttach.tell, 0)
+		ftraceTellWaits()
+	}
 	if request := atomic.Load(&h.Request); request != h.Reply {
 		text := string(unsafe.Slice((*byte)(add(unsafe.Pointer(h), ftrace_format_RequestAt)), min(h.Asked, ftrace_format_RequestMax)))
 		reply := ftraceAnswer(h, h.Kind, h.Observer, text)

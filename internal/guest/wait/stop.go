@@ -7,6 +7,7 @@ package runtime
 import (
 	"internal/abi"
 	"internal/runtime/atomic"
+	"internal/runtime/sys"
 	"unsafe"
 )
 
@@ -286,7 +287,7 @@ func (w *ftraceWaitG) ended(gp *g, site ftraceSite, others []uint64) {
 		if w.counts(o.laid.shows(f, t.mask, t.seen[o.session], count)) {
 			mp := acquirem()
 			if writer, depth := ftraceRecorderFor(gp, mp, t, o.session); writer != nil {
-				w.record(gp, writer, f, depth, uint64(count), site, others)
+				w.record(gp, writer, f, w.recordKind(others), depth, uint64(count), site, others)
 			}
 			releasem(mp)
 		}
@@ -337,7 +338,7 @@ func (w *ftraceWaitG) keep(gp *g, t *ftraceG, f *ftraceFunc, count uintptr, site
 		writer.first(gp, t)
 		now = writer.last // which is later if a chunk was begun
 		t.last = now
-		w.record(gp, writer, f, t.shown, uint64(count), site, others)
+		w.record(gp, writer, f, w.recordKind(others), t.shown, uint64(count), site, others)
 	}
 	if on != 0 {
 		w.consume(gp, t, writer, frame, site.number, on, now)
@@ -349,15 +350,22 @@ func (w *ftraceWaitG) keep(gp *g, t *ftraceG, f *ftraceFunc, count uintptr, site
 	return now
 }
 
+// recordKind returns the kind of a wait's record.
+func (w *ftraceWaitG) recordKind(others []uint64) uint8 {
+	if len(others) > 0 {
+		return ftrace_format_KindSelect
+	}
+	return ftrace_format_KindWait
+}
+
 // record records the wait, with the other channels of a select. The writer has room.
-func (w *ftraceWaitG) record(gp *g, writer *ftraceWriter, f *ftraceFunc, depth int32, count uint64, site ftraceSite, others []uint64) {
-	r := writer.begin(gp, ftrace_format_KindWait, f, depth)
+func (w *ftraceWaitG) record(gp *g, writer *ftraceWriter, f *ftraceFunc, kind uint8, depth int32, count uint64, site ftraceSite, others []uint64) {
+	r := writer.begin(gp, kind, f, depth)
 	*(*ftrace_format_Wait)(add(unsafe.Pointer(r), ftraceRecordSize)) = ftrace_format_Wait{
 		count, w.begin, min(w.ready, r.Ticks), w.object, w.by, w.byCall, w.byKey, site.number, w.operation,
 	}
 	size := ftraceRecordSize + unsafe.Sizeof(ftrace_format_Wait{})
-	if len(others) > 0 {
-		r.Kind = ftrace_format_KindSelect
+	if kind != ftrace_format_KindWait {
 		*(*uint64)(add(unsafe.Pointer(r), size)) = uint64(len(others))
 		size += 8
 		for _, channel := range others {
@@ -368,29 +376,80 @@ func (w *ftraceWaitG) record(gp *g, writer *ftraceWriter, f *ftraceFunc, depth i
 	writer.end(r, size)
 }
 
-// ftraceRecordWaits records the waits under way, when a recording is about to end. What is said of
-// the holders of locks comes first, of all goroutines, and then the waits. So a goroutine that is
-// said to hold a lock, and whose wait began before that, held it when the waits were recorded.
+// ftraceRecordWaits records the waits under way, when a recording is about to end.
 func ftraceRecordWaits(s *ftraceStream) {
-	if atomic.Load(&ftraceWaits.on) == 0 || !s.on {
+	if s.on {
+		s.recordWaits(ftraceWaitsDue{})
+	}
+}
+
+// ftraceTellWaits records in files which waits are under way that have lasted for a second, two,
+// four and so on. If the program is killed, a reader has no more than that of them.
+func ftraceTellWaits() {
+	second := 1e9 * (1 << 30) / ftraceNanoseconds(1<<30)
+	ftraceRecording.tellWaits(second)
+	for i := range ftraceSessions {
+		ftraceSessions[i].tellWaits(second)
+	}
+}
+
+// tellWaits is ftraceTellWaits of one recording.
+func (s *ftraceStream) tellWaits(second uint64) {
+	if s.on && s.chunks == 0 {
+		due := ftraceWaitsDue{ftraceTicks(), s.told, second}
+		s.recordWaits(due)
+		s.told = due.now
+	}
+}
+
+// ftraceWaitsDue says which waits under way are to be recorded. The zero value wants all, since the
+// recording ends.
+type ftraceWaitsDue struct {
+	now    uint64 // ticks
+	before uint64 // ticks at which the last ones were
+	second uint64 // its ticks
+}
+
+// ends reports whether the recording ends.
+func (d ftraceWaitsDue) ends() bool { return d.now == 0 }
+
+// wants reports whether a wait that began then is to be recorded.
+func (d ftraceWaitsDue) wants(begin uint64) bool {
+	if begin == 0 || d.ends() {
+		return begin != 0
+	}
+	seconds := func(now uint64) uint64 { return (max(now, begin) - begin) / d.second }
+	return sys.Len64(seconds(d.now)) != sys.Len64(seconds(d.before))
+}
+
+// recordWaits records waits under way. What is said of the holders of locks comes first, of all
+// goroutines, and then the waits. So a goroutine that is said to hold a lock, and whose wait began
+// before that, held it when the waits were recorded.
+func (s *ftraceStream) recordWaits(due ftraceWaitsDue) {
+	if atomic.Load(&ftraceWaits.on) == 0 {
 		return
 	}
 	session := -1
 	if s != &ftraceRecording.ftraceStream {
 		session = s.session()
 	}
-	if !ftraceLocksOff {
-		forEachGRace(func(gp *g) { s.recordWaiting(gp, session, true) })
+	wanted := due.ends()
+	forEachGRace(func(gp *g) { wanted = wanted || due.wants(gp.ftraceWait.begin) })
+	if !wanted {
+		return
 	}
-	forEachGRace(func(gp *g) { s.recordWaiting(gp, session, false) })
+	if !ftraceLocksOff {
+		forEachGRace(func(gp *g) { s.recordWaiting(gp, session, true, due) })
+	}
+	forEachGRace(func(gp *g) { s.recordWaiting(gp, session, false, due) })
 	ftraceDefineVariables()
 }
 
 // recordWaiting records the wait in which a goroutine is, if it is in one, or who holds the lock
-// that it waits for.
-func (s *ftraceStream) recordWaiting(gp *g, session int, holders bool) {
+// that it waits for, if that is due.
+func (s *ftraceStream) recordWaiting(gp *g, session int, holders bool, due ftraceWaitsDue) {
 	status := readgstatus(gp) &^ _Gscan
-	if status != _Gwaiting && status != _Gsyscall || gp.ftraceWait.begin == 0 || isSystemGoroutine(gp, false) {
+	if status != _Gwaiting && status != _Gsyscall || !due.wants(gp.ftraceWait.begin) || isSystemGoroutine(gp, false) {
 		return
 	}
 	mp := acquirem() // others spin until it is let go
@@ -417,7 +476,7 @@ func (s *ftraceStream) recordWaiting(gp *g, session int, holders bool) {
 	w.where(gp, &pcs)
 	casfrom_Gscanstatus(gp, status|_Gscan, status)
 	releasem(mp)
-	if w.begin == 0 || status == _Gsyscall && !w.long() || holders && w.kind > ftraceWaitWriteLock {
+	if !due.wants(w.begin) || status == _Gsyscall && !w.long() || holders && w.kind > ftraceWaitWriteLock {
 		return
 	}
 	site, mutex := pcs.site(true), w.object
@@ -447,7 +506,11 @@ func (s *ftraceStream) recordWaiting(gp *g, session int, holders bool) {
 		if w.kind == ftraceWaitSelect && n > 0 {
 			w.object, others = channels[0], channels[1:n]
 		}
-		w.record(gp, writer, f, depth, 0, site, others)
+		kind := uint8(ftrace_format_KindWaiting)
+		if due.ends() {
+			kind = w.recordKind(others)
+		}
+		w.record(gp, writer, f, kind, depth, 0, site, others)
 	}
 	releasem(mp)
 }

@@ -20,7 +20,9 @@ import (
 // partWalk is what a walker of a part has.
 type partWalk[G, C any] struct {
 	putOff []putOff[G, C]
-	writer PartWriter // nil: nothing is written
+	writer PartWriter     // nil: nothing is written
+	held   recording.Held // at the end of the part
+	last   uint64         // ticks of its last event
 }
 
 // putOff is an event that has to do with calls that began before the part. Event 0 is the end of
@@ -160,6 +162,8 @@ func (w *Walker[G, C]) InParts(packets int, part func(*Walker[G, C]) PartWriter)
 		turn    = make(chan bool)
 		stopped atomic.Bool
 		failed  error // set in turn
+		held    = recording.Held{}
+		last    uint64 // ticks of the last event; both are changed in turn
 		all     sync.WaitGroup
 	)
 	close(turn)
@@ -193,12 +197,19 @@ func (w *Walker[G, C]) InParts(packets int, part func(*Walker[G, C]) PartWriter)
 				if failed == nil {
 					failed = err
 				}
+				held.GoOn(p.part.held)
+				last = max(last, p.part.last)
 				takeUp()
 				close(next)
 			}
 		})
 	}
 	all.Wait()
+	if w.Window.To == 0 && !stopped.Load() && failed == nil {
+		for _, e := range held.AtEnd(last) {
+			w.Event(&e)
+		}
+	}
 	return true, failed
 }
 
@@ -214,6 +225,7 @@ func (w *Walker[G, C]) walkPart(window recording.Window, takeUp func() bool) err
 			break
 		}
 	}
+	w.part.held, w.part.last = s.Held()
 	w.ends()
 	return s.Err()
 }
