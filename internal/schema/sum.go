@@ -3,6 +3,7 @@ package schema
 import (
 	"database/sql/driver"
 	"math/big"
+	"math/bits"
 
 	"modernc.org/sqlite"
 )
@@ -10,10 +11,11 @@ import (
 // sum is SUM without overflow. Where a sum of integers is too large for SQLite, which fails then,
 // this one is a floating-point number. Sums of times that have reached their limit are so large.
 type sum struct {
-	integers big.Int
-	floats   float64
-	n        int // values that are not NULL
-	inexact  int // how many of them are floating-point numbers
+	high    int64  // of the sum of the integers, in 128 bits
+	low     uint64 // its other half
+	floats  float64
+	n       int // values that are not NULL
+	inexact int // how many of them are floating-point numbers
 }
 
 func registerSum() error {
@@ -26,8 +28,13 @@ func (s *sum) add(v driver.Value, sign int64) {
 	case nil:
 		return
 	case int64:
-		var x big.Int
-		s.integers.Add(&s.integers, x.Mul(big.NewInt(v), big.NewInt(sign)))
+		var carry uint64
+		if sign > 0 {
+			s.low, carry = bits.Add64(s.low, uint64(v), 0)
+		} else {
+			s.low, carry = bits.Sub64(s.low, uint64(v), 0)
+		}
+		s.high += sign * (v>>63 + int64(carry))
 	default:
 		s.floats += asNumber(v) * float64(sign)
 		s.inexact += int(sign)
@@ -49,10 +56,11 @@ func (s *sum) WindowValue(*sqlite.FunctionContext) (driver.Value, error) {
 	switch {
 	case s.n == 0:
 		return nil, nil
-	case s.inexact == 0 && s.integers.IsInt64():
-		return s.integers.Int64(), nil
+	case s.inexact == 0 && s.high == int64(s.low)>>63:
+		return int64(s.low), nil
 	}
-	f, _ := new(big.Float).SetInt(&s.integers).Float64()
+	integers := new(big.Int).Lsh(big.NewInt(s.high), 64)
+	f, _ := new(big.Float).SetInt(integers.Add(integers, new(big.Int).SetUint64(s.low))).Float64()
 	return f + s.floats, nil
 }
 
