@@ -66,8 +66,14 @@ func (p *Process) half(k *kept, of Contents, half uint64, states []stateAt) erro
 	if err != nil {
 		return err
 	}
-	if n := int(end); n > len(k.functions) {
-		k.functions = append(k.functions, make([]Counts, n-len(k.functions))...)
+	if had, n := len(k.functions), int(end); n > had {
+		k.functions = append(k.functions, make([]Counts, n-had)...)
+		if of&Histograms != 0 {
+			all := make([]uint64, (n-had)*Buckets)
+			for i := range k.functions[had:] {
+				k.functions[had+i].Log2 = all[i*Buckets:][:Buckets:Buckets]
+			}
+		}
 	}
 	if k.long == nil {
 		k.long, k.longWaits, k.histories, k.waits = map[uint64]*history{}, map[uint64]*history{}, map[uint64]*history{}, map[uint64]*history{}
@@ -238,8 +244,13 @@ func (c *Counts) add(s *format.Summary) {
 	c.Bytes += s.Bytes
 	c.LeftOut += s.LeftOut
 	c.More = c.More || s.Uncounted != 0
-	for i, n := range s.Log2 {
-		c.Log2[i] += n
+	timed := uint64(0)
+	for _, n := range s.Log2 {
+		timed += n
+	}
+	c.Timed += timed
+	for i := range c.Log2 {
+		c.Log2[i] += s.Log2[i]
 	}
 }
 

@@ -94,6 +94,7 @@ const (
 	SumsOfWaits                          // Summary of each kind of waits
 	LongCalls                            // Long
 	LongWaits                            // LongWaits
+	Histograms                           // Log2 of the Summaries that it has
 
 	AllContents Contents = 1<<iota - 1
 )
@@ -253,9 +254,10 @@ type Sums struct {
 // Counts are the counts and times of a function's calls that have ended.
 type Counts struct {
 	Sums
-	LeftOut uint64 // of Count, those that were left out to keep within a budget
-	More    bool   // calls were left out that Count does not have
-	Log2    [Buckets]uint64
+	Timed   uint64   // how many of the calls were timed
+	LeftOut uint64   // of Count, those that were left out to keep within a budget
+	More    bool     // calls were left out that Count does not have
+	Log2    []uint64 // the histogram; nil if the function has no calls, or the snapshot no Histograms
 }
 
 // A Goroutine is one that has called an armed function.

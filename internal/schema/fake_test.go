@@ -135,6 +135,11 @@ func leaveOut(s *Snapshot, of live.Contents) {
 	default:
 		s.Global = nil
 	}
+	if of&live.Histograms == 0 {
+		for i := range s.Global {
+			s.Global[i].Buckets = nil
+		}
+	}
 	if of&live.SumsByGoroutine == 0 {
 		s.ByThread = none
 	}

@@ -176,7 +176,7 @@ func (s *liveProcess) inSession(f func() error) error {
 // had.
 func (s *liveProcess) freeze(of live.Contents) (*Snapshot, error) {
 	if s.consumers().InForce()&Histograms == 0 && s.frozen[Histograms] == nil {
-		of |= live.SumsByFunction
+		of |= live.SumsByFunction | live.Histograms
 	}
 	snap, err := s.look(of)
 	if err != nil {
@@ -206,14 +206,16 @@ func (s *liveProcess) freeze(of live.Contents) (*Snapshot, error) {
 	} else {
 		s.frozen[WaitCurrent] = snap
 	}
-	if on&Histograms != 0 {
+	switch old := s.frozen[Histograms]; {
+	case on&Histograms != 0:
 		delete(s.frozen, Histograms)
-	} else if old := s.frozen[Histograms]; old != nil {
+	case of&live.Histograms == 0:
+	case old == nil:
+		s.frozen[Histograms] = snap
+	default:
 		for i := range snap.Global {
 			snap.Global[i].Buckets = old.buckets(snap.Global[i].Function)
 		}
-	} else if of&live.SumsByFunction != 0 {
-		s.frozen[Histograms] = snap
 	}
 	return snap, nil
 }

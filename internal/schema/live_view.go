@@ -160,12 +160,8 @@ func (v *liveView) since(ticks uint64) int64 { return Picoseconds(v.l.Clock.Betw
 func (v *liveView) at(ticks uint64) int64    { return Picoseconds(v.l.Clock.Since(ticks)) }
 
 func (v *liveView) global(key uint32, c *live.Counts) Summary {
-	timed := uint64(0)
-	for _, n := range c.Log2 {
-		timed += n
-	}
-	return Summary{Function: key, Count: c.Count, Timed: timed, Sum: v.since(c.Sum), Min: v.since(c.Min), Max: v.since(c.Max), Self: v.since(c.Self),
-		Errors: c.Errors, Panics: c.Panics, Bytes: c.Bytes, LeftOut: uint64(max(0, int64(c.LeftOut))), More: c.More, Buckets: c.Log2[:]}
+	return Summary{Function: key, Count: c.Count, Timed: c.Timed, Sum: v.since(c.Sum), Min: v.since(c.Min), Max: v.since(c.Max), Self: v.since(c.Self),
+		Errors: c.Errors, Panics: c.Panics, Bytes: c.Bytes, LeftOut: uint64(max(0, int64(c.LeftOut))), More: c.More, Buckets: c.Log2}
 }
 
 // firstWaits returns, by object, the first of the waits in a snapshot that have ended.

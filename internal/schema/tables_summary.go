@@ -14,9 +14,9 @@ var summaryTables = slices.Concat([]*table{
 		yesNo("COUNTED", func(s *Summary) bool { return !s.More }))...)), GlobalPart, HistogramPart),
 	withParts(reading(live.SumsByReceiver, newTable("events_calls_summary_by_instance", func(v *view) []Summary { return v.only(v.ByInstance(), callClass) },
 		summaryColumns(id("OBJECT_INSTANCE_BEGIN", func(s *Summary) uint64 { return s.Object }))...)), ByInstancePart),
-	withParts(reading(live.SumsByFunction, newTable("events_calls_histogram_by_event_name", buckets,
+	withParts(reading(live.SumsByFunction|live.Histograms, newTable("events_calls_histogram_by_event_name", buckets,
 		append([]column[bucket]{text("EVENT_NAME", nameKind, func(v *view, b *bucket) string { return v.Function(b.function).Instrument() })}, bucketColumns...)...)), HistogramPart),
-	withParts(reading(live.SumsByFunction, newTable("events_calls_histogram_global", globalBuckets, bucketColumns...)), HistogramPart),
+	withParts(reading(live.SumsByFunction|live.Histograms, newTable("events_calls_histogram_global", globalBuckets, bucketColumns...)), HistogramPart),
 }, summariesBy(callClass, summaryColumns, ByThreadPart, ByCallerPart))
 
 // summariesBy are the summaries of a class by thread and by caller, and what TRUNCATE empties of

@@ -143,7 +143,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	var all sync.WaitGroup
 	for _, s := range c.sources() {
 		all.Go(func() {
-			snap, err := s.Snapshot(live.SumsByFunction)
+			snap, err := s.Snapshot(live.SumsByFunction | live.Histograms)
 			if err != nil {
 				c.mu.Lock()
 				c.tell(s, err)
