@@ -40,7 +40,11 @@ func FuzzLook(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := newProcess(1, &shared{1, file})
+		opened, err := newShared(1, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := newProcess(1, opened)
 		if err != nil {
 			return
 		}

@@ -62,7 +62,11 @@ func TestLies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := newProcess(os.Getpid(), &shared{os.Getpid(), file})
+			memory, err := newShared(os.Getpid(), file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := newProcess(os.Getpid(), memory)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ const memoryName = "/memfd:ftrace (deleted)"
 type shared struct {
 	pid  int
 	file *os.File
+	stat *os.File // of the process, and never of another one that gets its number
 }
 
 // processes returns the numbers of all processes.
@@ -71,9 +73,19 @@ func openMemory(pid int) (*shared, error) {
 			f.Close()
 			continue
 		}
-		return &shared{pid, f}, nil
+		return newShared(pid, f)
 	}
 	return nil, fmt.Errorf("process %d has no memory file: it was not built with ftrace-wrap, or runs with FTRACE_MEMORY=off", pid)
+}
+
+// newShared returns the memory file of a process, which was opened.
+func newShared(pid int, file *os.File) (*shared, error) {
+	stat, err := os.Open(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		file.Close()
+		return nil, fmt.Errorf("there is no process %d", pid)
+	}
+	return &shared{pid, file, stat}, nil
 }
 
 // permissionError is the error of a process that may not be looked into.
@@ -101,7 +113,7 @@ func ownMemory(f *os.File, pid int) bool {
 	return slices.Contains(statusOf(pid, "NSpid"), strconv.Itoa(owner))
 }
 
-func (m *shared) close() error { return m.file.Close() }
+func (m *shared) close() error { return errors.Join(m.stat.Close(), m.file.Close()) }
 
 // written returns the first place from at on in a page that was written to, the largest number if
 // there is none.
@@ -116,12 +128,10 @@ func (m *shared) written(at uint64) (uint64, error) {
 
 // alive reports whether the process still runs.
 func (m *shared) alive() bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", m.pid))
-	if err != nil {
-		return false
-	}
-	_, rest, ok := strings.Cut(string(stat), ") ")
-	return ok && rest[0] != 'Z' && rest[0] != 'X'
+	var b [64]byte // room for PID (NAME) STATE: the name has 15 bytes at most, which may be any
+	n, _ := m.stat.ReadAt(b[:], 0)
+	at := bytes.LastIndex(b[:n], []byte(") ")) + 2
+	return at >= 2 && at < n && b[at] != 'Z' && b[at] != 'X'
 }
 
 // lock locks a part of the file for this reader. It fails with errLocked if another reader has done
