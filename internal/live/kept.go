@@ -256,7 +256,7 @@ func (c *Counts) add(s *format.Summary) {
 
 // last returns the last calls of several histories together, in the order in which they ended.
 // Those of each history are in that order, or nearly.
-func last(most int, histories ...*history) []Call {
+func last(most int, histories ...*history) []*format.Call {
 	newest := make([]*format.Call, len(histories)) // of each, beside those that were found
 	room := 0
 	for i, h := range histories {
@@ -283,9 +283,25 @@ func last(most int, histories ...*history) []Call {
 	if len(histories) > 1 {
 		slices.SortFunc(found, order)
 	}
+	return found
+}
+
+// callsOf returns calls as readers of this package have them.
+func callsOf(found []*format.Call) []Call {
 	list := make([]Call, len(found))
 	for i, c := range found {
 		list[i] = callOf(c)
+	}
+	return list
+}
+
+// waitsOf returns waits likewise.
+func waitsOf(found []*format.Call) []Wait {
+	list := make([]Wait, 0, len(found))
+	for _, c := range found {
+		if c.Flags&format.CallWait != 0 {
+			list = append(list, waitOf(c))
+		}
 	}
 	return list
 }

@@ -151,14 +151,14 @@ func (l *look) after() (*Snapshot, error) {
 	}
 	s.ByGoroutine, s.ByCaller, s.ByReceiver = l.kept.tallies[format.ByGoroutine], l.kept.tallies[format.ByCaller], l.kept.tallies[format.ByReceiver]
 	defer l.kept.free()
-	s.Long = last(s.LongMax, slices.Collect(maps.Values(l.kept.long))...)
-	s.LongWaits = last(s.LongMax, slices.Collect(maps.Values(l.kept.longWaits))...)
+	s.Long = callsOf(last(s.LongMax, slices.Collect(maps.Values(l.kept.long))...))
+	s.LongWaits = waitsOf(last(s.LongMax, slices.Collect(maps.Values(l.kept.longWaits))...))
 	for _, g := range goroutines {
 		if h := l.kept.histories[g.ID]; h != nil {
-			g.History = last(s.HistoryMax, h)
+			g.History = callsOf(last(s.HistoryMax, h))
 		}
 		if h := l.kept.waits[g.ID]; h != nil {
-			g.Waits = last(s.HistoryMax, h)
+			g.Waits = waitsOf(last(s.HistoryMax, h))
 		}
 		if l.known[g.ID] || len(g.Stack) > 0 || len(g.History) > 0 || len(g.Waits) > 0 { // else it began after the cut
 			s.Goroutines = append(s.Goroutines, g)
@@ -342,19 +342,19 @@ func (p *Process) fired() ([]Fired, error) {
 	return fired, nil
 }
 
-// callOf returns a call as readers of this package have it.
 func callOf(c *format.Call) Call {
-	call := Call{Function: c.Key, Panicked: c.Flags&format.CallPanicked != 0, Goexit: c.Flags&format.CallGoexit != 0,
+	return Call{Function: c.Key, Panicked: c.Flags&format.CallPanicked != 0, Goexit: c.Flags&format.CallGoexit != 0,
 		Failed: c.Flags&format.CallFailed != 0, Replaced: c.Flags&format.CallReplaced != 0, Goroutine: c.Goroutine,
 		Start: c.Start, End: c.End, Event: c.Event, Nesting: c.Nesting, Last: c.Last, Count: c.Count, Depth: int(c.Depth),
 		Receiver: c.Object, Entry: placeOf(c.Entry), Exit: placeOf(c.Exit)}
-	if c.Flags&format.CallWait != 0 {
-		runnable := c.Exit.Where & format.WaitRunnable
-		call.Wait = &Wait{Runnable: runnable, Known: runnable != format.WaitRunnable, Goroutine: c.Entry.Where,
-			Function: uint32(c.Exit.Where >> format.WaitFunction), Call: c.Count, Site: c.Flags >> format.CallSite, Operation: c.Entry.Ticks}
-		call.Count, call.Entry, call.Exit = 0, nowhere, nowhere
-	}
-	return call
+}
+
+func waitOf(c *format.Call) Wait {
+	runnable := c.Exit.Where & format.WaitRunnable
+	w := Wait{Call: callOf(c), Runnable: runnable, Known: runnable != format.WaitRunnable, Site: c.Flags >> format.CallSite, Operation: c.Entry.Ticks,
+		Ender: Ender{Goroutine: c.Entry.Where, Function: uint32(c.Exit.Where >> format.WaitFunction), Call: c.Count}}
+	w.Count, w.Entry, w.Exit = 0, nowhere, nowhere
+	return w
 }
 
 var nowhere = Place{processor: -1}

@@ -152,7 +152,7 @@ type Snapshot struct {
 	Functions  []Function      // by key; the first is no function
 	Goroutines []Goroutine
 	Long       []Call  // the last calls of all, in the order in which they ended
-	LongWaits  []Call  // the last waits of all, likewise
+	LongWaits  []Wait  // the last waits of all, likewise
 	LongMax    int     // how many are kept
 	Spans      []Span  // the last statements and stages of all, in the order in which they began
 	SpansMax   int     // how many are kept
@@ -269,7 +269,7 @@ type Goroutine struct {
 	Start      uint64 // address of the function that it was started with
 	Stack      []Frame
 	History    []Call // in the order in which they ended
-	Waits      []Call // the last waits, likewise
+	Waits      []Wait // the last waits, likewise
 	Muted      bool   // it is not traced
 }
 
@@ -304,18 +304,24 @@ type Call struct {
 	Receiver  uint64 // its address, 0: there is none, or it is not a pointer
 	Entry     Place  // its parameters
 	Exit      Place  // its results
-	Wait      *Wait  // it is a wait, without a Count, Entry and Exit; nil: it is a call
 }
 
-// A Wait says how a wait ended.
+// A Wait is one that has ended. What it has in common with a Call is without a Count, Entry and
+// Exit.
 type Wait struct {
+	Call
 	Runnable  uint64 // ticks from when the goroutine could go on until it did
 	Known     bool   // Runnable is known
-	Goroutine uint64 // which one ended it; 0: none did
-	Function  uint32 // in which function, 0: in none that was seen
-	Call      uint64 // in its nth call
 	Site      uint32 // where it stopped, see recording.Recording.Site; 0: not known
 	Operation uint64 // what was done with a file, see recording.Operation; 0: it was waited for
+	Ender     Ender
+}
+
+// An Ender is who ended a wait.
+type Ender struct {
+	Goroutine uint64 // 0: none did
+	Function  uint32 // in which function, 0: in none that was seen
+	Call      uint64 // in its nth call
 }
 
 // A Place is where a record is, in the rings; see Process.Event.

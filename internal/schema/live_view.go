@@ -104,9 +104,7 @@ func (v *liveView) snapshot() *Snapshot {
 	}
 	s.LongWaits = make([]Wait, 0, len(l.LongWaits))
 	for i := range l.LongWaits {
-		if l.LongWaits[i].Wait != nil {
-			s.LongWaits = append(s.LongWaits, v.wait(&l.LongWaits[i]))
-		}
+		s.LongWaits = append(s.LongWaits, v.wait(&l.LongWaits[i]))
 	}
 	s.Now, s.Running = v.at(l.Latest), int(l.Running)
 	return s
@@ -198,13 +196,12 @@ func (v *liveView) thread(g *live.Goroutine) Thread {
 		nesting = frame.Event
 	}
 	t.Innermost, t.Level = nesting, len(g.Stack)
+	t.History, t.Waits = make([]Call, 0, len(g.History)), make([]Wait, 0, len(g.Waits))
 	for i := range g.History {
 		t.History = append(t.History, v.call(&g.History[i]))
 	}
 	for i := range g.Waits {
-		if g.Waits[i].Wait != nil {
-			t.Waits = append(t.Waits, v.wait(&g.Waits[i]))
-		}
+		t.Waits = append(t.Waits, v.wait(&g.Waits[i]))
 	}
 	switch {
 	case len(t.Current) > 0:
@@ -350,12 +347,12 @@ func (v *liveView) event(c *live.Call) Event {
 }
 
 // wait returns the row of a wait that has ended.
-func (v *liveView) wait(c *live.Call) Wait {
-	at := v.siteOf(c.Wait.Site)
-	row := Wait{Event: v.event(c), Runnable: -1, Object: c.Receiver, Source: at.source, Place: at.place, Ender: Ender{c.Wait.Goroutine, c.Wait.Function, c.Wait.Call},
-		Operation: recording.Operation(c.Wait.Operation)}
-	if row.Timed && c.Wait.Known {
-		row.Runnable = v.since(c.Wait.Runnable)
+func (v *liveView) wait(w *live.Wait) Wait {
+	at := v.siteOf(w.Site)
+	row := Wait{Event: v.event(&w.Call), Runnable: -1, Object: w.Receiver, Source: at.source, Place: at.place, Ender: Ender{w.Ender.Goroutine, w.Ender.Function, w.Ender.Call},
+		Operation: recording.Operation(w.Operation)}
+	if row.Timed && w.Known {
+		row.Runnable = v.since(w.Runnable)
 	}
 	return row
 }
