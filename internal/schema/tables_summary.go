@@ -31,11 +31,20 @@ func summariesBy(class string, columns func(by ...column[Summary]) []column[Summ
 	}
 }
 
-// only returns the summaries of a class.
+// only returns the summaries of a class. It copies none if they are beside each other.
 func (s *Snapshot) only(list []Summary, class string) []Summary {
-	rows := make([]Summary, 0, len(list))
-	for i := range list {
-		if s.Function(list[i].Function).class() == class {
+	is := func(i int) bool { return s.Function(list[i].Function).class() == class }
+	first := 0
+	for first < len(list) && !is(first) {
+		first++
+	}
+	end := first
+	for end < len(list) && is(end) {
+		end++
+	}
+	rows := slices.Clip(list[first:end])
+	for i := end; i < len(list); i++ {
+		if is(i) {
 			rows = append(rows, list[i])
 		}
 	}
