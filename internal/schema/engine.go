@@ -24,6 +24,11 @@ const (
 	maxSpill   = 8 << 30   // bytes of SQLite's temporary files, for all sessions together
 )
 
+// ballast is memory that is never touched, and so takes none. Statements make megabytes of rows
+// that are soon forgotten, while little stays. Without it the collector would run at each of them;
+// with it, it runs when there is that much to collect.
+var ballast = sync.OnceValue(func() []byte { return make([]byte, 32<<20) })
+
 // limitEngine bounds SQLite's memory and its temporary files. SQLite counts its memory only if that
 // is switched on before the first session.
 var limitEngine = sync.OnceValue(func() error {

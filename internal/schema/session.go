@@ -242,6 +242,7 @@ type tableKey struct {
 // Session opens a session.
 func (c *Catalog) Session(ctx context.Context) (*Session, error) {
 	c.start()
+	ballast()
 	if err := limitEngine(); err != nil {
 		return nil, err
 	}
