@@ -307,7 +307,7 @@ type Timer struct {
 
 // The memory file.
 const (
-	MemoryVersion = 15                 // of the head and of all that follows here
+	MemoryVersion = 16                 // of the head and of all that follows here
 	MemoryMagic   = 0x6576696C72746601 // "\x01ftrlive"
 
 	Page       = 4096
@@ -379,6 +379,7 @@ type Head struct {
 	Probes Section // the last static probes that fired, each a Probe; Used is how many there were
 
 	Spent uint64 // ns of processor time that calls have cost while there was a budget, as that measures it; atomic
+	Code  uint64 // where the program's Go code is in memory
 }
 
 // A Clock is one moment by three clocks.

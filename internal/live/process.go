@@ -121,6 +121,9 @@ func newProcess(pid int, m *shared) (*Process, error) {
 	return p, nil
 }
 
+// Code returns where the Go code of the process is in memory.
+func (p *Process) Code() uint64 { return p.head.Code }
+
 // Close ends the session, if there is one, and unmaps the memory. Everything else that was set
 // stays.
 func (p *Process) Close() error {

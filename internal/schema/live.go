@@ -36,7 +36,7 @@ func Attach(pid int) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &liveProcess{p: p, names: symbols.OfProcess(pid), frozen: map[Consumers]*Snapshot{}}, nil
+	return &liveProcess{p: p, names: symbols.OfProcess(pid, p.Code()), frozen: map[Consumers]*Snapshot{}}, nil
 }
 
 func (s *liveProcess) Name() string { return strconv.Itoa(s.p.PID) }

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"sync"
 	"unsafe"
 )
@@ -68,7 +69,8 @@ func main() {
 	done = make(chan bool)
 	h := made.hub
 	fmt.Println(at(&mu), at(&server.lock), at(&server.hub.mu), at(&static.mu), at(&done), at(&made), at(made), at(&made.mu),
-		at(&made.hub), at(h), at(&h.jobs), at(&h.out[1]), at(&made.all), at(&made.all[0]), at(&made.all[2].mu))
+		at(&made.hub), at(h), at(&h.jobs), at(&h.out[1]), at(&made.all), at(&made.all[0]), at(&made.all[2].mu),
+		reflect.ValueOf(main).Pointer())
 	io.Copy(io.Discard, os.Stdin)
 	if len(os.Args) > 1 {
 		made.wait()

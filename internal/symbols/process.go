@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 )
 
@@ -38,24 +37,4 @@ func executableOf(pid int) string {
 		exe, _ = Program(pid)
 	}
 	return exe
-}
-
-// firstMapping returns where the first part of the executable is in memory.
-func firstMapping(pid int, exe string) (begin uint64, ok bool) {
-	path, err := os.Readlink(exe)
-	if err != nil { // it is no link: the program is emulated
-		path = exe
-	}
-	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
-	if err != nil {
-		return 0, false
-	}
-	for line := range strings.Lines(string(maps)) {
-		if fields := strings.Fields(line); len(fields) >= 6 && strings.HasSuffix(strings.TrimSpace(line), path) && strings.Trim(fields[2], "0") == "" {
-			from, _, _ := strings.Cut(fields[0], "-")
-			begin, err := strconv.ParseUint(from, 16, 64)
-			return begin, err == nil
-		}
-	}
-	return 0, false
 }

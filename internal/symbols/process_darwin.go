@@ -40,6 +40,3 @@ func executableOf(pid int) string {
 	executable, _ := Program(pid)
 	return executable
 }
-
-// firstMapping returns where the executable is in memory, which the system tells debuggers alone.
-func firstMapping(int, string) (begin uint64, ok bool) { return 0, false }

@@ -33,15 +33,3 @@ func executableOf(pid int) string {
 	executable, _ := Program(pid)
 	return executable
 }
-
-// firstMapping returns where the executable is in memory.
-func firstMapping(pid int, _ string) (begin uint64, ok bool) {
-	modules, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPMODULE, uint32(pid))
-	if err != nil {
-		return 0, false
-	}
-	defer windows.CloseHandle(modules)
-	entry := windows.ModuleEntry32{Size: uint32(unsafe.Sizeof(windows.ModuleEntry32{}))}
-	err = windows.Module32First(modules, &entry) // the executable is the first
-	return uint64(entry.ModBaseAddr), err == nil
-}

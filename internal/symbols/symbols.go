@@ -1,9 +1,9 @@
 // Package symbols names addresses in a program: functions and package variables.
 //
-// In come an executable in ELF or PE, and where its process has it in memory. Out come names as
-// stack traces have them. Packages live and schema call it, recording for [Plain]; views may. It
-// reads the executable when the first name of a kind is needed, and knows no name if it can't: the
-// executable may be gone, stripped, or one for macOS.
+// In come an executable in ELF, PE or Mach-O, and where its process has it in memory. Out come
+// names as stack traces have them. Packages live and schema call it, recording for [Plain]; views
+// may. It reads the executable when the first name of a kind is needed, and knows no name if it
+// can't: the executable may be gone, stripped, or one of C that has loaded a library of Go.
 package symbols
 
 import (
@@ -23,7 +23,7 @@ import (
 // A Table has the names of a program.
 type Table struct {
 	executable string
-	base       func() (uint64, bool) // where a position-independent executable is in memory
+	code       uint64 // where its Go code is in memory, 0: where the executable says
 
 	functions lazy[*gosym.Table]
 	variables lazy[[]variable] // by address
@@ -31,7 +31,7 @@ type Table struct {
 }
 
 // lazy is a table that is read when it is first needed, and how far the program is from where the
-// executable says.
+// executable says. The table of functions has them where they are.
 type lazy[T any] struct {
 	once  sync.Once
 	table T
@@ -43,10 +43,10 @@ type variable struct {
 	name     string
 }
 
-// OfProcess returns the names of a running process of this system.
-func OfProcess(pid int) *Table {
-	executable := executableOf(pid)
-	return &Table{executable: executable, base: func() (uint64, bool) { return firstMapping(pid, executable) }}
+// OfProcess returns the names of a running process of this system, which has its Go code at that
+// address.
+func OfProcess(pid int, code uint64) *Table {
+	return &Table{executable: executableOf(pid), code: code}
 }
 
 // OfExecutable returns the names of a process that ran an executable, and was started then. It
@@ -56,18 +56,18 @@ func OfExecutable(path string, started time.Time) *Table {
 	if info, err := os.Stat(path); err != nil || info.ModTime().After(started) {
 		return &Table{}
 	}
-	return &Table{executable: path, base: func() (uint64, bool) { return 0, false }}
+	return &Table{executable: path}
 }
 
 // Function returns the full name of the function whose code includes an address, or "".
 func (t *Table) Function(address uint64) string {
 	defer func() { recover() }() // the executable may have any table, which debug/gosym does not expect
 	l := &t.functions
-	l.once.Do(func() { l.moved = t.read(func(f *executable) { l.table = f.functions() }) })
+	l.once.Do(func() { t.read(func(f *executable) { l.table = f.functions(cmp.Or(t.code, f.text)) }) })
 	if l.table == nil {
 		return ""
 	}
-	f := l.table.PCToFunc(address - l.moved)
+	f := l.table.PCToFunc(address)
 	if f == nil {
 		return ""
 	}
@@ -121,12 +121,11 @@ func (t *Table) read(table func(*executable)) (moved uint64) {
 		return 0
 	}
 	defer f.close()
-	if f.moves {
-		begin, ok := t.base()
-		if !ok {
-			return 0
-		}
-		moved = begin - f.begin
+	switch {
+	case f.text == 0 || t.code == 0 && f.moves:
+		return 0
+	case t.code != 0:
+		moved = t.code - f.text
 	}
 	table(f)
 	return moved

@@ -88,7 +88,7 @@ func ftraceMakeMemory() {
 		return
 	}
 	h.Version, h.Size, h.PID = ftrace_format_MemoryVersion, uint32(unsafe.Sizeof(*h)), uint64(ftracePid())
-	h.Timer = uint32(ftraceTimer)
+	h.Timer, h.Code = uint32(ftraceTimer), uint64(firstmoduledata.text)
 	atomic.Store64(&h.Magic, ftrace_format_MemoryMagic)
 	if ftraceMemory.fd != 0 {
 		systemstack(func() { newm(ftraceListen, nil, -1) })

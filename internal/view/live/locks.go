@@ -30,7 +30,7 @@ func newLocks(p *live.Process, s *live.Snapshot, l live.Locks) *locks {
 	slices.SortStableFunc(l.Findings, func(a, b live.Finding) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b.Lasted, a.Lasted), cmp.Compare(b.Count, a.Count))
 	})
-	return &locks{l, s.Program, s.Clock, symbols.OfProcess(p.PID), nil}
+	return &locks{l, s.Program, s.Clock, symbols.OfProcess(p.PID, p.Code()), nil}
 }
 
 // holder returns who holds a lock, since when, and where it was locked.
