@@ -126,8 +126,20 @@ var definitions = map[string][]definition{
 		fields: []rewrite.Field{{Type: "Writer", Has: "BatchBytes"}, {Type: "Writer", Has: "Topic"}, {Type: "Message", Has: "Headers"}},
 		insertions: []rewrite.Insertion{
 			{Func: "(*Writer).WriteMessages", Type: "func(context.Context, ...Message) error",
-				Entry: "if ftraceSpans!=0&&len({p1})>0{ftraced:=ftracePublishes({recv},{p1});defer ftraced.end(&{r0});{p1}=ftraced.carry({recv},{p1})};"},
+				Entry: "if ftraceSpans!=0&&len({p1})>0{ftraced:=ftracePublishes({p0},{recv},{p1});defer ftraced.end(&{r0});{p1}=ftraced.carry({recv},{p1})};"},
 			{Func: "(*Reader).FetchMessage", Type: "func(context.Context) (Message, error)", Exit: "if ftraceSpans!=0{ftraceReceives(&{r0},{r1})};"},
+		},
+	}},
+	// The span that a context.Context has.
+	"go.opentelemetry.io/otel/trace": {{
+		files:      []string{placeFile, "lib/otel/span.go"},
+		insertions: []rewrite.Insertion{{Func: "SpanContextFromContext", Type: "func(context.Context) SpanContext"}},
+	}},
+	// Spans that begin within a request.
+	"go.opentelemetry.io/otel/sdk/trace": {{
+		files: []string{placeFile, "lib/otel/sdk.go"},
+		insertions: []rewrite.Insertion{
+			{Func: "(*tracer).newSpan", Type: "func(context.Context, string, *trace.SpanConfig) trace.Span", Entry: "if ftracePropagate&&!{p2}.NewRoot(){{p0}=ftraceWithin({p0})};"},
 		},
 	}},
 	"github.com/redis/go-redis/v9/internal/proto": {{
@@ -191,7 +203,7 @@ func franzDefinition(name, typ string) definition {
 		fields: []rewrite.Field{{Type: "cfg", Has: "defaultProduceTopic"}, {Type: "Client", Has: "cfg"}, {Type: "Record", Has: "Headers"}},
 		insertions: []rewrite.Insertion{
 			{Func: "(*Client)." + name, Type: typ,
-				Entry: "if ftraceSpans!=0&&{p1}!=nil{ftraced:=ftracePublishes({recv},{p1});defer ftraced.ended();{p1},{p2}=ftraced.carry({recv},{p1},{p2})};"},
+				Entry: "if ftraceSpans!=0&&{p1}!=nil{ftraced:=ftracePublishes({p0},{recv},{p1});defer ftraced.ended();{p1},{p2}=ftraced.carry({recv},{p1},{p2})};"},
 			{Func: "(*Client).maxRecordBatchBytesForTopic", Type: "func(string) int32"},
 			{Func: "(*FetchesRecordIter).Next", Type: "func() *Record", Exit: "if ftraceSpans!=0{ftraceReceives({r0})};"},
 			{Func: "Fetches.Records", Type: "func() []*Record", Exit: "if ftraceSpans!=0{ftraceReceivesAll({r0})};"},
@@ -223,8 +235,8 @@ func natsDefinition(publish rewrite.Insertion, others ...rewrite.Insertion) defi
 		fields: []rewrite.Field{{Type: "Options", Has: "InboxPrefix"}, {Type: "Conn", Has: "info"}, {Type: "Subscription", Has: "conn"}},
 		insertions: append([]rewrite.Insertion{
 			publish,
-			{Func: "(*Conn).request", Type: "func(string, []byte, []byte, time.Duration) (*Msg, error)", Entry: "if ftraceSpans!=0&&{recv}!=nil{defer ftraceRequests({recv},{p0}).end(&{r1})};"},
-			{Func: "(*Conn).requestWithContext", Type: "func(context.Context, string, []byte, []byte) (*Msg, error)", Entry: "if ftraceSpans!=0&&{recv}!=nil{defer ftraceRequests({recv},{p1}).end(&{r1})};"},
+			{Func: "(*Conn).request", Type: "func(string, []byte, []byte, time.Duration) (*Msg, error)", Entry: "if ftraceSpans!=0&&{recv}!=nil{defer ftraceRequests({recv},{p0},nil).end(&{r1})};"},
+			{Func: "(*Conn).requestWithContext", Type: "func(context.Context, string, []byte, []byte) (*Msg, error)", Entry: "if ftraceSpans!=0&&{recv}!=nil{defer ftraceRequests({recv},{p1},{p0}).end(&{r1})};"},
 			{Func: "(*Conn).ChanSubscribe", Type: "func(string, chan *Msg) (*Subscription, error)", Entry: "ftraceMark({p1},ftraceTaken);"},
 			{Func: "(*Conn).ChanQueueSubscribe", Type: "func(string, string, chan *Msg) (*Subscription, error)", Entry: "ftraceMark({p2},ftraceTaken);"},
 			{Func: "(*Conn).QueueSubscribeSyncWithChan", Type: "func(string, string, chan *Msg) (*Subscription, error)", Entry: "ftraceMark({p2},ftraceTaken);"},

@@ -75,7 +75,7 @@ func (nc *Conn) waitForMsgs(s *Subscription) {
 			if len(changed) != 0 || len(added) != 1 {
 				t.Errorf("%s: %d files are added, and this is changed:\n%s", test.release, len(added), text)
 			}
-		case strings.Count(text, "ftraceReceives(s,&_ftraced_r0)") != 2+strings.Count(test.iterates, "nextMsgNoTimeout") || strings.Count(text, "ftraceMark(ch,ftraceTaken)") != 5 || strings.Contains(text, "ftraceMark(mb.msgs,ftraceTaken)") != (test.iterates != "") || strings.Count(text, "ftraceRequests(nc,subj)") != 2 || !strings.Contains(text, "ftraceFetches(sub,&_ftraced_r0)"):
+		case strings.Count(text, "ftraceReceives(s,&_ftraced_r0)") != 2+strings.Count(test.iterates, "nextMsgNoTimeout") || strings.Count(text, "ftraceMark(ch,ftraceTaken)") != 5 || strings.Contains(text, "ftraceMark(mb.msgs,ftraceTaken)") != (test.iterates != "") || strings.Count(text, "ftraceRequests(nc,subj,") != 2 || !strings.Contains(text, "ftraceFetches(sub,&_ftraced_r0)"):
 			t.Errorf("%s: not all that is returned is seen:\n%s", test.release, text)
 		case !strings.Contains(text, test.want) || !strings.Contains(text, "ftraced=ftraceProcesses(nc,s,m)};mcb(m);ftraced.processed()") || len(added) < 5:
 			t.Errorf("%s: %d files are added:\n%s", test.release, len(added), text)
@@ -96,7 +96,7 @@ func (r *Reader) FetchMessage(ctx context.Context) (Message, error) { return m.m
 		t.Fatal(err)
 	}
 	text := string(changed[0])
-	for _, want := range []string{"ftraced:=ftracePublishes(w,msgs);defer ftraced.end(&_ftraced_r0);msgs=ftraced.carry(w,msgs)", "_ftraced_r0,_ftraced_r1= m.message, m.error;if ftraceSpans!=0{ftraceReceives(&_ftraced_r0,_ftraced_r1)};return"} {
+	for _, want := range []string{"ftraced:=ftracePublishes(ctx,w,msgs);defer ftraced.end(&_ftraced_r0);msgs=ftraced.carry(w,msgs)", "_ftraced_r0,_ftraced_r1= m.message, m.error;if ftraceSpans!=0{ftraceReceives(&_ftraced_r0,_ftraced_r1)};return"} {
 		if !strings.Contains(text, want) || len(added) < 5 {
 			t.Errorf("%d files are added, and there is no %s:\n%s", len(added), want, text)
 		}
@@ -124,7 +124,7 @@ func (r *FetchTopicPartition) EachRecord(fn func(*Record)) {
 	}
 }
 `
-	const publishes = "{if ftraceSpans!=0&&r!=nil{ftraced:=ftracePublishes(cl,r);defer ftraced.ended();r,promise=ftraced.carry(cl,r,promise)};"
+	const publishes = "{if ftraceSpans!=0&&r!=nil{ftraced:=ftracePublishes(ctx,cl,r);defer ftraced.ended();r,promise=ftraced.carry(cl,r,promise)};"
 	for release, produce := range map[string]string{
 		"v1.0.0":  "",
 		"v1.20.0": "func (cl *Client) produce(ctx context.Context, r *Record, promise func(*Record, error), block bool) { return }",

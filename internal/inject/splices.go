@@ -325,9 +325,9 @@ var insertions = map[string][]rewrite.Insertion{
 	},
 	"database/sql": {
 		{Func: "(*DB).execDC", Type: "func(context.Context, *driverConn, func(error), string, []any) (Result, error)",
-			Entry: "if ftraceSpans!=0{defer ftraceStatement({p3}).end(&{r1});if ftracePropagateSQL{{p3}=ftraceCommented({p3})}};"},
+			Entry: "if ftraceSpans!=0{defer ftraceStatement({p3}).end(&{r1});if ftracePropagateSQL{{p3}=ftraceCommented({p0},{p3})}};"},
 		{Func: "(*DB).queryDC", Type: "func(context.Context, context.Context, *driverConn, func(error), string, []any) (*Rows, error)",
-			Entry: "if ftraceSpans!=0{defer ftraceStatement({p4}).end(&{r1});if ftracePropagateSQL{{p4}=ftraceCommented({p4})}};"},
+			Entry: "if ftraceSpans!=0{defer ftraceStatement({p4}).end(&{r1});if ftracePropagateSQL{{p4}=ftraceCommented({p0},{p4})}};"},
 		// Those that the program has prepared.
 		{Func: "(*Stmt).ExecContext", Type: "func(context.Context, ...any) (Result, error)", Entry: "if ftraceSpans!=0{defer ftraceStatement({recv}.query).end(&{r1})};"},
 		{Func: "(*Stmt).QueryContext", Type: "func(context.Context, ...any) (*Rows, error)", Entry: "if ftraceSpans!=0{defer ftraceStatement({recv}.query).end(&{r1})};"},

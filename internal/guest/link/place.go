@@ -23,6 +23,9 @@ func ftraceSetTrace(c *ftrace_tracecontext_Context)
 //go:linkname ftraceTraceWithin runtime.ftrace_trace_within
 func ftraceTraceWithin(c *ftrace_tracecontext_Context) *ftrace_tracecontext_Context
 
+//go:linkname ftraceTraceAround runtime.ftrace_trace_around
+func ftraceTraceAround(ctx any, c *ftrace_tracecontext_Context) *ftrace_tracecontext_Context
+
 // An ftracePlace is where a request is in its trace.
 type ftracePlace struct {
 	before *ftrace_tracecontext_Context // what the goroutine had
@@ -63,8 +66,9 @@ func (p *ftracePlace) leave() {
 
 // ftraceReceived returns the place of a request that is served, given its headers traceparent,
 // tracestate and baggage. It is below that of a request around it, if that one came with the same
-// header or none did: what serves a request may contain something else that serves.
-func ftraceReceived(parents, states, baggage []string) (p ftracePlace) {
+// header or none did: what serves a request may contain something else that serves. If ctx, its
+// context.Context, has a span of OpenTelemetry, it is below that.
+func ftraceReceived(ctx any, parents, states, baggage []string) (p ftracePlace) {
 	p.before = ftraceTrace()
 	p.around = p.before
 	c, ok := ftrace_tracecontext_Read(parents, states)
@@ -74,6 +78,7 @@ func ftraceReceived(parents, states, baggage []string) (p ftracePlace) {
 	if ok && (p.around == nil || p.around.Received != c.Received) {
 		p.around = &c
 	}
+	p.around = ftraceTraceAround(ctx, p.around)
 	p.own = ftraceTraceWithin(p.around)
 	if p.around == nil {
 		p.own.Baggage = c.Baggage
@@ -82,14 +87,14 @@ func ftraceReceived(parents, states, baggage []string) (p ftracePlace) {
 }
 
 // ftraceSent returns the place of a request that is made, given the header traceparent that the
-// program itself has set, if it has.
-func ftraceSent(set func(c *ftrace_tracecontext_Context) []string) (p ftracePlace) {
+// program itself has set, if it has. ctx is the request's context.Context, or nil.
+func ftraceSent(ctx any, set func(c *ftrace_tracecontext_Context) []string) (p ftracePlace) {
 	p.before = ftraceTrace()
-	p.around = p.before
-	if c, ok := ftrace_tracecontext_Read(set(p.before), nil); ok { // the program has its own idea of the trace
-		c.Received, c.Foreign = "", true
+	p.around = ftraceTraceAround(ctx, p.before)
+	if c, ok := ftrace_tracecontext_Read(set(p.around), nil); ok { // the program has its own idea of the trace
+		c.Received, c.Known, c.Foreign = "", "", true
 		if p.around != nil {
-			c.Received = p.around.Received
+			c.Received, c.Known = p.around.Received, p.around.Known
 			if p.around.Trace() != c.Trace() || p.around.ID() == c.ID() {
 				p.around = nil
 			}

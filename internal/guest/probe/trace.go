@@ -69,12 +69,40 @@ func ftrace_trace() *ftrace_tracecontext_Context {
 	return c
 }
 
-// ftrace_trace_headers returns the headers traceparent and tracestate of that context, "" without
-// one.
+// ftraceTraceSpan returns the headers traceparent and tracestate of the span that a context.Context
+// has. OpenTelemetry's package trace sets it, if that is in the build, see lib/otel.
+//
+//go:linkname ftraceTraceSpan
+var ftraceTraceSpan func(ctx any) (parent, state string)
+
+// ftrace_trace_around returns the innermost of c and the span that ctx has, a context.Context or
+// nil. That is the span, unless c is within it.
+//
+//go:linkname ftrace_trace_around
+func ftrace_trace_around(ctx any, c *ftrace_tracecontext_Context) *ftrace_tracecontext_Context {
+	if ctx == nil || ftraceTraceSpan == nil {
+		return c
+	}
+	parent, state := ftraceTraceSpan(ctx)
+	read, ok := ftrace_tracecontext_Read([]string{parent}, []string{state})
+	if !ok || c != nil && (read.Known == c.Known || read.Known == c.ID()) {
+		return c
+	}
+	span := new(ftrace_tracecontext_Context)
+	*span = read
+	span.Received = ""
+	if c != nil {
+		span.Received, span.Baggage = c.Received, c.Baggage
+	}
+	return span
+}
+
+// ftrace_trace_headers returns the headers traceparent and tracestate of what is around a
+// statement, "" without one.
 //
 //go:linkname ftrace_trace_headers
-func ftrace_trace_headers() (parent, state string) {
-	if c := ftrace_trace(); c != nil {
+func ftrace_trace_headers(ctx any) (parent, state string) {
+	if c := ftrace_trace_around(ctx, ftrace_trace()); c != nil {
 		return c.Header, c.State
 	}
 	return "", ""

@@ -43,7 +43,7 @@ func ftraceServes(method string, ctx context.Context) (r ftraceRPC) {
 		// That of the goroutine that started the server has nothing to do with it.
 		ftraceSetTrace(nil)
 		md, _ := metadata.FromIncomingContext(ctx)
-		r.ftracePlace = ftraceReceived(md["traceparent"], md["tracestate"], md["baggage"])
+		r.ftracePlace = ftraceReceived(ctx, md["traceparent"], md["tracestate"], md["baggage"])
 	}
 	span, parent, n := r.recorded()
 	r.token, r.number = ftraceBeginSpan(ftraceServer, ftraceMethod(method), method, []any{method, span, parent}[:n]...)
@@ -58,7 +58,7 @@ func ftraceServes(method string, ctx context.Context) (r ftraceRPC) {
 func ftraceMakes(family, method string, ctx context.Context) (r ftraceRPC) {
 	if ftracePropagate {
 		md, _ := metadata.FromOutgoingContext(ctx)
-		r.ftracePlace = ftraceSent(func(c *ftrace_tracecontext_Context) []string { return ftraceTraceparent(md, c) })
+		r.ftracePlace = ftraceSent(ctx, func(c *ftrace_tracecontext_Context) []string { return ftraceTraceparent(md, c) })
 	}
 	span, parent, n := r.recorded()
 	r.token, r.number = ftraceBeginSpan(family, ftraceMethod(method), method, []any{method, span, parent}[:n]...)
@@ -84,7 +84,7 @@ func ftraceMethod(method string) string {
 // call. To pass on what was received is not to set one.
 func ftraceTraceparent(md metadata.MD, c *ftrace_tracecontext_Context) []string {
 	values := md["traceparent"]
-	if c != nil && len(values) == 1 && values[0] == c.Received {
+	if c != nil && len(values) == 1 && c.PassesOn(values[0]) {
 		return nil
 	}
 	return values

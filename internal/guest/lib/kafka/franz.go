@@ -14,12 +14,12 @@ func ftraceNewHeader(key, value string) ftraceHeader {
 // it returns.
 //
 //go:noinline
-func ftracePublishes(cl *Client, r *Record) (m ftraceMessages) {
+func ftracePublishes(ctx any, cl *Client, r *Record) (m ftraceMessages) {
 	topic := r.Topic
 	if topic == "" {
 		topic = cl.cfg.defaultProduceTopic
 	}
-	m.begin(topic, topic, r.Headers)
+	m.begin(ctx, topic, topic, r.Headers)
 	return m
 }
 

@@ -41,10 +41,10 @@ func ftraceTopic(n int, of func(i int) string) (topic, kind string) {
 }
 
 // begin begins the publishing of messages. headers are those of the only one, nil if there are
-// several: each has its own.
-func (m *ftraceMessages) begin(topic, kind string, headers []ftraceHeader) {
+// several: each has its own. ctx is their context.Context, or nil.
+func (m *ftraceMessages) begin(ctx any, topic, kind string, headers []ftraceHeader) {
 	if ftracePropagate {
-		m.ftracePlace = ftraceSent(func(c *ftrace_tracecontext_Context) []string { return ftraceTraceparent(headers, c) })
+		m.ftracePlace = ftraceSent(ctx, func(c *ftrace_tracecontext_Context) []string { return ftraceTraceparent(headers, c) })
 	}
 	span, parent, n := m.recorded()
 	m.token, m.number = ftraceBeginSpan(ftracePublish, kind, topic, []any{topic, span, parent}[:n]...)
@@ -63,7 +63,7 @@ func ftraceTakes(topic string, headers []ftraceHeader) {
 	var m ftraceMessages
 	if ftracePropagate {
 		ftraceSetTrace(nil) // that of the message before has nothing to do with it
-		m.ftracePlace = ftraceReceived(ftraceValues(headers, "traceparent"), ftraceValues(headers, "tracestate"), ftraceValues(headers, "baggage"))
+		m.ftracePlace = ftraceReceived(nil, ftraceValues(headers, "traceparent"), ftraceValues(headers, "tracestate"), ftraceValues(headers, "baggage"))
 	}
 	span, parent, n := m.recorded()
 	m.token, m.number = ftraceBeginSpan(ftraceReceive, topic, topic, []any{topic, span, parent}[:n]...)
@@ -85,7 +85,7 @@ func ftraceValues(headers []ftraceHeader, name string) (values []string) {
 // message. To pass on what was received is not to set one.
 func ftraceTraceparent(headers []ftraceHeader, c *ftrace_tracecontext_Context) []string {
 	values := ftraceValues(headers, "traceparent")
-	if c != nil && len(values) == 1 && values[0] == c.Received {
+	if c != nil && len(values) == 1 && c.PassesOn(values[0]) {
 		return nil
 	}
 	return values

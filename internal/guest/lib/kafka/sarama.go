@@ -22,7 +22,7 @@ func ftracePublishes(messages []*ProducerMessage) (m ftraceMessages) {
 	if len(messages) == 1 {
 		headers = messages[0].Headers
 	}
-	m.begin(topic, kind, headers)
+	m.begin(nil, topic, kind, headers)
 	return m
 }
 

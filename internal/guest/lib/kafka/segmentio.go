@@ -13,7 +13,7 @@ func ftraceNewHeader(key, value string) ftraceHeader {
 // ftracePublishes is called by the function that publishes messages. end is called when it returns.
 //
 //go:noinline
-func ftracePublishes(w *Writer, messages []Message) (m ftraceMessages) {
+func ftracePublishes(ctx any, w *Writer, messages []Message) (m ftraceMessages) {
 	topic, kind := ftraceTopic(len(messages), func(i int) string {
 		if own := messages[i].Topic; own != "" {
 			return own
@@ -24,7 +24,7 @@ func ftracePublishes(w *Writer, messages []Message) (m ftraceMessages) {
 	if len(messages) == 1 {
 		headers = messages[0].Headers
 	}
-	m.begin(topic, kind, headers)
+	m.begin(ctx, topic, kind, headers)
 	return m
 }
 

@@ -35,7 +35,7 @@ func ftraceTakes(subject string, header map[string][]string) {
 	var m ftraceMessage
 	if ftracePropagate {
 		ftraceSetTrace(nil) // that of the message before has nothing to do with it
-		m.ftracePlace = ftraceReceived(ftraceValues(header, "traceparent"), ftraceValues(header, "tracestate"), ftraceValues(header, "baggage"))
+		m.ftracePlace = ftraceReceived(nil, ftraceValues(header, "traceparent"), ftraceValues(header, "tracestate"), ftraceValues(header, "baggage"))
 	}
 	span, parent, n := m.recorded()
 	m.token, m.number = ftraceBeginSpan(ftraceReceive, ftracePattern(subject), subject, []any{subject, span, parent}[:n]...)

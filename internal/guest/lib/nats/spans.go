@@ -32,7 +32,7 @@ func ftracePublishes(nc *Conn, subject string, header []byte) (m ftraceMessage) 
 		return m
 	}
 	if ftracePropagate {
-		m.ftracePlace = ftraceSent(func(c *ftrace_tracecontext_Context) []string { return ftraceTraceparent(header, c) })
+		m.ftracePlace = ftraceSent(nil, func(c *ftrace_tracecontext_Context) []string { return ftraceTraceparent(header, c) })
 	}
 	span, parent, n := m.recorded()
 	m.token, m.number = ftraceBeginSpan(ftracePublish, ftracePattern(subject), subject, []any{subject, span, parent}[:n]...)
@@ -41,15 +41,15 @@ func ftracePublishes(nc *Conn, subject string, header []byte) (m ftraceMessage) 
 }
 
 // ftraceRequests is called by the functions that make a request. The message that they publish
-// belongs to it. end is called when they return.
+// belongs to it. ctx is their context.Context, or nil. end is called when they return.
 //
 //go:noinline
-func ftraceRequests(nc *Conn, subject string) (m ftraceMessage) {
+func ftraceRequests(nc *Conn, subject string, ctx any) (m ftraceMessage) {
 	if ftraceReserved(nc, subject) {
 		return m
 	}
 	if ftracePropagate {
-		m.ftracePlace = ftraceSent(func(*ftrace_tracecontext_Context) []string { return nil })
+		m.ftracePlace = ftraceSent(ctx, func(*ftrace_tracecontext_Context) []string { return nil })
 	}
 	span, parent, n := m.recorded()
 	m.token, m.number = ftraceBeginSpan(ftraceRequest, ftracePattern(subject), subject, []any{subject, span, parent}[:n]...)
@@ -74,7 +74,7 @@ func ftraceProcesses(nc *Conn, sub *Subscription, msg *Msg) (m ftraceMessage) {
 		// That of the goroutine that subscribed has nothing to do with it.
 		ftraceSetTrace(nil)
 		h := msg.Header
-		m.ftracePlace = ftraceReceived(ftraceValues(h, "traceparent"), ftraceValues(h, "tracestate"), ftraceValues(h, "baggage"))
+		m.ftracePlace = ftraceReceived(nil, ftraceValues(h, "traceparent"), ftraceValues(h, "tracestate"), ftraceValues(h, "baggage"))
 	}
 	pattern := sub.Subject
 	if ftraceReserved(nc, pattern) { // JetStream sends all to an inbox
@@ -135,7 +135,7 @@ func ftraceTraceparent(header []byte, c *ftrace_tracecontext_Context) (values []
 			values = append(values, strings.TrimSpace(value))
 		}
 	}
-	if c != nil && len(values) == 1 && values[0] == c.Received {
+	if c != nil && len(values) == 1 && c.PassesOn(values[0]) {
 		return nil
 	}
 	return values

@@ -12,7 +12,7 @@ func ftraceReceive(r *Request) (p ftracePlace) {
 	if !ftracePropagate {
 		return p
 	}
-	return ftraceReceived(r.Header["Traceparent"], r.Header["Tracestate"], r.Header["Baggage"])
+	return ftraceReceived(r.ctx, r.Header["Traceparent"], r.Header["Tracestate"], r.Header["Baggage"])
 }
 
 // ftraceSend returns the place of a request that is made.
@@ -20,7 +20,7 @@ func ftraceSend(r *Request) (p ftracePlace) {
 	if !ftracePropagate {
 		return p
 	}
-	return ftraceSent(func(c *ftrace_tracecontext_Context) []string {
+	return ftraceSent(r.ctx, func(c *ftrace_tracecontext_Context) []string {
 		values, _ := ftraceTraceparent(r.Header, c)
 		return values
 	})
@@ -31,7 +31,7 @@ func ftraceSend(r *Request) (p ftracePlace) {
 // ftraceCarry has set, which another Transport gets from a RoundTripper.
 func ftraceTraceparent(h Header, c *ftrace_tracecontext_Context) (values []string, set bool) {
 	for name, values := range h {
-		if ascii.EqualFold(name, "Traceparent") && (c == nil || len(values) != 1 || values[0] != c.Received && (values[0] != c.Header || c.Foreign)) {
+		if ascii.EqualFold(name, "Traceparent") && (c == nil || len(values) != 1 || !c.PassesOn(values[0]) && (values[0] != c.Header || c.Foreign)) {
 			return values, true
 		}
 	}

@@ -11,13 +11,13 @@ import _ "unsafe" // for linkname
 var ftracePropagateSQL bool
 
 //go:linkname ftraceTraceHeaders runtime.ftrace_trace_headers
-func ftraceTraceHeaders() (parent, state string)
+func ftraceTraceHeaders(ctx any) (parent, state string)
 
 // ftraceCommented returns the text of a statement with the comment, before the semicolon that ends
 // it. One that has a comment of this form stays as it is, as does any while the goroutine is in no
-// trace.
-func ftraceCommented(query string) string {
-	parent, state := ftraceTraceHeaders()
+// trace, and ctx, its context.Context, has no span of OpenTelemetry.
+func ftraceCommented(ctx any, query string) string {
+	parent, state := ftraceTraceHeaders(ctx)
 	if parent == "" || query == "" {
 		return query
 	}
