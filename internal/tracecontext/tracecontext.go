@@ -13,7 +13,7 @@ type Context struct {
 	State    string // its tracestate, "" if it has none
 	Baggage  string // its baggage, "" if it has none, or that is not to be sent on
 	Received string // traceparent as it came into the process, "" if the trace began here
-	Known    string // the id of the innermost span around it that is of others, "" if there is none
+	Known    string // the Span of the innermost span around it that is of others, "" if there is none
 	Foreign  bool   // the program itself has made Header
 }
 
@@ -37,7 +37,7 @@ func (c *Context) Span() string { return c.Header[traceAt : flagsAt-1] }
 // PassesOn reports whether a traceparent of a request within c is that of a span around it, and so
 // not one that the program has made for the request.
 func (c *Context) PassesOn(parent string) bool {
-	return parent == c.Received || c.Known != "" && len(parent) == size && parent[idAt:flagsAt-1] == c.Known
+	return parent == c.Received || c.Known != "" && len(parent) == size && parent[traceAt:flagsAt-1] == c.Known
 }
 
 // Read reads the values of the headers traceparent and tracestate. A bad traceparent is as none,
@@ -55,7 +55,7 @@ func Read(parents, states []string) (c Context, ok bool) {
 	if c.Header[:traceAt-1] != "00" || c.Header[flagsAt:] != flags {
 		c.Header = "00" + c.Header[traceAt-1:flagsAt] + flags
 	}
-	c.Known = c.ID()
+	c.Known = c.Span()
 	for _, s := range states {
 		if c.State != "" {
 			c.State += ","

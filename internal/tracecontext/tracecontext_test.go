@@ -124,15 +124,15 @@ func TestMade(t *testing.T) {
 	if want := (Context{Header: "00-0000000000000001abcdef0123456789-fedcba9876543210-01"}); first != want {
 		t.Errorf("a new trace is %+v, want %+v", first, want)
 	}
-	c := Context{Header: known, State: "a=1", Baggage: "user=7", Received: known, Known: id, Foreign: true}
+	c := Context{Header: known, State: "a=1", Baggage: "user=7", Received: known, Known: trace + "-" + id, Foreign: true}
 	child := c.Child(random)
-	if want := (Context{"00-" + trace + "-0000000000000012-01", "a=1", "user=7", known, id, false}); child != want {
+	if want := (Context{"00-" + trace + "-0000000000000012-01", "a=1", "user=7", known, trace + "-" + id, false}); child != want {
 		t.Errorf("the child is %+v, want %+v", child, want)
 	}
 	if child.Trace() != trace || child.ID() != "0000000000000012" || child.Span() != trace+"-0000000000000012" || c.ID() != id {
 		t.Errorf("the parts are %q, %q, %q", child.Trace(), child.ID(), child.Span())
 	}
-	for parent, want := range map[string]bool{known: true, "00-" + trace + "-" + id + "-00": true, child.Header: false, "": false} {
+	for parent, want := range map[string]bool{known: true, "00-" + trace + "-" + id + "-00": true, "00-1" + trace[1:] + "-" + id + "-01": false, child.Header: false, "": false} {
 		if child.PassesOn(parent) != want || first.PassesOn(parent) && parent != "" {
 			t.Errorf("%q: PassesOn returns %v", parent, !want)
 		}

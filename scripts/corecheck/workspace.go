@@ -29,7 +29,7 @@ type workspace struct {
 }
 
 // newWorkspace makes the module, and vendors what it imports. The versions of the libraries are
-// those that examples/protocol is tested with.
+// those that programs in examples are tested with.
 func newWorkspace(ctx context.Context, dir string, imports []string) (*workspace, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -44,10 +44,8 @@ func newWorkspace(ctx context.Context, dir string, imports []string) (*workspace
 	if err := os.Mkdir(w.module, 0o777); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"go.mod", "go.sum"} {
-		if err := copyFile(filepath.Join(w.module, name), filepath.Join(root, "examples/protocol", name)); err != nil {
-			return nil, err
-		}
+	if err := w.require(ctx, "examples/protocol", "examples/testdata/spans"); err != nil {
+		return nil, err
 	}
 	source := "package main\n\nimport (\n"
 	for _, importPath := range imports {
@@ -60,6 +58,7 @@ func newWorkspace(ctx context.Context, dir string, imports []string) (*workspace
 	}
 	for _, args := range [][]string{
 		{"mod", "edit", "-replace=github.com/ftrace-wrap/ftrace-wrap=" + root},
+		{"list", "-mod=mod", "-deps", "."}, // has go.mod say which versions the modules have together
 		{"mod", "vendor"},
 	} {
 		if _, err := output(ctx, w.module, nil, "go", args...); err != nil {
@@ -67,6 +66,33 @@ func newWorkspace(ctx context.Context, dir string, imports []string) (*workspace
 		}
 	}
 	return w, nil
+}
+
+// require has the module require what all of these modules of the repository do.
+func (w *workspace) require(ctx context.Context, modules ...string) error {
+	var sums []byte
+	for i, dir := range modules {
+		dir = filepath.Join(w.root, dir)
+		text, err := os.ReadFile(filepath.Join(dir, "go.sum"))
+		if err != nil {
+			return err
+		}
+		sums = append(sums, text...)
+		if i == 0 {
+			if err := copyFile(filepath.Join(w.module, "go.mod"), filepath.Join(dir, "go.mod")); err != nil {
+				return err
+			}
+			continue
+		}
+		listed, err := output(ctx, dir, nil, "go", "list", "-m", "-f", "{{if not .Main}}-require={{.Path}}@{{.Version}}{{end}}", "all")
+		if err != nil {
+			return err
+		}
+		if _, err := output(ctx, w.module, nil, "go", append([]string{"mod", "edit"}, strings.Fields(listed)...)...); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(w.module, "go.sum"), sums, 0o666)
 }
 
 // A checkedPackage is what "go list" tells of a package.

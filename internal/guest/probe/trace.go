@@ -85,7 +85,7 @@ func ftrace_trace_around(ctx any, c *ftrace_tracecontext_Context) *ftrace_tracec
 	}
 	parent, state := ftraceTraceSpan(ctx)
 	read, ok := ftrace_tracecontext_Read([]string{parent}, []string{state})
-	if !ok || c != nil && (read.Known == c.Known || read.Known == c.ID()) {
+	if !ok || c != nil && (read.Known == c.Known || read.Known == c.Span()) {
 		return c
 	}
 	span := new(ftrace_tracecontext_Context)

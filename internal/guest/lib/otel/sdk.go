@@ -21,7 +21,7 @@ func ftraceWithin(ctx context.Context) context.Context {
 		return ctx
 	}
 	span := trace.SpanContextFromContext(ctx)
-	if id := span.SpanID().String(); span.IsValid() && (id != c.Known || id == c.ID()) {
+	if around := span.TraceID().String() + "-" + span.SpanID().String(); span.IsValid() && (around != c.Known || around == c.Span()) {
 		return ctx
 	}
 	// The core's ids are valid.
