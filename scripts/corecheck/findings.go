@@ -46,6 +46,7 @@ type findingsOf struct {
 	files  map[string]ours // by path
 	found  []string
 	static bool           // staticcheck ran
+	within string         // the folder of the packages that it checked; "": it checked all
 	unused map[string]int // findings, by how often
 }
 
@@ -113,11 +114,11 @@ func short(path string) string {
 	return path
 }
 
-// copies counts the packages of the run that have the file.
+// copies counts the packages that staticcheck has checked and that have the file.
 func (r *findingsOf) copies(name string) int {
 	n := 0
 	for path, o := range r.files {
-		if o.name == name || o.name == "" && short(path) == name {
+		if strings.HasPrefix(path, r.within) && (o.name == name || o.name == "" && short(path) == name) {
 			n++
 		}
 	}

@@ -8,7 +8,8 @@
 //
 // Each TOOLCHAIN is a value of GOTOOLCHAIN, such as go1.25.8; the default is local. The default
 // packages and targets are all. Vet checks each target with each toolchain. Staticcheck, which
-// takes longest, checks each target with the first toolchain, and the first target with each.
+// takes longest, checks each target with the first toolchain, and the first target with each; with
+// the others only packages of the standard library, since no other package differs between them.
 //
 // A copy of GOROOT, made of symbolic links, has the changed files of the standard library in the
 // place of Go's own. The other packages are changed in the vendor folder of a module made for that.
@@ -24,6 +25,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/inject"
@@ -83,7 +85,14 @@ func run(ctx context.Context, toolchains, targets, packages []string, vetOnly bo
 	}
 	for i, toolchain := range toolchains {
 		for j, target := range targets {
-			if err := w.check(ctx, toolchain, target, packages, !vetOnly && (i == 0 || j == 0), &all); err != nil {
+			static := packages
+			switch {
+			case vetOnly || i > 0 && j > 0:
+				static = nil
+			case i > 0:
+				static = slices.DeleteFunc(slices.Clone(packages), func(p string) bool { return slices.Contains(others, p) })
+			}
+			if err := w.check(ctx, toolchain, target, packages, static, &all); err != nil {
 				return nil, fmt.Errorf("%s %s: %w", toolchain, target, err)
 			}
 		}

@@ -25,12 +25,12 @@ TEXT ·ftracePlanted2(SB), NOSPLIT, $0-16
 `)}
 	for _, test := range []struct {
 		name   string
-		static bool
+		static []string
 		files  []inject.File
 		want   []string // beginnings
 	}{
-		{"type error", false, []inject.File{planted(`func ftracePlanted() int { return "" }`)}, []string{"runtime/ftrace_planted.go:3: cannot use"}},
-		{"findings", true, []inject.File{planted("func ftracePlanted(v int) int { for { v++ }; return v }\n\nfunc ftracePlanted2(v int) uint64"), assembly},
+		{"type error", nil, []inject.File{planted(`func ftracePlanted() int { return "" }`)}, []string{"runtime/ftrace_planted.go:3: cannot use"}},
+		{"findings", []string{"runtime"}, []inject.File{planted("func ftracePlanted(v int) int { for { v++ }; return v }\n\nfunc ftracePlanted2(v int) uint64"), assembly},
 			[]string{
 				"runtime/ftrace_planted.go:3: func ftracePlanted is unused (U1000)", "runtime/ftrace_planted.go:3: unreachable code",
 				"runtime/ftrace_planted.s:4: [amd64] ftracePlanted2: invalid MOVL",
@@ -116,6 +116,11 @@ func TestUnused(t *testing.T) {
 			func(a *findings) { r := a.run("1", "/", file("a.go")); r.static = true; r.add(unused, nil) },
 			func(a *findings) { r := a.run("2", "/", file("b.go")); r.static = true; r.add("", nil) },
 			func(a *findings) { a.run("3", "/", file("a.go")).add("", nil) }, // vet alone
+			func(a *findings) { // of other packages
+				r := a.run("4", "/", file("a.go"))
+				r.static, r.within = true, "/elsewhere/"
+				r.add("", nil)
+			},
 		}, 1},
 		{"used once", []func(*findings){
 			func(a *findings) { r := a.run("1", "/", file("a.go")); r.static = true; r.add(unused, nil) },

@@ -102,9 +102,9 @@ type checkedPackage struct {
 	GoFiles, SFiles       []string
 }
 
-// check vets packages for a target with a toolchain, staticchecks them as well if static is set,
-// and adds what is found.
-func (w *workspace) check(ctx context.Context, toolchain, target string, packages []string, static bool, all *findings) error {
+// check vets packages for a target with a toolchain, staticchecks those of static, and adds what is
+// found.
+func (w *workspace) check(ctx context.Context, toolchain, target string, packages, static []string, all *findings) error {
 	started := time.Now()
 	answer, err := output(ctx, w.module, []string{"GOTOOLCHAIN=" + toolchain}, "go", "env", "GOROOT", "GOVERSION")
 	if err != nil {
@@ -140,7 +140,7 @@ func (w *workspace) check(ctx context.Context, toolchain, target string, package
 	}
 	vetted, err := output(ctx, w.module, env, crossvet, append(args, target)...)
 	run.add(vetted, err)
-	if static {
+	if len(static) > 0 {
 		if strings.HasPrefix(toolchain, "go1.25") {
 			toolchain = "auto" // the tool needs Go 1.26
 		}
@@ -148,8 +148,11 @@ func (w *workspace) check(ctx context.Context, toolchain, target string, package
 		if err != nil {
 			return err
 		}
-		checked, err := output(ctx, w.module, env, staticcheck, append([]string{"-tests=false"}, packages...)...)
+		checked, err := output(ctx, w.module, env, staticcheck, append([]string{"-tests=false"}, static...)...)
 		run.static = true
+		if len(static) < len(packages) {
+			run.within = copied
+		}
 		run.add(checked, err)
 	}
 	fmt.Fprintf(os.Stderr, "%s %s: %d files in %d packages, %s\n", release, target, len(files), len(packages), time.Since(started).Round(time.Second))
