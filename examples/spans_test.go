@@ -1,6 +1,7 @@
 package examples
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -47,6 +48,35 @@ func TestOpenTelemetry(t *testing.T) {
 		if f := strings.Split(line, "\t"); i > 0 {
 			add(f[1], span{f[0], "ours/" + strings.Split(f[2], "/")[2], f[3]})
 		}
+	}
+
+	// What is exported has the same parents.
+	export := runProgram(t, nil, filepath.Join(bin, "ftrace"), "export", "-format", "otlp", recording)
+	exported := 0
+	for line := range strings.Lines(export.Stdout) {
+		var batch struct {
+			ResourceSpans []struct {
+				ScopeSpans []struct {
+					Spans []struct{ TraceID, SpanID, ParentSpanID string }
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(line), &batch); err != nil {
+			t.Fatal(err)
+		}
+		for _, resource := range batch.ResourceSpans {
+			for _, scope := range resource.ScopeSpans {
+				for _, s := range scope.Spans {
+					if own := spans[s.SpanID]; own.trace != s.TraceID || own.parent != s.ParentSpanID {
+						t.Errorf("%+v is exported as %+v", own, s)
+					}
+					exported++
+				}
+			}
+		}
+	}
+	if ours := strings.Count(sql.Stdout, "stage/"); exported != ours {
+		t.Errorf("%d spans are exported, want %d", exported, ours)
 	}
 
 	paths := map[string]int{}

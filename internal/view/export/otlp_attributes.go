@@ -30,10 +30,10 @@ func (x *Spans) emit(s *span) {
 	}
 	to.TraceId = slices.Clone(to.TraceId) // the span's memory is used again
 	switch around := s.parent; {
-	case around != nil && around.trace == s.trace:
+	case around != nil && around.trace == s.trace && !x.elsewhere(s):
 		id := x.id(around)
 		to.ParentSpanId = id[:]
-	case around != nil: // the program was told of another trace, or began one
+	case around != nil && around.trace != s.trace: // the program was told of another trace, or began one
 		id := x.id(around)
 		to.Links = []*tracepb.Span_Link{{TraceId: slices.Clone(around.trace[:]), SpanId: id[:]}}
 		fallthrough
@@ -70,6 +70,21 @@ func (x *Spans) emit(s *span) {
 	}
 	x.judge(s, to)
 	x.Emit(to)
+}
+
+// elsewhere reports whether a request belongs to a span that the program has made otherwise, as by
+// OpenTelemetry's SDK, within the spans around it. If rules choose, it may also belong to a request
+// that they leave out.
+func (x *Spans) elsewhere(s *span) bool {
+	if s.remote == (spanID{}) || x.w.Ruled() {
+		return false
+	}
+	for around := s.parent; around != nil; around = around.parent {
+		if around.given == s.remote {
+			return false
+		}
+	}
+	return true
 }
 
 // judge has a span say that its call failed, if it did.
