@@ -13,7 +13,7 @@ type Context struct {
 	State    string // its tracestate, "" if it has none
 	Baggage  string // its baggage, "" if it has none, or that is not to be sent on
 	Received string // traceparent as it came into the process, "" if the trace began here
-	Known    string // the Span of the innermost span around it that is of others, "" if there is none
+	Known    string // the Span of the nearest parent that others made, "" if there is none
 	Foreign  bool   // the program itself has made Header
 }
 

@@ -75,8 +75,8 @@ func ftrace_trace() *ftrace_tracecontext_Context {
 //go:linkname ftraceTraceSpan
 var ftraceTraceSpan func(ctx any) (parent, state string)
 
-// ftrace_trace_around returns the innermost of c and the span that ctx has, a context.Context or
-// nil. That is the span, unless c is within it.
+// ftrace_trace_around returns what a request within c begins in: the span that ctx has, or c if
+// there is no span, or c is within it. ctx is a context.Context or nil.
 //
 //go:linkname ftrace_trace_around
 func ftrace_trace_around(ctx any, c *ftrace_tracecontext_Context) *ftrace_tracecontext_Context {

@@ -406,8 +406,8 @@ func (s *ftraceStream) tellWaits(second uint64) {
 // recording ends.
 type ftraceWaitsDue struct {
 	now    uint64 // ticks
-	before uint64 // ticks at which the last ones were
-	second uint64 // its ticks
+	before uint64 // ticks when that was last decided, 0: it never was
+	second uint64 // how many ticks a second has
 }
 
 // ends reports whether the recording ends.
