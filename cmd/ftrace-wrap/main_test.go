@@ -73,7 +73,7 @@ func TestScript(t *testing.T) {
 			env.Vars = append(env.Vars, testenv.Target()...)
 			env.Vars = append(env.Vars,
 				"HOME="+os.Getenv("HOME"),
-				"GOENV=off", "GOFLAGS=-vet=off", "GOWORK=", "GOTOOLCHAIN=local", "GOPROXY=off", "GOSUMDB=off", "GO111MODULE=",
+				"GOENV=off", "GOFLAGS=-vet=off -ldflags=-w", "GOWORK=", "GOTOOLCHAIN=local", "GOPROXY=off", "GOSUMDB=off", "GO111MODULE=",
 				"FTRACE_PACKAGES=", "FTRACE_INLINE=", "FTRACE_CACHE=", "FTRACE_GO="+os.Getenv("FTRACE_GO"), "CI="+os.Getenv("CI"),
 				"FTRACE_WEAVE=off", // what scripts print is in their traces only where that is what they are about
 				"TOOLEXEC=-toolexec=ftrace-wrap",
